@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Box: one detection, as the elements hand it around. What it was read from,
+ * a meta or a line of a file, stays behind in boxmeta.c and boxlines.c.
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  BOX_HAS_NORMALIZED = 1 << 0,  /* x_min .. y_max hold */
+  BOX_HAS_CONFIDENCE = 1 << 1,
+  BOX_HAS_LABEL_ID = 1 << 2,
+  BOX_HAS_TRACK_ID = 1 << 3,
+} BoxFlags;
+
+/* What an nmsfilter with action=tag wrote; BOX_STATE_NONE: nothing. The names
+ * in text are those of box_state_name (). */
+typedef enum
+{
+  BOX_STATE_NONE,
+  BOX_STATE_KEPT,
+  BOX_STATE_SUPPRESSED,
+  BOX_STATE_BELOW_SCORE,
+  BOX_STATE_OVER_CAP,
+  BOX_STATE_TOO_FEW_NEIGHBORS,
+  BOX_STATE_NO_SCORE,
+  BOX_STATE_INVALID,
+} BoxState;
+
+typedef struct
+{
+  /* Pixels, as exactly as they are known: normalized * frame size where the
+   * normalized doubles count, else the integers. May lie off the frame. */
+  gdouble x1, y1, x2, y2;
+  /* 0..1 of the frame, may lie outside it; BOX_HAS_NORMALIZED */
+  gdouble x_min, y_min, x_max, y_max;
+  /* The integers of the meta or the file; negative x and y unwrapped. */
+  gint64 x, y, w, h;
+  gdouble confidence;           /* BOX_HAS_CONFIDENCE */
+  guint flags;                  /* BoxFlags */
+  GQuark label;                 /* 0: empty */
+  gint label_id;                /* BOX_HAS_LABEL_ID */
+  gint region_id;               /* 0: unset */
+  gint parent_id;               /* region_id of the box this is a part of; 0: unset */
+  gint track_id;                /* BOX_HAS_TRACK_ID */
+  gint parent;                  /* index of the parent in the same array, or -1 */
+  BoxState state;
+  gint suppressed_by;           /* index in the same array, or -1 */
+  guint position;               /* for boxmeta.c: which meta this came from */
+} Box;
+
+/* "kept", "suppressed", "below-score", ...; NULL for BOX_STATE_NONE. And back:
+ * BOX_STATE_NONE for text that is no state. */
+const gchar *box_state_name (BoxState state);
+BoxState box_state_from_name (const gchar * name);
+
+G_END_DECLS

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxmeta: the boxes that are attached to a buffer as metadata, read, dropped,
+ * tagged and attached. The only code that knows what the metadata looks like:
+ *
+ *   GstVideoRegionOfInterestMeta   roi_type = label, x y w h = pixels,
+ *                                  id / parent_id (0: unset), and structures:
+ *     "detection"  x_min y_min x_max y_max (double, normalised), confidence
+ *                  (double), label_id (int), as DL Streamer writes it
+ *     "object_id"  id (int): the track
+ *     "nms"        state (string), suppressed-by (int): nmsfilter action=tag
+ *
+ * A detection is every such meta but those whose only structures are roi/...
+ * (hints to an encoder) and those that are locked on the buffer.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "box.h"
+
+G_BEGIN_DECLS
+
+/* What box_meta_read fills; the geometry, label, ids of the regions and the
+ * confidence always, the rest only when asked for. */
+typedef enum
+{
+  BOX_META_TRACK = 1 << 0,      /* track_id */
+  BOX_META_STATE = 1 << 1,      /* state, suppressed_by */
+} BoxMetaWant;
+
+/* Replaces the contents of `boxes` (a GArray of Box) with the detections of
+ * the buffer, in the buffer's order, and returns how many. width and height
+ * are those of the caps, 0 if unknown. The normalised doubles count only
+ * where they agree with the integers, clipped to the frame, within 1 pixel:
+ * elements that scale or crop move the integers alone. */
+guint box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes);
+
+/* Whether the buffer carries at least one detection. */
+gboolean box_meta_any (GstBuffer * buffer);
+
+/* Removes from a writable buffer (the one that was read, or a copy of it)
+ * every boxes[i] for which drop[i] is not 0. */
+void box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop);
+
+/* Removes all detections from a writable buffer. */
+void box_meta_remove_all (GstBuffer * buffer);
+
+/* Writes state and suppressed_by of each box whose state is not
+ * BOX_STATE_NONE as its structure "nms", replacing an older one. */
+void box_meta_tag (GstBuffer * buffer, const GArray * boxes);
+
+/* Attaches one box to a writable buffer: x y w h (clipped to the frame if its
+ * size is known, else as they are), label, region and parent id; "detection"
+ * if it has normalized coordinates, a confidence or a label id; "object_id";
+ * "nms". */
+void box_meta_attach (GstBuffer * buffer, const Box * box, gint width, gint height);
+
+G_END_DECLS

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* plugin: registers the elements that were built; nothing else. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "elements.h"
+
+static gboolean
+plugin_init (GstPlugin * plugin)
+{
+  gboolean ok = GST_ELEMENT_REGISTER (nmsfilter, plugin);
+#ifdef HAVE_BOX_FILES
+  ok &= GST_ELEMENT_REGISTER (boxreplay, plugin);
+  ok &= GST_ELEMENT_REGISTER (boxrecord, plugin);
+#endif
+#ifdef HAVE_BOX_OVERLAY
+  ok &= GST_ELEMENT_REGISTER (boxoverlay, plugin);
+#endif
+  return ok;
+}
+
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, nms,
+    "Non-maximum suppression of the boxes that detectors attach to video",
+    plugin_init, PACKAGE_VERSION, "LGPL", PACKAGE_NAME, PACKAGE_ORIGIN)
