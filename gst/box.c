@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* box: the names of what became of a box. */
+#include "box.h"
+
+#include <string.h>
+
+static const gchar *const state_names[] = {
+  [BOX_STATE_NONE] = NULL,
+  [BOX_STATE_KEPT] = "kept",
+  [BOX_STATE_SUPPRESSED] = "suppressed",
+  [BOX_STATE_BELOW_SCORE] = "below-score",
+  [BOX_STATE_OVER_CAP] = "over-cap",
+  [BOX_STATE_TOO_FEW_NEIGHBORS] = "too-few-neighbors",
+  [BOX_STATE_NO_SCORE] = "no-score",
+  [BOX_STATE_INVALID] = "invalid",
+};
+
+const gchar *
+box_state_name (BoxState state)
+{
+  return (guint) state < G_N_ELEMENTS (state_names) ? state_names[state] : NULL;
+}
+
+BoxState
+box_state_from_name (const gchar * name)
+{
+  guint i;
+
+  for (i = BOX_STATE_NONE + 1; name && i < G_N_ELEMENTS (state_names); i++)
+    if (strcmp (name, state_names[i]) == 0)
+      return (BoxState) i;
+  return BOX_STATE_NONE;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxmeta: buffer metadata <-> Box. Expects tens to a few hundred boxes on
+ * every frame of a live stream, and survives 100,000: every function makes one
+ * pass over the metas, and reading allocates nothing once the array has grown,
+ * except where boxes have parents.
+ *
+ * A box remembers the position of its meta among all regions of interest on
+ * the buffer, not a pointer: the buffer that is changed is usually a copy of
+ * the one that was read, with the same metas in the same order.
+ */
+#include "boxmeta.h"
+
+#include <gst/video/video.h>
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------- structures by name */
+
+/* Names and fields are looked up by quark, four times as fast as by string.
+ * All such access is in this block, since newer versions of GStreamer have
+ * another handle for it. */
+static struct
+{
+  GQuark empty, detection, object_id, nms;
+  GQuark x_min, y_min, x_max, y_max, confidence, label_id, id, state, suppressed_by;
+} names;
+
+static void
+names_init (void)
+{
+  static gsize once = 0;
+
+  if (g_once_init_enter (&once)) {
+    names.empty = g_quark_from_static_string ("");
+    names.detection = g_quark_from_static_string ("detection");
+    names.object_id = g_quark_from_static_string ("object_id");
+    names.nms = g_quark_from_static_string ("nms");
+    names.x_min = g_quark_from_static_string ("x_min");
+    names.y_min = g_quark_from_static_string ("y_min");
+    names.x_max = g_quark_from_static_string ("x_max");
+    names.y_max = g_quark_from_static_string ("y_max");
+    names.confidence = g_quark_from_static_string ("confidence");
+    names.label_id = g_quark_from_static_string ("label_id");
+    names.id = g_quark_from_static_string ("id");
+    names.state = g_quark_from_static_string ("state");
+    names.suppressed_by = g_quark_from_static_string ("suppressed-by");
+    g_once_init_leave (&once, 1);
+  }
+}
+
+static inline GQuark
+name_of (const GstStructure * s)
+{
+  return gst_structure_get_name_id (s);
+}
+
+static inline const GValue *
+field (const GstStructure * s, GQuark name)
+{
+  return gst_structure_id_get_value (s, name);
+}
+
+static gboolean
+field_number (const GstStructure * s, GQuark name, gdouble * number)
+{
+  const GValue *value = field (s, name);
+
+  if (value == NULL)
+    return FALSE;
+  if (G_LIKELY (G_VALUE_HOLDS_DOUBLE (value)))
+    *number = g_value_get_double (value);
+  else if (G_VALUE_HOLDS_FLOAT (value))
+    *number = g_value_get_float (value);
+  else if (G_VALUE_HOLDS_INT (value))
+    *number = g_value_get_int (value);
+  else if (G_VALUE_HOLDS_UINT (value))
+    *number = g_value_get_uint (value);
+  else if (G_VALUE_HOLDS_INT64 (value))
+    *number = (gdouble) g_value_get_int64 (value);
+  else if (G_VALUE_HOLDS_UINT64 (value))
+    *number = (gdouble) g_value_get_uint64 (value);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+static gboolean
+field_int (const GstStructure * s, GQuark name, gint * number)
+{
+  const GValue *value = field (s, name);
+
+  if (value == NULL)
+    return FALSE;
+  if (G_LIKELY (G_VALUE_HOLDS_INT (value)))
+    *number = g_value_get_int (value);
+  else if (G_VALUE_HOLDS_UINT (value) && g_value_get_uint (value) <= G_MAXINT)
+    *number = (gint) g_value_get_uint (value);
+  else if (G_VALUE_HOLDS_INT64 (value) && g_value_get_int64 (value) >= G_MININT
+      && g_value_get_int64 (value) <= G_MAXINT)
+    *number = (gint) g_value_get_int64 (value);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+/* ----------------------------------------------------- what is a detection */
+
+/* A region with nothing but roi/... parameters tells an encoder how to spend
+ * bits on it. Locked metas belong to whoever locked them. */
+static gboolean
+is_detection (const GstVideoRegionOfInterestMeta * roi)
+{
+  const GList *l;
+
+  if (G_UNLIKELY (GST_META_FLAG_IS_SET (&roi->meta, GST_META_FLAG_LOCKED)))
+    return FALSE;
+  for (l = roi->params; l; l = l->next) {
+    GQuark name = name_of (l->data);
+
+    if (name == names.detection || !g_str_has_prefix (g_quark_to_string (name), "roi/"))
+      return TRUE;
+  }
+  return roi->params == NULL;
+}
+
+static inline GstVideoRegionOfInterestMeta *
+next_roi (GstBuffer * buffer, gpointer * state, GType api)
+{
+  return (GstVideoRegionOfInterestMeta *)
+      gst_buffer_iterate_meta_filtered (buffer, state, api);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+/* Whether the extent a..b (doubles, in pixels) is that of the integers, once
+ * both are clipped to 0..size: start and length within 1 pixel. */
+static gboolean
+agree (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
+{
+  gdouble a_clip = CLAMP (MIN (a, b), 0, size);
+  gdouble b_clip = CLAMP (MAX (a, b), 0, size);
+  gint64 first = CLAMP (start, 0, size);
+  gint64 last = CLAMP (start + length, 0, size);
+
+  return fabs (a_clip - first) <= 1.0 && fabs ((b_clip - a_clip) - (last - first)) <= 1.0;
+}
+
+static void
+read_detection (Box * box, const GstStructure * s, gint width, gint height)
+{
+  gdouble x1, y1, x2, y2;
+
+  if (field_number (s, names.confidence, &box->confidence))
+    box->flags |= BOX_HAS_CONFIDENCE;
+  if (field_int (s, names.label_id, &box->label_id))
+    box->flags |= BOX_HAS_LABEL_ID;
+
+  if (width <= 0 || height <= 0 || !field_number (s, names.x_min, &box->x_min)
+      || !field_number (s, names.x_max, &box->x_max)
+      || !field_number (s, names.y_min, &box->y_min)
+      || !field_number (s, names.y_max, &box->y_max))
+    return;
+  x1 = box->x_min * width;
+  x2 = box->x_max * width;
+  y1 = box->y_min * height;
+  y2 = box->y_max * height;
+  if (!isfinite (x1) || !isfinite (x2) || !isfinite (y1) || !isfinite (y2)
+      || !agree (x1, x2, box->x, box->w, width) || !agree (y1, y2, box->y, box->h, height))
+    return;
+  box->flags |= BOX_HAS_NORMALIZED;
+  box->x1 = x1;
+  box->y1 = y1;
+  box->x2 = x2;
+  box->y2 = y2;
+}
+
+static void
+read_state (Box * box, const GstStructure * s)
+{
+  const GValue *state = field (s, names.state);
+
+  if (state && G_VALUE_HOLDS_STRING (state))
+    box->state = box_state_from_name (g_value_get_string (state));
+  if (!field_int (s, names.suppressed_by, &box->suppressed_by))
+    box->suppressed_by = -1;
+}
+
+/* Turns parent ids into indices. Of several regions with one id the first is
+ * the parent; a chain of parents that closes on itself is no parentage. */
+static void
+find_parents (GArray * boxes)
+{
+  GHashTable *by_id = g_hash_table_new (NULL, NULL);
+  guint8 *seen = g_new0 (guint8, boxes->len);   /* 1: on this walk, 2: done */
+  guint i;
+
+  for (i = boxes->len; i-- > 0;) {
+    Box *box = &g_array_index (boxes, Box, i);
+    if (box->region_id != 0)
+      g_hash_table_insert (by_id, GINT_TO_POINTER (box->region_id), GUINT_TO_POINTER (i + 1));
+  }
+  for (i = 0; i < boxes->len; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+    if (box->parent_id != 0 && box->parent_id != box->region_id)
+      box->parent = (gint) GPOINTER_TO_UINT (g_hash_table_lookup (by_id,
+              GINT_TO_POINTER (box->parent_id))) - 1;
+  }
+  for (i = 0; i < boxes->len; i++) {
+    gint k, next;
+
+    for (k = i; k >= 0 && seen[k] == 0; k = g_array_index (boxes, Box, k).parent)
+      seen[k] = 1;
+    /* the walk met itself: k is on the ring */
+    while (k >= 0 && seen[k] == 1 && (next = g_array_index (boxes, Box, k).parent) >= 0) {
+      g_array_index (boxes, Box, k).parent = -1;
+      k = next;
+    }
+    for (k = i; k >= 0 && seen[k] == 1; k = g_array_index (boxes, Box, k).parent)
+      seen[k] = 2;
+  }
+  g_free (seen);
+  g_hash_table_unref (by_id);
+}
+
+guint
+box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  GstVideoRegionOfInterestMeta *roi;
+  gpointer state = NULL;
+  gboolean parents = FALSE;
+  guint position, i;
+
+  names_init ();
+  g_array_set_size (boxes, 0);
+  for (position = 0; (roi = next_roi (buffer, &state, api)) != NULL; position++) {
+    const GstStructure *detection = NULL;
+    const GList *l;
+    Box *box;
+
+    if (!is_detection (roi))
+      continue;
+    g_array_set_size (boxes, boxes->len + 1);
+    box = &g_array_index (boxes, Box, boxes->len - 1);
+    *box = (Box) {
+      /* x and y are unsigned: those beyond 2^31 are negative ones */
+      .x = (gint32) roi->x,.y = (gint32) roi->y,.w = roi->w,.h = roi->h,
+      .label = roi->roi_type == names.empty ? 0 : roi->roi_type,
+      .region_id = roi->id,.parent_id = roi->parent_id,
+      .parent = -1,.suppressed_by = -1,.position = position,
+    };
+    box->x1 = box->x;
+    box->y1 = box->y;
+    box->x2 = box->x + box->w;
+    box->y2 = box->y + box->h;
+    for (l = roi->params; l; l = l->next) {
+      const GstStructure *s = l->data;
+      GQuark name = name_of (s);
+
+      if (name == names.detection && detection == NULL)
+        read_detection (box, detection = s, width, height);
+      else if ((want & BOX_META_TRACK) && name == names.object_id
+          && field_int (s, names.id, &box->track_id))
+        box->flags |= BOX_HAS_TRACK_ID;
+      else if ((want & BOX_META_STATE) && name == names.nms)
+        read_state (box, s);
+    }
+    parents |= roi->parent_id != 0;
+  }
+
+  if (parents)
+    find_parents (boxes);
+  for (i = 0; (want & BOX_META_STATE) && i < boxes->len; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+    if (box->suppressed_by < -1 || box->suppressed_by >= (gint) boxes->len)
+      box->suppressed_by = -1;
+  }
+  return boxes->len;
+}
+
+gboolean
+box_meta_any (GstBuffer * buffer)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  GstVideoRegionOfInterestMeta *roi;
+  gpointer state = NULL;
+
+  names_init ();
+  while ((roi = next_roi (buffer, &state, api)) != NULL)
+    if (is_detection (roi))
+      return TRUE;
+  return FALSE;
+}
+
+/* ----------------------------------------------------------------- removing */
+
+typedef struct
+{
+  const GArray *boxes;          /* NULL: every detection goes */
+  const guint8 *drop;
+  GType api;
+  guint position;               /* of the next region on the buffer */
+  guint next;                   /* the first box not met yet */
+} Removal;
+
+static gboolean
+remove_one (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
+{
+  Removal *removal = user_data;
+  gboolean drop;
+
+  if ((*meta)->info->api != removal->api)
+    return TRUE;
+  if (removal->boxes == NULL) {
+    drop = is_detection ((GstVideoRegionOfInterestMeta *) * meta);
+  } else if (removal->next < removal->boxes->len
+      && g_array_index (removal->boxes, Box, removal->next).position == removal->position) {
+    drop = removal->drop[removal->next++] != 0;
+  } else {
+    drop = FALSE;
+  }
+  removal->position++;
+  if (drop && !GST_META_FLAG_IS_SET (*meta, GST_META_FLAG_LOCKED))
+    *meta = NULL;
+  return TRUE;
+}
+
+void
+box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop)
+{
+  Removal removal = { boxes, drop, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, 0, 0 };
+
+  gst_buffer_foreach_meta (buffer, remove_one, &removal);
+}
+
+void
+box_meta_remove_all (GstBuffer * buffer)
+{
+  Removal removal = { NULL, NULL, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, 0, 0 };
+
+  names_init ();
+  gst_buffer_foreach_meta (buffer, remove_one, &removal);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static void
+tag_one (GstVideoRegionOfInterestMeta * roi, const Box * box)
+{
+  GstStructure *tag = NULL;
+  GList *l;
+
+  for (l = roi->params; l && tag == NULL; l = l->next)
+    if (name_of (l->data) == names.nms)
+      tag = l->data;
+  if (tag == NULL) {
+    tag = gst_structure_new_empty ("nms");
+    gst_video_region_of_interest_meta_add_param (roi, tag);
+  }
+  gst_structure_remove_all_fields (tag);
+  gst_structure_set (tag, "state", G_TYPE_STRING, box_state_name (box->state), NULL);
+  if (box->suppressed_by >= 0)
+    gst_structure_set (tag, "suppressed-by", G_TYPE_INT, box->suppressed_by, NULL);
+}
+
+void
+box_meta_tag (GstBuffer * buffer, const GArray * boxes)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  GstVideoRegionOfInterestMeta *roi;
+  gpointer state = NULL;
+  guint position, next = 0;
+
+  names_init ();
+  for (position = 0; next < boxes->len && (roi = next_roi (buffer, &state, api)); position++) {
+    const Box *box = &g_array_index (boxes, Box, next);
+
+    if (box->position != position)
+      continue;
+    if (box_state_name (box->state) != NULL)
+      tag_one (roi, box);
+    next++;
+  }
+}
+
+/* The part of start .. start + length that lies in 0..size; size 0: unknown,
+ * the whole of it as far as the meta's 32 bits reach. */
+static void
+clip (gint64 start, gint64 length, gint size, guint * start_out, guint * length_out)
+{
+  /* bounds that keep the sum of the two within 64 bits */
+  start = CLAMP (start, G_MININT32, G_MAXINT32);
+  length = CLAMP (length, 0, G_MAXUINT32);
+  if (size > 0) {
+    gint64 end = CLAMP (start + length, 0, size);
+    start = CLAMP (start, 0, size);
+    length = end - start;
+  }
+  *start_out = (guint) (gint32) start;
+  *length_out = (guint) length;
+}
+
+void
+box_meta_attach (GstBuffer * buffer, const Box * box, gint width, gint height)
+{
+  GstVideoRegionOfInterestMeta *roi;
+  guint x, y, w, h;
+
+  names_init ();
+  if (width <= 0 || height <= 0)
+    width = height = 0;
+  clip (box->x, box->w, width, &x, &w);
+  clip (box->y, box->h, height, &y, &h);
+  roi = gst_buffer_add_video_region_of_interest_meta_id (buffer, box->label, x, y, w, h);
+  roi->id = box->region_id;
+  roi->parent_id = box->parent_id;
+
+  if (box->flags & (BOX_HAS_NORMALIZED | BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID)) {
+    GstStructure *s = gst_structure_new_empty ("detection");
+
+    if (box->flags & BOX_HAS_NORMALIZED)
+      gst_structure_set (s, "x_min", G_TYPE_DOUBLE, box->x_min, "x_max", G_TYPE_DOUBLE,
+          box->x_max, "y_min", G_TYPE_DOUBLE, box->y_min, "y_max", G_TYPE_DOUBLE, box->y_max,
+          NULL);
+    if (box->flags & BOX_HAS_CONFIDENCE)
+      gst_structure_set (s, "confidence", G_TYPE_DOUBLE, box->confidence, NULL);
+    if (box->flags & BOX_HAS_LABEL_ID)
+      gst_structure_set (s, "label_id", G_TYPE_INT, box->label_id, NULL);
+    gst_video_region_of_interest_meta_add_param (roi, s);
+  }
+  if (box->flags & BOX_HAS_TRACK_ID)
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("object_id", "id", G_TYPE_INT, box->track_id, NULL));
+  if (box_state_name (box->state) != NULL)
+    tag_one (roi, box);
+}
