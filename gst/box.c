@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* box: the names of what became of a box. */
+/* box: the names of what became of a box, and when two forms of it agree. */
 #include "box.h"
 
+#include <math.h>
 #include <string.h>
 
 static const gchar *const state_names[] = {
@@ -30,4 +31,15 @@ box_state_from_name (const gchar * name)
     if (strcmp (name, state_names[i]) == 0)
       return (BoxState) i;
   return BOX_STATE_NONE;
+}
+
+gboolean
+box_extent_agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
+{
+  gdouble a_clip = CLAMP (MIN (a, b), 0, size);
+  gdouble b_clip = CLAMP (MAX (a, b), 0, size);
+  gint64 first = CLAMP (start, 0, size);
+  gint64 last = CLAMP (start + length, 0, size);
+
+  return fabs (a_clip - first) <= 1.0 && fabs ((b_clip - a_clip) - (last - first)) <= 1.0;
 }

@@ -58,4 +58,10 @@ typedef struct
 const gchar *box_state_name (BoxState state);
 BoxState box_state_from_name (const gchar * name);
 
+/* Whether the extent a..b (doubles, in pixels, in either order) is that of the
+ * integers, once both are clipped to 0..size: start and length within 1 pixel.
+ * The rule by which normalized coordinates count beside integers, in metadata
+ * and in files alike. */
+gboolean box_extent_agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size);
+
 G_END_DECLS

@@ -133,19 +133,6 @@ next_roi (GstBuffer * buffer, gpointer * state, GType api)
 
 /* ------------------------------------------------------------------ reading */
 
-/* Whether the extent a..b (doubles, in pixels) is that of the integers, once
- * both are clipped to 0..size: start and length within 1 pixel. */
-static gboolean
-agree (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
-{
-  gdouble a_clip = CLAMP (MIN (a, b), 0, size);
-  gdouble b_clip = CLAMP (MAX (a, b), 0, size);
-  gint64 first = CLAMP (start, 0, size);
-  gint64 last = CLAMP (start + length, 0, size);
-
-  return fabs (a_clip - first) <= 1.0 && fabs ((b_clip - a_clip) - (last - first)) <= 1.0;
-}
-
 static void
 read_detection (Box * box, const GstStructure * s, gint width, gint height)
 {
@@ -166,7 +153,8 @@ read_detection (Box * box, const GstStructure * s, gint width, gint height)
   y1 = box->y_min * height;
   y2 = box->y_max * height;
   if (!isfinite (x1) || !isfinite (x2) || !isfinite (y1) || !isfinite (y2)
-      || !agree (x1, x2, box->x, box->w, width) || !agree (y1, y2, box->y, box->h, height))
+      || !box_extent_agrees (x1, x2, box->x, box->w, width)
+      || !box_extent_agrees (y1, y2, box->y, box->h, height))
     return;
   box->flags |= BOX_HAS_NORMALIZED;
   box->x1 = x1;
