@@ -108,8 +108,9 @@ NMS_API const char *nms_strerror (int error);
 
 /* ----------------------------------------------------------------- boxes */
 
-/* Most boxes of one call: indices fit an int32_t. */
-#define NMS_MAX_BOXES ((size_t) 0x7fffffff)
+/* Most boxes of one call, and most entries of class options. */
+#define NMS_MAX_BOXES ((size_t) 1 << 30)
+#define NMS_MAX_CLASS_OPTIONS ((size_t) 1 << 20)
 
 /* One column of values: element i lies at (const char *) data + i * stride.
  * `stride` is in bytes, may be negative, and needs no alignment, nor does
@@ -141,8 +142,8 @@ NMS_API void nms_boxes_set_rows (nms_boxes *boxes, const float *rows);
 /* Converts `count` packed rows of other box forms to rows x1 y1 x2 y2; `out`
  * may be `in`. Rounding, per coordinate, to nearest binary32:
  *   centre form      cx cy w h -> cx - w/2, cy - h/2, cx + w/2, cy + h/2
- *                    (w/2 is exact; one rounding each), as ONNX's
- *                    center_point_box = 1 does
+ *                    (one rounding each, since halving is exact but for the
+ *                    last bit of a subnormal), as ONNX's center_point_box = 1
  *   corner-size form x y w h   -> x, y, x + w, y + h (one rounding each)
  * Both keep NaN and infinities, which nms_run then reports as invalid. */
 NMS_API void nms_rows_from_center (const float *in, size_t count, float *out);
@@ -225,8 +226,9 @@ NMS_API void nms_context_free (nms_context **ctx);
 /* Takes the scratch for frames of up to `boxes` boxes and `class_options`
  * entries of class options now, so that no later call of that size or less
  * allocates. Without it, scratch grows as larger frames come, and is kept.
- * At most 128 bytes a box, 32 a class option, and 64 KiB are taken.
- * NMS_ERROR_MEMORY: what was there before is still there. */
+ * At most 192 * boxes + 64 * class_options + 65536 bytes are taken in all;
+ * nms_context_scratch () tells how many are. Errors: NMS_ERROR_MEMORY,
+ * _TOO_MANY_BOXES, _RANGE (class_options); the scratch is then as it was. */
 NMS_API int nms_context_reserve (nms_context *ctx, size_t boxes, size_t class_options);
 
 /* Gives all scratch back; results of the last run are gone. */

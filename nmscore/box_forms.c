@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* box_forms: other ways to write a box, to corners; and the IoU of two. */
+#include "fpmode.h"
+#include "internal.h"
+#include "overlap.h"
+
+void
+nms_boxes_set_rows (nms_boxes *boxes, const float *rows)
+{
+  const ptrdiff_t stride = 4 * sizeof (float);
+  boxes->x1 = (nms_column) { rows, stride };
+  boxes->y1 = (nms_column) { rows ? rows + 1 : NULL, stride };
+  boxes->x2 = (nms_column) { rows ? rows + 2 : NULL, stride };
+  boxes->y2 = (nms_column) { rows ? rows + 3 : NULL, stride };
+}
+
+void
+nms_rows_from_center (const float *in, size_t count, float *out)
+{
+  nms__fpmode mode = nms__fpmode_enter ();
+  for (size_t i = 0; i < 4 * count; i += 4) {
+    float x = in[i], y = in[i + 1], w = in[i + 2] * 0.5f, h = in[i + 3] * 0.5f;
+    out[i] = x - w;
+    out[i + 1] = y - h;
+    out[i + 2] = x + w;
+    out[i + 3] = y + h;
+  }
+  nms__fpmode_leave (mode);
+}
+
+void
+nms_rows_from_corner_size (const float *in, size_t count, float *out)
+{
+  nms__fpmode mode = nms__fpmode_enter ();
+  for (size_t i = 0; i < 4 * count; i += 4) {
+    float x = in[i], y = in[i + 1], w = in[i + 2], h = in[i + 3];
+    out[i] = x;
+    out[i + 1] = y;
+    out[i + 2] = x + w;
+    out[i + 3] = y + h;
+  }
+  nms__fpmode_leave (mode);
+}
+
+float
+nms_iou (const float a[4], const float b[4])
+{
+  nms__fpmode mode = nms__fpmode_enter ();
+  float p[4], q[4], iou = 0.0f;
+
+  memcpy (p, a, sizeof p);
+  memcpy (q, b, sizeof q);
+  if (nms__order_corners (p) && nms__order_corners (q)) {
+    float inter = nms__inter (p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]);
+    float areas = (p[2] - p[0]) * (p[3] - p[1]) + (q[2] - q[0]) * (q[3] - q[1]);
+    if (inter > 0.0f)
+      iou = inter / (areas - inter);
+  }
+  nms__fpmode_leave (mode);
+  return iou;
+}

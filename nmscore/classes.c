@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * classes: sparse class ids to small numbers, for the classes that have
+ * options of their own or whose kept boxes are counted. A hash table, so that
+ * memory follows the number of boxes and never the size of an id.
+ */
+#include "internal.h"
+#include "overlap.h"
+
+/* A power of two that leaves a third of the buckets free or more. */
+uint32_t
+nms__class_buckets (size_t entries)
+{
+  uint32_t n = 8;
+  while ((uint64_t) n * 2 < (uint64_t) entries * 3)
+    n *= 2;
+  return n;
+}
+
+static uint32_t *
+find (nms__classes *c, int32_t id)
+{
+  uint32_t h = (uint32_t) id * 2654435769u;
+  uint32_t i = (h ^ h >> 15) & c->bucket_mask;
+  while (c->bucket[i] && c->entry[c->bucket[i]].id != id)
+    i = (i + 1) & c->bucket_mask;
+  return &c->bucket[i];
+}
+
+static nms__class *
+add (nms__classes *c, uint32_t *bucket, int32_t id)
+{
+  *bucket = c->count++;
+  c->entry[*bucket] = c->entry[0];
+  c->entry[*bucket].id = id;
+  return &c->entry[*bucket];
+}
+
+uint32_t
+nms__class_slot (nms__classes *c, int32_t id)
+{
+  uint32_t *bucket = find (c, id);
+  if (!*bucket && c->add)
+    add (c, bucket, id);
+  return *bucket;
+}
+
+/* Starts the table with the common entry and the listed classes. Its arrays
+ * have room for those and, if `add` is set, one for each box. */
+int
+nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings)
+{
+  const nms_options *o = &settings->options;
+  const char *at = (const char *) o->class_options;
+  const uint64_t none = UINT64_MAX;
+  double lowest = settings->limit;
+
+  c->add = o->max_per_class != 0;
+  c->bucket_mask = nms__class_buckets (o->class_option_count + (c->add ? ctx->frame.count : 0) + 1) - 1;
+  memset (c->bucket, 0, ((size_t) c->bucket_mask + 1) * sizeof *c->bucket);
+  c->count = 1;
+  c->entry[0] = (nms__class) { .score_threshold = o->score_threshold, .limit = settings->limit,
+    .cap = o->max_per_class ? o->max_per_class : none };
+
+  for (size_t i = 0; i < o->class_option_count; i++, at += settings->class_option_stride) {
+    nms_class_options options;
+    memcpy (&options, at, sizeof options);
+    uint32_t *bucket = find (c, options.class_id);
+    if (*bucket)
+      return nms__fail (ctx, NMS_ERROR_DUPLICATE_CLASS, "class %ld is listed twice",
+          (long) options.class_id);
+    nms__class *entry = add (c, bucket, options.class_id);
+    if (options.set & NMS_CLASS_IOU_THRESHOLD)
+      entry->limit = nms__limit (options.iou_threshold, o->inclusive);
+    if (options.set & NMS_CLASS_SCORE_THRESHOLD)
+      entry->score_threshold = options.score_threshold;
+    if (options.set & NMS_CLASS_MAX_DETECTIONS)
+      entry->cap = options.max_detections ? options.max_detections : none;
+    if (entry->limit < lowest)
+      lowest = entry->limit;
+  }
+  ctx->settings.lowest_limit = lowest;
+  return NMS_OK;
+}

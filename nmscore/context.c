@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * context: one block of scratch memory for all columns of a run. It grows in
+ * steps of BOX_STEP boxes and is kept, so that a stream stops allocating once
+ * it has seen its largest frame. One layout for every set of options: what a
+ * run leaves unused is never touched, and so costs address space only.
+ */
+#include "internal.h"
+#include "overlap.h"
+
+#include <stdlib.h>
+
+#define BOX_STEP 256
+
+static size_t
+align_up (size_t n)
+{
+  return (n + NMS__ALIGN - 1) & ~(size_t) (NMS__ALIGN - 1);
+}
+
+/* Walks the layout: with base NULL it measures, else it assigns. */
+static size_t
+layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
+{
+  size_t at = 0;
+  size_t entries = boxes + class_options + 1;
+
+#define COLUMN(field, count)                                                                       \
+  do {                                                                                             \
+    if (base)                                                                                      \
+      f->field = (void *) (base + at);                                                             \
+    at += align_up ((count) * sizeof *f->field);                                                   \
+  } while (0)
+
+  COLUMN (x1, boxes);
+  COLUMN (y1, boxes);
+  COLUMN (x2, boxes);
+  COLUMN (y2, boxes);
+  COLUMN (area, boxes);
+  COLUMN (group, boxes);
+  COLUMN (slot, boxes);
+  COLUMN (index, boxes);
+  COLUMN (key, boxes);
+  COLUMN (packed, boxes + 1);
+  COLUMN (packed2, boxes + 1);
+  COLUMN (wx1, boxes);
+  COLUMN (wy1, boxes);
+  COLUMN (wx2, boxes);
+  COLUMN (wy2, boxes);
+  COLUMN (warea, boxes);
+  COLUMN (wgroup, boxes);
+  COLUMN (wpos, boxes);
+  COLUMN (kept, boxes);
+  COLUMN (outcome, boxes);
+  COLUMN (suppressed_by, boxes);
+  COLUMN (classes.entry, entries);
+  COLUMN (classes.bucket, nms__class_buckets (entries));
+#undef COLUMN
+  return at;
+}
+
+nms_context *
+nms_context_new (void)
+{
+  return calloc (1, sizeof (nms_context));
+}
+
+void
+nms_context_free (nms_context **ctx)
+{
+  if (!ctx || !*ctx)
+    return;
+  free ((*ctx)->scratch);
+  free (*ctx);
+  *ctx = NULL;
+}
+
+void
+nms_context_trim (nms_context *ctx)
+{
+  if (!ctx)
+    return;
+  free (ctx->scratch);
+  ctx->scratch = NULL;
+  ctx->scratch_size = 0;
+  ctx->box_room = 0;
+  ctx->class_option_room = 0;
+}
+
+size_t
+nms_context_scratch (const nms_context *ctx)
+{
+  return ctx ? ctx->scratch_size : 0;
+}
+
+const char *
+nms_context_error (const nms_context *ctx)
+{
+  return ctx ? ctx->error : "";
+}
+
+int
+nms_context_engine (const nms_context *ctx)
+{
+  return ctx ? ctx->engine : NMS_ENGINE_AUTO;
+}
+
+const char *
+nms_context_cpu (const nms_context *ctx)
+{
+  (void) ctx;
+  return "scalar";
+}
+
+int
+nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options)
+{
+  size_t box_room = ctx->box_room, class_option_room = ctx->class_option_room;
+
+  if (!ctx->scratch || boxes > box_room || class_options > class_option_room) {
+    if (boxes > box_room || !box_room)
+      box_room = (boxes / BOX_STEP + 1) * BOX_STEP;
+    if (class_options > class_option_room)
+      class_option_room = class_options;
+    if (box_room > SIZE_MAX / 256 - NMS_MAX_CLASS_OPTIONS)
+      return nms__fail (ctx, NMS_ERROR_MEMORY, "no address space for %zu boxes", boxes);
+    size_t size = layout (&ctx->frame, NULL, box_room, class_option_room);
+    void *scratch = aligned_alloc (NMS__ALIGN, size);
+    if (!scratch)
+      return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for %zu bytes of scratch", size);
+    free (ctx->scratch);
+    ctx->scratch = scratch;
+    ctx->scratch_size = size;
+    ctx->box_room = box_room;
+    ctx->class_option_room = class_option_room;
+  }
+  layout (&ctx->frame, ctx->scratch, ctx->box_room, ctx->class_option_room);
+  return NMS_OK;
+}
+
+int
+nms_context_reserve (nms_context *ctx, size_t boxes, size_t class_options)
+{
+  if (!ctx)
+    return NMS_ERROR_ARGUMENT;
+  ctx->error[0] = '\0';
+  if (boxes > NMS_MAX_BOXES)
+    return nms__fail (ctx, NMS_ERROR_TOO_MANY_BOXES, "%zu boxes, at most %zu are possible", boxes,
+        NMS_MAX_BOXES);
+  if (class_options > NMS_MAX_CLASS_OPTIONS)
+    return nms__fail (ctx, NMS_ERROR_RANGE, "%zu class options, at most %zu are possible",
+        class_options, NMS_MAX_CLASS_OPTIONS);
+  return nms__context_layout (ctx, boxes, class_options);
+}

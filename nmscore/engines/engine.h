@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * engine: the contract of an engine. It gets a prepared frame, in which every
+ * box that takes part is "suppressed by nobody", and leaves
+ *   kept, kept_count    indices in score order
+ *   outcome             NMS_KEPT or NMS_OVER_CAP where that is what became of
+ *                       a box (if asked for)
+ *   suppressed_by       for each suppressed box (if asked for)
+ *   over_cap_count
+ * and allocates nothing. All engines give the same.
+ */
+#ifndef NMS_ENGINE_H
+#define NMS_ENGINE_H
+
+#include "../internal.h"
+#include "../order.h"
+#include "../overlap.h"
+
+void nms__sequential (nms__frame *frame);
+void nms__sorted (nms__frame *frame);
+
+/* Runs the engine asked for, or the one that suits the frame; returns which. */
+int nms__engine_run (nms__frame *frame, int engine);
+
+static inline nms__box
+nms__frame_box (const nms__frame *f, size_t pos)
+{
+  return (nms__box) { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos], f->area[pos],
+    f->group ? f->group[pos] : 0 };
+}
+
+static inline uint64_t
+nms__total_cap (const nms__frame *f)
+{
+  uint64_t cap = f->settings->options.max_detections;
+  return cap ? cap : UINT64_MAX;
+}
+
+/* The class of box `pos` if classes are counted or have options, else NULL. */
+static inline nms__class *
+nms__frame_class (const nms__frame *f, size_t pos)
+{
+  return f->slot ? &f->classes.entry[f->slot[pos]] : NULL;
+}
+
+static inline void
+nms__keep (nms__frame *f, size_t pos)
+{
+  int32_t index = f->index[pos];
+  f->kept[f->kept_count++] = index;
+  if (f->outcome)
+    f->outcome[index] = NMS_KEPT;
+}
+
+static inline void
+nms__over_cap (nms__frame *f, size_t pos)
+{
+  int32_t index = f->index[pos];
+  f->over_cap_count++;
+  if (f->outcome)
+    f->outcome[index] = NMS_OVER_CAP;
+  if (f->suppressed_by)
+    f->suppressed_by[index] = -1;
+}
+
+#endif

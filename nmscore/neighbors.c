@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * neighbors: how many boxes each box overlaps beyond the threshold. Equal
+ * boxes are counted as one with a weight (cascade detectors repeat themselves),
+ * the rest is a sweep along x: a box meets those that begin before it ends.
+ */
+#include "engines/engine.h"
+#include "fpmode.h"
+
+/* One stable pass of a sort by several columns, the least important first. */
+static uint64_t *
+sort_by (uint64_t *order, uint64_t *scratch, size_t count, const float *column,
+    const int32_t *ids)
+{
+  for (size_t i = 0; i < count; i++) {
+    uint32_t pos = (uint32_t) order[i];
+    uint32_t key = ids ? (uint32_t) ids[pos] : nms__order_key (column[pos]);
+    order[i] = (uint64_t) ~key << 32 | pos; /* ascending */
+  }
+  return nms__sort (order, scratch, count);
+}
+
+/* Positions so that equal boxes of a group are neighbours and x1 ascends. */
+static const uint64_t *
+sweep_order (nms__frame *f)
+{
+  uint64_t *order = f->packed;
+#define SORT_BY(column, ids)                                                                       \
+  order = sort_by (order, order == f->packed ? f->packed2 : f->packed, f->count, column, ids)
+  for (size_t i = 0; i < f->count; i++)
+    order[i] = i;
+  if (f->slot)
+    SORT_BY (NULL, (const int32_t *) f->slot);
+  if (f->group)
+    SORT_BY (NULL, f->group);
+  SORT_BY (f->y2, NULL);
+  SORT_BY (f->x2, NULL);
+  SORT_BY (f->y1, NULL);
+  SORT_BY (f->x1, NULL);
+#undef SORT_BY
+  return order;
+}
+
+static int
+same (const nms__frame *f, size_t a, size_t b)
+{
+  return f->x1[a] == f->x1[b] && f->y1[a] == f->y1[b] && f->x2[a] == f->x2[b]
+      && f->y2[a] == f->y2[b] && (!f->group || f->group[a] == f->group[b])
+      && (!f->slot || f->slot[a] == f->slot[b]);
+}
+
+/* The limit at which the first of the two to lose would be suppressed. */
+static double
+pair_limit (const nms__frame *f, size_t a, size_t b)
+{
+  double p = nms__candidate_limit (f, a), q = nms__candidate_limit (f, b);
+  return p < q ? p : q;
+}
+
+static int
+pair_exceeds (const nms__frame *f, size_t a, size_t b)
+{
+  nms__columns c = { f->x1, f->y1, f->x2, f->y2, f->area, f->group };
+  nms__box box = nms__frame_box (f, b);
+  if (f->group && f->group[a] != f->group[b])
+    return 0;
+  return nms__column_exceeds (&c, a, &box, pair_limit (f, a, b));
+}
+
+/* A box and its parent do not count each other. */
+static void
+take_back_parents (const nms__frame *f, uint32_t *neighbors, const int32_t *position_of)
+{
+  for (size_t pos = 0; pos < f->count; pos++) {
+    int32_t index = f->index[pos];
+    int32_t parent = nms__parent (f, index);
+    if (parent < 0 || parent == index || position_of[parent] < 0)
+      continue;
+    if (nms__parent (f, parent) == index && parent < index)
+      continue;                 /* parts of each other: taken back once */
+    if (pair_exceeds (f, pos, (size_t) position_of[parent])) {
+      neighbors[index]--;
+      neighbors[parent]--;
+    }
+  }
+}
+
+static void
+count (nms__frame *f, uint32_t *neighbors)
+{
+  const float lower = nms__lower_bound (f->settings->lowest_limit);
+  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->warea,
+    f->group ? f->wgroup : NULL };
+  const uint64_t *order = sweep_order (f);
+  uint32_t *weight = f->key;    /* scores do not matter here */
+  uint32_t *total = (uint32_t *) f->kept;
+  uint32_t *first_of = f->wpos; /* position of one box of each run */
+  size_t runs = 0;
+
+  for (size_t i = 0; i < f->count; i++) {
+    uint32_t pos = (uint32_t) order[i];
+    if (runs && same (f, first_of[runs - 1], pos)) {
+      weight[runs - 1]++;
+      continue;
+    }
+    first_of[runs] = pos;
+    weight[runs] = 1;
+    f->wx1[runs] = f->x1[pos];
+    f->wy1[runs] = f->y1[pos];
+    f->wx2[runs] = f->x2[pos];
+    f->wy2[runs] = f->y2[pos];
+    f->warea[runs] = f->area[pos];
+    if (f->group)
+      f->wgroup[runs] = f->group[pos];
+    runs++;
+  }
+  for (size_t i = 0; i < runs; i++)
+    total[i] = pair_exceeds (f, first_of[i], first_of[i]) ? weight[i] - 1 : 0;
+  for (size_t i = 0; i < runs; i++) {
+    nms__box box = nms__frame_box (f, first_of[i]);
+    for (size_t first = i + 1; first < runs && f->wx1[first] < box.x2; first += NMS__BLOCK) {
+      size_t n = runs - first < NMS__BLOCK ? runs - first : NMS__BLOCK;
+      uint64_t mask = nms__overlap_block (&columns, first, n, &box, lower);
+      for (; mask; mask &= mask - 1) {
+        size_t j = first + nms__lowest_bit (mask);
+        if (!nms__column_exceeds (&columns, j, &box, pair_limit (f, first_of[i], first_of[j])))
+          continue;
+        total[i] += weight[j];
+        total[j] += weight[i];
+      }
+    }
+  }
+  for (size_t i = 0, run = 0; i < f->count; i++) {
+    uint32_t pos = (uint32_t) order[i];
+    if (!same (f, first_of[run], pos))
+      run++;
+    neighbors[f->index[pos]] = total[run];
+  }
+}
+
+static int
+count_neighbors (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options,
+    uint32_t *neighbors)
+{
+  nms__frame *f = &ctx->frame;
+  nms_boxes boxes;
+  size_t invalid, filtered;
+  int error = nms__boxes_check (ctx, caller_boxes, &boxes);
+
+  if (error)
+    return error;
+  if (boxes.count && !neighbors)
+    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "neighbors is NULL");
+  error = nms__options_check (ctx, options, &ctx->settings);
+  if (error)
+    return error;
+  error = nms__context_layout (ctx, boxes.count, ctx->settings.options.class_option_count);
+  if (error)
+    return error;
+  int32_t *position_of = f->suppressed_by;
+  f->outcome = NULL;
+  f->suppressed_by = NULL;
+  error = nms__prepare (ctx, &boxes, &invalid, &filtered);
+  if (error)
+    return error;
+
+  if (boxes.count)
+    memset (neighbors, 0, boxes.count * sizeof *neighbors);
+  if (!f->count)
+    return NMS_OK;
+  count (f, neighbors);
+  if (f->parent.data) {
+    memset (position_of, 0xff, boxes.count * sizeof *position_of);
+    for (size_t pos = 0; pos < f->count; pos++)
+      position_of[f->index[pos]] = (int32_t) pos;
+    take_back_parents (f, neighbors, position_of);
+  }
+  return NMS_OK;
+}
+
+int
+nms_count_neighbors (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+    uint32_t *neighbors)
+{
+  if (!ctx)
+    return NMS_ERROR_ARGUMENT;
+  nms__fpmode mode = nms__fpmode_enter ();
+  ctx->error[0] = '\0';
+  int error = count_neighbors (ctx, boxes, options, neighbors);
+  nms__fpmode_leave (mode);
+  return error;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * order: the total order of boxes. A score becomes an unsigned key that orders
+ * like the score; a key with its position packed below it is unique, so that
+ * one maximum finds both the best score and, among equal ones, the first box:
+ * the packing of the sequential-grid kernel, without its loss of index bits.
+ */
+#ifndef NMS_ORDER_H
+#define NMS_ORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Monotone from float to uint32_t; -0 and +0 give one key; never 0 for a
+ * number. NaN must not come here. */
+static inline uint32_t
+nms__order_key (float value)
+{
+  uint32_t bits;
+  value += 0.0f;                /* -0 becomes +0 */
+  memcpy (&bits, &value, sizeof bits);
+  return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+/* Best first when taken from the greatest down. Never 0: 0 can mean "gone". */
+static inline uint64_t
+nms__pack (uint32_t key, uint32_t position)
+{
+  return (uint64_t) key << 32 | (uint32_t) ~position;
+}
+
+static inline uint32_t
+nms__packed_position (uint64_t packed)
+{
+  return ~(uint32_t) packed;
+}
+
+/* Sorts `count` packed keys, greatest key first and, among equal keys, in the
+ * order given. Uses `scratch` of the same size; the result is in the array
+ * returned, one of the two. */
+uint64_t *nms__sort (uint64_t *packed, uint64_t *scratch, size_t count);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * overlap: does the IoU of two boxes exceed a threshold? Decided exactly as if
+ * inter / union had been rounded to binary32 and compared, without dividing.
+ *
+ * For a binary32 threshold t let m be the midpoint of t and its upper
+ * neighbour. A quotient rounds to something above t when it is above m, or
+ * equal to m and t's mantissa is odd (ties go to even). m has 25 significant
+ * bits and the union 24, so m * union is exact in binary64: the comparison
+ * inter > m * union is the comparison of the quotient with m. nms__limit
+ * returns m moved by two units in the last place of binary64 where equality
+ * counts too: no binary32 lies in so small a gap, so that one `>` serves all
+ * four cases (> and >=, odd and even).
+ */
+#ifndef NMS_OVERLAP_H
+#define NMS_OVERLAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* An extent of at most this counts as 0; keeps every product normal. */
+#define NMS__LEAST_EXTENT 0x1p-50f
+
+/* Boxes a block: the bits of a mask. */
+#define NMS__BLOCK 64
+
+typedef struct nms__box {
+  float x1, y1, x2, y2, area;
+  int32_t group;
+} nms__box;
+
+typedef struct nms__columns {
+  const float *x1, *y1, *x2, *y2, *area;
+  const int32_t *group; /* NULL: one group */
+} nms__columns;
+
+/* Coordinates beyond this are invalid: areas and unions stay finite. */
+#define NMS__MOST_COORDINATE 1e18f
+
+/* Puts the corners x1 y1 x2 y2 in order; 0 when the box is invalid. */
+static inline int
+nms__order_corners (float c[4])
+{
+  for (int i = 0; i < 4; i++)
+    if (!(c[i] >= -NMS__MOST_COORDINATE && c[i] <= NMS__MOST_COORDINATE))
+      return 0;
+  for (int i = 0; i < 2; i++) {
+    float low = c[i], high = c[i + 2];
+    c[i] = low < high ? low : high;
+    c[i + 2] = low < high ? high : low;
+  }
+  return 1;
+}
+
+static inline float
+nms__inter (float ax1, float ay1, float ax2, float ay2, float bx1, float by1, float bx2, float by2)
+{
+  float w = (ax2 < bx2 ? ax2 : bx2) - (ax1 > bx1 ? ax1 : bx1);
+  float h = (ay2 < by2 ? ay2 : by2) - (ay1 > by1 ? ay1 : by1);
+  w = w > NMS__LEAST_EXTENT ? w : 0.0f;
+  h = h > NMS__LEAST_EXTENT ? h : 0.0f;
+  return w * h;
+}
+
+/* The limit of a threshold in 0..1. */
+double nms__limit (float threshold, int inclusive);
+
+/* A binary32 bound for the same question that is never too high: what it
+ * refuses, nms__exceeds refuses too. */
+float nms__lower_bound (double limit);
+
+/* The exact decision. Zero intersection never exceeds. */
+static inline int
+nms__exceeds (float inter, float area_a, float area_b, double limit)
+{
+  float uni = (area_a + area_b) - inter;
+  return inter > 0.0f && (double) inter > limit * (double) uni;
+}
+
+/* Which of the boxes first .. first+n-1 (n <= NMS__BLOCK) of the box's group
+ * may overlap it beyond lower_bound: bit i for box first+i. All but about one
+ * pair in a million of these do exceed; the caller asks nms__exceeds. */
+uint64_t nms__overlap_block (const nms__columns *columns, size_t first, size_t n,
+    const nms__box *box, float lower_bound);
+
+/* nms__exceeds for box i of the columns. */
+static inline int
+nms__column_exceeds (const nms__columns *c, size_t i, const nms__box *b, double limit)
+{
+  float inter = nms__inter (c->x1[i], c->y1[i], c->x2[i], c->y2[i], b->x1, b->y1, b->x2, b->y2);
+  return nms__exceeds (inter, c->area[i], b->area, limit);
+}
+
+static inline unsigned
+nms__lowest_bit (uint64_t mask)
+{
+  return (unsigned) __builtin_ctzll (mask);
+}
+
+#endif
