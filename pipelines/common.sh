@@ -313,9 +313,9 @@ nms_open_video ()
     height=$(((NMS_HEIGHT * 1280 + NMS_WIDTH / 2) / NMS_WIDTH))
     say "The video is $NMS_WIDTH x $NMS_HEIGHT; the detector gets it as 1280 x $height."
     NMS_WIDTH=1280 NMS_HEIGHT=$height
-    NMS_SOURCE+=(! videoscale)
   fi
-  NMS_SOURCE+=(! "video/x-raw,format=RGB,width=$NMS_WIDTH,height=$NMS_HEIGHT")
+  # (videoscale also where the size stays: a video may change its own midway)
+  NMS_SOURCE+=(! videoscale ! "video/x-raw,format=RGB,width=$NMS_WIDTH,height=$NMS_HEIGHT")
   # eos-after counts frames: the time, at the video's rate, rounded up.
   NMS_FRAMES=$(LC_ALL=C awk -v s="$NMS_SECONDS" -v n="${rate%/*}" -v d="${rate#*/}" 'BEGIN {
     f = s * n / d; c = int (f); if (c < f) c++; print (s > 0 ? c : -1) }')

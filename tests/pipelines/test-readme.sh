@@ -10,6 +10,19 @@ NMS_SELF=readme
 . "$PIPELINES/common.sh"
 nms_prepare
 
+# The property table is what the element has.
+nms_preloaded gst-inspect-1.0 nmsfilter >inspected
+python3 - "$ROOT/README.md" <<'END' || fail "README's property table"
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+table = text.split("## Properties of nmsfilter")[1].split("\n## ")[0]
+listed = {name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`([a-z-]+)`", row)}
+real = set(re.findall(r"^  ([a-z-]+) +: ", open("inspected").read().split("Element Properties:")[1], re.M))
+real -= {"name", "parent", "qos"}
+print("missing:", real - listed, "too many:", listed - real)
+assert real == listed
+END
+
 python3 - "$ROOT/README.md" "$ROOT/pipelines/README.md" <<'END'
 import re, sys
 count = 0
@@ -32,7 +45,7 @@ done
 export -f nms_preloaded
 [ -z "${NMS_PRELOAD-}" ] || eval 'gst-launch-1.0 () { nms_preloaded gst-launch-1.0 "$@"; }'
 # One shell, as a reader would have: what a block sets, later ones use.
-(set -x; . ./all.sh) >out 2>err || { cat out err >&2; fail "a line of the READMEs failed"; }
+(set -x; . ./all.sh) >out 2>err </dev/null || { cat out err >&2; fail "a line of the READMEs failed"; }
 ! grep -E '^(WARNING|ERROR)|CRITICAL|no element|no property' err || { cat err >&2; fail "complaints"; }
 find . -type f -name '*.jsonl' | sort
 for file in *.jsonl; do
