@@ -89,6 +89,9 @@ paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame)
     canvas->step_y = MAX (canvas->step_y, 1 << canvas->planes[c].h_sub);
   }
 
+  canvas->packed = canvas->n_planes >= 3 && GST_VIDEO_FRAME_N_PLANES (frame) == 1 &&
+      canvas->step_x == 1 && canvas->step_y == 1 && !canvas->planes[0].word;
+
   canvas->luma = !GST_VIDEO_INFO_IS_RGB (info);
   if (!gst_video_color_matrix_get_Kr_Kb (info->colorimetry.matrix, &canvas->kr, &canvas->kb))
     gst_video_color_matrix_get_Kr_Kb (GST_VIDEO_COLOR_MATRIX_BT601, &canvas->kr, &canvas->kb);
@@ -197,15 +200,35 @@ paint_fill_words (guint8 * p, gint pstride, gint n, guint16 word)
     memcpy (p, &word, sizeof word);
 }
 
-static void
+/* Most calls are for the vertical bars of outlines: two bytes, or one. */
+static inline void
 paint_fill_bytes (guint8 * p, gint pstride, gint n, guint8 value)
 {
-  if (pstride == 1) {
+  if (pstride == 1 && n > 8) {
     memset (p, value, n);
     return;
   }
   for (; n > 0; n--, p += pstride)
     *p = value;
+}
+
+/* Of packed pixels, one row is written byte by byte and copied to the others:
+ * from the first pixel's first component to the last one's last. */
+static void
+paint_repeat (const PaintCanvas * canvas, const PaintRect * r)
+{
+  const PaintPlane *plane = &canvas->planes[0];
+  guint8 *first = plane->data, *last = plane->data, *p;
+  gsize n;
+
+  for (guint c = 1; c < canvas->n_planes; c++) {
+    first = MIN (first, canvas->planes[c].data);
+    last = MAX (last, canvas->planes[c].data);
+  }
+  n = (gsize) (r->x2 - r->x1 - 1) * plane->pstride + (gsize) (last - first) + 1;
+  p = first + (gssize) r->y1 * plane->stride + (gssize) r->x1 * plane->pstride;
+  for (gint64 y = r->y1 + 1; y < r->y2; y++)
+    memcpy (p + (gssize) (y - r->y1) * plane->stride, p, n);
 }
 
 void
@@ -224,6 +247,8 @@ paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor
     gint y2 = (gint) (paint_ceil (r.y2, 1 << plane->h_sub) >> plane->h_sub);
     guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;
 
+    if (canvas->packed)
+      y2 = y1 + 1;              /* paint_repeat does the others */
     for (gint y = y1; y < y2; y++, p += plane->stride) {
       if (plane->word)
         paint_fill_words (p, plane->pstride, x2 - x1, paint_to_word (plane, color->value[c]));
@@ -231,6 +256,8 @@ paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor
         paint_fill_bytes (p, plane->pstride, x2 - x1, (guint8) color->value[c]);
     }
   }
+  if (canvas->packed)
+    paint_repeat (canvas, &r);
 }
 
 /* A bar of the border: along x (or y) in dashes. Only the dashes that touch
@@ -279,47 +306,57 @@ paint_outline (const PaintCanvas * canvas, const PaintRect * rect, gint thicknes
   paint_bar (canvas, right, FALSE, dy, color);
 }
 
-/* to * a/255 + from * (1 - a/255), rounded. */
+/* to * a/255 + from * (1 - a/255), rounded to nearest. For bytes all of it fits
+ * 16 bits, which the compiler makes vectors of ((x + x / 256) / 256 with
+ * x = v + 128 is v / 255 rounded for every v up to 255 * 255). */
+static inline guint8
+paint_mix_byte (guint8 from, guint8 to, guint8 a)
+{
+  guint16 x = (guint16) (from * (255 - a) + to * a + 128);
+
+  return (guint8) ((guint16) (x + (x >> 8)) >> 8);
+}
+
 static inline guint
-paint_mix (guint from, guint to, guint a)
+paint_mix_word (guint from, guint to, guint a)
 {
   return (from * (255 - a) + to * a + 127) / 255;
 }
 
-/* One row of coverage at a component's resolution: `n` samples from sample
- * `first`, each the mean over its block of mask pixels; what of a block lies
- * outside the mask counts as uncovered. */
 static void
-paint_mask_row (const PaintMask * mask, guint w_sub, guint h_sub, gint first, gint row, gint n,
-    guint8 * out)
+paint_mix_bytes (guint8 * restrict p, gint n, const guint8 * restrict coverage, guint8 value)
 {
-  gint rows = MIN (1 << h_sub, mask->height - (row << h_sub));
-  gint cols = 1 << w_sub;
-  const guint8 *top = mask->data + (gssize) (row << h_sub) * mask->stride;
+  for (gint i = 0; i < n; i++)
+    p[i] = paint_mix_byte (p[i], value, coverage[i]);
+}
 
-  for (gint i = 0; i < n; i++) {
-    gint x = (first + i) << w_sub;
-    gint end = MIN (x + cols, mask->width);
-    guint sum = 0;
-
-    for (gint y = 0; y < rows; y++) {
-      for (gint k = x; k < end; k++)
-        sum += top[(gssize) y * mask->stride + k];
-    }
-    out[i] = (guint8) (sum >> (w_sub + h_sub));
+/* Between letters nothing is covered, and bytes apart make no vectors. */
+static void
+paint_mix_spaced (guint8 * restrict p, gint pstride, gint n, const guint8 * restrict coverage,
+    guint8 value)
+{
+  for (gint i = 0; i < n; i++, p += pstride) {
+    if (coverage[i] != 0)
+      *p = paint_mix_byte (*p, value, coverage[i]);
   }
 }
 
+/* A row of packed pixels, all components at once. */
 static void
-paint_mix_bytes (guint8 * p, gint pstride, gint n, const guint8 * coverage, guint8 value)
+paint_mix_pixels (const PaintCanvas * canvas, gssize offset, gint n, const guint8 * coverage,
+    const PaintColor * color)
 {
-  if (pstride == 1) {
-    for (gint i = 0; i < n; i++)
-      p[i] = (guint8) paint_mix (p[i], value, coverage[i]);
-    return;
+  gint pstride = canvas->planes[0].pstride;
+
+  for (gint i = 0; i < n; i++, offset += pstride) {
+    if (coverage[i] == 0)
+      continue;
+    for (guint c = 0; c < canvas->n_planes; c++) {
+      guint8 *p = canvas->planes[c].data + offset;
+
+      *p = paint_mix_byte (*p, (guint8) color->value[c], coverage[i]);
+    }
   }
-  for (gint i = 0; i < n; i++, p += pstride)
-    *p = (guint8) paint_mix (*p, value, coverage[i]);
 }
 
 static void
@@ -329,9 +366,40 @@ paint_mix_words (const PaintPlane * plane, guint8 * p, gint n, const guint8 * co
   for (gint i = 0; i < n; i++, p += plane->pstride) {
     guint16 word;
 
+    if (coverage[i] == 0)
+      continue;
     memcpy (&word, p, sizeof word);
-    word = paint_to_word (plane, paint_mix (paint_from_word (plane, word), value, coverage[i]));
+    word = paint_to_word (plane, paint_mix_word (paint_from_word (plane, word), value,
+            coverage[i]));
     memcpy (p, &word, sizeof word);
+  }
+}
+
+gsize
+paint_mask_sub_size (const PaintCanvas * canvas, const PaintMask * mask)
+{
+  return (gsize) (paint_ceil_x (canvas, mask->width) / canvas->step_x) *
+      (gsize) (paint_ceil_y (canvas, mask->height) / canvas->step_y);
+}
+
+/* What of a block lies outside the mask counts as uncovered. */
+void
+paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub)
+{
+  gint step_x = canvas->step_x, step_y = canvas->step_y;
+
+  mask->sub = sub;
+  mask->sub_stride = paint_ceil_x (canvas, mask->width) / step_x;
+  for (gint y = 0; y < mask->height; y += step_y) {
+    for (gint x = 0; x < mask->width; x += step_x) {
+      guint sum = 0;
+
+      for (gint v = y; v < MIN (y + step_y, mask->height); v++) {
+        for (gint u = x; u < MIN (x + step_x, mask->width); u++)
+          sum += mask->data[(gssize) v * mask->stride + u];
+      }
+      *sub++ = (guint8) (sum / (guint) (step_x * step_y));
+    }
   }
 }
 
@@ -340,35 +408,36 @@ paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,
     const PaintColor * color)
 {
   PaintRect r = { x, y, (gint64) x + mask->width, (gint64) y + mask->height };
-  guint8 coverage[256];
 
   if (!paint_clip (canvas, &r, &r))
     return;
 
+  for (gint64 row = r.y1; canvas->packed && row < r.y2; row++)
+    paint_mix_pixels (canvas, (gssize) row * canvas->planes[0].stride +
+        (gssize) r.x1 * canvas->planes[0].pstride, (gint) (r.x2 - r.x1),
+        mask->data + (gssize) (row - y) * mask->stride + (r.x1 - x), color);
+  if (canvas->packed)
+    return;
+
   for (guint c = 0; c < canvas->n_planes; c++) {
     const PaintPlane *plane = &canvas->planes[c];
+    gboolean sub = plane->w_sub != 0 || plane->h_sub != 0;
+    gint stride = sub ? mask->sub_stride : mask->stride;
     gint x1 = (gint) (r.x1 >> plane->w_sub);
     gint y1 = (gint) (r.y1 >> plane->h_sub);
     gint x2 = (gint) (paint_ceil (r.x2, 1 << plane->w_sub) >> plane->w_sub);
     gint y2 = (gint) (paint_ceil (r.y2, 1 << plane->h_sub) >> plane->h_sub);
-    gint x0 = x >> plane->w_sub, y0 = y >> plane->h_sub;
-    gboolean full = plane->w_sub == 0 && plane->h_sub == 0;
+    guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;
+    const guint8 *coverage = (sub ? mask->sub : mask->data) +
+        (gssize) (y1 - (y >> plane->h_sub)) * stride + (x1 - (x >> plane->w_sub));
 
-    for (gint row = y1; row < y2; row++) {
-      for (gint first = x1; first < x2; first += (gint) sizeof coverage) {
-        gint n = MIN (x2 - first, (gint) sizeof coverage);
-        guint8 *p = plane->data + (gssize) row * plane->stride + (gssize) first * plane->pstride;
-        const guint8 *cover = coverage;
-
-        if (full)
-          cover = mask->data + (gssize) (row - y0) * mask->stride + (first - x0);
-        else
-          paint_mask_row (mask, plane->w_sub, plane->h_sub, first - x0, row - y0, n, coverage);
-        if (plane->word)
-          paint_mix_words (plane, p, n, cover, color->value[c]);
-        else
-          paint_mix_bytes (p, plane->pstride, n, cover, (guint8) color->value[c]);
-      }
+    for (gint row = y1; row < y2; row++, p += plane->stride, coverage += stride) {
+      if (plane->word)
+        paint_mix_words (plane, p, x2 - x1, coverage, color->value[c]);
+      else if (plane->pstride == 1)
+        paint_mix_bytes (p, x2 - x1, coverage, (guint8) color->value[c]);
+      else
+        paint_mix_spaced (p, plane->pstride, x2 - x1, coverage, (guint8) color->value[c]);
     }
   }
 }

@@ -34,6 +34,7 @@ typedef struct
 {
   gint width, height;
   gint step_x, step_y;          /* the chroma grid: 1, 2 or 4 */
+  gboolean packed;              /* whole pixels of bytes, one after the other */
   guint n_planes;               /* one per component */
   PaintPlane planes[GST_VIDEO_MAX_COMPONENTS];
   /* RGB to component values */
@@ -54,11 +55,13 @@ typedef struct
   gint64 x1, y1, x2, y2;
 } PaintRect;
 
-/* Coverage 0..255, row by row. */
+/* Coverage 0..255, row by row; and its mean over each block of the chroma grid
+ * (see paint_mask_shrink ()), not needed where the grid is 1 x 1. */
 typedef struct
 {
-  gint width, height, stride;
-  const guint8 *data;
+  gint width, height;
+  gint stride, sub_stride;
+  const guint8 *data, *sub;
 } PaintMask;
 
 /* Whether a canvas can be made from frames of this format: not for tiled,
@@ -92,6 +95,11 @@ void paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const Paint
  * from the top left corner of the rectangle; dash 0: solid. */
 void paint_outline (const PaintCanvas * canvas, const PaintRect * rect, gint thickness, gint dash,
     const PaintColor * color);
+
+/* The bytes of a mask's `sub` on this canvas, and the writing of it from
+ * width, height, stride and data; sets sub and sub_stride. */
+gsize paint_mask_sub_size (const PaintCanvas * canvas, const PaintMask * mask);
+void paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub);
 
 /* Blends the colour through the mask, its top left at x, y, on the grid. */
 void paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,

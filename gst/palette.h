@@ -7,7 +7,7 @@
 G_BEGIN_DECLS
 
 /* What a box that was dropped, and only tagged, is drawn in. */
-#define PALETTE_GREY 0xa8a8a8
+#define PALETTE_GREY 0xb4b4b4
 
 /* A bright colour that depends on the bytes of the text alone: the same in
  * every run, on every machine. Different texts may share one. */
