@@ -292,9 +292,9 @@ nms_open_video ()
   [ ! -d "$NMS_INPUT" ] || die "'$NMS_INPUT' is a folder, not a video"
   [ -r "$NMS_INPUT" ] || die "cannot read '$NMS_INPUT'"
   log=$(mktemp)
-  NMS_SOURCE=(filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert)
+  NMS_SOURCE=(filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! queue ! videoconvert)
   out=$(LC_ALL=C nms_preloaded timeout 120 gst-launch-1.0 -v "${NMS_SOURCE[@]}" \
-    ! video/x-raw,format=RGB ! identity name=probe eos-after=1 ! fakesink 2>"$log") || true
+    ! video/x-raw,format=RGB ! identity name=probe eos-after=2 ! fakesink 2>"$log") || true
   caps=$(printf '%s\n' "$out" | grep -m 1 'GstIdentity:probe.GstPad:src: caps = video/x-raw' || true)
   if [ -z "$caps" ]; then
     out=$(grep -m 1 -E '^(ERROR|WARNING|0:)' "$log" | sed 's/^[^:]*: *//' || true)
@@ -316,10 +316,12 @@ nms_open_video ()
   fi
   # (videoscale also where the size stays: a video may change its own midway)
   NMS_SOURCE+=(! videoscale ! "video/x-raw,format=RGB,width=$NMS_WIDTH,height=$NMS_HEIGHT")
-  # eos-after counts frames: the time, at the video's rate, rounded up.
+  # So many frames: the time at the video's rate, rounded up. The buffer that
+  # makes eos-after full is not passed on, hence + 1; and the queue refuses
+  # what the decoder still had in hand when it was told that the video is over.
   NMS_FRAMES=$(LC_ALL=C awk -v s="$NMS_SECONDS" -v n="${rate%/*}" -v d="${rate#*/}" 'BEGIN {
     f = s * n / d; c = int (f); if (c < f) c++; print (s > 0 ? c : -1) }')
-  NMS_SOURCE+=(! identity "eos-after=$NMS_FRAMES")
+  NMS_SOURCE+=(! identity "eos-after=$((NMS_FRAMES < 0 ? -1 : NMS_FRAMES + 1))")
 }
 
 # The detector: OpenCV's cascade with every raw window it finds, unscored.

@@ -81,7 +81,7 @@ if ! {
   # That frame's pixels (each frame overwrites the one before it), then the
   # same two halves from its recorded boxes.
   source=("${NMS_SOURCE[@]}")
-  source[-1]="eos-after=$frame"
+  source[-1]="eos-after=$((frame + 1))"
   nms_launch -q "${source[@]}" ! multifilesink "$(nms_set location "$work/frame.rgb")" &&
   nms_launch -q filesrc "$(nms_set location "$work/frame.rgb")" \
     ! rawvideoparse format=rgb width="$NMS_WIDTH" height="$NMS_HEIGHT" framerate=1/1 \
