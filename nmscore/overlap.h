@@ -65,9 +65,14 @@ nms__inter (float ax1, float ay1, float ax2, float ay2, float bx1, float by1, fl
 /* The limit of a threshold in 0..1. */
 double nms__limit (float threshold, int inclusive);
 
-/* A binary32 bound for the same question that is never too high: what it
- * refuses, nms__exceeds refuses too. */
-float nms__lower_bound (double limit);
+/* Bounds in binary32 on either side of the limits of a frame: what is not above
+ * `lower` exceeds no limit, what is above `upper` exceeds all. Between the two
+ * lies about one pair in a million, unless classes differ in their limits. */
+typedef struct nms__bounds {
+  float lower, upper;
+} nms__bounds;
+
+nms__bounds nms__bounds_of (double lowest_limit, double highest_limit);
 
 /* The exact decision. Zero intersection never exceeds. */
 static inline int
@@ -76,12 +81,6 @@ nms__exceeds (float inter, float area_a, float area_b, double limit)
   float uni = (area_a + area_b) - inter;
   return inter > 0.0f && (double) inter > limit * (double) uni;
 }
-
-/* Which of the boxes first .. first+n-1 (n <= NMS__BLOCK) of the box's group
- * may overlap it beyond lower_bound: bit i for box first+i. All but about one
- * pair in a million of these do exceed; the caller asks nms__exceeds. */
-uint64_t nms__overlap_block (const nms__columns *columns, size_t first, size_t n,
-    const nms__box *box, float lower_bound);
 
 /* nms__exceeds for box i of the columns. */
 static inline int

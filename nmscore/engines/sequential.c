@@ -13,184 +13,200 @@
  */
 #include "engine.h"
 
-/* The boxes still alive, in order of position, with holes (key 0). */
+/* The boxes still alive, in the frame's own columns, with holes. */
 typedef struct alive {
   nms__frame *f;
-  nms__columns columns; /* point at f->w... */
-  uint64_t *key;        /* packed; 0: dead */
-  uint64_t *best;       /* greatest key of each block */
-  size_t width;         /* boxes and holes */
-  size_t live;          /* boxes */
+  nms__columns columns;
+  uint64_t *best; /* of each block: the greatest key */
+  uint64_t *mask; /* of each block: bit i: box i lives */
+  size_t width;   /* boxes and holes */
+  size_t live;    /* boxes */
+  uint64_t next;  /* greatest key of all, 0 when none is left */
+  size_t block;   /* where it is */
 } alive;
 
-static void
-refresh_block (alive *a, size_t block)
+static inline size_t
+block_width (const alive *a, size_t first)
 {
-  size_t first = block * NMS__BLOCK;
-  size_t end = first + NMS__BLOCK < a->width ? first + NMS__BLOCK : a->width;
-  uint64_t best = 0;
-  for (size_t i = first; i < end; i++)
-    best = a->key[i] > best ? a->key[i] : best;
-  a->best[block] = best;
+  return a->width - first < NMS__BLOCK ? a->width - first : NMS__BLOCK;
 }
 
-static uint64_t
-refresh_all (alive *a)
+static void
+consider (alive *a, size_t block)
 {
-  uint64_t best = 0;
-  for (size_t block = 0; block * NMS__BLOCK < a->width; block++) {
-    refresh_block (a, block);
-    best = a->best[block] > best ? a->best[block] : best;
+  if (a->best[block] > a->next) {
+    a->next = a->best[block];
+    a->block = block;
   }
-  return best;
+}
+
+/* All boxes up to `width` live. */
+static void
+all_live (alive *a, size_t width)
+{
+  uint64_t *key = a->f->packed;
+
+  a->width = width;
+  a->live = width;
+  a->next = 0;
+  for (size_t first = 0, block = 0; first < width; first += NMS__BLOCK, block++) {
+    size_t n = block_width (a, first);
+    a->mask[block] = ~(uint64_t) 0 >> (NMS__BLOCK - n);
+    memset (key + first + n, 0, (NMS__BLOCK - n) * sizeof *key);
+    a->best[block] = a->f->kernels->best_of_block (key + first, 0);
+    consider (a, block);
+  }
 }
 
 static void
 squeeze (alive *a)
 {
   nms__frame *f = a->f;
-  size_t to = 0;
-  for (size_t i = 0; i < a->width; i++) {
-    if (!a->key[i])
-      continue;
-    f->wx1[to] = f->wx1[i];
-    f->wy1[to] = f->wy1[i];
-    f->wx2[to] = f->wx2[i];
-    f->wy2[to] = f->wy2[i];
-    f->warea[to] = f->warea[i];
-    if (f->group)
-      f->wgroup[to] = f->wgroup[i];
-    f->wpos[to] = f->wpos[i];
-    a->key[to] = a->key[i];
-    to++;
-  }
-  a->width = to;
-  refresh_all (a);
+  float *columns[] = { f->x1, f->y1, f->x2, f->y2, f->area };
+  size_t blocks = (a->width + NMS__BLOCK - 1) / NMS__BLOCK;
+
+  all_live (a, f->kernels->squeeze (columns, f->group, f->packed, blocks * NMS__BLOCK));
 }
 
-/* Where the box of a position is: positions ascend, holes included. */
-static size_t
-find (const alive *a, uint32_t pos)
+/* Worth it when a third of the vectors can be saved. */
+static int
+many_holes (const alive *a)
 {
-  size_t low = 0, high = a->width;
-  while (low + 1 < high) {
-    size_t middle = low + (high - low) / 2;
-    if (a->f->wpos[middle] <= pos)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
+  return (a->live + 15) / 16 * 3 <= (a->width + 15) / 16 * 2;
 }
 
-/* The fused pass. Returns the next greatest key, 0 when none is left. */
+/* Of the boxes that may exceed, those that do: the bits of `mask`. */
 static uint64_t
-step (alive *a, const nms__box *box, int32_t index, size_t at, float lower)
+decide (const alive *a, size_t first, uint64_t mask, uint64_t certain, const nms__box *box,
+    int32_t index)
+{
+  const nms__frame *f = a->f;
+  uint64_t doubt = f->parent.data ? mask : mask & ~certain;
+
+  for (; doubt; doubt &= doubt - 1) {
+    unsigned bit = nms__lowest_bit (doubt);
+    uint32_t pos = nms__packed_position (f->packed[first + bit]);
+    if (!nms__column_exceeds (&a->columns, first + bit, box, nms__candidate_limit (f, pos))
+        || nms__related (f, index, f->index[pos]))
+      mask &= ~((uint64_t) 1 << bit);
+  }
+  return mask;
+}
+
+static void
+note_suppressor (const nms__frame *f, size_t first, uint64_t mask, int32_t index)
+{
+  for (; mask; mask &= mask - 1) {
+    uint64_t key = f->packed[first + nms__lowest_bit (mask)];
+    f->suppressed_by[f->index[nms__packed_position (key)]] = index;
+  }
+}
+
+/* The fused pass: suppresses what `box` overlaps and finds the next best. The
+ * box itself is bit `self` of the block a->block. */
+static void
+step (alive *a, const nms__box *box, int32_t index, uint64_t self)
 {
   nms__frame *f = a->f;
-  uint64_t next = 0;
+  const size_t own_block = a->block;
 
-  a->key[at] = 0;
-  a->live--;
+  a->next = 0;
   for (size_t first = 0, block = 0; first < a->width; first += NMS__BLOCK, block++) {
-    size_t n = a->width - first < NMS__BLOCK ? a->width - first : NMS__BLOCK;
-    uint64_t mask = nms__overlap_block (&a->columns, first, n, box, lower);
-    int changed = at - first < NMS__BLOCK;
-    for (; mask; mask &= mask - 1) {
-      size_t i = first + nms__lowest_bit (mask);
-      uint32_t pos = f->wpos[i];
-      if (!a->key[i] || !nms__column_exceeds (&a->columns, i, box, nms__candidate_limit (f, pos))
-          || nms__related (f, index, f->index[pos]))
-        continue;
-      a->key[i] = 0;
-      a->live--;
-      changed = 1;
+    uint64_t gone = block == own_block ? self : 0;
+    if (!a->mask[block])
+      continue;
+    uint64_t certain;
+    uint64_t mask = f->kernels->overlap_block (&a->columns, first, block_width (a, first), box,
+        &f->settings->bounds, &certain);
+    mask &= a->mask[block] & ~gone;
+    if (mask) {
+      if (f->parent.data || mask & ~certain)
+        mask = decide (a, first, mask, certain, box, index);
       if (f->suppressed_by)
-        f->suppressed_by[f->index[pos]] = index;
+        note_suppressor (f, first, mask, index);
     }
-    if (changed)
-      refresh_block (a, block);
-    next = a->best[block] > next ? a->best[block] : next;
+    gone |= mask;
+    if (gone) {
+      a->live -= (size_t) __builtin_popcountll (gone);
+      a->mask[block] &= ~gone;
+      a->best[block] = f->kernels->best_of_block (f->packed + first, gone);
+    }
+    consider (a, block);
   }
-  return next;
 }
 
 /* A full class takes no more boxes: none of them is examined again. */
-static uint64_t
+static void
 retire_class (alive *a, uint32_t slot)
 {
-  for (size_t i = 0; i < a->width; i++)
-    if (a->key[i] && a->f->slot[a->f->wpos[i]] == slot) {
-      a->key[i] = 0;
-      a->live--;
+  const nms__frame *f = a->f;
+
+  a->next = 0;
+  for (size_t first = 0, block = 0; first < a->width; first += NMS__BLOCK, block++) {
+    uint64_t gone = 0;
+    for (uint64_t mask = a->mask[block]; mask; mask &= mask - 1) {
+      unsigned bit = nms__lowest_bit (mask);
+      if (f->slot[nms__packed_position (f->packed[first + bit])] == slot)
+        gone |= (uint64_t) 1 << bit;
     }
-  return refresh_all (a);
+    a->live -= (size_t) __builtin_popcountll (gone);
+    a->mask[block] &= ~gone;
+    a->best[block] = f->kernels->best_of_block (f->packed + first, gone);
+    consider (a, block);
+  }
 }
 
 /* Boxes that rank below the one that filled a cap are over-cap, also those
  * that had been suppressed before it was full. `last` 0: total not full. */
 static void
-mark_over_cap (nms__frame *f, uint64_t last, int class_full)
+mark_over_cap (nms__frame *f, const uint64_t *keys, uint64_t last)
 {
-  if (!last && !class_full)
-    return;
   for (size_t pos = 0; pos < f->count; pos++) {
-    uint64_t key = nms__pack (f->key[pos], (uint32_t) pos);
     const nms__class *class = nms__frame_class (f, pos);
-    if (key < last || (class && class->kept >= class->cap && key < class->last))
+    if (keys[pos] < last || (class && class->kept >= class->cap && keys[pos] < class->last))
       nms__over_cap (f, pos);
   }
-}
-
-static uint64_t
-start (alive *a)
-{
-  nms__frame *f = a->f;
-  const size_t bytes = f->count * sizeof (float);
-
-  memcpy (f->wx1, f->x1, bytes);
-  memcpy (f->wy1, f->y1, bytes);
-  memcpy (f->wx2, f->x2, bytes);
-  memcpy (f->wy2, f->y2, bytes);
-  memcpy (f->warea, f->area, bytes);
-  if (f->group)
-    memcpy (f->wgroup, f->group, f->count * sizeof *f->group);
-  for (size_t i = 0; i < f->count; i++) {
-    f->wpos[i] = (uint32_t) i;
-    a->key[i] = nms__pack (f->key[i], (uint32_t) i);
-  }
-  return refresh_all (a);
 }
 
 void
 nms__sequential (nms__frame *f)
 {
   const uint64_t cap = nms__total_cap (f);
-  const float lower = nms__lower_bound (f->settings->lowest_limit);
-  alive a = { f, { f->wx1, f->wy1, f->wx2, f->wy2, f->warea, f->group ? f->wgroup : NULL },
-    f->packed, f->packed2, f->count, f->count };
+  const int capped = f->slot || cap < f->count;
+  const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
+  alive a = { .f = f, .columns = { f->x1, f->y1, f->x2, f->y2, f->area, f->group } };
   uint64_t last = 0;
-  int class_full = 0;
 
-  for (uint64_t key = start (&a); key;) {
-    uint32_t pos = nms__packed_position (key);
-    nms__box box = nms__frame_box (f, pos);
+  /* two words a block: kept and w... columns are free until boxes are kept */
+  a.best = (uint64_t *) f->wx1;
+  a.mask = a.best + blocks;
+  if (capped)
+    memcpy (f->packed2, f->packed, f->count * sizeof *f->packed);
+  all_live (&a, f->count);
+
+  while (a.next) {
+    const uint64_t key = a.next;
+    const size_t first = a.block * NMS__BLOCK;
+    const size_t bit = f->kernels->find_key (f->packed + first, key);
+    const size_t at = first + bit;
+    const uint32_t pos = nms__packed_position (key);
     nms__class *class = nms__frame_class (f, pos);
+    nms__box box = { f->x1[at], f->y1[at], f->x2[at], f->y2[at], f->area[at],
+      f->group ? f->group[at] : 0 };
 
     nms__keep (f, pos);
     if (f->kept_count == cap) {
       last = key;
       break;
     }
-    uint64_t next = step (&a, &box, f->index[pos], find (&a, pos), lower);
+    step (&a, &box, f->index[pos], (uint64_t) 1 << bit);
     if (class && ++class->kept == class->cap) {
       class->last = key;
-      class_full = 1;
-      next = retire_class (&a, f->slot[pos]);
+      retire_class (&a, f->slot[pos]);
     }
-    key = next;
-    if (a.live < a.width - a.width / 4)
+    if (many_holes (&a))
       squeeze (&a);
   }
-  mark_over_cap (f, last, class_full);
+  if (capped)
+    mark_over_cap (f, f->packed2, last);
 }

@@ -10,13 +10,18 @@
  * candidate, or `kept`. Forward, so that it is the highest-ranked one. */
 static size_t
 first_suppressor (const nms__frame *f, const nms__columns *columns, size_t kept,
-    const nms__box *box, int32_t index, double limit, float lower)
+    const nms__box *box, int32_t index, double limit)
 {
-  for (size_t first = 0; first < kept; first += NMS__BLOCK) {
-    size_t n = kept - first < NMS__BLOCK ? kept - first : NMS__BLOCK;
-    uint64_t mask = nms__overlap_block (columns, first, n, box, lower);
+  const nms__bounds *bounds = &f->settings->bounds;
+  uint64_t mask;
+  size_t k = 0;
+
+  for (size_t first = 0; first < kept; first = k + 1) {
+    first = f->kernels->find_overlap (columns, first, kept, box, bounds, &mask);
+    if (first >= kept)
+      break;
     for (; mask; mask &= mask - 1) {
-      size_t k = first + nms__lowest_bit (mask);
+      k = first + nms__lowest_bit (mask);
       if (nms__column_exceeds (columns, k, box, limit) && !nms__related (f, index, f->kept[k]))
         return k;
     }
@@ -28,14 +33,11 @@ void
 nms__sorted (nms__frame *f)
 {
   const uint64_t cap = nms__total_cap (f);
-  const float lower = nms__lower_bound (f->settings->lowest_limit);
   const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->warea,
     f->group ? f->wgroup : NULL };
   uint64_t *order;
   size_t rank = 0;
 
-  for (size_t i = 0; i < f->count; i++)
-    f->packed[i] = nms__pack (f->key[i], (uint32_t) i);
   order = nms__sort (f->packed, f->packed2, f->count);
 
   for (; rank < f->count && f->kept_count < cap; rank++) {
@@ -48,7 +50,7 @@ nms__sorted (nms__frame *f)
     nms__box box = nms__frame_box (f, pos);
     size_t kept = f->kept_count;
     size_t by = first_suppressor (f, &columns, kept, &box, f->index[pos],
-        class ? class->limit : f->settings->limit, lower);
+        class ? class->limit : f->settings->limit);
     if (by < kept) {
       if (f->suppressed_by)
         f->suppressed_by[f->index[pos]] = f->kept[by];

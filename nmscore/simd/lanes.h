@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * lanes: the vectors of one instruction set, under names that are the same for
+ * all. The only file with intrinsics; included by kernels_tmpl.c, which is
+ * compiled once per instruction set with one NMS__ISA_... defined. Everything
+ * is static inline: a shared copy compiled with newer instructions must never
+ * be the one that the linker keeps for all.
+ *
+ *   LANES           floats a vector
+ *   vf, vm          floats, mask of a comparison
+ *   v_load          from any alignment
+ *   m_bits          bit i: lane i of a mask
+ *   best_of_block   below
+ *   squeeze_lanes   below
+ */
+#ifndef NMS_LANES_H
+#define NMS_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define INLINE static inline __attribute__ ((always_inline, unused))
+
+/* ---------------------------------------------------------------- AVX-512 */
+#if defined(NMS__ISA_avx512)
+#include <immintrin.h>
+#define LANES 16
+typedef __m512 vf;
+typedef __mmask16 vm;
+
+INLINE vf v_load (const float *p) { return _mm512_loadu_ps (p); }
+INLINE vf v_set (float a) { return _mm512_set1_ps (a); }
+INLINE vf v_min (vf a, vf b) { return _mm512_min_ps (a, b); }
+INLINE vf v_max (vf a, vf b) { return _mm512_max_ps (a, b); }
+INLINE vf v_add (vf a, vf b) { return _mm512_add_ps (a, b); }
+INLINE vf v_sub (vf a, vf b) { return _mm512_sub_ps (a, b); }
+INLINE vf v_mul (vf a, vf b) { return _mm512_mul_ps (a, b); }
+INLINE vm v_gt (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GT_OQ); }
+INLINE vm m_and (vm a, vm b) { return a & b; }
+INLINE uint64_t m_bits (vm a) { return a; }
+INLINE vm
+v_group_is (const int32_t *p, int32_t group)
+{
+  return _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (p), _mm512_set1_epi32 (group));
+}
+
+/* Zeroes the keys whose bit in `kill` is set, and returns the greatest of the
+ * block's 64 keys. */
+INLINE uint64_t
+best_of_block (uint64_t *key, uint64_t kill)
+{
+  __m512i best = _mm512_setzero_si512 ();
+  for (int i = 0; i < 64; i += 8, kill >>= 8) {
+    __m512i v = _mm512_loadu_si512 (key + i);
+    if (kill & 0xff) {
+      v = _mm512_maskz_mov_epi64 ((__mmask8) ~kill, v);
+      _mm512_storeu_si512 (key + i, v);
+    }
+    best = _mm512_max_epu64 (best, v);
+  }
+  return _mm512_reduce_max_epu64 (best);
+}
+
+/* Which of the block's 64 keys equals `key`; one does. */
+INLINE size_t
+index_of_key (const uint64_t *keys, uint64_t key)
+{
+  const __m512i wanted = _mm512_set1_epi64 ((long long) key);
+  uint64_t found = 0;
+  for (int i = 0; i < 64; i += 8)
+    found |= (uint64_t) _mm512_cmpeq_epi64_mask (_mm512_loadu_si512 (keys + i), wanted) << i;
+  return (size_t) __builtin_ctzll (found);
+}
+
+/* Moves the lanes of `keep` to the front of `to`; may write a whole vector. */
+#define HAVE_SQUEEZE_LANES
+INLINE void
+squeeze_lanes (float *to, const float *from, unsigned keep)
+{
+  __m512i v = _mm512_loadu_si512 (from);
+  _mm512_storeu_si512 (to, _mm512_maskz_compress_epi32 ((__mmask16) keep, v));
+}
+
+/* The same for 16 keys, of which those that are not 0 are kept. */
+INLINE unsigned
+squeeze_keys (uint64_t *to, const uint64_t *from)
+{
+  __m512i a = _mm512_loadu_si512 (from), b = _mm512_loadu_si512 (from + 8);
+  unsigned keep_a = _mm512_test_epi64_mask (a, a), keep_b = _mm512_test_epi64_mask (b, b);
+  _mm512_storeu_si512 (to, _mm512_maskz_compress_epi64 ((__mmask8) keep_a, a));
+  _mm512_storeu_si512 (to + __builtin_popcount (keep_a),
+      _mm512_maskz_compress_epi64 ((__mmask8) keep_b, b));
+  return keep_a | keep_b << 8;
+}
+
+/* ------------------------------------------------------------------- AVX2 */
+#elif defined(NMS__ISA_avx2)
+#include <immintrin.h>
+#define LANES 8
+typedef __m256 vf;
+typedef __m256 vm;
+
+INLINE vf v_load (const float *p) { return _mm256_loadu_ps (p); }
+INLINE vf v_set (float a) { return _mm256_set1_ps (a); }
+INLINE vf v_min (vf a, vf b) { return _mm256_min_ps (a, b); }
+INLINE vf v_max (vf a, vf b) { return _mm256_max_ps (a, b); }
+INLINE vf v_add (vf a, vf b) { return _mm256_add_ps (a, b); }
+INLINE vf v_sub (vf a, vf b) { return _mm256_sub_ps (a, b); }
+INLINE vf v_mul (vf a, vf b) { return _mm256_mul_ps (a, b); }
+INLINE vm v_gt (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GT_OQ); }
+INLINE vm m_and (vm a, vm b) { return _mm256_and_ps (a, b); }
+INLINE uint64_t m_bits (vm a) { return (uint32_t) _mm256_movemask_ps (a); }
+INLINE vm
+v_group_is (const int32_t *p, int32_t group)
+{
+  return _mm256_castsi256_ps (_mm256_cmpeq_epi32 (_mm256_loadu_si256 ((const __m256i *) p),
+      _mm256_set1_epi32 (group)));
+}
+
+/* ------------------------------------------------------------------- SSE2 */
+#elif defined(NMS__ISA_sse2)
+#include <emmintrin.h>
+#define LANES 4
+typedef __m128 vf;
+typedef __m128 vm;
+
+INLINE vf v_load (const float *p) { return _mm_loadu_ps (p); }
+INLINE vf v_set (float a) { return _mm_set1_ps (a); }
+INLINE vf v_min (vf a, vf b) { return _mm_min_ps (a, b); }
+INLINE vf v_max (vf a, vf b) { return _mm_max_ps (a, b); }
+INLINE vf v_add (vf a, vf b) { return _mm_add_ps (a, b); }
+INLINE vf v_sub (vf a, vf b) { return _mm_sub_ps (a, b); }
+INLINE vf v_mul (vf a, vf b) { return _mm_mul_ps (a, b); }
+INLINE vm v_gt (vf a, vf b) { return _mm_cmpgt_ps (a, b); }
+INLINE vm m_and (vm a, vm b) { return _mm_and_ps (a, b); }
+INLINE uint64_t m_bits (vm a) { return (uint32_t) _mm_movemask_ps (a); }
+INLINE vm
+v_group_is (const int32_t *p, int32_t group)
+{
+  return _mm_castsi128_ps (_mm_cmpeq_epi32 (_mm_loadu_si128 ((const __m128i *) p),
+      _mm_set1_epi32 (group)));
+}
+
+/* ------------------------------------------------------------ AArch64 NEON */
+#elif defined(NMS__ISA_neon)
+#include <arm_neon.h>
+#define LANES 4
+typedef float32x4_t vf;
+typedef uint32x4_t vm;
+
+INLINE vf v_load (const float *p) { return vld1q_f32 (p); }
+INLINE vf v_set (float a) { return vdupq_n_f32 (a); }
+INLINE vf v_min (vf a, vf b) { return vminq_f32 (a, b); }
+INLINE vf v_max (vf a, vf b) { return vmaxq_f32 (a, b); }
+INLINE vf v_add (vf a, vf b) { return vaddq_f32 (a, b); }
+INLINE vf v_sub (vf a, vf b) { return vsubq_f32 (a, b); }
+INLINE vf v_mul (vf a, vf b) { return vmulq_f32 (a, b); }
+INLINE vm v_gt (vf a, vf b) { return vcgtq_f32 (a, b); }
+INLINE vm m_and (vm a, vm b) { return vandq_u32 (a, b); }
+INLINE uint64_t
+m_bits (vm a)
+{
+  const uint32x4_t weight = { 1, 2, 4, 8 };
+  return vaddvq_u32 (vandq_u32 (a, weight));
+}
+INLINE vm
+v_group_is (const int32_t *p, int32_t group)
+{
+  return vceqq_s32 (vld1q_s32 (p), vdupq_n_s32 (group));
+}
+
+/* ----------------------------------------------------------------- scalar */
+#elif defined(NMS__ISA_scalar)
+#define LANES 1
+typedef float vf;
+typedef int vm;
+
+INLINE vf v_load (const float *p) { return *p; }
+INLINE vf v_set (float a) { return a; }
+INLINE vf v_min (vf a, vf b) { return a < b ? a : b; }
+INLINE vf v_max (vf a, vf b) { return a > b ? a : b; }
+INLINE vf v_add (vf a, vf b) { return a + b; }
+INLINE vf v_sub (vf a, vf b) { return a - b; }
+INLINE vf v_mul (vf a, vf b) { return a * b; }
+INLINE vm v_gt (vf a, vf b) { return a > b; }
+INLINE vm m_and (vm a, vm b) { return a & b; }
+INLINE uint64_t m_bits (vm a) { return (uint64_t) a; }
+INLINE vm v_group_is (const int32_t *p, int32_t group) { return *p == group; }
+
+#else
+#error "define one NMS__ISA_..."
+#endif
+
+#if !defined(NMS__ISA_avx512)
+INLINE uint64_t
+best_of_block (uint64_t *key, uint64_t kill)
+{
+  uint64_t best = 0, other = 0;
+  for (; kill; kill &= kill - 1)
+    key[__builtin_ctzll (kill)] = 0;
+  for (int i = 0; i < 64; i += 2) {
+    best = key[i] > best ? key[i] : best;
+    other = key[i + 1] > other ? key[i + 1] : other;
+  }
+  return best > other ? best : other;
+}
+
+INLINE size_t
+index_of_key (const uint64_t *keys, uint64_t key)
+{
+  size_t i = 0;
+  while (keys[i] != key)
+    i++;
+  return i;
+}
+#endif
+
+#endif
