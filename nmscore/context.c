@@ -36,7 +36,7 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
   COLUMN (y1, boxes);
   COLUMN (x2, boxes);
   COLUMN (y2, boxes);
-  COLUMN (area, boxes);
+  COLUMN (share, boxes);
   COLUMN (group, boxes);
   COLUMN (slot, boxes);
   COLUMN (index, boxes);
@@ -46,7 +46,7 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
   COLUMN (wy1, boxes);
   COLUMN (wx2, boxes);
   COLUMN (wy2, boxes);
-  COLUMN (warea, boxes);
+  COLUMN (wshare, boxes);
   COLUMN (wgroup, boxes);
   COLUMN (wpos, boxes);
   COLUMN (kept, boxes);

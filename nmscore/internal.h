@@ -56,7 +56,7 @@ typedef struct nms__classes {
  * Columns are aligned and padded for whole blocks of NMS__BLOCK. */
 typedef struct nms__frame {
   size_t count;
-  float *x1, *y1, *x2, *y2, *area;
+  float *x1, *y1, *x2, *y2, *share;
   int32_t *group;   /* class that suppresses; NULL: all boxes one group */
   uint32_t *slot;   /* entry in classes; NULL: no class differs */
   int32_t *index;   /* in the caller's columns */
@@ -69,7 +69,7 @@ typedef struct nms__frame {
   size_t parent_count;
 
   /* scratch columns of the engines */
-  float *wx1, *wy1, *wx2, *wy2, *warea;
+  float *wx1, *wy1, *wx2, *wy2, *wshare;
   int32_t *wgroup;
   uint32_t *wpos;
 

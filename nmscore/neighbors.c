@@ -60,7 +60,7 @@ pair_limit (const nms__frame *f, size_t a, size_t b)
 static int
 pair_exceeds (const nms__frame *f, size_t a, size_t b)
 {
-  nms__columns c = { f->x1, f->y1, f->x2, f->y2, f->area, f->group };
+  nms__columns c = { f->x1, f->y1, f->x2, f->y2, f->share, f->group };
   nms__box box = nms__frame_box (f, b);
   if (f->group && f->group[a] != f->group[b])
     return 0;
@@ -88,7 +88,7 @@ take_back_parents (const nms__frame *f, uint32_t *neighbors, const int32_t *posi
 static void
 count (nms__frame *f, uint32_t *neighbors)
 {
-  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->warea,
+  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
     f->group ? f->wgroup : NULL };
   const uint64_t *order = sweep_order (f);
   uint32_t *weight = (uint32_t *) (order == f->packed ? f->packed2 : f->packed);
@@ -108,7 +108,7 @@ count (nms__frame *f, uint32_t *neighbors)
     f->wy1[runs] = f->y1[pos];
     f->wx2[runs] = f->x2[pos];
     f->wy2[runs] = f->y2[pos];
-    f->warea[runs] = f->area[pos];
+    f->wshare[runs] = f->share[pos];
     if (f->group)
       f->wgroup[runs] = f->group[pos];
     runs++;

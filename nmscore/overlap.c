@@ -38,12 +38,18 @@ nms__bounds
 nms__bounds_of (double lowest, double highest)
 {
   const double margin = 0x1p-20;        /* of all roundings, many times over */
-  nms__bounds bounds;
+  nms__bounds bounds = { 0.0f, 1.0f, 0.0f };
 
-  bounds.lower = lowest > 0x1p-24 ? (float) (lowest * (1.0 - margin)) : 0.0f;
-  if (highest < 0.0)
-    bounds.upper = 0.0f;
-  else
-    bounds.upper = highest > 0x1p-24 ? (float) (highest * (1.0 + margin)) : 0x1p-23f;
+  if (highest < 0.0)            /* any intersection exceeds */
+    return bounds;
+  if (lowest < 0x1p-25) {
+    /* threshold 0, for one class at least: no share can be given. Where it is
+     * that for all, quotients of unions below 2^123 are surely above 0 */
+    bounds.least = highest < 0x1p-25 ? 0x1p-20f : INFINITY;
+    return bounds;
+  }
+  bounds.factor = (float) (lowest / (1.0 + lowest) * (1.0 - margin));
+  bounds.certain = (float) (highest / (1.0 + highest) * (1.0 + margin)
+      / (double) bounds.factor);
   return bounds;
 }

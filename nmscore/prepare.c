@@ -88,7 +88,7 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
   f->y1[n] = c[1];
   f->x2[n] = c[2];
   f->y2[n] = c[3];
-  f->area[n] = (c[2] - c[0]) * (c[3] - c[1]);
+  f->share[n] = f->settings->bounds.factor * nms__area (c[0], c[1], c[2], c[3]);
   f->packed[n] = nms__pack (nms__order_key (score), (uint32_t) n);
   f->index[n] = (int32_t) i;
   if (f->group)

@@ -62,7 +62,7 @@ static void
 squeeze (alive *a)
 {
   nms__frame *f = a->f;
-  float *columns[] = { f->x1, f->y1, f->x2, f->y2, f->area };
+  float *columns[] = { f->x1, f->y1, f->x2, f->y2, f->share };
   size_t blocks = (a->width + NMS__BLOCK - 1) / NMS__BLOCK;
 
   all_live (a, f->kernels->squeeze (columns, f->group, f->packed, blocks * NMS__BLOCK));
@@ -174,7 +174,7 @@ nms__sequential (nms__frame *f)
   const uint64_t cap = nms__total_cap (f);
   const int capped = f->slot || cap < f->count;
   const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
-  alive a = { .f = f, .columns = { f->x1, f->y1, f->x2, f->y2, f->area, f->group } };
+  alive a = { .f = f, .columns = { f->x1, f->y1, f->x2, f->y2, f->share, f->group } };
   uint64_t last = 0;
 
   /* two words a block: kept and w... columns are free until boxes are kept */
@@ -191,7 +191,7 @@ nms__sequential (nms__frame *f)
     const size_t at = first + bit;
     const uint32_t pos = nms__packed_position (key);
     nms__class *class = nms__frame_class (f, pos);
-    nms__box box = { f->x1[at], f->y1[at], f->x2[at], f->y2[at], f->area[at],
+    nms__box box = { f->x1[at], f->y1[at], f->x2[at], f->y2[at], f->share[at],
       f->group ? f->group[at] : 0 };
 
     nms__keep (f, pos);

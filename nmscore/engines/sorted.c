@@ -12,12 +12,11 @@ static size_t
 first_suppressor (const nms__frame *f, const nms__columns *columns, size_t kept,
     const nms__box *box, int32_t index, double limit)
 {
-  const nms__bounds *bounds = &f->settings->bounds;
   uint64_t mask;
   size_t k = 0;
 
   for (size_t first = 0; first < kept; first = k + 1) {
-    first = f->kernels->find_overlap (columns, first, kept, box, bounds, &mask);
+    first = f->kernels->find_overlap (columns, first, kept, box, &mask);
     if (first >= kept)
       break;
     for (; mask; mask &= mask - 1) {
@@ -33,7 +32,7 @@ void
 nms__sorted (nms__frame *f)
 {
   const uint64_t cap = nms__total_cap (f);
-  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->warea,
+  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
     f->group ? f->wgroup : NULL };
   uint64_t *order;
   size_t rank = 0;
@@ -60,7 +59,7 @@ nms__sorted (nms__frame *f)
     f->wy1[kept] = box.y1;
     f->wx2[kept] = box.x2;
     f->wy2[kept] = box.y2;
-    f->warea[kept] = box.area;
+    f->wshare[kept] = box.share;
     if (f->group)
       f->wgroup[kept] = box.group;
     nms__keep (f, pos);

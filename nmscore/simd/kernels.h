@@ -16,17 +16,16 @@ typedef struct nms__kernels {
   const char *name;
 
   /* Which of the boxes first .. first+n-1 (n <= NMS__BLOCK, first a multiple
-   * of it) of the box's group overlap it beyond the bounds: bit i for box
-   * first+i. Returns those above bounds->lower; those among them that are
-   * above bounds->upper as well need no closer look and are in *certain. */
+   * of it) of the box's group may exceed the limit: bit i for box first+i.
+   * Those among them that surely do are in *certain. */
   uint64_t (*overlap_block) (const nms__columns *columns, size_t first, size_t n,
       const nms__box *box, const nms__bounds *bounds, uint64_t *certain);
 
   /* The first group of up to NMS__BLOCK boxes in first .. end-1 in which a box
-   * lies above bounds->lower; *mask holds which. Returns where the group
-   * begins, or `end`. */
+   * may exceed the limit; *mask holds which. Returns where the group begins,
+   * or `end`. */
   size_t (*find_overlap) (const nms__columns *columns, size_t first, size_t end,
-      const nms__box *box, const nms__bounds *bounds, uint64_t *mask);
+      const nms__box *box, uint64_t *mask);
 
   /* Zeroes the keys of a whole block whose bit is set in `kill` and returns
    * the greatest key left. */

@@ -32,49 +32,63 @@
 
 /* The box of a test, in every lane. */
 typedef struct wide {
-  vf x1, y1, x2, y2, area, lower, least;
+  vf x1, y1, x2, y2, share, zero;
   int32_t group;
 } wide;
 
 INLINE wide
-widen (const nms__box *b, const nms__bounds *bounds)
+widen (const nms__box *b)
 {
-  return (wide) { v_set (b->x1), v_set (b->y1), v_set (b->x2), v_set (b->y2), v_set (b->area),
-    v_set (bounds->lower), v_set (NMS__LEAST_EXTENT), b->group };
+  return (wide) { v_set (b->x1), v_set (b->y1), v_set (b->x2), v_set (b->y2), v_set (b->share),
+    v_set (0.0f), b->group };
 }
 
-/* Intersection and union of LANES boxes from i on with the box; the lanes that
- * lie above the lower bound. */
-INLINE vm
-test_lanes (const nms__columns *c, size_t i, const wide *b, int grouped, vf *inter, vf *uni)
+INLINE vf
+width_lanes (const nms__columns *c, size_t i, const wide *b)
 {
-  vf w = v_sub (v_min (v_load (c->x2 + i), b->x2), v_max (v_load (c->x1 + i), b->x1));
-  vf h = v_sub (v_min (v_load (c->y2 + i), b->y2), v_max (v_load (c->y1 + i), b->y1));
-  vm hit = m_and (v_gt (w, b->least), v_gt (h, b->least));
-  *inter = v_mul (w, h);
-  *uni = v_sub (v_add (v_load (c->area + i), b->area), *inter);
-  hit = m_and (hit, v_gt (*inter, v_mul (b->lower, *uni)));
+  return v_sub (v_min (v_load (c->x2 + i), b->x2), v_max (v_load (c->x1 + i), b->x1));
+}
+
+INLINE vf
+height_lanes (const nms__columns *c, size_t i, const wide *b)
+{
+  return v_sub (v_min (v_load (c->y2 + i), b->y2), v_max (v_load (c->y1 + i), b->y1));
+}
+
+/* The lanes of LANES boxes from i on that may exceed. Only one of two negative
+ * extents need be lifted to 0 to keep their product from becoming positive. */
+INLINE vm
+screen_lanes (const nms__columns *c, size_t i, const wide *b, int grouped)
+{
+  vf inter = v_mul (v_max (width_lanes (c, i, b), b->zero), height_lanes (c, i, b));
+  vm hit = v_gt (inter, v_add (v_load (c->share + i), b->share));
   return grouped ? m_and (hit, v_group_is (c->group + i, b->group)) : hit;
+}
+
+/* Of the lanes that may exceed, those that surely do. */
+INLINE vm
+certain_lanes (const nms__columns *c, size_t i, const wide *b, const nms__bounds *bounds)
+{
+  const vf least = v_set (NMS__LEAST_EXTENT);
+  vf w = width_lanes (c, i, b), h = height_lanes (c, i, b);
+  vf shares = v_add (v_load (c->share + i), b->share);
+  vf bound = v_max (v_mul (v_set (bounds->certain), shares), v_set (bounds->least));
+  return m_and (m_and (v_gt (w, least), v_gt (h, least)), v_gt (v_mul (w, h), bound));
 }
 
 INLINE uint64_t
 overlap_lanes (const nms__columns *c, size_t first, size_t n, const nms__box *box,
     const nms__bounds *bounds, uint64_t *certain, int grouped)
 {
-  const wide b = widen (box, bounds);
-  vf inter[NMS__BLOCK / LANES], uni[NMS__BLOCK / LANES];
+  const wide b = widen (box);
   uint64_t bits = 0, sure = 0;
-  size_t v, end = (n + LANES - 1) / LANES;
 
-  for (v = 0; v < end; v++)
-    bits |= m_bits (test_lanes (c, first + v * LANES, &b, grouped, &inter[v], &uni[v]))
-        << (v * LANES);
+  for (size_t i = 0; i < n; i += LANES)
+    bits |= m_bits (screen_lanes (c, first + i, &b, grouped)) << i;
   bits &= ~(uint64_t) 0 >> (NMS__BLOCK - n);
-  if (bits) {
-    vf upper = v_set (bounds->upper);
-    for (v = 0; v < end; v++)
-      sure |= m_bits (v_gt (inter[v], v_mul (upper, uni[v]))) << (v * LANES);
-  }
+  if (bits)
+    for (size_t i = 0; i < n; i += LANES)
+      sure |= m_bits (certain_lanes (c, first + i, &b, bounds)) << i;
   *certain = sure & bits;
   return bits;
 }
@@ -89,13 +103,12 @@ overlap_block (const nms__columns *columns, size_t first, size_t n, const nms__b
 
 INLINE size_t
 find_lanes (const nms__columns *c, size_t first, size_t end, const nms__box *box,
-    const nms__bounds *bounds, uint64_t *mask, int grouped)
+    uint64_t *mask, int grouped)
 {
-  const wide b = widen (box, bounds);
-  vf inter, uni;
+  const wide b = widen (box);
 
   for (size_t i = first; i < end; i += LANES) {
-    uint64_t bits = m_bits (test_lanes (c, i, &b, grouped, &inter, &uni));
+    uint64_t bits = m_bits (screen_lanes (c, i, &b, grouped));
     if (end - i < LANES)
       bits &= ((uint64_t) 1 << (end - i)) - 1;
     if (bits) {
@@ -108,10 +121,10 @@ find_lanes (const nms__columns *c, size_t first, size_t end, const nms__box *box
 
 static size_t
 find_overlap (const nms__columns *columns, size_t first, size_t end, const nms__box *box,
-    const nms__bounds *bounds, uint64_t *mask)
+    uint64_t *mask)
 {
-  return columns->group ? find_lanes (columns, first, end, box, bounds, mask, 1)
-      : find_lanes (columns, first, end, box, bounds, mask, 0);
+  return columns->group ? find_lanes (columns, first, end, box, mask, 1)
+      : find_lanes (columns, first, end, box, mask, 0);
 }
 
 static uint64_t
@@ -155,82 +168,88 @@ squeeze (float *const *columns, int32_t *group, uint64_t *key, size_t n)
   return to;
 }
 
-/* One coordinate or score of a block, from any stride. */
+/* One column of a block, from any stride. */
 INLINE void
-load_floats (float *to, const nms_column *column, size_t first, size_t n)
+load_column (void *to, const nms_column *column, size_t first, size_t n)
 {
   if (column->stride == 0 || column->stride == sizeof (float))
     memcpy (to, (const char *) column->data + first * sizeof (float), n * sizeof (float));
   else
     for (size_t i = 0; i < n; i++)
-      nms__load (&to[i], column, first + i, sizeof to[i]);
+      nms__load ((float *) to + i, column, first + i, sizeof (float));
 }
 
-/* The four corners, of packed rows x1 y1 x2 y2 faster. */
+/* The four corners; packed rows x1 y1 x2 y2, the usual form, by vectors. */
 INLINE void
 load_corners (float (*to)[NMS__BLOCK], const nms_boxes *boxes, size_t first, size_t n)
 {
   const char *base = boxes->x1.data;
+  size_t i = 0;
 
   if (boxes->x1.stride == 16 && boxes->y1.stride == 16 && boxes->x2.stride == 16
       && boxes->y2.stride == 16 && boxes->y1.data == base + 4 && boxes->x2.data == base + 8
       && boxes->y2.data == base + 12) {
-    float rows[NMS__BLOCK][4];
-    memcpy (rows, base + first * 16, n * 16);
-    for (size_t i = 0; i < n; i++) {
-      to[0][i] = rows[i][0];
-      to[1][i] = rows[i][1];
-      to[2][i] = rows[i][2];
-      to[3][i] = rows[i][3];
+    for (; i + LANES <= n; i += LANES)
+      rows_to_columns (base + (first + i) * 16, &to[0][i], &to[1][i], &to[2][i], &to[3][i]);
+    for (; i < n; i++) {
+      float row[4];
+      memcpy (row, base + (first + i) * 16, sizeof row);
+      for (int k = 0; k < 4; k++)
+        to[k][i] = row[k];
     }
     return;
   }
-  load_floats (to[0], &boxes->x1, first, n);
-  load_floats (to[1], &boxes->y1, first, n);
-  load_floats (to[2], &boxes->x2, first, n);
-  load_floats (to[3], &boxes->y2, first, n);
+  load_column (to[0], &boxes->x1, first, n);
+  load_column (to[1], &boxes->y1, first, n);
+  load_column (to[2], &boxes->x2, first, n);
+  load_column (to[3], &boxes->y2, first, n);
 }
 
+/* Whole vectors are worked on, the last one with leftovers behind the n boxes:
+ * the columns have room, and only the n count. */
 static int
 take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n)
 {
   const nms_options *o = &f->settings->options;
-  const float least = o->score_threshold, most = NMS__MOST_COORDINATE;
-  const int strict = o->score_strict;
+  const vf most = v_set (NMS__MOST_COORDINATE), least = v_set (o->score_threshold);
+  const vf negative = v_set (-NMS__MOST_COORDINATE), factor = v_set (f->settings->bounds.factor);
+  const size_t to = f->count;
   float c[4][NMS__BLOCK], score[NMS__BLOCK];
-  int32_t good = -1;
-  size_t to = f->count;
+  uint64_t good = 0;
 
   load_corners (c, boxes, first, n);
   if (boxes->score.data)
-    load_floats (score, &boxes->score, first, n);
+    load_column (score, &boxes->score, first, n);
   else
     memset (score, 0, sizeof score);
-  for (size_t i = 0; i < n; i++) {
-    int32_t valid = (c[0][i] >= -most) & (c[0][i] <= most) & (c[1][i] >= -most) & (c[1][i] <= most)
-        & (c[2][i] >= -most) & (c[2][i] <= most) & (c[3][i] >= -most) & (c[3][i] <= most);
-    int32_t taken = strict ? score[i] > least : score[i] >= least;
-    good &= -(valid & taken);
+
+  for (size_t i = 0; i < n; i += LANES) {
+    vf a = v_load (&c[0][i]), b = v_load (&c[2][i]);
+    vf x1 = v_min (a, b), x2 = v_max (a, b);
+    a = v_load (&c[1][i]);
+    b = v_load (&c[3][i]);
+    vf y1 = v_min (a, b), y2 = v_max (a, b);
+    vf s = v_load (&score[i]);
+    /* a NaN among a and b may vanish in min and max, but not in both */
+    vm ok = m_and (m_and (v_ge (x1, negative), v_ge (most, x2)),
+        m_and (v_ge (y1, negative), v_ge (most, y2)));
+    ok = m_and (ok, m_and (v_ordered (v_load (&c[0][i]), v_load (&c[2][i])), v_ordered (a, b)));
+    ok = m_and (ok, o->score_strict ? v_gt (s, least) : v_ge (s, least));
+    good |= m_bits (ok) << i;
+    v_store (f->x1 + to + i, x1);
+    v_store (f->y1 + to + i, y1);
+    v_store (f->x2 + to + i, x2);
+    v_store (f->y2 + to + i, y2);
+    v_store (f->share + to + i, v_mul (factor, v_mul (v_sub (x2, x1), v_sub (y2, y1))));
   }
-  if (!good)
+  if (~good << (NMS__BLOCK - n))
     return 0;
   for (size_t i = 0; i < n; i++) {
-    float x1 = c[0][i] < c[2][i] ? c[0][i] : c[2][i];
-    float x2 = c[0][i] < c[2][i] ? c[2][i] : c[0][i];
-    float y1 = c[1][i] < c[3][i] ? c[1][i] : c[3][i];
-    float y2 = c[1][i] < c[3][i] ? c[3][i] : c[1][i];
-    f->x1[to + i] = x1;
-    f->y1[to + i] = y1;
-    f->x2[to + i] = x2;
-    f->y2[to + i] = y2;
-    f->area[to + i] = (x2 - x1) * (y2 - y1);
     f->index[to + i] = (int32_t) (first + i);
-  }
-  for (size_t i = 0; i < n; i++)
     f->packed[to + i] = nms__pack (nms__order_key (score[i]), (uint32_t) (to + i));
+  }
   if (f->group)
-    for (size_t i = 0; i < n; i++)
-      nms__load (&f->group[to + i], &boxes->class_id, first + i, sizeof (int32_t));
+    load_column (f->group + to, &boxes->class_id, first, n);
   f->count += n;
   return 1;
 }

@@ -18,6 +18,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define INLINE static inline __attribute__ ((always_inline, unused))
 
@@ -36,12 +37,31 @@ INLINE vf v_add (vf a, vf b) { return _mm512_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm512_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm512_mul_ps (a, b); }
 INLINE vm v_gt (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GT_OQ); }
+INLINE vm v_ge (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GE_OQ); }
+INLINE vm v_ordered (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_ORD_Q); }
+INLINE void v_store (float *p, vf a) { _mm512_storeu_ps (p, a); }
 INLINE vm m_and (vm a, vm b) { return a & b; }
 INLINE uint64_t m_bits (vm a) { return a; }
 INLINE vm
 v_group_is (const int32_t *p, int32_t group)
 {
   return _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (p), _mm512_set1_epi32 (group));
+}
+
+/* LANES packed rows of four floats to four columns. */
+INLINE void
+rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
+{
+  const __m512i even = _mm512_setr_epi32 (0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+  const __m512i odd = _mm512_setr_epi32 (2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
+  __m512 a = _mm512_loadu_ps (rows), b = _mm512_loadu_ps (rows + 64);
+  __m512 c = _mm512_loadu_ps (rows + 128), d = _mm512_loadu_ps (rows + 192);
+  __m512 ab01 = _mm512_permutex2var_ps (a, even, b), cd01 = _mm512_permutex2var_ps (c, even, d);
+  __m512 ab23 = _mm512_permutex2var_ps (a, odd, b), cd23 = _mm512_permutex2var_ps (c, odd, d);
+  _mm512_storeu_ps (c0, _mm512_shuffle_f32x4 (ab01, cd01, 0x44));
+  _mm512_storeu_ps (c1, _mm512_shuffle_f32x4 (ab01, cd01, 0xee));
+  _mm512_storeu_ps (c2, _mm512_shuffle_f32x4 (ab23, cd23, 0x44));
+  _mm512_storeu_ps (c3, _mm512_shuffle_f32x4 (ab23, cd23, 0xee));
 }
 
 /* Zeroes the keys whose bit in `kill` is set, and returns the greatest of the
@@ -108,6 +128,9 @@ INLINE vf v_add (vf a, vf b) { return _mm256_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm256_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm256_mul_ps (a, b); }
 INLINE vm v_gt (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GT_OQ); }
+INLINE vm v_ge (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GE_OQ); }
+INLINE vm v_ordered (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_ORD_Q); }
+INLINE void v_store (float *p, vf a) { _mm256_storeu_ps (p, a); }
 INLINE vm m_and (vm a, vm b) { return _mm256_and_ps (a, b); }
 INLINE uint64_t m_bits (vm a) { return (uint32_t) _mm256_movemask_ps (a); }
 INLINE vm
@@ -115,6 +138,23 @@ v_group_is (const int32_t *p, int32_t group)
 {
   return _mm256_castsi256_ps (_mm256_cmpeq_epi32 (_mm256_loadu_si256 ((const __m256i *) p),
       _mm256_set1_epi32 (group)));
+}
+
+INLINE void
+rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
+{
+  const float *r = (const float *) rows;
+  /* rows 0 and 4, 1 and 5, ... in the two halves */
+  __m256 a = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (r)), _mm_loadu_ps (r + 16), 1);
+  __m256 b = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (r + 4)), _mm_loadu_ps (r + 20), 1);
+  __m256 c = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (r + 8)), _mm_loadu_ps (r + 24), 1);
+  __m256 d = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (r + 12)), _mm_loadu_ps (r + 28), 1);
+  __m256 ab_low = _mm256_unpacklo_ps (a, b), ab_high = _mm256_unpackhi_ps (a, b);
+  __m256 cd_low = _mm256_unpacklo_ps (c, d), cd_high = _mm256_unpackhi_ps (c, d);
+  _mm256_storeu_ps (c0, _mm256_shuffle_ps (ab_low, cd_low, 0x44));
+  _mm256_storeu_ps (c1, _mm256_shuffle_ps (ab_low, cd_low, 0xee));
+  _mm256_storeu_ps (c2, _mm256_shuffle_ps (ab_high, cd_high, 0x44));
+  _mm256_storeu_ps (c3, _mm256_shuffle_ps (ab_high, cd_high, 0xee));
 }
 
 /* ------------------------------------------------------------------- SSE2 */
@@ -132,6 +172,9 @@ INLINE vf v_add (vf a, vf b) { return _mm_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm_mul_ps (a, b); }
 INLINE vm v_gt (vf a, vf b) { return _mm_cmpgt_ps (a, b); }
+INLINE vm v_ge (vf a, vf b) { return _mm_cmpge_ps (a, b); }
+INLINE vm v_ordered (vf a, vf b) { return _mm_cmpord_ps (a, b); }
+INLINE void v_store (float *p, vf a) { _mm_storeu_ps (p, a); }
 INLINE vm m_and (vm a, vm b) { return _mm_and_ps (a, b); }
 INLINE uint64_t m_bits (vm a) { return (uint32_t) _mm_movemask_ps (a); }
 INLINE vm
@@ -139,6 +182,19 @@ v_group_is (const int32_t *p, int32_t group)
 {
   return _mm_castsi128_ps (_mm_cmpeq_epi32 (_mm_loadu_si128 ((const __m128i *) p),
       _mm_set1_epi32 (group)));
+}
+
+INLINE void
+rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
+{
+  const float *r = (const float *) rows;
+  __m128 a = _mm_loadu_ps (r), b = _mm_loadu_ps (r + 4);
+  __m128 c = _mm_loadu_ps (r + 8), d = _mm_loadu_ps (r + 12);
+  _MM_TRANSPOSE4_PS (a, b, c, d);
+  _mm_storeu_ps (c0, a);
+  _mm_storeu_ps (c1, b);
+  _mm_storeu_ps (c2, c);
+  _mm_storeu_ps (c3, d);
 }
 
 /* ------------------------------------------------------------ AArch64 NEON */
@@ -156,6 +212,9 @@ INLINE vf v_add (vf a, vf b) { return vaddq_f32 (a, b); }
 INLINE vf v_sub (vf a, vf b) { return vsubq_f32 (a, b); }
 INLINE vf v_mul (vf a, vf b) { return vmulq_f32 (a, b); }
 INLINE vm v_gt (vf a, vf b) { return vcgtq_f32 (a, b); }
+INLINE vm v_ge (vf a, vf b) { return vcgeq_f32 (a, b); }
+INLINE vm v_ordered (vf a, vf b) { return vandq_u32 (vceqq_f32 (a, a), vceqq_f32 (b, b)); }
+INLINE void v_store (float *p, vf a) { vst1q_f32 (p, a); }
 INLINE vm m_and (vm a, vm b) { return vandq_u32 (a, b); }
 INLINE uint64_t
 m_bits (vm a)
@@ -167,6 +226,16 @@ INLINE vm
 v_group_is (const int32_t *p, int32_t group)
 {
   return vceqq_s32 (vld1q_s32 (p), vdupq_n_s32 (group));
+}
+
+INLINE void
+rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
+{
+  float32x4x4_t v = vld4q_f32 ((const float *) rows);
+  vst1q_f32 (c0, v.val[0]);
+  vst1q_f32 (c1, v.val[1]);
+  vst1q_f32 (c2, v.val[2]);
+  vst1q_f32 (c3, v.val[3]);
 }
 
 /* ----------------------------------------------------------------- scalar */
@@ -183,9 +252,21 @@ INLINE vf v_add (vf a, vf b) { return a + b; }
 INLINE vf v_sub (vf a, vf b) { return a - b; }
 INLINE vf v_mul (vf a, vf b) { return a * b; }
 INLINE vm v_gt (vf a, vf b) { return a > b; }
+INLINE vm v_ge (vf a, vf b) { return a >= b; }
+INLINE vm v_ordered (vf a, vf b) { return a == a && b == b; }
+INLINE void v_store (float *p, vf a) { *p = a; }
 INLINE vm m_and (vm a, vm b) { return a & b; }
 INLINE uint64_t m_bits (vm a) { return (uint64_t) a; }
 INLINE vm v_group_is (const int32_t *p, int32_t group) { return *p == group; }
+
+INLINE void
+rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
+{
+  memcpy (c0, rows, sizeof *c0);
+  memcpy (c1, rows + 4, sizeof *c1);
+  memcpy (c2, rows + 8, sizeof *c2);
+  memcpy (c3, rows + 12, sizeof *c3);
+}
 
 #else
 #error "define one NMS__ISA_..."
