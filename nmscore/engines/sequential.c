@@ -11,73 +11,45 @@
  * left"; here keys are 64-bit integers that are never 0 for a living box, so
  * no box is unselectable and no index bit is lost.
  */
+#include "alive.h"
 #include "engine.h"
-
-/* The boxes still alive, in the frame's own columns, with holes. */
-typedef struct alive {
-  nms__frame *f;
-  nms__columns columns;
-  uint64_t *best; /* of each block: the greatest key */
-  uint64_t *mask; /* of each block: bit i: box i lives */
-  size_t width;   /* boxes and holes */
-  size_t live;    /* boxes */
-  uint64_t next;  /* greatest key of all, 0 when none is left */
-  size_t block;   /* where it is */
-} alive;
-
-static inline size_t
-block_width (const alive *a, size_t first)
-{
-  return a->width - first < NMS__BLOCK ? a->width - first : NMS__BLOCK;
-}
-
-static void
-consider (alive *a, size_t block)
-{
-  if (a->best[block] > a->next) {
-    a->next = a->best[block];
-    a->block = block;
-  }
-}
 
 /* All boxes up to `width` live. */
 static void
-all_live (alive *a, size_t width)
+all_live (nms__alive *a, size_t width)
 {
-  uint64_t *key = a->f->packed;
-
   a->width = width;
   a->live = width;
   a->next = 0;
   for (size_t first = 0, block = 0; first < width; first += NMS__BLOCK, block++) {
-    size_t n = block_width (a, first);
+    size_t n = width - first < NMS__BLOCK ? width - first : NMS__BLOCK;
     a->mask[block] = ~(uint64_t) 0 >> (NMS__BLOCK - n);
-    memset (key + first + n, 0, (NMS__BLOCK - n) * sizeof *key);
-    a->best[block] = a->f->kernels->best_of_block (key + first, 0);
-    consider (a, block);
+    a->best[block] = a->f->kernels->best_of_block (a->f->packed + first, a->mask[block],
+        &a->at[block]);
+    nms__consider (a, block);
   }
 }
 
 static void
-squeeze (alive *a)
+squeeze (nms__alive *a)
 {
   nms__frame *f = a->f;
   float *columns[] = { f->x1, f->y1, f->x2, f->y2, f->share };
   size_t blocks = (a->width + NMS__BLOCK - 1) / NMS__BLOCK;
 
-  all_live (a, f->kernels->squeeze (columns, f->group, f->packed, blocks * NMS__BLOCK));
+  all_live (a, f->kernels->squeeze (columns, f->group, f->packed, a->mask, blocks));
 }
 
 /* Worth it when a third of the vectors can be saved. */
 static int
-many_holes (const alive *a)
+many_holes (const nms__alive *a)
 {
   return (a->live + 15) / 16 * 3 <= (a->width + 15) / 16 * 2;
 }
 
 /* Of the boxes that may exceed, those that do: the bits of `mask`. */
-static uint64_t
-decide (const alive *a, size_t first, uint64_t mask, uint64_t certain, const nms__box *box,
+uint64_t
+nms__decide (const nms__alive *a, size_t first, uint64_t mask, uint64_t certain, const nms__box *box,
     int32_t index)
 {
   const nms__frame *f = a->f;
@@ -93,8 +65,8 @@ decide (const alive *a, size_t first, uint64_t mask, uint64_t certain, const nms
   return mask;
 }
 
-static void
-note_suppressor (const nms__frame *f, size_t first, uint64_t mask, int32_t index)
+void
+nms__note_suppressor (const nms__frame *f, size_t first, uint64_t mask, int32_t index)
 {
   for (; mask; mask &= mask - 1) {
     uint64_t key = f->packed[first + nms__lowest_bit (mask)];
@@ -102,42 +74,9 @@ note_suppressor (const nms__frame *f, size_t first, uint64_t mask, int32_t index
   }
 }
 
-/* The fused pass: suppresses what `box` overlaps and finds the next best. The
- * box itself is bit `self` of the block a->block. */
-static void
-step (alive *a, const nms__box *box, int32_t index, uint64_t self)
-{
-  nms__frame *f = a->f;
-  const size_t own_block = a->block;
-
-  a->next = 0;
-  for (size_t first = 0, block = 0; first < a->width; first += NMS__BLOCK, block++) {
-    uint64_t gone = block == own_block ? self : 0;
-    if (!a->mask[block])
-      continue;
-    uint64_t certain;
-    uint64_t mask = f->kernels->overlap_block (&a->columns, first, block_width (a, first), box,
-        &f->settings->bounds, &certain);
-    mask &= a->mask[block] & ~gone;
-    if (mask) {
-      if (f->parent.data || mask & ~certain)
-        mask = decide (a, first, mask, certain, box, index);
-      if (f->suppressed_by)
-        note_suppressor (f, first, mask, index);
-    }
-    gone |= mask;
-    if (gone) {
-      a->live -= (size_t) __builtin_popcountll (gone);
-      a->mask[block] &= ~gone;
-      a->best[block] = f->kernels->best_of_block (f->packed + first, gone);
-    }
-    consider (a, block);
-  }
-}
-
 /* A full class takes no more boxes: none of them is examined again. */
 static void
-retire_class (alive *a, uint32_t slot)
+retire_class (nms__alive *a, uint32_t slot)
 {
   const nms__frame *f = a->f;
 
@@ -151,8 +90,11 @@ retire_class (alive *a, uint32_t slot)
     }
     a->live -= (size_t) __builtin_popcountll (gone);
     a->mask[block] &= ~gone;
-    a->best[block] = f->kernels->best_of_block (f->packed + first, gone);
-    consider (a, block);
+    a->best[block] = 0;
+    if (a->mask[block])
+      a->best[block] = f->kernels->best_of_block (f->packed + first, a->mask[block],
+          &a->at[block]);
+    nms__consider (a, block);
   }
 }
 
@@ -173,22 +115,21 @@ nms__sequential (nms__frame *f)
 {
   const uint64_t cap = nms__total_cap (f);
   const int capped = f->slot || cap < f->count;
-  const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
-  alive a = { .f = f, .columns = { f->x1, f->y1, f->x2, f->y2, f->share, f->group } };
+  nms__alive a = { .f = f, .columns = { f->x1, f->y1, f->x2, f->y2, f->share, f->group } };
   uint64_t last = 0;
 
-  /* two words a block: kept and w... columns are free until boxes are kept */
+  /* the w... columns are not needed otherwise; each has room for a few words
+   * a block */
   a.best = (uint64_t *) f->wx1;
-  a.mask = a.best + blocks;
+  a.mask = (uint64_t *) f->wy1;
+  a.at = (unsigned *) f->wx2;
   if (capped)
     memcpy (f->packed2, f->packed, f->count * sizeof *f->packed);
   all_live (&a, f->count);
 
   while (a.next) {
     const uint64_t key = a.next;
-    const size_t first = a.block * NMS__BLOCK;
-    const size_t bit = f->kernels->find_key (f->packed + first, key);
-    const size_t at = first + bit;
+    const size_t at = a.block * NMS__BLOCK + a.at[a.block];
     const uint32_t pos = nms__packed_position (key);
     nms__class *class = nms__frame_class (f, pos);
     nms__box box = { f->x1[at], f->y1[at], f->x2[at], f->y2[at], f->share[at],
@@ -199,7 +140,7 @@ nms__sequential (nms__frame *f)
       last = key;
       break;
     }
-    step (&a, &box, f->index[pos], (uint64_t) 1 << bit);
+    f->kernels->step (&a, &box, f->index[pos]);
     if (class && ++class->kept == class->cap) {
       class->last = key;
       retire_class (&a, f->slot[pos]);

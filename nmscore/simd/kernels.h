@@ -9,6 +9,7 @@
 
 #include "../overlap.h"
 
+struct nms__alive;
 struct nms__frame;
 struct nms_boxes;
 
@@ -27,16 +28,18 @@ typedef struct nms__kernels {
   size_t (*find_overlap) (const nms__columns *columns, size_t first, size_t end,
       const nms__box *box, uint64_t *mask);
 
-  /* Zeroes the keys of a whole block whose bit is set in `kill` and returns
-   * the greatest key left. */
-  uint64_t (*best_of_block) (uint64_t *key, uint64_t kill);
+  /* The fused pass of the sequential engine: suppresses what `box` (the
+   * caller's box `index`), the best one living, overlaps and finds the next. */
+  void (*step) (struct nms__alive *a, const nms__box *box, int32_t index);
 
-  /* Which key of a whole block equals `key`; one does. */
-  size_t (*find_key) (const uint64_t *keys, uint64_t key);
+  /* The greatest of a block's keys whose bit in `living` (not 0) is set, and
+   * that bit's number. */
+  uint64_t (*best_of_block) (const uint64_t *key, uint64_t living, unsigned *at);
 
-  /* Squeezes the columns (group may be NULL) of `n` boxes to those whose key
-   * is not 0; returns how many. n is a multiple of NMS__BLOCK. */
-  size_t (*squeeze) (float *const *columns, int32_t *group, uint64_t *key, size_t n);
+  /* Squeezes columns (group may be NULL) and keys of whole blocks to the boxes
+   * whose bit in `living`, a word a block, is set; returns how many. */
+  size_t (*squeeze) (float *const *columns, int32_t *group, uint64_t *key, const uint64_t *living,
+      size_t blocks);
 
   /* prepare.c: takes the caller's boxes first .. first+n-1 (n <= NMS__BLOCK)
    * into the frame when every one of them takes part, and class and exclusion

@@ -7,6 +7,7 @@
 #include "kernels.h"
 #include "lanes.h"
 
+#include "../engines/alive.h"
 #include "../internal.h"
 #include "../order.h"
 
@@ -76,20 +77,44 @@ certain_lanes (const nms__columns *c, size_t i, const wide *b, const nms__bounds
   return m_and (m_and (v_gt (w, least), v_gt (h, least)), v_gt (v_mul (w, h), bound));
 }
 
+/* A block of n boxes, leftovers behind them included: whole blocks without a
+ * loop, as most are. */
+INLINE uint64_t
+screen_block (const nms__columns *c, size_t first, size_t n, const wide *b, int grouped)
+{
+  uint64_t bits = 0;
+  if (n > NMS__BLOCK / 2) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < NMS__BLOCK; i += LANES)
+      bits |= m_bits (screen_lanes (c, first + i, b, grouped)) << i;
+  } else
+    for (size_t i = 0; i < n; i += LANES)
+      bits |= m_bits (screen_lanes (c, first + i, b, grouped)) << i;
+  return bits;
+}
+
+/* Of the boxes of `mask`, those that surely exceed. */
+INLINE uint64_t
+certain_block (const nms__columns *c, size_t first, uint64_t mask, const wide *b,
+    const nms__bounds *bounds)
+{
+  uint64_t certain = 0;
+  for (uint64_t left = mask; left;) {
+    unsigned i = (unsigned) __builtin_ctzll (left) / LANES * LANES;
+    certain |= m_bits (certain_lanes (c, first + i, b, bounds)) << i;
+    left &= ~(uint64_t) 0 << i << (LANES - 1) << 1;
+  }
+  return certain & mask;
+}
+
 INLINE uint64_t
 overlap_lanes (const nms__columns *c, size_t first, size_t n, const nms__box *box,
     const nms__bounds *bounds, uint64_t *certain, int grouped)
 {
   const wide b = widen (box);
-  uint64_t bits = 0, sure = 0;
+  uint64_t bits = screen_block (c, first, n, &b, grouped) & ~(uint64_t) 0 >> (NMS__BLOCK - n);
 
-  for (size_t i = 0; i < n; i += LANES)
-    bits |= m_bits (screen_lanes (c, first + i, &b, grouped)) << i;
-  bits &= ~(uint64_t) 0 >> (NMS__BLOCK - n);
-  if (bits)
-    for (size_t i = 0; i < n; i += LANES)
-      sure |= m_bits (certain_lanes (c, first + i, &b, bounds)) << i;
-  *certain = sure & bits;
+  *certain = certain_block (c, first, bits, &b, bounds);
   return bits;
 }
 
@@ -127,44 +152,91 @@ find_overlap (const nms__columns *columns, size_t first, size_t end, const nms__
       : find_lanes (columns, first, end, box, mask, 0);
 }
 
+INLINE void
+step_lanes (nms__alive *a, const nms__box *box, int32_t index, int grouped)
+{
+  nms__frame *f = a->f;
+  const wide b = widen (box);
+  const nms__columns columns = a->columns;
+  const size_t width = a->width;
+  const int careful = f->parent.data != NULL;
+  uint64_t next = 0;
+  size_t next_block = 0, gone_count = 1;
+
+  a->mask[a->block] &= ~((uint64_t) 1 << a->at[a->block]);
+  a->best[a->block] = 0;
+  for (size_t first = 0, block = 0; first < width; first += NMS__BLOCK, block++) {
+    const size_t n = width - first < NMS__BLOCK ? width - first : NMS__BLOCK;
+    uint64_t living = a->mask[block];
+    if (!living)
+      continue;
+    uint64_t gone = screen_block (&columns, first, n, &b, grouped) & living;
+    if (gone) {
+      uint64_t certain = certain_block (&columns, first, gone, &b, &f->settings->bounds);
+      if (careful || certain != gone)
+        gone = nms__decide (a, first, gone, certain, box, index);
+      if (f->suppressed_by)
+        nms__note_suppressor (f, first, gone, index);
+      gone_count += (size_t) __builtin_popcountll (gone);
+      a->mask[block] = living &= ~gone;
+      if (gone >> a->at[block] & 1)
+        a->best[block] = 0;
+    }
+    if (!a->best[block] && living)
+      a->best[block] = best_of_block (f->packed + first, living, &a->at[block]);
+    if (a->best[block] > next) {
+      next = a->best[block];
+      next_block = block;
+    }
+  }
+  a->live -= gone_count;
+  a->next = next;
+  a->block = next_block;
+}
+
+static void
+step (nms__alive *a, const nms__box *box, int32_t index)
+{
+  if (a->columns.group)
+    step_lanes (a, box, index, 1);
+  else
+    step_lanes (a, box, index, 0);
+}
+
 static uint64_t
-best (uint64_t *key, uint64_t kill)
+best (const uint64_t *key, uint64_t living, unsigned *at)
 {
-  return best_of_block (key, kill);
+  return best_of_block (key, living, at);
 }
 
 static size_t
-find (const uint64_t *keys, uint64_t key)
-{
-  return index_of_key (keys, key);
-}
-
-static size_t
-squeeze (float *const *columns, int32_t *group, uint64_t *key, size_t n)
+squeeze (float *const *columns, int32_t *group, uint64_t *key, const uint64_t *living,
+    size_t blocks)
 {
   size_t to = 0;
+  for (size_t i = 0; i < blocks * NMS__BLOCK; i += LANES) {
+    uint64_t keep = living[i / NMS__BLOCK] >> i % NMS__BLOCK;
 #if defined(HAVE_SQUEEZE_LANES)
-  for (size_t i = 0; i < n; i += LANES) {
-    unsigned keep = squeeze_keys (key + to, key + i);
-    unsigned count = (unsigned) __builtin_popcount (keep);
-    if (count < LANES || to < i) {
+    keep &= (1u << LANES) - 1;
+    if (keep != (1u << LANES) - 1 || to < i) {
       for (int c = 0; c < 5; c++)
-        squeeze_lanes (columns[c] + to, columns[c] + i, keep);
+        squeeze_lanes (columns[c] + to, columns[c] + i, (unsigned) keep);
       if (group)
-        squeeze_lanes ((float *) (group + to), (const float *) (group + i), keep);
+        squeeze_lanes ((float *) (group + to), (const float *) (group + i), (unsigned) keep);
+      squeeze_keys (key + to, key + i, (unsigned) keep);
     }
-    to += count;
-  }
+    to += (size_t) __builtin_popcountll (keep);
 #else
-  for (size_t i = 0; i < n; i++) {
-    for (int c = 0; c < 5; c++)
-      columns[c][to] = columns[c][i];
-    if (group)
-      group[to] = group[i];
-    key[to] = key[i];
-    to += key[i] != 0;
-  }
+    for (size_t k = i; k < i + LANES; k++, keep >>= 1) {
+      for (int c = 0; c < 5; c++)
+        columns[c][to] = columns[c][k];
+      if (group)
+        group[to] = group[k];
+      key[to] = key[k];
+      to += keep & 1;
+    }
 #endif
+  }
   return to;
 }
 
@@ -258,8 +330,8 @@ const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .name = ISA_NAME,
   .overlap_block = overlap_block,
   .find_overlap = find_overlap,
+  .step = step,
   .best_of_block = best,
-  .find_key = find,
   .squeeze = squeeze,
   .take_block = take_block,
 };

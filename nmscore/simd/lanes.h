@@ -64,32 +64,25 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
   _mm512_storeu_ps (c3, _mm512_shuffle_f32x4 (ab23, cd23, 0xee));
 }
 
-/* Zeroes the keys whose bit in `kill` is set, and returns the greatest of the
- * block's 64 keys. */
+/* The greatest of the block's 64 keys whose bit in `living` is set, which is
+ * not 0, and its bit's number. */
 INLINE uint64_t
-best_of_block (uint64_t *key, uint64_t kill)
+best_of_block (const uint64_t *key, uint64_t living, unsigned *at)
 {
-  __m512i best = _mm512_setzero_si512 ();
-  for (int i = 0; i < 64; i += 8, kill >>= 8) {
-    __m512i v = _mm512_loadu_si512 (key + i);
-    if (kill & 0xff) {
-      v = _mm512_maskz_mov_epi64 ((__mmask8) ~kill, v);
-      _mm512_storeu_si512 (key + i, v);
-    }
-    best = _mm512_max_epu64 (best, v);
-  }
-  return _mm512_reduce_max_epu64 (best);
-}
-
-/* Which of the block's 64 keys equals `key`; one does. */
-INLINE size_t
-index_of_key (const uint64_t *keys, uint64_t key)
-{
-  const __m512i wanted = _mm512_set1_epi64 ((long long) key);
+  __m512i v[8], best = _mm512_setzero_si512 ();
   uint64_t found = 0;
-  for (int i = 0; i < 64; i += 8)
-    found |= (uint64_t) _mm512_cmpeq_epi64_mask (_mm512_loadu_si512 (keys + i), wanted) << i;
-  return (size_t) __builtin_ctzll (found);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
+    v[i] = _mm512_maskz_loadu_epi64 ((__mmask8) (living >> 8 * i), key + 8 * i);
+    best = _mm512_max_epu64 (best, v[i]);
+  }
+  uint64_t greatest = _mm512_reduce_max_epu64 (best);
+  best = _mm512_set1_epi64 ((long long) greatest);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++)
+    found |= (uint64_t) _mm512_cmpeq_epi64_mask (v[i], best) << 8 * i;
+  *at = (unsigned) __builtin_ctzll (found);
+  return greatest;
 }
 
 /* Moves the lanes of `keep` to the front of `to`; may write a whole vector. */
@@ -101,16 +94,14 @@ squeeze_lanes (float *to, const float *from, unsigned keep)
   _mm512_storeu_si512 (to, _mm512_maskz_compress_epi32 ((__mmask16) keep, v));
 }
 
-/* The same for 16 keys, of which those that are not 0 are kept. */
-INLINE unsigned
-squeeze_keys (uint64_t *to, const uint64_t *from)
+/* The same for 16 keys. */
+INLINE void
+squeeze_keys (uint64_t *to, const uint64_t *from, unsigned keep)
 {
   __m512i a = _mm512_loadu_si512 (from), b = _mm512_loadu_si512 (from + 8);
-  unsigned keep_a = _mm512_test_epi64_mask (a, a), keep_b = _mm512_test_epi64_mask (b, b);
-  _mm512_storeu_si512 (to, _mm512_maskz_compress_epi64 ((__mmask8) keep_a, a));
-  _mm512_storeu_si512 (to + __builtin_popcount (keep_a),
-      _mm512_maskz_compress_epi64 ((__mmask8) keep_b, b));
-  return keep_a | keep_b << 8;
+  _mm512_storeu_si512 (to, _mm512_maskz_compress_epi64 ((__mmask8) keep, a));
+  _mm512_storeu_si512 (to + __builtin_popcount (keep & 0xff),
+      _mm512_maskz_compress_epi64 ((__mmask8) (keep >> 8), b));
 }
 
 /* ------------------------------------------------------------------- AVX2 */
@@ -274,25 +265,15 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
 
 #if !defined(NMS__ISA_avx512)
 INLINE uint64_t
-best_of_block (uint64_t *key, uint64_t kill)
+best_of_block (const uint64_t *key, uint64_t living, unsigned *at)
 {
-  uint64_t best = 0, other = 0;
-  for (; kill; kill &= kill - 1)
-    key[__builtin_ctzll (kill)] = 0;
-  for (int i = 0; i < 64; i += 2) {
+  uint64_t best = 0;
+  for (; living; living &= living - 1) {
+    unsigned i = (unsigned) __builtin_ctzll (living);
+    *at = key[i] > best ? i : *at;
     best = key[i] > best ? key[i] : best;
-    other = key[i + 1] > other ? key[i + 1] : other;
   }
-  return best > other ? best : other;
-}
-
-INLINE size_t
-index_of_key (const uint64_t *keys, uint64_t key)
-{
-  size_t i = 0;
-  while (keys[i] != key)
-    i++;
-  return i;
+  return best;
 }
 #endif
 
