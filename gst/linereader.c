@@ -149,11 +149,30 @@ fill (LineReader * self, GError ** error)
   return LINE_READER_LINE;
 }
 
+/* What is complete in the buffer, or at the end of the file what is left. */
+static LineReaderResult
+take_line (LineReader * self, gsize past_end, gchar ** line, gsize * length)
+{
+  *line = self->buffer + self->start;
+  *length = self->scanned - self->start;
+  self->scanned = self->start = past_end;
+  self->number++;
+  if (*length > self->max_line)
+    return LINE_READER_TOO_LONG;
+  if (*length > 0 && (*line)[*length - 1] == '\r')
+    (*length)--;
+  if (self->number == 1 && *length >= 3 && memcmp (*line, "\xef\xbb\xbf", 3) == 0) {
+    *line += 3;
+    *length -= 3;
+  }
+  (*line)[*length] = '\0';
+  return LINE_READER_LINE;
+}
+
 LineReaderResult
 line_reader_next (LineReader * self, gchar ** line, gsize * length, GError ** error)
 {
   for (;;) {
-    gsize begin = self->start;
     gchar *end_of_line = NULL;
     LineReaderResult result;
 
@@ -161,31 +180,22 @@ line_reader_next (LineReader * self, gchar ** line, gsize * length, GError ** er
       end_of_line = memchr (self->buffer + self->scanned, '\n', self->end - self->scanned);
     self->scanned = end_of_line ? (gsize) (end_of_line - self->buffer) : self->end;
 
-    if (end_of_line || (self->eof && (self->end > begin || self->discarding))) {
-      gboolean too_long = self->discarding || self->scanned - begin > self->max_line;
-
-      *line = self->buffer + begin;
-      *length = self->scanned - begin;
-      self->scanned = self->start = self->scanned + (end_of_line != NULL);
-      self->discarding = FALSE;
+    if (self->discarding) {
+      /* reported already; its rest is only passed over */
+      self->start = self->scanned += end_of_line != NULL;
+      self->discarding = end_of_line == NULL;
+      if (end_of_line)
+        continue;
+    } else if (end_of_line || (self->eof && self->end > self->start)) {
+      return take_line (self, self->scanned + (end_of_line != NULL), line, length);
+    } else if (self->end - self->start > self->max_line) {
+      /* at once: it may have no end */
+      self->discarding = TRUE;
       self->number++;
-      if (too_long)
-        return LINE_READER_TOO_LONG;
-      if (*length > 0 && (*line)[*length - 1] == '\r')
-        (*length)--;
-      if (self->number == 1 && *length >= 3 && memcmp (*line, "\xef\xbb\xbf", 3) == 0) {
-        *line += 3;
-        *length -= 3;
-      }
-      (*line)[*length] = '\0';
-      return LINE_READER_LINE;
+      return LINE_READER_TOO_LONG;
     }
     if (self->eof)
       return LINE_READER_EOF;
-    if (self->discarding || self->end - begin > self->max_line) {
-      self->discarding = TRUE;
-      self->start = self->scanned = self->end = 0;
-    }
     if ((result = fill (self, error)) != LINE_READER_LINE)
       return result;
   }

@@ -17,7 +17,7 @@ typedef enum
 {
   LINE_READER_LINE,
   LINE_READER_EOF,
-  LINE_READER_TOO_LONG,         /* longer than max_line: passed over */
+  LINE_READER_TOO_LONG,         /* longer than max_line; the next call passes over it */
   LINE_READER_FLUSHING,         /* interrupted; nothing is lost */
   LINE_READER_FAILED,           /* the error tells */
 } LineReaderResult;

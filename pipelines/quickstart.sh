@@ -30,7 +30,6 @@ nms_output_dir "$out"
 nms_prepare
 nms_open_video
 nms_detector
-
 nms_filter
 nms_two_halves
 nms_work_dir "$out"
@@ -80,9 +79,8 @@ sed -n "${frame}p" "$work/before.jsonl" >"$work/frame.jsonl"
 if ! {
   # That frame's pixels (each frame overwrites the one before it), then the
   # same two halves from its recorded boxes.
-  source=("${NMS_SOURCE[@]}")
-  source[-1]="eos-after=$((frame + 1))"
-  nms_launch -q "${source[@]}" ! multifilesink "$(nms_set location "$work/frame.rgb")" &&
+  nms_cut "$frame"
+  nms_launch -q "${NMS_SOURCE[@]}" ! multifilesink "$(nms_set location "$work/frame.rgb")" &&
   nms_launch -q filesrc "$(nms_set location "$work/frame.rgb")" \
     ! rawvideoparse format=rgb width="$NMS_WIDTH" height="$NMS_HEIGHT" framerate=1/1 \
     ! boxreplay match=index "$(nms_set location "$work/frame.jsonl")" ! tee name=raw \
