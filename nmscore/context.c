@@ -40,8 +40,8 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
   COLUMN (group, boxes);
   COLUMN (slot, boxes);
   COLUMN (index, boxes);
-  COLUMN (packed, boxes + 1);
-  COLUMN (packed2, boxes + 1);
+  COLUMN (packed, boxes + 8);
+  COLUMN (packed2, boxes + 8);
   COLUMN (wx1, boxes);
   COLUMN (wy1, boxes);
   COLUMN (wx2, boxes);

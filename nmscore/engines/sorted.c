@@ -28,19 +28,72 @@ first_suppressor (const nms__frame *f, const nms__columns *columns, size_t kept,
   return kept;
 }
 
+/* A cap far below the number of boxes makes most of the sorting idle: only the
+ * boxes above a pivot, which a sample of keys gives, are sorted at first, and
+ * the rest if those were not enough. */
+#define WAVE_SAMPLES 64
+#define WAVE_LEAST 1024  /* boxes that make it worth while */
+#define WAVE_CANDIDATES 4 /* examined for each box that the cap allows, about */
+
+/* Sorted keys, best first, of the next boxes; `left` unsorted ones remain at
+ * the start of f->packed. */
+typedef struct wave {
+  const uint64_t *order;
+  size_t count;
+  size_t left;
+} wave;
+
+static uint64_t
+sample_pivot (const nms__frame *f, size_t wanted)
+{
+  uint64_t sample[WAVE_SAMPLES], scratch[WAVE_SAMPLES];
+  size_t rank = wanted * WAVE_SAMPLES / f->count + 1;
+
+  for (size_t i = 0; i < WAVE_SAMPLES; i++)
+    sample[i] = f->packed[i * f->count / WAVE_SAMPLES];
+  /* equal scores stay together, or their order would be lost */
+  return nms__sort (sample, scratch, WAVE_SAMPLES)[rank] >> 32 << 32;
+}
+
+static wave
+first_wave (nms__frame *f, uint64_t cap)
+{
+  wave w = { NULL, 0, f->count };
+
+  if (f->count >= WAVE_LEAST && cap < f->count / WAVE_CANDIDATES / 2) {
+    uint64_t pivot = sample_pivot (f, (size_t) cap * WAVE_CANDIDATES);
+    w.count = f->kernels->partition (f->packed, f->count, pivot, f->packed2);
+    w.left = f->count - w.count;
+    w.order = nms__sort (f->packed2, f->packed + w.left, w.count);
+  }
+  return w;
+}
+
+static void
+next_wave (nms__frame *f, wave *w)
+{
+  w->order = nms__sort (f->packed, f->packed2, w->left);
+  w->count = w->left;
+  w->left = 0;
+}
+
 void
 nms__sorted (nms__frame *f)
 {
   const uint64_t cap = nms__total_cap (f);
   const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
     f->group ? f->wgroup : NULL };
-  uint64_t *order;
+  wave w = first_wave (f, cap);
   size_t rank = 0;
 
-  order = nms__sort (f->packed, f->packed2, f->count);
-
-  for (; rank < f->count && f->kept_count < cap; rank++) {
-    size_t pos = nms__packed_position (order[rank]);
+  for (; f->kept_count < cap; rank++) {
+    if (rank == w.count) {
+      if (!w.left)
+        break;
+      next_wave (f, &w);
+      rank = 0;
+    }
+    size_t pos = nms__packed_position (w.order[rank]);
     nms__class *class = nms__frame_class (f, pos);
     if (class && class->kept >= class->cap) {
       nms__over_cap (f, pos);
@@ -66,10 +119,13 @@ nms__sorted (nms__frame *f)
     if (class)
       class->kept++;
   }
+  /* what is left has not been looked at */
   if (!f->outcome && !f->suppressed_by) {
-    f->over_cap_count += f->count - rank;
+    f->over_cap_count += w.count - rank + w.left;
     return;
   }
-  for (; rank < f->count; rank++)
-    nms__over_cap (f, nms__packed_position (order[rank]));
+  for (; rank < w.count; rank++)
+    nms__over_cap (f, nms__packed_position (w.order[rank]));
+  for (size_t i = 0; i < w.left; i++)
+    nms__over_cap (f, nms__packed_position (f->packed[i]));
 }

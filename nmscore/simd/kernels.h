@@ -41,6 +41,11 @@ typedef struct nms__kernels {
   size_t (*squeeze) (float *const *columns, int32_t *group, uint64_t *key, const uint64_t *living,
       size_t blocks);
 
+  /* Moves those of `count` keys that are at least `pivot` to `top` and closes
+   * the gaps in `keys`; both keep their order. Returns how many moved. `top`
+   * has room for count and a vector more. */
+  size_t (*partition) (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top);
+
   /* prepare.c: takes the caller's boxes first .. first+n-1 (n <= NMS__BLOCK)
    * into the frame when every one of them takes part, and class and exclusion
    * do not matter. Returns 0, and does nothing, if one does not. */

@@ -240,6 +240,23 @@ squeeze (float *const *columns, int32_t *group, uint64_t *key, const uint64_t *l
   return to;
 }
 
+static size_t
+partition (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top)
+{
+  size_t i = 0, moved = 0;
+#if defined(HAVE_SQUEEZE_LANES)
+  for (; i + 8 <= count; i += 8)
+    moved += partition_keys (keys + i, pivot, top + moved, keys + i - moved);
+#endif
+  for (; i < count; i++) {
+    uint64_t key = keys[i];
+    top[moved] = key;
+    keys[i - moved] = key;
+    moved += key >= pivot;
+  }
+  return moved;
+}
+
 /* One column of a block, from any stride. */
 INLINE void
 load_column (void *to, const nms_column *column, size_t first, size_t n)
@@ -333,5 +350,6 @@ const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .step = step,
   .best_of_block = best,
   .squeeze = squeeze,
+  .partition = partition,
   .take_block = take_block,
 };

@@ -104,6 +104,18 @@ squeeze_keys (uint64_t *to, const uint64_t *from, unsigned keep)
       _mm512_maskz_compress_epi64 ((__mmask8) (keep >> 8), b));
 }
 
+/* Eight keys: those at least `pivot` to `top`, the others to `rest`; returns
+ * how many went to `top`. May write eight to both. */
+INLINE size_t
+partition_keys (const uint64_t *from, uint64_t pivot, uint64_t *top, uint64_t *rest)
+{
+  __m512i v = _mm512_loadu_si512 (from);
+  __mmask8 high = _mm512_cmpge_epu64_mask (v, _mm512_set1_epi64 ((long long) pivot));
+  _mm512_storeu_si512 (top, _mm512_maskz_compress_epi64 (high, v));
+  _mm512_storeu_si512 (rest, _mm512_maskz_compress_epi64 ((__mmask8) ~high, v));
+  return (size_t) __builtin_popcount (high);
+}
+
 /* ------------------------------------------------------------------- AVX2 */
 #elif defined(NMS__ISA_avx2)
 #include <immintrin.h>
