@@ -69,11 +69,29 @@ if ! nms_launch -m -e "${NMS_SOURCE[@]}" \
   nms_failed "$work/errors"
 fi
 
-# The picture: the frame where the most boxes went while people were kept.
-frame=$(paste <(nms_count_boxes "$work/before.jsonl") <(nms_count_boxes "$work/after.jsonl") |
-  awk 'BEGIN { best = -1 } { v = ($1 - $2) * $2; if (v > best) { best = v; f = NR; i = $1; o = $2 } }
-    END { print f, i, o }')
-read -r frame raw left <<<"$frame"
+# The picture: the frame where the most boxes went while many were kept, and
+# few of those lie within one another. Prints its number, boxes before, after.
+choose_frame ()
+{
+  python3 - "$work/before.jsonl" "$work/after.jsonl" <<'END'
+import itertools, json, sys
+
+def within(a, b):
+    width = min(a["x"] + a["w"], b["x"] + b["w"]) - max(a["x"], b["x"])
+    height = min(a["y"] + a["h"], b["y"] + b["h"]) - max(a["y"], b["y"])
+    return 2 * max(width, 0) * max(height, 0) > min(a["w"] * a["h"], b["w"] * b["h"])
+
+best = (-1, 0, 0, 0)
+for number, lines in enumerate(zip(*map(open, sys.argv[1:])), 1):
+    before, after = (json.loads(line)["objects"] for line in lines)
+    piled = sum(within(a, b) for a, b in itertools.combinations(after, 2))
+    value = (len(before) - len(after)) * len(after) / (1 + piled)
+    if value > best[0]:
+        best = (value, number, len(before), len(after))
+print(*best[1:])
+END
+}
+read -r frame raw left <<<"$(choose_frame)"
 [ "${frame:-0}" -gt 0 ] || die "the video has no frame"
 sed -n "${frame}p" "$work/before.jsonl" >"$work/frame.jsonl"
 if ! {
