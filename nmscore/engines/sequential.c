@@ -49,8 +49,8 @@ many_holes (const nms__alive *a)
 
 /* Of the boxes that may exceed, those that do: the bits of `mask`. */
 uint64_t
-nms__decide (const nms__alive *a, size_t first, uint64_t mask, uint64_t certain, const nms__box *box,
-    int32_t index)
+nms__decide (const nms__alive *a, size_t first, uint64_t mask, uint64_t certain,
+    const nms__box *box, int32_t index)
 {
   const nms__frame *f = a->f;
   uint64_t doubt = f->parent.data ? mask : mask & ~certain;

@@ -52,8 +52,10 @@ v_group_is (const int32_t *p, int32_t group)
 INLINE void
 rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
 {
-  const __m512i even = _mm512_setr_epi32 (0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
-  const __m512i odd = _mm512_setr_epi32 (2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
+  const __m512i even
+      = _mm512_setr_epi32 (0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+  const __m512i odd
+      = _mm512_setr_epi32 (2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
   __m512 a = _mm512_loadu_ps (rows), b = _mm512_loadu_ps (rows + 64);
   __m512 c = _mm512_loadu_ps (rows + 128), d = _mm512_loadu_ps (rows + 192);
   __m512 ab01 = _mm512_permutex2var_ps (a, even, b), cd01 = _mm512_permutex2var_ps (c, even, d);
@@ -143,15 +145,21 @@ v_group_is (const int32_t *p, int32_t group)
       _mm256_set1_epi32 (group)));
 }
 
+INLINE __m256
+load_halves (const float *low, const float *high)
+{
+  return _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (low)), _mm_loadu_ps (high), 1);
+}
+
 INLINE void
 rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
 {
   const float *r = (const float *) rows;
   /* rows 0 and 4, 1 and 5, ... in the two halves */
-  __m256 a = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (r)), _mm_loadu_ps (r + 16), 1);
-  __m256 b = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (r + 4)), _mm_loadu_ps (r + 20), 1);
-  __m256 c = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (r + 8)), _mm_loadu_ps (r + 24), 1);
-  __m256 d = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (r + 12)), _mm_loadu_ps (r + 28), 1);
+  __m256 a = load_halves (r, r + 16);
+  __m256 b = load_halves (r + 4, r + 20);
+  __m256 c = load_halves (r + 8, r + 24);
+  __m256 d = load_halves (r + 12, r + 28);
   __m256 ab_low = _mm256_unpacklo_ps (a, b), ab_high = _mm256_unpackhi_ps (a, b);
   __m256 cd_low = _mm256_unpacklo_ps (c, d), cd_high = _mm256_unpackhi_ps (c, d);
   _mm256_storeu_ps (c0, _mm256_shuffle_ps (ab_low, cd_low, 0x44));
