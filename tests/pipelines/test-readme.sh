@@ -42,8 +42,9 @@ END
 for block in block-*.sh; do
   cat "$block" >>all.sh
 done
-export -f nms_preloaded
-[ -z "${NMS_PRELOAD-}" ] || eval 'gst-launch-1.0 () { nms_preloaded gst-launch-1.0 "$@"; }'
+# (a function of that name: the lines themselves stay as they are)
+[ -z "${NMS_PRELOAD-}" ] ||
+  eval 'gst-launch-1.0 () { LD_PRELOAD=$NMS_PRELOAD command gst-launch-1.0 "$@"; }'
 # One shell, as a reader would have: what a block sets, later ones use.
 (set -x; . ./all.sh) >out 2>err </dev/null || { cat out err >&2; fail "a line of the READMEs failed"; }
 ! grep -E '^(WARNING|ERROR)|CRITICAL|no element|no property' err || { cat err >&2; fail "complaints"; }
