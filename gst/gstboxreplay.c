@@ -250,7 +250,8 @@ fit_record (GstBoxReplay * self)
   GError *error = NULL;
   guint64 line;
 
-  if (self->frame == NULL || box_frame_fit (self->frame, self->walk.width, self->walk.height, &error))
+  if (self->frame == NULL
+      || box_frame_fit (self->frame, self->walk.width, self->walk.height, &error))
     return GST_FLOW_OK;
   line = self->frame->line;
   self->frame = NULL;
@@ -581,7 +582,8 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
   install_properties (G_OBJECT_CLASS (klass));
 
   gst_element_class_set_static_metadata (element_class, "Box replayer", "Filter/Metadata/Video",
-      "Attaches recorded boxes (JSON Lines, MOT text) to the buffers that pass, as a detector would",
+      "Attaches recorded boxes (JSON Lines, MOT text) to the buffers that pass, as a "
+      "detector would",
       "The gst-nms authors");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

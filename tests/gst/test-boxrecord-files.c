@@ -432,7 +432,8 @@ GST_START_TEST (the_signal_works_from_python)
       "assert m.type == Gst.MessageType.EOS, m.parse_error ()\n"
       "assert seen == [(0, 0, 32, [('\\u00e9', 2, 0.75)]), (100000000, 100000000, 32, [])], seen\n";
   gchar *program = text_file_path ("frame-boxes.py");
-  gchar *boxes = text_file_new ("frame-boxes.jsonl", "{\"timestamp\":0,\"objects\":[{\"x\":2,\"y\":0,"
+  gchar *boxes = text_file_new ("frame-boxes.jsonl",
+      "{\"timestamp\":0,\"objects\":[{\"x\":2,\"y\":0,"
       "\"w\":4,\"h\":4,\"roi_type\":\"\xc3\xa9\",\"detection\":{\"confidence\":0.75}}]}\n", -1);
   const gchar *argv[] = { "/usr/bin/python3", program, boxes, NULL };
   gchar **environment = g_get_environ ();

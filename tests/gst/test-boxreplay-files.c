@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "replay.h"
+#include "replaying.h"
 #include "textfiles.h"
 
 /* --------------------------------------------------------------- bad input */

@@ -3,7 +3,7 @@
 #include <gst/check/gstcheck.h>
 #include <string.h>
 
-#include "replay.h"
+#include "replaying.h"
 
 /* -------------------------------------------------------------------- matching */
 
@@ -279,8 +279,9 @@ GST_START_TEST (kept_boxes_shift_suppressed_by)
   buffer = replay_buffer (0);
   gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
   buffer = gst_harness_push_and_pull (r.h, buffer);
-  fail_unless (gst_structure_get_int (gst_video_region_of_interest_meta_get_param (replay_box (buffer,
-                  2), "nms"), "suppressed-by", &by));
+  fail_unless (gst_structure_get_int (
+          gst_video_region_of_interest_meta_get_param (replay_box (buffer, 2), "nms"),
+          "suppressed-by", &by));
   fail_unless_equals_int (by, 1);
   gst_buffer_unref (buffer);
   replay_close (&r);
