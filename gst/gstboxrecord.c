@@ -431,14 +431,15 @@ install_properties (GObjectClass * klass)
           "Where to write: a file, a FIFO, or - for standard output (use gst-launch-1.0 -q)",
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (klass, PROP_FORMAT,
-      g_param_spec_enum ("format", "Format", "What to write", format_get_type (), DEFAULT_FORMAT,
+      g_param_spec_enum ("format", "Format", "What to write: jsonl keeps all, mot has no place for "
+          "labels, region ids, states and times", format_get_type (), DEFAULT_FORMAT,
           ready));
   g_object_class_install_property (klass, PROP_APPEND,
       g_param_spec_boolean ("append", "Append",
           "Continue a file that exists instead of emptying it", DEFAULT_APPEND, ready));
   g_object_class_install_property (klass, PROP_EMIT_SIGNALS,
       g_param_spec_boolean ("emit-signals", "Emit signals",
-          "Emit frame-boxes for every buffer; no location is needed then", DEFAULT_EMIT_SIGNALS,
+          "Emit frame-boxes (buffer, structure) for every buffer; no location is needed then", DEFAULT_EMIT_SIGNALS,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
