@@ -90,6 +90,16 @@ GST_START_TEST (tolerance_bounds_the_search)
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
   replay_close (&r);
+  /* the same on the other side */
+  {
+    static const gdouble before[] = { 0.7 };
+    replay_open_records (&r, before, 1, "tolerance=29999999");
+    fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+    replay_close (&r);
+    replay_open_records (&r, before, 1, "tolerance=30000000");
+    fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
+    replay_close (&r);
+  }
   /* half a frame, the bound included */
   {
     static const gdouble half[] = { 0.5 };
