@@ -7,11 +7,18 @@
 #define FEW_BOXES 128
 #define STEPS_WORTH_A_SORT 4
 
+/* From this many on, finding neighbours beats testing against all kept boxes,
+ * unless a cap leaves few of those. */
+#define MANY_BOXES 8192
+#define MANY_KEPT 1024
+
 static int
 choose (const nms__frame *f)
 {
   if (f->count <= FEW_BOXES || nms__total_cap (f) <= STEPS_WORTH_A_SORT)
     return NMS_ENGINE_SEQUENTIAL;
+  if (f->count >= MANY_BOXES && nms__total_cap (f) >= MANY_KEPT)
+    return NMS_ENGINE_SPATIAL;
   return NMS_ENGINE_SORTED;
 }
 
@@ -22,6 +29,8 @@ nms__engine_run (nms__frame *frame, int engine)
     engine = choose (frame);
   if (engine == NMS_ENGINE_SEQUENTIAL)
     nms__sequential (frame);
+  else if (engine == NMS_ENGINE_SPATIAL)
+    nms__spatial (frame);
   else
     nms__sorted (frame);
   return engine;

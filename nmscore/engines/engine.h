@@ -18,6 +18,7 @@
 
 void nms__sequential (nms__frame *frame);
 void nms__sorted (nms__frame *frame);
+void nms__spatial (nms__frame *frame);
 
 /* Runs the engine asked for, or the one that suits the frame; returns which. */
 int nms__engine_run (nms__frame *frame, int engine);
