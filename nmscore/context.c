@@ -50,7 +50,7 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
   COLUMN (wgroup, boxes);
   COLUMN (wpos, boxes);
   COLUMN (quads, boxes / NMS__QUAD + 1);
-  COLUMN (place_pos, boxes);
+  COLUMN (place_index, boxes);
   COLUMN (cell_begin, 2 * boxes + 4);
   COLUMN (level, boxes);
   COLUMN (open, boxes / NMS__QUAD + 1);

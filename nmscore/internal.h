@@ -73,7 +73,7 @@ typedef struct nms__frame {
 
   /* and of engine spatial alone */
   struct nms__quad *quads;
-  uint32_t *place_pos;
+  int32_t *place_index;
   uint32_t *cell_begin;
   uint16_t *level;
   uint8_t *open;

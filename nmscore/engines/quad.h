@@ -19,51 +19,44 @@
 #define NMS__QUAD 4
 
 typedef struct nms__quad {
-  float x1[NMS__QUAD], y1[NMS__QUAD], x2[NMS__QUAD], y2[NMS__QUAD];
+  _Alignas (64) float x1[NMS__QUAD];
+  float y1[NMS__QUAD], x2[NMS__QUAD], y2[NMS__QUAD];
 } nms__quad;
 
 /* The one box, in every lane. */
 typedef struct nms__wide_box {
-  float x1[NMS__QUAD], y1[NMS__QUAD], x2[NMS__QUAD], y2[NMS__QUAD], area[NMS__QUAD];
+  _Alignas (16) float x1[NMS__QUAD];
+  float y1[NMS__QUAD], x2[NMS__QUAD], y2[NMS__QUAD], area[NMS__QUAD];
 } nms__wide_box;
 
-/* Which of the boxes of a quad may exceed the limit, and which surely do. */
-typedef struct nms__quad_hits {
-  unsigned may, sure; /* bit i: box i */
-} nms__quad_hits;
+/* nms__test_quad: for which boxes of a quad the intersection with the box is
+ * more than `bound` times the union: bit i for box i. */
 
 #if defined(__SSE2__)
 
-static inline nms__quad_hits
-nms__test_quad (const nms__quad *q, const nms__wide_box *b, float lower, float upper)
+static inline unsigned
+nms__test_quad (const nms__quad *q, const nms__wide_box *b, float bound)
 {
-  const __m128 x1 = _mm_loadu_ps (q->x1), y1 = _mm_loadu_ps (q->y1);
-  const __m128 x2 = _mm_loadu_ps (q->x2), y2 = _mm_loadu_ps (q->y2);
+  const __m128 x1 = _mm_load_ps (q->x1), y1 = _mm_load_ps (q->y1);
+  const __m128 x2 = _mm_load_ps (q->x2), y2 = _mm_load_ps (q->y2);
   const __m128 least = _mm_set1_ps (NMS__LEAST_EXTENT);
-  const __m128 w = _mm_sub_ps (_mm_min_ps (x2, _mm_loadu_ps (b->x2)),
-      _mm_max_ps (x1, _mm_loadu_ps (b->x1)));
-  const __m128 h = _mm_sub_ps (_mm_min_ps (y2, _mm_loadu_ps (b->y2)),
-      _mm_max_ps (y1, _mm_loadu_ps (b->y1)));
-  const __m128 extent = _mm_and_ps (_mm_cmpgt_ps (w, least), _mm_cmpgt_ps (h, least));
-  const __m128 inter = _mm_and_ps (extent, _mm_mul_ps (w, h));
+  const __m128 w = _mm_sub_ps (_mm_min_ps (x2, _mm_load_ps (b->x2)),
+      _mm_max_ps (x1, _mm_load_ps (b->x1)));
+  const __m128 h = _mm_sub_ps (_mm_min_ps (y2, _mm_load_ps (b->y2)),
+      _mm_max_ps (y1, _mm_load_ps (b->y1)));
+  const __m128 inter = _mm_mul_ps (w, h);
   const __m128 area = _mm_mul_ps (_mm_sub_ps (x2, x1), _mm_sub_ps (y2, y1));
-  const __m128 uni = _mm_sub_ps (_mm_add_ps (area, _mm_loadu_ps (b->area)), inter);
-  const __m128 may = _mm_cmpgt_ps (inter, _mm_mul_ps (_mm_set1_ps (lower), uni));
-  const __m128 sure = _mm_cmpgt_ps (inter, _mm_mul_ps (_mm_set1_ps (upper), uni));
-  return (nms__quad_hits) { (unsigned) _mm_movemask_ps (may), (unsigned) _mm_movemask_ps (sure) };
+  const __m128 uni = _mm_sub_ps (_mm_add_ps (area, _mm_load_ps (b->area)), inter);
+  const __m128 more = _mm_cmpgt_ps (inter, _mm_mul_ps (_mm_set1_ps (bound), uni));
+  /* both extents: negative ones would make a positive product */
+  const __m128 meet = _mm_and_ps (_mm_cmpgt_ps (w, least), _mm_cmpgt_ps (h, least));
+  return (unsigned) _mm_movemask_ps (_mm_and_ps (more, meet));
 }
 
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 
 static inline unsigned
-nms__lane_bits (uint32x4_t mask)
-{
-  const uint32x4_t weight = { 1, 2, 4, 8 };
-  return vaddvq_u32 (vandq_u32 (mask, weight));
-}
-
-static inline nms__quad_hits
-nms__test_quad (const nms__quad *q, const nms__wide_box *b, float lower, float upper)
+nms__test_quad (const nms__quad *q, const nms__wide_box *b, float bound)
 {
   const float32x4_t x1 = vld1q_f32 (q->x1), y1 = vld1q_f32 (q->y1);
   const float32x4_t x2 = vld1q_f32 (q->x2), y2 = vld1q_f32 (q->y2);
@@ -72,32 +65,30 @@ nms__test_quad (const nms__quad *q, const nms__wide_box *b, float lower, float u
       vmaxq_f32 (x1, vld1q_f32 (b->x1)));
   const float32x4_t h = vsubq_f32 (vminq_f32 (y2, vld1q_f32 (b->y2)),
       vmaxq_f32 (y1, vld1q_f32 (b->y1)));
-  const uint32x4_t extent = vandq_u32 (vcgtq_f32 (w, least), vcgtq_f32 (h, least));
-  const float32x4_t inter = vreinterpretq_f32_u32 (vandq_u32 (extent,
-      vreinterpretq_u32_f32 (vmulq_f32 (w, h))));
+  const float32x4_t inter = vmulq_f32 (w, h);
   const float32x4_t area = vmulq_f32 (vsubq_f32 (x2, x1), vsubq_f32 (y2, y1));
   const float32x4_t uni = vsubq_f32 (vaddq_f32 (area, vld1q_f32 (b->area)), inter);
-  const uint32x4_t may = vcgtq_f32 (inter, vmulq_n_f32 (uni, lower));
-  const uint32x4_t sure = vcgtq_f32 (inter, vmulq_n_f32 (uni, upper));
-  return (nms__quad_hits) { nms__lane_bits (may), nms__lane_bits (sure) };
+  const uint32x4_t more = vcgtq_f32 (inter, vmulq_n_f32 (uni, bound));
+  const uint32x4_t meet = vandq_u32 (vcgtq_f32 (w, least), vcgtq_f32 (h, least));
+  const uint32x4_t weight = { 1, 2, 4, 8 };
+  return vaddvq_u32 (vandq_u32 (vandq_u32 (more, meet), weight));
 }
 
 #else
 
-static inline nms__quad_hits
-nms__test_quad (const nms__quad *q, const nms__wide_box *b, float lower, float upper)
+static inline unsigned
+nms__test_quad (const nms__quad *q, const nms__wide_box *b, float bound)
 {
-  nms__quad_hits hits = { 0, 0 };
+  unsigned bits = 0;
 
   for (int i = 0; i < NMS__QUAD; i++) {
     float inter = nms__inter (q->x1[i], q->y1[i], q->x2[i], q->y2[i], b->x1[0], b->y1[0],
         b->x2[0], b->y2[0]);
     float area = (q->x2[i] - q->x1[i]) * (q->y2[i] - q->y1[i]);
     float uni = (area + b->area[0]) - inter;
-    hits.may |= (unsigned) (inter > lower * uni) << i;
-    hits.sure |= (unsigned) (inter > upper * uni) << i;
+    bits |= (unsigned) (inter > bound * uni) << i;
   }
-  return hits;
+  return bits;
 }
 
 #endif

@@ -24,23 +24,19 @@
 #define BATCH 32
 #define RUNS 8                  /* of one looker; more: it looks directly */
 #define PAIRS (BATCH * 16)
+#define SMALL_RUN 4             /* most runs have no more quads */
+#define FEW_ROWS 2              /* most boxes see no more rows */
 
 /* A box that looks around. */
 typedef struct looker {
-  nms__wide_box box;
-  float w, h;
+  float x1, y1, x2, y2, area;
   int32_t group;
   uint32_t at;             /* its place */
+  int32_t index;
   uint32_t run_count;
   int direct;              /* has more runs or pairs than there is room for */
   uint32_t run[RUNS][2];   /* first cell; the one behind the last */
 } looker;
-
-typedef struct pair {
-  uint32_t quad;
-  uint16_t looker;
-  uint8_t hits, sure; /* bits of the quad's boxes */
-} pair;
 
 /* A box whose turn comes in this batch. */
 typedef struct member {
@@ -61,8 +57,16 @@ typedef struct walk {
   unsigned members, lookers, pairs, hits;
   member member[BATCH];
   looker looker[BATCH];
-  pair pair[PAIRS];
-  pair hit[PAIRS];
+  nms__wide_box wide[BATCH]; /* the lookers' boxes */
+
+  /* pairs of a looker and a quad that it sees */
+  uint32_t pair_quad[PAIRS + SMALL_RUN];
+  uint8_t pair_looker[PAIRS + SMALL_RUN];
+
+  /* and those with a box that may exceed */
+  uint32_t hit_quad[PAIRS];
+  uint8_t hit_looker[PAIRS];
+  uint8_t hit_bits[PAIRS];
 } walk;
 
 /* --------------------------------------------------------- what it decides */
@@ -84,31 +88,33 @@ static void
 decide_quad (const walk *w, uint32_t quad, unsigned hits, const looker *k)
 {
   nms__frame *f = w->f;
-  const nms__quad *q = &w->g->quads[quad];
-  const int32_t suppressor = f->index[w->g->pos[k->at]];
+  nms__grid *g = w->g;
+  const nms__quad *q = &g->quads[quad];
 
   for (; hits; hits &= hits - 1) {
-    unsigned i = nms__lowest_bit (hits);
-    uint32_t at = quad * NMS__QUAD + i, pos = w->g->pos[at];
-    float inter = nms__inter (q->x1[i], q->y1[i], q->x2[i], q->y2[i], k->box.x1[0], k->box.y1[0],
-        k->box.x2[0], k->box.y2[0]);
-    if (!nms__exceeds (inter, f->area[pos], k->box.area[0], nms__candidate_limit (f, pos))
-        || nms__related (f, suppressor, f->index[pos]))
+    const unsigned i = nms__lowest_bit (hits);
+    const uint32_t at = quad * NMS__QUAD + i;
+    const float inter = nms__inter (q->x1[i], q->y1[i], q->x2[i], q->y2[i], k->x1, k->y1, k->x2,
+        k->y2);
+    const float area = (q->x2[i] - q->x1[i]) * (q->y2[i] - q->y1[i]);
+    const double limit = g->slot ? f->classes.entry[g->slot[at]].limit : f->settings->limit;
+    if (!nms__exceeds (inter, area, k->area, limit)
+        || nms__related (f, k->index, g->index[at]))
       continue;
-    close_box (w->g, at);
+    close_box (g, at);
     if (f->suppressed_by)
-      f->suppressed_by[f->index[pos]] = suppressor;
+      f->suppressed_by[g->index[at]] = k->index;
   }
 }
 
 static inline void
-apply_hits (const walk *w, uint32_t quad, unsigned hits, unsigned sure, const looker *k,
-    int precise)
+apply_hits (const walk *w, uint32_t quad, unsigned hits, const looker *k, int precise)
 {
   hits &= w->g->open[quad];
   if (!hits)
     return;
-  if (precise || (hits & ~sure))
+  if (precise
+      || (hits & ~nms__test_quad (&w->g->quads[quad], &w->wide[k - w->looker], w->upper)))
     decide_quad (w, quad, hits, k);
   else
     w->g->open[quad] &= (uint8_t) ~hits;
@@ -124,21 +130,14 @@ look_at_cells (const walk *w, uint32_t first, uint32_t end, const looker *k, int
   for (uint32_t q = from / NMS__QUAD; q * NMS__QUAD < to; q++) {
     if (!g->open[q])
       continue;
-    nms__quad_hits hits = nms__test_quad (&g->quads[q], &k->box, w->lower, w->upper);
+    unsigned hits = nms__test_quad (&g->quads[q], &w->wide[k - w->looker], w->lower);
     if (g->group)
-      hits.may &= nms__test_groups (g->group + (size_t) q * NMS__QUAD, k->group);
-    apply_hits (w, q, hits.may, hits.sure, k, precise);
+      hits &= nms__test_groups (g->group + (size_t) q * NMS__QUAD, k->group);
+    apply_hits (w, q, hits, k, precise);
   }
 }
 
 /* ------------------------------------------------------- what a box may see */
-
-static inline double
-reach_at (double per_side, float side, float most_side, float most)
-{
-  float other = side * most_side;
-  return per_side * ((double) side + (double) (other < most ? other : most));
-}
 
 /* What is done with a run of cells that a box sees. */
 enum { NOTE, LOOK, LOOK_PRECISE };
@@ -157,29 +156,64 @@ take_run (const walk *w, const nms__level *l, uint32_t first, uint32_t end, look
   }
 }
 
+/* The rectangle of cells of a level that a box sees. */
+typedef struct view {
+  uint64_t number; /* of the first cell, before wrapping */
+  uint64_t wide, rows; /* less one */
+} view;
+
+/* Both axes at once. */
+typedef double pair __attribute__ ((vector_size (16)));
+typedef int64_t pair_bits __attribute__ ((vector_size (16)));
+
+static inline pair
+lesser (pair a, pair b)
+{
+  const pair_bits less = a < b;
+  return (pair) (((pair_bits) a & less) | ((pair_bits) b & ~less));
+}
+
+static void
+clamp_view (pair from, pair to, pair_bits *from_bits, pair_bits *to_bits)
+{
+  for (int i = 0; i < 2; i++) {
+    (*from_bits)[i] = (int64_t) nms__cell_along (from[i]);
+    (*to_bits)[i] = (int64_t) nms__cell_along (to[i]);
+  }
+}
+
+static inline view
+view_of (const nms__grid *g, const nms__level *l, const looker *k)
+{
+  const nms__reach *r = &g->reach;
+  const pair low = { k->x1, k->y1 }, high = { k->x2, k->y2 };
+  const pair per = { l->per[0], l->per[1] }, most = { l->most_w, l->most_h };
+  const pair side = high - low, middle = 0.5 * (low + high);
+  const pair far = r->distance * (side + lesser (side * (double) r->most_side, most));
+  const pair from = (middle - far) * per, to = (middle + far) * per;
+  pair_bits from_bits = (pair_bits) (from + NMS__CELL_MAGIC);
+  pair_bits to_bits = (pair_bits) (to + NMS__CELL_MAGIC);
+  const pair_bits over = (from_bits ^ NMS__CELL_ZERO) | (to_bits ^ NMS__CELL_ZERO);
+
+  if ((uint64_t) (over[0] | over[1]) >> 52)
+    clamp_view (from, to, &from_bits, &to_bits);
+  const pair_bits size = to_bits - from_bits;
+  return (view) { (uint64_t) from_bits[1] * l->columns + (uint64_t) from_bits[0]
+      + (g->group ? nms__group_shift (k->group) : 0), (uint64_t) size[0], (uint64_t) size[1] };
+}
+
 static inline void
 see_level (const walk *w, const nms__level *l, looker *k, int what)
 {
-  const nms__reach *r = &w->g->reach;
-  const double cx = 0.5 * ((double) k->box.x1[0] + k->box.x2[0]);
-  const double cy = 0.5 * ((double) k->box.y1[0] + k->box.y2[0]);
-  const double reach_x = reach_at (r->distance, k->w, r->most_side, l->most_w);
-  const double reach_y = reach_at (r->distance, k->h, r->most_side, l->most_h);
-  const uint64_t x = nms__cell_along ((cx - reach_x) * l->per_x);
-  const uint64_t y = nms__cell_along ((cy - reach_y) * l->per_y);
-  const uint64_t wide = nms__cell_along ((cx + reach_x) * l->per_x) - x;
-  const uint64_t rows = nms__cell_along ((cy + reach_y) * l->per_y) - y;
-  uint64_t number = y * l->columns + x;
+  view v = view_of (w->g, l, k);
 
-  if (wide >= l->mask || rows >= l->mask || (wide + 1) * (rows + 1) > l->mask) {
+  if (v.wide >= l->mask || v.rows >= l->mask || (v.wide + 1) * (v.rows + 1) > l->mask) {
     take_run (w, l, 0, l->mask + 1, k, what);
     return;
   }
-  if (w->g->group)
-    number += nms__group_shift (k->group);
-  for (uint64_t row = 0; row <= rows; row++, number += l->columns) {
-    uint32_t first = (uint32_t) number & l->mask;
-    uint32_t end = first + (uint32_t) wide + 1;
+  for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns) {
+    uint32_t first = (uint32_t) v.number & l->mask;
+    uint32_t end = first + (uint32_t) v.wide + 1;
     if (end > l->mask + 1) {
       take_run (w, l, 0, end - (l->mask + 1), k, what);
       end = l->mask + 1;
@@ -190,19 +224,41 @@ see_level (const walk *w, const nms__level *l, looker *k, int what)
   }
 }
 
+/* The classes in which a box may find what it suppresses. */
+typedef struct classes {
+  unsigned least_size, most_size, least_aspect, most_aspect;
+} classes;
+
+static inline classes
+classes_of (const nms__grid *g, const looker *k)
+{
+  const nms__reach *r = &g->reach;
+  const float aspect = (k->x2 - k->x1) / (k->y2 - k->y1);
+
+  return (classes) { nms__size_class (g, k->area * r->least_area),
+    nms__size_class (g, k->area * r->most_area),
+    nms__aspect_class (g, aspect * r->least_aspect),
+    nms__aspect_class (g, aspect * r->most_aspect) };
+}
+
+static inline const nms__level *
+only_level (const nms__grid *g, const looker *k)
+{
+  const classes c = classes_of (g, k);
+
+  if (c.least_size != c.most_size || c.least_aspect != c.most_aspect)
+    return NULL;
+  return &g->level[c.least_size * NMS__ASPECTS + c.least_aspect];
+}
+
 static inline void
 see (const walk *w, looker *k, int what)
 {
   const nms__grid *g = w->g;
-  const nms__reach *r = &g->reach;
-  const float aspect = k->w / k->h;
-  const unsigned least_size = nms__size_class (g, k->box.area[0] * r->least_area);
-  const unsigned most_size = nms__size_class (g, k->box.area[0] * r->most_area);
-  const unsigned least_aspect = nms__aspect_class (g, aspect * r->least_aspect);
-  const unsigned most_aspect = nms__aspect_class (g, aspect * r->most_aspect);
-  const unsigned aspects = (2u << most_aspect) - (1u << least_aspect);
+  const classes c = classes_of (g, k);
+  const unsigned aspects = (2u << c.most_aspect) - (1u << c.least_aspect);
 
-  for (unsigned size = least_size; size <= most_size; size++)
+  for (unsigned size = c.least_size; size <= c.most_size; size++)
     for (unsigned mask = g->occupied[size] & aspects; mask; mask &= mask - 1)
       see_level (w, &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)], k, what);
 }
@@ -220,12 +276,26 @@ look_directly_precise (const walk *w, looker *k)
 }
 
 static inline void
-look_from (const nms__grid *g, looker *k)
+look_from (const nms__grid *g, looker *k, nms__wide_box *wide)
 {
-  nms__widen_box (&g->quads[k->at / NMS__QUAD], k->at % NMS__QUAD, &k->box);
-  k->w = k->box.x2[0] - k->box.x1[0];
-  k->h = k->box.y2[0] - k->box.y1[0];
+  const nms__quad *q = &g->quads[k->at / NMS__QUAD];
+  const unsigned lane = k->at % NMS__QUAD;
+
+  k->x1 = q->x1[lane];
+  k->y1 = q->y1[lane];
+  k->x2 = q->x2[lane];
+  k->y2 = q->y2[lane];
+  k->area = (k->x2 - k->x1) * (k->y2 - k->y1);
   k->group = g->group ? g->group[k->at] : 0;
+  k->index = g->index[k->at];
+  k->direct = 0;
+  for (int i = 0; i < NMS__QUAD; i++) {
+    wide->x1[i] = k->x1;
+    wide->y1[i] = k->y1;
+    wide->x2[i] = k->x2;
+    wide->y2[i] = k->y2;
+    wide->area[i] = k->area;
+  }
 }
 
 /* ---------------------------------------------------------------- the walk */
@@ -243,23 +313,49 @@ add_member (walk *w, uint32_t at, int open)
     __builtin_prefetch (&g->quads[at / NMS__QUAD]);
   }
   if (open)
-    __builtin_prefetch (&g->pos[at]);
+    __builtin_prefetch (&g->index[at]);
 }
 
 static void
 choose_members (walk *w)
 {
+  const nms__grid *g = w->g;
   const size_t count = w->f->count;
-  const int all = w->f->slot != NULL; /* a full class counts them */
+  const int all = g->slot != NULL; /* a full class counts them */
 
   w->members = 0;
   w->lookers = 0;
   for (; w->rank < count && w->members < BATCH; w->rank++) {
     uint32_t at = nms__packed_position (w->order[w->rank]);
-    int open = is_open (w->g, at);
+    int open = is_open (g, at);
     if (open || all)
       add_member (w, at, open);
   }
+}
+
+/* The same for the usual box: one level, few rows, no end of the grid near;
+ * without a branch that depends on how many. 0: it is another one. */
+static inline int
+see_simply (const walk *w, looker *k)
+{
+  const nms__level *l = only_level (w->g, k);
+  if (!l)
+    return 0;
+  const view v = view_of (w->g, l, k);
+  uint32_t past_end = 0;
+
+  if (v.rows >= FEW_ROWS || v.wide >= l->mask / FEW_ROWS)
+    return 0;
+  for (uint64_t row = 0; row < FEW_ROWS; row++) {
+    const int seen = row <= v.rows;
+    const uint32_t first = (uint32_t) (v.number + (seen ? row * l->columns : 0)) & l->mask;
+    const uint32_t end = first + (seen ? (uint32_t) v.wide + 1 : 0);
+    past_end |= end > l->mask + 1;
+    k->run[row][0] = l->first + first;
+    k->run[row][1] = l->first + end;
+  }
+  k->run_count = FEW_ROWS;
+  return !past_end;
 }
 
 static void
@@ -269,58 +365,86 @@ find_all_runs (walk *w)
 
   for (unsigned j = 0; j < w->lookers; j++) {
     looker *k = &w->looker[j];
-    look_from (g, k);
-    k->run_count = 0;
-    k->direct = 0;
-    see (w, k, NOTE);
+    look_from (g, k, &w->wide[j]);
+    if (w->f->outcome)
+      __builtin_prefetch (&w->f->outcome[k->index], 1);
+    if (!see_simply (w, k)) {
+      k->run_count = 0;
+      see (w, k, NOTE);
+    }
     for (uint32_t r = 0; r < k->run_count; r++)
       __builtin_prefetch (&g->begin[k->run[r][0]]);
   }
 }
 
+static inline void
+add_pairs (walk *w, size_t n, uint32_t first, size_t quads, unsigned j)
+{
+  for (size_t q = 0; q < quads; q++) {
+    w->pair_quad[n + q] = first + (uint32_t) q;
+    w->pair_looker[n + q] = (uint8_t) j;
+  }
+}
+
+/* The pairs of one run, without a branch that depends on its length if there
+ * are few. Returns how many; more than there is room for: it wrote nothing. */
+static inline size_t
+add_run_pairs (walk *w, size_t n, const uint32_t run[2], unsigned j)
+{
+  const nms__grid *g = w->g;
+  const uint32_t from = g->begin[run[0]], to = g->begin[run[1]];
+  const uint32_t first = from / NMS__QUAD;
+  const uint32_t any = (uint32_t) 0 - (uint32_t) (from < to);
+  const size_t quads = ((to + NMS__QUAD - 1) / NMS__QUAD - first) & any;
+
+  if (quads > PAIRS - n)
+    return quads;
+  add_pairs (w, n, first, SMALL_RUN, j);
+  if (quads > SMALL_RUN)
+    add_pairs (w, n, first, quads, j);
+  __builtin_prefetch (&g->quads[first]);
+  __builtin_prefetch (&g->quads[first + 1]);
+  __builtin_prefetch (&g->quads[first + 2]);
+  return quads;
+}
+
 static void
 find_pairs (walk *w)
 {
-  const nms__grid *g = w->g;
-  unsigned n = 0;
+  size_t n = 0;
 
   for (unsigned j = 0; j < w->lookers; j++) {
     looker *k = &w->looker[j];
-    const unsigned before = n;
-    for (uint32_t r = 0; r < k->run_count && !k->direct; r++) {
-      const uint32_t from = g->begin[k->run[r][0]], to = g->begin[k->run[r][1]];
-      const uint32_t first = from / NMS__QUAD;
-      const uint32_t quads = from < to ? (to - 1) / NMS__QUAD - first + 1 : 0;
-      if (quads > PAIRS - n) {
+    const size_t before = n;
+    for (uint32_t r = 0; r < k->run_count; r++) {
+      n += add_run_pairs (w, n, k->run[r], j);
+      if (n > PAIRS) {
         k->direct = 1;
         n = before;
         break;
       }
-      for (uint32_t q = 0; q < quads; q++) {
-        __builtin_prefetch (&g->quads[first + q]);
-        w->pair[n++] = (pair) { first + q, (uint16_t) j, 0, 0 };
-      }
     }
   }
-  w->pairs = n;
+  w->pairs = (unsigned) n;
 }
 
 static inline void
 test_pairs (walk *w, int grouped)
 {
   const nms__grid *g = w->g;
-  const float lower = w->lower, upper = w->upper;
+  const float lower = w->lower;
   unsigned n = 0;
 
   for (unsigned p = 0; p < w->pairs; p++) {
-    const pair *t = &w->pair[p];
-    const looker *k = &w->looker[t->looker];
-    nms__quad_hits hits = nms__test_quad (&g->quads[t->quad], &k->box, lower, upper);
-    hits.may &= g->open[t->quad];
+    const uint32_t quad = w->pair_quad[p];
+    const unsigned j = w->pair_looker[p];
+    unsigned hits = nms__test_quad (&g->quads[quad], &w->wide[j], lower) & g->open[quad];
     if (grouped)
-      hits.may &= nms__test_groups (g->group + (size_t) t->quad * NMS__QUAD, k->group);
-    w->hit[n] = (pair) { t->quad, t->looker, (uint8_t) hits.may, (uint8_t) hits.sure };
-    n += hits.may != 0;
+      hits &= nms__test_groups (g->group + (size_t) quad * NMS__QUAD, w->looker[j].group);
+    w->hit_quad[n] = quad;
+    w->hit_looker[n] = (uint8_t) j;
+    w->hit_bits[n] = (uint8_t) hits;
+    n += hits != 0;
   }
   w->hits = n;
 }
@@ -330,22 +454,22 @@ static inline int
 take (const walk *w, const member *m)
 {
   nms__frame *f = w->f;
-  const int open = is_open (w->g, m->at);
+  nms__grid *g = w->g;
+  const int open = is_open (g, m->at);
 
-  if (f->slot) {
-    uint32_t pos = w->g->pos[m->at];
-    nms__class *class = &f->classes.entry[f->slot[pos]];
+  if (g->slot) {
+    nms__class *class = &f->classes.entry[g->slot[m->at]];
     if (class->kept >= class->cap) {
-      close_box (w->g, m->at);
-      nms__over_cap (f, pos);
+      close_box (g, m->at);
+      nms__over_cap_index (f, g->index[m->at]);
       return 0;
     }
     class->kept += (uint64_t) open;
   }
   if (!open)
     return 0;
-  close_box (w->g, m->at);
-  nms__keep (f, w->g->pos[m->at]);
+  close_box (g, m->at);
+  nms__keep_index (f, g->index[m->at]);
   return 1;
 }
 
@@ -363,9 +487,9 @@ decide (walk *w, uint64_t cap, int precise)
     if (m->looker == NO_LOOKER)
       continue;
     looker *k = &w->looker[m->looker];
-    for (; h < w->hits && w->hit[h].looker == m->looker; h++)
+    for (; h < w->hits && w->hit_looker[h] == m->looker; h++)
       if (kept)
-        apply_hits (w, w->hit[h].quad, w->hit[h].hits, w->hit[h].sure, k, precise);
+        apply_hits (w, w->hit_quad[h], w->hit_bits[h], k, precise);
     if (kept && k->direct && precise)
       look_directly_precise (w, k);
     else if (kept && k->direct)
@@ -421,5 +545,5 @@ nms__spatial (nms__frame *f)
     return;
   }
   for (; rank < f->count; rank++)
-    nms__over_cap (f, grid.pos[nms__packed_position (w.order[rank])]);
+    nms__over_cap_index (f, grid.index[nms__packed_position (w.order[rank])]);
 }

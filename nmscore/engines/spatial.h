@@ -24,7 +24,7 @@ typedef struct nms__reach {
 
 /* The grid of the boxes of one class of area and one of aspect. */
 typedef struct nms__level {
-  double per_x, per_y; /* cells per unit */
+  double per[2];       /* cells per unit, along x and y */
   uint64_t columns;    /* cells from one row to the next */
   uint32_t mask;       /* number of cells - 1; cells beyond wrap around */
   uint32_t first;      /* the first cell's number in nms__grid.begin */
@@ -37,7 +37,8 @@ typedef struct nms__grid {
   nms__reach reach;
   nms__quad *quads;
   int32_t *group;  /* of each place, or NULL: one group */
-  uint32_t *pos;   /* of each place: the position in the frame */
+  int32_t *index;  /* of each place: in the caller's columns */
+  uint32_t *slot;  /* of each place, or NULL: no class differs */
   uint8_t *open;   /* of each quad: a bit for each box not yet decided */
   uint32_t *begin; /* of each cell: its first place; one more at the end */
   uint32_t in_cells; /* places below this are in cells; boxes without area follow */
@@ -74,18 +75,30 @@ nms__aspect_class (const nms__grid *g, float aspect)
   return g->aspect_of[nms__float_bits (aspect) >> 23];
 }
 
-/* The number of the cell along one axis: monotone, any integer. Adding the
- * constant rounds to a whole number in the lower bits of the sum. */
+/* The number of the cell along one axis: monotone, any integer. Adding 1.5 x
+ * 2^52 rounds to a whole number in the lower bits of the sum. Valid as long as
+ * the upper 12 bits stay those of NMS__CELL_ZERO. */
+#define NMS__CELL_MAGIC 0x1.8p52
+#define NMS__CELL_ZERO INT64_C (0x4338000000000000)
+
+static inline uint64_t
+nms__cell_bits (double v)
+{
+  uint64_t bits;
+  v += NMS__CELL_MAGIC;
+  memcpy (&bits, &v, sizeof bits);
+  return bits;
+}
+
+/* The same for any v: what is too far is in the outermost cell of those. */
 static inline uint64_t
 nms__cell_along (double v)
 {
-  const double most = 0x1p50;
-  uint64_t bits;
-  v = v < most ? v : most;
-  v = v > -most ? v : -most;
-  v += 0x1.8p52;
-  memcpy (&bits, &v, sizeof bits);
-  return bits;
+  const uint64_t bits = nms__cell_bits (v);
+
+  if (!((bits ^ (uint64_t) NMS__CELL_ZERO) >> 52))
+    return bits;
+  return nms__cell_bits (v > 0.0 ? 0x1p51 - 1.0 : -0x1p51);
 }
 
 /* Moves the boxes of a group by a distance of its own, so that groups in one

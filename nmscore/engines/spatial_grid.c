@@ -28,12 +28,13 @@
 #define SAMPLE 64           /* boxes looked at to place the levels and rows */
 #define MEAN_SAMPLE 4096    /* and to choose the size of cells */
 #define STEPS_PER_OCTAVE 8  /* of nms__grid.size_of */
+#define INFINITE_STEP 2040  /* no area reaches this one */
 #define ASPECT_OCTAVES 6    /* of a class of aspect */
 
 /* Cell sides, in units of the reach of a mean box (both ways). Rows are asked
  * one by one, the cells of a row at once. */
-#define CELL_X 0.5
-#define CELL_Y 1.0
+#define CELL_X 0.25
+#define CELL_Y 1.5
 
 static void
 set_reach (nms__reach *r, double limit)
@@ -55,26 +56,6 @@ has_area (float w, float h)
   return w > NMS__LEAST_EXTENT && h > NMS__LEAST_EXTENT;
 }
 
-typedef struct extremes {
-  float least_area, most_area, most_w, most_h;
-} extremes;
-
-static extremes
-find_extremes (const nms__frame *f)
-{
-  extremes e = { INFINITY, 0.0f, 0.0f, 0.0f };
-  for (size_t i = 0; i < f->count; i++) {
-    float w = f->x2[i] - f->x1[i], h = f->y2[i] - f->y1[i];
-    float least = has_area (w, h) ? f->area[i] : INFINITY;
-    float most = has_area (w, h) ? f->area[i] : 0.0f;
-    e.least_area = least < e.least_area ? least : e.least_area;
-    e.most_area = most > e.most_area ? most : e.most_area;
-    e.most_w = w > e.most_w ? w : e.most_w;
-    e.most_h = h > e.most_h ? h : e.most_h;
-  }
-  return e;
-}
-
 static void
 insert_sorted (double *values, size_t n, double value)
 {
@@ -84,9 +65,13 @@ insert_sorted (double *values, size_t n, double value)
   values[i] = value;
 }
 
-/* The middle of the areas in steps, and where all but the outermost centres
- * are; from a sample. */
-static int
+/* Of some boxes: the areas, in steps of size_of, least, most and in the middle;
+ * and where all but the outermost centres are. */
+typedef struct sample {
+  int least, middle, most;
+} sample;
+
+static sample
 take_sample (nms__grid *g, const nms__frame *f)
 {
   double size[SAMPLE], x[SAMPLE], y[SAMPLE];
@@ -103,32 +88,33 @@ take_sample (nms__grid *g, const nms__frame *f)
   }
   g->x_span = g->y_span = 0.0;
   if (!n)
-    return 0;
+    return (sample) { 0, 0, 0 };
   const size_t out = n / 32;
   g->x_span = (x[n - 1 - out] - x[out]) * 1.1;
   g->y_span = (y[n - 1 - out] - y[out]) * 1.1;
-  return (int) (size[n - 1 - out] + size[out]) / 2;
+  return (sample) { (int) size[0], (int) (size[n - 1 - out] + size[out]) / 2, (int) size[n - 1] };
 }
 
 /* Classes of area as wide as eight times the reach, so that most boxes ask one
- * of them, but not wider than a factor 2^16; the middle one around `middle`. */
+ * of them, but not wider than a factor 2^16; the middle of the sample is in the
+ * middle of one. */
 static void
-set_size_classes (nms__grid *g, const extremes *e, int middle)
+set_size_classes (nms__grid *g, sample s)
 {
-  const int first = (int) (nms__float_bits (e->least_area) >> 20);
-  const int last = (int) (nms__float_bits (e->most_area) >> 20);
   const float t = g->reach.least_area;
   int width = 16 * STEPS_PER_OCTAVE;
 
   if (t > 0x1p-2f)
     width = (int) (-log2 ((double) t) * 8 * STEPS_PER_OCTAVE);
-  if (width < (last - first) / (NMS__SIZES - 2) + 1)
-    width = (last - first) / (NMS__SIZES - 2) + 1;
+  if (width < (s.most - s.least) / (NMS__SIZES - 4) + 1)
+    width = (s.most - s.least) / (NMS__SIZES - 4) + 1;
   if (width < 2)
     width = 2;
-  int begin = middle - width / 2;
-  while (begin > first)
+  /* the classes at both ends take what the sample did not show */
+  int begin = s.middle - width / 2;
+  while (begin > s.least)
     begin -= width;
+  begin -= width * ((NMS__SIZES - (s.most - begin) / width) / 2);
   g->size_begin = begin;
   g->size_width = width;
   for (int i = 0; i < 2048; i++) {
@@ -190,15 +176,15 @@ float_of_bits (uint32_t bits)
 /* The largest sides that area and aspect of a level allow: 2^-3 .. 2^3 is the
  * middle class of aspect. */
 static void
-set_most_sides (const nms__grid *g, nms__level *l, unsigned size, unsigned aspect,
-    const extremes *e)
+set_most_sides (const nms__grid *g, nms__level *l, unsigned size, unsigned aspect)
 {
   const int octave = ASPECT_OCTAVES * ((int) aspect - NMS__ASPECTS / 2) - ASPECT_OCTAVES / 2;
   double area = INFINITY, wide = INFINITY, high = INFINITY;
 
   if (size < NMS__SIZES - 1) {
     int step = g->size_begin + g->size_width * ((int) size + 1);
-    area = (double) float_of_bits ((uint32_t) step << 20) * (1.0 + 1e-5);
+    if (step < INFINITE_STEP)
+      area = (double) float_of_bits ((uint32_t) step << 20) * (1.0 + 1e-5);
   }
   if (aspect < NMS__ASPECTS - 1)
     wide = ldexp (1.0 + 1e-5, octave + ASPECT_OCTAVES);
@@ -206,8 +192,8 @@ set_most_sides (const nms__grid *g, nms__level *l, unsigned size, unsigned aspec
     high = ldexp (1.0 + 1e-5, -octave);
   wide = sqrt (area * wide);
   high = sqrt (area * high);
-  l->most_w = wide < (double) e->most_w ? (float) wide : e->most_w;
-  l->most_h = high < (double) e->most_h ? (float) high : e->most_h;
+  l->most_w = (float) wide;
+  l->most_h = (float) high;
 }
 
 static uint32_t
@@ -230,9 +216,9 @@ set_level (nms__grid *g, nms__level *l)
 
   l->mean_w = (float) (l->mean_w / samples);
   l->mean_h = (float) (l->mean_h / samples);
-  l->per_x = 1.0 / (CELL_X * both * (double) l->mean_w);
-  l->per_y = 1.0 / (CELL_Y * both * (double) l->mean_h);
-  double columns = g->x_span * l->per_x;
+  l->per[0] = 1.0 / (CELL_X * both * (double) l->mean_w);
+  l->per[1] = 1.0 / (CELL_Y * both * (double) l->mean_h);
+  double columns = g->x_span * l->per[0];
   l->columns = (uint64_t) (columns < 0x1p40 ? columns : 0x1p40) + 3;
   l->mask = power_of_two (count) - 1;
   l->first = g->cells;
@@ -240,7 +226,7 @@ set_level (nms__grid *g, nms__level *l)
 }
 
 static void
-set_levels (nms__grid *g, const extremes *e)
+set_levels (nms__grid *g)
 {
   g->cells = 0;
   for (unsigned size = 0; size < NMS__SIZES; size++)
@@ -248,7 +234,7 @@ set_levels (nms__grid *g, const extremes *e)
       if (g->occupied[size] >> a & 1) {
         nms__level *l = &g->level[size * NMS__ASPECTS + a];
         set_level (g, l);
-        set_most_sides (g, l, size, a, e);
+        set_most_sides (g, l, size, a);
       }
 }
 
@@ -261,9 +247,10 @@ count_cells (nms__grid *g, const nms__frame *f, const uint16_t *level_of, uint32
     uint32_t cell = g->cells;
     if (level_of[i] != NO_LEVEL) {
       const nms__level *l = &g->level[level_of[i]];
-      uint64_t x = nms__cell_along (0.5 * ((double) f->x1[i] + f->x2[i]) * l->per_x);
-      uint64_t y = nms__cell_along (0.5 * ((double) f->y1[i] + f->y2[i]) * l->per_y);
-      uint64_t number = y * l->columns + x;
+      const double middle[2] = { 0.5 * ((double) f->x1[i] + (double) f->x2[i]),
+        0.5 * ((double) f->y1[i] + (double) f->y2[i]) };
+      uint64_t number = nms__cell_along (middle[1] * l->per[1]) * l->columns
+          + nms__cell_along (middle[0] * l->per[0]);
       if (f->group)
         number += nms__group_shift (f->group[i]);
       cell = l->first + ((uint32_t) number & l->mask);
@@ -284,9 +271,11 @@ place (nms__grid *g, nms__frame *f, const uint32_t *cell_of)
     q->y1[lane] = f->y1[i];
     q->x2[lane] = f->x2[i];
     q->y2[lane] = f->y2[i];
-    g->pos[at] = (uint32_t) i;
+    g->index[at] = f->index[i];
     if (g->group)
       g->group[at] = f->group[i];
+    if (g->slot)
+      g->slot[at] = f->slot[i];
     f->packed[i] = nms__pack (f->key[i], at);
   }
 }
@@ -306,20 +295,20 @@ nms__grid_build (nms__grid *g, nms__frame *f)
 {
   uint16_t *level_of = f->level;
   uint32_t *cell_of = f->wpos;
-  const extremes e = find_extremes (f);
 
   memset (g->occupied, 0, sizeof g->occupied);
   memset (g->level, 0, sizeof g->level);
   g->quads = f->quads;
   g->group = f->group ? f->wgroup : NULL;
-  g->pos = f->place_pos;
+  g->index = f->place_index;
+  g->slot = f->slot ? (uint32_t *) f->warea : NULL;
   g->open = f->open;
   g->begin = f->cell_begin;
   set_reach (&g->reach, f->settings->lowest_limit);
-  set_size_classes (g, &e, take_sample (g, f));
+  set_size_classes (g, take_sample (g, f));
   set_aspect_classes (g);
   count_levels (g, f, level_of);
-  set_levels (g, &e);
+  set_levels (g);
 
   memset (g->begin, 0, ((size_t) g->cells + 3) * sizeof *g->begin);
   count_cells (g, f, level_of, cell_of);
