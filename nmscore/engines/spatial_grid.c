@@ -28,6 +28,7 @@
 #define SAMPLE 64           /* boxes looked at to place the levels and rows */
 #define MEAN_SAMPLE 4096    /* and to choose the size of cells */
 #define STEPS_PER_OCTAVE 8  /* of nms__grid.size_of */
+#define LITTLE 0.25f        /* limits below this say little about sides */
 #define INFINITE_STEP 2040  /* no area reaches this one */
 #define ASPECT_OCTAVES 6    /* of a class of aspect */
 
@@ -96,15 +97,15 @@ take_sample (nms__grid *g, const nms__frame *f)
 }
 
 /* Classes of area as wide as eight times the reach, so that most boxes ask one
- * of them, but not wider than a factor 2^16; the middle of the sample is in the
- * middle of one. */
+ * of them; where that is too wide, narrow ones, which bound the sides. The
+ * middle of the sample is in the middle of one. */
 static void
 set_size_classes (nms__grid *g, sample s)
 {
   const float t = g->reach.least_area;
-  int width = 16 * STEPS_PER_OCTAVE;
+  int width = 6 * STEPS_PER_OCTAVE;
 
-  if (t > 0x1p-2f)
+  if (t > LITTLE)
     width = (int) (-log2 ((double) t) * 8 * STEPS_PER_OCTAVE);
   if (width < (s.most - s.least) / (NMS__SIZES - 4) + 1)
     width = (s.most - s.least) / (NMS__SIZES - 4) + 1;
@@ -196,6 +197,21 @@ set_most_sides (const nms__grid *g, nms__level *l, unsigned size, unsigned aspec
   l->most_h = (float) high;
 }
 
+/* The largest sides there are: worth a pass where they alone say how far a box
+ * sees, because the limit says nothing. */
+static void
+find_most_sides (nms__grid *g, const nms__frame *f, const uint16_t *level_of)
+{
+  for (size_t i = 0; i < f->count; i++) {
+    if (level_of[i] == NO_LEVEL)
+      continue;
+    nms__level *l = &g->level[level_of[i]];
+    float w = f->x2[i] - f->x1[i], h = f->y2[i] - f->y1[i];
+    l->most_w = w > l->most_w ? w : l->most_w;
+    l->most_h = h > l->most_h ? h : l->most_h;
+  }
+}
+
 static uint32_t
 power_of_two (uint32_t n)
 {
@@ -234,7 +250,10 @@ set_levels (nms__grid *g)
       if (g->occupied[size] >> a & 1) {
         nms__level *l = &g->level[size * NMS__ASPECTS + a];
         set_level (g, l);
-        set_most_sides (g, l, size, a);
+        if (g->reach.least_area < LITTLE)
+          l->most_w = l->most_h = 0.0f; /* find_most_sides */
+        else
+          set_most_sides (g, l, size, a);
       }
 }
 
@@ -309,6 +328,8 @@ nms__grid_build (nms__grid *g, nms__frame *f)
   set_aspect_classes (g);
   count_levels (g, f, level_of);
   set_levels (g);
+  if (g->reach.least_area < LITTLE)
+    find_most_sides (g, f, level_of);
 
   memset (g->begin, 0, ((size_t) g->cells + 3) * sizeof *g->begin);
   count_cells (g, f, level_of, cell_of);
