@@ -51,8 +51,7 @@ typedef struct walk {
   nms__frame *f;
   nms__grid *g;
   const uint64_t *order;
-  float lower, upper; /* what is not above `lower` x union does not exceed, what
-                       * is above `upper` x union does */
+  nms__bounds bounds;
   size_t rank;        /* the next one to take into a batch */
   unsigned members, lookers, pairs, hits;
   member member[BATCH];
@@ -96,7 +95,7 @@ decide_quad (const walk *w, uint32_t quad, unsigned hits, const looker *k)
     const uint32_t at = quad * NMS__QUAD + i;
     const float inter = nms__inter (q->x1[i], q->y1[i], q->x2[i], q->y2[i], k->x1, k->y1, k->x2,
         k->y2);
-    const float area = (q->x2[i] - q->x1[i]) * (q->y2[i] - q->y1[i]);
+    const float area = nms__area (q->x1[i], q->y1[i], q->x2[i], q->y2[i]);
     const double limit = g->slot ? f->classes.entry[g->slot[at]].limit : f->settings->limit;
     if (!nms__exceeds (inter, area, k->area, limit)
         || nms__related (f, k->index, g->index[at]))
@@ -114,7 +113,7 @@ apply_hits (const walk *w, uint32_t quad, unsigned hits, const looker *k, int pr
   if (!hits)
     return;
   if (precise
-      || (hits & ~nms__test_quad (&w->g->quads[quad], &w->wide[k - w->looker], w->upper)))
+      || (hits & ~nms__quad_surely (&w->g->quads[quad], &w->wide[k - w->looker], &w->bounds)))
     decide_quad (w, quad, hits, k);
   else
     w->g->open[quad] &= (uint8_t) ~hits;
@@ -130,7 +129,7 @@ look_at_cells (const walk *w, uint32_t first, uint32_t end, const looker *k, int
   for (uint32_t q = from / NMS__QUAD; q * NMS__QUAD < to; q++) {
     if (!g->open[q])
       continue;
-    unsigned hits = nms__test_quad (&g->quads[q], &w->wide[k - w->looker], w->lower);
+    unsigned hits = nms__quad_may (&g->quads[q], &w->wide[k - w->looker], &w->bounds);
     if (g->group)
       hits &= nms__test_groups (g->group + (size_t) q * NMS__QUAD, k->group);
     apply_hits (w, q, hits, k, precise);
@@ -276,7 +275,7 @@ look_directly_precise (const walk *w, looker *k)
 }
 
 static inline void
-look_from (const nms__grid *g, looker *k, nms__wide_box *wide)
+look_from (const nms__grid *g, looker *k, nms__wide_box *wide, float factor)
 {
   const nms__quad *q = &g->quads[k->at / NMS__QUAD];
   const unsigned lane = k->at % NMS__QUAD;
@@ -285,7 +284,7 @@ look_from (const nms__grid *g, looker *k, nms__wide_box *wide)
   k->y1 = q->y1[lane];
   k->x2 = q->x2[lane];
   k->y2 = q->y2[lane];
-  k->area = (k->x2 - k->x1) * (k->y2 - k->y1);
+  k->area = nms__area (k->x1, k->y1, k->x2, k->y2);
   k->group = g->group ? g->group[k->at] : 0;
   k->index = g->index[k->at];
   k->direct = 0;
@@ -294,7 +293,7 @@ look_from (const nms__grid *g, looker *k, nms__wide_box *wide)
     wide->y1[i] = k->y1;
     wide->x2[i] = k->x2;
     wide->y2[i] = k->y2;
-    wide->area[i] = k->area;
+    wide->share[i] = factor * k->area;
   }
 }
 
@@ -365,7 +364,7 @@ find_all_runs (walk *w)
 
   for (unsigned j = 0; j < w->lookers; j++) {
     looker *k = &w->looker[j];
-    look_from (g, k, &w->wide[j]);
+    look_from (g, k, &w->wide[j], w->bounds.factor);
     if (w->f->outcome)
       __builtin_prefetch (&w->f->outcome[k->index], 1);
     if (!see_simply (w, k)) {
@@ -432,13 +431,13 @@ static inline void
 test_pairs (walk *w, int grouped)
 {
   const nms__grid *g = w->g;
-  const float lower = w->lower;
+  const nms__bounds bounds = w->bounds;
   unsigned n = 0;
 
   for (unsigned p = 0; p < w->pairs; p++) {
     const uint32_t quad = w->pair_quad[p];
     const unsigned j = w->pair_looker[p];
-    unsigned hits = nms__test_quad (&g->quads[quad], &w->wide[j], lower) & g->open[quad];
+    unsigned hits = nms__quad_may (&g->quads[quad], &w->wide[j], &bounds) & g->open[quad];
     if (grouped)
       hits &= nms__test_groups (g->group + (size_t) quad * NMS__QUAD, w->looker[j].group);
     w->hit_quad[n] = quad;
@@ -533,10 +532,7 @@ nms__spatial (nms__frame *f)
   w.f = f;
   w.g = &grid;
   w.rank = 0;
-  w.lower = nms__lower_bound (f->settings->lowest_limit);
-  w.upper = (float) (f->settings->lowest_limit * (1.0 + 0x1p-20));
-  if (!(w.upper > 0x1p-100f))
-    w.upper = 0x1p-100f;
+  w.bounds = f->settings->bounds;
   w.order = nms__sort (f->packed, f->packed2, f->count);
   size_t rank = walk_all (&w);
 

@@ -38,9 +38,11 @@
 #define CELL_Y 1.5
 
 static void
-set_reach (nms__reach *r, double limit)
+set_reach (nms__reach *r, const nms__bounds *bounds)
 {
-  const double t = limit > 0x1p-25 ? limit * (1.0 - 1e-5) : 0.0;
+  /* the factor is that of the lowest limit, or less; 0: any overlap counts */
+  const double factor = bounds->factor;
+  const double t = factor / (1.0 - factor) * (1.0 - 1e-5);
   const double aspect = 2.0 * t / (1.0 + t) * (2.0 * t / (1.0 + t)) * (1.0 - 1e-5);
 
   r->least_area = (float) t;
@@ -82,7 +84,8 @@ take_sample (nms__grid *g, const nms__frame *f)
   for (size_t i = 0; i < f->count; i += stride) {
     if (!has_area (f->x2[i] - f->x1[i], f->y2[i] - f->y1[i]))
       continue;
-    insert_sorted (size, n, nms__float_bits (f->area[i]) >> 20);
+    insert_sorted (size, n, nms__float_bits (nms__area (f->x1[i], f->y1[i], f->x2[i],
+        f->y2[i])) >> 20);
     insert_sorted (x, n, 0.5 * ((double) f->x1[i] + f->x2[i]));
     insert_sorted (y, n, 0.5 * ((double) f->y1[i] + f->y2[i]));
     n++;
@@ -106,7 +109,7 @@ set_size_classes (nms__grid *g, sample s)
   int width = 6 * STEPS_PER_OCTAVE;
 
   if (t > LITTLE)
-    width = (int) (-log2 ((double) t) * 8 * STEPS_PER_OCTAVE);
+    width = (int) ((nms__float_bits (1.0f) - nms__float_bits (t)) >> 20) * STEPS_PER_OCTAVE;
   if (width < (s.most - s.least) / (NMS__SIZES - 4) + 1)
     width = (s.most - s.least) / (NMS__SIZES - 4) + 1;
   if (width < 2)
@@ -150,7 +153,7 @@ count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
       level_of[i] = NO_LEVEL;
       continue;
     }
-    unsigned size = nms__size_class (g, f->area[i]);
+    unsigned size = nms__size_class (g, w * h);
     unsigned aspect = nms__aspect_class (g, w / h);
     unsigned number = size * NMS__ASPECTS + aspect;
     nms__level *l = &g->level[number];
@@ -174,23 +177,31 @@ float_of_bits (uint32_t bits)
   return value;
 }
 
+/* Of two. */
+static double
+power (int octaves)
+{
+  return (double) float_of_bits ((uint32_t) (127 + octaves) << 23);
+}
+
 /* The largest sides that area and aspect of a level allow: 2^-3 .. 2^3 is the
  * middle class of aspect. */
 static void
 set_most_sides (const nms__grid *g, nms__level *l, unsigned size, unsigned aspect)
 {
   const int octave = ASPECT_OCTAVES * ((int) aspect - NMS__ASPECTS / 2) - ASPECT_OCTAVES / 2;
+  const double slack = 1.0 + 1e-5;
   double area = INFINITY, wide = INFINITY, high = INFINITY;
 
   if (size < NMS__SIZES - 1) {
     int step = g->size_begin + g->size_width * ((int) size + 1);
     if (step < INFINITE_STEP)
-      area = (double) float_of_bits ((uint32_t) step << 20) * (1.0 + 1e-5);
+      area = (double) float_of_bits ((uint32_t) step << 20) * slack;
   }
   if (aspect < NMS__ASPECTS - 1)
-    wide = ldexp (1.0 + 1e-5, octave + ASPECT_OCTAVES);
+    wide = power (octave + ASPECT_OCTAVES) * slack;
   if (aspect > 0)
-    high = ldexp (1.0 + 1e-5, -octave);
+    high = power (-octave) * slack;
   wide = sqrt (area * wide);
   high = sqrt (area * high);
   l->most_w = (float) wide;
@@ -295,7 +306,7 @@ place (nms__grid *g, nms__frame *f, const uint32_t *cell_of)
       g->group[at] = f->group[i];
     if (g->slot)
       g->slot[at] = f->slot[i];
-    f->packed[i] = nms__pack (f->key[i], at);
+    f->packed[i] = nms__pack ((uint32_t) (f->packed[i] >> 32), at);
   }
 }
 
@@ -320,10 +331,10 @@ nms__grid_build (nms__grid *g, nms__frame *f)
   g->quads = f->quads;
   g->group = f->group ? f->wgroup : NULL;
   g->index = f->place_index;
-  g->slot = f->slot ? (uint32_t *) f->warea : NULL;
+  g->slot = f->slot ? (uint32_t *) f->wshare : NULL;
   g->open = f->open;
   g->begin = f->cell_begin;
-  set_reach (&g->reach, f->settings->lowest_limit);
+  set_reach (&g->reach, &f->settings->bounds);
   set_size_classes (g, take_sample (g, f));
   set_aspect_classes (g);
   count_levels (g, f, level_of);

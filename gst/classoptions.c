@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * classoptions: see the header. Parsed when a property is set, looked up by
+ * bisection on every box: lists have from one to some hundreds of labels.
+ */
+#include "classoptions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYS "iou-threshold, score-threshold, max"
+
+typedef struct
+{
+  GArray *options;              /* nms_class_options */
+  gchar *error;
+} Parser;
+
+/* --------------------------------------------------------------- one value */
+
+static gboolean
+value_number (const GValue * value, gdouble * number)
+{
+  if (G_VALUE_HOLDS_DOUBLE (value)) {
+    *number = g_value_get_double (value);
+  } else if (G_VALUE_HOLDS_FLOAT (value)) {
+    *number = g_value_get_float (value);
+  } else if (G_VALUE_HOLDS_INT (value)) {
+    *number = g_value_get_int (value);
+  } else if (G_VALUE_HOLDS_UINT (value)) {
+    *number = g_value_get_uint (value);
+  } else if (G_VALUE_HOLDS_INT64 (value)) {
+    *number = (gdouble) g_value_get_int64 (value);
+  } else if (G_VALUE_HOLDS_UINT64 (value)) {
+    *number = (gdouble) g_value_get_uint64 (value);
+  } else if (G_VALUE_HOLDS_LONG (value)) {
+    *number = (gdouble) g_value_get_long (value);
+  } else if (G_VALUE_HOLDS_ULONG (value)) {
+    *number = (gdouble) g_value_get_ulong (value);
+  } else if (GST_VALUE_HOLDS_FRACTION (value)) {
+    *number = (gdouble) gst_value_get_fraction_numerator (value)
+        / gst_value_get_fraction_denominator (value);
+  } else if (G_VALUE_HOLDS_STRING (value) && g_value_get_string (value)) {
+    gchar *text = g_strstrip (g_strdup (g_value_get_string (value)));
+    gchar *end;
+    gboolean ok;
+
+    *number = g_ascii_strtod (text, &end);
+    ok = *text != '\0' && *end == '\0';
+    g_free (text);
+    return ok;
+  } else {
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+fail (Parser * parser, const gchar * label, const gchar * key, const GValue * value,
+    const gchar * what)
+{
+  gchar *text = gst_value_serialize (value);
+
+  parser->error = g_strdup_printf ("%s of label \"%s\" is %s, must be %s", key, label,
+      text ? text : G_VALUE_TYPE_NAME (value), what);
+  g_free (text);
+  return FALSE;
+}
+
+static gboolean
+parse_key (Parser * parser, nms_class_options * option, const gchar * label, const gchar * key,
+    const GValue * value)
+{
+  gdouble number = 0;
+  gboolean is_number = value_number (value, &number) && !isnan (number);
+
+  if (strcmp (key, "iou-threshold") == 0) {
+    if (!is_number || number < 0 || number > 1)
+      return fail (parser, label, key, value, "a number from 0 to 1");
+    option->iou_threshold = (gfloat) number;
+    option->set |= NMS_CLASS_IOU_THRESHOLD;
+  } else if (strcmp (key, "score-threshold") == 0) {
+    if (!is_number)
+      return fail (parser, label, key, value, "a number");
+    option->score_threshold = class_options_threshold_for_core ((gfloat) number);
+    option->set |= NMS_CLASS_SCORE_THRESHOLD;
+  } else if (strcmp (key, "max") == 0) {
+    if (!is_number || number < 0 || number > G_MAXUINT32 || number != floor (number))
+      return fail (parser, label, key, value, "a whole number from 0 (no limit) to 4294967295");
+    option->max_detections = (guint64) number;
+    option->set |= NMS_CLASS_MAX_DETECTIONS;
+  } else {
+    parser->error = g_strdup_printf ("unknown key \"%s\" for label \"%s\"; the keys are " KEYS,
+        key, label);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* --------------------------------------------------------------- one label */
+
+/* `skip`: a field of `fields` that is no option ("label" of the list form). */
+static gboolean
+parse_label (Parser * parser, const gchar * label, const GstStructure * fields,
+    const gchar * skip)
+{
+  nms_class_options option = { .size = sizeof option };
+  gint i;
+
+  if (*label == '\0') {
+    parser->error = g_strdup ("a label is empty");
+    return FALSE;
+  }
+  option.class_id = CLASS_ID_OF_LABEL (g_quark_from_string (label));
+  for (i = 0; i < gst_structure_n_fields (fields); i++) {
+    const gchar *key = gst_structure_nth_field_name (fields, i);
+
+    if ((skip == NULL || strcmp (key, skip) != 0)
+        && !parse_key (parser, &option, label, key, gst_structure_get_value (fields, key)))
+      return FALSE;
+  }
+  g_array_append_val (parser->options, option);
+  return TRUE;
+}
+
+/* One [o,label=...,...] of the list form. A label of digits was read as a number. */
+static gboolean
+parse_entry (Parser * parser, const GValue * entry, guint position)
+{
+  const GstStructure *fields = NULL;
+  const GValue *value = NULL;
+  gchar *label;
+  gboolean ok;
+
+  if (GST_VALUE_HOLDS_STRUCTURE (entry))
+    fields = gst_value_get_structure (entry);
+  if (fields)
+    value = gst_structure_get_value (fields, "label");
+  if (value && G_VALUE_HOLDS_STRING (value))
+    label = g_value_dup_string (value);
+  else
+    label = value ? gst_value_serialize (value) : NULL;
+  if (label == NULL) {
+    parser->error = g_strdup_printf ("entry %u of options has no label; "
+        "an entry is [o,label=car,...] with the keys " KEYS, position);
+    return FALSE;
+  }
+  ok = parse_label (parser, label, fields, "label");
+  g_free (label);
+  return ok;
+}
+
+static gboolean
+parse_field (Parser * parser, const gchar * name, const GValue * value)
+{
+  guint i, n;
+
+  if (GST_VALUE_HOLDS_STRUCTURE (value) && gst_value_get_structure (value))
+    return parse_label (parser, name, gst_value_get_structure (value), NULL);
+  if (strcmp (name, "options") != 0
+      || !(GST_VALUE_HOLDS_ARRAY (value) || GST_VALUE_HOLDS_LIST (value))) {
+    parser->error = g_strdup_printf ("field \"%s\" is neither label=[o,key=value,...] nor "
+        "options=<[o,label=car,key=value,...],...>; the keys are " KEYS, name);
+    return FALSE;
+  }
+  if (GST_VALUE_HOLDS_ARRAY (value)) {
+    for (i = 0, n = gst_value_array_get_size (value); i < n; i++)
+      if (!parse_entry (parser, gst_value_array_get_value (value, i), i))
+        return FALSE;
+  } else {
+    for (i = 0, n = gst_value_list_get_size (value); i < n; i++)
+      if (!parse_entry (parser, gst_value_list_get_value (value, i), i))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+/* ------------------------------------------------------------- all of them */
+
+static gint
+compare_class_ids (gconstpointer a, gconstpointer b)
+{
+  gint32 left = ((const nms_class_options *) a)->class_id;
+  gint32 right = ((const nms_class_options *) b)->class_id;
+
+  return (left > right) - (left < right);
+}
+
+static void
+refuse_twice (Parser * parser)
+{
+  guint i;
+
+  for (i = 1; i < parser->options->len; i++) {
+    gint32 id = g_array_index (parser->options, nms_class_options, i).class_id;
+
+    if (id == g_array_index (parser->options, nms_class_options, i - 1).class_id) {
+      parser->error = g_strdup_printf ("label \"%s\" is listed twice",
+          g_quark_to_string ((GQuark) id));
+      return;
+    }
+  }
+}
+
+ClassOptions *
+class_options_parse (const GstStructure * structure, gchar ** error)
+{
+  Parser parser = { g_array_new (FALSE, FALSE, sizeof (nms_class_options)), NULL };
+  ClassOptions *result = NULL;
+  gint i;
+
+  for (i = 0; i < gst_structure_n_fields (structure) && parser.error == NULL; i++) {
+    const gchar *name = gst_structure_nth_field_name (structure, i);
+    parse_field (&parser, name, gst_structure_get_value (structure, name));
+  }
+  if (parser.error == NULL) {
+    g_array_sort (parser.options, compare_class_ids);
+    refuse_twice (&parser);
+  }
+  if (parser.error == NULL) {
+    guint k;
+
+    result = g_new0 (ClassOptions, 1);
+    result->ref_count = 1;
+    result->count = parser.options->len;
+    result->options = g_memdup2 (parser.options->data,
+        result->count * sizeof (nms_class_options));
+    result->unscored = g_memdup2 (parser.options->data,
+        result->count * sizeof (nms_class_options));
+    for (k = 0; k < result->count; k++)
+      result->unscored[k].set &= ~(guint32) NMS_CLASS_SCORE_THRESHOLD;
+  }
+  *error = parser.error;
+  g_array_unref (parser.options);
+  return result;
+}
+
+ClassOptions *
+class_options_ref (ClassOptions * options)
+{
+  if (options)
+    g_atomic_int_inc (&options->ref_count);
+  return options;
+}
+
+void
+class_options_unref (ClassOptions * options)
+{
+  if (options && g_atomic_int_dec_and_test (&options->ref_count)) {
+    g_free (options->options);
+    g_free (options->unscored);
+    g_free (options);
+  }
+}
+
+gfloat
+class_options_score_threshold (const ClassOptions * options, gint32 class_id, gfloat otherwise)
+{
+  nms_class_options key = { .class_id = class_id };
+  const nms_class_options *found = NULL;
+
+  if (options && options->count > 0)
+    found = bsearch (&key, options->options, options->count, sizeof key, compare_class_ids);
+  if (found && (found->set & NMS_CLASS_SCORE_THRESHOLD))
+    return found->score_threshold;
+  return otherwise;
+}
+
+gfloat
+class_options_threshold_for_core (gfloat threshold)
+{
+  return threshold <= -G_MAXFLOAT ? -INFINITY : threshold;
+}
+
+/* -------------------------------------------------- labels that take part */
+
+static gint
+compare_quarks (gconstpointer a, gconstpointer b)
+{
+  GQuark left = *(const GQuark *) a, right = *(const GQuark *) b;
+
+  return (left > right) - (left < right);
+}
+
+ClassSelection *
+class_selection_parse (const gchar * text)
+{
+  ClassSelection *selection = NULL;
+  gchar **words;
+  guint i, count = 0;
+
+  if (text == NULL)
+    return NULL;
+  words = g_strsplit (text, ",", -1);
+  for (i = 0; words[i]; i++)
+    count += *g_strstrip (words[i]) != '\0';
+  if (count > 0) {
+    selection = g_malloc (sizeof *selection + count * sizeof (GQuark));
+    selection->ref_count = 1;
+    selection->count = 0;
+    for (i = 0; words[i]; i++)
+      if (*words[i] != '\0')
+        selection->labels[selection->count++] = g_quark_from_string (words[i]);
+    qsort (selection->labels, count, sizeof (GQuark), compare_quarks);
+  }
+  g_strfreev (words);
+  return selection;
+}
+
+ClassSelection *
+class_selection_ref (ClassSelection * selection)
+{
+  if (selection)
+    g_atomic_int_inc (&selection->ref_count);
+  return selection;
+}
+
+void
+class_selection_unref (ClassSelection * selection)
+{
+  if (selection && g_atomic_int_dec_and_test (&selection->ref_count))
+    g_free (selection);
+}
+
+gboolean
+class_selection_has (const ClassSelection * selection, GQuark label)
+{
+  return selection == NULL || bsearch (&label, selection->labels, selection->count,
+      sizeof label, compare_quarks) != NULL;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* filtersettings: see the header. */
+#include "filtersettings.h"
+
+/* -------------------------------------------------------------- enumerations */
+
+/* The numbers are fixed: applications store them. */
+#define DEFINE_ENUM(function, name, ...)                                       \
+  static GType                                                                 \
+  function (void)                                                              \
+  {                                                                            \
+    static const GEnumValue values[] = { __VA_ARGS__, { 0, NULL, NULL } };     \
+    static gsize type = 0;                                                     \
+    if (g_once_init_enter (&type))                                             \
+      g_once_init_leave (&type, g_enum_register_static (name, values));        \
+    return (GType) type;                                                       \
+  }
+
+DEFINE_ENUM (gst_nms_method_get_type, "GstNmsMethod",
+    { GST_NMS_METHOD_HARD, "Drop every box that overlaps a better one too much", "hard" })
+DEFINE_ENUM (gst_nms_metric_get_type, "GstNmsMetric",
+    { GST_NMS_METRIC_IOU, "Intersection over union", "iou" })
+DEFINE_ENUM (gst_nms_engine_get_type, "GstNmsEngine",
+    { NMS_ENGINE_AUTO, "Pick by number of boxes and limits", "auto" },
+    { NMS_ENGINE_SEQUENTIAL, "One step for each kept box; best where few are kept",
+        "sequential" },
+    { NMS_ENGINE_SORTED, "Sort, then test each box against the kept ones", "sorted" },
+    { NMS_ENGINE_SPATIAL, "Find the boxes near each kept one in a grid; best for thousands",
+        "spatial" })
+DEFINE_ENUM (gst_nms_missing_score_get_type, "GstNmsMissingScore",
+    { BOX_RANK_NEIGHBORS, "Rank by the number of other boxes that each overlaps", "neighbors" },
+    { BOX_RANK_AREA, "Rank by area, largest first", "area" },
+    { BOX_RANK_ORDER, "Rank in the order in which the detector attached them", "order" },
+    { BOX_RANK_DROP, "Drop boxes without a confidence", "drop" })
+DEFINE_ENUM (gst_nms_action_get_type, "GstNmsAction",
+    { GST_NMS_ACTION_REMOVE, "Remove what is not kept", "remove" },
+    { GST_NMS_ACTION_TAG, "Remove nothing; mark each box with a structure \"nms\"", "tag" })
+
+/* ---------------------------------------------------------------- properties */
+
+#define DEFAULT_IOU_THRESHOLD 0.5f
+#define DEFAULT_SCORE_THRESHOLD (-G_MAXFLOAT)
+#define DEFAULT_MAX_DETECTIONS 0
+#define DEFAULT_MAX_PER_CLASS 0
+#define DEFAULT_CLASS_AGNOSTIC FALSE
+#define DEFAULT_INCLUSIVE FALSE
+#define DEFAULT_METHOD GST_NMS_METHOD_HARD
+#define DEFAULT_METRIC GST_NMS_METRIC_IOU
+#define DEFAULT_ENGINE NMS_ENGINE_AUTO
+#define DEFAULT_MISSING_SCORE BOX_RANK_NEIGHBORS
+#define DEFAULT_MIN_NEIGHBORS 0
+#define DEFAULT_CLASSES NULL
+#define DEFAULT_ACTION GST_NMS_ACTION_REMOVE
+#define DEFAULT_POST_MESSAGES FALSE
+#define DEFAULT_INTERVAL GST_SECOND
+
+#define SETTABLE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
+#define CONTROLLABLE (SETTABLE | GST_PARAM_CONTROLLABLE)
+
+static void
+install_thresholds (GObjectClass * object_class)
+{
+  g_object_class_install_property (object_class, FILTER_PROP_IOU_THRESHOLD,
+      g_param_spec_float ("iou-threshold", "IoU threshold",
+          "Overlap (intersection over union) with a better box of the same class above which a "
+          "box is dropped; 1 drops nothing", 0, 1, DEFAULT_IOU_THRESHOLD, CONTROLLABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_SCORE_THRESHOLD,
+      g_param_spec_float ("score-threshold", "Score threshold",
+          "Boxes with a confidence below this are dropped first; one equal to it stays. The "
+          "default is off, since the confidences of some detectors are negative",
+          -G_MAXFLOAT, G_MAXFLOAT, DEFAULT_SCORE_THRESHOLD, CONTROLLABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_MAX_DETECTIONS,
+      g_param_spec_uint ("max-detections", "Maximum detections",
+          "Most boxes to leave on a buffer, the best ones; 0 = no limit",
+          0, G_MAXUINT, DEFAULT_MAX_DETECTIONS, CONTROLLABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_MAX_PER_CLASS,
+      g_param_spec_uint ("max-per-class", "Maximum per class",
+          "Most boxes of one class to leave on a buffer; 0 = no limit",
+          0, G_MAXUINT, DEFAULT_MAX_PER_CLASS, CONTROLLABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_CLASS_AGNOSTIC,
+      g_param_spec_boolean ("class-agnostic", "Class-agnostic",
+          "Let boxes suppress boxes of other classes too (max-per-class still counts per class)",
+          DEFAULT_CLASS_AGNOSTIC, CONTROLLABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_INCLUSIVE,
+      g_param_spec_boolean ("inclusive", "Inclusive",
+          "Drop a box whose overlap equals iou-threshold as well", DEFAULT_INCLUSIVE,
+          CONTROLLABLE));
+}
+
+static void
+install_ways (GObjectClass * object_class)
+{
+  g_object_class_install_property (object_class, FILTER_PROP_METHOD,
+      g_param_spec_enum ("method", "Method", "What happens to boxes that overlap a better one",
+          gst_nms_method_get_type (), DEFAULT_METHOD, SETTABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_METRIC,
+      g_param_spec_enum ("metric", "Metric", "How overlap is measured",
+          gst_nms_metric_get_type (), DEFAULT_METRIC, SETTABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_ENGINE,
+      g_param_spec_enum ("engine", "Engine",
+          "The algorithm that computes it. All give the same result; they differ in speed",
+          gst_nms_engine_get_type (), DEFAULT_ENGINE, SETTABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_ACTION,
+      g_param_spec_enum ("action", "Action",
+          "What to do with boxes that are not kept. \"tag\" leaves all and adds to each a "
+          "structure \"nms\" with its state and, if it is suppressed, by which box",
+          gst_nms_action_get_type (), DEFAULT_ACTION, SETTABLE));
+}
+
+static void
+install_choices (GObjectClass * object_class)
+{
+  g_object_class_install_property (object_class, FILTER_PROP_MISSING_SCORE,
+      g_param_spec_enum ("missing-score", "Missing score",
+          "What ranks boxes that carry no confidence. They come after all that carry one, and "
+          "score-threshold does not apply to them",
+          gst_nms_missing_score_get_type (), DEFAULT_MISSING_SCORE, SETTABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_MIN_NEIGHBORS,
+      g_param_spec_uint ("min-neighbors", "Minimum neighbors",
+          "Boxes without a confidence are dropped unless they overlap at least this many others "
+          "beyond iou-threshold, as true finds of cascade detectors do; 0 = off",
+          0, G_MAXUINT, DEFAULT_MIN_NEIGHBORS, CONTROLLABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_CLASSES,
+      g_param_spec_string ("classes", "Classes",
+          "Labels of the boxes to filter, separated by commas; boxes with other labels pass "
+          "untouched and count in no limit. NULL or empty = all", DEFAULT_CLASSES, SETTABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_CLASS_OPTIONS,
+      g_param_spec_boxed ("class-options", "Class options",
+          "Other iou-threshold, score-threshold or max (boxes; 0 = no limit) for single labels: "
+          "\"o,person=[o,iou-threshold=0.3],car=[o,max=5]\" or, for labels with blanks, "
+          "'o,options=<[o,label=\"traffic light\",score-threshold=0.2]>'",
+          GST_TYPE_STRUCTURE, SETTABLE));
+}
+
+static void
+install_reports (GObjectClass * object_class)
+{
+  g_object_class_install_property (object_class, FILTER_PROP_POST_MESSAGES,
+      g_param_spec_boolean ("post-messages", "Post messages",
+          "Post an element message \"nmsfilter\" with the statistics every interval, and at the "
+          "end of the stream", DEFAULT_POST_MESSAGES, CONTROLLABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_INTERVAL,
+      g_param_spec_uint64 ("interval", "Interval",
+          "Time of stream between two messages, in nanoseconds",
+          1, G_MAXUINT64, DEFAULT_INTERVAL, CONTROLLABLE));
+}
+
+void
+filter_settings_install (GObjectClass * object_class)
+{
+  install_thresholds (object_class);
+  install_choices (object_class);
+  install_ways (object_class);
+  install_reports (object_class);
+  gst_type_mark_as_plugin_api (gst_nms_method_get_type (), 0);
+  gst_type_mark_as_plugin_api (gst_nms_metric_get_type (), 0);
+  gst_type_mark_as_plugin_api (gst_nms_engine_get_type (), 0);
+  gst_type_mark_as_plugin_api (gst_nms_missing_score_get_type (), 0);
+  gst_type_mark_as_plugin_api (gst_nms_action_get_type (), 0);
+}
+
+/* -------------------------------------------------------------------- values */
+
+void
+filter_settings_init (FilterSettings * settings)
+{
+  *settings = (FilterSettings) {
+    .iou_threshold = DEFAULT_IOU_THRESHOLD,
+    .score_threshold = DEFAULT_SCORE_THRESHOLD,
+    .max_detections = DEFAULT_MAX_DETECTIONS,
+    .max_per_class = DEFAULT_MAX_PER_CLASS,
+    .class_agnostic = DEFAULT_CLASS_AGNOSTIC,
+    .inclusive = DEFAULT_INCLUSIVE,
+    .method = DEFAULT_METHOD,
+    .metric = DEFAULT_METRIC,
+    .engine = DEFAULT_ENGINE,
+    .missing_score = DEFAULT_MISSING_SCORE,
+    .min_neighbors = DEFAULT_MIN_NEIGHBORS,
+    .action = DEFAULT_ACTION,
+    .post_messages = DEFAULT_POST_MESSAGES,
+    .interval = DEFAULT_INTERVAL,
+    .classes = g_strdup (DEFAULT_CLASSES),
+    .selection = class_selection_parse (DEFAULT_CLASSES),
+  };
+}
+
+void
+filter_settings_clear (FilterSettings * settings)
+{
+  g_free (settings->classes);
+  class_selection_unref (settings->selection);
+  if (settings->class_options)
+    gst_structure_free (settings->class_options);
+  class_options_unref (settings->options);
+  g_free (settings->class_options_error);
+}
+
+gboolean
+filter_settings_set (FilterSettings * settings, guint id, const GValue * value)
+{
+  switch (id) {
+    case FILTER_PROP_IOU_THRESHOLD:
+      settings->iou_threshold = g_value_get_float (value);
+      break;
+    case FILTER_PROP_SCORE_THRESHOLD:
+      settings->score_threshold = g_value_get_float (value);
+      break;
+    case FILTER_PROP_MAX_DETECTIONS:
+      settings->max_detections = g_value_get_uint (value);
+      break;
+    case FILTER_PROP_MAX_PER_CLASS:
+      settings->max_per_class = g_value_get_uint (value);
+      break;
+    case FILTER_PROP_CLASS_AGNOSTIC:
+      settings->class_agnostic = g_value_get_boolean (value);
+      break;
+    case FILTER_PROP_INCLUSIVE:
+      settings->inclusive = g_value_get_boolean (value);
+      break;
+    case FILTER_PROP_METHOD:
+      settings->method = g_value_get_enum (value);
+      break;
+    case FILTER_PROP_METRIC:
+      settings->metric = g_value_get_enum (value);
+      break;
+    case FILTER_PROP_ENGINE:
+      settings->engine = g_value_get_enum (value);
+      break;
+    case FILTER_PROP_MISSING_SCORE:
+      settings->missing_score = g_value_get_enum (value);
+      break;
+    case FILTER_PROP_MIN_NEIGHBORS:
+      settings->min_neighbors = g_value_get_uint (value);
+      break;
+    case FILTER_PROP_CLASSES:
+      g_free (settings->classes);
+      settings->classes = g_value_dup_string (value);
+      class_selection_unref (settings->selection);
+      settings->selection = class_selection_parse (settings->classes);
+      break;
+    case FILTER_PROP_ACTION:
+      settings->action = g_value_get_enum (value);
+      break;
+    case FILTER_PROP_POST_MESSAGES:
+      settings->post_messages = g_value_get_boolean (value);
+      break;
+    case FILTER_PROP_INTERVAL:
+      settings->interval = g_value_get_uint64 (value);
+      break;
+    default:
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+filter_settings_get (const FilterSettings * settings, guint id, GValue * value)
+{
+  switch (id) {
+    case FILTER_PROP_IOU_THRESHOLD:
+      g_value_set_float (value, settings->iou_threshold);
+      break;
+    case FILTER_PROP_SCORE_THRESHOLD:
+      g_value_set_float (value, settings->score_threshold);
+      break;
+    case FILTER_PROP_MAX_DETECTIONS:
+      g_value_set_uint (value, settings->max_detections);
+      break;
+    case FILTER_PROP_MAX_PER_CLASS:
+      g_value_set_uint (value, settings->max_per_class);
+      break;
+    case FILTER_PROP_CLASS_AGNOSTIC:
+      g_value_set_boolean (value, settings->class_agnostic);
+      break;
+    case FILTER_PROP_INCLUSIVE:
+      g_value_set_boolean (value, settings->inclusive);
+      break;
+    case FILTER_PROP_METHOD:
+      g_value_set_enum (value, settings->method);
+      break;
+    case FILTER_PROP_METRIC:
+      g_value_set_enum (value, settings->metric);
+      break;
+    case FILTER_PROP_ENGINE:
+      g_value_set_enum (value, settings->engine);
+      break;
+    case FILTER_PROP_MISSING_SCORE:
+      g_value_set_enum (value, settings->missing_score);
+      break;
+    case FILTER_PROP_MIN_NEIGHBORS:
+      g_value_set_uint (value, settings->min_neighbors);
+      break;
+    case FILTER_PROP_CLASSES:
+      g_value_set_string (value, settings->classes);
+      break;
+    case FILTER_PROP_CLASS_OPTIONS:
+      gst_value_set_structure (value, settings->class_options);
+      break;
+    case FILTER_PROP_ACTION:
+      g_value_set_enum (value, settings->action);
+      break;
+    case FILTER_PROP_POST_MESSAGES:
+      g_value_set_boolean (value, settings->post_messages);
+      break;
+    case FILTER_PROP_INTERVAL:
+      g_value_set_uint64 (value, settings->interval);
+      break;
+    default:
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gchar *
+filter_settings_set_class_options (FilterSettings * settings, const GstStructure * structure,
+    gboolean keep_usable)
+{
+  ClassOptions *options = NULL;
+  gchar *error = NULL;
+
+  if (structure)
+    options = class_options_parse (structure, &error);
+  if (error && keep_usable)
+    return error;
+
+  class_options_unref (settings->options);
+  settings->options = options;
+  if (settings->class_options)
+    gst_structure_free (settings->class_options);
+  settings->class_options = structure ? gst_structure_copy (structure) : NULL;
+  g_free (settings->class_options_error);
+  settings->class_options_error = error;
+  return NULL;
+}
+
+void
+filter_settings_get_rules (const FilterSettings * settings, BoxRules * rules)
+{
+  nms_options *core = &rules->core;
+
+  nms_options_init (core, sizeof *core);
+  core->iou_threshold = settings->iou_threshold;
+  core->score_threshold = class_options_threshold_for_core (settings->score_threshold);
+  core->max_detections = settings->max_detections;
+  core->max_per_class = settings->max_per_class;
+  core->inclusive = settings->inclusive != FALSE;
+  core->class_agnostic = settings->class_agnostic != FALSE;
+  core->engine = settings->engine;
+  rules->options = class_options_ref (settings->options);
+  rules->selection = class_selection_ref (settings->selection);
+  rules->rank = settings->missing_score;
+  rules->min_neighbors = settings->min_neighbors;
+}
+
+void
+box_rules_clear (BoxRules * rules)
+{
+  class_options_unref (rules->options);
+  class_selection_unref (rules->selection);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * labels: short texts as alpha masks, set by pango and cairo once and kept.
+ *
+ * The cache is bounded by LABELS_MAX_MASKS and LABELS_MAX_BYTES; the masks
+ * that were used longest ago go first. A caller that splits what changes from
+ * what does not ("person", "0.91") sets next to nothing anew from frame to
+ * frame.
+ *
+ * An instance has a font map of its own and belongs to one thread at a time;
+ * any number of instances may work at once.
+ */
+#pragma once
+
+#include "paint.h"
+
+G_BEGIN_DECLS
+
+#define LABELS_MAX_MASKS 512
+#define LABELS_MAX_BYTES (4 * 1024 * 1024)
+/* The last so many masks are kept whatever they weigh. */
+#define LABELS_HELD 8
+
+typedef struct _Labels Labels;
+
+typedef struct
+{
+  PaintMask mask;
+  gint baseline;                /* rows from the top to the baseline */
+} LabelMask;
+
+Labels *labels_new (void);
+void labels_free (Labels * labels);
+
+/* The font (a pango description: family, style, size), for frames like this
+ * canvas. Without a size in it, text is as high as suits the frame. A family
+ * that is not installed is replaced as fontconfig sees fit. Text is never
+ * larger than a quarter of the frame's shorter side (but 6 pixels at least),
+ * nor wider than half of the frame (but four letters at least): the end is
+ * replaced by an ellipsis. A change empties the cache. */
+void labels_set_font (Labels * labels, const gchar * font_desc, const PaintCanvas * canvas);
+
+/* Pixels: the height of a line of ordinary text, and the size of the font. */
+gint labels_line_height (Labels * labels);
+gint labels_font_size (Labels * labels);
+
+/* The mask of a text, valid until LABELS_HELD other texts were asked for or
+ * the font changes. Bytes that are not UTF-8 are shown as U+FFFD, line breaks
+ * and other control characters as spaces. Never NULL; of an empty text the
+ * mask is empty. */
+const LabelMask *labels_get (Labels * labels, const gchar * text);
+
+/* What the cache holds, and how many masks were ever set. */
+typedef struct
+{
+  guint masks;
+  gsize bytes;
+  guint64 set;
+} LabelsUsage;
+
+LabelsUsage labels_usage (const Labels * labels);
+
+G_END_DECLS

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * paint: a dozen to some hundred rectangles and short texts a frame. Rows of
+ * single bytes are left to memset and to the compiler's vectoriser; all other
+ * layouts share one strided loop.
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "paint.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Far outside any frame, and far from overflowing what is added to it. */
+#define PAINT_FAR ((gdouble) (G_GINT64_CONSTANT (1) << 40))
+
+static gboolean
+paint_component_fits (const GstVideoFormatInfo * finfo, guint c)
+{
+  gint depth = finfo->depth[c], pstride = finfo->pixel_stride[c];
+
+  /* Packed formats of 10 bits and more are often listed with all components in
+   * one place. */
+  for (guint d = 0; d < c; d++) {
+    if (finfo->plane[d] == finfo->plane[c] && finfo->poffset[d] == finfo->poffset[c])
+      return FALSE;
+  }
+  if (depth == 8)
+    return finfo->shift[c] == 0 && pstride >= 1;
+  if (depth < 8 || depth > 16 || depth + finfo->shift[c] > 16)
+    return FALSE;
+  /* Words: the table of formats describes planes of luma or of one colour
+   * (2), planes of chroma pairs (4), and pixels of four words (8). It does
+   * not tell where the words of other packed formats are. */
+  return pstride == 2 || (pstride == 4 && finfo->plane[c] == 1) || (pstride == 8 && depth == 16);
+}
+
+gboolean
+paint_can_paint (const GstVideoFormatInfo * finfo)
+{
+  const guint refused = GST_VIDEO_FORMAT_FLAG_PALETTE | GST_VIDEO_FORMAT_FLAG_COMPLEX |
+      GST_VIDEO_FORMAT_FLAG_TILED;
+  const guint needed = GST_VIDEO_FORMAT_FLAG_YUV | GST_VIDEO_FORMAT_FLAG_RGB |
+      GST_VIDEO_FORMAT_FLAG_GRAY;
+
+  if ((finfo->flags & refused) != 0 || (finfo->flags & needed) == 0)
+    return FALSE;
+  for (guint c = 0; c < finfo->n_components; c++) {
+    if (!paint_component_fits (finfo, c))
+      return FALSE;
+  }
+  return finfo->n_components > 0;
+}
+
+static void
+paint_plane_init (PaintPlane * plane, GstVideoFrame * frame, guint c)
+{
+  const GstVideoFormatInfo *finfo = frame->info.finfo;
+  gint poffset = finfo->poffset[c];
+
+  plane->word = finfo->depth[c] > 8;
+  plane->swap = plane->word &&
+      ((finfo->flags & GST_VIDEO_FORMAT_FLAG_LE) != 0) != (G_BYTE_ORDER == G_LITTLE_ENDIAN);
+  plane->shift = finfo->shift[c];
+  /* The second word of a chroma pair is listed at offset 1: counted in words. */
+  if (plane->word && (poffset & 1))
+    poffset *= 2;
+  /* And VYUY as if it were UYVY. */
+  if (GST_VIDEO_FORMAT_INFO_FORMAT (finfo) == GST_VIDEO_FORMAT_VYUY && c > 0)
+    poffset = c == 1 ? 2 : 0;
+  plane->data = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, finfo->plane[c]) + poffset;
+  plane->stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, finfo->plane[c]);
+  plane->pstride = finfo->pixel_stride[c];
+  plane->w_sub = finfo->w_sub[c];
+  plane->h_sub = finfo->h_sub[c];
+  plane->width = GST_VIDEO_FRAME_COMP_WIDTH (frame, c);
+  plane->height = GST_VIDEO_FRAME_COMP_HEIGHT (frame, c);
+}
+
+gboolean
+paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame)
+{
+  const GstVideoInfo *info = &frame->info;
+
+  memset (canvas, 0, sizeof *canvas);
+  if (!paint_can_paint (info->finfo))
+    return FALSE;
+
+  canvas->width = GST_VIDEO_FRAME_WIDTH (frame);
+  canvas->height = GST_VIDEO_FRAME_HEIGHT (frame);
+  canvas->step_x = canvas->step_y = 1;
+  canvas->n_planes = GST_VIDEO_FRAME_N_COMPONENTS (frame);
+  for (guint c = 0; c < canvas->n_planes; c++) {
+    paint_plane_init (&canvas->planes[c], frame, c);
+    canvas->step_x = MAX (canvas->step_x, 1 << canvas->planes[c].w_sub);
+    canvas->step_y = MAX (canvas->step_y, 1 << canvas->planes[c].h_sub);
+  }
+
+  canvas->packed = canvas->n_planes >= 3 && GST_VIDEO_FRAME_N_PLANES (frame) == 1 &&
+      canvas->step_x == 1 && canvas->step_y == 1 && !canvas->planes[0].word;
+
+  canvas->luma = !GST_VIDEO_INFO_IS_RGB (info);
+  if (!gst_video_color_matrix_get_Kr_Kb (info->colorimetry.matrix, &canvas->kr, &canvas->kb))
+    gst_video_color_matrix_get_Kr_Kb (GST_VIDEO_COLOR_MATRIX_BT601, &canvas->kr, &canvas->kb);
+  gst_video_color_range_offsets (info->colorimetry.range, info->finfo, canvas->offset,
+      canvas->scale);
+  return TRUE;
+}
+
+PaintColor
+paint_color (const PaintCanvas * canvas, guint32 rgb)
+{
+  gdouble r = ((rgb >> 16) & 0xff) / 255.0;
+  gdouble g = ((rgb >> 8) & 0xff) / 255.0;
+  gdouble b = (rgb & 0xff) / 255.0;
+  gdouble part[GST_VIDEO_MAX_COMPONENTS] = { r, g, b, 1.0 };
+  PaintColor color = { {0} };
+
+  if (canvas->luma) {
+    part[0] = canvas->kr * r + (1.0 - canvas->kr - canvas->kb) * g + canvas->kb * b;
+    part[1] = (b - part[0]) / (2.0 * (1.0 - canvas->kb));
+    part[2] = (r - part[0]) / (2.0 * (1.0 - canvas->kr));
+  }
+  /* An alpha has offset 0 and full scale, whatever the range of the colours. */
+  for (guint c = 0; c < canvas->n_planes; c++)
+    color.value[c] = (guint16) CLAMP (lrint (canvas->offset[c] + canvas->scale[c] * part[c]), 0,
+        65535);
+  return color;
+}
+
+static gint64
+paint_ceil (gint64 v, gint step)
+{
+  return (v + step - 1) & ~(gint64) (step - 1);
+}
+
+gint
+paint_ceil_x (const PaintCanvas * canvas, gint x)
+{
+  return (gint) paint_ceil (x, canvas->step_x);
+}
+
+gint
+paint_ceil_y (const PaintCanvas * canvas, gint y)
+{
+  return (gint) paint_ceil (y, canvas->step_y);
+}
+
+/* Orders two corners and rounds each to the nearest multiple of step. */
+static void
+paint_snap_pair (gdouble a, gdouble b, gint step, gint thickness, gint64 * from, gint64 * to)
+{
+  gdouble lo = CLAMP (MIN (a, b), -PAINT_FAR, PAINT_FAR);
+  gdouble hi = CLAMP (MAX (a, b), -PAINT_FAR, PAINT_FAR);
+  gint64 least = paint_ceil (thickness, step);
+
+  *from = (gint64) floor (lo / step + 0.5) * step;
+  *to = (gint64) floor (hi / step + 0.5) * step;
+  if (*to - *from < least)
+    *to = *from + least;
+}
+
+gboolean
+paint_snap (const PaintCanvas * canvas, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
+    gint thickness, PaintRect * rect)
+{
+  if (isnan (x1) || isnan (y1) || isnan (x2) || isnan (y2))
+    return FALSE;
+  paint_snap_pair (x1, x2, canvas->step_x, thickness, &rect->x1, &rect->x2);
+  paint_snap_pair (y1, y2, canvas->step_y, thickness, &rect->y1, &rect->y2);
+  return TRUE;
+}
+
+gboolean
+paint_clip (const PaintCanvas * canvas, const PaintRect * rect, PaintRect * out)
+{
+  PaintRect r = {
+    MAX (rect->x1, 0), MAX (rect->y1, 0),
+    MIN (rect->x2, canvas->width), MIN (rect->y2, canvas->height)
+  };
+
+  *out = r;
+  return r.x1 < r.x2 && r.y1 < r.y2;
+}
+
+static inline guint16
+paint_to_word (const PaintPlane * plane, guint value)
+{
+  guint16 word = (guint16) (value << plane->shift);
+
+  return plane->swap ? GUINT16_SWAP_LE_BE (word) : word;
+}
+
+static inline guint
+paint_from_word (const PaintPlane * plane, guint16 word)
+{
+  return (plane->swap ? GUINT16_SWAP_LE_BE (word) : word) >> plane->shift;
+}
+
+/* Word rows need not be aligned: a GstVideoMeta may say anything. */
+static void
+paint_fill_words (guint8 * p, gint pstride, gint n, guint16 word)
+{
+  for (; n > 0; n--, p += pstride)
+    memcpy (p, &word, sizeof word);
+}
+
+/* Most calls are for the vertical bars of outlines: two bytes, or one. */
+static inline void
+paint_fill_bytes (guint8 * p, gint pstride, gint n, guint8 value)
+{
+  if (pstride == 1 && n > 8) {
+    memset (p, value, n);
+    return;
+  }
+  for (; n > 0; n--, p += pstride)
+    *p = value;
+}
+
+/* Of packed pixels, one row is written byte by byte and copied to the others:
+ * from the first pixel's first component to the last one's last. */
+static void
+paint_repeat (const PaintCanvas * canvas, const PaintRect * r)
+{
+  const PaintPlane *plane = &canvas->planes[0];
+  guint8 *first = plane->data, *last = plane->data, *p;
+  gsize n;
+
+  for (guint c = 1; c < canvas->n_planes; c++) {
+    first = MIN (first, canvas->planes[c].data);
+    last = MAX (last, canvas->planes[c].data);
+  }
+  n = (gsize) (r->x2 - r->x1 - 1) * plane->pstride + (gsize) (last - first) + 1;
+  p = first + (gssize) r->y1 * plane->stride + (gssize) r->x1 * plane->pstride;
+  for (gint64 y = r->y1 + 1; y < r->y2; y++)
+    memcpy (p + (gssize) (y - r->y1) * plane->stride, p, n);
+}
+
+void
+paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor * color)
+{
+  PaintRect r;
+
+  if (!paint_clip (canvas, rect, &r))
+    return;
+
+  for (guint c = 0; c < canvas->n_planes; c++) {
+    const PaintPlane *plane = &canvas->planes[c];
+    gint x1 = (gint) (r.x1 >> plane->w_sub);
+    gint y1 = (gint) (r.y1 >> plane->h_sub);
+    gint x2 = (gint) (paint_ceil (r.x2, 1 << plane->w_sub) >> plane->w_sub);
+    gint y2 = (gint) (paint_ceil (r.y2, 1 << plane->h_sub) >> plane->h_sub);
+    guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;
+
+    if (canvas->packed)
+      y2 = y1 + 1;              /* paint_repeat does the others */
+    for (gint y = y1; y < y2; y++, p += plane->stride) {
+      if (plane->word)
+        paint_fill_words (p, plane->pstride, x2 - x1, paint_to_word (plane, color->value[c]));
+      else
+        paint_fill_bytes (p, plane->pstride, x2 - x1, (guint8) color->value[c]);
+    }
+  }
+  if (canvas->packed)
+    paint_repeat (canvas, &r);
+}
+
+/* A bar of the border: along x (or y) in dashes. Only the dashes that touch
+ * the frame are visited, however long the bar is. */
+static void
+paint_bar (const PaintCanvas * canvas, PaintRect bar, gboolean along_x, gint64 dash,
+    const PaintColor * color)
+{
+  gint64 *from = along_x ? &bar.x1 : &bar.y1;
+  gint64 *to = along_x ? &bar.x2 : &bar.y2;
+  gint64 size = along_x ? canvas->width : canvas->height;
+  gint64 end = MIN (*to, size), pos = *from;
+
+  if (dash == 0) {
+    paint_fill (canvas, &bar, color);
+    return;
+  }
+  if (pos < 0)
+    pos += -pos / (2 * dash) * (2 * dash);
+  for (; pos < end; pos += 2 * dash) {
+    *from = pos;
+    *to = MIN (pos + dash, end);
+    paint_fill (canvas, &bar, color);
+  }
+}
+
+void
+paint_outline_bars (const PaintCanvas * canvas, const PaintRect * rect, gint thickness,
+    PaintRect bars[4])
+{
+  gint64 tx = MIN (paint_ceil (thickness, canvas->step_x), rect->x2 - rect->x1);
+  gint64 ty = MIN (paint_ceil (thickness, canvas->step_y), rect->y2 - rect->y1);
+
+  for (guint i = 0; i < 4; i++)
+    bars[i] = *rect;
+  bars[0].y2 = rect->y1 + ty;
+  bars[1].y1 = rect->y2 - ty;
+  bars[2].x2 = rect->x1 + tx;
+  bars[3].x1 = rect->x2 - tx;
+}
+
+void
+paint_outline (const PaintCanvas * canvas, const PaintRect * rect, gint thickness, gint dash,
+    const PaintColor * color)
+{
+  PaintRect bars[4];
+
+  paint_outline_bars (canvas, rect, thickness, bars);
+  for (guint i = 0; i < 4; i++)
+    paint_bar (canvas, bars[i], i < 2, paint_ceil (dash, i < 2 ? canvas->step_x : canvas->step_y),
+        color);
+}
+
+/* to * a/255 + from * (1 - a/255), rounded to nearest. For bytes all of it fits
+ * 16 bits, which the compiler makes vectors of ((x + x / 256) / 256 with
+ * x = v + 128 is v / 255 rounded for every v up to 255 * 255). */
+static inline guint8
+paint_mix_byte (guint8 from, guint8 to, guint8 a)
+{
+  guint16 x = (guint16) (from * (255 - a) + to * a + 128);
+
+  return (guint8) ((guint16) (x + (x >> 8)) >> 8);
+}
+
+static inline guint
+paint_mix_word (guint from, guint to, guint a)
+{
+  return (from * (255 - a) + to * a + 127) / 255;
+}
+
+static void
+paint_mix_bytes (guint8 * restrict p, gint n, const guint8 * restrict coverage, guint8 value)
+{
+  for (gint i = 0; i < n; i++)
+    p[i] = paint_mix_byte (p[i], value, coverage[i]);
+}
+
+/* Between letters nothing is covered, and bytes apart make no vectors. */
+static void
+paint_mix_spaced (guint8 * restrict p, gint pstride, gint n, const guint8 * restrict coverage,
+    guint8 value)
+{
+  for (gint i = 0; i < n; i++, p += pstride) {
+    if (coverage[i] != 0)
+      *p = paint_mix_byte (*p, value, coverage[i]);
+  }
+}
+
+/* A row of packed pixels, all components at once. */
+static void
+paint_mix_pixels (const PaintCanvas * canvas, gssize offset, gint n, const guint8 * coverage,
+    const PaintColor * color)
+{
+  gint pstride = canvas->planes[0].pstride;
+
+  for (gint i = 0; i < n; i++, offset += pstride) {
+    if (coverage[i] == 0)
+      continue;
+    for (guint c = 0; c < canvas->n_planes; c++) {
+      guint8 *p = canvas->planes[c].data + offset;
+
+      *p = paint_mix_byte (*p, (guint8) color->value[c], coverage[i]);
+    }
+  }
+}
+
+static void
+paint_mix_words (const PaintPlane * plane, guint8 * p, gint n, const guint8 * coverage,
+    guint16 value)
+{
+  for (gint i = 0; i < n; i++, p += plane->pstride) {
+    guint16 word;
+
+    if (coverage[i] == 0)
+      continue;
+    memcpy (&word, p, sizeof word);
+    word = paint_to_word (plane, paint_mix_word (paint_from_word (plane, word), value,
+            coverage[i]));
+    memcpy (p, &word, sizeof word);
+  }
+}
+
+gsize
+paint_mask_sub_size (const PaintCanvas * canvas, const PaintMask * mask)
+{
+  return (gsize) (paint_ceil_x (canvas, mask->width) / canvas->step_x) *
+      (gsize) (paint_ceil_y (canvas, mask->height) / canvas->step_y);
+}
+
+/* What of a block lies outside the mask counts as uncovered. */
+void
+paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub)
+{
+  gint step_x = canvas->step_x, step_y = canvas->step_y;
+
+  mask->sub = sub;
+  mask->sub_stride = paint_ceil_x (canvas, mask->width) / step_x;
+  for (gint y = 0; y < mask->height; y += step_y) {
+    for (gint x = 0; x < mask->width; x += step_x) {
+      guint sum = 0;
+
+      for (gint v = y; v < MIN (y + step_y, mask->height); v++) {
+        for (gint u = x; u < MIN (x + step_x, mask->width); u++)
+          sum += mask->data[(gssize) v * mask->stride + u];
+      }
+      *sub++ = (guint8) (sum / (guint) (step_x * step_y));
+    }
+  }
+}
+
+void
+paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,
+    const PaintColor * color)
+{
+  PaintRect r = { x, y, (gint64) x + mask->width, (gint64) y + mask->height };
+
+  if (!paint_clip (canvas, &r, &r))
+    return;
+
+  for (gint64 row = r.y1; canvas->packed && row < r.y2; row++)
+    paint_mix_pixels (canvas, (gssize) row * canvas->planes[0].stride +
+        (gssize) r.x1 * canvas->planes[0].pstride, (gint) (r.x2 - r.x1),
+        mask->data + (gssize) (row - y) * mask->stride + (r.x1 - x), color);
+  if (canvas->packed)
+    return;
+
+  for (guint c = 0; c < canvas->n_planes; c++) {
+    const PaintPlane *plane = &canvas->planes[c];
+    gboolean sub = plane->w_sub != 0 || plane->h_sub != 0;
+    gint stride = sub ? mask->sub_stride : mask->stride;
+    gint x1 = (gint) (r.x1 >> plane->w_sub);
+    gint y1 = (gint) (r.y1 >> plane->h_sub);
+    gint x2 = (gint) (paint_ceil (r.x2, 1 << plane->w_sub) >> plane->w_sub);
+    gint y2 = (gint) (paint_ceil (r.y2, 1 << plane->h_sub) >> plane->h_sub);
+    guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;
+    const guint8 *coverage = (sub ? mask->sub : mask->data) +
+        (gssize) (y1 - (y >> plane->h_sub)) * stride + (x1 - (x >> plane->w_sub));
+
+    for (gint row = y1; row < y2; row++, p += plane->stride, coverage += stride) {
+      if (plane->word)
+        paint_mix_words (plane, p, x2 - x1, coverage, color->value[c]);
+      else if (plane->pstride == 1)
+        paint_mix_bytes (p, x2 - x1, coverage, (guint8) color->value[c]);
+      else
+        paint_mix_spaced (p, plane->pstride, x2 - x1, coverage, (guint8) color->value[c]);
+    }
+  }
+}

@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# common: what every script of pipelines/ (and tests/run.sh) starts with: the
+# packages, the build of the plugin, the video and the detector. To be sourced:
+#
+#     . "$(dirname "$0")/common.sh"
+#     nms_arguments "$@"     # --input --output --seconds --help
+#     nms_prepare            # installs and builds what is missing
+#     nms_open_video         # NMS_SOURCE: elements that give RGB frames
+#     nms_launch "${NMS_SOURCE[@]}" ! ...   # gst-launch-1.0, plugin known
+#
+# Environment:
+#   NMS_BUILD_DIR   where things are built (default: build/ in the checkout)
+#   NMS_PLUGIN_DIR  a folder that holds a built plugin: nothing is built then
+#   NMS_INSTALL=no  never install a package; exit 77 when one is missing
+
+set -euo pipefail
+
+NMS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+NMS_BUILD_DIR=${NMS_BUILD_DIR:-$NMS_ROOT/build}
+NMS_SELF=$(basename "$0" .sh)
+
+# Debian's names of what is needed, by purpose. The first list is all that
+# nmscore and nmsfilter need; the second adds the file and overlay elements.
+NMS_PACKAGES_MINIMAL="gcc libc6-dev meson ninja-build pkg-config
+  libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libglib2.0-dev"
+NMS_PACKAGES_ELEMENTS="libjson-glib-dev libpango1.0-dev"
+NMS_PACKAGES_PIPELINES="python3-minimal gstreamer1.0-tools gstreamer1.0-plugins-base
+  gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly gstreamer1.0-libav
+  gstreamer1.0-opencv opencv-data opencv-doc fonts-dejavu-core"
+NMS_PACKAGES_TESTS="binutils g++ clang libclang-rt-dev llvm locales valgrind debootstrap"
+
+say () { printf '%s\n' "$*"; }
+
+die ()
+{
+  printf '%s: %s\n' "$NMS_SELF" "$*" >&2
+  exit 1
+}
+
+# ---------------------------------------------------------------- packages
+
+# Prints those of the packages that dpkg does not call installed.
+nms_missing_packages ()
+{
+  local p
+  for p; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null | head -n 1)" = installed ] ||
+      printf '%s ' "$p"
+  done
+}
+
+# Runs apt-get quietly into a log, counting packages where somebody watches.
+nms_apt ()
+{
+  local as_root=() log="$NMS_BUILD_DIR/install.log" count=0 line
+  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y -q \
+    -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" 2>&1 </dev/null | tee -a "$log" |
+    while IFS= read -r line; do
+      case $line in
+        "Unpacking "* | "Setting up "*)
+          count=$((count + 1))
+          [ ! -t 1 ] || printf '\r  %d steps: %.60s\033[K' "$count" "${line%% (*}"
+          ;;
+      esac
+    done
+  # the pipe's status is apt-get's: pipefail
+}
+
+# Installs what is missing of the packages, through apt-get as root or sudo.
+nms_install ()
+{
+  local missing start=$SECONDS
+  if ! command -v dpkg-query >/dev/null; then
+    say "This is not a Debian system: taking it that the equivalents of these are installed:"
+    say "  $*"
+    return
+  fi
+  missing=$(nms_missing_packages "$@")
+  [ -n "$missing" ] || return 0
+  if [ "${NMS_INSTALL-}" = no ]; then
+    say "$NMS_SELF: these packages are missing: $missing" >&2
+    exit 77
+  fi
+  if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+    die "these packages are missing, and neither root nor sudo is at hand. As root:
+  apt-get install --no-install-recommends $missing"
+  fi
+  say "Installing: $missing"
+  : >"$NMS_BUILD_DIR/install.log" || die "cannot write in $NMS_BUILD_DIR"
+  # shellcheck disable=SC2086
+  if ! nms_apt install --no-install-recommends $missing; then
+    # No package lists yet, or lists that are too old for the mirror.
+    nms_apt update || true
+    nms_apt install --no-install-recommends $missing || {
+      tail -n 20 "$NMS_BUILD_DIR/install.log" >&2
+      die "apt-get could not install the packages (the whole log: $NMS_BUILD_DIR/install.log)"
+    }
+  fi
+  [ ! -t 1 ] || printf '\r\033[K'
+  say "Installed in $((SECONDS - start)) s."
+}
+
+# ------------------------------------------------------------------- build
+
+nms_build_dir ()
+{
+  mkdir -p "$NMS_BUILD_DIR" 2>/dev/null && [ -w "$NMS_BUILD_DIR" ] ||
+    die "cannot write in the build folder $NMS_BUILD_DIR (NMS_BUILD_DIR names another)"
+}
+
+# nms_build NAME [meson setup arguments]: builds into $NMS_BUILD_DIR/NAME, from
+# nothing if it was made from another source folder, on another system or with
+# other arguments; else only what changed.
+nms_build ()
+{
+  local name=$1 dir="$NMS_BUILD_DIR/$1" log="$NMS_BUILD_DIR/$1.log" stamp
+  shift
+  stamp="$NMS_ROOT | $(. /etc/os-release 2>/dev/null; printf '%s %s' "${ID-}" "${VERSION_ID-}") \
+| $(uname -m) | CC=${CC-} CFLAGS=${CFLAGS-} LDFLAGS=${LDFLAGS-} | $*"
+  if [ ! -f "$dir/build.ninja" ] || [ "$(cat "$dir/nms-stamp" 2>/dev/null)" != "$stamp" ]; then
+    rm -rf "$dir"
+    say "Configuring $name"
+    meson setup "$dir" "$NMS_ROOT" "$@" >"$log" 2>&1 || {
+      tail -n 30 "$log" >&2
+      say "$NMS_SELF: meson failed (the whole log: $log)" >&2
+      return 1
+    }
+    printf '%s\n' "$stamp" >"$dir/nms-stamp"
+  fi
+  case $(ninja -C "$dir" -n 2>&1) in
+    *"no work to do"*) return 0 ;;
+  esac
+  say "Building $name"
+  ninja -C "$dir" >"$log" 2>&1 || {
+    grep -E -A 12 'FAILED|error:|ERROR' "$log" | head -n 60 >&2
+    say "$NMS_SELF: the build failed (the whole log: $log)" >&2
+    return 1
+  }
+}
+
+# Installs and builds whatever is missing, then makes the plugin known.
+nms_prepare ()
+{
+  local element
+  nms_build_dir
+  # shellcheck disable=SC2086
+  nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
+  if [ -z "${NMS_PLUGIN_DIR-}" ]; then
+    nms_build plugin --buildtype=release -Dtests=disabled -Dfiles=enabled -Doverlay=enabled ||
+      exit 1
+    NMS_PLUGIN_DIR="$NMS_BUILD_DIR/plugin/gst"
+  fi
+  export GST_PLUGIN_PATH_1_0="$NMS_PLUGIN_DIR:${GST_PLUGIN_PATH_1_0-${GST_PLUGIN_PATH-}}"
+  export GST_REGISTRY="${GST_REGISTRY-$NMS_BUILD_DIR/registry-$(uname -m).bin}"
+  for element in nmsfilter boxreplay boxrecord boxoverlay facedetect x264enc; do
+    nms_preloaded gst-inspect-1.0 "$element" >/dev/null 2>&1 ||
+      die "GStreamer does not find the element $element (the plugin's folder: $NMS_PLUGIN_DIR)"
+  done
+}
+
+# A sanitizer's run-time library has to come first in the process that loads a
+# plugin built with it; only GStreamer's programs need it.
+nms_preloaded ()
+{
+  if [ -n "${NMS_PRELOAD-}" ]; then
+    LD_PRELOAD="$NMS_PRELOAD" "$@"
+  else
+    "$@"
+  fi
+}
+
+nms_launch () { nms_preloaded gst-launch-1.0 "$@"; }
+
+# A property of text: nms_set location "a b.avi" is location="a b.avi", with
+# what gst-launch-1.0 would take for syntax escaped.
+nms_set ()
+{
+  local value=${2//\\/\\\\}
+  printf '%s="%s"' "$1" "${value//\"/\\\"}"
+}
+
+# --------------------------------------------------------------- arguments
+
+# Reads the options that all scripts have into NMS_INPUT, NMS_OUTPUT and
+# NMS_SECONDS; the script's own come first, in NMS_OPTIONS: "--iou NMS_IOU ...".
+nms_arguments ()
+{
+  local option name
+  while [ $# -gt 0 ]; do
+    option=$1
+    case $option in
+      -h | --help) usage; exit 0 ;;
+      --*=*) set -- "${option%%=*}" "${option#*=}" "${@:2}"; continue ;;
+      --input) name=NMS_INPUT ;;
+      --output) name=NMS_OUTPUT ;;
+      --seconds) name=NMS_SECONDS ;;
+      *)
+        name=$(nms_own_option "$option")
+        [ -n "$name" ] || die "unknown option '$option' (--help lists them)"
+        ;;
+    esac
+    [ $# -ge 2 ] && [ -n "$2" ] || die "$option needs a value"
+    printf -v "$name" '%s' "$2"
+    shift 2
+  done
+  nms_is_number "${NMS_SECONDS:=0}" ||
+    die "--seconds takes a number such as 5 or 2.5, not '$NMS_SECONDS'"
+  for option in ${NMS_IOU-} ${NMS_THRESHOLDS-}; do
+    nms_is_number "$option" && LC_ALL=C awk -v t="$option" 'BEGIN { exit !(t <= 1) }' ||
+      die "--iou takes numbers from 0 to 1, not '$option'"
+  done
+  [[ ${NMS_NEIGHBORS:-0} =~ ^[0-9]{1,9}$ ]] ||
+    die "--min-neighbors takes a whole number, not '$NMS_NEIGHBORS'"
+}
+
+nms_is_number () { [[ $1 =~ ^([0-9]+([.][0-9]*)?|[.][0-9]+)$ ]]; }
+
+nms_own_option ()
+{
+  local pair
+  for pair in ${NMS_OPTIONS-}; do
+    [ "${pair%%:*}" != "$1" ] || printf '%s' "${pair#*:}"
+  done
+}
+
+# For the scripts that work from a recording.
+nms_need_boxes ()
+{
+  [ -n "${NMS_BOXES-}" ] || die "--boxes FILE is needed (record.sh makes one; see --help)"
+  [ -f "$NMS_BOXES" ] || [ -p "$NMS_BOXES" ] || die "no such recording: '$NMS_BOXES'"
+  [ -r "$NMS_BOXES" ] || die "cannot read '$NMS_BOXES'"
+}
+
+# Makes the folder of the results, and makes sure that it can be written.
+nms_output_dir ()
+{
+  if [ -e "$1" ] && [ ! -d "$1" ]; then
+    die "the output '$1' exists and is no folder"
+  fi
+  mkdir -p "$1" 2>/dev/null || die "cannot make the output folder '$1'"
+  ( : >"$1/.write-test" ) 2>/dev/null || die "cannot write in the output folder '$1'"
+  rm -f "$1/.write-test"
+}
+
+# ------------------------------------------------------------------- video
+
+# The video that opencv-doc ships; a machine that was told to leave out
+# documentation still has the package's name and can fetch its archive again.
+nms_sample_video ()
+{
+  local file copy="$NMS_BUILD_DIR/data/vtest.avi" tmp
+  file=$(dpkg -L opencv-doc 2>/dev/null | grep -E '/vtest\.avi(\.gz)?$' | head -n 1 || true)
+  if [ -f "$file" ] && [ "${file%.gz}" = "$file" ]; then
+    printf '%s' "$file"
+    return
+  fi
+  if [ ! -s "$copy" ]; then
+    mkdir -p "${copy%/*}"
+    if [ -f "$file" ]; then
+      gzip -dc "$file" >"$copy.part"
+    else
+      tmp=$(mktemp -d)
+      ( cd "$tmp" && apt-get -q download opencv-doc >/dev/null 2>&1 &&
+        dpkg-deb --fsys-tarfile ./*.deb | tar -xO --wildcards '*/vtest.avi*' >vtest ) ||
+        { rm -rf "$tmp"; die "package opencv-doc has no vtest.avi here; use --input FILE"; }
+      gzip -dc "$tmp/vtest" >"$copy.part" 2>/dev/null || mv "$tmp/vtest" "$copy.part"
+      rm -rf "$tmp"
+    fi
+    mv "$copy.part" "$copy"
+  fi
+  printf '%s' "$copy"
+}
+
+# The cascade that finds whole people, from package opencv-data.
+nms_cascade ()
+{
+  local file
+  file=$(dpkg -L opencv-data 2>/dev/null | grep '/haarcascade_fullbody\.xml$' | head -n 1 || true)
+  file=${file:-/usr/share/opencv4/haarcascades/haarcascade_fullbody.xml}
+  [ -r "$file" ] || die "cannot read the detector's cascade $file (package opencv-data)"
+  printf '%s' "$file"
+}
+
+# Looks into NMS_INPUT (default: the sample) and sets NMS_WIDTH, NMS_HEIGHT,
+# NMS_FRAMES (-1: all) and the array NMS_SOURCE: elements that give RGB frames,
+# of the first NMS_SECONDS.
+nms_open_video ()
+{
+  local look header reason rate height
+  NMS_INPUT=${NMS_INPUT:-$(nms_sample_video)}
+  [ -e "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'"
+  [ ! -d "$NMS_INPUT" ] || die "'$NMS_INPUT' is a folder, not a video"
+  [ -f "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a file (it is read more than once)"
+  [ -r "$NMS_INPUT" ] || die "cannot read '$NMS_INPUT'"
+  [ -s "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a video: it is empty"
+  # The header of one frame of YUV4MPEG tells size and rate.
+  look=$(mktemp -d)
+  LC_ALL=C nms_preloaded timeout 60 gst-launch-1.0 -q \
+    filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert ! identity eos-after=2 \
+    ! y4menc ! filesink "$(nms_set location "$look/frame")" >"$look/log" 2>&1 || true
+  header=$(head -c 200 "$look/frame" 2>/dev/null | head -n 1 | tr -d '\0')
+  reason=$(grep -m 1 -E '^(ERROR|WARNING): ' "$look/log" | sed 's/^[A-Z]*: //' || true)
+  rm -rf "$look"
+  [[ $header =~ ^YUV4MPEG2\ .*W([0-9]+)\ H([0-9]+) ]] ||
+    die "'$NMS_INPUT' is not a video that GStreamer can decode${reason:+: $reason}"
+  NMS_WIDTH=${BASH_REMATCH[1]} NMS_HEIGHT=${BASH_REMATCH[2]}
+  rate=
+  [[ ! $header =~ \ F([0-9]+):([0-9]+) ]] || rate=${BASH_REMATCH[1]}/${BASH_REMATCH[2]}
+  NMS_DECODER=(filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! queue ! videoconvert)
+  if [ -z "$rate" ] || [ "${rate%/*}" = 0 ]; then
+    rate=25/1
+    NMS_DECODER+=(! videorate ! video/x-raw,framerate=25/1)
+  fi
+  if [ "$NMS_WIDTH" -gt 1280 ]; then
+    height=$(((NMS_HEIGHT * 1280 + NMS_WIDTH / 2) / NMS_WIDTH))
+    say "The video is $NMS_WIDTH x $NMS_HEIGHT; the detector gets it as 1280 x $height."
+    NMS_WIDTH=1280 NMS_HEIGHT=$height
+  fi
+  # (videoscale also where the size stays: a video may change its own midway)
+  NMS_DECODER+=(! videoscale ! "video/x-raw,format=RGB,width=$NMS_WIDTH,height=$NMS_HEIGHT")
+  NMS_FRAMES=$(LC_ALL=C awk -v s="$NMS_SECONDS" -v n="${rate%/*}" -v d="${rate#*/}" 'BEGIN {
+    f = s * n / d; c = int (f); if (c < f) c++; print (s > 0 ? c : -1) }')
+  nms_cut "$NMS_FRAMES"
+}
+
+# Ends NMS_SOURCE after exactly so many frames (-1: never). The buffer that
+# makes eos-after full is not passed on, hence + 1. Then the queue refuses what
+# the decoder still had in hand, but for one frame that may have been waiting
+# to get into the queue: the second identity is full when that comes.
+nms_cut ()
+{
+  local after=$(($1 < 0 ? -1 : $1 + 1))
+  NMS_SOURCE=("${NMS_DECODER[@]}" ! identity eos-after=$after ! identity eos-after=$after)
+}
+
+# The detector: OpenCV's cascade with every raw window it finds, unscored.
+nms_detector ()
+{
+  NMS_DETECTOR=(facedetect "$(nms_set profile "$(nms_cascade)")" min-neighbors=0
+    display=false qos=false)
+}
+
+# The filter for that detector: a box found three times or more is a person,
+# and the one that most others agree with stands for them.
+nms_filter ()
+{
+  NMS_FILTER=(nmsfilter iou-threshold="${NMS_IOU:-0.3}" missing-score=neighbors
+    min-neighbors="${NMS_NEIGHBORS:-3}")
+}
+
+# Two pictures of the video side by side, each of even size as encoders want
+# it: the branches end in mix.sink_0 and mix.sink_1, NMS_MIX goes on from them.
+nms_two_halves ()
+{
+  local half=$(((NMS_WIDTH + 1) / 2 * 2))
+  NMS_DRAW=(boxoverlay show-label=false show-score=false)
+  NMS_CAPTION=(textoverlay valignment=top halignment=left shaded-background=true
+    'font-desc="Sans Bold 11"')
+  NMS_MIX=(compositor name=mix background=black sink_1::xpos="$half"
+    ! "video/x-raw,width=$((2 * half)),height=$(((NMS_HEIGHT + 1) / 2 * 2))" ! videoconvert)
+}
+
+# H.264 in MP4, into the file $1.
+nms_encode ()
+{
+  NMS_ENCODE=(videoconvert ! video/x-raw,format=I420
+    ! x264enc speed-preset=veryfast pass=quant quantizer=21 bframes=0 key-int-max=60
+    ! mp4mux faststart=true ! filesink "$(nms_set location "$1")")
+}
+
+# A folder for results in the making, gone when the script ends: $1/.NAME.xxx
+nms_work_dir ()
+{
+  NMS_WORK=$(mktemp -d "$1/.$NMS_SELF.XXXXXX")
+  trap 'rm -rf "$NMS_WORK"' EXIT
+}
+
+# Shows what GStreamer said when a pipeline failed, and ends.
+nms_failed ()
+{
+  grep -E -A 2 '^ERROR' "$1" >&2 || tail -n 20 "$1" >&2
+  die "${2:-the pipeline failed}"
+}
+
+# Boxes in each line of a recording: `"x":` is a member of each, and cannot be
+# part of a text, where its quotes would be escaped.
+nms_count_boxes () { awk '{ print gsub (/"x":/, "&") }' "$1"; }
+
+# The sum of them.
+nms_total_boxes () { nms_count_boxes "$1" | awk '{ n += $1 } END { print n + 0 }'; }

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# quickstart: from nothing to a video that shows what nmsfilter does: installs,
+# builds, runs a real detector on a real video, raw boxes left, filtered right.
+usage ()
+{
+  cat <<END
+usage: pipelines/quickstart.sh [--input FILE] [--output DIR] [--seconds N]
+
+Installs what is needed (with apt-get, as root or through sudo), builds the
+plugin and runs OpenCV's people detector on a video. The detector reports every
+window that looks like a person to it; nmsfilter leaves the best one of each.
+
+  --input FILE   any video (default: vtest.avi of package opencv-doc)
+  --output DIR   where the results go (default: output/ in the checkout)
+  --seconds N    how much of the video (default: 30; 0: all of it)
+
+Results: quickstart.mp4 (raw boxes left, filtered right), quickstart.png (one
+frame of it), before.jsonl and after.jsonl (the boxes, one line a frame).
+END
+}
+
+. "$(dirname "$0")/common.sh"
+
+NMS_SECONDS=30
+nms_arguments "$@"
+[ -z "${NMS_INPUT-}" ] || [ -e "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'"
+out=${NMS_OUTPUT:-$NMS_ROOT/output}
+nms_output_dir "$out"
+nms_prepare
+nms_open_video
+nms_detector
+nms_filter
+nms_two_halves
+nms_work_dir "$out"
+work=$NMS_WORK
+nms_encode "$work/quickstart.mp4"
+
+# Ten lines in all, or one that is written over each second where somebody watches.
+progress ()
+{
+  local line frames in out
+  while IFS= read -r line; do
+    [[ $line =~ nmsfilter,.*frames=\(guint64\)([0-9]+) ]] || continue
+    frames=${BASH_REMATCH[1]}
+    [[ $line =~ boxes-in=\(guint64\)([0-9]+) ]] && in=${BASH_REMATCH[1]}
+    [[ $line =~ boxes-out=\(guint64\)([0-9]+) ]] && out=${BASH_REMATCH[1]}
+    if [ -t 1 ]; then
+      printf '\r  frame %s%s: %s boxes in, %s out\033[K' "$frames" "$of" "$in" "$out"
+    elif [ $((frames * 10 / (NMS_FRAMES > 0 ? NMS_FRAMES : 1000))) != "${tenth-}" ]; then
+      tenth=$((frames * 10 / (NMS_FRAMES > 0 ? NMS_FRAMES : 1000)))
+      say "  frame $frames$of: $in boxes in, $out out"
+    fi
+  done
+  [ ! -t 1 ] || printf '\r\033[K'
+}
+of=
+[ "$NMS_FRAMES" -lt 0 ] || of=" of $NMS_FRAMES"
+
+say "Detecting people in $NMS_INPUT"
+if ! nms_launch -m -e "${NMS_SOURCE[@]}" \
+  ! "${NMS_DETECTOR[@]}" ! boxrecord "$(nms_set location "$work/before.jsonl")" ! tee name=raw \
+  raw. ! queue ! "${NMS_DRAW[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "raw")" ! mix.sink_0 \
+  raw. ! queue ! "${NMS_FILTER[@]}" post-messages=true \
+  ! boxrecord "$(nms_set location "$work/after.jsonl")" \
+  ! "${NMS_DRAW[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter")" ! mix.sink_1 \
+  "${NMS_MIX[@]}" ! "${NMS_ENCODE[@]}" \
+  2>"$work/errors" | progress; then
+  nms_failed "$work/errors"
+fi
+
+# The picture: the frame where the most boxes went while many were kept, and
+# few of those lie within one another. Prints its number, boxes before, after.
+choose_frame ()
+{
+  python3 - "$work/before.jsonl" "$work/after.jsonl" <<'END'
+import itertools, json, sys
+
+def within(a, b):
+    width = min(a["x"] + a["w"], b["x"] + b["w"]) - max(a["x"], b["x"])
+    height = min(a["y"] + a["h"], b["y"] + b["h"]) - max(a["y"], b["y"])
+    return 2 * max(width, 0) * max(height, 0) > min(a["w"] * a["h"], b["w"] * b["h"])
+
+best = (-1, 0, 0, 0)
+for number, lines in enumerate(zip(*map(open, sys.argv[1:])), 1):
+    before, after = (json.loads(line)["objects"] for line in lines)
+    piled = sum(within(a, b) for a, b in itertools.combinations(after, 2))
+    value = (len(before) - len(after)) * len(after) / (1 + piled)
+    if value > best[0]:
+        best = (value, number, len(before), len(after))
+print(*best[1:])
+END
+}
+read -r frame raw left <<<"$(choose_frame)"
+[ "${frame:-0}" -gt 0 ] || die "the video has no frame"
+sed -n "${frame}p" "$work/before.jsonl" >"$work/frame.jsonl"
+if ! {
+  # That frame's pixels (each frame overwrites the one before it), then the
+  # same two halves from its recorded boxes.
+  nms_cut "$frame"
+  nms_launch -q "${NMS_SOURCE[@]}" ! multifilesink "$(nms_set location "$work/frame.rgb")" &&
+  nms_launch -q filesrc "$(nms_set location "$work/frame.rgb")" \
+    ! rawvideoparse format=rgb width="$NMS_WIDTH" height="$NMS_HEIGHT" framerate=1/1 \
+    ! boxreplay match=index "$(nms_set location "$work/frame.jsonl")" ! tee name=raw \
+    raw. ! queue ! "${NMS_DRAW[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "raw: $raw boxes")" ! mix.sink_0 \
+    raw. ! queue ! "${NMS_FILTER[@]}" ! "${NMS_DRAW[@]}" \
+    ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter: $left boxes")" ! mix.sink_1 \
+    "${NMS_MIX[@]}" ! pngenc snapshot=true \
+    ! filesink "$(nms_set location "$work/quickstart.png")"
+} >/dev/null 2>"$work/errors"; then
+  nms_failed "$work/errors" "the picture could not be made"
+fi
+
+in=$(nms_total_boxes "$work/before.jsonl")
+kept=$(nms_total_boxes "$work/after.jsonl")
+mv "$work/quickstart.mp4" "$work/quickstart.png" "$work/before.jsonl" "$work/after.jsonl" "$out/"
+
+say "Frames:    $(wc -l <"$out/after.jsonl")"
+say "Boxes in:  $in"
+say "Boxes out: $kept"
+[ "$in" -gt 0 ] || say "The detector found nobody in this video; vtest.avi, the default, has people."
+say "Results in $out:"
+say "  quickstart.mp4   raw boxes left, filtered right"
+say "  quickstart.png   frame $frame of it: $raw boxes before, $left after"
+say "  before.jsonl     the detector's boxes, one line a frame"
+say "  after.jsonl      what nmsfilter left of them"

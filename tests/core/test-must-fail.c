@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A test that is wrong on purpose: it runs the same rows through the same
+ * checks as test-semantics, with one expectation spoilt. The build system
+ * expects it to fail; should it pass, failures go unseen.
+ */
+#include "describe.h"
+#include "handrows.h"
+
+#include <glib.h>
+#include <stdlib.h>
+
+static void
+test_spoilt_row (void)
+{
+  nms_context *context = nms_context_new ();
+  nms_result result = { .size = sizeof result };
+  const HandRow *row = &handrows[2];
+  HandCall call;
+  char *is, *spoilt = g_strdup (row->expect);
+
+  handrow_call (row, &call);
+  if (nms_run (context, &call.boxes, &call.options, &result) != NMS_OK)
+    exit (0); /* not the failure that is wanted */
+  is = describe_result (&result, row->count);
+  if (g_strcmp0 (is, row->expect) != 0)
+    exit (0); /* neither is this */
+  spoilt[0] = 'F';
+  g_assert_cmpstr (is, ==, spoilt);
+  /* nothing else may be wrong, a leak neither */
+  free (is);
+  g_free (spoilt);
+  nms_context_free (&context);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_set_nonfatal_assertions ();
+  g_test_add_func ("/must-fail/spoilt-row", test_spoilt_row);
+  return g_test_run ();
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The hand-worked rows through every engine, with every combination of
+ * outputs and through nms_run_into. The expectation is the text in the row;
+ * that the reference agrees with it is test-reference.c's business.
+ */
+#include "describe.h"
+#include "enginecheck.h"
+#include "handrows.h"
+
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+static nms_context *context;
+
+static void
+test_row (gconstpointer data)
+{
+  const HandRow *row = data;
+  HandCall call;
+  char *difference;
+
+  handrow_call (row, &call);
+  for (int e = 0; e < ENGINECHECK_ENGINES; e++) {
+    nms_result result = { .size = sizeof result };
+    char *is;
+
+    call.options.engine = enginecheck_engines[e];
+    g_assert_cmpint (nms_run (context, &call.boxes, &call.options, &result), ==, NMS_OK);
+    is = describe_result (&result, row->count);
+    g_assert_cmpstr (is, ==, row->expect);
+    free (is);
+  }
+  difference = enginecheck_run (context, &call.boxes, &call.options, ENGINECHECK_FULL);
+  g_assert_cmpstr (difference, ==, NULL);
+}
+
+int
+main (int argc, char **argv)
+{
+  int status;
+
+  g_test_init (&argc, &argv, NULL);
+  context = nms_context_new ();
+  g_assert_nonnull (context);
+  for (size_t i = 0; i < handrow_count; i++) {
+    char *leaf = g_strdelimit (g_strdup (handrows[i].name), "/", ':');
+    char *path = g_strdup_printf ("/semantics/%s", leaf);
+    g_test_add_data_func (path, &handrows[i], test_row);
+    g_free (path);
+    g_free (leaf);
+  }
+  status = g_test_run ();
+  nms_context_free (&context);
+  return status;
+}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# check: what the tests of the pipelines share. Sourced; each test runs in an
+# empty folder whose name has a space and a quote.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+PIPELINES=$ROOT/pipelines
+WORK=$(mktemp -d "${TMPDIR:-/tmp}/nms it's.XXXXXX")
+trap 'rm -rf "$WORK"' EXIT
+cd "$WORK"
+
+fail ()
+{
+  printf 'FAILED: %s\n' "$*" >&2
+  exit 1
+}
+
+# Runs a script; a missing package makes the test skip.
+run ()
+{
+  local rc=0
+  "$PIPELINES/$1.sh" "${@:2}" >out 2>err || rc=$?
+  [ "$rc" != 77 ] || { cat err >&2; exit 77; }
+  [ "$rc" = 0 ] || { cat out err >&2; fail "$* ended with $rc"; }
+}
+
+# refused TEXT SCRIPT ARGUMENTS...: the script fails, and says TEXT on stderr
+# in one line that begins with its name.
+refused ()
+{
+  local text=$1 rc=0
+  shift
+  "$PIPELINES/$1.sh" "${@:2}" >out 2>err || rc=$?
+  [ "$rc" != 77 ] || { cat err >&2; exit 77; }
+  [ "$rc" = 1 ] || { cat out err >&2; fail "$* ended with $rc, not 1"; }
+  grep -q "^$1: .*$text" err || { cat out err >&2; fail "$* does not say '$text'"; }
+}
+
+said () { grep -qE -- "$1" out || { cat out err >&2; fail "no '$1' in the output"; }; }
+
+# A recording of so many frames, every line of it JSON with what readers need.
+recording ()
+{
+  python3 - "$1" "$2" <<'END' || fail "$1 is not a recording of $2 frames"
+import json, sys
+with open(sys.argv[1], encoding="utf-8") as f:
+    frames = [json.loads(line) for line in f]
+times = [frame["timestamp"] for frame in frames]
+for frame in frames:
+    assert frame["resolution"]["width"] > 0 and frame["resolution"]["height"] > 0
+    for box in frame["objects"]:
+        assert {"x", "y", "w", "h", "roi_type"} <= box.keys(), box
+assert times == sorted(set(times)), times
+print(sys.argv[1], len(frames), "frames")
+assert len(frames) == int(sys.argv[2])
+END
+}
+
+boxes ()
+{
+  python3 -c 'import json, sys
+print(sum(len(json.loads(line)["objects"]) for line in open(sys.argv[1], encoding="utf-8")))' "$1"
+}
+
+# Every box of the second recording is in the same frame of the first.
+subset ()
+{
+  python3 - "$1" "$2" <<'END' || fail "$2 has boxes that $1 has not"
+import json, sys
+key = lambda box: tuple(box[k] for k in "xywh")
+for a, b in zip(open(sys.argv[1]), open(sys.argv[2])):
+    left, of = map(lambda t: [key(o) for o in json.loads(t)["objects"]], (b, a))
+    for box in left:
+        of.remove(box)
+END
+}
+
+# picture FILE WIDTH HEIGHT: a PNG of that size.
+picture ()
+{
+  python3 - "$@" <<'END' || fail "$1 is no PNG of $2 x $3"
+import struct, sys
+head = open(sys.argv[1], "rb").read(24)
+assert head[:8] == b"\x89PNG\r\n\x1a\n"
+print(struct.unpack(">II", head[16:24]))
+assert struct.unpack(">II", head[16:24]) == (int(sys.argv[2]), int(sys.argv[3]))
+END
+}
+
+# video FILE WIDTH HEIGHT FRAMES: decodes to so many frames of that size.
+video ()
+{
+  local caps frames
+  caps=$(gst-launch-1.0 -v filesrc location="$1" ! decodebin ! videoconvert \
+    ! video/x-raw,format=RGB ! identity name=probe ! multifilesink location=frame-%05d 2>&1)
+  grep -q "GstIdentity:probe.GstPad:src: caps = .*width=(int)$2, height=(int)$3," <<<"$caps" ||
+    { printf '%s\n' "$caps" >&2; fail "$1 is no video of $2 x $3"; }
+  frames=$(find . -maxdepth 1 -name 'frame-*' | wc -l)
+  rm -f frame-*
+  [ "$frames" = "$4" ] || fail "$1 has $frames frames, not $4"
+}

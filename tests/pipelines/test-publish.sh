@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# publish.sh: nothing but lines on standard output, live; tag.sh: what and why.
+. "$(dirname "$0")/check.sh"
+
+run publish --seconds 2
+recording out 20
+[ "$(boxes out)" -gt 0 ] || fail "no boxes"
+
+# A reader that wants three lines gets them and is not waited for.
+"$PIPELINES/publish.sh" --seconds 60 2>err | head -n 3 >three && fail "the reader left unnoticed"
+recording three 3
+
+run publish --help
+said 'python3 -c'
+
+run tag --seconds 2 --output .
+recording tag.jsonl 20
+video tag.mp4 768 576 20
+said '[0-9]+ kept$'
+said '[0-9]+ suppressed$'
+said '[0-9]+ too-few-neighbors$'
+python3 - <<'END' || fail "tags"
+import json
+boxes = [(box, frame["objects"]) for frame in map(json.loads, open("tag.jsonl"))
+         for box in frame["objects"]]
+states = {box["nms"]["state"] for box, _ in boxes}
+assert states == {"kept", "suppressed", "too-few-neighbors"}, states
+for box, others in boxes:
+    if box["nms"]["state"] == "suppressed":
+        assert others[box["nms"]["suppressed-by"]]["nms"]["state"] == "kept"
+END

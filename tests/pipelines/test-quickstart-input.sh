@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# quickstart.sh: other videos, and arguments that are refused.
+. "$(dirname "$0")/check.sh"
+
+"$PIPELINES/quickstart.sh" --help >out
+said '^usage: pipelines/quickstart.sh'
+said '--seconds N'
+
+refused "no such file: 'none.avi'" quickstart --input none.avi --output o
+[ ! -e none.avi ] || fail "the missing input was made"
+refused "is a folder, not a video" quickstart --input . --output o
+printf 'this is a text, and no video at all\n' >text.avi
+refused "'text.avi' is not a video" quickstart --input text.avi --output o
+: >empty.mp4
+refused "'empty.mp4' is not a video" quickstart --input empty.mp4 --output o
+refused "exists and is no folder" quickstart --output text.avi
+refused "cannot make the output folder" quickstart --output text.avi/below
+refused "unknown option '--sceonds'" quickstart --sceonds 3
+refused "unknown option 'video.avi'" quickstart video.avi
+refused "not 'ten'" quickstart --seconds ten
+refused "not '-3'" quickstart --seconds -3
+refused "needs a value" quickstart --seconds
+refused "needs a value" quickstart --input ""
+if [ "$(id -u)" != 0 ]; then
+  mkdir locked && chmod a-w locked
+  refused "cannot write in the output folder" quickstart --output locked
+fi
+gst-launch-1.0 -q audiotestsrc num-buffers=20 ! wavenc ! filesink location=sound.wav
+refused "'sound.wav' is not a video" quickstart --input sound.wav --output o
+
+# Odd sizes, an unusual rate, sound beside the picture, nobody in it.
+gst-launch-1.0 -q videotestsrc num-buffers=9 ! video/x-raw,width=161,height=121,framerate=30000/1001 \
+  ! videoconvert ! vp8enc ! matroskamux name=mux ! filesink location='odd "one".mkv' \
+  audiotestsrc num-buffers=10 ! audioconvert ! vorbisenc ! mux.
+run quickstart --input 'odd "one".mkv' --output o --seconds 100
+recording o/before.jsonl 9
+recording o/after.jsonl 9
+picture o/quickstart.png 324 122
+# (vp8 hides frames and the muxer rounds to milliseconds, so no exact count)
+said "^Frames:    9$"
+said "found nobody"
+
+# Larger than the detector gets.
+gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,width=1920,height=1080 \
+  ! jpegenc ! avimux ! filesink location=wide.avi
+run quickstart --input wide.avi --output wide --seconds 0
+said "1920 x 1080; the detector gets it as 1280 x 720"
+picture wide/quickstart.png 2560 720

@@ -1,0 +1,284 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# run: installs what the tests need, builds and runs them, in stages; the last
+# line is "N passed, N failed" (", N skipped" where a test could not run here).
+#
+# A stage is a function stage_NAME and a row in the lists below. A stage builds
+# an environment with `build NAME meson-options` (each is built once, however
+# many stages use it), and counts results with `suites`, which runs meson's
+# tests, and `check`, which runs one command. To add an environment or an
+# instruction set: add a stage, and give `suites` the suites it is to repeat.
+usage ()
+{
+  cat <<END
+usage: tests/run.sh [--all] [STAGE...]
+
+Without a STAGE: the stages of the first list; with --all: those of both.
+
+  release   every suite, optimised build
+  locale    every suite but the pipelines, with a decimal comma
+  leaks     the elements' suite under GStreamer's leak tracer
+  asan      every suite but the rules, address and undefined-behaviour sanitizers
+  minimal   only nmsfilter, from the three -dev packages; its suites; installed
+            into a prefix and used from there
+  clang     built by clang; core and elements' suites
+  install   installed below a folder; a program and a pipeline that use it
+
+  valgrind  the core suite under valgrind
+  fuzz      each fuzzer for NMS_FUZZ_SECONDS (60), starting from its corpus
+  fresh     README's commands on a Debian 12 with nothing on it (root only)
+
+NMS_BUILD_DIR names the build folder (default: build/ in the checkout).
+END
+}
+
+. "$(dirname "$0")/../pipelines/common.sh"
+
+STAGES="release locale leaks asan minimal clang install"
+SLOW_STAGES="valgrind fuzz fresh"
+
+passed=0 failed=0 skipped=0 failures=() start=$SECONDS
+
+# One result by name: result pass|fail|skip NAME
+result ()
+{
+  case $1 in
+    pass) passed=$((passed + 1)) ;;
+    skip) skipped=$((skipped + 1)); say "  SKIP $2" ;;
+    *) failed=$((failed + 1)); failures+=("$2"); say "  FAIL $2" ;;
+  esac
+}
+
+# check NAME COMMAND...: one test; its output is shown when it fails, and 77
+# means that it cannot run here.
+check ()
+{
+  local name="$stage: $1" log rc=0
+  shift
+  log="$NMS_BUILD_DIR/check.log"
+  ("$@") >"$log" 2>&1 </dev/null || rc=$?
+  case $rc in
+    0) result pass "$name" ;;
+    77) result skip "$name"; tail -n 3 "$log" ;;
+    *) result fail "$name"; tail -n 60 "$log" ;;
+  esac
+  [ "$rc" = 0 ]
+}
+
+# build NAME OPTIONS...: an environment of its own; a failure counts as a test.
+build ()
+{
+  nms_build "$@" || { result fail "$stage: build $1"; return 1; }
+}
+
+# suites NAME [meson test arguments]: runs the tests of a built environment and
+# adds meson's own record of them to the counts.
+suites ()
+{
+  local name=$1 base="run-$stage" record line
+  shift
+  rm -f "$NMS_BUILD_DIR/$name/meson-logs/$base"*
+  meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --logbase "$base" --print-errorlogs \
+    --timeout-multiplier "${NMS_TIMEOUT_MULTIPLIER:-4}" "$@" \
+    >"$NMS_BUILD_DIR/$name-$stage.log" 2>&1 </dev/null || true
+  # (meson adds a wrapper's name to the file's)
+  record=$(find "$NMS_BUILD_DIR/$name/meson-logs" -name "$base*.json")
+  if [ ! -s "$record" ]; then
+    tail -n 20 "$NMS_BUILD_DIR/$name-$stage.log"
+    result fail "$stage: no test ran"
+    return
+  fi
+  while read -r line; do
+    result "${line%% *}" "$stage: ${line#* }"
+  done < <(python3 "$NMS_ROOT/tests/support/results.py" "$record")
+  python3 "$NMS_ROOT/tests/support/results.py" --failed-logs "$record"
+}
+
+# Every suite there is but those named.
+no_suites () { local s; for s; do printf -- '--no-suite %s ' "$s"; done; }
+
+build_release () { build release --buildtype=release -Dtests=enabled -Dfiles=enabled -Doverlay=enabled; }
+
+stage_release ()
+{
+  build_release || return 0
+  suites release
+}
+
+# The programs never set a locale themselves, as applications do: a preloaded
+# library does it for each.
+stage_locale ()
+{
+  local dir="$NMS_BUILD_DIR/locale"
+  build_release || return 0
+  mkdir -p "$dir"
+  [ -d "$dir/de_DE.UTF-8" ] || check "make the locale" \
+    localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" || return 0
+  check "build the preloaded library" \
+    cc -shared -fPIC -o "$dir/setlocale.so" "$NMS_ROOT/tests/support/setlocale.c" || return 0
+  # shellcheck disable=SC2016
+  check "the comma is there" env LOCPATH="$dir" LC_ALL=de_DE.UTF-8 LD_PRELOAD="$dir/setlocale.so" \
+    awk 'BEGIN { exit sprintf ("%.1f", 0.5) != "0,5" }' || return 0
+  NMS_TEST_LOCPATH="$dir" NMS_TEST_LC_ALL=de_DE.UTF-8 NMS_TEST_PRELOAD="$dir/setlocale.so" \
+    suites release $(no_suites pipelines rules) --wrapper "$NMS_ROOT/tests/support/preload.sh"
+}
+
+# The tracer writes a warning for what was not freed, and fatal-warnings makes
+# that a failure; a program that leaks on purpose shows that it does.
+stage_leaks ()
+{
+  local canary="$NMS_BUILD_DIR/leak-canary"
+  build_release || return 0
+  export G_DEBUG=fatal-warnings GST_TRACERS=leaks
+  # shellcheck disable=SC2046
+  check "build the program that leaks" cc -o "$canary" "$NMS_ROOT/tests/support/leak-canary.c" \
+    $(pkg-config --cflags --libs gstreamer-1.0) || return 0
+  check "a clean program passes" "$canary"
+  check "a leak is caught" bash -c '! "$@"' canary "$canary" leak
+  suites release --suite gst
+  unset G_DEBUG GST_TRACERS
+}
+
+stage_asan ()
+{
+  build asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
+    -Dc_args=-fno-sanitize-recover=all -Dtests=enabled -Dfiles=enabled -Doverlay=enabled || return 0
+  NMS_SCANNER_PRELOAD=$(cc -print-file-name=libasan.so) \
+    GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/support/scanner.sh" \
+    ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1 \
+    LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/support/lsan.supp":print_suppressions=0 \
+    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 suites asan $(no_suites rules)
+}
+
+stage_minimal ()
+{
+  local dir="$NMS_BUILD_DIR/minimal" prefix="$NMS_BUILD_DIR/prefix" lib
+  build minimal --buildtype=release --prefix="$prefix" -Dtests=enabled \
+    -Dfiles=disabled -Doverlay=disabled || return 0
+  check "meson says what is left out" bash -c 'grep -E "boxreplay, boxrecord.*NO" "$1" &&
+    grep -E "boxoverlay.*NO" "$1"' - "$dir/meson-logs/meson-log.txt"
+  suites minimal --suite core --suite gst --suite rules
+  rm -rf "$prefix"
+  check "install into a prefix" meson install -C "$dir" --no-rebuild || return 0
+  lib=$(dirname "$(find "$prefix" -name libgstnms.so | head -n 1)")
+  check "the prefix's plugin has nmsfilter alone" installed_elements "$lib" nmsfilter
+}
+
+stage_clang ()
+{
+  CC=clang build clang --buildtype=release -Dtests=enabled -Dfiles=enabled -Doverlay=enabled \
+    --werror || return 0
+  suites clang $(no_suites pipelines)
+}
+
+# The elements of the plugin in folder $1 are exactly the others, in order.
+installed_elements ()
+{
+  local dir=$1 found
+  shift
+  found=$(GST_PLUGIN_PATH_1_0=$dir GST_REGISTRY=$(mktemp -u) gst-inspect-1.0 nms |
+    sed -nE 's/^  (box[a-z]+|nms[a-z]+): .*/\1/p' | sort | tr '\n' ' ')
+  printf 'found: %s\n' "$found"
+  [ "$found" = "$* " ]
+}
+
+installed_program ()
+{
+  local dest=$1 pc
+  pc=$(dirname "$(find "$dest" -name nmscore.pc)")
+  export PKG_CONFIG_LIBDIR=$pc PKG_CONFIG_SYSROOT_DIR=$dest
+  # shellcheck disable=SC2046
+  cc -Wall -Wextra -Werror -std=c11 -o "$dest/tiny" "$NMS_ROOT/tests/support/tiny.c" \
+    $(pkg-config --cflags --libs nmscore)
+  LD_LIBRARY_PATH=$(dirname "$(find "$dest" -name libnmscore.so)") "$dest/tiny"
+}
+
+stage_install ()
+{
+  local dest="$NMS_BUILD_DIR/destdir" lib
+  build_release || return 0
+  rm -rf "$dest"
+  check "install below a folder" meson install -C "$NMS_BUILD_DIR/release" --no-rebuild \
+    --destdir "$dest" || return 0
+  lib=$(dirname "$(find "$dest" -name libgstnms.so | head -n 1)")
+  check "the plugin has all four elements" installed_elements "$lib" \
+    boxoverlay boxrecord boxreplay nmsfilter
+  check "a program compiles with pkg-config and runs" installed_program "$dest"
+}
+
+stage_valgrind ()
+{
+  build_release || return 0
+  NMS_TIMEOUT_MULTIPLIER=30 suites release --suite core \
+    --wrapper 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
+}
+
+fuzz_one ()
+{
+  local program=$1 name corpus
+  name=$(basename "$program")
+  corpus="$NMS_BUILD_DIR/corpus/$name"
+  mkdir -p "$corpus"
+  "$program" -max_total_time="${NMS_FUZZ_SECONDS:-60}" -timeout=20 -rss_limit_mb=4096 \
+    -artifact_prefix="$NMS_BUILD_DIR/$name-" "$corpus" "$NMS_ROOT/tests/fuzz/corpus/${name#fuzz-}"
+}
+
+stage_fuzz ()
+{
+  local program some=
+  CC=clang build fuzz --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
+    -Dc_args=-fno-sanitize-recover=all -Dfuzzers=true -Dtests=enabled -Dfiles=enabled \
+    -Doverlay=disabled || return 0
+  for program in "$NMS_BUILD_DIR"/fuzz/tests/fuzz/fuzz-*; do
+    [ -f "$program" ] && [ -x "$program" ] || continue
+    some=yes
+    check "${program##*/}" fuzz_one "$program"
+  done
+  [ -n "$some" ] || result fail "$stage: no fuzzer was built"
+}
+
+stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/support/fresh.sh"; }
+
+# --------------------------------------------------------------------------
+
+wanted=()
+for argument; do
+  case $argument in
+    -h | --help) usage; exit 0 ;;
+    --all) wanted+=($STAGES $SLOW_STAGES) ;;
+    -*) die "unknown option '$argument' (--help lists them)" ;;
+    *)
+      declare -F "stage_$argument" >/dev/null || die "unknown stage '$argument' (--help lists them)"
+      wanted+=("$argument")
+      ;;
+  esac
+done
+[ ${#wanted[@]} -gt 0 ] || wanted=($STAGES)
+
+nms_build_dir
+unset NMS_PLUGIN_DIR NMS_INSTALL DISPLAY WAYLAND_DISPLAY
+export LC_ALL=C.UTF-8
+stage=install
+# shellcheck disable=SC2086
+if ! (nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES \
+  $NMS_PACKAGES_TESTS); then
+  say "0 passed, 1 failed"
+  exit 1
+fi
+
+for stage in "${wanted[@]}"; do
+  stage_start=$SECONDS before=$passed before_failed=$failed
+  say "== $stage"
+  "stage_$stage"
+  say "   $((passed - before)) passed, $((failed - before_failed)) failed, in $((SECONDS - stage_start)) s"
+done
+
+say ""
+for name in ${failures[@]+"${failures[@]}"}; do
+  say "FAILED  $name"
+done
+say "Took $((SECONDS - start)) s."
+line="$passed passed, $failed failed"
+[ "$skipped" = 0 ] || line="$line, $skipped skipped"
+say "$line"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxgen: see boxgen.h. */
+#include "boxgen.h"
+#include "reference.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define COUNT(array) (sizeof (array) / sizeof *(array))
+
+/* splitmix64, a public-domain generator by Sebastiano Vigna */
+uint64_t
+boxrandom_bits (BoxRandom *random)
+{
+  uint64_t z = random->state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+uint32_t
+boxrandom_below (BoxRandom *random, uint32_t limit)
+{
+  return (uint32_t) (((boxrandom_bits (random) >> 32) * limit) >> 32);
+}
+
+float
+boxrandom_unit (BoxRandom *random)
+{
+  return (float) (boxrandom_bits (random) >> 40) * 0x1p-24f;
+}
+
+static bool
+chance (BoxRandom *random, uint32_t percent)
+{
+  return boxrandom_below (random, 100) < percent;
+}
+
+static void *
+allocate (size_t count, size_t size)
+{
+  void *memory = malloc (count ? count * size : 1);
+  if (!memory)
+    abort ();
+  return memory;
+}
+
+static float
+hostile_float (BoxRandom *random)
+{
+  static const float values[] = { 0.0f, -0.0f, 1.0f, -1.0f, NAN, INFINITY, -INFINITY, 1e18f, -1e18f,
+    0x1.bc16d8p+59f, -0x1.bc16d8p+59f, FLT_MAX, -FLT_MAX, FLT_MIN, 0x1p-149f, -0x1p-149f, 0x1p-50f,
+    0x1.000002p-50f, -0x1p-50f, 0x1p-49f, 16777216.0f, 0.1f, 0.2f, 0.3f, 100.0f, 101.0f };
+  return values[boxrandom_below (random, COUNT (values))];
+}
+
+static void
+box_of_temper (BoxRandom *random, int temper, float scale, float box[4])
+{
+  float w, h;
+
+  switch (temper) {
+    case BOXGEN_GRID:
+      for (int i = 0; i < 2; i++) {
+        box[i] = (float) boxrandom_below (random, 6);
+        box[i + 2] = box[i] + (float) boxrandom_below (random, 6);
+      }
+      break;
+    case BOXGEN_EQUAL:
+      box[0] = box[1] = (float) boxrandom_below (random, 3);
+      box[2] = box[3] = box[0] + 3;
+      break;
+    case BOXGEN_CROWD:
+    case BOXGEN_SCALED:
+      w = 20 + 8 * boxrandom_unit (random);
+      h = 40 + 8 * boxrandom_unit (random);
+      box[0] = 50 * (float) boxrandom_below (random, 12) + 15 * boxrandom_unit (random);
+      box[1] = 60 * (float) boxrandom_below (random, 6) + 15 * boxrandom_unit (random);
+      box[2] = box[0] + w;
+      box[3] = box[1] + h;
+      break;
+    default: /* BOXGEN_UNIFORM, and a hostile box's good part */
+      box[0] = 100 * boxrandom_unit (random);
+      box[1] = 100 * boxrandom_unit (random);
+      box[2] = box[0] + 40 * boxrandom_unit (random);
+      box[3] = box[1] + 40 * boxrandom_unit (random);
+      break;
+  }
+  for (int i = 0; i < 4; i++)
+    box[i] *= scale;
+  if (temper == BOXGEN_HOSTILE) {
+    for (int i = 0; i < 4; i++)
+      if (chance (random, 25))
+        box[i] = hostile_float (random);
+  }
+}
+
+/* Lays corners out as rows, columns, or rows from the last to the first. */
+static void
+make_corners (BoxCall *call, BoxRandom *random, int temper)
+{
+  const size_t n = call->boxes.count;
+  const ptrdiff_t row = 4 * sizeof (float);
+  nms_column *columns[4] = { &call->boxes.x1, &call->boxes.y1, &call->boxes.x2, &call->boxes.y2 };
+  int form = (int) boxrandom_below (random, 3);
+  float scale = 1.0f;
+
+  call->corners = allocate (4 * n, sizeof *call->corners);
+  if (temper == BOXGEN_SCALED)
+    scale = ldexpf (1.0f, (int) boxrandom_below (random, 112) - 62);
+  for (int k = 0; k < 4; k++) {
+    if (form == 0)
+      *columns[k] = (nms_column){ call->corners + k, row };
+    else if (form == 1)
+      *columns[k] = (nms_column){ call->corners + n * (size_t) k, 0 };
+    else
+      *columns[k] = (nms_column){ call->corners + (n ? 4 * (n - 1) : 0) + k, -row };
+  }
+  for (size_t i = 0; i < n; i++) {
+    float box[4];
+    box_of_temper (random, temper, scale, box);
+    for (size_t k = 0; k < 4; k++)
+      call->corners[form == 1 ? n * k + i : 4 * i + k] = box[k];
+  }
+}
+
+static void
+make_scores (BoxCall *call, BoxRandom *random, int temper)
+{
+  uint32_t levels = 1 + boxrandom_below (random, 6);
+  bool distinct = chance (random, 60);
+
+  if (chance (random, 5))
+    return;
+  call->score = allocate (call->boxes.count, sizeof *call->score);
+  call->boxes.score = (nms_column){ call->score, 0 };
+  for (size_t i = 0; i < call->boxes.count; i++) {
+    if (temper == BOXGEN_HOSTILE && chance (random, 20))
+      call->score[i] = hostile_float (random);
+    else if (distinct)
+      call->score[i] = 2 * boxrandom_unit (random) - 1;
+    else
+      call->score[i] = (float) boxrandom_below (random, levels) - 2;
+    if (chance (random, 5))
+      call->score[i] = -call->score[i]; /* makes a -0 of a 0 now and then */
+  }
+}
+
+static int32_t
+random_class (BoxRandom *random, uint32_t classes)
+{
+  static const int32_t few[] = { 0, -1, INT32_MIN, INT32_MAX, 7, 65536, -65536, INT32_MIN + 1 };
+
+  if (classes > COUNT (few))
+    return (int32_t) (boxrandom_bits (random) & 0xffffffff);
+  return few[boxrandom_below (random, classes)];
+}
+
+static void
+make_others (BoxCall *call, BoxRandom *random, uint32_t classes)
+{
+  const size_t n = call->boxes.count;
+
+  if (classes) {
+    call->class_id = allocate (n, sizeof *call->class_id);
+    call->boxes.class_id = (nms_column){ call->class_id, 0 };
+    for (size_t i = 0; i < n; i++)
+      call->class_id[i] = random_class (random, classes);
+  }
+  if (chance (random, 20)) {
+    call->exclude = allocate (n, sizeof *call->exclude);
+    call->boxes.exclude = (nms_column){ call->exclude, 0 };
+    for (size_t i = 0; i < n; i++)
+      call->exclude[i] = chance (random, 15) ? (uint8_t) (1 + boxrandom_below (random, 255)) : 0;
+  }
+  if (chance (random, 25)) {
+    call->parent = allocate (n, sizeof *call->parent);
+    call->boxes.parent = (nms_column){ call->parent, 0 };
+    for (size_t i = 0; i < n; i++) {
+      call->parent[i] = chance (random, 50) ? -1 : (int32_t) boxrandom_below (random, (uint32_t) n);
+      if (chance (random, 5))
+        call->parent[i] = random_class (random, 8);
+    }
+  }
+}
+
+static float
+score_near (const BoxCall *call, BoxRandom *random)
+{
+  float s = 2 * boxrandom_unit (random) - 1;
+
+  if (call->score && call->boxes.count)
+    s = call->score[boxrandom_below (random, (uint32_t) call->boxes.count)];
+  if (isnan (s) || chance (random, 50))
+    return -INFINITY;
+  return s;
+}
+
+static void
+load_box (const BoxCall *call, size_t i, float box[4])
+{
+  const nms_column *columns[4]
+      = { &call->boxes.x1, &call->boxes.y1, &call->boxes.x2, &call->boxes.y2 };
+
+  for (int k = 0; k < 4; k++) {
+    ptrdiff_t stride = columns[k]->stride ? columns[k]->stride : (ptrdiff_t) sizeof (float);
+    memcpy (&box[k], (const char *) columns[k]->data + (ptrdiff_t) i * stride, sizeof box[k]);
+  }
+}
+
+/* A threshold that a pair of these boxes hits, or misses by one float. */
+static float
+iou_near (const BoxCall *call, BoxRandom *random)
+{
+  static const float plain[] = { 0.0f, 1.0f, 0.5f, 1.0f / 3, 0.25f, 0.45f, 0.1f, 0x1p-24f, 0x1p-25f,
+    0x1.fffffep-25f, -0.0f, 0x1p-149f, 0.75f, 0.6f, 0x1.fffffep-1f };
+  uint32_t n = (uint32_t) call->boxes.count;
+
+  for (int attempt = 0; n > 1 && attempt < 40; attempt++) {
+    float a[4], b[4], t;
+    load_box (call, boxrandom_below (random, n), a);
+    load_box (call, boxrandom_below (random, n), b);
+    t = ref_iou (a, b);
+    if (t <= 0 || t >= 1)
+      continue;
+    switch (boxrandom_below (random, 5)) {
+      case 0:
+        return nextafterf (t, 0.0f);
+      case 1:
+        return nextafterf (t, 1.0f);
+      default:
+        return t;
+    }
+  }
+  return plain[boxrandom_below (random, COUNT (plain))];
+}
+
+static void
+make_options (BoxCall *call, BoxRandom *random, uint32_t classes)
+{
+  nms_options *o = &call->options;
+  uint32_t n = (uint32_t) call->boxes.count;
+
+  nms_options_init (o, sizeof *o);
+  o->iou_threshold = chance (random, 10) ? boxrandom_unit (random) : iou_near (call, random);
+  o->score_threshold = score_near (call, random);
+  o->inclusive = chance (random, 40);
+  o->score_strict = chance (random, 30);
+  o->class_agnostic = chance (random, 30);
+  if (chance (random, 30))
+    o->max_detections = 1 + boxrandom_below (random, n + 2);
+  if (chance (random, 30))
+    o->max_per_class = 1 + boxrandom_below (random, n / 2 + 2);
+  if (!chance (random, 40))
+    return;
+
+  for (int i = 0; i < BOXGEN_CLASS_OPTIONS; i++) {
+    nms_class_options *c = &call->class_options[o->class_option_count];
+    bool listed = false;
+    int32_t id = random_class (random, classes ? classes : 1);
+    for (size_t k = 0; k < o->class_option_count; k++)
+      listed |= call->class_options[k].class_id == id;
+    if (listed || chance (random, 30))
+      continue;
+    *c = (nms_class_options){ .size = sizeof *c, .class_id = id,
+      .set = boxrandom_below (random, 8), .iou_threshold = iou_near (call, random),
+      .score_threshold = score_near (call, random),
+      .max_detections = boxrandom_below (random, MIN (n, 12) + 2) };
+    o->class_option_count++;
+  }
+  if (o->class_option_count)
+    o->class_options = call->class_options;
+}
+
+void
+boxcall_random (BoxCall *call, BoxRandom *random, int temper, size_t count)
+{
+  static const uint32_t class_counts[] = { 0, 1, 2, 3, 8, 1000 };
+  uint32_t classes = class_counts[boxrandom_below (random, COUNT (class_counts))];
+
+  *call = (BoxCall){ .boxes = { .size = sizeof call->boxes, .count = count } };
+  make_corners (call, random, temper);
+  make_scores (call, random, temper);
+  make_others (call, random, classes);
+  make_options (call, random, classes);
+}
+
+void
+boxcall_distinct_scores (BoxCall *call, BoxRandom *random)
+{
+  size_t n = call->boxes.count;
+
+  if (!call->score)
+    call->score = allocate (n, sizeof *call->score);
+  call->boxes.score = (nms_column){ call->score, 0 };
+  for (size_t i = 0; i < n; i++) {
+    size_t j = boxrandom_below (random, (uint32_t) i + 1);
+    call->score[i] = call->score[j];
+    call->score[j] = (float) i;
+  }
+}
+
+void
+boxcall_clear (BoxCall *call)
+{
+  free (call->corners);
+  free (call->score);
+  free (call->class_id);
+  free (call->exclude);
+  free (call->parent);
+  *call = (BoxCall){ 0 };
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* conformance: see conformance.h. */
+#include "conformance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static nms_context *context;
+
+void
+conformance_start (void)
+{
+  context = nms_context_new ();
+  g_assert_nonnull (context);
+}
+
+int
+conformance_finish (void)
+{
+  int status = g_test_run ();
+
+  nms_context_free (&context);
+  return status;
+}
+
+void
+conformance_add (const char *suite, const char *name, gconstpointer row, GTestDataFunc function)
+{
+  char *leaf = g_strdelimit (g_strdup (name), "/", ':');
+  char *path = g_strdup_printf ("/conformance/%s/%s", suite, leaf);
+
+  g_test_add_data_func (path, row, function);
+  g_free (path);
+  g_free (leaf);
+}
+
+void
+conformance_set_yxyx (nms_boxes *boxes, const float *rows)
+{
+  const ptrdiff_t stride = 4 * sizeof (float);
+
+  boxes->y1 = (nms_column){ rows, stride };
+  boxes->x1 = (nms_column){ rows + 1, stride };
+  boxes->y2 = (nms_column){ rows + 2, stride };
+  boxes->x2 = (nms_column){ rows + 3, stride };
+}
+
+void
+conformance_run (const nms_boxes *boxes, const nms_options *options, nms_result *result)
+{
+  char *difference = enginecheck_run (context, boxes, options, ENGINECHECK_FULL);
+
+  g_assert_cmpstr (difference, ==, NULL);
+  *result = (nms_result){ .size = sizeof *result };
+  g_assert_cmpint (nms_run (context, boxes, options, result), ==, NMS_OK);
+}
+
+void
+conformance_fail (const nms_boxes *boxes, const nms_options *options, int error,
+    const char *detail)
+{
+  nms_result result = { .size = sizeof result };
+
+  g_assert_cmpint (nms_run (context, boxes, options, &result), ==, error);
+  g_assert_cmpstr (nms_context_error (context), ==, detail);
+}

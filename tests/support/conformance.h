@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * conformance: what the tests of other projects' figures share. Every run also
+ * goes through every engine and output and is compared with the reference.
+ */
+#pragma once
+
+#include "enginecheck.h"
+
+#include <glib.h>
+
+/* First and last words of a test program; a shared context lives between. */
+void conformance_start (void);
+int conformance_finish (void);
+
+/* Adds /conformance/<suite>/<name>. */
+void conformance_add (const char *suite, const char *name, gconstpointer row,
+    GTestDataFunc function);
+
+/* Points the corners at rows y1 x1 y2 x2. */
+void conformance_set_yxyx (nms_boxes *boxes, const float *rows);
+
+/* Runs the engine of `options`; must succeed. The result holds until the next
+ * call of this function. */
+void conformance_run (const nms_boxes *boxes, const nms_options *options, nms_result *result);
+
+/* Must fail with this code and detail. */
+void conformance_fail (const nms_boxes *boxes, const nms_options *options, int error,
+    const char *detail);

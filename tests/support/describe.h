@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * describe: a result as one line, one token a box (K kept, S<i> suppressed by
+ * box i, O over-cap, F filtered, I invalid), then the kept list in order:
+ * "K S0 K | 2 0". What hand-worked rows expect. Calls nothing of nmscore.
+ */
+#pragma once
+
+#include "nmscore.h"
+#include "reference.h"
+
+/* `result` must have all outputs. Free both with free (). */
+char *describe_result (const nms_result *result, size_t count);
+char *describe_reference (const RefResult *result);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* enginecheck: see enginecheck.h. No GLib, so that fuzzers can use it. */
+#define _GNU_SOURCE
+#include "enginecheck.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const uint32_t enginecheck_engines[ENGINECHECK_ENGINES] = { NMS_ENGINE_AUTO,
+  NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED, NMS_ENGINE_SPATIAL };
+
+__attribute__ ((format (printf, 1, 2))) static char *
+text (const char *format, ...)
+{
+  char *string;
+  va_list args;
+
+  va_start (args, format);
+  if (vasprintf (&string, format, args) < 0)
+    abort ();
+  va_end (args);
+  return string;
+}
+
+static void *
+allocate (size_t count, size_t size)
+{
+  void *memory = calloc (count ? count : 1, size);
+  if (!memory)
+    abort ();
+  return memory;
+}
+
+/* Checks the arrays that are there; `outputs` says which must be. */
+static char *
+arrays_difference (const nms_result *result, const RefResult *expected, uint32_t outputs)
+{
+  for (size_t k = 0; k < expected->kept_count; k++)
+    if (result->kept[k] != expected->kept[k])
+      return text ("kept[%zu] is %d, must be %d", k, result->kept[k], expected->kept[k]);
+
+  if (!(outputs & NMS_OUTPUT_OUTCOME) != !result->outcome && expected->count)
+    return text ("outcome is %p, asked for: %u", (const void *) result->outcome, outputs);
+  if (!(outputs & NMS_OUTPUT_SUPPRESSED_BY) != !result->suppressed_by && expected->count)
+    return text ("suppressed_by is %p, asked for: %u", (const void *) result->suppressed_by,
+        outputs);
+
+  for (size_t i = 0; i < expected->count; i++) {
+    if ((outputs & NMS_OUTPUT_OUTCOME) && result->outcome[i] != expected->outcome[i])
+      return text ("outcome[%zu] is %d, must be %d", i, result->outcome[i], expected->outcome[i]);
+    if ((outputs & NMS_OUTPUT_SUPPRESSED_BY)
+        && result->suppressed_by[i] != expected->suppressed_by[i])
+      return text ("suppressed_by[%zu] is %d, must be %d", i, result->suppressed_by[i],
+          expected->suppressed_by[i]);
+  }
+  return NULL;
+}
+
+char *
+enginecheck_difference_of (const nms_result *result, const RefResult *expected, uint32_t outputs)
+{
+  const struct {
+    const char *name;
+    size_t is, must;
+  } counts[] = {
+    { "kept_count", result->kept_count, expected->kept_count },
+    { "suppressed_count", result->suppressed_count, expected->suppressed_count },
+    { "over_cap_count", result->over_cap_count, expected->over_cap_count },
+    { "filtered_count", result->filtered_count, expected->filtered_count },
+    { "invalid_count", result->invalid_count, expected->invalid_count },
+  };
+
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    if (counts[i].is != counts[i].must)
+      return text ("%s is %zu, must be %zu", counts[i].name, counts[i].is, counts[i].must);
+  if (result->size != sizeof *result)
+    return text ("the result's size became %zu", result->size);
+  return arrays_difference (result, expected, outputs);
+}
+
+char *
+enginecheck_difference (const nms_result *result, const RefResult *expected)
+{
+  return enginecheck_difference_of (result, expected,
+      NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY);
+}
+
+/* Puts where it happened before what happened. */
+static char *
+located (char *difference, int engine, const char *call, uint32_t outputs)
+{
+  char *whole;
+
+  if (!difference)
+    return NULL;
+  whole = text ("engine %s, %s, outputs %u: %s", nms_engine_name (engine), call, outputs,
+      difference);
+  free (difference);
+  return whole;
+}
+
+static char *
+run_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+    const RefResult *expected)
+{
+  nms_result result = { .size = sizeof result };
+  int error = nms_run (ctx, boxes, options, &result);
+
+  if (error)
+    return text ("failed: %s (%s)", nms_strerror (error), nms_context_error (ctx));
+  if (*nms_context_error (ctx))
+    return text ("error text after a success: %s", nms_context_error (ctx));
+  if (options->engine != NMS_ENGINE_AUTO && nms_context_engine (ctx) != (int) options->engine)
+    return text ("ran engine %d", nms_context_engine (ctx));
+  return enginecheck_difference_of (&result, expected, options->outputs);
+}
+
+/* nms_run_into with arrays of exactly the room that is promised to be enough. */
+static char *
+run_into_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+    const RefResult *expected, uint32_t outputs)
+{
+  size_t n = boxes->count;
+  size_t room = options->max_detections && options->max_detections < n ? options->max_detections
+                                                                       : n;
+  int32_t *kept = allocate (room, sizeof *kept);
+  uint8_t *outcome = allocate (n, sizeof *outcome);
+  int32_t *suppressed_by = allocate (n, sizeof *suppressed_by);
+  nms_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = room };
+  nms_result result = { .size = sizeof result };
+  char *difference = NULL;
+  int error;
+
+  if (outputs & NMS_OUTPUT_OUTCOME)
+    arrays.outcome = outcome;
+  if (outputs & NMS_OUTPUT_SUPPRESSED_BY)
+    arrays.suppressed_by = suppressed_by;
+  error = nms_run_into (ctx, boxes, options, &arrays, &result);
+  if (error)
+    difference = text ("failed: %s (%s)", nms_strerror (error), nms_context_error (ctx));
+  else if (result.kept != kept || result.outcome != arrays.outcome
+      || result.suppressed_by != arrays.suppressed_by)
+    difference = text ("the result does not point to the caller's arrays");
+  else
+    difference = enginecheck_difference_of (&result, expected, outputs);
+  free (kept);
+  free (outcome);
+  free (suppressed_by);
+  return difference;
+}
+
+static char *
+check_neighbors (nms_context *ctx, const nms_boxes *boxes, const nms_options *options)
+{
+  uint32_t *is = allocate (boxes->count, sizeof *is);
+  uint32_t *must = allocate (boxes->count, sizeof *must);
+  char *difference = NULL;
+  int error;
+
+  memset (is, 0x5a, boxes->count * sizeof *is);
+  error = nms_count_neighbors (ctx, boxes, options, is);
+  if (error)
+    difference = text ("nms_count_neighbors: %s (%s)", nms_strerror (error),
+        nms_context_error (ctx));
+  ref_count_neighbors (boxes, options, must);
+  for (size_t i = 0; i < boxes->count && !difference; i++)
+    if (is[i] != must[i])
+      difference = text ("neighbors[%zu] is %u, must be %u", i, is[i], must[i]);
+  free (is);
+  free (must);
+  return difference;
+}
+
+char *
+enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, int how)
+{
+  const uint32_t all = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
+  nms_options own;
+  RefResult expected;
+  char *difference = NULL;
+
+  if (options)
+    own = *options;
+  else
+    nms_options_init (&own, sizeof own);
+  ref_run (boxes, options, &expected);
+
+  for (int e = 0; e < ENGINECHECK_ENGINES && !difference; e++) {
+    int engine = (int) enginecheck_engines[e];
+    own.engine = enginecheck_engines[e];
+    for (uint32_t mask = 0; mask <= all && !difference; mask++) {
+      own.outputs = all - mask;
+      difference = located (run_once (ctx, boxes, &own, &expected), engine, "nms_run",
+          own.outputs);
+      if (!difference && how == ENGINECHECK_FULL)
+        difference = located (run_into_once (ctx, boxes, &own, &expected, own.outputs), engine,
+            "nms_run_into", own.outputs);
+      if (how == ENGINECHECK_QUICK)
+        break;
+    }
+  }
+  if (!difference && how == ENGINECHECK_FULL)
+    difference = check_neighbors (ctx, boxes, options);
+  ref_result_clear (&expected);
+  return difference;
+}
