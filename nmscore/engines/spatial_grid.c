@@ -26,6 +26,7 @@
 #include <math.h>
 
 #define SAMPLE 64           /* boxes looked at to place the levels and rows */
+#define AHEAD 16
 #define MEAN_SAMPLE 4096    /* and to choose the size of cells */
 #define STEPS_PER_OCTAVE 8  /* of nms__grid.size_of */
 #define LITTLE 0.25f        /* limits below this say little about sides */
@@ -290,24 +291,42 @@ count_cells (nms__grid *g, const nms__frame *f, const uint16_t *level_of, uint32
   }
 }
 
-static void
-place (nms__grid *g, nms__frame *f, const uint32_t *cell_of)
+static inline void
+place_box (nms__grid *g, nms__frame *f, size_t i, uint32_t cell)
 {
-  for (size_t i = 0; i < f->count; i++) {
-    uint32_t at = g->begin[cell_of[i] + 1]++;
-    nms__quad *q = &g->quads[at / NMS__QUAD];
-    unsigned lane = at % NMS__QUAD;
-    q->x1[lane] = f->x1[i];
-    q->y1[lane] = f->y1[i];
-    q->x2[lane] = f->x2[i];
-    q->y2[lane] = f->y2[i];
-    g->index[at] = f->index[i];
-    if (g->group)
-      g->group[at] = f->group[i];
-    if (g->slot)
-      g->slot[at] = f->slot[i];
-    f->packed[i] = nms__pack ((uint32_t) (f->packed[i] >> 32), at);
+  const uint32_t at = g->begin[cell + 1]++;
+  nms__quad *q = &g->quads[at / NMS__QUAD];
+  const unsigned lane = at % NMS__QUAD;
+
+  q->x1[lane] = f->x1[i];
+  q->y1[lane] = f->y1[i];
+  q->x2[lane] = f->x2[i];
+  q->y2[lane] = f->y2[i];
+  g->index[at] = f->index[i];
+  if (g->group)
+    g->group[at] = f->group[i];
+  if (g->slot)
+    g->slot[at] = f->slot[i];
+  f->packed[i] = nms__pack ((uint32_t) (f->packed[i] >> 32), at);
+}
+
+/* The cells come in any order: the places of boxes to come are fetched ahead,
+ * about where they will be. */
+static void
+place_all (nms__grid *g, nms__frame *f, const uint32_t *cell_of)
+{
+  const size_t ahead = f->count > 2 * AHEAD ? f->count - 2 * AHEAD : 0;
+  size_t i = 0;
+
+  for (; i < ahead; i++) {
+    const uint32_t at = g->begin[cell_of[i + AHEAD] + 1];
+    __builtin_prefetch (&g->begin[cell_of[i + 2 * AHEAD] + 1], 1);
+    __builtin_prefetch (&g->quads[at / NMS__QUAD], 1);
+    __builtin_prefetch (&g->index[at], 1);
+    place_box (g, f, i, cell_of[i]);
   }
+  for (; i < f->count; i++)
+    place_box (g, f, i, cell_of[i]);
 }
 
 static void
@@ -349,6 +368,6 @@ nms__grid_build (nms__grid *g, nms__frame *f)
   g->in_cells = g->begin[g->cells + 1];
   /* the lanes behind the last box are read, never used */
   memset (&g->quads[f->count / NMS__QUAD], 0, sizeof *g->quads);
-  place (g, f, cell_of);
+  place_all (g, f, cell_of);
   open_all (g, f->count);
 }
