@@ -19,24 +19,11 @@
  * Looking at boxes beyond a cell's own does no harm, since every decision is
  * made on the boxes; so whole quads are tested, whatever cells they straddle.
  */
-#include "spatial.h"
+#include "spatial_view.h"
 
-#define BATCH 32
-#define RUNS 8                  /* of one looker; more: it looks directly */
+#define BATCH 64
 #define PAIRS (BATCH * 16)
 #define SMALL_RUN 4             /* most runs have no more quads */
-#define FEW_ROWS 2              /* most boxes see no more rows */
-
-/* A box that looks around. */
-typedef struct looker {
-  float x1, y1, x2, y2, area;
-  int32_t group;
-  uint32_t at;             /* its place */
-  int32_t index;
-  uint32_t run_count;
-  int direct;              /* has more runs or pairs than there is room for */
-  uint32_t run[RUNS][2];   /* first cell; the one behind the last */
-} looker;
 
 /* A box whose turn comes in this batch. */
 typedef struct member {
@@ -55,7 +42,7 @@ typedef struct walk {
   size_t rank;        /* the next one to take into a batch */
   unsigned members, lookers, pairs, hits;
   member member[BATCH];
-  looker looker[BATCH];
+  nms__looker looker[BATCH];
   nms__wide_box wide[BATCH]; /* the lookers' boxes */
 
   /* pairs of a looker and a quad that it sees */
@@ -70,21 +57,9 @@ typedef struct walk {
 
 /* --------------------------------------------------------- what it decides */
 
-static inline void
-close_box (nms__grid *g, uint32_t at)
-{
-  g->open[at / NMS__QUAD] &= (uint8_t) ~(1u << at % NMS__QUAD);
-}
-
-static inline int
-is_open (const nms__grid *g, uint32_t at)
-{
-  return g->open[at / NMS__QUAD] >> at % NMS__QUAD & 1;
-}
-
 /* One by one, exactly, and noting the suppressor. */
 static void
-decide_quad (const walk *w, uint32_t quad, unsigned hits, const looker *k)
+decide_quad (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k)
 {
   nms__frame *f = w->f;
   nms__grid *g = w->g;
@@ -100,14 +75,14 @@ decide_quad (const walk *w, uint32_t quad, unsigned hits, const looker *k)
     if (!nms__exceeds (inter, area, k->area, limit)
         || nms__related (f, k->index, g->index[at]))
       continue;
-    close_box (g, at);
+    nms__close (g, at);
     if (f->suppressed_by)
       f->suppressed_by[g->index[at]] = k->index;
   }
 }
 
 static inline void
-apply_hits (const walk *w, uint32_t quad, unsigned hits, const looker *k, int precise)
+apply_hits (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k, int precise)
 {
   hits &= w->g->open[quad];
   if (!hits)
@@ -121,7 +96,7 @@ apply_hits (const walk *w, uint32_t quad, unsigned hits, const looker *k, int pr
 
 /* All at once, for a box that sees more than there is room for. */
 static void
-look_at_cells (const walk *w, uint32_t first, uint32_t end, const looker *k, int precise)
+look_at_cells (const walk *w, uint32_t first, uint32_t end, const nms__looker *k, int precise)
 {
   const nms__grid *g = w->g;
   const uint32_t from = g->begin[first], to = g->begin[end];
@@ -142,11 +117,12 @@ look_at_cells (const walk *w, uint32_t first, uint32_t end, const looker *k, int
 enum { NOTE, LOOK, LOOK_PRECISE };
 
 static inline void
-take_run (const walk *w, const nms__level *l, uint32_t first, uint32_t end, looker *k, int what)
+take_run (const walk *w, const nms__level *l, uint32_t first, uint32_t end, nms__looker *k,
+    int what)
 {
   if (what != NOTE)
     look_at_cells (w, l->first + first, l->first + end, k, what == LOOK_PRECISE);
-  else if (k->run_count == RUNS)
+  else if (k->run_count == NMS__RUNS)
     k->direct = 1;
   else {
     k->run[k->run_count][0] = l->first + first;
@@ -155,56 +131,10 @@ take_run (const walk *w, const nms__level *l, uint32_t first, uint32_t end, look
   }
 }
 
-/* The rectangle of cells of a level that a box sees. */
-typedef struct view {
-  uint64_t number; /* of the first cell, before wrapping */
-  uint64_t wide, rows; /* less one */
-} view;
-
-/* Both axes at once. */
-typedef double pair __attribute__ ((vector_size (16)));
-typedef int64_t pair_bits __attribute__ ((vector_size (16)));
-
-static inline pair
-lesser (pair a, pair b)
-{
-  const pair_bits less = a < b;
-  return (pair) (((pair_bits) a & less) | ((pair_bits) b & ~less));
-}
-
-static void
-clamp_view (pair from, pair to, pair_bits *from_bits, pair_bits *to_bits)
-{
-  for (int i = 0; i < 2; i++) {
-    (*from_bits)[i] = (int64_t) nms__cell_along (from[i]);
-    (*to_bits)[i] = (int64_t) nms__cell_along (to[i]);
-  }
-}
-
-static inline view
-view_of (const nms__grid *g, const nms__level *l, const looker *k)
-{
-  const nms__reach *r = &g->reach;
-  const pair low = { k->x1, k->y1 }, high = { k->x2, k->y2 };
-  const pair per = { l->per[0], l->per[1] }, most = { l->most_w, l->most_h };
-  const pair side = high - low, middle = 0.5 * (low + high);
-  const pair far = r->distance * (side + lesser (side * (double) r->most_side, most));
-  const pair from = (middle - far) * per, to = (middle + far) * per;
-  pair_bits from_bits = (pair_bits) (from + NMS__CELL_MAGIC);
-  pair_bits to_bits = (pair_bits) (to + NMS__CELL_MAGIC);
-  const pair_bits over = (from_bits ^ NMS__CELL_ZERO) | (to_bits ^ NMS__CELL_ZERO);
-
-  if ((uint64_t) (over[0] | over[1]) >> 52)
-    clamp_view (from, to, &from_bits, &to_bits);
-  const pair_bits size = to_bits - from_bits;
-  return (view) { (uint64_t) from_bits[1] * l->columns + (uint64_t) from_bits[0]
-      + (g->group ? nms__group_shift (k->group) : 0), (uint64_t) size[0], (uint64_t) size[1] };
-}
-
 static inline void
-see_level (const walk *w, const nms__level *l, looker *k, int what)
+see_level (const walk *w, const nms__level *l, nms__looker *k, int what)
 {
-  view v = view_of (w->g, l, k);
+  nms__view v = nms__view_of (w->g, l, k);
 
   if (v.wide >= l->mask || v.rows >= l->mask || (v.wide + 1) * (v.rows + 1) > l->mask) {
     take_run (w, l, 0, l->mask + 1, k, what);
@@ -223,38 +153,11 @@ see_level (const walk *w, const nms__level *l, looker *k, int what)
   }
 }
 
-/* The classes in which a box may find what it suppresses. */
-typedef struct classes {
-  unsigned least_size, most_size, least_aspect, most_aspect;
-} classes;
-
-static inline classes
-classes_of (const nms__grid *g, const looker *k)
-{
-  const nms__reach *r = &g->reach;
-  const float aspect = (k->x2 - k->x1) / (k->y2 - k->y1);
-
-  return (classes) { nms__size_class (g, k->area * r->least_area),
-    nms__size_class (g, k->area * r->most_area),
-    nms__aspect_class (g, aspect * r->least_aspect),
-    nms__aspect_class (g, aspect * r->most_aspect) };
-}
-
-static inline const nms__level *
-only_level (const nms__grid *g, const looker *k)
-{
-  const classes c = classes_of (g, k);
-
-  if (c.least_size != c.most_size || c.least_aspect != c.most_aspect)
-    return NULL;
-  return &g->level[c.least_size * NMS__ASPECTS + c.least_aspect];
-}
-
 static inline void
-see (const walk *w, looker *k, int what)
+see (const walk *w, nms__looker *k, int what)
 {
   const nms__grid *g = w->g;
-  const classes c = classes_of (g, k);
+  const nms__sight c = nms__sight_of (g, k);
   const unsigned aspects = (2u << c.most_aspect) - (1u << c.least_aspect);
 
   for (unsigned size = c.least_size; size <= c.most_size; size++)
@@ -263,38 +166,9 @@ see (const walk *w, looker *k, int what)
 }
 
 static void
-look_directly (const walk *w, looker *k)
+look_directly (const walk *w, nms__looker *k, int precise)
 {
-  see (w, k, LOOK);
-}
-
-static void
-look_directly_precise (const walk *w, looker *k)
-{
-  see (w, k, LOOK_PRECISE);
-}
-
-static inline void
-look_from (const nms__grid *g, looker *k, nms__wide_box *wide, float factor)
-{
-  const nms__quad *q = &g->quads[k->at / NMS__QUAD];
-  const unsigned lane = k->at % NMS__QUAD;
-
-  k->x1 = q->x1[lane];
-  k->y1 = q->y1[lane];
-  k->x2 = q->x2[lane];
-  k->y2 = q->y2[lane];
-  k->area = nms__area (k->x1, k->y1, k->x2, k->y2);
-  k->group = g->group ? g->group[k->at] : 0;
-  k->index = g->index[k->at];
-  k->direct = 0;
-  for (int i = 0; i < NMS__QUAD; i++) {
-    wide->x1[i] = k->x1;
-    wide->y1[i] = k->y1;
-    wide->x2[i] = k->x2;
-    wide->y2[i] = k->y2;
-    wide->share[i] = factor * k->area;
-  }
+  see (w, k, precise ? LOOK_PRECISE : LOOK);
 }
 
 /* ---------------------------------------------------------------- the walk */
@@ -326,35 +200,10 @@ choose_members (walk *w)
   w->lookers = 0;
   for (; w->rank < count && w->members < BATCH; w->rank++) {
     uint32_t at = nms__packed_position (w->order[w->rank]);
-    int open = is_open (g, at);
+    int open = nms__is_open (g, at);
     if (open || all)
       add_member (w, at, open);
   }
-}
-
-/* The same for the usual box: one level, few rows, no end of the grid near;
- * without a branch that depends on how many. 0: it is another one. */
-static inline int
-see_simply (const walk *w, looker *k)
-{
-  const nms__level *l = only_level (w->g, k);
-  if (!l)
-    return 0;
-  const view v = view_of (w->g, l, k);
-  uint32_t past_end = 0;
-
-  if (v.rows >= FEW_ROWS || v.wide >= l->mask / FEW_ROWS)
-    return 0;
-  for (uint64_t row = 0; row < FEW_ROWS; row++) {
-    const int seen = row <= v.rows;
-    const uint32_t first = (uint32_t) (v.number + (seen ? row * l->columns : 0)) & l->mask;
-    const uint32_t end = first + (seen ? (uint32_t) v.wide + 1 : 0);
-    past_end |= end > l->mask + 1;
-    k->run[row][0] = l->first + first;
-    k->run[row][1] = l->first + end;
-  }
-  k->run_count = FEW_ROWS;
-  return !past_end;
 }
 
 static void
@@ -363,11 +212,11 @@ find_all_runs (walk *w)
   const nms__grid *g = w->g;
 
   for (unsigned j = 0; j < w->lookers; j++) {
-    looker *k = &w->looker[j];
-    look_from (g, k, &w->wide[j], w->bounds.factor);
+    nms__looker *k = &w->looker[j];
+    nms__look_from (g, k, &w->wide[j], w->bounds.factor);
     if (w->f->outcome)
       __builtin_prefetch (&w->f->outcome[k->index], 1);
-    if (!see_simply (w, k)) {
+    if (!nms__see_simply (g, k)) {
       k->run_count = 0;
       see (w, k, NOTE);
     }
@@ -413,7 +262,7 @@ find_pairs (walk *w)
   size_t n = 0;
 
   for (unsigned j = 0; j < w->lookers; j++) {
-    looker *k = &w->looker[j];
+    nms__looker *k = &w->looker[j];
     const size_t before = n;
     for (uint32_t r = 0; r < k->run_count; r++) {
       n += add_run_pairs (w, n, k->run[r], j);
@@ -454,12 +303,12 @@ take (const walk *w, const member *m)
 {
   nms__frame *f = w->f;
   nms__grid *g = w->g;
-  const int open = is_open (g, m->at);
+  const int open = nms__is_open (g, m->at);
 
   if (g->slot) {
     nms__class *class = &f->classes.entry[g->slot[m->at]];
     if (class->kept >= class->cap) {
-      close_box (g, m->at);
+      nms__close (g, m->at);
       nms__over_cap_index (f, g->index[m->at]);
       return 0;
     }
@@ -467,7 +316,7 @@ take (const walk *w, const member *m)
   }
   if (!open)
     return 0;
-  close_box (g, m->at);
+  nms__close (g, m->at);
   nms__keep_index (f, g->index[m->at]);
   return 1;
 }
@@ -485,14 +334,12 @@ decide (walk *w, uint64_t cap, int precise)
       return (size_t) m->rank + 1;
     if (m->looker == NO_LOOKER)
       continue;
-    looker *k = &w->looker[m->looker];
+    nms__looker *k = &w->looker[m->looker];
     for (; h < w->hits && w->hit_looker[h] == m->looker; h++)
       if (kept)
         apply_hits (w, w->hit_quad[h], w->hit_bits[h], k, precise);
-    if (kept && k->direct && precise)
-      look_directly_precise (w, k);
-    else if (kept && k->direct)
-      look_directly (w, k);
+    if (kept && k->direct)
+      look_directly (w, k, precise);
   }
   return 0;
 }

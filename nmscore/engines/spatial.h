@@ -110,4 +110,17 @@ nms__group_shift (int32_t group)
   return h >> 32;
 }
 
+/* Whether the box of a place is not yet decided; and that it is now. */
+static inline void
+nms__close (nms__grid *g, uint32_t at)
+{
+  g->open[at / NMS__QUAD] &= (uint8_t) ~(1u << at % NMS__QUAD);
+}
+
+static inline int
+nms__is_open (const nms__grid *g, uint32_t at)
+{
+  return g->open[at / NMS__QUAD] >> at % NMS__QUAD & 1;
+}
+
 #endif

@@ -26,7 +26,7 @@
 #include <math.h>
 
 #define SAMPLE 64           /* boxes looked at to place the levels and rows */
-#define AHEAD 16
+#define AHEAD 16            /* boxes whose places are fetched meanwhile */
 #define MEAN_SAMPLE 4096    /* and to choose the size of cells */
 #define STEPS_PER_OCTAVE 8  /* of nms__grid.size_of */
 #define LITTLE 0.25f        /* limits below this say little about sides */
@@ -141,6 +141,14 @@ set_aspect_classes (nms__grid *g)
 
 #define NO_LEVEL UINT16_MAX
 
+/* Whether the box meets only boxes that the limit of their class protects: no
+ * IoU exceeds 1. */
+static inline int
+stands_apart (const nms__frame *f, size_t i)
+{
+  return f->slot && f->group && nms__candidate_limit (f, i) > 1.0;
+}
+
 /* Which level each box belongs to, and how many belong to each. */
 static void
 count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
@@ -148,9 +156,13 @@ count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
   const size_t stride_mask = f->count / MEAN_SAMPLE;
   size_t next_sample = 0;
 
+  if (!f->slot && f->settings->limit > 1.0) { /* nothing exceeds */
+    memset (level_of, 0xff, f->count * sizeof *level_of);
+    return;
+  }
   for (size_t i = 0; i < f->count; i++) {
     float w = f->x2[i] - f->x1[i], h = f->y2[i] - f->y1[i];
-    if (!has_area (w, h)) {
+    if (!has_area (w, h) || stands_apart (f, i)) {
       level_of[i] = NO_LEVEL;
       continue;
     }
