@@ -39,6 +39,7 @@ GST_START_TEST (everything_is_attached)
   fail_unless (gst_structure_get_int (s, "suppressed-by", &integer) && integer == 1);
   roi = replay_box (buffer, 1);
   fail_unless (roi->params == NULL && roi->w == 0);
+  fail_unless_equals_string (g_quark_to_string (roi->roi_type), "");
   gst_buffer_unref (buffer);
   fail_unless_equals_uint64 (replay_stat (&r, "boxes"), 2);
   replay_close (&r);
