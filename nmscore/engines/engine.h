@@ -18,6 +18,7 @@
 
 void nms__sequential (nms__frame *frame);
 void nms__sorted (nms__frame *frame);
+void nms__spatial (nms__frame *frame);
 
 /* Runs the engine asked for, or the one that suits the frame; returns which. */
 int nms__engine_run (nms__frame *frame, int engine);
@@ -44,23 +45,33 @@ nms__frame_class (const nms__frame *f, size_t pos)
 }
 
 static inline void
-nms__keep (nms__frame *f, size_t pos)
+nms__keep_index (nms__frame *f, int32_t index)
 {
-  int32_t index = f->index[pos];
   f->kept[f->kept_count++] = index;
   if (f->outcome)
     f->outcome[index] = NMS_KEPT;
 }
 
 static inline void
-nms__over_cap (nms__frame *f, size_t pos)
+nms__keep (nms__frame *f, size_t pos)
 {
-  int32_t index = f->index[pos];
+  nms__keep_index (f, f->index[pos]);
+}
+
+static inline void
+nms__over_cap_index (nms__frame *f, int32_t index)
+{
   f->over_cap_count++;
   if (f->outcome)
     f->outcome[index] = NMS_OVER_CAP;
   if (f->suppressed_by)
     f->suppressed_by[index] = -1;
+}
+
+static inline void
+nms__over_cap (nms__frame *f, size_t pos)
+{
+  nms__over_cap_index (f, f->index[pos]);
 }
 
 #endif
