@@ -19,18 +19,27 @@
 #define LOOK_COST 40.0       /* and a kept box, which looks around */
 #define SEEN_COST 0.4        /* and each box that it sees, as estimated below */
 #define GRID_LEAST 1024      /* boxes for which a grid is thought of */
+#define SPLIT_COST 1.0       /* sorted, a box that its first wave leaves out */
+
+/* Beyond this share of pairs that overlap too much, single blocks show well
+ * how few boxes will be kept; below it they do not, since a few large boxes
+ * hide many small ones. */
+#define CROWDED 0.2
 
 /* How many boxes would be kept without caps, estimated: boxes spread over the
  * frame, each against a block elsewhere. In a random order a box with d
  * partners is kept with probability 1 / (1 + d), about; where partners are too
- * few to show in single blocks, their mean has to do. */
+ * few to show in single blocks, their mean has to do. `crowd`: the share of
+ * pairs that overlap too much. */
 static double
-estimate_kept (const nms__frame *f)
+estimate_kept (const nms__frame *f, double *crowd)
 {
   const nms__columns columns = { f->x1, f->y1, f->x2, f->y2, f->share, f->group };
   const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
   const size_t wanted = f->count / 32 + 1;
-  const size_t samples = wanted < SAMPLES ? wanted : SAMPLES;
+  /* where a cap leaves little to do, there is little to lose */
+  const size_t most = nms__sorts_in_waves (f) ? SAMPLES / 4 : SAMPLES;
+  const size_t samples = wanted < most ? wanted : most;
   const double n = (double) f->count;
   double chances = 0.0, hits = 0.0, pairs = 0.0;
 
@@ -49,6 +58,7 @@ estimate_kept (const nms__frame *f)
     hits += found;
     pairs += (double) others;
   }
+  *crowd = hits / pairs;
   if (hits >= (double) samples || blocks == 1)
     return n * chances / (double) samples;
   return n / (1.0 + hits * n / pairs);
@@ -98,16 +108,21 @@ static int
 choose (const nms__frame *f)
 {
   const double n = (double) f->count;
-  double all_kept, kept, share, examined, sequential, sorted, spatial;
+  double all_kept, kept, share, crowd, examined, sequential, sorted, spatial;
 
   if (f->count <= 8)
     return NMS_ENGINE_SORTED;
-  all_kept = estimate_kept (f);
+  all_kept = estimate_kept (f, &crowd);
+  if (nms__sorts_in_waves (f) && crowd < CROWDED && all_kept < 2.0 * (double) nms__total_cap (f))
+    all_kept = 2.0 * (double) nms__total_cap (f);
   kept = (double) nms__total_cap (f) < all_kept ? (double) nms__total_cap (f) : all_kept;
   share = kept / all_kept;      /* of the way to the end */
   examined = kept * (1.0 + (n / all_kept - 1.0) * share); /* at first most are kept */
   sequential = kept * STEP_COST + PAIR_COST * kept * n * (1.0 - share / 2.0);
-  sorted = n * SORT_COST + examined * (CANDIDATE_COST + SORTED_PAIR_COST * kept / 2.0);
+  sorted = n * SORT_COST;
+  if (nms__sorts_in_waves (f) && examined < (double) nms__total_cap (f) * NMS__WAVE_CANDIDATES)
+    sorted = n * SPLIT_COST + examined * SORT_COST;
+  sorted += examined * (CANDIDATE_COST + SORTED_PAIR_COST * kept / 2.0);
   if (f->count >= GRID_LEAST) {
     spatial = n * (SORT_COST + GRID_COST) + kept * LOOK_COST;
     if (spatial < sorted && spatial < sequential)

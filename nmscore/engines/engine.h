@@ -37,6 +37,18 @@ nms__total_cap (const nms__frame *f)
   return cap ? cap : UINT64_MAX;
 }
 
+/* sorted sorts only a first wave of boxes where the cap is far below their
+ * number: so many for each box that the cap allows, in frames of so many. */
+#define NMS__WAVE_CANDIDATES 4
+#define NMS__WAVE_LEAST 1024
+
+static inline int
+nms__sorts_in_waves (const nms__frame *f)
+{
+  return f->count >= NMS__WAVE_LEAST
+      && nms__total_cap (f) < f->count / NMS__WAVE_CANDIDATES / 2;
+}
+
 /* The class of box `pos` if classes are counted or have options, else NULL. */
 static inline nms__class *
 nms__frame_class (const nms__frame *f, size_t pos)
