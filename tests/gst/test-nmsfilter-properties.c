@@ -312,7 +312,7 @@ test_element (void)
 }
 
 /* NMS_CPU is read once in a process: the program runs itself again for it. */
-static int
+static void
 print_start (void)
 {
   GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=1 ! nmsfilter ! fakesink",
@@ -335,7 +335,6 @@ print_start (void)
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (bus);
   gst_object_unref (pipeline);
-  return 0;
 }
 
 static gchar *
@@ -371,7 +370,9 @@ main (int argc, char **argv)
 {
   if (argc > 1 && g_str_equal (argv[1], "--print-start")) {
     gst_init (NULL, NULL);
-    return print_start ();
+    print_start ();
+    gst_deinit ();
+    return 0;
   }
   g_test_init (&argc, &argv, NULL);
   gst_init (&argc, &argv);
