@@ -80,7 +80,8 @@ suites ()
   local name=$1 base="run-$stage" record line
   shift
   rm -f "$NMS_BUILD_DIR/$name/meson-logs/$base"*
-  meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --logbase "$base" --print-errorlogs \
+  CK_TIMEOUT_MULTIPLIER="${NMS_TIMEOUT_MULTIPLIER:-4}" \
+    meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --logbase "$base" --print-errorlogs \
     --timeout-multiplier "${NMS_TIMEOUT_MULTIPLIER:-4}" "$@" \
     >"$NMS_BUILD_DIR/$name-$stage.log" 2>&1 </dev/null || true
   # (meson adds a wrapper's name to the file's)
