@@ -35,7 +35,7 @@ fi
 say "building (log: $place/build.log)"
 {
   [ -f "$build/build.ninja" ] || meson setup --buildtype=release "$build" "$root"
-  ninja -C "$build"
+  ninja -C "$build" bench
 } >"$place/build.log" 2>&1 || {
   tail -n 20 "$place/build.log" >&2
   exit 1
