@@ -61,6 +61,9 @@ paint_plane_init (PaintPlane * plane, GstVideoFrame * frame, guint c)
   /* The second word of a chroma pair is listed at offset 1: counted in words. */
   if (plane->word && (poffset & 1))
     poffset *= 2;
+  /* And VYUY as if it were UYVY. */
+  if (GST_VIDEO_FORMAT_INFO_FORMAT (finfo) == GST_VIDEO_FORMAT_VYUY && c > 0)
+    poffset = c == 1 ? 2 : 0;
   plane->data = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, finfo->plane[c]) + poffset;
   plane->stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, finfo->plane[c]);
   plane->pstride = finfo->pixel_stride[c];

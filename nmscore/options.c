@@ -51,7 +51,7 @@ threshold_check (nms_context *ctx, const char *what, float value)
 {
   if (value >= 0.0f && value <= 1.0f)
     return NMS_OK;
-  return nms__fail (ctx, NMS_ERROR_RANGE, "%s is %g, must be 0..1", what, (double) value);
+  return nms__fail (ctx, NMS_ERROR_RANGE, "%s is %.8g, must be 0..1", what, (double) value);
 }
 
 static int
@@ -71,12 +71,14 @@ class_options_check (nms_context *ctx, nms__settings *settings)
   memcpy (&settings->class_option_stride, at, sizeof (size_t));
   for (size_t i = 0; i < o->class_option_count; i++, at += settings->class_option_stride) {
     nms_class_options c;
+    size_t size;
+    memcpy (&size, at, sizeof size);
+    if (size != settings->class_option_stride)
+      return nms__fail (ctx, NMS_ERROR_ARGUMENT, "class_options[%zu]: size differs from the first", i);
     int error = nms__struct_check (ctx, "class_options", at, sizeof c, sizeof c);
     if (error)
       return error;
     memcpy (&c, at, sizeof c);
-    if (c.size != settings->class_option_stride)
-      return nms__fail (ctx, NMS_ERROR_ARGUMENT, "class_options[%zu]: size differs from the first", i);
     if (c.set & ~(uint32_t) (NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_SCORE_THRESHOLD
             | NMS_CLASS_MAX_DETECTIONS))
       return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "class_options[%zu]: set has unknown bits", i);

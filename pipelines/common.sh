@@ -154,7 +154,7 @@ nms_prepare ()
   export GST_PLUGIN_PATH_1_0="$NMS_PLUGIN_DIR:${GST_PLUGIN_PATH_1_0-${GST_PLUGIN_PATH-}}"
   export GST_REGISTRY="${GST_REGISTRY-$NMS_BUILD_DIR/registry-$(uname -m).bin}"
   for element in nmsfilter boxreplay boxrecord boxoverlay facedetect x264enc; do
-    nms_preloaded gst-inspect-1.0 --exists "$element" ||
+    nms_preloaded gst-inspect-1.0 "$element" >/dev/null 2>&1 ||
       die "GStreamer does not find the element $element (the plugin's folder: $NMS_PLUGIN_DIR)"
   done
 }
@@ -286,25 +286,25 @@ nms_cascade ()
 # NMS_FRAMES (-1: all) and the array NMS_SOURCE: elements that give RGB frames.
 nms_open_video ()
 {
-  local log caps rate out height
+  local look header reason rate height
   NMS_INPUT=${NMS_INPUT:-$(nms_sample_video)}
   [ -e "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'"
   [ ! -d "$NMS_INPUT" ] || die "'$NMS_INPUT' is a folder, not a video"
   [ -r "$NMS_INPUT" ] || die "cannot read '$NMS_INPUT'"
-  log=$(mktemp)
+  # The header of one frame of YUV4MPEG tells size and rate.
+  look=$(mktemp -d)
+  LC_ALL=C nms_preloaded timeout 120 gst-launch-1.0 -q \
+    filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert ! identity eos-after=2 \
+    ! y4menc ! filesink "$(nms_set location "$look/frame")" >"$look/log" 2>&1 || true
+  header=$(head -c 200 "$look/frame" 2>/dev/null | head -n 1 | tr -d '\0')
+  reason=$(grep -m 1 -E '^(ERROR|WARNING): ' "$look/log" | sed 's/^[A-Z]*: //' || true)
+  rm -rf "$look"
+  [[ $header =~ ^YUV4MPEG2\ .*W([0-9]+)\ H([0-9]+) ]] ||
+    die "'$NMS_INPUT' is not a video that GStreamer can decode${reason:+: $reason}"
+  NMS_WIDTH=${BASH_REMATCH[1]} NMS_HEIGHT=${BASH_REMATCH[2]}
+  rate=
+  [[ ! $header =~ \ F([0-9]+):([0-9]+) ]] || rate=${BASH_REMATCH[1]}/${BASH_REMATCH[2]}
   NMS_SOURCE=(filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! queue ! videoconvert)
-  out=$(LC_ALL=C nms_preloaded timeout 120 gst-launch-1.0 -v "${NMS_SOURCE[@]}" \
-    ! video/x-raw,format=RGB ! identity name=probe eos-after=2 ! fakesink 2>"$log") || true
-  caps=$(printf '%s\n' "$out" | grep -m 1 'GstIdentity:probe.GstPad:src: caps = video/x-raw' || true)
-  if [ -z "$caps" ]; then
-    out=$(grep -m 1 -E '^(ERROR|WARNING|0:)' "$log" | sed 's/^[^:]*: *//' || true)
-    rm -f "$log"
-    die "'$NMS_INPUT' is not a video that GStreamer can decode${out:+: $out}"
-  fi
-  rm -f "$log"
-  NMS_WIDTH=$(sed -E 's/.* width=\(int\)([0-9]+).*/\1/' <<<"$caps")
-  NMS_HEIGHT=$(sed -E 's/.* height=\(int\)([0-9]+).*/\1/' <<<"$caps")
-  rate=$(sed -nE 's/.* framerate=\(fraction\)([0-9]+\/[0-9]+).*/\1/p' <<<"$caps")
   if [ -z "$rate" ] || [ "${rate%/*}" = 0 ]; then
     rate=25/1
     NMS_SOURCE+=(! videorate ! video/x-raw,framerate=25/1)

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Structs of an older and of a newer header than the library's: shorter ones
+ * are completed with defaults, longer ones accepted while what the library
+ * does not know is zero. Each is an allocation of exactly its size, so that a
+ * sanitizer sees any step beyond.
+ */
+#include "enginecheck.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static nms_context *context;
+
+static const float corners[][4] = { { 0, 0, 4, 4 }, { 0, 0, 4, 3 }, { 9, 9, 12, 12 } };
+static const float scores[] = { 0.1f, 0.2f, 0.3f };
+
+static nms_boxes
+plain_boxes (void)
+{
+  nms_boxes boxes = { .size = sizeof boxes, .count = 3, .score = { scores, 0 } };
+  nms_boxes_set_rows (&boxes, corners[0]);
+  return boxes;
+}
+
+/* A copy of `size` bytes, longer or shorter, that says so in its first word. */
+static void *
+resized (const void *data, size_t known, size_t size)
+{
+  char *copy = g_malloc0 (size);
+  memcpy (copy, data, MIN (known, size));
+  if (size >= sizeof size)
+    memcpy (copy, &size, sizeof size);
+  return copy;
+}
+
+static int
+run (const void *boxes, const void *options, nms_result *result)
+{
+  *result = (nms_result){ .size = sizeof *result };
+  return nms_run (context, boxes, options, result);
+}
+
+static void
+test_boxes (void)
+{
+  nms_boxes boxes = plain_boxes ();
+  nms_result result;
+
+  /* without the score column and what follows: input order ranks */
+  void *old = resized (&boxes, sizeof boxes, offsetof (nms_boxes, score));
+  g_assert_cmpint (run (old, NULL, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 2);
+  g_assert_cmpint (result.kept[0], ==, 0);
+  g_free (old);
+
+  /* with it: box 2 is the best, box 1 suppresses 0 */
+  old = resized (&boxes, sizeof boxes, offsetof (nms_boxes, class_id));
+  g_assert_cmpint (run (old, NULL, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 2);
+  g_assert_cmpint (result.kept[0], ==, 2);
+  g_assert_cmpint (result.kept[1], ==, 1);
+  g_free (old);
+
+  char *new = resized (&boxes, sizeof boxes, sizeof boxes + 40);
+  g_assert_cmpint (run (new, NULL, &result), ==, NMS_OK);
+  g_assert_cmpint (result.kept[1], ==, 1);
+  for (size_t at = sizeof boxes; at < sizeof boxes + 40; at++) {
+    new[at] = 1;
+    g_assert_cmpint (run (new, NULL, &result), ==, NMS_ERROR_ARGUMENT);
+    g_assert_true (g_str_has_prefix (nms_context_error (context), "boxes: a field this version"));
+    new[at] = 0;
+  }
+  g_free (new);
+}
+
+static void
+test_boxes_too_small (void)
+{
+  nms_boxes boxes = plain_boxes ();
+  nms_result result;
+
+  for (size_t size = 0; size < offsetof (nms_boxes, score); size += sizeof (size_t)) {
+    boxes.size = size;
+    g_assert_cmpint (run (&boxes, NULL, &result), ==, NMS_ERROR_ARGUMENT);
+    char *begin = g_strdup_printf ("boxes: size is %zu, must be at least ", size);
+    g_assert_true (g_str_has_prefix (nms_context_error (context), begin));
+    g_free (begin);
+  }
+}
+
+static void
+test_options (void)
+{
+  nms_boxes boxes = plain_boxes ();
+  nms_options options;
+  nms_result result;
+
+  nms_options_init (&options, sizeof options);
+  options.iou_threshold = 0.75f; /* exactly the overlap of 0 and 1 */
+  options.score_threshold = 0.15f;
+  options.inclusive = 1;
+  options.outputs = NMS_OUTPUT_OUTCOME;
+
+  /* the threshold only: no score threshold, not inclusive, no outputs */
+  void *old = resized (&options, sizeof options, offsetof (nms_options, score_threshold));
+  g_assert_cmpint (run (&boxes, old, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 3);
+  g_assert_null (result.outcome);
+  g_free (old);
+
+  /* up to the caps: the score threshold is seen */
+  old = resized (&options, sizeof options, offsetof (nms_options, inclusive));
+  g_assert_cmpint (run (&boxes, old, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 2);
+  g_assert_cmpuint (result.filtered_count, ==, 1);
+  g_free (old);
+
+  options.score_threshold = -INFINITY;
+  char *new = resized (&options, sizeof options, sizeof options + 24);
+  g_assert_cmpint (run (&boxes, new, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 2);
+  g_assert_nonnull (result.outcome);
+  new[sizeof options + 23] = 1;
+  g_assert_cmpint (run (&boxes, new, &result), ==, NMS_ERROR_ARGUMENT);
+  g_assert_true (g_str_has_prefix (nms_context_error (context), "options: a field this version"));
+  g_free (new);
+
+  for (size_t size = 0; size < offsetof (nms_options, score_threshold); size++) {
+    options.size = size;
+    g_assert_cmpint (run (&boxes, &options, &result), ==, NMS_ERROR_ARGUMENT);
+  }
+}
+
+static void
+test_options_init (void)
+{
+  const size_t sizes[] = { sizeof (size_t), offsetof (nms_options, score_threshold),
+    offsetof (nms_options, max_detections), sizeof (nms_options), sizeof (nms_options) + 64 };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    size_t size = sizes[i];
+    char *memory = g_malloc (size + 8);
+    nms_options whole = { 0 };
+
+    memset (memory, 0x5a, size + 8);
+    nms_options_init ((nms_options *) memory, size);
+    for (size_t k = size; k < size + 8; k++)
+      g_assert_cmpint (memory[k], ==, 0x5a);
+    for (size_t k = sizeof whole; k < size; k++)
+      g_assert_cmpint (memory[k], ==, 0);
+    memcpy (&whole, memory, MIN (size, sizeof whole));
+    g_assert_cmpuint (whole.size, ==, size);
+    if (size >= offsetof (nms_options, score_threshold))
+      g_assert_cmpfloat (whole.iou_threshold, ==, 0.5f);
+    if (size >= offsetof (nms_options, max_detections))
+      g_assert_cmpfloat (whole.score_threshold, ==, -INFINITY);
+    if (size >= sizeof whole) {
+      g_assert_cmpuint (whole.max_detections, ==, 0);
+      g_assert_cmpuint (whole.max_per_class, ==, 0);
+      g_assert_cmpuint (whole.inclusive, ==, 0);
+      g_assert_cmpuint (whole.score_strict, ==, 0);
+      g_assert_cmpuint (whole.class_agnostic, ==, 0);
+      g_assert_cmpuint (whole.engine, ==, NMS_ENGINE_AUTO);
+      g_assert_cmpuint (whole.outputs, ==, 0);
+      g_assert_null (whole.class_options);
+      g_assert_cmpuint (whole.class_option_count, ==, 0);
+    }
+    g_free (memory);
+  }
+  nms_options_init (NULL, sizeof (nms_options));
+}
+
+/* No options and the defaults are one thing. */
+static void
+test_no_options (void)
+{
+  nms_boxes boxes = plain_boxes ();
+  nms_options options;
+  nms_result without, with;
+  int32_t kept[3];
+
+  nms_options_init (&options, sizeof options);
+  g_assert_cmpint (run (&boxes, NULL, &without), ==, NMS_OK);
+  memcpy (kept, without.kept, without.kept_count * sizeof *kept);
+  g_assert_cmpint (run (&boxes, &options, &with), ==, NMS_OK);
+  g_assert_cmpmem (kept, without.kept_count * sizeof *kept, with.kept,
+      with.kept_count * sizeof *kept);
+}
+
+/* Entries of class options that are longer than known: stepped over by size. */
+static void
+test_class_options (void)
+{
+  enum { EXTRA = 24, SIZE = sizeof (nms_class_options) + EXTRA };
+  static const int32_t ids[] = { 3, 3, 4 };
+  nms_boxes boxes = plain_boxes ();
+  nms_options options;
+  nms_result result;
+  char *entries = g_malloc0 (2 * SIZE);
+
+  boxes.class_id.data = ids;
+  nms_options_init (&options, sizeof options);
+  options.class_options = (const nms_class_options *) entries;
+  options.class_option_count = 2;
+  for (size_t i = 0; i < 2; i++) {
+    nms_class_options c = { .size = SIZE, .class_id = (int32_t) i + 3,
+      .set = i ? NMS_CLASS_SCORE_THRESHOLD : NMS_CLASS_IOU_THRESHOLD, .iou_threshold = 0.75f,
+      .score_threshold = 0.5f };
+    memcpy (entries + i * SIZE, &c, sizeof c);
+  }
+  g_assert_cmpint (run (&boxes, &options, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 2);     /* 0 and 1 under 0.75 */
+  g_assert_cmpuint (result.filtered_count, ==, 1); /* 2 under 0.5 */
+  entries[2 * SIZE - 1] = 1;
+  g_assert_cmpint (run (&boxes, &options, &result), ==, NMS_ERROR_ARGUMENT);
+  g_free (entries);
+}
+
+/* A longer result keeps its own tail. */
+static void
+test_result (void)
+{
+  nms_boxes boxes = plain_boxes ();
+  size_t size = sizeof (nms_result) + 16;
+  char *memory = g_malloc0 (size);
+  nms_result *result = (nms_result *) memory;
+
+  result->size = size;
+  g_assert_cmpint (nms_run (context, &boxes, NULL, result), ==, NMS_OK);
+  g_assert_cmpuint (result->size, ==, size);
+  g_assert_cmpuint (result->kept_count, ==, 2);
+  for (size_t i = sizeof (nms_result); i < size; i++)
+    g_assert_cmpint (memory[i], ==, 0);
+  g_free (memory);
+
+  nms_result small = { .size = sizeof small - 1 };
+  g_assert_cmpint (nms_run (context, &boxes, NULL, &small), ==, NMS_ERROR_ARGUMENT);
+  small.size = 0;
+  g_assert_cmpint (nms_run (context, &boxes, NULL, &small), ==, NMS_ERROR_ARGUMENT);
+
+  nms_result whole = { .size = sizeof whole };
+  nms_arrays arrays = { .size = sizeof arrays - 1 };
+  g_assert_cmpint (nms_run_into (context, &boxes, NULL, &arrays, &whole), ==, NMS_ERROR_ARGUMENT);
+}
+
+int
+main (int argc, char **argv)
+{
+  int status;
+
+  g_test_init (&argc, &argv, NULL);
+  context = nms_context_new ();
+  g_assert_nonnull (context);
+  g_test_add_func ("/struct-sizes/boxes", test_boxes);
+  g_test_add_func ("/struct-sizes/boxes-too-small", test_boxes_too_small);
+  g_test_add_func ("/struct-sizes/options", test_options);
+  g_test_add_func ("/struct-sizes/options-init", test_options_init);
+  g_test_add_func ("/struct-sizes/no-options", test_no_options);
+  g_test_add_func ("/struct-sizes/class-options", test_class_options);
+  g_test_add_func ("/struct-sizes/result", test_result);
+  status = g_test_run ();
+  nms_context_free (&context);
+  return status;
+}

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxoverlay: labels, colours, dashes and properties. */
+#include <gst/base/gstbasetransform.h>
+#include <gst/check/gstcheck.h>
+#include <math.h>
+#include <string.h>
+
+#include "pictures.h"
+
+#define WIDTH 320
+#define HEIGHT 240
+
+static GstVideoInfo
+video_info (void)
+{
+  GstVideoInfo info;
+
+  gst_video_info_init (&info);
+  gst_video_info_set_format (&info, GST_VIDEO_FORMAT_BGRx, WIDTH, HEIGHT);
+  return info;
+}
+
+typedef struct
+{
+  const gchar *label;
+  guint x, y, w, h;
+  gdouble score;
+  gint track;
+  const gchar *state;
+} TestBox;
+
+#define END { NULL, 0, 0, 0, 0, 0, 0, NULL }
+
+/* Boxes up to END; none: the empty frame. */
+static Picture *
+draw (const gchar * launch, const TestBox * boxes)
+{
+  GstVideoInfo info = video_info ();
+  GstHarness *h = overlay_new (launch, &info);
+  GstBuffer *buffer = video_buffer_new (&info);
+  Picture *picture;
+
+  for (; boxes != NULL && boxes->label != NULL; boxes++)
+    video_buffer_add_box (buffer, boxes->label, boxes->x, boxes->y, boxes->w, boxes->h,
+        boxes->score, boxes->track, boxes->state);
+  buffer = overlay_push (h, buffer);
+  picture = picture_read (&info, buffer);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+  return picture;
+}
+
+static Picture *
+draw_one (const gchar * launch, const gchar * label, gdouble score, gint track)
+{
+  TestBox boxes[] = { {label, 40, 80, 100, 100, score, track, NULL}, END };
+
+  return draw (launch, boxes);
+}
+
+/* How far the background of a label reaches to the right along a row. */
+static gint
+run_length (const Picture * picture, gint x, gint y, guint32 rgb)
+{
+  gint n = 0;
+
+  while (x + n < picture->width && picture_rgb (picture, x + n, y) == rgb)
+    n++;
+  return n;
+}
+
+/* The columns of label above the box that starts at 40, 80: 0 if there is none.
+ * The row right above the outline is background all along. */
+static gint
+label_width (const gchar * launch, const gchar * label, gdouble score, gint track)
+{
+  Picture *picture = draw_one (launch, label, score, track);
+  gint n = run_length (picture, 40, 79, picture_rgb (picture, 40, 80));
+
+  picture_free (picture);
+  return n;
+}
+
+GST_START_TEST (labels_what_is_known)
+{
+  gint label = label_width ("boxoverlay", "person", NAN, 0);
+  gint score = label_width ("boxoverlay", "", 0.91, 0);
+  gint both = label_width ("boxoverlay", "person", 0.91, 0);
+  gint all = label_width ("boxoverlay", "person", 0.91, 12);
+
+  g_assert_cmpint (label, >, 20);
+  g_assert_cmpint (score, >, 12);
+  g_assert_cmpint (both, >, label + 12);
+  g_assert_cmpint (both, <, label + score);
+  g_assert_cmpint (all, >, both + 8);
+  g_assert_cmpint (label_width ("boxoverlay", "", NAN, 0), ==, 0);
+  g_assert_cmpint (label_width ("boxoverlay", "", NAN, 7), >, 5);
+  g_assert_cmpint (label_width ("boxoverlay show-score=false", "person", 0.91, 0), ==, label);
+  g_assert_cmpint (label_width ("boxoverlay show-label=false", "person", 0.91, 3), ==, score);
+  g_assert_cmpint (label_width ("boxoverlay show-label=false show-score=false", "person", 0.91, 3),
+      ==, 0);
+}
+GST_END_TEST
+
+/* The ink is black or white, on a background of the outline's colour. */
+GST_START_TEST (labels_can_be_read)
+{
+  Picture *picture = draw_one ("boxoverlay font-desc=\"Sans Bold 20px\"", "person", 0.91, 0);
+  guint32 rgb = picture_rgb (picture, 40, 80);
+  gint width = run_length (picture, 40, 79, rgb), inked = 0;
+
+  for (gint y = 60; y < 80; y++) {
+    for (gint x = 40; x < 40 + width; x++) {
+      guint32 p = picture_rgb (picture, x, y);
+
+      inked += p == 0x000000 || p == 0xffffff;
+    }
+  }
+  g_assert_cmpint (inked, >, 100);
+  g_assert_cmpint (inked, <, 10 * width);
+  picture_free (picture);
+}
+GST_END_TEST
+
+/* A score set as a score, and as a class name: the same picture, in every
+ * locale. Both are grey. */
+GST_START_TEST (writes_scores_with_two_decimals_and_a_point)
+{
+  static const struct
+  {
+    gdouble score;
+    const gchar *text;
+  } rows[] = {
+    {0.91, "0.91"}, {0.9149, "0.91"}, {1.0, "1.00"}, {0.0, "0.00"}, {-0.001, "0.00"},
+    {0.999, "1.00"}, {12.5, "12.50"}, {-3.25, "-3.25"}, {1e9, "1e+09"}, {INFINITY, "inf"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    TestBox number[] = { {"", 40, 80, 100, 100, rows[i].score, 0, "suppressed"}, END };
+    TestBox text[] = { {rows[i].text, 40, 80, 100, 100, NAN, 0, "suppressed"}, END };
+    Picture *a = draw ("boxoverlay", number), *b = draw ("boxoverlay", text);
+
+    g_assert_cmpuint (picture_changed (a, b, 0, 0, WIDTH, HEIGHT), ==, 0);
+    picture_free (a);
+    picture_free (b);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST (keeps_labels_on_the_frame)
+{
+  static const guint at[][2] = { {0, 0}, {WIDTH - 20, 0}, {0, HEIGHT - 10}, {WIDTH - 4, 100},
+  {WIDTH - 10, HEIGHT - 10}, {100, 3}
+  };
+  Picture *before = draw ("boxoverlay", NULL);
+  Picture *whole = draw ("boxoverlay thickness=1", (TestBox[]) { {"person", 100, 100, 1, 1, 0.91,
+            0, NULL}, END });
+  guint full = picture_changed (before, whole, 0, 0, WIDTH, HEIGHT) - 1;
+
+  picture_free (whole);
+  for (guint i = 0; i < G_N_ELEMENTS (at); i++) {
+    TestBox boxes[] = { {"person", at[i][0], at[i][1], 1, 1, 0.91, 0, NULL}, END };
+    Picture *after = draw ("boxoverlay thickness=1", boxes);
+
+    /* The dot may lie under the label. */
+    g_assert_cmpuint (picture_changed (before, after, 0, 0, WIDTH, HEIGHT), >=, full);
+    picture_free (after);
+  }
+  picture_free (before);
+}
+GST_END_TEST
+
+GST_START_TEST (places_labels_inside_at_the_top)
+{
+  Picture *before = draw ("boxoverlay", NULL);
+  Picture *inside = draw ("boxoverlay", (TestBox[]) { {"person", 40, 4, 200, 100, 0.91, 0, NULL},
+        END });
+  Picture *above = draw ("boxoverlay", (TestBox[]) { {"person", 40, 104, 200, 100, 0.91, 0, NULL},
+        END });
+
+  g_assert_cmpuint (picture_changed (before, inside, 0, 0, WIDTH, 4), ==, 0);
+  g_assert_cmpuint (picture_changed (before, inside, 44, 8, 100, 14), >=, 56 * 6);
+  g_assert_cmpuint (picture_changed (before, above, 40, 92, 100, 104), >=, 60 * 12);
+  g_assert_cmpuint (picture_changed (before, above, 42, 106, 238, 200), ==, 0);
+  picture_free (before);
+  picture_free (inside);
+  picture_free (above);
+}
+GST_END_TEST
+
+/* Of two boxes in one place both labels are seen, the better one's above. */
+GST_START_TEST (keeps_labels_apart)
+{
+  TestBox boxes[] = {
+    {"car", 40, 80, 100, 100, 0.50, 0, NULL},
+    {"person", 40, 80, 100, 100, 0.90, 0, NULL},
+    END
+  };
+  Picture *person = draw_one ("boxoverlay", "person", 0.9, 0);
+  Picture *both = draw ("boxoverlay", boxes);
+  Picture *car = draw_one ("boxoverlay", "car", 0.5, 0);
+  guint32 car_rgb = picture_rgb (car, 40, 80);
+  guint of_car = 0, expected = 0;
+
+  g_assert_cmpuint (picture_changed (person, both, 40, 60, 100, 80), ==, 0);
+  for (gint y = 0; y < HEIGHT; y++) {
+    for (gint x = 0; x < WIDTH; x++) {
+      gboolean off_lines = x < 40 || x >= 140 || y < 80 || y >= 180;
+
+      of_car += off_lines && picture_rgb (both, x, y) == car_rgb;
+      expected += off_lines && picture_rgb (car, x, y) == car_rgb;
+    }
+  }
+  g_assert_cmpuint (expected, >, 300);
+  g_assert_cmpuint (of_car, ==, expected);
+  picture_free (person);
+  picture_free (both);
+  picture_free (car);
+}
+GST_END_TEST
+
+GST_START_TEST (colors_are_stable)
+{
+  static const struct
+  {
+    const gchar *label;
+    guint32 rgb;
+  } rows[] = {
+    {"person", 0xff6a95}, {"car", 0x7f74ff}, {"face", 0x09ddf2}, {"truck", 0xe88c03},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Picture *picture = draw_one ("boxoverlay", rows[i].label, 0.1 * i, 3);
+
+    g_assert_cmphex (picture_rgb (picture, 40, 100), ==, rows[i].rgb);
+    picture_free (picture);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST (colors_by_class_or_track)
+{
+  TestBox boxes[] = {
+    {"person", 10, 100, 40, 40, NAN, 1, NULL}, {"person", 80, 100, 40, 40, NAN, 2, NULL},
+    {"car", 150, 100, 40, 40, NAN, 1, NULL}, {"person", 220, 100, 40, 40, NAN, 0, NULL}, END
+  };
+  Picture *class = draw ("boxoverlay color-by=class", boxes);
+  Picture *track = draw ("boxoverlay color-by=track", boxes);
+
+  g_assert_cmphex (picture_rgb (class, 10, 120), ==, picture_rgb (class, 80, 120));
+  g_assert_cmphex (picture_rgb (class, 10, 120), !=, picture_rgb (class, 150, 120));
+  g_assert_cmphex (picture_rgb (track, 10, 120), !=, picture_rgb (track, 80, 120));
+  g_assert_cmphex (picture_rgb (track, 10, 120), ==, picture_rgb (track, 150, 120));
+  g_assert_cmphex (picture_rgb (track, 220, 120), ==, picture_rgb (class, 220, 120));
+  picture_free (class);
+  picture_free (track);
+}
+GST_END_TEST
+
+GST_START_TEST (dropped_boxes_are_grey_and_dashed)
+{
+  static const gchar *const states[] = { "suppressed", "below-score", "over-cap",
+    "too-few-neighbors", "no-score", "invalid"
+  };
+  Picture *before = draw ("boxoverlay", NULL), *kept;
+
+  for (guint i = 0; i < G_N_ELEMENTS (states); i++) {
+    TestBox boxes[] = { {"person", 40, 80, 120, 100, 0.9, 0, states[i]}, END };
+    Picture *after = draw ("boxoverlay thickness=2", boxes);
+    guint32 rgb = picture_rgb (after, 40, 80);
+    guint painted;
+
+    g_assert_cmphex (rgb >> 16, ==, rgb & 0xff);
+    g_assert_cmphex (rgb >> 16, ==, (rgb >> 8) & 0xff);
+    painted = picture_changed (before, after, 40, 178, 156, 180);
+    g_assert_cmpuint (painted, ==, 2 * 60);     /* 10 dashes of 6, 9 gaps and a bit */
+    g_assert_false (picture_same (before, after, 45, 178));
+    g_assert_true (picture_same (before, after, 46, 178));
+    g_assert_true (picture_same (before, after, 51, 178));
+    g_assert_false (picture_same (before, after, 52, 178));
+    painted = picture_changed (before, after, 158, 82, 160, 178);
+    g_assert_cmpuint (painted, >=, 90);
+    g_assert_cmpuint (painted, <=, 102);
+    picture_free (after);
+  }
+  kept = draw ("boxoverlay", (TestBox[]) { {"person", 40, 80, 120, 100, 0.9, 0, "kept"}, END });
+  g_assert_cmpuint (picture_changed (before, kept, 40, 178, 160, 180), ==, 240);
+  g_assert_cmphex (picture_rgb (kept, 40, 80), ==, 0xff6a95);
+  picture_free (kept);
+  picture_free (before);
+}
+GST_END_TEST
+
+/* Kept boxes lie on top, whatever the order of the metas is. */
+GST_START_TEST (dropped_boxes_lie_below)
+{
+  TestBox boxes[] = {
+    {"person", 40, 80, 120, 100, 0.9, 0, "kept"}, {"person", 40, 80, 120, 100, 0.8, 0, "suppressed"},
+    END
+  };
+  Picture *one = draw ("boxoverlay show-label=false show-score=false", (TestBox[]) { {"person", 40,
+            80, 120, 100, 0.9, 0, NULL}, END });
+  Picture *two = draw ("boxoverlay show-label=false show-score=false", boxes);
+
+  g_assert_cmpuint (picture_changed (one, two, 0, 0, WIDTH, HEIGHT), ==, 0);
+  picture_free (one);
+  picture_free (two);
+}
+GST_END_TEST
+
+GST_START_TEST (survives_any_label)
+{
+  gchar *endless = g_strnfill (1024 * 1024, 'x'), *stacked = g_strnfill (3000, 'e');
+  const gchar *labels[] = { "\xff\xfe\xc3", "caf\xe9", "<b>&amp;</", "two\nlines\ttab\x01\x7f",
+    "\xe4\xba\xba \xd8\xb9\xd8\xb1\xd8\xa8\xd9\x8a \xf0\x9f\x98\x80", "  ", "%s%n", endless, stacked,
+    "\xed\xa0\x80", "\xe2\x80\xae" "rtl", "\xcc\x81\xcc\x81\xcc\x81\xcc\x81"
+  };
+  gint width;
+
+  for (gsize i = 1; i + 1 < 3000; i += 2)
+    memcpy (stacked + i, "\xcc\x81", 2);
+  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
+    g_assert_cmpint (label_width ("boxoverlay", labels[i], 0.5, 0), >, 0);
+  /* Cut at half of the frame, with the score still behind it. */
+  width = label_width ("boxoverlay", endless, NAN, 0);
+  g_assert_cmpint (width, >, WIDTH / 2 - 15);
+  g_assert_cmpint (width, <, WIDTH / 2 + 15);
+  g_assert_cmpint (label_width ("boxoverlay", endless, 0.5, 0), >, width + 12);
+  g_free (endless);
+  g_free (stacked);
+}
+GST_END_TEST
+
+GST_START_TEST (survives_any_font)
+{
+  static const gchar *const fonts[] = { "", "No Such Family 12", "Sans 0", "Sans -4", "Sans 100000",
+    "12", "\xff\xfe", "Sans Bold Italic Condensed 9.5", ",,,", "Monospace 20px"
+  };
+  GstVideoInfo info = video_info ();
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+  GstElement *element = gst_harness_find_element (h, "boxoverlay");
+  Picture *before = draw ("boxoverlay", NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (fonts); i++) {
+    GstBuffer *buffer = video_buffer_new (&info);
+    Picture *picture;
+
+    g_object_set (element, "font-desc", fonts[i], NULL);
+    video_buffer_add_box (buffer, "person", 40, 120, 100, 100, 0.9, 0, NULL);
+    buffer = overlay_push (h, buffer);
+    picture = picture_read (&info, buffer);
+    g_assert_cmpuint (picture_changed (before, picture, 40, 0, WIDTH, 120), >, 150);
+    picture_free (picture);
+    gst_buffer_unref (buffer);
+  }
+  picture_free (before);
+  gst_object_unref (element);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (fonts_have_their_sizes)
+{
+  gint small = label_width ("boxoverlay font-desc=\"Sans 10px\"", "person", NAN, 0);
+  gint large = label_width ("boxoverlay font-desc=\"Sans 20px\"", "person", NAN, 0);
+  gint points = label_width ("boxoverlay font-desc=\"Sans 15\"", "person", NAN, 0);
+
+  g_assert_cmpint (large, >, small * 3 / 2);
+  g_assert_cmpint (ABS (points - large), <=, 2);
+}
+GST_END_TEST
+
+/* What a getter tells is the default that the property declares. */
+GST_START_TEST (properties_have_their_defaults)
+{
+  GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
+  GObjectClass *klass = G_OBJECT_GET_CLASS (element);
+  static const gchar *const names[] = { "thickness", "show-label", "show-score", "color-by",
+    "font-desc"
+  };
+  guint thickness;
+  gint color_by;
+  gchar *font;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    GParamSpec *pspec = g_object_class_find_property (klass, names[i]);
+    GValue value = G_VALUE_INIT;
+
+    g_assert_nonnull (pspec);
+    g_assert_true ((pspec->flags & GST_PARAM_MUTABLE_PLAYING) != 0);
+    g_value_init (&value, pspec->value_type);
+    g_object_get_property (G_OBJECT (element), names[i], &value);
+    g_assert_true (g_param_value_defaults (pspec, &value));
+    g_value_unset (&value);
+  }
+  g_object_get (element, "thickness", &thickness, "color-by", &color_by, NULL);
+  g_assert_cmpuint (thickness, ==, 2);
+  g_assert_cmpint (color_by, ==, 0);
+  g_object_set (element, "font-desc", NULL, "color-by", 1, "thickness", 64, NULL);
+  g_object_get (element, "thickness", &thickness, "color-by", &color_by, "font-desc", &font, NULL);
+  g_assert_cmpuint (thickness, ==, 64);
+  g_assert_cmpint (color_by, ==, 1);
+  g_assert_cmpstr (font, ==, "Sans Bold");
+  g_free (font);
+  gst_object_unref (element);
+}
+GST_END_TEST
+
+GST_START_TEST (thickness_has_its_range)
+{
+  GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
+  GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), "thickness");
+  static const struct
+  {
+    guint value;
+    gboolean valid;
+  } rows[] = { {0, FALSE}, {1, TRUE}, {64, TRUE}, {65, FALSE} };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GValue value = G_VALUE_INIT;
+
+    g_value_init (&value, G_TYPE_UINT);
+    g_value_set_uint (&value, rows[i].value);
+    g_assert_cmpint (g_param_value_validate (pspec, &value), ==, !rows[i].valid);
+  }
+  gst_object_unref (element);
+}
+GST_END_TEST
+
+GST_START_TEST (properties_change_while_playing)
+{
+  GstVideoInfo info = video_info ();
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+  GstElement *element = gst_harness_find_element (h, "boxoverlay");
+  static const gchar *const launch[] = { "boxoverlay thickness=9", "boxoverlay thickness=9 "
+      "show-label=false", "boxoverlay thickness=9 show-label=false show-score=false",
+    "boxoverlay thickness=9 show-label=false show-score=false color-by=track"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (launch); i++) {
+    GstBuffer *buffer = video_buffer_new (&info);
+    Picture *picture, *expected = draw_one (launch[i], "person", 0.9, 5);
+
+    g_object_set (element, "thickness", 9, "show-label", i < 1, "show-score", i < 2, "color-by",
+        i == 3, NULL);
+    video_buffer_add_box (buffer, "person", 40, 80, 100, 100, 0.9, 5, NULL);
+    buffer = overlay_push (h, buffer);
+    picture = picture_read (&info, buffer);
+    g_assert_cmpuint (picture_changed (expected, picture, 0, 0, WIDTH, HEIGHT), ==, 0);
+    picture_free (expected);
+    picture_free (picture);
+    gst_buffer_unref (buffer);
+  }
+  gst_object_unref (element);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (is_what_it_says)
+{
+  GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
+  GstElementFactory *factory = gst_element_get_factory (element);
+
+  g_assert_cmpstr (gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS), ==,
+      "Analyzer/Visualization/Video");
+  g_assert_cmpuint (gst_plugin_feature_get_rank (GST_PLUGIN_FEATURE (factory)), ==, GST_RANK_NONE);
+  g_assert_false (gst_base_transform_is_qos_enabled (GST_BASE_TRANSFORM (element)));
+  gst_object_unref (element);
+}
+GST_END_TEST
+
+static gpointer
+draw_many (gpointer data)
+{
+  for (guint i = 0; i < 20; i++) {
+    Picture *picture = draw_one ("boxoverlay", data, 0.01 * i, (gint) i);
+
+    g_assert_cmpint (run_length (picture, 40, 79, picture_rgb (picture, 40, 80)), >, 20);
+    picture_free (picture);
+  }
+  return NULL;
+}
+
+/* Each stream sets its own texts; fonts are shared below. */
+GST_START_TEST (many_streams_draw_at_once)
+{
+  static const gchar *const labels[] = { "person", "\xe4\xba\xba person", "traffic light", "caf\xe9" };
+  GThread *threads[8];
+
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("stream", draw_many, (gpointer) labels[i % 4]);
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+}
+GST_END_TEST
+
+static Suite *
+boxoverlay_labels_suite (void)
+{
+  Suite *s = suite_create ("boxoverlay-labels");
+  TCase *tc = tcase_create ("labels");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, labels_what_is_known);
+  tcase_add_test (tc, labels_can_be_read);
+  tcase_add_test (tc, writes_scores_with_two_decimals_and_a_point);
+  tcase_add_test (tc, keeps_labels_on_the_frame);
+  tcase_add_test (tc, places_labels_inside_at_the_top);
+  tcase_add_test (tc, keeps_labels_apart);
+  tcase_add_test (tc, colors_are_stable);
+  tcase_add_test (tc, colors_by_class_or_track);
+  tcase_add_test (tc, dropped_boxes_are_grey_and_dashed);
+  tcase_add_test (tc, dropped_boxes_lie_below);
+  tcase_add_test (tc, survives_any_label);
+  tcase_add_test (tc, survives_any_font);
+  tcase_add_test (tc, fonts_have_their_sizes);
+  tcase_add_test (tc, properties_have_their_defaults);
+  tcase_add_test (tc, thickness_has_its_range);
+  tcase_add_test (tc, properties_change_while_playing);
+  tcase_add_test (tc, is_what_it_says);
+  tcase_add_test (tc, many_streams_draw_at_once);
+  return s;
+}
+
+GST_CHECK_MAIN (boxoverlay_labels);

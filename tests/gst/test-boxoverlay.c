@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxoverlay: outlines in every format, what is left alone, hostile boxes. */
+#include <gst/check/gstcheck.h>
+#include <math.h>
+#include <string.h>
+
+#include "pictures.h"
+
+#define OUTLINES "boxoverlay show-label=false show-score=false"
+#define FRAME_WIDTH 96
+#define FRAME_HEIGHT 64
+
+static GstVideoInfo
+video_info (GstVideoFormat format, gint width, gint height)
+{
+  GstVideoInfo info;
+
+  gst_video_info_init (&info);
+  g_assert_true (gst_video_info_set_format (&info, format, width, height));
+  return info;
+}
+
+/* Draws one box without a label; frees nothing of the caller's. */
+static Picture *
+draw_box (const GstVideoInfo * info, const gchar * launch, guint x, guint y, guint w, guint h)
+{
+  GstHarness *harness = overlay_new (launch, info);
+  GstBuffer *buffer = video_buffer_new (info);
+  Picture *picture;
+
+  video_buffer_add_box (buffer, "person", x, y, w, h, NAN, 0, NULL);
+  buffer = overlay_push (harness, buffer);
+  picture = picture_read (info, buffer);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  return picture;
+}
+
+static Picture *
+blank (const GstVideoInfo * info)
+{
+  GstBuffer *buffer = video_buffer_new (info);
+  Picture *picture = picture_read (info, buffer);
+
+  gst_buffer_unref (buffer);
+  return picture;
+}
+
+static guint32
+color_of_person (void)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_BGRx, FRAME_WIDTH, FRAME_HEIGHT);
+  Picture *picture = draw_box (&info, OUTLINES, 8, 8, 40, 40);
+  guint32 rgb = picture_rgb (picture, 8, 8);
+
+  picture_free (picture);
+  return rgb;
+}
+
+static gint
+snap (gint v, gint step)
+{
+  return (2 * v + step) / (2 * step) * step;
+}
+
+/* Every pixel of one drawn box: on the outline of the expected colour, and as
+ * before everywhere else. */
+static void
+check_format (GstVideoFormat format, gint width, gint height, guint32 rgb)
+{
+  GstVideoInfo info = video_info (format, width, height);
+  const GstVideoFormatInfo *finfo = info.finfo;
+  gint step_x = 1 << MAX (finfo->w_sub[1], 0), step_y = 1 << MAX (finfo->h_sub[1], 0);
+  gint x1, y1, x2, y2, tx, ty;
+  Picture *before = blank (&info), *after = draw_box (&info, OUTLINES, 13, 11, 50, 34);
+
+  if (finfo->n_components < 3)
+    step_x = step_y = 1;
+  x1 = snap (13, step_x);
+  x2 = snap (63, step_x);
+  y1 = snap (11, step_y);
+  y2 = snap (45, step_y);
+  tx = MAX (2, step_x);
+  ty = MAX (2, step_y);
+  if (GST_VIDEO_INFO_IS_GRAY (&info)) {
+    guint luma = (guint) lrint (0.299 * (rgb >> 16) + 0.587 * ((rgb >> 8) & 255) +
+        0.114 * (rgb & 255));
+
+    rgb = luma << 16 | luma << 8 | luma;
+  }
+  for (gint y = 0; y < height; y++) {
+    for (gint x = 0; x < width; x++) {
+      gboolean inside = x >= x1 && x < x2 && y >= y1 && y < y2;
+      gboolean hollow = x >= x1 + tx && x < x2 - tx && y >= y1 + ty && y < y2 - ty;
+
+      if (!inside || hollow) {
+        if (!picture_same (before, after, x, y))
+          g_error ("%s: pixel %d,%d changed", finfo->name, x, y);
+      } else if (rgb_distance (picture_rgb (after, x, y), rgb) > 4) {
+        g_error ("%s: pixel %d,%d is %06x, not %06x", finfo->name, x, y,
+            picture_rgb (after, x, y), rgb);
+      } else if (after->has_alpha) {
+        g_assert_cmpuint (picture_alpha (after, x, y), ==, 255);
+      }
+    }
+  }
+  picture_free (before);
+  picture_free (after);
+}
+
+static const GValue *
+template_formats (GstElement * element)
+{
+  GstPadTemplate *template = gst_element_get_pad_template (element, "sink");
+  GstCaps *caps = gst_pad_template_get_caps (template);
+  const GValue *list = gst_structure_get_value (gst_caps_get_structure (caps, 0), "format");
+
+  g_assert_cmpuint (gst_caps_get_size (caps), ==, 1);
+  gst_caps_unref (caps);        /* the template holds it */
+  return list;
+}
+
+GST_START_TEST (paints_each_listed_format)
+{
+  GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
+  const GValue *list = template_formats (element);
+  guint32 rgb = color_of_person ();
+
+  for (guint i = 0; i < gst_value_list_get_size (list); i++) {
+    const gchar *name = g_value_get_string (gst_value_list_get_value (list, i));
+    GstVideoFormat format = gst_video_format_from_string (name);
+
+    check_format (format, FRAME_WIDTH, FRAME_HEIGHT, rgb);
+    check_format (format, FRAME_WIDTH + 1, FRAME_HEIGHT + 1, rgb);
+  }
+  gst_object_unref (element);
+}
+GST_END_TEST
+
+GST_START_TEST (lists_the_formats_of_video)
+{
+  static const gchar *const wanted[] = {
+    "I420", "YV12", "NV12", "NV21", "Y42B", "Y444", "YUY2", "UYVY", "YVYU", "AYUV", "RGB",
+    "BGR", "RGBx", "BGRx", "xRGB", "xBGR", "RGBA", "BGRA", "ARGB", "ABGR", "GRAY8", "NV16",
+    "GRAY16_LE", "I420_10LE", "P010_10LE",
+  };
+  static const gchar *const unwanted[] = { "v210", "RGB8P", "RGB16", "NV12_64Z32", "v216" };
+  GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
+  const GValue *list = template_formats (element);
+
+  for (guint k = 0; k < G_N_ELEMENTS (wanted) + G_N_ELEMENTS (unwanted); k++) {
+    gboolean want = k < G_N_ELEMENTS (wanted), found = FALSE;
+    const gchar *name = want ? wanted[k] : unwanted[k - G_N_ELEMENTS (wanted)];
+
+    for (guint i = 0; i < gst_value_list_get_size (list); i++)
+      found |= strcmp (g_value_get_string (gst_value_list_get_value (list, i)), name) == 0;
+    if (found != want)
+      g_error ("%s is %slisted", name, found ? "" : "not ");
+  }
+  gst_object_unref (element);
+}
+GST_END_TEST
+
+/* The same colour comes back through each matrix and range. */
+GST_START_TEST (follows_the_colorimetry)
+{
+  static const gchar *const colorimetry[] = { "bt601", "bt709", "bt2020", "1:4:0:0", "1:3:0:0" };
+  guint32 rgb = color_of_person ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (colorimetry); i++) {
+    GstVideoInfo info = video_info (GST_VIDEO_FORMAT_Y444, FRAME_WIDTH, FRAME_HEIGHT);
+    Picture *picture;
+
+    g_assert_true (gst_video_colorimetry_from_string (&info.colorimetry, colorimetry[i]));
+    picture = draw_box (&info, OUTLINES, 8, 8, 40, 40);
+    g_assert_cmpint (rgb_distance (picture_rgb (picture, 9, 9), rgb), <=, 3);
+    picture_free (picture);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST (passes_buffers_without_boxes_as_they_are)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+  GstBuffer *in, *out;
+
+  gst_buffer_unref (overlay_push (h, video_buffer_new (&info)));        /* becomes DISCONT */
+  for (guint hint = 0; hint < 2; hint++) {
+    in = video_buffer_new (&info);
+    if (hint == 1)
+      gst_video_region_of_interest_meta_add_param (gst_buffer_add_video_region_of_interest_meta
+          (in, "hint", 8, 8, 30, 30), gst_structure_new ("roi/x264enc", "delta-qp", G_TYPE_FLOAT,
+              -5.0f, NULL));
+    gst_buffer_ref (in);        /* another branch holds it */
+    out = overlay_push (h, in);
+    g_assert_true (out == in);
+    gst_buffer_unref (out);
+    gst_buffer_unref (in);
+  }
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (paints_in_place_where_it_may)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+  GstBuffer *in = video_buffer_new (&info), *out;
+  GstMemory *memory = gst_buffer_peek_memory (in, 0);
+
+  video_buffer_add_box (in, "person", 8, 8, 40, 40, 0.5, 0, NULL);
+  out = overlay_push (h, in);
+  g_assert_true (out == in && gst_buffer_peek_memory (out, 0) == memory);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (leaves_other_branches_untouched)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_NV12, FRAME_WIDTH, FRAME_HEIGHT);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+  GstBuffer *in = video_buffer_new (&info), *out;
+  Picture *before = picture_read (&info, in), *branch, *drawn;
+
+  video_buffer_add_box (in, "person", 8, 8, 40, 40, 0.5, 0, NULL);
+  out = overlay_push (h, gst_buffer_ref (in));
+  branch = picture_read (&info, in);
+  drawn = picture_read (&info, out);
+  g_assert_true (out != in);
+  g_assert_cmpuint (picture_changed (before, branch, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), ==, 0);
+  g_assert_cmpuint (picture_changed (before, drawn, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), >, 200);
+  g_assert_nonnull (gst_buffer_get_video_region_of_interest_meta_id (out, 0));
+  picture_free (before);
+  picture_free (branch);
+  picture_free (drawn);
+  gst_buffer_unref (in);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+/* Only the picture's part of the memory is written, wherever boxes lie. */
+GST_START_TEST (clips_boxes_to_the_frame)
+{
+  static const gint64 at[] = { G_MININT32, -1000, -20, -1, 0, 1, 90, 95, 96, 97, 5000, G_MAXINT32 };
+  static const guint size[] = { 0, 1, 2, 3, 30, 200, G_MAXINT32, G_MAXUINT32 };
+  static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YUY2,
+    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_P010_10LE
+  };
+  const gsize guard = 4096;
+
+  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
+    GstVideoInfo info = video_info (formats[f], FRAME_WIDTH + 1, FRAME_HEIGHT + 1);
+    GstHarness *h = overlay_new ("boxoverlay thickness=5", &info);
+    gsize bytes = GST_VIDEO_INFO_SIZE (&info);
+    guint8 *memory = g_malloc (bytes + 2 * guard);
+
+    for (guint k = 0; k < G_N_ELEMENTS (at) * G_N_ELEMENTS (at) * G_N_ELEMENTS (size); k++) {
+      GstBuffer *buffer = gst_buffer_new_wrapped_full (0, memory, bytes + 2 * guard, guard, bytes,
+          NULL, NULL);
+
+      memset (memory, 0x50, bytes + 2 * guard);
+      video_buffer_add_box (buffer, "person", (guint) at[k % G_N_ELEMENTS (at)],
+          (guint) at[k / G_N_ELEMENTS (at) % G_N_ELEMENTS (at)],
+          size[k / (G_N_ELEMENTS (at) * G_N_ELEMENTS (at))], size[(k + k / 7) % 8], 0.5, 3,
+          k % 3 == 0 ? "suppressed" : NULL);
+      gst_buffer_unref (overlay_push (h, buffer));
+      for (gsize i = 0; i < guard; i++)
+        g_assert_true (memory[i] == 0x50 && memory[guard + bytes + i] == 0x50);
+    }
+    g_free (memory);
+    gst_harness_teardown (h);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST (draws_nothing_for_boxes_off_the_frame)
+{
+  static const gint boxes[][4] = { {-50, 10, 40, 20}, {96, 10, 40, 20}, {10, -30, 20, 30},
+  {10, 64, 20, 10}, {3000, 3000, 5, 5}
+  };
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  Picture *before = blank (&info);
+
+  for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
+    Picture *after = draw_box (&info, "boxoverlay", (guint) boxes[i][0], (guint) boxes[i][1],
+        (guint) boxes[i][2], (guint) boxes[i][3]);
+
+    g_assert_cmpuint (picture_changed (before, after, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), ==, 0);
+    picture_free (after);
+  }
+  picture_free (before);
+}
+GST_END_TEST
+
+/* Of a box that leaves the frame, the edges outside are not drawn inside. */
+GST_START_TEST (draws_the_visible_edges_only)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_GRAY8, FRAME_WIDTH, FRAME_HEIGHT);
+  Picture *before = blank (&info);
+  Picture *after = draw_box (&info, OUTLINES, (guint) - 20, 10, 60, 30);
+
+  g_assert_cmpuint (picture_changed (before, after, 0, 12, 38, 38), ==, 0);
+  g_assert_cmpuint (picture_changed (before, after, 0, 10, 40, 12), ==, 80);
+  g_assert_cmpuint (picture_changed (before, after, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), ==,
+      2 * 80 + 2 * 26);
+  picture_free (before);
+  picture_free (after);
+}
+GST_END_TEST
+
+GST_START_TEST (shows_an_empty_box_as_a_dot)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  Picture *before = blank (&info), *after = draw_box (&info, OUTLINES " thickness=3", 20, 20, 0, 0);
+
+  g_assert_cmpuint (picture_changed (before, after, 20, 20, 24, 24), ==, 16);
+  g_assert_cmpuint (picture_changed (before, after, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), ==, 16);
+  picture_free (before);
+  picture_free (after);
+}
+GST_END_TEST
+
+GST_START_TEST (draws_in_the_given_thickness)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_BGRx, 200, 200);
+
+  for (gint thickness = 1; thickness <= 64; thickness++) {
+    gchar *launch = g_strdup_printf (OUTLINES " thickness=%d", thickness);
+    Picture *before = blank (&info), *after = draw_box (&info, launch, 10, 10, 150, 150);
+    gint hole = MAX (150 - 2 * thickness, 0);
+
+    g_assert_cmpuint (picture_changed (before, after, 0, 0, 200, 200), ==,
+        150 * 150 - hole * hole);
+    picture_free (before);
+    picture_free (after);
+    g_free (launch);
+  }
+}
+GST_END_TEST
+
+/* Doubles win over integers where they agree; nonsense in them is harmless. */
+GST_START_TEST (survives_any_numbers)
+{
+  static const gdouble odd[] = { NAN, INFINITY, -INFINITY, 1e300, -1e300, 0.0, 0.5, -0.0 };
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+
+  for (guint k = 0; k < 8 * 8 * 8; k++) {
+    GstBuffer *buffer = video_buffer_new (&info);
+
+    gst_video_region_of_interest_meta_add_param (gst_buffer_add_video_region_of_interest_meta
+        (buffer, "person", 10, 10, 20, 20), gst_structure_new ("detection",
+            "x_min", G_TYPE_DOUBLE, odd[k % 8], "y_min", G_TYPE_DOUBLE, odd[k / 8 % 8],
+            "x_max", G_TYPE_DOUBLE, odd[k / 64], "y_max", G_TYPE_DOUBLE, odd[(k + 3) % 8],
+            "confidence", G_TYPE_DOUBLE, odd[k % 7], NULL));
+    gst_buffer_unref (overlay_push (h, buffer));
+  }
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+/* Planes of odd strides, apart from each other, in memories of their own. */
+GST_START_TEST (honours_the_video_meta)
+{
+  const gint width = 33, height = 17, strides[] = { 41, 23, 29 };
+  const gsize plane_bytes[] = { 41 * 17, 23 * 9, 29 * 9 };
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, width, height);
+  GstHarness *h = overlay_new (OUTLINES, &info);
+  GstBuffer *buffer = gst_buffer_new ();
+  gsize offsets[GST_VIDEO_MAX_PLANES] = { 0, plane_bytes[0], plane_bytes[0] + plane_bytes[1] };
+  gint meta_strides[GST_VIDEO_MAX_PLANES] = { strides[0], strides[1], strides[2] };
+  Picture *expected = draw_box (&info, OUTLINES, 4, 4, 20, 10), *picture;
+
+  for (guint i = 0; i < 3; i++) {
+    gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, plane_bytes[i], NULL));
+  }
+  gst_buffer_memset (buffer, 0, 0x50, gst_buffer_get_size (buffer));
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, width,
+      height, 3, offsets, meta_strides);
+  video_buffer_add_box (buffer, "person", 4, 4, 20, 10, NAN, 0, NULL);
+  buffer = overlay_push (h, buffer);
+  picture = picture_read (&info, buffer);
+  g_assert_cmpuint (picture_changed (expected, picture, 0, 0, width, height), ==, 0);
+  picture_free (expected);
+  picture_free (picture);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (warns_once_of_short_buffers)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+
+  gst_element_set_bus (h->element, bus);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 100, NULL);
+
+    gst_buffer_memset (buffer, 0, 0, 100);
+    video_buffer_add_box (buffer, "person", 4, 4, 20, 10, NAN, 0, NULL);
+    buffer = overlay_push (h, buffer);
+    g_assert_cmpuint (gst_buffer_get_size (buffer), ==, 100);
+    gst_buffer_unref (buffer);
+  }
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_WARNING);
+  gst_message_unref (message);
+  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR));
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (copies_read_only_memory)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstHarness *h = overlay_new (OUTLINES, &info);
+  gsize bytes = GST_VIDEO_INFO_SIZE (&info);
+  guint8 *memory = g_malloc (bytes);
+  GstBuffer *buffer = gst_buffer_new_wrapped_full (GST_MEMORY_FLAG_READONLY, memory, bytes, 0,
+      bytes, memory, g_free);
+  Picture *expected = draw_box (&info, OUTLINES, 4, 4, 20, 10), *picture;
+
+  memset (memory, 0x50, bytes);
+  video_buffer_add_box (buffer, "person", 4, 4, 20, 10, NAN, 0, NULL);
+  buffer = overlay_push (h, buffer);
+  picture = picture_read (&info, buffer);
+  g_assert_cmpuint (picture_changed (expected, picture, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), ==, 0);
+  picture_free (expected);
+  picture_free (picture);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (follows_caps_that_change)
+{
+  static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_RGB,
+    GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_I420
+  };
+  GstVideoInfo info = video_info (formats[0], 320, 240);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+
+  for (guint i = 0; i < 12; i++) {
+    GstBuffer *buffer;
+    Picture *picture, *fresh;
+
+    info = video_info (formats[i % 4], 320 - 20 * (gint) i, 240 + 100 * (gint) (i % 3));
+    overlay_set_info (h, &info);
+    buffer = video_buffer_new (&info);
+    video_buffer_add_box (buffer, "person", 20, 40, 80, 60, NAN, 0, NULL);
+    buffer = overlay_push (h, buffer);
+    picture = picture_read (&info, buffer);
+    fresh = draw_box (&info, "boxoverlay", 20, 40, 80, 60);
+    g_assert_cmpuint (picture_changed (picture, fresh, 0, 0, info.width, info.height), ==, 0);
+    picture_free (picture);
+    picture_free (fresh);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (passes_gaps_and_eos)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+  gboolean gap = FALSE, eos = FALSE;
+  GstEvent *event;
+
+  gst_buffer_unref (overlay_push (h, video_buffer_new (&info)));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_gap (0, GST_SECOND)));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
+  while ((event = gst_harness_try_pull_event (h)) != NULL) {
+    gap |= GST_EVENT_TYPE (event) == GST_EVENT_GAP;
+    eos |= GST_EVENT_TYPE (event) == GST_EVENT_EOS;
+    gst_event_unref (event);
+  }
+  g_assert_true (gap && eos);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (draws_a_hundred_thousand_boxes)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, 640, 480);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+  GstBuffer *buffer = video_buffer_new (&info);
+  Picture *before = picture_read (&info, buffer), *after;
+
+  for (guint i = 0; i < 100000; i++) {
+    gchar label[16];
+
+    g_snprintf (label, sizeof label, "thing %u", i % 5000);
+    gst_buffer_add_video_region_of_interest_meta (buffer, label, i * 7919 % 600, i * 104729 % 440,
+        1 + i % 300, 1 + i % 200);
+  }
+  buffer = overlay_push (h, buffer);
+  after = picture_read (&info, buffer);
+  g_assert_cmpuint (picture_changed (before, after, 0, 0, 640, 480), >, 200000);
+  picture_free (before);
+  picture_free (after);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (starts_again_and_again)
+{
+  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=5 ! "
+      "video/x-raw,width=64,height=48 ! boxoverlay ! fakesink", NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+
+  for (guint i = 0; i < 10; i++) {
+    GstMessage *message;
+
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
+        GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+    gst_message_unref (message);
+    gst_element_set_state (pipeline, i % 2 ? GST_STATE_NULL : GST_STATE_READY);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST
+
+static Suite *
+boxoverlay_suite (void)
+{
+  Suite *s = suite_create ("boxoverlay");
+  TCase *tc = tcase_create ("outlines");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, paints_each_listed_format);
+  tcase_add_test (tc, lists_the_formats_of_video);
+  tcase_add_test (tc, follows_the_colorimetry);
+  tcase_add_test (tc, passes_buffers_without_boxes_as_they_are);
+  tcase_add_test (tc, paints_in_place_where_it_may);
+  tcase_add_test (tc, leaves_other_branches_untouched);
+  tcase_add_test (tc, clips_boxes_to_the_frame);
+  tcase_add_test (tc, draws_nothing_for_boxes_off_the_frame);
+  tcase_add_test (tc, draws_the_visible_edges_only);
+  tcase_add_test (tc, shows_an_empty_box_as_a_dot);
+  tcase_add_test (tc, draws_in_the_given_thickness);
+  tcase_add_test (tc, survives_any_numbers);
+  tcase_add_test (tc, honours_the_video_meta);
+  tcase_add_test (tc, warns_once_of_short_buffers);
+  tcase_add_test (tc, copies_read_only_memory);
+  tcase_add_test (tc, follows_caps_that_change);
+  tcase_add_test (tc, passes_gaps_and_eos);
+  tcase_add_test (tc, draws_a_hundred_thousand_boxes);
+  tcase_add_test (tc, starts_again_and_again);
+  return s;
+}
+
+GST_CHECK_MAIN (boxoverlay);

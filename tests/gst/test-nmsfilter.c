@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter: which boxes of a buffer stay: thresholds, caps, invalid boxes,
+ * action=tag, what is no detection, which coordinates count.
+ */
+#include "gstboxes.h"
+
+#include <fenv.h>
+#include <math.h>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+/* Two boxes of 100x100 side by side shifted by 50: inter 5000, union 15000,
+ * IoU 1/3. Shifted by 20: 8000 / 12000 = 2/3. */
+static GstBuffer *
+two_objects (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, "person", 100, 100, 100, 100, 0.6);
+  add_scored (buffer, 2, "person", 120, 100, 100, 100, 0.9);    /* 2/3 with 1 */
+  add_scored (buffer, 3, "person", 300, 100, 100, 100, 0.5);
+  add_scored (buffer, 4, "person", 350, 100, 100, 100, 0.4);    /* 1/3 with 3 */
+  return buffer;
+}
+
+static void
+expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
+{
+  GstBuffer *out = filtered (launch_line, buffer);
+
+  if (g_strcmp0 (ids_on (out), ids) != 0)
+    g_error ("%s left \"%s\", not \"%s\"", launch_line, ids_on (out), ids);
+  gst_buffer_unref (out);
+}
+
+static void
+test_overlap (void)
+{
+  expect ("nmsfilter", two_objects (), "2 3 4");
+  expect ("nmsfilter iou-threshold=0.3", two_objects (), "2 3");
+  expect ("nmsfilter iou-threshold=0.7", two_objects (), "1 2 3 4");
+  expect ("nmsfilter iou-threshold=1.0", two_objects (), "1 2 3 4");
+  expect ("nmsfilter iou-threshold=0", two_objects (), "2 3");
+}
+
+static void
+test_engines (void)
+{
+  static const gchar *const engines[] = { "auto", "sequential", "sorted" };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (engines); i++) {
+    gchar *line = g_strdup_printf ("nmsfilter engine=%s iou-threshold=0.3", engines[i]);
+    GstHarness *h = harness_new (line);
+    gchar *used;
+
+    g_object_get (h->element, "engine-in-use", &used, NULL);
+    g_assert_null (used);
+    gst_buffer_unref (through (h, frame_new (0)));
+    g_object_get (h->element, "engine-in-use", &used, NULL);
+    g_assert_null (used);
+    gst_buffer_unref (through (h, two_objects ()));
+    g_object_get (h->element, "engine-in-use", &used, NULL);
+    g_assert_nonnull (used);
+    g_assert_nonnull (strchr (used, '/'));
+    if (i > 0)
+      g_assert_true (g_str_has_prefix (used, engines[i]));
+    else
+      g_assert_false (g_str_has_prefix (used, "auto"));
+    g_free (used);
+    gst_harness_teardown (h);
+    expect (line, two_objects (), "2 3");
+    g_free (line);
+  }
+}
+
+/* 100x100 and 100x50 inside it: IoU is exactly 0.5. */
+static GstBuffer *
+at_the_threshold (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  add_scored (buffer, 2, "a", 0, 0, 100, 50, 0.7);
+  return buffer;
+}
+
+static void
+test_inclusive (void)
+{
+  expect ("nmsfilter iou-threshold=0.5", at_the_threshold (), "1 2");
+  expect ("nmsfilter iou-threshold=0.5 inclusive=true", at_the_threshold (), "1");
+}
+
+static void
+test_score_threshold (void)
+{
+  expect ("nmsfilter score-threshold=0.7", at_the_threshold (), "1 2");
+  expect ("nmsfilter score-threshold=0.70001", at_the_threshold (), "1");
+  expect ("nmsfilter score-threshold=0.95", at_the_threshold (), "");
+}
+
+static void
+test_default_keeps_any_score (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, "a", 0, 0, 10, 10, -3.0);
+  add_scored (buffer, 2, "a", 100, 0, 10, 10, -INFINITY);
+  add_scored (buffer, 3, "a", 200, 0, 10, 10, INFINITY);
+  add_scored (buffer, 4, "a", 300, 0, 10, 10, -1e300);
+  expect ("nmsfilter", buffer, "1 2 3 4");
+}
+
+static void
+test_caps (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, "a", 0, 0, 10, 10, 0.1);
+  add_scored (buffer, 2, "a", 100, 0, 10, 10, 0.5);
+  add_scored (buffer, 3, "b", 200, 0, 10, 10, 0.2);
+  add_scored (buffer, 4, "a", 300, 0, 10, 10, 0.9);
+  expect ("nmsfilter max-detections=2", gst_buffer_ref (buffer), "2 4");
+  expect ("nmsfilter max-per-class=1", gst_buffer_ref (buffer), "3 4");
+  expect ("nmsfilter max-per-class=1 class-agnostic=true", gst_buffer_ref (buffer), "3 4");
+  expect ("nmsfilter max-detections=1 max-per-class=5", buffer, "4");
+}
+
+static void
+test_ties (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, "a", 5, 0, 100, 100, 0.5);
+  add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.5);
+  add_scored (buffer, 3, "a", 400, 0, 10, 10, -0.0);
+  add_scored (buffer, 4, "a", 400, 0, 10, 10, 0.0);
+  expect ("nmsfilter", buffer, "1 3");
+}
+
+static void
+test_invalid (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0), *out;
+
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, NAN);
+  add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.1);
+  /* without area: they overlap nothing and stay */
+  add_scored (buffer, 3, "a", 10, 10, 0, 50, 0.9);
+  add_scored (buffer, 4, "a", 10, 10, 0, 0, 0.9);
+  add_scored (buffer, 5, "a", 10, 10, 0, 50, 0.9);
+  out = through (h, buffer);
+  assert_ids (out, "2 3 4 5");
+  gst_buffer_unref (out);
+  g_assert_cmpuint (stat_of (h->element, "invalid"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 4);
+  gst_harness_teardown (h);
+}
+
+static void
+test_stats_add_up (void)
+{
+  static const gchar *const drops[] = { "suppressed", "below-score", "over-cap",
+    "too-few-neighbors", "no-score", "invalid"
+  };
+  GstHarness *h = harness_new ("nmsfilter score-threshold=0.3 max-detections=3 classes=a,b "
+      "min-neighbors=1");
+  GstBuffer *buffer = frame_new (0), *out;
+  guint64 dropped = 0;
+  guint i;
+
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  add_scored (buffer, 2, "a", 5, 0, 100, 100, 0.8);     /* suppressed */
+  add_scored (buffer, 3, "a", 200, 0, 100, 100, 0.2);   /* below-score */
+  add_scored (buffer, 4, "b", 400, 0, 100, 100, 0.7);
+  add_scored (buffer, 5, "b", 0, 200, 100, 100, 0.6);
+  add_scored (buffer, 6, "b", 0, 350, 100, 100, 0.5);   /* over-cap */
+  add_scored (buffer, 7, "b", 300, 350, 100, 100, NAN); /* invalid */
+  add_region (buffer, 8, "a", 500, 400, 20, 20);        /* too-few-neighbors */
+  add_region (buffer, 9, "c", 500, 400, 20, 20);        /* not-selected */
+  out = through (h, buffer);
+  assert_ids (out, "1 4 5 9");
+  gst_buffer_unref (out);
+
+  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 9);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 4);
+  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "below-score"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "over-cap"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "too-few-neighbors"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "no-score"), ==, 0);
+  g_assert_cmpuint (stat_of (h->element, "invalid"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "not-selected"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 2);
+  g_assert_cmpuint (stat_of (h->element, "time"), >, 0);
+  for (i = 0; i < G_N_ELEMENTS (drops); i++)
+    dropped += stat_of (h->element, drops[i]);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out") + dropped, ==, 9);
+  gst_harness_teardown (h);
+}
+
+/* ---------------------------------------------------------------------- tag */
+
+static void
+test_tag (void)
+{
+  GstHarness *h = harness_new ("nmsfilter action=tag score-threshold=0.3 max-detections=2 "
+      "classes=a missing-score=drop");
+  GstBuffer *buffer = frame_new (0), *out;
+  GstVideoRegionOfInterestMeta *roi;
+
+  roi = add_scored (buffer, 1, "a", 5, 0, 100, 100, 0.8);
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms",
+          "state", G_TYPE_STRING, "kept", "other", G_TYPE_INT, 3, NULL));
+  add_region (buffer, 2, "a", 0, 0, 100, 100);
+  roi = add_scored (buffer, 3, "a", 0, 0, 100, 100, 0.9);
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms",
+          "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, 0, NULL));
+  add_scored (buffer, 4, "a", 200, 0, 100, 100, 0.1);
+  add_scored (buffer, 5, "a", 200, 0, 100, 100, NAN);
+  add_scored (buffer, 6, "b", 200, 0, 100, 100, 0.9);
+  add_scored (buffer, 7, "a", 300, 0, 100, 100, 0.7);
+  add_scored (buffer, 8, "a", 400, 0, 100, 100, 0.6);
+  out = through (h, buffer);
+  assert_ids (out, "1 2 3 4 5 6 7 8");
+  assert_tag (out, 1, "suppressed:2");  /* by the detection at position 2: id 3 */
+  assert_tag (out, 2, "no-score");
+  assert_tag (out, 3, "kept");
+  assert_tag (out, 4, "below-score");
+  assert_tag (out, 5, "invalid");
+  assert_tag (out, 6, "");
+  assert_tag (out, 7, "kept");
+  assert_tag (out, 8, "over-cap");
+  roi = gst_buffer_get_video_region_of_interest_meta_id (out, 1);
+  g_assert_cmpuint (g_list_length (roi->params), ==, 2);
+  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 8);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 3);
+
+  /* what a filter downstream removes is what it would remove without tags */
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+static void
+test_tag_then_remove (void)
+{
+  GstBuffer *out = filtered ("nmsfilter action=tag iou-threshold=0.3", two_objects ());
+
+  assert_tag (out, 1, "suppressed:1");
+  assert_tag (out, 4, "suppressed:2");
+  out = filtered ("nmsfilter iou-threshold=0.3", out);
+  assert_ids (out, "2 3");
+  assert_tag (out, 2, "kept");
+  gst_buffer_unref (out);
+}
+
+static void
+test_tag_too_few_neighbors (void)
+{
+  GstBuffer *buffer = frame_new (0), *out;
+
+  add_region (buffer, 1, "a", 0, 0, 100, 100);
+  out = filtered ("nmsfilter action=tag min-neighbors=1", buffer);
+  assert_tag (out, 1, "too-few-neighbors");
+  gst_buffer_unref (out);
+}
+
+/* ------------------------------------------------------- what is a detection */
+
+static void
+test_hints_and_locked (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0), *out;
+  GstVideoRegionOfInterestMeta *roi;
+
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  roi = add_region (buffer, 2, "a", 0, 0, 100, 100);    /* a hint */
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("roi/x264", "delta-qp", G_TYPE_DOUBLE, -0.5, NULL));
+  roi = add_scored (buffer, 3, "a", 0, 0, 100, 100, 0.8);       /* locked */
+  GST_META_FLAG_SET (&roi->meta, GST_META_FLAG_LOCKED);
+  roi = add_scored (buffer, 4, "a", 0, 0, 100, 100, 0.7);       /* a detection with a hint */
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("roi/x264", "delta-qp", G_TYPE_DOUBLE, -0.5, NULL));
+  gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 4);
+  add_scored (buffer, 5, "a", 0, 0, 100, 100, 0.6);
+  out = through (h, buffer);
+  assert_ids (out, "1 2 3");
+  g_assert_nonnull (gst_buffer_get_video_meta (out));
+  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 3);
+  roi = gst_buffer_get_video_region_of_interest_meta_id (out, 3);
+  GST_META_FLAG_UNSET (&roi->meta, GST_META_FLAG_LOCKED);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+/* --------------------------------------------------- which coordinates count */
+
+static void
+test_doubles_decide (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  /* 10x10, the second begins 3.4 further: integers 10..20 and 13..23 have IoU
+   * 70/130 = .538, doubles 66/134 = .4925 */
+  add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
+  add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
+  expect ("nmsfilter iou-threshold=0.5", gst_buffer_copy (buffer), "1 2");
+  gst_buffer_get_video_region_of_interest_meta_id (buffer, 1)->x = 12;  /* moved by 2: stale */
+  expect ("nmsfilter iou-threshold=0.6", buffer, "1");
+}
+
+static void
+test_doubles_agree_after_clipping (void)
+{
+  GstBuffer *buffer = frame_new (0);
+  GstVideoRegionOfInterestMeta *roi;
+
+  /* 60 of 100 columns are left of the frame: the integers are clipped */
+  add_exact (buffer, 1, "a", 0, 10, 40, 110, 0.9);
+  roi = add_exact (buffer, 2, "a", 0, 10, 100, 110, 0.8);
+  gst_structure_set (roi->params->data, "x_min", G_TYPE_DOUBLE, -60.0 / FRAME_WIDTH,
+      "x_max", G_TYPE_DOUBLE, 40.0 / FRAME_WIDTH, NULL);
+  roi->w = 40;
+  expect ("nmsfilter iou-threshold=0.5", buffer, "1 2");        /* IoU .4, not 1 */
+}
+
+static void
+test_hopeless_doubles (void)
+{
+  static const gdouble bad[] = { NAN, INFINITY, -INFINITY, 1e308, -1e308 };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (bad); i++) {
+    GstBuffer *buffer = frame_new (0);
+    GstVideoRegionOfInterestMeta *roi;
+
+    add_exact (buffer, 1, "a", 10, 10, 110, 110, 0.9);
+    roi = add_exact (buffer, 2, "a", 10, 10, 110, 110, 0.8);
+    gst_structure_set (roi->params->data, "x_min", G_TYPE_DOUBLE, bad[i], NULL);
+    expect ("nmsfilter", buffer, "1");  /* the integers count: a duplicate */
+  }
+}
+
+static void
+test_field_types (void)
+{
+  GstBuffer *buffer = frame_new (0);
+  GstVideoRegionOfInterestMeta *roi;
+
+  roi = add_region (buffer, 1, "a", 0, 0, 100, 100);
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("detection", "confidence", G_TYPE_FLOAT, 0.25f, NULL));
+  roi = add_region (buffer, 2, "a", 0, 0, 100, 100);
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("detection", "confidence", G_TYPE_INT, 1, NULL));
+  roi = add_region (buffer, 3, "a", 0, 0, 100, 100);    /* no number: no score */
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("detection", "confidence", G_TYPE_STRING, "0.9", NULL));
+  expect ("nmsfilter", gst_buffer_ref (buffer), "2");
+  expect ("nmsfilter score-threshold=0.5 iou-threshold=1 missing-score=drop", buffer, "2");
+}
+
+static void
+test_wrapped_negatives (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, "a", -50, -50, 100, 100, 0.9);
+  add_scored (buffer, 2, "a", -48, -50, 100, 100, 0.8);
+  add_scored (buffer, 3, "a", 0, 0, 50, 50, 0.7);       /* a quarter of 1 */
+  add_scored (buffer, 4, "a", -20, -20, 30, 30, 0.6);
+  add_scored (buffer, 5, "a", G_MININT, 0, 10, 10, 0.6);
+  add_scored (buffer, 6, "a", G_MAXINT, 0, G_MAXUINT, G_MAXUINT, 0.6);
+  expect ("nmsfilter", buffer, "1 3 4 5 6");
+}
+
+static void
+test_no_frame_size (void)
+{
+  GstHarness *h = gst_harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0), *out;
+
+  gst_harness_set_src_caps_str (h, "application/x-something");
+  add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
+  add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
+  out = through (h, buffer);
+  assert_ids (out, "1");        /* .538 by the integers */
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+static void
+test_size_of_encoded_caps (void)
+{
+  static const gchar *const caps[] = {
+    "video/x-h264,stream-format=byte-stream,alignment=au,width=640,height=480",
+    "video/x-raw(memory:Other),format=NV12,width=640,height=480,framerate=0/1",
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (caps); i++) {
+    GstHarness *h = gst_harness_new ("nmsfilter");
+    GstBuffer *buffer = frame_new (0), *out;
+
+    gst_harness_set_src_caps_str (h, caps[i]);
+    add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
+    add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
+    out = through (h, buffer);
+    assert_ids (out, "1 2");
+    gst_buffer_unref (out);
+    gst_harness_teardown (h);
+  }
+}
+
+/* ------------------------------------------------------ modes of arithmetic */
+
+static void
+test_rounding_mode (void)
+{
+  static const gint modes[] = { FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (modes); i++) {
+    GstHarness *h = harness_new ("nmsfilter score-threshold=0.1");
+    GstBuffer *buffer = frame_new (0), *out;
+
+    /* 0.7 lies above the float next to it: rounded upward the second box would
+     * win. 0.1 lies below: rounded downward the third would miss the threshold. */
+    add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.7f);
+    add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.7);
+    add_scored (buffer, 3, "a", 200, 0, 100, 100, 0.1);
+    fesetround (modes[i]);
+    out = through (h, buffer);
+    g_assert_cmpint (fegetround (), ==, modes[i]);
+    fesetround (FE_TONEAREST);
+    assert_ids (out, "1 3");
+    gst_buffer_unref (out);
+    gst_harness_teardown (h);
+  }
+}
+
+#if defined(__SSE2__)
+static void
+test_flush_to_zero (void)
+{
+  GstBuffer *buffer = frame_new (0), *out;
+  GstHarness *h = harness_new ("nmsfilter");
+  guint before = _mm_getcsr ();
+
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 1e-41);   /* subnormal floats */
+  add_scored (buffer, 2, "a", 0, 0, 100, 100, 2e-41);
+  _mm_setcsr (before | 0x8040);
+  out = through (h, buffer);
+  g_assert_cmphex (_mm_getcsr () & 0x8040, ==, 0x8040);
+  _mm_setcsr (before);
+  assert_ids (out, "2");
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+#endif
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/nmsfilter/overlap", test_overlap);
+  g_test_add_func ("/nmsfilter/engines", test_engines);
+  g_test_add_func ("/nmsfilter/inclusive", test_inclusive);
+  g_test_add_func ("/nmsfilter/score-threshold", test_score_threshold);
+  g_test_add_func ("/nmsfilter/default-keeps-any-score", test_default_keeps_any_score);
+  g_test_add_func ("/nmsfilter/caps", test_caps);
+  g_test_add_func ("/nmsfilter/ties", test_ties);
+  g_test_add_func ("/nmsfilter/invalid", test_invalid);
+  g_test_add_func ("/nmsfilter/stats-add-up", test_stats_add_up);
+  g_test_add_func ("/nmsfilter/tag", test_tag);
+  g_test_add_func ("/nmsfilter/tag-then-remove", test_tag_then_remove);
+  g_test_add_func ("/nmsfilter/tag-too-few-neighbors", test_tag_too_few_neighbors);
+  g_test_add_func ("/nmsfilter/hints-and-locked", test_hints_and_locked);
+  g_test_add_func ("/nmsfilter/doubles-decide", test_doubles_decide);
+  g_test_add_func ("/nmsfilter/doubles-agree-after-clipping", test_doubles_agree_after_clipping);
+  g_test_add_func ("/nmsfilter/hopeless-doubles", test_hopeless_doubles);
+  g_test_add_func ("/nmsfilter/field-types", test_field_types);
+  g_test_add_func ("/nmsfilter/wrapped-negatives", test_wrapped_negatives);
+  g_test_add_func ("/nmsfilter/no-frame-size", test_no_frame_size);
+  g_test_add_func ("/nmsfilter/size-of-encoded-caps", test_size_of_encoded_caps);
+  g_test_add_func ("/nmsfilter/rounding-mode", test_rounding_mode);
+#if defined(__SSE2__)
+  g_test_add_func ("/nmsfilter/flush-to-zero", test_flush_to_zero);
+#endif
+  return run_tests ();
+}

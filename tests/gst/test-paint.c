@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What boxoverlay draws with: planes, palette, places and the cache of labels. */
+#include <gst/check/gstcheck.h>
+#include <math.h>
+#include <string.h>
+
+#include "labels.h"
+#include "paint.h"
+#include "palette.h"
+#include "pictures.h"
+#include "placement.h"
+
+static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12,
+  GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_YUV9, GST_VIDEO_FORMAT_RGB,
+  GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_ARGB64, GST_VIDEO_FORMAT_GRAY8,
+  GST_VIDEO_FORMAT_I420_10BE, GST_VIDEO_FORMAT_P010_10LE
+};
+
+typedef struct
+{
+  GstVideoInfo info;
+  GstBuffer *buffer;
+  GstVideoFrame frame;
+  PaintCanvas canvas;
+} Fixture;
+
+static void
+fixture_open (Fixture * f, GstVideoFormat format, gint width, gint height)
+{
+  gst_video_info_init (&f->info);
+  gst_video_info_set_format (&f->info, format, width, height);
+  f->buffer = video_buffer_new (&f->info);
+  g_assert_true (gst_video_frame_map (&f->frame, &f->info, f->buffer, GST_MAP_READWRITE));
+  g_assert_true (paint_canvas_init (&f->canvas, &f->frame));
+}
+
+static Picture *
+fixture_close (Fixture * f)
+{
+  Picture *picture;
+
+  gst_video_frame_unmap (&f->frame);
+  picture = picture_read (&f->info, f->buffer);
+  gst_buffer_unref (f->buffer);
+  return picture;
+}
+
+static gint64
+random_on_grid (GRand * rand, gint size, gint step)
+{
+  return (gint64) g_rand_int_range (rand, -size / step, 2 * size / step) * step;
+}
+
+/* A size, or a place on the frame. */
+static gint64
+random_size (GRand * rand, gint size, gint step)
+{
+  return (gint64) g_rand_int_range (rand, 0, MAX (size / step, 1)) * step;
+}
+
+/* Whether a pixel belongs to what was drawn; told pixel by pixel. */
+typedef gboolean (*Expect) (const PaintRect * r, gint tx, gint ty, gint dx, gint dy, gint x, gint y);
+
+static gboolean
+expect_fill (const PaintRect * r, gint tx, gint ty, gint dx, gint dy, gint x, gint y)
+{
+  return x >= r->x1 && x < r->x2 && y >= r->y1 && y < r->y2;
+}
+
+static gboolean
+expect_outline (const PaintRect * r, gint tx, gint ty, gint dx, gint dy, gint x, gint y)
+{
+  gboolean horizontal = y < r->y1 + ty || y >= r->y2 - ty;
+  gboolean vertical = x < r->x1 + tx || x >= r->x2 - tx;
+
+  if (!expect_fill (r, 0, 0, 0, 0, x, y))
+    return FALSE;
+  return (horizontal && (dx == 0 || (x - r->x1) / dx % 2 == 0)) ||
+      (vertical && (dy == 0 || (y - r->y1) / dy % 2 == 0));
+}
+
+static gint
+ceil_to (gint v, gint step)
+{
+  return (v + step - 1) / step * step;
+}
+
+static void
+check_random_shapes (gboolean outline)
+{
+  GRand *rand = g_rand_new_with_seed (11);
+
+  for (guint round = 0; round < 40 * G_N_ELEMENTS (formats); round++) {
+    const gint width = g_rand_int_range (rand, 1, 70), height = g_rand_int_range (rand, 1, 50);
+    const gint thickness = g_rand_int_range (rand, 1, 12);
+    const gint dash = g_rand_boolean (rand) ? 0 : g_rand_int_range (rand, 1, 9);
+    Expect expect = outline ? expect_outline : expect_fill;
+    Fixture f;
+    Picture *before, *after;
+    PaintRect r;
+    PaintColor color;
+    gint sx, sy;
+
+    fixture_open (&f, formats[round % G_N_ELEMENTS (formats)], width, height);
+    before = fixture_close (&f);
+    fixture_open (&f, formats[round % G_N_ELEMENTS (formats)], width, height);
+    sx = f.canvas.step_x;
+    sy = f.canvas.step_y;
+    r.x1 = random_on_grid (rand, 80, sx);
+    r.y1 = random_on_grid (rand, 60, sy);
+    r.x2 = r.x1 + random_size (rand, 160, sx) + sx;
+    r.y2 = r.y1 + random_size (rand, 120, sy) + sy;
+    color = paint_color (&f.canvas, 0xff8000);
+    if (outline)
+      paint_outline (&f.canvas, &r, thickness, dash, &color);
+    else
+      paint_fill (&f.canvas, &r, &color);
+    after = fixture_close (&f);
+
+    for (gint y = 0; y < height; y++)
+      for (gint x = 0; x < width; x++)
+        if (picture_same (before, after, x, y) == expect (&r, ceil_to (thickness, sx),
+                ceil_to (thickness, sy), ceil_to (dash, sx), ceil_to (dash, sy), x, y))
+          g_error ("round %u, %s %dx%d: pixel %d,%d, rectangle %d,%d to %d,%d, thickness %d, "
+              "dash %d", round, f.info.finfo->name, width, height, x, y, (gint) r.x1, (gint) r.y1,
+              (gint) r.x2, (gint) r.y2, thickness, dash);
+    picture_free (before);
+    picture_free (after);
+  }
+  g_rand_free (rand);
+}
+
+GST_START_TEST (fills_rectangles)
+{
+  check_random_shapes (FALSE);
+}
+GST_END_TEST
+
+GST_START_TEST (draws_outlines_and_dashes)
+{
+  check_random_shapes (TRUE);
+}
+GST_END_TEST
+
+/* A bar 2^41 pixels long takes no longer than one across the frame. */
+GST_START_TEST (draws_endless_dashes)
+{
+  Fixture f;
+  PaintRect r;
+  PaintColor color;
+
+  fixture_open (&f, GST_VIDEO_FORMAT_I420, 64, 64);
+  color = paint_color (&f.canvas, 0xffffff);
+  g_assert_true (paint_snap (&f.canvas, -1e300, 10, INFINITY, 1e19, 2, &r));
+  paint_outline (&f.canvas, &r, 2, 6, &color);
+  picture_free (fixture_close (&f));
+}
+GST_END_TEST
+
+GST_START_TEST (snaps_to_the_grid)
+{
+  static const struct
+  {
+    GstVideoFormat format;
+    gdouble x1, x2;
+    gint thickness;
+    gint64 from, to;
+  } rows[] = {
+    {GST_VIDEO_FORMAT_RGB, 1.4, 7.5, 1, 1, 8}, {GST_VIDEO_FORMAT_RGB, 7.5, 1.4, 1, 1, 8},
+    {GST_VIDEO_FORMAT_I420, 1.0, 6.9, 1, 2, 6}, {GST_VIDEO_FORMAT_I420, 0.9, 7.0, 1, 0, 8},
+    {GST_VIDEO_FORMAT_I420, 5, 5, 3, 6, 10}, {GST_VIDEO_FORMAT_I420, -3.1, -1, 1, -4, 0},
+    {GST_VIDEO_FORMAT_YUV9, 5, 18, 2, 4, 20}, {GST_VIDEO_FORMAT_RGB, 5, 5, 64, 5, 69},
+    {GST_VIDEO_FORMAT_RGB, -1e300, 1e300, 1, -(G_GINT64_CONSTANT (1) << 40),
+          G_GINT64_CONSTANT (1) << 40},
+  };
+  PaintRect r = { 77, 77, 77, 77 };
+  Fixture f;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    fixture_open (&f, rows[i].format, 32, 32);
+    g_assert_true (paint_snap (&f.canvas, rows[i].x1, 0, rows[i].x2, 8, rows[i].thickness, &r));
+    g_assert_cmpint (r.x1, ==, rows[i].from);
+    g_assert_cmpint (r.x2, ==, rows[i].to);
+    picture_free (fixture_close (&f));
+  }
+  fixture_open (&f, GST_VIDEO_FORMAT_I420, 32, 32);
+  r.x1 = 77;
+  for (guint i = 0; i < 4; i++)
+    g_assert_false (paint_snap (&f.canvas, i == 0 ? NAN : 1, i == 1 ? NAN : 1, i == 2 ? NAN : 9,
+            i == 3 ? NAN : 9, 1, &r));
+  g_assert_cmpint (r.x1, ==, 77);
+  picture_free (fixture_close (&f));
+}
+GST_END_TEST
+
+/* Every coverage on every value: exact to the rounding. */
+GST_START_TEST (blends_exactly)
+{
+  static const guint32 inks[] = { 0x000000, 0xffffff, 0x808080, 0x010101, 0x7f7f7f };
+  guint8 ramp[256];
+  PaintMask mask = { 256, 1, 256, 0, ramp, NULL };
+
+  for (guint a = 0; a < 256; a++)
+    ramp[a] = (guint8) a;
+  for (guint i = 0; i < G_N_ELEMENTS (inks); i++) {
+    for (guint from = 0; from < 256; from++) {
+      for (guint packed = 0; packed < 2; packed++) {
+        Fixture f;
+        PaintColor ink;
+        Picture *picture;
+
+        fixture_open (&f, packed ? GST_VIDEO_FORMAT_RGB : GST_VIDEO_FORMAT_GRAY8, 256, 1);
+        memset (f.frame.data[0], (gint) from, packed ? 768 : 256);
+        ink = paint_color (&f.canvas, inks[i]);
+        paint_mask (&f.canvas, 0, 0, &mask, &ink);
+        picture = fixture_close (&f);
+        for (guint a = 0; a < 256; a++) {
+          gint exact = (gint) floor ((from * (255 - a) + (inks[i] & 255) * a) / 255.0 + 0.5);
+
+          g_assert_cmpint ((gint) (picture_rgb (picture, (gint) a, 0) & 255), ==, exact);
+        }
+        picture_free (picture);
+      }
+    }
+  }
+}
+GST_END_TEST
+
+/* A full mask does what a fill does, wherever it lies. */
+GST_START_TEST (clips_masks)
+{
+  guint8 full[40 * 24], sub[40 * 24];
+  GRand *rand = g_rand_new_with_seed (3);
+
+  memset (full, 255, sizeof full);
+  for (guint round = 0; round < 40 * G_N_ELEMENTS (formats); round++) {
+    GstVideoFormat format = formats[round % G_N_ELEMENTS (formats)];
+    PaintMask mask = { 40, 24, 40, 0, full, NULL };
+    Fixture a, b;
+    Picture *filled, *masked;
+    PaintRect r;
+    PaintColor color;
+
+    fixture_open (&a, format, 61, 47);
+    fixture_open (&b, format, 61, 47);
+    r.x1 = random_on_grid (rand, 60, a.canvas.step_x);
+    r.y1 = random_on_grid (rand, 48, a.canvas.step_y);
+    r.x2 = r.x1 + 40;
+    r.y2 = r.y1 + 24;
+    color = paint_color (&a.canvas, 0x20c040);
+    g_assert_cmpuint (paint_mask_sub_size (&a.canvas, &mask), <=, sizeof sub);
+    paint_mask_shrink (&a.canvas, &mask, sub);
+    paint_fill (&a.canvas, &r, &color);
+    paint_mask (&b.canvas, (gint) r.x1, (gint) r.y1, &mask, &color);
+    filled = fixture_close (&a);
+    masked = fixture_close (&b);
+    g_assert_cmpuint (picture_changed (filled, masked, 0, 0, 61, 47), ==, 0);
+    picture_free (filled);
+    picture_free (masked);
+  }
+  g_rand_free (rand);
+}
+GST_END_TEST
+
+GST_START_TEST (shrinks_masks_to_means)
+{
+  static const guint8 data[] = { 10, 20, 30, 40, 200, 0, 0, 1, 2, 255, 50, 50, 50, 50, 50 };
+  static const guint8 means[] = { 7, 18, 113, 25, 25, 12 };
+  PaintMask mask = { 5, 3, 5, 0, data, NULL };
+  guint8 sub[6];
+  Fixture f;
+
+  fixture_open (&f, GST_VIDEO_FORMAT_I420, 8, 8);
+  g_assert_cmpuint (paint_mask_sub_size (&f.canvas, &mask), ==, 6);
+  paint_mask_shrink (&f.canvas, &mask, sub);
+  g_assert_cmpint (mask.sub_stride, ==, 3);
+  g_assert_cmpint (memcmp (sub, means, 6), ==, 0);
+  picture_free (fixture_close (&f));
+}
+GST_END_TEST
+
+static gdouble
+luminance (guint32 rgb)
+{
+  gdouble sum = 0, weight[] = { 0.0722, 0.7152, 0.2126 };
+
+  for (guint i = 0; i < 3; i++, rgb >>= 8) {
+    gdouble v = (rgb & 255) / 255.0;
+
+    sum += weight[i] * (v <= 0.04045 ? v / 12.92 : pow ((v + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+/* WCAG asks for a contrast of 4.5 in text. */
+GST_START_TEST (colors_are_readable_and_many)
+{
+  GHashTable *seen = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; i < 2000; i++) {
+    gchar text[16];
+    guint32 rgb, ink;
+    gdouble a, b;
+
+    g_snprintf (text, sizeof text, i % 2 ? "#%u" : "class %u", i);
+    rgb = palette_color (text);
+    ink = palette_text_color (rgb);
+    a = luminance (rgb);
+    b = luminance (ink);
+    g_assert_true (ink == 0x000000 || ink == 0xffffff);
+    g_assert_cmpfloat ((MAX (a, b) + 0.05) / (MIN (a, b) + 0.05), >=, 4.5);
+    g_assert_cmphex (rgb, ==, palette_color (text));
+    g_hash_table_add (seen, GUINT_TO_POINTER (rgb));
+  }
+  g_assert_cmpuint (g_hash_table_size (seen), >=, 70);
+  g_assert_cmphex (palette_text_color (0x000000), ==, 0xffffff);
+  g_assert_cmphex (palette_text_color (0x2020a0), ==, 0xffffff);
+  g_hash_table_unref (seen);
+}
+GST_END_TEST
+
+GST_START_TEST (places_never_overlap)
+{
+  GRand *rand = g_rand_new_with_seed (5);
+
+  for (guint round = 0; round < 20; round++) {
+    const gint width = g_rand_int_range (rand, 20, 200), height = g_rand_int_range (rand, 15, 200);
+    guint8 *taken = g_malloc0 ((gsize) width * height);
+    Placement placement = { 0, };
+    guint placed = 0;
+    Fixture f;
+
+    fixture_open (&f, formats[round % 4], width, height);
+    placement_begin (&placement, width, height);
+    for (guint i = 0; i < 2000; i++) {
+      PaintRect box, label = { 0, };
+      gint w = f.canvas.step_x * g_rand_int_range (rand, 1, 20);
+      gint h = f.canvas.step_y * g_rand_int_range (rand, 1, 8);
+
+      box.x1 = random_size (rand, width, f.canvas.step_x);
+      box.y1 = random_size (rand, height, f.canvas.step_y);
+      box.x2 = MIN (box.x1 + g_rand_int_range (rand, 1, 80), width);
+      box.y2 = MIN (box.y1 + g_rand_int_range (rand, 1, 80), height);
+      if (!placement_find (&placement, &f.canvas, &box, w, h, &label))
+        continue;
+      placement_take (&placement, &label);
+      placed++;
+      g_assert_true (label.x1 >= 0 && label.y1 >= 0 && label.x2 <= width && label.y2 <= height);
+      g_assert_true (label.x2 - label.x1 == w && label.y2 - label.y1 == h);
+      g_assert_true (label.x1 % f.canvas.step_x == 0 && label.y1 % f.canvas.step_y == 0);
+      for (gint64 y = label.y1; y < label.y2; y++) {
+        for (gint64 x = label.x1; x < label.x2; x++)
+          g_assert_true (taken[y * width + x]++ == 0);
+      }
+    }
+    g_assert_cmpuint (placed, >, 0);
+    g_assert_cmpuint (placed, <, 2000);
+    placement_clear (&placement);
+    picture_free (fixture_close (&f));
+    g_free (taken);
+  }
+  g_rand_free (rand);
+}
+GST_END_TEST
+
+/* Scores that change all the time are set a hundred and one times in all. */
+GST_START_TEST (labels_are_set_once)
+{
+  Labels *labels = labels_new ();
+  Fixture f;
+
+  fixture_open (&f, GST_VIDEO_FORMAT_I420, 640, 480);
+  labels_set_font (labels, "Sans 12", &f.canvas);
+  for (guint i = 0; i < 5000; i++) {
+    gchar text[16];
+
+    labels_set_font (labels, "Sans 12", &f.canvas);
+    g_snprintf (text, sizeof text, "%u.%02u", i * 7919 % 101 / 100, i * 7919 % 101 % 100);
+    g_assert_cmpint (labels_get (labels, text)->mask.width, >, 10);
+    g_assert_cmpint (labels_get (labels, "person")->mask.width, >, 20);
+  }
+  g_assert_cmpuint (labels_usage (labels).set, ==, 102);
+  g_assert_cmpuint (labels_usage (labels).masks, ==, 102);
+  labels_set_font (labels, "Sans 13", &f.canvas);
+  g_assert_cmpuint (labels_usage (labels).masks, ==, 0);
+  g_assert_cmpuint (labels_usage (labels).bytes, ==, 0);
+  g_assert_cmpint (labels_get (labels, "")->mask.width, ==, 0);
+  labels_free (labels);
+  picture_free (fixture_close (&f));
+}
+GST_END_TEST
+
+GST_START_TEST (the_cache_is_bounded)
+{
+  Labels *labels = labels_new ();
+  const LabelMask *held[LABELS_HELD];
+  gint width[LABELS_HELD];
+  gchar *large = g_strnfill (300, 'W');
+  Fixture f;
+
+  fixture_open (&f, GST_VIDEO_FORMAT_I420, 1920, 1080);
+  for (guint pass = 0; pass < 2; pass++) {
+    labels_set_font (labels, pass == 0 ? "Sans 12" : "Sans 300px", &f.canvas);
+    for (guint i = 0; i < 2000 / (1 + 19 * pass); i++) {
+      gchar *text = g_strdup_printf ("%u %s", i, pass == 0 ? "thing" : large);
+
+      labels_get (labels, "often used");
+      held[i % LABELS_HELD] = labels_get (labels, text);
+      width[i % LABELS_HELD] = held[i % LABELS_HELD]->mask.width;
+      for (guint k = 0; k < MIN (i, LABELS_HELD - 2); k++) {
+        const PaintMask *mask = &held[(i - k) % LABELS_HELD]->mask;
+
+        g_assert_cmpint (mask->width, ==, width[(i - k) % LABELS_HELD]);
+        g_assert_cmpint (mask->data[mask->stride * mask->height - 1], <=, 255);
+      }
+      g_assert_cmpuint (labels_usage (labels).masks, <=, LABELS_MAX_MASKS);
+      if (labels_usage (labels).masks > LABELS_HELD)
+        g_assert_cmpuint (labels_usage (labels).bytes, <=, LABELS_MAX_BYTES);
+      g_free (text);
+    }
+    g_assert_cmpuint (labels_usage (labels).set, ==, pass == 0 ? 2001 : 2001 + 101);
+  }
+  g_free (large);
+  labels_free (labels);
+  picture_free (fixture_close (&f));
+}
+GST_END_TEST
+
+GST_START_TEST (refuses_what_it_cannot_paint)
+{
+  static const GstVideoFormat refused[] = { GST_VIDEO_FORMAT_v210, GST_VIDEO_FORMAT_RGB16,
+    GST_VIDEO_FORMAT_RGB8P, GST_VIDEO_FORMAT_NV12_64Z32, GST_VIDEO_FORMAT_Y410,
+    GST_VIDEO_FORMAT_IYU1, GST_VIDEO_FORMAT_UYVP, GST_VIDEO_FORMAT_v216, GST_VIDEO_FORMAT_Y210,
+    GST_VIDEO_FORMAT_GRAY10_LE32, GST_VIDEO_FORMAT_NV12_10LE40
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
+    g_assert_false (paint_can_paint (gst_video_format_get_info (refused[i])));
+}
+GST_END_TEST
+
+static Suite *
+paint_suite (void)
+{
+  Suite *s = suite_create ("paint");
+  TCase *tc = tcase_create ("paint");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, fills_rectangles);
+  tcase_add_test (tc, draws_outlines_and_dashes);
+  tcase_add_test (tc, draws_endless_dashes);
+  tcase_add_test (tc, snaps_to_the_grid);
+  tcase_add_test (tc, blends_exactly);
+  tcase_add_test (tc, clips_masks);
+  tcase_add_test (tc, shrinks_masks_to_means);
+  tcase_add_test (tc, colors_are_readable_and_many);
+  tcase_add_test (tc, places_never_overlap);
+  tcase_add_test (tc, labels_are_set_once);
+  tcase_add_test (tc, the_cache_is_bounded);
+  tcase_add_test (tc, refuses_what_it_cannot_paint);
+  return s;
+}
+
+GST_CHECK_MAIN (paint);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gstboxes: what tests of the elements share: buffers with regions of interest
+ * and what is left on them afterwards, elements in a harness. Regions are told
+ * apart by their id, so that an expectation is a string like "1 4 7".
+ */
+#pragma once
+
+#include <gst/check/gstharness.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#define FRAME_WIDTH 640
+#define FRAME_HEIGHT 480
+#define FRAME_CAPS "video/x-raw,format=GRAY8,width=640,height=480,framerate=10/1"
+
+/* A buffer of a few bytes (nobody may look at them) at the given PTS. */
+static inline GstBuffer *
+frame_new (GstClockTime pts)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 16, NULL);
+
+  gst_buffer_memset (buffer, 0, 0x5a, 16);
+  GST_BUFFER_PTS (buffer) = pts;
+  if (GST_CLOCK_TIME_IS_VALID (pts))
+    GST_BUFFER_DURATION (buffer) = 100 * GST_MSECOND;
+  return buffer;
+}
+
+/* A region without a confidence. x and y may be negative: they wrap. */
+static inline GstVideoRegionOfInterestMeta *
+add_region (GstBuffer * buffer, gint id, const gchar * label, gint x, gint y, guint w, guint h)
+{
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta (buffer,
+      label, (guint) x, (guint) y, w, h);
+
+  roi->id = id;
+  return roi;
+}
+
+/* A region with a confidence and no normalized coordinates. */
+static inline GstVideoRegionOfInterestMeta *
+add_scored (GstBuffer * buffer, gint id, const gchar * label, gint x, gint y, guint w, guint h,
+    gdouble confidence)
+{
+  GstVideoRegionOfInterestMeta *roi = add_region (buffer, id, label, x, y, w, h);
+
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL));
+  return roi;
+}
+
+/* A region as detectors write it: pixels in doubles, normalized by the frame,
+ * and the integers that they round to. */
+static inline GstVideoRegionOfInterestMeta *
+add_exact (GstBuffer * buffer, gint id, const gchar * label, gdouble x1, gdouble y1, gdouble x2,
+    gdouble y2, gdouble confidence)
+{
+  GstVideoRegionOfInterestMeta *roi = add_region (buffer, id, label, (gint) (x1 + 0.5),
+      (gint) (y1 + 0.5), (guint) (x2 - x1 + 0.5), (guint) (y2 - y1 + 0.5));
+
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("detection",
+          "x_min", G_TYPE_DOUBLE, x1 / FRAME_WIDTH, "x_max", G_TYPE_DOUBLE, x2 / FRAME_WIDTH,
+          "y_min", G_TYPE_DOUBLE, y1 / FRAME_HEIGHT, "y_max", G_TYPE_DOUBLE, y2 / FRAME_HEIGHT,
+          "confidence", G_TYPE_DOUBLE, confidence, NULL));
+  return roi;
+}
+
+/* The ids of all regions on the buffer, in its order: "1 4 7". Static. */
+static inline const gchar *
+ids_on (GstBuffer * buffer)
+{
+  static GString *text = NULL;
+  GstMeta *meta;
+  gpointer state = NULL;
+
+  if (text == NULL)
+    text = g_string_new (NULL);
+  g_string_truncate (text, 0);
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+    g_string_append_printf (text, "%s%d", text->len ? " " : "",
+        ((GstVideoRegionOfInterestMeta *) meta)->id);
+  return text->str;
+}
+
+static inline guint
+count_on (GstBuffer * buffer)
+{
+  return gst_buffer_get_n_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+}
+
+#define assert_ids(buffer, expected) g_assert_cmpstr (ids_on (buffer), ==, expected)
+
+/* "suppressed:0", "kept", ...: what a structure "nms" on region `id` says; "" if
+ * there is none. Free it. */
+static inline gchar *
+tag_of (GstBuffer * buffer, gint id)
+{
+  GstVideoRegionOfInterestMeta *roi =
+      gst_buffer_get_video_region_of_interest_meta_id (buffer, id);
+  GstStructure *tag = roi ? gst_video_region_of_interest_meta_get_param (roi, "nms") : NULL;
+  gint by;
+
+  if (tag == NULL)
+    return g_strdup ("");
+  if (gst_structure_get_int (tag, "suppressed-by", &by))
+    return g_strdup_printf ("%s:%d", gst_structure_get_string (tag, "state"), by);
+  return g_strdup (gst_structure_get_string (tag, "state"));
+}
+
+#define assert_tag(buffer, id, expected) G_STMT_START {                        \
+    gchar *tag_ = tag_of (buffer, id);                                         \
+    g_assert_cmpstr (tag_, ==, expected);                                      \
+    g_free (tag_);                                                             \
+  } G_STMT_END
+
+/* The element of a launch line of just one. */
+static inline GstElement *
+element_new (const gchar * launch_line)
+{
+  GError *error = NULL;
+  GstElement *element = gst_parse_launch (launch_line, &error);
+
+  if (element == NULL || error)
+    g_error ("%s: %s", launch_line, error->message);
+  g_assert_false (GST_IS_BIN (element));
+  return gst_object_ref_sink (element);
+}
+
+/* A harness around it, with a stream of these caps (NULL: as yet none). */
+static inline GstHarness *
+harness_new_caps (const gchar * launch_line, const gchar * caps)
+{
+  GstElement *element = element_new (launch_line);
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+
+  gst_object_unref (element);
+  if (caps)
+    gst_harness_set_src_caps_str (h, caps);
+  return h;
+}
+
+static inline GstHarness *
+harness_new (const gchar * launch_line)
+{
+  return harness_new_caps (launch_line, FRAME_CAPS);
+}
+
+/* Pushes `buffer` (taken), expects success, returns what came out. */
+static inline GstBuffer *
+through (GstHarness * h, GstBuffer * buffer)
+{
+  GstBuffer *out;
+
+  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+  out = gst_harness_try_pull (h);
+  g_assert_nonnull (out);
+  return out;
+}
+
+/* One buffer through a new element of this launch line. */
+static inline GstBuffer *
+filtered (const gchar * launch_line, GstBuffer * buffer)
+{
+  GstHarness *h = harness_new (launch_line);
+  GstBuffer *out = through (h, buffer);
+
+  gst_harness_teardown (h);
+  return out;
+}
+
+/* A field of an element's property "stats"; fails if there is none. */
+static inline guint64
+stat_of (GstElement * element, const gchar * name)
+{
+  GstStructure *stats;
+  guint64 value = 0;
+
+  g_object_get (element, "stats", &stats, NULL);
+  if (!gst_structure_get_uint64 (stats, name, &value))
+    g_error ("stats have no guint64 %s", name);
+  gst_structure_free (stats);
+  return value;
+}
+
+/* Gives the element of a harness a bus; its messages are then taken from it. */
+static inline GstBus *
+harness_bus (GstHarness * h)
+{
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (h->element, bus);
+  return bus;
+}
+
+/* How many messages of a type wait on the bus; they are discarded. */
+static inline guint
+count_messages (GstBus * bus, GstMessageType type)
+{
+  GstMessage *message;
+  guint count = 0;
+
+  while ((message = gst_bus_pop (bus)) != NULL) {
+    count += GST_MESSAGE_TYPE (message) == type;
+    gst_message_unref (message);
+  }
+  return count;
+}
+
+/* The text that a warning or an error shows to users. Free it. */
+static inline gchar *
+message_text (GstMessage * message)
+{
+  GError *error = NULL;
+  gchar *text;
+
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, NULL);
+  else
+    gst_message_parse_warning (message, &error, NULL);
+  text = g_strdup (error->message);
+  g_error_free (error);
+  return text;
+}
+
+static inline gint
+run_tests (void)
+{
+  gint res = g_test_run ();
+
+  gst_deinit ();                /* the leaks tracer reports here */
+  return res;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "pictures.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One pixel, by the formulas of the colour standards. */
+static void
+to_rgb (const GstVideoInfo * info, const guint8 ayuv[4], guint8 argb[4])
+{
+  gboolean full = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
+  gdouble kr = 0.299, kb = 0.114, kg, y, u, v, rgb[3];
+
+  gst_video_color_matrix_get_Kr_Kb (info->colorimetry.matrix, &kr, &kb);
+  kg = 1 - kr - kb;
+  y = full ? ayuv[1] / 255.0 : (ayuv[1] - 16) / 219.0;
+  u = (ayuv[2] - 128) / (full ? 255.0 : 224.0);
+  v = (ayuv[3] - 128) / (full ? 255.0 : 224.0);
+  if (GST_VIDEO_INFO_IS_GRAY (info))
+    u = v = 0;
+  rgb[0] = y + 2 * (1 - kr) * v;
+  rgb[2] = y + 2 * (1 - kb) * u;
+  rgb[1] = (y - kr * rgb[0] - kb * rgb[2]) / kg;
+  argb[0] = ayuv[0];
+  for (guint i = 0; i < 3; i++)
+    argb[i + 1] = (guint8) CLAMP (lrint (255 * rgb[i]), 0, 255);
+}
+
+Picture *
+picture_read (const GstVideoInfo * info, GstBuffer * buffer)
+{
+  Picture *picture = g_new0 (Picture, 1);
+  const GstVideoFormatInfo *finfo = info->finfo;
+  const GstVideoFormatInfo *unpacked = gst_video_format_get_info (finfo->unpack_format);
+  guint bytes = unpacked->pixel_stride[0];
+  GstVideoFrame frame;
+  guint8 *row;
+
+  g_assert_true (gst_video_frame_map (&frame, info, buffer, GST_MAP_READ));
+  picture->width = info->width;
+  picture->height = info->height;
+  picture->wide = bytes == 8;
+  picture->has_alpha = GST_VIDEO_FORMAT_INFO_HAS_ALPHA (finfo) || finfo->n_components == 4;
+  picture->unpacked = g_malloc0 ((gsize) info->width * info->height * bytes);
+  /* Aligned: GStreamer 1.22 swaps the chroma of VYUY where it is not. And some
+   * functions write whole groups of pixels. */
+  row = g_malloc0 ((gsize) (info->width + 64) * bytes);
+  picture->argb = g_malloc0 ((gsize) info->width * info->height * 4);
+  for (gint y = 0; y < info->height; y++) {
+    guint8 *line = picture->unpacked + (gsize) y * info->width * bytes;
+    guint8 *argb = picture->argb + (gsize) y * info->width * 4;
+
+    finfo->unpack_func (finfo, GST_VIDEO_PACK_FLAG_NONE, row, frame.data,
+        frame.info.stride, 0, y, info->width);
+    memcpy (line, row, (gsize) info->width * bytes);
+    for (gint x = 0; x < info->width; x++, argb += 4) {
+      guint8 part[4];
+
+      for (guint c = 0; c < 4; c++)
+        part[c] = picture->wide ? ((guint16 *) line)[4 * x + c] >> 8 : line[4 * x + c];
+      if (GST_VIDEO_FORMAT_INFO_IS_RGB (unpacked))
+        memcpy (argb, part, 4);
+      else
+        to_rgb (info, part, argb);
+    }
+  }
+  gst_video_frame_unmap (&frame);
+  g_free (row);
+  return picture;
+}
+
+void
+picture_free (Picture * picture)
+{
+  g_free (picture->argb);
+  g_free (picture->unpacked);
+  g_free (picture);
+}
+
+guint32
+picture_rgb (const Picture * picture, gint x, gint y)
+{
+  const guint8 *p = picture->argb + ((gsize) y * picture->width + x) * 4;
+
+  return (guint32) p[1] << 16 | (guint32) p[2] << 8 | p[3];
+}
+
+guint8
+picture_alpha (const Picture * picture, gint x, gint y)
+{
+  return picture->argb[((gsize) y * picture->width + x) * 4];
+}
+
+gboolean
+picture_same (const Picture * a, const Picture * b, gint x, gint y)
+{
+  gsize bytes = a->wide ? 8 : 4, at = ((gsize) y * a->width + x) * bytes;
+
+  return memcmp (a->unpacked + at, b->unpacked + at, bytes) == 0;
+}
+
+guint
+picture_changed (const Picture * a, const Picture * b, gint x1, gint y1, gint x2, gint y2)
+{
+  guint n = 0;
+
+  for (gint y = MAX (y1, 0); y < MIN (y2, a->height); y++)
+    for (gint x = MAX (x1, 0); x < MIN (x2, a->width); x++)
+      n += !picture_same (a, b, x, y);
+  return n;
+}
+
+gint
+rgb_distance (guint32 a, guint32 b)
+{
+  gint d = 0;
+
+  for (guint shift = 0; shift < 24; shift += 8)
+    d = MAX (d, ABS ((gint) ((a >> shift) & 0xff) - (gint) ((b >> shift) & 0xff)));
+  return d;
+}
+
+GstBuffer *
+video_buffer_new (const GstVideoInfo * info)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (info), NULL);
+
+  gst_buffer_memset (buffer, 0, 0x50, GST_VIDEO_INFO_SIZE (info));
+  GST_BUFFER_PTS (buffer) = 0;
+  return buffer;
+}
+
+void
+video_buffer_add_box (GstBuffer * buffer, const gchar * label, guint x, guint y, guint w,
+    guint h, gdouble confidence, gint track, const gchar * state)
+{
+  GstVideoRegionOfInterestMeta *meta =
+      gst_buffer_add_video_region_of_interest_meta (buffer, label, x, y, w, h);
+
+  if (!isnan (confidence))
+    gst_video_region_of_interest_meta_add_param (meta, gst_structure_new ("detection",
+            "confidence", G_TYPE_DOUBLE, confidence, NULL));
+  if (track != 0)
+    gst_video_region_of_interest_meta_add_param (meta, gst_structure_new ("object_id",
+            "id", G_TYPE_INT, track, NULL));
+  if (state != NULL)
+    gst_video_region_of_interest_meta_add_param (meta, gst_structure_new ("nms",
+            "state", G_TYPE_STRING, state, "suppressed-by", G_TYPE_INT, -1, NULL));
+}
+
+void
+overlay_set_info (GstHarness * h, const GstVideoInfo * info)
+{
+  gst_harness_set_src_caps (h, gst_video_info_to_caps ((GstVideoInfo *) info));
+}
+
+GstHarness *
+overlay_new (const gchar * launch, const GstVideoInfo * info)
+{
+  GstHarness *h = gst_harness_new_parse (launch);
+
+  overlay_set_info (h, info);
+  return h;
+}
+
+GstBuffer *
+overlay_push (GstHarness * h, GstBuffer * buffer)
+{
+  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+  return gst_harness_pull (h);
+}
