@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Memory: nothing is allocated once the context has seen the largest frame or
+ * has reserved for it; scratch stays within the formula of nmscore.h; every
+ * allocation may fail, and then the context is as it was and nothing leaks.
+ *
+ * The linker sends the library's calls of the allocator here (--wrap), which
+ * works with sanitizers as well, since theirs is what lies behind.
+ */
+#include "boxgen.h"
+#include "enginecheck.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------ the allocator */
+
+void *__real_malloc (size_t size);
+void *__real_calloc (size_t count, size_t size);
+void *__real_realloc (void *memory, size_t size);
+void *__real_aligned_alloc (size_t alignment, size_t size);
+int __real_posix_memalign (void **memory, size_t alignment, size_t size);
+void __real_free (void *memory);
+
+void *__wrap_malloc (size_t size);
+void *__wrap_calloc (size_t count, size_t size);
+void *__wrap_realloc (void *memory, size_t size);
+void *__wrap_aligned_alloc (size_t alignment, size_t size);
+int __wrap_posix_memalign (void **memory, size_t alignment, size_t size);
+void __wrap_free (void *memory);
+
+#define BLOCKS 64
+
+static struct {
+  int armed;       /* calls count only while a library function runs */
+  int fail_at;     /* this call fails, counted from 0; -1: none */
+  int calls;       /* allocations so far */
+  size_t held;     /* bytes */
+  struct {
+    void *memory;
+    size_t size;
+  } block[BLOCKS]; /* what the library holds */
+} heap = { .fail_at = -1 };
+
+static void *
+note (void *memory, size_t size)
+{
+  if (!heap.armed || !memory)
+    return memory;
+  for (int i = 0; i < BLOCKS; i++)
+    if (!heap.block[i].memory) {
+      heap.block[i].memory = memory;
+      heap.block[i].size = size;
+      heap.held += size;
+      return memory;
+    }
+  g_error ("more than %d blocks at once", BLOCKS);
+}
+
+static void
+forget (void *memory)
+{
+  if (!heap.armed || !memory)
+    return;
+  for (int i = 0; i < BLOCKS; i++)
+    if (heap.block[i].memory == memory) {
+      heap.held -= heap.block[i].size;
+      heap.block[i].memory = NULL;
+      return;
+    }
+  g_error ("freed what was not allocated");
+}
+
+static int
+fails (void)
+{
+  if (!heap.armed)
+    return 0;
+  if (heap.calls++ != heap.fail_at)
+    return 0;
+  errno = ENOMEM;
+  return 1;
+}
+
+void *
+__wrap_malloc (size_t size)
+{
+  return fails () ? NULL : note (__real_malloc (size), size);
+}
+
+void *
+__wrap_calloc (size_t count, size_t size)
+{
+  return fails () ? NULL : note (__real_calloc (count, size), count * size);
+}
+
+void *
+__wrap_realloc (void *memory, size_t size)
+{
+  void *moved;
+
+  if (fails ())
+    return NULL;
+  moved = __real_realloc (memory, size);
+  if (moved) {
+    forget (memory);
+    note (moved, size);
+  }
+  return moved;
+}
+
+void *
+__wrap_aligned_alloc (size_t alignment, size_t size)
+{
+  return fails () ? NULL : note (__real_aligned_alloc (alignment, size), size);
+}
+
+int
+__wrap_posix_memalign (void **memory, size_t alignment, size_t size)
+{
+  int error = fails () ? ENOMEM : __real_posix_memalign (memory, alignment, size);
+
+  if (!error)
+    note (*memory, size);
+  return error;
+}
+
+void
+__wrap_free (void *memory)
+{
+  forget (memory);
+  __real_free (memory);
+}
+
+/* COUNTED (call) runs the call with the allocator watched. */
+static void
+watch (int on)
+{
+  heap.armed = on;
+}
+
+#define COUNTED(call) (watch (1), (call), watch (0))
+
+static void
+assert_nothing_held (void)
+{
+  g_assert_cmpuint (heap.held, ==, 0);
+  for (int i = 0; i < BLOCKS; i++)
+    g_assert_null (heap.block[i].memory);
+}
+
+/* ------------------------------------------------------------ tests */
+
+static nms_context *
+new_context (void)
+{
+  nms_context *context;
+
+  COUNTED (context = nms_context_new ());
+  g_assert_nonnull (context);
+  return context;
+}
+
+static void
+free_context (nms_context **context)
+{
+  COUNTED (nms_context_free (context));
+  assert_nothing_held ();
+}
+
+/* That the watching works at all. */
+static void
+test_watch (void)
+{
+  nms_context *context;
+  int before = heap.calls, error;
+
+  context = new_context ();
+  g_assert_cmpint (heap.calls, ==, before + 1);
+  g_assert_cmpuint (heap.held, >, 0);
+  COUNTED (error = nms_context_reserve (context, 1000, 0));
+  g_assert_cmpint (error, ==, NMS_OK);
+  g_assert_cmpint (heap.calls, >, before + 1);
+  free_context (&context);
+}
+
+/* All engines, outputs and doors, on a call within what the context knows. */
+static void
+run_all (nms_context *context, const BoxCall *call)
+{
+  size_t n = call->boxes.count;
+  int32_t *kept = g_new (int32_t, n + 1), *by = g_new (int32_t, n + 1);
+  uint8_t *outcome = g_new (uint8_t, n + 1);
+  uint32_t *neighbors = g_new (uint32_t, n + 1);
+  nms_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = n,
+    .outcome = outcome, .suppressed_by = by };
+  nms_options options = call->options;
+  nms_result result = { .size = sizeof result };
+  int error;
+
+  for (int e = 0; e < ENGINECHECK_ENGINES; e++) {
+    options.engine = enginecheck_engines[e];
+    for (options.outputs = 0; options.outputs < 4; options.outputs++) {
+      COUNTED (error = nms_run (context, &call->boxes, &options, &result));
+      g_assert_cmpint (error, ==, NMS_OK);
+    }
+    options.outputs = 0;
+    COUNTED (error = nms_run_into (context, &call->boxes, &options, &arrays, &result));
+    g_assert_cmpint (error, ==, NMS_OK);
+    COUNTED (error = nms_count_neighbors (context, &call->boxes, &options, neighbors));
+    g_assert_cmpint (error, ==, NMS_OK);
+  }
+  g_free (kept);
+  g_free (by);
+  g_free (outcome);
+  g_free (neighbors);
+}
+
+static void
+random_call (BoxCall *call, uint64_t seed, size_t most)
+{
+  BoxRandom random = { seed };
+  size_t n = boxrandom_below (&random, (uint32_t) most + 1);
+  boxcall_random (call, &random, (int) (seed % BOXGEN_TEMPERS), n);
+}
+
+/* One plain run of the largest frame, without class options, is all it takes
+ * for frames that have none; with them, one that has as many. */
+static void
+test_steady (void)
+{
+  enum { MOST = 700 };
+  nms_context *context = new_context ();
+  BoxRandom random = { 1 };
+  BoxCall call;
+
+  boxcall_random (&call, &random, BOXGEN_CROWD, MOST);
+  nms_result result = { .size = sizeof result };
+  nms_class_options classes[BOXGEN_CLASS_OPTIONS];
+  for (int32_t i = 0; i < BOXGEN_CLASS_OPTIONS; i++)
+    classes[i] = (nms_class_options){ .size = sizeof classes[i], .class_id = i };
+  nms_options_init (&call.options, sizeof call.options);
+  call.options.class_options = classes;
+  call.options.class_option_count = BOXGEN_CLASS_OPTIONS;
+  int error;
+  COUNTED (error = nms_run (context, &call.boxes, &call.options, &result));
+  g_assert_cmpint (error, ==, NMS_OK);
+  boxcall_clear (&call);
+
+  int calls = heap.calls;
+  size_t held = heap.held;
+  for (uint64_t seed = 0; seed < 150; seed++) {
+    random_call (&call, 8800 + seed, MOST);
+    run_all (context, &call);
+    boxcall_clear (&call);
+    g_assert_cmpint (heap.calls, ==, calls);
+  }
+  g_assert_cmpuint (heap.held, ==, held);
+  free_context (&context);
+}
+
+static void
+test_reserve (void)
+{
+  static const size_t most[] = { 1, 2, 63, 64, 65, 255, 256, 257, 1000 };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (most); i++) {
+    nms_context *context = new_context ();
+    int error;
+
+    COUNTED (error = nms_context_reserve (context, most[i], BOXGEN_CLASS_OPTIONS));
+    g_assert_cmpint (error, ==, NMS_OK);
+    int calls = heap.calls;
+    /* all smaller requests are granted already */
+    COUNTED (error = nms_context_reserve (context, most[i], BOXGEN_CLASS_OPTIONS));
+    COUNTED (error |= nms_context_reserve (context, 0, 0));
+    COUNTED (error |= nms_context_reserve (context, most[i], 0));
+    g_assert_cmpint (error, ==, NMS_OK);
+    for (uint64_t seed = 0; seed < 60; seed++) {
+      BoxRandom random = { 9900 + seed };
+      BoxCall call;
+      boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS),
+          seed % 2 ? most[i] : boxrandom_below (&random, (uint32_t) most[i] + 1));
+      run_all (context, &call);
+      boxcall_clear (&call);
+    }
+    g_assert_cmpint (heap.calls, ==, calls);
+    free_context (&context);
+  }
+}
+
+/* Failed calls allocate nothing either. */
+static void
+test_bad_calls (void)
+{
+  nms_context *context = new_context ();
+  int calls = heap.calls, error;
+  nms_boxes boxes = { .size = sizeof boxes, .count = SIZE_MAX };
+  nms_result result = { .size = sizeof result };
+
+  COUNTED (error = nms_run (context, &boxes, NULL, &result));
+  g_assert_cmpint (error, ==, NMS_ERROR_TOO_MANY_BOXES);
+  boxes.count = 100000;
+  COUNTED (error = nms_run (context, &boxes, NULL, &result));
+  g_assert_cmpint (error, ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (heap.calls, ==, calls);
+  free_context (&context);
+}
+
+static size_t
+formula (size_t boxes, size_t class_options)
+{
+  return 192 * boxes + 64 * class_options + 65536;
+}
+
+static void
+test_formula (void)
+{
+  static const size_t boxes[]
+      = { 0, 1, 255, 256, 257, 1000, 4096, 8400, 10000, 25200, 65535, 65536, 100000, 699050 };
+  static const size_t classes[] = { 0, 1, 5, 80, 1203, 100000, 699050 };
+
+  for (size_t b = 0; b < G_N_ELEMENTS (boxes); b++)
+    for (size_t c = 0; c < G_N_ELEMENTS (classes); c++) {
+      nms_context *context = new_context ();
+      size_t own = heap.held; /* the context itself */
+      int error;
+
+      COUNTED (error = nms_context_reserve (context, boxes[b], classes[c]));
+      g_assert_cmpint (error, ==, NMS_OK);
+      g_assert_cmpuint (heap.held - own, ==, nms_context_scratch (context));
+      g_assert_cmpuint (nms_context_scratch (context), <=, formula (boxes[b], classes[c]));
+      COUNTED (nms_context_trim (context));
+      g_assert_cmpuint (heap.held, ==, own);
+      g_assert_cmpuint (nms_context_scratch (context), ==, 0);
+      free_context (&context);
+    }
+}
+
+/* Also where scratch grows frame by frame, boxes and classes in turn. */
+static void
+test_growth (void)
+{
+  nms_context *context = new_context ();
+  size_t own = heap.held;
+  int error;
+
+  for (size_t n = 1; n < 200000; n = n * 5 / 4 + 1) {
+    COUNTED (error = nms_context_reserve (context, n, 0));
+    g_assert_cmpint (error, ==, NMS_OK);
+    COUNTED (error = nms_context_reserve (context, 0, n / 2));
+    g_assert_cmpint (error, ==, NMS_OK);
+    g_assert_cmpuint (heap.held - own, ==, nms_context_scratch (context));
+    g_assert_cmpuint (nms_context_scratch (context), <=, formula (n, n / 2));
+  }
+  free_context (&context);
+}
+
+/* The first allocation fails, then the second, and so on until all succeed:
+ * a small frame, then a larger one with class options that needs new scratch. */
+static void
+test_failures (void)
+{
+  int failures = 0;
+
+  for (int fail_at = 0;; fail_at++) {
+    BoxRandom random = { 31 };
+    BoxCall small, large;
+    RefResult small_expected;
+    nms_context *context;
+    int refused = 0, first = heap.calls;
+
+    boxcall_random (&small, &random, BOXGEN_CROWD, 40);
+    boxcall_random (&large, &random, BOXGEN_CROWD, 5000);
+    small.options.class_option_count = 0;
+    ref_run (&small.boxes, &small.options, &small_expected);
+    heap.fail_at = first + fail_at;
+
+    COUNTED (context = nms_context_new ());
+    if (!context) {
+      refused = 1;
+      context = new_context ();
+    }
+    const BoxCall *calls[] = { &small, &large, &small };
+    for (size_t i = 0; i < G_N_ELEMENTS (calls); i++) {
+      nms_result result = { .size = sizeof result }, before = result;
+      size_t scratch = nms_context_scratch (context);
+      int error;
+
+      COUNTED (error = nms_run (context, &calls[i]->boxes, &calls[i]->options, &result));
+      if (error) {
+        g_assert_cmpint (error, ==, NMS_ERROR_MEMORY);
+        g_assert_cmpstr (nms_context_error (context), !=, "");
+        g_assert_cmpmem (&result, sizeof result, &before, sizeof before);
+        g_assert_cmpuint (nms_context_scratch (context), ==, scratch);
+        refused++;
+        i--; /* the same again, which must work now */
+      }
+    }
+    /* all that the context gives is still right */
+    heap.fail_at = -1;
+    nms_result result = { .size = sizeof result };
+    nms_options options = small.options;
+    int error;
+    options.outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
+    COUNTED (error = nms_run (context, &small.boxes, &options, &result));
+    g_assert_cmpint (error, ==, NMS_OK);
+    g_assert_cmpstr (enginecheck_difference (&result, &small_expected), ==, NULL);
+
+    free_context (&context);
+    ref_result_clear (&small_expected);
+    boxcall_clear (&small);
+    boxcall_clear (&large);
+    failures += refused;
+    if (!refused)
+      break;
+    g_assert_cmpint (refused, ==, 1);
+  }
+  g_assert_cmpint (failures, >=, 3); /* the context, and both frames */
+}
+
+/* A failed reserve leaves the scratch, and the last result in it, alone. */
+static void
+test_failed_reserve (void)
+{
+  nms_context *context = new_context ();
+  BoxRandom random = { 5 };
+  BoxCall call;
+  RefResult expected;
+  nms_result result = { .size = sizeof result };
+  int error;
+
+  boxcall_random (&call, &random, BOXGEN_CROWD, 200);
+  call.options.outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
+  ref_run (&call.boxes, &call.options, &expected);
+  COUNTED (error = nms_run (context, &call.boxes, &call.options, &result));
+  g_assert_cmpint (error, ==, NMS_OK);
+  size_t scratch = nms_context_scratch (context);
+
+  heap.fail_at = heap.calls;
+  COUNTED (error = nms_context_reserve (context, 1000000, 100));
+  heap.fail_at = -1;
+  g_assert_cmpint (error, ==, NMS_ERROR_MEMORY);
+  g_assert_cmpuint (nms_context_scratch (context), ==, scratch);
+  g_assert_cmpstr (enginecheck_difference (&result, &expected), ==, NULL);
+
+  /* a request beyond any memory is refused, not attempted in part */
+  COUNTED (error = nms_context_reserve (context, NMS_MAX_BOXES + 1, 0));
+  g_assert_cmpint (error, ==, NMS_ERROR_TOO_MANY_BOXES);
+  g_assert_cmpuint (nms_context_scratch (context), ==, scratch);
+  g_assert_cmpstr (enginecheck_difference (&result, &expected), ==, NULL);
+
+  ref_result_clear (&expected);
+  boxcall_clear (&call);
+  free_context (&context);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/allocation/watch", test_watch);
+  g_test_add_func ("/allocation/steady", test_steady);
+  g_test_add_func ("/allocation/reserve", test_reserve);
+  g_test_add_func ("/allocation/bad-calls", test_bad_calls);
+  g_test_add_func ("/allocation/formula", test_formula);
+  g_test_add_func ("/allocation/growth", test_growth);
+  g_test_add_func ("/allocation/failures", test_failures);
+  g_test_add_func ("/allocation/failed-reserve", test_failed_reserve);
+  return g_test_run ();
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The other ways to write a box, and the overlap of two, to the last bit. */
+#include "enginecheck.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+#define assert_rows(is, must) g_assert_cmpmem (is, sizeof is, must, sizeof must)
+
+static void
+test_set_rows (void)
+{
+  static const float rows[2][4] = { { 1, 2, 3, 4 }, { 5, 6, 7, 8 } };
+  nms_boxes boxes = { .size = sizeof boxes, .count = 2 }, before = boxes;
+  const nms_column *columns[4] = { &boxes.x1, &boxes.y1, &boxes.x2, &boxes.y2 };
+
+  nms_boxes_set_rows (&boxes, rows[0]);
+  for (size_t k = 0; k < 4; k++) {
+    g_assert_true (columns[k]->data == &rows[0][k]);
+    g_assert_cmpint (columns[k]->stride, ==, 16);
+  }
+  before.x1 = boxes.x1; /* nothing else was written */
+  before.y1 = boxes.y1;
+  before.x2 = boxes.x2;
+  before.y2 = boxes.y2;
+  g_assert_cmpmem (&boxes, sizeof boxes, &before, sizeof before);
+}
+
+static void
+test_center (void)
+{
+  static const float in[][4] = { { 0.5f, 10.5f, 1, 1 }, { 0, 0, -2, 4 }, { 0.1f, 0.2f, 0.3f, 0.7f },
+    { 16777216, 0, 3, 0 } };
+  /* 0.1f - 0.15f and so on, each rounded once */
+  static const float must[][4] = { { 0, 10, 1, 11 }, { 1, -2, -1, 2 },
+    { (float) (0.1f - 0.5 * 0.3f), (float) (0.2f - 0.5 * 0.7f), (float) (0.1f + 0.5 * 0.3f),
+        (float) (0.2f + 0.5 * 0.7f) },
+    { 16777214, 0, 16777218, 0 } };
+  float out[G_N_ELEMENTS (in)][4], same[G_N_ELEMENTS (in)][4];
+
+  nms_rows_from_center (in[0], G_N_ELEMENTS (in), out[0]);
+  assert_rows (out, must);
+  memcpy (same, in, sizeof same);
+  nms_rows_from_center (same[0], G_N_ELEMENTS (in), same[0]);
+  assert_rows (same, must);
+  nms_rows_from_center (NULL, 0, NULL);
+}
+
+static void
+test_corner_size (void)
+{
+  static const float in[][4] = { { 1, 2, 3, 4 }, { -5, 6, 0, -1 }, { 0.1f, 0.2f, 0.3f, 0.7f },
+    { 16777216, 16777216, 1, 3 } };
+  static const float must[][4] = { { 1, 2, 4, 6 }, { -5, 6, -5, 5 },
+    { 0.1f, 0.2f, (float) (0.1f + (double) 0.3f), (float) (0.2f + (double) 0.7f) },
+    { 16777216, 16777216, 16777216, 16777220 } }; /* ties go to even */
+  float out[G_N_ELEMENTS (in)][4], same[G_N_ELEMENTS (in)][4];
+
+  nms_rows_from_corner_size (in[0], G_N_ELEMENTS (in), out[0]);
+  assert_rows (out, must);
+  memcpy (same, in, sizeof same);
+  nms_rows_from_corner_size (same[0], G_N_ELEMENTS (in), same[0]);
+  assert_rows (same, must);
+  nms_rows_from_corner_size (NULL, 0, NULL);
+}
+
+/* NaN and infinities get through both, and nms_run calls the box invalid. */
+static void
+test_hostile (void)
+{
+  static const float hostile[] = { NAN, INFINITY, -INFINITY, 2e18f };
+  nms_context *context = nms_context_new ();
+
+  for (size_t h = 0; h < G_N_ELEMENTS (hostile); h++)
+    for (int at = 0; at < 4; at++)
+      for (int form = 0; form < 2; form++) {
+        float row[4] = { 1, 1, 2, 2 };
+        nms_boxes boxes = { .size = sizeof boxes, .count = 1 };
+        nms_result result = { .size = sizeof result };
+        row[at] = hostile[h] * (at < 2 || form ? 1 : 2);
+        if (form)
+          nms_rows_from_corner_size (row, 1, row);
+        else
+          nms_rows_from_center (row, 1, row);
+        nms_boxes_set_rows (&boxes, row);
+        g_assert_cmpint (nms_run (context, &boxes, NULL, &result), ==, NMS_OK);
+        g_assert_cmpuint (result.invalid_count, ==, 1);
+      }
+  nms_context_free (&context);
+}
+
+static void
+test_iou (void)
+{
+  static const struct {
+    float a[4], b[4], iou;
+  } rows[] = {
+    { { 0, 0, 4, 4 }, { 0, 0, 4, 4 }, 1.0f },
+    { { 0, 0, 4, 4 }, { 0, 0, 4, 2 }, 0.5f },
+    { { 0, 0, 4, 4 }, { 6, 4, 2, 0 }, 0x1.555556p-2f }, /* 1/3, flipped */
+    { { 0, 0, 4, 4 }, { 4, 0, 8, 4 }, 0.0f },
+    { { 0, 0, 0x1p-50f, 1 }, { 0, 0, 0x1p-50f, 1 }, 0.0f },
+    { { 0, 0, 4096, 4096 }, { 0, 0, 1, 1 }, 0x1.000002p-24f }, /* handrows.c says why */
+    { { 0, 0, NAN, 4 }, { 0, 0, 4, 4 }, 0.0f },
+    { { 0, 0, 4, 4 }, { 0, 0, 4, INFINITY }, 0.0f },
+    { { 0, 0, 4, 4 }, { 0, 0, 4, 0x1.bc16d8p+59f }, 0.0f },
+    { { -1e18f, -1e18f, 1e18f, 1e18f }, { -1e18f, -1e18f, 1e18f, 1e18f }, 1.0f },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_assert_cmpfloat (nms_iou (rows[i].a, rows[i].b), ==, rows[i].iou);
+    g_assert_cmpfloat (nms_iou (rows[i].b, rows[i].a), ==, rows[i].iou);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/box-forms/set-rows", test_set_rows);
+  g_test_add_func ("/box-forms/center", test_center);
+  g_test_add_func ("/box-forms/corner-size", test_corner_size);
+  g_test_add_func ("/box-forms/hostile", test_hostile);
+  g_test_add_func ("/box-forms/iou", test_iou);
+  return g_test_run ();
+}

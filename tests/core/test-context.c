@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The life of a context, and what can be asked of it and of the library. */
+#include "boxgen.h"
+#include "enginecheck.h"
+
+#include <glib.h>
+#include <limits.h>
+#include <stdlib.h>
+
+static void
+test_life (void)
+{
+  nms_context *context = nms_context_new (), *none = NULL;
+
+  g_assert_nonnull (context);
+  g_assert_cmpuint (nms_context_scratch (context), ==, 0);
+  g_assert_cmpstr (nms_context_error (context), ==, "");
+  g_assert_cmpint (nms_context_engine (context), ==, NMS_ENGINE_AUTO);
+  nms_context_trim (context); /* nothing there yet */
+  nms_context_free (&context);
+  g_assert_null (context);
+  nms_context_free (&context);
+  nms_context_free (&none);
+  nms_context_free (NULL);
+  nms_context_trim (NULL);
+  g_assert_cmpuint (nms_context_scratch (NULL), ==, 0);
+}
+
+static void
+test_engine (void)
+{
+  static const float corners[4] = { 0, 0, 4, 4 };
+  nms_context *context = nms_context_new ();
+  nms_boxes boxes = { .size = sizeof boxes, .count = 1 };
+  nms_result result = { .size = sizeof result };
+  nms_options options;
+
+  nms_boxes_set_rows (&boxes, corners);
+  nms_options_init (&options, sizeof options);
+  for (int e = 0; e < ENGINECHECK_ENGINES; e++) {
+    int engine;
+    options.engine = enginecheck_engines[e];
+    g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
+    engine = nms_context_engine (context);
+    g_assert_cmpint (engine, !=, NMS_ENGINE_AUTO);
+    g_assert_nonnull (nms_engine_name (engine));
+    if (options.engine != NMS_ENGINE_AUTO)
+      g_assert_cmpint (engine, ==, (int) options.engine);
+
+    /* a failure leaves the answer as it was */
+    options.iou_threshold = 2;
+    g_assert_cmpint (nms_run (context, &boxes, &options, &result), <, 0);
+    g_assert_cmpint (nms_context_engine (context), ==, engine);
+    options.iou_threshold = 0.5f;
+  }
+  g_assert_nonnull (nms_context_cpu (context));
+  g_assert_cmpstr (nms_context_cpu (context), !=, "");
+  nms_context_free (&context);
+}
+
+static void
+test_names (void)
+{
+  g_assert_cmpstr (nms_engine_name (NMS_ENGINE_AUTO), ==, "auto");
+  g_assert_cmpstr (nms_engine_name (NMS_ENGINE_SEQUENTIAL), ==, "sequential");
+  g_assert_cmpstr (nms_engine_name (NMS_ENGINE_SORTED), ==, "sorted");
+  g_assert_null (nms_engine_name (-1));
+  g_assert_null (nms_engine_name (INT_MAX));
+  g_assert_null (nms_engine_name (INT_MIN));
+  /* this list and the one that all checks run through are the same */
+  for (int i = 0, e = 0; i < 100; i++)
+    if (nms_engine_name (i)) {
+      g_assert_cmpint (e, <, ENGINECHECK_ENGINES);
+      g_assert_cmpuint (enginecheck_engines[e], ==, i);
+      e++;
+    }
+}
+
+static void
+test_version (void)
+{
+  g_assert_cmpint (nms_version (), ==, NMS_VERSION_NUMBER);
+  g_assert_cmpint (NMS_VERSION_NUMBER, ==,
+      NMS_VERSION_MAJOR * 1000000 + NMS_VERSION_MINOR * 1000 + NMS_VERSION_MICRO);
+  char *text = g_strdup_printf ("%d.%d.%d", NMS_VERSION_MAJOR, NMS_VERSION_MINOR,
+      NMS_VERSION_MICRO);
+  g_assert_cmpstr (text, ==, PROJECT_VERSION);
+  g_free (text);
+}
+
+/* Trimmed between runs: the scratch is gone, and comes back as needed. */
+static void
+test_trim (void)
+{
+  nms_context *context = nms_context_new ();
+
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    BoxRandom random = { 5100 + seed };
+    BoxCall call;
+    boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS), boxrandom_below (&random, 900));
+    g_assert_cmpstr (enginecheck_run (context, &call.boxes, &call.options, ENGINECHECK_QUICK), ==,
+        NULL);
+    if (seed % 3 == 0) {
+      nms_context_trim (context);
+      g_assert_cmpuint (nms_context_scratch (context), ==, 0);
+    }
+    boxcall_clear (&call);
+  }
+  nms_context_free (&context);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/context/life", test_life);
+  g_test_add_func ("/context/engine", test_engine);
+  g_test_add_func ("/context/names", test_names);
+  g_test_add_func ("/context/version", test_version);
+  g_test_add_func ("/context/trim", test_trim);
+  return g_test_run ();
+}

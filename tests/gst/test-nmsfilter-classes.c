@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter: what is a class, the properties classes and class-options in all
+ * their forms, and what is said about those that cannot be used.
+ */
+#include "gstboxes.h"
+
+static void
+expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
+{
+  GstBuffer *out = filtered (launch_line, buffer);
+
+  if (g_strcmp0 (ids_on (out), ids) != 0)
+    g_error ("%s left \"%s\", not \"%s\"", launch_line, ids_on (out), ids);
+  gst_buffer_unref (out);
+}
+
+/* In each class a pair with IoU 2/3 and one further box far off. */
+static GstBuffer *
+street (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, "person", 0, 0, 100, 100, 0.9);
+  add_scored (buffer, 2, "person", 20, 0, 100, 100, 0.8);
+  add_scored (buffer, 3, "person", 0, 300, 100, 100, 0.2);
+  add_scored (buffer, 4, "traffic light", 200, 0, 100, 100, 0.9);
+  add_scored (buffer, 5, "traffic light", 220, 0, 100, 100, 0.8);
+  add_scored (buffer, 6, "traffic light", 200, 300, 100, 100, 0.2);
+  add_scored (buffer, 7, "car", 400, 0, 100, 100, 0.9);
+  add_scored (buffer, 8, "car", 420, 0, 100, 100, 0.8);
+  add_scored (buffer, 9, "car", 400, 300, 100, 100, 0.2);
+  return buffer;
+}
+
+static void
+test_classes_list (void)
+{
+  expect ("nmsfilter", street (), "1 3 4 6 7 9");
+  expect ("nmsfilter classes=person", street (), "1 3 4 5 6 7 8 9");
+  expect ("nmsfilter classes=\" person ,, traffic light,\"", street (), "1 3 4 6 7 8 9");
+  expect ("nmsfilter classes=\" , \"", street (), "1 3 4 6 7 9");
+  expect ("nmsfilter classes=nobody", street (), "1 2 3 4 5 6 7 8 9");
+  expect ("nmsfilter classes=person score-threshold=0.5 max-detections=1", street (),
+      "1 4 5 6 7 8 9");
+  expect ("nmsfilter classes=person,car class-agnostic=true max-detections=3", street (),
+      "1 3 4 5 6 7");
+}
+
+static void
+test_class_options_forms (void)
+{
+  static const gchar *const same[] = {
+    "o,person=[o,iou-threshold=0.7],car=[o,max=1]",
+    "o,options=<[o,label=person,iou-threshold=0.7],[o,label=car,max=1]>",
+    "o,options={[o,label=person,iou-threshold=0.7],[o,label=car,max=1]}",
+    "o,options=<[o,label=person,iou-threshold=0.7]>,car=[o,max=1]",
+    "o,person=[o,iou-threshold=(float)0.7],car=[o,max=(uint)1]",
+    "o,person=[o,iou-threshold=(string)0.7],car=[o,max=(gint64)1]",
+    "o,person=[o,iou-threshold=(double)0.7],car=[o,max=(double)1]",
+    "o,person=[o,iou-threshold=(fraction)7/10],car=[o,max=(guint64)1]",
+    "o,options=<(GstStructure)[o,label=person,iou-threshold=0.7],[o,max=1,label=car]>",
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (same); i++) {
+    gchar *line = g_strdup_printf ("nmsfilter class-options=\"%s\"", same[i]);
+
+    expect (line, street (), "1 2 3 4 6 7");
+    g_free (line);
+  }
+}
+
+static void
+test_class_options_keys (void)
+{
+  expect ("nmsfilter class-options=\"o,options=<[o,label=\\\"traffic light\\\","
+      "iou-threshold=0.7,score-threshold=0.5],[o,label=car,max=5]>\"", street (), "1 3 4 5 7 9");
+  /* its own score-threshold replaces the general one, up and down */
+  expect ("nmsfilter score-threshold=0.85 class-options=\"o,car=[o,score-threshold=0.1]\"",
+      street (), "1 4 7 9");
+  expect ("nmsfilter score-threshold=0.85 class-options=\"o,car=[o,score-threshold=-3.5e38]\"",
+      street (), "1 4 7 9");
+  /* max 0: no limit, whatever the general one */
+  expect ("nmsfilter max-per-class=1 class-options=\"o,car=[o,max=0]\"", street (), "1 4 7 9");
+  expect ("nmsfilter class-options=\"o,nobody=[o,max=1]\"", street (), "1 3 4 6 7 9");
+  expect ("nmsfilter class-options=o", street (), "1 3 4 6 7 9");
+}
+
+/* The class of the box that may be suppressed decides. */
+static void
+test_candidate_decides (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  add_scored (buffer, 2, "b", 20, 0, 100, 100, 0.8);
+  expect ("nmsfilter class-agnostic=true class-options=\"o,a=[o,iou-threshold=0.9]\"",
+      gst_buffer_ref (buffer), "1");
+  expect ("nmsfilter class-agnostic=true class-options=\"o,b=[o,iou-threshold=0.9]\"",
+      buffer, "1 2");
+}
+
+static const struct
+{
+  const gchar *options;
+  const gchar *says;            /* pattern of the message */
+} unusable[] = {
+  { "o,person=[o,iou=0.3]", "*unknown key \"iou\"*\"person\"*iou-threshold*score-threshold*max*" },
+  { "o,person=[o,iou-threshold=1.01]", "*iou-threshold*\"person\"*1.01*0 to 1*" },
+  { "o,person=[o,iou-threshold=-0.1]", "*iou-threshold*\"person\"*-0.1*0 to 1*" },
+  { "o,person=[o,iou-threshold=high]", "*iou-threshold*\"person\"*high*0 to 1*" },
+  { "o,person=[o,iou-threshold=true]", "*iou-threshold*\"person\"*true*0 to 1*" },
+  { "o,person=[o,iou-threshold=nan]", "*iou-threshold*\"person\"*nan*0 to 1*" },
+  { "o,person=[o,score-threshold=(string)\"\"]", "*score-threshold*\"person\"*number*" },
+  { "o,person=[o,score-threshold=(string)\"0.5 or so\"]", "*score-threshold*\"person\"*number*" },
+  { "o,person=[o,max=-1]", "*max*\"person\"*-1*whole number*" },
+  { "o,person=[o,max=1.5]", "*max*\"person\"*1.5*whole number*" },
+  { "o,person=[o,max=(gint64)4294967296]", "*max*\"person\"*4294967296*whole number*" },
+  { "o,person=[o,max=<1,2>]", "*max*\"person\"*whole number*" },
+  { "o,person=5", "*\"person\"*label=?o,key=value*options=*" },
+  { "o,options=5", "*\"options\"*label=?o,key=value*options=*" },
+  { "o,options=<[o,max=1]>", "*entry 0*no label*" },
+  { "o,options=<[o,label=a],5>", "*entry 1*no label*" },
+  { "o,options=<[o,label=(string)\"\",max=1]>", "*label is empty*" },
+  { "o,options=<[o,label=car,max=1],[o,label=car,max=2]>", "*\"car\"*twice*" },
+  { "o,car=[o,max=1],options=<[o,label=car,max=2]>", "*\"car\"*twice*" },
+};
+
+static void
+set_options (GstElement * element, const gchar * text)
+{
+  GstStructure *options = gst_structure_from_string (text, NULL);
+
+  if (options == NULL)
+    g_error ("no structure: %s", text);
+  g_object_set (element, "class-options", options, NULL);
+  gst_structure_free (options);
+}
+
+static void
+assert_says (GstMessage * message, const gchar * pattern)
+{
+  gchar *text;
+
+  g_assert_nonnull (message);
+  text = message_text (message);
+  if (!g_pattern_match_simple (pattern, text))
+    g_error ("\"%s\" does not match \"%s\"", text, pattern);
+  g_free (text);
+  gst_message_unref (message);
+}
+
+/* Set before the start: one error when it starts, none before. */
+static void
+test_unusable_at_start (void)
+{
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (unusable); i++) {
+    GstElement *element = element_new ("nmsfilter");
+    GstBus *bus = gst_bus_new ();
+    GstStructure *options;
+
+    gst_element_set_bus (element, bus);
+    set_options (element, unusable[i].options);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==,
+        GST_STATE_CHANGE_SUCCESS);
+    g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
+        GST_STATE_CHANGE_FAILURE);
+    assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), unusable[i].says);
+    g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ERROR), ==, 0);
+    g_object_get (element, "class-options", &options, NULL);    /* as it was set */
+    g_assert_nonnull (options);
+    gst_structure_free (options);
+
+    /* and a usable one mends it */
+    set_options (element, "o,car=[o,max=1]");
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=,
+        GST_STATE_CHANGE_FAILURE);
+    g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_element_set_bus (element, NULL);
+    gst_object_unref (bus);
+    gst_object_unref (element);
+  }
+}
+
+/* Set while playing: one warning, and the last usable one stays. */
+static void
+test_unusable_while_playing (void)
+{
+  GstHarness *h = harness_new ("nmsfilter class-options=\"o,person=[o,iou-threshold=0.7]\"");
+  GstBus *bus = harness_bus (h);
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (unusable); i++) {
+    GstBuffer *out;
+    GstStructure *options;
+
+    set_options (h->element, unusable[i].options);
+    assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), unusable[i].says);
+    out = through (h, street ());
+    assert_ids (out, "1 2 3 4 6 7 9");
+    gst_buffer_unref (out);
+    g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR), ==, 0);
+    g_object_get (h->element, "class-options", &options, NULL);
+    g_assert_true (gst_structure_has_field (options, "person"));
+    gst_structure_free (options);
+  }
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+/* ------------------------------------------------------------------ classes */
+
+static void
+add_with_label_id (GstBuffer * buffer, gint id, const gchar * label, gint label_id, gint x,
+    gdouble confidence)
+{
+  GstVideoRegionOfInterestMeta *roi = add_scored (buffer, id, label, x, 0, 100, 100, confidence);
+
+  gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, label_id, NULL);
+}
+
+/* The label id counts only where the label is empty. */
+static void
+test_label_ids (void)
+{
+  GstBuffer *buffer = frame_new (0);
+  GstVideoRegionOfInterestMeta *roi;
+
+  add_with_label_id (buffer, 1, "a", 7, 0, 0.9);
+  add_with_label_id (buffer, 2, "a", 8, 5, 0.8);        /* same label: suppressed */
+  add_with_label_id (buffer, 3, "", 7, 0, 0.7);
+  add_with_label_id (buffer, 4, "", 8, 5, 0.6);
+  add_with_label_id (buffer, 5, "", 7, 5, 0.5);         /* suppressed by 3 */
+  add_with_label_id (buffer, 6, NULL, 8, 0, 0.4);       /* suppressed by 4 */
+  add_with_label_id (buffer, 7, NULL, G_MININT, 0, 0.3);
+  add_with_label_id (buffer, 8, NULL, G_MAXINT, 0, 0.3);
+  add_with_label_id (buffer, 9, NULL, 0, 0, 0.3);
+  add_scored (buffer, 10, NULL, 0, 0, 100, 100, 0.2);   /* no class at all */
+  roi = add_scored (buffer, 11, "", 5, 0, 100, 100, 0.1);       /* suppressed by 10 */
+  g_assert_nonnull (roi);
+  expect ("nmsfilter", buffer, "1 3 4 7 8 9 10");
+}
+
+/* More label ids than any small table holds, each with one duplicate. */
+static void
+test_many_label_ids (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  guint round, i;
+
+  for (round = 0; round < 3; round++) {
+    GstBuffer *buffer = frame_new (0), *out;
+
+    for (i = 0; i < 3000; i++) {
+      add_with_label_id (buffer, (gint) i, "", (gint) (i * 2654435761u), 0, 0.9);
+      add_with_label_id (buffer, (gint) i, "", (gint) (i * 2654435761u), 1, 0.8);
+    }
+    out = through (h, buffer);
+    g_assert_cmpuint (count_on (out), ==, 3000);
+    gst_buffer_unref (out);
+  }
+  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 9000);
+  gst_harness_teardown (h);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/nmsfilter/classes/list", test_classes_list);
+  g_test_add_func ("/nmsfilter/classes/options-forms", test_class_options_forms);
+  g_test_add_func ("/nmsfilter/classes/options-keys", test_class_options_keys);
+  g_test_add_func ("/nmsfilter/classes/candidate-decides", test_candidate_decides);
+  g_test_add_func ("/nmsfilter/classes/unusable-at-start", test_unusable_at_start);
+  g_test_add_func ("/nmsfilter/classes/unusable-while-playing", test_unusable_while_playing);
+  g_test_add_func ("/nmsfilter/classes/label-ids", test_label_ids);
+  g_test_add_func ("/nmsfilter/classes/many-label-ids", test_many_label_ids);
+  return run_tests ();
+}

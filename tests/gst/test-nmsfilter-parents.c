@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter: boxes that are parts of other boxes (parent_id): they do not
+ * compete with their whole and go when it goes, without a trace.
+ */
+#include "gstboxes.h"
+
+#include <math.h>
+
+static void
+part (GstBuffer * buffer, gint id, gint parent_id, const gchar * label, gint x, gint y, guint w,
+    guint h, gdouble confidence)
+{
+  add_scored (buffer, id, label, x, y, w, h, confidence)->parent_id = parent_id;
+}
+
+static void
+expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
+{
+  GstBuffer *out = filtered (launch_line, buffer);
+
+  if (g_strcmp0 (ids_on (out), ids) != 0)
+    g_error ("%s left \"%s\", not \"%s\"", launch_line, ids_on (out), ids);
+  gst_buffer_unref (out);
+}
+
+static void
+test_no_competition (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  part (buffer, 1, 0, "a", 0, 0, 100, 100, 0.8);
+  part (buffer, 2, 1, "a", 0, 0, 100, 90, 0.9); /* better, and nearly equal: a part */
+  part (buffer, 3, 2, "a", 0, 0, 100, 80, 0.7); /* a part of the part: 1 is not its parent */
+  expect ("nmsfilter", gst_buffer_ref (buffer), "1 2");
+  expect ("nmsfilter iou-threshold=0.8", buffer, "1 2 3");
+}
+
+static void
+test_follows_the_whole (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0), *out;
+
+  part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
+  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8);     /* suppressed by 1 */
+  part (buffer, 3, 2, "wheel", 0, 80, 20, 20, 0.99);    /* of 2 */
+  part (buffer, 4, 3, "bolt", 0, 80, 2, 2, 0.99);       /* of 3 */
+  part (buffer, 5, 1, "wheel", 80, 80, 20, 20, 0.3);
+  out = through (h, buffer);
+  assert_ids (out, "1 5");
+  gst_buffer_unref (out);
+  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 3);
+  gst_harness_teardown (h);
+}
+
+static GstBuffer *
+all_fates (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
+  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8);     /* suppressed */
+  part (buffer, 3, 0, "car", 200, 0, 100, 100, 0.1);    /* below-score */
+  part (buffer, 4, 0, "car", 300, 0, 100, 100, NAN);    /* invalid */
+  part (buffer, 5, 0, "car", 400, 0, 100, 100, 0.7);    /* over-cap */
+  part (buffer, 6, 0, "car", 400, 200, 100, 100, 0.75);
+  part (buffer, 12, 2, "x", 0, 200, 10, 10, 0.9);
+  part (buffer, 13, 3, "y", 0, 200, 10, 10, 0.9);
+  part (buffer, 14, 4, "z", 0, 200, 10, 10, 0.9);
+  part (buffer, 15, 5, "w", 0, 200, 10, 10, 0.9);
+  return buffer;
+}
+
+static void
+test_fate_and_tags (void)
+{
+  GstHarness *h = harness_new ("nmsfilter action=tag score-threshold=0.5 max-per-class=2");
+  GstBuffer *out = through (h, all_fates ());
+
+  assert_tag (out, 12, "suppressed:0");
+  assert_tag (out, 13, "below-score");
+  assert_tag (out, 14, "invalid");
+  assert_tag (out, 15, "over-cap");
+  gst_buffer_unref (out);
+  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 2);
+  g_assert_cmpuint (stat_of (h->element, "below-score"), ==, 2);
+  g_assert_cmpuint (stat_of (h->element, "invalid"), ==, 2);
+  g_assert_cmpuint (stat_of (h->element, "over-cap"), ==, 2);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 2);
+  gst_harness_teardown (h);
+}
+
+/* A part that goes with its whole has not suppressed others before. */
+static void
+test_leaves_no_trace (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
+  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.5);     /* suppressed by 1 */
+  part (buffer, 3, 2, "wheel", 300, 80, 20, 20, 0.8);   /* goes with 2 ... */
+  part (buffer, 4, 0, "wheel", 301, 80, 20, 20, 0.7);   /* ... so this stays */
+  part (buffer, 5, 0, "wheel", 302, 80, 20, 20, 0.6);   /* and suppresses this */
+  expect ("nmsfilter", gst_buffer_ref (buffer), "1 4");
+  expect ("nmsfilter engine=sequential", buffer, "1 4");
+}
+
+/* Nor has it taken a place under a cap. */
+static void
+test_leaves_its_place (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
+  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.5);
+  part (buffer, 3, 2, "wheel", 300, 80, 20, 20, 0.8);
+  part (buffer, 4, 0, "wheel", 400, 80, 20, 20, 0.2);
+  expect ("nmsfilter max-detections=2", gst_buffer_ref (buffer), "1 4");
+  expect ("nmsfilter max-per-class=1", buffer, "1 4");
+}
+
+/* What stays because a part has gone may suppress in its turn; here it saves
+ * the whole of the part, and with it the part. */
+static void
+test_saved_by_the_second_look (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  /* 13 goes with 12 (suppressed by 11, .8); 14, which it suppressed, stays
+   * then and suppresses 15, whose part 16 goes in its turn */
+  part (buffer, 11, 0, "a", 0, 0, 100, 100, 0.95);
+  part (buffer, 12, 0, "a", 10, 0, 100, 100, 0.30);
+  part (buffer, 13, 12, "b", 0, 0, 100, 100, 0.90);
+  part (buffer, 14, 0, "b", 10, 0, 100, 100, 0.80);
+  part (buffer, 15, 0, "b", 55, 0, 100, 100, 0.70);     /* 55/145 with 14, 45/155 with 13 */
+  part (buffer, 16, 15, "c", 0, 0, 100, 100, 0.85);
+  part (buffer, 17, 0, "c", 1, 0, 100, 100, 0.60);
+  expect ("nmsfilter iou-threshold=0.35", buffer, "11 14 17");
+}
+
+/* A frame without a consistent answer: a part p of w suppresses d; were d kept
+ * it would suppress q; q suppresses w. The filter ends, respects overlap, and
+ * counts every box. */
+static void
+test_paradox (void)
+{
+  static const gchar *const engines[] = { "sequential", "sorted" };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (engines); i++) {
+    gchar *line = g_strdup_printf ("nmsfilter engine=%s iou-threshold=0.3", engines[i]);
+    GstHarness *h = harness_new (line);
+    GstBuffer *buffer = frame_new (0), *out;
+
+    part (buffer, 1, 4, "a", 0, 0, 100, 100, 0.9);      /* p */
+    part (buffer, 2, 0, "a", 40, 0, 100, 100, 0.8);     /* d: 60/140 with p */
+    part (buffer, 3, 0, "a", 80, 0, 100, 100, 0.7);     /* q: 60/140 with d, 20/180 with p */
+    part (buffer, 4, 0, "a", 120, 0, 100, 100, 0.6);    /* w: 60/140 with q, 20/180 with d */
+    out = through (h, buffer);
+    assert_ids (out, "2 4");
+    gst_buffer_unref (out);
+    g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 2);
+    gst_harness_teardown (h);
+    g_free (line);
+  }
+}
+
+static void
+test_no_parents (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  part (buffer, 0, 0, "a", 0, 0, 100, 100, 0.9);        /* ids of 0 are no ids */
+  part (buffer, 0, 0, "a", 1, 0, 100, 100, 0.8);
+  part (buffer, 5, 5, "b", 0, 0, 100, 100, 0.7);        /* its own parent */
+  part (buffer, 6, 77, "c", 0, 0, 100, 100, 0.6);       /* a parent that is not there */
+  part (buffer, 7, 8, "d", 0, 0, 100, 100, 0.9);        /* parents of each other */
+  part (buffer, 8, 7, "d", 1, 0, 100, 100, 0.8);
+  expect ("nmsfilter", buffer, "0 5 6 7");
+}
+
+/* A ring, with a part of one of its boxes. */
+static void
+test_ring (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  part (buffer, 4, 3, "e", 300, 0, 100, 100, 0.9);
+  part (buffer, 1, 2, "a", 0, 0, 100, 100, 0.9);
+  part (buffer, 2, 3, "b", 0, 0, 100, 100, 0.9);
+  part (buffer, 3, 1, "c", 0, 0, 100, 100, 0.1);
+  expect ("nmsfilter score-threshold=0.5", buffer, "1 2");
+}
+
+static void
+test_not_selected (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
+  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8);     /* suppressed */
+  part (buffer, 3, 2, "wheel", 0, 80, 20, 20, 0.9);     /* not selected, but of 2 */
+  part (buffer, 4, 0, "bus", 0, 0, 100, 100, 0.1);      /* not selected: stays */
+  part (buffer, 5, 4, "car", 300, 0, 100, 100, 0.9);
+  expect ("nmsfilter classes=car score-threshold=0.5", buffer, "1 4 5");
+}
+
+static void
+test_unscored_parts (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_region (buffer, 1, "car", 0, 0, 100, 100);
+  add_region (buffer, 2, "car", 10, 0, 100, 100)->parent_id = 1;
+  add_region (buffer, 3, "car", 20, 0, 100, 100);
+  /* 1 and 2 do not count each other: 3 has two neighbors, they have one */
+  expect ("nmsfilter", gst_buffer_ref (buffer), "3");
+  expect ("nmsfilter missing-score=order", gst_buffer_ref (buffer), "1 2");
+  expect ("nmsfilter min-neighbors=2", buffer, "3");
+}
+
+static void
+test_unscored_part_of_dropped (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.2);
+  add_region (buffer, 2, "wheel", 0, 80, 20, 20)->parent_id = 1;
+  add_region (buffer, 3, "wheel", 1, 80, 20, 20);
+  expect ("nmsfilter score-threshold=0.5", gst_buffer_ref (buffer), "3");
+  expect ("nmsfilter score-threshold=0.5 missing-score=drop", buffer, "");
+}
+
+/* A chain of 20,000 parts, listed from its end: no recursion, no square. */
+static void
+test_long_chain (void)
+{
+  GstBuffer *buffer = frame_new (0);
+  gint i;
+
+  for (i = 20000; i >= 1; i--) {
+    gchar label[16];
+
+    g_snprintf (label, sizeof label, "l%d", i % 50);
+    part (buffer, i, i - 1, label, 20 * (i % 1000), 20 * (i / 1000), 10, 10, i == 1 ? 0.1 : 0.9);
+  }
+  expect ("nmsfilter score-threshold=0.5", gst_buffer_ref (buffer), "");
+  buffer = gst_buffer_make_writable (buffer);
+  g_assert_cmpuint (count_on (buffer), ==, 20000);
+  buffer = filtered ("nmsfilter", buffer);
+  g_assert_cmpuint (count_on (buffer), ==, 20000);
+  gst_buffer_unref (buffer);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/nmsfilter/parents/no-competition", test_no_competition);
+  g_test_add_func ("/nmsfilter/parents/follows-the-whole", test_follows_the_whole);
+  g_test_add_func ("/nmsfilter/parents/fate-and-tags", test_fate_and_tags);
+  g_test_add_func ("/nmsfilter/parents/leaves-no-trace", test_leaves_no_trace);
+  g_test_add_func ("/nmsfilter/parents/leaves-its-place", test_leaves_its_place);
+  g_test_add_func ("/nmsfilter/parents/second-look", test_saved_by_the_second_look);
+  g_test_add_func ("/nmsfilter/parents/paradox", test_paradox);
+  g_test_add_func ("/nmsfilter/parents/none", test_no_parents);
+  g_test_add_func ("/nmsfilter/parents/ring", test_ring);
+  g_test_add_func ("/nmsfilter/parents/not-selected", test_not_selected);
+  g_test_add_func ("/nmsfilter/parents/unscored", test_unscored_parts);
+  g_test_add_func ("/nmsfilter/parents/unscored-part-of-dropped", test_unscored_part_of_dropped);
+  g_test_add_func ("/nmsfilter/parents/long-chain", test_long_chain);
+  return run_tests ();
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter: its properties: defaults, ranges, flags, changes while playing,
+ * control sources, what cannot be used.
+ */
+#include "gstboxes.h"
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
+
+static void
+test_defaults (void)
+{
+  GstElement *element = element_new ("nmsfilter");
+  GParamSpec **specs;
+  guint i, n, checked = 0;
+
+  specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
+  for (i = 0; i < n; i++) {
+    GValue value = G_VALUE_INIT;
+
+    if (specs[i]->owner_type != G_OBJECT_TYPE (element) || g_str_equal (specs[i]->name, "stats"))
+      continue;
+    g_value_init (&value, specs[i]->value_type);
+    g_object_get_property (G_OBJECT (element), specs[i]->name, &value);
+    if (!g_param_value_defaults (specs[i], &value))
+      g_error ("%s is not its default", specs[i]->name);
+    g_value_unset (&value);
+    checked++;
+  }
+  g_assert_cmpuint (checked, ==, 17);
+  g_free (specs);
+  gst_object_unref (element);
+}
+
+/* name, type, default as text, controllable: what users and stored settings rely on */
+static const struct
+{
+  const gchar *name, *type, *value;
+  gboolean controllable;
+} fixed[] = {
+  { "iou-threshold", "gfloat", "0.5", TRUE },
+  { "score-threshold", "gfloat", NULL, TRUE },
+  { "max-detections", "guint", "0", TRUE },
+  { "max-per-class", "guint", "0", TRUE },
+  { "class-agnostic", "gboolean", "false", TRUE },
+  { "inclusive", "gboolean", "false", TRUE },
+  { "method", "GstNmsMethod", "hard", FALSE },
+  { "metric", "GstNmsMetric", "iou", FALSE },
+  { "engine", "GstNmsEngine", "auto", FALSE },
+  { "missing-score", "GstNmsMissingScore", "neighbors", FALSE },
+  { "min-neighbors", "guint", "0", TRUE },
+  { "classes", "gchararray", NULL, FALSE },
+  { "class-options", "GstStructure", NULL, FALSE },
+  { "action", "GstNmsAction", "remove", FALSE },
+  { "post-messages", "gboolean", "false", TRUE },
+  { "interval", "guint64", "1000000000", TRUE },
+};
+
+static void
+test_names_and_flags (void)
+{
+  GstElement *element = element_new ("nmsfilter");
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (fixed); i++) {
+    GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), fixed[i].name);
+    gchar *text;
+
+    g_assert_nonnull (spec);
+    g_assert_cmpstr (g_type_name (spec->value_type), ==, fixed[i].type);
+    g_assert_true (spec->flags & GST_PARAM_MUTABLE_PLAYING);
+    g_assert_cmpint ((spec->flags & GST_PARAM_CONTROLLABLE) != 0, ==, fixed[i].controllable);
+    g_assert_cmpuint (strlen (g_param_spec_get_blurb (spec)), >, 20);
+    if (fixed[i].value) {
+      text = gst_value_serialize (g_param_spec_get_default_value (spec));
+      g_assert_cmpstr (text, ==, fixed[i].value);
+      g_free (text);
+    }
+  }
+  gst_object_unref (element);
+}
+
+static void
+test_enum_numbers (void)
+{
+  static const struct
+  {
+    const gchar *property, *nick;
+    gint value;
+  } rows[] = {
+    { "method", "hard", 0 }, { "metric", "iou", 0 },
+    { "engine", "auto", 0 }, { "engine", "sequential", 1 }, { "engine", "sorted", 2 },
+    { "missing-score", "neighbors", 0 }, { "missing-score", "area", 1 },
+    { "missing-score", "order", 2 }, { "missing-score", "drop", 3 },
+    { "action", "remove", 0 }, { "action", "tag", 1 },
+  };
+  GstElement *element = element_new ("nmsfilter");
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+    gint value;
+
+    gst_util_set_object_arg (G_OBJECT (element), rows[i].property, rows[i].nick);
+    g_object_get (element, rows[i].property, &value, NULL);
+    g_assert_cmpint (value, ==, rows[i].value);
+  }
+  gst_object_unref (element);
+}
+
+static void
+test_out_of_range (void)
+{
+  static const struct
+  {
+    const gchar *name;
+    gdouble value;
+  } rows[] = {
+    { "iou-threshold", 1.5 }, { "iou-threshold", -0.1 },
+  };
+  GstElement *element = element_new ("nmsfilter iou-threshold=0.25");
+  gfloat value;
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_test_expect_message ("GLib-GObject", G_LOG_LEVEL_WARNING, "*out of range*");
+    g_object_set (element, rows[i].name, rows[i].value, NULL);
+    g_test_assert_expected_messages ();
+    g_object_get (element, "iou-threshold", &value, NULL);
+    g_assert_cmpfloat (value, ==, 0.25f);
+  }
+  g_test_expect_message ("GLib-GObject", G_LOG_LEVEL_WARNING, "*out of range*");
+  g_object_set (element, "interval", (guint64) 0, NULL);
+  g_test_assert_expected_messages ();
+  g_test_expect_message ("GLib-GObject", G_LOG_LEVEL_WARNING, "*out of range*");
+  g_object_set (element, "engine", 4, NULL);
+  g_test_assert_expected_messages ();
+  gst_object_unref (element);
+}
+
+static void
+test_round_trip (void)
+{
+  GstElement *element = element_new ("nmsfilter iou-threshold=0.3 score-threshold=-2 "
+      "max-detections=4294967295 max-per-class=7 class-agnostic=true inclusive=true "
+      "engine=sorted missing-score=area min-neighbors=3 classes=\"person, traffic light\" "
+      "action=tag post-messages=true interval=5 class-options=o,car=[o,max=5]");
+  gfloat iou, score;
+  guint max, per_class, neighbors;
+  gboolean agnostic, inclusive, post;
+  gint engine, missing, action;
+  guint64 interval;
+  gchar *classes;
+  GstStructure *options;
+
+  g_object_get (element, "iou-threshold", &iou, "score-threshold", &score, "max-detections",
+      &max, "max-per-class", &per_class, "class-agnostic", &agnostic, "inclusive", &inclusive,
+      "engine", &engine, "missing-score", &missing, "min-neighbors", &neighbors, "classes",
+      &classes, "action", &action, "post-messages", &post, "interval", &interval,
+      "class-options", &options, NULL);
+  g_assert_cmpfloat (iou, ==, 0.3f);
+  g_assert_cmpfloat (score, ==, -2);
+  g_assert_cmpuint (max, ==, G_MAXUINT);
+  g_assert_cmpuint (per_class, ==, 7);
+  g_assert_true (agnostic && inclusive && post);
+  g_assert_cmpint (engine, ==, 2);
+  g_assert_cmpint (missing, ==, 1);
+  g_assert_cmpuint (neighbors, ==, 3);
+  g_assert_cmpstr (classes, ==, "person, traffic light");
+  g_assert_cmpint (action, ==, 1);
+  g_assert_cmpuint (interval, ==, 5);
+  g_assert_true (gst_structure_has_field (options, "car"));
+  g_object_set (element, "class-options", NULL, "classes", NULL, NULL);
+  gst_structure_free (options);
+  g_free (classes);
+  g_object_get (element, "class-options", &options, "classes", &classes, NULL);
+  g_assert_null (options);
+  g_assert_null (classes);
+  gst_object_unref (element);
+}
+
+static GstBuffer *
+pair (GstClockTime pts)
+{
+  GstBuffer *buffer = frame_new (pts);
+
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  add_scored (buffer, 2, "b", 20, 0, 100, 100, 0.5);    /* 2/3 */
+  add_scored (buffer, 3, "a", 20, 0, 100, 100, 0.4);
+  return buffer;
+}
+
+static void
+expect_now (GstHarness * h, const gchar * ids)
+{
+  GstBuffer *out = through (h, pair (0));
+
+  assert_ids (out, ids);
+  gst_buffer_unref (out);
+}
+
+/* Each takes effect with the next buffer, and goes back. */
+static void
+test_changes_while_playing (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+
+  expect_now (h, "1 2");
+  g_object_set (h->element, "iou-threshold", 0.7f, NULL);
+  expect_now (h, "1 2 3");
+  g_object_set (h->element, "class-agnostic", TRUE, "iou-threshold", 0.5f, NULL);
+  expect_now (h, "1");
+  g_object_set (h->element, "class-agnostic", FALSE, "score-threshold", 0.6f, NULL);
+  expect_now (h, "1");
+  g_object_set (h->element, "score-threshold", -G_MAXFLOAT, "max-detections", 1, NULL);
+  expect_now (h, "1");
+  g_object_set (h->element, "max-detections", 0, "iou-threshold", 1.f, NULL);
+  expect_now (h, "1 2 3");
+  g_object_set (h->element, "max-per-class", 1, NULL);
+  expect_now (h, "1 2");
+  g_object_set (h->element, "max-per-class", 0, "iou-threshold", 0.5f, "classes", "b", NULL);
+  expect_now (h, "1 2 3");
+  g_object_set (h->element, "classes", "", NULL);
+  expect_now (h, "1 2");
+  g_object_set (h->element, "action", 1, NULL);
+  expect_now (h, "1 2 3");
+  g_object_set (h->element, "action", 0, NULL);
+  expect_now (h, "1 2");
+  gst_util_set_object_arg (G_OBJECT (h->element), "class-options", "o,a=[o,iou-threshold=1]");
+  expect_now (h, "1 2 3");
+  g_object_set (h->element, "class-options", NULL, NULL);
+  expect_now (h, "1 2");
+  gst_harness_teardown (h);
+}
+
+static void
+test_control_source (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstControlSource *source = gst_interpolation_control_source_new ();
+  GstTimedValueControlSource *timed = GST_TIMED_VALUE_CONTROL_SOURCE (source);
+  GstBuffer *out;
+  gfloat value;
+
+  g_object_set (source, "mode", GST_INTERPOLATION_MODE_LINEAR, NULL);
+  gst_object_add_control_binding (GST_OBJECT (h->element),
+      gst_direct_control_binding_new (GST_OBJECT (h->element), "iou-threshold", source));
+  gst_timed_value_control_source_set (timed, 0, 0.0);
+  gst_timed_value_control_source_set (timed, GST_SECOND, 1.0);
+
+  out = through (h, pair (0));
+  assert_ids (out, "1 2");
+  gst_buffer_unref (out);
+  out = through (h, pair (600 * GST_MSECOND));
+  assert_ids (out, "1 2");
+  gst_buffer_unref (out);
+  out = through (h, pair (800 * GST_MSECOND));
+  assert_ids (out, "1 2 3");
+  gst_buffer_unref (out);
+  g_object_get (h->element, "iou-threshold", &value, NULL);
+  g_assert_cmpfloat (ABS (value - 0.8f), <, 1e-6f);
+  /* no time: the value stays */
+  out = through (h, pair (GST_CLOCK_TIME_NONE));
+  assert_ids (out, "1 2 3");
+  gst_buffer_unref (out);
+  gst_object_unref (source);
+  gst_harness_teardown (h);
+}
+
+/* The control source runs in stream time, not in time stamps. */
+static void
+test_control_source_after_seek (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstControlSource *source = gst_interpolation_control_source_new ();
+  GstTimedValueControlSource *timed = GST_TIMED_VALUE_CONTROL_SOURCE (source);
+  GstSegment segment;
+  GstBuffer *out;
+
+  g_object_set (source, "mode", GST_INTERPOLATION_MODE_NONE, NULL);
+  gst_object_add_control_binding (GST_OBJECT (h->element),
+      gst_direct_control_binding_new (GST_OBJECT (h->element), "iou-threshold", source));
+  gst_timed_value_control_source_set (timed, 0, 0.5);
+  gst_timed_value_control_source_set (timed, 10 * GST_SECOND, 0.9);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = 100 * GST_SECOND;
+  segment.time = 10 * GST_SECOND;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  out = through (h, pair (100 * GST_SECOND));
+  assert_ids (out, "1 2 3");
+  gst_buffer_unref (out);
+  gst_object_unref (source);
+  gst_harness_teardown (h);
+}
+
+static void
+test_element (void)
+{
+  GstElementFactory *factory = gst_element_factory_find ("nmsfilter");
+  GstElement *element = element_new ("nmsfilter");
+
+  g_assert_nonnull (factory);
+  g_assert_cmpuint (gst_plugin_feature_get_rank (GST_PLUGIN_FEATURE (factory)), ==, GST_RANK_NONE);
+  g_assert_cmpstr (gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS), ==,
+      "Filter/Analyzer/Video");
+  g_assert_false (gst_base_transform_is_qos_enabled (GST_BASE_TRANSFORM (element)));
+  g_assert_false (gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (element)));
+  gst_object_unref (element);
+  gst_object_unref (factory);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/nmsfilter/properties/defaults", test_defaults);
+  g_test_add_func ("/nmsfilter/properties/names-and-flags", test_names_and_flags);
+  g_test_add_func ("/nmsfilter/properties/enum-numbers", test_enum_numbers);
+  g_test_add_func ("/nmsfilter/properties/out-of-range", test_out_of_range);
+  g_test_add_func ("/nmsfilter/properties/round-trip", test_round_trip);
+  g_test_add_func ("/nmsfilter/properties/changes-while-playing", test_changes_while_playing);
+  g_test_add_func ("/nmsfilter/properties/control-source", test_control_source);
+  g_test_add_func ("/nmsfilter/properties/control-source-after-seek",
+      test_control_source_after_seek);
+  g_test_add_func ("/nmsfilter/properties/element", test_element);
+  return run_tests ();
+}

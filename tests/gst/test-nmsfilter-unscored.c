@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter: boxes without a confidence: what ranks them, alone and among
+ * scored ones, and how many neighbors they need.
+ */
+#include "gstboxes.h"
+
+static void
+expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
+{
+  GstBuffer *out = filtered (launch_line, buffer);
+
+  if (g_strcmp0 (ids_on (out), ids) != 0)
+    g_error ("%s left \"%s\", not \"%s\"", launch_line, ids_on (out), ids);
+  gst_buffer_unref (out);
+}
+
+/* A row of equal boxes, each 20 further: neighbours overlap by 2/3, the ones
+ * after them by 3/7. In the middle a larger one that only overlaps 3. */
+static GstBuffer *
+row (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_region (buffer, 1, "a", 0, 0, 100, 100);
+  add_region (buffer, 2, "a", 20, 0, 100, 100);
+  add_region (buffer, 3, "a", 40, 0, 100, 100);
+  add_region (buffer, 4, "a", 300, 0, 110, 100);
+  add_region (buffer, 5, "a", 300, 0, 120, 100);
+  return buffer;
+}
+
+static void
+test_ranks (void)
+{
+  /* 2 overlaps two others, all others one; 4 before 5 by its width */
+  expect ("nmsfilter", row (), "2 4");
+  expect ("nmsfilter missing-score=neighbors", row (), "2 4");
+  /* equal areas: the leftmost */
+  expect ("nmsfilter missing-score=area", row (), "1 3 5");
+  expect ("nmsfilter missing-score=order", row (), "1 3 4");
+  expect ("nmsfilter missing-score=drop", row (), "");
+}
+
+static void
+test_min_neighbors (void)
+{
+  expect ("nmsfilter min-neighbors=1", row (), "2 4");
+  expect ("nmsfilter min-neighbors=2", row (), "2");
+  expect ("nmsfilter min-neighbors=3", row (), "");
+  expect ("nmsfilter min-neighbors=2 iou-threshold=0.4", row (), "1");
+  expect ("nmsfilter min-neighbors=2 missing-score=area", row (), "2");
+  expect ("nmsfilter min-neighbors=2 missing-score=order", row (), "2");
+  expect ("nmsfilter min-neighbors=2 missing-score=drop", row (), "");
+}
+
+static void
+test_caps_and_thresholds (void)
+{
+  expect ("nmsfilter max-detections=1", row (), "2");
+  expect ("nmsfilter score-threshold=1000", row (), "2 4");
+  expect ("nmsfilter class-options=\"o,a=[o,score-threshold=1000]\"", row (), "2 4");
+  expect ("nmsfilter class-options=\"o,a=[o,max=1,score-threshold=9]\"", row (), "2");
+}
+
+/* The same boxes in every order leave the same ones. */
+static void
+test_order_does_not_matter (void)
+{
+  static const gint x[] = { 0, 20, 40, 60, 80, 100 };
+  GRand *random = g_rand_new_with_seed (7);
+  gchar *first = NULL;
+  guint round, i;
+
+  for (round = 0; round < 50; round++) {
+    gint ids[] = { 1, 2, 3, 4, 5, 6 };
+    GString *left = g_string_new (NULL);
+    GstBuffer *buffer = frame_new (0), *out;
+
+    for (i = 0; i < 6; i++) {
+      guint k = (guint) g_rand_int_range (random, (gint32) i, 6);
+      gint swap = ids[i];
+
+      ids[i] = ids[k];
+      ids[k] = swap;
+      add_region (buffer, ids[i], "a", x[ids[i] - 1], 0, 100, 100);
+    }
+    out = filtered ("nmsfilter", buffer);
+    for (i = 1; i <= 6; i++)
+      if (gst_buffer_get_video_region_of_interest_meta_id (out, (gint) i))
+        g_string_append_printf (left, "%u ", i);
+    gst_buffer_unref (out);
+    if (first == NULL)
+      first = g_string_free (left, FALSE);
+    else {
+      g_assert_cmpstr (left->str, ==, first);
+      g_string_free (left, TRUE);
+    }
+  }
+  g_free (first);
+  g_rand_free (random);
+}
+
+static GstBuffer *
+mixed (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_region (buffer, 1, "a", 0, 0, 100, 100);
+  add_scored (buffer, 2, "a", 10, 0, 100, 100, -5.0);   /* before 1, however bad */
+  add_region (buffer, 3, "a", 200, 0, 100, 100);
+  add_region (buffer, 4, "b", 200, 0, 100, 100);
+  add_scored (buffer, 5, "a", 400, 0, 100, 100, 0.5);
+  add_scored (buffer, 6, "a", 400, 0, 100, 100, 0.5);
+  add_scored (buffer, 7, "a", 405, 0, 100, 100, 0.9);
+  return buffer;
+}
+
+static void
+test_mixed (void)
+{
+  expect ("nmsfilter", mixed (), "2 3 4 7");
+  expect ("nmsfilter score-threshold=0.1", mixed (), "1 3 4 7");
+  expect ("nmsfilter score-threshold=0.1 class-options=\"o,a=[o,score-threshold=-9]\"",
+      mixed (), "2 3 4 7");
+  expect ("nmsfilter max-detections=2", mixed (), "2 7");
+  expect ("nmsfilter max-detections=3 missing-score=order", mixed (), "2 3 7");
+  expect ("nmsfilter missing-score=drop", mixed (), "2 7");
+  expect ("nmsfilter class-agnostic=true", mixed (), "2 3 7");
+  /* neighbors of 1: box 2, unless that is below the threshold; scored boxes need none */
+  expect ("nmsfilter min-neighbors=1", mixed (), "2 7");
+  expect ("nmsfilter min-neighbors=1 iou-threshold=0.95", mixed (), "2 5 7");
+  expect ("nmsfilter min-neighbors=1 score-threshold=0.1", mixed (), "7");
+  expect ("nmsfilter iou-threshold=1", mixed (), "1 2 3 4 5 6 7");
+}
+
+static void
+test_mixed_suppressors (void)
+{
+  GstBuffer *out = filtered ("nmsfilter action=tag score-threshold=-4", mixed ());
+
+  assert_tag (out, 1, "kept");
+  assert_tag (out, 2, "below-score");
+  assert_tag (out, 5, "suppressed:6");
+  assert_tag (out, 6, "suppressed:6");
+  assert_tag (out, 7, "kept");
+  gst_buffer_unref (out);
+  out = filtered ("nmsfilter action=tag", mixed ());
+  assert_tag (out, 1, "suppressed:1");
+  gst_buffer_unref (out);
+}
+
+/* Invented ranks are never written. */
+static void
+test_no_score_is_written (void)
+{
+  GstBuffer *out = filtered ("nmsfilter", row ());
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (out, 2);
+
+  g_assert_nonnull (roi);
+  g_assert_null (roi->params);
+  gst_buffer_unref (out);
+}
+
+static void
+test_counts (void)
+{
+  GstHarness *h = harness_new ("nmsfilter missing-score=drop");
+
+  gst_buffer_unref (through (h, mixed ()));
+  g_assert_cmpuint (stat_of (h->element, "no-score"), ==, 3);
+  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 3);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 2);
+  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 2);
+  gst_harness_teardown (h);
+}
+
+/* One frame of 100,001 boxes of each kind. */
+static void
+test_huge_frames (void)
+{
+  static const gchar *const lines[] = { "nmsfilter", "nmsfilter min-neighbors=1",
+    "nmsfilter missing-score=area", "nmsfilter missing-score=drop"
+  };
+  guint k, i;
+
+  for (k = 0; k < G_N_ELEMENTS (lines); k++) {
+    GstHarness *h = harness_new (lines[k]);
+    GRand *random = g_rand_new_with_seed (k);
+    GstBuffer *buffer = frame_new (0), *out;
+
+    for (i = 0; i <= 100000; i++) {
+      gint x = g_rand_int_range (random, 0, 100000), y = g_rand_int_range (random, 0, 100000);
+
+      if (k < 2 || i % 2)
+        add_region (buffer, (gint) i, "a", x, y, 50, 50);
+      else
+        add_scored (buffer, (gint) i, "a", x, y, 50, 50, g_rand_double (random));
+    }
+    out = through (h, buffer);
+    g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 100001);
+    g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, count_on (out));
+    g_assert_cmpuint (stat_of (h->element, "boxes-out") + stat_of (h->element, "suppressed")
+        + stat_of (h->element, "no-score") + stat_of (h->element, "too-few-neighbors"), ==,
+        100001);
+    gst_buffer_unref (out);
+    g_rand_free (random);
+    gst_harness_teardown (h);
+  }
+}
+
+/* All of them in one place. */
+static void
+test_huge_pile (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0), *out;
+  gint i;
+
+  for (i = 0; i <= 100000; i++)
+    add_region (buffer, i, "a", 10 + i % 3, 10, 50, 50);
+  out = through (h, buffer);
+  assert_ids (out, "0");        /* all have all as neighbors: x decides */
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/nmsfilter/unscored/ranks", test_ranks);
+  g_test_add_func ("/nmsfilter/unscored/min-neighbors", test_min_neighbors);
+  g_test_add_func ("/nmsfilter/unscored/caps-and-thresholds", test_caps_and_thresholds);
+  g_test_add_func ("/nmsfilter/unscored/order-does-not-matter", test_order_does_not_matter);
+  g_test_add_func ("/nmsfilter/unscored/mixed", test_mixed);
+  g_test_add_func ("/nmsfilter/unscored/mixed-suppressors", test_mixed_suppressors);
+  g_test_add_func ("/nmsfilter/unscored/no-score-is-written", test_no_score_is_written);
+  g_test_add_func ("/nmsfilter/unscored/counts", test_counts);
+  g_test_add_func ("/nmsfilter/unscored/huge-frames", test_huge_frames);
+  g_test_add_func ("/nmsfilter/unscored/huge-pile", test_huge_pile);
+  return run_tests ();
+}
