@@ -107,7 +107,14 @@ field_int (const GstStructure * s, GQuark name, gint * number)
 /* ----------------------------------------------------- what is a detection */
 
 /* A region with nothing but roi/... parameters tells an encoder how to spend
- * bits on it. Locked metas belong to whoever locked them. */
+ * bits on it. */
+static inline gboolean
+is_hint (GQuark name)
+{
+  return name != names.detection && g_str_has_prefix (g_quark_to_string (name), "roi/");
+}
+
+/* Locked metas belong to whoever locked them. */
 static gboolean
 is_detection (const GstVideoRegionOfInterestMeta * roi)
 {
@@ -115,12 +122,9 @@ is_detection (const GstVideoRegionOfInterestMeta * roi)
 
   if (G_UNLIKELY (GST_META_FLAG_IS_SET (&roi->meta, GST_META_FLAG_LOCKED)))
     return FALSE;
-  for (l = roi->params; l; l = l->next) {
-    GQuark name = name_of (l->data);
-
-    if (name == names.detection || !g_str_has_prefix (g_quark_to_string (name), "roi/"))
+  for (l = roi->params; l; l = l->next)
+    if (!is_hint (name_of (l->data)))
       return TRUE;
-  }
   return roi->params == NULL;
 }
 
@@ -133,14 +137,15 @@ next_roi (GstBuffer * buffer, gpointer * state, GType api)
 
 /* ------------------------------------------------------------------ reading */
 
-static void
-read_detection (Box * box, const GstStructure * s, gint width, gint height)
+static inline void
+read_detection (Box * box, const GstStructure * s, gint width, gint height, guint want)
 {
   gdouble x1, y1, x2, y2;
 
   if (field_number (s, names.confidence, &box->confidence))
     box->flags |= BOX_HAS_CONFIDENCE;
-  if (field_int (s, names.label_id, &box->label_id))
+  if ((!(want & BOX_META_LEAN) || box->label == 0)
+      && field_int (s, names.label_id, &box->label_id))
     box->flags |= BOX_HAS_LABEL_ID;
 
   if (width <= 0 || height <= 0 || !field_number (s, names.x_min, &box->x_min)
@@ -218,19 +223,19 @@ box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray *
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
   gboolean parents = FALSE;
-  guint position, i;
+  guint position, i, count = 0;
 
   names_init ();
-  g_array_set_size (boxes, 0);
   for (position = 0; (roi = next_roi (buffer, &state, api)) != NULL; position++) {
-    const GstStructure *detection = NULL;
+    gboolean is_box = roi->params == NULL, seen = FALSE;
     const GList *l;
     Box *box;
 
-    if (!is_detection (roi))
+    if (G_UNLIKELY (GST_META_FLAG_IS_SET (&roi->meta, GST_META_FLAG_LOCKED)))
       continue;
-    g_array_set_size (boxes, boxes->len + 1);
-    box = &g_array_index (boxes, Box, boxes->len - 1);
+    if (count >= boxes->len)    /* room for more than this one: no call a box */
+      g_array_set_size (boxes, 2 * count + 32);
+    box = &g_array_index (boxes, Box, count);
     *box = (Box) {
       /* x and y are unsigned: those beyond 2^31 are negative ones */
       .x = (gint32) roi->x,.y = (gint32) roi->y,.w = roi->w,.h = roi->h,
@@ -246,16 +251,21 @@ box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray *
       const GstStructure *s = l->data;
       GQuark name = name_of (s);
 
-      if (name == names.detection && detection == NULL)
-        read_detection (box, detection = s, width, height);
-      else if ((want & BOX_META_TRACK) && name == names.object_id
-          && field_int (s, names.id, &box->track_id))
+      is_box = is_box || !is_hint (name);
+      if (name == names.detection && !seen) {
+        read_detection (box, s, width, height, want);
+        seen = TRUE;
+      } else if ((want & BOX_META_TRACK) && name == names.object_id
+          && field_int (s, names.id, &box->track_id)) {
         box->flags |= BOX_HAS_TRACK_ID;
-      else if ((want & BOX_META_STATE) && name == names.nms)
+      } else if ((want & BOX_META_STATE) && name == names.nms) {
         read_state (box, s);
+      }
     }
-    parents |= roi->parent_id != 0;
+    count += is_box;
+    parents |= is_box && roi->parent_id != 0;
   }
+  g_array_set_size (boxes, count);
 
   if (parents)
     find_parents (boxes);

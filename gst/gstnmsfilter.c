@@ -210,7 +210,7 @@ decide (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
   /* other code in the process may have left another mode of arithmetic on */
   fegetenv (&mode);
   fesetenv (FE_DFL_ENV);
-  if (box_meta_read (buffer, self->width, self->height, 0, self->boxes) > 0)
+  if (box_meta_read (buffer, self->width, self->height, BOX_META_LEAN, self->boxes) > 0)
     res = box_filter_run (self->filter, self->boxes, rules, tag);
   fesetenv (&mode);
   if (res < 0) {

@@ -117,12 +117,10 @@ paint_color (const PaintCanvas * canvas, guint32 rgb)
     part[1] = (b - part[0]) / (2.0 * (1.0 - canvas->kb));
     part[2] = (r - part[0]) / (2.0 * (1.0 - canvas->kr));
   }
-  for (guint c = 0; c < canvas->n_planes; c++) {
-    /* An alpha is full range, whatever the colours are. */
-    gint offset = c == 3 ? 0 : canvas->offset[c];
-
-    color.value[c] = (guint16) CLAMP (lrint (offset + canvas->scale[c] * part[c]), 0, 65535);
-  }
+  /* An alpha has offset 0 and full scale, whatever the range of the colours. */
+  for (guint c = 0; c < canvas->n_planes; c++)
+    color.value[c] = (guint16) CLAMP (lrint (canvas->offset[c] + canvas->scale[c] * part[c]), 0,
+        65535);
   return color;
 }
 

@@ -56,7 +56,8 @@ nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *setti
   double lowest = settings->limit;
 
   c->add = o->max_per_class != 0;
-  c->bucket_mask = nms__class_buckets (o->class_option_count + (c->add ? ctx->frame.count : 0) + 1) - 1;
+  c->bucket_mask
+      = nms__class_buckets (o->class_option_count + (c->add ? ctx->frame.count : 0) + 1) - 1;
   memset (c->bucket, 0, ((size_t) c->bucket_mask + 1) * sizeof *c->bucket);
   c->count = 1;
   c->entry[0] = (nms__class) { .score_threshold = o->score_threshold, .limit = settings->limit,

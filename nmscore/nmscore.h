@@ -79,7 +79,8 @@ extern "C" {
 #define NMS_VERSION_MAJOR 0
 #define NMS_VERSION_MINOR 1
 #define NMS_VERSION_MICRO 0
-#define NMS_VERSION_NUMBER (NMS_VERSION_MAJOR * 1000000 + NMS_VERSION_MINOR * 1000 + NMS_VERSION_MICRO)
+#define NMS_VERSION_NUMBER                                                     \
+  (NMS_VERSION_MAJOR * 1000000 + NMS_VERSION_MINOR * 1000 + NMS_VERSION_MICRO)
 
 /* The library's version in the form of NMS_VERSION_NUMBER. */
 NMS_API int nms_version (void);

@@ -63,8 +63,8 @@ class_options_check (nms_context *ctx, nms__settings *settings)
   if (o->class_option_count == 0)
     return NMS_OK;
   if (!at)
-    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "class_options is NULL but class_option_count is %zu",
-        o->class_option_count);
+    return nms__fail (ctx, NMS_ERROR_ARGUMENT,
+        "class_options is NULL but class_option_count is %zu", o->class_option_count);
   if (o->class_option_count > NMS_MAX_CLASS_OPTIONS)
     return nms__fail (ctx, NMS_ERROR_RANGE, "class_option_count is %zu, must be at most %zu",
         o->class_option_count, NMS_MAX_CLASS_OPTIONS);
@@ -74,7 +74,8 @@ class_options_check (nms_context *ctx, nms__settings *settings)
     size_t size;
     memcpy (&size, at, sizeof size);
     if (size != settings->class_option_stride)
-      return nms__fail (ctx, NMS_ERROR_ARGUMENT, "class_options[%zu]: size differs from the first", i);
+      return nms__fail (ctx, NMS_ERROR_ARGUMENT,
+          "class_options[%zu]: size differs from the first", i);
     int error = nms__struct_check (ctx, "class_options", at, sizeof c, sizeof c);
     if (error)
       return error;

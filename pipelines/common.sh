@@ -283,17 +283,20 @@ nms_cascade ()
 }
 
 # Looks into NMS_INPUT (default: the sample) and sets NMS_WIDTH, NMS_HEIGHT,
-# NMS_FRAMES (-1: all) and the array NMS_SOURCE: elements that give RGB frames.
+# NMS_FRAMES (-1: all) and the array NMS_SOURCE: elements that give RGB frames,
+# of the first NMS_SECONDS.
 nms_open_video ()
 {
   local look header reason rate height
   NMS_INPUT=${NMS_INPUT:-$(nms_sample_video)}
   [ -e "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'"
   [ ! -d "$NMS_INPUT" ] || die "'$NMS_INPUT' is a folder, not a video"
+  [ -f "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a file (it is read more than once)"
   [ -r "$NMS_INPUT" ] || die "cannot read '$NMS_INPUT'"
+  [ -s "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a video: it is empty"
   # The header of one frame of YUV4MPEG tells size and rate.
   look=$(mktemp -d)
-  LC_ALL=C nms_preloaded timeout 120 gst-launch-1.0 -q \
+  LC_ALL=C nms_preloaded timeout 60 gst-launch-1.0 -q \
     filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert ! identity eos-after=2 \
     ! y4menc ! filesink "$(nms_set location "$look/frame")" >"$look/log" 2>&1 || true
   header=$(head -c 200 "$look/frame" 2>/dev/null | head -n 1 | tr -d '\0')
@@ -304,10 +307,10 @@ nms_open_video ()
   NMS_WIDTH=${BASH_REMATCH[1]} NMS_HEIGHT=${BASH_REMATCH[2]}
   rate=
   [[ ! $header =~ \ F([0-9]+):([0-9]+) ]] || rate=${BASH_REMATCH[1]}/${BASH_REMATCH[2]}
-  NMS_SOURCE=(filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! queue ! videoconvert)
+  NMS_DECODER=(filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! queue ! videoconvert)
   if [ -z "$rate" ] || [ "${rate%/*}" = 0 ]; then
     rate=25/1
-    NMS_SOURCE+=(! videorate ! video/x-raw,framerate=25/1)
+    NMS_DECODER+=(! videorate ! video/x-raw,framerate=25/1)
   fi
   if [ "$NMS_WIDTH" -gt 1280 ]; then
     height=$(((NMS_HEIGHT * 1280 + NMS_WIDTH / 2) / NMS_WIDTH))
@@ -315,13 +318,20 @@ nms_open_video ()
     NMS_WIDTH=1280 NMS_HEIGHT=$height
   fi
   # (videoscale also where the size stays: a video may change its own midway)
-  NMS_SOURCE+=(! videoscale ! "video/x-raw,format=RGB,width=$NMS_WIDTH,height=$NMS_HEIGHT")
-  # So many frames: the time at the video's rate, rounded up. The buffer that
-  # makes eos-after full is not passed on, hence + 1; and the queue refuses
-  # what the decoder still had in hand when it was told that the video is over.
+  NMS_DECODER+=(! videoscale ! "video/x-raw,format=RGB,width=$NMS_WIDTH,height=$NMS_HEIGHT")
   NMS_FRAMES=$(LC_ALL=C awk -v s="$NMS_SECONDS" -v n="${rate%/*}" -v d="${rate#*/}" 'BEGIN {
     f = s * n / d; c = int (f); if (c < f) c++; print (s > 0 ? c : -1) }')
-  NMS_SOURCE+=(! identity "eos-after=$((NMS_FRAMES < 0 ? -1 : NMS_FRAMES + 1))")
+  nms_cut "$NMS_FRAMES"
+}
+
+# Ends NMS_SOURCE after exactly so many frames (-1: never). The buffer that
+# makes eos-after full is not passed on, hence + 1. Then the queue refuses what
+# the decoder still had in hand, but for one frame that may have been waiting
+# to get into the queue: the second identity is full when that comes.
+nms_cut ()
+{
+  local after=$(($1 < 0 ? -1 : $1 + 1))
+  NMS_SOURCE=("${NMS_DECODER[@]}" ! identity eos-after=$after ! identity eos-after=$after)
 }
 
 # The detector: OpenCV's cascade with every raw window it finds, unscored.
@@ -355,7 +365,7 @@ nms_two_halves ()
 nms_encode ()
 {
   NMS_ENCODE=(videoconvert ! video/x-raw,format=I420
-    ! x264enc speed-preset=veryfast pass=quant quantizer=21 key-int-max=60
+    ! x264enc speed-preset=veryfast pass=quant quantizer=21 bframes=0 key-int-max=60
     ! mp4mux faststart=true ! filesink "$(nms_set location "$1")")
 }
 

@@ -30,7 +30,6 @@ nms_output_dir "$out"
 nms_prepare
 nms_open_video
 nms_detector
-
 nms_filter
 nms_two_halves
 nms_work_dir "$out"
@@ -70,19 +69,36 @@ if ! nms_launch -m -e "${NMS_SOURCE[@]}" \
   nms_failed "$work/errors"
 fi
 
-# The picture: the frame where the most boxes went while people were kept.
-frame=$(paste <(nms_count_boxes "$work/before.jsonl") <(nms_count_boxes "$work/after.jsonl") |
-  awk 'BEGIN { best = -1 } { v = ($1 - $2) * $2; if (v > best) { best = v; f = NR; i = $1; o = $2 } }
-    END { print f, i, o }')
-read -r frame raw left <<<"$frame"
+# The picture: the frame where the most boxes went while many were kept, and
+# few of those lie within one another. Prints its number, boxes before, after.
+choose_frame ()
+{
+  python3 - "$work/before.jsonl" "$work/after.jsonl" <<'END'
+import itertools, json, sys
+
+def within(a, b):
+    width = min(a["x"] + a["w"], b["x"] + b["w"]) - max(a["x"], b["x"])
+    height = min(a["y"] + a["h"], b["y"] + b["h"]) - max(a["y"], b["y"])
+    return 2 * max(width, 0) * max(height, 0) > min(a["w"] * a["h"], b["w"] * b["h"])
+
+best = (-1, 0, 0, 0)
+for number, lines in enumerate(zip(*map(open, sys.argv[1:])), 1):
+    before, after = (json.loads(line)["objects"] for line in lines)
+    piled = sum(within(a, b) for a, b in itertools.combinations(after, 2))
+    value = (len(before) - len(after)) * len(after) / (1 + piled)
+    if value > best[0]:
+        best = (value, number, len(before), len(after))
+print(*best[1:])
+END
+}
+read -r frame raw left <<<"$(choose_frame)"
 [ "${frame:-0}" -gt 0 ] || die "the video has no frame"
 sed -n "${frame}p" "$work/before.jsonl" >"$work/frame.jsonl"
 if ! {
   # That frame's pixels (each frame overwrites the one before it), then the
   # same two halves from its recorded boxes.
-  source=("${NMS_SOURCE[@]}")
-  source[-1]="eos-after=$((frame + 1))"
-  nms_launch -q "${source[@]}" ! multifilesink "$(nms_set location "$work/frame.rgb")" &&
+  nms_cut "$frame"
+  nms_launch -q "${NMS_SOURCE[@]}" ! multifilesink "$(nms_set location "$work/frame.rgb")" &&
   nms_launch -q filesrc "$(nms_set location "$work/frame.rgb")" \
     ! rawvideoparse format=rgb width="$NMS_WIDTH" height="$NMS_HEIGHT" framerate=1/1 \
     ! boxreplay match=index "$(nms_set location "$work/frame.jsonl")" ! tee name=raw \

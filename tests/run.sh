@@ -78,11 +78,12 @@ suites ()
 {
   local name=$1 base="run-$stage" record line
   shift
-  record="$NMS_BUILD_DIR/$name/meson-logs/$base.json"
-  rm -f "$record"
+  rm -f "$NMS_BUILD_DIR/$name/meson-logs/$base"*
   meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --logbase "$base" --print-errorlogs \
     --timeout-multiplier "${NMS_TIMEOUT_MULTIPLIER:-4}" "$@" \
     >"$NMS_BUILD_DIR/$name-$stage.log" 2>&1 </dev/null || true
+  # (meson adds a wrapper's name to the file's)
+  record=$(find "$NMS_BUILD_DIR/$name/meson-logs" -name "$base*.json")
   if [ ! -s "$record" ]; then
     tail -n 20 "$NMS_BUILD_DIR/$name-$stage.log"
     result fail "$stage: no test ran"
@@ -119,7 +120,7 @@ stage_locale ()
   # shellcheck disable=SC2016
   check "the comma is there" env LOCPATH="$dir" LC_ALL=de_DE.UTF-8 LD_PRELOAD="$dir/setlocale.so" \
     awk 'BEGIN { exit sprintf ("%.1f", 0.5) != "0,5" }' || return 0
-  LOCPATH="$dir" LC_ALL=de_DE.UTF-8 NMS_TEST_PRELOAD="$dir/setlocale.so" \
+  NMS_TEST_LOCPATH="$dir" NMS_TEST_LC_ALL=de_DE.UTF-8 NMS_TEST_PRELOAD="$dir/setlocale.so" \
     suites release $(no_suites pipelines rules) --wrapper "$NMS_ROOT/tests/support/preload.sh"
 }
 

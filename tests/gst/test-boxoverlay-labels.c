@@ -2,6 +2,8 @@
 /* boxoverlay: labels, colours, dashes and properties. */
 #include <gst/base/gstbasetransform.h>
 #include <gst/check/gstcheck.h>
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
 #include <math.h>
 #include <string.h>
 
@@ -295,7 +297,8 @@ GST_END_TEST
 GST_START_TEST (dropped_boxes_lie_below)
 {
   TestBox boxes[] = {
-    {"person", 40, 80, 120, 100, 0.9, 0, "kept"}, {"person", 40, 80, 120, 100, 0.8, 0, "suppressed"},
+    {"person", 40, 80, 120, 100, 0.9, 0, "kept"},
+    {"person", 40, 80, 120, 100, 0.8, 0, "suppressed"},
     END
   };
   Picture *one = draw ("boxoverlay show-label=false show-score=false", (TestBox[]) { {"person", 40,
@@ -312,8 +315,8 @@ GST_START_TEST (survives_any_label)
 {
   gchar *endless = g_strnfill (1024 * 1024, 'x'), *stacked = g_strnfill (3000, 'e');
   const gchar *labels[] = { "\xff\xfe\xc3", "caf\xe9", "<b>&amp;</", "two\nlines\ttab\x01\x7f",
-    "\xe4\xba\xba \xd8\xb9\xd8\xb1\xd8\xa8\xd9\x8a \xf0\x9f\x98\x80", "  ", "%s%n", endless, stacked,
-    "\xed\xa0\x80", "\xe2\x80\xae" "rtl", "\xcc\x81\xcc\x81\xcc\x81\xcc\x81"
+    "\xe4\xba\xba \xd8\xb9\xd8\xb1\xd8\xa8\xd9\x8a \xf0\x9f\x98\x80", "  ", "%s%n", endless,
+    stacked, "\xed\xa0\x80", "\xe2\x80\xae" "rtl", "\xcc\x81\xcc\x81\xcc\x81\xcc\x81"
   };
   gint width;
 
@@ -456,6 +459,47 @@ GST_START_TEST (properties_change_while_playing)
 }
 GST_END_TEST
 
+/* A control source, in stream time: the segment begins at 10 s. */
+GST_START_TEST (thickness_can_be_controlled)
+{
+  GstVideoInfo info = video_info ();
+  GstHarness *h = overlay_new ("boxoverlay show-label=false", &info);
+  GstElement *element = gst_harness_find_element (h, "boxoverlay");
+  GstControlSource *source = gst_interpolation_control_source_new ();
+  GstTimedValueControlSource *values = GST_TIMED_VALUE_CONTROL_SOURCE (source);
+  Picture *before = draw ("boxoverlay", NULL);
+  GstSegment segment;
+
+  gst_object_add_control_binding (GST_OBJECT (element),
+      gst_direct_control_binding_new_absolute (GST_OBJECT (element), "thickness", source));
+  gst_timed_value_control_source_set (values, 0, 1.0);
+  gst_timed_value_control_source_set (values, 10 * GST_SECOND, 11.0);
+  g_object_set (source, "mode", GST_INTERPOLATION_MODE_LINEAR, NULL);
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = 10 * GST_SECOND;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  for (gint second = 0; second < 10; second++) {
+    GstBuffer *buffer = video_buffer_new (&info);
+    Picture *picture;
+    gint hole = 100 - 2 * (1 + second);
+
+    GST_BUFFER_PTS (buffer) = (GstClockTime) (10 + second) * GST_SECOND;
+    video_buffer_add_box (buffer, "person", 40, 80, 100, 100, NAN, 0, NULL);
+    buffer = overlay_push (h, buffer);
+    picture = picture_read (&info, buffer);
+    g_assert_cmpuint (picture_changed (before, picture, 0, 0, WIDTH, HEIGHT), ==,
+        100 * 100 - hole * hole);
+    picture_free (picture);
+    gst_buffer_unref (buffer);
+  }
+  picture_free (before);
+  gst_object_unref (source);
+  gst_object_unref (element);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
 GST_START_TEST (is_what_it_says)
 {
   GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
@@ -484,7 +528,9 @@ draw_many (gpointer data)
 /* Each stream sets its own texts; fonts are shared below. */
 GST_START_TEST (many_streams_draw_at_once)
 {
-  static const gchar *const labels[] = { "person", "\xe4\xba\xba person", "traffic light", "caf\xe9" };
+  static const gchar *const labels[] = { "person", "\xe4\xba\xba person", "traffic light",
+    "caf\xe9"
+  };
   GThread *threads[8];
 
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
@@ -500,6 +546,8 @@ boxoverlay_labels_suite (void)
   Suite *s = suite_create ("boxoverlay-labels");
   TCase *tc = tcase_create ("labels");
 
+  /* Pango takes bad text and bad fonts with a warning. */
+  g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING);
   suite_add_tcase (s, tc);
   tcase_add_test (tc, labels_what_is_known);
   tcase_add_test (tc, labels_can_be_read);
@@ -517,6 +565,7 @@ boxoverlay_labels_suite (void)
   tcase_add_test (tc, properties_have_their_defaults);
   tcase_add_test (tc, thickness_has_its_range);
   tcase_add_test (tc, properties_change_while_playing);
+  tcase_add_test (tc, thickness_can_be_controlled);
   tcase_add_test (tc, is_what_it_says);
   tcase_add_test (tc, many_streams_draw_at_once);
   return s;

@@ -257,7 +257,8 @@ GST_START_TEST (clips_boxes_to_the_frame)
     gsize bytes = GST_VIDEO_INFO_SIZE (&info);
     guint8 *memory = g_malloc (bytes + 2 * guard);
 
-    for (guint k = 0; k < G_N_ELEMENTS (at) * G_N_ELEMENTS (at) * G_N_ELEMENTS (size); k++) {
+    /* A fifth of all combinations each: 5 has no factor in common with them. */
+    for (guint k = f; k < G_N_ELEMENTS (at) * G_N_ELEMENTS (at) * G_N_ELEMENTS (size); k += 5) {
       GstBuffer *buffer = gst_buffer_new_wrapped_full (0, memory, bytes + 2 * guard, guard, bytes,
           NULL, NULL);
 
@@ -499,7 +500,7 @@ GST_START_TEST (draws_a_hundred_thousand_boxes)
   for (guint i = 0; i < 100000; i++) {
     gchar label[16];
 
-    g_snprintf (label, sizeof label, "thing %u", i % 5000);
+    g_snprintf (label, sizeof label, "thing %u", i % 500);
     gst_buffer_add_video_region_of_interest_meta (buffer, label, i * 7919 % 600, i * 104729 % 440,
         1 + i % 300, 1 + i % 200);
   }
@@ -517,8 +518,10 @@ GST_START_TEST (starts_again_and_again)
 {
   GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=5 ! "
       "video/x-raw,width=64,height=48 ! boxoverlay ! fakesink", NULL);
-  GstBus *bus = gst_element_get_bus (pipeline);
+  GstBus *bus;
 
+  g_assert_nonnull (pipeline);
+  bus = gst_element_get_bus (pipeline);
   for (guint i = 0; i < 10; i++) {
     GstMessage *message;
 

@@ -59,7 +59,8 @@ random_size (GRand * rand, gint size, gint step)
 }
 
 /* Whether a pixel belongs to what was drawn; told pixel by pixel. */
-typedef gboolean (*Expect) (const PaintRect * r, gint tx, gint ty, gint dx, gint dy, gint x, gint y);
+typedef gboolean (*Expect) (const PaintRect * r, gint tx, gint ty, gint dx, gint dy, gint x,
+    gint y);
 
 static gboolean
 expect_fill (const PaintRect * r, gint tx, gint ty, gint dx, gint dy, gint x, gint y)

@@ -32,7 +32,7 @@ for path in sys.argv[1:]:
         if "gst-launch-1.0" not in block and not re.search(r"^[A-Z]+=", block, re.M):
             continue
         block = re.sub(r"\bautovideosink\b", "fakesink", block)
-        block = re.sub(r"\bdecodebin !", "decodebin ! queue ! identity eos-after=26 !", block)
+        block = re.sub(r"\bdecodebin !", "decodebin ! queue ! identity eos-after=26 ! identity eos-after=26 !", block)
         count += block.count("gst-launch-1.0")
         open("block-%02d-%d.sh" % (count, len(block)), "w").write(block)
 print(count, "lines of gst-launch-1.0")

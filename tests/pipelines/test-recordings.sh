@@ -21,6 +21,11 @@ some=$(boxes b/replay-0.2.jsonl) more=$(boxes b/replay-0.5.jsonl)
 cmp "a/raw boxes.jsonl" b/replay-1.jsonl || fail "record, replay and record gave other bytes"
 said "^0.5 +$all +$more\$"
 
+# Past its end a recording gives empty frames; the video ends to the frame.
+run replay --boxes "a/raw boxes.jsonl" --seconds 30 --output b --iou 0.5 --min-neighbors 0
+recording b/replay-0.5.jsonl 300
+[ "$(boxes b/replay-0.5.jsonl)" = "$more" ] || fail "boxes after the recording's end"
+
 run before-after --boxes "a/raw boxes.jsonl" --seconds 2 --output "c/side by side.mp4"
 video "c/side by side.mp4" 1536 576 20
 

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * linereader: plain read (2) into one buffer that holds the line under way and
+ * what was read beyond it. It grows by doubling up to max_line, so a recording
+ * of any length streams in constant memory. GIOChannel and GDataInputStream
+ * were no choice: neither refuses a line while it is still reading it.
+ */
+#include "linereader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHUNK 65536
+
+struct _LineReader
+{
+  int fd;
+  gboolean seekable;
+  gsize max_line;
+  gint flushing;                /* atomic */
+  GstPoll *poll;                /* NULL for a regular file, which never waits */
+  GstPollFD poll_fd;
+
+  gchar *buffer;
+  gsize size;                   /* of buffer, without the byte for a NUL */
+  gsize start, end;             /* what was read and not given out yet */
+  gsize scanned;                /* no end of line before here */
+  gboolean eof;
+  gboolean discarding;          /* inside a line that is too long */
+  guint64 number;
+};
+
+static void
+set_errno_error (GError ** error, int number)
+{
+  g_set_error_literal (error, G_FILE_ERROR, g_file_error_from_errno (number),
+      g_strerror (number));
+}
+
+LineReader *
+line_reader_new (const gchar * location, gsize max_line, GError ** error)
+{
+  LineReader *self;
+  struct stat st;
+  int fd;
+
+  /* O_NONBLOCK: or opening a FIFO waits until somebody writes to it */
+  if (strcmp (location, "-") == 0)
+    fd = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+  else
+    fd = g_open (location, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+  if (fd < 0 || fstat (fd, &st) < 0) {
+    set_errno_error (error, errno);
+    if (fd >= 0)
+      close (fd);
+    return NULL;
+  }
+  if (S_ISDIR (st.st_mode)) {
+    set_errno_error (error, EISDIR);
+    close (fd);
+    return NULL;
+  }
+  self = g_new0 (LineReader, 1);
+  self->fd = fd;
+  self->seekable = S_ISREG (st.st_mode) || S_ISBLK (st.st_mode);
+  self->max_line = max_line;
+  if (!S_ISREG (st.st_mode)) {
+    self->poll = gst_poll_new (TRUE);
+    gst_poll_fd_init (&self->poll_fd);
+    self->poll_fd.fd = fd;
+    gst_poll_add_fd (self->poll, &self->poll_fd);
+    gst_poll_fd_ctl_read (self->poll, &self->poll_fd, TRUE);
+  }
+  return self;
+}
+
+void
+line_reader_free (LineReader * self)
+{
+  if (self == NULL)
+    return;
+  if (self->poll)
+    gst_poll_free (self->poll);
+  close (self->fd);
+  g_free (self->buffer);
+  g_free (self);
+}
+
+void
+line_reader_set_flushing (LineReader * self, gboolean flushing)
+{
+  g_atomic_int_set (&self->flushing, flushing);
+  if (self->poll)
+    gst_poll_set_flushing (self->poll, flushing);
+}
+
+/* Room for another chunk behind `end`. */
+static void
+make_room (LineReader * self)
+{
+  gsize used = self->end - self->start;
+
+  if (self->start > 0) {
+    memmove (self->buffer, self->buffer + self->start, used);
+    self->scanned -= self->start;
+    self->start = 0;
+    self->end = used;
+  }
+  if (self->size - self->end < CHUNK) {
+    gsize size = MAX (self->size, CHUNK);
+
+    while (size - self->end < CHUNK)
+      size *= 2;
+    self->buffer = g_realloc (self->buffer, size + 1);
+    self->size = size;
+  }
+}
+
+/* Reads once; LINE_READER_LINE for success, an end of file included. */
+static LineReaderResult
+fill (LineReader * self, GError ** error)
+{
+  gssize got;
+
+  make_room (self);
+  do {
+    if (g_atomic_int_get (&self->flushing))
+      return LINE_READER_FLUSHING;
+    if (self->poll && gst_poll_wait (self->poll, GST_CLOCK_TIME_NONE) < 0) {
+      if (errno == EBUSY)
+        return LINE_READER_FLUSHING;
+      if (errno != EINTR && errno != EAGAIN) {
+        set_errno_error (error, errno);
+        return LINE_READER_FAILED;
+      }
+    }
+    got = read (self->fd, self->buffer + self->end, CHUNK);
+  } while (got < 0 && (errno == EINTR || errno == EAGAIN));
+  if (got < 0) {
+    set_errno_error (error, errno);
+    return LINE_READER_FAILED;
+  }
+  self->end += got;
+  self->eof = got == 0;
+  return LINE_READER_LINE;
+}
+
+/* What is complete in the buffer, or at the end of the file what is left. */
+static LineReaderResult
+take_line (LineReader * self, gsize past_end, gchar ** line, gsize * length)
+{
+  *line = self->buffer + self->start;
+  *length = self->scanned - self->start;
+  self->scanned = self->start = past_end;
+  self->number++;
+  if (*length > self->max_line)
+    return LINE_READER_TOO_LONG;
+  if (*length > 0 && (*line)[*length - 1] == '\r')
+    (*length)--;
+  if (self->number == 1 && *length >= 3 && memcmp (*line, "\xef\xbb\xbf", 3) == 0) {
+    *line += 3;
+    *length -= 3;
+  }
+  (*line)[*length] = '\0';
+  return LINE_READER_LINE;
+}
+
+LineReaderResult
+line_reader_next (LineReader * self, gchar ** line, gsize * length, GError ** error)
+{
+  for (;;) {
+    gchar *end_of_line = NULL;
+    LineReaderResult result;
+
+    if (self->scanned < self->end)
+      end_of_line = memchr (self->buffer + self->scanned, '\n', self->end - self->scanned);
+    self->scanned = end_of_line ? (gsize) (end_of_line - self->buffer) : self->end;
+
+    if (self->discarding) {
+      /* reported already; its rest is only passed over */
+      self->start = self->scanned += end_of_line != NULL;
+      self->discarding = end_of_line == NULL;
+      if (end_of_line)
+        continue;
+    } else if (end_of_line || (self->eof && self->end > self->start)) {
+      return take_line (self, self->scanned + (end_of_line != NULL), line, length);
+    } else if (self->end - self->start > self->max_line) {
+      /* at once: it may have no end */
+      self->discarding = TRUE;
+      self->number++;
+      return LINE_READER_TOO_LONG;
+    }
+    if (self->eof)
+      return LINE_READER_EOF;
+    if ((result = fill (self, error)) != LINE_READER_LINE)
+      return result;
+  }
+}
+
+guint64
+line_reader_number (LineReader * self)
+{
+  return self->number;
+}
+
+gboolean
+line_reader_can_rewind (LineReader * self)
+{
+  return self->seekable;
+}
+
+gboolean
+line_reader_rewind (LineReader * self, GError ** error)
+{
+  if (!self->seekable) {
+    set_errno_error (error, ESPIPE);
+    return FALSE;
+  }
+  if (lseek (self->fd, 0, SEEK_SET) < 0) {
+    set_errno_error (error, errno);
+    return FALSE;
+  }
+  self->start = self->end = self->scanned = 0;
+  self->eof = self->discarding = FALSE;
+  self->number = 0;
+  return TRUE;
+}
+
+guint64
+line_reader_count_rest (LineReader * self)
+{
+  guint64 count = 0;
+
+  while (self->seekable) {
+    gchar *line;
+    gsize length;
+    LineReaderResult result = line_reader_next (self, &line, &length, NULL);
+
+    if (result == LINE_READER_TOO_LONG)
+      count++;
+    else if (result != LINE_READER_LINE)
+      break;
+    else if (strspn (line, " \t\r") < length)
+      count++;
+  }
+  return count;
+}

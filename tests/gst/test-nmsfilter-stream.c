@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter: as a link of a pipeline: buffers that pass uncopied, branches of
+ * a tee, events, caps that change, queries, states.
+ */
+#include "gstboxes.h"
+
+static GstBuffer *
+pair (GstClockTime pts)
+{
+  GstBuffer *buffer = frame_new (pts);
+
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  add_scored (buffer, 2, "a", 10, 0, 100, 100, 0.5);
+  return buffer;
+}
+
+static GstBuffer *
+lone (GstClockTime pts)
+{
+  GstBuffer *buffer = frame_new (pts);
+
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  add_scored (buffer, 2, "a", 300, 0, 100, 100, 0.5);
+  return buffer;
+}
+
+/* Past the first buffer, which the base class marks as a discontinuity. */
+static GstHarness *
+running_harness (const gchar * launch_line)
+{
+  GstHarness *h = harness_new (launch_line);
+
+  gst_buffer_unref (through (h, frame_new (0)));
+  return h;
+}
+
+/* ------------------------------------------------------------------- copying */
+
+/* Held by others too, and nothing to drop: the very same buffer goes on. */
+static void
+test_unchanged_is_not_copied (void)
+{
+  static const gchar *const lines[] = { "nmsfilter", "nmsfilter action=tag classes=b",
+    "nmsfilter classes=b"
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (lines); i++) {
+    GstHarness *h = running_harness (lines[i]);
+    GstBuffer *buffers[] = { frame_new (0), lone (0) }, *out;
+    guint k;
+
+    for (k = 0; k < 2; k++) {
+      out = through (h, gst_buffer_ref (buffers[k]));
+      g_assert_true (out == buffers[k]);
+      gst_buffer_unref (out);
+      gst_buffer_unref (buffers[k]);
+    }
+    gst_harness_teardown (h);
+  }
+}
+
+/* Ours alone, and something to drop: changed in place. */
+static void
+test_writable_is_changed_in_place (void)
+{
+  GstHarness *h = running_harness ("nmsfilter");
+  GstBuffer *buffer = pair (0), *out;
+
+  out = through (h, buffer);
+  g_assert_true (out == buffer);
+  assert_ids (out, "1");
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+/* Held by others, and something to drop: a copy with the same memory, and the
+ * others keep all. */
+static void
+test_shared_is_copied_without_memory (void)
+{
+  static const gchar *const lines[] = { "nmsfilter", "nmsfilter action=tag" };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (lines); i++) {
+    GstHarness *h = running_harness (lines[i]);
+    GstBuffer *buffer = pair (7 * GST_SECOND), *out;
+
+    out = through (h, gst_buffer_ref (buffer));
+    g_assert_true (out != buffer);
+    g_assert_true (gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (buffer, 0));
+    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, 7 * GST_SECOND);
+    g_assert_cmpuint (GST_BUFFER_DURATION (out), ==, GST_BUFFER_DURATION (buffer));
+    assert_ids (out, i == 0 ? "1" : "1 2");
+    assert_tag (out, 1, i == 0 ? "" : "kept");
+    assert_ids (buffer, "1 2");
+    assert_tag (buffer, 1, "");
+    gst_buffer_unref (out);
+    gst_buffer_unref (buffer);
+    gst_harness_teardown (h);
+  }
+}
+
+/* A copy does not take over that a meta is locked, nor that it is a hint: the
+ * metas of the copy are still told apart. */
+static void
+test_shared_with_locked (void)
+{
+  GstHarness *h = running_harness ("nmsfilter");
+  GstBuffer *buffer = frame_new (0), *out;
+  GstVideoRegionOfInterestMeta *roi;
+
+  roi = add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.1);
+  GST_META_FLAG_SET (&roi->meta, GST_META_FLAG_LOCKED);
+  add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.5);
+  add_scored (buffer, 3, "a", 0, 0, 100, 100, 0.9);
+  out = through (h, gst_buffer_ref (buffer));
+  assert_ids (out, "1 3");
+  gst_buffer_unref (out);
+  GST_META_FLAG_UNSET (&roi->meta, GST_META_FLAG_LOCKED);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+
+/* Memory that fails a test when it is mapped. */
+static gpointer
+never_map (GstMemory * memory, gsize size, GstMapFlags flags)
+{
+  g_error ("the memory was mapped");
+  return NULL;
+}
+
+static void
+free_memory (GstAllocator * allocator, GstMemory * memory)
+{
+  g_free (memory);
+}
+
+typedef GstAllocator NoMapAllocator;
+typedef GstAllocatorClass NoMapAllocatorClass;
+static GType no_map_allocator_get_type (void);
+G_DEFINE_TYPE (NoMapAllocator, no_map_allocator, GST_TYPE_ALLOCATOR)
+
+static void
+no_map_allocator_class_init (NoMapAllocatorClass * klass)
+{
+  klass->free = free_memory;
+}
+
+static void
+no_map_allocator_init (NoMapAllocator * allocator)
+{
+  allocator->mem_type = "no-map";
+  allocator->mem_map = never_map;
+}
+
+static void
+test_memory_is_never_mapped (void)
+{
+  static const gchar *const lines[] = { "nmsfilter", "nmsfilter action=tag" };
+  GstAllocator *allocator = gst_object_ref_sink (g_object_new (no_map_allocator_get_type (), NULL));
+  guint i, shared;
+
+  for (i = 0; i < G_N_ELEMENTS (lines); i++)
+    for (shared = 0; shared < 2; shared++) {
+      GstHarness *h = running_harness (lines[i]);
+      GstMemory *memory = g_new0 (GstMemory, 1);
+      GstBuffer *buffer = gst_buffer_new (), *out;
+
+      gst_memory_init (memory, 0, allocator, NULL, 64, 0, 0, 64);
+      gst_buffer_append_memory (buffer, memory);
+      add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+      add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.8);
+      out = through (h, shared ? gst_buffer_ref (buffer) : buffer);
+      assert_ids (out, i == 0 ? "1" : "1 2");
+      g_assert_true (gst_buffer_peek_memory (out, 0) == memory);
+      gst_buffer_unref (out);
+      if (shared)
+        gst_buffer_unref (buffer);
+      gst_harness_teardown (h);
+    }
+  gst_object_unref (allocator);
+}
+
+/* --------------------------------------------------------------- pipelines */
+
+typedef struct
+{
+  guint buffers;
+  guint boxes;
+} Seen;
+
+static GstPadProbeReturn
+attach_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  add_scored (buffer, 2, "a", 10, 0, 100, 100, 0.5);
+  add_scored (buffer, 3, "a", 200, 0, 100, 100, 0.5);
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+count_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Seen *seen = user_data;
+
+  seen->buffers++;
+  seen->boxes += count_on (GST_PAD_PROBE_INFO_BUFFER (info));
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+probe (GstElement * pipeline, const gchar * name, const gchar * pad_name,
+    GstPadProbeCallback callback, gpointer user_data)
+{
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), name);
+  GstPad *pad = gst_element_get_static_pad (element, pad_name);
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, callback, user_data, NULL);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
+static GstElement *
+pipeline_new (const gchar * description)
+{
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (description, &error);
+
+  if (error)
+    g_error ("%s: %s", description, error->message);
+  return pipeline;
+}
+
+/* Plays until the end, fails on an error. */
+static void
+play (GstElement * pipeline)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
+      GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    g_error ("%s", message_text (message));
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+}
+
+static void
+test_tee (void)
+{
+  GstElement *pipeline = pipeline_new ("videotestsrc num-buffers=20 ! "
+      "video/x-raw,width=320,height=240 ! tee name=t "
+      "t. ! queue ! nmsfilter ! fakesink name=clean sync=false "
+      "t. ! queue ! nmsfilter action=tag ! fakesink name=tagged sync=false "
+      "t. ! queue ! fakesink name=raw sync=false");
+  Seen clean = { 0 }, tagged = { 0 }, raw = { 0 };
+
+  probe (pipeline, "t", "sink", attach_boxes, NULL);
+  probe (pipeline, "clean", "sink", count_boxes, &clean);
+  probe (pipeline, "tagged", "sink", count_boxes, &tagged);
+  probe (pipeline, "raw", "sink", count_boxes, &raw);
+  play (pipeline);
+  g_assert_cmpuint (clean.buffers, ==, 20);
+  g_assert_cmpuint (clean.boxes, ==, 40);
+  g_assert_cmpuint (tagged.boxes, ==, 60);
+  g_assert_cmpuint (raw.buffers, ==, 20);
+  g_assert_cmpuint (raw.boxes, ==, 60);
+  gst_object_unref (pipeline);
+}
+
+/* Down to NULL and up again, several times: the same each time. */
+static void
+test_null_playing_loop (void)
+{
+  GstElement *pipeline = pipeline_new ("videotestsrc num-buffers=5 ! nmsfilter name=n "
+      "post-messages=true ! fakesink name=s sync=false");
+  GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
+  guint round;
+
+  probe (pipeline, "n", "sink", attach_boxes, NULL);
+  for (round = 0; round < 20; round++) {
+    Seen seen = { 0 };
+    GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "s");
+    GstPad *pad = gst_element_get_static_pad (sink, "sink");
+    gulong id = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_boxes, &seen, NULL);
+
+    play (pipeline);
+    gst_pad_remove_probe (pad, id);
+    g_assert_cmpuint (seen.boxes, ==, 10);
+    g_assert_cmpuint (stat_of (filter, "frames"), ==, 5);       /* from READY to PAUSED */
+    g_assert_cmpuint (stat_of (filter, "suppressed"), ==, 5);
+    gst_object_unref (pad);
+    gst_object_unref (sink);
+  }
+  gst_object_unref (filter);
+  gst_object_unref (pipeline);
+}
+
+static void
+test_aborted_playing (void)
+{
+  GstElement *pipeline = pipeline_new ("videotestsrc is-live=true ! nmsfilter name=n ! "
+      "fakesink sync=false");
+  guint round;
+
+  probe (pipeline, "n", "sink", attach_boxes, NULL);
+  for (round = 0; round < 10; round++) {
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    g_usleep (round * 3000);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+  }
+  gst_object_unref (pipeline);
+}
+
+static void
+test_seek (void)
+{
+  GstElement *pipeline = pipeline_new ("videotestsrc num-buffers=500 ! "
+      "video/x-raw,framerate=10/1 ! nmsfilter name=n ! fakesink sync=false name=s");
+  GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
+  guint i;
+
+  probe (pipeline, "n", "sink", attach_boxes, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
+  for (i = 0; i < 5; i++) {
+    g_assert_true (gst_element_seek_simple (pipeline, GST_FORMAT_TIME,
+            GST_SEEK_FLAG_FLUSH, (i % 2 ? 1 : 3) * GST_SECOND));
+    gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
+  }
+  play (pipeline);
+  g_assert_cmpuint (stat_of (filter, "boxes-in"), ==, 3 * stat_of (filter, "frames"));
+  g_assert_cmpuint (stat_of (filter, "suppressed"), ==, stat_of (filter, "frames"));
+  gst_object_unref (filter);
+  gst_object_unref (pipeline);
+}
+
+/* Other threads set and read everything while it plays. */
+static gpointer
+fiddle (gpointer user_data)
+{
+  GstElement *filter = user_data;
+  guint i;
+
+  for (i = 0; g_object_get_data (G_OBJECT (filter), "stop") == NULL; i++) {
+    GstStructure *stats;
+    gchar *used;
+
+    g_object_set (filter, "iou-threshold", (i % 11) / 10.f, "classes", i % 2 ? "a" : NULL,
+        "max-detections", i % 3, "engine", i % 3, "missing-score", i % 4, "action", i % 2, NULL);
+    gst_util_set_object_arg (G_OBJECT (filter), "class-options",
+        i % 2 ? "o,a=[o,max=1]" : "o,b=[o,max=2]");
+    g_object_get (filter, "stats", &stats, "engine-in-use", &used, NULL);
+    gst_structure_free (stats);
+    g_free (used);
+  }
+  return NULL;
+}
+
+static void
+test_settings_from_other_threads (void)
+{
+  GstElement *pipeline = pipeline_new ("videotestsrc num-buffers=2000 ! "
+      "video/x-raw,width=16,height=16 ! nmsfilter name=n ! fakesink sync=false");
+  GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
+  GThread *threads[2];
+
+  probe (pipeline, "n", "sink", attach_boxes, NULL);
+  threads[0] = g_thread_new ("fiddle", fiddle, filter);
+  threads[1] = g_thread_new ("fiddle", fiddle, filter);
+  play (pipeline);
+  g_object_set_data (G_OBJECT (filter), "stop", filter);
+  g_thread_join (threads[0]);
+  g_thread_join (threads[1]);
+  g_assert_cmpuint (stat_of (filter, "frames"), ==, 2000);
+  g_assert_cmpuint (stat_of (filter, "boxes-in"), ==, 6000);
+  gst_object_unref (filter);
+  gst_object_unref (pipeline);
+}
+
+/* ------------------------------------------------------------ events, queries */
+
+static void
+test_gap (void)
+{
+  GstHarness *h = running_harness ("nmsfilter");
+  GstEvent *event;
+
+  while ((event = gst_harness_try_pull_event (h)))
+    gst_event_unref (event);
+  g_assert_true (gst_harness_push_event (h, gst_event_new_gap (GST_SECOND, GST_SECOND)));
+  event = gst_harness_pull_event (h);
+  g_assert_cmpint (GST_EVENT_TYPE (event), ==, GST_EVENT_GAP);
+  gst_event_unref (event);
+  gst_buffer_unref (through (h, pair (2 * GST_SECOND)));
+  gst_harness_teardown (h);
+}
+
+/* The size of the frame changes in mid-stream: what is 10..20 and 13.4..23.4 in
+ * 640 columns lies elsewhere in 320. */
+static void
+test_caps_change (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBuffer *buffer, *out;
+  guint round;
+
+  for (round = 0; round < 4; round++) {
+    buffer = frame_new (0);
+    add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
+    add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
+    gst_harness_set_src_caps_str (h, round == 1 ? "video/x-raw,format=GRAY8,width=320,height=240,"
+        "framerate=10/1" : round == 2 ? "text/x-raw" : FRAME_CAPS);
+    out = through (h, buffer);
+    /* in the other frames the doubles do not agree: .538 by the integers */
+    assert_ids (out, round == 1 || round == 2 ? "1" : "1 2");
+    gst_buffer_unref (out);
+  }
+  gst_harness_teardown (h);
+}
+
+static void
+test_no_caps (void)
+{
+  GstHarness *h = harness_new_caps ("nmsfilter", NULL);
+  GstSegment segment;
+  GstBuffer *out;
+
+  gst_harness_play (h);
+  g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("s")));
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+  out = through (h, pair (GST_CLOCK_TIME_NONE));
+  assert_ids (out, "1");
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+static void
+test_no_timestamps (void)
+{
+  GstHarness *h = running_harness ("nmsfilter post-messages=true");
+  GstBuffer *out = through (h, pair (GST_CLOCK_TIME_NONE));
+
+  assert_ids (out, "1");
+  g_assert_false (GST_BUFFER_PTS_IS_VALID (out));
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+static void
+test_allocation (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
+  GstQuery *query;
+  guint index, pools;
+
+  gst_harness_add_propose_allocation_meta (h, GST_VIDEO_META_API_TYPE, NULL);
+  gst_harness_set_propose_allocator (h, NULL, NULL);
+  gst_buffer_unref (through (h, frame_new (0)));
+  query = gst_query_new_allocation (caps, TRUE);
+  g_assert_true (gst_pad_peer_query (h->srcpad, query));
+  g_assert_true (gst_query_find_allocation_meta (query,
+          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, &index));
+  g_assert_true (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, &index));
+  pools = gst_query_get_n_allocation_pools (query);
+  g_assert_cmpuint (pools, ==, 0);
+  gst_query_unref (query);
+  gst_caps_unref (caps);
+  gst_harness_teardown (h);
+}
+
+static void
+test_latency (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+
+  gst_harness_set_upstream_latency (h, 30 * GST_MSECOND);
+  g_assert_cmpuint (gst_harness_query_latency (h), ==, 30 * GST_MSECOND);
+  gst_harness_teardown (h);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/nmsfilter/stream/unchanged-is-not-copied", test_unchanged_is_not_copied);
+  g_test_add_func ("/nmsfilter/stream/changed-in-place", test_writable_is_changed_in_place);
+  g_test_add_func ("/nmsfilter/stream/copied-without-memory",
+      test_shared_is_copied_without_memory);
+  g_test_add_func ("/nmsfilter/stream/shared-with-locked", test_shared_with_locked);
+  g_test_add_func ("/nmsfilter/stream/never-mapped", test_memory_is_never_mapped);
+  g_test_add_func ("/nmsfilter/stream/tee", test_tee);
+  g_test_add_func ("/nmsfilter/stream/null-playing-loop", test_null_playing_loop);
+  g_test_add_func ("/nmsfilter/stream/aborted-playing", test_aborted_playing);
+  g_test_add_func ("/nmsfilter/stream/seek", test_seek);
+  g_test_add_func ("/nmsfilter/stream/other-threads", test_settings_from_other_threads);
+  g_test_add_func ("/nmsfilter/stream/gap", test_gap);
+  g_test_add_func ("/nmsfilter/stream/caps-change", test_caps_change);
+  g_test_add_func ("/nmsfilter/stream/no-caps", test_no_caps);
+  g_test_add_func ("/nmsfilter/stream/no-timestamps", test_no_timestamps);
+  g_test_add_func ("/nmsfilter/stream/allocation", test_allocation);
+  g_test_add_func ("/nmsfilter/stream/latency", test_latency);
+  return run_tests ();
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""check-includes ROOT: who may include what.
+
+nmscore/    the C library, and its own headers
+gst/        its own headers, and of nmscore only nmscore.h; no element's header
+            but by that element itself
+tests/      of nmscore only nmscore.h; no element's header (elements are
+            reached by registered name); tests/support/reference.[ch] nothing
+            else of the project
+pipelines/  nothing of the project: elements by name
+"""
+import os
+import re
+import sys
+
+from projectfiles import finish, project_files, read
+
+LIBC = """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal
+stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time
+uchar wchar wctype""".split()
+# intrinsics are the compiler's own
+INTRINSICS = ["xmmintrin", "emmintrin", "immintrin", "arm_neon"]
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+
+# the one test that looks behind nmscore.h, and says so
+BEHIND = {"tests/core/test-threshold.c": {"nmscore/overlap.h"}}
+
+
+def top(name):
+    return name.split("/")[0]
+
+
+def problems_of(name, text, files):
+    own = {f for f in files if f.endswith(".h")}
+    internal = {f for f in own if top(f) == "nmscore"} - {"nmscore/nmscore.h"}
+    elements = {f for f in own if top(f) == "gst" and os.path.basename(f).startswith("gst")}
+    stem = os.path.splitext(os.path.basename(name))[0]
+
+    for kind, path in INCLUDE.findall(text):
+        # what of ours this can mean: beside the file, below the root or a folder
+        beside = os.path.normpath(os.path.join(os.path.dirname(name), path))
+        ours = {f for f in own if f == beside or f == path or f.endswith("/" + path)}
+        if beside in own:
+            ours = {beside}
+        said = "%s includes %s, " % (name, path)
+
+        if top(name) == "nmscore":
+            if kind == '"' and beside not in own:
+                yield said + "which is not beside it"
+            elif kind == '"' and top(beside) != "nmscore":
+                yield said + "which is not of nmscore"
+            elif kind == "<" and path not in [h + ".h" for h in LIBC + INTRINSICS]:
+                yield said + "which is not of the C library"
+            continue
+        if ours & internal and not ours & BEHIND.get(name, set()):
+            if not ours - internal:
+                yield said + "an internal header of nmscore"
+        if ours and ours <= elements and (top(name) != "gst" or not path.endswith(stem + ".h")):
+            yield said + "the header of an element"
+        if name.startswith("tests/support/reference.") and ours and not ours <= {
+                "nmscore/nmscore.h", "tests/support/reference.h"}:
+            yield said + "but must be independent"
+        if top(name) == "pipelines" and (ours or kind == '"'):
+            yield said + "but may use elements by name only"
+        if top(name) == "gst" and kind == '"' and path != "config.h" and not any(
+                top(f) == "gst" or f == "nmscore/nmscore.h" for f in ours):
+            yield said + "which is neither of gst/ nor nmscore.h"
+
+
+def main():
+    root = sys.argv[1]
+    files = project_files(root)
+    problems, checked = [], 0
+    for name in files:
+        if name.endswith((".c", ".h", ".cc", ".cpp")):
+            checked += 1
+            problems += problems_of(name, read(root, name), files)
+    finish(problems, checked)
+
+
+if __name__ == "__main__":
+    main()
