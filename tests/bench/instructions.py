@@ -64,7 +64,10 @@ def count(program, workload):
     collected = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not collected or int(collected[1]) == 0:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
-    _, engine, level = done.stdout.split()
+    _, engine, level = done.stdout.split(maxsplit=2)
+    level, _, refused = level.strip().partition(" ")  # "scalar (NMS_CPU=neon: why not)"
+    if refused:
+        print(refused)
     return int(collected[1]), engine, level
 
 

@@ -160,23 +160,31 @@ def from_file(path, iou, cap):
     if path.suffix == ".npy":
         table = np.load(path, allow_pickle=False)
     else:
-        lines = path.read_text().replace(",", " ").splitlines()
-        if lines and not _is_numbers(lines[0]):
-            lines = lines[1:]
-        table = np.array([[float(v) for v in line.split()] for line in lines if line.strip()])
+        table = _read_text(path)
     if table.ndim != 2 or table.shape[1] not in (5, 6) or not len(table):
         raise ValueError(f"{path.name}: needs rows of 5 or 6 numbers, x1,y1,x2,y2,score[,class]; "
                          f"its shape is {table.shape}")
     classes = table[:, 5].astype(np.int32) if table.shape[1] == 6 else None
     if classes is not None and not np.array_equal(classes, table[:, 5]):
         raise ValueError(f"{path.name}: the sixth column, the class, must be whole numbers")
-    return Workload(path.stem, f"boxes of {path.name}", "file", iou, cap,
+    return Workload(path.name, "your boxes", path.name, iou, cap,
                     np.ascontiguousarray(table[:, :4], np.float32),
                     np.ascontiguousarray(table[:, 4], np.float32), classes)
 
 
-def _is_numbers(line):
-    try:
-        return [float(v) for v in line.split()] != []
-    except ValueError:
-        return False
+def _read_text(path):
+    rows = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        words = line.replace(",", " ").split()
+        try:
+            row = [float(w) for w in words]
+        except ValueError:
+            if number > 1:
+                raise ValueError(f"{path.name}, line {number}: not numbers: {line[:60]}") from None
+            continue  # a heading
+        if row and rows and len(row) != len(rows[0]):
+            raise ValueError(f"{path.name}, line {number}: {len(row)} numbers, the first row "
+                             f"has {len(rows[0])}")
+        if row:
+            rows.append(row)
+    return np.array(rows)

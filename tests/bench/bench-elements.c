@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * elements: what the elements cost per buffer.
+ * bench-elements: what the elements cost per buffer.
  *
  *     bench-elements [--json] [--quick]
  *
