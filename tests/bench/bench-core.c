@@ -50,7 +50,7 @@ read_file (const char *folder, const char *name, size_t *size)
   char path[MAX_LINE];
   FILE *file;
   char *data;
-  long end;
+  long end = -1;
 
   snprintf (path, sizeof path, "%s/%s", folder, name);
   file = fopen (path, "rb");
