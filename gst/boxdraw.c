@@ -25,7 +25,7 @@
 typedef struct
 {
   const Box *box;
-  PaintRect visible;
+  PaintRect rect, visible;      /* its outline, and what of it is on the frame */
   gdouble score;                /* what ranks it; -inf: none */
   gboolean dropped;
 } Candidate;
@@ -120,29 +120,25 @@ candidate_compare (gconstpointer a, gconstpointer b)
   return p->box < q->box ? -1 : p->box > q->box;
 }
 
+/* Finds the boxes that are on the frame and how they rank. */
 static void
-box_draw_outlines (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes,
-    const BoxDrawOptions * options, gboolean dropped)
+box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes, gint thickness)
 {
+  g_array_set_size (draw->candidates, 0);
   for (guint i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
     Candidate candidate = { box, };
-    PaintRect rect;
-    PaintColor color;
 
-    if (box_dropped (box) != dropped ||
-        !paint_snap (canvas, box->x1, box->y1, box->x2, box->y2, options->thickness, &rect) ||
-        !paint_clip (canvas, &rect, &candidate.visible))
+    if (!paint_snap (canvas, box->x1, box->y1, box->x2, box->y2, thickness, &candidate.rect) ||
+        !paint_clip (canvas, &candidate.rect, &candidate.visible))
       continue;
-    color = paint_color (canvas, box_color (box, options->color_by));
-    paint_outline (canvas, &rect, options->thickness, dropped ? 3 * options->thickness : 0, &color);
-
-    candidate.dropped = dropped;
+    candidate.dropped = box_dropped (box);
     candidate.score = -INFINITY;
     if ((box->flags & BOX_HAS_CONFIDENCE) != 0 && !isnan (box->confidence))
       candidate.score = box->confidence;
     g_array_append_val (draw->candidates, candidate);
   }
+  g_array_sort (draw->candidates, candidate_compare);
 }
 
 /* The texts of a box's label; returns how many there are. */
@@ -169,6 +165,16 @@ box_draw_pieces (const Box * box, const BoxDrawOptions * options,
 }
 
 static void
+box_draw_outline (const PaintCanvas * canvas, const Candidate * candidate,
+    const BoxDrawOptions * options)
+{
+  PaintColor color = paint_color (canvas, box_color (candidate->box, options->color_by));
+
+  paint_outline (canvas, &candidate->rect, options->thickness,
+      candidate->dropped ? 3 * options->thickness : 0, &color);
+}
+
+static void
 box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * candidate,
     const BoxDrawOptions * options)
 {
@@ -180,15 +186,14 @@ box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * ca
   gint line = paint_ceil_y (canvas, labels_line_height (draw->labels));
   gint pad = paint_ceil_x (canvas, MAX (size / 4, 2));
   gint gap = paint_ceil_x (canvas, MAX (size / 3, 2));
-  gint width = 2 * pad - gap, ascent = 0, descent = 0;
+  gint width = 2 * pad - gap, ascent = 0, descent = 0, x;
   guint32 rgb = box_color (candidate->box, options->color_by);
   PaintColor background, ink;
   PaintRect label;
 
   /* Setting a text is dear: not if even a letter finds no place. */
   if (n == 0 || !placement_find (&draw->placement, canvas, &candidate->visible,
-          MIN (paint_ceil_x (canvas, size), canvas->width), MIN (line, canvas->height),
-          &label))
+          MIN (paint_ceil_x (canvas, size), canvas->width), MIN (line, canvas->height), &label))
     return;
 
   for (guint i = 0; i < n; i++) {
@@ -198,8 +203,7 @@ box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * ca
     descent = MAX (descent, mask[i]->mask.height - mask[i]->baseline);
   }
   /* On a frame too small for it, the label is clipped. */
-  width = MIN (width, canvas->width);
-  if (!placement_find (&draw->placement, canvas, &candidate->visible, width,
+  if (!placement_find (&draw->placement, canvas, &candidate->visible, MIN (width, canvas->width),
           MIN (paint_ceil_y (canvas, MAX (ascent + descent, line)), canvas->height), &label))
     return;
   placement_take (&draw->placement, &label);
@@ -207,12 +211,26 @@ box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * ca
   background = paint_color (canvas, rgb);
   ink = paint_color (canvas, palette_text_color (rgb));
   paint_fill (canvas, &label, &background);
-  for (guint i = 0, x = pad; i < n; i++) {
-    gint y = (gint) label.y1 + (ascent - mask[i]->baseline);
+  x = (gint) label.x1 + pad;
+  for (guint i = 0; i < n; i++) {
+    gint y = (gint) label.y1 + ascent - mask[i]->baseline;
 
-    paint_mask (canvas, (gint) label.x1 + (gint) x, y & ~(canvas->step_y - 1), &mask[i]->mask,
-        &ink);
+    paint_mask (canvas, x, y & ~(canvas->step_y - 1), &mask[i]->mask, &ink);
     x += gap + paint_ceil_x (canvas, mask[i]->mask.width);
+  }
+}
+
+/* Labels of dropped boxes keep off the lines of the kept ones. */
+static void
+box_draw_take_outline (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * candidate,
+    gint thickness)
+{
+  PaintRect bars[4];
+
+  paint_outline_bars (canvas, &candidate->rect, thickness, bars);
+  for (guint i = 0; i < 4; i++) {
+    if (paint_clip (canvas, &bars[i], &bars[i]))
+      placement_take (&draw->placement, &bars[i]);
   }
 }
 
@@ -221,20 +239,30 @@ box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
     const BoxDrawOptions * options)
 {
   PaintCanvas canvas;
+  const Candidate *candidates;
+  guint n, kept = 0;
 
   if (!paint_canvas_init (&canvas, frame))
     return FALSE;
 
-  g_array_set_size (draw->candidates, 0);
-  box_draw_outlines (draw, &canvas, boxes, options, TRUE);
-  box_draw_outlines (draw, &canvas, boxes, options, FALSE);
+  /* In the order of their rank, the dropped ones last: the best lies on top. */
+  box_draw_find (draw, &canvas, boxes, options->thickness);
+  candidates = (const Candidate *) draw->candidates->data;
+  n = draw->candidates->len;
+  while (kept < n && !candidates[kept].dropped)
+    kept++;
+  for (guint i = n; i > 0; i--)
+    box_draw_outline (&canvas, &candidates[i - 1], options);
   if (!options->show_label && !options->show_score)
     return TRUE;
 
   labels_set_font (draw->labels, options->font_desc, &canvas);
   placement_begin (&draw->placement, canvas.width, canvas.height);
-  g_array_sort (draw->candidates, candidate_compare);
-  for (guint i = 0; i < draw->candidates->len; i++)
-    box_draw_label (draw, &canvas, &g_array_index (draw->candidates, Candidate, i), options);
+  for (guint i = 0; i < kept; i++)
+    box_draw_label (draw, &canvas, &candidates[i], options);
+  for (guint i = 0; kept < n && i < kept; i++)
+    box_draw_take_outline (draw, &canvas, &candidates[i], options->thickness);
+  for (guint i = kept; i < n; i++)
+    box_draw_label (draw, &canvas, &candidates[i], options);
   return TRUE;
 }

@@ -29,9 +29,10 @@ BoxDraw *box_draw_new (void);
 void box_draw_free (BoxDraw * draw);
 
 /* Draws an array of Box. Boxes that a filter tagged as dropped lie grey and
- * dashed below the others. Labels never cover each other: those of kept boxes
- * with the best scores choose their places first, and where none is left the
- * label is left out. FALSE if the frame's format cannot be painted on. */
+ * dashed below the others. Labels never cover each other, nor those of dropped
+ * boxes the lines of kept ones: kept boxes with the best scores choose places
+ * first, and where none is left the label is left out. FALSE if the frame's
+ * format cannot be painted on. */
 gboolean box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
     const BoxDrawOptions * options);
 

@@ -13,10 +13,10 @@
  *   starts on the chroma grid and is rounded up to it (an even number of
  *   pixels in 4:2:0). What is off the frame is not drawn.
  * * The label has the class, the track (`#7`) and the score, as far as they are
- *   known. It stands above the box, or inside it where there is no room, and
- *   never covers another label: boxes with better scores choose first, and
- *   where no place around the box is left, the label is left out. A text wider
- *   than half of the frame ends in an ellipsis.
+ *   known. It stands above the box, or inside it at the top of the frame, and
+ *   never covers another label: boxes with better scores choose first, others
+ *   move below or inside, and where no place is left the label is left out. A
+ *   text wider than half of the frame ends in an ellipsis.
  * * Colours come from a hash of the text, so a class has the same colour in
  *   every run.
  * * Boxes that an nmsfilter with action=tag marked as suppressed, below-score

@@ -286,25 +286,30 @@ paint_bar (const PaintCanvas * canvas, PaintRect bar, gboolean along_x, gint64 d
 }
 
 void
+paint_outline_bars (const PaintCanvas * canvas, const PaintRect * rect, gint thickness,
+    PaintRect bars[4])
+{
+  gint64 tx = MIN (paint_ceil (thickness, canvas->step_x), rect->x2 - rect->x1);
+  gint64 ty = MIN (paint_ceil (thickness, canvas->step_y), rect->y2 - rect->y1);
+
+  for (guint i = 0; i < 4; i++)
+    bars[i] = *rect;
+  bars[0].y2 = rect->y1 + ty;
+  bars[1].y1 = rect->y2 - ty;
+  bars[2].x2 = rect->x1 + tx;
+  bars[3].x1 = rect->x2 - tx;
+}
+
+void
 paint_outline (const PaintCanvas * canvas, const PaintRect * rect, gint thickness, gint dash,
     const PaintColor * color)
 {
-  gint64 tx = paint_ceil (thickness, canvas->step_x);
-  gint64 ty = paint_ceil (thickness, canvas->step_y);
-  gint64 dx = paint_ceil (dash, canvas->step_x);
-  gint64 dy = paint_ceil (dash, canvas->step_y);
-  PaintRect top = *rect, bottom = *rect, left = *rect, right = *rect;
+  PaintRect bars[4];
 
-  tx = MIN (tx, rect->x2 - rect->x1);
-  ty = MIN (ty, rect->y2 - rect->y1);
-  top.y2 = rect->y1 + ty;
-  bottom.y1 = rect->y2 - ty;
-  left.x2 = rect->x1 + tx;
-  right.x1 = rect->x2 - tx;
-  paint_bar (canvas, top, TRUE, dx, color);
-  paint_bar (canvas, bottom, TRUE, dx, color);
-  paint_bar (canvas, left, FALSE, dy, color);
-  paint_bar (canvas, right, FALSE, dy, color);
+  paint_outline_bars (canvas, rect, thickness, bars);
+  for (guint i = 0; i < 4; i++)
+    paint_bar (canvas, bars[i], i < 2, paint_ceil (dash, i < 2 ? canvas->step_x : canvas->step_y),
+        color);
 }
 
 /* to * a/255 + from * (1 - a/255), rounded to nearest. For bytes all of it fits

@@ -101,6 +101,11 @@ void paint_outline (const PaintCanvas * canvas, const PaintRect * rect, gint thi
 gsize paint_mask_sub_size (const PaintCanvas * canvas, const PaintMask * mask);
 void paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub);
 
+/* What paint_outline () paints when it is solid: top, bottom, left, right, of
+ * the height and width of `rect`; not clipped. */
+void paint_outline_bars (const PaintCanvas * canvas, const PaintRect * rect, gint thickness,
+    PaintRect bars[4]);
+
 /* Blends the colour through the mask, its top left at x, y, on the grid. */
 void paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,
     const PaintColor * color);

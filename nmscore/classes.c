@@ -48,16 +48,15 @@ nms__class_slot (nms__classes *c, int32_t id)
 /* Starts the table with the common entry and the listed classes. Its arrays
  * have room for those and, if `add` is set, one for each box. */
 int
-nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings)
+nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings, size_t boxes)
 {
   const nms_options *o = &settings->options;
   const char *at = (const char *) o->class_options;
   const uint64_t none = UINT64_MAX;
-  double lowest = settings->limit;
+  double lowest = settings->limit, highest = settings->limit;
 
   c->add = o->max_per_class != 0;
-  c->bucket_mask
-      = nms__class_buckets (o->class_option_count + (c->add ? ctx->frame.count : 0) + 1) - 1;
+  c->bucket_mask = nms__class_buckets (o->class_option_count + (c->add ? boxes : 0) + 1) - 1;
   memset (c->bucket, 0, ((size_t) c->bucket_mask + 1) * sizeof *c->bucket);
   c->count = 1;
   c->entry[0] = (nms__class) { .score_threshold = o->score_threshold, .limit = settings->limit,
@@ -77,9 +76,9 @@ nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *setti
       entry->score_threshold = options.score_threshold;
     if (options.set & NMS_CLASS_MAX_DETECTIONS)
       entry->cap = options.max_detections ? options.max_detections : none;
-    if (entry->limit < lowest)
-      lowest = entry->limit;
+    lowest = entry->limit < lowest ? entry->limit : lowest;
+    highest = entry->limit > highest ? entry->limit : highest;
   }
-  ctx->settings.lowest_limit = lowest;
+  ctx->settings.bounds = nms__bounds_of (lowest, highest);
   return NMS_OK;
 }

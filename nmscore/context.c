@@ -36,18 +36,17 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
   COLUMN (y1, boxes);
   COLUMN (x2, boxes);
   COLUMN (y2, boxes);
-  COLUMN (area, boxes);
+  COLUMN (share, boxes);
   COLUMN (group, boxes);
   COLUMN (slot, boxes);
   COLUMN (index, boxes);
-  COLUMN (key, boxes);
-  COLUMN (packed, boxes + 1);
-  COLUMN (packed2, boxes + 1);
+  COLUMN (packed, boxes + 8);
+  COLUMN (packed2, boxes + 8);
   COLUMN (wx1, boxes);
   COLUMN (wy1, boxes);
   COLUMN (wx2, boxes);
   COLUMN (wy2, boxes);
-  COLUMN (warea, boxes);
+  COLUMN (wshare, boxes);
   COLUMN (wgroup, boxes);
   COLUMN (wpos, boxes);
   COLUMN (kept, boxes);
@@ -62,7 +61,10 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
 nms_context *
 nms_context_new (void)
 {
-  return calloc (1, sizeof (nms_context));
+  nms_context *ctx = calloc (1, sizeof *ctx);
+  if (ctx)
+    ctx->kernels = nms__kernels_default ();
+  return ctx;
 }
 
 void
@@ -108,8 +110,23 @@ nms_context_engine (const nms_context *ctx)
 const char *
 nms_context_cpu (const nms_context *ctx)
 {
-  (void) ctx;
-  return "scalar";
+  return ctx ? ctx->kernels->name : "";
+}
+
+int
+nms_context_set_cpu (nms_context *ctx, const char *name)
+{
+  const char *why_not;
+  const nms__kernels *kernels;
+
+  if (!ctx)
+    return NMS_ERROR_ARGUMENT;
+  ctx->error[0] = '\0';
+  kernels = name ? nms__kernels_named (name, &why_not) : nms__kernels_default ();
+  if (!kernels)
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "instruction set \"%.40s\": %s", name, why_not);
+  ctx->kernels = kernels;
+  return NMS_OK;
 }
 
 int
@@ -124,7 +141,7 @@ nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options)
       class_option_room = class_options;
     if (box_room > SIZE_MAX / 256 - NMS_MAX_CLASS_OPTIONS)
       return nms__fail (ctx, NMS_ERROR_MEMORY, "no address space for %zu boxes", boxes);
-    size_t size = layout (&ctx->frame, NULL, box_room, class_option_room);
+    size_t size = layout (&ctx->columns, NULL, box_room, class_option_room);
     void *scratch = aligned_alloc (NMS__ALIGN, size);
     if (!scratch)
       return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for %zu bytes of scratch", size);
@@ -133,8 +150,9 @@ nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options)
     ctx->scratch_size = size;
     ctx->box_room = box_room;
     ctx->class_option_room = class_option_room;
+    layout (&ctx->columns, scratch, box_room, class_option_room);
   }
-  layout (&ctx->frame, ctx->scratch, ctx->box_room, ctx->class_option_room);
+  ctx->frame = ctx->columns;
   return NMS_OK;
 }
 

@@ -12,6 +12,8 @@
 #define NMS_INTERNAL_H
 
 #include "nmscore.h"
+#include "overlap.h"
+#include "simd/kernels.h"
 
 #include <float.h>
 #include <string.h>
@@ -25,8 +27,8 @@
 /* Options after checking: class options are in the class table by then. */
 typedef struct nms__settings {
   nms_options options;
-  double limit;        /* overlap.h; of options.iou_threshold */
-  double lowest_limit; /* the least of all classes' limits */
+  double limit;       /* overlap.h; of options.iou_threshold */
+  nms__bounds bounds; /* of all classes' limits */
   size_t class_option_stride;
 } nms__settings;
 
@@ -54,20 +56,20 @@ typedef struct nms__classes {
  * Columns are aligned and padded for whole blocks of NMS__BLOCK. */
 typedef struct nms__frame {
   size_t count;
-  float *x1, *y1, *x2, *y2, *area;
+  float *x1, *y1, *x2, *y2, *share;
   int32_t *group;   /* class that suppresses; NULL: all boxes one group */
   uint32_t *slot;   /* entry in classes; NULL: no class differs */
   int32_t *index;   /* in the caller's columns */
-  uint32_t *key;    /* order.h: the score */
-  uint64_t *packed; /* scratch of count + 1, for keys with their position */
-  uint64_t *packed2; /* the same again */
+  uint64_t *packed; /* order.h: the score with the position below it */
+  uint64_t *packed2; /* scratch of the same size */
+  const nms__kernels *kernels;
   nms__classes classes;
   const nms__settings *settings;
   nms_column parent; /* the caller's */
   size_t parent_count;
 
   /* scratch columns of the engines */
-  float *wx1, *wy1, *wx2, *wy2, *warea;
+  float *wx1, *wy1, *wx2, *wy2, *wshare;
   int32_t *wgroup;
   uint32_t *wpos;
 
@@ -85,8 +87,10 @@ struct nms_context {
   size_t box_room, class_option_room;
   int engine;
   char error[192];
+  const nms__kernels *kernels;
   nms__settings settings;
-  nms__frame frame;
+  nms__frame columns; /* as the layout has them */
+  nms__frame frame;   /* of the run */
 };
 
 /* context.c: makes room, then points every column of ctx->frame into it. */
@@ -105,7 +109,8 @@ int nms__struct_check (nms_context *ctx, const char *name, const void *data, siz
     size_t least);
 
 /* classes.c */
-int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings);
+int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
+    size_t boxes);
 uint32_t nms__class_slot (nms__classes *classes, int32_t id);
 uint32_t nms__class_buckets (size_t entries);
 

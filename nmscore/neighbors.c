@@ -60,7 +60,7 @@ pair_limit (const nms__frame *f, size_t a, size_t b)
 static int
 pair_exceeds (const nms__frame *f, size_t a, size_t b)
 {
-  nms__columns c = { f->x1, f->y1, f->x2, f->y2, f->area, f->group };
+  nms__columns c = { f->x1, f->y1, f->x2, f->y2, f->share, f->group };
   nms__box box = nms__frame_box (f, b);
   if (f->group && f->group[a] != f->group[b])
     return 0;
@@ -88,11 +88,10 @@ take_back_parents (const nms__frame *f, uint32_t *neighbors, const int32_t *posi
 static void
 count (nms__frame *f, uint32_t *neighbors)
 {
-  const float lower = nms__lower_bound (f->settings->lowest_limit);
-  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->warea,
+  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
     f->group ? f->wgroup : NULL };
   const uint64_t *order = sweep_order (f);
-  uint32_t *weight = f->key;    /* scores do not matter here */
+  uint32_t *weight = (uint32_t *) (order == f->packed ? f->packed2 : f->packed);
   uint32_t *total = (uint32_t *) f->kept;
   uint32_t *first_of = f->wpos; /* position of one box of each run */
   size_t runs = 0;
@@ -109,7 +108,7 @@ count (nms__frame *f, uint32_t *neighbors)
     f->wy1[runs] = f->y1[pos];
     f->wx2[runs] = f->x2[pos];
     f->wy2[runs] = f->y2[pos];
-    f->warea[runs] = f->area[pos];
+    f->wshare[runs] = f->share[pos];
     if (f->group)
       f->wgroup[runs] = f->group[pos];
     runs++;
@@ -120,7 +119,9 @@ count (nms__frame *f, uint32_t *neighbors)
     nms__box box = nms__frame_box (f, first_of[i]);
     for (size_t first = i + 1; first < runs && f->wx1[first] < box.x2; first += NMS__BLOCK) {
       size_t n = runs - first < NMS__BLOCK ? runs - first : NMS__BLOCK;
-      uint64_t mask = nms__overlap_block (&columns, first, n, &box, lower);
+      uint64_t certain;
+      uint64_t mask = f->kernels->overlap_block (&columns, first, n, &box,
+          &f->settings->bounds, &certain);
       for (; mask; mask &= mask - 1) {
         size_t j = first + nms__lowest_bit (mask);
         if (!nms__column_exceeds (&columns, j, &box, pair_limit (f, first_of[i], first_of[j])))

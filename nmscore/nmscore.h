@@ -243,9 +243,22 @@ NMS_API size_t nms_context_scratch (const nms_context *ctx);
 NMS_API const char *nms_context_error (const nms_context *ctx);
 
 /* The engine that the last successful run used (never NMS_ENGINE_AUTO), or
- * NMS_ENGINE_AUTO before the first; and the instruction set ("scalar"). */
+ * NMS_ENGINE_AUTO before the first. */
 NMS_API int nms_context_engine (const nms_context *ctx);
+
+/* The instruction set of a context: "avx512", "avx2" or "sse2" on x86-64,
+ * "neon" on AArch64, "scalar" (plain C) everywhere. A new context has the best
+ * one that the processor and the operating system support, or the one that the
+ * environment variable NMS_CPU names (read once in a process). It changes time
+ * only, never results.
+ * nms_context_set_cpu: `name` NULL stands for that default;
+ * NMS_ERROR_UNSUPPORTED for a name that is unknown or cannot run here, and the
+ * context is then as it was.
+ * nms_cpu_refusal: why NMS_CPU was not obeyed, or NULL if it was or is not
+ * set; the string is static. */
 NMS_API const char *nms_context_cpu (const nms_context *ctx);
+NMS_API int nms_context_set_cpu (nms_context *ctx, const char *name);
+NMS_API const char *nms_cpu_refusal (void);
 
 /* ------------------------------------------------------------------- run */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * overlap: one box against blocks of boxes. This is where the time of every
- * engine goes: a block is 64 boxes, tested in binary32 without branches in
- * loops that a compiler turns into vectors.
+ * overlap: thresholds turned into limits and bounds, once a run.
  */
 #include "overlap.h"
 #include "nmscore.h"
@@ -36,42 +34,22 @@ nms__limit (float threshold, int inclusive)
   return middle;
 }
 
-float
-nms__lower_bound (double limit)
+nms__bounds
+nms__bounds_of (double lowest, double highest)
 {
-  return limit > 0x1p-24 ? (float) (limit * (1.0 - 0x1p-20)) : 0.0f;
-}
+  const double margin = 0x1p-20;        /* of all roundings, many times over */
+  nms__bounds bounds = { 0.0f, 1.0f, 0.0f };
 
-static inline uint64_t
-block (const nms__columns *c, size_t first, size_t n, const nms__box *b, float lower, int grouped)
-{
-  const float *x1 = c->x1 + first, *y1 = c->y1 + first;
-  const float *x2 = c->x2 + first, *y2 = c->y2 + first, *area = c->area + first;
-  const int32_t *group = grouped ? c->group + first : NULL;
-  int32_t hit[NMS__BLOCK];
-  int32_t any = 0;
-  uint64_t mask = 0;
-
-  for (size_t i = 0; i < n; i++) {
-    float inter = nms__inter (x1[i], y1[i], x2[i], y2[i], b->x1, b->y1, b->x2, b->y2);
-    float uni = (area[i] + b->area) - inter;
-    int32_t h = inter > lower * uni;
-    if (grouped)
-      h &= group[i] == b->group;
-    hit[i] = h;
-    any |= h;
+  if (highest < 0.0)            /* any intersection exceeds */
+    return bounds;
+  if (lowest < 0x1p-25) {
+    /* threshold 0, for one class at least: no share can be given. Where it is
+     * that for all, quotients of unions below 2^123 are surely above 0 */
+    bounds.least = highest < 0x1p-25 ? 0x1p-20f : INFINITY;
+    return bounds;
   }
-  if (any)
-    for (size_t i = 0; i < n; i++)
-      mask |= (uint64_t) (hit[i] & 1) << i;
-  return mask;
-}
-
-uint64_t
-nms__overlap_block (const nms__columns *columns, size_t first, size_t n, const nms__box *box,
-    float lower_bound)
-{
-  if (columns->group)
-    return block (columns, first, n, box, lower_bound, 1);
-  return block (columns, first, n, box, lower_bound, 0);
+  bounds.factor = (float) (lowest / (1.0 + lowest) * (1.0 - margin));
+  bounds.certain = (float) (highest / (1.0 + highest) * (1.0 + margin)
+      / (double) bounds.factor);
+  return bounds;
 }

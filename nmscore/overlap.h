@@ -24,13 +24,19 @@
 /* Boxes a block: the bits of a mask. */
 #define NMS__BLOCK 64
 
+/*
+ * Most pairs do not come near the limit. Since inter > limit * (a + b - inter)
+ * is inter > limit / (1 + limit) * (a + b), a box carries its share: its area
+ * times that factor, a little less than exact. What is not above the sum of
+ * two shares exceeds no limit; two more operations would be needed otherwise.
+ */
 typedef struct nms__box {
-  float x1, y1, x2, y2, area;
+  float x1, y1, x2, y2, share;
   int32_t group;
 } nms__box;
 
 typedef struct nms__columns {
-  const float *x1, *y1, *x2, *y2, *area;
+  const float *x1, *y1, *x2, *y2, *share;
   const int32_t *group; /* NULL: one group */
 } nms__columns;
 
@@ -65,9 +71,16 @@ nms__inter (float ax1, float ay1, float ax2, float ay2, float bx1, float by1, fl
 /* The limit of a threshold in 0..1. */
 double nms__limit (float threshold, int inclusive);
 
-/* A binary32 bound for the same question that is never too high: what it
- * refuses, nms__exceeds refuses too. */
-float nms__lower_bound (double limit);
+/* How a frame's pairs are screened in binary32. Above the sum of shares lies
+ * what may exceed, above `certain` times that sum (and above `least`) what
+ * exceeds all limits; in between about one pair in a million, unless classes
+ * differ in their limits. */
+typedef struct nms__bounds {
+  float factor; /* of an area to its share */
+  float certain, least;
+} nms__bounds;
+
+nms__bounds nms__bounds_of (double lowest_limit, double highest_limit);
 
 /* The exact decision. Zero intersection never exceeds. */
 static inline int
@@ -77,18 +90,19 @@ nms__exceeds (float inter, float area_a, float area_b, double limit)
   return inter > 0.0f && (double) inter > limit * (double) uni;
 }
 
-/* Which of the boxes first .. first+n-1 (n <= NMS__BLOCK) of the box's group
- * may overlap it beyond lower_bound: bit i for box first+i. All but about one
- * pair in a million of these do exceed; the caller asks nms__exceeds. */
-uint64_t nms__overlap_block (const nms__columns *columns, size_t first, size_t n,
-    const nms__box *box, float lower_bound);
+static inline float
+nms__area (float x1, float y1, float x2, float y2)
+{
+  return (x2 - x1) * (y2 - y1);
+}
 
 /* nms__exceeds for box i of the columns. */
 static inline int
 nms__column_exceeds (const nms__columns *c, size_t i, const nms__box *b, double limit)
 {
   float inter = nms__inter (c->x1[i], c->y1[i], c->x2[i], c->y2[i], b->x1, b->y1, b->x2, b->y2);
-  return nms__exceeds (inter, c->area[i], b->area, limit);
+  return nms__exceeds (inter, nms__area (c->x1[i], c->y1[i], c->x2[i], c->y2[i]),
+      nms__area (b->x1, b->y1, b->x2, b->y2), limit);
 }
 
 static inline unsigned

@@ -28,13 +28,74 @@ nms__boxes_check (nms_context *ctx, const nms_boxes *boxes, nms_boxes *checked)
   return NMS_OK;
 }
 
+/* Outcomes before an engine runs: suppressed, by nobody. */
+static void
+start_outcomes (nms__frame *f, size_t count)
+{
+  if (f->outcome)
+    memset (f->outcome, NMS_SUPPRESSED, count);
+  if (f->suppressed_by)
+    memset (f->suppressed_by, 0xff, count * sizeof *f->suppressed_by);
+}
+
 static inline void
 set_outcome (nms__frame *f, size_t i, nms_outcome outcome)
 {
   if (f->outcome)
     f->outcome[i] = (uint8_t) outcome;
-  if (f->suppressed_by)
-    f->suppressed_by[i] = -1;
+}
+
+typedef struct drops {
+  size_t invalid, filtered;
+} drops;
+
+/* One box, by all rules. */
+static inline void
+take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
+{
+  const nms_options *o = &f->settings->options;
+  float c[4], score = 0.0f, least = o->score_threshold;
+  uint8_t exclude = 0;
+  int32_t id = 0;
+  uint32_t slot = 0;
+  size_t n = f->count;
+
+  nms__load (&c[0], &boxes->x1, i, sizeof c[0]);
+  nms__load (&c[1], &boxes->y1, i, sizeof c[0]);
+  nms__load (&c[2], &boxes->x2, i, sizeof c[0]);
+  nms__load (&c[3], &boxes->y2, i, sizeof c[0]);
+  if (boxes->score.data)
+    nms__load (&score, &boxes->score, i, sizeof score);
+  if (!nms__order_corners (c) || isnan (score)) {
+    set_outcome (f, i, NMS_INVALID);
+    d->invalid++;
+    return;
+  }
+  if (boxes->exclude.data)
+    nms__load (&exclude, &boxes->exclude, i, sizeof exclude);
+  if (boxes->class_id.data)
+    nms__load (&id, &boxes->class_id, i, sizeof id);
+  if (f->slot) {
+    slot = nms__class_slot (&f->classes, id);
+    least = f->classes.entry[slot].score_threshold;
+  }
+  if (exclude || (o->score_strict ? !(score > least) : !(score >= least))) {
+    set_outcome (f, i, NMS_FILTERED);
+    d->filtered++;
+    return;
+  }
+  f->x1[n] = c[0];
+  f->y1[n] = c[1];
+  f->x2[n] = c[2];
+  f->y2[n] = c[3];
+  f->share[n] = f->settings->bounds.factor * nms__area (c[0], c[1], c[2], c[3]);
+  f->packed[n] = nms__pack (nms__order_key (score), (uint32_t) n);
+  f->index[n] = (int32_t) i;
+  if (f->group)
+    f->group[n] = id;
+  if (f->slot)
+    f->slot[n] = slot;
+  f->count++;
 }
 
 /* Needs ctx->settings, the layout, and frame.outcome and .suppressed_by. */
@@ -43,70 +104,33 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
 {
   nms__frame *f = &ctx->frame;
   const nms_options *o = &ctx->settings.options;
-  const int strict = o->score_strict;
-  const int has_class = boxes->class_id.data != NULL;
-  const int slotted = o->class_option_count > 0 || o->max_per_class > 0;
-  size_t n = 0;
+  drops d = { 0, 0 };
 
   f->settings = &ctx->settings;
+  f->kernels = ctx->kernels;
   f->parent = boxes->parent;
   f->parent_count = boxes->count;
-  f->count = boxes->count;
   f->kept_count = 0;
   f->over_cap_count = 0;
-  *invalid = 0;
-  *filtered = 0;
-  if (slotted) {
-    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings);
+  if (o->class_option_count > 0 || o->max_per_class > 0) {
+    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, boxes->count);
     if (error)
       return error;
   } else
     f->slot = NULL;
-  if (!has_class || o->class_agnostic)
+  if (!boxes->class_id.data || o->class_agnostic)
     f->group = NULL;
+  start_outcomes (f, boxes->count);
 
-  for (size_t i = 0; i < boxes->count; i++) {
-    float c[4], score = 0.0f;
-    int32_t id = 0;
-    uint8_t exclude = 0;
-
-    nms__load (&c[0], &boxes->x1, i, sizeof c[0]);
-    nms__load (&c[1], &boxes->y1, i, sizeof c[0]);
-    nms__load (&c[2], &boxes->x2, i, sizeof c[0]);
-    nms__load (&c[3], &boxes->y2, i, sizeof c[0]);
-    if (boxes->score.data)
-      nms__load (&score, &boxes->score, i, sizeof score);
-    if (!nms__order_corners (c) || isnan (score)) {
-      set_outcome (f, i, NMS_INVALID);
-      ++*invalid;
+  f->count = 0;
+  for (size_t first = 0; first < boxes->count; first += NMS__BLOCK) {
+    size_t n = boxes->count - first < NMS__BLOCK ? boxes->count - first : NMS__BLOCK;
+    if (!boxes->exclude.data && !f->slot && f->kernels->take_block (f, boxes, first, n))
       continue;
-    }
-    if (boxes->exclude.data)
-      nms__load (&exclude, &boxes->exclude, i, sizeof exclude);
-    if (has_class)
-      nms__load (&id, &boxes->class_id, i, sizeof id);
-
-    uint32_t slot = slotted ? nms__class_slot (&f->classes, id) : 0;
-    float least = slotted ? f->classes.entry[slot].score_threshold : o->score_threshold;
-    if (exclude || (strict ? !(score > least) : !(score >= least))) {
-      set_outcome (f, i, NMS_FILTERED);
-      ++*filtered;
-      continue;
-    }
-    set_outcome (f, i, NMS_SUPPRESSED); /* until an engine says otherwise */
-    f->x1[n] = c[0];
-    f->y1[n] = c[1];
-    f->x2[n] = c[2];
-    f->y2[n] = c[3];
-    f->area[n] = (c[2] - c[0]) * (c[3] - c[1]);
-    f->key[n] = nms__order_key (score);
-    f->index[n] = (int32_t) i;
-    if (f->group)
-      f->group[n] = id;
-    if (f->slot)
-      f->slot[n] = slot;
-    n++;
+    for (size_t i = first; i < first + n; i++)
+      take_box (f, boxes, i, &d);
   }
-  f->count = n;
+  *invalid = d.invalid;
+  *filtered = d.filtered;
   return NMS_OK;
 }

@@ -25,7 +25,7 @@ int nms__engine_run (nms__frame *frame, int engine);
 static inline nms__box
 nms__frame_box (const nms__frame *f, size_t pos)
 {
-  return (nms__box) { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos], f->area[pos],
+  return (nms__box) { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos], f->share[pos],
     f->group ? f->group[pos] : 0 };
 }
 

@@ -10,13 +10,17 @@
  * candidate, or `kept`. Forward, so that it is the highest-ranked one. */
 static size_t
 first_suppressor (const nms__frame *f, const nms__columns *columns, size_t kept,
-    const nms__box *box, int32_t index, double limit, float lower)
+    const nms__box *box, int32_t index, double limit)
 {
-  for (size_t first = 0; first < kept; first += NMS__BLOCK) {
-    size_t n = kept - first < NMS__BLOCK ? kept - first : NMS__BLOCK;
-    uint64_t mask = nms__overlap_block (columns, first, n, box, lower);
+  uint64_t mask;
+  size_t k = 0;
+
+  for (size_t first = 0; first < kept; first = k + 1) {
+    first = f->kernels->find_overlap (columns, first, kept, box, &mask);
+    if (first >= kept)
+      break;
     for (; mask; mask &= mask - 1) {
-      size_t k = first + nms__lowest_bit (mask);
+      k = first + nms__lowest_bit (mask);
       if (nms__column_exceeds (columns, k, box, limit) && !nms__related (f, index, f->kept[k]))
         return k;
     }
@@ -24,22 +28,72 @@ first_suppressor (const nms__frame *f, const nms__columns *columns, size_t kept,
   return kept;
 }
 
+/* A cap far below the number of boxes makes most of the sorting idle: only the
+ * boxes above a pivot, which a sample of keys gives, are sorted at first, and
+ * the rest if those were not enough. */
+#define WAVE_SAMPLES 64
+#define WAVE_LEAST 1024  /* boxes that make it worth while */
+#define WAVE_CANDIDATES 4 /* examined for each box that the cap allows, about */
+
+/* Sorted keys, best first, of the next boxes; `left` unsorted ones remain at
+ * the start of f->packed. */
+typedef struct wave {
+  const uint64_t *order;
+  size_t count;
+  size_t left;
+} wave;
+
+static uint64_t
+sample_pivot (const nms__frame *f, size_t wanted)
+{
+  uint64_t sample[WAVE_SAMPLES], scratch[WAVE_SAMPLES];
+  size_t rank = wanted * WAVE_SAMPLES / f->count + 1;
+
+  for (size_t i = 0; i < WAVE_SAMPLES; i++)
+    sample[i] = f->packed[i * f->count / WAVE_SAMPLES];
+  /* equal scores stay together, or their order would be lost */
+  return nms__sort (sample, scratch, WAVE_SAMPLES)[rank] >> 32 << 32;
+}
+
+static wave
+first_wave (nms__frame *f, uint64_t cap)
+{
+  wave w = { NULL, 0, f->count };
+
+  if (f->count >= WAVE_LEAST && cap < f->count / WAVE_CANDIDATES / 2) {
+    uint64_t pivot = sample_pivot (f, (size_t) cap * WAVE_CANDIDATES);
+    w.count = f->kernels->partition (f->packed, f->count, pivot, f->packed2);
+    w.left = f->count - w.count;
+    w.order = nms__sort (f->packed2, f->packed + w.left, w.count);
+  }
+  return w;
+}
+
+static void
+next_wave (nms__frame *f, wave *w)
+{
+  w->order = nms__sort (f->packed, f->packed2, w->left);
+  w->count = w->left;
+  w->left = 0;
+}
+
 void
 nms__sorted (nms__frame *f)
 {
   const uint64_t cap = nms__total_cap (f);
-  const float lower = nms__lower_bound (f->settings->lowest_limit);
-  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->warea,
+  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
     f->group ? f->wgroup : NULL };
-  uint64_t *order;
+  wave w = first_wave (f, cap);
   size_t rank = 0;
 
-  for (size_t i = 0; i < f->count; i++)
-    f->packed[i] = nms__pack (f->key[i], (uint32_t) i);
-  order = nms__sort (f->packed, f->packed2, f->count);
-
-  for (; rank < f->count && f->kept_count < cap; rank++) {
-    size_t pos = nms__packed_position (order[rank]);
+  for (; f->kept_count < cap; rank++) {
+    if (rank == w.count) {
+      if (!w.left)
+        break;
+      next_wave (f, &w);
+      rank = 0;
+    }
+    size_t pos = nms__packed_position (w.order[rank]);
     nms__class *class = nms__frame_class (f, pos);
     if (class && class->kept >= class->cap) {
       nms__over_cap (f, pos);
@@ -48,7 +102,7 @@ nms__sorted (nms__frame *f)
     nms__box box = nms__frame_box (f, pos);
     size_t kept = f->kept_count;
     size_t by = first_suppressor (f, &columns, kept, &box, f->index[pos],
-        class ? class->limit : f->settings->limit, lower);
+        class ? class->limit : f->settings->limit);
     if (by < kept) {
       if (f->suppressed_by)
         f->suppressed_by[f->index[pos]] = f->kept[by];
@@ -58,17 +112,20 @@ nms__sorted (nms__frame *f)
     f->wy1[kept] = box.y1;
     f->wx2[kept] = box.x2;
     f->wy2[kept] = box.y2;
-    f->warea[kept] = box.area;
+    f->wshare[kept] = box.share;
     if (f->group)
       f->wgroup[kept] = box.group;
     nms__keep (f, pos);
     if (class)
       class->kept++;
   }
+  /* what is left has not been looked at */
   if (!f->outcome && !f->suppressed_by) {
-    f->over_cap_count += f->count - rank;
+    f->over_cap_count += w.count - rank + w.left;
     return;
   }
-  for (; rank < f->count; rank++)
-    nms__over_cap (f, nms__packed_position (order[rank]));
+  for (; rank < w.count; rank++)
+    nms__over_cap (f, nms__packed_position (w.order[rank]));
+  for (size_t i = 0; i < w.left; i++)
+    nms__over_cap (f, nms__packed_position (f->packed[i]));
 }

@@ -311,6 +311,27 @@ GST_START_TEST (dropped_boxes_lie_below)
 }
 GST_END_TEST
 
+/* The label of a dropped box is seen, but elsewhere than on a kept one's lines. */
+GST_START_TEST (dropped_labels_keep_off_kept_lines)
+{
+  TestBox boxes[] = {
+    {"person", 60, 90, 110, 60, 0.8, 0, "suppressed"},
+    {"person", 40, 80, 140, 100, 0.9, 0, "kept"},
+    END
+  };
+  Picture *before = draw ("boxoverlay", NULL), *kept = draw ("boxoverlay", boxes + 1);
+  Picture *both = draw ("boxoverlay", boxes);
+
+  g_assert_cmpuint (picture_changed (kept, both, 40, 80, 180, 82), ==, 0);
+  g_assert_cmpuint (picture_changed (kept, both, 178, 80, 180, 180), ==, 0);
+  /* below the box, from its left end */
+  g_assert_cmpuint (picture_changed (before, both, 60, 150, 108, 162), ==, 48 * 12);
+  picture_free (before);
+  picture_free (kept);
+  picture_free (both);
+}
+GST_END_TEST
+
 GST_START_TEST (survives_any_label)
 {
   gchar *endless = g_strnfill (1024 * 1024, 'x'), *stacked = g_strnfill (3000, 'e');
@@ -559,6 +580,7 @@ boxoverlay_labels_suite (void)
   tcase_add_test (tc, colors_by_class_or_track);
   tcase_add_test (tc, dropped_boxes_are_grey_and_dashed);
   tcase_add_test (tc, dropped_boxes_lie_below);
+  tcase_add_test (tc, dropped_labels_keep_off_kept_lines);
   tcase_add_test (tc, survives_any_label);
   tcase_add_test (tc, survives_any_font);
   tcase_add_test (tc, fonts_have_their_sizes);

@@ -16,9 +16,9 @@ import sys
 
 from projectfiles import finish, project_files, read
 
-LIBC = """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal
-stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time
-uchar wchar wctype""".split()
+LIBC = """assert complex ctype errno fenv float inttypes iso646 limits locale math pthread setjmp
+signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath
+threads time uchar wchar wctype""".split()
 # intrinsics are the compiler's own
 INTRINSICS = ["xmmintrin", "emmintrin", "immintrin", "arm_neon"]
 

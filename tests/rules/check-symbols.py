@@ -15,7 +15,9 @@ from projectfiles import finish
 NEEDED = {
     # memory and text
     "aligned_alloc", "calloc", "free", "malloc", "posix_memalign", "realloc",
-    "memcmp", "memcpy", "memmove", "memset", "strlen", "snprintf", "vsnprintf",
+    "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen", "snprintf", "vsnprintf",
+    # the instruction set: NMS_CPU, read once
+    "getenv", "pthread_once",
     # the floating-point mode, where there is no register to write
     "fegetenv", "fesetenv", "feholdexcept",
     # one value a run

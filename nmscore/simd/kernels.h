@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * kernels: the loops that are compiled once per instruction set, as a table.
+ * All tables give the same bits. Columns are padded to whole blocks: kernels
+ * may read (never use) what lies behind the last box up to the block's end.
+ */
+#ifndef NMS_KERNELS_H
+#define NMS_KERNELS_H
+
+#include "../overlap.h"
+
+struct nms__alive;
+struct nms__frame;
+struct nms_boxes;
+
+typedef struct nms__kernels {
+  const char *name;
+
+  /* Which of the boxes first .. first+n-1 (n <= NMS__BLOCK, first a multiple
+   * of it) of the box's group may exceed the limit: bit i for box first+i.
+   * Those among them that surely do are in *certain. */
+  uint64_t (*overlap_block) (const nms__columns *columns, size_t first, size_t n,
+      const nms__box *box, const nms__bounds *bounds, uint64_t *certain);
+
+  /* The first group of up to NMS__BLOCK boxes in first .. end-1 in which a box
+   * may exceed the limit; *mask holds which. Returns where the group begins,
+   * or `end`. */
+  size_t (*find_overlap) (const nms__columns *columns, size_t first, size_t end,
+      const nms__box *box, uint64_t *mask);
+
+  /* The fused pass of the sequential engine: suppresses what `box` (the
+   * caller's box `index`), the best one living, overlaps and finds the next. */
+  void (*step) (struct nms__alive *a, const nms__box *box, int32_t index);
+
+  /* The greatest of a block's keys whose bit in `living` (not 0) is set, and
+   * that bit's number. */
+  uint64_t (*best_of_block) (const uint64_t *key, uint64_t living, unsigned *at);
+
+  /* Squeezes columns (group may be NULL) and keys of whole blocks to the boxes
+   * whose bit in `living`, a word a block, is set; returns how many. */
+  size_t (*squeeze) (float *const *columns, int32_t *group, uint64_t *key, const uint64_t *living,
+      size_t blocks);
+
+  /* Moves those of `count` keys that are at least `pivot` to `top` and closes
+   * the gaps in `keys`; both keep their order. Returns how many moved. `top`
+   * has room for count and a vector more. */
+  size_t (*partition) (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top);
+
+  /* prepare.c: takes the caller's boxes first .. first+n-1 (n <= NMS__BLOCK)
+   * into the frame when every one of them takes part, and class and exclusion
+   * do not matter. Returns 0, and does nothing, if one does not. */
+  int (*take_block) (struct nms__frame *frame, const struct nms_boxes *boxes, size_t first,
+      size_t n);
+} nms__kernels;
+
+/* simd/dispatch.c: the table for a context. */
+const nms__kernels *nms__kernels_default (void);
+const nms__kernels *nms__kernels_named (const char *name, const char **why_not);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * kernels_tmpl: the loops that every engine spends its time in, compiled once
+ * per instruction set (meson passes -DNMS__ISA_<name> and that set's flags to
+ * this file alone). Exports one symbol, nms__kernels_<name>.
+ */
+#include "kernels.h"
+#include "lanes.h"
+
+#include "../engines/alive.h"
+#include "../internal.h"
+#include "../order.h"
+
+#define CONCAT_(a, b) a##b
+#define CONCAT(a, b) CONCAT_ (a, b)
+
+#if defined(NMS__ISA_avx512)
+#define ISA avx512
+#define ISA_NAME "avx512"
+#elif defined(NMS__ISA_avx2)
+#define ISA avx2
+#define ISA_NAME "avx2"
+#elif defined(NMS__ISA_sse2)
+#define ISA sse2
+#define ISA_NAME "sse2"
+#elif defined(NMS__ISA_neon)
+#define ISA neon
+#define ISA_NAME "neon"
+#else
+#define ISA scalar
+#define ISA_NAME "scalar"
+#endif
+
+/* The box of a test, in every lane. */
+typedef struct wide {
+  vf x1, y1, x2, y2, share, zero;
+  int32_t group;
+} wide;
+
+INLINE wide
+widen (const nms__box *b)
+{
+  return (wide) { v_set (b->x1), v_set (b->y1), v_set (b->x2), v_set (b->y2), v_set (b->share),
+    v_set (0.0f), b->group };
+}
+
+INLINE vf
+width_lanes (const nms__columns *c, size_t i, const wide *b)
+{
+  return v_sub (v_min (v_load (c->x2 + i), b->x2), v_max (v_load (c->x1 + i), b->x1));
+}
+
+INLINE vf
+height_lanes (const nms__columns *c, size_t i, const wide *b)
+{
+  return v_sub (v_min (v_load (c->y2 + i), b->y2), v_max (v_load (c->y1 + i), b->y1));
+}
+
+/* The lanes of LANES boxes from i on that may exceed. Only one of two negative
+ * extents need be lifted to 0 to keep their product from becoming positive. */
+INLINE vm
+screen_lanes (const nms__columns *c, size_t i, const wide *b, int grouped)
+{
+  vf inter = v_mul (v_max (width_lanes (c, i, b), b->zero), height_lanes (c, i, b));
+  vm hit = v_gt (inter, v_add (v_load (c->share + i), b->share));
+  return grouped ? m_and (hit, v_group_is (c->group + i, b->group)) : hit;
+}
+
+/* Of the lanes that may exceed, those that surely do. */
+INLINE vm
+certain_lanes (const nms__columns *c, size_t i, const wide *b, const nms__bounds *bounds)
+{
+  const vf least = v_set (NMS__LEAST_EXTENT);
+  vf w = width_lanes (c, i, b), h = height_lanes (c, i, b);
+  vf shares = v_add (v_load (c->share + i), b->share);
+  vf bound = v_max (v_mul (v_set (bounds->certain), shares), v_set (bounds->least));
+  return m_and (m_and (v_gt (w, least), v_gt (h, least)), v_gt (v_mul (w, h), bound));
+}
+
+/* A block of n boxes, leftovers behind them included: whole blocks without a
+ * loop, as most are. */
+INLINE uint64_t
+screen_block (const nms__columns *c, size_t first, size_t n, const wide *b, int grouped)
+{
+  uint64_t bits = 0;
+  if (n > NMS__BLOCK / 2) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < NMS__BLOCK; i += LANES)
+      bits |= m_bits (screen_lanes (c, first + i, b, grouped)) << i;
+  } else
+    for (size_t i = 0; i < n; i += LANES)
+      bits |= m_bits (screen_lanes (c, first + i, b, grouped)) << i;
+  return bits;
+}
+
+/* Of the boxes of `mask`, those that surely exceed. */
+INLINE uint64_t
+certain_block (const nms__columns *c, size_t first, uint64_t mask, const wide *b,
+    const nms__bounds *bounds)
+{
+  uint64_t certain = 0;
+  for (uint64_t left = mask; left;) {
+    unsigned i = (unsigned) __builtin_ctzll (left) / LANES * LANES;
+    certain |= m_bits (certain_lanes (c, first + i, b, bounds)) << i;
+    left &= ~(uint64_t) 0 << i << (LANES - 1) << 1;
+  }
+  return certain & mask;
+}
+
+INLINE uint64_t
+overlap_lanes (const nms__columns *c, size_t first, size_t n, const nms__box *box,
+    const nms__bounds *bounds, uint64_t *certain, int grouped)
+{
+  const wide b = widen (box);
+  uint64_t bits = screen_block (c, first, n, &b, grouped) & ~(uint64_t) 0 >> (NMS__BLOCK - n);
+
+  *certain = certain_block (c, first, bits, &b, bounds);
+  return bits;
+}
+
+static uint64_t
+overlap_block (const nms__columns *columns, size_t first, size_t n, const nms__box *box,
+    const nms__bounds *bounds, uint64_t *certain)
+{
+  return columns->group ? overlap_lanes (columns, first, n, box, bounds, certain, 1)
+      : overlap_lanes (columns, first, n, box, bounds, certain, 0);
+}
+
+INLINE size_t
+find_lanes (const nms__columns *c, size_t first, size_t end, const nms__box *box,
+    uint64_t *mask, int grouped)
+{
+  const wide b = widen (box);
+
+  for (size_t i = first; i < end; i += LANES) {
+    uint64_t bits = m_bits (screen_lanes (c, i, &b, grouped));
+    if (end - i < LANES)
+      bits &= ((uint64_t) 1 << (end - i)) - 1;
+    if (bits) {
+      *mask = bits;
+      return i;
+    }
+  }
+  return end;
+}
+
+static size_t
+find_overlap (const nms__columns *columns, size_t first, size_t end, const nms__box *box,
+    uint64_t *mask)
+{
+  return columns->group ? find_lanes (columns, first, end, box, mask, 1)
+      : find_lanes (columns, first, end, box, mask, 0);
+}
+
+INLINE void
+step_lanes (nms__alive *a, const nms__box *box, int32_t index, int grouped)
+{
+  nms__frame *f = a->f;
+  const wide b = widen (box);
+  const nms__columns columns = a->columns;
+  const size_t width = a->width;
+  const int careful = f->parent.data != NULL;
+  uint64_t next = 0;
+  size_t next_block = 0, gone_count = 1;
+
+  a->mask[a->block] &= ~((uint64_t) 1 << a->at[a->block]);
+  a->best[a->block] = 0;
+  for (size_t first = 0, block = 0; first < width; first += NMS__BLOCK, block++) {
+    const size_t n = width - first < NMS__BLOCK ? width - first : NMS__BLOCK;
+    uint64_t living = a->mask[block];
+    if (!living)
+      continue;
+    uint64_t gone = screen_block (&columns, first, n, &b, grouped) & living;
+    if (gone) {
+      uint64_t certain = certain_block (&columns, first, gone, &b, &f->settings->bounds);
+      if (careful || certain != gone)
+        gone = nms__decide (a, first, gone, certain, box, index);
+      if (f->suppressed_by)
+        nms__note_suppressor (f, first, gone, index);
+      gone_count += (size_t) __builtin_popcountll (gone);
+      a->mask[block] = living &= ~gone;
+      if (gone >> a->at[block] & 1)
+        a->best[block] = 0;
+    }
+    if (!a->best[block] && living)
+      a->best[block] = best_of_block (f->packed + first, living, &a->at[block]);
+    if (a->best[block] > next) {
+      next = a->best[block];
+      next_block = block;
+    }
+  }
+  a->live -= gone_count;
+  a->next = next;
+  a->block = next_block;
+}
+
+static void
+step (nms__alive *a, const nms__box *box, int32_t index)
+{
+  if (a->columns.group)
+    step_lanes (a, box, index, 1);
+  else
+    step_lanes (a, box, index, 0);
+}
+
+static uint64_t
+best (const uint64_t *key, uint64_t living, unsigned *at)
+{
+  return best_of_block (key, living, at);
+}
+
+static size_t
+squeeze (float *const *columns, int32_t *group, uint64_t *key, const uint64_t *living,
+    size_t blocks)
+{
+  size_t to = 0;
+  for (size_t i = 0; i < blocks * NMS__BLOCK; i += LANES) {
+    uint64_t keep = living[i / NMS__BLOCK] >> i % NMS__BLOCK;
+#if defined(HAVE_SQUEEZE_LANES)
+    keep &= (1u << LANES) - 1;
+    if (keep != (1u << LANES) - 1 || to < i) {
+      for (int c = 0; c < 5; c++)
+        squeeze_lanes (columns[c] + to, columns[c] + i, (unsigned) keep);
+      if (group)
+        squeeze_lanes ((float *) (group + to), (const float *) (group + i), (unsigned) keep);
+      squeeze_keys (key + to, key + i, (unsigned) keep);
+    }
+    to += (size_t) __builtin_popcountll (keep);
+#else
+    for (size_t k = i; k < i + LANES; k++, keep >>= 1) {
+      for (int c = 0; c < 5; c++)
+        columns[c][to] = columns[c][k];
+      if (group)
+        group[to] = group[k];
+      key[to] = key[k];
+      to += keep & 1;
+    }
+#endif
+  }
+  return to;
+}
+
+static size_t
+partition (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top)
+{
+  size_t i = 0, moved = 0;
+#if defined(HAVE_SQUEEZE_LANES)
+  for (; i + 8 <= count; i += 8)
+    moved += partition_keys (keys + i, pivot, top + moved, keys + i - moved);
+#endif
+  for (; i < count; i++) {
+    uint64_t key = keys[i];
+    top[moved] = key;
+    keys[i - moved] = key;
+    moved += key >= pivot;
+  }
+  return moved;
+}
+
+/* One column of a block, from any stride. */
+INLINE void
+load_column (void *to, const nms_column *column, size_t first, size_t n)
+{
+  if (column->stride == 0 || column->stride == sizeof (float))
+    memcpy (to, (const char *) column->data + first * sizeof (float), n * sizeof (float));
+  else
+    for (size_t i = 0; i < n; i++)
+      nms__load ((float *) to + i, column, first + i, sizeof (float));
+}
+
+/* The four corners; packed rows x1 y1 x2 y2, the usual form, by vectors. */
+INLINE void
+load_corners (float (*to)[NMS__BLOCK], const nms_boxes *boxes, size_t first, size_t n)
+{
+  const char *base = boxes->x1.data;
+  size_t i = 0;
+
+  if (boxes->x1.stride == 16 && boxes->y1.stride == 16 && boxes->x2.stride == 16
+      && boxes->y2.stride == 16 && boxes->y1.data == base + 4 && boxes->x2.data == base + 8
+      && boxes->y2.data == base + 12) {
+    for (; i + LANES <= n; i += LANES)
+      rows_to_columns (base + (first + i) * 16, &to[0][i], &to[1][i], &to[2][i], &to[3][i]);
+    for (; i < n; i++) {
+      float row[4];
+      memcpy (row, base + (first + i) * 16, sizeof row);
+      for (int k = 0; k < 4; k++)
+        to[k][i] = row[k];
+    }
+    return;
+  }
+  load_column (to[0], &boxes->x1, first, n);
+  load_column (to[1], &boxes->y1, first, n);
+  load_column (to[2], &boxes->x2, first, n);
+  load_column (to[3], &boxes->y2, first, n);
+}
+
+/* Whole vectors are worked on, the last one with leftovers behind the n boxes:
+ * the columns have room, and only the n count. */
+static int
+take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n)
+{
+  const nms_options *o = &f->settings->options;
+  const vf most = v_set (NMS__MOST_COORDINATE), least = v_set (o->score_threshold);
+  const vf negative = v_set (-NMS__MOST_COORDINATE), factor = v_set (f->settings->bounds.factor);
+  const size_t to = f->count;
+  float c[4][NMS__BLOCK], score[NMS__BLOCK];
+  uint64_t good = 0;
+
+  load_corners (c, boxes, first, n);
+  if (boxes->score.data)
+    load_column (score, &boxes->score, first, n);
+  else
+    memset (score, 0, sizeof score);
+
+  for (size_t i = 0; i < n; i += LANES) {
+    vf a = v_load (&c[0][i]), b = v_load (&c[2][i]);
+    vf x1 = v_min (a, b), x2 = v_max (a, b);
+    a = v_load (&c[1][i]);
+    b = v_load (&c[3][i]);
+    vf y1 = v_min (a, b), y2 = v_max (a, b);
+    vf s = v_load (&score[i]);
+    /* a NaN among a and b may vanish in min and max, but not in both */
+    vm ok = m_and (m_and (v_ge (x1, negative), v_ge (most, x2)),
+        m_and (v_ge (y1, negative), v_ge (most, y2)));
+    ok = m_and (ok, m_and (v_ordered (v_load (&c[0][i]), v_load (&c[2][i])), v_ordered (a, b)));
+    ok = m_and (ok, o->score_strict ? v_gt (s, least) : v_ge (s, least));
+    good |= m_bits (ok) << i;
+    v_store (f->x1 + to + i, x1);
+    v_store (f->y1 + to + i, y1);
+    v_store (f->x2 + to + i, x2);
+    v_store (f->y2 + to + i, y2);
+    v_store (f->share + to + i, v_mul (factor, v_mul (v_sub (x2, x1), v_sub (y2, y1))));
+  }
+  if (~good << (NMS__BLOCK - n))
+    return 0;
+  for (size_t i = 0; i < n; i++) {
+    f->index[to + i] = (int32_t) (first + i);
+    f->packed[to + i] = nms__pack (nms__order_key (score[i]), (uint32_t) (to + i));
+  }
+  if (f->group)
+    load_column (f->group + to, &boxes->class_id, first, n);
+  f->count += n;
+  return 1;
+}
+
+const nms__kernels CONCAT (nms__kernels_, ISA) = {
+  .name = ISA_NAME,
+  .overlap_block = overlap_block,
+  .find_overlap = find_overlap,
+  .step = step,
+  .best_of_block = best,
+  .squeeze = squeeze,
+  .partition = partition,
+  .take_block = take_block,
+};

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * lanes: the vectors of one instruction set, under names that are the same for
+ * all. The only file with intrinsics; included by kernels_tmpl.c, which is
+ * compiled once per instruction set with one NMS__ISA_... defined. Everything
+ * is static inline: a shared copy compiled with newer instructions must never
+ * be the one that the linker keeps for all.
+ *
+ *   LANES           floats a vector
+ *   vf, vm          floats, mask of a comparison
+ *   v_load          from any alignment
+ *   m_bits          bit i: lane i of a mask
+ *   best_of_block   below
+ *   squeeze_lanes   below
+ */
+#ifndef NMS_LANES_H
+#define NMS_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__ ((always_inline, unused))
+
+/* ---------------------------------------------------------------- AVX-512 */
+#if defined(NMS__ISA_avx512)
+#include <immintrin.h>
+#define LANES 16
+typedef __m512 vf;
+typedef __mmask16 vm;
+
+INLINE vf v_load (const float *p) { return _mm512_loadu_ps (p); }
+INLINE vf v_set (float a) { return _mm512_set1_ps (a); }
+INLINE vf v_min (vf a, vf b) { return _mm512_min_ps (a, b); }
+INLINE vf v_max (vf a, vf b) { return _mm512_max_ps (a, b); }
+INLINE vf v_add (vf a, vf b) { return _mm512_add_ps (a, b); }
+INLINE vf v_sub (vf a, vf b) { return _mm512_sub_ps (a, b); }
+INLINE vf v_mul (vf a, vf b) { return _mm512_mul_ps (a, b); }
+INLINE vm v_gt (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GT_OQ); }
+INLINE vm v_ge (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GE_OQ); }
+INLINE vm v_ordered (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_ORD_Q); }
+INLINE void v_store (float *p, vf a) { _mm512_storeu_ps (p, a); }
+INLINE vm m_and (vm a, vm b) { return a & b; }
+INLINE uint64_t m_bits (vm a) { return a; }
+INLINE vm
+v_group_is (const int32_t *p, int32_t group)
+{
+  return _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (p), _mm512_set1_epi32 (group));
+}
+
+/* LANES packed rows of four floats to four columns. */
+INLINE void
+rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
+{
+  const __m512i even
+      = _mm512_setr_epi32 (0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+  const __m512i odd
+      = _mm512_setr_epi32 (2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
+  __m512 a = _mm512_loadu_ps (rows), b = _mm512_loadu_ps (rows + 64);
+  __m512 c = _mm512_loadu_ps (rows + 128), d = _mm512_loadu_ps (rows + 192);
+  __m512 ab01 = _mm512_permutex2var_ps (a, even, b), cd01 = _mm512_permutex2var_ps (c, even, d);
+  __m512 ab23 = _mm512_permutex2var_ps (a, odd, b), cd23 = _mm512_permutex2var_ps (c, odd, d);
+  _mm512_storeu_ps (c0, _mm512_shuffle_f32x4 (ab01, cd01, 0x44));
+  _mm512_storeu_ps (c1, _mm512_shuffle_f32x4 (ab01, cd01, 0xee));
+  _mm512_storeu_ps (c2, _mm512_shuffle_f32x4 (ab23, cd23, 0x44));
+  _mm512_storeu_ps (c3, _mm512_shuffle_f32x4 (ab23, cd23, 0xee));
+}
+
+/* The greatest of the block's 64 keys whose bit in `living` is set, which is
+ * not 0, and its bit's number. */
+INLINE uint64_t
+best_of_block (const uint64_t *key, uint64_t living, unsigned *at)
+{
+  __m512i v[8], best = _mm512_setzero_si512 ();
+  uint64_t found = 0;
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
+    v[i] = _mm512_maskz_loadu_epi64 ((__mmask8) (living >> 8 * i), key + 8 * i);
+    best = _mm512_max_epu64 (best, v[i]);
+  }
+  uint64_t greatest = _mm512_reduce_max_epu64 (best);
+  best = _mm512_set1_epi64 ((long long) greatest);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++)
+    found |= (uint64_t) _mm512_cmpeq_epi64_mask (v[i], best) << 8 * i;
+  *at = (unsigned) __builtin_ctzll (found);
+  return greatest;
+}
+
+/* Moves the lanes of `keep` to the front of `to`; may write a whole vector. */
+#define HAVE_SQUEEZE_LANES
+INLINE void
+squeeze_lanes (float *to, const float *from, unsigned keep)
+{
+  __m512i v = _mm512_loadu_si512 (from);
+  _mm512_storeu_si512 (to, _mm512_maskz_compress_epi32 ((__mmask16) keep, v));
+}
+
+/* The same for 16 keys. */
+INLINE void
+squeeze_keys (uint64_t *to, const uint64_t *from, unsigned keep)
+{
+  __m512i a = _mm512_loadu_si512 (from), b = _mm512_loadu_si512 (from + 8);
+  _mm512_storeu_si512 (to, _mm512_maskz_compress_epi64 ((__mmask8) keep, a));
+  _mm512_storeu_si512 (to + __builtin_popcount (keep & 0xff),
+      _mm512_maskz_compress_epi64 ((__mmask8) (keep >> 8), b));
+}
+
+/* Eight keys: those at least `pivot` to `top`, the others to `rest`; returns
+ * how many went to `top`. May write eight to both. */
+INLINE size_t
+partition_keys (const uint64_t *from, uint64_t pivot, uint64_t *top, uint64_t *rest)
+{
+  __m512i v = _mm512_loadu_si512 (from);
+  __mmask8 high = _mm512_cmpge_epu64_mask (v, _mm512_set1_epi64 ((long long) pivot));
+  _mm512_storeu_si512 (top, _mm512_maskz_compress_epi64 (high, v));
+  _mm512_storeu_si512 (rest, _mm512_maskz_compress_epi64 ((__mmask8) ~high, v));
+  return (size_t) __builtin_popcount (high);
+}
+
+/* ------------------------------------------------------------------- AVX2 */
+#elif defined(NMS__ISA_avx2)
+#include <immintrin.h>
+#define LANES 8
+typedef __m256 vf;
+typedef __m256 vm;
+
+INLINE vf v_load (const float *p) { return _mm256_loadu_ps (p); }
+INLINE vf v_set (float a) { return _mm256_set1_ps (a); }
+INLINE vf v_min (vf a, vf b) { return _mm256_min_ps (a, b); }
+INLINE vf v_max (vf a, vf b) { return _mm256_max_ps (a, b); }
+INLINE vf v_add (vf a, vf b) { return _mm256_add_ps (a, b); }
+INLINE vf v_sub (vf a, vf b) { return _mm256_sub_ps (a, b); }
+INLINE vf v_mul (vf a, vf b) { return _mm256_mul_ps (a, b); }
+INLINE vm v_gt (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GT_OQ); }
+INLINE vm v_ge (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GE_OQ); }
+INLINE vm v_ordered (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_ORD_Q); }
+INLINE void v_store (float *p, vf a) { _mm256_storeu_ps (p, a); }
+INLINE vm m_and (vm a, vm b) { return _mm256_and_ps (a, b); }
+INLINE uint64_t m_bits (vm a) { return (uint32_t) _mm256_movemask_ps (a); }
+INLINE vm
+v_group_is (const int32_t *p, int32_t group)
+{
+  return _mm256_castsi256_ps (_mm256_cmpeq_epi32 (_mm256_loadu_si256 ((const __m256i *) p),
+      _mm256_set1_epi32 (group)));
+}
+
+INLINE __m256
+load_halves (const float *low, const float *high)
+{
+  return _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (low)), _mm_loadu_ps (high), 1);
+}
+
+INLINE void
+rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
+{
+  const float *r = (const float *) rows;
+  /* rows 0 and 4, 1 and 5, ... in the two halves */
+  __m256 a = load_halves (r, r + 16);
+  __m256 b = load_halves (r + 4, r + 20);
+  __m256 c = load_halves (r + 8, r + 24);
+  __m256 d = load_halves (r + 12, r + 28);
+  __m256 ab_low = _mm256_unpacklo_ps (a, b), ab_high = _mm256_unpackhi_ps (a, b);
+  __m256 cd_low = _mm256_unpacklo_ps (c, d), cd_high = _mm256_unpackhi_ps (c, d);
+  _mm256_storeu_ps (c0, _mm256_shuffle_ps (ab_low, cd_low, 0x44));
+  _mm256_storeu_ps (c1, _mm256_shuffle_ps (ab_low, cd_low, 0xee));
+  _mm256_storeu_ps (c2, _mm256_shuffle_ps (ab_high, cd_high, 0x44));
+  _mm256_storeu_ps (c3, _mm256_shuffle_ps (ab_high, cd_high, 0xee));
+}
+
+/* ------------------------------------------------------------------- SSE2 */
+#elif defined(NMS__ISA_sse2)
+#include <emmintrin.h>
+#define LANES 4
+typedef __m128 vf;
+typedef __m128 vm;
+
+INLINE vf v_load (const float *p) { return _mm_loadu_ps (p); }
+INLINE vf v_set (float a) { return _mm_set1_ps (a); }
+INLINE vf v_min (vf a, vf b) { return _mm_min_ps (a, b); }
+INLINE vf v_max (vf a, vf b) { return _mm_max_ps (a, b); }
+INLINE vf v_add (vf a, vf b) { return _mm_add_ps (a, b); }
+INLINE vf v_sub (vf a, vf b) { return _mm_sub_ps (a, b); }
+INLINE vf v_mul (vf a, vf b) { return _mm_mul_ps (a, b); }
+INLINE vm v_gt (vf a, vf b) { return _mm_cmpgt_ps (a, b); }
+INLINE vm v_ge (vf a, vf b) { return _mm_cmpge_ps (a, b); }
+INLINE vm v_ordered (vf a, vf b) { return _mm_cmpord_ps (a, b); }
+INLINE void v_store (float *p, vf a) { _mm_storeu_ps (p, a); }
+INLINE vm m_and (vm a, vm b) { return _mm_and_ps (a, b); }
+INLINE uint64_t m_bits (vm a) { return (uint32_t) _mm_movemask_ps (a); }
+INLINE vm
+v_group_is (const int32_t *p, int32_t group)
+{
+  return _mm_castsi128_ps (_mm_cmpeq_epi32 (_mm_loadu_si128 ((const __m128i *) p),
+      _mm_set1_epi32 (group)));
+}
+
+INLINE void
+rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
+{
+  const float *r = (const float *) rows;
+  __m128 a = _mm_loadu_ps (r), b = _mm_loadu_ps (r + 4);
+  __m128 c = _mm_loadu_ps (r + 8), d = _mm_loadu_ps (r + 12);
+  _MM_TRANSPOSE4_PS (a, b, c, d);
+  _mm_storeu_ps (c0, a);
+  _mm_storeu_ps (c1, b);
+  _mm_storeu_ps (c2, c);
+  _mm_storeu_ps (c3, d);
+}
+
+/* ------------------------------------------------------------ AArch64 NEON */
+#elif defined(NMS__ISA_neon)
+#include <arm_neon.h>
+#define LANES 4
+typedef float32x4_t vf;
+typedef uint32x4_t vm;
+
+INLINE vf v_load (const float *p) { return vld1q_f32 (p); }
+INLINE vf v_set (float a) { return vdupq_n_f32 (a); }
+INLINE vf v_min (vf a, vf b) { return vminq_f32 (a, b); }
+INLINE vf v_max (vf a, vf b) { return vmaxq_f32 (a, b); }
+INLINE vf v_add (vf a, vf b) { return vaddq_f32 (a, b); }
+INLINE vf v_sub (vf a, vf b) { return vsubq_f32 (a, b); }
+INLINE vf v_mul (vf a, vf b) { return vmulq_f32 (a, b); }
+INLINE vm v_gt (vf a, vf b) { return vcgtq_f32 (a, b); }
+INLINE vm v_ge (vf a, vf b) { return vcgeq_f32 (a, b); }
+INLINE vm v_ordered (vf a, vf b) { return vandq_u32 (vceqq_f32 (a, a), vceqq_f32 (b, b)); }
+INLINE void v_store (float *p, vf a) { vst1q_f32 (p, a); }
+INLINE vm m_and (vm a, vm b) { return vandq_u32 (a, b); }
+INLINE uint64_t
+m_bits (vm a)
+{
+  const uint32x4_t weight = { 1, 2, 4, 8 };
+  return vaddvq_u32 (vandq_u32 (a, weight));
+}
+INLINE vm
+v_group_is (const int32_t *p, int32_t group)
+{
+  return vceqq_s32 (vld1q_s32 (p), vdupq_n_s32 (group));
+}
+
+INLINE void
+rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
+{
+  float32x4x4_t v = vld4q_f32 ((const float *) rows);
+  vst1q_f32 (c0, v.val[0]);
+  vst1q_f32 (c1, v.val[1]);
+  vst1q_f32 (c2, v.val[2]);
+  vst1q_f32 (c3, v.val[3]);
+}
+
+/* ----------------------------------------------------------------- scalar */
+#elif defined(NMS__ISA_scalar)
+#define LANES 1
+typedef float vf;
+typedef int vm;
+
+INLINE vf v_load (const float *p) { return *p; }
+INLINE vf v_set (float a) { return a; }
+INLINE vf v_min (vf a, vf b) { return a < b ? a : b; }
+INLINE vf v_max (vf a, vf b) { return a > b ? a : b; }
+INLINE vf v_add (vf a, vf b) { return a + b; }
+INLINE vf v_sub (vf a, vf b) { return a - b; }
+INLINE vf v_mul (vf a, vf b) { return a * b; }
+INLINE vm v_gt (vf a, vf b) { return a > b; }
+INLINE vm v_ge (vf a, vf b) { return a >= b; }
+INLINE vm v_ordered (vf a, vf b) { return a == a && b == b; }
+INLINE void v_store (float *p, vf a) { *p = a; }
+INLINE vm m_and (vm a, vm b) { return a & b; }
+INLINE uint64_t m_bits (vm a) { return (uint64_t) a; }
+INLINE vm v_group_is (const int32_t *p, int32_t group) { return *p == group; }
+
+INLINE void
+rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
+{
+  memcpy (c0, rows, sizeof *c0);
+  memcpy (c1, rows + 4, sizeof *c1);
+  memcpy (c2, rows + 8, sizeof *c2);
+  memcpy (c3, rows + 12, sizeof *c3);
+}
+
+#else
+#error "define one NMS__ISA_..."
+#endif
+
+#if !defined(NMS__ISA_avx512)
+INLINE uint64_t
+best_of_block (const uint64_t *key, uint64_t living, unsigned *at)
+{
+  uint64_t best = 0;
+  for (; living; living &= living - 1) {
+    unsigned i = (unsigned) __builtin_ctzll (living);
+    *at = key[i] > best ? i : *at;
+    best = key[i] > best ? key[i] : best;
+  }
+  return best;
+}
+#endif
+
+#endif

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-boxreplay-files: files that are not as they should be, pipes, states, and
+ * recordings of any length. */
+#include <fcntl.h>
+#include <gst/check/gstcheck.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "replay.h"
+#include "textfiles.h"
+
+/* --------------------------------------------------------------- bad input */
+
+static void
+must_not_start (const gchar * location, const gchar * what)
+{
+  GstElement *element = gst_element_factory_make ("boxreplay", NULL);
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GError *error;
+  guint i;
+
+  gst_element_set_bus (element, bus);
+  g_object_set (element, "location", location, NULL);
+  for (i = 0; i < 2; i++) {
+    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PLAYING),
+        GST_STATE_CHANGE_FAILURE);
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+    fail_unless (message != NULL);
+    gst_message_parse_error (message, &error, NULL);
+    fail_unless (strstr (error->message, what) != NULL, "%s", error->message);
+    fail_unless (location == NULL || strstr (error->message, location) != NULL);
+    g_error_free (error);
+    gst_message_unref (message);
+    fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR) == NULL);
+    gst_element_set_state (element, GST_STATE_NULL);
+  }
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+}
+
+GST_START_TEST (unusable_files_fail_at_start)
+{
+  gchar *path = text_file_path ("missing.jsonl");
+
+  must_not_start (NULL, "set the property location");
+  must_not_start ("", "set the property location");
+  must_not_start (path, "No such file or directory");
+  must_not_start (g_get_tmp_dir (), "Is a directory");
+  g_free (path);
+  path = text_file_new ("secret.jsonl", "", 0);
+  fail_unless (chmod (path, 0) == 0);
+  if (access (path, R_OK) < 0)
+    must_not_start (path, "Permission denied");
+  else
+    g_printerr ("unreadable file: NOT TESTED as root, who may read all\n");
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (malformed_lines_name_file_and_line)
+{
+  static const gchar good[] = "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n";
+  static const struct
+  {
+    const gchar *line, *says;
+  } rows[] = {
+    {"{\"timestamp\":100000000,\"objects\":[{\"x\":", ":2: the line ends inside the object"},
+    {"{\"timestamp\":100000000,\"objects\":[]}{}", ":2: something follows the object"},
+    {"garbage", ":2: the line is not a JSON object"},
+    {"{\"timestamp\":100000000}", ":2: objects is missing"},
+    {"{\"timestamp\":9223372036854775808,\"objects\":[]}", ":2: timestamp is not an integer"},
+    {"1,2,3,4,5,6,7,8,9,10", ":2: the line is not a JSON object"},
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+    gchar *text = g_strconcat (good, rows[i].line, "\n{\"timestamp\":200000000,\"objects\":"
+        "[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n", NULL);
+    Replay r;
+
+    replay_open (&r, text, "");
+    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (FRAME)), GST_FLOW_ERROR);
+    replay_must_say (&r, GST_MESSAGE_ERROR, rows[i].says);
+    replay_close (&r);
+
+    replay_open (&r, text, "on-error=skip");
+    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+    replay_must_say (&r, GST_MESSAGE_WARNING, rows[i].says);
+    fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
+    replay_close (&r);
+
+    /* by index, a bad line still is a frame */
+    replay_open (&r, text, "on-error=skip match=index");
+    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+    replay_close (&r);
+    g_free (text);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (records_out_of_order_are_refused)
+{
+  static const gdouble times[] = { 0, 2, 1, 3 };
+  Replay r;
+
+  replay_open_records (&r, times, 4, "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 2);
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (3 * FRAME)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":3: timestamp 100000000 is before 200000000 of line 2");
+  replay_close (&r);
+  replay_open_records (&r, times, 4, "on-error=skip");
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 2);
+  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
+  fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (the_format_is_told_or_refused)
+{
+  Replay r;
+
+  replay_open (&r, "\n  \nhello\n", "on-error=skip");
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":3: neither JSON Lines (which begins with '{') nor MOT");
+  replay_close (&r);
+  replay_open (&r, "", "");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
+  replay_close (&r);
+  replay_open (&r, "{\"objects\":[]}", "format=mot");
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":1: frame is not a number");
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (long_lines_are_refused)
+{
+  gchar *blanks = g_strnfill (200000, ' ');
+  gchar *text = g_strconcat ("{\"timestamp\":0,\"objects\":[", blanks, "]}\n"
+      "{\"timestamp\":100000000,\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}", NULL);
+  Replay r;
+
+  replay_open (&r, text, "max-line=200000");
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":1: the line is longer than max-line (200000 bytes)");
+  replay_close (&r);
+  replay_open (&r, text, "max-line=200000 on-error=skip");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
+  replay_close (&r);
+  replay_open (&r, text, "max-line=200100");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  replay_close (&r);
+  g_free (text);
+  g_free (blanks);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (boxes_without_any_frame_size)
+{
+  static const gchar text[] = "{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
+      "\"y_min\":0,\"x_max\":1,\"y_max\":1}}}]}\n{\"objects\":[{\"x\":2,\"y\":0,\"w\":4,"
+      "\"h\":4}]}\n";
+  Replay r;
+
+  replay_open (&r, text, "");
+  gst_harness_set_src_caps_str (r.h, "application/x-anything");
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":1: objects[0] has normalized coordinates only");
+  replay_close (&r);
+  replay_open (&r, text, "on-error=skip");
+  gst_harness_set_src_caps_str (r.h, "application/x-anything");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
+  fail_unless_equals_uint64 (replay_stat (&r, "matched"), 1);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+/* -------------------------------------------------------------- pipes, states */
+
+typedef struct
+{
+  gchar *path;
+  const gchar *text;
+} Feed;
+
+static gpointer
+feed_fifo (gpointer data)
+{
+  Feed *feed = data;
+  int fd = open (feed->path, O_WRONLY);
+  gsize length = strlen (feed->text);
+
+  fail_unless (fd >= 0);
+  fail_unless (write (fd, feed->text, length) == (gssize) length);
+  close (fd);
+  return NULL;
+}
+
+GST_START_TEST (a_fifo_streams)
+{
+  static const gdouble times[] = { 0, 1, 2, 3 };
+  gchar *text = replay_records (times, 4);
+  Feed feed = { text_file_path ("fifo"), text };
+  GThread *thread;
+  Replay r = { NULL };
+  gchar *launch = g_strdup_printf ("boxreplay location=%s", feed.path);
+
+  fail_unless (mkfifo (feed.path, 0600) == 0);
+  /* opens although nobody writes yet, and stops although nobody ever does */
+  r.path = g_strdup (feed.path);
+  r.h = gst_harness_new_parse (launch);
+  r.bus = gst_bus_new ();
+  gst_harness_set_src_caps_str (r.h, CAPS);
+  replay_close (&r);
+
+  r.path = g_strdup (feed.path);
+  r.h = gst_harness_new_parse (launch);
+  r.bus = gst_bus_new ();
+  gst_element_set_bus (r.h->element, r.bus);
+  gst_harness_set_src_caps_str (r.h, CAPS);
+  thread = g_thread_new ("feed", feed_fifo, &feed);
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  g_thread_join (thread);
+  /* forward works, back does not */
+  replay_flush (&r);
+  replay_segment (&r, 3 * FRAME, 3 * FRAME);
+  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
+  replay_flush (&r);
+  replay_segment (&r, 0, 0);
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, "Cannot seek backward");
+  replay_close (&r);
+
+  g_free (launch);
+  launch = g_strdup (feed.path);
+  {
+    GstElement *element = gst_element_factory_make ("boxreplay", NULL);
+    g_object_set (element, "location", launch, "loop", TRUE, NULL);
+    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
+        GST_STATE_CHANGE_FAILURE);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_object_unref (element);
+  }
+  g_free (launch);
+  g_free (feed.path);
+  g_free (text);
+}
+
+GST_END_TEST;
+
+static gpointer
+push_one (gpointer data)
+{
+  return GINT_TO_POINTER (gst_harness_push (data, replay_buffer (0)));
+}
+
+/* A pipe that is silent must neither hold up a flush nor a state change. */
+GST_START_TEST (a_silent_pipe_is_interrupted)
+{
+  gchar *path = text_file_path ("silent");
+  gchar *launch = g_strdup_printf ("boxreplay location=%s", path);
+  GstHarness *h;
+  GThread *thread;
+  int fd;
+  guint i;
+
+  fail_unless (mkfifo (path, 0600) == 0);
+  fd = open (path, O_RDWR);     /* a writer that says nothing */
+  for (i = 0; i < 2; i++) {
+    h = gst_harness_new_parse (launch);
+    gst_harness_set_src_caps_str (h, CAPS);
+    thread = g_thread_new ("push", push_one, h);
+    g_usleep (50000);
+    if (i == 0)
+      gst_harness_push_event (h, gst_event_new_flush_start ());
+    else
+      gst_element_set_state (h->element, GST_STATE_NULL);
+    fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+    gst_harness_teardown (h);
+  }
+  close (fd);
+  g_free (launch);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (files_change_in_ready_only)
+{
+  static const gdouble times[] = { 0 };
+  GstElement *element;
+  gchar *location;
+  Replay r;
+
+  replay_open_records (&r, times, 1, "");
+  element = gst_harness_find_element (r.h, "boxreplay");
+  g_object_set (element, "location", "/elsewhere", NULL);
+  g_object_get (element, "location", &location, NULL);
+  fail_unless_equals_string (location, r.path);
+  g_free (location);
+  g_free (replay_message (&r, GST_MESSAGE_WARNING));
+  g_object_set (element, "tolerance", G_GUINT64_CONSTANT (5), "existing", 1, NULL);
+  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING) == NULL);
+  gst_object_unref (element);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (states_may_repeat)
+{
+  static const gdouble times[] = { 0, 1, 2 };
+  gchar *text = replay_records (times, 3);
+  gchar *path = text_file_new ("again.jsonl", text, -1);
+  gchar *launch = g_strdup_printf ("videotestsrc num-buffers=3 ! " CAPS " ! "
+      "boxreplay name=r location=%s ! fakesink", path);
+  GstElement *pipeline = gst_parse_launch (launch, NULL);
+  GstElement *replay = gst_bin_get_by_name (GST_BIN (pipeline), "r");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  guint i;
+
+  for (i = 0; i < 5; i++) {
+    GstMessage *message;
+    GstStructure *stats;
+    guint64 matched;
+
+    fail_if (gst_element_set_state (pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
+    message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
+        GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+    gst_message_unref (message);
+    g_object_get (replay, "stats", &stats, NULL);
+    fail_unless (gst_structure_get_uint64 (stats, "matched", &matched));
+    fail_unless_equals_uint64 (matched, 3);
+    gst_structure_free (stats);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+  }
+  gst_object_unref (bus);
+  gst_object_unref (replay);
+  gst_object_unref (pipeline);
+  g_free (launch);
+  g_free (path);
+  g_free (text);
+}
+
+GST_END_TEST;
+
+static guint64
+resident_kib (void)
+{
+  gchar *text = NULL, *line;
+  guint64 kib = 0;
+
+  fail_unless (g_file_get_contents ("/proc/self/status", &text, NULL, NULL));
+  if ((line = strstr (text, "VmRSS:")) != NULL)
+    kib = g_ascii_strtoull (line + 6, NULL, 10);
+  g_free (text);
+  return kib;
+}
+
+/* A recording of any length streams in constant memory. */
+GST_START_TEST (long_recordings_take_no_memory)
+{
+  const guint lines = 300000;
+  gchar *path = text_file_path ("long.jsonl");
+  FILE *file = fopen (path, "w");
+  guint64 before = 0, after;
+  gchar *launch;
+  Replay r;
+  guint i;
+
+  fail_unless (file != NULL);
+  for (i = 0; i < lines; i++)
+    fprintf (file, "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":16,"
+        "\"height\":16},\"objects\":[{\"x\":%u,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"person\","
+        "\"region_id\":%u}]}\n", i * FRAME, i % 12 + 1, i);
+  fail_unless (fclose (file) == 0);
+  launch = g_strdup_printf ("boxreplay location=%s", path);
+  r.path = path;
+  r.h = gst_harness_new_parse (launch);
+  r.bus = gst_bus_new ();
+  gst_harness_set_src_caps_str (r.h, CAPS);
+  gst_harness_set_drop_buffers (r.h, TRUE);
+  for (i = 0; i < lines; i += 3) {      /* with records to pass over */
+    fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (i * FRAME)), GST_FLOW_OK);
+    if (i == 30000)
+      before = resident_kib ();
+  }
+  after = resident_kib ();
+  fail_unless_equals_uint64 (replay_stat (&r, "matched"), lines / 3);
+  fail_unless (after < before + 8192, "%" G_GUINT64_FORMAT " KiB, after %" G_GUINT64_FORMAT,
+      before, after);
+  g_free (launch);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+static Suite *
+boxreplay_files_suite (void)
+{
+  Suite *s = suite_create ("boxreplay-files");
+  TCase *tc = tcase_create ("bad input");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, unusable_files_fail_at_start);
+  tcase_add_test (tc, malformed_lines_name_file_and_line);
+  tcase_add_test (tc, records_out_of_order_are_refused);
+  tcase_add_test (tc, the_format_is_told_or_refused);
+  tcase_add_test (tc, long_lines_are_refused);
+  tcase_add_test (tc, boxes_without_any_frame_size);
+  tc = tcase_create ("pipes and states");
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, a_fifo_streams);
+  tcase_add_test (tc, a_silent_pipe_is_interrupted);
+  tcase_add_test (tc, files_change_in_ready_only);
+  tcase_add_test (tc, states_may_repeat);
+  tcase_add_test (tc, long_recordings_take_no_memory);
+  return s;
+}
+
+GST_CHECK_MAIN (boxreplay_files);

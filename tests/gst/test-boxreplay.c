@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-boxreplay: which record goes to which buffer, and what is attached. */
+#include <gst/check/gstcheck.h>
+#include <string.h>
+
+#include "replay.h"
+
+/* -------------------------------------------------------------------- matching */
+
+GST_START_TEST (everything_is_attached)
+{
+  Replay r;
+  GstBuffer *buffer;
+  GstVideoRegionOfInterestMeta *roi;
+  GstStructure *s;
+  gdouble number;
+  gint integer;
+
+  replay_open (&r, "\xef\xbb\xbf\r\n{\"timestamp\":0,\"resolution\":{\"width\":16,\"height\":16},"
+      "\"objects\":[{\"x\":2,\"y\":0,\"w\":8,\"h\":16,\"roi_type\":\"person\",\"region_id\":3,"
+      "\"parent_id\":1,\"id\":7,\"detection\":{\"bounding_box\":{\"x_min\":0.125,\"y_min\":-0.5,"
+      "\"x_max\":0.625,\"y_max\":1.5},\"confidence\":0.91,\"label_id\":1},"
+      "\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":1}},"
+      "{\"x\":1,\"y\":1,\"w\":0,\"h\":0}]}\r\n", "");
+  buffer = gst_harness_push_and_pull (r.h, replay_buffer (0));
+  fail_unless_equals_int (replay_count (buffer), 2);
+  roi = replay_box (buffer, 0);
+  fail_unless (roi->x == 2 && roi->y == 0 && roi->w == 8 && roi->h == 16);
+  fail_unless_equals_string (g_quark_to_string (roi->roi_type), "person");
+  fail_unless (roi->id == 3 && roi->parent_id == 1);
+  s = gst_video_region_of_interest_meta_get_param (roi, "detection");
+  fail_unless (gst_structure_get_double (s, "y_max", &number) && number == 1.5);
+  fail_unless (gst_structure_get_double (s, "confidence", &number) && number == 0.91);
+  fail_unless (gst_structure_get_int (s, "label_id", &integer) && integer == 1);
+  s = gst_video_region_of_interest_meta_get_param (roi, "object_id");
+  fail_unless (gst_structure_get_int (s, "id", &integer) && integer == 7);
+  s = gst_video_region_of_interest_meta_get_param (roi, "nms");
+  fail_unless_equals_string (gst_structure_get_string (s, "state"), "suppressed");
+  fail_unless (gst_structure_get_int (s, "suppressed-by", &integer) && integer == 1);
+  roi = replay_box (buffer, 1);
+  fail_unless (roi->params == NULL && roi->w == 0);
+  gst_buffer_unref (buffer);
+  fail_unless_equals_uint64 (replay_stat (&r, "boxes"), 2);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (the_nearest_record_is_used_once)
+{
+  static const gdouble times[] = { 0, 1.01, 1.98, 4, 5.4, 5.6 };
+  Replay r;
+
+  replay_open_records (&r, times, G_N_ELEMENTS (times), "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1);    /* missing: an empty frame */
+  fail_unless_equals_int (replay_x_at (&r, 4 * FRAME), 4);
+  fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 5);
+  fail_unless_equals_int (replay_x_at (&r, 6 * FRAME), 6);
+  fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), -1);
+  fail_unless_equals_uint64 (replay_stat (&r, "matched"), 6);
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+  replay_close (&r);
+
+  /* nearer ones win on either side; the one between is passed over */
+  {
+    static const gdouble near[] = { 0.6, 0.9, 1.2, 1.45 };
+    replay_open_records (&r, near, G_N_ELEMENTS (near), "");
+    fail_unless_equals_int (replay_x_at (&r, 0), -1);
+    fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
+    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 3);
+    replay_close (&r);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (tolerance_bounds_the_search)
+{
+  static const gdouble times[] = { 0.3, 1.3 };
+  Replay r;
+
+  replay_open_records (&r, times, 2, "tolerance=29999999");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  replay_close (&r);
+  replay_open_records (&r, times, 2, "tolerance=30000000");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  replay_close (&r);
+  /* half a frame, the bound included */
+  {
+    static const gdouble half[] = { 0.5 };
+    replay_open_records (&r, half, 1, "");
+    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    replay_close (&r);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (buffers_without_a_time_go_by_index)
+{
+  static const gdouble times[] = { 0, 1, 2, 3 };
+  Replay r;
+
+  replay_open_records (&r, times, G_N_ELEMENTS (times), "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), 2);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), 4);
+  fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), -1);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (records_without_a_time)
+{
+  static const gchar none[] = "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n\n \n"
+      "{\"objects\":[]}\n{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}";
+  static const gchar some[] = "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n"
+      "{\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}\n"
+      "{\"timestamp\":200000000,\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n";
+  Replay r;
+
+  replay_open (&r, none, "");   /* the last line has no end, and is complete */
+  fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 1);
+  fail_unless_equals_int (replay_x_at (&r, 9 * FRAME), -1);
+  fail_unless_equals_int (replay_x_at (&r, 10 * FRAME), 3);
+  replay_close (&r);
+
+  replay_open (&r, none, "match=timestamp");
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":1: the first record has no timestamp");
+  replay_close (&r);
+
+  /* in between, they are for buffers without a time */
+  replay_open (&r, some, "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), 2);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  replay_close (&r);
+  replay_open (&r, some, "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (match_index_ignores_times)
+{
+  static const gdouble times[] = { 7, 3, 3 };
+  Replay r;
+
+  replay_open_records (&r, times, G_N_ELEMENTS (times), "match=index");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (mot_text_is_replayed)
+{
+  Replay r;
+  GstBuffer *buffer;
+
+  replay_open (&r, "1,7,2,3,4,5,0.5,-1,-1,-1\n1,-1,5,5,5,5,-1,-1,-1,-1\n"
+      "3,1,7,7,4.5,4,1,-1,-1,-1\n", "");
+  buffer = gst_harness_push_and_pull (r.h, replay_buffer (0));
+  fail_unless_equals_int (replay_count (buffer), 2);
+  fail_unless (replay_box (buffer, 0)->x == 1 && replay_box (buffer, 0)->y == 2);
+  gst_buffer_unref (buffer);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 6);
+  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1);
+  replay_close (&r);
+
+  /* ground truth: the ignored boxes are left out, and counted */
+  replay_open (&r, "1,1,2,3,4,5,0,1,1\n2,1,3,3,4,5,1,1,1\n", "");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  fail_unless_equals_uint64 (replay_stat (&r, "ignored"), 1);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (mot_sorted_by_track_is_refused)
+{
+  Replay r;
+
+  replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n2,1,2,3,4,5,1,-1,-1,-1\n1,2,2,3,4,5,1,-1,-1,-1\n",
+      "on-error=skip");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (FRAME)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":3: frame 1 comes after frame 2 of line 2");
+  replay_close (&r);
+  replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n", "match=timestamp");
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, "MOT text has no times");
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (loop_adds_length_and_a_frame)
+{
+  static const gdouble times[] = { 1, 2, 3 };
+  Replay r;
+  guint i;
+
+  replay_open_records (&r, times, 3, "loop=true");
+  for (i = 1; i < 20; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), (i - 1) % 3 + 1);
+  fail_unless_equals_int (replay_stat (&r, "unmatched"), 0);
+  replay_close (&r);
+  replay_open_records (&r, times, 3, "loop=true match=index");
+  for (i = 0; i < 20; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 + 1);
+  replay_close (&r);
+  /* one record, and none: neither hangs */
+  replay_open_records (&r, times, 1, "loop=true");
+  for (i = 1; i < 5; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), 1);
+  replay_close (&r);
+  replay_open (&r, "", "loop=true");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  replay_close (&r);
+  replay_open (&r, "x\ny\n", "loop=true on-error=skip format=jsonl");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (existing_boxes)
+{
+  static const gdouble times[] = { 0 };
+  guint replace;
+  Replay r;
+
+  for (replace = 0; replace < 2; replace++) {
+    GstBuffer *buffer;
+
+    replay_open_records (&r, times, 1, replace ? "existing=replace" : "existing=keep");
+    buffer = replay_buffer (0);
+    gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
+    buffer = gst_harness_push_and_pull (r.h, buffer);
+    fail_unless_equals_int (replay_count (buffer), replace ? 1 : 2);
+    fail_unless_equals_int (replay_box (buffer, 0)->x, replace ? 1 : 9);
+    gst_buffer_unref (buffer);
+    buffer = replay_buffer (FRAME);
+    gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
+    buffer = gst_harness_push_and_pull (r.h, buffer);
+    fail_unless_equals_int (replay_count (buffer), replace ? 0 : 1);
+    gst_buffer_unref (buffer);
+    replay_close (&r);
+  }
+}
+
+GST_END_TEST;
+
+/* suppressed-by counts among all detections of the buffer. */
+GST_START_TEST (kept_boxes_shift_suppressed_by)
+{
+  Replay r;
+  GstBuffer *buffer;
+  gint by;
+
+  replay_open (&r, "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4},{\"x\":2,"
+      "\"y\":0,\"w\":4,\"h\":4,\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}", "");
+  buffer = replay_buffer (0);
+  gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
+  buffer = gst_harness_push_and_pull (r.h, buffer);
+  fail_unless (gst_structure_get_int (gst_video_region_of_interest_meta_get_param (replay_box (buffer,
+                  2), "nms"), "suppressed-by", &by));
+  fail_unless_equals_int (by, 1);
+  gst_buffer_unref (buffer);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (buffers_without_boxes_pass_uncopied)
+{
+  static const gdouble times[] = { 1 };
+  Replay r;
+  GstBuffer *in, *out;
+
+  replay_open_records (&r, times, 1, "");
+  in = gst_buffer_ref (replay_buffer (0));        /* two owners: not writable */
+  fail_unless (gst_harness_push (r.h, in) == GST_FLOW_OK);
+  out = gst_harness_pull (r.h);
+  fail_unless (out == in);
+  gst_buffer_unref (out);
+  gst_buffer_unref (in);
+
+  in = gst_buffer_ref (replay_buffer (FRAME));
+  fail_unless (gst_harness_push (r.h, in) == GST_FLOW_OK);
+  out = gst_harness_pull (r.h);
+  fail_unless (out != in && replay_count (in) == 0 && replay_count (out) == 1);
+  fail_unless (gst_buffer_peek_memory (in, 0) == gst_buffer_peek_memory (out, 0));
+  gst_buffer_unref (out);
+  gst_buffer_unref (in);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (caps_may_change_and_scale)
+{
+  static const gchar text[] = "{\"timestamp\":0,\"resolution\":{\"width\":32,\"height\":8},"
+      "\"objects\":[{\"x\":4,\"y\":4,\"w\":8,\"h\":2}]}\n"
+      "{\"timestamp\":100000000,\"resolution\":{\"width\":32,\"height\":8},"
+      "\"objects\":[{\"x\":4,\"y\":4,\"w\":8,\"h\":2}]}\n";
+  Replay r;
+  GstBuffer *buffer;
+
+  replay_open (&r, text, "");
+  buffer = gst_harness_push_and_pull (r.h, replay_buffer (0));
+  fail_unless (replay_box (buffer, 0)->x == 2 && replay_box (buffer, 0)->y == 8
+      && replay_box (buffer, 0)->w == 4 && replay_box (buffer, 0)->h == 4);
+  gst_buffer_unref (buffer);
+  gst_harness_set_src_caps_str (r.h,
+      "video/x-raw,format=GRAY8,width=64,height=8,framerate=10/1");
+  buffer = gst_harness_push_and_pull (r.h, replay_buffer (FRAME));
+  fail_unless (replay_box (buffer, 0)->x == 8 && replay_box (buffer, 0)->y == 4);
+  gst_buffer_unref (buffer);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+/* ------------------------------------------------------------- jumps and events */
+
+GST_START_TEST (times_are_stream_times)
+{
+  static const gdouble times[] = { 0, 1, 2, 3 };
+  Replay r;
+
+  replay_open_records (&r, times, 4, "");
+  replay_segment (&r, 1000 * FRAME, 2 * FRAME);
+  fail_unless_equals_int (replay_x_at (&r, 1000 * FRAME), 3);
+  fail_unless_equals_int (replay_x_at (&r, 1001 * FRAME), 4);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (seeks_are_followed)
+{
+  static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+  static const gchar *const by[] = { "match=timestamp", "match=index" };
+  guint i;
+  Replay r;
+
+  for (i = 0; i < 2; i++) {
+    replay_open_records (&r, times, 10, by[i]);
+    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+    /* forward */
+    replay_flush (&r);
+    replay_segment (&r, 6 * FRAME, 6 * FRAME);
+    fail_unless_equals_int (replay_x_at (&r, 6 * FRAME), 7);
+    fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), 8);
+    /* backward */
+    replay_flush (&r);
+    replay_segment (&r, 2 * FRAME, 2 * FRAME);
+    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+    /* to the same frame again */
+    replay_flush (&r);
+    replay_segment (&r, 2 * FRAME, 2 * FRAME);
+    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+    /* without a flush */
+    replay_segment (&r, 0, 0);
+    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    /* after the end */
+    fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+    replay_flush (&r);
+    replay_segment (&r, 5 * FRAME, 5 * FRAME);
+    fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 6);
+    replay_close (&r);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (reverse_playback_is_followed)
+{
+  static const gdouble times[] = { 0, 1, 2, 3 };
+  GstSegment segment;
+  Replay r;
+  gint i;
+
+  replay_open_records (&r, times, 4, "");
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = -1;
+  segment.stop = 4 * FRAME;
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_segment (&segment)));
+  for (i = 3; i >= 0; i--)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i + 1);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (a_gap_is_no_frame)
+{
+  static const gdouble times[] = { 0, 1, 2, 3 };
+  Replay r;
+
+  replay_open_records (&r, times, 4, "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_gap (FRAME, FRAME)));
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 1);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (eos_reports)
+{
+  static const gdouble times[] = { 0, 1, 2, 3, 4 };
+  const GstStructure *s;
+  GstMessage *message;
+  guint64 frames, matched, unmatched, boxes, skipped;
+  Replay r;
+
+  replay_open_records (&r, times, 5, "");
+  replay_x_at (&r, 0);
+  replay_x_at (&r, 2 * FRAME);
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  message = gst_bus_pop_filtered (r.bus, GST_MESSAGE_ELEMENT);
+  fail_unless (message != NULL);
+  s = gst_message_get_structure (message);
+  fail_unless (gst_structure_has_name (s, "boxreplay"));
+  fail_unless (gst_structure_get (s, "frames", G_TYPE_UINT64, &frames, "matched", G_TYPE_UINT64,
+          &matched, "unmatched", G_TYPE_UINT64, &unmatched, "boxes", G_TYPE_UINT64, &boxes,
+          "skipped", G_TYPE_UINT64, &skipped, NULL));
+  fail_unless (frames == 2 && matched == 2 && unmatched == 3 && boxes == 2 && skipped == 0);
+  gst_message_unref (message);
+  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING) == NULL);
+  replay_close (&r);
+
+  /* nothing matched: that deserves a warning */
+  replay_open_records (&r, times, 5, "");
+  replay_x_at (&r, 1000 * FRAME);
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  replay_must_say (&r, GST_MESSAGE_WARNING, "None of the 5 records");
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+static Suite *
+boxreplay_suite (void)
+{
+  Suite *s = suite_create ("boxreplay");
+  TCase *tc = tcase_create ("matching");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, everything_is_attached);
+  tcase_add_test (tc, the_nearest_record_is_used_once);
+  tcase_add_test (tc, tolerance_bounds_the_search);
+  tcase_add_test (tc, buffers_without_a_time_go_by_index);
+  tcase_add_test (tc, records_without_a_time);
+  tcase_add_test (tc, match_index_ignores_times);
+  tcase_add_test (tc, mot_text_is_replayed);
+  tcase_add_test (tc, mot_sorted_by_track_is_refused);
+  tcase_add_test (tc, loop_adds_length_and_a_frame);
+  tcase_add_test (tc, existing_boxes);
+  tcase_add_test (tc, kept_boxes_shift_suppressed_by);
+  tcase_add_test (tc, buffers_without_boxes_pass_uncopied);
+  tcase_add_test (tc, caps_may_change_and_scale);
+  tc = tcase_create ("jumps");
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, times_are_stream_times);
+  tcase_add_test (tc, seeks_are_followed);
+  tcase_add_test (tc, reverse_playback_is_followed);
+  tcase_add_test (tc, a_gap_is_no_frame);
+  tcase_add_test (tc, eos_reports);
+  return s;
+}
+
+GST_CHECK_MAIN (boxreplay);

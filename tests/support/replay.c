@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* replay: see the header. */
+#include "replay.h"
+
+#include <gst/check/gstcheck.h>
+#include <string.h>
+
+#include "textfiles.h"
+
+void
+replay_open (Replay * r, const gchar * contents, const gchar * properties)
+{
+  gchar *launch;
+
+  r->path = text_file_new ("replay.txt", contents, -1);
+  launch = g_strdup_printf ("boxreplay name=e location=\"%s\" %s", r->path, properties);
+  r->h = gst_harness_new_parse (launch);
+  g_free (launch);
+  r->bus = gst_bus_new ();
+  gst_element_set_bus (r->h->element, r->bus);
+  gst_harness_set_src_caps_str (r->h, CAPS);
+}
+
+void
+replay_close (Replay * r)
+{
+  gst_element_set_bus (r->h->element, NULL);
+  gst_harness_teardown (r->h);
+  gst_bus_set_flushing (r->bus, TRUE);
+  gst_object_unref (r->bus);
+  g_free (r->path);
+}
+
+GstBuffer *
+replay_buffer (GstClockTime pts)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 256, NULL);
+
+  GST_BUFFER_PTS (buffer) = pts;
+  GST_BUFFER_DURATION (buffer) = FRAME;
+  return buffer;
+}
+
+guint
+replay_count (GstBuffer * buffer)
+{
+  return gst_buffer_get_n_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+}
+
+GstVideoRegionOfInterestMeta *
+replay_box (GstBuffer * buffer, guint n)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+    if (n-- == 0)
+      return (GstVideoRegionOfInterestMeta *) meta;
+  g_assert_not_reached ();
+  return NULL;
+}
+
+/* Pushes one buffer; returns x of its first box, -1 if it has none. The tests'
+ * records tell themselves apart by x. */
+gint
+replay_x_at (Replay * r, GstClockTime pts)
+{
+  GstBuffer *buffer = gst_harness_push_and_pull (r->h, replay_buffer (pts));
+  gint x;
+
+  fail_unless (buffer != NULL);
+  x = replay_count (buffer) > 0 ? (gint) replay_box (buffer, 0)->x : -1;
+  gst_buffer_unref (buffer);
+  return x;
+}
+
+guint64
+replay_stat (Replay * r, const gchar * field)
+{
+  GstElement *element = gst_harness_find_element (r->h, "boxreplay");
+  GstStructure *stats;
+  guint64 value = G_MAXUINT64;
+
+  g_object_get (element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, field, &value), "no %s", field);
+  gst_structure_free (stats);
+  gst_object_unref (element);
+  return value;
+}
+
+/* The one message of that type: its text; fails if there are more or none. */
+gchar *
+replay_message (Replay * r, GstMessageType type)
+{
+  GstMessage *message = gst_bus_pop_filtered (r->bus, type);
+  GError *error = NULL;
+  gchar *text;
+
+  fail_unless (message != NULL, "no message");
+  if (type == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, NULL);
+  else
+    gst_message_parse_warning (message, &error, NULL);
+  text = g_strdup (error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+  message = gst_bus_pop_filtered (r->bus, type);
+  fail_unless (message == NULL, "a second message after: %s", text);
+  return text;
+}
+
+void
+replay_must_say (Replay * r, GstMessageType type, const gchar * what)
+{
+  gchar *text = replay_message (r, type);
+
+  fail_unless (strstr (text, what) != NULL, "said: %s\nnot: %s", text, what);
+  fail_unless (strstr (text, r->path) != NULL, "%s does not name the file", text);
+  g_free (text);
+}
+
+/* Records at those times (in frames), with x = 1, 2, 3... */
+gchar *
+replay_records (const gdouble * times, guint count)
+{
+  GString *s = g_string_new (NULL);
+  guint i;
+
+  for (i = 0; i < count; i++)
+    g_string_append_printf (s, "{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,"
+        "\"y\":0,\"w\":4,\"h\":4}]}\n", (guint64) (times[i] * FRAME + 0.5), i + 1);
+  return g_string_free (s, FALSE);
+}
+
+void
+replay_open_records (Replay * r, const gdouble * times, guint count, const gchar * properties)
+{
+  gchar *text = replay_records (times, count);
+
+  replay_open (r, text, properties);
+  g_free (text);
+}
+
+void
+replay_segment (Replay * r, GstClockTime start, GstClockTime time)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = segment.position = start;
+  segment.time = time;
+  fail_unless (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
+}
+
+void
+replay_flush (Replay * r)
+{
+  fail_unless (gst_harness_push_event (r->h, gst_event_new_flush_start ()));
+  fail_unless (gst_harness_push_event (r->h, gst_event_new_flush_stop (TRUE)));
+}
