@@ -98,10 +98,10 @@ load (bench *b, const char *folder, float iou, uint64_t cap)
 /* ----------------------------------------------------------------- timing */
 
 static uint64_t
-now (void)
+now (clockid_t clock)
 {
   struct timespec t;
-  clock_gettime (CLOCK_MONOTONIC, &t);
+  clock_gettime (clock, &t);
   return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
@@ -114,17 +114,17 @@ call (bench *b)
 /* Fills b->times with up to `count` calls, at least one, stopping after
  * `seconds`. The number of calls, or a negative code of nmscore. */
 static long
-run (bench *b, long count, double seconds)
+run (bench *b, long count, double seconds, clockid_t clock)
 {
-  const uint64_t end = now () + (uint64_t) (seconds * 1e9);
+  const uint64_t end = now (CLOCK_MONOTONIC) + (uint64_t) (seconds * 1e9);
   long i;
 
   if (count > MAX_CALLS)
     count = MAX_CALLS;
-  for (i = 0; i < count && (i == 0 || now () < end); i++) {
-    uint64_t start = now ();
+  for (i = 0; i < count && (i == 0 || now (CLOCK_MONOTONIC) < end); i++) {
+    uint64_t start = now (clock);
     int error = call (b);
-    b->times[i] = now () - start;
+    b->times[i] = now (clock) - start;
     if (error < 0)
       return error;
   }
@@ -219,8 +219,9 @@ answer_load (bench *b)
 static void
 answer_run (bench *b)
 {
-  const char *count = strtok (NULL, "\t");
-  const long calls = run (b, count ? strtol (count, NULL, 10) : 1, 1e9);
+  const char *count = strtok (NULL, "\t"), *clock = strtok (NULL, "\t");
+  const long calls = run (b, count ? strtol (count, NULL, 10) : 1, 1e9,
+      clock && strcmp (clock, "cpu") == 0 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC);
 
   if (calls < 0)
     printf ("error %s", nms_context_error (b->ctx));
@@ -346,7 +347,8 @@ main (int argc, char **argv)
     error = load (&b, folder, iou, cap);
     if (error)
       die (folder, error);
-    calls = run (&b, repeat > 0 ? repeat : DEFAULT_CALLS, repeat > 0 ? 1e9 : DEFAULT_SECONDS);
+    calls = run (&b, repeat > 0 ? repeat : DEFAULT_CALLS, repeat > 0 ? 1e9 : DEFAULT_SECONDS,
+        CLOCK_MONOTONIC);
     if (calls < 0)
       die (folder, nms_context_error (b.ctx));
     print_summary (&b, calls);

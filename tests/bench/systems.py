@@ -72,9 +72,9 @@ class System:
     def load(self, workload, folder):
         self.ask("load", folder, workload.iou, workload.cap)
 
-    def run(self, count, limit=LOAD_LIMIT):
-        """Times of `count` calls in microseconds."""
-        return [int(t) / 1e3 for t in self.ask("run", count, limit=limit).split()]
+    def run(self, count, clock, limit=LOAD_LIMIT):
+        """Times of `count` calls in microseconds; clock is wall or cpu."""
+        return [int(t) / 1e3 for t in self.ask("run", count, clock, limit=limit).split()]
 
     def about(self):
         return json.loads(self.ask("about"))

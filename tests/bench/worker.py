@@ -5,7 +5,8 @@ Own processes keep the systems' threads, heaps and crashes apart, and let run.py
 one that takes too long. bench-core speaks the same language for nmscore itself:
 
     load FOLDER IOU CAP   prepares a workload; answers ok, or: skip REASON
-    run COUNT             answers COUNT times in nanoseconds, one a call
+    run COUNT CLOCK       answers COUNT times in nanoseconds, one a call; CLOCK is wall, or
+                          cpu: the process's time on the processor, all threads
     kept FILE             writes the last call's kept indices as int32; answers ok COUNT
     memory                calls once; answers the bytes by which that raised the peak of
                           resident memory (meant for a first call in a new process)
@@ -45,8 +46,9 @@ class Worker:
             return f"skip {e}"
         return "ok"
 
-    def run(self, count):
-        call, clock, times = self.call, time.perf_counter_ns, []
+    def run(self, count, clock):
+        clock = time.process_time_ns if clock == "cpu" else time.perf_counter_ns
+        call, times = self.call, []
         for _ in range(int(count)):
             start = clock()
             result = call()
