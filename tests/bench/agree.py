@@ -7,8 +7,8 @@ boxes kept by one side only are walked in score order, and each needs a cause:
   rounding   its overlap with a box that the other side kept lies within a few units
              of binary32 of the threshold: the other side computes in double, or
              multiplies where we divide, or contracts to a fused multiply-add
-  zero area  it, or the box that suppressed it, has no area (OpenCV lets two such
-             boxes suppress each other wherever they are; here they overlap nothing)
+  zero area  it has no area, nor has a box that the other side kept (OpenCV lets two
+             such boxes suppress each other wherever they are; here they overlap nothing)
   tie        another box has the same score: the order among them is a choice
   offset     the system moved the boxes of each class apart in float32, which rounds
              the corners (only for systems that know no classes)
@@ -24,14 +24,14 @@ OFFSET_ROUNDING = 5e-2
 
 
 def overlaps(rows, i, others):
-    """IoU of box i with others, in double; and whether either has no area."""
+    """IoU of box i with others, in double; and whether both have no area."""
     a, b = rows[i].astype(np.float64), rows[others].astype(np.float64)
     shared = np.minimum(a[2:], b[:, 2:]) - np.maximum(a[:2], b[:, :2])
     inter = np.prod(np.maximum(shared, 0), axis=1)
     area, areas = np.prod(a[2:] - a[:2]), np.prod(b[:, 2:] - b[:, :2], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         iou = np.where(inter > 0, inter / (area + areas - inter), 0)
-    return iou, (area <= 0) | (areas <= 0)
+    return iou, (area <= 0) & (areas <= 0)
 
 
 def compare(workload, ours, theirs, offset=False):
@@ -48,6 +48,8 @@ def compare(workload, ours, theirs, offset=False):
     for box in differing[np.lexsort((differing, -workload.scores[differing]))]:
         cause = causes.of(int(box))
         report["causes"][cause] = report["causes"].get(cause, 0) + 1
+    if not len(differing):  # the same boxes, and yet more or fewer: one is listed twice
+        report["causes"]["unexplained"] = 1
     return report
 
 
@@ -84,7 +86,7 @@ class _Causes:
         if self.offset and w.classes is not None and np.any(
                 np.abs(iou - w.iou) <= OFFSET_ROUNDING):
             return "offset"
-        if self.seen and w.cap and len(other) >= w.cap:
+        if self.seen and len(other) == w.cap and w.scores[box] <= w.scores[other].min():
             return "follows"
         return "unexplained"
 
