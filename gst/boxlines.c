@@ -111,7 +111,7 @@ static gboolean
 get_int (JsonObject * object, const Place * at, const gchar * member, gint * number,
     gboolean * present)
 {
-  gint64 wide;
+  gint64 wide = 0;
 
   if (!get_integer (object, at, member, G_MININT, G_MAXINT, &wide, present))
     return FALSE;

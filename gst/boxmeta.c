@@ -410,7 +410,9 @@ box_meta_attach (GstBuffer * buffer, const Box * box, gint width, gint height)
     width = height = 0;
   clip (box->x, box->w, width, &x, &w);
   clip (box->y, box->h, height, &y, &h);
-  roi = gst_buffer_add_video_region_of_interest_meta_id (buffer, box->label, x, y, w, h);
+  /* others read the label as a string, which quark 0 has none of */
+  roi = gst_buffer_add_video_region_of_interest_meta_id (buffer,
+      box->label ? box->label : names.empty, x, y, w, h);
   roi->id = box->region_id;
   roi->parent_id = box->parent_id;
 

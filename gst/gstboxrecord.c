@@ -48,6 +48,7 @@
 #include "elements.h"
 #include "linewriter.h"
 #include "motlines.h"
+#include "streamwalk.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_record_debug);
 #define GST_CAT_DEFAULT gst_box_record_debug
@@ -181,20 +182,6 @@ write_frame (GstBoxRecord * self)
   return GST_FLOW_ERROR;
 }
 
-static guint64
-stream_time (GstBaseTransform * trans, GstBuffer * buffer)
-{
-  guint64 time;
-
-  /* a time before the start of the segment may be negative; there is no way to
-   * write that */
-  if (trans->segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID (buffer)
-      || gst_segment_to_stream_time_full (&trans->segment, GST_FORMAT_TIME,
-          GST_BUFFER_PTS (buffer), &time) != 1)
-    return BOX_NO_TIME;
-  return time;
-}
-
 /* Always passthrough, so the buffer is that of upstream, writable or not. */
 static GstFlowReturn
 gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
@@ -203,8 +190,9 @@ gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   GstFlowReturn flow = GST_FLOW_OK;
   gboolean emit;
 
+  G_STATIC_ASSERT (BOX_NO_TIME == GST_CLOCK_TIME_NONE);
   box_frame_reset (&self->frame);
-  self->frame.timestamp = stream_time (trans, buffer);
+  self->frame.timestamp = stream_walk_time (&trans->segment, buffer);
   self->frame.width = self->width;
   self->frame.height = self->height;
   self->frame.index = self->first_index + self->frames;
@@ -443,14 +431,15 @@ install_properties (GObjectClass * klass)
           "Where to write: a file, a FIFO, or - for standard output (use gst-launch-1.0 -q)",
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (klass, PROP_FORMAT,
-      g_param_spec_enum ("format", "Format", "What to write", format_get_type (), DEFAULT_FORMAT,
+      g_param_spec_enum ("format", "Format", "What to write: jsonl keeps all, mot has no place for "
+          "labels, region ids, states and times", format_get_type (), DEFAULT_FORMAT,
           ready));
   g_object_class_install_property (klass, PROP_APPEND,
       g_param_spec_boolean ("append", "Append",
           "Continue a file that exists instead of emptying it", DEFAULT_APPEND, ready));
   g_object_class_install_property (klass, PROP_EMIT_SIGNALS,
       g_param_spec_boolean ("emit-signals", "Emit signals",
-          "Emit frame-boxes for every buffer; no location is needed then", DEFAULT_EMIT_SIGNALS,
+          "Emit frame-boxes (buffer, structure) for every buffer; no location is needed then", DEFAULT_EMIT_SIGNALS,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",

@@ -47,6 +47,7 @@
 #include "boxmeta.h"
 #include "elements.h"
 #include "replayenums.h"
+#include "streamwalk.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
 #define GST_CAT_DEFAULT gst_box_replay_debug
@@ -95,13 +96,7 @@ struct _GstBoxReplay
   BoxMatch *match;
 
   /* streaming thread */
-  gint width, height;           /* of the caps; 0: unknown */
-  gint fps_n, fps_d;            /* 0: unknown */
-  gboolean flushed, new_segment, ended;
-  GstClockTime last_time;       /* stream time of the last buffer that had one */
-  GstClockTime first_time;      /* of the buffer with index 0 */
-  GstClockTime gap;             /* between the last two buffers */
-  guint64 next_index;
+  StreamWalk walk;
   BoxFrame *frame;              /* for transform_ip: to be attached */
   gboolean remove_existing;     /* likewise */
   GArray *present;              /* of Box: what is on the buffer already */
@@ -196,110 +191,51 @@ restart (GstBoxReplay * self)
   return GST_FLOW_ERROR;
 }
 
-/* 0 if unknown */
-static GstClockTime
-frame_duration (GstBoxReplay * self, GstBuffer * buffer)
-{
-  if (GST_BUFFER_DURATION_IS_VALID (buffer) && GST_BUFFER_DURATION (buffer) > 0)
-    return GST_BUFFER_DURATION (buffer);
-  if (self->fps_n > 0 && self->fps_d > 0)
-    return gst_util_uint64_scale_int (GST_SECOND, self->fps_d, self->fps_n);
-  return self->gap;
-}
-
-static GstClockTime
-stream_time (GstBaseTransform * trans, GstBuffer * buffer)
-{
-  guint64 time;
-
-  if (trans->segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID (buffer))
-    return GST_CLOCK_TIME_NONE;
-  /* buffers before the start of the segment have a time too */
-  if (gst_segment_to_stream_time_full (&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer),
-          &time) != 1)
-    return GST_CLOCK_TIME_NONE;
-  return time;
-}
-
-/* Finds out whether the stream jumped, and goes back to the start of the file
- * if it jumped back. */
+/* After a jump; back means from the start of the file. */
 static GstFlowReturn
-follow_jump (GstBoxReplay * self, GstClockTime time, gboolean by_time, GstClockTime duration)
+follow_jump (GstBoxReplay * self, const StreamStep * step)
 {
-  gboolean reverse = GST_BASE_TRANSFORM (self)->segment.rate < 0;
-  gboolean back = GST_CLOCK_TIME_IS_VALID (self->last_time) && time <= self->last_time;
-  gboolean forward = GST_CLOCK_TIME_IS_VALID (self->last_time)
-      && time > self->last_time + 2 * duration;
-  gboolean jumped = self->flushed || (self->new_segment && (back || forward))
-      || (reverse && back);
-
-  self->flushed = self->new_segment = FALSE;
-  if (!jumped && !self->ended)
-    return GST_FLOW_OK;
-  back |= self->ended;
-  self->ended = FALSE;
-  box_match_seeking (self->match);
-  if (!by_time) {
-    GstClockTime origin = GST_CLOCK_TIME_IS_VALID (self->first_time) ? self->first_time : 0;
-    guint64 index;
-
-    if (duration == 0) {
-      GST_ELEMENT_ERROR (self, STREAM, FAILED, ("Cannot tell which frame follows a seek: "
-              "match=index needs a frame rate in the caps, or durations"), (NULL));
-      return GST_FLOW_ERROR;
-    }
-    time = time > origin ? time - origin : 0;
-    if (self->fps_n > 0 && self->fps_d > 0)
-      index = gst_util_uint64_scale_round (time, self->fps_n, self->fps_d * GST_SECOND);
-    else
-      index = (time + duration / 2) / duration;
-    back |= index < self->next_index;
-    self->next_index = index;
+  if (step->lost) {
+    GST_ELEMENT_ERROR (self, STREAM, FAILED, ("Cannot tell which frame follows a seek: "
+            "match=index needs a frame rate in the caps, or durations"), (NULL));
+    return GST_FLOW_ERROR;
   }
-  return back ? restart (self) : GST_FLOW_OK;
+  box_match_seeking (self->match);
+  return step->back ? restart (self) : GST_FLOW_OK;
 }
 
 /* Sets self->frame to the record of that buffer, NULL if it has none. */
 static GstFlowReturn
 find_record (GstBoxReplay * self, GstBuffer * buffer)
 {
-  GstClockTime time = stream_time (GST_BASE_TRANSFORM (self), buffer);
-  GstClockTime duration = frame_duration (self, buffer), tolerance;
-  BoxMatchResult result;
   BoxMatchBy by;
+  StreamStep step;
   GError *error = NULL;
-  GstFlowReturn flow;
+  BoxMatchResult result = box_match_by (self->match, &by, &error);
 
-  result = box_match_by (self->match, &by, &error);
-  if (result != BOX_MATCH_FOUND)
-    goto done;
-  if (GST_CLOCK_TIME_IS_VALID (time)) {
-    flow = follow_jump (self, time, by != BOX_MATCH_INDEX, duration);
-    if (flow != GST_FLOW_OK)
-      return flow;
-    if (GST_CLOCK_TIME_IS_VALID (self->last_time) && time > self->last_time)
-      self->gap = time - self->last_time;
-    if (self->next_index == 0)
-      self->first_time = time;
-    self->last_time = time;
+  if (result == BOX_MATCH_FOUND) {
+    step = stream_walk_step (&self->walk, &GST_BASE_TRANSFORM (self)->segment, buffer,
+        by == BOX_MATCH_INDEX);
+    if (step.jumped && follow_jump (self, &step) != GST_FLOW_OK)
+      return GST_FLOW_ERROR;
+    if (by == BOX_MATCH_INDEX) {
+      result = box_match_at_index (self->match, self->walk.number, &self->frame, &error);
+    } else if (GST_CLOCK_TIME_IS_VALID (step.time)) {
+      guint64 tolerance;
+
+      GST_OBJECT_LOCK (self);
+      tolerance = self->tolerance;
+      GST_OBJECT_UNLOCK (self);
+      if (tolerance == 0)
+        tolerance = (step.duration > 0 ? step.duration : FALLBACK_FRAME_DURATION) / 2;
+      result = box_match_at_time (self->match, step.time, tolerance, step.duration, &self->frame,
+          &error);
+    } else {
+      result = box_match_take_next (self->match, &self->frame, &error);
+    }
+    if (result == BOX_MATCH_FOUND || result == BOX_MATCH_NONE)
+      self->walk.number++;
   }
-
-  if (by == BOX_MATCH_INDEX) {
-    result = box_match_at_index (self->match, self->next_index, &self->frame, &error);
-  } else if (GST_CLOCK_TIME_IS_VALID (time)) {
-    GST_OBJECT_LOCK (self);
-    tolerance = self->tolerance;
-    GST_OBJECT_UNLOCK (self);
-    if (tolerance == 0)
-      tolerance = (duration > 0 ? duration : FALLBACK_FRAME_DURATION) / 2;
-    result = box_match_at_time (self->match, time, tolerance, duration, &self->frame, &error);
-  } else {
-    result = box_match_take_next (self->match, &self->frame, &error);
-  }
-  if (result == BOX_MATCH_FOUND || result == BOX_MATCH_NONE)
-    self->next_index++;
-
-done:
   if (result == BOX_MATCH_FLUSHING)
     return GST_FLOW_FLUSHING;
   if (result == BOX_MATCH_FAILED)
@@ -314,7 +250,8 @@ fit_record (GstBoxReplay * self)
   GError *error = NULL;
   guint64 line;
 
-  if (self->frame == NULL || box_frame_fit (self->frame, self->width, self->height, &error))
+  if (self->frame == NULL
+      || box_frame_fit (self->frame, self->walk.width, self->walk.height, &error))
     return GST_FLOW_OK;
   line = self->frame->line;
   self->frame = NULL;
@@ -376,13 +313,13 @@ gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
       self->frame->boxes->len);
   /* suppressed-by counts among all detections of the buffer */
   if (box_meta_any (buffer))
-    present = box_meta_read (buffer, self->width, self->height, 0, self->present);
+    present = box_meta_read (buffer, self->walk.width, self->walk.height, 0, self->present);
   for (i = 0; i < self->frame->boxes->len; i++) {
     Box *box = &g_array_index (self->frame->boxes, Box, i);
 
     if (box->suppressed_by >= 0)
       box->suppressed_by += present;
-    box_meta_attach (buffer, box, self->width, self->height);
+    box_meta_attach (buffer, box, self->walk.width, self->walk.height);
   }
   self->frame = NULL;
   return GST_FLOW_OK;
@@ -391,15 +328,7 @@ gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 static gboolean
 gst_box_replay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
 {
-  GstBoxReplay *self = GST_BOX_REPLAY (trans);
-  const GstStructure *s = gst_caps_get_structure (incaps, 0);
-
-  if (!gst_structure_get_int (s, "width", &self->width)
-      || !gst_structure_get_int (s, "height", &self->height)
-      || self->width <= 0 || self->height <= 0)
-    self->width = self->height = 0;
-  if (!gst_structure_get_fraction (s, "framerate", &self->fps_n, &self->fps_d))
-    self->fps_n = self->fps_d = 0;
+  stream_walk_set_caps (&GST_BOX_REPLAY (trans)->walk, incaps);
   return TRUE;
 }
 
@@ -415,19 +344,15 @@ gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
       if (self->match)
         box_match_set_flushing (self->match, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
       GST_OBJECT_UNLOCK (self);
-      self->flushed |= GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP;
-      break;
-    case GST_EVENT_SEGMENT:
-      self->new_segment = TRUE;
       break;
     case GST_EVENT_EOS:
-      if (self->match && !self->ended)
+      if (self->match && !stream_walk_ended (&self->walk))
         report (self);
-      self->ended = TRUE;
       break;
     default:
       break;
   }
+  stream_walk_event (&self->walk, event);
   return GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->sink_event (trans, event);
 }
 
@@ -467,11 +392,7 @@ gst_box_replay_start (GstBaseTransform * trans)
   self->frames = self->boxes = self->ignored = 0;
   self->counts = (BoxMatchCounts) { 0, 0, 0 };
   GST_OBJECT_UNLOCK (self);
-  self->width = self->height = self->fps_n = self->fps_d = 0;
-  self->flushed = self->new_segment = self->ended = FALSE;
-  self->last_time = self->first_time = GST_CLOCK_TIME_NONE;
-  self->gap = 0;
-  self->next_index = 0;
+  stream_walk_init (&self->walk);
   self->frame = NULL;
   self->warned_skipped = FALSE;
   return TRUE;
@@ -616,17 +537,20 @@ install_properties (GObjectClass * klass)
 
   g_object_class_install_property (klass, PROP_LOCATION,
       g_param_spec_string ("location", "Location",
-          "The recording: a file, a FIFO, or - for standard input", DEFAULT_LOCATION, ready));
+          "The recording: a file, a FIFO, or - for standard input; read as a stream, in memory no "
+          "larger than its longest line", DEFAULT_LOCATION, ready));
   g_object_class_install_property (klass, PROP_FORMAT,
       g_param_spec_enum ("format", "Format", "What the recording is written in",
           replay_format_get_type (), DEFAULT_FORMAT, ready));
   g_object_class_install_property (klass, PROP_MATCH,
-      g_param_spec_enum ("match", "Match", "How a buffer finds its record",
+      g_param_spec_enum ("match", "Match", "How a buffer finds its record; each record is used once, a "
+          "buffer without a record gets no boxes, one without a PTS takes the next record",
           replay_match_get_type (), DEFAULT_MATCH, ready));
   g_object_class_install_property (klass, PROP_TOLERANCE,
       g_param_spec_uint64 ("tolerance", "Tolerance",
           "Farthest that a record's timestamp may be from the buffer's stream time, in ns "
-          "(0 = half a frame)", 0, G_MAXUINT64, DEFAULT_TOLERANCE, playing));
+          "(0 = half a frame: of the buffer's duration, else of the frame rate, else of the "
+          "distance to the buffer before, else of 40 ms)", 0, G_MAXUINT64, DEFAULT_TOLERANCE, playing));
   g_object_class_install_property (klass, PROP_EXISTING,
       g_param_spec_enum ("existing", "Existing", "What becomes of boxes that buffers carry already",
           replay_existing_get_type (), DEFAULT_EXISTING, playing));
@@ -634,7 +558,8 @@ install_properties (GObjectClass * klass)
       g_param_spec_boolean ("loop", "Loop",
           "Begin again at the end of the recording, one frame later", DEFAULT_LOOP, ready));
   g_object_class_install_property (klass, PROP_ON_ERROR,
-      g_param_spec_enum ("on-error", "On error", "What to do with a line that is malformed",
+      g_param_spec_enum ("on-error", "On error", "What to do with a line that is malformed, too long or out of "
+          "order in time",
           replay_on_error_get_type (), DEFAULT_ON_ERROR, ready));
   g_object_class_install_property (klass, PROP_MAX_LINE,
       g_param_spec_uint ("max-line", "Max line",
@@ -661,7 +586,8 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
   install_properties (G_OBJECT_CLASS (klass));
 
   gst_element_class_set_static_metadata (element_class, "Box replayer", "Filter/Metadata/Video",
-      "Attaches recorded boxes (JSON Lines, MOT text) to the buffers that pass, as a detector would",
+      "Attaches recorded boxes (JSON Lines, MOT text) to the buffers that pass, as a "
+      "detector would",
       "The gst-nms authors");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

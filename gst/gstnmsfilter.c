@@ -35,7 +35,7 @@
  * Faces of a camera, without OpenCV's own grouping of what its cascade finds:
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! facedetect min-neighbors=0 display=false qos=false !
- *     nmsfilter min-neighbors=3 ! boxoverlay ! videoconvert ! autovideosink
+ *     nmsfilter min-neighbors=3 iou-threshold=0.3 ! boxoverlay ! videoconvert ! autovideosink
  * ]|
  * Per-class thresholds, at most 20 boxes, and statistics every second on the
  * terminal:
@@ -43,6 +43,11 @@
  * gst-launch-1.0 -m filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl !
  *     nmsfilter score-threshold=0.4 max-detections=20 post-messages=true
  *     class-options="o,person=[o,iou-threshold=0.3],car=[o,max=5]" ! fakesink
+ * ]|
+ * A label with a blank, quoted for a shell:
+ * |[
+ * gst-launch-1.0 videotestsrc ! nmsfilter
+ *     class-options='"o,options=<[o,label=\"traffic light\",iou-threshold=0.3]>"' ! fakesink
  * ]|
  */
 #ifdef HAVE_CONFIG_H

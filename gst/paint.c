@@ -21,6 +21,12 @@ paint_component_fits (const GstVideoFormatInfo * finfo, guint c)
 {
   gint depth = finfo->depth[c], pstride = finfo->pixel_stride[c];
 
+  /* Packed formats of 10 bits and more are often listed with all components in
+   * one place. */
+  for (guint d = 0; d < c; d++) {
+    if (finfo->plane[d] == finfo->plane[c] && finfo->poffset[d] == finfo->poffset[c])
+      return FALSE;
+  }
   if (depth == 8)
     return finfo->shift[c] == 0 && pstride >= 1;
   if (depth < 8 || depth > 16 || depth + finfo->shift[c] > 16)

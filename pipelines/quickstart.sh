@@ -102,7 +102,8 @@ if ! {
   nms_launch -q filesrc "$(nms_set location "$work/frame.rgb")" \
     ! rawvideoparse format=rgb width="$NMS_WIDTH" height="$NMS_HEIGHT" framerate=1/1 \
     ! boxreplay match=index "$(nms_set location "$work/frame.jsonl")" ! tee name=raw \
-    raw. ! queue ! "${NMS_DRAW[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "raw: $raw boxes")" ! mix.sink_0 \
+    raw. ! queue ! "${NMS_DRAW[@]}" \
+    ! "${NMS_CAPTION[@]}" "$(nms_set text "raw: $raw boxes")" ! mix.sink_0 \
     raw. ! queue ! "${NMS_FILTER[@]}" ! "${NMS_DRAW[@]}" \
     ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter: $left boxes")" ! mix.sink_1 \
     "${NMS_MIX[@]}" ! pngenc snapshot=true \
@@ -118,7 +119,7 @@ mv "$work/quickstart.mp4" "$work/quickstart.png" "$work/before.jsonl" "$work/aft
 say "Frames:    $(wc -l <"$out/after.jsonl")"
 say "Boxes in:  $in"
 say "Boxes out: $kept"
-[ "$in" -gt 0 ] || say "The detector found nobody in this video; vtest.avi, the default, has people."
+[ "$in" -gt 0 ] || say "The detector found nobody in it; vtest.avi, the default, shows people."
 say "Results in $out:"
 say "  quickstart.mp4   raw boxes left, filtered right"
 say "  quickstart.png   frame $frame of it: $raw boxes before, $left after"

@@ -109,9 +109,9 @@ test_outcome (Fixture *f, gconstpointer unused)
   for (size_t i = 0; i < 5; i++)
     for (uint8_t other = 0; other < 6; other++) {
       uint8_t right = f->outcome[i];
-      char *where = g_strdup_printf ("outcome[%zu]", i);
       if (other == right)
         continue;
+      char *where = g_strdup_printf ("outcome[%zu]", i);
       f->outcome[i] = other;
       must_differ (f, where);
       f->outcome[i] = right;

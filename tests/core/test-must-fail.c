@@ -27,6 +27,10 @@ test_spoilt_row (void)
     exit (0); /* neither is this */
   spoilt[0] = 'F';
   g_assert_cmpstr (is, ==, spoilt);
+  /* nothing else may be wrong, a leak neither */
+  free (is);
+  g_free (spoilt);
+  nms_context_free (&context);
 }
 
 int

@@ -192,7 +192,8 @@ GST_START_TEST (malformed_lines_are_refused)
     {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"a\\u0000b\"}]}", "NUL"},
     {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\\x\"}]}", "unknown escape"},
     {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\\u12g4\"}]}", "hexadecimal"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"a\tb\"}]}", "control character"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"a\tb\"}]}",
+        "control character"},
     {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\xff\"}]}", "not valid JSON"},
     {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"id\":4294967296}]}",
         "objects[0].id is not an integer from -2147483648 to 2147483647"},
@@ -257,7 +258,8 @@ GST_START_TEST (nesting_is_bounded)
   must_refuse (text, strlen (text), "nested deeper than 64");
   g_free (text);
   /* brackets in strings are none */
-  must_parse ("{\"objects\":[],\"a\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+  must_parse ("{\"objects\":[],\"a\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+      "[[[["
       "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"}");
 }
 

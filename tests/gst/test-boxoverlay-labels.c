@@ -456,8 +456,9 @@ GST_START_TEST (properties_change_while_playing)
   GstVideoInfo info = video_info ();
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstElement *element = gst_harness_find_element (h, "boxoverlay");
-  static const gchar *const launch[] = { "boxoverlay thickness=9", "boxoverlay thickness=9 "
-      "show-label=false", "boxoverlay thickness=9 show-label=false show-score=false",
+  static const gchar *const launch[] = { "boxoverlay thickness=9",
+    "boxoverlay thickness=9 show-label=false",
+    "boxoverlay thickness=9 show-label=false show-score=false",
     "boxoverlay thickness=9 show-label=false show-score=false color-by=track"
   };
 

@@ -161,7 +161,7 @@ GST_START_TEST (lists_the_formats_of_video)
 }
 GST_END_TEST
 
-/* The same colour comes back through each matrix and range. */
+/* The same colour comes back through each matrix and range, interlaced or not. */
 GST_START_TEST (follows_the_colorimetry)
 {
   static const gchar *const colorimetry[] = { "bt601", "bt709", "bt2020", "1:4:0:0", "1:3:0:0" };
@@ -172,6 +172,8 @@ GST_START_TEST (follows_the_colorimetry)
     Picture *picture;
 
     g_assert_true (gst_video_colorimetry_from_string (&info.colorimetry, colorimetry[i]));
+    if (i % 2 == 0)
+      info.interlace_mode = GST_VIDEO_INTERLACE_MODE_INTERLEAVED;
     picture = draw_box (&info, OUTLINES, 8, 8, 40, 40);
     g_assert_cmpint (rgb_distance (picture_rgb (picture, 9, 9), rgb), <=, 3);
     picture_free (picture);
@@ -392,6 +394,27 @@ GST_START_TEST (honours_the_video_meta)
 }
 GST_END_TEST
 
+/* A frame that says it repeats the last one still shows its boxes. */
+GST_START_TEST (paints_gap_buffers)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+  GstBuffer *buffer = video_buffer_new (&info);
+  Picture *before = picture_read (&info, buffer), *after;
+
+  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);
+  GST_BUFFER_PTS (buffer) = GST_CLOCK_TIME_NONE;
+  video_buffer_add_box (buffer, "person", 8, 20, 40, 40, 0.5, 0, NULL);
+  buffer = overlay_push (h, buffer);
+  after = picture_read (&info, buffer);
+  g_assert_cmpuint (picture_changed (before, after, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), >, 300);
+  picture_free (before);
+  picture_free (after);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
 GST_START_TEST (warns_once_of_short_buffers)
 {
   GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
@@ -558,6 +581,7 @@ boxoverlay_suite (void)
   tcase_add_test (tc, draws_in_the_given_thickness);
   tcase_add_test (tc, survives_any_numbers);
   tcase_add_test (tc, honours_the_video_meta);
+  tcase_add_test (tc, paints_gap_buffers);
   tcase_add_test (tc, warns_once_of_short_buffers);
   tcase_add_test (tc, copies_read_only_memory);
   tcase_add_test (tc, follows_caps_that_change);

@@ -325,7 +325,8 @@ add_random_box (GstBuffer * buffer, GRand * random, gint width, gint height)
   static const gchar *const labels[] = { "", "person", "traffic light", "\"\\\n\x02", "\xff\xfe",
     "\xc3\xa9"
   };
-  gdouble x1 = g_rand_double_range (random, -0.3, 1.2), y1 = g_rand_double_range (random, -0.3, 1.2);
+  gdouble x1 = g_rand_double_range (random, -0.3, 1.2);
+  gdouble y1 = g_rand_double_range (random, -0.3, 1.2);
   gdouble x2 = x1 + g_rand_double_range (random, 0, 0.8), y2 = y1 + g_rand_double (random);
   gint x = (gint) floor (x1 * width + 0.5), y = (gint) floor (y1 * height + 0.5);
   GstVideoRegionOfInterestMeta *roi;

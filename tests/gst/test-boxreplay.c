@@ -3,7 +3,7 @@
 #include <gst/check/gstcheck.h>
 #include <string.h>
 
-#include "replay.h"
+#include "replaying.h"
 
 /* -------------------------------------------------------------------- matching */
 
@@ -39,6 +39,7 @@ GST_START_TEST (everything_is_attached)
   fail_unless (gst_structure_get_int (s, "suppressed-by", &integer) && integer == 1);
   roi = replay_box (buffer, 1);
   fail_unless (roi->params == NULL && roi->w == 0);
+  fail_unless_equals_string (g_quark_to_string (roi->roi_type), "");
   gst_buffer_unref (buffer);
   fail_unless_equals_uint64 (replay_stat (&r, "boxes"), 2);
   replay_close (&r);
@@ -90,6 +91,16 @@ GST_START_TEST (tolerance_bounds_the_search)
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
   replay_close (&r);
+  /* the same on the other side */
+  {
+    static const gdouble before[] = { 0.7 };
+    replay_open_records (&r, before, 1, "tolerance=29999999");
+    fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+    replay_close (&r);
+    replay_open_records (&r, before, 1, "tolerance=30000000");
+    fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
+    replay_close (&r);
+  }
   /* half a frame, the bound included */
   {
     static const gdouble half[] = { 0.5 };
@@ -279,8 +290,9 @@ GST_START_TEST (kept_boxes_shift_suppressed_by)
   buffer = replay_buffer (0);
   gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
   buffer = gst_harness_push_and_pull (r.h, buffer);
-  fail_unless (gst_structure_get_int (gst_video_region_of_interest_meta_get_param (replay_box (buffer,
-                  2), "nms"), "suppressed-by", &by));
+  fail_unless (gst_structure_get_int (
+          gst_video_region_of_interest_meta_get_param (replay_box (buffer, 2), "nms"),
+          "suppressed-by", &by));
   fail_unless_equals_int (by, 1);
   gst_buffer_unref (buffer);
   replay_close (&r);

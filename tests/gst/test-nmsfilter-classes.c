@@ -214,6 +214,54 @@ test_unusable_while_playing (void)
   gst_harness_teardown (h);
 }
 
+/* What users type in a shell, quotes and all. */
+static void
+test_command_line (void)
+{
+  static const struct
+  {
+    const gchar *options;       /* after class-options= */
+    const gchar *says;          /* NULL: it runs */
+  } rows[] = {
+    { "o,person=[o,iou-threshold=0.3],car=[o,max=5]", NULL },
+    { "'o,person=[o,iou-threshold=0.3]'", NULL },
+    { "'o,options=<[o,label=person,iou-threshold=0.3],[o,label=car,max=5]>'", NULL },
+    { "'\"o,options=<[o,label=\\\"traffic light\\\",iou-threshold=0.3],[o,label=car,max=5]>\"'",
+        NULL },
+    { "'\"o,options=<[o,label=\\\"traffic light\\\",iou=0.3]>\"'",
+        "unknown key \"iou\" for label \"traffic light\"" },
+    { "o,car=[o,max=-1]", "must be a whole number" },
+  };
+  gchar *program = g_find_program_in_path ("gst-launch-1.0");
+  guint i;
+
+  if (program == NULL) {
+    g_test_skip ("no gst-launch-1.0");
+    return;
+  }
+  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+    gchar *line = g_strdup_printf ("%s -q videotestsrc num-buffers=2 ! nmsfilter "
+        "class-options=%s ! fakesink", program, rows[i].options);
+    gchar *shell[] = { (gchar *) "/bin/sh", (gchar *) "-c", line, NULL };
+    gchar **env = g_environ_unsetenv (g_environ_unsetenv (g_get_environ (), "G_DEBUG"),
+        "GST_TRACERS");
+    gchar *errors = NULL;
+    gint status;
+
+    g_assert_true (g_spawn_sync (NULL, shell, env, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL,
+            &errors, &status, NULL));
+    if (strstr (errors, "ASan runtime does not come first"))
+      g_test_skip ("a sanitizer's plugin in a program without it");
+    else if ((status == 0) != (rows[i].says == NULL)
+        || (rows[i].says && strstr (errors, rows[i].says) == NULL))
+      g_error ("%s: status %d, %s", line, status, errors);
+    g_strfreev (env);
+    g_free (errors);
+    g_free (line);
+  }
+  g_free (program);
+}
+
 /* ------------------------------------------------------------------ classes */
 
 static void
@@ -280,6 +328,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nmsfilter/classes/candidate-decides", test_candidate_decides);
   g_test_add_func ("/nmsfilter/classes/unusable-at-start", test_unusable_at_start);
   g_test_add_func ("/nmsfilter/classes/unusable-while-playing", test_unusable_while_playing);
+  g_test_add_func ("/nmsfilter/classes/command-line", test_command_line);
   g_test_add_func ("/nmsfilter/classes/label-ids", test_label_ids);
   g_test_add_func ("/nmsfilter/classes/many-label-ids", test_many_label_ids);
   return run_tests ();

@@ -440,6 +440,17 @@ GST_START_TEST (refuses_what_it_cannot_paint)
 }
 GST_END_TEST
 
+/* As later versions of GStreamer list Y416: four words, all at offset 0. */
+GST_START_TEST (refuses_components_in_one_place)
+{
+  GstVideoFormatInfo info = *gst_video_format_get_info (GST_VIDEO_FORMAT_AYUV64);
+
+  g_assert_true (paint_can_paint (&info));
+  memset (info.poffset, 0, sizeof info.poffset);
+  g_assert_false (paint_can_paint (&info));
+}
+GST_END_TEST
+
 static Suite *
 paint_suite (void)
 {
@@ -459,6 +470,7 @@ paint_suite (void)
   tcase_add_test (tc, labels_are_set_once);
   tcase_add_test (tc, the_cache_is_bounded);
   tcase_add_test (tc, refuses_what_it_cannot_paint);
+  tcase_add_test (tc, refuses_components_in_one_place);
   return s;
 }
 

@@ -30,7 +30,8 @@ gst-launch-1.0 -q audiotestsrc num-buffers=20 ! wavenc ! filesink location=sound
 refused "'sound.wav' is not a video" quickstart --input sound.wav --output o
 
 # Odd sizes, an unusual rate, sound beside the picture, nobody in it.
-gst-launch-1.0 -q videotestsrc num-buffers=9 ! video/x-raw,width=161,height=121,framerate=30000/1001 \
+gst-launch-1.0 -q videotestsrc num-buffers=9 \
+  ! video/x-raw,width=161,height=121,framerate=30000/1001 \
   ! videoconvert ! vp8enc ! matroskamux name=mux ! filesink location='odd "one".mkv' \
   audiotestsrc num-buffers=10 ! audioconvert ! vorbisenc ! mux.
 run quickstart --input 'odd "one".mkv' --output o --seconds 100

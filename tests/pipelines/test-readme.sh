@@ -16,8 +16,10 @@ python3 - "$ROOT/README.md" <<'END' || fail "README's property table"
 import re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
 table = text.split("## Properties of nmsfilter")[1].split("\n## ")[0]
-listed = {name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`([a-z-]+)`", row)}
-real = set(re.findall(r"^  ([a-z-]+) +: ", open("inspected").read().split("Element Properties:")[1], re.M))
+rows = re.findall(r"^\| (`.*?) \|", table, re.M)
+listed = {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)}
+inspected = open("inspected").read().split("Element Properties:")[1]
+real = set(re.findall(r"^  ([a-z-]+) +: ", inspected, re.M))
 real -= {"name", "parent", "qos"}
 print("missing:", real - listed, "too many:", listed - real)
 assert real == listed
@@ -32,7 +34,8 @@ for path in sys.argv[1:]:
         if "gst-launch-1.0" not in block and not re.search(r"^[A-Z]+=", block, re.M):
             continue
         block = re.sub(r"\bautovideosink\b", "fakesink", block)
-        block = re.sub(r"\bdecodebin !", "decodebin ! queue ! identity eos-after=26 ! identity eos-after=26 !", block)
+        block = re.sub(r"\bdecodebin !", "decodebin ! queue" + 2 * " ! identity eos-after=26" + " !",
+                       block)
         count += block.count("gst-launch-1.0")
         open("block-%02d-%d.sh" % (count, len(block)), "w").write(block)
 print(count, "lines of gst-launch-1.0")
@@ -42,11 +45,13 @@ END
 for block in block-*.sh; do
   cat "$block" >>all.sh
 done
-export -f nms_preloaded
-[ -z "${NMS_PRELOAD-}" ] || eval 'gst-launch-1.0 () { nms_preloaded gst-launch-1.0 "$@"; }'
+# (a function of that name: the lines themselves stay as they are)
+[ -z "${NMS_PRELOAD-}" ] ||
+  eval 'gst-launch-1.0 () { LD_PRELOAD=$NMS_PRELOAD command gst-launch-1.0 "$@"; }'
 # One shell, as a reader would have: what a block sets, later ones use.
 (set -x; . ./all.sh) >out 2>err </dev/null || { cat out err >&2; fail "a line of the READMEs failed"; }
-! grep -E '^(WARNING|ERROR)|CRITICAL|no element|no property' err || { cat err >&2; fail "complaints"; }
+! grep -E '^(WARNING|ERROR)|CRITICAL|no element|no property' err ||
+  { cat err >&2; fail "complaints"; }
 find . -type f -name '*.jsonl' | sort
 for file in *.jsonl; do
   recording "$file" 25

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* replay: see the header. */
-#include "replay.h"
+/* replaying: see the header. */
+#include "replaying.h"
 
 #include <gst/check/gstcheck.h>
 #include <string.h>

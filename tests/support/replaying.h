@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* replay: a boxreplay under test, with a recording made on the spot. */
+/* replaying: a boxreplay under test, with a recording made on the spot. */
 #pragma once
 
 #include <gst/check/gstharness.h>

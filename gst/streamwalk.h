@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * streamwalk: where in its stream each buffer is, by time and by number, and
+ * whether the stream jumped since the buffer before: a seek, a new segment
+ * elsewhere, another round after the end.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  gint width, height;           /* of the caps; 0: unknown */
+  gint fps_n, fps_d;            /* 0: unknown */
+  guint64 number;               /* of the next buffer, from 0 */
+
+  /* private */
+  gboolean flushed, new_segment, ended;
+  GstClockTime last_time;       /* of the last buffer that had one */
+  GstClockTime first_time;      /* of buffer number 0 */
+  GstClockTime gap;             /* between the last two buffers */
+} StreamWalk;
+
+typedef struct
+{
+  GstClockTime time;            /* stream time of the PTS, or GST_CLOCK_TIME_NONE */
+  GstClockTime duration;        /* of the buffer, else by the frame rate, else the
+                                 * distance of the buffers before; 0: unknown */
+  gboolean jumped;
+  gboolean back;                /* jumped, to somewhere it has been already */
+  gboolean lost;                /* jumped, and its number is not to be known */
+} StreamStep;
+
+void stream_walk_init (StreamWalk * self);
+void stream_walk_set_caps (StreamWalk * self, const GstCaps * caps);
+
+/* To be called for FLUSH_STOP, SEGMENT and EOS; looks at no other event. */
+void stream_walk_event (StreamWalk * self, GstEvent * event);
+gboolean stream_walk_ended (const StreamWalk * self);
+
+/* Where the buffer is. After a jump `number` follows the time if by_number,
+ * given a frame rate or durations; counting on is up to the caller. */
+StreamStep stream_walk_step (StreamWalk * self, const GstSegment * segment, GstBuffer * buffer,
+    gboolean by_number);
+
+/* Stream time of the PTS. Buffers outside their segment have one too, but for
+ * a negative one: GST_CLOCK_TIME_NONE, as without PTS or segment in time. */
+GstClockTime stream_walk_time (const GstSegment * segment, GstBuffer * buffer);
+
+G_END_DECLS

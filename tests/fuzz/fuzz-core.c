@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fuzz-core: bytes become boxes and options, which every engine must turn into
+ * what the reference makes of them; and bytes become the structs themselves,
+ * which the library must refuse or accept without a fault.
+ *
+ * Built for libFuzzer, or with corpusreplay.c as a plain program that runs files.
+ */
+#include "enginecheck.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+#define MOST_BOXES 150
+#define MOST_CLASSES 4
+
+typedef struct {
+  const uint8_t *data;
+  size_t left;
+} Bytes;
+
+/* Zeros once the input is used up. */
+static void
+take (Bytes *bytes, void *value, size_t size)
+{
+  size_t n = size < bytes->left ? size : bytes->left;
+
+  memset (value, 0, size);
+  if (!n)
+    return;
+  memcpy (value, bytes->data, n);
+  bytes->data += n;
+  bytes->left -= n;
+}
+
+static uint8_t
+take_byte (Bytes *bytes)
+{
+  uint8_t value;
+  take (bytes, &value, sizeof value);
+  return value;
+}
+
+static float
+take_float (Bytes *bytes)
+{
+  float value;
+  take (bytes, &value, sizeof value);
+  return value;
+}
+
+/* Three ways to a coordinate: small integers, which hit thresholds; halves of
+ * a wider range; any bits at all. */
+static float
+take_coordinate (Bytes *bytes, int way)
+{
+  int16_t wide;
+
+  switch (way & 3) {
+    case 0:
+    case 1:
+      return (float) (take_byte (bytes) & 15);
+    case 2:
+      take (bytes, &wide, sizeof wide);
+      return (float) wide / 2;
+    default:
+      return take_float (bytes);
+  }
+}
+
+/* 0..1, whatever the bytes; quotients of small integers half of the time. */
+static float
+take_threshold (Bytes *bytes)
+{
+  uint8_t p = take_byte (bytes), q = take_byte (bytes);
+  float t;
+
+  if (p & 1)
+    return (float) (p % 17) / (float) (q % 16 + 16);
+  t = fabsf (take_float (bytes));
+  return t <= 1 ? t : 0.5f; /* NaN too */
+}
+
+static float
+take_score_threshold (Bytes *bytes)
+{
+  float t = take_byte (bytes) & 1 ? take_float (bytes) : -INFINITY;
+  return isnan (t) ? -INFINITY : t;
+}
+
+static void *
+allocate (size_t count, size_t size)
+{
+  void *memory = malloc (count ? count * size : 1);
+  if (!memory)
+    abort ();
+  return memory;
+}
+
+/* Class options in arrays of their exact size. */
+static nms_class_options *
+take_class_options (Bytes *bytes, nms_options *options)
+{
+  size_t count = take_byte (bytes) % (MOST_CLASSES + 1);
+  nms_class_options *list = allocate (count, sizeof *list);
+  int32_t id = take_byte (bytes) & 1 ? INT32_MIN : -1;
+
+  for (size_t i = 0; i < count; i++)
+    list[i] = (nms_class_options){ .size = sizeof *list, .class_id = id + (int32_t) i,
+      .set = take_byte (bytes) & 7, .iou_threshold = take_threshold (bytes),
+      .score_threshold = take_score_threshold (bytes), .max_detections = take_byte (bytes) % 5 };
+  options->class_options = count ? list : NULL;
+  options->class_option_count = count;
+  return list;
+}
+
+/* Well-formed calls: every engine against the reference. */
+static void
+compare (nms_context *context, Bytes *bytes)
+{
+  uint8_t switches = take_byte (bytes), columns = take_byte (bytes);
+  int way = take_byte (bytes);
+  size_t n = take_byte (bytes) % (MOST_BOXES + 1);
+  nms_options options;
+  nms_boxes boxes = { .size = sizeof boxes, .count = n };
+  float *corners = allocate (4 * n, sizeof *corners), *score = allocate (n, sizeof *score);
+  int32_t *class_id = allocate (n, sizeof *class_id), *parent = allocate (n, sizeof *parent);
+  uint8_t *exclude = allocate (n, sizeof *exclude);
+
+  nms_options_init (&options, sizeof options);
+  options.inclusive = switches & 1;
+  options.score_strict = switches & 2;
+  options.class_agnostic = switches & 4;
+  options.iou_threshold = take_threshold (bytes);
+  options.score_threshold = take_score_threshold (bytes);
+  if (switches & 8)
+    options.max_detections = take_byte (bytes);
+  if (switches & 16)
+    options.max_per_class = take_byte (bytes) % 8;
+  nms_class_options *classes = take_class_options (bytes, &options);
+
+  if (n > bytes->left / 4 + 2) /* a short input is a small frame */
+    n = boxes.count = bytes->left / 4 + 2;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < 4; k++)
+      corners[4 * i + k] = take_coordinate (bytes, way);
+    if (way & 4)
+      score[i] = take_float (bytes);
+    else
+      score[i] = (float) (int8_t) take_byte (bytes);
+    if (way & 8)
+      take (bytes, &class_id[i], sizeof class_id[i]);
+    else
+      class_id[i] = columns & 2 ? (take_byte (bytes) & 3) - 1 : 0;
+    exclude[i] = columns & 4 ? take_byte (bytes) & 0x11 : 0;
+    parent[i] = columns & 8 ? (int8_t) take_byte (bytes) : -1;
+  }
+  nms_boxes_set_rows (&boxes, corners);
+  boxes.score.data = columns & 1 ? score : NULL;
+  boxes.class_id.data = columns & 2 ? class_id : NULL;
+  boxes.exclude.data = columns & 4 ? exclude : NULL;
+  boxes.parent.data = columns & 8 ? parent : NULL;
+
+  char *difference = enginecheck_run (context, &boxes, &options, ENGINECHECK_FULL);
+  if (difference) {
+    fprintf (stderr, "%zu boxes: %s\n", n, difference);
+    abort ();
+  }
+  free (classes);
+  free (corners);
+  free (score);
+  free (class_id);
+  free (parent);
+  free (exclude);
+}
+
+/* Raw structs, all but their pointers: any code may come back, but it must be
+ * of the list, come with a sentence, and leave the context fit for use. */
+static void
+scramble (nms_context *context, Bytes *bytes)
+{
+  enum { ROOM = 40 };
+  float columns[ROOM * 4] = { 0 };
+  nms_boxes boxes;
+  nms_options options;
+  nms_class_options *classes;
+  nms_result result = { .size = sizeof result }, before;
+  int error;
+
+  take (bytes, &options, sizeof options);
+  if (take_byte (bytes) & 3)
+    options.size = sizeof options;
+  else
+    options.size %= sizeof options + 1;
+  if (options.class_option_count > 1)
+    options.class_option_count %= 4;
+  classes = allocate (options.class_option_count, sizeof *classes);
+  for (size_t i = 0; i < options.class_option_count; i++) {
+    take (bytes, &classes[i], sizeof classes[i]);
+    classes[i].size = sizeof *classes;
+  }
+  options.class_options = take_byte (bytes) & 7 ? classes : NULL;
+
+  boxes = (nms_boxes){ .size = sizeof boxes, .count = take_byte (bytes) % (ROOM + 1) };
+  for (size_t i = 0; i < boxes.count * 4; i++)
+    columns[i] = take_coordinate (bytes, take_byte (bytes));
+  nms_boxes_set_rows (&boxes, columns);
+  boxes.score = boxes.x1;
+  if (take_byte (bytes) == 1)
+    boxes.y2.data = NULL;
+
+  memset (&result, 0x3c, sizeof result);
+  result.size = sizeof result;
+  before = result;
+  error = nms_run (context, &boxes, &options, &result);
+  if (error) {
+    if (strcmp (nms_strerror (error), "unknown error") == 0 || !*nms_context_error (context)
+        || memcmp (&result, &before, sizeof result) != 0)
+      abort ();
+  } else if (result.kept_count + result.suppressed_count + result.over_cap_count
+          + result.filtered_count + result.invalid_count
+      != boxes.count)
+    abort ();
+  free (classes);
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+  nms_context *context = nms_context_new (); /* no scratch of earlier inputs */
+  Bytes bytes = { data, size };
+
+  static const char *const levels[] = { NULL, "scalar", "sse2", "avx2", "avx512", "neon" };
+  uint8_t way = take_byte (&bytes);
+
+  if (!context)
+    abort ();
+  /* an instruction set that does not run here is refused, which is fine */
+  nms_context_set_cpu (context, levels[(way >> 1) % (sizeof levels / sizeof *levels)]);
+  if (way & 1)
+    scramble (context, &bytes);
+  compare (context, &bytes);
+  nms_context_free (&context);
+  return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fuzz-jsonl: JSON Lines, from bytes to boxes and back. */
+#include <string.h>
+
+#include "boxlines.h"
+#include "fuzzfile.h"
+
+int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
+
+static void
+must_survive (BoxFrame * frame, gint width, gint height)
+{
+  BoxLinesParser *parser = box_lines_parser_new ();
+  GString *once = g_string_new (NULL), *again = g_string_new (NULL);
+  GError *error = NULL;
+
+  if (box_frame_fit (frame, width, height, NULL)) {
+    frame->width = width;
+    frame->height = height;
+    box_lines_format (frame, once);
+    g_string_append (again, once->str);
+    g_assert (box_lines_parse (parser, again->str, again->len - 1, frame, &error));
+    g_assert (box_frame_fit (frame, width, height, &error));
+    g_string_truncate (again, 0);
+    box_lines_format (frame, again);
+    g_assert_cmpstr (once->str, ==, again->str);
+  }
+  g_string_free (once, TRUE);
+  g_string_free (again, TRUE);
+  box_lines_parser_free (parser);
+}
+
+static void
+check (BoxFrame * frame)
+{
+  switch (frame->line % 3) {
+    case 0:
+      must_survive (frame, frame->width, frame->height);
+      break;
+    case 1:
+      must_survive (frame, 640, 7);
+      break;
+    default:
+      must_survive (frame, 0, 0);
+      break;
+  }
+}
+
+int
+LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
+{
+  fuzz_file (data, size, BOX_FORMAT_JSONL, check);
+  fuzz_file (data, size, BOX_FORMAT_AUTO, check);
+  return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fuzz-mot: MOT text, from bytes to boxes and back. */
+#include <math.h>
+#include <string.h>
+
+#include "fuzzfile.h"
+#include "motlines.h"
+
+int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
+
+/* Beyond this a double has no millionths to spare. */
+#define FAR 1e6
+
+static gboolean
+exact (const Box * box)
+{
+  return fabs (box->x1) < FAR && fabs (box->y1) < FAR && fabs (box->x2) < FAR
+      && fabs (box->y2) < FAR;
+}
+
+/* Each box by itself. */
+static void
+check (BoxFrame * frame)
+{
+  GString *once = g_string_new (NULL), *again = g_string_new (NULL);
+  guint i;
+
+  g_assert (box_frame_fit (frame, 1921, 1081, NULL));
+  for (i = 0; i < frame->boxes->len; i++) {
+    BoxFrame one = {.index = frame->index,.boxes = g_array_new (FALSE, FALSE, sizeof (Box)) };
+    MotLine line;
+
+    g_array_append_val (one.boxes, g_array_index (frame->boxes, Box, i));
+    g_string_truncate (once, 0);
+    mot_lines_format (&one, once);
+    once->str[once->len - 1] = '\0';
+    g_assert (mot_line_parse (once->str, &line, NULL));
+    g_assert (line.frame == frame->index);
+    g_array_index (one.boxes, Box, 0) = line.box;
+    g_assert (box_frame_fit (&one, 1921, 1081, NULL));
+    g_string_truncate (again, 0);
+    mot_lines_format (&one, again);
+    again->str[again->len - 1] = '\0';
+    if (exact (&g_array_index (frame->boxes, Box, i)))
+      g_assert_cmpstr (once->str, ==, again->str);
+    g_array_unref (one.boxes);
+  }
+  g_string_free (once, TRUE);
+  g_string_free (again, TRUE);
+}
+
+int
+LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
+{
+  fuzz_file (data, size, BOX_FORMAT_MOT, check);
+  return 0;
+}
