@@ -54,6 +54,7 @@ def time_against_n(results, plt):
         return None
     figure, axes = plt.subplots(1, len(panels), figsize=(5.6 * len(panels), 5.2), sharey=True,
                                 squeeze=False)
+    axes[0][0].set_yscale("log")
     for axis, (family, rows) in zip(axes[0], panels.items()):
         for name in [report.OURS] + report.peers(results):
             points = [(r["n"], report.median(r, name)) for r in rows if report.median(r, name)]
@@ -62,15 +63,24 @@ def time_against_n(results, plt):
         axis.set(xscale="log", yscale="log", xlabel="boxes", title=FAMILIES[family])
         axis.grid(color=GRID, linewidth=.6)
         axis.set_axisbelow(True)
-    ticks = [10.0 ** p for p in range(0, 8)]
     axes[0][0].set(ylabel="time of a call")
-    axes[0][0].set_yticks(ticks, [report.time_text(t).replace(".00", "").replace(".0", "")
-                                  for t in ticks])
+    times = [t for t in axes[0][0].get_yticks() if 0.1 <= t <= 1e9]
+    axes[0][0].set_yticks(times, [plain(report.time_text(t)) for t in times])
+    for axis in axes[0]:
+        counts = [n for n in axis.get_xticks() if 10 <= n <= 1e8]
+        low, high = axis.get_xlim()
+        axis.set_xticks(counts, [f"{n:,.0f}" for n in counts])
+        axis.set_xlim(low, high)
+        axis.minorticks_off()
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(.5, .02),
                   ncols=min(5, len(labels)), frameon=False)
     figure.text(.5, -.1, caption(results), ha="center", fontsize=8, color=INK)
     return figure
+
+
+def plain(text):
+    return text.replace(".00", "").replace(".0", "")
 
 
 def line(axis, name, x, y):

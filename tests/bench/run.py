@@ -27,6 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CALL_LIMIT = 60.0  # seconds: a slower call is "not run"
 TURN_CALLS = 5000  # most calls of one turn
 SLOW = 20.0  # seconds a system may take for a workload when its calls are slow
+MEMORY_BOXES = 100_000  # memory is measured on the largest workload up to here
 LONG = 1e-4  # seconds: a call from here on is timed on the processor's clock
 WARM = 0.2  # seconds: a call below this is warmed up in every turn
 
@@ -258,7 +259,7 @@ def chosen_workloads(options):
     if options.boxes:
         own = [workloads.from_file(f, options.iou, options.max) for f in options.boxes]
         return [lambda w=w: w for w in own]
-    names = [n for n in workloads.names(options.quick) if matches(n, options.only)]
+    names = workloads.names(options.quick, [p.strip() for p in options.only.split(",")])
     return [lambda n=n: workloads.make(n) for n in names]
 
 
@@ -331,7 +332,7 @@ def measure_all(makers, systems, options, data, cpu):
         say(f"{workload.name}: {workload.count} boxes")
         row = measure(workload, systems, options, history, data)
         results["rows"].append(row)
-        if workload.count <= 100_000 and (largest is None or workload.count > largest[1].count):
+        if largest is None or largest[1].count < workload.count <= MEMORY_BOXES:
             largest = row, workload
     if largest and not options.no_memory:
         row, workload = largest

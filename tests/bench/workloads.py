@@ -18,6 +18,7 @@ Four kinds of layout:
   packed    the same boxes, but always in 10,000 x 10,000: denser as N grows
 """
 import dataclasses
+import fnmatch
 import hashlib
 import pathlib
 
@@ -133,11 +134,15 @@ TABLE = {
     "1M-packed": ("sparse boxes, ten times as dense", "packed", .5, 0, True,
                   lambda: sparse_boxes(1_000_000, packed=True)),
     "1M-sparse": ("sparse", "sparse", .5, 0, True, lambda: sparse_boxes(1_000_000)),
+    "10M": ("detector-like", "detector", .5, 0, True, lambda: detector_boxes(10_000_000)),
 }
+ON_REQUEST = {"10M"}  # only where --only says so by name
 
 
-def names(quick=False):
-    return [n for n, row in TABLE.items() if not (quick and row[4])]
+def names(quick=False, only=("*",)):
+    """Those that one of the patterns matches."""
+    return [n for n, row in TABLE.items() if not (quick and row[4]) and any(
+        n == p or n not in ON_REQUEST and fnmatch.fnmatchcase(n, p) for p in only)]
 
 
 def make(name):
