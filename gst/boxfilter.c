@@ -133,25 +133,21 @@ class_of_label_id (BoxFilter * filter, gint label_id, gint32 * last)
 }
 
 static void
-number_classes (BoxFilter * filter, const GArray * boxes)
+begin_label_ids (BoxFilter * filter)
 {
-  gint32 last = 0;
-  guint i;
-
   if (++filter->stamp == 0 && filter->id_slots) {       /* once in 2^32 frames */
     memset (filter->id_slots, 0, filter->id_slot_count * sizeof *filter->id_slots);
     filter->stamp = 1;
   }
-  for (i = 0; i < boxes->len; i++) {
-    const Box *box = &g_array_index (boxes, Box, i);
+}
 
-    if (box->label != 0)
-      filter->class_of[i] = CLASS_ID_OF_LABEL (box->label);
-    else if (box->flags & BOX_HAS_LABEL_ID)
-      filter->class_of[i] = class_of_label_id (filter, box->label_id, &last);
-    else
-      filter->class_of[i] = 0;
-  }
+/* `last`: the class id that an empty label with a new label id got last. */
+static inline gint32
+class_of_box (BoxFilter * filter, const Box * box, gint32 * last)
+{
+  if (box->label != 0)
+    return CLASS_ID_OF_LABEL (box->label);
+  return box->flags & BOX_HAS_LABEL_ID ? class_of_label_id (filter, box->label_id, last) : 0;
 }
 
 /* ------------------------------------------------------------------ columns */
@@ -170,13 +166,10 @@ is_valid (const Box * box)
 /* Fills the columns with the boxes fed[0..count). */
 static void
 fill (BoxFilter * filter, const GArray * boxes, guint count, nms_boxes * columns,
-    gboolean with_score)
+    gboolean with_score, gboolean parts)
 {
-  gboolean parts = FALSE;
   guint i, k;
 
-  for (i = 0; i < boxes->len; i++)
-    filter->fed_at[i] = -1;
   for (k = 0; k < count; k++) {
     const Box *box = &g_array_index (boxes, Box, filter->fed[k]);
     gfloat *row = &filter->rows[(gsize) 4 * k];
@@ -188,8 +181,6 @@ fill (BoxFilter * filter, const GArray * boxes, guint count, nms_boxes * columns
     if (with_score)
       filter->score[k] = (gfloat) box->confidence;
     filter->class_id[k] = filter->class_of[filter->fed[k]];
-    filter->fed_at[filter->fed[k]] = (gint32) k;
-    parts |= box->parent >= 0;
   }
 
   *columns = (nms_boxes) { .size = sizeof *columns, .count = count };
@@ -198,6 +189,10 @@ fill (BoxFilter * filter, const GArray * boxes, guint count, nms_boxes * columns
   if (with_score)
     columns->score.data = filter->score;
   if (parts) {
+    for (i = 0; i < boxes->len; i++)
+      filter->fed_at[i] = -1;
+    for (k = 0; k < count; k++)
+      filter->fed_at[filter->fed[k]] = (gint32) k;
     for (k = 0; k < count; k++) {
       gint parent = g_array_index (boxes, Box, filter->fed[k]).parent;
       filter->parent[k] = parent >= 0 ? filter->fed_at[parent] : -1;
@@ -211,7 +206,8 @@ fill (BoxFilter * filter, const GArray * boxes, guint count, nms_boxes * columns
 /* Decides the boxes that do not get as far as the core, leaves the others in
  * fed[] in their final order and returns how many they are, or an error. */
 static gint
-put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint count)
+put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint count,
+    gboolean parts)
 {
   const Box *all = (const Box *) boxes->data;
   gboolean neighbors = rules->rank == BOX_RANK_NEIGHBORS || rules->min_neighbors > 0;
@@ -241,7 +237,7 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
   if (neighbors) {
     nms_boxes columns;
 
-    fill (filter, boxes, count, &columns, FALSE);
+    fill (filter, boxes, count, &columns, FALSE, parts);
     if ((res = nms_count_neighbors (filter->context, &columns, &filter->options,
                 filter->neighbors)) < 0)
       return res;
@@ -276,19 +272,24 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
 
 /* ------------------------------------------------------------------ the run */
 
-/* Which boxes take part; those that are dropped for the lack of a score. */
+/* Which boxes take part, and their classes; those that are dropped for the lack
+ * of a score; whether any is without one, and whether any is part of another. */
 static guint
-choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * unscored)
+choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * unscored,
+    gboolean * parts)
 {
+  gint32 last = 0;
   guint i, count = 0;
 
-  *unscored = FALSE;
+  *unscored = *parts = FALSE;
+  begin_label_ids (filter);
   for (i = 0; i < boxes->len; i++) {
     Box *box = &g_array_index (boxes, Box, i);
 
     box->state = BOX_STATE_NONE;
     box->suppressed_by = -1;
-    if (!class_selection_has (rules->selection, box->label))
+    *parts |= box->parent >= 0;
+    if (rules->selection && !class_selection_has (rules->selection, box->label))
       continue;
     box->state = BOX_STATE_KEPT;
     if (!(box->flags & BOX_HAS_CONFIDENCE)) {
@@ -298,6 +299,7 @@ choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * u
       }
       *unscored = TRUE;
     }
+    filter->class_of[i] = class_of_box (filter, box, &last);
     filter->fed[count++] = i;
   }
   return count;
@@ -346,8 +348,7 @@ box_filter_run (BoxFilter * filter, GArray * boxes, const BoxRules * rules,
   gint res;
 
   reserve (filter, boxes->len);
-  number_classes (filter, boxes);
-  count = choose (filter, boxes, rules, &unscored);
+  count = choose (filter, boxes, rules, &unscored, &parts);
 
   *options = rules->core;
   options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0);
@@ -358,14 +359,14 @@ box_filter_run (BoxFilter * filter, GArray * boxes, const BoxRules * rules,
   if (unscored) {
     options->score_threshold = -INFINITY;
     options->score_strict = 0;
-    if ((res = put_in_order (filter, boxes, rules, count)) < 0)
+    if ((res = put_in_order (filter, boxes, rules, count, parts)) < 0)
       return res;
     count = (guint) res;
   }
-  fill (filter, boxes, count, &columns, !unscored);
+  fill (filter, boxes, count, &columns, !unscored, parts);
 
-  parts = box_parents_begin (filter->parents, boxes);
   if (parts) {
+    box_parents_begin (filter->parents, boxes);
     columns.exclude.data = filter->exclude;
     box_parents_exclude_first (filter->parents, boxes, filter->fed_at, filter->exclude, count);
   }

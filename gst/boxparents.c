@@ -58,7 +58,7 @@ reverse (GArray * array, guint from)
   }
 }
 
-gboolean
+void
 box_parents_begin (BoxParents * parents, const GArray * boxes)
 {
   guint i;
@@ -66,10 +66,6 @@ box_parents_begin (BoxParents * parents, const GArray * boxes)
   parents->rounds = 0;
   g_array_set_size (parents->parts, 0);
   g_array_set_size (parents->first, 0);
-  for (i = 0; i < boxes->len && g_array_index (boxes, Box, i).parent < 0; i++);
-  if (i == boxes->len)
-    return FALSE;
-
   g_array_set_size (parents->placed, boxes->len);
   memset (parents->placed->data, 0, boxes->len);
   for (i = 0; i < boxes->len; i++) {
@@ -93,7 +89,6 @@ box_parents_begin (BoxParents * parents, const GArray * boxes)
         g_array_index (parents->parts, guint32, i)).state;
     g_array_append_val (parents->first, state);
   }
-  return TRUE;
 }
 
 /* Drops a part whose parent is dropped and that is not dropped for a reason of

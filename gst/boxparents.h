@@ -5,12 +5,11 @@
  * nor have taken a place under a cap, so the frame is decided again without
  * it, until the answer holds.
  *
- *     if (box_parents_begin (p, boxes)) {          // some box is a part
- *       box_parents_exclude_first (p, boxes, fed_at, exclude, count);
- *       do
- *         ... run without the excluded, write the states ...
- *       while (box_parents_again (p, boxes, fed_at, exclude));
- *     }
+ *     box_parents_begin (p, boxes);
+ *     box_parents_exclude_first (p, boxes, fed_at, exclude, count);
+ *     do
+ *       ... run without the excluded, write the states ...
+ *     while (box_parents_again (p, boxes, fed_at, exclude));
  *
  * fed_at[i] is the place of box i among the boxes that are run, or -1;
  * exclude has an element for each place.
@@ -26,8 +25,8 @@ typedef struct _BoxParents BoxParents;
 BoxParents *box_parents_new (void);
 void box_parents_free (BoxParents * parents);
 
-/* FALSE when no box has a parent: nothing else need be called. */
-gboolean box_parents_begin (BoxParents * parents, const GArray * boxes);
+/* Needed only for frames on which some box has a parent. */
+void box_parents_begin (BoxParents * parents, const GArray * boxes);
 
 /* Writes exclude[0..count): the parts of boxes that are dropped before any run. */
 void box_parents_exclude_first (BoxParents * parents, GArray * boxes, const gint32 * fed_at,

@@ -125,8 +125,9 @@ install_choices (GObjectClass * object_class)
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_OPTIONS,
       g_param_spec_boxed ("class-options", "Class options",
           "Other iou-threshold, score-threshold or max (boxes; 0 = no limit) for single labels: "
-          "\"o,person=[o,iou-threshold=0.3],car=[o,max=5]\" or, for labels with blanks, "
-          "'o,options=<[o,label=\"traffic light\",score-threshold=0.2]>'",
+          "'o,person=[o,iou-threshold=0.3],car=[o,max=5]' or, for labels with blanks, "
+          "'\"o,options=<[o,label=\\\"traffic light\\\",score-threshold=0.2]>\"', "
+          "both quoted for a shell",
           GST_TYPE_STRUCTURE, SETTABLE));
 }
 

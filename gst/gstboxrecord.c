@@ -439,7 +439,8 @@ install_properties (GObjectClass * klass)
           "Continue a file that exists instead of emptying it", DEFAULT_APPEND, ready));
   g_object_class_install_property (klass, PROP_EMIT_SIGNALS,
       g_param_spec_boolean ("emit-signals", "Emit signals",
-          "Emit frame-boxes (buffer, structure) for every buffer; no location is needed then", DEFAULT_EMIT_SIGNALS,
+          "Emit frame-boxes (buffer, structure) for every buffer; no location is needed then",
+          DEFAULT_EMIT_SIGNALS,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",

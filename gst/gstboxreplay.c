@@ -543,14 +543,16 @@ install_properties (GObjectClass * klass)
       g_param_spec_enum ("format", "Format", "What the recording is written in",
           replay_format_get_type (), DEFAULT_FORMAT, ready));
   g_object_class_install_property (klass, PROP_MATCH,
-      g_param_spec_enum ("match", "Match", "How a buffer finds its record; each record is used once, a "
-          "buffer without a record gets no boxes, one without a PTS takes the next record",
+      g_param_spec_enum ("match", "Match",
+          "How a buffer finds its record; each record is used once, a buffer without a "
+          "record gets no boxes, one without a PTS takes the next record",
           replay_match_get_type (), DEFAULT_MATCH, ready));
   g_object_class_install_property (klass, PROP_TOLERANCE,
       g_param_spec_uint64 ("tolerance", "Tolerance",
           "Farthest that a record's timestamp may be from the buffer's stream time, in ns "
           "(0 = half a frame: of the buffer's duration, else of the frame rate, else of the "
-          "distance to the buffer before, else of 40 ms)", 0, G_MAXUINT64, DEFAULT_TOLERANCE, playing));
+          "distance to the buffer before, else of 40 ms)",
+          0, G_MAXUINT64, DEFAULT_TOLERANCE, playing));
   g_object_class_install_property (klass, PROP_EXISTING,
       g_param_spec_enum ("existing", "Existing", "What becomes of boxes that buffers carry already",
           replay_existing_get_type (), DEFAULT_EXISTING, playing));
@@ -558,8 +560,8 @@ install_properties (GObjectClass * klass)
       g_param_spec_boolean ("loop", "Loop",
           "Begin again at the end of the recording, one frame later", DEFAULT_LOOP, ready));
   g_object_class_install_property (klass, PROP_ON_ERROR,
-      g_param_spec_enum ("on-error", "On error", "What to do with a line that is malformed, too long or out of "
-          "order in time",
+      g_param_spec_enum ("on-error", "On error",
+          "What to do with a line that is malformed, too long or out of order in time",
           replay_on_error_get_type (), DEFAULT_ON_ERROR, ready));
   g_object_class_install_property (klass, PROP_MAX_LINE,
       g_param_spec_uint ("max-line", "Max line",

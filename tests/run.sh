@@ -215,9 +215,10 @@ stage_install ()
 
 stage_valgrind ()
 {
+  local wrapper="valgrind -q --trace-children=yes --error-exitcode=99"
   build_release || return 0
   NMS_TIMEOUT_MULTIPLIER=30 suites release --suite core \
-    --wrapper 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
+    --wrapper "$wrapper --leak-check=full --errors-for-leak-kinds=definite"
 }
 
 fuzz_one ()

@@ -233,7 +233,8 @@ child_environment (void)
     } else {
       for (end = name; *end != '\n'; end++);
       *end = '\0';
-      environment = g_environ_setenv (environment, "LD_PRELOAD", strchr (g_strrstr (maps, " "), '/'),
+      environment = g_environ_setenv (environment, "LD_PRELOAD",
+          strchr (g_strrstr (maps, " "), '/'),
           TRUE);
       environment = g_environ_setenv (environment, "ASAN_OPTIONS", "detect_leaks=0", TRUE);
     }
@@ -477,8 +478,8 @@ GST_START_TEST (the_signal_works_from_python)
   fail_unless (g_file_set_contents (program, script, -1, NULL));
   if (environment == NULL) {
     /* said already */
-  } else if (!g_spawn_sync (NULL, (gchar **) argv, environment, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL,
-          &status, &error)) {
+  } else if (!g_spawn_sync (NULL, (gchar **) argv, environment, G_SPAWN_DEFAULT, NULL, NULL,
+          NULL, NULL, &status, &error)) {
     g_printerr ("the signal from Python: NOT TESTED, %s\n", error->message);
     g_clear_error (&error);
   } else if (WIFEXITED (status) && WEXITSTATUS (status) == 77) {

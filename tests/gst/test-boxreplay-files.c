@@ -414,7 +414,8 @@ GST_START_TEST (long_recordings_take_no_memory)
   }
   after = resident_kib ();
   fail_unless_equals_uint64 (replay_stat (&r, "matched"), lines / 3);
-  fail_unless (SANITIZED || after < before + 8192, "%" G_GUINT64_FORMAT " KiB, after %" G_GUINT64_FORMAT,
+  fail_unless (SANITIZED || after < before + 8192,
+      "%" G_GUINT64_FORMAT " KiB, after %" G_GUINT64_FORMAT,
       before, after);
   g_free (launch);
   replay_close (&r);
