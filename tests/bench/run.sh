@@ -25,10 +25,14 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   # shellcheck disable=SC2086 # arguments, several
   pip () { "$venv/bin/python" -m pip install ${NMS_BENCH_PIP:-} "$@" >>"$place/pip.log" 2>&1; }
   if ! pip -r "$here/requirements.txt"; then
-    for package in $(grep -v '^#' "$here/requirements.txt"); do
+    while read -r package; do
       pip "$package" || say "cannot install $package"
-    done
+    done < <(grep -v '^#' "$here/requirements.txt")
   fi
+  "$venv/bin/python" -c 'import matplotlib, numpy' 2>/dev/null || {
+    tail -n 5 "$place/pip.log" >&2
+    exit 1
+  }
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
 
