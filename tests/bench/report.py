@@ -194,14 +194,24 @@ def per_box(results):
 
 
 def extras(results):
-    """What suppressed_by costs, and each engine where they were asked for."""
-    ours = [n for n in systems(results) if n.startswith(OURS) and n != PYTHON]
-    rows = [[row["name"]] + [time_text(median(row, n)) for n in ours] +
-            [f"{row['scratch'] / row['n']:.0f}" if "scratch" in row else "-"]
-            for row in results["rows"]]
-    return ["## gst-nms by itself", ""] + table(
-        [""] + ours + ["scratch taken, bytes a box"], rows) + [
-        "`suppressed_by`: every box's suppressor is asked for too.", ""]
+    """Quartiles, what suppressed_by costs, and each engine where they were asked for."""
+    others = [n for n in systems(results) if n.startswith(OURS) and n not in (OURS, PYTHON)]
+    engines = [n for n in others if n != BY]
+    rows = []
+    for row in results["rows"]:
+        s = row["systems"][OURS]
+        cells = [row["name"]] + [time_text(s.get(k)) for k in ("median_us", "q1_us", "q3_us")]
+        cells += [time_text(median(row, n)) for n in others]
+        if engines:
+            best = min((r for r in (ratio(row, n) for n in engines) if r), default=None)
+            cells.append(f"{1 / best:.2f}" if best else "-")
+        cells.append(f"{row['scratch'] / row['n']:.0f}" if "scratch" in row else "-")
+        rows.append(cells)
+    head = ["", "gst-nms", "quartile", "quartile"] + others
+    head += ["auto / best engine"] if engines else []
+    return ["## gst-nms by itself", ""] + table(head + ["scratch, bytes a box"], rows) + [
+        "`suppressed_by`: every box's suppressor is asked for too. Scratch is what the context "
+        "holds after the call, and keeps.", ""]
 
 
 def memory(results):
