@@ -139,8 +139,7 @@ class Turns:
     def start(self, system):
         """Loads, calls once or twice, reads what was kept. False: leave it out."""
         from systems import Failed, Skipped, TooSlow
-        # ours are always tried: auto changes the engine, and with it the power
-        foreseen = 0 if system.ours else self.history.foresee(system.name, self.w)
+        foreseen = 0 if system.adapts else self.history.foresee(system.name, self.w)
         if foreseen > CALL_LIMIT:
             self.notes[system.name] = f"a call would take about {foreseen:.0f} s"
             return False

@@ -31,11 +31,12 @@ class Skipped(Exception):
 
 
 class System:
-    """A system and, while it is needed, its process."""
+    """A system and, while it is needed, its process. `adapts`: it changes its way with
+    N, so that its times for small workloads tell nothing about large ones."""
 
-    def __init__(self, name, command, ours, offset, log):
-        self.name, self.command, self.ours, self.offset = name, command, ours, offset
-        self.log, self.process, self.loaded = log, None, None
+    def __init__(self, name, command, log, ours=False, adapts=False, offset=False):
+        self.name, self.command, self.log, self.process = name, command, log, None
+        self.ours, self.adapts, self.offset = ours, adapts, offset
 
     def ask(self, *words, limit=LOAD_LIMIT):
         """The answer to one line. TooSlow (the process is ended), Failed, Skipped."""
@@ -93,14 +94,16 @@ def available(core, library, engines, log):
     import peers
     os.environ["NMS_BENCH_LIBRARY"] = str(library)
     serve = [str(core), "--serve"]
-    found = [System("gst-nms", serve, True, False, log),
-             System("gst-nms (suppressed_by)", serve + ["--suppressed-by"], True, False, log)]
+    found = [System("gst-nms", serve, log, ours=True, adapts=True),
+             System("gst-nms (suppressed_by)", serve + ["--suppressed-by"], log, ours=True,
+                    adapts=True)]
     for name in engines:
-        found.append(System(f"gst-nms ({name})", serve + ["--engine", name], True, False, log))
+        found.append(System(f"gst-nms ({name})", serve + ["--engine", name], log, ours=True))
     missing = {}
     for name, peer in peers.SYSTEMS.items():
-        system = System(name, [sys.executable, str(HERE / "worker.py"), name],
-                        peer is peers.Ours, peer.offset, log)
+        ours = peer is peers.Ours
+        system = System(name, [sys.executable, str(HERE / "worker.py"), name], log, ours=ours,
+                        adapts=ours, offset=peer.offset)
         try:
             peer().versions()
             found.append(system)
