@@ -93,15 +93,16 @@ def setting(results):
     versions = ", ".join(f"{n} {v}" for n, v in results["versions"].items())
     spread = [(row["systems"][OURS]["q3_us"] - row["systems"][OURS]["q1_us"]) / median(row, OURS)
               for row in results["rows"] if median(row, OURS)]
-    noise = f"{100 * sorted(spread)[len(spread) // 2]:.0f} %" if spread else "unknown"
+    noise = f"{100 * sorted(spread)[len(spread) // 2]:.0f} %" if spread else ""
     loads = [f"{results[k][0]:.1f}" for k in ("load_before", "load_after")]
     left_out = "".join(f" Not installed: {n}." for n in results.get("missing", {}))
+    quartiles = (f"half of our workloads have quartiles less than {noise} of the median apart"
+                 if spread else "no workloads")
     return [f"{results['date']}, commit {b['commit']}. {m['processor']}, {m['cores']} cores, "
             f"one used; {m['memory_gib']} GiB; {m['system']}; Python {m['python']}. "
             f"{b['compiler']}, {b['buildtype']} (-O{b['optimization']}). {versions}.{left_out}",
             "",
-            f"Load average {loads[0]} before and {loads[1]} after; half of our workloads have "
-            f"quartiles less than {noise} of the median apart.", ""]
+            f"Load average {loads[0]} before and {loads[1]} after; {quartiles}.", ""]
 
 
 def main_table(results):
@@ -253,16 +254,18 @@ def elements(results):
     e = results.get("elements")
     if not e:
         return []
-    rows = [[r["what"], f"{r['median_us']:.2f}", f"{r['q1_us']:.2f}", f"{r['q3_us']:.2f}"]
+    rows = [[r["what"].replace("  ", "&nbsp;&nbsp;"), f"{r['median_us']:.2f}", f"{r['q1_us']:.2f}", f"{r['q3_us']:.2f}"]
             for r in e["rows"]]
     return ["## Elements", "", f"Microseconds a buffer, GStreamer {e['gstreamer']}.", ""] + table(
         ["", "median", "quartile", "quartile"], rows)
 
 
 def markdown(results):
-    parts = [["# Benchmark", ""], setting(results), main_table(results), all_systems(results),
-             agreement(results), growth(results), extras(results), memory(results),
-             elements(results), goals(results)]
+    parts = [["# Benchmark", ""], setting(results)]
+    if results["rows"]:
+        parts += [main_table(results), all_systems(results), agreement(results), growth(results),
+                  extras(results), memory(results)]
+    parts += [elements(results), goals(results)]
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
 
 

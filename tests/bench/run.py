@@ -40,7 +40,7 @@ def arguments(argv=None):
         "NMS_BENCH_PIP (arguments for pip install), NMS_CPU (forces our instruction set).")
     p.add_argument("--output", metavar="DIR", default="output-bench", help="default output-bench/")
     p.add_argument("--only", metavar="ROWS", default="*",
-                   help="workloads, comma-separated, wildcards allowed: a,b2,1M*")
+                   help="workloads, comma-separated, wildcards allowed: a,b2,1M*; `elements` too")
     p.add_argument("--systems", metavar="NAMES", default="*", help="likewise for systems")
     p.add_argument("--quick", action="store_true", help="no large workloads, few calls")
     p.add_argument("--repeat", type=int, metavar="N", help="rounds (9; quick: 5)")
@@ -279,6 +279,7 @@ def main():
     if options.list:
         for name, row in workloads.TABLE.items():
             print(f"{name:12} {row[0]}, IoU {row[2]}" + (f", best {row[3]}" if row[3] else ""))
+        print("elements     what the elements cost a buffer")
         return 0
     build = pathlib.Path(options.build).resolve()
     output = pathlib.Path(options.output).resolve()
@@ -288,7 +289,7 @@ def main():
     except (OSError, ValueError) as e:
         say(f"run.sh: {e}")
         return 2
-    if not makers:
+    if not makers and not matches("elements", options.only):
         say("no workload is called", options.only)
         return 2
     output.mkdir(parents=True, exist_ok=True)
@@ -349,7 +350,7 @@ def measure_all(makers, systems, options, data, cpu):
 def elements(build, options):
     """What bench-elements reports, where it could be built."""
     program = build / "tests/bench/bench-elements"
-    if options.boxes or not program.exists():
+    if options.boxes or not matches("elements", options.only) or not program.exists():
         return None
     say("elements")
     command = [program, "--json"] + (["--quick"] if options.quick else [])
