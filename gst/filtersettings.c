@@ -24,7 +24,9 @@ DEFINE_ENUM (gst_nms_engine_get_type, "GstNmsEngine",
     { NMS_ENGINE_AUTO, "Pick by number of boxes and limits", "auto" },
     { NMS_ENGINE_SEQUENTIAL, "One step for each kept box; best where few are kept",
         "sequential" },
-    { NMS_ENGINE_SORTED, "Sort, then test each box against the kept ones", "sorted" })
+    { NMS_ENGINE_SORTED, "Sort, then test each box against the kept ones", "sorted" },
+    { NMS_ENGINE_SPATIAL, "Find the boxes near each kept one in a grid; best for thousands",
+        "spatial" })
 DEFINE_ENUM (gst_nms_missing_score_get_type, "GstNmsMissingScore",
     { BOX_RANK_NEIGHBORS, "Rank by the number of other boxes that each overlaps", "neighbors" },
     { BOX_RANK_AREA, "Rank by area, largest first", "area" },

@@ -5,8 +5,7 @@
  * it has seen its largest frame. One layout for every set of options: what a
  * run leaves unused is never touched, and so costs address space only.
  */
-#include "internal.h"
-#include "overlap.h"
+#include "engines/spatial.h"
 
 #include <stdlib.h>
 
@@ -49,6 +48,11 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
   COLUMN (wshare, boxes);
   COLUMN (wgroup, boxes);
   COLUMN (wpos, boxes);
+  COLUMN (quads, boxes / NMS__QUAD + 1);
+  COLUMN (place_index, boxes);
+  COLUMN (cell_begin, 2 * boxes + 4);
+  COLUMN (level, boxes);
+  COLUMN (open, boxes / NMS__QUAD + 1);
   COLUMN (kept, boxes);
   COLUMN (outcome, boxes);
   COLUMN (suppressed_by, boxes);

@@ -73,6 +73,13 @@ typedef struct nms__frame {
   int32_t *wgroup;
   uint32_t *wpos;
 
+  /* and of engine spatial alone */
+  struct nms__quad *quads;
+  int32_t *place_index;
+  uint32_t *cell_begin;
+  uint16_t *level;
+  uint8_t *open;
+
   /* results, by the caller's index */
   int32_t *kept;
   size_t kept_count;

@@ -158,8 +158,10 @@ typedef enum nms_engine {
   NMS_ENGINE_SEQUENTIAL = 1, /* the sequential grid: one step a kept box; each step
                               * suppresses its overlaps and finds the next best in
                               * one pass. Best when few boxes are kept. */
-  NMS_ENGINE_SORTED = 2      /* sorts once, then tests each box against the kept
+  NMS_ENGINE_SORTED = 2,     /* sorts once, then tests each box against the kept
                               * ones; stops at the cap. */
+  NMS_ENGINE_SPATIAL = 3     /* sorts, then tests each kept box against those around
+                              * it, which a grid finds. Best for many boxes. */
 } nms_engine;
 
 /* "auto", "sequential", ...; NULL for a number that is no engine. */

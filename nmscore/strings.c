@@ -29,6 +29,8 @@ nms_engine_name (int engine)
       return "sequential";
     case NMS_ENGINE_SORTED:
       return "sorted";
+    case NMS_ENGINE_SPATIAL:
+      return "spatial";
     default:
       return NULL;
   }

@@ -25,7 +25,7 @@ NMS_PACKAGES_MINIMAL="gcc libc6-dev meson ninja-build pkg-config
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libglib2.0-dev"
 NMS_PACKAGES_ELEMENTS="libjson-glib-dev libpango1.0-dev"
 NMS_PACKAGES_PIPELINES="python3-minimal gstreamer1.0-tools gstreamer1.0-plugins-base
-  gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly gstreamer1.0-libav
+  gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
   gstreamer1.0-opencv opencv-data opencv-doc fonts-dejavu-core"
 NMS_PACKAGES_TESTS="binutils g++ clang libclang-rt-dev llvm locales valgrind debootstrap"
 
@@ -153,7 +153,7 @@ nms_prepare ()
   fi
   export GST_PLUGIN_PATH_1_0="$NMS_PLUGIN_DIR:${GST_PLUGIN_PATH_1_0-${GST_PLUGIN_PATH-}}"
   export GST_REGISTRY="${GST_REGISTRY-$NMS_BUILD_DIR/registry-$(uname -m).bin}"
-  for element in nmsfilter boxreplay boxrecord boxoverlay facedetect x264enc; do
+  for element in nmsfilter boxreplay boxrecord boxoverlay facedetect textoverlay x264enc; do
     nms_preloaded gst-inspect-1.0 "$element" >/dev/null 2>&1 ||
       die "GStreamer does not find the element $element (the plugin's folder: $NMS_PLUGIN_DIR)"
   done

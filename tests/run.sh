@@ -194,9 +194,9 @@ installed_program ()
   local dest=$1 pc
   pc=$(dirname "$(find "$dest" -name nmscore.pc)")
   export PKG_CONFIG_LIBDIR=$pc PKG_CONFIG_SYSROOT_DIR=$dest
-  # shellcheck disable=SC2046
-  cc -Wall -Wextra -Werror -std=c11 -o "$dest/tiny" "$NMS_ROOT/tests/support/tiny.c" \
-    $(pkg-config --cflags --libs nmscore)
+  # (pkg-config escapes blanks for a shell: hence eval)
+  eval "cc -Wall -Wextra -Werror -std=c11 -o \"\$dest/tiny\" \
+    \"\$NMS_ROOT/tests/support/tiny.c\" $(pkg-config --cflags --libs nmscore)"
   LD_LIBRARY_PATH=$(dirname "$(find "$dest" -name libnmscore.so)") "$dest/tiny"
 }
 

@@ -18,6 +18,7 @@
 
 void nms__sequential (nms__frame *frame);
 void nms__sorted (nms__frame *frame);
+void nms__spatial (nms__frame *frame);
 
 /* Runs the engine asked for, or the one that suits the frame; returns which. */
 int nms__engine_run (nms__frame *frame, int engine);
@@ -36,6 +37,18 @@ nms__total_cap (const nms__frame *f)
   return cap ? cap : UINT64_MAX;
 }
 
+/* sorted sorts only a first wave of boxes where the cap is far below their
+ * number: so many for each box that the cap allows, in frames of so many. */
+#define NMS__WAVE_CANDIDATES 4
+#define NMS__WAVE_LEAST 1024
+
+static inline int
+nms__sorts_in_waves (const nms__frame *f)
+{
+  return f->count >= NMS__WAVE_LEAST
+      && nms__total_cap (f) < f->count / NMS__WAVE_CANDIDATES / 2;
+}
+
 /* The class of box `pos` if classes are counted or have options, else NULL. */
 static inline nms__class *
 nms__frame_class (const nms__frame *f, size_t pos)
@@ -44,23 +57,33 @@ nms__frame_class (const nms__frame *f, size_t pos)
 }
 
 static inline void
-nms__keep (nms__frame *f, size_t pos)
+nms__keep_index (nms__frame *f, int32_t index)
 {
-  int32_t index = f->index[pos];
   f->kept[f->kept_count++] = index;
   if (f->outcome)
     f->outcome[index] = NMS_KEPT;
 }
 
 static inline void
-nms__over_cap (nms__frame *f, size_t pos)
+nms__keep (nms__frame *f, size_t pos)
 {
-  int32_t index = f->index[pos];
+  nms__keep_index (f, f->index[pos]);
+}
+
+static inline void
+nms__over_cap_index (nms__frame *f, int32_t index)
+{
   f->over_cap_count++;
   if (f->outcome)
     f->outcome[index] = NMS_OVER_CAP;
   if (f->suppressed_by)
     f->suppressed_by[index] = -1;
+}
+
+static inline void
+nms__over_cap (nms__frame *f, size_t pos)
+{
+  nms__over_cap_index (f, f->index[pos]);
 }
 
 #endif

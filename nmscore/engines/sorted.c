@@ -32,8 +32,6 @@ first_suppressor (const nms__frame *f, const nms__columns *columns, size_t kept,
  * boxes above a pivot, which a sample of keys gives, are sorted at first, and
  * the rest if those were not enough. */
 #define WAVE_SAMPLES 64
-#define WAVE_LEAST 1024  /* boxes that make it worth while */
-#define WAVE_CANDIDATES 4 /* examined for each box that the cap allows, about */
 
 /* Sorted keys, best first, of the next boxes; `left` unsorted ones remain at
  * the start of f->packed. */
@@ -60,8 +58,8 @@ first_wave (nms__frame *f, uint64_t cap)
 {
   wave w = { NULL, 0, f->count };
 
-  if (f->count >= WAVE_LEAST && cap < f->count / WAVE_CANDIDATES / 2) {
-    uint64_t pivot = sample_pivot (f, (size_t) cap * WAVE_CANDIDATES);
+  if (nms__sorts_in_waves (f)) {
+    uint64_t pivot = sample_pivot (f, (size_t) cap * NMS__WAVE_CANDIDATES);
     w.count = f->kernels->partition (f->packed, f->count, pivot, f->packed2);
     w.left = f->count - w.count;
     w.order = nms__sort (f->packed2, f->packed + w.left, w.count);

@@ -64,6 +64,7 @@ test_names (void)
   g_assert_cmpstr (nms_engine_name (NMS_ENGINE_AUTO), ==, "auto");
   g_assert_cmpstr (nms_engine_name (NMS_ENGINE_SEQUENTIAL), ==, "sequential");
   g_assert_cmpstr (nms_engine_name (NMS_ENGINE_SORTED), ==, "sorted");
+  g_assert_cmpstr (nms_engine_name (NMS_ENGINE_SPATIAL), ==, "spatial");
   g_assert_null (nms_engine_name (-1));
   g_assert_null (nms_engine_name (INT_MAX));
   g_assert_null (nms_engine_name (INT_MIN));

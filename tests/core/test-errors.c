@@ -182,7 +182,7 @@ test_score_threshold (void)
 static void
 test_unsupported (void)
 {
-  static const uint32_t engines[] = { 3, 4, 77, 0x80000000u, UINT32_MAX };
+  static const uint32_t engines[] = { 4, 77, 0x80000000u, UINT32_MAX };
   Call call;
 
   for (size_t i = 0; i < G_N_ELEMENTS (engines); i++) {

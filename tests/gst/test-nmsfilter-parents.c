@@ -145,7 +145,7 @@ test_saved_by_the_second_look (void)
 static void
 test_paradox (void)
 {
-  static const gchar *const engines[] = { "sequential", "sorted" };
+  static const gchar *const engines[] = { "sequential", "sorted", "spatial" };
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (engines); i++) {

@@ -92,6 +92,7 @@ test_enum_numbers (void)
   } rows[] = {
     { "method", "hard", 0 }, { "metric", "iou", 0 },
     { "engine", "auto", 0 }, { "engine", "sequential", 1 }, { "engine", "sorted", 2 },
+    { "engine", "spatial", 3 },
     { "missing-score", "neighbors", 0 }, { "missing-score", "area", 1 },
     { "missing-score", "order", 2 }, { "missing-score", "drop", 3 },
     { "action", "remove", 0 }, { "action", "tag", 1 },

@@ -48,7 +48,7 @@ test_overlap (void)
 static void
 test_engines (void)
 {
-  static const gchar *const engines[] = { "auto", "sequential", "sorted" };
+  static const gchar *const engines[] = { "auto", "sequential", "sorted", "spatial" };
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (engines); i++) {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 const uint32_t enginecheck_engines[ENGINECHECK_ENGINES] = { NMS_ENGINE_AUTO,
-  NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED };
+  NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED, NMS_ENGINE_SPATIAL };
 
 __attribute__ ((format (printf, 1, 2))) static char *
 text (const char *format, ...)

@@ -9,7 +9,7 @@
 #include "reference.h"
 
 /* The engines that every check runs, NMS_ENGINE_AUTO first. */
-#define ENGINECHECK_ENGINES 3
+#define ENGINECHECK_ENGINES 4
 extern const uint32_t enginecheck_engines[ENGINECHECK_ENGINES];
 
 /* Where `result`, which must have all outputs, differs from the reference;

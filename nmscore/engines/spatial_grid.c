@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * spatial_grid: sorts boxes into cells, so that those that may exceed the
+ * limit with a given one lie in a few short runs. For any layout of ten
+ * thousand boxes to ten million.
+ *
+ * For boxes whose IoU exceeds t, in real numbers:
+ *   area     the smaller is more than t times the greater
+ *   sides    so are, on each axis, the sides
+ *   aspect   width / height differs by less than ((1 + t) / 2t)^2, which is
+ *            where crossed boxes are worst
+ *   centres  on each axis nearer than (1-t) / (1+t) times half the sum of the
+ *            sides: the best case is equal extent on the other axis
+ * Rounding in the computed IoU is below 1e-6; t is taken 1e-5 lower. With
+ * t = 0 only the last one remains: nearer than half the sum.
+ *
+ * Hence levels by area and aspect, each a grid with cells as large as such a
+ * box sees far; one box asks two or three rows of one or two levels. Cells are
+ * numbered row by row and wrap around at about the number of boxes: memory is
+ * bounded whatever the coordinates, and what falls together by wrapping costs
+ * tests, not correctness. The boxes of a cell, and of the next cells of the
+ * row, are neighbours in memory. Boxes without area take no part.
+ */
+#include "spatial.h"
+
+#include <math.h>
+
+#define SAMPLE 64           /* boxes looked at to place the levels and rows */
+#define AHEAD 16            /* boxes whose places are fetched meanwhile */
+#define MEAN_SAMPLE 4096    /* and to choose the size of cells */
+#define STEPS_PER_OCTAVE 8  /* of nms__grid.size_of */
+#define LITTLE 0.25f        /* limits below this say little about sides */
+#define INFINITE_STEP 2040  /* no area reaches this one */
+#define ASPECT_OCTAVES 6    /* of a class of aspect */
+
+/* Cell sides, in units of the reach of a mean box (both ways). Rows are asked
+ * one by one, the cells of a row at once. */
+#define CELL_X 0.25
+#define CELL_Y 1.5
+
+static void
+set_reach (nms__reach *r, const nms__bounds *bounds)
+{
+  /* the factor is that of the lowest limit, or less; 0: any overlap counts */
+  const double factor = bounds->factor;
+  const double t = factor / (1.0 - factor) * (1.0 - 1e-5);
+  const double aspect = 2.0 * t / (1.0 + t) * (2.0 * t / (1.0 + t)) * (1.0 - 1e-5);
+
+  r->least_area = (float) t;
+  r->most_area = t > 0.0 ? (float) (1.0 / t) : INFINITY;
+  r->least_aspect = (float) aspect;
+  r->most_aspect = aspect > 0.0 ? (float) (1.0 / aspect) : INFINITY;
+  r->most_side = r->most_area;
+  r->distance = 0.5 * (t < 1.0 ? (1.0 - t) / (1.0 + t) : 0.0) * (1.0 + 1e-5);
+}
+
+static inline int
+has_area (float w, float h)
+{
+  return w > NMS__LEAST_EXTENT && h > NMS__LEAST_EXTENT;
+}
+
+static void
+insert_sorted (double *values, size_t n, double value)
+{
+  size_t i = n;
+  for (; i > 0 && values[i - 1] > value; i--)
+    values[i] = values[i - 1];
+  values[i] = value;
+}
+
+/* Of some boxes: the areas, in steps of size_of, least, most and in the middle;
+ * and where all but the outermost centres are. */
+typedef struct sample {
+  int least, middle, most;
+} sample;
+
+static sample
+take_sample (nms__grid *g, const nms__frame *f)
+{
+  double size[SAMPLE], x[SAMPLE], y[SAMPLE];
+  size_t n = 0;
+  const size_t stride = f->count / SAMPLE + 1;
+
+  for (size_t i = 0; i < f->count; i += stride) {
+    if (!has_area (f->x2[i] - f->x1[i], f->y2[i] - f->y1[i]))
+      continue;
+    insert_sorted (size, n, nms__float_bits (nms__area (f->x1[i], f->y1[i], f->x2[i],
+        f->y2[i])) >> 20);
+    insert_sorted (x, n, 0.5 * ((double) f->x1[i] + f->x2[i]));
+    insert_sorted (y, n, 0.5 * ((double) f->y1[i] + f->y2[i]));
+    n++;
+  }
+  g->x_span = g->y_span = 0.0;
+  if (!n)
+    return (sample) { 0, 0, 0 };
+  const size_t out = n / 32;
+  g->x_span = (x[n - 1 - out] - x[out]) * 1.1;
+  g->y_span = (y[n - 1 - out] - y[out]) * 1.1;
+  return (sample) { (int) size[0], (int) (size[n - 1 - out] + size[out]) / 2, (int) size[n - 1] };
+}
+
+/* Classes of area as wide as eight times the reach, so that most boxes ask one
+ * of them; where that is too wide, narrow ones, which bound the sides. The
+ * middle of the sample is in the middle of one. */
+static void
+set_size_classes (nms__grid *g, sample s)
+{
+  const float t = g->reach.least_area;
+  int width = 6 * STEPS_PER_OCTAVE;
+
+  if (t > LITTLE)
+    width = (int) ((nms__float_bits (1.0f) - nms__float_bits (t)) >> 20) * STEPS_PER_OCTAVE;
+  if (width < (s.most - s.least) / (NMS__SIZES - 4) + 1)
+    width = (s.most - s.least) / (NMS__SIZES - 4) + 1;
+  if (width < 2)
+    width = 2;
+  /* the classes at both ends take what the sample did not show */
+  int begin = s.middle - width / 2;
+  while (begin > s.least)
+    begin -= width;
+  begin -= width * ((NMS__SIZES - (s.most - begin) / width) / 2);
+  g->size_begin = begin;
+  g->size_width = width;
+  for (int i = 0; i < 2048; i++) {
+    int class = i < begin ? 0 : (i - begin) / width;
+    g->size_of[i] = (uint8_t) (class < NMS__SIZES ? class : NMS__SIZES - 1);
+  }
+}
+
+/* The middle class is 2^-3 .. 2^3. */
+static void
+set_aspect_classes (nms__grid *g)
+{
+  for (int i = 0; i < 256; i++) {
+    int octave = i - 127 + ASPECT_OCTAVES / 2 + ASPECT_OCTAVES * (NMS__ASPECTS / 2);
+    int class = octave < 0 ? 0 : octave / ASPECT_OCTAVES;
+    g->aspect_of[i] = (uint8_t) (class < NMS__ASPECTS ? class : NMS__ASPECTS - 1);
+  }
+}
+
+#define NO_LEVEL UINT16_MAX
+
+/* Whether the box meets only boxes that the limit of their class protects: no
+ * IoU exceeds 1. */
+static inline int
+stands_apart (const nms__frame *f, size_t i)
+{
+  return f->slot && f->group && nms__candidate_limit (f, i) > 1.0;
+}
+
+/* Which level each box belongs to, and how many belong to each. */
+static void
+count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
+{
+  const size_t stride_mask = f->count / MEAN_SAMPLE;
+  size_t next_sample = 0;
+
+  if (!f->slot && f->settings->limit > 1.0) { /* nothing exceeds */
+    memset (level_of, 0xff, f->count * sizeof *level_of);
+    return;
+  }
+  for (size_t i = 0; i < f->count; i++) {
+    float w = f->x2[i] - f->x1[i], h = f->y2[i] - f->y1[i];
+    if (!has_area (w, h) || stands_apart (f, i)) {
+      level_of[i] = NO_LEVEL;
+      continue;
+    }
+    unsigned size = nms__size_class (g, w * h);
+    unsigned aspect = nms__aspect_class (g, w / h);
+    unsigned number = size * NMS__ASPECTS + aspect;
+    nms__level *l = &g->level[number];
+    level_of[i] = (uint16_t) number;
+    if (i >= next_sample || !(g->occupied[size] >> aspect & 1)) {
+      g->occupied[size] |= (uint16_t) (1u << aspect);
+      l->mean_w += w; /* sums until set_levels */
+      l->mean_h += h;
+      l->most_w += 1.0f;
+      next_sample = i + stride_mask + 1;
+    }
+    l->count[i & 1]++;
+  }
+}
+
+static float
+float_of_bits (uint32_t bits)
+{
+  float value;
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
+/* Of two. */
+static double
+power (int octaves)
+{
+  return (double) float_of_bits ((uint32_t) (127 + octaves) << 23);
+}
+
+/* The largest sides that area and aspect of a level allow: 2^-3 .. 2^3 is the
+ * middle class of aspect. */
+static void
+set_most_sides (const nms__grid *g, nms__level *l, unsigned size, unsigned aspect)
+{
+  const int octave = ASPECT_OCTAVES * ((int) aspect - NMS__ASPECTS / 2) - ASPECT_OCTAVES / 2;
+  const double slack = 1.0 + 1e-5;
+  double area = INFINITY, wide = INFINITY, high = INFINITY;
+
+  if (size < NMS__SIZES - 1) {
+    int step = g->size_begin + g->size_width * ((int) size + 1);
+    if (step < INFINITE_STEP)
+      area = (double) float_of_bits ((uint32_t) step << 20) * slack;
+  }
+  if (aspect < NMS__ASPECTS - 1)
+    wide = power (octave + ASPECT_OCTAVES) * slack;
+  if (aspect > 0)
+    high = power (-octave) * slack;
+  wide = sqrt (area * wide);
+  high = sqrt (area * high);
+  l->most_w = (float) wide;
+  l->most_h = (float) high;
+}
+
+/* The largest sides there are: worth a pass where they alone say how far a box
+ * sees, because the limit says nothing. */
+static void
+find_most_sides (nms__grid *g, const nms__frame *f, const uint16_t *level_of)
+{
+  for (size_t i = 0; i < f->count; i++) {
+    if (level_of[i] == NO_LEVEL)
+      continue;
+    nms__level *l = &g->level[level_of[i]];
+    float w = f->x2[i] - f->x1[i], h = f->y2[i] - f->y1[i];
+    l->most_w = w > l->most_w ? w : l->most_w;
+    l->most_h = h > l->most_h ? h : l->most_h;
+  }
+}
+
+static uint32_t
+power_of_two (uint32_t n)
+{
+  uint32_t p = 1;
+  while (p < n)
+    p *= 2;
+  return p;
+}
+
+static void
+set_level (nms__grid *g, nms__level *l)
+{
+  const uint32_t count = l->count[0] + l->count[1];
+  const double samples = l->most_w;
+  const double reach = g->reach.distance * (1.0 + 1.0 / (double) g->reach.least_area);
+  /* at the least a 1024th of a box, at the most some boxes */
+  const double both = reach > 0x1p-10 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-9;
+
+  l->mean_w = (float) (l->mean_w / samples);
+  l->mean_h = (float) (l->mean_h / samples);
+  l->per[0] = 1.0 / (CELL_X * both * (double) l->mean_w);
+  l->per[1] = 1.0 / (CELL_Y * both * (double) l->mean_h);
+  double columns = g->x_span * l->per[0];
+  l->columns = (uint64_t) (columns < 0x1p40 ? columns : 0x1p40) + 3;
+  l->mask = power_of_two (count) - 1;
+  l->first = g->cells;
+  g->cells += l->mask + 1;
+}
+
+static void
+set_levels (nms__grid *g)
+{
+  g->cells = 0;
+  for (unsigned size = 0; size < NMS__SIZES; size++)
+    for (unsigned a = 0; a < NMS__ASPECTS; a++)
+      if (g->occupied[size] >> a & 1) {
+        nms__level *l = &g->level[size * NMS__ASPECTS + a];
+        set_level (g, l);
+        if (g->reach.least_area < LITTLE)
+          l->most_w = l->most_h = 0.0f; /* find_most_sides */
+        else
+          set_most_sides (g, l, size, a);
+      }
+}
+
+/* The cell of each box, and in begin[cell + 2] how many boxes it has; boxes
+ * without area come behind the last cell. */
+static void
+count_cells (nms__grid *g, const nms__frame *f, const uint16_t *level_of, uint32_t *cell_of)
+{
+  for (size_t i = 0; i < f->count; i++) {
+    uint32_t cell = g->cells;
+    if (level_of[i] != NO_LEVEL) {
+      const nms__level *l = &g->level[level_of[i]];
+      const double middle[2] = { 0.5 * ((double) f->x1[i] + (double) f->x2[i]),
+        0.5 * ((double) f->y1[i] + (double) f->y2[i]) };
+      uint64_t number = nms__cell_along (middle[1] * l->per[1]) * l->columns
+          + nms__cell_along (middle[0] * l->per[0]);
+      if (f->group)
+        number += nms__group_shift (f->group[i]);
+      cell = l->first + ((uint32_t) number & l->mask);
+    }
+    cell_of[i] = cell;
+    g->begin[cell + 2]++;
+  }
+}
+
+static inline void
+place_box (nms__grid *g, nms__frame *f, size_t i, uint32_t cell)
+{
+  const uint32_t at = g->begin[cell + 1]++;
+  nms__quad *q = &g->quads[at / NMS__QUAD];
+  const unsigned lane = at % NMS__QUAD;
+
+  q->x1[lane] = f->x1[i];
+  q->y1[lane] = f->y1[i];
+  q->x2[lane] = f->x2[i];
+  q->y2[lane] = f->y2[i];
+  g->index[at] = f->index[i];
+  if (g->group)
+    g->group[at] = f->group[i];
+  if (g->slot)
+    g->slot[at] = f->slot[i];
+  f->packed[i] = nms__pack ((uint32_t) (f->packed[i] >> 32), at);
+}
+
+/* The cells come in any order: the places of boxes to come are fetched ahead,
+ * about where they will be. */
+static void
+place_all (nms__grid *g, nms__frame *f, const uint32_t *cell_of)
+{
+  const size_t ahead = f->count > 2 * AHEAD ? f->count - 2 * AHEAD : 0;
+  size_t i = 0;
+
+  for (; i < ahead; i++) {
+    const uint32_t at = g->begin[cell_of[i + AHEAD] + 1];
+    __builtin_prefetch (&g->begin[cell_of[i + 2 * AHEAD] + 1], 1);
+    __builtin_prefetch (&g->quads[at / NMS__QUAD], 1);
+    __builtin_prefetch (&g->index[at], 1);
+    place_box (g, f, i, cell_of[i]);
+  }
+  for (; i < f->count; i++)
+    place_box (g, f, i, cell_of[i]);
+}
+
+static void
+open_all (nms__grid *g, size_t count)
+{
+  const size_t whole = count / NMS__QUAD, rest = count % NMS__QUAD;
+
+  memset (g->open, (1 << NMS__QUAD) - 1, whole);
+  if (rest)
+    g->open[whole] = (uint8_t) ((1 << rest) - 1);
+}
+
+void
+nms__grid_build (nms__grid *g, nms__frame *f)
+{
+  uint16_t *level_of = f->level;
+  uint32_t *cell_of = f->wpos;
+
+  memset (g->occupied, 0, sizeof g->occupied);
+  memset (g->level, 0, sizeof g->level);
+  g->quads = f->quads;
+  g->group = f->group ? f->wgroup : NULL;
+  g->index = f->place_index;
+  g->slot = f->slot ? (uint32_t *) f->wshare : NULL;
+  g->open = f->open;
+  g->begin = f->cell_begin;
+  set_reach (&g->reach, &f->settings->bounds);
+  set_size_classes (g, take_sample (g, f));
+  set_aspect_classes (g);
+  count_levels (g, f, level_of);
+  set_levels (g);
+  if (g->reach.least_area < LITTLE)
+    find_most_sides (g, f, level_of);
+
+  memset (g->begin, 0, ((size_t) g->cells + 3) * sizeof *g->begin);
+  count_cells (g, f, level_of, cell_of);
+  for (uint32_t c = 0; c <= g->cells; c++)
+    g->begin[c + 1] += g->begin[c];
+  g->in_cells = g->begin[g->cells + 1];
+  /* the lanes behind the last box are read, never used */
+  memset (&g->quads[f->count / NMS__QUAD], 0, sizeof *g->quads);
+  place_all (g, f, cell_of);
+  open_all (g, f->count);
+}
