@@ -413,6 +413,8 @@ gst_nms_filter_start (GstBaseTransform * trans)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Out of memory."), (NULL));
     return FALSE;
   }
+  if (nms_cpu_refusal ())
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_cpu_refusal ()), (NULL));
   self->width = self->height = 0;
   new_stream (self);
   filter_span_begin (&self->span);

@@ -23,6 +23,8 @@ Without a STAGE: the stages of the first list; with --all: those of both.
             into a prefix and used from there
   clang     built by clang; core and elements' suites
   install   installed below a folder; a program and a pipeline that use it
+  levels    the core suite at each instruction set below the best, which the
+            others use; the elements' suite in plain C
 
   valgrind  the core suite under valgrind
   fuzz      each fuzzer for NMS_FUZZ_SECONDS (60), starting from its corpus
@@ -34,7 +36,7 @@ END
 
 . "$(dirname "$0")/../pipelines/common.sh"
 
-STAGES="release locale leaks asan minimal clang install"
+STAGES="release locale leaks asan minimal clang install levels"
 SLOW_STAGES="valgrind fuzz fresh"
 
 passed=0 failed=0 skipped=0 failures=() start=$SECONDS
@@ -211,6 +213,31 @@ stage_install ()
   check "the plugin has all four elements" installed_elements "$lib" \
     boxoverlay boxrecord boxreplay nmsfilter
   check "a program compiles with pkg-config and runs" installed_program "$dest"
+}
+
+# NMS_CPU=LEVEL: is it obeyed here?
+level_runs () { NMS_CPU=$1 "$NMS_BUILD_DIR/release/tests/core/test-levels" --print-level |
+  grep -q "(obeyed)"; }
+
+stage_levels ()
+{
+  local level
+  build_release || return 0
+  case $(uname -m) in
+    x86_64) set -- scalar sse2 avx2 ;;
+    *) set -- scalar ;;
+  esac
+  for level; do
+    if ! level_runs "$level"; then
+      result skip "levels: $level, which this processor lacks"
+      continue
+    fi
+    stage="levels-$level"
+    NMS_CPU=$level suites release --suite core
+  done
+  stage=levels-scalar
+  NMS_CPU=scalar suites release --suite gst
+  stage=levels
 }
 
 stage_valgrind ()

@@ -37,7 +37,7 @@ has_sse2 (void)
 static int
 has_avx2 (void)
 {
-  return __builtin_cpu_supports ("avx2");
+  return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("bmi2");
 }
 
 static int

@@ -244,7 +244,7 @@ static size_t
 partition (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top)
 {
   size_t i = 0, moved = 0;
-#if defined(HAVE_SQUEEZE_LANES)
+#if defined(HAVE_PARTITION_KEYS)
   for (; i + 8 <= count; i += 8)
     moved += partition_keys (keys + i, pivot, top + moved, keys + i - moved);
 #endif

@@ -10,8 +10,8 @@
  *   vf, vm          floats, mask of a comparison
  *   v_load          from any alignment
  *   m_bits          bit i: lane i of a mask
- *   best_of_block   below
- *   squeeze_lanes   below
+ *   rows_to_columns, best_of_block, squeeze_lanes, squeeze_keys,
+ *   partition_keys   see where they are; those with a HAVE_... are optional
  */
 #ifndef NMS_LANES_H
 #define NMS_LANES_H
@@ -68,6 +68,7 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
 
 /* The greatest of the block's 64 keys whose bit in `living` is set, which is
  * not 0, and its bit's number. */
+#define HAVE_BEST_OF_BLOCK
 INLINE uint64_t
 best_of_block (const uint64_t *key, uint64_t living, unsigned *at)
 {
@@ -108,6 +109,7 @@ squeeze_keys (uint64_t *to, const uint64_t *from, unsigned keep)
 
 /* Eight keys: those at least `pivot` to `top`, the others to `rest`; returns
  * how many went to `top`. May write eight to both. */
+#define HAVE_PARTITION_KEYS
 INLINE size_t
 partition_keys (const uint64_t *from, uint64_t pivot, uint64_t *top, uint64_t *rest)
 {
@@ -166,6 +168,75 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
   _mm256_storeu_ps (c1, _mm256_shuffle_ps (ab_low, cd_low, 0xee));
   _mm256_storeu_ps (c2, _mm256_shuffle_ps (ab_high, cd_high, 0x44));
   _mm256_storeu_ps (c3, _mm256_shuffle_ps (ab_high, cd_high, 0xee));
+}
+
+/* Lane i of a vector of four keys, for bit i of `mask`. */
+INLINE __m256i
+four_lanes (unsigned mask)
+{
+  const __m256i bit = _mm256_setr_epi64x (1, 2, 4, 8);
+  return _mm256_cmpeq_epi64 (_mm256_and_si256 (_mm256_set1_epi64x ((long long) mask), bit), bit);
+}
+
+#define HAVE_BEST_OF_BLOCK
+INLINE uint64_t
+best_of_block (const uint64_t *key, uint64_t living, unsigned *at)
+{
+  /* signed comparisons are all there is: shifted by the sign bit, 0 is least */
+  const __m256i sign = _mm256_set1_epi64x ((long long) 0x8000000000000000u);
+  __m256i best = sign, number = _mm256_setzero_si256 (), best_number = number;
+  const __m256i one = _mm256_set1_epi64x (1);
+
+  for (int i = 0; living; i += 4, living >>= 4) {
+    __m256i v = _mm256_loadu_si256 ((const __m256i *) (key + i));
+    v = _mm256_xor_si256 (_mm256_and_si256 (v, four_lanes (living & 15)), sign);
+    __m256i more = _mm256_cmpgt_epi64 (v, best);
+    best = _mm256_blendv_epi8 (best, v, more);
+    best_number = _mm256_blendv_epi8 (best_number, number, more);
+    number = _mm256_add_epi64 (number, one);
+  }
+  uint64_t keys[4], numbers[4];
+  unsigned lane = 0;
+  _mm256_storeu_si256 ((__m256i *) keys, _mm256_xor_si256 (best, sign));
+  _mm256_storeu_si256 ((__m256i *) numbers, best_number);
+  for (unsigned i = 1; i < 4; i++)
+    lane = keys[i] > keys[lane] ? i : lane;
+  *at = (unsigned) numbers[lane] * 4 + lane;
+  return keys[lane];
+}
+
+/* The indices, a byte each, of the bits that are set in the eight of `keep`. */
+INLINE __m256i
+squeeze_order (unsigned keep)
+{
+  uint64_t bytes = _pdep_u64 (keep, 0x0101010101010101u) * 0xff;
+  uint64_t order = _pext_u64 (0x0706050403020100u, bytes);
+  return _mm256_cvtepu8_epi32 (_mm_cvtsi64_si128 ((long long) order));
+}
+
+#define HAVE_SQUEEZE_LANES
+INLINE void
+squeeze_lanes (float *to, const float *from, unsigned keep)
+{
+  __m256 v = _mm256_loadu_ps (from);
+  _mm256_storeu_ps (to, _mm256_permutevar8x32_ps (v, squeeze_order (keep)));
+}
+
+/* Four keys, as pairs of lanes. */
+INLINE __m256i
+squeeze_four (__m256i v, unsigned keep)
+{
+  return _mm256_permutevar8x32_epi32 (v, squeeze_order (_pdep_u32 (keep, 0x55) * 3));
+}
+
+INLINE void
+squeeze_keys (uint64_t *to, const uint64_t *from, unsigned keep)
+{
+  __m256i a = _mm256_loadu_si256 ((const __m256i *) from);
+  __m256i b = _mm256_loadu_si256 ((const __m256i *) (from + 4));
+  _mm256_storeu_si256 ((__m256i *) to, squeeze_four (a, keep & 15));
+  _mm256_storeu_si256 ((__m256i *) (to + __builtin_popcount (keep & 15)),
+      squeeze_four (b, keep >> 4));
 }
 
 /* ------------------------------------------------------------------- SSE2 */
@@ -283,7 +354,7 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
 #error "define one NMS__ISA_..."
 #endif
 
-#if !defined(NMS__ISA_avx512)
+#if !defined(HAVE_BEST_OF_BLOCK)
 INLINE uint64_t
 best_of_block (const uint64_t *key, uint64_t living, unsigned *at)
 {

@@ -311,9 +311,69 @@ test_element (void)
   gst_object_unref (factory);
 }
 
+/* NMS_CPU is read once in a process: the program runs itself again for it. */
+static void
+print_start (void)
+{
+  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=1 ! nmsfilter ! fakesink",
+      NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  GError *error = NULL;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 30 * GST_SECOND,
+      GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  if (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
+    gst_message_parse_warning (message, &error, NULL);
+    g_print ("warning: %s\n", error->message);
+    g_error_free (error);
+  } else {
+    g_print ("%s\n", message ? GST_MESSAGE_TYPE_NAME (message) : "nothing");
+  }
+  g_clear_pointer (&message, gst_message_unref);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+
+static gchar *
+start_with_cpu (const gchar * level)
+{
+  gchar **environment = g_environ_setenv (g_get_environ (), "NMS_CPU", level, TRUE);
+  gchar *self = g_file_read_link ("/proc/self/exe", NULL);
+  gchar *argv[] = { self, (gchar *) "--print-start", NULL };
+  gchar *output = NULL;
+  gint status;
+
+  g_assert_true (g_spawn_sync (NULL, argv, environment, 0, NULL, NULL, &output, NULL, &status,
+          NULL));
+  g_assert_cmpint (status, ==, 0);
+  g_free (self);
+  g_strfreev (environment);
+  return output;
+}
+
+static void
+test_impossible_cpu (void)
+{
+  gchar *fast = start_with_cpu ("fast"), *scalar = start_with_cpu ("scalar");
+
+  g_assert_true (g_str_has_prefix (fast, "warning: NMS_CPU=fast: unknown"));
+  g_assert_cmpstr (scalar, ==, "eos\n");
+  g_free (fast);
+  g_free (scalar);
+}
+
 int
 main (int argc, char **argv)
 {
+  if (argc > 1 && g_str_equal (argv[1], "--print-start")) {
+    gst_init (NULL, NULL);
+    print_start ();
+    gst_deinit ();
+    return 0;
+  }
   g_test_init (&argc, &argv, NULL);
   gst_init (&argc, &argv);
   g_test_add_func ("/nmsfilter/properties/defaults", test_defaults);
@@ -326,5 +386,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nmsfilter/properties/control-source-after-seek",
       test_control_source_after_seek);
   g_test_add_func ("/nmsfilter/properties/element", test_element);
+  g_test_add_func ("/nmsfilter/properties/impossible-cpu", test_impossible_cpu);
   return run_tests ();
 }
