@@ -223,7 +223,8 @@ def memory(results):
     return ["## Memory", "", f"Bytes a box by which the first call raises a new process's peak "
             f"of resident memory, {m['row']}, {count_text(m['n'])} boxes. The boxes themselves, "
             "20 bytes each, are not in it; what a system compiles or loads at its first call "
-            "is. Without those whose call takes over 5 s.", ""] + table(["", "bytes a box"], rows)
+            "is. Without those whose call takes over 5 s.",
+            ""] + table(["", "bytes a box"], rows)
 
 
 def verdict(value, goal):
