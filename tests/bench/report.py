@@ -255,8 +255,8 @@ def elements(results):
     e = results.get("elements")
     if not e:
         return []
-    rows = [[r["what"].replace("  ", "&nbsp;&nbsp;"), f"{r['median_us']:.2f}", f"{r['q1_us']:.2f}", f"{r['q3_us']:.2f}"]
-            for r in e["rows"]]
+    rows = [[r["what"].replace("  ", "&nbsp;&nbsp;")] +
+            [f"{r[k]:.2f}" for k in ("median_us", "q1_us", "q3_us")] for r in e["rows"]]
     return ["## Elements", "", f"Microseconds a buffer, GStreamer {e['gstreamer']}.", ""] + table(
         ["", "median", "quartile", "quartile"], rows)
 
