@@ -4,6 +4,17 @@
 
 #include <string.h>
 
+/* Numbers are compared by their bits: where other code in the process has left
+ * flush-to-zero on, the smallest ones would equal 0. */
+static inline guint64
+bits_of (gdouble number)
+{
+  guint64 bits;
+
+  memcpy (&bits, &number, sizeof bits);
+  return bits;
+}
+
 void
 box_text_append_double (GString * out, gdouble number)
 {
@@ -11,11 +22,11 @@ box_text_append_double (GString * out, gdouble number)
   gchar buffer[G_ASCII_DTOSTR_BUF_SIZE];
   guint i;
 
-  if (number == 0.0)
+  if (bits_of (number) << 1 == 0)
     number = 0.0;               /* without its sign: JSON readers lose it */
   for (i = 0; i < G_N_ELEMENTS (formats); i++) {
     g_ascii_formatd (buffer, sizeof buffer, formats[i], number);
-    if (g_ascii_strtod (buffer, NULL) == number)
+    if (bits_of (g_ascii_strtod (buffer, NULL)) == bits_of (number))
       break;
   }
   g_string_append (out, buffer);

@@ -3,6 +3,9 @@
 #include <gst/check/gstcheck.h>
 #include <math.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include "boxlines.h"
 #include "boxtext.h"
@@ -324,6 +327,25 @@ GST_START_TEST (numbers_are_short_and_exact)
 }
 
 GST_END_TEST;
+
+#ifdef __SSE2__
+/* As a library that was built with fast-math leaves a process. */
+GST_START_TEST (numbers_are_exact_under_flush_to_zero)
+{
+  const unsigned int mode = _mm_getcsr ();
+  GString *text = g_string_new (NULL);
+
+  _mm_setcsr (mode | 0x8040);
+  box_text_append_double (text, 5e-324);
+  g_string_append_c (text, ' ');
+  box_text_append_double (text, 1e-310);
+  _mm_setcsr (mode);
+  fail_unless_equals_string (text->str, "4.94065645841247e-324 1e-310");
+  g_string_free (text, TRUE);
+}
+
+GST_END_TEST;
+#endif
 
 GST_START_TEST (strings_are_escaped)
 {
@@ -661,6 +683,9 @@ boxlines_suite (void)
   tcase_add_test (tc, nesting_is_bounded);
   tcase_add_test (tc, many_boxes);
   tcase_add_test (tc, numbers_are_short_and_exact);
+#ifdef __SSE2__
+  tcase_add_test (tc, numbers_are_exact_under_flush_to_zero);
+#endif
   tcase_add_test (tc, strings_are_escaped);
   tcase_add_test (tc, not_a_number_is_left_out);
   tcase_add_test (tc, boxes_fit_the_caps);
