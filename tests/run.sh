@@ -80,7 +80,8 @@ suites ()
   local name=$1 base="run-$stage" record line
   shift
   rm -f "$NMS_BUILD_DIR/$name/meson-logs/$base"*
-  meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --logbase "$base" --print-errorlogs \
+  CK_TIMEOUT_MULTIPLIER="${NMS_TIMEOUT_MULTIPLIER:-4}" \
+    meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --logbase "$base" --print-errorlogs \
     --timeout-multiplier "${NMS_TIMEOUT_MULTIPLIER:-4}" "$@" \
     >"$NMS_BUILD_DIR/$name-$stage.log" 2>&1 </dev/null || true
   # (meson adds a wrapper's name to the file's)
@@ -156,7 +157,8 @@ stage_asan ()
     GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/support/scanner.sh" \
     ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=10 \
     LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/support/lsan.supp":print_suppressions=0 \
-    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 suites asan $(no_suites rules)
+    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 CK_TIMEOUT_MULTIPLIER=5 \
+    suites asan $(no_suites rules)
 }
 
 stage_minimal ()
@@ -196,23 +198,24 @@ installed_program ()
   local dest=$1 pc
   pc=$(dirname "$(find "$dest" -name nmscore.pc)")
   export PKG_CONFIG_LIBDIR=$pc PKG_CONFIG_SYSROOT_DIR=$dest
-  # (pkg-config escapes blanks for a shell: hence eval)
-  eval "cc -Wall -Wextra -Werror -std=c11 -o \"\$dest/tiny\" \
-    \"\$NMS_ROOT/tests/support/tiny.c\" $(pkg-config --cflags --libs nmscore)"
+  # shellcheck disable=SC2046
+  cc -Wall -Wextra -Werror -std=c11 -o "$dest/tiny" "$NMS_ROOT/tests/support/tiny.c" \
+    $(pkg-config --cflags --libs nmscore)
   LD_LIBRARY_PATH=$(dirname "$(find "$dest" -name libnmscore.so)") "$dest/tiny"
 }
 
 stage_install ()
 {
-  local dest="$NMS_BUILD_DIR/destdir" lib
+  local dest lib
   build_release || return 0
-  rm -rf "$dest"
+  dest=$(mktemp -d) # pkg-config copes with no blank in the path of a sysroot
   check "install below a folder" meson install -C "$NMS_BUILD_DIR/release" --no-rebuild \
     --destdir "$dest" || return 0
   lib=$(dirname "$(find "$dest" -name libgstnms.so | head -n 1)")
   check "the plugin has all four elements" installed_elements "$lib" \
     boxoverlay boxrecord boxreplay nmsfilter
   check "a program compiles with pkg-config and runs" installed_program "$dest"
+  rm -rf "$dest"
 }
 
 # NMS_CPU=LEVEL: is it obeyed here?
@@ -276,45 +279,53 @@ stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/
 
 # --------------------------------------------------------------------------
 
-wanted=()
-for argument; do
-  case $argument in
-    -h | --help) usage; exit 0 ;;
-    --all) wanted+=($STAGES $SLOW_STAGES) ;;
-    -*) die "unknown option '$argument' (--help lists them)" ;;
-    *)
-      declare -F "stage_$argument" >/dev/null || die "unknown stage '$argument' (--help lists them)"
-      wanted+=("$argument")
-      ;;
-  esac
-done
-[ ${#wanted[@]} -gt 0 ] || wanted=($STAGES)
+main ()
+{
+  local argument name line
+  wanted=()
+  for argument; do
+    case $argument in
+      -h | --help) usage; exit 0 ;;
+      --all) wanted+=($STAGES $SLOW_STAGES) ;;
+      -*) die "unknown option '$argument' (--help lists them)" ;;
+      *)
+        declare -F "stage_$argument" >/dev/null ||
+          die "unknown stage '$argument' (--help lists them)"
+        wanted+=("$argument")
+        ;;
+    esac
+  done
+  [ ${#wanted[@]} -gt 0 ] || wanted=($STAGES)
 
-nms_build_dir
-unset NMS_PLUGIN_DIR NMS_INSTALL DISPLAY WAYLAND_DISPLAY
-export LC_ALL=C.UTF-8
-stage=install
-# shellcheck disable=SC2086
-if ! (nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES \
-  $NMS_PACKAGES_TESTS); then
-  say "0 passed, 1 failed"
-  exit 1
-fi
+  nms_build_dir
+  unset NMS_PLUGIN_DIR NMS_INSTALL DISPLAY WAYLAND_DISPLAY
+  export LC_ALL=C.UTF-8
+  stage=install
+  # shellcheck disable=SC2086
+  if ! (nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES \
+    $NMS_PACKAGES_TESTS); then
+    say "0 passed, 1 failed"
+    exit 1
+  fi
 
-for stage in "${wanted[@]}"; do
-  stage_start=$SECONDS before=$passed before_failed=$failed
-  say "== $stage"
-  "stage_$stage"
-  say "   $((passed - before)) passed, $((failed - before_failed)) failed," \
-    "in $((SECONDS - stage_start)) s"
-done
+  for stage in "${wanted[@]}"; do
+    stage_start=$SECONDS before=$passed before_failed=$failed
+    say "== $stage"
+    "stage_$stage"
+    say "   $((passed - before)) passed, $((failed - before_failed)) failed," \
+      "in $((SECONDS - stage_start)) s"
+  done
 
-say ""
-for name in ${failures[@]+"${failures[@]}"}; do
-  say "FAILED  $name"
-done
-say "Took $((SECONDS - start)) s."
-line="$passed passed, $failed failed"
-[ "$skipped" = 0 ] || line="$line, $skipped skipped"
-say "$line"
-[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+  say ""
+  for name in ${failures[@]+"${failures[@]}"}; do
+    say "FAILED  $name"
+  done
+  say "Took $((SECONDS - start)) s."
+  line="$passed passed, $failed failed"
+  [ "$skipped" = 0 ] || line="$line, $skipped skipped"
+  say "$line"
+  [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
+
+# (all of it is read before it starts: this file may change while it runs)
+main "$@"; exit

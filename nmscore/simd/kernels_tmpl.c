@@ -83,7 +83,7 @@ INLINE uint64_t
 screen_block (const nms__columns *c, size_t first, size_t n, const wide *b, int grouped)
 {
   uint64_t bits = 0;
-  if (n > NMS__BLOCK / 2) {
+  if (LANES > 1 && n > NMS__BLOCK / 2) {
 #pragma GCC unroll 16
     for (size_t i = 0; i < NMS__BLOCK; i += LANES)
       bits |= m_bits (screen_lanes (c, first + i, b, grouped)) << i;

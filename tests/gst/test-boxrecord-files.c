@@ -450,7 +450,7 @@ GST_START_TEST (the_signal_works_from_python)
       "  sys.exit (77)\n"
       "Gst.init (None)\n"
       "p = Gst.parse_launch ('videotestsrc num-buffers=2 ! video/x-raw,width=32,height=32,'\n"
-      "    'framerate=10/1 ! boxreplay location=%s ! boxrecord emit-signals=true name=r ! '\n"
+      "    'framerate=10/1 ! boxreplay location=\"%s\" ! boxrecord emit-signals=true name=r ! '\n"
       "    'fakesink' % sys.argv[1])\n"
       "seen = []\n"
       "def on_boxes (element, buffer, s):\n"

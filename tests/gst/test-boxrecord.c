@@ -74,7 +74,7 @@ count_messages (GstBus * bus, GstMessageType type)
 GST_START_TEST (frames_become_lines)
 {
   gchar *path = text_file_path ("out.jsonl");
-  GstHarness *h = harness (NULL, CAPS, "boxrecord location=%s", path);
+  GstHarness *h = harness (NULL, CAPS, "boxrecord location=\"%s\"", path);
   GstBuffer *buffer = new_buffer (0);
   GstVideoRegionOfInterestMeta *roi;
 
@@ -117,7 +117,7 @@ GST_END_TEST;
 GST_START_TEST (caps_may_change_or_tell_nothing)
 {
   gchar *path = text_file_path ("caps.jsonl");
-  GstHarness *h = harness (NULL, NO_SIZE, "boxrecord location=%s", path);
+  GstHarness *h = harness (NULL, NO_SIZE, "boxrecord location=\"%s\"", path);
   GstBuffer *buffer = new_buffer (0);
 
   gst_buffer_add_video_region_of_interest_meta (buffer, "a", (guint) - 5, 2, 4000, 4);
@@ -140,7 +140,7 @@ GST_END_TEST;
 GST_START_TEST (times_are_stream_times)
 {
   gchar *path = text_file_path ("times.jsonl");
-  GstHarness *h = harness (NULL, NO_SIZE, "boxrecord location=%s", path);
+  GstHarness *h = harness (NULL, NO_SIZE, "boxrecord location=\"%s\"", path);
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
@@ -161,7 +161,7 @@ GST_END_TEST;
 GST_START_TEST (buffers_are_never_copied)
 {
   gchar *path = text_file_path ("same.jsonl");
-  GstHarness *h = harness (NULL, CAPS, "boxrecord location=%s", path);
+  GstHarness *h = harness (NULL, CAPS, "boxrecord location=\"%s\"", path);
   GstBuffer *in = new_buffer (0), *out;
 
   gst_buffer_add_video_region_of_interest_meta (in, "a", 1, 2, 3, 4);
@@ -181,7 +181,7 @@ GST_START_TEST (mot_text_is_written)
 {
   gchar *path = text_file_path ("out.mot");
   GstBus *bus = gst_bus_new ();
-  GstHarness *h = harness (bus, CAPS, "boxrecord format=mot location=%s", path);
+  GstHarness *h = harness (bus, CAPS, "boxrecord format=mot location=\"%s\"", path);
   GstVideoRegionOfInterestMeta *roi;
   GstBuffer *buffer;
   guint i;
@@ -207,7 +207,7 @@ GST_START_TEST (mot_text_is_written)
     g_free (text);
     g_free (cut);
   }
-  h = harness (bus, CAPS, "boxrecord format=mot append=true location=%s", path);
+  h = harness (bus, CAPS, "boxrecord format=mot append=true location=\"%s\"", path);
   buffer = new_buffer (0);
   gst_buffer_add_video_region_of_interest_meta (buffer, "", 0, 0, 1, 1);
   push (h, buffer);
@@ -224,17 +224,17 @@ GST_END_TEST;
 GST_START_TEST (append_continues_and_otherwise_empties)
 {
   gchar *path = text_file_new ("append.jsonl", "{\"objects\":[", -1);
-  GstHarness *h = harness (NULL, NO_SIZE, "boxrecord append=true location=%s", path);
+  GstHarness *h = harness (NULL, NO_SIZE, "boxrecord append=true location=\"%s\"", path);
 
   push (h, new_buffer (0));
   gst_harness_teardown (h);
   must_hold (path, "{\"objects\":[\n{\"timestamp\":0,\"objects\":[]}\n");
-  h = harness (NULL, NO_SIZE, "boxrecord append=true location=%s", path);
+  h = harness (NULL, NO_SIZE, "boxrecord append=true location=\"%s\"", path);
   push (h, new_buffer (1));
   gst_harness_teardown (h);
   must_hold (path, "{\"objects\":[\n{\"timestamp\":0,\"objects\":[]}\n"
       "{\"timestamp\":1,\"objects\":[]}\n");
-  h = harness (NULL, NO_SIZE, "boxrecord location=%s", path);
+  h = harness (NULL, NO_SIZE, "boxrecord location=\"%s\"", path);
   push (h, new_buffer (2));
   gst_harness_teardown (h);
   must_hold (path, "{\"timestamp\":2,\"objects\":[]}\n");
@@ -247,7 +247,7 @@ GST_START_TEST (numbers_that_are_none_are_left_out)
 {
   gchar *path = text_file_path ("nan.jsonl");
   GstBus *bus = gst_bus_new ();
-  GstHarness *h = harness (bus, NO_SIZE, "boxrecord location=%s", path);
+  GstHarness *h = harness (bus, NO_SIZE, "boxrecord location=\"%s\"", path);
   guint i;
 
   for (i = 0; i < 3; i++) {
@@ -281,7 +281,8 @@ must_survive (const gchar * path, const gchar * caps, const gchar * format,
     const GstClockTime * times, guint frames)
 {
   gchar *again = text_file_path ("again.txt");
-  GstHarness *h = harness (NULL, caps, "boxreplay location=%s ! boxrecord format=%s location=%s",
+  GstHarness *h = harness (NULL, caps,
+      "boxreplay location=\"%s\" ! boxrecord format=%s location=\"%s\"",
       path, format, again);
   gchar *before, *after;
   guint i;
@@ -382,7 +383,7 @@ GST_START_TEST (random_recordings_survive)
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     GRand *random = g_rand_new_with_seed (100 + i);
     gchar *path = text_file_path ("random.txt");
-    GstHarness *h = harness (NULL, rows[i].caps, "boxrecord format=%s location=%s",
+    GstHarness *h = harness (NULL, rows[i].caps, "boxrecord format=%s location=\"%s\"",
         rows[i].format, path);
     GstClockTime times[400];
 

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Do two systems keep the same boxes, and if not, why?
+
+Differences cascade: a box kept by only one system suppresses others there. So the
+boxes kept by one side only are walked in score order, and each needs a cause:
+
+  rounding   its overlap with a box that the other side kept lies within a few units
+             of binary32 of the threshold: the other side computes in double, or
+             multiplies where we divide, or contracts to a fused multiply-add
+  zero area  it has no area, nor has a box that the other side kept (OpenCV lets two
+             such boxes suppress each other wherever they are; here they overlap nothing)
+  tie        another box has the same score: the order among them is a choice
+  offset     the system moved the boxes of each class apart in float32, which rounds
+             the corners (only for systems that know no classes)
+  follows    it overlaps a box of which one of the above is true already, or lies
+             behind the cap after such a box
+
+What has none of these is `unexplained`, and run.py then ends with an error.
+"""
+import numpy as np
+
+ROUNDING = 2e-6  # relative, a few units of binary32: areas and quotient round
+OFFSET_ROUNDING = 5e-2
+
+
+def overlaps(rows, i, others):
+    """IoU of box i with others, in double; and whether both have no area."""
+    a, b = rows[i].astype(np.float64), rows[others].astype(np.float64)
+    shared = np.minimum(a[2:], b[:, 2:]) - np.maximum(a[:2], b[:, :2])
+    inter = np.prod(np.maximum(shared, 0), axis=1)
+    area, areas = np.prod(a[2:] - a[:2]), np.prod(b[:, 2:] - b[:, :2], axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        iou = np.where(inter > 0, inter / (area + areas - inter), 0)
+    return iou, (area <= 0) & (areas <= 0)
+
+
+def compare(workload, ours, theirs, offset=False):
+    """What `theirs` (kept indices of a peer) has otherwise than `ours`."""
+    same_set = len(ours) == len(theirs) and np.array_equal(np.sort(ours), np.sort(theirs))
+    report = {"kept": len(theirs), "same": bool(same_set), "only_ours": 0, "only_theirs": 0,
+              "causes": {}}
+    if same_set:
+        return report
+    only_ours, only_theirs = np.setdiff1d(ours, theirs), np.setdiff1d(theirs, ours)
+    report |= {"only_ours": len(only_ours), "only_theirs": len(only_theirs)}
+    causes = _Causes(workload, ours, theirs, offset)
+    differing = np.concatenate([only_ours, only_theirs])
+    for box in differing[np.lexsort((differing, -workload.scores[differing]))]:
+        cause = causes.of(int(box))
+        report["causes"][cause] = report["causes"].get(cause, 0) + 1
+    if not len(differing):  # the same boxes, and yet more or fewer: one is listed twice
+        report["causes"]["unexplained"] = 1
+    return report
+
+
+class _Causes:
+    def __init__(self, workload, ours, theirs, offset):
+        self.w, self.offset = workload, offset
+        self.kept = {True: np.asarray(ours), False: np.asarray(theirs)}
+        self.members = {side: set(map(int, kept)) for side, kept in self.kept.items()}
+        self.ties = np.unique(workload.scores).size < workload.count
+        self.seen = False  # a difference of a better rank exists
+
+    def of(self, box):
+        cause = self._of(box)
+        if cause != "unexplained":
+            self.seen = True
+        return cause
+
+    def _of(self, box):
+        w, by_ours = self.w, box in self.members[True]
+        other = self.kept[not by_ours]
+        rivals = other[(w.scores[other] >= w.scores[box]) & (other != box)]
+        if w.classes is not None:
+            rivals = rivals[w.classes[rivals] == w.classes[box]]
+        iou, flat = overlaps(w.rows, box, rivals)
+        suppressors = rivals[iou > w.iou * (1 - ROUNDING)]
+        if self.seen and any(int(r) not in self.members[by_ours] for r in suppressors):
+            return "follows"
+        if np.any(np.abs(iou - w.iou) <= ROUNDING * w.iou):
+            return "rounding"
+        if np.any(flat):
+            return "zero area"
+        if self.ties and np.count_nonzero(w.scores == w.scores[box]) > 1:
+            return "tie"
+        if self.offset and w.classes is not None and np.any(
+                np.abs(iou - w.iou) <= OFFSET_ROUNDING):
+            return "offset"
+        if self.seen and len(other) == w.cap and w.scores[box] <= w.scores[other].min():
+            return "follows"
+        return "unexplained"
+
+
+def describe(report):
+    """One phrase for a table."""
+    if report["same"]:
+        return "same"
+    causes = ", ".join(f"{n} {cause}" for cause, n in sorted(report["causes"].items()))
+    return f"+{report['only_theirs']} -{report['only_ours']}: {causes}"

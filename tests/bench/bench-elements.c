@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * bench-elements: what the elements cost per buffer.
+ *
+ *     bench-elements [--json] [--quick]
+ *
+ * Each buffer is made right before it is pushed, as a detector upstream would
+ * have just written it, and only the push is timed: from the pad before the
+ * element to the pad after it, in one thread, no queue. For nmsfilter, two
+ * parts are timed by themselves: nms_run on the same boxes, and the cheapest
+ * reading and dropping of the same metadata that GStreamer allows. By the wall
+ * clock; the file elements take so long that who else uses the machine would
+ * show, and are timed on the processor's clock.
+ */
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#include <glib/gstdio.h>
+#include <nmscore.h>
+
+#include <string.h>
+#include <time.h>
+
+#define WIDTH 1280
+#define HEIGHT 720
+#define CAPS "video/x-raw,format=I420,width=1280,height=720,framerate=25/1"
+#define FRAME (GST_SECOND / 25)
+#define COLUMNS 25 /* places for objects: a grid wide enough for 400 of them */
+#define ROWS 16
+#define MAX_CALLS 4000
+#define IOU 0.5f
+
+/* ------------------------------------------------------------------- boxes */
+
+typedef struct
+{
+  gint x, y, w, h;
+  gdouble confidence;
+  gint label;
+} Detection;
+
+static const gchar *const labels[] = { "person", "car", "bicycle", "dog" };
+
+/* `count` boxes, of which 60 % are repetitions of the others, moved by a
+ * little and with a lower confidence; scattered over the order of the buffer. */
+static GArray *
+make_detections (guint count)
+{
+  GArray *list = g_array_sized_new (FALSE, FALSE, sizeof (Detection), count);
+  GRand *rand = g_rand_new_with_seed (count);
+  const guint objects = MAX (1, count * 2 / 5);
+
+  for (guint i = 0; i < count; i++) {
+    const guint object = i % objects, place = object * (COLUMNS * ROWS / objects);
+    const gboolean copy = i >= objects;
+    Detection d = { .w = 40, .h = 36, .label = (gint) (object % G_N_ELEMENTS (labels)) };
+
+    d.x = (gint) (place % COLUMNS) * 51 + (copy ? g_rand_int_range (rand, 0, 4) : 2);
+    d.y = (gint) (place / COLUMNS) * 45 + (copy ? g_rand_int_range (rand, 0, 4) : 2);
+    d.confidence = copy ? g_rand_double_range (rand, 0.3, 0.6) : g_rand_double_range (rand, 0.7, 1);
+    g_array_append_val (list, d);
+  }
+  for (guint i = count; i > 1; i--) {
+    const guint j = (guint) g_rand_int_range (rand, 0, (gint32) i);
+    const Detection d = g_array_index (list, Detection, i - 1);
+    g_array_index (list, Detection, i - 1) = g_array_index (list, Detection, j);
+    g_array_index (list, Detection, j) = d;
+  }
+  g_rand_free (rand);
+  return list;
+}
+
+static void
+attach (GstBuffer * buffer, const Detection * d, guint id)
+{
+  GstVideoRegionOfInterestMeta *meta = gst_buffer_add_video_region_of_interest_meta (buffer,
+      labels[d->label], (guint) d->x, (guint) d->y, (guint) d->w, (guint) d->h);
+
+  meta->id = (gint) id + 1;
+  gst_video_region_of_interest_meta_add_param (meta, gst_structure_new ("detection",
+          "x_min", G_TYPE_DOUBLE, d->x / (gdouble) WIDTH,
+          "x_max", G_TYPE_DOUBLE, (d->x + d->w) / (gdouble) WIDTH,
+          "y_min", G_TYPE_DOUBLE, d->y / (gdouble) HEIGHT,
+          "y_max", G_TYPE_DOUBLE, (d->y + d->h) / (gdouble) HEIGHT,
+          "confidence", G_TYPE_DOUBLE, d->confidence, "label_id", G_TYPE_INT, d->label, NULL));
+}
+
+static void
+attach_all (GstBuffer * buffer, const GArray * list)
+{
+  for (guint i = 0; i < list->len; i++)
+    attach (buffer, &g_array_index (list, Detection, i), i);
+}
+
+/* ----------------------------------------------------------------- figures */
+
+typedef struct
+{
+  gboolean json, quick;
+  guint rows;                   /* printed */
+  clockid_t clock;
+  guint64 times[MAX_CALLS];
+  guint calls;
+} Report;
+
+static guint64
+now (const Report * report)
+{
+  struct timespec t;
+
+  clock_gettime (report->clock, &t);
+  return GST_TIMESPEC_TO_TIME (t);
+}
+
+static void
+add_time (Report * report, guint64 start)
+{
+  report->times[report->calls++] = now (report) - start;
+}
+
+static gint
+compare_times (gconstpointer a, gconstpointer b)
+{
+  const guint64 x = *(const guint64 *) a, y = *(const guint64 *) b;
+  return (x > y) - (x < y);
+}
+
+static guint
+calls_wanted (const Report * report)
+{
+  return report->quick ? 200 : MAX_CALLS;
+}
+
+/* Prints the calls since the last row. The first tenth warmed up. */
+static void
+print_row (Report * report, const gchar * what)
+{
+  guint64 *times = report->times + report->calls / 10;
+  const guint n = report->calls - report->calls / 10;
+
+  qsort (times, n, sizeof *times, compare_times);
+  if (report->json)
+    g_print ("%s\n  {\"what\": \"%s\", \"median_us\": %.3f, \"q1_us\": %.3f, \"q3_us\": %.3f, "
+        "\"calls\": %u}", report->rows ? "," : "", what, times[n / 2] / 1e3, times[n / 4] / 1e3,
+        times[n * 3 / 4] / 1e3, n);
+  else
+    g_print ("%-58s %9.2f us  (%.2f .. %.2f)\n", what, times[n / 2] / 1e3, times[n / 4] / 1e3,
+        times[n * 3 / 4] / 1e3);
+  report->rows++;
+  report->calls = 0;
+}
+
+/* ----------------------------------------------------------------- element */
+
+/* An element between two pads of ours; what leaves it is caught. */
+typedef struct
+{
+  GstElement *element;
+  GstPad *before, *after;
+  GstBuffer *caught;
+} Bed;
+
+static GstFlowReturn
+catch (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  Bed *bed = pad->chaindata;
+
+  gst_clear_buffer (&bed->caught);
+  bed->caught = buffer;
+  return GST_FLOW_OK;
+}
+
+/* Plays `name`, with properties as gst_util_set_object_arg takes them, up to
+ * NULL. FALSE: this build has no such element. */
+static gboolean
+bed_open (Bed * bed, const gchar * name, ...)
+{
+  const gchar *property;
+  GstSegment segment;
+  GstPad *sink, *src;
+  va_list args;
+
+  memset (bed, 0, sizeof *bed);
+  bed->element = gst_element_factory_make (name, NULL);
+  if (!bed->element) {
+    g_printerr ("bench-elements: there is no element %s\n", name);
+    return FALSE;
+  }
+  gst_object_ref_sink (bed->element);
+  va_start (args, name);
+  while ((property = va_arg (args, const gchar *)))
+    gst_util_set_object_arg (G_OBJECT (bed->element), property, va_arg (args, const gchar *));
+  va_end (args);
+
+  bed->before = gst_pad_new ("before", GST_PAD_SRC);
+  bed->after = gst_pad_new ("after", GST_PAD_SINK);
+  gst_pad_set_chain_function_full (bed->after, catch, bed, NULL);
+  sink = gst_element_get_static_pad (bed->element, "sink");
+  src = gst_element_get_static_pad (bed->element, "src");
+  gst_pad_link (bed->before, sink);
+  gst_pad_link (src, bed->after);
+  gst_object_unref (sink);
+  gst_object_unref (src);
+  gst_pad_set_active (bed->before, TRUE);
+  gst_pad_set_active (bed->after, TRUE);
+  if (gst_element_set_state (bed->element, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    g_error ("%s does not start", name);
+
+  gst_pad_push_event (bed->before, gst_event_new_stream_start ("bench"));
+  gst_pad_push_event (bed->before, gst_event_new_caps (gst_caps_from_string (CAPS)));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (bed->before, gst_event_new_segment (&segment));
+  return TRUE;
+}
+
+/* Pushes a buffer that is given away and adds the time that took. */
+static void
+bed_push (Bed * bed, GstBuffer * buffer, Report * report)
+{
+  const guint64 start = now (report);
+  const GstFlowReturn flow = gst_pad_push (bed->before, buffer);
+
+  add_time (report, start);
+  if (flow != GST_FLOW_OK)
+    g_error ("%s: %s", GST_OBJECT_NAME (bed->element), gst_flow_get_name (flow));
+}
+
+static void
+bed_close (Bed * bed)
+{
+  gst_pad_push_event (bed->before, gst_event_new_eos ());
+  gst_element_set_state (bed->element, GST_STATE_NULL);
+  gst_pad_set_active (bed->before, FALSE);
+  gst_pad_set_active (bed->after, FALSE);
+  gst_clear_buffer (&bed->caught);
+  gst_clear_object (&bed->before);
+  gst_clear_object (&bed->after);
+  gst_clear_object (&bed->element);
+}
+
+static guint
+count_regions (GstBuffer * buffer)
+{
+  return gst_buffer_get_n_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+}
+
+/* --------------------------------------------------------------- nmsfilter */
+
+/* Pushes fresh buffers with these boxes; how many boxes the last one kept. */
+static guint
+time_filter (Bed * bed, const GArray * list, Report * report)
+{
+  const guint calls = list->len > 500 ? calls_wanted (report) / 4 : calls_wanted (report);
+
+  for (guint i = 0; i < calls; i++) {
+    GstBuffer *buffer = gst_buffer_new ();
+    attach_all (buffer, list);
+    GST_BUFFER_PTS (buffer) = i * FRAME;
+    bed_push (bed, buffer, report);
+  }
+  return count_regions (bed->caught);
+}
+
+/* nms_run on the columns that nmsfilter makes of the boxes. The outcomes are
+ * left in `outcome`. */
+static void
+time_nms (const GArray * list, Report * report, guint8 * outcome)
+{
+  nms_context *ctx = nms_context_new ();
+  nms_boxes boxes = { .size = sizeof boxes, .count = list->len };
+  nms_options options;
+  nms_result result = { .size = sizeof result };
+  gfloat *rows = g_new (gfloat, 4 * list->len), *scores = g_new (gfloat, list->len);
+  gint32 *classes = g_new (gint32, list->len);
+
+  for (guint i = 0; i < list->len; i++) {
+    const Detection *d = &g_array_index (list, Detection, i);
+    rows[4 * i] = (gfloat) d->x;
+    rows[4 * i + 1] = (gfloat) d->y;
+    rows[4 * i + 2] = (gfloat) (d->x + d->w);
+    rows[4 * i + 3] = (gfloat) (d->y + d->h);
+    scores[i] = (gfloat) d->confidence;
+    classes[i] = d->label;
+  }
+  nms_boxes_set_rows (&boxes, rows);
+  boxes.score.data = scores;
+  boxes.class_id.data = classes;
+  nms_options_init (&options, sizeof options);
+  options.iou_threshold = IOU;
+  options.outputs = NMS_OUTPUT_OUTCOME;
+  for (guint i = 0; i < calls_wanted (report); i++) {
+    const guint64 start = now (report);
+    const gint error = nms_run (ctx, &boxes, &options, &result);
+    add_time (report, start);
+    if (error < 0)
+      g_error ("%s", nms_context_error (ctx));
+  }
+  memcpy (outcome, result.outcome, list->len);
+  nms_context_free (&ctx);
+  g_free (rows);
+  g_free (scores);
+  g_free (classes);
+}
+
+typedef struct
+{
+  const guint8 *outcome;
+  guint next;
+} Dropper;
+
+static gboolean
+drop_suppressed (GstBuffer * buffer, GstMeta ** meta, gpointer data)
+{
+  Dropper *dropper = data;
+
+  if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE &&
+      dropper->outcome[dropper->next++] != NMS_KEPT)
+    *meta = NULL;
+  return TRUE;
+}
+
+/* The quickest way to a field: by quark, and from 1.26 on by GstIdStr. */
+#if GST_CHECK_VERSION (1, 26, 0)
+typedef GstIdStr Field;
+#define FIELD_SET(field, name) gst_id_str_set_static_str (field, name)
+#define FIELD_VALUE(s, field) gst_structure_id_str_get_value (s, field)
+#else
+typedef GQuark Field;
+#define FIELD_SET(field, name) (*(field) = g_quark_from_static_string (name))
+#define FIELD_VALUE(s, field) gst_structure_id_get_value (s, *(field))
+#endif
+
+enum
+{ FIELDS = 5 };
+
+/* The least that any filter of such metadata has to do: reads the boxes and
+ * confidences, and drops what was suppressed. */
+static gdouble
+read_and_drop (GstBuffer * buffer, const guint8 * outcome, const Field * fields)
+{
+  Dropper dropper = { outcome, 0 };
+  gpointer state = NULL;
+  gdouble sum = 0;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+    GstStructure *s = gst_video_region_of_interest_meta_get_param (region, "detection");
+    for (guint i = 0; i < FIELDS; i++)
+      sum += g_value_get_double (FIELD_VALUE (s, &fields[i]));
+  }
+  gst_buffer_foreach_meta (buffer, drop_suppressed, &dropper);
+  return sum;
+}
+
+static void
+time_metadata (const GArray * list, Report * report, const guint8 * outcome)
+{
+  const gchar *const names[FIELDS] = { "x_min", "x_max", "y_min", "y_max", "confidence" };
+  const guint calls = list->len > 500 ? calls_wanted (report) / 4 : calls_wanted (report);
+  Field fields[FIELDS] = { 0 };
+  gdouble sum = 0;
+
+  for (guint i = 0; i < FIELDS; i++)
+    FIELD_SET (&fields[i], names[i]);
+  for (guint i = 0; i < calls; i++) {
+    GstBuffer *buffer = gst_buffer_new ();
+    guint64 start;
+    attach_all (buffer, list);
+    start = now (report);
+    sum += read_and_drop (buffer, outcome, fields);
+    add_time (report, start);
+    gst_buffer_unref (buffer);
+  }
+  if (!(sum > 0))               /* also keeps the reading from being optimised away */
+    g_error ("the confidences are gone");
+}
+
+static void
+bench_filter (Report * report)
+{
+  const guint counts[] = { 0, 10, 100, 1000 };
+  Bed bed;
+
+  if (!bed_open (&bed, "nmsfilter", "iou-threshold", "0.5", NULL))
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (counts); i++) {
+    GArray *list = make_detections (counts[i]);
+    guint8 *outcome = g_malloc0 (counts[i] + 1);
+    guint kept = time_filter (&bed, list, report), kept_alone = 0;
+    gchar *what = g_strdup_printf ("nmsfilter, %u boxes, %u kept", counts[i], kept);
+
+    print_row (report, what);
+    g_free (what);
+    if (counts[i] > 0) {
+      time_nms (list, report, outcome);
+      print_row (report, "  nms_run alone");
+      time_metadata (list, report, outcome);
+      print_row (report, "  reading and dropping alone, at the least");
+      for (guint j = 0; j < counts[i]; j++)
+        kept_alone += outcome[j] == NMS_KEPT;
+      if (kept_alone != kept)
+        g_error ("nmsfilter keeps %u boxes, nms_run %u", kept, kept_alone);
+    }
+    g_free (outcome);
+    g_array_unref (list);
+  }
+  bed_close (&bed);
+}
+
+/* -------------------------------------------------------------- boxoverlay */
+
+static gboolean
+drop_region (GstBuffer * buffer, GstMeta ** meta, gpointer data)
+{
+  if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
+    *meta = NULL;
+  return TRUE;
+}
+
+/* One frame is drawn on again and again: new pixels would not change the work. */
+static void
+bench_overlay (Report * report)
+{
+  const guint counts[] = { 0, 10, 50 };
+  GRand *rand = g_rand_new_with_seed (1);
+  GstVideoInfo info;
+  GstBuffer *frame;
+  Bed bed;
+
+  if (!bed_open (&bed, "boxoverlay", NULL))
+    goto done;
+  gst_video_info_set_format (&info, GST_VIDEO_FORMAT_I420, WIDTH, HEIGHT);
+  frame = gst_buffer_new_allocate (NULL, info.size, NULL);
+  gst_buffer_memset (frame, 0, 128, info.size);
+  for (guint i = 0; i < G_N_ELEMENTS (counts); i++) {
+    GArray *list = make_detections (counts[i] * 5 / 2);
+    gchar *what = g_strdup_printf ("boxoverlay, %u boxes with label and score, I420 %dx%d",
+        counts[i], WIDTH, HEIGHT);
+
+    for (guint call = 0; call < calls_wanted (report) / 4; call++) {
+      guint attached = 0;
+      for (guint j = 0; j < list->len && attached < counts[i]; j++) {
+        Detection d = g_array_index (list, Detection, j);
+        if (d.confidence < 0.7)
+          continue;
+        d.confidence = g_rand_double_range (rand, 0.3, 1);      /* another text */
+        attach (frame, &d, attached++);
+      }
+      GST_BUFFER_PTS (frame) = call * FRAME;
+      bed_push (&bed, frame, report);
+      frame = g_steal_pointer (&bed.caught);
+      gst_buffer_foreach_meta (frame, drop_region, NULL);
+    }
+    print_row (report, what);
+    g_free (what);
+    g_array_unref (list);
+  }
+  gst_buffer_unref (frame);
+  bed_close (&bed);
+done:
+  g_rand_free (rand);
+}
+
+/* -------------------------------------------------- boxrecord and boxreplay */
+
+static void
+bench_files (Report * report)
+{
+  const guint frames = calls_wanted (report) / 4;
+  gchar *folder = g_dir_make_tmp ("bench-elements-XXXXXX", NULL);
+  gchar *path = g_build_filename (folder, "boxes.jsonl", NULL);
+  GArray *list = make_detections (100);
+  Bed bed;
+
+  report->clock = CLOCK_PROCESS_CPUTIME_ID;
+  if (bed_open (&bed, "boxrecord", "location", path, NULL)) {
+    for (guint i = 0; i < frames; i++) {
+      GstBuffer *buffer = gst_buffer_new ();
+      attach_all (buffer, list);
+      GST_BUFFER_PTS (buffer) = i * FRAME;
+      bed_push (&bed, buffer, report);
+    }
+    bed_close (&bed);
+    print_row (report, "boxrecord, 100 boxes, JSON Lines into a file");
+  }
+  if (g_file_test (path, G_FILE_TEST_EXISTS) &&
+      bed_open (&bed, "boxreplay", "location", path, NULL)) {
+    for (guint i = 0; i < frames; i++) {
+      GstBuffer *buffer = gst_buffer_new ();
+      GST_BUFFER_PTS (buffer) = i * FRAME;
+      bed_push (&bed, buffer, report);
+      if (count_regions (bed.caught) != list->len)
+        g_error ("boxreplay attached %u of %u boxes", count_regions (bed.caught), list->len);
+    }
+    bed_close (&bed);
+    print_row (report, "boxreplay, 100 boxes, JSON Lines from a file");
+  }
+  g_array_unref (list);
+  g_unlink (path);
+  g_rmdir (folder);
+  g_free (path);
+  g_free (folder);
+}
+
+int
+main (int argc, char **argv)
+{
+  Report *report = g_new0 (Report, 1);
+  guint major, minor, micro, nano;
+
+  gst_init (&argc, &argv);
+  for (int i = 1; i < argc; i++) {
+    report->json |= g_str_equal (argv[i], "--json");
+    report->quick |= g_str_equal (argv[i], "--quick");
+    if (!g_str_equal (argv[i], "--json") && !g_str_equal (argv[i], "--quick")) {
+      g_print ("usage: bench-elements [--json] [--quick]\n");
+      return !g_str_equal (argv[i], "--help");
+    }
+  }
+  report->clock = CLOCK_MONOTONIC;
+  gst_version (&major, &minor, &micro, &nano);
+  if (report->json)
+    g_print ("{\"gstreamer\": \"%u.%u.%u\", \"rows\": [", major, minor, micro);
+  bench_filter (report);
+  bench_overlay (report);
+  bench_files (report);
+  if (report->json)
+    g_print ("\n]}\n");
+  g_free (report);
+  return 0;
+}

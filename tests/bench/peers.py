@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The systems that are compared, each called in the way that is fastest for it.
+
+Whatever a caller can do once (conversion to a tensor or a list, session options,
+loops over classes turned into an offset) is done in prepare () and not timed; the
+timed call returns when the indices of the kept boxes are in the system's own form.
+One thread each. Where a system knows no classes, the boxes of each class are moved
+apart by an offset beforehand (`offset` is True): free of charge, but in float32 the
+moved corners are rounded.
+
+To add a system: a class here and a package in requirements.txt.
+"""
+import ctypes
+import importlib.metadata
+import os
+
+import numpy as np
+
+
+def with_offset(rows, classes, dtype):
+    """Corners moved apart by class, so that boxes of two classes never meet."""
+    if classes is None:
+        return np.ascontiguousarray(rows, dtype)
+    rank = np.unique(classes, return_inverse=True)[1].astype(np.float64)
+    step = float(rows.max()) - float(rows.min()) + 1
+    return np.ascontiguousarray(rows.astype(np.float64) + (rank * step)[:, None], dtype)
+
+
+class Peer:
+    packages = ()  # distributions whose versions are reported
+    offset = False
+
+    def versions(self):
+        return {p: importlib.metadata.version(p) for p in self.packages}
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        """A function without arguments: the timed call."""
+        raise NotImplementedError
+
+    def indices(self, result):
+        """The kept indices that the call returned, as an int32 array."""
+        return np.asarray(result, np.int32).reshape(-1)
+
+
+class Torchvision(Peer):
+    packages = ("torchvision", "torch")
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        import torch
+        import torchvision.ops as ops
+        torch.set_num_threads(1)
+        torch.inference_mode().__enter__()
+        boxes, ranks = torch.from_numpy(rows), torch.from_numpy(scores)
+        end = cap or None
+        if classes is None:
+            return lambda: ops.nms(boxes, ranks, iou)[:end]
+        ids = torch.from_numpy(classes.astype(np.int64))
+        return lambda: ops.batched_nms(boxes, ranks, ids, iou)[:end]
+
+    def indices(self, result):
+        return result.numpy().astype(np.int32)
+
+
+class OnnxRuntime(Peer):
+    """The operator NonMaxSuppression in a model of its own, inputs bound once. With
+    classes: one row of scores a class, as the operator wants it."""
+    packages = ("onnxruntime",)
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        import onnxruntime as ort
+        inputs = {"boxes": rows[None], "scores": scores[None, None],
+                  "most": np.array([cap or len(scores)]), "iou": np.array([iou], np.float32)}
+        if classes is not None:
+            ids, rank = np.unique(classes, return_inverse=True)
+            low = np.nextafter(scores.min(), np.float32(-np.inf))
+            table = np.full((1, len(ids), len(scores)), low, np.float32)
+            table[0, rank, np.arange(len(scores))] = scores
+            inputs |= {"scores": table, "above": np.array([low], np.float32)}
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        session = ort.InferenceSession(self.model(inputs), options,
+                                       providers=["CPUExecutionProvider"])
+        binding = session.io_binding()
+        self.alive = [ort.OrtValue.ortvalue_from_numpy(v) for v in inputs.values()]
+        for name, value in zip(inputs, self.alive):
+            binding.bind_ortvalue_input(name, value)
+        binding.bind_output("kept")
+
+        def call():
+            session.run_with_iobinding(binding)
+            return binding.get_outputs()[0].numpy()
+        return call
+
+    @staticmethod
+    def model(inputs):
+        from onnx import TensorProto, helper
+        kinds = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProto.INT64}
+        values = [helper.make_tensor_value_info(n, kinds[v.dtype], [None] * v.ndim)
+                  for n, v in inputs.items()]
+        node = helper.make_node("NonMaxSuppression", list(inputs), ["kept"])
+        kept = helper.make_tensor_value_info("kept", TensorProto.INT64, [None, 3])
+        graph = helper.make_graph([node], "nms", values, [kept])
+        return helper.make_model(graph, ir_version=8, opset_imports=[
+            helper.make_opsetid("", 11)]).SerializeToString()
+
+    def indices(self, result):
+        return result[:, 2].astype(np.int32)
+
+
+class OpenCV(Peer):
+    """Lists: its binding converts them faster than arrays. Its top_k cuts the input,
+    not the output, so it is not used."""
+    packages = ("opencv-python-headless",)
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        import cv2
+        cv2.setNumThreads(1)
+        wide = rows.astype(np.float64)
+        wide[:, 2:] -= wide[:, :2]
+        boxes, ranks = list(map(tuple, wide.tolist())), scores.tolist()
+        end = cap or None
+        if classes is None:
+            return lambda: cv2.dnn.NMSBoxes(boxes, ranks, 0.0, iou)[:end]
+        ids = classes.tolist()
+        return lambda: cv2.dnn.NMSBoxesBatched(boxes, ranks, ids, 0.0, iou)[:end]
+
+
+class Powerboxes(Peer):
+    packages = ("powerboxes",)
+    offset = True
+    function = "nms"
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        import powerboxes
+        nms = getattr(powerboxes, self.function)
+        boxes = with_offset(rows, classes, np.float32 if classes is None else np.float64)
+        ranks, end = scores.astype(np.float64), cap or None
+        low = min(0.0, float(ranks.min()))
+        return lambda: nms(boxes, ranks, iou, low)[:end]
+
+
+class PowerboxesTree(Powerboxes):
+    function = "rtree_nms"
+
+
+class Lsnms(Peer):
+    packages = ("lsnms",)
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        import lsnms
+        end = cap or None
+        ids = None if classes is None else classes.astype(np.int64)
+        return lambda: lsnms.nms(rows, scores, iou_threshold=iou, class_ids=ids)[:end]
+
+
+class Numpy(Peer):
+    """The loop that the article compares with: sort, take the best, discard what it
+    overlaps, repeat."""
+    packages = ("numpy",)
+    offset = True
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        boxes = with_offset(rows, classes, np.float32)
+        most = cap or len(scores)
+        return lambda: self.loop(boxes, scores, np.float32(iou), most)
+
+    @staticmethod
+    def loop(boxes, scores, iou, most):
+        left, top, right, bottom = boxes.T
+        area = (right - left) * (bottom - top)
+        order = np.argsort(-scores, kind="stable")
+        kept = []
+        while order.size and len(kept) < most:
+            best, rest = order[0], order[1:]
+            kept.append(best)
+            wide = np.minimum(right[best], right[rest]) - np.maximum(left[best], left[rest])
+            high = np.minimum(bottom[best], bottom[rest]) - np.maximum(top[best], top[rest])
+            inter = np.maximum(wide, 0) * np.maximum(high, 0)
+            union = area[best] + area[rest] - inter
+            order = rest[inter / np.maximum(union, np.float32(1e-5)) <= iou]
+        return kept
+
+
+class Jax(Peer):
+    """The article's formulation for XLA: an N x N mask, then a while loop that takes
+    the best remaining score and clears its row. Memory grows with N squared."""
+    packages = ("jax", "jaxlib")
+    offset = True
+    largest = 8400
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        if len(scores) > self.largest:
+            raise NotImplementedError(f"the N x N mask is built up to N = {self.largest}")
+        import jax
+        jax.config.update("jax_platforms", "cpu")
+        most = cap or len(scores)
+        call = jax.jit(lambda b, s: self.nms(b, s, iou, most))
+        boxes = jax.device_put(with_offset(rows, classes, np.float32))
+        ranks = jax.device_put(scores)
+        return lambda: call(boxes, ranks).block_until_ready()
+
+    @staticmethod
+    def nms(boxes, scores, iou, most):
+        import jax.numpy as jnp
+        from jax import lax
+        low, high = boxes[:, :2], boxes[:, 2:]
+        area = jnp.prod(high - low, axis=1)
+        shared = jnp.clip(jnp.minimum(high[:, None], high) - jnp.maximum(low[:, None], low), 0)
+        inter = jnp.prod(shared, axis=2)
+        union = jnp.maximum(area[:, None] + area - inter, 1e-5)
+        overlaps = (inter / union > iou) | jnp.eye(len(scores), dtype=bool)
+        positive = scores - jnp.min(scores) + 1e-5
+
+        def go_on(state):
+            taken, remaining, _ = state
+            return (taken < most) & (jnp.max(remaining) > 0)
+
+        def take(state):
+            taken, remaining, kept = state
+            best = jnp.argmax(remaining)
+            return taken + 1, jnp.where(overlaps[best], 0, remaining), kept.at[taken].set(best)
+
+        start = (0, positive, jnp.full(most, -1, jnp.int32))
+        return lax.while_loop(go_on, take, start)[2]
+
+    def indices(self, result):
+        kept = np.asarray(result)
+        return kept[kept >= 0]
+
+
+# ------------------------------------------------------------- ours, by ctypes
+
+class Column(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("stride", ctypes.c_ssize_t)]
+
+
+class Boxes(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("count", ctypes.c_size_t)] + [
+        (name, Column) for name in "x1 y1 x2 y2 score class_id exclude parent".split()]
+
+
+class Options(ctypes.Structure):
+    """The head of nms_options; what follows keeps its default."""
+    _fields_ = [("size", ctypes.c_size_t), ("iou_threshold", ctypes.c_float),
+                ("score_threshold", ctypes.c_float), ("max_detections", ctypes.c_uint64)]
+
+
+class Arrays(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("kept", ctypes.c_void_p),
+                ("kept_capacity", ctypes.c_size_t), ("outcome", ctypes.c_void_p),
+                ("suppressed_by", ctypes.c_void_p)]
+
+
+class Result(ctypes.Structure):
+    """The head of nms_result, up to the first count."""
+    _fields_ = [("size", ctypes.c_size_t), ("kept_count", ctypes.c_size_t),
+                ("rest", ctypes.c_size_t * 4), ("pointers", ctypes.c_void_p * 3)]
+
+
+class Ours(Peer):
+    """nms_run_into through ctypes: arrays in, a new array of kept indices out. All
+    that depends on the arrays is done in every call, as an application would."""
+
+    def versions(self):
+        n = self.library().nms_version()
+        return {"gst-nms": f"{n // 1000000}.{n // 1000 % 1000}.{n % 1000}"}
+
+    @staticmethod
+    def library():
+        lib = ctypes.CDLL(os.environ["NMS_BENCH_LIBRARY"])
+        lib.nms_context_new.restype = ctypes.c_void_p
+        lib.nms_run_into.argtypes = [ctypes.c_void_p] * 5
+        lib.nms_options_init.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        lib.nms_boxes_set_rows.argtypes = [ctypes.c_void_p] * 2
+        lib.nms_context_error.argtypes = [ctypes.c_void_p]
+        lib.nms_context_error.restype = ctypes.c_char_p
+        return lib
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        lib = self.library()
+        boxes, options, arrays, result = Boxes(), Options(), Arrays(), Result()
+        for struct in (boxes, arrays, result):
+            struct.size = ctypes.sizeof(struct)
+        lib.nms_options_init(ctypes.byref(options), ctypes.sizeof(options))
+        options.iou_threshold, options.max_detections = iou, cap
+        lib.nms_boxes_set_rows(ctypes.byref(boxes), 0)  # the strides; data follows
+        run, context = lib.nms_run_into, lib.nms_context_new()
+        structs = [ctypes.byref(s) for s in (boxes, options, arrays, result)]
+        corners = (boxes.x1, boxes.y1, boxes.x2, boxes.y2)
+        score, class_id = boxes.score, boxes.class_id
+        room, room_outcome = np.empty(0, np.int32), None
+
+        def nms(rows, scores, classes=None):
+            nonlocal room, room_outcome
+            n = boxes.count = len(scores)
+            if len(room) < n:  # as a caller that works frame by frame would
+                room, room_outcome = np.empty(n, np.int32), np.empty(n, np.uint8)
+                arrays.kept, arrays.kept_capacity = room.ctypes.data, n
+                arrays.outcome = room_outcome.ctypes.data
+            address = rows.__array_interface__["data"][0]
+            for column in corners:
+                column.data = address
+                address += 4
+            score.data = scores.__array_interface__["data"][0]
+            if classes is not None:
+                class_id.data = classes.__array_interface__["data"][0]
+            if run(context, *structs) < 0:
+                raise ValueError(lib.nms_context_error(context).decode())
+            return room[:result.kept_count].copy()
+        return lambda: nms(rows, scores, classes)
+
+
+SYSTEMS = {
+    "gst-nms (Python)": Ours,
+    "torchvision": Torchvision,
+    "onnxruntime": OnnxRuntime,
+    "OpenCV": OpenCV,
+    "powerboxes": Powerboxes,
+    "powerboxes rtree": PowerboxesTree,
+    "lsnms": Lsnms,
+    "numpy loop": Numpy,
+    "JAX while loop": Jax,
+}

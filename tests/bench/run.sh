@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# run: gst-nms against other implementations of NMS, in one command. Makes a
+# Python environment with them (a download of gigabytes, once), builds the
+# project, measures everything, and writes tables and plots: see README.md.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+place=${NMS_BENCH_DIR:-$root/build-bench}
+venv=$place/venv build=$place/build python=${PYTHON:-python3}
+
+for argument; do
+  case $argument in -h | --help) exec "$python" "$here/run.py" --help ;; esac
+done
+
+mkdir -p "$place"
+say () { printf '%s\n' "$*" >&2; }
+
+# The environment: once, and again when the list of packages changed. A package
+# that cannot be had on this machine is left out; the report names it.
+if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
+  say "installing the systems to compare with (log: $place/pip.log)"
+  "$python" -m venv "$venv"
+  # shellcheck disable=SC2086 # arguments, several
+  pip () { "$venv/bin/python" -m pip install ${NMS_BENCH_PIP:-} "$@" >>"$place/pip.log" 2>&1; }
+  if ! pip -r "$here/requirements.txt"; then
+    while read -r package; do
+      pip "$package" || say "cannot install $package"
+    done < <(grep -v '^#' "$here/requirements.txt")
+  fi
+  "$venv/bin/python" -c 'import matplotlib, numpy' 2>/dev/null || {
+    tail -n 5 "$place/pip.log" >&2
+    exit 1
+  }
+  cp "$here/requirements.txt" "$venv/installed.txt"
+fi
+
+say "building (log: $place/build.log)"
+{
+  [ -f "$build/build.ninja" ] || meson setup --buildtype=release "$build" "$root"
+  ninja -C "$build" bench
+} >"$place/build.log" 2>&1 || {
+  tail -n 20 "$place/build.log" >&2
+  exit 1
+}
+
+exec "$venv/bin/python" "$here/run.py" --build "$build" "$@"

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Processes that measure: one per system, spoken to by lines (see worker.py)."""
+import json
+import os
+import pathlib
+import select
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# The systems' thread pools: one thread each, as the process has one core anyway.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+              "NUMBA_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu",
+              "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+LOAD_LIMIT = 180.0  # seconds: imports, and conversion of a million boxes to lists
+
+
+class TooSlow(Exception):
+    pass
+
+
+class Failed(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+class System:
+    """A system and, while it is needed, its process. `adapts`: it changes its way with
+    N, so that its times for small workloads tell nothing about large ones."""
+
+    def __init__(self, name, command, log, ours=False, adapts=False, offset=False):
+        self.name, self.command, self.log, self.process = name, command, log, None
+        self.ours, self.adapts, self.offset = ours, adapts, offset
+
+    def ask(self, *words, limit=LOAD_LIMIT):
+        """The answer to one line. TooSlow (the process is ended), Failed, Skipped."""
+        if not self.process:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, bufsize=0,
+                                            stdout=subprocess.PIPE, stderr=self.log,
+                                            env=os.environ | ONE_THREAD)
+        try:
+            self.process.stdin.write(("\t".join(map(str, words)) + "\n").encode())
+        except BrokenPipeError:
+            pass  # told by the missing answer
+        answer = self._line(time.monotonic() + limit)
+        if answer.startswith("error"):
+            raise Failed(answer[6:])
+        if answer.startswith("skip"):
+            raise Skipped(answer[5:])
+        return answer
+
+    def _line(self, end):
+        line, out = b"", self.process.stdout
+        while not line.endswith(b"\n"):
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([out], [], [], left)[0]:
+                self.stop()
+                raise TooSlow()
+            part = out.read(1 << 16)
+            if not part:
+                code = self.process.wait()
+                self.stop()
+                raise Failed(f"its process ended with {code}")
+            line += part
+        return line.decode().strip()
+
+    def load(self, workload, folder):
+        self.ask("load", folder, workload.iou, workload.cap)
+
+    def run(self, count, clock, limit=LOAD_LIMIT):
+        """Times of `count` calls in microseconds; clock is wall or cpu."""
+        return [int(t) / 1e3 for t in self.ask("run", count, clock, limit=limit).split()]
+
+    def about(self):
+        return json.loads(self.ask("about"))
+
+    def stop(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdin.close()
+            self.process.stdout.close()
+            self.process = None
+
+
+def available(core, library, engines, log):
+    """Ours first, then every peer that is installed; and what is missing."""
+    import peers
+    os.environ["NMS_BENCH_LIBRARY"] = str(library)
+    serve = [str(core), "--serve"]
+    found = [System("gst-nms", serve, log, ours=True, adapts=True),
+             System("gst-nms (suppressed_by)", serve + ["--suppressed-by"], log, ours=True,
+                    adapts=True)]
+    for name in engines:
+        found.append(System(f"gst-nms ({name})", serve + ["--engine", name], log, ours=True))
+    missing = {}
+    for name, peer in peers.SYSTEMS.items():
+        ours = peer is peers.Ours
+        system = System(name, [sys.executable, str(HERE / "worker.py"), name], log, ours=ours,
+                        adapts=ours, offset=peer.offset)
+        try:
+            peer().versions()
+            found.append(system)
+        except Exception as e:
+            missing[name] = f"{type(e).__name__}: {e}"
+    return found, missing

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One system in a process of its own, obeying lines on standard input.
+
+Own processes keep the systems' threads, heaps and crashes apart, and let run.py end
+one that takes too long. bench-core speaks the same language for nmscore itself:
+
+    load FOLDER IOU CAP   prepares a workload; answers ok, or: skip REASON
+    run COUNT CLOCK       answers COUNT times in nanoseconds, one a call; CLOCK is wall, or
+                          cpu: the process's time on the processor, all threads
+    kept FILE             writes the last call's kept indices as int32; answers ok COUNT
+    memory                calls once; answers the bytes by which that raised the peak of
+                          resident memory (meant for a first call in a new process)
+    about                 answers one JSON object: versions, and what was used
+
+An answer is one line; "error TEXT" where something failed.
+"""
+import json
+import os
+import sys
+import time
+
+import workloads
+from peers import SYSTEMS
+
+
+def status(field):
+    """A size in /proc/self/status, in bytes."""
+    with open("/proc/self/status", encoding="ascii") as f:
+        for line in f:
+            if line.startswith(field + ":"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+class Worker:
+    def __init__(self, system):
+        self.peer = SYSTEMS[system]()
+        self.call = self.result = None
+
+    def load(self, folder, iou, cap):
+        self.call = self.result = None
+        rows, scores, classes = workloads.load(folder)
+        try:
+            self.call = self.peer.prepare(rows, scores, classes, float(iou), int(cap))
+        except NotImplementedError as e:
+            return f"skip {e}"
+        return "ok"
+
+    def run(self, count, clock):
+        clock = time.process_time_ns if clock == "cpu" else time.perf_counter_ns
+        call, times = self.call, []
+        for _ in range(int(count)):
+            start = clock()
+            result = call()
+            times.append(clock() - start)
+        self.result = result
+        return " ".join(map(str, times))
+
+    def kept(self, path):
+        indices = self.peer.indices(self.result)
+        indices.astype("<i4").tofile(path)
+        return f"ok {len(indices)}"
+
+    def memory(self):
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as f:
+            f.write("5")
+        before = status("VmRSS")
+        self.result = self.call()
+        return str(max(0, status("VmHWM") - before))
+
+    def about(self):
+        return json.dumps({"versions": self.peer.versions()})
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what a library prints must not look like an answer
+    worker = Worker(sys.argv[1])
+    for line in sys.stdin:
+        words = line.rstrip("\n").split("\t")
+        try:
+            print(getattr(worker, words[0])(*words[1:]), file=answers)
+        except Exception as e:  # any failure of a peer is an answer, not an end
+            print("error", type(e).__name__, " ".join(str(e).split())[:200], file=answers)
+
+
+if __name__ == "__main__":
+    main()

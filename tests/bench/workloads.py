@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The workloads: arrays made from fixed seeds, or read from a file.
+
+A workload is N boxes as float32 rows x1 y1 x2 y2, N float32 scores, for some an
+int32 class per box, and the two options that every system has: the IoU threshold
+and the most outputs wanted (0: all). Every system is given the very same arrays;
+they travel as raw files in a folder (rows.f32, scores.f32, classes.i32), and their
+hash goes into the results, so that two machines can tell whether they ran the same.
+
+Four kinds of layout:
+  random    integer corners all over a 1024 x 1024 image, sides up to the image's:
+            the workload of "Implementing Sequential Algorithms on TPU", its
+            rounding of the corners to bfloat16 included
+  detector  what a detector emits: about 12 boxes an object, jittered in place and
+            size; the objects' density does not depend on N
+  sparse    boxes of 20..100 pixels strewn over a wide field, few of them overlap;
+            the field grows with N (the density of 100,000 in 10,000 x 10,000)
+  packed    the same boxes, but always in 10,000 x 10,000: denser as N grows
+"""
+import dataclasses
+import fnmatch
+import hashlib
+import pathlib
+
+import numpy as np
+
+OBJECT_BOXES = 12  # boxes a detector emits for one object
+SPARSE_SIDE, SPARSE_COUNT = 10_000, 100_000
+
+
+@dataclasses.dataclass
+class Workload:
+    name: str
+    text: str  # for people: what it is
+    family: str  # workloads of one family differ in N only: one line of a plot
+    iou: float
+    cap: int
+    rows: np.ndarray
+    scores: np.ndarray
+    classes: np.ndarray | None = None
+    heavy: bool = False  # left out by --quick
+
+    @property
+    def count(self):
+        return len(self.scores)
+
+    def digest(self):
+        h = hashlib.sha256()
+        for a in (self.rows, self.scores, self.classes):
+            if a is not None:
+                h.update(np.ascontiguousarray(a).tobytes())
+        return h.hexdigest()[:16]
+
+    def save(self, folder):
+        """Writes the arrays as raw files into a new folder of that name."""
+        folder = pathlib.Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.rows.astype("<f4").tofile(folder / "rows.f32")
+        self.scores.astype("<f4").tofile(folder / "scores.f32")
+        (folder / "classes.i32").unlink(missing_ok=True)
+        if self.classes is not None:
+            self.classes.astype("<i4").tofile(folder / "classes.i32")
+        return folder
+
+
+def load(folder):
+    """The arrays that save () wrote: rows, scores, classes or None."""
+    folder = pathlib.Path(folder)
+    classes = folder / "classes.i32"
+    return (np.fromfile(folder / "rows.f32", "<f4").reshape(-1, 4),
+            np.fromfile(folder / "scores.f32", "<f4"),
+            np.fromfile(classes, "<i4") if classes.exists() else None)
+
+
+# ------------------------------------------------------------------- layouts
+
+def to_bfloat16(a):
+    """float32 values rounded to the nearest bfloat16, ties to even."""
+    bits = a.astype(np.float32).view(np.uint32)
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return bits.view(np.float32)
+
+
+def random_boxes(n, seed=0, image=1024):
+    rng = np.random.default_rng(seed)
+    size = rng.integers(1, image, (n, 2))
+    corner = rng.integers(0, image - 1, (n, 2))
+    far = np.clip(corner + size, 0, image - 1)
+    return to_bfloat16(np.concatenate([corner, far], 1)), rng.random(n, dtype=np.float32), None
+
+
+def detector_boxes(n, seed=0, classes=0):
+    """With classes, each object is of one class, and all of its boxes with it."""
+    rng = np.random.default_rng(seed)
+    objects = max(1, n // OBJECT_BOXES)
+    centre = rng.random((objects, 2)) * np.sqrt(objects) * 64
+    extent = rng.uniform(16, 64, (objects, 2))
+    of = rng.integers(0, objects, n)
+    c = centre[of] + rng.normal(0, 0.12, (n, 2)) * extent[of]
+    half = extent[of] * np.exp(rng.normal(0, 0.15, (n, 2))) / 2
+    rows = np.concatenate([c - half, c + half], 1).astype(np.float32)
+    scores = rng.random(n, dtype=np.float32)
+    return rows, scores, (of % classes).astype(np.int32) if classes else None
+
+
+def sparse_boxes(n, seed=0, packed=False):
+    side = SPARSE_SIDE if packed else SPARSE_SIDE * np.sqrt(n / SPARSE_COUNT)
+    rng = np.random.default_rng(seed)
+    extent = rng.uniform(20, 100, (n, 2))
+    corner = rng.random((n, 2)) * (side - extent)
+    rows = np.concatenate([corner, corner + extent], 1).astype(np.float32)
+    return rows, rng.random(n, dtype=np.float32), None
+
+
+# ---------------------------------------------------------------------- list
+
+# name: (text, family, IoU threshold, outputs, heavy, maker)
+TABLE = {
+    "a": ("random, as in the TPU article", "random .1 128", .1, 128, False,
+          lambda: random_boxes(1024)),
+    "b": ("random", "random .5", .5, 0, False, lambda: random_boxes(1024)),
+    "b2": ("detector-like", "detector", .5, 0, False, lambda: detector_boxes(1024)),
+    "c": ("detector-like, a usual frame", "detector", .5, 0, False, lambda: detector_boxes(100)),
+    "d1": ("detector-like", "detector", .5, 0, False, lambda: detector_boxes(8400)),
+    "d2": ("random, best 300", "random .45 300", .45, 300, False, lambda: random_boxes(8400)),
+    "e": ("detector-like", "detector", .5, 0, True, lambda: detector_boxes(25_200)),
+    "g": ("detector-like, 80 classes", "classes", .5, 0, False,
+          lambda: detector_boxes(8400, classes=80)),
+    "1k-sparse": ("sparse", "sparse", .5, 0, False, lambda: sparse_boxes(1000)),
+    "10k-sparse": ("sparse", "sparse", .5, 0, True, lambda: sparse_boxes(10_000)),
+    "100k": ("detector-like", "detector", .5, 0, True, lambda: detector_boxes(100_000)),
+    "100k-sparse": ("sparse", "sparse", .5, 0, True, lambda: sparse_boxes(100_000)),
+    "1M": ("detector-like", "detector", .5, 0, True, lambda: detector_boxes(1_000_000)),
+    "1M-packed": ("sparse boxes, ten times as dense", "packed", .5, 0, True,
+                  lambda: sparse_boxes(1_000_000, packed=True)),
+    "1M-sparse": ("sparse", "sparse", .5, 0, True, lambda: sparse_boxes(1_000_000)),
+    "10M": ("detector-like", "detector", .5, 0, True, lambda: detector_boxes(10_000_000)),
+}
+ON_REQUEST = {"10M"}  # only where --only says so by name
+
+
+def names(quick=False, only=("*",)):
+    """Those that one of the patterns matches."""
+    return [n for n, row in TABLE.items() if not (quick and row[4]) and any(
+        n == p or n not in ON_REQUEST and fnmatch.fnmatchcase(n, p) for p in only)]
+
+
+def make(name):
+    text, family, iou, cap, heavy, maker = TABLE[name]
+    rows, scores, classes = maker()
+    return Workload(name, text, family, iou, cap, rows, scores, classes, heavy)
+
+
+def floor(classes=False):
+    """One box: what a call costs by itself."""
+    rows, scores, _ = detector_boxes(1)
+    return Workload("floor-classes" if classes else "floor", "one box", "floor", .5, 0, rows,
+                    scores, np.zeros(1, np.int32) if classes else None)
+
+
+def from_file(path, iou, cap):
+    """Rows x1,y1,x2,y2,score[,class] of a .npy file, or of text with commas or
+    spaces between the numbers (a first line that is no numbers is skipped)."""
+    path = pathlib.Path(path)
+    if path.suffix == ".npy":
+        table = np.load(path, allow_pickle=False)
+    else:
+        table = _read_text(path)
+    if table.ndim != 2 or table.shape[1] not in (5, 6) or not len(table):
+        raise ValueError(f"{path.name}: needs rows of 5 or 6 numbers, x1,y1,x2,y2,score[,class]; "
+                         f"its shape is {table.shape}")
+    classes = table[:, 5].astype(np.int32) if table.shape[1] == 6 else None
+    if classes is not None and not np.array_equal(classes, table[:, 5]):
+        raise ValueError(f"{path.name}: the sixth column, the class, must be whole numbers")
+    return Workload(path.name, "your boxes", path.name, iou, cap,
+                    np.ascontiguousarray(table[:, :4], np.float32),
+                    np.ascontiguousarray(table[:, 4], np.float32), classes)
+
+
+def _read_text(path):
+    rows = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        words = line.replace(",", " ").split()
+        try:
+            row = [float(w) for w in words]
+        except ValueError:
+            if number > 1:
+                raise ValueError(f"{path.name}, line {number}: not numbers: {line[:60]}") from None
+            continue  # a heading
+        if row and rows and len(row) != len(rows[0]):
+            raise ValueError(f"{path.name}, line {number}: {len(row)} numbers, the first row "
+                             f"has {len(rows[0])}")
+        if row:
+            rows.append(row)
+    return np.array(rows)
