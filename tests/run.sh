@@ -27,6 +27,7 @@ Without a STAGE: the stages of the first list; with --all: those of both.
             others use; the elements' suite in plain C
 
   valgrind  the core suite under valgrind
+  arm       the core for AArch64 by a cross compiler, its suite under qemu
   fuzz      each fuzzer for NMS_FUZZ_SECONDS (60), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
 
@@ -37,7 +38,7 @@ END
 . "$(dirname "$0")/../pipelines/common.sh"
 
 STAGES="release locale leaks asan minimal clang install levels"
-SLOW_STAGES="valgrind fuzz fresh"
+SLOW_STAGES="valgrind arm fuzz fresh"
 
 passed=0 failed=0 skipped=0 failures=() start=$SECONDS
 
@@ -126,7 +127,7 @@ stage_locale ()
   check "the comma is there" env LOCPATH="$dir" LC_ALL=de_DE.UTF-8 LD_PRELOAD="$dir/setlocale.so" \
     awk 'BEGIN { exit sprintf ("%.1f", 0.5) != "0,5" }' || return 0
   NMS_TEST_LOCPATH="$dir" NMS_TEST_LC_ALL=de_DE.UTF-8 NMS_TEST_PRELOAD="$dir/setlocale.so" \
-    suites release $(no_suites pipelines rules) --wrapper "$NMS_ROOT/tests/support/preload.sh"
+    suites release $(no_suites pipelines rules bench) --wrapper "$NMS_ROOT/tests/support/preload.sh"
 }
 
 # The tracer writes a warning for what was not freed, and fatal-warnings makes
@@ -158,7 +159,7 @@ stage_asan ()
     ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=10 \
     LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/support/lsan.supp":print_suppressions=0 \
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 CK_TIMEOUT_MULTIPLIER=5 \
-    suites asan $(no_suites rules)
+    suites asan $(no_suites rules bench)
 }
 
 stage_minimal ()
@@ -179,7 +180,7 @@ stage_clang ()
 {
   CC=clang build clang --buildtype=release -Dtests=enabled -Dfiles=enabled -Doverlay=enabled \
     --werror || return 0
-  suites clang $(no_suites pipelines)
+  suites clang $(no_suites pipelines bench)
 }
 
 # The elements of the plugin in folder $1 are exactly the others, in order.
@@ -249,6 +250,20 @@ stage_valgrind ()
   build_release || return 0
   NMS_TIMEOUT_MULTIPLIER=30 suites release --suite core \
     --wrapper "$wrapper --leak-check=full --errors-for-leak-kinds=definite"
+}
+
+# Fewer rounds: qemu takes some thirty times as long.
+stage_arm ()
+{
+  local dir="$NMS_BUILD_DIR/aarch64"
+  check "unpack Debian for AArch64" bash -c '"$1" "$2" >"$2.cross"' - \
+    "$NMS_ROOT/tests/support/arm.sh" "$dir-debian" || return 0
+  mv "$dir-debian.cross" "$dir.cross"
+  build aarch64 --buildtype=release --cross-file "$dir.cross" -Dplugin=false -Dtests=enabled ||
+    return 0
+  check "NEON is what runs" bash -c '"$@" | grep "^neon (obeyed)"' - \
+    qemu-aarch64 -L "$dir-debian/root" "$dir/tests/core/test-levels" --print-level
+  NMS_TEST_ROUNDS=40 NMS_TIMEOUT_MULTIPLIER=30 suites aarch64
 }
 
 fuzz_one ()
