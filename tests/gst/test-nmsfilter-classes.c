@@ -240,7 +240,7 @@ test_command_line (void)
     return;
   }
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *line = g_strdup_printf ("%s -q videotestsrc num-buffers=2 ! nmsfilter "
+    gchar *line = g_strdup_printf ("%s -q fakesrc num-buffers=2 ! nmsfilter "
         "class-options=%s ! fakesink", program, rows[i].options);
     gchar *shell[] = { (gchar *) "/bin/sh", (gchar *) "-c", line, NULL };
     gchar **env = g_environ_unsetenv (g_environ_unsetenv (g_get_environ (), "G_DEBUG"),

@@ -315,7 +315,7 @@ test_element (void)
 static void
 print_start (void)
 {
-  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=1 ! nmsfilter ! fakesink",
+  GstElement *pipeline = gst_parse_launch ("fakesrc num-buffers=1 ! nmsfilter ! fakesink",
       NULL);
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessage *message;

@@ -370,6 +370,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   gst_init (&argc, &argv);
+  if (!has_element ("videotestsrc"))
+    return 77;
   g_test_add_func ("/nmsfilter/reports/off-by-default", test_off_by_default);
   g_test_add_func ("/nmsfilter/reports/fields", test_fields);
   g_test_add_func ("/nmsfilter/reports/interval", test_interval);
