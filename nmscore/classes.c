@@ -45,6 +45,23 @@ nms__class_slot (nms__classes *c, int32_t id)
   return *bucket;
 }
 
+static void
+clear (nms__classes *c, size_t entries)
+{
+  c->bucket_mask = nms__class_buckets (entries) - 1;
+  memset (c->bucket, 0, ((size_t) c->bucket_mask + 1) * sizeof *c->bucket);
+  c->count = 1;
+}
+
+/* An empty table in which up to `boxes` classes can be numbered. */
+void
+nms__classes_start (nms__classes *c, size_t boxes)
+{
+  clear (c, boxes + 1);
+  c->add = 1;
+  c->entry[0] = (nms__class) { 0 };
+}
+
 /* Starts the table with the common entry and the listed classes. Its arrays
  * have room for those and, if `add` is set, one for each box. */
 int
@@ -56,9 +73,7 @@ nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *setti
   double lowest = settings->limit, highest = settings->limit;
 
   c->add = o->max_per_class != 0;
-  c->bucket_mask = nms__class_buckets (o->class_option_count + (c->add ? boxes : 0) + 1) - 1;
-  memset (c->bucket, 0, ((size_t) c->bucket_mask + 1) * sizeof *c->bucket);
-  c->count = 1;
+  clear (c, o->class_option_count + (c->add ? boxes : 0) + 1);
   c->entry[0] = (nms__class) { .score_threshold = o->score_threshold, .limit = settings->limit,
     .cap = o->max_per_class ? o->max_per_class : none };
 

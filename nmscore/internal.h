@@ -39,7 +39,7 @@ typedef struct nms__class {
   double limit;
   uint64_t cap;  /* UINT64_MAX: none */
   uint64_t kept; /* by the engine; at the cap the class is full */
-  uint64_t last; /* packed key of the box that filled it, for the engine */
+  uint64_t last; /* 0 at first; for the engine */
 } nms__class;
 
 /* Open addressing from class id to entry; entry 0 stands for every class that
@@ -59,6 +59,7 @@ typedef struct nms__frame {
   float *x1, *y1, *x2, *y2, *share;
   int32_t *group;   /* class that suppresses; NULL: all boxes one group */
   uint32_t *slot;   /* entry in classes; NULL: no class differs */
+  uint32_t *number; /* the same column, free for an engine when slot is NULL */
   int32_t *index;   /* in the caller's columns */
   uint64_t *packed; /* order.h: the score with the position below it */
   uint64_t *packed2; /* scratch of the same size */
@@ -118,6 +119,7 @@ int nms__struct_check (nms_context *ctx, const char *name, const void *data, siz
 /* classes.c */
 int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
     size_t boxes);
+void nms__classes_start (nms__classes *classes, size_t boxes);
 uint32_t nms__class_slot (nms__classes *classes, int32_t id);
 uint32_t nms__class_buckets (size_t entries);
 

@@ -1,31 +1,71 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sorted: one sort, then each box in order against the boxes kept so far,
- * first block with a suppressor ends the test. Work follows boxes times kept
+ * sorted: one sort, then each box in order against the boxes kept so far of its
+ * group; the first suppressor ends the test. Work follows boxes times kept
  * boxes; the caps end it early. For frames with more than a few boxes.
  */
 #include "engine.h"
 
-/* The position among the kept columns of the first one that suppresses the
- * candidate, or `kept`. Forward, so that it is the highest-ranked one. */
+/* Boxes of different groups never meet. Where there are groups, those kept of
+ * one lie together, so that a candidate is tested against its own group alone
+ * and many classes cost no more than one. A group's list is an entry of the
+ * class table: `last` is where it begins, `kept` how long it is. */
+#define LISTS_LEAST 128 /* boxes that make it worth while */
+
+static nms__class *
+group_list (const nms__frame *f, const uint32_t *number, size_t pos)
+{
+  return number ? &f->classes.entry[number[pos]] : NULL;
+}
+
+/* The number of each box's group, or NULL: no groups, too few boxes, or classes
+ * are numbered otherwise already. */
+static const uint32_t *
+number_groups (nms__frame *f)
+{
+  nms__classes *c = &f->classes;
+  uint32_t *number = f->slot;
+  uint64_t begin = 0;
+
+  if (!f->group || f->count < LISTS_LEAST || (f->slot && !c->add))
+    return NULL;
+  if (!number) {
+    number = f->number;
+    nms__classes_start (c, f->count);
+    for (size_t pos = 0; pos < f->count; pos++)
+      number[pos] = nms__class_slot (c, f->group[pos]);
+  }
+  for (size_t pos = 0; pos < f->count; pos++)
+    c->entry[number[pos]].last++;
+  for (uint32_t i = 0; i < c->count; i++) {
+    uint64_t boxes = c->entry[i].last;
+    c->entry[i].last = begin;
+    begin += boxes;
+  }
+  return number;
+}
+
+/* The position among the kept columns from..end-1 of the first one that
+ * suppresses the candidate, or `end`. Forward, so that it is the highest-ranked
+ * one. `index`: of the candidate; `who`: of the kept ones. */
 static size_t
-first_suppressor (const nms__frame *f, const nms__columns *columns, size_t kept,
-    const nms__box *box, int32_t index, double limit)
+first_suppressor (const nms__frame *f, const nms__columns *columns, size_t from, size_t end,
+    const nms__box *box, int32_t index, const int32_t *who, double limit)
 {
   uint64_t mask;
   size_t k = 0;
 
-  for (size_t first = 0; first < kept; first = k + 1) {
-    first = f->kernels->find_overlap (columns, first, kept, box, &mask);
-    if (first >= kept)
+  for (size_t first = from; first < end; first = k + 1) {
+    first = f->kernels->find_overlap (columns, first, end, box, &mask);
+    if (first >= end)
       break;
     for (; mask; mask &= mask - 1) {
       k = first + nms__lowest_bit (mask);
-      if (nms__column_exceeds (columns, k, box, limit) && !nms__related (f, index, f->kept[k]))
+      if (nms__column_exceeds (columns, k, box, limit) && !nms__related (f, index, who[k]))
         return k;
     }
   }
-  return kept;
+  return end;
 }
 
 /* A cap far below the number of boxes makes most of the sorting idle: only the
@@ -79,8 +119,10 @@ void
 nms__sorted (nms__frame *f)
 {
   const uint64_t cap = nms__total_cap (f);
+  const uint32_t *number = number_groups (f);
   const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
-    f->group ? f->wgroup : NULL };
+    f->group && !number ? f->wgroup : NULL };
+  const int32_t *who = number ? f->wgroup : f->kept;
   wave w = first_wave (f, cap);
   size_t rank = 0;
 
@@ -97,24 +139,28 @@ nms__sorted (nms__frame *f)
       nms__over_cap (f, pos);
       continue;
     }
+    nms__class *list = group_list (f, number, pos);
     nms__box box = nms__frame_box (f, pos);
-    size_t kept = f->kept_count;
-    size_t by = first_suppressor (f, &columns, kept, &box, f->index[pos],
+    size_t from = list ? (size_t) list->last : 0;
+    size_t end = list ? from + (size_t) list->kept : f->kept_count;
+    size_t by = first_suppressor (f, &columns, from, end, &box, f->index[pos], who,
         class ? class->limit : f->settings->limit);
-    if (by < kept) {
+    if (by < end) {
       if (f->suppressed_by)
-        f->suppressed_by[f->index[pos]] = f->kept[by];
+        f->suppressed_by[f->index[pos]] = who[by];
       continue;
     }
-    f->wx1[kept] = box.x1;
-    f->wy1[kept] = box.y1;
-    f->wx2[kept] = box.x2;
-    f->wy2[kept] = box.y2;
-    f->wshare[kept] = box.share;
+    f->wx1[end] = box.x1;
+    f->wy1[end] = box.y1;
+    f->wx2[end] = box.x2;
+    f->wy2[end] = box.y2;
+    f->wshare[end] = box.share;
     if (f->group)
-      f->wgroup[kept] = box.group;
+      f->wgroup[end] = number ? f->index[pos] : box.group;
     nms__keep (f, pos);
-    if (class)
+    if (list)
+      list->kept++;
+    else if (class)
       class->kept++;
   }
   /* what is left has not been looked at */
