@@ -216,6 +216,16 @@ find_parents (GArray * boxes)
   g_hash_table_unref (by_id);
 }
 
+void
+box_meta_frame_size (const GstCaps * caps, gint * width, gint * height)
+{
+  const GstStructure *s = gst_caps_get_structure (caps, 0);
+
+  if (!gst_structure_get_int (s, "width", width) || !gst_structure_get_int (s, "height", height)
+      || *width <= 0 || *height <= 0)
+    *width = *height = 0;
+}
+
 guint
 box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes)
 {

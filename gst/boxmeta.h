@@ -31,6 +31,9 @@ typedef enum
                                  * look for it costs a tenth of the whole */
 } BoxMetaWant;
 
+/* The size of the frames of these caps, raw or not; 0 and 0 if they have none. */
+void box_meta_frame_size (const GstCaps * caps, gint * width, gint * height);
+
 /* Replaces the contents of `boxes` (a GArray of Box) with the detections of
  * the buffer, in the buffer's order, and returns how many. width and height
  * are those of the caps, 0 if unknown. The normalised doubles count only

@@ -21,7 +21,7 @@ DEFINE_ENUM (gst_nms_method_get_type, "GstNmsMethod",
 DEFINE_ENUM (gst_nms_metric_get_type, "GstNmsMetric",
     { GST_NMS_METRIC_IOU, "Intersection over union", "iou" })
 DEFINE_ENUM (gst_nms_engine_get_type, "GstNmsEngine",
-    { NMS_ENGINE_AUTO, "Pick by number of boxes and limits", "auto" },
+    { NMS_ENGINE_AUTO, "Pick by number of boxes, limits, and a sample of overlaps", "auto" },
     { NMS_ENGINE_SEQUENTIAL, "One step for each kept box; best where few are kept",
         "sequential" },
     { NMS_ENGINE_SORTED, "Sort, then test each box against the kept ones", "sorted" },

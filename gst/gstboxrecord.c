@@ -223,12 +223,8 @@ static gboolean
 gst_box_record_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
-  const GstStructure *s = gst_caps_get_structure (incaps, 0);
 
-  if (!gst_structure_get_int (s, "width", &self->width)
-      || !gst_structure_get_int (s, "height", &self->height)
-      || self->width <= 0 || self->height <= 0)
-    self->width = self->height = 0;
+  box_meta_frame_size (incaps, &self->width, &self->height);
   return TRUE;
 }
 

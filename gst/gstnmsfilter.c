@@ -334,16 +334,10 @@ new_stream (GstNmsFilter * self)
 static void
 take_caps (GstNmsFilter * self, GstEvent * event)
 {
-  GstStructure *structure;
   GstCaps *caps;
 
   gst_event_parse_caps (event, &caps);
-  structure = gst_caps_get_structure (caps, 0);
-  self->width = self->height = 0;
-  if (!gst_structure_get_int (structure, "width", &self->width)
-      || !gst_structure_get_int (structure, "height", &self->height)
-      || self->width <= 0 || self->height <= 0)
-    self->width = self->height = 0;
+  box_meta_frame_size (caps, &self->width, &self->height);
   GST_DEBUG_OBJECT (self, "frame size %dx%d", self->width, self->height);
 }
 

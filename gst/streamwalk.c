@@ -2,6 +2,8 @@
 /* streamwalk: see the header; a few comparisons a buffer. */
 #include "streamwalk.h"
 
+#include "boxmeta.h"
+
 void
 stream_walk_init (StreamWalk * self)
 {
@@ -13,10 +15,7 @@ stream_walk_set_caps (StreamWalk * self, const GstCaps * caps)
 {
   const GstStructure *s = gst_caps_get_structure (caps, 0);
 
-  if (!gst_structure_get_int (s, "width", &self->width)
-      || !gst_structure_get_int (s, "height", &self->height)
-      || self->width <= 0 || self->height <= 0)
-    self->width = self->height = 0;
+  box_meta_frame_size (caps, &self->width, &self->height);
   if (!gst_structure_get_fraction (s, "framerate", &self->fps_n, &self->fps_d)
       || self->fps_n <= 0 || self->fps_d <= 0)
     self->fps_n = self->fps_d = 0;

@@ -154,7 +154,7 @@ NMS_API void nms_rows_from_corner_size (const float *in, size_t count, float *ou
 
 /* Which engine runs. All give identical results; they differ in time only. */
 typedef enum nms_engine {
-  NMS_ENGINE_AUTO = 0,       /* the library picks by the number of boxes and caps */
+  NMS_ENGINE_AUTO = 0,       /* the library picks, by a sample of overlaps */
   NMS_ENGINE_SEQUENTIAL = 1, /* the sequential grid: one step a kept box; each step
                               * suppresses its overlaps and finds the next best in
                               * one pass. Best when few boxes are kept. */

@@ -158,7 +158,7 @@ stage_asan ()
     GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/support/scanner.sh" \
     ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=10 \
     LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/support/lsan.supp":print_suppressions=0 \
-    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 CK_TIMEOUT_MULTIPLIER=5 \
+    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     suites asan $(no_suites rules bench)
 }
 
