@@ -28,7 +28,8 @@ NMS_PACKAGES_PIPELINES="python3-minimal gstreamer1.0-tools gstreamer1.0-plugins-
   gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
   gstreamer1.0-opencv opencv-data opencv-doc fonts-dejavu-core"
 NMS_PACKAGES_TESTS="binutils g++ clang libclang-rt-dev llvm locales valgrind debootstrap
-  gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+  gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+  python3-dev python3-numpy python3-torchvision"
 
 say () { printf '%s\n' "$*"; }
 

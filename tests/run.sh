@@ -103,7 +103,8 @@ no_suites () { local s; for s; do printf -- '--no-suite %s ' "$s"; done; }
 
 build_release ()
 {
-  build release --buildtype=release -Dtests=enabled -Dfiles=enabled -Doverlay=enabled
+  build release --buildtype=release -Dtests=enabled -Dfiles=enabled -Doverlay=enabled \
+    -Dpython=enabled
 }
 
 stage_release ()
@@ -149,8 +150,8 @@ stage_leaks ()
 stage_asan ()
 {
   build asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
-    -Dc_args=-fno-sanitize-recover=all -Dtests=enabled -Dfiles=enabled -Doverlay=enabled ||
-    return 0
+    -Dc_args=-fno-sanitize-recover=all -Dtests=enabled -Dfiles=enabled -Doverlay=enabled \
+    -Dpython=enabled || return 0
   # (exact stacks: GLib is built without frame pointers, and without its
   # callers a leak cannot be told from what GLib keeps on purpose)
   local options=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
@@ -166,7 +167,7 @@ stage_minimal ()
 {
   local dir="$NMS_BUILD_DIR/minimal" prefix="$NMS_BUILD_DIR/prefix" lib
   build minimal --buildtype=release --prefix="$prefix" -Dtests=enabled \
-    -Dfiles=disabled -Doverlay=disabled || return 0
+    -Dfiles=disabled -Doverlay=disabled -Dpython=disabled || return 0
   check "meson says what is left out" bash -c 'grep -E "boxreplay, boxrecord.*NO" "$1" &&
     grep -E "boxoverlay.*NO" "$1"' - "$dir/meson-logs/meson-log.txt"
   suites minimal --suite core --suite gst --suite rules
@@ -315,6 +316,7 @@ main ()
   nms_build_dir
   unset NMS_PLUGIN_DIR NMS_INSTALL DISPLAY WAYLAND_DISPLAY
   export LC_ALL=C.UTF-8
+  PATH=/usr/bin:/bin:$PATH # Python: the one that the packages belong to
   stage=install
   # shellcheck disable=SC2086
   if ! (nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES \

@@ -10,9 +10,7 @@ moved corners are rounded.
 
 To add a system: a class here and a package in requirements.txt.
 """
-import ctypes
 import importlib.metadata
-import os
 
 import numpy as np
 
@@ -228,86 +226,20 @@ class Jax(Peer):
         return kept[kept >= 0]
 
 
-# ------------------------------------------------------------- ours, by ctypes
-
-class Column(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("stride", ctypes.c_ssize_t)]
-
-
-class Boxes(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("count", ctypes.c_size_t)] + [
-        (name, Column) for name in "x1 y1 x2 y2 score class_id exclude parent".split()]
-
-
-class Options(ctypes.Structure):
-    """The head of nms_options; what follows keeps its default."""
-    _fields_ = [("size", ctypes.c_size_t), ("iou_threshold", ctypes.c_float),
-                ("score_threshold", ctypes.c_float), ("max_detections", ctypes.c_uint64)]
-
-
-class Arrays(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("kept", ctypes.c_void_p),
-                ("kept_capacity", ctypes.c_size_t), ("outcome", ctypes.c_void_p),
-                ("suppressed_by", ctypes.c_void_p)]
-
-
-class Result(ctypes.Structure):
-    """The head of nms_result, up to the first count."""
-    _fields_ = [("size", ctypes.c_size_t), ("kept_count", ctypes.c_size_t),
-                ("rest", ctypes.c_size_t * 4), ("pointers", ctypes.c_void_p * 3)]
-
+# ---------------------------------------------------------------------- ours
 
 class Ours(Peer):
-    """nms_run_into through ctypes: arrays in, a new array of kept indices out. All
-    that depends on the arrays is done in every call, as an application would."""
+    """The Python package nmscore, as run.sh installed it beside the others."""
 
     def versions(self):
-        n = self.library().nms_version()
-        return {"gst-nms": f"{n // 1000000}.{n // 1000 % 1000}.{n % 1000}"}
-
-    @staticmethod
-    def library():
-        lib = ctypes.CDLL(os.environ["NMS_BENCH_LIBRARY"])
-        lib.nms_context_new.restype = ctypes.c_void_p
-        lib.nms_run_into.argtypes = [ctypes.c_void_p] * 5
-        lib.nms_options_init.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-        lib.nms_boxes_set_rows.argtypes = [ctypes.c_void_p] * 2
-        lib.nms_context_error.argtypes = [ctypes.c_void_p]
-        lib.nms_context_error.restype = ctypes.c_char_p
-        return lib
+        import nmscore
+        return {"gst-nms": nmscore.__version__}
 
     def prepare(self, rows, scores, classes, iou, cap):
-        lib = self.library()
-        boxes, options, arrays, result = Boxes(), Options(), Arrays(), Result()
-        for struct in (boxes, arrays, result):
-            struct.size = ctypes.sizeof(struct)
-        lib.nms_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.iou_threshold, options.max_detections = iou, cap
-        lib.nms_boxes_set_rows(ctypes.byref(boxes), 0)  # the strides; data follows
-        run, context = lib.nms_run_into, lib.nms_context_new()
-        structs = [ctypes.byref(s) for s in (boxes, options, arrays, result)]
-        corners = (boxes.x1, boxes.y1, boxes.x2, boxes.y2)
-        score, class_id = boxes.score, boxes.class_id
-        room, room_outcome = np.empty(0, np.int32), None
-
-        def nms(rows, scores, classes=None):
-            nonlocal room, room_outcome
-            n = boxes.count = len(scores)
-            if len(room) < n:  # as a caller that works frame by frame would
-                room, room_outcome = np.empty(n, np.int32), np.empty(n, np.uint8)
-                arrays.kept, arrays.kept_capacity = room.ctypes.data, n
-                arrays.outcome = room_outcome.ctypes.data
-            address = rows.__array_interface__["data"][0]
-            for column in corners:
-                column.data = address
-                address += 4
-            score.data = scores.__array_interface__["data"][0]
-            if classes is not None:
-                class_id.data = classes.__array_interface__["data"][0]
-            if run(context, *structs) < 0:
-                raise ValueError(lib.nms_context_error(context).decode())
-            return room[:result.kept_count].copy()
-        return lambda: nms(rows, scores, classes)
+        import nmscore
+        if classes is None:
+            return lambda: nmscore.nms(rows, scores, iou, max_detections=cap)
+        return lambda: nmscore.batched_nms(rows, scores, classes, iou, max_detections=cap)
 
 
 SYSTEMS = {

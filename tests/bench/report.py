@@ -120,8 +120,8 @@ def main_table(results):
             "its time", "x", "x, floors off", "torchvision", "x", "engine"]
     return ["## Against the best", ""] + table(head, rows, 2) + [
         "Medians of single calls. gst-nms is timed in C on the same rows (N x 4 float32) that the "
-        "others get, with all checks and the outcome of every box; `from Python` is the same "
-        "through ctypes. `x` is how many times longer the other system's call takes, as the "
+        "others get, with all checks and the outcome of every box; `from Python` is the "
+        "package nmscore. `x` is how many times longer the other system's call takes, as the "
         "median of the quotients of neighbouring turns; `floors off` takes the time of a call "
         "with one box off both sides first (- where a side is hardly above that).", ""]
 

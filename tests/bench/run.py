@@ -299,7 +299,7 @@ def main():
     from systems import available
     library = build / "nmscore/libnmscore.so"
     with open(output / "log.txt", "wb") as log:
-        systems, missing = available(build / "tests/bench/bench-core", library,
+        systems, missing = available(build / "tests/bench/bench-core",
                                      engine_names(library) if options.engines else [], log)
         systems = [s for s in systems if s.name == "gst-nms" or matches(s.name, options.systems)]
         for name, why in missing.items():

@@ -45,4 +45,8 @@ say "building (log: $place/build.log)"
   exit 1
 }
 
+# Ours as Python's users get it; again each time, since it is quick.
+"$venv/bin/python" -m pip install --force-reinstall --no-deps ${NMS_BENCH_PIP:-} "$root" \
+  >>"$place/pip.log" 2>&1 || say "cannot install the package nmscore (log: $place/pip.log)"
+
 exec "$venv/bin/python" "$here/run.py" --build "$build" "$@"

@@ -89,10 +89,9 @@ class System:
             self.process = None
 
 
-def available(core, library, engines, log):
+def available(core, engines, log):
     """Ours first, then every peer that is installed; and what is missing."""
     import peers
-    os.environ["NMS_BENCH_LIBRARY"] = str(library)
     serve = [str(core), "--serve"]
     found = [System("gst-nms", serve, log, ours=True, adapts=True),
              System("gst-nms (suppressed_by)", serve + ["--suppressed-by"], log, ours=True,
