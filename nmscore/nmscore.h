@@ -97,7 +97,8 @@ NMS_API int nms_version (void);
   X (NMS_ERROR_MEMORY, -4, "out of memory")                                    \
   X (NMS_ERROR_TOO_MANY_BOXES, -5, "more boxes than NMS_MAX_BOXES")            \
   X (NMS_ERROR_UNSUPPORTED, -6, "not supported by this build")                 \
-  X (NMS_ERROR_SPACE, -7, "an output array of the caller is too small")
+  X (NMS_ERROR_SPACE, -7, "an output array of the caller is too small")          \
+  X (NMS_ERROR_DEVICE, -8, "a device, or the plugin for it, failed")
 
 #define NMS__ENUM(name, value, text) name = value,
 typedef enum nms_error { NMS_ERROR_LIST (NMS__ENUM) } nms_error;

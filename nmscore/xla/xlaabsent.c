@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* xlaabsent: nmsxla.h in a build that cannot load plugins. */
+#include "nmsxla.h"
+
+#include <stdio.h>
+
+static int
+absent (char *error, size_t error_size)
+{
+  if (error_size > 0)
+    snprintf (error, error_size, "this build cannot load XLA plugins");
+  return NMS_ERROR_UNSUPPORTED;
+}
+
+int
+nms_xla_open (const char *plugin, nms_lazy_backend **backend, char *error, size_t error_size)
+{
+  (void) plugin;
+  if (backend)
+    *backend = NULL;
+  return absent (error, error_size);
+}
+
+void
+nms_xla_close (nms_lazy_backend **backend)
+{
+  if (backend)
+    *backend = NULL;
+}
+
+size_t
+nms_xla_clients (void)
+{
+  return 0;
+}
+
+int
+nms_xla_compile_ahead (const char *plugin, const char *topology, const char *target,
+    const char *text, size_t length, char *error, size_t error_size)
+{
+  (void) plugin, (void) topology, (void) target, (void) text, (void) length;
+  return absent (error, error_size);
+}

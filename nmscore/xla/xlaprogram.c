@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * xlaprogram: compiles and runs programs on a device: the functions of the
+ * backend. A run carries the inputs over, executes once, and carries the
+ * outputs back; it waits for each, so that nothing of the caller's is in use
+ * afterwards, and destroys every buffer and event whatever happened.
+ */
+#include "xladevice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct program {
+  pjrt_loaded_executable *executable;
+} program;
+
+static int
+element_type (int type)
+{
+  switch (type) {
+    case NMS_LAZY_F32:
+      return PJRT_F32;
+    case NMS_LAZY_S32:
+      return PJRT_S32;
+    case NMS_LAZY_U32:
+      return PJRT_U32;
+    default:
+      return PJRT_PRED;
+  }
+}
+
+/* Notes a failure, unless there is an earlier one. */
+static void
+note (const nms__xla_device *d, int *code, pjrt_error *failure, const char *what, char *error,
+    size_t error_size)
+{
+  if (failure && *code)
+    nms__xla_failed (d->api, failure, what, NULL, 0);
+  else if (failure)
+    *code = nms__xla_failed (d->api, failure, what, error, error_size);
+}
+
+/* Waits for an event and destroys it. */
+static void
+await (const nms__xla_device *d, pjrt_event *event, int *code, const char *what, char *error,
+    size_t error_size)
+{
+  NMS__PJRT_ARGS (pjrt_event_args, args);
+
+  if (!event)
+    return;
+  args.event = event;
+  note (d, code, d->api->event_await (&args), what, error, error_size);
+  note (d, code, d->api->event_destroy (&args), what, error, error_size);
+}
+
+static void
+destroy_executable (const nms__xla_device *d, pjrt_loaded_executable *executable)
+{
+  NMS__PJRT_ARGS (pjrt_loaded_executable_args, gone);
+  int code = 0;
+
+  gone.executable = executable;
+  note (d, &code, d->api->loaded_executable_destroy (&gone), "", NULL, 0);
+}
+
+/* execute () writes as many outputs as the program has. */
+static int
+check_outputs (const nms__xla_device *d, pjrt_loaded_executable *executable, size_t expected,
+    char *error, size_t error_size)
+{
+  NMS__PJRT_ARGS (pjrt_get_executable_args, get);
+  NMS__PJRT_ARGS (pjrt_output_count_args, outputs);
+  NMS__PJRT_ARGS (pjrt_executable_args, gone);
+  int code = 0;
+
+  get.loaded = executable;
+  note (d, &code, d->api->get_executable (&get), "the program", error, error_size);
+  if (code)
+    return code;
+  outputs.executable = gone.executable = get.executable;
+  note (d, &code, d->api->output_count (&outputs), "the program", error, error_size);
+  note (d, &code, d->api->executable_destroy (&gone), "the program", error, error_size);
+  if (!code && outputs.count != expected)
+    code = nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+        "the program has %zu outputs, must have %zu", outputs.count, expected);
+  return code;
+}
+
+static int
+compile (nms_lazy_backend *backend, const char *text, size_t length,
+    const nms_lazy_buffer *inputs, size_t input_count, const nms_lazy_buffer *outputs,
+    size_t output_count, void **compiled, char *error, size_t error_size)
+{
+  const nms__xla_device *d = (const nms__xla_device *) backend;
+  NMS__PJRT_ARGS (pjrt_program, module);
+  NMS__PJRT_ARGS (pjrt_client_compile_args, args);
+  program *p;
+  int code = nms__xla_device_check (d, error, error_size);
+
+  (void) inputs, (void) input_count, (void) outputs;
+  if (code)
+    return code;
+  p = malloc (sizeof *p);
+  if (!p)
+    return nms__xla_say (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+  module.code = text;
+  module.code_size = length;
+  module.format = "mlir";
+  module.format_size = 4;
+  args.client = d->client;
+  args.program = &module;
+  args.options = NMS__XLA_COMPILE_OPTIONS;
+  args.options_size = sizeof NMS__XLA_COMPILE_OPTIONS - 1;
+  note (d, &code, d->api->client_compile (&args), "cannot compile", error, error_size);
+  if (!code) {
+    code = check_outputs (d, args.executable, output_count, error, error_size);
+    if (code)
+      destroy_executable (d, args.executable);
+  }
+  if (code) {
+    free (p);
+    return code;
+  }
+  p->executable = args.executable;
+  *compiled = p;
+  return NMS_OK;
+}
+
+static void
+free_program (nms_lazy_backend *backend, void *compiled)
+{
+  const nms__xla_device *d = (const nms__xla_device *) backend;
+  program *p = compiled;
+
+  if (!nms__xla_device_check (d, NULL, 0))
+    destroy_executable (d, p->executable);
+  free (p);
+}
+
+static pjrt_buffer *
+send (const nms__xla_device *d, const nms_lazy_buffer *input, int *code, char *error,
+    size_t error_size)
+{
+  NMS__PJRT_ARGS (pjrt_from_host_args, args);
+  int64_t dims[NMS_LAZY_MAX_RANK];
+
+  for (int i = 0; i < input->shape.rank; i++)
+    dims[i] = input->shape.dims[i];
+  args.client = d->client;
+  args.data = input->data;
+  args.type = element_type (input->shape.type);
+  args.dims = dims;
+  args.dim_count = (size_t) input->shape.rank;
+  args.device = d->device;
+  note (d, code, d->api->from_host (&args), "cannot send data to the device", error, error_size);
+  if (*code)
+    return NULL;
+  await (d, args.done, code, "cannot send data to the device", error, error_size);
+  return args.buffer;
+}
+
+static void
+receive (const nms__xla_device *d, pjrt_buffer *buffer, const nms_lazy_buffer *output, int *code,
+    char *error, size_t error_size)
+{
+  NMS__PJRT_ARGS (pjrt_to_host_args, args);
+  size_t size = output->shape.type == NMS_LAZY_PRED ? 1 : 4;
+
+  for (int i = 0; i < output->shape.rank; i++)
+    size *= (size_t) output->shape.dims[i];
+  args.source = buffer;
+  note (d, code, d->api->to_host (&args), "cannot read from the device", error, error_size);
+  if (*code)
+    return;
+  if (args.size != size) {
+    *code = nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+        "an output of the program has %zu bytes, must have %zu", args.size, size);
+    return;
+  }
+  args.data = output->data;
+  note (d, code, d->api->to_host (&args), "cannot read from the device", error, error_size);
+  if (!*code)
+    await (d, args.event, code, "cannot read from the device", error, error_size);
+}
+
+static void
+destroy_buffers (const nms__xla_device *d, pjrt_buffer **buffers, size_t count)
+{
+  int code = 0;
+
+  for (size_t i = 0; i < count; i++)
+    if (buffers[i]) {
+      NMS__PJRT_ARGS (pjrt_buffer_args, gone);
+      gone.buffer = buffers[i];
+      note (d, &code, d->api->buffer_destroy (&gone), "", NULL, 0);
+    }
+}
+
+static int
+run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, size_t input_count,
+    const nms_lazy_buffer *outputs, size_t output_count, char *error, size_t error_size)
+{
+  const nms__xla_device *d = (const nms__xla_device *) backend;
+  const program *p = compiled;
+  NMS__PJRT_ARGS (pjrt_execute_options, options);
+  NMS__PJRT_ARGS (pjrt_execute_args, execute);
+  pjrt_buffer **in, **out;
+  pjrt_event *done = NULL;
+  int code = nms__xla_device_check (d, error, error_size);
+
+  if (code)
+    return code;
+  in = calloc (input_count + output_count + 1, sizeof *in);
+  if (!in)
+    return nms__xla_say (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+  out = in + input_count;
+  for (size_t i = 0; i < input_count && !code; i++)
+    in[i] = send (d, &inputs[i], &code, error, error_size);
+  if (!code) {
+    pjrt_buffer *const *arguments = in;
+    execute.executable = p->executable;
+    execute.options = &options;
+    execute.arguments = &arguments;
+    execute.device_count = 1;
+    execute.argument_count = input_count;
+    execute.outputs = &out;
+    execute.done = &done;
+    note (d, &code, d->api->execute (&execute), "the device failed", error, error_size);
+    if (!code)
+      await (d, done, &code, "the device failed", error, error_size);
+  }
+  for (size_t i = 0; i < output_count && !code; i++)
+    receive (d, out[i], &outputs[i], &code, error, error_size);
+  destroy_buffers (d, in, input_count + output_count);
+  free (in);
+  return code;
+}
+
+void
+nms__xla_program_functions (nms_lazy_backend *backend)
+{
+  backend->compile = compile;
+  backend->run = run;
+  backend->free_program = free_program;
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# fetch-xla: puts XLA's PJRT plugin for the CPU into FOLDER and prints the
+# path of its library. It is PyPI's package xla-cpu-pjrt, which names no licence
+# of its own: so it is fetched for tests and not shipped.
+#
+#     export NMS_XLA_PLUGIN=$(tests/support/fetch-xla.sh FOLDER)
+set -euo pipefail
+
+package=xla-cpu-pjrt==0.0.1
+sum=55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc
+member=xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so
+
+folder=${1:?usage: fetch-xla.sh FOLDER}
+library=$folder/xla_cpu_pjrt.so
+mkdir -p "$folder"
+die () { printf 'fetch-xla: %s\n' "$*" >&2; exit 1; }
+
+# (the library is complete, and of this version, once the note beside it says so)
+if [ "$(cat "$library.sum" 2>/dev/null)" != "$sum" ]; then
+  [ "$(uname -m)" = x86_64 ] || die "$package is for x86_64 alone"
+  work=$(mktemp -d "$folder/.fetch.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  python3 -m pip --disable-pip-version-check download --quiet --no-deps --no-cache-dir \
+    --dest "$work" "$package" >&2 || die "cannot download $package"
+  wheel=$(find "$work" -name '*.whl')
+  [ -f "$wheel" ] || die "$package came as something else than a wheel"
+  printf '%s  %s\n' "$sum" "$wheel" | sha256sum --check --status ||
+    die "${wheel##*/} is not the file that was expected: its SHA-256 is another"
+  python3 -m zipfile -e "$wheel" "$work/unpacked"
+  mv "$work/unpacked/$member" "$library"
+  printf '%s\n' "$sum" >"$library.sum"
+fi
+printf '%s\n' "$library"
