@@ -2,7 +2,6 @@
 /* box: the names of what became of a box, and when two forms of it agree. */
 #include "box.h"
 
-#include <math.h>
 #include <string.h>
 
 static const gchar *const state_names[] = {
@@ -34,7 +33,7 @@ box_state_from_name (const gchar * name)
 }
 
 gboolean
-box_extent_agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
+box_extent_agrees_clipped (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
 {
   gdouble a_clip = CLAMP (MIN (a, b), 0, size);
   gdouble b_clip = CLAMP (MAX (a, b), 0, size);

@@ -7,6 +7,8 @@
 
 #include <glib.h>
 
+#include <math.h>
+
 G_BEGIN_DECLS
 
 typedef enum
@@ -58,10 +60,21 @@ typedef struct
 const gchar *box_state_name (BoxState state);
 BoxState box_state_from_name (const gchar * name);
 
+/* box_extent_agrees where one of the two leaves 0..size, or is no number. */
+gboolean box_extent_agrees_clipped (gdouble a, gdouble b, gint64 start, gint64 length,
+    gint size);
+
 /* Whether the extent a..b (doubles, in pixels, in either order) is that of the
  * integers, once both are clipped to 0..size: start and length within 1 pixel.
  * The rule by which normalized coordinates count beside integers, in metadata
  * and in files alike. */
-gboolean box_extent_agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size);
+static inline gboolean
+box_extent_agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
+{
+  if (G_UNLIKELY (!(a >= 0 && a <= b && b <= size && start >= 0 && length >= 0
+              && start + length <= size)))
+    return box_extent_agrees_clipped (a, b, start, length, size);
+  return fabs (a - start) <= 1.0 && fabs ((b - a) - length) <= 1.0;
+}
 
 G_END_DECLS

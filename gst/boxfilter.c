@@ -163,25 +163,39 @@ is_valid (const Box * box)
       && !((box->flags & BOX_HAS_CONFIDENCE) && isnan (box->confidence));
 }
 
-/* Fills the columns with the boxes fed[0..count). */
+/* Makes box i the k-th of the columns. */
+static inline void
+feed (BoxFilter * filter, const Box * box, guint32 i, gint32 class_id, guint k)
+{
+  gfloat *row = &filter->rows[(gsize) 4 * k];
+
+  filter->fed[k] = i;
+  row[0] = (gfloat) box->x1;
+  row[1] = (gfloat) box->y1;
+  row[2] = (gfloat) box->x2;
+  row[3] = (gfloat) box->y2;
+  filter->score[k] = (gfloat) box->confidence;
+  filter->class_id[k] = class_id;
+}
+
+/* Fills the columns anew, after fed[0..count) has changed. */
 static void
-fill (BoxFilter * filter, const GArray * boxes, guint count, nms_boxes * columns,
+feed_again (BoxFilter * filter, const GArray * boxes, guint count)
+{
+  guint k;
+
+  for (k = 0; k < count; k++) {
+    guint32 i = filter->fed[k];
+    feed (filter, &g_array_index (boxes, Box, i), i, filter->class_of[i], k);
+  }
+}
+
+/* Describes the columns, with `count` boxes, to the core. */
+static void
+describe (BoxFilter * filter, const GArray * boxes, guint count, nms_boxes * columns,
     gboolean with_score, gboolean parts)
 {
   guint i, k;
-
-  for (k = 0; k < count; k++) {
-    const Box *box = &g_array_index (boxes, Box, filter->fed[k]);
-    gfloat *row = &filter->rows[(gsize) 4 * k];
-
-    row[0] = (gfloat) box->x1;
-    row[1] = (gfloat) box->y1;
-    row[2] = (gfloat) box->x2;
-    row[3] = (gfloat) box->y2;
-    if (with_score)
-      filter->score[k] = (gfloat) box->confidence;
-    filter->class_id[k] = filter->class_of[filter->fed[k]];
-  }
 
   *columns = (nms_boxes) { .size = sizeof *columns, .count = count };
   nms_boxes_set_rows (columns, filter->rows);
@@ -237,7 +251,8 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
   if (neighbors) {
     nms_boxes columns;
 
-    fill (filter, boxes, count, &columns, FALSE, parts);
+    feed_again (filter, boxes, count);
+    describe (filter, boxes, count, &columns, FALSE, parts);
     if ((res = nms_count_neighbors (filter->context, &columns, &filter->options,
                 filter->neighbors)) < 0)
       return res;
@@ -267,12 +282,13 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
   box_rank_sort (filter->keys, kept, all);
   for (k = 0; k < kept; k++)
     filter->fed[k] = filter->keys[k].index;
+  feed_again (filter, boxes, kept);
   return (gint) kept;
 }
 
 /* ------------------------------------------------------------------ the run */
 
-/* Which boxes take part, and their classes; those that are dropped for the lack
+/* Which boxes take part, as columns, and their classes; those that are dropped for the lack
  * of a score; whether any is without one, and whether any is part of another. */
 static guint
 choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * unscored,
@@ -300,7 +316,7 @@ choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * u
       *unscored = TRUE;
     }
     filter->class_of[i] = class_of_box (filter, box, &last);
-    filter->fed[count++] = i;
+    feed (filter, box, i, filter->class_of[i], count++);
   }
   return count;
 }
@@ -308,28 +324,19 @@ choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * u
 static void
 take_outcomes (BoxFilter * filter, GArray * boxes, guint count, const nms_result * result)
 {
+  static const guint8 states[] = {
+    [NMS_KEPT] = BOX_STATE_KEPT,
+    [NMS_SUPPRESSED] = BOX_STATE_SUPPRESSED,
+    [NMS_OVER_CAP] = BOX_STATE_OVER_CAP,
+    [NMS_FILTERED] = BOX_STATE_BELOW_SCORE,
+    [NMS_INVALID] = BOX_STATE_INVALID,
+  };
   guint k;
 
   for (k = 0; k < count; k++) {
     Box *box = &g_array_index (boxes, Box, filter->fed[k]);
 
-    switch ((nms_outcome) result->outcome[k]) {
-      case NMS_KEPT:
-        box->state = BOX_STATE_KEPT;
-        break;
-      case NMS_SUPPRESSED:
-        box->state = BOX_STATE_SUPPRESSED;
-        break;
-      case NMS_OVER_CAP:
-        box->state = BOX_STATE_OVER_CAP;
-        break;
-      case NMS_FILTERED:
-        box->state = BOX_STATE_BELOW_SCORE;
-        break;
-      case NMS_INVALID:
-        box->state = BOX_STATE_INVALID;
-        break;
-    }
+    box->state = (BoxState) states[result->outcome[k]];
     box->suppressed_by = -1;
     if (result->suppressed_by && result->suppressed_by[k] >= 0)
       box->suppressed_by = (gint) filter->fed[result->suppressed_by[k]];
@@ -363,7 +370,7 @@ box_filter_run (BoxFilter * filter, GArray * boxes, const BoxRules * rules,
       return res;
     count = (guint) res;
   }
-  fill (filter, boxes, count, &columns, !unscored, parts);
+  describe (filter, boxes, count, &columns, !unscored, parts);
 
   if (parts) {
     box_parents_begin (filter->parents, boxes);

@@ -61,14 +61,13 @@ field (const GstStructure * s, GQuark name)
   return gst_structure_id_get_value (s, name);
 }
 
+/* Any type of number but double, which is what detectors write. */
 static gboolean
-field_number (const GstStructure * s, GQuark name, gdouble * number)
+other_number (const GValue * value, gdouble * number)
 {
-  const GValue *value = field (s, name);
-
   if (value == NULL)
     return FALSE;
-  if (G_LIKELY (G_VALUE_HOLDS_DOUBLE (value)))
+  if (G_VALUE_HOLDS_DOUBLE (value))
     *number = g_value_get_double (value);
   else if (G_VALUE_HOLDS_FLOAT (value))
     *number = g_value_get_float (value);
@@ -82,6 +81,19 @@ field_number (const GstStructure * s, GQuark name, gdouble * number)
     *number = (gdouble) g_value_get_uint64 (value);
   else
     return FALSE;
+  return TRUE;
+}
+
+/* (A value's data is read directly once its type is known: g_value_get_double
+ * takes as long to check that again as it took to find the field.) */
+static inline gboolean
+field_number (const GstStructure * s, GQuark name, gdouble * number)
+{
+  const GValue *value = field (s, name);
+
+  if (G_UNLIKELY (value == NULL || G_VALUE_TYPE (value) != G_TYPE_DOUBLE))
+    return other_number (value, number);
+  *number = value->data[0].v_double;
   return TRUE;
 }
 
@@ -140,7 +152,7 @@ next_roi (GstBuffer * buffer, gpointer * state, GType api)
 static inline void
 read_detection (Box * box, const GstStructure * s, gint width, gint height, guint want)
 {
-  gdouble x1, y1, x2, y2;
+  gdouble x_min, y_min, x_max, y_max, x1, y1, x2, y2;
 
   if (field_number (s, names.confidence, &box->confidence))
     box->flags |= BOX_HAS_CONFIDENCE;
@@ -148,20 +160,23 @@ read_detection (Box * box, const GstStructure * s, gint width, gint height, guin
       && field_int (s, names.label_id, &box->label_id))
     box->flags |= BOX_HAS_LABEL_ID;
 
-  if (width <= 0 || height <= 0 || !field_number (s, names.x_min, &box->x_min)
-      || !field_number (s, names.x_max, &box->x_max)
-      || !field_number (s, names.y_min, &box->y_min)
-      || !field_number (s, names.y_max, &box->y_max))
+  if (width <= 0 || height <= 0 || !field_number (s, names.x_min, &x_min)
+      || !field_number (s, names.x_max, &x_max) || !field_number (s, names.y_min, &y_min)
+      || !field_number (s, names.y_max, &y_max))
     return;
-  x1 = box->x_min * width;
-  x2 = box->x_max * width;
-  y1 = box->y_min * height;
-  y2 = box->y_max * height;
+  x1 = x_min * width;
+  x2 = x_max * width;
+  y1 = y_min * height;
+  y2 = y_max * height;
   if (!isfinite (x1) || !isfinite (x2) || !isfinite (y1) || !isfinite (y2)
       || !box_extent_agrees (x1, x2, box->x, box->w, width)
       || !box_extent_agrees (y1, y2, box->y, box->h, height))
     return;
   box->flags |= BOX_HAS_NORMALIZED;
+  box->x_min = x_min;
+  box->y_min = y_min;
+  box->x_max = x_max;
+  box->y_max = y_max;
   box->x1 = x1;
   box->y1 = y1;
   box->x2 = x2;
@@ -177,6 +192,34 @@ read_state (Box * box, const GstStructure * s)
     box->state = box_state_from_name (g_value_get_string (state));
   if (!field_int (s, names.suppressed_by, &box->suppressed_by))
     box->suppressed_by = -1;
+}
+
+/* A box with what the region itself says. Field by field: to clear it as a whole
+ * first would cost as much as the rest. */
+static inline void
+read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position)
+{
+  /* x and y are unsigned: those beyond 2^31 are negative ones */
+  box->x = (gint32) roi->x;
+  box->y = (gint32) roi->y;
+  box->w = roi->w;
+  box->h = roi->h;
+  box->x1 = box->x;
+  box->y1 = box->y;
+  box->x2 = box->x + box->w;
+  box->y2 = box->y + box->h;
+  box->x_min = box->y_min = box->x_max = box->y_max = 0;
+  box->confidence = 0;
+  box->flags = 0;
+  box->label = roi->roi_type == names.empty ? 0 : roi->roi_type;
+  box->label_id = 0;
+  box->region_id = roi->id;
+  box->parent_id = roi->parent_id;
+  box->track_id = 0;
+  box->parent = -1;
+  box->state = BOX_STATE_NONE;
+  box->suppressed_by = -1;
+  box->position = position;
 }
 
 /* Turns parent ids into indices. Of several regions with one id the first is
@@ -246,17 +289,7 @@ box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray *
     if (count >= boxes->len)    /* room for more than this one: no call a box */
       g_array_set_size (boxes, 2 * count + 32);
     box = &g_array_index (boxes, Box, count);
-    *box = (Box) {
-      /* x and y are unsigned: those beyond 2^31 are negative ones */
-      .x = (gint32) roi->x,.y = (gint32) roi->y,.w = roi->w,.h = roi->h,
-      .label = roi->roi_type == names.empty ? 0 : roi->roi_type,
-      .region_id = roi->id,.parent_id = roi->parent_id,
-      .parent = -1,.suppressed_by = -1,.position = position,
-    };
-    box->x1 = box->x;
-    box->y1 = box->y;
-    box->x2 = box->x + box->w;
-    box->y2 = box->y + box->h;
+    read_region (box, roi, position);
     for (l = roi->params; l; l = l->next) {
       const GstStructure *s = l->data;
       GQuark name = name_of (s);
@@ -305,31 +338,38 @@ box_meta_any (GstBuffer * buffer)
 
 typedef struct
 {
-  const GArray *boxes;          /* NULL: every detection goes */
-  const guint8 *drop;
   GType api;
+  const Box *box;               /* the first not met yet; NULL: every detection goes */
+  guint left;                   /* boxes from there on */
+  const guint8 *drop;           /* of that box */
   guint position;               /* of the next region on the buffer */
-  guint next;                   /* the first box not met yet */
 } Removal;
+
+static void
+removal_init (Removal * removal, const GArray * boxes, const guint8 * drop)
+{
+  *removal = (Removal) { GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE,
+    (const Box *) boxes->data, boxes->len, drop, 0 };
+}
+
+/* Whether the next region on the buffer is a box that goes. */
+static inline gboolean
+next_goes (Removal * removal)
+{
+  if (removal->left == 0 || removal->box->position != removal->position++)
+    return FALSE;
+  removal->left--;
+  removal->box++;
+  return *removal->drop++ != 0;
+}
 
 static gboolean
 remove_one (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
 {
   Removal *removal = user_data;
-  gboolean drop;
 
-  if ((*meta)->info->api != removal->api)
-    return TRUE;
-  if (removal->boxes == NULL) {
-    drop = is_detection ((GstVideoRegionOfInterestMeta *) * meta);
-  } else if (removal->next < removal->boxes->len
-      && g_array_index (removal->boxes, Box, removal->next).position == removal->position) {
-    drop = removal->drop[removal->next++] != 0;
-  } else {
-    drop = FALSE;
-  }
-  removal->position++;
-  if (drop && !GST_META_FLAG_IS_SET (*meta, GST_META_FLAG_LOCKED))
+  if ((*meta)->info->api == removal->api && next_goes (removal)
+      && !GST_META_FLAG_IS_SET (*meta, GST_META_FLAG_LOCKED))
     *meta = NULL;
   return TRUE;
 }
@@ -337,18 +377,56 @@ remove_one (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
 void
 box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop)
 {
-  Removal removal = { boxes, drop, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, 0, 0 };
+  Removal removal;
 
+  removal_init (&removal, boxes, drop);
   gst_buffer_foreach_meta (buffer, remove_one, &removal);
+}
+
+/* As gst_buffer_copy, which copies all metadata: most of its time would go
+ * into boxes that are dropped next. */
+GstBuffer *
+box_meta_copy_without (GstBuffer * buffer, const GArray * boxes, const guint8 * drop)
+{
+  GstMetaTransformCopy how = { FALSE, 0, gst_buffer_get_size (buffer) };
+  GstBuffer *copy = gst_buffer_new ();
+  gpointer state = NULL;
+  Removal removal;
+  GstMeta *meta;
+
+  if (!gst_buffer_copy_into (copy, buffer,
+          GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_MEMORY, 0, -1)) {
+    gst_buffer_unref (copy);
+    return NULL;
+  }
+  GST_BUFFER_FLAG_UNSET (copy, GST_BUFFER_FLAG_TAG_MEMORY);
+  removal_init (&removal, boxes, drop);
+  while ((meta = gst_buffer_iterate_meta (buffer, &state)) != NULL) {
+    if (meta->info->api == removal.api && next_goes (&removal))
+      continue;
+    if (meta->info->transform_func)
+      meta->info->transform_func (copy, meta, buffer, _gst_meta_transform_copy, &how);
+  }
+  return copy;
+}
+
+static gboolean
+remove_detection (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
+{
+  const GType *api = user_data;
+
+  if ((*meta)->info->api == *api && is_detection ((GstVideoRegionOfInterestMeta *) * meta))
+    *meta = NULL;
+  return TRUE;
 }
 
 void
 box_meta_remove_all (GstBuffer * buffer)
 {
-  Removal removal = { NULL, NULL, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, 0, 0 };
+  GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
 
   names_init ();
-  gst_buffer_foreach_meta (buffer, remove_one, &removal);
+  gst_buffer_foreach_meta (buffer, remove_detection, &api);
 }
 
 /* ------------------------------------------------------------------ writing */

@@ -48,6 +48,12 @@ gboolean box_meta_any (GstBuffer * buffer);
  * every boxes[i] for which drop[i] is not 0. */
 void box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop);
 
+/* A writable copy of a buffer (memory and all metadata; the memory is shared
+ * where it can be) without the boxes[i] for which drop[i] is not 0. NULL when the
+ * memory cannot be copied. */
+GstBuffer *box_meta_copy_without (GstBuffer * buffer, const GArray * boxes,
+    const guint8 * drop);
+
 /* Removes all detections from a writable buffer. */
 void box_meta_remove_all (GstBuffer * buffer);
 

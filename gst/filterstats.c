@@ -5,7 +5,7 @@
 #include "boxfilter.h"
 
 guint
-filter_stats_add_boxes (FilterStats * stats, const GArray * boxes)
+filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint8 * drop)
 {
   guint count[BOX_STATE_INVALID + 1] = { 0, };
   guint i, unscored = 0, drops = 0;
@@ -14,7 +14,8 @@ filter_stats_add_boxes (FilterStats * stats, const GArray * boxes)
     const Box *box = &g_array_index (boxes, Box, i);
 
     count[box->state]++;
-    drops += box_state_is_drop (box->state);
+    drop[i] = box_state_is_drop (box->state);
+    drops += drop[i];
     unscored += !(box->flags & BOX_HAS_CONFIDENCE);
   }
   stats->frames++;

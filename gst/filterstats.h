@@ -26,9 +26,9 @@ typedef struct
   guint64 time;                 /* ns */
 } FilterStats;
 
-/* Adds one frame whose boxes carry the states that a BoxFilter wrote. Returns
- * how many of them are to be dropped. */
-guint filter_stats_add_boxes (FilterStats * stats, const GArray * boxes);
+/* Adds one frame whose boxes carry the states that a BoxFilter wrote. Sets
+ * drop[i] of each to whether it is to be dropped, and returns how many are. */
+guint filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint8 * drop);
 
 void filter_stats_add (FilterStats * stats, const FilterStats * frame);
 

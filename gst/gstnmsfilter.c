@@ -55,6 +55,9 @@
 #endif
 
 #include <fenv.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
@@ -96,7 +99,7 @@ struct _GstNmsFilter
   FilterStats frame;            /* of the current buffer */
   GstClockTime frame_start;     /* when work on it began */
   GstNmsAction action;          /* settings.action for it */
-  gboolean change;              /* transform_ip has something to do */
+  gboolean change;              /* transform_ip has something left to do */
   gboolean report;              /* settings.post_messages and .interval for it */
   GstClockTime interval;
   FilterSpan span;
@@ -204,39 +207,68 @@ warn_lost_scores (GstNmsFilter * self)
   }
 }
 
+/* Whether arithmetic is in the mode that a program starts with. To see that is
+ * a hundred times quicker than to save, set and restore the mode; FALSE where
+ * there is no quick way to see it. */
+static inline gboolean
+mode_is_default (void)
+{
+#if defined(__SSE2__) && defined(__SSE2_MATH__)
+  const guint flags = 0x3f;     /* what has happened so far; no part of the mode */
+  return (_mm_getcsr () & ~flags) == 0x1f80;
+#else
+  return FALSE;
+#endif
+}
+
+static gint
+read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
+{
+  gboolean tag = self->action == GST_NMS_ACTION_TAG;
+
+  if (box_meta_read (buffer, self->width, self->height, BOX_META_LEAN, self->boxes) == 0)
+    return 0;
+  return box_filter_run (self->filter, self->boxes, rules, tag);
+}
+
+/* Other code in the process may have left another mode of arithmetic on. */
+static gint
+read_and_run_in_default_mode (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
+{
+  fenv_t mode;
+  gint res;
+
+  if (G_LIKELY (mode_is_default ()))
+    return read_and_run (self, buffer, rules);
+  fegetenv (&mode);
+  fesetenv (FE_DFL_ENV);
+  res = read_and_run (self, buffer, rules);
+  fesetenv (&mode);
+  return res;
+}
+
 static gboolean
 decide (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
 {
-  gboolean tag = self->action == GST_NMS_ACTION_TAG;
-  fenv_t mode;
-  guint i, drops;
-  gint res = 0;
+  guint drops;
+  gint res;
 
-  /* other code in the process may have left another mode of arithmetic on */
-  fegetenv (&mode);
-  fesetenv (FE_DFL_ENV);
-  if (box_meta_read (buffer, self->width, self->height, BOX_META_LEAN, self->boxes) > 0)
-    res = box_filter_run (self->filter, self->boxes, rules, tag);
-  fesetenv (&mode);
+  res = read_and_run_in_default_mode (self, buffer, rules);
   if (res < 0) {
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("Cannot filter the boxes: %s.",
             nms_strerror (res)), ("%s", box_filter_error (self->filter)));
     return FALSE;
   }
 
-  drops = filter_stats_add_boxes (&self->frame, self->boxes);
+  g_array_set_size (self->drop, self->boxes->len);
+  drops = filter_stats_add_boxes (&self->frame, self->boxes, (guint8 *) self->drop->data);
   if (self->boxes->len == 0)
     return TRUE;
   warn_lost_scores (self);
-  if (tag) {
+  if (self->action == GST_NMS_ACTION_TAG)
     self->change = self->frame.not_selected < self->boxes->len;
-  } else if (drops > 0) {
-    self->change = TRUE;
-    g_array_set_size (self->drop, self->boxes->len);
-    for (i = 0; i < self->boxes->len; i++)
-      g_array_index (self->drop, guint8, i) =
-          box_state_is_drop (g_array_index (self->boxes, Box, i).state);
-  }
+  else
+    self->change = drops > 0;
   GST_LOG_OBJECT (self, "%u boxes, %u dropped", self->boxes->len, drops);
   return TRUE;
 }
@@ -301,10 +333,20 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   if (!ok)
     return GST_FLOW_ERROR;
 
-  if (!self->change || gst_buffer_is_writable (input))
-    *output = input;
-  else
-    *output = gst_buffer_copy (input);  /* memory is shared, not copied */
+  *output = input;
+  if (self->change && !gst_buffer_is_writable (input)) {
+    /* memory is shared, not copied */
+    if (self->action == GST_NMS_ACTION_TAG) {
+      *output = gst_buffer_copy (input);
+    } else {
+      *output = box_meta_copy_without (input, self->boxes, (const guint8 *) self->drop->data);
+      self->change = FALSE;
+    }
+  }
+  if (*output == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Cannot copy a buffer."), (NULL));
+    return GST_FLOW_ERROR;
+  }
   return GST_FLOW_OK;
 }
 

@@ -164,7 +164,6 @@ catch (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   Bed *bed = pad->chaindata;
 
-  gst_clear_buffer (&bed->caught);
   bed->caught = buffer;
   return GST_FLOW_OK;
 }
@@ -212,13 +211,18 @@ bed_open (Bed * bed, const gchar * name, ...)
   return TRUE;
 }
 
-/* Pushes a buffer that is given away and adds the time that took. */
+/* Pushes a buffer that is given away and adds the time that took. What becomes
+ * of the buffer after the element is not the element's time: the one caught
+ * before goes first. */
 static void
 bed_push (Bed * bed, GstBuffer * buffer, Report * report)
 {
-  const guint64 start = now (report);
-  const GstFlowReturn flow = gst_pad_push (bed->before, buffer);
+  GstFlowReturn flow;
+  guint64 start;
 
+  gst_clear_buffer (&bed->caught);
+  start = now (report);
+  flow = gst_pad_push (bed->before, buffer);
   add_time (report, start);
   if (flow != GST_FLOW_OK)
     g_error ("%s: %s", GST_OBJECT_NAME (bed->element), gst_flow_get_name (flow));
@@ -245,17 +249,25 @@ count_regions (GstBuffer * buffer)
 
 /* --------------------------------------------------------------- nmsfilter */
 
-/* Pushes fresh buffers with these boxes; how many boxes the last one kept. */
 static guint
-time_filter (Bed * bed, const GArray * list, Report * report)
+calls_for (const GArray * list, const Report * report)
 {
-  const guint calls = list->len > 500 ? calls_wanted (report) / 4 : calls_wanted (report);
+  return list->len > 500 ? calls_wanted (report) / 4 : calls_wanted (report);
+}
 
-  for (guint i = 0; i < calls; i++) {
-    GstBuffer *buffer = gst_buffer_new ();
+/* Pushes fresh buffers with these boxes; how many boxes the last one kept.
+ * `shared`: somebody else holds them too, as behind a tee. */
+static guint
+time_filter (Bed * bed, const GArray * list, gboolean shared, Report * report)
+{
+  for (guint i = 0; i < calls_for (list, report); i++) {
+    GstBuffer *buffer = gst_buffer_new (), *other = NULL;
     attach_all (buffer, list);
     GST_BUFFER_PTS (buffer) = i * FRAME;
+    if (shared)
+      other = gst_buffer_ref (buffer);
     bed_push (bed, buffer, report);
+    gst_clear_buffer (&other);
   }
   return count_regions (bed->caught);
 }
@@ -332,48 +344,81 @@ typedef GQuark Field;
 enum
 { FIELDS = 5 };
 
-/* The least that any filter of such metadata has to do: reads the boxes and
- * confidences, and drops what was suppressed. */
+/* Reads the boxes and confidences as any filter of such metadata has to. */
 static gdouble
-read_and_drop (GstBuffer * buffer, const guint8 * outcome, const Field * fields)
+read_regions (GstBuffer * buffer, GQuark detection, const Field * fields)
 {
-  Dropper dropper = { outcome, 0 };
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   gpointer state = NULL;
   gdouble sum = 0;
   GstMeta *meta;
 
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
-    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    GstStructure *s = gst_video_region_of_interest_meta_get_param (region, "detection");
-    for (guint i = 0; i < FIELDS; i++)
-      sum += g_value_get_double (FIELD_VALUE (s, &fields[i]));
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, api))) {
+    const GstStructure *s = ((GstVideoRegionOfInterestMeta *) meta)->params->data;
+    if (gst_structure_get_name_id (s) != detection)
+      continue;
+    for (guint i = 0; i < FIELDS; i++) {
+      const GValue *value = FIELD_VALUE (s, &fields[i]);
+      if (value && G_VALUE_TYPE (value) == G_TYPE_DOUBLE)
+        sum += value->data[0].v_double;
+    }
   }
-  gst_buffer_foreach_meta (buffer, drop_suppressed, &dropper);
   return sum;
 }
 
+typedef enum
+{ ATTACH, READ, DROP, COPY, FREE, PARTS } Part;
+
+static const gchar *const part_names[PARTS] = {
+  "  (detector's own: attaching them)",
+  "  reading alone, at the least",
+  "  dropping alone, at the least",
+  "  (gst_buffer_copy of a buffer with them)",
+  "  (freeing a buffer with them)",
+};
+
 static void
-time_metadata (const GArray * list, Report * report, const guint8 * outcome)
+time_part (Part part, const GArray * list, Report * report, const guint8 * outcome)
 {
   const gchar *const names[FIELDS] = { "x_min", "x_max", "y_min", "y_max", "confidence" };
-  const guint calls = list->len > 500 ? calls_wanted (report) / 4 : calls_wanted (report);
+  const GQuark detection = g_quark_from_static_string ("detection");
   Field fields[FIELDS] = { 0 };
   gdouble sum = 0;
 
   for (guint i = 0; i < FIELDS; i++)
     FIELD_SET (&fields[i], names[i]);
-  for (guint i = 0; i < calls; i++) {
-    GstBuffer *buffer = gst_buffer_new ();
-    guint64 start;
+  for (guint i = 0; i < calls_for (list, report); i++) {
+    GstBuffer *buffer = gst_buffer_new (), *copy = NULL;
+    Dropper dropper = { outcome, 0 };
+    guint64 start = now (report);
+
     attach_all (buffer, list);
-    start = now (report);
-    sum += read_and_drop (buffer, outcome, fields);
+    if (part != ATTACH)
+      start = now (report);
+    if (part == READ)
+      sum += read_regions (buffer, detection, fields);
+    else if (part == DROP)
+      gst_buffer_foreach_meta (buffer, drop_suppressed, &dropper);
+    else if (part == COPY)
+      copy = gst_buffer_copy (buffer);
+    else if (part == FREE)
+      gst_clear_buffer (&buffer);
     add_time (report, start);
-    gst_buffer_unref (buffer);
+    gst_clear_buffer (&buffer);
+    gst_clear_buffer (&copy);
   }
-  if (!(sum > 0))               /* also keeps the reading from being optimised away */
+  if (part == READ && !(sum > 0))       /* also keeps it from being optimised away */
     g_error ("the confidences are gone");
+  print_row (report, part_names[part]);
+}
+
+static void
+print_filter_row (Report * report, guint count, guint kept, const gchar * how)
+{
+  gchar *what = g_strdup_printf ("nmsfilter, %u boxes, %u kept%s", count, kept, how);
+
+  print_row (report, what);
+  g_free (what);
 }
 
 static void
@@ -387,20 +432,23 @@ bench_filter (Report * report)
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++) {
     GArray *list = make_detections (counts[i]);
     guint8 *outcome = g_malloc0 (counts[i] + 1);
-    guint kept = time_filter (&bed, list, report), kept_alone = 0;
-    gchar *what = g_strdup_printf ("nmsfilter, %u boxes, %u kept", counts[i], kept);
+    guint kept = time_filter (&bed, list, FALSE, report), kept_alone = 0;
 
-    print_row (report, what);
-    g_free (what);
+    print_filter_row (report, counts[i], kept, "");
     if (counts[i] > 0) {
       time_nms (list, report, outcome);
       print_row (report, "  nms_run alone");
-      time_metadata (list, report, outcome);
-      print_row (report, "  reading and dropping alone, at the least");
+      time_part (READ, list, report, outcome);
+      time_part (DROP, list, report, outcome);
+      time_part (ATTACH, list, report, outcome);
+      time_part (FREE, list, report, outcome);
       for (guint j = 0; j < counts[i]; j++)
         kept_alone += outcome[j] == NMS_KEPT;
       if (kept_alone != kept)
         g_error ("nmsfilter keeps %u boxes, nms_run %u", kept, kept_alone);
+      kept = time_filter (&bed, list, TRUE, report);
+      print_filter_row (report, counts[i], kept, ", of a shared buffer");
+      time_part (COPY, list, report, outcome);
     }
     g_free (outcome);
     g_array_unref (list);

@@ -226,6 +226,136 @@ test_remove (void)
   g_array_unref (boxes);
 }
 
+/* The API types of a buffer's metas, in order, without the reference that a
+ * copy keeps to the buffer of a pool. */
+static gchar *
+list_metas (GstBuffer * buffer)
+{
+  GString *list = g_string_new (NULL);
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta (buffer, &state)))
+    if (meta->info->api != GST_PARENT_BUFFER_META_API_TYPE)
+      g_string_append_printf (list, " %s", g_type_name (meta->info->api));
+  return g_string_free (list, FALSE);
+}
+
+/* A copy without some boxes is what a copy is from which they are removed. */
+static void
+test_copy_without (void)
+{
+  static const guint8 drop[] = { 1, 0, 1, 0 };
+  GstBufferPool *pool = gst_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  GArray *boxes = boxes_new ();
+  GstBuffer *buffer, *copy, *plain;
+  gchar *metas, *plain_metas;
+
+  gst_buffer_pool_config_set_params (config, NULL, 100, 1, 0);
+  g_assert_true (gst_buffer_pool_set_config (pool, config));
+  gst_buffer_pool_set_active (pool, TRUE);
+  g_assert_cmpint (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL), ==, GST_FLOW_OK);
+  add_exact (buffer, 1, "a", 10, 10, 20, 20, 0.5);
+  gst_video_region_of_interest_meta_add_param (add_region (buffer, 2, "a", 0, 0, 1, 1),
+      gst_structure_new_empty ("roi/x264"));
+  gst_buffer_add_reference_timestamp_meta (buffer, gst_static_caps_get (&(GstStaticCaps)
+          GST_STATIC_CAPS ("timestamp/x-unix")), 7, 8);
+  add_exact (buffer, 3, "a", 10, 10, 20, 20, 0.25);
+  add_exact (buffer, 4, "a", 10, 10, 20, 20, 0.75);
+  add_region (buffer, 5, "a", 0, 0, 1, 1);
+  GST_META_FLAG_SET (&add_region (buffer, 6, "a", 0, 0, 1, 1)->meta, GST_META_FLAG_LOCKED);
+  gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 4);
+  GST_BUFFER_PTS (buffer) = 1;
+  GST_BUFFER_DTS (buffer) = 2;
+  GST_BUFFER_DURATION (buffer) = 3;
+  GST_BUFFER_OFFSET (buffer) = 4;
+  GST_BUFFER_OFFSET_END (buffer) = 5;
+  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT | GST_BUFFER_FLAG_DISCONT);
+  g_assert_cmpuint (box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT, 0, boxes), ==, 4);
+
+  copy = box_meta_copy_without (buffer, boxes, drop);
+  plain = gst_buffer_copy (buffer);
+  box_meta_remove (plain, boxes, drop);
+  assert_ids (copy, "2 3 5 6");
+  assert_ids (plain, "2 3 5 6");
+  assert_ids (buffer, "1 2 3 4 5 6");
+  metas = list_metas (copy);
+  plain_metas = list_metas (plain);
+  g_assert_cmpstr (metas, ==, plain_metas);
+  g_assert_true (gst_buffer_is_writable (copy));
+  g_assert_true (gst_buffer_peek_memory (copy, 0) == gst_buffer_peek_memory (buffer, 0));
+  /* (not every version of GStreamer keeps the pool's buffer for a copy) */
+  g_assert_cmpuint (gst_buffer_get_n_meta (copy, GST_PARENT_BUFFER_META_API_TYPE), ==,
+      gst_buffer_get_n_meta (plain, GST_PARENT_BUFFER_META_API_TYPE));
+  g_assert_cmphex (GST_BUFFER_FLAGS (copy), ==, GST_BUFFER_FLAGS (plain));
+  g_assert_cmpuint (GST_BUFFER_PTS (copy), ==, 1);
+  g_assert_cmpuint (GST_BUFFER_DTS (copy), ==, 2);
+  g_assert_cmpuint (GST_BUFFER_DURATION (copy), ==, 3);
+  g_assert_cmpuint (GST_BUFFER_OFFSET (copy), ==, 4);
+  g_assert_cmpuint (GST_BUFFER_OFFSET_END (copy), ==, 5);
+  box_meta_read (copy, FRAME_WIDTH, FRAME_HEIGHT, 0, boxes);
+  g_assert_cmpuint (boxes->len, ==, 3);
+  g_assert_cmpfloat (BOX (boxes, 0)->confidence, ==, 0.25);
+  g_free (metas);
+  g_free (plain_metas);
+  gst_buffer_unref (plain);
+  gst_buffer_unref (copy);
+  gst_buffer_unref (buffer);
+  gst_buffer_pool_set_active (pool, FALSE);
+  gst_object_unref (pool);
+  g_array_unref (boxes);
+}
+
+/* Most extents lie within the frame and are decided without clipping: by the
+ * same rule, here word by word. */
+static gboolean
+agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
+{
+  gdouble low = MIN (a, b), high = MAX (a, b);
+  gint64 first = CLAMP (start, 0, size), last = CLAMP (start + length, 0, size);
+
+  low = CLAMP (low, 0, size);
+  high = CLAMP (high, 0, size);
+  return fabs (low - first) <= 1 && fabs ((high - low) - (last - first)) <= 1;
+}
+
+static void
+test_extents (void)
+{
+  GRand *rand = g_rand_new_with_seed (4);
+  guint i, yes = 0;
+
+  for (i = 0; i < 200000; i++) {
+    gint size = g_rand_int_range (rand, 1, 40);
+    gint64 start = g_rand_int_range (rand, -10, 50), length = g_rand_int_range (rand, -3, 50);
+    /* quarters: as good as all meet a limit now and then */
+    gdouble a = start + g_rand_int_range (rand, -6, 7) / 4.0;
+    gdouble b = start + length + g_rand_int_range (rand, -6, 7) / 4.0;
+
+    switch (g_rand_int_range (rand, 0, 40)) {
+      case 0:
+        a = NAN;
+        break;
+      case 1:
+        b = INFINITY;
+        break;
+      case 2:
+        a = -INFINITY;
+        break;
+      case 3:
+        a = b;
+        break;
+    }
+    yes += agrees (a, b, start, length, size);
+    g_assert_cmpint (box_extent_agrees (a, b, start, length, size), ==,
+        agrees (a, b, start, length, size));
+  }
+  g_assert_cmpuint (yes, >, 20000);
+  g_assert_cmpuint (yes, <, 180000);
+  g_rand_free (rand);
+}
+
 static void
 test_tag (void)
 {
@@ -349,6 +479,8 @@ main (int argc, char **argv)
   g_test_add_func ("/boxmeta/any", test_any);
   g_test_add_func ("/boxmeta/parents", test_parents);
   g_test_add_func ("/boxmeta/remove", test_remove);
+  g_test_add_func ("/boxmeta/copy-without", test_copy_without);
+  g_test_add_func ("/boxmeta/extents", test_extents);
   g_test_add_func ("/boxmeta/tag", test_tag);
   g_test_add_func ("/boxmeta/attach", test_attach);
   g_test_add_func ("/boxmeta/attach-little", test_attach_little);
