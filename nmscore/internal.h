@@ -68,6 +68,7 @@ typedef struct nms__frame {
   const nms__settings *settings;
   nms_column parent; /* the caller's */
   size_t parent_count;
+  const nms_boxes *turned; /* the caller's; NULL: no box is turned */
 
   /* scratch columns of the engines */
   float *wx1, *wy1, *wx2, *wy2, *wshare;

@@ -6,6 +6,7 @@
  */
 #include "engines/engine.h"
 #include "fpmode.h"
+#include "turned.h"
 
 /* One stable pass of a sort by several columns, the least important first. */
 static uint64_t *
@@ -44,6 +45,8 @@ sweep_order (nms__frame *f)
 static int
 same (const nms__frame *f, size_t a, size_t b)
 {
+  if (f->turned)
+    return a == b;
   return f->x1[a] == f->x1[b] && f->y1[a] == f->y1[b] && f->x2[a] == f->x2[b]
       && f->y2[a] == f->y2[b] && (!f->group || f->group[a] == f->group[b])
       && (!f->slot || f->slot[a] == f->slot[b]);
@@ -64,7 +67,7 @@ pair_exceeds (const nms__frame *f, size_t a, size_t b)
   nms__box box = nms__frame_box (f, b);
   if (f->group && f->group[a] != f->group[b])
     return 0;
-  return nms__column_exceeds (&c, a, &box, pair_limit (f, a, b));
+  return nms__pair_exceeds (f, &c, a, f->index[a], &box, f->index[b], pair_limit (f, a, b));
 }
 
 /* A box and its parent do not count each other. */
@@ -124,7 +127,8 @@ count (nms__frame *f, uint32_t *neighbors)
           &f->settings->bounds, &certain);
       for (; mask; mask &= mask - 1) {
         size_t j = first + nms__lowest_bit (mask);
-        if (!nms__column_exceeds (&columns, j, &box, pair_limit (f, first_of[i], first_of[j])))
+        if (!nms__pair_exceeds (f, &columns, j, f->index[first_of[j]], &box,
+                f->index[first_of[i]], pair_limit (f, first_of[i], first_of[j])))
           continue;
         total[i] += weight[j];
         total[j] += weight[i];

@@ -7,6 +7,7 @@
 #include "internal.h"
 #include "order.h"
 #include "overlap.h"
+#include "turned.h"
 
 #include <math.h>
 
@@ -54,7 +55,7 @@ static inline void
 take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
 {
   const nms_options *o = &f->settings->options;
-  float c[4], score = 0.0f, least = o->score_threshold;
+  float c[4], score = 0.0f, angle = 0.0f, area, least = o->score_threshold;
   uint8_t exclude = 0;
   int32_t id = 0;
   uint32_t slot = 0;
@@ -66,7 +67,9 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
   nms__load (&c[3], &boxes->y2, i, sizeof c[0]);
   if (boxes->score.data)
     nms__load (&score, &boxes->score, i, sizeof score);
-  if (!nms__order_corners (c) || isnan (score)) {
+  if (f->turned)
+    nms__load (&angle, &boxes->angle, i, sizeof angle);
+  if (!nms__order_corners (c) || isnan (score) || !isfinite (angle)) {
     set_outcome (f, i, NMS_INVALID);
     d->invalid++;
     return;
@@ -84,11 +87,14 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
     d->filtered++;
     return;
   }
+  area = nms__area (c[0], c[1], c[2], c[3]);
+  if (angle != 0.0f)
+    nms__turned_bounds (c, angle);
   f->x1[n] = c[0];
   f->y1[n] = c[1];
   f->x2[n] = c[2];
   f->y2[n] = c[3];
-  f->share[n] = f->settings->bounds.factor * nms__area (c[0], c[1], c[2], c[3]);
+  f->share[n] = f->settings->bounds.factor * area;
   f->packed[n] = nms__pack (nms__order_key (score), (uint32_t) n);
   f->index[n] = (int32_t) i;
   if (f->group)
@@ -110,6 +116,7 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
   f->kernels = ctx->kernels;
   f->parent = boxes->parent;
   f->parent_count = boxes->count;
+  f->turned = nms__any_turned (boxes) ? boxes : NULL;
   f->kept_count = 0;
   f->over_cap_count = 0;
   f->number = f->slot;
@@ -126,7 +133,8 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
   f->count = 0;
   for (size_t first = 0; first < boxes->count; first += NMS__BLOCK) {
     size_t n = boxes->count - first < NMS__BLOCK ? boxes->count - first : NMS__BLOCK;
-    if (!boxes->exclude.data && !f->slot && f->kernels->take_block (f, boxes, first, n))
+    if (!boxes->exclude.data && !f->slot && !f->turned
+        && f->kernels->take_block (f, boxes, first, n))
       continue;
     for (size_t i = first; i < first + n; i++)
       take_box (f, boxes, i, &d);

@@ -136,7 +136,9 @@ choose (const nms__frame *f)
 int
 nms__engine_run (nms__frame *frame, int engine)
 {
-  if (engine == NMS_ENGINE_AUTO)
+  if (frame->turned)
+    engine = NMS_ENGINE_SORTED; /* the others take upright boxes at their word */
+  else if (engine == NMS_ENGINE_AUTO)
     engine = choose (frame);
   if (engine == NMS_ENGINE_SEQUENTIAL)
     nms__sequential (frame);

@@ -4,6 +4,7 @@
  * group; the first suppressor ends the test. Work follows boxes times kept
  * boxes; the caps end it early. For frames with more than a few boxes.
  */
+#include "../turned.h"
 #include "engine.h"
 
 /* Boxes of different groups never meet. Where there are groups, those kept of
@@ -61,7 +62,8 @@ first_suppressor (const nms__frame *f, const nms__columns *columns, size_t from,
       break;
     for (; mask; mask &= mask - 1) {
       k = first + nms__lowest_bit (mask);
-      if (nms__column_exceeds (columns, k, box, limit) && !nms__related (f, index, who[k]))
+      if (nms__pair_exceeds (f, columns, k, who[k], box, index, limit)
+          && !nms__related (f, index, who[k]))
         return k;
     }
   }

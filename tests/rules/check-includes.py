@@ -6,8 +6,8 @@ nmscore/    the C library, and its own headers
 gst/        its own headers, and of nmscore only the public ones (nmscore.h,
             nmslazy.h, nmsxla.h); no element's header but by that element itself
 tests/      of nmscore only the public headers; no element's header (elements are
-            reached by registered name); tests/support/reference.[ch] nothing
-            else of the project
+            reached by registered name); tests/support/reference.[ch] and turnedref.[ch]
+            nothing else of the project
 pipelines/  nothing of the project: elements by name
 """
 import os
@@ -28,6 +28,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 BEHIND = {"tests/core/test-threshold.c": {"nmscore/overlap.h"},
           "tests/support/fakepjrt.c": {"nmscore/xla/pjrt.h"}}
 
+# the definition, which must not share what it checks
+REFERENCE = ("tests/support/reference.", "tests/support/turnedref.")
 
 # installed side by side, so by name alone wherever they lie
 PUBLIC = {"nmscore/nmscore.h", "nmscore/lazy/nmslazy.h", "nmscore/xla/nmsxla.h"}
@@ -66,8 +68,7 @@ def problems_of(name, text, files):
                 yield said + "an internal header of nmscore"
         if ours and ours <= elements and (top(name) != "gst" or not path.endswith(stem + ".h")):
             yield said + "the header of an element"
-        if name.startswith("tests/support/reference.") and ours and not ours <= {
-                "nmscore/nmscore.h", "tests/support/reference.h"}:
+        if name.startswith(REFERENCE) and not ours <= PUBLIC | {r + "h" for r in REFERENCE}:
             yield said + "but must be independent"
         if top(name) == "pipelines" and (ours or kind == '"'):
             yield said + "but may use elements by name only"

@@ -24,7 +24,7 @@ NEEDED = {
     # the floating-point mode, where there is no register to write
     "fegetenv", "fesetenv", "feholdexcept",
     # one value a run
-    "nextafter", "nextafterf",
+    "fmod", "nextafter", "nextafterf",
 }
 # what compilers, C run-times and sanitizers add by themselves
 ADDED = re.compile(r"__\w+_chk$|__stack_chk_fail$|__cxa_finalize$|__gmon_start__$|_ITM_\w+$"

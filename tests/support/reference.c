@@ -5,6 +5,8 @@
  */
 #include "reference.h"
 
+#include "turnedref.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -26,6 +28,7 @@
 typedef struct {
   float x1, y1, x2, y2; /* in order */
   float score;
+  float angle; /* radians; 0: upright */
   int32_t class_id;
   int32_t parent; /* -1: none */
   bool invalid;
@@ -133,6 +136,10 @@ read_boxes (const nms_boxes *boxes, const nms_options *options)
     RefBox box = make_box (fetch_float (&boxes->x1, i), fetch_float (&boxes->y1, i),
         fetch_float (&boxes->x2, i), fetch_float (&boxes->y2, i), score);
 
+    if (boxes->angle.data) {
+      box.angle = fetch_float (&boxes->angle, i);
+      box.invalid = box.invalid || isnan (box.angle) || isinf (box.angle);
+    }
     if (boxes->class_id.data)
       fetch (&boxes->class_id, i, &box.class_id, sizeof box.class_id);
     if (boxes->parent.data) {
@@ -193,10 +200,15 @@ iou (const RefBox *a, const RefBox *b)
 static bool
 beyond (const RefBox *a, const RefBox *b, float threshold, bool inclusive)
 {
-  if (intersection (a, b) == 0.0f || area (a) == 0.0f || area (b) == 0.0f)
-    return false;
   if (threshold < SMALLEST_THRESHOLD)
     threshold = 0.0f;
+  if (a->angle != 0.0f || b->angle != 0.0f) {
+    const float p[4] = { a->x1, a->y1, a->x2, a->y2 }, q[4] = { b->x1, b->y1, b->x2, b->y2 };
+    float turned = (float) ref_turned_iou (p, a->angle, q, b->angle);
+    return turned > 0.0f && (inclusive ? turned >= threshold : turned > threshold);
+  }
+  if (intersection (a, b) == 0.0f || area (a) == 0.0f || area (b) == 0.0f)
+    return false;
   return inclusive ? iou (a, b) >= threshold : iou (a, b) > threshold;
 }
 
