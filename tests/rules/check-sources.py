@@ -16,8 +16,9 @@ SPDX = "SPDX-License-Identifier: LGPL-2.1-or-later"
 SOURCES = (".c", ".h", ".cc", ".cpp", ".py", ".sh", ".map", ".supp")
 COLUMNS = 100
 
-# what every folder may have; and "run": a file of nmscore and two commands
-COMMON = {"meson", "README", "__init__", "run"}
+# what every folder may have; "run": a file of nmscore and two commands; "env":
+# to be sourced by users, and the environments of the tests
+COMMON = {"meson", "README", "__init__", "run", "env"}
 # data, not source: named after what they hold
 DATA = ("tests/data/", "tests/fuzz/corpus")
 

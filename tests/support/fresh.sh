@@ -5,16 +5,14 @@
 # nothing twice; tests/run.sh installs its own needs. Exits 77 where no such
 # folder can be made (not root, or not allowed to mount).
 . "$(dirname "$0")/../../pipelines/common.sh"
+. "$NMS_ROOT/tests/support/system.sh"
 
-[ "$(id -u)" = 0 ] || { say "only root can make a bare system"; exit 77; }
-unshare --mount true 2>/dev/null || { say "mounting is not allowed here"; exit 77; }
-command -v debootstrap >/dev/null || { say "debootstrap is not installed"; exit 77; }
+system_can_be_made || { say "$NMS_REASON"; exit 77; }
 
 nms_build_dir
 root=$(mktemp -d "$NMS_BUILD_DIR/fresh.XXXXXX")
 trap 'rm -rf --one-file-system "$root"' EXIT
-debootstrap --variant=minbase bookworm "$root/system" >"$root/log" 2>&1 ||
-  { tail -n 20 "$root/log"; die "debootstrap failed"; }
+system_make "$root/system" bookworm || die "debootstrap failed"
 say "a bare system after $SECONDS s"
 
 # The checkout without anything that was built, in a path with a space.
@@ -28,22 +26,11 @@ mkdir -p "$root/system/home/new user"
   fi
 ) | tar -x -C "$root/system/home/new user"
 
-# Each command in namespaces of its own, so that what it mounts goes with it.
-inside ()
-{
-  # shellcheck disable=SC2016
-  unshare --mount --pid --fork sh -c 'mount -t proc proc "$1/proc" && shift 1 &&
-    exec chroot "$@"' sh "$root/system" "$root/system" /usr/bin/env -i \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-    bash -c "cd '/home/new user' && $1"
-}
-
 step () # TEXT COMMAND
 {
   local from=$SECONDS
   say "-- $1"
-  inside "$2" || die "$1: failed"
+  system_inside "$root/system" "/home/new user" bash -c "$2" || die "$1: failed"
   say "-- $1: $((SECONDS - from)) s"
 }
 

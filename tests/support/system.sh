@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# system: another Debian in a folder, by debootstrap, and commands in it. To be
+# sourced after pipelines/common.sh:
+#
+#     system_can_be_made || die "$NMS_REASON"
+#     system_make FOLDER bookworm           # once; FOLDER.log
+#     system_inside FOLDER PATH COMMAND...  # in PATH of the folder
+
+# Whether such a folder can be made here; if not, NMS_REASON says why.
+system_can_be_made ()
+{
+  if [ "$(id -u)" != 0 ]; then
+    NMS_REASON="only root can make a bare system"
+  elif ! unshare --mount --pid --fork true 2>/dev/null; then
+    NMS_REASON="mounting is not allowed here"
+  elif ! command -v debootstrap >/dev/null; then
+    NMS_REASON="debootstrap is not installed"
+  else
+    return 0
+  fi
+  return 1
+}
+
+# A folder that was begun and not completed is made again.
+system_make ()
+{
+  local folder=$1 release=$2
+  [ ! -e "$folder/complete" ] || return 0
+  rm -rf --one-file-system "$folder"
+  mkdir -p "$folder/etc/dpkg/dpkg.cfg.d" || return 1
+  # what is lost in a power cut is made again: do not wait for the disk
+  echo force-unsafe-io >"$folder/etc/dpkg/dpkg.cfg.d/unsafe-io"
+  debootstrap --variant=minbase "$release" "$folder" >"$folder.log" 2>&1 ||
+    { tail -n 20 "$folder.log" >&2; return 1; }
+  touch "$folder/complete"
+}
+
+# The command in namespaces of its own, so that what is mounted for it goes with
+# it: /proc, and each folder of NMS_SHARED at its own place. Nothing of this
+# system's environment goes along but NMS_PASS (NAME=VALUE...).
+system_inside ()
+{
+  local folder=$1 path=$2
+  shift 2
+  # shellcheck disable=SC2016,SC2086
+  unshare --mount --pid --fork bash -euc '
+    root=$1 shared=$2
+    shift 2
+    mount -t proc proc "$root/proc"
+    mount -t tmpfs tmpfs "$root/dev/shm"
+    while IFS= read -r folder; do
+      [ -z "$folder" ] || { mkdir -p "$root$folder"; mount --bind "$folder" "$root$folder"; }
+    done <<<"$shared"
+    exec chroot "$root" "$@"' bash "$folder" "${NMS_SHARED-}" /usr/bin/env -i \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+    ${http_proxy:+http_proxy="$http_proxy"} \
+    ${https_proxy:+https_proxy="$https_proxy"} ${NMS_PASS-} \
+    bash -c 'cd "$1" && shift && exec "$@"' bash "$path" "$@"
+}
