@@ -50,11 +50,12 @@
  *
  * Numbers: every executor gives the same bits. Each operation is rounded by
  * itself to binary32, nearest even (programs are written so that no compiler
- * contracts a product and a sum); NaN goes through max and min. Excepted, and
- * thus to be kept out of programs: subnormal operands and results (devices
- * flush them), the sign of a zero that max or min took from two zeros, the
- * payload of a NaN. Float sums over an axis are refused, because their order
- * is not defined. The floating-point mode of the caller does not matter.
+ * contracts a product and a sum). Not the same everywhere, and thus to be kept
+ * out of programs: subnormal operands and results (devices flush them), NaN in
+ * max, min and reductions, the sign of a zero that max or min took from two
+ * zeros, the sign and payload of a NaN. Float sums over an axis are refused,
+ * because their order is not defined. The floating-point mode of the caller
+ * does not matter.
  *
  * The idea, recording behind an eager interface, hashing the trace, caching
  * the executable, an eager executor underneath, is that of Suhan et al.,
@@ -321,8 +322,8 @@ NMS_API nms_lazy_tensor nms_lazy_dynamic_update (nms_lazy *lz, nms_lazy_tensor a
 /* ------------------------------------------------------------- reductions */
 
 typedef enum nms_lazy_reduction {
-  NMS_LAZY_MAX, /* not PRED; a NaN wins */
-  NMS_LAZY_MIN,
+  NMS_LAZY_MAX, /* not PRED; with a NaN: unspecified */
+  NMS_LAZY_MIN, /* likewise */
   NMS_LAZY_SUM, /* S32, U32: wraps around */
   NMS_LAZY_ALL, /* PRED */
   NMS_LAZY_ANY

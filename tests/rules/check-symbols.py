@@ -21,6 +21,9 @@ NEEDED = {
     # plugins of engine xla, and their one client a process
     "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "getpid",
     "pthread_mutex_lock", "pthread_mutex_unlock",
+    # programs of lazy tensors, which threads share, and the time to compile them
+    "pthread_mutex_init", "pthread_mutex_destroy", "pthread_cond_init", "pthread_cond_destroy",
+    "pthread_cond_wait", "pthread_cond_broadcast", "clock_gettime",
     # the floating-point mode, where there is no register to write
     "fegetenv", "fesetenv", "feholdexcept",
     # one value a run
@@ -49,7 +52,7 @@ def declared(header):
         text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
     text = re.sub(r"^#.*$", "", text, flags=re.M)
     return set(re.findall(r"\bNMS_API\b[^;(]*?\b(\w+)\s*\(", text)), \
-        set(re.findall(r"\b(nms_\w+)\s*\([^;{}]*\)\s*;", text))
+        set(re.findall(r"\b(nms_\w+)\s*\((?!\*)[^;{}]*\)\s*;", text))
 
 
 def main():

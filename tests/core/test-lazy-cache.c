@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The cache of programs of lazy tensors: what is the same program, what is
+ * another one, how many are kept, what a backend sees of it. The backend here
+ * counts calls and computes with the eager executor of another cache.
+ */
+#include "lazygraphs.h"
+
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ backend */
+
+/* Programs of one operation: twice the only input. */
+typedef struct {
+  nms_lazy_backend backend;
+  gint compiles, runs, frees;
+  gint fail_compile, fail_run;
+  GMutex gate; /* held by whoever wants compilations to wait */
+  char *text;  /* of the last one */
+} Counting;
+
+static int
+counting_compile (nms_lazy_backend *backend, const char *text, size_t length,
+    const nms_lazy_buffer *inputs, size_t input_count, const nms_lazy_buffer *outputs,
+    size_t output_count, void **program, char *error, size_t error_size)
+{
+  Counting *c = (Counting *) backend;
+
+  g_atomic_int_inc (&c->compiles);
+  g_mutex_lock (&c->gate);
+  g_free (c->text);
+  c->text = g_strndup (text, length);
+  g_mutex_unlock (&c->gate);
+  if (g_atomic_int_get (&c->fail_compile)) {
+    g_snprintf (error, (gulong) error_size, "no compiler today");
+    return NMS_ERROR_UNSUPPORTED;
+  }
+  g_assert_cmpuint (input_count, ==, 1);
+  g_assert_cmpuint (output_count, ==, 1);
+  g_assert_cmpmem (&inputs[0].shape, sizeof inputs[0].shape, &outputs[0].shape,
+      sizeof outputs[0].shape);
+  g_assert_null (inputs[0].data);
+  *program = g_memdup2 (&inputs[0].shape, sizeof inputs[0].shape);
+  return NMS_OK;
+}
+
+static int
+counting_run (nms_lazy_backend *backend, void *program, const nms_lazy_buffer *inputs,
+    size_t input_count, const nms_lazy_buffer *outputs, size_t output_count, char *error,
+    size_t error_size)
+{
+  Counting *c = (Counting *) backend;
+  const nms_lazy_shape *shape = program;
+  const float *in = inputs[0].data;
+  float *out = outputs[0].data;
+
+  g_atomic_int_inc (&c->runs);
+  if (g_atomic_int_get (&c->fail_run)) {
+    g_snprintf (error, (gulong) error_size, "the device is gone");
+    return NMS_ERROR_DEVICE;
+  }
+  g_assert_cmpmem (shape, sizeof *shape, &inputs[0].shape, sizeof inputs[0].shape);
+  g_assert_cmpuint ((guintptr) in % 64, ==, 0);
+  for (size_t i = 0; i < nms_lazy_shape_elements (shape); i++)
+    out[i] = in[i] + in[i];
+  return NMS_OK;
+}
+
+static void
+counting_free (nms_lazy_backend *backend, void *program)
+{
+  g_atomic_int_inc (&((Counting *) backend)->frees);
+  g_free (program);
+}
+
+static void
+counting_init (Counting *c)
+{
+  memset (c, 0, sizeof *c);
+  c->backend = (nms_lazy_backend){ sizeof c->backend, "counting", counting_compile, counting_run,
+    counting_free };
+  g_mutex_init (&c->gate);
+}
+
+static void
+counting_clear (Counting *c)
+{
+  g_assert_cmpint (c->frees, ==, c->compiles - c->fail_compile);
+  g_mutex_clear (&c->gate);
+  g_free (c->text);
+}
+
+/* ----------------------------------------------------------------- programs */
+
+static nms_lazy_counters
+counters (nms_lazy_cache *cache)
+{
+  nms_lazy_counters c = { .size = sizeof c };
+
+  g_assert_cmpint (nms_lazy_cache_counters (cache, &c), ==, NMS_OK);
+  g_assert_cmpuint (c.traces, ==, c.hits + c.misses);
+  return c;
+}
+
+/* Reads x + x for n elements of `value`. */
+static int
+twice (nms_lazy *lz, int32_t n, float value)
+{
+  g_autofree float *data = g_new (float, n), *result = g_new (float, n);
+  nms_lazy_tensor x, y;
+  int status;
+
+  for (int32_t i = 0; i < n; i++)
+    data[i] = value;
+  nms_lazy_clear (lz);
+  x = nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, data);
+  y = nms_lazy_add (lz, x, x);
+  status = nms_lazy_read (lz, 1, &y, (void *[]){ result });
+  for (int32_t i = 0; i < n && !status; i++)
+    g_assert_cmpfloat (result[i], ==, 2.0f * value);
+  return status;
+}
+
+/* Reads 3 floats above a run-time or a baked threshold. */
+static void
+above (nms_lazy *lz, float threshold, int baked, const uint8_t expected[3])
+{
+  const float data[3] = { 0.1f, 0.2f, 0.3f };
+  uint8_t result[3];
+  nms_lazy_tensor x, t, y;
+
+  nms_lazy_clear (lz);
+  x = nms_lazy_input (lz, NMS_LAZY_F32, 1, (int32_t[]){ 3 }, data);
+  t = baked ? nms_lazy_f32 (lz, threshold) : nms_lazy_input_f32 (lz, threshold);
+  y = nms_lazy_compare (lz, NMS_LAZY_GT, x, t);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]){ result }), ==, NMS_OK);
+  g_assert_cmpmem (result, 3, expected, 3);
+}
+
+static void
+test_same_program (void)
+{
+  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
+  nms_lazy *lz = nms_lazy_new (cache);
+
+  g_assert_cmpstr (nms_lazy_cache_device (cache), ==, "eager");
+  for (int i = 0; i < 1000; i++)
+    above (lz, (float) i / 1000.0f, 0, (uint8_t[]){ i < 100, i < 200, i < 300 });
+  g_assert_cmpuint (counters (cache).misses, ==, 1);
+  g_assert_cmpuint (counters (cache).hits, ==, 999);
+  g_assert_cmpuint (counters (cache).runs, ==, 1000);
+  /* the same program recorded after something else, which nobody reads */
+  nms_lazy_clear (lz);
+  nms_lazy_f32 (lz, 77.0f);
+  nms_lazy_free (&lz);
+  lz = nms_lazy_new (cache);
+  above (lz, 0.15f, 0, (uint8_t[]){ 0, 1, 1 });
+  g_assert_cmpuint (counters (cache).misses, ==, 1);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  g_assert_null (cache);
+}
+
+static void
+test_other_programs (void)
+{
+  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
+  nms_lazy *lz = nms_lazy_new (cache);
+
+  above (lz, 0.15f, 1, (uint8_t[]){ 0, 1, 1 });
+  above (lz, 0.15f, 1, (uint8_t[]){ 0, 1, 1 });
+  g_assert_cmpuint (counters (cache).misses, ==, 1);
+  above (lz, 0.25f, 1, (uint8_t[]){ 0, 0, 1 }); /* another constant */
+  g_assert_cmpuint (counters (cache).misses, ==, 2);
+  above (lz, 0.25f, 0, (uint8_t[]){ 0, 0, 1 }); /* an input instead */
+  g_assert_cmpuint (counters (cache).misses, ==, 3);
+  for (int32_t n = 1; n < 6; n++) /* other shapes */
+    g_assert_cmpint (twice (lz, n, 3.0f), ==, NMS_OK);
+  g_assert_cmpuint (counters (cache).misses, ==, 8);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+}
+
+static void
+test_bound (void)
+{
+  Counting backend;
+  nms_lazy_cache *cache;
+  nms_lazy *lz;
+
+  counting_init (&backend);
+  cache = nms_lazy_cache_new (&backend.backend, 2);
+  lz = nms_lazy_new (cache);
+  g_assert_cmpstr (nms_lazy_cache_device (cache), ==, "counting");
+  g_assert_cmpint (twice (lz, 1, 1.0f), ==, NMS_OK);
+  g_assert_cmpint (twice (lz, 2, 1.0f), ==, NMS_OK);
+  g_assert_cmpint (twice (lz, 1, 1.0f), ==, NMS_OK);
+  g_assert_cmpint (twice (lz, 3, 1.0f), ==, NMS_OK); /* 2 goes */
+  g_assert_cmpuint (counters (cache).evictions, ==, 1);
+  g_assert_cmpuint (counters (cache).programs, ==, 2);
+  g_assert_cmpint (backend.frees, ==, 1);
+  g_assert_cmpint (twice (lz, 1, 1.0f), ==, NMS_OK);
+  g_assert_cmpint (backend.compiles, ==, 3);
+  g_assert_cmpint (twice (lz, 2, 1.0f), ==, NMS_OK); /* 3 goes */
+  g_assert_cmpint (backend.compiles, ==, 4);
+  for (int32_t n = 1; n < 100; n++)
+    g_assert_cmpint (twice (lz, n, 1.0f), ==, NMS_OK);
+  g_assert_cmpuint (counters (cache).programs, ==, 2);
+  g_assert_cmpuint (counters (cache).compile_ns, >, 0);
+  nms_lazy_cache_free (&cache); /* the context holds it */
+  g_assert_cmpint (twice (lz, 99, 1.0f), ==, NMS_OK);
+  nms_lazy_free (&lz);
+  counting_clear (&backend);
+}
+
+/* All traces have one hash: results must be those of a good hash. */
+static void
+test_colliding_hashes (void)
+{
+  nms_lazy_cache *good = nms_lazy_cache_new (NULL, 64), *weak = nms_lazy_cache_new (NULL, 64);
+
+  nms_lazy_cache_weaken_hash (weak, 0);
+  for (unsigned seed = 0; seed < 4; seed++)
+    for (const LazyGraph *g = lazygraphs; g->name; g++) {
+      LazyValues a, b;
+      lazygraph_run (g, seed, good, &a);
+      lazygraph_run (g, seed, weak, &b);
+      g_assert_cmpstr (a.error, ==, NULL);
+      g_assert_cmpstr (lazyvalues_difference (&a, &b), ==, NULL);
+      lazyvalues_clear (&a);
+      lazyvalues_clear (&b);
+    }
+  g_assert_cmpuint (counters (weak).misses, ==, counters (good).misses);
+  g_assert_cmpuint (counters (weak).programs, >, 9);
+  nms_lazy_cache_free (&good);
+  nms_lazy_cache_free (&weak);
+}
+
+static void
+test_failing_backend (void)
+{
+  Counting backend;
+  nms_lazy_cache *cache, *eager = nms_lazy_cache_new (NULL, 0);
+  nms_lazy *lz;
+  float value = 3.0f, result = 0.0f;
+
+  counting_init (&backend);
+  backend.fail_compile = 1;
+  cache = nms_lazy_cache_new (&backend.backend, 0);
+  lz = nms_lazy_new (cache);
+  nms_lazy_tensor x = nms_lazy_input_f32 (lz, value), y = nms_lazy_add (lz, x, x);
+  void *into[] = { &result };
+  for (int i = 0; i < 3; i++) {
+    g_assert_cmpint (nms_lazy_read (lz, 1, &y, into), ==, NMS_ERROR_UNSUPPORTED);
+    g_assert_cmpstr (nms_lazy_error (lz), ==, "no compiler today");
+    g_assert_cmpint (nms_lazy_status (lz), ==, NMS_OK);
+    g_assert_cmpfloat (result, ==, 0.0f);
+  }
+  g_assert_cmpint (backend.compiles, ==, 1); /* not again */
+  g_assert_cmpuint (counters (cache).failures, ==, 1);
+  /* the same tensors through another device */
+  g_assert_cmpint (nms_lazy_set_cache (lz, eager), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &y, into), ==, NMS_OK);
+  g_assert_cmpstr (nms_lazy_error (lz), ==, "");
+  g_assert_cmpfloat (result, ==, 6.0f);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  counting_clear (&backend);
+
+  counting_init (&backend);
+  backend.fail_run = 1;
+  cache = nms_lazy_cache_new (&backend.backend, 0);
+  lz = nms_lazy_new (cache);
+  g_assert_cmpint (twice (lz, 5, 1.0f), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpstr (nms_lazy_error (lz), ==, "the device is gone");
+  backend.fail_run = 0;
+  g_assert_cmpint (twice (lz, 5, 1.0f), ==, NMS_OK);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  counting_clear (&backend);
+  nms_lazy_cache_free (&eager);
+}
+
+/* -------------------------------------------------------------------- threads */
+
+static gpointer
+compile_thread (gpointer data)
+{
+  nms_lazy *lz = nms_lazy_new (data);
+  float value = 1.0f;
+  nms_lazy_tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, (int32_t[]){ 1 }, &value);
+  nms_lazy_tensor y = nms_lazy_add (lz, x, x);
+
+  g_assert_cmpint (nms_lazy_compile (lz, 1, &y), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_ready (lz, 1, &y), ==, 1);
+  g_assert_cmpint (twice (lz, 1, 2.0f), ==, NMS_OK);
+  nms_lazy_free (&lz);
+  return NULL;
+}
+
+/* A program is compiled once however many threads ask for it, and meanwhile
+ * others can ask whether it is ready. */
+static void
+test_compiled_once (void)
+{
+  Counting backend;
+  nms_lazy_cache *cache;
+  nms_lazy *lz;
+  GThread *threads[4];
+  float value = 1.0f;
+
+  counting_init (&backend);
+  cache = nms_lazy_cache_new (&backend.backend, 0);
+  lz = nms_lazy_new (cache);
+  nms_lazy_tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, (int32_t[]){ 1 }, &value);
+  nms_lazy_tensor y = nms_lazy_add (lz, x, x);
+  g_assert_cmpint (nms_lazy_ready (lz, 1, &y), ==, 0);
+  g_mutex_lock (&backend.gate);
+  for (int i = 0; i < 4; i++)
+    threads[i] = g_thread_new ("compile", compile_thread, cache);
+  while (counters (cache).traces < 4)
+    g_thread_yield ();
+  g_assert_cmpint (nms_lazy_ready (lz, 1, &y), ==, 0);
+  g_mutex_unlock (&backend.gate);
+  for (int i = 0; i < 4; i++)
+    g_thread_join (threads[i]);
+  g_assert_cmpint (backend.compiles, ==, 1);
+  g_assert_cmpint (backend.runs, ==, 4);
+  g_assert_cmpint (nms_lazy_ready (lz, 1, &y), ==, 1);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  counting_clear (&backend);
+}
+
+static gpointer
+crowd_thread (gpointer data)
+{
+  nms_lazy *lz = nms_lazy_new (data);
+
+  for (int i = 0; i < 300; i++)
+    g_assert_cmpint (twice (lz, 1 + i % 5, (float) i), ==, NMS_OK);
+  nms_lazy_free (&lz);
+  return NULL;
+}
+
+/* Programs are given up while other threads run them. */
+static void
+test_given_up_in_use (void)
+{
+  Counting backend;
+  nms_lazy_cache *cache;
+  GThread *threads[4];
+
+  counting_init (&backend);
+  cache = nms_lazy_cache_new (&backend.backend, 1);
+  for (int i = 0; i < 4; i++)
+    threads[i] = g_thread_new ("crowd", crowd_thread, cache);
+  for (int i = 0; i < 4; i++)
+    g_thread_join (threads[i]);
+  g_assert_cmpint (backend.runs, ==, 1200);
+  g_assert_cmpuint (counters (cache).programs, ==, 1);
+  nms_lazy_cache_free (&cache);
+  counting_clear (&backend);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/lazy-cache/same-program", test_same_program);
+  g_test_add_func ("/lazy-cache/other-programs", test_other_programs);
+  g_test_add_func ("/lazy-cache/bound", test_bound);
+  g_test_add_func ("/lazy-cache/colliding-hashes", test_colliding_hashes);
+  g_test_add_func ("/lazy-cache/failing-backend", test_failing_backend);
+  g_test_add_func ("/lazy-cache/compiled-once", test_compiled_once);
+  g_test_add_func ("/lazy-cache/given-up-in-use", test_given_up_in_use);
+  return g_test_run ();
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* lazygraphs: see lazygraphs.h. */
+#define _GNU_SOURCE
+#include "lazygraphs.h"
+
+#include "boxgen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N 1024
+
+typedef nms_lazy_tensor Tensor;
+
+static const int32_t vector[] = { N };
+
+/* ------------------------------------------------------------------ inputs */
+
+/* special 0: none; 1: infinities; 2: NaN too; 3: numbers near the end too */
+static Tensor
+floats (nms_lazy *lz, BoxRandom *random, int rank, const int32_t *dims, int special)
+{
+  static const float specials[] = { INFINITY, -INFINITY, NAN, 1.0f, -1.0f, 0.0f, 3e38f, -3e38f };
+  static const uint32_t counts[] = { 0, 2, 6, 8 };
+  float values[N];
+
+  for (int i = 0; i < N; i++)
+    values[i] = (boxrandom_unit (random) - 0.5f) * 4.0f;
+  for (int i = 0; i < N && special; i += 1 + (int) boxrandom_below (random, 8))
+    values[i] = specials[boxrandom_below (random, counts[special])];
+  return nms_lazy_input (lz, NMS_LAZY_F32, rank, dims, values);
+}
+
+static Tensor
+integers (nms_lazy *lz, BoxRandom *random, nms_lazy_type type)
+{
+  static const uint32_t specials[] = { 0, 1, UINT32_MAX, 0x80000000u, 0x7fffffffu, 31, 32 };
+  uint32_t values[N];
+
+  for (int i = 0; i < N; i++)
+    values[i] = boxrandom_below (random, 3) ? (uint32_t) boxrandom_bits (random)
+                                            : specials[boxrandom_below (random, 7)];
+  return nms_lazy_input (lz, type, 1, vector, values);
+}
+
+static Tensor
+flags (nms_lazy *lz, BoxRandom *random)
+{
+  uint8_t values[N];
+
+  for (int i = 0; i < N; i++)
+    values[i] = (uint8_t) boxrandom_below (random, 2);
+  return nms_lazy_input (lz, NMS_LAZY_PRED, 1, vector, values);
+}
+
+/* ------------------------------------------------------------------ graphs */
+
+static size_t
+float_operations (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  BoxRandom random = { seed };
+  Tensor a = floats (lz, &random, 1, vector, 2), b = floats (lz, &random, 1, vector, 2);
+  Tensor c = floats (lz, &random, 1, vector, 3), d = floats (lz, &random, 1, vector, 1);
+  Tensor s = nms_lazy_input_f32 (lz, 0.3f);
+  size_t n = 0;
+
+  out[n++] = nms_lazy_add (lz, c, b);
+  out[n++] = nms_lazy_sub (lz, s, c);
+  out[n++] = nms_lazy_mul (lz, a, c);
+  out[n++] = nms_lazy_div (lz, a, b);
+  out[n++] = nms_lazy_div (lz, s, b);
+  out[n++] = nms_lazy_neg (lz, a);
+  out[n++] = nms_lazy_abs (lz, a);
+  out[n++] = nms_lazy_bitcast (lz, NMS_LAZY_S32, nms_lazy_abs (lz, b));
+  out[n++] = nms_lazy_select (lz, nms_lazy_compare (lz, NMS_LAZY_GT, a, b), s, b);
+  out[n++] = nms_lazy_max (lz, d, s);
+  out[n++] = nms_lazy_min (lz, s, d);
+  return n;
+}
+
+/* What contraction and reassociation would change. */
+static size_t
+float_roundings (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  BoxRandom random = { seed };
+  Tensor a = floats (lz, &random, 1, vector, 0), b = floats (lz, &random, 1, vector, 0);
+  Tensor c = floats (lz, &random, 1, vector, 1), p = nms_lazy_mul (lz, a, b);
+  Tensor third = nms_lazy_f32 (lz, 3.0f);
+  size_t n = 0;
+
+  out[n++] = nms_lazy_add (lz, p, c);
+  out[n++] = nms_lazy_sub (lz, c, p);
+  out[n++] = nms_lazy_add (lz, nms_lazy_neg (lz, nms_lazy_mul (lz, a, c)), b);
+  out[n++] = nms_lazy_add (lz, nms_lazy_mul (lz, a, b), nms_lazy_mul (lz, a, c));
+  out[n++] = nms_lazy_div (lz, a, third);
+  out[n++] = nms_lazy_div (lz, a,
+      nms_lazy_broadcast (lz, nms_lazy_f32 (lz, 7.0f), 1, vector, NULL));
+  out[n++] = nms_lazy_mul (lz, nms_lazy_mul (lz, a, nms_lazy_f32 (lz, 0.1f)),
+      nms_lazy_f32 (lz, 0.3f));
+  out[n++] = nms_lazy_add (lz, nms_lazy_add (lz, a, nms_lazy_f32 (lz, 0.1f)),
+      nms_lazy_f32 (lz, 0.3f));
+  out[n++] = nms_lazy_div (lz, nms_lazy_div (lz, a, b), c);
+  out[n++] = nms_lazy_div (lz, a, nms_lazy_div (lz, b, c));
+  out[n++] = nms_lazy_sub (lz, nms_lazy_select (lz, nms_lazy_compare (lz, NMS_LAZY_LT, a, b),
+      nms_lazy_mul (lz, b, b), a), c);
+  out[n++] = nms_lazy_add (lz, nms_lazy_bitcast (lz, NMS_LAZY_F32, nms_lazy_bitcast (lz,
+      NMS_LAZY_U32, nms_lazy_mul (lz, c, b))), nms_lazy_add (lz, a, nms_lazy_f32 (lz, 0.0f)));
+  return n;
+}
+
+static size_t
+integer_operations (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  BoxRandom random = { seed };
+  nms_lazy_type type = seed & 1 ? NMS_LAZY_S32 : NMS_LAZY_U32;
+  Tensor a = integers (lz, &random, type), b = integers (lz, &random, type);
+  size_t n = 0;
+
+  out[n++] = nms_lazy_add (lz, a, b);
+  out[n++] = nms_lazy_sub (lz, a, b);
+  out[n++] = nms_lazy_mul (lz, a, b);
+  out[n++] = nms_lazy_max (lz, a, b);
+  out[n++] = nms_lazy_min (lz, a, b);
+  out[n++] = nms_lazy_xor (lz, nms_lazy_and (lz, a, b), nms_lazy_not (lz, a));
+  out[n++] = nms_lazy_or (lz, a, b);
+  out[n++] = nms_lazy_shl (lz, a, b);
+  out[n++] = nms_lazy_shr (lz, a, b);
+  out[n++] = nms_lazy_convert (lz, NMS_LAZY_F32, a);
+  out[n++] = nms_lazy_convert (lz, seed & 1 ? NMS_LAZY_U32 : NMS_LAZY_S32, b);
+  if (seed & 1)
+    out[n++] = nms_lazy_neg (lz, nms_lazy_abs (lz, a));
+  return n;
+}
+
+static size_t
+comparisons (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  BoxRandom random = { seed };
+  Tensor a, b;
+  size_t n = 0;
+
+  if (seed % 3 == 0) {
+    a = floats (lz, &random, 1, vector, 2);
+    b = floats (lz, &random, 1, vector, 2);
+  } else {
+    a = integers (lz, &random, seed % 3 == 1 ? NMS_LAZY_S32 : NMS_LAZY_U32);
+    b = integers (lz, &random, seed % 3 == 1 ? NMS_LAZY_S32 : NMS_LAZY_U32);
+  }
+  for (int order = NMS_LAZY_EQ; order <= NMS_LAZY_LT; order++)
+    out[n++] = nms_lazy_compare (lz, (nms_lazy_order) order, a, b);
+  return n;
+}
+
+static size_t
+logic (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  BoxRandom random = { seed };
+  Tensor a = flags (lz, &random), b = flags (lz, &random), p = flags (lz, &random);
+  size_t n = 0;
+
+  out[n++] = nms_lazy_and (lz, a, b);
+  out[n++] = nms_lazy_or (lz, a, nms_lazy_pred (lz, (int) seed & 1));
+  out[n++] = nms_lazy_xor (lz, a, b);
+  out[n++] = nms_lazy_not (lz, a);
+  out[n++] = nms_lazy_max (lz, a, b);
+  out[n++] = nms_lazy_min (lz, a, b);
+  out[n++] = nms_lazy_select (lz, p, a, b);
+  out[n++] = nms_lazy_compare (lz, NMS_LAZY_EQ, a, b);
+  out[n++] = nms_lazy_convert (lz, NMS_LAZY_F32, a);
+  out[n++] = nms_lazy_convert (lz, NMS_LAZY_S32, a);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_ANY, a, 0);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_ALL, b, 0);
+  return n;
+}
+
+static size_t
+shapes (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  static const int32_t cube[] = { 4, 8, 32 }, flat[] = { 32, 32 }, row[] = { 1, 32 };
+  static const int32_t turn[] = { 2, 0, 1 }, both[] = { 0, 1 }, last[] = { 1 };
+  static const int32_t from[] = { 1, 2, 3 }, to[] = { 3, 8, 30 }, part[] = { 2, 3, 5 };
+  BoxRandom random = { seed };
+  Tensor a = floats (lz, &random, 3, cube, 2), b = flags (lz, &random);
+  int32_t wild = (int32_t) boxrandom_below (&random, 60) - 20;
+  Tensor starts[] = { nms_lazy_input_s32 (lz, wild), nms_lazy_s32 (lz, 2),
+    nms_lazy_input_s32 (lz, -wild) };
+  size_t n = 0;
+
+  out[n++] = nms_lazy_transpose (lz, a, turn);
+  out[n++] = nms_lazy_reshape (lz, a, 2, flat);
+  out[n++] = nms_lazy_slice (lz, a, from, to);
+  out[n++] = nms_lazy_dynamic_slice (lz, a, starts, part);
+  out[n++] = nms_lazy_dynamic_update (lz, a, nms_lazy_slice (lz, a, from, (int32_t[]){ 3, 5, 8 }),
+      starts);
+  Tensor lone = nms_lazy_slice (lz, nms_lazy_reshape (lz, a, 2, flat), (int32_t[]){ 3, 0 },
+      (int32_t[]){ 4, 32 });
+  out[n++] = nms_lazy_broadcast (lz, lone, 2, flat, both);
+  out[n++] = nms_lazy_broadcast (lz, nms_lazy_reshape (lz, lone, 1, row + 1), 3, cube,
+      (int32_t[]){ 2 });
+  out[n++] = nms_lazy_transpose (lz, nms_lazy_reshape (lz, b, 2, flat), (int32_t[]){ 1, 0 });
+  out[n++] = nms_lazy_iota (lz, 3, cube, (int) (seed % 3));
+  out[n++] = nms_lazy_add (lz, nms_lazy_iota (lz, 2, flat, 0), nms_lazy_broadcast (lz,
+      nms_lazy_constant (lz, NMS_LAZY_S32, 1, row + 1, (int32_t[32]){ 5, -7, INT32_MAX }), 2, flat,
+      last));
+  out[n++] = nms_lazy_constant (lz, NMS_LAZY_PRED, 2, (int32_t[]){ 2, 3 },
+      (uint8_t[]){ 1, 0, 0, 1, 1, 7 });
+  out[n++] = nms_lazy_constant (lz, NMS_LAZY_F32, 3, (int32_t[]){ 1, 2, 2 },
+      (float[]){ 0.1f, -INFINITY, 1e-20f, NAN });
+  return n;
+}
+
+static size_t
+reductions (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  static const int32_t cube[] = { 8, 16, 8 };
+  BoxRandom random = { seed };
+  int axis = (int) (seed % 3);
+  Tensor a = floats (lz, &random, 3, cube, 1), q = floats (lz, &random, 1, vector, 1);
+  Tensor s = nms_lazy_reshape (lz, integers (lz, &random, NMS_LAZY_S32), 3, cube);
+  Tensor u = nms_lazy_reshape (lz, integers (lz, &random, NMS_LAZY_U32), 3, cube);
+  size_t n = 0;
+
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MAX, a, axis);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MIN, a, axis);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_SUM, s, axis);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_SUM, u, axis);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MIN, s, axis);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MAX, u, axis);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MAX, nms_lazy_reshape (lz, q, 2, (int32_t[]){ 64, 16 }),
+      1);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MIN, q, 0);
+  out[n] = nms_lazy_argmax (lz, a, axis, &out[n + 1]);
+  n += 2;
+  out[n] = nms_lazy_argmax (lz, nms_lazy_and (lz, s, nms_lazy_s32 (lz, 3)), axis, &out[n + 1]);
+  return n + 2;
+}
+
+/* -------------------------------------------------------------------- loops */
+
+static Tensor
+below (nms_lazy *lz, const Tensor *state, const Tensor *captured, void *user)
+{
+  return nms_lazy_compare (lz, NMS_LAZY_LT, state[0], captured[0]);
+}
+
+/* state: counter, two vectors that change places, one that stays */
+static void
+swap_and_add (nms_lazy *lz, const Tensor *state, const Tensor *captured, Tensor *next, void *user)
+{
+  next[0] = nms_lazy_add (lz, state[0], nms_lazy_s32 (lz, 1));
+  next[1] = state[2];
+  next[2] = nms_lazy_add (lz, nms_lazy_mul (lz, state[1], captured[1]), state[3]);
+  next[3] = state[3];
+}
+
+static size_t
+loop (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  BoxRandom random = { seed };
+  Tensor init[] = { nms_lazy_s32 (lz, 0), floats (lz, &random, 1, vector, 0),
+    floats (lz, &random, 1, vector, 0), floats (lz, &random, 1, vector, 0) };
+  Tensor captures[] = { nms_lazy_input_s32 (lz, (int32_t) (seed % 9)),
+    nms_lazy_neg (lz, nms_lazy_input_f32 (lz, 0.9f)) };
+
+  nms_lazy_while (lz, 4, init, 2, captures, below, swap_and_add, NULL, out);
+  return 4;
+}
+
+/* inner: counter, sum */
+static void
+count_sum (nms_lazy *lz, const Tensor *state, const Tensor *captured, Tensor *next, void *user)
+{
+  next[0] = nms_lazy_add (lz, state[0], nms_lazy_s32 (lz, 1));
+  next[1] = nms_lazy_add (lz, state[1], nms_lazy_mul (lz, state[0], captured[1]));
+}
+
+/* outer: counter, sum, picks; each round sums 0..counter times a captured vector */
+static void
+outer_body (nms_lazy *lz, const Tensor *state, const Tensor *captured, Tensor *next, void *user)
+{
+  const int32_t one[] = { 1 };
+  Tensor factor = nms_lazy_dynamic_slice (lz, captured[1], &state[0], one);
+  Tensor captures[] = { state[0], nms_lazy_reshape (lz, factor, 0, NULL) };
+  Tensor init[] = { nms_lazy_s32 (lz, 0), state[1] }, result[2];
+
+  nms_lazy_while (lz, 2, init, 2, captures, below, count_sum, NULL, result);
+  next[0] = nms_lazy_add (lz, state[0], nms_lazy_s32 (lz, 1));
+  next[1] = result[1];
+  next[2] = nms_lazy_dynamic_update (lz, state[2], nms_lazy_reshape (lz, result[1], 1, one),
+      &state[0]);
+}
+
+static size_t
+nested_loops (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  BoxRandom random = { seed };
+  Tensor numbers = integers (lz, &random, NMS_LAZY_S32);
+  Tensor init[] = { nms_lazy_s32 (lz, 0), nms_lazy_input_s32 (lz, 5), numbers };
+  Tensor captures[] = { nms_lazy_input_s32 (lz, 17), numbers };
+
+  nms_lazy_while (lz, 3, init, 2, captures, below, outer_body, NULL, out);
+  out[0] = nms_lazy_add (lz, out[0], nms_lazy_s32 (lz, 100));
+  return 3;
+}
+
+const LazyGraph lazygraphs[] = {
+  { "float-operations", float_operations },
+  { "float-roundings", float_roundings },
+  { "integer-operations", integer_operations },
+  { "comparisons", comparisons },
+  { "logic", logic },
+  { "shapes", shapes },
+  { "reductions", reductions },
+  { "loop", loop },
+  { "nested-loops", nested_loops },
+  { NULL, NULL }
+};
+
+/* ------------------------------------------------------------------ running */
+
+void
+lazygraph_run (const LazyGraph *graph, unsigned seed, nms_lazy_cache *cache, LazyValues *values)
+{
+  nms_lazy *lz = nms_lazy_new (cache);
+  Tensor out[LAZYGRAPH_OUTPUTS];
+
+  memset (values, 0, sizeof *values);
+  values->count = graph->build (lz, seed, out);
+  for (size_t i = 0; i < values->count; i++) {
+    values->shape[i] = nms_lazy_shape_of (lz, out[i]);
+    values->data[i] = malloc (nms_lazy_shape_bytes (&values->shape[i]));
+  }
+  if (nms_lazy_read (lz, values->count, out, values->data) < 0)
+    values->error = strdup (nms_lazy_error (lz));
+  nms_lazy_free (&lz);
+}
+
+void
+lazyvalues_clear (LazyValues *values)
+{
+  for (size_t i = 0; i < values->count; i++)
+    free (values->data[i]);
+  free (values->error);
+  memset (values, 0, sizeof *values);
+}
+
+static int
+same_element (int32_t type, const void *a, const void *b, size_t i)
+{
+  const float x = type == NMS_LAZY_F32 ? ((const float *) a)[i] : 0.0f;
+  const float y = type == NMS_LAZY_F32 ? ((const float *) b)[i] : 0.0f;
+
+  if (isnan (x) && isnan (y))
+    return 1;
+  if (type == NMS_LAZY_PRED)
+    return ((const uint8_t *) a)[i] == ((const uint8_t *) b)[i];
+  return ((const uint32_t *) a)[i] == ((const uint32_t *) b)[i];
+}
+
+char *
+lazyvalues_difference (const LazyValues *a, const LazyValues *b)
+{
+  char *text = NULL;
+
+  if (a->error || b->error || a->count != b->count) {
+    if (asprintf (&text, "%zu and %zu values: %s, %s", a->count, b->count,
+            a->error ? a->error : "", b->error ? b->error : "") < 0)
+      abort ();
+    return text;
+  }
+  for (size_t k = 0; k < a->count; k++) {
+    size_t different = 0, first = 0, n = nms_lazy_shape_elements (&a->shape[k]);
+    for (size_t i = n; i-- > 0;)
+      if (!same_element (a->shape[k].type, a->data[k], b->data[k], i)) {
+        first = i;
+        different++;
+      }
+    if (!different)
+      continue;
+    uint32_t x = 0, y = 0;
+    size_t size = a->shape[k].type == NMS_LAZY_PRED ? 1 : 4;
+    memcpy (&x, (char *) a->data[k] + first * size, size);
+    memcpy (&y, (char *) b->data[k] + first * size, size);
+    if (asprintf (&text, "output %zu: %zu of %zu elements differ, first %zu: %08x, %08x", k,
+            different, n, first, x, y) < 0)
+      abort ();
+    return text;
+  }
+  return NULL;
+}
