@@ -40,7 +40,7 @@ uint32_t
 nms__class_slot (nms__classes *c, int32_t id)
 {
   uint32_t *bucket = find (c, id);
-  if (!*bucket && c->add)
+  if (!*bucket)
     add (c, bucket, id);
   return *bucket;
 }
@@ -58,12 +58,11 @@ void
 nms__classes_start (nms__classes *c, size_t boxes)
 {
   clear (c, boxes + 1);
-  c->add = 1;
   c->entry[0] = (nms__class) { 0 };
 }
 
 /* Starts the table with the common entry and the listed classes. Its arrays
- * have room for those and, if `add` is set, one for each box. */
+ * have room for one more a box. */
 int
 nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings, size_t boxes)
 {
@@ -72,8 +71,7 @@ nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *setti
   const uint64_t none = UINT64_MAX;
   double lowest = settings->limit, highest = settings->limit;
 
-  c->add = o->max_per_class != 0;
-  clear (c, o->class_option_count + (c->add ? boxes : 0) + 1);
+  clear (c, o->class_option_count + boxes + 1);
   c->entry[0] = (nms__class) { .score_threshold = o->score_threshold, .limit = settings->limit,
     .cap = o->max_per_class ? o->max_per_class : none };
 

@@ -41,6 +41,8 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
   COLUMN (index, boxes);
   COLUMN (packed, boxes + 8);
   COLUMN (packed2, boxes + 8);
+  COLUMN (packed3, boxes + 8);
+  COLUMN (kept_bits, boxes / NMS__BLOCK + 1);
   COLUMN (wx1, boxes);
   COLUMN (wy1, boxes);
   COLUMN (wx2, boxes);

@@ -42,14 +42,13 @@ typedef struct nms__class {
   uint64_t last; /* 0 at first; for the engine */
 } nms__class;
 
-/* Open addressing from class id to entry; entry 0 stands for every class that
- * is not listed. */
+/* Open addressing from class id to entry. Entry 0 is no class's: it is what
+ * those begin with that are not listed. */
 typedef struct nms__classes {
   nms__class *entry;
   uint32_t *bucket; /* entry number, 0: free */
   uint32_t bucket_mask;
   uint32_t count; /* entries, the common one included */
-  int add;        /* unlisted classes get entries: they are counted */
 } nms__classes;
 
 /* The boxes that take part in a run, in input order, and where results go.
@@ -57,12 +56,12 @@ typedef struct nms__classes {
 typedef struct nms__frame {
   size_t count;
   float *x1, *y1, *x2, *y2, *share;
+  float side;       /* the longest of all boxes */
   int32_t *group;   /* class that suppresses; NULL: all boxes one group */
   uint32_t *slot;   /* entry in classes; NULL: no class differs */
-  uint32_t *number; /* the same column, free for an engine when slot is NULL */
   int32_t *index;   /* in the caller's columns */
   uint64_t *packed; /* order.h: the score with the position below it */
-  uint64_t *packed2; /* scratch of the same size */
+  uint64_t *packed2, *packed3; /* scratch of the same size */
   const nms__kernels *kernels;
   nms__classes classes;
   const nms__settings *settings;
@@ -74,6 +73,7 @@ typedef struct nms__frame {
   float *wx1, *wy1, *wx2, *wy2, *wshare;
   int32_t *wgroup;
   uint32_t *wpos;
+  uint64_t *kept_bits; /* a bit a box */
 
   /* and of engine spatial alone */
   struct nms__quad *quads;

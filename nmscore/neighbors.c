@@ -10,7 +10,7 @@
 
 /* One stable pass of a sort by several columns, the least important first. */
 static uint64_t *
-sort_by (uint64_t *order, uint64_t *scratch, size_t count, const float *column,
+sort_by (const nms__frame *f, uint64_t *order, uint64_t *scratch, size_t count, const float *column,
     const int32_t *ids)
 {
   for (size_t i = 0; i < count; i++) {
@@ -18,7 +18,7 @@ sort_by (uint64_t *order, uint64_t *scratch, size_t count, const float *column,
     uint32_t key = ids ? (uint32_t) ids[pos] : nms__order_key (column[pos]);
     order[i] = (uint64_t) ~key << 32 | pos; /* ascending */
   }
-  return nms__sort (order, scratch, count);
+  return nms__sort (f->kernels, order, scratch, count);
 }
 
 /* Positions so that equal boxes of a group are neighbours and x1 ascends. */
@@ -27,7 +27,7 @@ sweep_order (nms__frame *f)
 {
   uint64_t *order = f->packed;
 #define SORT_BY(column, ids)                                                                       \
-  order = sort_by (order, order == f->packed ? f->packed2 : f->packed, f->count, column, ids)
+  order = sort_by (f, order, order == f->packed ? f->packed2 : f->packed, f->count, column, ids)
   for (size_t i = 0; i < f->count; i++)
     order[i] = i;
   if (f->slot)

@@ -6,6 +6,8 @@
  */
 #include "order.h"
 
+#include "simd/kernels.h"
+
 #define RADIX_BITS 11
 #define RADIX (1u << RADIX_BITS)
 #define RADIX_PASSES 3
@@ -81,8 +83,10 @@ radix_sort (uint64_t *from, uint64_t *to, size_t count)
 }
 
 uint64_t *
-nms__sort (uint64_t *packed, uint64_t *scratch, size_t count)
+nms__sort (const nms__kernels *kernels, uint64_t *packed, uint64_t *scratch, size_t count)
 {
+  if (count <= kernels->few && kernels->sort_few (packed, count, scratch))
+    return scratch;
   return count <= MERGE_MOST ? merge_sort (packed, scratch, count)
       : radix_sort (packed, scratch, count);
 }

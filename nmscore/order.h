@@ -39,6 +39,8 @@ nms__packed_position (uint64_t packed)
 /* Sorts `count` packed keys, greatest key first and, among equal keys, in the
  * order given. Uses `scratch` of the same size; the result is in the array
  * returned, one of the two. */
-uint64_t *nms__sort (uint64_t *packed, uint64_t *scratch, size_t count);
+struct nms__kernels;
+uint64_t *nms__sort (const struct nms__kernels *kernels, uint64_t *packed, uint64_t *scratch,
+    size_t count);
 
 #endif

@@ -46,6 +46,12 @@ set_outcome (nms__frame *f, size_t i, nms_outcome outcome)
     f->outcome[i] = (uint8_t) outcome;
 }
 
+static inline float
+greater (float a, float b)
+{
+  return a > b ? a : b;
+}
+
 typedef struct drops {
   size_t invalid, filtered;
 } drops;
@@ -94,6 +100,7 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
   f->y1[n] = c[1];
   f->x2[n] = c[2];
   f->y2[n] = c[3];
+  f->side = greater (f->side, greater (c[2] - c[0], c[3] - c[1]));
   f->share[n] = f->settings->bounds.factor * area;
   f->packed[n] = nms__pack (nms__order_key (score), (uint32_t) n);
   f->index[n] = (int32_t) i;
@@ -119,7 +126,6 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
   f->turned = nms__any_turned (boxes) ? boxes : NULL;
   f->kept_count = 0;
   f->over_cap_count = 0;
-  f->number = f->slot;
   if (o->class_option_count > 0 || o->max_per_class > 0) {
     int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, boxes->count);
     if (error)
@@ -131,6 +137,7 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
   start_outcomes (f, boxes->count);
 
   f->count = 0;
+  f->side = 0.0f;
   for (size_t first = 0; first < boxes->count; first += NMS__BLOCK) {
     size_t n = boxes->count - first < NMS__BLOCK ? boxes->count - first : NMS__BLOCK;
     if (!boxes->exclude.data && !f->slot && !f->turned
@@ -139,6 +146,9 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
     for (size_t i = first; i < first + n; i++)
       take_box (f, boxes, i, &d);
   }
+  /* An intersection of more than that is none of an extent that counts as 0. */
+  ctx->settings.bounds.least = greater (ctx->settings.bounds.least,
+      NMS__LEAST_EXTENT * f->side);
   *invalid = d.invalid;
   *filtered = d.filtered;
   return NMS_OK;

@@ -4,7 +4,7 @@
  * time only: how many others a box suppresses is estimated from a sample of
  * pairs, and from that what each engine would have to do.
  */
-#include "engine.h"
+#include "sorted.h"
 
 #define SAMPLES 16
 
@@ -20,6 +20,8 @@
 #define SEEN_COST 0.4        /* and each box that it sees, as estimated below */
 #define GRID_LEAST 1024      /* boxes for which a grid is thought of */
 #define SPLIT_COST 1.0       /* sorted, a box that its first wave leaves out */
+#define PILE_COST 15.0       /* sorted by classes, a box */
+#define SWEEP_COST 0.15      /* and a pair of a kept box with a box of its class */
 
 /* Beyond this share of pairs that overlap too much, single blocks show well
  * how few boxes will be kept; below it they do not, since a few large boxes
@@ -30,9 +32,9 @@
  * frame, each against a block elsewhere. In a random order a box with d
  * partners is kept with probability 1 / (1 + d), about; where partners are too
  * few to show in single blocks, their mean has to do. `crowd`: the share of
- * pairs that overlap too much. */
+ * pairs that overlap too much; `same`: of pairs of one class. */
 static double
-estimate_kept (const nms__frame *f, double *crowd)
+estimate_kept (const nms__frame *f, double *crowd, double *same)
 {
   const nms__columns columns = { f->x1, f->y1, f->x2, f->y2, f->share, f->group };
   const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
@@ -41,7 +43,7 @@ estimate_kept (const nms__frame *f, double *crowd)
   const size_t most = nms__sorts_in_waves (f) ? SAMPLES / 4 : SAMPLES;
   const size_t samples = wanted < most ? wanted : most;
   const double n = (double) f->count;
-  double chances = 0.0, hits = 0.0, pairs = 0.0;
+  double chances = 0.0, hits = 0.0, pairs = 0.0, twins = 0.0;
 
   for (size_t k = 0; k < samples; k++) {
     size_t pos = (2 * k + 1) * f->count / (2 * samples);
@@ -57,7 +59,10 @@ estimate_kept (const nms__frame *f, double *crowd)
     chances += 1.0 / (1.0 + found * n / (double) others);
     hits += found;
     pairs += (double) others;
+    for (size_t i = 0; f->group && i < others; i++)
+      twins += f->group[first + i] == box.group;
   }
+  *same = f->group ? (twins + 1.0) / pairs : 1.0;
   *crowd = hits / pairs;
   if (hits >= (double) samples || blocks == 1)
     return n * chances / (double) samples;
@@ -108,11 +113,11 @@ static int
 choose (const nms__frame *f)
 {
   const double n = (double) f->count;
-  double all_kept, kept, share, crowd, examined, sequential, sorted, spatial;
+  double all_kept, kept, share, crowd, same, pile, examined, sequential, sorted, spatial;
 
   if (f->count <= 8)
     return NMS_ENGINE_SORTED;
-  all_kept = estimate_kept (f, &crowd);
+  all_kept = estimate_kept (f, &crowd, &same);
   if (nms__sorts_in_waves (f) && crowd < CROWDED && all_kept < 2.0 * (double) nms__total_cap (f))
     all_kept = 2.0 * (double) nms__total_cap (f);
   kept = (double) nms__total_cap (f) < all_kept ? (double) nms__total_cap (f) : all_kept;
@@ -122,7 +127,11 @@ choose (const nms__frame *f)
   sorted = n * SORT_COST;
   if (nms__sorts_in_waves (f) && examined < (double) nms__total_cap (f) * NMS__WAVE_CANDIDATES)
     sorted = n * SPLIT_COST + examined * SORT_COST;
-  sorted += examined * (CANDIDATE_COST + SORTED_PAIR_COST * kept / 2.0);
+  pile = examined * same;
+  if (f->group && pile <= NMS__SWEEP_MOST)
+    sorted += examined * (PILE_COST - SORT_COST) + SWEEP_COST * kept * pile / 2.0;
+  else
+    sorted += examined * (CANDIDATE_COST + SORTED_PAIR_COST * kept * same / 2.0);
   if (f->count >= GRID_LEAST) {
     spatial = n * (SORT_COST + GRID_COST) + kept * LOOK_COST;
     if (spatial < sorted && spatial < sequential)

@@ -5,58 +5,17 @@
  * boxes; the caps end it early. For frames with more than a few boxes.
  */
 #include "../turned.h"
-#include "engine.h"
+#include "sorted.h"
+#include "sweep.h"
 
-/* Boxes of different groups never meet. Where there are groups, those kept of
- * one lie together, so that a candidate is tested against its own group alone
- * and many classes cost no more than one. A group's list is an entry of the
- * class table: `last` is where it begins, `kept` how long it is. */
-#define LISTS_LEAST 128 /* boxes that make it worth while */
-
-static nms__class *
-group_list (const nms__frame *f, const uint32_t *number, size_t pos)
-{
-  return number ? &f->classes.entry[number[pos]] : NULL;
-}
-
-/* The number of each box's group, or NULL: no groups, too few boxes, or classes
- * are numbered otherwise already. */
-static const uint32_t *
-number_groups (nms__frame *f)
-{
-  nms__classes *c = &f->classes;
-  uint32_t *number = f->slot;
-  uint64_t begin = 0;
-
-  if (!f->group || f->count < LISTS_LEAST || (f->slot && !c->add))
-    return NULL;
-  if (!number) {
-    number = f->number;
-    nms__classes_start (c, f->count);
-    for (size_t pos = 0; pos < f->count; pos++)
-      number[pos] = nms__class_slot (c, f->group[pos]);
-  }
-  for (size_t pos = 0; pos < f->count; pos++)
-    c->entry[number[pos]].last++;
-  for (uint32_t i = 0; i < c->count; i++) {
-    uint64_t boxes = c->entry[i].last;
-    c->entry[i].last = begin;
-    begin += boxes;
-  }
-  return number;
-}
-
-/* The position among the kept columns from..end-1 of the first one that
- * suppresses the candidate, or `end`. Forward, so that it is the highest-ranked
- * one. `index`: of the candidate; `who`: of the kept ones. */
-static size_t
-first_suppressor (const nms__frame *f, const nms__columns *columns, size_t from, size_t end,
+size_t
+nms__first_suppressor (const nms__frame *f, const nms__columns *columns, size_t end,
     const nms__box *box, int32_t index, const int32_t *who, double limit)
 {
   uint64_t mask;
   size_t k = 0;
 
-  for (size_t first = from; first < end; first = k + 1) {
+  for (size_t first = 0; first < end; first = k + 1) {
     first = f->kernels->find_overlap (columns, first, end, box, &mask);
     if (first >= end)
       break;
@@ -83,8 +42,8 @@ typedef struct wave {
   size_t left;
 } wave;
 
-static uint64_t
-sample_pivot (const nms__frame *f, size_t wanted)
+uint64_t
+nms__wave_pivot (const nms__frame *f, size_t wanted)
 {
   uint64_t sample[WAVE_SAMPLES], scratch[WAVE_SAMPLES];
   size_t rank = wanted * WAVE_SAMPLES / f->count + 1;
@@ -92,7 +51,7 @@ sample_pivot (const nms__frame *f, size_t wanted)
   for (size_t i = 0; i < WAVE_SAMPLES; i++)
     sample[i] = f->packed[i * f->count / WAVE_SAMPLES];
   /* equal scores stay together, or their order would be lost */
-  return nms__sort (sample, scratch, WAVE_SAMPLES)[rank] >> 32 << 32;
+  return nms__sort (f->kernels, sample, scratch, WAVE_SAMPLES)[rank] >> 32 << 32;
 }
 
 static wave
@@ -101,10 +60,10 @@ first_wave (nms__frame *f, uint64_t cap)
   wave w = { NULL, 0, f->count };
 
   if (nms__sorts_in_waves (f)) {
-    uint64_t pivot = sample_pivot (f, (size_t) cap * NMS__WAVE_CANDIDATES);
+    uint64_t pivot = nms__wave_pivot (f, (size_t) cap * NMS__WAVE_CANDIDATES);
     w.count = f->kernels->partition (f->packed, f->count, pivot, f->packed2);
     w.left = f->count - w.count;
-    w.order = nms__sort (f->packed2, f->packed + w.left, w.count);
+    w.order = nms__sort (f->kernels, f->packed2, f->packed + w.left, w.count);
   }
   return w;
 }
@@ -112,19 +71,17 @@ first_wave (nms__frame *f, uint64_t cap)
 static void
 next_wave (nms__frame *f, wave *w)
 {
-  w->order = nms__sort (f->packed, f->packed2, w->left);
+  w->order = nms__sort (f->kernels, f->packed, f->packed2, w->left);
   w->count = w->left;
   w->left = 0;
 }
 
-void
-nms__sorted (nms__frame *f)
+/* One group; classes may have caps and limits nevertheless. */
+static void
+sorted_all (nms__frame *f)
 {
   const uint64_t cap = nms__total_cap (f);
-  const uint32_t *number = number_groups (f);
-  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
-    f->group && !number ? f->wgroup : NULL };
-  const int32_t *who = number ? f->wgroup : f->kept;
+  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL };
   wave w = first_wave (f, cap);
   size_t rank = 0;
 
@@ -141,15 +98,13 @@ nms__sorted (nms__frame *f)
       nms__over_cap (f, pos);
       continue;
     }
-    nms__class *list = group_list (f, number, pos);
     nms__box box = nms__frame_box (f, pos);
-    size_t from = list ? (size_t) list->last : 0;
-    size_t end = list ? from + (size_t) list->kept : f->kept_count;
-    size_t by = first_suppressor (f, &columns, from, end, &box, f->index[pos], who,
+    size_t end = f->kept_count;
+    size_t by = nms__first_suppressor (f, &columns, end, &box, f->index[pos], f->kept,
         class ? class->limit : f->settings->limit);
     if (by < end) {
       if (f->suppressed_by)
-        f->suppressed_by[f->index[pos]] = who[by];
+        f->suppressed_by[f->index[pos]] = f->kept[by];
       continue;
     }
     f->wx1[end] = box.x1;
@@ -157,12 +112,8 @@ nms__sorted (nms__frame *f)
     f->wx2[end] = box.x2;
     f->wy2[end] = box.y2;
     f->wshare[end] = box.share;
-    if (f->group)
-      f->wgroup[end] = number ? f->index[pos] : box.group;
     nms__keep (f, pos);
-    if (list)
-      list->kept++;
-    else if (class)
+    if (class)
       class->kept++;
   }
   /* what is left has not been looked at */
@@ -174,4 +125,31 @@ nms__sorted (nms__frame *f)
     nms__over_cap (f, nms__packed_position (w.order[rank]));
   for (size_t i = 0; i < w.left; i++)
     nms__over_cap (f, nms__packed_position (f->packed[i]));
+}
+
+/* Few boxes, and none of a class that differs. */
+static void
+sorted_few (nms__frame *f)
+{
+  const uint64_t cap = nms__total_cap (f);
+  const uint64_t *keys = nms__sort (f->kernels, f->packed, f->packed2, f->count);
+  uint32_t *kept = (uint32_t *) f->wgroup;
+  const size_t n = nms__sweep_keys (f, keys, f->count, f->settings->limit, cap, kept);
+
+  for (size_t k = 0; k < n; k++)
+    nms__keep (f, nms__packed_position (keys[kept[k]]));
+  if (n == cap)
+    for (size_t k = kept[n - 1] + 1; k < f->count; k++)
+      nms__over_cap (f, nms__packed_position (keys[k]));
+}
+
+void
+nms__sorted (nms__frame *f)
+{
+  if (f->count && f->group)
+    nms__sorted_groups (f);
+  else if (f->count && f->count <= NMS__SWEEP_MOST && !f->slot)
+    sorted_few (f);
+  else
+    sorted_all (f);
 }

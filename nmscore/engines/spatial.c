@@ -380,7 +380,7 @@ nms__spatial (nms__frame *f)
   w.g = &grid;
   w.rank = 0;
   w.bounds = f->settings->bounds;
-  w.order = nms__sort (f->packed, f->packed2, f->count);
+  w.order = nms__sort (f->kernels, f->packed, f->packed2, f->count);
   size_t rank = walk_all (&w);
 
   if (!f->outcome && !f->suppressed_by) {

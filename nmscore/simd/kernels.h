@@ -10,8 +10,12 @@
 #include "../overlap.h"
 
 struct nms__alive;
+struct nms__sweep;
 struct nms__frame;
 struct nms_boxes;
+
+/* Most keys that sort_few takes. */
+#define NMS__FEW 512
 
 typedef struct nms__kernels {
   const char *name;
@@ -45,6 +49,15 @@ typedef struct nms__kernels {
    * the gaps in `keys`; both keep their order. Returns how many moved. `top`
    * has room for count and a vector more. */
   size_t (*partition) (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top);
+
+  /* Sorts up to NMS__FEW packed keys by their upper 32 bits, greatest first and
+   * equal ones in the order given, into `sorted`. Returns 0, and has not sorted,
+   * if the upper 32 bits of one are 0. `few`: up to so many this is quick. */
+  int (*sort_few) (const uint64_t *packed, size_t count, uint64_t *sorted);
+  size_t few;
+
+  /* engines/sweep.h: fills sweep->kept, returns how many are kept. */
+  size_t (*sweep) (const struct nms__sweep *sweep);
 
   /* prepare.c: takes the caller's boxes first .. first+n-1 (n <= NMS__BLOCK)
    * into the frame when every one of them takes part, and class and exclusion

@@ -8,6 +8,7 @@
 #include "lanes.h"
 
 #include "../engines/alive.h"
+#include "../engines/sweep.h"
 #include "../internal.h"
 #include "../order.h"
 
@@ -203,6 +204,114 @@ step (nms__alive *a, const nms__box *box, int32_t index)
     step_lanes (a, box, index, 0);
 }
 
+/* Box i of the columns, in every lane. */
+INLINE wide
+widen_at (const nms__columns *c, size_t i)
+{
+  return (wide) { v_set (c->x1[i]), v_set (c->y1[i]), v_set (c->x2[i]), v_set (c->y2[i]),
+    v_set (c->share[i]), v_set (0.0f), 0 };
+}
+
+/* Vectors of a unit of a sweep. */
+enum { VECTORS = NMS__UNIT / LANES };
+
+/* Takes from `clear` the boxes of the unit from `first` on that may exceed the
+ * limit with box b, and from `unsure` those that surely do. bounds.least rules
+ * out intersections of an extent that counts as 0. */
+INLINE void
+meet (const nms__columns *c, size_t first, const wide *b, vf factor, vf least,
+    vm clear[VECTORS], vm unsure[VECTORS])
+{
+#pragma GCC unroll 16
+  for (size_t v = 0; v < VECTORS; v++) {
+    const size_t i = first + v * LANES;
+    vf inter = v_mul (v_max (width_lanes (c, i, b), b->zero), height_lanes (c, i, b));
+    vf shares = v_add (v_load (c->share + i), b->share);
+    clear[v] = m_and_ngt (clear[v], inter, shares);
+    unsure[v] = m_and_ngt (unsure[v], inter, v_max (v_mul (factor, shares), least));
+  }
+}
+
+INLINE uint32_t
+unit_bits (const vm mask[VECTORS])
+{
+  uint32_t bits = 0;
+#pragma GCC unroll 16
+  for (size_t v = 0; v < VECTORS; v++)
+    bits |= (uint32_t) m_bits (mask[v]) << (v * LANES);
+  return bits;
+}
+
+/* The boxes of a unit that box i suppresses. */
+INLINE uint32_t
+sweep_row (const nms__sweep *s, size_t first, uint32_t open, size_t i)
+{
+  const nms__bounds *bounds = &s->frame->settings->bounds;
+  const wide b = widen_at (&s->columns, i);
+  vm clear[VECTORS], unsure[VECTORS];
+
+  for (size_t v = 0; v < VECTORS; v++)
+    clear[v] = unsure[v] = v_ge (b.zero, b.zero);
+  meet (&s->columns, first, &b, v_set (bounds->certain), v_set (bounds->least), clear, unsure);
+  uint32_t gone = open & ~unit_bits (clear), doubt = unit_bits (unsure);
+  if ((gone & doubt) || (s->careful && gone))
+    gone = nms__sweep_decide (s, first, gone, doubt, i);
+  return gone;
+}
+
+/* A unit against all that were kept before it. A lane forgets who it was that
+ * suppressed it: where that matters, or it is not sure of any, the kept boxes
+ * are taken one by one. */
+INLINE uint32_t
+sweep_kept (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
+{
+  const nms__bounds *bounds = &s->frame->settings->bounds;
+  const vf factor = v_set (bounds->certain), least = v_set (bounds->least);
+  vm clear[VECTORS], unsure[VECTORS];
+
+  for (size_t v = 0; v < VECTORS; v++)
+    clear[v] = unsure[v] = v_ge (factor, factor);
+  if (!s->careful) {
+    for (size_t k = 0; k < kept_count; k++) {
+      const wide b = widen_at (&s->columns, s->kept[k]);
+      meet (&s->columns, first, &b, factor, least, clear, unsure);
+    }
+    const uint32_t bits = unit_bits (clear);
+    if (!(open & unit_bits (unsure) & ~bits))
+      return open & bits;
+  }
+  for (size_t k = 0; k < kept_count && open; k++)
+    open &= ~sweep_row (s, first, open, s->kept[k]);
+  return open;
+}
+
+static size_t
+sweep (const nms__sweep *s)
+{
+  size_t n = 0;
+
+  for (size_t first = 0; first < s->count; first += NMS__UNIT) {
+    const size_t left = s->count - first;
+    uint32_t open = left < NMS__UNIT ? (1u << left) - 1 : 0xffff;
+    uint32_t row[NMS__UNIT];
+    open = sweep_kept (s, first, open, n);
+    if (!s->careful) /* all at once: most of what is open will be kept */
+      for (uint32_t mask = open; mask; mask &= mask - 1) {
+        unsigned i = (unsigned) __builtin_ctz (mask);
+        row[i] = sweep_row (s, first, mask & (mask - 1), first + i);
+      }
+    while (open) {
+      const unsigned i = (unsigned) __builtin_ctz (open);
+      s->kept[n++] = (uint32_t) (first + i);
+      if (n == s->cap)
+        return n;
+      open &= open - 1;
+      open &= ~(s->careful ? sweep_row (s, first, open, first + i) : row[i]);
+    }
+  }
+  return n;
+}
+
 static uint64_t
 best (const uint64_t *key, uint64_t living, unsigned *at)
 {
@@ -257,6 +366,44 @@ partition (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top)
   return moved;
 }
 
+/* Each key's rank is the number of those that go before it: no branch, and
+ * nothing but comparisons. */
+static int
+sort_few (const uint64_t *packed, size_t count, uint64_t *sorted)
+{
+  static const int32_t behind[2 * LANES] = { [LANES ... 2 * LANES - 1] = 1 };
+  int32_t key[NMS__FEW + LANES], rank[NMS__FEW + LANES];
+  uint32_t none = 0;
+
+  for (size_t i = 0; i < count; i++) {
+    uint32_t k = (uint32_t) (packed[i] >> 32);
+    none |= k == 0;
+    key[i] = (int32_t) (k ^ 0x80000000u);
+  }
+  for (size_t i = count; i % LANES; i++)
+    key[i] = 0;
+  if (none)
+    return 0;
+  for (size_t i = 0; i < count; i += LANES) {
+    const vi mine = i_load (key + i), below = i_sub (mine, i_set (1));
+    const size_t end = i + LANES < count ? i + LANES : count;
+    vi before = i_set (0);
+    size_t j = 0;
+    for (; j < i; j++) /* an equal key goes before, too */
+      before = i_count_gt (before, i_set (key[j]), below);
+    for (; j < end; j++) { /* so it does in the lanes behind its own */
+      const vi lowered = i_sub (mine, i_load (behind + LANES - 1 - (j - i)));
+      before = i_count_gt (before, i_set (key[j]), lowered);
+    }
+    for (; j < count; j++)
+      before = i_count_gt (before, i_set (key[j]), mine);
+    i_store (rank + i, before);
+  }
+  for (size_t i = 0; i < count; i++)
+    sorted[rank[i]] = packed[i];
+  return 1;
+}
+
 /* One column of a block, from any stride. */
 INLINE void
 load_column (void *to, const nms_column *column, size_t first, size_t n)
@@ -304,6 +451,7 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n)
   const vf negative = v_set (-NMS__MOST_COORDINATE), factor = v_set (f->settings->bounds.factor);
   const size_t to = f->count;
   float c[4][NMS__BLOCK], score[NMS__BLOCK];
+  vf side = v_set (f->side);
   uint64_t good = 0;
 
   load_corners (c, boxes, first, n);
@@ -312,6 +460,8 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n)
   else
     memset (score, 0, sizeof score);
 
+  for (size_t i = n; i % LANES; i++) /* leftovers are of no extent */
+    c[0][i] = c[1][i] = c[2][i] = c[3][i] = score[i] = 0.0f;
   for (size_t i = 0; i < n; i += LANES) {
     vf a = v_load (&c[0][i]), b = v_load (&c[2][i]);
     vf x1 = v_min (a, b), x2 = v_max (a, b);
@@ -329,7 +479,9 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n)
     v_store (f->y1 + to + i, y1);
     v_store (f->x2 + to + i, x2);
     v_store (f->y2 + to + i, y2);
-    v_store (f->share + to + i, v_mul (factor, v_mul (v_sub (x2, x1), v_sub (y2, y1))));
+    vf width = v_sub (x2, x1), height = v_sub (y2, y1);
+    v_store (f->share + to + i, v_mul (factor, v_mul (width, height)));
+    side = v_max (side, v_max (width, height));
   }
   if (~good << (NMS__BLOCK - n))
     return 0;
@@ -339,6 +491,7 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n)
   }
   if (f->group)
     load_column (f->group + to, &boxes->class_id, first, n);
+  f->side = v_greatest (side);
   f->count += n;
   return 1;
 }
@@ -351,5 +504,8 @@ const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .best_of_block = best,
   .squeeze = squeeze,
   .partition = partition,
+  .sort_few = sort_few,
+  .few = LANES == 1 ? 24 : LANES == 4 ? 128 : LANES == 8 ? 256 : NMS__FEW,
+  .sweep = sweep,
   .take_block = take_block,
 };

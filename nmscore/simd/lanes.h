@@ -10,6 +10,8 @@
  *   vf, vm          floats, mask of a comparison
  *   v_load          from any alignment
  *   m_bits          bit i: lane i of a mask
+ *   m_and_ngt       lanes of a mask in which not a > b
+ *   vi, i_...       as many int32_t; i_count_gt adds 1 where a > b
  *   rows_to_columns, best_of_block, squeeze_lanes, squeeze_keys,
  *   partition_keys   see where they are; those with a HAVE_... are optional
  */
@@ -42,10 +44,22 @@ INLINE vm v_ordered (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_ORD_Q);
 INLINE void v_store (float *p, vf a) { _mm512_storeu_ps (p, a); }
 INLINE vm m_and (vm a, vm b) { return a & b; }
 INLINE uint64_t m_bits (vm a) { return a; }
+INLINE vm m_and_ngt (vm m, vf a, vf b) { return _mm512_mask_cmp_ps_mask (m, a, b, _CMP_NGT_UQ); }
 INLINE vm
 v_group_is (const int32_t *p, int32_t group)
 {
   return _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (p), _mm512_set1_epi32 (group));
+}
+
+typedef __m512i vi;
+INLINE vi i_load (const int32_t *p) { return _mm512_loadu_si512 (p); }
+INLINE vi i_set (int32_t a) { return _mm512_set1_epi32 (a); }
+INLINE void i_store (int32_t *p, vi a) { _mm512_storeu_si512 (p, a); }
+INLINE vi i_sub (vi a, vi b) { return _mm512_sub_epi32 (a, b); }
+INLINE vi
+i_count_gt (vi count, vi a, vi b)
+{
+  return _mm512_mask_sub_epi32 (count, _mm512_cmpgt_epi32_mask (a, b), count, i_set (-1));
 }
 
 /* LANES packed rows of four floats to four columns. */
@@ -139,12 +153,24 @@ INLINE vm v_ge (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GE_OQ); }
 INLINE vm v_ordered (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_ORD_Q); }
 INLINE void v_store (float *p, vf a) { _mm256_storeu_ps (p, a); }
 INLINE vm m_and (vm a, vm b) { return _mm256_and_ps (a, b); }
+INLINE vm m_and_ngt (vm m, vf a, vf b) { return _mm256_andnot_ps (v_gt (a, b), m); }
 INLINE uint64_t m_bits (vm a) { return (uint32_t) _mm256_movemask_ps (a); }
 INLINE vm
 v_group_is (const int32_t *p, int32_t group)
 {
   return _mm256_castsi256_ps (_mm256_cmpeq_epi32 (_mm256_loadu_si256 ((const __m256i *) p),
       _mm256_set1_epi32 (group)));
+}
+
+typedef __m256i vi;
+INLINE vi i_load (const int32_t *p) { return _mm256_loadu_si256 ((const __m256i *) p); }
+INLINE vi i_set (int32_t a) { return _mm256_set1_epi32 (a); }
+INLINE void i_store (int32_t *p, vi a) { _mm256_storeu_si256 ((__m256i *) p, a); }
+INLINE vi i_sub (vi a, vi b) { return _mm256_sub_epi32 (a, b); }
+INLINE vi
+i_count_gt (vi count, vi a, vi b)
+{
+  return _mm256_sub_epi32 (count, _mm256_cmpgt_epi32 (a, b));
 }
 
 INLINE __m256
@@ -258,12 +284,24 @@ INLINE vm v_ge (vf a, vf b) { return _mm_cmpge_ps (a, b); }
 INLINE vm v_ordered (vf a, vf b) { return _mm_cmpord_ps (a, b); }
 INLINE void v_store (float *p, vf a) { _mm_storeu_ps (p, a); }
 INLINE vm m_and (vm a, vm b) { return _mm_and_ps (a, b); }
+INLINE vm m_and_ngt (vm m, vf a, vf b) { return _mm_andnot_ps (v_gt (a, b), m); }
 INLINE uint64_t m_bits (vm a) { return (uint32_t) _mm_movemask_ps (a); }
 INLINE vm
 v_group_is (const int32_t *p, int32_t group)
 {
   return _mm_castsi128_ps (_mm_cmpeq_epi32 (_mm_loadu_si128 ((const __m128i *) p),
       _mm_set1_epi32 (group)));
+}
+
+typedef __m128i vi;
+INLINE vi i_load (const int32_t *p) { return _mm_loadu_si128 ((const __m128i *) p); }
+INLINE vi i_set (int32_t a) { return _mm_set1_epi32 (a); }
+INLINE void i_store (int32_t *p, vi a) { _mm_storeu_si128 ((__m128i *) p, a); }
+INLINE vi i_sub (vi a, vi b) { return _mm_sub_epi32 (a, b); }
+INLINE vi
+i_count_gt (vi count, vi a, vi b)
+{
+  return _mm_sub_epi32 (count, _mm_cmpgt_epi32 (a, b));
 }
 
 INLINE void
@@ -298,6 +336,7 @@ INLINE vm v_ge (vf a, vf b) { return vcgeq_f32 (a, b); }
 INLINE vm v_ordered (vf a, vf b) { return vandq_u32 (vceqq_f32 (a, a), vceqq_f32 (b, b)); }
 INLINE void v_store (float *p, vf a) { vst1q_f32 (p, a); }
 INLINE vm m_and (vm a, vm b) { return vandq_u32 (a, b); }
+INLINE vm m_and_ngt (vm m, vf a, vf b) { return vbicq_u32 (m, v_gt (a, b)); }
 INLINE uint64_t
 m_bits (vm a)
 {
@@ -308,6 +347,17 @@ INLINE vm
 v_group_is (const int32_t *p, int32_t group)
 {
   return vceqq_s32 (vld1q_s32 (p), vdupq_n_s32 (group));
+}
+
+typedef int32x4_t vi;
+INLINE vi i_load (const int32_t *p) { return vld1q_s32 (p); }
+INLINE vi i_set (int32_t a) { return vdupq_n_s32 (a); }
+INLINE void i_store (int32_t *p, vi a) { vst1q_s32 (p, a); }
+INLINE vi i_sub (vi a, vi b) { return vsubq_s32 (a, b); }
+INLINE vi
+i_count_gt (vi count, vi a, vi b)
+{
+  return vsubq_s32 (count, vreinterpretq_s32_u32 (vcgtq_s32 (a, b)));
 }
 
 INLINE void
@@ -338,8 +388,16 @@ INLINE vm v_ge (vf a, vf b) { return a >= b; }
 INLINE vm v_ordered (vf a, vf b) { return a == a && b == b; }
 INLINE void v_store (float *p, vf a) { *p = a; }
 INLINE vm m_and (vm a, vm b) { return a & b; }
+INLINE vm m_and_ngt (vm m, vf a, vf b) { return m & !(a > b); }
 INLINE uint64_t m_bits (vm a) { return (uint64_t) a; }
 INLINE vm v_group_is (const int32_t *p, int32_t group) { return *p == group; }
+
+typedef int32_t vi;
+INLINE vi i_load (const int32_t *p) { return *p; }
+INLINE vi i_set (int32_t a) { return a; }
+INLINE void i_store (int32_t *p, vi a) { *p = a; }
+INLINE vi i_sub (vi a, vi b) { return a - b; }
+INLINE vi i_count_gt (vi count, vi a, vi b) { return count + (a > b); }
 
 INLINE void
 rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
@@ -353,6 +411,17 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
 #else
 #error "define one NMS__ISA_..."
 #endif
+
+INLINE float
+v_greatest (vf a)
+{
+  float lane[LANES], greatest;
+  v_store (lane, a);
+  greatest = lane[0];
+  for (int i = 1; i < LANES; i++)
+    greatest = lane[i] > greatest ? lane[i] : greatest;
+  return greatest;
+}
 
 #if !defined(HAVE_BEST_OF_BLOCK)
 INLINE uint64_t

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sorted_groups: engine sorted where boxes have classes that never meet. The
+ * keys are dealt into one pile a class; each pile is sorted and decided by
+ * itself, with all that it needs in the nearest cache; what was kept of all
+ * piles is sorted once more. Many classes cost no more than one.
+ *
+ * A total cap only cuts the list of kept boxes, since no box depends on those
+ * that rank below it. Under a cap far below the number of boxes the best boxes
+ * are tried by themselves first.
+ */
+#include "sorted.h"
+#include "sweep.h"
+
+/* number[position]: the pile of a box. */
+typedef struct piles {
+  const uint32_t *number;
+  size_t count;
+  uint32_t *end; /* of each pile among the keys that were dealt */
+} piles;
+
+static piles
+number_piles (nms__frame *f)
+{
+  nms__classes *c = &f->classes;
+  uint32_t bits = 0;
+
+  /* the buckets are not needed once boxes are numbered */
+  if (f->slot)
+    return (piles) { f->slot, c->count, c->bucket };
+  for (size_t pos = 0; pos < f->count; pos++)
+    bits |= (uint32_t) f->group[pos];
+  if (bits < nms__class_buckets (f->count)) { /* small ids are numbers already */
+    size_t count = 1;
+    while (count <= bits)
+      count *= 2;
+    return (piles) { (const uint32_t *) f->group, count, c->bucket };
+  }
+  nms__classes_start (c, f->count);
+  for (size_t pos = 0; pos < f->count; pos++)
+    f->wpos[pos] = nms__class_slot (c, f->group[pos]);
+  return (piles) { f->wpos, c->count, c->bucket };
+}
+
+/* Deals keys into the piles; a pile keeps their order. */
+static void
+deal (const piles *p, const uint64_t *keys, size_t count, uint64_t *dealt)
+{
+  uint32_t begin = 0;
+
+  memset (p->end, 0, p->count * sizeof *p->end);
+  for (size_t i = 0; i < count; i++)
+    p->end[p->number[nms__packed_position (keys[i])]]++;
+  for (size_t k = 0; k < p->count; k++) {
+    uint32_t n = p->end[k];
+    p->end[k] = begin;
+    begin += n;
+  }
+  for (size_t i = 0; i < count; i++)
+    dealt[p->end[p->number[nms__packed_position (keys[i])]]++] = keys[i];
+}
+
+/* One box after the other against the list of kept ones. */
+static size_t
+list_pile (nms__frame *f, const uint64_t *keys, size_t count, double limit, uint64_t cap,
+    uint32_t *kept)
+{
+  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL };
+  int32_t *who = f->kept;       /* which is written at the end only */
+  size_t n = 0;
+
+  for (size_t k = 0; k < count && n < cap; k++) {
+    const size_t pos = nms__packed_position (keys[k]);
+    const nms__box box = nms__frame_box (f, pos);
+    size_t by = nms__first_suppressor (f, &columns, n, &box, f->index[pos], who, limit);
+    if (by < n) {
+      if (f->suppressed_by)
+        f->suppressed_by[f->index[pos]] = who[by];
+      continue;
+    }
+    f->wx1[n] = box.x1;
+    f->wy1[n] = box.y1;
+    f->wx2[n] = box.x2;
+    f->wy2[n] = box.y2;
+    f->wshare[n] = box.share;
+    who[n] = f->index[pos];
+    kept[n++] = (uint32_t) k;
+  }
+  return n;
+}
+
+size_t
+nms__sorted_pile (nms__frame *f, const uint64_t *keys, size_t count, double limit, uint64_t cap,
+    uint32_t *kept)
+{
+  if (count > NMS__SWEEP_MOST)
+    return list_pile (f, keys, count, limit, cap, kept);
+  kept[0] = 0;
+  return count == 1 ? 1 : nms__sweep_keys (f, keys, count, limit, cap, kept);
+}
+
+/* Decides all piles; sets a bit for the position of each kept box. */
+static size_t
+decide_piles (nms__frame *f, const piles *p, uint64_t *is_kept)
+{
+  uint32_t *kept = (uint32_t *) f->wgroup;
+  size_t kept_count = 0, begin = 0;
+
+  for (size_t k = 0; k < p->count; begin = p->end[k++]) {
+    const size_t count = p->end[k] - begin;
+    if (count == 0)
+      continue;
+    const uint64_t *keys = f->packed2 + begin;
+    if (count > 1)
+      keys = nms__sort (f->kernels, f->packed2 + begin, f->packed3 + begin, count);
+    nms__class *class = nms__frame_class (f, nms__packed_position (keys[0]));
+    const size_t n = nms__sorted_pile (f, keys, count,
+        class ? class->limit : f->settings->limit, class ? class->cap : UINT64_MAX, kept);
+    for (size_t i = 0; i < n; i++) {
+      const size_t pos = nms__packed_position (keys[kept[i]]);
+      is_kept[pos / NMS__BLOCK] |= (uint64_t) 1 << pos % NMS__BLOCK;
+    }
+    if (class) {
+      class->kept = n;
+      class->last = keys[kept[n - 1]];
+    }
+    kept_count += n;
+  }
+  return kept_count;
+}
+
+/* Keeps the boxes whose bits are set, in order of rank, up to the cap. The last
+ * one's key if that fills the cap, else 0. */
+static uint64_t
+keep_in_order (nms__frame *f, const uint64_t *is_kept, size_t count)
+{
+  const uint64_t cap = nms__total_cap (f);
+  uint64_t *keys = f->packed3;
+  size_t n = 0;
+
+  /* by position: equal scores are in order before they are sorted */
+  for (size_t first = 0; n < count; first += NMS__BLOCK)
+    for (uint64_t left = is_kept[first / NMS__BLOCK]; left; left &= left - 1)
+      keys[n++] = f->packed[first + nms__lowest_bit (left)];
+  keys = nms__sort (f->kernels, keys, f->packed2, n);
+  if (n > cap)
+    n = (size_t) cap;
+  for (size_t k = 0; k < n; k++)
+    nms__keep (f, nms__packed_position (keys[k]));
+  return n == cap ? keys[n - 1] : 0;
+}
+
+/* Boxes that rank below the one that filled a cap. */
+static void
+mark_over_cap (nms__frame *f, uint64_t last)
+{
+  for (size_t pos = 0; pos < f->count; pos++) {
+    const nms__class *class = nms__frame_class (f, pos);
+    if (f->packed[pos] < last
+        || (class && class->kept == class->cap && f->packed[pos] < class->last))
+      nms__over_cap (f, pos);
+  }
+}
+
+void
+nms__sorted_groups (nms__frame *f)
+{
+  const piles p = number_piles (f);
+  const uint64_t cap = nms__total_cap (f);
+  const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
+  uint64_t *is_kept = f->kept_bits, *keys = f->packed;
+  size_t kept_count, count = f->count;
+
+  if (nms__sorts_in_waves (f)) {
+    uint64_t pivot = nms__wave_pivot (f, (size_t) cap * NMS__WAVE_CANDIDATES);
+    keys = f->packed3;
+    memcpy (f->packed2, f->packed, f->count * sizeof *f->packed);
+    count = f->kernels->partition (f->packed2, f->count, pivot, keys);
+  }
+  for (;;) {
+    deal (&p, keys, count, f->packed2);
+    memset (is_kept, 0, blocks * sizeof *is_kept);
+    kept_count = decide_piles (f, &p, is_kept);
+    if (kept_count >= cap || count == f->count)
+      break;
+    keys = f->packed; /* the best boxes were not enough */
+    count = f->count;
+  }
+  uint64_t last = keep_in_order (f, is_kept, kept_count);
+  if (last || f->slot)
+    mark_over_cap (f, last);
+}

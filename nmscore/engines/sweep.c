@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sweep: what the kernel needs before, and where it is not sure. */
+#include "sweep.h"
+
+#include "../turned.h"
+#include "engine.h"
+
+/* Columns of the boxes with these keys, in their order. Their shares are made
+ * once more: that is quicker than to fetch them. */
+static void
+gather (nms__frame *f, const uint64_t *keys, size_t count)
+{
+  const float factor = f->settings->bounds.factor;
+
+  for (size_t k = 0; k < count; k++) {
+    size_t pos = nms__packed_position (keys[k]);
+    f->wx1[k] = f->x1[pos];
+    f->wy1[k] = f->y1[pos];
+    f->wx2[k] = f->x2[pos];
+    f->wy2[k] = f->y2[pos];
+  }
+  if (f->turned)
+    for (size_t k = 0; k < count; k++)
+      f->wshare[k] = f->share[nms__packed_position (keys[k])];
+  for (size_t k = 0; !f->turned && k < count; k++)
+    f->wshare[k] = factor * nms__area (f->wx1[k], f->wy1[k], f->wx2[k], f->wy2[k]);
+}
+
+size_t
+nms__sweep_keys (nms__frame *f, const uint64_t *keys, size_t count, double limit, uint64_t cap,
+    uint32_t *kept)
+{
+  const nms__sweep s = { f, { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL }, keys, count,
+    kept, limit, cap, f->parent.data || f->turned || f->suppressed_by };
+
+  gather (f, keys, count);
+  return f->kernels->sweep (&s);
+}
+
+uint32_t
+nms__sweep_decide (const nms__sweep *s, size_t first, uint32_t hits, uint32_t unsure, size_t i)
+{
+  nms__frame *f = s->frame;
+  const nms__columns *c = &s->columns;
+  const nms__box box = { c->x1[i], c->y1[i], c->x2[i], c->y2[i], c->share[i], 0 };
+  const int32_t index = f->index[nms__packed_position (s->key[i])];
+
+  for (uint32_t left = f->parent.data || f->turned ? hits : hits & unsure; left;
+      left &= left - 1) {
+    const size_t k = first + nms__lowest_bit (left);
+    const int32_t k_index = f->index[nms__packed_position (s->key[k])];
+    if (!nms__pair_exceeds (f, c, k, k_index, &box, index, s->limit)
+        || nms__related (f, index, k_index))
+      hits &= ~(left & -left);
+  }
+  if (f->suppressed_by)
+    for (uint32_t left = hits; left; left &= left - 1) {
+      uint64_t key = s->key[first + nms__lowest_bit (left)];
+      f->suppressed_by[f->index[nms__packed_position (key)]] = index;
+    }
+  return hits;
+}
