@@ -4,7 +4,8 @@
 
 nmscore/    the C library, and its own headers
 gst/        its own headers, and of nmscore only the public ones (nmscore.h,
-            nmslazy.h, nmsxla.h); no element's header but by that element itself
+            nmslazy.h, nmsgraph.h, nmsxla.h); no element's header but by that element
+            itself
 tests/      of nmscore only the public headers; no element's header (elements are
             reached by registered name); tests/support/reference.[ch] and turnedref.[ch]
             nothing else of the project
@@ -32,7 +33,8 @@ BEHIND = {"tests/core/test-threshold.c": {"nmscore/overlap.h"},
 REFERENCE = ("tests/support/reference.", "tests/support/turnedref.")
 
 # installed side by side, so by name alone wherever they lie
-PUBLIC = {"nmscore/nmscore.h", "nmscore/lazy/nmslazy.h", "nmscore/xla/nmsxla.h"}
+PUBLIC = {"nmscore/nmscore.h", "nmscore/lazy/nmslazy.h", "nmscore/lazy/nmsgraph.h",
+          "nmscore/xla/nmsxla.h"}
 
 
 def top(name):

@@ -2,16 +2,23 @@
 /* conformance: see conformance.h. */
 #include "conformance.h"
 
+#include "lazynms.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static nms_context *context;
+static nms_lazy *lazy;
 
 void
 conformance_start (void)
 {
   context = nms_context_new ();
   g_assert_nonnull (context);
+  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
+  lazy = nms_lazy_new (cache);
+  nms_lazy_cache_free (&cache);
+  g_assert_nonnull (lazy);
 }
 
 int
@@ -20,6 +27,7 @@ conformance_finish (void)
   int status = g_test_run ();
 
   nms_context_free (&context);
+  nms_lazy_free (&lazy);
   return status;
 }
 
@@ -51,6 +59,14 @@ conformance_run (const nms_boxes *boxes, const nms_options *options, nms_result 
   char *difference = enginecheck_run (context, boxes, options, ENGINECHECK_FULL);
 
   g_assert_cmpstr (difference, ==, NULL);
+  for (unsigned flags = 0; flags <= NMS_LAZY_NO_DIVISION && !boxes->angle.data; flags++) {
+    RefResult expected;
+    ref_run (boxes, options, &expected);
+    difference = lazynms_difference (lazy, boxes, options, boxes->count + !boxes->count,
+        LAZYNMS_WANTED, flags, &expected);
+    g_assert_cmpstr (difference, ==, NULL);
+    ref_result_clear (&expected);
+  }
   *result = (nms_result){ .size = sizeof *result };
   g_assert_cmpint (nms_run (context, boxes, options, result), ==, NMS_OK);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * conformance: what the tests of other projects' figures share. Every run also
- * goes through every engine and output and is compared with the reference.
+ * goes through every engine and output, and the program of lazy tensors, and is
+ * compared with the reference.
  */
 #pragma once
 

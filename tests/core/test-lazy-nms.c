@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The whole NMS call as one program, run by the eager executor, against the
+ * reference: random calls of every temper, both ways to decide an overlap,
+ * padded and not; thresholds at both ends; how many programs a stream needs.
+ */
+#include "boxgen.h"
+#include "lazynms.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static nms_lazy_cache *cache;
+static nms_lazy *lz;
+
+static uint64_t
+from_environment (const char *name, uint64_t otherwise)
+{
+  const char *text = g_getenv (name);
+  return text ? g_ascii_strtoull (text, NULL, 10) : otherwise;
+}
+
+static void
+check (const nms_boxes *boxes, const nms_options *options, size_t padded, int columns,
+    unsigned flags, const char *about)
+{
+  RefResult expected;
+  char *difference;
+
+  ref_run (boxes, options, &expected);
+  difference = lazynms_difference (lz, boxes, options, padded, columns, flags, &expected);
+  if (difference) {
+    g_test_message ("%s, %zu boxes, flags %u: %s", about, boxes->count, flags, difference);
+    g_test_fail ();
+  }
+  free (difference);
+  ref_result_clear (&expected);
+}
+
+static void
+test_random (void)
+{
+  uint64_t rounds = from_environment ("NMS_TEST_ROUNDS", 600);
+  uint64_t first = from_environment ("NMS_TEST_SEED", 1);
+
+  for (uint64_t i = 0; i < rounds && !g_test_failed (); i++) {
+    BoxRandom random = { first + i };
+    BoxCall call;
+    g_autofree char *about = g_strdup_printf ("seed %" G_GUINT64_FORMAT, first + i);
+    size_t count = boxrandom_below (&random, i % 8 ? 60 : 300);
+
+    boxcall_random (&call, &random, (int) (i % BOXGEN_TEMPERS), count);
+    size_t padded = count + !count;
+    if (i % 3)
+      for (padded = 64; padded < count;)
+        padded *= 2;
+    check (&call.boxes, &call.options, padded, i % 3 ? LAZYNMS_ALL : LAZYNMS_WANTED,
+        i & 1 ? NMS_LAZY_NO_DIVISION : 0, about);
+    boxcall_clear (&call);
+  }
+}
+
+/* Pairs whose overlap is at, just below and just above the threshold. */
+static void
+test_borderline (void)
+{
+  BoxRandom random = { 99 };
+  const size_t count = 128;
+  g_autofree float *rows = g_new (float, 4 * count);
+  g_autofree float *scores = g_new (float, count);
+  g_autofree int32_t *classes = g_new (int32_t, count);
+  uint64_t rounds = from_environment ("NMS_TEST_ROUNDS", 100);
+  nms_class_options own[64];
+
+  for (uint64_t round = 0; round < rounds && !g_test_failed (); round++) {
+    const float scale = ldexpf (1.0f, (int) boxrandom_below (&random, 160) - 90);
+    nms_boxes boxes = { .size = sizeof boxes, .count = count };
+    nms_options options;
+    nms_options_init (&options, sizeof options);
+    for (size_t i = 0; i < count; i += 2) {
+      float *a = rows + 4 * i, *b = a + 4;
+      for (int k = 0; k < 2; k++) {
+        a[k] = 0.0f;
+        b[k] = boxrandom_unit (&random) * scale;
+        a[k + 2] = (1.0f + boxrandom_unit (&random)) * scale;
+        b[k + 2] = b[k] + (0.2f + boxrandom_unit (&random)) * scale;
+      }
+      scores[i] = 1.0f;
+      scores[i + 1] = 0.5f;
+      classes[i] = classes[i + 1] = (int32_t) i;
+      float t = ref_iou (a, b);
+      int side = (int) boxrandom_below (&random, 3);
+      t = side == 0 ? t : nextafterf (t, side == 1 ? 0.0f : 1.0f);
+      own[i / 2] = (nms_class_options){ .size = sizeof own[0], .class_id = (int32_t) i,
+        .set = NMS_CLASS_IOU_THRESHOLD, .iou_threshold = CLAMP (t, 0.0f, 1.0f) };
+    }
+    nms_boxes_set_rows (&boxes, rows);
+    boxes.score.data = scores;
+    boxes.class_id.data = classes;
+    options.class_options = own;
+    options.class_option_count = 64;
+    options.inclusive = round & 1;
+    check (&boxes, &options, count, LAZYNMS_WANTED, 0, "borderline");
+    check (&boxes, &options, count, LAZYNMS_WANTED, NMS_LAZY_NO_DIVISION, "borderline");
+  }
+}
+
+/* Threshold 0 where quotients are subnormal, or round to 0. */
+static void
+test_vanishing_overlaps (void)
+{
+  const float small[] = { 0x1p-50f, 0x1.000002p-50f, 0x1p-49f, 0x1p-20f, 1.0f, 0x1p40f };
+  const float large[] = { 1e18f, 0x1p59f, 0x1p30f, 0x1p25f, 1.0f, 0x1p-49f };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (small); i++)
+    for (size_t k = 0; k < G_N_ELEMENTS (large) * G_N_ELEMENTS (large); k++)
+      for (int inclusive = 0; inclusive < 2; inclusive++) {
+        const float w = large[k % G_N_ELEMENTS (large)], h = large[k / G_N_ELEMENTS (large)];
+        float rows[] = { 0, 0, w, h, -w, -h, small[i], small[i], 0, 0, small[i], small[i] };
+        nms_boxes boxes = { .size = sizeof boxes, .count = 3 };
+        nms_options options;
+        nms_options_init (&options, sizeof options);
+        options.iou_threshold = 0.0f;
+        options.inclusive = (uint8_t) inclusive;
+        nms_boxes_set_rows (&boxes, rows);
+        check (&boxes, &options, 3, LAZYNMS_WANTED, 0, "vanishing");
+        check (&boxes, &options, 3, LAZYNMS_WANTED, NMS_LAZY_NO_DIVISION, "vanishing");
+      }
+}
+
+static void
+test_keys (void)
+{
+  const float scores[] = { -INFINITY, -3e38f, -1.0f, -0x1p-149f, -0.0f, 0.0f, 0x1p-149f, 0x1p-126f,
+    1.0f, 3e38f, INFINITY, NAN };
+  const int32_t n = G_N_ELEMENTS (scores);
+  int32_t keys[G_N_ELEMENTS (scores)];
+  uint8_t valid[G_N_ELEMENTS (scores)];
+
+  nms_lazy_tensor there = nms_lazy_broadcast (lz, nms_lazy_pred (lz, 1), 1, &n, NULL);
+  nms_lazy_tensor want[] = { nms_lazy_order_key (lz,
+      nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, scores), &there), 0 };
+  want[1] = there;
+  g_assert_cmpint (nms_lazy_read (lz, 2, want, (void *[]){ keys, valid }), ==, NMS_OK);
+  nms_lazy_clear (lz);
+  for (int i = 0; i < n - 1; i++) {
+    g_assert_cmpint (keys[i], ==, nms_lazy_order_key_of (scores[i]));
+    g_assert_cmpint (valid[i], ==, 1);
+    if (i)
+      g_assert_cmpint ((keys[i] > keys[i - 1]), ==, (scores[i] > scores[i - 1]));
+  }
+  g_assert_cmpint (valid[n - 1], ==, 0);
+  g_assert_cmpfloat (nms_lazy_limit_of (0.5f, 0), ==, 0.5f);
+  g_assert_cmpfloat (nms_lazy_limit_of (0x1p-25f, 0), ==, 0.0f);
+  g_assert_cmpfloat (nms_lazy_limit_of (0.5f, 1), ==, nextafterf (0.5f, 0.0f));
+  g_assert_cmpfloat (nms_lazy_limit_of (0.0f, 1), <, 0.0f);
+}
+
+/* A stream whose frames have 1 to 1000 boxes, and settings that never stay. */
+static void
+test_stream (void)
+{
+  nms_lazy_cache *own = nms_lazy_cache_new (NULL, 0);
+  nms_lazy *stream = nms_lazy_new (own);
+  nms_lazy_counters counters = { .size = sizeof counters };
+  BoxRandom random = { 7 };
+
+  for (int frame = 0; frame < 300 && !g_test_failed (); frame++) {
+    size_t count = 1 + boxrandom_below (&random, frame % 10 ? 100 : 1000), padded = 128;
+    BoxCall call;
+    RefResult expected;
+    g_autofree char *difference = NULL;
+
+    boxcall_random (&call, &random, BOXGEN_CROWD, count);
+    call.options.iou_threshold = boxrandom_unit (&random);
+    call.options.max_detections = boxrandom_below (&random, 40);
+    call.options.class_option_count = 0;
+    while (padded < count)
+      padded *= 2;
+    ref_run (&call.boxes, &call.options, &expected);
+    difference = lazynms_difference (stream, &call.boxes, &call.options, padded, LAZYNMS_ALL, 0,
+        &expected);
+    g_assert_cmpstr (difference, ==, NULL);
+    ref_result_clear (&expected);
+    boxcall_clear (&call);
+  }
+  nms_lazy_cache_counters (own, &counters);
+  g_assert_cmpuint (counters.traces, ==, 300);
+  /* 128 256 512 1024, with and without class options for agnostic or not */
+  g_assert_cmpuint (counters.misses, <=, 8);
+  nms_lazy_free (&stream);
+  nms_lazy_cache_free (&own);
+}
+
+static void
+test_errors (void)
+{
+  const int32_t n = 4;
+  const float x[4] = { 0 };
+  nms_lazy_boxes b = { 0 };
+  nms_lazy_kept kept = nms_lazy_nms (lz, &b, 0);
+
+  g_assert_cmpint (nms_lazy_status (lz), ==, NMS_ERROR_ARGUMENT);
+  g_assert_true (kept.picks == NMS_LAZY_NONE && kept.state == NMS_LAZY_NONE);
+  nms_lazy_clear (lz);
+  b.x1 = b.y1 = b.x2 = b.y2 = nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, x);
+  b.key = b.x1; /* not S32 */
+  b.limit = nms_lazy_f32 (lz, 0.5f);
+  nms_lazy_nms (lz, &b, 0);
+  g_assert_cmpint (nms_lazy_status (lz), ==, NMS_ERROR_ARGUMENT);
+  g_test_message ("%s", nms_lazy_error (lz));
+  nms_lazy_clear (lz);
+}
+
+int
+main (int argc, char **argv)
+{
+  int result;
+
+  g_test_init (&argc, &argv, NULL);
+  cache = nms_lazy_cache_new (NULL, 0);
+  lz = nms_lazy_new (cache);
+  g_test_add_func ("/lazy-nms/random", test_random);
+  g_test_add_func ("/lazy-nms/borderline", test_borderline);
+  g_test_add_func ("/lazy-nms/vanishing-overlaps", test_vanishing_overlaps);
+  g_test_add_func ("/lazy-nms/keys", test_keys);
+  g_test_add_func ("/lazy-nms/stream", test_stream);
+  g_test_add_func ("/lazy-nms/errors", test_errors);
+  result = g_test_run ();
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  return result;
+}
