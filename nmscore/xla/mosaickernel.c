@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mosaickernel: the frame of a kernel's function; see the header.
+ *
+ * Every array is one window that covers all of it and never moves, so that it
+ * is on the chip before the first step, and the result is written back after
+ * the last.
+ */
+#include "mosaickernel.h"
+
+#include <stdio.h>
+
+static nms__array
+new_array (const char *what, int number, nms__mosaic_type type, int rows)
+{
+  nms__array array = { .rows = rows, .cols = NMS__MOSAIC_LANES, .type = type };
+
+  snprintf (array.name, sizeof array.name, "%%%s%d", what, number);
+  return array;
+}
+
+nms__array
+nms__mosaic_add_input (nms__mosaic_layout *layout, nms__mosaic_type type, int rows)
+{
+  nms__array array = new_array ("in", layout->input_count, type, rows);
+
+  layout->input[layout->input_count++] = array;
+  return array;
+}
+
+nms__array
+nms__mosaic_add_scratch (nms__mosaic_layout *layout, nms__mosaic_type type, int rows)
+{
+  nms__array array = new_array ("scratch", layout->scratch_count, type, rows);
+
+  layout->scratch[layout->scratch_count++] = array;
+  return array;
+}
+
+void
+nms__mosaic_set_picks (nms__mosaic_layout *layout, int picks)
+{
+  layout->picks = new_array ("picks", 0, NMS__MOSAIC_S32, (picks + 1023) / 1024 * 8);
+}
+
+static size_t
+array_bytes (const nms__array *array)
+{
+  return ((size_t) array->rows + 7) / 8 * 8 * (size_t) array->cols * 4;
+}
+
+size_t
+nms__mosaic_layout_bytes (const nms__mosaic_layout *layout)
+{
+  size_t bytes = 2 * array_bytes (&layout->picks);
+
+  for (int i = 0; i < layout->input_count; i++)
+    bytes += 2 * array_bytes (&layout->input[i]);
+  for (int i = 0; i < layout->scratch_count; i++)
+    bytes += array_bytes (&layout->scratch[i]);
+  return bytes;
+}
+
+static void
+print_parameter (nms__mosaic *m, nms__array array)
+{
+  nms__mosaic_print (m, ", %s: ", array.name);
+  nms__mosaic_print_array (m, array);
+}
+
+nms__value
+nms__mosaic_begin (nms__mosaic *m, const nms__mosaic_layout *layout)
+{
+  nms__value step = nms__mosaic_value (m, NMS__MOSAIC_S32, 0, 0);
+
+  nms__mosaic_print (m, "module {\nfunc.func @main(%s: i32", step.name);
+  for (int i = 0; i < layout->input_count; i++)
+    print_parameter (m, layout->input[i]);
+  print_parameter (m, layout->picks);
+  for (int i = 0; i < layout->scratch_count; i++)
+    print_parameter (m, layout->scratch[i]);
+
+  nms__mosaic_print (m, ") attributes {dimension_semantics = "
+      "[#tpu.dimension_semantics<arbitrary>], iteration_bounds = array<i64: %d>, "
+      "scratch_operands = %d : i64, tpu.core_type = #tpu.core_type<tc>, window_params = [",
+      layout->steps, layout->scratch_count);
+  for (int i = 0; i <= layout->input_count; i++) {
+    const nms__array *a = i < layout->input_count ? &layout->input[i] : &layout->picks;
+    nms__mosaic_print (m, "%s{transform_indices = @whole, window_bounds = array<i64: %d, %d>}",
+        i ? ", " : "", a->rows, a->cols);
+  }
+  nms__mosaic_print (m, "]} {\n");
+  return step;
+}
+
+void
+nms__mosaic_end (nms__mosaic *m)
+{
+  nms__mosaic_print (m, "return\n}\nfunc.func @whole(%%step: i32) -> (i32, i32) {\n"
+      "%%zero = arith.constant 0 : i32\nreturn %%zero, %%zero : i32, i32\n}\n}\n");
+}

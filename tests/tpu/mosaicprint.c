@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mosaicprint: prints a module, so that the tests in Python see exactly what a
+ * compiler gets.
+ *
+ *     mosaicprint [kernel|memory|most] boxes=N picks=K [form=0..2] [memory=BYTES] [classes=1]
+ *         [class_agnostic=1] [box_limits=1] [class_caps=1]
+ *     mosaicprint limit THRESHOLD INCLUSIVE
+ *
+ * `limit` prints the four numbers as bits; the threshold is read as the bits of
+ * a float in hexadecimal.
+ */
+#include "xla/mosaic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+print_limit (char **argv)
+{
+  uint32_t bits = (uint32_t) strtoul (argv[0], NULL, 16);
+  float threshold, limit[4];
+
+  memcpy (&threshold, &bits, sizeof threshold);
+  nms_mosaic_limit (threshold, atoi (argv[1]), limit);
+  for (int i = 0; i < 4; i++) {
+    memcpy (&bits, &limit[i], sizeof bits);
+    printf ("%08lx%c", (unsigned long) bits, i < 3 ? ' ' : '\n');
+  }
+  return 0;
+}
+
+static int
+set (nms_mosaic_spec *spec, const char *word)
+{
+  const char *value = strchr (word, '=');
+  size_t n = value ? (size_t) (value - word) : 0;
+
+  if (!value)
+    return 0;
+  long long number = atoll (value + 1);
+#define FIELD(name) if (n == strlen (#name) && !strncmp (word, #name, n)) \
+    return spec->name = number, 1
+  FIELD (boxes);
+  FIELD (picks);
+  FIELD (memory);
+  FIELD (form);
+  FIELD (classes);
+  FIELD (class_agnostic);
+  FIELD (box_limits);
+  FIELD (class_caps);
+  return 0;
+}
+
+int
+main (int argc, char **argv)
+{
+  nms_mosaic_spec spec = { .boxes = 1024, .picks = 128 };
+  const char *what = "module";
+  char error[256], *text;
+  size_t length;
+  int i = 1;
+
+  if (argc == 4 && !strcmp (argv[1], "limit"))
+    return print_limit (argv + 2);
+  if (argc > 1 && !strchr (argv[1], '='))
+    what = argv[i++];
+  for (; i < argc; i++)
+    if (!set (&spec, argv[i])) {
+      fprintf (stderr, "mosaicprint: what is %s?\n", argv[i]);
+      return 2;
+    }
+  if (!strcmp (what, "memory"))
+    return printf ("%zu\n", nms_mosaic_memory_of (&spec)) < 0;
+  if (!strcmp (what, "most"))
+    return printf ("%ld\n", (long) nms_mosaic_most_boxes (&spec)) < 0;
+  text = !strcmp (what, "kernel") ? nms_mosaic_kernel (&spec, &length, error, sizeof error)
+                                  : nms_mosaic_module (&spec, &length, error, sizeof error);
+  if (!text) {
+    fprintf (stderr, "%s\n", error);
+    return 1;
+  }
+  int failed = fwrite (text, 1, length, stdout) != length;
+  free (text);
+  return failed;
+}
