@@ -29,6 +29,8 @@ NMS_PACKAGES_PIPELINES="python3-minimal gstreamer1.0-tools gstreamer1.0-plugins-
   gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
   gstreamer1.0-opencv opencv-data opencv-doc fonts-dejavu-core"
 NMS_PACKAGES_ANALYTICS="libgstreamer-plugins-bad1.0-dev"
+NMS_PACKAGES_PYTHON="python3-gi python3-gst-1.0 gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
+  gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-bad"
 NMS_PACKAGES_TESTS="binutils g++ clang libclang-rt-dev llvm locales valgrind debootstrap
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
   python3-dev python3-numpy python3-torchvision"
@@ -161,6 +163,18 @@ nms_prepare ()
     nms_preloaded gst-inspect-1.0 "$element" >/dev/null 2>&1 ||
       die "GStreamer does not find the element $element (the plugin's folder: $NMS_PLUGIN_DIR)"
   done
+}
+
+# The same for programs in Python that use GStreamer: NMS_PYTHON is the
+# interpreter that has its modules, the system's if another comes first.
+nms_prepare_python ()
+{
+  # shellcheck disable=SC2086
+  nms_install $NMS_PACKAGES_PYTHON
+  for NMS_PYTHON in python3 /usr/bin/python3; do
+    ! "$NMS_PYTHON" -c 'import gi; gi.require_version ("Gst", "1.0")' 2>/dev/null || return 0
+  done
+  die "no python3 here has the module gi of GStreamer (package python3-gi)"
 }
 
 # A sanitizer's run-time library has to come first in the process that loads a

@@ -201,9 +201,27 @@ installed_program ()
   pc=$(dirname "$(find "$dest" -name nmscore.pc)")
   export PKG_CONFIG_LIBDIR=$pc PKG_CONFIG_SYSROOT_DIR=$dest
   # shellcheck disable=SC2046
-  cc -Wall -Wextra -Werror -std=c11 -o "$dest/tiny" "$NMS_ROOT/tests/support/tiny.c" \
+  cc -Wall -Wextra -Werror -std=c11 -o "$dest/boxes" "$dest/boxes.c" \
     $(pkg-config --cflags --libs nmscore)
-  LD_LIBRARY_PATH=$(dirname "$(find "$dest" -name libnmscore.so)") "$dest/tiny"
+  printf '0 0 10 10 .8\n1 1 11 11 .9\n50 50 60 60 .7\n' |
+    LD_LIBRARY_PATH=$(dirname "$(find "$dest" -name libnmscore.so)") "$dest/boxes" 0.5 |
+    tee "$dest/kept"
+  [ "$(cat "$dest/kept")" = $'kept 1\nkept 2\n0 suppressed by 1' ]
+}
+
+# The application with the plugin, from a copy that is no part of the checkout.
+installed_application ()
+{
+  local dest=$1 lib=$2
+  cp "$NMS_ROOT/tests/data/boxes.jsonl" "$dest/"
+  # shellcheck disable=SC2046
+  cc -Wall -Wextra -Wno-unused-parameter -Werror -o "$dest/filter-video" "$dest/filter-video.c" \
+    $(pkg-config --cflags --libs gstreamer-1.0 gstreamer-video-1.0)
+  cd "$dest"
+  { sleep 3; printf q; } |
+    GST_PLUGIN_PATH_1_0=$lib GST_REGISTRY=$dest/registry ./filter-video \
+      "$(nms_sample_video)" boxes.jsonl fakesink | tee played
+  grep -E '^[1-9][0-9]* frames, boxes: [1-9][0-9]* in' played
 }
 
 stage_install ()
@@ -216,7 +234,9 @@ stage_install ()
   lib=$(dirname "$(find "$dest" -name libgstnms.so | head -n 1)")
   check "the plugin has all four elements" installed_elements "$lib" \
     boxoverlay boxrecord boxreplay nmsfilter
+  cp "$NMS_ROOT"/pipelines/embed/*.c "$dest/"
   check "a program compiles with pkg-config and runs" installed_program "$dest"
+  check "an application compiles and plays" installed_application "$dest" "$lib"
   rm -rf "$dest"
 }
 
@@ -320,7 +340,7 @@ main ()
   stage=install
   # shellcheck disable=SC2086
   if ! (nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES \
-    $NMS_PACKAGES_TESTS); then
+    $NMS_PACKAGES_PYTHON $NMS_PACKAGES_TESTS); then
     say "0 passed, 1 failed"
     exit 1
   fi

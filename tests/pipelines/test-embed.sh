@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The applications of pipelines/embed: keys, survivors, statistics, ends, errors.
+. "$(dirname "$0")/check.sh"
+
+run record --seconds 5 --output raw.jsonl
+NMS_SELF=embed
+. "$PIPELINES/common.sh"
+nms_prepare
+nms_prepare_python
+video=$(nms_sample_video)
+
+application ()
+{
+  case $1 in
+    C) nms_preloaded "$NMS_EMBED_DIR/filter-video" "${@:2}" ;;
+    Python) nms_preloaded "$NMS_PYTHON" "$PIPELINES/embed/filter-video.py" "${@:2}" ;;
+  esac
+}
+
+for language in C Python; do
+  # Keys work while it plays; what the probe saw is what the statistics say.
+  { printf '+++'; sleep 3; printf 'xq'; } |
+    application $language "$video" raw.jsonl fakesink >out 2>err || fail "$language ended with $?"
+  said '^iou-threshold is 0.35$'
+  said '^iou-threshold is 0.45$'
+  [[ $(tail -n 1 out) =~ ^([0-9]+)\ frames,\ boxes:\ ([0-9]+)\ in,\ ([0-9]+)\ out,\ ([0-9]+)\ seen$ ]] ||
+    fail "the last line of $language: $(tail -n 1 out)"
+  [ "${BASH_REMATCH[1]}" -gt 5 ] && [ "${BASH_REMATCH[1]}" -lt 60 ] || fail "${BASH_REMATCH[0]}"
+  [ "${BASH_REMATCH[3]}" = "${BASH_REMATCH[4]}" ] || fail "${BASH_REMATCH[0]}"
+  [ "${BASH_REMATCH[3]}" -gt 0 ] && [ "${BASH_REMATCH[3]}" -lt "${BASH_REMATCH[2]}" ] ||
+    fail "${BASH_REMATCH[0]}"
+
+  # Ctrl-C is an end like another; without keys it plays on.
+  rc=0
+  application $language "$video" raw.jsonl fakesink >out 2>err </dev/null &
+  sleep 3
+  kill -INT "$(pgrep -n -f "filter-video.* raw.jsonl fakesink")"
+  wait $! || rc=$?
+  [ $rc = 0 ] || { cat out err >&2; fail "$language ended with $rc at Ctrl-C"; }
+  said ' seen$'
+
+  # Errors are said, in one line, and are the program's.
+  rc=0
+  application $language nosuch.avi raw.jsonl fakesink >out 2>err </dev/null || rc=$?
+  [ $rc = 1 ] && grep -q '^filter-video.*: .*not found' err || { cat err >&2; fail "$language: $rc"; }
+  rc=0
+  application $language "$video" nosuch.jsonl fakesink >out 2>err </dev/null || rc=$?
+  [ $rc = 1 ] && grep -q 'nosuch.jsonl' err || { cat err >&2; fail "$language: $rc"; }
+done
+
+# The core alone.
+printf '0 0 10 10 .8\n1 1 11 11 .9\n50 50 60 60 .7\nnan 0 1 1 1\n0 0 10 10 .5 7\n' |
+  "$NMS_EMBED_DIR/boxes" 0.5 >out
+[ "$(cat out)" = $'kept 1\nkept 2\nkept 4\n0 suppressed by 1\n3 invalid' ] || fail "$(cat out)"
+! printf '1 2 3\n' | "$NMS_EMBED_DIR/boxes" 2>err || fail "a line of three numbers is taken"
+grep -q 'line 1' err
+! "$NMS_EMBED_DIR/boxes" 7 </dev/null 2>err || fail "a threshold of 7 is taken"
+grep -q 'iou_threshold is 7' err

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# live-camera.sh on cameras of this machine: reports, files, memory, and cameras
+# that go and come back.
+. "$(dirname "$0")/check.sh"
+
+refused 'which camera' live-camera
+refused 'no camera' live-camera /dev/nosuch
+refused 'no device' live-camera .
+refused 'codec' live-camera test --codec av1
+refused 'patience' live-camera test --patience soon
+
+NMS_SELF=live-camera
+. "$PIPELINES/common.sh"
+nms_prepare
+nms_prepare_python
+
+# (a recording instead of the detector, for which a busy machine is too slow)
+run record --seconds 8 --output raw.jsonl
+detector='boxreplay match=index loop=true location=raw.jsonl'
+
+# frames FILE: how many frames can be decoded from it.
+frames ()
+{
+  gst-launch-1.0 -q filesrc location="$1" ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 \
+    ! fdsink | wc -c | awk '{ print $1 / (768 * 576) }'
+}
+
+memory () { sed -nE 's/^VmRSS:[^0-9]*([0-9]+) kB/\1/p' "/proc/$1/status"; }
+
+# The last report and the files: every frame that got to the detector was filtered,
+# drawn, encoded and is in the file. ($1: the least number of frames)
+finished ()
+{
+  local name=$1 file=$2 least=$3 taken
+  taken=$(sed -nE "s/^([0-9]+) frames in $file\$/\1/p" "$name.out")
+  [ -n "$taken" ] || { cat "$name".{out,err} >&2; fail "$name: no last line"; }
+  [ "$taken" -ge "$least" ] || { cat "$name".{out,err} >&2; fail "$name: $taken frames only"; }
+  [ "$(frames "$file")" = "$taken" ] || fail "$name: $(frames "$file") of $taken frames in $file"
+  local report='[0-9]+ dropped, boxes [1-9][0-9]* in, [1-9][0-9]* out, nmsfilter [0-9]+ us a frame'
+  grep -qE "^[0-9]+ frames/s, $report\$" "$name.out" ||
+    { cat "$name.out" >&2; fail "$name: no report"; }
+}
+
+# reports NAME N: waits until that many seconds with frames were reported.
+reports ()
+{
+  for _ in $(seq 600); do
+    [ "$(grep -cE '^[1-9][0-9]* frames/s' "$1.out")" -lt "$2" ] || return 0
+    sleep 0.1
+  done
+  cat "$1".{out,err} >&2
+  fail "$1: fewer than $2 reports"
+}
+
+# Both codecs at once, over 20 s each: one by its own end, one by Ctrl-C.
+start ()
+{
+  local name=$1
+  shift
+  "$PIPELINES/live-camera.sh" "$@" --detector "$detector" >"$name.out" 2>"$name.err" &
+}
+start jpeg test --codec jpeg --seconds 26 --output jpeg.mp4
+jpeg=$!
+start h264 test --output h264.mkv
+h264=$!
+reports jpeg 8
+reports h264 8
+before="$(memory $jpeg) $(memory $h264)"
+reports jpeg 22
+reports h264 22
+after="$(memory $jpeg) $(memory $h264)"
+kill -INT $h264
+wait $h264 || { cat h264.{out,err} >&2; fail "h264 ended with $?"; }
+wait $jpeg || { cat jpeg.{out,err} >&2; fail "jpeg ended with $?"; }
+finished jpeg jpeg.mp4 40
+finished h264 h264.mkv 40
+printf 'memory in kB: %s, 14 s later: %s\n' "$before" "$after"
+# (a sanitizer keeps what was freed)
+[ -n "${NMS_PRELOAD-}" ] || awk -v b="$before" -v a="$after" 'BEGIN {
+  split (b, x); split (a, y); exit !(y[1] - x[1] < 12000 && y[2] - x[2] < 12000) }' ||
+  fail "memory grows"
+for _ in $(seq 50); do
+  ! pgrep -f "$PIPELINES/live/rtsp-server.py" >/dev/null && break
+  sleep 0.1
+done
+! pgrep -f "$PIPELINES/live/rtsp-server.py" >/dev/null || fail "a test camera was left behind"
+
+# A camera that goes: one line and an error, the file is whole; or, told so, it
+# is waited for and goes on in the same file.
+serve ()
+{
+  "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$(nms_sample_video)" h264 "$@" \
+    > >(head -n 1 >address; cat) 2>server.err &
+  server=$!
+  for _ in $(seq 100); do
+    [ ! -s address ] || break
+    sleep 0.1
+  done
+}
+serve
+address=$(cat address) port=$(sed -E 's/.*:([0-9]+).*/\1/' address)
+start gone "$address" --output gone.mp4
+gone=$!
+start back "$address" --output back.mkv --reconnect
+back=$!
+reports gone 3
+reports back 3
+kill -9 $server
+rc=0
+wait $gone || rc=$?
+[ $rc = 1 ] || { cat gone.{out,err} >&2; fail "a lost camera ends with $rc"; }
+[ "$(grep -c '' gone.err)" = 1 ] && grep -q '^live-camera: the camera is gone: ' gone.err ||
+  { cat gone.err >&2; fail "a lost camera is not said in one line"; }
+finished gone gone.mp4 10
+at=$(grep -cE '^[1-9][0-9]* frames/s' back.out)
+serve "$port"
+reports back $((at + 3))
+kill -INT $back
+wait $back || { cat back.{out,err} >&2; fail "after a reconnection it ended with $?"; }
+kill -9 $server
+grep -q '^The camera is gone (.*); waiting for it.$' back.out
+finished back back.mkv 20
+
+# Nobody there.
+rc=0
+"$PIPELINES/live-camera.sh" rtsp://127.0.0.1:9/none --output none.mkv >out 2>err || rc=$?
+[ $rc = 1 ] && grep -q '^live-camera: cannot open rtsp://127.0.0.1:9/none: ' err ||
+  { cat err >&2; fail "nobody there: $rc"; }
