@@ -23,7 +23,8 @@ char *enginecheck_difference_of (const nms_result *result, const RefResult *expe
 /* Every engine with every combination of outputs, nms_run_into, and
  * nms_count_neighbors, against the reference. Returns what differs, or NULL.
  * The engine and outputs of `options` are ignored; `options` may be NULL.
- * ENGINECHECK_QUICK: each engine once, with all outputs, and nothing else. */
-enum { ENGINECHECK_FULL, ENGINECHECK_QUICK };
+ * ENGINECHECK_QUICK: each engine once, with all outputs, and nothing else.
+ * ENGINECHECK_OUTPUTS: each engine with every combination, and nothing else. */
+enum { ENGINECHECK_FULL, ENGINECHECK_QUICK, ENGINECHECK_OUTPUTS };
 char *enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     int how);
