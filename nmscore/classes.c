@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * classes: sparse class ids to small numbers, for the classes that have
- * options of their own or whose kept boxes are counted. A hash table, so that
- * memory follows the number of boxes and never the size of an id.
+ * options of their own or whose kept boxes are counted. A table by id where ids
+ * are small, else a hash table: memory follows the number of boxes and never
+ * the size of an id.
  */
 #include "internal.h"
 #include "overlap.h"
@@ -17,11 +18,14 @@ nms__class_buckets (size_t entries)
   return n;
 }
 
+/* The factor is odd and no caller knows it: ids that collide cannot be chosen.
+ * The result does not depend on it. */
 static uint32_t *
 find (nms__classes *c, int32_t id)
 {
-  uint32_t h = (uint32_t) id * 2654435769u;
-  uint32_t i = (h ^ h >> 15) & c->bucket_mask;
+  if (c->direct)
+    return &c->bucket[(uint32_t) id];
+  uint32_t i = (uint32_t) ((uint64_t) (uint32_t) id * c->factor >> c->shift);
   while (c->bucket[i] && c->entry[c->bucket[i]].id != id)
     i = (i + 1) & c->bucket_mask;
   return &c->bucket[i];
@@ -45,10 +49,13 @@ nms__class_slot (nms__classes *c, int32_t id)
   return *bucket;
 }
 
+/* `bits`: all bits that ids have. */
 static void
-clear (nms__classes *c, size_t entries)
+clear (nms__classes *c, size_t entries, uint32_t bits)
 {
   c->bucket_mask = nms__class_buckets (entries) - 1;
+  c->shift = 64 - __builtin_popcount (c->bucket_mask);
+  c->direct = bits <= c->bucket_mask;
   memset (c->bucket, 0, ((size_t) c->bucket_mask + 1) * sizeof *c->bucket);
   c->count = 1;
 }
@@ -57,21 +64,40 @@ clear (nms__classes *c, size_t entries)
 void
 nms__classes_start (nms__classes *c, size_t boxes)
 {
-  clear (c, boxes + 1);
+  clear (c, boxes + 1, UINT32_MAX);
   c->entry[0] = (nms__class) { 0 };
+}
+
+static uint32_t
+id_bits (const nms__settings *settings, const nms_boxes *boxes)
+{
+  const char *at = (const char *) settings->options.class_options;
+  uint32_t bits = 0, id;
+
+  for (size_t i = 0; boxes->class_id.data && i < boxes->count; i++) {
+    nms__load (&id, &boxes->class_id, i, sizeof id);
+    bits |= id;
+  }
+  for (size_t i = 0; i < settings->options.class_option_count; i++) {
+    memcpy (&id, at + offsetof (nms_class_options, class_id), sizeof id);
+    at += settings->class_option_stride;
+    bits |= id;
+  }
+  return bits;
 }
 
 /* Starts the table with the common entry and the listed classes. Its arrays
  * have room for one more a box. */
 int
-nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings, size_t boxes)
+nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings,
+    const nms_boxes *boxes)
 {
   const nms_options *o = &settings->options;
   const char *at = (const char *) o->class_options;
   const uint64_t none = UINT64_MAX;
   double lowest = settings->limit, highest = settings->limit;
 
-  clear (c, o->class_option_count + boxes + 1);
+  clear (c, o->class_option_count + boxes->count + 1, id_bits (settings, boxes));
   c->entry[0] = (nms__class) { .score_threshold = o->score_threshold, .limit = settings->limit,
     .cap = o->max_per_class ? o->max_per_class : none };
 

@@ -8,6 +8,7 @@
 #include "engines/spatial.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #define BOX_STEP 256
 
@@ -64,12 +65,26 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
   return at;
 }
 
+/* An odd number that whoever makes up class ids cannot know. */
+static uint64_t
+secret_factor (const void *address)
+{
+  struct timespec t = { 0, 0 };
+  clock_gettime (CLOCK_MONOTONIC, &t);
+  uint64_t z = (uint64_t) (uintptr_t) address ^ (uint64_t) t.tv_sec << 32 ^ (uint64_t) t.tv_nsec;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return (z ^ z >> 31) | 1;
+}
+
 nms_context *
 nms_context_new (void)
 {
   nms_context *ctx = calloc (1, sizeof *ctx);
-  if (ctx)
+  if (ctx) {
     ctx->kernels = nms__kernels_default ();
+    ctx->columns.classes.factor = secret_factor (ctx);
+  }
   return ctx;
 }
 

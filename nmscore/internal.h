@@ -42,12 +42,15 @@ typedef struct nms__class {
   uint64_t last; /* 0 at first; for the engine */
 } nms__class;
 
-/* Open addressing from class id to entry. Entry 0 is no class's: it is what
+/* From class id to entry, by open addressing. Entry 0 is no class's: it is what
  * those begin with that are not listed. */
 typedef struct nms__classes {
   nms__class *entry;
   uint32_t *bucket; /* entry number, 0: free */
   uint32_t bucket_mask;
+  int shift;       /* of a product to a bucket */
+  int direct;      /* a small id is its own bucket */
+  uint64_t factor; /* the context's */
   uint32_t count; /* entries, the common one included */
 } nms__classes;
 
@@ -119,7 +122,7 @@ int nms__struct_check (nms_context *ctx, const char *name, const void *data, siz
 
 /* classes.c */
 int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
-    size_t boxes);
+    const nms_boxes *boxes);
 void nms__classes_start (nms__classes *classes, size_t boxes);
 uint32_t nms__class_slot (nms__classes *classes, int32_t id);
 uint32_t nms__class_buckets (size_t entries);

@@ -127,7 +127,7 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
   f->kept_count = 0;
   f->over_cap_count = 0;
   if (o->class_option_count > 0 || o->max_per_class > 0) {
-    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, boxes->count);
+    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, boxes);
     if (error)
       return error;
   } else
