@@ -82,6 +82,15 @@ typedef struct nms__bounds {
 
 nms__bounds nms__bounds_of (double lowest_limit, double highest_limit);
 
+/* `least` of bounds for boxes of sides up to `side`: an intersection of more
+ * than that is none of an extent that counts as 0. */
+static inline float
+nms__certain_from (float least, float side)
+{
+  float tiny = NMS__LEAST_EXTENT * side;
+  return least > tiny ? least : tiny;
+}
+
 /* The exact decision. Zero intersection never exceeds. */
 static inline int
 nms__exceeds (float inter, float area_a, float area_b, double limit)

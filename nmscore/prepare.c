@@ -56,7 +56,7 @@ typedef struct drops {
   size_t invalid, filtered;
 } drops;
 
-/* One box, by all rules. */
+/* One box of a frame with turned ones, by all rules. */
 static inline void
 take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
 {
@@ -111,6 +111,35 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
   f->count++;
 }
 
+static void
+set_outcomes (nms__frame *f, size_t first, uint64_t which, nms_outcome outcome)
+{
+  for (; f->outcome && which; which &= which - 1)
+    f->outcome[first + nms__lowest_bit (which)] = (uint8_t) outcome;
+}
+
+static void
+take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, drops *d)
+{
+  float thresholds[NMS__BLOCK];
+  uint64_t invalid, filtered;
+
+  memset (thresholds, 0, sizeof thresholds);
+  for (size_t i = 0; f->slot && i < n; i++) {
+    int32_t id = 0;
+    if (boxes->class_id.data)
+      nms__load (&id, &boxes->class_id, first + i, sizeof id);
+    uint32_t slot = nms__class_slot (&f->classes, id);
+    f->slot[f->count + i] = slot;
+    thresholds[i] = f->classes.entry[slot].score_threshold;
+  }
+  f->kernels->take_block (f, boxes, first, n, f->slot ? thresholds : NULL, &invalid, &filtered);
+  set_outcomes (f, first, invalid, NMS_INVALID);
+  set_outcomes (f, first, filtered, NMS_FILTERED);
+  d->invalid += (size_t) __builtin_popcountll (invalid);
+  d->filtered += (size_t) __builtin_popcountll (filtered);
+}
+
 /* Needs ctx->settings, the layout, and frame.outcome and .suppressed_by. */
 int
 nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t *filtered)
@@ -140,15 +169,12 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
   f->side = 0.0f;
   for (size_t first = 0; first < boxes->count; first += NMS__BLOCK) {
     size_t n = boxes->count - first < NMS__BLOCK ? boxes->count - first : NMS__BLOCK;
-    if (!boxes->exclude.data && !f->slot && !f->turned
-        && f->kernels->take_block (f, boxes, first, n))
-      continue;
-    for (size_t i = first; i < first + n; i++)
+    if (!f->turned)
+      take_block (f, boxes, first, n, &d);
+    for (size_t i = first; f->turned && i < first + n; i++)
       take_box (f, boxes, i, &d);
   }
-  /* An intersection of more than that is none of an extent that counts as 0. */
-  ctx->settings.bounds.least = greater (ctx->settings.bounds.least,
-      NMS__LEAST_EXTENT * f->side);
+  ctx->settings.bounds.least = nms__certain_from (ctx->settings.bounds.least, f->side);
   *invalid = d.invalid;
   *filtered = d.filtered;
   return NMS_OK;

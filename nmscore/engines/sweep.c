@@ -8,10 +8,8 @@
 /* Columns of the boxes with these keys, in their order. Their shares are made
  * once more: that is quicker than to fetch them. */
 static void
-gather (nms__frame *f, const uint64_t *keys, size_t count)
+gather (nms__frame *f, const uint64_t *keys, size_t count, float factor)
 {
-  const float factor = f->settings->bounds.factor;
-
   for (size_t k = 0; k < count; k++) {
     size_t pos = nms__packed_position (keys[k]);
     f->wx1[k] = f->x1[pos];
@@ -30,10 +28,15 @@ size_t
 nms__sweep_keys (nms__frame *f, const uint64_t *keys, size_t count, double limit, uint64_t cap,
     uint32_t *kept)
 {
-  const nms__sweep s = { f, { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL }, keys, count,
+  nms__bounds bounds = f->settings->bounds;
+  const nms__sweep s = { f, &bounds, { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL }, keys, count,
     kept, limit, cap, f->parent.data || f->turned || f->suppressed_by };
 
-  gather (f, keys, count);
+  if (f->slot && !f->turned) { /* those of this class are tighter than those of all */
+    bounds = nms__bounds_of (limit, limit);
+    bounds.least = nms__certain_from (bounds.least, f->side);
+  }
+  gather (f, keys, count, bounds.factor);
   return f->kernels->sweep (&s);
 }
 

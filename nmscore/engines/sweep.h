@@ -16,6 +16,7 @@
 
 typedef struct nms__sweep {
   nms__frame *frame;
+  const nms__bounds *bounds; /* of the limit, for the shares of the columns */
   nms__columns columns;
   const uint64_t *key; /* packed, of each box: in descending order */
   size_t count;

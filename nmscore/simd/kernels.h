@@ -59,11 +59,12 @@ typedef struct nms__kernels {
   /* engines/sweep.h: fills sweep->kept, returns how many are kept. */
   size_t (*sweep) (const struct nms__sweep *sweep);
 
-  /* prepare.c: takes the caller's boxes first .. first+n-1 (n <= NMS__BLOCK)
-   * into the frame when every one of them takes part, and class and exclusion
-   * do not matter. Returns 0, and does nothing, if one does not. */
-  int (*take_block) (struct nms__frame *frame, const struct nms_boxes *boxes, size_t first,
-      size_t n);
+  /* prepare.c: takes those of the caller's boxes first .. first+n-1 (n <=
+   * NMS__BLOCK) into the frame that take part. `thresholds`: of the scores, if
+   * classes have their own; else NULL. f->slot has been filled for all of them.
+   * Bits tell which are invalid and which are filtered. */
+  void (*take_block) (struct nms__frame *frame, const struct nms_boxes *boxes, size_t first,
+      size_t n, const float *thresholds, uint64_t *invalid, uint64_t *filtered);
 } nms__kernels;
 
 /* simd/dispatch.c: the table for a context. */

@@ -246,7 +246,7 @@ unit_bits (const vm mask[VECTORS])
 INLINE uint32_t
 sweep_row (const nms__sweep *s, size_t first, uint32_t open, size_t i)
 {
-  const nms__bounds *bounds = &s->frame->settings->bounds;
+  const nms__bounds *bounds = s->bounds;
   const wide b = widen_at (&s->columns, i);
   vm clear[VECTORS], unsure[VECTORS];
 
@@ -265,7 +265,7 @@ sweep_row (const nms__sweep *s, size_t first, uint32_t open, size_t i)
 INLINE uint32_t
 sweep_kept (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
 {
-  const nms__bounds *bounds = &s->frame->settings->bounds;
+  const nms__bounds *bounds = s->bounds;
   const vf factor = v_set (bounds->certain), least = v_set (bounds->least);
   vm clear[VECTORS], unsure[VECTORS];
 
@@ -441,18 +441,44 @@ load_corners (float (*to)[NMS__BLOCK], const nms_boxes *boxes, size_t first, siz
   load_column (to[3], &boxes->y2, first, n);
 }
 
+/* Closes the gaps of a block whose columns are in place, and notes the rest. */
+static void
+take_some (nms__frame *f, const nms_boxes *boxes, size_t first, const float *score, uint64_t taken)
+{
+  const size_t to = f->count;
+
+  for (; taken; taken &= taken - 1) {
+    const size_t k = (size_t) __builtin_ctzll (taken), n = f->count++;
+    f->x1[n] = f->x1[to + k];
+    f->y1[n] = f->y1[to + k];
+    f->x2[n] = f->x2[to + k];
+    f->y2[n] = f->y2[to + k];
+    f->share[n] = f->share[to + k];
+    f->side = f->x2[n] - f->x1[n] > f->side ? f->x2[n] - f->x1[n] : f->side;
+    f->side = f->y2[n] - f->y1[n] > f->side ? f->y2[n] - f->y1[n] : f->side;
+    f->index[n] = (int32_t) (first + k);
+    f->packed[n] = nms__pack (nms__order_key (score[k]), (uint32_t) n);
+    if (f->group)
+      nms__load (&f->group[n], &boxes->class_id, first + k, sizeof *f->group);
+    if (f->slot)
+      f->slot[n] = f->slot[to + k];
+  }
+}
+
 /* Whole vectors are worked on, the last one with leftovers behind the n boxes:
  * the columns have room, and only the n count. */
-static int
-take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n)
+static void
+take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const float *thresholds,
+    uint64_t *invalid, uint64_t *filtered)
 {
   const nms_options *o = &f->settings->options;
-  const vf most = v_set (NMS__MOST_COORDINATE), least = v_set (o->score_threshold);
+  const vf most = v_set (NMS__MOST_COORDINATE), threshold = v_set (o->score_threshold);
   const vf negative = v_set (-NMS__MOST_COORDINATE), factor = v_set (f->settings->bounds.factor);
   const size_t to = f->count;
+  const uint64_t all = ~(uint64_t) 0 >> (NMS__BLOCK - n);
   float c[4][NMS__BLOCK], score[NMS__BLOCK];
   vf side = v_set (f->side);
-  uint64_t good = 0;
+  uint64_t valid = 0, passed = 0;
 
   load_corners (c, boxes, first, n);
   if (boxes->score.data)
@@ -468,13 +494,14 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n)
     a = v_load (&c[1][i]);
     b = v_load (&c[3][i]);
     vf y1 = v_min (a, b), y2 = v_max (a, b);
-    vf s = v_load (&score[i]);
+    vf s = v_load (&score[i]), least = thresholds ? v_load (thresholds + i) : threshold;
     /* a NaN among a and b may vanish in min and max, but not in both */
     vm ok = m_and (m_and (v_ge (x1, negative), v_ge (most, x2)),
         m_and (v_ge (y1, negative), v_ge (most, y2)));
     ok = m_and (ok, m_and (v_ordered (v_load (&c[0][i]), v_load (&c[2][i])), v_ordered (a, b)));
-    ok = m_and (ok, o->score_strict ? v_gt (s, least) : v_ge (s, least));
-    good |= m_bits (ok) << i;
+    ok = m_and (ok, v_ordered (s, s));
+    valid |= m_bits (ok) << i;
+    passed |= m_bits (o->score_strict ? v_gt (s, least) : v_ge (s, least)) << i;
     v_store (f->x1 + to + i, x1);
     v_store (f->y1 + to + i, y1);
     v_store (f->x2 + to + i, x2);
@@ -483,8 +510,17 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n)
     v_store (f->share + to + i, v_mul (factor, v_mul (width, height)));
     side = v_max (side, v_max (width, height));
   }
-  if (~good << (NMS__BLOCK - n))
-    return 0;
+  for (size_t i = 0; boxes->exclude.data && i < n; i++) {
+    uint8_t exclude;
+    nms__load (&exclude, &boxes->exclude, first + i, sizeof exclude);
+    passed &= ~((uint64_t) (exclude != 0) << i);
+  }
+  *invalid = all & ~valid;
+  *filtered = all & valid & ~passed;
+  if (*invalid | *filtered) {
+    take_some (f, boxes, first, score, all & valid & passed);
+    return;
+  }
   for (size_t i = 0; i < n; i++) {
     f->index[to + i] = (int32_t) (first + i);
     f->packed[to + i] = nms__pack (nms__order_key (score[i]), (uint32_t) (to + i));
@@ -493,7 +529,6 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n)
     load_column (f->group + to, &boxes->class_id, first, n);
   f->side = v_greatest (side);
   f->count += n;
-  return 1;
 }
 
 const nms__kernels CONCAT (nms__kernels_, ISA) = {
