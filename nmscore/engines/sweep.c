@@ -29,8 +29,9 @@ nms__sweep_keys (nms__frame *f, const uint64_t *keys, size_t count, double limit
     uint32_t *kept)
 {
   nms__bounds bounds = f->settings->bounds;
-  const nms__sweep s = { f, &bounds, { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL }, keys, count,
-    kept, limit, cap, f->parent.data || f->turned || f->suppressed_by };
+  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL };
+  const nms__sweep s = { f, &bounds, columns, keys, count, kept, limit, cap,
+    f->parent.data || f->turned || f->suppressed_by };
 
   if (f->slot && !f->turned) { /* those of this class are tighter than those of all */
     bounds = nms__bounds_of (limit, limit);
