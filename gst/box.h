@@ -33,6 +33,8 @@ typedef enum
   BOX_STATE_INVALID,
 } BoxState;
 
+#define BOX_NO_POSITION G_MAXUINT
+
 typedef struct
 {
   /* Pixels, as exactly as they are known: normalized * frame size where the
@@ -43,6 +45,8 @@ typedef struct
   /* The integers of the meta or the file; negative x and y unwrapped. */
   gint64 x, y, w, h;
   gdouble confidence;           /* BOX_HAS_CONFIDENCE */
+  gdouble rotation;             /* radians by which all these are turned about the
+                                 * centre, clockwise; 0: upright */
   guint flags;                  /* BoxFlags */
   GQuark label;                 /* 0: empty */
   gint label_id;                /* BOX_HAS_LABEL_ID */
@@ -52,7 +56,9 @@ typedef struct
   gint parent;                  /* index of the parent in the same array, or -1 */
   BoxState state;
   gint suppressed_by;           /* index in the same array, or -1 */
-  guint position;               /* for boxmeta.c: which meta this came from */
+  guint position;               /* for boxmeta.c: which region this came from, or
+                                 * BOX_NO_POSITION */
+  gint od;                      /* for odmeta.c: the id of its OD, or -1 */
 } Box;
 
 /* "kept", "suppressed", "below-score", ...; NULL for BOX_STATE_NONE. And back:

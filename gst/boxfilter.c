@@ -22,6 +22,7 @@ struct _BoxFilter
 {
   nms_context *context;
   nms_options options;          /* of this run */
+  gboolean turned;              /* a box of it is */
   BoxParents *parents;
 
   /* one element a box */
@@ -32,6 +33,7 @@ struct _BoxFilter
   /* one element a fed box: a box that goes to the core */
   guint32 *fed;                 /* which box it is */
   gfloat *rows;                 /* x1 y1 x2 y2 */
+  gfloat *angle;
   gfloat *score;
   gint32 *class_id;
   gint32 *parent;               /* place among the fed boxes, or -1 */
@@ -76,6 +78,7 @@ box_filter_free (BoxFilter * filter)
   g_free (filter->fed_at);
   g_free (filter->fed);
   g_free (filter->rows);
+  g_free (filter->angle);
   g_free (filter->score);
   g_free (filter->class_id);
   g_free (filter->parent);
@@ -99,6 +102,7 @@ reserve (BoxFilter * filter, guint count)
   filter->fed_at = g_renew (gint32, filter->fed_at, capacity);
   filter->fed = g_renew (guint32, filter->fed, capacity);
   filter->rows = g_renew (gfloat, filter->rows, (gsize) 4 * capacity);
+  filter->angle = g_renew (gfloat, filter->angle, capacity);
   filter->score = g_renew (gfloat, filter->score, capacity);
   filter->class_id = g_renew (gint32, filter->class_id, capacity);
   filter->parent = g_renew (gint32, filter->parent, capacity);
@@ -160,6 +164,7 @@ is_valid (const Box * box)
       && fabsf ((gfloat) box->y1) <= COORDINATE_LIMIT
       && fabsf ((gfloat) box->x2) <= COORDINATE_LIMIT
       && fabsf ((gfloat) box->y2) <= COORDINATE_LIMIT
+      && isfinite ((gfloat) box->rotation)
       && !((box->flags & BOX_HAS_CONFIDENCE) && isnan (box->confidence));
 }
 
@@ -200,6 +205,11 @@ describe (BoxFilter * filter, const GArray * boxes, guint count, nms_boxes * col
   *columns = (nms_boxes) { .size = sizeof *columns, .count = count };
   nms_boxes_set_rows (columns, filter->rows);
   columns->class_id.data = filter->class_id;
+  if (filter->turned) {
+    for (k = 0; k < count; k++)
+      filter->angle[k] = (gfloat) g_array_index (boxes, Box, filter->fed[k]).rotation;
+    columns->angle.data = filter->angle;
+  }
   if (with_score)
     columns->score.data = filter->score;
   if (parts) {
@@ -297,7 +307,7 @@ choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * u
   gint32 last = 0;
   guint i, count = 0;
 
-  *unscored = *parts = FALSE;
+  *unscored = *parts = filter->turned = FALSE;
   begin_label_ids (filter);
   for (i = 0; i < boxes->len; i++) {
     Box *box = &g_array_index (boxes, Box, i);
@@ -305,6 +315,7 @@ choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * u
     box->state = BOX_STATE_NONE;
     box->suppressed_by = -1;
     *parts |= box->parent >= 0;
+    filter->turned |= box->rotation != 0;
     if (rules->selection && !class_selection_has (rules->selection, box->label))
       continue;
     box->state = BOX_STATE_KEPT;

@@ -9,7 +9,12 @@
  * the buffer, not a pointer: the buffer that is changed is usually a copy of
  * the one that was read, with the same metas in the same order.
  */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
 #include "boxmeta.h"
+#include "odmeta.h"
 
 #include <gst/video/video.h>
 #include <math.h>
@@ -22,8 +27,9 @@
  * another handle for it. */
 static struct
 {
-  GQuark empty, detection, object_id, nms;
+  GQuark empty, detection, object_id, nms, rotation, recorded;
   GQuark x_min, y_min, x_max, y_max, confidence, label_id, id, state, suppressed_by;
+  GQuark angle, region_id, parent_id;
 } names;
 
 static void
@@ -36,6 +42,11 @@ names_init (void)
     names.detection = g_quark_from_static_string ("detection");
     names.object_id = g_quark_from_static_string ("object_id");
     names.nms = g_quark_from_static_string ("nms");
+    names.rotation = g_quark_from_static_string ("rotation");
+    names.recorded = g_quark_from_static_string ("recorded");
+    names.angle = g_quark_from_static_string ("angle");
+    names.region_id = g_quark_from_static_string ("region_id");
+    names.parent_id = g_quark_from_static_string ("parent_id");
     names.x_min = g_quark_from_static_string ("x_min");
     names.y_min = g_quark_from_static_string ("y_min");
     names.x_max = g_quark_from_static_string ("x_max");
@@ -210,6 +221,7 @@ read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position
   box->y2 = box->y + box->h;
   box->x_min = box->y_min = box->x_max = box->y_max = 0;
   box->confidence = 0;
+  box->rotation = 0;
   box->flags = 0;
   box->label = roi->roi_type == names.empty ? 0 : roi->roi_type;
   box->label_id = 0;
@@ -220,15 +232,15 @@ read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position
   box->state = BOX_STATE_NONE;
   box->suppressed_by = -1;
   box->position = position;
+  box->od = -1;
 }
 
 /* Turns parent ids into indices. Of several regions with one id the first is
- * the parent; a chain of parents that closes on itself is no parentage. */
+ * the parent. */
 static void
 find_parents (GArray * boxes)
 {
   GHashTable *by_id = g_hash_table_new (NULL, NULL);
-  guint8 *seen = g_new0 (guint8, boxes->len);   /* 1: on this walk, 2: done */
   guint i;
 
   for (i = boxes->len; i-- > 0;) {
@@ -242,6 +254,16 @@ find_parents (GArray * boxes)
       box->parent = (gint) GPOINTER_TO_UINT (g_hash_table_lookup (by_id,
               GINT_TO_POINTER (box->parent_id))) - 1;
   }
+  g_hash_table_unref (by_id);
+}
+
+/* A chain of parents that closes on itself is no parentage. */
+static void
+break_rings (GArray * boxes)
+{
+  guint8 *seen = g_new0 (guint8, boxes->len);   /* 1: on this walk, 2: done */
+  guint i;
+
   for (i = 0; i < boxes->len; i++) {
     gint k, next;
 
@@ -256,7 +278,29 @@ find_parents (GArray * boxes)
       seen[k] = 2;
   }
   g_free (seen);
-  g_hash_table_unref (by_id);
+}
+
+static void
+read_recorded_ids (GstBuffer * buffer, GArray * boxes)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  GstVideoRegionOfInterestMeta *roi;
+  gpointer state = NULL;
+  guint position, next = 0;
+  const GList *l;
+
+  for (position = 0; next < boxes->len && (roi = next_roi (buffer, &state, api)); position++) {
+    Box *box = &g_array_index (boxes, Box, next);
+
+    if (box->position != position)
+      continue;
+    next++;
+    for (l = roi->params; l; l = l->next)
+      if (name_of (l->data) == names.recorded) {
+        field_int (l->data, names.region_id, &box->region_id);
+        field_int (l->data, names.parent_id, &box->parent_id);
+      }
+  }
 }
 
 void
@@ -303,6 +347,8 @@ box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray *
         box->flags |= BOX_HAS_TRACK_ID;
       } else if ((want & BOX_META_STATE) && name == names.nms) {
         read_state (box, s);
+      } else if (name == names.rotation) {
+        field_number (s, names.angle, &box->rotation);
       }
     }
     count += is_box;
@@ -312,6 +358,10 @@ box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray *
 
   if (parents)
     find_parents (boxes);
+  if (od_meta_read (buffer, width, height, want, boxes) || parents)
+    break_rings (boxes);
+  if (want & BOX_META_RECORDED)
+    read_recorded_ids (buffer, boxes);
   for (i = 0; (want & BOX_META_STATE) && i < boxes->len; i++) {
     Box *box = &g_array_index (boxes, Box, i);
     if (box->suppressed_by < -1 || box->suppressed_by >= (gint) boxes->len)
@@ -331,7 +381,7 @@ box_meta_any (GstBuffer * buffer)
   while ((roi = next_roi (buffer, &state, api)) != NULL)
     if (is_detection (roi))
       return TRUE;
-  return FALSE;
+  return od_meta_any (buffer);
 }
 
 /* ----------------------------------------------------------------- removing */
@@ -381,6 +431,7 @@ box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop)
 
   removal_init (&removal, boxes, drop);
   gst_buffer_foreach_meta (buffer, remove_one, &removal);
+  od_meta_remove (buffer, boxes, drop);
 }
 
 /* As gst_buffer_copy, which copies all metadata: most of its time would go
@@ -402,11 +453,12 @@ box_meta_copy_without (GstBuffer * buffer, const GArray * boxes, const guint8 * 
   GST_BUFFER_FLAG_UNSET (copy, GST_BUFFER_FLAG_TAG_MEMORY);
   removal_init (&removal, boxes, drop);
   while ((meta = gst_buffer_iterate_meta (buffer, &state)) != NULL) {
-    if (meta->info->api == removal.api && next_goes (&removal))
+    if ((meta->info->api == removal.api && next_goes (&removal)) || od_meta_is (meta))
       continue;
     if (meta->info->transform_func)
       meta->info->transform_func (copy, meta, buffer, _gst_meta_transform_copy, &how);
   }
+  od_meta_copy_without (copy, buffer, boxes, drop);
   return copy;
 }
 
@@ -427,6 +479,7 @@ box_meta_remove_all (GstBuffer * buffer)
 
   names_init ();
   gst_buffer_foreach_meta (buffer, remove_detection, &api);
+  od_meta_remove_all (buffer);
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -468,6 +521,7 @@ box_meta_tag (GstBuffer * buffer, const GArray * boxes)
       tag_one (roi, box);
     next++;
   }
+  od_meta_tag (buffer, boxes);
 }
 
 /* The part of start .. start + length that lies in 0..size; size 0: unknown,
@@ -487,15 +541,12 @@ clip (gint64 start, gint64 length, gint size, guint * start_out, guint * length_
   *length_out = (guint) length;
 }
 
-void
-box_meta_attach (GstBuffer * buffer, const Box * box, gint width, gint height)
+static GstVideoRegionOfInterestMeta *
+attach_region (GstBuffer * buffer, const Box * box, gint width, gint height)
 {
   GstVideoRegionOfInterestMeta *roi;
   guint x, y, w, h;
 
-  names_init ();
-  if (width <= 0 || height <= 0)
-    width = height = 0;
   clip (box->x, box->w, width, &x, &w);
   clip (box->y, box->h, height, &y, &h);
   /* others read the label as a string, which quark 0 has none of */
@@ -522,4 +573,69 @@ box_meta_attach (GstBuffer * buffer, const Box * box, gint width, gint height)
         gst_structure_new ("object_id", "id", G_TYPE_INT, box->track_id, NULL));
   if (box_state_name (box->state) != NULL)
     tag_one (roi, box);
+  if (box->rotation != 0)
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, box->rotation, NULL));
+  return roi;
+}
+
+/* A region and its OD have one id. What was recorded is kept beside it, for
+ * boxrecord to write again. */
+static void
+give_od_id (GstVideoRegionOfInterestMeta * roi, const GArray * boxes, const Box * box)
+{
+  gint parent_id = box->parent >= 0 ? g_array_index (boxes, Box, box->parent).od : 0;
+
+  if (roi->id != box->od || roi->parent_id != parent_id)
+    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("recorded",
+            "region_id", G_TYPE_INT, roi->id, "parent_id", G_TYPE_INT, roi->parent_id, NULL));
+  roi->id = box->od;
+  roi->parent_id = parent_id;
+}
+
+void
+box_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height, BoxMetaKind kind)
+{
+  gboolean parents = FALSE;
+  guint i;
+
+  names_init ();
+  if (width <= 0 || height <= 0)
+    width = height = 0;
+  for (i = 0; i < boxes->len; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+
+    box->parent = box->od = -1;
+    parents |= box->parent_id != 0;
+  }
+  if (kind & BOX_META_ANALYTICS) {
+    if (parents) {
+      find_parents (boxes);
+      break_rings (boxes);
+    }
+    od_meta_attach (buffer, boxes, width, height);
+  }
+  for (i = 0; (kind & BOX_META_ROI) && i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+    GstVideoRegionOfInterestMeta *roi = attach_region (buffer, box, width, height);
+
+    if (box->od >= 0)
+      give_od_id (roi, boxes, box);
+  }
+}
+
+gboolean
+box_meta_lacks_frame (GstBuffer * buffer, BoxMetaKind kind)
+{
+  return (kind & BOX_META_ANALYTICS) && !od_meta_has_frame (buffer);
+}
+
+void
+box_meta_propose (GstQuery * query)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+
+  if (!gst_query_find_allocation_meta (query, api, NULL))
+    gst_query_add_allocation_meta (query, api, NULL);
+  od_meta_propose (query);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * boxmeta: the boxes that are attached to a buffer as metadata, read, dropped,
- * tagged and attached. The only code that knows what the metadata looks like:
+ * tagged and attached. With odmeta.h, which is for GstAnalytics and is called
+ * from here, the only code that knows what the metadata looks like:
  *
  *   GstVideoRegionOfInterestMeta   roi_type = label, x y w h = pixels,
  *                                  id / parent_id (0: unset), and structures:
@@ -9,9 +10,14 @@
  *                  (double), label_id (int), as DL Streamer writes it
  *     "object_id"  id (int): the track
  *     "nms"        state (string), suppressed-by (int): nmsfilter action=tag
+ *     "rotation"   angle (double, radians) by which the region is turned about
+ *                  its centre, clockwise
+ *     "recorded"   region_id, parent_id (int) of the recording, where boxreplay
+ *                  gave the region those of an OD
  *
  * A detection is every such meta but those whose only structures are roi/...
- * (hints to an encoder) and those that are locked on the buffer.
+ * (hints to an encoder) and those that are locked on the buffer; and every
+ * GstAnalyticsODMtd. Regions come first; a region and an OD with its id are one.
  */
 #pragma once
 
@@ -29,6 +35,7 @@ typedef enum
   BOX_META_STATE = 1 << 1,      /* state, suppressed_by */
   BOX_META_LEAN = 1 << 2,       /* label_id only where there is no label: to
                                  * look for it costs a tenth of the whole */
+  BOX_META_RECORDED = 1 << 3,   /* region_id and parent_id as they were recorded */
 } BoxMetaWant;
 
 /* The size of the frames of these caps, raw or not; 0 and 0 if they have none. */
@@ -61,10 +68,27 @@ void box_meta_remove_all (GstBuffer * buffer);
  * BOX_STATE_NONE as its structure "nms", replacing an older one. */
 void box_meta_tag (GstBuffer * buffer, const GArray * boxes);
 
-/* Attaches one box to a writable buffer: x y w h (clipped to the frame if its
- * size is known, else as they are), label, region and parent id; "detection"
- * if it has normalized coordinates, a confidence or a label id; "object_id";
- * "nms". */
-void box_meta_attach (GstBuffer * buffer, const Box * box, gint width, gint height);
+/* As what boxes are attached. */
+typedef enum
+{
+  BOX_META_ROI = 1,
+  BOX_META_ANALYTICS = 2,       /* only where the build has it */
+  BOX_META_BOTH = 3,            /* regions with the ids of their ODs */
+} BoxMetaKind;
+
+/* Attaches boxes to a writable buffer.
+ * As regions: x y w h (clipped to the frame if its size is known, else as they
+ * are), label, region and parent id; "detection" if a box has normalized
+ * coordinates, a confidence or a label id; "object_id"; "nms"; "rotation".
+ * As ODs: see od_meta_attach; boxes get theirs. */
+void box_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height,
+    BoxMetaKind kind);
+
+/* Whether the buffer lacks what box_meta_attach leaves on a frame without
+ * boxes. */
+gboolean box_meta_lacks_frame (GstBuffer * buffer, BoxMetaKind kind);
+
+/* Answers an ALLOCATION query: boxes are welcome. */
+void box_meta_propose (GstQuery * query);
 
 G_END_DECLS

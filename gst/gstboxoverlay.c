@@ -165,8 +165,7 @@ gst_box_overlay_propose_allocation (GstBaseTransform * trans, GstQuery * decide_
   if (!GST_BASE_TRANSFORM_CLASS (gst_box_overlay_parent_class)->propose_allocation (trans,
           decide_query, query))
     return FALSE;
-  if (!gst_query_find_allocation_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL))
-    gst_query_add_allocation_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL);
+  box_meta_propose (query);
   return TRUE;
 }
 

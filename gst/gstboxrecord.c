@@ -196,8 +196,8 @@ gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   self->frame.width = self->width;
   self->frame.height = self->height;
   self->frame.index = self->first_index + self->frames;
-  box_meta_read (buffer, self->width, self->height, BOX_META_TRACK | BOX_META_STATE,
-      self->frame.boxes);
+  box_meta_read (buffer, self->width, self->height,
+      BOX_META_TRACK | BOX_META_STATE | BOX_META_RECORDED, self->frame.boxes);
 
   if (self->writer)
     flow = write_frame (self);

@@ -13,10 +13,17 @@
  *
  * Of JSON Lines these survive a replay: x y w h, roi_type, region_id,
  * parent_id, id (the track), detection.bounding_box, .confidence, .label_id,
- * .label (where roi_type is missing), nms.state and .suppressed-by. Any other
- * member is passed over. bounding_box wins over x y w h; x y w h are attached
+ * .label (where roi_type is missing), rotation, nms.state and .suppressed-by. Any
+ * other member is passed over. bounding_box wins over x y w h; x y w h are attached
  * as they are if they agree with it within 1 pixel. A resolution other than
  * that of the caps scales.
+ *
+ * Boxes are attached as #GstVideoRegionOfInterestMeta, as GstAnalyticsODMtd or as
+ * both, with the same id, as DL Streamer does it (#GstBoxReplay:meta). An OD has
+ * whole pixels, off the frame too, and no label_id; its id is its place in the
+ * buffer's metadata, so that region_id is not kept with meta=analytics, and a
+ * box without a confidence gets 0. It is turned from GStreamer 1.26.
+ * With ODs, a frame without boxes gets an empty #GstAnalyticsRelationMeta.
  *
  * Records belong to buffers by stream time (match=timestamp) or one after the
  * other (match=index). By time, each buffer takes the nearest record not used
@@ -57,6 +64,11 @@ GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
 #define DEFAULT_MATCH BOX_MATCH_AUTO
 #define DEFAULT_TOLERANCE 0
 #define DEFAULT_EXISTING EXISTING_KEEP
+#ifdef HAVE_ANALYTICS
+#define DEFAULT_META BOX_META_BOTH
+#else
+#define DEFAULT_META BOX_META_ROI
+#endif
 #define DEFAULT_LOOP FALSE
 #define DEFAULT_ON_ERROR ON_ERROR_FAIL
 #define DEFAULT_MAX_LINE (64 * 1024 * 1024)
@@ -71,6 +83,7 @@ enum
   PROP_MATCH,
   PROP_TOLERANCE,
   PROP_EXISTING,
+  PROP_META,
   PROP_LOOP,
   PROP_ON_ERROR,
   PROP_MAX_LINE,
@@ -87,6 +100,7 @@ struct _GstBoxReplay
   BoxMatchBy match_by;
   guint64 tolerance;
   Existing existing;
+  BoxMetaKind meta;
   gboolean loop;
   OnError on_error;
   guint max_line;
@@ -99,6 +113,8 @@ struct _GstBoxReplay
   StreamWalk walk;
   BoxFrame *frame;              /* for transform_ip: to be attached */
   gboolean remove_existing;     /* likewise */
+  BoxMetaKind kind;             /* likewise: of what it is to be attached as */
+  GArray *nothing;              /* of Box: of a frame without any */
   GArray *present;              /* of Box: what is on the buffer already */
   gboolean warned_skipped;
 
@@ -287,16 +303,32 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
 
   GST_OBJECT_LOCK (self);
   existing = self->existing;
+  self->kind = self->meta;
   self->frames++;
   self->boxes += self->frame ? self->frame->boxes->len : 0;
   GST_OBJECT_UNLOCK (self);
   self->remove_existing = existing == EXISTING_REPLACE && box_meta_any (input);
 
-  if ((self->frame == NULL && !self->remove_existing) || gst_buffer_is_writable (input))
+  if ((self->frame == NULL && !self->remove_existing && !box_meta_lacks_frame (input, self->kind))
+      || gst_buffer_is_writable (input))
     *output = input;
   else
     *output = gst_buffer_copy (input);
   return GST_FLOW_OK;
+}
+
+/* How many of the boxes on the buffer will come before those attached: regions
+ * come before all that are ODs only. */
+static guint
+count_before (GstBoxReplay * self, GstBuffer * buffer)
+{
+  guint i, count;
+
+  count = box_meta_read (buffer, self->walk.width, self->walk.height, 0, self->present);
+  for (i = 0; (self->kind & BOX_META_ROI) && i < count; i++)
+    if (g_array_index (self->present, Box, i).position == BOX_NO_POSITION)
+      return i;
+  return count;
 }
 
 static GstFlowReturn
@@ -307,20 +339,23 @@ gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 
   if (self->remove_existing)
     box_meta_remove_all (buffer);
-  if (self->frame == NULL)
+  if (self->frame == NULL) {
+    if (box_meta_lacks_frame (buffer, self->kind))
+      box_meta_attach (buffer, self->nothing, 0, 0, self->kind);
     return GST_FLOW_OK;
+  }
   GST_LOG_OBJECT (self, "line %" G_GUINT64_FORMAT ": %u boxes", self->frame->line,
       self->frame->boxes->len);
   /* suppressed-by counts among all detections of the buffer */
   if (box_meta_any (buffer))
-    present = box_meta_read (buffer, self->walk.width, self->walk.height, 0, self->present);
+    present = count_before (self, buffer);
   for (i = 0; i < self->frame->boxes->len; i++) {
     Box *box = &g_array_index (self->frame->boxes, Box, i);
 
     if (box->suppressed_by >= 0)
       box->suppressed_by += present;
-    box_meta_attach (buffer, box, self->walk.width, self->walk.height);
   }
+  box_meta_attach (buffer, self->frame->boxes, self->walk.width, self->walk.height, self->kind);
   self->frame = NULL;
   return GST_FLOW_OK;
 }
@@ -437,7 +472,8 @@ gst_box_replay_set_property (GObject * object, guint id, const GValue * value, G
   gboolean refused = FALSE;
 
   GST_OBJECT_LOCK (self);
-  if (self->match != NULL && id != PROP_TOLERANCE && id != PROP_EXISTING)
+  if (self->match != NULL && id != PROP_TOLERANCE && id != PROP_EXISTING
+      && id != PROP_META)
     refused = TRUE;
   else
     switch (id) {
@@ -456,6 +492,9 @@ gst_box_replay_set_property (GObject * object, guint id, const GValue * value, G
         break;
       case PROP_EXISTING:
         self->existing = g_value_get_enum (value);
+        break;
+      case PROP_META:
+        self->meta = g_value_get_enum (value);
         break;
       case PROP_LOOP:
         self->loop = g_value_get_boolean (value);
@@ -502,6 +541,9 @@ gst_box_replay_get_property (GObject * object, guint id, GValue * value, GParamS
     case PROP_EXISTING:
       g_value_set_enum (value, self->existing);
       break;
+    case PROP_META:
+      g_value_set_enum (value, self->meta);
+      break;
     case PROP_LOOP:
       g_value_set_boolean (value, self->loop);
       break;
@@ -525,6 +567,7 @@ gst_box_replay_finalize (GObject * object)
 
   g_free (self->location);
   g_array_unref (self->present);
+  g_array_unref (self->nothing);
   G_OBJECT_CLASS (gst_box_replay_parent_class)->finalize (object);
 }
 
@@ -556,6 +599,11 @@ install_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_EXISTING,
       g_param_spec_enum ("existing", "Existing", "What becomes of boxes that buffers carry already",
           replay_existing_get_type (), DEFAULT_EXISTING, playing));
+  g_object_class_install_property (klass, PROP_META,
+      g_param_spec_enum ("meta", "Metadata",
+          "As what boxes are attached; both where the plugin was built with GstAnalytics, which "
+          "needs GStreamer 1.24, else roi, which is all there is then",
+          replay_meta_get_type (), DEFAULT_META, playing));
   g_object_class_install_property (klass, PROP_LOOP,
       g_param_spec_boolean ("loop", "Loop",
           "Begin again at the end of the recording, one frame later", DEFAULT_LOOP, ready));
@@ -605,6 +653,7 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
   gst_type_mark_as_plugin_api (replay_format_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_match_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_existing_get_type (), 0);
+  gst_type_mark_as_plugin_api (replay_meta_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_on_error_get_type (), 0);
 }
 
@@ -619,7 +668,9 @@ gst_box_replay_init (GstBoxReplay * self)
   self->loop = DEFAULT_LOOP;
   self->on_error = DEFAULT_ON_ERROR;
   self->max_line = DEFAULT_MAX_LINE;
+  self->meta = DEFAULT_META;
   self->present = g_array_new (FALSE, FALSE, sizeof (Box));
+  self->nothing = g_array_new (FALSE, FALSE, sizeof (Box));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -417,13 +417,10 @@ static gboolean
 gst_nms_filter_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query,
     GstQuery * query)
 {
-  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
-
   if (!GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)->propose_allocation (trans,
           decide_query, query))
     return FALSE;
-  if (!gst_query_find_allocation_meta (query, api, NULL))
-    gst_query_add_allocation_meta (query, api, NULL);
+  box_meta_propose (query);
   return TRUE;
 }
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* replayenums: names and descriptions, as gst-inspect-1.0 shows them. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
 #include "replayenums.h"
 
 #include "boxmatch.h"
+#include "boxmeta.h"
 
 GType
 replay_format_get_type (void)
@@ -48,6 +53,24 @@ replay_existing_get_type (void)
 
   if (g_once_init_enter (&type))
     g_once_init_leave (&type, g_enum_register_static ("GstBoxReplayExisting", values));
+  return type;
+}
+
+GType
+replay_meta_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    {BOX_META_ROI, "Regions of interest", "roi"},
+#ifdef HAVE_ANALYTICS
+    {BOX_META_ANALYTICS, "GstAnalytics object detections", "analytics"},
+    {BOX_META_BOTH, "Each box as both, with one id", "both"},
+#endif
+    {0, NULL, NULL},
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstBoxReplayMeta", values));
   return type;
 }
 

@@ -21,6 +21,7 @@ typedef enum
 GType replay_format_get_type (void);     /* BoxFormat */
 GType replay_match_get_type (void);      /* BoxMatchBy */
 GType replay_existing_get_type (void);
+GType replay_meta_get_type (void);       /* BoxMetaKind */
 GType replay_on_error_get_type (void);
 
 G_END_DECLS

@@ -423,7 +423,9 @@ test_attach (void)
       box.y_min = rows[i].y / (gdouble) FRAME_HEIGHT;
       box.y_max = (rows[i].y + rows[i].h) / (gdouble) FRAME_HEIGHT;
     }
-    box_meta_attach (buffer, &box, FRAME_WIDTH, FRAME_HEIGHT);
+    g_array_set_size (boxes, 0);
+    g_array_append_val (boxes, box);
+    box_meta_attach (buffer, boxes, FRAME_WIDTH, FRAME_HEIGHT, BOX_META_ROI);
     roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 3);
     g_assert_nonnull (roi);
     g_assert_cmpint ((gint) roi->x, ==, rows[i].cx);
@@ -455,7 +457,8 @@ test_attach_little (void)
   Box box = { .x = -10, .y = -20, .w = 30, .h = 40, .suppressed_by = -1 };
   GstVideoRegionOfInterestMeta *roi;
 
-  box_meta_attach (buffer, &box, 0, 0);
+  g_array_append_val (boxes, box);
+  box_meta_attach (buffer, boxes, 0, 0, BOX_META_ROI);
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
   g_assert_null (roi->params);
   box_meta_read (buffer, 0, 0, BOX_META_TRACK | BOX_META_STATE, boxes);

@@ -21,7 +21,7 @@ GST_START_TEST (everything_is_attached)
       "\"parent_id\":1,\"id\":7,\"detection\":{\"bounding_box\":{\"x_min\":0.125,\"y_min\":-0.5,"
       "\"x_max\":0.625,\"y_max\":1.5},\"confidence\":0.91,\"label_id\":1},"
       "\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":1}},"
-      "{\"x\":1,\"y\":1,\"w\":0,\"h\":0}]}\r\n", "");
+      "{\"x\":1,\"y\":1,\"w\":0,\"h\":0}]}\r\n", "meta=roi");
   buffer = gst_harness_push_and_pull (r.h, replay_buffer (0));
   fail_unless_equals_int (replay_count (buffer), 2);
   roi = replay_box (buffer, 0);
@@ -306,7 +306,7 @@ GST_START_TEST (buffers_without_boxes_pass_uncopied)
   Replay r;
   GstBuffer *in, *out;
 
-  replay_open_records (&r, times, 1, "");
+  replay_open_records (&r, times, 1, "meta=roi");
   in = gst_buffer_ref (replay_buffer (0));        /* two owners: not writable */
   fail_unless (gst_harness_push (r.h, in) == GST_FLOW_OK);
   out = gst_harness_pull (r.h);

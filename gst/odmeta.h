@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * odmeta: the detections of GStreamer 1.24 and newer, GstAnalyticsODMtd in the
+ * GstAnalyticsRelationMeta of a buffer, behind boxmeta, which is what elements
+ * call. Without GstAnalytics in the build there are none.
+ *
+ *   GstAnalyticsODMtd   type = label, x y w h = pixels, confidence, and from
+ *                       1.26 the angle (radians, clockwise, about the centre)
+ *   related to it       GstAnalyticsTrackingMtd: the track; the class
+ *                       "nms:suppressed" and so on: nmsfilter action=tag
+ *   OD to OD            IS_PART_OF, or CONTAIN the other way: the parent
+ *
+ * A region of interest whose id is that of an OD is the same detection, as DL
+ * Streamer writes it. Id 0 is also what a region has that says nothing: it
+ * counts only where the two lie at the same place.
+ *
+ * A meta that is locked belongs to whoever locked it.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "box.h"
+
+G_BEGIN_DECLS
+
+#ifdef HAVE_ANALYTICS
+
+/* Whether the buffer has a relation meta, whatever is in it. */
+gboolean od_meta_has_frame (GstBuffer * buffer);
+
+/* Whether the buffer carries an OD. */
+gboolean od_meta_any (GstBuffer * buffer);
+
+/* Completes the boxes that were read from regions with their ODs, and appends
+ * the others in the order of their ids; `want` as in boxmeta.h, `width` and
+ * `height` of the frame or 0. Returns whether a parent was set. */
+gboolean od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes);
+
+/* Removes the OD of each boxes[i] for which drop[i] is not 0, and with it what
+ * is related to no other OD, directly or by way of others. All else keeps its
+ * relations bit by bit. When nothing is left the relation meta stays, empty:
+ * objectdetectionoverlay shows its last picture where there is none.
+ *
+ * Ids are indices, so what lies behind a hole moves up. Where others may hold
+ * ids, in regions or in mtds of types that are not known here, ids stay, and
+ * empty mtds of type "nms-removed" fill the holes. */
+void od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop);
+
+/* Gives `copy`, a copy of the buffer without its relation meta, what
+ * od_meta_remove would leave. */
+void od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
+    const guint8 * drop);
+
+/* Removes all ODs, likewise. */
+void od_meta_remove_all (GstBuffer * buffer);
+
+/* Relates the class "nms:STATE" to the OD of each box that has a state, in
+ * place of an older one. */
+void od_meta_tag (GstBuffer * buffer, const GArray * boxes);
+
+/* Adds an OD (with track, parent and state) for each of the boxes, and writes
+ * the ids into the boxes' `od`. A box without a confidence gets 0. Boxes have
+ * to be those of the buffer's frame of width x height (0: unknown). Without
+ * boxes: an empty relation meta. */
+void od_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height);
+
+/* Whether this is the relation meta, which od_meta_copy_without copies. */
+gboolean od_meta_is (const GstMeta * meta);
+
+/* Adds the relation meta to the answer to an ALLOCATION query. */
+void od_meta_propose (GstQuery * query);
+
+#else
+
+static inline gboolean
+od_meta_has_frame (GstBuffer * buffer)
+{
+  return FALSE;
+}
+
+static inline gboolean
+od_meta_any (GstBuffer * buffer)
+{
+  return FALSE;
+}
+
+static inline gboolean
+od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes)
+{
+  return FALSE;
+}
+
+static inline void
+od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop)
+{
+}
+
+static inline void
+od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
+    const guint8 * drop)
+{
+}
+
+static inline void
+od_meta_remove_all (GstBuffer * buffer)
+{
+}
+
+static inline void
+od_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height)
+{
+}
+
+static inline void
+od_meta_tag (GstBuffer * buffer, const GArray * boxes)
+{
+}
+
+static inline gboolean
+od_meta_is (const GstMeta * meta)
+{
+  return FALSE;
+}
+
+static inline void
+od_meta_propose (GstQuery * query)
+{
+}
+
+#endif
+
+G_END_DECLS

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * odboxes: buffers with GstAnalytics detections, and what is left of them. ODs
+ * are told apart by the number in their x, so that an expectation is a string
+ * like "1 4 7", wherever their ids have moved.
+ */
+#pragma once
+
+#include <gst/analytics/analytics.h>
+
+#include "gstboxes.h"
+
+static inline GstAnalyticsRelationMeta *
+relations_of (GstBuffer * buffer)
+{
+  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
+
+  return meta ? meta : gst_buffer_add_analytics_relation_meta (buffer);
+}
+
+/* The id of the new OD. */
+static inline guint
+add_od (GstBuffer * buffer, const gchar * label, gint x, gint y, gint w, gint h,
+    gfloat confidence)
+{
+  GstAnalyticsODMtd od;
+
+  g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations_of (buffer),
+          g_quark_from_string (label), x, y, w, h, confidence, &od));
+  return od.id;
+}
+
+/* The id of a new class, related to `id` both ways, with different bits. */
+static inline guint
+add_class (GstBuffer * buffer, guint id, const gchar * name, gfloat level)
+{
+  GstAnalyticsRelationMeta *meta = relations_of (buffer);
+  GstAnalyticsClsMtd cls;
+
+  g_assert_true (gst_analytics_relation_meta_add_one_cls_mtd (meta, level,
+          g_quark_from_string (name), &cls));
+  gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, id, cls.id);
+  gst_analytics_relation_meta_set_relation (meta,
+      GST_ANALYTICS_REL_TYPE_RELATE_TO | GST_ANALYTICS_REL_TYPE_IS_PART_OF, cls.id, id);
+  return cls.id;
+}
+
+/* Of the box before it is turned. */
+static inline gint
+x_of_od (const GstAnalyticsMtd * mtd)
+{
+  gfloat confidence;
+  gint x, y, w, h;
+#if GST_CHECK_VERSION (1, 26, 0)
+  gfloat rotation;
+
+  gst_analytics_od_mtd_get_oriented_location ((GstAnalyticsODMtd *) mtd, &x, &y, &w, &h,
+      &rotation, &confidence);
+#else
+  gst_analytics_od_mtd_get_location ((GstAnalyticsODMtd *) mtd, &x, &y, &w, &h, &confidence);
+#endif
+  return x;
+}
+
+/* "1 4 7": x of each OD, in order of ids. Static. */
+static inline const gchar *
+ods_on (GstBuffer * buffer)
+{
+  static GString *text = NULL;
+  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
+  gpointer state = NULL;
+  GstAnalyticsMtd mtd;
+
+  if (text == NULL)
+    text = g_string_new (NULL);
+  g_string_truncate (text, 0);
+  while (meta && gst_analytics_relation_meta_iterate (meta, &state,
+          gst_analytics_od_mtd_get_mtd_type (), &mtd))
+    g_string_append_printf (text, "%s%d", text->len ? " " : "", x_of_od (&mtd));
+  return text->str;
+}
+
+#define assert_ods(buffer, expected) g_assert_cmpstr (ods_on (buffer), ==, expected)
+
+static inline guint
+mtds_on (GstBuffer * buffer)
+{
+  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
+
+  g_assert_cmpuint (gst_buffer_get_n_meta (buffer, GST_ANALYTICS_RELATION_META_API_TYPE), ==, 1);
+  return (guint) gst_analytics_relation_get_length (meta);
+}
+
+/* The id of the OD with that x; fails if there is none. */
+static inline guint
+od_at (GstBuffer * buffer, gint at)
+{
+  gpointer state = NULL;
+  GstAnalyticsMtd mtd;
+
+  while (gst_analytics_relation_meta_iterate (gst_buffer_get_analytics_relation_meta (buffer),
+          &state, gst_analytics_od_mtd_get_mtd_type (), &mtd))
+    if (x_of_od (&mtd) == at)
+      return mtd.id;
+  g_error ("no OD at %d", at);
+  return 0;
+}
+
+/* The names of the classes that an OD is related to: "dog nms:kept". To be
+ * freed. */
+static inline gchar *
+classes_of (GstBuffer * buffer, guint id)
+{
+  GString *text = g_string_new (NULL);
+  gpointer state = NULL;
+  GstAnalyticsMtd mtd;
+
+  while (gst_analytics_relation_meta_get_direct_related (gst_buffer_get_analytics_relation_meta
+          (buffer), id, GST_ANALYTICS_REL_TYPE_ANY, gst_analytics_cls_mtd_get_mtd_type (), &state,
+          &mtd))
+    g_string_append_printf (text, "%s%s", text->len ? " " : "",
+        g_quark_to_string (gst_analytics_cls_mtd_get_quark ((GstAnalyticsClsMtd *) & mtd, 0)));
+  return g_string_free (text, FALSE);
+}
+
+#define assert_classes(buffer, id, expected) G_STMT_START {                    \
+    gchar *classes_ = classes_of (buffer, id);                                 \
+    g_assert_cmpstr (classes_, ==, expected);                                  \
+    g_free (classes_);                                                         \
+  } G_STMT_END
