@@ -105,7 +105,7 @@ test_turned_as_one (void)
 {
   BoxRandom random = { 4711 };
 
-  for (int round = 0; round < 300; round++) {
+  for (int round = 0; round < 100; round++) {
     Turned a = { { 0 }, 0 }, b = a;
     double cx, cy, angle = 6 * boxrandom_unit (&random) - 3, before, after;
     for (int k = 0; k < 2; k++) {
@@ -136,7 +136,7 @@ test_quarter_turn (void)
 {
   BoxRandom random = { 815 };
 
-  for (int round = 0; round < 300; round++) {
+  for (int round = 0; round < 100; round++) {
     float w = 5 + 50 * boxrandom_unit (&random), h = 5 + 50 * boxrandom_unit (&random);
     float x = 30 * boxrandom_unit (&random), y = 30 * boxrandom_unit (&random);
     Turned a = { { 0, 0, 40, 40 }, 0 };
