@@ -26,6 +26,8 @@ Without a STAGE: the stages of the first list; with --all: those of both.
   levels    the core suite at each instruction set below the best, which the
             others use; the elements' suite in plain C
 
+  tsan      many streams and threads under ThreadSanitizer, and a plugin without
+            locks, which it has to find fault with
   valgrind  the core suite under valgrind
   arm       the core for AArch64 by a cross compiler, its suite under qemu
   fuzz      each fuzzer for NMS_FUZZ_SECONDS (60), starting from its corpus
@@ -38,7 +40,7 @@ END
 . "$(dirname "$0")/../pipelines/common.sh"
 
 STAGES="release locale leaks asan minimal clang install levels"
-SLOW_STAGES="valgrind arm fuzz fresh"
+SLOW_STAGES="tsan valgrind arm fuzz fresh"
 
 passed=0 failed=0 skipped=0 failures=() start=$SECONDS
 
@@ -263,6 +265,31 @@ stage_levels ()
   stage=levels-scalar
   NMS_CPU=scalar suites release --suite gst
   stage=levels
+}
+
+# The plugin that takes no locks has to fail: its first race ends the program.
+unlocked_plugin_fails ()
+{
+  local dir=$1 rc=0
+  GST_PLUGIN_PATH_1_0="$dir/unlocked" GST_PLUGIN_SYSTEM_PATH_1_0="$dir" \
+    GST_REGISTRY="$dir/unlocked.registry" TSAN_OPTIONS="$TSAN_OPTIONS:halt_on_error=1" \
+    "$dir/test-nmsfilter-streams" >"$dir/unlocked.log" 2>&1 || rc=$?
+  grep "^SUMMARY" "$dir/unlocked.log"
+  [ "$rc" = 66 ] && grep -q "data race.*gst/[a-z]*\.c:" "$dir/unlocked.log"
+}
+
+# GLib and GStreamer are not built with the sanitizer: tests/support/glibsync.c
+# tells it of their locks, and their blocks have to come from malloc.
+stage_tsan ()
+{
+  build tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dtests=enabled \
+    -Dfiles=disabled -Doverlay=disabled || return 0
+  export GST_REGISTRY_FORK=no G_SLICE=always-malloc \
+    TSAN_OPTIONS="suppressions=$NMS_ROOT/tests/support/tsan.supp:print_suppressions=0:exitcode=66"
+  suites tsan test-threads nmsfilter-streams
+  check "a plugin without locks is found out" unlocked_plugin_fails \
+    "$NMS_BUILD_DIR/tsan/tests/gst"
+  unset GST_REGISTRY_FORK G_SLICE TSAN_OPTIONS
 }
 
 stage_valgrind ()

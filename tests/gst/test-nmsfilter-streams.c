@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter: many streams in one process. Sixteen pipelines play at once while
+ * other threads set and read properties, exchange the filters of running
+ * pipelines, and build, play and drop whole pipelines. Half of the streams are
+ * left in peace: each of their frames has to come out as it does alone. Of the
+ * others no box may be lost to the books. Run under ThreadSanitizer too
+ * (tests/run.sh tsan).
+ */
+#include "gstboxes.h"
+
+#define STREAMS 16
+#define STEADY 8                /* streams 0 .. 7 keep their properties */
+#define SWAPPED 12              /* streams from 12 on have their filters exchanged */
+#define VARIANTS 40             /* frames that differ; then they come again */
+#define SETTINGS 1500           /* operations of one thread of each kind */
+#define READINGS 1500
+#define PIPELINES 40
+#define SWAPS 60
+
+static const gchar *const steady_settings[STEADY] = {
+  "iou-threshold=0.3", "engine=sequential", "engine=sorted inclusive=true", "engine=spatial",
+  "max-detections=5", "class-agnostic=true score-threshold=0.5",
+  "missing-score=area min-neighbors=1", "classes=car,dog max-per-class=3",
+};
+
+typedef struct
+{
+  guint64 frames, boxes_in, boxes_out;
+} Totals;
+
+typedef struct
+{
+  GstElement *pipeline;
+  guint32 expected[VARIANTS];   /* what comes out; steady streams only */
+
+  /* of the streaming thread */
+  guint sent, wrong;
+  Totals seen;
+
+  Totals retired;               /* of the filters that were taken out */
+  GMutex swap_mutex;
+  GCond swap_cond;
+  gboolean swapped;
+} Stream;
+
+static Stream streams[STREAMS];
+
+/* -------------------------------------------------------------------- frames */
+
+/* Frame `variant`: up to 40 boxes of three classes, some without a confidence,
+ * some part of another. */
+static guint
+attach_boxes (GstBuffer * buffer, guint variant)
+{
+  static const gchar *const labels[] = { "person", "car", "dog" };
+  GRand *rand = g_rand_new_with_seed (variant);
+  guint count = (guint) g_rand_int_range (rand, 0, 41), i;
+
+  for (i = 0; i < count; i++) {
+    const gchar *label = labels[g_rand_int_range (rand, 0, 3)];
+    gint x = g_rand_int_range (rand, 0, 200), y = g_rand_int_range (rand, 0, 200);
+    gint w = g_rand_int_range (rand, 20, 200), h = g_rand_int_range (rand, 20, 200);
+    gdouble confidence = g_rand_double (rand);
+    GstVideoRegionOfInterestMeta *roi;
+
+    if (variant % 4 == 0 && i % 3 == 0)
+      roi = add_region (buffer, (gint) i + 1, label, x, y, (guint) w, (guint) h);
+    else
+      roi = add_exact (buffer, (gint) i + 1, label, x, y, x + w + 0.25, y + h + 0.25, confidence);
+    if (variant % 5 == 0 && i > 4)
+      roi->parent_id = (gint) i / 3;
+  }
+  g_rand_free (rand);
+  return count;
+}
+
+/* Which boxes are on the buffer, in order, as a number. */
+static guint32
+digest (GstBuffer * buffer)
+{
+  guint32 hash = 2166136261u;
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)))
+    hash = (hash ^ (guint32) ((GstVideoRegionOfInterestMeta *) meta)->id) * 16777619u;
+  return hash;
+}
+
+/* What becomes of each frame when nothing else happens. */
+static void
+find_expected (Stream * stream, const gchar * settings)
+{
+  gchar *line = g_strdup_printf ("nmsfilter %s", settings);
+  GstHarness *h = harness_new (line);
+  guint i;
+
+  for (i = 0; i < VARIANTS; i++) {
+    GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
+
+    attach_boxes (buffer, i);
+    buffer = through (h, buffer);
+    stream->expected[i] = digest (buffer);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+  g_free (line);
+}
+
+/* ------------------------------------------------------------------ pipelines */
+
+/* fakesrc has no caps. (A capsfilter complains now and then when a pipeline is
+ * stopped in the midst.) */
+static GstPadProbeReturn
+on_source_event (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_STREAM_START
+      && !gst_pad_has_current_caps (pad)) {
+    GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
+    GstEvent *event = gst_event_new_caps (caps);
+
+    gst_pad_store_sticky_event (pad, event);
+    gst_event_unref (event);
+    gst_caps_unref (caps);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+on_source (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Stream *stream = user_data;
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+
+  GST_BUFFER_PTS (buffer) = stream->sent * 100 * GST_MSECOND;
+  stream->seen.boxes_in += attach_boxes (buffer, stream->sent++ % VARIANTS);
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+on_sink (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Stream *stream = user_data;
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+  guint index = (guint) (GST_BUFFER_PTS (buffer) / (100 * GST_MSECOND));
+
+  stream->wrong += index != stream->seen.frames++;
+  stream->wrong += stream < streams + STEADY
+      && digest (buffer) != stream->expected[index % VARIANTS];
+  stream->seen.boxes_out += count_on (buffer);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+add_probe (GstElement * bin, const gchar * element, const gchar * pad, GstPadProbeType type,
+    GstPadProbeCallback callback, gpointer user_data)
+{
+  GstElement *found = gst_bin_get_by_name (GST_BIN (bin), element);
+  GstPad *there = gst_element_get_static_pad (found, pad);
+
+  gst_pad_add_probe (there, type, callback, user_data, NULL);
+  gst_object_unref (there);
+  gst_object_unref (found);
+}
+
+static GstElement *
+pipeline_new (const gchar * settings, const gchar * source_settings, Stream * stream)
+{
+  gchar *line = g_strdup_printf ("fakesrc name=source format=time sizetype=fixed sizemax=16 %s ! "
+      "identity name=before ! nmsfilter name=filter %s ! "
+      "fakesink name=sink async=false", source_settings, settings);
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (line, &error);
+
+  g_assert_no_error (error);
+  add_probe (pipeline, "source", "src", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_source_event,
+      NULL);
+  add_probe (pipeline, "source", "src", GST_PAD_PROBE_TYPE_BUFFER, on_source, stream);
+  add_probe (pipeline, "sink", "sink", GST_PAD_PROBE_TYPE_BUFFER, on_sink, stream);
+  g_free (line);
+  return pipeline;
+}
+
+/* Waits for the end of the stream; drops the pipeline's other messages. */
+static void
+wait_for_end (GstElement * pipeline)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
+      GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+
+  g_assert_cmpstr (GST_MESSAGE_TYPE_NAME (message), ==, "eos");
+  gst_message_unref (message);
+  gst_object_unref (bus);
+}
+
+/* Adds what a filter has counted, which has to add up whenever one looks. */
+static void
+add_totals (Totals * totals, GstElement * filter)
+{
+  static const gchar *const drops[] = { "suppressed", "below-score", "over-cap",
+    "too-few-neighbors", "no-score", "invalid"
+  };
+  GstStructure *stats;
+  guint64 value, in, out, dropped = 0;
+  guint i;
+
+  g_object_get (filter, "stats", &stats, NULL);
+  for (i = 0; i < G_N_ELEMENTS (drops); i++) {
+    g_assert_true (gst_structure_get_uint64 (stats, drops[i], &value));
+    dropped += value;
+  }
+  g_assert_true (gst_structure_get (stats, "frames", G_TYPE_UINT64, &value, "boxes-in",
+          G_TYPE_UINT64, &in, "boxes-out", G_TYPE_UINT64, &out, NULL));
+  g_assert_cmpuint (in, ==, out + dropped);
+  totals->frames += value;
+  totals->boxes_in += in;
+  totals->boxes_out += out;
+  gst_structure_free (stats);
+}
+
+/* ----------------------------------------------------------- the other threads */
+
+static GstElement *
+filter_of (const Stream * stream)
+{
+  return gst_bin_get_by_name (GST_BIN (stream->pipeline), "filter");
+}
+
+static void
+set_something (GstElement * filter, GRand * rand)
+{
+  static const struct
+  {
+    const gchar *name, *values[4];
+  } texts[] = {
+    { "classes", { "person", "car,dog", "", "cat" } },
+    { "engine", { "auto", "sequential", "sorted", "spatial" } },
+    { "missing-score", { "neighbors", "area", "order", "drop" } },
+    { "action", { "remove", "tag", "remove", "tag" } },
+    { "class-agnostic", { "true", "false", "true", "false" } },
+    { "inclusive", { "true", "false", "true", "false" } },
+    { "post-messages", { "true", "false", "false", "false" } },
+    /* the third is refused with a warning, and changes nothing */
+    { "class-options", { "o,car=[o,max=2]", "o,dog=[o,iou-threshold=0.2,score-threshold=0.1]",
+            "o,car=[o,most=2]", "o,person=[o,score-threshold=0.6],car=[o,max=1]" } },
+  };
+  guint what = (guint) g_rand_int_range (rand, 0, G_N_ELEMENTS (texts) + 5), i = what - 5;
+
+  if (what == 0)
+    g_object_set (filter, "iou-threshold", g_rand_double (rand), NULL);
+  else if (what == 1)
+    g_object_set (filter, "score-threshold", g_rand_double_range (rand, -1, 1), NULL);
+  else if (what == 2)
+    g_object_set (filter, "max-detections", g_rand_int_range (rand, 0, 20), NULL);
+  else if (what == 3)
+    g_object_set (filter, "max-per-class", g_rand_int_range (rand, 0, 9), NULL);
+  else if (what == 4)
+    g_object_set (filter, "min-neighbors", g_rand_int_range (rand, 0, 4), "interval",
+        (guint64) g_rand_int_range (rand, 1, 1000000000), NULL);
+  else
+    gst_util_set_object_arg (G_OBJECT (filter), texts[i].name,
+        texts[i].values[g_rand_int_range (rand, 0, 4)]);
+}
+
+static gpointer
+change_settings (gpointer user_data)
+{
+  GRand *rand = g_rand_new_with_seed (GPOINTER_TO_UINT (user_data));
+  guint i;
+
+  for (i = 0; i < SETTINGS; i++) {
+    GstElement *filter = filter_of (&streams[g_rand_int_range (rand, STEADY, STREAMS)]);
+
+    if (filter) {               /* else it is being exchanged */
+      set_something (filter, rand);
+      gst_object_unref (filter);
+    }
+  }
+  g_rand_free (rand);
+  return NULL;
+}
+
+static gpointer
+read_settings (gpointer user_data)
+{
+  GRand *rand = g_rand_new_with_seed (GPOINTER_TO_UINT (user_data));
+  guint i;
+
+  for (i = 0; i < READINGS; i++) {
+    GstElement *filter = filter_of (&streams[g_rand_int_range (rand, 0, STREAMS)]);
+    Totals totals = { 0 };
+    gchar *engine, *classes;
+    GstStructure *options;
+    gfloat threshold;
+
+    if (filter == NULL)
+      continue;
+    add_totals (&totals, filter);
+    g_object_get (filter, "engine-in-use", &engine, "classes", &classes, "class-options", &options,
+        "iou-threshold", &threshold, NULL);
+    g_free (engine);
+    g_free (classes);
+    g_clear_pointer (&options, gst_structure_free);
+    gst_object_unref (filter);
+  }
+  g_rand_free (rand);
+  return NULL;
+}
+
+/* Pipelines that come and go; every other one is stopped in the midst. */
+static gpointer
+build_pipelines (gpointer user_data)
+{
+  GRand *rand = g_rand_new_with_seed (GPOINTER_TO_UINT (user_data));
+  guint i;
+
+  for (i = 0; i < PIPELINES; i++) {
+    Stream *stream = g_new0 (Stream, 1);
+
+    /* (no expectation of this one is looked at: it lies outside of streams[]) */
+    stream->pipeline = pipeline_new ("", i % 2 ? "" : "num-buffers=20", stream);
+    gst_element_set_state (stream->pipeline, GST_STATE_PLAYING);
+    if (i % 2)
+      g_usleep ((gulong) g_rand_int_range (rand, 0, 2000));
+    else
+      wait_for_end (stream->pipeline);
+    gst_element_set_state (stream->pipeline, GST_STATE_NULL);
+    if (i % 2 == 0)
+      g_assert_cmpuint (stream->seen.frames, ==, 20);
+    gst_object_unref (stream->pipeline);
+    g_free (stream);
+  }
+  g_rand_free (rand);
+  return NULL;
+}
+
+/* No buffer is on its way through the filter as this runs. */
+static GstPadProbeReturn
+swap_now (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Stream *stream = user_data;
+  GstBin *bin = GST_BIN (stream->pipeline);
+  GstElement *before = gst_bin_get_by_name (bin, "before");
+  GstElement *sink = gst_bin_get_by_name (bin, "sink");
+  GstElement *old = filter_of (stream), *new;
+
+  gst_element_unlink (before, old);
+  gst_element_unlink (old, sink);
+  gst_bin_remove (bin, old);
+  gst_element_set_state (old, GST_STATE_NULL);
+  add_totals (&stream->retired, old);
+  gst_object_unref (old);
+
+  new = gst_element_factory_make ("nmsfilter", "filter");
+  gst_bin_add (bin, new);
+  g_assert_true (gst_element_link_many (before, new, sink, NULL));
+  g_assert_true (gst_element_sync_state_with_parent (new));
+  gst_object_unref (before);
+  gst_object_unref (sink);
+
+  g_mutex_lock (&stream->swap_mutex);
+  stream->swapped = TRUE;
+  g_cond_signal (&stream->swap_cond);
+  g_mutex_unlock (&stream->swap_mutex);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+static gpointer
+swap_filters (gpointer user_data)
+{
+  guint i;
+
+  for (i = 0; i < SWAPS; i++) {
+    Stream *stream = &streams[SWAPPED + i % (STREAMS - SWAPPED)];
+    GstElement *before = gst_bin_get_by_name (GST_BIN (stream->pipeline), "before");
+    GstPad *pad = gst_element_get_static_pad (before, "src");
+
+    stream->swapped = FALSE;
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_IDLE, swap_now, stream, NULL);
+    g_mutex_lock (&stream->swap_mutex);
+    while (!stream->swapped)
+      g_cond_wait (&stream->swap_cond, &stream->swap_mutex);
+    g_mutex_unlock (&stream->swap_mutex);
+    gst_object_unref (pad);
+    gst_object_unref (before);
+  }
+  return NULL;
+}
+
+/* ------------------------------------------------------------------------ test */
+
+static void
+test_streams (void)
+{
+  static const GThreadFunc functions[] = { change_settings, change_settings, read_settings,
+    read_settings, build_pipelines, build_pipelines, swap_filters
+  };
+  GThread *threads[G_N_ELEMENTS (functions)];
+  guint64 frames = 0;
+  guint i;
+
+  for (i = 0; i < STREAMS; i++) {
+    const gchar *settings = i < STEADY ? steady_settings[i] : "";
+
+    g_mutex_init (&streams[i].swap_mutex);
+    g_cond_init (&streams[i].swap_cond);
+    if (i < STEADY)
+      find_expected (&streams[i], settings);
+    streams[i].pipeline = pipeline_new (settings, "", &streams[i]);
+  }
+  for (i = 0; i < STREAMS; i++)
+    g_assert_cmpint (gst_element_set_state (streams[i].pipeline, GST_STATE_PLAYING), !=,
+        GST_STATE_CHANGE_FAILURE);
+
+  for (i = 0; i < G_N_ELEMENTS (functions); i++)
+    threads[i] = g_thread_new ("other", functions[i], GUINT_TO_POINTER (i + 1));
+  for (i = 0; i < G_N_ELEMENTS (functions); i++)
+    g_thread_join (threads[i]);
+
+  for (i = 0; i < STREAMS; i++)
+    gst_element_send_event (streams[i].pipeline, gst_event_new_eos ());
+  for (i = 0; i < STREAMS; i++) {
+    Stream *stream = &streams[i];
+    Totals totals;
+    GstElement *filter;
+
+    wait_for_end (stream->pipeline);
+    gst_element_set_state (stream->pipeline, GST_STATE_NULL);
+    filter = filter_of (stream);
+    totals = stream->retired;
+    add_totals (&totals, filter);
+    g_assert_cmpuint (stream->wrong, ==, 0);
+    g_assert_cmpuint (stream->seen.frames, ==, stream->sent);
+    g_assert_cmpuint (stream->sent, >, 0);
+    g_assert_cmpuint (totals.frames, ==, stream->sent);
+    g_assert_cmpuint (totals.boxes_in, ==, stream->seen.boxes_in);
+    if (i < STEADY)
+      g_assert_cmpuint (totals.boxes_out, ==, stream->seen.boxes_out);
+    frames += totals.frames;
+    gst_object_unref (filter);
+    gst_object_unref (stream->pipeline);
+    g_mutex_clear (&stream->swap_mutex);
+    g_cond_clear (&stream->swap_cond);
+  }
+  g_test_message ("%" G_GUINT64_FORMAT " frames in all", frames);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/nmsfilter-streams/sixteen", test_streams);
+  return run_tests ();
+}
