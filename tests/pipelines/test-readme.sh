@@ -25,29 +25,59 @@ print("missing:", real - listed, "too many:", listed - real)
 assert real == listed
 END
 
-python3 - "$ROOT/README.md" "$ROOT/pipelines/README.md" <<'END'
+# What the lines work on: the first 25 frames of the video, and a camera.
+nms_launch -q filesrc location="$(nms_sample_video)" ! decodebin ! queue \
+  ! identity eos-after=26 ! identity eos-after=26 ! videoconvert ! jpegenc quality=95 ! avimux ! filesink location=clip.avi
+nms_prepare_python
+exec {camera}< <(exec "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$(nms_sample_video)" jpeg)
+read -r -t 30 -u "$camera" address
+
+python3 - "$address" "$ROOT/README.md" "$ROOT/pipelines/README.md" <<'END'
 import re, sys
-count = 0
-for path in sys.argv[1:]:
+count = number = 0
+address = sys.argv[1]
+for path in sys.argv[2:]:
     text = open(path, encoding="utf-8").read()
     for block in re.findall(r"^```sh\n(.*?)^```", text, re.S | re.M):
-        if "gst-launch-1.0" not in block and not re.search(r"^[A-Z]+=", block, re.M):
+        if not re.search(r"^(gst-launch-1.0|[A-Z]+=|cc |pipelines/live)", block, re.M):
             continue
         block = re.sub(r"\bautovideosink\b", "fakesink", block)
-        block = re.sub(r"\bdecodebin !", "decodebin ! queue" + 2 * " ! identity eos-after=26" + " !",
-                       block)
+        block = re.sub(r"^VIDEO=.*", "VIDEO=clip.avi", block, flags=re.M)
+        block = block.replace("rtsp://192.168.1.20/stream", address).replace("-seconds 60",
+                                                                             "-seconds 4")
+        # (a camera has no end)
+        block = re.sub(r"(rtspsrc.*)decodebin !", r"\1decodebin ! identity eos-after=26 !", block)
+        block = re.sub(r"(?<![-\w/.])pipelines/", '"$PIPELINES"/', block)
         count += block.count("gst-launch-1.0")
-        open("block-%02d-%d.sh" % (count, len(block)), "w").write(block)
+        number += 1
+        open("block-%02d.sh" % number, "w").write(block)
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.S | re.M):
+        open("block.py", "w").write(re.sub(r"^(keep = .*# (\[.*?\]).*)$",
+                                           r"\1\nassert str(keep) == '\2', keep", block,
+                                           flags=re.M))
 print(count, "lines of gst-launch-1.0")
-assert count >= 5
+assert count >= 6
 END
 : >all.sh
 for block in block-*.sh; do
   cat "$block" >>all.sh
 done
-# (a function of that name: the lines themselves stay as they are)
-[ -z "${NMS_PRELOAD-}" ] ||
-  eval 'gst-launch-1.0 () { LD_PRELOAD=$NMS_PRELOAD command gst-launch-1.0 "$@"; }'
+# (functions of those names: the lines themselves stay as they are)
+preload=${NMS_PRELOAD:+LD_PRELOAD=$NMS_PRELOAD}
+python3 () { env $preload "$NMS_PYTHON" "$@"; }
+./filter-video () { env $preload ./filter-video "$@"; }
+gst-launch-1.0 ()
+{
+  case "$*" in
+    rtspsrc*)
+      # (when the pipeline has ended, rtspsrc wants to pause what the test camera
+      # may have closed, and gst-launch-1.0 shows that)
+      env $preload gst-launch-1.0 "$@" >camera.log 2>&1 || true
+      grep 'Got EOS from element "pipeline0"' camera.log || { cat camera.log; return 1; }
+      ;;
+    *) env $preload gst-launch-1.0 "$@" ;;
+  esac
+}
 # One shell, as a reader would have: what a block sets, later ones use.
 (set -x; . ./all.sh) >out 2>err </dev/null || { cat out err >&2; fail "a line of the READMEs failed"; }
 ! grep -E '^(WARNING|ERROR)|CRITICAL|no element|no property' err ||
@@ -57,3 +87,8 @@ for file in *.jsonl; do
   recording "$file" 25
   [ "$(boxes "$file")" -gt 0 ] || fail "$file has no boxes"
 done
+[ "$(grep -c '^25 frames, boxes: [1-9]' out)" -ge 2 ] || { cat out >&2; fail "filter-video"; }
+[ "$(grep -cE '^[1-9][0-9]* frames in (people|test).mkv$' out)" = 2 ] || { cat out >&2; fail "cameras"; }
+
+# The package for numpy.
+PYTHONPATH=$NMS_PYTHON_DIR "$NMS_PYTHON" block.py || fail "the lines of Python"
