@@ -413,3 +413,15 @@ box_filter_cpu (const BoxFilter * filter)
 {
   return nms_context_cpu (filter->context);
 }
+
+const gchar *
+box_filter_engine_in_use (BoxFilter * filter)
+{
+  return nms_context_engine_in_use (filter->context);
+}
+
+const gchar *
+box_filter_engine_refusal (const BoxFilter * filter)
+{
+  return nms_context_engine_refusal (filter->context);
+}

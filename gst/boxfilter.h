@@ -45,9 +45,12 @@ gint box_filter_run (BoxFilter * filter, GArray * boxes, const BoxRules * rules,
 
 const gchar *box_filter_error (const BoxFilter * filter);
 
-/* What the last run with boxes used: nms_context_engine, nms_context_cpu. */
+/* What the last run with boxes used, and why engine xla is not: the functions
+ * nms_context_engine, _cpu, _engine_in_use and _engine_refusal. */
 gint box_filter_engine (const BoxFilter * filter);
 const gchar *box_filter_cpu (const BoxFilter * filter);
+const gchar *box_filter_engine_in_use (BoxFilter * filter);
+const gchar *box_filter_engine_refusal (const BoxFilter * filter);
 
 /* A box that is removed, rather than left for what comes downstream. */
 static inline gboolean

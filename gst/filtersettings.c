@@ -16,6 +16,13 @@
     return (GType) type;                                                       \
   }
 
+#ifdef HAVE_XLA
+#define XLA_ENGINE                                                             \
+    , { NMS_ENGINE_XLA, "One program, compiled by XLA for the device of xla-plugin", "xla" }
+#else
+#define XLA_ENGINE
+#endif
+
 DEFINE_ENUM (gst_nms_method_get_type, "GstNmsMethod",
     { GST_NMS_METHOD_HARD, "Drop every box that overlaps a better one too much", "hard" })
 DEFINE_ENUM (gst_nms_metric_get_type, "GstNmsMetric",
@@ -26,7 +33,7 @@ DEFINE_ENUM (gst_nms_engine_get_type, "GstNmsEngine",
         "sequential" },
     { NMS_ENGINE_SORTED, "Sort, then test each box against the kept ones", "sorted" },
     { NMS_ENGINE_SPATIAL, "Find the boxes near each kept one in a grid; best for thousands",
-        "spatial" })
+        "spatial" } XLA_ENGINE)
 DEFINE_ENUM (gst_nms_missing_score_get_type, "GstNmsMissingScore",
     { BOX_RANK_NEIGHBORS, "Rank by the number of other boxes that each overlaps", "neighbors" },
     { BOX_RANK_AREA, "Rank by area, largest first", "area" },
@@ -53,6 +60,8 @@ DEFINE_ENUM (gst_nms_action_get_type, "GstNmsAction",
 #define DEFAULT_ACTION GST_NMS_ACTION_REMOVE
 #define DEFAULT_POST_MESSAGES FALSE
 #define DEFAULT_INTERVAL GST_SECOND
+#define DEFAULT_XLA_PLUGIN NULL
+#define DEFAULT_XLA_STRICT FALSE
 
 #define SETTABLE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
 #define CONTROLLABLE (SETTABLE | GST_PARAM_CONTROLLABLE)
@@ -108,6 +117,21 @@ install_ways (GObjectClass * object_class)
 }
 
 static void
+install_xla (GObjectClass * object_class)
+{
+  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+
+  g_object_class_install_property (object_class, FILTER_PROP_XLA_PLUGIN,
+      g_param_spec_string ("xla-plugin", "XLA plugin",
+          "The file of the PJRT plugin that engine=xla uses, which decides the device. NULL = "
+          "what the environment variable NMS_XLA_PLUGIN names", DEFAULT_XLA_PLUGIN, ready));
+  g_object_class_install_property (object_class, FILTER_PROP_XLA_STRICT,
+      g_param_spec_boolean ("xla-strict", "XLA strictly",
+          "With engine=xla: wait for its programs to be compiled, and end with an error where it "
+          "cannot run, rather than use another engine", DEFAULT_XLA_STRICT, ready));
+}
+
+static void
 install_choices (GObjectClass * object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_MISSING_SCORE,
@@ -152,6 +176,7 @@ filter_settings_install (GObjectClass * object_class)
   install_thresholds (object_class);
   install_choices (object_class);
   install_ways (object_class);
+  install_xla (object_class);
   install_reports (object_class);
   gst_type_mark_as_plugin_api (gst_nms_method_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_metric_get_type (), 0);
@@ -180,6 +205,8 @@ filter_settings_init (FilterSettings * settings)
     .action = DEFAULT_ACTION,
     .post_messages = DEFAULT_POST_MESSAGES,
     .interval = DEFAULT_INTERVAL,
+    .xla_plugin = g_strdup (DEFAULT_XLA_PLUGIN),
+    .xla_strict = DEFAULT_XLA_STRICT,
     .classes = g_strdup (DEFAULT_CLASSES),
     .selection = class_selection_parse (DEFAULT_CLASSES),
   };
@@ -188,6 +215,7 @@ filter_settings_init (FilterSettings * settings)
 void
 filter_settings_clear (FilterSettings * settings)
 {
+  g_free (settings->xla_plugin);
   g_free (settings->classes);
   class_selection_unref (settings->selection);
   if (settings->class_options)
@@ -248,6 +276,13 @@ filter_settings_set (FilterSettings * settings, guint id, const GValue * value)
     case FILTER_PROP_INTERVAL:
       settings->interval = g_value_get_uint64 (value);
       break;
+    case FILTER_PROP_XLA_PLUGIN:
+      g_free (settings->xla_plugin);
+      settings->xla_plugin = g_value_dup_string (value);
+      break;
+    case FILTER_PROP_XLA_STRICT:
+      settings->xla_strict = g_value_get_boolean (value);
+      break;
     default:
       return FALSE;
   }
@@ -306,6 +341,12 @@ filter_settings_get (const FilterSettings * settings, guint id, GValue * value)
     case FILTER_PROP_INTERVAL:
       g_value_set_uint64 (value, settings->interval);
       break;
+    case FILTER_PROP_XLA_PLUGIN:
+      g_value_set_string (value, settings->xla_plugin);
+      break;
+    case FILTER_PROP_XLA_STRICT:
+      g_value_set_boolean (value, settings->xla_strict);
+      break;
     default:
       return FALSE;
   }
@@ -347,6 +388,8 @@ filter_settings_get_rules (const FilterSettings * settings, BoxRules * rules)
   core->inclusive = settings->inclusive != FALSE;
   core->class_agnostic = settings->class_agnostic != FALSE;
   core->engine = settings->engine;
+  core->xla_plugin = settings->xla_plugin;      /* the same until the element stops */
+  core->xla_strict = settings->xla_strict != FALSE;
   rules->options = class_options_ref (settings->options);
   rules->selection = class_selection_ref (settings->selection);
   rules->rank = settings->missing_score;

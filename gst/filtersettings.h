@@ -46,7 +46,9 @@ typedef enum
   FILTER_PROP_ACTION,
   FILTER_PROP_POST_MESSAGES,
   FILTER_PROP_INTERVAL,
-  FILTER_PROP_LAST = FILTER_PROP_INTERVAL,
+  FILTER_PROP_XLA_PLUGIN,
+  FILTER_PROP_XLA_STRICT,
+  FILTER_PROP_LAST = FILTER_PROP_XLA_STRICT,
 } FilterProp;
 
 /* Guarded by the element's object lock. */
@@ -63,6 +65,8 @@ typedef struct
   GstNmsAction action;
   gboolean post_messages;
   GstClockTime interval;
+  gchar *xla_plugin;            /* NULL: as the environment says */
+  gboolean xla_strict;
 
   gchar *classes;               /* as it was set */
   ClassSelection *selection;    /* what it means */

@@ -91,6 +91,7 @@ struct _GstNmsFilter
   FilterStats stats;
   gint engine_used;             /* NMS_ENGINE_AUTO: nothing has run */
   const gchar *cpu_used;
+  gchar in_use[80];             /* the same in words */
 
   /* of the streaming thread */
   BoxFilter *filter;
@@ -105,6 +106,7 @@ struct _GstNmsFilter
   FilterSpan span;
   gint width, height;           /* of the caps; 0: they have none */
   gboolean scores_seen, converter_warned;
+  gboolean refusal_warned;      /* that engine xla cannot be used */
 };
 
 G_DEFINE_TYPE (GstNmsFilter, gst_nms_filter, GST_TYPE_BASE_TRANSFORM)
@@ -123,18 +125,23 @@ gst_nms_filter_set_property (GObject * object, guint id, const GValue * value,
 {
   GstNmsFilter *self = GST_NMS_FILTER (object);
   gchar *refused = NULL;
-  gboolean known = TRUE;
+  gboolean known = TRUE, fixed = FALSE;
 
   GST_OBJECT_LOCK (self);
+  if (id == FILTER_PROP_XLA_PLUGIN || id == FILTER_PROP_XLA_STRICT)
+    fixed = self->started;
   if (id == FILTER_PROP_CLASS_OPTIONS)
     refused = filter_settings_set_class_options (&self->settings,
         gst_value_get_structure (value), self->started);
-  else
+  else if (!fixed)
     known = filter_settings_set (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
 
   if (!known)
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  if (fixed)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s can change only in the states NULL and "
+            "READY; it stays as it is", pspec->name), (NULL));
   if (refused)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
         ("Cannot use this value of class-options: %s.", refused),
@@ -157,7 +164,7 @@ make_engine_in_use (GstNmsFilter * self)
 {
   if (self->engine_used == NMS_ENGINE_AUTO)
     return NULL;
-  return g_strdup_printf ("%s/%s", nms_engine_name (self->engine_used), self->cpu_used);
+  return g_strdup (self->in_use);
 }
 
 static void
@@ -288,17 +295,42 @@ post_report (GstNmsFilter * self)
   filter_span_begin (&self->span);
 }
 
+/* With the object lock. */
+static void
+note_engine (GstNmsFilter * self)
+{
+  gint engine = box_filter_engine (self->filter);
+  const gchar *cpu = box_filter_cpu (self->filter);
+
+  if (engine == self->engine_used && cpu == self->cpu_used)
+    return;
+  self->engine_used = engine;
+  self->cpu_used = cpu;
+  g_strlcpy (self->in_use, box_filter_engine_in_use (self->filter), sizeof self->in_use);
+}
+
+static void
+warn_refusal (GstNmsFilter * self)
+{
+  const gchar *refusal = box_filter_engine_refusal (self->filter);
+
+  if (refusal == NULL || self->refusal_warned)
+    return;
+  self->refusal_warned = TRUE;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Engine xla cannot be used: %s.", refusal),
+      ("another engine runs instead, with the same result"));
+}
+
 static void
 finish_buffer (GstNmsFilter * self, GstBuffer * buffer)
 {
   self->frame.time = gst_util_get_timestamp () - self->frame_start;
   GST_OBJECT_LOCK (self);
   filter_stats_add (&self->stats, &self->frame);
-  if (self->boxes->len > 0) {
-    self->engine_used = box_filter_engine (self->filter);
-    self->cpu_used = box_filter_cpu (self->filter);
-  }
+  if (self->boxes->len > 0)
+    note_engine (self);
   GST_OBJECT_UNLOCK (self);
+  warn_refusal (self);
   if (self->report && filter_span_add (&self->span,
           &GST_BASE_TRANSFORM (self)->segment, buffer, self->interval))
     post_report (self);
@@ -448,6 +480,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
   }
   if (nms_cpu_refusal ())
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_cpu_refusal ()), (NULL));
+  self->refusal_warned = FALSE;
   self->width = self->height = 0;
   new_stream (self);
   filter_span_begin (&self->span);
@@ -495,8 +528,8 @@ install_own_properties (GObjectClass * object_class)
 {
   g_object_class_install_property (object_class, PROP_ENGINE_IN_USE,
       g_param_spec_string ("engine-in-use", "Engine in use",
-          "The engine and instruction set that ran last, such as \"sorted/scalar\"; NULL before "
-          "the first box", NULL, READABLE));
+          "The engine that ran last and its instruction set or device, such as \"sorted/scalar\" "
+          "or \"xla:cpu\"; NULL before the first box", NULL, READABLE));
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Totals since the stream began (guint64): frames, boxes-in, boxes-out, why boxes were "

@@ -6,7 +6,9 @@
  * run leaves unused is never touched, and so costs address space only.
  */
 #include "engines/spatial.h"
+#include "engines/xla.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -93,7 +95,7 @@ nms_context_free (nms_context **ctx)
 {
   if (!ctx || !*ctx)
     return;
-  free ((*ctx)->scratch);
+  nms_context_trim (*ctx);
   free (*ctx);
   *ctx = NULL;
 }
@@ -103,6 +105,9 @@ nms_context_trim (nms_context *ctx)
 {
   if (!ctx)
     return;
+#ifdef NMS__HAVE_XLA
+  nms__xla_free (&ctx->xla);
+#endif
   free (ctx->scratch);
   ctx->scratch = NULL;
   ctx->scratch_size = 0;
@@ -126,6 +131,27 @@ int
 nms_context_engine (const nms_context *ctx)
 {
   return ctx ? ctx->engine : NMS_ENGINE_AUTO;
+}
+
+const char *
+nms_context_engine_in_use (nms_context *ctx)
+{
+  if (!ctx || ctx->engine == NMS_ENGINE_AUTO)
+    return "";
+  if (ctx->engine != NMS_ENGINE_XLA)
+    snprintf (ctx->in_use, sizeof ctx->in_use, "%s/%s", nms_engine_name (ctx->engine),
+        ctx->kernels->name);
+  return ctx->in_use;
+}
+
+const char *
+nms_context_engine_refusal (const nms_context *ctx)
+{
+#ifdef NMS__HAVE_XLA
+  if (ctx)
+    return nms__xla_refusal (ctx->xla);
+#endif
+  return NULL;
 }
 
 const char *

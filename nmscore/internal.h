@@ -98,6 +98,8 @@ struct nms_context {
   size_t scratch_size;
   size_t box_room, class_option_room;
   int engine;
+  char in_use[80];        /* for nms_context_engine_in_use */
+  struct nms__xla *xla;   /* engines/xla.c; NULL: engine xla was never asked for */
   char error[192];
   const nms__kernels *kernels;
   nms__settings settings;

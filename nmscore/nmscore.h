@@ -173,8 +173,11 @@ typedef enum nms_engine {
                               * one pass. Best when few boxes are kept. */
   NMS_ENGINE_SORTED = 2,     /* sorts once, then tests each box against the kept
                               * ones; stops at the cap. */
-  NMS_ENGINE_SPATIAL = 3     /* sorts, then tests each kept box against those around
+  NMS_ENGINE_SPATIAL = 3,    /* sorts, then tests each kept box against those around
                               * it, which a grid finds. Best for many boxes. */
+  NMS_ENGINE_XLA = 4         /* the whole call as one program, compiled by XLA for the
+                              * device of a plugin: see xla_plugin. NMS_ENGINE_AUTO
+                              * never picks it. */
 } nms_engine;
 
 /* "auto", "sequential", ...; NULL for a number that is no engine. */
@@ -216,13 +219,32 @@ typedef struct nms_options {
   uint8_t score_strict;    /* default 0; not 0: score > score_threshold takes part */
   uint8_t class_agnostic;  /* default 0; not 0: suppress across classes (caps per
                             * class still count per class) */
-  uint8_t reserved;        /* 0 */
+  uint8_t xla_strict;      /* default 0; not 0: engine xla or an error: see below */
   uint32_t engine;         /* nms_engine, default NMS_ENGINE_AUTO */
   uint32_t outputs;        /* NMS_OUTPUT_... bits, default 0 */
   uint32_t reserved2;      /* 0 */
   const nms_class_options *class_options; /* borrowed; default NULL */
   size_t class_option_count; /* default 0 */
+  const char *xla_plugin; /* file of the PJRT plugin that engine xla uses; borrowed;
+                           * default NULL: what the environment variable
+                           * NMS_XLA_PLUGIN names at a context's first use of it */
 } nms_options;
+
+/* Engine xla loads the plugin and compiles programs when they are first needed:
+ * one for each power of two that frames are padded to, from 128 to
+ * NMS_XLA_MAX_BOXES, and each combination of inclusive, class_agnostic and the
+ * like; no threshold, cap or number of boxes needs a program of its own. Each
+ * program has to give known answers before it is used; a device that rounds
+ * differently is refused. Contexts with the same plugin share its device and
+ * programs.
+ *
+ * That takes a thread of its own, and meanwhile, and for frames that the engine
+ * cannot take, the native engines run, which give the same result. Where the
+ * engine cannot be used at all (no plugin, one that does not load or fails, a
+ * device that is refused), they run from then on, and
+ * nms_context_engine_refusal () says why. With xla_strict a call waits for its
+ * program, and what would be left to the native engines is an error. */
+#define NMS_XLA_MAX_BOXES 65536
 
 /* Writes every default into the first `size` bytes of `options` and sets its
  * `size`. Pass sizeof *options. */
@@ -260,6 +282,16 @@ NMS_API const char *nms_context_error (const nms_context *ctx);
 /* The engine that the last successful run used (never NMS_ENGINE_AUTO), or
  * NMS_ENGINE_AUTO before the first. */
 NMS_API int nms_context_engine (const nms_context *ctx);
+
+/* What the last successful run used, for people: engine and instruction set, as
+ * "sorted/avx2", or engine and device, as "xla:cpu"; "" before the first. Valid
+ * until the next call. */
+NMS_API const char *nms_context_engine_in_use (nms_context *ctx);
+
+/* Why engine xla, although asked for, is not used by this context, in one line,
+ * or NULL. Once it is refused it is not tried again, unless xla_plugin changes
+ * or the context is trimmed. Valid until the next call. */
+NMS_API const char *nms_context_engine_refusal (const nms_context *ctx);
 
 /* The instruction set of a context: "avx512", "avx2" or "sse2" on x86-64,
  * "neon" on AArch64, "scalar" (plain C) everywhere. A new context has the best
@@ -304,7 +336,8 @@ typedef struct nms_result {
  * belong to the context and hold until its next run, trim or free.
  * Returns 0, or NMS_ERROR_ARGUMENT (a NULL pointer, a missing column, a wrong
  * struct size), _RANGE, _DUPLICATE_CLASS, _TOO_MANY_BOXES, _MEMORY, or
- * _UNSUPPORTED (an engine or output that this build lacks). */
+ * _UNSUPPORTED (an engine or output that this build lacks; a frame that is not
+ * for engine xla, with xla_strict), or _DEVICE (engine xla, with xla_strict). */
 NMS_API int nms_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     nms_result *result);
 

@@ -120,7 +120,7 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
         (unsigned long) o->engine);
   if (o->outputs & ~(uint32_t) (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY))
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "outputs has unknown bits");
-  if (o->reserved || o->reserved2)
+  if (o->reserved2)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "a reserved field of options is not 0");
   error = class_options_check (ctx, settings);
   if (error)

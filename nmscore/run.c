@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* run: the doors. Arguments are checked here and nowhere behind. */
 #include "engines/engine.h"
+#include "engines/xla.h"
 #include "fpmode.h"
 
 static int
@@ -37,7 +38,18 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
   error = nms__prepare (ctx, &boxes, &invalid, &filtered);
   if (error)
     return error;
-  int engine = nms__engine_run (f, (int) ctx->settings.options.engine);
+  int engine = (int) ctx->settings.options.engine;
+#ifdef NMS__HAVE_XLA
+  if (engine == NMS_ENGINE_XLA) {
+    int ran;
+    error = nms__xla_engine (ctx, &ran);
+    if (error)
+      return error;
+    engine = ran ? NMS_ENGINE_XLA : NMS_ENGINE_AUTO;
+  }
+#endif
+  if (engine != NMS_ENGINE_XLA)
+    engine = nms__engine_run (f, engine);
 
   if (arrays) {
     if (arrays->kept && f->kept_count > arrays->kept_capacity)

@@ -31,6 +31,10 @@ nms_engine_name (int engine)
       return "sorted";
     case NMS_ENGINE_SPATIAL:
       return "spatial";
+#ifdef NMS__HAVE_XLA
+    case NMS_ENGINE_XLA:
+      return "xla";
+#endif
     default:
       return NULL;
   }

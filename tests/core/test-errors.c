@@ -182,7 +182,7 @@ test_score_threshold (void)
 static void
 test_unsupported (void)
 {
-  static const uint32_t engines[] = { 4, 77, 0x80000000u, UINT32_MAX };
+  static const uint32_t engines[] = { 5, 77, 0x80000000u, UINT32_MAX };
   Call call;
 
   for (size_t i = 0; i < G_N_ELEMENTS (engines); i++) {
@@ -206,9 +206,6 @@ test_reserved (void)
 {
   Call call;
 
-  call_init (&call);
-  call.options.reserved = 1;
-  must_fail (&call, NMS_ERROR_ARGUMENT, "a reserved field of options is not 0");
   call_init (&call);
   call.options.reserved2 = 1;
   must_fail (&call, NMS_ERROR_ARGUMENT, "a reserved field of options is not 0");
@@ -291,7 +288,7 @@ test_strerror (void)
   NMS_ERROR_LIST (CHECK)
 #undef CHECK
   g_assert_cmpstr (nms_strerror (1), ==, "unknown error");
-  g_assert_cmpstr (nms_strerror (-8), ==, "unknown error");
+  g_assert_cmpstr (nms_strerror (-9), ==, "unknown error");
   g_assert_cmpstr (nms_strerror (INT_MIN), ==, "unknown error");
   g_assert_cmpstr (nms_strerror (INT_MAX), ==, "unknown error");
 }

@@ -29,7 +29,7 @@ test_defaults (void)
     g_value_unset (&value);
     checked++;
   }
-  g_assert_cmpuint (checked, ==, 17);
+  g_assert_cmpuint (checked, >=, 17);
   g_free (specs);
   gst_object_unref (element);
 }
@@ -143,7 +143,7 @@ test_out_of_range (void)
   g_object_set (element, "interval", (guint64) 0, NULL);
   g_test_assert_expected_messages ();
   expect_out_of_range ();
-  g_object_set (element, "engine", 4, NULL);
+  g_object_set (element, "engine", 5, NULL);
   g_test_assert_expected_messages ();
   gst_object_unref (element);
 }

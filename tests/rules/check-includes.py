@@ -30,7 +30,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 BEHIND = {"tests/core/test-threshold.c": {"nmscore/overlap.h"},
           "tests/core/test-mosaic.c": {"nmscore/xla/mosaic.h"},
           "tests/tpu/mosaicprint.c": {"nmscore/xla/mosaic.h"},
-          "tests/support/fakepjrt.c": {"nmscore/xla/pjrt.h"}}
+          "tests/support/fakepjrt.c": {"nmscore/xla/pjrt.h"},
+          "tests/support/wrappedpjrt.c": {"nmscore/xla/pjrt.h"}}
 
 # the definition, which must not share what it checks
 REFERENCE = ("tests/support/reference.", "tests/support/turnedref.")

@@ -20,7 +20,8 @@ NEEDED = {
     "getenv", "pthread_once",
     # plugins of engine xla, and their one client a process
     "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "getpid",
-    "pthread_mutex_lock", "pthread_mutex_unlock",
+    "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_create", "pthread_join",
+    "pthread_sigmask", "sigfillset",
     # programs of lazy tensors, which threads share, and the time to compile them
     "pthread_mutex_init", "pthread_mutex_destroy", "pthread_cond_init", "pthread_cond_destroy",
     "pthread_cond_wait", "pthread_cond_broadcast", "clock_gettime",

@@ -8,8 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-const uint32_t enginecheck_engines[ENGINECHECK_ENGINES] = { NMS_ENGINE_AUTO,
-  NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED, NMS_ENGINE_SPATIAL };
+const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1] = { NMS_ENGINE_AUTO,
+  NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED, NMS_ENGINE_SPATIAL, NMS_ENGINE_XLA };
+
+int
+enginecheck_count (void)
+{
+  return ENGINECHECK_ENGINES + (getenv ("NMS_TEST_XLA_PLUGIN") != NULL);
+}
+
+void
+enginecheck_use (nms_options *options, int number)
+{
+  options->engine = enginecheck_engines[number];
+  if (options->engine == NMS_ENGINE_XLA) {
+    options->xla_plugin = getenv ("NMS_TEST_XLA_PLUGIN");
+    options->xla_strict = 1;
+  }
+}
 
 __attribute__ ((format (printf, 1, 2))) static char *
 text (const char *format, ...)
@@ -189,9 +205,11 @@ enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *op
     nms_options_init (&own, sizeof own);
   ref_run (boxes, options, &expected);
 
-  for (int e = 0; e < ENGINECHECK_ENGINES && !difference; e++) {
+  for (int e = 0; e < enginecheck_count () && !difference; e++) {
     int engine = (int) enginecheck_engines[e];
-    own.engine = enginecheck_engines[e];
+    if (engine == NMS_ENGINE_XLA && boxes->count > NMS_XLA_MAX_BOXES)
+      continue;
+    enginecheck_use (&own, e);
     for (uint32_t mask = 0; mask <= all && !difference; mask++) {
       own.outputs = all - mask;
       difference = located (run_once (ctx, boxes, &own, &expected), engine, "nms_run",

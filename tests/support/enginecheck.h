@@ -10,7 +10,13 @@
 
 /* The engines that every check runs, NMS_ENGINE_AUTO first. */
 #define ENGINECHECK_ENGINES 4
-extern const uint32_t enginecheck_engines[ENGINECHECK_ENGINES];
+extern const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1];
+
+/* How many of enginecheck_engines the checks that can use engine xla run: the
+ * last one too if the environment variable NMS_TEST_XLA_PLUGIN names a plugin.
+ * enginecheck_use sets the engine, and xla strictly. */
+int enginecheck_count (void);
+void enginecheck_use (nms_options *options, int number);
 
 /* Where `result`, which must have all outputs, differs from the reference;
  * NULL: nowhere. Free with free (). */

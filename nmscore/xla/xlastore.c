@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * xlastore: see the header. A failure is not remembered here: the context that
+ * sees it stops asking, and another one may try again.
+ */
+#include "xlastore.h"
+#include "nmsgraph.h"
+#include "xlacheck.h"
+#include "xlalibrary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static nms__xla_store *stores; /* under the lock */
+
+static int
+new_store (nms_lazy_backend *backend, nms__xla_store **store, char *error, size_t error_size)
+{
+  nms__xla_store *s = calloc (1, sizeof *s);
+
+  if (s)
+    s->cache = nms_lazy_cache_new (backend, NMS__XLA_SIZES * NMS__XLA_VARIANTS);
+  if (!s || !s->cache) {
+    free (s);
+    return nms__xla_say (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+  }
+  s->backend = backend;
+  /* of devices, processors alone are known to round a quotient as they should */
+  s->flags = strcmp (backend->name, "xla:cpu") ? NMS_LAZY_NO_DIVISION : 0;
+  s->users = 1;
+  pthread_mutex_init (&s->lock, NULL);
+  pthread_cond_init (&s->made, NULL);
+  s->next = stores;
+  stores = s;
+  *store = s;
+  return NMS_OK;
+}
+
+int
+nms__xla_store_open (const char *plugin, nms__xla_store **store, char *error, size_t error_size)
+{
+  nms_lazy_backend *backend;
+  /* first, since it refuses in a forked process, where the lock may be held */
+  int code = nms_xla_open (plugin, &backend, error, error_size);
+
+  *store = NULL;
+  if (code)
+    return code;
+  pthread_mutex_lock (&lock);
+  for (nms__xla_store *s = stores; s && !*store; s = s->next)
+    if (s->backend == backend) {
+      s->users++;
+      *store = s;
+    }
+  if (*store)
+    nms_xla_close (&backend); /* the store holds it already */
+  else
+    code = new_store (backend, store, error, error_size);
+  pthread_mutex_unlock (&lock);
+  if (code)
+    nms_xla_close (&backend);
+  return code;
+}
+
+void
+nms__xla_store_close (nms__xla_store **store)
+{
+  nms__xla_store *s = *store;
+
+  *store = NULL;
+  if (!s)
+    return;
+  pthread_mutex_lock (&lock);
+  if (--s->users == 0) {
+    for (nms__xla_store **at = &stores; *at; at = &(*at)->next)
+      if (*at == s) {
+        *at = s->next;
+        break;
+      }
+    nms_lazy_cache_free (&s->cache);
+    nms_xla_close (&s->backend);
+    pthread_cond_destroy (&s->made);
+    pthread_mutex_destroy (&s->lock);
+    free (s);
+  }
+  pthread_mutex_unlock (&lock);
+}
+
+static uint8_t *
+state_of (nms__xla_store *store, nms__xla_kind kind)
+{
+  return &store->state[kind.log2_boxes - NMS__XLA_LEAST][kind.variant];
+}
+
+nms__xla_state
+nms__xla_store_state (nms__xla_store *store, nms__xla_kind kind)
+{
+  pthread_mutex_lock (&store->lock);
+  uint8_t state = *state_of (store, kind);
+  pthread_mutex_unlock (&store->lock);
+  return (nms__xla_state) state;
+}
+
+int
+nms__xla_store_prepare (nms__xla_store *store, nms__xla_kind kind, char *error,
+    size_t error_size)
+{
+  uint8_t *state = state_of (store, kind);
+  int code;
+
+  pthread_mutex_lock (&store->lock);
+  while (*state == NMS__XLA_MAKING)
+    pthread_cond_wait (&store->made, &store->lock);
+  if (*state == NMS__XLA_READY) {
+    pthread_mutex_unlock (&store->lock);
+    return NMS_OK;
+  }
+  *state = NMS__XLA_MAKING;
+  pthread_mutex_unlock (&store->lock);
+
+  code = nms__xla_check (store->cache, store->flags, kind, error, error_size);
+
+  pthread_mutex_lock (&store->lock);
+  *state = code ? NMS__XLA_NONE : NMS__XLA_READY;
+  pthread_cond_broadcast (&store->made);
+  pthread_mutex_unlock (&store->lock);
+  return code;
+}
