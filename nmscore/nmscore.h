@@ -168,9 +168,9 @@ NMS_API void nms_rows_from_corner_size (const float *in, size_t count, float *ou
 /* Which engine runs. All give identical results; they differ in time only. */
 typedef enum nms_engine {
   NMS_ENGINE_AUTO = 0,       /* the library picks, by a sample of overlaps */
-  NMS_ENGINE_SEQUENTIAL = 1, /* the sequential grid: one step a kept box; each step
-                              * suppresses its overlaps and finds the next best in
-                              * one pass. Best when few boxes are kept. */
+  NMS_ENGINE_SEQUENTIAL = 1, /* the sequential grid: each step takes the few best
+                              * boxes, and drops what they suppress in one pass over
+                              * the others. Best up to some thousand boxes. */
   NMS_ENGINE_SORTED = 2,     /* sorts once, then tests each box against the kept
                               * ones; stops at the cap. */
   NMS_ENGINE_SPATIAL = 3,    /* sorts, then tests each kept box against those around

@@ -38,18 +38,26 @@ nms__bounds
 nms__bounds_of (double lowest, double highest)
 {
   const double margin = 0x1p-20;        /* of all roundings, many times over */
-  nms__bounds bounds = { 0.0f, 1.0f, 0.0f };
+  nms__bounds bounds = { 0.0f, 1.0f, 0.0f, 1.0f, 1.0f, 1.0f };
 
   if (highest < 0.0)            /* any intersection exceeds */
     return bounds;
-  if (lowest < 0x1p-25) {
-    /* threshold 0, for one class at least: no share can be given. Where it is
-     * that for all, quotients of unions below 2^123 are surely above 0 */
+  if (lowest < 0x1p-16) {
+    /* about 0, for one class at least: no share can be given. Where it is 0 for
+     * all, quotients of unions below 2^123 are surely above it */
     bounds.least = highest < 0x1p-25 ? 0x1p-20f : INFINITY;
     return bounds;
   }
   bounds.factor = (float) (lowest / (1.0 + lowest) * (1.0 - margin));
   bounds.certain = (float) (highest / (1.0 + highest) * (1.0 + margin)
       / (double) bounds.factor);
+  /* an area is at most the other's divided by the lowest limit where a pair
+   * exceeds it: so much may a share have lost by being multiplied by `far` */
+  bounds.far = bounds.surely = bounds.certain;
+  if (bounds.certain > 1.001f) {        /* limits differ */
+    bounds.far = 1.0f;
+    bounds.surely = INFINITY;
+  }
+  bounds.near = (float) (1.0 - 2.0 * ((double) bounds.far - 1.0 + margin) / lowest);
   return bounds;
 }

@@ -74,10 +74,14 @@ double nms__limit (float threshold, int inclusive);
 /* How a frame's pairs are screened in binary32. Above the sum of shares lies
  * what may exceed, above `certain` times that sum (and above `least`) what
  * exceeds all limits; in between about one pair in a million, unless classes
- * differ in their limits. */
+ * differ in their limits.
+ * The same for a box and the most of several `inter - far * share`, the share
+ * being that of the other box of the pair: what is not above `near` times its
+ * own share exceeds no limit, above `surely` times that plus `least` it does. */
 typedef struct nms__bounds {
   float factor; /* of an area to its share */
   float certain, least;
+  float far, near, surely;
 } nms__bounds;
 
 nms__bounds nms__bounds_of (double lowest_limit, double highest_limit);

@@ -5,33 +5,36 @@
 
 #include "../internal.h"
 
-/* The boxes still alive, in the frame's own columns, with holes. */
+/* Boxes that are not decided yet, in the order of the frame or of rank. All
+ * columns but `group` may be written up to the end of a block. */
 typedef struct nms__alive {
   nms__frame *f;
-  nms__columns columns;
-  uint64_t *best; /* of each block: the greatest key, 0: none lives */
-  unsigned *at;   /* of each block: its bit */
-  uint64_t *mask; /* of each block: bit i: box i lives */
+  float *x1, *y1, *x2, *y2, *share;
+  int32_t *group; /* NULL: one group */
+  int32_t *key;   /* orders like the score; NMS__GONE: a hole, also behind the
+                   * last box up to the end of its block */
+  uint32_t *pos;  /* in the frame */
   size_t width;   /* boxes and holes */
-  size_t live;    /* boxes */
-  uint64_t next;  /* greatest key of all, 0 when none is left */
-  size_t block;   /* where it is */
 } nms__alive;
 
-static inline void
-nms__consider (nms__alive *a, size_t block)
-{
-  if (a->best[block] > a->next) {
-    a->next = a->best[block];
-    a->block = block;
-  }
-}
+#define NMS__GONE INT32_MIN
 
-/* sequential.c: of the boxes first + bit of `mask`, those that do exceed. */
-uint64_t nms__decide (const nms__alive *a, size_t first, uint64_t mask, uint64_t certain,
-    const nms__box *box, int32_t index);
+/* Most boxes that one step keeps. */
+#define NMS__PICKS NMS__BLOCK
 
-/* sequential.c: notes who suppressed the boxes of `mask`. */
-void nms__note_suppressor (const nms__frame *f, size_t first, uint64_t mask, int32_t index);
+/* The boxes that a step keeps, in order of rank. Vectors may be read (never
+ * used) behind the last one. */
+typedef struct nms__picks {
+  float x1[2 * NMS__PICKS], y1[2 * NMS__PICKS], x2[2 * NMS__PICKS], y2[2 * NMS__PICKS];
+  float share[2 * NMS__PICKS];
+  float far[NMS__PICKS]; /* share times bounds.far */
+  int32_t group[2 * NMS__PICKS];
+  int32_t index[NMS__PICKS]; /* in the caller's columns */
+  size_t count;
+} nms__picks;
+
+/* sequential.c: of the boxes first + bit of `mask`, which may exceed the limit
+ * with a pick, those that do. Notes who suppressed them. */
+uint64_t nms__settle (const nms__alive *a, size_t first, uint64_t mask, const nms__picks *picks);
 
 #endif

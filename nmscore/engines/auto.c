@@ -10,8 +10,8 @@
 
 /* What a unit of work costs, in nanoseconds of the machine this was tuned on;
  * only the ratios matter. */
-#define PAIR_COST 0.17       /* one box of a block tested */
-#define STEP_COST 30.0       /* one step of sequential */
+#define PAIR_COST 0.11       /* one box of sequential tested */
+#define STEP_COST 14.0       /* one kept box of sequential */
 #define SORT_COST 7.0        /* sorting, a box */
 #define CANDIDATE_COST 12.0  /* one candidate of sorted, its pairs aside */
 #define SORTED_PAIR_COST 0.13 /* its pairs */

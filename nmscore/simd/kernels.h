@@ -10,6 +10,7 @@
 #include "../overlap.h"
 
 struct nms__alive;
+struct nms__picks;
 struct nms__sweep;
 struct nms__frame;
 struct nms_boxes;
@@ -32,18 +33,17 @@ typedef struct nms__kernels {
   size_t (*find_overlap) (const nms__columns *columns, size_t first, size_t end,
       const nms__box *box, uint64_t *mask);
 
-  /* The fused pass of the sequential engine: suppresses what `box` (the
-   * caller's box `index`), the best one living, overlaps and finds the next. */
-  void (*step) (struct nms__alive *a, const nms__box *box, int32_t index);
-
-  /* The greatest of a block's keys whose bit in `living` (not 0) is set, and
-   * that bit's number. */
-  uint64_t (*best_of_block) (const uint64_t *key, uint64_t living, unsigned *at);
-
-  /* Squeezes columns (group may be NULL) and keys of whole blocks to the boxes
-   * whose bit in `living`, a word a block, is set; returns how many. */
-  size_t (*squeeze) (float *const *columns, int32_t *group, uint64_t *key, const uint64_t *living,
-      size_t blocks);
+  /* engines/sequential.c, engines/alive.h. begin: fills key and pos, from the
+   * frame's keys. pick: the places of the best boxes, at least about `wanted`
+   * (of 16) of them, in ascending order into `places`; returns how many. rows:
+   * which of the first n <= NMS__BLOCK boxes behind box i may exceed the limit
+   * with it, and which among them surely do; returns for which i any may.
+   * step: the fused pass: drops holes and what the picks suppress, and closes
+   * the gaps. */
+  void (*begin) (struct nms__alive *a);
+  size_t (*pick) (const struct nms__alive *a, int wanted, uint32_t *places);
+  uint64_t (*rows) (const struct nms__alive *a, size_t n, uint64_t *may, uint64_t *surely);
+  void (*step) (struct nms__alive *a, const struct nms__picks *picks);
 
   /* Moves those of `count` keys that are at least `pivot` to `top` and closes
    * the gaps in `keys`; both keep their order. Returns how many moved. `top`

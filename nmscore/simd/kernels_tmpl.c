@@ -7,7 +7,6 @@
 #include "kernels.h"
 #include "lanes.h"
 
-#include "../engines/alive.h"
 #include "../engines/sweep.h"
 #include "../internal.h"
 #include "../order.h"
@@ -153,56 +152,7 @@ find_overlap (const nms__columns *columns, size_t first, size_t end, const nms__
       : find_lanes (columns, first, end, box, mask, 0);
 }
 
-INLINE void
-step_lanes (nms__alive *a, const nms__box *box, int32_t index, int grouped)
-{
-  nms__frame *f = a->f;
-  const wide b = widen (box);
-  const nms__columns columns = a->columns;
-  const size_t width = a->width;
-  const int careful = f->parent.data != NULL;
-  uint64_t next = 0;
-  size_t next_block = 0, gone_count = 1;
-
-  a->mask[a->block] &= ~((uint64_t) 1 << a->at[a->block]);
-  a->best[a->block] = 0;
-  for (size_t first = 0, block = 0; first < width; first += NMS__BLOCK, block++) {
-    const size_t n = width - first < NMS__BLOCK ? width - first : NMS__BLOCK;
-    uint64_t living = a->mask[block];
-    if (!living)
-      continue;
-    uint64_t gone = screen_block (&columns, first, n, &b, grouped) & living;
-    if (gone) {
-      uint64_t certain = certain_block (&columns, first, gone, &b, &f->settings->bounds);
-      if (careful || certain != gone)
-        gone = nms__decide (a, first, gone, certain, box, index);
-      if (f->suppressed_by)
-        nms__note_suppressor (f, first, gone, index);
-      gone_count += (size_t) __builtin_popcountll (gone);
-      a->mask[block] = living &= ~gone;
-      if (gone >> a->at[block] & 1)
-        a->best[block] = 0;
-    }
-    if (!a->best[block] && living)
-      a->best[block] = best_of_block (f->packed + first, living, &a->at[block]);
-    if (a->best[block] > next) {
-      next = a->best[block];
-      next_block = block;
-    }
-  }
-  a->live -= gone_count;
-  a->next = next;
-  a->block = next_block;
-}
-
-static void
-step (nms__alive *a, const nms__box *box, int32_t index)
-{
-  if (a->columns.group)
-    step_lanes (a, box, index, 1);
-  else
-    step_lanes (a, box, index, 0);
-}
+#include "kernels_steps.h"
 
 /* Box i of the columns, in every lane. */
 INLINE wide
@@ -310,43 +260,6 @@ sweep (const nms__sweep *s)
     }
   }
   return n;
-}
-
-static uint64_t
-best (const uint64_t *key, uint64_t living, unsigned *at)
-{
-  return best_of_block (key, living, at);
-}
-
-static size_t
-squeeze (float *const *columns, int32_t *group, uint64_t *key, const uint64_t *living,
-    size_t blocks)
-{
-  size_t to = 0;
-  for (size_t i = 0; i < blocks * NMS__BLOCK; i += LANES) {
-    uint64_t keep = living[i / NMS__BLOCK] >> i % NMS__BLOCK;
-#if defined(HAVE_SQUEEZE_LANES)
-    keep &= (1u << LANES) - 1;
-    if (keep != (1u << LANES) - 1 || to < i) {
-      for (int c = 0; c < 5; c++)
-        squeeze_lanes (columns[c] + to, columns[c] + i, (unsigned) keep);
-      if (group)
-        squeeze_lanes ((float *) (group + to), (const float *) (group + i), (unsigned) keep);
-      squeeze_keys (key + to, key + i, (unsigned) keep);
-    }
-    to += (size_t) __builtin_popcountll (keep);
-#else
-    for (size_t k = i; k < i + LANES; k++, keep >>= 1) {
-      for (int c = 0; c < 5; c++)
-        columns[c][to] = columns[c][k];
-      if (group)
-        group[to] = group[k];
-      key[to] = key[k];
-      to += keep & 1;
-    }
-#endif
-  }
-  return to;
 }
 
 static size_t
@@ -535,9 +448,10 @@ const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .name = ISA_NAME,
   .overlap_block = overlap_block,
   .find_overlap = find_overlap,
+  .begin = begin,
+  .pick = pick,
+  .rows = rows,
   .step = step,
-  .best_of_block = best,
-  .squeeze = squeeze,
   .partition = partition,
   .sort_few = sort_few,
   .few = LANES == 1 ? 24 : LANES == 4 ? 128 : LANES == 8 ? 256 : NMS__FEW,

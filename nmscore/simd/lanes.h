@@ -11,9 +11,13 @@
  *   v_load          from any alignment
  *   m_bits          bit i: lane i of a mask
  *   m_and_ngt       lanes of a mask in which not a > b
+ *   v_mul_sub       a * b - c, with one rounding or two: for screening only
+ *   v_where         a where the mask is set, else b; i_where the same
  *   vi, i_...       as many int32_t; i_count_gt adds 1 where a > b
- *   rows_to_columns, best_of_block, squeeze_lanes, squeeze_keys,
- *   partition_keys   see where they are; those with a HAVE_... are optional
+ *   i_squeeze       moves the lanes of `keep` to the front of `to`; may write a
+ *                   whole vector
+ *   rows_to_columns, i_squeeze, partition_keys
+ *    see where they are; those with a HAVE_... are optional
  */
 #ifndef NMS_LANES_H
 #define NMS_LANES_H
@@ -38,6 +42,7 @@ INLINE vf v_max (vf a, vf b) { return _mm512_max_ps (a, b); }
 INLINE vf v_add (vf a, vf b) { return _mm512_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm512_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm512_mul_ps (a, b); }
+INLINE vf v_mul_sub (vf a, vf b, vf c) { return _mm512_fmsub_ps (a, b, c); }
 INLINE vm v_gt (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GT_OQ); }
 INLINE vm v_ge (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GE_OQ); }
 INLINE vm v_ordered (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_ORD_Q); }
@@ -56,6 +61,10 @@ INLINE vi i_load (const int32_t *p) { return _mm512_loadu_si512 (p); }
 INLINE vi i_set (int32_t a) { return _mm512_set1_epi32 (a); }
 INLINE void i_store (int32_t *p, vi a) { _mm512_storeu_si512 (p, a); }
 INLINE vi i_sub (vi a, vi b) { return _mm512_sub_epi32 (a, b); }
+INLINE vi i_max (vi a, vi b) { return _mm512_max_epi32 (a, b); }
+INLINE vm i_gt (vi a, vi b) { return _mm512_cmpgt_epi32_mask (a, b); }
+INLINE vf v_where (vm m, vf a, vf b) { return _mm512_mask_blend_ps (m, b, a); }
+INLINE vi i_where (vm m, vi a, vi b) { return _mm512_mask_blend_epi32 (m, b, a); }
 INLINE vi
 i_count_gt (vi count, vi a, vi b)
 {
@@ -80,45 +89,11 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
   _mm512_storeu_ps (c3, _mm512_shuffle_f32x4 (ab23, cd23, 0xee));
 }
 
-/* The greatest of the block's 64 keys whose bit in `living` is set, which is
- * not 0, and its bit's number. */
-#define HAVE_BEST_OF_BLOCK
-INLINE uint64_t
-best_of_block (const uint64_t *key, uint64_t living, unsigned *at)
-{
-  __m512i v[8], best = _mm512_setzero_si512 ();
-  uint64_t found = 0;
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; i++) {
-    v[i] = _mm512_maskz_loadu_epi64 ((__mmask8) (living >> 8 * i), key + 8 * i);
-    best = _mm512_max_epu64 (best, v[i]);
-  }
-  uint64_t greatest = _mm512_reduce_max_epu64 (best);
-  best = _mm512_set1_epi64 ((long long) greatest);
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; i++)
-    found |= (uint64_t) _mm512_cmpeq_epi64_mask (v[i], best) << 8 * i;
-  *at = (unsigned) __builtin_ctzll (found);
-  return greatest;
-}
-
-/* Moves the lanes of `keep` to the front of `to`; may write a whole vector. */
-#define HAVE_SQUEEZE_LANES
+#define HAVE_SQUEEZE
 INLINE void
-squeeze_lanes (float *to, const float *from, unsigned keep)
+i_squeeze (void *to, vi a, unsigned keep)
 {
-  __m512i v = _mm512_loadu_si512 (from);
-  _mm512_storeu_si512 (to, _mm512_maskz_compress_epi32 ((__mmask16) keep, v));
-}
-
-/* The same for 16 keys. */
-INLINE void
-squeeze_keys (uint64_t *to, const uint64_t *from, unsigned keep)
-{
-  __m512i a = _mm512_loadu_si512 (from), b = _mm512_loadu_si512 (from + 8);
-  _mm512_storeu_si512 (to, _mm512_maskz_compress_epi64 ((__mmask8) keep, a));
-  _mm512_storeu_si512 (to + __builtin_popcount (keep & 0xff),
-      _mm512_maskz_compress_epi64 ((__mmask8) (keep >> 8), b));
+  _mm512_storeu_si512 (to, _mm512_maskz_compress_epi32 ((__mmask16) keep, a));
 }
 
 /* Eight keys: those at least `pivot` to `top`, the others to `rest`; returns
@@ -148,6 +123,7 @@ INLINE vf v_max (vf a, vf b) { return _mm256_max_ps (a, b); }
 INLINE vf v_add (vf a, vf b) { return _mm256_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm256_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm256_mul_ps (a, b); }
+INLINE vf v_mul_sub (vf a, vf b, vf c) { return _mm256_sub_ps (_mm256_mul_ps (a, b), c); }
 INLINE vm v_gt (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GT_OQ); }
 INLINE vm v_ge (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GE_OQ); }
 INLINE vm v_ordered (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_ORD_Q); }
@@ -167,6 +143,14 @@ INLINE vi i_load (const int32_t *p) { return _mm256_loadu_si256 ((const __m256i 
 INLINE vi i_set (int32_t a) { return _mm256_set1_epi32 (a); }
 INLINE void i_store (int32_t *p, vi a) { _mm256_storeu_si256 ((__m256i *) p, a); }
 INLINE vi i_sub (vi a, vi b) { return _mm256_sub_epi32 (a, b); }
+INLINE vi i_max (vi a, vi b) { return _mm256_max_epi32 (a, b); }
+INLINE vm i_gt (vi a, vi b) { return _mm256_castsi256_ps (_mm256_cmpgt_epi32 (a, b)); }
+INLINE vf v_where (vm m, vf a, vf b) { return _mm256_blendv_ps (b, a, m); }
+INLINE vi
+i_where (vm m, vi a, vi b)
+{
+  return _mm256_blendv_epi8 (b, a, _mm256_castps_si256 (m));
+}
 INLINE vi
 i_count_gt (vi count, vi a, vi b)
 {
@@ -196,41 +180,6 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
   _mm256_storeu_ps (c3, _mm256_shuffle_ps (ab_high, cd_high, 0xee));
 }
 
-/* Lane i of a vector of four keys, for bit i of `mask`. */
-INLINE __m256i
-four_lanes (unsigned mask)
-{
-  const __m256i bit = _mm256_setr_epi64x (1, 2, 4, 8);
-  return _mm256_cmpeq_epi64 (_mm256_and_si256 (_mm256_set1_epi64x ((long long) mask), bit), bit);
-}
-
-#define HAVE_BEST_OF_BLOCK
-INLINE uint64_t
-best_of_block (const uint64_t *key, uint64_t living, unsigned *at)
-{
-  /* signed comparisons are all there is: shifted by the sign bit, 0 is least */
-  const __m256i sign = _mm256_set1_epi64x ((long long) 0x8000000000000000u);
-  __m256i best = sign, number = _mm256_setzero_si256 (), best_number = number;
-  const __m256i one = _mm256_set1_epi64x (1);
-
-  for (int i = 0; living; i += 4, living >>= 4) {
-    __m256i v = _mm256_loadu_si256 ((const __m256i *) (key + i));
-    v = _mm256_xor_si256 (_mm256_and_si256 (v, four_lanes (living & 15)), sign);
-    __m256i more = _mm256_cmpgt_epi64 (v, best);
-    best = _mm256_blendv_epi8 (best, v, more);
-    best_number = _mm256_blendv_epi8 (best_number, number, more);
-    number = _mm256_add_epi64 (number, one);
-  }
-  uint64_t keys[4], numbers[4];
-  unsigned lane = 0;
-  _mm256_storeu_si256 ((__m256i *) keys, _mm256_xor_si256 (best, sign));
-  _mm256_storeu_si256 ((__m256i *) numbers, best_number);
-  for (unsigned i = 1; i < 4; i++)
-    lane = keys[i] > keys[lane] ? i : lane;
-  *at = (unsigned) numbers[lane] * 4 + lane;
-  return keys[lane];
-}
-
 /* The indices, a byte each, of the bits that are set in the eight of `keep`. */
 INLINE __m256i
 squeeze_order (unsigned keep)
@@ -240,29 +189,11 @@ squeeze_order (unsigned keep)
   return _mm256_cvtepu8_epi32 (_mm_cvtsi64_si128 ((long long) order));
 }
 
-#define HAVE_SQUEEZE_LANES
+#define HAVE_SQUEEZE
 INLINE void
-squeeze_lanes (float *to, const float *from, unsigned keep)
+i_squeeze (void *to, vi a, unsigned keep)
 {
-  __m256 v = _mm256_loadu_ps (from);
-  _mm256_storeu_ps (to, _mm256_permutevar8x32_ps (v, squeeze_order (keep)));
-}
-
-/* Four keys, as pairs of lanes. */
-INLINE __m256i
-squeeze_four (__m256i v, unsigned keep)
-{
-  return _mm256_permutevar8x32_epi32 (v, squeeze_order (_pdep_u32 (keep, 0x55) * 3));
-}
-
-INLINE void
-squeeze_keys (uint64_t *to, const uint64_t *from, unsigned keep)
-{
-  __m256i a = _mm256_loadu_si256 ((const __m256i *) from);
-  __m256i b = _mm256_loadu_si256 ((const __m256i *) (from + 4));
-  _mm256_storeu_si256 ((__m256i *) to, squeeze_four (a, keep & 15));
-  _mm256_storeu_si256 ((__m256i *) (to + __builtin_popcount (keep & 15)),
-      squeeze_four (b, keep >> 4));
+  _mm256_storeu_si256 (to, _mm256_permutevar8x32_epi32 (a, squeeze_order (keep)));
 }
 
 /* ------------------------------------------------------------------- SSE2 */
@@ -279,6 +210,7 @@ INLINE vf v_max (vf a, vf b) { return _mm_max_ps (a, b); }
 INLINE vf v_add (vf a, vf b) { return _mm_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm_mul_ps (a, b); }
+INLINE vf v_mul_sub (vf a, vf b, vf c) { return _mm_sub_ps (_mm_mul_ps (a, b), c); }
 INLINE vm v_gt (vf a, vf b) { return _mm_cmpgt_ps (a, b); }
 INLINE vm v_ge (vf a, vf b) { return _mm_cmpge_ps (a, b); }
 INLINE vm v_ordered (vf a, vf b) { return _mm_cmpord_ps (a, b); }
@@ -298,6 +230,18 @@ INLINE vi i_load (const int32_t *p) { return _mm_loadu_si128 ((const __m128i *) 
 INLINE vi i_set (int32_t a) { return _mm_set1_epi32 (a); }
 INLINE void i_store (int32_t *p, vi a) { _mm_storeu_si128 ((__m128i *) p, a); }
 INLINE vi i_sub (vi a, vi b) { return _mm_sub_epi32 (a, b); }
+INLINE vm i_gt (vi a, vi b) { return _mm_castsi128_ps (_mm_cmpgt_epi32 (a, b)); }
+INLINE vf
+v_where (vm m, vf a, vf b)
+{
+  return _mm_or_ps (_mm_and_ps (m, a), _mm_andnot_ps (m, b));
+}
+INLINE vi
+i_where (vm m, vi a, vi b)
+{
+  return _mm_castps_si128 (v_where (m, _mm_castsi128_ps (a), _mm_castsi128_ps (b)));
+}
+INLINE vi i_max (vi a, vi b) { return i_where (i_gt (a, b), a, b); }
 INLINE vi
 i_count_gt (vi count, vi a, vi b)
 {
@@ -331,6 +275,7 @@ INLINE vf v_max (vf a, vf b) { return vmaxq_f32 (a, b); }
 INLINE vf v_add (vf a, vf b) { return vaddq_f32 (a, b); }
 INLINE vf v_sub (vf a, vf b) { return vsubq_f32 (a, b); }
 INLINE vf v_mul (vf a, vf b) { return vmulq_f32 (a, b); }
+INLINE vf v_mul_sub (vf a, vf b, vf c) { return vsubq_f32 (vmulq_f32 (a, b), c); }
 INLINE vm v_gt (vf a, vf b) { return vcgtq_f32 (a, b); }
 INLINE vm v_ge (vf a, vf b) { return vcgeq_f32 (a, b); }
 INLINE vm v_ordered (vf a, vf b) { return vandq_u32 (vceqq_f32 (a, a), vceqq_f32 (b, b)); }
@@ -354,6 +299,10 @@ INLINE vi i_load (const int32_t *p) { return vld1q_s32 (p); }
 INLINE vi i_set (int32_t a) { return vdupq_n_s32 (a); }
 INLINE void i_store (int32_t *p, vi a) { vst1q_s32 (p, a); }
 INLINE vi i_sub (vi a, vi b) { return vsubq_s32 (a, b); }
+INLINE vi i_max (vi a, vi b) { return vmaxq_s32 (a, b); }
+INLINE vm i_gt (vi a, vi b) { return vcgtq_s32 (a, b); }
+INLINE vf v_where (vm m, vf a, vf b) { return vbslq_f32 (m, a, b); }
+INLINE vi i_where (vm m, vi a, vi b) { return vbslq_s32 (m, a, b); }
 INLINE vi
 i_count_gt (vi count, vi a, vi b)
 {
@@ -383,6 +332,7 @@ INLINE vf v_max (vf a, vf b) { return a > b ? a : b; }
 INLINE vf v_add (vf a, vf b) { return a + b; }
 INLINE vf v_sub (vf a, vf b) { return a - b; }
 INLINE vf v_mul (vf a, vf b) { return a * b; }
+INLINE vf v_mul_sub (vf a, vf b, vf c) { return a * b - c; }
 INLINE vm v_gt (vf a, vf b) { return a > b; }
 INLINE vm v_ge (vf a, vf b) { return a >= b; }
 INLINE vm v_ordered (vf a, vf b) { return a == a && b == b; }
@@ -397,6 +347,10 @@ INLINE vi i_load (const int32_t *p) { return *p; }
 INLINE vi i_set (int32_t a) { return a; }
 INLINE void i_store (int32_t *p, vi a) { *p = a; }
 INLINE vi i_sub (vi a, vi b) { return a - b; }
+INLINE vi i_max (vi a, vi b) { return a > b ? a : b; }
+INLINE vm i_gt (vi a, vi b) { return a > b; }
+INLINE vf v_where (vm m, vf a, vf b) { return m ? a : b; }
+INLINE vi i_where (vm m, vi a, vi b) { return m ? a : b; }
 INLINE vi i_count_gt (vi count, vi a, vi b) { return count + (a > b); }
 
 INLINE void
@@ -412,6 +366,17 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
 #error "define one NMS__ISA_..."
 #endif
 
+INLINE int32_t
+i_greatest (vi a)
+{
+  int32_t lane[LANES], greatest;
+  i_store (lane, a);
+  greatest = lane[0];
+  for (int i = 1; i < LANES; i++)
+    greatest = lane[i] > greatest ? lane[i] : greatest;
+  return greatest;
+}
+
 INLINE float
 v_greatest (vf a)
 {
@@ -422,19 +387,5 @@ v_greatest (vf a)
     greatest = lane[i] > greatest ? lane[i] : greatest;
   return greatest;
 }
-
-#if !defined(HAVE_BEST_OF_BLOCK)
-INLINE uint64_t
-best_of_block (const uint64_t *key, uint64_t living, unsigned *at)
-{
-  uint64_t best = 0;
-  for (; living; living &= living - 1) {
-    unsigned i = (unsigned) __builtin_ctzll (living);
-    *at = key[i] > best ? i : *at;
-    best = key[i] > best ? key[i] : best;
-  }
-  return best;
-}
-#endif
 
 #endif
