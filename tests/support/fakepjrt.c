@@ -3,6 +3,7 @@
  * fakepjrt: a PJRT plugin without a compiler, built several times:
  *
  *   FAKE_NONE    no function GetPjrtApi
+ *   FAKE_MARKS   the same; makes the file that NMS_TEST_MARK names when loaded
  *   FAKE_NULL    GetPjrtApi returns NULL
  *   FAKE_SMALL   a table from the time before the function that is used last
  *   FAKE_MAJOR   another major version of the interface
@@ -22,6 +23,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef FAKE_MARKS
+#define FAKE_NONE
+
+__attribute__ ((constructor)) static void
+leave_mark (void)
+{
+  const char *name = getenv ("NMS_TEST_MARK");
+  FILE *file = name ? fopen (name, "w") : NULL;
+  if (file)
+    fclose (file);
+}
+#endif
 
 #ifndef FAKE_NONE
 

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter with engine=xla: plugins that cannot be used (tests/support/fakepjrt.c
+ * in the folder of FAKE_PLUGINS), and the one that NMS_TEST_XLA_PLUGIN names.
+ */
+#include "gstboxes.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static gchar *
+plugin (const gchar * kind)
+{
+  return g_strdup_printf ("%s/fakepjrt-%s.so", FAKE_PLUGINS, kind);
+}
+
+static GstHarness *
+harness_with (const gchar * path, gboolean strict)
+{
+  GstHarness *h = harness_new ("nmsfilter engine=xla");
+
+  gst_element_set_state (h->element, GST_STATE_READY);
+  g_object_set (h->element, "xla-plugin", path, "xla-strict", strict, NULL);
+  gst_element_set_state (h->element, GST_STATE_PLAYING);
+  gst_harness_set_src_caps_str (h, FRAME_CAPS);
+  return h;
+}
+
+/* Three boxes, of which the second is suppressed. */
+static GstBuffer *
+three (guint i)
+{
+  GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
+
+  add_scored (buffer, 1, "car", 10, 10, 100, 100, 0.9);
+  add_scored (buffer, 2, "car", 12, 12, 100, 100, 0.8);
+  add_scored (buffer, 3, "car", 300, 10, 100, 100, 0.7);
+  return buffer;
+}
+
+static void
+push_three (GstHarness * h, guint i)
+{
+  GstBuffer *out = through (h, three (i));
+
+  assert_ids (out, "1 3");
+  gst_buffer_unref (out);
+}
+
+static gchar *
+engine_in_use (GstHarness * h)
+{
+  gchar *text;
+
+  g_object_get (h->element, "engine-in-use", &text, NULL);
+  return text;
+}
+
+/* One warning in the whole stream, and every box right. */
+static void
+check_one_warning (const gchar * path, const gchar * reason)
+{
+  GstHarness *h = harness_with (path, FALSE);
+  GstBus *bus = harness_bus (h);
+  gint64 end = g_get_monotonic_time () + 60 * G_TIME_SPAN_SECOND;
+  GstMessage *message;
+  gchar *text;
+  guint i = 0;
+
+  do {
+    push_three (h, i++);
+    g_usleep (1000);
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+  } while (message == NULL && g_get_monotonic_time () < end);
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_WARNING);
+  text = message_text (message);
+  if (!g_str_has_prefix (text, "Engine xla cannot be used: ") || !strstr (text, reason))
+    g_error ("\"%s\" does not say \"%s\"", text, reason);
+  g_free (text);
+  gst_message_unref (message);
+
+  for (guint k = 0; k < 20; k++)
+    push_three (h, i + k);
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
+  text = engine_in_use (h);
+  g_assert_false (g_str_has_prefix (text, "xla"));
+  g_free (text);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+static void
+test_one_warning (void)
+{
+  gchar *none = plugin ("none"), *works = plugin ("works");
+
+  g_unsetenv ("NMS_XLA_PLUGIN");
+  check_one_warning (NULL, "no plugin is named");
+  check_one_warning ("/no/such/plugin.so", "cannot load the plugin");
+  check_one_warning (none, "is no PJRT plugin");
+  check_one_warning (works, "."); /* it gives other answers than it should */
+  g_free (none);
+  g_free (works);
+}
+
+static void
+test_strict (void)
+{
+  GstHarness *h = harness_with ("/no/such/plugin.so", TRUE);
+  GstBus *bus = harness_bus (h);
+  GstMessage *message;
+  GError *error = NULL;
+  gchar *detail;
+
+  g_assert_cmpint (gst_harness_push (h, three (0)), ==, GST_FLOW_ERROR);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ERROR);
+  gst_message_parse_error (message, &error, &detail);
+  g_assert_true (g_str_has_prefix (error->message, "Cannot filter the boxes: "));
+  g_assert_nonnull (strstr (detail, "engine xla: cannot load the plugin"));
+  g_error_free (error);
+  g_free (detail);
+  gst_message_unref (message);
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ERROR), ==, 0);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+/* Both properties are for the states NULL and READY. */
+static void
+test_not_while_playing (void)
+{
+  GstHarness *h = harness_new ("nmsfilter xla-plugin=first");
+  GstBus *bus = harness_bus (h);
+  gboolean strict;
+  gchar *path;
+
+  push_three (h, 0);
+  g_object_set (h->element, "xla-plugin", "second", "xla-strict", TRUE, NULL);
+  g_object_get (h->element, "xla-plugin", &path, "xla-strict", &strict, NULL);
+  g_assert_cmpstr (path, ==, "first");
+  g_assert_false (strict);
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 2);
+  g_free (path);
+  gst_element_set_state (h->element, GST_STATE_READY);
+  g_object_set (h->element, "xla-plugin", "second", NULL);
+  g_object_get (h->element, "xla-plugin", &path, NULL);
+  g_assert_cmpstr (path, ==, "second");
+  g_free (path);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+/* ------------------------------------------------------------- registry scan */
+
+/* In a process of its own, with a registry that has to be made anew: only
+ * makes the element, or also runs a buffer through it. The plugin that is named
+ * in the environment leaves a file when it is loaded. */
+static gboolean
+is_loaded_by (const gchar * what)
+{
+  gchar *folder = g_dir_make_tmp ("nmsXXXXXX", NULL);
+  gchar *registry = g_build_filename (folder, "registry", NULL);
+  gchar *mark = g_build_filename (folder, "mark", NULL), *path = plugin ("marks");
+  gchar *argv[] = { (gchar *) "/proc/self/exe", (gchar *) what, NULL };
+  gchar **env = g_get_environ ();
+  gboolean loaded;
+  gint status;
+
+  argv[0] = g_file_read_link (argv[0], NULL);
+  env = g_environ_setenv (env, "GST_REGISTRY", registry, TRUE);
+  env = g_environ_setenv (env, "NMS_XLA_PLUGIN", path, TRUE);
+  env = g_environ_setenv (env, "NMS_TEST_MARK", mark, TRUE);
+  g_assert_true (g_spawn_sync (NULL, argv, env, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, &status,
+          NULL));
+  g_assert_cmpint (status, ==, 0);
+  g_assert_true (g_file_test (registry, G_FILE_TEST_EXISTS));
+  loaded = g_file_test (mark, G_FILE_TEST_EXISTS);
+  g_remove (mark);
+  g_remove (registry);
+  g_rmdir (folder);
+  g_strfreev (env);
+  g_free (argv[0]);
+  g_free (path);
+  g_free (mark);
+  g_free (registry);
+  g_free (folder);
+  return loaded;
+}
+
+static void
+test_registry_scan (void)
+{
+  g_assert_false (is_loaded_by ("--inspect"));
+  g_assert_true (is_loaded_by ("--run"));
+}
+
+static int
+child (const gchar * what)
+{
+  GstElement *element = element_new ("nmsfilter engine=xla");
+  GstHarness *h;
+
+  gst_element_set_state (element, GST_STATE_READY);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+  if (g_str_equal (what, "--run")) {
+    h = harness_new ("nmsfilter engine=xla");
+    push_three (h, 0);
+    gst_harness_teardown (h); /* waits for what it began */
+  }
+  return 0;
+}
+
+/* ------------------------------------------------------------- a real device */
+
+static void
+test_device (void)
+{
+  GstHarness *h = harness_with (g_getenv ("NMS_TEST_XLA_PLUGIN"), TRUE);
+  GstBus *bus = harness_bus (h);
+  gchar *text;
+
+  for (guint i = 0; i < 5; i++)
+    push_three (h, i);
+  text = engine_in_use (h);
+  g_assert_cmpstr (text, ==, "xla:cpu");
+  g_free (text);
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+/* The stream does not wait: buffers go on while the program is made. */
+static void
+test_device_later (void)
+{
+  GstHarness *h = harness_with (g_getenv ("NMS_TEST_XLA_PLUGIN"), FALSE);
+  gint64 end = g_get_monotonic_time () + 200 * G_TIME_SPAN_SECOND;
+  GstBus *bus = harness_bus (h);
+  gchar *text = NULL, *first = NULL;
+
+  for (guint i = 0; !g_strcmp0 (text, "xla:cpu") == FALSE && g_get_monotonic_time () < end; i++) {
+    push_three (h, i);
+    g_free (text);
+    text = engine_in_use (h);
+    if (first == NULL)
+      first = g_strdup (text);
+    g_usleep (1000);
+  }
+  g_assert_cmpstr (text, ==, "xla:cpu");
+  g_assert_cmpstr (first, !=, "xla:cpu");
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
+  g_free (text);
+  g_free (first);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  if (argc > 1 && (g_str_equal (argv[1], "--inspect") || g_str_equal (argv[1], "--run")))
+    return child (argv[1]);
+  g_test_init (&argc, &argv, NULL);
+  if (g_getenv ("NMS_TEST_XLA_PLUGIN")) {
+    g_test_add_func ("/nmsfilter/xla/device", test_device);
+    g_test_add_func ("/nmsfilter/xla/device-later", test_device_later);
+  }
+  g_test_add_func ("/nmsfilter/xla/one-warning", test_one_warning);
+  g_test_add_func ("/nmsfilter/xla/strict", test_strict);
+  g_test_add_func ("/nmsfilter/xla/not-while-playing", test_not_while_playing);
+  g_test_add_func ("/nmsfilter/xla/registry-scan", test_registry_scan);
+  return g_test_run ();
+}
