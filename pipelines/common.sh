@@ -33,7 +33,7 @@ NMS_PACKAGES_PYTHON="python3-gi python3-gst-1.0 gir1.2-gstreamer-1.0 gir1.2-gst-
   gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-bad"
 NMS_PACKAGES_TESTS="binutils g++ clang libclang-rt-dev llvm locales valgrind debootstrap
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-  python3-dev python3-numpy python3-torchvision"
+  python3-dev python3-numpy python3-pip python3-torchvision"
 
 say () { printf '%s\n' "$*"; }
 

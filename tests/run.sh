@@ -19,6 +19,8 @@ Without a STAGE: the stages of the first list; with --all: those of both.
   locale    every suite but the pipelines, with a decimal comma
   leaks     the elements' suite under GStreamer's leak tracer
   asan      every suite but the rules, address and undefined-behaviour sanitizers
+  xla       engine xla on a real device, that of XLA's plugin for the CPU, which
+            is downloaded; the same with sanitizers and under the leak tracer
   minimal   only nmsfilter, from the three -dev packages; its suites; installed
             into a prefix and used from there
   clang     built by clang; core and elements' suites
@@ -39,7 +41,7 @@ END
 
 . "$(dirname "$0")/../pipelines/common.sh"
 
-STAGES="release locale leaks asan minimal clang install levels"
+STAGES="release locale leaks asan xla minimal clang install levels"
 SLOW_STAGES="tsan valgrind arm fuzz fresh"
 
 passed=0 failed=0 skipped=0 failures=() start=$SECONDS
@@ -149,11 +151,16 @@ stage_leaks ()
   unset G_DEBUG GST_TRACERS
 }
 
-stage_asan ()
+build_asan ()
 {
   build asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
     -Dc_args=-fno-sanitize-recover=all -Dtests=enabled -Dfiles=enabled -Doverlay=enabled \
-    -Dpython=enabled || return 0
+    -Dpython=enabled
+}
+
+stage_asan ()
+{
+  build_asan || return 0
   # (exact stacks: GLib is built without frame pointers, and without its
   # callers a leak cannot be told from what GLib keeps on purpose)
   local options=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
@@ -163,6 +170,30 @@ stage_asan ()
     LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/support/lsan.supp":print_suppressions=0 \
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     suites asan $(no_suites rules bench)
+}
+
+# (stacks by frame pointers here: exact ones make a compiler a hundred times slower)
+stage_xla ()
+{
+  local folder="$NMS_BUILD_DIR/xla"
+  build_release || return 0
+  check "fetch XLA's plugin for the CPU" "$NMS_ROOT/tests/support/fetch-xla.sh" "$folder" ||
+    return 0
+  export NMS_TEST_XLA_PLUGIN="$folder/xla_cpu_pjrt.so"
+  suites release --suite xla
+  stage=xla-leaks
+  G_DEBUG=fatal-warnings GST_TRACERS=leaks suites release --suite xla nmsfilter-xla-device
+  stage=xla
+  if build_asan; then
+    stage=xla-asan
+    NMS_SCANNER_PRELOAD=$(cc -print-file-name=libasan.so) \
+      GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/support/scanner.sh" \
+      LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/support/lsan.supp":print_suppressions=0 \
+      UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+      suites asan --suite xla test-xla nmsfilter-xla-device xla-conformance-combined
+    stage=xla
+  fi
+  unset NMS_TEST_XLA_PLUGIN
 }
 
 stage_minimal ()
