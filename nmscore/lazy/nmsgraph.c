@@ -9,6 +9,7 @@
 #include "nmsgraph.h"
 
 #include "../overlap.h"
+#include "lazy.h"
 #include "overlapgraph.h"
 
 #include <math.h>
@@ -178,6 +179,8 @@ nms_lazy_nms (nms_lazy *lz, const nms_lazy_boxes *b, unsigned flags)
   graph g = { lz, flags, nms_lazy_shape_of (lz, b->key).dims[0], b->group != 0,
     b->class_cap != 0, b->parent != 0 };
   tensor most = number (&g, INT32_MAX);
+  if (!lz->status && nms_lazy_shape_of (lz, b->key).rank != 1)
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "nms: boxes are vectors");
   tensor c[CAPTURES] = { [X1] = b->x1, [Y1] = b->y1, [X2] = b->x2, [Y2] = b->y2 };
   tensor s[STATES], end[STATES];
 

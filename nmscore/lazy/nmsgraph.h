@@ -100,6 +100,16 @@ NMS_API int32_t nms_lazy_order_key_of (float score);
  * "any intersection". */
 NMS_API float nms_lazy_limit_of (float iou_threshold, int inclusive);
 
+/* Decodes a detector's head as YOLOv8 and its relatives give it: F32, 4 + C rows
+ * of N columns, cx cy w h and then a score for each of C classes. (What comes
+ * as N rows: nms_lazy_transpose first.) A box's class is that of its best score,
+ * of equal ones the first; NaN is never the best, and a box of which all scores
+ * are NaN is invalid. Corners are rounded as by nms_rows_from_center.
+ * Returns x1, y1, x2, y2, key, valid, and the class as `group` and `class_id`:
+ * the rest is the caller's to add. *score, unless NULL: the best score, F32. */
+NMS_API nms_lazy_boxes nms_lazy_decode_head (nms_lazy *lz, nms_lazy_tensor head,
+    nms_lazy_tensor *score);
+
 #ifdef __cplusplus
 }
 #endif

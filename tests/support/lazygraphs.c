@@ -4,6 +4,7 @@
 #include "lazygraphs.h"
 
 #include "boxgen.h"
+#include "nmsgraph.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -305,6 +306,98 @@ nested_loops (nms_lazy *lz, unsigned seed, Tensor *out)
   return 3;
 }
 
+/* ----------------------------------------------------------------- selection */
+
+#define BOXES 96
+
+/* Rows of a head: cx cy w h, three scores; few values, so that there are ties. */
+static void
+make_head (BoxRandom *random, float head[7][BOXES])
+{
+  for (int i = 0; i < BOXES; i++) {
+    for (int k = 0; k < 2; k++) {
+      head[k][i] = (float) boxrandom_below (random, 3) * 30.0f + boxrandom_unit (random) * 9.0f;
+      head[2 + k][i] = 20.0f + boxrandom_unit (random) * 30.0f;
+    }
+    for (int c = 4; c < 7; c++)
+      head[c][i] = (float) boxrandom_below (random, 24) / 24.0f - 0.1f;
+  }
+  head[4][3] = head[5][3] = head[6][3] = NAN;
+  head[5][4] = NAN;
+  head[2][5] = INFINITY;
+}
+
+static size_t
+select_from (nms_lazy *lz, nms_lazy_boxes *b, unsigned seed, unsigned how, Tensor *out)
+{
+  b->limit = nms_lazy_input_f32 (lz, nms_lazy_limit_of ((float) (seed % 5) / 8.0f, seed & 1));
+  b->least = nms_lazy_input_s32 (lz, nms_lazy_order_key_of (0.05f));
+  b->cap = nms_lazy_input_s32 (lz, (int32_t) (seed % 3) * 9);
+  nms_lazy_kept kept = nms_lazy_nms (lz, b, how);
+  out[0] = kept.picks;
+  out[1] = kept.count;
+  out[2] = kept.state;
+  return 3;
+}
+
+static size_t
+decoded_head (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  static const int32_t dims[] = { 7, BOXES };
+  BoxRandom random = { seed };
+  float head[7][BOXES];
+  size_t n;
+
+  make_head (&random, head);
+  nms_lazy_boxes b = nms_lazy_decode_head (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, dims, head),
+      &out[3]);
+  out[4] = b.group;
+  n = select_from (lz, &b, seed, 0, out);
+  return n + 2;
+}
+
+static size_t
+whole_nms (nms_lazy *lz, unsigned seed, unsigned how, Tensor *out)
+{
+  static const int32_t dims[] = { BOXES };
+  BoxRandom random = { seed };
+  int32_t classes[BOXES], caps[BOXES], parents[BOXES];
+  float head[7][BOXES];
+  nms_lazy_boxes b = { 0 };
+
+  make_head (&random, head);
+  for (int i = 0; i < BOXES; i++) {
+    for (int k = 0; k < 2; k++)
+      head[k + 2][i] += head[k][i];
+    classes[i] = (int32_t) boxrandom_below (&random, 4) - 2;
+    caps[i] = classes[i] ? 0 : 5;
+    parents[i] = (int32_t) boxrandom_below (&random, BOXES) - 1;
+  }
+  b.x1 = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[0]);
+  b.y1 = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[1]);
+  b.x2 = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[2]);
+  b.y2 = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[3]);
+  b.valid = nms_lazy_clean_boxes (lz, &b);
+  b.key = nms_lazy_order_key (lz, nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[5]), &b.valid);
+  b.class_id = nms_lazy_input (lz, NMS_LAZY_S32, 1, dims, classes);
+  b.group = seed & 2 ? b.class_id : NMS_LAZY_NONE;
+  b.class_cap = nms_lazy_input (lz, NMS_LAZY_S32, 1, dims, caps);
+  b.parent = nms_lazy_input (lz, NMS_LAZY_S32, 1, dims, parents);
+  return select_from (lz, &b, seed, how, out);
+}
+
+static size_t
+nms (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  return whole_nms (lz, seed, 0, out);
+}
+
+static size_t
+nms_without_division (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  return whole_nms (lz, seed, NMS_LAZY_NO_DIVISION, out);
+}
+
 const LazyGraph lazygraphs[] = {
   { "float-operations", float_operations },
   { "float-roundings", float_roundings },
@@ -315,6 +408,9 @@ const LazyGraph lazygraphs[] = {
   { "reductions", reductions },
   { "loop", loop },
   { "nested-loops", nested_loops },
+  { "nms", nms },
+  { "nms-without-division", nms_without_division },
+  { "decoded-head", decoded_head },
   { NULL, NULL }
 };
 

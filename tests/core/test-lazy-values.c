@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Lazy tensors as a caller sees them: what each operation gives, against plain
+ * C; what is wrong, and how it is said; what a read does to later ones.
+ */
+#include "lazygraphs.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef nms_lazy_tensor Tensor;
+
+static nms_lazy_cache *cache;
+static nms_lazy *lz;
+
+/* Reads one tensor into `values` of `size` bytes and clears. */
+static void
+read_one (Tensor x, void *values, size_t size)
+{
+  const nms_lazy_shape shape = nms_lazy_shape_of (lz, x);
+
+  g_assert_cmpuint (nms_lazy_shape_bytes (&shape), ==, size);
+  if (nms_lazy_read (lz, 1, &x, &values) < 0)
+    g_error ("%s", nms_lazy_error (lz));
+  nms_lazy_clear (lz);
+}
+
+/* ------------------------------------------------------------------ values */
+
+typedef Tensor (*Binary) (nms_lazy *, Tensor, Tensor);
+
+static const float some[] = { -INFINITY, -2.5f, -1.0f, 0.0f, 0.1f, 1.0f, 3.0f, 1e30f, INFINITY };
+static const uint32_t words[] = { 0, 1, 2, 31, 32, 0x7fffffffu, 0x80000000u, 0xfffffffeu,
+  UINT32_MAX };
+#define SOME ((int32_t) G_N_ELEMENTS (some))
+
+static const int32_t count = SOME;
+
+static float
+float_of (Binary f, float a, float b)
+{
+  return f == nms_lazy_add ? a + b : f == nms_lazy_sub ? a - b : f == nms_lazy_mul ? a * b
+      : f == nms_lazy_div ? a / b : f == nms_lazy_max ? fmaxf (a, b) : fminf (a, b);
+}
+
+static uint32_t
+word_of (Binary f, uint32_t a, uint32_t b, int is_signed)
+{
+  const int64_t wide = is_signed ? (int64_t) (int32_t) a : (int64_t) a;
+  const int less = is_signed ? (int32_t) a < (int32_t) b : a < b;
+
+  return f == nms_lazy_add ? a + b : f == nms_lazy_sub ? a - b : f == nms_lazy_mul ? a * b
+      : f == nms_lazy_max ? (less ? b : a) : f == nms_lazy_min ? (less ? a : b)
+      : f == nms_lazy_and ? (a & b) : f == nms_lazy_or ? (a | b) : f == nms_lazy_xor ? (a ^ b)
+      : f == nms_lazy_shl ? (b > 31 ? 0 : a << b)
+      : (uint32_t) (wide >> (b > 31 ? 33 : b));
+}
+
+/* Each pair: element with element, scalar with elements, elements with scalar. */
+static void
+check_binary (Binary f, nms_lazy_type type, const void *values)
+{
+  uint32_t result[G_N_ELEMENTS (some)];
+
+  for (int k = 0; k < SOME; k++)
+    for (int form = 0; form < 3; form++) {
+      const char *all = values;
+      char turned[sizeof words];
+      for (int i = 0; i < SOME; i++)
+        memcpy (turned + 4 * i, all + 4 * ((i + k) % SOME), 4);
+      Tensor a = nms_lazy_input (lz, type, form != 1, &count, form == 1 ? all + 4 * k : all);
+      Tensor b = nms_lazy_input (lz, type, form != 2, &count,
+          form == 0 ? (const char *) turned : form == 1 ? all : all + 4 * k);
+      read_one (f (lz, a, b), result, sizeof result);
+      for (int i = 0; i < SOME; i++) {
+        const int ia = form == 1 ? k : i, ib = form == 0 ? (i + k) % SOME : form == 1 ? i : k;
+        if (type == NMS_LAZY_F32) {
+          float is, must = float_of (f, ((const float *) values)[ia], ((const float *) values)[ib]);
+          memcpy (&is, &result[i], 4);
+          g_assert_true (is == must || (isnan (is) && isnan (must)));
+        } else
+          g_assert_cmphex (result[i], ==, word_of (f, words[ia], words[ib], type == NMS_LAZY_S32));
+      }
+    }
+}
+
+static void
+test_binary (void)
+{
+  const Binary floats[] = { nms_lazy_add, nms_lazy_sub, nms_lazy_mul, nms_lazy_div, nms_lazy_max,
+    nms_lazy_min };
+  const Binary integers[] = { nms_lazy_add, nms_lazy_sub, nms_lazy_mul, nms_lazy_max, nms_lazy_min,
+    nms_lazy_and, nms_lazy_or, nms_lazy_xor, nms_lazy_shl, nms_lazy_shr };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (floats); i++)
+    check_binary (floats[i], NMS_LAZY_F32, some);
+  for (size_t i = 0; i < G_N_ELEMENTS (integers); i++) {
+    check_binary (integers[i], NMS_LAZY_S32, words);
+    check_binary (integers[i], NMS_LAZY_U32, words);
+  }
+}
+
+static void
+test_compare_select (void)
+{
+  const float a[] = { 1, 2, NAN, 3 }, b[] = { 1, 3, NAN, 2 };
+  const int32_t n = 4;
+  const uint8_t must[6][4] = { { 1, 0, 0, 0 }, { 0, 1, 1, 1 }, { 1, 0, 0, 1 }, { 0, 0, 0, 1 },
+    { 1, 1, 0, 0 }, { 0, 1, 0, 0 } };
+
+  for (int order = 0; order < 6; order++) {
+    uint8_t is[4];
+    read_one (nms_lazy_compare (lz, (nms_lazy_order) order,
+        nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, a), nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, b)),
+        is, sizeof is);
+    g_assert_cmpmem (is, 4, must[order], 4);
+  }
+  int32_t chosen[4];
+  Tensor flags = nms_lazy_input (lz, NMS_LAZY_PRED, 1, &n, (uint8_t[]){ 0, 1, 2, 0 });
+  read_one (nms_lazy_select (lz, flags, nms_lazy_s32 (lz, -5), nms_lazy_iota (lz, 1, &n, 0)),
+      chosen, sizeof chosen);
+  g_assert_cmpmem (chosen, sizeof chosen, ((int32_t[]){ 0, -5, -5, 3 }), sizeof chosen);
+}
+
+static void
+test_shapes (void)
+{
+  const int32_t dims[] = { 2, 3 };
+  const int32_t data[] = { 1, 2, 3, 4, 5, 6 };
+  int32_t six[6], two[2], three[3];
+#define MATRIX nms_lazy_input (lz, NMS_LAZY_S32, 2, dims, data)
+
+  read_one (nms_lazy_transpose (lz, MATRIX, (int32_t[]){ 1, 0 }), six, sizeof six);
+  g_assert_cmpmem (six, sizeof six, ((int32_t[]){ 1, 4, 2, 5, 3, 6 }), sizeof six);
+  read_one (nms_lazy_slice (lz, MATRIX, (int32_t[]){ 1, 1 }, (int32_t[]){ 2, 3 }), two, sizeof two);
+  g_assert_cmpmem (two, sizeof two, ((int32_t[]){ 5, 6 }), sizeof two);
+  /* starts beyond the end are moved back */
+  Tensor far[] = { nms_lazy_input_s32 (lz, 77), nms_lazy_input_s32 (lz, -3) };
+  read_one (nms_lazy_dynamic_slice (lz, MATRIX, far, (int32_t[]){ 1, 2 }), two, sizeof two);
+  g_assert_cmpmem (two, sizeof two, ((int32_t[]){ 4, 5 }), sizeof two);
+  Tensor at[] = { nms_lazy_s32 (lz, 0), nms_lazy_s32 (lz, 2) };
+  read_one (nms_lazy_dynamic_update (lz, MATRIX, nms_lazy_constant (lz, NMS_LAZY_S32, 2,
+      (int32_t[]){ 2, 1 }, (int32_t[]){ 9, 8 }), at), six, sizeof six);
+  g_assert_cmpmem (six, sizeof six, ((int32_t[]){ 1, 2, 9, 4, 5, 8 }), sizeof six);
+  read_one (nms_lazy_broadcast (lz, nms_lazy_constant (lz, NMS_LAZY_S32, 1, dims, data), 2, dims,
+      (int32_t[]){ 0 }), six, sizeof six);
+  g_assert_cmpmem (six, sizeof six, ((int32_t[]){ 1, 1, 1, 2, 2, 2 }), sizeof six);
+  read_one (nms_lazy_reduce (lz, NMS_LAZY_SUM, MATRIX, 0), three, sizeof three);
+  g_assert_cmpmem (three, sizeof three, ((int32_t[]){ 5, 7, 9 }), sizeof three);
+  read_one (nms_lazy_reduce (lz, NMS_LAZY_MAX, MATRIX, 1), two, sizeof two);
+  g_assert_cmpmem (two, sizeof two, ((int32_t[]){ 3, 6 }), sizeof two);
+}
+
+/* Of equal ones the first, along rows of every length about the width of lanes. */
+static void
+test_argmax (void)
+{
+  for (int32_t n = 1; n < 70; n++)
+    for (int32_t first = 0; first < n; first += 1 + n / 5) {
+      g_autofree float *data = g_new (float, n);
+      int32_t place;
+      for (int32_t i = 0; i < n; i++)
+        data[i] = i == first || i == n - 1 ? 2.0f : (float) (i % 3) - 1.0f;
+      Tensor index;
+      g_assert_true (nms_lazy_argmax (lz, nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, data), 0,
+          &index) != NMS_LAZY_NONE);
+      read_one (index, &place, sizeof place);
+      g_assert_cmpint (place, ==, first);
+    }
+}
+
+/* A value that was read is an input from then on, and is not computed again. */
+static void
+test_read_twice (void)
+{
+  nms_lazy_counters c = { .size = sizeof c };
+  float value = 0.0f, other = 0.0f;
+  Tensor x = nms_lazy_input_f32 (lz, 3.0f), y = nms_lazy_mul (lz, x, x);
+  const Tensor both[] = { y, y };
+
+  nms_lazy_cache_counters (cache, &c);
+  const uint64_t runs = c.runs;
+  g_assert_cmpint (nms_lazy_read (lz, 2, both, (void *[]){ &value, &other }), ==, NMS_OK);
+  g_assert_true (value == 9.0f && other == 9.0f);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]){ &other }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]){ &other }), ==, NMS_OK);
+  g_assert_cmpfloat (other, ==, 3.0f);
+  nms_lazy_cache_counters (cache, &c);
+  g_assert_cmpuint (c.runs, ==, runs + 1);
+  Tensor z = nms_lazy_add (lz, y, x);
+  g_autofree char *text = nms_lazy_dump (lz, 1, &z);
+  g_assert_null (strstr (text, "multiply"));
+  g_assert_cmpint (nms_lazy_read (lz, 1, &z, (void *[]){ &value }), ==, NMS_OK);
+  g_assert_cmpfloat (value, ==, 12.0f);
+  nms_lazy_clear (lz);
+}
+
+/* ------------------------------------------------------------------ errors */
+
+static Tensor
+read_inside (nms_lazy *l, const Tensor *state, const Tensor *captured, void *user)
+{
+  g_assert_cmpint (nms_lazy_read (l, 1, state, NULL), ==, NMS_ERROR_UNSUPPORTED);
+  return state[0];
+}
+
+static Tensor
+clear_inside (nms_lazy *l, const Tensor *state, const Tensor *captured, void *user)
+{
+  nms_lazy_clear (l);
+  return nms_lazy_pred (l, 0);
+}
+
+static Tensor
+outside_inside (nms_lazy *l, const Tensor *state, const Tensor *captured, void *user)
+{
+  return nms_lazy_compare (l, NMS_LAZY_LT, state[0], *(Tensor *) user);
+}
+
+static Tensor
+not_a_flag (nms_lazy *l, const Tensor *state, const Tensor *captured, void *user)
+{
+  return state[0];
+}
+
+static Tensor
+never (nms_lazy *l, const Tensor *state, const Tensor *captured, void *user)
+{
+  return nms_lazy_pred (l, 0);
+}
+
+static void
+stay (nms_lazy *l, const Tensor *state, const Tensor *captured, Tensor *next, void *user)
+{
+  next[0] = state[0];
+}
+
+static void
+change_type (nms_lazy *l, const Tensor *state, const Tensor *captured, Tensor *next, void *user)
+{
+  next[0] = nms_lazy_f32 (l, 1.0f);
+}
+
+/* The error has this text; it stays, and clear ends it. */
+static void
+expect (int status, const char *text)
+{
+  const int32_t n = 2;
+
+  g_assert_cmpint (nms_lazy_status (lz), ==, status);
+  if (!strstr (nms_lazy_error (lz), text))
+    g_error ("'%s' is not in '%s'", text, nms_lazy_error (lz));
+  g_assert_true (nms_lazy_iota (lz, 1, &n, 0) == NMS_LAZY_NONE);
+  Tensor none = NMS_LAZY_NONE;
+  g_assert_cmpint (nms_lazy_read (lz, 1, &none, NULL), ==, status);
+  g_assert_null (nms_lazy_dump (lz, 1, &none));
+  nms_lazy_clear (lz);
+  g_assert_cmpint (nms_lazy_status (lz), ==, NMS_OK);
+  g_assert_cmpstr (nms_lazy_error (lz), ==, "");
+}
+
+static void
+test_errors (void)
+{
+  const int32_t two = 2, three = 3, zero = 0, huge[] = { 1 << 20, 1 << 20 };
+  const float data[3] = { 0 };
+  Tensor a, b, out;
+
+  a = nms_lazy_input (lz, NMS_LAZY_F32, 1, &two, data);
+  b = nms_lazy_input (lz, NMS_LAZY_F32, 1, &three, data);
+  nms_lazy_add (lz, a, b);
+  expect (NMS_ERROR_ARGUMENT, "add: types or shapes do not fit");
+  nms_lazy_add (lz, nms_lazy_f32 (lz, 1), nms_lazy_s32 (lz, 1));
+  expect (NMS_ERROR_ARGUMENT, "add");
+  nms_lazy_add (lz, a, a);
+  expect (NMS_ERROR_ARGUMENT, "before the last clear");
+  nms_lazy_add (lz, NMS_LAZY_NONE, NMS_LAZY_NONE);
+  expect (NMS_ERROR_ARGUMENT, "NMS_LAZY_NONE");
+  nms_lazy_input (lz, NMS_LAZY_F32, 1, &zero, data);
+  expect (NMS_ERROR_RANGE, "extent 0 is 0");
+  nms_lazy_input (lz, NMS_LAZY_F32, 2, huge, data);
+  expect (NMS_ERROR_RANGE, "extent 1");
+  nms_lazy_input (lz, (nms_lazy_type) 9, 1, &two, data);
+  expect (NMS_ERROR_ARGUMENT, "type 9");
+  nms_lazy_input (lz, NMS_LAZY_F32, 5, &two, data);
+  expect (NMS_ERROR_ARGUMENT, "rank 5");
+  nms_lazy_input (lz, NMS_LAZY_F32, 1, &two, NULL);
+  expect (NMS_ERROR_ARGUMENT, "no data");
+  nms_lazy_constant (lz, NMS_LAZY_F32, 1, huge, data);
+  expect (NMS_ERROR_RANGE, "a constant of 4194304 bytes");
+  nms_lazy_reduce (lz, NMS_LAZY_SUM, nms_lazy_input (lz, NMS_LAZY_F32, 1, &two, data), 0);
+  expect (NMS_ERROR_ARGUMENT, "reduce");
+  nms_lazy_reduce (lz, NMS_LAZY_MAX, nms_lazy_f32 (lz, 1), 0);
+  expect (NMS_ERROR_ARGUMENT, "reduce");
+  nms_lazy_slice (lz, nms_lazy_input (lz, NMS_LAZY_F32, 1, &two, data), &two, &three);
+  expect (NMS_ERROR_ARGUMENT, "slice");
+  nms_lazy_reshape (lz, nms_lazy_input (lz, NMS_LAZY_F32, 1, &two, data), 1, &three);
+  expect (NMS_ERROR_ARGUMENT, "reshape");
+  nms_lazy_read (lz, 0, NULL, NULL);
+  expect (NMS_ERROR_ARGUMENT, "no tensors");
+  for (int i = 0; i <= NMS_LAZY_MAX_OPERATIONS; i++)
+    nms_lazy_f32 (lz, 1.0f);
+  expect (NMS_ERROR_RANGE, "more than 4096 operations");
+
+#define LOOP(cond, body, user)                                                                   \
+  a = nms_lazy_input_s32 (lz, 1), out = 77;                                                      \
+  nms_lazy_while (lz, 1, &a, 0, NULL, cond, body, user, &out);                                   \
+  g_assert_true (out == NMS_LAZY_NONE)
+  LOOP (read_inside, stay, NULL);
+  expect (NMS_ERROR_UNSUPPORTED, "not there inside a loop");
+  LOOP (clear_inside, stay, NULL);
+  expect (NMS_ERROR_ARGUMENT, "nms_lazy_clear inside");
+  LOOP (outside_inside, stay, &a);
+  expect (NMS_ERROR_ARGUMENT, "does not capture");
+  LOOP (not_a_flag, stay, NULL);
+  expect (NMS_ERROR_ARGUMENT, "cond gives no PRED");
+  LOOP (never, change_type, NULL);
+  expect (NMS_ERROR_ARGUMENT, "body changes");
+  nms_lazy_while (lz, 0, NULL, 0, NULL, never, stay, NULL, NULL);
+  expect (NMS_ERROR_ARGUMENT, "no state");
+  g_assert_null (nms_lazy_new (NULL));
+  nms_lazy_free (NULL);
+  nms_lazy_cache_free (NULL);
+}
+
+/* Values of two contexts do not mix. */
+static void
+test_other_context (void)
+{
+  nms_lazy *other = nms_lazy_new (cache);
+  Tensor x = nms_lazy_f32 (other, 1.0f);
+
+  nms_lazy_f32 (lz, 1.0f);
+  nms_lazy_neg (lz, x);
+  expect (NMS_ERROR_ARGUMENT, "of another context");
+  nms_lazy_free (&other);
+  g_assert_null (other);
+}
+
+int
+main (int argc, char **argv)
+{
+  int result;
+
+  g_test_init (&argc, &argv, NULL);
+  cache = nms_lazy_cache_new (NULL, 0);
+  lz = nms_lazy_new (cache);
+  g_test_add_func ("/lazy-values/binary", test_binary);
+  g_test_add_func ("/lazy-values/compare-select", test_compare_select);
+  g_test_add_func ("/lazy-values/shapes", test_shapes);
+  g_test_add_func ("/lazy-values/argmax", test_argmax);
+  g_test_add_func ("/lazy-values/read-twice", test_read_twice);
+  g_test_add_func ("/lazy-values/errors", test_errors);
+  g_test_add_func ("/lazy-values/other-context", test_other_context);
+  result = g_test_run ();
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  return result;
+}
