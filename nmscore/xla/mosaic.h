@@ -38,8 +38,9 @@
  *   limit         tensor<4xNxf32>     nms_mosaic_limit () of each box's own
  *                                     threshold, the first number of all boxes
  *                                     before the second; only if `box_limits`
- *   class_most    tensor<Nxi32>       most picks of the box's class, 1 or more,
- *                                     INT32_MAX: no limit; only if `class_caps`
+ *   class_most    tensor<Nxi32>       most picks of the box's class, the same for
+ *                                     all of a class, 0: no limit; only if
+ *                                     `class_caps`
  *
  * Arguments that need no padding cost nothing: a multiple of 1024 boxes up to
  * 4096, of 4096 beyond.

@@ -42,9 +42,19 @@ size_t nms__mosaic_layout_bytes (const nms__mosaic_layout *layout);
 nms__value nms__mosaic_begin (nms__mosaic *m, const nms__mosaic_layout *layout);
 void nms__mosaic_end (nms__mosaic *m);
 
+/* Whether the kernel takes the boxes' classes. */
+int nms__mosaic_uses_class (const nms_mosaic_spec *spec);
+
+/* mosaicmodule: prints the module; `kernel` is coded. */
+void nms__mosaic_print_module (nms__mosaic *m, const nms_mosaic_spec *spec,
+    const nms__mosaic_layout *layout, const char *kernel, size_t memory);
+
 /* The two forms: the layout for a spec that was checked, and the kernel. */
 void nms__mosaic_picks_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layout);
 void nms__mosaic_picks_print (nms__mosaic *m, const nms_mosaic_spec *spec,
+    const nms__mosaic_layout *layout);
+void nms__mosaic_tiles_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layout);
+void nms__mosaic_tiles_print (nms__mosaic *m, const nms_mosaic_spec *spec,
     const nms__mosaic_layout *layout);
 
 #endif

@@ -53,7 +53,7 @@ nms__mosaic_picks_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layou
     nms__mosaic_add_input (layout, NMS__MOSAIC_F32, layout->rows);
   nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
   nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 8);
-  if (spec->classes)
+  if (nms__mosaic_uses_class (spec))
     nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
   if (spec->box_limits)
     nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 4 * layout->rows);
@@ -74,7 +74,7 @@ name_arrays (Picks *p)
   const nms__array *next = p->layout->input;
 
   for (int i = 0; i < INPUTS; i++) {
-    if ((i == CLASS && !p->spec->classes) || (i == LIMIT && !p->spec->box_limits)
+    if ((i == CLASS && !nms__mosaic_uses_class (p->spec)) || (i == LIMIT && !p->spec->box_limits)
         || (i == CLASS_MOST && !p->spec->class_caps))
       continue;
     p->in[i] = *next++;
@@ -144,8 +144,12 @@ print_start (Picks *p)
   nms__value height = nms__mosaic_extent (m, load_chunk (p, p->in[Y1], row),
       load_chunk (p, p->in[Y2], row));
   nms__mosaic_store (m, nms__mosaic_op (m, "arith.mulf", width, height), p->area, row, p->zero);
-  if (p->spec->class_caps)
-    nms__mosaic_store (m, load_chunk (p, p->in[CLASS_MOST], row), p->room, row, p->zero);
+  if (p->spec->class_caps) {
+    nms__value most = load_chunk (p, p->in[CLASS_MOST], row);
+    nms__value unlimited = nms__mosaic_compare (m, "sle", most, constant (p, 0));
+    nms__mosaic_store (m, nms__mosaic_select (m, unlimited, constant (p, INT32_MAX), most),
+        p->room, row, p->zero);
+  }
   nms__mosaic_close_loop (m, &loop);
 
   loop = (nms__loop){ .count = 0 };
@@ -173,7 +177,7 @@ print_deaths (Picks *p, nms__value row, nms__value place, const nms__mosaic_box 
   nms__value self = nms__mosaic_compare (m, "eq", place,
       load_field (p, p->last_bits, LAST_INDEX));
 
-  if (p->spec->classes) {
+  if (nms__mosaic_uses_class (p->spec)) {
     nms__value same = nms__mosaic_compare (m, "eq", class_id,
         load_field (p, p->last_bits, LAST_CLASS));
     if (!p->spec->class_agnostic)
@@ -215,7 +219,7 @@ print_pass (Picks *p, Best *best)
   for (int i = 0; i < 4; i++)
     best->corner[i] = *corners[i];
 
-  nms__loop loop = { .count = p->spec->classes ? 7 : 6,
+  nms__loop loop = { .count = nms__mosaic_uses_class (p->spec) ? 7 : 6,
     .carried = { &best->key, &best->index, &best->corner[0], &best->corner[1],
         &best->corner[2], &best->corner[3], &best->class_id } };
   nms__mosaic_open_loop (m, &loop, p->layout->rows, rows);
@@ -227,7 +231,7 @@ print_pass (Picks *p, Best *best)
     corner[i] = load_chunk (p, p->in[X1 + i], row);
   nms__mosaic_box box = { corner[0], corner[1], corner[2], corner[3],
     load_chunk (p, p->area, row) };
-  if (p->spec->classes)
+  if (nms__mosaic_uses_class (p->spec))
     class_id = load_chunk (p, p->in[CLASS], row);
 
   nms__value dies = print_deaths (p, row, place, &box, &last, class_id);
@@ -240,7 +244,7 @@ print_pass (Picks *p, Best *best)
   best->index = nms__mosaic_select (m, better, place, best->index);
   for (int i = 0; i < 4; i++)
     best->corner[i] = nms__mosaic_select (m, better, corner[i], best->corner[i]);
-  if (p->spec->classes)
+  if (nms__mosaic_uses_class (p->spec))
     best->class_id = nms__mosaic_select (m, better, class_id, best->class_id);
   nms__mosaic_close_loop (m, &loop);
 }
@@ -270,7 +274,7 @@ print_search (Picks *p, const Best *best)
   for (int i = 0; i < 4; i++)
     store_field (p, reduce_all (p, "maximumf", "0xFF800000",
         nms__mosaic_select (m, chosen, best->corner[i], low)), p->last, i);
-  if (p->spec->classes)
+  if (nms__mosaic_uses_class (p->spec))
     store_field (p, reduce_all (p, "add", "0",
         nms__mosaic_select (m, chosen, best->class_id, constant (p, 0))), p->last_bits,
         LAST_CLASS);

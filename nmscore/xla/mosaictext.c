@@ -217,6 +217,19 @@ nms__mosaic_spread (nms__mosaic *m, nms__value a, int rows, int cols)
 }
 
 nms__value
+nms__mosaic_turn (nms__mosaic *m, nms__value a)
+{
+  nms__value v = nms__mosaic_value (m, a.type, a.cols, a.rows);
+
+  nms__mosaic_print (m, "%s = tpu.transpose %s, [1, 0] : ", v.name, a.name);
+  nms__mosaic_print_type (m, a);
+  nms__mosaic_print (m, " -> ");
+  nms__mosaic_print_type (m, v);
+  nms__mosaic_print (m, "\n");
+  return v;
+}
+
+nms__value
 nms__mosaic_reduce (nms__mosaic *m, const char *kind, const char *start, nms__value a, int axis)
 {
   const char *type = type_names[a.type];

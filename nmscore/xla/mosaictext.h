@@ -81,6 +81,9 @@ nms__value nms__mosaic_row_of (nms__mosaic *m, nms__value number, int cols);
 /* One row, one column or a scalar spread out. */
 nms__value nms__mosaic_spread (nms__mosaic *m, nms__value a, int rows, int cols);
 
+/* The transpose. */
+nms__value nms__mosaic_turn (nms__mosaic *m, nms__value a);
+
 /* Reduces an axis to extent 1. `kind` is "maximumf", "maxsi", ...; `start` its
  * neutral element in the text's form. */
 nms__value nms__mosaic_reduce (nms__mosaic *m, const char *kind, const char *start, nms__value a,

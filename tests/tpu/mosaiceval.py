@@ -14,7 +14,9 @@ not written is NaN or a wild number. With `flush`, subnormal operands and
 results of float operations are zero, as on a TPU.
 """
 import base64
+import functools
 import json
+import operator
 import re
 
 import numpy as np
@@ -268,6 +270,16 @@ class Kernel:
             env[d] = np.asarray(f(from_.check(env[a])))
         return run
 
+    def turn(self, d, a, t, u):
+        from_, into = Type(t), Type(u)
+        if into.shape != from_.shape[::-1] or into.element != from_.element or (
+                len(from_.shape) != 2):
+            raise Unknown(f'transpose of {t} to {u}')
+
+        def run(env):
+            env[d] = from_.check(env[a]).T.copy()
+        return run
+
     def reduction(self, d, kind, a, start, axis, t, u):
         from_, into = Type(t), Type(u)
         if kind not in REDUCE or len(from_.shape) != 2:
@@ -365,6 +377,7 @@ class Kernel:
          r': (\S+)', iota),
         (rf'{VALUE} = vector\.multi_reduction <(\w+)>, {VALUE}, {VALUE} \[(\d)\] : (\S+) to (\S+)',
          reduction),
+        (rf'{VALUE} = tpu\.transpose {VALUE}, \[1, 0\] : (\S+) -> (\S+)', turn),
         (rf'{VALUE} = (\w+\.\w+) {VALUE} : (\S+) (to|->) (\S+)', convert),
         (rf'{VALUE} = vector\.load (%\w+)\[{VALUE}, {VALUE}\] : (memref<[^>]*>>), (\S+)', load),
         (rf'vector\.store {VALUE}, (%\w+)\[{VALUE}, {VALUE}\] : (memref<[^>]*>>), (\S+)', store),
@@ -426,10 +439,15 @@ class Module:
         self.ops = []
         self.at, self.lines = 2, lines[:-2]
         while self.at < len(self.lines):
-            self.at += 1
-            self.ops.append(self.operation(self.lines[self.at - 1]))
+            self.ops.append(self.operation(self.next()))
         if self.kernel is None:
             raise Unknown('a module without a kernel')
+
+    def next(self):
+        if self.at == len(self.lines):
+            raise Unknown('the text ends early')
+        self.at += 1
+        return self.lines[self.at - 1]
 
     def operation(self, line):
         for pattern, method in self.FORMS:
@@ -482,6 +500,80 @@ class Module:
             env[d] = from_.check(env[a])[cut]
         return run
 
+    def iota(self, d, t):
+        type_ = Type(t)
+        if len(type_.shape) != 1 or type_.element != 'i32':
+            raise Unknown(f'iota of {t}')
+
+        def run(env):
+            env[d] = np.arange(type_.shape[0], dtype=np.int32)
+        return run
+
+    # what a sort's comparator is made of; %l0 and %r0 are the first operand's
+    COMPARATOR = [(re.compile(p), f) for p, f in [
+        (r'(%\w+) = "stablehlo\.compare"\((%\w+), (%\w+)\) \{comparison_direction = '
+         r'#stablehlo<comparison_direction (GT|GE|EQ|LT|LE)>, compare_type = '
+         r'#stablehlo<comparison_type SIGNED>\} : \(tensor<i32>, tensor<i32>\) -> tensor<i1>',
+         lambda env, d, a, b, order: env.__setitem__(d, {
+             'GT': operator.gt, 'GE': operator.ge, 'EQ': operator.eq,
+             'LT': operator.lt, 'LE': operator.le}[order](env[a], env[b]))),
+        (r'(%\w+) = "stablehlo\.(and|or)"\((%\w+), (%\w+)\) : \(tensor<i1>, tensor<i1>\) '
+         r'-> tensor<i1>',
+         lambda env, d, op, a, b: env.__setitem__(
+             d, env[a] and env[b] if op == 'and' else env[a] or env[b])),
+    ]]
+
+    def sort(self, d, count, operands):
+        operands = operands.split(', ')
+        block = re.fullmatch(r'\^bb0\(((?:%\w+: tensor<\w+>(?:, )?)+)\):', self.next())
+        if not block or len(operands) != int(count):
+            raise Unknown('block of a sort')
+        arguments = re.findall(r'(%\w+): tensor<(\w+)>', block.group(1))
+        steps = []
+        while True:
+            line = self.next()
+            end = re.fullmatch(r'"stablehlo\.return"\((%\w+)\) : \(tensor<i1>\) -> \(\)', line)
+            if end:
+                break
+            for pattern, f in self.COMPARATOR:
+                m = pattern.fullmatch(line)
+                if m:
+                    steps.append((f, m.groups()))
+                    break
+            else:
+                raise Unknown(line)
+        last = re.fullmatch(r'\}\) \{dimension = 0 : i64, is_stable = false\} : '
+                            r'\(([^()]*)\) -> \(([^()]*)\)', self.next())
+        if not last or last.group(1) != last.group(2):
+            raise Unknown('end of a sort')
+        types = [Type(t) for t in last.group(1).split(', ')]
+        if len(types) != len(operands) or [e for _, e in arguments] != [
+                t.element for t in types for _ in (0, 1)] or len({t.shape for t in types}) != 1 or (
+                len(types[0].shape) != 1):
+            raise Unknown('types of a sort')
+
+        def run(env):
+            columns = [t.check(env[o]) for t, o in zip(types, operands)]
+            plain = [c.tolist() for c in columns]
+
+            def before(i, j):
+                inner = {}
+                for k, (name, _) in enumerate(arguments):
+                    inner[name] = plain[k // 2][j if k % 2 else i]
+                for f, groups in steps:
+                    f(inner, *groups)
+                return inner[end.group(1)]
+
+            def order(i, j):
+                first, second = before(i, j), before(j, i)
+                if first == second:
+                    raise Unknown('an unstable sort that does not order two elements')
+                return -1 if first else 1
+            rows = sorted(range(types[0].shape[0]), key=functools.cmp_to_key(order))
+            for k, column in enumerate(columns):
+                env[f'{d}#{k}'] = column[rows]
+        return run
+
     def call(self, d, operands, config, layouts, types, result):
         def known(pairs):
             if len({k for k, _ in pairs}) != len(pairs):
@@ -528,6 +620,9 @@ class Module:
         (rf'{VALUE} = "stablehlo\.slice"\({VALUE}\) \{{start_indices = {NUMBERS}, '
          rf'limit_indices = {NUMBERS}, strides = {NUMBERS}\}} : '
          r'\((tensor<\w+>)\) -> (tensor<\w+>)', slice_),
+        (rf'{VALUE} = "stablehlo\.iota"\(\) \{{iota_dimension = 0 : i64\}} : \(\) -> '
+         r'(tensor<\w+>)', iota),
+        (r'(%\w+):(\d+) = "stablehlo\.sort"\(([^)]*)\) \(\{', sort),
         (rf'"func\.return"\({VALUE}\) : \((tensor<\w+>)\) -> \(\)', give_back),
     ]] + [(CALL, call)]
 

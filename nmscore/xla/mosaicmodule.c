@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mosaicmodule: the StableHLO around a kernel. It pads the arguments, sorts
+ * them by rank for the form of tiles, cuts them in rows of 128, calls the
+ * kernel, and cuts the padding off its result.
+ */
+#include "mosaickernel.h"
+
+#include <stdio.h>
+
+/* An argument of the module: `fields` numbers of each box, or, with fields 0,
+ * an array that the kernel takes as it is; `unused`: by this kernel. */
+typedef struct {
+  const char *type, *padding;
+  int fields, unused;
+} Argument;
+
+enum { KEY = 4 };
+
+static int
+arguments (const nms_mosaic_spec *spec, Argument list[16])
+{
+  int n = 0;
+
+  for (int i = 0; i < 4; i++)
+    list[n++] = (Argument){ "f32", "0.0", 1, 0 };
+  list[n++] = (Argument){ "i32", "-2147483648", 1, 0 };
+  list[n++] = (Argument){ "f32", NULL, 0, 0 };
+  if (spec->classes)
+    list[n++] = (Argument){ "i32", "0", 1, !nms__mosaic_uses_class (spec) };
+  if (spec->box_limits)
+    list[n++] = (Argument){ "f32", "0.0", 4, 0 };
+  if (spec->class_caps)
+    list[n++] = (Argument){ "i32", "0", 1, 0 };
+  return n;
+}
+
+/* "1024xf32", "4x1024xf32", or as the kernel has it. */
+static void
+print_shape (char *shape, size_t size, const Argument *a, long boxes)
+{
+  if (a->fields == 0)
+    snprintf (shape, size, "8x128x%s", a->type);
+  else if (a->fields == 1)
+    snprintf (shape, size, "%ldx%s", boxes, a->type);
+  else
+    snprintf (shape, size, "%dx%ldx%s", a->fields, boxes, a->type);
+}
+
+/* Pads argument %a<i> to the kernel's number of places; writes the name of what
+ * holds it then. */
+static void
+print_padding (nms__mosaic *m, const nms_mosaic_spec *spec, const nms__mosaic_layout *layout,
+    const Argument *a, int i, char name[16])
+{
+  const char *first = a->fields > 1 ? "0, " : "";
+  long more = (long) layout->places - spec->boxes;
+  char given[40], padded[40];
+
+  snprintf (name, 16, "%%a%d", i);
+  if (!a->fields || !more)
+    return;
+  print_shape (given, sizeof given, a, spec->boxes);
+  print_shape (padded, sizeof padded, a, layout->places);
+  nms__mosaic_print (m, "%%c%d = \"stablehlo.constant\"() {value = dense<%s> : tensor<%s>} : "
+      "() -> tensor<%s>\n", i, a->padding, a->type, a->type);
+  nms__mosaic_print (m, "%%p%d = \"stablehlo.pad\"(%%a%d, %%c%d) {edge_padding_low = "
+      "array<i64: %s0>, edge_padding_high = array<i64: %s%ld>, interior_padding = "
+      "array<i64: %s0>} : (tensor<%s>, tensor<%s>) -> tensor<%s>\n", i, i, i, first, first,
+      more, first, given, a->type, padded);
+  snprintf (name, 16, "%%p%d", i);
+}
+
+/* One comparison of two scalars inside the sort. */
+static void
+print_comparison (nms__mosaic *m, const char *name, const char *order, int first)
+{
+  nms__mosaic_print (m, "%%%s = \"stablehlo.compare\"(%%l%d, %%r%d) {comparison_direction = "
+      "#stablehlo<comparison_direction %s>, compare_type = #stablehlo<comparison_type SIGNED>} : "
+      "(tensor<i32>, tensor<i32>) -> tensor<i1>\n", name, first, first, order);
+}
+
+/* Sorts what belongs to a box by rank: key descending, index ascending. names
+ * become those of the results; the index is a further one. */
+static void
+print_sort (nms__mosaic *m, const Argument *list, int count, long places, char names[][16],
+    char index[16])
+{
+  int of[16], n = 0;
+
+  of[n++] = KEY;
+  of[n++] = -1; /* the index */
+  for (int i = 0; i < count; i++)
+    if (list[i].fields && i != KEY && !list[i].unused)
+      of[n++] = i;
+  nms__mosaic_print (m, "%%index = \"stablehlo.iota\"() {iota_dimension = 0 : i64} : () -> "
+      "tensor<%ldxi32>\n%%sorted:%d = \"stablehlo.sort\"(", places, n);
+  for (int k = 0; k < n; k++)
+    nms__mosaic_print (m, "%s%s", k ? ", " : "", of[k] < 0 ? "%index" : names[of[k]]);
+  nms__mosaic_print (m, ") ({\n^bb0(");
+  for (int k = 0; k < n; k++) {
+    const char *t = of[k] < 0 ? "i32" : list[of[k]].type;
+    nms__mosaic_print (m, "%s%%l%d: tensor<%s>, %%r%d: tensor<%s>", k ? ", " : "", k, t, k, t);
+  }
+  nms__mosaic_print (m, "):\n");
+  print_comparison (m, "greater", "GT", 0);
+  print_comparison (m, "equal", "EQ", 0);
+  print_comparison (m, "lower", "LT", 1);
+  nms__mosaic_print (m, "%%tie = \"stablehlo.and\"(%%equal, %%lower) : (tensor<i1>, tensor<i1>) "
+      "-> tensor<i1>\n%%before = \"stablehlo.or\"(%%greater, %%tie) : (tensor<i1>, tensor<i1>) "
+      "-> tensor<i1>\n\"stablehlo.return\"(%%before) : (tensor<i1>) -> ()\n}) "
+      "{dimension = 0 : i64, is_stable = false} : (");
+  for (int pass = 0; pass < 2; pass++) {
+    for (int k = 0; k < n; k++)
+      nms__mosaic_print (m, "%stensor<%ldx%s>", k ? ", " : "", places,
+          of[k] < 0 ? "i32" : list[of[k]].type);
+    nms__mosaic_print (m, pass ? ")\n" : ") -> (");
+  }
+  for (int k = 0; k < n; k++)
+    snprintf (of[k] < 0 ? index : names[of[k]], 16, "%%sorted#%d", k);
+}
+
+/* `name`, of `shape`, as the kernel's next input %k<k>. */
+static void
+print_input (nms__mosaic *m, const nms__mosaic_layout *layout, const char *name,
+    const Argument *a, int k)
+{
+  char shape[40];
+
+  print_shape (shape, sizeof shape, a, layout->places);
+  nms__mosaic_print (m, "%%k%d = \"stablehlo.reshape\"(%s) : (tensor<%s>) -> "
+      "tensor<%dx128x%s>\n", k, name, shape, layout->input[k].rows, a->type);
+}
+
+static void
+print_list (nms__mosaic *m, const nms__mosaic_layout *layout, const char *form)
+{
+  for (int k = 0; k < layout->input_count; k++)
+    nms__mosaic_print (m, form, k ? ", " : "", k);
+}
+
+static void
+print_call (nms__mosaic *m, const nms__mosaic_layout *layout, const char *kernel, size_t memory)
+{
+  static const char *const types[] = { "f32", "i32" };
+  static const char in_rows[] = "dense<[1, 0]> : tensor<2xindex>";
+
+  nms__mosaic_print (m, "%%call = \"stablehlo.custom_call\"(");
+  print_list (m, layout, "%s%%k%d");
+  nms__mosaic_print (m, ") {call_target_name = \"tpu_custom_call\", api_version = 1 : i32, "
+      "has_side_effect = false, backend_config = \"{\\22custom_call_config\\22: "
+      "{\\22body\\22: \\22");
+  nms__mosaic_print (m, "%s", kernel);
+  nms__mosaic_print (m, "\\22, \\22needs_layout_passes\\22: true");
+  if (memory != NMS_MOSAIC_MEMORY)
+    nms__mosaic_print (m, ", \\22scoped_memory_configs\\22: [{\\22memory_space\\22: 1, "
+        "\\22offset\\22: 0, \\22size\\22: %zu}]", memory);
+  nms__mosaic_print (m, "}}\", operand_layouts = [");
+  for (int k = 0; k < layout->input_count; k++)
+    nms__mosaic_print (m, "%s%s", k ? ", " : "", in_rows);
+  nms__mosaic_print (m, "], result_layouts = [%s]} : (", in_rows);
+  for (int k = 0; k < layout->input_count; k++)
+    nms__mosaic_print (m, "%stensor<%dx128x%s>", k ? ", " : "", layout->input[k].rows,
+        types[layout->input[k].type]);
+  nms__mosaic_print (m, ") -> tensor<%dx128xi32>\n", layout->picks.rows);
+}
+
+void
+nms__mosaic_print_module (nms__mosaic *m, const nms_mosaic_spec *spec,
+    const nms__mosaic_layout *layout, const char *kernel, size_t memory)
+{
+  static const Argument index = { "i32", NULL, 1, 0 };
+  Argument list[16];
+  char names[16][16], index_name[16] = "", shape[40];
+  long picks = (long) layout->picks.rows * NMS__MOSAIC_LANES;
+  int count = arguments (spec, list), k = 0;
+
+  nms__mosaic_print (m, "module @nms {\nfunc.func public @main(");
+  for (int i = 0; i < count; i++) {
+    print_shape (shape, sizeof shape, &list[i], spec->boxes);
+    nms__mosaic_print (m, "%s%%a%d: tensor<%s>", i ? ", " : "", i, shape);
+  }
+  nms__mosaic_print (m, ") -> tensor<%ldxi32> {\n", (long) spec->picks);
+  for (int i = 0; i < count; i++)
+    if (!list[i].unused)
+      print_padding (m, spec, layout, &list[i], i, names[i]);
+  if (nms_mosaic_form_of (spec) == NMS_MOSAIC_TILES)
+    print_sort (m, list, count, layout->places, names, index_name);
+  for (int i = 0; i < count; i++) {
+    if (!list[i].unused)
+      print_input (m, layout, names[i], &list[i], k++);
+    if (i == KEY && *index_name)
+      print_input (m, layout, index_name, &index, k++);
+  }
+  print_call (m, layout, kernel, memory);
+  nms__mosaic_print (m, "%%flat = \"stablehlo.reshape\"(%%call) : (tensor<%dx128xi32>) -> "
+      "tensor<%ldxi32>\n", layout->picks.rows, picks);
+  nms__mosaic_print (m, "%%picks = \"stablehlo.slice\"(%%flat) {start_indices = array<i64: 0>, "
+      "limit_indices = array<i64: %ld>, strides = array<i64: 1>} : (tensor<%ldxi32>) -> "
+      "tensor<%ldxi32>\n", (long) spec->picks, picks, (long) spec->picks);
+  nms__mosaic_print (m, "\"func.return\"(%%picks) : (tensor<%ldxi32>) -> ()\n}\n}\n",
+      (long) spec->picks);
+}
