@@ -25,7 +25,7 @@ typedef struct nms__mosaic_layout {
   nms__array input[16];
   nms__array picks;
   int scratch_count;
-  nms__array scratch[12];
+  nms__array scratch[16];
 } nms__mosaic_layout;
 
 /* Add the arrays; the result has room for `picks`, in whole registers. */

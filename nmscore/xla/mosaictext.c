@@ -190,6 +190,25 @@ nms__mosaic_to_f32 (nms__mosaic *m, nms__value a)
 }
 
 nms__value
+nms__mosaic_to_s32 (nms__mosaic *m, nms__value a)
+{
+  return convert (m, "arith.fptosi", "to", a,
+      nms__mosaic_value (m, NMS__MOSAIC_S32, a.rows, a.cols));
+}
+
+nms__value
+nms__mosaic_first (nms__mosaic *m, nms__value row)
+{
+  nms__value v = nms__mosaic_value (m, row.type, 0, 0);
+
+  nms__mosaic_print (m, "%s = vector.extract %s[0, 0] : %s from ", v.name, row.name,
+      type_names[row.type]);
+  nms__mosaic_print_type (m, row);
+  nms__mosaic_print (m, "\n");
+  return v;
+}
+
+nms__value
 nms__mosaic_place (nms__mosaic *m, nms__value row, int cols)
 {
   nms__value number = convert (m, "arith.index_cast", "to", row,

@@ -69,9 +69,13 @@ nms__value nms__mosaic_op (nms__mosaic *m, const char *op, nms__value a, nms__va
 nms__value nms__mosaic_compare (nms__mosaic *m, const char *order, nms__value a, nms__value b);
 nms__value nms__mosaic_select (nms__mosaic *m, nms__value mask, nms__value a, nms__value b);
 
-/* The same bits as another type; the nearest float to an integer. */
+/* The first element of a row, as a scalar: a way through the scalar unit. */
+nms__value nms__mosaic_first (nms__mosaic *m, nms__value row);
+
+/* The same bits as another type; the nearest float to an integer, and back. */
 nms__value nms__mosaic_bitcast (nms__mosaic *m, nms__mosaic_type type, nms__value a);
 nms__value nms__mosaic_to_f32 (nms__mosaic *m, nms__value a);
+nms__value nms__mosaic_to_s32 (nms__mosaic *m, nms__value a);
 
 /* The index `row` times `cols` as S32; S32 `number` divided by `cols`, a power
  * of two, as an index. Scalars. */

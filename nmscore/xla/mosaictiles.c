@@ -39,7 +39,7 @@ typedef struct {
   nms__array kept[4], kept_class; /* rows of kept boxes */
   nms__array column[4], column_class; /* the tile's, each down the sublanes */
   nms__array blocked;             /* own words, a candidate a sublane */
-  nms__array count;               /* how many are kept, in all lanes */
+  nms__array count, most;         /* kept so far, and at most; in all lanes */
   nms__value zero;                /* index */
   nms__value row;                 /* index: of the tile */
 } Tiles;
@@ -66,7 +66,8 @@ nms__mosaic_tiles_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layou
   for (int i = 0; i < 4; i++)
     nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, TILE);
   nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, TILE);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, 8);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, 1);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, 1);
   if (nms__mosaic_uses_class (spec)) {
     nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, kept_rows);
     nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, TILE);
@@ -90,9 +91,10 @@ name_arrays (Tiles *t)
   memcpy (t->column, scratch + 4, sizeof t->column);
   t->blocked = scratch[8];
   t->count = scratch[9];
+  t->most = scratch[10];
   if (has_class (t)) {
-    t->kept_class = scratch[10];
-    t->column_class = scratch[11];
+    t->kept_class = scratch[11];
+    t->column_class = scratch[12];
   }
 }
 
@@ -163,6 +165,8 @@ print_start (Tiles *t)
   nms__mosaic_store (m, s32 (t, 8, -1), t->layout->picks, loop.index, t->zero);
   nms__mosaic_close_loop (m, &loop);
   nms__mosaic_store (m, s32 (t, 1, 0), t->count, t->zero, t->zero);
+  nms__mosaic_store (m, nms__mosaic_to_s32 (m, load_row (t, t->in[PARAMETERS],
+      nms__mosaic_index (m, NMS__MOSAIC_MOST))), t->most, t->zero, t->zero);
 }
 
 /* Puts the tile's row down the sublanes, the same in all lanes. */
@@ -365,7 +369,7 @@ static void
 print_append_row (Tiles *t, nms__value row, const Moving *moving)
 {
   nms__mosaic *m = t->m;
-  nms__value most = load_row (t, t->in[PARAMETERS], nms__mosaic_index (m, NMS__MOSAIC_MOST));
+  nms__value most = load_row (t, t->most, t->zero);
   nms__value slot = op (t, "arith.addi", nms__mosaic_iota (m, 1, TILE, 1),
       nms__mosaic_spread (m, nms__mosaic_place (m, row, TILE), 1, TILE));
   nms__value goes = op (t, "arith.andi", moving->is_kept,
@@ -379,7 +383,7 @@ print_append_row (Tiles *t, nms__value row, const Moving *moving)
     move_field (t, goes, filled,
         nms__mosaic_load (m, t->column_class, t->zero, t->zero, TILE, TILE), t->kept_class, row);
   move_field (t, goes, op (t, "arith.andi", filled,
-      nms__mosaic_compare (m, "olt", nms__mosaic_to_f32 (m, slot), most)), moving->index,
+      nms__mosaic_compare (m, "slt", slot, most)), moving->index,
       t->layout->picks, row);
 }
 
@@ -426,6 +430,10 @@ nms__mosaic_tiles_print (nms__mosaic *m, const nms_mosaic_spec *spec,
   print_start (&t);
   nms__mosaic_close_if (m);
 
+  /* once the run's picks are complete there is nothing left to do */
+  nms__mosaic_open_if (m, nms__mosaic_compare (m, "slt",
+      nms__mosaic_first (m, load_row (&t, t.count, t.zero)),
+      nms__mosaic_first (m, load_row (&t, t.most, t.zero))));
   t.row = nms__mosaic_row_of (m, step, 1);
   print_columns (&t);
   nms__mosaic_box tile = load_boxes (&t, t.in, t.row, WORD);
@@ -437,5 +445,6 @@ nms__mosaic_tiles_print (nms__mosaic *m, const nms_mosaic_spec *spec,
     kept[w] = print_chain (&t, outside, words, w, kept);
   }
   print_append (&t, print_kept_row (&t, kept));
+  nms__mosaic_close_if (m);
   nms__mosaic_end (m);
 }

@@ -270,6 +270,16 @@ class Kernel:
             env[d] = np.asarray(f(from_.check(env[a])))
         return run
 
+    def first(self, d, a, t, u):
+        from_, into = Type(u), Type(t)
+        if into.shape or from_.kind != 'vector' or into.element != from_.element or (
+                len(from_.shape) != 2):
+            raise Unknown(f'extract of {t} from {u}')
+
+        def run(env):
+            env[d] = np.asarray(from_.check(env[a])[0, 0])
+        return run
+
     def turn(self, d, a, t, u):
         from_, into = Type(t), Type(u)
         if into.shape != from_.shape[::-1] or into.element != from_.element or (
@@ -377,6 +387,7 @@ class Kernel:
          r': (\S+)', iota),
         (rf'{VALUE} = vector\.multi_reduction <(\w+)>, {VALUE}, {VALUE} \[(\d)\] : (\S+) to (\S+)',
          reduction),
+        (rf'{VALUE} = vector\.extract {VALUE}\[0, 0\] : (\S+) from (\S+)', first),
         (rf'{VALUE} = tpu\.transpose {VALUE}, \[1, 0\] : (\S+) -> (\S+)', turn),
         (rf'{VALUE} = (\w+\.\w+) {VALUE} : (\S+) (to|->) (\S+)', convert),
         (rf'{VALUE} = vector\.load (%\w+)\[{VALUE}, {VALUE}\] : (memref<[^>]*>>), (\S+)', load),
