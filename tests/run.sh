@@ -15,7 +15,7 @@ usage: tests/run.sh [--all] [STAGE...]
 
 Without a STAGE: the stages of the first list; with --all: those of both.
 
-  release   every suite, optimised build
+  release   every suite but tpu, optimised build
   locale    every suite but the pipelines, with a decimal comma
   leaks     the elements' suite under GStreamer's leak tracer
   asan      every suite but the rules, address and undefined-behaviour sanitizers
@@ -34,6 +34,8 @@ Without a STAGE: the stages of the first list; with --all: those of both.
   arm       the core for AArch64 by a cross compiler, its suite under qemu
   fuzz      each fuzzer for NMS_FUZZ_SECONDS (60), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
+  tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
+            compiled by libtpu, translated for XLA's CPU plugin (both fetched)
 
 NMS_BUILD_DIR names the build folder (default: build/ in the checkout).
 END
@@ -42,7 +44,7 @@ END
 . "$(dirname "$0")/../pipelines/common.sh"
 
 STAGES="release locale leaks asan xla minimal clang install levels"
-SLOW_STAGES="tsan valgrind arm fuzz fresh"
+SLOW_STAGES="tsan valgrind arm fuzz fresh tpu"
 
 passed=0 failed=0 skipped=0 failures=() start=$SECONDS
 
@@ -114,7 +116,7 @@ build_release ()
 stage_release ()
 {
   build_release || return 0
-  suites release
+  suites release $(no_suites tpu)
 }
 
 # The programs never set a locale themselves, as applications do: a preloaded
@@ -132,7 +134,7 @@ stage_locale ()
   check "the comma is there" env LOCPATH="$dir" LC_ALL=de_DE.UTF-8 LD_PRELOAD="$dir/setlocale.so" \
     awk 'BEGIN { exit sprintf ("%.1f", 0.5) != "0,5" }' || return 0
   NMS_TEST_LOCPATH="$dir" NMS_TEST_LC_ALL=de_DE.UTF-8 NMS_TEST_PRELOAD="$dir/setlocale.so" \
-    suites release $(no_suites pipelines rules bench) --wrapper "$NMS_ROOT/tests/support/preload.sh"
+    suites release $(no_suites pipelines rules bench tpu) --wrapper "$NMS_ROOT/tests/support/preload.sh"
 }
 
 # The tracer writes a warning for what was not freed, and fatal-warnings makes
@@ -169,7 +171,7 @@ stage_asan ()
     ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=10 \
     LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/support/lsan.supp":print_suppressions=0 \
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-    suites asan $(no_suites rules bench)
+    suites asan $(no_suites rules bench tpu)
 }
 
 # (stacks by frame pointers here: exact ones make a compiler a hundred times slower)
@@ -214,7 +216,7 @@ stage_clang ()
 {
   CC=clang build clang --buildtype=release -Dtests=enabled -Dfiles=enabled -Doverlay=enabled \
     --werror || return 0
-  suites clang $(no_suites pipelines bench)
+  suites clang $(no_suites pipelines bench tpu)
 }
 
 # The elements of the plugin in folder $1 are exactly the others, in order.
@@ -373,6 +375,17 @@ stage_fuzz ()
 }
 
 stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/support/fresh.sh"; }
+
+# libtpu lives in processes of its own alone: xlatext is one for each module.
+stage_tpu ()
+{
+  local folder="$NMS_BUILD_DIR/xla" fetch="$NMS_ROOT/tests/support/fetch-xla.sh"
+  build_release || return 0
+  check "fetch libtpu" "$fetch" "$folder" tpu || return 0
+  check "fetch XLA's plugin for the CPU" "$fetch" "$folder" cpu || return 0
+  NMS_TEST_LIBTPU="$folder/libtpu.so" NMS_TEST_XLA_PLUGIN="$folder/xla_cpu_pjrt.so" \
+    suites release --suite tpu
+}
 
 # --------------------------------------------------------------------------
 

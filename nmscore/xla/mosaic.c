@@ -7,7 +7,6 @@
 
 #include "../overlap.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,25 +25,21 @@ rounded (double value, int bits)
 }
 
 void
-nms_mosaic_limit (float threshold, int inclusive, float limit[4])
+nms_mosaic_limit (float threshold, int inclusive, float limit[3])
 {
   double middle = nms__limit (threshold, inclusive);
 
   limit[2] = 1.0f;
-  limit[3] = 0.0f;
   if (middle < 0.0) {           /* any intersection */
     limit[0] = limit[1] = 0.0f;
-    limit[3] = -INFINITY;
   } else if (middle < 0x1p-100) { /* 2^-150, which binary32 has not */
     limit[0] = (float) (middle * 0x1p100);
     limit[1] = 0.0f;
     limit[2] = 0x1p100f;
-  } else {
+  } else {                      /* (without what nms__limit adds for ties) */
     double exact = rounded (middle, 25), high = rounded (exact, 12);
     limit[0] = (float) high;
     limit[1] = (float) (exact - high);
-    if (middle < exact)         /* nms__limit moved it: equality counts */
-      limit[3] = -0x1p-120f;
   }
 }
 

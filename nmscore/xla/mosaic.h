@@ -35,7 +35,7 @@
  *                                     may hold anything)
  *   parameters    tensor<8x128xf32>   of nms_mosaic_parameters ()
  *   class         tensor<Nxi32>       any numbers; only if `classes`
- *   limit         tensor<4xNxf32>     nms_mosaic_limit () of each box's own
+ *   limit         tensor<3xNxf32>     nms_mosaic_limit () of each box's own
  *                                     threshold, the first number of all boxes
  *                                     before the second; only if `box_limits`
  *   class_most    tensor<Nxi32>       most picks of the box's class, the same for
@@ -85,9 +85,8 @@ typedef struct nms_mosaic_spec {
 /* Writes to `limit` what decides about overlaps: IoU > threshold, or >= if
  * `inclusive`; the threshold is in 0..1. limit[0] + limit[1] is the midpoint
  * between the threshold and its neighbour, [0] of 12 bits; [2] multiplies
- * intersections, 1 but for threshold 0; [3] is below 0 where a quotient on the
- * midpoint exceeds. */
-void nms_mosaic_limit (float threshold, int inclusive, float limit[4]);
+ * intersections, 1 but for threshold 0. */
+void nms_mosaic_limit (float threshold, int inclusive, float limit[3]);
 
 /* Fills the argument `parameters` of a run: the limit of all boxes (used unless
  * `box_limits`), and the most picks of this run, 1..K. */

@@ -11,8 +11,8 @@
 
 #define NMS__MOSAIC_LANES 128
 
-/* Rows of the parameters: 0..3 a limit's numbers, then most picks. */
-#define NMS__MOSAIC_MOST 4
+/* Rows of the parameters: 0..2 a limit's numbers, then most picks. */
+#define NMS__MOSAIC_MOST 3
 
 /* Arrays of a kernel, by what they hold. Each argument of the module becomes
  * one, padded to a multiple of `places` and cut in rows of 128. */

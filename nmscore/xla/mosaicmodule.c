@@ -29,13 +29,13 @@ arguments (const nms_mosaic_spec *spec, Argument list[16])
   if (spec->classes)
     list[n++] = (Argument){ "i32", "0", 1, !nms__mosaic_uses_class (spec) };
   if (spec->box_limits)
-    list[n++] = (Argument){ "f32", "0.0", 4, 0 };
+    list[n++] = (Argument){ "f32", "0.0", 3, 0 };
   if (spec->class_caps)
     list[n++] = (Argument){ "i32", "0", 1, 0 };
   return n;
 }
 
-/* "1024xf32", "4x1024xf32", or as the kernel has it. */
+/* "1024xf32", "3x1024xf32", or as the kernel has it. */
 static void
 print_shape (char *shape, size_t size, const Argument *a, long boxes)
 {

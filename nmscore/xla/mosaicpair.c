@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * mosaicpair: prints the overlap test; see the header, and mosaic.h for what
- * the four numbers of a limit are.
+ * the numbers of a limit are.
  *
  * Why the differences are exact when it matters: let m be in [2^e, 2^(e+1)) and
  * the scaled union in [1, 2), as another power of two moves everything alike.
@@ -20,13 +20,10 @@
 #include "../overlap.h"
 
 nms__value
-nms__mosaic_extent (nms__mosaic *m, nms__value low, nms__value high)
+nms__mosaic_area (nms__mosaic *m, const nms__mosaic_box *box)
 {
-  nms__value d = nms__mosaic_op (m, "arith.subf", high, low);
-  nms__value least = nms__mosaic_f32 (m, d.rows, d.cols, NMS__LEAST_EXTENT);
-  nms__value zero = nms__mosaic_f32 (m, d.rows, d.cols, 0.0f);
-
-  return nms__mosaic_select (m, nms__mosaic_compare (m, "ogt", d, least), d, zero);
+  return nms__mosaic_op (m, "arith.mulf", nms__mosaic_op (m, "arith.subf", box->x2, box->x1),
+      nms__mosaic_op (m, "arith.subf", box->y2, box->y1));
 }
 
 static nms__value
@@ -80,5 +77,7 @@ nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic
   d = less_product (m, d, limit->high, second);
   d = less_product (m, d, limit->low, first);
   d = less_product (m, d, limit->low, second);
-  return nms__mosaic_op (m, "arith.andi", meet, nms__mosaic_compare (m, "ogt", d, limit->tie));
+  nms__value beyond = nms__mosaic_compare (m, "ogt", d,
+      nms__mosaic_f32 (m, d.rows, d.cols, 0.0f));
+  return nms__mosaic_op (m, "arith.andi", meet, beyond);
 }

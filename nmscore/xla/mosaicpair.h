@@ -12,26 +12,28 @@
  *
  *     d = inter * s - high * a - high * b - low * a - low * b
  *
- * so that d has the sign of the exact value (or is 0 where that is). A compiler
- * may contract these into fused operations without changing anything.
+ * so that d has the sign of the exact value. A compiler may contract these into
+ * fused operations without changing anything. inter is never m * uni but for
+ * threshold 0, which does not exceed then: m times anything has 25 bits or more.
  */
 #ifndef NMS_MOSAICPAIR_H
 #define NMS_MOSAICPAIR_H
 
 #include "mosaictext.h"
 
-/* Boxes of one shape; `area` as nmscore.h defines it. */
+/* Boxes of one shape. */
 typedef struct nms__mosaic_box {
   nms__value x1, y1, x2, y2, area;
 } nms__mosaic_box;
 
-/* The midpoint as nms_mosaic_limit () has it: high, low, gain, tie. */
+/* The midpoint as nms_mosaic_limit () has it. */
 typedef struct nms__mosaic_limit {
-  nms__value high, low, gain, tie;
+  nms__value high, low, gain;
 } nms__mosaic_limit;
 
-/* An extent as the rules count it: 0 where it is 2^-50 or less. */
-nms__value nms__mosaic_extent (nms__mosaic *m, nms__value low, nms__value high);
+/* Width times height. An extent of 2^-50 or less needs no care here: such a box
+ * meets no other. */
+nms__value nms__mosaic_area (nms__mosaic *m, const nms__mosaic_box *box);
 
 /* Where the overlap of `a` and `b` exceeds the limit: I1. All of one shape. */
 nms__value nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic_box *b,

@@ -56,7 +56,7 @@ nms__mosaic_picks_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layou
   if (nms__mosaic_uses_class (spec))
     nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
   if (spec->box_limits)
-    nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 4 * layout->rows);
+    nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 3 * layout->rows);
   if (spec->class_caps)
     nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
   nms__mosaic_set_picks (layout, spec->picks);
@@ -139,11 +139,9 @@ print_start (Picks *p)
   nms__mosaic_open_loop (m, &loop, p->layout->rows, p->layout->chunk);
   nms__value row = loop.index;
   nms__mosaic_store (m, load_chunk (p, p->in[KEY], row), p->alive, row, p->zero);
-  nms__value width = nms__mosaic_extent (m, load_chunk (p, p->in[X1], row),
-      load_chunk (p, p->in[X2], row));
-  nms__value height = nms__mosaic_extent (m, load_chunk (p, p->in[Y1], row),
-      load_chunk (p, p->in[Y2], row));
-  nms__mosaic_store (m, nms__mosaic_op (m, "arith.mulf", width, height), p->area, row, p->zero);
+  nms__mosaic_box box = { load_chunk (p, p->in[X1], row), load_chunk (p, p->in[Y1], row),
+    load_chunk (p, p->in[X2], row), load_chunk (p, p->in[Y2], row), { "", 0, 0, 0 } };
+  nms__mosaic_store (m, nms__mosaic_area (m, &box), p->area, row, p->zero);
   if (p->spec->class_caps) {
     nms__value most = load_chunk (p, p->in[CLASS_MOST], row);
     nms__value unlimited = nms__mosaic_compare (m, "sle", most, constant (p, 0));
@@ -172,7 +170,7 @@ print_deaths (Picks *p, nms__value row, nms__value place, const nms__mosaic_box 
 {
   nms__mosaic *m = p->m;
   nms__mosaic_limit limit = { load_limit (p, 0, row), load_limit (p, 1, row),
-    load_limit (p, 2, row), load_limit (p, 3, row) };
+    load_limit (p, 2, row) };
   nms__value dies = nms__mosaic_exceeds (m, box, last, &limit);
   nms__value self = nms__mosaic_compare (m, "eq", place,
       load_field (p, p->last_bits, LAST_INDEX));
@@ -211,8 +209,7 @@ print_pass (Picks *p, Best *best)
   nms__value dead = constant (p, NMS_MOSAIC_ABSENT);
   nms__value *corners[4] = { &last.x1, &last.y1, &last.x2, &last.y2 };
 
-  last.area = nms__mosaic_op (m, "arith.mulf", nms__mosaic_extent (m, last.x1, last.x2),
-      nms__mosaic_extent (m, last.y1, last.y2));
+  last.area = nms__mosaic_area (m, &last);
   best->key = dead;
   best->index = constant (p, INT32_MAX);
   best->class_id = constant (p, 0);

@@ -122,13 +122,6 @@ load_row (Tiles *t, nms__array array, nms__value row)
   return nms__mosaic_load (t->m, array, row, t->zero, 1, TILE);
 }
 
-static nms__value
-area_of (Tiles *t, const nms__mosaic_box *box)
-{
-  return op (t, "arith.mulf", nms__mosaic_extent (t->m, box->x1, box->x2),
-      nms__mosaic_extent (t->m, box->y1, box->y2));
-}
-
 /* One row of boxes, with their areas, for `rows` sublanes. */
 static nms__mosaic_box
 load_boxes (Tiles *t, const nms__array *arrays, nms__value row, int rows)
@@ -136,7 +129,7 @@ load_boxes (Tiles *t, const nms__array *arrays, nms__value row, int rows)
   nms__mosaic_box box = { load_row (t, arrays[0], row), load_row (t, arrays[1], row),
     load_row (t, arrays[2], row), load_row (t, arrays[3], row), { "", 0, 0, 0 } };
 
-  box.area = area_of (t, &box);
+  box.area = nms__mosaic_area (t->m, &box);
   box.x1 = spread (t, box.x1, rows);
   box.y1 = spread (t, box.y1, rows);
   box.x2 = spread (t, box.x2, rows);
@@ -190,7 +183,7 @@ load_columns (Tiles *t, nms__value from)
 
   for (int i = 0; i < 4; i++)
     *corner[i] = nms__mosaic_load (t->m, t->column[i], from, t->zero, WORD, TILE);
-  box.area = area_of (t, &box);
+  box.area = nms__mosaic_area (t->m, &box);
   return box;
 }
 
@@ -200,11 +193,11 @@ print_meeting (Tiles *t, const nms__mosaic_box *candidate, nms__value from,
     const nms__mosaic_box *other, nms__array other_class, nms__value other_row)
 {
   nms__mosaic *m = t->m;
-  nms__value number[4];
+  nms__value number[3];
 
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 3; i++)
     number[i] = spread (t, load_row (t, t->in[PARAMETERS], nms__mosaic_index (m, i)), WORD);
-  nms__mosaic_limit limit = { number[0], number[1], number[2], number[3] };
+  nms__mosaic_limit limit = { number[0], number[1], number[2] };
   nms__value meet = nms__mosaic_exceeds (m, candidate, other, &limit);
   if (has_class (t)) {
     nms__value mine = nms__mosaic_load (m, t->column_class, from, t->zero, WORD, TILE);

@@ -7,7 +7,6 @@
 #include "xla/mosaic.h"
 
 #include <glib.h>
-#include <math.h>
 #include <string.h>
 
 static const nms_mosaic_spec small = { .boxes = 1024, .picks = 128 };
@@ -36,7 +35,7 @@ test_refusals (void)
       "1025 picks of 1024 boxes: must be 1 to the number of boxes");
   refused (WITH (1024, 128, .class_caps = 1), "caps per class need the class argument");
   refused (WITH (1024, 128, .classes = 1, .class_caps = 1, .form = NMS_MOSAIC_TILES),
-      "the form of tiles has no caps per class");
+      "the form of tiles has no caps and no limits per class");
   refused (WITH (1024, 128, .form = 7), "form 7 is none of nms_mosaic_form");
 }
 
@@ -45,7 +44,8 @@ static void
 test_bound (void)
 {
   static const nms_mosaic_spec specs[] = { { .picks = 300 }, { .picks = 300, .classes = 1 },
-    { .picks = 1, .memory = 1 << 20 }, { .picks = 300, .classes = 1, .box_limits = 1,
+    { .picks = 1, .memory = 1 << 20 }, { .picks = 300, .form = NMS_MOSAIC_TILES },
+    { .picks = 300, .classes = 1, .box_limits = 1,
         .class_caps = 1 } };
 
   for (size_t i = 0; i < G_N_ELEMENTS (specs); i++) {
@@ -69,6 +69,26 @@ test_bound (void)
   g_assert_cmpint (nms_mosaic_most_boxes (&full), >=, 65536);
 }
 
+/* The form is picked by what is possible, then by time. */
+static void
+test_forms (void)
+{
+  nms_mosaic_spec spec = WITH (1024, 128, .classes = 1);
+
+  g_assert_cmpint (nms_mosaic_form_of (&spec), ==, NMS_MOSAIC_TILES);
+  spec.picks = 1;
+  g_assert_cmpint (nms_mosaic_form_of (&spec), ==, NMS_MOSAIC_PICKS);
+  spec.picks = 128;
+  spec.box_limits = 1;
+  g_assert_cmpint (nms_mosaic_form_of (&spec), ==, NMS_MOSAIC_PICKS);
+  spec.box_limits = 0;
+  spec.class_caps = 1;
+  g_assert_cmpint (nms_mosaic_form_of (&spec), ==, NMS_MOSAIC_PICKS);
+  spec.class_caps = 0;
+  spec.form = NMS_MOSAIC_PICKS;
+  g_assert_cmpint (nms_mosaic_form_of (&spec), ==, NMS_MOSAIC_PICKS);
+}
+
 /* Every kind of spec gives a text, the same each time, that ends as it should. */
 static void
 test_texts (void)
@@ -79,7 +99,9 @@ test_texts (void)
     for (int bits = 0; bits < 16; bits++) {
       nms_mosaic_spec spec = { .boxes = counts[i], .picks = counts[i] < 300 ? counts[i] : 300,
         .classes = bits & 1, .class_agnostic = bits >> 1 & 1, .box_limits = bits >> 2 & 1,
-        .class_caps = bits == 9 || bits == 15 };
+        .class_caps = bits == 9 || bits == 15, .form = NMS_MOSAIC_PICKS };
+      if (bits >> 3 && !spec.box_limits && !spec.class_caps)
+        spec.form = NMS_MOSAIC_TILES;
       size_t length = 0;
       char error[200] = "", *text = nms_mosaic_module (&spec, &length, error, sizeof error);
       char *again = nms_mosaic_module (&spec, NULL, error, sizeof error);
@@ -97,21 +119,21 @@ test_texts (void)
 static void
 test_parameters (void)
 {
-  float p[NMS_MOSAIC_PARAMETERS], limit[4];
+  float p[NMS_MOSAIC_PARAMETERS], limit[3];
 
   nms_mosaic_parameters (0.3f, 0, 77, p);
   nms_mosaic_limit (0.3f, 0, limit);
   for (int i = 0; i < NMS_MOSAIC_PARAMETERS; i++)
-    g_assert_true (p[i] == (i < 512 ? limit[i / 128] : i < 640 ? 77.0f : 0.0f));
+    g_assert_true (p[i] == (i < 384 ? limit[i / 128] : i < 512 ? 77.0f : 0.0f));
   /* 12 bits and the rest: 0.3f is 0x1.333334p-2, the midpoint above 0x1.333335p-2 */
   g_assert_true (limit[0] == 0x1.334p-2f && (double) limit[0] + limit[1] == 0x1.333335p-2);
-  g_assert_true (limit[2] == 1.0f && limit[3] == 0.0f);
-  nms_mosaic_limit (0x1.333336p-2f, 0, limit); /* odd: a tie goes up */
-  g_assert_true ((double) limit[0] + limit[1] == 0x1.333337p-2 && limit[3] == -0x1p-120f);
+  g_assert_true (limit[2] == 1.0f);
+  nms_mosaic_limit (0x1.333336p-2f, 0, limit); /* odd */
+  g_assert_true ((double) limit[0] + limit[1] == 0x1.333337p-2);
   nms_mosaic_limit (0.3f, 1, limit); /* even, from below */
-  g_assert_true ((double) limit[0] + limit[1] == 0x1.333333p-2 && limit[3] == -0x1p-120f);
+  g_assert_true ((double) limit[0] + limit[1] == 0x1.333333p-2);
   nms_mosaic_limit (0.0f, 1, limit);
-  g_assert_true (limit[3] == -INFINITY);
+  g_assert_true (limit[0] == 0.0f && limit[1] == 0.0f && limit[2] == 1.0f);
   nms_mosaic_limit (0x1p-30f, 0, limit); /* acts as 0: 2^-150, moved up by 2^100 */
   g_assert_true (limit[0] == 0x1p-50f && limit[1] == 0.0f && limit[2] == 0x1p100f);
 }
@@ -127,6 +149,7 @@ main (int argc, char **argv)
   g_free (text);
   g_test_add_func ("/mosaic/refusals", test_refusals);
   g_test_add_func ("/mosaic/bound", test_bound);
+  g_test_add_func ("/mosaic/forms", test_forms);
   g_test_add_func ("/mosaic/texts", test_texts);
   g_test_add_func ("/mosaic/parameters", test_parameters);
   return g_test_run ();

@@ -2,13 +2,12 @@
 """
 mosaiccases: boxes to try a kernel with, and what the reference makes of them.
 """
-import ctypes
+import subprocess
 
 import numpy as np
 
 F = np.float32
 ABSENT = np.int32(-2 ** 31)
-UNLIMITED = np.int32(2 ** 31 - 1)
 
 
 class Case:
@@ -44,15 +43,15 @@ class Case:
 
     def per_box(self, field):
         """A field of the class options, spread over the boxes."""
-        default = (self.threshold, 0)
+        default = (self.threshold, 0)  # 0: no limit
         return [self.class_options.get(int(c), default)[field] for c in self.classes]
 
     def arguments(self, limit):
-        """What the module takes; limit (threshold, inclusive) gives four floats."""
+        """What the module takes; limit (threshold, inclusive) gives three floats."""
         arguments = list(self.corners) + [order_key(self.score, self.absent)]
         parameters = np.zeros((8, 128), F)
-        parameters[:4] = limit(self.threshold, self.inclusive)[:, None]
-        parameters[4] = self.most
+        parameters[:3] = limit(self.threshold, self.inclusive)[:, None]
+        parameters[3] = self.most
         arguments.append(parameters)
         if self.classes is not None:
             arguments.append(self.classes)
@@ -61,8 +60,12 @@ class Case:
             arguments.append(np.ascontiguousarray(
                 np.stack([known[t] for t in self.per_box(0)], 1), F))
         if self.class_caps:
-            arguments.append(np.array([m or UNLIMITED for m in self.per_box(1)], np.int32))
+            arguments.append(np.array(self.per_box(1), np.int32))
         return arguments
+
+    def fits(self, form):
+        """Form 2, of tiles, has neither caps nor limits per class."""
+        return form == 1 or not self.class_options
 
 
 def order_key(score, absent):
@@ -73,32 +76,27 @@ def order_key(score, absent):
 
 
 class Reference:
-    """tests/support/reference.c."""
+    """tests/support/reference.c, by the program refrun."""
 
-    def __init__(self, library):
-        self.function = ctypes.CDLL(library).refrun
+    def __init__(self, program):
+        self.program = program
 
     def __call__(self, case):
         there = np.flatnonzero(~case.absent)
-        columns = [np.ascontiguousarray(c[there]) for c in case.corners]
-        score = np.ascontiguousarray(case.score[there])
-        classes = None if case.classes is None else np.ascontiguousarray(case.classes[there])
         options = sorted(case.class_options.items())
-        ids = np.array([c for c, _ in options], np.int32)
-        thresholds = np.array([t for _, (t, _) in options], F)
-        most = np.array([m for _, (_, m) in options], np.uint64)
-        kept = np.zeros(there.size + 1, np.int32)
-
-        def pointer(a):
-            return None if a is None else a.ctypes.data_as(ctypes.c_void_p)
-        corners = (ctypes.c_void_p * 4)(*[c.ctypes.data for c in columns])
-        count = self.function(
-            ctypes.c_size_t(there.size), corners, pointer(score), pointer(classes),
-            ctypes.c_float(case.threshold), int(case.inclusive), int(case.agnostic),
-            ctypes.c_uint64(case.most), ctypes.c_size_t(ids.size), pointer(ids),
-            pointer(thresholds), pointer(most), pointer(kept))
+        data = np.array([there.size, case.inclusive, case.agnostic, case.classes is not None,
+                         case.most, len(options)], np.int32).tobytes() + case.threshold.tobytes()
+        for column in [*case.corners, case.score]:
+            data += column[there].tobytes()
+        if case.classes is not None:
+            data += case.classes[there].tobytes()
+        for class_id, (threshold, most) in options:
+            data += np.int32(class_id).tobytes() + F(threshold).tobytes()
+            data += np.int32(most).tobytes()
+        kept = np.frombuffer(subprocess.run([self.program], input=data, check=True,
+                                            stdout=subprocess.PIPE).stdout, np.int32)
         picks = np.full(case.picks, -1, np.int32)
-        picks[:count] = there[kept[:count]]
+        picks[:kept.size] = there[kept]
         return picks
 
 
@@ -117,15 +115,95 @@ def grid_boxes(g, n, side=8, most=5):
     return np.stack([low[0], low[1], high[0], high[1]]).astype(F)
 
 
-def borderline_boxes(g, n, threshold):
-    """Pairs whose overlap lies within some units in the last place of the
-    threshold: b is a with one side moved, to where inter / union is about t."""
-    half = (n + 1) // 2
-    x1, y1 = g.uniform(1, 2, (2, half)).astype(F) + F(4) * np.arange(half, dtype=F)
-    width, height = g.uniform(0.5, 1, (2, half)).astype(F)
+def borderline_boxes(g, n, threshold, inclusive):
+    """Pairs whose overlap lies next to where it begins to round to what is
+    beyond the threshold: of many pairs the nearest, about 2^-30 away."""
+    half, tries = (n + 1) // 2, 300
+    x1, y1 = g.uniform(1, 2, (2, tries, half)).astype(F) + F(4) * np.arange(half, dtype=F)
+    width, height = g.uniform(0.5, 1, (2, tries, half)).astype(F)
     x2, y2 = x1 + width, y1 + height
     # b inside a, of the same height: inter / union = width_b / width_a
     cut = (x1 + (x2 - x1).astype(np.float64) * float(threshold)).astype(F)
-    cut = (cut.view(np.int32) + g.integers(-2, 3, half).astype(np.int32)).view(F)
-    a, b = np.stack([x1, y1, x2, y2]), np.stack([x1, y1, cut, y2])
+    cut = (cut.view(np.int32) + g.integers(-2, 3, cut.shape).astype(np.int32)).view(F)
+    inter, area = (cut - x1) * (y2 - y1), (x2 - x1) * (y2 - y1)
+    other = np.nextafter(F(threshold), F(-1 if inclusive else 2)).astype(np.float64)
+    middle = (float(F(threshold)) + other) / 2
+    away = np.abs(inter.astype(np.float64) / ((area + inter) - inter) - middle)
+    best = np.argmin(away, 0)[None]
+    a, b = (np.stack([np.take_along_axis(c, best, 0)[0] for c in box])
+            for box in ([x1, y1, x2, y2], [x1, y1, cut, y2]))
     return np.concatenate([a, b], 1)[:, :n]
+
+
+def cases():
+    """Every kind of input, by name."""
+    g = np.random.default_rng(20)
+    n = 600
+    some = boxes_of(g, n, 0.5)
+    score = g.uniform(0, 1, n)
+    few = g.integers(-3, 4, n) * 1000003
+    grid, levels = grid_boxes(g, n), g.integers(0, 40, n)
+
+    yield Case('random', boxes_of(g, 1024), g.uniform(0, 1, 1024), 128)
+    yield Case('dense', boxes_of(g, 1024, 1.0), g.normal(0, 1, 1024), 128, 0.1)
+    yield Case('ties', some, g.integers(0, 4, n), 128, 0.3)
+    yield Case('all tied', some, np.zeros(n), 128, 0.3)
+    yield Case('grid', grid, levels, 300, 0.5)
+    yield Case('grid, inclusive', grid, levels, 300, 0.5, True)
+    yield Case('grid, a third', grid, levels, 300, 1 / 3, True)
+    yield Case('exhausted', boxes_of(g, 200, 1.0), g.uniform(0, 1, 200), 200, 0.1)
+    yield Case('few picks', some, score, 3, 0.4)
+    yield Case('run-time cap', some, score, 128, 0.4, most=17)
+    yield Case('one box', some[:, :1], score[:1], 1)
+    yield Case('two boxes', some[:, :2], score[:2], 2)
+    for k in (127, 128, 129, 257):
+        yield Case(f'{k} boxes', some[:, :k], score[:k], k, 0.2)
+    yield Case('all kept', boxes_of(g, 300, 0.001), g.uniform(0, 1, 300), 300, 0.5)
+    yield Case('absent', some, score, 128, 0.4, absent=g.uniform(0, 1, n) < 0.7)
+    yield Case('none there', some[:, :9], score[:9], 9, absent=np.ones(9, bool))
+    yield Case('scores', some[:, :12], [np.inf, -np.inf, 0.0, -0.0, 1e-40, 2e-40, -1e-40, 3e38,
+                                        -3e38, 1e-45, np.inf, -np.inf], 12, 0.9)
+    yield Case('classes', some, score, 128, 0.4, classes=few)
+    yield Case('extreme classes', some, score, 128, 0.4,
+               classes=np.where(g.uniform(0, 1, n) < 0.5, -2 ** 31, 2 ** 31 - 1))
+    yield Case('agnostic', some, score, 128, 0.4, classes=few, agnostic=True)
+    yield Case('class limits', some, score, 128, 0.4, classes=few,
+               class_options={-1000003: (0.2, 0), 2000006: (0.9, 0), 0: (0.0, 0)})
+    yield Case('class caps', some, score, 128, 0.4, classes=few,
+               class_options={-1000003: (0.2, 3), 2000006: (0.9, 5), 0: (0.4, 1)})
+    yield Case('caps, agnostic', some, score, 128, 0.6, classes=few, agnostic=True,
+               class_options={-1000003: (0.6, 3), 2000006: (0.3, 5)})
+    yield Case('5000 boxes', boxes_of(g, 5000, 0.1), g.integers(0, 999, 5000), 40, 0.4)
+
+    yield Case('5000 boxes, tied', boxes_of(g, 5000, 0.01), np.zeros(5000), 12, 0.4)
+
+    same = np.repeat(boxes_of(g, 30), 4, 1)
+    yield Case('identical, threshold 1', same, g.integers(0, 3, 120), 120, 1.0)
+    yield Case('identical, from 1', same, g.integers(0, 3, 120), 120, 1.0, True)
+    flat = boxes_of(g, 200, 1.0)
+    flat[2, ::3] = flat[0, ::3]
+    flat[3, 1::3] = flat[1, 1::3]
+    yield Case('without area', flat, g.uniform(0, 1, 200), 200, 0.0)
+    yield Case('without area, from 0', flat, g.uniform(0, 1, 200), 200, 0.0, True)
+    # extents around 2^-50, where they begin to count
+    low = F(2.0 ** -50) * g.integers(0, 4, (2, 200)).astype(F)
+    high = low + F(2.0 ** -50) * g.choice([0, 0.5, 1, 1.5, 2, 3], (2, 200)).astype(F)
+    thin = np.stack([low[0], low[1], high[0], high[1]])
+    for threshold in (0.0, 0.3):
+        yield Case(f'smallest extents, {threshold:g}', thin, g.uniform(0, 1, 200), 200, threshold)
+    far = np.clip(boxes_of(g, 200, 1.0) * F(2e18) - F(1e18), F(-1e18), F(1e18))
+    yield Case('far', far, g.uniform(0, 1, 200), 200, 0.2)
+    yield Case('a quotient of 2^-150', np.array([[-2.0 ** 59, 0], [-2.0 ** 59, 0], [2.0 ** 59,
+               2.0 ** -15], [2.0 ** 59, 2.0 ** -15]]), [2, 1], 2, 0.0)
+    # quotients that round to 0: a crumb in the corner of the greatest boxes
+    crumbs = np.stack([F(2.0 ** -48) * g.integers(-1, 1, 40), F(2.0 ** -49) * np.ones(40),
+                       g.choice([2.0 ** -47, 1e18], 40), g.choice([2.0 ** -46, 1e18], 40)])
+    for inclusive in (False, True):
+        yield Case(f'quotients near 0, {inclusive}', crumbs, g.uniform(0, 1, 40), 40, 0.0,
+                   inclusive)
+    for scale in (1.0, 2.0 ** -48, 2.0 ** 50):
+        for threshold in (0.5, 0.3, 0.7, 0.1, 1 - 2.0 ** -24, 0.001, 0.45, 0.999):
+            inclusive = bool(g.integers(2))
+            boxes = borderline_boxes(g, 240, threshold, inclusive) * F(scale)
+            yield Case(f'borderline {threshold:g} {scale:g}', boxes, g.permutation(240), 240,
+                       threshold, inclusive)

@@ -399,6 +399,9 @@ class Kernel:
 
     # ---- running
 
+    def watch(self, memory):
+        """Called with the memory before the first step and after each."""
+
     def run(self, inputs):
         """All steps of the grid, one after another; the result's array."""
         memory = {}
@@ -409,11 +412,13 @@ class Kernel:
             value = inputs[k] if k < len(inputs) else type_.wild()
             memory[name] = type_.check(value).copy()
         before = [memory[name].copy() for name, _ in self.parameters[:len(inputs)]]
+        self.watch(memory)
         for step in range(self.steps):
             env = dict(memory)
             env['%' + self.step_name] = np.asarray(step, np.int32)
             for op in self.body:
                 op(env)
+            self.watch(memory)
         for (name, _), value in zip(self.parameters, before):
             if memory[name].tobytes() != value.tobytes():
                 raise Unknown('the kernel wrote to an input')

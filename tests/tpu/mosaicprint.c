@@ -7,7 +7,7 @@
  *         [class_agnostic=1] [box_limits=1] [class_caps=1]
  *     mosaicprint limit THRESHOLD INCLUSIVE
  *
- * `limit` prints the four numbers as bits; the threshold is read as the bits of
+ * `limit` prints the numbers as bits; the threshold is read as the bits of
  * a float in hexadecimal.
  */
 #include "xla/mosaic.h"
@@ -20,13 +20,13 @@ static int
 print_limit (char **argv)
 {
   uint32_t bits = (uint32_t) strtoul (argv[0], NULL, 16);
-  float threshold, limit[4];
+  float threshold, limit[3];
 
   memcpy (&threshold, &bits, sizeof threshold);
   nms_mosaic_limit (threshold, atoi (argv[1]), limit);
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 3; i++) {
     memcpy (&bits, &limit[i], sizeof bits);
-    printf ("%08lx%c", (unsigned long) bits, i < 3 ? ' ' : '\n');
+    printf ("%08lx%c", (unsigned long) bits, i < 2 ? ' ' : '\n');
   }
   return 0;
 }

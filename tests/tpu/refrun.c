@@ -1,53 +1,71 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * refrun: the reference of the tests behind one plain function, for Python.
+ * refrun: the reference of the tests as a filter, for Python.
+ *
+ * Reads 6 int32 (boxes, inclusive, agnostic, whether there are classes, most,
+ * number of class options), the threshold, then packed columns x1 y1 x2 y2
+ * score [class], then each class option: id, threshold, most. Writes the kept
+ * indices, int32 each.
  */
 #include "reference.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Classes' options: `class_count` entries of id, threshold, most. Writes the
- * kept indices, and returns how many. */
-int32_t refrun (size_t count, const float *const corners[4], const float *score,
-    const int32_t *class_id, float threshold, int inclusive, int agnostic, uint64_t most,
-    size_t class_count, const int32_t *class_ids, const float *class_thresholds,
-    const uint64_t *class_most, int32_t *kept);
-
-int32_t
-refrun (size_t count, const float *const corners[4], const float *score, const int32_t *class_id,
-    float threshold, int inclusive, int agnostic, uint64_t most, size_t class_count,
-    const int32_t *class_ids, const float *class_thresholds, const uint64_t *class_most,
-    int32_t *kept)
+static void *
+take (size_t count, size_t size)
 {
-  nms_class_options *classes = calloc (class_count + 1, sizeof *classes);
-  nms_boxes boxes = { .size = sizeof boxes, .count = count };
-  nms_options options = { .size = sizeof options, .iou_threshold = threshold,
-    .max_detections = most, .inclusive = (uint8_t) (inclusive != 0),
-    .class_agnostic = (uint8_t) (agnostic != 0), .class_options = classes,
-    .class_option_count = class_count };
+  void *data = calloc (count + 1, size);
+
+  if (!data || fread (data, size, count, stdin) != count) {
+    fprintf (stderr, "refrun: the input ends early\n");
+    exit (1);
+  }
+  return data;
+}
+
+int
+main (void)
+{
+  int32_t *head = take (6, sizeof *head);
+  float *threshold = take (1, sizeof *threshold);
+  nms_boxes boxes = { .size = sizeof boxes, .count = (size_t) head[0] };
+  nms_options options = { .size = sizeof options, .iou_threshold = *threshold,
+    .score_threshold = -__builtin_inff (), .inclusive = head[1] != 0,
+    .class_agnostic = head[2] != 0, .max_detections = (uint64_t) head[4],
+    .class_option_count = (size_t) head[5] };
+  nms_column *columns[] = { &boxes.x1, &boxes.y1, &boxes.x2, &boxes.y2, &boxes.score };
+  nms_class_options *classes = calloc (options.class_option_count + 1, sizeof *classes);
   RefResult result;
 
   if (!classes)
-    abort ();
-  options.score_threshold = -__builtin_inff ();
-  boxes.x1.data = corners[0];
-  boxes.y1.data = corners[1];
-  boxes.x2.data = corners[2];
-  boxes.y2.data = corners[3];
-  boxes.score.data = score;
-  boxes.class_id.data = class_id;
-  for (size_t i = 0; i < class_count; i++) {
-    classes[i].size = sizeof classes[i];
-    classes[i].class_id = class_ids[i];
-    classes[i].set = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_MAX_DETECTIONS;
-    classes[i].iou_threshold = class_thresholds[i];
-    classes[i].max_detections = class_most[i];
+    return 1;
+  for (int i = 0; i < 5; i++)
+    columns[i]->data = take (boxes.count, sizeof (float));
+  if (head[3])
+    boxes.class_id.data = take (boxes.count, sizeof (int32_t));
+  for (size_t i = 0; i < options.class_option_count; i++) {
+    int32_t *id = take (1, sizeof *id);
+    float *limit = take (1, sizeof *limit);
+    int32_t *most = take (1, sizeof *most);
+    classes[i] = (nms_class_options){ .size = sizeof classes[i], .class_id = *id,
+      .set = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_MAX_DETECTIONS, .iou_threshold = *limit,
+      .max_detections = (uint64_t) *most };
+    free (id);
+    free (limit);
+    free (most);
   }
+  options.class_options = classes;
+
   ref_run (&boxes, &options, &result);
-  memcpy (kept, result.kept, result.kept_count * sizeof *kept);
-  int32_t n = (int32_t) result.kept_count;
+  size_t written = fwrite (result.kept, sizeof *result.kept, result.kept_count, stdout);
+  int failed = written != result.kept_count || fflush (stdout);
   ref_result_clear (&result);
+  for (int i = 0; i < 5; i++)
+    free ((void *) columns[i]->data);
+  free ((void *) boxes.class_id.data);
   free (classes);
-  return n;
+  free (threshold);
+  free (head);
+  return failed;
 }

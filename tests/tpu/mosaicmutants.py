@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+mosaicmutants: texts of kernels with one thing wrong, and the case of mosaiccases
+that finds each out. A mutant replaces a pattern, which must be there as often
+as stated (None: at least once), so that none silently does nothing. What is
+written several times, as a tile's overlap tests are, is changed everywhere.
+"""
+import base64
+import re
+
+BODY = re.compile(r'(\\22body\\22: \\22)([A-Za-z0-9+/=]*)(\\22)')
+PICKS, TILES = 1, 2
+
+
+class Mutant:
+    def __init__(self, form, name, case, pattern, replacement, times=1, only=None, module=False):
+        self.form, self.name, self.case = form, name, case
+        self.pattern, self.replacement, self.times = re.compile(pattern), replacement, times
+        self.only = only      # which of the places; None: all
+        self.module = module  # in the module's text, not the kernel's
+
+    def edit(self, text):
+        places = list(self.pattern.finditer(text))
+        if len(places) != self.times and (self.times or not places):
+            raise LookupError(f'{self.name}: {len(places)} places, not {self.times}')
+        for place in reversed(places if self.only is None else [places[self.only]]):
+            new = (self.replacement(place) if callable(self.replacement)
+                   else place.expand(self.replacement))
+            text = text[:place.start()] + new + text[place.end():]
+        return text
+
+    def apply(self, module):
+        return self.edit(module) if self.module else with_kernel(module, self.edit)
+
+
+def with_kernel(module, edit):
+    def recode(m):
+        text = edit(base64.b64decode(m.group(2)).decode())
+        return m.group(1) + base64.b64encode(text.encode()).decode() + m.group(3)
+    return BODY.sub(recode, module)
+
+
+def broken(module):
+    """A module whose kernel no compiler takes: an operand that does not exist."""
+    return with_kernel(module, lambda t: t.replace('arith.mulf %v', 'arith.mulf %w', 1))
+
+
+V = r'(%v\d+)'
+
+
+def overlap(form, rows):
+    """Of the overlap test, of so many rows."""
+    t = rf'vector<{rows}x128xf32>'
+    mask = rf'vector<{rows}x128xi1>'
+    last = rf'arith\.subf {V}, {V} : {t}\n(%v\d+ = arith\.constant dense<0x00000000> : {t}\n' \
+        rf'%v\d+ = arith\.cmpf ogt)'
+    return [
+        Mutant(form, '>= for >', 'a quotient of 2^-150',
+               rf'arith\.cmpf ogt, {V}, {V} : {t}\n({V} = arith\.andi)',
+               rf'arith.cmpf oge, \1, \2 : {t}\n\3', None),
+        Mutant(form, 'the smaller of two left sides', 'random',
+               rf'= arith\.minimumf {V}, {V} : {t}\n{V} = arith\.maximumf',
+               rf'= arith.minimumf \1, \2 : {t}\n\3 = arith.minimumf', None),
+        Mutant(form, 'one split constant', 'borderline 0.3 1',
+               rf'dense<0x45800800> : {t}', f'dense<0x43800800> : {t}', None),
+        Mutant(form, 'the last product left out', 'borderline 0.7 1', last,
+               rf'arith.maximumf \1, \1 : {t}\n\3', None),
+        Mutant(form, 'small unions not scaled', 'borderline 0.3 3.55271e-15',
+               rf'dense<0x5F800000> : {t}', f'dense<0x2F800000> : {t}', None),
+        Mutant(form, 'large unions not scaled', 'far',
+               rf'dense<0x2F800000> : {t}', f'dense<0x5F800000> : {t}', None),
+        Mutant(form, 'one area twice', 'random',
+               rf'= arith\.addf {V}, {V} : {t}', rf'= arith.addf \1, \1 : {t}', None),
+        Mutant(form, 'intersections of no extent count', 'smallest extents, 0',
+               rf'dense<0x26800000> : {t}\n(%v\d+ = arith\.minimumf)',
+               rf'dense<0x00000000> : {t}\n\1', None),
+        Mutant(form, 'class ignored', 'classes',
+               rf'= arith\.cmpi eq, (%v\d+), %v\d+ : vector<{rows}x128xi32>\n'
+               rf'(%v\d+) = arith\.andi {V}, %v\d+ : {mask}',
+               rf'= arith.cmpi eq, \1, \1 : vector<{rows}x128xi32>\n'
+               rf'\2 = arith.andi \3, \3 : {mask}', None),
+    ]
+
+
+MUTANTS = overlap(PICKS, 8) + overlap(TILES, 32) + [
+    Mutant(PICKS, 'a tie taken high', 'ties',
+           r'minsi|2147483647', lambda m: 'maxsi' if m[0] == 'minsi' else '-2147483648', None),
+    Mutant(PICKS, 'a tie of chunks taken high', '5000 boxes, tied',
+           r'arith\.cmpi sgt, (.*32x128xi32>)', r'arith.cmpi sge, \1', 1),
+    Mutant(PICKS, 'no self-removal', 'identical, threshold 1',
+           rf'arith\.ori {V}, {V} : vector<8x128xi1>', r'arith.ori \1, \1 : vector<8x128xi1>'),
+    Mutant(PICKS, 'a pick when nobody is left', 'exhausted',
+           rf'arith\.cmpi sgt, {V}, {V} : vector<1x1xi32>', r'arith.cmpi sge, \1, \2 : '
+           r'vector<1x1xi32>'),
+    Mutant(PICKS, 'a wrong base of the places', '5000 boxes',
+           r'arith\.constant 128 : i32\n(%v\d+ = arith\.muli)', r'arith.constant 64 : i32\n\1'),
+    Mutant(PICKS, 'places counted along the wrong axis', 'random',
+           r'dimension = 1 : i32, dimensions = array<i32: 1>\} : vector<8x128xi32>',
+           r'dimension = 0 : i32, dimensions = array<i32: 0>} : vector<8x128xi32>'),
+    Mutant(PICKS, 'the last block dropped', '5000 boxes',
+           r'arith\.constant 64 : index', r'arith.constant 32 : index', 2),
+    Mutant(PICKS, 'the last step dropped', 'random', r'array<i64: 128>, scratch',
+           r'array<i64: 127>, scratch'),
+    Mutant(PICKS, 'the run-time cap ignored', 'run-time cap',
+           r'arith\.cmpf olt, (.*1x128xf32>)', r'arith.cmpf oge, \1'),
+    Mutant(PICKS, 'a class cap too high by one', 'class caps',
+           rf'arith\.cmpi sle, (.*8x128xi32>)\n({V} = arith\.ori)', r'arith.cmpi slt, \1\n\2'),
+    Mutant(PICKS, 'a pick of another class fills the cap', 'class caps',
+           rf'arith\.andi {V}, {V} : vector<8x128xi1>\n({V} = arith\.select)',
+           r'arith.ori \1, \2 : vector<8x128xi1>\n\3'),
+    Mutant(PICKS, 'limits of the wrong row', 'class limits',
+           r'arith\.constant 8 : index\n(%v\d+ = arith\.addi)', r'arith.constant 0 : index\n\1'),
+
+    Mutant(TILES, 'a tie taken high', 'ties', r'comparison_direction LT', 'comparison_direction GT',
+           module=True),
+    Mutant(TILES, 'the worst first', 'random', r'comparison_direction GT',
+           'comparison_direction LT', module=True),
+    Mutant(TILES, 'who takes no part does', 'absent',
+           rf'(dense<0> : vector<32x128xi32>\n%v\d+ = )arith\.andi {V}, {V} : (vector<32x128xi1>)',
+           r'\1arith.xori \2, \2 : \4', 4),
+    Mutant(TILES, 'candidates before and itself', 'random',
+           r'arith\.cmpi slt, (.*32x128xi32>)', r'arith.cmpi sle, \1', 4),
+    Mutant(TILES, 'a kept one not noted', 'dense',
+           rf'arith\.ori {V}, {V} : vector<1x128xi32>', r'arith.ori \1, \1 : vector<1x128xi32>',
+           124, 5),
+    Mutant(TILES, 'the last of a word always kept', 'dense',
+           r'dense<2147483647> : vector<1x128xi32>', r'dense<-1> : vector<1x128xi32>', 4),
+    Mutant(TILES, 'earlier words ignored', 'dense',
+           rf'arith\.ori {V}, {V} : vector<32x128xi32>\n({V} = arith\.cmpi eq)',
+           r'arith.ori \1, \1 : vector<32x128xi32>\n\3', 3),
+    Mutant(TILES, 'one word shifted', 'dense', r'dense<32> : vector<32x128xi32>',
+           r'dense<64> : vector<32x128xi32>', 2, 1),
+    Mutant(TILES, 'two candidates with one bit', 'dense',
+           r'dense<31> : vector<32x128xi32>', 'dense<30> : vector<32x128xi32>', 4),
+    Mutant(TILES, 'the kept rows end too early', '257 boxes',
+           rf'arith\.cmpi slt, (.*1x128xi32>)\n({V} = arith\.cmpi sge)',
+           r'arith.cmpi sle, \1\n\2', 3),
+    Mutant(TILES, 'the count is not kept', 'random', r'arith\.addi (%v\d+), %v\d+ : '
+           r'vector<1x128xi32>\n(%v\d+ = arith\.constant 0 : index)',
+           r'arith.addi \1, \1 : vector<1x128xi32>\n\2'),
+    Mutant(TILES, 'the last tile dropped', '129 boxes', r'array<i64: 2>, scratch',
+           r'array<i64: 1>, scratch'),
+    Mutant(TILES, 'the end a tile too early', 'few picks',
+           r'arith\.cmpi slt, (%v\d+), (%v\d+) : i32', r'arith.cmpi sgt, \1, \2 : i32'),
+]

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""mosaictests GROUP MOSAICPRINT XLATEXT REFRUN: kernels for TPUs, without one.
+
+evaluated   what the text of a module says, executed operation by operation, is
+            the reference's result
+mutants     a text that is changed in one place is found out by a named case
+compiled    libtpu ($NMS_TEST_LIBTPU) compiles the same texts for v5e and v6e
+translated  the kernel's step, translated to StableHLO, run by XLA's plugin for
+            the CPU ($NMS_TEST_XLA_PLUGIN) leaves the same memory as the evaluator
+
+Prints TAP. Where a group needs a plugin and its variable is not set, it is
+skipped.
+"""
+import functools
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import mosaicmutants
+import mosaictranslate
+from mosaiccases import Case, F, Reference, boxes_of, cases
+from mosaiceval import Module, Unknown
+
+FORMS = {1: 'picks', 2: 'tiles'}
+
+
+class Tap:
+    def __init__(self):
+        self.count, self.failed = 0, 0
+
+    def check(self, ok, name, why=''):
+        self.count += 1
+        self.failed += not ok
+        print(f'{"ok" if ok else "not ok"} {self.count} - {name}')
+        for line in str(why).splitlines() if not ok else []:
+            print(f'# {line}')
+        sys.stdout.flush()
+
+    def finish(self):
+        print(f'1..{self.count}')
+        sys.exit(self.failed > 0)
+
+
+def skip(why):
+    print(f'1..0 # SKIP {why}')
+    sys.exit(0)
+
+
+class Tools:
+    def __init__(self, mosaicprint, xlatext, refrun):
+        self.mosaicprint, self.xlatext = mosaicprint, xlatext
+        self.reference = Reference(refrun)
+
+    @functools.lru_cache(maxsize=None)
+    def limit(self, threshold, inclusive):
+        bits = '%08x' % int(F(threshold).view(np.uint32))
+        words = subprocess.run([self.mosaicprint, 'limit', bits, str(int(inclusive))], check=True,
+                               stdout=subprocess.PIPE, text=True).stdout.split()
+        return np.array([int(w, 16) for w in words], np.uint32).view(F)
+
+    def text(self, words):
+        done = subprocess.run([self.mosaicprint, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return done.stdout
+
+    def module(self, case, form):
+        return self.text([f'form={form}', *case.spec()])
+
+
+def evaluated(tap, tools):
+    for case in cases():
+        must = tools.reference(case)
+        for form in filter(case.fits, FORMS):
+            for flush in (True, False):
+                got = Module(tools.module(case, form), flush).run(case.arguments(tools.limit))
+                name = f'{FORMS[form]}: {case.name}{"" if flush else ", with subnormals"}'
+                tap.check(np.array_equal(got, must), name, f'{got}\nmust be {must}')
+
+
+def mutants(tap, tools):
+    known = {case.name: case for case in cases()}
+    musts = {}
+    for mutant in mosaicmutants.MUTANTS:
+        case = known[mutant.case]
+        name = f'{FORMS[mutant.form]}: {mutant.name}: found out by "{case.name}"'
+        must = musts.setdefault(case.name, tools.reference(case))
+        try:
+            text = mutant.apply(tools.module(case, mutant.form))
+            got = Module(text).run(case.arguments(tools.limit))
+            tap.check(not np.array_equal(got, must), name, 'the result is the same')
+        except (Unknown, LookupError) as error:
+            tap.check(False, name, f'{type(error).__name__}: {error}')
+
+
+def compiled(tap, tools):
+    plugin = os.environ.get('NMS_TEST_LIBTPU') or skip('NMS_TEST_LIBTPU names no plugin')
+    specs = ['boxes=1024 picks=128', 'boxes=1024 picks=128 classes=1', 'boxes=1 picks=1',
+             'boxes=8192 picks=300 classes=1', 'boxes=1000 picks=700']
+    by_box = ['boxes=4096 picks=300 classes=1 box_limits=1 class_caps=1',
+              'boxes=65536 picks=300 classes=1 box_limits=1 class_caps=1']
+    environment = dict(os.environ, TPU_SKIP_MDS_QUERY='1')
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, 'module')
+        for topology in ('v5e:2x2', 'v6e:2x2'):
+            for form, words in [(f, s) for f in FORMS for s in specs] + [(1, s) for s in by_box]:
+                with open(name, 'w') as file:
+                    file.write(tools.text([f'form={form}', *words.split()]))
+                done = subprocess.run([tools.xlatext, 'ahead', plugin, topology, name],
+                                      env=environment, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, text=True, errors='replace')
+                tap.check(done.returncode == 0, f'{FORMS[form]}: {words} for {topology}',
+                          done.stdout[-2000:])
+            # the compiler does refuse a kernel that is wrong
+            with open(name, 'w') as file:
+                file.write(mosaicmutants.broken(tools.text(specs[0].split())))
+            done = subprocess.run([tools.xlatext, 'ahead', plugin, topology, name],
+                                  env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors='replace')
+            tap.check(done.returncode == 1 and 'Mosaic' in done.stdout,
+                      f'a broken kernel is refused for {topology}', done.stdout[-2000:])
+
+
+def translated(tap, tools):
+    plugin = os.environ.get('NMS_TEST_XLA_PLUGIN') or skip('NMS_TEST_XLA_PLUGIN names no plugin')
+    g = np.random.default_rng(7)
+    n = 384
+    score = g.integers(0, 200, n)
+    for form, case in [(1, Case('picks', boxes_of(g, n, 0.5), score, 8, 0.3)),
+                       (2, Case('tiles', boxes_of(g, n, 0.5), score, 200, 0.3)),
+                       (2, Case('tiles, classes', boxes_of(g, n, 0.5), score, 200, 0.3,
+                                classes=g.integers(0, 3, n)))]:
+        module = Module(tools.module(case, form))
+        for name, ok, why in mosaictranslate.compare(module, case.arguments(tools.limit),
+                                                     tools.xlatext, plugin):
+            tap.check(ok, f'{case.name}: {name}', why)
+
+
+def main():
+    group, *programs = sys.argv[1:]
+    tap = Tap()
+    {'evaluated': evaluated, 'mutants': mutants, 'compiled': compiled,
+     'translated': translated}[group](tap, Tools(*programs))
+    tap.finish()
+
+
+if __name__ == '__main__':
+    main()
