@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A messy world, with videos: seeks, segments, playing backwards, decodebin that
+ * takes other decoders in mid-stream, files of different codecs in a row, a tee
+ * behind a decoder. Each frame has the boxes of its number, and has to come with
+ * those of them that an nmsfilter alone leaves: all frames, in order, once.
+ */
+#include "gstboxes.h"
+#include "numbered.h"
+#include "playing.h"
+#include "textfiles.h"
+
+#define FRAMES 60               /* that the recording has */
+#define SETTINGS "iou-threshold=0.3"
+#define VIDEO "/usr/share/doc/opencv-doc/examples/data/vtest.avi"
+#define WIDTH 768
+#define HEIGHT 576
+
+static const gchar *video = VIDEO;
+
+/* Skips the test where something it needs is not installed. */
+static gboolean
+lacking (const gchar * const *elements)
+{
+  for (; *elements; elements++) {
+    GstElementFactory *factory = gst_element_factory_find (*elements);
+
+    if (factory == NULL) {
+      gchar *why = g_strdup_printf ("there is no %s", *elements);
+      g_test_skip (why);
+      g_free (why);
+      return TRUE;
+    }
+    gst_object_unref (factory);
+  }
+  if (!g_file_test (video, G_FILE_TEST_EXISTS)) {
+    g_test_skip ("there is no " VIDEO " (package opencv-doc; NMS_TEST_VIDEO names another)");
+    return TRUE;
+  }
+  return FALSE;
+}
+
+/* A file with so many frames, encoded and put into a container. */
+static void
+make_video (const gchar * path, guint frames, gint width, gint height, const gchar * encoder)
+{
+  GstElement *pipeline = playing_new ("videotestsrc num-buffers=%u pattern=ball ! "
+      "video/x-raw,format=I420,width=%d,height=%d,framerate=10/1 ! %s ! filesink location=%s",
+      frames, width, height, encoder, path);
+
+  playing_to_end (pipeline);
+  gst_object_unref (pipeline);
+}
+
+static const gchar *const decoder[] = { "avidemux", "avdec_msmpeg4", NULL };
+
+/* --------------------------------------------------------------------- seeks */
+
+static void
+seek (GstElement * pipeline, gdouble rate, GstSeekFlags flags, guint first, guint end)
+{
+  g_assert_true (gst_element_seek (pipeline, rate, GST_FORMAT_TIME,
+          GST_SEEK_FLAG_ACCURATE | flags, GST_SEEK_TYPE_SET, first * NUMBERED_TIME,
+          GST_SEEK_TYPE_SET, end * NUMBERED_TIME));
+}
+
+/* The frames that come up to the end of a part are first .. last; then the list
+ * begins anew. */
+static void
+part (GstElement * pipeline, Numbered * seen, GstMessageType end, guint first, guint last)
+{
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_message_unref (playing_wait (pipeline, end));
+  numbered_must_be (seen, first, last);
+  seen->count = 0;
+}
+
+static void
+test_seeks (void)
+{
+  gchar *all = text_file_path ("all.jsonl");
+  Numbered *seen = g_new (Numbered, 1);
+  GstElement *pipeline;
+
+  if (!lacking (decoder)) {
+    numbered_record (all, FRAMES, WIDTH, HEIGHT, NULL);
+    numbered_expect (seen, SETTINGS, FRAMES, WIDTH, HEIGHT);
+    pipeline = playing_new ("filesrc location=%s ! avidemux ! avdec_msmpeg4 ! "
+        "boxreplay location=%s ! nmsfilter " SETTINGS " ! fakesink name=sink sync=false", video,
+        all);
+    gst_element_set_state (pipeline, GST_STATE_PAUSED);
+    gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+    playing_probe (pipeline, "sink", "sink", numbered_see_on_pad, seen);
+
+    seek (pipeline, 1.0, GST_SEEK_FLAG_FLUSH, 0, 20);
+    part (pipeline, seen, GST_MESSAGE_EOS, 0, 19);
+    seek (pipeline, 1.0, GST_SEEK_FLAG_FLUSH, 33, 47);  /* not at a key frame */
+    part (pipeline, seen, GST_MESSAGE_EOS, 33, 46);
+    seek (pipeline, 1.0, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_SEGMENT, 50, 60);
+    part (pipeline, seen, GST_MESSAGE_SEGMENT_DONE, 50, 59);
+    seek (pipeline, 1.0, GST_SEEK_FLAG_SEGMENT, 10, 20);        /* no flush: a loop */
+    part (pipeline, seen, GST_MESSAGE_SEGMENT_DONE, 10, 19);
+    seek (pipeline, 1.0, GST_SEEK_FLAG_SEGMENT, 10, 20);
+    part (pipeline, seen, GST_MESSAGE_SEGMENT_DONE, 10, 19);
+    seek (pipeline, 2.0, GST_SEEK_FLAG_FLUSH, 5, 15);   /* faster: every frame still */
+    part (pipeline, seen, GST_MESSAGE_EOS, 5, 14);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    gst_object_unref (pipeline);
+  }
+  g_free (seen);
+  g_free (all);
+}
+
+static void
+play_backwards (const gchar * path, const gchar * decode, gint width, gint height, guint first)
+{
+  gchar *all = text_file_path ("all.jsonl");
+  Numbered *seen = g_new (Numbered, 1);
+  GstElement *pipeline;
+
+  numbered_record (all, FRAMES, width, height, NULL);
+  numbered_expect (seen, SETTINGS, FRAMES, width, height);
+  pipeline = playing_new ("filesrc location=%s ! %s ! boxreplay location=%s ! nmsfilter " SETTINGS
+      " ! fakesink name=sink sync=false", path, decode, all);
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+  playing_probe (pipeline, "sink", "sink", numbered_see_on_pad, seen);
+
+  seek (pipeline, -1.0, GST_SEEK_FLAG_FLUSH, first, 30);
+  part (pipeline, seen, GST_MESSAGE_EOS, 29, first);
+  seek (pipeline, 1.0, GST_SEEK_FLAG_FLUSH, 20, 30);
+  part (pipeline, seen, GST_MESSAGE_EOS, 20, 29);
+  seek (pipeline, -2.0, GST_SEEK_FLAG_FLUSH, first, 20);
+  part (pipeline, seen, GST_MESSAGE_EOS, 19, first);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+  g_free (seen);
+  g_free (all);
+}
+
+/* (avidemux gives nothing at all when it is to end between two key frames.) */
+static void
+test_backwards (void)
+{
+  if (!lacking (decoder))
+    play_backwards (video, "avidemux ! avdec_msmpeg4", WIDTH, HEIGHT, 0);
+}
+
+static void
+test_backwards_key_frames (void)
+{
+  static const gchar *const elements[] = { "videotestsrc", "jpegenc", "jpegdec", "avimux",
+    "avidemux", NULL
+  };
+  gchar *path = text_file_path ("motion.avi");
+
+  if (!lacking (elements)) {
+    make_video (path, 30, 320, 256, "jpegenc ! avimux");
+    play_backwards (path, "avidemux ! jpegdec", 320, 256, 10);
+  }
+  g_free (path);
+}
+
+/* ------------------------------------------------------------ other decoders */
+
+/* Buffers that come in get the boxes of their number, one after the other. */
+typedef struct
+{
+  guint in, out, sizes;
+  gint width;                   /* of the buffer before */
+  Numbered *seen;               /* one for each size of frames */
+} Counted;
+
+static void
+size_on_pad (GstPad * pad, gint * width, gint * height)
+{
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  const GstStructure *s = gst_caps_get_structure (caps, 0);
+
+  g_assert_true (gst_structure_get (s, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height,
+          NULL));
+  gst_caps_unref (caps);
+}
+
+static GstPadProbeReturn
+attach_next (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Counted *counted = user_data;
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  gint width, height;
+
+  size_on_pad (pad, &width, &height);
+  numbered_attach (buffer, counted->in++ % FRAMES, width, height);
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+see_next (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Counted *counted = user_data;
+  Numbered *seen = counted->seen;
+  gint width, height;
+
+  size_on_pad (pad, &width, &height);
+  counted->sizes += width != counted->width;
+  counted->width = width;
+  if (width != seen->width)
+    seen++;
+  g_assert_cmpint (width, ==, seen->width);
+  g_assert_cmpint (height, ==, seen->height);
+  numbered_see (seen, GST_PAD_PROBE_INFO_BUFFER (info), counted->out++ % FRAMES);
+  return GST_PAD_PROBE_OK;
+}
+
+/* The pad that decodebin has now, in place of the one that it had. */
+static void
+link_new_pad (GstElement * decodebin, GstPad * pad, gpointer user_data)
+{
+  GstPad *sink = gst_element_get_static_pad (user_data, "sink");
+  GstPad *before = gst_pad_get_peer (sink);
+
+  if (before) {
+    gst_pad_unlink (before, sink);
+    gst_object_unref (before);
+  }
+  g_assert_cmpint (gst_pad_link (pad, sink), ==, GST_PAD_LINK_OK);
+  gst_object_unref (sink);
+}
+
+/* Two Ogg files in one: at the second decodebin takes its decoders down, builds
+ * others and has another pad. */
+static void
+test_decodebin_plugs_anew (void)
+{
+  static const gchar *const elements[] = { "videotestsrc", "theoraenc", "theoradec", "oggmux",
+    "oggdemux", "decodebin", NULL
+  };
+  gchar *first = text_file_path ("first.ogg"), *second = text_file_path ("second.ogg");
+  gchar *both = text_file_path ("both.ogg"), *bytes;
+  Counted counted = { .seen = g_new (Numbered, 2) };
+  GstElement *pipeline, *decodebin, *filter;
+  GString *joined = g_string_new (NULL);
+  gsize length;
+
+  if (!lacking (elements)) {
+    make_video (first, 30, 320, 256, "theoraenc ! oggmux");
+    make_video (second, 20, 160, 128, "theoraenc ! oggmux");
+    g_assert_true (g_file_get_contents (first, &bytes, &length, NULL));
+    g_string_append_len (joined, bytes, (gssize) length);
+    g_free (bytes);
+    g_assert_true (g_file_get_contents (second, &bytes, &length, NULL));
+    g_string_append_len (joined, bytes, (gssize) length);
+    g_free (bytes);
+    g_assert_true (g_file_set_contents (both, joined->str, (gssize) joined->len, NULL));
+
+    numbered_expect (&counted.seen[0], SETTINGS, FRAMES, 320, 256);
+    numbered_expect (&counted.seen[1], SETTINGS, FRAMES, 160, 128);
+    pipeline = playing_new ("filesrc location=%s ! decodebin name=decoder "
+        "nmsfilter name=filter " SETTINGS " ! fakesink name=sink sync=false", both);
+    decodebin = gst_bin_get_by_name (GST_BIN (pipeline), "decoder");
+    filter = gst_bin_get_by_name (GST_BIN (pipeline), "filter");
+    g_signal_connect (decodebin, "pad-added", G_CALLBACK (link_new_pad), filter);
+    playing_probe (pipeline, "filter", "sink", attach_next, &counted);
+    playing_probe (pipeline, "sink", "sink", see_next, &counted);
+    playing_to_end (pipeline);
+    g_assert_cmpuint (counted.sizes, ==, 2);
+    numbered_must_be (&counted.seen[0], 0, 29);
+    numbered_must_be (&counted.seen[1], 30, 49);
+    gst_object_unref (decodebin);
+    gst_object_unref (filter);
+    gst_object_unref (pipeline);
+  }
+  g_string_free (joined, TRUE);
+  g_free (counted.seen);
+  g_free (first);
+  g_free (second);
+  g_free (both);
+}
+
+/* Motion JPEG in Matroska, then Theora in Ogg, in another size. */
+static void
+test_codecs_in_a_row (void)
+{
+  static const gchar *const elements[] = { "videotestsrc", "jpegenc", "jpegdec", "matroskamux",
+    "matroskademux", "theoraenc", "theoradec", "oggmux", "oggdemux", "decodebin", "concat", NULL
+  };
+  gchar *first = text_file_path ("first.mkv"), *second = text_file_path ("second.ogg");
+  Counted counted = { .seen = g_new (Numbered, 2) };
+  GstElement *pipeline;
+
+  if (!lacking (elements)) {
+    make_video (first, 30, 320, 256, "jpegenc ! matroskamux");
+    make_video (second, 20, 160, 128, "theoraenc ! oggmux");
+    numbered_expect (&counted.seen[0], SETTINGS, FRAMES, 320, 256);
+    numbered_expect (&counted.seen[1], SETTINGS, FRAMES, 160, 128);
+    /* (the inputs are asked for by name: the order in which they appear varies) */
+    pipeline = playing_new ("concat name=c ! nmsfilter name=filter " SETTINGS " ! "
+        "fakesink name=sink sync=false filesrc location=%s ! decodebin ! queue ! c.sink_0 "
+        "filesrc location=%s ! decodebin ! queue ! c.sink_1", first, second);
+    playing_probe (pipeline, "filter", "sink", attach_next, &counted);
+    playing_probe (pipeline, "sink", "sink", see_next, &counted);
+    playing_to_end (pipeline);
+    g_assert_cmpuint (counted.sizes, ==, 2);
+    numbered_must_be (&counted.seen[0], 0, 29);
+    numbered_must_be (&counted.seen[1], 30, 49);
+    gst_object_unref (pipeline);
+  }
+  g_free (counted.seen);
+  g_free (first);
+  g_free (second);
+}
+
+/* ----------------------------------------------------------------------- tee */
+
+/* Decoders lend their frames out and the branches share them: each has its own
+ * boxes all the same. */
+static void
+test_tee (void)
+{
+  static const gchar *const elements[] = { "avidemux", "avdec_msmpeg4", "tee", NULL };
+  gchar *all = text_file_path ("all.jsonl");
+  Numbered *few = g_new (Numbered, 1), *many = g_new (Numbered, 1);
+  GstElement *pipeline;
+
+  if (!lacking (elements)) {
+    numbered_record (all, FRAMES, WIDTH, HEIGHT, NULL);
+    numbered_expect (few, SETTINGS, FRAMES, WIDTH, HEIGHT);
+    numbered_expect (many, NULL, FRAMES, WIDTH, HEIGHT);
+    pipeline = playing_new ("filesrc location=%s ! avidemux ! avdec_msmpeg4 ! "
+        "boxreplay location=%s ! tee name=t "
+        "t. ! queue ! nmsfilter " SETTINGS " ! fakesink name=filtered sync=false "
+        "t. ! queue ! fakesink name=plain sync=false", video, all);
+    gst_element_set_state (pipeline, GST_STATE_PAUSED);
+    gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+    playing_probe (pipeline, "filtered", "sink", numbered_see_on_pad, few);
+    playing_probe (pipeline, "plain", "sink", numbered_see_on_pad, many);
+    seek (pipeline, 1.0, GST_SEEK_FLAG_FLUSH, 0, FRAMES);
+    playing_to_end (pipeline);
+    numbered_must_be (few, 0, FRAMES - 1);
+    numbered_must_be (many, 0, FRAMES - 1);
+    gst_object_unref (pipeline);
+  }
+  g_free (few);
+  g_free (many);
+  g_free (all);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  if (g_getenv ("NMS_TEST_VIDEO"))
+    video = g_getenv ("NMS_TEST_VIDEO");
+  g_test_add_func ("/messy-files/seeks", test_seeks);
+  g_test_add_func ("/messy-files/backwards", test_backwards);
+  g_test_add_func ("/messy-files/backwards-key-frames", test_backwards_key_frames);
+  g_test_add_func ("/messy-files/decodebin-plugs-anew", test_decodebin_plugs_anew);
+  g_test_add_func ("/messy-files/codecs-in-a-row", test_codecs_in_a_row);
+  g_test_add_func ("/messy-files/tee", test_tee);
+  return run_tests ();
+}

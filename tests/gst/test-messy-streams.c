@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A messy world, with the sources that GStreamer itself has: frames without
+ * timestamps, at a rate that varies, of a size that changes, in the branches of
+ * a tee. boxreplay gives each frame its boxes, nmsfilter filters them, boxrecord
+ * writes them down; what is written has to be what was recorded, and what is
+ * left of it, box for box.
+ */
+#include "gstboxes.h"
+#include "numbered.h"
+#include "playing.h"
+#include "textfiles.h"
+
+#include <string.h>
+
+#define FRAMES 60
+#define SETTINGS "iou-threshold=0.3"
+/* frames of which neither a size nor a rate is known */
+#define SOURCE "fakesrc name=source num-buffers=%d sizetype=fixed sizemax=16 "
+#define UNKNOWN "capsfilter caps=application/x-frames"
+
+static void
+must_be_equal (const gchar * left, const gchar * right)
+{
+  gchar *a = text_file_read (left), *b = text_file_read (right);
+
+  g_assert_cmpstr (a, ==, b);
+  g_assert_cmpuint (strlen (a), >, 1000);
+  g_free (a);
+  g_free (b);
+}
+
+/* --------------------------------------------------------------- timestamps */
+
+static GstPadProbeReturn
+count_frame (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Numbered *seen = user_data;
+
+  g_assert_false (GST_BUFFER_PTS_IS_VALID (GST_PAD_PROBE_INFO_BUFFER (info)));
+  numbered_see (seen, GST_PAD_PROBE_INFO_BUFFER (info), seen->count);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Nobody knows when: boxes go by the order of frames. */
+static void
+test_without_timestamps (void)
+{
+  gchar *all = text_file_path ("all.jsonl"), *copy = text_file_path ("copy.jsonl");
+  Numbered *seen = g_new (Numbered, 1);
+  GstClockTime times[FRAMES];
+  GstElement *pipeline;
+  guint i;
+
+  for (i = 0; i < FRAMES; i++)
+    times[i] = GST_CLOCK_TIME_NONE;
+  numbered_record (all, FRAMES, 0, 0, times);
+  numbered_expect (seen, SETTINGS, FRAMES, 0, 0);
+  pipeline = playing_new (SOURCE " ! " UNKNOWN " ! "
+      "boxreplay name=replay location=%s ! boxrecord location=%s ! nmsfilter " SETTINGS " ! "
+      "fakesink name=sink", FRAMES, all, copy);
+  playing_probe (pipeline, "sink", "sink", count_frame, seen);
+  playing_to_end (pipeline);
+  numbered_must_be (seen, 0, FRAMES - 1);
+  g_assert_cmpuint (playing_stat (pipeline, "replay", "unmatched"), ==, 0);
+  must_be_equal (all, copy);
+  gst_object_unref (pipeline);
+  g_free (seen);
+  g_free (all);
+  g_free (copy);
+}
+
+/* Distances between frames from 1 ms to 3 s, and two frames at one time. */
+static GstClockTime
+irregular (guint index)
+{
+  static const guint steps[] = { 40, 1, 33, 500, 7, 3000, 100, 16 };
+  GstClockTime time = 0;
+  guint i;
+
+  for (i = 0; i < index; i++)
+    time += steps[i % G_N_ELEMENTS (steps)];
+  return time * GST_MSECOND;
+}
+
+typedef struct
+{
+  guint sent;
+  Numbered seen;
+} Irregular;
+
+static GstPadProbeReturn
+set_irregular (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Irregular *state = user_data;
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+
+  GST_BUFFER_PTS (buffer) = irregular (state->sent++);
+  GST_BUFFER_DURATION (buffer) = GST_CLOCK_TIME_NONE;
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+see_irregular (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Irregular *state = user_data;
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+
+  g_assert_cmpuint (GST_BUFFER_PTS (buffer), ==, irregular (state->seen.count));
+  numbered_see (&state->seen, buffer, state->seen.count);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+test_variable_rate (void)
+{
+  gchar *all = text_file_path ("all.jsonl"), *copy = text_file_path ("copy.jsonl");
+  Irregular *state = g_new0 (Irregular, 1);
+  GstClockTime times[FRAMES];
+  GstElement *pipeline;
+  guint i;
+
+  for (i = 0; i < FRAMES; i++)
+    times[i] = irregular (i);
+  numbered_record (all, FRAMES, 0, 0, times);
+  numbered_expect (&state->seen, SETTINGS, FRAMES, 0, 0);
+  pipeline = playing_new (SOURCE "format=time ! " UNKNOWN " ! "
+      "boxreplay name=replay tolerance=400000 location=%s ! "
+      "boxrecord location=%s ! nmsfilter " SETTINGS " ! fakesink name=sink", FRAMES, all, copy);
+  playing_probe (pipeline, "source", "src", set_irregular, state);
+  playing_probe (pipeline, "sink", "sink", see_irregular, state);
+  playing_to_end (pipeline);
+  numbered_must_be (&state->seen, 0, FRAMES - 1);
+  g_assert_cmpuint (playing_stat (pipeline, "replay", "unmatched"), ==, 0);
+  must_be_equal (all, copy);
+  gst_object_unref (pipeline);
+  g_free (state);
+  g_free (all);
+  g_free (copy);
+}
+
+/* --------------------------------------------------------------------- caps */
+
+static GstPadProbeReturn
+see_first_half (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Numbered *halves = user_data;
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  GstClockTime pts = GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info));
+  gint width;
+
+  gst_structure_get_int (gst_caps_get_structure (caps, 0), "width", &width);
+  gst_caps_unref (caps);
+  /* (each source of concat begins anew in stream time) */
+  numbered_see (&halves[width != halves[0].width], GST_PAD_PROBE_INFO_BUFFER (info),
+      (guint) (pts / NUMBERED_TIME));
+  return GST_PAD_PROBE_OK;
+}
+
+/* 640x480, and then 320x192: the boxes of the recording follow the frames. */
+static void
+test_resolution_change (void)
+{
+  GstElementFactory *factory = gst_element_factory_find ("videotestsrc");
+  gchar *all = text_file_path ("all.jsonl");
+  Numbered *halves = g_new (Numbered, 2);
+  GstElement *pipeline;
+
+  if (factory == NULL) {
+    g_test_skip ("there is no videotestsrc (gstreamer1.0-plugins-base)");
+    g_free (halves);
+    g_free (all);
+    return;
+  }
+  numbered_record (all, FRAMES, 640, 480, NULL);
+  numbered_expect (&halves[0], SETTINGS, FRAMES, 640, 480);
+  numbered_expect (&halves[1], SETTINGS, FRAMES, 320, 192);
+  pipeline = playing_new ("concat name=c adjust-base=false ! boxreplay location=%s ! "
+      "nmsfilter name=filter " SETTINGS " ! fakesink name=sink "
+      "videotestsrc num-buffers=%d ! video/x-raw,format=GRAY8,width=640,height=480,"
+      "framerate=10/1 ! c. videotestsrc num-buffers=%d ! video/x-raw,format=GRAY8,width=320,"
+      "height=192,framerate=10/1 ! c.", all, FRAMES, FRAMES);
+  playing_probe (pipeline, "sink", "sink", see_first_half, halves);
+  playing_to_end (pipeline);
+  numbered_must_be (&halves[0], 0, FRAMES - 1);
+  numbered_must_be (&halves[1], 0, FRAMES - 1);
+  g_assert_cmpuint (playing_stat (pipeline, "filter", "frames"), ==, 2 * FRAMES);
+  gst_object_unref (pipeline);
+  gst_object_unref (factory);
+  g_free (halves);
+  g_free (all);
+}
+
+/* ---------------------------------------------------------------------- tee */
+
+/* One branch is filtered, one tagged, one left alone; all get the same buffers,
+ * from one source, in three threads. */
+static void
+test_tee (void)
+{
+  gchar *all = text_file_path ("all.jsonl"), *copy = text_file_path ("copy.jsonl");
+  gchar *few = text_file_path ("few.jsonl"), *expected = text_file_path ("expected.jsonl");
+  Numbered *seen = g_new (Numbered, 1);
+  Irregular *state = g_new0 (Irregular, 1);
+  GstClockTime times[FRAMES];
+  GstElement *pipeline;
+  guint i;
+
+  for (i = 0; i < FRAMES; i++)
+    times[i] = irregular (i);
+  numbered_record (all, FRAMES, 0, 0, times);
+  numbered_expect (seen, NULL, FRAMES, 0, 0);
+  numbered_expect (&state->seen, SETTINGS, FRAMES, 0, 0);
+
+  pipeline = playing_new (SOURCE "format=time ! " UNKNOWN " ! "
+      "boxreplay tolerance=400000 location=%s ! tee name=t "
+      "t. ! queue ! nmsfilter " SETTINGS " ! boxrecord location=%s ! fakesink name=filtered "
+      "t. ! queue ! boxrecord location=%s ! fakesink name=plain "
+      "t. ! queue ! nmsfilter action=tag " SETTINGS " ! fakesink name=tagged", FRAMES, all, few,
+      copy);
+  playing_probe (pipeline, "source", "src", set_irregular, state);
+  playing_probe (pipeline, "filtered", "sink", see_irregular, state);
+  playing_to_end (pipeline);
+  numbered_must_be (&state->seen, 0, FRAMES - 1);
+  must_be_equal (all, copy);
+  gst_object_unref (pipeline);
+
+  /* the filtered branch alone writes the same */
+  state->sent = 0;
+  pipeline = playing_new (SOURCE "format=time ! " UNKNOWN " ! "
+      "boxreplay tolerance=400000 location=%s ! nmsfilter " SETTINGS " ! "
+      "boxrecord location=%s ! fakesink", FRAMES, all, expected);
+  playing_probe (pipeline, "source", "src", set_irregular, state);
+  playing_to_end (pipeline);
+  must_be_equal (few, expected);
+  gst_object_unref (pipeline);
+  g_free (seen);
+  g_free (state);
+  g_free (all);
+  g_free (copy);
+  g_free (few);
+  g_free (expected);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/messy-streams/without-timestamps", test_without_timestamps);
+  g_test_add_func ("/messy-streams/variable-rate", test_variable_rate);
+  g_test_add_func ("/messy-streams/resolution-change", test_resolution_change);
+  g_test_add_func ("/messy-streams/tee", test_tee);
+  return run_tests ();
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "playing.h"
+
+#include "gstboxes.h"
+
+GstElement *
+playing_new (const gchar * format, ...)
+{
+  GError *error = NULL;
+  GstElement *pipeline;
+  gchar *line;
+  va_list args;
+
+  va_start (args, format);
+  line = g_strdup_vprintf (format, args);
+  va_end (args);
+  pipeline = gst_parse_launch (line, &error);
+  g_assert_no_error (error);
+  g_free (line);
+  return pipeline;
+}
+
+GstMessage *
+playing_wait (GstElement * pipeline, GstMessageType types)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
+      types | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+
+  if (!(GST_MESSAGE_TYPE (message) & types)) {
+    GError *error = NULL;
+    gchar *debug;
+
+    gst_message_parse_error (message, &error, &debug);
+    g_error ("%s (%s)", error->message, debug);
+  }
+  gst_object_unref (bus);
+  return message;
+}
+
+void
+playing_to_end (GstElement * pipeline)
+{
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_message_unref (playing_wait (pipeline, GST_MESSAGE_EOS));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
+void
+playing_probe (GstElement * pipeline, const gchar * element, const gchar * pad,
+    GstPadProbeCallback callback, gpointer user_data)
+{
+  GstElement *found = gst_bin_get_by_name (GST_BIN (pipeline), element);
+  GstPad *there = gst_element_get_static_pad (found, pad);
+
+  gst_pad_add_probe (there, GST_PAD_PROBE_TYPE_BUFFER, callback, user_data, NULL);
+  gst_object_unref (there);
+  gst_object_unref (found);
+}
+
+guint64
+playing_stat (GstElement * pipeline, const gchar * element, const gchar * name)
+{
+  GstElement *found = gst_bin_get_by_name (GST_BIN (pipeline), element);
+  guint64 value = stat_of (found, name);
+
+  gst_object_unref (found);
+  return value;
+}
