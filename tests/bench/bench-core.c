@@ -213,6 +213,10 @@ answer_load (bench *b)
     error = load (b, folder, strtof (iou, NULL), strtoull (cap, NULL, 10));
   if (error)
     printf ("error %s\n", error);
+  else if (b->options.engine == NMS_ENGINE_XLA && b->boxes.count > NMS_XLA_MAX_BOXES)
+    printf ("skip engine xla takes at most %d boxes\n", NMS_XLA_MAX_BOXES);
+  else if (b->options.engine == NMS_ENGINE_XLA && run (b, 1, 1e9, CLOCK_MONOTONIC) < 0)
+    printf ("error %s\n", nms_context_error (b->ctx)); /* (that compiled the program) */
   else
     puts ("ok");
 }
@@ -327,7 +331,7 @@ main (int argc, char **argv)
     else if (strcmp (arg, "--max") == 0 && ++i)
       cap = strtoull (value, NULL, 10);
     else if (strcmp (arg, "--engine") == 0 && ++i)
-      b.options.engine = engine_by_name (value);
+      b.options.engine = engine_by_name (value), b.options.xla_strict = 1;
     else if (strcmp (arg, "--repeat") == 0 && ++i)
       repeat = strtol (value, NULL, 10);
     else if (arg[0] != '-' && !folder)

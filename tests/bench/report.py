@@ -9,6 +9,8 @@ import agree
 OURS = "gst-nms"
 PYTHON = "gst-nms (Python)"
 BY = "gst-nms (suppressed_by)"
+XLA, JAX = "gst-nms (xla)", "JAX while loop"
+XLA_GOALS = {"a": (0.6, 0.4), "d2": (0.2, 0.2)}  # parts of JAX's time (must, aim)
 
 # What this project sets out to reach: times as fast as the best other system and as
 # torchvision (must, aim).
@@ -215,6 +217,30 @@ def extras(results):
         "holds after the call, and keeps.", ""]
 
 
+def xla(results):
+    """Our program and JAX's own while loop, both by XLA on the CPU."""
+    rows = []
+    for row in results["rows"]:
+        ours, theirs = ratio(row, XLA), ratio(row, JAX)
+        if not ours or not theirs:
+            continue
+        part, word = ours / theirs, "-"
+        if row["name"] in XLA_GOALS:
+            must, aim = XLA_GOALS[row["name"]]
+            word = "aim reached" if part <= aim else "must reached" if part <= must else "MISSED"
+            word = f"at most {must:g}, aim {aim:g}: {word}"
+        rows.append([row["name"], count_text(row["n"]), row["cap"] or "all",
+                     time_text(median(row, XLA)), time_text(median(row, JAX)), f"{part:.2f}",
+                     word])
+    if not rows:
+        return []
+    head = ["", "N", "K", XLA, JAX, "part of its time", "goal"]
+    return ["## XLA on the CPU", ""] + table(head, rows, 1) + [
+        "Engine xla, compiled by the plugin xla-cpu-pjrt, carries the boxes to the device and the "
+        "results back in each call; JAX, compiled by jaxlib, has its inputs there already. "
+        "JAX's loop needs an N x N mask, ours a row at a time.", ""]
+
+
 def memory(results):
     m = results.get("memory")
     if not m:
@@ -265,7 +291,7 @@ def markdown(results):
     parts = [["# Benchmark", ""], setting(results)]
     if results["rows"]:
         parts += [main_table(results), all_systems(results), agreement(results), growth(results),
-                  extras(results), memory(results)]
+                  extras(results), xla(results), memory(results)]
     parts += [elements(results), goals(results)]
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
 

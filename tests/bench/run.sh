@@ -36,6 +36,13 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
 
+# XLA's plugin for the CPU, for engine xla.
+if [ -z "${NMS_XLA_PLUGIN:-}" ]; then
+  NMS_XLA_PLUGIN=$("$root/tests/support/fetch-xla.sh" "$place/xla" 2>>"$place/pip.log") ||
+    say "engine xla is left out: its plugin cannot be had (log: $place/pip.log)"
+  export NMS_XLA_PLUGIN
+fi
+
 say "building (log: $place/build.log)"
 {
   [ -f "$build/build.ninja" ] || meson setup --buildtype=release "$build" "$root"

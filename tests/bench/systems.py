@@ -96,8 +96,12 @@ def available(core, engines, log):
     found = [System("gst-nms", serve, log, ours=True, adapts=True),
              System("gst-nms (suppressed_by)", serve + ["--suppressed-by"], log, ours=True,
                     adapts=True)]
-    for name in engines:
+    for name in engines:  # that engine needs a plugin, and is measured wherever there is one
+        if name == "xla":
+            continue
         found.append(System(f"gst-nms ({name})", serve + ["--engine", name], log, ours=True))
+    if os.environ.get("NMS_XLA_PLUGIN"):
+        found.append(System("gst-nms (xla)", serve + ["--engine", "xla"], log, ours=True))
     missing = {}
     for name, peer in peers.SYSTEMS.items():
         ours = peer is peers.Ours
