@@ -47,6 +47,11 @@ NMS_API void nms_xla_close (nms_lazy_backend **backend);
 /* Clients that are open in this process now. */
 NMS_API size_t nms_xla_clients (void);
 
+/* What engine xla of nms_run did with this plugin, in this process, while any
+ * context uses it: programs looked up, compiled, run. All 0 where none does.
+ * 0 or NMS_ERROR_ARGUMENT, or _DEVICE in a forked process. */
+NMS_API int nms_xla_engine_counters (const char *plugin, nms_lazy_counters *counters);
+
 /* Compiles `length` bytes of StableHLO text with a plugin for a device that is
  * not here, and throws the result away: whether it can be compiled is all that
  * is asked. `topology`: the plugin's name of a set of devices ("v5e:2x2" for

@@ -35,6 +35,13 @@ nms_xla_clients (void)
 }
 
 int
+nms_xla_engine_counters (const char *plugin, nms_lazy_counters *counters)
+{
+  (void) plugin, (void) counters;
+  return NMS_ERROR_UNSUPPORTED;
+}
+
+int
 nms_xla_compile_ahead (const char *plugin, const char *topology, const char *target,
     const char *text, size_t length, char *error, size_t error_size)
 {

@@ -26,9 +26,9 @@ forked (char *error, size_t error_size)
       "here");
 }
 
-/* Claims plugins for this process. */
-static int
-claim (char *error, size_t error_size)
+/* Claims plugins for this process, or finds them claimed by another. */
+int
+nms__xla_forked (char *error, size_t error_size)
 {
   long nobody = 0, self = (long) getpid ();
 
@@ -130,7 +130,7 @@ nms_xla_open (const char *plugin, nms_lazy_backend **backend, char *error, size_
   *backend = NULL;
   if (!plugin || !*plugin)
     return nms__xla_say (NMS_ERROR_ARGUMENT, error, error_size, "no plugin is named");
-  code = claim (error, error_size);
+  code = nms__xla_forked (error, error_size);
   if (code)
     return code;
   pthread_mutex_lock (&lock);
@@ -171,7 +171,7 @@ nms_xla_clients (void)
   size_t count = 0;
   char ignored[1];
 
-  if (claim (ignored, sizeof ignored))
+  if (nms__xla_forked (ignored, sizeof ignored))
     return 0;
   pthread_mutex_lock (&lock);
   for (const nms__xla_device *device = devices; device; device = device->next)
@@ -232,7 +232,7 @@ nms_xla_compile_ahead (const char *plugin, const char *topology, const char *tar
 
   if (!plugin || !*plugin || !topology || !text)
     return nms__xla_say (NMS_ERROR_ARGUMENT, error, error_size, "a required argument is NULL");
-  code = claim (error, error_size);
+  code = nms__xla_forked (error, error_size);
   if (code)
     return code;
   pthread_mutex_lock (&lock);

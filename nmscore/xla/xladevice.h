@@ -26,6 +26,9 @@ typedef struct nms__xla_device {
 /* xlaprogram.c: fills the functions of `backend`. */
 void nms__xla_program_functions (nms_lazy_backend *backend);
 
+/* 0, or an error in a process forked from the one that first used a plugin. */
+int nms__xla_forked (char *error, size_t error_size);
+
 /* 0, or an error in a process forked from the one that opened the device. */
 int nms__xla_device_check (const nms__xla_device *device, char *error, size_t error_size);
 

@@ -6,7 +6,7 @@
 #include "xlastore.h"
 #include "nmsgraph.h"
 #include "xlacheck.h"
-#include "xlalibrary.h"
+#include "xladevice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,5 +125,24 @@ nms__xla_store_prepare (nms__xla_store *store, nms__xla_kind kind, char *error,
   *state = code ? NMS__XLA_NONE : NMS__XLA_READY;
   pthread_cond_broadcast (&store->made);
   pthread_mutex_unlock (&store->lock);
+  return code;
+}
+
+int
+nms_xla_engine_counters (const char *plugin, nms_lazy_counters *counters)
+{
+  const size_t size = counters ? counters->size : 0;
+  int code = NMS_OK;
+
+  if (!plugin || size < sizeof counters->size)
+    return NMS_ERROR_ARGUMENT;
+  if (nms__xla_forked (NULL, 0))
+    return NMS_ERROR_DEVICE;
+  memset ((char *) counters + sizeof size, 0, size - sizeof size);
+  pthread_mutex_lock (&lock);
+  for (nms__xla_store *s = stores; s; s = s->next)
+    if (!strcmp (((nms__xla_device *) s->backend)->path, plugin))
+      code = nms_lazy_cache_counters (s->cache, counters);
+  pthread_mutex_unlock (&lock);
   return code;
 }
