@@ -50,9 +50,8 @@ estimate_kept (const nms__frame *f, double *crowd, double *same)
     size_t first = (k * blocks / samples + blocks / 2) % blocks * NMS__BLOCK;
     size_t others = f->count - first < NMS__BLOCK ? f->count - first : NMS__BLOCK;
     nms__box box = nms__frame_box (f, pos);
-    uint64_t certain;
     uint64_t mask = f->kernels->overlap_block (&columns, first, others, &box,
-        &f->settings->bounds, &certain);
+        &f->settings->bounds, NULL);
     if (pos - first < others)
       mask &= ~((uint64_t) 1 << (pos - first));
     double found = __builtin_popcountll (mask);

@@ -23,7 +23,7 @@ typedef struct nms__kernels {
 
   /* Which of the boxes first .. first+n-1 (n <= NMS__BLOCK, first a multiple
    * of it) of the box's group may exceed the limit: bit i for box first+i.
-   * Those among them that surely do are in *certain. */
+   * Those among them that surely do are in *certain, unless that is NULL. */
   uint64_t (*overlap_block) (const nms__columns *columns, size_t first, size_t n,
       const nms__box *box, const nms__bounds *bounds, uint64_t *certain);
 

@@ -114,7 +114,8 @@ overlap_lanes (const nms__columns *c, size_t first, size_t n, const nms__box *bo
   const wide b = widen (box);
   uint64_t bits = screen_block (c, first, n, &b, grouped) & ~(uint64_t) 0 >> (NMS__BLOCK - n);
 
-  *certain = certain_block (c, first, bits, &b, bounds);
+  if (certain)
+    *certain = certain_block (c, first, bits, &b, bounds);
   return bits;
 }
 
