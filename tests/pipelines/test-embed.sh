@@ -57,3 +57,15 @@ printf '0 0 10 10 .8\n1 1 11 11 .9\n50 50 60 60 .7\nnan 0 1 1 1\n0 0 10 10 .5 7\
 grep -q 'line 1' err
 ! "$NMS_EMBED_DIR/boxes" 7 </dev/null 2>err || fail "a threshold of 7 is taken"
 grep -q 'iou_threshold is 7' err
+
+# A detector's head, decoded and filtered in one program: 2 classes, 4 anchors.
+printf '5 6 50 5  5 5 50 5  10 10 10 10  10 10 10 10  .9 .8 .1 0  .1 .1 .7 .95' |
+  "$NMS_EMBED_DIR/yolo-head" 2 4 0.5 0.5 >out
+[ "$(cat out)" = $'0 0 10 10 0.95 1\n0 0 10 10 0.9 0\n45 45 55 55 0.7 1' ] || fail "$(cat out)"
+"$NMS_EMBED_DIR/yolo-head" 2 4 0.5 0.5 --dump </dev/null >out
+grep -q 'func.func @main(%a0: tensor<6x4xf32>' out || fail "no program is written"
+! printf '1 2 x' | "$NMS_EMBED_DIR/yolo-head" 2 4 0.5 0.5 2>err || fail "a short head is taken"
+grep -q 'ends too soon' err
+! printf '1 %.0s' {1..24} | "$NMS_EMBED_DIR/yolo-head" 2 4 0.5 0.5 nosuch.so 2>err ||
+  fail "a plugin that is not there is taken"
+grep -q 'nosuch.so' err || fail "$(cat err)"
