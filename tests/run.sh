@@ -37,6 +37,11 @@ Without a STAGE: the stages of the first list; with --all: those of both.
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
             compiled by libtpu, translated for XLA's CPU plugin (both fetched)
 
+And, by name alone:
+
+  cuda      the programs of engine xla, compiled ahead of time for an NVIDIA
+            H200, which need not be here; downloads 135 MB, needs CUDA's ptxas
+
 NMS_BUILD_DIR names the build folder (default: build/ in the checkout).
 END
 }
@@ -196,6 +201,17 @@ stage_xla ()
     stage=xla
   fi
   unset NMS_TEST_XLA_PLUGIN
+}
+
+# Off by default, for its size, and since CUDA's toolkit is no package here.
+stage_cuda ()
+{
+  local folder="$NMS_BUILD_DIR/xla"
+  build_release || return 0
+  check "ptxas is there" ptxas --version || return 0
+  check "fetch XLA's plugin for CUDA" "$NMS_ROOT/tests/support/fetch-xla.sh" "$folder" cuda ||
+    return 0
+  NMS_TEST_XLA_CUDA="$folder/xla_cuda_plugin.so" suites release --suite cuda
 }
 
 stage_minimal ()
