@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""check-header LANGUAGE STANDARD FOLDER COMPILER...: nmscore.h alone, included
-twice, and used a little, compiles pedantically and without a warning."""
+"""check-header LANGUAGE STANDARD FOLDER COMPILER...: the public headers
+alone, included twice, and used a little, compile pedantically and without a warning."""
 import subprocess
 import sys
 
 PROGRAM = """
+#include <nmsgraph.h>
+#include <nmsxla.h>
+#include <nmslazy.h>
 #include <nmscore.h>
+#include <nmsgraph.h>
+#include <nmsxla.h>
+#include <nmslazy.h>
 #include <nmscore.h>
 
 #define NAME(name, value, text) text,
@@ -36,7 +42,8 @@ int main (void)
 def main():
     language, standard, folder = sys.argv[1:4]
     command = sys.argv[4:] + ["-x", language, "-std=" + standard, "-pedantic", "-Wall", "-Wextra",
-                              "-Werror", "-fsyntax-only", "-I", folder, "-"]
+                              "-Werror", "-fsyntax-only", "-I", folder, "-I", folder + "/lazy",
+                              "-I", folder + "/xla", "-"]
     done = subprocess.run(command, input=PROGRAM, text=True)
     print(" ".join(command), "->", done.returncode)
     # the same must be able to fail
