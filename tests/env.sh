@@ -21,7 +21,8 @@ END
 . "$NMS_ROOT/tests/support/system.sh"
 
 PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
-  $NMS_PACKAGES_ANALYTICS binutils g++ gstreamer1.0-plugins-bad python3-onnx"
+  $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_PYTHON binutils g++ gstreamer1.0-plugins-bad
+  python3-onnx"
 
 # apt-get inside, until it works: the index of unstable may be older than it
 # allows.
@@ -48,7 +49,7 @@ NMS_BUILD_DIR=$(cd "$NMS_BUILD_DIR" && pwd)
 folder="$NMS_BUILD_DIR/$release"
 packages=$(printf '%s ' $PACKAGES)
 if [ ! -e "$folder/complete" ] || [ "$(cat "$folder/packages" 2>/dev/null)" != "$packages" ]; then
-  say "Making $folder"
+  say "Making $folder, or adding to it"
   system_make "$folder" "$release" || die "debootstrap failed (the whole log: $folder.log)"
   install_packages
   printf '%s\n' "$packages" >"$folder/packages"

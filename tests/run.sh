@@ -36,6 +36,9 @@ Without a STAGE: the stages of the first list; with --all: those of both.
   fresh     README's commands on a Debian 12 with nothing on it (root only)
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
             compiled by libtpu, translated for XLA's CPU plugin (both fetched)
+  trixie    every suite in Debian 13 (GStreamer 1.26), which has GstAnalytics; the
+            elements' under address sanitizer and the leak tracer too (root only)
+  sid       every suite in Debian unstable (1.28), and the leak tracer (root only)
 
 And, by name alone:
 
@@ -49,8 +52,10 @@ END
 . "$(dirname "$0")/../pipelines/common.sh"
 
 STAGES="release locale leaks asan xla minimal clang install levels"
-SLOW_STAGES="tsan valgrind arm fuzz fresh tpu"
+SLOW_STAGES="tsan valgrind arm fuzz fresh trixie sid tpu"
 
+# what runs commands elsewhere than here: see newer_debian
+inside=()
 passed=0 failed=0 skipped=0 failures=() start=$SECONDS
 
 # One result by name: result pass|fail|skip NAME
@@ -82,7 +87,11 @@ check ()
 # build NAME OPTIONS...: an environment of its own; a failure counts as a test.
 build ()
 {
-  nms_build "$@" || { result fail "$stage: build $1"; return 1; }
+  local in_folder=()
+  # shellcheck disable=SC2016
+  [ ${#inside[@]} = 0 ] ||
+    in_folder=("${inside[@]}" bash -c '. "$1" && shift && "$@"' - "$NMS_ROOT/pipelines/common.sh")
+  ${in_folder[@]+"${in_folder[@]}"} nms_build "$@" || { result fail "$stage: build $1"; return 1; }
 }
 
 # suites NAME [meson test arguments]: runs the tests of a built environment and
@@ -92,7 +101,7 @@ suites ()
   local name=$1 base="run-$stage" record line
   shift
   rm -f "$NMS_BUILD_DIR/$name/meson-logs/$base"*
-  CK_TIMEOUT_MULTIPLIER="${NMS_TIMEOUT_MULTIPLIER:-4}" \
+  ${inside[@]+"${inside[@]}"} env CK_TIMEOUT_MULTIPLIER="${NMS_TIMEOUT_MULTIPLIER:-4}" \
     meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --logbase "$base" --print-errorlogs \
     --timeout-multiplier "${NMS_TIMEOUT_MULTIPLIER:-4}" "$@" \
     >"$NMS_BUILD_DIR/$name-$stage.log" 2>&1 </dev/null || true
@@ -402,6 +411,40 @@ stage_tpu ()
   NMS_TEST_LIBTPU="$folder/libtpu.so" NMS_TEST_XLA_PLUGIN="$folder/xla_cpu_pjrt.so" \
     suites release --suite tpu
 }
+
+# A folder of env.sh: every suite, built optimised; then memory.
+newer_debian ()
+{
+  local options="-Dtests=enabled -Dfiles=enabled -Doverlay=enabled -Danalytics=enabled"
+  local asan=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+  check "make the folder" "$NMS_ROOT/tests/env.sh" "$1" true || return 0
+  inside=("$NMS_ROOT/tests/env.sh" "$1")
+  # shellcheck disable=SC2086
+  if build "$1-release" --buildtype=release $options; then
+    suites "$1-release"
+    inside+=(env G_DEBUG=fatal-warnings GST_TRACERS=leaks)
+    stage="$1-leaks"
+    suites "$1-release" odmeta boxreplay nmsfilter
+    stage=$1
+  fi
+  [ "$1" = trixie ] || { inside=(); return 0; }
+  inside=("$NMS_ROOT/tests/env.sh" "$1" env "ASAN_OPTIONS=$asan:fast_unwind_on_malloc=0"
+    "LSAN_OPTIONS=suppressions=$NMS_ROOT/tests/support/lsan.supp:print_suppressions=0"
+    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+    "GST_PLUGIN_SCANNER_1_0=$NMS_ROOT/tests/support/scanner.sh"
+    "NMS_SCANNER_PRELOAD=$("${inside[@]:0:2}" cc -print-file-name=libasan.so)")
+  # shellcheck disable=SC2086
+  if build "$1-asan" --buildtype=debugoptimized -Db_sanitize=address,undefined \
+    -Db_lundef=false -Dc_args=-fno-sanitize-recover=all $options; then
+    stage="$1-asan"
+    suites "$1-asan" --suite gst
+    stage=$1
+  fi
+  inside=()
+}
+
+stage_trixie () { newer_debian trixie; }
+stage_sid () { newer_debian sid; }
 
 # --------------------------------------------------------------------------
 

@@ -12,6 +12,9 @@
  * clock; the file elements take so long that who else uses the machine would
  * show, and are timed on the processor's clock.
  */
+#ifdef HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <glib/gstdio.h>
@@ -456,6 +459,68 @@ bench_filter (Report * report)
   bed_close (&bed);
 }
 
+#ifdef HAVE_ANALYTICS
+/* The same boxes as GstAnalytics detections, with a class mtd each or without,
+ * as a decoder that knows their number writes them. */
+static void
+attach_ods (GstBuffer * buffer, const GArray * list, gboolean classes)
+{
+  const guint mtds = list->len * (classes ? 2 : 1);
+  GstAnalyticsRelationMetaInitParams params = { MAX (mtds, 1), mtds * 64 + 64 };
+  GstAnalyticsRelationMeta *meta = gst_buffer_add_analytics_relation_meta_full (buffer, &params);
+
+  for (guint i = 0; i < list->len; i++) {
+    const Detection *d = &g_array_index (list, Detection, i);
+    const GQuark label = g_quark_from_static_string (labels[d->label]);
+    GstAnalyticsODMtd od;
+    GstAnalyticsClsMtd cls;
+
+    gst_analytics_relation_meta_add_od_mtd (meta, label, d->x, d->y, d->w, d->h,
+        (gfloat) d->confidence, &od);
+    if (classes && gst_analytics_relation_meta_add_one_cls_mtd (meta, (gfloat) d->confidence,
+            label, &cls)) {
+      gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, od.id,
+          cls.id);
+      gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, cls.id,
+          od.id);
+    }
+  }
+}
+
+static void
+bench_analytics (Report * report)
+{
+  const guint counts[] = { 10, 100, 300 };
+  Bed bed;
+
+  if (!bed_open (&bed, "nmsfilter", "iou-threshold", "0.5", NULL))
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (counts) * 4; i++) {
+    const gboolean classes = i & 1, shared = i & 2;
+    GArray *list = make_detections (counts[i / 4]);
+    guint left;
+
+    for (guint call = 0; call < calls_for (list, report); call++) {
+      GstBuffer *buffer = gst_buffer_new (), *other = NULL;
+
+      attach_ods (buffer, list, classes);
+      GST_BUFFER_PTS (buffer) = call * FRAME;
+      if (shared)
+        other = gst_buffer_ref (buffer);
+      bed_push (&bed, buffer, report);
+      gst_clear_buffer (&other);
+    }
+    left = (guint) gst_analytics_relation_get_length (gst_buffer_get_analytics_relation_meta
+        (bed.caught));
+    print_filter_row (report, counts[i / 4], classes ? left / 2 : left, classes
+        ? shared ? ", ODs with a class, shared" : ", ODs with a class"
+        : shared ? ", ODs, of a shared buffer" : ", ODs");
+    g_array_unref (list);
+  }
+  bed_close (&bed);
+}
+#endif
+
 /* -------------------------------------------------------------- boxoverlay */
 
 static gboolean
@@ -571,6 +636,9 @@ main (int argc, char **argv)
   if (report->json)
     g_print ("{\"gstreamer\": \"%u.%u.%u\", \"rows\": [", major, minor, micro);
   bench_filter (report);
+#ifdef HAVE_ANALYTICS
+  bench_analytics (report);
+#endif
   bench_overlay (report);
   bench_files (report);
   if (report->json)

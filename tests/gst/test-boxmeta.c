@@ -245,6 +245,7 @@ list_metas (GstBuffer * buffer)
 static void
 test_copy_without (void)
 {
+  static GstStaticCaps unix_time = GST_STATIC_CAPS ("timestamp/x-unix");
   static const guint8 drop[] = { 1, 0, 1, 0 };
   GstBufferPool *pool = gst_buffer_pool_new ();
   GstStructure *config = gst_buffer_pool_get_config (pool);
@@ -259,8 +260,7 @@ test_copy_without (void)
   add_exact (buffer, 1, "a", 10, 10, 20, 20, 0.5);
   gst_video_region_of_interest_meta_add_param (add_region (buffer, 2, "a", 0, 0, 1, 1),
       gst_structure_new_empty ("roi/x264"));
-  gst_buffer_add_reference_timestamp_meta (buffer, gst_static_caps_get (&(GstStaticCaps)
-          GST_STATIC_CAPS ("timestamp/x-unix")), 7, 8);
+  gst_buffer_add_reference_timestamp_meta (buffer, gst_static_caps_get (&unix_time), 7, 8);
   add_exact (buffer, 3, "a", 10, 10, 20, 20, 0.25);
   add_exact (buffer, 4, "a", 10, 10, 20, 20, 0.75);
   add_region (buffer, 5, "a", 0, 0, 1, 1);

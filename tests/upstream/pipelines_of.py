@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pipelines_of: what the tests with upstream's own elements share: pipelines,
+recordings, and greedy non-maximum suppression written anew.
+"""
+import atexit
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+SOURCE = "videotestsrc num-buffers=3 pattern=black ! video/x-raw,format=RGB,width=320,height=240"
+
+
+def enter_new_folder():
+    """Into a folder that is gone when the program ends."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    os.chdir(folder)
+
+
+def need(*elements):
+    """Ends the test as skipped, aloud, where an element is missing."""
+    for name in elements:
+        if subprocess.run(["gst-inspect-1.0", name], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, check=False).returncode:
+            print("SKIP: there is no element " + name)
+            sys.exit(77)
+
+
+def launch(*parts):
+    """Runs elements joined by '!' to their end."""
+    command = ["gst-launch-1.0", "-q"] + " ! ".join(parts).split()
+    preload = os.environ.get("NMS_PRELOAD")
+    env = dict(os.environ, LD_PRELOAD=preload) if preload else None
+    done = subprocess.run(command, env=env, text=True, capture_output=True, timeout=100,
+                          check=False)
+    if done.returncode or "ERROR" in done.stderr:
+        sys.exit("%s\nended with %d:\n%s" % (" ".join(command), done.returncode, done.stderr))
+
+
+def frames(path):
+    with open(path, encoding="utf-8") as lines:
+        return [json.loads(line)["objects"] for line in lines]
+
+
+def pixels(box):
+    """x y w h as they are in the metadata: the file clips them, but not the
+    fractions of the frame of 320 x 240."""
+    b = box["detection"]["bounding_box"]
+    x, y = round(b["x_min"] * 320), round(b["y_min"] * 240)
+    return x, y, round(b["x_max"] * 320) - x, round(b["y_max"] * 240) - y
+
+
+def detections(path):
+    """(x, y, w, h, label, score) of each box of each frame."""
+    return [[pixels(box) + (box["roi_type"], box["detection"]["confidence"]) for box in frame]
+            for frame in frames(path)]
+
+
+def binary32(number):
+    return struct.unpack("f", struct.pack("f", number))[0]
+
+
+def overlap(a, b):
+    w = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
+    h = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
+    inter = max(w, 0) * max(h, 0)
+    return binary32(inter / (a[2] * a[3] + b[2] * b[3] - inter)) if inter else 0.0
+
+
+def greedy(boxes, threshold, agnostic=True, seen=lambda box: box):
+    """What stays of boxes; `seen` is the box as it is measured."""
+    kept = []
+    for box in sorted(boxes, key=lambda box: -box[5]):
+        if all(overlap(seen(box), seen(other)) <= binary32(threshold)
+               or not (agnostic or box[4] == other[4]) for other in kept):
+            kept.append(box)
+    return kept
+
+
+def must_equal(what, is_, must):
+    if is_ != must:
+        sys.exit("%s:\nis   %s\nmust %s\nonly the first: %s\nonly the second: %s" % (
+            what, is_, must, [b for b in is_ if b not in must],
+            [b for b in must if b not in is_]))

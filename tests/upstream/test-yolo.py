@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""test-yolo: behind GStreamer 1.28's own YOLO decoder, nmsfilter keeps what that
+decoder keeps by its own non-maximum suppression, box by box, where boxes lie
+within the frame. Where they leave it, the decoder clips them to x, y >= 0
+before it measures overlaps and nmsfilter does not: that explains every
+difference, as greedy suppression with and without that clipping shows. A
+tracker and the overlay of upstream take what is left.
+"""
+import random
+import sys
+
+import pipelines_of as p
+
+
+def inside(count, seed):
+    rand = random.Random(seed)
+    boxes = []
+    for i in range(count):
+        w, h = rand.randint(20, 90), rand.randint(20, 70)
+        boxes.append((rand.randint(0, 320 - w), rand.randint(0, 240 - h), w, h,
+                      rand.randint(0, 2), 0.95 - 0.5 * i / count))
+    rand.shuffle(boxes)
+    return boxes
+
+
+def leaving(count, seed):
+    """Many beyond the left and the upper edge, some wholly."""
+    rand = random.Random(seed)
+    boxes = [(x - rand.randint(0, 90), y - rand.randint(0, 70), w, h, label, score)
+             for x, y, w, h, label, score in inside(count, seed)]
+    return boxes
+
+
+def clipped(box):
+    """As the decoder measures: what lies left of or above the frame is cut off."""
+    x, y, w, h = box[:4]
+    right, bottom = max(x + w, 0), max(y + h, 0)
+    x, y = max(x, 0), max(y, 0)
+    return (x, y, right - x, bottom - y)
+
+
+def decoded(model, iou, *then):
+    p.launch(p.SOURCE, "onnxinference model-file=" + model,
+             "yolov8tensordec max-detections=1000 label-file=labels.txt iou-threshold=%s" % iou,
+             *then, "fakesink")
+
+
+def main():
+    p.need("onnxinference", "yolov8tensordec", "ioutracker", "objectdetectionoverlay", "boxrecord")
+    try:
+        import models
+    except ImportError as error:
+        print("SKIP: %s" % error)
+        sys.exit(77)
+    p.enter_new_folder()
+    with open("labels.txt", "w", encoding="ascii") as labels:
+        labels.write("\n".join(models.LABELS) + "\n")
+
+    differences = 0
+    for seed in range(3):
+        for kind in (inside, leaving):
+            models.yolo("m.onnx", kind(120, seed))
+            for iou in (0.3, 0.5, 0.7):
+                decoded("m.onnx", 1.0, "boxrecord location=raw.jsonl",
+                        "nmsfilter class-agnostic=true iou-threshold=%s" % iou,
+                        "boxrecord location=ours.jsonl", "ioutracker",
+                        "boxrecord location=tracked.jsonl", "objectdetectionoverlay")
+                decoded("m.onnx", iou, "boxrecord location=theirs.jsonl")
+                raw, ours = p.detections("raw.jsonl"), p.detections("ours.jsonl")
+                theirs = p.detections("theirs.jsonl")
+                what = "%s, seed %d, threshold %s" % (kind.__name__, seed, iou)
+                if len(raw) != 3 or len(raw[0]) != 120:
+                    sys.exit("%s: %d frames, %d boxes" % (what, len(raw), len(raw[0])))
+                for frame in range(3):
+                    p.must_equal(what + ", ours", sorted(ours[frame]),
+                                 sorted(p.greedy(raw[frame], iou)))
+                    p.must_equal(what + ", theirs", sorted(theirs[frame]),
+                                 sorted(p.greedy(raw[frame], iou, seen=clipped)))
+                    if kind is inside:
+                        p.must_equal(what, ours[frame], theirs[frame])
+                    differences += ours[frame] != theirs[frame]
+                    tracks = [box["id"] for box in p.frames("tracked.jsonl")[frame]]
+                    if len(tracks) != len(set(tracks)) or len(tracks) != len(ours[frame]):
+                        sys.exit("%s: tracks %s of %d boxes" % (what, tracks, len(ours[frame])))
+    if not differences:
+        sys.exit("the clipping made no difference anywhere: nothing was shown")
+    print("%d of 54 frames differ, all by the clipping" % differences)
+
+
+if __name__ == "__main__":
+    main()
