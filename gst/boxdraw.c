@@ -12,6 +12,7 @@
 #include "boxdraw.h"
 
 #include "labels.h"
+#include "paintturned.h"
 #include "palette.h"
 #include "placement.h"
 
@@ -25,7 +26,10 @@
 typedef struct
 {
   const Box *box;
-  PaintRect rect, visible;      /* its outline, and what of it is on the frame */
+  PaintRect rect, visible;      /* its outline, and what of it is on the frame; of
+                                 * a turned one: the upright box around it */
+  gboolean is_turned;
+  PaintTurned turned;
   gdouble score;                /* what ranks it; -inf: none */
   gboolean dropped;
 } Candidate;
@@ -128,8 +132,15 @@ box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes,
   for (guint i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
     Candidate candidate = { box, };
+    gdouble x1 = box->x1, y1 = box->y1, x2 = box->x2, y2 = box->y2;
 
-    if (!paint_snap (canvas, box->x1, box->y1, box->x2, box->y2, thickness, &candidate.rect) ||
+    if (box->rotation != 0) {
+      if (!paint_turned_init (&candidate.turned, x1, y1, x2, y2, box->rotation))
+        continue;
+      candidate.is_turned = TRUE;
+      paint_turned_bounds (&candidate.turned, &x1, &y1, &x2, &y2);
+    }
+    if (!paint_snap (canvas, x1, y1, x2, y2, thickness, &candidate.rect) ||
         !paint_clip (canvas, &candidate.rect, &candidate.visible))
       continue;
     candidate.dropped = box_dropped (box);
@@ -170,8 +181,12 @@ box_draw_outline (const PaintCanvas * canvas, const Candidate * candidate,
 {
   PaintColor color = paint_color (canvas, box_color (candidate->box, options->color_by));
 
-  paint_outline (canvas, &candidate->rect, options->thickness,
-      candidate->dropped ? 3 * options->thickness : 0, &color);
+  gint dash = candidate->dropped ? 3 * options->thickness : 0;
+
+  if (candidate->is_turned)
+    paint_turned_outline (canvas, &candidate->turned, options->thickness, dash, &color);
+  else
+    paint_outline (canvas, &candidate->rect, options->thickness, dash, &color);
 }
 
 static void

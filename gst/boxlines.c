@@ -264,7 +264,7 @@ static gboolean
 parse_object (JsonObject * object, gint element, BoxFrame * frame, GError ** error)
 {
   Place at = { element, "", error };
-  Box box = {.w = -1,.parent = -1,.suppressed_by = -1 };
+  Box box = {.w = -1,.parent = -1,.suppressed_by = -1,.od = -1 };
   const gchar *label, *detection_label = NULL;
   JsonObject *detection, *nms;
   gboolean pixels, has;
@@ -277,7 +277,8 @@ parse_object (JsonObject * object, gint element, BoxFrame * frame, GError ** err
     return FALSE;
   if (has)
     box.flags |= BOX_HAS_TRACK_ID;
-  if (!get_object (object, &at, "detection", &detection)
+  if (!get_number (object, &at, "rotation", &box.rotation, &has)
+      || !get_object (object, &at, "detection", &detection)
       || (detection && !parse_detection (detection, &at, &box, &detection_label))
       || !get_object (object, &at, "nms", &nms) || (nms && !parse_nms (nms, &at, &box)))
     return FALSE;

@@ -5,7 +5,7 @@
  *
  *   {"timestamp":100000000,"resolution":{"width":768,"height":576},
  *    "objects":[{"x":10,"y":20,"w":30,"h":60,"roi_type":"person","region_id":3,
- *      "parent_id":1,"id":7,"detection":{"bounding_box":{"x_min":0.013,
+ *      "parent_id":1,"id":7,"rotation":0.5,"detection":{"bounding_box":{"x_min":0.013,
  *      "y_min":0.035,"x_max":0.052,"y_max":0.139},"confidence":0.91,
  *      "label_id":1,"label":"person"},
  *      "nms":{"state":"suppressed","suppressed-by":0}}]}
@@ -17,6 +17,10 @@
  *   roi_type      label; detection.label counts where it is missing or ""
  *   region_id     of this box, parent_id of the box it is a part of; 0: unset
  *   id            track
+ *   rotation      radians by which the box, of x y w h or bounding_box as if it
+ *                 were upright, is turned about its centre in pixels, clockwise;
+ *                 missing: 0. A box goes to a frame of other proportions with the
+ *                 angle it has. (Ours: other readers pass over it.)
  *   bounding_box  fractions of the frame, exact also off the frame; wins over
  *                 x y w h, which are clipped to the frame
  *   nms           what an nmsfilter with action=tag found

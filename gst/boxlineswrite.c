@@ -102,6 +102,8 @@ format_box (const Box * box, gint width, gint height, GString * out)
     member_int (out, ",\"parent_id\":", box->parent_id);
   if (box->flags & BOX_HAS_TRACK_ID)
     member_int (out, ",\"id\":", box->track_id);
+  if (box->rotation != 0 && isfinite (box->rotation))
+    member_double (out, ",\"rotation\":", box->rotation);
   omitted = format_detection (box, width, height, out);
   if (state) {
     g_string_append (out, ",\"nms\":{\"state\":");

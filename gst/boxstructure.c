@@ -27,6 +27,8 @@ from_box (const Box * box)
   if (box->flags & BOX_HAS_NORMALIZED)
     gst_structure_set (s, "x_min", G_TYPE_DOUBLE, box->x_min, "y_min", G_TYPE_DOUBLE, box->y_min,
         "x_max", G_TYPE_DOUBLE, box->x_max, "y_max", G_TYPE_DOUBLE, box->y_max, NULL);
+  if (box->rotation != 0)
+    gst_structure_set (s, "rotation", G_TYPE_DOUBLE, box->rotation, NULL);
   if (box->flags & BOX_HAS_CONFIDENCE)
     gst_structure_set (s, "confidence", G_TYPE_DOUBLE, box->confidence, NULL);
   if (box->flags & BOX_HAS_LABEL_ID)

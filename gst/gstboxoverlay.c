@@ -5,7 +5,9 @@
  * @short_description: draws the boxes that are attached to video frames
  *
  * Draws an outline and a label for each detection that is on a buffer as a
- * #GstVideoRegionOfInterestMeta, straight into the pixels. The metadata stays.
+ * #GstVideoRegionOfInterestMeta or, where the plugin was built with GstAnalytics,
+ * as a #GstAnalyticsODMtd, turned ones too, straight into the pixels. The metadata
+ * stays.
  * A buffer without boxes passes as it is; of one that others hold too (after a
  * tee), a copy is painted on.
  *

@@ -3,20 +3,21 @@
  * SECTION:element-boxrecord
  * @title: boxrecord
  *
- * Writes the boxes on every buffer that passes to a text file, a FIFO or
+ * Writes the boxes (regions of interest, and GstAnalytics detections where the
+ * plugin was built with them, one of each with the same id as one) on every buffer that passes to a text file, a FIFO or
  * standard output (`location=-`); buffers are never copied or changed.
  *
  * format=jsonl writes one JSON object a buffer, also when it carries no boxes,
  * in the schema of DL Streamer's gvametaconvert: timestamp (stream time of the
  * PTS in ns), resolution (if the caps have one) and objects, each with x y w h
  * (clipped to the frame), roi_type (the label), region_id, parent_id, id (the
- * track), detection (bounding_box as exact fractions of the frame, confidence,
+ * track), rotation (radians, of turned boxes), detection (bounding_box as exact fractions of the frame, confidence,
  * label_id, label) and nms (what an nmsfilter with action=tag found). boxreplay
  * reads it; what it replayed is recorded again with the same bytes.
  *
  * format=mot writes MOT challenge text: frames count from 1, `left` 1 is x 0,
  * pixels are rounded to a millionth. It has no place for labels, region and
- * parent ids, states and times, nor a line for a frame without boxes.
+ * parent ids, angles, states and times, nor a line for a frame without boxes.
  *
  * Every frame is handed to the system at once, so that another program can
  * read a pipe live; use `gst-launch-1.0 -q`, or its own messages get into
@@ -428,7 +429,7 @@ install_properties (GObjectClass * klass)
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (klass, PROP_FORMAT,
       g_param_spec_enum ("format", "Format", "What to write: jsonl keeps all, mot has no place for "
-          "labels, region ids, states and times", format_get_type (), DEFAULT_FORMAT,
+          "labels, region ids, states, angles and times", format_get_type (), DEFAULT_FORMAT,
           ready));
   g_object_class_install_property (klass, PROP_APPEND,
       g_param_spec_boolean ("append", "Append",
@@ -468,7 +469,7 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
    * buffer has a PTS), width and height (int, if the caps have them) and boxes:
    * a GstValueArray (in Python: `boxes.get_array("boxes")`) of structures, each
    * with x y w h (gint64), if they are known x_min y_min x_max y_max and
-   * confidence (double), label (string), label_id, region_id, parent_id, id
+   * confidence (double), rotation (double, where it is not 0), label (string), label_id, region_id, parent_id, id
    * (int; the track), state (string) and suppressed-by (int).
    */
   signals[SIGNAL_FRAME_BOXES] = g_signal_new ("frame-boxes", G_TYPE_FROM_CLASS (klass),

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Turned boxes from file to picture, without GstAnalytics: recorded angles are
+ * replayed, filtered, recorded again and drawn.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "gstboxes.h"
+#include "pictures.h"
+#include "textfiles.h"
+
+#define ANGLE 0.5
+
+static void
+add_turned (GstBuffer * buffer, gint id, gint x, gint y, guint w, guint h, gdouble confidence,
+    gdouble angle)
+{
+  gst_video_region_of_interest_meta_add_param (add_scored (buffer, id, "ship", x, y, w, h,
+          confidence), gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, angle, NULL));
+}
+
+/* Across each other they share little, along each other much. */
+static void
+test_filter (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_turned (buffer, 1, 200, 200, 100, 10, 0.9, ANGLE);
+  add_turned (buffer, 2, 200, 200, 100, 10, 0.8, -ANGLE);
+  add_turned (buffer, 3, 201, 201, 100, 10, 0.7, ANGLE);
+  add_turned (buffer, 4, 201, 201, 100, 10, 0.6, ANGLE + G_PI); /* half a turn: the same box */
+  add_turned (buffer, 5, 200, 200, 100, 10, 0.6, INFINITY);
+  buffer = filtered ("nmsfilter", buffer);
+  assert_ids (buffer, "1 2");
+  gst_buffer_unref (buffer);
+}
+
+/* Boxes without a confidence count neighbours, turned ones too. */
+static void
+test_neighbors (void)
+{
+  GstBuffer *buffer = frame_new (0);
+  gint i;
+
+  for (i = 1; i <= 4; i++)
+    gst_video_region_of_interest_meta_add_param (add_region (buffer, i, "ship", 200 + (i == 3),
+            200, 100, 10), gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE,
+            i < 4 ? ANGLE : -ANGLE, NULL));
+  buffer = filtered ("nmsfilter min-neighbors=2", buffer);
+  assert_ids (buffer, "1");
+  gst_buffer_unref (buffer);
+}
+
+static void
+test_record_again (void)
+{
+  const gchar *line = "{\"timestamp\":0,\"resolution\":{\"width\":640,\"height\":480},"
+      "\"objects\":[{\"x\":10,\"y\":20,\"w\":64,\"h\":48,\"roi_type\":\"ship\",\"region_id\":3,"
+      "\"rotation\":-0.25,\"detection\":{\"bounding_box\":{\"x_min\":0.015625,\"y_min\":0.0417,"
+      "\"x_max\":0.115625,\"y_max\":0.1417},\"confidence\":0.5,\"label\":\"ship\"}}]}\n";
+  gchar *in = text_file_new ("in.jsonl", line, -1), *out = text_file_new ("out.jsonl", "", 0);
+  gchar *launch = g_strdup_printf ("boxreplay location=\"%s\" ! nmsfilter ! boxrecord "
+      "location=\"%s\"", in, out);
+  GstHarness *h = gst_harness_new_parse (launch);
+  gchar *recorded;
+
+  gst_harness_set_src_caps_str (h, FRAME_CAPS);
+  gst_buffer_unref (through (h, frame_new (0)));
+  gst_harness_teardown (h);
+  g_assert_true (g_file_get_contents (out, &recorded, NULL, NULL));
+  g_assert_cmpstr (recorded, ==, line);
+  g_free (recorded);
+  g_free (launch);
+  g_free (in);
+  g_free (out);
+}
+
+static void
+test_bad_angle (void)
+{
+  gchar *in = text_file_new ("in.jsonl", "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,"
+      "\"rotation\":\"much\"}]}\n", -1);
+  gchar *launch = g_strdup_printf ("boxreplay location=\"%s\"", in);
+  GstHarness *h = harness_new (launch);
+  GstBus *bus = harness_bus (h);
+  GstMessage *message;
+  gchar *text;
+
+  g_assert_cmpint (gst_harness_push (h, frame_new (0)), ==, GST_FLOW_ERROR);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  text = message_text (message);
+  g_assert_nonnull (strstr (text, "objects[0].rotation is not a number"));
+  g_free (text);
+  gst_message_unref (message);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+  g_free (launch);
+  g_free (in);
+}
+
+/* How far a pixel's centre lies inside the turned box, from its nearest side;
+ * negative: outside. */
+static gdouble
+depth (gint px, gint py, gdouble x, gdouble y, gdouble w, gdouble h, gdouble angle)
+{
+  gdouble dx = px + 0.5 - (x + w / 2), dy = py + 0.5 - (y + h / 2);
+  gdouble u = fabs (dx * cos (angle) + dy * sin (angle));
+  gdouble v = fabs (dy * cos (angle) - dx * sin (angle));
+
+  return MIN (w / 2 - u, h / 2 - v);
+}
+
+/* What is painted lies on the border, all of the border is painted. */
+static void
+test_draw (void)
+{
+  static const GstVideoFormat formats[] = {
+    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_GRAY8
+  };
+  static const gdouble angles[] = { ANGLE, -1.2, 3.0, G_PI / 2, 1e-3, 100 };
+  guint f, a;
+  gint x, y;
+
+  for (f = 0; f < G_N_ELEMENTS (formats); f++)
+    for (a = 0; a < G_N_ELEMENTS (angles); a++) {
+      GstBuffer *buffer;
+      GstVideoInfo info;
+      GstHarness *h;
+      Picture *before, *after;
+      gdouble grid;
+
+      gst_video_info_set_format (&info, formats[f], 120, 90);
+      grid = GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, GST_VIDEO_INFO_N_COMPONENTS (&info) > 1)
+          ? 2 : 1;
+      h = overlay_new ("boxoverlay thickness=4 show-label=false show-score=false", &info);
+      buffer = video_buffer_new (&info);
+      before = picture_read (&info, buffer);
+      add_turned (buffer, 1, 30, 25, 60, 40, 0.5, angles[a]);
+      buffer = overlay_push (h, buffer);
+      after = picture_read (&info, buffer);
+      for (y = 0; y < 90; y++)
+        for (x = 0; x < 120; x++) {
+          gdouble d = depth (x, y, 30, 25, 60, 40, angles[a]);
+          gboolean painted = !picture_same (before, after, x, y);
+
+          if (painted && (d < -1.5 * grid || d > 4 + 1.5 * grid))
+            g_error ("format %u, angle %g: %d, %d is painted (%g)", f, angles[a], x, y, d);
+          if (!painted && d > grid && d < 4 - grid)
+            g_error ("format %u, angle %g: %d, %d is not painted (%g)", f, angles[a], x, y, d);
+        }
+      picture_free (before);
+      picture_free (after);
+      gst_buffer_unref (buffer);
+      gst_harness_teardown (h);
+    }
+}
+
+/* Far off the frame, of any size, dashed: no crash, no hang. */
+static void
+test_draw_hostile (void)
+{
+  static const guint sizes[] = { 0, 1, 3000000000u, G_MAXUINT };
+  static const gint places[] = { -2000000000, -5, 50, 2000000000 };
+  GstVideoInfo info;
+  GstHarness *h;
+  GstBuffer *buffer;
+  guint i, k;
+
+  gst_video_info_set_format (&info, GST_VIDEO_FORMAT_I420, 120, 90);
+  h = overlay_new ("boxoverlay thickness=1", &info);
+  buffer = video_buffer_new (&info);
+  for (i = 0; i < G_N_ELEMENTS (sizes); i++)
+    for (k = 0; k < G_N_ELEMENTS (places); k++) {
+      GstVideoRegionOfInterestMeta *roi = add_scored (buffer, 1, "ship", places[k], places[3 - k],
+          sizes[i], sizes[(i + k) % 4], 0.5);
+
+      gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("rotation", "angle",
+              G_TYPE_DOUBLE, k == 0 ? NAN : 0.1 * i + 1e-9, NULL));
+      gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms", "state",
+              G_TYPE_STRING, k % 2 ? "suppressed" : "kept", NULL));
+    }
+  gst_buffer_unref (overlay_push (h, buffer));
+  gst_harness_teardown (h);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/turnedboxes/filter", test_filter);
+  g_test_add_func ("/turnedboxes/neighbors", test_neighbors);
+  g_test_add_func ("/turnedboxes/record-again", test_record_again);
+  g_test_add_func ("/turnedboxes/bad-angle", test_bad_angle);
+  g_test_add_func ("/turnedboxes/draw", test_draw);
+  g_test_add_func ("/turnedboxes/draw-hostile", test_draw_hostile);
+  return run_tests ();
+}
