@@ -3,17 +3,19 @@
  * SECTION:element-boxrecord
  * @title: boxrecord
  *
- * Writes the boxes (regions of interest, and GstAnalytics detections where the
- * plugin was built with them, one of each with the same id as one) on every buffer that passes to a text file, a FIFO or
- * standard output (`location=-`); buffers are never copied or changed.
+ * Writes the boxes on every buffer that passes to a text file, a FIFO or
+ * standard output (`location=-`); buffers are never copied or changed. Boxes are
+ * regions of interest and, where the plugin was built with GstAnalytics, ODs; a
+ * region and an OD with its id are one.
  *
  * format=jsonl writes one JSON object a buffer, also when it carries no boxes,
  * in the schema of DL Streamer's gvametaconvert: timestamp (stream time of the
  * PTS in ns), resolution (if the caps have one) and objects, each with x y w h
  * (clipped to the frame), roi_type (the label), region_id, parent_id, id (the
- * track), rotation (radians, of turned boxes), detection (bounding_box as exact fractions of the frame, confidence,
- * label_id, label) and nms (what an nmsfilter with action=tag found). boxreplay
- * reads it; what it replayed is recorded again with the same bytes.
+ * track), rotation (radians, of a turned box), detection (bounding_box as exact
+ * fractions of the frame, confidence, label_id, label) and nms (what an nmsfilter
+ * with action=tag found). boxreplay reads it; what it replayed is recorded again
+ * with the same bytes.
  *
  * format=mot writes MOT challenge text: frames count from 1, `left` 1 is x 0,
  * pixels are rounded to a millionth. It has no place for labels, region and
@@ -469,8 +471,9 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
    * buffer has a PTS), width and height (int, if the caps have them) and boxes:
    * a GstValueArray (in Python: `boxes.get_array("boxes")`) of structures, each
    * with x y w h (gint64), if they are known x_min y_min x_max y_max and
-   * confidence (double), rotation (double, where it is not 0), label (string), label_id, region_id, parent_id, id
-   * (int; the track), state (string) and suppressed-by (int).
+   * confidence, rotation if it is not 0 (double), label (string), label_id,
+   * region_id, parent_id, id (int; the track), state (string) and suppressed-by
+   * (int).
    */
   signals[SIGNAL_FRAME_BOXES] = g_signal_new ("frame-boxes", G_TYPE_FROM_CLASS (klass),
       G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,

@@ -421,7 +421,7 @@ newer_debian ()
   inside=("$NMS_ROOT/tests/env.sh" "$1")
   # shellcheck disable=SC2086
   if build "$1-release" --buildtype=release $options; then
-    suites "$1-release"
+    suites "$1-release" $(no_suites tpu)
     inside+=(env G_DEBUG=fatal-warnings GST_TRACERS=leaks)
     stage="$1-leaks"
     suites "$1-release" odmeta boxreplay nmsfilter
