@@ -53,8 +53,7 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
   COLUMN (wshare, boxes);
   COLUMN (wgroup, boxes);
   COLUMN (wpos, boxes);
-  COLUMN (quads, boxes / NMS__QUAD + 1);
-  COLUMN (place_index, boxes);
+  COLUMN (records, boxes);
   COLUMN (cell_begin, 2 * boxes + 4);
   COLUMN (level, boxes);
   COLUMN (open, boxes / NMS__QUAD + 1);

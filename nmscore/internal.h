@@ -79,8 +79,7 @@ typedef struct nms__frame {
   uint64_t *kept_bits; /* a bit a box */
 
   /* and of engine spatial alone */
-  struct nms__quad *quads;
-  int32_t *place_index;
+  struct nms__record *records;
   uint32_t *cell_begin;
   uint16_t *level;
   uint8_t *open;

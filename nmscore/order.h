@@ -23,6 +23,16 @@ nms__order_key (float value)
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
+/* The way back; 0 for -0. */
+static inline float
+nms__score_of_key (uint32_t key)
+{
+  float value;
+  key = key & 0x80000000u ? key & 0x7fffffff : ~key;
+  memcpy (&value, &key, sizeof value);
+  return value;
+}
+
 /* Best first when taken from the greatest down. Never 0: 0 can mean "gone". */
 static inline uint64_t
 nms__pack (uint32_t key, uint32_t position)

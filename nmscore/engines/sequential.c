@@ -138,7 +138,7 @@ decide_top (const nms__alive *top, size_t n, uint64_t cap, nms__picks *picks)
 static void
 take_top (nms__alive *a, const uint32_t *places, size_t n, nms__alive *top)
 {
-  uint64_t *keys = (uint64_t *) a->f->quads, *order;
+  uint64_t *keys = (uint64_t *) (void *) a->f->records, *order;
 
   for (size_t i = 0; i < n; i++) {
     uint32_t key = (uint32_t) a->key[places[i]] ^ 0x80000000u;

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * spatial: for large frames, in time close to linear. All boxes lie in the
- * cells of a grid (spatial_grid.c); they are taken in score order, and each one
- * that is still open is kept and decides the boxes around it that it
- * suppresses. Only kept boxes look around: where detectors repeat themselves
- * that is one box of many, and a box is looked at by the few kept ones near it
- * that could be like it. The walk stops at the total cap; any box is decided
- * by its highest-ranked suppressor, as all engines have it.
+ * cells of a grid (spatial_grid.c), and each one that is kept decides the boxes
+ * around it that it suppresses. Only they look around: where detectors repeat
+ * themselves that is one box of many, and a box is looked at by the few kept
+ * ones near it that could be like it.
+ *
+ * Without caps it is a sweep over the cells, in which all is near in memory
+ * (simd/places_tmpl.c); afterwards the kept boxes alone are sorted. Else, and
+ * where suppressors are asked for or pairs need more than their overlap to be
+ * decided, it is a walk in score order that stops at the total cap: any box is
+ * decided by its highest-ranked suppressor, as all engines have it.
  *
  * The places that follow each other in score order lie anywhere in memory and
  * how many boxes are near is anyone's guess: a plain walk waits for memory and
- * mispredicted branches. So it goes in batches, in stages without surprises:
+ * mispredicted branches. So the walk goes in batches, in stages without surprises:
  * which boxes are open; the runs of cells that each asks; the quads in them;
  * the tests of all those pairs; and only then, in order, what follows. Boxes
  * of a batch that another one of it suppresses were looked from in vain, which
@@ -134,7 +138,7 @@ take_run (const walk *w, const nms__level *l, uint32_t first, uint32_t end, nms_
 static inline void
 see_level (const walk *w, const nms__level *l, nms__looker *k, int what)
 {
-  nms__view v = nms__view_of (w->g, l, k);
+  nms__view v = nms__view_of (w->g, l, &k->hull, k->group);
 
   if (v.wide >= l->mask || v.rows >= l->mask || (v.wide + 1) * (v.rows + 1) > l->mask) {
     take_run (w, l, 0, l->mask + 1, k, what);
@@ -157,7 +161,7 @@ static inline void
 see (const walk *w, nms__looker *k, int what)
 {
   const nms__grid *g = w->g;
-  const nms__sight c = nms__sight_of (g, k);
+  const nms__sight c = nms__sight_of (g, &k->hull);
   const unsigned aspects = (2u << c.most_aspect) - (1u << c.least_aspect);
 
   for (unsigned size = c.least_size; size <= c.most_size; size++)
@@ -367,17 +371,15 @@ walk_all (walk *w)
   return w->rank;
 }
 
-void
-nms__spatial (nms__frame *f)
+/* In score order, as caps need it, and whoever asks for suppressors. */
+static void
+decide_by_score (nms__frame *f, nms__grid *g)
 {
-  nms__grid grid;
   walk w;
 
-  if (!f->count)
-    return;
-  nms__grid_build (&grid, f);
+  nms__place_quads (g, f);
   w.f = f;
-  w.g = &grid;
+  w.g = g;
   w.rank = 0;
   w.bounds = f->settings->bounds;
   w.order = nms__sort (f->kernels, f->packed, f->packed2, f->count);
@@ -388,5 +390,49 @@ nms__spatial (nms__frame *f)
     return;
   }
   for (; rank < f->count; rank++)
-    nms__over_cap_index (f, grid.index[nms__packed_position (w.order[rank])]);
+    nms__over_cap_index (f, g->index[nms__packed_position (w.order[rank])]);
+}
+
+/* --------------------------------------------------------------- the sweep */
+
+static void
+list_kept (nms__frame *f, const uint32_t *kept)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < f->count; i++) {
+    const uint32_t is_kept = kept[i / 32] >> i % 32 & 1;
+    f->packed2[n] = nms__pack ((uint32_t) (f->packed[i] >> 32), (uint32_t) f->index[i]);
+    n += is_kept;
+    if (f->outcome)
+      f->outcome[f->index[i]] = is_kept ? NMS_KEPT : NMS_SUPPRESSED;
+  }
+  const uint64_t *sorted = nms__sort (f->kernels, f->packed2, f->packed, n);
+  for (size_t i = 0; i < n; i++)
+    f->kept[i] = (int32_t) nms__packed_position (sorted[i]);
+  f->kept_count = n;
+}
+
+static void
+decide_by_place (nms__frame *f, nms__grid *g)
+{
+  nms__places s;
+
+  nms__place_columns (g, f, &s);
+  f->kernels->decide_places (&s);
+  list_kept (f, s.kept);
+}
+
+void
+nms__spatial (nms__frame *f)
+{
+  nms__grid grid;
+
+  if (!f->count)
+    return;
+  nms__grid_plan (&grid, f);
+  if (f->slot || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count)
+    decide_by_score (f, &grid);
+  else
+    decide_by_place (f, &grid);
 }

@@ -9,6 +9,8 @@
 #include "engine.h"
 #include "quad.h"
 
+#include <math.h>
+
 #define NMS__SIZES 32   /* classes of area */
 #define NMS__ASPECTS 16 /* classes of width / height */
 #define NMS__LEVELS (NMS__SIZES * NMS__ASPECTS)
@@ -35,12 +37,8 @@ typedef struct nms__level {
 
 typedef struct nms__grid {
   nms__reach reach;
-  nms__quad *quads;
-  int32_t *group;  /* of each place, or NULL: one group */
-  int32_t *index;  /* of each place: in the caller's columns */
-  uint32_t *slot;  /* of each place, or NULL: no class differs */
-  uint8_t *open;   /* of each quad: a bit for each box not yet decided */
   uint32_t *begin; /* of each cell: its first place; one more at the end */
+  int32_t *group;  /* of each place, or NULL: one group */
   uint32_t in_cells; /* places below this are in cells; boxes without area follow */
   uint32_t cells;
   double x_span, y_span; /* where most centres are */
@@ -49,11 +47,44 @@ typedef struct nms__grid {
   uint8_t aspect_of[256]; /* class of aspect, from the exponent of a float */
   uint16_t occupied[NMS__SIZES]; /* bit per class of aspect */
   nms__level level[NMS__LEVELS];
+
+  /* of places, for the walk in score order alone */
+  nms__quad *quads;
+  int32_t *index; /* in the caller's columns */
+  uint32_t *slot; /* or NULL: no class differs */
+  uint8_t *open;  /* of each quad: a bit for each box not yet decided */
 } nms__grid;
 
-/* Sorts all boxes of the frame into cells; the lower half of each packed key
- * becomes the place of its box. */
-void nms__grid_build (nms__grid *grid, nms__frame *frame);
+#define NMS__NO_LEVEL UINT16_MAX /* the box meets none that matters */
+
+/* A box on its way to its place. */
+typedef struct nms__record {
+  float x1, y1, x2, y2;
+  uint64_t packed;
+  uint32_t cell;
+  int32_t group;
+} nms__record;
+
+/* What the sweep in the order of places needs (simd/places_tmpl.c). */
+typedef struct nms__places {
+  nms__frame *frame;
+  const nms__grid *grid;
+  nms__columns columns;
+  float *score;      /* of each place */
+  uint32_t *position; /* of each place: in the frame */
+  uint64_t *open;    /* a bit for each place in a cell not yet decided; a word more */
+  uint32_t *waiting; /* of each place: the one that waits for it */
+  uint32_t *kept;    /* a bit for each position in the frame; 0 at first */
+} nms__places;
+
+/* spatial_grid.c: the levels of the grid, and frame->level of each box. */
+void nms__grid_plan (nms__grid *grid, nms__frame *frame);
+
+/* spatial_place.c: puts all boxes of the frame into the cells of a grid that
+ * is planned, for the walk: the lower half of each packed key becomes the
+ * place of its box; or for the sweep. */
+void nms__place_quads (nms__grid *grid, nms__frame *frame);
+void nms__place_columns (nms__grid *grid, nms__frame *frame, nms__places *places);
 
 static inline uint32_t
 nms__float_bits (float value)
@@ -73,6 +104,40 @@ static inline unsigned
 nms__aspect_class (const nms__grid *g, float aspect)
 {
   return g->aspect_of[nms__float_bits (aspect) >> 23];
+}
+
+/* The least area, or width / height, of a class; 0 for the first, infinite
+ * behind the last. */
+static inline float
+nms__float_of_bits (uint32_t bits)
+{
+  float value;
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
+#define NMS__INFINITE_STEP 2040 /* of size_of: no area reaches this one */
+#define NMS__ASPECT_OCTAVES 6   /* of a class of aspect */
+
+static inline float
+nms__least_area_of (const nms__grid *g, unsigned size)
+{
+  const int step = g->size_begin + g->size_width * (int) size;
+  if (size == 0 || step <= 0)
+    return 0.0f;
+  return size == NMS__SIZES || step >= NMS__INFINITE_STEP ? (float) INFINITY
+      : nms__float_of_bits ((uint32_t) step << 20);
+}
+
+static inline float
+nms__least_aspect_of (unsigned aspect)
+{
+  const int octave = NMS__ASPECT_OCTAVES * ((int) aspect - NMS__ASPECTS / 2)
+      - NMS__ASPECT_OCTAVES / 2;
+  if (aspect == 0)
+    return 0.0f;
+  return aspect == NMS__ASPECTS ? (float) INFINITY
+      : nms__float_of_bits ((uint32_t) (127 + octave) << 23);
 }
 
 /* The number of the cell along one axis: monotone, any integer. Adding 1.5 x

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spatial_grid: sorts boxes into cells, so that those that may exceed the
- * limit with a given one lie in a few short runs. For any layout of ten
- * thousand boxes to ten million.
+ * spatial_grid: the cells for the boxes of a frame, so that those that may
+ * exceed the limit with a given one lie in a few short runs. For any layout of
+ * ten thousand boxes to ten million.
  *
  * For boxes whose IoU exceeds t, in real numbers:
  *   area     the smaller is more than t times the greater
@@ -26,12 +26,9 @@
 #include <math.h>
 
 #define SAMPLE 64           /* boxes looked at to place the levels and rows */
-#define AHEAD 16            /* boxes whose places are fetched meanwhile */
 #define MEAN_SAMPLE 4096    /* and to choose the size of cells */
 #define STEPS_PER_OCTAVE 8  /* of nms__grid.size_of */
 #define LITTLE 0.25f        /* limits below this say little about sides */
-#define INFINITE_STEP 2040  /* no area reaches this one */
-#define ASPECT_OCTAVES 6    /* of a class of aspect */
 
 /* Cell sides, in units of the reach of a mean box (both ways). Rows are asked
  * one by one, the cells of a row at once. */
@@ -133,13 +130,11 @@ static void
 set_aspect_classes (nms__grid *g)
 {
   for (int i = 0; i < 256; i++) {
-    int octave = i - 127 + ASPECT_OCTAVES / 2 + ASPECT_OCTAVES * (NMS__ASPECTS / 2);
-    int class = octave < 0 ? 0 : octave / ASPECT_OCTAVES;
+    int octave = i - 127 + NMS__ASPECT_OCTAVES / 2 + NMS__ASPECT_OCTAVES * (NMS__ASPECTS / 2);
+    int class = octave < 0 ? 0 : octave / NMS__ASPECT_OCTAVES;
     g->aspect_of[i] = (uint8_t) (class < NMS__ASPECTS ? class : NMS__ASPECTS - 1);
   }
 }
-
-#define NO_LEVEL UINT16_MAX
 
 /* Whether the box meets only boxes that the limit of their class protects: no
  * IoU exceeds 1. */
@@ -163,7 +158,7 @@ count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
   for (size_t i = 0; i < f->count; i++) {
     float w = f->x2[i] - f->x1[i], h = f->y2[i] - f->y1[i];
     if (!has_area (w, h) || stands_apart (f, i)) {
-      level_of[i] = NO_LEVEL;
+      level_of[i] = NMS__NO_LEVEL;
       continue;
     }
     unsigned size = nms__size_class (g, w * h);
@@ -182,43 +177,17 @@ count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
   }
 }
 
-static float
-float_of_bits (uint32_t bits)
-{
-  float value;
-  memcpy (&value, &bits, sizeof value);
-  return value;
-}
-
-/* Of two. */
-static double
-power (int octaves)
-{
-  return (double) float_of_bits ((uint32_t) (127 + octaves) << 23);
-}
-
-/* The largest sides that area and aspect of a level allow: 2^-3 .. 2^3 is the
- * middle class of aspect. */
+/* The largest sides that area and aspect of a level allow. */
 static void
 set_most_sides (const nms__grid *g, nms__level *l, unsigned size, unsigned aspect)
 {
-  const int octave = ASPECT_OCTAVES * ((int) aspect - NMS__ASPECTS / 2) - ASPECT_OCTAVES / 2;
   const double slack = 1.0 + 1e-5;
-  double area = INFINITY, wide = INFINITY, high = INFINITY;
+  const double area = (double) nms__least_area_of (g, size + 1) * slack;
+  const double wide = (double) nms__least_aspect_of (aspect + 1) * slack;
+  const double high = 1.0 / (double) nms__least_aspect_of (aspect) * slack;
 
-  if (size < NMS__SIZES - 1) {
-    int step = g->size_begin + g->size_width * ((int) size + 1);
-    if (step < INFINITE_STEP)
-      area = (double) float_of_bits ((uint32_t) step << 20) * slack;
-  }
-  if (aspect < NMS__ASPECTS - 1)
-    wide = power (octave + ASPECT_OCTAVES) * slack;
-  if (aspect > 0)
-    high = power (-octave) * slack;
-  wide = sqrt (area * wide);
-  high = sqrt (area * high);
-  l->most_w = (float) wide;
-  l->most_h = (float) high;
+  l->most_w = (float) sqrt (area * wide);
+  l->most_h = (float) sqrt (area * high);
 }
 
 /* The largest sides there are: worth a pass where they alone say how far a box
@@ -227,7 +196,7 @@ static void
 find_most_sides (nms__grid *g, const nms__frame *f, const uint16_t *level_of)
 {
   for (size_t i = 0; i < f->count; i++) {
-    if (level_of[i] == NO_LEVEL)
+    if (level_of[i] == NMS__NO_LEVEL)
       continue;
     nms__level *l = &g->level[level_of[i]];
     float w = f->x2[i] - f->x1[i], h = f->y2[i] - f->y1[i];
@@ -281,105 +250,16 @@ set_levels (nms__grid *g)
       }
 }
 
-/* The cell of each box, and in begin[cell + 2] how many boxes it has; boxes
- * without area come behind the last cell. */
-static void
-count_cells (nms__grid *g, const nms__frame *f, const uint16_t *level_of, uint32_t *cell_of)
-{
-  for (size_t i = 0; i < f->count; i++) {
-    uint32_t cell = g->cells;
-    if (level_of[i] != NO_LEVEL) {
-      const nms__level *l = &g->level[level_of[i]];
-      const double middle[2] = { 0.5 * ((double) f->x1[i] + (double) f->x2[i]),
-        0.5 * ((double) f->y1[i] + (double) f->y2[i]) };
-      uint64_t number = nms__cell_along (middle[1] * l->per[1]) * l->columns
-          + nms__cell_along (middle[0] * l->per[0]);
-      if (f->group)
-        number += nms__group_shift (f->group[i]);
-      cell = l->first + ((uint32_t) number & l->mask);
-    }
-    cell_of[i] = cell;
-    g->begin[cell + 2]++;
-  }
-}
-
-static inline void
-place_box (nms__grid *g, nms__frame *f, size_t i, uint32_t cell)
-{
-  const uint32_t at = g->begin[cell + 1]++;
-  nms__quad *q = &g->quads[at / NMS__QUAD];
-  const unsigned lane = at % NMS__QUAD;
-
-  q->x1[lane] = f->x1[i];
-  q->y1[lane] = f->y1[i];
-  q->x2[lane] = f->x2[i];
-  q->y2[lane] = f->y2[i];
-  g->index[at] = f->index[i];
-  if (g->group)
-    g->group[at] = f->group[i];
-  if (g->slot)
-    g->slot[at] = f->slot[i];
-  f->packed[i] = nms__pack ((uint32_t) (f->packed[i] >> 32), at);
-}
-
-/* The cells come in any order: the places of boxes to come are fetched ahead,
- * about where they will be. */
-static void
-place_all (nms__grid *g, nms__frame *f, const uint32_t *cell_of)
-{
-  const size_t ahead = f->count > 2 * AHEAD ? f->count - 2 * AHEAD : 0;
-  size_t i = 0;
-
-  for (; i < ahead; i++) {
-    const uint32_t at = g->begin[cell_of[i + AHEAD] + 1];
-    __builtin_prefetch (&g->begin[cell_of[i + 2 * AHEAD] + 1], 1);
-    __builtin_prefetch (&g->quads[at / NMS__QUAD], 1);
-    __builtin_prefetch (&g->index[at], 1);
-    place_box (g, f, i, cell_of[i]);
-  }
-  for (; i < f->count; i++)
-    place_box (g, f, i, cell_of[i]);
-}
-
-static void
-open_all (nms__grid *g, size_t count)
-{
-  const size_t whole = count / NMS__QUAD, rest = count % NMS__QUAD;
-
-  memset (g->open, (1 << NMS__QUAD) - 1, whole);
-  if (rest)
-    g->open[whole] = (uint8_t) ((1 << rest) - 1);
-}
-
 void
-nms__grid_build (nms__grid *g, nms__frame *f)
+nms__grid_plan (nms__grid *g, nms__frame *f)
 {
-  uint16_t *level_of = f->level;
-  uint32_t *cell_of = f->wpos;
-
   memset (g->occupied, 0, sizeof g->occupied);
   memset (g->level, 0, sizeof g->level);
-  g->quads = f->quads;
-  g->group = f->group ? f->wgroup : NULL;
-  g->index = f->place_index;
-  g->slot = f->slot ? (uint32_t *) f->wshare : NULL;
-  g->open = f->open;
-  g->begin = f->cell_begin;
   set_reach (&g->reach, &f->settings->bounds);
   set_size_classes (g, take_sample (g, f));
   set_aspect_classes (g);
-  count_levels (g, f, level_of);
+  count_levels (g, f, f->level);
   set_levels (g);
   if (g->reach.least_area < LITTLE)
-    find_most_sides (g, f, level_of);
-
-  memset (g->begin, 0, ((size_t) g->cells + 3) * sizeof *g->begin);
-  count_cells (g, f, level_of, cell_of);
-  for (uint32_t c = 0; c <= g->cells; c++)
-    g->begin[c + 1] += g->begin[c];
-  g->in_cells = g->begin[g->cells + 1];
-  /* the lanes behind the last box are read, never used */
-  memset (&g->quads[f->count / NMS__QUAD], 0, sizeof *g->quads);
-  place_all (g, f, cell_of);
-  open_all (g, f->count);
+    find_most_sides (g, f, f->level);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * spatial_view: where in the grid a box has to look for what it may suppress:
- * which levels, and which cells of each. Asked once for each kept box, so it is
- * inline, and both axes are computed at once.
+ * which levels, and which cells of each. Asked once for each kept box or a few
+ * that are near each other, so it is inline, and both axes are computed at once.
  */
 #ifndef NMS_SPATIAL_VIEW_H
 #define NMS_SPATIAL_VIEW_H
@@ -12,8 +12,47 @@
 #define NMS__RUNS 8     /* of one looker; more: it looks directly */
 #define NMS__FEW_ROWS 2 /* most boxes see no more rows */
 
+/* Both axes at once. */
+typedef double nms__pair __attribute__ ((vector_size (16)));
+typedef int64_t nms__pair_bits __attribute__ ((vector_size (16)));
+
+static inline nms__pair
+nms__lesser (nms__pair a, nms__pair b)
+{
+  const nms__pair_bits less = a < b;
+  return (nms__pair) (((nms__pair_bits) a & less) | ((nms__pair_bits) b & ~less));
+}
+
+static inline nms__pair
+nms__greater (nms__pair a, nms__pair b)
+{
+  const nms__pair_bits less = a < b;
+  return (nms__pair) (((nms__pair_bits) b & less) | ((nms__pair_bits) a & ~less));
+}
+
+/* Of one box or more: where their centres are, and how long the sides. */
+typedef struct nms__hull {
+  nms__pair low, high, least, most;
+} nms__hull;
+
+static inline nms__hull
+nms__hull_of (float x1, float y1, float x2, float y2)
+{
+  const nms__pair low = { x1, y1 }, high = { x2, y2 };
+  const nms__pair side = high - low, middle = 0.5 * (low + high);
+  return (nms__hull) { middle, middle, side, side };
+}
+
+static inline nms__hull
+nms__hull_join (nms__hull a, nms__hull b)
+{
+  return (nms__hull) { nms__lesser (a.low, b.low), nms__greater (a.high, b.high),
+    nms__lesser (a.least, b.least), nms__greater (a.most, b.most) };
+}
+
 /* A box that looks around. */
 typedef struct nms__looker {
+  nms__hull hull;
   float x1, y1, x2, y2, area;
   int32_t group;
   uint32_t at;                /* its place */
@@ -29,17 +68,6 @@ typedef struct nms__view {
   uint64_t wide, rows; /* less one */
 } nms__view;
 
-/* Both axes at once. */
-typedef double nms__pair __attribute__ ((vector_size (16)));
-typedef int64_t nms__pair_bits __attribute__ ((vector_size (16)));
-
-static inline nms__pair
-nms__lesser (nms__pair a, nms__pair b)
-{
-  const nms__pair_bits less = a < b;
-  return (nms__pair) (((nms__pair_bits) a & less) | ((nms__pair_bits) b & ~less));
-}
-
 static inline void
 nms__clamp_view (nms__pair from, nms__pair to, nms__pair_bits *from_bits, nms__pair_bits *to_bits)
 {
@@ -50,14 +78,13 @@ nms__clamp_view (nms__pair from, nms__pair to, nms__pair_bits *from_bits, nms__p
 }
 
 static inline nms__view
-nms__view_of (const nms__grid *g, const nms__level *l, const nms__looker *k)
+nms__view_of (const nms__grid *g, const nms__level *l, const nms__hull *h, int32_t group)
 {
   const nms__reach *r = &g->reach;
-  const nms__pair low = { k->x1, k->y1 }, high = { k->x2, k->y2 };
   const nms__pair per = { l->per[0], l->per[1] }, most = { l->most_w, l->most_h };
-  const nms__pair side = high - low, middle = 0.5 * (low + high);
-  const nms__pair far = r->distance * (side + nms__lesser (side * (double) r->most_side, most));
-  const nms__pair from = (middle - far) * per, to = (middle + far) * per;
+  const nms__pair far
+      = r->distance * (h->most + nms__lesser (h->most * (double) r->most_side, most));
+  const nms__pair from = (h->low - far) * per, to = (h->high + far) * per;
   nms__pair_bits from_bits = (nms__pair_bits) (from + NMS__CELL_MAGIC);
   nms__pair_bits to_bits = (nms__pair_bits) (to + NMS__CELL_MAGIC);
   const nms__pair_bits over = (from_bits ^ NMS__CELL_ZERO) | (to_bits ^ NMS__CELL_ZERO);
@@ -66,7 +93,7 @@ nms__view_of (const nms__grid *g, const nms__level *l, const nms__looker *k)
     nms__clamp_view (from, to, &from_bits, &to_bits);
   const nms__pair_bits size = to_bits - from_bits;
   return (nms__view) { (uint64_t) from_bits[1] * l->columns + (uint64_t) from_bits[0]
-      + (g->group ? nms__group_shift (k->group) : 0), (uint64_t) size[0], (uint64_t) size[1] };
+      + (g->group ? nms__group_shift (group) : 0), (uint64_t) size[0], (uint64_t) size[1] };
 }
 
 /* The classes in which a box may find what it suppresses. */
@@ -75,21 +102,24 @@ typedef struct nms__sight {
 } nms__sight;
 
 static inline nms__sight
-nms__sight_of (const nms__grid *g, const nms__looker *k)
+nms__sight_of (const nms__grid *g, const nms__hull *h)
 {
   const nms__reach *r = &g->reach;
-  const float aspect = (k->x2 - k->x1) / (k->y2 - k->y1);
+  const float least_area = (float) (h->least[0] * h->least[1]);
+  const float most_area = (float) (h->most[0] * h->most[1]);
+  const float least_aspect = (float) (h->least[0] / h->most[1]);
+  const float most_aspect = (float) (h->most[0] / h->least[1]);
 
-  return (nms__sight) { nms__size_class (g, k->area * r->least_area),
-    nms__size_class (g, k->area * r->most_area),
-    nms__aspect_class (g, aspect * r->least_aspect),
-    nms__aspect_class (g, aspect * r->most_aspect) };
+  return (nms__sight) { nms__size_class (g, least_area * r->least_area),
+    nms__size_class (g, most_area * r->most_area),
+    nms__aspect_class (g, least_aspect * r->least_aspect),
+    nms__aspect_class (g, most_aspect * r->most_aspect) };
 }
 
 static inline const nms__level *
-nms__only_level (const nms__grid *g, const nms__looker *k)
+nms__only_level (const nms__grid *g, const nms__hull *h)
 {
-  const nms__sight c = nms__sight_of (g, k);
+  const nms__sight c = nms__sight_of (g, h);
 
   if (c.least_size != c.most_size || c.least_aspect != c.most_aspect)
     return NULL;
@@ -101,18 +131,18 @@ nms__only_level (const nms__grid *g, const nms__looker *k)
 static inline int
 nms__see_simply (const nms__grid *g, nms__looker *k)
 {
-  const nms__level *l = nms__only_level (g, k);
+  const nms__level *l = nms__only_level (g, &k->hull);
   if (!l)
     return 0;
-  const nms__view v = nms__view_of (g, l, k);
+  const nms__view v = nms__view_of (g, l, &k->hull, k->group);
   uint32_t past_end = 0;
 
   if (v.rows >= NMS__FEW_ROWS || v.wide >= l->mask / NMS__FEW_ROWS)
     return 0;
   for (uint64_t row = 0; row < NMS__FEW_ROWS; row++) {
-    const int seen = row <= v.rows;
-    const uint32_t first = (uint32_t) (v.number + (seen ? row * l->columns : 0)) & l->mask;
-    const uint32_t end = first + (seen ? (uint32_t) v.wide + 1 : 0);
+    const uint64_t seen = (uint64_t) 0 - (row <= v.rows); /* all bits, or none */
+    const uint32_t first = (uint32_t) (v.number + (row * l->columns & seen)) & l->mask;
+    const uint32_t end = first + (((uint32_t) v.wide + 1) & (uint32_t) seen);
     past_end |= end > l->mask + 1;
     k->run[row][0] = l->first + first;
     k->run[row][1] = l->first + end;
@@ -122,7 +152,7 @@ nms__see_simply (const nms__grid *g, nms__looker *k)
 }
 
 static inline void
-nms__look_from (const nms__grid *g, nms__looker *k, nms__wide_box *wide, float factor)
+nms__look_from (const nms__grid *g, nms__looker *k, nms__wide_box *box, float factor)
 {
   const nms__quad *q = &g->quads[k->at / NMS__QUAD];
   const unsigned lane = k->at % NMS__QUAD;
@@ -132,15 +162,16 @@ nms__look_from (const nms__grid *g, nms__looker *k, nms__wide_box *wide, float f
   k->x2 = q->x2[lane];
   k->y2 = q->y2[lane];
   k->area = nms__area (k->x1, k->y1, k->x2, k->y2);
+  k->hull = nms__hull_of (k->x1, k->y1, k->x2, k->y2);
   k->group = g->group ? g->group[k->at] : 0;
   k->index = g->index[k->at];
   k->direct = 0;
   for (int i = 0; i < NMS__QUAD; i++) {
-    wide->x1[i] = k->x1;
-    wide->y1[i] = k->y1;
-    wide->x2[i] = k->x2;
-    wide->y2[i] = k->y2;
-    wide->share[i] = factor * k->area;
+    box->x1[i] = k->x1;
+    box->y1[i] = k->y1;
+    box->x2[i] = k->x2;
+    box->y2[i] = k->y2;
+    box->share[i] = factor * k->area;
   }
 }
 

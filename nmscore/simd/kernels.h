@@ -13,6 +13,7 @@ struct nms__alive;
 struct nms__picks;
 struct nms__sweep;
 struct nms__frame;
+struct nms__places;
 struct nms_boxes;
 
 /* Most keys that sort_few takes. */
@@ -65,6 +66,9 @@ typedef struct nms__kernels {
    * Bits tell which are invalid and which are filtered. */
   void (*take_block) (struct nms__frame *frame, const struct nms_boxes *boxes, size_t first,
       size_t n, const float *thresholds, uint64_t *invalid, uint64_t *filtered);
+
+  /* engines/spatial.h: decides the boxes of a grid where no cap does. */
+  void (*decide_places) (struct nms__places *places);
 } nms__kernels;
 
 /* simd/dispatch.c: the table for a context. */

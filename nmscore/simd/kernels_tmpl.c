@@ -2,80 +2,14 @@
 /*
  * kernels_tmpl: the loops that every engine spends its time in, compiled once
  * per instruction set (meson passes -DNMS__ISA_<name> and that set's flags to
- * this file alone). Exports one symbol, nms__kernels_<name>.
+ * this file and places_tmpl.c alone). Exports one symbol, nms__kernels_<name>.
  */
 #include "kernels.h"
-#include "lanes.h"
+#include "screen.h"
 
 #include "../engines/sweep.h"
 #include "../internal.h"
 #include "../order.h"
-
-#define CONCAT_(a, b) a##b
-#define CONCAT(a, b) CONCAT_ (a, b)
-
-#if defined(NMS__ISA_avx512)
-#define ISA avx512
-#define ISA_NAME "avx512"
-#elif defined(NMS__ISA_avx2)
-#define ISA avx2
-#define ISA_NAME "avx2"
-#elif defined(NMS__ISA_sse2)
-#define ISA sse2
-#define ISA_NAME "sse2"
-#elif defined(NMS__ISA_neon)
-#define ISA neon
-#define ISA_NAME "neon"
-#else
-#define ISA scalar
-#define ISA_NAME "scalar"
-#endif
-
-/* The box of a test, in every lane. */
-typedef struct wide {
-  vf x1, y1, x2, y2, share, zero;
-  int32_t group;
-} wide;
-
-INLINE wide
-widen (const nms__box *b)
-{
-  return (wide) { v_set (b->x1), v_set (b->y1), v_set (b->x2), v_set (b->y2), v_set (b->share),
-    v_set (0.0f), b->group };
-}
-
-INLINE vf
-width_lanes (const nms__columns *c, size_t i, const wide *b)
-{
-  return v_sub (v_min (v_load (c->x2 + i), b->x2), v_max (v_load (c->x1 + i), b->x1));
-}
-
-INLINE vf
-height_lanes (const nms__columns *c, size_t i, const wide *b)
-{
-  return v_sub (v_min (v_load (c->y2 + i), b->y2), v_max (v_load (c->y1 + i), b->y1));
-}
-
-/* The lanes of LANES boxes from i on that may exceed. Only one of two negative
- * extents need be lifted to 0 to keep their product from becoming positive. */
-INLINE vm
-screen_lanes (const nms__columns *c, size_t i, const wide *b, int grouped)
-{
-  vf inter = v_mul (v_max (width_lanes (c, i, b), b->zero), height_lanes (c, i, b));
-  vm hit = v_gt (inter, v_add (v_load (c->share + i), b->share));
-  return grouped ? m_and (hit, v_group_is (c->group + i, b->group)) : hit;
-}
-
-/* Of the lanes that may exceed, those that surely do. */
-INLINE vm
-certain_lanes (const nms__columns *c, size_t i, const wide *b, const nms__bounds *bounds)
-{
-  const vf least = v_set (NMS__LEAST_EXTENT);
-  vf w = width_lanes (c, i, b), h = height_lanes (c, i, b);
-  vf shares = v_add (v_load (c->share + i), b->share);
-  vf bound = v_max (v_mul (v_set (bounds->certain), shares), v_set (bounds->least));
-  return m_and (m_and (v_gt (w, least), v_gt (h, least)), v_gt (v_mul (w, h), bound));
-}
 
 /* A block of n boxes, leftovers behind them included: whole blocks without a
  * loop, as most are. */
@@ -445,6 +379,8 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const
   f->count += n;
 }
 
+void CONCAT (nms__decide_places_, ISA) (struct nms__places *places);
+
 const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .name = ISA_NAME,
   .overlap_block = overlap_block,
@@ -458,4 +394,5 @@ const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .few = LANES == 1 ? 24 : LANES == 4 ? 128 : LANES == 8 ? 256 : NMS__FEW,
   .sweep = sweep,
   .take_block = take_block,
+  .decide_places = CONCAT (nms__decide_places_, ISA),
 };

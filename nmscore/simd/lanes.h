@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * lanes: the vectors of one instruction set, under names that are the same for
- * all. The only file with intrinsics; included by kernels_tmpl.c, which is
+ * all. The only file with intrinsics; included by the files *_tmpl.c, which are
  * compiled once per instruction set with one NMS__ISA_... defined. Everything
  * is static inline: a shared copy compiled with newer instructions must never
  * be the one that the linker keeps for all.

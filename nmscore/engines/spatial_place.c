@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * spatial_place: puts boxes into the cells of a grid, which come in any order,
+ * without a walk all over memory: first the boxes are strewn, as records, into
+ * some hundred buckets of neighbouring cells, each of which is written from
+ * front to back; then each bucket, small enough for a near cache, is sorted by
+ * cell.
+ */
+#include "spatial.h"
+
+#define BUCKETS 1024
+#define LEAST_SHIFT 10 /* of a cell's number to its bucket's */
+
+typedef struct buckets {
+  unsigned shift, count;
+  uint32_t end[BUCKETS + 1]; /* of each: behind its last record so far */
+} buckets;
+
+/* The cell of each box, and in end[bucket] how many boxes it has; boxes
+ * without area come behind the last cell. */
+static void
+number_cells (const nms__grid *g, const nms__frame *f, uint32_t *cell_of, buckets *b)
+{
+  for (size_t i = 0; i < f->count; i++) {
+    uint32_t cell = g->cells;
+    if (f->level[i] != NMS__NO_LEVEL) {
+      const nms__level *l = &g->level[f->level[i]];
+      const double middle[2] = { 0.5 * ((double) f->x1[i] + (double) f->x2[i]),
+        0.5 * ((double) f->y1[i] + (double) f->y2[i]) };
+      uint64_t number = nms__cell_along (middle[1] * l->per[1]) * l->columns
+          + nms__cell_along (middle[0] * l->per[0]);
+      if (f->group)
+        number += nms__group_shift (f->group[i]);
+      cell = l->first + ((uint32_t) number & l->mask);
+    }
+    cell_of[i] = cell;
+    b->end[cell >> b->shift]++;
+  }
+}
+
+static void
+strew (const nms__frame *f, const uint32_t *cell_of, buckets *b)
+{
+  uint32_t sum = 0;
+
+  for (unsigned k = 0; k < b->count; k++) {
+    const uint32_t n = b->end[k];
+    b->end[k] = sum;
+    sum += n;
+  }
+  for (size_t i = 0; i < f->count; i++)
+    f->records[b->end[cell_of[i] >> b->shift]++] = (nms__record) { f->x1[i], f->y1[i], f->x2[i],
+      f->y2[i], f->packed[i], cell_of[i], f->group ? f->group[i] : 0 };
+}
+
+static void
+fill_buckets (nms__grid *g, const nms__frame *f, buckets *b)
+{
+  memset (b->end, 0, sizeof b->end);
+  for (b->shift = LEAST_SHIFT; g->cells >> b->shift >= BUCKETS;)
+    b->shift++;
+  b->count = (g->cells >> b->shift) + 1;
+  number_cells (g, f, f->wpos, b);
+  strew (f, f->wpos, b);
+  g->begin = f->cell_begin;
+  g->begin[0] = 0;
+}
+
+/* Sets begin[cell + 1] for the bucket's cells to the first place of `cell`. */
+static void
+begin_cells (const nms__grid *g, const nms__frame *f, const buckets *b, unsigned bucket)
+{
+  const uint32_t first = bucket << b->shift;
+  const uint32_t behind = bucket + 1 < b->count ? first + (1u << b->shift) : g->cells + 1;
+  uint32_t *begin = g->begin + 1;
+  uint32_t sum = bucket ? b->end[bucket - 1] : 0;
+
+  memset (begin + first, 0, (behind - first) * sizeof *begin);
+  for (uint32_t r = sum; r < b->end[bucket]; r++)
+    begin[f->records[r].cell]++;
+  for (uint32_t c = first; c < behind; c++) {
+    const uint32_t n = begin[c];
+    begin[c] = sum;
+    sum += n;
+  }
+}
+
+/* ------------------------------------------------------------ for the walk */
+
+static inline void
+place_in_quad (const nms__grid *g, nms__frame *f, const nms__record *r)
+{
+  const uint32_t at = g->begin[r->cell + 1]++;
+  const uint32_t position = nms__packed_position (r->packed);
+  nms__quad *q = &g->quads[at / NMS__QUAD];
+  const unsigned lane = at % NMS__QUAD;
+
+  q->x1[lane] = r->x1;
+  q->y1[lane] = r->y1;
+  q->x2[lane] = r->x2;
+  q->y2[lane] = r->y2;
+  g->index[at] = f->index[position];
+  if (g->group)
+    g->group[at] = r->group;
+  if (g->slot)
+    g->slot[at] = f->slot[position];
+  f->packed[position] = nms__pack ((uint32_t) (r->packed >> 32), at);
+}
+
+static void
+open_quads (nms__grid *g, size_t count)
+{
+  const size_t whole = count / NMS__QUAD, rest = count % NMS__QUAD;
+
+  memset (g->open, (1 << NMS__QUAD) - 1, whole);
+  if (rest)
+    g->open[whole] = (uint8_t) ((1 << rest) - 1);
+}
+
+void
+nms__place_quads (nms__grid *g, nms__frame *f)
+{
+  buckets b;
+
+  fill_buckets (g, f, &b);
+  /* four columns in a row, and a little of the fifth */
+  g->quads = (nms__quad *) (void *) f->wx1;
+  g->group = f->group ? f->wgroup : NULL;
+  g->index = (int32_t *) f->wpos;
+  g->slot = f->slot ? (uint32_t *) (void *) f->share : NULL;
+  g->open = f->open;
+  /* the lanes behind the last box are read, never used */
+  memset (&g->quads[f->count / NMS__QUAD], 0, sizeof *g->quads);
+  for (unsigned k = 0; k < b.count; k++) {
+    const uint32_t from = k ? b.end[k - 1] : 0;
+    begin_cells (g, f, &b, k);
+    for (uint32_t r = from; r < b.end[k]; r++)
+      place_in_quad (g, f, &f->records[r]);
+  }
+  g->in_cells = g->begin[g->cells];
+  open_quads (g, f->count);
+}
+
+/* ----------------------------------------------------------- for the sweep */
+
+static inline void
+place_in_columns (const nms__grid *g, const nms__places *s, const nms__record *r)
+{
+  nms__frame *f = s->frame;
+  const uint32_t at = g->begin[r->cell + 1]++;
+
+  f->wx1[at] = r->x1;
+  f->wy1[at] = r->y1;
+  f->wx2[at] = r->x2;
+  f->wy2[at] = r->y2;
+  f->wshare[at] = f->settings->bounds.factor * nms__area (r->x1, r->y1, r->x2, r->y2);
+  s->score[at] = nms__score_of_key ((uint32_t) (r->packed >> 32));
+  s->position[at] = nms__packed_position (r->packed);
+  if (g->group)
+    g->group[at] = r->group;
+}
+
+/* Boxes without area are kept: nobody suppresses them. */
+static void
+keep_rest (const nms__grid *g, const nms__frame *f, nms__places *s)
+{
+  for (size_t at = g->in_cells; at < f->count; at++)
+    s->kept[s->position[at] / 32] |= 1u << s->position[at] % 32;
+}
+
+void
+nms__place_columns (nms__grid *g, nms__frame *f, nms__places *s)
+{
+  buckets b;
+
+  fill_buckets (g, f, &b);
+  g->group = f->group ? f->wgroup : NULL;
+  s->frame = f;
+  s->score = (float *) (void *) f->packed2;
+  s->position = (uint32_t *) (void *) f->packed2 + f->count;
+  for (unsigned k = 0; k < b.count; k++) {
+    const uint32_t from = k ? b.end[k - 1] : 0;
+    begin_cells (g, f, &b, k);
+    for (uint32_t r = from; r < b.end[k]; r++)
+      place_in_columns (g, s, &f->records[r]);
+  }
+  g->in_cells = g->begin[g->cells];
+
+  s->grid = g;
+  s->columns = (nms__columns) { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, g->group };
+  s->open = (uint64_t *) (void *) f->open;
+  s->waiting = f->wpos;
+  s->kept = (uint32_t *) (void *) f->level;
+  memset (s->kept, 0, (f->count / 32 + 1) * sizeof *s->kept);
+  memset (s->open, 0, (f->count / 64 + 2) * sizeof *s->open);
+  memset (s->open, 0xff, g->in_cells / 64 * sizeof *s->open);
+  if (g->in_cells % 64)
+    s->open[g->in_cells / 64] = ((uint64_t) 1 << g->in_cells % 64) - 1;
+  keep_rest (g, f, s);
+}
