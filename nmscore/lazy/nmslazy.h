@@ -210,7 +210,8 @@ NMS_API nms_lazy_shape nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x);
  * Inside the functions of nms_lazy_while () it is refused: values do not exist
  * yet. Returns 0, the latched error, or what the backend returned; a backend's
  * failure does not latch, so that the same tensors can be read through another
- * cache after nms_lazy_set_cache (). Writes nothing on failure. */
+ * cache after nms_lazy_set_cache (). A program that did not compile is not tried
+ * again while the cache holds it. Writes nothing on failure. */
 NMS_API int nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors,
     void *const *data);
 
