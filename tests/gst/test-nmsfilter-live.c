@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter in live pipelines: adds no latency, waits for nobody, and a frame
+ * that takes long holds up no other. Times are only compared with times of the
+ * same run, a thousand times as long.
+ */
+#include "gstboxes.h"
+#include "playing.h"
+
+#define LIVE "videotestsrc name=source is-live=true num-buffers=%d ! " \
+    "video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1"
+#define FRAME (GST_SECOND / 25)
+
+static gboolean
+lacking_source (void)
+{
+  GstElementFactory *factory = gst_element_factory_find ("videotestsrc");
+
+  if (factory == NULL)
+    g_test_skip ("there is no videotestsrc (gstreamer1.0-plugins-base)");
+  else
+    gst_object_unref (factory);
+  return factory == NULL;
+}
+
+/* ------------------------------------------------------------------- latency */
+
+static void
+query_latency (const gchar * between, gboolean * live, GstClockTime * least,
+    GstClockTime * most)
+{
+  GstElement *pipeline = playing_new (LIVE " ! %s fakesink sync=true", 50, between);
+  GstQuery *query = gst_query_new_latency ();
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+  g_assert_true (gst_element_query (pipeline, query));
+  gst_query_parse_latency (query, live, least, most);
+  gst_query_unref (query);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+
+/* The answer to the latency query is the same with nmsfilter as without. */
+static void
+test_latency (void)
+{
+  static const gchar *const queues[] = { "", "queue max-size-buffers=3 ! ",
+    "queue leaky=downstream max-size-buffers=1 max-size-time=0 max-size-bytes=0 ! "
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (queues) && !lacking_source (); i++) {
+    gchar *with = g_strdup_printf ("%s nmsfilter ! ", queues[i]);
+    GstClockTime least[2], most[2];
+    gboolean live[2];
+
+    query_latency (queues[i], &live[0], &least[0], &most[0]);
+    query_latency (with, &live[1], &least[1], &most[1]);
+    g_assert_true (live[0]);
+    g_assert_true (live[1]);
+    g_assert_cmpuint (least[0], >=, FRAME);
+    g_assert_cmpuint (least[1], ==, least[0]);
+    g_assert_cmpuint (most[1], ==, most[0]);
+    g_free (with);
+  }
+}
+
+/* ------------------------------------------------------------------- blocking */
+
+typedef struct
+{
+  GMutex mutex;
+  GCond cond;
+  gboolean blocked;
+} Block;
+
+static GstPadProbeReturn
+on_block (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Block *block = user_data;
+
+  g_mutex_lock (&block->mutex);
+  block->blocked = TRUE;
+  g_cond_signal (&block->cond);
+  g_mutex_unlock (&block->mutex);
+  return GST_PAD_PROBE_OK;
+}
+
+/* With a buffer stuck downstream everything but the stream itself goes on. */
+static void
+test_stuck_downstream (void)
+{
+  Block block = { .blocked = FALSE };
+  GstElement *pipeline, *filter, *sink;
+  GstClockTime least, most;
+  GstQuery *query;
+  gboolean live;
+  gulong probe;
+  GstPad *pad;
+  guint i;
+
+  if (lacking_source ())
+    return;
+  g_mutex_init (&block.mutex);
+  g_cond_init (&block.cond);
+  pipeline = playing_new (LIVE " ! nmsfilter name=filter ! fakesink name=sink async=false", 20);
+  filter = gst_bin_get_by_name (GST_BIN (pipeline), "filter");
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  pad = gst_element_get_static_pad (sink, "sink");
+  probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, on_block,
+      &block, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_mutex_lock (&block.mutex);
+  while (!block.blocked)
+    g_cond_wait (&block.cond, &block.mutex);
+  g_mutex_unlock (&block.mutex);
+
+  for (i = 0; i < 20; i++) {
+    g_object_set (filter, "iou-threshold", i / 20.0, "classes", "person", "max-detections", i,
+        NULL);
+    gst_util_set_object_arg (G_OBJECT (filter), "class-options", "o,car=[o,max=5]");
+    g_assert_cmpuint (stat_of (filter, "frames"), ==, 1);
+  }
+  query = gst_query_new_latency ();
+  g_assert_true (gst_element_query (sink, query));
+  gst_query_parse_latency (query, &live, &least, &most);
+  g_assert_cmpuint (least, >=, FRAME);
+  gst_query_unref (query);
+  g_assert_true (gst_element_send_event (sink, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 0.5,
+              GST_SECOND, 0)));
+
+  gst_pad_remove_probe (pad, probe);
+  gst_message_unref (playing_wait (pipeline, GST_MESSAGE_EOS));
+  g_assert_cmpuint (stat_of (filter, "frames"), ==, 20);        /* in spite of the QoS event */
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pad);
+  gst_object_unref (filter);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+  g_mutex_clear (&block.mutex);
+  g_cond_clear (&block.cond);
+}
+
+/* --------------------------------------------------------------- a slow frame */
+
+#define FRAMES 70
+#define BOXES 10                /* two piles of five */
+#define HEAP 20000              /* boxes, none of which overlap: the most work */
+
+/* A slow frame might be the one that the queue drops; not each of them. */
+static gboolean
+is_slow (guint number)
+{
+  return number == 25 || number == 38 || number == 51;
+}
+
+typedef struct
+{
+  guint sent, entered, left, wrong;
+  gint64 since;                 /* us; when the frame that is inside entered */
+  gint64 spent[FRAMES];         /* -1: dropped before */
+  guint last;
+} Live;
+
+static guint
+number_of (GstBuffer * buffer)
+{
+  return (guint) GST_BUFFER_OFFSET (buffer);
+}
+
+static GstPadProbeReturn
+attach_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  guint number = number_of (buffer);
+  gint count = is_slow (number) ? HEAP : BOXES, columns = is_slow (number) ? 200 : 2, i;
+  Live *live = user_data;
+
+  for (i = 0; i < count; i++)
+    add_scored (buffer, i + 1, "a", i % columns * 20, is_slow (number) ? i / columns * 20 : 0,
+        15, 15, (gdouble) (count - i) / count);
+  live->sent++;
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+on_enter (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Live *live = user_data;
+
+  /* the one before has left: none is held back */
+  live->wrong += live->entered++ != live->left;
+  live->since = g_get_monotonic_time ();
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+on_leave (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+  guint number = number_of (buffer);
+  Live *live = user_data;
+
+  live->spent[number] = g_get_monotonic_time () - live->since;
+  live->wrong += live->left++ > 0 && number <= live->last;
+  live->wrong += count_on (buffer) != (is_slow (number) ? HEAP : 2);
+  live->last = number;
+  return GST_PAD_PROBE_OK;
+}
+
+static gint
+compare_times (gconstpointer a, gconstpointer b)
+{
+  const gint64 x = *(const gint64 *) a, y = *(const gint64 *) b;
+  return (x > y) - (x < y);
+}
+
+/* The median of what ordinary frames from `first` to before `end` took, in us. */
+static gint64
+median (const Live * live, guint first, guint end)
+{
+  gint64 times[FRAMES];
+  guint i, count = 0;
+
+  for (i = first; i < end; i++)
+    if (live->spent[i] >= 0 && !is_slow (i))
+      times[count++] = live->spent[i];
+  g_assert_cmpuint (count, >, 0);
+  qsort (times, count, sizeof *times, compare_times);
+  return times[count / 2];
+}
+
+/* Plays it once. FALSE if the queue dropped every slow frame, as it does when
+ * the machine stands still for some seconds. */
+static gboolean
+play_slow_frames (Live * live)
+{
+  GstElement *pipeline = playing_new (LIVE " ! queue leaky=downstream max-size-buffers=1 "
+      "max-size-bytes=0 max-size-time=0 ! nmsfilter name=filter engine=sequential ! "
+      "fakesink sync=true qos=true", FRAMES);
+  guint i, slow = 0;
+
+  *live = (Live) { .sent = 0 };
+  for (i = 0; i < FRAMES; i++)
+    live->spent[i] = -1;
+  playing_probe (pipeline, "source", "src", attach_boxes, live);
+  playing_probe (pipeline, "filter", "sink", on_enter, live);
+  playing_probe (pipeline, "filter", "src", on_leave, live);
+  playing_to_end (pipeline);
+  g_assert_cmpuint (live->sent, ==, FRAMES);
+  g_assert_cmpuint (live->wrong, ==, 0);
+  g_assert_cmpuint (live->left, ==, live->entered);
+  g_assert_cmpuint (live->last, ==, FRAMES - 1);
+  gst_object_unref (pipeline);
+  for (i = 0; i < FRAMES; i++)
+    slow += is_slow (i) && live->spent[i] >= 0;
+  return slow > 0;
+}
+
+/* A camera, a queue that drops what is too old, a sink that shows frames when
+ * they are due: frames with 20,000 boxes take their time, and none but them. */
+static void
+test_slow_frame (void)
+{
+  Live *live = g_new (Live, 1);
+  gint64 shortest = G_MAXINT64, before, after;
+  guint i, tries = 1, as_slow = 0;
+
+  if (!lacking_source ()) {
+    while (!play_slow_frames (live))
+      g_assert_cmpuint (tries++, <, 5);
+    for (i = 0; i < FRAMES; i++)
+      if (is_slow (i) && live->spent[i] >= 0)
+        shortest = MIN (shortest, live->spent[i]);
+    for (i = 0; i < FRAMES; i++)
+      as_slow += !is_slow (i) && live->spent[i] >= shortest;
+    before = median (live, 0, 25);
+    after = median (live, 26, FRAMES);
+    g_test_message ("%u of %u frames passed; slow ones took %" G_GINT64_FORMAT " us and more, "
+        "others %" G_GINT64_FORMAT " before and %" G_GINT64_FORMAT " after, %u as long as a slow "
+        "one", live->left, live->sent, shortest, before, after, as_slow);
+    /* (the machine may have interrupted one or another) */
+    g_assert_cmpuint (as_slow, <=, FRAMES / 10);
+    g_assert_cmpint (after, <, shortest);
+  }
+  g_free (live);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/nmsfilter-live/latency", test_latency);
+  g_test_add_func ("/nmsfilter-live/stuck-downstream", test_stuck_downstream);
+  g_test_add_func ("/nmsfilter-live/slow-frame", test_slow_frame);
+  return run_tests ();
+}
