@@ -12,10 +12,11 @@
  * clock; the file elements take so long that who else uses the machine would
  * show, and are timed on the processor's clock.
  */
+#include "bed.h"
+
 #ifdef HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
-#include <gst/gst.h>
 #include <gst/video/video.h>
 #include <glib/gstdio.h>
 #include <nmscore.h>
@@ -23,76 +24,8 @@
 #include <string.h>
 #include <time.h>
 
-#define WIDTH 1280
-#define HEIGHT 720
-#define CAPS "video/x-raw,format=I420,width=1280,height=720,framerate=25/1"
-#define FRAME (GST_SECOND / 25)
-#define COLUMNS 25 /* places for objects: a grid wide enough for 400 of them */
-#define ROWS 16
 #define MAX_CALLS 4000
 #define IOU 0.5f
-
-/* ------------------------------------------------------------------- boxes */
-
-typedef struct
-{
-  gint x, y, w, h;
-  gdouble confidence;
-  gint label;
-} Detection;
-
-static const gchar *const labels[] = { "person", "car", "bicycle", "dog" };
-
-/* `count` boxes, of which 60 % are repetitions of the others, moved by a
- * little and with a lower confidence; scattered over the order of the buffer. */
-static GArray *
-make_detections (guint count)
-{
-  GArray *list = g_array_sized_new (FALSE, FALSE, sizeof (Detection), count);
-  GRand *rand = g_rand_new_with_seed (count);
-  const guint objects = MAX (1, count * 2 / 5);
-
-  for (guint i = 0; i < count; i++) {
-    const guint object = i % objects, place = object * (COLUMNS * ROWS / objects);
-    const gboolean copy = i >= objects;
-    Detection d = { .w = 40, .h = 36, .label = (gint) (object % G_N_ELEMENTS (labels)) };
-
-    d.x = (gint) (place % COLUMNS) * 51 + (copy ? g_rand_int_range (rand, 0, 4) : 2);
-    d.y = (gint) (place / COLUMNS) * 45 + (copy ? g_rand_int_range (rand, 0, 4) : 2);
-    d.confidence = copy ? g_rand_double_range (rand, 0.3, 0.6) : g_rand_double_range (rand, 0.7, 1);
-    g_array_append_val (list, d);
-  }
-  for (guint i = count; i > 1; i--) {
-    const guint j = (guint) g_rand_int_range (rand, 0, (gint32) i);
-    const Detection d = g_array_index (list, Detection, i - 1);
-    g_array_index (list, Detection, i - 1) = g_array_index (list, Detection, j);
-    g_array_index (list, Detection, j) = d;
-  }
-  g_rand_free (rand);
-  return list;
-}
-
-static void
-attach (GstBuffer * buffer, const Detection * d, guint id)
-{
-  GstVideoRegionOfInterestMeta *meta = gst_buffer_add_video_region_of_interest_meta (buffer,
-      labels[d->label], (guint) d->x, (guint) d->y, (guint) d->w, (guint) d->h);
-
-  meta->id = (gint) id + 1;
-  gst_video_region_of_interest_meta_add_param (meta, gst_structure_new ("detection",
-          "x_min", G_TYPE_DOUBLE, d->x / (gdouble) WIDTH,
-          "x_max", G_TYPE_DOUBLE, (d->x + d->w) / (gdouble) WIDTH,
-          "y_min", G_TYPE_DOUBLE, d->y / (gdouble) HEIGHT,
-          "y_max", G_TYPE_DOUBLE, (d->y + d->h) / (gdouble) HEIGHT,
-          "confidence", G_TYPE_DOUBLE, d->confidence, "label_id", G_TYPE_INT, d->label, NULL));
-}
-
-static void
-attach_all (GstBuffer * buffer, const GArray * list)
-{
-  for (guint i = 0; i < list->len; i++)
-    attach (buffer, &g_array_index (list, Detection, i), i);
-}
 
 /* ----------------------------------------------------------------- figures */
 
@@ -154,94 +87,18 @@ print_row (Report * report, const gchar * what)
 
 /* ----------------------------------------------------------------- element */
 
-/* An element between two pads of ours; what leaves it is caught. */
-typedef struct
-{
-  GstElement *element;
-  GstPad *before, *after;
-  GstBuffer *caught;
-} Bed;
-
-static GstFlowReturn
-catch (GstPad * pad, GstObject * parent, GstBuffer * buffer)
-{
-  Bed *bed = pad->chaindata;
-
-  bed->caught = buffer;
-  return GST_FLOW_OK;
-}
-
-/* Plays `name`, with properties as gst_util_set_object_arg takes them, up to
- * NULL. FALSE: this build has no such element. */
-static gboolean
-bed_open (Bed * bed, const gchar * name, ...)
-{
-  const gchar *property;
-  GstSegment segment;
-  GstPad *sink, *src;
-  va_list args;
-
-  memset (bed, 0, sizeof *bed);
-  bed->element = gst_element_factory_make (name, NULL);
-  if (!bed->element) {
-    g_printerr ("bench-elements: there is no element %s\n", name);
-    return FALSE;
-  }
-  gst_object_ref_sink (bed->element);
-  va_start (args, name);
-  while ((property = va_arg (args, const gchar *)))
-    gst_util_set_object_arg (G_OBJECT (bed->element), property, va_arg (args, const gchar *));
-  va_end (args);
-
-  bed->before = gst_pad_new ("before", GST_PAD_SRC);
-  bed->after = gst_pad_new ("after", GST_PAD_SINK);
-  gst_pad_set_chain_function_full (bed->after, catch, bed, NULL);
-  sink = gst_element_get_static_pad (bed->element, "sink");
-  src = gst_element_get_static_pad (bed->element, "src");
-  gst_pad_link (bed->before, sink);
-  gst_pad_link (src, bed->after);
-  gst_object_unref (sink);
-  gst_object_unref (src);
-  gst_pad_set_active (bed->before, TRUE);
-  gst_pad_set_active (bed->after, TRUE);
-  if (gst_element_set_state (bed->element, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
-    g_error ("%s does not start", name);
-
-  gst_pad_push_event (bed->before, gst_event_new_stream_start ("bench"));
-  gst_pad_push_event (bed->before, gst_event_new_caps (gst_caps_from_string (CAPS)));
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (bed->before, gst_event_new_segment (&segment));
-  return TRUE;
-}
-
 /* Pushes a buffer that is given away and adds the time that took. What becomes
  * of the buffer after the element is not the element's time: the one caught
  * before goes first. */
 static void
-bed_push (Bed * bed, GstBuffer * buffer, Report * report)
+push (Bed * bed, GstBuffer * buffer, Report * report)
 {
-  GstFlowReturn flow;
   guint64 start;
 
   gst_clear_buffer (&bed->caught);
   start = now (report);
-  flow = gst_pad_push (bed->before, buffer);
+  bed_push (bed, buffer);
   add_time (report, start);
-  if (flow != GST_FLOW_OK)
-    g_error ("%s: %s", GST_OBJECT_NAME (bed->element), gst_flow_get_name (flow));
-}
-
-static void
-bed_close (Bed * bed)
-{
-  gst_pad_push_event (bed->before, gst_event_new_eos ());
-  gst_element_set_state (bed->element, GST_STATE_NULL);
-  gst_pad_set_active (bed->before, FALSE);
-  gst_pad_set_active (bed->after, FALSE);
-  gst_clear_buffer (&bed->caught);
-  gst_clear_object (&bed->before);
-  gst_clear_object (&bed->after);
-  gst_clear_object (&bed->element);
 }
 
 static guint
@@ -269,7 +126,7 @@ time_filter (Bed * bed, const GArray * list, gboolean shared, Report * report)
     GST_BUFFER_PTS (buffer) = i * FRAME;
     if (shared)
       other = gst_buffer_ref (buffer);
-    bed_push (bed, buffer, report);
+    push (bed, buffer, report);
     gst_clear_buffer (&other);
   }
   return count_regions (bed->caught);
@@ -471,7 +328,7 @@ attach_ods (GstBuffer * buffer, const GArray * list, gboolean classes)
 
   for (guint i = 0; i < list->len; i++) {
     const Detection *d = &g_array_index (list, Detection, i);
-    const GQuark label = g_quark_from_static_string (labels[d->label]);
+    const GQuark label = g_quark_from_static_string (detection_label (d));
     GstAnalyticsODMtd od;
     GstAnalyticsClsMtd cls;
 
@@ -507,7 +364,7 @@ bench_analytics (Report * report)
       GST_BUFFER_PTS (buffer) = call * FRAME;
       if (shared)
         other = gst_buffer_ref (buffer);
-      bed_push (&bed, buffer, report);
+      push (&bed, buffer, report);
       gst_clear_buffer (&other);
     }
     left = (guint) gst_analytics_relation_get_length (gst_buffer_get_analytics_relation_meta
@@ -561,7 +418,7 @@ bench_overlay (Report * report)
         attach (frame, &d, attached++);
       }
       GST_BUFFER_PTS (frame) = call * FRAME;
-      bed_push (&bed, frame, report);
+      push (&bed, frame, report);
       frame = g_steal_pointer (&bed.caught);
       gst_buffer_foreach_meta (frame, drop_region, NULL);
     }
@@ -592,7 +449,7 @@ bench_files (Report * report)
       GstBuffer *buffer = gst_buffer_new ();
       attach_all (buffer, list);
       GST_BUFFER_PTS (buffer) = i * FRAME;
-      bed_push (&bed, buffer, report);
+      push (&bed, buffer, report);
     }
     bed_close (&bed);
     print_row (report, "boxrecord, 100 boxes, JSON Lines into a file");
@@ -602,7 +459,7 @@ bench_files (Report * report)
     for (guint i = 0; i < frames; i++) {
       GstBuffer *buffer = gst_buffer_new ();
       GST_BUFFER_PTS (buffer) = i * FRAME;
-      bed_push (&bed, buffer, report);
+      push (&bed, buffer, report);
       if (count_regions (bed.caught) != list->len)
         g_error ("boxreplay attached %u of %u boxes", count_regions (bed.caught), list->len);
     }

@@ -284,7 +284,21 @@ def elements(results):
     rows = [[r["what"].replace("  ", "&nbsp;&nbsp;")] +
             [f"{r[k]:.2f}" for k in ("median_us", "q1_us", "q3_us")] for r in e["rows"]]
     return ["## Elements", "", f"Microseconds a buffer, GStreamer {e['gstreamer']}.", ""] + table(
-        ["", "median", "quartile", "quartile"], rows)
+        ["", "median", "quartile", "quartile"], rows) + streams(results)
+
+
+def streams(results):
+    s = results.get("streams")
+    if not s:
+        return []
+    return ["## Streams", "",
+            f"{s['streams']} nmsfilters in one process, a thread each, {s['boxes']} boxes a frame, "
+            f"on {s['processors']} processors.", ""] + table(["", ""], [
+                ["all as fast as they go, frames a second", f"{s['frames_per_second']:.0f}"],
+                [f"at {s['paced_fps']} frames a second each: median, us a frame",
+                 f"{s['median_us']:.1f}"],
+                ["99th percentile, of the middle stream", f"{s['p99_us']:.1f}"],
+                ["99th percentile, of the worst stream", f"{s['worst_p99_us']:.1f}"]])
 
 
 def markdown(results):

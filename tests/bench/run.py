@@ -293,7 +293,8 @@ def main():
         say("no workload is called", options.only)
         return 2
     output.mkdir(parents=True, exist_ok=True)
-    cpu = max(os.sched_getaffinity(0)) if options.cpu is None else options.cpu
+    processors = sorted(os.sched_getaffinity(0))
+    cpu = processors[-1] if options.cpu is None else options.cpu
     os.sched_setaffinity(0, {cpu})
 
     from systems import available
@@ -311,7 +312,8 @@ def main():
                 s.stop()
     results["missing"] = missing
     results["build"] = build_facts(build, results.pop("about"))
-    results["elements"] = elements(build, options)
+    results["elements"] = elements_program(build, "bench-elements", options)
+    results["streams"] = elements_program(build, "bench-streams", options, processors[:2])
     return finish(results, output)
 
 
@@ -347,18 +349,19 @@ def measure_all(makers, systems, options, data, cpu):
     return results
 
 
-def elements(build, options):
-    """What bench-elements reports, where it could be built."""
-    program = build / "tests/bench/bench-elements"
+def elements_program(build, name, options, processors=None):
+    """What a program that times the elements reports, where it could be built."""
+    program = build / "tests/bench" / name
     if options.boxes or not matches("elements", options.only) or not program.exists():
         return None
-    say("elements")
+    say(name)
     command = [program, "--json"] + (["--quick"] if options.quick else [])
     env = os.environ | {"GST_PLUGIN_PATH_1_0": str(build / "gst"),
                         "GST_REGISTRY": str(build / "tests/bench/registry.bin")}
-    done = subprocess.run(command, stdout=subprocess.PIPE, env=env, check=False)
+    done = subprocess.run(command, stdout=subprocess.PIPE, env=env, check=False,
+                          preexec_fn=lambda: processors and os.sched_setaffinity(0, processors))
     if done.returncode != 0:
-        say(f"bench-elements ended with {done.returncode}")
+        say(f"{name} ended with {done.returncode}")
         return None
     return json.loads(done.stdout)
 
