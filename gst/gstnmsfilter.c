@@ -27,6 +27,12 @@
  * (`roi/...`) pass on. Pixels are never touched, so any caps will do; the size
  * of the frame is taken from the caps where they have one.
  *
+ * Where the plugin was built with GstAnalytics (GStreamer 1.24), boxes are
+ * GstAnalyticsODMtd as well, turned ones from 1.26; a region and an OD with its
+ * id are one. With a dropped OD goes what is related to no other one, such as its
+ * class; where action is tag it gets a related class `nms:suppressed` and so on.
+ * When all ODs are dropped an empty #GstAnalyticsRelationMeta stays.
+ *
  * Place nmsfilter before any videoconvert or videoscale: those elements drop
  * the confidences.
  *
