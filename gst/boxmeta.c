@@ -313,8 +313,21 @@ box_meta_frame_size (const GstCaps * caps, gint * width, gint * height)
     *width = *height = 0;
 }
 
+GArray *
+box_meta_links_new (void)
+{
+  return od_meta_links_new ();
+}
+
 guint
 box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes)
+{
+  return box_meta_read_links (buffer, width, height, want, boxes, NULL);
+}
+
+guint
+box_meta_read_links (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes,
+    GArray * links)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   GstVideoRegionOfInterestMeta *roi;
@@ -358,7 +371,7 @@ box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray *
 
   if (parents)
     find_parents (boxes);
-  if (od_meta_read (buffer, width, height, want, boxes) || parents)
+  if (od_meta_read (buffer, width, height, want, boxes, links) || parents)
     break_rings (boxes);
   if (want & BOX_META_RECORDED)
     read_recorded_ids (buffer, boxes);
@@ -425,19 +438,21 @@ remove_one (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
 }
 
 void
-box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop)
+box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
+    const GArray * links)
 {
   Removal removal;
 
   removal_init (&removal, boxes, drop);
   gst_buffer_foreach_meta (buffer, remove_one, &removal);
-  od_meta_remove (buffer, boxes, drop);
+  od_meta_remove (buffer, boxes, drop, links);
 }
 
 /* As gst_buffer_copy, which copies all metadata: most of its time would go
  * into boxes that are dropped next. */
 GstBuffer *
-box_meta_copy_without (GstBuffer * buffer, const GArray * boxes, const guint8 * drop)
+box_meta_copy_without (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
+    const GArray * links)
 {
   GstMetaTransformCopy how = { FALSE, 0, gst_buffer_get_size (buffer) };
   GstBuffer *copy = gst_buffer_new ();
@@ -458,7 +473,7 @@ box_meta_copy_without (GstBuffer * buffer, const GArray * boxes, const guint8 * 
     if (meta->info->transform_func)
       meta->info->transform_func (copy, meta, buffer, _gst_meta_transform_copy, &how);
   }
-  od_meta_copy_without (copy, buffer, boxes, drop);
+  od_meta_copy_without (copy, buffer, boxes, drop, links);
   return copy;
 }
 

@@ -48,18 +48,26 @@ void box_meta_frame_size (const GstCaps * caps, gint * width, gint * height);
  * elements that scale or crop move the integers alone. */
 guint box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes);
 
+/* The same for who changes the buffer afterwards, or a copy of it: keeps in
+ * `links` (of box_meta_links_new; to be unreffed) what relations GstAnalytics has
+ * there, since to find out twice is most of the work. */
+GArray *box_meta_links_new (void);
+guint box_meta_read_links (GstBuffer * buffer, gint width, gint height, guint want,
+    GArray * boxes, GArray * links);
+
 /* Whether the buffer carries at least one detection. */
 gboolean box_meta_any (GstBuffer * buffer);
 
 /* Removes from a writable buffer (the one that was read, or a copy of it)
- * every boxes[i] for which drop[i] is not 0. */
-void box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop);
+ * every boxes[i] for which drop[i] is not 0. `links` may be NULL. */
+void box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
+    const GArray * links);
 
 /* A writable copy of a buffer (memory and all metadata; the memory is shared
  * where it can be) without the boxes[i] for which drop[i] is not 0. NULL when the
  * memory cannot be copied. */
 GstBuffer *box_meta_copy_without (GstBuffer * buffer, const GArray * boxes,
-    const guint8 * drop);
+    const guint8 * drop, const GArray * links);
 
 /* Removes all detections from a writable buffer. */
 void box_meta_remove_all (GstBuffer * buffer);

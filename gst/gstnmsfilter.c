@@ -103,6 +103,7 @@ struct _GstNmsFilter
   BoxFilter *filter;
   GArray *boxes;                /* Box */
   GArray *drop;                 /* guint8 a box, what box_meta_remove takes */
+  GArray *links;                /* likewise */
   FilterStats frame;            /* of the current buffer */
   GstClockTime frame_start;     /* when work on it began */
   GstNmsAction action;          /* settings.action for it */
@@ -239,7 +240,8 @@ read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
 {
   gboolean tag = self->action == GST_NMS_ACTION_TAG;
 
-  if (box_meta_read (buffer, self->width, self->height, BOX_META_LEAN, self->boxes) == 0)
+  if (box_meta_read_links (buffer, self->width, self->height, BOX_META_LEAN, self->boxes,
+          self->links) == 0)
     return 0;
   return box_filter_run (self->filter, self->boxes, rules, tag);
 }
@@ -377,7 +379,8 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
     if (self->action == GST_NMS_ACTION_TAG) {
       *output = gst_buffer_copy (input);
     } else {
-      *output = box_meta_copy_without (input, self->boxes, (const guint8 *) self->drop->data);
+      *output = box_meta_copy_without (input, self->boxes, (const guint8 *) self->drop->data,
+          self->links);
       self->change = FALSE;
     }
   }
@@ -396,7 +399,7 @@ gst_nms_filter_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   if (self->change && self->action == GST_NMS_ACTION_TAG)
     box_meta_tag (buffer, self->boxes);
   else if (self->change)
-    box_meta_remove (buffer, self->boxes, (const guint8 *) self->drop->data);
+    box_meta_remove (buffer, self->boxes, (const guint8 *) self->drop->data, self->links);
   finish_buffer (self, buffer);
   return GST_FLOW_OK;
 }
@@ -513,6 +516,7 @@ gst_nms_filter_init (GstNmsFilter * self)
   filter_settings_init (&self->settings);
   self->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
   self->drop = g_array_new (FALSE, FALSE, sizeof (guint8));
+  self->links = box_meta_links_new ();
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }
 
@@ -524,6 +528,7 @@ gst_nms_filter_finalize (GObject * object)
   filter_settings_clear (&self->settings);
   g_array_unref (self->boxes);
   g_array_unref (self->drop);
+  g_array_unref (self->links);
   G_OBJECT_CLASS (gst_nms_filter_parent_class)->finalize (object);
 }
 

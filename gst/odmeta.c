@@ -219,50 +219,58 @@ region_of_first (const GArray * boxes, const Box * od, guint regions, gint width
 
 /* The parents of boxes that have none by their regions. */
 static gboolean
-read_parents (GstAnalyticsRelationMeta * meta, GArray * boxes)
+read_parents (GstAnalyticsRelationMeta * meta, GArray * boxes, const GArray * edges)
 {
-  const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
+  const guint wanted = GST_ANALYTICS_REL_TYPE_IS_PART_OF | GST_ANALYTICS_REL_TYPE_CONTAIN;
+  gint *box_of = NULL;          /* by id; -1: no OD */
   gboolean any = FALSE;
-  gint *box_of = NULL;
-  guint i, count = (guint) gst_analytics_relation_get_length (meta);
+  guint i, k, count = (guint) gst_analytics_relation_get_length (meta);
 
-  for (i = 0; i < boxes->len; i++) {
-    const Box *box = &g_array_index (boxes, Box, i);
-    gpointer state = NULL;
-    GstAnalyticsMtd other;
+  for (i = 0; i < edges->len; i++) {
+    const OdEdge *edge = &g_array_index (edges, OdEdge, i);
+    gint part, whole;
 
-    while (box->od >= 0 && gst_analytics_relation_meta_get_direct_related (meta, (guint) box->od,
-            GST_ANALYTICS_REL_TYPE_IS_PART_OF | GST_ANALYTICS_REL_TYPE_CONTAIN, type, &state,
-            &other)) {
-      GstAnalyticsRelTypes types =
-          gst_analytics_relation_meta_get_relation (meta, (guint) box->od, other.id);
-      guint part = types & GST_ANALYTICS_REL_TYPE_IS_PART_OF ? (guint) box->od : other.id;
-      guint whole = (guint) box->od + other.id - part;
-      guint k;
-
-      if (part == whole)
-        continue;
-      if (box_of == NULL) {
-        box_of = g_new (gint, count);
-        for (k = 0; k < boxes->len; k++)
-          if (g_array_index (boxes, Box, k).od >= 0)
-            box_of[g_array_index (boxes, Box, k).od] = (gint) k;
-      }
-      any = TRUE;
-      if (g_array_index (boxes, Box, box_of[part]).parent < 0)
-        g_array_index (boxes, Box, box_of[part]).parent = box_of[whole];
+    if (!(edge->types & wanted) || edge->from == edge->to)
+      continue;
+    if (box_of == NULL) {
+      box_of = g_new (gint, count);
+      for (k = 0; k < count; k++)
+        box_of[k] = -1;
+      for (k = 0; k < boxes->len; k++)
+        if (g_array_index (boxes, Box, k).od >= 0)
+          box_of[g_array_index (boxes, Box, k).od] = (gint) k;
     }
+    part = box_of[edge->from];
+    whole = box_of[edge->to];
+    if (!(edge->types & GST_ANALYTICS_REL_TYPE_IS_PART_OF)) {
+      part = box_of[edge->to];
+      whole = box_of[edge->from];
+    }
+    if (part < 0 || whole < 0)
+      continue;
+    any = TRUE;
+    if (g_array_index (boxes, Box, part).parent < 0)
+      g_array_index (boxes, Box, part).parent = whole;
   }
   g_free (box_of);
   return any;
 }
 
+GArray *
+od_meta_links_new (void)
+{
+  return g_array_new (FALSE, FALSE, sizeof (OdEdge));
+}
+
 gboolean
-od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes)
+od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes,
+    GArray * links)
 {
   GstAnalyticsRelationMeta *meta = relation_meta (buffer);
   const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
   guint regions = boxes->len, *by_id = NULL, i;
+  GArray *edges = links;
+  gboolean parents = FALSE, any = FALSE;
   gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
@@ -274,6 +282,7 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
     guint region = 0;
     Box box;
 
+    any = TRUE;
     read_od (&mtd, &box);
     if (regions > 0)
       region = mtd.id > 0 ? by_id[mtd.id]
@@ -292,7 +301,15 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
     if (box->od >= 0 && (want & BOX_META_STATE))
       read_state (meta, box);
   }
-  return boxes->len > 0 && read_parents (meta, boxes);
+  if (any) {
+    if (edges == NULL)
+      edges = od_meta_links_new ();
+    od_edges_collect (meta, edges);
+    parents = read_parents (meta, boxes, edges);
+    if (links == NULL)
+      g_array_unref (edges);
+  }
+  return parents;
 }
 
 /* ----------------------------------------------------------------- changing */
@@ -300,12 +317,13 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
 /* Prepares the removal; FALSE if there is nothing to remove. */
 static gboolean
 begin_removal (OdRebuild * rebuild, GstAnalyticsRelationMeta * meta, const GArray * boxes,
-    const guint8 * drop)
+    const guint8 * drop, const GArray * links)
 {
   gboolean any = FALSE;
   guint i;
 
   od_rebuild_init (rebuild, meta);
+  rebuild->edges = links;
   for (i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
 
@@ -321,28 +339,29 @@ begin_removal (OdRebuild * rebuild, GstAnalyticsRelationMeta * meta, const GArra
 }
 
 void
-od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop)
+od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
+    const GArray * links)
 {
   GstAnalyticsRelationMeta *meta = relation_meta (buffer);
   OdRebuild rebuild;
 
   if (meta == NULL)
     return;
-  if (begin_removal (&rebuild, meta, boxes, drop))
+  if (begin_removal (&rebuild, meta, boxes, drop, links))
     od_rebuild_replace (&rebuild, buffer);
   od_rebuild_clear (&rebuild);
 }
 
 void
 od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
-    const guint8 * drop)
+    const guint8 * drop, const GArray * links)
 {
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
   OdRebuild rebuild;
 
   if (meta == NULL)
     return;
-  if (relation_meta (buffer) && begin_removal (&rebuild, meta, boxes, drop)) {
+  if (relation_meta (buffer) && begin_removal (&rebuild, meta, boxes, drop, links)) {
     od_rebuild_copy (&rebuild, buffer, copy);
   } else {
     GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };

@@ -34,8 +34,10 @@ gboolean od_meta_any (GstBuffer * buffer);
 
 /* Completes the boxes that were read from regions with their ODs, and appends
  * the others in the order of their ids; `want` as in boxmeta.h, `width` and
- * `height` of the frame or 0. Returns whether a parent was set. */
-gboolean od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes);
+ * `height` of the frame or 0; `links` as in boxmeta.h, or NULL. Returns whether a
+ * parent was set. */
+gboolean od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes,
+    GArray * links);
 
 /* Removes the OD of each boxes[i] for which drop[i] is not 0, and with it what
  * is related to no other OD, directly or by way of others. All else keeps its
@@ -45,12 +47,13 @@ gboolean od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, 
  * Ids are indices, so what lies behind a hole moves up. Where others may hold
  * ids, in regions or in mtds of types that are not known here, ids stay, and
  * empty mtds of type "nms-removed" fill the holes. */
-void od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop);
+void od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
+    const GArray * links);
 
 /* Gives `copy`, a copy of the buffer without its relation meta, what
  * od_meta_remove would leave. */
 void od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
-    const guint8 * drop);
+    const guint8 * drop, const GArray * links);
 
 /* Removes all ODs, likewise. */
 void od_meta_remove_all (GstBuffer * buffer);
@@ -71,7 +74,16 @@ gboolean od_meta_is (const GstMeta * meta);
 /* Adds the relation meta to the answer to an ALLOCATION query. */
 void od_meta_propose (GstQuery * query);
 
+/* A new array for the links of box_meta_read_links. */
+GArray *od_meta_links_new (void);
+
 #else
+
+static inline GArray *
+od_meta_links_new (void)
+{
+  return g_array_new (FALSE, FALSE, 1);
+}
 
 static inline gboolean
 od_meta_has_frame (GstBuffer * buffer)
@@ -86,19 +98,21 @@ od_meta_any (GstBuffer * buffer)
 }
 
 static inline gboolean
-od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes)
+od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes,
+    GArray * links)
 {
   return FALSE;
 }
 
 static inline void
-od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop)
+od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
+    const GArray * links)
 {
 }
 
 static inline void
 od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
-    const guint8 * drop)
+    const guint8 * drop, const GArray * links)
 {
 }
 

@@ -17,12 +17,6 @@
 
 #include <string.h>
 
-typedef struct
-{
-  guint from, to;
-  GstAnalyticsRelTypes types;
-} Edge;
-
 /* What a mtd other than an OD is related to, directly or by way of others. */
 enum
 {
@@ -42,6 +36,7 @@ od_rebuild_init (OdRebuild * self, GstAnalyticsRelationMeta * meta)
   self->new_id = g_new (gint, self->count + 1);
   self->ids_stay = FALSE;
   self->room = 0;
+  self->edges = NULL;
 }
 
 void
@@ -59,25 +54,24 @@ type_of (const OdRebuild * self, guint id)
   return gst_analytics_mtd_get_mtd_type (&mtd);
 }
 
-static GArray *
-collect_edges (const OdRebuild * self)
+void
+od_edges_collect (GstAnalyticsRelationMeta * meta, GArray * edges)
 {
-  GArray *edges = g_array_sized_new (FALSE, FALSE, sizeof (Edge), self->count + 1);
-  guint id;
+  guint id, count = (guint) gst_analytics_relation_get_length (meta);
 
-  for (id = 0; id < self->count; id++) {
+  g_array_set_size (edges, 0);
+  for (id = 0; id < count; id++) {
     gpointer state = NULL;
     GstAnalyticsMtd other;
 
-    while (gst_analytics_relation_meta_get_direct_related (self->meta, id,
+    while (gst_analytics_relation_meta_get_direct_related (meta, id,
             GST_ANALYTICS_REL_TYPE_ANY, GST_ANALYTICS_MTD_TYPE_ANY, &state, &other)) {
-      Edge edge = { id, other.id,
-        gst_analytics_relation_meta_get_relation (self->meta, id, other.id)
+      OdEdge edge = { id, other.id,
+        gst_analytics_relation_meta_get_relation (meta, id, other.id)
       };
       g_array_append_val (edges, edge);
     }
   }
-  return edges;
 }
 
 /* Decides about the mtds that are no ODs: one goes when ODs that go are all
@@ -94,7 +88,7 @@ decide (OdRebuild * self, const GArray * edges)
     is_od[i] = type_of (self, i) == od_type;
   memset (related, 0, self->count);
   for (i = 0; i < edges->len; i++) {
-    const Edge *edge = &g_array_index (edges, Edge, i);
+    const OdEdge *edge = &g_array_index (edges, OdEdge, i);
 
     if (is_od[edge->from] != is_od[edge->to]) {
       guint od = is_od[edge->from] ? edge->from : edge->to;
@@ -108,7 +102,7 @@ decide (OdRebuild * self, const GArray * edges)
   while (changed) {
     changed = FALSE;
     for (i = 0; i < edges->len; i++) {
-      const Edge *edge = &g_array_index (edges, Edge, i);
+      const OdEdge *edge = &g_array_index (edges, OdEdge, i);
       guint8 *a = &related[edge->from], *b = &related[edge->to];
       guint8 both = (*a | *b) & (TO_STAYING | TO_GOING);
 
@@ -207,12 +201,17 @@ copy_mtds (OdRebuild * self, GstBuffer * buffer, GstAnalyticsRelationMeta * meta
 void
 od_rebuild_copy (OdRebuild * self, GstBuffer * buffer, GstBuffer * target)
 {
-  GArray *edges = collect_edges (self);
+  const GArray *edges = self->edges;
+  GArray *own_edges = NULL;
   GstAnalyticsRelationMetaInitParams params;
   GstAnalyticsRelationMeta *meta;
   guint i, new_count;
   gsize bytes;
 
+  if (edges == NULL) {
+    edges = own_edges = g_array_new (FALSE, FALSE, sizeof (OdEdge));
+    od_edges_collect (self->meta, own_edges);
+  }
   decide (self, edges);
   new_count = number_mtds (self, &bytes);
   /* exactly what is needed, as a matrix that has to grow is slow; but one of
@@ -222,13 +221,14 @@ od_rebuild_copy (OdRebuild * self, GstBuffer * buffer, GstBuffer * target)
   meta = gst_buffer_add_analytics_relation_meta_full (target, &params);
   copy_mtds (self, buffer, meta, target, new_count);
   for (i = 0; i < edges->len; i++) {
-    const Edge *edge = &g_array_index (edges, Edge, i);
+    const OdEdge *edge = &g_array_index (edges, OdEdge, i);
     gint from = self->new_id[edge->from], to = self->new_id[edge->to];
 
     if (from >= 0 && to >= 0)
       gst_analytics_relation_meta_set_relation (meta, edge->types, (guint) from, (guint) to);
   }
-  g_array_unref (edges);
+  if (own_edges)
+    g_array_unref (own_edges);
 }
 
 GstAnalyticsRelationMeta *

@@ -9,6 +9,16 @@
 
 G_BEGIN_DECLS
 
+/* One relation, which has a direction. */
+typedef struct
+{
+  guint from, to;
+  GstAnalyticsRelTypes types;
+} OdEdge;
+
+/* Fills an array of OdEdge with all relations of the meta. */
+void od_edges_collect (GstAnalyticsRelationMeta * meta, GArray * edges);
+
 typedef struct
 {
   GstAnalyticsRelationMeta *meta;       /* the one to take from */
@@ -16,6 +26,7 @@ typedef struct
   guint8 *goes;                 /* count; not 0: this mtd goes */
   gboolean ids_stay;            /* somebody holds ids: see od_meta_remove */
   guint room;                   /* for mtds that will be added afterwards */
+  const GArray *edges;          /* of the meta, or NULL: not collected yet */
   gint *new_id;                 /* count; by the rebuild: -1 for what has gone */
 } OdRebuild;
 

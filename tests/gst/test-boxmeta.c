@@ -215,10 +215,10 @@ test_remove (void)
   add_region (buffer, 5, "a", 0, 0, 1, 1);
   g_assert_cmpuint (box_meta_read (buffer, 0, 0, 0, boxes), ==, 4);
   copy = gst_buffer_copy (buffer);
-  box_meta_remove (copy, boxes, drop);
+  box_meta_remove (copy, boxes, drop, NULL);
   assert_ids (copy, "2 3 5");
   assert_ids (buffer, "1 2 3 4 5");
-  box_meta_remove (buffer, boxes, drop);
+  box_meta_remove (buffer, boxes, drop, NULL);
   assert_ids (buffer, "2 3 5");
   g_assert_nonnull (gst_buffer_get_video_meta (buffer));
   gst_buffer_unref (copy);
@@ -274,9 +274,9 @@ test_copy_without (void)
   GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT | GST_BUFFER_FLAG_DISCONT);
   g_assert_cmpuint (box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT, 0, boxes), ==, 4);
 
-  copy = box_meta_copy_without (buffer, boxes, drop);
+  copy = box_meta_copy_without (buffer, boxes, drop, NULL);
   plain = gst_buffer_copy (buffer);
-  box_meta_remove (plain, boxes, drop);
+  box_meta_remove (plain, boxes, drop, NULL);
   assert_ids (copy, "2 3 5 6");
   assert_ids (plain, "2 3 5 6");
   assert_ids (buffer, "1 2 3 4 5 6");
