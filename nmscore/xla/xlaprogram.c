@@ -133,8 +133,9 @@ free_program (nms_lazy_backend *backend, void *compiled)
   const nms__xla_device *d = (const nms__xla_device *) backend;
   program *p = compiled;
 
-  if (!nms__xla_device_check (d, NULL, 0))
-    destroy_executable (d, p->executable);
+  if (nms__xla_device_check (d, NULL, 0))
+    return;                     /* the parent's: left as it is */
+  destroy_executable (d, p->executable);
   free (p);
 }
 

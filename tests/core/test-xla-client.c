@@ -249,6 +249,7 @@ test_fork (void)
     backend->free_program (backend, program);
     nms_xla_close (&backend);
     wrong |= 16 * (backend != NULL);
+    g_free (path);
     _exit (wrong);
   }
   g_assert_cmpint (waitpid (child, &status, 0), ==, child);
