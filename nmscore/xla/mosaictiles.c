@@ -336,18 +336,20 @@ print_kept_row (Tiles *t, const nms__value kept[WORDS])
   return op (t, "arith.andi", shifted, s32 (t, 1, 1));
 }
 
-/* One field of those kept, moved to the places of a row of kept boxes. */
+/* One field of those kept, moved to the places of a row of kept boxes; `rest`
+ * is no more than any of them. A `column` of floats may go to an array of
+ * integers. */
 static void
-move_field (Tiles *t, nms__value goes, nms__value filled, nms__value column, nms__array array,
-    nms__value row)
+move_field (Tiles *t, nms__value goes, nms__value filled, nms__value column, nms__value rest,
+    nms__array array, nms__value row)
 {
   nms__mosaic *m = t->m;
   int floats = column.type == NMS__MOSAIC_F32;
-  nms__value rest = floats ? nms__mosaic_f32 (m, TILE, TILE, -INFINITY)
-                           : s32 (t, TILE, INT32_MIN);
   nms__value found = nms__mosaic_reduce (m, floats ? "maximumf" : "maxsi",
       floats ? "0xFF800000" : "-2147483648", nms__mosaic_select (m, goes, column, rest), 0);
 
+  if (floats && array.type == NMS__MOSAIC_S32)
+    found = nms__mosaic_to_s32 (m, found);
   nms__mosaic_store (m, nms__mosaic_select (m, filled, found, load_row (t, array, row)), array,
       row, t->zero);
 }
@@ -369,15 +371,17 @@ print_append_row (Tiles *t, nms__value row, const Moving *moving)
       nms__mosaic_compare (m, "eq", moving->place, spread (t, slot, TILE)));
   nms__value filled = op (t, "arith.andi", nms__mosaic_compare (m, "sge", slot, moving->count),
       nms__mosaic_compare (m, "slt", slot, moving->more));
+  nms__value least = nms__mosaic_f32 (m, TILE, TILE, -INFINITY);
   for (int i = 0; i < 4; i++)
     move_field (t, goes, filled, nms__mosaic_load (m, t->column[i], t->zero, t->zero, TILE, TILE),
-        t->kept[i], row);
+        least, t->kept[i], row);
   if (has_class (t))
     move_field (t, goes, filled,
-        nms__mosaic_load (m, t->column_class, t->zero, t->zero, TILE, TILE), t->kept_class, row);
+        nms__mosaic_load (m, t->column_class, t->zero, t->zero, TILE, TILE),
+        s32 (t, TILE, INT32_MIN), t->kept_class, row);
   move_field (t, goes, op (t, "arith.andi", filled,
       nms__mosaic_compare (m, "slt", slot, most)), moving->index,
-      t->layout->picks, row);
+      nms__mosaic_f32 (m, TILE, TILE, 0.0f), t->layout->picks, row);
 }
 
 /* Appends those kept to the rows of kept boxes, as far as there is room. */
@@ -393,13 +397,16 @@ print_append (Tiles *t, nms__value kept_row)
   /* twice the number of those kept before, and 1 if kept itself */
   nms__value places = nms__mosaic_select (m, nms__mosaic_compare (m, "slt", lane, sublane), two,
       nms__mosaic_select (m, nms__mosaic_compare (m, "eq", lane, sublane), kept, none));
-  places = spread (t, nms__mosaic_reduce (m, "add", "0", places, 1), TILE);
+  /* (sums of floats cross the lanes in one pass, integers need two) */
+  places = nms__mosaic_to_s32 (m, spread (t, nms__mosaic_reduce (m, "add", "0x00000000",
+      nms__mosaic_to_f32 (m, places), 1), TILE));
   moving.count = load_row (t, t->count, t->zero);
   moving.place = op (t, "arith.addi", op (t, "arith.shrui", places, s32 (t, TILE, 1)),
       spread (t, moving.count, TILE));
   moving.is_kept = nms__mosaic_compare (m, "eq",
       op (t, "arith.andi", places, s32 (t, TILE, 1)), s32 (t, TILE, 1));
-  moving.index = nms__mosaic_turn (m, spread (t, load_row (t, t->in[INDEX], t->row), TILE));
+  moving.index = nms__mosaic_turn (m, spread (t,
+      nms__mosaic_to_f32 (m, load_row (t, t->in[INDEX], t->row)), TILE));
   moving.more = op (t, "arith.addi", moving.count,
       spread (t, nms__mosaic_reduce (m, "add", "0", kept_row, 1), 1));
 

@@ -301,13 +301,18 @@ class Kernel:
                 element or from_.element) != from_.element:
             raise Unknown(f'reduction {kind} of {t} to {u}')
         first = literal(neutral, into) if neutral else np.zeros(into.shape, into.dtype)
-        if kind == 'add' and from_.element != 'i32':
-            raise Unknown('a sum of floats has no defined order')
+        if kind == 'add' and from_.element not in ('i32', 'f32'):
+            raise Unknown(f'sum of {t}')
+        counts = kind == 'add' and from_.element == 'f32'
 
         def run(env):
             # the start value has to be the neutral one
             if into.check(env[start]).tobytes() != first.tobytes():
                 raise Unknown(f'{kind} starts with another value than {neutral}')
+            if counts:  # exact in any order, and so defined, for small whole numbers
+                value = env[a]
+                if not np.array_equal(value, np.rint(value)) or np.abs(value).sum() >= 2 ** 24:
+                    raise Unknown('a sum of floats whose order matters')
             env[d] = np.asarray(f(from_.check(env[a]), axis=axis))
         return run
 

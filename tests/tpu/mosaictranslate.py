@@ -146,7 +146,8 @@ class Step:
         type_ = Type(t)
         scalar = f'tensor<{type_.element}>'
         neutral = {'maximumf': '0xFF800000', 'minimumf': '0x7F800000', 'maxsi': '-2147483648',
-                   'minsi': '2147483647', 'add': '0'}[kind]
+                   'minsi': '2147483647',
+                   'add': '0x00000000' if type_.element == 'f32' else '0'}[kind]
         first = self.constant(neutral, Type(type_.element))
         self.count += 1
         x, y, z = (f'%{c}{self.count}' for c in 'xyz')

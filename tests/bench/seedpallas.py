@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""seedpallas MODULE [kernel]: prints Chaim Rand's nms_pallas ("Implementing
+Sequential Algorithms on TPU") as the StableHLO that JAX makes of it for a TPU,
+for N=1024 boxes, K=128 steps and threshold 0.1; written anew from its
+description. With `kernel`, only the kernel, its masks given."""
+import functools
+import sys
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import tpu as pltpu
+
+BOXES, STEPS, THRESHOLD = 1024, 128, 0.1
+
+
+def masks_of(boxes):
+    """Who overlaps whom: all, and all but a box itself."""
+    left, top, right, bottom = boxes.T
+    area = (right - left) * (bottom - top)
+    width = jnp.minimum(right[None], right[:, None]) - jnp.maximum(left[None], left[:, None])
+    height = jnp.minimum(bottom[None], bottom[:, None]) - jnp.maximum(top[None], top[:, None])
+    inter = jnp.clip(width, 0) * jnp.clip(height, 0)
+    union = jnp.clip(area[None] + area[:, None] - inter, 1e-5)
+    overlap = inter / union > THRESHOLD
+    return overlap, overlap * (1 - jnp.eye(BOXES, dtype=overlap.dtype))
+
+
+def packed_of(scores):
+    """The rank times N, and the index below it."""
+    order = jnp.argsort(scores, descending=True)
+    key = BOXES * jnp.flip(jnp.arange(BOXES)) + order
+    return jnp.empty_like(key).at[order].set(key)
+
+
+def step(keys, overlap, others, result, scores, remaining):
+    number = pl.program_id(0)
+
+    @pl.when(number == 0)
+    def _():
+        scores[...] = keys[...]
+        remaining[...] = keys[...]
+
+    left = remaining[...]
+    best = jnp.max(left.astype(float)).astype(int) % BOXES
+    valid = (left > 0).any()
+    remaining[...] = jnp.where(overlap[best, ...] * valid, 0, left)
+    scores[...] = jnp.where(others[best, ...] * valid, 0, scores[...])
+
+    @pl.when(number == STEPS - 1)
+    def _():
+        result[...] = scores[...]
+
+
+def kernel(keys, overlap, others):
+    whole = functools.partial(pl.BlockSpec, block_shape=(BOXES,), index_map=lambda i: (0,))
+    square = pl.BlockSpec(block_shape=(BOXES, BOXES), index_map=lambda i: (0, 0))
+    return pl.pallas_call(
+        step,
+        grid_spec=pltpu.PrefetchScalarGridSpec(
+            num_scalar_prefetch=0, grid=(STEPS,), in_specs=[whole(), square, square],
+            out_specs=whole(),
+            scratch_shapes=[pltpu.VMEM((BOXES,), keys.dtype), pltpu.VMEM((BOXES,), keys.dtype)]),
+        out_shape=jax.ShapeDtypeStruct((BOXES,), keys.dtype),
+        compiler_params=pltpu.CompilerParams(dimension_semantics=('arbitrary',)))(
+            keys, overlap, others)
+
+
+def nms(boxes, scores):
+    overlap, others = masks_of(boxes)
+    return kernel(packed_of(scores), overlap, others)
+
+
+def main():
+    jax.config.update('jax_platforms', 'cpu')
+    shape = jax.ShapeDtypeStruct
+    # a v5e that is not there
+    device = jax.sharding.AbstractDevice('TPU v5 lite', num_cores=1, platform='tpu')
+    mesh = jax.sharding.AbstractMesh((), (), abstract_device=device)
+    with jax.sharding.use_abstract_mesh(mesh):
+        if sys.argv[2:] == ['kernel']:
+            square = shape((BOXES, BOXES), jnp.bool_)
+            traced = jax.jit(kernel).trace(shape((BOXES,), jnp.int32), square, square)
+        else:
+            traced = jax.jit(nms).trace(shape((BOXES, 4), jnp.float32),
+                                        shape((BOXES,), jnp.float32))
+        text = traced.lower(lowering_platforms=('tpu',)).as_text()
+    with open(sys.argv[1], 'w') as file:
+        file.write(text)
+
+
+if __name__ == '__main__':
+    main()
