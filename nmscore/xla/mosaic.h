@@ -17,14 +17,15 @@
  *
  * The method is Chaim Rand's "Implementing Sequential Algorithms on TPU".
  *
- * Two forms, picked by NMS_MOSAIC_AUTO:
+ * Two forms; NMS_MOSAIC_AUTO picks the one of fewer cycles, in the worst case:
  *
  *   picks  a grid of `picks` steps, a pick each. A step is one pass over the
  *          boxes that suppresses what the last pick overlaps and finds the
  *          next best. The time of a step grows with the boxes.
  *   tiles  XLA sorts the boxes by rank; each step resolves 128 of them against
  *          those kept so far, and then among themselves. No search for a
- *          maximum is left. Not with caps per class.
+ *          maximum is left. Ends with the last pick. Not with caps per class
+ *          nor with limits of each box.
  *
  * Arguments of @main, in this order; N is `boxes`, each is row-major:
  *
@@ -60,7 +61,13 @@
 /* The key of a place that takes no part. */
 #define NMS_MOSAIC_ABSENT INT32_MIN
 
-/* The vector memory that every generation grants a kernel. */
+/* The vector memory that every generation grants a kernel. Most boxes at 300
+ * picks, with all options (form of picks) and of the form of tiles:
+ *
+ *   16 MiB    180,224 and 290,816     v2, v3, v4, and all below
+ *   64 MiB    729,088 and 1,189,888   v5e, v5p, v6e
+ *
+ * as libtpu 0.0.51 compiles them; v2 to v4 refuse more than 16 MiB. */
 #define NMS_MOSAIC_MEMORY ((size_t) 16 << 20)
 
 typedef enum nms_mosaic_form {

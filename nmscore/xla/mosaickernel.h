@@ -33,8 +33,8 @@ nms__array nms__mosaic_add_input (nms__mosaic_layout *layout, nms__mosaic_type t
 nms__array nms__mosaic_add_scratch (nms__mosaic_layout *layout, nms__mosaic_type type, int rows);
 void nms__mosaic_set_picks (nms__mosaic_layout *layout, int picks);
 
-/* Bytes of vector memory that the arrays take: inputs and the result twice,
- * since Mosaic's pipeline double-buffers them. */
+/* Bytes of vector memory that the arrays take at most: inputs and the result
+ * count twice, since Mosaic's pipeline may double-buffer them. */
 size_t nms__mosaic_layout_bytes (const nms__mosaic_layout *layout);
 
 /* Prints the head of the kernel's function, and its end. The result is the

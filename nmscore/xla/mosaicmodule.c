@@ -151,11 +151,11 @@ print_call (nms__mosaic *m, const nms__mosaic_layout *layout, const char *kernel
       "has_side_effect = false, backend_config = \"{\\22custom_call_config\\22: "
       "{\\22body\\22: \\22");
   nms__mosaic_print (m, "%s", kernel);
-  nms__mosaic_print (m, "\\22, \\22needs_layout_passes\\22: true");
+  nms__mosaic_print (m, "\\22, \\22needs_layout_passes\\22: true}");
   if (memory != NMS_MOSAIC_MEMORY)
     nms__mosaic_print (m, ", \\22scoped_memory_configs\\22: [{\\22memory_space\\22: 1, "
         "\\22offset\\22: 0, \\22size\\22: %zu}]", memory);
-  nms__mosaic_print (m, "}}\", operand_layouts = [");
+  nms__mosaic_print (m, "}\", operand_layouts = [");
   for (int k = 0; k < layout->input_count; k++)
     nms__mosaic_print (m, "%s%s", k ? ", " : "", in_rows);
   nms__mosaic_print (m, "], result_layouts = [%s]} : (", in_rows);

@@ -58,7 +58,8 @@ def from_boxes(module, boxes, picks):
               f'%below = "stablehlo.compare"(%bits, %none) {{comparison_direction = '
               f'#stablehlo<comparison_direction LT>, compare_type = #stablehlo<comparison_type '
               f'SIGNED>}} : ({s}, {s}) -> tensor<{n}xi1>',
-              f'%key = "stablehlo.select"(%below, %flip, %bits) : (tensor<{n}xi1>, {s}, {s}) -> {s}',
+              f'%key = "stablehlo.select"(%below, %flip, %bits) : '
+              f'(tensor<{n}xi1>, {s}, {s}) -> {s}',
               f'%picks = "func.call"(%x0, %x1, %x2, %x3, %key, %parameters) {{callee = @nms}} : '
               f'({f}, {f}, {f}, {f}, {s}, tensor<8x128xf32>) -> tensor<{picks}xi32>',
               f'"func.return"(%picks) : (tensor<{picks}xi32>) -> ()', '}']

@@ -440,9 +440,7 @@ class Module:
         r'api_version = 1 : i32, has_side_effect = false, backend_config = "([^"]*)", '
         r'operand_layouts = \[([^\]]*(?:\[1, 0\][^\]]*)*)\], '
         r'result_layouts = \[dense<\[1, 0\]> : tensor<2xindex>\]\} : \(([^)]*)\) -> (\S+)')
-    CONFIG_KEYS = ({'custom_call_config'},
-                   {'body', 'needs_layout_passes'},
-                   {'body', 'needs_layout_passes', 'scoped_memory_configs'})
+    CONFIG_KEYS = ({'custom_call_config'}, {'custom_call_config', 'scoped_memory_configs'})
 
     def __init__(self, text, flush=True):
         self.flush = flush
@@ -602,11 +600,11 @@ class Module:
             return dict(pairs)
         config = json.loads(config.replace('\\22', '"'), object_pairs_hook=known)
         inner = config.get('custom_call_config', {})
-        if set(config) != self.CONFIG_KEYS[0] or set(inner) not in self.CONFIG_KEYS[1:]:
+        if set(config) not in self.CONFIG_KEYS or set(inner) != {'body', 'needs_layout_passes'}:
             raise Unknown(f'configuration {set(config)} {set(inner)}')
         if inner['needs_layout_passes'] is not True or self.kernel:
             raise Unknown('configuration of the kernel')
-        for memory in inner.get('scoped_memory_configs', []):
+        for memory in config.get('scoped_memory_configs', []):
             if set(memory) != {'memory_space', 'offset', 'size'}:
                 raise Unknown('configuration of the memory')
         operands, types = operands.split(', '), [Type(t) for t in types.split(', ')]

@@ -103,7 +103,9 @@ def compiled(tap, tools):
     specs = ['boxes=1024 picks=128', 'boxes=1024 picks=128 classes=1', 'boxes=1 picks=1',
              'boxes=8192 picks=300 classes=1', 'boxes=1000 picks=700']
     by_box = ['boxes=4096 picks=300 classes=1 box_limits=1 class_caps=1',
-              'boxes=65536 picks=300 classes=1 box_limits=1 class_caps=1']
+              'boxes=65536 picks=300 classes=1 box_limits=1 class_caps=1',
+              'boxes=180224 picks=300 classes=1 box_limits=1 class_caps=1',
+              'boxes=729088 picks=300 classes=1 box_limits=1 class_caps=1 memory=67108864']
     environment = dict(os.environ, TPU_SKIP_MDS_QUERY='1')
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, 'module')
