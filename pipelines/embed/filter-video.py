@@ -13,8 +13,11 @@ import os
 import signal
 import sys
 import termios
+import warnings
 
 import gi
+# (the names that newer versions want are not there in older ones)
+warnings.simplefilter("ignore", gi.PyGIDeprecationWarning)
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 

@@ -10,8 +10,11 @@ detector, then detector, nmsfilter, boxoverlay, a window and/or a file.
 import argparse
 import signal
 import sys
+import warnings
 
 import gi
+# (the names that newer versions want are not there in older ones)
+warnings.simplefilter("ignore", gi.PyGIDeprecationWarning)
 gi.require_version("Gst", "1.0")
 gi.require_version("GstApp", "1.0")
 from gi.repository import GLib, Gst, GstApp  # noqa: E402, F401

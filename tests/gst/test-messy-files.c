@@ -86,7 +86,8 @@ test_seeks (void)
     numbered_record (all, FRAMES, WIDTH, HEIGHT, NULL);
     numbered_expect (seen, SETTINGS, FRAMES, WIDTH, HEIGHT);
     pipeline = playing_new ("filesrc location=%s ! avidemux ! avdec_msmpeg4 ! "
-        "boxreplay location=%s ! nmsfilter " SETTINGS " ! fakesink name=sink sync=false", video,
+        "boxreplay meta=roi location=%s ! nmsfilter " SETTINGS
+        " ! fakesink name=sink sync=false", video,
         all);
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
     gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
@@ -120,7 +121,8 @@ play_backwards (const gchar * path, const gchar * decode, gint width, gint heigh
 
   numbered_record (all, FRAMES, width, height, NULL);
   numbered_expect (seen, SETTINGS, FRAMES, width, height);
-  pipeline = playing_new ("filesrc location=%s ! %s ! boxreplay location=%s ! nmsfilter " SETTINGS
+  pipeline = playing_new ("filesrc location=%s ! %s ! boxreplay meta=roi location=%s ! "
+      "nmsfilter " SETTINGS
       " ! fakesink name=sink sync=false", path, decode, all);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
@@ -328,7 +330,7 @@ test_tee (void)
     numbered_expect (few, SETTINGS, FRAMES, WIDTH, HEIGHT);
     numbered_expect (many, NULL, FRAMES, WIDTH, HEIGHT);
     pipeline = playing_new ("filesrc location=%s ! avidemux ! avdec_msmpeg4 ! "
-        "boxreplay location=%s ! tee name=t "
+        "boxreplay meta=roi location=%s ! tee name=t "
         "t. ! queue ! nmsfilter " SETTINGS " ! fakesink name=filtered sync=false "
         "t. ! queue ! fakesink name=plain sync=false", video, all);
     gst_element_set_state (pipeline, GST_STATE_PAUSED);

@@ -57,7 +57,8 @@ test_without_timestamps (void)
   numbered_record (all, FRAMES, 0, 0, times);
   numbered_expect (seen, SETTINGS, FRAMES, 0, 0);
   pipeline = playing_new (SOURCE " ! " UNKNOWN " ! "
-      "boxreplay name=replay location=%s ! boxrecord location=%s ! nmsfilter " SETTINGS " ! "
+      "boxreplay meta=roi name=replay location=%s ! boxrecord location=%s ! "
+      "nmsfilter " SETTINGS " ! "
       "fakesink name=sink", FRAMES, all, copy);
   playing_probe (pipeline, "sink", "sink", count_frame, seen);
   playing_to_end (pipeline);
@@ -126,7 +127,7 @@ test_variable_rate (void)
   numbered_record (all, FRAMES, 0, 0, times);
   numbered_expect (&state->seen, SETTINGS, FRAMES, 0, 0);
   pipeline = playing_new (SOURCE "format=time ! " UNKNOWN " ! "
-      "boxreplay name=replay tolerance=400000 location=%s ! "
+      "boxreplay meta=roi name=replay tolerance=400000 location=%s ! "
       "boxrecord location=%s ! nmsfilter " SETTINGS " ! fakesink name=sink", FRAMES, all, copy);
   playing_probe (pipeline, "source", "src", set_irregular, state);
   playing_probe (pipeline, "sink", "sink", see_irregular, state);
@@ -176,7 +177,7 @@ test_resolution_change (void)
   numbered_record (all, FRAMES, 640, 480, NULL);
   numbered_expect (&halves[0], SETTINGS, FRAMES, 640, 480);
   numbered_expect (&halves[1], SETTINGS, FRAMES, 320, 192);
-  pipeline = playing_new ("concat name=c adjust-base=false ! boxreplay location=%s ! "
+  pipeline = playing_new ("concat name=c adjust-base=false ! boxreplay meta=roi location=%s ! "
       "nmsfilter name=filter " SETTINGS " ! fakesink name=sink "
       "videotestsrc num-buffers=%d ! video/x-raw,format=GRAY8,width=640,height=480,"
       "framerate=10/1 ! c. videotestsrc num-buffers=%d ! video/x-raw,format=GRAY8,width=320,"
@@ -214,7 +215,7 @@ test_tee (void)
   numbered_expect (&state->seen, SETTINGS, FRAMES, 0, 0);
 
   pipeline = playing_new (SOURCE "format=time ! " UNKNOWN " ! "
-      "boxreplay tolerance=400000 location=%s ! tee name=t "
+      "boxreplay meta=roi tolerance=400000 location=%s ! tee name=t "
       "t. ! queue ! nmsfilter " SETTINGS " ! boxrecord location=%s ! fakesink name=filtered "
       "t. ! queue ! boxrecord location=%s ! fakesink name=plain "
       "t. ! queue ! nmsfilter action=tag " SETTINGS " ! fakesink name=tagged", FRAMES, all, few,
@@ -229,7 +230,7 @@ test_tee (void)
   /* the filtered branch alone writes the same */
   state->sent = 0;
   pipeline = playing_new (SOURCE "format=time ! " UNKNOWN " ! "
-      "boxreplay tolerance=400000 location=%s ! nmsfilter " SETTINGS " ! "
+      "boxreplay meta=roi tolerance=400000 location=%s ! nmsfilter " SETTINGS " ! "
       "boxrecord location=%s ! fakesink", FRAMES, all, expected);
   playing_probe (pipeline, "source", "src", set_irregular, state);
   playing_to_end (pipeline);
