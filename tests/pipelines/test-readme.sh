@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Every gst-launch-1.0 line of README.md and pipelines/README.md runs as it is
+# Every gst-launch-1.0 line of README.md and those it points at runs as it is
 # printed, in order, but for two things: a window becomes a fakesink, and the
 # video ends after 25 frames.
 . "$(dirname "$0")/check.sh"
@@ -12,10 +12,10 @@ nms_prepare
 
 # The property table is what the element has.
 nms_preloaded gst-inspect-1.0 nmsfilter >inspected
-python3 - "$ROOT/README.md" <<'END' || fail "README's property table"
+python3 - "$ROOT/docs/nmsfilter.md" <<'END' || fail "the property table"
 import re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
-table = text.split("## Properties of nmsfilter")[1].split("\n## ")[0]
+table = text.split("## Properties")[1].split("\n## ")[0]
 rows = re.findall(r"^\| (`.*?) \|", table, re.M)
 listed = {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)}
 inspected = open("inspected").read().split("Element Properties:")[1]
@@ -32,7 +32,7 @@ nms_prepare_python
 exec {camera}< <(exec "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$(nms_sample_video)" jpeg)
 read -r -t 30 -u "$camera" address
 
-python3 - "$address" "$ROOT/README.md" "$ROOT/pipelines/README.md" <<'END'
+python3 - "$address" "$ROOT"/{README,docs/nmsfilter,pipelines/README}.md <<'END'
 import re, sys
 count = number = 0
 address = sys.argv[1]
