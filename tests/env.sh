@@ -22,7 +22,7 @@ END
 
 PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
   $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_PYTHON binutils g++ gstreamer1.0-plugins-bad
-  python3-onnx"
+  python3-onnx python3-dev python3-numpy"
 
 # apt-get inside, until it works: the index of unstable may be older than it
 # allows.
@@ -59,7 +59,8 @@ fi
 if [ $# = 0 ]; then
   # shellcheck disable=SC2016
   set -- bash -c '. pipelines/common.sh && nms_build "$1-release" --buildtype=release \
-    -Dtests=enabled -Dfiles=enabled -Doverlay=enabled -Danalytics=enabled &&
+    -Dtests=enabled -Dfiles=enabled -Doverlay=enabled -Danalytics=enabled \
+    -Dpython=enabled &&
     meson test -C "$NMS_BUILD_DIR/$1-release" --no-rebuild --print-errorlogs' - "$release"
 fi
 NMS_SHARED="$NMS_ROOT

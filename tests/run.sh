@@ -416,6 +416,7 @@ stage_tpu ()
 newer_debian ()
 {
   local options="-Dtests=enabled -Dfiles=enabled -Doverlay=enabled -Danalytics=enabled"
+  options="$options -Dpython=enabled"
   local asan=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
   check "make the folder" "$NMS_ROOT/tests/env.sh" "$1" true || return 0
   inside=("$NMS_ROOT/tests/env.sh" "$1")
