@@ -36,8 +36,8 @@ Without a STAGE: the stages of the first list; with --all: those of both.
   fresh     README's commands on a Debian 12 with nothing on it (root only)
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
             compiled by libtpu, translated for XLA's CPU plugin (both fetched)
-  trixie    every suite in Debian 13 (GStreamer 1.26), which has GstAnalytics; the
-            elements' under address sanitizer and the leak tracer too (root only)
+  trixie    every suite in Debian 13 (GStreamer 1.26), which has GstAnalytics; what
+            concerns it under address sanitizer and leak tracer too (root only)
   sid       every suite in Debian unstable (1.28), and the leak tracer (root only)
 
 And, by name alone:
@@ -438,7 +438,7 @@ newer_debian ()
   if build "$1-asan" --buildtype=debugoptimized -Db_sanitize=address,undefined \
     -Db_lundef=false -Dc_args=-fno-sanitize-recover=all $options; then
     stage="$1-asan"
-    suites "$1-asan" --suite gst
+    suites "$1-asan" boxmeta odmeta nmsfilter boxreplay boxrecord boxoverlay turnedboxes
     stage=$1
   fi
   inside=()
