@@ -4,9 +4,8 @@
  *
  *   filesrc ! decodebin ! boxreplay ! nmsfilter ! boxoverlay ! ... ! a sink
  *
- * from code (boxreplay, with the boxes of a recording, is where a detector would
- * be), reads the survivors of each frame, and takes keys while it plays: + and -
- * change the threshold, q ends. Compile it anywhere with
+ * from code (boxreplay is where a detector would be), reads each frame's survivors,
+ * and takes keys while it plays: + and - change the threshold, q ends. Compile with
  *
  *   cc filter-video.c -o filter-video \
  *     $(pkg-config --cflags --libs gstreamer-1.0 gstreamer-video-1.0)
@@ -18,12 +17,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-typedef struct
-{
+typedef struct {
   GMainLoop *loop;
   GstElement *pipeline, *filter;
   gboolean failed, ending; /* an error came; the end was asked for */
-  gint frames, survivors; /* counted in the streaming thread: atomic */
+  gint frames, survivors;  /* counted in the streaming thread: atomic */
 } App;
 
 /* The survivors of one frame, in the thread that streams: be quick here. */
@@ -104,18 +102,16 @@ on_message (GstBus *bus, GstMessage *message, gpointer data)
   App *app = data;
   GError *error = NULL;
 
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     gst_message_parse_error (message, &error, NULL);
-  else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) /* an unusable setting, ... */
+    app->failed = TRUE;
+  } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) { /* an unusable setting, ... */
     gst_message_parse_warning (message, &error, NULL);
-  else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
-    g_main_loop_quit (app->loop);
+  }
   if (error)
     g_printerr ("filter-video: %s: %s\n", GST_OBJECT_NAME (message->src), error->message);
-  if (error && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-    app->failed = TRUE;
+  if (app->failed || GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
     g_main_loop_quit (app->loop);
-  }
   g_clear_error (&error);
   return G_SOURCE_CONTINUE;
 }

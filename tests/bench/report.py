@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""results.json as Markdown:  python3 report.py results.json > report.md"""
+"""results.json as Markdown:  python3 report.py results.json > report.md
+--short: the one table of the README, and the setting it was made in."""
 import json
 import math
 import sys
@@ -310,6 +311,25 @@ def markdown(results):
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
 
 
+def short(results):
+    rows = []
+    for row in results["rows"]:
+        best = best_peer(row)
+        rows.append([row["text"], count_text(row["n"]), f"{row['iou']:g}", row["cap"] or "all",
+                     time_text(median(row, OURS)), time_text(median(row, PYTHON)),
+                     f"{best or '-'} {time_text(median(row, best))}",
+                     f"**{ratio_text(ratio(row, best))}**",
+                     time_text(median(row, "torchvision")), ratio_text(ratio(row, "torchvision"))])
+    head = ["boxes", "N", "IoU", "most", "gst-nms", "from Python", "best of the others", "x",
+            "torchvision", "x"]
+    return "\n".join(table(head, rows) + setting(results)[:1]) + "\n"
+
+
+def main():
+    write = {"--short": short}.get(sys.argv[1])
+    with open(sys.argv[-1], encoding="utf-8") as f:
+        print((write or markdown)(json.load(f)), end="")
+
+
 if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8") as f:
-        print(markdown(json.load(f)), end="")
+    main()
