@@ -32,7 +32,7 @@ Without a STAGE: the stages of the first list; with --all: those of both.
             locks, which it has to find fault with
   valgrind  the core suite under valgrind
   arm       the core for AArch64 by a cross compiler, its suite under qemu
-  fuzz      each fuzzer for NMS_FUZZ_SECONDS (60), starting from its corpus
+  fuzz      each fuzzer for NMS_FUZZ_SECONDS (30), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
             compiled by libtpu, translated for XLA's CPU plugin (both fetched)
@@ -381,7 +381,7 @@ fuzz_one ()
   name=$(basename "$program")
   corpus="$NMS_BUILD_DIR/corpus/$name"
   mkdir -p "$corpus"
-  "$program" -max_total_time="${NMS_FUZZ_SECONDS:-60}" -timeout=20 -rss_limit_mb=4096 \
+  "$program" -max_total_time="${NMS_FUZZ_SECONDS:-30}" -timeout=20 -rss_limit_mb=4096 \
     -artifact_prefix="$NMS_BUILD_DIR/$name-" "$corpus" "$NMS_ROOT/tests/fuzz/corpus-${name#fuzz-}"
 }
 
