@@ -43,7 +43,7 @@ class_id (int kind, int k)
     case 1:
       return -1 - k;
     case 2:
-      return INT32_MIN + k * 4000037; /* all over the numbers */
+      return (int32_t) (0x80000000u + (uint32_t) k * 4000037u); /* all over the numbers */
     case 3:
       return (int32_t) ((uint32_t) k << 20); /* alike in the lower bits */
     case 4:
@@ -97,7 +97,7 @@ draw_options (Call *c)
     o->max_detections = (uint64_t) g_rand_int_range (c->random, 1, 2 + (int) c->count / 8);
   if (one_in (c, 3))
     o->max_per_class = (uint64_t) g_rand_int_range (c->random, 1, 40);
-  if (!one_in (c, 3))
+  if (!one_in (c, 3) || c->class_id[0] > INT32_MAX - OPTIONS)
     return;
   for (size_t i = 0; i < OPTIONS; i++)
     c->class_options[i] = (nms_class_options){ .size = sizeof c->class_options[i],
@@ -106,8 +106,6 @@ draw_options (Call *c)
       .iou_threshold = (float) g_rand_double (c->random),
       .score_threshold = (float) g_rand_double (c->random),
       .max_detections = (uint64_t) g_rand_int_range (c->random, 0, 9) };
-  if (c->class_id[0] > INT32_MAX - OPTIONS)
-    return;
   o->class_options = c->class_options;
   o->class_option_count = OPTIONS;
 }

@@ -245,7 +245,7 @@ test_device_later (void)
   GstBus *bus = harness_bus (h);
   gchar *text = NULL, *first = NULL;
 
-  for (guint i = 0; !g_strcmp0 (text, "xla:cpu") == FALSE && g_get_monotonic_time () < end; i++) {
+  for (guint i = 0; g_strcmp0 (text, "xla:cpu") != 0 && g_get_monotonic_time () < end; i++) {
     push_three (h, i);
     g_free (text);
     text = engine_in_use (h);
