@@ -22,6 +22,9 @@ gather (nms__frame *f, const uint64_t *keys, size_t count, float factor)
       f->wshare[k] = f->share[nms__packed_position (keys[k])];
   for (size_t k = 0; !f->turned && k < count; k++)
     f->wshare[k] = factor * nms__area (f->wx1[k], f->wy1[k], f->wx2[k], f->wy2[k]);
+  /* the rest of the last unit: in no place, so that it meets nothing */
+  for (size_t k = count; k % NMS__UNIT; k++)
+    f->wx1[k] = f->wy1[k] = f->wx2[k] = f->wy2[k] = f->wshare[k] = 0.0f;
 }
 
 size_t
