@@ -233,15 +233,16 @@ typedef struct nms_options {
 /* Engine xla loads the plugin and compiles programs when they are first needed:
  * one for each power of two that frames are padded to, from 128 to
  * NMS_XLA_MAX_BOXES, and each combination of inclusive, class_agnostic and the
- * like; no threshold, cap or number of boxes needs a program of its own. Each
+ * like; no threshold, cap or number of boxes needs a program of its own, but on
+ * a TPU there is one for each power of two that caps are padded to. Each
  * program has to give known answers before it is used; a device that rounds
  * differently is refused. Contexts with the same plugin share its device and
  * programs.
  *
  * That takes a thread of its own, and meanwhile, and for frames that the engine
- * cannot take, the native engines run, which give the same result. Where the
- * engine cannot be used at all (no plugin, one that does not load or fails, a
- * device that is refused), they run from then on, and
+ * cannot take (turned boxes among them), the native engines run, which give the
+ * same result. Where the engine cannot be used at all (no plugin, one that does
+ * not load or fails, a device that is refused), they run from then on, and
  * nms_context_engine_refusal () says why. With xla_strict a call waits for its
  * program, and what would be left to the native engines is an error. */
 #define NMS_XLA_MAX_BOXES 65536

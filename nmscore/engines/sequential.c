@@ -209,10 +209,8 @@ run_steps (nms__frame *f, uint64_t cap)
   return 0;
 }
 
-/* Boxes that rank below the one that filled a cap are over-cap, also those
- * that had been suppressed before it was full. `last` 0: total not full. */
-static void
-mark_over_cap (nms__frame *f, const uint64_t *keys, uint64_t last)
+void
+nms__mark_over_cap (nms__frame *f, const uint64_t *keys, uint64_t last)
 {
   for (size_t pos = 0; pos < f->count; pos++) {
     const nms__class *class = nms__frame_class (f, pos);
@@ -227,5 +225,5 @@ nms__sequential (nms__frame *f)
   uint64_t last = run_steps (f, nms__total_cap (f));
 
   if (f->slot || last)
-    mark_over_cap (f, f->packed, last);
+    nms__mark_over_cap (f, f->packed, last);
 }

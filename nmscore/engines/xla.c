@@ -215,7 +215,7 @@ nms__xla_engine (nms_context *ctx, int *ran)
   if (!x)
     return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for engine xla");
   if (is_ready (x, kind, strict)) {
-    code = nms__xla_frame_run (x->lz, x->store->flags, &ctx->frame, kind, why_not, sizeof why_not);
+    code = nms__xla_frame_run (x->lz, x->store, &ctx->frame, kind, why_not, sizeof why_not);
     if (code)
       refuse (x, code, why_not);
     else {

@@ -25,10 +25,8 @@ rounded (double value, int bits)
 }
 
 void
-nms_mosaic_limit (float threshold, int inclusive, float limit[3])
+nms__mosaic_limit_of (double middle, float limit[3])
 {
-  double middle = nms__limit (threshold, inclusive);
-
   limit[2] = 1.0f;
   if (middle < 0.0) {           /* any intersection */
     limit[0] = limit[1] = 0.0f;
@@ -41,6 +39,12 @@ nms_mosaic_limit (float threshold, int inclusive, float limit[3])
     limit[0] = (float) high;
     limit[1] = (float) (exact - high);
   }
+}
+
+void
+nms_mosaic_limit (float threshold, int inclusive, float limit[3])
+{
+  nms__mosaic_limit_of (nms__limit (threshold, inclusive), limit);
 }
 
 void

@@ -14,6 +14,9 @@
 /* Rows of the parameters: 0..2 a limit's numbers, then most picks. */
 #define NMS__MOSAIC_MOST 3
 
+/* nms_mosaic_limit () of a limit of overlap.h. */
+void nms__mosaic_limit_of (double middle, float limit[3]);
+
 /* Arrays of a kernel, by what they hold. Each argument of the module becomes
  * one, padded to a multiple of `places` and cut in rows of 128. */
 typedef struct nms__mosaic_layout {

@@ -15,7 +15,7 @@ typedef struct {
   int fields, unused;
 } Argument;
 
-enum { KEY = 4 };
+enum { KEY = 4, NAME = 24 }; /* an argument; bytes of the name of a value */
 
 static int
 arguments (const nms_mosaic_spec *spec, Argument list[16])
@@ -51,13 +51,13 @@ print_shape (char *shape, size_t size, const Argument *a, long boxes)
  * holds it then. */
 static void
 print_padding (nms__mosaic *m, const nms_mosaic_spec *spec, const nms__mosaic_layout *layout,
-    const Argument *a, int i, char name[16])
+    const Argument *a, int i, char name[NAME])
 {
   const char *first = a->fields > 1 ? "0, " : "";
   long more = (long) layout->places - spec->boxes;
   char given[40], padded[40];
 
-  snprintf (name, 16, "%%a%d", i);
+  snprintf (name, NAME, "%%a%d", i);
   if (!a->fields || !more)
     return;
   print_shape (given, sizeof given, a, spec->boxes);
@@ -68,7 +68,7 @@ print_padding (nms__mosaic *m, const nms_mosaic_spec *spec, const nms__mosaic_la
       "array<i64: %s0>, edge_padding_high = array<i64: %s%ld>, interior_padding = "
       "array<i64: %s0>} : (tensor<%s>, tensor<%s>) -> tensor<%s>\n", i, i, i, first, first,
       more, first, given, a->type, padded);
-  snprintf (name, 16, "%%p%d", i);
+  snprintf (name, NAME, "%%p%d", i);
 }
 
 /* One comparison of two scalars inside the sort. */
@@ -83,8 +83,8 @@ print_comparison (nms__mosaic *m, const char *name, const char *order, int first
 /* Sorts what belongs to a box by rank: key descending, index ascending. names
  * become those of the results; the index is a further one. */
 static void
-print_sort (nms__mosaic *m, const Argument *list, int count, long places, char names[][16],
-    char index[16])
+print_sort (nms__mosaic *m, const Argument *list, int count, long places, char names[][NAME],
+    char index[NAME])
 {
   int of[16], n = 0;
 
@@ -117,7 +117,7 @@ print_sort (nms__mosaic *m, const Argument *list, int count, long places, char n
     nms__mosaic_print (m, pass ? ")\n" : ") -> (");
   }
   for (int k = 0; k < n; k++)
-    snprintf (of[k] < 0 ? index : names[of[k]], 16, "%%sorted#%d", k);
+    snprintf (of[k] < 0 ? index : names[of[k]], NAME, "%%sorted#%d", k);
 }
 
 /* `name`, of `shape`, as the kernel's next input %k<k>. */
@@ -171,7 +171,7 @@ nms__mosaic_print_module (nms__mosaic *m, const nms_mosaic_spec *spec,
 {
   static const Argument index = { "i32", NULL, 1, 0 };
   Argument list[16];
-  char names[16][16], index_name[16] = "", shape[40];
+  char names[16][NAME], index_name[NAME] = "", shape[40];
   long picks = (long) layout->picks.rows * NMS__MOSAIC_LANES;
   int count = arguments (spec, list), k = 0;
 

@@ -15,6 +15,15 @@
  *     nms_lazy_cache_free (&cache);
  *     nms_xla_close (&xla);
  *
+ * TPUs: on a platform named "tpu", engine xla of nms_run does not run the graph
+ * of nmsgraph.h but a kernel written for that chip (Chaim Rand, "Implementing
+ * Sequential Algorithms on TPU"), which the plugin compiles and runs as it does
+ * any program; frames that the kernel cannot do, those with parents, go by way
+ * of the graph, without divisions. The kernel was compiled by libtpu for
+ * several generations, its time estimated from the compiler's static schedule,
+ * and what it computes emulated; the way to it was tested with a plugin that
+ * only says that it is a TPU. No TPU has run any of it.
+ *
  * Processes: a plugin starts threads, so it cannot be used in a process forked
  * from one that used it; all functions refuse there, and what was open is left
  * as it is. A plugin's library is never unloaded.

@@ -28,7 +28,7 @@ enum { AREA_A, AREA_B, UNION, ABOVE, BELOW, PLACES };
 typedef struct checker {
   nms_context *ctx;
   nms_lazy *lz;
-  unsigned flags;
+  nms__xla_store *store;
   nms__xla_kind kind;
   uint32_t random;
   size_t boxes; /* room */
@@ -135,7 +135,7 @@ compare (checker *c, size_t count, nms_options *options, const char *about, char
     code = nms__prepare (c->ctx, &boxes, &invalid, &filtered);
   if (code)
     return nms__xla_say (code, error, error_size, "%s", nms_context_error (c->ctx));
-  code = nms__xla_frame_run (c->lz, c->flags, f, c->kind, error, error_size);
+  code = nms__xla_frame_run (c->lz, c->store, f, c->kind, error, error_size);
   if (code)
     return code;
   if (f->kept_count == native.kept_count && f->over_cap_count == native.over_cap_count
@@ -234,15 +234,14 @@ check_largest (checker *c, char *error, size_t error_size)
 }
 
 int
-nms__xla_check (nms_lazy_cache *cache, unsigned flags, nms__xla_kind kind, char *error,
-    size_t error_size)
+nms__xla_check (nms__xla_store *store, nms__xla_kind kind, char *error, size_t error_size)
 {
-  checker c = { .flags = flags, .kind = kind, .random = 12345,
+  checker c = { .store = store, .kind = kind, .random = 12345,
     .boxes = (size_t) 1 << kind.log2_boxes };
   int code = NMS_ERROR_MEMORY;
 
   c.ctx = nms_context_new ();
-  c.lz = nms_lazy_new (cache);
+  c.lz = nms_lazy_new (store->cache);
   c.rows = calloc (c.boxes, 4 * sizeof *c.rows);
   c.scores = calloc (c.boxes, sizeof *c.scores);
   c.class_id = calloc (c.boxes, sizeof *c.class_id);

@@ -6,6 +6,7 @@
  */
 #include "xlaframe.h"
 #include "nmsgraph.h"
+#include "xlakernel.h"
 #include "xlalibrary.h"
 
 #include <math.h>
@@ -25,6 +26,10 @@ nms__xla_frame_kind (const nms__frame *f, nms__xla_kind *kind, char *why_not, si
 {
   kind->log2_boxes = NMS__XLA_LEAST;
   kind->variant = 0;
+  if (f->turned) {
+    nms__xla_say (0, why_not, size, "it does not take turned boxes");
+    return 0;
+  }
   if (f->count > NMS_XLA_MAX_BOXES) {
     nms__xla_say (0, why_not, size, "%zu boxes take part, it takes at most %d", f->count,
         NMS_XLA_MAX_BOXES);
@@ -38,6 +43,7 @@ nms__xla_frame_kind (const nms__frame *f, nms__xla_kind *kind, char *why_not, si
     kind->variant |= NMS__XLA_CAPS;
   if (f->parent.data)
     kind->variant |= NMS__XLA_PARENTS;
+  kind->log2_picks = nms__xla_kernel_picks (*kind, f->settings->options.max_detections);
   return 1;
 }
 
@@ -145,8 +151,8 @@ record_inputs (nms_lazy *lz, const nms__frame *f, unsigned variant, const float 
   return b;
 }
 
-int
-nms__xla_frame_run (nms_lazy *lz, unsigned flags, nms__frame *f, nms__xla_kind kind, char *error,
+static int
+run_graph (nms_lazy *lz, unsigned flags, nms__frame *f, nms__xla_kind kind, char *error,
     size_t error_size)
 {
   const size_t n = (size_t) 1 << kind.log2_boxes;
@@ -176,4 +182,14 @@ nms__xla_frame_run (nms_lazy *lz, unsigned flags, nms__frame *f, nms__xla_kind k
   nms_lazy_clear (lz);
   free (memory);
   return code;
+}
+
+int
+nms__xla_frame_run (nms_lazy *lz, nms__xla_store *store, nms__frame *f, nms__xla_kind kind,
+    char *error, size_t error_size)
+{
+  void *kernel = nms__xla_store_kernel (store, kind);
+
+  return kernel ? nms__xla_kernel_run (store, kernel, f, kind, error, error_size)
+                : run_graph (lz, store->flags, f, kind, error, error_size);
 }

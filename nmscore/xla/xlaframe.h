@@ -11,10 +11,10 @@ int nms__xla_frame_kind (const nms__frame *frame, nms__xla_kind *kind, char *why
     size_t size);
 
 /* Runs the program of that kind, which may be of more boxes than the frame has,
- * and fills the frame's results as an engine does. `flags`: of nms_lazy_nms.
- * 0, or a code of nms_error and a line of text, and the results are as they
- * were. */
-int nms__xla_frame_run (nms_lazy *lz, unsigned flags, nms__frame *frame,
+ * and fills the frame's results as an engine does: the kernel of `store`, if it
+ * has one of that kind, else the graph. 0, or a code
+ * of nms_error and a line of text, and the results are as they were. */
+int nms__xla_frame_run (nms_lazy *lz, nms__xla_store *store, nms__frame *frame,
     nms__xla_kind kind, char *error, size_t error_size);
 
 #endif

@@ -7,6 +7,7 @@
 #include "nmsgraph.h"
 #include "xlacheck.h"
 #include "xladevice.h"
+#include "xlakernel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ new_store (nms_lazy_backend *backend, nms__xla_store **store, char *error, size_
   s->backend = backend;
   /* of devices, processors alone are known to round a quotient as they should */
   s->flags = strcmp (backend->name, "xla:cpu") ? NMS_LAZY_NO_DIVISION : 0;
+  s->has_kernels = !strcmp (backend->name, "xla:tpu");
   s->users = 1;
   pthread_mutex_init (&s->lock, NULL);
   pthread_cond_init (&s->made, NULL);
@@ -63,6 +65,16 @@ nms__xla_store_open (const char *plugin, nms__xla_store **store, char *error, si
   return code;
 }
 
+static void
+free_kernels (nms__xla_store *s)
+{
+  nms__xla_slot *slots = &s->slot[0][0][0];
+
+  for (size_t i = 0; i < sizeof s->slot / sizeof *slots; i++)
+    if (slots[i].kernel)
+      s->backend->free_program (s->backend, slots[i].kernel);
+}
+
 void
 nms__xla_store_close (nms__xla_store **store)
 {
@@ -78,6 +90,7 @@ nms__xla_store_close (nms__xla_store **store)
         *at = s->next;
         break;
       }
+    free_kernels (s);
     nms_lazy_cache_free (&s->cache);
     nms_xla_close (&s->backend);
     pthread_cond_destroy (&s->made);
@@ -87,17 +100,26 @@ nms__xla_store_close (nms__xla_store **store)
   pthread_mutex_unlock (&lock);
 }
 
-static uint8_t *
-state_of (nms__xla_store *store, nms__xla_kind kind)
+static nms__xla_slot *
+slot_of (nms__xla_store *store, nms__xla_kind kind)
 {
-  return &store->state[kind.log2_boxes - NMS__XLA_LEAST][kind.variant];
+  const int picks = store->has_kernels && kind.log2_picks
+      ? 1 + kind.log2_picks - NMS__XLA_LEAST : 0;
+
+  return &store->slot[kind.log2_boxes - NMS__XLA_LEAST][kind.variant][picks];
+}
+
+void *
+nms__xla_store_kernel (nms__xla_store *store, nms__xla_kind kind)
+{
+  return slot_of (store, kind)->kernel;
 }
 
 nms__xla_state
 nms__xla_store_state (nms__xla_store *store, nms__xla_kind kind)
 {
   pthread_mutex_lock (&store->lock);
-  uint8_t state = *state_of (store, kind);
+  uint8_t state = slot_of (store, kind)->state;
   pthread_mutex_unlock (&store->lock);
   return (nms__xla_state) state;
 }
@@ -106,8 +128,9 @@ int
 nms__xla_store_prepare (nms__xla_store *store, nms__xla_kind kind, char *error,
     size_t error_size)
 {
-  uint8_t *state = state_of (store, kind);
-  int code;
+  nms__xla_slot *slot = slot_of (store, kind);
+  uint8_t *state = &slot->state;
+  int code = NMS_OK;
 
   pthread_mutex_lock (&store->lock);
   while (*state == NMS__XLA_MAKING)
@@ -119,12 +142,42 @@ nms__xla_store_prepare (nms__xla_store *store, nms__xla_kind kind, char *error,
   *state = NMS__XLA_MAKING;
   pthread_mutex_unlock (&store->lock);
 
-  code = nms__xla_check (store->cache, store->flags, kind, error, error_size);
+  if (store->has_kernels && kind.log2_picks)
+    code = nms__xla_kernel_compile (store, kind, &slot->kernel, error, error_size);
+  if (!code)
+    code = nms__xla_check (store, kind, error, error_size);
+  if (code && slot->kernel) {
+    store->backend->free_program (store->backend, slot->kernel);
+    slot->kernel = NULL;
+  }
 
   pthread_mutex_lock (&store->lock);
   *state = code ? NMS__XLA_NONE : NMS__XLA_READY;
   pthread_cond_broadcast (&store->made);
   pthread_mutex_unlock (&store->lock);
+  return code;
+}
+
+/* Adds the kernels' lives to what the graph's programs have. */
+static int
+count_all (nms__xla_store *s, nms_lazy_counters *counters)
+{
+  nms_lazy_counters all = { .size = sizeof all };
+  const size_t size = counters->size;
+  const uint64_t programs = atomic_load (&s->kernel_programs);
+  const uint64_t failures = atomic_load (&s->kernel_failures);
+  const uint64_t runs = atomic_load (&s->kernel_runs);
+  const int code = nms_lazy_cache_counters (s->cache, &all);
+
+  all.traces += programs + failures + runs;
+  all.hits += runs;
+  all.misses += programs + failures;
+  all.failures += failures;
+  all.runs += runs;
+  all.compile_ns += atomic_load (&s->kernel_compile_ns);
+  all.programs += programs;
+  memcpy (counters, &all, size < sizeof all ? size : sizeof all);
+  counters->size = size;
   return code;
 }
 
@@ -142,7 +195,7 @@ nms_xla_engine_counters (const char *plugin, nms_lazy_counters *counters)
   pthread_mutex_lock (&lock);
   for (nms__xla_store *s = stores; s; s = s->next)
     if (!strcmp (((nms__xla_device *) s->backend)->path, plugin))
-      code = nms_lazy_cache_counters (s->cache, counters);
+      code = count_all (s, counters);
   pthread_mutex_unlock (&lock);
   return code;
 }

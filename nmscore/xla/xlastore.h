@@ -9,6 +9,7 @@
 #include "nmsxla.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* Frames are padded to 1 << NMS__XLA_LEAST ... 1 << NMS__XLA_MOST boxes. */
 #define NMS__XLA_LEAST 7
@@ -27,6 +28,8 @@ enum {
 typedef struct nms__xla_kind {
   uint8_t log2_boxes; /* NMS__XLA_LEAST..NMS__XLA_MOST */
   uint8_t variant;    /* 0..NMS__XLA_VARIANTS - 1 */
+  uint8_t log2_picks; /* for stores with kernels: NMS__XLA_LEAST..log2_boxes; 0:
+                       * the kernel cannot do it, the graph can */
 } nms__xla_kind;
 
 typedef enum nms__xla_state {
@@ -34,6 +37,12 @@ typedef enum nms__xla_state {
   NMS__XLA_MAKING,
   NMS__XLA_READY
 } nms__xla_state;
+
+/* A kind's program; of the graph's the cache has it. */
+typedef struct nms__xla_slot {
+  void *kernel;
+  uint8_t state;
+} nms__xla_slot;
 
 typedef struct nms__xla_store {
   struct nms__xla_store *next;
@@ -43,7 +52,9 @@ typedef struct nms__xla_store {
   unsigned flags;       /* of nms_lazy_nms, for this device */
   pthread_mutex_t lock; /* of the states */
   pthread_cond_t made;
-  uint8_t state[NMS__XLA_SIZES][NMS__XLA_VARIANTS];
+  nms__xla_slot slot[NMS__XLA_SIZES][NMS__XLA_VARIANTS][1 + NMS__XLA_SIZES];
+  int has_kernels;      /* a TPU: frames go by way of xlakernel.h if they can */
+  atomic_ullong kernel_programs, kernel_failures, kernel_runs, kernel_compile_ns;
 } nms__xla_store;
 
 /* The store of a plugin, opened or shared. 0, or a code of nms_error and one
@@ -51,6 +62,10 @@ typedef struct nms__xla_store {
 int nms__xla_store_open (const char *plugin, nms__xla_store **store, char *error,
     size_t error_size);
 void nms__xla_store_close (nms__xla_store **store);
+
+/* The kernel of a kind that is ready, or being checked by the caller; NULL: it
+ * goes by way of the graph. */
+void *nms__xla_store_kernel (nms__xla_store *store, nms__xla_kind kind);
 
 nms__xla_state nms__xla_store_state (nms__xla_store *store, nms__xla_kind kind);
 

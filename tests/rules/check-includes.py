@@ -31,6 +31,7 @@ BEHIND = {"tests/core/test-threshold.c": {"nmscore/overlap.h"},
           "tests/core/test-mosaic.c": {"nmscore/xla/mosaic.h"},
           "tests/tpu/mosaicprint.c": {"nmscore/xla/mosaic.h"},
           "tests/support/fakepjrt.c": {"nmscore/xla/pjrt.h"},
+          "tests/support/faketpu.c": {"nmscore/xla/mosaic.h"},
           "tests/support/wrappedpjrt.c": {"nmscore/xla/pjrt.h"}}
 
 # the definition, which must not share what it checks

@@ -10,13 +10,15 @@
  *   FAKE_HOLE    a slot without a function
  *   FAKE_START   it does not start
  *   FAKE_EMPTY   a client without devices
- *   (nothing)    works: a program returns its first inputs
+ *   FAKE_TPU     a TPU, as far as the kernel's module goes: see faketpu.h
+ *   FAKE_WORKS   works: a program returns its first inputs
  *
  * The working one fails on request, and knows what has not been destroyed; a
  * test reaches that through dlsym: see fakepjrt.h. Sizes of argument structs
  * are checked as a real plugin does.
  */
 #include "fakepjrt.h"
+#include "faketpu.h"
 #include "pjrt.h"
 
 #include <stdatomic.h>
@@ -60,6 +62,7 @@ struct pjrt_executable {
 };
 struct pjrt_loaded_executable {
   size_t outputs;
+  FakeKernel *kernel; /* of FAKE_TPU */
 };
 
 static atomic_long alive, calls, fail_at;
@@ -169,8 +172,13 @@ static pjrt_error *
 platform_name (pjrt_platform_name_args *a)
 {
   BEGIN ("platform_name");
+#ifdef FAKE_TPU
+  a->name = "tpu and no more";
+  a->name_size = 3;
+#else
   a->name = "fake and no more";
   a->name_size = 4;
+#endif
   return NULL;
 }
 
@@ -191,6 +199,17 @@ addressable_devices (pjrt_devices_args *a)
 static pjrt_error *
 client_compile (pjrt_client_compile_args *a)
 {
+#ifdef FAKE_TPU
+  FakeKernel *kernel;
+  char why[100];
+  BEGIN ("client_compile");
+  kernel = faketpu_compile (a->program->code, a->program->code_size, why, sizeof why);
+  if (!kernel)
+    return fail ("client_compile", why);
+  a->executable = make (sizeof *a->executable);
+  a->executable->outputs = 1;
+  a->executable->kernel = kernel;
+#else
   const char *outputs;
   char text[64] = "";
   BEGIN ("client_compile");
@@ -198,6 +217,7 @@ client_compile (pjrt_client_compile_args *a)
   outputs = strstr (text, "outputs ");
   a->executable = make (sizeof *a->executable);
   a->executable->outputs = outputs ? (size_t) atoi (outputs + 8) : 1;
+#endif
   return NULL;
 }
 
@@ -266,10 +286,40 @@ executable_destroy (pjrt_executable_args *a)
 static pjrt_error *
 loaded_executable_destroy (pjrt_loaded_executable_args *a)
 {
+  free (a->executable->kernel);
   unmake (a->executable);
   BEGIN ("loaded_executable_destroy");
   return NULL;
 }
+
+#ifdef FAKE_TPU
+/* The buffers as the kernel's arguments, and a buffer for its result. */
+static pjrt_error *
+execute_kernel (pjrt_execute_args *a)
+{
+  const FakeKernel *kernel = a->executable->kernel;
+  const size_t size = faketpu_result_size (kernel);
+  const void *data[16];
+  size_t sizes[16];
+  char why[100];
+
+  if (a->argument_count > 16)
+    return fail ("execute", "was given too many arguments");
+  for (size_t i = 0; i < a->argument_count; i++) {
+    data[i] = a->arguments[0][i]->data;
+    sizes[i] = a->arguments[0][i]->size;
+  }
+  a->outputs[0][0] = make (sizeof *a->outputs[0][0] + size);
+  a->outputs[0][0]->size = size;
+  if (!faketpu_run (kernel, data, sizes, a->argument_count, a->outputs[0][0]->data, why,
+          sizeof why)) {
+    unmake (a->outputs[0][0]);
+    a->outputs[0][0] = NULL;
+    return fail ("execute", why);
+  }
+  return NULL;
+}
+#endif
 
 static pjrt_error *
 execute (pjrt_execute_args *a)
@@ -278,11 +328,17 @@ execute (pjrt_execute_args *a)
   BEGIN ("execute");
   if (a->options->head.size < options)
     return fail ("execute", "was given too small a struct");
+#ifdef FAKE_TPU
+  pjrt_error *error = execute_kernel (a);
+  if (error)
+    return error;
+#else
   for (size_t i = 0; i < a->executable->outputs; i++) {
     const pjrt_buffer *from = a->arguments[0][i % a->argument_count];
     a->outputs[0][i] = make (sizeof *from + from->size);
     memcpy (a->outputs[0][i], from, sizeof *from + from->size);
   }
+#endif
   a->done[0] = make (sizeof **a->done);
   return NULL;
 }
