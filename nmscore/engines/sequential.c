@@ -172,7 +172,8 @@ pass_over (nms__alive *top, size_t n)
   top->x2 += n;
   top->y2 += n;
   top->share += n;
-  top->group += top->group ? n : 0;
+  if (top->group)
+    top->group += n;
   top->key += n;
   top->pos += n;
   top->width -= n;
