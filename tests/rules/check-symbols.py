@@ -15,7 +15,7 @@ from projectfiles import finish
 NEEDED = {
     # memory and text
     "aligned_alloc", "calloc", "free", "malloc", "posix_memalign", "realloc",
-    "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen", "snprintf", "vsnprintf",
+    "bcmp", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen", "snprintf", "vsnprintf",
     # the instruction set: NMS_CPU, read once
     "getenv", "pthread_once",
     # plugins of engine xla, and their one client a process
