@@ -470,6 +470,7 @@ main ()
   nms_build_dir
   unset NMS_PLUGIN_DIR NMS_INSTALL DISPLAY WAYLAND_DISPLAY
   export LC_ALL=C.UTF-8
+  export MESON_TESTTHREADS=$(($(nproc) + 1)) # live tests mostly wait
   PATH=/usr/bin:/bin:$PATH # Python: the one that the packages belong to
   stage=install
   # shellcheck disable=SC2086
