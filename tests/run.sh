@@ -36,8 +36,9 @@ Without a STAGE: the stages of the first list; with --all: those of both.
   fresh     README's commands on a Debian 12 with nothing on it (root only)
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
             compiled by libtpu, translated for XLA's CPU plugin (both fetched)
-  trixie    every suite in Debian 13 (GStreamer 1.26), which has GstAnalytics; what
-            concerns it under address sanitizer and leak tracer too (root only)
+  trixie    every suite in Debian 13 (GStreamer 1.26), which has GstAnalytics, and
+            the leak tracer; NMS_TRIXIE_ASAN=yes adds the elements' under address
+            sanitizer, which takes a build more (root only)
   sid       every suite in Debian unstable (1.28), and the leak tracer (root only)
 
 And, by name alone:
@@ -428,7 +429,7 @@ newer_debian ()
     suites "$1-release" odmeta boxreplay nmsfilter
     stage=$1
   fi
-  [ "$1" = trixie ] || { inside=(); return 0; }
+  [ "$1${NMS_TRIXIE_ASAN-}" = trixieyes ] || { inside=(); return 0; }
   inside=("$NMS_ROOT/tests/env.sh" "$1" env "ASAN_OPTIONS=$asan:fast_unwind_on_malloc=0"
     "LSAN_OPTIONS=suppressions=$NMS_ROOT/tests/support/lsan.supp:print_suppressions=0"
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
