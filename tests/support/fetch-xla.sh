@@ -2,28 +2,37 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # fetch-xla: puts a PJRT plugin of XLA into FOLDER and prints the path of its
 # library: by default that for the CPU, PyPI's package xla-cpu-pjrt, which names
-# no licence of its own; so it is fetched for tests and not shipped. `cuda`: that
-# for NVIDIA's GPUs, jax-cuda13-pjrt.
+# no licence of its own; so it is fetched for tests and not shipped. `tpu`: that
+# for TPUs, libtpu, under terms of its own, for the same use; it compiles without
+# a TPU, but must be loaded by a child process only. `cuda`: that for NVIDIA's
+# GPUs, jax-cuda13-pjrt.
 #
-#     export NMS_XLA_PLUGIN=$(tests/support/fetch-xla.sh FOLDER [cuda])
+#     export NMS_XLA_PLUGIN=$(tests/support/fetch-xla.sh FOLDER [cpu|tpu|cuda])
 set -euo pipefail
 
-folder=${1:?usage: fetch-xla.sh FOLDER [cuda]}
-case ${2:-cpu} in
+die () { printf 'fetch-xla: %s\n' "$*" >&2; exit 1; }
+
+folder=${1:?usage: fetch-xla.sh FOLDER [cpu|tpu|cuda]} which=()
+case ${2-cpu} in
   cpu)
     package=xla-cpu-pjrt==0.0.1
     sum=55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc
     member=xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so
+    ;;
+  tpu)
+    package=libtpu==0.0.51
+    sum=ba67ddbfdbac61c8da1fafc26cd51b93e9fe4d298016e2882eb986b1718cba34
+    member=libtpu/libtpu.so
+    # (there is a file for each version of Python, with the same library)
+    which=(--only-binary :all: --implementation cp --python-version 3.11 --abi cp311
+      --platform manylinux_2_31_x86_64)
     ;;
   cuda)
     package=jax-cuda13-pjrt==0.12.0.1
     sum=5899bb6177eda86ea532afb9a26794f2bdd04966f6a01f9028266b16c2b6cf90
     member=jax_plugins/xla_cuda13/xla_cuda_plugin.so
     ;;
-  *)
-    printf 'fetch-xla: no plugin is called %s\n' "$2" >&2
-    exit 2
-    ;;
+  *) die "no plugin for '$2'" ;;
 esac
 
 library=$folder/${member##*/}
