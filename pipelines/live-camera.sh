@@ -12,8 +12,8 @@ usage: pipelines/live-camera.sh CAMERA [--output FILE] [--seconds N] [--reconnec
                  --input, started and stopped by the script
   --output FILE  write the picture with its boxes, as .mp4 or .mkv; without a
                  display the default is output/camera.mkv in the checkout
-  --seconds N    end after so long (default: 0, at Ctrl-C, which ends the file
-                 properly)
+  --seconds N    end so long after the first frame (default: 0, at Ctrl-C, which
+                 ends the file properly)
   --reconnect    wait for a camera that is gone, and go on, in the same file;
                  without it the script ends with an error
   --patience N   a camera without a frame for so many seconds is gone (10)

@@ -34,7 +34,8 @@ def arguments():
     parser.add_argument("--filter", default="nmsfilter", help="nmsfilter and its properties")
     parser.add_argument("--window", action="store_true", help="show it")
     parser.add_argument("--file", help="write it, as .mp4 or Matroska")
-    parser.add_argument("--seconds", type=float, default=0, help="end after that; 0: never")
+    parser.add_argument("--seconds", type=float, default=0,
+                        help="end so long after the first frame; 0: never")
     parser.add_argument("--patience", type=float, default=10,
                         help="seconds without a frame after which a camera counts as gone")
     parser.add_argument("--reconnect", action="store_true", help="wait for a camera that is gone")
@@ -137,6 +138,8 @@ class Program:
     # ---- called in streaming threads
 
     def on_frame(self, sample):
+        if not self.arrived and self.options.seconds:
+            GLib.timeout_add(int(self.options.seconds * SECOND), self.on_time)
         self.arrived += 1
         self.frames.emit("push-sample", sample)
 
@@ -192,6 +195,10 @@ class Program:
             self.before = self.stats
         return GLib.SOURCE_CONTINUE
 
+    def on_time(self):
+        self.end()
+        return GLib.SOURCE_REMOVE
+
     def end(self, failure=None):
         """Ends the file properly: all that has come is still written."""
         if self.ending:   # asked twice
@@ -213,8 +220,6 @@ class Program:
         for number in signal.SIGINT, signal.SIGTERM:
             GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, number, self.end)
         GLib.timeout_add(SECOND, self.report)
-        if self.options.seconds:
-            GLib.timeout_add(int(self.options.seconds * SECOND), self.end)
         self.pipeline.set_state(Gst.State.PLAYING)
         self.connect()
         self.loop.run()

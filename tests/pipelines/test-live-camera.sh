@@ -86,6 +86,12 @@ for _ in $(seq 50); do
 done
 ! pgrep -f "$PIPELINES/live/rtsp-server.py" >/dev/null || fail "a test camera was left behind"
 
+# The seconds are those of pictures: not the time that the camera takes to start.
+start brief test --seconds 1 --output brief.mkv
+wait $! || { cat brief.{out,err} >&2; fail "brief ended with $?"; }
+said=$(sed -nE 's/^([0-9]+) frames in brief.mkv$/\1/p' brief.out)
+[ "$said" -ge 4 ] && [ "$(frames brief.mkv)" = "$said" ] || fail "brief: $said frames"
+
 # A camera that goes: one line and an error, the file is whole; or, told so, it
 # is waited for and goes on in the same file.
 serve ()
