@@ -6,6 +6,7 @@ import math
 import sys
 
 import agree
+import cycles
 
 OURS = "gst-nms"
 PYTHON = "gst-nms (Python)"
@@ -242,6 +243,17 @@ def xla(results):
         "JAX's loop needs an N x N mask, ours a row at a time.", ""]
 
 
+def compiled(results):
+    lines = []
+    if results.get("tpu"):
+        lines += ["## Kernels on a TPU", ""] + cycles.markdown(results["tpu"])
+    if results.get("xla_stream"):
+        lines += ["## Engine xla on a stream", "", "The raw boxes that OpenCV's people detector "
+                  "finds in the sample video, frame after frame: waiting for programs, then "
+                  "25 frames a second.", "", "```"] + results["xla_stream"][:-1] + ["```", ""]
+    return lines
+
+
 def memory(results):
     m = results.get("memory")
     if not m:
@@ -307,7 +319,7 @@ def markdown(results):
     if results["rows"]:
         parts += [main_table(results), all_systems(results), agreement(results), growth(results),
                   extras(results), xla(results), memory(results)]
-    parts += [elements(results), goals(results)]
+    parts += [compiled(results), elements(results), goals(results)]
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
 
 

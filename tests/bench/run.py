@@ -40,7 +40,8 @@ def arguments(argv=None):
         "NMS_BENCH_PIP (arguments for pip install), NMS_CPU (forces our instruction set).")
     p.add_argument("--output", metavar="DIR", default="output-bench", help="default output-bench/")
     p.add_argument("--only", metavar="ROWS", default="*",
-                   help="workloads, comma-separated, wildcards allowed: a,b2,1M*; `elements` too")
+                   help="workloads, comma-separated, wildcards allowed: a,b2,1M*; "
+                   "`elements` and `compiled` too")
     p.add_argument("--systems", metavar="NAMES", default="*", help="likewise for systems")
     p.add_argument("--quick", action="store_true", help="no large workloads, few calls")
     p.add_argument("--repeat", type=int, metavar="N", help="rounds (9; quick: 5)")
@@ -280,6 +281,7 @@ def main():
         for name, row in workloads.TABLE.items():
             print(f"{name:12} {row[0]}, IoU {row[2]}" + (f", best {row[3]}" if row[3] else ""))
         print("elements     what the elements cost a buffer")
+        print("compiled     cycles on a TPU, by its compiler; engine xla on a stream")
         return 0
     build = pathlib.Path(options.build).resolve()
     output = pathlib.Path(options.output).resolve()
@@ -289,7 +291,7 @@ def main():
     except (OSError, ValueError) as e:
         say(f"run.sh: {e}")
         return 2
-    if not makers and not matches("elements", options.only):
+    if not makers and not any(matches(n, options.only) for n in ("elements", "compiled")):
         say("no workload is called", options.only)
         return 2
     output.mkdir(parents=True, exist_ok=True)
@@ -314,6 +316,7 @@ def main():
     results["build"] = build_facts(build, results.pop("about"))
     results["elements"] = elements_program(build, "bench-elements", options)
     results["streams"] = elements_program(build, "bench-streams", options, processors[:2])
+    results |= compiled_programs(build, data, options)
     return finish(results, output)
 
 
@@ -364,6 +367,21 @@ def elements_program(build, name, options, processors=None):
         say(f"{name} ended with {done.returncode}")
         return None
     return json.loads(done.stdout)
+
+
+def compiled_programs(build, data, options):
+    if options.boxes or options.quick or not matches("compiled", options.only):
+        return {}
+    import compiled
+    found = {}
+    for name, part in ("tpu", lambda: compiled.tpu(build)), (
+            "xla_stream", lambda: compiled.stream(build, data)):
+        say(f"compiled programs: {name}")
+        try:
+            found[name] = part()
+        except (OSError, subprocess.CalledProcessError, SystemExit) as e:
+            say(f"left out: {name}: {e}")
+    return found
 
 
 def finish(results, output):

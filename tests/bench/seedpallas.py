@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""seedpallas MODULE [kernel]: prints Chaim Rand's nms_pallas ("Implementing
+"""seedpallas: prints Chaim Rand's nms_pallas ("Implementing
 Sequential Algorithms on TPU") as the StableHLO that JAX makes of it for a TPU,
 for N=1024 boxes, K=128 steps and threshold 0.1; written anew from its
-description. With `kernel`, only the kernel, its masks given."""
+description."""
 import functools
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -78,15 +77,8 @@ def main():
     device = jax.sharding.AbstractDevice('TPU v5 lite', num_cores=1, platform='tpu')
     mesh = jax.sharding.AbstractMesh((), (), abstract_device=device)
     with jax.sharding.use_abstract_mesh(mesh):
-        if sys.argv[2:] == ['kernel']:
-            square = shape((BOXES, BOXES), jnp.bool_)
-            traced = jax.jit(kernel).trace(shape((BOXES,), jnp.int32), square, square)
-        else:
-            traced = jax.jit(nms).trace(shape((BOXES, 4), jnp.float32),
-                                        shape((BOXES,), jnp.float32))
-        text = traced.lower(lowering_platforms=('tpu',)).as_text()
-    with open(sys.argv[1], 'w') as file:
-        file.write(text)
+        traced = jax.jit(nms).trace(shape((BOXES, 4), jnp.float32), shape((BOXES,), jnp.float32))
+        print(traced.lower(lowering_platforms=('tpu',)).as_text())
 
 
 if __name__ == '__main__':
