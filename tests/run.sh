@@ -58,6 +58,7 @@ SLOW_STAGES="tsan valgrind arm fuzz fresh trixie sid tpu"
 # what runs commands elsewhere than here: see newer_debian
 inside=()
 passed=0 failed=0 skipped=0 failures=() start=$SECONDS
+folders= # the process of make_folders
 
 # One result by name: result pass|fail|skip NAME
 result ()
@@ -414,12 +415,25 @@ stage_tpu ()
     suites release --suite tpu
 }
 
+# The folders of env.sh take minutes to make, which are mostly spent waiting: that
+# happens while other stages run. (When it fails, newer_debian tries again.)
+make_folders ()
+{
+  local release
+  for release in trixie sid; do
+    case " ${wanted[*]} " in
+      *" $release "*) nice "$NMS_ROOT/tests/env.sh" "$release" true >/dev/null 2>&1 || true ;;
+    esac
+  done
+}
+
 # A folder of env.sh: every suite, built optimised; then memory.
 newer_debian ()
 {
   local options="-Dtests=enabled -Dfiles=enabled -Doverlay=enabled -Danalytics=enabled"
   options="$options -Dpython=enabled"
   local asan=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+  wait "$folders" || true
   check "make the folder" "$NMS_ROOT/tests/env.sh" "$1" true || return 0
   inside=("$NMS_ROOT/tests/env.sh" "$1")
   # shellcheck disable=SC2086
@@ -482,6 +496,8 @@ main ()
     exit 1
   fi
 
+  make_folders &
+  folders=$!
   for stage in "${wanted[@]}"; do
     stage_start=$SECONDS before=$passed before_failed=$failed before_skipped=$skipped
     say "== $stage"
