@@ -2,19 +2,9 @@
 /* filtersettings: see the header. */
 #include "filtersettings.h"
 
-/* -------------------------------------------------------------- enumerations */
+#include "enumtype.h"
 
-/* The numbers are fixed: applications store them. */
-#define DEFINE_ENUM(function, name, ...)                                       \
-  static GType                                                                 \
-  function (void)                                                              \
-  {                                                                            \
-    static const GEnumValue values[] = { __VA_ARGS__, { 0, NULL, NULL } };     \
-    static gsize type = 0;                                                     \
-    if (g_once_init_enter (&type))                                             \
-      g_once_init_leave (&type, g_enum_register_static (name, values));        \
-    return (GType) type;                                                       \
-  }
+/* -------------------------------------------------------------- enumerations */
 
 #ifdef HAVE_XLA
 #define XLA_ENGINE                                                             \
@@ -23,23 +13,23 @@
 #define XLA_ENGINE
 #endif
 
-DEFINE_ENUM (gst_nms_method_get_type, "GstNmsMethod",
+DEFINE_ENUM_TYPE (gst_nms_method_get_type, "GstNmsMethod",
     { GST_NMS_METHOD_HARD, "Drop every box that overlaps a better one too much", "hard" })
-DEFINE_ENUM (gst_nms_metric_get_type, "GstNmsMetric",
+DEFINE_ENUM_TYPE (gst_nms_metric_get_type, "GstNmsMetric",
     { GST_NMS_METRIC_IOU, "Intersection over union", "iou" })
-DEFINE_ENUM (gst_nms_engine_get_type, "GstNmsEngine",
+DEFINE_ENUM_TYPE (gst_nms_engine_get_type, "GstNmsEngine",
     { NMS_ENGINE_AUTO, "Pick by number of boxes, limits, and a sample of overlaps", "auto" },
     { NMS_ENGINE_SEQUENTIAL, "One step for each kept box; best where few are kept",
         "sequential" },
     { NMS_ENGINE_SORTED, "Sort, then test each box against the kept ones", "sorted" },
     { NMS_ENGINE_SPATIAL, "Find the boxes near each kept one in a grid; best for thousands",
         "spatial" } XLA_ENGINE)
-DEFINE_ENUM (gst_nms_missing_score_get_type, "GstNmsMissingScore",
+DEFINE_ENUM_TYPE (gst_nms_missing_score_get_type, "GstNmsMissingScore",
     { BOX_RANK_NEIGHBORS, "Rank by the number of other boxes that each overlaps", "neighbors" },
     { BOX_RANK_AREA, "Rank by area, largest first", "area" },
     { BOX_RANK_ORDER, "Rank in the order in which the detector attached them", "order" },
     { BOX_RANK_DROP, "Drop boxes without a confidence", "drop" })
-DEFINE_ENUM (gst_nms_action_get_type, "GstNmsAction",
+DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
     { GST_NMS_ACTION_REMOVE, "Remove what is not kept", "remove" },
     { GST_NMS_ACTION_TAG, "Remove nothing; mark each box with a structure \"nms\"", "tag" })
 

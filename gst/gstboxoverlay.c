@@ -40,6 +40,7 @@
 #include "boxdraw.h"
 #include "boxmeta.h"
 #include "elements.h"
+#include "enumtype.h"
 
 #include <gst/base/gstbasetransform.h>
 
@@ -85,20 +86,9 @@ G_DEFINE_TYPE (GstBoxOverlay, gst_box_overlay, GST_TYPE_BASE_TRANSFORM);
 GST_ELEMENT_REGISTER_DEFINE (boxoverlay, "boxoverlay", GST_RANK_NONE, GST_TYPE_BOX_OVERLAY);
 
 #define GST_TYPE_BOX_OVERLAY_COLOR_BY (gst_box_overlay_color_by_get_type ())
-static GType
-gst_box_overlay_color_by_get_type (void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    {BOX_COLOR_BY_CLASS, "One colour for each class", "class"},
-    {BOX_COLOR_BY_TRACK, "One colour for each track, by class where there is none", "track"},
-    {0, NULL, NULL},
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstBoxOverlayColorBy", values));
-  return type;
-}
+DEFINE_ENUM_TYPE (gst_box_overlay_color_by_get_type, "GstBoxOverlayColorBy",
+    { BOX_COLOR_BY_CLASS, "One colour for each class", "class" },
+    { BOX_COLOR_BY_TRACK, "One colour for each track, by class where there is none", "track" })
 
 /* Every raw format whose components can be written one by one. */
 static GstCaps *

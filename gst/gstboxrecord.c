@@ -49,6 +49,7 @@
 #include "boxmeta.h"
 #include "boxstructure.h"
 #include "elements.h"
+#include "enumtype.h"
 #include "linewriter.h"
 #include "motlines.h"
 #include "streamwalk.h"
@@ -114,20 +115,9 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
-static GType
-format_get_type (void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    {BOX_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl"},
-    {BOX_FORMAT_MOT, "MOT challenge text, one box a line", "mot"},
-    {0, NULL, NULL},
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstBoxRecordFormat", values));
-  return type;
-}
+DEFINE_ENUM_TYPE (format_get_type, "GstBoxRecordFormat",
+    { BOX_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
+    { BOX_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
 
 /* ------------------------------------------------------------------ recording */
 

@@ -49,61 +49,23 @@
 
 #include <gst/base/gstbasetransform.h>
 
-#include "boxfile.h"
-#include "boxmatch.h"
 #include "boxmeta.h"
 #include "elements.h"
-#include "replayenums.h"
+#include "replaysettings.h"
 #include "streamwalk.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
 #define GST_CAT_DEFAULT gst_box_replay_debug
 
-#define DEFAULT_LOCATION NULL
-#define DEFAULT_FORMAT BOX_FORMAT_AUTO
-#define DEFAULT_MATCH BOX_MATCH_AUTO
-#define DEFAULT_TOLERANCE 0
-#define DEFAULT_EXISTING EXISTING_KEEP
-#ifdef HAVE_ANALYTICS
-#define DEFAULT_META BOX_META_BOTH
-#else
-#define DEFAULT_META BOX_META_ROI
-#endif
-#define DEFAULT_LOOP FALSE
-#define DEFAULT_ON_ERROR ON_ERROR_FAIL
-#define DEFAULT_MAX_LINE (64 * 1024 * 1024)
-
 #define FALLBACK_FRAME_DURATION (40 * GST_MSECOND)
 
-enum
-{
-  PROP_0,
-  PROP_LOCATION,
-  PROP_FORMAT,
-  PROP_MATCH,
-  PROP_TOLERANCE,
-  PROP_EXISTING,
-  PROP_META,
-  PROP_LOOP,
-  PROP_ON_ERROR,
-  PROP_MAX_LINE,
-  PROP_STATS,
-};
+#define PROP_STATS (REPLAY_PROP_LAST + 1)
 
 struct _GstBoxReplay
 {
   GstBaseTransform parent;
 
-  /* properties, under the object lock */
-  gchar *location;
-  BoxFormat format;
-  BoxMatchBy match_by;
-  guint64 tolerance;
-  Existing existing;
-  BoxMetaKind meta;
-  gboolean loop;
-  OnError on_error;
-  guint max_line;
+  ReplaySettings settings;      /* under the object lock */
 
   /* set and cleared under the object lock; used by the streaming thread */
   BoxFile *file;                /* belongs to match */
@@ -146,7 +108,8 @@ update_counts (GstBoxReplay * self)
   if (self->counts.skipped > 0 && !self->warned_skipped) {
     self->warned_skipped = TRUE;
     GST_ELEMENT_WARNING (self, STREAM, DECODE, ("%s:%s (line skipped; others that follow are "
-            "only counted)", self->location, box_match_first_skipped (self->match)), (NULL));
+            "only counted)", self->settings.location, box_match_first_skipped (self->match)),
+        (NULL));
   }
 }
 
@@ -175,8 +138,8 @@ report (GstBoxReplay * self)
   if (self->counts.matched == 0 && self->counts.unmatched > 0 && self->frames > 0)
     GST_ELEMENT_WARNING (self, STREAM, FAILED, ("None of the %" G_GUINT64_FORMAT " records of %s "
             "belongs to any of the %" G_GUINT64_FORMAT " frames", self->counts.unmatched,
-            self->location, self->frames), ("Are they of another video, or its time shifted? "
-            "match=index ignores the times, tolerance widens the search."));
+            self->settings.location, self->frames), ("Are they of another video, or its time "
+            "shifted? match=index ignores the times, tolerance widens the search."));
 }
 
 /* ------------------------------------------------------------------ matching */
@@ -185,9 +148,10 @@ static GstFlowReturn
 file_failed (GstBoxReplay * self, GError * error)
 {
   if (error->domain == BOX_FILE_ERROR)
-    GST_ELEMENT_ERROR (self, STREAM, DECODE, ("%s:%s", self->location, error->message), (NULL));
+    GST_ELEMENT_ERROR (self, STREAM, DECODE, ("%s:%s", self->settings.location, error->message),
+        (NULL));
   else
-    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("Cannot read %s: %s", self->location,
+    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("Cannot read %s: %s", self->settings.location,
             error->message), (NULL));
   g_error_free (error);
   return GST_FLOW_ERROR;
@@ -198,11 +162,11 @@ restart (GstBoxReplay * self)
 {
   GError *error = NULL;
 
-  GST_DEBUG_OBJECT (self, "reading %s from the start", self->location);
+  GST_DEBUG_OBJECT (self, "reading %s from the start", self->settings.location);
   if (box_match_restart (self->match, &error))
     return GST_FLOW_OK;
   GST_ELEMENT_ERROR (self, RESOURCE, SEEK, ("Cannot seek backward: %s cannot be read again from "
-          "its start: %s", self->location, error->message), (NULL));
+          "its start: %s", self->settings.location, error->message), (NULL));
   g_error_free (error);
   return GST_FLOW_ERROR;
 }
@@ -240,7 +204,7 @@ find_record (GstBoxReplay * self, GstBuffer * buffer)
       guint64 tolerance;
 
       GST_OBJECT_LOCK (self);
-      tolerance = self->tolerance;
+      tolerance = self->settings.tolerance;
       GST_OBJECT_UNLOCK (self);
       if (tolerance == 0)
         tolerance = (step.duration > 0 ? step.duration : FALLBACK_FRAME_DURATION) / 2;
@@ -272,7 +236,7 @@ fit_record (GstBoxReplay * self)
   line = self->frame->line;
   self->frame = NULL;
   g_prefix_error (&error, "%" G_GUINT64_FORMAT ": ", line);
-  if (self->on_error == ON_ERROR_FAIL)
+  if (self->settings.on_error == ON_ERROR_FAIL)
     return file_failed (self, error);
   box_match_skip_found (self->match, error->message);
   g_error_free (error);
@@ -302,8 +266,8 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
     self->frame = NULL;
 
   GST_OBJECT_LOCK (self);
-  existing = self->existing;
-  self->kind = self->meta;
+  existing = self->settings.existing;
+  self->kind = self->settings.meta;
   self->frames++;
   self->boxes += self->frame ? self->frame->boxes->len : 0;
   GST_OBJECT_UNLOCK (self);
@@ -395,35 +359,36 @@ static gboolean
 gst_box_replay_start (GstBaseTransform * trans)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
+  const ReplaySettings *set = &self->settings;
   GError *error = NULL;
   BoxFile *file;
 
-  if (self->location == NULL || *self->location == '\0') {
+  if (set->location == NULL || *set->location == '\0') {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("No file to replay: set the property location"),
         (NULL));
     return FALSE;
   }
-  file = box_file_new (self->location, self->format, self->max_line, &error);
+  file = box_file_new (set->location, set->format, set->max_line, &error);
   if (file == NULL) {
     if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("Cannot open %s: %s", self->location,
+      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("Cannot open %s: %s", set->location,
               error->message), (NULL));
     else
-      GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ, ("Cannot open %s: %s", self->location,
+      GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ, ("Cannot open %s: %s", set->location,
               error->message), (NULL));
     g_error_free (error);
     return FALSE;
   }
-  if (self->loop && !box_file_can_rewind (file)) {
+  if (set->loop && !box_file_can_rewind (file)) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot loop: %s cannot be read again from its "
-            "start", self->location), (NULL));
+            "start", set->location), (NULL));
     box_file_free (file);
     return FALSE;
   }
 
   GST_OBJECT_LOCK (self);
   self->file = file;
-  self->match = box_match_new (file, self->match_by, self->on_error == ON_ERROR_SKIP, self->loop);
+  self->match = box_match_new (file, set->match_by, set->on_error == ON_ERROR_SKIP, set->loop);
   self->frames = self->boxes = self->ignored = 0;
   self->counts = (BoxMatchCounts) { 0, 0, 0 };
   GST_OBJECT_UNLOCK (self);
@@ -472,43 +437,10 @@ gst_box_replay_set_property (GObject * object, guint id, const GValue * value, G
   gboolean refused = FALSE;
 
   GST_OBJECT_LOCK (self);
-  if (self->match != NULL && id != PROP_TOLERANCE && id != PROP_EXISTING
-      && id != PROP_META)
+  if (self->match != NULL && !replay_settings_may_change (id))
     refused = TRUE;
-  else
-    switch (id) {
-      case PROP_LOCATION:
-        g_free (self->location);
-        self->location = g_value_dup_string (value);
-        break;
-      case PROP_FORMAT:
-        self->format = g_value_get_enum (value);
-        break;
-      case PROP_MATCH:
-        self->match_by = g_value_get_enum (value);
-        break;
-      case PROP_TOLERANCE:
-        self->tolerance = g_value_get_uint64 (value);
-        break;
-      case PROP_EXISTING:
-        self->existing = g_value_get_enum (value);
-        break;
-      case PROP_META:
-        self->meta = g_value_get_enum (value);
-        break;
-      case PROP_LOOP:
-        self->loop = g_value_get_boolean (value);
-        break;
-      case PROP_ON_ERROR:
-        self->on_error = g_value_get_enum (value);
-        break;
-      case PROP_MAX_LINE:
-        self->max_line = g_value_get_uint (value);
-        break;
-      default:
-        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-        break;
-    }
+  else if (!replay_settings_set (&self->settings, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
   if (refused)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s can change only in the states NULL and "
@@ -525,38 +457,8 @@ gst_box_replay_get_property (GObject * object, guint id, GValue * value, GParamS
     return;
   }
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_LOCATION:
-      g_value_set_string (value, self->location);
-      break;
-    case PROP_FORMAT:
-      g_value_set_enum (value, self->format);
-      break;
-    case PROP_MATCH:
-      g_value_set_enum (value, self->match_by);
-      break;
-    case PROP_TOLERANCE:
-      g_value_set_uint64 (value, self->tolerance);
-      break;
-    case PROP_EXISTING:
-      g_value_set_enum (value, self->existing);
-      break;
-    case PROP_META:
-      g_value_set_enum (value, self->meta);
-      break;
-    case PROP_LOOP:
-      g_value_set_boolean (value, self->loop);
-      break;
-    case PROP_ON_ERROR:
-      g_value_set_enum (value, self->on_error);
-      break;
-    case PROP_MAX_LINE:
-      g_value_set_uint (value, self->max_line);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (!replay_settings_get (&self->settings, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -565,61 +467,10 @@ gst_box_replay_finalize (GObject * object)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (object);
 
-  g_free (self->location);
+  replay_settings_clear (&self->settings);
   g_array_unref (self->present);
   g_array_unref (self->nothing);
   G_OBJECT_CLASS (gst_box_replay_parent_class)->finalize (object);
-}
-
-static void
-install_properties (GObjectClass * klass)
-{
-  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-  const GParamFlags playing =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-
-  g_object_class_install_property (klass, PROP_LOCATION,
-      g_param_spec_string ("location", "Location",
-          "The recording: a file, a FIFO, or - for standard input; read as a stream, in memory no "
-          "larger than its longest line", DEFAULT_LOCATION, ready));
-  g_object_class_install_property (klass, PROP_FORMAT,
-      g_param_spec_enum ("format", "Format", "What the recording is written in",
-          replay_format_get_type (), DEFAULT_FORMAT, ready));
-  g_object_class_install_property (klass, PROP_MATCH,
-      g_param_spec_enum ("match", "Match",
-          "How a buffer finds its record; each record is used once, a buffer without a "
-          "record gets no boxes, one without a PTS takes the next record",
-          replay_match_get_type (), DEFAULT_MATCH, ready));
-  g_object_class_install_property (klass, PROP_TOLERANCE,
-      g_param_spec_uint64 ("tolerance", "Tolerance",
-          "Farthest that a record's timestamp may be from the buffer's stream time, in ns "
-          "(0 = half a frame: of the buffer's duration, else of the frame rate, else of the "
-          "distance to the buffer before, else of 40 ms)",
-          0, G_MAXUINT64, DEFAULT_TOLERANCE, playing));
-  g_object_class_install_property (klass, PROP_EXISTING,
-      g_param_spec_enum ("existing", "Existing", "What becomes of boxes that buffers carry already",
-          replay_existing_get_type (), DEFAULT_EXISTING, playing));
-  g_object_class_install_property (klass, PROP_META,
-      g_param_spec_enum ("meta", "Metadata",
-          "As what boxes are attached; both where the plugin was built with GstAnalytics, which "
-          "needs GStreamer 1.24, else roi, which is all there is then",
-          replay_meta_get_type (), DEFAULT_META, playing));
-  g_object_class_install_property (klass, PROP_LOOP,
-      g_param_spec_boolean ("loop", "Loop",
-          "Begin again at the end of the recording, one frame later", DEFAULT_LOOP, ready));
-  g_object_class_install_property (klass, PROP_ON_ERROR,
-      g_param_spec_enum ("on-error", "On error",
-          "What to do with a line that is malformed, too long or out of order in time",
-          replay_on_error_get_type (), DEFAULT_ON_ERROR, ready));
-  g_object_class_install_property (klass, PROP_MAX_LINE,
-      g_param_spec_uint ("max-line", "Max line",
-          "Longest line to accept, in bytes; bounds the memory used", 1, G_MAXINT,
-          DEFAULT_MAX_LINE, ready));
-  g_object_class_install_property (klass, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Since READY, all guint64: frames (buffers passed), matched and unmatched (records used, "
-          "and passed over), boxes (attached), skipped (malformed lines), ignored (MOT ground "
-          "truth with flag 0)", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void
@@ -633,7 +484,12 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
   G_OBJECT_CLASS (klass)->set_property = gst_box_replay_set_property;
   G_OBJECT_CLASS (klass)->get_property = gst_box_replay_get_property;
   G_OBJECT_CLASS (klass)->finalize = gst_box_replay_finalize;
-  install_properties (G_OBJECT_CLASS (klass));
+  replay_settings_install (G_OBJECT_CLASS (klass));
+  g_object_class_install_property (G_OBJECT_CLASS (klass), PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Since READY, all guint64: frames (buffers passed), matched and unmatched (records used, "
+          "and passed over), boxes (attached), skipped (malformed lines), ignored (MOT ground "
+          "truth with flag 0)", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   gst_element_class_set_static_metadata (element_class, "Box replayer", "Filter/Metadata/Video",
       "Attaches recorded boxes (JSON Lines, MOT text) to the buffers that pass, as a "
@@ -649,26 +505,12 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
   trans_class->sink_event = gst_box_replay_sink_event;
   trans_class->prepare_output_buffer = gst_box_replay_prepare_output_buffer;
   trans_class->transform_ip = gst_box_replay_transform_ip;
-
-  gst_type_mark_as_plugin_api (replay_format_get_type (), 0);
-  gst_type_mark_as_plugin_api (replay_match_get_type (), 0);
-  gst_type_mark_as_plugin_api (replay_existing_get_type (), 0);
-  gst_type_mark_as_plugin_api (replay_meta_get_type (), 0);
-  gst_type_mark_as_plugin_api (replay_on_error_get_type (), 0);
 }
 
 static void
 gst_box_replay_init (GstBoxReplay * self)
 {
-  self->location = g_strdup (DEFAULT_LOCATION);
-  self->format = DEFAULT_FORMAT;
-  self->match_by = DEFAULT_MATCH;
-  self->tolerance = DEFAULT_TOLERANCE;
-  self->existing = DEFAULT_EXISTING;
-  self->loop = DEFAULT_LOOP;
-  self->on_error = DEFAULT_ON_ERROR;
-  self->max_line = DEFAULT_MAX_LINE;
-  self->meta = DEFAULT_META;
+  replay_settings_init (&self->settings);
   self->present = g_array_new (FALSE, FALSE, sizeof (Box));
   self->nothing = g_array_new (FALSE, FALSE, sizeof (Box));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);

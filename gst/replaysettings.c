@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* replaysettings: see the header. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "replaysettings.h"
+
+#include "enumtype.h"
+
+DEFINE_ENUM_TYPE (replay_format_get_type, "GstBoxReplayFormat",
+    { BOX_FORMAT_AUTO, "By the first line", "auto" },
+    { BOX_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
+    { BOX_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
+DEFINE_ENUM_TYPE (replay_match_get_type, "GstBoxReplayMatch",
+    { BOX_MATCH_AUTO, "By time if the first record has one, else by index", "auto" },
+    { BOX_MATCH_TIMESTAMP, "By stream time, the nearest record", "timestamp" },
+    { BOX_MATCH_INDEX, "One after the other", "index" })
+DEFINE_ENUM_TYPE (replay_existing_get_type, "GstBoxReplayExisting",
+    { EXISTING_KEEP, "Stay beside the recorded ones", "keep" },
+    { EXISTING_REPLACE, "Are removed from every buffer", "replace" })
+#ifdef HAVE_ANALYTICS
+#define WITH_ANALYTICS                                                         \
+    , { BOX_META_ANALYTICS, "GstAnalytics object detections", "analytics" },   \
+    { BOX_META_BOTH, "Each box as both, with one id", "both" }
+#else
+#define WITH_ANALYTICS
+#endif
+
+DEFINE_ENUM_TYPE (replay_meta_get_type, "GstBoxReplayMeta",
+    { BOX_META_ROI, "Regions of interest", "roi" } WITH_ANALYTICS)
+DEFINE_ENUM_TYPE (replay_on_error_get_type, "GstBoxReplayOnError",
+    { ON_ERROR_FAIL, "Stop with an error", "fail" },
+    { ON_ERROR_SKIP, "Pass over the line, count it, warn at the first", "skip" })
+
+#define DEFAULT_LOCATION NULL
+#define DEFAULT_FORMAT BOX_FORMAT_AUTO
+#define DEFAULT_MATCH BOX_MATCH_AUTO
+#define DEFAULT_TOLERANCE 0
+#define DEFAULT_EXISTING EXISTING_KEEP
+#ifdef HAVE_ANALYTICS
+#define DEFAULT_META BOX_META_BOTH
+#else
+#define DEFAULT_META BOX_META_ROI
+#endif
+#define DEFAULT_LOOP FALSE
+#define DEFAULT_ON_ERROR ON_ERROR_FAIL
+#define DEFAULT_MAX_LINE (64 * 1024 * 1024)
+
+void
+replay_settings_install (GObjectClass * object_class)
+{
+  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+  const GParamFlags playing =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+
+  g_object_class_install_property (object_class, REPLAY_PROP_LOCATION,
+      g_param_spec_string ("location", "Location",
+          "The recording: a file, a FIFO, or - for standard input; read as a stream, in memory no "
+          "larger than its longest line", DEFAULT_LOCATION, ready));
+  g_object_class_install_property (object_class, REPLAY_PROP_FORMAT,
+      g_param_spec_enum ("format", "Format", "What the recording is written in",
+          replay_format_get_type (), DEFAULT_FORMAT, ready));
+  g_object_class_install_property (object_class, REPLAY_PROP_MATCH,
+      g_param_spec_enum ("match", "Match",
+          "How a buffer finds its record; each record is used once, a buffer without a "
+          "record gets no boxes, one without a PTS takes the next record",
+          replay_match_get_type (), DEFAULT_MATCH, ready));
+  g_object_class_install_property (object_class, REPLAY_PROP_TOLERANCE,
+      g_param_spec_uint64 ("tolerance", "Tolerance",
+          "Farthest that a record's timestamp may be from the buffer's stream time, in ns "
+          "(0 = half a frame: of the buffer's duration, else of the frame rate, else of the "
+          "distance to the buffer before, else of 40 ms)",
+          0, G_MAXUINT64, DEFAULT_TOLERANCE, playing));
+  g_object_class_install_property (object_class, REPLAY_PROP_EXISTING,
+      g_param_spec_enum ("existing", "Existing", "What becomes of boxes that buffers carry already",
+          replay_existing_get_type (), DEFAULT_EXISTING, playing));
+  g_object_class_install_property (object_class, REPLAY_PROP_META,
+      g_param_spec_enum ("meta", "Metadata",
+          "As what boxes are attached; both where the plugin was built with GstAnalytics, which "
+          "needs GStreamer 1.24, else roi, which is all there is then",
+          replay_meta_get_type (), DEFAULT_META, playing));
+  g_object_class_install_property (object_class, REPLAY_PROP_LOOP,
+      g_param_spec_boolean ("loop", "Loop",
+          "Begin again at the end of the recording, one frame later", DEFAULT_LOOP, ready));
+  g_object_class_install_property (object_class, REPLAY_PROP_ON_ERROR,
+      g_param_spec_enum ("on-error", "On error",
+          "What to do with a line that is malformed, too long or out of order in time",
+          replay_on_error_get_type (), DEFAULT_ON_ERROR, ready));
+  g_object_class_install_property (object_class, REPLAY_PROP_MAX_LINE,
+      g_param_spec_uint ("max-line", "Max line",
+          "Longest line to accept, in bytes; bounds the memory used", 1, G_MAXINT,
+          DEFAULT_MAX_LINE, ready));
+  gst_type_mark_as_plugin_api (replay_format_get_type (), 0);
+  gst_type_mark_as_plugin_api (replay_match_get_type (), 0);
+  gst_type_mark_as_plugin_api (replay_existing_get_type (), 0);
+  gst_type_mark_as_plugin_api (replay_meta_get_type (), 0);
+  gst_type_mark_as_plugin_api (replay_on_error_get_type (), 0);
+}
+
+void
+replay_settings_init (ReplaySettings * settings)
+{
+  *settings = (ReplaySettings) {
+    .location = g_strdup (DEFAULT_LOCATION),
+    .format = DEFAULT_FORMAT,
+    .match_by = DEFAULT_MATCH,
+    .tolerance = DEFAULT_TOLERANCE,
+    .existing = DEFAULT_EXISTING,
+    .meta = DEFAULT_META,
+    .loop = DEFAULT_LOOP,
+    .on_error = DEFAULT_ON_ERROR,
+    .max_line = DEFAULT_MAX_LINE,
+  };
+}
+
+void
+replay_settings_clear (ReplaySettings * settings)
+{
+  g_free (settings->location);
+}
+
+gboolean
+replay_settings_may_change (guint id)
+{
+  return id == REPLAY_PROP_TOLERANCE || id == REPLAY_PROP_EXISTING || id == REPLAY_PROP_META;
+}
+
+gboolean
+replay_settings_set (ReplaySettings * settings, guint id, const GValue * value)
+{
+  switch (id) {
+    case REPLAY_PROP_LOCATION:
+      g_free (settings->location);
+      settings->location = g_value_dup_string (value);
+      break;
+    case REPLAY_PROP_FORMAT:
+      settings->format = g_value_get_enum (value);
+      break;
+    case REPLAY_PROP_MATCH:
+      settings->match_by = g_value_get_enum (value);
+      break;
+    case REPLAY_PROP_TOLERANCE:
+      settings->tolerance = g_value_get_uint64 (value);
+      break;
+    case REPLAY_PROP_EXISTING:
+      settings->existing = g_value_get_enum (value);
+      break;
+    case REPLAY_PROP_META:
+      settings->meta = g_value_get_enum (value);
+      break;
+    case REPLAY_PROP_LOOP:
+      settings->loop = g_value_get_boolean (value);
+      break;
+    case REPLAY_PROP_ON_ERROR:
+      settings->on_error = g_value_get_enum (value);
+      break;
+    case REPLAY_PROP_MAX_LINE:
+      settings->max_line = g_value_get_uint (value);
+      break;
+    default:
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+replay_settings_get (const ReplaySettings * settings, guint id, GValue * value)
+{
+  switch (id) {
+    case REPLAY_PROP_LOCATION:
+      g_value_set_string (value, settings->location);
+      break;
+    case REPLAY_PROP_FORMAT:
+      g_value_set_enum (value, settings->format);
+      break;
+    case REPLAY_PROP_MATCH:
+      g_value_set_enum (value, settings->match_by);
+      break;
+    case REPLAY_PROP_TOLERANCE:
+      g_value_set_uint64 (value, settings->tolerance);
+      break;
+    case REPLAY_PROP_EXISTING:
+      g_value_set_enum (value, settings->existing);
+      break;
+    case REPLAY_PROP_META:
+      g_value_set_enum (value, settings->meta);
+      break;
+    case REPLAY_PROP_LOOP:
+      g_value_set_boolean (value, settings->loop);
+      break;
+    case REPLAY_PROP_ON_ERROR:
+      g_value_set_enum (value, settings->on_error);
+      break;
+    case REPLAY_PROP_MAX_LINE:
+      g_value_set_uint (value, settings->max_line);
+      break;
+    default:
+      return FALSE;
+  }
+  return TRUE;
+}
