@@ -18,7 +18,8 @@ Without a STAGE: the stages of the first list; with --all: those of both.
   release   every suite but tpu, optimised build
   locale    every suite but the pipelines, with a decimal comma
   leaks     the elements' suite under GStreamer's leak tracer
-  asan      every suite but the rules, address and undefined-behaviour sanitizers
+  asan      every suite but the rules and what plays in real time, address and
+            undefined-behaviour sanitizers
   xla       engine xla on a real device, that of XLA's plugin for the CPU, which
             is downloaded; the same with sanitizers and under the leak tracer
   minimal   only nmsfilter, from the three -dev packages; its suites; installed
@@ -188,7 +189,7 @@ stage_asan ()
     ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=10 \
     LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/support/lsan.supp":print_suppressions=0 \
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-    suites asan $(no_suites rules bench tpu)
+    suites asan $(no_suites rules bench tpu live)
 }
 
 # (stacks by frame pointers here: exact ones make a compiler a hundred times slower)
@@ -356,15 +357,15 @@ stage_tsan ()
   unset GST_REGISTRY_FORK G_SLICE TSAN_OPTIONS
 }
 
+# Fewer rounds, as with qemu: both take some thirty times as long.
 stage_valgrind ()
 {
   local wrapper="valgrind -q --trace-children=yes --error-exitcode=99"
   build_release || return 0
-  NMS_TIMEOUT_MULTIPLIER=30 suites release --suite core \
+  NMS_TEST_ROUNDS=40 NMS_TIMEOUT_MULTIPLIER=30 suites release --suite core \
     --wrapper "$wrapper --leak-check=full --errors-for-leak-kinds=definite"
 }
 
-# Fewer rounds: qemu takes some thirty times as long.
 stage_arm ()
 {
   local dir="$NMS_BUILD_DIR/aarch64"
