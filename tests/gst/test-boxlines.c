@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-boxlines: JSON Lines and MOT text <-> boxes, without any element. */
+/* test-boxlines: JSON Lines <-> boxes, without any element. */
 #include <gst/check/gstcheck.h>
 #include <math.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "boxlines.h"
 #include "boxtext.h"
 #include "motlines.h"
+#include "randombox.h"
 
 static BoxLinesParser *parser;
 static BoxFrame frame;
@@ -460,54 +461,6 @@ GST_START_TEST (boxes_fit_the_caps)
 GST_END_TEST;
 
 /* What is written reads back as the same text, whatever the boxes. */
-static gdouble
-odd_number (GRand * random)
-{
-  switch (g_rand_int_range (random, 0, 8)) {
-    case 0:
-      return 0;
-    case 1:
-      return 1;
-    case 2:
-      return -1e-300;
-    case 3:
-      return g_rand_double_range (random, -1e6, 1e6);
-    case 4:
-      return g_rand_int_range (random, -5, 5) / 64.0;
-    default:
-      return g_rand_double_range (random, -0.5, 1.5);
-  }
-}
-
-static void
-random_box (GRand * random, Box * b, guint count)
-{
-  static const gchar *const labels[] = { NULL, "person", "traffic light", "\"\\\n\x02", "\xff\xfe",
-    "\xc3\xa9\xe2\x80\xa8", "{[,:]}"
-  };
-  const gchar *label = labels[g_rand_int_range (random, 0, G_N_ELEMENTS (labels))];
-
-  *b = (Box) {.parent = -1,.suppressed_by = -1 };
-  b->x = g_rand_int_range (random, -1000, 3000);
-  b->y = g_rand_int_range (random, -1000, 3000);
-  b->w = g_rand_int_range (random, 0, 3000);
-  b->h = g_rand_int_range (random, 0, 3000);
-  b->label = label ? g_quark_from_string (label) : 0;
-  b->flags = g_rand_int_range (random, 0, 16);
-  b->x_min = odd_number (random);
-  b->y_min = odd_number (random);
-  b->x_max = odd_number (random);
-  b->y_max = odd_number (random);
-  b->confidence = g_rand_boolean (random) ? (gfloat) g_rand_double (random) : odd_number (random);
-  b->label_id = (gint) g_rand_int (random);
-  b->region_id = g_rand_int_range (random, -2, 3);
-  b->parent_id = g_rand_int_range (random, -2, 3);
-  b->track_id = (gint) g_rand_int (random);
-  b->state = g_rand_int_range (random, BOX_STATE_NONE, BOX_STATE_INVALID + 1);
-  if (b->state == BOX_STATE_SUPPRESSED)
-    b->suppressed_by = g_rand_int_range (random, -1, count);
-}
-
 GST_START_TEST (text_reads_back_as_the_same_text)
 {
   GRand *random = g_rand_new_with_seed (5);
@@ -547,128 +500,6 @@ GST_START_TEST (text_reads_back_as_the_same_text)
 
 GST_END_TEST;
 
-/* ---------------------------------------------------------------------- MOT */
-
-GST_START_TEST (mot_lines_are_read)
-{
-  MotLine line;
-
-  fail_unless (mot_line_parse ("1,3,794.27,247.59,71.245,174.88,0.91,-1,-1,-1", &line, NULL));
-  fail_unless (line.frame == 0 && line.columns == 10 && !line.ignored);
-  fail_unless (line.box.track_id == 3 && line.box.confidence == 0.91);
-  fail_unless (line.box.x1 == 794.27 - 1 && line.box.y1 == 247.59 - 1);
-  fail_unless (line.box.x2 == 794.27 - 1 + 71.245 && line.box.w == 71 && line.box.x == 793);
-  /* no track, no confidence; blanks; numbers as numpy writes them */
-  fail_unless (mot_line_parse (" 2.0e+00 , -1 , 1 , 1 , 2 , 3 , -1 , -1 , -1 , -1 \r", &line,
-          NULL));
-  fail_unless (line.frame == 1 && line.box.flags == 0 && line.box.x == 0 && line.box.y == 0);
-  /* ground truth: a flag and a class instead of a confidence */
-  fail_unless (mot_line_parse ("7,2,10,20,30,40,1,5,0.8", &line, NULL));
-  fail_unless (line.box.flags == (BOX_HAS_TRACK_ID | BOX_HAS_LABEL_ID) && line.box.label_id == 5
-      && !line.ignored);
-  fail_unless (mot_line_parse ("7,2,10,20,30,40,0,5,0.8", &line, NULL) && line.ignored);
-  fail_unless (mot_line_parse ("7,-1,10,20,30,40", &line, NULL) && line.box.flags == 0);
-  fail_unless (mot_line_parse ("7,-1,10,20,30,40,55.5", &line, NULL));
-  fail_unless (line.box.confidence == 55.5);
-}
-
-GST_END_TEST;
-
-GST_START_TEST (malformed_mot_lines_are_refused)
-{
-  static const struct
-  {
-    const gchar *text, *reason;
-  } rows[] = {
-    {"", "frame is not a number"},
-    {"1,2,3", "3 columns"},
-    {"1,2,3,4,5,6,7,8", "8 columns"},
-    {"1,2,3,4,5,6,7,8,9,10,11", "more than 10 columns"},
-    {"0,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1"},
-    {"-1,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1"},
-    {"1.5,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1"},
-    {"1,1.5,2,3,4,5,1,-1,-1,-1", "id is not an integer"},
-    {"1,1,x,3,4,5,1,-1,-1,-1", "left is not a number"},
-    {"1,1,2,nan,4,5,1,-1,-1,-1", "top is not a number"},
-    {"1,1,2,inf,4,5,1,-1,-1,-1", "top is not a number"},
-    {"1,1,2,3,1e400,5,1,-1,-1,-1", "width is not a finite number"},
-    {"1,1,2,3,0x10,5,1,-1,-1,-1", "width is not a number"},
-    {"1,1,2,3,-4,5,1,-1,-1,-1", "width or height is negative"},
-    {"1,1,2,3,4,5e10,1,-1,-1,-1", "width or height is 2^32"},
-    {"1,1,2e10,3,4,5,1,-1,-1,-1", "left or top is not within"},
-    {"1,1,2,3,4,5,,-1,-1,-1", "conf is not a number"},
-    {"1,1,2,3,4,5,1 2,-1,-1,-1", "conf is not a number"},
-    {"1;1;2;3;4;5;1", "frame is not a number"},
-    {"1,1,2,3,4,5,1,person,1", "column 8 is not a number"},
-    {"1,1,2,3,4,5,1,1.5,1", "class is not an integer"},
-    {"1,1,2,3,4,5,1,", "column 8 is not a number"},
-  };
-  MotLine line;
-  guint i;
-
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    GError *error = NULL;
-
-    fail_if (mot_line_parse (rows[i].text, &line, &error), "accepted %s", rows[i].text);
-    fail_unless (strstr (error->message, rows[i].reason) != NULL, "%s: %s", rows[i].text,
-        error->message);
-    g_error_free (error);
-  }
-}
-
-GST_END_TEST;
-
-/* Also after the boxes were divided by the frame size and multiplied again. */
-GST_START_TEST (mot_text_reads_back_as_the_same_text)
-{
-  GRand *random = g_rand_new_with_seed (8);
-  GString *once = g_string_new (NULL), *again = g_string_new (NULL);
-  guint round;
-
-  for (round = 0; round < 20000; round++) {
-    gint width = g_rand_int_range (random, 1, 8000), height = g_rand_int_range (random, 1, 8000);
-    MotLine line;
-    GError *error = NULL;
-    Box b;
-
-    random_box (random, &b, 1);
-    if (round % 2) {
-      b.x1 = g_rand_double_range (random, -100, 8000);
-      b.y1 = g_rand_double_range (random, -100, 8000);
-      b.x2 = b.x1 + g_rand_double_range (random, 0, 500);
-      b.y2 = b.y1 + g_rand_double_range (random, 0, 500);
-    } else {
-      b.x1 = b.x;
-      b.y1 = b.y;
-      b.x2 = b.x + b.w;
-      b.y2 = b.y + b.h;
-    }
-    box_frame_reset (&frame);
-    frame.index = round;
-    g_array_append_val (frame.boxes, b);
-    g_string_truncate (once, 0);
-    mot_lines_format (&frame, once);
-    once->str[once->len - 1] = '\0';
-    fail_unless (mot_line_parse (once->str, &line, &error), "%s: %s", once->str,
-        error ? error->message : "");
-    fail_unless_equals_uint64 (line.frame, round);
-
-    box_frame_reset (&frame);
-    frame.index = line.frame;
-    g_array_append_val (frame.boxes, line.box);
-    must_fit (width, height);
-    g_string_truncate (again, 0);
-    mot_lines_format (&frame, again);
-    again->str[again->len - 1] = '\0';
-    fail_unless_equals_string (once->str, again->str);
-  }
-  g_string_free (once, TRUE);
-  g_string_free (again, TRUE);
-  g_rand_free (random);
-}
-
-GST_END_TEST;
-
 static Suite *
 boxlines_suite (void)
 {
@@ -690,9 +521,6 @@ boxlines_suite (void)
   tcase_add_test (tc, not_a_number_is_left_out);
   tcase_add_test (tc, boxes_fit_the_caps);
   tcase_add_test (tc, text_reads_back_as_the_same_text);
-  tcase_add_test (tc, mot_lines_are_read);
-  tcase_add_test (tc, malformed_mot_lines_are_refused);
-  tcase_add_test (tc, mot_text_reads_back_as_the_same_text);
   return s;
 }
 
