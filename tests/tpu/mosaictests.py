@@ -23,7 +23,8 @@ import numpy as np
 import mosaicmutants
 import mosaictranslate
 from mosaiccases import Case, F, Reference, boxes_of, cases
-from mosaiceval import Module, Unknown
+from mosaiceval import Module
+from mosaicrun import Unknown
 
 FORMS = {1: 'picks', 2: 'tiles'}
 

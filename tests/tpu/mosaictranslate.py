@@ -14,7 +14,7 @@ import tempfile
 
 import numpy as np
 
-from mosaiceval import VALUE, Type, Unknown
+from mosaicrun import VALUE, Type, Unknown
 
 BINARY = {
     'arith.addf': 'add', 'arith.subf': 'subtract', 'arith.mulf': 'multiply',
