@@ -4,39 +4,39 @@
  * front: a walk along them beats a table. A program being compiled is in the
  * cache already, so that a second thread waits for it instead of compiling it
  * again, and one that failed stays, so that a stream does not try it every
- * frame. A program given up while it runs lives until that run ends.
+ * frame. Programs that are in use are not given up.
  */
 #include "../fpmode.h"
 #include "lazy.h"
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { COMPILING, READY, FAILED };
-
-struct nms__program {
-  nms__trace trace;
-  size_t holds; /* by the cache, and by reads */
-  int state;
-  int floored;  /* takes -inf as its last input */
-  void *compiled;
-  nms__eager *eager;
-  int status;
+typedef struct program program;
+struct program {
+  program *next;
+  size_t users; /* threads that compile it, wait for it, or run it */
+  int compiling, status;
   char error[NMS__LAZY_TEXT];
+  void *compiled; /* by the backend */
+  uint64_t hash;
+  size_t count;
+  nms__node nodes[];
 };
 
 struct nms_lazy_cache {
   pthread_mutex_t lock;
-  pthread_cond_t compiled;
+  pthread_cond_t done; /* compiling */
   nms_lazy_backend *backend; /* NULL: eager */
-  size_t holds;
+  atomic_size_t holds;
+  size_t bound;
   uint64_t hash_mask;
-  size_t bound, count;
-  nms__program **programs; /* room for bound + 1; last used first */
+  program *first;
   nms_lazy_counters counters;
 };
 
@@ -44,74 +44,57 @@ nms_lazy_cache *
 nms_lazy_cache_new (nms_lazy_backend *backend, size_t programs)
 {
   nms_lazy_cache *cache;
-  size_t bound = programs ? programs : NMS_LAZY_DEFAULT_PROGRAMS;
 
-  if ((backend && backend->size != sizeof *backend) || bound > SIZE_MAX / sizeof (void *) - 1
-      || !(cache = calloc (1, sizeof *cache)))
+  if ((backend && backend->size != sizeof *backend) || !(cache = calloc (1, sizeof *cache)))
     return NULL;
-  cache->programs = malloc ((bound + 1) * sizeof *cache->programs);
-  if (!cache->programs) {
-    free (cache);
-    return NULL;
-  }
   pthread_mutex_init (&cache->lock, NULL);
-  pthread_cond_init (&cache->compiled, NULL);
+  pthread_cond_init (&cache->done, NULL);
   cache->backend = backend;
-  cache->bound = bound;
-  cache->holds = 1;
+  cache->bound = programs ? programs : NMS_LAZY_DEFAULT_PROGRAMS;
   cache->hash_mask = UINT64_MAX;
-  return cache;
+  return nms__cache_hold (cache);
 }
 
 nms_lazy_cache *
 nms__cache_hold (nms_lazy_cache *cache)
 {
-  pthread_mutex_lock (&cache->lock);
-  cache->holds++;
-  pthread_mutex_unlock (&cache->lock);
+  atomic_fetch_add (&cache->holds, 1);
   return cache;
 }
 
+/* The programs used least recently go until there are `bound`, but for those
+ * in use, which go when a later run ends. */
 static void
-program_free (nms_lazy_cache *cache, nms__program *program)
+trim (nms_lazy_cache *cache, size_t bound)
 {
-  if (program->compiled)
-    cache->backend->free_program (cache->backend, program->compiled);
-  nms__eager_free (program->eager);
-  nms__trace_clear (&program->trace);
-  free (program);
-}
+  size_t place = 0;
 
-void
-nms__program_release (nms_lazy_cache *cache, nms__program *program)
-{
-  size_t holds;
-
-  pthread_mutex_lock (&cache->lock);
-  holds = --program->holds;
-  pthread_mutex_unlock (&cache->lock);
-  if (!holds)
-    program_free (cache, program);
+  for (program **at = &cache->first, *p; (p = *at);) {
+    if (place++ < bound || p->users) {
+      at = &p->next;
+      continue;
+    }
+    *at = p->next;
+    if (p->compiled)
+      cache->backend->free_program (cache->backend, p->compiled);
+    free (p);
+    cache->counters.programs--;
+    cache->counters.evictions++;
+  }
 }
 
 void
 nms_lazy_cache_free (nms_lazy_cache **cache)
 {
   nms_lazy_cache *c = cache ? *cache : NULL;
-  size_t holds;
 
   if (!c)
     return;
   *cache = NULL;
-  pthread_mutex_lock (&c->lock);
-  holds = --c->holds;
-  pthread_mutex_unlock (&c->lock);
-  if (holds)
+  if (atomic_fetch_sub (&c->holds, 1) > 1)
     return;
-  for (size_t i = 0; i < c->count; i++)
-    program_free (c, c->programs[i]);
-  free (c->programs);
-  pthread_cond_destroy (&c->compiled);
+  trim (c, 0);
+  pthread_cond_destroy (&c->done);
   pthread_mutex_destroy (&c->lock);
   free (c);
 }
@@ -132,7 +115,6 @@ nms_lazy_cache_counters (nms_lazy_cache *cache, nms_lazy_counters *counters)
     return NMS_ERROR_ARGUMENT;
   pthread_mutex_lock (&cache->lock);
   now = cache->counters;
-  now.programs = cache->count;
   pthread_mutex_unlock (&cache->lock);
   now.size = size;
   now.traces = now.hits + now.misses;
@@ -143,43 +125,34 @@ nms_lazy_cache_counters (nms_lazy_cache *cache, nms_lazy_counters *counters)
 void
 nms_lazy_cache_weaken_hash (nms_lazy_cache *cache, uint64_t mask)
 {
-  pthread_mutex_lock (&cache->lock);
   cache->hash_mask = mask;
-  pthread_mutex_unlock (&cache->lock);
 }
 
-/* The place of a trace's program, or the count of programs. */
-static size_t
-find (const nms_lazy_cache *cache, const nms__trace *trace)
+/* The trace's program, in front now; a new one is to be compiled by the caller.
+ * NULL: out of memory. */
+static program *
+find (nms_lazy_cache *cache, const nms__trace *t, int *is_new)
 {
-  size_t i = 0;
+  const size_t bytes = t->count * sizeof *t->nodes;
+  program **at = &cache->first, *p;
 
-  for (; i < cache->count; i++) {
-    const nms__trace *t = &cache->programs[i]->trace;
-    if (!((t->hash ^ trace->hash) & cache->hash_mask) && nms__trace_equal (t, trace))
-      break;
+  while ((p = *at) && (((p->hash ^ t->hash) & cache->hash_mask) || p->count != t->count
+      || memcmp (p->nodes, t->nodes, bytes)))
+    at = &p->next;
+  *is_new = !p;
+  if (p) {
+    *at = p->next;
+  } else if ((p = calloc (1, sizeof *p + bytes))) {
+    memcpy (p->nodes, t->nodes, bytes);
+    p->count = t->count;
+    p->hash = t->hash;
+    cache->counters.programs++;
+  } else {
+    return NULL;
   }
-  return i;
-}
-
-static void
-put_in_front (nms_lazy_cache *cache, size_t from, nms__program *program)
-{
-  memmove (cache->programs + 1, cache->programs, from * sizeof *cache->programs);
-  cache->programs[0] = program;
-}
-
-int
-nms__cache_has (nms_lazy_cache *cache, const nms__trace *trace)
-{
-  size_t at;
-  int has;
-
-  pthread_mutex_lock (&cache->lock);
-  at = find (cache, trace);
-  has = at < cache->count && cache->programs[at]->state != COMPILING;
-  pthread_mutex_unlock (&cache->lock);
-  return has;
+  p->next = cache->first;
+  cache->first = p;
+  return p;
 }
 
 static uint64_t
@@ -190,142 +163,79 @@ now_ns (void)
   return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
-/* Inputs and outputs as the backend wants them described, without data. */
-static nms_lazy_buffer *
-signature (const nms__program *p, size_t *inputs)
-{
-  const nms__trace *t = &p->trace;
-  nms_lazy_buffer *list = calloc (t->input_count + 1 + t->outputs.count, sizeof *list);
-
-  *inputs = t->input_count + (p->floored != 0);
-  for (size_t i = 0; list && i < t->nodes.count; i++) {
-    const nms__node *n = nms__trace_nodes (t) + i;
-    if (n->op == NMS__INPUT)
-      list[n->attr[0]].shape = n->shape;
-  }
-  for (size_t i = 0; list && i < t->outputs.count; i++)
-    list[*inputs + i].shape = nms__trace_nodes (t)[((uint32_t *) t->outputs.data)[i]].shape;
-  if (list && p->floored)
-    list[t->input_count].shape.type = NMS_LAZY_F32;
-  return list;
-}
-
+/* Called with the lock, which it gives away meanwhile. */
 static void
-compile (nms_lazy_backend *backend, nms__program *p)
+compile (nms_lazy_cache *cache, program *p, const nms__trace *t)
 {
-  size_t length = 0, inputs;
-  char *text = NULL;
-  nms_lazy_buffer *list = NULL;
+  const uint64_t start = now_ns ();
+  size_t length;
+  char *text;
 
+  p->compiling = 1;
+  pthread_mutex_unlock (&cache->lock);
+  text = nms__stablehlo (t, &length);
   p->status = NMS_ERROR_MEMORY;
   snprintf (p->error, sizeof p->error, "out of memory for a program");
-  if (!backend) {
-    p->eager = nms__eager_new (&p->trace);
-    p->status = p->eager ? NMS_OK : NMS_ERROR_MEMORY;
-    return;
-  }
-  text = nms__stablehlo (&p->trace, &length, &p->floored);
-  list = text ? signature (p, &inputs) : NULL;
-  if (list) {
+  if (text)
+    p->status = cache->backend->compile (cache->backend, text, length, t->output_count,
+        &p->compiled, p->error, sizeof p->error);
+  if (!p->status)
     p->error[0] = 0;
-    p->status = backend->compile (backend, text, length, list, inputs, list + inputs,
-        p->trace.outputs.count, &p->compiled, p->error, sizeof p->error);
-  }
-  free (list);
   free (text);
+  pthread_mutex_lock (&cache->lock);
+  cache->counters.compile_ns += now_ns () - start;
+  cache->counters.failures += p->status != NMS_OK;
+  p->compiling = 0;
+  pthread_cond_broadcast (&cache->done);
 }
 
-/* A new program in front, being compiled, with a hold for the caller. */
-static nms__program *
-add_program (nms_lazy_cache *cache, const nms__trace *trace)
-{
-  nms__program *p = calloc (1, sizeof *p);
-
-  if (!p || !nms__trace_copy (&p->trace, trace)) {
-    free (p);
-    return NULL;
-  }
-  p->state = COMPILING;
-  p->holds = 2;
-  put_in_front (cache, cache->count++, p);
-  return p;
-}
-
-/* Beyond the bound, the program used least recently goes. It may be held. */
-static nms__program *
-give_up_last (nms_lazy_cache *cache)
-{
-  if (cache->count <= cache->bound)
-    return NULL;
-  cache->counters.evictions++;
-  return cache->programs[--cache->count];
-}
-
-nms__program *
-nms__cache_program (nms_lazy_cache *cache, const nms__trace *trace, int *status, char *error,
+static int
+run (nms_lazy_backend *backend, const program *p, const nms__trace *t, char *error,
     size_t error_size)
 {
-  nms__program *p, *old = NULL;
-  size_t at;
+  _Alignas (64) float lowest = -INFINITY;
 
-  pthread_mutex_lock (&cache->lock);
-  at = find (cache, trace);
-  if (at < cache->count) {
-    p = cache->programs[at];
-    cache->counters.hits++;
-    put_in_front (cache, at, p);
-    p->holds++;
-    while (p->state == COMPILING)
-      pthread_cond_wait (&cache->compiled, &cache->lock);
-  } else {
-    cache->counters.misses++;
-    p = add_program (cache, trace);
-    old = p ? give_up_last (cache) : NULL;
-    pthread_mutex_unlock (&cache->lock);
-    if (old)
-      nms__program_release (cache, old);
-    uint64_t start = now_ns ();
-    if (p)
-      compile (cache->backend, p);
-    pthread_mutex_lock (&cache->lock);
-    cache->counters.compile_ns += now_ns () - start;
-    cache->counters.failures += !p || p->status;
-    if (p) {
-      p->state = p->status ? FAILED : READY;
-      pthread_cond_broadcast (&cache->compiled);
-    }
+  if (backend) {
+    t->in[t->input_count] = (nms_lazy_buffer){ { .type = NMS_LAZY_F32 }, &lowest };
+    return backend->run (backend, p->compiled, t->in, t->input_count + 1, t->out,
+        t->output_count, error, error_size);
   }
-  pthread_mutex_unlock (&cache->lock);
-  *status = p ? p->status : NMS_ERROR_MEMORY;
-  if (*status)
-    snprintf (error, error_size, "%s", p ? p->error : "out of memory for a program");
-  if (p && *status) {
-    nms__program_release (cache, p);
-    p = NULL;
-  }
-  return p;
+  snprintf (error, error_size, "out of memory for the values of a program");
+  nms__fpmode mode = nms__fpmode_enter ();
+  int status = nms__eager_run (t);
+  nms__fpmode_leave (mode);
+  if (!status)
+    error[0] = 0;
+  return status;
 }
 
 int
-nms__program_run (nms_lazy_cache *cache, nms__program *program, nms_lazy_buffer *inputs,
-    const nms_lazy_buffer *outputs, char *error, size_t error_size)
+nms__cache_run (nms_lazy_cache *cache, const nms__trace *t, char *error, size_t error_size)
 {
-  const nms__trace *t = &program->trace;
-  _Alignas (64) float lowest = -INFINITY;
-  int status;
+  int is_new, status = NMS_ERROR_MEMORY;
+  program *p;
 
+  snprintf (error, error_size, "out of memory for a program");
   pthread_mutex_lock (&cache->lock);
-  cache->counters.runs++;
-  pthread_mutex_unlock (&cache->lock);
-  if (!cache->backend) {
-    nms__fpmode mode = nms__fpmode_enter ();
-    status = nms__eager_run (program->eager, t, inputs, outputs);
-    nms__fpmode_leave (mode);
-    if (status)
-      snprintf (error, error_size, "out of memory for the values of a program");
-    return status;
+  p = find (cache, t, &is_new);
+  *(is_new ? &cache->counters.misses : &cache->counters.hits) += 1;
+  cache->counters.failures += !p;
+  if (p) {
+    p->users++;
+    if (is_new && cache->backend)
+      compile (cache, p, t);
+    while (p->compiling)
+      pthread_cond_wait (&cache->done, &cache->lock);
+    status = p->status;
+    cache->counters.runs += !status;
+    snprintf (error, error_size, "%s", p->error);
+    pthread_mutex_unlock (&cache->lock);
+    if (!status)
+      status = run (cache->backend, p, t, error, error_size);
+    pthread_mutex_lock (&cache->lock);
+    p->users--;
+    trim (cache, cache->bound);
   }
-  inputs[t->input_count] = (nms_lazy_buffer){ { .type = NMS_LAZY_F32 }, &lowest };
-  return cache->backend->run (cache->backend, program->compiled, inputs,
-      t->input_count + (program->floored != 0), outputs, t->outputs.count, error, error_size);
+  pthread_mutex_unlock (&cache->lock);
+  return status;
 }

@@ -15,10 +15,11 @@ static tensor
 rows (nms_lazy *lz, tensor head, int32_t row, int to_end)
 {
   const nms_lazy_shape shape = nms_lazy_shape_of (lz, head);
-  const int32_t from[] = { row, 0 }, to[] = { to_end ? shape.dims[0] : row + 1, shape.dims[1] };
-  tensor part = nms_lazy_slice (lz, head, from, to);
+  const tensor from[] = { nms_lazy_s32 (lz, row), nms_lazy_s32 (lz, 0) };
+  const int32_t dims[] = { to_end ? shape.dims[0] - row : 1, shape.dims[1] };
+  tensor part = nms_lazy_slice (lz, head, from, dims);
 
-  return to_end ? part : nms_lazy_reshape (lz, part, 1, &shape.dims[1]);
+  return to_end ? part : nms_lazy_reshape (lz, part, 1, &dims[1]);
 }
 
 /* The score that has this key. */
@@ -26,10 +27,11 @@ static tensor
 score_of (nms_lazy *lz, tensor key)
 {
   tensor zero = nms_lazy_s32 (lz, 0);
-  tensor negative = nms_lazy_or (lz, nms_lazy_sub (lz, zero, key), nms_lazy_s32 (lz, INT32_MIN));
-  tensor bits = nms_lazy_select (lz, nms_lazy_compare (lz, NMS_LAZY_GE, key, zero), key, negative);
+  tensor negative = nms_lazy_binary (lz, NMS_LAZY_OR,
+      nms_lazy_binary (lz, NMS_LAZY_SUB, zero, key), nms_lazy_s32 (lz, INT32_MIN));
+  tensor bits = nms_lazy_select (lz, nms_lazy_binary (lz, NMS_LAZY_GE, key, zero), key, negative);
 
-  return nms_lazy_bitcast (lz, NMS_LAZY_F32, bits);
+  return nms_lazy_unary (lz, NMS_LAZY_AS_F32, bits);
 }
 
 nms_lazy_boxes
@@ -43,23 +45,24 @@ nms_lazy_decode_head (nms_lazy *lz, tensor head, tensor *score)
         "decode_head: a head has two axes, and 5 rows or more");
   tensor *const low[] = { &b.x1, &b.y1 }, *const high[] = { &b.x2, &b.y2 };
   tensor scores = rows (lz, head, 4, 1);
-  tensor size = nms_lazy_and (lz, nms_lazy_bitcast (lz, NMS_LAZY_S32, scores),
+  tensor size = nms_lazy_binary (lz, NMS_LAZY_AND, nms_lazy_unary (lz, NMS_LAZY_AS_S32, scores),
       nms_lazy_s32 (lz, INT32_MAX));
-  tensor is_nan = nms_lazy_compare (lz, NMS_LAZY_GT, size, nms_lazy_s32 (lz, 0x7f800000));
+  tensor is_nan = nms_lazy_binary (lz, NMS_LAZY_GT, size, nms_lazy_s32 (lz, 0x7f800000));
   tensor keys = nms_lazy_select (lz, is_nan, nms_lazy_s32 (lz, INT32_MIN),
       nms_lazy_order_key (lz, scores, NULL));
 
   for (int i = 0; i < 2; i++) {
     tensor center = rows (lz, head, i, 0);
-    tensor half = nms_lazy_mul (lz, rows (lz, head, 2 + i, 0), nms_lazy_f32 (lz, 0.5f));
-    *low[i] = nms_lazy_sub (lz, center, half);
-    *high[i] = nms_lazy_add (lz, center, half);
+    tensor half = nms_lazy_binary (lz, NMS_LAZY_MUL, rows (lz, head, 2 + i, 0),
+        nms_lazy_f32 (lz, 0.5f));
+    *low[i] = nms_lazy_binary (lz, NMS_LAZY_SUB, center, half);
+    *high[i] = nms_lazy_binary (lz, NMS_LAZY_ADD, center, half);
   }
   b.valid = nms_lazy_clean_boxes (lz, &b);
   b.key = nms_lazy_argmax (lz, keys, 0, &b.group);
   b.class_id = b.group;
-  b.valid = nms_lazy_and (lz, b.valid,
-      nms_lazy_compare (lz, NMS_LAZY_GT, b.key, nms_lazy_s32 (lz, INT32_MIN)));
+  b.valid = nms_lazy_binary (lz, NMS_LAZY_AND, b.valid,
+      nms_lazy_binary (lz, NMS_LAZY_GT, b.key, nms_lazy_s32 (lz, INT32_MIN)));
   if (score)
     *score = score_of (lz, b.key);
   return b;

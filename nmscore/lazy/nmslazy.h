@@ -2,7 +2,7 @@
 /*
  * nmslazy: tensors that look eager and run compiled.
  *
- * A call such as nms_lazy_add () computes nothing: it records an operation.
+ * A call such as nms_lazy_binary () computes nothing: it records an operation.
  * nms_lazy_read () asks for values and so is the barrier: what the tensors
  * asked for depend on, the trace, is hashed, looked up among the programs of
  * the cache, compiled if it is new, and run. A stream whose frames record the
@@ -13,7 +13,7 @@
  *     const int32_t n = 1024;
  *     nms_lazy_tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, samples);
  *     nms_lazy_tensor limit = nms_lazy_input_f32 (lz, 0.7f);
- *     nms_lazy_tensor above = nms_lazy_compare (lz, NMS_LAZY_GT, x, limit);
+ *     nms_lazy_tensor above = nms_lazy_binary (lz, NMS_LAZY_GT, x, limit);
  *     nms_lazy_tensor best = nms_lazy_reduce (lz, NMS_LAZY_MAX, x, 0);
  *     nms_lazy_tensor want[] = { above, best };
  *     void *into[] = { flags, &greatest };
@@ -37,7 +37,7 @@
  *   inputs     nms_lazy_input...(): type and shape are part of the trace, the
  *              values are given to each run. Whatever changes from frame to
  *              frame (boxes, thresholds, caps, counts) is an input.
- *   constants  nms_lazy_constant (), _f32 (), _s32 (): values are baked into
+ *   constants  nms_lazy_f32 (), _s32 (), _pred (): scalars that are baked into
  *              the program and part of the trace; another value is another
  *              program.
  *   values read  A tensor that was read has its values from then on, and what
@@ -53,9 +53,9 @@
  * contracts a product and a sum). Not the same everywhere, and thus to be kept
  * out of programs: subnormal operands and results (devices flush them), NaN in
  * max, min and reductions, the sign of a zero that max or min took from two
- * zeros, the sign and payload of a NaN. Float sums over an axis are refused,
- * because their order is not defined. The floating-point mode of the caller
- * does not matter.
+ * zeros, the sign and payload of a NaN. Sums over an axis do not exist: the
+ * order of floats' is not defined. The floating-point mode of the caller does
+ * not matter.
  *
  * The idea, recording behind an eager interface, hashing the trace, caching
  * the executable, an eager executor underneath, is that of Suhan et al.,
@@ -77,21 +77,22 @@ extern "C" {
 typedef enum nms_lazy_type {
   NMS_LAZY_F32 = 1, /* float */
   NMS_LAZY_S32 = 2, /* int32_t; add, subtract, multiply wrap around */
-  NMS_LAZY_U32 = 3, /* uint32_t; likewise */
-  NMS_LAZY_PRED = 4 /* one byte, 0 or 1 (an input: any other value counts as 1) */
+  NMS_LAZY_PRED = 3 /* one byte, 0 or 1 (an input: any other value counts as 1) */
 } nms_lazy_type;
 
-#define NMS_LAZY_MAX_RANK 4
+/* Scalars, vectors, matrices. */
+#define NMS_LAZY_MAX_RANK 2
 
-/* Most elements of a tensor, and most operations of a trace. */
+/* Most elements of a tensor, operations of a context, states of a loop. */
 #define NMS_LAZY_MAX_ELEMENTS ((size_t) 1 << 28)
 #define NMS_LAZY_MAX_OPERATIONS 4096
+#define NMS_LAZY_MAX_STATES 64
 
 /* A tensor's type and extents; rank 0 is a scalar; extents are 1 or more. */
 typedef struct nms_lazy_shape {
   int32_t type; /* nms_lazy_type */
   int32_t rank; /* 0..NMS_LAZY_MAX_RANK */
-  int32_t dims[NMS_LAZY_MAX_RANK]; /* those beyond the rank are 0 */
+  int32_t dims[NMS_LAZY_MAX_RANK]; /* rows, columns; those beyond the rank are 0 */
 } nms_lazy_shape;
 
 /* Number of elements, and of bytes in the host's memory. */
@@ -120,17 +121,14 @@ struct nms_lazy_backend {
   const char *name; /* what ran, for people: "xla cpu" */
 
   /* Compiles a module: `length` bytes of StableHLO text in generic form (no
-   * final 0 is promised), one public function `main` whose arguments and
-   * results are the inputs and outputs in order. Type PRED is i1 there, S32 is
-   * i32 and U32 is ui32. *program: whatever the backend wants, not NULL.
-   * `inputs` and `outputs` describe the arguments and results (their `data` is
-   * NULL) and hold during the call only. */
+   * final 0 is promised), one public function `main` of `output_count` results.
+   * Its arguments are the inputs that runs will give. Type PRED is i1 there,
+   * S32 is i32. *program: whatever the backend wants, not NULL. */
   int (*compile) (nms_lazy_backend *backend, const char *text, size_t length,
-      const nms_lazy_buffer *inputs, size_t input_count, const nms_lazy_buffer *outputs,
       size_t output_count, void **program, char *error, size_t error_size);
 
   /* Runs a program: reads the inputs' data, writes the outputs'. Counts and
-   * shapes are those it was compiled with. The data holds during the call
+   * shapes are always those that its text says. The data holds during the call
    * only, is aligned to 64 bytes on the inputs' side and not at all on the
    * outputs' side. PRED inputs are 0 or 1. */
   int (*run) (nms_lazy_backend *backend, void *program, const nms_lazy_buffer *inputs,
@@ -215,15 +213,6 @@ NMS_API nms_lazy_shape nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x);
 NMS_API int nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors,
     void *const *data);
 
-/* The first half of a read: makes sure that the program is in the cache, so
- * that a read of the same trace will not have to compile (unless it is given
- * up meanwhile). Input values do not matter. */
-NMS_API int nms_lazy_compile (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
-
-/* 1: a read would not have to compile; 0: it would, or would wait for another
- * thread that compiles it; or a negative code. Counts nothing. */
-NMS_API int nms_lazy_ready (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
-
 /* From now on reads go through `cache`: another device for the same trace. */
 NMS_API int nms_lazy_set_cache (nms_lazy *lz, nms_lazy_cache *cache);
 
@@ -241,11 +230,7 @@ NMS_API nms_lazy_tensor nms_lazy_input (nms_lazy *lz, nms_lazy_type type, int ra
 NMS_API nms_lazy_tensor nms_lazy_input_f32 (nms_lazy *lz, float value);
 NMS_API nms_lazy_tensor nms_lazy_input_s32 (nms_lazy *lz, int32_t value);
 
-/* A baked constant of at most 65536 bytes. */
-NMS_API nms_lazy_tensor nms_lazy_constant (nms_lazy *lz, nms_lazy_type type, int rank,
-    const int32_t *dims, const void *data);
-
-/* Baked scalars. */
+/* Scalars baked into the program; `value` of a PRED: 0 or not. */
 NMS_API nms_lazy_tensor nms_lazy_f32 (nms_lazy *lz, float value);
 NMS_API nms_lazy_tensor nms_lazy_s32 (nms_lazy *lz, int32_t value);
 NMS_API nms_lazy_tensor nms_lazy_pred (nms_lazy *lz, int value);
@@ -255,88 +240,58 @@ NMS_API nms_lazy_tensor nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *di
 
 /* ---------------------------------------------------------- element by element */
 
-/* Two tensors of one type and shape, or one of them a scalar, which then
- * counts for every element. */
-NMS_API nms_lazy_tensor nms_lazy_add (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-NMS_API nms_lazy_tensor nms_lazy_sub (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-NMS_API nms_lazy_tensor nms_lazy_mul (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-NMS_API nms_lazy_tensor nms_lazy_div (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-/* div: F32 only */
-NMS_API nms_lazy_tensor nms_lazy_max (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-NMS_API nms_lazy_tensor nms_lazy_min (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-/* max, min of PRED: or, and */
+typedef enum nms_lazy_op {
+  /* of two tensors of one type */
+  NMS_LAZY_ADD, NMS_LAZY_SUB, NMS_LAZY_MUL, /* F32, S32 */
+  NMS_LAZY_DIV,                             /* F32 */
+  NMS_LAZY_MAX, NMS_LAZY_MIN,               /* F32, S32 */
+  NMS_LAZY_AND, NMS_LAZY_OR, NMS_LAZY_XOR,  /* S32: bitwise; PRED: logical */
+  /* give a PRED, of any type; with a NaN only NE is true */
+  NMS_LAZY_EQ, NMS_LAZY_NE, NMS_LAZY_GE, NMS_LAZY_GT, NMS_LAZY_LE, NMS_LAZY_LT,
+  /* of one tensor */
+  NMS_LAZY_NEG, NMS_LAZY_ABS, /* F32, S32 */
+  NMS_LAZY_AS_S32, /* F32: its bits, as S32 */
+  NMS_LAZY_AS_F32, /* S32: the float that has these bits */
+  NMS_LAZY_TO_S32, /* PRED: 0 or 1 */
+  NMS_LAZY_TO_F32, /* S32: the number, to nearest even */
+  NMS_LAZY_SELECT  /* nms_lazy_select alone */
+} nms_lazy_op;
 
-/* Bitwise; of PRED logical. Not F32. */
-NMS_API nms_lazy_tensor nms_lazy_and (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-NMS_API nms_lazy_tensor nms_lazy_or (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-NMS_API nms_lazy_tensor nms_lazy_xor (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-NMS_API nms_lazy_tensor nms_lazy_not (nms_lazy *lz, nms_lazy_tensor a);
-
-/* S32 and U32; a distance beyond 31 (unsigned) shifts everything out: 0, or
- * copies of the sign for the right shift of S32. */
-NMS_API nms_lazy_tensor nms_lazy_shl (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-NMS_API nms_lazy_tensor nms_lazy_shr (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b);
-
-/* F32 and S32. */
-NMS_API nms_lazy_tensor nms_lazy_neg (nms_lazy *lz, nms_lazy_tensor a);
-NMS_API nms_lazy_tensor nms_lazy_abs (nms_lazy *lz, nms_lazy_tensor a);
-
-/* The same 32 bits as another type: F32, S32, U32. */
-NMS_API nms_lazy_tensor nms_lazy_bitcast (nms_lazy *lz, nms_lazy_type type, nms_lazy_tensor a);
-
-/* Conversions: PRED to a number (0, 1), S32 or U32 to F32 (to nearest even),
- * S32 to U32 and back (the same bits). */
-NMS_API nms_lazy_tensor nms_lazy_convert (nms_lazy *lz, nms_lazy_type type, nms_lazy_tensor a);
-
-/* PRED; a comparison with a NaN is false but for NE. */
-typedef enum nms_lazy_order {
-  NMS_LAZY_EQ, NMS_LAZY_NE, NMS_LAZY_GE, NMS_LAZY_GT, NMS_LAZY_LE, NMS_LAZY_LT
-} nms_lazy_order;
-NMS_API nms_lazy_tensor nms_lazy_compare (nms_lazy *lz, nms_lazy_order order, nms_lazy_tensor a,
+/* Tensors of one shape, or scalars, which then count for every element. */
+NMS_API nms_lazy_tensor nms_lazy_unary (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a);
+NMS_API nms_lazy_tensor nms_lazy_binary (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a,
     nms_lazy_tensor b);
-
-/* a where the PRED `p` is 1, b elsewhere; each may be a scalar. */
+/* a where the PRED `p` is 1, b elsewhere. */
 NMS_API nms_lazy_tensor nms_lazy_select (nms_lazy *lz, nms_lazy_tensor p, nms_lazy_tensor a,
     nms_lazy_tensor b);
 
 /* ----------------------------------------------------------------- shapes */
 
-/* `axes[i]` is the axis of the result that axis i of `a` becomes (ascending);
- * its extent is that of the result, or 1. */
+/* A scalar everywhere (`axis` does not matter), or a vector along `axis` of the
+ * result, repeated along the other. */
 NMS_API nms_lazy_tensor nms_lazy_broadcast (nms_lazy *lz, nms_lazy_tensor a, int rank,
-    const int32_t *dims, const int32_t *axes);
+    const int32_t *dims, int axis);
 NMS_API nms_lazy_tensor nms_lazy_reshape (nms_lazy *lz, nms_lazy_tensor a, int rank,
     const int32_t *dims);
-/* Axis i of the result is axis axes[i] of `a`. */
-NMS_API nms_lazy_tensor nms_lazy_transpose (nms_lazy *lz, nms_lazy_tensor a, const int32_t *axes);
-/* Elements from[i] .. to[i] - 1 of each axis. */
-NMS_API nms_lazy_tensor nms_lazy_slice (nms_lazy *lz, nms_lazy_tensor a, const int32_t *from,
-    const int32_t *to);
-/* The same with run-time starts (one S32 scalar an axis), which are moved so
- * that the slice lies inside. */
-NMS_API nms_lazy_tensor nms_lazy_dynamic_slice (nms_lazy *lz, nms_lazy_tensor a,
+/* Of a matrix. */
+NMS_API nms_lazy_tensor nms_lazy_transpose (nms_lazy *lz, nms_lazy_tensor a);
+/* dims[i] elements of each axis, from from[i] on, one S32 scalar an axis (a
+ * constant or not), moved so that the slice lies inside. */
+NMS_API nms_lazy_tensor nms_lazy_slice (nms_lazy *lz, nms_lazy_tensor a,
     const nms_lazy_tensor *from, const int32_t *dims);
-/* `a` with `part` at run-time starts, which are moved likewise. */
-NMS_API nms_lazy_tensor nms_lazy_dynamic_update (nms_lazy *lz, nms_lazy_tensor a,
-    nms_lazy_tensor part, const nms_lazy_tensor *from);
+/* `a` with `part` in place of such a slice. */
+NMS_API nms_lazy_tensor nms_lazy_update (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor part,
+    const nms_lazy_tensor *from);
 
 /* ------------------------------------------------------------- reductions */
 
-typedef enum nms_lazy_reduction {
-  NMS_LAZY_MAX, /* not PRED; with a NaN: unspecified */
-  NMS_LAZY_MIN, /* likewise */
-  NMS_LAZY_SUM, /* S32, U32: wraps around */
-  NMS_LAZY_ALL, /* PRED */
-  NMS_LAZY_ANY
-} nms_lazy_reduction;
-
-/* `a` without `axis`. */
-NMS_API nms_lazy_tensor nms_lazy_reduce (nms_lazy *lz, nms_lazy_reduction how, nms_lazy_tensor a,
+/* `a` without `axis`: the MAX or MIN of it (F32 or S32; with a NaN:
+ * unspecified), or the AND or OR (S32 or PRED). */
+NMS_API nms_lazy_tensor nms_lazy_reduce (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a,
     int axis);
 
 /* The greatest element along `axis` and, as S32 to *index, where it is: of
- * equal ones the first. F32 without NaN (with one: unspecified), S32, U32.
- * index NULL: not wanted. */
+ * equal ones the first. F32 without NaN (with one: unspecified), or S32. */
 NMS_API nms_lazy_tensor nms_lazy_argmax (nms_lazy *lz, nms_lazy_tensor a, int axis,
     nms_lazy_tensor *index);
 
@@ -346,21 +301,18 @@ NMS_API nms_lazy_tensor nms_lazy_argmax (nms_lazy *lz, nms_lazy_tensor a, int ax
  * while (cond (state)) state = body (state), of `count` tensors.
  *
  * A trace cannot see a C loop; this is the loop that it can. Each function is
- * called exactly once, at once, with placeholders for the state and for what
- * it captures, and records what is to be done. `captures` are the tensors from
- * outside that the functions use; any other tensor of outside is an error in
- * there, and so is reading. cond returns a PRED scalar; body writes the next
- * state, of the same shapes and types, to next[0..count-1]. `user` is handed
- * through. out[0..count-1] receives the last state. Loops nest.
+ * called exactly once, at once, with placeholders for the state, and records
+ * what is to be done. They may use any tensor from before the loop, but none of
+ * one another, and may not read. cond returns a PRED scalar; body writes the
+ * next state, of the same shapes and types, to next[0..count-1]. `user` is
+ * handed through. out[0..count-1] receives the last state. Loops nest.
  */
-typedef nms_lazy_tensor (*nms_lazy_cond) (nms_lazy *lz, const nms_lazy_tensor *state,
-    const nms_lazy_tensor *captured, void *user);
-typedef void (*nms_lazy_body) (nms_lazy *lz, const nms_lazy_tensor *state,
-    const nms_lazy_tensor *captured, nms_lazy_tensor *next, void *user);
+typedef nms_lazy_tensor (*nms_lazy_cond) (nms_lazy *lz, const nms_lazy_tensor *state, void *user);
+typedef void (*nms_lazy_body) (nms_lazy *lz, const nms_lazy_tensor *state, nms_lazy_tensor *next,
+    void *user);
 
 NMS_API void nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init,
-    size_t capture_count, const nms_lazy_tensor *captures, nms_lazy_cond cond, nms_lazy_body body,
-    void *user, nms_lazy_tensor *out);
+    nms_lazy_cond cond, nms_lazy_body body, void *user, nms_lazy_tensor *out);
 
 #ifdef __cplusplus
 }

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * operations: the calls that record one operation each: what types and shapes
- * they take, and what shape they give.
+ * operations: the calls that record: what types and shapes they take, and what
+ * they give.
  */
 #include "lazy.h"
 
 #include <string.h>
 
-#define MOST_CONSTANT 65536
+#define BIT(type) (1 << (type))
+#define ANY (BIT (NMS_LAZY_F32) | BIT (NMS_LAZY_S32) | BIT (NMS_LAZY_PRED))
 
-#define F32 (1 << NMS_LAZY_F32)
-#define S32 (1 << NMS_LAZY_S32)
-#define U32 (1 << NMS_LAZY_U32)
-#define PRED (1 << NMS_LAZY_PRED)
+static nms_lazy_tensor
+misfit (nms_lazy *lz, int op)
+{
+  return nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "%s: types or shapes do not fit",
+      nms__infos[op].name);
+}
 
-/* The node of a tensor whose type is among `types`, copied, since recording
- * moves nodes; 0: it has failed. */
-static int
-get (nms_lazy *lz, const char *call, nms_lazy_tensor x, int types, nms__node *node)
+/* The shape of an operand whose type is among `types`; NULL: it has failed. */
+static const nms_lazy_shape *
+get (nms_lazy *lz, int op, nms_lazy_tensor x, int types)
 {
   const nms__recorded *r = nms__recorded_of (lz, x);
 
-  if (!r)
-    return 0;
-  *node = r->node;
-  if (1 << node->shape.type & types)
-    return 1;
-  nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "%s: not possible for tensors of type %d", call,
-      node->shape.type);
-  return 0;
+  if (r && !(BIT (r->node.shape.type) & types)) {
+    misfit (lz, op);
+    r = NULL;
+  }
+  return r ? &r->node.shape : NULL;
 }
 
 static int
@@ -37,19 +36,32 @@ same_extents (const nms_lazy_shape *a, const nms_lazy_shape *b)
   return a->rank == b->rank && !memcmp (a->dims, b->dims, sizeof a->dims);
 }
 
-static nms_lazy_tensor
-misfit (nms_lazy *lz, const char *call)
+/* Fills a shape, checked. 0: it has failed. */
+static int
+make_shape (nms_lazy *lz, int32_t type, int rank, const int32_t *dims, nms_lazy_shape *shape)
 {
-  return nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "%s: types or shapes do not fit", call);
+  size_t elements = 1;
+
+  *shape = (nms_lazy_shape){ .type = type, .rank = rank };
+  if (type < NMS_LAZY_F32 || type > NMS_LAZY_PRED || rank < 0 || rank > NMS_LAZY_MAX_RANK
+      || (rank && !dims)) {
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "type %d or rank %d is unknown, or no extents", type,
+        rank);
+    return 0;
+  }
+  for (int i = 0; i < rank; i++) {
+    if (dims[i] < 1 || (size_t) dims[i] > NMS_LAZY_MAX_ELEMENTS / elements) {
+      nms__lazy_fail (lz, NMS_ERROR_RANGE, "extent %d is %d, or makes too many elements", i,
+          dims[i]);
+      return 0;
+    }
+    shape->dims[i] = dims[i];
+    elements *= (size_t) dims[i];
+  }
+  return !lz->status;
 }
 
 /* ------------------------------------------------------ inputs, constants */
-
-static nms_lazy_tensor
-no_data (nms_lazy *lz)
-{
-  return nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "an input or constant has no data");
-}
 
 nms_lazy_tensor
 nms_lazy_input (nms_lazy *lz, nms_lazy_type type, int rank, const int32_t *dims, const void *data)
@@ -57,24 +69,19 @@ nms_lazy_input (nms_lazy *lz, nms_lazy_type type, int rank, const int32_t *dims,
   nms_lazy_shape shape;
   nms_lazy_tensor x;
   unsigned char *value;
-  size_t bytes;
 
-  if (!nms__shape_make (lz, (int32_t) type, rank, dims, &shape))
-    return NMS_LAZY_NONE;
   if (!data)
-    return no_data (lz);
-  if (lz->region)
-    return nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "an input inside a loop's function");
-  bytes = nms_lazy_shape_bytes (&shape);
-  value = nms__value_memory (lz, bytes);
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "an input has no data");
+  if (!make_shape (lz, (int32_t) type, rank, dims, &shape))
+    return NMS_LAZY_NONE;
+  x = nms__record (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
+  value = x ? nms__value_memory (lz, &shape) : NULL;
   if (!value)
     return NMS_LAZY_NONE;
-  memcpy (value, data, bytes);
-  for (size_t i = 0; shape.type == NMS_LAZY_PRED && i < bytes; i++)
+  memcpy (value, data, nms_lazy_shape_bytes (&shape));
+  for (size_t i = 0; type == NMS_LAZY_PRED && i < nms_lazy_shape_bytes (&shape); i++)
     value[i] = value[i] != 0;
-  x = nms__record (lz, NMS__INPUT, 0, &shape, 0, NULL, NULL);
-  if (x)
-    ((nms__recorded *) lz->recorded.data)[nms__tensor_index (x)].value = value;
+  nms__recorded_of (lz, x)->value = value;
   return x;
 }
 
@@ -91,53 +98,23 @@ nms_lazy_input_s32 (nms_lazy *lz, int32_t value)
 }
 
 nms_lazy_tensor
-nms_lazy_constant (nms_lazy *lz, nms_lazy_type type, int rank, const int32_t *dims,
-    const void *data)
-{
-  nms_lazy_shape shape;
-  int32_t attr[NMS__ATTRS] = { 0 };
-  unsigned char *room;
-  size_t bytes, padded;
-
-  if (!nms__shape_make (lz, (int32_t) type, rank, dims, &shape))
-    return NMS_LAZY_NONE;
-  bytes = nms_lazy_shape_bytes (&shape);
-  padded = (bytes + 3) / 4 * 4;
-  if (!data)
-    return no_data (lz);
-  if (bytes > MOST_CONSTANT)
-    return nms__lazy_fail (lz, NMS_ERROR_RANGE, "a constant of %zu bytes, at most %d", bytes,
-        MOST_CONSTANT);
-  room = nms__array_room (&lz->bytes, padded, 1);
-  if (!room)
-    return nms__lazy_fail (lz, NMS_ERROR_MEMORY, "out of memory for a constant");
-  memset (room + padded - 4, 0, 4);
-  memcpy (room, data, bytes);
-  for (size_t i = 0; shape.type == NMS_LAZY_PRED && i < bytes; i++)
-    room[i] = room[i] != 0;
-  attr[0] = (int32_t) lz->bytes.count;
-  attr[1] = (int32_t) padded;
-  lz->bytes.count += padded;
-  return nms__record (lz, NMS__CONSTANT, 0, &shape, 0, NULL, attr);
-}
-
-nms_lazy_tensor
 nms_lazy_f32 (nms_lazy *lz, float value)
 {
-  return nms_lazy_constant (lz, NMS_LAZY_F32, 0, NULL, &value);
+  int32_t bits;
+  memcpy (&bits, &value, sizeof bits);
+  return nms__record (lz, NMS__CONSTANT, (nms_lazy_shape){ NMS_LAZY_F32 }, 0, NULL, bits, 0);
 }
 
 nms_lazy_tensor
 nms_lazy_s32 (nms_lazy *lz, int32_t value)
 {
-  return nms_lazy_constant (lz, NMS_LAZY_S32, 0, NULL, &value);
+  return nms__record (lz, NMS__CONSTANT, (nms_lazy_shape){ NMS_LAZY_S32 }, 0, NULL, value, 0);
 }
 
 nms_lazy_tensor
 nms_lazy_pred (nms_lazy *lz, int value)
 {
-  unsigned char byte = value != 0;
-  return nms_lazy_constant (lz, NMS_LAZY_PRED, 0, NULL, &byte);
+  return nms__record (lz, NMS__CONSTANT, (nms_lazy_shape){ NMS_LAZY_PRED }, 0, NULL, !!value, 0);
 }
 
 nms_lazy_tensor
@@ -145,302 +122,251 @@ nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *dims, int axis)
 {
   nms_lazy_shape shape;
 
-  if (!nms__shape_make (lz, NMS_LAZY_S32, rank, dims, &shape))
+  if (!make_shape (lz, NMS_LAZY_S32, rank, dims, &shape))
     return NMS_LAZY_NONE;
   if (axis < 0 || axis >= rank)
-    return misfit (lz, "iota");
-  return nms__record (lz, NMS__IOTA, 0, &shape, 0, NULL, (int32_t[NMS__ATTRS]){ axis });
+    return misfit (lz, NMS__IOTA);
+  return nms__record (lz, NMS__IOTA, shape, 0, NULL, axis, 0);
 }
 
 /* -------------------------------------------------------- element by element */
 
+/* All of one type, but for the flag that a selection begins with. Scalars among
+ * others are repeated. */
 static nms_lazy_tensor
-unary (nms_lazy *lz, const char *call, nms__op op, nms_lazy_tensor a, int types, int result_type)
+elements (nms_lazy *lz, int op, int count, nms_lazy_tensor *operands)
 {
-  nms__node n;
+  const int known = op >= 0 && op <= NMS_LAZY_SELECT;
+  nms_lazy_shape shape = { 0 };
 
-  if (!get (lz, call, a, types, &n))
-    return NMS_LAZY_NONE;
-  n.shape.type = result_type ? result_type : n.shape.type;
-  return nms__record (lz, op, 0, &n.shape, 1, &a, NULL);
-}
-
-/* x, broadcast to `shape` if it is a scalar and that is not. */
-static nms_lazy_tensor
-spread (nms_lazy *lz, nms_lazy_tensor x, const nms__node *node, const nms_lazy_shape *shape)
-{
-  return node->shape.rank || !shape->rank ? x
-      : nms_lazy_broadcast (lz, x, shape->rank, shape->dims, NULL);
-}
-
-static nms_lazy_tensor
-binary (nms_lazy *lz, const char *call, nms__op op, int how, nms_lazy_tensor a,
-    nms_lazy_tensor b, int types)
-{
-  nms__node na, nb;
-  nms_lazy_shape shape;
-
-  if (!get (lz, call, a, types, &na) || !get (lz, call, b, types, &nb))
-    return NMS_LAZY_NONE;
-  if (na.shape.type != nb.shape.type
-      || (na.shape.rank && nb.shape.rank && !same_extents (&na.shape, &nb.shape)))
-    return misfit (lz, call);
-  shape = na.shape.rank ? na.shape : nb.shape;
-  nms_lazy_tensor operands[] = { spread (lz, a, &na, &shape), spread (lz, b, &nb, &shape) };
-  if (op == NMS__COMPARE)
-    shape.type = NMS_LAZY_PRED;
-  return nms__record (lz, op, how, &shape, 2, operands, NULL);
-}
-
-#define BINARY(name, op, types)                                                                  \
-  nms_lazy_tensor nms_lazy_##name (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor b)           \
-  {                                                                                              \
-    return binary (lz, #name, op, 0, a, b, types);                                               \
+  if (!known || nms__infos[op].operands != count)
+    return nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "%s (%d) is not an operation of %d tensors",
+        known ? nms__infos[op].name : "unknown", op, count);
+  for (int k = 0; k < count; k++) {
+    const int flag = op == NMS_LAZY_SELECT && k == 0;
+    const nms_lazy_shape *s = get (lz, op, operands[k],
+        flag ? BIT (NMS_LAZY_PRED) : shape.type ? BIT (shape.type) : nms__infos[op].types);
+    if (!s)
+      return NMS_LAZY_NONE;
+    if (s->rank && shape.rank && !same_extents (s, &shape))
+      return misfit (lz, op);
+    if (s->rank)
+      shape = *s;
+    shape.type = flag ? 0 : s->type;
   }
-#define UNARY(name, op, types)                                                                   \
-  nms_lazy_tensor nms_lazy_##name (nms_lazy *lz, nms_lazy_tensor a)                              \
-  {                                                                                              \
-    return unary (lz, #name, op, a, types, 0);                                                   \
-  }
-
-BINARY (add, NMS__ADD, F32 | S32 | U32)
-BINARY (sub, NMS__SUB, F32 | S32 | U32)
-BINARY (mul, NMS__MUL, F32 | S32 | U32)
-BINARY (div, NMS__DIV, F32)
-BINARY (max, NMS__MAX, F32 | S32 | U32 | PRED)
-BINARY (min, NMS__MIN, F32 | S32 | U32 | PRED)
-BINARY (and, NMS__AND, S32 | U32 | PRED)
-BINARY (or, NMS__OR, S32 | U32 | PRED)
-BINARY (xor, NMS__XOR, S32 | U32 | PRED)
-BINARY (shl, NMS__SHL, S32 | U32)
-BINARY (shr, NMS__SHR, S32 | U32)
-UNARY (not, NMS__NOT, S32 | U32 | PRED)
-UNARY (neg, NMS__NEG, F32 | S32)
-UNARY (abs, NMS__ABS, F32 | S32)
-
-nms_lazy_tensor
-nms_lazy_bitcast (nms_lazy *lz, nms_lazy_type type, nms_lazy_tensor a)
-{
-  if (type < NMS_LAZY_F32 || type > NMS_LAZY_U32)
-    return misfit (lz, "bitcast");
-  return unary (lz, "bitcast", NMS__BITCAST, a, F32 | S32 | U32, (int) type);
+  for (int k = 0; k < count && shape.rank; k++)
+    if (!nms_lazy_shape_of (lz, operands[k]).rank)
+      operands[k] = nms_lazy_broadcast (lz, operands[k], shape.rank, shape.dims, 0);
+  if (nms__infos[op].result)
+    shape.type = nms__infos[op].result;
+  return nms__record (lz, op, shape, count, operands, 0, 0);
 }
 
 nms_lazy_tensor
-nms_lazy_convert (nms_lazy *lz, nms_lazy_type type, nms_lazy_tensor a)
+nms_lazy_unary (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a)
 {
-  if (type < NMS_LAZY_F32 || type > NMS_LAZY_U32)
-    return misfit (lz, "convert");
-  return unary (lz, "convert", NMS__CONVERT, a,
-      PRED | S32 | U32 | (type == NMS_LAZY_F32 ? F32 : 0), (int) type);
+  return elements (lz, (int) op, 1, &a);
 }
 
 nms_lazy_tensor
-nms_lazy_compare (nms_lazy *lz, nms_lazy_order order, nms_lazy_tensor a, nms_lazy_tensor b)
+nms_lazy_binary (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a, nms_lazy_tensor b)
 {
-  if ((int) order < NMS_LAZY_EQ || order > NMS_LAZY_LT)
-    return misfit (lz, "compare");
-  return binary (lz, "compare", NMS__COMPARE, (int) order, a, b, F32 | S32 | U32 | PRED);
+  return elements (lz, (int) op, 2, (nms_lazy_tensor[]){ a, b });
 }
 
 nms_lazy_tensor
 nms_lazy_select (nms_lazy *lz, nms_lazy_tensor p, nms_lazy_tensor a, nms_lazy_tensor b)
 {
-  const int any = F32 | S32 | U32 | PRED;
-  nms__node n[3];
-  const nms_lazy_tensor in[] = { p, a, b };
-  nms_lazy_tensor operands[3];
-  nms_lazy_shape shape;
-
-  for (int i = 0; i < 3; i++)
-    if (!get (lz, "select", in[i], i ? any : PRED, &n[i]))
-      return NMS_LAZY_NONE;
-  shape = n[1].shape;
-  for (int i = 0; i < 3; i++)
-    if (n[i].shape.rank > shape.rank)
-      memcpy (shape.dims, n[i].shape.dims, sizeof shape.dims), shape.rank = n[i].shape.rank;
-  for (int i = 0; i < 3; i++) {
-    if (n[i].shape.rank && !same_extents (&n[i].shape, &shape))
-      return misfit (lz, "select");
-    operands[i] = spread (lz, in[i], &n[i], &shape);
-  }
-  if (n[1].shape.type != n[2].shape.type)
-    return misfit (lz, "select");
-  return nms__record (lz, NMS__SELECT, 0, &shape, 3, operands, NULL);
+  return elements (lz, NMS_LAZY_SELECT, 3, (nms_lazy_tensor[]){ p, a, b });
 }
 
 /* ----------------------------------------------------------------- shapes */
 
-#define ANY (F32 | S32 | U32 | PRED)
-
 nms_lazy_tensor
-nms_lazy_broadcast (nms_lazy *lz, nms_lazy_tensor a, int rank, const int32_t *dims,
-    const int32_t *axes)
+nms_lazy_broadcast (nms_lazy *lz, nms_lazy_tensor a, int rank, const int32_t *dims, int axis)
 {
-  nms__node n;
+  const nms_lazy_shape *s = get (lz, NMS__BROADCAST, a, ANY);
   nms_lazy_shape shape;
-  int32_t attr[NMS__ATTRS] = { 0 };
 
-  if (!get (lz, "broadcast", a, ANY, &n)
-      || !nms__shape_make (lz, n.shape.type, rank, dims, &shape))
+  if (!s || !make_shape (lz, s->type, rank, dims, &shape))
     return NMS_LAZY_NONE;
-  for (int i = 0; i < n.shape.rank; i++) {
-    if (!axes || axes[i] < (i ? axes[i - 1] + 1 : 0) || axes[i] >= rank
-        || (n.shape.dims[i] != 1 && n.shape.dims[i] != dims[axes[i]]))
-      return misfit (lz, "broadcast");
-    attr[i] = axes[i];
-  }
-  return nms__record (lz, NMS__BROADCAST, 0, &shape, 1, &a, attr);
+  if (s->rank > 1 || (s->rank && (axis < 0 || axis >= rank || s->dims[0] != dims[axis])))
+    return misfit (lz, NMS__BROADCAST);
+  return nms__record (lz, NMS__BROADCAST, shape, 1, &a, s->rank ? axis : 0, 0);
 }
 
 nms_lazy_tensor
 nms_lazy_reshape (nms_lazy *lz, nms_lazy_tensor a, int rank, const int32_t *dims)
 {
-  nms__node n;
+  const nms_lazy_shape *s = get (lz, NMS__RESHAPE, a, ANY);
   nms_lazy_shape shape;
 
-  if (!get (lz, "reshape", a, ANY, &n) || !nms__shape_make (lz, n.shape.type, rank, dims, &shape))
+  if (!s || !make_shape (lz, s->type, rank, dims, &shape))
     return NMS_LAZY_NONE;
-  if (nms_lazy_shape_elements (&shape) != nms_lazy_shape_elements (&n.shape))
-    return misfit (lz, "reshape");
-  return nms__record (lz, NMS__RESHAPE, 0, &shape, 1, &a, NULL);
+  if (nms_lazy_shape_elements (&shape) != nms_lazy_shape_elements (s))
+    return misfit (lz, NMS__RESHAPE);
+  return nms__record (lz, NMS__RESHAPE, shape, 1, &a, 0, 0);
 }
 
 nms_lazy_tensor
-nms_lazy_transpose (nms_lazy *lz, nms_lazy_tensor a, const int32_t *axes)
+nms_lazy_transpose (nms_lazy *lz, nms_lazy_tensor a)
 {
-  nms__node n;
-  nms_lazy_shape shape;
-  int32_t attr[NMS__ATTRS] = { 0 };
-  unsigned seen = 0;
+  const nms_lazy_shape *s = get (lz, NMS__TRANSPOSE, a, ANY);
 
-  if (!get (lz, "transpose", a, ANY, &n))
-    return NMS_LAZY_NONE;
-  shape = n.shape;
-  for (int i = 0; i < shape.rank; i++) {
-    if (!axes || axes[i] < 0 || axes[i] >= shape.rank || seen >> axes[i] & 1)
-      return misfit (lz, "transpose");
-    seen |= 1u << axes[i];
-    attr[i] = axes[i];
-    shape.dims[i] = n.shape.dims[axes[i]];
-  }
-  return nms__record (lz, NMS__TRANSPOSE, 0, &shape, 1, &a, attr);
+  if (!s || s->rank != 2)
+    return s ? misfit (lz, NMS__TRANSPOSE) : NMS_LAZY_NONE;
+  return nms__record (lz, NMS__TRANSPOSE,
+      (nms_lazy_shape){ s->type, 2, { s->dims[1], s->dims[0] } }, 1, &a, 0, 0);
 }
 
-nms_lazy_tensor
-nms_lazy_slice (nms_lazy *lz, nms_lazy_tensor a, const int32_t *from, const int32_t *to)
-{
-  nms__node n;
-  int32_t attr[NMS__ATTRS] = { 0 };
-
-  if (!get (lz, "slice", a, ANY, &n))
-    return NMS_LAZY_NONE;
-  for (int i = 0; i < n.shape.rank; i++) {
-    if (!from || !to || from[i] < 0 || to[i] <= from[i] || to[i] > n.shape.dims[i])
-      return misfit (lz, "slice");
-    attr[i] = from[i];
-    attr[NMS_LAZY_MAX_RANK + i] = to[i];
-    n.shape.dims[i] = to[i] - from[i];
-  }
-  return nms__record (lz, NMS__SLICE, 0, &n.shape, 1, &a, attr);
-}
-
-/* Checks the starts, one S32 scalar an axis, and puts them at operands. */
-static int
-get_starts (nms_lazy *lz, const char *call, int rank, const nms_lazy_tensor *from,
-    nms_lazy_tensor *operands)
-{
-  nms__node n;
-
-  for (int i = 0; i < rank; i++) {
-    if (!from || !get (lz, call, from[i], S32, &n) || n.shape.rank) {
-      misfit (lz, call);
-      return 0;
-    }
-    operands[i] = from[i];
-  }
-  return 1;
-}
-
-nms_lazy_tensor
-nms_lazy_dynamic_slice (nms_lazy *lz, nms_lazy_tensor a, const nms_lazy_tensor *from,
-    const int32_t *dims)
-{
-  nms__node n;
-  nms_lazy_shape shape;
-  nms_lazy_tensor operands[1 + NMS_LAZY_MAX_RANK] = { a };
-
-  if (!get (lz, "dynamic_slice", a, ANY, &n)
-      || !nms__shape_make (lz, n.shape.type, n.shape.rank, dims, &shape)
-      || !get_starts (lz, "dynamic_slice", n.shape.rank, from, operands + 1))
-    return NMS_LAZY_NONE;
-  for (int i = 0; i < shape.rank; i++)
-    if (shape.dims[i] > n.shape.dims[i])
-      return misfit (lz, "dynamic_slice");
-  return nms__record (lz, NMS__DYNAMIC_SLICE, 0, &shape, 1 + (size_t) shape.rank, operands, NULL);
-}
-
-nms_lazy_tensor
-nms_lazy_dynamic_update (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor part,
+/* A slice of `part`'s extents or an update by it: the operands are `a`, for an
+ * update the part, and the starts. */
+static nms_lazy_tensor
+cut (nms_lazy *lz, int op, const nms_lazy_shape *part, int count, nms_lazy_tensor *operands,
     const nms_lazy_tensor *from)
 {
-  nms__node n, p;
+  const nms_lazy_shape *a = get (lz, op, operands[0], BIT (part->type));
+
+  if (!a)
+    return NMS_LAZY_NONE;
+  if (a->rank != part->rank || (a->rank && !from))
+    return misfit (lz, op);
+  for (int i = 0; i < a->rank; i++) {
+    const nms_lazy_shape *start = get (lz, op, from[i], BIT (NMS_LAZY_S32));
+    if (!start || start->rank || part->dims[i] > a->dims[i])
+      return misfit (lz, op);
+    operands[count++] = from[i];
+  }
+  return nms__record (lz, op, op == NMS__UPDATE ? *a : *part, count, operands, 0, 0);
+}
+
+nms_lazy_tensor
+nms_lazy_slice (nms_lazy *lz, nms_lazy_tensor a, const nms_lazy_tensor *from, const int32_t *dims)
+{
+  const nms_lazy_shape *s = get (lz, NMS__SLICE, a, ANY);
+  nms_lazy_tensor operands[1 + NMS_LAZY_MAX_RANK] = { a };
+  nms_lazy_shape part;
+
+  return s && make_shape (lz, s->type, s->rank, dims, &part)
+      ? cut (lz, NMS__SLICE, &part, 1, operands, from) : NMS_LAZY_NONE;
+}
+
+nms_lazy_tensor
+nms_lazy_update (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor part,
+    const nms_lazy_tensor *from)
+{
+  const nms_lazy_shape *p = get (lz, NMS__UPDATE, part, ANY);
   nms_lazy_tensor operands[2 + NMS_LAZY_MAX_RANK] = { a, part };
 
-  if (!get (lz, "dynamic_update", a, ANY, &n) || !get (lz, "dynamic_update", part, ANY, &p)
-      || !get_starts (lz, "dynamic_update", n.shape.rank, from, operands + 2))
-    return NMS_LAZY_NONE;
-  if (n.shape.type != p.shape.type || n.shape.rank != p.shape.rank)
-    return misfit (lz, "dynamic_update");
-  for (int i = 0; i < n.shape.rank; i++)
-    if (p.shape.dims[i] > n.shape.dims[i])
-      return misfit (lz, "dynamic_update");
-  return nms__record (lz, NMS__DYNAMIC_UPDATE, 0, &n.shape, 2 + (size_t) n.shape.rank, operands,
-      NULL);
+  return p ? cut (lz, NMS__UPDATE, p, 2, operands, from) : NMS_LAZY_NONE;
 }
 
 /* ------------------------------------------------------------- reductions */
 
 nms_lazy_tensor
-nms_lazy_reduce (nms_lazy *lz, nms_lazy_reduction how, nms_lazy_tensor a, int axis)
+nms_lazy_reduce (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a, int axis)
 {
-  static const int types[] = { F32 | S32 | U32, F32 | S32 | U32, S32 | U32, PRED, PRED };
-  nms__node n;
+  const int known = op >= NMS_LAZY_MAX && op <= NMS_LAZY_OR;
+  const nms_lazy_shape *s = get (lz, NMS__REDUCE, a, known ? nms__infos[op].types : 0);
   nms_lazy_shape shape;
 
-  if ((int) how < NMS_LAZY_MAX || how > NMS_LAZY_ANY)
-    return misfit (lz, "reduce");
-  if (!get (lz, "reduce", a, types[how], &n))
+  if (!s)
     return NMS_LAZY_NONE;
-  if (axis < 0 || axis >= n.shape.rank)
-    return misfit (lz, "reduce");
-  shape = (nms_lazy_shape){ .type = n.shape.type, .rank = n.shape.rank - 1 };
-  for (int i = 0; i < shape.rank; i++)
-    shape.dims[i] = n.shape.dims[i + (i >= axis)];
-  return nms__record (lz, NMS__REDUCE, (int) how, &shape, 1, &a,
-      (int32_t[NMS__ATTRS]){ axis });
+  if (axis < 0 || axis >= s->rank)
+    return misfit (lz, NMS__REDUCE);
+  shape = (nms_lazy_shape){ s->type, s->rank - 1, { s->rank == 2 ? s->dims[!axis] : 0 } };
+  return nms__record (lz, NMS__REDUCE, shape, 1, &a, (int32_t) op, axis);
 }
 
 /* Made of others: the greatest, and the first place where it is. */
 nms_lazy_tensor
 nms_lazy_argmax (nms_lazy *lz, nms_lazy_tensor a, int axis, nms_lazy_tensor *index)
 {
-  nms_lazy_tensor greatest = nms_lazy_reduce (lz, NMS_LAZY_MAX, a, axis);
-  nms_lazy_shape shape = { 0 };
-  int32_t axes[NMS_LAZY_MAX_RANK] = { 0 };
+  const nms_lazy_tensor greatest = nms_lazy_reduce (lz, NMS_LAZY_MAX, a, axis);
+  const nms_lazy_shape s = nms_lazy_shape_of (lz, a);
+  nms_lazy_tensor all = nms_lazy_broadcast (lz, greatest, s.rank, s.dims, !axis);
+  nms_lazy_tensor here = nms_lazy_binary (lz, NMS_LAZY_EQ, a, all);
+  nms_lazy_tensor place = nms_lazy_iota (lz, s.rank, s.dims, axis);
 
-  if (!index)
-    return greatest;
-  *index = NMS_LAZY_NONE;
-  if (!greatest)
-    return greatest;
-  shape = nms_lazy_shape_of (lz, a);
-  for (int i = 0; i < shape.rank - 1; i++)
-    axes[i] = i + (i >= axis);
-  nms_lazy_tensor all = nms_lazy_broadcast (lz, greatest, shape.rank, shape.dims, axes);
-  nms_lazy_tensor here = nms_lazy_compare (lz, NMS_LAZY_EQ, a, all);
-  nms_lazy_tensor place = nms_lazy_iota (lz, shape.rank, shape.dims, axis);
   place = nms_lazy_select (lz, here, place, nms_lazy_s32 (lz, INT32_MAX));
   *index = nms_lazy_reduce (lz, NMS_LAZY_MIN, place, axis);
   return *index ? greatest : NMS_LAZY_NONE;
+}
+
+/* ------------------------------------------------------------------ loops */
+
+/* What was recorded from there to there is not for others. */
+static void
+hide (nms_lazy *lz, int32_t from, int32_t to)
+{
+  for (int32_t i = from; i < to; i++)
+    lz->recorded[i].hidden = 1;
+}
+
+static void
+record_cond (nms_lazy *lz, const nms_lazy_tensor *state, nms_lazy_cond cond, void *user,
+    int32_t loop)
+{
+  const int32_t first = lz->count;
+  const nms_lazy_tensor go = cond (lz, state, user);
+  const nms_lazy_shape s = nms_lazy_shape_of (lz, go);
+
+  if (s.type != NMS_LAZY_PRED || s.rank)
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "while: cond gives no PRED scalar");
+  nms__record (lz, NMS__COND, (nms_lazy_shape){ 0 }, 1, &go, lz->count - loop, 0);
+  hide (lz, first, lz->count);
+}
+
+/* Returns the END. */
+static nms_lazy_tensor
+record_body (nms_lazy *lz, size_t count, const nms_lazy_tensor *state, nms_lazy_body body,
+    void *user, int32_t loop)
+{
+  const int32_t cond_end = lz->count - 1;
+  nms_lazy_tensor next[NMS_LAZY_MAX_STATES] = { 0 };
+
+  body (lz, state, next, user);
+  for (size_t i = 0; i < count && !lz->status; i++) {
+    const nms_lazy_shape must = nms_lazy_shape_of (lz, state[i]);
+    const nms_lazy_shape is = nms_lazy_shape_of (lz, next[i]);
+    if (is.type != must.type || !same_extents (&is, &must))
+      nms__lazy_fail (lz, NMS_ERROR_ARGUMENT,
+          "while: body changes the type or shape of state %zu", i);
+  }
+  for (size_t i = 0; i < count; i++)
+    nms__record (lz, NMS__NEXT, nms_lazy_shape_of (lz, state[i]), 1, &next[i], 0, 0);
+  lz->recorded[cond_end].node.attr[1] = lz->count - cond_end;
+  return nms__record (lz, NMS__END, (nms_lazy_shape){ 0 }, 0, NULL, lz->count - loop, 0);
+}
+
+void
+nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init, nms_lazy_cond cond,
+    nms_lazy_body body, void *user, nms_lazy_tensor *out)
+{
+  const int32_t loop = lz->count;
+  nms_lazy_tensor state[NMS_LAZY_MAX_STATES], end = NMS_LAZY_NONE;
+
+  for (size_t i = 0; i < count && out; i++)
+    out[i] = NMS_LAZY_NONE;
+  if (!count || count > NMS_LAZY_MAX_STATES || !init || !cond || !body || !out) {
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "while: no state, no function, or too many");
+    return;
+  }
+  for (size_t i = 0; i < count; i++)
+    get (lz, NMS__WHILE, init[i], ANY);
+  nms__record (lz, NMS__WHILE, (nms_lazy_shape){ 0 }, 0, NULL, (int32_t) count, 0);
+  for (size_t i = 0; i < count; i++)
+    state[i] = nms__record (lz, NMS__STATE, nms_lazy_shape_of (lz, init[i]), 1, &init[i],
+        (int32_t) i, 0);
+  lz->depth++;
+  if (!lz->status)
+    record_cond (lz, state, cond, user, loop);
+  if (!lz->status)
+    end = record_body (lz, count, state, body, user, loop);
+  lz->depth--;
+  for (size_t i = 0; i < count; i++)
+    out[i] = nms__record (lz, NMS__RESULT, nms_lazy_shape_of (lz, state[i]), 2,
+        (nms_lazy_tensor[]){ state[i], end }, 0, 0);
+  if (!lz->status)
+    hide (lz, loop, lz->count - (int32_t) count);
 }

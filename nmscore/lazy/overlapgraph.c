@@ -35,36 +35,55 @@ f32 (nms_lazy *lz, float value)
 }
 
 static tensor
+add (nms_lazy *lz, tensor a, tensor b)
+{
+  return nms_lazy_binary (lz, NMS_LAZY_ADD, a, b);
+}
+
+static tensor
+sub (nms_lazy *lz, tensor a, tensor b)
+{
+  return nms_lazy_binary (lz, NMS_LAZY_SUB, a, b);
+}
+
+static tensor
+mul (nms_lazy *lz, tensor a, tensor b)
+{
+  return nms_lazy_binary (lz, NMS_LAZY_MUL, a, b);
+}
+
+static tensor
 above (nms_lazy *lz, tensor a, tensor b)
 {
-  return nms_lazy_compare (lz, NMS_LAZY_GT, a, b);
+  return nms_lazy_binary (lz, NMS_LAZY_GT, a, b);
 }
 
 static tensor
 equal (nms_lazy *lz, tensor a, tensor b)
 {
-  return nms_lazy_compare (lz, NMS_LAZY_EQ, a, b);
+  return nms_lazy_binary (lz, NMS_LAZY_EQ, a, b);
 }
 
 /* a * b, which is not negative. */
 static tensor
 product (nms_lazy *lz, tensor a, tensor b)
 {
-  return nms_lazy_max (lz, nms_lazy_mul (lz, a, b), f32 (lz, 0.0f));
+  return nms_lazy_binary (lz, NMS_LAZY_MAX, mul (lz, a, b), f32 (lz, 0.0f));
 }
 
 /* high - low, 0 if it is as good as none. */
 static tensor
 extent (nms_lazy *lz, tensor low, tensor high)
 {
-  tensor w = nms_lazy_sub (lz, high, low);
+  tensor w = sub (lz, high, low);
   return nms_lazy_select (lz, above (lz, w, f32 (lz, NMS__LEAST_EXTENT)), w, f32 (lz, 0.0f));
 }
 
 static tensor
 shared (nms_lazy *lz, tensor low_a, tensor low_b, tensor high_a, tensor high_b)
 {
-  return extent (lz, nms_lazy_max (lz, low_a, low_b), nms_lazy_min (lz, high_a, high_b));
+  return extent (lz, nms_lazy_binary (lz, NMS_LAZY_MAX, low_a, low_b),
+      nms_lazy_binary (lz, NMS_LAZY_MIN, high_a, high_b));
 }
 
 void
@@ -73,7 +92,7 @@ nms__overlap_prepare (nms_lazy *lz, nms__overlap_columns *c, int no_division)
   c->area = product (lz, extent (lz, c->x1, c->x2), extent (lz, c->y1, c->y2));
   if (!no_division)
     c->limit = nms_lazy_select (lz, equal (lz, c->limit, f32 (lz, 0.0f)), f32 (lz, LEAST_NORMAL),
-        nms_lazy_mul (lz, c->limit, f32 (lz, 1.0f / DIVIDED)));
+        mul (lz, c->limit, f32 (lz, 1.0f / DIVIDED)));
 }
 
 /* ---------------------------------------------------------- without division */
@@ -81,29 +100,29 @@ nms__overlap_prepare (nms_lazy *lz, nms__overlap_columns *c, int no_division)
 static tensor
 integer (nms_lazy *lz, tensor x)
 {
-  return nms_lazy_bitcast (lz, NMS_LAZY_S32, x);
+  return nms_lazy_unary (lz, NMS_LAZY_AS_S32, x);
 }
 
 /* The upper 12 bits of x, not negative, rounded to nearest. */
 static tensor
 upper_half (nms_lazy *lz, tensor x)
 {
-  tensor bits = nms_lazy_add (lz, integer (lz, x), nms_lazy_s32 (lz, 0x800));
-  return nms_lazy_bitcast (lz, NMS_LAZY_F32,
-      nms_lazy_and (lz, bits, nms_lazy_s32 (lz, ~0xfff)));
+  tensor bits = add (lz, integer (lz, x), nms_lazy_s32 (lz, 0x800));
+  return nms_lazy_unary (lz, NMS_LAZY_AS_F32,
+      nms_lazy_binary (lz, NMS_LAZY_AND, bits, nms_lazy_s32 (lz, ~0xfff)));
 }
 
 /* a * b - p exactly, where p is the rounded product. */
 static tensor
 product_error (nms_lazy *lz, tensor a, tensor b, tensor p)
 {
-  tensor ah = upper_half (lz, a), al = nms_lazy_sub (lz, a, ah);
-  tensor bh = upper_half (lz, b), bl = nms_lazy_sub (lz, b, bh);
-  tensor e = nms_lazy_sub (lz, nms_lazy_mul (lz, ah, bh), p);
+  tensor ah = upper_half (lz, a), al = sub (lz, a, ah);
+  tensor bh = upper_half (lz, b), bl = sub (lz, b, bh);
+  tensor e = sub (lz, mul (lz, ah, bh), p);
 
-  e = nms_lazy_add (lz, e, nms_lazy_mul (lz, ah, bl));
-  e = nms_lazy_add (lz, e, nms_lazy_mul (lz, al, bh));
-  return nms_lazy_add (lz, e, nms_lazy_mul (lz, al, bl));
+  e = add (lz, e, mul (lz, ah, bl));
+  e = add (lz, e, mul (lz, al, bh));
+  return add (lz, e, mul (lz, al, bl));
 }
 
 static tensor
@@ -111,27 +130,26 @@ exceeds_exactly (nms_lazy *lz, tensor inter, tensor uni, tensor t)
 {
   tensor zero = f32 (lz, 0.0f), up = f32 (lz, 0x1p100f);
   /* far from underflow: a union of 2^-100..1 becomes 1..2^100 */
-  tensor small = nms_lazy_compare (lz, NMS_LAZY_LT, uni, f32 (lz, 1.0f));
+  tensor small = nms_lazy_binary (lz, NMS_LAZY_LT, uni, f32 (lz, 1.0f));
   inter = nms_lazy_select (lz, small, product (lz, inter, up), inter);
   uni = nms_lazy_select (lz, small, product (lz, uni, up), uni);
   tensor p = product (lz, t, uni), e = product_error (lz, t, uni, p);
   /* t's power of two, then half a unit in its last place */
-  tensor power = nms_lazy_bitcast (lz, NMS_LAZY_F32,
-      nms_lazy_and (lz, integer (lz, t), nms_lazy_s32 (lz, 0x7f800000)));
+  tensor power = nms_lazy_unary (lz, NMS_LAZY_AS_F32,
+      nms_lazy_binary (lz, NMS_LAZY_AND, integer (lz, t), nms_lazy_s32 (lz, 0x7f800000)));
   tensor q = product (lz, product (lz, power, f32 (lz, 0x1p-24f)), uni);
   /* e + q = sum + rest exactly (Knuth) */
-  tensor sum = nms_lazy_add (lz, e, q), part = nms_lazy_sub (lz, sum, e);
-  tensor rest = nms_lazy_add (lz, nms_lazy_sub (lz, e, nms_lazy_sub (lz, sum, part)),
-      nms_lazy_sub (lz, q, part));
-  tensor d = nms_lazy_sub (lz, inter, p);
-  tensor beyond = nms_lazy_or (lz, above (lz, d, sum),
-      nms_lazy_and (lz, equal (lz, d, sum), nms_lazy_compare (lz, NMS_LAZY_LT, rest, zero)));
+  tensor sum = add (lz, e, q), part = sub (lz, sum, e);
+  tensor rest = add (lz, sub (lz, e, sub (lz, sum, part)), sub (lz, q, part));
+  tensor d = sub (lz, inter, p);
+  tensor beyond = nms_lazy_binary (lz, NMS_LAZY_OR, above (lz, d, sum),
+      nms_lazy_binary (lz, NMS_LAZY_AND, equal (lz, d, sum), above (lz, zero, rest)));
   /* at limit 0: more than 2^-150 of the union */
-  tensor some = above (lz, nms_lazy_mul (lz, inter, f32 (lz, 0x1p50f)),
-      nms_lazy_mul (lz, uni, f32 (lz, 0x1p-100f)));
+  tensor some = above (lz, mul (lz, inter, f32 (lz, 0x1p50f)),
+      mul (lz, uni, f32 (lz, 0x1p-100f)));
 
   beyond = nms_lazy_select (lz, equal (lz, t, zero), some, beyond);
-  return nms_lazy_or (lz, beyond, nms_lazy_compare (lz, NMS_LAZY_LT, t, zero));
+  return nms_lazy_binary (lz, NMS_LAZY_OR, beyond, nms_lazy_binary (lz, NMS_LAZY_LT, t, zero));
 }
 
 tensor
@@ -140,13 +158,13 @@ nms__overlap_graph (nms_lazy *lz, const nms__overlap_columns *c, const nms__over
 {
   tensor w = shared (lz, c->x1, b->x1, c->x2, b->x2), h = shared (lz, c->y1, b->y1, c->y2, b->y2);
   tensor inter = product (lz, w, h);
-  tensor uni = nms_lazy_sub (lz, nms_lazy_add (lz, c->area, b->area), inter);
+  tensor uni = sub (lz, add (lz, c->area, b->area), inter);
   tensor exceeds;
 
   if (no_division)
     exceeds = exceeds_exactly (lz, inter, uni, c->limit);
   else
     exceeds = above (lz,
-        nms_lazy_div (lz, inter, nms_lazy_mul (lz, uni, f32 (lz, DIVIDED))), c->limit);
-  return nms_lazy_and (lz, exceeds, above (lz, inter, f32 (lz, 0.0f)));
+        nms_lazy_binary (lz, NMS_LAZY_DIV, inter, mul (lz, uni, f32 (lz, DIVIDED))), c->limit);
+  return nms_lazy_binary (lz, NMS_LAZY_AND, exceeds, above (lz, inter, f32 (lz, 0.0f)));
 }

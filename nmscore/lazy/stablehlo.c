@@ -16,438 +16,316 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-typedef struct text {
-  char *data;
-  size_t length, capacity;
-  int failed;
-} text;
-
-__attribute__ ((format (printf, 2, 3)))
-static void
-put (text *t, const char *format, ...)
-{
-  for (int again = 0; again < 2 && !t->failed; again++) {
-    va_list args;
-    va_start (args, format);
-    size_t room = t->capacity - t->length;
-    int n = vsnprintf (t->data ? t->data + t->length : NULL, room, format, args);
-    va_end (args);
-    if (n >= 0 && (size_t) n < room) {
-      t->length += (size_t) n;
-      return;
-    }
-    size_t capacity = 2 * t->capacity + (n > 0 ? (size_t) n : 0) + 4096;
-    char *data = n < 0 ? NULL : realloc (t->data, capacity);
-    t->failed = !data;
-    t->data = data ? data : t->data;
-    t->capacity = data ? capacity : t->capacity;
-  }
-}
 
 typedef struct writer {
   const nms__trace *trace;
   const nms__node *nodes;
   unsigned char *guard; /* of each node: GUARD_... */
   unsigned char *fixed; /* whether it depends on constants alone */
-  text out;
+  FILE *out;
 } writer;
 
 enum { GUARD_FLOOR = 1, GUARD_BARRIER = 2 };
 
 /* ------------------------------------------------------------ what to guard */
 
-static int
-is_arithmetic (int32_t op)
-{
-  return op == NMS__ADD || op == NMS__SUB || op == NMS__MUL || op == NMS__DIV;
-}
-
 /* Users that no compiler merges a product with. */
 static int
-ends_product (int32_t op)
+ends_product (int op)
 {
-  return op == NMS__MAX || op == NMS__MIN || op == NMS__COMPARE || op == NMS__ABS
-      || op == NMS__MUL || op == NMS__DIV;
+  return op == NMS_LAZY_MUL || op == NMS_LAZY_DIV || op == NMS_LAZY_MAX || op == NMS_LAZY_MIN
+      || op == NMS_LAZY_ABS || (op >= NMS_LAZY_EQ && op <= NMS_LAZY_LT) || op == NMS__OUTPUT;
 }
 
-/* The operation that a captured or broadcast value comes from. */
-static uint32_t
-source (const writer *w, uint32_t index)
-{
-  while (w->nodes[index].op == NMS__CAPTURE || w->nodes[index].op == NMS__BROADCAST)
-    index = nms__operand (w->trace, &w->nodes[index], 0);
-  return index;
-}
-
-/* What a user of operand `of` asks for. */
+/* What `user` asks of its operand `of`. */
 static void
-guard_operand (writer *w, const nms__node *user, uint32_t of)
+guard_operand (writer *w, int user, int32_t of)
 {
-  uint32_t from = source (w, of);
-  int32_t op = w->nodes[from].op;
+  const int multiplies = user == NMS_LAZY_MUL || user == NMS_LAZY_DIV;
+  int op = w->nodes[of].op;
 
   if (w->nodes[of].shape.type != NMS_LAZY_F32)
     return;
-  if (w->nodes[of].op == NMS__MUL && !ends_product (user->op))
+  if (op == NMS_LAZY_MUL && !ends_product (user))
     w->guard[of] = GUARD_FLOOR;
-  else if (is_arithmetic (user->op) && op != NMS__MUL
-      && (w->fixed[from] || (op == NMS__DIV && (user->op == NMS__DIV || user->op == NMS__MUL))))
-    w->guard[from] = GUARD_BARRIER;
+  while (w->nodes[of].op == NMS__BROADCAST)
+    of = w->nodes[of].operand[0];
+  op = w->nodes[of].op;
+  if ((multiplies || user == NMS_LAZY_ADD || user == NMS_LAZY_SUB) && op != NMS_LAZY_MUL
+      && (w->fixed[of] || (op == NMS_LAZY_DIV && multiplies)))
+    w->guard[of] = GUARD_BARRIER;
 }
 
-/* The guards of all nodes; whether one needs the floor. */
-static int
+static void
 find_guards (writer *w)
 {
-  const nms__trace *t = w->trace;
-  int floored = 0;
-
-  for (uint32_t i = 0; i < t->nodes.count; i++) {
+  for (size_t i = 0; i < w->trace->count; i++) {
     const nms__node *n = &w->nodes[i];
-    int fixed = n->op != NMS__INPUT && n->op != NMS__STATE && n->op != NMS__RESULT;
-    for (uint32_t k = 0; k < n->count; k++) {
-      uint32_t of = nms__operand (t, n, k);
-      fixed &= w->fixed[of];
-      if (n->op != NMS__STATE && n->op != NMS__RESULT)
-        guard_operand (w, n, of);
+    w->fixed[i] = n->op != NMS__INPUT && n->op != NMS__STATE && n->op != NMS__RESULT;
+    for (int k = 0; k < n->count; k++) {
+      w->fixed[i] &= w->fixed[n->operand[k]];
+      guard_operand (w, n->op, n->operand[k]);
     }
-    w->fixed[i] = (unsigned char) fixed;
   }
-  for (size_t i = 0; i < t->nodes.count; i++)
-    floored |= w->guard[i] == GUARD_FLOOR;
-  return floored;
 }
 
 /* ------------------------------------------------------------ names, types */
 
-#define TYPE_TEXT 96
-
 typedef struct name {
-  char text[TYPE_TEXT];
+  char text[64];
 } name;
 
 static name
-type_text (const nms_lazy_shape *shape)
+type_of (nms_lazy_shape s)
 {
-  static const char *const types[] = { "", "f32", "i32", "ui32", "i1" };
+  static const char *const types[] = { "", "f32", "i32", "i1" };
   name n;
-  size_t at = (size_t) snprintf (n.text, sizeof n.text, "tensor<");
+  int at = snprintf (n.text, sizeof n.text, "tensor<");
 
-  for (int i = 0; i < shape->rank; i++)
-    at += (size_t) snprintf (n.text + at, sizeof n.text - at, "%dx", shape->dims[i]);
-  snprintf (n.text + at, sizeof n.text - at, "%s>", types[shape->type]);
+  for (int i = 0; i < s.rank; i++)
+    at += snprintf (n.text + at, sizeof n.text - (size_t) at, "%dx", s.dims[i]);
+  snprintf (n.text + at, sizeof n.text - (size_t) at, "%s>", types[s.type]);
   return n;
 }
 
 static name
-value_text (const writer *w, uint32_t index)
+value_of (const writer *w, int32_t i)
 {
-  const nms__node *n = &w->nodes[index];
+  const nms__node *n = &w->nodes[i];
   name v;
 
-  while (n->op == NMS__CAPTURE) {
-    index = nms__operand (w->trace, n, 0);
-    n = &w->nodes[index];
-  }
-  if (n->op == NMS__INPUT)
+  if (n->op == NMS__INPUT) {
     snprintf (v.text, sizeof v.text, "%%a%d", n->attr[0]);
-  else if (n->op == NMS__RESULT)
-    snprintf (v.text, sizeof v.text, "%%v%u#%d", nms__operand (w->trace, n, 0), n->attr[0]);
-  else
-    snprintf (v.text, sizeof v.text, "%%%s%u", w->guard[index] ? "g" : "v", index);
+  } else if (n->op == NMS__RESULT) {
+    const int which = w->nodes[n->operand[0]].attr[0];
+    snprintf (v.text, sizeof v.text, "%%v%d#%d", n->operand[0] - 1 - which, which);
+  } else {
+    snprintf (v.text, sizeof v.text, "%%%s%d", w->guard[i] ? "g" : "v", i);
+  }
   return v;
 }
 
-/* "a, b" of operands from..to-1, and "type, type". */
+/* "a, b": what the nodes from `first` on stand for; and their types. */
 static void
-put_values (writer *w, const nms__node *n, uint32_t from, uint32_t to)
+put_sources (const writer *w, size_t first, size_t count)
 {
-  for (uint32_t k = from; k < to; k++)
-    put (&w->out, "%s%s", k > from ? ", " : "",
-        value_text (w, nms__operand (w->trace, n, k)).text);
+  for (size_t k = 0; k < count; k++)
+    fprintf (w->out, "%s%s", k ? ", " : "", value_of (w, w->nodes[first + k].operand[0]).text);
 }
 
 static void
-put_types (writer *w, const nms__node *n, uint32_t from, uint32_t to)
+put_types (const writer *w, size_t first, size_t count)
 {
-  for (uint32_t k = from; k < to; k++)
-    put (&w->out, "%s%s", k > from ? ", " : "",
-        type_text (&w->nodes[nms__operand (w->trace, n, k)].shape).text);
-}
-
-static void
-put_numbers (text *t, const char *label, const int32_t *numbers, int count)
-{
-  put (t, "%s = array<i64", label);
-  for (int i = 0; i < count; i++)
-    put (t, "%s%d", i ? ", " : ": ", numbers[i]);
-  put (t, ">");
+  for (size_t k = 0; k < count; k++)
+    fprintf (w->out, "%s%s", k ? ", " : "", type_of (w->nodes[first + k].shape).text);
 }
 
 /* ------------------------------------------------------------- operations */
 
-static const char *const op_names[] = {
-  [NMS__CONSTANT] = "constant", [NMS__IOTA] = "iota", [NMS__NEG] = "negate",
-  [NMS__ABS] = "abs", [NMS__NOT] = "not", [NMS__BITCAST] = "bitcast_convert",
-  [NMS__CONVERT] = "convert", [NMS__ADD] = "add", [NMS__SUB] = "subtract",
-  [NMS__MUL] = "multiply", [NMS__DIV] = "divide", [NMS__MAX] = "maximum",
-  [NMS__MIN] = "minimum", [NMS__AND] = "and", [NMS__OR] = "or", [NMS__XOR] = "xor",
-  [NMS__SHL] = "shift_left", [NMS__SHR] = "shift_right_logical", [NMS__COMPARE] = "compare",
-  [NMS__SELECT] = "select", [NMS__BROADCAST] = "broadcast_in_dim", [NMS__RESHAPE] = "reshape",
-  [NMS__TRANSPOSE] = "transpose", [NMS__SLICE] = "slice",
-  [NMS__DYNAMIC_SLICE] = "dynamic_slice", [NMS__DYNAMIC_UPDATE] = "dynamic_update_slice",
-  [NMS__REDUCE] = "reduce", [NMS__WHILE] = "while"
-};
-
-/* Elements of a constant, brackets around each axis. */
-static const unsigned char *
-put_elements (text *t, const nms_lazy_shape *shape, int axis, const unsigned char *data)
+static void
+put_constant (const writer *w, const char *to, int32_t type, int32_t bits)
 {
-  uint32_t word;
+  const name t = type_of ((nms_lazy_shape){ .type = type });
 
-  if (axis < shape->rank) {
-    put (t, "[");
-    for (int32_t i = 0; i < shape->dims[axis]; i++) {
-      put (t, "%s", i ? ", " : "");
-      data = put_elements (t, shape, axis + 1, data);
-    }
-    put (t, "]");
-    return data;
-  }
-  if (shape->type == NMS_LAZY_PRED) {
-    put (t, *data ? "true" : "false");
-    return data + 1;
-  }
-  memcpy (&word, data, sizeof word);
-  if (shape->type == NMS_LAZY_F32)
-    put (t, "0x%08X", word);
-  else if (shape->type == NMS_LAZY_S32)
-    put (t, "%d", (int32_t) word);
+  fprintf (w->out, "%s = \"stablehlo.constant\"() {value = dense<", to);
+  if (type == NMS_LAZY_PRED)
+    fputs (bits ? "true" : "false", w->out);
   else
-    put (t, "%u", word);
-  return data + 4;
+    fprintf (w->out, type == NMS_LAZY_F32 ? "0x%08X" : "%d", (unsigned) bits);
+  fprintf (w->out, "> : %s} : () -> %s\n", t.text, t.text);
 }
 
 static void
-put_attributes (writer *w, const nms__node *n)
+put_attributes (const writer *w, const nms__node *n)
 {
   static const char *const orders[] = { "EQ", "NE", "GE", "GT", "LE", "LT" };
-  static const int32_t ones[NMS_LAZY_MAX_RANK] = { 1, 1, 1, 1 };
-  text *t = &w->out;
-  const nms_lazy_shape *a = n->count ? &w->nodes[nms__operand (w->trace, n, 0)].shape : NULL;
+  const nms_lazy_shape *a = &w->nodes[n->operand[0]].shape;
 
-  switch (n->op) {
-  case NMS__CONSTANT:
-    put (t, " {value = dense<");
-    put_elements (t, &n->shape, 0, (const unsigned char *) w->trace->bytes.data + n->attr[0]);
-    put (t, "> : %s}", type_text (&n->shape).text);
-    break;
-  case NMS__IOTA:
-    put (t, " {iota_dimension = %d : i64}", n->attr[0]);
-    break;
-  case NMS__COMPARE:
-    put (t, " {comparison_direction = #stablehlo<comparison_direction %s>, "
-        "compare_type = #stablehlo<comparison_type %s>}", orders[n->how],
+  if (n->op >= NMS_LAZY_EQ && n->op <= NMS_LAZY_LT)
+    fprintf (w->out, " {comparison_direction = #stablehlo<comparison_direction %s>, "
+        "compare_type = #stablehlo<comparison_type %s>}", orders[n->op - NMS_LAZY_EQ],
         a->type == NMS_LAZY_F32 ? "FLOAT" : a->type == NMS_LAZY_S32 ? "SIGNED" : "UNSIGNED");
-    break;
-  case NMS__BROADCAST:
-    put_numbers (t, " {broadcast_dimensions", n->attr, a->rank);
-    put (t, "}");
-    break;
-  case NMS__TRANSPOSE:
-    put_numbers (t, " {permutation", n->attr, n->shape.rank);
-    put (t, "}");
-    break;
-  case NMS__SLICE:
-    put_numbers (t, " {start_indices", n->attr, n->shape.rank);
-    put_numbers (t, ", limit_indices", n->attr + NMS_LAZY_MAX_RANK, n->shape.rank);
-    put_numbers (t, ", strides", ones, n->shape.rank);
-    put (t, "}");
-    break;
-  case NMS__DYNAMIC_SLICE:
-    put_numbers (t, " {slice_sizes", n->shape.dims, n->shape.rank);
-    put (t, "}");
-    break;
-  default:
-    break;
-  }
+  else if (n->op == NMS__IOTA)
+    fprintf (w->out, " {iota_dimension = %d : i64}", n->attr[0]);
+  else if (n->op == NMS__BROADCAST && a->rank)
+    fprintf (w->out, " {broadcast_dimensions = array<i64: %d>}", n->attr[0]);
+  else if (n->op == NMS__BROADCAST)
+    fputs (" {broadcast_dimensions = array<i64>}", w->out);
+  else if (n->op == NMS__TRANSPOSE)
+    fputs (" {permutation = array<i64: 1, 0>}", w->out);
+  else if (n->op == NMS__SLICE && n->shape.rank == 1)
+    fprintf (w->out, " {slice_sizes = array<i64: %d>}", n->shape.dims[0]);
+  else if (n->op == NMS__SLICE)
+    fprintf (w->out, " {slice_sizes = array<i64: %d, %d>}", n->shape.dims[0], n->shape.dims[1]);
 }
 
-/* What a reduction begins with, as bits. */
-static uint32_t
-neutral (const nms__node *n)
-{
-  if (n->how == NMS_LAZY_ALL)
-    return 1;
-  if (n->how == NMS_LAZY_SUM || n->how == NMS_LAZY_ANY)
-    return 0;
-  if (n->shape.type == NMS_LAZY_F32)
-    return n->how == NMS_LAZY_MAX ? 0xff800000u : 0x7f800000u;
-  if (n->shape.type == NMS_LAZY_S32)
-    return n->how == NMS_LAZY_MAX ? 0x80000000u : 0x7fffffffu;
-  return n->how == NMS_LAZY_MAX ? 0 : UINT32_MAX;
-}
-
+/* One that has a line of the usual form. */
 static void
-put_reduce (writer *w, uint32_t index, const nms__node *n)
+put_operation (const writer *w, int32_t i, const nms__node *n)
 {
-  static const char *const names[] = { "maximum", "minimum", "add", "and", "or" };
-  const nms_lazy_shape scalar = { .type = n->shape.type };
-  const name s = type_text (&scalar);
-  uint32_t bits = neutral (n);
-  text *t = &w->out;
-
-  put (t, "%%i%u = \"stablehlo.constant\"() {value = dense<", index);
-  put_elements (t, &scalar, 0,
-      n->shape.type == NMS_LAZY_PRED ? (unsigned char[]){ (unsigned char) bits }
-                                     : (const unsigned char *) &bits);
-  put (t, "> : %s} : () -> %s\n", s.text, s.text);
-  put (t, "%%v%u = \"stablehlo.reduce\"(", index);
-  put_values (w, n, 0, 1);
-  put (t, ", %%i%u) ({\n^bb0(%%l%u: %s, %%r%u: %s):\n", index, index, s.text, index, s.text);
-  put (t, "%%o%u = \"stablehlo.%s\"(%%l%u, %%r%u) : (%s, %s) -> %s\n", index, names[n->how],
-      index, index, s.text, s.text, s.text);
-  put (t, "\"stablehlo.return\"(%%o%u) : (%s) -> ()\n}) {dimensions = array<i64: %d>} : (", index,
-      s.text, n->attr[0]);
-  put_types (w, n, 0, 1);
-  put (t, ", %s) -> %s\n", s.text, type_text (&n->shape).text);
-}
-
-/* "^bb0(%v7: type, ...):" of the loop's states, whose placeholders follow. */
-static void
-put_states (writer *w, uint32_t first, int32_t count)
-{
-  put (&w->out, "^bb0(");
-  for (int32_t k = 0; k < count; k++)
-    put (&w->out, "%s%%v%u: %s", k ? ", " : "", first + (uint32_t) k,
-        type_text (&w->nodes[first + (uint32_t) k].shape).text);
-  put (&w->out, "):\n");
-}
-
-/* RETURN of cond or body: closes the region, and opens or ends the loop. */
-static void
-put_return (writer *w, uint32_t index, const nms__node *n)
-{
-  const nms__node *loop = NULL;
-  uint32_t at = index;
-
-  while (!loop || (uint32_t) loop->attr[2] < index)
-    if (w->nodes[--at].op == NMS__WHILE)
-      loop = &w->nodes[at];
-  put (&w->out, "\"stablehlo.return\"(");
-  put_values (w, n, 0, n->count);
-  put (&w->out, ") : (");
-  put_types (w, n, 0, n->count);
-  put (&w->out, ") -> ()\n");
-  if ((uint32_t) loop->attr[1] == index) {
-    put (&w->out, "}, {\n");
-    put_states (w, index + 1, loop->attr[0]);
-    return;
-  }
-  put (&w->out, "}) : (");
-  put_types (w, loop, 0, (uint32_t) loop->attr[0]);
-  put (&w->out, ") -> (");
-  put_types (w, loop, 0, (uint32_t) loop->attr[0]);
-  put (&w->out, ")\n");
-}
-
-static void
-put_node (writer *w, uint32_t index, const nms__node *n)
-{
-  text *t = &w->out;
-  const name type = type_text (&n->shape);
-  const char *op = NULL;
-
-  switch (n->op) {
-  case NMS__INPUT:
-  case NMS__STATE:
-  case NMS__CAPTURE:
-  case NMS__RESULT:
-    return;
-  case NMS__RETURN:
-    put_return (w, index, n);
-    return;
-  case NMS__REDUCE:
-    put_reduce (w, index, n);
-    return;
-  case NMS__WHILE:
-    put (t, "%%v%u:%d = \"stablehlo.while\"(", index, n->attr[0]);
-    put_values (w, n, 0, (uint32_t) n->attr[0]);
-    put (t, ") ({\n");
-    put_states (w, index + 1, n->attr[0]);
-    return;
-  default:
-    op = n->op == NMS__SHR && n->shape.type == NMS_LAZY_S32 ? "shift_right_arithmetic"
-                                                            : op_names[n->op];
-  }
-  put (t, "%%v%u = \"stablehlo.%s\"(", index, op);
-  put_values (w, n, 0, n->count);
-  put (t, ")");
+  fprintf (w->out, "%%v%d = \"stablehlo.%s\"(", i, nms__infos[n->op].name);
+  for (int k = 0; k < n->count; k++)
+    fprintf (w->out, "%s%s", k ? ", " : "", value_of (w, n->operand[k]).text);
+  fputs (")", w->out);
   put_attributes (w, n);
-  put (t, " : (");
-  put_types (w, n, 0, n->count);
-  put (t, ") -> %s\n", type.text);
-  if (w->guard[index] == GUARD_BARRIER)
-    put (t, "%%g%u = \"stablehlo.optimization_barrier\"(%%v%u) : (%s) -> %s\n", index, index,
+  fputs (" : (", w->out);
+  for (int k = 0; k < n->count; k++)
+    fprintf (w->out, "%s%s", k ? ", " : "", type_of (w->nodes[n->operand[k]].shape).text);
+  fprintf (w->out, ") -> %s\n", type_of (n->shape).text);
+}
+
+static void
+put_guard (const writer *w, int32_t i, const nms__node *n)
+{
+  const name type = type_of (n->shape);
+
+  if (w->guard[i] == GUARD_BARRIER) {
+    fprintf (w->out, "%%g%d = \"stablehlo.optimization_barrier\"(%%v%d) : (%s) -> %s\n", i, i,
         type.text, type.text);
-  if (w->guard[index] == GUARD_FLOOR) {
-    put (t, "%%f%u = \"stablehlo.broadcast_in_dim\"(%%floor) {broadcast_dimensions = array<i64>}"
-        " : (tensor<f32>) -> %s\n", index, type.text);
-    put (t, "%%g%u = \"stablehlo.maximum\"(%%v%u, %%f%u) : (%s, %s) -> %s\n", index, index, index,
+  } else if (w->guard[i] == GUARD_FLOOR) {
+    fprintf (w->out, "%%f%d = \"stablehlo.broadcast_in_dim\"(%%floor) {broadcast_dimensions = "
+        "array<i64>} : (tensor<f32>) -> %s\n", i, type.text);
+    fprintf (w->out, "%%g%d = \"stablehlo.maximum\"(%%v%d, %%f%d) : (%s, %s) -> %s\n", i, i, i,
         type.text, type.text, type.text);
   }
 }
 
+/* Begins with what changes nothing. */
 static void
-put_arguments (writer *w, int floored)
+put_reduce (const writer *w, int32_t i, const nms__node *n)
+{
+  const int is_float = n->shape.type == NMS_LAZY_F32;
+  const int32_t neutral = n->attr[0] == NMS_LAZY_OR ? 0 : n->attr[0] == NMS_LAZY_AND ? -1
+      : n->attr[0] == NMS_LAZY_MAX ? (is_float ? (int32_t) 0xff800000 : INT32_MIN)
+      : is_float ? 0x7f800000 : INT32_MAX;
+  const name s = type_of ((nms_lazy_shape){ .type = n->shape.type });
+  name first;
+
+  snprintf (first.text, sizeof first.text, "%%i%d", i);
+  put_constant (w, first.text, n->shape.type, neutral);
+  fprintf (w->out, "%%v%d = \"stablehlo.reduce\"(%s, %s) ({\n^bb0(%%l%d: %s, %%r%d: %s):\n", i,
+      value_of (w, n->operand[0]).text, first.text, i, s.text, i, s.text);
+  fprintf (w->out, "%%o%d = \"stablehlo.%s\"(%%l%d, %%r%d) : (%s, %s) -> %s\n", i,
+      nms__infos[n->attr[0]].name, i, i, s.text, s.text, s.text);
+  fprintf (w->out, "\"stablehlo.return\"(%%o%d) : (%s) -> ()\n}) {dimensions = array<i64: %d>} : "
+      "(%s, %s) -> %s\n", i, s.text, n->attr[1], type_of (w->nodes[n->operand[0]].shape).text,
+      s.text, type_of (n->shape).text);
+}
+
+/* "^bb0(%v7: type, ...):" of a loop's states. */
+static void
+put_states (const writer *w, size_t loop)
+{
+  fputs ("^bb0(", w->out);
+  for (int32_t k = 0; k < w->nodes[loop].attr[0]; k++)
+    fprintf (w->out, "%s%%v%zu: %s", k ? ", " : "", loop + 1 + (size_t) k,
+        type_of (w->nodes[loop + 1 + (size_t) k].shape).text);
+  fputs ("):\n", w->out);
+}
+
+/* WHILE, COND and END, between which the functions' operations stand. */
+static void
+put_loop (const writer *w, size_t i, const nms__node *n)
+{
+  const size_t loop = n->op == NMS__WHILE ? i : i - (size_t) n->attr[0];
+  const size_t count = (size_t) w->nodes[loop].attr[0];
+
+  if (n->op == NMS__WHILE) {
+    fprintf (w->out, "%%v%zu:%zu = \"stablehlo.while\"(", i, count);
+    put_sources (w, loop + 1, count);
+    fputs (") ({\n", w->out);
+    put_states (w, loop);
+  } else if (n->op == NMS__COND) {
+    fputs ("\"stablehlo.return\"(", w->out);
+    put_sources (w, i, 1);
+    fputs (") : (tensor<i1>) -> ()\n}, {\n", w->out);
+    put_states (w, loop);
+  } else {
+    fputs ("\"stablehlo.return\"(", w->out);
+    put_sources (w, i - count, count);
+    fputs (") : (", w->out);
+    put_types (w, i - count, count);
+    fputs (") -> ()\n}) : (", w->out);
+    put_types (w, loop + 1, count);
+    fputs (") -> (", w->out);
+    put_types (w, loop + 1, count);
+    fputs (")\n", w->out);
+  }
+}
+
+static void
+put_node (const writer *w, int32_t i, const nms__node *n)
+{
+  switch (n->op) {
+  case NMS__INPUT:
+  case NMS__STATE:
+  case NMS__NEXT:
+  case NMS__RESULT:
+  case NMS__OUTPUT:
+    return;
+  case NMS__WHILE:
+  case NMS__COND:
+  case NMS__END:
+    put_loop (w, (size_t) i, n);
+    return;
+  case NMS__CONSTANT: {
+    name v;
+    snprintf (v.text, sizeof v.text, "%%v%d", i);
+    put_constant (w, v.text, n->shape.type, n->attr[0]);
+    break;
+  }
+  case NMS__REDUCE:
+    put_reduce (w, i, n);
+    break;
+  default:
+    put_operation (w, i, n);
+  }
+  put_guard (w, i, n);
+}
+
+static void
+put_module (const writer *w)
 {
   const nms__trace *t = w->trace;
-  size_t seen = 0;
+  const size_t outputs = t->count - t->output_count;
 
-  for (size_t i = 0; i < t->nodes.count; i++)
+  fputs ("module @nms {\nfunc.func @main(", w->out);
+  for (size_t i = 0; i < t->count; i++)
     if (w->nodes[i].op == NMS__INPUT)
-      put (&w->out, "%s%%a%d: %s", seen++ ? ", " : "", w->nodes[i].attr[0],
-          type_text (&w->nodes[i].shape).text);
-  if (floored)
-    put (&w->out, "%s%%floor: tensor<f32>", seen ? ", " : "");
+      fprintf (w->out, "%s: %s, ", value_of (w, (int32_t) i).text,
+          type_of (w->nodes[i].shape).text);
+  fputs ("%floor: tensor<f32>) -> (", w->out);
+  put_types (w, outputs, t->output_count);
+  fputs (") {\n", w->out);
+  for (size_t i = 0; i < t->count; i++)
+    put_node (w, (int32_t) i, &w->nodes[i]);
+  fputs ("\"func.return\"(", w->out);
+  put_sources (w, outputs, t->output_count);
+  fputs (") : (", w->out);
+  put_types (w, outputs, t->output_count);
+  fputs (") -> ()\n}\n}\n", w->out);
 }
 
 char *
-nms__stablehlo (const nms__trace *trace, size_t *length, int *floored)
+nms__stablehlo (const nms__trace *trace, size_t *length)
 {
-  writer w = { .trace = trace, .nodes = nms__trace_nodes (trace) };
-  const nms__node outputs = { .count = (uint32_t) trace->outputs.count };
+  writer w = { .trace = trace, .nodes = trace->nodes };
+  char *text = NULL;
+  int failed = 1;
 
-  w.guard = calloc (trace->nodes.count + 1, 2);
-  if (!w.guard)
-    return NULL;
-  w.fixed = w.guard + trace->nodes.count;
-  *floored = find_guards (&w);
-  put (&w.out, "module @nms {\nfunc.func @main(");
-  put_arguments (&w, *floored);
-  put (&w.out, ") -> (");
-  for (size_t i = 0; i < outputs.count; i++)
-    put (&w.out, "%s%s", i ? ", " : "",
-        type_text (&w.nodes[((uint32_t *) trace->outputs.data)[i]].shape).text);
-  put (&w.out, ") {\n");
-  for (uint32_t i = 0; i < trace->nodes.count; i++)
-    put_node (&w, i, &w.nodes[i]);
-  put (&w.out, "\"func.return\"(");
-  for (size_t i = 0; i < outputs.count; i++)
-    put (&w.out, "%s%s", i ? ", " : "",
-        value_text (&w, ((uint32_t *) trace->outputs.data)[i]).text);
-  put (&w.out, ") : (");
-  for (size_t i = 0; i < outputs.count; i++)
-    put (&w.out, "%s%s", i ? ", " : "",
-        type_text (&w.nodes[((uint32_t *) trace->outputs.data)[i]].shape).text);
-  put (&w.out, ") -> ()\n}\n}\n");
+  w.guard = calloc (trace->count + 1, 2);
+  w.out = w.guard ? open_memstream (&text, length) : NULL;
+  if (w.out) {
+    w.fixed = w.guard + trace->count;
+    find_guards (&w);
+    put_module (&w);
+    failed = ferror (w.out);
+    failed |= fclose (w.out) != 0;
+  }
   free (w.guard);
-  if (w.out.failed) {
-    free (w.out.data);
+  if (failed) {
+    free (text);
     return NULL;
   }
-  *length = w.out.length;
-  return w.out.data;
+  return text;
 }

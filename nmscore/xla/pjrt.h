@@ -31,7 +31,7 @@ typedef struct pjrt_loaded_executable pjrt_loaded_executable; /* and on a device
 typedef struct pjrt_topology pjrt_topology;
 
 /* The types of elements that we use. */
-enum { PJRT_PRED = 1, PJRT_S32 = 4, PJRT_U32 = 8, PJRT_F32 = 11 };
+enum { PJRT_PRED = 1, PJRT_S32 = 4, PJRT_F32 = 11 };
 
 /* What every struct of arguments begins with. */
 typedef struct pjrt_head {

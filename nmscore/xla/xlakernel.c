@@ -49,12 +49,11 @@ add (signature *s, nms_lazy_type type, int rows, int32_t columns, char **memory)
 
   *b = (nms_lazy_buffer) { .shape = { .type = type, .rank = rows ? 2 : 1,
       .dims = { rows ? rows : columns, rows ? columns : 0 } }, .data = *memory };
-  if (*memory)
-    *memory += (size_t) (rows ? rows : 1) * (size_t) columns * 4;
+  *memory += (size_t) (rows ? rows : 1) * (size_t) columns * 4;
   return b->data;
 }
 
-/* Where in `memory` (NULL: shapes alone are asked for) which column goes. */
+/* Where in `memory` which column goes. */
 typedef struct {
   signature s;
   float *corner[4], *parameters, *limit;
@@ -233,7 +232,6 @@ nms__xla_kernel_compile (nms__xla_store *store, nms__xla_kind kind, void **progr
     char *error, size_t error_size)
 {
   const nms_mosaic_spec spec = spec_of (kind);
-  const columns c = columns_of (kind, NULL);
   const uint64_t start = now ();
   size_t length;
   char *text = nms_mosaic_module (&spec, &length, error, error_size);
@@ -241,8 +239,7 @@ nms__xla_kernel_compile (nms__xla_store *store, nms__xla_kind kind, void **progr
 
   if (!text)
     return NMS_ERROR_MEMORY;
-  code = store->backend->compile (store->backend, text, length, c.s.in, c.s.count, &c.s.out, 1,
-      program, error, error_size);
+  code = store->backend->compile (store->backend, text, length, 1, program, error, error_size);
   free (text);
   atomic_fetch_add (&store->kernel_compile_ns, now () - start);
   atomic_fetch_add (code ? &store->kernel_failures : &store->kernel_programs, 1);

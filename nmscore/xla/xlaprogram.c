@@ -22,8 +22,6 @@ element_type (int type)
       return PJRT_F32;
     case NMS_LAZY_S32:
       return PJRT_S32;
-    case NMS_LAZY_U32:
-      return PJRT_U32;
     default:
       return PJRT_PRED;
   }
@@ -88,9 +86,8 @@ check_outputs (const nms__xla_device *d, pjrt_loaded_executable *executable, siz
 }
 
 static int
-compile (nms_lazy_backend *backend, const char *text, size_t length,
-    const nms_lazy_buffer *inputs, size_t input_count, const nms_lazy_buffer *outputs,
-    size_t output_count, void **compiled, char *error, size_t error_size)
+compile (nms_lazy_backend *backend, const char *text, size_t length, size_t output_count,
+    void **compiled, char *error, size_t error_size)
 {
   const nms__xla_device *d = (const nms__xla_device *) backend;
   NMS__PJRT_ARGS (pjrt_program, module);
@@ -98,7 +95,6 @@ compile (nms_lazy_backend *backend, const char *text, size_t length,
   program *p;
   int code = nms__xla_device_check (d, error, error_size);
 
-  (void) inputs, (void) input_count, (void) outputs;
   if (code)
     return code;
   p = malloc (sizeof *p);

@@ -55,8 +55,9 @@ run_program (const float head[4 + CLASSES][ANCHORS], int transposed, float iou, 
   for (int i = 0; i < ANCHORS; i++)
     for (int r = 0; r < 4 + CLASSES; r++)
       columns[i][r] = head[r][i];
-  raw = transposed ? nms_lazy_transpose (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, turned, columns),
-      (int32_t[]){ 1, 0 }) : nms_lazy_input (lz, NMS_LAZY_F32, 2, dims, head);
+  raw = transposed
+      ? nms_lazy_transpose (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, turned, columns))
+      : nms_lazy_input (lz, NMS_LAZY_F32, 2, dims, head);
   nms_lazy_boxes boxes = nms_lazy_decode_head (lz, raw, &score);
   boxes.limit = nms_lazy_input_f32 (lz, nms_lazy_limit_of (iou, 0));
   boxes.least = nms_lazy_input_s32 (lz, nms_lazy_order_key_of (least));

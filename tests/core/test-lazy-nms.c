@@ -139,7 +139,7 @@ test_keys (void)
   int32_t keys[G_N_ELEMENTS (scores)];
   uint8_t valid[G_N_ELEMENTS (scores)];
 
-  nms_lazy_tensor there = nms_lazy_broadcast (lz, nms_lazy_pred (lz, 1), 1, &n, NULL);
+  nms_lazy_tensor there = nms_lazy_broadcast (lz, nms_lazy_pred (lz, 1), 1, &n, 0);
   nms_lazy_tensor want[] = { nms_lazy_order_key (lz,
       nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, scores), &there), 0 };
   want[1] = there;

@@ -123,7 +123,7 @@ whole_life (const char *path, char *why, size_t why_size)
     return code;
   g_assert_cmpstr (backend->name, ==, "xla:fake");
   g_assert_cmpuint (nms_xla_clients (), ==, 1);
-  code = backend->compile (backend, TEXT, sizeof TEXT - 1, in, 3, out, 2, &program, why, why_size);
+  code = backend->compile (backend, TEXT, sizeof TEXT - 1, 2, &program, why, why_size);
   if (!code) {
     code = backend->run (backend, program, in, 3, out, 2, why, why_size);
     if (!code) {
@@ -182,14 +182,14 @@ test_outputs (void)
   void *program = NULL;
 
   g_assert_cmpint (nms_xla_open (path, &backend, why, sizeof why), ==, NMS_OK);
-  g_assert_cmpint (backend->compile (backend, "outputs 3", 9, &in, 1, out, 2, &program, why,
+  g_assert_cmpint (backend->compile (backend, "outputs 3", 9, 2, &program, why,
           sizeof why), ==, NMS_ERROR_DEVICE);
   g_assert_cmpstr (why, ==, "the program has 3 outputs, must have 2");
 
   /* an output of another size than was said is not written */
   in.data = data;
   out[0] = (nms_lazy_buffer) { shapes[2], data };
-  g_assert_cmpint (backend->compile (backend, "outputs 1", 9, &in, 1, out, 1, &program, why,
+  g_assert_cmpint (backend->compile (backend, "outputs 1", 9, 1, &program, why,
           sizeof why), ==, NMS_OK);
   g_assert_cmpint (backend->run (backend, program, &in, 1, out, 1, why, sizeof why), ==,
       NMS_ERROR_DEVICE);
@@ -233,7 +233,7 @@ test_fork (void)
   pid_t child;
 
   g_assert_cmpint (nms_xla_open (path, &backend, why, sizeof why), ==, NMS_OK);
-  g_assert_cmpint (backend->compile (backend, "outputs 1", 9, &in, 1, &out, 1, &program, why,
+  g_assert_cmpint (backend->compile (backend, "outputs 1", 9, 1, &program, why,
           sizeof why), ==, NMS_OK);
   child = fork ();
   if (child == 0) {
@@ -243,7 +243,7 @@ test_fork (void)
     wrong |= !strstr (why, "forked") || other;
     wrong |= 2 * (backend->run (backend, program, &in, 1, &out, 1, why, sizeof why)
         != NMS_ERROR_DEVICE);
-    wrong |= 4 * (backend->compile (backend, "outputs 1", 9, &in, 1, &out, 1, &none, why,
+    wrong |= 4 * (backend->compile (backend, "outputs 1", 9, 1, &none, why,
         sizeof why) != NMS_ERROR_DEVICE);
     wrong |= 8 * (nms_xla_clients () != 0);
     backend->free_program (backend, program);

@@ -22,7 +22,8 @@ NEEDED = {
     "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "getpid",
     "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_create", "pthread_join",
     "pthread_sigmask", "sigfillset",
-    # programs of lazy tensors, which threads share, and the time to compile them
+    # programs of lazy tensors: their text, a cache that threads share, compile times
+    "open_memstream", "fprintf", "fputs", "fputc", "fwrite", "ferror", "fclose",
     "pthread_mutex_init", "pthread_mutex_destroy", "pthread_cond_init", "pthread_cond_destroy",
     "pthread_cond_wait", "pthread_cond_broadcast", "clock_gettime",
     # the floating-point mode, where there is no register to write

@@ -17,6 +17,30 @@ typedef nms_lazy_tensor Tensor;
 
 static const int32_t vector[] = { N };
 
+static Tensor
+add (nms_lazy *lz, Tensor a, Tensor b)
+{
+  return nms_lazy_binary (lz, NMS_LAZY_ADD, a, b);
+}
+
+static Tensor
+sub (nms_lazy *lz, Tensor a, Tensor b)
+{
+  return nms_lazy_binary (lz, NMS_LAZY_SUB, a, b);
+}
+
+static Tensor
+mul (nms_lazy *lz, Tensor a, Tensor b)
+{
+  return nms_lazy_binary (lz, NMS_LAZY_MUL, a, b);
+}
+
+static Tensor
+divide (nms_lazy *lz, Tensor a, Tensor b)
+{
+  return nms_lazy_binary (lz, NMS_LAZY_DIV, a, b);
+}
+
 /* ------------------------------------------------------------------ inputs */
 
 /* special 0: none; 1: infinities; 2: NaN too; 3: numbers near the end too */
@@ -35,7 +59,7 @@ floats (nms_lazy *lz, BoxRandom *random, int rank, const int32_t *dims, int spec
 }
 
 static Tensor
-integers (nms_lazy *lz, BoxRandom *random, nms_lazy_type type)
+integers (nms_lazy *lz, BoxRandom *random)
 {
   static const uint32_t specials[] = { 0, 1, UINT32_MAX, 0x80000000u, 0x7fffffffu, 31, 32 };
   uint32_t values[N];
@@ -43,7 +67,7 @@ integers (nms_lazy *lz, BoxRandom *random, nms_lazy_type type)
   for (int i = 0; i < N; i++)
     values[i] = boxrandom_below (random, 3) ? (uint32_t) boxrandom_bits (random)
                                             : specials[boxrandom_below (random, 7)];
-  return nms_lazy_input (lz, type, 1, vector, values);
+  return nms_lazy_input (lz, NMS_LAZY_S32, 1, vector, values);
 }
 
 static Tensor
@@ -67,17 +91,17 @@ float_operations (nms_lazy *lz, unsigned seed, Tensor *out)
   Tensor s = nms_lazy_input_f32 (lz, 0.3f);
   size_t n = 0;
 
-  out[n++] = nms_lazy_add (lz, c, b);
-  out[n++] = nms_lazy_sub (lz, s, c);
-  out[n++] = nms_lazy_mul (lz, a, c);
-  out[n++] = nms_lazy_div (lz, a, b);
-  out[n++] = nms_lazy_div (lz, s, b);
-  out[n++] = nms_lazy_neg (lz, a);
-  out[n++] = nms_lazy_abs (lz, a);
-  out[n++] = nms_lazy_bitcast (lz, NMS_LAZY_S32, nms_lazy_abs (lz, b));
-  out[n++] = nms_lazy_select (lz, nms_lazy_compare (lz, NMS_LAZY_GT, a, b), s, b);
-  out[n++] = nms_lazy_max (lz, d, s);
-  out[n++] = nms_lazy_min (lz, s, d);
+  out[n++] = add (lz, c, b);
+  out[n++] = sub (lz, s, c);
+  out[n++] = mul (lz, a, c);
+  out[n++] = divide (lz, a, b);
+  out[n++] = divide (lz, s, b);
+  out[n++] = nms_lazy_unary (lz, NMS_LAZY_NEG, a);
+  out[n++] = nms_lazy_unary (lz, NMS_LAZY_ABS, a);
+  out[n++] = nms_lazy_unary (lz, NMS_LAZY_AS_S32, nms_lazy_unary (lz, NMS_LAZY_ABS, b));
+  out[n++] = nms_lazy_select (lz, nms_lazy_binary (lz, NMS_LAZY_GT, a, b), s, b);
+  out[n++] = nms_lazy_binary (lz, NMS_LAZY_MAX, d, s);
+  out[n++] = nms_lazy_binary (lz, NMS_LAZY_MIN, s, d);
   return n;
 }
 
@@ -87,51 +111,44 @@ float_roundings (nms_lazy *lz, unsigned seed, Tensor *out)
 {
   BoxRandom random = { seed };
   Tensor a = floats (lz, &random, 1, vector, 0), b = floats (lz, &random, 1, vector, 0);
-  Tensor c = floats (lz, &random, 1, vector, 1), p = nms_lazy_mul (lz, a, b);
-  Tensor third = nms_lazy_f32 (lz, 3.0f);
+  Tensor c = floats (lz, &random, 1, vector, 1), p = mul (lz, a, b);
+  Tensor s = nms_lazy_input_f32 (lz, 0.7f), third = nms_lazy_f32 (lz, 3.0f);
   size_t n = 0;
 
-  out[n++] = nms_lazy_add (lz, p, c);
-  out[n++] = nms_lazy_sub (lz, c, p);
-  out[n++] = nms_lazy_add (lz, nms_lazy_neg (lz, nms_lazy_mul (lz, a, c)), b);
-  out[n++] = nms_lazy_add (lz, nms_lazy_mul (lz, a, b), nms_lazy_mul (lz, a, c));
-  out[n++] = nms_lazy_div (lz, a, third);
-  out[n++] = nms_lazy_div (lz, a,
-      nms_lazy_broadcast (lz, nms_lazy_f32 (lz, 7.0f), 1, vector, NULL));
-  out[n++] = nms_lazy_mul (lz, nms_lazy_mul (lz, a, nms_lazy_f32 (lz, 0.1f)),
-      nms_lazy_f32 (lz, 0.3f));
-  out[n++] = nms_lazy_add (lz, nms_lazy_add (lz, a, nms_lazy_f32 (lz, 0.1f)),
-      nms_lazy_f32 (lz, 0.3f));
-  out[n++] = nms_lazy_div (lz, nms_lazy_div (lz, a, b), c);
-  out[n++] = nms_lazy_div (lz, a, nms_lazy_div (lz, b, c));
-  out[n++] = nms_lazy_sub (lz, nms_lazy_select (lz, nms_lazy_compare (lz, NMS_LAZY_LT, a, b),
-      nms_lazy_mul (lz, b, b), a), c);
-  out[n++] = nms_lazy_add (lz, nms_lazy_bitcast (lz, NMS_LAZY_F32, nms_lazy_bitcast (lz,
-      NMS_LAZY_U32, nms_lazy_mul (lz, c, b))), nms_lazy_add (lz, a, nms_lazy_f32 (lz, 0.0f)));
+  out[n++] = add (lz, p, c);
+  out[n++] = sub (lz, c, p);
+  out[n++] = add (lz, nms_lazy_unary (lz, NMS_LAZY_NEG, mul (lz, a, c)), b);
+  out[n++] = add (lz, mul (lz, a, b), mul (lz, a, c));
+  out[n++] = divide (lz, a, third);
+  out[n++] = divide (lz, a, nms_lazy_broadcast (lz, nms_lazy_f32 (lz, 7.0f), 1, vector, 0));
+  out[n++] = mul (lz, mul (lz, a, nms_lazy_f32 (lz, 0.1f)), nms_lazy_f32 (lz, 0.3f));
+  out[n++] = add (lz, add (lz, a, nms_lazy_f32 (lz, 0.1f)), nms_lazy_f32 (lz, 0.3f));
+  out[n++] = divide (lz, divide (lz, a, b), c);
+  out[n++] = divide (lz, a, divide (lz, b, c));
+  Tensor either = nms_lazy_select (lz, nms_lazy_binary (lz, NMS_LAZY_LT, a, b), mul (lz, b, b), a);
+  out[n++] = sub (lz, either, c);
+  Tensor bits = nms_lazy_unary (lz, NMS_LAZY_AS_S32, mul (lz, c, b));
+  out[n++] = add (lz, nms_lazy_unary (lz, NMS_LAZY_AS_F32, bits),
+      add (lz, a, nms_lazy_f32 (lz, 0.0f)));
+  out[n++] = add (lz, mul (lz, s, s), a); /* a scalar product, repeated */
   return n;
 }
 
 static size_t
 integer_operations (nms_lazy *lz, unsigned seed, Tensor *out)
 {
+  static const nms_lazy_op ops[] = { NMS_LAZY_ADD, NMS_LAZY_SUB, NMS_LAZY_MUL, NMS_LAZY_MAX,
+    NMS_LAZY_MIN, NMS_LAZY_AND, NMS_LAZY_OR, NMS_LAZY_XOR };
   BoxRandom random = { seed };
-  nms_lazy_type type = seed & 1 ? NMS_LAZY_S32 : NMS_LAZY_U32;
-  Tensor a = integers (lz, &random, type), b = integers (lz, &random, type);
+  Tensor a = integers (lz, &random), b = integers (lz, &random);
   size_t n = 0;
 
-  out[n++] = nms_lazy_add (lz, a, b);
-  out[n++] = nms_lazy_sub (lz, a, b);
-  out[n++] = nms_lazy_mul (lz, a, b);
-  out[n++] = nms_lazy_max (lz, a, b);
-  out[n++] = nms_lazy_min (lz, a, b);
-  out[n++] = nms_lazy_xor (lz, nms_lazy_and (lz, a, b), nms_lazy_not (lz, a));
-  out[n++] = nms_lazy_or (lz, a, b);
-  out[n++] = nms_lazy_shl (lz, a, b);
-  out[n++] = nms_lazy_shr (lz, a, b);
-  out[n++] = nms_lazy_convert (lz, NMS_LAZY_F32, a);
-  out[n++] = nms_lazy_convert (lz, seed & 1 ? NMS_LAZY_U32 : NMS_LAZY_S32, b);
-  if (seed & 1)
-    out[n++] = nms_lazy_neg (lz, nms_lazy_abs (lz, a));
+  while (n < sizeof ops / sizeof *ops) {
+    out[n] = nms_lazy_binary (lz, ops[n], a, b);
+    n++;
+  }
+  out[n++] = nms_lazy_unary (lz, NMS_LAZY_TO_F32, a);
+  out[n++] = nms_lazy_unary (lz, NMS_LAZY_NEG, nms_lazy_unary (lz, NMS_LAZY_ABS, a));
   return n;
 }
 
@@ -142,15 +159,15 @@ comparisons (nms_lazy *lz, unsigned seed, Tensor *out)
   Tensor a, b;
   size_t n = 0;
 
-  if (seed % 3 == 0) {
+  if (seed % 2 == 0) {
     a = floats (lz, &random, 1, vector, 2);
     b = floats (lz, &random, 1, vector, 2);
   } else {
-    a = integers (lz, &random, seed % 3 == 1 ? NMS_LAZY_S32 : NMS_LAZY_U32);
-    b = integers (lz, &random, seed % 3 == 1 ? NMS_LAZY_S32 : NMS_LAZY_U32);
+    a = integers (lz, &random);
+    b = integers (lz, &random);
   }
   for (int order = NMS_LAZY_EQ; order <= NMS_LAZY_LT; order++)
-    out[n++] = nms_lazy_compare (lz, (nms_lazy_order) order, a, b);
+    out[n++] = nms_lazy_binary (lz, (nms_lazy_op) order, a, b);
   return n;
 }
 
@@ -161,98 +178,91 @@ logic (nms_lazy *lz, unsigned seed, Tensor *out)
   Tensor a = flags (lz, &random), b = flags (lz, &random), p = flags (lz, &random);
   size_t n = 0;
 
-  out[n++] = nms_lazy_and (lz, a, b);
-  out[n++] = nms_lazy_or (lz, a, nms_lazy_pred (lz, (int) seed & 1));
-  out[n++] = nms_lazy_xor (lz, a, b);
-  out[n++] = nms_lazy_not (lz, a);
-  out[n++] = nms_lazy_max (lz, a, b);
-  out[n++] = nms_lazy_min (lz, a, b);
+  out[n++] = nms_lazy_binary (lz, NMS_LAZY_AND, a, b);
+  out[n++] = nms_lazy_binary (lz, NMS_LAZY_OR, a, nms_lazy_pred (lz, (int) seed & 1));
+  out[n++] = nms_lazy_binary (lz, NMS_LAZY_XOR, a, b);
   out[n++] = nms_lazy_select (lz, p, a, b);
-  out[n++] = nms_lazy_compare (lz, NMS_LAZY_EQ, a, b);
-  out[n++] = nms_lazy_convert (lz, NMS_LAZY_F32, a);
-  out[n++] = nms_lazy_convert (lz, NMS_LAZY_S32, a);
-  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_ANY, a, 0);
-  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_ALL, b, 0);
+  out[n++] = nms_lazy_binary (lz, NMS_LAZY_EQ, a, b);
+  out[n++] = nms_lazy_binary (lz, NMS_LAZY_LT, a, b);
+  out[n++] = nms_lazy_unary (lz, NMS_LAZY_TO_S32, a);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_OR, a, 0);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_AND, b, 0);
   return n;
 }
 
 static size_t
 shapes (nms_lazy *lz, unsigned seed, Tensor *out)
 {
-  static const int32_t cube[] = { 4, 8, 32 }, flat[] = { 32, 32 }, row[] = { 1, 32 };
-  static const int32_t turn[] = { 2, 0, 1 }, both[] = { 0, 1 }, last[] = { 1 };
-  static const int32_t from[] = { 1, 2, 3 }, to[] = { 3, 8, 30 }, part[] = { 2, 3, 5 };
+  static const int32_t flat[] = { 32, 32 }, row[] = { 1, 32 }, part[] = { 3, 5 };
   BoxRandom random = { seed };
-  Tensor a = floats (lz, &random, 3, cube, 2), b = flags (lz, &random);
-  int32_t wild = (int32_t) boxrandom_below (&random, 60) - 20;
-  Tensor starts[] = { nms_lazy_input_s32 (lz, wild), nms_lazy_s32 (lz, 2),
-    nms_lazy_input_s32 (lz, -wild) };
+  Tensor a = floats (lz, &random, 2, flat, 2), b = flags (lz, &random);
+  int32_t wild = (int32_t) boxrandom_below (&random, 90) - 30;
+  Tensor starts[] = { nms_lazy_input_s32 (lz, wild), nms_lazy_s32 (lz, 2) };
+  Tensor ends[] = { nms_lazy_s32 (lz, 3), nms_lazy_input_s32 (lz, -wild) };
   size_t n = 0;
 
-  out[n++] = nms_lazy_transpose (lz, a, turn);
-  out[n++] = nms_lazy_reshape (lz, a, 2, flat);
-  out[n++] = nms_lazy_slice (lz, a, from, to);
-  out[n++] = nms_lazy_dynamic_slice (lz, a, starts, part);
-  out[n++] = nms_lazy_dynamic_update (lz, a, nms_lazy_slice (lz, a, from, (int32_t[]){ 3, 5, 8 }),
-      starts);
-  Tensor lone = nms_lazy_slice (lz, nms_lazy_reshape (lz, a, 2, flat), (int32_t[]){ 3, 0 },
-      (int32_t[]){ 4, 32 });
-  out[n++] = nms_lazy_broadcast (lz, lone, 2, flat, both);
-  out[n++] = nms_lazy_broadcast (lz, nms_lazy_reshape (lz, lone, 1, row + 1), 3, cube,
-      (int32_t[]){ 2 });
-  out[n++] = nms_lazy_transpose (lz, nms_lazy_reshape (lz, b, 2, flat), (int32_t[]){ 1, 0 });
-  out[n++] = nms_lazy_iota (lz, 3, cube, (int) (seed % 3));
-  out[n++] = nms_lazy_add (lz, nms_lazy_iota (lz, 2, flat, 0), nms_lazy_broadcast (lz,
-      nms_lazy_constant (lz, NMS_LAZY_S32, 1, row + 1, (int32_t[32]){ 5, -7, INT32_MAX }), 2, flat,
-      last));
-  out[n++] = nms_lazy_constant (lz, NMS_LAZY_PRED, 2, (int32_t[]){ 2, 3 },
-      (uint8_t[]){ 1, 0, 0, 1, 1, 7 });
-  out[n++] = nms_lazy_constant (lz, NMS_LAZY_F32, 3, (int32_t[]){ 1, 2, 2 },
-      (float[]){ 0.1f, -INFINITY, 1e-20f, NAN });
+  out[n++] = nms_lazy_transpose (lz, a);
+  out[n++] = nms_lazy_reshape (lz, a, 2, (int32_t[]){ 8, 128 });
+  out[n++] = nms_lazy_reshape (lz, a, 1, vector);
+  out[n++] = nms_lazy_slice (lz, a, starts, part);
+  out[n++] = nms_lazy_update (lz, a, nms_lazy_slice (lz, a, ends, part), starts);
+  Tensor lone = nms_lazy_reshape (lz, nms_lazy_slice (lz, a, ends, row), 1, row + 1);
+  out[n++] = nms_lazy_broadcast (lz, lone, 2, flat, (int) (seed % 2));
+  out[n++] = nms_lazy_transpose (lz, nms_lazy_reshape (lz, b, 2, flat));
+  out[n++] = nms_lazy_iota (lz, 2, flat, (int) (seed % 2));
+  out[n++] = add (lz, nms_lazy_iota (lz, 2, flat, 0), nms_lazy_broadcast (lz,
+      nms_lazy_iota (lz, 1, row + 1, 0), 2, flat, 1));
+  out[n++] = nms_lazy_broadcast (lz, nms_lazy_pred (lz, 1), 2, part, 0);
+  out[n++] = nms_lazy_f32 (lz, 1e-20f);
+  out[n++] = nms_lazy_broadcast (lz, nms_lazy_f32 (lz, seed & 1 ? NAN : -INFINITY), 1, part, 0);
   return n;
 }
 
 static size_t
 reductions (nms_lazy *lz, unsigned seed, Tensor *out)
 {
-  static const int32_t cube[] = { 8, 16, 8 };
+  static const int32_t tables[][2] = { { 8, 128 }, { 32, 32 }, { 1024, 1 }, { 1, 1024 } };
+  const int32_t *table = tables[seed / 2 % 4];
   BoxRandom random = { seed };
-  int axis = (int) (seed % 3);
-  Tensor a = floats (lz, &random, 3, cube, 1), q = floats (lz, &random, 1, vector, 1);
-  Tensor s = nms_lazy_reshape (lz, integers (lz, &random, NMS_LAZY_S32), 3, cube);
-  Tensor u = nms_lazy_reshape (lz, integers (lz, &random, NMS_LAZY_U32), 3, cube);
+  int axis = (int) (seed % 2);
+  Tensor a = floats (lz, &random, 2, table, 1), q = floats (lz, &random, 1, vector, 1);
+  Tensor s = nms_lazy_reshape (lz, integers (lz, &random), 2, table);
   size_t n = 0;
 
   out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MAX, a, axis);
   out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MIN, a, axis);
-  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_SUM, s, axis);
-  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_SUM, u, axis);
   out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MIN, s, axis);
-  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MAX, u, axis);
-  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MAX, nms_lazy_reshape (lz, q, 2, (int32_t[]){ 64, 16 }),
-      1);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MAX, s, axis);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_OR, s, axis);
+  out[n++] = nms_lazy_reduce (lz, NMS_LAZY_AND, s, axis);
   out[n++] = nms_lazy_reduce (lz, NMS_LAZY_MIN, q, 0);
   out[n] = nms_lazy_argmax (lz, a, axis, &out[n + 1]);
   n += 2;
-  out[n] = nms_lazy_argmax (lz, nms_lazy_and (lz, s, nms_lazy_s32 (lz, 3)), axis, &out[n + 1]);
+  s = nms_lazy_binary (lz, NMS_LAZY_AND, s, nms_lazy_s32 (lz, 3));
+  out[n] = nms_lazy_argmax (lz, s, axis, &out[n + 1]);
   return n + 2;
 }
 
 /* -------------------------------------------------------------------- loops */
 
+/* What a loop's functions use from before it. */
+typedef struct {
+  Tensor most, factor;
+} Captured;
+
 static Tensor
-below (nms_lazy *lz, const Tensor *state, const Tensor *captured, void *user)
+below (nms_lazy *lz, const Tensor *state, void *user)
 {
-  return nms_lazy_compare (lz, NMS_LAZY_LT, state[0], captured[0]);
+  return nms_lazy_binary (lz, NMS_LAZY_LT, state[0], ((Captured *) user)->most);
 }
 
 /* state: counter, two vectors that change places, one that stays */
 static void
-swap_and_add (nms_lazy *lz, const Tensor *state, const Tensor *captured, Tensor *next, void *user)
+swap_and_add (nms_lazy *lz, const Tensor *state, Tensor *next, void *user)
 {
-  next[0] = nms_lazy_add (lz, state[0], nms_lazy_s32 (lz, 1));
+  next[0] = add (lz, state[0], nms_lazy_s32 (lz, 1));
   next[1] = state[2];
-  next[2] = nms_lazy_add (lz, nms_lazy_mul (lz, state[1], captured[1]), state[3]);
+  next[2] = add (lz, mul (lz, state[1], ((Captured *) user)->factor), state[3]);
   next[3] = state[3];
 }
 
@@ -262,47 +272,46 @@ loop (nms_lazy *lz, unsigned seed, Tensor *out)
   BoxRandom random = { seed };
   Tensor init[] = { nms_lazy_s32 (lz, 0), floats (lz, &random, 1, vector, 0),
     floats (lz, &random, 1, vector, 0), floats (lz, &random, 1, vector, 0) };
-  Tensor captures[] = { nms_lazy_input_s32 (lz, (int32_t) (seed % 9)),
-    nms_lazy_neg (lz, nms_lazy_input_f32 (lz, 0.9f)) };
+  Captured captured = { nms_lazy_input_s32 (lz, (int32_t) (seed % 9)),
+    nms_lazy_unary (lz, NMS_LAZY_NEG, nms_lazy_input_f32 (lz, 0.9f)) };
 
-  nms_lazy_while (lz, 4, init, 2, captures, below, swap_and_add, NULL, out);
+  nms_lazy_while (lz, 4, init, below, swap_and_add, &captured, out);
   return 4;
 }
 
 /* inner: counter, sum */
 static void
-count_sum (nms_lazy *lz, const Tensor *state, const Tensor *captured, Tensor *next, void *user)
+count_sum (nms_lazy *lz, const Tensor *state, Tensor *next, void *user)
 {
-  next[0] = nms_lazy_add (lz, state[0], nms_lazy_s32 (lz, 1));
-  next[1] = nms_lazy_add (lz, state[1], nms_lazy_mul (lz, state[0], captured[1]));
+  next[0] = add (lz, state[0], nms_lazy_s32 (lz, 1));
+  next[1] = add (lz, state[1], mul (lz, state[0], ((Captured *) user)->factor));
 }
 
 /* outer: counter, sum, picks; each round sums 0..counter times a captured vector */
 static void
-outer_body (nms_lazy *lz, const Tensor *state, const Tensor *captured, Tensor *next, void *user)
+outer_body (nms_lazy *lz, const Tensor *state, Tensor *next, void *user)
 {
   const int32_t one[] = { 1 };
-  Tensor factor = nms_lazy_dynamic_slice (lz, captured[1], &state[0], one);
-  Tensor captures[] = { state[0], nms_lazy_reshape (lz, factor, 0, NULL) };
+  Tensor factor = nms_lazy_slice (lz, ((Captured *) user)->factor, &state[0], one);
+  Captured captured = { state[0], nms_lazy_reshape (lz, factor, 0, NULL) };
   Tensor init[] = { nms_lazy_s32 (lz, 0), state[1] }, result[2];
 
-  nms_lazy_while (lz, 2, init, 2, captures, below, count_sum, NULL, result);
-  next[0] = nms_lazy_add (lz, state[0], nms_lazy_s32 (lz, 1));
+  nms_lazy_while (lz, 2, init, below, count_sum, &captured, result);
+  next[0] = add (lz, state[0], nms_lazy_s32 (lz, 1));
   next[1] = result[1];
-  next[2] = nms_lazy_dynamic_update (lz, state[2], nms_lazy_reshape (lz, result[1], 1, one),
-      &state[0]);
+  next[2] = nms_lazy_update (lz, state[2], nms_lazy_reshape (lz, result[1], 1, one), &state[0]);
 }
 
 static size_t
 nested_loops (nms_lazy *lz, unsigned seed, Tensor *out)
 {
   BoxRandom random = { seed };
-  Tensor numbers = integers (lz, &random, NMS_LAZY_S32);
+  Tensor numbers = integers (lz, &random);
   Tensor init[] = { nms_lazy_s32 (lz, 0), nms_lazy_input_s32 (lz, 5), numbers };
-  Tensor captures[] = { nms_lazy_input_s32 (lz, 17), numbers };
+  Captured captured = { nms_lazy_input_s32 (lz, 17), numbers };
 
-  nms_lazy_while (lz, 3, init, 2, captures, below, outer_body, NULL, out);
-  out[0] = nms_lazy_add (lz, out[0], nms_lazy_s32 (lz, 100));
+  nms_lazy_while (lz, 3, init, below, outer_body, &captured, out);
+  out[0] = add (lz, out[0], nms_lazy_s32 (lz, 100));
   return 3;
 }
 

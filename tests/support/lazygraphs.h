@@ -9,7 +9,7 @@
 
 #include "nmslazy.h"
 
-#define LAZYGRAPH_OUTPUTS 12
+#define LAZYGRAPH_OUTPUTS 13
 
 typedef struct {
   const char *name;

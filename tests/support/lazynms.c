@@ -165,7 +165,7 @@ record (nms_lazy *lz, const Call *c, int all, unsigned flags)
   memset (c->flags, 1, c->count);
   memset (c->flags + c->count, 0, c->padded - c->count);
   there = nms_lazy_input (lz, NMS_LAZY_PRED, 1, &n, c->flags);
-  b.valid = nms_lazy_and (lz, there, nms_lazy_clean_boxes (lz, &b));
+  b.valid = nms_lazy_binary (lz, NMS_LAZY_AND, there, nms_lazy_clean_boxes (lz, &b));
   b.key = nms_lazy_order_key (lz, float_input (lz, c, &in->score), &b.valid);
   b.limit = limit_input (lz, c);
   b.least = word_input (lz, c, least_of);

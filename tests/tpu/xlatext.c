@@ -47,7 +47,7 @@ slurp (const char *name, size_t *length)
 static char *
 parse (char *word, nms_lazy_buffer *buffer, int *is_output)
 {
-  static const char *const types[] = { "", "f32", "s32", "u32", "pred" };
+  static const char *const types[] = { "", "f32", "s32", "pred" };
   char *direction = strtok (word, ":"), *type = strtok (NULL, ":");
   char *shape = type ? type + strlen (type) + 1 : NULL, *name = shape ? strchr (shape, ':') : NULL;
 
@@ -55,7 +55,7 @@ parse (char *word, nms_lazy_buffer *buffer, int *is_output)
   if (!direction || !name)
     return NULL;
   *is_output = !strcmp (direction, "out");
-  for (int i = 1; i <= 4; i++)
+  for (int i = 1; i <= 3; i++)
     if (!strcmp (type, types[i]))
       buffer->shape.type = i;
   while (shape < name && buffer->shape.rank < NMS_LAZY_MAX_RANK) {
@@ -99,7 +99,7 @@ run (const char *plugin, const char *module, int count, char **words)
 
   if (nms_xla_open (plugin, &xla, why, sizeof why) < 0)
     return fail (plugin, why);
-  if (xla->compile (xla, text, length, in, ins, out, outs, &program, why, sizeof why) < 0)
+  if (xla->compile (xla, text, length, outs, &program, why, sizeof why) < 0)
     return fail (module, why);
   if (xla->run (xla, program, in, ins, out, outs, why, sizeof why) < 0)
     return fail (module, why);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * optable: what there is to know about each operation, for those who record,
+ * write and run. A kernel is the operation on n elements, in a loop that
+ * compilers vectorise; what it computes is its last argument.
+ */
+#include "lazy.h"
+
+#define F32 (1 << NMS_LAZY_F32)
+#define S32 (1 << NMS_LAZY_S32)
+#define PRED (1 << NMS_LAZY_PRED)
+
+/* The same memory holds one type and then another. */
+typedef float __attribute__ ((may_alias)) f32;
+typedef int32_t __attribute__ ((may_alias)) s32;
+typedef uint32_t __attribute__ ((may_alias)) u32;
+
+#define KERNEL(kernel, from, to, expression)                                                     \
+  static void                                                                                    \
+  kernel (size_t n, void *result, const void *a, const void *b, const void *c)                   \
+  {                                                                                              \
+    to *restrict r = result;                                                                     \
+    for (size_t i = 0; i < n; i++) {                                                             \
+      const from x = ((const from *) a)[i], y = ((const from *) b)[i], z = ((const from *) c)[i]; \
+      (void) y, (void) z;                                                                        \
+      r[i] = (to) (expression);                                                                  \
+    }                                                                                            \
+  }
+
+/* Integers wrap around, so S32 adds as unsigned. Where it is about the greater
+ * float, the order of comparisons makes a NaN win, on either side. */
+KERNEL (add_f32, f32, f32, x + y)
+KERNEL (add_s32, u32, u32, x + y)
+KERNEL (sub_f32, f32, f32, x - y)
+KERNEL (sub_s32, u32, u32, x - y)
+KERNEL (mul_f32, f32, f32, x * y)
+KERNEL (mul_s32, u32, u32, x * y)
+KERNEL (div_f32, f32, f32, x / y)
+KERNEL (max_f32, f32, f32, x > y || x != x ? x : y)
+KERNEL (max_s32, s32, s32, x > y ? x : y)
+KERNEL (min_f32, f32, f32, x < y || x != x ? x : y)
+KERNEL (min_s32, s32, s32, x < y ? x : y)
+KERNEL (and_s32, u32, u32, x & y)
+KERNEL (or_s32, u32, u32, x | y)
+KERNEL (xor_s32, u32, u32, x ^ y)
+KERNEL (eq_f32, f32, u32, x == y)
+KERNEL (eq_s32, s32, u32, x == y)
+KERNEL (ne_f32, f32, u32, x != y)
+KERNEL (ne_s32, s32, u32, x != y)
+KERNEL (ge_f32, f32, u32, x >= y)
+KERNEL (ge_s32, s32, u32, x >= y)
+KERNEL (gt_f32, f32, u32, x > y)
+KERNEL (gt_s32, s32, u32, x > y)
+KERNEL (le_f32, f32, u32, x <= y)
+KERNEL (le_s32, s32, u32, x <= y)
+KERNEL (lt_f32, f32, u32, x < y)
+KERNEL (lt_s32, s32, u32, x < y)
+KERNEL (neg_f32, u32, u32, x ^ 0x80000000u)
+KERNEL (neg_s32, u32, u32, 0u - x)
+KERNEL (abs_f32, u32, u32, x & 0x7fffffffu)
+KERNEL (abs_s32, u32, u32, x >> 31 ? 0u - x : x)
+KERNEL (copy_s32, u32, u32, x)
+KERNEL (to_f32, s32, f32, x)
+KERNEL (select_s32, u32, u32, x ? y : z)
+
+const nms__info nms__infos[] = {
+  [NMS_LAZY_ADD] = { "add", 2, F32 | S32, 0, { add_f32, add_s32 } },
+  [NMS_LAZY_SUB] = { "subtract", 2, F32 | S32, 0, { sub_f32, sub_s32 } },
+  [NMS_LAZY_MUL] = { "multiply", 2, F32 | S32, 0, { mul_f32, mul_s32 } },
+  [NMS_LAZY_DIV] = { "divide", 2, F32, 0, { div_f32 } },
+  [NMS_LAZY_MAX] = { "maximum", 2, F32 | S32, 0, { max_f32, max_s32 } },
+  [NMS_LAZY_MIN] = { "minimum", 2, F32 | S32, 0, { min_f32, min_s32 } },
+  [NMS_LAZY_AND] = { "and", 2, S32 | PRED, 0, { NULL, and_s32 } },
+  [NMS_LAZY_OR] = { "or", 2, S32 | PRED, 0, { NULL, or_s32 } },
+  [NMS_LAZY_XOR] = { "xor", 2, S32 | PRED, 0, { NULL, xor_s32 } },
+  [NMS_LAZY_EQ] = { "compare", 2, F32 | S32 | PRED, NMS_LAZY_PRED, { eq_f32, eq_s32 } },
+  [NMS_LAZY_NE] = { "compare", 2, F32 | S32 | PRED, NMS_LAZY_PRED, { ne_f32, ne_s32 } },
+  [NMS_LAZY_GE] = { "compare", 2, F32 | S32 | PRED, NMS_LAZY_PRED, { ge_f32, ge_s32 } },
+  [NMS_LAZY_GT] = { "compare", 2, F32 | S32 | PRED, NMS_LAZY_PRED, { gt_f32, gt_s32 } },
+  [NMS_LAZY_LE] = { "compare", 2, F32 | S32 | PRED, NMS_LAZY_PRED, { le_f32, le_s32 } },
+  [NMS_LAZY_LT] = { "compare", 2, F32 | S32 | PRED, NMS_LAZY_PRED, { lt_f32, lt_s32 } },
+  [NMS_LAZY_NEG] = { "negate", 1, F32 | S32, 0, { neg_f32, neg_s32 } },
+  [NMS_LAZY_ABS] = { "abs", 1, F32 | S32, 0, { abs_f32, abs_s32 } },
+  [NMS_LAZY_AS_S32] = { "bitcast_convert", 1, F32, NMS_LAZY_S32, { copy_s32 } },
+  [NMS_LAZY_AS_F32] = { "bitcast_convert", 1, S32, NMS_LAZY_F32, { NULL, copy_s32 } },
+  [NMS_LAZY_TO_S32] = { "convert", 1, PRED, NMS_LAZY_S32, { NULL, copy_s32 } },
+  [NMS_LAZY_TO_F32] = { "convert", 1, S32, NMS_LAZY_F32, { NULL, to_f32 } },
+  [NMS_LAZY_SELECT] = { "select", 3, F32 | S32 | PRED, 0, { NULL, select_s32 } },
+  [NMS__CONSTANT] = { .name = "constant" },
+  [NMS__IOTA] = { .name = "iota" },
+  [NMS__BROADCAST] = { .name = "broadcast_in_dim" },
+  [NMS__RESHAPE] = { .name = "reshape" },
+  [NMS__TRANSPOSE] = { .name = "transpose" },
+  [NMS__SLICE] = { .name = "dynamic_slice" },
+  [NMS__UPDATE] = { .name = "dynamic_update_slice" },
+  [NMS__REDUCE] = { .name = "reduce" },
+  [NMS__WHILE] = { .name = "while" }
+};
