@@ -118,10 +118,15 @@ decide (OdRebuild * self, const GArray * edges)
       }
     }
   }
-  for (i = 0; i < self->count; i++)
+  for (i = 0; i < self->count; i++) {
+    const GstAnalyticsMtdType type = type_of (self, i);
+
+    /* empty places go: ours, and those of 1.28, where what has refused to be
+     * copied leaves one without a type */
     if ((!is_od[i] && (related[i] & (TO_GOING | TO_STAYING)) == TO_GOING)
-        || type_of (self, i) == (GstAnalyticsMtdType) & hole_impl)
+        || type == (GstAnalyticsMtdType) & hole_impl || type == 0)
       self->goes[i] = TRUE;
+  }
   g_free (is_od);
 }
 

@@ -382,6 +382,37 @@ test_chains (void)
   g_assert_cmpint (foreign_alive, ==, 0);
 }
 
+static gboolean
+refuse_transform (GstBuffer * target, GstAnalyticsMtd * mtd, GstBuffer * buffer, GQuark type,
+    gpointer data)
+{
+  return FALSE;
+}
+
+static const GstAnalyticsMtdImpl uncopied_impl = { "uncopied", refuse_transform };
+
+/* From 1.28 on a mtd that refuses to be copied leaves an empty place without a
+ * type in the copy. */
+static void
+test_uncopied (void)
+{
+  GstBuffer *buffer = three_ods (), *copy, *out;
+  GstAnalyticsMtd mtd;
+  guint i;
+
+  for (i = 0; i < 2; i++) {
+    gst_analytics_relation_meta_add_mtd (relations_of (buffer), &uncopied_impl, 8, &mtd);
+    relate (buffer, i, mtd.id, GST_ANALYTICS_REL_TYPE_CONTAIN);
+  }
+  add_class (buffer, 1, "best", 0.5f);
+  copy = gst_buffer_copy (buffer);
+  gst_buffer_unref (buffer);
+  out = filtered ("nmsfilter", copy);
+  assert_ods (out, "2 300");
+  assert_classes (out, od_at (out, 2), "best");
+  gst_buffer_unref (out);
+}
+
 static void
 test_locked (void)
 {
@@ -571,6 +602,7 @@ main (int argc, char **argv)
   g_test_add_func ("/odmeta/turned", test_turned);
 #endif
   g_test_add_func ("/odmeta/chains", test_chains);
+  g_test_add_func ("/odmeta/uncopied", test_uncopied);
   g_test_add_func ("/odmeta/locked", test_locked);
   g_test_add_func ("/odmeta/parents", test_parents);
   g_test_add_func ("/odmeta/tag", test_tag);
