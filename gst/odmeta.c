@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * odmeta: see the header. Relations are a matrix in GStreamer, and to look for
- * what one mtd is related to means to go through a row of it: done for parents,
- * and where track or state are asked for, for these.
+ * what one mtd is related to means to go through a row of it: done once for every
+ * OD, since any may be a part of another.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -78,73 +78,78 @@ state_of_class (const GstAnalyticsMtd * mtd)
   return box_state_from_name (name + strlen (STATE_PREFIX));
 }
 
-/* The next mtd of one type that `id` is related to. */
-static gboolean
-next_related (GstAnalyticsRelationMeta * meta, guint id, GstAnalyticsMtdType type,
-    gpointer * state, GstAnalyticsMtd * other)
-{
-  return gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_ANY,
-      type, state, other);
-}
-
 static void
-read_track (GstAnalyticsRelationMeta * meta, Box * box)
+read_track (GstAnalyticsMtd * mtd, Box * box)
 {
-  gpointer state = NULL;
-  GstAnalyticsMtd mtd;
   GstClockTime first, last;
   gboolean lost;
   guint64 id;
 
-  if (!(box->flags & BOX_HAS_TRACK_ID)
-      && next_related (meta, (guint) box->od, gst_analytics_tracking_mtd_get_mtd_type (), &state,
-          &mtd)
-      && gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) & mtd, &id, &first,
-          &last, &lost) && id <= G_MAXINT) {
+  if (gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) mtd, &id, &first, &last,
+          &lost) && id <= G_MAXINT) {
     box->track_id = (gint) id;
     box->flags |= BOX_HAS_TRACK_ID;
   }
 }
 
+/* What the mtds say that an OD is related to: the first track, the first state. */
 static void
-read_state (GstAnalyticsRelationMeta * meta, Box * box)
+read_related (GstAnalyticsRelationMeta * meta, const OdEdge * edges, guint count, guint want,
+    Box * box)
 {
-  gpointer state = NULL;
-  GstAnalyticsMtd mtd;
+  guint i;
 
-  while (box->state == BOX_STATE_NONE
-      && next_related (meta, (guint) box->od, gst_analytics_cls_mtd_get_mtd_type (), &state,
-          &mtd))
-    box->state = state_of_class (&mtd);
+  for (i = 0; i < count; i++) {
+    GstAnalyticsMtd mtd = { edges[i].to, meta };
+    const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type (&mtd);
+
+    if ((want & BOX_META_TRACK) && !(box->flags & BOX_HAS_TRACK_ID)
+        && type == gst_analytics_tracking_mtd_get_mtd_type ())
+      read_track (&mtd, box);
+    if ((want & BOX_META_STATE) && box->state == BOX_STATE_NONE
+        && type == gst_analytics_cls_mtd_get_mtd_type ())
+      box->state = state_of_class (&mtd);
+  }
 }
 
-/* What an OD itself says. */
+/* What an OD itself says. Field by field, as with regions. `empty`: "" as a
+ * quark, which is no label. */
 static void
-read_od (GstAnalyticsMtd * mtd, Box * box)
+read_od (GstAnalyticsMtd * mtd, GQuark empty, Box * box)
 {
   GstAnalyticsODMtd *od = (GstAnalyticsODMtd *) mtd;
   gfloat confidence = 0, rotation = 0;
   gint x = 0, y = 0, w = 0, h = 0;
+  GQuark label;
 
 #if GST_CHECK_VERSION (1, 26, 0)
   gst_analytics_od_mtd_get_oriented_location (od, &x, &y, &w, &h, &rotation, &confidence);
 #else
   gst_analytics_od_mtd_get_location (od, &x, &y, &w, &h, &confidence);
 #endif
-  *box = (Box) {
-    .x = MIN (x, (gint64) x + w),.y = MIN (y, (gint64) y + h),
-    .w = ABS ((gint64) w),.h = ABS ((gint64) h),
-    .confidence = confidence,.flags = BOX_HAS_CONFIDENCE,.rotation = rotation,
-    .label = gst_analytics_od_mtd_get_obj_type (od),.region_id = (gint) mtd->id,
-    .parent = -1,.suppressed_by = -1,.position = BOX_NO_POSITION,.od = (gint) mtd->id,
-  };
-  /* as with regions: the empty string is no label */
-  if (box->label && *g_quark_to_string (box->label) == '\0')
-    box->label = 0;
+  label = gst_analytics_od_mtd_get_obj_type (od);
+  box->x = MIN (x, (gint64) x + w);
+  box->y = MIN (y, (gint64) y + h);
+  box->w = ABS ((gint64) w);
+  box->h = ABS ((gint64) h);
   box->x1 = (gdouble) box->x;
   box->y1 = (gdouble) box->y;
   box->x2 = (gdouble) (box->x + box->w);
   box->y2 = (gdouble) (box->y + box->h);
+  box->x_min = box->y_min = box->x_max = box->y_max = 0;
+  box->confidence = confidence;
+  box->rotation = rotation;
+  box->flags = BOX_HAS_CONFIDENCE;
+  box->label = label == empty ? 0 : label;
+  box->label_id = 0;
+  box->region_id = (gint) mtd->id;
+  box->parent_id = 0;
+  box->track_id = 0;
+  box->parent = -1;
+  box->state = BOX_STATE_NONE;
+  box->suppressed_by = -1;
+  box->position = BOX_NO_POSITION;
+  box->od = (gint) mtd->id;
 }
 
 /* Whether box and OD lie at the same place, within a pixel and as far as they
@@ -268,47 +273,43 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
 {
   GstAnalyticsRelationMeta *meta = relation_meta (buffer);
   const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
-  guint regions = boxes->len, *by_id = NULL, i;
-  GArray *edges = links;
-  gboolean parents = FALSE, any = FALSE;
+  const GQuark empty = g_quark_from_static_string ("");
+  guint regions = boxes->len, count = regions, *by_id = NULL, used = 0;
+  GArray *edges;
+  gboolean parents;
   gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
   if (meta == NULL)
     return FALSE;
+  edges = links ? g_array_ref (links) : od_meta_links_new ();
   if (regions > 0)
     by_id = regions_by_id (boxes, (guint) gst_analytics_relation_get_length (meta));
   while (gst_analytics_relation_meta_iterate (meta, &state, type, &mtd)) {
-    guint region = 0;
-    Box box;
+    guint region = 0, first = used;
+    Box *box;
 
-    any = TRUE;
-    read_od (&mtd, &box);
+    if (count >= boxes->len)    /* room for more than this one: no call an OD */
+      g_array_set_size (boxes, 2 * count + 32);
+    box = &g_array_index (boxes, Box, count);
+    read_od (&mtd, empty, box);
     if (regions > 0)
       region = mtd.id > 0 ? by_id[mtd.id]
-          : region_of_first (boxes, &box, regions, width, height);
+          : region_of_first (boxes, box, regions, width, height);
     if (region > 0)
-      complete (&g_array_index (boxes, Box, region - 1), &box, width, height);
+      complete (&g_array_index (boxes, Box, region - 1), box, width, height);
     else
-      g_array_append_val (boxes, box);
+      region = ++count;
+    used = od_edges_add (meta, mtd.id, edges, used);
+    if (used > first && (want & (BOX_META_TRACK | BOX_META_STATE)))
+      read_related (meta, &g_array_index (edges, OdEdge, first), used - first, want,
+          &g_array_index (boxes, Box, region - 1));
   }
+  g_array_set_size (boxes, count);
+  g_array_set_size (edges, used);
   g_free (by_id);
-  for (i = 0; (want & (BOX_META_TRACK | BOX_META_STATE)) && i < boxes->len; i++) {
-    Box *box = &g_array_index (boxes, Box, i);
-
-    if (box->od >= 0 && (want & BOX_META_TRACK))
-      read_track (meta, box);
-    if (box->od >= 0 && (want & BOX_META_STATE))
-      read_state (meta, box);
-  }
-  if (any) {
-    if (edges == NULL)
-      edges = od_meta_links_new ();
-    od_edges_collect (meta, edges);
-    parents = read_parents (meta, boxes, edges);
-    if (links == NULL)
-      g_array_unref (edges);
-  }
+  parents = read_parents (meta, boxes, edges);
+  g_array_unref (edges);
   return parents;
 }
 
@@ -389,6 +390,15 @@ od_meta_remove_all (GstBuffer * buffer)
     rebuild.goes[od.id] = TRUE;
   od_rebuild_replace (&rebuild, buffer);
   od_rebuild_clear (&rebuild);
+}
+
+/* The next mtd of one type that `id` is related to. */
+static gboolean
+next_related (GstAnalyticsRelationMeta * meta, guint id, GstAnalyticsMtdType type,
+    gpointer * state, GstAnalyticsMtd * other)
+{
+  return gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_ANY,
+      type, state, other);
 }
 
 static void

@@ -16,8 +16,10 @@ typedef struct
   GstAnalyticsRelTypes types;
 } OdEdge;
 
-/* Fills an array of OdEdge with all relations of the meta. */
-void od_edges_collect (GstAnalyticsRelationMeta * meta, GArray * edges);
+/* Writes the relations from one mtd to others into an array of OdEdge, from
+ * element `used` on, and returns how many are used then. The array may be longer,
+ * and is made longer by more than needed. */
+guint od_edges_add (GstAnalyticsRelationMeta * meta, guint id, GArray * edges, guint used);
 
 typedef struct
 {
@@ -26,7 +28,8 @@ typedef struct
   guint8 *goes;                 /* count; not 0: this mtd goes */
   gboolean ids_stay;            /* somebody holds ids: see od_meta_remove */
   guint room;                   /* for mtds that will be added afterwards */
-  const GArray *edges;          /* of the meta, or NULL: not collected yet */
+  const GArray *edges;          /* from its ODs, or NULL: not collected yet */
+  guint8 *related;              /* count; of the rebuild */
   gint *new_id;                 /* count; by the rebuild: -1 for what has gone */
 } OdRebuild;
 

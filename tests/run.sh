@@ -457,7 +457,7 @@ newer_debian ()
   if build "$1-asan" --buildtype=debugoptimized -Db_sanitize=address,undefined \
     -Db_lundef=false -Dc_args=-fno-sanitize-recover=all $options; then
     stage="$1-asan"
-    suites "$1-asan" boxmeta odmeta nmsfilter boxreplay boxrecord boxoverlay turnedboxes
+    suites "$1-asan" boxmeta odmeta odrebuild nmsfilter boxreplay boxrecord boxoverlay turnedboxes
     stage=$1
   fi
   inside=()

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * odrebuild: random mtds with random relations, of which nmsfilter drops the
+ * ODs below a score. What has to be left is found here by the rule alone, pair
+ * by pair, and must be there with its data and its relations, bit by bit.
+ */
+#include <string.h>
+
+#include "odboxes.h"
+
+#define MOST 40
+
+typedef enum
+{ DETECTION, CLASS, TRACK, FOREIGN, OWNER, KINDS } Kind;
+
+/* Types that nobody knows: one that holds a number, one that owns memory. */
+typedef struct
+{
+  guint *number;
+} Owned;
+
+static gint owned_alive = 0;
+
+static gboolean
+owner_transform (GstBuffer * target, GstAnalyticsMtd * mtd, GstBuffer * buffer, GQuark type,
+    gpointer data)
+{
+  Owned *owned = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
+
+  owned->number = g_memdup2 (owned->number, sizeof *owned->number);
+  owned_alive++;
+  return TRUE;
+}
+
+static void
+owner_clear (GstBuffer * buffer, GstAnalyticsMtd * mtd)
+{
+  Owned *owned = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
+
+  g_clear_pointer (&owned->number, g_free);
+  owned_alive--;
+}
+
+static const GstAnalyticsMtdImpl foreign_impl = { "foreign" };
+static const GstAnalyticsMtdImpl owner_impl = { "owner", owner_transform, owner_clear };
+
+/* What was put on the buffer. */
+typedef struct
+{
+  guint count;
+  Kind kind[MOST];
+  gboolean low[MOST];           /* an OD below the score */
+  guint8 relation[MOST][MOST];
+  gboolean goes[MOST];
+} Model;
+
+static void
+add_mtd (GstAnalyticsRelationMeta * meta, const Model * model, guint i)
+{
+  gpointer data;
+
+  switch (model->kind[i]) {
+    case DETECTION:{
+      GstAnalyticsODMtd od;
+      gst_analytics_relation_meta_add_od_mtd (meta, g_quark_from_static_string ("dog"),
+          (gint) i, 20 * (gint) i, 5, 5, model->low[i] ? 0.25f : 0.75f, &od);
+      break;
+    }
+    case CLASS:{
+      GstAnalyticsClsMtd cls;
+      gst_analytics_relation_meta_add_one_cls_mtd (meta, (gfloat) i / MOST,
+          g_quark_from_static_string ("puppy"), &cls);
+      break;
+    }
+    case TRACK:{
+      GstAnalyticsTrackingMtd track;
+      gst_analytics_relation_meta_add_tracking_mtd (meta, i, i, &track);
+      break;
+    }
+    default:{
+      GstAnalyticsMtd mtd;
+      const gboolean owner = model->kind[i] == OWNER;
+
+      data = gst_analytics_relation_meta_add_mtd (meta, owner ? &owner_impl : &foreign_impl,
+          owner ? sizeof (Owned) : sizeof i, &mtd);
+      if (owner) {
+        ((Owned *) data)->number = g_memdup2 (&i, sizeof i);
+        owned_alive++;
+      } else {
+        memcpy (data, &i, sizeof i);
+      }
+    }
+  }
+}
+
+/* The number that add_mtd gave a mtd, and its kind. FALSE: an empty place. */
+static gboolean
+identify (GstAnalyticsMtd * mtd, Kind * kind, guint * number)
+{
+  const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type (mtd);
+  const gpointer data = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
+
+  if (type == gst_analytics_od_mtd_get_mtd_type ()) {
+    *kind = DETECTION;
+    *number = (guint) x_of_od (mtd);
+  } else if (type == gst_analytics_cls_mtd_get_mtd_type ()) {
+    *kind = CLASS;
+    *number = (guint) (gst_analytics_cls_mtd_get_level ((GstAnalyticsClsMtd *) mtd, 0) * MOST
+        + 0.5f);
+  } else if (type == gst_analytics_tracking_mtd_get_mtd_type ()) {
+    GstClockTime first, last;
+    gboolean lost;
+    guint64 id;
+
+    gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) mtd, &id, &first, &last,
+        &lost);
+    g_assert_cmpuint (id, ==, first);
+    *kind = TRACK;
+    *number = (guint) id;
+  } else if (type == (GstAnalyticsMtdType) & foreign_impl) {
+    *kind = FOREIGN;
+    memcpy (number, data, sizeof *number);
+  } else if (type == (GstAnalyticsMtdType) & owner_impl) {
+    *kind = OWNER;
+    *number = *((Owned *) data)->number;
+  } else {
+    g_assert_cmpstr (gst_analytics_mtd_type_get_name (type), ==, "nms-removed");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static Model
+random_model (GRand * rand)
+{
+  static const guint8 bits[] = { GST_ANALYTICS_REL_TYPE_IS_PART_OF,
+    GST_ANALYTICS_REL_TYPE_CONTAIN, GST_ANALYTICS_REL_TYPE_RELATE_TO
+  };
+  const guint kinds = (guint) g_rand_int_range (rand, CLASS, KINDS + 1);
+  const gdouble low = g_rand_double (rand), density = g_rand_double_range (rand, 0, 0.15);
+  const gboolean led_to = g_rand_boolean (rand);
+  Model model = {.count = (guint) g_rand_int_range (rand, 1, MOST + 1) };
+  guint i, k, b;
+
+  for (i = 0; i < model.count; i++) {
+    model.kind[i] = g_rand_boolean (rand) ? DETECTION
+        : (Kind) g_rand_int_range (rand, DETECTION, (gint32) kinds);
+    model.low[i] = model.kind[i] == DETECTION && g_rand_double (rand) < low;
+  }
+  for (i = 0; i < model.count; i++)
+    for (k = 0; k < model.count; k++) {
+      const gboolean ods = model.kind[i] == DETECTION && model.kind[k] == DETECTION;
+
+      if (g_rand_double (rand) >= density)
+        continue;
+      /* parts go with the whole; tested elsewhere */
+      for (b = ods ? 2 : 0; b < G_N_ELEMENTS (bits); b++)
+        if (g_rand_boolean (rand))
+          model.relation[i][k] |= bits[b];
+    }
+  /* as detectors do it: an OD leads to each of the others */
+  for (k = 0; led_to && k < model.count; k++) {
+    i = (guint) g_rand_int_range (rand, 0, (gint32) model.count);
+    for (b = 0; b < model.count && model.kind[i] != DETECTION; b++)
+      i = (i + 1) % model.count;
+    if (model.kind[i] == DETECTION && model.kind[k] != DETECTION)
+      model.relation[i][k] |= GST_ANALYTICS_REL_TYPE_RELATE_TO;
+  }
+  return model;
+}
+
+/* Whether the mtd is related to an OD itself, and whether to one that stays. */
+static gboolean
+directly (const Model * model, guint i, gboolean * stays)
+{
+  gboolean any = FALSE;
+  guint k;
+
+  *stays = FALSE;
+  for (k = 0; k < model->count; k++)
+    if (model->kind[k] == DETECTION && (model->relation[i][k] || model->relation[k][i])) {
+      any = TRUE;
+      *stays |= !model->low[k];
+    }
+  return any;
+}
+
+/* Follows relations from i over mtds that are related to no OD themselves. */
+static void
+follow (const Model * model, guint i, gboolean * seen, gboolean * to_going,
+    gboolean * to_staying)
+{
+  gboolean stays;
+  guint k;
+
+  seen[i] = TRUE;
+  if (directly (model, i, &stays)) {
+    *(stays ? to_staying : to_going) = TRUE;
+    return;
+  }
+  for (k = 0; k < model->count; k++)
+    if (!seen[k] && model->kind[k] != DETECTION
+        && (model->relation[i][k] || model->relation[k][i]))
+      follow (model, k, seen, to_going, to_staying);
+}
+
+static void
+find_what_goes (Model * model)
+{
+  guint i;
+
+  for (i = 0; i < model->count; i++) {
+    gboolean seen[MOST] = { FALSE }, to_going = FALSE, to_staying = FALSE;
+
+    follow (model, i, seen, &to_going, &to_staying);
+    model->goes[i] = model->kind[i] == DETECTION ? model->low[i] : to_going && !to_staying;
+  }
+}
+
+static GstBuffer *
+make_buffer (const Model * model)
+{
+  GstBuffer *buffer = frame_new (0);
+  GstAnalyticsRelationMeta *meta = relations_of (buffer);
+  guint i, k;
+
+  for (i = 0; i < model->count; i++)
+    add_mtd (meta, model, i);
+  for (i = 0; i < model->count; i++)
+    for (k = 0; k < model->count; k++)
+      if (model->relation[i][k])
+        gst_analytics_relation_meta_set_relation (meta, model->relation[i][k], i, k);
+  return buffer;
+}
+
+static void
+check (GstBuffer * buffer, const Model * model, gboolean whole)
+{
+  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
+  guint number[MOST], left = 0, next = 0, id, k, count = mtds_on (buffer);
+  gboolean ids_stay = whole;
+
+  for (k = 0; k < model->count; k++)
+    ids_stay |= !model->goes[k] && model->kind[k] >= FOREIGN;
+  for (id = 0; id < count; id++) {
+    GstAnalyticsMtd mtd = { id, meta };
+    Kind kind;
+
+    number[id] = G_MAXUINT;
+    if (!identify (&mtd, &kind, &number[id]))
+      continue;
+    while (next < model->count && model->goes[next] && !whole)
+      next++;
+    g_assert_cmpuint (number[id], ==, next);
+    g_assert_cmpint (kind, ==, model->kind[next]);
+    next++;
+    left++;
+    if (ids_stay)
+      g_assert_cmpuint (id, ==, number[id]);
+  }
+  while (next < model->count && model->goes[next] && !whole)
+    next++;
+  g_assert_cmpuint (next, ==, model->count);
+  if (!ids_stay)
+    g_assert_cmpuint (left, ==, count);
+  for (id = 0; id < count; id++)
+    for (k = 0; k < count; k++)
+      g_assert_cmpuint (gst_analytics_relation_meta_get_relation (meta, id, k), ==,
+          number[id] == G_MAXUINT || number[k] == G_MAXUINT ? 0
+          : model->relation[number[id]][number[k]]);
+}
+
+static void
+test_random (void)
+{
+  const gchar *wish = g_getenv ("NMS_TEST_ROUNDS");
+  const guint rounds = wish ? (guint) g_ascii_strtoull (wish, NULL, 10) : 3000;
+  GstHarness *h = harness_new ("nmsfilter score-threshold=0.5");
+  guint round, dropped = 0;
+
+  for (round = 0; round < rounds; round++) {
+    GRand *rand = g_rand_new_with_seed (round);
+    Model model = random_model (rand);
+    const gboolean shared = g_rand_boolean (rand);
+    GstBuffer *buffer = make_buffer (&model), *other, *out;
+    guint i;
+
+    g_test_message ("round %u", round);
+    other = shared ? gst_buffer_ref (buffer) : NULL;
+    find_what_goes (&model);
+    out = through (h, buffer);
+    check (out, &model, FALSE);
+    if (other)
+      check (other, &model, other != out);
+    for (i = 0; i < model.count; i++)
+      dropped += model.goes[i];
+    gst_buffer_unref (out);
+    gst_clear_buffer (&other);
+    g_assert_cmpint (owned_alive, ==, 0);
+    g_rand_free (rand);
+  }
+  g_assert_cmpuint (dropped, >, rounds);        /* it is about something */
+  gst_harness_teardown (h);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/odrebuild/random", test_random);
+  return run_tests ();
+}
