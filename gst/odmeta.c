@@ -274,7 +274,7 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
   GstAnalyticsRelationMeta *meta = relation_meta (buffer);
   const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
   const GQuark empty = g_quark_from_static_string ("");
-  guint regions = boxes->len, count = regions, *by_id = NULL, used = 0;
+  guint regions = boxes->len, count = regions, *by_id = NULL, used = 0, i;
   GArray *edges;
   gboolean parents;
   gpointer state = NULL;
@@ -286,7 +286,7 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
   if (regions > 0)
     by_id = regions_by_id (boxes, (guint) gst_analytics_relation_get_length (meta));
   while (gst_analytics_relation_meta_iterate (meta, &state, type, &mtd)) {
-    guint region = 0, first = used;
+    guint region = 0;
     Box *box;
 
     if (count >= boxes->len)    /* room for more than this one: no call an OD */
@@ -299,15 +299,21 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
     if (region > 0)
       complete (&g_array_index (boxes, Box, region - 1), box, width, height);
     else
-      region = ++count;
-    used = od_edges_add (meta, mtd.id, edges, used);
-    if (used > first && (want & (BOX_META_TRACK | BOX_META_STATE)))
-      read_related (meta, &g_array_index (edges, OdEdge, first), used - first, want,
-          &g_array_index (boxes, Box, region - 1));
+      count++;
   }
   g_array_set_size (boxes, count);
-  g_array_set_size (edges, used);
   g_free (by_id);
+  for (i = 0; i < count; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+    guint first = used;
+
+    if (box->od < 0)
+      continue;
+    used = od_edges_add (meta, (guint) box->od, edges, used);
+    if (used > first && (want & (BOX_META_TRACK | BOX_META_STATE)))
+      read_related (meta, &g_array_index (edges, OdEdge, first), used - first, want, box);
+  }
+  g_array_set_size (edges, used);
   parents = read_parents (meta, boxes, edges);
   g_array_unref (edges);
   return parents;
