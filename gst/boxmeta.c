@@ -14,127 +14,22 @@
 #endif
 
 #include "boxmeta.h"
+
+#include "boxfields.h"
 #include "odmeta.h"
 
 #include <gst/video/video.h>
 #include <math.h>
 #include <string.h>
 
-/* ---------------------------------------------------- structures by name */
-
-/* Names and fields are looked up by quark, four times as fast as by string.
- * All such access is in this block, since newer versions of GStreamer have
- * another handle for it. */
-static struct
-{
-  GQuark empty, detection, object_id, nms, rotation, recorded;
-  GQuark x_min, y_min, x_max, y_max, confidence, label_id, id, state, suppressed_by;
-  GQuark angle, region_id, parent_id;
-} names;
-
-static void
-names_init (void)
-{
-  static gsize once = 0;
-
-  if (g_once_init_enter (&once)) {
-    names.empty = g_quark_from_static_string ("");
-    names.detection = g_quark_from_static_string ("detection");
-    names.object_id = g_quark_from_static_string ("object_id");
-    names.nms = g_quark_from_static_string ("nms");
-    names.rotation = g_quark_from_static_string ("rotation");
-    names.recorded = g_quark_from_static_string ("recorded");
-    names.angle = g_quark_from_static_string ("angle");
-    names.region_id = g_quark_from_static_string ("region_id");
-    names.parent_id = g_quark_from_static_string ("parent_id");
-    names.x_min = g_quark_from_static_string ("x_min");
-    names.y_min = g_quark_from_static_string ("y_min");
-    names.x_max = g_quark_from_static_string ("x_max");
-    names.y_max = g_quark_from_static_string ("y_max");
-    names.confidence = g_quark_from_static_string ("confidence");
-    names.label_id = g_quark_from_static_string ("label_id");
-    names.id = g_quark_from_static_string ("id");
-    names.state = g_quark_from_static_string ("state");
-    names.suppressed_by = g_quark_from_static_string ("suppressed-by");
-    g_once_init_leave (&once, 1);
-  }
-}
-
-static inline GQuark
-name_of (const GstStructure * s)
-{
-  return gst_structure_get_name_id (s);
-}
-
-static inline const GValue *
-field (const GstStructure * s, GQuark name)
-{
-  return gst_structure_id_get_value (s, name);
-}
-
-/* Any type of number but double, which is what detectors write. */
-static gboolean
-other_number (const GValue * value, gdouble * number)
-{
-  if (value == NULL)
-    return FALSE;
-  if (G_VALUE_HOLDS_DOUBLE (value))
-    *number = g_value_get_double (value);
-  else if (G_VALUE_HOLDS_FLOAT (value))
-    *number = g_value_get_float (value);
-  else if (G_VALUE_HOLDS_INT (value))
-    *number = g_value_get_int (value);
-  else if (G_VALUE_HOLDS_UINT (value))
-    *number = g_value_get_uint (value);
-  else if (G_VALUE_HOLDS_INT64 (value))
-    *number = (gdouble) g_value_get_int64 (value);
-  else if (G_VALUE_HOLDS_UINT64 (value))
-    *number = (gdouble) g_value_get_uint64 (value);
-  else
-    return FALSE;
-  return TRUE;
-}
-
-/* (A value's data is read directly once its type is known: g_value_get_double
- * takes as long to check that again as it took to find the field.) */
-static inline gboolean
-field_number (const GstStructure * s, GQuark name, gdouble * number)
-{
-  const GValue *value = field (s, name);
-
-  if (G_UNLIKELY (value == NULL || G_VALUE_TYPE (value) != G_TYPE_DOUBLE))
-    return other_number (value, number);
-  *number = value->data[0].v_double;
-  return TRUE;
-}
-
-static gboolean
-field_int (const GstStructure * s, GQuark name, gint * number)
-{
-  const GValue *value = field (s, name);
-
-  if (value == NULL)
-    return FALSE;
-  if (G_LIKELY (G_VALUE_HOLDS_INT (value)))
-    *number = g_value_get_int (value);
-  else if (G_VALUE_HOLDS_UINT (value) && g_value_get_uint (value) <= G_MAXINT)
-    *number = (gint) g_value_get_uint (value);
-  else if (G_VALUE_HOLDS_INT64 (value) && g_value_get_int64 (value) >= G_MININT
-      && g_value_get_int64 (value) <= G_MAXINT)
-    *number = (gint) g_value_get_int64 (value);
-  else
-    return FALSE;
-  return TRUE;
-}
-
 /* ----------------------------------------------------- what is a detection */
 
 /* A region with nothing but roi/... parameters tells an encoder how to spend
  * bits on it. */
 static inline gboolean
-is_hint (GQuark name)
+is_hint (const GstStructure * s)
 {
-  return name != names.detection && g_str_has_prefix (g_quark_to_string (name), "roi/");
+  return g_str_has_prefix (gst_structure_get_name (s), "roi/");
 }
 
 /* Locked metas belong to whoever locked them. */
@@ -146,7 +41,7 @@ is_detection (const GstVideoRegionOfInterestMeta * roi)
   if (G_UNLIKELY (GST_META_FLAG_IS_SET (&roi->meta, GST_META_FLAG_LOCKED)))
     return FALSE;
   for (l = roi->params; l; l = l->next)
-    if (!is_hint (name_of (l->data)))
+    if (!is_hint (l->data))
       return TRUE;
   return roi->params == NULL;
 }
@@ -165,15 +60,17 @@ read_detection (Box * box, const GstStructure * s, gint width, gint height, guin
 {
   gdouble x_min, y_min, x_max, y_max, x1, y1, x2, y2;
 
-  if (field_number (s, names.confidence, &box->confidence))
+  if (box_field_number (s, &box_names.confidence, &box->confidence))
     box->flags |= BOX_HAS_CONFIDENCE;
   if ((!(want & BOX_META_LEAN) || box->label == 0)
-      && field_int (s, names.label_id, &box->label_id))
+      && box_field_int (s, &box_names.label_id, &box->label_id))
     box->flags |= BOX_HAS_LABEL_ID;
 
-  if (width <= 0 || height <= 0 || !field_number (s, names.x_min, &x_min)
-      || !field_number (s, names.x_max, &x_max) || !field_number (s, names.y_min, &y_min)
-      || !field_number (s, names.y_max, &y_max))
+  if (width <= 0 || height <= 0
+      || !box_field_number (s, &box_names.x_min, &x_min)
+      || !box_field_number (s, &box_names.x_max, &x_max)
+      || !box_field_number (s, &box_names.y_min, &y_min)
+      || !box_field_number (s, &box_names.y_max, &y_max))
     return;
   x1 = x_min * width;
   x2 = x_max * width;
@@ -197,11 +94,11 @@ read_detection (Box * box, const GstStructure * s, gint width, gint height, guin
 static void
 read_state (Box * box, const GstStructure * s)
 {
-  const GValue *state = field (s, names.state);
+  const GValue *state = box_field (s, &box_names.state);
 
   if (state && G_VALUE_HOLDS_STRING (state))
     box->state = box_state_from_name (g_value_get_string (state));
-  if (!field_int (s, names.suppressed_by, &box->suppressed_by))
+  if (!box_field_int (s, &box_names.suppressed_by, &box->suppressed_by))
     box->suppressed_by = -1;
 }
 
@@ -223,7 +120,7 @@ read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position
   box->confidence = 0;
   box->rotation = 0;
   box->flags = 0;
-  box->label = roi->roi_type == names.empty ? 0 : roi->roi_type;
+  box->label = roi->roi_type == box_names.empty ? 0 : roi->roi_type;
   box->label_id = 0;
   box->region_id = roi->id;
   box->parent_id = roi->parent_id;
@@ -296,9 +193,9 @@ read_recorded_ids (GstBuffer * buffer, GArray * boxes)
       continue;
     next++;
     for (l = roi->params; l; l = l->next)
-      if (name_of (l->data) == names.recorded) {
-        field_int (l->data, names.region_id, &box->region_id);
-        field_int (l->data, names.parent_id, &box->parent_id);
+      if (box_structure_is (l->data, &box_names.recorded)) {
+        box_field_int (l->data, &box_names.region_id, &box->region_id);
+        box_field_int (l->data, &box_names.parent_id, &box->parent_id);
       }
   }
 }
@@ -335,7 +232,7 @@ box_meta_read_links (GstBuffer * buffer, gint width, gint height, guint want, GA
   gboolean parents = FALSE;
   guint position, i, count = 0;
 
-  names_init ();
+  box_names_init ();
   for (position = 0; (roi = next_roi (buffer, &state, api)) != NULL; position++) {
     gboolean is_box = roi->params == NULL, seen = FALSE;
     const GList *l;
@@ -349,20 +246,22 @@ box_meta_read_links (GstBuffer * buffer, gint width, gint height, guint want, GA
     read_region (box, roi, position);
     for (l = roi->params; l; l = l->next) {
       const GstStructure *s = l->data;
-      GQuark name = name_of (s);
 
-      is_box = is_box || !is_hint (name);
-      if (name == names.detection && !seen) {
-        read_detection (box, s, width, height, want);
+      if (box_structure_is (s, &box_names.detection)) {
+        is_box = TRUE;
+        if (!seen)
+          read_detection (box, s, width, height, want);
         seen = TRUE;
-      } else if ((want & BOX_META_TRACK) && name == names.object_id
-          && field_int (s, names.id, &box->track_id)) {
-        box->flags |= BOX_HAS_TRACK_ID;
-      } else if ((want & BOX_META_STATE) && name == names.nms) {
-        read_state (box, s);
-      } else if (name == names.rotation) {
-        field_number (s, names.angle, &box->rotation);
+        continue;
       }
+      is_box = is_box || !is_hint (s);
+      if (box_structure_is (s, &box_names.rotation))
+        box_field_number (s, &box_names.angle, &box->rotation);
+      else if ((want & BOX_META_TRACK) && box_structure_is (s, &box_names.object_id)
+          && box_field_int (s, &box_names.id, &box->track_id))
+        box->flags |= BOX_HAS_TRACK_ID;
+      else if ((want & BOX_META_STATE) && box_structure_is (s, &box_names.nms))
+        read_state (box, s);
     }
     count += is_box;
     parents |= is_box && roi->parent_id != 0;
@@ -390,7 +289,7 @@ box_meta_any (GstBuffer * buffer)
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
-  names_init ();
+  box_names_init ();
   while ((roi = next_roi (buffer, &state, api)) != NULL)
     if (is_detection (roi))
       return TRUE;
@@ -492,7 +391,7 @@ box_meta_remove_all (GstBuffer * buffer)
 {
   GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
 
-  names_init ();
+  box_names_init ();
   gst_buffer_foreach_meta (buffer, remove_detection, &api);
   od_meta_remove_all (buffer);
 }
@@ -506,7 +405,7 @@ tag_one (GstVideoRegionOfInterestMeta * roi, const Box * box)
   GList *l;
 
   for (l = roi->params; l && tag == NULL; l = l->next)
-    if (name_of (l->data) == names.nms)
+    if (box_structure_is (l->data, &box_names.nms))
       tag = l->data;
   if (tag == NULL) {
     tag = gst_structure_new_empty ("nms");
@@ -526,7 +425,7 @@ box_meta_tag (GstBuffer * buffer, const GArray * boxes)
   gpointer state = NULL;
   guint position, next = 0;
 
-  names_init ();
+  box_names_init ();
   for (position = 0; next < boxes->len && (roi = next_roi (buffer, &state, api)); position++) {
     const Box *box = &g_array_index (boxes, Box, next);
 
@@ -566,7 +465,7 @@ attach_region (GstBuffer * buffer, const Box * box, gint width, gint height)
   clip (box->y, box->h, height, &y, &h);
   /* others read the label as a string, which quark 0 has none of */
   roi = gst_buffer_add_video_region_of_interest_meta_id (buffer,
-      box->label ? box->label : names.empty, x, y, w, h);
+      box->label ? box->label : box_names.empty, x, y, w, h);
   roi->id = box->region_id;
   roi->parent_id = box->parent_id;
 
@@ -614,7 +513,7 @@ box_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height, Bo
   gboolean parents = FALSE;
   guint i;
 
-  names_init ();
+  box_names_init ();
   if (width <= 0 || height <= 0)
     width = height = 0;
   for (i = 0; i < boxes->len; i++) {
