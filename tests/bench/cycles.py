@@ -91,7 +91,8 @@ class Compiler:
             with open(f'{folder}/module', 'w') as file:
                 file.write(text)
             os.mkdir(f'{folder}/profile')
-            environment = dict(os.environ, TPU_SKIP_MDS_QUERY='1', LIBTPU_INIT_ARGS='--xla_jf_dump'
+            environment = dict(os.environ, TPU_SKIP_MDS_QUERY='1', TPU_LOG_DIR='disabled',
+                               LIBTPU_INIT_ARGS='--xla_jf_dump'
                                f'_static_llo_profile_to={folder}/profile')
             done = subprocess.run([self.xlatext, 'ahead', self.plugin, AHEAD, f'{folder}/module'],
                                   env=environment, stdout=subprocess.DEVNULL,

@@ -107,7 +107,7 @@ def compiled(tap, tools):
               'boxes=65536 picks=300 classes=1 box_limits=1 class_caps=1',
               'boxes=180224 picks=300 classes=1 box_limits=1 class_caps=1',
               'boxes=729088 picks=300 classes=1 box_limits=1 class_caps=1 memory=67108864']
-    environment = dict(os.environ, TPU_SKIP_MDS_QUERY='1')
+    environment = dict(os.environ, TPU_SKIP_MDS_QUERY='1', TPU_LOG_DIR='disabled')
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, 'module')
         for topology in ('v5e:2x2', 'v6e:2x2'):
