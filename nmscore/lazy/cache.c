@@ -9,7 +9,6 @@
 #include "../fpmode.h"
 #include "lazy.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -97,12 +96,6 @@ nms_lazy_cache_free (nms_lazy_cache **cache)
   pthread_cond_destroy (&c->done);
   pthread_mutex_destroy (&c->lock);
   free (c);
-}
-
-const char *
-nms_lazy_cache_device (const nms_lazy_cache *cache)
-{
-  return cache->backend ? cache->backend->name : "eager";
 }
 
 int
@@ -193,13 +186,9 @@ static int
 run (nms_lazy_backend *backend, const program *p, const nms__trace *t, char *error,
     size_t error_size)
 {
-  _Alignas (64) float lowest = -INFINITY;
-
-  if (backend) {
-    t->in[t->input_count] = (nms_lazy_buffer){ { .type = NMS_LAZY_F32 }, &lowest };
-    return backend->run (backend, p->compiled, t->in, t->input_count + 1, t->out,
-        t->output_count, error, error_size);
-  }
+  if (backend)
+    return backend->run (backend, p->compiled, t->in, t->input_count, t->out, t->output_count,
+        error, error_size);
   snprintf (error, error_size, "out of memory for the values of a program");
   nms__fpmode mode = nms__fpmode_enter ();
   int status = nms__eager_run (t);

@@ -188,6 +188,7 @@ run_node (const nms__trace *t, const nms__node *n, const value *v, uint32_t *res
   case NMS__REDUCE:
     run_reduce (n, a, from, result);
     break;
+  case NMS__BARRIER:
   case NMS__RESHAPE:
   case NMS__STATE:
   case NMS__NEXT:

@@ -22,12 +22,13 @@ enum {
   NMS__INPUT = NMS_LAZY_SELECT + 1, /* attr: number of the input */
   NMS__CONSTANT,  /* attr: its bits */
   NMS__IOTA,      /* attr: axis */
+  NMS__BARRIER,   /* what no compiler folds into others */
   NMS__BROADCAST, /* attr: axis */
   NMS__RESHAPE,
   NMS__TRANSPOSE,
   NMS__SLICE,     /* operands: a, starts */
   NMS__UPDATE,    /* operands: a, part, starts */
-  NMS__REDUCE,    /* attr: nms_lazy_op, axis */
+  NMS__REDUCE,    /* operands: a, what changes nothing; attr: nms_lazy_op, axis */
   NMS__WHILE,     /* attr: how many states */
   NMS__STATE,     /* operand: the first; attr: which */
   NMS__COND,      /* operand: whether to go on; attr: to the WHILE, to the END */
@@ -65,8 +66,8 @@ typedef struct nms__trace {
   const nms__node *nodes;
   size_t count, input_count, output_count;
   uint64_t hash;
-  nms_lazy_buffer *in;        /* and one more, which compiled programs take */
-  const nms_lazy_buffer *out;
+  const nms_lazy_buffer *in;
+  nms_lazy_buffer *out;
 } nms__trace;
 
 /* An error text; cut where it does not fit. */
@@ -74,6 +75,7 @@ typedef struct nms__trace {
 
 typedef struct nms__recorded {
   nms__node node;
+  int fixed;       /* depends on constants alone */
   int hidden;      /* of a loop's function that has ended */
   int wanted;      /* bits: 1 by what is wanted, NMS__WANTED by the read */
   int32_t number;  /* in the trace */
@@ -89,10 +91,11 @@ struct nms_lazy {
   int depth;       /* functions of loops that are recording */
   int status;
   char error[NMS__LAZY_TEXT];
+  nms_lazy_tensor floor; /* -inf (operations.c says why) */
   int32_t count;
   nms__recorded recorded[NMS_LAZY_MAX_OPERATIONS];
   nms__node nodes[2 * NMS_LAZY_MAX_OPERATIONS];        /* of a trace */
-  nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS + 1]; /* its inputs, then outputs */
+  nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS];    /* its inputs, then outputs */
 };
 
 /* Latches an error, unless there is one. Returns NMS_LAZY_NONE. */
@@ -102,8 +105,12 @@ nms_lazy_tensor nms__lazy_fail (nms_lazy *lz, int status, const char *format, ..
 /* The operation that a tensor stands for; NULL: it has failed. */
 nms__recorded *nms__recorded_of (nms_lazy *lz, nms_lazy_tensor x);
 
+/* Appends an operation; its operands are guarded. */
 nms_lazy_tensor nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
     const nms_lazy_tensor *operands, int32_t attr, int32_t second_attr);
+
+/* What `op` takes instead of x, so that its rounding is its own. */
+nms_lazy_tensor nms__guarded (nms_lazy *lz, int op, nms_lazy_tensor x);
 
 /* Memory for the values of a tensor, aligned for backends; NULL: it has failed. */
 void *nms__value_memory (nms_lazy *lz, const nms_lazy_shape *shape);
@@ -118,8 +125,7 @@ nms_lazy_cache *nms__cache_hold (nms_lazy_cache *cache);
 int nms__cache_run (nms_lazy_cache *cache, const nms__trace *trace, char *error,
     size_t error_size);
 
-/* StableHLO of a trace, for free (); NULL: out of memory. `main` has one
- * argument more, an F32 scalar that must be -inf (stablehlo.c says why). */
+/* StableHLO of a trace, for free (); NULL: out of memory. */
 char *nms__stablehlo (const nms__trace *trace, size_t *length);
 
 /* 0 or NMS_ERROR_MEMORY. */

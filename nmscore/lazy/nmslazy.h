@@ -155,9 +155,6 @@ NMS_API nms_lazy_cache *nms_lazy_cache_new (nms_lazy_backend *backend, size_t pr
  * cache keep it, and its programs, until they are freed. Accepts NULL. */
 NMS_API void nms_lazy_cache_free (nms_lazy_cache **cache);
 
-/* "eager", or the backend's name. */
-NMS_API const char *nms_lazy_cache_device (const nms_lazy_cache *cache);
-
 /* What happened so far. traces = hits + misses. */
 typedef struct nms_lazy_counters {
   size_t size;         /* sizeof (nms_lazy_counters), set by the caller */
@@ -207,14 +204,11 @@ NMS_API nms_lazy_shape nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x);
  * tensors[i]; NULL: not wanted on the host, but it becomes a value read.
  * Inside the functions of nms_lazy_while () it is refused: values do not exist
  * yet. Returns 0, the latched error, or what the backend returned; a backend's
- * failure does not latch, so that the same tensors can be read through another
- * cache after nms_lazy_set_cache (). A program that did not compile is not tried
- * again while the cache holds it. Writes nothing on failure. */
+ * failure does not latch: a later read runs again. A program that did not
+ * compile is not tried again while the cache holds it. Writes nothing on
+ * failure. */
 NMS_API int nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors,
     void *const *data);
-
-/* From now on reads go through `cache`: another device for the same trace. */
-NMS_API int nms_lazy_set_cache (nms_lazy *lz, nms_lazy_cache *cache);
 
 /* The StableHLO text of the program that a read of these tensors would run, as
  * the compiler gets it; a new string for free (). NULL: see nms_lazy_error. */
@@ -249,7 +243,7 @@ typedef enum nms_lazy_op {
   /* give a PRED, of any type; with a NaN only NE is true */
   NMS_LAZY_EQ, NMS_LAZY_NE, NMS_LAZY_GE, NMS_LAZY_GT, NMS_LAZY_LE, NMS_LAZY_LT,
   /* of one tensor */
-  NMS_LAZY_NEG, NMS_LAZY_ABS, /* F32, S32 */
+  NMS_LAZY_ABS, NMS_LAZY_NEG, /* F32, S32 */
   NMS_LAZY_AS_S32, /* F32: its bits, as S32 */
   NMS_LAZY_AS_F32, /* S32: the float that has these bits */
   NMS_LAZY_TO_S32, /* PRED: 0 or 1 */

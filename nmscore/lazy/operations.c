@@ -61,6 +61,31 @@ make_shape (nms_lazy *lz, int32_t type, int rank, const int32_t *dims, nms_lazy_
   return !lz->status;
 }
 
+/* Compilers contract a product and the sum that uses it (XLA on a CPU does; not
+ * where a maximum stands between, unless it is one with a constant that it can
+ * prove idle), and fold constants into one another (x / 3 becomes x * (1/3)) and
+ * quotients of quotients. So a product that anything but a comparison or the
+ * like uses goes through a maximum with an input, -inf, and a constant or
+ * quotient that arithmetic uses stands behind a barrier. */
+nms_lazy_tensor
+nms__guarded (nms_lazy *lz, int op, nms_lazy_tensor x)
+{
+  const int multiplies = op == NMS_LAZY_MUL || op == NMS_LAZY_DIV;
+  const int arithmetic = multiplies || op == NMS_LAZY_ADD || op == NMS_LAZY_SUB;
+  const nms__recorded *r = &lz->recorded[(uint32_t) x - 1];
+  const nms_lazy_shape shape = r->node.shape;
+
+  if (shape.type != NMS_LAZY_F32)
+    return x;
+  if (r->node.op == NMS_LAZY_MUL && (op < NMS_LAZY_MUL || op > NMS_LAZY_ABS))
+    return nms_lazy_binary (lz, NMS_LAZY_MAX, x, lz->floor);
+  while (r->node.op == NMS__BROADCAST)
+    r = &lz->recorded[r->node.operand[0]];
+  if (arithmetic && (r->fixed || (multiplies && r->node.op == NMS_LAZY_DIV)))
+    return nms__record (lz, NMS__BARRIER, shape, 1, &x, 0, 0);
+  return x;
+}
+
 /* ------------------------------------------------------ inputs, constants */
 
 nms_lazy_tensor
@@ -97,24 +122,30 @@ nms_lazy_input_s32 (nms_lazy *lz, int32_t value)
   return nms_lazy_input (lz, NMS_LAZY_S32, 0, NULL, &value);
 }
 
+static nms_lazy_tensor
+constant (nms_lazy *lz, int32_t type, int32_t bits)
+{
+  return nms__record (lz, NMS__CONSTANT, (nms_lazy_shape){ type }, 0, NULL, bits, 0);
+}
+
 nms_lazy_tensor
 nms_lazy_f32 (nms_lazy *lz, float value)
 {
   int32_t bits;
   memcpy (&bits, &value, sizeof bits);
-  return nms__record (lz, NMS__CONSTANT, (nms_lazy_shape){ NMS_LAZY_F32 }, 0, NULL, bits, 0);
+  return constant (lz, NMS_LAZY_F32, bits);
 }
 
 nms_lazy_tensor
 nms_lazy_s32 (nms_lazy *lz, int32_t value)
 {
-  return nms__record (lz, NMS__CONSTANT, (nms_lazy_shape){ NMS_LAZY_S32 }, 0, NULL, value, 0);
+  return constant (lz, NMS_LAZY_S32, value);
 }
 
 nms_lazy_tensor
 nms_lazy_pred (nms_lazy *lz, int value)
 {
-  return nms__record (lz, NMS__CONSTANT, (nms_lazy_shape){ NMS_LAZY_PRED }, 0, NULL, !!value, 0);
+  return constant (lz, NMS_LAZY_PRED, value != 0);
 }
 
 nms_lazy_tensor
@@ -154,9 +185,11 @@ elements (nms_lazy *lz, int op, int count, nms_lazy_tensor *operands)
       shape = *s;
     shape.type = flag ? 0 : s->type;
   }
-  for (int k = 0; k < count && shape.rank; k++)
-    if (!nms_lazy_shape_of (lz, operands[k]).rank)
+  for (int k = 0; k < count; k++) {
+    operands[k] = nms__guarded (lz, op, operands[k]);
+    if (shape.rank && !nms_lazy_shape_of (lz, operands[k]).rank)
       operands[k] = nms_lazy_broadcast (lz, operands[k], shape.rank, shape.dims, 0);
+  }
   if (nms__infos[op].result)
     shape.type = nms__infos[op].result;
   return nms__record (lz, op, shape, count, operands, 0, 0);
@@ -268,14 +301,21 @@ nms_lazy_reduce (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a, int axis)
 {
   const int known = op >= NMS_LAZY_MAX && op <= NMS_LAZY_OR;
   const nms_lazy_shape *s = get (lz, NMS__REDUCE, a, known ? nms__infos[op].types : 0);
+  nms_lazy_tensor operands[2] = { a };
+  int32_t neutral[] = { INT32_MIN, INT32_MAX, -1, 0 };
   nms_lazy_shape shape;
 
   if (!s)
     return NMS_LAZY_NONE;
   if (axis < 0 || axis >= s->rank)
     return misfit (lz, NMS__REDUCE);
+  if (s->type == NMS_LAZY_F32) {
+    neutral[0] = (int32_t) 0xff800000;
+    neutral[1] = 0x7f800000;
+  }
+  operands[1] = constant (lz, s->type, neutral[op - NMS_LAZY_MAX]);
   shape = (nms_lazy_shape){ s->type, s->rank - 1, { s->rank == 2 ? s->dims[!axis] : 0 } };
-  return nms__record (lz, NMS__REDUCE, shape, 1, &a, (int32_t) op, axis);
+  return nms__record (lz, NMS__REDUCE, shape, 2, operands, (int32_t) op, axis);
 }
 
 /* Made of others: the greatest, and the first place where it is. */
@@ -303,7 +343,8 @@ hide (nms_lazy *lz, int32_t from, int32_t to)
     lz->recorded[i].hidden = 1;
 }
 
-static void
+/* Returns the COND's node. */
+static int32_t
 record_cond (nms_lazy *lz, const nms_lazy_tensor *state, nms_lazy_cond cond, void *user,
     int32_t loop)
 {
@@ -313,8 +354,9 @@ record_cond (nms_lazy *lz, const nms_lazy_tensor *state, nms_lazy_cond cond, voi
 
   if (s.type != NMS_LAZY_PRED || s.rank)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "while: cond gives no PRED scalar");
-  nms__record (lz, NMS__COND, (nms_lazy_shape){ 0 }, 1, &go, lz->count - loop, 0);
+  nms__record (lz, NMS__COND, s, 1, &go, lz->count - loop, 0);
   hide (lz, first, lz->count);
+  return lz->count - 1;
 }
 
 /* Returns the END. */
@@ -322,20 +364,20 @@ static nms_lazy_tensor
 record_body (nms_lazy *lz, size_t count, const nms_lazy_tensor *state, nms_lazy_body body,
     void *user, int32_t loop)
 {
-  const int32_t cond_end = lz->count - 1;
   nms_lazy_tensor next[NMS_LAZY_MAX_STATES] = { 0 };
 
   body (lz, state, next, user);
-  for (size_t i = 0; i < count && !lz->status; i++) {
+  for (size_t i = 0; i < count; i++) {
     const nms_lazy_shape must = nms_lazy_shape_of (lz, state[i]);
     const nms_lazy_shape is = nms_lazy_shape_of (lz, next[i]);
     if (is.type != must.type || !same_extents (&is, &must))
       nms__lazy_fail (lz, NMS_ERROR_ARGUMENT,
           "while: body changes the type or shape of state %zu", i);
+    if (!lz->status)
+      next[i] = nms__guarded (lz, NMS__NEXT, next[i]);
   }
   for (size_t i = 0; i < count; i++)
     nms__record (lz, NMS__NEXT, nms_lazy_shape_of (lz, state[i]), 1, &next[i], 0, 0);
-  lz->recorded[cond_end].node.attr[1] = lz->count - cond_end;
   return nms__record (lz, NMS__END, (nms_lazy_shape){ 0 }, 0, NULL, lz->count - loop, 0);
 }
 
@@ -343,30 +385,33 @@ void
 nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init, nms_lazy_cond cond,
     nms_lazy_body body, void *user, nms_lazy_tensor *out)
 {
-  const int32_t loop = lz->count;
   nms_lazy_tensor state[NMS_LAZY_MAX_STATES], end = NMS_LAZY_NONE;
+  int32_t loop, middle;
 
   for (size_t i = 0; i < count && out; i++)
     out[i] = NMS_LAZY_NONE;
-  if (!count || count > NMS_LAZY_MAX_STATES || !init || !cond || !body || !out) {
+  if (!count || count > NMS_LAZY_MAX_STATES || !init || !cond || !body || !out)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "while: no state, no function, or too many");
+  for (size_t i = 0; i < count && !lz->status; i++)
+    if (get (lz, NMS__WHILE, init[i], ANY))
+      state[i] = nms__guarded (lz, NMS__STATE, init[i]);
+  if (lz->status)
     return;
-  }
-  for (size_t i = 0; i < count; i++)
-    get (lz, NMS__WHILE, init[i], ANY);
+  loop = lz->count;
   nms__record (lz, NMS__WHILE, (nms_lazy_shape){ 0 }, 0, NULL, (int32_t) count, 0);
   for (size_t i = 0; i < count; i++)
-    state[i] = nms__record (lz, NMS__STATE, nms_lazy_shape_of (lz, init[i]), 1, &init[i],
+    state[i] = nms__record (lz, NMS__STATE, nms_lazy_shape_of (lz, init[i]), 1, &state[i],
         (int32_t) i, 0);
   lz->depth++;
-  if (!lz->status)
-    record_cond (lz, state, cond, user, loop);
+  middle = record_cond (lz, state, cond, user, loop);
   if (!lz->status)
     end = record_body (lz, count, state, body, user, loop);
   lz->depth--;
+  if (lz->status)
+    return;
+  lz->recorded[middle].node.attr[1] = lz->count - 1 - middle;
   for (size_t i = 0; i < count; i++)
     out[i] = nms__record (lz, NMS__RESULT, nms_lazy_shape_of (lz, state[i]), 2,
         (nms_lazy_tensor[]){ state[i], end }, 0, 0);
-  if (!lz->status)
-    hide (lz, loop, lz->count - (int32_t) count);
+  hide (lz, loop, lz->count - (int32_t) count);
 }

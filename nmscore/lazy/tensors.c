@@ -5,6 +5,7 @@
  */
 #include "lazy.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -73,6 +74,7 @@ nms_lazy_clear (nms_lazy *lz)
   free_values (lz);
   lz->status = NMS_OK;
   lz->error[0] = 0;
+  lz->floor = nms_lazy_input_f32 (lz, -INFINITY);
 }
 
 int
@@ -85,17 +87,6 @@ const char *
 nms_lazy_error (const nms_lazy *lz)
 {
   return lz->error;
-}
-
-int
-nms_lazy_set_cache (nms_lazy *lz, nms_lazy_cache *cache)
-{
-  if (!cache)
-    return NMS_ERROR_ARGUMENT;
-  nms__cache_hold (cache);
-  nms_lazy_cache_free (&lz->cache);
-  lz->cache = cache;
-  return NMS_OK;
 }
 
 nms_lazy_tensor
@@ -150,14 +141,17 @@ nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
     const nms_lazy_tensor *operands, int32_t attr, int32_t second_attr)
 {
   nms__node n = { .op = op, .shape = shape, .count = count, .attr = { attr, second_attr } };
+  int fixed = op != NMS__INPUT && op != NMS__STATE && op != NMS__RESULT && op != NMS__BARRIER;
 
-  for (int k = 0; k < count; k++)
-    n.operand[k] = (int32_t) (uint32_t) operands[k] - 1;
+  for (int k = 0; k < count && !lz->status; k++) {
+    n.operand[k] = (int32_t) (uint32_t) nms__guarded (lz, op, operands[k]) - 1;
+    fixed = fixed && !lz->status && lz->recorded[n.operand[k]].fixed;
+  }
   if (lz->count == NMS_LAZY_MAX_OPERATIONS)
     nms__lazy_fail (lz, NMS_ERROR_RANGE, "more than %d operations", NMS_LAZY_MAX_OPERATIONS);
   if (lz->status)
     return NMS_LAZY_NONE;
-  lz->recorded[lz->count++] = (nms__recorded){ .node = n };
+  lz->recorded[lz->count++] = (nms__recorded){ .node = n, .fixed = fixed };
   return (nms_lazy_tensor) lz->stamp << 32 | (uint32_t) lz->count;
 }
 
@@ -188,7 +182,7 @@ static int
 compute (nms_lazy *lz)
 {
   const nms__trace t = nms__trace_of (lz);
-  nms_lazy_buffer *out = lz->buffers + t.input_count + 1;
+  nms_lazy_buffer *out = t.out;
   int status = NMS_OK;
 
   for (size_t k = 0; k < t.output_count && !status; k++) {

@@ -6,8 +6,6 @@
  */
 #include "lazy.h"
 
-#include <string.h>
-
 /* Operands come before their users, so one way back finds all that is reached.
  * A loop, met at its END, is taken whole: its nodes keep their distances. */
 static void
@@ -26,26 +24,11 @@ mark (nms_lazy *lz)
   }
 }
 
-static uint64_t
-hash (const void *data, size_t bytes)
-{
-  const unsigned char *p = data;
-  uint64_t h = bytes;
-
-  for (size_t i = 0; i < bytes; i += sizeof (uint32_t)) {
-    uint32_t word;
-    memcpy (&word, p + i, sizeof word);
-    h = (h ^ word) * 0xff51afd7ed558ccdu;
-    h ^= h >> 32;
-  }
-  return h;
-}
-
 nms__trace
 nms__trace_of (nms_lazy *lz)
 {
   nms__trace t = { .nodes = lz->nodes, .in = lz->buffers };
-  nms_lazy_buffer *out;
+  const uint32_t *words = (const uint32_t *) lz->nodes;
 
   mark (lz);
   for (int32_t i = 0; i < lz->count; i++) {
@@ -58,19 +41,22 @@ nms__trace_of (nms_lazy *lz)
       n->operand[k] = lz->recorded[n->operand[k]].number;
     if (n->op == NMS__INPUT) {
       n->attr[0] = (int32_t) t.input_count;
-      t.in[t.input_count++] = (nms_lazy_buffer){ n->shape, r->value };
+      lz->buffers[t.input_count++] = (nms_lazy_buffer){ n->shape, r->value };
     }
     r->number = (int32_t) t.count++;
   }
-  t.out = out = t.in + t.input_count + 1;
+  t.out = lz->buffers + t.input_count;
   for (int32_t i = 0; i < lz->count; i++) {
     const nms__recorded *r = &lz->recorded[i];
     if (r->wanted & NMS__WANTED) {
       lz->nodes[t.count++] = (nms__node){ .op = NMS__OUTPUT, .shape = r->node.shape, .count = 1,
         .operand = { r->number }, .attr = { (int32_t) t.output_count } };
-      out[t.output_count++] = (nms_lazy_buffer){ r->node.shape, NULL };
+      t.out[t.output_count++] = (nms_lazy_buffer){ r->node.shape, NULL };
     }
   }
-  t.hash = hash (t.nodes, t.count * sizeof *t.nodes);
+  for (size_t i = 0; i < t.count * sizeof *t.nodes / sizeof *words; i++) {
+    t.hash = (t.hash ^ words[i]) * 0xff51afd7ed558ccdu;
+    t.hash ^= t.hash >> 32;
+  }
   return t;
 }

@@ -7,7 +7,6 @@
 #include "lazygraphs.h"
 
 #include <glib.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +49,8 @@ counting_run (nms_lazy_backend *backend, void *program, const nms_lazy_buffer *i
 {
   Counting *c = (Counting *) backend;
   const nms_lazy_shape *shape = &inputs[0].shape;
-  g_autofree char *main = g_strdup_printf (shape->rank ? "@main(%%a0: tensor<%dxf32>, %%floor"
-      : "@main(%%a0: tensor<f32>, %%floor", shape->dims[0]);
+  g_autofree char *main = g_strdup_printf (shape->rank ? "@main(%%a0: tensor<%dxf32>)"
+      : "@main(%%a0: tensor<f32>)", shape->dims[0]);
   const float *in = inputs[0].data;
   float *out = outputs[0].data;
 
@@ -61,8 +60,7 @@ counting_run (nms_lazy_backend *backend, void *program, const nms_lazy_buffer *i
     return NMS_ERROR_DEVICE;
   }
   g_assert_nonnull (strstr (program, main)); /* compiled for this shape */
-  g_assert_cmpuint (input_count, ==, 2);
-  g_assert_true (*(const float *) inputs[1].data == -INFINITY);
+  g_assert_cmpuint (input_count, ==, 1);
   g_assert_cmpuint (output_count, ==, 1);
   g_assert_cmpmem (shape, sizeof *shape, &outputs[0].shape, sizeof *shape);
   g_assert_cmpuint ((guintptr) in % 64, ==, 0);
@@ -148,7 +146,6 @@ test_same_program (void)
   nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
   nms_lazy *lz = nms_lazy_new (cache);
 
-  g_assert_cmpstr (nms_lazy_cache_device (cache), ==, "eager");
   for (int i = 0; i < 1000; i++)
     above (lz, (float) i / 1000.0f, 0, (uint8_t[]){ i < 100, i < 200, i < 300 });
   g_assert_cmpuint (counters (cache).misses, ==, 1);
@@ -196,7 +193,6 @@ test_bound (void)
   counting_init (&backend);
   cache = nms_lazy_cache_new (&backend.backend, 2);
   lz = nms_lazy_new (cache);
-  g_assert_cmpstr (nms_lazy_cache_device (cache), ==, "counting");
   g_assert_cmpint (twice (lz, 1, 1.0f), ==, NMS_OK);
   g_assert_cmpint (twice (lz, 2, 1.0f), ==, NMS_OK);
   g_assert_cmpint (twice (lz, 1, 1.0f), ==, NMS_OK);
@@ -245,7 +241,7 @@ static void
 test_failing_backend (void)
 {
   Counting backend;
-  nms_lazy_cache *cache, *eager = nms_lazy_cache_new (NULL, 0);
+  nms_lazy_cache *cache;
   nms_lazy *lz;
   float value = 3.0f, result = 0.0f;
 
@@ -263,11 +259,6 @@ test_failing_backend (void)
   }
   g_assert_cmpint (backend.compiles, ==, 1); /* not again */
   g_assert_cmpuint (counters (cache).failures, ==, 1);
-  /* the same tensors through another device */
-  g_assert_cmpint (nms_lazy_set_cache (lz, eager), ==, NMS_OK);
-  g_assert_cmpint (nms_lazy_read (lz, 1, &y, into), ==, NMS_OK);
-  g_assert_cmpstr (nms_lazy_error (lz), ==, "");
-  g_assert_cmpfloat (result, ==, 6.0f);
   nms_lazy_free (&lz);
   nms_lazy_cache_free (&cache);
   counting_clear (&backend);
@@ -278,12 +269,19 @@ test_failing_backend (void)
   lz = nms_lazy_new (cache);
   g_assert_cmpint (twice (lz, 5, 1.0f), ==, NMS_ERROR_DEVICE);
   g_assert_cmpstr (nms_lazy_error (lz), ==, "the device is gone");
+  /* the same tensors, read again */
+  x = nms_lazy_input_f32 (lz, value);
+  y = nms_lazy_binary (lz, NMS_LAZY_ADD, x, x);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &y, into), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpfloat (result, ==, 0.0f);
   backend.fail_run = 0;
+  g_assert_cmpint (nms_lazy_read (lz, 1, &y, into), ==, NMS_OK);
+  g_assert_cmpstr (nms_lazy_error (lz), ==, "");
+  g_assert_cmpfloat (result, ==, 6.0f);
   g_assert_cmpint (twice (lz, 5, 1.0f), ==, NMS_OK);
   nms_lazy_free (&lz);
   nms_lazy_cache_free (&cache);
   counting_clear (&backend);
-  nms_lazy_cache_free (&eager);
 }
 
 /* -------------------------------------------------------------------- threads */
