@@ -6,7 +6,6 @@
  * again, and one that failed stays, so that a stream does not try it every
  * frame. Programs that are in use are not given up.
  */
-#include "../fpmode.h"
 #include "lazy.h"
 
 #include <pthread.h>
@@ -182,22 +181,6 @@ compile (nms_lazy_cache *cache, program *p, const nms__trace *t)
   pthread_cond_broadcast (&cache->done);
 }
 
-static int
-run (nms_lazy_backend *backend, const program *p, const nms__trace *t, char *error,
-    size_t error_size)
-{
-  if (backend)
-    return backend->run (backend, p->compiled, t->in, t->input_count, t->out, t->output_count,
-        error, error_size);
-  snprintf (error, error_size, "out of memory for the values of a program");
-  nms__fpmode mode = nms__fpmode_enter ();
-  int status = nms__eager_run (t);
-  nms__fpmode_leave (mode);
-  if (!status)
-    error[0] = 0;
-  return status;
-}
-
 int
 nms__cache_run (nms_lazy_cache *cache, const nms__trace *t, char *error, size_t error_size)
 {
@@ -219,8 +202,11 @@ nms__cache_run (nms_lazy_cache *cache, const nms__trace *t, char *error, size_t 
     cache->counters.runs += !status;
     snprintf (error, error_size, "%s", p->error);
     pthread_mutex_unlock (&cache->lock);
-    if (!status)
-      status = run (cache->backend, p, t, error, error_size);
+    if (!status && cache->backend)
+      status = cache->backend->run (cache->backend, p->compiled, t->in, t->input_count, t->out,
+          t->output_count, error, error_size);
+    else if (!status)
+      status = nms__eager_run (t, error, error_size);
     pthread_mutex_lock (&cache->lock);
     p->users--;
     trim (cache, cache->bound);

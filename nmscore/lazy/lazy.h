@@ -52,7 +52,7 @@ typedef void nms__kernel (size_t n, void *result, const void *a, const void *b, 
 
 /* What there is to know about an operation. */
 typedef struct nms__info {
-  const char *name;     /* StableHLO's */
+  const char *name;     /* of its line in StableHLO; NULL: it has none */
   int operands;         /* element by element: how many; else 0 */
   int types;            /* that it takes, bits 1 << nms_lazy_type */
   int32_t result;       /* the type that it gives; 0: that of the operands */
@@ -128,7 +128,7 @@ int nms__cache_run (nms_lazy_cache *cache, const nms__trace *trace, char *error,
 /* StableHLO of a trace, for free (); NULL: out of memory. */
 char *nms__stablehlo (const nms__trace *trace, size_t *length);
 
-/* 0 or NMS_ERROR_MEMORY. */
-int nms__eager_run (const nms__trace *trace);
+/* Computes the outputs. 0, or NMS_ERROR_MEMORY with a text. */
+int nms__eager_run (const nms__trace *trace, char *error, size_t error_size);
 
 #endif

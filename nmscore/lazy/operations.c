@@ -30,12 +30,6 @@ get (nms_lazy *lz, int op, nms_lazy_tensor x, int types)
   return r ? &r->node.shape : NULL;
 }
 
-static int
-same_extents (const nms_lazy_shape *a, const nms_lazy_shape *b)
-{
-  return a->rank == b->rank && !memcmp (a->dims, b->dims, sizeof a->dims);
-}
-
 /* Fills a shape, checked. 0: it has failed. */
 static int
 make_shape (nms_lazy *lz, int32_t type, int rank, const int32_t *dims, nms_lazy_shape *shape)
@@ -179,7 +173,8 @@ elements (nms_lazy *lz, int op, int count, nms_lazy_tensor *operands)
         flag ? BIT (NMS_LAZY_PRED) : shape.type ? BIT (shape.type) : nms__infos[op].types);
     if (!s)
       return NMS_LAZY_NONE;
-    if (s->rank && shape.rank && !same_extents (s, &shape))
+    if (s->rank && shape.rank
+        && (s->rank != shape.rank || memcmp (s->dims, shape.dims, sizeof s->dims)))
       return misfit (lz, op);
     if (s->rank)
       shape = *s;
@@ -343,34 +338,16 @@ hide (nms_lazy *lz, int32_t from, int32_t to)
     lz->recorded[i].hidden = 1;
 }
 
-/* Returns the COND's node. */
-static int32_t
-record_cond (nms_lazy *lz, const nms_lazy_tensor *state, nms_lazy_cond cond, void *user,
+/* The body's end: next states of the shapes that they must have, after which
+ * nothing else stands between them and the END. */
+static nms_lazy_tensor
+record_next (nms_lazy *lz, size_t count, const nms_lazy_tensor *state, nms_lazy_tensor *next,
     int32_t loop)
 {
-  const int32_t first = lz->count;
-  const nms_lazy_tensor go = cond (lz, state, user);
-  const nms_lazy_shape s = nms_lazy_shape_of (lz, go);
-
-  if (s.type != NMS_LAZY_PRED || s.rank)
-    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "while: cond gives no PRED scalar");
-  nms__record (lz, NMS__COND, s, 1, &go, lz->count - loop, 0);
-  hide (lz, first, lz->count);
-  return lz->count - 1;
-}
-
-/* Returns the END. */
-static nms_lazy_tensor
-record_body (nms_lazy *lz, size_t count, const nms_lazy_tensor *state, nms_lazy_body body,
-    void *user, int32_t loop)
-{
-  nms_lazy_tensor next[NMS_LAZY_MAX_STATES] = { 0 };
-
-  body (lz, state, next, user);
   for (size_t i = 0; i < count; i++) {
     const nms_lazy_shape must = nms_lazy_shape_of (lz, state[i]);
     const nms_lazy_shape is = nms_lazy_shape_of (lz, next[i]);
-    if (is.type != must.type || !same_extents (&is, &must))
+    if (memcmp (&is, &must, sizeof is))
       nms__lazy_fail (lz, NMS_ERROR_ARGUMENT,
           "while: body changes the type or shape of state %zu", i);
     if (!lz->status)
@@ -385,7 +362,9 @@ void
 nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init, nms_lazy_cond cond,
     nms_lazy_body body, void *user, nms_lazy_tensor *out)
 {
-  nms_lazy_tensor state[NMS_LAZY_MAX_STATES], end = NMS_LAZY_NONE;
+  const nms_lazy_shape flag = { .type = NMS_LAZY_PRED }, none = { 0 };
+  nms_lazy_tensor state[NMS_LAZY_MAX_STATES], next[NMS_LAZY_MAX_STATES] = { 0 }, go, end;
+  nms_lazy_shape shape;
   int32_t loop, middle;
 
   for (size_t i = 0; i < count && out; i++)
@@ -398,14 +377,20 @@ nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init, nms_laz
   if (lz->status)
     return;
   loop = lz->count;
-  nms__record (lz, NMS__WHILE, (nms_lazy_shape){ 0 }, 0, NULL, (int32_t) count, 0);
-  for (size_t i = 0; i < count; i++)
-    state[i] = nms__record (lz, NMS__STATE, nms_lazy_shape_of (lz, init[i]), 1, &state[i],
-        (int32_t) i, 0);
+  nms__record (lz, NMS__WHILE, none, 0, NULL, (int32_t) count, 0);
+  for (int32_t i = 0; i < (int32_t) count; i++)
+    state[i] = nms__record (lz, NMS__STATE, nms_lazy_shape_of (lz, init[i]), 1, &state[i], i, 0);
   lz->depth++;
-  middle = record_cond (lz, state, cond, user, loop);
+  go = cond (lz, state, user);
+  shape = nms_lazy_shape_of (lz, go);
+  if (memcmp (&shape, &flag, sizeof flag))
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "while: cond gives no PRED scalar");
+  middle = lz->count;
+  nms__record (lz, NMS__COND, flag, 1, &go, middle - loop, 0);
+  hide (lz, loop + 1 + (int32_t) count, lz->count);
   if (!lz->status)
-    end = record_body (lz, count, state, body, user, loop);
+    body (lz, state, next, user);
+  end = record_next (lz, count, state, next, loop);
   lz->depth--;
   if (lz->status)
     return;

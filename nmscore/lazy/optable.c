@@ -63,7 +63,7 @@ KERNEL (copy_s32, u32, u32, x)
 KERNEL (to_f32, s32, f32, x)
 KERNEL (select_s32, u32, u32, x ? y : z)
 
-const nms__info nms__infos[] = {
+const nms__info nms__infos[NMS__OUTPUT + 1] = {
   [NMS_LAZY_ADD] = { "add", 2, F32 | S32, 0, { add_f32, add_s32 } },
   [NMS_LAZY_SUB] = { "subtract", 2, F32 | S32, 0, { sub_f32, sub_s32 } },
   [NMS_LAZY_MUL] = { "multiply", 2, F32 | S32, 0, { mul_f32, mul_s32 } },

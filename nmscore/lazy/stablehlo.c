@@ -48,20 +48,15 @@ value_of (const writer *w, int32_t i)
   return v;
 }
 
-/* "a, b": the first operands of nodes that follow one another. */
-static void
-put_sources (const writer *w, const nms__node *first, int count)
-{
-  for (int k = 0; k < count; k++)
-    fprintf (w->out, "%s%s", k ? ", " : "", value_of (w, first[k].operand[0]).text);
-}
+/* "a, b": what nodes that follow one another have as operand, or their types. */
+enum { OPERANDS, TYPES };
 
-/* "type, type": theirs. */
 static void
-put_types (const writer *w, const nms__node *first, int count)
+put_list (const writer *w, const nms__node *first, int count, int what)
 {
   for (int k = 0; k < count; k++)
-    fprintf (w->out, "%s%s", k ? ", " : "", type_of (first[k].shape).text);
+    fprintf (w->out, "%s%s", k ? ", " : "", what == TYPES ? type_of (first[k].shape).text
+        : value_of (w, first[k].operand[0]).text);
 }
 
 /* ------------------------------------------------------------- operations */
@@ -146,9 +141,9 @@ static void
 put_return (const writer *w, const char *call, const nms__node *first, int count)
 {
   fprintf (w->out, "\"%s.return\"(", call);
-  put_sources (w, first, count);
+  put_list (w, first, count, OPERANDS);
   fputs (") : (", w->out);
-  put_types (w, first, count);
+  put_list (w, first, count, TYPES);
   fputs (") -> ()\n", w->out);
 }
 
@@ -158,15 +153,9 @@ put_node (const writer *w, const nms__node *n)
   const nms__node *loop = n - n->attr[0];
 
   switch (n->op) {
-  case NMS__INPUT:
-  case NMS__STATE:
-  case NMS__NEXT:
-  case NMS__RESULT:
-  case NMS__OUTPUT:
-    break;
   case NMS__WHILE:
     fprintf (w->out, "%%v%td:%d = \"stablehlo.while\"(", n - w->nodes, n->attr[0]);
-    put_sources (w, n + 1, n->attr[0]);
+    put_list (w, n + 1, n->attr[0], OPERANDS);
     fputs (") ({\n", w->out);
     put_states (w, n);
     break;
@@ -178,13 +167,14 @@ put_node (const writer *w, const nms__node *n)
   case NMS__END:
     put_return (w, "stablehlo", n - loop->attr[0], loop->attr[0]);
     fputs ("}) : (", w->out);
-    put_types (w, loop + 1, loop->attr[0]);
+    put_list (w, loop + 1, loop->attr[0], TYPES);
     fputs (") -> (", w->out);
-    put_types (w, loop + 1, loop->attr[0]);
+    put_list (w, loop + 1, loop->attr[0], TYPES);
     fputs (")\n", w->out);
     break;
   default:
-    put_operation (w, n);
+    if (nms__infos[n->op].name)
+      put_operation (w, n);
   }
 }
 
@@ -203,7 +193,7 @@ put_module (const writer *w)
       comma = ", ";
     }
   fputs (") -> (", w->out);
-  put_types (w, outputs, (int) t->output_count);
+  put_list (w, outputs, (int) t->output_count, TYPES);
   fputs (") {\n", w->out);
   for (size_t i = 0; i < t->count; i++)
     put_node (w, &w->nodes[i]);
@@ -216,14 +206,12 @@ nms__stablehlo (const nms__trace *trace, size_t *length)
 {
   char *text = NULL;
   const writer w = { trace, trace->nodes, open_memstream (&text, length) };
-  int failed;
 
   if (!w.out)
     return NULL;
   put_module (&w);
-  failed = ferror (w.out);
-  failed |= fclose (w.out) != 0;
-  if (failed) {
+  const int failed = ferror (w.out);
+  if (fclose (w.out) || failed) {
     free (text);
     text = NULL;
   }
