@@ -5,6 +5,7 @@
  * counts calls and computes with the eager executor of another cache.
  */
 #include "lazygraphs.h"
+#include "lazytests.h"
 
 #include <glib.h>
 #include <pthread.h>
@@ -360,13 +361,16 @@ test_given_up_in_use (void)
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/lazy-cache/same-program", test_same_program);
-  g_test_add_func ("/lazy-cache/other-programs", test_other_programs);
-  g_test_add_func ("/lazy-cache/bound", test_bound);
-  g_test_add_func ("/lazy-cache/colliding-hashes", test_colliding_hashes);
-  g_test_add_func ("/lazy-cache/failing-backend", test_failing_backend);
-  g_test_add_func ("/lazy-cache/compiled-once", test_compiled_once);
-  g_test_add_func ("/lazy-cache/given-up-in-use", test_given_up_in_use);
-  return g_test_run ();
+  static const LazyTest tests[] = {
+    { "/lazy-cache/same-program", test_same_program },
+    { "/lazy-cache/other-programs", test_other_programs },
+    { "/lazy-cache/bound", test_bound },
+    { "/lazy-cache/colliding-hashes", test_colliding_hashes },
+    { "/lazy-cache/failing-backend", test_failing_backend },
+    { "/lazy-cache/compiled-once", test_compiled_once },
+    { "/lazy-cache/given-up-in-use", test_given_up_in_use },
+    { NULL, NULL }
+  };
+
+  return lazytests_run (argc, argv, tests, NULL, NULL);
 }

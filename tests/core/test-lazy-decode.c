@@ -4,6 +4,7 @@
  * here, column by column, and filtering it with nms_run.
  */
 #include "boxgen.h"
+#include "lazytests.h"
 #include "nmsgraph.h"
 
 #include <glib.h>
@@ -167,15 +168,11 @@ test_dump (void)
 int
 main (int argc, char **argv)
 {
-  int result;
+  static const LazyTest tests[] = {
+    { "/lazy-decode/heads", test_heads },
+    { "/lazy-decode/dump", test_dump },
+    { NULL, NULL }
+  };
 
-  g_test_init (&argc, &argv, NULL);
-  cache = nms_lazy_cache_new (NULL, 0);
-  lz = nms_lazy_new (cache);
-  g_test_add_func ("/lazy-decode/heads", test_heads);
-  g_test_add_func ("/lazy-decode/dump", test_dump);
-  result = g_test_run ();
-  nms_lazy_free (&lz);
-  nms_lazy_cache_free (&cache);
-  return result;
+  return lazytests_run (argc, argv, tests, &cache, &lz);
 }

@@ -6,6 +6,7 @@
  */
 #include "boxgen.h"
 #include "lazynms.h"
+#include "lazytests.h"
 
 #include <glib.h>
 #include <math.h>
@@ -217,19 +218,15 @@ test_errors (void)
 int
 main (int argc, char **argv)
 {
-  int result;
+  static const LazyTest tests[] = {
+    { "/lazy-nms/random", test_random },
+    { "/lazy-nms/borderline", test_borderline },
+    { "/lazy-nms/vanishing-overlaps", test_vanishing_overlaps },
+    { "/lazy-nms/keys", test_keys },
+    { "/lazy-nms/stream", test_stream },
+    { "/lazy-nms/errors", test_errors },
+    { NULL, NULL }
+  };
 
-  g_test_init (&argc, &argv, NULL);
-  cache = nms_lazy_cache_new (NULL, 0);
-  lz = nms_lazy_new (cache);
-  g_test_add_func ("/lazy-nms/random", test_random);
-  g_test_add_func ("/lazy-nms/borderline", test_borderline);
-  g_test_add_func ("/lazy-nms/vanishing-overlaps", test_vanishing_overlaps);
-  g_test_add_func ("/lazy-nms/keys", test_keys);
-  g_test_add_func ("/lazy-nms/stream", test_stream);
-  g_test_add_func ("/lazy-nms/errors", test_errors);
-  result = g_test_run ();
-  nms_lazy_free (&lz);
-  nms_lazy_cache_free (&cache);
-  return result;
+  return lazytests_run (argc, argv, tests, &cache, &lz);
 }

@@ -4,6 +4,7 @@
  * C; what is wrong, and how it is said; what a read does to later ones.
  */
 #include "lazygraphs.h"
+#include "lazytests.h"
 
 #include <glib.h>
 #include <math.h>
@@ -403,21 +404,17 @@ test_other_context (void)
 int
 main (int argc, char **argv)
 {
-  int result;
+  static const LazyTest tests[] = {
+    { "/lazy-values/binary", test_binary },
+    { "/lazy-values/unary", test_unary },
+    { "/lazy-values/compare-select", test_compare_select },
+    { "/lazy-values/shapes", test_shapes },
+    { "/lazy-values/argmax", test_argmax },
+    { "/lazy-values/read-twice", test_read_twice },
+    { "/lazy-values/errors", test_errors },
+    { "/lazy-values/other-context", test_other_context },
+    { NULL, NULL }
+  };
 
-  g_test_init (&argc, &argv, NULL);
-  cache = nms_lazy_cache_new (NULL, 0);
-  lz = nms_lazy_new (cache);
-  g_test_add_func ("/lazy-values/binary", test_binary);
-  g_test_add_func ("/lazy-values/unary", test_unary);
-  g_test_add_func ("/lazy-values/compare-select", test_compare_select);
-  g_test_add_func ("/lazy-values/shapes", test_shapes);
-  g_test_add_func ("/lazy-values/argmax", test_argmax);
-  g_test_add_func ("/lazy-values/read-twice", test_read_twice);
-  g_test_add_func ("/lazy-values/errors", test_errors);
-  g_test_add_func ("/lazy-values/other-context", test_other_context);
-  result = g_test_run ();
-  nms_lazy_free (&lz);
-  nms_lazy_cache_free (&cache);
-  return result;
+  return lazytests_run (argc, argv, tests, &cache, &lz);
 }

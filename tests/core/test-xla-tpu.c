@@ -6,8 +6,8 @@
  */
 #include "boxgen.h"
 #include "faketpu.h"
-#include "frames.h"
 #include "nmsxla.h"
+#include "xlaframes.h"
 
 #include <dlfcn.h>
 #include <glib.h>
@@ -36,26 +36,15 @@ find_functions (void)
 }
 
 static void
-ask_for_tpu (nms_options *options, int strict)
-{
-  options->engine = NMS_ENGINE_XLA;
-  options->xla_plugin = PLUGIN;
-  options->xla_strict = (uint8_t) strict;
-}
-
-static void
 start (Frame *f, size_t count, int strict)
 {
-  frame_init (f, count, (uint32_t) count);
-  ask_for_tpu (&f->options, strict);
+  xlaframes_init (f, count, PLUGIN, strict);
 }
 
 static void
 check_in_use (nms_context *ctx)
 {
-  g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_XLA);
-  g_assert_cmpstr (nms_context_engine_in_use (ctx), ==, "xla:tpu");
-  g_assert_null (nms_context_engine_refusal (ctx));
+  xlaframes_check_in_use (ctx, "xla:tpu");
 }
 
 static guint64
@@ -80,7 +69,7 @@ check_call (nms_context *ctx, BoxCall *call, uint32_t outputs)
 
   call->boxes.parent = (nms_column) { .data = NULL };
   call->options.outputs = outputs;
-  ask_for_tpu (&call->options, 1);
+  xlaframes_ask (&call->options, PLUGIN, 1);
   int code = nms_run (ctx, &call->boxes, &call->options, &result);
   if (code)
     return g_strdup_printf ("%s: %s", nms_strerror (code), nms_context_error (ctx));
@@ -187,33 +176,10 @@ test_programs (void)
   g_assert_cmpint (alive (), ==, 0);
 }
 
-static gpointer
-run_some (gpointer data)
-{
-  nms_context *ctx = nms_context_new ();
-  size_t seed = GPOINTER_TO_SIZE (data);
-
-  for (size_t i = 0; i < 12; i++) {
-    Frame f;
-    start (&f, 1 + (seed * 97 + i * 53) % 300, i % 3 != 0);
-    frame_check (&f, ctx);
-    frame_clear (&f);
-  }
-  g_assert_null (nms_context_engine_refusal (ctx));
-  nms_context_free (&ctx);
-  return NULL;
-}
-
 static void
 test_threads (void)
 {
-  GThread *threads[4];
-
-  for (size_t i = 0; i < G_N_ELEMENTS (threads); i++)
-    threads[i] = g_thread_new (NULL, run_some, GSIZE_TO_POINTER (i));
-  for (size_t i = 0; i < G_N_ELEMENTS (threads); i++)
-    g_thread_join (threads[i]);
-  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  xlaframes_check_threads (PLUGIN);
   g_assert_cmpint (alive (), ==, 0);
 }
 

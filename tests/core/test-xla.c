@@ -5,9 +5,9 @@
  * it gives the results of the definition in general is the business of the
  * programs that run enginecheck, which take that variable too.
  */
-#include "frames.h"
 #include "nmsxla.h"
 #include "wrappedpjrt.h"
+#include "xlaframes.h"
 
 #include <dlfcn.h>
 #include <glib.h>
@@ -35,18 +35,13 @@ find_functions (void)
 static void
 start (Frame *f, size_t count, int strict)
 {
-  frame_init (f, count, (uint32_t) count);
-  f->options.engine = NMS_ENGINE_XLA;
-  f->options.xla_plugin = WRAPPED;
-  f->options.xla_strict = (uint8_t) strict;
+  xlaframes_init (f, count, WRAPPED, strict);
 }
 
 static void
 check_in_use (nms_context *ctx)
 {
-  g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_XLA);
-  g_assert_cmpstr (nms_context_engine_in_use (ctx), ==, "xla:cpu");
-  g_assert_null (nms_context_engine_refusal (ctx));
+  xlaframes_check_in_use (ctx, "xla:cpu");
 }
 
 /* Runs until the device does, or is refused; every result is right. */
@@ -158,33 +153,10 @@ test_shared (void)
   frame_clear (&f);
 }
 
-static gpointer
-run_some (gpointer data)
-{
-  nms_context *ctx = nms_context_new ();
-  size_t seed = GPOINTER_TO_SIZE (data);
-
-  for (size_t i = 0; i < 12; i++) {
-    Frame f;
-    start (&f, 1 + (seed * 97 + i * 53) % 300, i % 3 != 0);
-    frame_check (&f, ctx);
-    frame_clear (&f);
-  }
-  g_assert_null (nms_context_engine_refusal (ctx));
-  nms_context_free (&ctx);
-  return NULL;
-}
-
 static void
 test_threads (void)
 {
-  GThread *threads[4];
-
-  for (size_t i = 0; i < G_N_ELEMENTS (threads); i++)
-    threads[i] = g_thread_new (NULL, run_some, GSIZE_TO_POINTER (i));
-  for (size_t i = 0; i < G_N_ELEMENTS (threads); i++)
-    g_thread_join (threads[i]);
-  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  xlaframes_check_threads (WRAPPED);
 }
 
 /* The native engines run until the program is there, which needs no wait. */
