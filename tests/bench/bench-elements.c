@@ -2,15 +2,16 @@
 /*
  * bench-elements: what the elements cost per buffer.
  *
- *     bench-elements [--json] [--quick]
+ *     bench-elements [--json] [--quick] [filter] [analytics] [overlay] [files]
  *
- * Each buffer is made right before it is pushed, as a detector upstream would
- * have just written it, and only the push is timed: from the pad before the
- * element to the pad after it, in one thread, no queue. For nmsfilter, two
- * parts are timed by themselves: nms_run on the same boxes, and the cheapest
- * reading and dropping of the same metadata that GStreamer allows. By the wall
- * clock; the file elements take so long that who else uses the machine would
- * show, and are timed on the processor's clock.
+ * Without a name: all four. Each buffer is made right before it is pushed, as a
+ * detector upstream would have just written it, and only the push is timed: from
+ * the pad before the element to the pad after it, in one thread, no queue. For
+ * nmsfilter, two parts are timed by themselves: nms_run on the same boxes, and
+ * what GStreamer alone takes for the same metadata, by the cheapest calls that it
+ * allows; the latter in turn with the element, buffer by buffer, so that the two
+ * can be subtracted. By the wall clock; the file elements take so long that who
+ * else uses the machine would show, and are timed on the processor's clock.
  */
 #include "bed.h"
 
@@ -31,11 +32,16 @@
 
 typedef struct
 {
+  guint64 times[MAX_CALLS];
+  guint calls;
+} Series;
+
+typedef struct
+{
   gboolean json, quick;
   guint rows;                   /* printed */
   clockid_t clock;
-  guint64 times[MAX_CALLS];
-  guint calls;
+  Series main, beside;          /* what is timed, and something else in turn with it */
 } Report;
 
 static guint64
@@ -48,9 +54,9 @@ now (const Report * report)
 }
 
 static void
-add_time (Report * report, guint64 start)
+add_time (const Report * report, Series * series, guint64 start)
 {
-  report->times[report->calls++] = now (report) - start;
+  series->times[series->calls++] = now (report) - start;
 }
 
 static gint
@@ -68,10 +74,10 @@ calls_wanted (const Report * report)
 
 /* Prints the calls since the last row. The first tenth warmed up. */
 static void
-print_row (Report * report, const gchar * what)
+print_series (Report * report, Series * series, const gchar * what)
 {
-  guint64 *times = report->times + report->calls / 10;
-  const guint n = report->calls - report->calls / 10;
+  guint64 *times = series->times + series->calls / 10;
+  const guint n = series->calls - series->calls / 10;
 
   qsort (times, n, sizeof *times, compare_times);
   if (report->json)
@@ -82,7 +88,13 @@ print_row (Report * report, const gchar * what)
     g_print ("%-58s %9.2f us  (%.2f .. %.2f)\n", what, times[n / 2] / 1e3, times[n / 4] / 1e3,
         times[n * 3 / 4] / 1e3);
   report->rows++;
-  report->calls = 0;
+  series->calls = 0;
+}
+
+static void
+print_row (Report * report, const gchar * what)
+{
+  print_series (report, &report->main, what);
 }
 
 /* ----------------------------------------------------------------- element */
@@ -98,7 +110,7 @@ push (Bed * bed, GstBuffer * buffer, Report * report)
   gst_clear_buffer (&bed->caught);
   start = now (report);
   bed_push (bed, buffer);
-  add_time (report, start);
+  add_time (report, &report->main, start);
 }
 
 static guint
@@ -115,23 +127,6 @@ calls_for (const GArray * list, const Report * report)
   return list->len > 500 ? calls_wanted (report) / 4 : calls_wanted (report);
 }
 
-/* Pushes fresh buffers with these boxes; how many boxes the last one kept.
- * `shared`: somebody else holds them too, as behind a tee. */
-static guint
-time_filter (Bed * bed, const GArray * list, gboolean shared, Report * report)
-{
-  for (guint i = 0; i < calls_for (list, report); i++) {
-    GstBuffer *buffer = gst_buffer_new (), *other = NULL;
-    attach_all (buffer, list);
-    GST_BUFFER_PTS (buffer) = i * FRAME;
-    if (shared)
-      other = gst_buffer_ref (buffer);
-    push (bed, buffer, report);
-    gst_clear_buffer (&other);
-  }
-  return count_regions (bed->caught);
-}
-
 /* nms_run on the columns that nmsfilter makes of the boxes. The outcomes are
  * left in `outcome`. */
 static void
@@ -143,6 +138,7 @@ time_nms (const GArray * list, Report * report, guint8 * outcome)
   nms_result result = { .size = sizeof result };
   gfloat *rows = g_new (gfloat, 4 * list->len), *scores = g_new (gfloat, list->len);
   gint32 *classes = g_new (gint32, list->len);
+  gchar *what;
 
   for (guint i = 0; i < list->len; i++) {
     const Detection *d = &g_array_index (list, Detection, i);
@@ -162,11 +158,14 @@ time_nms (const GArray * list, Report * report, guint8 * outcome)
   for (guint i = 0; i < calls_wanted (report); i++) {
     const guint64 start = now (report);
     const gint error = nms_run (ctx, &boxes, &options, &result);
-    add_time (report, start);
+    add_time (report, &report->main, start);
     if (error < 0)
       g_error ("%s", nms_context_error (ctx));
   }
   memcpy (outcome, result.outcome, list->len);
+  what = g_strdup_printf ("nms_run on %u boxes", list->len);
+  print_row (report, what);
+  g_free (what);
   nms_context_free (&ctx);
   g_free (rows);
   g_free (scores);
@@ -195,35 +194,60 @@ drop_suppressed (GstBuffer * buffer, GstMeta ** meta, gpointer data)
 typedef GstIdStr Field;
 #define FIELD_SET(field, name) gst_id_str_set_static_str (field, name)
 #define FIELD_VALUE(s, field) gst_structure_id_str_get_value (s, field)
+#define IS_NAMED(s, field) gst_id_str_is_equal (gst_structure_get_name_id_str (s), field)
 #else
 typedef GQuark Field;
 #define FIELD_SET(field, name) (*(field) = g_quark_from_static_string (name))
 #define FIELD_VALUE(s, field) gst_structure_id_get_value (s, *(field))
+#define IS_NAMED(s, field) (gst_structure_get_name_id (s) == *(field))
 #endif
 
 enum
 { FIELDS = 5 };
 
+typedef struct
+{
+  Field detection, fields[FIELDS];
+  gdouble sum;                  /* of what was read: keeps it from being optimised away */
+} Reader;
+
+static Reader
+reader_new (void)
+{
+  const gchar *const names[FIELDS] = { "x_min", "x_max", "y_min", "y_max", "confidence" };
+  Reader reader = { 0 };
+
+  FIELD_SET (&reader.detection, "detection");
+  for (guint i = 0; i < FIELDS; i++)
+    FIELD_SET (&reader.fields[i], names[i]);
+  return reader;
+}
+
 /* Reads the boxes and confidences as any filter of such metadata has to. */
-static gdouble
-read_regions (GstBuffer * buffer, GQuark detection, const Field * fields)
+static void
+read_regions (Reader * reader, GstBuffer * buffer)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   gpointer state = NULL;
-  gdouble sum = 0;
   GstMeta *meta;
 
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, api))) {
     const GstStructure *s = ((GstVideoRegionOfInterestMeta *) meta)->params->data;
-    if (gst_structure_get_name_id (s) != detection)
+    if (!IS_NAMED (s, &reader->detection))
       continue;
     for (guint i = 0; i < FIELDS; i++) {
-      const GValue *value = FIELD_VALUE (s, &fields[i]);
+      const GValue *value = FIELD_VALUE (s, &reader->fields[i]);
       if (value && G_VALUE_TYPE (value) == G_TYPE_DOUBLE)
-        sum += value->data[0].v_double;
+        reader->sum += value->data[0].v_double;
     }
   }
-  return sum;
+}
+
+static void
+reader_check (const Reader * reader, guint boxes)
+{
+  if (reader->sum <= 0 && boxes > 0)
+    g_error ("the confidences are gone");
 }
 
 typedef enum
@@ -240,13 +264,8 @@ static const gchar *const part_names[PARTS] = {
 static void
 time_part (Part part, const GArray * list, Report * report, const guint8 * outcome)
 {
-  const gchar *const names[FIELDS] = { "x_min", "x_max", "y_min", "y_max", "confidence" };
-  const GQuark detection = g_quark_from_static_string ("detection");
-  Field fields[FIELDS] = { 0 };
-  gdouble sum = 0;
+  Reader reader = reader_new ();
 
-  for (guint i = 0; i < FIELDS; i++)
-    FIELD_SET (&fields[i], names[i]);
   for (guint i = 0; i < calls_for (list, report); i++) {
     GstBuffer *buffer = gst_buffer_new (), *copy = NULL;
     Dropper dropper = { outcome, 0 };
@@ -256,20 +275,54 @@ time_part (Part part, const GArray * list, Report * report, const guint8 * outco
     if (part != ATTACH)
       start = now (report);
     if (part == READ)
-      sum += read_regions (buffer, detection, fields);
+      read_regions (&reader, buffer);
     else if (part == DROP)
       gst_buffer_foreach_meta (buffer, drop_suppressed, &dropper);
     else if (part == COPY)
       copy = gst_buffer_copy (buffer);
     else if (part == FREE)
       gst_clear_buffer (&buffer);
-    add_time (report, start);
+    add_time (report, &report->main, start);
     gst_clear_buffer (&buffer);
     gst_clear_buffer (&copy);
   }
-  if (part == READ && !(sum > 0))       /* also keeps it from being optimised away */
-    g_error ("the confidences are gone");
+  reader_check (&reader, part == READ ? list->len : 0);
   print_row (report, part_names[part]);
+}
+
+/* Pushes fresh buffers with these boxes; how many boxes the last one kept.
+ * `shared`: somebody else holds them too, as behind a tee; else, in turn, what
+ * GStreamer alone takes for it is timed beside. */
+static guint
+time_filter (Bed * bed, const GArray * list, gboolean shared, const guint8 * outcome,
+    Report * report)
+{
+  Reader reader = reader_new ();
+
+  for (guint i = 0; i < calls_for (list, report); i++) {
+    GstBuffer *buffer = gst_buffer_new (), *other = NULL;
+
+    attach_all (buffer, list);
+    GST_BUFFER_PTS (buffer) = i * FRAME;
+    if (shared)
+      other = gst_buffer_ref (buffer);
+    push (bed, buffer, report);
+    gst_clear_buffer (&other);
+    if (!shared && list->len > 0) {
+      Dropper dropper = { outcome, 0 };
+      guint64 start;
+
+      buffer = gst_buffer_new ();
+      attach_all (buffer, list);
+      start = now (report);
+      read_regions (&reader, buffer);
+      gst_buffer_foreach_meta (buffer, drop_suppressed, &dropper);
+      add_time (report, &report->beside, start);
+      gst_buffer_unref (buffer);
+    }
+  }
+  reader_check (&reader, shared ? 0 : list->len);
+  return count_regions (bed->caught);
 }
 
 static void
@@ -292,12 +345,14 @@ bench_filter (Report * report)
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++) {
     GArray *list = make_detections (counts[i]);
     guint8 *outcome = g_malloc0 (counts[i] + 1);
-    guint kept = time_filter (&bed, list, FALSE, report), kept_alone = 0;
+    guint kept, kept_alone = 0;
 
+    if (counts[i] > 0)
+      time_nms (list, report, outcome);
+    kept = time_filter (&bed, list, FALSE, outcome, report);
     print_filter_row (report, counts[i], kept, "");
     if (counts[i] > 0) {
-      time_nms (list, report, outcome);
-      print_row (report, "  nms_run alone");
+      print_series (report, &report->beside, "  GStreamer's part: reading and dropping");
       time_part (READ, list, report, outcome);
       time_part (DROP, list, report, outcome);
       time_part (ATTACH, list, report, outcome);
@@ -306,7 +361,7 @@ bench_filter (Report * report)
         kept_alone += outcome[j] == NMS_KEPT;
       if (kept_alone != kept)
         g_error ("nmsfilter keeps %u boxes, nms_run %u", kept, kept_alone);
-      kept = time_filter (&bed, list, TRUE, report);
+      kept = time_filter (&bed, list, TRUE, outcome, report);
       print_filter_row (report, counts[i], kept, ", of a shared buffer");
       time_part (COPY, list, report, outcome);
     }
@@ -344,6 +399,33 @@ attach_ods (GstBuffer * buffer, const GArray * list, gboolean classes)
   }
 }
 
+/* What GStreamer takes to find all relations there are. */
+static void
+time_relations (const GArray * list, gboolean classes, Report * report)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+  GstAnalyticsRelationMeta *meta;
+  guint found = 0, count;
+  guint64 start;
+
+  attach_ods (buffer, list, classes);
+  meta = gst_buffer_get_analytics_relation_meta (buffer);
+  count = (guint) gst_analytics_relation_get_length (meta);
+  start = now (report);
+  for (guint id = 0; id < count; id++) {
+    gpointer state = NULL;
+    GstAnalyticsMtd other;
+
+    while (gst_analytics_relation_meta_get_direct_related (meta, id,
+            GST_ANALYTICS_REL_TYPE_ANY, GST_ANALYTICS_MTD_TYPE_ANY, &state, &other))
+      found++;
+  }
+  add_time (report, &report->beside, start);
+  if (found != (classes ? 2 : 0) * list->len)
+    g_error ("%u relations found", found);
+  gst_buffer_unref (buffer);
+}
+
 static void
 bench_analytics (Report * report)
 {
@@ -366,15 +448,24 @@ bench_analytics (Report * report)
         other = gst_buffer_ref (buffer);
       push (&bed, buffer, report);
       gst_clear_buffer (&other);
+      if (!shared)
+        time_relations (list, classes, report);
     }
     left = (guint) gst_analytics_relation_get_length (gst_buffer_get_analytics_relation_meta
         (bed.caught));
     print_filter_row (report, counts[i / 4], classes ? left / 2 : left, classes
         ? shared ? ", ODs with a class, shared" : ", ODs with a class"
         : shared ? ", ODs, of a shared buffer" : ", ODs");
+    if (!shared)
+      print_series (report, &report->beside, "  (GStreamer: looking through all relations)");
     g_array_unref (list);
   }
   bed_close (&bed);
+}
+#else
+static void
+bench_analytics (Report * report)
+{
 }
 #endif
 
@@ -479,12 +570,31 @@ main (int argc, char **argv)
   Report *report = g_new0 (Report, 1);
   guint major, minor, micro, nano;
 
+  static const struct
+  {
+    const gchar *name;
+    void (*run) (Report * report);
+  } parts[] = {
+    { "filter", bench_filter },
+    { "analytics", bench_analytics },
+    { "overlay", bench_overlay },
+    { "files", bench_files },
+  };
+  guint wanted = 0;             /* a bit each */
+
   gst_init (&argc, &argv);
   for (int i = 1; i < argc; i++) {
+    guint k = 0;
+
     report->json |= g_str_equal (argv[i], "--json");
     report->quick |= g_str_equal (argv[i], "--quick");
-    if (!g_str_equal (argv[i], "--json") && !g_str_equal (argv[i], "--quick")) {
-      g_print ("usage: bench-elements [--json] [--quick]\n");
+    while (k < G_N_ELEMENTS (parts) && !g_str_equal (argv[i], parts[k].name))
+      k++;
+    if (k < G_N_ELEMENTS (parts)) {
+      wanted |= 1u << k;
+    } else if (!g_str_equal (argv[i], "--json") && !g_str_equal (argv[i], "--quick")) {
+      g_print ("usage: bench-elements [--json] [--quick] [filter] [analytics] [overlay] "
+          "[files]\n");
       return !g_str_equal (argv[i], "--help");
     }
   }
@@ -492,12 +602,9 @@ main (int argc, char **argv)
   gst_version (&major, &minor, &micro, &nano);
   if (report->json)
     g_print ("{\"gstreamer\": \"%u.%u.%u\", \"rows\": [", major, minor, micro);
-  bench_filter (report);
-#ifdef HAVE_ANALYTICS
-  bench_analytics (report);
-#endif
-  bench_overlay (report);
-  bench_files (report);
+  for (guint k = 0; k < G_N_ELEMENTS (parts); k++)
+    if (wanted == 0 || wanted & 1u << k)
+      parts[k].run (report);
   if (report->json)
     g_print ("\n]}\n");
   g_free (report);
