@@ -274,27 +274,29 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
   GstAnalyticsRelationMeta *meta = relation_meta (buffer);
   const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
   const GQuark empty = g_quark_from_static_string ("");
-  guint regions = boxes->len, count = regions, *by_id = NULL, used = 0, i;
+  guint regions = boxes->len, count = regions, *by_id = NULL, used = 0, i, length;
   GArray *edges;
   gboolean parents;
-  gpointer state = NULL;
-  GstAnalyticsMtd mtd;
 
   if (meta == NULL)
     return FALSE;
   edges = links ? g_array_ref (links) : od_meta_links_new ();
+  length = (guint) gst_analytics_relation_get_length (meta);
   if (regions > 0)
-    by_id = regions_by_id (boxes, (guint) gst_analytics_relation_get_length (meta));
-  while (gst_analytics_relation_meta_iterate (meta, &state, type, &mtd)) {
+    by_id = regions_by_id (boxes, length);
+  for (i = 0; i < length; i++) {        /* (half the time of GStreamer's iterator) */
+    GstAnalyticsMtd mtd = { i, meta };
     guint region = 0;
     Box *box;
 
+    if (gst_analytics_mtd_get_mtd_type (&mtd) != type)
+      continue;
     if (count >= boxes->len)    /* room for more than this one: no call an OD */
       g_array_set_size (boxes, 2 * count + 32);
     box = &g_array_index (boxes, Box, count);
     read_od (&mtd, empty, box);
     if (regions > 0)
-      region = mtd.id > 0 ? by_id[mtd.id]
+      region = i > 0 ? by_id[i]
           : region_of_first (boxes, box, regions, width, height);
     if (region > 0)
       complete (&g_array_index (boxes, Box, region - 1), box, width, height);

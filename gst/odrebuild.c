@@ -41,9 +41,9 @@ od_rebuild_init (OdRebuild * self, GstAnalyticsRelationMeta * meta)
 {
   self->meta = meta;
   self->count = (guint) gst_analytics_relation_get_length (meta);
-  self->goes = g_malloc0 (self->count + 1);
-  self->related = g_malloc (self->count + 1);
-  self->new_id = g_new (gint, self->count + 1);
+  self->new_id = g_malloc0 ((self->count + 1) * (sizeof *self->new_id + 2));
+  self->goes = (guint8 *) (self->new_id + self->count + 1);
+  self->related = self->goes + self->count + 1;
   self->ids_stay = FALSE;
   self->room = 0;
   self->edges = NULL;
@@ -52,9 +52,7 @@ od_rebuild_init (OdRebuild * self, GstAnalyticsRelationMeta * meta)
 void
 od_rebuild_clear (OdRebuild * self)
 {
-  g_free (self->goes);
-  g_free (self->related);
-  g_free (self->new_id);
+  g_free (self->new_id);        /* all three */
 }
 
 guint
