@@ -32,7 +32,7 @@ enum
   IS_HOLE = 16,                 /* it is nothing */
 };
 
-static const GstAnalyticsMtdImpl hole_impl = { "nms-removed", NULL, NULL, {NULL} };
+static const GstAnalyticsMtdImpl hole_impl = { .name = "nms-removed" };
 
 #define HOLE_TYPE ((GstAnalyticsMtdType) &hole_impl)
 

@@ -38,7 +38,9 @@ foreign_clear (GstBuffer * buffer, GstAnalyticsMtd * mtd)
   foreign_alive--;
 }
 
-static const GstAnalyticsMtdImpl foreign_impl = { "foreign", foreign_transform, foreign_clear };
+static const GstAnalyticsMtdImpl foreign_impl = {
+  .name = "foreign", .mtd_meta_transform = foreign_transform, .mtd_meta_clear = foreign_clear
+};
 
 #define FOREIGN_TYPE ((GstAnalyticsMtdType) &foreign_impl)
 
@@ -193,7 +195,7 @@ test_shared (void)
   gst_buffer_unref (out);
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
-  g_assert_cmpint (foreign_alive, ==, 0);
+  assert_none_alive (foreign_alive);
 }
 
 #if GST_CHECK_VERSION (1, 26, 0)
@@ -379,7 +381,7 @@ test_chains (void)
   g_assert_cmpstr (left, ==, "3 6 7");
   g_free (left);
   gst_buffer_unref (out);
-  g_assert_cmpint (foreign_alive, ==, 0);
+  assert_none_alive (foreign_alive);
 }
 
 static gboolean
@@ -389,7 +391,9 @@ refuse_transform (GstBuffer * target, GstAnalyticsMtd * mtd, GstBuffer * buffer,
   return FALSE;
 }
 
-static const GstAnalyticsMtdImpl uncopied_impl = { "uncopied", refuse_transform };
+static const GstAnalyticsMtdImpl uncopied_impl = {
+  .name = "uncopied", .mtd_meta_transform = refuse_transform
+};
 
 /* From 1.28 on a mtd that refuses to be copied leaves an empty place without a
  * type in the copy. */
@@ -551,7 +555,7 @@ test_both_all_gone (void)
   assert_ids (out, "");
   g_assert_cmpuint (mtds_on (out), ==, 0);
   gst_buffer_unref (out);
-  g_assert_cmpint (foreign_alive, ==, 0);
+  assert_none_alive (foreign_alive);
 }
 
 static void

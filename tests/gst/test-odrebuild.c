@@ -41,8 +41,10 @@ owner_clear (GstBuffer * buffer, GstAnalyticsMtd * mtd)
   owned_alive--;
 }
 
-static const GstAnalyticsMtdImpl foreign_impl = { "foreign" };
-static const GstAnalyticsMtdImpl owner_impl = { "owner", owner_transform, owner_clear };
+static const GstAnalyticsMtdImpl foreign_impl = { .name = "foreign" };
+static const GstAnalyticsMtdImpl owner_impl = {
+  .name = "owner", .mtd_meta_transform = owner_transform, .mtd_meta_clear = owner_clear
+};
 
 /* What was put on the buffer. */
 typedef struct
@@ -296,7 +298,7 @@ test_random (void)
       dropped += model.goes[i];
     gst_buffer_unref (out);
     gst_clear_buffer (&other);
-    g_assert_cmpint (owned_alive, ==, 0);
+    assert_none_alive (owned_alive);
     g_rand_free (rand);
   }
   g_assert_cmpuint (dropped, >, rounds);        /* it is about something */
