@@ -148,7 +148,8 @@ typedef struct nms_lazy_cache nms_lazy_cache;
 
 /* A cache of at most `programs` compiled programs (0: NMS_LAZY_DEFAULT_PROGRAMS)
  * for `backend` (NULL: the eager executor). When it is full, the program used
- * least recently goes. NULL: out of memory, or a backend of another size. */
+ * least recently goes; if it is running, when that is done. NULL: out of
+ * memory, or a backend of another size. */
 NMS_API nms_lazy_cache *nms_lazy_cache_new (nms_lazy_backend *backend, size_t programs);
 
 /* Gives up the caller's hold and sets *cache to NULL; contexts made with the

@@ -150,7 +150,8 @@ put_return (const writer *w, const char *call, const nms__node *first, int count
 static void
 put_node (const writer *w, const nms__node *n)
 {
-  const nms__node *loop = n - n->attr[0];
+  const int is_end = n->op == NMS__COND || n->op == NMS__END;
+  const nms__node *loop = is_end ? n - n->attr[0] : n;
 
   switch (n->op) {
   case NMS__WHILE:

@@ -17,8 +17,8 @@ mark (nms_lazy *lz)
     const nms__node *n = &all[i].node;
     if (!all[i].wanted)
       continue;
-    for (int32_t k = i - n->attr[0]; n->op == NMS__END && k < i; k++)
-      all[k].wanted |= 1;
+    for (int32_t k = 1; n->op == NMS__END && k <= n->attr[0]; k++)
+      all[i - k].wanted |= 1;
     for (int32_t k = 0; k < n->count; k++)
       all[n->operand[k]].wanted |= 1;
   }

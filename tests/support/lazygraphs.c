@@ -256,14 +256,14 @@ below (nms_lazy *lz, const Tensor *state, void *user)
   return nms_lazy_binary (lz, NMS_LAZY_LT, state[0], ((Captured *) user)->most);
 }
 
-/* state: counter, two vectors that change places, one that stays */
+/* state: counter, two vectors that change places, one that is a product each time */
 static void
 swap_and_add (nms_lazy *lz, const Tensor *state, Tensor *next, void *user)
 {
   next[0] = add (lz, state[0], nms_lazy_s32 (lz, 1));
   next[1] = state[2];
   next[2] = add (lz, mul (lz, state[1], ((Captured *) user)->factor), state[3]);
-  next[3] = state[3];
+  next[3] = mul (lz, state[3], ((Captured *) user)->factor);
 }
 
 static size_t
@@ -271,7 +271,8 @@ loop (nms_lazy *lz, unsigned seed, Tensor *out)
 {
   BoxRandom random = { seed };
   Tensor init[] = { nms_lazy_s32 (lz, 0), floats (lz, &random, 1, vector, 0),
-    floats (lz, &random, 1, vector, 0), floats (lz, &random, 1, vector, 0) };
+    floats (lz, &random, 1, vector, 0), NMS_LAZY_NONE };
+  init[3] = mul (lz, init[1], init[2]);
   Captured captured = { nms_lazy_input_s32 (lz, (int32_t) (seed % 9)),
     nms_lazy_unary (lz, NMS_LAZY_NEG, nms_lazy_input_f32 (lz, 0.9f)) };
 
