@@ -372,13 +372,13 @@ copy (OdRebuild * self, const Content * content, GstBuffer * buffer, GstBuffer *
 static gboolean
 can_be_refilled (const OdRebuild * self, const Content * content)
 {
+  guint i;
+
   if (((const GstMeta *) self->meta)->info->clear_func == NULL || self->room > 0)
     return FALSE;
-#if GST_CHECK_VERSION (1, 26, 0)        /* before, none of them owned anything */
-  for (guint i = 0; i < content->count; i++)
+  for (i = 0; i < content->count; i++)
     if (content->parts[i].impl->mtd_meta_clear)
       return FALSE;
-#endif
   return TRUE;
 }
 
