@@ -21,10 +21,10 @@ void nms__sorted (nms__frame *frame);
 void nms__spatial (nms__frame *frame);
 
 /* sequential.c: boxes that rank below the one that filled a cap are over-cap,
- * also those that had been suppressed before it was full. `keys`: packed, in
- * input order; `last`: of the box that filled the total, 0: it is not full.
- * Classes have their `kept`, and `last` where they are full. */
-void nms__mark_over_cap (nms__frame *frame, const uint64_t *keys, uint64_t last);
+ * also those that had been suppressed before it was full. `last`: the key of
+ * the box that filled the total, 0: it is not full. Classes have their `kept`,
+ * and `last` where they are full; frame->packed is in input order. */
+void nms__mark_over_cap (nms__frame *frame, uint64_t last);
 
 /* Runs the engine asked for, or the one that suits the frame; returns which. */
 int nms__engine_run (nms__frame *frame, int engine);

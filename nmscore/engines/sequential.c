@@ -211,11 +211,12 @@ run_steps (nms__frame *f, uint64_t cap)
 }
 
 void
-nms__mark_over_cap (nms__frame *f, const uint64_t *keys, uint64_t last)
+nms__mark_over_cap (nms__frame *f, uint64_t last)
 {
   for (size_t pos = 0; pos < f->count; pos++) {
     const nms__class *class = nms__frame_class (f, pos);
-    if (keys[pos] < last || (class && class->kept >= class->cap && keys[pos] < class->last))
+    const uint64_t key = f->packed[pos];
+    if (key < last || (class && class->kept >= class->cap && key < class->last))
       nms__over_cap (f, pos);
   }
 }
@@ -226,5 +227,5 @@ nms__sequential (nms__frame *f)
   uint64_t last = run_steps (f, nms__total_cap (f));
 
   if (f->slot || last)
-    nms__mark_over_cap (f, f->packed, last);
+    nms__mark_over_cap (f, last);
 }

@@ -76,12 +76,31 @@ next_wave (nms__frame *f, wave *w)
   w->left = 0;
 }
 
+int
+nms__sorted_take (nms__frame *f, size_t pos, size_t n, const int32_t *who, double limit)
+{
+  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL };
+  const nms__box box = nms__frame_box (f, pos);
+  const size_t by = nms__first_suppressor (f, &columns, n, &box, f->index[pos], who, limit);
+
+  if (by < n) {
+    if (f->suppressed_by)
+      f->suppressed_by[f->index[pos]] = who[by];
+    return 0;
+  }
+  f->wx1[n] = box.x1;
+  f->wy1[n] = box.y1;
+  f->wx2[n] = box.x2;
+  f->wy2[n] = box.y2;
+  f->wshare[n] = box.share;
+  return 1;
+}
+
 /* One group; classes may have caps and limits nevertheless. */
 static void
 sorted_all (nms__frame *f)
 {
   const uint64_t cap = nms__total_cap (f);
-  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL };
   wave w = first_wave (f, cap);
   size_t rank = 0;
 
@@ -98,20 +117,9 @@ sorted_all (nms__frame *f)
       nms__over_cap (f, pos);
       continue;
     }
-    nms__box box = nms__frame_box (f, pos);
-    size_t end = f->kept_count;
-    size_t by = nms__first_suppressor (f, &columns, end, &box, f->index[pos], f->kept,
-        class ? class->limit : f->settings->limit);
-    if (by < end) {
-      if (f->suppressed_by)
-        f->suppressed_by[f->index[pos]] = f->kept[by];
+    if (!nms__sorted_take (f, pos, f->kept_count, f->kept,
+            class ? class->limit : f->settings->limit))
       continue;
-    }
-    f->wx1[end] = box.x1;
-    f->wy1[end] = box.y1;
-    f->wx2[end] = box.x2;
-    f->wy2[end] = box.y2;
-    f->wshare[end] = box.share;
     nms__keep (f, pos);
     if (class)
       class->kept++;

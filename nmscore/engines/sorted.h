@@ -18,6 +18,11 @@ uint64_t nms__wave_pivot (const nms__frame *f, size_t wanted);
 size_t nms__first_suppressor (const nms__frame *f, const nms__columns *columns, size_t end,
     const nms__box *box, int32_t index, const int32_t *who, double limit);
 
+/* sorted.c: whether the box at `pos` is kept after n others, which are the first
+ * n of the columns wx1, wy1 ...; then it becomes one of them. `who`: their
+ * indices. Else notes who suppressed it. */
+int nms__sorted_take (nms__frame *f, size_t pos, size_t n, const int32_t *who, double limit);
+
 /* sorted_groups.c: the engine where boxes have groups and no two groups meet. */
 void nms__sorted_groups (nms__frame *f);
 

@@ -65,24 +65,13 @@ static size_t
 list_pile (nms__frame *f, const uint64_t *keys, size_t count, double limit, uint64_t cap,
     uint32_t *kept)
 {
-  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL };
   int32_t *who = f->kept;       /* which is written at the end only */
   size_t n = 0;
 
   for (size_t k = 0; k < count && n < cap; k++) {
     const size_t pos = nms__packed_position (keys[k]);
-    const nms__box box = nms__frame_box (f, pos);
-    size_t by = nms__first_suppressor (f, &columns, n, &box, f->index[pos], who, limit);
-    if (by < n) {
-      if (f->suppressed_by)
-        f->suppressed_by[f->index[pos]] = who[by];
+    if (!nms__sorted_take (f, pos, n, who, limit))
       continue;
-    }
-    f->wx1[n] = box.x1;
-    f->wy1[n] = box.y1;
-    f->wx2[n] = box.x2;
-    f->wy2[n] = box.y2;
-    f->wshare[n] = box.share;
     who[n] = f->index[pos];
     kept[n++] = (uint32_t) k;
   }
@@ -150,18 +139,6 @@ keep_in_order (nms__frame *f, const uint64_t *is_kept, size_t count)
   return n == cap ? keys[n - 1] : 0;
 }
 
-/* Boxes that rank below the one that filled a cap. */
-static void
-mark_over_cap (nms__frame *f, uint64_t last)
-{
-  for (size_t pos = 0; pos < f->count; pos++) {
-    const nms__class *class = nms__frame_class (f, pos);
-    if (f->packed[pos] < last
-        || (class && class->kept == class->cap && f->packed[pos] < class->last))
-      nms__over_cap (f, pos);
-  }
-}
-
 void
 nms__sorted_groups (nms__frame *f)
 {
@@ -188,5 +165,5 @@ nms__sorted_groups (nms__frame *f)
   }
   uint64_t last = keep_in_order (f, is_kept, kept_count);
   if (last || f->slot)
-    mark_over_cap (f, last);
+    nms__mark_over_cap (f, last);
 }

@@ -212,7 +212,7 @@ take_picks (nms__frame *f, const int32_t *picks, int32_t room)
   if (f->suppressed_by)
     find_suppressors (f, picks, count);
   if (f->slot || full)
-    nms__mark_over_cap (f, f->packed, full ? f->packed[picks[count - 1]] : 0);
+    nms__mark_over_cap (f, full ? f->packed[picks[count - 1]] : 0);
   return 1;
 }
 
