@@ -34,7 +34,7 @@ nms__sweep_keys (nms__frame *f, const uint64_t *keys, size_t count, double limit
   nms__bounds bounds = f->settings->bounds;
   const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL };
   const nms__sweep s = { f, &bounds, columns, keys, count, kept, limit, cap,
-    f->parent.data || f->turned || f->suppressed_by };
+    f->parent.data || f->turned, f->suppressed_by != NULL };
 
   if (f->slot && !f->turned) { /* those of this class are tighter than those of all */
     bounds = nms__bounds_of (limit, limit);
@@ -45,25 +45,31 @@ nms__sweep_keys (nms__frame *f, const uint64_t *keys, size_t count, double limit
 }
 
 uint32_t
-nms__sweep_decide (const nms__sweep *s, size_t first, uint32_t hits, uint32_t unsure, size_t i)
+nms__sweep_decide (const nms__sweep *s, size_t first, uint32_t hits, uint32_t doubt, size_t i)
 {
-  nms__frame *f = s->frame;
+  const nms__frame *f = s->frame;
   const nms__columns *c = &s->columns;
   const nms__box box = { c->x1[i], c->y1[i], c->x2[i], c->y2[i], c->share[i], 0 };
   const int32_t index = f->index[nms__packed_position (s->key[i])];
 
-  for (uint32_t left = f->parent.data || f->turned ? hits : hits & unsure; left;
-      left &= left - 1) {
+  for (uint32_t left = doubt; left; left &= left - 1) {
     const size_t k = first + nms__lowest_bit (left);
     const int32_t k_index = f->index[nms__packed_position (s->key[k])];
     if (!nms__pair_exceeds (f, c, k, k_index, &box, index, s->limit)
         || nms__related (f, index, k_index))
       hits &= ~(left & -left);
   }
-  if (f->suppressed_by)
-    for (uint32_t left = hits; left; left &= left - 1) {
-      uint64_t key = s->key[first + nms__lowest_bit (left)];
-      f->suppressed_by[f->index[nms__packed_position (key)]] = index;
-    }
   return hits;
+}
+
+void
+nms__sweep_note (const nms__sweep *s, size_t first, uint32_t gone, size_t i)
+{
+  const nms__frame *f = s->frame;
+  const int32_t index = f->index[nms__packed_position (s->key[i])];
+
+  for (; f->suppressed_by && gone; gone &= gone - 1) {
+    const uint64_t key = s->key[first + nms__lowest_bit (gone)];
+    f->suppressed_by[f->index[nms__packed_position (key)]] = index;
+  }
 }

@@ -23,8 +23,8 @@ typedef struct nms__sweep {
   uint32_t *kept; /* room for the numbers of the kept boxes */
   double limit;
   uint64_t cap; /* stops when so many are kept; not 0 */
-  int careful;  /* whatever may exceed is looked at: there are parts or turned boxes,
-                 * or it is to be noted who suppressed whom */
+  int careful;  /* whatever may exceed is looked at: there are parts or turned boxes */
+  int noting;   /* who suppressed whom */
 } nms__sweep;
 
 /* Decides boxes of one limit, given by their keys in order of rank, until `cap`
@@ -33,8 +33,11 @@ size_t nms__sweep_keys (nms__frame *f, const uint64_t *keys, size_t count, doubl
     uint64_t cap, uint32_t *kept);
 
 /* Of the boxes first + bit of `hits`, which may exceed the limit with box i,
- * and surely do unless they are `unsure`, those that do. Notes the suppressor. */
-uint32_t nms__sweep_decide (const nms__sweep *s, size_t first, uint32_t hits, uint32_t unsure,
+ * and surely do unless they are in `doubt`, those that do. */
+uint32_t nms__sweep_decide (const nms__sweep *s, size_t first, uint32_t hits, uint32_t doubt,
     size_t i);
+
+/* Box i suppressed the boxes first + bit of `gone`: noted, if that is asked for. */
+void nms__sweep_note (const nms__sweep *s, size_t first, uint32_t gone, size_t i);
 
 #endif

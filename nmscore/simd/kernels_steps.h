@@ -133,6 +133,53 @@ most_over (const nms__alive *a, size_t first, size_t vectors, const nms__picks *
   }
 }
 
+/* The same of one pick alone, the first that may exceed the limit with a box,
+ * and its number: they are taken from the last to the first. */
+INLINE void
+first_over (const nms__alive *a, size_t first, size_t vectors, const nms__picks *p, vf near,
+    vf *over, vi *by, int grouped)
+{
+  const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->share, a->group };
+  vf enough[VECTORS_A_TIME];
+
+#pragma GCC unroll 4
+  for (size_t v = 0; v < vectors; v++) {
+    enough[v] = v_mul (near, v_load (a->share + first + v * LANES));
+    over[v] = v_set (-INFINITY);
+    by[v] = i_set (0);
+  }
+  for (size_t k = p->count; k-- > 0;) {
+    const wide b = { v_set (p->x1[k]), v_set (p->y1[k]), v_set (p->x2[k]), v_set (p->y2[k]),
+      v_set (p->far[k]), v_set (0.0f), 0 };
+#pragma GCC unroll 4
+    for (size_t v = 0; v < vectors; v++) {
+      const size_t i = first + v * LANES;
+      const vf width = v_max (width_lanes (&c, i, &b), b.zero);
+      const vf more = v_mul_sub (width, height_lanes (&c, i, &b), b.share);
+      vm hit = v_gt (more, enough[v]);
+      if (grouped)
+        hit = m_and (hit, v_group_is (c.group + i, p->group[k]));
+      over[v] = v_where (hit, more, over[v]);
+      by[v] = i_where (hit, i_set ((int32_t) k), by[v]);
+    }
+  }
+}
+
+/* Notes who suppressed the boxes from `first` on of `gone`. */
+INLINE void
+note_suppressors (const nms__alive *a, size_t first, uint64_t gone, vi by,
+    const nms__picks *picks)
+{
+  const nms__frame *f = a->f;
+  int32_t who[LANES];
+
+  i_store (who, by);
+  for (; gone; gone &= gone - 1) {
+    const unsigned l = nms__lowest_bit (gone);
+    f->suppressed_by[f->index[a->pos[first + l]]] = picks->index[who[l]];
+  }
+}
+
 /* Moves the boxes of `keep` among the LANES from `from` on to `to`. */
 INLINE void
 squeeze (nms__alive *a, size_t to, size_t from, uint64_t keep, int grouped)
@@ -158,16 +205,20 @@ squeeze (nms__alive *a, size_t to, size_t from, uint64_t keep, int grouped)
  * returns where it ends. */
 INLINE size_t
 step_vectors (nms__alive *a, size_t first, size_t vectors, const nms__picks *picks, size_t to,
-    int grouped)
+    int grouped, int noting)
 {
   const nms__frame *f = a->f;
   const nms__bounds *bounds = &f->settings->bounds;
-  const uint64_t careful = f->parent.data || f->suppressed_by ? ~(uint64_t) 0 : 0;
+  const uint64_t careful = f->parent.data ? ~(uint64_t) 0 : 0;
   const vf near = v_set (bounds->near), surely = v_set (bounds->surely);
   const vf least = v_set (bounds->least);
   vf over[VECTORS_A_TIME];
+  vi by[VECTORS_A_TIME];
 
-  most_over (a, first, vectors, picks, over, grouped);
+  if (noting)
+    first_over (a, first, vectors, picks, near, over, by, grouped);
+  else
+    most_over (a, first, vectors, picks, over, grouped);
 #pragma GCC unroll 4
   for (size_t v = 0; v < vectors; v++) {
     const size_t i = first + v * LANES;
@@ -176,6 +227,8 @@ step_vectors (nms__alive *a, size_t first, size_t vectors, const nms__picks *pic
     uint64_t gone = keep & m_bits (v_gt (over[v], v_mul (near, share)));
     uint64_t sure = m_bits (v_gt (over[v], v_add (v_mul (surely, share), least)));
     uint64_t unsure = gone & (~sure | careful);
+    if (noting)
+      note_suppressors (a, i, gone & ~unsure, by[v], picks);
     if (__builtin_expect (unsure != 0, 0))
       gone &= ~unsure | nms__settle (a, i, unsure, picks);
     keep &= ~gone;
@@ -186,14 +239,14 @@ step_vectors (nms__alive *a, size_t first, size_t vectors, const nms__picks *pic
 }
 
 INLINE void
-step_lanes (nms__alive *a, const nms__picks *picks, int grouped)
+step_lanes (nms__alive *a, const nms__picks *picks, int grouped, int noting)
 {
   size_t first = 0, to = 0;
 
   for (; first + VECTORS_A_TIME * LANES <= a->width; first += VECTORS_A_TIME * LANES)
-    to = step_vectors (a, first, VECTORS_A_TIME, picks, to, grouped);
+    to = step_vectors (a, first, VECTORS_A_TIME, picks, to, grouped, noting);
   for (; first < a->width; first += LANES)
-    to = step_vectors (a, first, 1, picks, to, grouped);
+    to = step_vectors (a, first, 1, picks, to, grouped, noting);
   a->width = to;
   for (; to % NMS__BLOCK; to++)
     a->key[to] = NMS__GONE;
@@ -202,10 +255,12 @@ step_lanes (nms__alive *a, const nms__picks *picks, int grouped)
 static void
 step (nms__alive *a, const nms__picks *picks)
 {
-  if (a->group)
-    step_lanes (a, picks, 1);
+  if (a->f->suppressed_by)
+    a->group ? step_lanes (a, picks, 1, 1) : step_lanes (a, picks, 0, 1);
+  else if (a->group)
+    step_lanes (a, picks, 1, 0);
   else
-    step_lanes (a, picks, 0);
+    step_lanes (a, picks, 0, 0);
 }
 
 #endif

@@ -138,16 +138,27 @@ sweep_row (const nms__sweep *s, size_t first, uint32_t open, size_t i)
   for (size_t v = 0; v < VECTORS; v++)
     clear[v] = unsure[v] = v_ge (b.zero, b.zero);
   meet (&s->columns, first, &b, v_set (bounds->certain), v_set (bounds->least), clear, unsure);
-  uint32_t gone = open & ~unit_bits (clear), doubt = unit_bits (unsure);
-  if ((gone & doubt) || (s->careful && gone))
-    gone = nms__sweep_decide (s, first, gone, doubt, i);
-  return gone;
+  uint32_t gone = open & ~unit_bits (clear);
+  const uint32_t doubt = s->careful ? gone : gone & unit_bits (unsure);
+  return doubt ? nms__sweep_decide (s, first, gone, doubt, i) : gone;
 }
 
-/* A unit against all that were kept before it. A lane forgets who it was that
- * suppressed it: where that matters, or it is not sure of any, the kept boxes
- * are taken one by one. */
-INLINE uint32_t
+/* The boxes of a unit that stay open when one kept box after the other is met. */
+static uint32_t
+sweep_one_by_one (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
+{
+  for (size_t k = 0; k < kept_count && open; k++) {
+    const uint32_t gone = sweep_row (s, first, open, s->kept[k]);
+    if (gone)
+      nms__sweep_note (s, first, gone, s->kept[k]);
+    open &= ~gone;
+  }
+  return open;
+}
+
+/* A unit against all that were kept before it; a lane forgets which of them
+ * suppressed it. */
+static uint32_t
 sweep_kept (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
 {
   const nms__bounds *bounds = s->bounds;
@@ -156,18 +167,59 @@ sweep_kept (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
 
   for (size_t v = 0; v < VECTORS; v++)
     clear[v] = unsure[v] = v_ge (factor, factor);
-  if (!s->careful) {
-    for (size_t k = 0; k < kept_count; k++) {
-      const wide b = widen_at (&s->columns, s->kept[k]);
-      meet (&s->columns, first, &b, factor, least, clear, unsure);
-    }
-    const uint32_t bits = unit_bits (clear);
-    if (!(open & unit_bits (unsure) & ~bits))
-      return open & bits;
+  for (size_t k = 0; k < kept_count; k++) {
+    const wide b = widen_at (&s->columns, s->kept[k]);
+    meet (&s->columns, first, &b, factor, least, clear, unsure);
   }
-  for (size_t k = 0; k < kept_count && open; k++)
-    open &= ~sweep_row (s, first, open, s->kept[k]);
-  return open;
+  const uint32_t bits = unit_bits (clear);
+  if (!(open & unit_bits (unsure) & ~bits))
+    return open & bits;
+  return sweep_one_by_one (s, first, open, kept_count);
+}
+
+/* The same, noting the suppressors. From the last kept box to the first, so
+ * that a lane remembers the first one that may exceed, and by how much it is
+ * above what surely does. */
+static uint32_t
+sweep_kept_noting (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
+{
+  const nms__columns *c = &s->columns;
+  const vf factor = v_set (s->bounds->certain), least = v_set (s->bounds->least);
+  const vf zero = v_set (0.0f);
+  vf above[VECTORS];
+  vi by[VECTORS];
+  int32_t who[NMS__UNIT];
+  uint32_t gone = 0, sure = 0;
+
+  for (size_t v = 0; v < VECTORS; v++) {
+    above[v] = zero;
+    by[v] = i_set (-1);
+  }
+  for (size_t k = kept_count; k-- > 0;) {
+    const wide b = widen_at (c, s->kept[k]);
+#pragma GCC unroll 16
+    for (size_t v = 0; v < VECTORS; v++) {
+      const size_t i = first + v * LANES;
+      const vf inter = v_mul (v_max (width_lanes (c, i, &b), zero), height_lanes (c, i, &b));
+      const vf shares = v_add (v_load (c->share + i), b.share);
+      const vm hit = v_gt (inter, shares);
+      above[v] = v_where (hit, v_sub (inter, v_max (v_mul (factor, shares), least)), above[v]);
+      by[v] = i_where (hit, i_set ((int32_t) k), by[v]);
+    }
+  }
+  for (size_t v = 0; v < VECTORS; v++) {
+    gone |= (uint32_t) m_bits (i_gt (by[v], i_set (-1))) << v * LANES;
+    sure |= (uint32_t) m_bits (v_gt (above[v], zero)) << v * LANES;
+    i_store (who + v * LANES, by[v]);
+  }
+  gone &= open;
+  for (uint32_t left = gone & sure; left; left &= left - 1) {
+    const unsigned l = nms__lowest_bit (left);
+    nms__sweep_note (s, first, left & -left, s->kept[who[l]]);
+  }
+  open &= ~(gone & sure);
+  gone &= ~sure;
+  return (open & ~gone) | (gone ? sweep_one_by_one (s, first, gone, kept_count) : 0);
 }
 
 static size_t
@@ -179,7 +231,10 @@ sweep (const nms__sweep *s)
     const size_t left = s->count - first;
     uint32_t open = left < NMS__UNIT ? (1u << left) - 1 : 0xffff;
     uint32_t row[NMS__UNIT];
-    open = sweep_kept (s, first, open, n);
+    if (s->careful)
+      open = sweep_one_by_one (s, first, open, n);
+    else
+      open = s->noting ? sweep_kept_noting (s, first, open, n) : sweep_kept (s, first, open, n);
     if (!s->careful) /* all at once: most of what is open will be kept */
       for (uint32_t mask = open; mask; mask &= mask - 1) {
         unsigned i = (unsigned) __builtin_ctz (mask);
@@ -191,7 +246,10 @@ sweep (const nms__sweep *s)
       if (n == s->cap)
         return n;
       open &= open - 1;
-      open &= ~(s->careful ? sweep_row (s, first, open, first + i) : row[i]);
+      const uint32_t gone = open & (s->careful ? sweep_row (s, first, open, first + i) : row[i]);
+      if (s->noting && gone)
+        nms__sweep_note (s, first, gone, first + i);
+      open &= ~gone;
     }
   }
   return n;
