@@ -63,7 +63,7 @@ printf '5 6 50 5  5 5 50 5  10 10 10 10  10 10 10 10  .9 .8 .1 0  .1 .1 .7 .95' 
   "$NMS_EMBED_DIR/yolo-head" 2 4 0.5 0.5 >out
 [ "$(cat out)" = $'0 0 10 10 0.95 1\n0 0 10 10 0.9 0\n45 45 55 55 0.7 1' ] || fail "$(cat out)"
 "$NMS_EMBED_DIR/yolo-head" 2 4 0.5 0.5 --dump </dev/null >out
-grep -q 'func.func @main(%a0: tensor<6x4xf32>' out || fail "no program is written"
+grep -q 'func.func @main(%a0: tensor<f32>, %a1: tensor<6x4xf32>' out || fail "no program is written"
 ! printf '1 2 x' | "$NMS_EMBED_DIR/yolo-head" 2 4 0.5 0.5 2>err || fail "a short head is taken"
 grep -q 'ends too soon' err
 ! printf '1 %.0s' {1..24} | "$NMS_EMBED_DIR/yolo-head" 2 4 0.5 0.5 nosuch.so 2>err ||
