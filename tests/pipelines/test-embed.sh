@@ -18,9 +18,20 @@ application ()
   esac
 }
 
+# Waits until the application has loaded the plugin, and plays for 3 s.
+playing ()
+{
+  for _ in $(seq 300); do
+    pid=$(pgrep -n -f "filter-video.* raw.jsonl fakesink") &&
+      grep -q libgstnms "/proc/$pid/maps" 2>/dev/null && break
+    sleep 0.1
+  done
+  sleep 3
+}
+
 for language in C Python; do
   # Keys work while it plays; what the probe saw is what the statistics say.
-  { printf '+++'; sleep 3; printf 'xq'; } |
+  { printf '+++'; playing; printf 'xq'; } |
     application $language "$video" raw.jsonl fakesink >out 2>err || fail "$language ended with $?"
   said '^iou-threshold is 0.35$'
   said '^iou-threshold is 0.45$'
@@ -34,8 +45,8 @@ for language in C Python; do
   # Ctrl-C is an end like another; without keys it plays on.
   rc=0
   application $language "$video" raw.jsonl fakesink >out 2>err </dev/null &
-  sleep 3
-  kill -INT "$(pgrep -n -f "filter-video.* raw.jsonl fakesink")"
+  playing
+  kill -INT "$pid"
   wait $! || rc=$?
   [ $rc = 0 ] || { cat out err >&2; fail "$language ended with $rc at Ctrl-C"; }
   said ' seen$'
