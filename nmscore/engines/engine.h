@@ -55,6 +55,17 @@ nms__sorts_in_waves (const nms__frame *f)
       && nms__total_cap (f) < f->count / NMS__WAVE_CANDIDATES / 2;
 }
 
+/* Of so many keys of the frame the one with this rank is the pivot: rather less
+ * than it should be, since few samples are off by much. */
+#define NMS__WAVE_SAMPLES 64
+
+static inline size_t
+nms__wave_rank (const nms__frame *f, size_t wanted)
+{
+  const size_t rank = wanted * NMS__WAVE_SAMPLES / f->count;
+  return rank + (rank && rank < 8 ? 2 : 1);
+}
+
 /* The class of box `pos` if classes are counted or have options, else NULL. */
 static inline nms__class *
 nms__frame_class (const nms__frame *f, size_t pos)

@@ -32,7 +32,6 @@ nms__first_suppressor (const nms__frame *f, const nms__columns *columns, size_t 
 /* A cap far below the number of boxes makes most of the sorting idle: only the
  * boxes above a pivot, which a sample of keys gives, are sorted at first, and
  * the rest if those were not enough. */
-#define WAVE_SAMPLES 64
 
 /* Sorted keys, best first, of the next boxes; `left` unsorted ones remain at
  * the start of f->packed. */
@@ -45,13 +44,13 @@ typedef struct wave {
 uint64_t
 nms__wave_pivot (const nms__frame *f, size_t wanted)
 {
-  uint64_t sample[WAVE_SAMPLES], scratch[WAVE_SAMPLES];
-  size_t rank = wanted * WAVE_SAMPLES / f->count + 1;
+  uint64_t sample[NMS__WAVE_SAMPLES], scratch[NMS__WAVE_SAMPLES];
+  const size_t rank = nms__wave_rank (f, wanted);
 
-  for (size_t i = 0; i < WAVE_SAMPLES; i++)
-    sample[i] = f->packed[i * f->count / WAVE_SAMPLES];
+  for (size_t i = 0; i < NMS__WAVE_SAMPLES; i++)
+    sample[i] = f->packed[i * f->count / NMS__WAVE_SAMPLES];
   /* equal scores stay together, or their order would be lost */
-  return nms__sort (f->kernels, sample, scratch, WAVE_SAMPLES)[rank] >> 32 << 32;
+  return nms__sort (f->kernels, sample, scratch, NMS__WAVE_SAMPLES)[rank] >> 32 << 32;
 }
 
 static wave

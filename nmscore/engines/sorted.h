@@ -3,11 +3,8 @@
 #ifndef NMS_SORTED_H
 #define NMS_SORTED_H
 
+#include "auto.h"
 #include "engine.h"
-
-/* Up to so many boxes are swept (sweep.h); where they are more, it pays to stop
- * at the first suppressor of each. */
-#define NMS__SWEEP_MOST 400
 
 /* sorted.c: a key that about `wanted` boxes reach, or more. */
 uint64_t nms__wave_pivot (const nms__frame *f, size_t wanted);

@@ -21,6 +21,7 @@ struct nms_boxes;
 
 typedef struct nms__kernels {
   const char *name;
+  int lanes; /* floats a vector */
 
   /* Which of the boxes first .. first+n-1 (n <= NMS__BLOCK, first a multiple
    * of it) of the box's group may exceed the limit: bit i for box first+i.

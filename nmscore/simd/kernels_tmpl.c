@@ -441,6 +441,7 @@ void CONCAT (nms__decide_places_, ISA) (struct nms__places *places);
 
 const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .name = ISA_NAME,
+  .lanes = LANES,
   .overlap_block = overlap_block,
   .find_overlap = find_overlap,
   .begin = begin,
