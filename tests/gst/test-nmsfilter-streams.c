@@ -340,6 +340,18 @@ build_pipelines (gpointer user_data)
   return NULL;
 }
 
+static GstPadProbeReturn
+on_first_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Stream *stream = user_data;
+
+  g_mutex_lock (&stream->swap_mutex);
+  stream->swapped = TRUE;
+  g_cond_signal (&stream->swap_cond);
+  g_mutex_unlock (&stream->swap_mutex);
+  return GST_PAD_PROBE_REMOVE;
+}
+
 /* No buffer is on its way through the filter as this runs. */
 static GstPadProbeReturn
 swap_now (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
@@ -359,15 +371,15 @@ swap_now (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 
   new = gst_element_factory_make ("nmsfilter", "filter");
   gst_bin_add (bin, new);
+  /* The next exchange waits for a buffer from this one: an idle probe that comes
+   * as the sticky events are sent once more lets the next element have the rest of
+   * them, without the stream's start. */
+  add_probe (stream->pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER, on_first_buffer,
+      stream);
   g_assert_true (gst_element_link_many (before, new, sink, NULL));
   g_assert_true (gst_element_sync_state_with_parent (new));
   gst_object_unref (before);
   gst_object_unref (sink);
-
-  g_mutex_lock (&stream->swap_mutex);
-  stream->swapped = TRUE;
-  g_cond_signal (&stream->swap_cond);
-  g_mutex_unlock (&stream->swap_mutex);
   return GST_PAD_PROBE_REMOVE;
 }
 
