@@ -240,15 +240,6 @@ nms__facts_start (nms__facts *facts, const nms__frame *f)
             (size_t) nms__total_cap (f) * NMS__WAVE_CANDIDATES)) / NMS__WAVE_SAMPLES;
 }
 
-static void
-insert_sorted (double *values, size_t n, double value)
-{
-  size_t i = n;
-  for (; i > 0 && values[i - 1] > value; i--)
-    values[i] = values[i - 1];
-  values[i] = value;
-}
-
 /* How wide the classes of area are, and in how many of those that there are a
  * box looks: see set_size_classes. */
 static double
@@ -301,9 +292,9 @@ nms__facts_of_places (nms__facts *facts, const nms__frame *f)
     area_of[n] = octaves ((float) (w[n] * h[n]));
     most_w = w[n] > most_w ? w[n] : most_w;
     most_h = h[n] > most_h ? h[n] : most_h;
-    insert_sorted (x, n, 0.5 * ((double) f->x1[pos] + (double) f->x2[pos]));
-    insert_sorted (y, n, 0.5 * ((double) f->y1[pos] + (double) f->y2[pos]));
-    insert_sorted (area, n, area_of[n]);
+    nms__insert_sorted (x, n, 0.5 * ((double) f->x1[pos] + (double) f->x2[pos]));
+    nms__insert_sorted (y, n, 0.5 * ((double) f->y1[pos] + (double) f->y2[pos]));
+    nms__insert_sorted (area, n, area_of[n]);
     n++;
   }
   facts->near = 0.0;

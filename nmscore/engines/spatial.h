@@ -188,4 +188,14 @@ nms__is_open (const nms__grid *g, uint32_t at)
   return g->open[at / NMS__QUAD] >> at % NMS__QUAD & 1;
 }
 
+/* `values` has n, ascending, and room for one more. */
+static inline void
+nms__insert_sorted (double *values, size_t n, double value)
+{
+  size_t i = n;
+  for (; i > 0 && values[i - 1] > value; i--)
+    values[i] = values[i - 1];
+  values[i] = value;
+}
+
 #endif

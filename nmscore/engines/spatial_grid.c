@@ -57,15 +57,6 @@ has_area (float w, float h)
   return w > NMS__LEAST_EXTENT && h > NMS__LEAST_EXTENT;
 }
 
-static void
-insert_sorted (double *values, size_t n, double value)
-{
-  size_t i = n;
-  for (; i > 0 && values[i - 1] > value; i--)
-    values[i] = values[i - 1];
-  values[i] = value;
-}
-
 /* Of some boxes: the areas, in steps of size_of, least, most and in the middle;
  * and where all but the outermost centres are. */
 typedef struct sample {
@@ -82,10 +73,10 @@ take_sample (nms__grid *g, const nms__frame *f)
   for (size_t i = 0; i < f->count; i += stride) {
     if (!has_area (f->x2[i] - f->x1[i], f->y2[i] - f->y1[i]))
       continue;
-    insert_sorted (size, n, nms__float_bits (nms__area (f->x1[i], f->y1[i], f->x2[i],
+    nms__insert_sorted (size, n, nms__float_bits (nms__area (f->x1[i], f->y1[i], f->x2[i],
         f->y2[i])) >> 20);
-    insert_sorted (x, n, 0.5 * ((double) f->x1[i] + f->x2[i]));
-    insert_sorted (y, n, 0.5 * ((double) f->y1[i] + f->y2[i]));
+    nms__insert_sorted (x, n, 0.5 * ((double) f->x1[i] + f->x2[i]));
+    nms__insert_sorted (y, n, 0.5 * ((double) f->y1[i] + f->y2[i]));
     n++;
   }
   g->x_span = g->y_span = 0.0;
