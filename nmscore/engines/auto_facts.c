@@ -249,13 +249,20 @@ level_width (double reach, double range)
   return width > least ? width : least;
 }
 
+/* The whole number below one that is more than -NMS__SIZES. (floor is of libm.) */
+static double
+whole (double a)
+{
+  return (double) (int) (a + NMS__SIZES) - NMS__SIZES;
+}
+
 static double
 levels_asked (double area, double reach, double width, double least, double most)
 {
   const double begin = 0.5 * (least + most - width);
   const double low = area - reach > least ? area - reach : least;
   const double high = area + reach < most ? area + reach : most;
-  return 1.0 + floor ((high - begin) / width) - floor ((low - begin) / width);
+  return 1.0 + whole ((high - begin) / width) - whole ((low - begin) / width);
 }
 
 static double
