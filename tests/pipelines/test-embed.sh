@@ -3,7 +3,7 @@
 # The applications of pipelines/embed: keys, survivors, statistics, ends, errors.
 . "$(dirname "$0")/check.sh"
 
-run record --seconds 5 --output raw.jsonl
+run record --seconds 5 --output embed.jsonl
 NMS_SELF=embed
 . "$PIPELINES/common.sh"
 nms_prepare
@@ -18,11 +18,12 @@ application ()
   esac
 }
 
-# Waits until the application has loaded the plugin, and plays for 3 s.
+# Waits until the application has loaded the plugin, and plays for 3 s. (The name
+# of the recording tells it from those that other tests start.)
 playing ()
 {
   for _ in $(seq 300); do
-    pid=$(pgrep -n -f "filter-video.* raw.jsonl fakesink") &&
+    pid=$(pgrep -n -f "filter-video.* embed.jsonl fakesink") &&
       grep -q libgstnms "/proc/$pid/maps" 2>/dev/null && break
     sleep 0.1
   done
@@ -32,7 +33,7 @@ playing ()
 for language in C Python; do
   # Keys work while it plays; what the probe saw is what the statistics say.
   { printf '+++'; playing; printf 'xq'; } |
-    application $language "$video" raw.jsonl fakesink >out 2>err || fail "$language ended with $?"
+    application $language "$video" embed.jsonl fakesink >out 2>err || fail "$language ended with $?"
   said '^iou-threshold is 0.35$'
   said '^iou-threshold is 0.45$'
   [[ $(tail -n 1 out) =~ ^([0-9]+)\ frames,\ boxes:\ ([0-9]+)\ in,\ ([0-9]+)\ out,\ ([0-9]+)\ seen$ ]] ||
@@ -44,7 +45,7 @@ for language in C Python; do
 
   # Ctrl-C is an end like another; without keys it plays on.
   rc=0
-  application $language "$video" raw.jsonl fakesink >out 2>err </dev/null &
+  application $language "$video" embed.jsonl fakesink >out 2>err </dev/null &
   playing
   kill -INT "$pid"
   wait $! || rc=$?
@@ -53,7 +54,7 @@ for language in C Python; do
 
   # Errors are said, in one line, and are the program's.
   rc=0
-  application $language nosuch.avi raw.jsonl fakesink >out 2>err </dev/null || rc=$?
+  application $language nosuch.avi embed.jsonl fakesink >out 2>err </dev/null || rc=$?
   [ $rc = 1 ] && grep -q '^filter-video.*: .*not found' err || { cat err >&2; fail "$language: $rc"; }
   rc=0
   application $language "$video" nosuch.jsonl fakesink >out 2>err </dev/null || rc=$?
