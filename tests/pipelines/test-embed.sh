@@ -23,7 +23,7 @@ application ()
 playing ()
 {
   for _ in $(seq 300); do
-    pid=$(pgrep -n -f "filter-video.* embed.jsonl fakesink") &&
+    pid=$(pgrep -s 0 -n -f "filter-video.* embed.jsonl fakesink") &&
       grep -q libgstnms "/proc/$pid/maps" 2>/dev/null && break
     sleep 0.1
   done

@@ -85,10 +85,10 @@ printf 'memory in kB: %s, later: %s\n' "$before" "$after"
   split (b, x); split (a, y); exit !(y[1] - x[1] < 12000 && y[2] - x[2] < 12000) }' ||
   fail "memory grows"
 for _ in $(seq 50); do
-  ! pgrep -f "$PIPELINES/live/rtsp-server.py" >/dev/null && break
+  ! pgrep -s 0 -f "$PIPELINES/live/rtsp-server.py" >/dev/null && break
   sleep 0.1
 done
-! pgrep -f "$PIPELINES/live/rtsp-server.py" >/dev/null || fail "a test camera was left behind"
+! pgrep -s 0 -f "$PIPELINES/live/rtsp-server.py" >/dev/null || fail "a test camera was left behind"
 
 # The seconds are those of pictures: not the time that the camera takes to start.
 start brief test --seconds 1 --output brief.mkv
