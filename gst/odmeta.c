@@ -336,13 +336,12 @@ begin_removal (OdRebuild * rebuild, GstAnalyticsRelationMeta * meta, const GArra
   for (i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
 
-    if (drop[i] && box->od >= 0) {
-      rebuild->goes[box->od] = TRUE;
-      any = TRUE;
-    } else if (!drop[i] && box->position != BOX_NO_POSITION
-        && (box->od >= 0 || box->region_id != 0)) {
-      rebuild->ids_stay = TRUE;
+    if (box->od >= 0) {
+      od_rebuild_note_od (rebuild, (guint) box->od, drop[i]);
+      any = any || drop[i];
     }
+    if (!drop[i] && box->position != BOX_NO_POSITION && (box->od >= 0 || box->region_id != 0))
+      rebuild->ids_stay = TRUE;
   }
   return any;
 }

@@ -96,8 +96,15 @@ edges_of_ods (const OdRebuild * self)
 
 /* ----------------------------------------------------------------- deciding */
 
-/* Finds ODs and empty places, which go: ours, and those of 1.28, where what has
- * refused to be copied leaves one without a type. */
+void
+od_rebuild_note_od (OdRebuild * self, guint id, gboolean goes)
+{
+  self->related[id] = IS_OD;
+  self->goes[id] = goes;
+}
+
+/* Finds ODs not noted yet, and empty places, which go: ours, and those of 1.28,
+ * where what has refused to be copied leaves one without a type. */
 static void
 look_through (OdRebuild * self)
 {
@@ -105,8 +112,11 @@ look_through (OdRebuild * self)
   guint i;
 
   for (i = 0; i < self->count; i++) {
-    const GstAnalyticsMtdType type = type_of (self, i);
+    GstAnalyticsMtdType type;
 
+    if (self->related[i] & IS_OD)
+      continue;
+    type = type_of (self, i);
     self->related[i] = type == od_type ? IS_OD : 0;
     if (type == HOLE_TYPE || type == 0) {
       self->related[i] = IS_HOLE;
@@ -256,7 +266,8 @@ static Part *
 list_parts (OdRebuild * self, guint * count, gsize * bytes)
 {
   Part *parts = g_new (Part, self->count + 1), *next = parts;
-  GstAnalyticsMtdType seen = gst_analytics_od_mtd_get_mtd_type ();
+  const GstAnalyticsMtdType od_type = gst_analytics_od_mtd_get_mtd_type ();
+  GstAnalyticsMtdType seen = od_type;
   guint i;
 
   *bytes = 0;
@@ -266,7 +277,7 @@ list_parts (OdRebuild * self, guint * count, gsize * bytes)
 
     if (self->goes[i])
       continue;
-    type = gst_analytics_mtd_get_mtd_type (&mtd);
+    type = self->related[i] & IS_OD ? od_type : type_of (self, i);
     if (type != seen) {
       self->ids_stay = self->ids_stay || may_hold_ids (type);
       seen = type;

@@ -37,6 +37,10 @@ typedef struct
 void od_rebuild_init (OdRebuild * self, GstAnalyticsRelationMeta * meta);
 void od_rebuild_clear (OdRebuild * self);
 
+/* Says of an OD that it is one, and whether it goes. (ODs of which nobody says so
+ * are found too, at the price of a look at each mtd.) */
+void od_rebuild_note_od (OdRebuild * self, guint id, gboolean goes);
+
 /* Puts what stays in the place of the meta on its buffer, which is writable;
  * with the ODs that go goes what is related to no other. Returns the new one. */
 GstAnalyticsRelationMeta *od_rebuild_replace (OdRebuild * self, GstBuffer * buffer);
