@@ -201,7 +201,7 @@ def per_box(results):
 def extras(results):
     """Quartiles, what suppressed_by costs, and each engine where they were asked for."""
     others = [n for n in systems(results) if n.startswith(OURS) and n not in (OURS, PYTHON)]
-    engines = [n for n in others if n != BY]
+    engines = [n for n in others if n not in (BY, XLA)]
     rows = []
     for row in results["rows"]:
         s = row["systems"][OURS]
