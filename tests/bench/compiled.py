@@ -17,12 +17,13 @@ def has_jax():
 
 
 def tpu(build):
-    """Cycles, or None where the compiler is not there."""
+    """Cycles, or None where the kernels' programs were not built. Fetches libtpu."""
     programs = [build / "tests/tpu/mosaicprint", build / "tests/tpu/xlatext"]
-    if not os.environ.get("NMS_LIBTPU") or not all(p.exists() for p in programs):
+    if not all(p.exists() for p in programs):
         return None
-    return cycles.measure(*map(str, programs), os.environ["NMS_LIBTPU"],
-                          sys.executable if has_jax() else None)
+    libtpu = subprocess.run([ROOT / "tests/support/fetch-xla.sh", build.parent / "xla", "tpu"],
+                            check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return cycles.measure(*map(str, programs), libtpu, sys.executable if has_jax() else None)
 
 
 def recording(build, folder):

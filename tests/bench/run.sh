@@ -43,11 +43,6 @@ if [ -z "${NMS_XLA_PLUGIN:-}" ]; then
   export NMS_XLA_PLUGIN
 fi
 
-# libtpu, whose compiler estimates what the kernels would take on a TPU.
-NMS_LIBTPU=$("$root/tests/support/fetch-xla.sh" "$place/xla" tpu 2>>"$place/pip.log") ||
-  say "cycles on a TPU are left out: libtpu cannot be had (log: $place/pip.log)"
-export NMS_LIBTPU
-
 say "building (log: $place/build.log)"
 {
   [ -f "$build/build.ninja" ] || meson setup --buildtype=release "$build" "$root"
