@@ -11,6 +11,7 @@
 #define RADIX_BITS 11
 #define RADIX (1u << RADIX_BITS)
 #define RADIX_PASSES 3
+#define NEXT_LINE 8
 #define MERGE_MOST 512
 #define RUN 8
 
@@ -73,7 +74,9 @@ radix_sort (uint64_t *from, uint64_t *to, size_t count)
     }
     for (size_t i = 0; i < count; i++) {
       uint32_t k = ~(uint32_t) (from[i] >> 32);
-      to[counters[p][k >> (p * RADIX_BITS) & (RADIX - 1)]++] = from[i];
+      uint64_t *place = &to[counters[p][k >> (p * RADIX_BITS) & (RADIX - 1)]++];
+      *place = from[i];
+      __builtin_prefetch (place + NEXT_LINE, 1); /* no order shows that it will be written */
     }
     uint64_t *swap = from;
     from = to;

@@ -4,12 +4,19 @@
  * without a walk all over memory: first the boxes are strewn, as records, into
  * some hundred buckets of neighbouring cells, each of which is written from
  * front to back; then each bucket, small enough for a near cache, is sorted by
- * cell.
+ * cell. Both write where the processor sees no order, so it is told in advance
+ * what will be written.
  */
 #include "spatial.h"
 
 #define BUCKETS 1024
 #define LEAST_SHIFT 10 /* of a cell's number to its bucket's */
+#define LINE 64        /* bytes that are fetched at once */
+/* how many records ahead memory is fetched: when strewn, when the next bucket's
+ * turn comes, and where a record's position leads */
+#define NEXT_LINES 4
+#define NEXT_BUCKET 1024
+#define NEXT_RECORDS 24
 
 typedef struct buckets {
   unsigned shift, count;
@@ -48,9 +55,12 @@ strew (const nms__frame *f, const uint32_t *cell_of, buckets *b)
     b->end[k] = sum;
     sum += n;
   }
-  for (size_t i = 0; i < f->count; i++)
-    f->records[b->end[cell_of[i] >> b->shift]++] = (nms__record) { f->x1[i], f->y1[i], f->x2[i],
-      f->y2[i], f->packed[i], cell_of[i], f->group ? f->group[i] : 0 };
+  for (size_t i = 0; i < f->count; i++) {
+    nms__record *r = &f->records[b->end[cell_of[i] >> b->shift]++];
+    *r = (nms__record) { f->x1[i], f->y1[i], f->x2[i], f->y2[i], f->packed[i], cell_of[i],
+      f->group ? f->group[i] : 0 };
+    __builtin_prefetch (r + NEXT_LINES, 1);
+  }
 }
 
 static void
@@ -107,6 +117,20 @@ place_in_quad (const nms__grid *g, nms__frame *f, const nms__record *r)
   f->packed[position] = nms__pack ((uint32_t) (r->packed >> 32), at);
 }
 
+/* The places from .. end-1 will be written, in any order. */
+static void
+expect_quads (const nms__grid *g, size_t from, size_t end)
+{
+  for (size_t at = from; at < end; at += NMS__QUAD) {
+    __builtin_prefetch (&g->quads[at / NMS__QUAD], 1);
+    __builtin_prefetch (&g->index[at], 1);
+    if (g->group)
+      __builtin_prefetch (&g->group[at], 1);
+    if (g->slot)
+      __builtin_prefetch (&g->slot[at], 1);
+  }
+}
+
 static void
 open_quads (nms__grid *g, size_t count)
 {
@@ -133,9 +157,16 @@ nms__place_quads (nms__grid *g, nms__frame *f)
   memset (&g->quads[f->count / NMS__QUAD], 0, sizeof *g->quads);
   for (unsigned k = 0; k < b.count; k++) {
     const uint32_t from = k ? b.end[k - 1] : 0;
+    expect_quads (g, from, b.end[k]);
     begin_cells (g, f, &b, k);
-    for (uint32_t r = from; r < b.end[k]; r++)
+    for (uint32_t r = from; r < b.end[k]; r++) {
+      const uint32_t next = r + NEXT_RECORDS < b.end[k] ? r + NEXT_RECORDS : r;
+      const uint32_t position = nms__packed_position (f->records[next].packed);
+      __builtin_prefetch (&f->packed[position], 1);
+      __builtin_prefetch (&f->index[position]);
+      __builtin_prefetch (&f->records[r] + NEXT_BUCKET);
       place_in_quad (g, f, &f->records[r]);
+    }
   }
   g->in_cells = g->begin[g->cells];
   open_quads (g, f->count);
@@ -160,6 +191,25 @@ place_in_columns (const nms__grid *g, const nms__places *s, const nms__record *r
     g->group[at] = r->group;
 }
 
+/* Likewise. Line by line of all columns: column by column is slower. */
+static void
+expect_columns (const nms__grid *g, const nms__places *s, size_t from, size_t end)
+{
+  const nms__frame *f = s->frame;
+
+  for (size_t at = from; at < end; at += LINE / sizeof (float)) {
+    __builtin_prefetch (&f->wx1[at], 1);
+    __builtin_prefetch (&f->wy1[at], 1);
+    __builtin_prefetch (&f->wx2[at], 1);
+    __builtin_prefetch (&f->wy2[at], 1);
+    __builtin_prefetch (&f->wshare[at], 1);
+    __builtin_prefetch (&s->score[at], 1);
+    __builtin_prefetch (&s->position[at], 1);
+    if (g->group)
+      __builtin_prefetch (&g->group[at], 1);
+  }
+}
+
 /* Boxes without area are kept: nobody suppresses them. */
 static void
 keep_rest (const nms__grid *g, const nms__frame *f, nms__places *s)
@@ -180,9 +230,12 @@ nms__place_columns (nms__grid *g, nms__frame *f, nms__places *s)
   s->position = (uint32_t *) (void *) f->packed2 + f->count;
   for (unsigned k = 0; k < b.count; k++) {
     const uint32_t from = k ? b.end[k - 1] : 0;
+    expect_columns (g, s, from, b.end[k]);
     begin_cells (g, f, &b, k);
-    for (uint32_t r = from; r < b.end[k]; r++)
+    for (uint32_t r = from; r < b.end[k]; r++) {
+      __builtin_prefetch (&f->records[r] + NEXT_BUCKET);
       place_in_columns (g, s, &f->records[r]);
+    }
   }
   g->in_cells = g->begin[g->cells];
 
