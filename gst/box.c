@@ -35,10 +35,14 @@ box_state_from_name (const gchar * name)
 gboolean
 box_extent_agrees_clipped (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
 {
-  gdouble a_clip = CLAMP (MIN (a, b), 0, size);
-  gdouble b_clip = CLAMP (MAX (a, b), 0, size);
-  gint64 first = CLAMP (start, 0, size);
-  gint64 last = CLAMP (start + length, 0, size);
+  gdouble a_clip, b_clip;
+  gint64 first, last;
 
+  if (!isfinite (a) || !isfinite (b))
+    return FALSE;
+  a_clip = CLAMP (MIN (a, b), 0, size);
+  b_clip = CLAMP (MAX (a, b), 0, size);
+  first = CLAMP (start, 0, size);
+  last = CLAMP (start + length, 0, size);
   return fabs (a_clip - first) <= 1.0 && fabs ((b_clip - a_clip) - (last - first)) <= 1.0;
 }

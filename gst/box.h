@@ -66,12 +66,13 @@ typedef struct
 const gchar *box_state_name (BoxState state);
 BoxState box_state_from_name (const gchar * name);
 
-/* box_extent_agrees where one of the two leaves 0..size, or is no number. */
+/* box_extent_agrees where one of the two leaves 0..size, or is not finite. */
 gboolean box_extent_agrees_clipped (gdouble a, gdouble b, gint64 start, gint64 length,
     gint size);
 
 /* Whether the extent a..b (doubles, in pixels, in either order) is that of the
- * integers, once both are clipped to 0..size: start and length within 1 pixel.
+ * integers, once both are clipped to 0..size: start and length within 1 pixel;
+ * FALSE if a double is not finite.
  * The rule by which normalized coordinates count beside integers, in metadata
  * and in files alike. */
 static inline gboolean

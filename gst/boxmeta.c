@@ -76,8 +76,7 @@ read_detection (Box * box, const GstStructure * s, gint width, gint height, guin
   x2 = x_max * width;
   y1 = y_min * height;
   y2 = y_max * height;
-  if (!isfinite (x1) || !isfinite (x2) || !isfinite (y1) || !isfinite (y2)
-      || !box_extent_agrees (x1, x2, box->x, box->w, width)
+  if (!box_extent_agrees (x1, x2, box->x, box->w, width)
       || !box_extent_agrees (y1, y2, box->y, box->h, height))
     return;
   box->flags |= BOX_HAS_NORMALIZED;

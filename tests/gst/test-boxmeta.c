@@ -315,6 +315,8 @@ agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
   gdouble low = MIN (a, b), high = MAX (a, b);
   gint64 first = CLAMP (start, 0, size), last = CLAMP (start + length, 0, size);
 
+  if (!isfinite (a) || !isfinite (b))
+    return FALSE;
   low = CLAMP (low, 0, size);
   high = CLAMP (high, 0, size);
   return fabs (low - first) <= 1 && fabs ((high - low) - (last - first)) <= 1;
