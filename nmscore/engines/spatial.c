@@ -98,7 +98,6 @@ apply_hits (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k, i
     w->g->open[quad] &= (uint8_t) ~hits;
 }
 
-/* All at once, for a box that sees more than there is room for. */
 static void
 look_at_cells (const walk *w, uint32_t first, uint32_t end, const nms__looker *k, int precise)
 {
@@ -117,62 +116,27 @@ look_at_cells (const walk *w, uint32_t first, uint32_t end, const nms__looker *k
 
 /* ------------------------------------------------------- what a box may see */
 
-/* What is done with a run of cells that a box sees. */
-enum { NOTE, LOOK, LOOK_PRECISE };
-
-static inline void
-take_run (const walk *w, const nms__level *l, uint32_t first, uint32_t end, nms__looker *k,
-    int what)
-{
-  if (what != NOTE)
-    look_at_cells (w, l->first + first, l->first + end, k, what == LOOK_PRECISE);
-  else if (k->run_count == NMS__RUNS)
-    k->direct = 1;
-  else {
-    k->run[k->run_count][0] = l->first + first;
-    k->run[k->run_count][1] = l->first + end;
-    k->run_count++;
-  }
-}
-
-static inline void
-see_level (const walk *w, const nms__level *l, nms__looker *k, int what)
-{
-  nms__view v = nms__view_of (w->g, l, &k->hull, k->group);
-
-  if (v.wide >= l->mask || v.rows >= l->mask || (v.wide + 1) * (v.rows + 1) > l->mask) {
-    take_run (w, l, 0, l->mask + 1, k, what);
-    return;
-  }
-  for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns) {
-    uint32_t first = (uint32_t) v.number & l->mask;
-    uint32_t end = first + (uint32_t) v.wide + 1;
-    if (end > l->mask + 1) {
-      take_run (w, l, 0, end - (l->mask + 1), k, what);
-      end = l->mask + 1;
-    }
-    take_run (w, l, first, end, k, what);
-    if (k->direct && what == NOTE)
-      return;
-  }
-}
-
-static inline void
-see (const walk *w, nms__looker *k, int what)
+/* All of it at once, for a box that sees more than there is room for. */
+static void
+look_directly (const walk *w, const nms__looker *k, int precise)
 {
   const nms__grid *g = w->g;
   const nms__sight c = nms__sight_of (g, &k->hull);
   const unsigned aspects = (2u << c.most_aspect) - (1u << c.least_aspect);
 
   for (unsigned size = c.least_size; size <= c.most_size; size++)
-    for (unsigned mask = g->occupied[size] & aspects; mask; mask &= mask - 1)
-      see_level (w, &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)], k, what);
-}
-
-static void
-look_directly (const walk *w, nms__looker *k, int precise)
-{
-  see (w, k, precise ? LOOK_PRECISE : LOOK);
+    for (unsigned mask = g->occupied[size] & aspects; mask; mask &= mask - 1) {
+      const nms__level *l = &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)];
+      nms__view v = nms__view_of (g, l, &k->hull, k->group);
+      uint32_t run[2][2];
+      if (nms__sees_all (&v, l)) {
+        look_at_cells (w, l->first, l->first + l->mask + 1, k, precise);
+        continue;
+      }
+      for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns)
+        for (unsigned r = nms__row_runs (&v, l, run); r-- > 0;)
+          look_at_cells (w, run[r][0], run[r][1], k, precise);
+    }
 }
 
 /* ---------------------------------------------------------------- the walk */
@@ -220,10 +184,8 @@ find_all_runs (walk *w)
     nms__look_from (g, k, &w->wide[j], w->bounds.factor);
     if (w->f->outcome)
       __builtin_prefetch (&w->f->outcome[k->index], 1);
-    if (!nms__see_simply (g, k)) {
-      k->run_count = 0;
-      see (w, k, NOTE);
-    }
+    if (!nms__see_simply (g, k))
+      k->direct = !nms__see (g, k);
     for (uint32_t r = 0; r < k->run_count; r++)
       __builtin_prefetch (&g->begin[k->run[r][0]]);
   }

@@ -16,7 +16,7 @@
  *
  * Hence levels by area and aspect, each a grid with cells as large as such a
  * box sees far; one box asks two or three rows of one or two levels. Cells are
- * numbered row by row and wrap around at about the number of boxes: memory is
+ * numbered row by row and wrap around at the number of boxes or before: memory is
  * bounded whatever the coordinates, and what falls together by wrapping costs
  * tests, not correctness. The boxes of a cell, and of the next cells of the
  * row, are neighbours in memory. Boxes without area take no part.
@@ -205,8 +205,19 @@ power_of_two (uint32_t n)
   return p;
 }
 
+/* As many cells as boxes, or as the span has, a 16th at the least: there may be
+ * more outside than the sample shows. Groups lie apart from each other and need
+ * room of their own. */
+static uint32_t
+cells_for (uint32_t boxes, double span, int grouped)
+{
+  if (grouped || span >= boxes)
+    return boxes;
+  return span > boxes / 16 ? (uint32_t) span : boxes / 16;
+}
+
 static void
-set_level (nms__grid *g, nms__level *l)
+set_level (nms__grid *g, nms__level *l, int grouped)
 {
   const uint32_t count = l->count[0] + l->count[1];
   const double samples = l->most_w;
@@ -220,20 +231,21 @@ set_level (nms__grid *g, nms__level *l)
   l->per[1] = 1.0 / (CELL_Y * both * (double) l->mean_h);
   double columns = g->x_span * l->per[0];
   l->columns = (uint64_t) (columns < 0x1p40 ? columns : 0x1p40) + 3;
-  l->mask = power_of_two (count) - 1;
+  const double rows = g->y_span * l->per[1] + 3.0;
+  l->mask = power_of_two (cells_for (count, (double) l->columns * rows, grouped)) - 1;
   l->first = g->cells;
   g->cells += l->mask + 1;
 }
 
 static void
-set_levels (nms__grid *g)
+set_levels (nms__grid *g, int grouped)
 {
   g->cells = 0;
   for (unsigned size = 0; size < NMS__SIZES; size++)
     for (unsigned a = 0; a < NMS__ASPECTS; a++)
       if (g->occupied[size] >> a & 1) {
         nms__level *l = &g->level[size * NMS__ASPECTS + a];
-        set_level (g, l);
+        set_level (g, l, grouped);
         if (g->reach.least_area < LITTLE)
           l->most_w = l->most_h = 0.0f; /* find_most_sides */
         else
@@ -250,7 +262,7 @@ nms__grid_plan (nms__grid *g, nms__frame *f)
   set_size_classes (g, take_sample (g, f));
   set_aspect_classes (g);
   count_levels (g, f, f->level);
-  set_levels (g);
+  set_levels (g, f->group != NULL);
   if (g->reach.least_area < LITTLE)
     find_most_sides (g, f, f->level);
 }

@@ -10,7 +10,7 @@
 #include "spatial.h"
 
 #define BUCKETS 1024
-#define LEAST_SHIFT 10 /* of a cell's number to its bucket's */
+#define BUCKET_BOXES 1024
 #define LINE 64        /* bytes that are fetched at once */
 /* how many records ahead memory is fetched: when strewn, when the next bucket's
  * turn comes, and where a record's position leads */
@@ -66,8 +66,11 @@ strew (const nms__frame *f, const uint32_t *cell_of, buckets *b)
 static void
 fill_buckets (nms__grid *g, const nms__frame *f, buckets *b)
 {
+  const size_t wanted = f->count / BUCKET_BOXES + 1;
+  const size_t most = wanted < BUCKETS ? wanted : BUCKETS;
+
   memset (b->end, 0, sizeof b->end);
-  for (b->shift = LEAST_SHIFT; g->cells >> b->shift >= BUCKETS;)
+  for (b->shift = 0; g->cells >> b->shift >= most;)
     b->shift++;
   b->count = (g->cells >> b->shift) + 1;
   number_cells (g, f, f->wpos, b);

@@ -127,21 +127,15 @@ look_at_level (const nms__places *s, const nms__level *l, const nms__hull *h, co
     const nms__looker *k, findings *found, int what, int grouped)
 {
   nms__view v = nms__view_of (s->grid, l, h, k->group);
-  const uint32_t cells = l->mask + 1;
+  uint32_t run[2][2];
 
-  if (v.wide >= l->mask || v.rows >= l->mask || (v.wide + 1) * (v.rows + 1) > l->mask) {
-    look_at_run (s, l->first, l->first + cells, b, k, found, what, grouped);
+  if (nms__sees_all (&v, l)) {
+    look_at_run (s, l->first, l->first + l->mask + 1, b, k, found, what, grouped);
     return;
   }
-  for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns) {
-    uint32_t first = (uint32_t) v.number & l->mask;
-    uint32_t end = first + (uint32_t) v.wide + 1;
-    if (end > cells) {
-      look_at_run (s, l->first, l->first + end - cells, b, k, found, what, grouped);
-      end = cells;
-    }
-    look_at_run (s, l->first + first, l->first + end, b, k, found, what, grouped);
-  }
+  for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns)
+    for (unsigned r = nms__row_runs (&v, l, run); r-- > 0;)
+      look_at_run (s, run[r][0], run[r][1], b, k, found, what, grouped);
 }
 
 static void
@@ -273,10 +267,12 @@ resolve (const nms__places *s, uint32_t at, int grouped)
 
 /* Cells that CHUNK places see in their own level, both ends included, as
  * floats whose lower bits are the number; `simple`: a bit for each place for
- * which that is right, and which sees no other level. */
+ * which that is right, and which sees no other level; `noted`: for each other one
+ * whose looker knows the cells. */
 typedef struct chunk {
   float from_x[CHUNK], to_x[CHUNK], from_y[CHUNK], to_y[CHUNK];
-  uint32_t simple;
+  nms__looker looker[CHUNK];
+  uint32_t simple, noted;
 } chunk;
 
 /* What a level's boxes need to be among `simple`, rounded to float. */
@@ -310,7 +306,7 @@ see_chunk (const nms__places *s, const nms__level *l, const bounds_of_level *of,
 {
   const nms__reach *r = &s->grid->reach;
 
-  c->simple = 0;
+  c->simple = c->noted = 0;
   for (unsigned i = 0; i < CHUNK; i += LANES) {
     const vf x1 = v_load (s->columns.x1 + at + i), x2 = v_load (s->columns.x2 + at + i);
     const vf y1 = v_load (s->columns.y1 + at + i), y2 = v_load (s->columns.y2 + at + i);
@@ -353,15 +349,90 @@ see_two_rows (const nms__grid *g, const nms__level *l, const chunk *c, unsigned 
       & ((uint64_t) next + cells <= (uint64_t) l->mask + 1);
 }
 
+/* The first places of a run: a group that straddles two lines of memory. */
+INLINE void
+fetch_run (const nms__places *s, uint32_t first)
+{
+  const nms__columns *c = &s->columns;
+  const size_t from = s->grid->begin[first], last = from + LANES - 1;
+
+  __builtin_prefetch (c->x1 + from);
+  __builtin_prefetch (c->x1 + last);
+  __builtin_prefetch (c->y1 + from);
+  __builtin_prefetch (c->y1 + last);
+  __builtin_prefetch (c->x2 + from);
+  __builtin_prefetch (c->x2 + last);
+  __builtin_prefetch (c->y2 + from);
+  __builtin_prefetch (c->y2 + last);
+  __builtin_prefetch (c->share + from);
+  __builtin_prefetch (c->share + last);
+}
+
+/* A function of its own: within note_chunk it would take its registers away. */
+static int __attribute__ ((noinline))
+see_levels (const nms__grid *g, nms__looker *k)
+{
+  return nms__see (g, k);
+}
+
+/* What the places of `bits` see in several levels, fetched from memory: those
+ * other than their own are not near. */
+INLINE void
+note_chunk (const nms__places *s, uint32_t at, uint32_t bits, chunk *c, int grouped)
+{
+  for (; bits; bits &= bits - 1) {
+    const unsigned i = nms__lowest_bit (bits);
+    nms__looker *k = &c->looker[i];
+    take_looker (&s->columns, at + i, k, grouped);
+    if (!see_levels (s->grid, k))
+      continue;
+    c->noted |= 1u << i;
+    for (uint32_t r = 0; r < k->run_count; r++)
+      __builtin_prefetch (s->grid->begin + k->run[r][0]);
+  }
+  for (bits = c->noted; bits; bits &= bits - 1) {
+    const nms__looker *k = &c->looker[nms__lowest_bit (bits)];
+    for (uint32_t r = 0; r < k->run_count; r++)
+      fetch_run (s, k->run[r][0]);
+  }
+}
+
+/* Once it is known what the looker sees. Returns whether those are any. */
+INLINE int
+decide_found (const nms__places *s, const wide *b, nms__looker *k, findings *found, int grouped)
+{
+  judge (s, k->at, b, k, found, grouped);
+  if (found->best > rank_of (s, k->at)) {
+    s->waiting[found->best_at] = k->at;
+    resolve (s, found->best_at, grouped);
+  } else
+    keep (s, k->at, b, k, found, grouped);
+  return found->count > 0;
+}
+
+static int
+resolve_noted (const nms__places *s, nms__looker *k, int grouped)
+{
+  const wide b = widen_looker (s, k);
+  findings found;
+
+  found.count = 0;
+  for (uint32_t r = 0; r < k->run_count; r++)
+    look_at_run (s, k->run[r][0], k->run[r][1], &b, k, &found, NOTE, grouped);
+  return decide_found (s, &b, k, &found, grouped);
+}
+
 /* Returns whether it found others. */
 INLINE int
-resolve_of_chunk (const nms__places *s, const nms__level *l, const chunk *c, uint32_t at,
-    unsigned i, int grouped)
+resolve_of_chunk (const nms__places *s, const nms__level *l, chunk *c, uint32_t at, unsigned i,
+    int grouped)
 {
   nms__looker k;
   findings found;
 
   s->waiting[at] = NOBODY;
+  if (c->noted >> i & 1)
+    return resolve_noted (s, &c->looker[i], grouped);
   take_box (&s->columns, at, &k, grouped);
   if (!see_two_rows (s->grid, l, c, i, &k)) {
     resolve (s, at, grouped);
@@ -370,13 +441,7 @@ resolve_of_chunk (const nms__places *s, const nms__level *l, const chunk *c, uin
   const wide b = widen_looker (s, &k);
   found.count = 0;
   look_at_few_rows (s, &b, &k, &found, grouped);
-  judge (s, at, &b, &k, &found, grouped);
-  if (found.best > rank_of (s, at)) {
-    s->waiting[found.best_at] = at;
-    resolve (s, found.best_at, grouped);
-  } else
-    keep (s, at, &b, &k, &found, grouped);
-  return found.count > 0;
+  return decide_found (s, &b, &k, &found, grouped);
 }
 
 /* Of the places of `bits`. */
@@ -401,8 +466,11 @@ decide_level (const nms__places *s, const nms__level *l, const bounds_of_level *
   for (uint32_t at = s->grid->begin[l->first]; at < end; at += CHUNK) {
     const uint32_t n = end - at < CHUNK ? end - at : CHUNK;
     uint32_t bits = open_bits (s->open, at) & ((1u << n) - 1);
-    if (bits)
+    if (bits) {
       see_chunk (s, l, of, at, &c);
+      if (crowd < CROWD) /* in a crowd most are decided before their turn */
+        note_chunk (s, at, bits & ~c.simple, &c, grouped);
+    }
     while (bits) {
       const unsigned i = crowd >= CROWD ? best_of (s, at, bits) : nms__lowest_bit (bits);
       bits &= ~(1u << i);
