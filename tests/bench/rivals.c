@@ -69,7 +69,7 @@ measure_engines (nms_context *ctx, const nms_boxes *boxes, nms_options *options,
 
   for (int e = 0; e < ENGINES; e++) {
     options->engine = (uint32_t) e;
-    first[e] = turn (ctx, boxes, options, 1);
+    first[e] = turn (ctx, boxes, options, e && first[0] > LONG ? 1 : 2); /* not from a cold start */
     if (e == 0 && first[0] > LONG)
       most = FEW_ROUNDS;
     rounds[e] = first[e] > 2.0 * HOPELESS * first[0] ? 1 : most;
