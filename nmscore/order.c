@@ -12,7 +12,6 @@
 #define RADIX (1u << RADIX_BITS)
 #define RADIX_PASSES 3
 #define NEXT_LINE 8
-#define MERGE_MOST 512
 #define RUN 8
 
 static void
@@ -90,6 +89,6 @@ nms__sort (const nms__kernels *kernels, uint64_t *packed, uint64_t *scratch, siz
 {
   if (count <= kernels->few && kernels->sort_few (packed, count, scratch))
     return scratch;
-  return count <= MERGE_MOST ? merge_sort (packed, scratch, count)
+  return count <= NMS__MERGE_MOST ? merge_sort (packed, scratch, count)
       : radix_sort (packed, scratch, count);
 }

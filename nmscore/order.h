@@ -53,4 +53,7 @@ struct nms__kernels;
 uint64_t *nms__sort (const struct nms__kernels *kernels, uint64_t *packed, uint64_t *scratch,
     size_t count);
 
+/* Up to so many keys are merged, or counted; more are sorted by their digits. */
+#define NMS__MERGE_MOST 512
+
 #endif

@@ -2,16 +2,16 @@
 /*
  * auto: which engine suits a frame. All give the same result, so this is about
  * time only. The partners of a few boxes tell how many boxes will be kept
- * (auto_facts.c), that tells what each engine has to do, and that what it takes
- * (auto.h). They look further as long as it might change the choice, for a small
- * share of the time that the best engine will take.
+ * (auto_facts.c), that and the classes of some what each engine has to do, and
+ * that what it takes (auto.h). They look further as long as it might change the
+ * choice, for a small share of the time that the best engine will take.
  */
 #include "auto_facts.h"
 #include "sorted.h"
 
-#define TINY 8         /* boxes: any engine would do */
+#define TINY 16        /* boxes: any engine would do */
 #define BUDGET 0.035   /* of what the best engine takes, for finding out */
-#define LOOK 4.0       /* a pair of the sample, times one of engine sequential */
+#define LOOK 3.0       /* a pair of the sample, times one of engine sequential */
 
 nms__way
 nms__auto_sequential_way (const nms__frame *f)
@@ -20,8 +20,10 @@ nms__auto_sequential_way (const nms__frame *f)
 }
 
 nms__way
-nms__auto_sorted_way (const nms__frame *f)
+nms__auto_sorted_way (const nms__frame *f, const nms__facts *facts)
 {
+  if (f->group && facts->same * facts->wave > NMS__SWEEP_MOST)
+    return NMS__WAY_PILES_LIST;
   if (f->group)
     return f->count < NMS__SMALL ? NMS__WAY_PILES_SMALL : NMS__WAY_PILES;
   return f->count <= NMS__SWEEP_MOST && !f->slot ? NMS__WAY_FEW : NMS__WAY_LIST;
@@ -50,7 +52,7 @@ static verdict
 weigh (const nms__frame *f, nms__facts *facts)
 {
   const double (*prices)[NMS__TERMS] = nms__auto_prices (f->kernels->lanes);
-  const nms__way steps = nms__auto_sequential_way (f), way = nms__auto_sorted_way (f);
+  const nms__way steps = nms__auto_sequential_way (f), way = nms__auto_sorted_way (f, facts);
   const nms__way grid = nms__auto_spatial_way (f);
   verdict v = { NMS_ENGINE_SORTED, nms__cost_of (facts, way, prices[way]) };
 
@@ -80,7 +82,7 @@ weigh_sample (const nms__frame *f, nms__facts *facts, nms__sample *s, double pri
 static int
 is_clear (const nms__frame *f, nms__facts *facts, nms__sample *s)
 {
-  const double doubt = 1.0 + 1.5 / sqrt (1.0 + (double) s->hits);
+  const double doubt = 1.0 + 3.0 / sqrt (1.0 + (double) s->hits);
 
   return weigh_sample (f, facts, s, 0.0, 1.0 / doubt).engine
       == weigh_sample (f, facts, s, 1.0, doubt).engine;
@@ -93,8 +95,6 @@ weigh_alike (const nms__frame *f, nms__facts *facts, double partners)
   nms__sample sample;
 
   sample.count = 1;
-  sample.tested = 0;
-  sample.crowd = 1.0;
   sample.degree[0] = partners;
   nms__facts_estimate (facts, &sample, (double) nms__total_cap (f));
   return weigh (f, facts);
@@ -109,38 +109,40 @@ choose (const nms__frame *f)
   nms__sample sample;
 
   if (f->count <= TINY)
-    return NMS_ENGINE_SORTED;
+    return f->group ? NMS_ENGINE_SEQUENTIAL : NMS_ENGINE_SORTED;
   nms__facts_start (&facts, f);
   if (f->count < NMS__SMALL) {
-    double partners = 0.0;
+    if (f->group)
+      nms__facts_of_classes (&facts, f);
+    double partners = 0.5 * facts.same; /* none found is not none */
     nms__sample_start (&sample, f, 2);
     for (size_t k = 0; k < sample.count; k++)
       partners += (double) sample.box[k].found_around;
     if (f->count > NMS__BLOCK)
       partners *= facts.n / NMS__BLOCK;
-    if (sample.tested)
-      facts.same = ((double) sample.twins + 1.0) / ((double) sample.tested + 1.0);
     return weigh_alike (f, &facts, partners / (double) sample.count).engine;
   }
-  /* under a low cap it may not matter how many partners boxes have, nor how many
-   * are of a class: the best engine for none is also that for many */
-  if (nms__total_cap (f) < f->count && !f->slot) {
-    facts.same = 1.0 / facts.n;
-    const int engine = weigh_alike (f, &facts, 0.0).engine;
-    if (engine == NMS_ENGINE_SEQUENTIAL)
-      return engine; /* the others come to the cap at once then */
-    facts.same = 1.0;
-    if (weigh_alike (f, &facts, facts.n / 16.0).engine == engine)
-      return engine;
+  /* Under a low cap it may not matter how many partners boxes have: the best
+   * engine for none is also that for many. Sequential is, even if no two boxes
+   * are of a class: the others come to the cap at once then. */
+  const int capped = nms__total_cap (f) < f->count && !f->slot;
+  int engine = capped ? weigh_alike (f, &facts, 0.0).engine : NMS_ENGINE_AUTO;
+  if (engine == NMS_ENGINE_SEQUENTIAL)
+    return engine;
+  if (f->group) {
+    nms__facts_of_classes (&facts, f);
+    engine = capped ? weigh_alike (f, &facts, 0.0).engine : NMS_ENGINE_AUTO;
   }
+  if (capped && weigh_alike (f, &facts, facts.n / 16.0).engine == engine)
+    return engine;
   nms__sample_start (&sample, f, f->count < 2048 ? 6 : f->count < 4096 ? 8 : 16);
   double spent = look * (double) sample.count;
-  for (size_t blocks = 1;; blocks *= 2) {
+  for (size_t blocks = 2;; blocks *= 4) {
     const size_t looks = nms__sample_more (&sample, f, blocks);
     const verdict v = weigh_sample (f, &facts, &sample, 0.25, 1.0);
     spent += look * (double) looks;
-    /* the next round takes up to twice as long */
-    const double next = spent + 1.5 * look * (double) looks;
+    /* the next round takes up to four times as long */
+    const double next = spent + 3.5 * look * (double) looks;
     if (!looks || next > BUDGET * v.cost || is_clear (f, &facts, &sample))
       return v.engine;
   }

@@ -9,6 +9,8 @@
 #ifndef NMS_AUTO_H
 #define NMS_AUTO_H
 
+#include "../order.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -25,10 +27,12 @@ typedef struct nms__facts {
   double examined;  /* boxes that rank before the one that fills the cap */
   double alive;     /* sum over the kept boxes: undecided ones when it is kept */
   double pairs;     /* the same of the examined ones alone */
-  double over;      /* boxes whose class was full */
+  double over;      /* boxes that nobody suppresses and whose class is full */
   double same;      /* share of the boxes that are of a box's class */
   double near;      /* boxes of all classes that lie where a kept one looks, in a grid */
-  double levels;    /* levels of the grid in which it looks */
+  double flat;      /* share of boxes without area, which are kept for nothing */
+  double levels;    /* levels of the grid in which it looks, by size */
+  double unusual;   /* share of boxes that look in several, or might have to */
 } nms__facts;
 
 /* Up to so many boxes are swept (sweep.h); where they are more, it pays to stop
@@ -38,10 +42,11 @@ typedef struct nms__facts {
 #define NMS__TERMS 10
 
 /* The ways that engines go; some have prices of their own in frames of fewer than
- * NMS__SMALL boxes, where what a step costs by itself counts for more. */
+ * NMS__SMALL boxes, where what a step costs by itself counts for more. PILES_LIST:
+ * of more than NMS__SWEEP_MOST boxes. */
 typedef enum nms__way {
   NMS__WAY_SEQUENTIAL, NMS__WAY_SEQUENTIAL_SMALL, NMS__WAY_FEW, NMS__WAY_LIST, NMS__WAY_PILES,
-  NMS__WAY_PILES_SMALL, NMS__WAY_PLACES, NMS__WAY_SCORES, NMS__WAYS
+  NMS__WAY_PILES_SMALL, NMS__WAY_PILES_LIST, NMS__WAY_PLACES, NMS__WAY_SCORES, NMS__WAYS
 } nms__way;
 
 #define NMS__SMALL 300
@@ -63,10 +68,24 @@ nms__three_quarters (double a)
   return root * sqrt (root);
 }
 
+/* What it takes to sort n boxes, so many times; three terms. See order.c. */
+static inline void
+nms__sort_terms (const nms__facts *f, double n, double times, double *t)
+{
+  if (n <= f->few)
+    t[0] += times * n * n;
+  else if (n <= NMS__MERGE_MOST)
+    t[1] += times * n * nms__octaves (n);
+  else
+    t[2] += times;
+}
+
 static inline void
 nms__terms_of (const nms__facts *f, nms__way way, nms__terms t)
 {
   const double n = f->n, kept = f->kept, gone = f->examined - kept;
+  /* those that fill the cap are compared with none */
+  const double last = f->examined == n ? 0.0 : kept < 9.0 ? kept : 9.0;
   const double list = f->examined <= f->wave ? f->wave : n;
 
   for (int i = 0; i < NMS__TERMS; i++)
@@ -77,59 +96,65 @@ nms__terms_of (const nms__facts *f, nms__way way, nms__terms t)
     case NMS__WAY_SEQUENTIAL_SMALL:
       t[1] = n;
       t[2] = kept;
-      t[3] = f->alive;
+      t[3] = f->alive - last * f->alive / kept;
       t[4] = f->grouped ? f->alive : 0.0;
       t[5] = f->noting ? f->alive : 0.0;
       t[6] = f->noting ? gone : 0.0;
       t[7] = f->slots ? n : 0.0;
-      t[8] = f->over * n; /* each is stepped over */
+      t[8] = f->over; /* each is stepped over */
       t[9] = f->grouped ? kept : 0.0;
       break;
     case NMS__WAY_FEW:
       t[1] = n;
-      t[2] = n <= f->few ? n * n : 0.0;
-      t[3] = n > f->few ? n * nms__octaves (n) : 0.0; /* merging */
-      t[4] = kept;
-      t[5] = kept * f->examined;
-      t[6] = f->noting ? kept * f->examined : 0.0;
-      t[7] = f->noting ? gone : 0.0;
+      t[2] = kept;
+      t[3] = kept * f->examined;
+      t[4] = f->noting ? kept * f->examined : 0.0;
+      t[5] = f->noting ? gone : 0.0;
+      nms__sort_terms (f, n, 1.0, t + 6);
       break;
     case NMS__WAY_LIST:
       t[1] = f->wave < n ? n : 0.0;
       t[2] = list;
-      t[3] = f->examined;
+      t[3] = kept;
       t[4] = f->pairs;
       t[5] = f->slots ? n : 0.0;
+      nms__sort_terms (f, list, 1.0, t + 6);
+      t[9] = gone;
       break;
     case NMS__WAY_PILES:
-    case NMS__WAY_PILES_SMALL: {
-      /* caps of all do not end a pile early */
-      const double part = list / n, pile = list * f->same;
+    case NMS__WAY_PILES_SMALL:
+    case NMS__WAY_PILES_LIST: {
+      /* caps of all do not end a pile early, those of a class do */
+      const double part = list / n, pile = list * f->same > 1.0 ? list * f->same : 1.0;
       const double most = f->all * nms__three_quarters (part), of = f->room < most ? f->room : most;
-      const double tests = of * pile;
+      const double seen = of / most;
+      /* piles of two boxes and more, if they are all of one size, about */
+      const double more = pile - 1.0, many = more / (2.0 + 0.6 * more + more * more) * list;
       t[1] = f->wave < n ? n : 0.0;
       t[2] = list;
       t[3] = of;
-      t[4] = pile <= NMS__SWEEP_MOST ? tests : 0.0;
-      t[5] = pile > NMS__SWEEP_MOST ? tests : 0.0;
-      t[6] = f->slots ? n : 0.0;
-      t[7] = pile <= f->few ? list * pile : 0.0;
-      /* piles of two boxes and more, if they are all of one size, about */
-      t[8] = pile * pile / (2.0 + 0.6 * pile + pile * pile) / f->same;
-      t[9] = pile > NMS__SWEEP_MOST ? list : 0.0;
+      t[4] = seen * of * pile;
+      t[5] = f->slots ? n : 0.0;
+      nms__sort_terms (f, pile, list / pile, t + 6);
+      nms__sort_terms (f, of, 1.0, t + 6);
+      t[9] = way == NMS__WAY_PILES_LIST ? seen * list - of : many;
       break;
     }
     case NMS__WAY_PLACES:
-    case NMS__WAY_SCORES:
+    case NMS__WAY_SCORES: {
+      const double look = kept > 2.0 * f->flat * n ? kept - f->flat * n : 0.5 * kept;
+      /* those of other classes share cells with them, however few are near */
+      const double near = f->near * f->same + (f->grouped ? 20.0 : 0.0);
       t[1] = n;
-      t[2] = kept;
-      t[3] = kept * gone / n; /* boxes that look and find a better one, about */
-      t[4] = kept * (f->levels - 1.0);
-      t[5] = kept * nms__three_quarters (f->near * f->same);
-      t[6] = f->grouped ? n : 0.0;
+      t[2] = look;
+      t[3] = look * gone / n; /* boxes that look and find a better one, about */
+      t[4] = look * (f->levels - 1.0);
+      t[5] = look * near;
+      t[6] = look * f->unusual;
       t[7] = f->noting ? gone : 0.0;
       t[8] = f->slots ? n : 0.0;
       break;
+    }
     default:
       break;
   }

@@ -12,7 +12,8 @@
 #define ENOUGH 8     /* partners of a box */
 #define STEPS 6      /* of the integral over ranks */
 #define WALK_LEAST 2048 /* boxes for which the integral is worth its time */
-#define CROWDED 0.2  /* of pairs */
+#define ASPECT 3.0   /* octaves of width / height that the usual level has each way */
+#define TWINS_FEW 54 /* boxes of which every other one is looked at for its class */
 #define PLACES 16    /* boxes looked at for the grid */
 
 static size_t
@@ -24,19 +25,6 @@ greatest_divisor (size_t a, size_t b)
     b = rest;
   }
   return a;
-}
-
-/* Boxes of one class with the one of `group`, of a block with others of any order. */
-static void
-count_twins (nms__sample *s, const nms__frame *f, size_t first, int32_t group)
-{
-  const size_t others = f->count - first < NMS__BLOCK ? f->count - first : NMS__BLOCK;
-  unsigned equal = 0;
-
-  for (size_t i = 0; i < others; i++)
-    equal += f->group[first + i] == group;
-  s->twins += equal;
-  s->tested += others;
 }
 
 void
@@ -59,10 +47,9 @@ nms__sample_judge (nms__sample *s, const nms__frame *f, double prior, double fac
           / ((double) (b->seen ? b->seen : 1) + prior * usual);
     s->degree[k] *= factor;
   }
-  for (size_t k = found = 0; k < s->count; k++)
-    found += s->box[k].found + s->box[k].found_around;
+  for (size_t k = 0; k < s->count; k++)
+    found += s->box[k].found_around;
   s->hits = found;
-  s->crowd = (double) found / ((double) seen + (double) (s->count * NMS__BLOCK));
 }
 
 /* Of the block from `first` on. */
@@ -86,7 +73,6 @@ nms__sample_start (nms__sample *s, const nms__frame *f, size_t count)
   size_t others;
 
   s->count = count;
-  s->tested = s->twins = 0;
   s->blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
   s->stride = s->blocks * 5 / 8 + 1; /* all over the frame */
   while (s->blocks > 2 && greatest_divisor (s->blocks, s->stride) > 1)
@@ -100,8 +86,6 @@ nms__sample_start (nms__sample *s, const nms__frame *f, size_t count)
       first = f->count - NMS__BLOCK;
     s->box[k] = (nms__sampled) { .pos = pos };
     s->box[k].found_around = count_partners (f, first, pos, &others);
-    if (f->group)
-      count_twins (s, f, (count - 1 - k) * s->blocks / count * NMS__BLOCK, f->group[pos]);
   }
 }
 
@@ -140,18 +124,32 @@ eighth_root_under (double value)
 static double
 kept_of (const nms__sample *s, double n, double m, double *chance)
 {
-  double sum = 0.0, next = 0.0;
+  double sum = s->loners, next = s->loners;
 
   for (size_t i = 0; i < s->count; i++) {
     const double part = 1.0 / (1.0 + s->degree[i] * (m / n));
     sum += part;
     next += part * part;
   }
-  sum /= (double) s->count;
-  next /= (double) s->count;
+  sum /= (double) s->count + s->loners;
+  next /= (double) s->count + s->loners;
   const double more = eighth_root_under (sum);
   *chance = more * (0.125 * sum + 0.875 * next);
   return m * sum * more;
+}
+
+/* Boxes that all have the same number of partners: the cap is full at a rank
+ * that can be told, about. */
+static void
+rank_of_alike (nms__facts *facts, double partners, double cap)
+{
+  const double n = facts->n, part = partners * cap / n;
+
+  facts->kept = cap;
+  facts->examined = cap + part * cap < n ? cap + part * cap : n;
+  /* of the boxes that remain when all are kept */
+  facts->alive = n * cap * (1.0 + 0.25 * part) / (1.0 + part);
+  facts->pairs = 0.5 * facts->examined * cap;
 }
 
 /* Walks down the ranks until the cap is full: the higher, the finer. */
@@ -180,25 +178,19 @@ walk_ranks (nms__facts *facts, const nms__sample *s, double cap)
 }
 
 void
-nms__facts_estimate (nms__facts *facts, const nms__sample *s, double cap)
+nms__facts_estimate (nms__facts *facts, nms__sample *s, double cap)
 {
   const double n = facts->n;
   double chance;
 
+  /* Boxes with many partners hide those few without that fill a low cap: as many
+   * are taken for granted as a sample of this size can well have missed. */
+  s->loners = s->count > 1 && facts->wave < n ? 0.5 : 0.0;
   facts->all = kept_of (s, n, n, &chance);
   facts->all = facts->all < 1.0 ? 1.0 : facts->all > n ? n : facts->all;
-  if (s->tested)
-    facts->same = ((double) s->twins + 1.0) / ((double) s->tested + 1.0);
   facts->over = 0.0;
-  /* A few large boxes with many partners hide the small ones that will fill a low
-   * cap, unless the sample is crowded; and what sorted loses if they do not is
-   * little beside what the others lose if they do. */
-  if (facts->wave < n && s->crowd < CROWDED && facts->all < 2.0 * cap) {
-    facts->all = 4.0 * cap;
-    facts->kept = cap;
-    facts->examined = 0.75 * cap + n / 16.0;
-    facts->alive = 0.75 * n * cap;
-    facts->pairs = 0.5 * facts->examined * cap;
+  if (s->count == 1 && cap < facts->all && cap <= facts->room) {
+    rank_of_alike (facts, s->degree[0], cap);
     return;
   }
   if ((cap < facts->all && cap <= facts->room) || (n >= WALK_LEAST && !facts->slots)) {
@@ -227,6 +219,26 @@ class_room (const nms__frame *f)
   return f->slot && room < (double) f->count ? room : (double) f->count;
 }
 
+/* The share of boxes that are of a box's class, itself included: pairs of one
+ * class are counted among some boxes, all over the frame. */
+void
+nms__facts_of_classes (nms__facts *facts, const nms__frame *f)
+{
+  const size_t n = f->count < TWINS_FEW ? (f->count + 1) / 2 : f->count < NMS__SMALL ? 24
+      : f->count < 1024 ? 64 : 200;
+  uint8_t count[512] = { 0 };
+  uint32_t twins = 0, at = 0;
+
+  for (size_t i = 0; i < n; i++, at += 0x9e3779b9u) { /* of one period with no frame */
+    const size_t pos = f->count < TWINS_FEW ? 2 * i : (size_t) ((uint64_t) at * f->count >> 32);
+    const uint32_t id = (uint32_t) f->group[pos];
+    twins += count[(id ^ id >> 9 ^ id >> 18) % 512]++;
+  }
+  const double pairs = 0.5 * (double) n * (double) (n - 1), all = (double) f->count;
+  const double same = ((double) twins + 0.5) / (pairs + 1.0);
+  facts->same = (1.0 + (all - 1.0) * same) / all;
+}
+
 void
 nms__facts_start (nms__facts *facts, const nms__frame *f)
 {
@@ -234,7 +246,7 @@ nms__facts_start (nms__facts *facts, const nms__frame *f)
 
   *facts = (nms__facts) { .n = n, .grouped = f->group != NULL, .slots = f->slot != NULL,
     .noting = f->suppressed_by != NULL, .few = (double) f->kernels->few, .wave = n,
-    .room = class_room (f), .same = 1.0, .levels = 1.0, .near = 0.0 };
+    .room = class_room (f), .same = f->group ? 1.0 / n : 1.0, .levels = 1.0, .near = 0.0 };
   if (nms__sorts_in_waves (f))
     facts->wave = n * (1.0 + (double) nms__wave_rank (f,
             (size_t) nms__total_cap (f) * NMS__WAVE_CANDIDATES)) / NMS__WAVE_SAMPLES;
@@ -286,8 +298,9 @@ nms__facts_of_places (nms__facts *facts, const nms__frame *f)
   const double distance = 0.5 * (limit < 1.0 ? (1.0 - limit) / (1.0 + limit) : 0.0);
   const double sides = limit > 0.0 ? 1.0 / limit : INFINITY;
   const double reach = limit > 0.0 ? -octaves ((float) limit) + octaves (1.0f) : 64.0;
+  const double aspect = 2.0 * (reach - 1.0 + octaves ((float) (1.0 + limit)) - octaves (1.0f));
   double x[PLACES], y[PLACES], area[PLACES], w[PLACES], h[PLACES], area_of[PLACES];
-  double most_w = 0.0, most_h = 0.0, near = 0.0, levels = 0.0;
+  double most_w = 0.0, most_h = 0.0, near = 0.0, levels = 0.0, unusual = 0.0;
   size_t n = 0;
 
   for (size_t k = 0; k < PLACES; k++) {
@@ -306,6 +319,8 @@ nms__facts_of_places (nms__facts *facts, const nms__frame *f)
   }
   facts->near = 0.0;
   facts->levels = 1.0;
+  facts->unusual = 0.0;
+  facts->flat = (double) (PLACES - n) / PLACES;
   if (n < 4)
     return;
   const double wide = x[n - 2] - x[1], high = y[n - 2] - y[1];
@@ -318,8 +333,12 @@ nms__facts_of_places (nms__facts *facts, const nms__frame *f)
       alike += fabs (area[j] - area_of[i]) <= reach + 0.5 * width;
     near += (double) alike * (far_x < wide ? far_x / wide : 1.0)
         * (far_y < high ? far_y / high : 1.0);
-    levels += levels_asked (area_of[i], reach, width, area[0], area[n - 1]);
+    const double asked = levels_asked (area_of[i], reach, width, area[0], area[n - 1]);
+    levels += asked;
+    unusual += asked > 1.0
+        || fabs (octaves ((float) (w[i] / h[i])) - octaves (1.0f)) + aspect > ASPECT;
   }
   facts->near = facts->n * near / (double) (n * n);
   facts->levels = levels / (double) n;
+  facts->unusual = unusual / (double) n;
 }

@@ -21,8 +21,7 @@ typedef struct nms__sample {
   size_t count;
   size_t blocks, stride; /* of the frame, and in which order they are looked through */
   size_t hits;           /* partners found in all */
-  double crowd;          /* share of partners among what was looked at */
-  size_t tested, twins;  /* pairs of boxes, and those of one class */
+  double loners;         /* boxes without partners that it shall have as well */
   nms__sampled box[NMS__SAMPLE_MOST];
   double degree[NMS__SAMPLE_MOST];
 } nms__sample;
@@ -41,12 +40,13 @@ void nms__sample_judge (nms__sample *sample, const nms__frame *frame, double pri
 /* What needs no sample; what follows from one, with a cap of the total; and
  * what a grid would be like. In this order. */
 void nms__facts_start (nms__facts *facts, const nms__frame *frame);
-void nms__facts_estimate (nms__facts *facts, const nms__sample *sample, double cap);
+void nms__facts_of_classes (nms__facts *facts, const nms__frame *frame);
+void nms__facts_estimate (nms__facts *facts, nms__sample *sample, double cap);
 void nms__facts_of_places (nms__facts *facts, const nms__frame *frame);
 
 /* auto.c: the way that each engine would go. */
 nms__way nms__auto_sequential_way (const nms__frame *frame);
-nms__way nms__auto_sorted_way (const nms__frame *frame);
+nms__way nms__auto_sorted_way (const nms__frame *frame, const nms__facts *facts);
 nms__way nms__auto_spatial_way (const nms__frame *frame);
 
 #endif

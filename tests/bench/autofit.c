@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CURIOUS 4.0 /* times the best: what takes longer need not be known well */
 #define LARGE 0.15  /* errors */
@@ -62,6 +63,33 @@ sum_alive (const nms_result *all, size_t count, size_t kept, double boxes)
   return sum;
 }
 
+static int
+ascending (const void *a, const void *b)
+{
+  const int32_t x = *(const int32_t *) a, y = *(const int32_t *) b;
+  return (x > y) - (x < y);
+}
+
+/* The share of boxes that are of a box's class. */
+static double
+share_of_class (const nms__frame *f)
+{
+  int32_t *group = malloc (f->count * sizeof *group);
+  double sum = 0.0;
+
+  if (!group)
+    abort ();
+  memcpy (group, f->group, f->count * sizeof *group);
+  qsort (group, f->count, sizeof *group, ascending);
+  for (size_t i = 0, end; i < f->count; i = end) {
+    for (end = i; end < f->count && group[end] == group[i];)
+      end++;
+    sum += (double) (end - i) * (double) (end - i);
+  }
+  free (group);
+  return sum / ((double) f->count * (double) f->count);
+}
+
 /* The pairs that a walk down the ranks tests. */
 static double
 sum_pairs (const nms_result *r, size_t count)
@@ -89,7 +117,6 @@ autofit_add (nms_context *ctx, const nms_boxes *boxes, const nms_options *asked,
   nms_options options = *asked;
   nms_result result = { .size = sizeof result };
   nms__facts facts;
-  nms__sample sample;
   double best = us[1], alive;
 
   for (int e = 2; e < ENGINES; e++)
@@ -120,10 +147,8 @@ autofit_add (nms_context *ctx, const nms_boxes *boxes, const nms_options *asked,
   nms_run (ctx, boxes, &options, &result);
   const nms__frame *f = &ctx->frame;
   nms__facts_start (&facts, f);
-  nms__sample_start (&sample, f, NMS__SAMPLE_MOST);
-  nms__sample_more (&sample, f, SIZE_MAX / 2);
-  nms__sample_judge (&sample, f, 0.25, 1.0);
-  nms__facts_estimate (&facts, &sample, (double) nms__total_cap (f));
+  if (f->group)
+    facts.same = share_of_class (f);
   facts.all = all;
   facts.kept = kept;
   facts.examined = examined;
@@ -131,12 +156,12 @@ autofit_add (nms_context *ctx, const nms_boxes *boxes, const nms_options *asked,
   facts.pairs = pairs;
   if (facts.slots && asked->max_detections > 0 && kept >= (double) asked->max_detections)
     return; /* no telling which cap boxes are over */
-  facts.over = facts.slots ? (double) (boxes->count) - examined : 0.0;
+  facts.over = facts.slots ? (double) boxes->count * (1.0 - kept / all) : 0.0;
   facts.examined = facts.slots ? (double) boxes->count : examined;
   if (us[1] < CURIOUS * best)
     add_row (nms__auto_sequential_way (f), &facts, us[1] * 1e3);
   if (us[2] < CURIOUS * best)
-    add_row (nms__auto_sorted_way (f), &facts, us[2] * 1e3);
+    add_row (nms__auto_sorted_way (f, &facts), &facts, us[2] * 1e3);
   if (us[3] < CURIOUS * best) {
     nms__facts_of_places (&facts, f);
     add_row (nms__auto_spatial_way (f), &facts, us[3] * 1e3);
@@ -195,7 +220,7 @@ void
 autofit_print (const nms_context *ctx)
 {
   static const char *const names[] = { "SEQUENTIAL", "SEQUENTIAL_SMALL", "FEW", "LIST", "PILES",
-    "PILES_SMALL", "PLACES", "SCORES" };
+    "PILES_SMALL", "PILES_LIST", "PLACES", "SCORES" };
 
   printf ("  { /* %s */\n", nms_context_cpu (ctx));
   for (int way = 0; way < NMS__WAYS; way++) {
