@@ -30,6 +30,7 @@ typedef struct nms__facts {
   double over;      /* boxes that nobody suppresses and whose class is full */
   double same;      /* share of the boxes that are of a box's class */
   double near;      /* boxes of all classes that lie where a kept one looks, in a grid */
+  double around;    /* and how many more are tested since they share the cells */
   double flat;      /* share of boxes without area, which are kept for nothing */
   double levels;    /* levels of the grid in which it looks, by size */
   double unusual;   /* share of boxes that look in several, or might have to */
@@ -153,6 +154,7 @@ nms__terms_of (const nms__facts *f, nms__way way, nms__terms t)
       t[6] = look * f->unusual;
       t[7] = f->noting ? gone : 0.0;
       t[8] = f->slots ? n : 0.0;
+      t[9] = look * f->around;
       break;
     }
     default:

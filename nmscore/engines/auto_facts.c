@@ -300,7 +300,8 @@ nms__facts_of_places (nms__facts *facts, const nms__frame *f)
   const double reach = limit > 0.0 ? -octaves ((float) limit) + octaves (1.0f) : 64.0;
   const double aspect = 2.0 * (reach - 1.0 + octaves ((float) (1.0 + limit)) - octaves (1.0f));
   double x[PLACES], y[PLACES], area[PLACES], w[PLACES], h[PLACES], area_of[PLACES];
-  double most_w = 0.0, most_h = 0.0, near = 0.0, levels = 0.0, unusual = 0.0;
+  double most_w = 0.0, most_h = 0.0, sum_w = 0.0, sum_h = 0.0;
+  double near = 0.0, tested = 0.0, levels = 0.0, unusual = 0.0;
   size_t n = 0;
 
   for (size_t k = 0; k < PLACES; k++) {
@@ -310,6 +311,8 @@ nms__facts_of_places (nms__facts *facts, const nms__frame *f)
     if (!(w[n] > 0.0 && h[n] > 0.0))
       continue;
     area_of[n] = octaves ((float) (w[n] * h[n]));
+    sum_w += w[n];
+    sum_h += h[n];
     most_w = w[n] > most_w ? w[n] : most_w;
     most_h = h[n] > most_h ? h[n] : most_h;
     nms__insert_sorted (x, n, 0.5 * ((double) f->x1[pos] + (double) f->x2[pos]));
@@ -317,7 +320,7 @@ nms__facts_of_places (nms__facts *facts, const nms__frame *f)
     nms__insert_sorted (area, n, area_of[n]);
     n++;
   }
-  facts->near = 0.0;
+  facts->near = facts->around = 0.0;
   facts->levels = 1.0;
   facts->unusual = 0.0;
   facts->flat = (double) (PLACES - n) / PLACES;
@@ -325,20 +328,25 @@ nms__facts_of_places (nms__facts *facts, const nms__frame *f)
     return;
   const double wide = x[n - 2] - x[1], high = y[n - 2] - y[1];
   const double width = level_width (reach, area[n - 1] - area[0]);
+  const double both = nms__mean_reach (distance, limit);
+  const double cell_x = NMS__CELL_X * both * sum_w / (double) n;
+  const double cell_y = NMS__CELL_Y * both * sum_h / (double) n;
   for (size_t i = 0; i < n; i++) {
     const double far_x = 2.0 * distance * (w[i] + lesser (w[i] * sides, most_w));
     const double far_y = 2.0 * distance * (h[i] + lesser (h[i] * sides, most_h));
     size_t alike = 0;
     for (size_t j = 0; j < n; j++)
       alike += fabs (area[j] - area_of[i]) <= reach + 0.5 * width;
-    near += (double) alike * (far_x < wide ? far_x / wide : 1.0)
-        * (far_y < high ? far_y / high : 1.0);
+    near += (double) alike * lesser (far_x / wide, 1.0) * lesser (far_y / high, 1.0);
+    tested += (double) alike * lesser ((far_x + cell_x) / wide, 1.0)
+        * lesser ((far_y + cell_y) / high, 1.0);
     const double asked = levels_asked (area_of[i], reach, width, area[0], area[n - 1]);
     levels += asked;
     unusual += asked > 1.0
         || fabs (octaves ((float) (w[i] / h[i])) - octaves (1.0f)) + aspect > ASPECT;
   }
   facts->near = facts->n * near / (double) (n * n);
+  facts->around = facts->n * (tested - near) / (double) (n * n);
   facts->levels = levels / (double) n;
   facts->unusual = unusual / (double) n;
 }

@@ -175,6 +175,20 @@ nms__group_shift (int32_t group)
   return h >> 32;
 }
 
+/* Cell sides, in units of the reach of a mean box (both ways). Rows are asked
+ * one by one, the cells of a row at once. */
+#define NMS__CELL_X 0.25
+#define NMS__CELL_Y 1.5
+
+/* That reach, in units of its sides. */
+static inline double
+nms__mean_reach (double distance, double limit)
+{
+  const double reach = distance * (1.0 + 1.0 / limit);
+  /* at the least a 1024th of a box, at the most some boxes */
+  return reach > 0x1p-10 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-9;
+}
+
 /* Whether the box of a place is not yet decided; and that it is now. */
 static inline void
 nms__close (nms__grid *g, uint32_t at)

@@ -30,11 +30,6 @@
 #define STEPS_PER_OCTAVE 8  /* of nms__grid.size_of */
 #define LITTLE 0.25f        /* limits below this say little about sides */
 
-/* Cell sides, in units of the reach of a mean box (both ways). Rows are asked
- * one by one, the cells of a row at once. */
-#define CELL_X 0.25
-#define CELL_Y 1.5
-
 static void
 set_reach (nms__reach *r, const nms__bounds *bounds)
 {
@@ -221,14 +216,12 @@ set_level (nms__grid *g, nms__level *l, int grouped)
 {
   const uint32_t count = l->count[0] + l->count[1];
   const double samples = l->most_w;
-  const double reach = g->reach.distance * (1.0 + 1.0 / (double) g->reach.least_area);
-  /* at the least a 1024th of a box, at the most some boxes */
-  const double both = reach > 0x1p-10 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-9;
+  const double both = nms__mean_reach (g->reach.distance, (double) g->reach.least_area);
 
   l->mean_w = (float) (l->mean_w / samples);
   l->mean_h = (float) (l->mean_h / samples);
-  l->per[0] = 1.0 / (CELL_X * both * (double) l->mean_w);
-  l->per[1] = 1.0 / (CELL_Y * both * (double) l->mean_h);
+  l->per[0] = 1.0 / (NMS__CELL_X * both * (double) l->mean_w);
+  l->per[1] = 1.0 / (NMS__CELL_Y * both * (double) l->mean_h);
   double columns = g->x_span * l->per[0];
   l->columns = (uint64_t) (columns < 0x1p40 ? columns : 0x1p40) + 3;
   const double rows = g->y_span * l->per[1] + 3.0;
