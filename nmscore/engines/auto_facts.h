@@ -37,8 +37,8 @@ size_t nms__sample_more (nms__sample *sample, const nms__frame *frame, size_t bl
  * `prior` more beforehand, at the rate of all of them; times `factor`. */
 void nms__sample_judge (nms__sample *sample, const nms__frame *frame, double prior, double factor);
 
-/* What needs no sample; what follows from one, with a cap of the total; and
- * what a grid would be like. In this order. */
+/* What needs no sample; how large classes are, if there are any; what follows from
+ * a sample, with a cap of the total; and what a grid would be like. In this order. */
 void nms__facts_start (nms__facts *facts, const nms__frame *frame);
 void nms__facts_of_classes (nms__facts *facts, const nms__frame *frame);
 void nms__facts_estimate (nms__facts *facts, nms__sample *sample, double cap);
