@@ -12,7 +12,6 @@
 #define ENOUGH 8     /* partners of a box */
 #define STEPS 6      /* of the integral over ranks */
 #define WALK_LEAST 2048 /* boxes for which the integral is worth its time */
-#define ASPECT 3.0   /* octaves of width / height that the usual level has each way */
 #define TWINS_FEW 54 /* boxes of which every other one is looked at for its class */
 #define PLACES 16    /* boxes looked at for the grid */
 
@@ -343,7 +342,8 @@ nms__facts_of_places (nms__facts *facts, const nms__frame *f)
     const double asked = levels_asked (area_of[i], reach, width, area[0], area[n - 1]);
     levels += asked;
     unusual += asked > 1.0
-        || fabs (octaves ((float) (w[i] / h[i])) - octaves (1.0f)) + aspect > ASPECT;
+        || fabs (octaves ((float) (w[i] / h[i])) - octaves (1.0f)) + aspect
+        > NMS__ASPECT_OCTAVES / 2.0; /* so far the usual level reaches each way */
   }
   facts->near = facts->n * near / (double) (n * n);
   facts->around = facts->n * (tested - near) / (double) (n * n);

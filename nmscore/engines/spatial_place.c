@@ -10,12 +10,11 @@
 #include "spatial.h"
 
 #define BUCKETS 1024
-#define BUCKET_BOXES 1024
+#define BUCKET_BOXES 1024 /* about */
 #define LINE 64        /* bytes that are fetched at once */
-/* how many records ahead memory is fetched: when strewn, when the next bucket's
- * turn comes, and where a record's position leads */
+/* how many records ahead memory is fetched, beside the next bucket's: when strewn,
+ * and where a record's position leads */
 #define NEXT_LINES 4
-#define NEXT_BUCKET 1024
 #define NEXT_RECORDS 24
 
 typedef struct buckets {
@@ -167,7 +166,7 @@ nms__place_quads (nms__grid *g, nms__frame *f)
       const uint32_t position = nms__packed_position (f->records[next].packed);
       __builtin_prefetch (&f->packed[position], 1);
       __builtin_prefetch (&f->index[position]);
-      __builtin_prefetch (&f->records[r] + NEXT_BUCKET);
+      __builtin_prefetch (&f->records[r] + BUCKET_BOXES);
       place_in_quad (g, f, &f->records[r]);
     }
   }
@@ -236,7 +235,7 @@ nms__place_columns (nms__grid *g, nms__frame *f, nms__places *s)
     expect_columns (g, s, from, b.end[k]);
     begin_cells (g, f, &b, k);
     for (uint32_t r = from; r < b.end[k]; r++) {
-      __builtin_prefetch (&f->records[r] + NEXT_BUCKET);
+      __builtin_prefetch (&f->records[r] + BUCKET_BOXES);
       place_in_columns (g, s, &f->records[r]);
     }
   }
