@@ -116,27 +116,28 @@ look_at_cells (const walk *w, uint32_t first, uint32_t end, const nms__looker *k
 
 /* ------------------------------------------------------- what a box may see */
 
+typedef struct look {
+  const walk *w;
+  const nms__looker *k;
+  int precise;
+} look;
+
+static inline int
+look_at_run (void *data, uint32_t first, uint32_t end)
+{
+  const look *a = data;
+
+  look_at_cells (a->w, first, end, a->k, a->precise);
+  return 1;
+}
+
 /* All of it at once, for a box that sees more than there is room for. */
 static void
 look_directly (const walk *w, const nms__looker *k, int precise)
 {
-  const nms__grid *g = w->g;
-  const nms__sight c = nms__sight_of (g, &k->hull);
-  const unsigned aspects = (2u << c.most_aspect) - (1u << c.least_aspect);
+  look a = { w, k, precise };
 
-  for (unsigned size = c.least_size; size <= c.most_size; size++)
-    for (unsigned mask = g->occupied[size] & aspects; mask; mask &= mask - 1) {
-      const nms__level *l = &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)];
-      nms__view v = nms__view_of (g, l, &k->hull, k->group);
-      uint32_t run[2][2];
-      if (nms__sees_all (&v, l)) {
-        look_at_cells (w, l->first, l->first + l->mask + 1, k, precise);
-        continue;
-      }
-      for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns)
-        for (unsigned r = nms__row_runs (&v, l, run); r-- > 0;)
-          look_at_cells (w, run[r][0], run[r][1], k, precise);
-    }
+  nms__take_runs (w->g, &k->hull, k->group, look_at_run, &a);
 }
 
 /* ---------------------------------------------------------------- the walk */

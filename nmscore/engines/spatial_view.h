@@ -126,51 +126,69 @@ nms__only_level (const nms__grid *g, const nms__hull *h)
   return &g->level[c.least_size * NMS__ASPECTS + c.least_aspect];
 }
 
-/* Whether the view is as good as the whole level. */
-static inline int
-nms__sees_all (const nms__view *v, const nms__level *l)
+/* What is done with a run of cells, the end not included. 0: no more of them. */
+typedef int (*nms__take_run) (void *data, uint32_t first, uint32_t end);
+
+/* Hands over all runs of cells that a box sees in a level: one a row, two where it
+ * goes around the end of the grid, or the whole level at once. */
+static inline __attribute__ ((always_inline)) int
+nms__take_level (const nms__grid *g, const nms__level *l, const nms__hull *h, int32_t group,
+    nms__take_run take, void *data)
 {
-  return v->wide >= l->mask || v->rows >= l->mask || (v->wide + 1) * (v->rows + 1) > l->mask;
+  const uint32_t cells = l->mask + 1;
+  nms__view v = nms__view_of (g, l, h, group);
+
+  if (v.wide >= l->mask || v.rows >= l->mask || (v.wide + 1) * (v.rows + 1) > l->mask)
+    return take (data, l->first, l->first + cells);
+  for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns) {
+    const uint32_t first = (uint32_t) v.number & l->mask;
+    uint32_t end = first + (uint32_t) v.wide + 1;
+    if (end > cells) {
+      if (!take (data, l->first, l->first + end - cells))
+        return 0;
+      end = cells;
+    }
+    if (!take (data, l->first + first, l->first + end))
+      return 0;
+  }
+  return 1;
 }
 
-/* The cells of the row that begins with v->number, as one run, or two where it
- * goes around the end of the grid; returns how many. */
-static inline unsigned
-nms__row_runs (const nms__view *v, const nms__level *l, uint32_t run[2][2])
+/* Those of all levels. Returns whether all were taken. */
+static inline __attribute__ ((always_inline)) int
+nms__take_runs (const nms__grid *g, const nms__hull *h, int32_t group, nms__take_run take,
+    void *data)
 {
-  const uint32_t cells = l->mask + 1, first = (uint32_t) v->number & l->mask;
-  const uint32_t end = first + (uint32_t) v->wide + 1, past = end > cells ? end - cells : 0;
+  const nms__sight c = nms__sight_of (g, h);
+  const unsigned aspects = (2u << c.most_aspect) - (1u << c.least_aspect);
 
-  run[0][0] = l->first + first;
-  run[0][1] = l->first + end - past;
-  if (!past)
-    return 1;
-  run[1][0] = l->first;
-  run[1][1] = l->first + past;
-  return 2;
+  for (unsigned size = c.least_size; size <= c.most_size; size++)
+    for (unsigned mask = g->occupied[size] & aspects; mask; mask &= mask - 1)
+      if (!nms__take_level (g, &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)], h, group,
+              take, data))
+        return 0;
+  return 1;
+}
+
+static inline __attribute__ ((always_inline)) int
+nms__note_run (void *data, uint32_t first, uint32_t end)
+{
+  nms__looker *k = data;
+
+  if (k->run_count == NMS__RUNS)
+    return 0;
+  k->run[k->run_count][0] = first;
+  k->run[k->run_count][1] = end;
+  k->run_count++;
+  return 1;
 }
 
 /* Notes all runs of cells that a box sees. 0: there is no room for them. */
 static inline int
 nms__see (const nms__grid *g, nms__looker *k)
 {
-  const nms__sight c = nms__sight_of (g, &k->hull);
-  const unsigned aspects = (2u << c.most_aspect) - (1u << c.least_aspect);
-
   k->run_count = 0;
-  for (unsigned size = c.least_size; size <= c.most_size; size++)
-    for (unsigned mask = g->occupied[size] & aspects; mask; mask &= mask - 1) {
-      const nms__level *l = &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)];
-      nms__view v = nms__view_of (g, l, &k->hull, k->group);
-      if (nms__sees_all (&v, l))
-        return 0;
-      for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns) {
-        if (k->run_count + 2 > NMS__RUNS)
-          return 0;
-        k->run_count += nms__row_runs (&v, l, &k->run[k->run_count]);
-      }
-    }
-  return 1;
+  return nms__take_runs (g, &k->hull, k->group, nms__note_run, k);
 }
 
 /* The runs of cells that the usual box sees: one level, few rows, no end of the

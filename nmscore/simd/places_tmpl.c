@@ -122,35 +122,31 @@ look_at_run (const nms__places *s, uint32_t first, uint32_t end, const wide *b,
   look_at_places (s, s->grid->begin[first], s->grid->begin[end], b, k, found, what, grouped);
 }
 
-INLINE void
-look_at_level (const nms__places *s, const nms__level *l, const nms__hull *h, const wide *b,
-    const nms__looker *k, findings *found, int what, int grouped)
-{
-  nms__view v = nms__view_of (s->grid, l, h, k->group);
-  uint32_t run[2][2];
+typedef struct level_look {
+  const nms__places *s;
+  const wide *b;
+  const nms__looker *k;
+  findings *found;
+  int what, grouped;
+} level_look;
 
-  if (nms__sees_all (&v, l)) {
-    look_at_run (s, l->first, l->first + l->mask + 1, b, k, found, what, grouped);
-    return;
-  }
-  for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns)
-    for (unsigned r = nms__row_runs (&v, l, run); r-- > 0;)
-      look_at_run (s, run[r][0], run[r][1], b, k, found, what, grouped);
+INLINE int
+take_run (void *data, uint32_t first, uint32_t end)
+{
+  const level_look *a = data;
+
+  look_at_run (a->s, first, end, a->b, a->k, a->found, a->what, a->grouped);
+  return 1;
 }
 
 static void
 look_at_levels (const nms__places *s, const wide *b, const nms__looker *k, findings *found,
     int what, int grouped)
 {
-  const nms__grid *g = s->grid;
   const nms__hull hull = nms__hull_of (k->x1, k->y1, k->x2, k->y2);
-  const nms__sight c = nms__sight_of (g, &hull);
-  const unsigned aspects = (2u << c.most_aspect) - (1u << c.least_aspect);
+  level_look a = { s, b, k, found, what, grouped };
 
-  for (unsigned size = c.least_size; size <= c.most_size; size++)
-    for (unsigned mask = g->occupied[size] & aspects; mask; mask &= mask - 1)
-      look_at_level (s, &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)], &hull, b, k,
-          found, what, grouped);
+  nms__take_runs (s->grid, &hull, k->group, take_run, &a);
 }
 
 INLINE void
