@@ -51,7 +51,9 @@ box_field (const GstStructure * s, const BoxName * name)
 #endif
 }
 
-/* A number of any type as a double; FALSE for NULL and for what is none. */
+/* A number of any type as a double; FALSE for NULL and for what is none. Cold: nearly
+ * all are doubles, whose way then has no jump in it, a seventh of all reading. */
+__attribute__ ((cold))
 gboolean box_value_number (const GValue * value, gdouble * number);
 
 /* FALSE where there is no such field, or no number in it. (A value's data is read

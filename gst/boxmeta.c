@@ -101,6 +101,20 @@ read_state (Box * box, const GstStructure * s)
     box->suppressed_by = -1;
 }
 
+/* A structure beside "detection". FALSE: a hint, which makes no box of a region. */
+static gboolean
+read_other (Box * box, const GstStructure * s, guint want)
+{
+  if (box_structure_is (s, &box_names.rotation))
+    box_field_number (s, &box_names.angle, &box->rotation);
+  else if ((want & BOX_META_TRACK) && box_structure_is (s, &box_names.object_id)
+      && box_field_int (s, &box_names.id, &box->track_id))
+    box->flags |= BOX_HAS_TRACK_ID;
+  else if ((want & BOX_META_STATE) && box_structure_is (s, &box_names.nms))
+    read_state (box, s);
+  return !is_hint (s);
+}
+
 /* A box with what the region itself says. Field by field: to clear it as a whole
  * first would cost as much as the rest. */
 static inline void
@@ -246,22 +260,15 @@ box_meta_read_links (GstBuffer * buffer, gint width, gint height, guint want, GA
     for (l = roi->params; l; l = l->next) {
       const GstStructure *s = l->data;
 
-      if (box_structure_is (s, &box_names.detection)) {
-        is_box = TRUE;
+      if (G_LIKELY (box_structure_is (s, &box_names.detection))) {
         if (!seen)
           read_detection (box, s, width, height, want);
         seen = TRUE;
-        continue;
+      } else if (read_other (box, s, want)) {
+        is_box = TRUE;
       }
-      is_box = is_box || !is_hint (s);
-      if (box_structure_is (s, &box_names.rotation))
-        box_field_number (s, &box_names.angle, &box->rotation);
-      else if ((want & BOX_META_TRACK) && box_structure_is (s, &box_names.object_id)
-          && box_field_int (s, &box_names.id, &box->track_id))
-        box->flags |= BOX_HAS_TRACK_ID;
-      else if ((want & BOX_META_STATE) && box_structure_is (s, &box_names.nms))
-        read_state (box, s);
     }
+    is_box = is_box || seen;
     count += is_box;
     parents |= is_box && roi->parent_id != 0;
   }
