@@ -27,7 +27,7 @@ struct _BoxFilter
 
   /* one element a box */
   guint capacity;
-  gint32 *class_of;
+  gint32 *class_of;             /* of those that are put in order anew */
   gint32 *fed_at;               /* place among the fed boxes, or -1 */
 
   /* one element a fed box: a box that goes to the core */
@@ -149,7 +149,7 @@ begin_label_ids (BoxFilter * filter)
 static inline gint32
 class_of_box (BoxFilter * filter, const Box * box, gint32 * last)
 {
-  if (box->label != 0)
+  if (G_LIKELY (box->label != 0))
     return CLASS_ID_OF_LABEL (box->label);
   return box->flags & BOX_HAS_LABEL_ID ? class_of_label_id (filter, box->label_id, last) : 0;
 }
@@ -238,6 +238,8 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
   guint k, kept;
   gint res;
 
+  for (k = 0; k < count; k++)
+    filter->class_of[filter->fed[k]] = filter->class_id[k];
   for (k = kept = 0; k < count; k++) {
     guint32 i = filter->fed[k];
     Box *box = &g_array_index (boxes, Box, i);
@@ -304,31 +306,35 @@ static guint
 choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * unscored,
     gboolean * parts)
 {
+  const ClassSelection *selection = rules->selection;
+  const guint len = boxes->len;
+  Box *box = (Box *) boxes->data;
+  gboolean any_part = FALSE, turned = FALSE;
   gint32 last = 0;
   guint i, count = 0;
 
-  *unscored = *parts = filter->turned = FALSE;
+  *unscored = FALSE;
   begin_label_ids (filter);
-  for (i = 0; i < boxes->len; i++) {
-    Box *box = &g_array_index (boxes, Box, i);
-
-    box->state = BOX_STATE_NONE;
-    box->suppressed_by = -1;
-    *parts |= box->parent >= 0;
-    filter->turned |= box->rotation != 0;
-    if (rules->selection && !class_selection_has (rules->selection, box->label))
-      continue;
+  for (i = 0; i < len; i++, box++) {
     box->state = BOX_STATE_KEPT;
-    if (!(box->flags & BOX_HAS_CONFIDENCE)) {
+    box->suppressed_by = -1;
+    any_part |= box->parent >= 0;
+    turned |= box->rotation != 0;
+    if (G_UNLIKELY (selection != NULL) && !class_selection_has (selection, box->label)) {
+      box->state = BOX_STATE_NONE;
+      continue;
+    }
+    if (G_UNLIKELY (!(box->flags & BOX_HAS_CONFIDENCE))) {
       if (rules->rank == BOX_RANK_DROP) {
         box->state = is_valid (box) ? BOX_STATE_NO_SCORE : BOX_STATE_INVALID;
         continue;
       }
       *unscored = TRUE;
     }
-    filter->class_of[i] = class_of_box (filter, box, &last);
-    feed (filter, box, i, filter->class_of[i], count++);
+    feed (filter, box, i, class_of_box (filter, box, &last), count++);
   }
+  *parts = any_part;
+  filter->turned = turned;
   return count;
 }
 
@@ -348,9 +354,9 @@ take_outcomes (BoxFilter * filter, GArray * boxes, guint count, const nms_result
     Box *box = &g_array_index (boxes, Box, filter->fed[k]);
 
     box->state = (BoxState) states[result->outcome[k]];
-    box->suppressed_by = -1;
-    if (result->suppressed_by && result->suppressed_by[k] >= 0)
-      box->suppressed_by = (gint) filter->fed[result->suppressed_by[k]];
+    if (result->suppressed_by)
+      box->suppressed_by = result->suppressed_by[k] < 0 ? -1
+          : (gint) filter->fed[result->suppressed_by[k]];
   }
 }
 
