@@ -103,10 +103,10 @@ class_takes (nms__frame *f, uint32_t pos)
   return 1;
 }
 
-/* Decides the first n boxes, which rank before all others. Returns the key of
- * the box that fills the total cap, else 0. */
+/* Decides the first n boxes, which rank before all others, and counts those whose
+ * class is full. Returns the key of the box that fills the total cap, else 0. */
 static uint64_t
-decide_top (const nms__alive *top, size_t n, uint64_t cap, nms__picks *picks)
+decide_top (const nms__alive *top, size_t n, uint64_t cap, nms__picks *picks, size_t *over)
 {
   nms__frame *f = top->f;
   const int careful = f->parent.data || f->suppressed_by;
@@ -121,6 +121,7 @@ decide_top (const nms__alive *top, size_t n, uint64_t cap, nms__picks *picks)
     todo &= ~bit;
     if (!class_takes (f, top->pos[i])) {
       open &= ~bit;
+      ++*over;
       continue;
     }
     uint64_t gone = may[i] & open;
@@ -179,6 +180,34 @@ pass_over (nms__alive *top, size_t n)
   top->width -= n;
 }
 
+/* All that is left of classes that are full goes at once, or it would be picked
+ * and stepped over box by box. Nothing else is to be known of these boxes: what
+ * suppressed some of them does not count any more (nms__mark_over_cap). */
+static void
+drop_full (nms__alive *a)
+{
+  size_t to = 0;
+
+  for (size_t i = 0; i < a->width; i++) {
+    const nms__class *class = nms__frame_class (a->f, a->pos[i]);
+    if (a->key[i] == NMS__GONE || class->kept >= class->cap)
+      continue;
+    a->x1[to] = a->x1[i];
+    a->y1[to] = a->y1[i];
+    a->x2[to] = a->x2[i];
+    a->y2[to] = a->y2[i];
+    a->share[to] = a->share[i];
+    a->key[to] = a->key[i];
+    a->pos[to] = a->pos[i];
+    if (a->group)
+      a->group[to] = a->group[i];
+    to++;
+  }
+  a->width = to;
+  for (; to % NMS__BLOCK; to++)
+    a->key[to] = NMS__GONE;
+}
+
 /* Decides boxes until none is left or the cap is full: then the key of the box
  * that filled it, else 0. */
 static uint64_t
@@ -195,17 +224,23 @@ run_steps (nms__frame *f, uint64_t cap)
   while (rest.width) {
     nms__alive top = start;
     size_t n = f->kernels->pick (&rest, f->kept_count ? WANTED : WANTED_FIRST, f->wpos);
+    const size_t taken = n;
+    size_t over = 0;
     take_top (&rest, f->wpos, n, &top);
     while (top.width) {
       n = top.width < NMS__PICKS ? top.width : NMS__PICKS;
-      uint64_t last = decide_top (&top, n, cap, &picks);
+      uint64_t last = decide_top (&top, n, cap, &picks, &over);
       if (last)
         return last;
       pass_over (&top, n);
+      if (!picks.count)
+        continue;
       if (top.width)
         f->kernels->step (&top, &picks);
       f->kernels->step (&rest, &picks);
     }
+    if (over > taken / 2)
+      drop_full (&rest);
   }
   return 0;
 }
