@@ -124,4 +124,14 @@ nms__lowest_bit (uint64_t mask)
   return (unsigned) __builtin_ctzll (mask);
 }
 
+/* Without an instruction for it, which old processors lack, the compiler calls a function. */
+static inline unsigned
+nms__count_bits (uint64_t mask)
+{
+  mask -= mask >> 1 & 0x5555555555555555u;
+  mask = (mask & 0x3333333333333333u) + (mask >> 2 & 0x3333333333333333u);
+  mask = (mask + (mask >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  return (unsigned) (mask * 0x0101010101010101u >> 56);
+}
+
 #endif

@@ -136,8 +136,8 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, drops
   f->kernels->take_block (f, boxes, first, n, f->slot ? thresholds : NULL, &invalid, &filtered);
   set_outcomes (f, first, invalid, NMS_INVALID);
   set_outcomes (f, first, filtered, NMS_FILTERED);
-  d->invalid += (size_t) __builtin_popcountll (invalid);
-  d->filtered += (size_t) __builtin_popcountll (filtered);
+  d->invalid += nms__count_bits (invalid);
+  d->filtered += nms__count_bits (filtered);
 }
 
 /* Needs ctx->settings, the layout, and frame.outcome and .suppressed_by. */

@@ -10,6 +10,7 @@
 #include "sorted.h"
 
 #define TINY 16        /* boxes: any engine would do */
+#define SHORT 1024     /* boxes */
 #define BUDGET 0.035   /* of what the best engine takes, for finding out */
 #define LOOK 3.0       /* a pair of the sample, times one of engine sequential */
 
@@ -136,13 +137,17 @@ choose (const nms__frame *f)
   if (capped && weigh_alike (f, &facts, facts.n / 16.0).engine == engine)
     return engine;
   nms__sample_start (&sample, f, f->count < 2048 ? 6 : f->count < 4096 ? 8 : 16);
+  /* short frames: if those that are found next to a box are enough, that was it */
+  if (f->count < SHORT
+      && weigh_sample (f, &facts, &sample, 0.0, 1.0).engine == NMS_ENGINE_SEQUENTIAL)
+    return NMS_ENGINE_SEQUENTIAL;
   double spent = look * (double) sample.count;
-  for (size_t blocks = 2;; blocks *= 4) {
+  for (size_t blocks = 1;; blocks *= 3) {
     const size_t looks = nms__sample_more (&sample, f, blocks);
     const verdict v = weigh_sample (f, &facts, &sample, 0.25, 1.0);
     spent += look * (double) looks;
-    /* the next round takes up to four times as long */
-    const double next = spent + 3.5 * look * (double) looks;
+    /* the next round takes up to three times as long */
+    const double next = spent + 2.7 * look * (double) looks;
     if (!looks || next > BUDGET * v.cost || is_clear (f, &facts, &sample))
       return v.engine;
   }

@@ -54,6 +54,18 @@ typedef enum nms__way {
 
 typedef double nms__terms[NMS__TERMS];
 
+/* With n, all and kept known: the sum over the kept boxes if all ranks are seen. Each
+ * meets half of all, or less; but where classes are full early, most are alive then. */
+static inline void
+nms__facts_of_all_ranks (nms__facts *f)
+{
+  const double share = 0.45 + 0.05 * f->kept / f->n + 0.45 * (1.0 - f->kept / f->all);
+
+  f->over = f->slots ? f->n * (1.0 - f->kept / f->all) : 0.0;
+  f->examined = f->n;
+  f->alive = f->pairs = f->n * f->kept * share;
+}
+
 /* How often n, at least 1, can be halved. */
 static inline double
 nms__octaves (double n)
@@ -97,12 +109,11 @@ nms__terms_of (const nms__facts *f, nms__way way, nms__terms t)
     case NMS__WAY_SEQUENTIAL_SMALL:
       t[1] = n;
       t[2] = kept;
-      t[3] = f->alive - last * f->alive / kept;
-      t[4] = f->grouped ? f->alive : 0.0;
+      t[f->grouped ? 4 : 3] = f->alive - last * f->alive / kept;
       t[5] = f->noting ? f->alive : 0.0;
       t[6] = f->noting ? gone : 0.0;
       t[7] = f->slots ? n : 0.0;
-      t[8] = f->over; /* each is stepped over */
+      t[8] = f->over;
       t[9] = f->grouped ? kept : 0.0;
       break;
     case NMS__WAY_FEW:

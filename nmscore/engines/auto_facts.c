@@ -12,7 +12,7 @@
 #define ENOUGH 8     /* partners of a box */
 #define STEPS 6      /* of the integral over ranks */
 #define WALK_LEAST 2048 /* boxes for which the integral is worth its time */
-#define TWINS_FEW 54 /* boxes of which every other one is looked at for its class */
+#define TWINS 16     /* pairs of one class */
 #define PLACES 16    /* boxes looked at for the grid */
 
 static size_t
@@ -63,7 +63,7 @@ count_partners (const nms__frame *f, size_t first, size_t pos, size_t *others)
       &f->settings->bounds, NULL);
   if (pos - first < *others) /* unsigned: not before it either */
     mask &= ~((uint64_t) 1 << (pos - first));
-  return (size_t) __builtin_popcountll (mask);
+  return nms__count_bits (mask);
 }
 
 void
@@ -83,7 +83,7 @@ nms__sample_start (nms__sample *s, const nms__frame *f, size_t count)
       first = 0;
     else if (first > f->count - NMS__BLOCK)
       first = f->count - NMS__BLOCK;
-    s->box[k] = (nms__sampled) { .pos = pos };
+    s->box[k] = (nms__sampled) { .pos = pos, .next = pos / NMS__BLOCK };
     s->box[k].found_around = count_partners (f, first, pos, &others);
   }
 }
@@ -97,10 +97,10 @@ nms__sample_more (nms__sample *s, const nms__frame *f, size_t blocks)
     nms__sampled *b = &s->box[k];
     const size_t end = b->blocks + blocks < s->blocks ? b->blocks + blocks : s->blocks;
     for (; b->blocks < end && b->found < ENOUGH; b->blocks++, looks++) {
-      const size_t number = (b->pos / NMS__BLOCK + (b->blocks + 1) * s->stride) % s->blocks;
-      if (number == b->pos / NMS__BLOCK)
+      b->next += b->next + s->stride < s->blocks ? s->stride : s->stride - s->blocks;
+      if (b->next == b->pos / NMS__BLOCK)
         continue; /* has been seen */
-      b->found += count_partners (f, number * NMS__BLOCK, b->pos, &others);
+      b->found += count_partners (f, b->next * NMS__BLOCK, b->pos, &others);
       b->seen += others;
     }
   }
@@ -182,12 +182,12 @@ nms__facts_estimate (nms__facts *facts, nms__sample *s, double cap)
   const double n = facts->n;
   double chance;
 
+  facts->over = 0.0;
   /* Boxes with many partners hide those few without that fill a low cap: as many
    * are taken for granted as a sample of this size can well have missed. */
   s->loners = s->count > 1 && facts->wave < n ? 0.5 : 0.0;
   facts->all = kept_of (s, n, n, &chance);
   facts->all = facts->all < 1.0 ? 1.0 : facts->all > n ? n : facts->all;
-  facts->over = 0.0;
   if (s->count == 1 && cap < facts->all && cap <= facts->room) {
     rank_of_alike (facts, s->degree[0], cap);
     return;
@@ -196,12 +196,8 @@ nms__facts_estimate (nms__facts *facts, nms__sample *s, double cap)
     walk_ranks (facts, s, cap);
     return;
   }
-  /* each kept one meets those still alive: half of all, or less */
   facts->kept = facts->all < facts->room ? facts->all : facts->room;
-  facts->over = facts->slots ? n * (1.0 - facts->kept / facts->all) : 0.0;
-  facts->examined = n;
-  facts->alive = n * facts->kept * (0.45 + 0.05 * facts->kept / n);
-  facts->pairs = facts->alive;
+  nms__facts_of_all_ranks (facts);
 }
 
 /* How many boxes the caps of the classes let be kept at most. */
@@ -218,22 +214,21 @@ class_room (const nms__frame *f)
   return f->slot && room < (double) f->count ? room : (double) f->count;
 }
 
-/* The share of boxes that are of a box's class, itself included: pairs of one
- * class are counted among some boxes, all over the frame. */
+/* The share of boxes that are of a box's class, itself included: of so many boxes
+ * all over the frame that some pairs of them are of one class. */
 void
 nms__facts_of_classes (nms__facts *facts, const nms__frame *f)
 {
-  const size_t n = f->count < TWINS_FEW ? (f->count + 1) / 2 : f->count < NMS__SMALL ? 24
-      : f->count < 1024 ? 64 : 200;
+  const size_t most = f->count < 450 ? f->count * 7 / 16 : 200;
   uint8_t count[512] = { 0 };
-  uint32_t twins = 0, at = 0;
+  uint32_t twins = 0, at = 0, n = 0;
 
-  for (size_t i = 0; i < n; i++, at += 0x9e3779b9u) { /* of one period with no frame */
-    const size_t pos = f->count < TWINS_FEW ? 2 * i : (size_t) ((uint64_t) at * f->count >> 32);
+  for (; n < most && twins < TWINS; n++, at += 0x9e3779b9u) { /* of one period with no frame */
+    const size_t pos = (size_t) ((uint64_t) at * f->count >> 32);
     const uint32_t id = (uint32_t) f->group[pos];
     twins += count[(id ^ id >> 9 ^ id >> 18) % 512]++;
   }
-  const double pairs = 0.5 * (double) n * (double) (n - 1), all = (double) f->count;
+  const double pairs = 0.5 * (double) n * ((double) n - 1.0), all = (double) f->count;
   const double same = ((double) twins + 0.5) / (pairs + 1.0);
   facts->same = (1.0 + (all - 1.0) * same) / all;
 }

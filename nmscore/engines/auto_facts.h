@@ -11,6 +11,7 @@
 
 typedef struct nms__sampled {
   size_t pos;
+  size_t next;         /* block */
   size_t found_around; /* partners among the boxes next to it in the caller's order */
   size_t blocks, seen, found; /* looked through; boxes in them; partners among those */
 } nms__sampled;

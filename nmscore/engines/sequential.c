@@ -129,7 +129,7 @@ decide_top (const nms__alive *top, size_t n, uint64_t cap, nms__picks *picks, si
       gone = decide (top, gone, ~surely[i], i);
     open &= ~gone;
   }
-  while (f->kept_count + (size_t) __builtin_popcountll (open) > cap)
+  while (f->kept_count + nms__count_bits (open) > cap)
     open &= ~((uint64_t) 1 << (63 - __builtin_clzll (open)));
   fill_picks (picks, top, open);
   return f->kept_count == cap ? f->packed[top->pos[63 - __builtin_clzll (open)]] : 0;

@@ -154,10 +154,11 @@ autofit_add (nms_context *ctx, const nms_boxes *boxes, const nms_options *asked,
   facts.examined = examined;
   facts.alive = alive;
   facts.pairs = pairs;
+  facts.over = 0.0;
   if (facts.slots && asked->max_detections > 0 && kept >= (double) asked->max_detections)
     return; /* no telling which cap boxes are over */
-  facts.over = facts.slots ? (double) boxes->count * (1.0 - kept / all) : 0.0;
-  facts.examined = facts.slots ? (double) boxes->count : examined;
+  if (facts.slots)
+    nms__facts_of_all_ranks (&facts);
   if (us[1] < CURIOUS * best)
     add_row (nms__auto_sequential_way (f), &facts, us[1] * 1e3);
   if (us[2] < CURIOUS * best)
