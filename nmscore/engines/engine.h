@@ -20,7 +20,11 @@ void nms__sequential (nms__frame *frame);
 void nms__sorted (nms__frame *frame);
 void nms__spatial (nms__frame *frame);
 
-/* sequential.c: boxes that rank below the one that filled a cap are over-cap,
+/* over_cap.c: the boxes of these keys have met a full cap; `index` as in the frame. */
+void nms__over_cap_keys (nms__frame *frame, const int32_t *index, const uint64_t *keys,
+    size_t count);
+
+/* Boxes that rank below the one that filled a cap are over-cap,
  * also those that had been suppressed before it was full. `last`: the key of
  * the box that filled the total, 0: it is not full. Classes have their `kept`,
  * and `last` where they are full; frame->packed is in input order. */

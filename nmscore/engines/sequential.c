@@ -246,17 +246,6 @@ run_steps (nms__frame *f, uint64_t cap)
 }
 
 void
-nms__mark_over_cap (nms__frame *f, uint64_t last)
-{
-  for (size_t pos = 0; pos < f->count; pos++) {
-    const nms__class *class = nms__frame_class (f, pos);
-    const uint64_t key = f->packed[pos];
-    if (key < last || (class && class->kept >= class->cap && key < class->last))
-      nms__over_cap (f, pos);
-  }
-}
-
-void
 nms__sequential (nms__frame *f)
 {
   uint64_t last = run_steps (f, nms__total_cap (f));

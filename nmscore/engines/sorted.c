@@ -124,14 +124,8 @@ sorted_all (nms__frame *f)
       class->kept++;
   }
   /* what is left has not been looked at */
-  if (!f->outcome && !f->suppressed_by) {
-    f->over_cap_count += w.count - rank + w.left;
-    return;
-  }
-  for (; rank < w.count; rank++)
-    nms__over_cap (f, nms__packed_position (w.order[rank]));
-  for (size_t i = 0; i < w.left; i++)
-    nms__over_cap (f, nms__packed_position (f->packed[i]));
+  nms__over_cap_keys (f, f->index, w.order + rank, w.count - rank);
+  nms__over_cap_keys (f, f->index, f->packed, w.left);
 }
 
 /* Few boxes, and none of a class that differs. */
@@ -146,8 +140,7 @@ sorted_few (nms__frame *f)
   for (size_t k = 0; k < n; k++)
     nms__keep (f, nms__packed_position (keys[kept[k]]));
   if (n == cap)
-    for (size_t k = kept[n - 1] + 1; k < f->count; k++)
-      nms__over_cap (f, nms__packed_position (keys[k]));
+    nms__over_cap_keys (f, f->index, keys + kept[n - 1] + 1, f->count - kept[n - 1] - 1);
 }
 
 void

@@ -348,12 +348,7 @@ decide_by_score (nms__frame *f, nms__grid *g)
   w.order = nms__sort (f->kernels, f->packed, f->packed2, f->count);
   size_t rank = walk_all (&w);
 
-  if (!f->outcome && !f->suppressed_by) {
-    f->over_cap_count += f->count - rank;
-    return;
-  }
-  for (; rank < f->count; rank++)
-    nms__over_cap_index (f, g->index[nms__packed_position (w.order[rank])]);
+  nms__over_cap_keys (f, g->index, w.order + rank, f->count - rank);
 }
 
 /* --------------------------------------------------------------- the sweep */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * over_cap: notes of boxes that no cap has room for. Where a cap is low these are
+ * nearly all boxes, so the loops keep what they need in registers: outcomes are
+ * bytes, and for all that a compiler knows writing one might change the frame.
+ */
+#include "engine.h"
+
+void
+nms__over_cap_keys (nms__frame *f, const int32_t *index, const uint64_t *keys, size_t count)
+{
+  uint8_t *const outcome = f->outcome;
+  int32_t *const suppressed_by = f->suppressed_by;
+
+  f->over_cap_count += count;
+  for (size_t i = 0; outcome && i < count; i++)
+    outcome[index[nms__packed_position (keys[i])]] = NMS_OVER_CAP;
+  for (size_t i = 0; suppressed_by && i < count; i++)
+    suppressed_by[index[nms__packed_position (keys[i])]] = -1;
+}
+
+void
+nms__mark_over_cap (nms__frame *f, uint64_t last)
+{
+  const int32_t *const index = f->index;
+  const uint64_t *const packed = f->packed;
+  const uint32_t *const slot = f->slot;
+  const nms__class *const entry = f->classes.entry;
+  uint8_t *const outcome = f->outcome;
+  int32_t *const suppressed_by = f->suppressed_by;
+  const size_t count = f->count;
+  size_t over = 0;
+
+  for (size_t pos = 0; pos < count; pos++) {
+    const nms__class *class = slot ? &entry[slot[pos]] : NULL;
+    if (packed[pos] >= last && !(class && class->kept >= class->cap && packed[pos] < class->last))
+      continue;
+    over++;
+    if (outcome)
+      outcome[index[pos]] = NMS_OVER_CAP;
+    if (suppressed_by)
+      suppressed_by[index[pos]] = -1;
+  }
+  f->over_cap_count += over;
+}
