@@ -99,7 +99,8 @@ nms__terms_of (const nms__facts *f, nms__way way, nms__terms t)
   const double n = f->n, kept = f->kept, gone = f->examined - kept;
   /* those that fill the cap are compared with none */
   const double last = f->examined == n ? 0.0 : kept < 9.0 ? kept : 9.0;
-  const double list = f->examined <= f->wave ? f->wave : n;
+  const double list = f->examined <= f->wave ? f->wave
+      : f->grouped || f->examined > 4.0 * f->wave || 4.0 * f->wave > n ? n : 4.0 * f->wave;
 
   for (int i = 0; i < NMS__TERMS; i++)
     t[i] = 0.0;

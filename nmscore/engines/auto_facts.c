@@ -242,8 +242,8 @@ nms__facts_start (nms__facts *facts, const nms__frame *f)
     .noting = f->suppressed_by != NULL, .few = (double) f->kernels->few, .wave = n,
     .room = class_room (f), .same = f->group ? 1.0 / n : 1.0, .levels = 1.0, .near = 0.0 };
   if (nms__sorts_in_waves (f))
-    facts->wave = n * (1.0 + (double) nms__wave_rank (f,
-            (size_t) nms__total_cap (f) * NMS__WAVE_CANDIDATES)) / NMS__WAVE_SAMPLES;
+    facts->wave = n * (1.0 + (double) nms__wave_rank (f->count, nms__first_wave (f)))
+        / NMS__WAVE_SAMPLES;
 }
 
 /* How wide the classes of area are, and in how many of those that there are a

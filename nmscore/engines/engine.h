@@ -48,25 +48,35 @@ nms__total_cap (const nms__frame *f)
 }
 
 /* sorted sorts only a first wave of boxes where the cap is far below their
- * number: so many for each box that the cap allows, in frames of so many. */
-#define NMS__WAVE_CANDIDATES 4
+ * number: so many for each box that the cap allows, in frames of so many. If they
+ * were not enough, classes are tried with all boxes; without, a wave is four times
+ * the one before it. */
+#define NMS__WAVE_CANDIDATES 2
+#define NMS__WAVE_CANDIDATES_OF_CLASSES 4
+#define NMS__WAVE_GROWTH 4
 #define NMS__WAVE_LEAST 1024
 
 static inline int
 nms__sorts_in_waves (const nms__frame *f)
 {
-  return f->count >= NMS__WAVE_LEAST
-      && nms__total_cap (f) < f->count / NMS__WAVE_CANDIDATES / 2;
+  return f->count >= NMS__WAVE_LEAST && nms__total_cap (f) < f->count / 8;
 }
 
-/* Of so many keys of the frame the one with this rank is the pivot: rather less
- * than it should be, since few samples are off by much. */
+static inline size_t
+nms__first_wave (const nms__frame *f)
+{
+  return (size_t) nms__total_cap (f)
+      * (f->group ? NMS__WAVE_CANDIDATES_OF_CLASSES : NMS__WAVE_CANDIDATES);
+}
+
+/* Of so many of `count` keys the one with this rank is the pivot for a wave: rather
+ * less than it should be, since few samples are off by much. */
 #define NMS__WAVE_SAMPLES 64
 
 static inline size_t
-nms__wave_rank (const nms__frame *f, size_t wanted)
+nms__wave_rank (size_t count, size_t wanted)
 {
-  const size_t rank = wanted * NMS__WAVE_SAMPLES / f->count;
+  const size_t rank = wanted * NMS__WAVE_SAMPLES / count;
   return rank + (rank && rank < 8 ? 2 : 1);
 }
 

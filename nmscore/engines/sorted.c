@@ -31,7 +31,7 @@ nms__first_suppressor (const nms__frame *f, const nms__columns *columns, size_t 
 
 /* A cap far below the number of boxes makes most of the sorting idle: only the
  * boxes above a pivot, which a sample of keys gives, are sorted at first, and
- * the rest if those were not enough. */
+ * more if those were not enough. */
 
 /* Sorted keys, best first, of the next boxes; `left` unsorted ones remain at
  * the start of f->packed. */
@@ -42,37 +42,31 @@ typedef struct wave {
 } wave;
 
 uint64_t
-nms__wave_pivot (const nms__frame *f, size_t wanted)
+nms__wave_pivot (const nms__frame *f, size_t count, size_t wanted)
 {
   uint64_t sample[NMS__WAVE_SAMPLES], scratch[NMS__WAVE_SAMPLES];
-  const size_t rank = nms__wave_rank (f, wanted);
+  const size_t rank = nms__wave_rank (count, wanted);
 
   for (size_t i = 0; i < NMS__WAVE_SAMPLES; i++)
-    sample[i] = f->packed[i * f->count / NMS__WAVE_SAMPLES];
+    sample[i] = f->packed[i * count / NMS__WAVE_SAMPLES];
   /* equal scores stay together, or their order would be lost */
   return nms__sort (f->kernels, sample, scratch, NMS__WAVE_SAMPLES)[rank] >> 32 << 32;
 }
 
-static wave
-first_wave (nms__frame *f, uint64_t cap)
-{
-  wave w = { NULL, 0, f->count };
-
-  if (nms__sorts_in_waves (f)) {
-    uint64_t pivot = nms__wave_pivot (f, (size_t) cap * NMS__WAVE_CANDIDATES);
-    w.count = f->kernels->partition (f->packed, f->count, pivot, f->packed2);
-    w.left = f->count - w.count;
-    w.order = nms__sort (f->kernels, f->packed2, f->packed + w.left, w.count);
-  }
-  return w;
-}
-
+/* About so many. */
 static void
-next_wave (nms__frame *f, wave *w)
+next_wave (nms__frame *f, wave *w, size_t wanted)
 {
-  w->order = nms__sort (f->kernels, f->packed, f->packed2, w->left);
-  w->count = w->left;
-  w->left = 0;
+  if (wanted < w->left / 2) {
+    const uint64_t pivot = nms__wave_pivot (f, w->left, wanted);
+    w->count = f->kernels->partition (f->packed, w->left, pivot, f->packed2);
+    w->left -= w->count;
+    w->order = nms__sort (f->kernels, f->packed2, f->packed + w->left, w->count);
+  } else {
+    w->count = w->left;
+    w->left = 0;
+    w->order = nms__sort (f->kernels, f->packed, f->packed2, w->count);
+  }
 }
 
 int
@@ -100,14 +94,15 @@ static void
 sorted_all (nms__frame *f)
 {
   const uint64_t cap = nms__total_cap (f);
-  wave w = first_wave (f, cap);
-  size_t rank = 0;
+  size_t wanted = nms__sorts_in_waves (f) ? nms__first_wave (f) : f->count, rank = 0;
+  wave w = { NULL, 0, f->count };
 
   for (; f->kept_count < cap; rank++) {
     if (rank == w.count) {
       if (!w.left)
         break;
-      next_wave (f, &w);
+      next_wave (f, &w, wanted);
+      wanted *= NMS__WAVE_GROWTH;
       rank = 0;
     }
     size_t pos = nms__packed_position (w.order[rank]);

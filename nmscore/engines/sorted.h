@@ -6,8 +6,8 @@
 #include "auto.h"
 #include "engine.h"
 
-/* sorted.c: a key that about `wanted` boxes reach, or more. */
-uint64_t nms__wave_pivot (const nms__frame *f, size_t wanted);
+/* sorted.c: a key that about `wanted` of the first `count` boxes reach, or more. */
+uint64_t nms__wave_pivot (const nms__frame *f, size_t count, size_t wanted);
 
 /* sorted.c: the first of the kept columns 0..end-1 that suppresses the
  * candidate, or `end`: the highest-ranked one, since they are in order of rank.

@@ -149,7 +149,7 @@ nms__sorted_groups (nms__frame *f)
   size_t kept_count, count = f->count;
 
   if (nms__sorts_in_waves (f)) {
-    uint64_t pivot = nms__wave_pivot (f, (size_t) cap * NMS__WAVE_CANDIDATES);
+    uint64_t pivot = nms__wave_pivot (f, f->count, nms__first_wave (f));
     keys = f->packed3;
     memcpy (f->packed2, f->packed, f->count * sizeof *f->packed);
     count = f->kernels->partition (f->packed2, f->count, pivot, keys);
