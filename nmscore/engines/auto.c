@@ -79,14 +79,14 @@ weigh_sample (const nms__frame *f, nms__facts *facts, nms__sample *s, double pri
 }
 
 /* Whether the sample leaves no doubt: with fewer partners than it shows, and
- * with more, the same engine is the best. */
+ * with more, the engine is the best one too. */
 static int
-is_clear (const nms__frame *f, nms__facts *facts, nms__sample *s)
+is_clear (const nms__frame *f, nms__facts *facts, nms__sample *s, int engine)
 {
   const double doubt = 1.0 + 3.0 / sqrt (1.0 + (double) s->hits);
 
-  return weigh_sample (f, facts, s, 0.0, 1.0 / doubt).engine
-      == weigh_sample (f, facts, s, 1.0, doubt).engine;
+  return weigh_sample (f, facts, s, 0.0, 1.0 / doubt).engine == engine
+      && weigh_sample (f, facts, s, 1.0, doubt).engine == engine;
 }
 
 /* Boxes that all have so many partners. */
@@ -148,7 +148,7 @@ choose (const nms__frame *f)
     spent += look * (double) looks;
     /* the next round takes up to three times as long */
     const double next = spent + 2.7 * look * (double) looks;
-    if (!looks || next > BUDGET * v.cost || is_clear (f, &facts, &sample))
+    if (!looks || next > BUDGET * v.cost || is_clear (f, &facts, &sample, v.engine))
       return v.engine;
   }
 }
