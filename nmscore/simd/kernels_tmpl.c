@@ -272,40 +272,67 @@ partition (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top)
   return moved;
 }
 
-/* Each key's rank is the number of those that go before it: no branch, and
- * nothing but comparisons. */
+/* Vectors of keys whose ranks are counted together: a key is spread over all lanes
+ * once for both. */
+#define RANKED 2
+
+/* The ranks of the keys from `first` on: each is the number of those that go before
+ * it. No branch, and nothing but comparisons. */
+INLINE void
+count_before (const int32_t *key, size_t first, size_t vectors, size_t count, int32_t *rank)
+{
+  static const int32_t behind[2 * RANKED * LANES] =
+      { [RANKED * LANES ... 2 * RANKED * LANES - 1] = 1 };
+  const size_t end = first + vectors * LANES < count ? first + vectors * LANES : count;
+  vi mine[RANKED], below[RANKED], before[RANKED];
+  size_t j = 0;
+
+#pragma GCC unroll 2
+  for (size_t v = 0; v < vectors; v++) {
+    mine[v] = i_load (key + first + v * LANES);
+    below[v] = i_sub (mine[v], i_set (1));
+    before[v] = i_set (0);
+  }
+  for (; j < first; j++) /* an equal key goes before, too */
+#pragma GCC unroll 2
+    for (size_t v = 0; v < vectors; v++)
+      before[v] = i_count_gt (before[v], i_set (key[j]), below[v]);
+  for (; j < end; j++) /* so it does in the lanes behind its own */
+#pragma GCC unroll 2
+    for (size_t v = 0; v < vectors; v++) {
+      const int32_t *lower = behind + RANKED * LANES - 1 - (j - first) + v * LANES;
+      before[v] = i_count_gt (before[v], i_set (key[j]), i_sub (mine[v], i_load (lower)));
+    }
+  for (; j < count; j++)
+#pragma GCC unroll 2
+    for (size_t v = 0; v < vectors; v++)
+      before[v] = i_count_gt (before[v], i_set (key[j]), mine[v]);
+#pragma GCC unroll 2
+  for (size_t v = 0; v < vectors; v++)
+    i_store (rank + first + v * LANES, before[v]);
+}
+
 static int
 sort_few (const uint64_t *packed, size_t count, uint64_t *sorted)
 {
-  static const int32_t behind[2 * LANES] = { [LANES ... 2 * LANES - 1] = 1 };
-  int32_t key[NMS__FEW + LANES], rank[NMS__FEW + LANES];
+  int32_t key[NMS__FEW + RANKED * LANES], rank[NMS__FEW + RANKED * LANES];
   uint32_t none = 0;
+  size_t i = 0;
 
-  for (size_t i = 0; i < count; i++) {
+  for (; i < count; i++) {
     uint32_t k = (uint32_t) (packed[i] >> 32);
     none |= k == 0;
     key[i] = (int32_t) (k ^ 0x80000000u);
   }
-  for (size_t i = count; i % LANES; i++)
+  for (; i % (RANKED * LANES); i++)
     key[i] = 0;
   if (none)
     return 0;
-  for (size_t i = 0; i < count; i += LANES) {
-    const vi mine = i_load (key + i), below = i_sub (mine, i_set (1));
-    const size_t end = i + LANES < count ? i + LANES : count;
-    vi before = i_set (0);
-    size_t j = 0;
-    for (; j < i; j++) /* an equal key goes before, too */
-      before = i_count_gt (before, i_set (key[j]), below);
-    for (; j < end; j++) { /* so it does in the lanes behind its own */
-      const vi lowered = i_sub (mine, i_load (behind + LANES - 1 - (j - i)));
-      before = i_count_gt (before, i_set (key[j]), lowered);
-    }
-    for (; j < count; j++)
-      before = i_count_gt (before, i_set (key[j]), mine);
-    i_store (rank + i, before);
-  }
-  for (size_t i = 0; i < count; i++)
+  for (i = 0; i + LANES < count; i += RANKED * LANES)
+    count_before (key, i, RANKED, count, rank);
+  if (i < count)
+    count_before (key, i, 1, count, rank);
+  for (i = 0; i < count; i++)
     sorted[rank[i]] = packed[i];
   return 1;
 }
