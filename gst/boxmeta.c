@@ -307,7 +307,7 @@ box_meta_any (GstBuffer * buffer)
 typedef struct
 {
   GType api;
-  const Box *box;               /* the first not met yet; NULL: every detection goes */
+  const Box *box;               /* the first not met yet */
   guint left;                   /* boxes from there on */
   const guint8 *drop;           /* of that box */
   guint position;               /* of the next region on the buffer */
