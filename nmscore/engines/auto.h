@@ -27,7 +27,6 @@ typedef struct nms__facts {
   double examined;  /* boxes that rank before the one that fills the cap */
   double alive;     /* sum over the kept boxes: undecided ones when it is kept */
   double pairs;     /* the same of the examined ones alone */
-  double over;      /* boxes that nobody suppresses and whose class is full */
   double same;      /* share of the boxes that are of a box's class */
   double near;      /* boxes of all classes that lie where a kept one looks, in a grid */
   double around;    /* and how many more are tested since they share the cells */
@@ -61,7 +60,6 @@ nms__facts_of_all_ranks (nms__facts *f)
 {
   const double share = 0.45 + 0.05 * f->kept / f->n + 0.45 * (1.0 - f->kept / f->all);
 
-  f->over = f->slots ? f->n * (1.0 - f->kept / f->all) : 0.0;
   f->examined = f->n;
   f->alive = f->pairs = f->n * f->kept * share;
 }
@@ -114,8 +112,7 @@ nms__terms_of (const nms__facts *f, nms__way way, nms__terms t)
       t[5] = f->noting ? f->alive : 0.0;
       t[6] = f->noting ? gone : 0.0;
       t[7] = f->slots ? n : 0.0;
-      t[8] = f->over;
-      t[9] = f->grouped ? kept : 0.0;
+      t[8] = f->grouped ? kept : 0.0;
       break;
     case NMS__WAY_FEW:
       t[1] = n;

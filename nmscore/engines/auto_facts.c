@@ -182,7 +182,6 @@ nms__facts_estimate (nms__facts *facts, nms__sample *s, double cap)
   const double n = facts->n;
   double chance;
 
-  facts->over = 0.0;
   /* Boxes with many partners hide those few without that fill a low cap: as many
    * are taken for granted as a sample of this size can well have missed. */
   s->loners = s->count > 1 && facts->wave < n ? 0.5 : 0.0;

@@ -154,7 +154,6 @@ autofit_add (nms_context *ctx, const nms_boxes *boxes, const nms_options *asked,
   facts.examined = examined;
   facts.alive = alive;
   facts.pairs = pairs;
-  facts.over = 0.0;
   if (facts.slots && asked->max_detections > 0 && kept >= (double) asked->max_detections)
     return; /* no telling which cap boxes are over */
   if (facts.slots)
