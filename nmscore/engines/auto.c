@@ -63,7 +63,8 @@ weigh (const nms__frame *f, nms__facts *facts)
   if (f->count < NMS__SMALL)
     v.cost *= SURER;
   consider (&v, NMS_ENGINE_SEQUENTIAL, nms__cost_of (facts, steps, prices[steps]));
-  if (f->count < NMS__SMALL)
+  /* what a grid takes at least, without any box that looks into it */
+  if (f->count < NMS__SMALL || prices[grid][0] + prices[grid][1] * facts->n > v.cost)
     return v;
   double spatial = nms__cost_of (facts, grid, prices[grid]);
   if (facts->near == 0.0 && spatial < 1.5 * v.cost) { /* if nobody is near */
