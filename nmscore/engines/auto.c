@@ -15,6 +15,7 @@
                         * too few kept boxes rather than too many, for which sequential
                         * would have been the best */
 #define BUDGET 0.035   /* of what the best engine takes, for finding out */
+#define WEIGH 200.0    /* nanoseconds, of what the looks of a round show */
 #define LOOK 3.0       /* a pair of the sample, times one of engine sequential */
 
 nms__way
@@ -151,9 +152,9 @@ choose (const nms__frame *f)
   for (size_t blocks = 1;; blocks *= 3) {
     const size_t looks = nms__sample_more (&sample, f, blocks);
     const verdict v = weigh_sample (f, &facts, &sample, 0.25, 1.0);
-    spent += look * (double) looks;
-    /* the next round takes up to three times as long */
-    const double next = spent + 2.7 * look * (double) looks;
+    spent += look * (double) looks + WEIGH;
+    /* the next round has up to three times as many */
+    const double next = spent + 2.7 * look * (double) looks + WEIGH;
     if (!looks || next > BUDGET * v.cost || is_clear (f, &facts, &sample, v.engine))
       return v.engine;
   }
