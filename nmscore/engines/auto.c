@@ -108,32 +108,61 @@ weigh_alike (const nms__frame *f, nms__facts *facts, double partners)
   return weigh (f, facts);
 }
 
+/* Two boxes and what lies next to them are all that small frames have time for. */
 static int
-choose (const nms__frame *f)
+choose_small (const nms__frame *f, nms__facts *facts)
+{
+  nms__sample sample;
+
+  if (f->group)
+    nms__facts_of_classes (facts, f);
+  double partners = 0.2 * facts->same; /* none found is not none */
+  nms__sample_start (&sample, f, 2);
+  for (size_t k = 0; k < sample.count; k++)
+    partners += (double) sample.box[k].found_around;
+  if (f->count > NMS__BLOCK)
+    partners *= facts->n / NMS__BLOCK;
+  return weigh_alike (f, facts, partners / (double) sample.count).engine;
+}
+
+static int
+choose_by_sample (const nms__frame *f, nms__facts *facts)
 {
   const double look = LOOK * NMS__BLOCK
       * nms__auto_prices (f->kernels->lanes)[NMS__WAY_SEQUENTIAL][3];
-  nms__facts facts;
   nms__sample sample;
+
+  nms__sample_start (&sample, f, f->count < 2048 ? 6 : f->count < 4096 ? 8 : 16);
+  /* short frames: if those that are found next to a box are enough, that was it */
+  if (f->count < SHORT
+      && weigh_sample (f, facts, &sample, 0.0, 1.0).engine == NMS_ENGINE_SEQUENTIAL)
+    return NMS_ENGINE_SEQUENTIAL;
+  double spent = look * (double) sample.count;
+  for (size_t blocks = 1;; blocks *= 3) {
+    const size_t looks = nms__sample_more (&sample, f, blocks);
+    const verdict v = weigh_sample (f, facts, &sample, 0.25, 1.0);
+    spent += look * (double) looks + WEIGH;
+    /* the next round has up to three times as many */
+    const double next = spent + 2.7 * look * (double) looks + WEIGH;
+    if (!looks || next > BUDGET * v.cost || is_clear (f, facts, &sample, v.engine))
+      return v.engine;
+  }
+}
+
+static int
+choose (const nms__frame *f)
+{
+  const int capped = nms__total_cap (f) < f->count && !f->slot;
+  nms__facts facts;
 
   if (f->count <= TINY)
     return f->group ? NMS_ENGINE_SEQUENTIAL : NMS_ENGINE_SORTED;
   nms__facts_start (&facts, f);
-  if (f->count < NMS__SMALL) {
-    if (f->group)
-      nms__facts_of_classes (&facts, f);
-    double partners = 0.2 * facts.same; /* none found is not none */
-    nms__sample_start (&sample, f, 2);
-    for (size_t k = 0; k < sample.count; k++)
-      partners += (double) sample.box[k].found_around;
-    if (f->count > NMS__BLOCK)
-      partners *= facts.n / NMS__BLOCK;
-    return weigh_alike (f, &facts, partners / (double) sample.count).engine;
-  }
+  if (f->count < NMS__SMALL)
+    return choose_small (f, &facts);
   /* Under a low cap it may not matter how many partners boxes have: the best
    * engine for none is also that for many. Sequential is, even if no two boxes
    * are of a class: the others come to the cap at once then. */
-  const int capped = nms__total_cap (f) < f->count && !f->slot;
   int engine = capped ? weigh_alike (f, &facts, 0.0).engine : NMS_ENGINE_AUTO;
   if (engine == NMS_ENGINE_SEQUENTIAL)
     return engine;
@@ -143,21 +172,7 @@ choose (const nms__frame *f)
   }
   if (capped && weigh_alike (f, &facts, facts.n / 16.0).engine == engine)
     return engine;
-  nms__sample_start (&sample, f, f->count < 2048 ? 6 : f->count < 4096 ? 8 : 16);
-  /* short frames: if those that are found next to a box are enough, that was it */
-  if (f->count < SHORT
-      && weigh_sample (f, &facts, &sample, 0.0, 1.0).engine == NMS_ENGINE_SEQUENTIAL)
-    return NMS_ENGINE_SEQUENTIAL;
-  double spent = look * (double) sample.count;
-  for (size_t blocks = 1;; blocks *= 3) {
-    const size_t looks = nms__sample_more (&sample, f, blocks);
-    const verdict v = weigh_sample (f, &facts, &sample, 0.25, 1.0);
-    spent += look * (double) looks + WEIGH;
-    /* the next round has up to three times as many */
-    const double next = spent + 2.7 * look * (double) looks + WEIGH;
-    if (!looks || next > BUDGET * v.cost || is_clear (f, &facts, &sample, v.engine))
-      return v.engine;
-  }
+  return choose_by_sample (f, &facts);
 }
 
 int
