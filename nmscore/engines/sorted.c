@@ -141,9 +141,11 @@ sorted_few (nms__frame *f)
 void
 nms__sorted (nms__frame *f)
 {
-  if (f->count && f->group)
+  if (!f->count)
+    return;
+  if (f->group)
     nms__sorted_groups (f);
-  else if (f->count && f->count <= NMS__SWEEP_MOST && !f->slot)
+  else if (f->count <= NMS__SWEEP_MOST && !f->slot)
     sorted_few (f);
   else
     sorted_all (f);
