@@ -10,10 +10,10 @@
 #include "sorted.h"
 
 #define TINY 16        /* boxes: any engine would do */
-#define SHORT 1024     /* boxes */
+#define SHORT 1024     /* boxes, whose engines take so little that each look tells */
 #define SURER 0.95     /* in small frames, of what sorted is said to take: two samples show
-                        * too few kept boxes rather than too many, for which sequential
-                        * would have been the best */
+                        * too few kept boxes rather than too many, and the fewer there
+                        * are, the better sequential looks */
 #define BUDGET 0.035   /* of what the best engine takes, for finding out */
 #define WEIGH 200.0    /* nanoseconds, of what the looks of a round show */
 #define LOOK 3.0       /* a pair of the sample, times one of engine sequential */

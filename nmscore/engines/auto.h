@@ -10,6 +10,7 @@
 #define NMS_AUTO_H
 
 #include "../order.h"
+#include "engine.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -97,8 +98,9 @@ nms__terms_of (const nms__facts *f, nms__way way, nms__terms t)
   const double n = f->n, kept = f->kept, gone = f->examined - kept;
   /* those that fill the cap are compared with none */
   const double last = f->examined == n ? 0.0 : kept < 9.0 ? kept : 9.0;
+  const double next = NMS__WAVE_GROWTH * f->wave;
   const double list = f->examined <= f->wave ? f->wave
-      : f->grouped || f->examined > 4.0 * f->wave || 4.0 * f->wave > n ? n : 4.0 * f->wave;
+      : f->grouped || f->examined > next || next > n ? n : next;
 
   for (int i = 0; i < NMS__TERMS; i++)
     t[i] = 0.0;
