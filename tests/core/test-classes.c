@@ -8,6 +8,7 @@
  * NMS_TEST_SEED=<seed> NMS_TEST_ROUNDS=1 shows one round alone.
  */
 #include "enginecheck.h"
+#include "rounds.h"
 
 #include <glib.h>
 #include <math.h>
@@ -147,12 +148,11 @@ check_round (nms_context *ctx, guint32 seed)
 static void
 test_equal_reference (void)
 {
-  const char *first = g_getenv ("NMS_TEST_SEED"), *rounds = g_getenv ("NMS_TEST_ROUNDS");
-  const guint64 seed = first ? g_ascii_strtoull (first, NULL, 10) : 1;
-  const guint64 count = rounds ? g_ascii_strtoull (rounds, NULL, 10) : ROUNDS;
+  const uint64_t seed = rounds_from_environment ("NMS_TEST_SEED", 1);
+  const uint64_t count = rounds_from_environment ("NMS_TEST_ROUNDS", ROUNDS);
   nms_context *ctx = nms_context_new ();
 
-  for (guint64 i = 0; i < count && !g_test_failed (); i++)
+  for (uint64_t i = 0; i < count && !g_test_failed (); i++)
     check_round (ctx, (guint32) (seed + i));
   nms_context_free (&ctx);
 }

@@ -7,6 +7,7 @@
 #include "boxgen.h"
 #include "lazynms.h"
 #include "lazytests.h"
+#include "rounds.h"
 
 #include <glib.h>
 #include <math.h>
@@ -15,13 +16,6 @@
 
 static nms_lazy_cache *cache;
 static nms_lazy *lz;
-
-static uint64_t
-from_environment (const char *name, uint64_t otherwise)
-{
-  const char *text = g_getenv (name);
-  return text ? g_ascii_strtoull (text, NULL, 10) : otherwise;
-}
 
 static void
 check (const nms_boxes *boxes, const nms_options *options, size_t padded, int columns,
@@ -43,8 +37,8 @@ check (const nms_boxes *boxes, const nms_options *options, size_t padded, int co
 static void
 test_random (void)
 {
-  uint64_t rounds = from_environment ("NMS_TEST_ROUNDS", 600);
-  uint64_t first = from_environment ("NMS_TEST_SEED", 1);
+  uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 600);
+  uint64_t first = rounds_from_environment ("NMS_TEST_SEED", 1);
 
   for (uint64_t i = 0; i < rounds && !g_test_failed (); i++) {
     BoxRandom random = { first + i };
@@ -72,7 +66,7 @@ test_borderline (void)
   g_autofree float *rows = g_new (float, 4 * count);
   g_autofree float *scores = g_new (float, count);
   g_autofree int32_t *classes = g_new (int32_t, count);
-  uint64_t rounds = from_environment ("NMS_TEST_ROUNDS", 100);
+  uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 100);
   nms_class_options own[64];
 
   for (uint64_t round = 0; round < rounds && !g_test_failed (); round++) {

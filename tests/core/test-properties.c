@@ -10,6 +10,7 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "rounds.h"
 
 #include <glib.h>
 #include <math.h>
@@ -26,19 +27,12 @@ typedef struct {
   BoxCall call;
 } Round;
 
-static uint64_t
-from_environment (const char *name, uint64_t otherwise)
-{
-  const char *text = g_getenv (name);
-  return text ? g_ascii_strtoull (text, NULL, 10) : otherwise;
-}
-
 /* Calls `function` for `rounds` seeds from `first` on; stops at a failure. */
 static void
 each_round (uint64_t first, uint64_t rounds, void (*function) (Round *))
 {
-  first = from_environment ("NMS_TEST_SEED", first);
-  rounds = from_environment ("NMS_TEST_ROUNDS", rounds);
+  first = rounds_from_environment ("NMS_TEST_SEED", first);
+  rounds = rounds_from_environment ("NMS_TEST_ROUNDS", rounds);
   for (uint64_t i = 0; i < rounds && !g_test_failed (); i++) {
     Round round = { .seed = first + i, .random = { first + i } };
     function (&round);

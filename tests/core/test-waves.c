@@ -8,6 +8,7 @@
  * NMS_TEST_SEED=<seed> NMS_TEST_ROUNDS=1 shows one round alone.
  */
 #include "enginecheck.h"
+#include "rounds.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -74,13 +75,12 @@ draw_options (Call *c, GRand *random)
 static void
 test_equal_reference (void)
 {
-  const char *first = g_getenv ("NMS_TEST_SEED"), *rounds = g_getenv ("NMS_TEST_ROUNDS");
-  const guint64 seed = first ? g_ascii_strtoull (first, NULL, 10) : 1;
-  const guint64 count = rounds ? g_ascii_strtoull (rounds, NULL, 10) : ROUNDS;
+  const uint64_t seed = rounds_from_environment ("NMS_TEST_SEED", 1);
+  const uint64_t count = rounds_from_environment ("NMS_TEST_ROUNDS", ROUNDS);
   nms_context *ctx = nms_context_new ();
   Call *call = g_new (Call, 1);
 
-  for (guint64 i = 0; i < count && !g_test_failed (); i++) {
+  for (uint64_t i = 0; i < count && !g_test_failed (); i++) {
     GRand *random = g_rand_new_with_seed ((guint32) (seed + i));
     draw_boxes (call, random);
     draw_options (call, random);
