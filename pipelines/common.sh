@@ -20,17 +20,18 @@ NMS_BUILD_DIR=${NMS_BUILD_DIR:-$NMS_ROOT/build}
 NMS_SELF=$(basename "$0" .sh)
 
 # Debian's names of what is needed, by purpose. The first list is all that
-# nmscore and nmsfilter need; the second adds the file and overlay elements, the
-# third, where GStreamer is 1.24 or newer, GstAnalytics.
+# nmscore and nmsfilter need; the second adds the file and overlay elements; the
+# third is for all scripts and for GStreamer programs in Python; the fourth, where
+# GStreamer is 1.24 or newer, adds GstAnalytics; the fifth is for live-camera.sh.
 NMS_PACKAGES_MINIMAL="gcc libc6-dev meson ninja-build pkg-config
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libglib2.0-dev"
 NMS_PACKAGES_ELEMENTS="libjson-glib-dev libpango1.0-dev"
-NMS_PACKAGES_PIPELINES="python3-minimal gstreamer1.0-tools gstreamer1.0-plugins-base
-  gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
-  gstreamer1.0-opencv opencv-data opencv-doc fonts-dejavu-core"
+NMS_PACKAGES_PIPELINES="gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
+  gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x gstreamer1.0-opencv
+  opencv-data opencv-doc fonts-dejavu-core
+  python3-gi python3-gst-1.0 gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0"
 NMS_PACKAGES_ANALYTICS="libgstreamer-plugins-bad1.0-dev"
-NMS_PACKAGES_PYTHON="python3-gi python3-gst-1.0 gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
-  gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-bad"
+NMS_PACKAGES_PYTHON="gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-bad"
 NMS_PACKAGES_TESTS="binutils g++ clang libclang-rt-dev llvm locales valgrind debootstrap
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
   python3-dev python3-numpy python3-pip python3-torchvision"

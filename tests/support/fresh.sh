@@ -41,6 +41,9 @@ step "the three -dev packages" '
   meson configure /tmp/minimal/three -Dtests=enabled &&
   meson test -C /tmp/minimal/three nmsfilter nmsfilter-unscored test-semantics'
 step "quickstart" 'pipelines/quickstart.sh --seconds 4 --output /tmp/out && ls -l /tmp/out'
+step "the application in Python" '
+  . pipelines/env.sh && /usr/bin/python3 pipelines/embed/filter-video.py \
+    /tmp/out/quickstart.mp4 /tmp/out/before.jsonl fakesink </dev/null'
 step "quickstart once more" '
   pipelines/quickstart.sh --seconds 4 --output /tmp/out >/tmp/second && cat /tmp/second &&
   ! grep -E "Installing|Configuring|Building" /tmp/second'
