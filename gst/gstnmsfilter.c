@@ -73,6 +73,7 @@
 #include "elements.h"
 #include "filtersettings.h"
 #include "filterstats.h"
+#include "scoreloss.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_nms_filter_debug);
 #define GST_CAT_DEFAULT gst_nms_filter_debug
@@ -112,7 +113,7 @@ struct _GstNmsFilter
   GstClockTime interval;
   FilterSpan span;
   gint width, height;           /* of the caps; 0: they have none */
-  gboolean scores_seen, converter_warned;
+  ScoreLoss score_loss;
   gboolean refusal_warned;      /* that engine xla cannot be used */
 };
 
@@ -207,18 +208,18 @@ take_settings (GstNmsFilter * self, BoxRules * rules)
 }
 
 static void
-warn_lost_scores (GstNmsFilter * self)
+warn_score_loss (GstNmsFilter * self, const BoxRules * rules)
 {
-  if (self->frame.unscored < self->frame.boxes_in) {
-    self->scores_seen = TRUE;
-  } else if (self->scores_seen && !self->converter_warned) {
-    self->converter_warned = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("The boxes have lost their confidences. Put nmsfilter before videoconvert, videoscale "
-            "and the like: they drop them."),
-        ("earlier boxes of this stream had confidences, none of the %" G_GUINT64_FORMAT
-            " on this buffer has", self->frame.boxes_in));
-  }
+  const gchar *reason = score_loss_notice (&self->score_loss, &self->frame, self->boxes, rules);
+  gchar *advice;
+
+  if (G_LIKELY (reason == NULL))
+    return;
+  advice = score_loss_advice (GST_BASE_TRANSFORM_SINK_PAD (self));
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("%s %s", reason, advice),
+      ("%" G_GUINT64_FORMAT " of the %" G_GUINT64_FORMAT " boxes on this buffer have none",
+          self->frame.unscored, self->frame.boxes_in));
+  g_free (advice);
 }
 
 /* Whether arithmetic is in the mode that a program starts with. To see that is
@@ -279,7 +280,7 @@ decide (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
   drops = filter_stats_add_boxes (&self->frame, self->boxes, (guint8 *) self->drop->data);
   if (self->boxes->len == 0)
     return TRUE;
-  warn_lost_scores (self);
+  warn_score_loss (self, rules);
   if (self->action == GST_NMS_ACTION_TAG)
     self->change = self->frame.not_selected < self->boxes->len;
   else
@@ -407,10 +408,12 @@ gst_nms_filter_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 /* ------------------------------------------------------------------- stream */
 
 static void
-new_stream (GstNmsFilter * self)
+take_stream_start (GstNmsFilter * self, GstEvent * event)
 {
-  self->scores_seen = FALSE;
-  self->converter_warned = FALSE;
+  const gchar *stream;
+
+  gst_event_parse_stream_start (event, &stream);
+  score_loss_begin_stream (&self->score_loss, stream);
 }
 
 /* Not in set_caps: the base class would then refuse streams without caps. */
@@ -432,7 +435,7 @@ gst_nms_filter_sink_event (GstBaseTransform * trans, GstEvent * event)
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_STREAM_START:
-      new_stream (self);
+      take_stream_start (self, event);
       break;
     case GST_EVENT_CAPS:
       take_caps (self, event);
@@ -491,7 +494,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_cpu_refusal ()), (NULL));
   self->refusal_warned = FALSE;
   self->width = self->height = 0;
-  new_stream (self);
+  score_loss_reset (&self->score_loss);
   filter_span_begin (&self->span);
   return TRUE;
 }
@@ -517,6 +520,7 @@ gst_nms_filter_init (GstNmsFilter * self)
   self->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
   self->drop = g_array_new (FALSE, FALSE, sizeof (guint8));
   self->links = box_meta_links_new ();
+  score_loss_init (&self->score_loss);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }
 
@@ -529,6 +533,7 @@ gst_nms_filter_finalize (GObject * object)
   g_array_unref (self->boxes);
   g_array_unref (self->drop);
   g_array_unref (self->links);
+  score_loss_clear (&self->score_loss);
   G_OBJECT_CLASS (gst_nms_filter_parent_class)->finalize (object);
 }
 

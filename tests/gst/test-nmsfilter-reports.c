@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * nmsfilter: what it tells the application: statistics, messages and when they
- * come, the warning about lost confidences.
+ * come.
  */
 #include "gstboxes.h"
 
@@ -243,68 +243,6 @@ test_in_a_pipeline (void)
   gst_object_unref (pipeline);
 }
 
-/* ----------------------------------------------------------- lost confidences */
-
-static GstBuffer *
-unscored (void)
-{
-  GstBuffer *buffer = frame_new (0);
-
-  add_region (buffer, 1, "a", 0, 0, 100, 100);
-  return buffer;
-}
-
-static void
-test_lost_scores (void)
-{
-  GstHarness *h = harness_new ("nmsfilter");
-  GstBus *bus = harness_bus (h);
-  GstMessage *message;
-  gchar *text;
-  guint round;
-
-  for (round = 0; round < 2; round++) {
-    /* never had any: nothing to say */
-    gst_buffer_unref (through (h, unscored ()));
-    gst_buffer_unref (through (h, frame_new (0)));
-    gst_buffer_unref (through (h, pair (0)));
-    gst_buffer_unref (through (h, frame_new (0)));
-    g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
-    gst_buffer_unref (through (h, unscored ()));
-    message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
-    g_assert_nonnull (message);
-    text = message_text (message);
-    g_assert_nonnull (strstr (text, "nmsfilter before videoconvert"));
-    g_free (text);
-    gst_message_unref (message);
-    /* said once a stream */
-    gst_buffer_unref (through (h, pair (0)));
-    gst_buffer_unref (through (h, unscored ()));
-    g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
-    g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
-  }
-  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 6);
-  teardown (h, bus);
-}
-
-/* Some boxes of a frame without one are no loss. */
-static void
-test_partly_scored (void)
-{
-  GstHarness *h = harness_new ("nmsfilter");
-  GstBus *bus = harness_bus (h);
-  guint i;
-
-  for (i = 0; i < 3; i++) {
-    GstBuffer *buffer = pair (0);
-
-    add_region (buffer, 3, "a", 300, 0, 100, 100);
-    gst_buffer_unref (through (h, buffer));
-  }
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
-  teardown (h, bus);
-}
-
 /* The real thing: a converter between the detector and the filter. */
 static GstPadProbeReturn
 attach_late (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
@@ -380,8 +318,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nmsfilter/reports/jumps", test_jumps);
   g_test_add_func ("/nmsfilter/reports/without-timestamps", test_without_timestamps);
   g_test_add_func ("/nmsfilter/reports/in-a-pipeline", test_in_a_pipeline);
-  g_test_add_func ("/nmsfilter/reports/lost-scores", test_lost_scores);
-  g_test_add_func ("/nmsfilter/reports/partly-scored", test_partly_scored);
   g_test_add_func ("/nmsfilter/reports/stats-reset", test_stats_reset);
   g_test_add_func ("/nmsfilter/reports/converter-upstream", test_converter_upstream);
   return run_tests ();

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter: the warning about boxes that arrive without a confidence: when it
+ * comes, that it comes once a stream, and which element it names.
+ */
+#include <string.h>
+
+#include "gstboxes.h"
+#include "textfiles.h"
+
+static GstBuffer *
+scored (const gchar * label)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, label, 0, 0, 100, 100, 0.9);
+  return buffer;
+}
+
+static GstBuffer *
+unscored (const gchar * label)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_region (buffer, 1, label, 0, 0, 100, 100);
+  return buffer;
+}
+
+static void
+push (GstHarness * h, GstBuffer * buffer)
+{
+  gst_buffer_unref (through (h, buffer));
+}
+
+static void
+teardown (GstHarness * h, GstBus * bus)
+{
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+/* The one warning on the bus, which names `word`. */
+static void
+expect_warning (GstBus * bus, const gchar * word)
+{
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+  gchar *text;
+
+  g_assert_nonnull (message);
+  text = message_text (message);
+  if (strstr (text, word) == NULL)
+    g_error ("\"%s\" does not say \"%s\"", text, word);
+  g_free (text);
+  gst_message_unref (message);
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
+}
+
+#define expect_no_warning(bus)                                                 \
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0)
+
+/* ---------------------------------------------------------------- when it comes */
+
+static void
+test_global_threshold (void)
+{
+  GstHarness *h = harness_new ("nmsfilter score-threshold=0.6");
+  GstBus *bus = harness_bus (h);
+  guint i;
+
+  push (h, frame_new (0));
+  push (h, scored ("a"));
+  expect_no_warning (bus);
+  push (h, unscored ("a"));
+  expect_warning (bus, "score threshold does not apply");
+  for (i = 0; i < 3; i++)       /* once a stream */
+    push (h, unscored ("a"));
+  expect_no_warning (bus);
+  g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
+  push (h, unscored ("a"));
+  expect_warning (bus, "nmsfilter before videoconvert");
+  for (i = 0; i < 3; i++) {     /* as funnel interleaves streams */
+    g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("third")));
+    push (h, scored ("a"));
+    g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
+    push (h, unscored ("a"));
+  }
+  expect_no_warning (bus);
+  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 8);
+  teardown (h, bus);
+}
+
+/* Every threshold that is set counts, negative ones too. */
+static void
+test_thresholds (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBus *bus = harness_bus (h);
+
+  push (h, unscored ("a"));
+  expect_no_warning (bus);
+  g_object_set (h->element, "score-threshold", -0.5, NULL);
+  push (h, unscored ("a"));
+  expect_warning (bus, "score threshold does not apply");
+  teardown (h, bus);
+}
+
+/* A threshold of a class counts for the boxes of that class. */
+static void
+test_class_threshold (void)
+{
+  GstHarness *h = harness_new ("nmsfilter class-options=o,b=[o,score-threshold=0.5],c=[o,max=3]");
+  GstBus *bus = harness_bus (h);
+
+  push (h, unscored ("a"));
+  push (h, unscored ("c"));
+  g_object_set (h->element, "classes", "a", NULL);
+  push (h, unscored ("b"));     /* passes, whatever its confidence */
+  g_object_set (h->element, "classes", NULL, NULL);
+  expect_no_warning (bus);
+  push (h, unscored ("b"));
+  expect_warning (bus, "score threshold does not apply");
+  teardown (h, bus);
+}
+
+/* Beside scored boxes too: the threshold misses a part of them. */
+static void
+test_partly_scored (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBus *bus = harness_bus (h);
+  GstBuffer *buffer = scored ("a");
+  guint i;
+
+  add_region (buffer, 3, "a", 300, 0, 100, 100);
+  for (i = 0; i < 3; i++)       /* no loss where no threshold is set */
+    push (h, gst_buffer_ref (buffer));
+  expect_no_warning (bus);
+  g_object_set (h->element, "score-threshold", 0.5, NULL);
+  push (h, buffer);
+  expect_warning (bus, "score threshold does not apply");
+  teardown (h, bus);
+}
+
+/* Without a threshold: all boxes of a frame, after scored ones. */
+static void
+test_lost_scores (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBus *bus = harness_bus (h);
+  guint round;
+
+  for (round = 0; round < 2; round++) {
+    push (h, unscored ("a"));   /* none so far */
+    push (h, frame_new (0));
+    push (h, scored ("a"));
+    push (h, frame_new (0));
+    expect_no_warning (bus);
+    push (h, unscored ("a"));
+    expect_warning (bus, "earlier boxes of this stream had one");
+    push (h, scored ("a"));     /* said once a stream */
+    push (h, unscored ("a"));
+    expect_no_warning (bus);
+    g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
+  }
+  gst_element_set_state (h->element, GST_STATE_READY);
+  gst_element_set_state (h->element, GST_STATE_PLAYING);
+  teardown (h, bus);
+}
+
+/* ------------------------------------------------------------ which one it names */
+
+static GstPadProbeReturn
+attach (GstPad * pad, GstPadProbeInfo * info, gpointer with_score)
+{
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  if (with_score)
+    add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  else
+    add_region (buffer, 1, "a", 0, 0, 100, 100);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Plays `pipeline` (taken) to its end, with a box attached to each buffer that the
+ * element `detector` gives, if there is one. Returns the texts of nmsfilter's
+ * warnings, a line each. */
+static gchar *
+warnings_of (GstElement * pipeline, gboolean with_score)
+{
+  GstElement *detector = gst_bin_get_by_name (GST_BIN (pipeline), "detector");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GString *texts = g_string_new (NULL);
+  gboolean end = FALSE;
+  GstMessage *message;
+
+  if (detector) {
+    GstPad *pad = gst_element_get_static_pad (detector, "src");
+
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, attach, GINT_TO_POINTER (with_score),
+        NULL);
+    gst_object_unref (pad);
+    gst_object_unref (detector);
+  }
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while (!end) {
+    message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
+        GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+    g_assert_nonnull (message);
+    g_assert_cmpint (GST_MESSAGE_TYPE (message), !=, GST_MESSAGE_ERROR);
+    end = GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS;
+    if (!end) {
+      gchar *text = message_text (message);
+
+      g_string_append_printf (texts, "%s\n", text);
+      g_free (text);
+    }
+    gst_message_unref (message);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+  return g_string_free (texts, FALSE);
+}
+
+/* `expected`: what the one warning says; NULL: there is none. */
+static void
+check (GstElement * pipeline, gboolean with_score, const gchar * expected)
+{
+  gchar *texts = warnings_of (pipeline, with_score);
+
+  g_test_message ("%s", texts);
+  if (expected == NULL) {
+    g_assert_cmpstr (texts, ==, "");
+  } else {
+    g_assert_nonnull (strstr (texts, expected));
+    g_assert_true (strchr (texts, '\n') == strrchr (texts, '\n'));
+  }
+  g_free (texts);
+}
+
+#define SOURCE "videotestsrc name=detector num-buffers=3 ! "                   \
+  "video/x-raw,format=RGB,width=320,height=240 ! "
+#define FILTER "nmsfilter score-threshold=0.6 ! fakesink"
+
+static void
+test_named (void)
+{
+  static const struct
+  {
+    const gchar *pipeline;
+    gboolean with_score;
+    const gchar *expected;
+  } cases[] = {
+    {SOURCE FILTER, TRUE, NULL},
+    {SOURCE FILTER, FALSE, "They come from detector (videotestsrc)"},
+    {SOURCE "videoconvert name=c ! video/x-raw,format=I420 ! " FILTER, FALSE,
+        "c (videoconvert) probably dropped it"},
+    {SOURCE "videoscale name=s ! video/x-raw,width=160,height=120 ! queue ! tee ! identity ! "
+          "queue ! " FILTER, FALSE, "s (videoscale) probably dropped it"},
+    {SOURCE "videoconvert name=far ! video/x-raw,format=I420 ! "
+          "videoscale name=near ! video/x-raw,width=160,height=120 ! nmsfilter ! queue ! "
+          FILTER, FALSE, "near (videoscale) probably dropped it"},
+    /* a converter that has nothing to convert hands all on */
+    {SOURCE "videoconvert name=far ! video/x-raw,format=I420 ! videoscale ! " FILTER, FALSE,
+        "far (videoconvert) probably dropped it"},
+    {SOURCE "videoconvert ! " FILTER, TRUE, NULL},
+    {SOURCE "videoconvert ! " FILTER, FALSE, "They come from detector (videotestsrc)"},
+    /* one input, or one of several */
+    {SOURCE "input-selector ! " FILTER, FALSE, "They come from detector (videotestsrc)"},
+    {SOURCE "funnel name=f ! " FILTER " videotestsrc num-buffers=3 ! "
+          "video/x-raw,format=RGB,width=320,height=240 ! f.", FALSE, "They come from f (funnel)"},
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GError *error = NULL;
+    GstElement *pipeline = gst_parse_launch (cases[i].pipeline, &error);
+
+    g_assert_no_error (error);
+    check (pipeline, cases[i].with_score, cases[i].expected);
+  }
+}
+
+/* The converter and nmsfilter each in bins within bins. */
+static void
+test_bins (void)
+{
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  GstElement *parts[3];
+  guint i;
+
+  parts[0] = gst_parse_bin_from_description (SOURCE "videoconvert name=c ! "
+      "capsfilter caps=video/x-raw,format=I420", TRUE, NULL);
+  parts[1] = gst_parse_bin_from_description ("queue", TRUE, NULL);
+  parts[2] = gst_parse_bin_from_description ("nmsfilter score-threshold=0.6 ! fakesink", TRUE,
+      NULL);
+  for (i = 0; i < 3; i++) {
+    GstElement *outer = gst_bin_new (NULL);
+    GstPad *pad;
+
+    gst_bin_add (GST_BIN (outer), parts[i]);
+    for (pad = NULL; i > 0 && pad == NULL;) {
+      pad = gst_element_get_static_pad (parts[i], "sink");
+      gst_element_add_pad (outer, gst_ghost_pad_new ("sink", pad));
+      gst_object_unref (pad);
+    }
+    for (pad = NULL; i < 2 && pad == NULL;) {
+      pad = gst_element_get_static_pad (parts[i], "src");
+      gst_element_add_pad (outer, gst_ghost_pad_new ("src", pad));
+      gst_object_unref (pad);
+    }
+    gst_bin_add (GST_BIN (pipeline), outer);
+    parts[i] = outer;
+  }
+  g_assert_true (gst_element_link_many (parts[0], parts[1], parts[2], NULL));
+  check (pipeline, FALSE, "c (videoconvert) probably dropped it");
+}
+
+/* The real thing: recorded confidences, a converter, a threshold. */
+static void
+test_replayed (void)
+{
+  static const gchar *const lines =
+      "{\"objects\":[{\"x\":1,\"y\":2,\"w\":30,\"h\":40,\"roi_type\":\"a\","
+      "\"detection\":{\"confidence\":0.9}}]}\n"
+      "{\"objects\":[]}\n";
+  static const gchar *const unscored_lines =
+      "{\"objects\":[{\"x\":1,\"y\":2,\"w\":30,\"h\":40,\"roi_type\":\"a\"}]}\n";
+  static const struct
+  {
+    const gchar *lines, *elements, *expected;
+  } cases[] = {
+    {lines, "boxreplay name=r location=%s ! ", NULL},
+    {lines, "boxreplay name=r location=%s ! videoconvert name=c ! video/x-raw,format=I420 ! ",
+        "c (videoconvert) probably dropped it"},
+    {unscored_lines, "videoconvert name=c ! video/x-raw,format=I420 ! "
+          "boxreplay name=r location=%s ! ",
+        "They come from r (boxreplay)"},
+  };
+  guint i;
+
+  if (!has_element ("boxreplay")) {
+    g_test_skip ("built without boxreplay");
+    return;
+  }
+  for (i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gchar *path = text_file_new ("boxes.jsonl", cases[i].lines, -1);
+    gchar *elements = g_strdup_printf (cases[i].elements, path);
+    gchar *line = g_strconcat ("videotestsrc num-buffers=3 ! "
+        "video/x-raw,format=RGB,width=320,height=240 ! ", elements, FILTER, NULL);
+    GError *error = NULL;
+    GstElement *pipeline = gst_parse_launch (line, &error);
+
+    g_assert_no_error (error);
+    check (pipeline, FALSE, cases[i].expected);
+    g_free (line);
+    g_free (elements);
+    g_free (path);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  if (!has_element ("videotestsrc") || !has_element ("videoconvert"))
+    return 77;
+  g_test_add_func ("/nmsfilter/scoreloss/global-threshold", test_global_threshold);
+  g_test_add_func ("/nmsfilter/scoreloss/thresholds", test_thresholds);
+  g_test_add_func ("/nmsfilter/scoreloss/class-threshold", test_class_threshold);
+  g_test_add_func ("/nmsfilter/scoreloss/partly-scored", test_partly_scored);
+  g_test_add_func ("/nmsfilter/scoreloss/lost-scores", test_lost_scores);
+  g_test_add_func ("/nmsfilter/scoreloss/named", test_named);
+  g_test_add_func ("/nmsfilter/scoreloss/bins", test_bins);
+  g_test_add_func ("/nmsfilter/scoreloss/replayed", test_replayed);
+  return run_tests ();
+}
