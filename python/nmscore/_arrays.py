@@ -4,6 +4,8 @@ import numpy
 
 
 def _numbers(value, name):
+    if value is None:
+        raise TypeError(f"{name} must be an array, not None")
     try:
         array = numpy.asarray(value)
     except Exception as error:

@@ -19,6 +19,7 @@ typedef struct
 {
   PyObject *empty, *int64;            /* numpy.empty, numpy.int64 */
   PyObject *floats, *classes;         /* nmscore._arrays */
+  PyObject *masked;                   /* numpy.ma.MaskedArray */
   nms_context *spare[SPARE_CONTEXTS]; /* of no call at the moment; under the
                                        * interpreter's lock */
   int spares;
@@ -46,11 +47,17 @@ readable (const Py_buffer *view, const char *formats)
       && (view->ndim == 0 || view->shape[0] <= 1 || view->strides[0] != 0);
 }
 
-/* Opens `array` if it is of one of `formats`; else what `convert` makes of it. */
+/* Opens `array` if it is of one of `formats`; else what `convert` makes of it.
+ * Masked arrays are refused because their buffer does not contain the mask. */
 static int
-open_view (PyObject *array, const char *name, const char *formats, PyObject *convert,
-    Py_buffer *view)
+open_view (module_state *state, PyObject *array, const char *name, const char *formats,
+    PyObject *convert, Py_buffer *view)
 {
+  if (PyObject_TypeCheck (array, (PyTypeObject *) state->masked)) {
+    PyErr_Format (PyExc_TypeError, "%s must not be a masked array: select the boxes that are not"
+        " masked, or pass the array's data", name);
+    return -1;
+  }
   if (PyObject_CheckBuffer (array)) {
     if (PyObject_GetBuffer (array, view, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0) {
       if (readable (view, formats))
@@ -69,14 +76,14 @@ open_view (PyObject *array, const char *name, const char *formats, PyObject *con
 }
 
 static int
-open_column (PyObject *array, const char *name, const char *formats, PyObject *convert,
-    size_t count, Py_buffer *view, nms_column *column)
+open_column (module_state *state, PyObject *array, const char *name, const char *formats,
+    PyObject *convert, size_t count, Py_buffer *view, nms_column *column)
 {
-  char wanted[48];
-  if (open_view (array, name, formats, convert, view) < 0)
+  char wanted[64];
+  if (open_view (state, array, name, formats, convert, view) < 0)
     return -1;
   if (view->ndim != 1 || (size_t) view->shape[0] != count) {
-    snprintf (wanted, sizeof wanted, "(%zu,) as boxes have it", count);
+    snprintf (wanted, sizeof wanted, "(%zu,) for %zu boxes", count, count);
     shape_error (name, wanted, view);
     PyBuffer_Release (view);
     return -1;
@@ -105,14 +112,14 @@ static int
 open_classes (module_state *state, PyObject *array, size_t count, Py_buffer *view,
     nms_column *column)
 {
-  if (open_column (array, "idxs", sizeof (long) == 8 ? "il" : "iq", state->classes, count, view,
-          column) < 0)
+  const char *formats = sizeof (long) == 8 ? "il" : "iq";
+  if (open_column (state, array, "idxs", formats, state->classes, count, view, column) < 0)
     return -1;
   if (view->itemsize == 4 || narrow (view, column))
     return 0;
   PyObject *fit = PyObject_CallFunction (state->classes, "Os", array, "idxs");
   PyBuffer_Release (view);
-  int rc = fit ? open_column (fit, "idxs", "i", state->classes, count, view, column) : -1;
+  int rc = fit ? open_column (state, fit, "idxs", "i", state->classes, count, view, column) : -1;
   Py_XDECREF (fit);
   return rc;
 }
@@ -166,24 +173,81 @@ suppress (module_state *state, const nms_boxes *boxes, const nms_options *option
   return kept;
 }
 
+/* Replaces the pending exception of a failed conversion of `value` by a TypeError
+ * that names the parameter; MemoryError and KeyboardInterrupt stay. */
+static int
+type_error (const char *name, const char *wanted, PyObject *value)
+{
+  if (PyErr_ExceptionMatches (PyExc_Exception) && !PyErr_ExceptionMatches (PyExc_MemoryError))
+    PyErr_Format (PyExc_TypeError, "%s must be %s, not %s", name, wanted,
+        value == Py_None ? "None" : Py_TYPE (value)->tp_name);
+  return -1;
+}
+
+static int
+read_float (PyObject *value, const char *name, float *number)
+{
+  double wide = PyFloat_AsDouble (value);
+  if (wide == -1 && PyErr_Occurred ()) {
+    if (!PyErr_ExceptionMatches (PyExc_OverflowError))
+      return type_error (name, "a number", value);
+    PyErr_Format (PyExc_ValueError, "%s is beyond the range of a float", name);
+    return -1;
+  }
+  *number = (float) wide;
+  return 0;
+}
+
+static int
+read_cap (PyObject *value, uint64_t *cap)
+{
+  PyObject *number = PyNumber_Index (value);
+  if (!number)
+    return type_error ("max_detections", "a whole number", value);
+  *cap = PyLong_AsUnsignedLongLong (number);
+  Py_DECREF (number);
+  if (!PyErr_Occurred ())
+    return 0;
+  if (PyErr_ExceptionMatches (PyExc_OverflowError))
+    PyErr_SetString (PyExc_ValueError, "max_detections must be 0 or more, below 2**64");
+  return -1;
+}
+
 static int
 read_options (PyObject *const *args, nms_options *options)
 {
   nms_options_init (options, sizeof *options);
-  options->iou_threshold = (float) PyFloat_AsDouble (args[3]);
-  options->score_threshold = (float) PyFloat_AsDouble (args[4]);
-  if (PyErr_Occurred ())
+  if (read_float (args[0], "iou_threshold", &options->iou_threshold) < 0
+      || read_float (args[1], "score_threshold", &options->score_threshold) < 0
+      || read_cap (args[2], &options->max_detections) < 0)
     return -1;
-  PyObject *cap = PyNumber_Index (args[5]);
-  if (cap)
-    options->max_detections = PyLong_AsUnsignedLongLong (cap);
-  Py_XDECREF (cap);
-  if (PyErr_Occurred () && PyErr_ExceptionMatches (PyExc_OverflowError))
-    PyErr_SetString (PyExc_ValueError, "max_detections must be 0 or more, below 2**64");
-  return PyErr_Occurred () ? -1 : 0;
+  return 0;
 }
 
-/* run (boxes, scores, idxs or None, iou_threshold, score_threshold, max_detections) */
+/* Opens the rows of x1 y1 x2 y2; shape (0,), which an empty list has, is 0 boxes. */
+static int
+open_rows (module_state *state, PyObject *array, Py_buffer *view, nms_boxes *boxes)
+{
+  nms_column *const corners[4] = { &boxes->x1, &boxes->y1, &boxes->x2, &boxes->y2 };
+
+  if (open_view (state, array, "boxes", "f", state->floats, view) < 0)
+    return -1;
+  if (view->ndim == 1 && view->shape[0] == 0)
+    return 0;
+  if (view->ndim != 2 || view->shape[1] != 4) {
+    shape_error ("boxes", "(N, 4)", view);
+    PyBuffer_Release (view);
+    return -1;
+  }
+  boxes->count = (size_t) view->shape[0];
+  for (int c = 0; c < 4; c++) {
+    corners[c]->data = (const char *) view->buf + c * view->strides[1];
+    corners[c]->stride = view->strides[0];
+  }
+  return 0;
+}
+
+/* run (boxes, scores, iou_threshold, score_threshold, max_detections[, idxs]) */
 static PyObject *
 run (PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
@@ -193,29 +257,19 @@ run (PyObject *module, PyObject *const *args, Py_ssize_t n)
   Py_buffer rows, scores, idxs;
   PyObject *kept = NULL;
 
-  if (n != 6)
-    return PyErr_Format (PyExc_TypeError, "run takes 6 arguments, not %zd", n);
-  if (read_options (args, &options) < 0)
+  if (n != 5 && n != 6)
+    return PyErr_Format (PyExc_TypeError, "run takes 5 or 6 arguments, not %zd", n);
+  if (read_options (args + 2, &options) < 0)
     return NULL;
-  if (open_view (args[0], "boxes", "f", state->floats, &rows) < 0)
+  if (open_rows (state, args[0], &rows, &boxes) < 0)
     return NULL;
-  if (rows.ndim != 2 || rows.shape[1] != 4) {
-    shape_error ("boxes", "(N, 4)", &rows);
+  if (open_column (state, args[1], "scores", "f", state->floats, boxes.count, &scores,
+          &boxes.score) < 0)
     goto close_rows;
-  }
-  boxes.count = (size_t) rows.shape[0];
-  nms_column *const corners[4] = { &boxes.x1, &boxes.y1, &boxes.x2, &boxes.y2 };
-  for (int c = 0; c < 4; c++) {
-    corners[c]->data = (const char *) rows.buf + c * rows.strides[1];
-    corners[c]->stride = rows.strides[0];
-  }
-  if (open_column (args[1], "scores", "f", state->floats, boxes.count, &scores, &boxes.score) < 0)
-    goto close_rows;
-  if (args[2] != Py_None
-      && open_classes (state, args[2], boxes.count, &idxs, &boxes.class_id) < 0)
+  if (n == 6 && open_classes (state, args[5], boxes.count, &idxs, &boxes.class_id) < 0)
     goto close_scores;
   kept = suppress (state, &boxes, &options);
-  if (args[2] != Py_None)
+  if (n == 6)
     PyBuffer_Release (&idxs);
 close_scores:
   PyBuffer_Release (&scores);
@@ -243,7 +297,8 @@ setup (PyObject *module)
   if (!(state->empty = attribute ("numpy", "empty"))
       || !(state->int64 = attribute ("numpy", "int64"))
       || !(state->floats = attribute ("nmscore._arrays", "floats"))
-      || !(state->classes = attribute ("nmscore._arrays", "classes")))
+      || !(state->classes = attribute ("nmscore._arrays", "classes"))
+      || !(state->masked = attribute ("numpy.ma", "MaskedArray")))
     return -1;
   snprintf (version, sizeof version, "%d.%d.%d", v / 1000000, v / 1000 % 1000, v % 1000);
   return PyModule_AddStringConstant (module, "__version__", version);
@@ -257,6 +312,7 @@ traverse (PyObject *module, visitproc visit, void *arg)
   Py_VISIT (state->int64);
   Py_VISIT (state->floats);
   Py_VISIT (state->classes);
+  Py_VISIT (state->masked);
   return 0;
 }
 
@@ -268,6 +324,7 @@ clear (PyObject *module)
   Py_CLEAR (state->int64);
   Py_CLEAR (state->floats);
   Py_CLEAR (state->classes);
+  Py_CLEAR (state->masked);
   return 0;
 }
 

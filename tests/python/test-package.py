@@ -61,8 +61,7 @@ class Results(unittest.TestCase):
         readonly = boxes.copy()
         readonly.flags.writeable = False
         for other in (boxes.tolist(), boxes.astype(np.float64), np.asfortranarray(boxes), odd,
-                      wide[:, 1:8:2], boxes.astype(">f4"), readonly, memoryview(boxes),
-                      np.ma.array(boxes)):
+                      wide[:, 1:8:2], boxes.astype(">f4"), readonly, memoryview(boxes)):
             self.same(nmscore.nms(other, scores, 0.4), plain)
         for other in (scores.tolist(), scores.astype(np.float64), np.repeat(scores, 3)[::3],
                       scores.astype(">f4")):
@@ -84,9 +83,12 @@ class Results(unittest.TestCase):
         self.same(nmscore.nms([[0, 0, 1e300, 9], [0, 0, 9, 8]], [2, 1], 0.5), [1])
 
     def test_no_boxes(self):
-        for boxes in (np.zeros((0, 4), np.float32), np.zeros((0, 4))):
+        for boxes in (np.zeros((0, 4), np.float32), np.zeros((0, 4)), [], (), np.zeros(0),
+                      np.zeros(0, np.float32)):
             self.same(nmscore.nms(boxes, [], 0.5), [])
+            self.same(nmscore.nms(boxes, np.zeros(0, np.float32), 0.5), [])
             self.same(nmscore.batched_nms(boxes, [], [], 0.5), [])
+            self.same(nmscore.batched_nms(boxes, [], np.zeros(0, np.int64), 0.5), [])
 
     def test_never_kept(self):
         boxes = np.array([[0, 0, 9, 9], [np.nan, 0, 9, 9], [0, 0, np.inf, 9], [50, 50, 60, 60]],
@@ -124,48 +126,88 @@ class Results(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
-    def refused(self, error, text, *arguments, function=nmscore.nms, **options):
-        with self.assertRaisesRegex(error, text):
+    boxes, scores, idxs = np.zeros((3, 4), np.float32), np.zeros(3, np.float32), np.arange(3)
+
+    def refused(self, error, text, *arguments, **options):
+        """A call is refused by `error`, whose whole message is `text`, a regular expression."""
+        function = nmscore.batched_nms if len(arguments) == 4 else nmscore.nms
+        with self.assertRaisesRegex(error, f"^(?:{text})$"):
             function(*arguments, **options)
 
     def test_shapes(self):
-        boxes, scores = np.zeros((3, 4), np.float32), np.zeros(3, np.float32)
-        self.refused(ValueError, r"boxes must have shape \(N, 4\), not \(3, 3\)",
-                     boxes[:, :3], scores, 0.5)
-        self.refused(ValueError, r"boxes must have shape \(N, 4\), not \(4,\)",
-                     boxes[0], scores, 0.5)
-        self.refused(ValueError, r"boxes must have shape \(N, 4\), not \(0,\)", [], [], 0.5)
-        self.refused(ValueError, r"not \(1, 3, 4\)", boxes[None], scores, 0.5)
-        self.refused(ValueError, r"scores must have shape \(3,\).*, not \(2,\)",
-                     boxes, scores[:2], 0.5)
-        self.refused(ValueError, r"scores .*not \(3, 1\)", boxes, scores[:, None], 0.5)
-        self.refused(ValueError, r"scores .*not \(\)", boxes, np.float32(1), 0.5)
-        self.refused(ValueError, r"idxs must have shape \(3,\).*, not \(4,\)",
-                     boxes, scores, [1, 2, 3, 4], 0.5, function=nmscore.batched_nms)
-        self.refused(ValueError, r"idxs .*not \(\)",
-                     boxes, scores, 7, 0.5, function=nmscore.batched_nms)
+        boxes, scores, idxs = self.boxes, self.scores, self.idxs
+        for wrong, shape in ((boxes[:, :3], r"\(3, 3\)"), (boxes[0], r"\(4,\)"), (7, r"\(\)"),
+                             (boxes[None], r"\(1, 3, 4\)"), (np.zeros((0, 5)), r"\(0, 5\)"),
+                             ([[]], r"\(1, 0\)")):
+            self.refused(ValueError, r"boxes must have shape \(N, 4\), not " + shape,
+                         wrong, scores, 0.5)
+        for wrong, shape in ((scores[:2], r"\(2,\)"), (scores[:, None], r"\(3, 1\)"),
+                             (np.float32(1), r"\(\)"), ([], r"\(0,\)")):
+            self.refused(ValueError, r"scores must have shape \(3,\) for 3 boxes, not " + shape,
+                         boxes, wrong, 0.5)
+        for wrong, shape in (([1, 2, 3, 4], r"\(4,\)"), (7, r"\(\)"), ([], r"\(0,\)"),
+                             (idxs[None], r"\(1, 3\)")):
+            self.refused(ValueError, r"idxs must have shape \(3,\) for 3 boxes, not " + shape,
+                         boxes, scores, wrong, 0.5)
+        for none in ([], np.zeros((0, 4))):
+            self.refused(ValueError, r"scores must have shape \(0,\) for 0 boxes, not \(3,\)",
+                         none, scores, 0.5)
+            self.refused(ValueError, r"idxs must have shape \(0,\) for 0 boxes, not \(3,\)",
+                         none, [], idxs, 0.5)
 
     def test_types(self):
-        boxes, scores = np.zeros((3, 4), np.float32), np.zeros(3, np.float32)
-        for wrong in (boxes.astype(bool), boxes.astype(complex), boxes.astype("U"), "boxes", None,
-                      object(), [[1, 2], [3]], boxes.astype("M8[s]")):
-            self.refused(TypeError, "boxes ", wrong, scores, 0.5)
+        boxes, scores, idxs = self.boxes, self.scores, self.idxs
+        for wrong in (boxes.astype(bool), boxes.astype(complex), boxes.astype("U"), "boxes",
+                      object(), boxes.astype("M8[s]")):
+            self.refused(TypeError, "boxes must hold numbers, not .+", wrong, scores, 0.5)
+        self.refused(TypeError, "boxes (must hold numbers, not|cannot be read as an array:) .*",
+                     [[1, 2], [3]], scores, 0.5)
         self.refused(TypeError, "scores must hold numbers, not bool", boxes, scores > 1, 0.5)
         for wrong in ([0.5, 1, 2], ["a", "b", "c"], [True, False, True]):
-            self.refused(TypeError, "idxs must hold", boxes, scores, wrong, 0.5,
-                         function=nmscore.batched_nms)
+            self.refused(TypeError, "idxs must hold .*numbers, not .+", boxes, scores, wrong, 0.5)
+        self.refused(TypeError, "boxes must be an array, not None", None, scores, 0.5)
+        self.refused(TypeError, "scores must be an array, not None", boxes, None, 0.5)
+        self.refused(TypeError, "idxs must be an array, not None", boxes, scores, None, 0.5)
+        self.refused(TypeError, "idxs must be an array, not None", [], [], None, 0.5)
+
+    def test_masked_arrays(self):
+        def text(name):
+            return name + " must not be a masked array: .+"
+        for mask in (np.ma.nomask, [True, False, False]):
+            scores = np.ma.array(self.scores, mask=mask)
+            idxs = np.ma.array(self.idxs, mask=mask)
+            boxes = np.ma.array(self.boxes, mask=mask is not np.ma.nomask)
+            self.refused(TypeError, text("boxes"), boxes, self.scores, 0.5)
+            self.refused(TypeError, text("boxes"), boxes.astype(np.float64), self.scores, 0.5)
+            self.refused(TypeError, text("scores"), self.boxes, scores, 0.5)
+            self.refused(TypeError, text("idxs"), self.boxes, self.scores, idxs, 0.5)
+            self.assertEqual(nmscore.nms(boxes.data, scores.data, 0.5).tolist(), [0, 1, 2])
 
     def test_options(self):
-        boxes, scores = np.zeros((3, 4), np.float32), np.zeros(3, np.float32)
+        arrays = self.boxes, self.scores
         for wrong in (-0.1, 1.1, float("nan"), float("inf")):
-            self.refused(ValueError, "iou_threshold is .*must be 0..1", boxes, scores, wrong)
-        self.refused(TypeError, "number", boxes, scores, "0.5")
-        self.refused(ValueError, "score_threshold", boxes, scores, 0.5,
+            self.refused(ValueError, "iou_threshold is .*, must be 0..1", *arrays, wrong)
+        for wrong, kind in ((None, "None"), ("0.5", "str"), ([0.5], "list"), (1j, "complex"),
+                            (self.scores, "numpy.ndarray")):
+            self.refused(TypeError, "iou_threshold must be a number, not " + kind, *arrays, wrong)
+            self.refused(TypeError, "iou_threshold must be a number, not " + kind,
+                         *arrays, self.idxs, wrong)
+            self.refused(TypeError, "score_threshold must be a number, not " + kind, *arrays, 0.5,
+                         score_threshold=wrong)
+        for wrong, kind in ((None, "None"), ("5", "str"), (1.5, "float"), ([5], "list")):
+            self.refused(TypeError, "max_detections must be a whole number, not " + kind,
+                         *arrays, 0.5, max_detections=wrong)
+        self.refused(ValueError, "iou_threshold is beyond the range of a float",
+                     *arrays, 10**400)
+        self.refused(ValueError, "score_threshold is beyond the range of a float", *arrays, 0.5,
+                     score_threshold=-10**400)
+        self.refused(ValueError, "score_threshold is NaN.*", *arrays, 0.5,
                      score_threshold=float("nan"))
-        self.refused(ValueError, "max_detections", boxes, scores, 0.5, max_detections=-1)
-        self.refused(ValueError, "max_detections", boxes, scores, 0.5, max_detections=2**64)
-        self.refused(TypeError, "", boxes, scores, 0.5, max_detections=1.5)
-        self.refused(TypeError, "", boxes, scores)
+        for wrong in (-1, 2**64):
+            self.refused(ValueError, r"max_detections must be 0 or more, below 2\*\*64",
+                         *arrays, 0.5, max_detections=wrong)
+        with self.assertRaisesRegex(TypeError, "missing 1 required .*'iou_threshold'"):
+            nmscore.nms(*arrays)
 
 
 if __name__ == "__main__":
