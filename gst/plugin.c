@@ -10,11 +10,11 @@ static gboolean
 plugin_init (GstPlugin * plugin)
 {
   gboolean ok = GST_ELEMENT_REGISTER (nmsfilter, plugin);
-#ifdef HAVE_BOX_FILES
+#ifdef HAVE_RECORDS
   ok &= GST_ELEMENT_REGISTER (boxreplay, plugin);
   ok &= GST_ELEMENT_REGISTER (boxrecord, plugin);
 #endif
-#ifdef HAVE_BOX_OVERLAY
+#ifdef HAVE_OVERLAY
   ok &= GST_ELEMENT_REGISTER (boxoverlay, plugin);
 #endif
   return ok;

@@ -5,8 +5,8 @@
  * it has seen its largest frame. One layout for every set of options: what a
  * run leaves unused is never touched, and so costs address space only.
  */
-#include "engines/spatial.h"
-#include "engines/xla.h"
+#include "accel/xla/xla.h"
+#include "engines/spatial/spatial.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "engines/engine.h"
 #include "fpmode.h"
-#include "turned.h"
+#include "rotated.h"
 
 /* One stable pass of a sort by several columns, the least important first. */
 static uint64_t *

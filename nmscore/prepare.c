@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "order.h"
 #include "overlap.h"
-#include "turned.h"
+#include "rotated.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* run: the doors. Arguments are checked here and nowhere behind. */
+#include "accel/xla/xla.h"
 #include "engines/engine.h"
-#include "engines/xla.h"
 #include "fpmode.h"
 
 static int

@@ -154,7 +154,7 @@ nms_prepare ()
   # shellcheck disable=SC2086
   nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
   if [ -z "${NMS_PLUGIN_DIR-}" ]; then
-    nms_build plugin --buildtype=release -Dtests=disabled -Dfiles=enabled -Doverlay=enabled ||
+    nms_build plugin --buildtype=release -Dtests=disabled -Drecords=enabled -Doverlay=enabled ||
       exit 1
     NMS_PLUGIN_DIR="$NMS_BUILD_DIR/plugin/gst"
   fi

@@ -117,8 +117,8 @@ suites ()
   fi
   while read -r line; do
     result "${line%% *}" "$stage: ${line#* }"
-  done < <(python3 "$NMS_ROOT/tests/support/results.py" "$record")
-  python3 "$NMS_ROOT/tests/support/results.py" --failed-logs "$record"
+  done < <(python3 "$NMS_ROOT/tests/env/results.py" "$record")
+  python3 "$NMS_ROOT/tests/env/results.py" --failed-logs "$record"
 }
 
 # Every suite there is but those named.
@@ -126,7 +126,7 @@ no_suites () { local s; for s; do printf -- '--no-suite %s ' "$s"; done; }
 
 build_release ()
 {
-  build release --buildtype=release -Dtests=enabled -Dfiles=enabled -Doverlay=enabled \
+  build release --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
     -Dpython=enabled
 }
 
@@ -146,13 +146,13 @@ stage_locale ()
   [ -d "$dir/de_DE.UTF-8" ] || check "make the locale" \
     localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" || return 0
   check "build the preloaded library" \
-    cc -shared -fPIC -o "$dir/setlocale.so" "$NMS_ROOT/tests/support/setlocale.c" || return 0
+    cc -shared -fPIC -o "$dir/setlocale.so" "$NMS_ROOT/tests/env/setlocale.c" || return 0
   # shellcheck disable=SC2016
   check "the comma is there" env LOCPATH="$dir" LC_ALL=de_DE.UTF-8 LD_PRELOAD="$dir/setlocale.so" \
     awk 'BEGIN { exit sprintf ("%.1f", 0.5) != "0,5" }' || return 0
   NMS_TEST_LOCPATH="$dir" NMS_TEST_LC_ALL=de_DE.UTF-8 NMS_TEST_PRELOAD="$dir/setlocale.so" \
     suites release $(no_suites pipelines rules bench tpu) \
-    --wrapper "$NMS_ROOT/tests/support/preload.sh"
+    --wrapper "$NMS_ROOT/tests/env/preload.sh"
 }
 
 # The tracer writes a warning for what was not freed, and fatal-warnings makes
@@ -163,7 +163,7 @@ stage_leaks ()
   build_release || return 0
   export G_DEBUG=fatal-warnings GST_TRACERS=leaks
   # shellcheck disable=SC2046
-  check "build the program that leaks" cc -o "$canary" "$NMS_ROOT/tests/support/leak-canary.c" \
+  check "build the program that leaks" cc -o "$canary" "$NMS_ROOT/tests/env/leak-canary.c" \
     $(pkg-config --cflags --libs gstreamer-1.0) || return 0
   check "a clean program passes" "$canary"
   check "a leak is caught" bash -c '! "$@"' canary "$canary" leak
@@ -174,7 +174,7 @@ stage_leaks ()
 build_asan ()
 {
   build asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
-    -Dc_args=-fno-sanitize-recover=all -Dtests=enabled -Dfiles=enabled -Doverlay=enabled \
+    -Dc_args=-fno-sanitize-recover=all -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
     -Dpython=enabled
 }
 
@@ -185,9 +185,9 @@ stage_asan ()
   # callers a leak cannot be told from what GLib keeps on purpose)
   local options=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
   NMS_SCANNER_PRELOAD=$(cc -print-file-name=libasan.so) \
-    GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/support/scanner.sh" \
+    GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/env/scanner.sh" \
     ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=10 \
-    LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/support/lsan.supp":print_suppressions=0 \
+    LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/env/lsan.supp":print_suppressions=0 \
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     suites asan $(no_suites rules bench tpu live)
 }
@@ -197,7 +197,7 @@ stage_xla ()
 {
   local folder="$NMS_BUILD_DIR/xla"
   build_release || return 0
-  check "fetch XLA's plugin for the CPU" "$NMS_ROOT/tests/support/fetch-xla.sh" "$folder" ||
+  check "fetch XLA's plugin for the CPU" "$NMS_ROOT/tools/fetch-xla.sh" "$folder" ||
     return 0
   export NMS_TEST_XLA_PLUGIN="$folder/xla_cpu_pjrt.so"
   suites release --suite xla
@@ -207,8 +207,8 @@ stage_xla ()
   if build_asan; then
     stage=xla-asan
     NMS_SCANNER_PRELOAD=$(cc -print-file-name=libasan.so) \
-      GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/support/scanner.sh" \
-      LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/support/lsan.supp":print_suppressions=0 \
+      GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/env/scanner.sh" \
+      LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/env/lsan.supp":print_suppressions=0 \
       UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
       suites asan --suite xla test-xla nmsfilter-xla-device xla-conformance-combined
     stage=xla
@@ -222,7 +222,7 @@ stage_cuda ()
   local folder="$NMS_BUILD_DIR/xla"
   build_release || return 0
   check "ptxas is there" ptxas --version || return 0
-  check "fetch XLA's plugin for CUDA" "$NMS_ROOT/tests/support/fetch-xla.sh" "$folder" cuda ||
+  check "fetch XLA's plugin for CUDA" "$NMS_ROOT/tools/fetch-xla.sh" "$folder" cuda ||
     return 0
   NMS_TEST_XLA_CUDA="$folder/xla_cuda_plugin.so" suites release --suite cuda
 }
@@ -231,7 +231,7 @@ stage_minimal ()
 {
   local dir="$NMS_BUILD_DIR/minimal" prefix="$NMS_BUILD_DIR/prefix" lib
   build minimal --buildtype=release --prefix="$prefix" -Dtests=enabled \
-    -Dfiles=disabled -Doverlay=disabled -Dpython=disabled || return 0
+    -Drecords=disabled -Doverlay=disabled -Dpython=disabled || return 0
   check "meson says what is left out" bash -c 'grep -E "boxreplay, boxrecord.*NO" "$1" &&
     grep -E "boxoverlay.*NO" "$1"' - "$dir/meson-logs/meson-log.txt"
   suites minimal --suite core --suite gst --suite rules
@@ -243,7 +243,7 @@ stage_minimal ()
 
 stage_clang ()
 {
-  CC=clang build clang --buildtype=release -Dtests=enabled -Dfiles=enabled -Doverlay=enabled \
+  CC=clang build clang --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
     --werror || return 0
   suites clang $(no_suites pipelines bench tpu)
 }
@@ -336,23 +336,23 @@ unlocked_plugin_fails ()
   shift
   GST_PLUGIN_PATH_1_0="$dir/unlocked" GST_PLUGIN_SYSTEM_PATH_1_0="$dir" \
     GST_REGISTRY="$dir/unlocked.registry" TSAN_OPTIONS="$TSAN_OPTIONS:halt_on_error=1" \
-    "$@" "$dir/test-nmsfilter-streams" >"$dir/unlocked.log" 2>&1 || rc=$?
+    "$@" "$dir/test-nmsfilter-concurrency" >"$dir/unlocked.log" 2>&1 || rc=$?
   grep "^SUMMARY" "$dir/unlocked.log"
-  [ "$rc" = 66 ] && grep -q "data race.*gst/[a-z]*\.c:" "$dir/unlocked.log"
+  [ "$rc" = 66 ] && grep -q "data race.*gst/[a-z/]*\.c:" "$dir/unlocked.log"
 }
 
-# GLib and GStreamer are not built with the sanitizer: tests/support/glibsync.c
+# GLib and GStreamer are not built with the sanitizer: tests/gst/glibsync.c
 # tells it of their locks, and their blocks have to come from malloc.
 stage_tsan ()
 {
   build tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dtests=enabled \
-    -Dfiles=disabled -Doverlay=disabled || return 0
+    -Drecords=disabled -Doverlay=disabled || return 0
   local dir="$NMS_BUILD_DIR/tsan/tests" fixed=
   # (its memory map allows only so much of randomness in addresses)
   "$dir/core/test-threads" --help >/dev/null 2>&1 || fixed="setarch -R"
   export GST_REGISTRY_FORK=no G_SLICE=always-malloc \
-    TSAN_OPTIONS="suppressions=$NMS_ROOT/tests/support/tsan.supp:print_suppressions=0:exitcode=66"
-  suites tsan test-threads nmsfilter-streams ${fixed:+--wrapper "$fixed"}
+    TSAN_OPTIONS="suppressions=$NMS_ROOT/tests/env/tsan.supp:print_suppressions=0:exitcode=66"
+  suites tsan test-threads nmsfilter-concurrency ${fixed:+--wrapper "$fixed"}
   check "a plugin without locks is found out" unlocked_plugin_fails "$dir/gst" $fixed
   unset GST_REGISTRY_FORK G_SLICE TSAN_OPTIONS
 }
@@ -370,7 +370,7 @@ stage_arm ()
 {
   local dir="$NMS_BUILD_DIR/aarch64"
   check "unpack Debian for AArch64" bash -c '"$1" "$2" >"$2.cross"' - \
-    "$NMS_ROOT/tests/support/arm.sh" "$dir-debian" || return 0
+    "$NMS_ROOT/tests/env/arm.sh" "$dir-debian" || return 0
   mv "$dir-debian.cross" "$dir.cross"
   build aarch64 --buildtype=release --cross-file "$dir.cross" -Dplugin=false -Dtests=enabled ||
     return 0
@@ -393,7 +393,7 @@ stage_fuzz ()
 {
   local program some=
   CC=clang build fuzz --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
-    -Dc_args=-fno-sanitize-recover=all -Dfuzzers=true -Dtests=enabled -Dfiles=enabled \
+    -Dc_args=-fno-sanitize-recover=all -Dfuzzers=true -Dtests=enabled -Drecords=enabled \
     -Doverlay=disabled || return 0
   for program in "$NMS_BUILD_DIR"/fuzz/tests/fuzz/fuzz-*; do
     [ -f "$program" ] && [ -x "$program" ] || continue
@@ -403,12 +403,12 @@ stage_fuzz ()
   [ -n "$some" ] || result fail "$stage: no fuzzer was built"
 }
 
-stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/support/fresh.sh"; }
+stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/env/fresh.sh"; }
 
 # libtpu lives in processes of its own alone: xlatext is one for each module.
 stage_tpu ()
 {
-  local folder="$NMS_BUILD_DIR/xla" fetch="$NMS_ROOT/tests/support/fetch-xla.sh"
+  local folder="$NMS_BUILD_DIR/xla" fetch="$NMS_ROOT/tools/fetch-xla.sh"
   build_release || return 0
   check "fetch libtpu" "$fetch" "$folder" tpu || return 0
   check "fetch XLA's plugin for the CPU" "$fetch" "$folder" cpu || return 0
@@ -423,7 +423,7 @@ make_folders ()
   local release
   for release in trixie sid; do
     case " ${wanted[*]} " in
-      *" $release "*) nice "$NMS_ROOT/tests/env.sh" "$release" true >/dev/null 2>&1 || true ;;
+      *" $release "*) nice "$NMS_ROOT/tests/env/debian.sh" "$release" true >/dev/null 2>&1 || true ;;
     esac
   done
 }
@@ -433,12 +433,12 @@ make_folders ()
 # compiler, and torchvision, which is as large as the folder.)
 newer_debian ()
 {
-  local options="-Dtests=enabled -Dfiles=enabled -Doverlay=enabled -Danalytics=enabled"
+  local options="-Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled"
   options="$options -Dpython=enabled"
   local asan=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
   wait "$folders" || true
-  check "make the folder" "$NMS_ROOT/tests/env.sh" "$1" true || return 0
-  inside=("$NMS_ROOT/tests/env.sh" "$1")
+  check "make the folder" "$NMS_ROOT/tests/env/debian.sh" "$1" true || return 0
+  inside=("$NMS_ROOT/tests/env/debian.sh" "$1")
   # shellcheck disable=SC2086
   if build "$1-release" --buildtype=release $options; then
     suites "$1-release" $(no_suites tpu bench torchvision)
@@ -448,16 +448,16 @@ newer_debian ()
     stage=$1
   fi
   [ "$1${NMS_TRIXIE_ASAN-}" = trixieyes ] || { inside=(); return 0; }
-  inside=("$NMS_ROOT/tests/env.sh" "$1" env "ASAN_OPTIONS=$asan:fast_unwind_on_malloc=0"
-    "LSAN_OPTIONS=suppressions=$NMS_ROOT/tests/support/lsan.supp:print_suppressions=0"
+  inside=("$NMS_ROOT/tests/env/debian.sh" "$1" env "ASAN_OPTIONS=$asan:fast_unwind_on_malloc=0"
+    "LSAN_OPTIONS=suppressions=$NMS_ROOT/tests/env/lsan.supp:print_suppressions=0"
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-    "GST_PLUGIN_SCANNER_1_0=$NMS_ROOT/tests/support/scanner.sh"
+    "GST_PLUGIN_SCANNER_1_0=$NMS_ROOT/tests/env/scanner.sh"
     "NMS_SCANNER_PRELOAD=$("${inside[@]:0:2}" cc -print-file-name=libasan.so)")
   # shellcheck disable=SC2086
   if build "$1-asan" --buildtype=debugoptimized -Db_sanitize=address,undefined \
     -Db_lundef=false -Dc_args=-fno-sanitize-recover=all $options; then
     stage="$1-asan"
-    suites "$1-asan" boxmeta odmeta odrebuild nmsfilter boxreplay boxrecord boxoverlay turnedboxes
+    suites "$1-asan" boxmeta odmeta odremove nmsfilter boxreplay boxrecord boxoverlay rotatedboxes
     stage=$1
   fi
   inside=()

@@ -12,9 +12,9 @@
 #ifndef NMS_ENGINE_H
 #define NMS_ENGINE_H
 
-#include "../internal.h"
-#include "../order.h"
-#include "../overlap.h"
+#include "internal.h"
+#include "order.h"
+#include "overlap.h"
 
 void nms__sequential (nms__frame *frame);
 void nms__sorted (nms__frame *frame);

@@ -4,7 +4,7 @@
  * then each better one takes its place; what the build lacks costs nothing.
  */
 #include "kernels.h"
-#include "../nmscore.h"
+#include "nmscore.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #ifndef NMS_KERNELS_H
 #define NMS_KERNELS_H
 
-#include "../overlap.h"
+#include "overlap.h"
 
 struct nms__alive;
 struct nms__picks;

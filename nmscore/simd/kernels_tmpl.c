@@ -7,9 +7,9 @@
 #include "kernels.h"
 #include "screen.h"
 
-#include "../engines/sweep.h"
-#include "../internal.h"
-#include "../order.h"
+#include "engines/sorted/sweep.h"
+#include "internal.h"
+#include "order.h"
 
 /* A block of n boxes, leftovers behind them included: whole blocks without a
  * loop, as most are. */
@@ -87,7 +87,7 @@ find_overlap (const nms__columns *columns, size_t first, size_t end, const nms__
       : find_lanes (columns, first, end, box, mask, 0);
 }
 
-#include "kernels_steps.h"
+#include "engines/sequential/sequential_tmpl.h"
 
 /* Box i of the columns, in every lane. */
 INLINE wide

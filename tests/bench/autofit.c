@@ -7,7 +7,7 @@
  */
 #include "autofit.h"
 
-#include "engines/auto_facts.h"
+#include "engines/auto/auto_statistics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

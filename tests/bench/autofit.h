@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* autofit: the prices of nmscore/engines/auto_costs.c, from measurements. */
+/* autofit: the prices of nmscore/engines/auto/auto_costs.c, from measurements. */
 #ifndef AUTOFIT_H
 #define AUTOFIT_H
 

@@ -10,7 +10,7 @@
  * The points are those of the seed; none is a workload of workloads.py. Times
  * are medians over rounds, in microseconds of this thread's processor time; the
  * ratio is the median of the rounds' ratios. --all prints every point; --fit
- * ends with the prices for nmscore/engines/auto_costs.c that fit the points.
+ * ends with the prices for nmscore/engines/auto/auto_costs.c that fit the points.
  */
 #include "autofit.h"
 #include "points.h"

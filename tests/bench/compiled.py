@@ -21,7 +21,7 @@ def tpu(build):
     programs = [build / "tests/tpu/mosaicprint", build / "tests/tpu/xlatext"]
     if not all(p.exists() for p in programs):
         return None
-    libtpu = subprocess.run([ROOT / "tests/support/fetch-xla.sh", build.parent / "xla", "tpu"],
+    libtpu = subprocess.run([ROOT / "tools/fetch-xla.sh", build.parent / "xla", "tpu"],
                             check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     return cycles.measure(*map(str, programs), libtpu, sys.executable if has_jax() else None)
 

@@ -38,7 +38,7 @@ fi
 
 # XLA's plugin for the CPU, for engine xla.
 if [ -z "${NMS_XLA_PLUGIN:-}" ]; then
-  NMS_XLA_PLUGIN=$("$root/tests/support/fetch-xla.sh" "$place/xla" 2>>"$place/pip.log") ||
+  NMS_XLA_PLUGIN=$("$root/tools/fetch-xla.sh" "$place/xla" 2>>"$place/pip.log") ||
     say "engine xla is left out: its plugin cannot be had (log: $place/pip.log)"
   export NMS_XLA_PLUGIN
 fi

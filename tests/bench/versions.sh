@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # versions: what nmsfilter costs a buffer with each version of GStreamer, here and
-# in the newer Debians of tests/env.sh, in one table.
+# in the newer Debians of tests/env/debian.sh, in one table.
 usage ()
 {
   cat <<END
 usage: tests/bench/versions.sh [--rounds N] [--quick] [here] [trixie] [sid]
 
 Builds the plugin (release) and bench-elements here and in the folders of
-tests/env.sh, which are made where they are missing (root, debootstrap), and runs
+tests/env/debian.sh, which are made where they are missing (root, debootstrap), and runs
 the parts filter and analytics N times (5) in each, one place after the other in
 each round. Prints a table in Markdown: the median of the rounds' medians in us a
 buffer, and in brackets the least and the greatest of them. Without a name of a
@@ -42,7 +42,7 @@ at ()
 {
   local place=$1
   shift
-  if [ "$place" = here ]; then "$@"; else "$NMS_ROOT/tests/env.sh" "$place" "$@"; fi
+  if [ "$place" = here ]; then "$@"; else "$NMS_ROOT/tests/env/debian.sh" "$place" "$@"; fi
 }
 
 for place in $places; do

@@ -2,8 +2,8 @@
 /* fuzz-jsonl: JSON Lines, from bytes to boxes and back. */
 #include <string.h>
 
-#include "boxlines.h"
 #include "fuzzfile.h"
+#include "records/jsonl.h"
 
 int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
 

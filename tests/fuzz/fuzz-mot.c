@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzzfile.h"
-#include "motlines.h"
+#include "records/mottext.h"
 
 int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "boxfile.h"
+#include "records/recordreader.h"
 
 typedef void (*FuzzFrame) (BoxFrame * frame);
 

@@ -4,8 +4,8 @@
  * only test here that calls a function of the plugin: elements show too little
  * of it.
  */
-#include "boxmeta.h"
 #include "gstboxes.h"
+#include "meta/boxmeta.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter with engine=xla: plugins that cannot be used (tests/support/fakepjrt.c
+ * nmsfilter with engine=xla: plugins that cannot be used (tests/accel/fakepjrt.c
  * in the folder of FAKE_PLUGINS), and the one that NMS_TEST_XLA_PLUGIN names.
  */
 #include "gstboxes.h"

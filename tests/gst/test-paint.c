@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "labels.h"
-#include "paint.h"
-#include "palette.h"
+#include "overlay/labelcache.h"
+#include "overlay/labelplacement.h"
+#include "overlay/paint.h"
+#include "overlay/palette.h"
 #include "pictures.h"
-#include "placement.h"
 
 static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12,
   GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_YUV9, GST_VIDEO_FORMAT_RGB,

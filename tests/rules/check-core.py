@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """check-core ROOT: the lazy core stays small enough to be read.
 
-Counts lines that are neither blank nor comment alone of nmscore/lazy but for the
+Counts lines that are neither blank nor comment alone of nmscore/accel/lazy but for the
 programs written against it: of the sources, and with the headers.
 """
 import re
@@ -27,7 +27,7 @@ def lines_of_code(text):
 def main():
     root = sys.argv[1]
     assert lines_of_code('/* a\nb */\nint x; // y\n\n  char *s = "/*";\n// z\n#define E\n') == 3
-    names = [name for name in project_files(root) if name.startswith("nmscore/lazy/")
+    names = [name for name in project_files(root) if name.startswith("nmscore/accel/lazy/")
              and not name.split("/")[-1].startswith(PROGRAMS)]
     counts = {name: lines_of_code(read(root, name)) for name in names}
     sources = sum(n for name, n in counts.items() if name.endswith(".c"))

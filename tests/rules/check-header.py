@@ -42,8 +42,8 @@ int main (void)
 def main():
     language, standard, folder = sys.argv[1:4]
     command = sys.argv[4:] + ["-x", language, "-std=" + standard, "-pedantic", "-Wall", "-Wextra",
-                              "-Werror", "-fsyntax-only", "-I", folder, "-I", folder + "/lazy",
-                              "-I", folder + "/xla", "-"]
+                              "-Werror", "-fsyntax-only", "-I", folder,
+                              "-I", folder + "/accel/lazy", "-I", folder + "/accel/xla", "-"]
     done = subprocess.run(command, input=PROGRAM, text=True)
     print(" ".join(command), "->", done.returncode)
     # the same must be able to fail

@@ -76,7 +76,7 @@ def order_key(score, absent):
 
 
 class Reference:
-    """tests/support/reference.c, by the program refrun."""
+    """tests/reference/reference.c, by the program refrun."""
 
     def __init__(self, program):
         self.program = program

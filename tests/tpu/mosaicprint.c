@@ -10,7 +10,7 @@
  * `limit` prints the numbers as bits; the threshold is read as the bits of
  * a float in hexadecimal.
  */
-#include "xla/mosaic.h"
+#include "accel/mosaic/mosaic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

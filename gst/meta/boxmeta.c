@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxmeta: buffer metadata <-> Box. Expects tens to a few hundred boxes on
+ * every frame of a live stream, and survives 100,000: every function makes one
+ * pass over the metas, and reading allocates nothing once the array has grown,
+ * except where boxes have parents.
+ *
+ * A box remembers the position of its meta among all regions of interest on
+ * the buffer, not a pointer: the buffer that is changed is usually a copy of
+ * the one that was read, with the same metas in the same order.
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "boxmeta.h"
+
+#include "odmeta.h"
+#include "roifields.h"
+
+#include <gst/video/video.h>
+#include <math.h>
+#include <string.h>
+
+/* ----------------------------------------------------- what is a detection */
+
+/* A region with nothing but roi/... parameters tells an encoder how to spend
+ * bits on it. */
+static inline gboolean
+is_hint (const GstStructure * s)
+{
+  return g_str_has_prefix (gst_structure_get_name (s), "roi/");
+}
+
+/* Locked metas belong to whoever locked them. */
+static gboolean
+is_detection (const GstVideoRegionOfInterestMeta * roi)
+{
+  const GList *l;
+
+  if (G_UNLIKELY (GST_META_FLAG_IS_SET (&roi->meta, GST_META_FLAG_LOCKED)))
+    return FALSE;
+  for (l = roi->params; l; l = l->next)
+    if (!is_hint (l->data))
+      return TRUE;
+  return roi->params == NULL;
+}
+
+static inline GstVideoRegionOfInterestMeta *
+next_roi (GstBuffer * buffer, gpointer * state, GType api)
+{
+  return (GstVideoRegionOfInterestMeta *)
+      gst_buffer_iterate_meta_filtered (buffer, state, api);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static inline void
+read_detection (Box * box, const GstStructure * s, gint width, gint height, guint want)
+{
+  gdouble x_min, y_min, x_max, y_max, x1, y1, x2, y2;
+
+  if (box_field_number (s, &box_names.confidence, &box->confidence))
+    box->flags |= BOX_HAS_CONFIDENCE;
+  if ((!(want & BOX_META_LEAN) || box->label == 0)
+      && box_field_int (s, &box_names.label_id, &box->label_id))
+    box->flags |= BOX_HAS_LABEL_ID;
+
+  if (width <= 0 || height <= 0
+      || !box_field_number (s, &box_names.x_min, &x_min)
+      || !box_field_number (s, &box_names.x_max, &x_max)
+      || !box_field_number (s, &box_names.y_min, &y_min)
+      || !box_field_number (s, &box_names.y_max, &y_max))
+    return;
+  x1 = x_min * width;
+  x2 = x_max * width;
+  y1 = y_min * height;
+  y2 = y_max * height;
+  if (!box_extent_agrees (x1, x2, box->x, box->w, width)
+      || !box_extent_agrees (y1, y2, box->y, box->h, height))
+    return;
+  box->flags |= BOX_HAS_NORMALIZED;
+  box->x_min = x_min;
+  box->y_min = y_min;
+  box->x_max = x_max;
+  box->y_max = y_max;
+  box->x1 = x1;
+  box->y1 = y1;
+  box->x2 = x2;
+  box->y2 = y2;
+}
+
+static void
+read_state (Box * box, const GstStructure * s)
+{
+  const GValue *state = box_field (s, &box_names.state);
+
+  if (state && G_VALUE_HOLDS_STRING (state))
+    box->state = box_state_from_name (g_value_get_string (state));
+  if (!box_field_int (s, &box_names.suppressed_by, &box->suppressed_by))
+    box->suppressed_by = -1;
+}
+
+/* A structure beside "detection". FALSE: a hint, which makes no box of a region. */
+static gboolean
+read_other (Box * box, const GstStructure * s, guint want)
+{
+  if (box_structure_is (s, &box_names.rotation))
+    box_field_number (s, &box_names.angle, &box->rotation);
+  else if ((want & BOX_META_TRACK) && box_structure_is (s, &box_names.object_id)
+      && box_field_int (s, &box_names.id, &box->track_id))
+    box->flags |= BOX_HAS_TRACK_ID;
+  else if ((want & BOX_META_STATE) && box_structure_is (s, &box_names.nms))
+    read_state (box, s);
+  return !is_hint (s);
+}
+
+/* A box with what the region itself says. Field by field: to clear it as a whole
+ * first would cost as much as the rest. */
+static inline void
+read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position)
+{
+  /* x and y are unsigned: those beyond 2^31 are negative ones */
+  box->x = (gint32) roi->x;
+  box->y = (gint32) roi->y;
+  box->w = roi->w;
+  box->h = roi->h;
+  box->x1 = box->x;
+  box->y1 = box->y;
+  box->x2 = box->x + box->w;
+  box->y2 = box->y + box->h;
+  box->x_min = box->y_min = box->x_max = box->y_max = 0;
+  box->confidence = 0;
+  box->rotation = 0;
+  box->flags = 0;
+  box->label = roi->roi_type == box_names.empty ? 0 : roi->roi_type;
+  box->label_id = 0;
+  box->region_id = roi->id;
+  box->parent_id = roi->parent_id;
+  box->track_id = 0;
+  box->parent = -1;
+  box->state = BOX_STATE_NONE;
+  box->suppressed_by = -1;
+  box->position = position;
+  box->od = -1;
+}
+
+/* Turns parent ids into indices. Of several regions with one id the first is
+ * the parent. */
+static void
+find_parents (GArray * boxes)
+{
+  GHashTable *by_id = g_hash_table_new (NULL, NULL);
+  guint i;
+
+  for (i = boxes->len; i-- > 0;) {
+    Box *box = &g_array_index (boxes, Box, i);
+    if (box->region_id != 0)
+      g_hash_table_insert (by_id, GINT_TO_POINTER (box->region_id), GUINT_TO_POINTER (i + 1));
+  }
+  for (i = 0; i < boxes->len; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+    if (box->parent_id != 0 && box->parent_id != box->region_id)
+      box->parent = (gint) GPOINTER_TO_UINT (g_hash_table_lookup (by_id,
+              GINT_TO_POINTER (box->parent_id))) - 1;
+  }
+  g_hash_table_unref (by_id);
+}
+
+/* A chain of parents that closes on itself is no parentage. */
+static void
+break_rings (GArray * boxes)
+{
+  guint8 *seen = g_new0 (guint8, boxes->len);   /* 1: on this walk, 2: done */
+  guint i;
+
+  for (i = 0; i < boxes->len; i++) {
+    gint k, next;
+
+    for (k = i; k >= 0 && seen[k] == 0; k = g_array_index (boxes, Box, k).parent)
+      seen[k] = 1;
+    /* the walk met itself: k is on the ring */
+    while (k >= 0 && seen[k] == 1 && (next = g_array_index (boxes, Box, k).parent) >= 0) {
+      g_array_index (boxes, Box, k).parent = -1;
+      k = next;
+    }
+    for (k = i; k >= 0 && seen[k] == 1; k = g_array_index (boxes, Box, k).parent)
+      seen[k] = 2;
+  }
+  g_free (seen);
+}
+
+static void
+read_recorded_ids (GstBuffer * buffer, GArray * boxes)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  GstVideoRegionOfInterestMeta *roi;
+  gpointer state = NULL;
+  guint position, next = 0;
+  const GList *l;
+
+  for (position = 0; next < boxes->len && (roi = next_roi (buffer, &state, api)); position++) {
+    Box *box = &g_array_index (boxes, Box, next);
+
+    if (box->position != position)
+      continue;
+    next++;
+    for (l = roi->params; l; l = l->next)
+      if (box_structure_is (l->data, &box_names.recorded)) {
+        box_field_int (l->data, &box_names.region_id, &box->region_id);
+        box_field_int (l->data, &box_names.parent_id, &box->parent_id);
+      }
+  }
+}
+
+void
+box_meta_frame_size (const GstCaps * caps, gint * width, gint * height)
+{
+  const GstStructure *s = gst_caps_get_structure (caps, 0);
+
+  if (!gst_structure_get_int (s, "width", width) || !gst_structure_get_int (s, "height", height)
+      || *width <= 0 || *height <= 0)
+    *width = *height = 0;
+}
+
+GArray *
+box_meta_links_new (void)
+{
+  return od_meta_links_new ();
+}
+
+guint
+box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes)
+{
+  return box_meta_read_links (buffer, width, height, want, boxes, NULL);
+}
+
+guint
+box_meta_read_links (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes,
+    GArray * links)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  GstVideoRegionOfInterestMeta *roi;
+  gpointer state = NULL;
+  gboolean parents = FALSE;
+  guint position, i, count = 0;
+
+  box_names_init ();
+  for (position = 0; (roi = next_roi (buffer, &state, api)) != NULL; position++) {
+    gboolean is_box = roi->params == NULL, seen = FALSE;
+    const GList *l;
+    Box *box;
+
+    if (G_UNLIKELY (GST_META_FLAG_IS_SET (&roi->meta, GST_META_FLAG_LOCKED)))
+      continue;
+    if (count >= boxes->len)    /* room for more than this one: no call a box */
+      g_array_set_size (boxes, 2 * count + 32);
+    box = &g_array_index (boxes, Box, count);
+    read_region (box, roi, position);
+    for (l = roi->params; l; l = l->next) {
+      const GstStructure *s = l->data;
+
+      if (G_LIKELY (box_structure_is (s, &box_names.detection))) {
+        if (!seen)
+          read_detection (box, s, width, height, want);
+        seen = TRUE;
+      } else if (read_other (box, s, want)) {
+        is_box = TRUE;
+      }
+    }
+    is_box = is_box || seen;
+    count += is_box;
+    parents |= is_box && roi->parent_id != 0;
+  }
+  g_array_set_size (boxes, count);
+
+  if (parents)
+    find_parents (boxes);
+  if (od_meta_read (buffer, width, height, want, boxes, links) || parents)
+    break_rings (boxes);
+  if (want & BOX_META_RECORDED)
+    read_recorded_ids (buffer, boxes);
+  for (i = 0; (want & BOX_META_STATE) && i < boxes->len; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+    if (box->suppressed_by < -1 || box->suppressed_by >= (gint) boxes->len)
+      box->suppressed_by = -1;
+  }
+  return boxes->len;
+}
+
+gboolean
+box_meta_any (GstBuffer * buffer)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  GstVideoRegionOfInterestMeta *roi;
+  gpointer state = NULL;
+
+  box_names_init ();
+  while ((roi = next_roi (buffer, &state, api)) != NULL)
+    if (is_detection (roi))
+      return TRUE;
+  return od_meta_any (buffer);
+}
+
+/* ----------------------------------------------------------------- removing */
+
+typedef struct
+{
+  GType api;
+  const Box *box;               /* the first not met yet */
+  guint left;                   /* boxes from there on */
+  const guint8 *drop;           /* of that box */
+  guint position;               /* of the next region on the buffer */
+} Removal;
+
+static void
+removal_init (Removal * removal, const GArray * boxes, const guint8 * drop)
+{
+  *removal = (Removal) { GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE,
+    (const Box *) boxes->data, boxes->len, drop, 0 };
+}
+
+/* Whether the next region on the buffer is a box that goes. */
+static inline gboolean
+next_goes (Removal * removal)
+{
+  if (removal->left == 0 || removal->box->position != removal->position++)
+    return FALSE;
+  removal->left--;
+  removal->box++;
+  return *removal->drop++ != 0;
+}
+
+static gboolean
+remove_one (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
+{
+  Removal *removal = user_data;
+
+  if ((*meta)->info->api == removal->api && next_goes (removal)
+      && !GST_META_FLAG_IS_SET (*meta, GST_META_FLAG_LOCKED))
+    *meta = NULL;
+  return TRUE;
+}
+
+void
+box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
+    const GArray * links)
+{
+  Removal removal;
+
+  removal_init (&removal, boxes, drop);
+  gst_buffer_foreach_meta (buffer, remove_one, &removal);
+  od_meta_remove (buffer, boxes, drop, links);
+}
+
+/* As gst_buffer_copy, which copies all metadata: most of its time would go
+ * into boxes that are dropped next. */
+GstBuffer *
+box_meta_copy_without (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
+    const GArray * links)
+{
+  GstMetaTransformCopy how = { FALSE, 0, gst_buffer_get_size (buffer) };
+  GstBuffer *copy = gst_buffer_new ();
+  gpointer state = NULL;
+  Removal removal;
+  GstMeta *meta;
+
+  if (!gst_buffer_copy_into (copy, buffer,
+          GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_MEMORY, 0, -1)) {
+    gst_buffer_unref (copy);
+    return NULL;
+  }
+  GST_BUFFER_FLAG_UNSET (copy, GST_BUFFER_FLAG_TAG_MEMORY);
+  removal_init (&removal, boxes, drop);
+  while ((meta = gst_buffer_iterate_meta (buffer, &state)) != NULL) {
+    if ((meta->info->api == removal.api && next_goes (&removal)) || od_meta_is (meta))
+      continue;
+    if (meta->info->transform_func)
+      meta->info->transform_func (copy, meta, buffer, _gst_meta_transform_copy, &how);
+  }
+  od_meta_copy_without (copy, buffer, boxes, drop, links);
+  return copy;
+}
+
+static gboolean
+remove_detection (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
+{
+  const GType *api = user_data;
+
+  if ((*meta)->info->api == *api && is_detection ((GstVideoRegionOfInterestMeta *) * meta))
+    *meta = NULL;
+  return TRUE;
+}
+
+void
+box_meta_remove_all (GstBuffer * buffer)
+{
+  GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+
+  box_names_init ();
+  gst_buffer_foreach_meta (buffer, remove_detection, &api);
+  od_meta_remove_all (buffer);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static void
+tag_one (GstVideoRegionOfInterestMeta * roi, const Box * box)
+{
+  GstStructure *tag = NULL;
+  GList *l;
+
+  for (l = roi->params; l && tag == NULL; l = l->next)
+    if (box_structure_is (l->data, &box_names.nms))
+      tag = l->data;
+  if (tag == NULL) {
+    tag = gst_structure_new_empty ("nms");
+    gst_video_region_of_interest_meta_add_param (roi, tag);
+  }
+  gst_structure_remove_all_fields (tag);
+  gst_structure_set (tag, "state", G_TYPE_STRING, box_state_name (box->state), NULL);
+  if (box->suppressed_by >= 0)
+    gst_structure_set (tag, "suppressed-by", G_TYPE_INT, box->suppressed_by, NULL);
+}
+
+void
+box_meta_tag (GstBuffer * buffer, const GArray * boxes)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  GstVideoRegionOfInterestMeta *roi;
+  gpointer state = NULL;
+  guint position, next = 0;
+
+  box_names_init ();
+  for (position = 0; next < boxes->len && (roi = next_roi (buffer, &state, api)); position++) {
+    const Box *box = &g_array_index (boxes, Box, next);
+
+    if (box->position != position)
+      continue;
+    if (box_state_name (box->state) != NULL)
+      tag_one (roi, box);
+    next++;
+  }
+  od_meta_tag (buffer, boxes);
+}
+
+/* The part of start .. start + length that lies in 0..size; size 0: unknown,
+ * the whole of it as far as the meta's 32 bits reach. */
+static void
+clip (gint64 start, gint64 length, gint size, guint * start_out, guint * length_out)
+{
+  /* bounds that keep the sum of the two within 64 bits */
+  start = CLAMP (start, G_MININT32, G_MAXINT32);
+  length = CLAMP (length, 0, G_MAXUINT32);
+  if (size > 0) {
+    gint64 end = CLAMP (start + length, 0, size);
+    start = CLAMP (start, 0, size);
+    length = end - start;
+  }
+  *start_out = (guint) (gint32) start;
+  *length_out = (guint) length;
+}
+
+static GstVideoRegionOfInterestMeta *
+attach_region (GstBuffer * buffer, const Box * box, gint width, gint height)
+{
+  GstVideoRegionOfInterestMeta *roi;
+  guint x, y, w, h;
+
+  clip (box->x, box->w, width, &x, &w);
+  clip (box->y, box->h, height, &y, &h);
+  /* others read the label as a string, which quark 0 has none of */
+  roi = gst_buffer_add_video_region_of_interest_meta_id (buffer,
+      box->label ? box->label : box_names.empty, x, y, w, h);
+  roi->id = box->region_id;
+  roi->parent_id = box->parent_id;
+
+  if (box->flags & (BOX_HAS_NORMALIZED | BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID)) {
+    GstStructure *s = gst_structure_new_empty ("detection");
+
+    if (box->flags & BOX_HAS_NORMALIZED)
+      gst_structure_set (s, "x_min", G_TYPE_DOUBLE, box->x_min, "x_max", G_TYPE_DOUBLE,
+          box->x_max, "y_min", G_TYPE_DOUBLE, box->y_min, "y_max", G_TYPE_DOUBLE, box->y_max,
+          NULL);
+    if (box->flags & BOX_HAS_CONFIDENCE)
+      gst_structure_set (s, "confidence", G_TYPE_DOUBLE, box->confidence, NULL);
+    if (box->flags & BOX_HAS_LABEL_ID)
+      gst_structure_set (s, "label_id", G_TYPE_INT, box->label_id, NULL);
+    gst_video_region_of_interest_meta_add_param (roi, s);
+  }
+  if (box->flags & BOX_HAS_TRACK_ID)
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("object_id", "id", G_TYPE_INT, box->track_id, NULL));
+  if (box_state_name (box->state) != NULL)
+    tag_one (roi, box);
+  if (box->rotation != 0)
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, box->rotation, NULL));
+  return roi;
+}
+
+/* A region and its OD have one id. What was recorded is kept beside it, for
+ * boxrecord to write again. */
+static void
+give_od_id (GstVideoRegionOfInterestMeta * roi, const GArray * boxes, const Box * box)
+{
+  gint parent_id = box->parent >= 0 ? g_array_index (boxes, Box, box->parent).od : 0;
+
+  if (roi->id != box->od || roi->parent_id != parent_id)
+    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("recorded",
+            "region_id", G_TYPE_INT, roi->id, "parent_id", G_TYPE_INT, roi->parent_id, NULL));
+  roi->id = box->od;
+  roi->parent_id = parent_id;
+}
+
+void
+box_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height, BoxMetaKind kind)
+{
+  gboolean parents = FALSE;
+  guint i;
+
+  box_names_init ();
+  if (width <= 0 || height <= 0)
+    width = height = 0;
+  for (i = 0; i < boxes->len; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+
+    box->parent = box->od = -1;
+    parents |= box->parent_id != 0;
+  }
+  if (kind & BOX_META_ANALYTICS) {
+    if (parents) {
+      find_parents (boxes);
+      break_rings (boxes);
+    }
+    od_meta_attach (buffer, boxes, width, height);
+  }
+  for (i = 0; (kind & BOX_META_ROI) && i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+    GstVideoRegionOfInterestMeta *roi = attach_region (buffer, box, width, height);
+
+    if (box->od >= 0)
+      give_od_id (roi, boxes, box);
+  }
+}
+
+gboolean
+box_meta_lacks_frame (GstBuffer * buffer, BoxMetaKind kind)
+{
+  return (kind & BOX_META_ANALYTICS) && !od_meta_has_frame (buffer);
+}
+
+void
+box_meta_propose (GstQuery * query)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+
+  if (!gst_query_find_allocation_meta (query, api, NULL))
+    gst_query_add_allocation_meta (query, api, NULL);
+  od_meta_propose (query);
+}

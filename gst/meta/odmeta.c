@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * odmeta: see the header. Relations are a matrix in GStreamer, and to look for
+ * what one mtd is related to means to go through a row of it: done once for every
+ * OD, since any may be a part of another.
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "odmeta.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "boxmeta.h"
+#include "odremove.h"
+
+#define STATE_PREFIX "nms:"
+
+/* NULL if the buffer has none, or one that is not ours to change. */
+static GstAnalyticsRelationMeta *
+relation_meta (GstBuffer * buffer)
+{
+  GstMeta *meta = (GstMeta *) gst_buffer_get_analytics_relation_meta (buffer);
+
+  if (meta && GST_META_FLAG_IS_SET (meta, GST_META_FLAG_LOCKED))
+    return NULL;
+  return (GstAnalyticsRelationMeta *) meta;
+}
+
+gboolean
+od_meta_is (const GstMeta * meta)
+{
+  return meta->info->api == GST_ANALYTICS_RELATION_META_API_TYPE;
+}
+
+void
+od_meta_propose (GstQuery * query)
+{
+  const GType api = GST_ANALYTICS_RELATION_META_API_TYPE;
+
+  if (!gst_query_find_allocation_meta (query, api, NULL))
+    gst_query_add_allocation_meta (query, api, NULL);
+}
+
+gboolean
+od_meta_has_frame (GstBuffer * buffer)
+{
+  return gst_buffer_get_analytics_relation_meta (buffer) != NULL;
+}
+
+gboolean
+od_meta_any (GstBuffer * buffer)
+{
+  GstAnalyticsRelationMeta *meta = relation_meta (buffer);
+  gpointer state = NULL;
+  GstAnalyticsMtd od;
+
+  return meta && gst_analytics_relation_meta_iterate (meta, &state,
+      gst_analytics_od_mtd_get_mtd_type (), &od);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+/* "nms:kept" and so on */
+static BoxState
+state_of_class (const GstAnalyticsMtd * mtd)
+{
+  const GstAnalyticsClsMtd *cls = (const GstAnalyticsClsMtd *) mtd;
+  const gchar *name;
+
+  if (gst_analytics_cls_mtd_get_length ((GstAnalyticsClsMtd *) cls) != 1)
+    return BOX_STATE_NONE;
+  name = g_quark_to_string (gst_analytics_cls_mtd_get_quark ((GstAnalyticsClsMtd *) cls, 0));
+  if (name == NULL || !g_str_has_prefix (name, STATE_PREFIX))
+    return BOX_STATE_NONE;
+  return box_state_from_name (name + strlen (STATE_PREFIX));
+}
+
+static void
+read_track (GstAnalyticsMtd * mtd, Box * box)
+{
+  GstClockTime first, last;
+  gboolean lost;
+  guint64 id;
+
+  if (gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) mtd, &id, &first, &last,
+          &lost) && id <= G_MAXINT) {
+    box->track_id = (gint) id;
+    box->flags |= BOX_HAS_TRACK_ID;
+  }
+}
+
+/* What the mtds say that an OD is related to: the first track, the first state. */
+static void
+read_related (GstAnalyticsRelationMeta * meta, const OdEdge * edges, guint count, guint want,
+    Box * box)
+{
+  guint i;
+
+  for (i = 0; i < count; i++) {
+    GstAnalyticsMtd mtd = { edges[i].to, meta };
+    const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type (&mtd);
+
+    if ((want & BOX_META_TRACK) && !(box->flags & BOX_HAS_TRACK_ID)
+        && type == gst_analytics_tracking_mtd_get_mtd_type ())
+      read_track (&mtd, box);
+    if ((want & BOX_META_STATE) && box->state == BOX_STATE_NONE
+        && type == gst_analytics_cls_mtd_get_mtd_type ())
+      box->state = state_of_class (&mtd);
+  }
+}
+
+/* What an OD itself says. Field by field, as with regions. `empty`: "" as a
+ * quark, which is no label. */
+static void
+read_od (GstAnalyticsMtd * mtd, GQuark empty, Box * box)
+{
+  GstAnalyticsODMtd *od = (GstAnalyticsODMtd *) mtd;
+  gfloat confidence = 0, rotation = 0;
+  gint x = 0, y = 0, w = 0, h = 0;
+  GQuark label;
+
+#if GST_CHECK_VERSION (1, 26, 0)
+  gst_analytics_od_mtd_get_oriented_location (od, &x, &y, &w, &h, &rotation, &confidence);
+#else
+  gst_analytics_od_mtd_get_location (od, &x, &y, &w, &h, &confidence);
+#endif
+  label = gst_analytics_od_mtd_get_obj_type (od);
+  box->x = MIN (x, (gint64) x + w);
+  box->y = MIN (y, (gint64) y + h);
+  box->w = ABS ((gint64) w);
+  box->h = ABS ((gint64) h);
+  box->x1 = (gdouble) box->x;
+  box->y1 = (gdouble) box->y;
+  box->x2 = (gdouble) (box->x + box->w);
+  box->y2 = (gdouble) (box->y + box->h);
+  box->x_min = box->y_min = box->x_max = box->y_max = 0;
+  box->confidence = confidence;
+  box->rotation = rotation;
+  box->flags = BOX_HAS_CONFIDENCE;
+  box->label = label == empty ? 0 : label;
+  box->label_id = 0;
+  box->region_id = (gint) mtd->id;
+  box->parent_id = 0;
+  box->track_id = 0;
+  box->parent = -1;
+  box->state = BOX_STATE_NONE;
+  box->suppressed_by = -1;
+  box->position = BOX_NO_POSITION;
+  box->od = (gint) mtd->id;
+}
+
+/* Whether box and OD lie at the same place, within a pixel and as far as they
+ * are on the frame. */
+static gboolean
+same_place (const Box * box, const Box * od, gint width, gint height)
+{
+  return box_extent_agrees (box->x1, box->x2, od->x, od->w, width > 0 ? width : G_MAXINT)
+      && box_extent_agrees (box->y1, box->y2, od->y, od->h, height > 0 ? height : G_MAXINT);
+}
+
+/* A region's box learns what only its OD knows. */
+static void
+complete (Box * box, const Box * od, gint width, gint height)
+{
+  box->od = od->od;
+  /* a region may have the upright box around a turned one */
+  if (od->rotation != 0 && !same_place (box, od, width, height)) {
+    box->flags &= ~BOX_HAS_NORMALIZED;
+    box->x = od->x;
+    box->y = od->y;
+    box->w = od->w;
+    box->h = od->h;
+    box->x1 = od->x1;
+    box->y1 = od->y1;
+    box->x2 = od->x2;
+    box->y2 = od->y2;
+  }
+#if GST_CHECK_VERSION (1, 26, 0)
+  box->rotation = od->rotation;
+#endif
+  /* 0 is what an OD has that is given none */
+  if (!(box->flags & BOX_HAS_CONFIDENCE) && od->confidence != 0) {
+    box->confidence = od->confidence;
+    box->flags |= BOX_HAS_CONFIDENCE;
+  }
+  if (box->label == 0)
+    box->label = od->label;
+}
+
+/* By id of the OD, the first region that has it, as index + 1; 0: none. */
+static guint *
+regions_by_id (const GArray * boxes, guint count)
+{
+  guint *by_id = g_new0 (guint, count + 1);
+  guint i;
+
+  for (i = boxes->len; i-- > 0;) {
+    gint id = g_array_index (boxes, Box, i).region_id;
+
+    if (id > 0 && (guint) id < count)
+      by_id[id] = i + 1;
+  }
+  return by_id;
+}
+
+/* The region of OD 0: one with id 0 at the same place and of the same class. */
+static guint
+region_of_first (const GArray * boxes, const Box * od, guint regions, gint width, gint height)
+{
+  guint i;
+
+  for (i = 0; i < regions; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+
+    if (box->region_id == 0 && (box->label == od->label || box->label == 0)
+        && same_place (box, od, width, height))
+      return i + 1;
+  }
+  return 0;
+}
+
+/* The parents of boxes that have none by their regions. */
+static gboolean
+read_parents (GstAnalyticsRelationMeta * meta, GArray * boxes, const GArray * edges)
+{
+  const guint wanted = GST_ANALYTICS_REL_TYPE_IS_PART_OF | GST_ANALYTICS_REL_TYPE_CONTAIN;
+  gint *box_of = NULL;          /* by id; -1: no OD */
+  gboolean any = FALSE;
+  guint i, k, count = (guint) gst_analytics_relation_get_length (meta);
+
+  for (i = 0; i < edges->len; i++) {
+    const OdEdge *edge = &g_array_index (edges, OdEdge, i);
+    gint part, whole;
+
+    if (!(edge->types & wanted) || edge->from == edge->to)
+      continue;
+    if (box_of == NULL) {
+      box_of = g_new (gint, count);
+      for (k = 0; k < count; k++)
+        box_of[k] = -1;
+      for (k = 0; k < boxes->len; k++)
+        if (g_array_index (boxes, Box, k).od >= 0)
+          box_of[g_array_index (boxes, Box, k).od] = (gint) k;
+    }
+    part = box_of[edge->from];
+    whole = box_of[edge->to];
+    if (!(edge->types & GST_ANALYTICS_REL_TYPE_IS_PART_OF)) {
+      part = box_of[edge->to];
+      whole = box_of[edge->from];
+    }
+    if (part < 0 || whole < 0)
+      continue;
+    any = TRUE;
+    if (g_array_index (boxes, Box, part).parent < 0)
+      g_array_index (boxes, Box, part).parent = whole;
+  }
+  g_free (box_of);
+  return any;
+}
+
+GArray *
+od_meta_links_new (void)
+{
+  return g_array_new (FALSE, FALSE, sizeof (OdEdge));
+}
+
+gboolean
+od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes,
+    GArray * links)
+{
+  GstAnalyticsRelationMeta *meta = relation_meta (buffer);
+  const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
+  const GQuark empty = g_quark_from_static_string ("");
+  guint regions = boxes->len, count = regions, *by_id = NULL, used = 0, i, length;
+  GArray *edges;
+  gboolean parents;
+
+  if (meta == NULL)
+    return FALSE;
+  edges = links ? g_array_ref (links) : od_meta_links_new ();
+  length = (guint) gst_analytics_relation_get_length (meta);
+  if (regions > 0)
+    by_id = regions_by_id (boxes, length);
+  for (i = 0; i < length; i++) {        /* (half the time of GStreamer's iterator) */
+    GstAnalyticsMtd mtd = { i, meta };
+    guint region = 0;
+    Box *box;
+
+    if (gst_analytics_mtd_get_mtd_type (&mtd) != type)
+      continue;
+    if (count >= boxes->len)    /* room for more than this one: no call an OD */
+      g_array_set_size (boxes, 2 * count + 32);
+    box = &g_array_index (boxes, Box, count);
+    read_od (&mtd, empty, box);
+    if (regions > 0)
+      region = i > 0 ? by_id[i]
+          : region_of_first (boxes, box, regions, width, height);
+    if (region > 0)
+      complete (&g_array_index (boxes, Box, region - 1), box, width, height);
+    else
+      count++;
+  }
+  g_array_set_size (boxes, count);
+  g_free (by_id);
+  for (i = 0; i < count; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+    guint first = used;
+
+    if (box->od < 0)
+      continue;
+    used = od_edges_add (meta, (guint) box->od, edges, used);
+    if (used > first && (want & (BOX_META_TRACK | BOX_META_STATE)))
+      read_related (meta, &g_array_index (edges, OdEdge, first), used - first, want, box);
+  }
+  g_array_set_size (edges, used);
+  parents = read_parents (meta, boxes, edges);
+  g_array_unref (edges);
+  return parents;
+}
+
+/* ----------------------------------------------------------------- changing */
+
+/* Prepares the removal; FALSE if there is nothing to remove. */
+static gboolean
+begin_removal (OdRebuild * rebuild, GstAnalyticsRelationMeta * meta, const GArray * boxes,
+    const guint8 * drop, const GArray * links)
+{
+  gboolean any = FALSE;
+  guint i;
+
+  od_rebuild_init (rebuild, meta);
+  rebuild->edges = links;
+  for (i = 0; i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+
+    if (box->od >= 0) {
+      od_rebuild_note_od (rebuild, (guint) box->od, drop[i]);
+      any = any || drop[i];
+    }
+    if (!drop[i] && box->position != BOX_NO_POSITION && (box->od >= 0 || box->region_id != 0))
+      rebuild->ids_stay = TRUE;
+  }
+  return any;
+}
+
+void
+od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
+    const GArray * links)
+{
+  GstAnalyticsRelationMeta *meta = relation_meta (buffer);
+  OdRebuild rebuild;
+
+  if (meta == NULL)
+    return;
+  if (begin_removal (&rebuild, meta, boxes, drop, links))
+    od_rebuild_replace (&rebuild, buffer);
+  od_rebuild_clear (&rebuild);
+}
+
+void
+od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
+    const guint8 * drop, const GArray * links)
+{
+  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
+  OdRebuild rebuild;
+
+  if (meta == NULL)
+    return;
+  if (relation_meta (buffer) && begin_removal (&rebuild, meta, boxes, drop, links)) {
+    od_rebuild_copy (&rebuild, buffer, copy);
+  } else {
+    GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };
+    ((GstMeta *) meta)->info->transform_func (copy, (GstMeta *) meta, buffer,
+        _gst_meta_transform_copy, &whole);
+    if (relation_meta (buffer) == NULL)
+      return;
+  }
+  od_rebuild_clear (&rebuild);
+}
+
+void
+od_meta_remove_all (GstBuffer * buffer)
+{
+  GstAnalyticsRelationMeta *meta = relation_meta (buffer);
+  gpointer state = NULL;
+  GstAnalyticsMtd od;
+  OdRebuild rebuild;
+
+  if (!od_meta_any (buffer))
+    return;
+  od_rebuild_init (&rebuild, meta);
+  while (gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
+          &od))
+    rebuild.goes[od.id] = TRUE;
+  od_rebuild_replace (&rebuild, buffer);
+  od_rebuild_clear (&rebuild);
+}
+
+/* The next mtd of one type that `id` is related to. */
+static gboolean
+next_related (GstAnalyticsRelationMeta * meta, guint id, GstAnalyticsMtdType type,
+    gpointer * state, GstAnalyticsMtd * other)
+{
+  return gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_ANY,
+      type, state, other);
+}
+
+static void
+add_state (GstAnalyticsRelationMeta * meta, guint od, BoxState state)
+{
+  gchar *name = g_strconcat (STATE_PREFIX, box_state_name (state), NULL);
+  GstAnalyticsClsMtd cls;
+
+  if (gst_analytics_relation_meta_add_one_cls_mtd (meta, 1.0f, g_quark_from_string (name), &cls))
+    gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, od, cls.id);
+  g_free (name);
+}
+
+void
+od_meta_tag (GstBuffer * buffer, const GArray * boxes)
+{
+  GstAnalyticsRelationMeta *meta = relation_meta (buffer);
+  OdRebuild rebuild;
+  guint i;
+
+  if (meta == NULL)
+    return;
+  od_rebuild_init (&rebuild, meta);
+  for (i = 0; i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+    gpointer state = NULL;
+    GstAnalyticsMtd mtd;
+
+    if (box->position != BOX_NO_POSITION && (box->od >= 0 || box->region_id != 0))
+      rebuild.ids_stay = TRUE;
+    if (box->od < 0 || box_state_name (box->state) == NULL)
+      continue;
+    rebuild.room++;
+    while (next_related (meta, (guint) box->od, gst_analytics_cls_mtd_get_mtd_type (), &state,
+            &mtd))
+      rebuild.goes[mtd.id] |= state_of_class (&mtd) != BOX_STATE_NONE;
+  }
+  if (rebuild.room > 0) {
+    meta = od_rebuild_replace (&rebuild, buffer);
+    for (i = 0; i < boxes->len; i++) {
+      const Box *box = &g_array_index (boxes, Box, i);
+
+      if (box->od >= 0 && box_state_name (box->state))
+        add_state (meta, (guint) rebuild.new_id[box->od], box->state);
+    }
+  }
+  od_rebuild_clear (&rebuild);
+}
+
+/* ---------------------------------------------------------------- attaching */
+
+static gint
+to_int (gdouble number)
+{
+  return (gint) CLAMP (round (number), G_MININT, G_MAXINT);
+}
+
+/* Not clipped to the frame, other than a region. */
+static guint
+add_od (GstAnalyticsRelationMeta * meta, const Box * box, gint width, gint height)
+{
+  gfloat confidence = box->flags & BOX_HAS_CONFIDENCE ? (gfloat) box->confidence : 0.0f;
+  gdouble x1 = (gdouble) box->x, y1 = (gdouble) box->y;
+  gdouble x2 = (gdouble) (box->x + box->w), y2 = (gdouble) (box->y + box->h);
+  /* others read it as a string, which quark 0 has none of */
+  GQuark label = box->label ? box->label : g_quark_from_static_string ("");
+  GstAnalyticsODMtd od;
+
+  if (box->flags & BOX_HAS_NORMALIZED && width > 0 && height > 0) {
+    x1 = box->x_min * width;
+    y1 = box->y_min * height;
+    x2 = box->x_max * width;
+    y2 = box->y_max * height;
+  }
+#if GST_CHECK_VERSION (1, 26, 0)
+  if (box->rotation != 0)
+    gst_analytics_relation_meta_add_oriented_od_mtd (meta, label, to_int (x1), to_int (y1),
+        to_int (x2 - x1), to_int (y2 - y1), (gfloat) box->rotation, confidence, &od);
+  else
+#endif
+    gst_analytics_relation_meta_add_od_mtd (meta, label, to_int (x1), to_int (y1),
+        to_int (x2 - x1), to_int (y2 - y1), confidence, &od);
+  return od.id;
+}
+
+void
+od_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height)
+{
+  GstAnalyticsRelationMetaInitParams params = { 1, 64 };
+  GstAnalyticsRelationMeta *meta;
+  guint i;
+
+  for (i = 0; i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+
+    params.initial_relation_order += 1 + ((box->flags & BOX_HAS_TRACK_ID) != 0)
+        + (box_state_name (box->state) != NULL);
+  }
+  params.initial_buf_size *= params.initial_relation_order;
+  meta = gst_buffer_add_analytics_relation_meta_full (buffer, &params);
+  if (GST_META_FLAG_IS_SET ((GstMeta *) meta, GST_META_FLAG_LOCKED))
+    return;
+  for (i = 0; i < boxes->len; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+
+    box->od = (gint) add_od (meta, box, width, height);
+    if ((box->flags & BOX_HAS_TRACK_ID) && box->track_id >= 0) {
+      GstAnalyticsTrackingMtd track;
+
+      if (gst_analytics_relation_meta_add_tracking_mtd (meta, (guint64) box->track_id,
+              GST_BUFFER_PTS (buffer), &track))
+        gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+            (guint) box->od, track.id);
+    }
+    if (box_state_name (box->state))
+      add_state (meta, (guint) box->od, box->state);
+  }
+  for (i = 0; i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+
+    if (box->parent >= 0)
+      gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_IS_PART_OF,
+          (guint) box->od, (guint) g_array_index (boxes, Box, box->parent).od);
+  }
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxfields: see the header. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "roifields.h"
+
+BoxNames box_names;
+
+#if GST_CHECK_VERSION (1, 26, 0)
+#define SET(name, text) gst_id_str_set_static_str (&box_names.name, text)
+#else
+#define SET(name, text) (box_names.name = g_quark_from_static_string (text))
+#endif
+
+void
+box_names_init (void)
+{
+  static gsize once = 0;
+
+  if (!g_once_init_enter (&once))
+    return;
+  SET (detection, "detection");
+  SET (object_id, "object_id");
+  SET (nms, "nms");
+  SET (rotation, "rotation");
+  SET (recorded, "recorded");
+  SET (x_min, "x_min");
+  SET (y_min, "y_min");
+  SET (x_max, "x_max");
+  SET (y_max, "y_max");
+  SET (confidence, "confidence");
+  SET (label_id, "label_id");
+  SET (id, "id");
+  SET (state, "state");
+  SET (suppressed_by, "suppressed-by");
+  SET (angle, "angle");
+  SET (region_id, "region_id");
+  SET (parent_id, "parent_id");
+  box_names.empty = g_quark_from_static_string ("");
+  g_once_init_leave (&once, 1);
+}
+
+gboolean
+box_value_number (const GValue * value, gdouble * number)
+{
+  if (value == NULL)
+    return FALSE;
+  if (G_VALUE_HOLDS_DOUBLE (value))
+    *number = g_value_get_double (value);
+  else if (G_VALUE_HOLDS_FLOAT (value))
+    *number = g_value_get_float (value);
+  else if (G_VALUE_HOLDS_INT (value))
+    *number = g_value_get_int (value);
+  else if (G_VALUE_HOLDS_UINT (value))
+    *number = g_value_get_uint (value);
+  else if (G_VALUE_HOLDS_INT64 (value))
+    *number = (gdouble) g_value_get_int64 (value);
+  else if (G_VALUE_HOLDS_UINT64 (value))
+    *number = (gdouble) g_value_get_uint64 (value);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+gboolean
+box_field_int (const GstStructure * s, const BoxName * name, gint * number)
+{
+  const GValue *value = box_field (s, name);
+
+  if (value == NULL)
+    return FALSE;
+  if (G_LIKELY (G_VALUE_HOLDS_INT (value)))
+    *number = g_value_get_int (value);
+  else if (G_VALUE_HOLDS_UINT (value) && g_value_get_uint (value) <= G_MAXINT)
+    *number = (gint) g_value_get_uint (value);
+  else if (G_VALUE_HOLDS_INT64 (value) && g_value_get_int64 (value) >= G_MININT
+      && g_value_get_int64 (value) <= G_MAXINT)
+    *number = (gint) g_value_get_int64 (value);
+  else
+    return FALSE;
+  return TRUE;
+}

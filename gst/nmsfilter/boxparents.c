@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxparents: see the header. A second run is rare: it takes a part that was
+ * kept while its whole was dropped. For the first rounds each answer replaces
+ * the one before. Frames can be made whose answers chase each other (a part
+ * suppresses what suppresses ... its own parent's suppressor), so later rounds
+ * only ever exclude more, and the last one is final.
+ */
+#include "boxparents.h"
+
+#include <string.h>
+
+#include "boxsuppress.h"
+
+#define ROUNDS 16
+#define ROUNDS_FREE 8           /* of these, rounds that may take boxes back in */
+
+struct _BoxParents
+{
+  GArray *parts;                /* guint32: boxes with a parent, parents first */
+  GArray *first;                /* guint8 (a BoxState) for each of them: what it
+                                 * was before any run */
+  GArray *placed;               /* guint8 a box */
+  guint rounds;
+};
+
+BoxParents *
+box_parents_new (void)
+{
+  BoxParents *parents = g_new0 (BoxParents, 1);
+
+  parents->parts = g_array_new (FALSE, FALSE, sizeof (guint32));
+  parents->first = g_array_new (FALSE, FALSE, sizeof (guint8));
+  parents->placed = g_array_new (FALSE, FALSE, sizeof (guint8));
+  return parents;
+}
+
+void
+box_parents_free (BoxParents * parents)
+{
+  g_array_unref (parents->parts);
+  g_array_unref (parents->first);
+  g_array_unref (parents->placed);
+  g_free (parents);
+}
+
+static void
+reverse (GArray * array, guint from)
+{
+  guint to;
+
+  for (to = array->len; from + 1 < to; from++) {
+    guint32 *data = (guint32 *) array->data;
+    guint32 swap = data[from];
+
+    data[from] = data[--to];
+    data[to] = swap;
+  }
+}
+
+void
+box_parents_begin (BoxParents * parents, const GArray * boxes)
+{
+  guint i;
+
+  parents->rounds = 0;
+  g_array_set_size (parents->parts, 0);
+  g_array_set_size (parents->first, 0);
+  g_array_set_size (parents->placed, boxes->len);
+  memset (parents->placed->data, 0, boxes->len);
+  for (i = 0; i < boxes->len; i++) {
+    guint from = parents->parts->len;
+    guint32 k = i;
+
+    /* a part, its parent, the parent's parent, ...: then turned round */
+    while (!g_array_index (parents->placed, guint8, k)) {
+      gint parent = g_array_index (boxes, Box, k).parent;
+
+      if (parent < 0)
+        break;
+      g_array_index (parents->placed, guint8, k) = 1;
+      g_array_append_val (parents->parts, k);
+      k = (guint32) parent;
+    }
+    reverse (parents->parts, from);
+  }
+  for (i = 0; i < parents->parts->len; i++) {
+    guint8 state = (guint8) g_array_index (boxes, Box,
+        g_array_index (parents->parts, guint32, i)).state;
+    g_array_append_val (parents->first, state);
+  }
+}
+
+/* Drops a part whose parent is dropped and that is not dropped for a reason of
+ * its own. */
+static gboolean
+follow (GArray * boxes, Box * box)
+{
+  const Box *parent = &g_array_index (boxes, Box, box->parent);
+
+  if (box_state_is_drop (box->state) || !box_state_is_drop (parent->state))
+    return FALSE;
+  box->state = parent->state;
+  box->suppressed_by = parent->suppressed_by;
+  return TRUE;
+}
+
+void
+box_parents_exclude_first (BoxParents * parents, GArray * boxes, const gint32 * fed_at,
+    guint8 * exclude, guint count)
+{
+  guint i;
+
+  memset (exclude, 0, count);
+  for (i = 0; i < parents->parts->len; i++) {
+    guint32 k = g_array_index (parents->parts, guint32, i);
+
+    if (follow (boxes, &g_array_index (boxes, Box, k)) && fed_at[k] >= 0)
+      exclude[fed_at[k]] = 1;
+  }
+}
+
+gboolean
+box_parents_again (BoxParents * parents, GArray * boxes, const gint32 * fed_at, guint8 * exclude)
+{
+  gboolean again = FALSE;
+  gboolean last = ++parents->rounds >= ROUNDS;
+  guint i;
+
+  for (i = 0; i < parents->parts->len; i++) {
+    guint32 k = g_array_index (parents->parts, guint32, i);
+    Box *box = &g_array_index (boxes, Box, k);
+    gint32 at = fed_at[k];
+    gboolean follows;
+
+    if (at < 0 || (exclude[at] && box->state != BOX_STATE_INVALID)) {
+      box->state = (BoxState) g_array_index (parents->first, guint8, i);
+      box->suppressed_by = -1;
+    }
+    follows = follow (boxes, box);
+    if (at < 0 || follows == (exclude[at] != 0))
+      continue;
+    if (follows) {
+      exclude[at] = !last;
+    } else if (parents->rounds <= ROUNDS_FREE) {
+      exclude[at] = 0;
+    } else {
+      /* its parent stays only because it went: it goes */
+      box->state = BOX_STATE_SUPPRESSED;
+      continue;
+    }
+    again = TRUE;
+  }
+  return again && !last;
+}

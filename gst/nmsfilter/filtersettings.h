@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * filtersettings: the settable properties of nmsfilter: their names, ranges,
+ * defaults and text, and their values.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "boxsuppress.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  GST_NMS_METHOD_HARD = 0,
+} GstNmsMethod;
+
+typedef enum
+{
+  GST_NMS_METRIC_IOU = 0,
+} GstNmsMetric;
+
+typedef enum
+{
+  GST_NMS_ACTION_REMOVE = 0,
+  GST_NMS_ACTION_TAG = 1,
+} GstNmsAction;
+
+/* Ids of the properties; the element's own begin after FILTER_PROP_LAST. */
+typedef enum
+{
+  FILTER_PROP_IOU_THRESHOLD = 1,
+  FILTER_PROP_SCORE_THRESHOLD,
+  FILTER_PROP_MAX_DETECTIONS,
+  FILTER_PROP_MAX_PER_CLASS,
+  FILTER_PROP_CLASS_AGNOSTIC,
+  FILTER_PROP_INCLUSIVE,
+  FILTER_PROP_METHOD,
+  FILTER_PROP_METRIC,
+  FILTER_PROP_ENGINE,
+  FILTER_PROP_MISSING_SCORE,
+  FILTER_PROP_MIN_NEIGHBORS,
+  FILTER_PROP_CLASSES,
+  FILTER_PROP_CLASS_OPTIONS,
+  FILTER_PROP_ACTION,
+  FILTER_PROP_POST_MESSAGES,
+  FILTER_PROP_INTERVAL,
+  FILTER_PROP_XLA_PLUGIN,
+  FILTER_PROP_XLA_STRICT,
+  FILTER_PROP_LAST = FILTER_PROP_XLA_STRICT,
+} FilterProp;
+
+/* Guarded by the element's object lock. */
+typedef struct
+{
+  gfloat iou_threshold, score_threshold;
+  guint max_detections, max_per_class;
+  gboolean class_agnostic, inclusive;
+  GstNmsMethod method;
+  GstNmsMetric metric;
+  nms_engine engine;
+  BoxRank missing_score;
+  guint min_neighbors;
+  GstNmsAction action;
+  gboolean post_messages;
+  GstClockTime interval;
+  gchar *xla_plugin;            /* NULL: as the environment says */
+  gboolean xla_strict;
+
+  gchar *classes;               /* as it was set */
+  ClassSelection *selection;    /* what it means */
+  GstStructure *class_options;  /* as it was set */
+  ClassOptions *options;        /* what it means; NULL if it cannot be used */
+  gchar *class_options_error;   /* why it cannot be used, or NULL */
+} FilterSettings;
+
+/* Installs all of the above, and the types of the enumerations. */
+void filter_settings_install (GObjectClass * object_class);
+
+void filter_settings_init (FilterSettings * settings);
+void filter_settings_clear (FilterSettings * settings);
+
+/* FALSE: no id of a settable property. class-options is set by the next one. */
+gboolean filter_settings_set (FilterSettings * settings, guint id, const GValue * value);
+gboolean filter_settings_get (const FilterSettings * settings, guint id, GValue * value);
+
+/* Sets class-options (NULL: none). A value that cannot be used is kept, with
+ * class_options_error, or, if `keep_usable`, refused. Returns then why, to be
+ * freed; else NULL. */
+gchar *filter_settings_set_class_options (FilterSettings * settings,
+    const GstStructure * structure, gboolean keep_usable);
+
+/* What one frame is filtered by. `rules` holds references afterwards, which
+ * box_rules_clear gives back. */
+void filter_settings_get_rules (const FilterSettings * settings, BoxRules * rules);
+void box_rules_clear (BoxRules * rules);
+
+G_END_DECLS

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* filterstats: see the header. */
+#include "filterstats.h"
+
+#include "boxsuppress.h"
+
+guint
+filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint8 * drop)
+{
+  guint count[BOX_STATE_INVALID + 1] = { 0, };
+  guint i, unscored = 0, drops = 0;
+
+  for (i = 0; i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+
+    count[box->state]++;
+    drop[i] = box_state_is_drop (box->state);
+    drops += drop[i];
+    unscored += !(box->flags & BOX_HAS_CONFIDENCE);
+  }
+  stats->frames++;
+  stats->boxes_in += boxes->len;
+  stats->boxes_out += boxes->len - drops;
+  stats->suppressed += count[BOX_STATE_SUPPRESSED];
+  stats->below_score += count[BOX_STATE_BELOW_SCORE];
+  stats->over_cap += count[BOX_STATE_OVER_CAP];
+  stats->too_few_neighbors += count[BOX_STATE_TOO_FEW_NEIGHBORS];
+  stats->no_score += count[BOX_STATE_NO_SCORE];
+  stats->invalid += count[BOX_STATE_INVALID];
+  stats->not_selected += count[BOX_STATE_NONE];
+  stats->unscored += unscored;
+  return drops;
+}
+
+void
+filter_stats_add (FilterStats * stats, const FilterStats * frame)
+{
+  stats->frames += frame->frames;
+  stats->boxes_in += frame->boxes_in;
+  stats->boxes_out += frame->boxes_out;
+  stats->suppressed += frame->suppressed;
+  stats->below_score += frame->below_score;
+  stats->over_cap += frame->over_cap;
+  stats->too_few_neighbors += frame->too_few_neighbors;
+  stats->no_score += frame->no_score;
+  stats->invalid += frame->invalid;
+  stats->not_selected += frame->not_selected;
+  stats->unscored += frame->unscored;
+  stats->time += frame->time;
+}
+
+void
+filter_stats_to_structure (const FilterStats * stats, GstStructure * structure)
+{
+  gst_structure_set (structure,
+      "frames", G_TYPE_UINT64, stats->frames,
+      "boxes-in", G_TYPE_UINT64, stats->boxes_in,
+      "boxes-out", G_TYPE_UINT64, stats->boxes_out,
+      "suppressed", G_TYPE_UINT64, stats->suppressed,
+      "below-score", G_TYPE_UINT64, stats->below_score,
+      "over-cap", G_TYPE_UINT64, stats->over_cap,
+      "too-few-neighbors", G_TYPE_UINT64, stats->too_few_neighbors,
+      "no-score", G_TYPE_UINT64, stats->no_score,
+      "invalid", G_TYPE_UINT64, stats->invalid,
+      "not-selected", G_TYPE_UINT64, stats->not_selected,
+      "unscored", G_TYPE_UINT64, stats->unscored,
+      "time", G_TYPE_UINT64, stats->time, NULL);
+}
+
+void
+filter_span_begin (FilterSpan * span)
+{
+  *span = (FilterSpan) {
+    GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, 0
+  };
+}
+
+gboolean
+filter_span_add (FilterSpan * span, const GstSegment * segment, GstBuffer * buffer,
+    GstClockTime interval)
+{
+  GstClockTime pts = GST_BUFFER_PTS (buffer);
+  GstClockTime running = GST_CLOCK_TIME_NONE;
+  gint64 now;
+
+  if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (pts))
+    running = gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts);
+  if (GST_CLOCK_TIME_IS_VALID (running)) {
+    if (!GST_CLOCK_TIME_IS_VALID (span->running_time) || running < span->running_time) {
+      span->timestamp = pts;
+      span->stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts);
+      span->running_time = running;
+      span->end = running;
+    }
+    if (GST_BUFFER_DURATION_IS_VALID (buffer))
+      running += GST_BUFFER_DURATION (buffer);
+    /* a step back within the span does not shorten it */
+    span->end = MAX (span->end, running);
+    return span->end - span->running_time >= interval;
+  }
+
+  now = g_get_monotonic_time ();
+  if (span->wall == 0)
+    span->wall = now;
+  return (GstClockTime) (now - span->wall) >= interval / 1000;
+}
+
+GstStructure *
+filter_span_report (const FilterSpan * span, const FilterStats * stats)
+{
+  GstClockTime duration = GST_CLOCK_TIME_NONE;
+  GstClockTime end = GST_CLOCK_TIME_NONE;
+  GstStructure *structure;
+
+  if (GST_CLOCK_TIME_IS_VALID (span->running_time))
+    duration = span->end - span->running_time;
+  if (GST_CLOCK_TIME_IS_VALID (span->stream_time))
+    end = span->stream_time + duration;
+  structure = gst_structure_new ("nmsfilter",
+      "endtime", GST_TYPE_CLOCK_TIME, end,
+      "timestamp", G_TYPE_UINT64, span->timestamp,
+      "stream-time", G_TYPE_UINT64, span->stream_time,
+      "running-time", G_TYPE_UINT64, span->running_time,
+      "duration", G_TYPE_UINT64, duration, NULL);
+  filter_stats_to_structure (stats, structure);
+  return structure;
+}

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter: the element around boxfilter. Reads the boxes of a buffer, has
+ * them decided, and drops or tags them; nothing else of the buffer is touched.
+ *
+ * The decision is made in prepare_output_buffer, on the input buffer, which
+ * need not be writable for that: a buffer of which nothing is dropped goes on
+ * as it is, and only one that changes is copied if somebody else holds it.
+ */
+
+/**
+ * SECTION:element-nmsfilter
+ * @title: nmsfilter
+ * @short_description: removes overlapping detections (non-maximum suppression)
+ *
+ * Object detectors report the same object several times. nmsfilter keeps the
+ * best of each group of overlapping boxes and drops the others: it walks the
+ * boxes of a buffer from the highest confidence to the lowest and drops each
+ * that overlaps an already kept box of the same class by more than
+ * #GstNmsFilter:iou-threshold. It belongs after the detector and before
+ * whatever draws, tracks, counts or publishes the boxes.
+ *
+ * Boxes are #GstVideoRegionOfInterestMeta. The label is the type of the
+ * region; confidence and exact coordinates come from its structure `detection`
+ * if it has one. Boxes without a confidence are ranked as
+ * #GstNmsFilter:missing-score says. Regions that only carry hints for encoders
+ * (`roi/...`) pass on. Pixels are never touched, so any caps will do; the size
+ * of the frame is taken from the caps where they have one.
+ *
+ * Where the plugin was built with GstAnalytics (GStreamer 1.24), boxes are
+ * GstAnalyticsODMtd as well, turned ones from 1.26; a region and an OD with its
+ * id are one. With a dropped OD goes what is related to no other one, such as its
+ * class; where action is tag it gets a related class `nms:suppressed` and so on.
+ * When all ODs are dropped an empty #GstAnalyticsRelationMeta stays.
+ *
+ * Place nmsfilter before any videoconvert or videoscale: those elements drop
+ * the confidences.
+ *
+ * ## Example launch lines
+ *
+ * Faces of a camera, without OpenCV's own grouping of what its cascade finds:
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! facedetect min-neighbors=0 display=false qos=false !
+ *     nmsfilter min-neighbors=3 iou-threshold=0.3 ! boxoverlay ! videoconvert ! autovideosink
+ * ]|
+ * Per-class thresholds, at most 20 boxes, and statistics every second on the
+ * terminal:
+ * |[
+ * gst-launch-1.0 -m filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl !
+ *     nmsfilter score-threshold=0.4 max-detections=20 post-messages=true
+ *     class-options="o,person=[o,iou-threshold=0.3],car=[o,max=5]" ! fakesink
+ * ]|
+ * A label with a blank, quoted for a shell:
+ * |[
+ * gst-launch-1.0 videotestsrc ! nmsfilter
+ *     class-options='"o,options=<[o,label=\"traffic light\",iou-threshold=0.3]>"' ! fakesink
+ * ]|
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <fenv.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include "boxsuppress.h"
+#include "elements.h"
+#include "filtersettings.h"
+#include "filterstats.h"
+#include "meta/boxmeta.h"
+#include "scoreloss.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_nms_filter_debug);
+#define GST_CAT_DEFAULT gst_nms_filter_debug
+
+/* ---------------------------------------------------------------- the object */
+
+enum
+{
+  PROP_ENGINE_IN_USE = FILTER_PROP_LAST + 1,
+  PROP_STATS,
+};
+
+G_DECLARE_FINAL_TYPE (GstNmsFilter, gst_nms_filter, GST, NMS_FILTER, GstBaseTransform)
+
+struct _GstNmsFilter
+{
+  GstBaseTransform parent;
+
+  /* under the object lock */
+  FilterSettings settings;
+  gboolean started;
+  FilterStats stats;
+  gint engine_used;             /* NMS_ENGINE_AUTO: nothing has run */
+  const gchar *cpu_used;
+  gchar in_use[80];             /* the same in words */
+
+  /* of the streaming thread */
+  BoxFilter *filter;
+  GArray *boxes;                /* Box */
+  GArray *drop;                 /* guint8 a box, what box_meta_remove takes */
+  GArray *links;                /* likewise */
+  FilterStats frame;            /* of the current buffer */
+  GstClockTime frame_start;     /* when work on it began */
+  GstNmsAction action;          /* settings.action for it */
+  gboolean change;              /* transform_ip has something left to do */
+  gboolean report;              /* settings.post_messages and .interval for it */
+  GstClockTime interval;
+  FilterSpan span;
+  gint width, height;           /* of the caps; 0: they have none */
+  ScoreLoss score_loss;
+  gboolean refusal_warned;      /* that engine xla cannot be used */
+};
+
+G_DEFINE_TYPE (GstNmsFilter, gst_nms_filter, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE (nmsfilter, "nmsfilter", GST_RANK_NONE, gst_nms_filter_get_type ())
+
+static GstStaticPadTemplate sink_template =
+GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate src_template =
+GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+
+/* ---------------------------------------------------------------- properties */
+
+static void
+gst_nms_filter_set_property (GObject * object, guint id, const GValue * value,
+    GParamSpec * pspec)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (object);
+  gchar *refused = NULL;
+  gboolean known = TRUE, fixed = FALSE;
+
+  GST_OBJECT_LOCK (self);
+  if (id == FILTER_PROP_XLA_PLUGIN || id == FILTER_PROP_XLA_STRICT)
+    fixed = self->started;
+  if (id == FILTER_PROP_CLASS_OPTIONS)
+    refused = filter_settings_set_class_options (&self->settings,
+        gst_value_get_structure (value), self->started);
+  else if (!fixed)
+    known = filter_settings_set (&self->settings, id, value);
+  GST_OBJECT_UNLOCK (self);
+
+  if (!known)
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  if (fixed)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s can change only in the states NULL and "
+            "READY; it stays as it is", pspec->name), (NULL));
+  if (refused)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("Cannot use this value of class-options: %s.", refused),
+        ("the value set before stays in use"));
+  g_free (refused);
+}
+
+/* Both are called with the object lock. */
+static GstStructure *
+make_stats (GstNmsFilter * self)
+{
+  GstStructure *structure = gst_structure_new_empty ("nmsfilter-stats");
+
+  filter_stats_to_structure (&self->stats, structure);
+  return structure;
+}
+
+static gchar *
+make_engine_in_use (GstNmsFilter * self)
+{
+  if (self->engine_used == NMS_ENGINE_AUTO)
+    return NULL;
+  return g_strdup (self->in_use);
+}
+
+static void
+gst_nms_filter_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (object);
+  gboolean known = TRUE;
+
+  GST_OBJECT_LOCK (self);
+  if (id == PROP_ENGINE_IN_USE)
+    g_value_take_string (value, make_engine_in_use (self));
+  else if (id == PROP_STATS)
+    g_value_take_boxed (value, make_stats (self));
+  else
+    known = filter_settings_get (&self->settings, id, value);
+  GST_OBJECT_UNLOCK (self);
+  if (!known)
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+/* --------------------------------------------------------------- one buffer */
+
+/* The one look at the properties for this buffer. */
+static void
+take_settings (GstNmsFilter * self, BoxRules * rules)
+{
+  GST_OBJECT_LOCK (self);
+  filter_settings_get_rules (&self->settings, rules);
+  self->action = self->settings.action;
+  self->report = self->settings.post_messages;
+  self->interval = self->settings.interval;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+warn_score_loss (GstNmsFilter * self, const BoxRules * rules)
+{
+  const gchar *reason = score_loss_notice (&self->score_loss, &self->frame, self->boxes, rules);
+  gchar *advice;
+
+  if (G_LIKELY (reason == NULL))
+    return;
+  advice = score_loss_advice (GST_BASE_TRANSFORM_SINK_PAD (self));
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("%s %s", reason, advice),
+      ("%" G_GUINT64_FORMAT " of the %" G_GUINT64_FORMAT " boxes on this buffer have none",
+          self->frame.unscored, self->frame.boxes_in));
+  g_free (advice);
+}
+
+/* Whether arithmetic is in the mode that a program starts with. To see that is
+ * a hundred times quicker than to save, set and restore the mode; FALSE where
+ * there is no quick way to see it. */
+static inline gboolean
+mode_is_default (void)
+{
+#if defined(__SSE2__) && defined(__SSE2_MATH__)
+  const guint flags = 0x3f;     /* what has happened so far; no part of the mode */
+  return (_mm_getcsr () & ~flags) == 0x1f80;
+#else
+  return FALSE;
+#endif
+}
+
+static gint
+read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
+{
+  gboolean tag = self->action == GST_NMS_ACTION_TAG;
+
+  if (box_meta_read_links (buffer, self->width, self->height, BOX_META_LEAN, self->boxes,
+          self->links) == 0)
+    return 0;
+  return box_filter_run (self->filter, self->boxes, rules, tag);
+}
+
+/* Other code in the process may have left another mode of arithmetic on. */
+static gint
+read_and_run_in_default_mode (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
+{
+  fenv_t mode;
+  gint res;
+
+  if (G_LIKELY (mode_is_default ()))
+    return read_and_run (self, buffer, rules);
+  fegetenv (&mode);
+  fesetenv (FE_DFL_ENV);
+  res = read_and_run (self, buffer, rules);
+  fesetenv (&mode);
+  return res;
+}
+
+static gboolean
+decide (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
+{
+  guint drops;
+  gint res;
+
+  res = read_and_run_in_default_mode (self, buffer, rules);
+  if (res < 0) {
+    GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("Cannot filter the boxes: %s.",
+            nms_strerror (res)), ("%s", box_filter_error (self->filter)));
+    return FALSE;
+  }
+
+  g_array_set_size (self->drop, self->boxes->len);
+  drops = filter_stats_add_boxes (&self->frame, self->boxes, (guint8 *) self->drop->data);
+  if (self->boxes->len == 0)
+    return TRUE;
+  warn_score_loss (self, rules);
+  if (self->action == GST_NMS_ACTION_TAG)
+    self->change = self->frame.not_selected < self->boxes->len;
+  else
+    self->change = drops > 0;
+  GST_LOG_OBJECT (self, "%u boxes, %u dropped", self->boxes->len, drops);
+  return TRUE;
+}
+
+static void
+post_report (GstNmsFilter * self)
+{
+  GstStructure *structure;
+  FilterStats stats;
+
+  GST_OBJECT_LOCK (self);
+  stats = self->stats;
+  GST_OBJECT_UNLOCK (self);
+  structure = filter_span_report (&self->span, &stats);
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self), structure));
+  filter_span_begin (&self->span);
+}
+
+/* With the object lock. */
+static void
+note_engine (GstNmsFilter * self)
+{
+  gint engine = box_filter_engine (self->filter);
+  const gchar *cpu = box_filter_cpu (self->filter);
+
+  if (engine == self->engine_used && cpu == self->cpu_used)
+    return;
+  self->engine_used = engine;
+  self->cpu_used = cpu;
+  g_strlcpy (self->in_use, box_filter_engine_in_use (self->filter), sizeof self->in_use);
+}
+
+static void
+warn_refusal (GstNmsFilter * self)
+{
+  const gchar *refusal = box_filter_engine_refusal (self->filter);
+
+  if (refusal == NULL || self->refusal_warned)
+    return;
+  self->refusal_warned = TRUE;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Engine xla cannot be used: %s.", refusal),
+      ("another engine runs instead, with the same result"));
+}
+
+static void
+finish_buffer (GstNmsFilter * self, GstBuffer * buffer)
+{
+  self->frame.time = gst_util_get_timestamp () - self->frame_start;
+  GST_OBJECT_LOCK (self);
+  filter_stats_add (&self->stats, &self->frame);
+  if (self->boxes->len > 0)
+    note_engine (self);
+  GST_OBJECT_UNLOCK (self);
+  warn_refusal (self);
+  if (self->report && filter_span_add (&self->span,
+          &GST_BASE_TRANSFORM (self)->segment, buffer, self->interval))
+    post_report (self);
+}
+
+static void
+gst_nms_filter_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
+{
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+
+  if (trans->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
+    time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
+        GST_BUFFER_PTS (buffer));
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (trans), time);
+}
+
+static GstFlowReturn
+gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * input,
+    GstBuffer ** output)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (trans);
+  BoxRules rules;
+  gboolean ok;
+
+  self->frame_start = gst_util_get_timestamp ();
+  self->frame = (FilterStats) { 0 };
+  self->change = FALSE;
+  take_settings (self, &rules);
+  ok = decide (self, input, &rules);
+  box_rules_clear (&rules);
+  if (!ok)
+    return GST_FLOW_ERROR;
+
+  *output = input;
+  if (self->change && !gst_buffer_is_writable (input)) {
+    /* memory is shared, not copied */
+    if (self->action == GST_NMS_ACTION_TAG) {
+      *output = gst_buffer_copy (input);
+    } else {
+      *output = box_meta_copy_without (input, self->boxes, (const guint8 *) self->drop->data,
+          self->links);
+      self->change = FALSE;
+    }
+  }
+  if (*output == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Cannot copy a buffer."), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+gst_nms_filter_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (trans);
+
+  if (self->change && self->action == GST_NMS_ACTION_TAG)
+    box_meta_tag (buffer, self->boxes);
+  else if (self->change)
+    box_meta_remove (buffer, self->boxes, (const guint8 *) self->drop->data, self->links);
+  finish_buffer (self, buffer);
+  return GST_FLOW_OK;
+}
+
+/* ------------------------------------------------------------------- stream */
+
+static void
+take_stream_start (GstNmsFilter * self, GstEvent * event)
+{
+  const gchar *stream;
+
+  gst_event_parse_stream_start (event, &stream);
+  score_loss_begin_stream (&self->score_loss, stream);
+}
+
+/* Not in set_caps: the base class would then refuse streams without caps. */
+static void
+take_caps (GstNmsFilter * self, GstEvent * event)
+{
+  GstCaps *caps;
+
+  gst_event_parse_caps (event, &caps);
+  box_meta_frame_size (caps, &self->width, &self->height);
+  GST_DEBUG_OBJECT (self, "frame size %dx%d", self->width, self->height);
+}
+
+static gboolean
+gst_nms_filter_sink_event (GstBaseTransform * trans, GstEvent * event)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (trans);
+  gboolean report;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_STREAM_START:
+      take_stream_start (self, event);
+      break;
+    case GST_EVENT_CAPS:
+      take_caps (self, event);
+      break;
+    case GST_EVENT_SEGMENT:
+    case GST_EVENT_FLUSH_STOP:
+      filter_span_begin (&self->span);
+      break;
+    case GST_EVENT_EOS:
+      GST_OBJECT_LOCK (self);
+      report = self->settings.post_messages;
+      GST_OBJECT_UNLOCK (self);
+      if (report)
+        post_report (self);
+      break;
+    default:
+      break;
+  }
+  return GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)->sink_event (trans, event);
+}
+
+static gboolean
+gst_nms_filter_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query,
+    GstQuery * query)
+{
+  if (!GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)->propose_allocation (trans,
+          decide_query, query))
+    return FALSE;
+  box_meta_propose (query);
+  return TRUE;
+}
+
+static gboolean
+gst_nms_filter_start (GstBaseTransform * trans)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (trans);
+  gchar *error;
+
+  GST_OBJECT_LOCK (self);
+  error = g_strdup (self->settings.class_options_error);
+  self->started = error == NULL;
+  self->stats = (FilterStats) { 0 };
+  self->engine_used = NMS_ENGINE_AUTO;
+  GST_OBJECT_UNLOCK (self);
+  if (error) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot use class-options: %s.", error), (NULL));
+    g_free (error);
+    return FALSE;
+  }
+  self->filter = box_filter_new ();
+  if (self->filter == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Out of memory."), (NULL));
+    return FALSE;
+  }
+  if (nms_cpu_refusal ())
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_cpu_refusal ()), (NULL));
+  self->refusal_warned = FALSE;
+  self->width = self->height = 0;
+  score_loss_reset (&self->score_loss);
+  filter_span_begin (&self->span);
+  return TRUE;
+}
+
+static gboolean
+gst_nms_filter_stop (GstBaseTransform * trans)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (trans);
+
+  GST_OBJECT_LOCK (self);
+  self->started = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&self->filter, box_filter_free);
+  return TRUE;
+}
+
+/* -------------------------------------------------------------------- class */
+
+static void
+gst_nms_filter_init (GstNmsFilter * self)
+{
+  filter_settings_init (&self->settings);
+  self->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
+  self->drop = g_array_new (FALSE, FALSE, sizeof (guint8));
+  self->links = box_meta_links_new ();
+  score_loss_init (&self->score_loss);
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+}
+
+static void
+gst_nms_filter_finalize (GObject * object)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (object);
+
+  filter_settings_clear (&self->settings);
+  g_array_unref (self->boxes);
+  g_array_unref (self->drop);
+  g_array_unref (self->links);
+  score_loss_clear (&self->score_loss);
+  G_OBJECT_CLASS (gst_nms_filter_parent_class)->finalize (object);
+}
+
+#define READABLE (G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)
+
+static void
+install_own_properties (GObjectClass * object_class)
+{
+  g_object_class_install_property (object_class, PROP_ENGINE_IN_USE,
+      g_param_spec_string ("engine-in-use", "Engine in use",
+          "The engine that ran last and its instruction set or device, such as \"sorted/scalar\" "
+          "or \"xla:cpu\"; NULL before the first box", NULL, READABLE));
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Totals since the stream began (guint64): frames, boxes-in, boxes-out, why boxes were "
+          "dropped (suppressed, below-score, over-cap, too-few-neighbors, no-score, invalid), "
+          "boxes of other classes (not-selected), without a confidence (unscored), and "
+          "nanoseconds spent (time)", GST_TYPE_STRUCTURE, READABLE));
+}
+
+static void
+gst_nms_filter_class_init (GstNmsFilterClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_nms_filter_debug, "nmsfilter", 0, "non-maximum suppression");
+
+  object_class->set_property = gst_nms_filter_set_property;
+  object_class->get_property = gst_nms_filter_get_property;
+  object_class->finalize = gst_nms_filter_finalize;
+  filter_settings_install (object_class);
+  install_own_properties (object_class);
+
+  gst_element_class_set_static_metadata (element_class, "Non-maximum suppression",
+      "Filter/Analyzer/Video",
+      "Keeps the best of overlapping detection boxes and drops the others",
+      PACKAGE_NAME " developers");
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  trans_class->start = GST_DEBUG_FUNCPTR (gst_nms_filter_start);
+  trans_class->stop = GST_DEBUG_FUNCPTR (gst_nms_filter_stop);
+  trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_nms_filter_sink_event);
+  trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_nms_filter_propose_allocation);
+  trans_class->before_transform = GST_DEBUG_FUNCPTR (gst_nms_filter_before_transform);
+  trans_class->prepare_output_buffer = GST_DEBUG_FUNCPTR (gst_nms_filter_prepare_output_buffer);
+  trans_class->transform_ip = GST_DEBUG_FUNCPTR (gst_nms_filter_transform_ip);
+  trans_class->transform_ip_on_passthrough = FALSE;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * scoreloss: notices that boxes arrive without a confidence where that matters,
+ * and names the element upstream that most likely dropped it.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "boxsuppress.h"
+#include "filterstats.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  gboolean seen;                /* a box of the stream had a confidence */
+  gboolean noticed;             /* a loss was noticed in this stream */
+  gchar *stream;                /* its id; NULL: no stream has begun */
+  GHashTable *streams;          /* set of the ids of streams with a loss */
+} ScoreLoss;
+
+void score_loss_init (ScoreLoss * loss);
+void score_loss_clear (ScoreLoss * loss);
+
+/* Forgets all streams. */
+void score_loss_reset (ScoreLoss * loss);
+
+/* Begins a stream. An element that interleaves streams sends a stream-start with
+ * each of their buffers, so the losses of other streams are remembered. */
+void score_loss_begin_stream (ScoreLoss * loss, const gchar * stream);
+
+/* Returns why the loss matters, as the first sentence of a warning (static), or
+ * NULL: a score threshold, the global one or that of a class, is set for a box
+ * that has no confidence; or no box of the frame has one, and earlier boxes of
+ * the stream had. Returns NULL for the rest of the stream once a loss was
+ * noticed. Takes boxes with the states that a BoxFilter wrote, and their counts. */
+const gchar *score_loss_notice (ScoreLoss * loss, const FilterStats * frame,
+    const GArray * boxes, const BoxRules * rules);
+
+/* Returns the second sentence, which names the element that most likely dropped
+ * the confidences of what arrives at `sinkpad`. Free it. */
+gchar *score_loss_advice (GstPad * sinkpad);
+
+G_END_DECLS

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxrank: see the header. A merge sort of GLib's: no bad case, and all ties
+ * are broken, so that the result does not depend on the algorithm.
+ */
+#include "unscoredorder.h"
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+static gint
+compare (gconstpointer a, gconstpointer b, gpointer user_data)
+{
+  const BoxRankKey *left = a, *right = b;
+  const Box *boxes = user_data;
+  gint order = COMPARE (left->unscored, right->unscored);
+
+  if (order == 0)
+    order = COMPARE (right->value, left->value);
+  if (order == 0 && left->unscored) {
+    const Box *l = &boxes[left->index], *r = &boxes[right->index];
+
+    order = COMPARE (l->x1, r->x1);
+    if (order == 0)
+      order = COMPARE (l->y1, r->y1);
+    if (order == 0)
+      order = COMPARE (l->x2, r->x2);   /* the width, as x1 is equal */
+    if (order == 0)
+      order = COMPARE (l->y2, r->y2);
+  }
+  return order ? order : COMPARE (left->index, right->index);
+}
+
+void
+box_rank_sort (BoxRankKey * keys, guint count, const Box * boxes)
+{
+  g_qsort_with_data (keys, (gint) count, sizeof *keys, compare, (gpointer) boxes);
+}

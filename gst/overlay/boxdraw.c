@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxdraw: first all outlines, then all labels, so that no line runs through a
+ * text. A label is set from up to three pieces, class, track and score, which
+ * are cached one by one: scores change in every frame, but there are only
+ * about a hundred of them.
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "boxdraw.h"
+
+#include "labelcache.h"
+#include "labelplacement.h"
+#include "paintrotated.h"
+#include "palette.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MAX_PIECES 3
+#define PIECE_SIZE 32
+
+/* A box on the frame that may get a label. */
+typedef struct
+{
+  const Box *box;
+  PaintRect rect, visible;      /* its outline, and what of it is on the frame; of
+                                 * a turned one: the upright box around it */
+  gboolean is_turned;
+  PaintTurned turned;
+  gdouble score;                /* what ranks it; -inf: none */
+  gboolean dropped;
+} Candidate;
+
+struct _BoxDraw
+{
+  Labels *labels;
+  Placement placement;
+  GArray *candidates;
+};
+
+BoxDraw *
+box_draw_new (void)
+{
+  BoxDraw *draw = g_new0 (BoxDraw, 1);
+
+  draw->labels = labels_new ();
+  draw->candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+  return draw;
+}
+
+void
+box_draw_free (BoxDraw * draw)
+{
+  if (draw == NULL)
+    return;
+  labels_free (draw->labels);
+  placement_clear (&draw->placement);
+  g_array_unref (draw->candidates);
+  g_free (draw);
+}
+
+static gboolean
+box_dropped (const Box * box)
+{
+  return box->state != BOX_STATE_NONE && box->state != BOX_STATE_KEPT;
+}
+
+/* The class: its label, or its number where there is no label. */
+static const gchar *
+box_class_text (const Box * box, gchar text[PIECE_SIZE])
+{
+  if (box->label != 0)
+    return g_quark_to_string (box->label);
+  if ((box->flags & BOX_HAS_LABEL_ID) != 0)
+    g_snprintf (text, PIECE_SIZE, "class %d", box->label_id);
+  else
+    text[0] = '\0';
+  return text;
+}
+
+static const gchar *
+box_score_text (const Box * box, gchar text[PIECE_SIZE])
+{
+  gdouble score = box->confidence;
+
+  /* Two decimals, but not three hundred digits before them; no "-0.00". */
+  if (fabs (score) < 0.005)
+    score = 0.0;
+  return g_ascii_formatd (text, PIECE_SIZE, fabs (score) < 1e6 ? "%.2f" : "%.3g", score);
+}
+
+static guint32
+box_color (const Box * box, BoxColorBy color_by)
+{
+  gchar text[PIECE_SIZE];
+
+  if (box_dropped (box))
+    return PALETTE_GREY;
+  if (color_by == BOX_COLOR_BY_TRACK && (box->flags & BOX_HAS_TRACK_ID) != 0) {
+    g_snprintf (text, PIECE_SIZE, "#%d", box->track_id);
+    return palette_color (text);
+  }
+  return palette_color (box_class_text (box, text));
+}
+
+/* Kept before dropped, then by score, then by place: a detector may report
+ * its boxes in another order every time, and labels should not jump. */
+static gint
+candidate_compare (gconstpointer a, gconstpointer b)
+{
+  const Candidate *p = a, *q = b;
+
+  if (p->dropped != q->dropped)
+    return p->dropped ? 1 : -1;
+  if (p->score != q->score)
+    return p->score > q->score ? -1 : 1;
+  if (p->visible.y1 != q->visible.y1)
+    return p->visible.y1 < q->visible.y1 ? -1 : 1;
+  if (p->visible.x1 != q->visible.x1)
+    return p->visible.x1 < q->visible.x1 ? -1 : 1;
+  return p->box < q->box ? -1 : p->box > q->box;
+}
+
+/* Finds the boxes that are on the frame and how they rank. */
+static void
+box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes, gint thickness)
+{
+  g_array_set_size (draw->candidates, 0);
+  for (guint i = 0; i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+    Candidate candidate = { box, };
+    gdouble x1 = box->x1, y1 = box->y1, x2 = box->x2, y2 = box->y2;
+
+    if (box->rotation != 0) {
+      if (!paint_turned_init (&candidate.turned, x1, y1, x2, y2, box->rotation))
+        continue;
+      candidate.is_turned = TRUE;
+      paint_turned_bounds (&candidate.turned, &x1, &y1, &x2, &y2);
+    }
+    if (!paint_snap (canvas, x1, y1, x2, y2, thickness, &candidate.rect) ||
+        !paint_clip (canvas, &candidate.rect, &candidate.visible))
+      continue;
+    candidate.dropped = box_dropped (box);
+    candidate.score = -INFINITY;
+    if ((box->flags & BOX_HAS_CONFIDENCE) != 0 && !isnan (box->confidence))
+      candidate.score = box->confidence;
+    g_array_append_val (draw->candidates, candidate);
+  }
+  g_array_sort (draw->candidates, candidate_compare);
+}
+
+/* The texts of a box's label; returns how many there are. */
+static guint
+box_draw_pieces (const Box * box, const BoxDrawOptions * options,
+    gchar text[MAX_PIECES][PIECE_SIZE], const gchar * piece[MAX_PIECES])
+{
+  guint n = 0;
+
+  if (options->show_label) {
+    piece[n] = box_class_text (box, text[n]);
+    n += piece[n][0] != '\0';
+    if ((box->flags & BOX_HAS_TRACK_ID) != 0) {
+      g_snprintf (text[n], PIECE_SIZE, "#%d", box->track_id);
+      piece[n] = text[n];
+      n++;
+    }
+  }
+  if (options->show_score && (box->flags & BOX_HAS_CONFIDENCE) != 0) {
+    piece[n] = box_score_text (box, text[n]);
+    n++;
+  }
+  return n;
+}
+
+static void
+box_draw_outline (const PaintCanvas * canvas, const Candidate * candidate,
+    const BoxDrawOptions * options)
+{
+  PaintColor color = paint_color (canvas, box_color (candidate->box, options->color_by));
+
+  gint dash = candidate->dropped ? 3 * options->thickness : 0;
+
+  if (candidate->is_turned)
+    paint_turned_outline (canvas, &candidate->turned, options->thickness, dash, &color);
+  else
+    paint_outline (canvas, &candidate->rect, options->thickness, dash, &color);
+}
+
+static void
+box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * candidate,
+    const BoxDrawOptions * options)
+{
+  gchar text[MAX_PIECES][PIECE_SIZE];
+  const gchar *piece[MAX_PIECES];
+  const LabelMask *mask[MAX_PIECES];
+  guint n = box_draw_pieces (candidate->box, options, text, piece);
+  gint size = labels_font_size (draw->labels);
+  gint line = paint_ceil_y (canvas, labels_line_height (draw->labels));
+  gint pad = paint_ceil_x (canvas, MAX (size / 4, 2));
+  gint gap = paint_ceil_x (canvas, MAX (size / 3, 2));
+  gint width = 2 * pad - gap, ascent = 0, descent = 0, x;
+  guint32 rgb = box_color (candidate->box, options->color_by);
+  PaintColor background, ink;
+  PaintRect label;
+
+  /* Setting a text is dear: not if even a letter finds no place. */
+  if (n == 0 || !placement_find (&draw->placement, canvas, &candidate->visible,
+          MIN (paint_ceil_x (canvas, size), canvas->width), MIN (line, canvas->height), &label))
+    return;
+
+  for (guint i = 0; i < n; i++) {
+    mask[i] = labels_get (draw->labels, piece[i]);
+    width += gap + paint_ceil_x (canvas, mask[i]->mask.width);
+    ascent = MAX (ascent, mask[i]->baseline);
+    descent = MAX (descent, mask[i]->mask.height - mask[i]->baseline);
+  }
+  /* On a frame too small for it, the label is clipped. */
+  if (!placement_find (&draw->placement, canvas, &candidate->visible, MIN (width, canvas->width),
+          MIN (paint_ceil_y (canvas, MAX (ascent + descent, line)), canvas->height), &label))
+    return;
+  placement_take (&draw->placement, &label);
+
+  background = paint_color (canvas, rgb);
+  ink = paint_color (canvas, palette_text_color (rgb));
+  paint_fill (canvas, &label, &background);
+  x = (gint) label.x1 + pad;
+  for (guint i = 0; i < n; i++) {
+    gint y = (gint) label.y1 + ascent - mask[i]->baseline;
+
+    paint_mask (canvas, x, y & ~(canvas->step_y - 1), &mask[i]->mask, &ink);
+    x += gap + paint_ceil_x (canvas, mask[i]->mask.width);
+  }
+}
+
+/* Labels of dropped boxes keep off the lines of the kept ones. */
+static void
+box_draw_take_outline (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * candidate,
+    gint thickness)
+{
+  PaintRect bars[4];
+
+  paint_outline_bars (canvas, &candidate->rect, thickness, bars);
+  for (guint i = 0; i < 4; i++) {
+    if (paint_clip (canvas, &bars[i], &bars[i]))
+      placement_take (&draw->placement, &bars[i]);
+  }
+}
+
+gboolean
+box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
+    const BoxDrawOptions * options)
+{
+  PaintCanvas canvas;
+  const Candidate *candidates;
+  guint n, kept = 0;
+
+  if (!paint_canvas_init (&canvas, frame))
+    return FALSE;
+
+  /* In the order of their rank, the dropped ones last: the best lies on top. */
+  box_draw_find (draw, &canvas, boxes, options->thickness);
+  candidates = (const Candidate *) draw->candidates->data;
+  n = draw->candidates->len;
+  while (kept < n && !candidates[kept].dropped)
+    kept++;
+  for (guint i = n; i > 0; i--)
+    box_draw_outline (&canvas, &candidates[i - 1], options);
+  if (!options->show_label && !options->show_score)
+    return TRUE;
+
+  labels_set_font (draw->labels, options->font_desc, &canvas);
+  placement_begin (&draw->placement, canvas.width, canvas.height);
+  for (guint i = 0; i < kept; i++)
+    box_draw_label (draw, &canvas, &candidates[i], options);
+  for (guint i = 0; kept < n && i < kept; i++)
+    box_draw_take_outline (draw, &canvas, &candidates[i], options->thickness);
+  for (guint i = kept; i < n; i++)
+    box_draw_label (draw, &canvas, &candidates[i], options);
+  return TRUE;
+}

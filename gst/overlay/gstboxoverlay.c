@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * SECTION:element-boxoverlay
+ * @title: boxoverlay
+ * @short_description: draws the boxes that are attached to video frames
+ *
+ * Draws an outline and a label for each detection that is on a buffer as a
+ * #GstVideoRegionOfInterestMeta or, where the plugin was built with GstAnalytics,
+ * as a #GstAnalyticsODMtd, turned ones too, straight into the pixels. The metadata
+ * stays.
+ * A buffer without boxes passes as it is; of one that others hold too (after a
+ * tee), a copy is painted on.
+ *
+ * * The outline lies inside the box; in formats with subsampled chroma it
+ *   starts on the chroma grid and is rounded up to it (an even number of
+ *   pixels in 4:2:0). What is off the frame is not drawn.
+ * * The label has the class, the track (`#7`) and the score, as far as they are
+ *   known. It stands above the box, or inside it at the top of the frame, and
+ *   never covers another label: boxes with better scores choose first, others
+ *   move below or inside, and where no place is left the label is left out. A
+ *   text wider than half of the frame ends in an ellipsis.
+ * * Colours come from a hash of the text, so a class has the same colour in
+ *   every run.
+ * * Boxes that an nmsfilter with action=tag marked as suppressed, below-score
+ *   and so on are drawn grey and dashed.
+ *
+ * Put it before any videoconvert or videoscale: those lose the scores.
+ *
+ * ## Example
+ * |[
+ * gst-launch-1.0 filesrc location=street.avi ! decodebin ! videoconvert !
+ *     facedetect display=false qos=false ! nmsfilter ! boxoverlay !
+ *     videoconvert ! autovideosink
+ * ]|
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "boxdraw.h"
+#include "elements.h"
+#include "enumtype.h"
+#include "meta/boxmeta.h"
+
+#include <gst/base/gstbasetransform.h>
+
+GST_DEBUG_CATEGORY_STATIC (box_overlay_debug);
+#define GST_CAT_DEFAULT box_overlay_debug
+
+#define DEFAULT_THICKNESS 2
+#define MAX_THICKNESS 64
+#define DEFAULT_SHOW_LABEL TRUE
+#define DEFAULT_SHOW_SCORE TRUE
+#define DEFAULT_COLOR_BY BOX_COLOR_BY_CLASS
+#define DEFAULT_FONT_DESC "Sans Bold"
+
+enum
+{
+  PROP_0,
+  PROP_THICKNESS,
+  PROP_SHOW_LABEL,
+  PROP_SHOW_SCORE,
+  PROP_COLOR_BY,
+  PROP_FONT_DESC,
+};
+
+#define GST_TYPE_BOX_OVERLAY (gst_box_overlay_get_type ())
+G_DECLARE_FINAL_TYPE (GstBoxOverlay, gst_box_overlay, GST, BOX_OVERLAY, GstBaseTransform);
+
+struct _GstBoxOverlay
+{
+  GstBaseTransform parent;
+
+  /* Under the object lock. */
+  BoxDrawOptions options;
+  gchar *font_desc;
+
+  /* Streaming thread, between start and stop. */
+  GstVideoInfo info;
+  BoxDraw *draw;
+  GArray *boxes;
+  gboolean warned;
+};
+
+G_DEFINE_TYPE (GstBoxOverlay, gst_box_overlay, GST_TYPE_BASE_TRANSFORM);
+GST_ELEMENT_REGISTER_DEFINE (boxoverlay, "boxoverlay", GST_RANK_NONE, GST_TYPE_BOX_OVERLAY);
+
+#define GST_TYPE_BOX_OVERLAY_COLOR_BY (gst_box_overlay_color_by_get_type ())
+DEFINE_ENUM_TYPE (gst_box_overlay_color_by_get_type, "GstBoxOverlayColorBy",
+    { BOX_COLOR_BY_CLASS, "One colour for each class", "class" },
+    { BOX_COLOR_BY_TRACK, "One colour for each track, by class where there is none", "track" })
+
+/* Every raw format whose components can be written one by one. */
+static GstCaps *
+gst_box_overlay_template_caps (void)
+{
+  GValue formats = G_VALUE_INIT, name = G_VALUE_INIT;
+  guint n;
+  const GstVideoFormat *format = gst_video_formats_raw (&n);
+  GstCaps *caps = gst_caps_new_simple ("video/x-raw",
+      "width", GST_TYPE_INT_RANGE, 1, G_MAXINT,
+      "height", GST_TYPE_INT_RANGE, 1, G_MAXINT,
+      "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
+
+  g_value_init (&formats, GST_TYPE_LIST);
+  g_value_init (&name, G_TYPE_STRING);
+  for (guint i = 0; i < n; i++) {
+    if (!paint_can_paint (gst_video_format_get_info (format[i])))
+      continue;
+    g_value_set_static_string (&name, gst_video_format_to_string (format[i]));
+    gst_value_list_append_value (&formats, &name);
+  }
+  gst_caps_set_value (caps, "format", &formats);
+  g_value_unset (&name);
+  g_value_unset (&formats);
+  return caps;
+}
+
+static gboolean
+gst_box_overlay_start (GstBaseTransform * trans)
+{
+  GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
+
+  gst_video_info_init (&self->info);
+  self->draw = box_draw_new ();
+  self->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
+  self->warned = FALSE;
+  return TRUE;
+}
+
+static gboolean
+gst_box_overlay_stop (GstBaseTransform * trans)
+{
+  GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
+
+  g_clear_pointer (&self->draw, box_draw_free);
+  g_clear_pointer (&self->boxes, g_array_unref);
+  return TRUE;
+}
+
+static gboolean
+gst_box_overlay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
+{
+  GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
+
+  if (gst_video_info_from_caps (&self->info, incaps))
+    return TRUE;
+  GST_ERROR_OBJECT (self, "not raw video that can be painted on: %" GST_PTR_FORMAT, incaps);
+  return FALSE;
+}
+
+/* Says upstream, besides what downstream answers, that boxes are welcome. */
+static gboolean
+gst_box_overlay_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query,
+    GstQuery * query)
+{
+  if (!GST_BASE_TRANSFORM_CLASS (gst_box_overlay_parent_class)->propose_allocation (trans,
+          decide_query, query))
+    return FALSE;
+  box_meta_propose (query);
+  return TRUE;
+}
+
+static void
+gst_box_overlay_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
+{
+  GstClockTime time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
+      GST_BUFFER_PTS (buffer));
+
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (trans), time);
+}
+
+/* Only a buffer that will be painted on has to be writable. */
+static GstFlowReturn
+gst_box_overlay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inbuf,
+    GstBuffer ** outbuf)
+{
+  if (!box_meta_any (inbuf)) {
+    *outbuf = inbuf;
+    return GST_FLOW_OK;
+  }
+  return GST_BASE_TRANSFORM_CLASS (gst_box_overlay_parent_class)->prepare_output_buffer (trans,
+      inbuf, outbuf);
+}
+
+static void
+gst_box_overlay_warn (GstBoxOverlay * self, GstBuffer * buffer)
+{
+  if (self->warned) {
+    GST_DEBUG_OBJECT (self, "cannot paint on %" GST_PTR_FORMAT, buffer);
+    return;
+  }
+  self->warned = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("A video frame could not be painted on; its boxes are not drawn."),
+      ("the buffer has %" G_GSIZE_FORMAT " bytes, a %s frame of %dx%d needs %" G_GSIZE_FORMAT,
+          gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (&self->info),
+          GST_VIDEO_INFO_WIDTH (&self->info), GST_VIDEO_INFO_HEIGHT (&self->info),
+          GST_VIDEO_INFO_SIZE (&self->info)));
+}
+
+static GstFlowReturn
+gst_box_overlay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+{
+  GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
+  GstVideoFrame frame;
+  BoxDrawOptions options;
+  gchar *font_desc;
+
+  if (!box_meta_any (buffer))
+    return GST_FLOW_OK;
+
+  GST_OBJECT_LOCK (self);
+  options = self->options;
+  font_desc = g_strdup (self->font_desc);
+  GST_OBJECT_UNLOCK (self);
+  options.font_desc = font_desc;
+
+  box_meta_read (buffer, GST_VIDEO_INFO_WIDTH (&self->info), GST_VIDEO_INFO_HEIGHT (&self->info),
+      BOX_META_TRACK | BOX_META_STATE, self->boxes);
+  if (gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE)) {
+    if (!box_draw_frame (self->draw, &frame, self->boxes, &options))
+      gst_box_overlay_warn (self, buffer);
+    gst_video_frame_unmap (&frame);
+  } else {
+    gst_box_overlay_warn (self, buffer);
+  }
+  g_free (font_desc);
+  return GST_FLOW_OK;
+}
+
+static void
+gst_box_overlay_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstBoxOverlay *self = GST_BOX_OVERLAY (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_THICKNESS:
+      self->options.thickness = (gint) g_value_get_uint (value);
+      break;
+    case PROP_SHOW_LABEL:
+      self->options.show_label = g_value_get_boolean (value);
+      break;
+    case PROP_SHOW_SCORE:
+      self->options.show_score = g_value_get_boolean (value);
+      break;
+    case PROP_COLOR_BY:
+      self->options.color_by = g_value_get_enum (value);
+      break;
+    case PROP_FONT_DESC:
+      g_free (self->font_desc);
+      self->font_desc = g_value_dup_string (value);
+      if (self->font_desc == NULL)
+        self->font_desc = g_strdup (DEFAULT_FONT_DESC);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_box_overlay_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstBoxOverlay *self = GST_BOX_OVERLAY (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_THICKNESS:
+      g_value_set_uint (value, (guint) self->options.thickness);
+      break;
+    case PROP_SHOW_LABEL:
+      g_value_set_boolean (value, self->options.show_label);
+      break;
+    case PROP_SHOW_SCORE:
+      g_value_set_boolean (value, self->options.show_score);
+      break;
+    case PROP_COLOR_BY:
+      g_value_set_enum (value, self->options.color_by);
+      break;
+    case PROP_FONT_DESC:
+      g_value_set_string (value, self->font_desc);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_box_overlay_finalize (GObject * object)
+{
+  g_free (GST_BOX_OVERLAY (object)->font_desc);
+  G_OBJECT_CLASS (gst_box_overlay_parent_class)->finalize (object);
+}
+
+static void
+gst_box_overlay_class_init (GstBoxOverlayClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+  GstCaps *caps = gst_box_overlay_template_caps ();
+
+  GST_DEBUG_CATEGORY_INIT (box_overlay_debug, "boxoverlay", 0, "draws boxes into video");
+
+  object_class->set_property = gst_box_overlay_set_property;
+  object_class->get_property = gst_box_overlay_get_property;
+  object_class->finalize = gst_box_overlay_finalize;
+
+  g_object_class_install_property (object_class, PROP_THICKNESS,
+      g_param_spec_uint ("thickness", "Thickness",
+          "Width of the outlines in pixels, rounded up to the chroma grid of the format",
+          1, MAX_THICKNESS, DEFAULT_THICKNESS, flags | GST_PARAM_CONTROLLABLE));
+  g_object_class_install_property (object_class, PROP_SHOW_LABEL,
+      g_param_spec_boolean ("show-label", "Show label",
+          "Write the class and the track, as far as they are known, at each box",
+          DEFAULT_SHOW_LABEL, flags | GST_PARAM_CONTROLLABLE));
+  g_object_class_install_property (object_class, PROP_SHOW_SCORE,
+      g_param_spec_boolean ("show-score", "Show score",
+          "Write the confidence, if there is one, at each box",
+          DEFAULT_SHOW_SCORE, flags | GST_PARAM_CONTROLLABLE));
+  g_object_class_install_property (object_class, PROP_COLOR_BY,
+      g_param_spec_enum ("color-by", "Color by", "What boxes of one colour have in common",
+          GST_TYPE_BOX_OVERLAY_COLOR_BY, DEFAULT_COLOR_BY, flags | GST_PARAM_CONTROLLABLE));
+  g_object_class_install_property (object_class, PROP_FONT_DESC,
+      g_param_spec_string ("font-desc", "Font description",
+          "Pango description of the labels' font, such as \"Sans Bold\", \"Serif 12\" (points "
+          "of 1/72 inch at 96 pixels an inch) or \"Monospace 20px\"; without a size it grows "
+          "with the frame", DEFAULT_FONT_DESC, flags));
+
+  gst_element_class_set_static_metadata (element_class, "Box overlay",
+      "Analyzer/Visualization/Video",
+      "Draws the boxes that detectors attached to video frames, with label and score",
+      PACKAGE_NAME);
+  gst_element_class_add_pad_template (element_class,
+      gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (element_class,
+      gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref (caps);
+  gst_type_mark_as_plugin_api (GST_TYPE_BOX_OVERLAY_COLOR_BY, 0);
+
+  trans_class->start = gst_box_overlay_start;
+  trans_class->stop = gst_box_overlay_stop;
+  trans_class->set_caps = gst_box_overlay_set_caps;
+  trans_class->propose_allocation = gst_box_overlay_propose_allocation;
+  trans_class->before_transform = gst_box_overlay_before_transform;
+  trans_class->prepare_output_buffer = gst_box_overlay_prepare_output_buffer;
+  trans_class->transform_ip = gst_box_overlay_transform_ip;
+  trans_class->transform_ip_on_passthrough = FALSE;
+}
+
+static void
+gst_box_overlay_init (GstBoxOverlay * self)
+{
+  self->options.thickness = DEFAULT_THICKNESS;
+  self->options.show_label = DEFAULT_SHOW_LABEL;
+  self->options.show_score = DEFAULT_SHOW_SCORE;
+  self->options.color_by = DEFAULT_COLOR_BY;
+  self->font_desc = g_strdup (DEFAULT_FONT_DESC);
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+  gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), FALSE);
+}

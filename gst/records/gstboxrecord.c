@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * SECTION:element-boxrecord
+ * @title: boxrecord
+ *
+ * Writes the boxes on every buffer that passes to a text file, a FIFO or
+ * standard output (`location=-`); buffers are never copied or changed. Boxes are
+ * regions of interest and, where the plugin was built with GstAnalytics, ODs; a
+ * region and an OD with its id are one.
+ *
+ * format=jsonl writes one JSON object a buffer, also when it carries no boxes,
+ * in the schema of DL Streamer's gvametaconvert: timestamp (stream time of the
+ * PTS in ns), resolution (if the caps have one) and objects, each with x y w h
+ * (clipped to the frame), roi_type (the label), region_id, parent_id, id (the
+ * track), rotation (radians, of a turned box), detection (bounding_box as exact
+ * fractions of the frame, confidence, label_id, label) and nms (what an nmsfilter
+ * with action=tag found). boxreplay reads it; what it replayed is recorded again
+ * with the same bytes.
+ *
+ * format=mot writes MOT challenge text: frames count from 1, `left` 1 is x 0,
+ * pixels are rounded to a millionth. It has no place for labels, region and
+ * parent ids, angles, states and times, nor a line for a frame without boxes.
+ *
+ * Every frame is handed to the system at once, so that another program can
+ * read a pipe live; use `gst-launch-1.0 -q`, or its own messages get into
+ * standard output too. A reader that leaves ends the stream with an error.
+ * With append=true a recording is continued; MOT frames then count on.
+ *
+ * With emit-signals=true, applications get the boxes without a file: see
+ * #boxrecord::frame-boxes.
+ *
+ * Put it before videoconvert and videoscale, which drop confidences.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 -q videotestsrc num-buffers=100 ! boxreplay location=boxes.jsonl ! nmsfilter ! boxrecord location=- ! fakesink | head
+ * ]|
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <gst/base/gstbasetransform.h>
+#include <math.h>
+#include <string.h>
+
+#include "boxstructure.h"
+#include "elements.h"
+#include "enumtype.h"
+#include "jsonl.h"
+#include "linewriter.h"
+#include "meta/boxmeta.h"
+#include "mottext.h"
+#include "recordreader.h"
+#include "streamposition.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_box_record_debug);
+#define GST_CAT_DEFAULT gst_box_record_debug
+
+#define DEFAULT_LOCATION NULL
+#define DEFAULT_FORMAT BOX_FORMAT_JSONL
+#define DEFAULT_APPEND FALSE
+#define DEFAULT_EMIT_SIGNALS FALSE
+
+enum
+{
+  PROP_0,
+  PROP_LOCATION,
+  PROP_FORMAT,
+  PROP_APPEND,
+  PROP_EMIT_SIGNALS,
+  PROP_STATS,
+};
+
+enum
+{
+  SIGNAL_FRAME_BOXES,
+  N_SIGNALS,
+};
+
+static guint signals[N_SIGNALS];
+
+struct _GstBoxRecord
+{
+  GstBaseTransform parent;
+
+  /* properties, under the object lock */
+  gchar *location;
+  BoxFormat format;
+  gboolean append;
+  gboolean emit_signals;
+
+  /* set and cleared under the object lock; used by the streaming thread */
+  LineWriter *writer;           /* NULL: signals only */
+  gboolean started;
+
+  /* streaming thread */
+  BoxFrame frame;               /* width and height follow the caps */
+  gint width, height;
+  GString *text;
+  guint64 first_index;          /* MOT: of the first frame of this recording */
+  gboolean warned_labels, warned_confidence;
+
+  /* under the object lock */
+  guint64 frames, boxes, bytes;
+};
+
+#define GST_TYPE_BOX_RECORD (gst_box_record_get_type ())
+G_DECLARE_FINAL_TYPE (GstBoxRecord, gst_box_record, GST, BOX_RECORD, GstBaseTransform)
+G_DEFINE_TYPE (GstBoxRecord, gst_box_record, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE (boxrecord, "boxrecord", GST_RANK_NONE, GST_TYPE_BOX_RECORD)
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK,
+    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
+    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+
+DEFINE_ENUM_TYPE (format_get_type, "GstBoxRecordFormat",
+    { BOX_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
+    { BOX_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
+
+/* ------------------------------------------------------------------ recording */
+
+static void
+warn_about_losses (GstBoxRecord * self, guint omitted)
+{
+  guint i;
+
+  if (omitted > 0 && !self->warned_confidence) {
+    self->warned_confidence = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Frame %" G_GUINT64_FORMAT " has a confidence that "
+            "cannot be written (%s); it is left out here and in later frames", self->frames,
+            self->format == BOX_FORMAT_MOT ? "NaN, infinite, or -1, which stands for none" :
+            "NaN or infinite"), (NULL));
+  }
+  for (i = 0; self->format == BOX_FORMAT_MOT && !self->warned_labels
+      && i < self->frame.boxes->len; i++) {
+    if (g_array_index (self->frame.boxes, Box, i).label == 0)
+      continue;
+    self->warned_labels = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("MOT text has no place for labels; they are left "
+            "out. format=jsonl keeps them"), (NULL));
+  }
+}
+
+static GstFlowReturn
+write_frame (GstBoxRecord * self)
+{
+  GError *error = NULL;
+  LineWriterResult result;
+  guint omitted;
+
+  g_string_truncate (self->text, 0);
+  if (self->format == BOX_FORMAT_MOT)
+    omitted = mot_lines_format (&self->frame, self->text);
+  else
+    omitted = box_lines_format (&self->frame, self->text);
+  warn_about_losses (self, omitted);
+
+  result = line_writer_write (self->writer, self->text->str, self->text->len, &error);
+  if (result == LINE_WRITER_FLUSHING)
+    return GST_FLOW_FLUSHING;
+  if (result == LINE_WRITER_OK)
+    return GST_FLOW_OK;
+  if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOSPC))
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Cannot write to %s: %s", self->location,
+            error->message), (NULL));
+  else if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_PIPE))
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("Cannot write to %s: the reader left (%s)",
+            self->location, error->message), (NULL));
+  else
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("Cannot write to %s: %s", self->location,
+            error->message), (NULL));
+  g_error_free (error);
+  return GST_FLOW_ERROR;
+}
+
+/* Always passthrough, so the buffer is that of upstream, writable or not. */
+static GstFlowReturn
+gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (trans);
+  GstFlowReturn flow = GST_FLOW_OK;
+  gboolean emit;
+
+  G_STATIC_ASSERT (BOX_NO_TIME == GST_CLOCK_TIME_NONE);
+  box_frame_reset (&self->frame);
+  self->frame.timestamp = stream_walk_time (&trans->segment, buffer);
+  self->frame.width = self->width;
+  self->frame.height = self->height;
+  self->frame.index = self->first_index + self->frames;
+  box_meta_read (buffer, self->width, self->height,
+      BOX_META_TRACK | BOX_META_STATE | BOX_META_RECORDED, self->frame.boxes);
+
+  if (self->writer)
+    flow = write_frame (self);
+  if (flow != GST_FLOW_OK)
+    return flow;
+
+  GST_OBJECT_LOCK (self);
+  self->frames++;
+  self->boxes += self->frame.boxes->len;
+  self->bytes += self->writer ? self->text->len : 0;
+  emit = self->emit_signals;
+  GST_OBJECT_UNLOCK (self);
+  if (emit && g_signal_has_handler_pending (self, signals[SIGNAL_FRAME_BOXES], 0, FALSE)) {
+    GstStructure *boxes = box_structure_from_frame (&self->frame);
+
+    g_signal_emit (self, signals[SIGNAL_FRAME_BOXES], 0, buffer, boxes);
+    gst_structure_free (boxes);
+  }
+  return GST_FLOW_OK;
+}
+
+static gboolean
+gst_box_record_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (trans);
+
+  box_meta_frame_size (incaps, &self->width, &self->height);
+  return TRUE;
+}
+
+static gboolean
+gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (trans);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START
+      || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
+    GST_OBJECT_LOCK (self);
+    if (self->writer)
+      line_writer_set_flushing (self->writer, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
+    GST_OBJECT_UNLOCK (self);
+  }
+  return GST_BASE_TRANSFORM_CLASS (gst_box_record_parent_class)->sink_event (trans, event);
+}
+
+/* ---------------------------------------------------------------- start, stop */
+
+/* MOT frames of a file that is continued count on from its last line. */
+static gboolean
+find_first_index (GstBoxRecord * self)
+{
+  gchar *tail, *line;
+  gboolean found = FALSE;
+  MotLine last;
+
+  self->first_index = 0;
+  if (self->format != BOX_FORMAT_MOT || !self->append || strcmp (self->location, "-") == 0)
+    return TRUE;
+  tail = line_writer_tail (self->location);
+  if (*g_strchomp (tail) == '\0')
+    found = TRUE;
+  while (!found && (line = strrchr (tail, '\n')) != NULL) {
+    /* a last line that is cut short may be no MOT line, the one before is */
+    if ((found = mot_line_parse (line + 1, &last, NULL)))
+      self->first_index = last.frame + 1;
+    *line = '\0';
+  }
+  if (!found && (found = mot_line_parse (tail, &last, NULL)))
+    self->first_index = last.frame + 1;
+  g_free (tail);
+  if (!found)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot append to %s: what it holds is not MOT "
+            "text", self->location), (NULL));
+  return found;
+}
+
+static gboolean
+gst_box_record_start (GstBaseTransform * trans)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (trans);
+  gboolean wanted = self->location != NULL && *self->location != '\0';
+  LineWriter *writer = NULL;
+  GError *error = NULL;
+
+  if (!wanted && !self->emit_signals) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("No file to record to: set the property location "
+            "(- is standard output), or emit-signals"), (NULL));
+    return FALSE;
+  }
+  if (wanted && !find_first_index (self))
+    return FALSE;
+  if (wanted && (writer = line_writer_new (self->location, self->append, &error)) == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("Cannot open %s for writing: %s",
+            self->location, error->message), (NULL));
+    g_error_free (error);
+    return FALSE;
+  }
+  GST_OBJECT_LOCK (self);
+  self->writer = writer;
+  self->started = TRUE;
+  self->frames = self->boxes = self->bytes = 0;
+  GST_OBJECT_UNLOCK (self);
+  self->width = self->height = 0;
+  self->warned_labels = self->warned_confidence = FALSE;
+  return TRUE;
+}
+
+static gboolean
+gst_box_record_stop (GstBaseTransform * trans)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (trans);
+  GError *error = NULL;
+  LineWriter *writer;
+
+  GST_OBJECT_LOCK (self);
+  writer = g_steal_pointer (&self->writer);
+  self->started = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  if (!line_writer_free (writer, &error)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, CLOSE, ("Cannot close %s, the recording may be incomplete: "
+            "%s", self->location, error->message), (NULL));
+    g_error_free (error);
+  }
+  return TRUE;
+}
+
+static GstStateChangeReturn
+gst_box_record_change_state (GstElement * element, GstStateChange transition)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (element);
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    /* or deactivating the pads waits for a reader that is stuck */
+    GST_OBJECT_LOCK (self);
+    if (self->writer)
+      line_writer_set_flushing (self->writer, TRUE);
+    GST_OBJECT_UNLOCK (self);
+  }
+  return GST_ELEMENT_CLASS (gst_box_record_parent_class)->change_state (element, transition);
+}
+
+/* ---------------------------------------------------------------- properties */
+
+static void
+gst_box_record_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (object);
+  gboolean refused = FALSE;
+
+  GST_OBJECT_LOCK (self);
+  if (self->started && id != PROP_EMIT_SIGNALS)
+    refused = TRUE;
+  else
+    switch (id) {
+      case PROP_LOCATION:
+        g_free (self->location);
+        self->location = g_value_dup_string (value);
+        break;
+      case PROP_FORMAT:
+        self->format = g_value_get_enum (value);
+        break;
+      case PROP_APPEND:
+        self->append = g_value_get_boolean (value);
+        break;
+      case PROP_EMIT_SIGNALS:
+        self->emit_signals = g_value_get_boolean (value);
+        break;
+      default:
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+        break;
+    }
+  GST_OBJECT_UNLOCK (self);
+  if (refused)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s can change only in the states NULL and "
+            "READY; it stays as it is", pspec->name), (NULL));
+}
+
+static void
+gst_box_record_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_LOCATION:
+      g_value_set_string (value, self->location);
+      break;
+    case PROP_FORMAT:
+      g_value_set_enum (value, self->format);
+      break;
+    case PROP_APPEND:
+      g_value_set_boolean (value, self->append);
+      break;
+    case PROP_EMIT_SIGNALS:
+      g_value_set_boolean (value, self->emit_signals);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, gst_structure_new ("boxrecord",
+              "frames", G_TYPE_UINT64, self->frames, "boxes", G_TYPE_UINT64, self->boxes,
+              "bytes", G_TYPE_UINT64, self->bytes, NULL));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_box_record_finalize (GObject * object)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (object);
+
+  g_free (self->location);
+  box_frame_clear (&self->frame);
+  g_string_free (self->text, TRUE);
+  G_OBJECT_CLASS (gst_box_record_parent_class)->finalize (object);
+}
+
+static void
+install_properties (GObjectClass * klass)
+{
+  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+
+  g_object_class_install_property (klass, PROP_LOCATION,
+      g_param_spec_string ("location", "Location",
+          "Where to write: a file, a FIFO, or - for standard output (use gst-launch-1.0 -q)",
+          DEFAULT_LOCATION, ready));
+  g_object_class_install_property (klass, PROP_FORMAT,
+      g_param_spec_enum ("format", "Format", "What to write: jsonl keeps all, mot has no place for "
+          "labels, region ids, states, angles and times", format_get_type (), DEFAULT_FORMAT,
+          ready));
+  g_object_class_install_property (klass, PROP_APPEND,
+      g_param_spec_boolean ("append", "Append",
+          "Continue a file that exists instead of emptying it", DEFAULT_APPEND, ready));
+  g_object_class_install_property (klass, PROP_EMIT_SIGNALS,
+      g_param_spec_boolean ("emit-signals", "Emit signals",
+          "Emit frame-boxes (buffer, structure) for every buffer; no location is needed then",
+          DEFAULT_EMIT_SIGNALS,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (klass, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Since READY, all guint64: frames, boxes, bytes (written)", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
+static void
+gst_box_record_class_init (GstBoxRecordClass * klass)
+{
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_box_record_debug, "boxrecord", 0, "records boxes");
+
+  G_OBJECT_CLASS (klass)->set_property = gst_box_record_set_property;
+  G_OBJECT_CLASS (klass)->get_property = gst_box_record_get_property;
+  G_OBJECT_CLASS (klass)->finalize = gst_box_record_finalize;
+  install_properties (G_OBJECT_CLASS (klass));
+
+  /**
+   * GstBoxRecord::frame-boxes:
+   * @boxrecord: the element
+   * @buffer: the buffer that passes
+   * @boxes: its boxes
+   *
+   * Emitted from the streaming thread for every buffer while emit-signals is
+   * set. @boxes has the fields timestamp (guint64 ns of stream time, if the
+   * buffer has a PTS), width and height (int, if the caps have them) and boxes:
+   * a GstValueArray (in Python: `boxes.get_array("boxes")`) of structures, each
+   * with x y w h (gint64), if they are known x_min y_min x_max y_max and
+   * confidence, rotation if it is not 0 (double), label (string), label_id,
+   * region_id, parent_id, id (int; the track), state (string) and suppressed-by
+   * (int).
+   */
+  signals[SIGNAL_FRAME_BOXES] = g_signal_new ("frame-boxes", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
+      GST_TYPE_BUFFER | G_SIGNAL_TYPE_STATIC_SCOPE,
+      GST_TYPE_STRUCTURE | G_SIGNAL_TYPE_STATIC_SCOPE);
+
+  gst_element_class_set_static_metadata (element_class, "Box recorder", "Filter/Metadata/Video",
+      "Writes the boxes on the buffers that pass to JSON Lines or MOT text",
+      "The gst-nms authors");
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  element_class->change_state = gst_box_record_change_state;
+
+  trans_class->start = gst_box_record_start;
+  trans_class->stop = gst_box_record_stop;
+  trans_class->set_caps = gst_box_record_set_caps;
+  trans_class->sink_event = gst_box_record_sink_event;
+  trans_class->transform_ip = gst_box_record_transform_ip;
+  trans_class->transform_ip_on_passthrough = TRUE;
+
+  gst_type_mark_as_plugin_api (format_get_type (), 0);
+}
+
+static void
+gst_box_record_init (GstBoxRecord * self)
+{
+  self->location = g_strdup (DEFAULT_LOCATION);
+  self->format = DEFAULT_FORMAT;
+  self->append = DEFAULT_APPEND;
+  self->emit_signals = DEFAULT_EMIT_SIGNALS;
+  self->text = g_string_new (NULL);
+  box_frame_init (&self->frame);
+  gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), TRUE);
+}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * SECTION:element-boxreplay
+ * @title: boxreplay
+ *
+ * Attaches recorded boxes to the buffers that pass: a stand-in for a detector,
+ * and the way to filter a recording again with other settings.
+ *
+ * The recording is a text file, a pipe or standard input (`location=-`): JSON
+ * Lines with one object a frame, as boxrecord and DL Streamer's gvametaconvert
+ * write them, or MOT challenge text (frames from 1, `left` 1 is x 0; of ground
+ * truth, boxes with flag 0 are left out and counted as ignored).
+ *
+ * Of JSON Lines these survive a replay: x y w h, roi_type, region_id,
+ * parent_id, id (the track), detection.bounding_box, .confidence, .label_id,
+ * .label (where roi_type is missing), rotation, nms.state and .suppressed-by. Any
+ * other member is passed over. bounding_box wins over x y w h; x y w h are attached
+ * as they are if they agree with it within 1 pixel. A resolution other than
+ * that of the caps scales.
+ *
+ * Boxes are attached as #GstVideoRegionOfInterestMeta, as GstAnalyticsODMtd or as
+ * both, with the same id, as DL Streamer does it (#GstBoxReplay:meta). An OD has
+ * whole pixels, off the frame too, and no label_id; its id is its place in the
+ * buffer's metadata, so that region_id is not kept with meta=analytics, and a
+ * box without a confidence gets 0. It is turned from GStreamer 1.26.
+ * With ODs, a frame without boxes gets an empty #GstAnalyticsRelationMeta.
+ *
+ * Records belong to buffers by stream time (match=timestamp) or one after the
+ * other (match=index). By time, each buffer takes the nearest record not used
+ * yet, at most #boxreplay:tolerance away; 0 stands for half a frame: of the
+ * buffer's duration, else of the caps' frame rate, else of the distance to the
+ * buffer before, else of 40 ms. A buffer without a record is an empty frame.
+ * A buffer without a PTS takes the next record. Records must be in order of
+ * time, buffers in order of presentation. After a seek, matching by index
+ * needs a frame rate or durations to tell which frame it is.
+ *
+ * At the end of the stream an element message `boxreplay` says how many frames
+ * passed, how many records were matched and unmatched, boxes attached, lines
+ * skipped and boxes ignored (`gst-launch-1.0 -m` shows it).
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 -m filesrc location=vtest.avi ! decodebin ! boxreplay location=raw.jsonl ! nmsfilter iou-threshold=0.4 ! boxrecord location=clean.jsonl ! fakesink
+ * ]|
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <gst/base/gstbasetransform.h>
+
+#include "elements.h"
+#include "meta/boxmeta.h"
+#include "replaysettings.h"
+#include "streamposition.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
+#define GST_CAT_DEFAULT gst_box_replay_debug
+
+#define FALLBACK_FRAME_DURATION (40 * GST_MSECOND)
+
+#define PROP_STATS (REPLAY_PROP_LAST + 1)
+
+struct _GstBoxReplay
+{
+  GstBaseTransform parent;
+
+  ReplaySettings settings;      /* under the object lock */
+
+  /* set and cleared under the object lock; used by the streaming thread */
+  BoxFile *file;                /* belongs to match */
+  BoxMatch *match;
+
+  /* streaming thread */
+  StreamWalk walk;
+  BoxFrame *frame;              /* for transform_ip: to be attached */
+  gboolean remove_existing;     /* likewise */
+  BoxMetaKind kind;             /* likewise: of what it is to be attached as */
+  GArray *nothing;              /* of Box: of a frame without any */
+  GArray *present;              /* of Box: what is on the buffer already */
+  gboolean warned_skipped;
+
+  /* under the object lock */
+  guint64 frames, boxes;
+  BoxMatchCounts counts;
+  guint64 ignored;
+};
+
+#define GST_TYPE_BOX_REPLAY (gst_box_replay_get_type ())
+G_DECLARE_FINAL_TYPE (GstBoxReplay, gst_box_replay, GST, BOX_REPLAY, GstBaseTransform)
+G_DEFINE_TYPE (GstBoxReplay, gst_box_replay, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE (boxreplay, "boxreplay", GST_RANK_NONE, GST_TYPE_BOX_REPLAY)
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK,
+    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
+    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+
+/* ---------------------------------------------------------------- statistics */
+
+static void
+update_counts (GstBoxReplay * self)
+{
+  GST_OBJECT_LOCK (self);
+  self->counts = *box_match_counts (self->match);
+  self->ignored = box_file_ignored (self->file);
+  GST_OBJECT_UNLOCK (self);
+  if (self->counts.skipped > 0 && !self->warned_skipped) {
+    self->warned_skipped = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, DECODE, ("%s:%s (line skipped; others that follow are "
+            "only counted)", self->settings.location, box_match_first_skipped (self->match)),
+        (NULL));
+  }
+}
+
+static GstStructure *
+make_stats (GstBoxReplay * self)
+{
+  GstStructure *stats;
+
+  GST_OBJECT_LOCK (self);
+  stats = gst_structure_new ("boxreplay", "frames", G_TYPE_UINT64, self->frames,
+      "matched", G_TYPE_UINT64, self->counts.matched,
+      "unmatched", G_TYPE_UINT64, self->counts.unmatched,
+      "boxes", G_TYPE_UINT64, self->boxes, "skipped", G_TYPE_UINT64, self->counts.skipped,
+      "ignored", G_TYPE_UINT64, self->ignored, NULL);
+  GST_OBJECT_UNLOCK (self);
+  return stats;
+}
+
+static void
+report (GstBoxReplay * self)
+{
+  box_match_finish (self->match);
+  update_counts (self);
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self), make_stats (self)));
+  if (self->counts.matched == 0 && self->counts.unmatched > 0 && self->frames > 0)
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("None of the %" G_GUINT64_FORMAT " records of %s "
+            "belongs to any of the %" G_GUINT64_FORMAT " frames", self->counts.unmatched,
+            self->settings.location, self->frames), ("Are they of another video, or its time "
+            "shifted? match=index ignores the times, tolerance widens the search."));
+}
+
+/* ------------------------------------------------------------------ matching */
+
+static GstFlowReturn
+file_failed (GstBoxReplay * self, GError * error)
+{
+  if (error->domain == BOX_FILE_ERROR)
+    GST_ELEMENT_ERROR (self, STREAM, DECODE, ("%s:%s", self->settings.location, error->message),
+        (NULL));
+  else
+    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("Cannot read %s: %s", self->settings.location,
+            error->message), (NULL));
+  g_error_free (error);
+  return GST_FLOW_ERROR;
+}
+
+static GstFlowReturn
+restart (GstBoxReplay * self)
+{
+  GError *error = NULL;
+
+  GST_DEBUG_OBJECT (self, "reading %s from the start", self->settings.location);
+  if (box_match_restart (self->match, &error))
+    return GST_FLOW_OK;
+  GST_ELEMENT_ERROR (self, RESOURCE, SEEK, ("Cannot seek backward: %s cannot be read again from "
+          "its start: %s", self->settings.location, error->message), (NULL));
+  g_error_free (error);
+  return GST_FLOW_ERROR;
+}
+
+/* After a jump; back means from the start of the file. */
+static GstFlowReturn
+follow_jump (GstBoxReplay * self, const StreamStep * step)
+{
+  if (step->lost) {
+    GST_ELEMENT_ERROR (self, STREAM, FAILED, ("Cannot tell which frame follows a seek: "
+            "match=index needs a frame rate in the caps, or durations"), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  box_match_seeking (self->match);
+  return step->back ? restart (self) : GST_FLOW_OK;
+}
+
+/* Sets self->frame to the record of that buffer, NULL if it has none. */
+static GstFlowReturn
+find_record (GstBoxReplay * self, GstBuffer * buffer)
+{
+  BoxMatchBy by;
+  StreamStep step;
+  GError *error = NULL;
+  BoxMatchResult result = box_match_by (self->match, &by, &error);
+
+  if (result == BOX_MATCH_FOUND) {
+    step = stream_walk_step (&self->walk, &GST_BASE_TRANSFORM (self)->segment, buffer,
+        by == BOX_MATCH_INDEX);
+    if (step.jumped && follow_jump (self, &step) != GST_FLOW_OK)
+      return GST_FLOW_ERROR;
+    if (by == BOX_MATCH_INDEX) {
+      result = box_match_at_index (self->match, self->walk.number, &self->frame, &error);
+    } else if (GST_CLOCK_TIME_IS_VALID (step.time)) {
+      guint64 tolerance;
+
+      GST_OBJECT_LOCK (self);
+      tolerance = self->settings.tolerance;
+      GST_OBJECT_UNLOCK (self);
+      if (tolerance == 0)
+        tolerance = (step.duration > 0 ? step.duration : FALLBACK_FRAME_DURATION) / 2;
+      result = box_match_at_time (self->match, step.time, tolerance, step.duration, &self->frame,
+          &error);
+    } else {
+      result = box_match_take_next (self->match, &self->frame, &error);
+    }
+    if (result == BOX_MATCH_FOUND || result == BOX_MATCH_NONE)
+      self->walk.number++;
+  }
+  if (result == BOX_MATCH_FLUSHING)
+    return GST_FLOW_FLUSHING;
+  if (result == BOX_MATCH_FAILED)
+    return file_failed (self, error);
+  return GST_FLOW_OK;
+}
+
+/* Makes the boxes found those of the frame of the caps. */
+static GstFlowReturn
+fit_record (GstBoxReplay * self)
+{
+  GError *error = NULL;
+  guint64 line;
+
+  if (self->frame == NULL
+      || box_frame_fit (self->frame, self->walk.width, self->walk.height, &error))
+    return GST_FLOW_OK;
+  line = self->frame->line;
+  self->frame = NULL;
+  g_prefix_error (&error, "%" G_GUINT64_FORMAT ": ", line);
+  if (self->settings.on_error == ON_ERROR_FAIL)
+    return file_failed (self, error);
+  box_match_skip_found (self->match, error->message);
+  g_error_free (error);
+  return GST_FLOW_OK;
+}
+
+/* ----------------------------------------------------------------- transform */
+
+/* Called before transform_ip: the place to decide whether a buffer has to be
+ * written to at all. */
+static GstFlowReturn
+gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * input,
+    GstBuffer ** output)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (trans);
+  GstFlowReturn flow;
+  Existing existing;
+
+  self->frame = NULL;
+  flow = find_record (self, input);
+  if (flow == GST_FLOW_OK)
+    flow = fit_record (self);
+  update_counts (self);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  if (self->frame && self->frame->boxes->len == 0)
+    self->frame = NULL;
+
+  GST_OBJECT_LOCK (self);
+  existing = self->settings.existing;
+  self->kind = self->settings.meta;
+  self->frames++;
+  self->boxes += self->frame ? self->frame->boxes->len : 0;
+  GST_OBJECT_UNLOCK (self);
+  self->remove_existing = existing == EXISTING_REPLACE && box_meta_any (input);
+
+  if ((self->frame == NULL && !self->remove_existing && !box_meta_lacks_frame (input, self->kind))
+      || gst_buffer_is_writable (input))
+    *output = input;
+  else
+    *output = gst_buffer_copy (input);
+  return GST_FLOW_OK;
+}
+
+/* How many of the boxes on the buffer will come before those attached: regions
+ * come before all that are ODs only. */
+static guint
+count_before (GstBoxReplay * self, GstBuffer * buffer)
+{
+  guint i, count;
+
+  count = box_meta_read (buffer, self->walk.width, self->walk.height, 0, self->present);
+  for (i = 0; (self->kind & BOX_META_ROI) && i < count; i++)
+    if (g_array_index (self->present, Box, i).position == BOX_NO_POSITION)
+      return i;
+  return count;
+}
+
+static GstFlowReturn
+gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (trans);
+  guint i, present = 0;
+
+  if (self->remove_existing)
+    box_meta_remove_all (buffer);
+  if (self->frame == NULL) {
+    if (box_meta_lacks_frame (buffer, self->kind))
+      box_meta_attach (buffer, self->nothing, 0, 0, self->kind);
+    return GST_FLOW_OK;
+  }
+  GST_LOG_OBJECT (self, "line %" G_GUINT64_FORMAT ": %u boxes", self->frame->line,
+      self->frame->boxes->len);
+  /* suppressed-by counts among all detections of the buffer */
+  if (box_meta_any (buffer))
+    present = count_before (self, buffer);
+  for (i = 0; i < self->frame->boxes->len; i++) {
+    Box *box = &g_array_index (self->frame->boxes, Box, i);
+
+    if (box->suppressed_by >= 0)
+      box->suppressed_by += present;
+  }
+  box_meta_attach (buffer, self->frame->boxes, self->walk.width, self->walk.height, self->kind);
+  self->frame = NULL;
+  return GST_FLOW_OK;
+}
+
+static gboolean
+gst_box_replay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
+{
+  stream_walk_set_caps (&GST_BOX_REPLAY (trans)->walk, incaps);
+  return TRUE;
+}
+
+static gboolean
+gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (trans);
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_FLUSH_START:
+    case GST_EVENT_FLUSH_STOP:
+      GST_OBJECT_LOCK (self);
+      if (self->match)
+        box_match_set_flushing (self->match, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case GST_EVENT_EOS:
+      if (self->match && !stream_walk_ended (&self->walk))
+        report (self);
+      break;
+    default:
+      break;
+  }
+  stream_walk_event (&self->walk, event);
+  return GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->sink_event (trans, event);
+}
+
+static gboolean
+gst_box_replay_start (GstBaseTransform * trans)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (trans);
+  const ReplaySettings *set = &self->settings;
+  GError *error = NULL;
+  BoxFile *file;
+
+  if (set->location == NULL || *set->location == '\0') {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("No file to replay: set the property location"),
+        (NULL));
+    return FALSE;
+  }
+  file = box_file_new (set->location, set->format, set->max_line, &error);
+  if (file == NULL) {
+    if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("Cannot open %s: %s", set->location,
+              error->message), (NULL));
+    else
+      GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ, ("Cannot open %s: %s", set->location,
+              error->message), (NULL));
+    g_error_free (error);
+    return FALSE;
+  }
+  if (set->loop && !box_file_can_rewind (file)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot loop: %s cannot be read again from its "
+            "start", set->location), (NULL));
+    box_file_free (file);
+    return FALSE;
+  }
+
+  GST_OBJECT_LOCK (self);
+  self->file = file;
+  self->match = box_match_new (file, set->match_by, set->on_error == ON_ERROR_SKIP, set->loop);
+  self->frames = self->boxes = self->ignored = 0;
+  self->counts = (BoxMatchCounts) { 0, 0, 0 };
+  GST_OBJECT_UNLOCK (self);
+  stream_walk_init (&self->walk);
+  self->frame = NULL;
+  self->warned_skipped = FALSE;
+  return TRUE;
+}
+
+static gboolean
+gst_box_replay_stop (GstBaseTransform * trans)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (trans);
+  BoxMatch *match;
+
+  GST_OBJECT_LOCK (self);
+  match = g_steal_pointer (&self->match);
+  self->file = NULL;
+  GST_OBJECT_UNLOCK (self);
+  box_match_free (match);
+  self->frame = NULL;
+  return TRUE;
+}
+
+static GstStateChangeReturn
+gst_box_replay_change_state (GstElement * element, GstStateChange transition)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (element);
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    /* or deactivating the pads waits for a pipe to say something */
+    GST_OBJECT_LOCK (self);
+    if (self->match)
+      box_match_set_flushing (self->match, TRUE);
+    GST_OBJECT_UNLOCK (self);
+  }
+  return GST_ELEMENT_CLASS (gst_box_replay_parent_class)->change_state (element, transition);
+}
+
+/* ---------------------------------------------------------------- properties */
+
+static void
+gst_box_replay_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (object);
+  gboolean refused = FALSE;
+
+  GST_OBJECT_LOCK (self);
+  if (self->match != NULL && !replay_settings_may_change (id))
+    refused = TRUE;
+  else if (!replay_settings_set (&self->settings, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+  if (refused)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s can change only in the states NULL and "
+            "READY; it stays as it is", pspec->name), (NULL));
+}
+
+static void
+gst_box_replay_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (object);
+
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, make_stats (self));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  if (!replay_settings_get (&self->settings, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_box_replay_finalize (GObject * object)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (object);
+
+  replay_settings_clear (&self->settings);
+  g_array_unref (self->present);
+  g_array_unref (self->nothing);
+  G_OBJECT_CLASS (gst_box_replay_parent_class)->finalize (object);
+}
+
+static void
+gst_box_replay_class_init (GstBoxReplayClass * klass)
+{
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_box_replay_debug, "boxreplay", 0, "replays recorded boxes");
+
+  G_OBJECT_CLASS (klass)->set_property = gst_box_replay_set_property;
+  G_OBJECT_CLASS (klass)->get_property = gst_box_replay_get_property;
+  G_OBJECT_CLASS (klass)->finalize = gst_box_replay_finalize;
+  replay_settings_install (G_OBJECT_CLASS (klass));
+  g_object_class_install_property (G_OBJECT_CLASS (klass), PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Since READY, all guint64: frames (buffers passed), matched and unmatched (records used, "
+          "and passed over), boxes (attached), skipped (malformed lines), ignored (MOT ground "
+          "truth with flag 0)", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  gst_element_class_set_static_metadata (element_class, "Box replayer", "Filter/Metadata/Video",
+      "Attaches recorded boxes (JSON Lines, MOT text) to the buffers that pass, as a "
+      "detector would",
+      "The gst-nms authors");
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  element_class->change_state = gst_box_replay_change_state;
+
+  trans_class->start = gst_box_replay_start;
+  trans_class->stop = gst_box_replay_stop;
+  trans_class->set_caps = gst_box_replay_set_caps;
+  trans_class->sink_event = gst_box_replay_sink_event;
+  trans_class->prepare_output_buffer = gst_box_replay_prepare_output_buffer;
+  trans_class->transform_ip = gst_box_replay_transform_ip;
+}
+
+static void
+gst_box_replay_init (GstBoxReplay * self)
+{
+  replay_settings_init (&self->settings);
+  self->present = g_array_new (FALSE, FALSE, sizeof (Box));
+  self->nothing = g_array_new (FALSE, FALSE, sizeof (Box));
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+  gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxlines: reading by json-glib, behind the guard, object by object, then
+ * every type checked; writing by hand, since json-glib's writer has neither
+ * the shortest digits nor the order of members.
+ */
+#include "jsonl.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+#include "jsonguard.h"
+#include "numbertext.h"
+
+struct _BoxLinesParser
+{
+  JsonParser *parser;
+  GString *header;              /* the line without the contents of "objects" */
+};
+
+BoxLinesParser *
+box_lines_parser_new (void)
+{
+  BoxLinesParser *self = g_new0 (BoxLinesParser, 1);
+
+  self->parser = json_parser_new_immutable ();
+  self->header = g_string_new (NULL);
+  return self;
+}
+
+void
+box_lines_parser_free (BoxLinesParser * self)
+{
+  if (self == NULL)
+    return;
+  g_object_unref (self->parser);
+  g_string_free (self->header, TRUE);
+  g_free (self);
+}
+
+/* ------------------------------------------------------------------- reading */
+
+/* Where in the line we are, for the words of an error. */
+typedef struct
+{
+  gint element;                 /* of "objects", or -1 */
+  const gchar *group;           /* "detection." or "" */
+  GError **error;
+} Place;
+
+static gboolean
+refuse (const Place * at, const gchar * member, const gchar * what)
+{
+  GString *path = g_string_new (NULL);
+
+  if (at->element >= 0)
+    g_string_append_printf (path, "objects[%d]%s", at->element, *member ? "." : "");
+  g_set_error (at->error, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED, "%s%s%s %s", path->str,
+      *member ? at->group : "", member, what);
+  g_string_free (path, TRUE);
+  return FALSE;
+}
+
+/* Getters: FALSE for an error; a member that is missing is none, and leaves
+ * *present FALSE. */
+static gboolean
+get_number (JsonObject * object, const Place * at, const gchar * member, gdouble * number,
+    gboolean * present)
+{
+  JsonNode *node = json_object_get_member (object, member);
+  GType type;
+
+  *present = node != NULL;
+  if (node == NULL)
+    return TRUE;
+  type = JSON_NODE_HOLDS_VALUE (node) ? json_node_get_value_type (node) : G_TYPE_NONE;
+  if (type == G_TYPE_INT64)
+    *number = (gdouble) json_node_get_int (node);
+  else if (type == G_TYPE_DOUBLE)
+    *number = json_node_get_double (node);
+  else
+    return refuse (at, member, "is not a number");
+  if (!isfinite (*number))
+    return refuse (at, member, "is not a finite number");
+  return TRUE;
+}
+
+static gboolean
+get_integer (JsonObject * object, const Place * at, const gchar * member, gint64 min, gint64 max,
+    gint64 * number, gboolean * present)
+{
+  JsonNode *node = json_object_get_member (object, member);
+
+  *present = node != NULL;
+  if (node == NULL)
+    return TRUE;
+  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_INT64
+      || json_node_get_int (node) < min || json_node_get_int (node) > max) {
+    gchar *what = g_strdup_printf ("is not an integer from %" G_GINT64_FORMAT " to %"
+        G_GINT64_FORMAT, min, max);
+    refuse (at, member, what);
+    g_free (what);
+    return FALSE;
+  }
+  *number = json_node_get_int (node);
+  return TRUE;
+}
+
+static gboolean
+get_int (JsonObject * object, const Place * at, const gchar * member, gint * number,
+    gboolean * present)
+{
+  gint64 wide = 0;
+
+  if (!get_integer (object, at, member, G_MININT, G_MAXINT, &wide, present))
+    return FALSE;
+  if (*present)
+    *number = (gint) wide;
+  return TRUE;
+}
+
+static gboolean
+get_string (JsonObject * object, const Place * at, const gchar * member, const gchar ** text)
+{
+  JsonNode *node = json_object_get_member (object, member);
+
+  *text = NULL;
+  if (node == NULL)
+    return TRUE;
+  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_STRING)
+    return refuse (at, member, "is not a string");
+  *text = json_node_get_string (node);
+  return TRUE;
+}
+
+static gboolean
+get_object (JsonObject * object, const Place * at, const gchar * member, JsonObject ** inner)
+{
+  JsonNode *node = json_object_get_member (object, member);
+
+  *inner = NULL;
+  if (node == NULL)
+    return TRUE;
+  if (!JSON_NODE_HOLDS_OBJECT (node))
+    return refuse (at, member, "is not an object");
+  *inner = json_node_get_object (node);
+  return TRUE;
+}
+
+/* Four numbers, all or none. */
+static gboolean
+get_four (JsonObject * object, const Place * at, const gchar * const names[4], gdouble numbers[4],
+    gboolean * present)
+{
+  guint i, missing = 0, count = 0;
+
+  for (i = 0; i < 4; i++) {
+    gboolean has;
+
+    if (!get_number (object, at, names[i], &numbers[i], &has))
+      return FALSE;
+    if (has)
+      count++;
+    else
+      missing = i;
+  }
+  *present = count == 4;
+  if (count > 0 && count < 4)
+    return refuse (at, names[missing], "is missing");
+  return TRUE;
+}
+
+static gboolean
+parse_pixels (JsonObject * object, const Place * at, BoxFrame * frame, Box * box,
+    gboolean * present)
+{
+  static const gchar *const names[4] = { "x", "y", "w", "h" };
+  gdouble v[4];
+  guint i;
+
+  if (!get_four (object, at, names, v, present) || !*present)
+    return !*(at->error);
+  for (i = 0; i < 4; i++) {
+    /* what the metadata can hold */
+    if (i < 2 && (v[i] < G_MININT32 || v[i] > G_MAXINT32))
+      return refuse (at, names[i], "is not within +-2^31");
+    if (i >= 2 && v[i] < 0)
+      return refuse (at, names[i], "is negative");
+    if (i >= 2 && v[i] > G_MAXUINT32)
+      return refuse (at, names[i], "is 2^32 or more");
+  }
+  box->x1 = v[0];
+  box->y1 = v[1];
+  box->x2 = v[0] + v[2];
+  box->y2 = v[1] + v[3];
+  box->x = (gint64) round (v[0]);
+  box->y = (gint64) round (v[1]);
+  box->w = (gint64) round (v[2]);
+  box->h = (gint64) round (v[3]);
+  return TRUE;
+}
+
+static gboolean
+parse_detection (JsonObject * detection, const Place * at, Box * box, const gchar ** label)
+{
+  static const gchar *const names[4] = { "x_min", "y_min", "x_max", "y_max" };
+  Place within = *at;
+  JsonObject *bounding_box;
+  gboolean has;
+  gdouble v[4];
+
+  within.group = "detection.";
+  if (!get_object (detection, &within, "bounding_box", &bounding_box)
+      || !get_number (detection, &within, "confidence", &box->confidence, &has))
+    return FALSE;
+  if (has)
+    box->flags |= BOX_HAS_CONFIDENCE;
+  if (!get_int (detection, &within, "label_id", &box->label_id, &has))
+    return FALSE;
+  if (has)
+    box->flags |= BOX_HAS_LABEL_ID;
+  if (!get_string (detection, &within, "label", label))
+    return FALSE;
+  if (bounding_box == NULL)
+    return TRUE;
+  within.group = "detection.bounding_box.";
+  if (!get_four (bounding_box, &within, names, v, &has))
+    return FALSE;
+  if (!has)
+    return refuse (&within, "x_min", "is missing");
+  box->flags |= BOX_HAS_NORMALIZED;
+  box->x_min = v[0];
+  box->y_min = v[1];
+  box->x_max = v[2];
+  box->y_max = v[3];
+  return TRUE;
+}
+
+static gboolean
+parse_nms (JsonObject * nms, const Place * at, Box * box)
+{
+  Place within = *at;
+  const gchar *state;
+  gboolean has;
+
+  within.group = "nms.";
+  if (!get_string (nms, &within, "state", &state))
+    return FALSE;
+  if (state == NULL)
+    return refuse (&within, "state", "is missing");
+  box->state = box_state_from_name (state);
+  if (box->state == BOX_STATE_NONE)
+    return refuse (&within, "state", "is none of kept, suppressed, below-score, over-cap, "
+        "too-few-neighbors, no-score, invalid");
+  if (!get_int (nms, &within, "suppressed-by", &box->suppressed_by, &has))
+    return FALSE;
+  if (has && box->suppressed_by < 0)
+    return refuse (&within, "suppressed-by", "is negative");
+  return TRUE;
+}
+
+static gboolean
+parse_object (JsonObject * object, gint element, BoxFrame * frame, GError ** error)
+{
+  Place at = { element, "", error };
+  Box box = {.w = -1,.parent = -1,.suppressed_by = -1,.od = -1 };
+  const gchar *label, *detection_label = NULL;
+  JsonObject *detection, *nms;
+  gboolean pixels, has;
+
+  if (!parse_pixels (object, &at, frame, &box, &pixels)
+      || !get_string (object, &at, "roi_type", &label)
+      || !get_int (object, &at, "region_id", &box.region_id, &has)
+      || !get_int (object, &at, "parent_id", &box.parent_id, &has)
+      || !get_int (object, &at, "id", &box.track_id, &has))
+    return FALSE;
+  if (has)
+    box.flags |= BOX_HAS_TRACK_ID;
+  if (!get_number (object, &at, "rotation", &box.rotation, &has)
+      || !get_object (object, &at, "detection", &detection)
+      || (detection && !parse_detection (detection, &at, &box, &detection_label))
+      || !get_object (object, &at, "nms", &nms) || (nms && !parse_nms (nms, &at, &box)))
+    return FALSE;
+  if (!pixels && !(box.flags & BOX_HAS_NORMALIZED))
+    return refuse (&at, "", "has neither x, y, w, h nor detection.bounding_box");
+  if (label == NULL || *label == '\0')
+    label = detection_label;
+  if (label && *label)
+    box.label = g_quark_from_string (label);
+  g_array_append_val (frame->boxes, box);
+  return TRUE;
+}
+
+/* Parses text that the guard let pass and returns its object, which lives
+ * until the next call. */
+static JsonObject *
+load (BoxLinesParser * self, const gchar * text, gsize length, gint element, GError ** error)
+{
+  Place at = { element, "", error };
+  GError *problem = NULL;
+  const gchar *reason;
+  gchar *what;
+
+  if (json_parser_load_from_data (self->parser, text, length, &problem))
+    return json_node_get_object (json_parser_get_root (self->parser));
+  /* without its "<data>:1:2: " */
+  reason = strstr (problem->message, ": ");
+  what = g_strdup_printf ("is not valid JSON: %s", reason ? reason + 2 : problem->message);
+  refuse (&at, element < 0 ? "the line" : "", what);
+  g_free (what);
+  g_error_free (problem);
+  return NULL;
+}
+
+static gboolean
+parse_header (JsonObject * header, BoxFrame * frame, GError ** error)
+{
+  Place at = { -1, "", error };
+  JsonObject *resolution;
+  gint64 number;
+  gboolean has;
+
+  if (!get_integer (header, &at, "timestamp", 0, G_MAXINT64, &number, &has)
+      || !get_object (header, &at, "resolution", &resolution))
+    return FALSE;
+  frame->timestamp = has ? (guint64) number : BOX_NO_TIME;
+  frame->width = frame->height = 0;
+  if (resolution) {
+    at.group = "resolution.";
+    if (!get_integer (resolution, &at, "width", 1, G_MAXINT, &number, &has))
+      return FALSE;
+    if (!has)
+      return refuse (&at, "width", "is missing");
+    frame->width = (gint) number;
+    if (!get_integer (resolution, &at, "height", 1, G_MAXINT, &number, &has))
+      return FALSE;
+    if (!has)
+      return refuse (&at, "height", "is missing");
+    frame->height = (gint) number;
+  }
+  return TRUE;
+}
+
+/* The array, met by json-glib and not by the guard: its name has escapes. */
+static gboolean
+parse_array (JsonArray * array, BoxFrame * frame, GError ** error)
+{
+  Place at = { 0, "", error };
+
+  for (; at.element < (gint) json_array_get_length (array); at.element++) {
+    JsonNode *node = json_array_get_element (array, at.element);
+
+    if (!JSON_NODE_HOLDS_OBJECT (node))
+      return refuse (&at, "", "is not an object");
+    if (!parse_object (json_node_get_object (node), at.element, frame, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+box_lines_parse (BoxLinesParser * self, gchar * line, gsize length, BoxFrame * frame,
+    GError ** error)
+{
+  Place at = { -1, "", NULL };
+  GError *problem = NULL;
+  JsonSpan objects, element;
+  JsonObject *object;
+  JsonNode *node;
+  gint i;
+
+  at.error = &problem;
+  g_array_set_size (frame->boxes, 0);
+  if (!json_guard_check (line, length, &objects, &problem))
+    goto failed;
+
+  g_string_truncate (self->header, 0);
+  g_string_append_len (self->header, line, objects.start);
+  g_string_append_len (self->header, line + objects.end, length - objects.end);
+  object = load (self, self->header->str, self->header->len, -1, &problem);
+  if (object == NULL || !parse_header (object, frame, &problem))
+    goto failed;
+
+  if (objects.start == 0) {
+    node = json_object_get_member (object, "objects");
+    if (node == NULL || !JSON_NODE_HOLDS_ARRAY (node))
+      refuse (&at, "objects", node ? "is not an array" : "is missing");
+    else
+      parse_array (json_node_get_array (node), frame, &problem);
+  }
+  for (i = 0; problem == NULL && json_guard_next (line, &objects, &element); i++) {
+    object = load (self, line + element.start, element.end - element.start, i, &problem);
+    if (object)
+      parse_object (object, i, frame, &problem);
+  }
+  for (i = 0; problem == NULL && i < (gint) frame->boxes->len; i++) {
+    at.element = i;
+    at.group = "nms.";
+    if (g_array_index (frame->boxes, Box, i).suppressed_by >= (gint) frame->boxes->len)
+      refuse (&at, "suppressed-by", "is beyond the last object");
+  }
+  if (problem == NULL)
+    return TRUE;
+
+failed:
+  g_propagate_error (error, problem);
+  return FALSE;
+}

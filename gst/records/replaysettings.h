@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * replaysettings: the settable properties of boxreplay: their names, ranges,
+ * defaults and text, and their values.
+ */
+#pragma once
+
+#include "meta/boxmeta.h"
+#include "recordmatch.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  EXISTING_KEEP = 0,
+  EXISTING_REPLACE = 1,
+} Existing;
+
+typedef enum
+{
+  ON_ERROR_FAIL = 0,
+  ON_ERROR_SKIP = 1,
+} OnError;
+
+/* Ids of the properties; the element's own begin after REPLAY_PROP_LAST. */
+typedef enum
+{
+  REPLAY_PROP_LOCATION = 1,
+  REPLAY_PROP_FORMAT,
+  REPLAY_PROP_MATCH,
+  REPLAY_PROP_TOLERANCE,
+  REPLAY_PROP_EXISTING,
+  REPLAY_PROP_META,
+  REPLAY_PROP_LOOP,
+  REPLAY_PROP_ON_ERROR,
+  REPLAY_PROP_MAX_LINE,
+  REPLAY_PROP_LAST = REPLAY_PROP_MAX_LINE,
+} ReplayProp;
+
+/* Guarded by the element's object lock. */
+typedef struct
+{
+  gchar *location;
+  BoxFormat format;
+  BoxMatchBy match_by;
+  guint64 tolerance;
+  Existing existing;
+  BoxMetaKind meta;
+  gboolean loop;
+  OnError on_error;
+  guint max_line;
+} ReplaySettings;
+
+/* Installs all of the above, and the types of the enumerations. */
+void replay_settings_install (GObjectClass * object_class);
+
+void replay_settings_init (ReplaySettings * settings);
+void replay_settings_clear (ReplaySettings * settings);
+
+/* Whether it may change while a recording is open. */
+gboolean replay_settings_may_change (guint id);
+
+/* FALSE: no id of a settable property. */
+gboolean replay_settings_set (ReplaySettings * settings, guint id, const GValue * value);
+gboolean replay_settings_get (const ReplaySettings * settings, guint id, GValue * value);
+
+G_END_DECLS

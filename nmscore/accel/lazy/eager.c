@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * eager: interprets a trace, one operation after the other; a loop is a jump
+ * back. Values are 32 bits an element, PRED too, and each has a place of its own.
+ */
+#include "fpmode.h"
+#include "lazy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a shape as a matrix. */
+static size_t
+rows (const nms_lazy_shape *s)
+{
+  return s->rank == 2 ? (size_t) s->dims[0] : 1;
+}
+
+static size_t
+columns (const nms_lazy_shape *s)
+{
+  return s->rank ? (size_t) s->dims[s->rank - 1] : 1;
+}
+
+/* result[i][j] = from[i * row + j * column] */
+static void
+copy (uint32_t *restrict result, size_t result_row, const uint32_t *from, size_t row,
+    size_t column, const nms_lazy_shape *s)
+{
+  for (size_t i = 0; i < rows (s); i++, result += result_row, from += row) {
+    const uint32_t first = *from;
+    for (size_t j = 0; j < columns (s); j++)
+      result[j] = column ? from[j * column] : first;
+  }
+}
+
+/* The offset of run-time starts, moved so that `part` lies in `whole`. */
+static size_t
+start (const nms__node *n, uint32_t *const *at, int first, const nms_lazy_shape *whole,
+    const nms_lazy_shape *part)
+{
+  size_t offset = 0;
+
+  for (int i = 0; i < whole->rank; i++) {
+    const int32_t from = (int32_t) *at[n->operand[first + i]];
+    const int32_t most = whole->dims[i] - part->dims[i];
+    offset *= (size_t) whole->dims[i];
+    offset += (size_t) (from < 0 ? 0 : from > most ? most : from);
+  }
+  return offset;
+}
+
+/* Halves combined with halves, until one is left; an odd one in the middle
+ * counts twice, which changes nothing. */
+static void
+reduce (const nms__node *n, const nms_lazy_shape *s, const uint32_t *from, uint32_t *result)
+{
+  const int along_rows = n->attr[1] == 0 && s->rank == 2;
+  const size_t inner = along_rows ? columns (s) : 1, extent = along_rows ? rows (s) : columns (s);
+  const size_t outer = nms_lazy_shape_elements (s) / (inner * extent);
+  nms__kernel *kernel = nms__infos[n->attr[0]].kernel[s->type != NMS_LAZY_F32];
+  uint32_t *const scratch = result + outer * inner;
+
+  for (size_t o = 0; o < outer; o++, result += inner, from += extent * inner) {
+    const uint32_t *part = from;
+    uint32_t *to = scratch;
+    for (size_t count = extent, half; count > 1; count = half) {
+      half = (count + 1) / 2;
+      kernel (half * inner, to, part, part + (count - half) * inner, part);
+      part = to;
+      to += half * inner;
+    }
+    memcpy (result, part, inner * sizeof *result);
+  }
+}
+
+static void
+run_node (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint32_t *result)
+{
+  const int32_t of = n->count ? n->operand[0] : 0;
+  const nms_lazy_shape *a = &t->nodes[of].shape, *s = &n->shape;
+  const size_t count = nms_lazy_shape_elements (s);
+  const uint32_t *from = at[of];
+  uint8_t *flags;
+
+  switch (n->op) {
+  case NMS__INPUT:
+    flags = t->in[n->attr[0]].data;
+    for (size_t i = 0; s->type == NMS_LAZY_PRED && i < count; i++)
+      result[i] = flags[i];
+    break;
+  case NMS__OUTPUT:
+    flags = t->out[n->attr[0]].data;
+    for (size_t i = 0; s->type == NMS_LAZY_PRED && i < count; i++)
+      flags[i] = (uint8_t) from[i];
+    if (s->type != NMS_LAZY_PRED)
+      memcpy (flags, from, nms_lazy_shape_bytes (s));
+    break;
+  case NMS__STATE:
+  case NMS__NEXT:
+    memcpy (result, from, count * sizeof *result);
+    break;
+  case NMS__IOTA:
+    for (size_t i = 0; i < count; i++)
+      result[i] = (uint32_t) (n->attr[0] == s->rank - 1 ? i % columns (s) : i / columns (s));
+    break;
+  case NMS__BROADCAST:
+    copy (result, columns (s), from, a->rank && n->attr[0] < s->rank - 1,
+        a->rank && n->attr[0] == s->rank - 1, s);
+    break;
+  case NMS__TRANSPOSE:
+    copy (result, columns (s), from, 1, columns (a), s);
+    break;
+  case NMS__SLICE:
+    copy (result, columns (s), from + start (n, at, 1, a, s), columns (a), 1, s);
+    break;
+  case NMS__UPDATE:
+    a = &t->nodes[n->operand[1]].shape;
+    memcpy (result, from, count * sizeof *result);
+    copy (result + start (n, at, 2, s, a), columns (s), at[n->operand[1]], columns (a), 1, a);
+    break;
+  case NMS__REDUCE:
+    reduce (n, a, from, result);
+    break;
+  default:
+    if (nms__infos[n->op].operands)
+      nms__infos[n->op].kernel[a->type != NMS_LAZY_F32](count, result, from,
+          at[n->operand[n->count > 1]], at[n->operand[n->count - 1]]);
+  }
+}
+
+static void
+run_all (const nms__trace *t, uint32_t *const *at)
+{
+  for (size_t i = 0; i < t->count; i++) {
+    const nms__node *n = &t->nodes[i];
+    if (n->op == NMS__COND) {
+      i += *at[n->operand[0]] ? 0 : (size_t) n->attr[1];
+    } else if (n->op == NMS__END) {
+      const size_t loop = i - (size_t) n->attr[0], count = (size_t) t->nodes[loop].attr[0];
+      for (size_t k = 1; k <= count; k++)
+        memcpy (at[loop + k], at[i - count - 1 + k],
+            nms_lazy_shape_elements (&t->nodes[loop + k].shape) * sizeof **at);
+      i = loop + count;
+    } else {
+      run_node (t, n, at, at[i]);
+    }
+  }
+}
+
+/* Where each value is: with the constant, the input, or what it is the same as;
+ * else in `block`. Returns the words of that. */
+static size_t
+place_all (const nms__trace *t, uint32_t **at, uint32_t *block)
+{
+  size_t words = 0;
+
+  for (size_t i = 0; i < t->count; i++) {
+    const nms__node *n = &t->nodes[i];
+    if (n->op == NMS__CONSTANT) {
+      at[i] = (uint32_t *) n->attr;
+    } else if (n->op == NMS__INPUT && n->shape.type != NMS_LAZY_PRED) {
+      at[i] = t->in[n->attr[0]].data;
+    } else if (n->op == NMS__RESHAPE || n->op == NMS__BARRIER || n->op == NMS__RESULT) {
+      at[i] = at[n->operand[0]];
+    } else {
+      at[i] = block ? block + words : NULL;
+      words += nms_lazy_shape_elements (&n->shape);
+      if (n->op == NMS__REDUCE) /* room for halves, quarters, ... */
+        words += 2 * nms_lazy_shape_elements (&t->nodes[n->operand[0]].shape);
+    }
+  }
+  return words;
+}
+
+int
+nms__eager_run (const nms__trace *t, char *error, size_t error_size)
+{
+  const nms__fpmode mode = nms__fpmode_enter ();
+  uint32_t **at = calloc (t->count, sizeof *at);
+  uint32_t *block = at ? malloc (place_all (t, at, NULL) * sizeof *block) : NULL;
+
+  if (block) {
+    place_all (t, at, block);
+    run_all (t, at);
+  } else {
+    snprintf (error, error_size, "out of memory for the values of a program");
+  }
+  nms__fpmode_leave (mode);
+  free (block);
+  free (at);
+  return block ? NMS_OK : NMS_ERROR_MEMORY;
+}

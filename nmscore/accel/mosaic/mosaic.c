@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mosaic: checks a spec, and puts kernel and module together.
+ */
+#include "mosaic.h"
+#include "mosaickernel.h"
+
+#include "overlap.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The nearest number of so many bits. */
+static double
+rounded (double value, int bits)
+{
+  uint64_t word, last = (uint64_t) 1 << (53 - bits);
+
+  memcpy (&word, &value, sizeof word);
+  word = (word + last / 2) & ~(last - 1);
+  memcpy (&value, &word, sizeof value);
+  return value;
+}
+
+void
+nms__mosaic_limit_of (double middle, float limit[3])
+{
+  limit[2] = 1.0f;
+  if (middle < 0.0) {           /* any intersection */
+    limit[0] = limit[1] = 0.0f;
+  } else if (middle < 0x1p-100) { /* 2^-150, which binary32 has not */
+    limit[0] = (float) (middle * 0x1p100);
+    limit[1] = 0.0f;
+    limit[2] = 0x1p100f;
+  } else {                      /* (without what nms__limit adds for ties) */
+    double exact = rounded (middle, 25), high = rounded (exact, 12);
+    limit[0] = (float) high;
+    limit[1] = (float) (exact - high);
+  }
+}
+
+void
+nms_mosaic_limit (float threshold, int inclusive, float limit[3])
+{
+  nms__mosaic_limit_of (nms__limit (threshold, inclusive), limit);
+}
+
+void
+nms_mosaic_parameters (float threshold, int inclusive, int32_t most,
+    float parameters[NMS_MOSAIC_PARAMETERS])
+{
+  float rows[8] = { 0.0f };
+
+  nms_mosaic_limit (threshold, inclusive, rows);
+  rows[NMS__MOSAIC_MOST] = (float) most;
+  for (int i = 0; i < NMS_MOSAIC_PARAMETERS; i++)
+    parameters[i] = rows[i / NMS__MOSAIC_LANES];
+}
+
+int
+nms__mosaic_uses_class (const nms_mosaic_spec *spec)
+{
+  return spec->classes && (!spec->class_agnostic || spec->class_caps);
+}
+
+/* By cycles as libtpu's static schedules for v5e have them, roughly. */
+nms_mosaic_form
+nms_mosaic_form_of (const nms_mosaic_spec *spec)
+{
+  double boxes = spec->boxes, picks = spec->picks, rows = picks / 128.0 + 1.0;
+  double by_picks = picks * (640.0 + 21.0 / 1024.0 * boxes);
+  double by_tiles = 6000.0 + 2.2 * boxes + (boxes / 128.0 + 1.0) * (1200.0 + 300.0 * rows);
+
+  if (spec->form != NMS_MOSAIC_AUTO)
+    return spec->form;
+  if (spec->class_caps || spec->box_limits)
+    return NMS_MOSAIC_PICKS;
+  return by_tiles < by_picks ? NMS_MOSAIC_TILES : NMS_MOSAIC_PICKS;
+}
+
+static void
+layout_of (const nms_mosaic_spec *spec, nms__mosaic_layout *layout)
+{
+  if (nms_mosaic_form_of (spec) == NMS_MOSAIC_TILES)
+    nms__mosaic_tiles_layout (spec, layout);
+  else
+    nms__mosaic_picks_layout (spec, layout);
+}
+
+size_t
+nms_mosaic_memory_of (const nms_mosaic_spec *spec)
+{
+  nms__mosaic_layout layout;
+
+  layout_of (spec, &layout);
+  return nms__mosaic_layout_bytes (&layout);
+}
+
+static size_t
+memory_there (const nms_mosaic_spec *spec)
+{
+  return spec->memory ? spec->memory : NMS_MOSAIC_MEMORY;
+}
+
+int32_t
+nms_mosaic_most_boxes (const nms_mosaic_spec *spec)
+{
+  nms_mosaic_spec s = *spec;
+  int32_t fits = 0, too_many = 1 << 24;
+
+  while (too_many - fits > 1) {
+    s.boxes = fits + (too_many - fits) / 2;
+    s.picks = spec->picks < s.boxes ? spec->picks : s.boxes;
+    if (nms_mosaic_memory_of (&s) <= memory_there (spec))
+      fits = s.boxes;
+    else
+      too_many = s.boxes;
+  }
+  return fits;
+}
+
+static int
+fail (char *error, size_t size, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  if (size)
+    vsnprintf (error, size, format, args);
+  va_end (args);
+  return 0;
+}
+
+static int
+check (const nms_mosaic_spec *spec, char *error, size_t size)
+{
+  if (spec->boxes < 1)
+    return fail (error, size, "a kernel needs 1 box or more, not %ld", (long) spec->boxes);
+  if (spec->picks < 1 || spec->picks > spec->boxes)
+    return fail (error, size, "%ld picks of %ld boxes: must be 1 to the number of boxes",
+        (long) spec->picks, (long) spec->boxes);
+  if ((unsigned) spec->form > NMS_MOSAIC_TILES)
+    return fail (error, size, "form %d is none of nms_mosaic_form", (int) spec->form);
+  if (spec->class_caps && !spec->classes)
+    return fail (error, size, "caps per class need the class argument");
+  if (spec->form == NMS_MOSAIC_TILES && (spec->class_caps || spec->box_limits))
+    return fail (error, size, "the form of tiles has no caps and no limits per class");
+  if (spec->boxes > nms_mosaic_most_boxes (spec))
+    return fail (error, size, "%ld boxes do not fit into %zu bytes of vector memory, %ld do",
+        (long) spec->boxes, memory_there (spec), (long) nms_mosaic_most_boxes (spec));
+  return 1;
+}
+
+static char *
+finish (nms__mosaic *m, size_t *length, char *error, size_t size)
+{
+  if (m->failed) {
+    fail (error, size, "out of memory for a kernel's text");
+    return NULL;
+  }
+  if (length)
+    *length = m->length;
+  return m->text;
+}
+
+char *
+nms_mosaic_kernel (const nms_mosaic_spec *spec, size_t *length, char *error, size_t size)
+{
+  nms__mosaic m = { .text = NULL };
+  nms__mosaic_layout layout;
+
+  if (!check (spec, error, size))
+    return NULL;
+  layout_of (spec, &layout);
+  if (nms_mosaic_form_of (spec) == NMS_MOSAIC_TILES)
+    nms__mosaic_tiles_print (&m, spec, &layout);
+  else
+    nms__mosaic_picks_print (&m, spec, &layout);
+  return finish (&m, length, error, size);
+}
+
+/* `data` in base64, a new string. */
+static char *
+base64 (const char *data, size_t length)
+{
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  char *text = malloc ((length + 2) / 3 * 4 + 1), *out = text;
+
+  for (size_t i = 0; text && i < length; i += 3) {
+    unsigned left = length - i < 3 ? (unsigned) (length - i) : 3, word = 0;
+    for (unsigned k = 0; k < 3; k++)
+      word = word << 8 | (k < left ? (unsigned char) data[i + k] : 0);
+    for (unsigned k = 0; k < 4; k++)
+      *out++ = k <= left ? digits[word >> (18 - 6 * k) & 63] : '=';
+  }
+  if (text)
+    *out = '\0';
+  return text;
+}
+
+char *
+nms_mosaic_module (const nms_mosaic_spec *spec, size_t *length, char *error, size_t size)
+{
+  nms__mosaic m = { .text = NULL };
+  nms__mosaic_layout layout;
+  size_t kernel_length;
+  char *kernel = nms_mosaic_kernel (spec, &kernel_length, error, size), *coded;
+
+  if (!kernel)
+    return NULL;
+  coded = base64 (kernel, kernel_length);
+  free (kernel);
+  if (coded) {
+    layout_of (spec, &layout);
+    nms__mosaic_print_module (&m, spec, &layout, coded, memory_there (spec));
+  } else
+    m.failed = 1;
+  free (coded);
+  return finish (&m, length, error, size);
+}

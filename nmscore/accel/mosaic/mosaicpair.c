@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mosaicpair: prints the overlap test; see the header, and mosaic.h for what
+ * the numbers of a limit are.
+ *
+ * Why the differences are exact when it matters: let m be in [2^e, 2^(e+1)) and
+ * the scaled union in [1, 2), as another power of two moves everything alike.
+ * high and a are multiples of 2^(e-11) and 2^-11, |low| <= 2^(e-12) and a
+ * multiple of 2^(e-24), |b| <= 2^-12 and a multiple of 2^-23. When the first
+ * difference is below 2^-10 of the product it is exact (the operands are
+ * within a factor of two), else the sign is decided, since the other three
+ * products come to half of that. The second is a multiple of 2^(e-34): exact
+ * below 2^(e-10), decided else. The third is one of 2^(e-35): exact below
+ * 2^(e-11), decided else. The last keeps the sign of the exact difference, as
+ * rounding does, and is no less than 2^(e-47) unless it is 0. Unions lie in
+ * 2^-100..2^123 and e in -25..0, so that the least product is above 2^-109.
+ */
+#include "mosaicpair.h"
+
+#include "overlap.h"
+
+nms__value
+nms__mosaic_area (nms__mosaic *m, const nms__mosaic_box *box)
+{
+  return nms__mosaic_op (m, "arith.mulf", nms__mosaic_op (m, "arith.subf", box->x2, box->x1),
+      nms__mosaic_op (m, "arith.subf", box->y2, box->y1));
+}
+
+static nms__value
+common (nms__mosaic *m, nms__value a1, nms__value a2, nms__value b1, nms__value b2)
+{
+  nms__value high = nms__mosaic_op (m, "arith.minimumf", a2, b2);
+  nms__value low = nms__mosaic_op (m, "arith.maximumf", a1, b1);
+
+  return nms__mosaic_op (m, "arith.subf", high, low);
+}
+
+/* a - b * c */
+static nms__value
+less_product (nms__mosaic *m, nms__value a, nms__value b, nms__value c)
+{
+  return nms__mosaic_op (m, "arith.subf", a, nms__mosaic_op (m, "arith.mulf", b, c));
+}
+
+nms__value
+nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic_box *b,
+    const nms__mosaic_limit *limit)
+{
+  nms__value width = common (m, a->x1, a->x2, b->x1, b->x2);
+  nms__value height = common (m, a->y1, a->y2, b->y1, b->y2);
+  nms__value inter = nms__mosaic_op (m, "arith.mulf", width, height);
+  nms__value uni = nms__mosaic_op (m, "arith.subf",
+      nms__mosaic_op (m, "arith.addf", a->area, b->area), inter);
+  /* an extent of 2^-50 or less is none, so neither is the intersection */
+  nms__value least = nms__mosaic_f32 (m, inter.rows, inter.cols, NMS__LEAST_EXTENT);
+  nms__value meet = nms__mosaic_compare (m, "ogt",
+      nms__mosaic_op (m, "arith.minimumf", width, height), least);
+
+  /* a power of two that keeps every product below from under- and overflow */
+  nms__value small = nms__mosaic_compare (m, "olt", uni,
+      nms__mosaic_f32 (m, uni.rows, uni.cols, 1.0f));
+  nms__value scale = nms__mosaic_select (m, small,
+      nms__mosaic_f32 (m, uni.rows, uni.cols, 0x1p64f),
+      nms__mosaic_f32 (m, uni.rows, uni.cols, 0x1p-32f));
+  nms__value scaled = nms__mosaic_op (m, "arith.mulf", uni, scale);
+
+  /* Veltkamp's split: the nearest number of 12 bits, and the rest */
+  nms__value wide = nms__mosaic_op (m, "arith.mulf", scaled,
+      nms__mosaic_f32 (m, uni.rows, uni.cols, 4097.0f));
+  nms__value first = nms__mosaic_op (m, "arith.subf", wide,
+      nms__mosaic_op (m, "arith.subf", wide, scaled));
+  nms__value second = nms__mosaic_op (m, "arith.subf", scaled, first);
+
+  nms__value d = nms__mosaic_op (m, "arith.mulf",
+      nms__mosaic_op (m, "arith.mulf", inter, limit->gain), scale);
+  d = less_product (m, d, limit->high, first);
+  d = less_product (m, d, limit->high, second);
+  d = less_product (m, d, limit->low, first);
+  d = less_product (m, d, limit->low, second);
+  nms__value beyond = nms__mosaic_compare (m, "ogt", d,
+      nms__mosaic_f32 (m, d.rows, d.cols, 0.0f));
+  return nms__mosaic_op (m, "arith.andi", meet, beyond);
+}

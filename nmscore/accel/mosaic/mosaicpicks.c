@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mosaicpicks: the kernel with a grid step a pick.
+ *
+ * A step passes over the boxes once: what the last pick suppresses dies, and
+ * of what lives on, each place of a chunk remembers the best it has seen, with
+ * its corners. Then one search over a single chunk finds the best of all, the
+ * lower index among equals, and it becomes the pick. The first step begins
+ * with a pick that overlaps nothing. Whatever N is, a step has one search; the
+ * pass streams from the chip's memory.
+ */
+#include "mosaickernel.h"
+#include "mosaicpair.h"
+
+#include "overlap.h"
+
+#include <math.h>
+#include <stdint.h>
+
+/* Rows a chunk: enough registers at work to hide their latency. */
+#define CHUNK_ROWS 32
+
+enum { X1, Y1, X2, Y2, KEY, PARAMETERS, CLASS, LIMIT, CLASS_MOST, INPUTS };
+
+/* What is known of the last pick, a row a field. */
+enum { LAST_X1, LAST_Y1, LAST_X2, LAST_Y2 };
+enum { LAST_INDEX, LAST_CLASS };
+
+typedef struct {
+  nms__mosaic *m;
+  const nms_mosaic_spec *spec;
+  const nms__mosaic_layout *layout;
+  nms__array in[INPUTS];
+  nms__array alive, area, room, last, last_bits;
+  nms__value zero; /* index */
+} Picks;
+
+/* What a chunk's places remember of the best they saw. */
+typedef struct {
+  nms__value key, index, corner[4], class_id;
+} Best;
+
+void
+nms__mosaic_picks_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layout)
+{
+  int rows = (spec->boxes + 1023) / 1024 * 8;
+  int chunk = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
+
+  *layout = (nms__mosaic_layout){ .chunk = chunk, .steps = spec->picks };
+  layout->rows = (rows + chunk - 1) / chunk * chunk;
+  layout->places = layout->rows * NMS__MOSAIC_LANES;
+  for (int i = 0; i < 4; i++)
+    nms__mosaic_add_input (layout, NMS__MOSAIC_F32, layout->rows);
+  nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
+  nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 8);
+  if (nms__mosaic_uses_class (spec))
+    nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
+  if (spec->box_limits)
+    nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 3 * layout->rows);
+  if (spec->class_caps)
+    nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
+  nms__mosaic_set_picks (layout, spec->picks);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, layout->rows);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, layout->rows);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, 8);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, 8);
+  if (spec->class_caps)
+    nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, layout->rows);
+}
+
+static void
+name_arrays (Picks *p)
+{
+  const nms__array *next = p->layout->input;
+
+  for (int i = 0; i < INPUTS; i++) {
+    if ((i == CLASS && !nms__mosaic_uses_class (p->spec)) || (i == LIMIT && !p->spec->box_limits)
+        || (i == CLASS_MOST && !p->spec->class_caps))
+      continue;
+    p->in[i] = *next++;
+  }
+  p->alive = p->layout->scratch[0];
+  p->area = p->layout->scratch[1];
+  p->last = p->layout->scratch[2];
+  p->last_bits = p->layout->scratch[3];
+  if (p->spec->class_caps)
+    p->room = p->layout->scratch[4];
+}
+
+static nms__value
+load_chunk (Picks *p, nms__array array, nms__value row)
+{
+  return nms__mosaic_load (p->m, array, row, p->zero, p->layout->chunk, NMS__MOSAIC_LANES);
+}
+
+static nms__value
+constant (Picks *p, int32_t value)
+{
+  return nms__mosaic_s32 (p->m, p->layout->chunk, NMS__MOSAIC_LANES, value);
+}
+
+/* Row `field` of an array, for a whole chunk. */
+static nms__value
+load_field (Picks *p, nms__array array, int field)
+{
+  nms__value row = nms__mosaic_load (p->m, array, nms__mosaic_index (p->m, field), p->zero, 1,
+      NMS__MOSAIC_LANES);
+  return nms__mosaic_spread (p->m, row, p->layout->chunk, NMS__MOSAIC_LANES);
+}
+
+/* Number `field` of the limits of a chunk's boxes. */
+static nms__value
+load_limit (Picks *p, int field, nms__value row)
+{
+  if (!p->spec->box_limits)
+    return load_field (p, p->in[PARAMETERS], field);
+  return load_chunk (p, p->in[LIMIT], nms__mosaic_op (p->m, "arith.addi", row,
+      nms__mosaic_index (p->m, field * p->layout->rows)));
+}
+
+static void
+store_field (Picks *p, nms__value scalar, nms__array array, int field)
+{
+  nms__value row = nms__mosaic_spread (p->m, scalar, 1, NMS__MOSAIC_LANES);
+  nms__mosaic_store (p->m, row, array, nms__mosaic_index (p->m, field), p->zero);
+}
+
+
+/* First step: everything that takes part lives, and the last pick is a box
+ * without area far outside, of no index. */
+static void
+print_start (Picks *p)
+{
+  nms__mosaic *m = p->m;
+  nms__loop loop = { .count = 0 };
+  nms__value none = nms__mosaic_s32 (m, 1, 1, -1);
+  nms__value far = nms__mosaic_f32 (m, 1, 1, -2 * NMS__MOST_COORDINATE);
+
+  nms__mosaic_open_loop (m, &loop, p->layout->rows, p->layout->chunk);
+  nms__value row = loop.index;
+  nms__mosaic_store (m, load_chunk (p, p->in[KEY], row), p->alive, row, p->zero);
+  nms__mosaic_box box = { load_chunk (p, p->in[X1], row), load_chunk (p, p->in[Y1], row),
+    load_chunk (p, p->in[X2], row), load_chunk (p, p->in[Y2], row), { "", 0, 0, 0 } };
+  nms__mosaic_store (m, nms__mosaic_area (m, &box), p->area, row, p->zero);
+  if (p->spec->class_caps) {
+    nms__value most = load_chunk (p, p->in[CLASS_MOST], row);
+    nms__value unlimited = nms__mosaic_compare (m, "sle", most, constant (p, 0));
+    nms__mosaic_store (m, nms__mosaic_select (m, unlimited, constant (p, INT32_MAX), most),
+        p->room, row, p->zero);
+  }
+  nms__mosaic_close_loop (m, &loop);
+
+  loop = (nms__loop){ .count = 0 };
+  nms__mosaic_open_loop (m, &loop, p->layout->picks.rows, 8);
+  nms__mosaic_store (m, nms__mosaic_s32 (m, 8, NMS__MOSAIC_LANES, -1), p->layout->picks,
+      loop.index, p->zero);
+  nms__mosaic_close_loop (m, &loop);
+
+  for (int i = LAST_X1; i <= LAST_Y2; i++)
+    store_field (p, far, p->last, i);
+  store_field (p, none, p->last_bits, LAST_INDEX);
+  store_field (p, none, p->last_bits, LAST_CLASS);
+}
+
+/* Where the places of a chunk die: they overlap the last pick, are it, or are
+ * of a class that is full. */
+static nms__value
+print_deaths (Picks *p, nms__value row, nms__value place, const nms__mosaic_box *box,
+    const nms__mosaic_box *last, nms__value class_id)
+{
+  nms__mosaic *m = p->m;
+  nms__mosaic_limit limit = { load_limit (p, 0, row), load_limit (p, 1, row),
+    load_limit (p, 2, row) };
+  nms__value dies = nms__mosaic_exceeds (m, box, last, &limit);
+  nms__value self = nms__mosaic_compare (m, "eq", place,
+      load_field (p, p->last_bits, LAST_INDEX));
+
+  if (nms__mosaic_uses_class (p->spec)) {
+    nms__value same = nms__mosaic_compare (m, "eq", class_id,
+        load_field (p, p->last_bits, LAST_CLASS));
+    if (!p->spec->class_agnostic)
+      dies = nms__mosaic_op (m, "arith.andi", dies, same);
+    if (p->spec->class_caps) {
+      nms__value room = load_chunk (p, p->room, row);
+      nms__value was = nms__mosaic_compare (m, "sge", load_field (p, p->last_bits, LAST_INDEX),
+          constant (p, 0));
+      nms__value one = nms__mosaic_select (m, nms__mosaic_op (m, "arith.andi", same, was),
+          constant (p, 1), constant (p, 0));
+      room = nms__mosaic_op (m, "arith.subi", room, one);
+      nms__mosaic_store (m, room, p->room, row, p->zero);
+      nms__value full = nms__mosaic_compare (m, "sle", room, constant (p, 0));
+      dies = nms__mosaic_op (m, "arith.ori", dies, full);
+    }
+  }
+  return nms__mosaic_op (m, "arith.ori", dies, self);
+}
+
+/* The pass of a step. */
+static void
+print_pass (Picks *p, Best *best)
+{
+  nms__mosaic *m = p->m;
+  int rows = p->layout->chunk, cols = NMS__MOSAIC_LANES;
+  nms__mosaic_box last = { load_field (p, p->last, LAST_X1), load_field (p, p->last, LAST_Y1),
+    load_field (p, p->last, LAST_X2), load_field (p, p->last, LAST_Y2), { "", 0, 0, 0 } };
+  nms__value number = nms__mosaic_op (m, "arith.addi",
+      nms__mosaic_op (m, "arith.muli", nms__mosaic_iota (m, rows, cols, 0), constant (p, cols)),
+      nms__mosaic_iota (m, rows, cols, 1));
+  nms__value dead = constant (p, NMS_MOSAIC_ABSENT);
+  nms__value *corners[4] = { &last.x1, &last.y1, &last.x2, &last.y2 };
+
+  last.area = nms__mosaic_area (m, &last);
+  best->key = dead;
+  best->index = constant (p, INT32_MAX);
+  best->class_id = constant (p, 0);
+  for (int i = 0; i < 4; i++)
+    best->corner[i] = *corners[i];
+
+  nms__loop loop = { .count = nms__mosaic_uses_class (p->spec) ? 7 : 6,
+    .carried = { &best->key, &best->index, &best->corner[0], &best->corner[1],
+        &best->corner[2], &best->corner[3], &best->class_id } };
+  nms__mosaic_open_loop (m, &loop, p->layout->rows, rows);
+  nms__value row = loop.index;
+  nms__value place = nms__mosaic_op (m, "arith.addi", number,
+      nms__mosaic_spread (m, nms__mosaic_place (m, row, cols), rows, cols));
+  nms__value corner[4], class_id = best->class_id;
+  for (int i = 0; i < 4; i++)
+    corner[i] = load_chunk (p, p->in[X1 + i], row);
+  nms__mosaic_box box = { corner[0], corner[1], corner[2], corner[3],
+    load_chunk (p, p->area, row) };
+  if (nms__mosaic_uses_class (p->spec))
+    class_id = load_chunk (p, p->in[CLASS], row);
+
+  nms__value dies = print_deaths (p, row, place, &box, &last, class_id);
+  nms__value alive = nms__mosaic_select (m, dies, dead, load_chunk (p, p->alive, row));
+  nms__mosaic_store (m, alive, p->alive, row, p->zero);
+
+  /* greater only, so that of equals the place seen first stays */
+  nms__value better = nms__mosaic_compare (m, "sgt", alive, best->key);
+  best->key = nms__mosaic_select (m, better, alive, best->key);
+  best->index = nms__mosaic_select (m, better, place, best->index);
+  for (int i = 0; i < 4; i++)
+    best->corner[i] = nms__mosaic_select (m, better, corner[i], best->corner[i]);
+  if (nms__mosaic_uses_class (p->spec))
+    best->class_id = nms__mosaic_select (m, better, class_id, best->class_id);
+  nms__mosaic_close_loop (m, &loop);
+}
+
+/* All of a chunk reduced to one; across sublanes first, which is cheaper. */
+static nms__value
+reduce_all (Picks *p, const char *kind, const char *start, nms__value a)
+{
+  return nms__mosaic_reduce (p->m, kind, start, nms__mosaic_reduce (p->m, kind, start, a, 0), 1);
+}
+
+/* Finds the best of the chunk's places, which becomes the last pick. */
+static nms__value
+print_search (Picks *p, const Best *best)
+{
+  nms__mosaic *m = p->m;
+  int rows = p->layout->chunk, cols = NMS__MOSAIC_LANES;
+  nms__value key = reduce_all (p, "maxsi", "-2147483648", best->key);
+  nms__value first = nms__mosaic_compare (m, "eq", best->key,
+      nms__mosaic_spread (m, key, rows, cols));
+  nms__value index = reduce_all (p, "minsi", "2147483647",
+      nms__mosaic_select (m, first, best->index, constant (p, INT32_MAX)));
+  nms__value chosen = nms__mosaic_compare (m, "eq", best->index,
+      nms__mosaic_spread (m, index, rows, cols));
+  nms__value low = nms__mosaic_f32 (m, rows, cols, -INFINITY);
+
+  for (int i = 0; i < 4; i++)
+    store_field (p, reduce_all (p, "maximumf", "0xFF800000",
+        nms__mosaic_select (m, chosen, best->corner[i], low)), p->last, i);
+  if (nms__mosaic_uses_class (p->spec))
+    store_field (p, reduce_all (p, "add", "0",
+        nms__mosaic_select (m, chosen, best->class_id, constant (p, 0))), p->last_bits,
+        LAST_CLASS);
+
+  /* nobody lives: no pick */
+  nms__value absent = nms__mosaic_s32 (m, 1, 1, NMS_MOSAIC_ABSENT);
+  nms__value none = nms__mosaic_s32 (m, 1, 1, -1);
+  index = nms__mosaic_select (m, nms__mosaic_compare (m, "sgt", key, absent), index, none);
+  store_field (p, index, p->last_bits, LAST_INDEX);
+  return index;
+}
+
+/* Writes the pick to its place, unless the run's cap is reached. */
+static void
+print_pick (Picks *p, nms__value step, nms__value index)
+{
+  nms__mosaic *m = p->m;
+  int cols = NMS__MOSAIC_LANES;
+  nms__value row = nms__mosaic_row_of (m, step, cols);
+  nms__value number = nms__mosaic_spread (m, step, 1, cols);
+  nms__value lane = nms__mosaic_op (m, "arith.andi", number,
+      nms__mosaic_s32 (m, 1, cols, cols - 1));
+  nms__value here = nms__mosaic_compare (m, "eq", nms__mosaic_iota (m, 1, cols, 1), lane);
+  nms__value most = nms__mosaic_load (m, p->in[PARAMETERS],
+      nms__mosaic_index (m, NMS__MOSAIC_MOST), p->zero, 1, cols);
+  nms__value room = nms__mosaic_compare (m, "olt", nms__mosaic_to_f32 (m, number), most);
+  nms__value old = nms__mosaic_load (m, p->layout->picks, row, p->zero, 1, cols);
+  nms__value picks = nms__mosaic_select (m, nms__mosaic_op (m, "arith.andi", here, room),
+      nms__mosaic_spread (m, index, 1, cols), old);
+
+  nms__mosaic_store (m, picks, p->layout->picks, row, p->zero);
+}
+
+void
+nms__mosaic_picks_print (nms__mosaic *m, const nms_mosaic_spec *spec,
+    const nms__mosaic_layout *layout)
+{
+  Picks p = { .m = m, .spec = spec, .layout = layout };
+  Best best;
+  nms__value step = nms__mosaic_begin (m, layout);
+
+  name_arrays (&p);
+  p.zero = nms__mosaic_index (m, 0);
+  nms__mosaic_open_if (m, nms__mosaic_compare (m, "eq", step, nms__mosaic_s32 (m, 0, 0, 0)));
+  print_start (&p);
+  nms__mosaic_close_if (m);
+  print_pass (&p, &best);
+  print_pick (&p, step, print_search (&p, &best));
+  nms__mosaic_end (m);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * xlacheck: known answers. A compiler may merge a product with the sum that
+ * uses it and so leave out a rounding, a device may flush subnormals or divide
+ * by an approximation; each changes an overlap by a unit in the last place,
+ * which one random frame in a million would show. So the frames here are
+ * looked for: pairs of boxes, each with a threshold at, or just below, its
+ * overlap, for which leaving out a rounding, at one of the places where that
+ * could be done, turns the decision round. The answers are the native engine's.
+ */
+#include "xlacheck.h"
+#include "xlaframe.h"
+#include "xlalibrary.h"
+
+#include "engines/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BOXES 96
+#define PAIRS_A_PLACE 10
+
+/* The places: the two areas in their sum, the intersection in the union; and
+ * a threshold a unit beside the overlap on either side, for division. */
+enum { AREA_A, AREA_B, UNION, ABOVE, BELOW, PLACES };
+
+typedef struct checker {
+  nms_context *ctx;
+  nms_lazy *lz;
+  nms__xla_store *store;
+  nms__xla_kind kind;
+  uint32_t random;
+  size_t boxes; /* room */
+  float *rows, *scores;
+  int32_t *class_id, *parent, *kept, *suppressed_by;
+  uint8_t *outcome;
+} checker;
+
+static uint32_t
+bits (checker *c)
+{
+  c->random = c->random * 1664525u + 1013904223u;
+  return c->random >> 8;
+}
+
+static float
+number (checker *c, float scale)
+{
+  return (float) bits (c) / 16777216.0f * scale;
+}
+
+/* Two boxes that overlap well. */
+static void
+random_pair (checker *c, float *a, float *b)
+{
+  a[0] = number (c, 300.0f);
+  a[1] = number (c, 300.0f);
+  a[2] = a[0] + 20.0f + number (c, 200.0f);
+  a[3] = a[1] + 20.0f + number (c, 200.0f);
+  for (int i = 0; i < 4; i++)
+    b[i] = a[i] + number (c, 16.0f) - 8.0f;
+}
+
+/* Looks at one pair; where a wrong rounding at `place` would decide otherwise
+ * at some threshold, 1 and the threshold. */
+static int
+tells (const float *a, const float *b, int place, float *threshold)
+{
+  const double aw = (double) (a[2] - a[0]), ah = (double) (a[3] - a[1]);
+  const double bw = (double) (b[2] - b[0]), bh = (double) (b[3] - b[1]);
+  const double w = (double) ((a[2] < b[2] ? a[2] : b[2]) - (a[0] > b[0] ? a[0] : b[0]));
+  const double h = (double) ((a[3] < b[3] ? a[3] : b[3]) - (a[1] > b[1] ? a[1] : b[1]));
+  const float area_a = (float) (aw * ah), area_b = (float) (bw * bh), inter = (float) (w * h);
+  const float overlap = inter / ((area_a + area_b) - inter);
+  float uni = (area_a + area_b) - inter, wrong;
+
+  *threshold = overlap;
+  switch (place) {
+    case AREA_A:
+      uni = (float) (aw * ah + (double) area_b) - inter;
+      break;
+    case AREA_B:
+      uni = (float) (bw * bh + (double) area_a) - inter;
+      break;
+    case UNION:
+      uni = (float) ((double) (area_a + area_b) - w * h);
+      break;
+    case ABOVE:
+      return 1;
+    default:
+      *threshold = nextafterf (overlap, 0.0f);
+      return 1;
+  }
+  wrong = inter / uni;
+  if (wrong < overlap)
+    *threshold = nextafterf (overlap, 0.0f);
+  return wrong != overlap;
+}
+
+/* A frame from start to end, by the native engine and by the device. */
+static int
+compare (checker *c, size_t count, nms_options *options, const char *about, char *error,
+    size_t error_size)
+{
+  nms_boxes boxes = { .size = sizeof boxes, .count = count };
+  nms_result native = { .size = sizeof native };
+  nms__frame *f = &c->ctx->frame;
+  size_t invalid, filtered;
+  int code;
+
+  nms_boxes_set_rows (&boxes, c->rows);
+  boxes.score.data = c->scores;
+  /* as the program's variant has it, no more */
+  if (c->kind.variant & (NMS__XLA_GROUPS | NMS__XLA_CAPS))
+    boxes.class_id.data = c->class_id;
+  options->class_agnostic = !(c->kind.variant & NMS__XLA_GROUPS);
+  if (!(c->kind.variant & NMS__XLA_CAPS))
+    options->max_per_class = 0;
+  else if (!options->max_per_class)
+    options->max_per_class = 1000;
+  if (c->kind.variant & NMS__XLA_PARENTS)
+    boxes.parent.data = c->parent;
+  options->engine = NMS_ENGINE_SORTED;
+  options->outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
+  code = nms_run (c->ctx, &boxes, options, &native);
+  if (code)
+    return nms__xla_say (code, error, error_size, "%s", nms_context_error (c->ctx));
+  memcpy (c->kept, native.kept, native.kept_count * sizeof *c->kept);
+  memcpy (c->outcome, native.outcome, count * sizeof *c->outcome);
+  memcpy (c->suppressed_by, native.suppressed_by, count * sizeof *c->suppressed_by);
+
+  code = nms__context_layout (c->ctx, count, 0);
+  if (!code)
+    code = nms__prepare (c->ctx, &boxes, &invalid, &filtered);
+  if (code)
+    return nms__xla_say (code, error, error_size, "%s", nms_context_error (c->ctx));
+  code = nms__xla_frame_run (c->lz, c->store, f, c->kind, error, error_size);
+  if (code)
+    return code;
+  if (f->kept_count == native.kept_count && f->over_cap_count == native.over_cap_count
+      && !memcmp (c->kept, f->kept, native.kept_count * sizeof *c->kept)
+      && !memcmp (c->outcome, f->outcome, count * sizeof *c->outcome)
+      && !memcmp (c->suppressed_by, f->suppressed_by, count * sizeof *c->suppressed_by))
+    return NMS_OK;
+  return nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+      "the device computes otherwise than IEEE binary32 (%s)", about);
+}
+
+/* A pair that tells, at random places in a frame of small boxes far away, in
+ * either order. */
+static int
+check_roundings (checker *c, char *error, size_t error_size)
+{
+  static const char *const names[PLACES] = { "it contracts a product and a sum, in an area",
+    "it contracts a product and a sum, in an area",
+    "it contracts a product and a sum, in a union", "an overlap at its threshold",
+    "an overlap just above its threshold" };
+
+  for (size_t i = 0; i < BOXES; i++)
+    c->parent[i] = -1;
+  for (int place = 0; place < PLACES; place++)
+    for (int pair = 0; pair < PAIRS_A_PLACE; pair++) {
+      const size_t at = bits (c) % (BOXES - 1), other = at + 1 + bits (c) % (BOXES - 1 - at);
+      nms_options options;
+      float a[4], b[4];
+      for (size_t i = 0; i < BOXES; i++) {
+        float corner = 1e4f + 4.0f * (float) i;
+        float *row = &c->rows[4 * i];
+        row[0] = row[1] = corner;
+        row[2] = row[3] = corner + 1.0f;
+        c->scores[i] = 0.5f;
+        c->class_id[i] = 7;
+      }
+      nms_options_init (&options, sizeof options);
+      do
+        random_pair (c, a, b);
+      while (!tells (a, b, place, &options.iou_threshold));
+      memcpy (&c->rows[4 * at], pair & 1 ? b : a, sizeof a);
+      memcpy (&c->rows[4 * other], pair & 1 ? a : b, sizeof b);
+      options.inclusive = pair & 2;
+      if (options.inclusive)
+        options.iou_threshold = nextafterf (options.iou_threshold, 2.0f);
+      int code = compare (c, BOXES, &options, names[place], error, error_size);
+      if (code)
+        return code;
+    }
+  return NMS_OK;
+}
+
+/* Frames of all kinds: ties, both zeros, infinite scores, flat and tiny boxes,
+ * subnormal and huge coordinates, classes, caps. */
+static int
+check_frames (checker *c, char *error, size_t error_size)
+{
+  static const float scales[] = { 64.0f, 0x1p-49f, 0x1p-140f, 0x1p59f, 1.0f };
+  static const float special[] = { 0.0f, -0.0f, -INFINITY, INFINITY, 0x1p-149f, -0x1p-149f };
+  nms_options options;
+
+  for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+    for (size_t i = 0; i < BOXES; i++) {
+      for (int k = 0; k < 4; k++)
+        c->rows[4 * i + (size_t) k] = (float) (bits (c) % 24) / 24.0f * scales[s];
+      c->scores[i] = i % 8 ? (float) (bits (c) % 16) : special[i / 8 % 6];
+      c->class_id[i] = (int32_t) (bits (c) % 3) - 1;
+      c->parent[i] = (int32_t) (bits (c) % (4 * BOXES)) - 2 * BOXES;
+    }
+    nms_options_init (&options, sizeof options);
+    options.iou_threshold = s == 4 ? 0.0f : 0.3f;
+    options.max_detections = s == 1 ? 7 : 0;
+    options.max_per_class = s == 3 ? 5 : 20;
+    int code = compare (c, BOXES, &options, "a frame of mixed boxes", error, error_size);
+    if (code)
+      return code;
+  }
+  return NMS_OK;
+}
+
+/* A frame as large as the program takes, a few picks of it. */
+static int
+check_largest (checker *c, char *error, size_t error_size)
+{
+  nms_options options;
+
+  for (size_t i = 0; i < c->boxes; i++) {
+    random_pair (c, &c->rows[4 * i], &c->rows[4 * i]);
+    c->scores[i] = (float) (bits (c) % 4096);
+    c->class_id[i] = 0;
+    c->parent[i] = -1;
+  }
+  nms_options_init (&options, sizeof options);
+  options.max_detections = 12;
+  return compare (c, c->boxes, &options, "a full frame", error, error_size);
+}
+
+int
+nms__xla_check (nms__xla_store *store, nms__xla_kind kind, char *error, size_t error_size)
+{
+  checker c = { .store = store, .kind = kind, .random = 12345,
+    .boxes = (size_t) 1 << kind.log2_boxes };
+  int code = NMS_ERROR_MEMORY;
+
+  c.ctx = nms_context_new ();
+  c.lz = nms_lazy_new (store->cache);
+  c.rows = calloc (c.boxes, 4 * sizeof *c.rows);
+  c.scores = calloc (c.boxes, sizeof *c.scores);
+  c.class_id = calloc (c.boxes, sizeof *c.class_id);
+  c.parent = calloc (c.boxes, sizeof *c.parent);
+  c.kept = calloc (c.boxes, sizeof *c.kept);
+  c.suppressed_by = calloc (c.boxes, sizeof *c.suppressed_by);
+  c.outcome = calloc (c.boxes, sizeof *c.outcome);
+  if (c.ctx && c.lz && c.rows && c.scores && c.class_id && c.parent && c.kept
+      && c.suppressed_by && c.outcome) {
+    code = check_roundings (&c, error, error_size);
+    if (!code)
+      code = check_frames (&c, error, error_size);
+    if (!code)
+      code = check_largest (&c, error, error_size);
+  } else
+    nms__xla_say (code, error, error_size, "out of memory");
+  nms_context_free (&c.ctx);
+  nms_lazy_free (&c.lz);
+  free (c.rows);
+  free (c.scores);
+  free (c.class_id);
+  free (c.parent);
+  free (c.kept);
+  free (c.suppressed_by);
+  free (c.outcome);
+  return code;
+}

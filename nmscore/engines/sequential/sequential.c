@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sequential: the sequential-grid kernel of "Implementing Sequential
+ * Algorithms on TPU", with several picks a step. The state stays in scratch
+ * memory between steps; a step takes the few best boxes, decides among them,
+ * and in one pass over all others drops those that they suppress and closes
+ * the gaps. Only boxes that come to be among the best are ever put in order,
+ * and there is no N x N mask. For frames of up to some thousand boxes, and for
+ * small caps.
+ *
+ * The paper packs the index into a float's low bits to find the best box; here
+ * boxes stay in the order of their index, and places in columns of keys do as
+ * well for the few that matter: no box is unselectable and no index bit is lost.
+ */
+#include "engines/engine.h"
+#include "engines/sorted/sorted.h"
+#include "sequential_state.h"
+
+/* How many of the best boxes a step takes, of 16 columns' best: pick in
+ * kernels.h. Few at first, as one box may suppress many. */
+#define WANTED_FIRST 10
+#define WANTED 13
+
+uint64_t
+nms__settle (const nms__alive *a, size_t first, uint64_t mask, const nms__picks *p)
+{
+  const nms__frame *f = a->f;
+  const nms__columns columns = { p->x1, p->y1, p->x2, p->y2, p->share,
+    a->group ? p->group : NULL };
+
+  for (uint64_t left = mask; left; left &= left - 1) {
+    const size_t at = first + nms__lowest_bit (left);
+    const nms__box box = { a->x1[at], a->y1[at], a->x2[at], a->y2[at], a->share[at],
+      a->group ? a->group[at] : 0 };
+    const int32_t index = f->index[a->pos[at]];
+    size_t by = nms__first_suppressor (f, &columns, p->count, &box, index, p->index,
+        nms__candidate_limit (f, a->pos[at]));
+    if (by == p->count)
+      mask &= ~(left & -left);
+    else if (f->suppressed_by)
+      f->suppressed_by[index] = p->index[by];
+  }
+  return mask;
+}
+
+/* Of the boxes of `mask`, which may exceed the limit with box i, and surely do
+ * unless they are `unsure`, those that do. Notes who suppressed them. */
+static uint64_t
+decide (const nms__alive *a, uint64_t mask, uint64_t unsure, size_t i)
+{
+  const nms__frame *f = a->f;
+  const nms__columns columns = { a->x1, a->y1, a->x2, a->y2, a->share, a->group };
+  const nms__box box = { a->x1[i], a->y1[i], a->x2[i], a->y2[i], a->share[i], 0 };
+  const int32_t index = f->index[a->pos[i]];
+
+  for (uint64_t left = f->parent.data ? mask : mask & unsure; left; left &= left - 1) {
+    const size_t k = nms__lowest_bit (left);
+    if (!nms__column_exceeds (&columns, k, &box, nms__candidate_limit (f, a->pos[k]))
+        || nms__related (f, index, f->index[a->pos[k]]))
+      mask &= ~(left & -left);
+  }
+  if (f->suppressed_by)
+    for (uint64_t left = mask; left; left &= left - 1)
+      f->suppressed_by[f->index[a->pos[nms__lowest_bit (left)]]] = index;
+  return mask;
+}
+
+/* Boxes `kept` of the first n are kept. */
+static void
+fill_picks (nms__picks *p, const nms__alive *a, uint64_t kept)
+{
+  const float far = a->f->settings->bounds.far;
+  size_t k = 0;
+
+  for (; kept; kept &= kept - 1, k++) {
+    const size_t i = nms__lowest_bit (kept);
+    p->x1[k] = a->x1[i];
+    p->y1[k] = a->y1[i];
+    p->x2[k] = a->x2[i];
+    p->y2[k] = a->y2[i];
+    p->share[k] = a->share[i];
+    p->far[k] = far * a->share[i];
+    if (a->group)
+      p->group[k] = a->group[i];
+    p->index[k] = a->f->index[a->pos[i]];
+    nms__keep_index (a->f, p->index[k]);
+  }
+  p->count = k;
+}
+
+/* Whether the box is not over-cap by its class, which counts it then. */
+static int
+class_takes (nms__frame *f, uint32_t pos)
+{
+  nms__class *class = nms__frame_class (f, pos);
+
+  if (!class)
+    return 1;
+  if (class->kept >= class->cap)
+    return 0;
+  if (++class->kept == class->cap)
+    class->last = f->packed[pos];
+  return 1;
+}
+
+/* Decides the first n boxes, which rank before all others, and counts those whose
+ * class is full. Returns the key of the box that fills the total cap, else 0. */
+static uint64_t
+decide_top (const nms__alive *top, size_t n, uint64_t cap, nms__picks *picks, size_t *over)
+{
+  nms__frame *f = top->f;
+  const int careful = f->parent.data || f->suppressed_by;
+  uint64_t may[NMS__BLOCK], surely[NMS__BLOCK];
+  uint64_t open = ~(uint64_t) 0 >> (NMS__BLOCK - n);
+  uint64_t todo = f->kernels->rows (top, n, may, surely);
+
+  /* most meet no other of the few best, and do not matter unless counted */
+  for (todo |= f->slot ? open : 0; todo & open;) {
+    const unsigned i = nms__lowest_bit (todo & open);
+    const uint64_t bit = (uint64_t) 1 << i;
+    todo &= ~bit;
+    if (!class_takes (f, top->pos[i])) {
+      open &= ~bit;
+      ++*over;
+      continue;
+    }
+    uint64_t gone = may[i] & open;
+    if ((gone & ~surely[i]) || (careful && gone))
+      gone = decide (top, gone, ~surely[i], i);
+    open &= ~gone;
+  }
+  while (f->kept_count + nms__count_bits (open) > cap)
+    open &= ~((uint64_t) 1 << (63 - __builtin_clzll (open)));
+  fill_picks (picks, top, open);
+  return f->kept_count == cap ? f->packed[top->pos[63 - __builtin_clzll (open)]] : 0;
+}
+
+/* Moves the boxes at `places` of `a` to `top`, the best one first. */
+static void
+take_top (nms__alive *a, const uint32_t *places, size_t n, nms__alive *top)
+{
+  uint64_t *keys = (uint64_t *) (void *) a->f->records, *order;
+
+  for (size_t i = 0; i < n; i++) {
+    uint32_t key = (uint32_t) a->key[places[i]] ^ 0x80000000u;
+    keys[i] = (uint64_t) key << 32 | places[i];
+  }
+  order = nms__sort (a->f->kernels, keys, keys + n, n);
+  for (size_t i = 0; i < n; i++) {
+    const size_t at = (uint32_t) order[i];
+    top->x1[i] = a->x1[at];
+    top->y1[i] = a->y1[at];
+    top->x2[i] = a->x2[at];
+    top->y2[i] = a->y2[at];
+    top->share[i] = a->share[at];
+    top->key[i] = 0;
+    top->pos[i] = a->pos[at];
+    if (a->group)
+      top->group[i] = a->group[at];
+    a->key[at] = NMS__GONE;
+  }
+  top->width = n;
+  for (; n % NMS__BLOCK; n++)
+    top->key[n] = NMS__GONE;
+}
+
+/* What is left of `top` without its first n boxes. */
+static void
+pass_over (nms__alive *top, size_t n)
+{
+  top->x1 += n;
+  top->y1 += n;
+  top->x2 += n;
+  top->y2 += n;
+  top->share += n;
+  if (top->group)
+    top->group += n;
+  top->key += n;
+  top->pos += n;
+  top->width -= n;
+}
+
+/* All that is left of classes that are full goes at once, or it would be picked
+ * and stepped over box by box. Nothing else is to be known of these boxes: what
+ * suppressed some of them does not count any more (nms__mark_over_cap). */
+static void
+drop_full (nms__alive *a)
+{
+  size_t to = 0;
+
+  for (size_t i = 0; i < a->width; i++) {
+    const nms__class *class = nms__frame_class (a->f, a->pos[i]);
+    if (a->key[i] == NMS__GONE || class->kept >= class->cap)
+      continue;
+    a->x1[to] = a->x1[i];
+    a->y1[to] = a->y1[i];
+    a->x2[to] = a->x2[i];
+    a->y2[to] = a->y2[i];
+    a->share[to] = a->share[i];
+    a->key[to] = a->key[i];
+    a->pos[to] = a->pos[i];
+    if (a->group)
+      a->group[to] = a->group[i];
+    to++;
+  }
+  a->width = to;
+  for (; to % NMS__BLOCK; to++)
+    a->key[to] = NMS__GONE;
+}
+
+/* Decides boxes until none is left or the cap is full: then the key of the box
+ * that filled it, else 0. */
+static uint64_t
+run_steps (nms__frame *f, uint64_t cap)
+{
+  const size_t room = (f->count + NMS__BLOCK - 1) / NMS__BLOCK * NMS__BLOCK;
+  nms__alive rest = { f, f->x1, f->y1, f->x2, f->y2, f->share, f->group,
+    (int32_t *) f->packed2, (uint32_t *) f->packed3, f->count };
+  const nms__alive start = { f, f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
+    f->group ? f->wgroup : NULL, rest.key + room, rest.pos + room, 0 };
+  nms__picks picks;
+
+  f->kernels->begin (&rest);
+  while (rest.width) {
+    nms__alive top = start;
+    size_t n = f->kernels->pick (&rest, f->kept_count ? WANTED : WANTED_FIRST, f->wpos);
+    const size_t taken = n;
+    size_t over = 0;
+    take_top (&rest, f->wpos, n, &top);
+    while (top.width) {
+      n = top.width < NMS__PICKS ? top.width : NMS__PICKS;
+      uint64_t last = decide_top (&top, n, cap, &picks, &over);
+      if (last)
+        return last;
+      pass_over (&top, n);
+      if (!picks.count)
+        continue;
+      if (top.width)
+        f->kernels->step (&top, &picks);
+      f->kernels->step (&rest, &picks);
+    }
+    if (over > taken / 2)
+      drop_full (&rest);
+  }
+  return 0;
+}
+
+void
+nms__sequential (nms__frame *f)
+{
+  uint64_t last = run_steps (f, nms__total_cap (f));
+
+  if (f->slot || last)
+    nms__mark_over_cap (f, last);
+}

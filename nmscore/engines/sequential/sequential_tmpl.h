@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * kernels_steps: the loops of engine sequential, in kernels.h's words; a part
+ * of kernels_tmpl.c, which alone includes it.
+ */
+#ifndef NMS_KERNELS_STEPS_H
+#define NMS_KERNELS_STEPS_H
+
+#include "sequential_state.h"
+
+#include <math.h>
+
+static void
+begin (nms__alive *a)
+{
+  const size_t end = (a->width + NMS__BLOCK - 1) / NMS__BLOCK * NMS__BLOCK;
+  const uint64_t *packed = a->f->packed;
+
+  for (size_t i = 0; i < a->width; i++) {
+    a->key[i] = (int32_t) ((uint32_t) (packed[i] >> 32) ^ 0x80000000u);
+    a->pos[i] = (uint32_t) i;
+  }
+  for (size_t i = a->width; i < end; i++)
+    a->key[i] = NMS__GONE;
+}
+
+/* Each of 16 columns of keys has a greatest one. What is greater than all of
+ * these but the greatest `wanted` is a little more than `wanted`. */
+#define COLUMNS 16
+
+/* So few boxes are all picked. */
+#define ALL_OF (NMS__BLOCK / 2)
+
+static size_t
+pick (const nms__alive *a, int wanted, uint32_t *places)
+{
+  vi best[COLUMNS / LANES], below = i_set (NMS__GONE);
+  int32_t greatest[COLUMNS];
+  size_t n = 0;
+
+#pragma GCC unroll 16
+  for (size_t v = 0; v < COLUMNS / LANES; v++)
+    best[v] = i_set (NMS__GONE);
+  for (size_t i = 0; i < a->width; i += COLUMNS)
+#pragma GCC unroll 16
+    for (size_t v = 0; v < COLUMNS / LANES; v++)
+      best[v] = i_max (best[v], i_load (a->key + i + v * LANES));
+#pragma GCC unroll 16
+  for (size_t v = 0; v < COLUMNS / LANES; v++)
+    i_store (greatest + v * LANES, best[v]);
+  for (size_t v = 0; v < COLUMNS / LANES; v++) {
+    vi before = i_set (0);
+#pragma GCC unroll 16
+    for (size_t l = 0; l < COLUMNS; l++)
+      before = i_count_gt (before, i_set (greatest[l]), best[v]);
+    below = i_max (below, i_where (i_gt (i_set (wanted), before), below, best[v]));
+  }
+  below = i_set (a->width > ALL_OF ? i_greatest (below) : NMS__GONE);
+#if defined(HAVE_SQUEEZE)
+  static const int32_t numbers[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+  vi place = i_load (numbers);
+  for (size_t i = 0; i < a->width; i += LANES) {
+    uint64_t bits = m_bits (i_gt (i_load (a->key + i), below));
+    i_squeeze (places + n, place, (unsigned) bits);
+    place = i_sub (place, i_set (-LANES));
+    n += (size_t) __builtin_popcountll (bits);
+  }
+#else
+  for (size_t i = 0; i < a->width; i += LANES) {
+    uint64_t bits = m_bits (i_gt (i_load (a->key + i), below));
+    for (size_t k = 0; k < LANES; k++, bits >>= 1) {
+      places[n] = (uint32_t) (i + k);
+      n += bits & 1;
+    }
+  }
+#endif
+  return n;
+}
+
+static uint64_t
+rows (const nms__alive *a, size_t n, uint64_t *may, uint64_t *surely)
+{
+  const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->share, a->group };
+  const nms__bounds *bounds = &a->f->settings->bounds;
+  const vf certain = v_set (bounds->certain), least = v_set (bounds->least);
+  const uint64_t all = ~(uint64_t) 0 >> (NMS__BLOCK - n);
+  uint64_t any = 0;
+
+  for (size_t i = 0; i < n; i++) {
+    const wide b = { v_set (c.x1[i]), v_set (c.y1[i]), v_set (c.x2[i]), v_set (c.y2[i]),
+      v_set (c.share[i]), v_set (0.0f), c.group ? c.group[i] : 0 };
+    uint64_t over = 0, sure = 0;
+    for (size_t k = (i + 1) / LANES * LANES; k < n; k += LANES) {
+      vf inter = v_mul (v_max (width_lanes (&c, k, &b), b.zero), height_lanes (&c, k, &b));
+      vf shares = v_add (v_load (c.share + k), b.share);
+      vm hit = v_gt (inter, shares);
+      if (c.group)
+        hit = m_and (hit, v_group_is (c.group + k, b.group));
+      over |= m_bits (hit) << k;
+      sure |= m_bits (v_gt (inter, v_max (v_mul (certain, shares), least))) << k;
+    }
+    may[i] = over &= all & ~(((uint64_t) 2 << i) - 1);
+    surely[i] = sure;
+    any |= (uint64_t) (over != 0) << i;
+  }
+  return any;
+}
+
+/* Boxes that are tested together against one pick after another. */
+#define VECTORS_A_TIME (LANES == 16 ? 4 : LANES == 1 ? 1 : 2)
+
+/* By how much the intersections of `vectors` vectors of boxes from `first` on
+ * with picks exceed the picks' far shares at most. */
+INLINE void
+most_over (const nms__alive *a, size_t first, size_t vectors, const nms__picks *p, vf *over,
+    int grouped)
+{
+  const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->share, a->group };
+
+#pragma GCC unroll 4
+  for (size_t v = 0; v < vectors; v++)
+    over[v] = v_set (-INFINITY);
+  for (size_t k = 0; k < p->count; k++) {
+    const wide b = { v_set (p->x1[k]), v_set (p->y1[k]), v_set (p->x2[k]), v_set (p->y2[k]),
+      v_set (p->far[k]), v_set (0.0f), 0 };
+#pragma GCC unroll 4
+    for (size_t v = 0; v < vectors; v++) {
+      const size_t i = first + v * LANES;
+      const vf width = v_max (width_lanes (&c, i, &b), b.zero);
+      const vf more = v_max (v_mul_sub (width, height_lanes (&c, i, &b), b.share), over[v]);
+      over[v] = grouped ? v_where (v_group_is (c.group + i, p->group[k]), more, over[v]) : more;
+    }
+  }
+}
+
+/* The same of one pick alone, the first that may exceed the limit with a box,
+ * and its number: they are taken from the last to the first. */
+INLINE void
+first_over (const nms__alive *a, size_t first, size_t vectors, const nms__picks *p, vf near,
+    vf *over, vi *by, int grouped)
+{
+  const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->share, a->group };
+  vf enough[VECTORS_A_TIME];
+
+#pragma GCC unroll 4
+  for (size_t v = 0; v < vectors; v++) {
+    enough[v] = v_mul (near, v_load (a->share + first + v * LANES));
+    over[v] = v_set (-INFINITY);
+    by[v] = i_set (0);
+  }
+  for (size_t k = p->count; k-- > 0;) {
+    const wide b = { v_set (p->x1[k]), v_set (p->y1[k]), v_set (p->x2[k]), v_set (p->y2[k]),
+      v_set (p->far[k]), v_set (0.0f), 0 };
+#pragma GCC unroll 4
+    for (size_t v = 0; v < vectors; v++) {
+      const size_t i = first + v * LANES;
+      const vf width = v_max (width_lanes (&c, i, &b), b.zero);
+      const vf more = v_mul_sub (width, height_lanes (&c, i, &b), b.share);
+      vm hit = v_gt (more, enough[v]);
+      if (grouped)
+        hit = m_and (hit, v_group_is (c.group + i, p->group[k]));
+      over[v] = v_where (hit, more, over[v]);
+      by[v] = i_where (hit, i_set ((int32_t) k), by[v]);
+    }
+  }
+}
+
+/* Notes who suppressed the boxes from `first` on of `gone`. */
+INLINE void
+note_suppressors (const nms__alive *a, size_t first, uint64_t gone, vi by,
+    const nms__picks *picks)
+{
+  const nms__frame *f = a->f;
+  int32_t who[LANES];
+
+  i_store (who, by);
+  for (; gone; gone &= gone - 1) {
+    const unsigned l = nms__lowest_bit (gone);
+    f->suppressed_by[f->index[a->pos[first + l]]] = picks->index[who[l]];
+  }
+}
+
+/* Moves the boxes of `keep` among the LANES from `from` on to `to`. */
+INLINE void
+squeeze (nms__alive *a, size_t to, size_t from, uint64_t keep, int grouped)
+{
+  float *columns[] = { a->x1, a->y1, a->x2, a->y2, a->share, (float *) a->key,
+    (float *) a->pos, (float *) a->group };
+  const int count = grouped ? 8 : 7;
+#if defined(HAVE_SQUEEZE)
+#pragma GCC unroll 8
+  for (int c = 0; c < count; c++)
+    i_squeeze (columns[c] + to, i_load ((int32_t *) columns[c] + from), (unsigned) keep);
+#else
+  for (size_t k = from; keep; k++, keep >>= 1)
+    if (keep & 1) {
+      for (int c = 0; c < count; c++)
+        memcpy (columns[c] + to, columns[c] + k, sizeof (float));
+      to++;
+    }
+#endif
+}
+
+/* What the picks leave of `vectors` vectors from `first` on goes to `to`;
+ * returns where it ends. */
+INLINE size_t
+step_vectors (nms__alive *a, size_t first, size_t vectors, const nms__picks *picks, size_t to,
+    int grouped, int noting)
+{
+  const nms__frame *f = a->f;
+  const nms__bounds *bounds = &f->settings->bounds;
+  const uint64_t careful = f->parent.data ? ~(uint64_t) 0 : 0;
+  const vf near = v_set (bounds->near), surely = v_set (bounds->surely);
+  const vf least = v_set (bounds->least);
+  vf over[VECTORS_A_TIME];
+  vi by[VECTORS_A_TIME];
+
+  if (noting)
+    first_over (a, first, vectors, picks, near, over, by, grouped);
+  else
+    most_over (a, first, vectors, picks, over, grouped);
+#pragma GCC unroll 4
+  for (size_t v = 0; v < vectors; v++) {
+    const size_t i = first + v * LANES;
+    const vf share = v_load (a->share + i);
+    uint64_t keep = ~m_bits (v_group_is (a->key + i, NMS__GONE)) & (((uint64_t) 1 << LANES) - 1);
+    uint64_t gone = keep & m_bits (v_gt (over[v], v_mul (near, share)));
+    uint64_t sure = m_bits (v_gt (over[v], v_add (v_mul (surely, share), least)));
+    uint64_t unsure = gone & (~sure | careful);
+    if (noting)
+      note_suppressors (a, i, gone & ~unsure, by[v], picks);
+    if (__builtin_expect (unsure != 0, 0))
+      gone &= ~unsure | nms__settle (a, i, unsure, picks);
+    keep &= ~gone;
+    squeeze (a, to, i, keep, grouped);
+    to += (size_t) __builtin_popcountll (keep);
+  }
+  return to;
+}
+
+INLINE void
+step_lanes (nms__alive *a, const nms__picks *picks, int grouped, int noting)
+{
+  size_t first = 0, to = 0;
+
+  for (; first + VECTORS_A_TIME * LANES <= a->width; first += VECTORS_A_TIME * LANES)
+    to = step_vectors (a, first, VECTORS_A_TIME, picks, to, grouped, noting);
+  for (; first < a->width; first += LANES)
+    to = step_vectors (a, first, 1, picks, to, grouped, noting);
+  a->width = to;
+  for (; to % NMS__BLOCK; to++)
+    a->key[to] = NMS__GONE;
+}
+
+static void
+step (nms__alive *a, const nms__picks *picks)
+{
+  if (a->f->suppressed_by)
+    a->group ? step_lanes (a, picks, 1, 1) : step_lanes (a, picks, 0, 1);
+  else if (a->group)
+    step_lanes (a, picks, 1, 0);
+  else
+    step_lanes (a, picks, 0, 0);
+}
+
+#endif

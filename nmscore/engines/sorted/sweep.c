@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sweep: what the kernel needs before, and where it is not sure. */
+#include "sweep.h"
+
+#include "engines/engine.h"
+#include "rotated.h"
+
+/* Columns of the boxes with these keys, in their order. Their shares are made
+ * once more: that is quicker than to fetch them. */
+static void
+gather (nms__frame *f, const uint64_t *keys, size_t count, float factor)
+{
+  for (size_t k = 0; k < count; k++) {
+    size_t pos = nms__packed_position (keys[k]);
+    f->wx1[k] = f->x1[pos];
+    f->wy1[k] = f->y1[pos];
+    f->wx2[k] = f->x2[pos];
+    f->wy2[k] = f->y2[pos];
+  }
+  if (f->turned)
+    for (size_t k = 0; k < count; k++)
+      f->wshare[k] = f->share[nms__packed_position (keys[k])];
+  for (size_t k = 0; !f->turned && k < count; k++)
+    f->wshare[k] = factor * nms__area (f->wx1[k], f->wy1[k], f->wx2[k], f->wy2[k]);
+  /* the rest of the last unit: in no place, so that it meets nothing */
+  for (size_t k = count; k % NMS__UNIT; k++)
+    f->wx1[k] = f->wy1[k] = f->wx2[k] = f->wy2[k] = f->wshare[k] = 0.0f;
+}
+
+size_t
+nms__sweep_keys (nms__frame *f, const uint64_t *keys, size_t count, double limit, uint64_t cap,
+    uint32_t *kept)
+{
+  nms__bounds bounds = f->settings->bounds;
+  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL };
+  const nms__sweep s = { f, &bounds, columns, keys, count, kept, limit, cap,
+    f->parent.data || f->turned, f->suppressed_by != NULL };
+
+  if (f->slot && !f->turned) { /* those of this class are tighter than those of all */
+    bounds = nms__bounds_of (limit, limit);
+    bounds.least = nms__certain_from (bounds.least, f->side);
+  }
+  gather (f, keys, count, bounds.factor);
+  return f->kernels->sweep (&s);
+}
+
+uint32_t
+nms__sweep_decide (const nms__sweep *s, size_t first, uint32_t hits, uint32_t doubt, size_t i)
+{
+  const nms__frame *f = s->frame;
+  const nms__columns *c = &s->columns;
+  const nms__box box = { c->x1[i], c->y1[i], c->x2[i], c->y2[i], c->share[i], 0 };
+  const int32_t index = f->index[nms__packed_position (s->key[i])];
+
+  for (uint32_t left = doubt; left; left &= left - 1) {
+    const size_t k = first + nms__lowest_bit (left);
+    const int32_t k_index = f->index[nms__packed_position (s->key[k])];
+    if (!nms__pair_exceeds (f, c, k, k_index, &box, index, s->limit)
+        || nms__related (f, index, k_index))
+      hits &= ~(left & -left);
+  }
+  return hits;
+}
+
+void
+nms__sweep_note (const nms__sweep *s, size_t first, uint32_t gone, size_t i)
+{
+  const nms__frame *f = s->frame;
+  const int32_t index = f->index[nms__packed_position (s->key[i])];
+
+  for (; f->suppressed_by && gone; gone &= gone - 1) {
+    const uint64_t key = s->key[first + nms__lowest_bit (gone)];
+    f->suppressed_by[f->index[nms__packed_position (key)]] = index;
+  }
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * spatial: for large frames, in time close to linear. All boxes lie in the
+ * cells of a grid (spatial_grid.c), and each one that is kept decides the boxes
+ * around it that it suppresses. Only they look around: where detectors repeat
+ * themselves that is one box of many, and a box is looked at by the few kept
+ * ones near it that could be like it.
+ *
+ * Without caps it is a sweep over the cells, in which all is near in memory
+ * (simd/places_tmpl.c); afterwards the kept boxes alone are sorted. Else, and
+ * where suppressors are asked for or pairs need more than their overlap to be
+ * decided, it is a walk in score order that stops at the total cap: any box is
+ * decided by its highest-ranked suppressor, as all engines have it.
+ *
+ * The places that follow each other in score order lie anywhere in memory and
+ * how many boxes are near is anyone's guess: a plain walk waits for memory and
+ * mispredicted branches. So the walk goes in batches, in stages without surprises:
+ * which boxes are open; the runs of cells that each asks; the quads in them;
+ * the tests of all those pairs; and only then, in order, what follows. Boxes
+ * of a batch that another one of it suppresses were looked from in vain, which
+ * is rare where it matters.
+ *
+ * Looking at boxes beyond a cell's own does no harm, since every decision is
+ * made on the boxes; so whole quads are tested, whatever cells they straddle.
+ */
+#include "spatial_query.h"
+
+#define BATCH 64
+#define PAIRS (BATCH * 16)
+#define SMALL_RUN 4             /* most runs have no more quads */
+
+/* A box whose turn comes in this batch. */
+typedef struct member {
+  uint32_t at;
+  uint32_t rank;
+  uint32_t looker; /* or NO_LOOKER */
+} member;
+
+#define NO_LOOKER BATCH
+
+typedef struct walk {
+  nms__frame *f;
+  nms__grid *g;
+  const uint64_t *order;
+  nms__bounds bounds;
+  size_t rank;        /* the next one to take into a batch */
+  unsigned members, lookers, pairs, hits;
+  member member[BATCH];
+  nms__looker looker[BATCH];
+  nms__wide_box wide[BATCH]; /* the lookers' boxes */
+
+  /* pairs of a looker and a quad that it sees */
+  uint32_t pair_quad[PAIRS + SMALL_RUN];
+  uint8_t pair_looker[PAIRS + SMALL_RUN];
+
+  /* and those with a box that may exceed */
+  uint32_t hit_quad[PAIRS];
+  uint8_t hit_looker[PAIRS];
+  uint8_t hit_bits[PAIRS];
+} walk;
+
+/* --------------------------------------------------------- what it decides */
+
+/* One by one, exactly, and noting the suppressor. */
+static void
+decide_quad (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k)
+{
+  nms__frame *f = w->f;
+  nms__grid *g = w->g;
+  const nms__quad *q = &g->quads[quad];
+
+  for (; hits; hits &= hits - 1) {
+    const unsigned i = nms__lowest_bit (hits);
+    const uint32_t at = quad * NMS__QUAD + i;
+    const float inter = nms__inter (q->x1[i], q->y1[i], q->x2[i], q->y2[i], k->x1, k->y1, k->x2,
+        k->y2);
+    const float area = nms__area (q->x1[i], q->y1[i], q->x2[i], q->y2[i]);
+    const double limit = g->slot ? f->classes.entry[g->slot[at]].limit : f->settings->limit;
+    if (!nms__exceeds (inter, area, k->area, limit)
+        || nms__related (f, k->index, g->index[at]))
+      continue;
+    nms__close (g, at);
+    if (f->suppressed_by)
+      f->suppressed_by[g->index[at]] = k->index;
+  }
+}
+
+static inline void
+apply_hits (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k, int precise)
+{
+  hits &= w->g->open[quad];
+  if (!hits)
+    return;
+  if (precise
+      || (hits & ~nms__quad_surely (&w->g->quads[quad], &w->wide[k - w->looker], &w->bounds)))
+    decide_quad (w, quad, hits, k);
+  else
+    w->g->open[quad] &= (uint8_t) ~hits;
+}
+
+static void
+look_at_cells (const walk *w, uint32_t first, uint32_t end, const nms__looker *k, int precise)
+{
+  const nms__grid *g = w->g;
+  const uint32_t from = g->begin[first], to = g->begin[end];
+
+  for (uint32_t q = from / NMS__QUAD; q * NMS__QUAD < to; q++) {
+    if (!g->open[q])
+      continue;
+    unsigned hits = nms__quad_may (&g->quads[q], &w->wide[k - w->looker], &w->bounds);
+    if (g->group)
+      hits &= nms__test_groups (g->group + (size_t) q * NMS__QUAD, k->group);
+    apply_hits (w, q, hits, k, precise);
+  }
+}
+
+/* ------------------------------------------------------- what a box may see */
+
+typedef struct look {
+  const walk *w;
+  const nms__looker *k;
+  int precise;
+} look;
+
+static inline int
+look_at_run (void *data, uint32_t first, uint32_t end)
+{
+  const look *a = data;
+
+  look_at_cells (a->w, first, end, a->k, a->precise);
+  return 1;
+}
+
+/* All of it at once, for a box that sees more than there is room for. */
+static void
+look_directly (const walk *w, const nms__looker *k, int precise)
+{
+  look a = { w, k, precise };
+
+  nms__take_runs (w->g, &k->hull, k->group, look_at_run, &a);
+}
+
+/* ---------------------------------------------------------------- the walk */
+
+static void
+add_member (walk *w, uint32_t at, int open)
+{
+  nms__grid *g = w->g;
+  const int looks = open && at < g->in_cells;
+
+  w->member[w->members++] = (member) { at, (uint32_t) w->rank, looks ? w->lookers : NO_LOOKER };
+  if (looks) {
+    w->looker[w->lookers].at = at;
+    w->lookers++;
+    __builtin_prefetch (&g->quads[at / NMS__QUAD]);
+  }
+  if (open)
+    __builtin_prefetch (&g->index[at]);
+}
+
+static void
+choose_members (walk *w)
+{
+  const nms__grid *g = w->g;
+  const size_t count = w->f->count;
+  const int all = g->slot != NULL; /* a full class counts them */
+
+  w->members = 0;
+  w->lookers = 0;
+  for (; w->rank < count && w->members < BATCH; w->rank++) {
+    uint32_t at = nms__packed_position (w->order[w->rank]);
+    int open = nms__is_open (g, at);
+    if (open || all)
+      add_member (w, at, open);
+  }
+}
+
+static void
+find_all_runs (walk *w)
+{
+  const nms__grid *g = w->g;
+
+  for (unsigned j = 0; j < w->lookers; j++) {
+    nms__looker *k = &w->looker[j];
+    nms__look_from (g, k, &w->wide[j], w->bounds.factor);
+    if (w->f->outcome)
+      __builtin_prefetch (&w->f->outcome[k->index], 1);
+    if (!nms__see_simply (g, k))
+      k->direct = !nms__see (g, k);
+    for (uint32_t r = 0; r < k->run_count; r++)
+      __builtin_prefetch (&g->begin[k->run[r][0]]);
+  }
+}
+
+static inline void
+add_pairs (walk *w, size_t n, uint32_t first, size_t quads, unsigned j)
+{
+  for (size_t q = 0; q < quads; q++) {
+    w->pair_quad[n + q] = first + (uint32_t) q;
+    w->pair_looker[n + q] = (uint8_t) j;
+  }
+}
+
+/* The pairs of one run, without a branch that depends on its length if there
+ * are few. Returns how many; more than there is room for: it wrote nothing. */
+static inline size_t
+add_run_pairs (walk *w, size_t n, const uint32_t run[2], unsigned j)
+{
+  const nms__grid *g = w->g;
+  const uint32_t from = g->begin[run[0]], to = g->begin[run[1]];
+  const uint32_t first = from / NMS__QUAD;
+  const uint32_t any = (uint32_t) 0 - (uint32_t) (from < to);
+  const size_t quads = ((to + NMS__QUAD - 1) / NMS__QUAD - first) & any;
+
+  if (quads > PAIRS - n)
+    return quads;
+  add_pairs (w, n, first, SMALL_RUN, j);
+  if (quads > SMALL_RUN)
+    add_pairs (w, n, first, quads, j);
+  __builtin_prefetch (&g->quads[first]);
+  __builtin_prefetch (&g->quads[first + 1]);
+  __builtin_prefetch (&g->quads[first + 2]);
+  return quads;
+}
+
+static void
+find_pairs (walk *w)
+{
+  size_t n = 0;
+
+  for (unsigned j = 0; j < w->lookers; j++) {
+    nms__looker *k = &w->looker[j];
+    const size_t before = n;
+    for (uint32_t r = 0; r < k->run_count; r++) {
+      n += add_run_pairs (w, n, k->run[r], j);
+      if (n > PAIRS) {
+        k->direct = 1;
+        n = before;
+        break;
+      }
+    }
+  }
+  w->pairs = (unsigned) n;
+}
+
+static inline void
+test_pairs (walk *w, int grouped)
+{
+  const nms__grid *g = w->g;
+  const nms__bounds bounds = w->bounds;
+  unsigned n = 0;
+
+  for (unsigned p = 0; p < w->pairs; p++) {
+    const uint32_t quad = w->pair_quad[p];
+    const unsigned j = w->pair_looker[p];
+    unsigned hits = nms__quad_may (&g->quads[quad], &w->wide[j], &bounds) & g->open[quad];
+    if (grouped)
+      hits &= nms__test_groups (g->group + (size_t) quad * NMS__QUAD, w->looker[j].group);
+    w->hit_quad[n] = quad;
+    w->hit_looker[n] = (uint8_t) j;
+    w->hit_bits[n] = (uint8_t) hits;
+    n += hits != 0;
+  }
+  w->hits = n;
+}
+
+/* Whether the member is kept, now that its turn has come. */
+static inline int
+take (const walk *w, const member *m)
+{
+  nms__frame *f = w->f;
+  nms__grid *g = w->g;
+  const int open = nms__is_open (g, m->at);
+
+  if (g->slot) {
+    nms__class *class = &f->classes.entry[g->slot[m->at]];
+    if (class->kept >= class->cap) {
+      nms__close (g, m->at);
+      nms__over_cap_index (f, g->index[m->at]);
+      return 0;
+    }
+    class->kept += (uint64_t) open;
+  }
+  if (!open)
+    return 0;
+  nms__close (g, m->at);
+  nms__keep_index (f, g->index[m->at]);
+  return 1;
+}
+
+/* Returns the rank behind the box that filled the total cap, 0 if none did. */
+static inline size_t
+decide (walk *w, uint64_t cap, int precise)
+{
+  unsigned h = 0;
+
+  for (unsigned i = 0; i < w->members; i++) {
+    const member *m = &w->member[i];
+    const int kept = take (w, m);
+    if (kept && w->f->kept_count >= cap)
+      return (size_t) m->rank + 1;
+    if (m->looker == NO_LOOKER)
+      continue;
+    nms__looker *k = &w->looker[m->looker];
+    for (; h < w->hits && w->hit_looker[h] == m->looker; h++)
+      if (kept)
+        apply_hits (w, w->hit_quad[h], w->hit_bits[h], k, precise);
+    if (kept && k->direct)
+      look_directly (w, k, precise);
+  }
+  return 0;
+}
+
+/* Returns the rank at which it stopped. */
+static size_t
+walk_all (walk *w)
+{
+  nms__frame *f = w->f;
+  const uint64_t cap = nms__total_cap (f);
+  const int precise = f->suppressed_by || f->slot || f->parent.data;
+
+  while (w->rank < f->count) {
+    choose_members (w);
+    find_all_runs (w);
+    find_pairs (w);
+    if (w->g->group)
+      test_pairs (w, 1);
+    else
+      test_pairs (w, 0);
+    size_t full = precise ? decide (w, cap, 1) : decide (w, cap, 0);
+    if (full)
+      return full;
+  }
+  return w->rank;
+}
+
+/* In score order, as caps need it, and whoever asks for suppressors. */
+static void
+decide_by_score (nms__frame *f, nms__grid *g)
+{
+  walk w;
+
+  nms__place_quads (g, f);
+  w.f = f;
+  w.g = g;
+  w.rank = 0;
+  w.bounds = f->settings->bounds;
+  w.order = nms__sort (f->kernels, f->packed, f->packed2, f->count);
+  size_t rank = walk_all (&w);
+
+  nms__over_cap_keys (f, g->index, w.order + rank, f->count - rank);
+}
+
+/* --------------------------------------------------------------- the sweep */
+
+static void
+list_kept (nms__frame *f, const uint32_t *kept)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < f->count; i++) {
+    const uint32_t is_kept = kept[i / 32] >> i % 32 & 1;
+    f->packed2[n] = nms__pack ((uint32_t) (f->packed[i] >> 32), (uint32_t) f->index[i]);
+    n += is_kept;
+    if (f->outcome)
+      f->outcome[f->index[i]] = is_kept ? NMS_KEPT : NMS_SUPPRESSED;
+  }
+  const uint64_t *sorted = nms__sort (f->kernels, f->packed2, f->packed, n);
+  for (size_t i = 0; i < n; i++)
+    f->kept[i] = (int32_t) nms__packed_position (sorted[i]);
+  f->kept_count = n;
+}
+
+static void
+decide_by_place (nms__frame *f, nms__grid *g)
+{
+  nms__places s;
+
+  nms__place_columns (g, f, &s);
+  f->kernels->decide_places (&s);
+  list_kept (f, s.kept);
+}
+
+void
+nms__spatial (nms__frame *f)
+{
+  nms__grid grid;
+
+  if (!f->count)
+    return;
+  nms__grid_plan (&grid, f);
+  if (f->slot || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count)
+    decide_by_score (f, &grid);
+  else
+    decide_by_place (f, &grid);
+}

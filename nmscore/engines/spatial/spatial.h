@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * spatial: what the grid of engine `spatial` shares with its walk; both are
+ * described in their files.
+ */
+#ifndef NMS_SPATIAL_H
+#define NMS_SPATIAL_H
+
+#include "box4.h"
+#include "engines/engine.h"
+
+#include <math.h>
+
+#define NMS__SIZES 32   /* classes of area */
+#define NMS__ASPECTS 16 /* classes of width / height */
+#define NMS__LEVELS (NMS__SIZES * NMS__ASPECTS)
+
+/* What a box must have in common with another one to exceed a limit. */
+typedef struct nms__reach {
+  float least_area, most_area; /* the other's area lies in (least, most) times the box's */
+  float least_aspect, most_aspect; /* and so for width / height */
+  float most_side;             /* its sides are shorter than most_side times the box's */
+  double distance;             /* the centres are nearer, on each axis, than this times
+                                * the sum of both sides */
+} nms__reach;
+
+/* The grid of the boxes of one class of area and one of aspect. */
+typedef struct nms__level {
+  double per[2];       /* cells per unit, along x and y */
+  uint64_t columns;    /* cells from one row to the next */
+  uint32_t mask;       /* number of cells - 1; cells beyond wrap around */
+  uint32_t first;      /* the first cell's number in nms__grid.begin */
+  float most_w, most_h; /* no box is larger */
+  float mean_w, mean_h;
+  uint32_t count[2];   /* boxes; two counters, added at the end */
+} nms__level;
+
+typedef struct nms__grid {
+  nms__reach reach;
+  uint32_t *begin; /* of each cell: its first place; one more at the end */
+  int32_t *group;  /* of each place, or NULL: one group */
+  uint32_t in_cells; /* places below this are in cells; boxes without area follow */
+  uint32_t cells;
+  double x_span, y_span; /* where most centres are */
+  int size_begin, size_width; /* of the classes of area, in steps of size_of */
+  uint8_t size_of[2048]; /* class of area, from the upper bits of a float */
+  uint8_t aspect_of[256]; /* class of aspect, from the exponent of a float */
+  uint16_t occupied[NMS__SIZES]; /* bit per class of aspect */
+  nms__level level[NMS__LEVELS];
+
+  /* of places, for the walk in score order alone */
+  nms__quad *quads;
+  int32_t *index; /* in the caller's columns */
+  uint32_t *slot; /* or NULL: no class differs */
+  uint8_t *open;  /* of each quad: a bit for each box not yet decided */
+} nms__grid;
+
+#define NMS__NO_LEVEL UINT16_MAX /* the box meets none that matters */
+
+/* A box on its way to its place. */
+typedef struct nms__record {
+  float x1, y1, x2, y2;
+  uint64_t packed;
+  uint32_t cell;
+  int32_t group;
+} nms__record;
+
+/* What the sweep in the order of places needs (simd/places_tmpl.c). */
+typedef struct nms__places {
+  nms__frame *frame;
+  const nms__grid *grid;
+  nms__columns columns;
+  float *score;      /* of each place */
+  uint32_t *position; /* of each place: in the frame */
+  uint64_t *open;    /* a bit for each place in a cell not yet decided; a word more */
+  uint32_t *waiting; /* of each place: the one that waits for it */
+  uint32_t *kept;    /* a bit for each position in the frame; 0 at first */
+} nms__places;
+
+/* spatial_grid.c: the levels of the grid, and frame->level of each box. */
+void nms__grid_plan (nms__grid *grid, nms__frame *frame);
+
+/* spatial_place.c: puts all boxes of the frame into the cells of a grid that
+ * is planned, for the walk: the lower half of each packed key becomes the
+ * place of its box; or for the sweep. */
+void nms__place_quads (nms__grid *grid, nms__frame *frame);
+void nms__place_columns (nms__grid *grid, nms__frame *frame, nms__places *places);
+
+static inline uint32_t
+nms__float_bits (float value)
+{
+  uint32_t bits;
+  memcpy (&bits, &value, sizeof bits);
+  return bits;
+}
+
+static inline unsigned
+nms__size_class (const nms__grid *g, float area)
+{
+  return g->size_of[nms__float_bits (area) >> 20];
+}
+
+static inline unsigned
+nms__aspect_class (const nms__grid *g, float aspect)
+{
+  return g->aspect_of[nms__float_bits (aspect) >> 23];
+}
+
+/* The least area, or width / height, of a class; 0 for the first, infinite
+ * behind the last. */
+static inline float
+nms__float_of_bits (uint32_t bits)
+{
+  float value;
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
+#define NMS__INFINITE_STEP 2040 /* of size_of: no area reaches this one */
+#define NMS__ASPECT_OCTAVES 6   /* of a class of aspect */
+
+static inline float
+nms__least_area_of (const nms__grid *g, unsigned size)
+{
+  const int step = g->size_begin + g->size_width * (int) size;
+  if (size == 0 || step <= 0)
+    return 0.0f;
+  return size == NMS__SIZES || step >= NMS__INFINITE_STEP ? (float) INFINITY
+      : nms__float_of_bits ((uint32_t) step << 20);
+}
+
+static inline float
+nms__least_aspect_of (unsigned aspect)
+{
+  const int octave = NMS__ASPECT_OCTAVES * ((int) aspect - NMS__ASPECTS / 2)
+      - NMS__ASPECT_OCTAVES / 2;
+  if (aspect == 0)
+    return 0.0f;
+  return aspect == NMS__ASPECTS ? (float) INFINITY
+      : nms__float_of_bits ((uint32_t) (127 + octave) << 23);
+}
+
+/* The number of the cell along one axis: monotone, any integer. Adding 1.5 x
+ * 2^52 rounds to a whole number in the lower bits of the sum. Valid as long as
+ * the upper 12 bits stay those of NMS__CELL_ZERO. */
+#define NMS__CELL_MAGIC 0x1.8p52
+#define NMS__CELL_ZERO INT64_C (0x4338000000000000)
+
+static inline uint64_t
+nms__cell_bits (double v)
+{
+  uint64_t bits;
+  v += NMS__CELL_MAGIC;
+  memcpy (&bits, &v, sizeof bits);
+  return bits;
+}
+
+/* The same for any v: what is too far is in the outermost cell of those. */
+static inline uint64_t
+nms__cell_along (double v)
+{
+  const uint64_t bits = nms__cell_bits (v);
+
+  if (!((bits ^ (uint64_t) NMS__CELL_ZERO) >> 52))
+    return bits;
+  return nms__cell_bits (v > 0.0 ? 0x1p51 - 1.0 : -0x1p51);
+}
+
+/* Moves the boxes of a group by a distance of its own, so that groups in one
+ * place do not share cells. */
+static inline uint64_t
+nms__group_shift (int32_t group)
+{
+  uint64_t h = (uint32_t) group * UINT64_C (0x9e3779b97f4a7c15);
+  return h >> 32;
+}
+
+/* Cell sides, in units of the reach of a mean box (both ways). Rows are asked
+ * one by one, the cells of a row at once. */
+#define NMS__CELL_X 0.25
+#define NMS__CELL_Y 1.5
+
+/* That reach, in units of its sides. */
+static inline double
+nms__mean_reach (double distance, double limit)
+{
+  const double reach = distance * (1.0 + 1.0 / limit);
+  /* at the least a 1024th of a box, at the most some boxes */
+  return reach > 0x1p-10 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-9;
+}
+
+/* Whether the box of a place is not yet decided; and that it is now. */
+static inline void
+nms__close (nms__grid *g, uint32_t at)
+{
+  g->open[at / NMS__QUAD] &= (uint8_t) ~(1u << at % NMS__QUAD);
+}
+
+static inline int
+nms__is_open (const nms__grid *g, uint32_t at)
+{
+  return g->open[at / NMS__QUAD] >> at % NMS__QUAD & 1;
+}
+
+/* `values` has n, ascending, and room for one more. */
+static inline void
+nms__insert_sorted (double *values, size_t n, double value)
+{
+  size_t i = n;
+  for (; i > 0 && values[i - 1] > value; i--)
+    values[i] = values[i - 1];
+  values[i] = value;
+}
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* faketpu: see the header. */
+#include "accel/mosaic/mosaic.h"
+#include "faketpu.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VISIBLE __attribute__ ((visibility ("default")))
+
+struct FakeKernel {
+  nms_mosaic_spec spec;
+};
+
+/* The buffers of a run; NULL where the module takes none. */
+typedef struct {
+  const float *x1, *y1, *x2, *y2, *parameters, *limit;
+  const int32_t *key, *class_id, *most;
+} Arguments;
+
+static atomic_int as, divides;
+static atomic_long compiled, ran, others;
+
+VISIBLE void
+faketpu_become (int what)
+{
+  as = what;
+}
+
+VISIBLE long
+faketpu_compiled (void)
+{
+  return compiled;
+}
+
+VISIBLE long
+faketpu_ran (void)
+{
+  return ran;
+}
+
+VISIBLE long
+faketpu_others (void)
+{
+  return others;
+}
+
+VISIBLE int
+faketpu_other_divides (void)
+{
+  return divides;
+}
+
+/* -------------------------------------------------------------------- compile */
+
+static int
+writes (const nms_mosaic_spec *spec, const char *text, size_t length)
+{
+  char why[100];
+  size_t own_length;
+  char *own = nms_mosaic_module (spec, &own_length, why, sizeof why);
+  int same = own && own_length == length && !memcmp (own, text, length);
+
+  free (own);
+  return same;
+}
+
+/* Sizes are in the text; of all the rest each way there is, is tried. */
+static int
+find_spec (const char *text, size_t length, nms_mosaic_spec *spec)
+{
+  char head[2048] = "";
+  const char *result;
+  int boxes, picks;
+
+  memcpy (head, text, length < sizeof head ? length : sizeof head - 1);
+  result = strstr (head, "-> tensor<");
+  if (sscanf (head, "module @nms {\nfunc.func public @main(%%a0: tensor<%dx", &boxes) != 1
+      || !result || sscanf (result, "-> tensor<%dxi32> {", &picks) != 1)
+    return 0;
+  for (unsigned way = 0; way < 32; way++) {
+    *spec = (nms_mosaic_spec) { .boxes = boxes, .picks = picks, .classes = way & 1,
+      .class_agnostic = way >> 1 & 1, .box_limits = way >> 2 & 1, .class_caps = way >> 3 & 1,
+      .form = way & 16 ? NMS_MOSAIC_TILES : NMS_MOSAIC_PICKS };
+    if ((spec->classes || !(spec->class_agnostic || spec->class_caps))
+        && writes (spec, text, length))
+      return 1;
+  }
+  return 0;
+}
+
+FakeKernel *
+faketpu_compile (const char *text, size_t length, char *why, size_t size)
+{
+  FakeKernel *kernel = calloc (1, sizeof *kernel);
+
+  if (!kernel)
+    abort ();
+  if (as == FAKETPU_REFUSES) {
+    snprintf (why, size, "has no room for it");
+  } else if (find_spec (text, length, &kernel->spec)) {
+    compiled++;
+    return kernel;
+  } else {
+    char *copy = calloc (1, length + 1);
+    if (!copy)
+      abort ();
+    memcpy (copy, text, length);
+    divides = strstr (copy, "stablehlo.divide") != NULL;
+    free (copy);
+    others++;
+    snprintf (why, size, "takes the kernel alone");
+  }
+  free (kernel);
+  return NULL;
+}
+
+/* ------------------------------------------------------------------------ run */
+
+size_t
+faketpu_result_size (const FakeKernel *kernel)
+{
+  return (size_t) kernel->spec.picks * sizeof (int32_t);
+}
+
+/* The kept box i against box j, whose limit decides. */
+static int
+overlaps (const Arguments *a, int32_t n, int32_t i, int32_t j)
+{
+  const float least = 0x1p-50f;
+  const float w = fminf (a->x2[i], a->x2[j]) - fmaxf (a->x1[i], a->x1[j]);
+  const float h = fminf (a->y2[i], a->y2[j]) - fmaxf (a->y1[i], a->y1[j]);
+  const float area_i = (a->x2[i] - a->x1[i]) * (a->y2[i] - a->y1[i]);
+  const float area_j = (a->x2[j] - a->x1[j]) * (a->y2[j] - a->y1[j]);
+  const float inter = w > least && h > least ? w * h : 0.0f;
+  const float *limit = a->limit ? a->limit + j : a->parameters;
+  const size_t next = a->limit ? (size_t) n : 128;
+  /* binary64 has room for all of it */
+  const double middle = (double) limit[0] + (double) limit[next];
+  float both = (area_i + area_j) - inter;
+
+  if (as == FAKETPU_CONTRACTS && inter > 0.0f)
+    both = fmaf (-w, h, area_i + area_j);
+  double bound = middle * (double) both;
+  if (as == FAKETPU_EQUAL)
+    bound *= 1.0 - 0x1p-23;
+  return inter > 0.0f && (double) inter * (double) limit[2 * next] > bound;
+}
+
+/* The best box that is open, -1: there is none. */
+static int32_t
+best (const Arguments *a, int32_t n, const char *open)
+{
+  int32_t found = -1;
+
+  for (int32_t i = 0; i < n; i++)
+    if (open[i] && (found < 0 || a->key[i] > a->key[found]
+            || (as == FAKETPU_TIES && a->key[i] == a->key[found])))
+      found = i;
+  return found;
+}
+
+/* Whether the class of box i has all its picks. */
+static int
+class_is_full (const Arguments *a, int32_t i, const int32_t *picks, int32_t count)
+{
+  int32_t of_class = 0;
+
+  if (!a->most || a->most[i] == 0 || as == FAKETPU_CAPS)
+    return 0;
+  for (int32_t k = 0; k < count; k++)
+    of_class += a->class_id[picks[k]] == a->class_id[i];
+  return of_class >= a->most[i];
+}
+
+static void
+misbehave (const Arguments *a, int32_t n, int32_t *picks, int32_t room, int32_t count)
+{
+  if (as == FAKETPU_TWICE && count > 0 && count < room)
+    picks[count] = picks[0];
+  if (as == FAKETPU_AFTER_END && count > 0 && count + 1 < room)
+    picks[count + 1] = picks[0];
+  if (as == FAKETPU_BEYOND && count > 0 && a->key[n - 1] == NMS_MOSAIC_ABSENT)
+    picks[0] = n - 1;
+}
+
+static void
+pick (const FakeKernel *kernel, const Arguments *a, int32_t *picks)
+{
+  const nms_mosaic_spec *spec = &kernel->spec;
+  const int32_t all = spec->boxes, room = spec->picks;
+  const int by_class = spec->classes && !spec->class_agnostic && as != FAKETPU_CLASSES;
+  const int32_t most = as == FAKETPU_MOST ? room : (int32_t) a->parameters[3 * 128];
+  char *open = calloc (1, (size_t) all);
+  int32_t n = all, count = 0, i;
+
+  if (!open)
+    abort ();
+  for (i = 0; i < all; i++)
+    open[i] = a->key[i] != NMS_MOSAIC_ABSENT;
+  while (n > 0 && !open[n - 1]) /* the padding only takes time */
+    n--;
+  while (count < most && (i = best (a, n, open)) >= 0) {
+    open[i] = 0;
+    if (class_is_full (a, i, picks, count))
+      continue;
+    picks[count++] = i;
+    for (int32_t j = 0; j < n; j++)
+      if (open[j] && (!by_class || a->class_id[i] == a->class_id[j]) && overlaps (a, all, i, j))
+        open[j] = 0;
+  }
+  for (int32_t k = count; k < room; k++)
+    picks[k] = -1;
+  misbehave (a, all, picks, room, count);
+  free (open);
+}
+
+int
+faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t *sizes,
+    size_t count, void *result, char *why, size_t size)
+{
+  const nms_mosaic_spec *spec = &kernel->spec;
+  const size_t n = (size_t) spec->boxes * 4;
+  Arguments a = { .x1 = NULL };
+  const struct {
+    const void **at;
+    size_t size;
+  } all[] = {
+    { (const void **) &a.x1, n }, { (const void **) &a.y1, n }, { (const void **) &a.x2, n },
+    { (const void **) &a.y2, n }, { (const void **) &a.key, n },
+    { (const void **) &a.parameters, NMS_MOSAIC_PARAMETERS * sizeof (float) },
+    { (const void **) &a.class_id, spec->classes ? n : 0 },
+    { (const void **) &a.limit, spec->box_limits ? 3 * n : 0 },
+    { (const void **) &a.most, spec->class_caps ? n : 0 },
+  };
+  size_t given = 0;
+
+  if (as == FAKETPU_FAILS) {
+    snprintf (why, size, "is out of order");
+    return 0;
+  }
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+    if (all[k].size) {
+      if (given == count || sizes[given] != all[k].size) {
+        snprintf (why, size, "was given something else as argument %zu", given);
+        return 0;
+      }
+      *all[k].at = data[given++];
+    }
+  if (given != count) {
+    snprintf (why, size, "was given %zu arguments, takes %zu", count, given);
+    return 0;
+  }
+  ran++;
+  pick (kernel, &a, result);
+  return 1;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table of programs of lazy tensors, on the device of the plugin in
+ * NMS_TEST_XLA_PLUGIN: the same bits as the eager executor's.
+ */
+#include "lazygraphs.h"
+#include "nmsxla.h"
+
+#include <glib.h>
+#include <stdlib.h>
+
+#define SEEDS 6
+
+static nms_lazy_cache *eager, *device;
+
+static void
+test_graph (gconstpointer graph)
+{
+  for (unsigned seed = 0; seed < SEEDS; seed++) {
+    LazyValues must, is;
+    char *difference;
+
+    lazygraph_run (graph, seed, eager, &must);
+    lazygraph_run (graph, seed, device, &is);
+    difference = lazyvalues_difference (&is, &must);
+    if (difference) {
+      g_test_message ("seed %u: %s", seed, difference);
+      g_test_fail ();
+    }
+    free (difference);
+    lazyvalues_clear (&must);
+    lazyvalues_clear (&is);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  const char *plugin = g_getenv ("NMS_TEST_XLA_PLUGIN");
+  nms_lazy_backend *backend;
+  char error[256];
+  int result;
+
+  if (!plugin) {
+    g_print ("1..0 # SKIP NMS_TEST_XLA_PLUGIN names no plugin; tools/fetch-xla.sh "
+        "fetches one\n");
+    return 0;
+  }
+  g_test_init (&argc, &argv, NULL);
+  if (nms_xla_open (plugin, &backend, error, sizeof error) < 0)
+    g_error ("%s", error);
+  device = nms_lazy_cache_new (backend, 0);
+  eager = nms_lazy_cache_new (NULL, 0);
+  for (const LazyGraph *g = lazygraphs; g->name; g++) {
+    g_autofree char *path = g_strconcat ("/lazy-device/", g->name, NULL);
+    g_test_add_data_func (path, g, test_graph);
+  }
+  result = g_test_run ();
+  nms_lazy_cache_free (&device);
+  nms_lazy_cache_free (&eager);
+  nms_xla_close (&backend);
+  return result;
+}

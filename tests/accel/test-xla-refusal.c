@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Engine xla with plugins that are missing or broken (tests/accel/fakepjrt.c,
+ * in folder FAKE_PLUGINS): the native engines take over, with one reason to
+ * read; or, asked for strictly, it is an error.
+ */
+#include "frames.h"
+#include "nmsxla.h"
+
+#include <glib.h>
+#include <string.h>
+
+static const struct {
+  const char *kind, *reason;
+} rows[] = {
+  { "none", "is no PJRT plugin" },
+  { "null", "its GetPjrtApi returned nothing" },
+  { "small", "is too old" },
+  { "major", "has version 1.81" },
+  { "hole", "lacks a function" },
+  { "start", "the plugin does not start" },
+  { "empty", "the plugin has no device" },
+  { "missing", "cannot load the plugin" },
+  /* it works, but copies its inputs instead of doing what it was told */
+  { "works", "" },
+};
+
+static char *
+plugin (const char *kind)
+{
+  return g_strdup_printf ("%s/fakepjrt-%s.so", FAKE_PLUGINS, kind);
+}
+
+/* Runs frames until the engine is refused; each has the right result. */
+static void
+run_until_refused (Frame *f, nms_context *ctx)
+{
+  gint64 end = g_get_monotonic_time () + 60 * G_TIME_SPAN_SECOND;
+
+  while (!nms_context_engine_refusal (ctx) && g_get_monotonic_time () < end) {
+    frame_check (f, ctx);
+    g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
+    g_usleep (500);
+  }
+  g_assert_nonnull (nms_context_engine_refusal (ctx));
+}
+
+static void
+test_native_takes_over (void)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    nms_context *ctx = nms_context_new ();
+    char *path = plugin (rows[i].kind), *reason;
+    Frame f;
+    frame_init (&f, 70, (uint32_t) i);
+    g_assert_null (nms_context_engine_refusal (ctx));
+    f.options.engine = NMS_ENGINE_XLA;
+    f.options.xla_plugin = path;
+    run_until_refused (&f, ctx);
+    reason = g_strdup (nms_context_engine_refusal (ctx));
+    if (!strstr (reason, rows[i].reason) || !*reason || strchr (reason, '\n'))
+      g_error ("\"%s\" does not say \"%s\"", reason, rows[i].reason);
+    g_assert_false (g_str_has_prefix (nms_context_engine_in_use (ctx), "xla"));
+
+    /* and stays so, without another try */
+    for (int again = 0; again < 3; again++)
+      frame_check (&f, ctx);
+    g_assert_cmpstr (nms_context_engine_refusal (ctx), ==, reason);
+    nms_context_trim (ctx);
+    g_assert_null (nms_context_engine_refusal (ctx));
+    g_assert_cmpuint (nms_xla_clients (), ==, 0);
+    nms_context_free (&ctx);
+    frame_clear (&f);
+    g_free (reason);
+    g_free (path);
+  }
+}
+
+static void
+test_strict_fails (void)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    nms_context *ctx = nms_context_new ();
+    char *path = plugin (rows[i].kind);
+    Frame f;
+    frame_init (&f, 70, (uint32_t) i);
+    f.options.engine = NMS_ENGINE_XLA;
+    f.options.xla_plugin = path;
+    f.options.xla_strict = 1;
+    for (int again = 0; again < 2; again++) {
+      frame_fails (&f, ctx, NMS_ERROR_DEVICE, rows[i].reason);
+      g_assert_true (g_str_has_prefix (nms_context_error (ctx), "engine xla: "));
+    }
+    /* nothing else is spoilt */
+    f.options.engine = NMS_ENGINE_SORTED;
+    frame_check (&f, ctx);
+    nms_context_free (&ctx);
+    g_assert_cmpuint (nms_xla_clients (), ==, 0);
+    frame_clear (&f);
+    g_free (path);
+  }
+}
+
+static void
+test_no_plugin_named (void)
+{
+  nms_context *ctx = nms_context_new ();
+  Frame f;
+
+  g_unsetenv ("NMS_XLA_PLUGIN");
+  frame_init (&f, 10, 1);
+  f.options.engine = NMS_ENGINE_XLA;
+  frame_check (&f, ctx);
+  g_assert_cmpstr (nms_context_engine_refusal (ctx), ==,
+      "no plugin is named, by option or by NMS_XLA_PLUGIN");
+  f.options.xla_strict = 1;
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "no plugin is named");
+  f.options.xla_plugin = "";
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "no plugin is named");
+  nms_context_free (&ctx);
+  frame_clear (&f);
+}
+
+/* The environment's plugin is used where the option is not set, and another
+ * name is another try. */
+static void
+test_names (void)
+{
+  nms_context *ctx = nms_context_new ();
+  char *none = plugin ("none"), *null = plugin ("null");
+  Frame f;
+
+  g_setenv ("NMS_XLA_PLUGIN", none, TRUE);
+  frame_init (&f, 10, 1);
+  f.options.engine = NMS_ENGINE_XLA;
+  f.options.xla_strict = 1;
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is no PJRT plugin");
+  f.options.xla_plugin = null;
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "returned nothing");
+  f.options.xla_plugin = NULL;
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is no PJRT plugin");
+  g_unsetenv ("NMS_XLA_PLUGIN");
+  nms_context_free (&ctx);
+  frame_clear (&f);
+  g_free (none);
+  g_free (null);
+}
+
+/* A frame that no program takes goes to the native engines, which is no reason
+ * to refuse the device. */
+static void
+test_too_many_boxes (void)
+{
+  nms_context *ctx = nms_context_new ();
+  nms_result result = { .size = sizeof result };
+  Frame f;
+
+  frame_init (&f, NMS_XLA_MAX_BOXES + 1, 1);
+  f.options.engine = NMS_ENGINE_XLA;
+  f.options.xla_plugin = "/nowhere";
+  f.options.max_detections = 3;
+  g_assert_cmpint (nms_run (ctx, &f.boxes, &f.options, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 3);
+  g_assert_null (nms_context_engine_refusal (ctx));
+  result.kept_count = 0;
+  f.options.xla_strict = 1;
+  frame_fails (&f, ctx, NMS_ERROR_UNSUPPORTED, "65537 boxes take part, it takes at most 65536");
+  nms_context_free (&ctx);
+  frame_clear (&f);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/xla-refusal/native-takes-over", test_native_takes_over);
+  g_test_add_func ("/xla-refusal/strict-fails", test_strict_fails);
+  g_test_add_func ("/xla-refusal/no-plugin-named", test_no_plugin_named);
+  g_test_add_func ("/xla-refusal/names", test_names);
+  g_test_add_func ("/xla-refusal/too-many-boxes", test_too_many_boxes);
+  return g_test_run ();
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Engine xla on a device that says it is a TPU (tests/accel/faketpu.h): which
+ * module it is given, what goes in and what is made of the picks that come out.
+ * Everything but the kernel's own arithmetic, which tests/tpu looks at.
+ */
+#include "boxgen.h"
+#include "faketpu.h"
+#include "nmsxla.h"
+#include "xlaframes.h"
+
+#include <dlfcn.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLUGIN FAKE_PLUGINS "/fakepjrt-tpu.so"
+
+static void (*become) (int);
+static long (*compiled) (void), (*ran) (void), (*others) (void), (*alive) (void);
+static int (*other_divides) (void);
+
+static void
+find_functions (void)
+{
+  void *library = dlopen (PLUGIN, RTLD_NOW | RTLD_LOCAL);
+
+  g_assert_nonnull (library);
+  *(void **) &become = dlsym (library, "faketpu_become");
+  *(void **) &compiled = dlsym (library, "faketpu_compiled");
+  *(void **) &ran = dlsym (library, "faketpu_ran");
+  *(void **) &others = dlsym (library, "faketpu_others");
+  *(void **) &other_divides = dlsym (library, "faketpu_other_divides");
+  *(void **) &alive = dlsym (library, "fakepjrt_alive");
+  g_assert_true (become && compiled && ran && others && other_divides && alive);
+}
+
+static void
+start (Frame *f, size_t count, int strict)
+{
+  xlaframes_init (f, count, PLUGIN, strict);
+}
+
+static void
+check_in_use (nms_context *ctx)
+{
+  xlaframes_check_in_use (ctx, "xla:tpu");
+}
+
+static guint64
+rounds (guint64 otherwise)
+{
+  const char *text = g_getenv ("NMS_TEST_ROUNDS");
+  guint64 asked = text ? g_ascii_strtoull (text, NULL, 10) : otherwise;
+
+  return MIN (asked, otherwise);
+}
+
+/* -------------------------------------------------------------------- results */
+
+/* One random call; its difference from the definition. */
+static char *
+check_call (nms_context *ctx, BoxCall *call, uint32_t outputs)
+{
+  nms_result result = { .size = sizeof result };
+  RefResult expected;
+  char *difference;
+  const long before = ran ();
+
+  call->boxes.parent = (nms_column) { .data = NULL };
+  call->options.outputs = outputs;
+  xlaframes_ask (&call->options, PLUGIN, 1);
+  int code = nms_run (ctx, &call->boxes, &call->options, &result);
+  if (code)
+    return g_strdup_printf ("%s: %s", nms_strerror (code), nms_context_error (ctx));
+  check_in_use (ctx);
+  g_assert_cmpint (ran (), >, before);
+  ref_run (&call->boxes, &call->options, &expected);
+  difference = enginecheck_difference_of (&result, &expected, outputs);
+  ref_result_clear (&expected);
+  return difference;
+}
+
+static void
+test_random (void)
+{
+  static const size_t counts[] = { 3, 40, 127, 128, 129, 300 };
+  nms_context *ctx = nms_context_new ();
+  const long others_before = others ();
+
+  for (guint64 seed = 1; seed <= rounds (1000); seed++) {
+    BoxRandom random = { seed };
+    BoxCall call;
+    const size_t most = counts[seed / BOXGEN_TEMPERS % G_N_ELEMENTS (counts)];
+    boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS),
+        seed % 3 ? most : boxrandom_below (&random, (uint32_t) most));
+    if (seed % 4 == 0)
+      call.options.max_detections = boxrandom_below (&random, (uint32_t) most + 40);
+    char *difference = check_call (ctx, &call, boxrandom_below (&random, 4));
+    if (difference)
+      g_error ("seed %" G_GUINT64_FORMAT ", %zu boxes: %s", seed, call.boxes.count, difference);
+    boxcall_clear (&call);
+  }
+  g_assert_cmpint (others (), ==, others_before);
+  nms_context_free (&ctx);
+  g_assert_cmpint (alive (), ==, 0);
+}
+
+/* As large as it takes: a cap, or few picks, keep it quick. */
+static void
+test_largest (void)
+{
+  for (int capped = 0; capped < 2; capped++) {
+    nms_context *ctx = nms_context_new ();
+    nms_result result = { .size = sizeof result };
+    const long others_before = others ();
+    int32_t kept[40];
+    Frame f;
+    start (&f, NMS_XLA_MAX_BOXES, 1);
+    f.options.max_detections = capped ? 40 : 0;
+    f.options.iou_threshold = capped ? 0.5f : 0.0f;
+    for (size_t i = 0; !capped && i < f.boxes.count; i++)
+      f.rows[4 * i] = f.rows[4 * i + 1] = 0.0f; /* all meet */
+    g_assert_cmpint (nms_run (ctx, &f.boxes, &f.options, &result), ==, NMS_OK);
+    check_in_use (ctx);
+    g_assert_cmpuint (result.kept_count, ==, capped ? 40 : 1);
+    memcpy (kept, result.kept, result.kept_count * sizeof *kept);
+    g_assert_cmpint (others (), ==, others_before);
+    f.options.engine = NMS_ENGINE_SORTED;
+    g_assert_cmpint (nms_run (ctx, &f.boxes, &f.options, &result), ==, NMS_OK);
+    g_assert_cmpmem (kept, (capped ? 40 : 1) * sizeof *kept, result.kept,
+        result.kept_count * sizeof *kept);
+    frame_clear (&f);
+    nms_context_free (&ctx);
+  }
+  g_assert_cmpint (alive (), ==, 0);
+}
+
+/* ------------------------------------------------------------------- programs */
+
+/* A kernel for each padded size and step of the ladder of caps, and no more. */
+static void
+test_programs (void)
+{
+  static const struct {
+    size_t count, cap;
+    long kernels;
+  } rows[] = {
+    { 60, 0, 1 }, { 128, 7, 1 }, { 1, 128, 1 }, { 100, 500, 1 },   /* 128 of 128 */
+    { 129, 0, 2 }, { 256, 129, 2 }, { 200, 1000, 2 },              /* 256 of 256 */
+    { 200, 1, 3 }, { 250, 128, 3 },                                /* 128 of 256 */
+    { 400, 0, 4 }, { 400, 257, 4 }, { 400, 200, 5 }, { 300, 5, 6 } /* of 512 */
+  };
+  nms_lazy_counters counters = { .size = sizeof counters };
+  nms_context *ctx = nms_context_new ();
+  const long before = compiled ();
+
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (int k = 0; k < 3; k++) {
+      Frame f;
+      start (&f, rows[i].count, 1);
+      f.options.max_detections = rows[i].cap;
+      f.options.iou_threshold = 0.2f + 0.1f * (float) i / 4.0f;
+      f.options.inclusive = k & 1;
+      frame_check (&f, ctx);
+      g_assert_cmpint (compiled () - before, ==, rows[i].kernels);
+      frame_clear (&f);
+    }
+  g_assert_cmpint (nms_xla_engine_counters (PLUGIN, &counters), ==, NMS_OK);
+  g_assert_cmpuint (counters.programs, ==, 6);
+  g_assert_cmpuint (counters.misses, ==, 6);
+  g_assert_cmpuint (counters.hits, ==, counters.runs);
+  g_assert_cmpuint (counters.runs, >=, 3 * G_N_ELEMENTS (rows));
+  nms_context_free (&ctx);
+  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  g_assert_cmpint (alive (), ==, 0);
+}
+
+static void
+test_threads (void)
+{
+  xlaframes_check_threads (PLUGIN);
+  g_assert_cmpint (alive (), ==, 0);
+}
+
+/* Parents are the graph's business, which must not divide there. */
+static void
+test_parents (void)
+{
+  nms_context *ctx = nms_context_new ();
+  int32_t parent[50];
+  const long kernels = compiled (), graphs = others ();
+  Frame f;
+
+  start (&f, G_N_ELEMENTS (parent), 1);
+  for (size_t i = 0; i < G_N_ELEMENTS (parent); i++)
+    parent[i] = (int32_t) i - 1;
+  f.boxes.parent.data = parent;
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "cannot compile: client_compile takes the kernel alone");
+  g_assert_cmpint (compiled (), ==, kernels);
+  g_assert_cmpint (others (), ==, graphs + 1);
+  g_assert_false (other_divides ());
+  frame_clear (&f);
+  nms_context_free (&ctx);
+}
+
+/* Turned boxes are for no program of a device. */
+static void
+test_turned (void)
+{
+  nms_context *ctx = nms_context_new ();
+  float angle[50];
+  Frame f;
+
+  start (&f, G_N_ELEMENTS (angle), 1);
+  for (size_t i = 0; i < G_N_ELEMENTS (angle); i++)
+    angle[i] = 0.3f * (float) (i % 5);
+  f.boxes.angle.data = angle;
+  frame_fails (&f, ctx, NMS_ERROR_UNSUPPORTED, "engine xla: it does not take turned boxes");
+  f.options.xla_strict = 0;
+  for (int i = 0; i < 3; i++) {
+    nms_result result = { .size = sizeof result };
+    g_assert_cmpint (nms_run (ctx, &f.boxes, &f.options, &result), ==, NMS_OK);
+    g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_SORTED);
+  }
+  g_assert_null (nms_context_engine_refusal (ctx));
+  frame_clear (&f);
+  nms_context_free (&ctx);
+}
+
+/* ---------------------------------------------------------------- misbehaviour */
+
+static const struct {
+  int what;
+  const char *reason;
+} wrongs[] = {
+  { FAKETPU_REFUSES, "cannot compile: client_compile has no room for it" },
+  { FAKETPU_FAILS, "the device failed: execute is out of order" },
+  { FAKETPU_TIES, "results that cannot be" }, /* equal keys, out of order */
+  { FAKETPU_CONTRACTS, "computes otherwise than IEEE binary32 (it contracts a product and a sum, "
+    "in a union)" },
+  { FAKETPU_EQUAL, "computes otherwise than IEEE binary32 (" },
+  { FAKETPU_CAPS, "computes otherwise than IEEE binary32 (a frame of mixed boxes)" },
+  { FAKETPU_MOST, "results that cannot be" },
+  { FAKETPU_CLASSES, "computes otherwise than IEEE binary32 (a frame of mixed boxes)" },
+  { FAKETPU_TWICE, "results that cannot be" },
+  { FAKETPU_BEYOND, "results that cannot be" },
+  { FAKETPU_AFTER_END, "results that cannot be" },
+};
+
+/* A frame whose program has classes and caps. */
+static void
+start_classes (Frame *f, int32_t *class_id, int strict)
+{
+  start (f, 80, strict);
+  for (int32_t i = 0; i < 80; i++)
+    class_id[i] = i % 3 - 1;
+  f->boxes.class_id.data = class_id;
+  f->options.max_per_class = 9;
+}
+
+/* Before it is used: native engines, one reason, no other try. */
+static void
+test_refused (void)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (wrongs); i++) {
+    nms_context *ctx = nms_context_new ();
+    gint64 end = g_get_monotonic_time () + 100 * G_TIME_SPAN_SECOND;
+    int32_t class_id[80];
+    Frame f;
+    become (wrongs[i].what);
+    start_classes (&f, class_id, 0);
+    while (!nms_context_engine_refusal (ctx) && g_get_monotonic_time () < end) {
+      frame_check (&f, ctx);
+      if (nms_context_engine (ctx) == NMS_ENGINE_XLA)
+        g_error ("way %d is trusted", wrongs[i].what);
+      g_usleep (500);
+    }
+    if (!strstr (nms_context_engine_refusal (ctx), wrongs[i].reason))
+      g_error ("way %d: \"%s\" does not say \"%s\"", wrongs[i].what,
+          nms_context_engine_refusal (ctx), wrongs[i].reason);
+    const long kernels = compiled (), runs = ran ();
+    for (int again = 0; again < 3; again++)
+      frame_check (&f, ctx);
+    g_assert_cmpint (compiled (), ==, kernels);
+    g_assert_cmpint (ran (), ==, runs);
+    nms_context_free (&ctx);
+
+    ctx = nms_context_new ();
+    f.options.xla_strict = 1;
+    frame_fails (&f, ctx, NMS_ERROR_DEVICE, wrongs[i].reason);
+    nms_context_free (&ctx);
+    frame_clear (&f);
+    become (FAKETPU_RIGHT);
+    g_assert_cmpuint (nms_xla_clients (), ==, 0);
+    g_assert_cmpint (alive (), ==, 0);
+  }
+}
+
+/* In the middle of a stream: the frame at hand goes to the native engines, which
+ * find it as it was. */
+static void
+test_breaks (void)
+{
+  static const int ways[] = { FAKETPU_FAILS, FAKETPU_TWICE, FAKETPU_BEYOND, FAKETPU_AFTER_END };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (ways); i++) {
+    nms_context *ctx = nms_context_new ();
+    int32_t class_id[80];
+    Frame f;
+    start_classes (&f, class_id, 1);
+    frame_check (&f, ctx);
+    check_in_use (ctx);
+    become (ways[i]);
+    f.options.xla_strict = 0;
+    frame_check (&f, ctx);
+    g_assert_nonnull (nms_context_engine_refusal (ctx));
+    g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
+    become (FAKETPU_RIGHT);
+    nms_context_free (&ctx);
+    frame_clear (&f);
+    g_assert_cmpint (alive (), ==, 0);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  find_functions ();
+  g_test_add_func ("/xla-tpu/random", test_random);
+  g_test_add_func ("/xla-tpu/largest", test_largest);
+  g_test_add_func ("/xla-tpu/programs", test_programs);
+  g_test_add_func ("/xla-tpu/threads", test_threads);
+  g_test_add_func ("/xla-tpu/parents", test_parents);
+  g_test_add_func ("/xla-tpu/turned", test_turned);
+  g_test_add_func ("/xla-tpu/refused", test_refused);
+  g_test_add_func ("/xla-tpu/breaks", test_breaks);
+  return g_test_run ();
+}

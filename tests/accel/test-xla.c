@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Engine xla on a real device, that of the plugin in NMS_TEST_XLA_PLUGIN, and
+ * on the same device misbehaving (tests/accel/wrappedpjrt.c, at WRAPPED). That
+ * it gives the results of the definition in general is the business of the
+ * programs that run enginecheck, which take that variable too.
+ */
+#include "nmsxla.h"
+#include "wrappedpjrt.h"
+#include "xlaframes.h"
+
+#include <dlfcn.h>
+#include <glib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void (*become) (int);
+static long (*compiled) (void);
+static long (*executed) (void);
+
+static void
+find_functions (void)
+{
+  void *library = dlopen (WRAPPED, RTLD_NOW | RTLD_LOCAL);
+
+  g_assert_nonnull (library);
+  *(void **) &become = dlsym (library, "wrappedpjrt_become");
+  *(void **) &compiled = dlsym (library, "wrappedpjrt_compiled");
+  *(void **) &executed = dlsym (library, "wrappedpjrt_executed");
+  g_assert_true (become && compiled && executed);
+}
+
+/* A frame for the wrapped device, asked for strictly or not. */
+static void
+start (Frame *f, size_t count, int strict)
+{
+  xlaframes_init (f, count, WRAPPED, strict);
+}
+
+static void
+check_in_use (nms_context *ctx)
+{
+  xlaframes_check_in_use (ctx, "xla:cpu");
+}
+
+/* Runs until the device does, or is refused; every result is right. */
+static void
+run_until_settled (Frame *f, nms_context *ctx)
+{
+  gint64 end = g_get_monotonic_time () + 200 * G_TIME_SPAN_SECOND;
+
+  do {
+    frame_check (f, ctx);
+    g_usleep (1000);
+  } while (nms_context_engine (ctx) != NMS_ENGINE_XLA && !nms_context_engine_refusal (ctx)
+      && g_get_monotonic_time () < end);
+}
+
+/* ------------------------------------------------------------------- programs */
+
+/* A stream whose number of boxes changes: one program for each padded size. */
+static void
+test_sizes (void)
+{
+  static const size_t sizes[] = { 0, 1, 2, 127, 128, 129, 200, 255, 256, 257, 511, 512, 513, 1 };
+  nms_context *ctx = nms_context_new ();
+  long before = compiled ();
+
+  for (size_t i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    Frame f;
+    start (&f, sizes[i], 1);
+    frame_check (&f, ctx);
+    check_in_use (ctx);
+    frame_clear (&f);
+  }
+  g_assert_cmpint (compiled () - before, ==, 4); /* 128, 256, 512, 1024 */
+  for (size_t n = 1; n < 1024; n += 31) {
+    Frame f;
+    start (&f, n, 1);
+    frame_check (&f, ctx);
+    frame_clear (&f);
+  }
+  g_assert_cmpint (compiled () - before, ==, 4);
+  nms_context_free (&ctx);
+  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+}
+
+/* Thresholds, caps, switches and scores change, the program stays. */
+static void
+test_thousand_settings (void)
+{
+  nms_context *ctx = nms_context_new ();
+  GRand *random = g_rand_new_with_seed (1);
+  long before = compiled ();
+  Frame f;
+
+  start (&f, 60, 1);
+  for (int i = 0; i < 1000; i++) {
+    f.options.iou_threshold = (float) g_rand_double_range (random, 0, 1);
+    f.options.score_threshold = (float) g_rand_double_range (random, 0, 1);
+    f.options.max_detections = (uint64_t) g_rand_int_range (random, 0, 20);
+    f.options.inclusive = (uint8_t) g_rand_int_range (random, 0, 2);
+    f.options.score_strict = (uint8_t) g_rand_int_range (random, 0, 2);
+    frame_check (&f, ctx);
+  }
+  check_in_use (ctx);
+  g_assert_cmpint (compiled () - before, ==, 1);
+  frame_clear (&f);
+  g_rand_free (random);
+  nms_context_free (&ctx);
+}
+
+/* One launch a frame. */
+static void
+test_one_launch (void)
+{
+  nms_context *ctx = nms_context_new ();
+  long before;
+  Frame f;
+
+  start (&f, 100, 1);
+  frame_check (&f, ctx);
+  before = executed ();
+  for (int i = 0; i < 10; i++)
+    frame_check (&f, ctx);
+  g_assert_cmpint (executed () - before, ==, 10);
+  frame_clear (&f);
+  nms_context_free (&ctx);
+}
+
+/* Contexts share programs, and the client lives as long as the last of them. */
+static void
+test_shared (void)
+{
+  nms_context *first = nms_context_new (), *second = nms_context_new ();
+  long before = compiled ();
+  Frame f;
+
+  start (&f, 50, 1);
+  frame_check (&f, first);
+  frame_check (&f, second);
+  check_in_use (second);
+  g_assert_cmpint (compiled () - before, ==, 1);
+  g_assert_cmpuint (nms_xla_clients (), ==, 1);
+  nms_context_trim (first);
+  frame_check (&f, second);
+  nms_context_free (&second);
+  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  frame_check (&f, first);
+  g_assert_cmpint (compiled () - before, ==, 2);
+  nms_context_free (&first);
+  frame_clear (&f);
+}
+
+static void
+test_threads (void)
+{
+  xlaframes_check_threads (WRAPPED);
+}
+
+/* The native engines run until the program is there, which needs no wait. */
+static void
+test_native_meanwhile (void)
+{
+  nms_context *ctx = nms_context_new ();
+  Frame f;
+
+  start (&f, 90, 0);
+  frame_check (&f, ctx);
+  g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
+  g_assert_true (g_str_has_suffix (nms_context_engine_in_use (ctx), nms_context_cpu (ctx)));
+  run_until_settled (&f, ctx);
+  check_in_use (ctx);
+  frame_clear (&f);
+
+  /* a context freed while its program is being made */
+  start (&f, 300, 0);
+  frame_check (&f, ctx);
+  nms_context_free (&ctx);
+  frame_clear (&f);
+  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+}
+
+/* ---------------------------------------------------------------- misbehaviour */
+
+static void
+check_refused (int what, const char *reason)
+{
+  nms_context *ctx = nms_context_new ();
+  long before;
+  Frame f;
+
+  become (what);
+  start (&f, 80, 0);
+  run_until_settled (&f, ctx);
+  g_assert_nonnull (nms_context_engine_refusal (ctx));
+  if (!strstr (nms_context_engine_refusal (ctx), reason))
+    g_error ("\"%s\" does not say \"%s\"", nms_context_engine_refusal (ctx), reason);
+  before = compiled ();
+  for (int i = 0; i < 5; i++)
+    frame_check (&f, ctx);
+  g_assert_cmpint (compiled () - before, ==, 0);
+  nms_context_free (&ctx);
+
+  ctx = nms_context_new ();
+  f.options.xla_strict = 1;
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, reason);
+  nms_context_free (&ctx);
+  become (WRAPPED_AS_IT_IS);
+  frame_clear (&f);
+  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+}
+
+/* The very same module, without what keeps products and sums apart. */
+static void
+test_contraction (void)
+{
+  check_refused (WRAPPED_CONTRACTS, "the device computes otherwise than IEEE binary32 (it "
+      "contracts a product and a sum, in ");
+}
+
+static void
+test_compile_fails (void)
+{
+  check_refused (WRAPPED_COMPILE_FAILS, "cannot compile: ");
+}
+
+static void
+test_execute_fails (void)
+{
+  nms_context *ctx = nms_context_new ();
+  Frame f;
+
+  check_refused (WRAPPED_EXECUTE_FAILS, "the device failed: ");
+
+  /* in the middle of a stream: the frame at hand goes to the native engines */
+  start (&f, 80, 1);
+  frame_check (&f, ctx);
+  check_in_use (ctx);
+  become (WRAPPED_EXECUTE_FAILS);
+  f.options.xla_strict = 0;
+  frame_check (&f, ctx);
+  g_assert_true (g_str_has_prefix (nms_context_engine_refusal (ctx), "the device failed: "));
+  g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
+  f.options.xla_strict = 1;
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "the device failed: ");
+  become (WRAPPED_AS_IT_IS);
+  nms_context_free (&ctx);
+  frame_clear (&f);
+}
+
+static int
+in_child (Frame *f, nms_context *ctx)
+{
+  nms_result result = { .size = sizeof result };
+  nms_context *other = nms_context_new ();
+  int wrong = 0;
+
+  alarm (60);
+  f->options.xla_strict = 0;
+  wrong |= nms_run (ctx, &f->boxes, &f->options, &result) != NMS_OK;
+  wrong |= 2 * (nms_context_engine (ctx) == NMS_ENGINE_XLA);
+  wrong |= 4 * (!nms_context_engine_refusal (ctx)
+      || !strstr (nms_context_engine_refusal (ctx), "forked"));
+  f->options.xla_strict = 1;
+  wrong |= 8 * (nms_run (ctx, &f->boxes, &f->options, &result) != NMS_ERROR_DEVICE);
+  wrong |= 16 * (nms_run (other, &f->boxes, &f->options, &result) != NMS_ERROR_DEVICE);
+  nms_context_free (&other);
+  nms_context_free (&ctx);
+  return wrong;
+}
+
+/* A child of fork refuses instead of waiting for threads that are not there,
+ * whether the parent has a program, or was about to make one. */
+static void
+test_fork (void)
+{
+  for (int strict = 0; strict < 2; strict++) {
+    nms_context *ctx = nms_context_new ();
+    Frame f;
+    int status;
+    pid_t child;
+
+    start (&f, 40, strict);
+    frame_check (&f, ctx);
+    child = fork ();
+    if (child == 0)
+      _exit (in_child (&f, ctx));
+    g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+    g_assert_true (WIFEXITED (status));
+    g_assert_cmpint (WEXITSTATUS (status), ==, 0);
+    run_until_settled (&f, ctx);
+    check_in_use (ctx);
+    nms_context_free (&ctx);
+    frame_clear (&f);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  if (!g_getenv ("NMS_TEST_XLA_PLUGIN")) {
+    g_print ("1..0 # SKIP NMS_TEST_XLA_PLUGIN names no plugin; tools/fetch-xla.sh "
+        "fetches one\n");
+    return 0;
+  }
+  find_functions ();
+  g_test_add_func ("/xla/sizes", test_sizes);
+  g_test_add_func ("/xla/thousand-settings", test_thousand_settings);
+  g_test_add_func ("/xla/one-launch", test_one_launch);
+  g_test_add_func ("/xla/shared", test_shared);
+  g_test_add_func ("/xla/threads", test_threads);
+  g_test_add_func ("/xla/native-meanwhile", test_native_meanwhile);
+  g_test_add_func ("/xla/contraction", test_contraction);
+  g_test_add_func ("/xla/compile-fails", test_compile_fails);
+  g_test_add_func ("/xla/execute-fails", test_execute_fails);
+  g_test_add_func ("/xla/fork", test_fork);
+  return g_test_run ();
+}

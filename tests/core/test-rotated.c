@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Boxes at an angle: overlaps worked out by hand, properties that hold whatever
+ * the angle is, and random frames against the reference, which measures
+ * overlaps another way.
+ */
+#include "boxgen.h"
+#include "enginecheck.h"
+#include "rotatedref.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PI 3.14159265358979f
+
+static nms_context *context;
+
+typedef struct {
+  float box[4], angle;
+} Turned;
+
+/* How many of the boxes are kept, in the order given. */
+static size_t
+kept_of (const Turned *list, size_t count, float threshold, int inclusive)
+{
+  nms_boxes boxes = { .size = sizeof boxes, .count = count };
+  nms_result result = { .size = sizeof result };
+  nms_options options;
+
+  nms_options_init (&options, sizeof options);
+  options.iou_threshold = threshold;
+  options.inclusive = (uint8_t) inclusive;
+  boxes.x1 = (nms_column){ &list->box[0], sizeof *list };
+  boxes.y1 = (nms_column){ &list->box[1], sizeof *list };
+  boxes.x2 = (nms_column){ &list->box[2], sizeof *list };
+  boxes.y2 = (nms_column){ &list->box[3], sizeof *list };
+  boxes.angle = (nms_column){ &list->angle, sizeof *list };
+  g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
+  return result.kept_count;
+}
+
+/* The library's overlap of a pair, by halving the thresholds that tell it. */
+static double
+overlap_of (Turned a, Turned b)
+{
+  const Turned pair[2] = { a, b };
+  float low = 0, high = 1;
+
+  if (kept_of (pair, 2, 0, 0) == 2)
+    return 0;
+  for (int i = 0; i < 40; i++) {
+    float middle = (low + high) / 2;
+    if (kept_of (pair, 2, middle, 0) == 1)
+      low = middle;
+    else
+      high = middle;
+  }
+  return (low + (double) high) / 2;
+}
+
+static void
+test_known (void)
+{
+  static const struct {
+    const char *what;
+    Turned a, b;
+    double iou;
+  } rows[] = {
+    { "the same box at the same angle", { { 0, 0, 40, 20 }, 0.7f }, { { 0, 0, 40, 20 }, 0.7f }, 1 },
+    /* an octagon of side 2 r tan (pi/8): area 8 (sqrt 2 - 1) r^2 of 4 r^2 */
+    { "a square and itself at 45 degrees", { { 10, 10, 20, 20 }, 0 },
+        { { 10, 10, 20, 20 }, PI / 4 }, 0.828427124746190 / (2 - 0.828427124746190) },
+    { "a bar across a bar", { { 0, 40, 100, 60 }, 0 }, { { 0, 40, 100, 60 }, PI / 2 },
+        400.0 / 3600 },
+    { "a bar lies along a diagonal", { { 0, -5, 100, 5 }, PI / 4 },
+        { { 0, -5, 100, 5 }, -PI / 4 }, 100.0 / 1900 },
+    { "one inside of the other", { { 0, 0, 100, 100 }, 0.3f }, { { 45, 45, 55, 55 }, 1.1f },
+        0.01 },
+    { "upright boxes around them meet, they do not", { { 0, 0, 100, 4 }, PI / 4 },
+        { { 30, -30, 130, -26 }, PI / 4 }, 0 },
+    { "touching sides", { { 0, 0, 10, 10 }, PI / 2 }, { { 10, 0, 20, 10 }, PI / 2 }, 0 },
+    { "a whole turn", { { 3, 5, 33, 15 }, 2 * PI }, { { 3, 5, 33, 15 }, 0 }, 1 },
+    { "corners in the other order", { { 40, 20, 0, 0 }, 0.7f }, { { 0, 0, 40, 20 }, 0.7f }, 1 },
+    { "no area", { { 0, 0, 40, 0 }, 0.7f }, { { 0, 0, 40, 0 }, 0.7f }, 0 },
+    /* clockwise where y points down: x to the right comes to point down */
+    { "off the bar: counter-clockwise", { { 0, 0, 100, 10 }, PI / 6 },
+        { { 43.30127f, -25, 143.30127f, -15 }, PI / 6 }, 0 },
+    { "along the bar, clockwise", { { 0, 0, 100, 10 }, PI / 6 },
+        { { 43.30127f, 25, 143.30127f, 35 }, PI / 6 }, 0.5 / 1.5 },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    double is = overlap_of (rows[i].a, rows[i].b), again = overlap_of (rows[i].b, rows[i].a);
+    if (fabs (is - rows[i].iou) > 1e-6)
+      g_error ("%s: %.9f, must be %.9f", rows[i].what, is, rows[i].iou);
+    g_assert_cmpfloat (is, ==, again);
+  }
+}
+
+/* The same pair, moved and turned as one, overlaps as much. */
+static void
+test_turned_as_one (void)
+{
+  BoxRandom random = { 4711 };
+
+  for (int round = 0; round < 100; round++) {
+    Turned a = { { 0 }, 0 }, b = a;
+    double cx, cy, angle = 6 * boxrandom_unit (&random) - 3, before, after;
+    for (int k = 0; k < 2; k++) {
+      a.box[k] = 20 * boxrandom_unit (&random);
+      a.box[k + 2] = a.box[k] + 10 + 20 * boxrandom_unit (&random);
+      b.box[k] = 20 * boxrandom_unit (&random);
+      b.box[k + 2] = b.box[k] + 10 + 20 * boxrandom_unit (&random);
+    }
+    a.angle = boxrandom_unit (&random);
+    b.angle = boxrandom_unit (&random);
+    before = overlap_of (a, b);
+    cx = (b.box[0] + b.box[2]) / 2 - (a.box[0] + a.box[2]) / 2;
+    cy = (b.box[1] + b.box[3]) / 2 - (a.box[1] + a.box[3]) / 2;
+    for (int k = 0; k < 4; k += 2) {
+      b.box[k] += (float) (cx * cos (angle) - cy * sin (angle) - cx);
+      b.box[k + 1] += (float) (cx * sin (angle) + cy * cos (angle) - cy);
+    }
+    a.angle += (float) angle;
+    b.angle += (float) angle;
+    after = overlap_of (a, b);
+    g_assert_cmpfloat_with_epsilon (before, after, 2e-6);
+  }
+}
+
+/* A quarter turn of a box is its extents exchanged. */
+static void
+test_quarter_turn (void)
+{
+  BoxRandom random = { 815 };
+
+  for (int round = 0; round < 100; round++) {
+    float w = 5 + 50 * boxrandom_unit (&random), h = 5 + 50 * boxrandom_unit (&random);
+    float x = 30 * boxrandom_unit (&random), y = 30 * boxrandom_unit (&random);
+    Turned a = { { 0, 0, 40, 40 }, 0 };
+    Turned b = { { x - w / 2, y - h / 2, x + w / 2, y + h / 2 }, PI / 2 };
+    Turned c = { { x - h / 2, y - w / 2, x + h / 2, y + w / 2 }, 0 };
+    g_assert_cmpfloat_with_epsilon (overlap_of (a, b), overlap_of (a, c), 1e-6);
+  }
+}
+
+/* An angle that is no number is an invalid box, one of 0 no turned one. */
+static void
+test_values (void)
+{
+  static const Turned list[] = { { { 0, 0, 10, 10 }, NAN }, { { 0, 0, 10, 10 }, INFINITY },
+    { { 0, 0, 10, 10 }, 0 }, { { 0, 0, 10, 10 }, -0.0f }, { { 0, 0, 10, 10 }, 1e30f } };
+  nms_boxes boxes = { .size = sizeof boxes, .count = 5, .x1 = { &list->box[0], sizeof *list },
+    .y1 = { &list->box[1], sizeof *list }, .x2 = { &list->box[2], sizeof *list },
+    .y2 = { &list->box[3], sizeof *list }, .angle = { &list->angle, sizeof *list } };
+  nms_result result = { .size = sizeof result };
+  nms_options options;
+
+  nms_options_init (&options, sizeof options);
+  options.engine = NMS_ENGINE_SEQUENTIAL;
+  g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.invalid_count, ==, 2);
+  g_assert_cmpuint (result.kept_count, ==, 1);
+  g_assert_cmpint (result.kept[0], ==, 2);
+  g_assert_cmpint (nms_context_engine (context), ==, NMS_ENGINE_SORTED);
+
+  boxes.count = 2;
+  boxes.angle.data = &list[2].angle;
+  g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
+  g_assert_cmpint (nms_context_engine (context), ==, NMS_ENGINE_SEQUENTIAL);
+}
+
+static float
+random_angle (BoxRandom *random, int hostile)
+{
+  static const float special[] = { 0, 0, -0.0f, PI / 2, PI, 0.1f, 1e-6f, -7, 1e5f };
+
+  /* (a box of 1e18 beside one of 10 is beyond what binary64 can tell turned) */
+  if (hostile)
+    return boxrandom_below (random, 4) ? 0 : boxrandom_below (random, 2) ? NAN : -INFINITY;
+  if (boxrandom_below (random, 2))
+    return special[boxrandom_below (random, G_N_ELEMENTS (special))];
+  return 8 * boxrandom_unit (random) - 4;
+}
+
+static void
+test_random (void)
+{
+  const char *wish = g_getenv ("NMS_TEST_ROUNDS");
+  int rounds = wish ? MIN (atoi (wish), 600) : 600;
+
+  for (int round = 0; round < rounds; round++) {
+    BoxRandom random = { (uint64_t) round };
+    size_t count = boxrandom_below (&random, round % 10 ? 40 : 200);
+    int temper = round % BOXGEN_TEMPERS;
+    float *angles = g_new (float, count);
+    char *difference;
+    BoxCall call;
+
+    boxcall_random (&call, &random, temper, count);
+    for (size_t i = 0; i < count; i++)
+      angles[i] = random_angle (&random, temper == BOXGEN_HOSTILE);
+    call.boxes.angle.data = angles;
+    difference = enginecheck_run (context, &call.boxes, &call.options, ENGINECHECK_FULL);
+    if (difference)
+      g_error ("round %d, temper %d, %zu boxes: %s", round, temper, count, difference);
+    boxcall_clear (&call);
+    g_free (angles);
+  }
+}
+
+/* What is documented: right to 1e-12, so that no overlap that is not within
+ * that of the midpoint between two thresholds is decided the wrong way. */
+static void
+test_precision (void)
+{
+  BoxRandom random = { 99 };
+  int close = 0;
+
+  for (int round = 0; round < 20000; round++) {
+    Turned pair[2];
+    long double exact;
+    float below;
+
+    for (int i = 0; i < 2; i++) {
+      float x = 1000 + 30 * boxrandom_unit (&random), y = 500 + 30 * boxrandom_unit (&random);
+      pair[i] = (Turned){ { x, y, x + 5 + 60 * boxrandom_unit (&random),
+                              y + 5 + 60 * boxrandom_unit (&random) },
+        8 * boxrandom_unit (&random) - 4 };
+    }
+    exact = ref_turned_iou (pair[0].box, pair[0].angle, pair[1].box, pair[1].angle);
+    below = (float) exact;
+    if (exact < 1e-3L)
+      continue;
+    /* the threshold just below, and the overlap's own: the midpoints on both
+     * sides of it are 2^-25 of it away at most */
+    g_assert_cmpuint (kept_of (pair, 2, nextafterf (below, 0), 0), ==, 1);
+    g_assert_cmpuint (kept_of (pair, 2, below, 0), ==, 2);
+    g_assert_cmpuint (kept_of (pair, 2, below, 1), ==, 1);
+    close++;
+  }
+  g_assert_cmpint (close, >, 10000);
+}
+
+int
+main (int argc, char **argv)
+{
+  int result;
+
+  g_test_init (&argc, &argv, NULL);
+  context = nms_context_new ();
+  g_test_add_func ("/turned/known", test_known);
+  g_test_add_func ("/turned/turned-as-one", test_turned_as_one);
+  g_test_add_func ("/turned/quarter-turn", test_quarter_turn);
+  g_test_add_func ("/turned/values", test_values);
+  g_test_add_func ("/turned/random", test_random);
+  g_test_add_func ("/turned/precision", test_precision);
+  result = g_test_run ();
+  nms_context_free (&context);
+  return result;
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# env: a newer Debian in a folder, with the GStreamer that has GstAnalytics, and
+# commands in it.
+usage ()
+{
+  cat <<END
+usage: tests/env/debian.sh trixie|sid [COMMAND...]
+
+Makes the folder build/trixie (Debian 13, GStreamer 1.26) or build/sid (Debian
+unstable, 1.28) with all that the tests need, once, and runs the COMMAND there,
+in this checkout. Without a COMMAND: builds the plugin and runs every suite.
+
+Needs root and debootstrap, and fails where these folders cannot be made.
+NMS_BUILD_DIR names the build folder (default: build/ in the checkout); what is
+built there goes to NMS_BUILD_DIR/trixie-release.
+END
+}
+
+. "$(dirname "$0")/../../pipelines/common.sh"
+. "$NMS_ROOT/tests/env/system.sh"
+
+PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
+  $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_PYTHON binutils g++ gstreamer1.0-plugins-bad
+  python3-onnx python3-dev python3-numpy"
+
+# apt-get inside, until it works: the index of unstable may be older than it
+# allows.
+install_packages ()
+{
+  say "Installing packages in $release"
+  # shellcheck disable=SC2016,SC2086
+  system_inside "$folder" / bash -c 'export DEBIAN_FRONTEND=noninteractive
+    apt-get -q -o Acquire::Check-Valid-Until=false update &&
+    apt-get -q -y -o Dpkg::Use-Pty=0 install --no-install-recommends "$@" &&
+    apt-get clean' - $PACKAGES >>"$folder.log" 2>&1 ||
+    { tail -n 20 "$folder.log" >&2; die "the packages could not be installed in $folder"; }
+}
+
+case ${1-} in
+  -h | --help) usage; exit 0 ;;
+  trixie | sid) release=$1; shift ;;
+  *) usage >&2; exit 2 ;;
+esac
+system_can_be_made || die "no folder with $release can be made: $NMS_REASON"
+
+nms_build_dir
+NMS_BUILD_DIR=$(cd "$NMS_BUILD_DIR" && pwd)
+folder="$NMS_BUILD_DIR/$release"
+packages=$(printf '%s ' $PACKAGES)
+if [ ! -e "$folder/complete" ] || [ "$(cat "$folder/packages" 2>/dev/null)" != "$packages" ]; then
+  say "Making $folder, or adding to it"
+  system_make "$folder" "$release" || die "debootstrap failed (the whole log: $folder.log)"
+  install_packages
+  printf '%s\n' "$packages" >"$folder/packages"
+  say "Made $folder in $SECONDS s"
+fi
+
+if [ $# = 0 ]; then
+  # shellcheck disable=SC2016
+  set -- bash -c '. pipelines/common.sh && nms_build "$1-release" --buildtype=release \
+    -Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled \
+    -Dpython=enabled &&
+    meson test -C "$NMS_BUILD_DIR/$1-release" --no-rebuild --print-errorlogs' - "$release"
+fi
+NMS_SHARED="$NMS_ROOT
+$NMS_BUILD_DIR"
+NMS_PASS="NMS_BUILD_DIR=$NMS_BUILD_DIR NMS_INSTALL=no LC_ALL=C.UTF-8 ${NMS_PASS-}"
+system_inside "$folder" "$NMS_ROOT" "$@"

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-boxlines: JSON Lines <-> boxes, without any element. */
+#include <gst/check/gstcheck.h>
+#include <math.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
+#include "randombox.h"
+#include "records/jsonl.h"
+#include "records/mottext.h"
+#include "records/numbertext.h"
+
+static BoxLinesParser *parser;
+static BoxFrame frame;
+
+static void
+setup (void)
+{
+  parser = box_lines_parser_new ();
+  box_frame_init (&frame);
+}
+
+static void
+teardown (void)
+{
+  box_lines_parser_free (parser);
+  box_frame_clear (&frame);
+}
+
+static gboolean
+parse_bytes (const gchar * text, gsize length, GError ** error)
+{
+  gchar *copy = g_malloc (length + 1);
+  gboolean ok;
+
+  memcpy (copy, text, length);
+  copy[length] = '\0';
+  ok = box_lines_parse (parser, copy, length, &frame, error);
+  g_free (copy);
+  return ok;
+}
+
+static void
+must_parse (const gchar * text)
+{
+  GError *error = NULL;
+
+  parse_bytes (text, strlen (text), &error);
+  fail_if (error != NULL, "%s: %s", text, error ? error->message : "");
+}
+
+static Box *
+box (guint i)
+{
+  fail_unless (i < frame.boxes->len);
+  return &g_array_index (frame.boxes, Box, i);
+}
+
+static void
+must_refuse (const gchar * text, gsize length, const gchar * reason)
+{
+  GError *error = NULL;
+
+  fail_if (parse_bytes (text, length, &error), "accepted: %s", text);
+  fail_unless (g_error_matches (error, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED));
+  fail_unless (strstr (error->message, reason) != NULL, "%s\n  said: %s\n  not:  %s", text,
+      error->message, reason);
+  g_error_free (error);
+}
+
+GST_START_TEST (every_member_is_read)
+{
+  must_parse ("{\"timestamp\":100000000,\"resolution\":{\"width\":768,\"height\":576},"
+      "\"source\":\"cam\",\"tags\":{\"a\":[1,{}]},\"objects\":[{\"x\":10,\"y\":-20,\"w\":30,"
+      "\"h\":60,\"roi_type\":\"person\",\"region_id\":3,\"parent_id\":1,\"id\":7,"
+      "\"detection\":{\"bounding_box\":{\"x_min\":0.013,\"y_min\":-0.035,\"x_max\":0.052,"
+      "\"y_max\":0.139},\"confidence\":0.91,\"label_id\":1,\"label\":\"other\"},"
+      "\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":1}},{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
+      "\"detection\":{\"label\":\"car\"}}]}");
+  fail_unless (frame.timestamp == 100000000 && frame.width == 768 && frame.height == 576);
+  fail_unless_equals_int (frame.boxes->len, 2);
+  fail_unless (box (0)->x == 10 && box (0)->y == -20 && box (0)->w == 30 && box (0)->h == 60);
+  fail_unless_equals_string (g_quark_to_string (box (0)->label), "person");
+  fail_unless_equals_int (box (0)->region_id, 3);
+  fail_unless_equals_int (box (0)->parent_id, 1);
+  fail_unless_equals_int (box (0)->track_id, 7);
+  fail_unless_equals_int (box (0)->label_id, 1);
+  fail_unless (box (0)->confidence == 0.91);
+  fail_unless (box (0)->x_min == 0.013 && box (0)->y_min == -0.035 && box (0)->x_max == 0.052
+      && box (0)->y_max == 0.139);
+  fail_unless_equals_int (box (0)->flags, BOX_HAS_NORMALIZED | BOX_HAS_CONFIDENCE
+      | BOX_HAS_LABEL_ID | BOX_HAS_TRACK_ID);
+  fail_unless_equals_int (box (0)->state, BOX_STATE_SUPPRESSED);
+  fail_unless_equals_int (box (0)->suppressed_by, 1);
+  fail_unless_equals_string (g_quark_to_string (box (1)->label), "car");
+  fail_unless_equals_int (box (1)->flags, 0);
+  fail_unless_equals_int (box (1)->state, BOX_STATE_NONE);
+  fail_unless_equals_int (box (1)->suppressed_by, -1);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (what_may_be_missing)
+{
+  must_parse (" { \"objects\" : [ ] } ");
+  fail_unless (frame.timestamp == BOX_NO_TIME && frame.width == 0 && frame.boxes->len == 0);
+  must_parse ("{\"timestamp\":0,\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
+      "\"x_max\":1,\"y_min\":0.25,\"y_max\":0.75}}}]}");
+  fail_unless (frame.timestamp == 0 && box (0)->w == -1 && box (0)->label == 0);
+  /* names with escapes are the same names */
+  must_parse ("{\"\\u006fbjects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4}]}");
+  fail_unless_equals_int (frame.boxes->len, 1);
+  must_parse ("{\"timestamp\":9223372036854775807,\"objects\":[]}");
+  fail_unless (frame.timestamp == G_MAXINT64);
+  /* what is passed over may be any number, and may be called objects */
+  must_parse ("{\"hash\":18446744073709551615,\"big\":1e400,\"x\":{\"objects\":[1,2]},"
+      "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"objects\":[3],\"s\":\"]}{[\\\"\"}]}");
+  fail_unless_equals_int (frame.boxes->len, 1);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (malformed_lines_are_refused)
+{
+  static const struct
+  {
+    const gchar *text, *reason;
+  } rows[] = {
+    {"", "empty"},
+    {"[]", "not a JSON object"},
+    {"true", "not a JSON object"},
+    {"{", "ends inside the object"},
+    {"{\"objects\":[]", "ends inside the object"},
+    {"{\"objects\":[{\"x\":1,\"y\":2,\"w\":3", "ends inside the object"},
+    {"{\"objects\":[],\"a", "ends inside a string"},
+    {"{\"objects\":[]}{\"objects\":[]}", "something follows"},
+    {"{\"objects\":[]} {}", "something follows"},
+    {"{\"objects\":[]} x", "something follows"},
+    {"{\"objects\":[]}}", "something follows"},
+    {"{\"objects\":[}", "objects[0] is not an object"},
+    {"{\"a\":[}", "closes nothing"},
+    {"{\"objects\":[]]", "closes nothing"},
+    {"{\"objects\":[],}", "not valid JSON"},
+    {"{\"objects\"[]}", "not valid JSON"},
+    {"{\"objects\":[] \"a\":1}", "not valid JSON"},
+    {"{a:1}", "a word that is neither"},
+    {"{'a':1}", "unexpected character 0x27"},
+    {"{\"objects\":[]/*comment*/}", "unexpected character 0x2f"},
+    {"{\"a\":nul,\"objects\":[]}", "a word that is neither"},
+    {"{\"objects\":[],\"objects\":[]}", "a second member objects"},
+    {"{\"timestamp\":1}", "objects is missing"},
+    {"{\"objects\":{}}", "objects is not an array"},
+    {"{\"objects\":null}", "objects is not an array"},
+    {"{\"objects\":[1]}", "objects[0] is not an object"},
+    {"{\"objects\":[null]}", "objects[0] is not an object"},
+    {"{\"objects\":[[]]}", "objects[0] is not an object"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1},]}", "an object is missing"},
+    {"{\"objects\":[,{\"x\":1,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0] is not an object"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1}{}]}", "a comma is missing"},
+    {"{\"objects\":[{}]}", "objects[0] has neither x, y, w, h nor"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1}]}", "objects[0].h is missing"},
+    {"{\"objects\":[{\"x\":\"1\",\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number"},
+    {"{\"objects\":[{\"x\":true,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number"},
+    {"{\"objects\":[{\"x\":null,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number"},
+    {"{\"objects\":[{\"x\":[],\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":-1,\"h\":1}]}", "objects[0].w is negative"},
+    {"{\"objects\":[{\"x\":1e10,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not within"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1e10,\"h\":1}]}", "objects[0].w is 2^32"},
+    {"{\"objects\":[{\"x\":1e400,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a finite"},
+    {"{\"objects\":[{\"x\":NaN,\"y\":1,\"w\":1,\"h\":1}]}", "a word that is neither"},
+    {"{\"objects\":[{\"x\":Infinity,\"y\":1,\"w\":1,\"h\":1}]}", "a word that is neither"},
+    {"{\"objects\":[{\"x\":-Infinity,\"y\":1,\"w\":1,\"h\":1}]}", "not a number"},
+    {"{\"objects\":[{\"x\":010,\"y\":1,\"w\":1,\"h\":1}]}", "leading zero"},
+    {"{\"objects\":[{\"x\":0x10,\"y\":1,\"w\":1,\"h\":1}]}", "not a number"},
+    {"{\"objects\":[{\"x\":1.,\"y\":1,\"w\":1,\"h\":1}]}", "without digits behind"},
+    {"{\"objects\":[{\"x\":1e,\"y\":1,\"w\":1,\"h\":1}]}", "without digits in its exponent"},
+    {"{\"objects\":[{\"x\":1,5,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0] is not valid JSON"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1},{\"detection\":1}]}",
+        "objects[1].detection is not an object"},
+    {"{\"objects\":[{\"detection\":{\"bounding_box\":[1,2,3,4]}}]}",
+        "objects[0].detection.bounding_box is not an object"},
+    {"{\"objects\":[{\"detection\":{\"bounding_box\":{}}}]}",
+        "objects[0].detection.bounding_box.x_min is missing"},
+    {"{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,\"y_min\":0,\"x_max\":1}}}]}",
+        "objects[0].detection.bounding_box.y_max is missing"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"confidence\":\"high\"}}]}",
+        "objects[0].detection.confidence is not a number"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"confidence\":-1e999}}]}",
+        "objects[0].detection.confidence is not a finite number"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"label_id\":0.5}}]}",
+        "objects[0].detection.label_id is not an integer"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":5}]}",
+        "objects[0].roi_type is not a string"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"a\\u0000b\"}]}", "NUL"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\\x\"}]}", "unknown escape"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\\u12g4\"}]}", "hexadecimal"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"a\tb\"}]}",
+        "control character"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\xff\"}]}", "not valid JSON"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"id\":4294967296}]}",
+        "objects[0].id is not an integer from -2147483648 to 2147483647"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"region_id\":99999999999999999999}]}",
+        "objects[0].region_id is not an integer"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"nms\":{\"state\":\"gone\"}}]}",
+        "objects[0].nms.state is none of kept"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"nms\":{}}]}",
+        "objects[0].nms.state is missing"},
+    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"nms\":{\"state\":\"suppressed\","
+        "\"suppressed-by\":1}}]}", "objects[0].nms.suppressed-by is beyond"},
+    {"{\"timestamp\":-1,\"objects\":[]}", "timestamp is not an integer from 0 to 92233720368547"},
+    {"{\"timestamp\":9223372036854775808,\"objects\":[]}", "timestamp is not an integer"},
+    {"{\"timestamp\":18446744073709551616,\"objects\":[]}", "timestamp is not an integer"},
+    {"{\"timestamp\":1e9,\"objects\":[]}", "timestamp is not an integer"},
+    {"{\"timestamp\":1.5,\"objects\":[]}", "timestamp is not an integer"},
+    {"{\"timestamp\":\"1\",\"objects\":[]}", "timestamp is not an integer"},
+    {"{\"timestamp\":null,\"objects\":[]}", "timestamp is not an integer"},
+    {"{\"resolution\":{\"width\":0,\"height\":5},\"objects\":[]}", "resolution.width is not an"},
+    {"{\"resolution\":{\"width\":5,\"height\":-5},\"objects\":[]}", "resolution.height is not an"},
+    {"{\"resolution\":{\"width\":5},\"objects\":[]}", "resolution.height is missing"},
+    {"{\"resolution\":[5,5],\"objects\":[]}", "resolution is not an object"},
+    {"{\"resolution\":{\"width\":5e9,\"height\":5},\"objects\":[]}", "resolution.width is not an"},
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (rows); i++)
+    must_refuse (rows[i].text, strlen (rows[i].text), rows[i].reason);
+  must_refuse ("{\"objects\":\0[]}", 14, "unexpected character 0x00");
+  must_refuse ("{\"obj\0cts\":[]}", 14, "control character 0x00");
+}
+
+GST_END_TEST;
+
+static gchar *
+nested (guint depth, gchar open, gchar close)
+{
+  GString *s = g_string_new ("{\"objects\":[],\"a\":");
+  guint i;
+
+  for (i = 1; i < depth; i++)
+    g_string_append_c (s, open);
+  for (i = 1; i < depth; i++)
+    g_string_append_c (s, close);
+  g_string_append_c (s, '}');
+  return g_string_free (s, FALSE);
+}
+
+GST_START_TEST (nesting_is_bounded)
+{
+  gchar *text = nested (64, '[', ']');
+
+  must_parse (text);
+  g_free (text);
+  text = nested (65, '[', ']');
+  must_refuse (text, strlen (text), "nested deeper than 64");
+  g_free (text);
+  text = g_strnfill (100000, '[');
+  must_refuse (text, 100000, "not a JSON object");
+  g_free (text);
+  text = nested (100000, '[', ']');
+  must_refuse (text, strlen (text), "nested deeper than 64");
+  g_free (text);
+  /* brackets in strings are none */
+  must_parse ("{\"objects\":[],\"a\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+      "[[[["
+      "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"}");
+}
+
+GST_END_TEST;
+
+GST_START_TEST (many_boxes)
+{
+  GString *text = g_string_new ("{\"objects\":[");
+  GError *error = NULL;
+  guint i;
+
+  for (i = 0; i < 120000; i++)
+    g_string_append_printf (text, "%s{\"x\":%u,\"y\":1,\"w\":2,\"h\":3}", i ? "," : "", i);
+  g_string_append (text, "]}");
+  fail_unless (box_lines_parse (parser, text->str, text->len, &frame, &error));
+  fail_unless_equals_int (frame.boxes->len, 120000);
+  fail_unless (box (119999)->x == 119999);
+  g_string_free (text, TRUE);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (numbers_are_short_and_exact)
+{
+  static const struct
+  {
+    gdouble number;
+    const gchar *text;
+  } rows[] = {
+    {0, "0"}, {-0.0, "0"}, {1, "1"}, {-1.5, "-1.5"}, {0.1, "0.1"}, {0.91, "0.91"},
+    {1.0 / 3, "0.3333333333333333"}, {0.1 + 0.2, "0.30000000000000004"}, {1e300, "1e+300"},
+    {5e-324, "4.94065645841247e-324"}, {123456789012345680.0, "1.2345678901234568e+17"},
+  };
+  GRand *random = g_rand_new_with_seed (11);
+  GString *text = g_string_new (NULL);
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_string_truncate (text, 0);
+    box_text_append_double (text, rows[i].number);
+    fail_unless_equals_string (text->str, rows[i].text);
+  }
+  for (i = 0; i < 100000; i++) {
+    union
+    {
+      guint64 bits;
+      gdouble number;
+    } any = {.bits = (guint64) g_rand_int (random) << 32 | g_rand_int (random) };
+
+    if (!isfinite (any.number))
+      continue;
+    g_string_truncate (text, 0);
+    box_text_append_double (text, any.number);
+    fail_unless (g_ascii_strtod (text->str, NULL) == any.number, "%s", text->str);
+    fail_if (strchr (text->str, ','));
+  }
+  g_string_truncate (text, 0);
+  box_text_append_int (text, G_MININT64);
+  fail_unless_equals_string (text->str, "-9223372036854775808");
+  g_string_free (text, TRUE);
+  g_rand_free (random);
+}
+
+GST_END_TEST;
+
+#ifdef __SSE2__
+/* As a library that was built with fast-math leaves a process. */
+GST_START_TEST (numbers_are_exact_under_flush_to_zero)
+{
+  const unsigned int mode = _mm_getcsr ();
+  GString *text = g_string_new (NULL);
+
+  _mm_setcsr (mode | 0x8040);
+  box_text_append_double (text, 5e-324);
+  g_string_append_c (text, ' ');
+  box_text_append_double (text, 1e-310);
+  _mm_setcsr (mode);
+  fail_unless_equals_string (text->str, "4.94065645841247e-324 9.99999999999997e-311");
+  g_string_free (text, TRUE);
+}
+
+GST_END_TEST;
+#endif
+
+GST_START_TEST (strings_are_escaped)
+{
+  static const struct
+  {
+    const gchar *text, *json;
+  } rows[] = {
+    {"", "\"\""},
+    {"traffic light", "\"traffic light\""},
+    {"a\"b\\c/", "\"a\\\"b\\\\c/\""},
+    {"\b\f\n\r\t\x01\x1f\x7f", "\"\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\""},
+    {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
+    {"a\xff\xc3", "\"a\xef\xbf\xbd\xef\xbf\xbd\""},
+    {"\xed\xa0\x80z", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\""},     /* a lone surrogate */
+  };
+  GString *text = g_string_new (NULL);
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_string_truncate (text, 0);
+    box_text_append_string (text, rows[i].text);
+    fail_unless_equals_string (text->str, rows[i].json);
+  }
+  g_string_free (text, TRUE);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (not_a_number_is_left_out)
+{
+  GString *text = g_string_new (NULL);
+  Box one = {.w = 1,.h = 1,.flags = BOX_HAS_CONFIDENCE,.confidence = NAN,.suppressed_by = -1 };
+
+  g_array_append_val (frame.boxes, one);
+  one.confidence = INFINITY;
+  g_array_append_val (frame.boxes, one);
+  fail_unless_equals_int (box_lines_format (&frame, text), 2);
+  fail_unless_equals_string (text->str,
+      "{\"objects\":[{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0},"
+      "{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0}]}\n");
+  g_string_truncate (text, 0);
+  fail_unless_equals_int (mot_lines_format (&frame, text), 2);
+  g_string_free (text, TRUE);
+}
+
+GST_END_TEST;
+
+/* ------------------------------------------------------------------ fitting */
+
+static void
+must_fit (gint width, gint height)
+{
+  GError *error = NULL;
+
+  fail_unless (box_frame_fit (&frame, width, height, &error), "%s", error ? error->message : "");
+}
+
+GST_START_TEST (boxes_fit_the_caps)
+{
+  const Box *b;
+  GError *error = NULL;
+
+  /* whole pixels on the frame need nothing else */
+  must_parse ("{\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40}]}");
+  must_fit (100, 100);
+  fail_unless (box (0)->flags == 0 && box (0)->x == 10 && box (0)->w == 30);
+  /* off the frame: exact in the doubles, clipped in the integers */
+  must_parse ("{\"objects\":[{\"x\":-10,\"y\":90,\"w\":30,\"h\":40}]}");
+  must_fit (100, 100);
+  b = box (0);
+  fail_unless (b->x == 0 && b->w == 20 && b->y == 90 && b->h == 10);
+  fail_unless (b->x_min == -0.1 && b->x_max == 0.2 && b->y_min == 0.9 && b->y_max == 1.3);
+  /* fractions of a pixel */
+  must_parse ("{\"objects\":[{\"x\":0.5,\"y\":10,\"w\":1.25,\"h\":40}]}");
+  must_fit (100, 100);
+  b = box (0);
+  fail_unless (b->x == 1 && b->w == 1 && b->x_min == 0.005 && b->x_max == 0.0175);
+  /* another size: scaled, from the integers or from the doubles */
+  must_parse ("{\"resolution\":{\"width\":50,\"height\":200},"
+      "\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40},{\"x\":0,\"y\":0,\"w\":1,\"h\":1,"
+      "\"detection\":{\"bounding_box\":{\"x_min\":0.5,\"y_min\":0.5,\"x_max\":0.75,"
+      "\"y_max\":1.5}}}]}");
+  must_fit (100, 100);
+  b = box (0);
+  fail_unless (b->x == 20 && b->y == 10 && b->w == 60 && b->h == 20 && b->x_max == 0.8);
+  b = box (1);
+  fail_unless (b->x == 50 && b->y == 50 && b->w == 25 && b->h == 50 && b->y_max == 1.5);
+  /* integers that belong to the doubles stay, others are derived */
+  must_parse ("{\"resolution\":{\"width\":100,\"height\":100},\"objects\":["
+      "{\"x\":10,\"y\":10,\"w\":10,\"h\":10,\"detection\":{\"bounding_box\":{\"x_min\":0.109,"
+      "\"y_min\":0.109,\"x_max\":0.209,\"y_max\":0.209}}},"
+      "{\"x\":10,\"y\":10,\"w\":10,\"h\":10,\"detection\":{\"bounding_box\":{\"x_min\":0.12,"
+      "\"y_min\":0.12,\"x_max\":0.22,\"y_max\":0.22}}}]}");
+  must_fit (100, 100);
+  fail_unless (box (0)->x == 10 && box (1)->x == 12);
+  /* no size anywhere: the integers as they are */
+  must_parse ("{\"objects\":[{\"x\":-10,\"y\":20,\"w\":30,\"h\":40}]}");
+  must_fit (0, 0);
+  fail_unless (box (0)->x == -10 && box (0)->w == 30);
+  /* a size in the file only */
+  must_parse ("{\"resolution\":{\"width\":200,\"height\":100},\"objects\":[{\"detection\":"
+      "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
+  must_fit (0, 0);
+  fail_unless (box (0)->x == 50 && box (0)->y == 50 && box (0)->w == 50 && box (0)->h == 50);
+  must_parse ("{\"objects\":[{\"detection\":"
+      "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
+  fail_if (box_frame_fit (&frame, 0, 0, &error));
+  fail_unless (strstr (error->message, "neither a resolution") != NULL);
+  g_error_free (error);
+}
+
+GST_END_TEST;
+
+/* What is written reads back as the same text, whatever the boxes. */
+GST_START_TEST (text_reads_back_as_the_same_text)
+{
+  GRand *random = g_rand_new_with_seed (5);
+  GString *once = g_string_new (NULL), *again = g_string_new (NULL);
+  guint round, i;
+
+  for (round = 0; round < 3000; round++) {
+    guint count = g_rand_int_range (random, 0, 8);
+    gboolean sized = round % 3 != 0;
+
+    box_frame_reset (&frame);
+    frame.timestamp = g_rand_boolean (random) ? BOX_NO_TIME : g_rand_int (random);
+    frame.width = sized ? g_rand_int_range (random, 1, 2000) : 0;
+    frame.height = sized ? g_rand_int_range (random, 1, 2000) : 0;
+    for (i = 0; i < count; i++) {
+      Box b;
+      random_box (random, &b, count);
+      if (!sized)
+        b.flags &= ~BOX_HAS_NORMALIZED;
+      g_array_append_val (frame.boxes, b);
+    }
+    g_string_truncate (once, 0);
+    g_string_truncate (again, 0);
+    box_lines_format (&frame, once);
+    fail_unless (once->str[once->len - 1] == '\n');
+    once->str[once->len - 1] = '\0';
+    must_parse (once->str);
+    fail_unless_equals_int (frame.boxes->len, count);
+    box_lines_format (&frame, again);
+    again->str[again->len - 1] = '\0';
+    fail_unless_equals_string (once->str, again->str);
+  }
+  g_string_free (once, TRUE);
+  g_string_free (again, TRUE);
+  g_rand_free (random);
+}
+
+GST_END_TEST;
+
+static Suite *
+boxlines_suite (void)
+{
+  Suite *s = suite_create ("boxlines");
+  TCase *tc = tcase_create ("text");
+
+  suite_add_tcase (s, tc);
+  tcase_add_checked_fixture (tc, setup, teardown);
+  tcase_add_test (tc, every_member_is_read);
+  tcase_add_test (tc, what_may_be_missing);
+  tcase_add_test (tc, malformed_lines_are_refused);
+  tcase_add_test (tc, nesting_is_bounded);
+  tcase_add_test (tc, many_boxes);
+  tcase_add_test (tc, numbers_are_short_and_exact);
+#ifdef __SSE2__
+  tcase_add_test (tc, numbers_are_exact_under_flush_to_zero);
+#endif
+  tcase_add_test (tc, strings_are_escaped);
+  tcase_add_test (tc, not_a_number_is_left_out);
+  tcase_add_test (tc, boxes_fit_the_caps);
+  tcase_add_test (tc, text_reads_back_as_the_same_text);
+  return s;
+}
+
+GST_CHECK_MAIN (boxlines);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-motlines: MOT text <-> boxes, without any element. */
+#include <gst/check/gstcheck.h>
+#include <string.h>
+
+#include "randombox.h"
+#include "records/mottext.h"
+
+GST_START_TEST (mot_lines_are_read)
+{
+  MotLine line;
+
+  fail_unless (mot_line_parse ("1,3,794.27,247.59,71.245,174.88,0.91,-1,-1,-1", &line, NULL));
+  fail_unless (line.frame == 0 && line.columns == 10 && !line.ignored);
+  fail_unless (line.box.track_id == 3 && line.box.confidence == 0.91);
+  fail_unless (line.box.x1 == 794.27 - 1 && line.box.y1 == 247.59 - 1);
+  fail_unless (line.box.x2 == 794.27 - 1 + 71.245 && line.box.w == 71 && line.box.x == 793);
+  /* no track, no confidence; blanks; numbers as numpy writes them */
+  fail_unless (mot_line_parse (" 2.0e+00 , -1 , 1 , 1 , 2 , 3 , -1 , -1 , -1 , -1 \r", &line,
+          NULL));
+  fail_unless (line.frame == 1 && line.box.flags == 0 && line.box.x == 0 && line.box.y == 0);
+  /* ground truth: a flag and a class instead of a confidence */
+  fail_unless (mot_line_parse ("7,2,10,20,30,40,1,5,0.8", &line, NULL));
+  fail_unless (line.box.flags == (BOX_HAS_TRACK_ID | BOX_HAS_LABEL_ID) && line.box.label_id == 5
+      && !line.ignored);
+  fail_unless (mot_line_parse ("7,2,10,20,30,40,0,5,0.8", &line, NULL) && line.ignored);
+  fail_unless (mot_line_parse ("7,-1,10,20,30,40", &line, NULL) && line.box.flags == 0);
+  fail_unless (mot_line_parse ("7,-1,10,20,30,40,55.5", &line, NULL));
+  fail_unless (line.box.confidence == 55.5);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (malformed_mot_lines_are_refused)
+{
+  static const struct
+  {
+    const gchar *text, *reason;
+  } rows[] = {
+    {"", "frame is not a number"},
+    {"1,2,3", "3 columns"},
+    {"1,2,3,4,5,6,7,8", "8 columns"},
+    {"1,2,3,4,5,6,7,8,9,10,11", "more than 10 columns"},
+    {"0,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1"},
+    {"-1,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1"},
+    {"1.5,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1"},
+    {"1,1.5,2,3,4,5,1,-1,-1,-1", "id is not an integer"},
+    {"1,1,x,3,4,5,1,-1,-1,-1", "left is not a number"},
+    {"1,1,2,nan,4,5,1,-1,-1,-1", "top is not a number"},
+    {"1,1,2,inf,4,5,1,-1,-1,-1", "top is not a number"},
+    {"1,1,2,3,1e400,5,1,-1,-1,-1", "width is not a finite number"},
+    {"1,1,2,3,0x10,5,1,-1,-1,-1", "width is not a number"},
+    {"1,1,2,3,-4,5,1,-1,-1,-1", "width or height is negative"},
+    {"1,1,2,3,4,5e10,1,-1,-1,-1", "width or height is 2^32"},
+    {"1,1,2e10,3,4,5,1,-1,-1,-1", "left or top is not within"},
+    {"1,1,2,3,4,5,,-1,-1,-1", "conf is not a number"},
+    {"1,1,2,3,4,5,1 2,-1,-1,-1", "conf is not a number"},
+    {"1;1;2;3;4;5;1", "frame is not a number"},
+    {"1,1,2,3,4,5,1,person,1", "column 8 is not a number"},
+    {"1,1,2,3,4,5,1,1.5,1", "class is not an integer"},
+    {"1,1,2,3,4,5,1,", "column 8 is not a number"},
+  };
+  MotLine line;
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GError *error = NULL;
+
+    fail_if (mot_line_parse (rows[i].text, &line, &error), "accepted %s", rows[i].text);
+    fail_unless (strstr (error->message, rows[i].reason) != NULL, "%s: %s", rows[i].text,
+        error->message);
+    g_error_free (error);
+  }
+}
+
+GST_END_TEST;
+
+/* Also after the boxes were divided by the frame size and multiplied again. */
+GST_START_TEST (mot_text_reads_back_as_the_same_text)
+{
+  GRand *random = g_rand_new_with_seed (8);
+  GString *once = g_string_new (NULL), *again = g_string_new (NULL);
+  BoxFrame frame;
+  guint round;
+
+  box_frame_init (&frame);
+  for (round = 0; round < 20000; round++) {
+    gint width = g_rand_int_range (random, 1, 8000), height = g_rand_int_range (random, 1, 8000);
+    MotLine line;
+    GError *error = NULL;
+    Box b;
+
+    random_box (random, &b, 1);
+    if (round % 2) {
+      b.x1 = g_rand_double_range (random, -100, 8000);
+      b.y1 = g_rand_double_range (random, -100, 8000);
+      b.x2 = b.x1 + g_rand_double_range (random, 0, 500);
+      b.y2 = b.y1 + g_rand_double_range (random, 0, 500);
+    } else {
+      b.x1 = b.x;
+      b.y1 = b.y;
+      b.x2 = b.x + b.w;
+      b.y2 = b.y + b.h;
+    }
+    box_frame_reset (&frame);
+    frame.index = round;
+    g_array_append_val (frame.boxes, b);
+    g_string_truncate (once, 0);
+    mot_lines_format (&frame, once);
+    once->str[once->len - 1] = '\0';
+    fail_unless (mot_line_parse (once->str, &line, &error), "%s: %s", once->str,
+        error ? error->message : "");
+    fail_unless_equals_uint64 (line.frame, round);
+
+    box_frame_reset (&frame);
+    frame.index = line.frame;
+    g_array_append_val (frame.boxes, line.box);
+    fail_unless (box_frame_fit (&frame, width, height, NULL));
+    g_string_truncate (again, 0);
+    mot_lines_format (&frame, again);
+    again->str[again->len - 1] = '\0';
+    fail_unless_equals_string (once->str, again->str);
+  }
+  box_frame_clear (&frame);
+  g_string_free (once, TRUE);
+  g_string_free (again, TRUE);
+  g_rand_free (random);
+}
+
+GST_END_TEST;
+
+static Suite *
+motlines_suite (void)
+{
+  Suite *s = suite_create ("motlines");
+  TCase *tc = tcase_create ("text");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, mot_lines_are_read);
+  tcase_add_test (tc, malformed_mot_lines_are_refused);
+  tcase_add_test (tc, mot_text_reads_back_as_the_same_text);
+  return s;
+}
+
+GST_CHECK_MAIN (motlines);
