@@ -15,7 +15,7 @@ nms_boxes_set_rows (nms_boxes *boxes, const float *rows)
 }
 
 void
-nms_rows_from_center (const float *in, size_t count, float *out)
+nms_rows_from_cxcywh (const float *in, size_t count, float *out)
 {
   nms__fpmode mode = nms__fpmode_enter ();
   for (size_t i = 0; i < 4 * count; i += 4) {
@@ -29,7 +29,7 @@ nms_rows_from_center (const float *in, size_t count, float *out)
 }
 
 void
-nms_rows_from_corner_size (const float *in, size_t count, float *out)
+nms_rows_from_xywh (const float *in, size_t count, float *out)
 {
   nms__fpmode mode = nms__fpmode_enter ();
   for (size_t i = 0; i < 4 * count; i += 4) {

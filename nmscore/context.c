@@ -154,13 +154,13 @@ nms_context_engine_refusal (const nms_context *ctx)
 }
 
 const char *
-nms_context_cpu (const nms_context *ctx)
+nms_context_isa (const nms_context *ctx)
 {
   return ctx ? ctx->kernels->name : "";
 }
 
 int
-nms_context_set_cpu (nms_context *ctx, const char *name)
+nms_context_set_isa (nms_context *ctx, const char *name)
 {
   const char *why_not;
   const nms__kernels *kernels;

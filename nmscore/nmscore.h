@@ -160,8 +160,8 @@ NMS_API void nms_boxes_set_rows (nms_boxes *boxes, const float *rows);
  *                    last bit of a subnormal), as ONNX's center_point_box = 1
  *   corner-size form x y w h   -> x, y, x + w, y + h (one rounding each)
  * Both keep NaN and infinities, which nms_run then reports as invalid. */
-NMS_API void nms_rows_from_center (const float *in, size_t count, float *out);
-NMS_API void nms_rows_from_corner_size (const float *in, size_t count, float *out);
+NMS_API void nms_rows_from_cxcywh (const float *in, size_t count, float *out);
+NMS_API void nms_rows_from_xywh (const float *in, size_t count, float *out);
 
 /* --------------------------------------------------------------- options */
 
@@ -297,16 +297,16 @@ NMS_API const char *nms_context_engine_refusal (const nms_context *ctx);
 /* The instruction set of a context: "avx512", "avx2" or "sse2" on x86-64,
  * "neon" on AArch64, "scalar" (plain C) everywhere. A new context has the best
  * one that the processor and the operating system support, or the one that the
- * environment variable NMS_CPU names (read once in a process). It changes time
+ * environment variable NMS_ISA names (read once in a process). It changes time
  * only, never results.
- * nms_context_set_cpu: `name` NULL stands for that default;
+ * nms_context_set_isa: `name` NULL stands for that default;
  * NMS_ERROR_UNSUPPORTED for a name that is unknown or cannot run here, and the
  * context is then as it was.
- * nms_cpu_refusal: why NMS_CPU was not obeyed, or NULL if it was or is not
+ * nms_isa_refusal: why NMS_ISA was not obeyed, or NULL if it was or is not
  * set; the string is static. */
-NMS_API const char *nms_context_cpu (const nms_context *ctx);
-NMS_API int nms_context_set_cpu (nms_context *ctx, const char *name);
-NMS_API const char *nms_cpu_refusal (void);
+NMS_API const char *nms_context_isa (const nms_context *ctx);
+NMS_API int nms_context_set_isa (nms_context *ctx, const char *name);
+NMS_API const char *nms_isa_refusal (void);
 
 /* ------------------------------------------------------------------- run */
 

@@ -304,8 +304,8 @@ stage_install ()
   rm -rf "$dest"
 }
 
-# NMS_CPU=LEVEL: is it obeyed here?
-level_runs () { NMS_CPU=$1 "$NMS_BUILD_DIR/release/tests/core/test-levels" --print-level |
+# NMS_ISA=LEVEL: is it obeyed here?
+level_runs () { NMS_ISA=$1 "$NMS_BUILD_DIR/release/tests/core/test-levels" --print-level |
   grep -q "(obeyed)"; }
 
 stage_levels ()
@@ -322,10 +322,10 @@ stage_levels ()
       continue
     fi
     stage="levels-$level"
-    NMS_CPU=$level suites release --suite core
+    NMS_ISA=$level suites release --suite core
   done
   stage=levels-scalar
-  NMS_CPU=scalar suites release --suite gst
+  NMS_ISA=scalar suites release --suite gst
   stage=levels
 }
 

@@ -417,7 +417,7 @@ box_filter_engine (const BoxFilter * filter)
 const gchar *
 box_filter_cpu (const BoxFilter * filter)
 {
-  return nms_context_cpu (filter->context);
+  return nms_context_isa (filter->context);
 }
 
 const gchar *

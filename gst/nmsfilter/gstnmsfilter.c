@@ -490,8 +490,8 @@ gst_nms_filter_start (GstBaseTransform * trans)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Out of memory."), (NULL));
     return FALSE;
   }
-  if (nms_cpu_refusal ())
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_cpu_refusal ()), (NULL));
+  if (nms_isa_refusal ())
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_isa_refusal ()), (NULL));
   self->refusal_warned = FALSE;
   self->width = self->height = 0;
   score_loss_reset (&self->score_loss);

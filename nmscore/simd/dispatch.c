@@ -103,7 +103,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void
 choose (void)
 {
-  const char *name = getenv ("NMS_CPU"), *why_not;
+  const char *name = getenv ("NMS_ISA"), *why_not;
 
   for (size_t i = 0; i < TABLES; i++)
     if (tables[i].runs ())
@@ -114,7 +114,7 @@ choose (void)
   if (asked)
     chosen = asked;
   else
-    snprintf (refusal, sizeof refusal, "NMS_CPU=%.40s: %s; %s is used", name, why_not,
+    snprintf (refusal, sizeof refusal, "NMS_ISA=%.40s: %s; %s is used", name, why_not,
         chosen->name);
 }
 
@@ -126,7 +126,7 @@ nms__kernels_default (void)
 }
 
 const char *
-nms_cpu_refusal (void)
+nms_isa_refusal (void)
 {
   pthread_once (&once, choose);
   return refusal[0] ? refusal : NULL;

@@ -96,7 +96,7 @@ check (const float head[4 + CLASSES][ANCHORS], float iou, float least, uint64_t 
         classes[i] = c;
       }
   }
-  nms_rows_from_center (rows, ANCHORS, rows);
+  nms_rows_from_cxcywh (rows, ANCHORS, rows);
   nms_boxes_set_rows (&boxes, rows);
   boxes.score.data = scores;
   boxes.class_id.data = classes;

@@ -169,7 +169,7 @@ test_native_meanwhile (void)
   start (&f, 90, 0);
   frame_check (&f, ctx);
   g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
-  g_assert_true (g_str_has_suffix (nms_context_engine_in_use (ctx), nms_context_cpu (ctx)));
+  g_assert_true (g_str_has_suffix (nms_context_engine_in_use (ctx), nms_context_isa (ctx)));
   run_until_settled (&f, ctx);
   check_in_use (ctx);
   frame_clear (&f);

@@ -222,7 +222,7 @@ autofit_print (const nms_context *ctx)
   static const char *const names[] = { "SEQUENTIAL", "SEQUENTIAL_SMALL", "FEW", "LIST", "PILES",
     "PILES_SMALL", "PILES_LIST", "PLACES", "SCORES" };
 
-  printf ("  { /* %s */\n", nms_context_cpu (ctx));
+  printf ("  { /* %s */\n", nms_context_isa (ctx));
   for (int way = 0; way < NMS__WAYS; way++) {
     double price[NMS__TERMS] = { 0.0 };
     if (!rows[way].count)

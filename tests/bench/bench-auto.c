@@ -75,7 +75,7 @@ main (int argc, char **argv)
     return 2;
   seed_points ((uint64_t) number_after (argc, argv, "--seed", 1));
   printf ("layout      boxes dens. empty scor iou cls.    cap  /cl   kept |      auto sequential"
-      "    sorted   spatial | picked     best       ratio (%s)\n", nms_context_cpu (ctx));
+      "    sorted   spatial | picked     best       ratio (%s)\n", nms_context_isa (ctx));
   for (; i < points && time (NULL) - start < seconds; i++) {
     const Point p = draw_point (most);
     nms_boxes boxes;

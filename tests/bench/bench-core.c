@@ -183,7 +183,7 @@ print_summary (bench *b, long calls)
           "engine %s, %s, %zu bytes of scratch\n",
       b->boxes.count, b->result.kept_count, (double) b->times[calls / 2] / 1e3,
       (double) b->times[calls / 4] / 1e3, (double) b->times[calls * 3 / 4] / 1e3, calls,
-      nms_engine_name (nms_context_engine (b->ctx)), nms_context_cpu (b->ctx),
+      nms_engine_name (nms_context_engine (b->ctx)), nms_context_isa (b->ctx),
       nms_context_scratch (b->ctx));
 }
 
@@ -195,7 +195,7 @@ print_about (bench *b)
   printf ("{\"versions\": {\"gst-nms\": \"%d.%d.%d\"}, \"engine\": \"%s\", \"cpu\": \"%s\", "
           "\"scratch\": %zu, \"compiler\": \"%s\"}\n",
       version / 1000000, version / 1000 % 1000, version % 1000,
-      nms_engine_name (nms_context_engine (b->ctx)), nms_context_cpu (b->ctx),
+      nms_engine_name (nms_context_engine (b->ctx)), nms_context_isa (b->ctx),
       nms_context_scratch (b->ctx), BENCH_COMPILER);
 }
 
@@ -288,7 +288,7 @@ usage (void)
         "  --engine NAME     auto, or one of those listed below (auto)\n"
         "  --suppressed-by   ask for the suppressor of every box too\n"
         "  --repeat N        calls (1000, or as many as fit into five seconds)\n"
-        "  NMS_CPU=LEVEL in the environment forces an instruction set.\n"
+        "  NMS_ISA=LEVEL in the environment forces an instruction set.\n"
         "Engines:");
   for (int i = 0; nms_engine_name (i); i++)
     printf ("  %s\n", nms_engine_name (i));

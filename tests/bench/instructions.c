@@ -131,7 +131,7 @@ run (const workload *w)
   }
   if (error == NMS_OK)
     printf ("%zu %s %s\n", result.kept_count, nms_engine_name (nms_context_engine (ctx)),
-        nms_context_cpu (ctx));
+        nms_context_isa (ctx));
   else
     fprintf (stderr, "%s: %s\n", w->name, nms_strerror (error));
   free (rows);

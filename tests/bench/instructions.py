@@ -9,7 +9,7 @@ that nmscore uses, so a line of the record names them all:
 
 A count more than 5 % above its line fails. Meant: --update, with the reason in the
 commit. Without a line for this compiler the counts are only printed, and that is said.
-valgrind knows no AVX-512: on x86-64 the level is AVX2 unless NMS_CPU says otherwise.
+valgrind knows no AVX-512: on x86-64 the level is AVX2 unless NMS_ISA says otherwise.
 
 Exits with 77 (skipped) without valgrind, and for builds whose code is another: the
 record is of plain release builds.
@@ -65,7 +65,7 @@ def count(program, workload):
     if done.returncode != 0 or not collected or int(collected[1]) == 0:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
     _, engine, level = done.stdout.split(maxsplit=2)
-    level, _, refused = level.strip().partition(" ")  # "scalar (NMS_CPU=neon: why not)"
+    level, _, refused = level.strip().partition(" ")  # "scalar (NMS_ISA=neon: why not)"
     if refused:
         print(refused)
     return int(collected[1]), engine, level
@@ -80,7 +80,7 @@ def main():
         print("skipped: there is no valgrind")
         return SKIPPED
     if platform.machine() == "x86_64":
-        os.environ.setdefault("NMS_CPU", "avx2")
+        os.environ.setdefault("NMS_ISA", "avx2")
     record, comments = read_record(a.record)
     names = subprocess.run([a.program], capture_output=True, text=True, check=True).stdout.split()
     grown = 0

@@ -37,7 +37,7 @@ def arguments(argv=None):
         prog="run.sh", description="gst-nms against other implementations of NMS.",
         epilog="Results go into DIR: report.md, results.json, plots (.png and .svg). "
         "Environment: NMS_BENCH_DIR (venv, build, data; default build-bench/), PYTHON, "
-        "NMS_BENCH_PIP (arguments for pip install), NMS_CPU (forces our instruction set).")
+        "NMS_BENCH_PIP (arguments for pip install), NMS_ISA (forces our instruction set).")
     p.add_argument("--output", metavar="DIR", default="output-bench", help="default output-bench/")
     p.add_argument("--only", metavar="ROWS", default="*",
                    help="workloads, comma-separated, wildcards allowed: a,b2,1M*; "

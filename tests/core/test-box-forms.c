@@ -39,12 +39,12 @@ test_center (void)
     { 16777214, 0, 16777218, 0 } };
   float out[G_N_ELEMENTS (in)][4], same[G_N_ELEMENTS (in)][4];
 
-  nms_rows_from_center (in[0], G_N_ELEMENTS (in), out[0]);
+  nms_rows_from_cxcywh (in[0], G_N_ELEMENTS (in), out[0]);
   assert_rows (out, must);
   memcpy (same, in, sizeof same);
-  nms_rows_from_center (same[0], G_N_ELEMENTS (in), same[0]);
+  nms_rows_from_cxcywh (same[0], G_N_ELEMENTS (in), same[0]);
   assert_rows (same, must);
-  nms_rows_from_center (NULL, 0, NULL);
+  nms_rows_from_cxcywh (NULL, 0, NULL);
 }
 
 static void
@@ -57,12 +57,12 @@ test_corner_size (void)
     { 16777216, 16777216, 16777216, 16777220 } }; /* ties go to even */
   float out[G_N_ELEMENTS (in)][4], same[G_N_ELEMENTS (in)][4];
 
-  nms_rows_from_corner_size (in[0], G_N_ELEMENTS (in), out[0]);
+  nms_rows_from_xywh (in[0], G_N_ELEMENTS (in), out[0]);
   assert_rows (out, must);
   memcpy (same, in, sizeof same);
-  nms_rows_from_corner_size (same[0], G_N_ELEMENTS (in), same[0]);
+  nms_rows_from_xywh (same[0], G_N_ELEMENTS (in), same[0]);
   assert_rows (same, must);
-  nms_rows_from_corner_size (NULL, 0, NULL);
+  nms_rows_from_xywh (NULL, 0, NULL);
 }
 
 /* NaN and infinities get through both, and nms_run calls the box invalid. */
@@ -80,9 +80,9 @@ test_hostile (void)
         nms_result result = { .size = sizeof result };
         row[at] = hostile[h] * (at < 2 || form ? 1 : 2);
         if (form)
-          nms_rows_from_corner_size (row, 1, row);
+          nms_rows_from_xywh (row, 1, row);
         else
-          nms_rows_from_center (row, 1, row);
+          nms_rows_from_cxcywh (row, 1, row);
         nms_boxes_set_rows (&boxes, row);
         g_assert_cmpint (nms_run (context, &boxes, NULL, &result), ==, NMS_OK);
         g_assert_cmpuint (result.invalid_count, ==, 1);

@@ -141,8 +141,8 @@ test_outputs (void)
                          (uint32_t *) neighbors.data),
         ==, NMS_OK);
     memset (rows.data, 0, n * 4 * sizeof (float));
-    nms_rows_from_center ((float *) rows.data, n, (float *) rows.data);
-    nms_rows_from_corner_size ((float *) rows.data, n, (float *) rows.data);
+    nms_rows_from_cxcywh ((float *) rows.data, n, (float *) rows.data);
+    nms_rows_from_xywh ((float *) rows.data, n, (float *) rows.data);
     guarded_clear (&kept);
     guarded_clear (&outcome);
     guarded_clear (&suppressed_by);

@@ -97,7 +97,7 @@ run_batch (const OnnxRow *row, size_t batch, uint32_t engine, int32_t (*selected
   if (row->max == 0)
     return at; /* "nothing" has no spelling in nms_options */
   if (row->centered)
-    nms_rows_from_center (row->boxes + batch * n * 4, n, corners);
+    nms_rows_from_cxcywh (row->boxes + batch * n * 4, n, corners);
   else
     memcpy (corners, row->boxes + batch * n * 4, n * 4 * sizeof (float));
   for (size_t c = 0; c < row->classes; c++) {

@@ -53,8 +53,8 @@ test_engine (void)
     g_assert_cmpint (nms_context_engine (context), ==, engine);
     options.iou_threshold = 0.5f;
   }
-  g_assert_nonnull (nms_context_cpu (context));
-  g_assert_cmpstr (nms_context_cpu (context), !=, "");
+  g_assert_nonnull (nms_context_isa (context));
+  g_assert_cmpstr (nms_context_isa (context), !=, "");
   nms_context_free (&context);
 }
 

@@ -257,8 +257,8 @@ test_helpers (gconstpointer data)
   for (int k = 0; k < 2; k++) {
     enter (k ? mode : PLAIN);
     before = get_register ();
-    nms_rows_from_center (in[0], N, center[k][0]);
-    nms_rows_from_corner_size (in[0], N, corner[k][0]);
+    nms_rows_from_cxcywh (in[0], N, center[k][0]);
+    nms_rows_from_xywh (in[0], N, corner[k][0]);
     for (int p = 0; p < PAIRS; p++)
       iou[k][p] = nms_iou (pairs[p][0], pairs[p][1]);
     after = get_register ();

@@ -25,7 +25,7 @@ context_at (const char *level)
 {
   nms_context *ctx = nms_context_new ();
 
-  if (nms_context_set_cpu (ctx, level) == 0)
+  if (nms_context_set_isa (ctx, level) == 0)
     return ctx;
   g_assert_cmpstr (nms_context_error (ctx), !=, "");
   g_test_skip (nms_context_error (ctx));
@@ -75,7 +75,7 @@ test_equal (gconstpointer level)
 {
   nms_context *plain = nms_context_new (), *other = context_at (level);
 
-  g_assert_cmpint (nms_context_set_cpu (plain, "scalar"), ==, 0);
+  g_assert_cmpint (nms_context_set_isa (plain, "scalar"), ==, 0);
   for (size_t count = 0; other && count <= 260; count++)
     for (int temper = 0; temper < BOXGEN_TEMPERS; temper++) {
       BoxRandom random = { 1000 * count + (unsigned) temper };
@@ -92,30 +92,30 @@ static void
 test_names (void)
 {
   nms_context *ctx = nms_context_new ();
-  const char *best = nms_context_cpu (ctx);
+  const char *best = nms_context_isa (ctx);
 
   g_assert_nonnull (best);
-  g_assert_cmpint (nms_context_set_cpu (ctx, "scalar"), ==, 0);
-  g_assert_cmpstr (nms_context_cpu (ctx), ==, "scalar");
-  g_assert_cmpint (nms_context_set_cpu (ctx, "mmx"), ==, NMS_ERROR_UNSUPPORTED);
+  g_assert_cmpint (nms_context_set_isa (ctx, "scalar"), ==, 0);
+  g_assert_cmpstr (nms_context_isa (ctx), ==, "scalar");
+  g_assert_cmpint (nms_context_set_isa (ctx, "mmx"), ==, NMS_ERROR_UNSUPPORTED);
   g_assert_nonnull (strstr (nms_context_error (ctx), "mmx"));
-  g_assert_cmpstr (nms_context_cpu (ctx), ==, "scalar");
+  g_assert_cmpstr (nms_context_isa (ctx), ==, "scalar");
 #ifdef __aarch64__
-  g_assert_cmpint (nms_context_set_cpu (ctx, "avx2"), ==, NMS_ERROR_UNSUPPORTED);
+  g_assert_cmpint (nms_context_set_isa (ctx, "avx2"), ==, NMS_ERROR_UNSUPPORTED);
 #else
-  g_assert_cmpint (nms_context_set_cpu (ctx, "neon"), ==, NMS_ERROR_UNSUPPORTED);
+  g_assert_cmpint (nms_context_set_isa (ctx, "neon"), ==, NMS_ERROR_UNSUPPORTED);
 #endif
-  g_assert_cmpint (nms_context_set_cpu (ctx, NULL), ==, 0);
-  g_assert_cmpstr (nms_context_cpu (ctx), ==, best);
-  g_assert_cmpint (nms_context_set_cpu (NULL, "scalar"), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (nms_context_set_isa (ctx, NULL), ==, 0);
+  g_assert_cmpstr (nms_context_isa (ctx), ==, best);
+  g_assert_cmpint (nms_context_set_isa (NULL, "scalar"), ==, NMS_ERROR_ARGUMENT);
   nms_context_free (&ctx);
 }
 
-/* NMS_CPU is read once in a process, so each value needs a process. */
+/* NMS_ISA is read once in a process, so each value needs a process. */
 static void
 run_child (const char *value, const char *expected)
 {
-  gchar **environment = g_environ_setenv (g_get_environ (), "NMS_CPU", value, TRUE);
+  gchar **environment = g_environ_setenv (g_get_environ (), "NMS_ISA", value, TRUE);
   const gchar *wrapper = g_getenv ("MESON_EXE_WRAPPER"); /* of another processor's programs */
   gchar *self = g_file_read_link ("/proc/self/exe", NULL);
   gchar *line = g_strdup_printf ("%s '%s' --print-level", wrapper ? wrapper : "", self);
@@ -142,14 +142,14 @@ test_environment (void)
 
   run_child ("scalar", "scalar (obeyed)\n");
   for (size_t i = 1; i < G_N_ELEMENTS (levels); i++)
-    if (nms_context_set_cpu (ctx, levels[i]) == 0) {
+    if (nms_context_set_isa (ctx, levels[i]) == 0) {
       gchar *expected = g_strdup_printf ("%s (obeyed)\n", levels[i]);
       run_child (levels[i], expected);
       g_free (expected);
     }
-  nms_context_set_cpu (ctx, NULL);
-  gchar *refused = g_strdup_printf ("%s (NMS_CPU=fast: unknown", nms_context_cpu (ctx));
-  if (!g_getenv ("NMS_CPU"))
+  nms_context_set_isa (ctx, NULL);
+  gchar *refused = g_strdup_printf ("%s (NMS_ISA=fast: unknown", nms_context_isa (ctx));
+  if (!g_getenv ("NMS_ISA"))
     run_child ("fast", refused);
   g_free (refused);
   nms_context_free (&ctx);
@@ -159,9 +159,9 @@ static int
 print_level (void)
 {
   nms_context *ctx = nms_context_new ();
-  const char *refusal = nms_cpu_refusal ();
+  const char *refusal = nms_isa_refusal ();
 
-  printf ("%s (%s)\n", nms_context_cpu (ctx), refusal ? refusal : "obeyed");
+  printf ("%s (%s)\n", nms_context_isa (ctx), refusal ? refusal : "obeyed");
   nms_context_free (&ctx);
   return 0;
 }
@@ -212,7 +212,7 @@ bench (void)
       BoxRandom random = { counts[c] };
       BoxCall call;
       nms_options options;
-      if (nms_context_set_cpu (ctx, levels[l]) < 0)
+      if (nms_context_set_isa (ctx, levels[l]) < 0)
         continue;
       boxcall_random (&call, &random, BOXGEN_CROWD, counts[c]);
       boxcall_distinct_scores (&call, &random);

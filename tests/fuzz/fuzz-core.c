@@ -240,7 +240,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   if (!context)
     abort ();
   /* an instruction set that does not run here is refused, which is fine */
-  nms_context_set_cpu (context, levels[(way >> 1) % (sizeof levels / sizeof *levels)]);
+  nms_context_set_isa (context, levels[(way >> 1) % (sizeof levels / sizeof *levels)]);
   if (way & 1)
     scramble (context, &bytes);
   compare (context, &bytes);

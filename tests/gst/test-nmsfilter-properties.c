@@ -319,7 +319,7 @@ test_element (void)
   gst_object_unref (factory);
 }
 
-/* NMS_CPU is read once in a process: the program runs itself again for it. */
+/* NMS_ISA is read once in a process: the program runs itself again for it. */
 static void
 print_start (void)
 {
@@ -348,7 +348,7 @@ print_start (void)
 static gchar *
 start_with_cpu (const gchar * level)
 {
-  gchar **environment = g_environ_setenv (g_get_environ (), "NMS_CPU", level, TRUE);
+  gchar **environment = g_environ_setenv (g_get_environ (), "NMS_ISA", level, TRUE);
   gchar *self = g_file_read_link ("/proc/self/exe", NULL);
   gchar *argv[] = { self, (gchar *) "--print-start", NULL };
   gchar *output = NULL;
@@ -367,7 +367,7 @@ test_impossible_cpu (void)
 {
   gchar *fast = start_with_cpu ("fast"), *scalar = start_with_cpu ("scalar");
 
-  g_assert_true (g_str_has_prefix (fast, "warning: NMS_CPU=fast: unknown"));
+  g_assert_true (g_str_has_prefix (fast, "warning: NMS_ISA=fast: unknown"));
   g_assert_cmpstr (scalar, ==, "eos\n");
   g_free (fast);
   g_free (scalar);

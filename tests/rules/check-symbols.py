@@ -16,7 +16,7 @@ NEEDED = {
     # memory and text
     "aligned_alloc", "calloc", "free", "malloc", "posix_memalign", "realloc",
     "bcmp", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen", "snprintf", "vsnprintf",
-    # the instruction set: NMS_CPU, read once
+    # the instruction set: NMS_ISA, read once
     "getenv", "pthread_once",
     # plugins of engine xla, and their one client a process
     "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "getpid",

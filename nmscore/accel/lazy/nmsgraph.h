@@ -104,7 +104,7 @@ NMS_API float nms_lazy_limit_of (float iou_threshold, int inclusive);
  * of N columns, cx cy w h and then a score for each of C classes. (What comes
  * as N rows: nms_lazy_transpose first.) A box's class is that of its best score,
  * of equal ones the first; NaN is never the best, and a box of which all scores
- * are NaN is invalid. Corners are rounded as by nms_rows_from_center.
+ * are NaN is invalid. Corners are rounded as by nms_rows_from_cxcywh.
  * Returns x1, y1, x2, y2, key, valid, and the class as `group` and `class_id`:
  * the rest is the caller's to add. *score, unless NULL: the best score, F32. */
 NMS_API nms_lazy_boxes nms_lazy_decode_head (nms_lazy *lz, nms_lazy_tensor head,
