@@ -22,4 +22,4 @@ plugin_init (GstPlugin * plugin)
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, nms,
     "Non-maximum suppression of the boxes that detectors attach to video",
-    plugin_init, PACKAGE_VERSION, "LGPL", PACKAGE_NAME, PACKAGE_ORIGIN)
+    plugin_init, PACKAGE_VERSION, "LGPL", PACKAGE_NAME, PLUGIN_ORIGIN)

@@ -151,6 +151,22 @@ parse_entry (Parser * parser, const GValue * entry, guint position)
   return ok;
 }
 
+/* A field of neither form: shows the right one, with its name as the label unless
+ * the name is a key. */
+static gboolean
+fail_field (Parser * parser, const gchar * name)
+{
+  static const gchar *const no_labels[] = { "iou-threshold", "score-threshold", "max", "options",
+    NULL
+  };
+
+  parser->error = g_strdup_printf ("field \"%s\" is not a label with its options in brackets, as "
+      "in o,%s=[o,iou-threshold=0.3], nor a list of them, as in "
+      "o,options=<[o,label=car,max=5]>; the keys are " KEYS, name,
+      g_strv_contains (no_labels, name) ? "person" : name);
+  return FALSE;
+}
+
 static gboolean
 parse_field (Parser * parser, const gchar * name, const GValue * value)
 {
@@ -159,11 +175,8 @@ parse_field (Parser * parser, const gchar * name, const GValue * value)
   if (GST_VALUE_HOLDS_STRUCTURE (value) && gst_value_get_structure (value))
     return parse_label (parser, name, gst_value_get_structure (value), NULL);
   if (strcmp (name, "options") != 0
-      || !(GST_VALUE_HOLDS_ARRAY (value) || GST_VALUE_HOLDS_LIST (value))) {
-    parser->error = g_strdup_printf ("field \"%s\" is neither label=[o,key=value,...] nor "
-        "options=<[o,label=car,key=value,...],...>; the keys are " KEYS, name);
-    return FALSE;
-  }
+      || !(GST_VALUE_HOLDS_ARRAY (value) || GST_VALUE_HOLDS_LIST (value)))
+    return fail_field (parser, name);
   if (GST_VALUE_HOLDS_ARRAY (value)) {
     for (i = 0, n = gst_value_array_get_size (value); i < n; i++)
       if (!parse_entry (parser, gst_value_array_get_value (value, i), i))

@@ -65,8 +65,9 @@ install_thresholds (GObjectClass * object_class)
           "box is dropped; 1 drops nothing", 0, 1, DEFAULT_IOU_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_SCORE_THRESHOLD,
       g_param_spec_float ("score-threshold", "Score threshold",
-          "Boxes with a confidence below this are dropped first; one equal to it stays. The "
-          "default is off, since the confidences of some detectors are negative",
+          "Boxes with a confidence below this are dropped first; one equal to it stays. It does "
+          "not apply to boxes without a confidence (the first one brings a warning). The default "
+          "is off, since the confidences of some detectors are negative",
           -G_MAXFLOAT, G_MAXFLOAT, DEFAULT_SCORE_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_DETECTIONS,
       g_param_spec_uint ("max-detections", "Maximum detections",
@@ -101,8 +102,11 @@ install_ways (GObjectClass * object_class)
           gst_nms_engine_get_type (), DEFAULT_ENGINE, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_ACTION,
       g_param_spec_enum ("action", "Action",
-          "What to do with boxes that are not kept. \"tag\" leaves all and adds to each a "
-          "structure \"nms\" with its state and, if it is suppressed, by which box",
+          "What to do with boxes that are not kept. \"tag\" leaves all and adds to each region a "
+          "structure \"nms\" with state (string: kept, suppressed, below-score, over-cap, "
+          "too-few-neighbors, no-score or invalid) and, if it is suppressed, suppressed-by (int: "
+          "which box of the buffer did it, counted from 0); to each GstAnalytics detection it "
+          "relates a class nms:STATE. Boxes that classes leaves out get neither",
           gst_nms_action_get_type (), DEFAULT_ACTION, SETTABLE));
 }
 
@@ -140,10 +144,11 @@ install_choices (GObjectClass * object_class)
           "untouched and count in no limit. NULL or empty = all", DEFAULT_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_OPTIONS,
       g_param_spec_boxed ("class-options", "Class options",
-          "Other iou-threshold, score-threshold or max (boxes; 0 = no limit) for single labels: "
-          "'o,person=[o,iou-threshold=0.3],car=[o,max=5]' or, for labels with blanks, "
+          "Other iou-threshold, score-threshold or max (boxes; 0 = no limit) for single labels, "
+          "in brackets: 'o,person=[o,iou-threshold=0.3],car=[o,max=5]' or, for labels with blanks, "
           "'\"o,options=<[o,label=\\\"traffic light\\\",score-threshold=0.2]>\"', "
-          "both quoted for a shell",
+          "both quoted for a shell. Text that is no GstStructure, such as person=0.3, cannot be "
+          "set",
           GST_TYPE_STRUCTURE, SETTABLE));
 }
 
@@ -152,8 +157,10 @@ install_reports (GObjectClass * object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_POST_MESSAGES,
       g_param_spec_boolean ("post-messages", "Post messages",
-          "Post an element message \"nmsfilter\" with the statistics every interval, and at the "
-          "end of the stream", DEFAULT_POST_MESSAGES, CONTROLLABLE));
+          "Post an element message \"nmsfilter\" every interval and at the end of the stream: the "
+          "fields of stats (totals), and timestamp, stream-time, running-time, duration and "
+          "endtime (guint64, ns) of the time since the message before",
+          DEFAULT_POST_MESSAGES, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_INTERVAL,
       g_param_spec_uint64 ("interval", "Interval",
           "Time of stream between two messages, in nanoseconds",

@@ -40,20 +40,21 @@
  *
  * Faces of a camera, without OpenCV's own grouping of what its cascade finds:
  * |[
- * gst-launch-1.0 v4l2src ! videoconvert ! facedetect min-neighbors=0 display=false qos=false !
- *     nmsfilter min-neighbors=3 iou-threshold=0.3 ! boxoverlay ! videoconvert ! autovideosink
+ * gst-launch-1.0 v4l2src ! videoconvert ! facedetect min-neighbors=0 display=false qos=false \
+ *   ! nmsfilter min-neighbors=3 iou-threshold=0.3 ! boxoverlay ! videoconvert ! autovideosink
  * ]|
  * Per-class thresholds, at most 20 boxes, and statistics every second on the
  * terminal:
  * |[
- * gst-launch-1.0 -m filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl !
- *     nmsfilter score-threshold=0.4 max-detections=20 post-messages=true
- *     class-options="o,person=[o,iou-threshold=0.3],car=[o,max=5]" ! fakesink
+ * gst-launch-1.0 -m filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
+ *   ! nmsfilter score-threshold=0.4 max-detections=20 post-messages=true \
+ *     class-options='o,person=[o,iou-threshold=0.3],car=[o,max=5]' ! fakesink
  * ]|
  * A label with a blank, quoted for a shell:
  * |[
- * gst-launch-1.0 videotestsrc ! nmsfilter
- *     class-options='"o,options=<[o,label=\"traffic light\",iou-threshold=0.3]>"' ! fakesink
+ * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
+ *   ! nmsfilter class-options='"o,options=<[o,label=\"traffic light\",iou-threshold=0.3]>"' \
+ *   ! fakesink
  * ]|
  */
 #ifdef HAVE_CONFIG_H
@@ -548,8 +549,8 @@ install_own_properties (GObjectClass * object_class)
           "or \"xla:cpu\"; NULL before the first box", NULL, READABLE));
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "Totals since the stream began (guint64): frames, boxes-in, boxes-out, why boxes were "
-          "dropped (suppressed, below-score, over-cap, too-few-neighbors, no-score, invalid), "
+          "Totals since READY, all guint64: frames, boxes-in, boxes-out, why boxes were dropped or "
+          "tagged (suppressed, below-score, over-cap, too-few-neighbors, no-score, invalid), "
           "boxes of other classes (not-selected), without a confidence (unscored), and "
           "nanoseconds spent (time)", GST_TYPE_STRUCTURE, READABLE));
 }
@@ -569,10 +570,10 @@ gst_nms_filter_class_init (GstNmsFilterClass * klass)
   filter_settings_install (object_class);
   install_own_properties (object_class);
 
-  gst_element_class_set_static_metadata (element_class, "Non-maximum suppression",
-      "Filter/Analyzer/Video",
+  element_class_describe (element_class, "Non-maximum suppression", "Filter/Metadata/Video",
       "Keeps the best of overlapping detection boxes and drops the others",
-      PACKAGE_NAME " developers");
+      "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl "
+      "! nmsfilter iou-threshold=0.4 ! boxoverlay ! videoconvert ! autovideosink");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   trans_class->start = GST_DEBUG_FUNCPTR (gst_nms_filter_start);

@@ -26,11 +26,11 @@
  *
  * Put it before any videoconvert or videoscale: those lose the scores.
  *
- * ## Example
+ * ## Example launch line
  * |[
- * gst-launch-1.0 filesrc location=street.avi ! decodebin ! videoconvert !
- *     facedetect display=false qos=false ! nmsfilter ! boxoverlay !
- *     videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! videoconvert \
+ *   ! facedetect display=false qos=false ! nmsfilter ! boxoverlay \
+ *   ! videoconvert ! autovideosink
  * ]|
  */
 #ifdef HAVE_CONFIG_H
@@ -334,10 +334,10 @@ gst_box_overlay_class_init (GstBoxOverlayClass * klass)
           "of 1/72 inch at 96 pixels an inch) or \"Monospace 20px\"; without a size it grows "
           "with the frame", DEFAULT_FONT_DESC, flags));
 
-  gst_element_class_set_static_metadata (element_class, "Box overlay",
-      "Analyzer/Visualization/Video",
+  element_class_describe (element_class, "Box overlay", "Filter/Editor/Video",
       "Draws the boxes that detectors attached to video frames, with label and score",
-      PACKAGE_NAME);
+      "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl "
+      "! boxoverlay thickness=3 ! videoconvert ! autovideosink");
   gst_element_class_add_pad_template (element_class,
       gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template (element_class,

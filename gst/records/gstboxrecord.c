@@ -33,7 +33,8 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 -q videotestsrc num-buffers=100 ! boxreplay location=boxes.jsonl ! nmsfilter ! boxrecord location=- ! fakesink | head
+ * gst-launch-1.0 -q filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
+ *   ! nmsfilter ! boxrecord location=- ! fakesink | python3 -m json.tool --json-lines
  * ]|
  */
 #ifdef HAVE_CONFIG_H
@@ -428,7 +429,12 @@ install_properties (GObjectClass * klass)
           "Continue a file that exists instead of emptying it", DEFAULT_APPEND, ready));
   g_object_class_install_property (klass, PROP_EMIT_SIGNALS,
       g_param_spec_boolean ("emit-signals", "Emit signals",
-          "Emit frame-boxes (buffer, structure) for every buffer; no location is needed then",
+          "Emit frame-boxes (buffer, structure) for every buffer; no location is needed then. The "
+          "structure has timestamp (guint64, ns of stream time; not without a PTS), width and "
+          "height (int; not without caps) and boxes, a GstValueArray of structures with x y w h "
+          "(gint64, pixels) and region_id (int); where known label, state (string), parent_id, "
+          "label_id, id (the track), suppressed-by (int), x_min y_min x_max y_max (fractions of "
+          "the frame), confidence, rotation (radians, clockwise; all of these double)",
           DEFAULT_EMIT_SIGNALS,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (klass, PROP_STATS,
@@ -470,9 +476,10 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
       GST_TYPE_BUFFER | G_SIGNAL_TYPE_STATIC_SCOPE,
       GST_TYPE_STRUCTURE | G_SIGNAL_TYPE_STATIC_SCOPE);
 
-  gst_element_class_set_static_metadata (element_class, "Box recorder", "Filter/Metadata/Video",
+  element_class_describe (element_class, "Box recorder", "Filter/Metadata/Video",
       "Writes the boxes on the buffers that pass to JSON Lines or MOT text",
-      "The gst-nms authors");
+      "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl "
+      "! nmsfilter ! boxrecord location=kept.jsonl ! fakesink");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   element_class->change_state = gst_box_record_change_state;

@@ -40,7 +40,8 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 -m filesrc location=vtest.avi ! decodebin ! boxreplay location=raw.jsonl ! nmsfilter iou-threshold=0.4 ! boxrecord location=clean.jsonl ! fakesink
+ * gst-launch-1.0 -m filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
+ *   ! nmsfilter iou-threshold=0.4 ! boxrecord location=kept.jsonl ! fakesink
  * ]|
  */
 #ifdef HAVE_CONFIG_H
@@ -489,12 +490,14 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
       g_param_spec_boxed ("stats", "Statistics",
           "Since READY, all guint64: frames (buffers passed), matched and unmatched (records used, "
           "and passed over), boxes (attached), skipped (malformed lines), ignored (MOT ground "
-          "truth with flag 0)", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+          "truth with flag 0). Posted as element message \"boxreplay\" at the end of the stream",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
-  gst_element_class_set_static_metadata (element_class, "Box replayer", "Filter/Metadata/Video",
+  element_class_describe (element_class, "Box replayer", "Filter/Metadata/Video",
       "Attaches recorded boxes (JSON Lines, MOT text) to the buffers that pass, as a "
       "detector would",
-      "The gst-nms authors");
+      "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl "
+      "! boxoverlay ! videoconvert ! autovideosink");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   element_class->change_state = gst_box_replay_change_state;

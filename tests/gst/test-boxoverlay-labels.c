@@ -528,7 +528,7 @@ GST_START_TEST (is_what_it_says)
   GstElementFactory *factory = gst_element_get_factory (element);
 
   g_assert_cmpstr (gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS), ==,
-      "Analyzer/Visualization/Video");
+      "Filter/Editor/Video");
   g_assert_cmpuint (gst_plugin_feature_get_rank (GST_PLUGIN_FEATURE (factory)), ==, GST_RANK_NONE);
   g_assert_false (gst_base_transform_is_qos_enabled (GST_BASE_TRANSFORM (element)));
   gst_object_unref (element);

@@ -118,8 +118,9 @@ static const struct
   { "o,person=[o,max=1.5]", "*max*\"person\"*1.5*whole number*" },
   { "o,person=[o,max=(gint64)4294967296]", "*max*\"person\"*4294967296*whole number*" },
   { "o,person=[o,max=<1,2>]", "*max*\"person\"*whole number*" },
-  { "o,person=5", "*\"person\"*label=?o,key=value*options=*" },
-  { "o,options=5", "*\"options\"*label=?o,key=value*options=*" },
+  { "o,cat=5", "*\"cat\"*as in o,cat=?o,iou-threshold=0.3?, *options=<?o,label=*keys*max*" },
+  { "o,options=5", "*\"options\"*as in o,person=?o,iou-threshold=0.3?, *options=<?o,label=*" },
+  { "person,max=5", "*\"max\"*as in o,person=?o,iou-threshold=0.3?, *options=<?o,label=*" },
   { "o,options=<[o,max=1]>", "*entry 0*no label*" },
   { "o,options=<[o,label=a],5>", "*entry 1*no label*" },
   { "o,options=<[o,label=(string)\"\",max=1]>", "*label is empty*" },
@@ -231,6 +232,7 @@ test_command_line (void)
     { "'\"o,options=<[o,label=\\\"traffic light\\\",iou=0.3]>\"'",
         "unknown key \"iou\" for label \"traffic light\"" },
     { "o,car=[o,max=-1]", "must be a whole number" },
+    { "o,person=0.3", "as in o,person=[o,iou-threshold=0.3]" },
   };
   gchar *program = g_find_program_in_path ("gst-launch-1.0");
   guint i;

@@ -312,7 +312,7 @@ test_element (void)
   g_assert_nonnull (factory);
   g_assert_cmpuint (gst_plugin_feature_get_rank (GST_PLUGIN_FEATURE (factory)), ==, GST_RANK_NONE);
   g_assert_cmpstr (gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS), ==,
-      "Filter/Analyzer/Video");
+      "Filter/Metadata/Video");
   g_assert_false (gst_base_transform_is_qos_enabled (GST_BASE_TRANSFORM (element)));
   g_assert_false (gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (element)));
   gst_object_unref (element);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What gst-inspect-1.0 shows of the elements: one author, one style of class, an
+ * example pipeline, and every name that a structure of theirs can hold.
+ */
+#include <string.h>
+
+#include "gstboxes.h"
+
+static const gchar *const elements[] = { "nmsfilter", "boxreplay", "boxrecord", "boxoverlay" };
+
+static const gchar *
+metadata (GstElementFactory * factory, const gchar * key)
+{
+  const gchar *value = gst_element_factory_get_metadata (factory, key);
+
+  g_assert_nonnull (value);
+  return value;
+}
+
+static void
+test_metadata (void)
+{
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (elements); i++) {
+    GstElementFactory *factory = gst_element_factory_find (elements[i]);
+    gchar *in_example = g_strconcat (" ! ", elements[i], " ", NULL);
+
+    if (factory == NULL)
+      continue;                 /* not built */
+    g_assert_cmpstr (metadata (factory, "author"), ==, "The gst-nms authors");
+    g_assert_true (g_pattern_match_simple ("Filter/*/Video", metadata (factory, "klass")));
+    g_assert_true (g_str_has_prefix (metadata (factory, "example"), "gst-launch-1.0 "));
+    g_assert_nonnull (strstr (metadata (factory, "example"), in_example));
+    g_free (in_example);
+    gst_object_unref (factory);
+  }
+}
+
+/* The property's description has the whole word. */
+static void
+assert_described (GstElement * element, const gchar * property, const gchar * word)
+{
+  GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), property);
+  gchar *pattern = g_strdup_printf ("(?<![-\\w])%s(?![-\\w])", word);
+
+  g_assert_nonnull (spec);
+  if (!g_regex_match_simple (pattern, g_param_spec_get_blurb (spec), 0, 0))
+    g_error ("%s of %s does not say \"%s\"", property, GST_OBJECT_NAME (element), word);
+  g_free (pattern);
+}
+
+static void
+test_states (void)
+{
+  static const gchar *const words[] = { "nms", "state", "suppressed-by", "kept", "suppressed",
+    "below-score", "over-cap", "too-few-neighbors", "no-score", "invalid"
+  };
+  GstElement *element = element_new ("nmsfilter");
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (words); i++)
+    assert_described (element, "action", words[i]);
+  gst_object_unref (element);
+}
+
+static void
+test_stats (void)
+{
+  guint i;
+  gint k;
+
+  for (i = 0; i < G_N_ELEMENTS (elements); i++) {
+    GstElementFactory *factory = gst_element_factory_find (elements[i]);
+    GstElement *element = factory ? gst_element_factory_create (factory, NULL) : NULL;
+    GstStructure *stats;
+
+    g_clear_pointer (&factory, gst_object_unref);
+    if (element && g_object_class_find_property (G_OBJECT_GET_CLASS (element), "stats")) {
+      g_object_get (element, "stats", &stats, NULL);
+      for (k = 0; k < gst_structure_n_fields (stats); k++)
+        assert_described (element, "stats", gst_structure_nth_field_name (stats, k));
+      gst_structure_free (stats);
+    }
+    g_clear_pointer (&element, gst_object_unref);
+  }
+}
+
+static void
+assert_fields_described (GstElement * element, const GstStructure * structure)
+{
+  gint i;
+
+  for (i = 0; i < gst_structure_n_fields (structure); i++)
+    assert_described (element, "emit-signals", gst_structure_nth_field_name (structure, i));
+}
+
+static void
+on_frame_boxes (GstElement * element, GstBuffer * buffer, GstStructure * boxes, guint * fields)
+{
+  const GValue *array = gst_structure_get_value (boxes, "boxes");
+  const GstStructure *box = gst_value_get_structure (gst_value_array_get_value (array, 0));
+
+  assert_fields_described (element, boxes);
+  assert_fields_described (element, box);
+  *fields = gst_structure_n_fields (boxes) + gst_structure_n_fields (box);
+}
+
+/* A box that has everything. */
+static void
+test_frame_boxes (void)
+{
+  GstBuffer *buffer = frame_new (0);
+  GstVideoRegionOfInterestMeta *roi;
+  guint fields = 0;
+  GstHarness *h;
+
+  if (!has_element ("boxrecord")) {
+    g_test_skip ("built without boxrecord");
+    return;
+  }
+  h = harness_new ("boxrecord emit-signals=true");
+  roi = add_exact (buffer, 3, "a", 10, 20, 30, 40, 0.5);
+  roi->parent_id = 7;
+  gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, 1, NULL);
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("rotation", "angle",
+          G_TYPE_DOUBLE, 0.5, NULL));
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
+          G_TYPE_INT, 12, NULL));
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms", "state",
+          G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, 0, NULL));
+  g_signal_connect (h->element, "frame-boxes", G_CALLBACK (on_frame_boxes), &fields);
+  gst_buffer_unref (through (h, buffer));
+  g_assert_cmpuint (fields, ==, 4 + 17);
+  gst_harness_teardown (h);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/inspect/metadata", test_metadata);
+  g_test_add_func ("/inspect/states", test_states);
+  g_test_add_func ("/inspect/stats", test_stats);
+  g_test_add_func ("/inspect/frame-boxes", test_frame_boxes);
+  return run_tests ();
+}
