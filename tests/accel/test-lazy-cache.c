@@ -4,6 +4,7 @@
  * another one, how many are kept, what a backend sees of it. The backend here
  * counts calls and computes with the eager executor of another cache.
  */
+#include "accel/lazy/lazy.h"
 #include "lazygraphs.h"
 #include "lazytests.h"
 
@@ -221,7 +222,7 @@ test_colliding_hashes (void)
 {
   nms_lazy_cache *good = nms_lazy_cache_new (NULL, 64), *weak = nms_lazy_cache_new (NULL, 64);
 
-  nms_lazy_cache_weaken_hash (weak, 0);
+  nms__cache_weaken_hash (weak, 0);
   for (unsigned seed = 0; seed < 4; seed++)
     for (const LazyGraph *g = lazygraphs; g->name; g++) {
       LazyValues a, b;

@@ -29,6 +29,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 # what looks behind the public headers, and says so
 BEHIND = {"tests/bench/autofit.c": {"nmscore/engines/auto/auto_statistics.h"},
           "tests/core/test-threshold.c": {"nmscore/overlap.h"},
+          "tests/accel/test-lazy-cache.c": {"nmscore/accel/lazy/lazy.h"},
           "tests/accel/test-mosaic.c": {"nmscore/accel/mosaic/mosaic.h"},
           "tests/tpu/mosaicprint.c": {"nmscore/accel/mosaic/mosaic.h"},
           "tests/accel/fakepjrt.c": {"nmscore/accel/xla/pjrt.h"},

@@ -115,7 +115,7 @@ nms_lazy_cache_counters (nms_lazy_cache *cache, nms_lazy_counters *counters)
 }
 
 void
-nms_lazy_cache_weaken_hash (nms_lazy_cache *cache, uint64_t mask)
+nms__cache_weaken_hash (nms_lazy_cache *cache, uint64_t mask)
 {
   cache->hash_mask = mask;
 }

@@ -172,10 +172,6 @@ typedef struct nms_lazy_counters {
 /* Fills *counters, up to its size. 0 or NMS_ERROR_ARGUMENT. */
 NMS_API int nms_lazy_cache_counters (nms_lazy_cache *cache, nms_lazy_counters *counters);
 
-/* For tests: only the bits of `mask` of a trace's hash are used from now on, so
- * that 0 makes all traces collide. A hit always compares the whole trace. */
-NMS_API void nms_lazy_cache_weaken_hash (nms_lazy_cache *cache, uint64_t mask);
-
 /* --------------------------------------------------------------- context */
 
 typedef struct nms_lazy nms_lazy;
