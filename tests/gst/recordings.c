@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * recordings FOLDER: has boxrecord write into the files of FOLDER (*.jsonl) all
+ * kinds of boxes that it can meet.
+ * recordings --skipped FILE: prints how many lines of FILE boxreplay refuses.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "gstboxes.h"
+
+static const gchar *folder;
+static GRand *rand_state;
+
+static void
+add_param (GstVideoRegionOfInterestMeta * roi, GstStructure * param)
+{
+  gst_video_region_of_interest_meta_add_param (roi, param);
+}
+
+/* -------------------------------------------------------- frames, one of each kind */
+
+static void
+add_plain (GstBuffer * buffer)
+{
+  add_region (buffer, 0, "person", 10, 20, 30, 40);
+  add_scored (buffer, 2, "person", 10, 20, 30, 40, 0.5);
+  add_exact (buffer, 3, "traffic light", 10.25, 20.5, 30.75, 40.125, 0.75);
+}
+
+static void
+add_off_frame (GstBuffer * buffer)
+{
+  add_region (buffer, 1, "a", -10, -20, 30, 40);
+  add_region (buffer, 2, "a", G_MININT, G_MAXINT, G_MAXUINT, G_MAXUINT);
+  add_region (buffer, 3, "a", 5000, 5000, 1, 0);
+  add_exact (buffer, 4, "a", -100.5, -7, 50, 9000, 1);
+}
+
+static void
+add_identities (GstBuffer * buffer)
+{
+  GstVideoRegionOfInterestMeta *roi = add_scored (buffer, 7, "car", 0, 0, 90, 90, 0.5);
+
+  add_param (roi, gst_structure_new ("object_id", "id", G_TYPE_INT, -12, NULL));
+  roi = add_exact (buffer, -8, "wheel", 10, 10, 20, 20, 0.25);
+  roi->parent_id = 7;
+  gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, G_MININT, NULL);
+}
+
+static void
+add_rotated (GstBuffer * buffer)
+{
+  static const gdouble angles[] = { 0.5, -3, 1e-300, 1e300, INFINITY, NAN, 0 };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (angles); i++)
+    add_param (add_scored (buffer, (gint) i, "ship", 200, 200, 100, 10, 0.5),
+        gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, angles[i], NULL));
+}
+
+static void
+add_odd_values (GstBuffer * buffer)
+{
+  static const gchar *const labels[] = { NULL, "", "\xff\xfe", "\"\\\n\x01", "\xc3\xa9" };
+  static const gdouble confidences[] = { NAN, INFINITY, -INFINITY, 5e-324, 1e308, -0.0, 1e22 };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (labels); i++)
+    add_scored (buffer, 1, labels[i], 1, 2, 3, 4, 0.1);
+  for (i = 0; i < G_N_ELEMENTS (confidences); i++)
+    add_scored (buffer, 1, "a", 1, 2, 3, 4, confidences[i]);
+}
+
+/* Boxes for record_states (), which has nmsfilter give them each of the states. */
+static void
+add_for_states (GstBuffer * buffer)
+{
+  guint i;
+
+  for (i = 0; i < 4; i++)
+    add_scored (buffer, 1, "a", (gint) (i / 2) * 200, 0, 100, 100, 0.9 - i / 10.);
+  add_scored (buffer, 1, "a", 0, 300, 9, 9, 0.1);
+  add_scored (buffer, 1, "a", 0, 300, 9, 9, NAN);
+  add_region (buffer, 1, "b", 400, 300, 9, 9);
+  add_scored (buffer, 1, "other", 400, 300, 9, 9, 0.9);
+}
+
+static gint
+random_int (void)
+{
+  return (gint) g_rand_int (rand_state);
+}
+
+/* Of any bits. */
+static gdouble
+random_double (void)
+{
+  guint32 bits[2] = { g_rand_int (rand_state), g_rand_int (rand_state) };
+  gdouble number;
+
+  memcpy (&number, bits, sizeof number);
+  return number;
+}
+
+static void
+add_random (GstBuffer * buffer)
+{
+  guint i, count = (guint) g_rand_int_range (rand_state, 0, 20);
+
+  for (i = 0; i < count; i++) {
+    GstVideoRegionOfInterestMeta *roi = add_scored (buffer, random_int (), "random",
+        random_int (), random_int (), (guint) random_int (),
+        (guint) random_int (), random_double ());
+
+    roi->parent_id = random_int ();
+    add_param (roi, gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, random_double (),
+            NULL));
+    add_param (roi, gst_structure_new ("object_id", "id", G_TYPE_INT, random_int (), NULL));
+  }
+}
+
+/* --------------------------------------------------------------------- recording */
+
+/* Records `frames` frames into the file `name`, behind the elements `before` ("" or
+ * ending in "! "). */
+static void
+record (const gchar * name, const gchar * before, const gchar * caps, guint frames,
+    void (*add) (GstBuffer *))
+{
+  gchar *line = g_strdup_printf ("%sboxrecord location=\"%s/%s.jsonl\"", before, folder, name);
+  GstHarness *h = gst_harness_new_parse (line);
+  guint i;
+
+  gst_harness_set_src_caps_str (h, caps);
+  for (i = 0; i < frames; i++) {
+    GstBuffer *buffer = frame_new (i % 4 == 3 ? GST_CLOCK_TIME_NONE : i * 100 * GST_MSECOND);
+
+    if (add)
+      add (buffer);
+    gst_buffer_unref (through (h, buffer));
+  }
+  gst_harness_teardown (h);
+  g_free (line);
+}
+
+#define SIZELESS_CAPS "application/x-frames"
+
+static void
+record_kinds (void)
+{
+  static const struct
+  {
+    const gchar *name;
+    void (*add) (GstBuffer *);
+  } kinds[] = {
+    {"nothing", NULL}, {"plain", add_plain}, {"off-frame", add_off_frame},
+    {"identities", add_identities}, {"rotated", add_rotated}, {"odd-values", add_odd_values},
+    {"random", add_random}
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    guint frames = kinds[i].add == add_random ? 40 : 5;
+    gchar *sizeless = g_strconcat (kinds[i].name, "-sizeless", NULL);
+    gchar *tagged = g_strconcat (kinds[i].name, "-tagged", NULL);
+
+    record (kinds[i].name, "", FRAME_CAPS, frames, kinds[i].add);
+    record (sizeless, "", SIZELESS_CAPS, frames, kinds[i].add);
+    record (tagged, "nmsfilter action=tag ! ", FRAME_CAPS, frames, kinds[i].add);
+    g_free (tagged);
+    g_free (sizeless);
+  }
+}
+
+static void
+record_states (void)
+{
+  static const gchar *const settings[] = { "max-detections=1", "missing-score=drop",
+    "min-neighbors=1"
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (settings); i++) {
+    gchar *filter = g_strdup_printf ("nmsfilter action=tag score-threshold=0.2 classes=a,b %s ! ",
+        settings[i]);
+    gchar *name = g_strconcat ("states-", settings[i], NULL);
+
+    record (name, filter, FRAME_CAPS, 1, add_for_states);
+    g_free (name);
+    g_free (filter);
+  }
+}
+
+/* Recordings replayed as each kind of metadata that the plugin was built with. */
+static void
+record_replayed (const gchar * location, const gchar * stem, const gchar * caps)
+{
+  GstElement *element = element_new ("boxreplay");
+  GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), "meta");
+  GEnumClass *kinds = G_PARAM_SPEC_ENUM (spec)->enum_class;
+  guint i;
+
+  for (i = 0; i < kinds->n_values; i++) {
+    const gchar *kind = kinds->values[i].value_nick;
+    gchar *before = g_strdup_printf ("boxreplay location=\"%s\" match=index meta=%s ! ", location,
+        kind);
+    gchar *tagged = g_strconcat (before, "nmsfilter action=tag ! ", NULL);
+    gchar *name = g_strdup_printf ("%s-%s", stem, kind);
+    gchar *tagged_name = g_strconcat (name, "-tagged", NULL);
+
+    record (name, before, caps, 5, NULL);
+    record (tagged_name, tagged, caps, 5, NULL);
+    g_free (tagged_name);
+    g_free (name);
+    g_free (tagged);
+    g_free (before);
+  }
+  gst_object_unref (element);
+}
+
+static void
+record_data (void)
+{
+  const gchar *data = g_getenv ("NMS_TEST_DATA");
+  gchar *sized = g_build_filename (data, "boxes.jsonl", NULL);
+  gchar *sizeless = g_build_filename (data, "boxes-nosize.jsonl", NULL);
+  gchar *mot = g_build_filename (data, "boxes.mot.txt", NULL);
+  gchar *rotated = g_build_filename (folder, "rotated.jsonl", NULL);
+
+  record_replayed (sized, "data", FRAME_CAPS);
+  record_replayed (sizeless, "data-sizeless", SIZELESS_CAPS);
+  record_replayed (mot, "data-mot", FRAME_CAPS);
+  record_replayed (rotated, "data-rotated", FRAME_CAPS);
+  g_free (rotated);
+  g_free (mot);
+  g_free (sizeless);
+  g_free (sized);
+}
+
+static void
+print_skipped (const gchar * path)
+{
+  gchar *line = g_strdup_printf ("boxreplay location=\"%s\" match=index on-error=skip", path);
+  GstHarness *h = harness_new (line);
+
+  gst_buffer_unref (through (h, frame_new (0)));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  g_print ("%" G_GUINT64_FORMAT "\n", stat_of (h->element, "skipped"));
+  gst_harness_teardown (h);
+  g_free (line);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  rand_state = g_rand_new_with_seed (1);
+  if (argc == 3 && strcmp (argv[1], "--skipped") == 0) {
+    print_skipped (argv[2]);
+  } else if (argc == 2) {
+    folder = argv[1];
+    record_kinds ();
+    record_states ();
+    record_data ();
+  } else {
+    g_printerr ("usage: recordings FOLDER | --skipped FILE\n");
+    return 2;
+  }
+  g_rand_free (rand_state);
+  gst_deinit ();
+  return 0;
+}
