@@ -5,7 +5,7 @@
  * it has seen its largest frame. One layout for every set of options: what a
  * run leaves unused is never touched, and so costs address space only.
  */
-#include "accel/xla/xla.h"
+#include "accel/accel.h"
 #include "engines/spatial/spatial.h"
 
 #include <stdio.h>
@@ -104,9 +104,7 @@ nms_context_trim (nms_context *ctx)
 {
   if (!ctx)
     return;
-#ifdef NMS__HAVE_XLA
   nms__xla_free (&ctx->xla);
-#endif
   free (ctx->scratch);
   ctx->scratch = NULL;
   ctx->scratch_size = 0;
@@ -146,11 +144,7 @@ nms_context_engine_in_use (nms_context *ctx)
 const char *
 nms_context_engine_refusal (const nms_context *ctx)
 {
-#ifdef NMS__HAVE_XLA
-  if (ctx)
-    return nms__xla_refusal (ctx->xla);
-#endif
-  return NULL;
+  return ctx ? nms__xla_refusal (ctx->xla) : NULL;
 }
 
 const char *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* strings: names, error texts and the version. */
+/* errors: the texts of error codes, the detail of a failure, and the version. */
 #include "internal.h"
 
 #include <stdarg.h>
@@ -17,27 +17,6 @@ nms_strerror (int error)
       return "unknown error";
   }
 #undef CASE
-}
-
-const char *
-nms_engine_name (int engine)
-{
-  switch (engine) {
-    case NMS_ENGINE_AUTO:
-      return "auto";
-    case NMS_ENGINE_SEQUENTIAL:
-      return "sequential";
-    case NMS_ENGINE_SORTED:
-      return "sorted";
-    case NMS_ENGINE_SPATIAL:
-      return "spatial";
-#ifdef NMS__HAVE_XLA
-    case NMS_ENGINE_XLA:
-      return "xla";
-#endif
-    default:
-      return NULL;
-  }
 }
 
 int

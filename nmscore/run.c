@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* run: the doors. Arguments are checked here and nowhere behind. */
-#include "accel/xla/xla.h"
 #include "engines/engine.h"
 #include "fpmode.h"
 
@@ -38,18 +37,10 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
   error = nms__prepare (ctx, &boxes, &invalid, &filtered);
   if (error)
     return error;
-  int engine = (int) ctx->settings.options.engine;
-#ifdef NMS__HAVE_XLA
-  if (engine == NMS_ENGINE_XLA) {
-    int ran;
-    error = nms__xla_engine (ctx, &ran);
-    if (error)
-      return error;
-    engine = ran ? NMS_ENGINE_XLA : NMS_ENGINE_AUTO;
-  }
-#endif
-  if (engine != NMS_ENGINE_XLA)
-    engine = nms__engine_run (f, engine);
+  int engine;
+  error = nms__engine_run (ctx, &engine);
+  if (error)
+    return error;
 
   if (arrays) {
     if (arrays->kept && f->kept_count > arrays->kept_capacity)

@@ -16,9 +16,13 @@
 #include "order.h"
 #include "overlap.h"
 
-void nms__sequential (nms__frame *frame);
-void nms__sorted (nms__frame *frame);
-void nms__spatial (nms__frame *frame);
+int nms__sequential (nms_context *ctx);
+int nms__sorted (nms_context *ctx);
+int nms__spatial (nms_context *ctx);
+
+/* Returned by an engine that leaves the frame as it was, to another one; no error
+ * code is positive. */
+#define NMS__NOT_RUN 1
 
 /* over_cap.c: the boxes of these keys have met a full cap; `index` as in the frame. */
 void nms__over_cap_keys (nms__frame *frame, const int32_t *index, const uint64_t *keys,
@@ -30,8 +34,12 @@ void nms__over_cap_keys (nms__frame *frame, const int32_t *index, const uint64_t
  * and `last` where they are full; frame->packed is in input order. */
 void nms__mark_over_cap (nms__frame *frame, uint64_t last);
 
-/* Runs the engine asked for, or the one that suits the frame; returns which. */
-int nms__engine_run (nms__frame *frame, int engine);
+/* auto.c: returns the number of the engine that takes least time for the frame. */
+int nms__auto_choose (const nms__frame *frame);
+
+/* engine.c: runs the engine that the options name or auto chooses, and writes its number
+ * to *used. Returns 0, or an error of engine xla. */
+int nms__engine_run (nms_context *ctx, int *used);
 
 static inline nms__box
 nms__frame_box (const nms__frame *f, size_t pos)
@@ -46,6 +54,11 @@ nms__total_cap (const nms__frame *f)
   uint64_t cap = f->settings->options.max_detections;
   return cap ? cap : UINT64_MAX;
 }
+
+/* In frames and class partitions of at most this many boxes engine sorted tests units of
+ * boxes by vectors (sorted/sweep.h). With more boxes it tests each one alone, because
+ * the first suppressor then ends most tests early. */
+#define NMS__SWEEP_MOST 400
 
 /* sorted sorts only a first wave of boxes where the cap is far below their
  * number: so many for each box that the cap allows, in frames of so many. If they

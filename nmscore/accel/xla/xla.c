@@ -6,7 +6,8 @@
  * the largest program, the native engines run: they give the same bits. Asked
  * for strictly, it is done at once, by the caller's thread.
  */
-#include "xla.h"
+#include "accel/accel.h"
+#include "engines/engine.h"
 #include "xlaframe.h"
 #include "xlalibrary.h"
 #include "xlastore.h"
@@ -200,7 +201,7 @@ is_ready (struct nms__xla *x, nms__xla_kind kind, int strict)
 }
 
 int
-nms__xla_engine (nms_context *ctx, int *ran)
+nms__xla (nms_context *ctx)
 {
   const nms_options *o = &ctx->settings.options;
   const int strict = o->xla_strict;
@@ -208,9 +209,9 @@ nms__xla_engine (nms_context *ctx, int *ran)
   nms__xla_kind kind;
   int code;
 
-  *ran = 0;
   if (!nms__xla_frame_kind (&ctx->frame, &kind, why_not, sizeof why_not))
-    return strict ? nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "engine xla: %s", why_not) : NMS_OK;
+    return strict ? nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "engine xla: %s", why_not)
+                  : NMS__NOT_RUN;
   struct nms__xla *x = current (ctx);
   if (!x)
     return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for engine xla");
@@ -219,14 +220,13 @@ nms__xla_engine (nms_context *ctx, int *ran)
     if (code)
       refuse (x, code, why_not);
     else {
-      *ran = 1;
       nms__xla_say (0, ctx->in_use, sizeof ctx->in_use, "%s", x->store->backend->name);
       return NMS_OK;
     }
   }
   if (strict)
     return nms__fail (ctx, x->code, "engine xla: %.160s", x->refusal);
-  return NMS_OK;
+  return NMS__NOT_RUN;
 }
 
 const char *

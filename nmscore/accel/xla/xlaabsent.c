@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* xlaabsent: nmsxla.h in a build that cannot load plugins. */
+/* xlaabsent: nmsxla.h and accel.h in a build that cannot load plugins. */
+#include "accel/accel.h"
 #include "nmsxla.h"
 
 #include <stdio.h>
+
+void
+nms__xla_free (struct nms__xla **xla)
+{
+  *xla = NULL;
+}
+
+const char *
+nms__xla_refusal (const struct nms__xla *xla)
+{
+  (void) xla;
+  return NULL;
+}
 
 static int
 absent (char *error, size_t error_size)

@@ -4,7 +4,8 @@
 #include "xlakernel.h"
 #include "xlalibrary.h"
 
-#include "engines/sorted/sorted.h"
+#include "engines/engine.h"
+#include "engines/suppressor.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -7,7 +7,6 @@
  * choice, for a small share of the time that the best engine will take.
  */
 #include "auto_statistics.h"
-#include "engines/sorted/sorted.h"
 
 #define TINY 16        /* boxes: any engine would do */
 #define SHORT 1024     /* boxes, whose engines take so little that each look tells */
@@ -149,8 +148,8 @@ choose_by_sample (const nms__frame *f, nms__facts *facts)
   }
 }
 
-static int
-choose (const nms__frame *f)
+int
+nms__auto_choose (const nms__frame *f)
 {
   const int capped = nms__total_cap (f) < f->count && !f->slot;
   nms__facts facts;
@@ -173,20 +172,4 @@ choose (const nms__frame *f)
   if (capped && weigh_alike (f, &facts, facts.n / 16.0).engine == engine)
     return engine;
   return choose_by_sample (f, &facts);
-}
-
-int
-nms__engine_run (nms__frame *frame, int engine)
-{
-  if (frame->turned)
-    engine = NMS_ENGINE_SORTED; /* the others take upright boxes at their word */
-  else if (engine == NMS_ENGINE_AUTO)
-    engine = choose (frame);
-  if (engine == NMS_ENGINE_SEQUENTIAL)
-    nms__sequential (frame);
-  else if (engine == NMS_ENGINE_SPATIAL)
-    nms__spatial (frame);
-  else
-    nms__sorted (frame);
-  return engine;
 }

@@ -36,10 +36,6 @@ typedef struct nms__facts {
   double unusual;   /* share of boxes that look in several, or might have to */
 } nms__facts;
 
-/* Up to so many boxes are swept (sweep.h); where they are more, it pays to stop
- * at the first suppressor of each. */
-#define NMS__SWEEP_MOST 400
-
 #define NMS__TERMS 10
 
 /* The ways that engines go; some have prices of their own in frames of fewer than

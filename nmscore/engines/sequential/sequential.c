@@ -12,9 +12,10 @@
  * boxes stay in the order of their index, and places in columns of keys do as
  * well for the few that matter: no box is unselectable and no index bit is lost.
  */
-#include "engines/engine.h"
-#include "engines/sorted/sorted.h"
 #include "sequential_state.h"
+
+#include "engines/engine.h"
+#include "engines/suppressor.h"
 
 /* How many of the best boxes a step takes, of 16 columns' best: pick in
  * kernels.h. Few at first, as one box may suppress many. */
@@ -245,11 +246,13 @@ run_steps (nms__frame *f, uint64_t cap)
   return 0;
 }
 
-void
-nms__sequential (nms__frame *f)
+int
+nms__sequential (nms_context *ctx)
 {
+  nms__frame *f = &ctx->frame;
   uint64_t last = run_steps (f, nms__total_cap (f));
 
   if (f->slot || last)
     nms__mark_over_cap (f, last);
+  return NMS_OK;
 }

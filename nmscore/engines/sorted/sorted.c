@@ -4,30 +4,10 @@
  * group; the first suppressor ends the test. Work follows boxes times kept
  * boxes; the caps end it early. For frames with more than a few boxes.
  */
-#include "rotated.h"
 #include "sorted.h"
 #include "sweep.h"
 
-size_t
-nms__first_suppressor (const nms__frame *f, const nms__columns *columns, size_t end,
-    const nms__box *box, int32_t index, const int32_t *who, double limit)
-{
-  uint64_t mask;
-  size_t k = 0;
-
-  for (size_t first = 0; first < end; first = k + 1) {
-    first = f->kernels->find_overlap (columns, first, end, box, &mask);
-    if (first >= end)
-      break;
-    for (; mask; mask &= mask - 1) {
-      k = first + nms__lowest_bit (mask);
-      if (nms__pair_exceeds (f, columns, k, who[k], box, index, limit)
-          && !nms__related (f, index, who[k]))
-        return k;
-    }
-  }
-  return end;
-}
+#include "engines/suppressor.h"
 
 /* A cap far below the number of boxes makes most of the sorting idle: only the
  * boxes above a pivot, which a sample of keys gives, are sorted at first, and
@@ -138,15 +118,17 @@ sorted_few (nms__frame *f)
     nms__over_cap_keys (f, f->index, keys + kept[n - 1] + 1, f->count - kept[n - 1] - 1);
 }
 
-void
-nms__sorted (nms__frame *f)
+int
+nms__sorted (nms_context *ctx)
 {
+  nms__frame *f = &ctx->frame;
   if (!f->count)
-    return;
+    return NMS_OK;
   if (f->group)
     nms__sorted_groups (f);
   else if (f->count <= NMS__SWEEP_MOST && !f->slot)
     sorted_few (f);
   else
     sorted_all (f);
+  return NMS_OK;
 }

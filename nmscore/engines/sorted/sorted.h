@@ -3,17 +3,10 @@
 #ifndef NMS_SORTED_H
 #define NMS_SORTED_H
 
-#include "engines/auto/auto.h"
 #include "engines/engine.h"
 
 /* sorted.c: a key that about `wanted` of the first `count` boxes reach, or more. */
 uint64_t nms__wave_pivot (const nms__frame *f, size_t count, size_t wanted);
-
-/* sorted.c: the first of the kept columns 0..end-1 that suppresses the
- * candidate, or `end`: the highest-ranked one, since they are in order of rank.
- * `index`: of the candidate; `who`: of the kept ones. */
-size_t nms__first_suppressor (const nms__frame *f, const nms__columns *columns, size_t end,
-    const nms__box *box, int32_t index, const int32_t *who, double limit);
 
 /* sorted.c: whether the box at `pos` is kept after n others, which are the first
  * n of the columns wx1, wy1 ...; then it becomes one of them. `who`: their

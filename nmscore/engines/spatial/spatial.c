@@ -381,16 +381,18 @@ decide_by_place (nms__frame *f, nms__grid *g)
   list_kept (f, s.kept);
 }
 
-void
-nms__spatial (nms__frame *f)
+int
+nms__spatial (nms_context *ctx)
 {
+  nms__frame *f = &ctx->frame;
   nms__grid grid;
 
   if (!f->count)
-    return;
+    return NMS_OK;
   nms__grid_plan (&grid, f);
   if (f->slot || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count)
     decide_by_score (f, &grid);
   else
     decide_by_place (f, &grid);
+  return NMS_OK;
 }

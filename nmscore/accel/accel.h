@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * accel: all that the rest of nmscore includes of accel/: engine xla, its state
+ * in a context, and why it is refused. XLA, the lazy tensors and the TPU kernels
+ * lie behind this header; a build without XLA has it too.
+ */
+#ifndef NMS_ACCEL_H
+#define NMS_ACCEL_H
+
+#include "internal.h"
+
+/* Engine xla, as engines/engine.h describes engines. Returns NMS__NOT_RUN for a frame
+ * that it leaves to the native engines, which under nms_options.xla_strict is an error
+ * instead. Loads plugins and compiles programs in a thread of its own, or under
+ * xla_strict in the caller's. Allocates memory. */
+int nms__xla (nms_context *ctx);
+
+/* Frees the state of the engine in a context and sets *xla to NULL. Waits for a
+ * compilation in progress. */
+void nms__xla_free (struct nms__xla **xla);
+
+/* Returns the reason for which the engine is refused, in one line, or NULL. */
+const char *nms__xla_refusal (const struct nms__xla *xla);
+
+#endif
