@@ -13,7 +13,9 @@ usage ()
   cat <<END
 usage: tests/run.sh [--all] [STAGE...]
 
-Without a STAGE: the stages of the first list; with --all: those of both.
+Without a STAGE: the stages of the first list, which take about 15 minutes on
+one core, download 275 MB more than quickstart.sh and need 5 GB of disk; with
+--all: those of both lists. At the end a table has the duration of each stage.
 
   release   every suite but tpu, optimised build
   locale    every suite but the pipelines, with a decimal comma
@@ -21,11 +23,13 @@ Without a STAGE: the stages of the first list; with --all: those of both.
   asan      every suite but the rules and what plays in real time, address and
             undefined-behaviour sanitizers
   xla       engine xla on a real device, that of XLA's plugin for the CPU, which
-            is downloaded; the same with sanitizers and under the leak tracer
+            is downloaded from PyPI (without it: skipped); the same with
+            sanitizers and under the leak tracer
   minimal   only nmsfilter, from the three -dev packages; its suites; installed
             into a prefix and used from there
   clang     built by clang; core and elements' suites
-  install   installed below a folder; a program and a pipeline that use it
+  install   installed below a folder; a program and a pipeline that use it;
+            README's commands to install, in a checkout at ~/gst-nms
   levels    the core suite at each instruction set below the best, which the
             others use; the elements' suite in plain C
 
@@ -36,7 +40,8 @@ Without a STAGE: the stages of the first list; with --all: those of both.
   fuzz      each fuzzer for NMS_FUZZ_SECONDS (30), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
-            compiled by libtpu, translated for XLA's CPU plugin (both fetched)
+            compiled by libtpu, translated for XLA's CPU plugin (both fetched
+            from PyPI; without it: skipped)
   trixie    the suites in Debian 13 (GStreamer 1.26), which has GstAnalytics, and
             the leak tracer; NMS_TRIXIE_ASAN=yes adds the elements' under address
             sanitizer, which takes a build more (root only)
@@ -58,7 +63,7 @@ SLOW_STAGES="tsan valgrind arm fuzz fresh trixie sid tpu"
 
 # what runs commands elsewhere than here: see newer_debian
 inside=()
-passed=0 failed=0 skipped=0 failures=() start=$SECONDS
+passed=0 failed=0 skipped=0 failures=() durations=() start=$SECONDS
 folders= # the process of make_folders
 
 # One result by name: result pass|fail|skip NAME
@@ -81,7 +86,7 @@ check ()
   ("$@") >"$log" 2>&1 </dev/null || rc=$?
   case $rc in
     0) result pass "$name" ;;
-    77) result skip "$name"; tail -n 3 "$log" ;;
+    77) result skip "$name: $(tail -n 1 "$log")" ;;
     *) result fail "$name"; tail -n 60 "$log" ;;
   esac
   [ "$rc" = 0 ]
@@ -302,6 +307,8 @@ stage_install ()
   check "a program compiles with pkg-config and runs" installed_program "$dest"
   check "an application compiles and plays" installed_application "$dest" "$lib"
   rm -rf "$dest"
+  check "README's commands in a checkout at ~/gst-nms" \
+    timeout 900 "$NMS_ROOT/tests/env/readme-install.sh"
 }
 
 # NMS_ISA=LEVEL: is it obeyed here?
@@ -498,6 +505,7 @@ main ()
     say "0 passed, 1 failed"
     exit 1
   fi
+  durations+=("packages" "$((SECONDS - start))")
 
   make_folders &
   folders=$!
@@ -510,13 +518,15 @@ main ()
       result fail "$stage: nothing ran"
     say "   $((passed - before)) passed, $((failed - before_failed)) failed," \
       "in $((SECONDS - stage_start)) s"
+    durations+=("$stage" "$((SECONDS - stage_start))")
   done
 
+  say ""
+  printf '%-10s %5d s\n' "${durations[@]}" "all" "$((SECONDS - start))"
   say ""
   for name in ${failures[@]+"${failures[@]}"}; do
     say "FAILED  $name"
   done
-  say "Took $((SECONDS - start)) s."
   line="$passed passed, $failed failed"
   [ "$skipped" = 0 ] || line="$line, $skipped skipped"
   say "$line"

@@ -5,7 +5,7 @@
 # no licence of its own; so it is fetched for tests and not shipped. `tpu`: that
 # for TPUs, libtpu, under terms of its own, for the same use; it compiles without
 # a TPU, but must be loaded by a child process only. `cuda`: that for NVIDIA's
-# GPUs, jax-cuda13-pjrt.
+# GPUs, jax-cuda13-pjrt. Ends with 77 if the package cannot be downloaded.
 #
 #     export NMS_XLA_PLUGIN=$(tools/fetch-xla.sh FOLDER [cpu|tpu|cuda])
 set -euo pipefail
@@ -44,7 +44,8 @@ if [ "$(cat "$library.sum" 2>/dev/null)" != "$sum" ]; then
   work=$(mktemp -d "$folder/.fetch.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   python3 -m pip --disable-pip-version-check download --quiet --no-deps --no-cache-dir \
-    --dest "$work" "${which[@]}" "$package" >&2 || die "cannot download $package"
+    --retries 2 --dest "$work" "${which[@]}" "$package" >&2 ||
+    { printf 'fetch-xla: cannot download %s from PyPI\n' "$package" >&2; exit 77; }
   wheel=$(find "$work" -name '*.whl')
   [ -f "$wheel" ] || die "$package came as something else than a wheel"
   printf '%s  %s\n' "$sum" "$wheel" | sha256sum --check --status ||

@@ -332,8 +332,8 @@ def short(results):
                      f"{best or '-'} {time_text(median(row, best))}",
                      f"**{ratio_text(ratio(row, best))}**",
                      time_text(median(row, "torchvision")), ratio_text(ratio(row, "torchvision"))])
-    head = ["boxes", "N", "IoU", "most", "gst-nms", "from Python", "best of the others", "x",
-            "torchvision", "x"]
+    head = ["boxes", "N", "IoU", "kept at most", "gst-nms", "from Python", "best of the others",
+            "x", "torchvision", "x"]
     return "\n".join(table(head, rows) + setting(results)[:1]) + "\n"
 
 

@@ -17,14 +17,7 @@ say "a bare system after $SECONDS s"
 
 # The checkout without anything that was built, in a path with a space.
 mkdir -p "$root/system/home/new user"
-(
-  cd "$NMS_ROOT"
-  if git rev-parse --show-toplevel >/dev/null 2>&1; then
-    git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=-
-  else
-    tar -c --exclude='./build*' --exclude='./output*' .
-  fi
-) | tar -x -C "$root/system/home/new user"
+system_copy_checkout "$root/system/home/new user"
 
 step () # TEXT COMMAND
 {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# system: another Debian in a folder, by debootstrap, and commands in it. To be
-# sourced after pipelines/common.sh:
+# system: another Debian in a folder, by debootstrap, and commands in it; a copy of
+# the checkout. To be sourced after pipelines/common.sh:
 #
+#     system_copy_checkout FOLDER
 #     system_can_be_made || die "$NMS_REASON"
 #     system_make FOLDER bookworm           # once; FOLDER.log
 #     system_inside FOLDER PATH COMMAND...  # in PATH of the folder
@@ -19,6 +20,19 @@ system_can_be_made ()
     return 0
   fi
   return 1
+}
+
+# Copies the checkout, without anything that was built, into FOLDER.
+system_copy_checkout ()
+{
+  (
+    cd "$NMS_ROOT"
+    if git rev-parse --show-toplevel >/dev/null 2>&1; then
+      git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=-
+    else
+      tar -c --exclude='./build*' --exclude='./output*' .
+    fi
+  ) | tar -x -C "$1"
 }
 
 # A folder that was begun and not completed is made again.
