@@ -45,6 +45,10 @@ def nms(boxes, scores, iou_threshold, *, score_threshold=_ALL, max_detections=0)
                      nor suppress others
     max_detections   the largest number of boxes kept, 0 for no limit
 
+    The overlap is compared exactly: one that equals the threshold, such as 1/10 at
+    0.1, does not suppress. torchvision rounds the overlap to float32 and not the
+    threshold, so that it suppresses such boxes too at 0.1, 1/3, 0.6 and others.
+
     Raises TypeError or ValueError, with the name of the parameter.
     """
     return _run(boxes, scores, iou_threshold, score_threshold, max_detections)
@@ -57,5 +61,6 @@ def batched_nms(boxes, scores, idxs, iou_threshold, *, score_threshold=_ALL, max
                      boxes suppress only boxes with the same value
 
     The other parameters are those of nms; max_detections limits all classes together.
+    The overlap is compared exactly; torchvision rounds it.
     """
     return _run(boxes, scores, iou_threshold, score_threshold, max_detections, idxs)

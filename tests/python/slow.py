@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""slow: NMS by its definition in numpy, and random boxes."""
+"""slow: NMS by its definition in numpy and in fractions, and random boxes."""
+from fractions import Fraction
+
 import numpy as np
 
 
@@ -29,3 +31,27 @@ def random_case(random, count):
     corner = random.random((count, 2)) * 100
     boxes = np.concatenate([corner, corner + random.random((count, 2)) * 40], 1)
     return boxes.astype(np.float32), (random.integers(0, 200, count) / 200).astype(np.float32)
+
+
+def exact_nms(boxes, scores, threshold):
+    """Kept indices for whole-number corners and a threshold that is a Fraction, without rounding."""
+    rows, kept = [[int(value) for value in row] for row in boxes], []
+    for i in np.argsort(-scores, kind="stable"):
+        if not any(exceeds(rows[i], rows[j], threshold) for j in kept):
+            kept.append(int(i))
+    return kept
+
+
+def exceeds(a, b, threshold):
+    width, height = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+    if width <= 0 or height <= 0:
+        return False
+    areas = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1])
+    return Fraction(width * height, areas - width * height) > threshold
+
+
+def integer_case(random, count, side):
+    """Boxes with whole-number corners and sides of 1 to `side`, and scores without ties."""
+    corner = random.integers(0, 2 * side, (count, 2))
+    boxes = np.concatenate([corner, corner + random.integers(1, side + 1, (count, 2))], 1)
+    return boxes.astype(np.float32), random.permutation(count).astype(np.float32)

@@ -5,6 +5,7 @@ kinds, and what it refuses."""
 import sys
 import threading
 import unittest
+from fractions import Fraction
 
 try:
     import numpy as np
@@ -13,7 +14,7 @@ except ImportError:
     sys.exit(77)
 
 import nmscore
-from slow import random_case, slow_nms
+from slow import exact_nms, integer_case, random_case, slow_nms
 
 
 class Results(unittest.TestCase):
@@ -37,6 +38,15 @@ class Results(unittest.TestCase):
                          2**63 + self.random.integers(0, 3, count).astype(np.uint64)):
                 self.same(nmscore.batched_nms(boxes, scores, idxs, 0.4),
                           slow_nms(boxes, scores, idxs, 0.4))
+
+    def test_exact_arithmetic(self):
+        """Overlaps that equal the threshold do not suppress, whatever float32 makes of it."""
+        for text in ("1/10", "1/5", "1/3", "2/5", "1/2", "3/5", "2/3", "7/10", "9/10"):
+            threshold = Fraction(text)
+            for side in (4, 16, 300):
+                boxes, scores = integer_case(self.random, 60, side)
+                self.same(nmscore.nms(boxes, scores, float(threshold)),
+                          exact_nms(boxes, scores, threshold))
 
     def test_options(self):
         boxes, scores = random_case(self.random, 300)
