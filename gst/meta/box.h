@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Box: one detection, as the elements hand it around. What it was read from,
- * a meta or a line of a file, stays behind in boxmeta.c and boxlines.c.
+ * a meta or a line of a file, stays behind in boxmeta.c and jsonlread.c.
  */
 #pragma once
 

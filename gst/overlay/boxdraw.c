@@ -28,16 +28,16 @@ typedef struct
   const Box *box;
   PaintRect rect, visible;      /* its outline, and what of it is on the frame; of
                                  * a turned one: the upright box around it */
-  gboolean is_turned;
-  PaintTurned turned;
+  gboolean is_rotated;
+  PaintRotated rotated;
   gdouble score;                /* what ranks it; -inf: none */
   gboolean dropped;
 } Candidate;
 
 struct _BoxDraw
 {
-  Labels *labels;
-  Placement placement;
+  LabelCache *label_cache;
+  LabelPlacement placement;
   GArray *candidates;
 };
 
@@ -46,7 +46,7 @@ box_draw_new (void)
 {
   BoxDraw *draw = g_new0 (BoxDraw, 1);
 
-  draw->labels = labels_new ();
+  draw->label_cache = label_cache_new ();
   draw->candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
   return draw;
 }
@@ -56,8 +56,8 @@ box_draw_free (BoxDraw * draw)
 {
   if (draw == NULL)
     return;
-  labels_free (draw->labels);
-  placement_clear (&draw->placement);
+  label_cache_free (draw->label_cache);
+  label_placement_clear (&draw->placement);
   g_array_unref (draw->candidates);
   g_free (draw);
 }
@@ -93,13 +93,13 @@ box_score_text (const Box * box, gchar text[PIECE_SIZE])
 }
 
 static guint32
-box_color (const Box * box, BoxColorBy color_by)
+box_color (const Box * box, BoxDrawColorBy color_by)
 {
   gchar text[PIECE_SIZE];
 
   if (box_dropped (box))
     return PALETTE_GREY;
-  if (color_by == BOX_COLOR_BY_TRACK && (box->flags & BOX_HAS_TRACK_ID) != 0) {
+  if (color_by == BOX_DRAW_COLOR_BY_TRACK && (box->flags & BOX_HAS_TRACK_ID) != 0) {
     g_snprintf (text, PIECE_SIZE, "#%d", box->track_id);
     return palette_color (text);
   }
@@ -135,10 +135,10 @@ box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes,
     gdouble x1 = box->x1, y1 = box->y1, x2 = box->x2, y2 = box->y2;
 
     if (box->rotation != 0) {
-      if (!paint_turned_init (&candidate.turned, x1, y1, x2, y2, box->rotation))
+      if (!paint_rotated_init (&candidate.rotated, x1, y1, x2, y2, box->rotation))
         continue;
-      candidate.is_turned = TRUE;
-      paint_turned_bounds (&candidate.turned, &x1, &y1, &x2, &y2);
+      candidate.is_rotated = TRUE;
+      paint_rotated_bounds (&candidate.rotated, &x1, &y1, &x2, &y2);
     }
     if (!paint_snap (canvas, x1, y1, x2, y2, thickness, &candidate.rect) ||
         !paint_clip (canvas, &candidate.rect, &candidate.visible))
@@ -183,8 +183,8 @@ box_draw_outline (const PaintCanvas * canvas, const Candidate * candidate,
 
   gint dash = candidate->dropped ? 3 * options->thickness : 0;
 
-  if (candidate->is_turned)
-    paint_turned_outline (canvas, &candidate->turned, options->thickness, dash, &color);
+  if (candidate->is_rotated)
+    paint_rotated_outline (canvas, &candidate->rotated, options->thickness, dash, &color);
   else
     paint_outline (canvas, &candidate->rect, options->thickness, dash, &color);
 }
@@ -197,8 +197,8 @@ box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * ca
   const gchar *piece[MAX_PIECES];
   const LabelMask *mask[MAX_PIECES];
   guint n = box_draw_pieces (candidate->box, options, text, piece);
-  gint size = labels_font_size (draw->labels);
-  gint line = paint_ceil_y (canvas, labels_line_height (draw->labels));
+  gint size = label_cache_font_size (draw->label_cache);
+  gint line = paint_ceil_y (canvas, label_cache_line_height (draw->label_cache));
   gint pad = paint_ceil_x (canvas, MAX (size / 4, 2));
   gint gap = paint_ceil_x (canvas, MAX (size / 3, 2));
   gint width = 2 * pad - gap, ascent = 0, descent = 0, x;
@@ -207,21 +207,22 @@ box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * ca
   PaintRect label;
 
   /* Setting a text is dear: not if even a letter finds no place. */
-  if (n == 0 || !placement_find (&draw->placement, canvas, &candidate->visible,
+  if (n == 0 || !label_placement_find (&draw->placement, canvas, &candidate->visible,
           MIN (paint_ceil_x (canvas, size), canvas->width), MIN (line, canvas->height), &label))
     return;
 
   for (guint i = 0; i < n; i++) {
-    mask[i] = labels_get (draw->labels, piece[i]);
+    mask[i] = label_cache_get (draw->label_cache, piece[i]);
     width += gap + paint_ceil_x (canvas, mask[i]->mask.width);
     ascent = MAX (ascent, mask[i]->baseline);
     descent = MAX (descent, mask[i]->mask.height - mask[i]->baseline);
   }
   /* On a frame too small for it, the label is clipped. */
-  if (!placement_find (&draw->placement, canvas, &candidate->visible, MIN (width, canvas->width),
+  if (!label_placement_find (&draw->placement, canvas, &candidate->visible,
+          MIN (width, canvas->width),
           MIN (paint_ceil_y (canvas, MAX (ascent + descent, line)), canvas->height), &label))
     return;
-  placement_take (&draw->placement, &label);
+  label_placement_occupy (&draw->placement, &label);
 
   background = paint_color (canvas, rgb);
   ink = paint_color (canvas, palette_text_color (rgb));
@@ -245,7 +246,7 @@ box_draw_take_outline (BoxDraw * draw, const PaintCanvas * canvas, const Candida
   paint_outline_bars (canvas, &candidate->rect, thickness, bars);
   for (guint i = 0; i < 4; i++) {
     if (paint_clip (canvas, &bars[i], &bars[i]))
-      placement_take (&draw->placement, &bars[i]);
+      label_placement_occupy (&draw->placement, &bars[i]);
   }
 }
 
@@ -271,8 +272,8 @@ box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
   if (!options->show_label && !options->show_score)
     return TRUE;
 
-  labels_set_font (draw->labels, options->font_desc, &canvas);
-  placement_begin (&draw->placement, canvas.width, canvas.height);
+  label_cache_set_font (draw->label_cache, options->font_desc, &canvas);
+  label_placement_begin (&draw->placement, canvas.width, canvas.height);
   for (guint i = 0; i < kept; i++)
     box_draw_label (draw, &canvas, &candidates[i], options);
   for (guint i = 0; kept < n && i < kept; i++)

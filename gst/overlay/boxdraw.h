@@ -9,17 +9,17 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  BOX_COLOR_BY_CLASS = 0,
-  BOX_COLOR_BY_TRACK = 1,
-} BoxColorBy;
+  BOX_DRAW_COLOR_BY_CLASS = 0,
+  BOX_DRAW_COLOR_BY_TRACK = 1,
+} BoxDrawColorBy;
 
 typedef struct
 {
   gint thickness;               /* pixels, >= 1 */
   gboolean show_label;          /* class and track */
   gboolean show_score;
-  BoxColorBy color_by;
-  const gchar *font_desc;       /* see labels_set_font () */
+  BoxDrawColorBy color_by;
+  const gchar *font_desc;       /* see label_cache_set_font () */
 } BoxDrawOptions;
 
 /* Masks, places and order of one stream; used by one thread at a time. */

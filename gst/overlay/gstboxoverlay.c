@@ -51,7 +51,7 @@ GST_DEBUG_CATEGORY_STATIC (box_overlay_debug);
 #define MAX_THICKNESS 64
 #define DEFAULT_SHOW_LABEL TRUE
 #define DEFAULT_SHOW_SCORE TRUE
-#define DEFAULT_COLOR_BY BOX_COLOR_BY_CLASS
+#define DEFAULT_COLOR_BY BOX_DRAW_COLOR_BY_CLASS
 #define DEFAULT_FONT_DESC "Sans Bold"
 
 enum
@@ -87,8 +87,8 @@ GST_ELEMENT_REGISTER_DEFINE (boxoverlay, "boxoverlay", GST_RANK_NONE, GST_TYPE_B
 
 #define GST_TYPE_BOX_OVERLAY_COLOR_BY (gst_box_overlay_color_by_get_type ())
 DEFINE_ENUM_TYPE (gst_box_overlay_color_by_get_type, "GstBoxOverlayColorBy",
-    { BOX_COLOR_BY_CLASS, "One colour for each class", "class" },
-    { BOX_COLOR_BY_TRACK, "One colour for each track, by class where there is none", "track" })
+    { BOX_DRAW_COLOR_BY_CLASS, "One colour for each class", "class" },
+    { BOX_DRAW_COLOR_BY_TRACK, "One colour for each track, by class where there is none", "track" })
 
 /* Every raw format whose components can be written one by one. */
 static GstCaps *

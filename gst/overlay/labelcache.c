@@ -25,7 +25,7 @@ typedef struct
   GList link;                   /* in `used`; data is the entry */
 } Entry;
 
-struct _Labels
+struct _LabelCache
 {
   PangoContext *context;
   PangoLayout *layout;
@@ -36,7 +36,7 @@ struct _Labels
   GHashTable *entries;          /* text, owned by its entry */
   GQueue used;                  /* head: used last */
   gsize bytes;
-  guint64 set;
+  guint64 rendered;
 };
 
 static void
@@ -49,86 +49,87 @@ entry_free (gpointer data)
   g_free (entry);
 }
 
-Labels *
-labels_new (void)
+LabelCache *
+label_cache_new (void)
 {
-  Labels *labels = g_new0 (Labels, 1);
+  LabelCache *cache = g_new0 (LabelCache, 1);
   /* Not the default map: that one is shared by all users of a thread, and
    * streams move between threads. */
   PangoFontMap *map = pango_cairo_font_map_new ();
   cairo_font_options_t *options = cairo_font_options_create ();
 
-  labels->context = pango_font_map_create_context (map);
+  cache->context = pango_font_map_create_context (map);
   g_object_unref (map);
-  pango_cairo_context_set_resolution (labels->context, 96.0);
+  pango_cairo_context_set_resolution (cache->context, 96.0);
   cairo_font_options_set_antialias (options, CAIRO_ANTIALIAS_GRAY);
   cairo_font_options_set_hint_style (options, CAIRO_HINT_STYLE_SLIGHT);
   cairo_font_options_set_hint_metrics (options, CAIRO_HINT_METRICS_ON);
-  pango_cairo_context_set_font_options (labels->context, options);
+  pango_cairo_context_set_font_options (cache->context, options);
   cairo_font_options_destroy (options);
 
-  labels->layout = pango_layout_new (labels->context);
-  pango_layout_set_single_paragraph_mode (labels->layout, TRUE);
-  pango_layout_set_ellipsize (labels->layout, PANGO_ELLIPSIZE_END);
+  cache->layout = pango_layout_new (cache->context);
+  pango_layout_set_single_paragraph_mode (cache->layout, TRUE);
+  pango_layout_set_ellipsize (cache->layout, PANGO_ELLIPSIZE_END);
 
-  labels->entries = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, entry_free);
-  g_queue_init (&labels->used);
-  return labels;
+  cache->entries = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, entry_free);
+  g_queue_init (&cache->used);
+  return cache;
 }
 
 static void
-labels_clear (Labels * labels)
+label_cache_clear (LabelCache * cache)
 {
-  g_queue_init (&labels->used); /* the links are part of the entries */
-  g_hash_table_remove_all (labels->entries);
-  labels->bytes = 0;
+  g_queue_init (&cache->used);  /* the links are part of the entries */
+  g_hash_table_remove_all (cache->entries);
+  cache->bytes = 0;
 }
 
 void
-labels_free (Labels * labels)
+label_cache_free (LabelCache * cache)
 {
-  if (labels == NULL)
+  if (cache == NULL)
     return;
-  labels_clear (labels);
-  g_hash_table_unref (labels->entries);
-  g_object_unref (labels->layout);
-  g_object_unref (labels->context);
-  g_free (labels->font_desc);
-  g_free (labels);
+  label_cache_clear (cache);
+  g_hash_table_unref (cache->entries);
+  g_object_unref (cache->layout);
+  g_object_unref (cache->context);
+  g_free (cache->font_desc);
+  g_free (cache);
 }
 
 /* 10 pixels on small frames, 15 at 720p, 20 at 1080p, 37 at 2160p. */
 static gint
-labels_auto_size (gint side)
+label_cache_auto_size (gint side)
 {
   return MAX (10, 4 + side / 66);
 }
 
 static gboolean
-labels_suit (const Labels * labels, const gchar * font_desc, const PaintCanvas * canvas)
+label_cache_is_current (const LabelCache * cache, const gchar * font_desc,
+    const PaintCanvas * canvas)
 {
-  const PaintCanvas *old = &labels->canvas;
+  const PaintCanvas *old = &cache->canvas;
 
-  return labels->font_desc != NULL && strcmp (labels->font_desc, font_desc) == 0 &&
+  return cache->font_desc != NULL && strcmp (cache->font_desc, font_desc) == 0 &&
       old->width == canvas->width && old->height == canvas->height &&
       old->step_x == canvas->step_x && old->step_y == canvas->step_y;
 }
 
 void
-labels_set_font (Labels * labels, const gchar * font_desc, const PaintCanvas * canvas)
+label_cache_set_font (LabelCache * cache, const gchar * font_desc, const PaintCanvas * canvas)
 {
   PangoFontDescription *desc;
   PangoFontMetrics *metrics;
   gint side = MIN (canvas->width, canvas->height);
   gdouble size = 0;
 
-  if (labels_suit (labels, font_desc, canvas))
+  if (label_cache_is_current (cache, font_desc, canvas))
     return;
 
-  labels_clear (labels);
-  g_free (labels->font_desc);
-  labels->font_desc = g_strdup (font_desc);
-  labels->canvas = *canvas;
+  label_cache_clear (cache);
+  g_free (cache->font_desc);
+  cache->font_desc = g_strdup (font_desc);
+  cache->canvas = *canvas;
 
   desc = pango_font_description_from_string (font_desc);
   if (pango_font_description_get_set_fields (desc) & PANGO_FONT_MASK_SIZE) {
@@ -137,37 +138,37 @@ labels_set_font (Labels * labels, const gchar * font_desc, const PaintCanvas * c
       size = size * 96.0 / 72.0;
   }
   if (!(size > 0))
-    size = labels_auto_size (side);
+    size = label_cache_auto_size (side);
   size = MAX (MIN (size, side / 4), 6);
   pango_font_description_set_absolute_size (desc, size * PANGO_SCALE);
-  labels->font_size = (gint) (size + 0.5);
+  cache->font_size = (gint) (size + 0.5);
 
-  metrics = pango_context_get_metrics (labels->context, desc, NULL);
-  labels->line_height = PANGO_PIXELS_CEIL (pango_font_metrics_get_ascent (metrics)) +
+  metrics = pango_context_get_metrics (cache->context, desc, NULL);
+  cache->line_height = PANGO_PIXELS_CEIL (pango_font_metrics_get_ascent (metrics)) +
       PANGO_PIXELS_CEIL (pango_font_metrics_get_descent (metrics));
   pango_font_metrics_unref (metrics);
 
-  pango_layout_set_font_description (labels->layout, desc);
-  pango_layout_set_width (labels->layout,
+  pango_layout_set_font_description (cache->layout, desc);
+  pango_layout_set_width (cache->layout,
       MAX (canvas->width / 2, (gint) (size * 4)) * PANGO_SCALE);
   pango_font_description_free (desc);
 }
 
 gint
-labels_line_height (Labels * labels)
+label_cache_line_height (LabelCache * cache)
 {
-  return labels->line_height;
+  return cache->line_height;
 }
 
 gint
-labels_font_size (Labels * labels)
+label_cache_font_size (LabelCache * cache)
 {
-  return labels->font_size;
+  return cache->font_size;
 }
 
 /* Valid UTF-8 of one line and of a length that can be laid out. */
 static gchar *
-labels_clean (const gchar * text)
+label_cache_clean (const gchar * text)
 {
   /* Not more bytes than the characters kept can have: a torn last one is
    * mended with the rest. */
@@ -184,25 +185,25 @@ labels_clean (const gchar * text)
 }
 
 static void
-labels_render (Labels * labels, Entry * entry)
+label_cache_render (LabelCache * cache, Entry * entry)
 {
-  gchar *clean = labels_clean (entry->text);
+  gchar *clean = label_cache_clean (entry->text);
   PangoRectangle logical;
   cairo_surface_t *surface;
   cairo_t *cr;
   gsize full;
   PaintMask *mask = &entry->label.mask;
 
-  pango_layout_set_text (labels->layout, clean, -1);
+  pango_layout_set_text (cache->layout, clean, -1);
   g_free (clean);
-  pango_layout_get_pixel_extents (labels->layout, NULL, &logical);
+  pango_layout_get_pixel_extents (cache->layout, NULL, &logical);
 
-  entry->label.baseline = PANGO_PIXELS (pango_layout_get_baseline (labels->layout));
+  entry->label.baseline = PANGO_PIXELS (pango_layout_get_baseline (cache->layout));
   mask->width = MAX (logical.width, 0);
   mask->height = MAX (logical.height, 0);
   mask->stride = cairo_format_stride_for_width (CAIRO_FORMAT_A8, mask->width);
   full = (gsize) mask->stride * mask->height;
-  entry->bytes = full + paint_mask_sub_size (&labels->canvas, mask);
+  entry->bytes = full + paint_mask_sub_size (&cache->canvas, mask);
   entry->data = g_malloc0 (MAX (entry->bytes, 1));
   mask->data = entry->data;
 
@@ -210,36 +211,36 @@ labels_render (Labels * labels, Entry * entry)
       mask->height, mask->stride);
   cr = cairo_create (surface);
   cairo_move_to (cr, -logical.x, -logical.y);
-  pango_cairo_show_layout (cr, labels->layout);
+  pango_cairo_show_layout (cr, cache->layout);
   cairo_destroy (cr);
   cairo_surface_finish (surface);
   cairo_surface_destroy (surface);
-  paint_mask_shrink (&labels->canvas, mask, entry->data + full);
-  labels->set++;
+  paint_mask_shrink (&cache->canvas, mask, entry->data + full);
+  cache->rendered++;
 }
 
 static void
-labels_evict (Labels * labels)
+label_cache_evict (LabelCache * cache)
 {
-  while (labels->used.length > LABELS_HELD && (labels->used.length > LABELS_MAX_MASKS ||
-          labels->bytes > LABELS_MAX_BYTES)) {
-    Entry *oldest = labels->used.tail->data;
+  while (cache->used.length > LABEL_CACHE_MIN_MASKS &&
+      (cache->used.length > LABEL_CACHE_MAX_MASKS || cache->bytes > LABEL_CACHE_MAX_BYTES)) {
+    Entry *oldest = cache->used.tail->data;
 
-    g_queue_unlink (&labels->used, &oldest->link);
-    labels->bytes -= oldest->bytes;
-    g_hash_table_remove (labels->entries, oldest->text);
+    g_queue_unlink (&cache->used, &oldest->link);
+    cache->bytes -= oldest->bytes;
+    g_hash_table_remove (cache->entries, oldest->text);
   }
 }
 
 const LabelMask *
-labels_get (Labels * labels, const gchar * text)
+label_cache_get (LabelCache * cache, const gchar * text)
 {
-  Entry *entry = g_hash_table_lookup (labels->entries, text);
+  Entry *entry = g_hash_table_lookup (cache->entries, text);
 
   if (entry != NULL) {
-    if (labels->used.head != &entry->link) {
-      g_queue_unlink (&labels->used, &entry->link);
-      g_queue_push_head_link (&labels->used, &entry->link);
+    if (cache->used.head != &entry->link) {
+      g_queue_unlink (&cache->used, &entry->link);
+      g_queue_push_head_link (&cache->used, &entry->link);
     }
     return &entry->label;
   }
@@ -248,19 +249,19 @@ labels_get (Labels * labels, const gchar * text)
   entry->text = g_strdup (text);
   entry->link.data = entry;
   if (*text != '\0')
-    labels_render (labels, entry);
+    label_cache_render (cache, entry);
   entry->bytes += sizeof *entry + strlen (text);
-  labels->bytes += entry->bytes;
-  g_hash_table_insert (labels->entries, entry->text, entry);
-  g_queue_push_head_link (&labels->used, &entry->link);
-  labels_evict (labels);
+  cache->bytes += entry->bytes;
+  g_hash_table_insert (cache->entries, entry->text, entry);
+  g_queue_push_head_link (&cache->used, &entry->link);
+  label_cache_evict (cache);
   return &entry->label;
 }
 
-LabelsUsage
-labels_usage (const Labels * labels)
+LabelCacheUsage
+label_cache_usage (const LabelCache * cache)
 {
-  LabelsUsage usage = { labels->used.length, labels->bytes, labels->set };
+  LabelCacheUsage usage = { cache->used.length, cache->bytes, cache->rendered };
 
   return usage;
 }

@@ -2,7 +2,7 @@
 /*
  * labels: short texts as alpha masks, set by pango and cairo once and kept.
  *
- * The cache is bounded by LABELS_MAX_MASKS and LABELS_MAX_BYTES; the masks
+ * The cache is bounded by LABEL_CACHE_MAX_MASKS and LABEL_CACHE_MAX_BYTES; the masks
  * that were used longest ago go first. A caller that splits what changes from
  * what does not ("person", "0.91") sets next to nothing anew from frame to
  * frame.
@@ -16,12 +16,12 @@
 
 G_BEGIN_DECLS
 
-#define LABELS_MAX_MASKS 512
-#define LABELS_MAX_BYTES (4 * 1024 * 1024)
+#define LABEL_CACHE_MAX_MASKS 512
+#define LABEL_CACHE_MAX_BYTES (4 * 1024 * 1024)
 /* The last so many masks are kept whatever they weigh. */
-#define LABELS_HELD 8
+#define LABEL_CACHE_MIN_MASKS 8
 
-typedef struct _Labels Labels;
+typedef struct _LabelCache LabelCache;
 
 typedef struct
 {
@@ -29,8 +29,8 @@ typedef struct
   gint baseline;                /* rows from the top to the baseline */
 } LabelMask;
 
-Labels *labels_new (void);
-void labels_free (Labels * labels);
+LabelCache *label_cache_new (void);
+void label_cache_free (LabelCache * cache);
 
 /* The font (a pango description: family, style, size), for frames like this
  * canvas. Without a size in it, text is as high as suits the frame. A family
@@ -38,26 +38,26 @@ void labels_free (Labels * labels);
  * larger than a quarter of the frame's shorter side (but 6 pixels at least),
  * nor wider than half of the frame (but four letters at least): the end is
  * replaced by an ellipsis. A change empties the cache. */
-void labels_set_font (Labels * labels, const gchar * font_desc, const PaintCanvas * canvas);
+void label_cache_set_font (LabelCache * cache, const gchar * font_desc, const PaintCanvas * canvas);
 
 /* Pixels: the height of a line of ordinary text, and the size of the font. */
-gint labels_line_height (Labels * labels);
-gint labels_font_size (Labels * labels);
+gint label_cache_line_height (LabelCache * cache);
+gint label_cache_font_size (LabelCache * cache);
 
-/* The mask of a text, valid until LABELS_HELD other texts were asked for or
+/* The mask of a text, valid until LABEL_CACHE_MIN_MASKS other texts were asked for or
  * the font changes. Bytes that are not UTF-8 are shown as U+FFFD, line breaks
  * and other control characters as spaces. Never NULL; of an empty text the
  * mask is empty. */
-const LabelMask *labels_get (Labels * labels, const gchar * text);
+const LabelMask *label_cache_get (LabelCache * cache, const gchar * text);
 
 /* What the cache holds, and how many masks were ever set. */
 typedef struct
 {
   guint masks;
   gsize bytes;
-  guint64 set;
-} LabelsUsage;
+  guint64 rendered;
+} LabelCacheUsage;
 
-LabelsUsage labels_usage (const Labels * labels);
+LabelCacheUsage label_cache_usage (const LabelCache * cache);
 
 G_END_DECLS

@@ -14,7 +14,7 @@
 #define CELL_BITS 2             /* cells of 4 x 4 pixels */
 
 void
-placement_begin (Placement * placement, gint width, gint height)
+label_placement_begin (LabelPlacement * placement, gint width, gint height)
 {
   gsize size;
 
@@ -31,7 +31,7 @@ placement_begin (Placement * placement, gint width, gint height)
 }
 
 void
-placement_clear (Placement * placement)
+label_placement_clear (LabelPlacement * placement)
 {
   g_free (placement->cells);
   memset (placement, 0, sizeof *placement);
@@ -39,7 +39,7 @@ placement_clear (Placement * placement)
 
 /* The cells that a rectangle wholly on the frame touches. */
 static PaintRect
-placement_cells (const PaintRect * r)
+label_placement_cells (const PaintRect * r)
 {
   PaintRect cells = {
     r->x1 >> CELL_BITS, r->y1 >> CELL_BITS,
@@ -50,9 +50,9 @@ placement_cells (const PaintRect * r)
 }
 
 static gboolean
-placement_free (const Placement * placement, const PaintRect * label)
+label_placement_is_free (const LabelPlacement * placement, const PaintRect * label)
 {
-  PaintRect cells = placement_cells (label);
+  PaintRect cells = label_placement_cells (label);
 
   for (gint64 y = cells.y1; y < cells.y2; y++) {
     if (memchr (placement->cells + y * placement->columns + cells.x1, 1,
@@ -63,9 +63,9 @@ placement_free (const Placement * placement, const PaintRect * label)
 }
 
 void
-placement_take (Placement * placement, const PaintRect * label)
+label_placement_occupy (LabelPlacement * placement, const PaintRect * label)
 {
-  PaintRect cells = placement_cells (label);
+  PaintRect cells = label_placement_cells (label);
 
   for (gint64 y = cells.y1; y < cells.y2; y++)
     memset (placement->cells + y * placement->columns + cells.x1, 1,
@@ -73,8 +73,8 @@ placement_take (Placement * placement, const PaintRect * label)
 }
 
 gboolean
-placement_find (const Placement * placement, const PaintCanvas * canvas, const PaintRect * box,
-    gint width, gint height, PaintRect * label)
+label_placement_find (const LabelPlacement * placement, const PaintCanvas * canvas,
+    const PaintRect * box, gint width, gint height, PaintRect * label)
 {
   /* Down to the grid, so that what is moved left or up stays on the frame. */
   gint64 max_x = (placement->width - width) & ~(gint64) (canvas->step_x - 1);
@@ -96,7 +96,7 @@ placement_find (const Placement * placement, const PaintCanvas * canvas, const P
   for (guint i = 0; i < G_N_ELEMENTS (xy); i++) {
     PaintRect r = { xy[i][0], xy[i][1], xy[i][0] + width, xy[i][1] + height };
 
-    if (r.y1 < 0 || r.y1 > max_y || !placement_free (placement, &r))
+    if (r.y1 < 0 || r.y1 > max_y || !label_placement_is_free (placement, &r))
       continue;
     *label = r;
     return TRUE;

@@ -12,18 +12,18 @@ typedef struct
   gdouble x, y;                 /* the centre */
   gdouble w, h;
   gdouble sin, cos;             /* of the angle, clockwise */
-} PaintTurned;
+} PaintRotated;
 
 /* FALSE, and nothing to be used, if a number is none or beyond any frame. */
-gboolean paint_turned_init (PaintTurned * turned, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
+gboolean paint_rotated_init (PaintRotated * rotated, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
     gdouble rotation);
 
 /* The corners of the upright box around it. */
-void paint_turned_bounds (const PaintTurned * turned, gdouble * x1, gdouble * y1, gdouble * x2,
+void paint_rotated_bounds (const PaintRotated * rotated, gdouble * x1, gdouble * y1, gdouble * x2,
     gdouble * y2);
 
 /* The border inside it, as paint_outline (). */
-void paint_turned_outline (const PaintCanvas * canvas, const PaintTurned * turned, gint thickness,
-    gint dash, const PaintColor * color);
+void paint_rotated_outline (const PaintCanvas * canvas, const PaintRotated * rotated,
+    gint thickness, gint dash, const PaintColor * color);
 
 G_END_DECLS

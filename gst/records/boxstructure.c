@@ -43,13 +43,13 @@ from_box (const Box * box)
 }
 
 GstStructure *
-box_structure_from_frame (const BoxFrame * frame)
+box_structure_from_frame (const RecordedFrame * frame)
 {
   GstStructure *s = gst_structure_new_empty ("frame-boxes");
   GValue array = G_VALUE_INIT;
   guint i;
 
-  if (frame->timestamp != BOX_NO_TIME)
+  if (frame->timestamp != RECORDED_FRAME_NO_TIME)
     gst_structure_set (s, "timestamp", G_TYPE_UINT64, frame->timestamp, NULL);
   if (frame->width > 0 && frame->height > 0)
     gst_structure_set (s, "width", G_TYPE_INT, frame->width, "height", G_TYPE_INT, frame->height,

@@ -59,7 +59,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_box_record_debug);
 #define GST_CAT_DEFAULT gst_box_record_debug
 
 #define DEFAULT_LOCATION NULL
-#define DEFAULT_FORMAT BOX_FORMAT_JSONL
+#define DEFAULT_FORMAT RECORD_FORMAT_JSONL
 #define DEFAULT_APPEND FALSE
 #define DEFAULT_EMIT_SIGNALS FALSE
 
@@ -87,7 +87,7 @@ struct _GstBoxRecord
 
   /* properties, under the object lock */
   gchar *location;
-  BoxFormat format;
+  RecordFormat format;
   gboolean append;
   gboolean emit_signals;
 
@@ -96,7 +96,7 @@ struct _GstBoxRecord
   gboolean started;
 
   /* streaming thread */
-  BoxFrame frame;               /* width and height follow the caps */
+  RecordedFrame frame;          /* width and height follow the caps */
   gint width, height;
   GString *text;
   guint64 first_index;          /* MOT: of the first frame of this recording */
@@ -117,8 +117,8 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
 DEFINE_ENUM_TYPE (format_get_type, "GstBoxRecordFormat",
-    { BOX_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
-    { BOX_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
+    { RECORD_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
+    { RECORD_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
 
 /* ------------------------------------------------------------------ recording */
 
@@ -131,10 +131,10 @@ warn_about_losses (GstBoxRecord * self, guint omitted)
     self->warned_confidence = TRUE;
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Frame %" G_GUINT64_FORMAT " has a confidence that "
             "cannot be written (%s); it is left out here and in later frames", self->frames,
-            self->format == BOX_FORMAT_MOT ? "NaN, infinite, or -1, which stands for none" :
+            self->format == RECORD_FORMAT_MOT ? "NaN, infinite, or -1, which stands for none" :
             "NaN or infinite"), (NULL));
   }
-  for (i = 0; self->format == BOX_FORMAT_MOT && !self->warned_labels
+  for (i = 0; self->format == RECORD_FORMAT_MOT && !self->warned_labels
       && i < self->frame.boxes->len; i++) {
     if (g_array_index (self->frame.boxes, Box, i).label == 0)
       continue;
@@ -152,10 +152,10 @@ write_frame (GstBoxRecord * self)
   guint omitted;
 
   g_string_truncate (self->text, 0);
-  if (self->format == BOX_FORMAT_MOT)
-    omitted = mot_lines_format (&self->frame, self->text);
+  if (self->format == RECORD_FORMAT_MOT)
+    omitted = mot_text_format (&self->frame, self->text);
   else
-    omitted = box_lines_format (&self->frame, self->text);
+    omitted = jsonl_format (&self->frame, self->text);
   warn_about_losses (self, omitted);
 
   result = line_writer_write (self->writer, self->text->str, self->text->len, &error);
@@ -184,9 +184,9 @@ gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   GstFlowReturn flow = GST_FLOW_OK;
   gboolean emit;
 
-  G_STATIC_ASSERT (BOX_NO_TIME == GST_CLOCK_TIME_NONE);
-  box_frame_reset (&self->frame);
-  self->frame.timestamp = stream_walk_time (&trans->segment, buffer);
+  G_STATIC_ASSERT (RECORDED_FRAME_NO_TIME == GST_CLOCK_TIME_NONE);
+  recorded_frame_reset (&self->frame);
+  self->frame.timestamp = stream_position_time (&trans->segment, buffer);
   self->frame.width = self->width;
   self->frame.height = self->height;
   self->frame.index = self->first_index + self->frames;
@@ -245,21 +245,21 @@ find_first_index (GstBoxRecord * self)
 {
   gchar *tail, *line;
   gboolean found = FALSE;
-  MotLine last;
+  MotTextLine last;
 
   self->first_index = 0;
-  if (self->format != BOX_FORMAT_MOT || !self->append || strcmp (self->location, "-") == 0)
+  if (self->format != RECORD_FORMAT_MOT || !self->append || strcmp (self->location, "-") == 0)
     return TRUE;
   tail = line_writer_tail (self->location);
   if (*g_strchomp (tail) == '\0')
     found = TRUE;
   while (!found && (line = strrchr (tail, '\n')) != NULL) {
     /* a last line that is cut short may be no MOT line, the one before is */
-    if ((found = mot_line_parse (line + 1, &last, NULL)))
+    if ((found = mot_text_parse_line (line + 1, &last, NULL)))
       self->first_index = last.frame + 1;
     *line = '\0';
   }
-  if (!found && (found = mot_line_parse (tail, &last, NULL)))
+  if (!found && (found = mot_text_parse_line (tail, &last, NULL)))
     self->first_index = last.frame + 1;
   g_free (tail);
   if (!found)
@@ -406,7 +406,7 @@ gst_box_record_finalize (GObject * object)
   GstBoxRecord *self = GST_BOX_RECORD (object);
 
   g_free (self->location);
-  box_frame_clear (&self->frame);
+  recorded_frame_clear (&self->frame);
   g_string_free (self->text, TRUE);
   G_OBJECT_CLASS (gst_box_record_parent_class)->finalize (object);
 }
@@ -502,6 +502,6 @@ gst_box_record_init (GstBoxRecord * self)
   self->append = DEFAULT_APPEND;
   self->emit_signals = DEFAULT_EMIT_SIGNALS;
   self->text = g_string_new (NULL);
-  box_frame_init (&self->frame);
+  recorded_frame_init (&self->frame);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), TRUE);
 }

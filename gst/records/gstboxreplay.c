@@ -69,21 +69,21 @@ struct _GstBoxReplay
   ReplaySettings settings;      /* under the object lock */
 
   /* set and cleared under the object lock; used by the streaming thread */
-  BoxFile *file;                /* belongs to match */
-  BoxMatch *match;
+  RecordReader *reader;         /* belongs to match */
+  RecordMatch *match;
 
   /* streaming thread */
-  StreamWalk walk;
-  BoxFrame *frame;              /* for transform_ip: to be attached */
+  StreamPosition position;
+  RecordedFrame *frame;         /* for transform_ip: to be attached */
   gboolean remove_existing;     /* likewise */
   BoxMetaKind kind;             /* likewise: of what it is to be attached as */
-  GArray *nothing;              /* of Box: of a frame without any */
+  GArray *no_boxes;             /* of Box: of a frame without any */
   GArray *present;              /* of Box: what is on the buffer already */
   gboolean warned_skipped;
 
   /* under the object lock */
   guint64 frames, boxes;
-  BoxMatchCounts counts;
+  RecordMatchCounts counts;
   guint64 ignored;
 };
 
@@ -103,13 +103,13 @@ static void
 update_counts (GstBoxReplay * self)
 {
   GST_OBJECT_LOCK (self);
-  self->counts = *box_match_counts (self->match);
-  self->ignored = box_file_ignored (self->file);
+  self->counts = *record_match_counts (self->match);
+  self->ignored = record_reader_ignored (self->reader);
   GST_OBJECT_UNLOCK (self);
   if (self->counts.skipped > 0 && !self->warned_skipped) {
     self->warned_skipped = TRUE;
     GST_ELEMENT_WARNING (self, STREAM, DECODE, ("%s:%s (line skipped; others that follow are "
-            "only counted)", self->settings.location, box_match_first_skipped (self->match)),
+            "only counted)", self->settings.location, record_match_first_skipped (self->match)),
         (NULL));
   }
 }
@@ -132,7 +132,7 @@ make_stats (GstBoxReplay * self)
 static void
 report (GstBoxReplay * self)
 {
-  box_match_finish (self->match);
+  record_match_finish (self->match);
   update_counts (self);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self), make_stats (self)));
@@ -148,7 +148,7 @@ report (GstBoxReplay * self)
 static GstFlowReturn
 file_failed (GstBoxReplay * self, GError * error)
 {
-  if (error->domain == BOX_FILE_ERROR)
+  if (error->domain == RECORD_ERROR)
     GST_ELEMENT_ERROR (self, STREAM, DECODE, ("%s:%s", self->settings.location, error->message),
         (NULL));
   else
@@ -164,7 +164,7 @@ restart (GstBoxReplay * self)
   GError *error = NULL;
 
   GST_DEBUG_OBJECT (self, "reading %s from the start", self->settings.location);
-  if (box_match_restart (self->match, &error))
+  if (record_match_restart (self->match, &error))
     return GST_FLOW_OK;
   GST_ELEMENT_ERROR (self, RESOURCE, SEEK, ("Cannot seek backward: %s cannot be read again from "
           "its start: %s", self->settings.location, error->message), (NULL));
@@ -174,33 +174,33 @@ restart (GstBoxReplay * self)
 
 /* After a jump; back means from the start of the file. */
 static GstFlowReturn
-follow_jump (GstBoxReplay * self, const StreamStep * step)
+follow_jump (GstBoxReplay * self, const StreamPositionStep * step)
 {
-  if (step->lost) {
+  if (step->index_unknown) {
     GST_ELEMENT_ERROR (self, STREAM, FAILED, ("Cannot tell which frame follows a seek: "
             "match=index needs a frame rate in the caps, or durations"), (NULL));
     return GST_FLOW_ERROR;
   }
-  box_match_seeking (self->match);
-  return step->back ? restart (self) : GST_FLOW_OK;
+  record_match_begin_seek (self->match);
+  return step->rewound ? restart (self) : GST_FLOW_OK;
 }
 
 /* Sets self->frame to the record of that buffer, NULL if it has none. */
 static GstFlowReturn
 find_record (GstBoxReplay * self, GstBuffer * buffer)
 {
-  BoxMatchBy by;
-  StreamStep step;
+  RecordMatchBy by;
+  StreamPositionStep step;
   GError *error = NULL;
-  BoxMatchResult result = box_match_by (self->match, &by, &error);
+  RecordMatchResult result = record_match_by (self->match, &by, &error);
 
-  if (result == BOX_MATCH_FOUND) {
-    step = stream_walk_step (&self->walk, &GST_BASE_TRANSFORM (self)->segment, buffer,
-        by == BOX_MATCH_INDEX);
+  if (result == RECORD_MATCH_FOUND) {
+    step = stream_position_step (&self->position, &GST_BASE_TRANSFORM (self)->segment, buffer,
+        by == RECORD_MATCH_INDEX);
     if (step.jumped && follow_jump (self, &step) != GST_FLOW_OK)
       return GST_FLOW_ERROR;
-    if (by == BOX_MATCH_INDEX) {
-      result = box_match_at_index (self->match, self->walk.number, &self->frame, &error);
+    if (by == RECORD_MATCH_INDEX) {
+      result = record_match_at_index (self->match, self->position.index, &self->frame, &error);
     } else if (GST_CLOCK_TIME_IS_VALID (step.time)) {
       guint64 tolerance;
 
@@ -209,17 +209,17 @@ find_record (GstBoxReplay * self, GstBuffer * buffer)
       GST_OBJECT_UNLOCK (self);
       if (tolerance == 0)
         tolerance = (step.duration > 0 ? step.duration : FALLBACK_FRAME_DURATION) / 2;
-      result = box_match_at_time (self->match, step.time, tolerance, step.duration, &self->frame,
+      result = record_match_at_time (self->match, step.time, tolerance, step.duration, &self->frame,
           &error);
     } else {
-      result = box_match_take_next (self->match, &self->frame, &error);
+      result = record_match_take_next (self->match, &self->frame, &error);
     }
-    if (result == BOX_MATCH_FOUND || result == BOX_MATCH_NONE)
-      self->walk.number++;
+    if (result == RECORD_MATCH_FOUND || result == RECORD_MATCH_NONE)
+      self->position.index++;
   }
-  if (result == BOX_MATCH_FLUSHING)
+  if (result == RECORD_MATCH_FLUSHING)
     return GST_FLOW_FLUSHING;
-  if (result == BOX_MATCH_FAILED)
+  if (result == RECORD_MATCH_FAILED)
     return file_failed (self, error);
   return GST_FLOW_OK;
 }
@@ -232,14 +232,14 @@ fit_record (GstBoxReplay * self)
   guint64 line;
 
   if (self->frame == NULL
-      || box_frame_fit (self->frame, self->walk.width, self->walk.height, &error))
+      || recorded_frame_fit (self->frame, self->position.width, self->position.height, &error))
     return GST_FLOW_OK;
   line = self->frame->line;
   self->frame = NULL;
   g_prefix_error (&error, "%" G_GUINT64_FORMAT ": ", line);
-  if (self->settings.on_error == ON_ERROR_FAIL)
+  if (self->settings.on_error == REPLAY_ON_ERROR_FAIL)
     return file_failed (self, error);
-  box_match_skip_found (self->match, error->message);
+  record_match_skip_found (self->match, error->message);
   g_error_free (error);
   return GST_FLOW_OK;
 }
@@ -254,7 +254,7 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
   GstFlowReturn flow;
-  Existing existing;
+  ReplayExisting existing;
 
   self->frame = NULL;
   flow = find_record (self, input);
@@ -272,7 +272,7 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   self->frames++;
   self->boxes += self->frame ? self->frame->boxes->len : 0;
   GST_OBJECT_UNLOCK (self);
-  self->remove_existing = existing == EXISTING_REPLACE && box_meta_any (input);
+  self->remove_existing = existing == REPLAY_EXISTING_REPLACE && box_meta_any (input);
 
   if ((self->frame == NULL && !self->remove_existing && !box_meta_lacks_frame (input, self->kind))
       || gst_buffer_is_writable (input))
@@ -289,7 +289,7 @@ count_before (GstBoxReplay * self, GstBuffer * buffer)
 {
   guint i, count;
 
-  count = box_meta_read (buffer, self->walk.width, self->walk.height, 0, self->present);
+  count = box_meta_read (buffer, self->position.width, self->position.height, 0, self->present);
   for (i = 0; (self->kind & BOX_META_ROI) && i < count; i++)
     if (g_array_index (self->present, Box, i).position == BOX_NO_POSITION)
       return i;
@@ -306,7 +306,7 @@ gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
     box_meta_remove_all (buffer);
   if (self->frame == NULL) {
     if (box_meta_lacks_frame (buffer, self->kind))
-      box_meta_attach (buffer, self->nothing, 0, 0, self->kind);
+      box_meta_attach (buffer, self->no_boxes, 0, 0, self->kind);
     return GST_FLOW_OK;
   }
   GST_LOG_OBJECT (self, "line %" G_GUINT64_FORMAT ": %u boxes", self->frame->line,
@@ -320,7 +320,8 @@ gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
     if (box->suppressed_by >= 0)
       box->suppressed_by += present;
   }
-  box_meta_attach (buffer, self->frame->boxes, self->walk.width, self->walk.height, self->kind);
+  box_meta_attach (buffer, self->frame->boxes, self->position.width, self->position.height,
+      self->kind);
   self->frame = NULL;
   return GST_FLOW_OK;
 }
@@ -328,7 +329,7 @@ gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 static gboolean
 gst_box_replay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
 {
-  stream_walk_set_caps (&GST_BOX_REPLAY (trans)->walk, incaps);
+  stream_position_set_caps (&GST_BOX_REPLAY (trans)->position, incaps);
   return TRUE;
 }
 
@@ -342,17 +343,17 @@ gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
     case GST_EVENT_FLUSH_STOP:
       GST_OBJECT_LOCK (self);
       if (self->match)
-        box_match_set_flushing (self->match, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
+        record_match_set_flushing (self->match, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
       GST_OBJECT_UNLOCK (self);
       break;
     case GST_EVENT_EOS:
-      if (self->match && !stream_walk_ended (&self->walk))
+      if (self->match && !stream_position_ended (&self->position))
         report (self);
       break;
     default:
       break;
   }
-  stream_walk_event (&self->walk, event);
+  stream_position_event (&self->position, event);
   return GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->sink_event (trans, event);
 }
 
@@ -362,15 +363,15 @@ gst_box_replay_start (GstBaseTransform * trans)
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
   const ReplaySettings *set = &self->settings;
   GError *error = NULL;
-  BoxFile *file;
+  RecordReader *reader;
 
   if (set->location == NULL || *set->location == '\0') {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("No file to replay: set the property location"),
         (NULL));
     return FALSE;
   }
-  file = box_file_new (set->location, set->format, set->max_line, &error);
-  if (file == NULL) {
+  reader = record_reader_new (set->location, set->format, set->max_line, &error);
+  if (reader == NULL) {
     if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
       GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("Cannot open %s: %s", set->location,
               error->message), (NULL));
@@ -380,20 +381,21 @@ gst_box_replay_start (GstBaseTransform * trans)
     g_error_free (error);
     return FALSE;
   }
-  if (set->loop && !box_file_can_rewind (file)) {
+  if (set->loop && !record_reader_can_rewind (reader)) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot loop: %s cannot be read again from its "
             "start", set->location), (NULL));
-    box_file_free (file);
+    record_reader_free (reader);
     return FALSE;
   }
 
   GST_OBJECT_LOCK (self);
-  self->file = file;
-  self->match = box_match_new (file, set->match_by, set->on_error == ON_ERROR_SKIP, set->loop);
+  self->reader = reader;
+  self->match = record_match_new (reader, set->match_by, set->on_error == REPLAY_ON_ERROR_SKIP,
+      set->loop);
   self->frames = self->boxes = self->ignored = 0;
-  self->counts = (BoxMatchCounts) { 0, 0, 0 };
+  self->counts = (RecordMatchCounts) { 0, 0, 0 };
   GST_OBJECT_UNLOCK (self);
-  stream_walk_init (&self->walk);
+  stream_position_init (&self->position);
   self->frame = NULL;
   self->warned_skipped = FALSE;
   return TRUE;
@@ -403,13 +405,13 @@ static gboolean
 gst_box_replay_stop (GstBaseTransform * trans)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
-  BoxMatch *match;
+  RecordMatch *match;
 
   GST_OBJECT_LOCK (self);
   match = g_steal_pointer (&self->match);
-  self->file = NULL;
+  self->reader = NULL;
   GST_OBJECT_UNLOCK (self);
-  box_match_free (match);
+  record_match_free (match);
   self->frame = NULL;
   return TRUE;
 }
@@ -423,7 +425,7 @@ gst_box_replay_change_state (GstElement * element, GstStateChange transition)
     /* or deactivating the pads waits for a pipe to say something */
     GST_OBJECT_LOCK (self);
     if (self->match)
-      box_match_set_flushing (self->match, TRUE);
+      record_match_set_flushing (self->match, TRUE);
     GST_OBJECT_UNLOCK (self);
   }
   return GST_ELEMENT_CLASS (gst_box_replay_parent_class)->change_state (element, transition);
@@ -470,7 +472,7 @@ gst_box_replay_finalize (GObject * object)
 
   replay_settings_clear (&self->settings);
   g_array_unref (self->present);
-  g_array_unref (self->nothing);
+  g_array_unref (self->no_boxes);
   G_OBJECT_CLASS (gst_box_replay_parent_class)->finalize (object);
 }
 
@@ -515,7 +517,7 @@ gst_box_replay_init (GstBoxReplay * self)
 {
   replay_settings_init (&self->settings);
   self->present = g_array_new (FALSE, FALSE, sizeof (Box));
-  self->nothing = g_array_new (FALSE, FALSE, sizeof (Box));
+  self->no_boxes = g_array_new (FALSE, FALSE, sizeof (Box));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
 }

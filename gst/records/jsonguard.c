@@ -39,7 +39,7 @@ refuse (Lexer * l, const gchar * format, ...)
   va_start (args, format);
   reason = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (l->error, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED, "%s at byte %" G_GSIZE_FORMAT,
+  g_set_error (l->error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%s at byte %" G_GSIZE_FORMAT,
       reason, l->pos + 1);
   g_free (reason);
   return FALSE;

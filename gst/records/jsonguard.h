@@ -21,7 +21,7 @@ typedef struct
   gsize start, end;             /* bytes start .. end - 1 of the line */
 } JsonSpan;
 
-/* Checks one line. FALSE and BOX_FILE_ERROR_MALFORMED if it is refused. Sets
+/* Checks one line. FALSE and RECORD_ERROR_MALFORMED if it is refused. Sets
  * `objects` to what is between the brackets of the top-level array "objects",
  * to 0, 0 if there is none. Integers beyond 64 bits are rewritten in place with
  * an exponent, so that json-glib makes doubles of them. */

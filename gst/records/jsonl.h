@@ -33,20 +33,20 @@
 
 G_BEGIN_DECLS
 
-typedef struct _BoxLinesParser BoxLinesParser;
+typedef struct _JsonlParser JsonlParser;
 
-BoxLinesParser *box_lines_parser_new (void);
-void box_lines_parser_free (BoxLinesParser * self);
+JsonlParser *jsonl_parser_new (void);
+void jsonl_parser_free (JsonlParser * self);
 
 /* Replaces timestamp, size and boxes of `frame` with those of the line, which
- * may be written to. FALSE and BOX_FILE_ERROR_MALFORMED: the reason names the
+ * may be written to. FALSE and RECORD_ERROR_MALFORMED: the reason names the
  * member; the frame then holds nothing to rely on. */
-gboolean box_lines_parse (BoxLinesParser * self, gchar * line, gsize length, BoxFrame * frame,
+gboolean jsonl_parse (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,
     GError ** error);
 
 /* Appends the frame as one line, its end included. With a frame size,
  * bounding_box is always written and the integers are clipped. Returns how
  * many confidences were left out because they are no finite number. */
-guint box_lines_format (const BoxFrame * frame, GString * out);
+guint jsonl_format (const RecordedFrame * frame, GString * out);
 
 G_END_DECLS

@@ -13,16 +13,16 @@
 #include "jsonguard.h"
 #include "numbertext.h"
 
-struct _BoxLinesParser
+struct _JsonlParser
 {
   JsonParser *parser;
   GString *header;              /* the line without the contents of "objects" */
 };
 
-BoxLinesParser *
-box_lines_parser_new (void)
+JsonlParser *
+jsonl_parser_new (void)
 {
-  BoxLinesParser *self = g_new0 (BoxLinesParser, 1);
+  JsonlParser *self = g_new0 (JsonlParser, 1);
 
   self->parser = json_parser_new_immutable ();
   self->header = g_string_new (NULL);
@@ -30,7 +30,7 @@ box_lines_parser_new (void)
 }
 
 void
-box_lines_parser_free (BoxLinesParser * self)
+jsonl_parser_free (JsonlParser * self)
 {
   if (self == NULL)
     return;
@@ -47,16 +47,16 @@ typedef struct
   gint element;                 /* of "objects", or -1 */
   const gchar *group;           /* "detection." or "" */
   GError **error;
-} Place;
+} MemberPath;
 
 static gboolean
-refuse (const Place * at, const gchar * member, const gchar * what)
+refuse (const MemberPath * at, const gchar * member, const gchar * what)
 {
   GString *path = g_string_new (NULL);
 
   if (at->element >= 0)
     g_string_append_printf (path, "objects[%d]%s", at->element, *member ? "." : "");
-  g_set_error (at->error, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED, "%s%s%s %s", path->str,
+  g_set_error (at->error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%s%s%s %s", path->str,
       *member ? at->group : "", member, what);
   g_string_free (path, TRUE);
   return FALSE;
@@ -65,7 +65,7 @@ refuse (const Place * at, const gchar * member, const gchar * what)
 /* Getters: FALSE for an error; a member that is missing is none, and leaves
  * *present FALSE. */
 static gboolean
-get_number (JsonObject * object, const Place * at, const gchar * member, gdouble * number,
+get_number (JsonObject * object, const MemberPath * at, const gchar * member, gdouble * number,
     gboolean * present)
 {
   JsonNode *node = json_object_get_member (object, member);
@@ -87,8 +87,8 @@ get_number (JsonObject * object, const Place * at, const gchar * member, gdouble
 }
 
 static gboolean
-get_integer (JsonObject * object, const Place * at, const gchar * member, gint64 min, gint64 max,
-    gint64 * number, gboolean * present)
+get_integer (JsonObject * object, const MemberPath * at, const gchar * member, gint64 min,
+    gint64 max, gint64 * number, gboolean * present)
 {
   JsonNode *node = json_object_get_member (object, member);
 
@@ -108,7 +108,7 @@ get_integer (JsonObject * object, const Place * at, const gchar * member, gint64
 }
 
 static gboolean
-get_int (JsonObject * object, const Place * at, const gchar * member, gint * number,
+get_int (JsonObject * object, const MemberPath * at, const gchar * member, gint * number,
     gboolean * present)
 {
   gint64 wide = 0;
@@ -121,7 +121,7 @@ get_int (JsonObject * object, const Place * at, const gchar * member, gint * num
 }
 
 static gboolean
-get_string (JsonObject * object, const Place * at, const gchar * member, const gchar ** text)
+get_string (JsonObject * object, const MemberPath * at, const gchar * member, const gchar ** text)
 {
   JsonNode *node = json_object_get_member (object, member);
 
@@ -135,7 +135,7 @@ get_string (JsonObject * object, const Place * at, const gchar * member, const g
 }
 
 static gboolean
-get_object (JsonObject * object, const Place * at, const gchar * member, JsonObject ** inner)
+get_object (JsonObject * object, const MemberPath * at, const gchar * member, JsonObject ** inner)
 {
   JsonNode *node = json_object_get_member (object, member);
 
@@ -150,8 +150,8 @@ get_object (JsonObject * object, const Place * at, const gchar * member, JsonObj
 
 /* Four numbers, all or none. */
 static gboolean
-get_four (JsonObject * object, const Place * at, const gchar * const names[4], gdouble numbers[4],
-    gboolean * present)
+get_four (JsonObject * object, const MemberPath * at, const gchar * const names[4],
+    gdouble numbers[4], gboolean * present)
 {
   guint i, missing = 0, count = 0;
 
@@ -172,7 +172,7 @@ get_four (JsonObject * object, const Place * at, const gchar * const names[4], g
 }
 
 static gboolean
-parse_pixels (JsonObject * object, const Place * at, BoxFrame * frame, Box * box,
+parse_pixels (JsonObject * object, const MemberPath * at, RecordedFrame * frame, Box * box,
     gboolean * present)
 {
   static const gchar *const names[4] = { "x", "y", "w", "h" };
@@ -202,10 +202,10 @@ parse_pixels (JsonObject * object, const Place * at, BoxFrame * frame, Box * box
 }
 
 static gboolean
-parse_detection (JsonObject * detection, const Place * at, Box * box, const gchar ** label)
+parse_detection (JsonObject * detection, const MemberPath * at, Box * box, const gchar ** label)
 {
   static const gchar *const names[4] = { "x_min", "y_min", "x_max", "y_max" };
-  Place within = *at;
+  MemberPath within = *at;
   JsonObject *bounding_box;
   gboolean has;
   gdouble v[4];
@@ -238,9 +238,9 @@ parse_detection (JsonObject * detection, const Place * at, Box * box, const gcha
 }
 
 static gboolean
-parse_nms (JsonObject * nms, const Place * at, Box * box)
+parse_nms (JsonObject * nms, const MemberPath * at, Box * box)
 {
-  Place within = *at;
+  MemberPath within = *at;
   const gchar *state;
   gboolean has;
 
@@ -261,9 +261,9 @@ parse_nms (JsonObject * nms, const Place * at, Box * box)
 }
 
 static gboolean
-parse_object (JsonObject * object, gint element, BoxFrame * frame, GError ** error)
+parse_object (JsonObject * object, gint element, RecordedFrame * frame, GError ** error)
 {
-  Place at = { element, "", error };
+  MemberPath at = { element, "", error };
   Box box = {.w = -1,.parent = -1,.suppressed_by = -1,.od = -1 };
   const gchar *label, *detection_label = NULL;
   JsonObject *detection, *nms;
@@ -295,9 +295,9 @@ parse_object (JsonObject * object, gint element, BoxFrame * frame, GError ** err
 /* Parses text that the guard let pass and returns its object, which lives
  * until the next call. */
 static JsonObject *
-load (BoxLinesParser * self, const gchar * text, gsize length, gint element, GError ** error)
+load (JsonlParser * self, const gchar * text, gsize length, gint element, GError ** error)
 {
-  Place at = { element, "", error };
+  MemberPath at = { element, "", error };
   GError *problem = NULL;
   const gchar *reason;
   gchar *what;
@@ -314,9 +314,9 @@ load (BoxLinesParser * self, const gchar * text, gsize length, gint element, GEr
 }
 
 static gboolean
-parse_header (JsonObject * header, BoxFrame * frame, GError ** error)
+parse_header (JsonObject * header, RecordedFrame * frame, GError ** error)
 {
-  Place at = { -1, "", error };
+  MemberPath at = { -1, "", error };
   JsonObject *resolution;
   gint64 number;
   gboolean has;
@@ -324,7 +324,7 @@ parse_header (JsonObject * header, BoxFrame * frame, GError ** error)
   if (!get_integer (header, &at, "timestamp", 0, G_MAXINT64, &number, &has)
       || !get_object (header, &at, "resolution", &resolution))
     return FALSE;
-  frame->timestamp = has ? (guint64) number : BOX_NO_TIME;
+  frame->timestamp = has ? (guint64) number : RECORDED_FRAME_NO_TIME;
   frame->width = frame->height = 0;
   if (resolution) {
     at.group = "resolution.";
@@ -344,9 +344,9 @@ parse_header (JsonObject * header, BoxFrame * frame, GError ** error)
 
 /* The array, met by json-glib and not by the guard: its name has escapes. */
 static gboolean
-parse_array (JsonArray * array, BoxFrame * frame, GError ** error)
+parse_array (JsonArray * array, RecordedFrame * frame, GError ** error)
 {
-  Place at = { 0, "", error };
+  MemberPath at = { 0, "", error };
 
   for (; at.element < (gint) json_array_get_length (array); at.element++) {
     JsonNode *node = json_array_get_element (array, at.element);
@@ -360,10 +360,10 @@ parse_array (JsonArray * array, BoxFrame * frame, GError ** error)
 }
 
 gboolean
-box_lines_parse (BoxLinesParser * self, gchar * line, gsize length, BoxFrame * frame,
+jsonl_parse (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,
     GError ** error)
 {
-  Place at = { -1, "", NULL };
+  MemberPath at = { -1, "", NULL };
   GError *problem = NULL;
   JsonSpan objects, element;
   JsonObject *object;

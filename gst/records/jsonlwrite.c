@@ -10,14 +10,14 @@ static void
 member_int (GString * out, const gchar * name_and_colon, gint64 number)
 {
   g_string_append (out, name_and_colon);
-  box_text_append_int (out, number);
+  number_text_append_int (out, number);
 }
 
 static void
 member_double (GString * out, const gchar * name_and_colon, gdouble number)
 {
   g_string_append (out, name_and_colon);
-  box_text_append_double (out, number);
+  number_text_append_double (out, number);
 }
 
 /* Clipped to 0..size; untouched if the size is unknown. */
@@ -72,7 +72,7 @@ format_detection (const Box * box, gint width, gint height, GString * out)
     }
     if (box->label) {
       g_string_append (out, "\"label\":");
-      box_text_append_string (out, g_quark_to_string (box->label));
+      number_text_append_string (out, g_quark_to_string (box->label));
       g_string_append_c (out, ',');
     }
     out->str[out->len - 1] = '}';       /* for the last comma */
@@ -95,7 +95,7 @@ format_box (const Box * box, gint width, gint height, GString * out)
   member_int (out, ",\"h\":", h);
   if (box->label) {
     g_string_append (out, ",\"roi_type\":");
-    box_text_append_string (out, g_quark_to_string (box->label));
+    number_text_append_string (out, g_quark_to_string (box->label));
   }
   member_int (out, ",\"region_id\":", box->region_id);
   if (box->parent_id != 0)
@@ -107,7 +107,7 @@ format_box (const Box * box, gint width, gint height, GString * out)
   omitted = format_detection (box, width, height, out);
   if (state) {
     g_string_append (out, ",\"nms\":{\"state\":");
-    box_text_append_string (out, state);
+    number_text_append_string (out, state);
     if (box->suppressed_by >= 0)
       member_int (out, ",\"suppressed-by\":", box->suppressed_by);
     g_string_append_c (out, '}');
@@ -117,7 +117,7 @@ format_box (const Box * box, gint width, gint height, GString * out)
 }
 
 guint
-box_lines_format (const BoxFrame * frame, GString * out)
+jsonl_format (const RecordedFrame * frame, GString * out)
 {
   gboolean size_known = frame->width > 0 && frame->height > 0;
   guint i, omitted = 0;

@@ -100,7 +100,7 @@ line_reader_set_flushing (LineReader * self, gboolean flushing)
 
 /* Room for another chunk behind `end`. */
 static void
-make_room (LineReader * self)
+reserve_chunk (LineReader * self)
 {
   gsize used = self->end - self->start;
 
@@ -126,7 +126,7 @@ fill (LineReader * self, GError ** error)
 {
   gssize got;
 
-  make_room (self);
+  reserve_chunk (self);
   do {
     if (g_atomic_int_get (&self->flushing))
       return LINE_READER_FLUSHING;

@@ -26,7 +26,7 @@ struct _LineWriter
   gchar *fifo;                  /* its path, while fd is -1 */
   GstPoll *poll;                /* NULL for a regular file, which never waits */
   GstPollFD poll_fd;
-  GString *rest;                /* what an interruption left over */
+  GString *unsent;              /* what an interruption left over */
 };
 
 static void
@@ -73,7 +73,7 @@ line_writer_new (const gchar * location, gboolean append, GError ** error)
   }
   self = g_new0 (LineWriter, 1);
   self->fd = fd;
-  self->rest = g_string_new (NULL);
+  self->unsent = g_string_new (NULL);
   if (!S_ISREG (st.st_mode)) {
     self->poll = gst_poll_new (TRUE);
     if (fifo)
@@ -82,7 +82,7 @@ line_writer_new (const gchar * location, gboolean append, GError ** error)
       watch (self, fd);
   }
   if (tail && *tail && tail[strlen (tail) - 1] != '\n')
-    g_string_append_c (self->rest, '\n');
+    g_string_append_c (self->unsent, '\n');
   g_free (tail);
   return self;
 }
@@ -100,7 +100,7 @@ line_writer_free (LineWriter * self, GError ** error)
     set_errno_error (error, errno);
     ok = FALSE;
   }
-  g_string_free (self->rest, TRUE);
+  g_string_free (self->unsent, TRUE);
   g_free (self->fifo);
   g_free (self);
   return ok;
@@ -140,7 +140,7 @@ quiet_write (int fd, const gchar * text, gsize length)
 
 /* Waits until something can be written. */
 static LineWriterResult
-wait_for_room (LineWriter * self, GError ** error)
+wait_until_writable (LineWriter * self, GError ** error)
 {
   while (self->poll) {
     gint ready = gst_poll_wait (self->poll, self->fd < 0 ? FIFO_RETRY : GST_CLOCK_TIME_NONE);
@@ -174,7 +174,7 @@ write_some (LineWriter * self, const gchar * text, gsize length, gsize * done, G
   *done = 0;
   while (*done < length) {
     gsize step = self->poll ? MIN (length - *done, PIPE_BUF) : length - *done;
-    LineWriterResult result = wait_for_room (self, error);
+    LineWriterResult result = wait_until_writable (self, error);
     gssize written;
 
     if (result != LINE_WRITER_OK)
@@ -195,16 +195,16 @@ line_writer_write (LineWriter * self, const gchar * text, gsize length, GError *
   LineWriterResult result;
   gsize done;
 
-  if (self->rest->len > 0) {
-    result = write_some (self, self->rest->str, self->rest->len, &done, error);
-    g_string_erase (self->rest, 0, done);
+  if (self->unsent->len > 0) {
+    result = write_some (self, self->unsent->str, self->unsent->len, &done, error);
+    g_string_erase (self->unsent, 0, done);
     if (result != LINE_WRITER_OK)
       return result;
   }
   result = write_some (self, text, length, &done, error);
   /* a line that was begun must end, or the next one is spoilt */
   if (result == LINE_WRITER_FLUSHING && done > 0)
-    g_string_append_len (self->rest, text + done, length - done);
+    g_string_append_len (self->unsent, text + done, length - done);
   return result;
 }
 

@@ -19,7 +19,7 @@ refuse (GError ** error, const gchar * format, ...)
   va_list args;
 
   va_start (args, format);
-  g_propagate_error (error, g_error_new_valist (BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED, format,
+  g_propagate_error (error, g_error_new_valist (RECORD_ERROR, RECORD_ERROR_MALFORMED, format,
           args));
   va_end (args);
   return FALSE;
@@ -52,7 +52,7 @@ is_integer (gdouble number, gdouble min, gdouble max)
 }
 
 gboolean
-mot_line_parse (const gchar * text, MotLine * line, GError ** error)
+mot_text_parse_line (const gchar * text, MotTextLine * line, GError ** error)
 {
   gdouble v[MAX_COLUMNS];
   guint columns = 0;
@@ -83,7 +83,7 @@ mot_line_parse (const gchar * text, MotLine * line, GError ** error)
   if (v[4] > G_MAXUINT32 || v[5] > G_MAXUINT32)
     return refuse (error, "width or height is 2^32 or more");
 
-  *line = (MotLine) {
+  *line = (MotTextLine) {
     .frame = (guint64) v[0] - 1,.columns = columns,
     .box = {.parent = -1,.suppressed_by = -1 },
   };
@@ -118,11 +118,11 @@ append_pixels (GString * out, gdouble pixels)
 {
   pixels = CLAMP (pixels, -1e9, 1e9);
   g_string_append_c (out, ',');
-  box_text_append_double (out, round (pixels * 1e6) / 1e6);
+  number_text_append_double (out, round (pixels * 1e6) / 1e6);
 }
 
 guint
-mot_lines_format (const BoxFrame * frame, GString * out)
+mot_text_format (const RecordedFrame * frame, GString * out)
 {
   guint i, omitted = 0;
 
@@ -132,15 +132,15 @@ mot_lines_format (const BoxFrame * frame, GString * out)
     gboolean writable = has && isfinite (box->confidence) && box->confidence != -1;
 
     omitted += has && !writable;
-    box_text_append_int (out, (gint64) (frame->index + 1));
+    number_text_append_int (out, (gint64) (frame->index + 1));
     g_string_append_c (out, ',');
-    box_text_append_int (out, box->flags & BOX_HAS_TRACK_ID ? box->track_id : -1);
+    number_text_append_int (out, box->flags & BOX_HAS_TRACK_ID ? box->track_id : -1);
     append_pixels (out, MIN (box->x1, box->x2) + 1);
     append_pixels (out, MIN (box->y1, box->y2) + 1);
     append_pixels (out, fabs (box->x2 - box->x1));
     append_pixels (out, fabs (box->y2 - box->y1));
     g_string_append_c (out, ',');
-    box_text_append_double (out, writable ? box->confidence : -1);
+    number_text_append_double (out, writable ? box->confidence : -1);
     g_string_append (out, ",-1,-1,-1\n");
   }
   return omitted;

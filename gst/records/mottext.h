@@ -23,15 +23,15 @@ typedef struct
   gboolean ignored;             /* ground truth with flag 0 */
   guint columns;
   Box box;
-} MotLine;
+} MotTextLine;
 
-/* One line, NUL-terminated. FALSE and BOX_FILE_ERROR_MALFORMED if it is none. */
-gboolean mot_line_parse (const gchar * text, MotLine * line, GError ** error);
+/* One line, NUL-terminated. FALSE and RECORD_ERROR_MALFORMED if it is none. */
+gboolean mot_text_parse_line (const gchar * text, MotTextLine * line, GError ** error);
 
 /* Appends the boxes as detections of frame number `index` (from 0). Pixels are
  * rounded to a millionth: as much as survives being divided by the frame size
  * and multiplied again. Returns how many confidences were left out because
  * they are no finite number, or -1, which stands for none. */
-guint mot_lines_format (const BoxFrame * frame, GString * out);
+guint mot_text_format (const RecordedFrame * frame, GString * out);
 
 G_END_DECLS

@@ -16,7 +16,7 @@ bits_of (gdouble number)
 }
 
 void
-box_text_append_double (GString * out, gdouble number)
+number_text_append_double (GString * out, gdouble number)
 {
   static const gchar *const formats[] = { "%.15g", "%.16g", "%.17g" };
   gchar buffer[G_ASCII_DTOSTR_BUF_SIZE];
@@ -33,7 +33,7 @@ box_text_append_double (GString * out, gdouble number)
 }
 
 void
-box_text_append_int (GString * out, gint64 number)
+number_text_append_int (GString * out, gint64 number)
 {
   gchar digits[24];
   gsize i = sizeof digits;
@@ -48,7 +48,7 @@ box_text_append_int (GString * out, gint64 number)
 }
 
 void
-box_text_append_string (GString * out, const gchar * text)
+number_text_append_string (GString * out, const gchar * text)
 {
   const gchar *end = text + strlen (text);
 

@@ -4,25 +4,25 @@
 
 #include <math.h>
 
-G_DEFINE_QUARK (box-file-error-quark, box_file_error)
+G_DEFINE_QUARK (record-error-quark, record_error)
 
 void
-box_frame_init (BoxFrame * frame)
+recorded_frame_init (RecordedFrame * frame)
 {
   frame->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
-  box_frame_reset (frame);
+  recorded_frame_reset (frame);
 }
 
 void
-box_frame_clear (BoxFrame * frame)
+recorded_frame_clear (RecordedFrame * frame)
 {
   g_clear_pointer (&frame->boxes, g_array_unref);
 }
 
 void
-box_frame_reset (BoxFrame * frame)
+recorded_frame_reset (RecordedFrame * frame)
 {
-  frame->timestamp = BOX_NO_TIME;
+  frame->timestamp = RECORDED_FRAME_NO_TIME;
   frame->index = 0;
   frame->line = 0;
   frame->width = frame->height = 0;
@@ -40,7 +40,7 @@ derive_extent (gdouble a, gdouble b, gint size, gint64 * start, gint64 * length)
 }
 
 void
-box_derive_integers (Box * box, gint width, gint height)
+recorded_frame_derive_integers (Box * box, gint width, gint height)
 {
   derive_extent (box->x_min * width, box->x_max * width, width, &box->x, &box->w);
   derive_extent (box->y_min * height, box->y_max * height, height, &box->y, &box->h);
@@ -80,7 +80,7 @@ fit (Box * box, gboolean same_size, gint from_width, gint from_height, gint widt
     normalize (box, from_width, from_height);
   }
   if (!keep)
-    box_derive_integers (box, width, height);
+    recorded_frame_derive_integers (box, width, height);
   box->x1 = box->x_min * width;
   box->x2 = box->x_max * width;
   box->y1 = box->y_min * height;
@@ -88,7 +88,7 @@ fit (Box * box, gboolean same_size, gint from_width, gint from_height, gint widt
 }
 
 gboolean
-box_frame_fit (BoxFrame * frame, gint width, gint height, GError ** error)
+recorded_frame_fit (RecordedFrame * frame, gint width, gint height, GError ** error)
 {
   gboolean known = frame->width > 0 && frame->height > 0;
   gboolean same_size = !known || (frame->width == width && frame->height == height);
@@ -97,7 +97,7 @@ box_frame_fit (BoxFrame * frame, gint width, gint height, GError ** error)
   if (width <= 0 || height <= 0) {
     for (i = 0; i < frame->boxes->len && !known; i++)
       if (g_array_index (frame->boxes, Box, i).w < 0) {
-        g_set_error (error, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED,
+        g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED,
             "objects[%u] has normalized coordinates only, and neither a resolution on the line "
             "nor the caps say of what", i);
         return FALSE;
@@ -105,7 +105,7 @@ box_frame_fit (BoxFrame * frame, gint width, gint height, GError ** error)
     for (i = 0; i < frame->boxes->len; i++) {
       Box *box = &g_array_index (frame->boxes, Box, i);
       if (box->w < 0)
-        box_derive_integers (box, frame->width, frame->height);
+        recorded_frame_derive_integers (box, frame->width, frame->height);
     }
     return TRUE;
   }

@@ -12,37 +12,37 @@ G_BEGIN_DECLS
 
 /* What is wrong with a file's contents; failing to read it at all is a
  * G_FILE_ERROR. The message is the reason alone, without file and line. */
-#define BOX_FILE_ERROR (box_file_error_quark ())
-GQuark box_file_error_quark (void);
+#define RECORD_ERROR (record_error_quark ())
+GQuark record_error_quark (void);
 
 typedef enum
 {
-  BOX_FILE_ERROR_MALFORMED,     /* this line; the next may be fine */
-  BOX_FILE_ERROR_UNUSABLE,      /* the file as a whole */
-} BoxFileError;
+  RECORD_ERROR_MALFORMED,       /* this line; the next may be fine */
+  RECORD_ERROR_UNUSABLE,        /* the file as a whole */
+} RecordError;
 
-#define BOX_NO_TIME G_MAXUINT64
+#define RECORDED_FRAME_NO_TIME G_MAXUINT64
 
 typedef struct
 {
-  guint64 timestamp;            /* ns of stream time, BOX_NO_TIME: none */
+  guint64 timestamp;            /* ns of stream time, RECORDED_FRAME_NO_TIME: none */
   guint64 index;                /* of the frame in the file, from 0 */
   guint64 line;                 /* where it begins, from 1 */
   gint width, height;           /* of the frame the boxes are of; 0: unknown */
   /* of Box. Read from a file: x1 .. y2 are pixels of that frame; a box that has
    * no integers there has w == -1 (then it is BOX_HAS_NORMALIZED). */
   GArray *boxes;
-} BoxFrame;
+} RecordedFrame;
 
-void box_frame_init (BoxFrame * frame);
-void box_frame_clear (BoxFrame * frame);
+void recorded_frame_init (RecordedFrame * frame);
+void recorded_frame_clear (RecordedFrame * frame);
 
 /* Empties the frame and keeps its memory. */
-void box_frame_reset (BoxFrame * frame);
+void recorded_frame_reset (RecordedFrame * frame);
 
 /* The integers of a box with normalized coordinates: position and size rounded,
  * clipped to the frame. */
-void box_derive_integers (Box * box, gint width, gint height);
+void recorded_frame_derive_integers (Box * box, gint width, gint height);
 
 /* Makes the boxes those of a frame of width x height (0: unknown). Normalized
  * coordinates win; integers that belong to them stay as they are, others are
@@ -50,6 +50,6 @@ void box_derive_integers (Box * box, gint width, gint height);
  * get normalized coordinates where their integers cannot say all: when scaled,
  * off the frame, or not whole pixels. Fails, nothing changed, if the frame
  * size is needed but known from neither side. */
-gboolean box_frame_fit (BoxFrame * frame, gint width, gint height, GError ** error);
+gboolean recorded_frame_fit (RecordedFrame * frame, gint width, gint height, GError ** error);
 
 G_END_DECLS

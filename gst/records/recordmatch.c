@@ -9,16 +9,16 @@
 
 #define UNKNOWN_FRAME_DURATION (40 * GST_MSECOND)
 
-struct _BoxMatch
+struct _RecordMatch
 {
-  BoxFile *file;
-  BoxMatchBy by;
+  RecordReader *reader;
+  RecordMatchBy by;
   gboolean skip_errors, loop;
 
-  GPtrArray *queue;             /* of BoxFrame: read ahead */
+  GPtrArray *queue;             /* of RecordedFrame: read ahead */
   GPtrArray *spare;
-  BoxFrame *current;            /* the one given out last */
-  gboolean touched;             /* something was read since the (re)start */
+  RecordedFrame *current;       /* the one given out last */
+  gboolean started;             /* something was read since the (re)start */
   gboolean end;
   gboolean seeking;
 
@@ -29,23 +29,23 @@ struct _BoxMatch
   guint64 last_line;            /* of the record with last_time */
   guint64 frame_duration;
 
-  BoxMatchCounts counts;
+  RecordMatchCounts counts;
   gchar *first_skipped;
 };
 
 static void
 frame_free (gpointer frame)
 {
-  box_frame_clear (frame);
+  recorded_frame_clear (frame);
   g_free (frame);
 }
 
-BoxMatch *
-box_match_new (BoxFile * file, BoxMatchBy by, gboolean skip_errors, gboolean loop)
+RecordMatch *
+record_match_new (RecordReader * reader, RecordMatchBy by, gboolean skip_errors, gboolean loop)
 {
-  BoxMatch *self = g_new0 (BoxMatch, 1);
+  RecordMatch *self = g_new0 (RecordMatch, 1);
 
-  self->file = file;
+  self->reader = reader;
   self->by = by;
   self->skip_errors = skip_errors;
   self->loop = loop;
@@ -55,11 +55,11 @@ box_match_new (BoxFile * file, BoxMatchBy by, gboolean skip_errors, gboolean loo
 }
 
 void
-box_match_free (BoxMatch * self)
+record_match_free (RecordMatch * self)
 {
   if (self == NULL)
     return;
-  box_file_free (self->file);
+  record_reader_free (self->reader);
   g_ptr_array_unref (self->queue);
   g_ptr_array_unref (self->spare);
   if (self->current)
@@ -68,27 +68,27 @@ box_match_free (BoxMatch * self)
   g_free (self);
 }
 
-static BoxFrame *
-record (BoxMatch * self, guint i)
+static RecordedFrame *
+record (RecordMatch * self, guint i)
 {
   return g_ptr_array_index (self->queue, i);
 }
 
-static BoxFrame *
-new_frame (BoxMatch * self)
+static RecordedFrame *
+new_frame (RecordMatch * self)
 {
-  BoxFrame *frame;
+  RecordedFrame *frame;
 
   if (self->spare->len > 0)
     return g_ptr_array_steal_index_fast (self->spare, self->spare->len - 1);
-  frame = g_new0 (BoxFrame, 1);
-  box_frame_init (frame);
+  frame = g_new0 (RecordedFrame, 1);
+  recorded_frame_init (frame);
   return frame;
 }
 
 /* Two are in use in turn; more were needed for records without a time. */
 static void
-recycle (BoxMatch * self, BoxFrame * frame)
+recycle (RecordMatch * self, RecordedFrame * frame)
 {
   if (frame && self->spare->len < 4)
     g_ptr_array_add (self->spare, frame);
@@ -98,7 +98,7 @@ recycle (BoxMatch * self, BoxFrame * frame)
 
 /* Drops the first `count` records, unused. */
 static void
-pass_over (BoxMatch * self, guint count)
+discard (RecordMatch * self, guint count)
 {
   guint i;
 
@@ -115,27 +115,27 @@ pass_over (BoxMatch * self, guint count)
     self->counts.unmatched += count;
 }
 
-static BoxMatchResult
-give (BoxMatch * self, guint i, BoxFrame ** frame)
+static RecordMatchResult
+use_record (RecordMatch * self, guint i, RecordedFrame ** frame)
 {
-  pass_over (self, i);
+  discard (self, i);
   recycle (self, self->current);
   self->current = g_ptr_array_steal_index (self->queue, 0);
   self->counts.matched++;
   *frame = self->current;
-  return BOX_MATCH_FOUND;
+  return RECORD_MATCH_FOUND;
 }
 
 /* ------------------------------------------------------------------- reading */
 
 /* Starts the file again behind its own end. FALSE: there is nothing in it. */
 static gboolean
-next_pass (BoxMatch * self, GError ** error)
+next_pass (RecordMatch * self, GError ** error)
 {
-  guint64 frames = box_file_frames (self->file);
+  guint64 frames = record_reader_frames (self->reader);
   guint64 duration = self->frame_duration;
 
-  if (frames == 0 || !box_file_rewind (self->file, error))
+  if (frames == 0 || !record_reader_rewind (self->reader, error))
     return FALSE;
   if (duration == 0 && self->timed > 1)
     duration = (self->last_time - self->first_time) / (self->timed - 1);
@@ -149,34 +149,34 @@ next_pass (BoxMatch * self, GError ** error)
 }
 
 static gboolean
-in_order (BoxMatch * self, const BoxFrame * frame, GError ** error)
+in_order (RecordMatch * self, const RecordedFrame * frame, GError ** error)
 {
-  if (self->by != BOX_MATCH_TIMESTAMP || self->timed == 0 || frame->timestamp >= self->last_time)
+  if (self->by != RECORD_MATCH_TIMESTAMP || self->timed == 0 || frame->timestamp >= self->last_time)
     return TRUE;
-  g_set_error (error, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED, "%" G_GUINT64_FORMAT
+  g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%" G_GUINT64_FORMAT
       ": timestamp %" G_GUINT64_FORMAT " is before %" G_GUINT64_FORMAT " of line %"
       G_GUINT64_FORMAT ", but records must be in order of time", frame->line,
       frame->timestamp - self->time_offset, self->last_time - self->time_offset, self->last_line);
   return FALSE;
 }
 
-/* Reads one record into the queue. BOX_MATCH_FOUND: it did, BOX_MATCH_NONE:
+/* Reads one record into the queue. RECORD_MATCH_FOUND: it did, RECORD_MATCH_NONE:
  * the file has no more. */
-static BoxMatchResult
-read_ahead (BoxMatch * self, GError ** error)
+static RecordMatchResult
+read_ahead (RecordMatch * self, GError ** error)
 {
-  BoxFrame *frame = new_frame (self);
-  BoxMatchResult result = BOX_MATCH_NONE;
-  guint64 had = self->index_offset;
+  RecordedFrame *frame = new_frame (self);
+  RecordMatchResult result = RECORD_MATCH_NONE;
+  guint64 offset_before = self->index_offset;
   gboolean passed = FALSE;
 
   while (!self->end) {
     GError *problem = NULL;
 
-    self->touched = TRUE;
-    switch (box_file_next (self->file, frame, &problem)) {
-      case BOX_FILE_FRAME:
-        if (frame->timestamp != BOX_NO_TIME) {
+    self->started = TRUE;
+    switch (record_reader_next (self->reader, frame, &problem)) {
+      case RECORD_READER_FRAME:
+        if (frame->timestamp != RECORDED_FRAME_NO_TIME) {
           frame->timestamp += self->time_offset;
           if (!in_order (self, frame, &problem))
             break;
@@ -187,27 +187,27 @@ read_ahead (BoxMatch * self, GError ** error)
         }
         frame->index += self->index_offset;
         g_ptr_array_add (self->queue, frame);
-        return BOX_MATCH_FOUND;
-      case BOX_FILE_END:
+        return RECORD_MATCH_FOUND;
+      case RECORD_READER_END:
         /* a second end without a record between: it has none to give */
-        if (!self->loop || (passed && had != self->index_offset)
+        if (!self->loop || (passed && offset_before != self->index_offset)
             || !next_pass (self, &problem))
           self->end = TRUE;
         passed = TRUE;
         if (problem == NULL)
           continue;
         break;
-      case BOX_FILE_FLUSHING:
+      case RECORD_READER_FLUSHING:
         recycle (self, frame);
-        return BOX_MATCH_FLUSHING;
-      case BOX_FILE_MALFORMED:
-      case BOX_FILE_FAILED:
+        return RECORD_MATCH_FLUSHING;
+      case RECORD_READER_MALFORMED:
+      case RECORD_READER_FAILED:
         break;
     }
     if (!self->skip_errors
-        || !g_error_matches (problem, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED)) {
+        || !g_error_matches (problem, RECORD_ERROR, RECORD_ERROR_MALFORMED)) {
       g_propagate_error (error, problem);
-      result = BOX_MATCH_FAILED;
+      result = RECORD_MATCH_FAILED;
       break;
     }
     if (self->counts.skipped++ == 0)
@@ -218,62 +218,62 @@ read_ahead (BoxMatch * self, GError ** error)
   return result;
 }
 
-BoxMatchResult
-box_match_by (BoxMatch * self, BoxMatchBy * by, GError ** error)
+RecordMatchResult
+record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
 {
-  BoxMatchResult result;
+  RecordMatchResult result;
 
   *by = self->by;
-  if (self->by == BOX_MATCH_INDEX || self->touched) {
+  if (self->by == RECORD_MATCH_INDEX || self->started) {
     /* a decision of AUTO stays; a file that was empty stays empty */
-    return BOX_MATCH_FOUND;
+    return RECORD_MATCH_FOUND;
   }
   result = read_ahead (self, error);
-  if (result == BOX_MATCH_FLUSHING)
-    self->touched = FALSE;
-  if (result != BOX_MATCH_FOUND)
-    return result == BOX_MATCH_NONE ? BOX_MATCH_FOUND : result;
-  if (record (self, 0)->timestamp != BOX_NO_TIME) {
-    self->by = BOX_MATCH_TIMESTAMP;
-  } else if (self->by == BOX_MATCH_AUTO) {
-    self->by = BOX_MATCH_INDEX;
+  if (result == RECORD_MATCH_FLUSHING)
+    self->started = FALSE;
+  if (result != RECORD_MATCH_FOUND)
+    return result == RECORD_MATCH_NONE ? RECORD_MATCH_FOUND : result;
+  if (record (self, 0)->timestamp != RECORDED_FRAME_NO_TIME) {
+    self->by = RECORD_MATCH_TIMESTAMP;
+  } else if (self->by == RECORD_MATCH_AUTO) {
+    self->by = RECORD_MATCH_INDEX;
   } else {
-    g_set_error (error, BOX_FILE_ERROR, BOX_FILE_ERROR_UNUSABLE, "%" G_GUINT64_FORMAT
+    g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE, "%" G_GUINT64_FORMAT
         ": %s, so match=timestamp is impossible; match=index works", record (self, 0)->line,
-        box_file_format (self->file) == BOX_FORMAT_MOT ? "MOT text has no times" :
+        record_reader_format (self->reader) == RECORD_FORMAT_MOT ? "MOT text has no times" :
         "the first record has no timestamp");
-    return BOX_MATCH_FAILED;
+    return RECORD_MATCH_FAILED;
   }
   *by = self->by;
-  return BOX_MATCH_FOUND;
+  return RECORD_MATCH_FOUND;
 }
 
 /* ------------------------------------------------------------------ matching */
 
-BoxMatchResult
-box_match_at_time (BoxMatch * self, guint64 time, guint64 tolerance, guint64 frame_duration,
-    BoxFrame ** frame, GError ** error)
+RecordMatchResult
+record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint64 frame_duration,
+    RecordedFrame ** frame, GError ** error)
 {
   gint before, after, best = -1;
 
   *frame = NULL;
   self->frame_duration = frame_duration;
   for (;;) {
-    BoxMatchResult result;
+    RecordMatchResult result;
     guint i;
 
     before = after = -1;
     for (i = 0; i < self->queue->len && after < 0; i++) {
       guint64 at = record (self, i)->timestamp;
 
-      if (at != BOX_NO_TIME && at <= time)
+      if (at != RECORDED_FRAME_NO_TIME && at <= time)
         before = i;
-      else if (at != BOX_NO_TIME)
+      else if (at != RECORDED_FRAME_NO_TIME)
         after = i;
     }
     if (before > 0) {
       /* no later frame is nearer to those than to this one */
-      pass_over (self, before);
+      discard (self, before);
       after = after < 0 ? after : after - before;
       before = 0;
     }
@@ -281,9 +281,9 @@ box_match_at_time (BoxMatch * self, guint64 time, guint64 tolerance, guint64 fra
         || (before >= 0 && record (self, before)->timestamp == time))
       break;
     result = read_ahead (self, error);
-    if (result == BOX_MATCH_NONE)
+    if (result == RECORD_MATCH_NONE)
       break;
-    if (result != BOX_MATCH_FOUND)
+    if (result != RECORD_MATCH_FOUND)
       return result;
   }
 
@@ -294,47 +294,47 @@ box_match_at_time (BoxMatch * self, guint64 time, guint64 tolerance, guint64 fra
           time - record (self, best)->timestamp))
     best = after;
   if (best >= 0)
-    give (self, best, frame);
+    use_record (self, best, frame);
   else if (before >= 0)
-    pass_over (self, before + 1);
+    discard (self, before + 1);
   self->seeking = FALSE;
-  return best >= 0 ? BOX_MATCH_FOUND : BOX_MATCH_NONE;
+  return best >= 0 ? RECORD_MATCH_FOUND : RECORD_MATCH_NONE;
 }
 
-BoxMatchResult
-box_match_at_index (BoxMatch * self, guint64 index, BoxFrame ** frame, GError ** error)
+RecordMatchResult
+record_match_at_index (RecordMatch * self, guint64 index, RecordedFrame ** frame, GError ** error)
 {
-  BoxMatchResult result = BOX_MATCH_FOUND;
+  RecordMatchResult result = RECORD_MATCH_FOUND;
 
   *frame = NULL;
   for (;;) {
     if (self->queue->len == 0)
       result = read_ahead (self, error);
-    if (result != BOX_MATCH_FOUND || record (self, 0)->index >= index)
+    if (result != RECORD_MATCH_FOUND || record (self, 0)->index >= index)
       break;
-    pass_over (self, 1);
+    discard (self, 1);
   }
-  if (result == BOX_MATCH_FLUSHING || result == BOX_MATCH_FAILED)
+  if (result == RECORD_MATCH_FLUSHING || result == RECORD_MATCH_FAILED)
     return result;
   self->seeking = FALSE;
-  if (result == BOX_MATCH_FOUND && record (self, 0)->index == index)
-    return give (self, 0, frame);
-  return BOX_MATCH_NONE;
+  if (result == RECORD_MATCH_FOUND && record (self, 0)->index == index)
+    return use_record (self, 0, frame);
+  return RECORD_MATCH_NONE;
 }
 
-BoxMatchResult
-box_match_take_next (BoxMatch * self, BoxFrame ** frame, GError ** error)
+RecordMatchResult
+record_match_take_next (RecordMatch * self, RecordedFrame ** frame, GError ** error)
 {
-  BoxMatchResult result = BOX_MATCH_FOUND;
+  RecordMatchResult result = RECORD_MATCH_FOUND;
 
   *frame = NULL;
   if (self->queue->len == 0)
     result = read_ahead (self, error);
-  return result == BOX_MATCH_FOUND ? give (self, 0, frame) : result;
+  return result == RECORD_MATCH_FOUND ? use_record (self, 0, frame) : result;
 }
 
 void
-box_match_skip_found (BoxMatch * self, const gchar * reason)
+record_match_skip_found (RecordMatch * self, const gchar * reason)
 {
   self->counts.matched--;
   if (self->counts.skipped++ == 0)
@@ -342,14 +342,14 @@ box_match_skip_found (BoxMatch * self, const gchar * reason)
 }
 
 gboolean
-box_match_restart (BoxMatch * self, GError ** error)
+record_match_restart (RecordMatch * self, GError ** error)
 {
   self->seeking = TRUE;
-  if (!self->touched)
+  if (!self->started)
     return TRUE;
-  if (!box_file_rewind (self->file, error))
+  if (!record_reader_rewind (self->reader, error))
     return FALSE;
-  pass_over (self, self->queue->len);
+  discard (self, self->queue->len);
   self->end = FALSE;
   self->time_offset = self->index_offset = 0;
   self->timed = 0;
@@ -357,40 +357,40 @@ box_match_restart (BoxMatch * self, GError ** error)
 }
 
 void
-box_match_seeking (BoxMatch * self)
+record_match_begin_seek (RecordMatch * self)
 {
   self->seeking = TRUE;
 }
 
 void
-box_match_finish (BoxMatch * self)
+record_match_finish (RecordMatch * self)
 {
   self->seeking = FALSE;
   if (self->loop) {
     self->seeking = TRUE;
-    pass_over (self, self->queue->len);
+    discard (self, self->queue->len);
     return;
   }
-  pass_over (self, self->queue->len);
+  discard (self, self->queue->len);
   if (!self->end)
-    self->counts.unmatched += box_file_count_rest (self->file);
-  self->end = self->touched = TRUE;
+    self->counts.unmatched += record_reader_count_rest (self->reader);
+  self->end = self->started = TRUE;
 }
 
-const BoxMatchCounts *
-box_match_counts (BoxMatch * self)
+const RecordMatchCounts *
+record_match_counts (RecordMatch * self)
 {
   return &self->counts;
 }
 
 const gchar *
-box_match_first_skipped (BoxMatch * self)
+record_match_first_skipped (RecordMatch * self)
 {
   return self->first_skipped;
 }
 
 void
-box_match_set_flushing (BoxMatch * self, gboolean flushing)
+record_match_set_flushing (RecordMatch * self, gboolean flushing)
 {
-  box_file_set_flushing (self->file, flushing);
+  record_reader_set_flushing (self->reader, flushing);
 }

@@ -3,7 +3,7 @@
  * boxmatch: which recorded frame belongs to which frame of a stream, by time or
  * by index, in one pass over the file with a look-ahead of one record (and, in
  * between, those that have no time). Each record is used once, and the order
- * is kept: what was passed over is gone until box_match_restart.
+ * is kept: what was passed over is gone until record_match_restart.
  */
 #pragma once
 
@@ -11,74 +11,76 @@
 
 G_BEGIN_DECLS
 
-typedef struct _BoxMatch BoxMatch;
+typedef struct _RecordMatch RecordMatch;
 
 /* The numbers are those of the property `match`. */
 typedef enum
 {
-  BOX_MATCH_AUTO = 0,           /* by time if the first record has one */
-  BOX_MATCH_TIMESTAMP = 1,
-  BOX_MATCH_INDEX = 2,
-} BoxMatchBy;
+  RECORD_MATCH_AUTO = 0,        /* by time if the first record has one */
+  RECORD_MATCH_TIMESTAMP = 1,
+  RECORD_MATCH_INDEX = 2,
+} RecordMatchBy;
 
 typedef enum
 {
-  BOX_MATCH_FOUND,
-  BOX_MATCH_NONE,               /* the file has nothing for this frame */
-  BOX_MATCH_FLUSHING,
-  BOX_MATCH_FAILED,
-} BoxMatchResult;
+  RECORD_MATCH_FOUND,
+  RECORD_MATCH_NONE,            /* the file has nothing for this frame */
+  RECORD_MATCH_FLUSHING,
+  RECORD_MATCH_FAILED,
+} RecordMatchResult;
 
 typedef struct
 {
   guint64 matched;
   guint64 unmatched;            /* passed over; not by a seek */
   guint64 skipped;              /* lines in error */
-} BoxMatchCounts;
+} RecordMatchCounts;
 
 /* Takes the file. With skip_errors, lines in error are counted, the reason of
  * the first kept; without, they end it. With loop, the end of the file is
  * followed by its beginning, one frame later. */
-BoxMatch *box_match_new (BoxFile * file, BoxMatchBy by, gboolean skip_errors, gboolean loop);
-void box_match_free (BoxMatch * self);
+RecordMatch *record_match_new (RecordReader * reader, RecordMatchBy by, gboolean skip_errors,
+    gboolean loop);
+void record_match_free (RecordMatch * self);
 
-/* Says how to match: BOX_MATCH_TIMESTAMP or _INDEX, reading the first record if
- * that decides it; BOX_MATCH_AUTO if the file has no record. */
-BoxMatchResult box_match_by (BoxMatch * self, BoxMatchBy * by, GError ** error);
+/* Says how to match: RECORD_MATCH_TIMESTAMP or _INDEX, reading the first record if
+ * that decides it; RECORD_MATCH_AUTO if the file has no record. */
+RecordMatchResult record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error);
 
 /* The record for a frame at that time (ns of stream time): the nearest one not
  * farther than `tolerance`, the earlier of two. frame_duration is for loop; 0
  * if unknown. The record belongs to the matcher, until the next call. */
-BoxMatchResult box_match_at_time (BoxMatch * self, guint64 time, guint64 tolerance,
-    guint64 frame_duration, BoxFrame ** frame, GError ** error);
+RecordMatchResult record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance,
+    guint64 frame_duration, RecordedFrame ** frame, GError ** error);
 
 /* The record for frame number `index`, from 0. */
-BoxMatchResult box_match_at_index (BoxMatch * self, guint64 index, BoxFrame ** frame,
+RecordMatchResult record_match_at_index (RecordMatch * self, guint64 index, RecordedFrame ** frame,
     GError ** error);
 
 /* The next record, whatever it is: for a frame that has no time. */
-BoxMatchResult box_match_take_next (BoxMatch * self, BoxFrame ** frame, GError ** error);
+RecordMatchResult record_match_take_next (RecordMatch * self, RecordedFrame ** frame,
+    GError ** error);
 
 /* The record found last was of no use, for that reason: counts it as skipped
  * instead of matched. */
-void box_match_skip_found (BoxMatch * self, const gchar * reason);
+void record_match_skip_found (RecordMatch * self, const gchar * reason);
 
 /* From the beginning again; does nothing if nothing was read yet. The counts
  * go on. */
-gboolean box_match_restart (BoxMatch * self, GError ** error);
+gboolean record_match_restart (RecordMatch * self, GError ** error);
 
 /* Records that the next call passes over are skipped by a seek. */
-void box_match_seeking (BoxMatch * self);
+void record_match_begin_seek (RecordMatch * self);
 
 /* Counts what the file still holds as unmatched, unless it loops. Only
- * box_match_restart brings it back. */
-void box_match_finish (BoxMatch * self);
+ * record_match_restart brings it back. */
+void record_match_finish (RecordMatch * self);
 
-const BoxMatchCounts *box_match_counts (BoxMatch * self);
+const RecordMatchCounts *record_match_counts (RecordMatch * self);
 
 /* The first line that was skipped, and why; NULL: none was. */
-const gchar *box_match_first_skipped (BoxMatch * self);
+const gchar *record_match_first_skipped (RecordMatch * self);
 
-void box_match_set_flushing (BoxMatch * self, gboolean flushing);
+void record_match_set_flushing (RecordMatch * self, gboolean flushing);
 
 G_END_DECLS

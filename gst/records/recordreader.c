@@ -9,16 +9,16 @@
 #include "linereader.h"
 #include "mottext.h"
 
-struct _BoxFile
+struct _RecordReader
 {
   LineReader *reader;
-  BoxFormat asked, format;
-  BoxLinesParser *parser;
+  RecordFormat requested_format, format;
+  JsonlParser *parser;
   gsize max_line;
   guint64 next_index;           /* JSON Lines */
 
   /* MOT */
-  BoxFrame mot;                 /* the frame under way */
+  RecordedFrame mot;            /* the frame under way */
   gboolean mot_open;
   guint64 mot_frames;           /* up to the one under way */
   guint columns;                /* of the first line; 0: not known yet */
@@ -26,44 +26,44 @@ struct _BoxFile
   guint64 ignored;
 };
 
-BoxFile *
-box_file_new (const gchar * location, BoxFormat format, gsize max_line, GError ** error)
+RecordReader *
+record_reader_new (const gchar * location, RecordFormat format, gsize max_line, GError ** error)
 {
   LineReader *reader = line_reader_new (location, max_line, error);
-  BoxFile *self;
+  RecordReader *self;
 
   if (reader == NULL)
     return NULL;
-  self = g_new0 (BoxFile, 1);
+  self = g_new0 (RecordReader, 1);
   self->reader = reader;
-  self->asked = self->format = format;
+  self->requested_format = self->format = format;
   self->max_line = max_line;
-  self->parser = box_lines_parser_new ();
-  box_frame_init (&self->mot);
+  self->parser = jsonl_parser_new ();
+  recorded_frame_init (&self->mot);
   return self;
 }
 
 void
-box_file_free (BoxFile * self)
+record_reader_free (RecordReader * self)
 {
   if (self == NULL)
     return;
   line_reader_free (self->reader);
-  box_lines_parser_free (self->parser);
-  box_frame_clear (&self->mot);
+  jsonl_parser_free (self->parser);
+  recorded_frame_clear (&self->mot);
   g_free (self);
 }
 
-static BoxFileResult
-malformed (BoxFile * self, GError ** error, const GError * reason)
+static RecordReaderResult
+malformed (RecordReader * self, GError ** error, const GError * reason)
 {
-  g_set_error (error, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED, "%" G_GUINT64_FORMAT ": %s",
+  g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%" G_GUINT64_FORMAT ": %s",
       line_reader_number (self->reader), reason->message);
-  return BOX_FILE_MALFORMED;
+  return RECORD_READER_MALFORMED;
 }
 
-static BoxFileResult G_GNUC_PRINTF (3, 4)
-unusable (BoxFile * self, GError ** error, const gchar * format, ...)
+static RecordReaderResult G_GNUC_PRINTF (3, 4)
+unusable (RecordReader * self, GError ** error, const gchar * format, ...)
 {
   va_list args;
   gchar *reason;
@@ -71,71 +71,71 @@ unusable (BoxFile * self, GError ** error, const gchar * format, ...)
   va_start (args, format);
   reason = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, BOX_FILE_ERROR, BOX_FILE_ERROR_UNUSABLE, "%" G_GUINT64_FORMAT ": %s",
+  g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE, "%" G_GUINT64_FORMAT ": %s",
       line_reader_number (self->reader), reason);
   g_free (reason);
-  return BOX_FILE_FAILED;
+  return RECORD_READER_FAILED;
 }
 
-/* The next line that is not blank; BOX_FILE_FRAME stands for having one. */
-static BoxFileResult
-next_line (BoxFile * self, gchar ** line, gsize * length, GError ** error)
+/* The next line that is not blank; RECORD_READER_FRAME stands for having one. */
+static RecordReaderResult
+next_line (RecordReader * self, gchar ** line, gsize * length, GError ** error)
 {
   do {
     switch (line_reader_next (self->reader, line, length, error)) {
       case LINE_READER_LINE:
         break;
       case LINE_READER_EOF:
-        return BOX_FILE_END;
+        return RECORD_READER_END;
       case LINE_READER_TOO_LONG:
-        g_set_error (error, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED,
+        g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED,
             "%" G_GUINT64_FORMAT ": the line is longer than max-line (%" G_GSIZE_FORMAT " bytes)",
             line_reader_number (self->reader), self->max_line);
-        return BOX_FILE_MALFORMED;
+        return RECORD_READER_MALFORMED;
       case LINE_READER_FLUSHING:
-        return BOX_FILE_FLUSHING;
+        return RECORD_READER_FLUSHING;
       case LINE_READER_FAILED:
-        return BOX_FILE_FAILED;
+        return RECORD_READER_FAILED;
     }
   } while (strspn (*line, " \t\r") == *length);
-  return BOX_FILE_FRAME;
+  return RECORD_READER_FRAME;
 }
 
-static BoxFileResult
-next_jsonl (BoxFile * self, gchar * line, gsize length, BoxFrame * frame, GError ** error)
+static RecordReaderResult
+next_jsonl (RecordReader * self, gchar * line, gsize length, RecordedFrame * frame, GError ** error)
 {
   GError *reason = NULL;
 
   frame->index = self->next_index - 1;
   frame->line = line_reader_number (self->reader);
-  if (!box_lines_parse (self->parser, line, length, frame, &reason)) {
+  if (!jsonl_parse (self->parser, line, length, frame, &reason)) {
     malformed (self, error, reason);
     g_error_free (reason);
-    return BOX_FILE_MALFORMED;
+    return RECORD_READER_MALFORMED;
   }
-  return BOX_FILE_FRAME;
+  return RECORD_READER_FRAME;
 }
 
 /* Takes one line into the frame under way. *complete: the line begins another
  * frame, and `frame` now is the one before. */
-static BoxFileResult
-next_mot (BoxFile * self, gchar * text, gsize length, BoxFrame * frame, gboolean * complete,
-    GError ** error)
+static RecordReaderResult
+next_mot (RecordReader * self, gchar * text, gsize length, RecordedFrame * frame,
+    gboolean * complete, GError ** error)
 {
   GError *reason = NULL;
-  MotLine line;
+  MotTextLine line;
 
   *complete = FALSE;
   if (strlen (text) < length)
-    g_set_error (&reason, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED, "NUL byte");
-  else if (mot_line_parse (text, &line, &reason) && self->columns > 0
+    g_set_error (&reason, RECORD_ERROR, RECORD_ERROR_MALFORMED, "NUL byte");
+  else if (mot_text_parse_line (text, &line, &reason) && self->columns > 0
       && line.columns != self->columns)
-    g_set_error (&reason, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED,
+    g_set_error (&reason, RECORD_ERROR, RECORD_ERROR_MALFORMED,
         "%u columns, but the lines before have %u", line.columns, self->columns);
   if (reason) {
     malformed (self, error, reason);
     g_error_free (reason);
-    return BOX_FILE_MALFORMED;
+    return RECORD_READER_MALFORMED;
   }
   self->columns = line.columns;
   if (line.frame + 1 < self->mot_frames)
@@ -146,11 +146,11 @@ next_mot (BoxFile * self, gchar * text, gsize length, BoxFrame * frame, gboolean
   if (!self->mot_open || line.frame > self->mot.index) {
     *complete = self->mot_open;
     if (*complete) {
-      BoxFrame swap = *frame;
+      RecordedFrame swap = *frame;
       *frame = self->mot;
       self->mot = swap;
     }
-    box_frame_reset (&self->mot);
+    recorded_frame_reset (&self->mot);
     self->mot.index = line.frame;
     self->mot.line = line_reader_number (self->reader);
     self->mot_frames = line.frame + 1;
@@ -161,93 +161,93 @@ next_mot (BoxFile * self, gchar * text, gsize length, BoxFrame * frame, gboolean
     self->ignored++;
   else
     g_array_append_val (self->mot.boxes, line.box);
-  return BOX_FILE_FRAME;
+  return RECORD_READER_FRAME;
 }
 
 /* At the end of the file the frame under way is complete. */
-static BoxFileResult
-last_mot (BoxFile * self, BoxFrame * frame)
+static RecordReaderResult
+last_mot (RecordReader * self, RecordedFrame * frame)
 {
-  BoxFrame swap = *frame;
+  RecordedFrame swap = *frame;
 
   if (!self->mot_open)
-    return BOX_FILE_END;
+    return RECORD_READER_END;
   *frame = self->mot;
   self->mot = swap;
   self->mot_open = FALSE;
-  return BOX_FILE_FRAME;
+  return RECORD_READER_FRAME;
 }
 
 static gboolean
-detect (BoxFile * self, const gchar * line)
+detect (RecordReader * self, const gchar * line)
 {
   gchar first = line[strspn (line, " \t")];
 
   if (first == '{')
-    self->format = BOX_FORMAT_JSONL;
+    self->format = RECORD_FORMAT_JSONL;
   else if (g_ascii_isdigit (first))
-    self->format = BOX_FORMAT_MOT;
-  return self->format != BOX_FORMAT_AUTO;
+    self->format = RECORD_FORMAT_MOT;
+  return self->format != RECORD_FORMAT_AUTO;
 }
 
-BoxFileResult
-box_file_next (BoxFile * self, BoxFrame * frame, GError ** error)
+RecordReaderResult
+record_reader_next (RecordReader * self, RecordedFrame * frame, GError ** error)
 {
   for (;;) {
     gboolean complete;
     gchar *line;
     gsize length;
-    BoxFileResult result = next_line (self, &line, &length, error);
+    RecordReaderResult result = next_line (self, &line, &length, error);
 
-    if (result == BOX_FILE_FRAME || result == BOX_FILE_MALFORMED)
+    if (result == RECORD_READER_FRAME || result == RECORD_READER_MALFORMED)
       self->next_index++;
-    if (result == BOX_FILE_END)
+    if (result == RECORD_READER_END)
       return last_mot (self, frame);
-    if (result != BOX_FILE_FRAME)
+    if (result != RECORD_READER_FRAME)
       return result;
-    if (self->format == BOX_FORMAT_AUTO && !detect (self, line))
+    if (self->format == RECORD_FORMAT_AUTO && !detect (self, line))
       return unusable (self, error, "neither JSON Lines (which begins with '{') nor MOT text "
           "(which begins with a digit)");
-    if (self->format == BOX_FORMAT_JSONL)
+    if (self->format == RECORD_FORMAT_JSONL)
       return next_jsonl (self, line, length, frame, error);
     result = next_mot (self, line, length, frame, &complete, error);
-    if (result != BOX_FILE_FRAME || complete)
+    if (result != RECORD_READER_FRAME || complete)
       return result;
   }
 }
 
-BoxFormat
-box_file_format (BoxFile * self)
+RecordFormat
+record_reader_format (RecordReader * self)
 {
   return self->format;
 }
 
 guint64
-box_file_frames (BoxFile * self)
+record_reader_frames (RecordReader * self)
 {
-  if (self->format == BOX_FORMAT_MOT)
+  if (self->format == RECORD_FORMAT_MOT)
     return self->mot_frames;
   return self->next_index;
 }
 
 guint64
-box_file_ignored (BoxFile * self)
+record_reader_ignored (RecordReader * self)
 {
   return self->ignored;
 }
 
 gboolean
-box_file_can_rewind (BoxFile * self)
+record_reader_can_rewind (RecordReader * self)
 {
   return line_reader_can_rewind (self->reader);
 }
 
 gboolean
-box_file_rewind (BoxFile * self, GError ** error)
+record_reader_rewind (RecordReader * self, GError ** error)
 {
   if (!line_reader_rewind (self->reader, error))
     return FALSE;
-  self->format = self->asked;
+  self->format = self->requested_format;
   self->next_index = 0;
   self->mot_open = FALSE;
   self->mot_frames = 0;
@@ -256,27 +256,27 @@ box_file_rewind (BoxFile * self, GError ** error)
 }
 
 guint64
-box_file_count_rest (BoxFile * self)
+record_reader_count_rest (RecordReader * self)
 {
   guint64 count = 0;
 
-  if (self->format == BOX_FORMAT_MOT && box_file_can_rewind (self)) {
-    BoxFileResult result;
-    BoxFrame frame;
+  if (self->format == RECORD_FORMAT_MOT && record_reader_can_rewind (self)) {
+    RecordReaderResult result;
+    RecordedFrame frame;
 
-    box_frame_init (&frame);
+    recorded_frame_init (&frame);
     do {
-      result = box_file_next (self, &frame, NULL);
-      count += result == BOX_FILE_FRAME;
-    } while (result == BOX_FILE_FRAME || result == BOX_FILE_MALFORMED);
-    box_frame_clear (&frame);
+      result = record_reader_next (self, &frame, NULL);
+      count += result == RECORD_READER_FRAME;
+    } while (result == RECORD_READER_FRAME || result == RECORD_READER_MALFORMED);
+    recorded_frame_clear (&frame);
     return count;
   }
   return line_reader_count_rest (self->reader);
 }
 
 void
-box_file_set_flushing (BoxFile * self, gboolean flushing)
+record_reader_set_flushing (RecordReader * self, gboolean flushing)
 {
   line_reader_set_flushing (self->reader, flushing);
 }

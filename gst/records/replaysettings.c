@@ -9,16 +9,16 @@
 #include "enumtype.h"
 
 DEFINE_ENUM_TYPE (replay_format_get_type, "GstBoxReplayFormat",
-    { BOX_FORMAT_AUTO, "By the first line", "auto" },
-    { BOX_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
-    { BOX_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
+    { RECORD_FORMAT_AUTO, "By the first line", "auto" },
+    { RECORD_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
+    { RECORD_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
 DEFINE_ENUM_TYPE (replay_match_get_type, "GstBoxReplayMatch",
-    { BOX_MATCH_AUTO, "By time if the first record has one, else by index", "auto" },
-    { BOX_MATCH_TIMESTAMP, "By stream time, the nearest record", "timestamp" },
-    { BOX_MATCH_INDEX, "One after the other", "index" })
+    { RECORD_MATCH_AUTO, "By time if the first record has one, else by index", "auto" },
+    { RECORD_MATCH_TIMESTAMP, "By stream time, the nearest record", "timestamp" },
+    { RECORD_MATCH_INDEX, "One after the other", "index" })
 DEFINE_ENUM_TYPE (replay_existing_get_type, "GstBoxReplayExisting",
-    { EXISTING_KEEP, "Stay beside the recorded ones", "keep" },
-    { EXISTING_REPLACE, "Are removed from every buffer", "replace" })
+    { REPLAY_EXISTING_KEEP, "Stay beside the recorded ones", "keep" },
+    { REPLAY_EXISTING_REPLACE, "Are removed from every buffer", "replace" })
 #ifdef HAVE_ANALYTICS
 #define WITH_ANALYTICS                                                         \
     , { BOX_META_ANALYTICS, "GstAnalytics object detections", "analytics" },   \
@@ -30,21 +30,21 @@ DEFINE_ENUM_TYPE (replay_existing_get_type, "GstBoxReplayExisting",
 DEFINE_ENUM_TYPE (replay_meta_get_type, "GstBoxReplayMeta",
     { BOX_META_ROI, "Regions of interest", "roi" } WITH_ANALYTICS)
 DEFINE_ENUM_TYPE (replay_on_error_get_type, "GstBoxReplayOnError",
-    { ON_ERROR_FAIL, "Stop with an error", "fail" },
-    { ON_ERROR_SKIP, "Pass over the line, count it, warn at the first", "skip" })
+    { REPLAY_ON_ERROR_FAIL, "Stop with an error", "fail" },
+    { REPLAY_ON_ERROR_SKIP, "Pass over the line, count it, warn at the first", "skip" })
 
 #define DEFAULT_LOCATION NULL
-#define DEFAULT_FORMAT BOX_FORMAT_AUTO
-#define DEFAULT_MATCH BOX_MATCH_AUTO
+#define DEFAULT_FORMAT RECORD_FORMAT_AUTO
+#define DEFAULT_MATCH RECORD_MATCH_AUTO
 #define DEFAULT_TOLERANCE 0
-#define DEFAULT_EXISTING EXISTING_KEEP
+#define DEFAULT_EXISTING REPLAY_EXISTING_KEEP
 #ifdef HAVE_ANALYTICS
 #define DEFAULT_META BOX_META_BOTH
 #else
 #define DEFAULT_META BOX_META_ROI
 #endif
 #define DEFAULT_LOOP FALSE
-#define DEFAULT_ON_ERROR ON_ERROR_FAIL
+#define DEFAULT_ON_ERROR REPLAY_ON_ERROR_FAIL
 #define DEFAULT_MAX_LINE (64 * 1024 * 1024)
 
 void

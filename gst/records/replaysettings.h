@@ -12,15 +12,15 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  EXISTING_KEEP = 0,
-  EXISTING_REPLACE = 1,
-} Existing;
+  REPLAY_EXISTING_KEEP = 0,
+  REPLAY_EXISTING_REPLACE = 1,
+} ReplayExisting;
 
 typedef enum
 {
-  ON_ERROR_FAIL = 0,
-  ON_ERROR_SKIP = 1,
-} OnError;
+  REPLAY_ON_ERROR_FAIL = 0,
+  REPLAY_ON_ERROR_SKIP = 1,
+} ReplayOnError;
 
 /* Ids of the properties; the element's own begin after REPLAY_PROP_LAST. */
 typedef enum
@@ -41,13 +41,13 @@ typedef enum
 typedef struct
 {
   gchar *location;
-  BoxFormat format;
-  BoxMatchBy match_by;
+  RecordFormat format;
+  RecordMatchBy match_by;
   guint64 tolerance;
-  Existing existing;
+  ReplayExisting existing;
   BoxMetaKind meta;
   gboolean loop;
-  OnError on_error;
+  ReplayOnError on_error;
   guint max_line;
 } ReplaySettings;
 

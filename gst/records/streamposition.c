@@ -5,13 +5,13 @@
 #include "meta/boxmeta.h"
 
 void
-stream_walk_init (StreamWalk * self)
+stream_position_init (StreamPosition * self)
 {
-  *self = (StreamWalk) {.last_time = GST_CLOCK_TIME_NONE,.first_time = GST_CLOCK_TIME_NONE };
+  *self = (StreamPosition) {.last_time = GST_CLOCK_TIME_NONE,.first_time = GST_CLOCK_TIME_NONE };
 }
 
 void
-stream_walk_set_caps (StreamWalk * self, const GstCaps * caps)
+stream_position_set_caps (StreamPosition * self, const GstCaps * caps)
 {
   const GstStructure *s = gst_caps_get_structure (caps, 0);
 
@@ -22,7 +22,7 @@ stream_walk_set_caps (StreamWalk * self, const GstCaps * caps)
 }
 
 void
-stream_walk_event (StreamWalk * self, GstEvent * event)
+stream_position_event (StreamPosition * self, GstEvent * event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     self->flushed = TRUE;
@@ -33,13 +33,13 @@ stream_walk_event (StreamWalk * self, GstEvent * event)
 }
 
 gboolean
-stream_walk_ended (const StreamWalk * self)
+stream_position_ended (const StreamPosition * self)
 {
   return self->ended;
 }
 
 GstClockTime
-stream_walk_time (const GstSegment * segment, GstBuffer * buffer)
+stream_position_time (const GstSegment * segment, GstBuffer * buffer)
 {
   guint64 time;
 
@@ -51,7 +51,7 @@ stream_walk_time (const GstSegment * segment, GstBuffer * buffer)
 }
 
 static GstClockTime
-frame_duration (const StreamWalk * self, GstBuffer * buffer)
+frame_duration (const StreamPosition * self, GstBuffer * buffer)
 {
   if (GST_BUFFER_DURATION_IS_VALID (buffer) && GST_BUFFER_DURATION (buffer) > 0)
     return GST_BUFFER_DURATION (buffer);
@@ -62,7 +62,7 @@ frame_duration (const StreamWalk * self, GstBuffer * buffer)
 
 /* The number of the frame at that time, frame 0 being where it was seen. */
 static guint64
-number_at (const StreamWalk * self, GstClockTime time, GstClockTime duration)
+index_at (const StreamPosition * self, GstClockTime time, GstClockTime duration)
 {
   GstClockTime origin = GST_CLOCK_TIME_IS_VALID (self->first_time) ? self->first_time : 0;
 
@@ -72,37 +72,37 @@ number_at (const StreamWalk * self, GstClockTime time, GstClockTime duration)
   return (time + duration / 2) / duration;
 }
 
-StreamStep
-stream_walk_step (StreamWalk * self, const GstSegment * segment, GstBuffer * buffer,
-    gboolean by_number)
+StreamPositionStep
+stream_position_step (StreamPosition * self, const GstSegment * segment, GstBuffer * buffer,
+    gboolean by_index)
 {
   gboolean had_time = GST_CLOCK_TIME_IS_VALID (self->last_time);
-  StreamStep step = {
-    .time = stream_walk_time (segment, buffer),
+  StreamPositionStep step = {
+    .time = stream_position_time (segment, buffer),
     .duration = frame_duration (self, buffer),
   };
-  gboolean back, forward;
+  gboolean backward, forward;
 
   if (!GST_CLOCK_TIME_IS_VALID (step.time))
     return step;
-  back = had_time && step.time <= self->last_time;
+  backward = had_time && step.time <= self->last_time;
   forward = had_time && step.time > self->last_time + 2 * step.duration;
-  step.jumped = self->flushed || self->ended || (self->new_segment && (back || forward))
-      || (segment->rate < 0 && back);
+  step.jumped = self->flushed || self->ended || (self->new_segment && (backward || forward))
+      || (segment->rate < 0 && backward);
   if (step.jumped) {
-    step.back = back || self->ended;
-    step.lost = by_number && step.duration == 0;
-    if (by_number && !step.lost) {
-      guint64 number = number_at (self, step.time, step.duration);
+    step.rewound = backward || self->ended;
+    step.index_unknown = by_index && step.duration == 0;
+    if (by_index && !step.index_unknown) {
+      guint64 index = index_at (self, step.time, step.duration);
 
-      step.back |= number < self->number;
-      self->number = number;
+      step.rewound |= index < self->index;
+      self->index = index;
     }
   }
   self->flushed = self->new_segment = self->ended = FALSE;
   if (had_time && step.time > self->last_time)
     self->gap = step.time - self->last_time;
-  if (self->number == 0)
+  if (self->index == 0)
     self->first_time = step.time;
   self->last_time = step.time;
   return step;

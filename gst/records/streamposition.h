@@ -14,14 +14,14 @@ typedef struct
 {
   gint width, height;           /* of the caps; 0: unknown */
   gint fps_n, fps_d;            /* 0: unknown */
-  guint64 number;               /* of the next buffer, from 0 */
+  guint64 index;                /* of the next buffer, from 0 */
 
   /* private */
   gboolean flushed, new_segment, ended;
   GstClockTime last_time;       /* of the last buffer that had one */
   GstClockTime first_time;      /* of buffer number 0 */
   GstClockTime gap;             /* between the last two buffers */
-} StreamWalk;
+} StreamPosition;
 
 typedef struct
 {
@@ -29,24 +29,24 @@ typedef struct
   GstClockTime duration;        /* of the buffer, else by the frame rate, else the
                                  * distance of the buffers before; 0: unknown */
   gboolean jumped;
-  gboolean back;                /* jumped, to somewhere it has been already */
-  gboolean lost;                /* jumped, and its number is not to be known */
-} StreamStep;
+  gboolean rewound;             /* jumped, to somewhere it has been already */
+  gboolean index_unknown;       /* jumped, and its number is not to be known */
+} StreamPositionStep;
 
-void stream_walk_init (StreamWalk * self);
-void stream_walk_set_caps (StreamWalk * self, const GstCaps * caps);
+void stream_position_init (StreamPosition * self);
+void stream_position_set_caps (StreamPosition * self, const GstCaps * caps);
 
 /* To be called for FLUSH_STOP, SEGMENT and EOS; looks at no other event. */
-void stream_walk_event (StreamWalk * self, GstEvent * event);
-gboolean stream_walk_ended (const StreamWalk * self);
+void stream_position_event (StreamPosition * self, GstEvent * event);
+gboolean stream_position_ended (const StreamPosition * self);
 
-/* Where the buffer is. After a jump `number` follows the time if by_number,
+/* Where the buffer is. After a jump `number` follows the time if by_index,
  * given a frame rate or durations; counting on is up to the caller. */
-StreamStep stream_walk_step (StreamWalk * self, const GstSegment * segment, GstBuffer * buffer,
-    gboolean by_number);
+StreamPositionStep stream_position_step (StreamPosition * self, const GstSegment * segment,
+    GstBuffer * buffer, gboolean by_index);
 
 /* Stream time of the PTS. Buffers outside their segment have one too, but for
  * a negative one: GST_CLOCK_TIME_NONE, as without PTS or segment in time. */
-GstClockTime stream_walk_time (const GstSegment * segment, GstBuffer * buffer);
+GstClockTime stream_position_time (const GstSegment * segment, GstBuffer * buffer);
 
 G_END_DECLS

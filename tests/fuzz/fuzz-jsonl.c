@@ -8,30 +8,30 @@
 int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
 
 static void
-must_survive (BoxFrame * frame, gint width, gint height)
+must_survive (RecordedFrame * frame, gint width, gint height)
 {
-  BoxLinesParser *parser = box_lines_parser_new ();
+  JsonlParser *parser = jsonl_parser_new ();
   GString *once = g_string_new (NULL), *again = g_string_new (NULL);
   GError *error = NULL;
 
-  if (box_frame_fit (frame, width, height, NULL)) {
+  if (recorded_frame_fit (frame, width, height, NULL)) {
     frame->width = width;
     frame->height = height;
-    box_lines_format (frame, once);
+    jsonl_format (frame, once);
     g_string_append (again, once->str);
-    g_assert (box_lines_parse (parser, again->str, again->len - 1, frame, &error));
-    g_assert (box_frame_fit (frame, width, height, &error));
+    g_assert (jsonl_parse (parser, again->str, again->len - 1, frame, &error));
+    g_assert (recorded_frame_fit (frame, width, height, &error));
     g_string_truncate (again, 0);
-    box_lines_format (frame, again);
+    jsonl_format (frame, again);
     g_assert_cmpstr (once->str, ==, again->str);
   }
   g_string_free (once, TRUE);
   g_string_free (again, TRUE);
-  box_lines_parser_free (parser);
+  jsonl_parser_free (parser);
 }
 
 static void
-check (BoxFrame * frame)
+check (RecordedFrame * frame)
 {
   switch (frame->line % 3) {
     case 0:
@@ -49,7 +49,7 @@ check (BoxFrame * frame)
 int
 LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
 {
-  fuzz_file (data, size, BOX_FORMAT_JSONL, check);
-  fuzz_file (data, size, BOX_FORMAT_AUTO, check);
+  fuzz_file (data, size, RECORD_FORMAT_JSONL, check);
+  fuzz_file (data, size, RECORD_FORMAT_AUTO, check);
   return 0;
 }

@@ -20,26 +20,26 @@ exact (const Box * box)
 
 /* Each box by itself. */
 static void
-check (BoxFrame * frame)
+check (RecordedFrame * frame)
 {
   GString *once = g_string_new (NULL), *again = g_string_new (NULL);
   guint i;
 
-  g_assert (box_frame_fit (frame, 1921, 1081, NULL));
+  g_assert (recorded_frame_fit (frame, 1921, 1081, NULL));
   for (i = 0; i < frame->boxes->len; i++) {
-    BoxFrame one = {.index = frame->index,.boxes = g_array_new (FALSE, FALSE, sizeof (Box)) };
-    MotLine line;
+    RecordedFrame one = {.index = frame->index,.boxes = g_array_new (FALSE, FALSE, sizeof (Box)) };
+    MotTextLine line;
 
     g_array_append_val (one.boxes, g_array_index (frame->boxes, Box, i));
     g_string_truncate (once, 0);
-    mot_lines_format (&one, once);
+    mot_text_format (&one, once);
     once->str[once->len - 1] = '\0';
-    g_assert (mot_line_parse (once->str, &line, NULL));
+    g_assert (mot_text_parse_line (once->str, &line, NULL));
     g_assert (line.frame == frame->index);
     g_array_index (one.boxes, Box, 0) = line.box;
-    g_assert (box_frame_fit (&one, 1921, 1081, NULL));
+    g_assert (recorded_frame_fit (&one, 1921, 1081, NULL));
     g_string_truncate (again, 0);
-    mot_lines_format (&one, again);
+    mot_text_format (&one, again);
     again->str[again->len - 1] = '\0';
     if (exact (&g_array_index (frame->boxes, Box, i)))
       g_assert_cmpstr (once->str, ==, again->str);
@@ -52,6 +52,6 @@ check (BoxFrame * frame)
 int
 LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
 {
-  fuzz_file (data, size, BOX_FORMAT_MOT, check);
+  fuzz_file (data, size, RECORD_FORMAT_MOT, check);
   return 0;
 }

@@ -9,7 +9,7 @@
 
 #include "records/recordreader.h"
 
-typedef void (*FuzzFrame) (BoxFrame * frame);
+typedef void (*FuzzFrame) (RecordedFrame * frame);
 
 /* Reads all frames, passing over malformed lines, and gives each to `check`. */
-void fuzz_file (const guint8 * data, gsize size, BoxFormat format, FuzzFrame check);
+void fuzz_file (const guint8 * data, gsize size, RecordFormat format, FuzzFrame check);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-boxlines: JSON Lines <-> boxes, without any element. */
+/* test-jsonl: JSON Lines <-> boxes, without any element. */
 #include <gst/check/gstcheck.h>
 #include <math.h>
 #include <string.h>
@@ -12,21 +12,21 @@
 #include "records/mottext.h"
 #include "records/numbertext.h"
 
-static BoxLinesParser *parser;
-static BoxFrame frame;
+static JsonlParser *parser;
+static RecordedFrame frame;
 
 static void
 setup (void)
 {
-  parser = box_lines_parser_new ();
-  box_frame_init (&frame);
+  parser = jsonl_parser_new ();
+  recorded_frame_init (&frame);
 }
 
 static void
 teardown (void)
 {
-  box_lines_parser_free (parser);
-  box_frame_clear (&frame);
+  jsonl_parser_free (parser);
+  recorded_frame_clear (&frame);
 }
 
 static gboolean
@@ -37,7 +37,7 @@ parse_bytes (const gchar * text, gsize length, GError ** error)
 
   memcpy (copy, text, length);
   copy[length] = '\0';
-  ok = box_lines_parse (parser, copy, length, &frame, error);
+  ok = jsonl_parse (parser, copy, length, &frame, error);
   g_free (copy);
   return ok;
 }
@@ -64,7 +64,7 @@ must_refuse (const gchar * text, gsize length, const gchar * reason)
   GError *error = NULL;
 
   fail_if (parse_bytes (text, length, &error), "accepted: %s", text);
-  fail_unless (g_error_matches (error, BOX_FILE_ERROR, BOX_FILE_ERROR_MALFORMED));
+  fail_unless (g_error_matches (error, RECORD_ERROR, RECORD_ERROR_MALFORMED));
   fail_unless (strstr (error->message, reason) != NULL, "%s\n  said: %s\n  not:  %s", text,
       error->message, reason);
   g_error_free (error);
@@ -105,7 +105,8 @@ GST_END_TEST;
 GST_START_TEST (what_may_be_missing)
 {
   must_parse (" { \"objects\" : [ ] } ");
-  fail_unless (frame.timestamp == BOX_NO_TIME && frame.width == 0 && frame.boxes->len == 0);
+  fail_unless (frame.timestamp == RECORDED_FRAME_NO_TIME && frame.width == 0
+      && frame.boxes->len == 0);
   must_parse ("{\"timestamp\":0,\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
       "\"x_max\":1,\"y_min\":0.25,\"y_max\":0.75}}}]}");
   fail_unless (frame.timestamp == 0 && box (0)->w == -1 && box (0)->label == 0);
@@ -278,7 +279,7 @@ GST_START_TEST (many_boxes)
   for (i = 0; i < 120000; i++)
     g_string_append_printf (text, "%s{\"x\":%u,\"y\":1,\"w\":2,\"h\":3}", i ? "," : "", i);
   g_string_append (text, "]}");
-  fail_unless (box_lines_parse (parser, text->str, text->len, &frame, &error));
+  fail_unless (jsonl_parse (parser, text->str, text->len, &frame, &error));
   fail_unless_equals_int (frame.boxes->len, 120000);
   fail_unless (box (119999)->x == 119999);
   g_string_free (text, TRUE);
@@ -303,7 +304,7 @@ GST_START_TEST (numbers_are_short_and_exact)
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_string_truncate (text, 0);
-    box_text_append_double (text, rows[i].number);
+    number_text_append_double (text, rows[i].number);
     fail_unless_equals_string (text->str, rows[i].text);
   }
   for (i = 0; i < 100000; i++) {
@@ -316,12 +317,12 @@ GST_START_TEST (numbers_are_short_and_exact)
     if (!isfinite (any.number))
       continue;
     g_string_truncate (text, 0);
-    box_text_append_double (text, any.number);
+    number_text_append_double (text, any.number);
     fail_unless (g_ascii_strtod (text->str, NULL) == any.number, "%s", text->str);
     fail_if (strchr (text->str, ','));
   }
   g_string_truncate (text, 0);
-  box_text_append_int (text, G_MININT64);
+  number_text_append_int (text, G_MININT64);
   fail_unless_equals_string (text->str, "-9223372036854775808");
   g_string_free (text, TRUE);
   g_rand_free (random);
@@ -337,9 +338,9 @@ GST_START_TEST (numbers_are_exact_under_flush_to_zero)
   GString *text = g_string_new (NULL);
 
   _mm_setcsr (mode | 0x8040);
-  box_text_append_double (text, 5e-324);
+  number_text_append_double (text, 5e-324);
   g_string_append_c (text, ' ');
-  box_text_append_double (text, 1e-310);
+  number_text_append_double (text, 1e-310);
   _mm_setcsr (mode);
   fail_unless_equals_string (text->str, "4.94065645841247e-324 9.99999999999997e-311");
   g_string_free (text, TRUE);
@@ -367,7 +368,7 @@ GST_START_TEST (strings_are_escaped)
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_string_truncate (text, 0);
-    box_text_append_string (text, rows[i].text);
+    number_text_append_string (text, rows[i].text);
     fail_unless_equals_string (text->str, rows[i].json);
   }
   g_string_free (text, TRUE);
@@ -383,12 +384,12 @@ GST_START_TEST (not_a_number_is_left_out)
   g_array_append_val (frame.boxes, one);
   one.confidence = INFINITY;
   g_array_append_val (frame.boxes, one);
-  fail_unless_equals_int (box_lines_format (&frame, text), 2);
+  fail_unless_equals_int (jsonl_format (&frame, text), 2);
   fail_unless_equals_string (text->str,
       "{\"objects\":[{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0},"
       "{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0}]}\n");
   g_string_truncate (text, 0);
-  fail_unless_equals_int (mot_lines_format (&frame, text), 2);
+  fail_unless_equals_int (mot_text_format (&frame, text), 2);
   g_string_free (text, TRUE);
 }
 
@@ -401,7 +402,8 @@ must_fit (gint width, gint height)
 {
   GError *error = NULL;
 
-  fail_unless (box_frame_fit (&frame, width, height, &error), "%s", error ? error->message : "");
+  fail_unless (recorded_frame_fit (&frame, width, height, &error), "%s",
+      error ? error->message : "");
 }
 
 GST_START_TEST (boxes_fit_the_caps)
@@ -453,7 +455,7 @@ GST_START_TEST (boxes_fit_the_caps)
   fail_unless (box (0)->x == 50 && box (0)->y == 50 && box (0)->w == 50 && box (0)->h == 50);
   must_parse ("{\"objects\":[{\"detection\":"
       "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
-  fail_if (box_frame_fit (&frame, 0, 0, &error));
+  fail_if (recorded_frame_fit (&frame, 0, 0, &error));
   fail_unless (strstr (error->message, "neither a resolution") != NULL);
   g_error_free (error);
 }
@@ -471,8 +473,8 @@ GST_START_TEST (text_reads_back_as_the_same_text)
     guint count = g_rand_int_range (random, 0, 8);
     gboolean sized = round % 3 != 0;
 
-    box_frame_reset (&frame);
-    frame.timestamp = g_rand_boolean (random) ? BOX_NO_TIME : g_rand_int (random);
+    recorded_frame_reset (&frame);
+    frame.timestamp = g_rand_boolean (random) ? RECORDED_FRAME_NO_TIME : g_rand_int (random);
     frame.width = sized ? g_rand_int_range (random, 1, 2000) : 0;
     frame.height = sized ? g_rand_int_range (random, 1, 2000) : 0;
     for (i = 0; i < count; i++) {
@@ -484,12 +486,12 @@ GST_START_TEST (text_reads_back_as_the_same_text)
     }
     g_string_truncate (once, 0);
     g_string_truncate (again, 0);
-    box_lines_format (&frame, once);
+    jsonl_format (&frame, once);
     fail_unless (once->str[once->len - 1] == '\n');
     once->str[once->len - 1] = '\0';
     must_parse (once->str);
     fail_unless_equals_int (frame.boxes->len, count);
-    box_lines_format (&frame, again);
+    jsonl_format (&frame, again);
     again->str[again->len - 1] = '\0';
     fail_unless_equals_string (once->str, again->str);
   }
@@ -501,9 +503,9 @@ GST_START_TEST (text_reads_back_as_the_same_text)
 GST_END_TEST;
 
 static Suite *
-boxlines_suite (void)
+jsonl_suite (void)
 {
-  Suite *s = suite_create ("boxlines");
+  Suite *s = suite_create ("jsonl");
   TCase *tc = tcase_create ("text");
 
   suite_add_tcase (s, tc);
@@ -524,4 +526,4 @@ boxlines_suite (void)
   return s;
 }
 
-GST_CHECK_MAIN (boxlines);
+GST_CHECK_MAIN (jsonl);

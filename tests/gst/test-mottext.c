@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-motlines: MOT text <-> boxes, without any element. */
+/* test-mottext: MOT text <-> boxes, without any element. */
 #include <gst/check/gstcheck.h>
 #include <string.h>
 
@@ -8,24 +8,24 @@
 
 GST_START_TEST (mot_lines_are_read)
 {
-  MotLine line;
+  MotTextLine line;
 
-  fail_unless (mot_line_parse ("1,3,794.27,247.59,71.245,174.88,0.91,-1,-1,-1", &line, NULL));
+  fail_unless (mot_text_parse_line ("1,3,794.27,247.59,71.245,174.88,0.91,-1,-1,-1", &line, NULL));
   fail_unless (line.frame == 0 && line.columns == 10 && !line.ignored);
   fail_unless (line.box.track_id == 3 && line.box.confidence == 0.91);
   fail_unless (line.box.x1 == 794.27 - 1 && line.box.y1 == 247.59 - 1);
   fail_unless (line.box.x2 == 794.27 - 1 + 71.245 && line.box.w == 71 && line.box.x == 793);
   /* no track, no confidence; blanks; numbers as numpy writes them */
-  fail_unless (mot_line_parse (" 2.0e+00 , -1 , 1 , 1 , 2 , 3 , -1 , -1 , -1 , -1 \r", &line,
+  fail_unless (mot_text_parse_line (" 2.0e+00 , -1 , 1 , 1 , 2 , 3 , -1 , -1 , -1 , -1 \r", &line,
           NULL));
   fail_unless (line.frame == 1 && line.box.flags == 0 && line.box.x == 0 && line.box.y == 0);
   /* ground truth: a flag and a class instead of a confidence */
-  fail_unless (mot_line_parse ("7,2,10,20,30,40,1,5,0.8", &line, NULL));
+  fail_unless (mot_text_parse_line ("7,2,10,20,30,40,1,5,0.8", &line, NULL));
   fail_unless (line.box.flags == (BOX_HAS_TRACK_ID | BOX_HAS_LABEL_ID) && line.box.label_id == 5
       && !line.ignored);
-  fail_unless (mot_line_parse ("7,2,10,20,30,40,0,5,0.8", &line, NULL) && line.ignored);
-  fail_unless (mot_line_parse ("7,-1,10,20,30,40", &line, NULL) && line.box.flags == 0);
-  fail_unless (mot_line_parse ("7,-1,10,20,30,40,55.5", &line, NULL));
+  fail_unless (mot_text_parse_line ("7,2,10,20,30,40,0,5,0.8", &line, NULL) && line.ignored);
+  fail_unless (mot_text_parse_line ("7,-1,10,20,30,40", &line, NULL) && line.box.flags == 0);
+  fail_unless (mot_text_parse_line ("7,-1,10,20,30,40,55.5", &line, NULL));
   fail_unless (line.box.confidence == 55.5);
 }
 
@@ -60,13 +60,13 @@ GST_START_TEST (malformed_mot_lines_are_refused)
     {"1,1,2,3,4,5,1,1.5,1", "class is not an integer"},
     {"1,1,2,3,4,5,1,", "column 8 is not a number"},
   };
-  MotLine line;
+  MotTextLine line;
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     GError *error = NULL;
 
-    fail_if (mot_line_parse (rows[i].text, &line, &error), "accepted %s", rows[i].text);
+    fail_if (mot_text_parse_line (rows[i].text, &line, &error), "accepted %s", rows[i].text);
     fail_unless (strstr (error->message, rows[i].reason) != NULL, "%s: %s", rows[i].text,
         error->message);
     g_error_free (error);
@@ -80,13 +80,13 @@ GST_START_TEST (mot_text_reads_back_as_the_same_text)
 {
   GRand *random = g_rand_new_with_seed (8);
   GString *once = g_string_new (NULL), *again = g_string_new (NULL);
-  BoxFrame frame;
+  RecordedFrame frame;
   guint round;
 
-  box_frame_init (&frame);
+  recorded_frame_init (&frame);
   for (round = 0; round < 20000; round++) {
     gint width = g_rand_int_range (random, 1, 8000), height = g_rand_int_range (random, 1, 8000);
-    MotLine line;
+    MotTextLine line;
     GError *error = NULL;
     Box b;
 
@@ -102,26 +102,26 @@ GST_START_TEST (mot_text_reads_back_as_the_same_text)
       b.x2 = b.x + b.w;
       b.y2 = b.y + b.h;
     }
-    box_frame_reset (&frame);
+    recorded_frame_reset (&frame);
     frame.index = round;
     g_array_append_val (frame.boxes, b);
     g_string_truncate (once, 0);
-    mot_lines_format (&frame, once);
+    mot_text_format (&frame, once);
     once->str[once->len - 1] = '\0';
-    fail_unless (mot_line_parse (once->str, &line, &error), "%s: %s", once->str,
+    fail_unless (mot_text_parse_line (once->str, &line, &error), "%s: %s", once->str,
         error ? error->message : "");
     fail_unless_equals_uint64 (line.frame, round);
 
-    box_frame_reset (&frame);
+    recorded_frame_reset (&frame);
     frame.index = line.frame;
     g_array_append_val (frame.boxes, line.box);
-    fail_unless (box_frame_fit (&frame, width, height, NULL));
+    fail_unless (recorded_frame_fit (&frame, width, height, NULL));
     g_string_truncate (again, 0);
-    mot_lines_format (&frame, again);
+    mot_text_format (&frame, again);
     again->str[again->len - 1] = '\0';
     fail_unless_equals_string (once->str, again->str);
   }
-  box_frame_clear (&frame);
+  recorded_frame_clear (&frame);
   g_string_free (once, TRUE);
   g_string_free (again, TRUE);
   g_rand_free (random);
@@ -130,9 +130,9 @@ GST_START_TEST (mot_text_reads_back_as_the_same_text)
 GST_END_TEST;
 
 static Suite *
-motlines_suite (void)
+mottext_suite (void)
 {
-  Suite *s = suite_create ("motlines");
+  Suite *s = suite_create ("mottext");
   TCase *tc = tcase_create ("text");
 
   suite_add_tcase (s, tc);
@@ -142,4 +142,4 @@ motlines_suite (void)
   return s;
 }
 
-GST_CHECK_MAIN (motlines);
+GST_CHECK_MAIN (mottext);

@@ -327,12 +327,12 @@ GST_START_TEST (places_never_overlap)
   for (guint round = 0; round < 20; round++) {
     const gint width = g_rand_int_range (rand, 20, 200), height = g_rand_int_range (rand, 15, 200);
     guint8 *taken = g_malloc0 ((gsize) width * height);
-    Placement placement = { 0, };
+    LabelPlacement placement = { 0, };
     guint placed = 0;
     Fixture f;
 
     fixture_open (&f, formats[round % 4], width, height);
-    placement_begin (&placement, width, height);
+    label_placement_begin (&placement, width, height);
     for (guint i = 0; i < 2000; i++) {
       PaintRect box, label = { 0, };
       gint w = f.canvas.step_x * g_rand_int_range (rand, 1, 20);
@@ -342,9 +342,9 @@ GST_START_TEST (places_never_overlap)
       box.y1 = random_size (rand, height, f.canvas.step_y);
       box.x2 = MIN (box.x1 + g_rand_int_range (rand, 1, 80), width);
       box.y2 = MIN (box.y1 + g_rand_int_range (rand, 1, 80), height);
-      if (!placement_find (&placement, &f.canvas, &box, w, h, &label))
+      if (!label_placement_find (&placement, &f.canvas, &box, w, h, &label))
         continue;
-      placement_take (&placement, &label);
+      label_placement_occupy (&placement, &label);
       placed++;
       g_assert_true (label.x1 >= 0 && label.y1 >= 0 && label.x2 <= width && label.y2 <= height);
       g_assert_true (label.x2 - label.x1 == w && label.y2 - label.y1 == h);
@@ -356,7 +356,7 @@ GST_START_TEST (places_never_overlap)
     }
     g_assert_cmpuint (placed, >, 0);
     g_assert_cmpuint (placed, <, 2000);
-    placement_clear (&placement);
+    label_placement_clear (&placement);
     picture_free (fixture_close (&f));
     g_free (taken);
   }
@@ -367,62 +367,62 @@ GST_END_TEST
 /* Scores that change all the time are set a hundred and one times in all. */
 GST_START_TEST (labels_are_set_once)
 {
-  Labels *labels = labels_new ();
+  LabelCache *cache = label_cache_new ();
   Fixture f;
 
   fixture_open (&f, GST_VIDEO_FORMAT_I420, 640, 480);
-  labels_set_font (labels, "Sans 12", &f.canvas);
+  label_cache_set_font (cache, "Sans 12", &f.canvas);
   for (guint i = 0; i < 5000; i++) {
     gchar text[16];
 
-    labels_set_font (labels, "Sans 12", &f.canvas);
+    label_cache_set_font (cache, "Sans 12", &f.canvas);
     g_snprintf (text, sizeof text, "%u.%02u", i * 7919 % 101 / 100, i * 7919 % 101 % 100);
-    g_assert_cmpint (labels_get (labels, text)->mask.width, >, 10);
-    g_assert_cmpint (labels_get (labels, "person")->mask.width, >, 20);
+    g_assert_cmpint (label_cache_get (cache, text)->mask.width, >, 10);
+    g_assert_cmpint (label_cache_get (cache, "person")->mask.width, >, 20);
   }
-  g_assert_cmpuint (labels_usage (labels).set, ==, 102);
-  g_assert_cmpuint (labels_usage (labels).masks, ==, 102);
-  labels_set_font (labels, "Sans 13", &f.canvas);
-  g_assert_cmpuint (labels_usage (labels).masks, ==, 0);
-  g_assert_cmpuint (labels_usage (labels).bytes, ==, 0);
-  g_assert_cmpint (labels_get (labels, "")->mask.width, ==, 0);
-  labels_free (labels);
+  g_assert_cmpuint (label_cache_usage (cache).rendered, ==, 102);
+  g_assert_cmpuint (label_cache_usage (cache).masks, ==, 102);
+  label_cache_set_font (cache, "Sans 13", &f.canvas);
+  g_assert_cmpuint (label_cache_usage (cache).masks, ==, 0);
+  g_assert_cmpuint (label_cache_usage (cache).bytes, ==, 0);
+  g_assert_cmpint (label_cache_get (cache, "")->mask.width, ==, 0);
+  label_cache_free (cache);
   picture_free (fixture_close (&f));
 }
 GST_END_TEST
 
 GST_START_TEST (the_cache_is_bounded)
 {
-  Labels *labels = labels_new ();
-  const LabelMask *held[LABELS_HELD];
-  gint width[LABELS_HELD];
+  LabelCache *cache = label_cache_new ();
+  const LabelMask *held[LABEL_CACHE_MIN_MASKS];
+  gint width[LABEL_CACHE_MIN_MASKS];
   gchar *large = g_strnfill (300, 'W');
   Fixture f;
 
   fixture_open (&f, GST_VIDEO_FORMAT_I420, 1920, 1080);
   for (guint pass = 0; pass < 2; pass++) {
-    labels_set_font (labels, pass == 0 ? "Sans 12" : "Sans 300px", &f.canvas);
+    label_cache_set_font (cache, pass == 0 ? "Sans 12" : "Sans 300px", &f.canvas);
     for (guint i = 0; i < 2000 / (1 + 19 * pass); i++) {
       gchar *text = g_strdup_printf ("%u %s", i, pass == 0 ? "thing" : large);
 
-      labels_get (labels, "often used");
-      held[i % LABELS_HELD] = labels_get (labels, text);
-      width[i % LABELS_HELD] = held[i % LABELS_HELD]->mask.width;
-      for (guint k = 0; k < MIN (i, LABELS_HELD - 2); k++) {
-        const PaintMask *mask = &held[(i - k) % LABELS_HELD]->mask;
+      label_cache_get (cache, "often used");
+      held[i % LABEL_CACHE_MIN_MASKS] = label_cache_get (cache, text);
+      width[i % LABEL_CACHE_MIN_MASKS] = held[i % LABEL_CACHE_MIN_MASKS]->mask.width;
+      for (guint k = 0; k < MIN (i, LABEL_CACHE_MIN_MASKS - 2); k++) {
+        const PaintMask *mask = &held[(i - k) % LABEL_CACHE_MIN_MASKS]->mask;
 
-        g_assert_cmpint (mask->width, ==, width[(i - k) % LABELS_HELD]);
+        g_assert_cmpint (mask->width, ==, width[(i - k) % LABEL_CACHE_MIN_MASKS]);
         g_assert_cmpint (mask->data[mask->stride * mask->height - 1], <=, 255);
       }
-      g_assert_cmpuint (labels_usage (labels).masks, <=, LABELS_MAX_MASKS);
-      if (labels_usage (labels).masks > LABELS_HELD)
-        g_assert_cmpuint (labels_usage (labels).bytes, <=, LABELS_MAX_BYTES);
+      g_assert_cmpuint (label_cache_usage (cache).masks, <=, LABEL_CACHE_MAX_MASKS);
+      if (label_cache_usage (cache).masks > LABEL_CACHE_MIN_MASKS)
+        g_assert_cmpuint (label_cache_usage (cache).bytes, <=, LABEL_CACHE_MAX_BYTES);
       g_free (text);
     }
-    g_assert_cmpuint (labels_usage (labels).set, ==, pass == 0 ? 2001 : 2001 + 101);
+    g_assert_cmpuint (label_cache_usage (cache).rendered, ==, pass == 0 ? 2001 : 2001 + 101);
   }
   g_free (large);
-  labels_free (labels);
+  label_cache_free (cache);
   picture_free (fixture_close (&f));
 }
 GST_END_TEST

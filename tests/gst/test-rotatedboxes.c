@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Turned boxes from file to picture, without GstAnalytics: recorded angles are
+ * Rotated boxes from file to picture, without GstAnalytics: recorded angles are
  * replayed, filtered, recorded again and drawn.
  */
 #include <math.h>
@@ -13,7 +13,7 @@
 #define ANGLE 0.5
 
 static void
-add_turned (GstBuffer * buffer, gint id, gint x, gint y, guint w, guint h, gdouble confidence,
+add_rotated (GstBuffer * buffer, gint id, gint x, gint y, guint w, guint h, gdouble confidence,
     gdouble angle)
 {
   gst_video_region_of_interest_meta_add_param (add_scored (buffer, id, "ship", x, y, w, h,
@@ -26,17 +26,17 @@ test_filter (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_turned (buffer, 1, 200, 200, 100, 10, 0.9, ANGLE);
-  add_turned (buffer, 2, 200, 200, 100, 10, 0.8, -ANGLE);
-  add_turned (buffer, 3, 201, 201, 100, 10, 0.7, ANGLE);
-  add_turned (buffer, 4, 201, 201, 100, 10, 0.6, ANGLE + G_PI); /* half a turn: the same box */
-  add_turned (buffer, 5, 200, 200, 100, 10, 0.6, INFINITY);
+  add_rotated (buffer, 1, 200, 200, 100, 10, 0.9, ANGLE);
+  add_rotated (buffer, 2, 200, 200, 100, 10, 0.8, -ANGLE);
+  add_rotated (buffer, 3, 201, 201, 100, 10, 0.7, ANGLE);
+  add_rotated (buffer, 4, 201, 201, 100, 10, 0.6, ANGLE + G_PI); /* half a turn: the same box */
+  add_rotated (buffer, 5, 200, 200, 100, 10, 0.6, INFINITY);
   buffer = filtered ("nmsfilter", buffer);
   assert_ids (buffer, "1 2");
   gst_buffer_unref (buffer);
 }
 
-/* Boxes without a confidence count neighbours, turned ones too. */
+/* Boxes without a confidence count neighbours, rotated ones too. */
 static void
 test_neighbors (void)
 {
@@ -100,7 +100,7 @@ test_bad_angle (void)
   g_free (in);
 }
 
-/* How far a pixel's centre lies inside the turned box, from its nearest side;
+/* How far a pixel's centre lies inside the rotated box, from its nearest side;
  * negative: outside. */
 static gdouble
 depth (gint px, gint py, gdouble x, gdouble y, gdouble w, gdouble h, gdouble angle)
@@ -137,7 +137,7 @@ test_draw (void)
       h = overlay_new ("boxoverlay thickness=4 show-label=false show-score=false", &info);
       buffer = video_buffer_new (&info);
       before = picture_read (&info, buffer);
-      add_turned (buffer, 1, 30, 25, 60, 40, 0.5, angles[a]);
+      add_rotated (buffer, 1, 30, 25, 60, 40, 0.5, angles[a]);
       buffer = overlay_push (h, buffer);
       after = picture_read (&info, buffer);
       for (y = 0; y < 90; y++)
@@ -190,11 +190,11 @@ main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/turnedboxes/filter", test_filter);
-  g_test_add_func ("/turnedboxes/neighbors", test_neighbors);
-  g_test_add_func ("/turnedboxes/record-again", test_record_again);
-  g_test_add_func ("/turnedboxes/bad-angle", test_bad_angle);
-  g_test_add_func ("/turnedboxes/draw", test_draw);
-  g_test_add_func ("/turnedboxes/draw-hostile", test_draw_hostile);
+  g_test_add_func ("/rotatedboxes/filter", test_filter);
+  g_test_add_func ("/rotatedboxes/neighbors", test_neighbors);
+  g_test_add_func ("/rotatedboxes/record-again", test_record_again);
+  g_test_add_func ("/rotatedboxes/bad-angle", test_bad_angle);
+  g_test_add_func ("/rotatedboxes/draw", test_draw);
+  g_test_add_func ("/rotatedboxes/draw-hostile", test_draw_hostile);
   return run_tests ();
 }
