@@ -4,6 +4,7 @@
  * that says what is wrong, and leaves nothing behind. The plugins are built
  * from tests/accel/fakepjrt.c; FAKE_PLUGINS is their folder.
  */
+#include "accel/xla/xladevice.h"
 #include "fakepjrt.h"
 #include "nmsxla.h"
 
@@ -53,7 +54,7 @@ check_refused (const char *path, const char *reason)
   g_assert_cmpint (nms_xla_open (path, &backend, little, sizeof little), ==, NMS_ERROR_DEVICE);
   g_assert_cmpint (nms_xla_open (path, &backend, NULL, 0), ==, NMS_ERROR_DEVICE);
   g_assert_true (g_str_has_prefix (why, little) && strlen (little) == 8);
-  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
   nms_xla_close (&backend);
 }
 
@@ -122,7 +123,7 @@ whole_life (const char *path, char *why, size_t why_size)
   if (code)
     return code;
   g_assert_cmpstr (backend->name, ==, "xla:fake");
-  g_assert_cmpuint (nms_xla_clients (), ==, 1);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 1);
   code = backend->compile (backend, TEXT, sizeof TEXT - 1, 2, &program, why, why_size);
   if (!code) {
     code = backend->run (backend, program, in, 3, out, 2, why, why_size);
@@ -163,7 +164,7 @@ test_every_failure (void)
     }
     if (alive ())
       g_error ("call %ld leaves %ld objects (%s)", k, alive (), why);
-    g_assert_cmpuint (nms_xla_clients (), ==, 0);
+    g_assert_cmpuint (nms__xla_device_count (), ==, 0);
   }
   fail_at (0);
   g_assert_cmpint (whole_life (path, why, sizeof why), ==, NMS_OK);
@@ -209,12 +210,12 @@ test_shared (void)
   g_assert_cmpint (nms_xla_open (path, &first, NULL, 0), ==, NMS_OK);
   g_assert_cmpint (nms_xla_open (path, &second, NULL, 0), ==, NMS_OK);
   g_assert_true (first == second);
-  g_assert_cmpuint (nms_xla_clients (), ==, 1);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 1);
   g_assert_cmpint (alive (), ==, 1);
   nms_xla_close (&first);
-  g_assert_cmpuint (nms_xla_clients (), ==, 1);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 1);
   nms_xla_close (&second);
-  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
   g_assert_cmpint (alive (), ==, 0);
   g_free (path);
 }
@@ -245,7 +246,7 @@ test_fork (void)
         != NMS_ERROR_DEVICE);
     wrong |= 4 * (backend->compile (backend, "outputs 1", 9, 1, &none, why,
         sizeof why) != NMS_ERROR_DEVICE);
-    wrong |= 8 * (nms_xla_clients () != 0);
+    wrong |= 8 * (nms__xla_device_count () != 0);
     backend->free_program (backend, program);
     nms_xla_close (&backend);
     wrong |= 16 * (backend != NULL);

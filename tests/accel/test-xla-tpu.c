@@ -4,6 +4,7 @@
  * module it is given, what goes in and what is made of the picks that come out.
  * Everything but the kernel's own arithmetic, which tests/tpu looks at.
  */
+#include "accel/xla/xladevice.h"
 #include "boxgen.h"
 #include "faketpu.h"
 #include "nmsxla.h"
@@ -172,7 +173,7 @@ test_programs (void)
   g_assert_cmpuint (counters.hits, ==, counters.runs);
   g_assert_cmpuint (counters.runs, >=, 3 * G_N_ELEMENTS (rows));
   nms_context_free (&ctx);
-  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
   g_assert_cmpint (alive (), ==, 0);
 }
 
@@ -292,7 +293,7 @@ test_refused (void)
     nms_context_free (&ctx);
     frame_clear (&f);
     become (FAKETPU_RIGHT);
-    g_assert_cmpuint (nms_xla_clients (), ==, 0);
+    g_assert_cmpuint (nms__xla_device_count (), ==, 0);
     g_assert_cmpint (alive (), ==, 0);
   }
 }

@@ -5,6 +5,7 @@
  * it gives the results of the definition in general is the business of the
  * programs that run enginecheck, which take that variable too.
  */
+#include "accel/xla/xladevice.h"
 #include "nmsxla.h"
 #include "wrappedpjrt.h"
 #include "xlaframes.h"
@@ -83,7 +84,7 @@ test_sizes (void)
   }
   g_assert_cmpint (compiled () - before, ==, 4);
   nms_context_free (&ctx);
-  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
 }
 
 /* Thresholds, caps, switches and scores change, the program stays. */
@@ -142,11 +143,11 @@ test_shared (void)
   frame_check (&f, second);
   check_in_use (second);
   g_assert_cmpint (compiled () - before, ==, 1);
-  g_assert_cmpuint (nms_xla_clients (), ==, 1);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 1);
   nms_context_trim (first);
   frame_check (&f, second);
   nms_context_free (&second);
-  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
   frame_check (&f, first);
   g_assert_cmpint (compiled () - before, ==, 2);
   nms_context_free (&first);
@@ -179,7 +180,7 @@ test_native_meanwhile (void)
   frame_check (&f, ctx);
   nms_context_free (&ctx);
   frame_clear (&f);
-  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
 }
 
 /* ---------------------------------------------------------------- misbehaviour */
@@ -209,7 +210,7 @@ check_refused (int what, const char *reason)
   nms_context_free (&ctx);
   become (WRAPPED_AS_IT_IS);
   frame_clear (&f);
-  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
 }
 
 /* The very same module, without what keeps products and sums apart. */

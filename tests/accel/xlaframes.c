@@ -2,6 +2,7 @@
 /* xlaframes: see the header. */
 #include "xlaframes.h"
 
+#include "accel/xla/xladevice.h"
 #include "nmsxla.h"
 
 #include <glib.h>
@@ -63,5 +64,5 @@ xlaframes_check_threads (const char *plugin)
   }
   for (size_t i = 0; i < G_N_ELEMENTS (runners); i++)
     g_thread_join (runners[i].thread);
-  g_assert_cmpuint (nms_xla_clients (), ==, 0);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
 }

@@ -34,6 +34,11 @@ BEHIND = {"tests/bench/autofit.c": {"nmscore/engines/auto/auto_statistics.h"},
           "tests/tpu/mosaicprint.c": {"nmscore/accel/mosaic/mosaic.h"},
           "tests/accel/fakepjrt.c": {"nmscore/accel/xla/pjrt.h"},
           "tests/accel/faketpu.c": {"nmscore/accel/mosaic/mosaic.h"},
+          "tests/accel/test-xla.c": {"nmscore/accel/xla/xladevice.h"},
+          "tests/accel/test-xla-client.c": {"nmscore/accel/xla/xladevice.h"},
+          "tests/accel/test-xla-refusal.c": {"nmscore/accel/xla/xladevice.h"},
+          "tests/accel/test-xla-tpu.c": {"nmscore/accel/xla/xladevice.h"},
+          "tests/accel/xlaframes.c": {"nmscore/accel/xla/xladevice.h"},
           "tests/accel/wrappedpjrt.c": {"nmscore/accel/xla/pjrt.h"}}
 
 # the definition, which must not share what it checks

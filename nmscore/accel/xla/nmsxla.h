@@ -53,9 +53,6 @@ NMS_API int nms_xla_open (const char *plugin, nms_lazy_backend **backend, char *
  * Accepts NULL and a pointer to NULL. */
 NMS_API void nms_xla_close (nms_lazy_backend **backend);
 
-/* Clients that are open in this process now. */
-NMS_API size_t nms_xla_clients (void);
-
 /* What engine xla of nms_run did with this plugin, in this process, while any
  * context uses it: programs looked up, compiled, run. All 0 where none does.
  * 0 or NMS_ERROR_ARGUMENT, or _DEVICE in a forked process. */

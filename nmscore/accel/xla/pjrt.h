@@ -39,6 +39,9 @@ typedef struct pjrt_head {
   void *extensions;
 } pjrt_head;
 
+/* Declares a struct of arguments, zeroed but for its size. */
+#define PJRT_ARGS(type, name) type name = { .head = { sizeof (type), NULL } }
+
 typedef struct pjrt_initialize_args {
   pjrt_head head;
 } pjrt_initialize_args;

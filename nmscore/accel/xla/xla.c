@@ -9,12 +9,13 @@
 #include "accel/accel.h"
 #include "engines/engine.h"
 #include "xlaframe.h"
-#include "xlalibrary.h"
+#include "xlaprepare.h"
 #include "xlastore.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -50,7 +51,7 @@ do_job (job *j)
   j->code = j->store ? NMS_OK
                      : nms__xla_store_open (j->plugin, &j->store, j->error, sizeof j->error);
   if (!j->code)
-    j->code = nms__xla_store_prepare (j->store, j->kind, j->error, sizeof j->error);
+    j->code = nms__xla_prepare (j->store, j->kind, j->error, sizeof j->error);
 }
 
 static void *
@@ -83,7 +84,7 @@ static void
 refuse (struct nms__xla *xla, int code, const char *why)
 {
   xla->code = code;
-  nms__xla_say (0, xla->refusal, sizeof xla->refusal, "%s", why);
+  snprintf (xla->refusal, sizeof xla->refusal, "%s", why);
 }
 
 /* Takes over what a job found. */
@@ -220,7 +221,7 @@ nms__xla (nms_context *ctx)
     if (code)
       refuse (x, code, why_not);
     else {
-      nms__xla_say (0, ctx->in_use, sizeof ctx->in_use, "%s", x->store->backend->name);
+      snprintf (ctx->in_use, sizeof ctx->in_use, "%s", x->store->backend->name);
       return NMS_OK;
     }
   }

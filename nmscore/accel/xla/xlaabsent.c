@@ -42,12 +42,6 @@ nms_xla_close (nms_lazy_backend **backend)
     *backend = NULL;
 }
 
-size_t
-nms_xla_clients (void)
-{
-  return 0;
-}
-
 int
 nms_xla_engine_counters (const char *plugin, nms_lazy_counters *counters)
 {

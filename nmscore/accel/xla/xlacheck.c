@@ -9,8 +9,8 @@
  * could be done, turns the decision round. The answers are the native engine's.
  */
 #include "xlacheck.h"
+#include "xlaerror.h"
 #include "xlaframe.h"
-#include "xlalibrary.h"
 
 #include "engines/engine.h"
 
@@ -125,7 +125,7 @@ compare (checker *c, size_t count, nms_options *options, const char *about, char
   options->outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
   code = nms_run (c->ctx, &boxes, options, &native);
   if (code)
-    return nms__xla_say (code, error, error_size, "%s", nms_context_error (c->ctx));
+    return nms__xla_error_set (code, error, error_size, "%s", nms_context_error (c->ctx));
   memcpy (c->kept, native.kept, native.kept_count * sizeof *c->kept);
   memcpy (c->outcome, native.outcome, count * sizeof *c->outcome);
   memcpy (c->suppressed_by, native.suppressed_by, count * sizeof *c->suppressed_by);
@@ -134,7 +134,7 @@ compare (checker *c, size_t count, nms_options *options, const char *about, char
   if (!code)
     code = nms__prepare (c->ctx, &boxes, &invalid, &filtered);
   if (code)
-    return nms__xla_say (code, error, error_size, "%s", nms_context_error (c->ctx));
+    return nms__xla_error_set (code, error, error_size, "%s", nms_context_error (c->ctx));
   code = nms__xla_frame_run (c->lz, c->store, f, c->kind, error, error_size);
   if (code)
     return code;
@@ -143,7 +143,7 @@ compare (checker *c, size_t count, nms_options *options, const char *about, char
       && !memcmp (c->outcome, f->outcome, count * sizeof *c->outcome)
       && !memcmp (c->suppressed_by, f->suppressed_by, count * sizeof *c->suppressed_by))
     return NMS_OK;
-  return nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+  return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
       "the device computes otherwise than IEEE binary32 (%s)", about);
 }
 
@@ -257,7 +257,7 @@ nms__xla_check (nms__xla_store *store, nms__xla_kind kind, char *error, size_t e
     if (!code)
       code = check_largest (&c, error, error_size);
   } else
-    nms__xla_say (code, error, error_size, "out of memory");
+    nms__xla_error_set (code, error, error_size, "out of memory");
   nms_context_free (&c.ctx);
   nms_lazy_free (&c.lz);
   free (c.rows);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* xladevice: what the files beside it share of an open device. */
+/*
+ * xladevice: open devices of plugins, one for each plugin in a process, counted and
+ * shared.
+ */
 #ifndef NMS_XLADEVICE_H
 #define NMS_XLADEVICE_H
 
-#include "nmsxla.h"
-#include "xlalibrary.h"
+#include "nmslazy.h"
+#include "pjrt.h"
 
 #include <sys/types.h>
 
 typedef struct nms__xla_device {
-  nms_lazy_backend backend; /* what callers hold */
+  nms_lazy_backend backend; /* first, because callers hold a pointer to it */
   struct nms__xla_device *next;
   size_t users;
   const pjrt_api *api;
@@ -20,16 +23,29 @@ typedef struct nms__xla_device {
   char path[];
 } nms__xla_device;
 
-/* What every compilation is told: one replica, one partition. */
-#define NMS__XLA_COMPILE_OPTIONS "\x1a\x04\x20\x01\x28\x01"
+/* Opens the first device of the plugin in file `path`, or counts one more user of
+ * it if this process has it open. `functions` gives the functions of the device's
+ * backend. Returns 0, or a code of nms_error and one line of text. */
+int nms__xla_device_open (const char *path, const nms_lazy_backend *functions,
+    nms__xla_device **device, char *error, size_t error_size);
 
-/* xlaprogram.c: fills the functions of `backend`. */
-void nms__xla_program_functions (nms_lazy_backend *backend);
+/* Gives up one use; the last one destroys the plugin's client and frees the device.
+ * Does nothing in a process forked from the one that opened the device. */
+void nms__xla_device_close (nms__xla_device *device);
 
-/* 0, or an error in a process forked from the one that first used a plugin. */
-int nms__xla_forked (char *error, size_t error_size);
+/* Loads a plugin's library and returns its functions in *api; opens no device. */
+int nms__xla_device_load (const char *path, const pjrt_api **api, char *error,
+    size_t error_size);
 
-/* 0, or an error in a process forked from the one that opened the device. */
+/* Returns 0, or an error in a process forked from the one that first used a
+ * plugin. */
+int nms__xla_device_claim (char *error, size_t error_size);
+
+/* Returns 0, or an error in a process forked from the one that opened the device. */
 int nms__xla_device_check (const nms__xla_device *device, char *error, size_t error_size);
+
+/* For tests: the number of devices that this process has open, 0 in a process that
+ * nms__xla_device_claim refuses. */
+size_t nms__xla_device_count (void);
 
 #endif

@@ -7,7 +7,7 @@
 #include "xlaframe.h"
 #include "nmsgraph.h"
 #include "xlakernel.h"
-#include "xlalibrary.h"
+#include "xlaerror.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,11 +27,11 @@ nms__xla_frame_kind (const nms__frame *f, nms__xla_kind *kind, char *why_not, si
   kind->log2_boxes = NMS__XLA_LEAST;
   kind->variant = 0;
   if (f->turned) {
-    nms__xla_say (0, why_not, size, "it does not take turned boxes");
+    nms__xla_error_set (0, why_not, size, "it does not take turned boxes");
     return 0;
   }
   if (f->count > NMS_XLA_MAX_BOXES) {
-    nms__xla_say (0, why_not, size, "%zu boxes take part, it takes at most %d", f->count,
+    nms__xla_error_set (0, why_not, size, "%zu boxes take part, it takes at most %d", f->count,
         NMS_XLA_MAX_BOXES);
     return 0;
   }
@@ -163,7 +163,7 @@ run_graph (nms_lazy *lz, unsigned flags, nms__frame *f, nms__xla_kind kind, char
   int32_t *kept = integers + n * INTEGERS, *state = kept + n;
 
   if (!memory)
-    return nms__xla_say (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+    return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   fill_floats (f, floats, n);
   fill_integers (f, kind.variant, integers, n);
   nms_lazy_boxes boxes = record_inputs (lz, f, kind.variant, floats, integers, n);
@@ -173,9 +173,9 @@ run_graph (nms_lazy *lz, unsigned flags, nms__frame *f, nms__xla_kind kind, char
 
   code = nms_lazy_read (lz, 3, wanted, into);
   if (code)
-    nms__xla_say (0, error, error_size, "%s", nms_lazy_error (lz));
+    nms__xla_error_set (0, error, error_size, "%s", nms_lazy_error (lz));
   else if (!plausible (f, kept, count, state))
-    code = nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+    code = nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "the device gives results that cannot be");
   else
     take_results (f, kept, count, state);

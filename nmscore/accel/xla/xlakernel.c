@@ -2,7 +2,7 @@
 /* xlakernel: see the header. */
 #include "accel/mosaic/mosaickernel.h"
 #include "xlakernel.h"
-#include "xlalibrary.h"
+#include "xlaerror.h"
 
 #include "engines/engine.h"
 #include "engines/suppressor.h"
@@ -256,7 +256,7 @@ nms__xla_kernel_run (nms__xla_store *store, void *program, nms__frame *f, nms__x
   int code;
 
   if (!memory)
-    return nms__xla_say (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+    return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   memset (memory, 0, size);
   columns c = columns_of (kind, memory);
   fill (f, &c, kind);
@@ -264,7 +264,7 @@ nms__xla_kernel_run (nms__xla_store *store, void *program, nms__frame *f, nms__x
   code = store->backend->run (store->backend, program, c.s.in, c.s.count, &c.s.out, 1, error,
       error_size);
   if (!code && !take_picks (f, c.s.out.data, 1 << kind.log2_picks))
-    code = nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+    code = nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "the device gives results that cannot be");
   free (memory);
   return code;

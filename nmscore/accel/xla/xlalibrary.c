@@ -6,10 +6,9 @@
  * others' (RTLD_LOCAL): two plugins contain two versions of the same code.
  */
 #include "xlalibrary.h"
+#include "xlaerror.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,41 +19,6 @@ typedef struct library {
 } library;
 
 static library *libraries;
-
-int
-nms__xla_say (int code, char *error, size_t error_size, const char *format, ...)
-{
-  va_list args;
-
-  if (error_size > 0) {
-    va_start (args, format);
-    vsnprintf (error, error_size, format, args);
-    va_end (args);
-    /* messages of compilers have many lines, of which the first tells most */
-    error[strcspn (error, "\r\n")] = '\0';
-  }
-  return code;
-}
-
-int
-nms__xla_failed (const pjrt_api *api, pjrt_error *failure, const char *what, char *error,
-    size_t error_size)
-{
-  NMS__PJRT_ARGS (pjrt_error_message_args, message);
-  NMS__PJRT_ARGS (pjrt_error_args, gone);
-  size_t start = 0;
-
-  message.error = failure;
-  api->error_message (&message);
-  while (start < message.message_size && strchr (" \n", message.message[start]))
-    start++;
-  size_t length = message.message_size - start;
-  nms__xla_say (NMS_ERROR_DEVICE, error, error_size, "%s: %.*s", what,
-      length < 1000 ? (int) length : 1000, message.message ? message.message + start : "");
-  gone.error = failure;
-  api->error_destroy (&gone);
-  return NMS_ERROR_DEVICE;
-}
 
 /* Whether the table has all that a client needs. */
 static int
@@ -74,21 +38,21 @@ check_table (const char *path, const pjrt_api *api, char *error, size_t error_si
   const size_t least = offsetof (pjrt_api, to_host) + sizeof api->to_host;
 
   if (!api)
-    return nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+    return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "%s: its GetPjrtApi returned nothing", path);
   if (api->head.size < least)
-    return nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+    return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "%s is too old: its table of functions has %zu bytes, %zu are needed", path,
         api->head.size, least);
   if (api->major != PJRT_MAJOR)
-    return nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+    return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "%s has version %d.%d of the PJRT interface, not %d", path, api->major, api->minor,
         PJRT_MAJOR);
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
     void *slot;
     memcpy (&slot, (const char *) api + needed[i], sizeof slot);
     if (!slot)
-      return nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+      return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
           "%s lacks a function of the PJRT interface, that of slot %zu", path,
           (needed[i] - offsetof (pjrt_api, error_destroy)) / sizeof slot);
   }
@@ -99,17 +63,17 @@ check_table (const char *path, const pjrt_api *api, char *error, size_t error_si
 static int
 open_library (const char *path, const pjrt_api **api, char *error, size_t error_size)
 {
-  NMS__PJRT_ARGS (pjrt_initialize_args, start);
+  PJRT_ARGS (pjrt_initialize_args, start);
   void *handle = dlopen (path, RTLD_NOW | RTLD_LOCAL);
   const pjrt_api *(*get) (void);
   void *symbol;
 
   if (!handle)
-    return nms__xla_say (NMS_ERROR_DEVICE, error, error_size, "cannot load the plugin: %s",
+    return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size, "cannot load the plugin: %s",
         dlerror ());
   symbol = dlsym (handle, "GetPjrtApi");
   if (!symbol)
-    return nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+    return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "%s is no PJRT plugin: it has no function GetPjrtApi", path);
   memcpy (&get, &symbol, sizeof get); /* ISO C knows no such cast */
   *api = get ();
@@ -121,7 +85,7 @@ open_library (const char *path, const pjrt_api **api, char *error, size_t error_
       return NMS_OK; /* by another name */
   pjrt_error *failure = (*api)->initialize (&start);
   if (failure)
-    return nms__xla_failed (*api, failure, "the plugin does not start", error, error_size);
+    return nms__xla_error_take (*api, failure, "the plugin does not start", error, error_size);
   return NMS_OK;
 }
 
@@ -137,7 +101,7 @@ nms__xla_library_load (const char *path, const pjrt_api **api, char *error, size
   size_t size = strlen (path) + 1;
   library *l = malloc (sizeof *l + size);
   if (!l)
-    return nms__xla_say (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+    return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   int code = open_library (path, api, error, error_size);
   if (code) {
     free (l);

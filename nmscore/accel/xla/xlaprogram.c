@@ -5,7 +5,9 @@
  * outputs back; it waits for each, so that nothing of the caller's is in use
  * afterwards, and destroys every buffer and event whatever happened.
  */
+#include "xlaprogram.h"
 #include "xladevice.h"
+#include "xlaerror.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +35,9 @@ note (const nms__xla_device *d, int *code, pjrt_error *failure, const char *what
     size_t error_size)
 {
   if (failure && *code)
-    nms__xla_failed (d->api, failure, what, NULL, 0);
+    nms__xla_error_take (d->api, failure, what, NULL, 0);
   else if (failure)
-    *code = nms__xla_failed (d->api, failure, what, error, error_size);
+    *code = nms__xla_error_take (d->api, failure, what, error, error_size);
 }
 
 /* Waits for an event and destroys it. */
@@ -43,7 +45,7 @@ static void
 await (const nms__xla_device *d, pjrt_event *event, int *code, const char *what, char *error,
     size_t error_size)
 {
-  NMS__PJRT_ARGS (pjrt_event_args, args);
+  PJRT_ARGS (pjrt_event_args, args);
 
   if (!event)
     return;
@@ -55,7 +57,7 @@ await (const nms__xla_device *d, pjrt_event *event, int *code, const char *what,
 static void
 destroy_executable (const nms__xla_device *d, pjrt_loaded_executable *executable)
 {
-  NMS__PJRT_ARGS (pjrt_loaded_executable_args, gone);
+  PJRT_ARGS (pjrt_loaded_executable_args, gone);
   int code = 0;
 
   gone.executable = executable;
@@ -67,9 +69,9 @@ static int
 check_outputs (const nms__xla_device *d, pjrt_loaded_executable *executable, size_t expected,
     char *error, size_t error_size)
 {
-  NMS__PJRT_ARGS (pjrt_get_executable_args, get);
-  NMS__PJRT_ARGS (pjrt_output_count_args, outputs);
-  NMS__PJRT_ARGS (pjrt_executable_args, gone);
+  PJRT_ARGS (pjrt_get_executable_args, get);
+  PJRT_ARGS (pjrt_output_count_args, outputs);
+  PJRT_ARGS (pjrt_executable_args, gone);
   int code = 0;
 
   get.loaded = executable;
@@ -80,7 +82,7 @@ check_outputs (const nms__xla_device *d, pjrt_loaded_executable *executable, siz
   note (d, &code, d->api->output_count (&outputs), "the program", error, error_size);
   note (d, &code, d->api->executable_destroy (&gone), "the program", error, error_size);
   if (!code && outputs.count != expected)
-    code = nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+    code = nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "the program has %zu outputs, must have %zu", outputs.count, expected);
   return code;
 }
@@ -90,8 +92,8 @@ compile (nms_lazy_backend *backend, const char *text, size_t length, size_t outp
     void **compiled, char *error, size_t error_size)
 {
   const nms__xla_device *d = (const nms__xla_device *) backend;
-  NMS__PJRT_ARGS (pjrt_program, module);
-  NMS__PJRT_ARGS (pjrt_client_compile_args, args);
+  PJRT_ARGS (pjrt_program, module);
+  PJRT_ARGS (pjrt_client_compile_args, args);
   program *p;
   int code = nms__xla_device_check (d, error, error_size);
 
@@ -99,7 +101,7 @@ compile (nms_lazy_backend *backend, const char *text, size_t length, size_t outp
     return code;
   p = malloc (sizeof *p);
   if (!p)
-    return nms__xla_say (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+    return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   module.code = text;
   module.code_size = length;
   module.format = "mlir";
@@ -139,7 +141,7 @@ static pjrt_buffer *
 send (const nms__xla_device *d, const nms_lazy_buffer *input, int *code, char *error,
     size_t error_size)
 {
-  NMS__PJRT_ARGS (pjrt_from_host_args, args);
+  PJRT_ARGS (pjrt_from_host_args, args);
   int64_t dims[NMS_LAZY_MAX_RANK];
 
   for (int i = 0; i < input->shape.rank; i++)
@@ -161,7 +163,7 @@ static void
 receive (const nms__xla_device *d, pjrt_buffer *buffer, const nms_lazy_buffer *output, int *code,
     char *error, size_t error_size)
 {
-  NMS__PJRT_ARGS (pjrt_to_host_args, args);
+  PJRT_ARGS (pjrt_to_host_args, args);
   size_t size = output->shape.type == NMS_LAZY_PRED ? 1 : 4;
 
   for (int i = 0; i < output->shape.rank; i++)
@@ -171,7 +173,7 @@ receive (const nms__xla_device *d, pjrt_buffer *buffer, const nms_lazy_buffer *o
   if (*code)
     return;
   if (args.size != size) {
-    *code = nms__xla_say (NMS_ERROR_DEVICE, error, error_size,
+    *code = nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "an output of the program has %zu bytes, must have %zu", args.size, size);
     return;
   }
@@ -188,7 +190,7 @@ destroy_buffers (const nms__xla_device *d, pjrt_buffer **buffers, size_t count)
 
   for (size_t i = 0; i < count; i++)
     if (buffers[i]) {
-      NMS__PJRT_ARGS (pjrt_buffer_args, gone);
+      PJRT_ARGS (pjrt_buffer_args, gone);
       gone.buffer = buffers[i];
       note (d, &code, d->api->buffer_destroy (&gone), "", NULL, 0);
     }
@@ -200,8 +202,8 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
 {
   const nms__xla_device *d = (const nms__xla_device *) backend;
   const program *p = compiled;
-  NMS__PJRT_ARGS (pjrt_execute_options, options);
-  NMS__PJRT_ARGS (pjrt_execute_args, execute);
+  PJRT_ARGS (pjrt_execute_options, options);
+  PJRT_ARGS (pjrt_execute_args, execute);
   pjrt_buffer **in, **out;
   pjrt_event *done = NULL;
   int code = nms__xla_device_check (d, error, error_size);
@@ -210,7 +212,7 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
     return code;
   in = calloc (input_count + output_count + 1, sizeof *in);
   if (!in)
-    return nms__xla_say (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+    return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   out = in + input_count;
   for (size_t i = 0; i < input_count && !code; i++)
     in[i] = send (d, &inputs[i], &code, error, error_size);
@@ -234,10 +236,8 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
   return code;
 }
 
-void
-nms__xla_program_functions (nms_lazy_backend *backend)
-{
-  backend->compile = compile;
-  backend->run = run;
-  backend->free_program = free_program;
-}
+const nms_lazy_backend nms__xla_program_functions = {
+  .compile = compile,
+  .run = run,
+  .free_program = free_program,
+};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlastore: see the header. A failure is not remembered here: the context that
- * sees it stops asking, and another one may try again.
+ * xlastore: keeps one list of stores in a process, one store for each open device.
+ * A failed preparation leaves no trace here: the context that sees the failure stops
+ * using the engine, and another context may try again.
  */
 #include "xlastore.h"
 #include "nmsgraph.h"
-#include "xlacheck.h"
+#include "nmsxla.h"
 #include "xladevice.h"
-#include "xlakernel.h"
+#include "xlaerror.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,10 @@ new_store (nms_lazy_backend *backend, nms__xla_store **store, char *error, size_
     s->cache = nms_lazy_cache_new (backend, NMS__XLA_SIZES * NMS__XLA_VARIANTS);
   if (!s || !s->cache) {
     free (s);
-    return nms__xla_say (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+    return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   }
   s->backend = backend;
-  /* of devices, processors alone are known to round a quotient as they should */
+  /* only CPUs are known to round a quotient correctly */
   s->flags = strcmp (backend->name, "xla:cpu") ? NMS_LAZY_NO_DIVISION : 0;
   s->has_kernels = !strcmp (backend->name, "xla:tpu");
   s->users = 1;
@@ -43,7 +44,7 @@ int
 nms__xla_store_open (const char *plugin, nms__xla_store **store, char *error, size_t error_size)
 {
   nms_lazy_backend *backend;
-  /* first, since it refuses in a forked process, where the lock may be held */
+  /* before the lock, because a forked process, which this refuses, may never get it */
   int code = nms_xla_open (plugin, &backend, error, error_size);
 
   *store = NULL;
@@ -56,7 +57,7 @@ nms__xla_store_open (const char *plugin, nms__xla_store **store, char *error, si
       *store = s;
     }
   if (*store)
-    nms_xla_close (&backend); /* the store holds it already */
+    nms_xla_close (&backend); /* the store already has a use of it */
   else
     code = new_store (backend, store, error, error_size);
   pthread_mutex_unlock (&lock);
@@ -68,11 +69,11 @@ nms__xla_store_open (const char *plugin, nms__xla_store **store, char *error, si
 static void
 free_kernels (nms__xla_store *s)
 {
-  nms__xla_slot *slots = &s->slot[0][0][0];
+  nms__xla_entry *entries = &s->entry[0][0][0];
 
-  for (size_t i = 0; i < sizeof s->slot / sizeof *slots; i++)
-    if (slots[i].kernel)
-      s->backend->free_program (s->backend, slots[i].kernel);
+  for (size_t i = 0; i < sizeof s->entry / sizeof *entries; i++)
+    if (entries[i].kernel)
+      s->backend->free_program (s->backend, entries[i].kernel);
 }
 
 void
@@ -100,65 +101,73 @@ nms__xla_store_close (nms__xla_store **store)
   pthread_mutex_unlock (&lock);
 }
 
-static nms__xla_slot *
-slot_of (nms__xla_store *store, nms__xla_kind kind)
+int
+nms__xla_store_wants_kernel (const nms__xla_store *store, nms__xla_kind kind)
 {
-  const int picks = store->has_kernels && kind.log2_picks
+  return store->has_kernels && kind.log2_picks;
+}
+
+static nms__xla_entry *
+entry_of (nms__xla_store *store, nms__xla_kind kind)
+{
+  const int picks = nms__xla_store_wants_kernel (store, kind)
       ? 1 + kind.log2_picks - NMS__XLA_LEAST : 0;
 
-  return &store->slot[kind.log2_boxes - NMS__XLA_LEAST][kind.variant][picks];
+  return &store->entry[kind.log2_boxes - NMS__XLA_LEAST][kind.variant][picks];
 }
 
 void *
 nms__xla_store_kernel (nms__xla_store *store, nms__xla_kind kind)
 {
-  return slot_of (store, kind)->kernel;
+  return entry_of (store, kind)->kernel;
 }
 
 nms__xla_state
 nms__xla_store_state (nms__xla_store *store, nms__xla_kind kind)
 {
   pthread_mutex_lock (&store->lock);
-  uint8_t state = slot_of (store, kind)->state;
+  uint8_t state = entry_of (store, kind)->state;
   pthread_mutex_unlock (&store->lock);
   return (nms__xla_state) state;
 }
 
 int
-nms__xla_store_prepare (nms__xla_store *store, nms__xla_kind kind, char *error,
-    size_t error_size)
+nms__xla_store_begin (nms__xla_store *store, nms__xla_kind kind)
 {
-  nms__xla_slot *slot = slot_of (store, kind);
-  uint8_t *state = &slot->state;
-  int code = NMS_OK;
+  uint8_t *state = &entry_of (store, kind)->state;
 
   pthread_mutex_lock (&store->lock);
   while (*state == NMS__XLA_MAKING)
     pthread_cond_wait (&store->made, &store->lock);
-  if (*state == NMS__XLA_READY) {
-    pthread_mutex_unlock (&store->lock);
-    return NMS_OK;
-  }
-  *state = NMS__XLA_MAKING;
+  const int is_ready = *state == NMS__XLA_READY;
+  if (!is_ready)
+    *state = NMS__XLA_MAKING;
   pthread_mutex_unlock (&store->lock);
-
-  if (store->has_kernels && kind.log2_picks)
-    code = nms__xla_kernel_compile (store, kind, &slot->kernel, error, error_size);
-  if (!code)
-    code = nms__xla_check (store, kind, error, error_size);
-  if (code && slot->kernel) {
-    store->backend->free_program (store->backend, slot->kernel);
-    slot->kernel = NULL;
-  }
-
-  pthread_mutex_lock (&store->lock);
-  *state = code ? NMS__XLA_NONE : NMS__XLA_READY;
-  pthread_cond_broadcast (&store->made);
-  pthread_mutex_unlock (&store->lock);
-  return code;
+  return !is_ready;
 }
 
-/* Adds the kernels' lives to what the graph's programs have. */
+void
+nms__xla_store_set_kernel (nms__xla_store *store, nms__xla_kind kind, void *kernel)
+{
+  entry_of (store, kind)->kernel = kernel;
+}
+
+void
+nms__xla_store_finish (nms__xla_store *store, nms__xla_kind kind, int usable)
+{
+  nms__xla_entry *entry = entry_of (store, kind);
+
+  if (!usable && entry->kernel) {
+    store->backend->free_program (store->backend, entry->kernel);
+    entry->kernel = NULL;
+  }
+  pthread_mutex_lock (&store->lock);
+  entry->state = usable ? NMS__XLA_READY : NMS__XLA_NONE;
+  pthread_cond_broadcast (&store->made);
+  pthread_mutex_unlock (&store->lock);
+}
+
+/* Adds the counters of the kernels to those of the graphs, which the cache has. */
 static int
 count_all (nms__xla_store *s, nms_lazy_counters *counters)
 {
@@ -189,7 +198,7 @@ nms_xla_engine_counters (const char *plugin, nms_lazy_counters *counters)
 
   if (!plugin || size < sizeof counters->size)
     return NMS_ERROR_ARGUMENT;
-  if (nms__xla_forked (NULL, 0))
+  if (nms__xla_device_claim (NULL, 0))
     return NMS_ERROR_DEVICE;
   memset ((char *) counters + sizeof size, 0, size - sizeof size);
   pthread_mutex_lock (&lock);

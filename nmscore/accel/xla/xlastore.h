@@ -16,7 +16,7 @@
 #define NMS__XLA_MOST 16
 #define NMS__XLA_SIZES (NMS__XLA_MOST - NMS__XLA_LEAST + 1)
 
-/* Which columns a program has beyond corners and scores: its variant. */
+/* The columns that a program has beyond corners and scores: its variant. */
 enum {
   NMS__XLA_GROUPS = 1,  /* boxes of different classes do not meet */
   NMS__XLA_CAPS = 2,    /* classes have caps of their own */
@@ -33,16 +33,17 @@ typedef struct nms__xla_kind {
 } nms__xla_kind;
 
 typedef enum nms__xla_state {
-  NMS__XLA_NONE,
-  NMS__XLA_MAKING,
+  NMS__XLA_NONE,   /* not prepared, or the preparation failed */
+  NMS__XLA_MAKING, /* a thread prepares it */
   NMS__XLA_READY
 } nms__xla_state;
 
-/* A kind's program; of the graph's the cache has it. */
-typedef struct nms__xla_slot {
+/* The program of a kind: a kernel, or, if that is NULL, a graph, which `cache` of
+ * the store holds. */
+typedef struct nms__xla_entry {
   void *kernel;
   uint8_t state;
-} nms__xla_slot;
+} nms__xla_entry;
 
 typedef struct nms__xla_store {
   struct nms__xla_store *next;
@@ -50,28 +51,41 @@ typedef struct nms__xla_store {
   nms_lazy_backend *backend;
   nms_lazy_cache *cache;
   unsigned flags;       /* of nms_lazy_nms, for this device */
-  pthread_mutex_t lock; /* of the states */
-  pthread_cond_t made;
-  nms__xla_slot slot[NMS__XLA_SIZES][NMS__XLA_VARIANTS][1 + NMS__XLA_SIZES];
-  int has_kernels;      /* a TPU: frames go by way of xlakernel.h if they can */
+  pthread_mutex_t lock; /* of the entries' states */
+  pthread_cond_t made;  /* a state has left NMS__XLA_MAKING */
+  nms__xla_entry entry[NMS__XLA_SIZES][NMS__XLA_VARIANTS][1 + NMS__XLA_SIZES];
+  int has_kernels;      /* the device is a TPU, which runs the kernel of xlakernel.h */
   atomic_ullong kernel_programs, kernel_failures, kernel_runs, kernel_compile_ns;
 } nms__xla_store;
 
-/* The store of a plugin, opened or shared. 0, or a code of nms_error and one
- * line of text. */
+/* Opens the plugin's device and returns its store in *store, a new one or the one
+ * that other contexts use. Returns 0, or a code of nms_error and one line of text. */
 int nms__xla_store_open (const char *plugin, nms__xla_store **store, char *error,
     size_t error_size);
+
+/* Gives up one use of *store and sets it to NULL; the last use frees the programs
+ * and closes the device. Accepts a pointer to NULL. */
 void nms__xla_store_close (nms__xla_store **store);
 
-/* The kernel of a kind that is ready, or being checked by the caller; NULL: it
- * goes by way of the graph. */
+/* Returns whether frames of this kind run the kernel instead of the graph. */
+int nms__xla_store_wants_kernel (const nms__xla_store *store, nms__xla_kind kind);
+
+/* Returns the kernel of a kind that is ready or that the caller prepares; NULL: its
+ * program is a graph. */
 void *nms__xla_store_kernel (nms__xla_store *store, nms__xla_kind kind);
 
 nms__xla_state nms__xla_store_state (nms__xla_store *store, nms__xla_kind kind);
 
-/* Compiles the program and has it give known answers, unless that was done, or
- * waits for the thread that does it. 0 or as above: the device is no good. */
-int nms__xla_store_prepare (nms__xla_store *store, nms__xla_kind kind, char *error,
-    size_t error_size);
+/* Returns 1 and marks the kind as NMS__XLA_MAKING if the caller is to prepare it:
+ * the caller then calls nms__xla_store_finish. Returns 0 if the kind is ready. Waits
+ * while another thread prepares it. */
+int nms__xla_store_begin (nms__xla_store *store, nms__xla_kind kind);
+
+/* Stores the compiled kernel of a kind that the caller prepares. */
+void nms__xla_store_set_kernel (nms__xla_store *store, nms__xla_kind kind, void *kernel);
+
+/* Ends a preparation. If `usable` the kind is ready, else its kernel is freed and
+ * the kind is as before nms__xla_store_begin. */
+void nms__xla_store_finish (nms__xla_store *store, nms__xla_kind kind, int usable);
 
 #endif
