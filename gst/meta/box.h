@@ -66,6 +66,13 @@ typedef struct
 const gchar *box_state_name (BoxState state);
 BoxState box_state_from_name (const gchar * name);
 
+/* Returns whether an nmsfilter with action=remove removes a box in this state. */
+static inline gboolean
+box_state_is_drop (BoxState state)
+{
+  return state != BOX_STATE_NONE && state != BOX_STATE_KEPT;
+}
+
 /* box_extent_agrees where one of the two leaves 0..size, or is not finite. Cold, so
  * that the way of the others has no jump in it. */
 __attribute__ ((cold))

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#include "boxsuppress.h"
-
 #define ROUNDS 16
 #define ROUNDS_FREE 8           /* of these, rounds that may take boxes back in */
 

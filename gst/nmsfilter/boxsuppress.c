@@ -39,7 +39,7 @@ struct _BoxFilter
   gint32 *parent;               /* place among the fed boxes, or -1 */
   guint8 *exclude;
   guint32 *neighbors;
-  BoxRankKey *keys;
+  UnscoredOrderKey *keys;
 
   /* label ids of boxes without a label, as -1, -2, ... in order of appearance;
    * slots of an older frame have another stamp */
@@ -108,7 +108,7 @@ reserve (BoxFilter * filter, guint count)
   filter->parent = g_renew (gint32, filter->parent, capacity);
   filter->exclude = g_renew (guint8, filter->exclude, capacity);
   filter->neighbors = g_renew (guint32, filter->neighbors, capacity);
-  filter->keys = g_renew (BoxRankKey, filter->keys, capacity);
+  filter->keys = g_renew (UnscoredOrderKey, filter->keys, capacity);
   filter->capacity = capacity;
 }
 
@@ -234,7 +234,8 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
     gboolean parts)
 {
   const Box *all = (const Box *) boxes->data;
-  gboolean neighbors = rules->rank == BOX_RANK_NEIGHBORS || rules->min_neighbors > 0;
+  gboolean neighbors = rules->unscored_order == UNSCORED_ORDER_NEIGHBORS
+      || rules->min_neighbors > 0;
   guint k, kept;
   gint res;
 
@@ -272,9 +273,9 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
 
   for (k = kept = 0; k < count; k++) {
     Box *box = &g_array_index (boxes, Box, filter->fed[k]);
-    BoxRankKey *key = &filter->keys[kept];
+    UnscoredOrderKey *key = &filter->keys[kept];
 
-    *key = (BoxRankKey) { 0, filter->fed[k], 0 };
+    *key = (UnscoredOrderKey) { 0, filter->fed[k], 0 };
     if (box->flags & BOX_HAS_CONFIDENCE) {
       key->value = (gfloat) box->confidence;
     } else if (rules->min_neighbors > 0 && filter->neighbors[k] < rules->min_neighbors) {
@@ -282,16 +283,16 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
       continue;
     } else {
       key->unscored = 1;
-      if (rules->rank == BOX_RANK_NEIGHBORS)
+      if (rules->unscored_order == UNSCORED_ORDER_NEIGHBORS)
         key->value = filter->neighbors[k];
-      else if (rules->rank == BOX_RANK_AREA)
+      else if (rules->unscored_order == UNSCORED_ORDER_AREA)
         key->value = fabs (box->x2 - box->x1) * fabs (box->y2 - box->y1);
       else
         key->value = -(gdouble) key->index;
     }
     kept++;
   }
-  box_rank_sort (filter->keys, kept, all);
+  unscored_order_sort (filter->keys, kept, all);
   for (k = 0; k < kept; k++)
     filter->fed[k] = filter->keys[k].index;
   feed_again (filter, boxes, kept);
@@ -325,7 +326,7 @@ choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * u
       continue;
     }
     if (G_UNLIKELY (!(box->flags & BOX_HAS_CONFIDENCE))) {
-      if (rules->rank == BOX_RANK_DROP) {
+      if (rules->unscored_order == UNSCORED_ORDER_DROP) {
         box->state = is_valid (box) ? BOX_STATE_NO_SCORE : BOX_STATE_INVALID;
         continue;
       }

@@ -8,24 +8,16 @@
 
 #include "classoptions.h"
 #include "meta/box.h"
+#include "unscoredorder.h"
 
 G_BEGIN_DECLS
-
-/* What ranks boxes that carry no confidence, after all that do. */
-typedef enum
-{
-  BOX_RANK_NEIGHBORS = 0,       /* how many others each overlaps */
-  BOX_RANK_AREA = 1,
-  BOX_RANK_ORDER = 2,           /* as they came */
-  BOX_RANK_DROP = 3,            /* nothing: they are dropped */
-} BoxRank;
 
 typedef struct
 {
   nms_options core;             /* but class_options and outputs: see below */
   ClassOptions *options;        /* NULL: none */
   ClassSelection *selection;    /* NULL: all labels */
-  BoxRank rank;
+  UnscoredOrder unscored_order; /* how boxes without a confidence are ranked */
   guint min_neighbors;          /* of boxes without a confidence; 0: any number */
 } BoxRules;
 
@@ -51,12 +43,5 @@ gint box_filter_engine (const BoxFilter * filter);
 const gchar *box_filter_cpu (const BoxFilter * filter);
 const gchar *box_filter_engine_in_use (BoxFilter * filter);
 const gchar *box_filter_engine_refusal (const BoxFilter * filter);
-
-/* A box that is removed, rather than left for what comes downstream. */
-static inline gboolean
-box_state_is_drop (BoxState state)
-{
-  return state != BOX_STATE_NONE && state != BOX_STATE_KEPT;
-}
 
 G_END_DECLS

@@ -25,10 +25,11 @@ DEFINE_ENUM_TYPE (gst_nms_engine_get_type, "GstNmsEngine",
     { NMS_ENGINE_SPATIAL, "Find the boxes near each kept one in a grid; best for thousands",
         "spatial" } XLA_ENGINE)
 DEFINE_ENUM_TYPE (gst_nms_missing_score_get_type, "GstNmsMissingScore",
-    { BOX_RANK_NEIGHBORS, "Rank by the number of other boxes that each overlaps", "neighbors" },
-    { BOX_RANK_AREA, "Rank by area, largest first", "area" },
-    { BOX_RANK_ORDER, "Rank in the order in which the detector attached them", "order" },
-    { BOX_RANK_DROP, "Drop boxes without a confidence", "drop" })
+    { UNSCORED_ORDER_NEIGHBORS, "Rank by the number of other boxes that each overlaps",
+        "neighbors" },
+    { UNSCORED_ORDER_AREA, "Rank by area, largest first", "area" },
+    { UNSCORED_ORDER_INPUT, "Rank in the order in which the detector attached them", "order" },
+    { UNSCORED_ORDER_DROP, "Drop boxes without a confidence", "drop" })
 DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
     { GST_NMS_ACTION_REMOVE, "Remove what is not kept", "remove" },
     { GST_NMS_ACTION_TAG, "Remove nothing; mark each box with a structure \"nms\"", "tag" })
@@ -44,7 +45,7 @@ DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
 #define DEFAULT_METHOD GST_NMS_METHOD_HARD
 #define DEFAULT_METRIC GST_NMS_METRIC_IOU
 #define DEFAULT_ENGINE NMS_ENGINE_AUTO
-#define DEFAULT_MISSING_SCORE BOX_RANK_NEIGHBORS
+#define DEFAULT_MISSING_SCORE UNSCORED_ORDER_NEIGHBORS
 #define DEFAULT_MIN_NEIGHBORS 0
 #define DEFAULT_CLASSES NULL
 #define DEFAULT_ACTION GST_NMS_ACTION_REMOVE
@@ -389,7 +390,7 @@ filter_settings_get_rules (const FilterSettings * settings, BoxRules * rules)
   core->xla_strict = settings->xla_strict != FALSE;
   rules->options = class_options_ref (settings->options);
   rules->selection = class_selection_ref (settings->selection);
-  rules->rank = settings->missing_score;
+  rules->unscored_order = settings->missing_score;
   rules->min_neighbors = settings->min_neighbors;
 }
 

@@ -60,7 +60,7 @@ typedef struct
   GstNmsMethod method;
   GstNmsMetric metric;
   nms_engine engine;
-  BoxRank missing_score;
+  UnscoredOrder missing_score;
   guint min_neighbors;
   GstNmsAction action;
   gboolean post_messages;

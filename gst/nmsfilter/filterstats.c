@@ -2,8 +2,6 @@
 /* filterstats: see the header. */
 #include "filterstats.h"
 
-#include "boxsuppress.h"
-
 guint
 filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint8 * drop)
 {

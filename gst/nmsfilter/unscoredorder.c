@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxrank: see the header. A merge sort of GLib's: no bad case, and all ties
- * are broken, so that the result does not depend on the algorithm.
+ * unscoredorder: sorts with GLib's merge sort, which has no bad case. Every tie
+ * is broken, so the result does not depend on the algorithm.
  */
 #include "unscoredorder.h"
 
@@ -10,7 +10,7 @@
 static gint
 compare (gconstpointer a, gconstpointer b, gpointer user_data)
 {
-  const BoxRankKey *left = a, *right = b;
+  const UnscoredOrderKey *left = a, *right = b;
   const Box *boxes = user_data;
   gint order = COMPARE (left->unscored, right->unscored);
 
@@ -31,7 +31,7 @@ compare (gconstpointer a, gconstpointer b, gpointer user_data)
 }
 
 void
-box_rank_sort (BoxRankKey * keys, guint count, const Box * boxes)
+unscored_order_sort (UnscoredOrderKey * keys, guint count, const Box * boxes)
 {
   g_qsort_with_data (keys, (gint) count, sizeof *keys, compare, (gpointer) boxes);
 }

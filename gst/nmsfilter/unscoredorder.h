@@ -1,24 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxrank: the order in which boxes are decided when some carry no confidence:
- * scored boxes by score, then the others by what missing-score says.
+ * unscoredorder: the order in which boxes are decided when some carry no
+ * confidence: scored boxes by score, then the others as missing-score says.
  */
 #pragma once
 
-#include "boxsuppress.h"
+#include "meta/box.h"
 
 G_BEGIN_DECLS
 
+/* The values of missing-score: what ranks the boxes that carry no confidence.
+ * They come after all boxes that carry one. */
+typedef enum
+{
+  UNSCORED_ORDER_NEIGHBORS = 0, /* the number of boxes that each overlaps */
+  UNSCORED_ORDER_AREA = 1,      /* the area, largest first */
+  UNSCORED_ORDER_INPUT = 2,     /* the order in which they were read */
+  UNSCORED_ORDER_DROP = 3,      /* nothing: they are dropped */
+} UnscoredOrder;
+
 typedef struct
 {
-  gdouble value;                /* score, neighbors, area; higher comes first */
+  gdouble value;                /* score, neighbors or area; the highest comes first */
   guint32 index;                /* of the box */
-  guint32 unscored;             /* 0: comes before all with 1 */
-} BoxRankKey;
+  guint32 unscored;             /* 0: comes before all keys with 1 */
+} UnscoredOrderKey;
 
-/* Sorts best first. Scored boxes with equal scores: lower index first. Others
- * with equal values: by geometry, since cascade detectors report the same
- * boxes in another order from run to run. */
-void box_rank_sort (BoxRankKey * keys, guint count, const Box * boxes);
+/* Sorts `count` keys, best first. `boxes` are the boxes that the keys index.
+ * Scored boxes with equal scores: lower index first. Unscored boxes with equal
+ * values: by geometry, because cascade detectors report the same boxes in
+ * another order from run to run. */
+void unscored_order_sort (UnscoredOrderKey * keys, guint count, const Box * boxes);
 
 G_END_DECLS
