@@ -33,6 +33,17 @@ typedef enum
   BOX_STATE_INVALID,
 } BoxState;
 
+/* What reading fills besides the geometry, the label, the ids of the regions and
+ * the confidence. */
+typedef enum
+{
+  BOX_READ_TRACK = 1 << 0,      /* track_id */
+  BOX_READ_STATE = 1 << 1,      /* state, suppressed_by */
+  BOX_READ_LEAN = 1 << 2,       /* label_id only for boxes without a label, because
+                                 * the lookup takes a tenth of the reading time */
+  BOX_READ_RECORDED = 1 << 3,   /* region_id and parent_id as they were recorded */
+} BoxReadFlags;
+
 #define BOX_NO_POSITION G_MAXUINT
 
 typedef struct

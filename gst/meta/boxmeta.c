@@ -56,13 +56,13 @@ next_roi (GstBuffer * buffer, gpointer * state, GType api)
 /* ------------------------------------------------------------------ reading */
 
 static inline void
-read_detection (Box * box, const GstStructure * s, gint width, gint height, guint want)
+read_detection (Box * box, const GstStructure * s, gint width, gint height, guint flags)
 {
   gdouble x_min, y_min, x_max, y_max, x1, y1, x2, y2;
 
   if (box_field_number (s, &box_names.confidence, &box->confidence))
     box->flags |= BOX_HAS_CONFIDENCE;
-  if ((!(want & BOX_META_LEAN) || box->label == 0)
+  if ((!(flags & BOX_READ_LEAN) || box->label == 0)
       && box_field_int (s, &box_names.label_id, &box->label_id))
     box->flags |= BOX_HAS_LABEL_ID;
 
@@ -103,14 +103,14 @@ read_state (Box * box, const GstStructure * s)
 
 /* A structure beside "detection". FALSE: a hint, which makes no box of a region. */
 static gboolean
-read_other (Box * box, const GstStructure * s, guint want)
+read_other (Box * box, const GstStructure * s, guint flags)
 {
   if (box_structure_is (s, &box_names.rotation))
     box_field_number (s, &box_names.angle, &box->rotation);
-  else if ((want & BOX_META_TRACK) && box_structure_is (s, &box_names.object_id)
+  else if ((flags & BOX_READ_TRACK) && box_structure_is (s, &box_names.object_id)
       && box_field_int (s, &box_names.id, &box->track_id))
     box->flags |= BOX_HAS_TRACK_ID;
-  else if ((want & BOX_META_STATE) && box_structure_is (s, &box_names.nms))
+  else if ((flags & BOX_READ_STATE) && box_structure_is (s, &box_names.nms))
     read_state (box, s);
   return !is_hint (s);
 }
@@ -213,31 +213,9 @@ read_recorded_ids (GstBuffer * buffer, GArray * boxes)
   }
 }
 
-void
-box_meta_frame_size (const GstCaps * caps, gint * width, gint * height)
-{
-  const GstStructure *s = gst_caps_get_structure (caps, 0);
-
-  if (!gst_structure_get_int (s, "width", width) || !gst_structure_get_int (s, "height", height)
-      || *width <= 0 || *height <= 0)
-    *width = *height = 0;
-}
-
-GArray *
-box_meta_links_new (void)
-{
-  return od_meta_links_new ();
-}
-
-guint
-box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes)
-{
-  return box_meta_read_links (buffer, width, height, want, boxes, NULL);
-}
-
-guint
-box_meta_read_links (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes,
-    GArray * links)
+static guint
+read_boxes (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes,
+    GArray * relations)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   GstVideoRegionOfInterestMeta *roi;
@@ -262,9 +240,9 @@ box_meta_read_links (GstBuffer * buffer, gint width, gint height, guint want, GA
 
       if (G_LIKELY (box_structure_is (s, &box_names.detection))) {
         if (!seen)
-          read_detection (box, s, width, height, want);
+          read_detection (box, s, width, height, flags);
         seen = TRUE;
-      } else if (read_other (box, s, want)) {
+      } else if (read_other (box, s, flags)) {
         is_box = TRUE;
       }
     }
@@ -276,16 +254,22 @@ box_meta_read_links (GstBuffer * buffer, gint width, gint height, guint want, GA
 
   if (parents)
     find_parents (boxes);
-  if (od_meta_read (buffer, width, height, want, boxes, links) || parents)
+  if (od_meta_read (buffer, width, height, flags, boxes, relations) || parents)
     break_rings (boxes);
-  if (want & BOX_META_RECORDED)
+  if (flags & BOX_READ_RECORDED)
     read_recorded_ids (buffer, boxes);
-  for (i = 0; (want & BOX_META_STATE) && i < boxes->len; i++) {
+  for (i = 0; (flags & BOX_READ_STATE) && i < boxes->len; i++) {
     Box *box = &g_array_index (boxes, Box, i);
     if (box->suppressed_by < -1 || box->suppressed_by >= (gint) boxes->len)
       box->suppressed_by = -1;
   }
   return boxes->len;
+}
+
+guint
+box_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes)
+{
+  return read_boxes (buffer, width, height, flags, boxes, NULL);
 }
 
 gboolean
@@ -302,33 +286,70 @@ box_meta_any (GstBuffer * buffer)
   return od_meta_any (buffer);
 }
 
+/* -------------------------------------------------------------- the reading */
+
+struct _BoxMetaReading
+{
+  GArray *boxes;                /* Box */
+  GArray *relations;            /* of od_meta_relations_new */
+};
+
+BoxMetaReading *
+box_meta_reading_new (void)
+{
+  BoxMetaReading *reading = g_new (BoxMetaReading, 1);
+
+  reading->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
+  reading->relations = od_meta_relations_new ();
+  return reading;
+}
+
+void
+box_meta_reading_free (BoxMetaReading * reading)
+{
+  g_array_unref (reading->boxes);
+  g_array_unref (reading->relations);
+  g_free (reading);
+}
+
+GArray *
+box_meta_reading_boxes (const BoxMetaReading * reading)
+{
+  return reading->boxes;
+}
+
+guint
+box_meta_reading_take (BoxMetaReading * reading, GstBuffer * buffer, gint width, gint height,
+    guint flags)
+{
+  return read_boxes (buffer, width, height, flags, reading->boxes, reading->relations);
+}
+
 /* ----------------------------------------------------------------- removing */
 
 typedef struct
 {
   GType api;
-  const Box *box;               /* the first not met yet */
-  guint left;                   /* boxes from there on */
-  const guint8 *drop;           /* of that box */
+  const Box *box;               /* the first box not met yet */
+  guint left;                   /* number of boxes from there on */
   guint position;               /* of the next region on the buffer */
 } Removal;
 
 static void
-removal_init (Removal * removal, const GArray * boxes, const guint8 * drop)
+removal_init (Removal * removal, const GArray * boxes)
 {
   *removal = (Removal) { GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE,
-    (const Box *) boxes->data, boxes->len, drop, 0 };
+    (const Box *) boxes->data, boxes->len, 0 };
 }
 
-/* Whether the next region on the buffer is a box that goes. */
+/* Steps to the next region on the buffer and returns whether it is removed. */
 static inline gboolean
-next_goes (Removal * removal)
+removal_next (Removal * removal)
 {
   if (removal->left == 0 || removal->box->position != removal->position++)
     return FALSE;
   removal->left--;
-  removal->box++;
-  return *removal->drop++ != 0;
+  return box_state_is_drop (removal->box++->state);
 }
 
 static gboolean
@@ -336,28 +357,26 @@ remove_one (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
 {
   Removal *removal = user_data;
 
-  if ((*meta)->info->api == removal->api && next_goes (removal)
+  if ((*meta)->info->api == removal->api && removal_next (removal)
       && !GST_META_FLAG_IS_SET (*meta, GST_META_FLAG_LOCKED))
     *meta = NULL;
   return TRUE;
 }
 
 void
-box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
-    const GArray * links)
+box_meta_remove (GstBuffer * buffer, const BoxMetaReading * reading)
 {
   Removal removal;
 
-  removal_init (&removal, boxes, drop);
+  removal_init (&removal, reading->boxes);
   gst_buffer_foreach_meta (buffer, remove_one, &removal);
-  od_meta_remove (buffer, boxes, drop, links);
+  od_meta_remove (buffer, reading->boxes, reading->relations);
 }
 
 /* As gst_buffer_copy, which copies all metadata: most of its time would go
  * into boxes that are dropped next. */
 GstBuffer *
-box_meta_copy_without (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
-    const GArray * links)
+box_meta_copy_without (GstBuffer * buffer, const BoxMetaReading * reading)
 {
   GstMetaTransformCopy how = { FALSE, 0, gst_buffer_get_size (buffer) };
   GstBuffer *copy = gst_buffer_new ();
@@ -371,14 +390,14 @@ box_meta_copy_without (GstBuffer * buffer, const GArray * boxes, const guint8 * 
     return NULL;
   }
   GST_BUFFER_FLAG_UNSET (copy, GST_BUFFER_FLAG_TAG_MEMORY);
-  removal_init (&removal, boxes, drop);
+  removal_init (&removal, reading->boxes);
   while ((meta = gst_buffer_iterate_meta (buffer, &state)) != NULL) {
-    if ((meta->info->api == removal.api && next_goes (&removal)) || od_meta_is (meta))
+    if ((meta->info->api == removal.api && removal_next (&removal)) || od_meta_is (meta))
       continue;
     if (meta->info->transform_func)
       meta->info->transform_func (copy, meta, buffer, _gst_meta_transform_copy, &how);
   }
-  od_meta_copy_without (copy, buffer, boxes, drop, links);
+  od_meta_copy_without (copy, buffer, reading->boxes, reading->relations);
   return copy;
 }
 
@@ -424,8 +443,9 @@ tag_one (GstVideoRegionOfInterestMeta * roi, const Box * box)
 }
 
 void
-box_meta_tag (GstBuffer * buffer, const GArray * boxes)
+box_meta_tag (GstBuffer * buffer, const BoxMetaReading * reading)
 {
+  const GArray *boxes = reading->boxes;
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;

@@ -27,54 +27,49 @@
 
 G_BEGIN_DECLS
 
-/* What box_meta_read fills; the geometry, label, ids of the regions and the
- * confidence always, the rest only when asked for. */
-typedef enum
-{
-  BOX_META_TRACK = 1 << 0,      /* track_id */
-  BOX_META_STATE = 1 << 1,      /* state, suppressed_by */
-  BOX_META_LEAN = 1 << 2,       /* label_id only where there is no label: to
-                                 * look for it costs a tenth of the whole */
-  BOX_META_RECORDED = 1 << 3,   /* region_id and parent_id as they were recorded */
-} BoxMetaWant;
+/* Replaces the contents of `boxes` (a GArray of Box) with the detections of the
+ * buffer, in the buffer's order, and returns their number. width and height are
+ * those of the caps, 0 if unknown; `flags` are BoxReadFlags. The normalised doubles
+ * count only where they agree with the integers, clipped to the frame, within 1
+ * pixel, because elements that scale or crop change only the integers. */
+guint box_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes);
 
-/* The size of the frames of these caps, raw or not; 0 and 0 if they have none. */
-void box_meta_frame_size (const GstCaps * caps, gint * width, gint * height);
-
-/* Replaces the contents of `boxes` (a GArray of Box) with the detections of
- * the buffer, in the buffer's order, and returns how many. width and height
- * are those of the caps, 0 if unknown. The normalised doubles count only
- * where they agree with the integers, clipped to the frame, within 1 pixel:
- * elements that scale or crop move the integers alone. */
-guint box_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes);
-
-/* The same for who changes the buffer afterwards, or a copy of it: keeps in
- * `links` (of box_meta_links_new; to be unreffed) what relations GstAnalytics has
- * there, since to find out twice is most of the work. */
-GArray *box_meta_links_new (void);
-guint box_meta_read_links (GstBuffer * buffer, gint width, gint height, guint want,
-    GArray * boxes, GArray * links);
-
-/* Whether the buffer carries at least one detection. */
+/* Returns whether the buffer carries at least one detection. */
 gboolean box_meta_any (GstBuffer * buffer);
 
-/* Removes from a writable buffer (the one that was read, or a copy of it)
- * every boxes[i] for which drop[i] is not 0. `links` may be NULL. */
-void box_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
-    const GArray * links);
+/* The detections of a buffer that is changed afterwards: the boxes, and the
+ * relations that GstAnalytics has between them, because finding these takes most of
+ * the time of a removal. Keeps its memory from buffer to buffer; one per stream. */
+typedef struct _BoxMetaReading BoxMetaReading;
 
-/* A writable copy of a buffer (memory and all metadata; the memory is shared
- * where it can be) without the boxes[i] for which drop[i] is not 0. NULL when the
- * memory cannot be copied. */
-GstBuffer *box_meta_copy_without (GstBuffer * buffer, const GArray * boxes,
-    const guint8 * drop, const GArray * links);
+BoxMetaReading *box_meta_reading_new (void);
+void box_meta_reading_free (BoxMetaReading * reading);
+
+/* Returns the boxes (a GArray of Box), which belong to the reading. The array is the
+ * same one as long as the reading lives. States may be written into the boxes;
+ * no box may be added, removed or moved. */
+GArray *box_meta_reading_boxes (const BoxMetaReading * reading);
+
+/* Reads the detections of a buffer as box_meta_read does, and their relations. */
+guint box_meta_reading_take (BoxMetaReading * reading, GstBuffer * buffer, gint width,
+    gint height, guint flags);
+
+/* Removes from a writable buffer (the one that was read, or a copy of it) each box
+ * whose state is one that box_state_is_drop names. */
+void box_meta_remove (GstBuffer * buffer, const BoxMetaReading * reading);
+
+/* Returns a writable copy of the buffer that was read (memory and all metadata; the
+ * memory is shared where it can be) without the boxes that box_meta_remove would
+ * remove. Returns NULL if the memory cannot be copied. */
+GstBuffer *box_meta_copy_without (GstBuffer * buffer, const BoxMetaReading * reading);
+
+/* Writes state and suppressed_by of each box whose state is not BOX_STATE_NONE as
+ * its structure "nms" into a writable buffer (the one that was read, or a copy of
+ * it), replacing an older one. */
+void box_meta_tag (GstBuffer * buffer, const BoxMetaReading * reading);
 
 /* Removes all detections from a writable buffer. */
 void box_meta_remove_all (GstBuffer * buffer);
-
-/* Writes state and suppressed_by of each box whose state is not
- * BOX_STATE_NONE as its structure "nms", replacing an older one. */
-void box_meta_tag (GstBuffer * buffer, const GArray * boxes);
 
 /* As what boxes are attached. */
 typedef enum

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "boxmeta.h"
 #include "odremove.h"
 
 #define STATE_PREFIX "nms:"
@@ -94,7 +93,7 @@ read_track (GstAnalyticsMtd * mtd, Box * box)
 
 /* What the mtds say that an OD is related to: the first track, the first state. */
 static void
-read_related (GstAnalyticsRelationMeta * meta, const OdEdge * edges, guint count, guint want,
+read_related (GstAnalyticsRelationMeta * meta, const OdEdge * edges, guint count, guint flags,
     Box * box)
 {
   guint i;
@@ -103,10 +102,10 @@ read_related (GstAnalyticsRelationMeta * meta, const OdEdge * edges, guint count
     GstAnalyticsMtd mtd = { edges[i].to, meta };
     const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type (&mtd);
 
-    if ((want & BOX_META_TRACK) && !(box->flags & BOX_HAS_TRACK_ID)
+    if ((flags & BOX_READ_TRACK) && !(box->flags & BOX_HAS_TRACK_ID)
         && type == gst_analytics_tracking_mtd_get_mtd_type ())
       read_track (&mtd, box);
-    if ((want & BOX_META_STATE) && box->state == BOX_STATE_NONE
+    if ((flags & BOX_READ_STATE) && box->state == BOX_STATE_NONE
         && type == gst_analytics_cls_mtd_get_mtd_type ())
       box->state = state_of_class (&mtd);
   }
@@ -262,14 +261,14 @@ read_parents (GstAnalyticsRelationMeta * meta, GArray * boxes, const GArray * ed
 }
 
 GArray *
-od_meta_links_new (void)
+od_meta_relations_new (void)
 {
   return g_array_new (FALSE, FALSE, sizeof (OdEdge));
 }
 
 gboolean
-od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes,
-    GArray * links)
+od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes,
+    GArray * relations)
 {
   GstAnalyticsRelationMeta *meta = relation_meta (buffer);
   const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
@@ -280,7 +279,7 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
 
   if (meta == NULL)
     return FALSE;
-  edges = links ? g_array_ref (links) : od_meta_links_new ();
+  edges = relations ? g_array_ref (relations) : od_meta_relations_new ();
   length = (guint) gst_analytics_relation_get_length (meta);
   if (regions > 0)
     by_id = regions_by_id (boxes, length);
@@ -312,8 +311,8 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
     if (box->od < 0)
       continue;
     used = od_edges_add (meta, (guint) box->od, edges, used);
-    if (used > first && (want & (BOX_META_TRACK | BOX_META_STATE)))
-      read_related (meta, &g_array_index (edges, OdEdge, first), used - first, want, box);
+    if (used > first && (flags & (BOX_READ_TRACK | BOX_READ_STATE)))
+      read_related (meta, &g_array_index (edges, OdEdge, first), used - first, flags, box);
   }
   g_array_set_size (edges, used);
   parents = read_parents (meta, boxes, edges);
@@ -326,50 +325,50 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * 
 /* Prepares the removal; FALSE if there is nothing to remove. */
 static gboolean
 begin_removal (OdRebuild * rebuild, GstAnalyticsRelationMeta * meta, const GArray * boxes,
-    const guint8 * drop, const GArray * links)
+    const GArray * relations)
 {
   gboolean any = FALSE;
   guint i;
 
   od_rebuild_init (rebuild, meta);
-  rebuild->edges = links;
+  rebuild->edges = relations;
   for (i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
+    const gboolean drop = box_state_is_drop (box->state);
 
     if (box->od >= 0) {
-      od_rebuild_note_od (rebuild, (guint) box->od, drop[i]);
-      any = any || drop[i];
+      od_rebuild_note_od (rebuild, (guint) box->od, drop);
+      any = any || drop;
     }
-    if (!drop[i] && box->position != BOX_NO_POSITION && (box->od >= 0 || box->region_id != 0))
+    if (!drop && box->position != BOX_NO_POSITION && (box->od >= 0 || box->region_id != 0))
       rebuild->ids_stay = TRUE;
   }
   return any;
 }
 
 void
-od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
-    const GArray * links)
+od_meta_remove (GstBuffer * buffer, const GArray * boxes, const GArray * relations)
 {
   GstAnalyticsRelationMeta *meta = relation_meta (buffer);
   OdRebuild rebuild;
 
   if (meta == NULL)
     return;
-  if (begin_removal (&rebuild, meta, boxes, drop, links))
+  if (begin_removal (&rebuild, meta, boxes, relations))
     od_rebuild_replace (&rebuild, buffer);
   od_rebuild_clear (&rebuild);
 }
 
 void
 od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
-    const guint8 * drop, const GArray * links)
+    const GArray * relations)
 {
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
   OdRebuild rebuild;
 
   if (meta == NULL)
     return;
-  if (relation_meta (buffer) && begin_removal (&rebuild, meta, boxes, drop, links)) {
+  if (relation_meta (buffer) && begin_removal (&rebuild, meta, boxes, relations)) {
     od_rebuild_copy (&rebuild, buffer, copy);
   } else {
     GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };

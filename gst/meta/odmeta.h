@@ -32,28 +32,31 @@ gboolean od_meta_has_frame (GstBuffer * buffer);
 /* Whether the buffer carries an OD. */
 gboolean od_meta_any (GstBuffer * buffer);
 
-/* Completes the boxes that were read from regions with their ODs, and appends
- * the others in the order of their ids; `want` as in boxmeta.h, `width` and
- * `height` of the frame or 0; `links` as in boxmeta.h, or NULL. Returns whether a
- * parent was set. */
-gboolean od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes,
-    GArray * links);
+/* Returns a new array for the relations of ODs, which od_meta_read fills. */
+GArray *od_meta_relations_new (void);
 
-/* Removes the OD of each boxes[i] for which drop[i] is not 0, and with it what
- * is related to no other OD, directly or by way of others. All else keeps its
- * relations bit by bit. When nothing is left the relation meta stays, empty:
- * objectdetectionoverlay shows its last picture where there is none.
+/* Adds to the boxes that were read from regions what their ODs state, and appends
+ * a box for each other OD, in the order of their ids. `flags` are BoxReadFlags;
+ * width and height are those of the frame, or 0. Writes the relations of the ODs
+ * into `relations`, which may be NULL. Returns whether it set a parent. */
+gboolean od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags,
+    GArray * boxes, GArray * relations);
+
+/* Removes the OD of each box whose state box_state_is_drop names, and each mtd that
+ * is related to removed ODs and to no other OD, directly or through further mtds.
+ * The other relations keep their bits. `relations` are those that od_meta_read
+ * wrote for these boxes. The relation meta stays even if it is empty then, because
+ * objectdetectionoverlay repeats its last picture where there is none.
  *
  * Ids are indices, so what lies behind a hole moves up. Where others may hold
  * ids, in regions or in mtds of types that are not known here, ids stay, and
  * empty mtds of type "nms-removed" fill the holes. */
-void od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
-    const GArray * links);
+void od_meta_remove (GstBuffer * buffer, const GArray * boxes, const GArray * relations);
 
 /* Gives `copy`, a copy of the buffer without its relation meta, what
  * od_meta_remove would leave. */
 void od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
-    const guint8 * drop, const GArray * links);
+    const GArray * relations);
 
 /* Removes all ODs, likewise. */
 void od_meta_remove_all (GstBuffer * buffer);
@@ -74,13 +77,10 @@ gboolean od_meta_is (const GstMeta * meta);
 /* Adds the relation meta to the answer to an ALLOCATION query. */
 void od_meta_propose (GstQuery * query);
 
-/* A new array for the links of box_meta_read_links. */
-GArray *od_meta_links_new (void);
-
 #else
 
 static inline GArray *
-od_meta_links_new (void)
+od_meta_relations_new (void)
 {
   return g_array_new (FALSE, FALSE, 1);
 }
@@ -98,21 +98,20 @@ od_meta_any (GstBuffer * buffer)
 }
 
 static inline gboolean
-od_meta_read (GstBuffer * buffer, gint width, gint height, guint want, GArray * boxes,
-    GArray * links)
+od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes,
+    GArray * relations)
 {
   return FALSE;
 }
 
 static inline void
-od_meta_remove (GstBuffer * buffer, const GArray * boxes, const guint8 * drop,
-    const GArray * links)
+od_meta_remove (GstBuffer * buffer, const GArray * boxes, const GArray * relations)
 {
 }
 
 static inline void
 od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
-    const guint8 * drop, const GArray * links)
+    const GArray * relations)
 {
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxfilter: see the header. Expects frames of some 30 to 300 boxes, where
+ * boxsuppress: expects frames of some 30 to 300 boxes, where
  * everything is a few passes over small arrays that live from frame to frame;
  * nothing here grows faster than n log n, for the frame that has 100,000.
  *
@@ -18,9 +18,9 @@
 
 #define COORDINATE_LIMIT 1e18f  /* beyond it the core calls a box invalid */
 
-struct _BoxFilter
+struct _BoxSuppress
 {
-  nms_context *context;
+  nms_context *context;         /* of the caller */
   nms_options options;          /* of this run */
   gboolean turned;              /* a box of it is */
   BoxParents *parents;
@@ -53,105 +53,100 @@ struct _BoxFilter
   guint32 stamp;
 };
 
-BoxFilter *
-box_filter_new (void)
+BoxSuppress *
+box_suppress_new (nms_context * context)
 {
-  BoxFilter *filter;
-  nms_context *context = nms_context_new ();
+  BoxSuppress *self = g_new0 (BoxSuppress, 1);
 
-  if (context == NULL)
-    return NULL;
-  filter = g_new0 (BoxFilter, 1);
-  filter->context = context;
-  filter->parents = box_parents_new ();
-  return filter;
+  self->context = context;
+  self->parents = box_parents_new ();
+  return self;
 }
 
 void
-box_filter_free (BoxFilter * filter)
+box_suppress_free (BoxSuppress * self)
 {
-  if (filter == NULL)
+  if (self == NULL)
     return;
-  nms_context_free (&filter->context);
-  box_parents_free (filter->parents);
-  g_free (filter->class_of);
-  g_free (filter->fed_at);
-  g_free (filter->fed);
-  g_free (filter->rows);
-  g_free (filter->angle);
-  g_free (filter->score);
-  g_free (filter->class_id);
-  g_free (filter->parent);
-  g_free (filter->exclude);
-  g_free (filter->neighbors);
-  g_free (filter->keys);
-  g_free (filter->id_slots);
-  g_free (filter);
+  box_parents_free (self->parents);
+  g_free (self->class_of);
+  g_free (self->fed_at);
+  g_free (self->fed);
+  g_free (self->rows);
+  g_free (self->angle);
+  g_free (self->score);
+  g_free (self->class_id);
+  g_free (self->parent);
+  g_free (self->exclude);
+  g_free (self->neighbors);
+  g_free (self->keys);
+  g_free (self->id_slots);
+  g_free (self);
 }
 
 static void
-reserve (BoxFilter * filter, guint count)
+reserve (BoxSuppress * self, guint count)
 {
-  guint capacity = MAX (filter->capacity, 64);
+  guint capacity = MAX (self->capacity, 64);
 
-  if (count <= filter->capacity)
+  if (count <= self->capacity)
     return;
   while (capacity < count)
     capacity *= 2;
-  filter->class_of = g_renew (gint32, filter->class_of, capacity);
-  filter->fed_at = g_renew (gint32, filter->fed_at, capacity);
-  filter->fed = g_renew (guint32, filter->fed, capacity);
-  filter->rows = g_renew (gfloat, filter->rows, (gsize) 4 * capacity);
-  filter->angle = g_renew (gfloat, filter->angle, capacity);
-  filter->score = g_renew (gfloat, filter->score, capacity);
-  filter->class_id = g_renew (gint32, filter->class_id, capacity);
-  filter->parent = g_renew (gint32, filter->parent, capacity);
-  filter->exclude = g_renew (guint8, filter->exclude, capacity);
-  filter->neighbors = g_renew (guint32, filter->neighbors, capacity);
-  filter->keys = g_renew (UnscoredOrderKey, filter->keys, capacity);
-  filter->capacity = capacity;
+  self->class_of = g_renew (gint32, self->class_of, capacity);
+  self->fed_at = g_renew (gint32, self->fed_at, capacity);
+  self->fed = g_renew (guint32, self->fed, capacity);
+  self->rows = g_renew (gfloat, self->rows, (gsize) 4 * capacity);
+  self->angle = g_renew (gfloat, self->angle, capacity);
+  self->score = g_renew (gfloat, self->score, capacity);
+  self->class_id = g_renew (gint32, self->class_id, capacity);
+  self->parent = g_renew (gint32, self->parent, capacity);
+  self->exclude = g_renew (guint8, self->exclude, capacity);
+  self->neighbors = g_renew (guint32, self->neighbors, capacity);
+  self->keys = g_renew (UnscoredOrderKey, self->keys, capacity);
+  self->capacity = capacity;
 }
 
 /* ------------------------------------------------------------------ classes */
 
 static gint32
-class_of_label_id (BoxFilter * filter, gint label_id, gint32 * last)
+class_of_label_id (BoxSuppress * self, gint label_id, gint32 * last)
 {
   guint slot = (guint) label_id * 2654435769u;
   guint mask;
 
-  if (filter->id_slot_count < 2 * filter->capacity) {
+  if (self->id_slot_count < 2 * self->capacity) {
     /* reserve () has just grown: only ever before the first id of a frame */
-    filter->id_slot_count = 2 * filter->capacity;
-    g_free (filter->id_slots);
-    filter->id_slots = g_new0 (struct IdSlot, filter->id_slot_count);
-    filter->stamp = 1;
+    self->id_slot_count = 2 * self->capacity;
+    g_free (self->id_slots);
+    self->id_slots = g_new0 (struct IdSlot, self->id_slot_count);
+    self->stamp = 1;
   }
-  mask = filter->id_slot_count - 1;
-  for (slot = (slot ^ slot >> 15) & mask; filter->id_slots[slot].stamp == filter->stamp;
+  mask = self->id_slot_count - 1;
+  for (slot = (slot ^ slot >> 15) & mask; self->id_slots[slot].stamp == self->stamp;
       slot = (slot + 1) & mask)
-    if (filter->id_slots[slot].label_id == label_id)
-      return filter->id_slots[slot].class_id;
-  filter->id_slots[slot] = (struct IdSlot) { label_id, --*last, filter->stamp };
+    if (self->id_slots[slot].label_id == label_id)
+      return self->id_slots[slot].class_id;
+  self->id_slots[slot] = (struct IdSlot) { label_id, --*last, self->stamp };
   return *last;
 }
 
 static void
-begin_label_ids (BoxFilter * filter)
+begin_label_ids (BoxSuppress * self)
 {
-  if (++filter->stamp == 0 && filter->id_slots) {       /* once in 2^32 frames */
-    memset (filter->id_slots, 0, filter->id_slot_count * sizeof *filter->id_slots);
-    filter->stamp = 1;
+  if (++self->stamp == 0 && self->id_slots) {       /* once in 2^32 frames */
+    memset (self->id_slots, 0, self->id_slot_count * sizeof *self->id_slots);
+    self->stamp = 1;
   }
 }
 
 /* `last`: the class id that an empty label with a new label id got last. */
 static inline gint32
-class_of_box (BoxFilter * filter, const Box * box, gint32 * last)
+class_of_box (BoxSuppress * self, const Box * box, gint32 * last)
 {
   if (G_LIKELY (box->label != 0))
     return CLASS_ID_OF_LABEL (box->label);
-  return box->flags & BOX_HAS_LABEL_ID ? class_of_label_id (filter, box->label_id, last) : 0;
+  return box->flags & BOX_HAS_LABEL_ID ? class_of_label_id (self, box->label_id, last) : 0;
 }
 
 /* ------------------------------------------------------------------ columns */
@@ -170,58 +165,58 @@ is_valid (const Box * box)
 
 /* Makes box i the k-th of the columns. */
 static inline void
-feed (BoxFilter * filter, const Box * box, guint32 i, gint32 class_id, guint k)
+feed (BoxSuppress * self, const Box * box, guint32 i, gint32 class_id, guint k)
 {
-  gfloat *row = &filter->rows[(gsize) 4 * k];
+  gfloat *row = &self->rows[(gsize) 4 * k];
 
-  filter->fed[k] = i;
+  self->fed[k] = i;
   row[0] = (gfloat) box->x1;
   row[1] = (gfloat) box->y1;
   row[2] = (gfloat) box->x2;
   row[3] = (gfloat) box->y2;
-  filter->score[k] = (gfloat) box->confidence;
-  filter->class_id[k] = class_id;
+  self->score[k] = (gfloat) box->confidence;
+  self->class_id[k] = class_id;
 }
 
 /* Fills the columns anew, after fed[0..count) has changed. */
 static void
-feed_again (BoxFilter * filter, const GArray * boxes, guint count)
+feed_again (BoxSuppress * self, const GArray * boxes, guint count)
 {
   guint k;
 
   for (k = 0; k < count; k++) {
-    guint32 i = filter->fed[k];
-    feed (filter, &g_array_index (boxes, Box, i), i, filter->class_of[i], k);
+    guint32 i = self->fed[k];
+    feed (self, &g_array_index (boxes, Box, i), i, self->class_of[i], k);
   }
 }
 
 /* Describes the columns, with `count` boxes, to the core. */
 static void
-describe (BoxFilter * filter, const GArray * boxes, guint count, nms_boxes * columns,
+describe (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * columns,
     gboolean with_score, gboolean parts)
 {
   guint i, k;
 
   *columns = (nms_boxes) { .size = sizeof *columns, .count = count };
-  nms_boxes_set_rows (columns, filter->rows);
-  columns->class_id.data = filter->class_id;
-  if (filter->turned) {
+  nms_boxes_set_rows (columns, self->rows);
+  columns->class_id.data = self->class_id;
+  if (self->turned) {
     for (k = 0; k < count; k++)
-      filter->angle[k] = (gfloat) g_array_index (boxes, Box, filter->fed[k]).rotation;
-    columns->angle.data = filter->angle;
+      self->angle[k] = (gfloat) g_array_index (boxes, Box, self->fed[k]).rotation;
+    columns->angle.data = self->angle;
   }
   if (with_score)
-    columns->score.data = filter->score;
+    columns->score.data = self->score;
   if (parts) {
     for (i = 0; i < boxes->len; i++)
-      filter->fed_at[i] = -1;
+      self->fed_at[i] = -1;
     for (k = 0; k < count; k++)
-      filter->fed_at[filter->fed[k]] = (gint32) k;
+      self->fed_at[self->fed[k]] = (gint32) k;
     for (k = 0; k < count; k++) {
-      gint parent = g_array_index (boxes, Box, filter->fed[k]).parent;
-      filter->parent[k] = parent >= 0 ? filter->fed_at[parent] : -1;
+      gint parent = g_array_index (boxes, Box, self->fed[k]).parent;
+      self->parent[k] = parent >= 0 ? self->fed_at[parent] : -1;
     }
-    columns->parent.data = filter->parent;
+    columns->parent.data = self->parent;
   }
 }
 
@@ -230,7 +225,7 @@ describe (BoxFilter * filter, const GArray * boxes, guint count, nms_boxes * col
 /* Decides the boxes that do not get as far as the core, leaves the others in
  * fed[] in their final order and returns how many they are, or an error. */
 static gint
-put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint count,
+put_in_order (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, guint count,
     gboolean parts)
 {
   const Box *all = (const Box *) boxes->data;
@@ -240,9 +235,9 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
   gint res;
 
   for (k = 0; k < count; k++)
-    filter->class_of[filter->fed[k]] = filter->class_id[k];
+    self->class_of[self->fed[k]] = self->class_id[k];
   for (k = kept = 0; k < count; k++) {
-    guint32 i = filter->fed[k];
+    guint32 i = self->fed[k];
     Box *box = &g_array_index (boxes, Box, i);
     gfloat least = rules->core.score_threshold;
 
@@ -251,40 +246,40 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
       continue;
     }
     if (box->flags & BOX_HAS_CONFIDENCE) {
-      least = class_options_score_threshold (rules->options, filter->class_of[i], least);
+      least = class_options_score_threshold (rules->options, self->class_of[i], least);
       if ((gfloat) box->confidence < least) {
         box->state = BOX_STATE_BELOW_SCORE;
         continue;
       }
     }
-    filter->fed[kept++] = i;
+    self->fed[kept++] = i;
   }
   count = kept;
 
   if (neighbors) {
     nms_boxes columns;
 
-    feed_again (filter, boxes, count);
-    describe (filter, boxes, count, &columns, FALSE, parts);
-    if ((res = nms_count_neighbors (filter->context, &columns, &filter->options,
-                filter->neighbors)) < 0)
+    feed_again (self, boxes, count);
+    describe (self, boxes, count, &columns, FALSE, parts);
+    if ((res = nms_count_neighbors (self->context, &columns, &self->options,
+                self->neighbors)) < 0)
       return res;
   }
 
   for (k = kept = 0; k < count; k++) {
-    Box *box = &g_array_index (boxes, Box, filter->fed[k]);
-    UnscoredOrderKey *key = &filter->keys[kept];
+    Box *box = &g_array_index (boxes, Box, self->fed[k]);
+    UnscoredOrderKey *key = &self->keys[kept];
 
-    *key = (UnscoredOrderKey) { 0, filter->fed[k], 0 };
+    *key = (UnscoredOrderKey) { 0, self->fed[k], 0 };
     if (box->flags & BOX_HAS_CONFIDENCE) {
       key->value = (gfloat) box->confidence;
-    } else if (rules->min_neighbors > 0 && filter->neighbors[k] < rules->min_neighbors) {
+    } else if (rules->min_neighbors > 0 && self->neighbors[k] < rules->min_neighbors) {
       box->state = BOX_STATE_TOO_FEW_NEIGHBORS;
       continue;
     } else {
       key->unscored = 1;
       if (rules->unscored_order == UNSCORED_ORDER_NEIGHBORS)
-        key->value = filter->neighbors[k];
+        key->value = self->neighbors[k];
       else if (rules->unscored_order == UNSCORED_ORDER_AREA)
         key->value = fabs (box->x2 - box->x1) * fabs (box->y2 - box->y1);
       else
@@ -292,10 +287,10 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
     }
     kept++;
   }
-  unscored_order_sort (filter->keys, kept, all);
+  unscored_order_sort (self->keys, kept, all);
   for (k = 0; k < kept; k++)
-    filter->fed[k] = filter->keys[k].index;
-  feed_again (filter, boxes, kept);
+    self->fed[k] = self->keys[k].index;
+  feed_again (self, boxes, kept);
   return (gint) kept;
 }
 
@@ -304,7 +299,7 @@ put_in_order (BoxFilter * filter, GArray * boxes, const BoxRules * rules, guint 
 /* Which boxes take part, as columns, and their classes; those that are dropped for the lack
  * of a score; whether any is without one, and whether any is part of another. */
 static guint
-choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * unscored,
+choose (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, gboolean * unscored,
     gboolean * parts)
 {
   const ClassSelection *selection = rules->selection;
@@ -315,7 +310,7 @@ choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * u
   guint i, count = 0;
 
   *unscored = FALSE;
-  begin_label_ids (filter);
+  begin_label_ids (self);
   for (i = 0; i < len; i++, box++) {
     box->state = BOX_STATE_KEPT;
     box->suppressed_by = -1;
@@ -332,15 +327,15 @@ choose (BoxFilter * filter, GArray * boxes, const BoxRules * rules, gboolean * u
       }
       *unscored = TRUE;
     }
-    feed (filter, box, i, class_of_box (filter, box, &last), count++);
+    feed (self, box, i, class_of_box (self, box, &last), count++);
   }
   *parts = any_part;
-  filter->turned = turned;
+  self->turned = turned;
   return count;
 }
 
 static void
-take_outcomes (BoxFilter * filter, GArray * boxes, guint count, const nms_result * result)
+take_outcomes (BoxSuppress * self, GArray * boxes, guint count, const nms_result * result)
 {
   static const guint8 states[] = {
     [NMS_KEPT] = BOX_STATE_KEPT,
@@ -352,28 +347,49 @@ take_outcomes (BoxFilter * filter, GArray * boxes, guint count, const nms_result
   guint k;
 
   for (k = 0; k < count; k++) {
-    Box *box = &g_array_index (boxes, Box, filter->fed[k]);
+    Box *box = &g_array_index (boxes, Box, self->fed[k]);
 
     box->state = (BoxState) states[result->outcome[k]];
     if (result->suppressed_by)
       box->suppressed_by = result->suppressed_by[k] < 0 ? -1
-          : (gint) filter->fed[result->suppressed_by[k]];
+          : (gint) self->fed[result->suppressed_by[k]];
   }
 }
 
+static void
+count_states (const GArray * boxes, BoxSuppressCounts * counts)
+{
+  guint i, decided = 0, dropped = 0;
+
+  for (i = 0; i < boxes->len; i++) {
+    const BoxState state = g_array_index (boxes, Box, i).state;
+
+    decided += state != BOX_STATE_NONE;
+    dropped += box_state_is_drop (state);
+  }
+  *counts = (BoxSuppressCounts) { decided, dropped };
+}
+
+void
+box_suppress_rules_clear (BoxSuppressRules * rules)
+{
+  class_options_unref (rules->options);
+  class_selection_unref (rules->selection);
+}
+
 gint
-box_filter_run (BoxFilter * filter, GArray * boxes, const BoxRules * rules,
-    gboolean want_suppressors)
+box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
+    gboolean want_suppressors, BoxSuppressCounts * counts)
 {
   nms_result result = { .size = sizeof result };
-  nms_options *options = &filter->options;
+  nms_options *options = &self->options;
   gboolean unscored, parts;
   nms_boxes columns;
   guint count;
   gint res;
 
-  reserve (filter, boxes->len);
-  count = choose (filter, boxes, rules, &unscored, &parts);
+  reserve (self, boxes->len);
+  count = choose (self, boxes, rules, &unscored, &parts);
 
   *options = rules->core;
   options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0);
@@ -384,51 +400,22 @@ box_filter_run (BoxFilter * filter, GArray * boxes, const BoxRules * rules,
   if (unscored) {
     options->score_threshold = -INFINITY;
     options->score_strict = 0;
-    if ((res = put_in_order (filter, boxes, rules, count, parts)) < 0)
+    if ((res = put_in_order (self, boxes, rules, count, parts)) < 0)
       return res;
     count = (guint) res;
   }
-  describe (filter, boxes, count, &columns, !unscored, parts);
+  describe (self, boxes, count, &columns, !unscored, parts);
 
   if (parts) {
-    box_parents_begin (filter->parents, boxes);
-    columns.exclude.data = filter->exclude;
-    box_parents_exclude_first (filter->parents, boxes, filter->fed_at, filter->exclude, count);
+    box_parents_begin (self->parents, boxes);
+    columns.exclude.data = self->exclude;
+    box_parents_exclude_first (self->parents, boxes, self->fed_at, self->exclude, count);
   }
   do {
-    if ((res = nms_run (filter->context, &columns, options, &result)) < 0)
+    if ((res = nms_run (self->context, &columns, options, &result)) < 0)
       return res;
-    take_outcomes (filter, boxes, count, &result);
-  } while (parts && box_parents_again (filter->parents, boxes, filter->fed_at, filter->exclude));
+    take_outcomes (self, boxes, count, &result);
+  } while (parts && box_parents_again (self->parents, boxes, self->fed_at, self->exclude));
+  count_states (boxes, counts);
   return 0;
-}
-
-const gchar *
-box_filter_error (const BoxFilter * filter)
-{
-  return nms_context_error (filter->context);
-}
-
-gint
-box_filter_engine (const BoxFilter * filter)
-{
-  return nms_context_engine (filter->context);
-}
-
-const gchar *
-box_filter_cpu (const BoxFilter * filter)
-{
-  return nms_context_isa (filter->context);
-}
-
-const gchar *
-box_filter_engine_in_use (BoxFilter * filter)
-{
-  return nms_context_engine_in_use (filter->context);
-}
-
-const gchar *
-box_filter_engine_refusal (const BoxFilter * filter)
-{
-  return nms_context_engine_refusal (filter->context);
 }

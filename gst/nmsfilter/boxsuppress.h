@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxfilter: decides what becomes of each box of a frame. Between Box, as it
+ * boxsuppress: decides what becomes of each box of a frame. Between Box, as it
  * was read, and nmscore: which boxes take part, their classes as numbers, the
  * rank of boxes without a confidence, and boxes that are parts of others.
  */
@@ -19,29 +19,30 @@ typedef struct
   ClassSelection *selection;    /* NULL: all labels */
   UnscoredOrder unscored_order; /* how boxes without a confidence are ranked */
   guint min_neighbors;          /* of boxes without a confidence; 0: any number */
-} BoxRules;
+} BoxSuppressRules;
 
-typedef struct _BoxFilter BoxFilter;
+/* Gives back what the rules refer to. */
+void box_suppress_rules_clear (BoxSuppressRules * rules);
 
-/* One per stream: it keeps scratch memory from frame to frame. NULL when out
- * of memory. _free accepts NULL. */
-BoxFilter *box_filter_new (void);
-void box_filter_free (BoxFilter * filter);
+/* Numbers of boxes of one frame. */
+typedef struct
+{
+  guint decided;                /* have a state other than BOX_STATE_NONE */
+  guint dropped;                /* have a state that box_state_is_drop names */
+} BoxSuppressCounts;
 
-/* Writes state and suppressed_by of every box: BOX_STATE_NONE for one whose
- * label does not take part and that stays. suppressed_by is -1 throughout
- * unless `want_suppressors`. Returns 0, or a negative nms_error, and then the
- * boxes are undefined and box_filter_error () says more. */
-gint box_filter_run (BoxFilter * filter, GArray * boxes, const BoxRules * rules,
-    gboolean want_suppressors);
+typedef struct _BoxSuppress BoxSuppress;
 
-const gchar *box_filter_error (const BoxFilter * filter);
+/* Returns a new object, one per stream, which keeps scratch memory from frame to
+ * frame. It runs on `context`, which the caller frees after it. _free accepts NULL. */
+BoxSuppress *box_suppress_new (nms_context * context);
+void box_suppress_free (BoxSuppress * self);
 
-/* What the last run with boxes used, and why engine xla is not: the functions
- * nms_context_engine, _cpu, _engine_in_use and _engine_refusal. */
-gint box_filter_engine (const BoxFilter * filter);
-const gchar *box_filter_cpu (const BoxFilter * filter);
-const gchar *box_filter_engine_in_use (BoxFilter * filter);
-const gchar *box_filter_engine_refusal (const BoxFilter * filter);
+/* Writes state and suppressed_by of every box, and `counts`. A box whose label does
+ * not take part gets BOX_STATE_NONE. suppressed_by is -1 throughout unless
+ * `want_suppressors`. Returns 0, or a negative nms_error; then the states are
+ * undefined, and nms_context_error of the context gives the details. */
+gint box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
+    gboolean want_suppressors, BoxSuppressCounts * counts);
 
 G_END_DECLS

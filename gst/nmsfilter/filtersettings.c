@@ -374,7 +374,7 @@ filter_settings_set_class_options (FilterSettings * settings, const GstStructure
 }
 
 void
-filter_settings_get_rules (const FilterSettings * settings, BoxRules * rules)
+filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * rules)
 {
   nms_options *core = &rules->core;
 
@@ -392,11 +392,4 @@ filter_settings_get_rules (const FilterSettings * settings, BoxRules * rules)
   rules->selection = class_selection_ref (settings->selection);
   rules->unscored_order = settings->missing_score;
   rules->min_neighbors = settings->min_neighbors;
-}
-
-void
-box_rules_clear (BoxRules * rules)
-{
-  class_options_unref (rules->options);
-  class_selection_unref (rules->selection);
 }

@@ -92,8 +92,7 @@ gchar *filter_settings_set_class_options (FilterSettings * settings,
     const GstStructure * structure, gboolean keep_usable);
 
 /* What one frame is filtered by. `rules` holds references afterwards, which
- * box_rules_clear gives back. */
-void filter_settings_get_rules (const FilterSettings * settings, BoxRules * rules);
-void box_rules_clear (BoxRules * rules);
+ * box_suppress_rules_clear gives back. */
+void filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * rules);
 
 G_END_DECLS

@@ -2,23 +2,21 @@
 /* filterstats: see the header. */
 #include "filterstats.h"
 
-guint
-filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint8 * drop)
+void
+filter_stats_add_boxes (FilterStats * stats, const GArray * boxes)
 {
   guint count[BOX_STATE_INVALID + 1] = { 0, };
-  guint i, unscored = 0, drops = 0;
+  guint i, unscored = 0;
 
   for (i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
 
     count[box->state]++;
-    drop[i] = box_state_is_drop (box->state);
-    drops += drop[i];
     unscored += !(box->flags & BOX_HAS_CONFIDENCE);
   }
   stats->frames++;
   stats->boxes_in += boxes->len;
-  stats->boxes_out += boxes->len - drops;
+  stats->boxes_out += count[BOX_STATE_NONE] + count[BOX_STATE_KEPT];
   stats->suppressed += count[BOX_STATE_SUPPRESSED];
   stats->below_score += count[BOX_STATE_BELOW_SCORE];
   stats->over_cap += count[BOX_STATE_OVER_CAP];
@@ -27,7 +25,6 @@ filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint8 * drop
   stats->invalid += count[BOX_STATE_INVALID];
   stats->not_selected += count[BOX_STATE_NONE];
   stats->unscored += unscored;
-  return drops;
 }
 
 void

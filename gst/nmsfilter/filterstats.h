@@ -26,9 +26,8 @@ typedef struct
   guint64 time;                 /* ns */
 } FilterStats;
 
-/* Adds one frame whose boxes carry the states that a BoxFilter wrote. Sets
- * drop[i] of each to whether it is to be dropped, and returns how many are. */
-guint filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint8 * drop);
+/* Counts one frame and its boxes, by the states that box_suppress_run wrote. */
+void filter_stats_add_boxes (FilterStats * stats, const GArray * boxes);
 
 void filter_stats_add (FilterStats * stats, const FilterStats * frame);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: the element around boxfilter. Reads the boxes of a buffer, has
+ * nmsfilter: the element around boxsuppress. Reads the boxes of a buffer, has
  * them decided, and drops or tags them; nothing else of the buffer is touched.
  *
  * The decision is made in prepare_output_buffer, on the input buffer, which
@@ -73,6 +73,7 @@
 #include "elements.h"
 #include "filtersettings.h"
 #include "filterstats.h"
+#include "framesize.h"
 #include "meta/boxmeta.h"
 #include "scoreloss.h"
 
@@ -98,14 +99,14 @@ struct _GstNmsFilter
   gboolean started;
   FilterStats stats;
   gint engine_used;             /* NMS_ENGINE_AUTO: nothing has run */
-  const gchar *cpu_used;
+  const gchar *isa_used;
   gchar in_use[80];             /* the same in words */
 
   /* of the streaming thread */
-  BoxFilter *filter;
-  GArray *boxes;                /* Box */
-  GArray *drop;                 /* guint8 a box, what box_meta_remove takes */
-  GArray *links;                /* likewise */
+  nms_context *context;         /* NULL while stopped */
+  BoxSuppress *suppress;        /* likewise */
+  BoxMetaReading *reading;      /* of the current buffer */
+  GArray *boxes;                /* the boxes of the reading */
   FilterStats frame;            /* of the current buffer */
   GstClockTime frame_start;     /* when work on it began */
   GstNmsAction action;          /* settings.action for it */
@@ -198,7 +199,7 @@ gst_nms_filter_get_property (GObject * object, guint id, GValue * value, GParamS
 
 /* The one look at the properties for this buffer. */
 static void
-take_settings (GstNmsFilter * self, BoxRules * rules)
+take_settings (GstNmsFilter * self, BoxSuppressRules * rules)
 {
   GST_OBJECT_LOCK (self);
   filter_settings_get_rules (&self->settings, rules);
@@ -209,7 +210,7 @@ take_settings (GstNmsFilter * self, BoxRules * rules)
 }
 
 static void
-warn_score_loss (GstNmsFilter * self, const BoxRules * rules)
+warn_score_loss (GstNmsFilter * self, const BoxSuppressRules * rules)
 {
   const gchar *reason = score_loss_notice (&self->score_loss, &self->frame, self->boxes, rules);
   gchar *advice;
@@ -238,55 +239,56 @@ mode_is_default (void)
 }
 
 static gint
-read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
+read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules,
+    BoxSuppressCounts * counts)
 {
   gboolean tag = self->action == GST_NMS_ACTION_TAG;
 
-  if (box_meta_read_links (buffer, self->width, self->height, BOX_META_LEAN, self->boxes,
-          self->links) == 0)
+  if (box_meta_reading_take (self->reading, buffer, self->width, self->height,
+          BOX_READ_LEAN) == 0)
     return 0;
-  return box_filter_run (self->filter, self->boxes, rules, tag);
+  return box_suppress_run (self->suppress, self->boxes, rules, tag, counts);
 }
 
 /* Other code in the process may have left another mode of arithmetic on. */
 static gint
-read_and_run_in_default_mode (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
+read_and_run_in_default_mode (GstNmsFilter * self, GstBuffer * buffer,
+    const BoxSuppressRules * rules, BoxSuppressCounts * counts)
 {
   fenv_t mode;
   gint res;
 
   if (G_LIKELY (mode_is_default ()))
-    return read_and_run (self, buffer, rules);
+    return read_and_run (self, buffer, rules, counts);
   fegetenv (&mode);
   fesetenv (FE_DFL_ENV);
-  res = read_and_run (self, buffer, rules);
+  res = read_and_run (self, buffer, rules, counts);
   fesetenv (&mode);
   return res;
 }
 
 static gboolean
-decide (GstNmsFilter * self, GstBuffer * buffer, const BoxRules * rules)
+decide (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules)
 {
-  guint drops;
+  BoxSuppressCounts counts = { 0, 0 };
   gint res;
 
-  res = read_and_run_in_default_mode (self, buffer, rules);
+  res = read_and_run_in_default_mode (self, buffer, rules, &counts);
   if (res < 0) {
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("Cannot filter the boxes: %s.",
-            nms_strerror (res)), ("%s", box_filter_error (self->filter)));
+            nms_strerror (res)), ("%s", nms_context_error (self->context)));
     return FALSE;
   }
 
-  g_array_set_size (self->drop, self->boxes->len);
-  drops = filter_stats_add_boxes (&self->frame, self->boxes, (guint8 *) self->drop->data);
+  filter_stats_add_boxes (&self->frame, self->boxes);
   if (self->boxes->len == 0)
     return TRUE;
   warn_score_loss (self, rules);
   if (self->action == GST_NMS_ACTION_TAG)
-    self->change = self->frame.not_selected < self->boxes->len;
+    self->change = counts.decided > 0;
   else
-    self->change = drops > 0;
-  GST_LOG_OBJECT (self, "%u boxes, %u dropped", self->boxes->len, drops);
+    self->change = counts.dropped > 0;
+  GST_LOG_OBJECT (self, "%u boxes, %u dropped", self->boxes->len, counts.dropped);
   return TRUE;
 }
 
@@ -309,20 +311,20 @@ post_report (GstNmsFilter * self)
 static void
 note_engine (GstNmsFilter * self)
 {
-  gint engine = box_filter_engine (self->filter);
-  const gchar *cpu = box_filter_cpu (self->filter);
+  gint engine = nms_context_engine (self->context);
+  const gchar *isa = nms_context_isa (self->context);
 
-  if (engine == self->engine_used && cpu == self->cpu_used)
+  if (engine == self->engine_used && isa == self->isa_used)
     return;
   self->engine_used = engine;
-  self->cpu_used = cpu;
-  g_strlcpy (self->in_use, box_filter_engine_in_use (self->filter), sizeof self->in_use);
+  self->isa_used = isa;
+  g_strlcpy (self->in_use, nms_context_engine_in_use (self->context), sizeof self->in_use);
 }
 
 static void
 warn_refusal (GstNmsFilter * self)
 {
-  const gchar *refusal = box_filter_engine_refusal (self->filter);
+  const gchar *refusal = nms_context_engine_refusal (self->context);
 
   if (refusal == NULL || self->refusal_warned)
     return;
@@ -363,7 +365,7 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
     GstBuffer ** output)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
-  BoxRules rules;
+  BoxSuppressRules rules;
   gboolean ok;
 
   self->frame_start = gst_util_get_timestamp ();
@@ -371,7 +373,7 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   self->change = FALSE;
   take_settings (self, &rules);
   ok = decide (self, input, &rules);
-  box_rules_clear (&rules);
+  box_suppress_rules_clear (&rules);
   if (!ok)
     return GST_FLOW_ERROR;
 
@@ -381,8 +383,7 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
     if (self->action == GST_NMS_ACTION_TAG) {
       *output = gst_buffer_copy (input);
     } else {
-      *output = box_meta_copy_without (input, self->boxes, (const guint8 *) self->drop->data,
-          self->links);
+      *output = box_meta_copy_without (input, self->reading);
       self->change = FALSE;
     }
   }
@@ -399,9 +400,9 @@ gst_nms_filter_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   GstNmsFilter *self = GST_NMS_FILTER (trans);
 
   if (self->change && self->action == GST_NMS_ACTION_TAG)
-    box_meta_tag (buffer, self->boxes);
+    box_meta_tag (buffer, self->reading);
   else if (self->change)
-    box_meta_remove (buffer, self->boxes, (const guint8 *) self->drop->data, self->links);
+    box_meta_remove (buffer, self->reading);
   finish_buffer (self, buffer);
   return GST_FLOW_OK;
 }
@@ -424,7 +425,7 @@ take_caps (GstNmsFilter * self, GstEvent * event)
   GstCaps *caps;
 
   gst_event_parse_caps (event, &caps);
-  box_meta_frame_size (caps, &self->width, &self->height);
+  frame_size_from_caps (caps, &self->width, &self->height);
   GST_DEBUG_OBJECT (self, "frame size %dx%d", self->width, self->height);
 }
 
@@ -486,11 +487,12 @@ gst_nms_filter_start (GstBaseTransform * trans)
     g_free (error);
     return FALSE;
   }
-  self->filter = box_filter_new ();
-  if (self->filter == NULL) {
+  self->context = nms_context_new ();
+  if (self->context == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Out of memory."), (NULL));
     return FALSE;
   }
+  self->suppress = box_suppress_new (self->context);
   if (nms_isa_refusal ())
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_isa_refusal ()), (NULL));
   self->refusal_warned = FALSE;
@@ -508,7 +510,8 @@ gst_nms_filter_stop (GstBaseTransform * trans)
   GST_OBJECT_LOCK (self);
   self->started = FALSE;
   GST_OBJECT_UNLOCK (self);
-  g_clear_pointer (&self->filter, box_filter_free);
+  g_clear_pointer (&self->suppress, box_suppress_free);
+  nms_context_free (&self->context);
   return TRUE;
 }
 
@@ -518,9 +521,8 @@ static void
 gst_nms_filter_init (GstNmsFilter * self)
 {
   filter_settings_init (&self->settings);
-  self->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
-  self->drop = g_array_new (FALSE, FALSE, sizeof (guint8));
-  self->links = box_meta_links_new ();
+  self->reading = box_meta_reading_new ();
+  self->boxes = box_meta_reading_boxes (self->reading);
   score_loss_init (&self->score_loss);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }
@@ -531,9 +533,7 @@ gst_nms_filter_finalize (GObject * object)
   GstNmsFilter *self = GST_NMS_FILTER (object);
 
   filter_settings_clear (&self->settings);
-  g_array_unref (self->boxes);
-  g_array_unref (self->drop);
-  g_array_unref (self->links);
+  box_meta_reading_free (self->reading);
   score_loss_clear (&self->score_loss);
   G_OBJECT_CLASS (gst_nms_filter_parent_class)->finalize (object);
 }
@@ -546,7 +546,7 @@ install_own_properties (GObjectClass * object_class)
   g_object_class_install_property (object_class, PROP_ENGINE_IN_USE,
       g_param_spec_string ("engine-in-use", "Engine in use",
           "The engine that ran last and its instruction set or device, such as \"sorted/scalar\" "
-          "or \"xla:cpu\"; NULL before the first box", NULL, READABLE));
+          "or \"xla:isa\"; NULL before the first box", NULL, READABLE));
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Totals since READY, all guint64: frames, boxes-in, boxes-out, why boxes were dropped or "

@@ -47,7 +47,7 @@ score_loss_begin_stream (ScoreLoss * loss, const gchar * stream)
 }
 
 static gboolean
-threshold_is_set_for_unscored (const GArray * boxes, const BoxRules * rules)
+threshold_is_set_for_unscored (const GArray * boxes, const BoxSuppressRules * rules)
 {
   guint i;
 
@@ -64,7 +64,7 @@ threshold_is_set_for_unscored (const GArray * boxes, const BoxRules * rules)
 
 const gchar *
 score_loss_notice (ScoreLoss * loss, const FilterStats * frame, const GArray * boxes,
-    const BoxRules * rules)
+    const BoxSuppressRules * rules)
 {
   const gchar *reason = NULL;
 

@@ -34,9 +34,9 @@ void score_loss_begin_stream (ScoreLoss * loss, const gchar * stream);
  * NULL: a score threshold, the global one or that of a class, is set for a box
  * that has no confidence; or no box of the frame has one, and earlier boxes of
  * the stream had. Returns NULL for the rest of the stream once a loss was
- * noticed. Takes boxes with the states that a BoxFilter wrote, and their counts. */
+ * noticed. Takes boxes with the states that box_suppress_run wrote, and their counts. */
 const gchar *score_loss_notice (ScoreLoss * loss, const FilterStats * frame,
-    const GArray * boxes, const BoxRules * rules);
+    const GArray * boxes, const BoxSuppressRules * rules);
 
 /* Returns the second sentence, which names the element that most likely dropped
  * the confidences of what arrives at `sinkpad`. Free it. */

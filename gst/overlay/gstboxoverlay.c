@@ -218,7 +218,7 @@ gst_box_overlay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   options.font_desc = font_desc;
 
   box_meta_read (buffer, GST_VIDEO_INFO_WIDTH (&self->info), GST_VIDEO_INFO_HEIGHT (&self->info),
-      BOX_META_TRACK | BOX_META_STATE, self->boxes);
+      BOX_READ_TRACK | BOX_READ_STATE, self->boxes);
   if (gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE)) {
     if (!box_draw_frame (self->draw, &frame, self->boxes, &options))
       gst_box_overlay_warn (self, buffer);

@@ -48,6 +48,7 @@
 #include "boxstructure.h"
 #include "elements.h"
 #include "enumtype.h"
+#include "framesize.h"
 #include "jsonl.h"
 #include "linewriter.h"
 #include "meta/boxmeta.h"
@@ -191,7 +192,7 @@ gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   self->frame.height = self->height;
   self->frame.index = self->first_index + self->frames;
   box_meta_read (buffer, self->width, self->height,
-      BOX_META_TRACK | BOX_META_STATE | BOX_META_RECORDED, self->frame.boxes);
+      BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_RECORDED, self->frame.boxes);
 
   if (self->writer)
     flow = write_frame (self);
@@ -218,7 +219,7 @@ gst_box_record_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * o
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
 
-  box_meta_frame_size (incaps, &self->width, &self->height);
+  frame_size_from_caps (incaps, &self->width, &self->height);
   return TRUE;
 }
 

@@ -2,7 +2,7 @@
 /* streamwalk: see the header; a few comparisons a buffer. */
 #include "streamposition.h"
 
-#include "meta/boxmeta.h"
+#include "framesize.h"
 
 void
 stream_position_init (StreamPosition * self)
@@ -15,7 +15,7 @@ stream_position_set_caps (StreamPosition * self, const GstCaps * caps)
 {
   const GstStructure *s = gst_caps_get_structure (caps, 0);
 
-  box_meta_frame_size (caps, &self->width, &self->height);
+  frame_size_from_caps (caps, &self->width, &self->height);
   if (!gst_structure_get_fraction (s, "framerate", &self->fps_n, &self->fps_d)
       || self->fps_n <= 0 || self->fps_d <= 0)
     self->fps_n = self->fps_d = 0;

@@ -17,6 +17,18 @@ boxes_new (void)
 
 #define BOX(boxes, i) (&g_array_index (boxes, Box, i))
 
+/* Gives the first and the third of four boxes a state in which they are removed. */
+static void
+drop_first_and_third (const BoxMetaReading * reading)
+{
+  GArray *boxes = box_meta_reading_boxes (reading);
+
+  g_assert_cmpuint (boxes->len, ==, 4);
+  BOX (boxes, 0)->state = BOX_STATE_SUPPRESSED;
+  BOX (boxes, 1)->state = BOX_STATE_KEPT;
+  BOX (boxes, 2)->state = BOX_STATE_BELOW_SCORE;
+}
+
 static void
 test_state_names (void)
 {
@@ -51,7 +63,7 @@ test_read_everything (void)
   add_region (buffer, 9, "", 1, 2, 3, 4);
 
   g_assert_cmpuint (box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT,
-          BOX_META_TRACK | BOX_META_STATE, boxes), ==, 2);
+          BOX_READ_TRACK | BOX_READ_STATE, boxes), ==, 2);
   box = BOX (boxes, 0);
   g_assert_cmphex (box->flags, ==, BOX_HAS_NORMALIZED | BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID
       | BOX_HAS_TRACK_ID);
@@ -141,11 +153,11 @@ test_bad_tags (void)
 
     gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms", "state",
             G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, bad[i], NULL));
-    box_meta_read (buffer, 0, 0, BOX_META_STATE, boxes);
+    box_meta_read (buffer, 0, 0, BOX_READ_STATE, boxes);
     g_assert_cmpint (BOX (boxes, 0)->suppressed_by, ==, -1);
     gst_structure_set (gst_video_region_of_interest_meta_get_param (roi, "nms"), "state",
         G_TYPE_INT, 3, NULL);
-    box_meta_read (buffer, 0, 0, BOX_META_STATE, boxes);
+    box_meta_read (buffer, 0, 0, BOX_READ_STATE, boxes);
     g_assert_cmpint (BOX (boxes, 0)->state, ==, BOX_STATE_NONE);
     gst_buffer_unref (buffer);
   }
@@ -202,8 +214,7 @@ test_parents (void)
 static void
 test_remove (void)
 {
-  static const guint8 drop[] = { 1, 0, 1, 0 };
-  GArray *boxes = boxes_new ();
+  BoxMetaReading *reading = box_meta_reading_new ();
   GstBuffer *buffer = frame_new (0), *copy;
 
   add_region (buffer, 1, "a", 0, 0, 1, 1);
@@ -213,17 +224,18 @@ test_remove (void)
   gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 4);
   add_region (buffer, 4, "a", 0, 0, 1, 1);
   add_region (buffer, 5, "a", 0, 0, 1, 1);
-  g_assert_cmpuint (box_meta_read (buffer, 0, 0, 0, boxes), ==, 4);
+  g_assert_cmpuint (box_meta_reading_take (reading, buffer, 0, 0, 0), ==, 4);
+  drop_first_and_third (reading);
   copy = gst_buffer_copy (buffer);
-  box_meta_remove (copy, boxes, drop, NULL);
+  box_meta_remove (copy, reading);
   assert_ids (copy, "2 3 5");
   assert_ids (buffer, "1 2 3 4 5");
-  box_meta_remove (buffer, boxes, drop, NULL);
+  box_meta_remove (buffer, reading);
   assert_ids (buffer, "2 3 5");
   g_assert_nonnull (gst_buffer_get_video_meta (buffer));
   gst_buffer_unref (copy);
   gst_buffer_unref (buffer);
-  g_array_unref (boxes);
+  box_meta_reading_free (reading);
 }
 
 /* The API types of a buffer's metas, in order, without the reference that a
@@ -246,10 +258,10 @@ static void
 test_copy_without (void)
 {
   static GstStaticCaps unix_time = GST_STATIC_CAPS ("timestamp/x-unix");
-  static const guint8 drop[] = { 1, 0, 1, 0 };
   GstBufferPool *pool = gst_buffer_pool_new ();
   GstStructure *config = gst_buffer_pool_get_config (pool);
-  GArray *boxes = boxes_new ();
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GArray *boxes = box_meta_reading_boxes (reading);
   GstBuffer *buffer, *copy, *plain;
   gchar *metas, *plain_metas;
 
@@ -272,11 +284,12 @@ test_copy_without (void)
   GST_BUFFER_OFFSET (buffer) = 4;
   GST_BUFFER_OFFSET_END (buffer) = 5;
   GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT | GST_BUFFER_FLAG_DISCONT);
-  g_assert_cmpuint (box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT, 0, boxes), ==, 4);
+  g_assert_cmpuint (box_meta_reading_take (reading, buffer, FRAME_WIDTH, FRAME_HEIGHT, 0), ==, 4);
+  drop_first_and_third (reading);
 
-  copy = box_meta_copy_without (buffer, boxes, drop, NULL);
+  copy = box_meta_copy_without (buffer, reading);
   plain = gst_buffer_copy (buffer);
-  box_meta_remove (plain, boxes, drop, NULL);
+  box_meta_remove (plain, reading);
   assert_ids (copy, "2 3 5 6");
   assert_ids (plain, "2 3 5 6");
   assert_ids (buffer, "1 2 3 4 5 6");
@@ -304,7 +317,7 @@ test_copy_without (void)
   gst_buffer_unref (buffer);
   gst_buffer_pool_set_active (pool, FALSE);
   gst_object_unref (pool);
-  g_array_unref (boxes);
+  box_meta_reading_free (reading);
 }
 
 /* Most extents lie within the frame and are decided without clipping: by the
@@ -361,28 +374,29 @@ test_extents (void)
 static void
 test_tag (void)
 {
-  GArray *boxes = boxes_new ();
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GArray *boxes = box_meta_reading_boxes (reading);
   GstBuffer *buffer = frame_new (0);
 
   add_region (buffer, 1, "a", 0, 0, 1, 1);
   add_region (buffer, 2, "a", 0, 0, 1, 1);
   add_region (buffer, 3, "a", 0, 0, 1, 1);
-  box_meta_read (buffer, 0, 0, 0, boxes);
+  box_meta_reading_take (reading, buffer, 0, 0, 0);
   BOX (boxes, 0)->state = BOX_STATE_SUPPRESSED;
   BOX (boxes, 0)->suppressed_by = 2;
   BOX (boxes, 2)->state = BOX_STATE_KEPT;
-  box_meta_tag (buffer, boxes);
+  box_meta_tag (buffer, reading);
   assert_tag (buffer, 1, "suppressed:2");
   assert_tag (buffer, 2, "");
   assert_tag (buffer, 3, "kept");
   BOX (boxes, 0)->state = BOX_STATE_KEPT;
   BOX (boxes, 0)->suppressed_by = -1;
-  box_meta_tag (buffer, boxes);
+  box_meta_tag (buffer, reading);
   assert_tag (buffer, 1, "kept");
-  box_meta_read (buffer, 0, 0, BOX_META_STATE, boxes);
+  box_meta_read (buffer, 0, 0, BOX_READ_STATE, boxes);
   g_assert_cmpint (BOX (boxes, 0)->state, ==, BOX_STATE_KEPT);
   gst_buffer_unref (buffer);
-  g_array_unref (boxes);
+  box_meta_reading_free (reading);
 }
 
 /* What is attached is read again as it was, inside the frame and across its
@@ -435,7 +449,7 @@ test_attach (void)
     g_assert_cmpuint (roi->w, ==, rows[i].cw);
     g_assert_cmpuint (roi->h, ==, rows[i].ch);
 
-    box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT, BOX_META_TRACK | BOX_META_STATE, boxes);
+    box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT, BOX_READ_TRACK | BOX_READ_STATE, boxes);
     g_assert_cmphex (BOX (boxes, 0)->flags, ==, box.flags);
     g_assert_cmpfloat (BOX (boxes, 0)->x_min, ==, box.x_min);
     g_assert_cmpfloat (BOX (boxes, 0)->confidence, ==, 0.1);
@@ -463,7 +477,7 @@ test_attach_little (void)
   box_meta_attach (buffer, boxes, 0, 0, BOX_META_ROI);
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
   g_assert_null (roi->params);
-  box_meta_read (buffer, 0, 0, BOX_META_TRACK | BOX_META_STATE, boxes);
+  box_meta_read (buffer, 0, 0, BOX_READ_TRACK | BOX_READ_STATE, boxes);
   g_assert_cmpint (BOX (boxes, 0)->x, ==, -10);
   g_assert_cmpint (BOX (boxes, 0)->y, ==, -20);
   g_assert_cmpfloat (BOX (boxes, 0)->x2, ==, 20);
