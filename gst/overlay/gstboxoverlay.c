@@ -41,6 +41,7 @@
 #include "elements.h"
 #include "enumtype.h"
 #include "meta/boxmeta.h"
+#include "properties.h"
 
 #include <gst/base/gstbasetransform.h>
 
@@ -230,35 +231,23 @@ gst_box_overlay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   return GST_FLOW_OK;
 }
 
+static const gsize fields[] = {
+  [PROP_THICKNESS] = G_STRUCT_OFFSET (GstBoxOverlay, options.thickness),
+  [PROP_SHOW_LABEL] = G_STRUCT_OFFSET (GstBoxOverlay, options.show_label),
+  [PROP_SHOW_SCORE] = G_STRUCT_OFFSET (GstBoxOverlay, options.show_score),
+  [PROP_COLOR_BY] = G_STRUCT_OFFSET (GstBoxOverlay, options.color_by),
+  [PROP_FONT_DESC] = G_STRUCT_OFFSET (GstBoxOverlay, font_desc),
+};
+
 static void
 gst_box_overlay_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (object);
 
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_THICKNESS:
-      self->options.thickness = (gint) g_value_get_uint (value);
-      break;
-    case PROP_SHOW_LABEL:
-      self->options.show_label = g_value_get_boolean (value);
-      break;
-    case PROP_SHOW_SCORE:
-      self->options.show_score = g_value_get_boolean (value);
-      break;
-    case PROP_COLOR_BY:
-      self->options.color_by = g_value_get_enum (value);
-      break;
-    case PROP_FONT_DESC:
-      g_free (self->font_desc);
-      self->font_desc = g_value_dup_string (value);
-      if (self->font_desc == NULL)
-        self->font_desc = g_strdup (DEFAULT_FONT_DESC);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  property_field_set (G_STRUCT_MEMBER_P (self, fields[id]), value);
+  if (self->font_desc == NULL)
+    self->font_desc = g_strdup (DEFAULT_FONT_DESC);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -268,26 +257,7 @@ gst_box_overlay_get_property (GObject * object, guint id, GValue * value, GParam
   GstBoxOverlay *self = GST_BOX_OVERLAY (object);
 
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_THICKNESS:
-      g_value_set_uint (value, (guint) self->options.thickness);
-      break;
-    case PROP_SHOW_LABEL:
-      g_value_set_boolean (value, self->options.show_label);
-      break;
-    case PROP_SHOW_SCORE:
-      g_value_set_boolean (value, self->options.show_score);
-      break;
-    case PROP_COLOR_BY:
-      g_value_set_enum (value, self->options.color_by);
-      break;
-    case PROP_FONT_DESC:
-      g_value_set_string (value, self->font_desc);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  property_field_get (G_STRUCT_MEMBER_P (self, fields[id]), value);
   GST_OBJECT_UNLOCK (self);
 }
 

@@ -53,6 +53,7 @@
 #include "linewriter.h"
 #include "meta/boxmeta.h"
 #include "mottext.h"
+#include "properties.h"
 #include "recordreader.h"
 #include "streamposition.h"
 
@@ -336,38 +337,26 @@ gst_box_record_change_state (GstElement * element, GstStateChange transition)
 
 /* ---------------------------------------------------------------- properties */
 
+static const gsize fields[] = {
+  [PROP_LOCATION] = G_STRUCT_OFFSET (GstBoxRecord, location),
+  [PROP_FORMAT] = G_STRUCT_OFFSET (GstBoxRecord, format),
+  [PROP_APPEND] = G_STRUCT_OFFSET (GstBoxRecord, append),
+  [PROP_EMIT_SIGNALS] = G_STRUCT_OFFSET (GstBoxRecord, emit_signals),
+};
+
 static void
 gst_box_record_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
   GstBoxRecord *self = GST_BOX_RECORD (object);
-  gboolean refused = FALSE;
+  gboolean refused;
 
   GST_OBJECT_LOCK (self);
-  if (self->started && id != PROP_EMIT_SIGNALS)
-    refused = TRUE;
-  else
-    switch (id) {
-      case PROP_LOCATION:
-        g_free (self->location);
-        self->location = g_value_dup_string (value);
-        break;
-      case PROP_FORMAT:
-        self->format = g_value_get_enum (value);
-        break;
-      case PROP_APPEND:
-        self->append = g_value_get_boolean (value);
-        break;
-      case PROP_EMIT_SIGNALS:
-        self->emit_signals = g_value_get_boolean (value);
-        break;
-      default:
-        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-        break;
-    }
+  refused = self->started && id != PROP_EMIT_SIGNALS;
+  if (!refused)
+    property_field_set (G_STRUCT_MEMBER_P (self, fields[id]), value);
   GST_OBJECT_UNLOCK (self);
   if (refused)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s can change only in the states NULL and "
-            "READY; it stays as it is", pspec->name), (NULL));
+    PROPERTY_WARN_READY_ONLY (self, pspec);
 }
 
 static void
@@ -376,28 +365,12 @@ gst_box_record_get_property (GObject * object, guint id, GValue * value, GParamS
   GstBoxRecord *self = GST_BOX_RECORD (object);
 
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_LOCATION:
-      g_value_set_string (value, self->location);
-      break;
-    case PROP_FORMAT:
-      g_value_set_enum (value, self->format);
-      break;
-    case PROP_APPEND:
-      g_value_set_boolean (value, self->append);
-      break;
-    case PROP_EMIT_SIGNALS:
-      g_value_set_boolean (value, self->emit_signals);
-      break;
-    case PROP_STATS:
-      g_value_take_boxed (value, gst_structure_new ("boxrecord",
-              "frames", G_TYPE_UINT64, self->frames, "boxes", G_TYPE_UINT64, self->boxes,
-              "bytes", G_TYPE_UINT64, self->bytes, NULL));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (id == PROP_STATS)
+    g_value_take_boxed (value, gst_structure_new ("boxrecord",
+            "frames", G_TYPE_UINT64, self->frames, "boxes", G_TYPE_UINT64, self->boxes,
+            "bytes", G_TYPE_UINT64, self->bytes, NULL));
+  else
+    property_field_get (G_STRUCT_MEMBER_P (self, fields[id]), value);
   GST_OBJECT_UNLOCK (self);
 }
 

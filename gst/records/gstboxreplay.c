@@ -52,6 +52,7 @@
 
 #include "elements.h"
 #include "meta/boxmeta.h"
+#include "properties.h"
 #include "replaysettings.h"
 #include "streamposition.h"
 
@@ -442,12 +443,11 @@ gst_box_replay_set_property (GObject * object, guint id, const GValue * value, G
   GST_OBJECT_LOCK (self);
   if (self->match != NULL && !replay_settings_may_change (id))
     refused = TRUE;
-  else if (!replay_settings_set (&self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  else
+    replay_settings_set (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
   if (refused)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s can change only in the states NULL and "
-            "READY; it stays as it is", pspec->name), (NULL));
+    PROPERTY_WARN_READY_ONLY (self, pspec);
 }
 
 static void
@@ -460,8 +460,7 @@ gst_box_replay_get_property (GObject * object, guint id, GValue * value, GParamS
     return;
   }
   GST_OBJECT_LOCK (self);
-  if (!replay_settings_get (&self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  replay_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
 }
 

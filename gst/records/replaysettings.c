@@ -7,6 +7,7 @@
 #include "replaysettings.h"
 
 #include "enumtype.h"
+#include "properties.h"
 
 DEFINE_ENUM_TYPE (replay_format_get_type, "GstBoxReplayFormat",
     { RECORD_FORMAT_AUTO, "By the first line", "auto" },
@@ -46,6 +47,18 @@ DEFINE_ENUM_TYPE (replay_on_error_get_type, "GstBoxReplayOnError",
 #define DEFAULT_LOOP FALSE
 #define DEFAULT_ON_ERROR REPLAY_ON_ERROR_FAIL
 #define DEFAULT_MAX_LINE (64 * 1024 * 1024)
+
+static const gsize fields[] = {
+  [REPLAY_PROP_LOCATION] = G_STRUCT_OFFSET (ReplaySettings, location),
+  [REPLAY_PROP_FORMAT] = G_STRUCT_OFFSET (ReplaySettings, format),
+  [REPLAY_PROP_MATCH] = G_STRUCT_OFFSET (ReplaySettings, match_by),
+  [REPLAY_PROP_TOLERANCE] = G_STRUCT_OFFSET (ReplaySettings, tolerance),
+  [REPLAY_PROP_EXISTING] = G_STRUCT_OFFSET (ReplaySettings, existing),
+  [REPLAY_PROP_META] = G_STRUCT_OFFSET (ReplaySettings, meta),
+  [REPLAY_PROP_LOOP] = G_STRUCT_OFFSET (ReplaySettings, loop),
+  [REPLAY_PROP_ON_ERROR] = G_STRUCT_OFFSET (ReplaySettings, on_error),
+  [REPLAY_PROP_MAX_LINE] = G_STRUCT_OFFSET (ReplaySettings, max_line),
+};
 
 void
 replay_settings_install (GObjectClass * object_class)
@@ -126,77 +139,14 @@ replay_settings_may_change (guint id)
   return id == REPLAY_PROP_TOLERANCE || id == REPLAY_PROP_EXISTING || id == REPLAY_PROP_META;
 }
 
-gboolean
+void
 replay_settings_set (ReplaySettings * settings, guint id, const GValue * value)
 {
-  switch (id) {
-    case REPLAY_PROP_LOCATION:
-      g_free (settings->location);
-      settings->location = g_value_dup_string (value);
-      break;
-    case REPLAY_PROP_FORMAT:
-      settings->format = g_value_get_enum (value);
-      break;
-    case REPLAY_PROP_MATCH:
-      settings->match_by = g_value_get_enum (value);
-      break;
-    case REPLAY_PROP_TOLERANCE:
-      settings->tolerance = g_value_get_uint64 (value);
-      break;
-    case REPLAY_PROP_EXISTING:
-      settings->existing = g_value_get_enum (value);
-      break;
-    case REPLAY_PROP_META:
-      settings->meta = g_value_get_enum (value);
-      break;
-    case REPLAY_PROP_LOOP:
-      settings->loop = g_value_get_boolean (value);
-      break;
-    case REPLAY_PROP_ON_ERROR:
-      settings->on_error = g_value_get_enum (value);
-      break;
-    case REPLAY_PROP_MAX_LINE:
-      settings->max_line = g_value_get_uint (value);
-      break;
-    default:
-      return FALSE;
-  }
-  return TRUE;
+  property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
 }
 
-gboolean
+void
 replay_settings_get (const ReplaySettings * settings, guint id, GValue * value)
 {
-  switch (id) {
-    case REPLAY_PROP_LOCATION:
-      g_value_set_string (value, settings->location);
-      break;
-    case REPLAY_PROP_FORMAT:
-      g_value_set_enum (value, settings->format);
-      break;
-    case REPLAY_PROP_MATCH:
-      g_value_set_enum (value, settings->match_by);
-      break;
-    case REPLAY_PROP_TOLERANCE:
-      g_value_set_uint64 (value, settings->tolerance);
-      break;
-    case REPLAY_PROP_EXISTING:
-      g_value_set_enum (value, settings->existing);
-      break;
-    case REPLAY_PROP_META:
-      g_value_set_enum (value, settings->meta);
-      break;
-    case REPLAY_PROP_LOOP:
-      g_value_set_boolean (value, settings->loop);
-      break;
-    case REPLAY_PROP_ON_ERROR:
-      g_value_set_enum (value, settings->on_error);
-      break;
-    case REPLAY_PROP_MAX_LINE:
-      g_value_set_uint (value, settings->max_line);
-      break;
-    default:
-      return FALSE;
-  }
-  return TRUE;
+  property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
 }

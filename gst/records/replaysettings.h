@@ -60,8 +60,8 @@ void replay_settings_clear (ReplaySettings * settings);
 /* Whether it may change while a recording is open. */
 gboolean replay_settings_may_change (guint id);
 
-/* FALSE: no id of a settable property. */
-gboolean replay_settings_set (ReplaySettings * settings, guint id, const GValue * value);
-gboolean replay_settings_get (const ReplaySettings * settings, guint id, GValue * value);
+/* Set and get the property `id`, a ReplayProp. */
+void replay_settings_set (ReplaySettings * settings, guint id, const GValue * value);
+void replay_settings_get (const ReplaySettings * settings, guint id, GValue * value);
 
 G_END_DECLS

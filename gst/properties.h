@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * properties: what the elements' set_property and get_property share. An element
+ * lists the offsets of its fields by property id; these functions copy a value
+ * to or from the field at an offset. The object lock is the caller's.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* Sets the field of a property to `value`. The field is a gboolean, the
+ * enumeration, a guint, a guint64, or a gchar * that the struct owns: the text
+ * it held is freed. */
+static inline void
+property_field_set (gpointer field, const GValue * value)
+{
+  switch (G_TYPE_FUNDAMENTAL (G_VALUE_TYPE (value))) {
+    case G_TYPE_BOOLEAN:
+      *(gboolean *) field = g_value_get_boolean (value);
+      break;
+    case G_TYPE_ENUM:
+      *(gint *) field = g_value_get_enum (value);
+      break;
+    case G_TYPE_UINT:
+      *(guint *) field = g_value_get_uint (value);
+      break;
+    case G_TYPE_UINT64:
+      *(guint64 *) field = g_value_get_uint64 (value);
+      break;
+    case G_TYPE_STRING:
+      g_free (*(gchar **) field);
+      *(gchar **) field = g_value_dup_string (value);
+      break;
+    default:
+      g_assert_not_reached ();
+  }
+}
+
+/* Sets `value` to the field of a property; a text is copied. */
+static inline void
+property_field_get (gconstpointer field, GValue * value)
+{
+  switch (G_TYPE_FUNDAMENTAL (G_VALUE_TYPE (value))) {
+    case G_TYPE_BOOLEAN:
+      g_value_set_boolean (value, *(const gboolean *) field);
+      break;
+    case G_TYPE_ENUM:
+      g_value_set_enum (value, *(const gint *) field);
+      break;
+    case G_TYPE_UINT:
+      g_value_set_uint (value, *(const guint *) field);
+      break;
+    case G_TYPE_UINT64:
+      g_value_set_uint64 (value, *(const guint64 *) field);
+      break;
+    case G_TYPE_STRING:
+      g_value_set_string (value, *(gchar * const *) field);
+      break;
+    default:
+      g_assert_not_reached ();
+  }
+}
+
+/* Warns that a property was set in PAUSED or PLAYING, which it does not allow. */
+#define PROPERTY_WARN_READY_ONLY(element, pspec)                               \
+  GST_ELEMENT_WARNING (element, RESOURCE, SETTINGS, ("%s can be set only in "  \
+          "the states NULL and READY; its value is unchanged", (pspec)->name), (NULL))
+
+G_END_DECLS
