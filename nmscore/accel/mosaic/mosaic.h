@@ -55,57 +55,10 @@
 #ifndef NMS_MOSAIC_H
 #define NMS_MOSAIC_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "mosaicspec.h"
 
-/* The key of a place that takes no part. */
-#define NMS_MOSAIC_ABSENT INT32_MIN
-
-/* The vector memory that every generation grants a kernel. Most boxes at 300
- * picks, with all options (form of picks) and of the form of tiles:
- *
- *   16 MiB    180,224 and 290,816     v2, v3, v4, and all below
- *   64 MiB    729,088 and 1,189,888   v5e, v5p, v6e
- *
- * as libtpu 0.0.51 compiles them; v2 to v4 refuse more than 16 MiB. */
-#define NMS_MOSAIC_MEMORY ((size_t) 16 << 20)
-
-typedef enum nms_mosaic_form {
-  NMS_MOSAIC_AUTO = 0,
-  NMS_MOSAIC_PICKS = 1,
-  NMS_MOSAIC_TILES = 2
-} nms_mosaic_form;
-
-/* What a module is compiled for; everything else is an argument of each run. */
-typedef struct nms_mosaic_spec {
-  int32_t boxes;      /* N, 1 or more; the bound follows from `memory` */
-  int32_t picks;      /* K, 1..N */
-  size_t memory;      /* bytes of vector memory to use; 0: NMS_MOSAIC_MEMORY */
-  nms_mosaic_form form;
-  uint8_t classes;    /* not 0: argument `class`, boxes of unlike classes never
-                       * meet unless `class_agnostic` */
-  uint8_t class_agnostic; /* not 0: all meet; `class` serves the caps alone */
-  uint8_t box_limits; /* not 0: a limit a box */
-  uint8_t class_caps; /* not 0: argument `class_most`; needs `classes` */
-} nms_mosaic_spec;
-
-/* Writes to `limit` what decides about overlaps: IoU > threshold, or >= if
- * `inclusive`; the threshold is in 0..1. limit[0] + limit[1] is the midpoint
- * between the threshold and its neighbour, [0] of 12 bits; [2] multiplies
- * intersections, 1 but for threshold 0. */
-void nms_mosaic_limit (float threshold, int inclusive, float limit[3]);
-
-/* Fills the argument `parameters` of a run: the limit of all boxes (used unless
- * `box_limits`), and the most picks of this run, 1..K. */
-#define NMS_MOSAIC_PARAMETERS (8 * 128)
-void nms_mosaic_parameters (float threshold, int inclusive, int32_t most,
-    float parameters[NMS_MOSAIC_PARAMETERS]);
-
-/* The form that NMS_MOSAIC_AUTO stands for. */
-nms_mosaic_form nms_mosaic_form_of (const nms_mosaic_spec *spec);
-
-/* Vector memory that the kernel takes, in bytes, and the most boxes for which
- * it fits into spec->memory (spec->boxes itself does not matter). */
+/* Returns the vector memory that the kernel takes, in bytes; and the most boxes for
+ * which it fits into spec->memory (spec->boxes is ignored). */
 size_t nms_mosaic_memory_of (const nms_mosaic_spec *spec);
 int32_t nms_mosaic_most_boxes (const nms_mosaic_spec *spec);
 

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mosaickernel: what the two forms of the kernel and the module around them
- * share: the frame of a kernel's function, and which arrays it takes.
+ * mosaickernel: the arrays of a kernel, and the head and the end of its function,
+ * which both forms of the kernel share.
  */
 #ifndef NMS_MOSAICKERNEL_H
 #define NMS_MOSAICKERNEL_H
 
-#include "mosaic.h"
+#include "mosaicspec.h"
 #include "mosaictext.h"
-
-#define NMS__MOSAIC_LANES 128
-
-/* Rows of the parameters: 0..2 a limit's numbers, then most picks. */
-#define NMS__MOSAIC_MOST 3
-
-/* nms_mosaic_limit () of a limit of overlap.h. */
-void nms__mosaic_limit_of (double middle, float limit[3]);
 
 /* Arrays of a kernel, by what they hold. Each argument of the module becomes
  * one, padded to a multiple of `places` and cut in rows of 128. */
@@ -44,20 +36,5 @@ size_t nms__mosaic_layout_bytes (const nms__mosaic_layout *layout);
  * number of the grid's step. */
 nms__value nms__mosaic_begin (nms__mosaic *m, const nms__mosaic_layout *layout);
 void nms__mosaic_end (nms__mosaic *m);
-
-/* Whether the kernel takes the boxes' classes. */
-int nms__mosaic_uses_class (const nms_mosaic_spec *spec);
-
-/* mosaicmodule: prints the module; `kernel` is coded. */
-void nms__mosaic_print_module (nms__mosaic *m, const nms_mosaic_spec *spec,
-    const nms__mosaic_layout *layout, const char *kernel, size_t memory);
-
-/* The two forms: the layout for a spec that was checked, and the kernel. */
-void nms__mosaic_picks_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layout);
-void nms__mosaic_picks_print (nms__mosaic *m, const nms_mosaic_spec *spec,
-    const nms__mosaic_layout *layout);
-void nms__mosaic_tiles_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layout);
-void nms__mosaic_tiles_print (nms__mosaic *m, const nms_mosaic_spec *spec,
-    const nms__mosaic_layout *layout);
 
 #endif

@@ -4,7 +4,7 @@
  * them by rank for the form of tiles, cuts them in rows of 128, calls the
  * kernel, and cuts the padding off its result.
  */
-#include "mosaickernel.h"
+#include "mosaicmodule.h"
 
 #include <stdio.h>
 
@@ -166,7 +166,7 @@ print_call (nms__mosaic *m, const nms__mosaic_layout *layout, const char *kernel
 }
 
 void
-nms__mosaic_print_module (nms__mosaic *m, const nms_mosaic_spec *spec,
+nms__mosaic_module_print (nms__mosaic *m, const nms_mosaic_spec *spec,
     const nms__mosaic_layout *layout, const char *kernel, size_t memory)
 {
   static const Argument index = { "i32", NULL, 1, 0 };

@@ -9,7 +9,7 @@
  * with a pick that overlaps nothing. Whatever N is, a step has one search; the
  * pass streams from the chip's memory.
  */
-#include "mosaickernel.h"
+#include "mosaicpicks.h"
 #include "mosaicpair.h"
 
 #include "overlap.h"

@@ -12,7 +12,7 @@
  * kept ones move to the end of the rows: each knows its place by counting, and
  * a masked maximum down the sublanes puts it there.
  */
-#include "mosaickernel.h"
+#include "mosaictiles.h"
 #include "mosaicpair.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* xlakernel: see the header. */
-#include "accel/mosaic/mosaickernel.h"
+#include "accel/mosaic/mosaic.h"
 #include "xlakernel.h"
 #include "xlaerror.h"
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mosaicspec: chooses the form of a kernel and encodes limits, which a TPU needs as
+ * sums of two numbers of binary32, because it has no binary64.
+ */
+#include "mosaicspec.h"
+
+#include "overlap.h"
+
+#include <string.h>
+
+/* The nearest number of so many bits. */
+static double
+rounded (double value, int bits)
+{
+  uint64_t word, last = (uint64_t) 1 << (53 - bits);
+
+  memcpy (&word, &value, sizeof word);
+  word = (word + last / 2) & ~(last - 1);
+  memcpy (&value, &word, sizeof value);
+  return value;
+}
+
+void
+nms__mosaic_limit_of (double middle, float limit[3])
+{
+  limit[2] = 1.0f;
+  if (middle < 0.0) {           /* any intersection */
+    limit[0] = limit[1] = 0.0f;
+  } else if (middle < 0x1p-100) { /* 2^-150, which binary32 has not */
+    limit[0] = (float) (middle * 0x1p100);
+    limit[1] = 0.0f;
+    limit[2] = 0x1p100f;
+  } else {                      /* (without what nms__limit adds for ties) */
+    double exact = rounded (middle, 25), high = rounded (exact, 12);
+    limit[0] = (float) high;
+    limit[1] = (float) (exact - high);
+  }
+}
+
+void
+nms_mosaic_limit (float threshold, int inclusive, float limit[3])
+{
+  nms__mosaic_limit_of (nms__limit (threshold, inclusive), limit);
+}
+
+void
+nms_mosaic_parameters (float threshold, int inclusive, int32_t most,
+    float parameters[NMS_MOSAIC_PARAMETERS])
+{
+  float rows[8] = { 0.0f };
+
+  nms_mosaic_limit (threshold, inclusive, rows);
+  rows[NMS__MOSAIC_MOST] = (float) most;
+  for (int i = 0; i < NMS_MOSAIC_PARAMETERS; i++)
+    parameters[i] = rows[i / NMS__MOSAIC_LANES];
+}
+
+int
+nms__mosaic_uses_class (const nms_mosaic_spec *spec)
+{
+  return spec->classes && (!spec->class_agnostic || spec->class_caps);
+}
+
+/* By cycles as libtpu's static schedules for v5e have them, roughly. */
+nms_mosaic_form
+nms_mosaic_form_of (const nms_mosaic_spec *spec)
+{
+  double boxes = spec->boxes, picks = spec->picks, rows = picks / 128.0 + 1.0;
+  double by_picks = picks * (640.0 + 21.0 / 1024.0 * boxes);
+  double by_tiles = 6000.0 + 2.2 * boxes + (boxes / 128.0 + 1.0) * (1200.0 + 300.0 * rows);
+
+  if (spec->form != NMS_MOSAIC_AUTO)
+    return spec->form;
+  if (spec->class_caps || spec->box_limits)
+    return NMS_MOSAIC_PICKS;
+  return by_tiles < by_picks ? NMS_MOSAIC_TILES : NMS_MOSAIC_PICKS;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* mosaictiles: the kernel with one grid step for each tile of 128 boxes. */
+#ifndef NMS_MOSAICTILES_H
+#define NMS_MOSAICTILES_H
+
+#include "mosaickernel.h"
+
+/* Sets the arrays and the steps of the kernel for a spec that was checked. */
+void nms__mosaic_tiles_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layout);
+
+/* Prints the kernel. */
+void nms__mosaic_tiles_print (nms__mosaic *m, const nms_mosaic_spec *spec,
+    const nms__mosaic_layout *layout);
+
+#endif
