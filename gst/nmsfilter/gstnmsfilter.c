@@ -61,11 +61,6 @@
 #include "config.h"
 #endif
 
-#include <fenv.h>
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#endif
-
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
@@ -73,6 +68,7 @@
 #include "elements.h"
 #include "filtersettings.h"
 #include "filterstats.h"
+#include "fpmode.h"
 #include "framesize.h"
 #include "meta/boxmeta.h"
 #include "scoreloss.h"
@@ -224,46 +220,20 @@ warn_score_loss (GstNmsFilter * self, const BoxSuppressRules * rules)
   g_free (advice);
 }
 
-/* Whether arithmetic is in the mode that a program starts with. To see that is
- * a hundred times quicker than to save, set and restore the mode; FALSE where
- * there is no quick way to see it. */
-static inline gboolean
-mode_is_default (void)
-{
-#if defined(__SSE2__) && defined(__SSE2_MATH__)
-  const guint flags = 0x3f;     /* what has happened so far; no part of the mode */
-  return (_mm_getcsr () & ~flags) == 0x1f80;
-#else
-  return FALSE;
-#endif
-}
-
+/* Reading computes with coordinates, as the core does, so both run in the core's
+ * floating-point mode: other code in the process may have set another one. */
 static gint
 read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules,
     BoxSuppressCounts * counts)
 {
-  gboolean tag = self->action == GST_NMS_ACTION_TAG;
+  const gboolean tag = self->action == GST_NMS_ACTION_TAG;
+  const nms__fpmode mode = nms__fpmode_enter ();
+  gint res = 0;
 
   if (box_meta_reading_take (self->reading, buffer, self->width, self->height,
-          BOX_READ_LEAN) == 0)
-    return 0;
-  return box_suppress_run (self->suppress, self->boxes, rules, tag, counts);
-}
-
-/* Other code in the process may have left another mode of arithmetic on. */
-static gint
-read_and_run_in_default_mode (GstNmsFilter * self, GstBuffer * buffer,
-    const BoxSuppressRules * rules, BoxSuppressCounts * counts)
-{
-  fenv_t mode;
-  gint res;
-
-  if (G_LIKELY (mode_is_default ()))
-    return read_and_run (self, buffer, rules, counts);
-  fegetenv (&mode);
-  fesetenv (FE_DFL_ENV);
-  res = read_and_run (self, buffer, rules, counts);
-  fesetenv (&mode);
+          BOX_READ_LEAN) > 0)
+    res = box_suppress_run (self->suppress, self->boxes, rules, tag, counts);
+  nms__fpmode_leave (mode);
   return res;
 }
 
@@ -273,7 +243,7 @@ decide (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules)
   BoxSuppressCounts counts = { 0, 0 };
   gint res;
 
-  res = read_and_run_in_default_mode (self, buffer, rules, &counts);
+  res = read_and_run (self, buffer, rules, &counts);
   if (res < 0) {
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("Cannot filter the boxes: %s.",
             nms_strerror (res)), ("%s", nms_context_error (self->context)));
