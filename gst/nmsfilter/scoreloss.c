@@ -146,15 +146,17 @@ factory_name (GstElement * element)
   return factory ? GST_OBJECT_NAME (factory) : G_OBJECT_TYPE_NAME (element);
 }
 
-/* Converters of video, and elements that move or cut its pixels: they copy a
- * region's rectangle at best. */
+/* Returns whether the element converts or scales video, or moves or cuts its
+ * pixels: such elements copy at most the rectangle of a region. Since GStreamer 1.26
+ * the class of videoscale is Scaler without Converter. */
 static gboolean
 drops_confidences (GstElement * element)
 {
   static const gchar *const names[] = { "videobox", "videocrop", "videoflip", NULL };
   const gchar *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
 
-  return (klass && strstr (klass, "Converter") && strstr (klass, "Video"))
+  return (klass && strstr (klass, "Video")
+          && (strstr (klass, "Converter") || strstr (klass, "Scaler")))
       || g_strv_contains (names, factory_name (element));
 }
 
