@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* filtersettings: see the header. */
+/* filtersettings: the properties of nmsfilter as GParamSpecs, and their values. */
 #include "filtersettings.h"
 
 #include "enumtype.h"
+#include "properties.h"
 
 /* -------------------------------------------------------------- enumerations */
 
@@ -185,6 +186,27 @@ filter_settings_install (GObjectClass * object_class)
 
 /* -------------------------------------------------------------------- values */
 
+/* class-options is not in the table, because its value is parsed and may be refused. */
+static const gsize fields[] = {
+  [FILTER_PROP_IOU_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, iou_threshold),
+  [FILTER_PROP_SCORE_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, score_threshold),
+  [FILTER_PROP_MAX_DETECTIONS] = G_STRUCT_OFFSET (FilterSettings, max_detections),
+  [FILTER_PROP_MAX_PER_CLASS] = G_STRUCT_OFFSET (FilterSettings, max_per_class),
+  [FILTER_PROP_CLASS_AGNOSTIC] = G_STRUCT_OFFSET (FilterSettings, class_agnostic),
+  [FILTER_PROP_INCLUSIVE] = G_STRUCT_OFFSET (FilterSettings, inclusive),
+  [FILTER_PROP_METHOD] = G_STRUCT_OFFSET (FilterSettings, method),
+  [FILTER_PROP_METRIC] = G_STRUCT_OFFSET (FilterSettings, metric),
+  [FILTER_PROP_ENGINE] = G_STRUCT_OFFSET (FilterSettings, engine),
+  [FILTER_PROP_MISSING_SCORE] = G_STRUCT_OFFSET (FilterSettings, missing_score),
+  [FILTER_PROP_MIN_NEIGHBORS] = G_STRUCT_OFFSET (FilterSettings, min_neighbors),
+  [FILTER_PROP_CLASSES] = G_STRUCT_OFFSET (FilterSettings, classes),
+  [FILTER_PROP_ACTION] = G_STRUCT_OFFSET (FilterSettings, action),
+  [FILTER_PROP_POST_MESSAGES] = G_STRUCT_OFFSET (FilterSettings, post_messages),
+  [FILTER_PROP_INTERVAL] = G_STRUCT_OFFSET (FilterSettings, interval),
+  [FILTER_PROP_XLA_PLUGIN] = G_STRUCT_OFFSET (FilterSettings, xla_plugin),
+  [FILTER_PROP_XLA_STRICT] = G_STRUCT_OFFSET (FilterSettings, xla_strict),
+};
+
 void
 filter_settings_init (FilterSettings * settings)
 {
@@ -222,133 +244,23 @@ filter_settings_clear (FilterSettings * settings)
   g_free (settings->class_options_error);
 }
 
-gboolean
+void
 filter_settings_set (FilterSettings * settings, guint id, const GValue * value)
 {
-  switch (id) {
-    case FILTER_PROP_IOU_THRESHOLD:
-      settings->iou_threshold = g_value_get_float (value);
-      break;
-    case FILTER_PROP_SCORE_THRESHOLD:
-      settings->score_threshold = g_value_get_float (value);
-      break;
-    case FILTER_PROP_MAX_DETECTIONS:
-      settings->max_detections = g_value_get_uint (value);
-      break;
-    case FILTER_PROP_MAX_PER_CLASS:
-      settings->max_per_class = g_value_get_uint (value);
-      break;
-    case FILTER_PROP_CLASS_AGNOSTIC:
-      settings->class_agnostic = g_value_get_boolean (value);
-      break;
-    case FILTER_PROP_INCLUSIVE:
-      settings->inclusive = g_value_get_boolean (value);
-      break;
-    case FILTER_PROP_METHOD:
-      settings->method = g_value_get_enum (value);
-      break;
-    case FILTER_PROP_METRIC:
-      settings->metric = g_value_get_enum (value);
-      break;
-    case FILTER_PROP_ENGINE:
-      settings->engine = g_value_get_enum (value);
-      break;
-    case FILTER_PROP_MISSING_SCORE:
-      settings->missing_score = g_value_get_enum (value);
-      break;
-    case FILTER_PROP_MIN_NEIGHBORS:
-      settings->min_neighbors = g_value_get_uint (value);
-      break;
-    case FILTER_PROP_CLASSES:
-      g_free (settings->classes);
-      settings->classes = g_value_dup_string (value);
-      class_selection_unref (settings->selection);
-      settings->selection = class_selection_parse (settings->classes);
-      break;
-    case FILTER_PROP_ACTION:
-      settings->action = g_value_get_enum (value);
-      break;
-    case FILTER_PROP_POST_MESSAGES:
-      settings->post_messages = g_value_get_boolean (value);
-      break;
-    case FILTER_PROP_INTERVAL:
-      settings->interval = g_value_get_uint64 (value);
-      break;
-    case FILTER_PROP_XLA_PLUGIN:
-      g_free (settings->xla_plugin);
-      settings->xla_plugin = g_value_dup_string (value);
-      break;
-    case FILTER_PROP_XLA_STRICT:
-      settings->xla_strict = g_value_get_boolean (value);
-      break;
-    default:
-      return FALSE;
+  property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
+  if (id == FILTER_PROP_CLASSES) {
+    class_selection_unref (settings->selection);
+    settings->selection = class_selection_parse (settings->classes);
   }
-  return TRUE;
 }
 
-gboolean
+void
 filter_settings_get (const FilterSettings * settings, guint id, GValue * value)
 {
-  switch (id) {
-    case FILTER_PROP_IOU_THRESHOLD:
-      g_value_set_float (value, settings->iou_threshold);
-      break;
-    case FILTER_PROP_SCORE_THRESHOLD:
-      g_value_set_float (value, settings->score_threshold);
-      break;
-    case FILTER_PROP_MAX_DETECTIONS:
-      g_value_set_uint (value, settings->max_detections);
-      break;
-    case FILTER_PROP_MAX_PER_CLASS:
-      g_value_set_uint (value, settings->max_per_class);
-      break;
-    case FILTER_PROP_CLASS_AGNOSTIC:
-      g_value_set_boolean (value, settings->class_agnostic);
-      break;
-    case FILTER_PROP_INCLUSIVE:
-      g_value_set_boolean (value, settings->inclusive);
-      break;
-    case FILTER_PROP_METHOD:
-      g_value_set_enum (value, settings->method);
-      break;
-    case FILTER_PROP_METRIC:
-      g_value_set_enum (value, settings->metric);
-      break;
-    case FILTER_PROP_ENGINE:
-      g_value_set_enum (value, settings->engine);
-      break;
-    case FILTER_PROP_MISSING_SCORE:
-      g_value_set_enum (value, settings->missing_score);
-      break;
-    case FILTER_PROP_MIN_NEIGHBORS:
-      g_value_set_uint (value, settings->min_neighbors);
-      break;
-    case FILTER_PROP_CLASSES:
-      g_value_set_string (value, settings->classes);
-      break;
-    case FILTER_PROP_CLASS_OPTIONS:
-      gst_value_set_structure (value, settings->class_options);
-      break;
-    case FILTER_PROP_ACTION:
-      g_value_set_enum (value, settings->action);
-      break;
-    case FILTER_PROP_POST_MESSAGES:
-      g_value_set_boolean (value, settings->post_messages);
-      break;
-    case FILTER_PROP_INTERVAL:
-      g_value_set_uint64 (value, settings->interval);
-      break;
-    case FILTER_PROP_XLA_PLUGIN:
-      g_value_set_string (value, settings->xla_plugin);
-      break;
-    case FILTER_PROP_XLA_STRICT:
-      g_value_set_boolean (value, settings->xla_strict);
-      break;
-    default:
-      return FALSE;
-  }
-  return TRUE;
+  if (id == FILTER_PROP_CLASS_OPTIONS)
+    gst_value_set_structure (value, settings->class_options);
+  else
+    property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
 }
 
 gchar *

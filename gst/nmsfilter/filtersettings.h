@@ -81,9 +81,9 @@ void filter_settings_install (GObjectClass * object_class);
 void filter_settings_init (FilterSettings * settings);
 void filter_settings_clear (FilterSettings * settings);
 
-/* FALSE: no id of a settable property. class-options is set by the next one. */
-gboolean filter_settings_set (FilterSettings * settings, guint id, const GValue * value);
-gboolean filter_settings_get (const FilterSettings * settings, guint id, GValue * value);
+/* Set and get a property. class-options is set by filter_settings_set_class_options. */
+void filter_settings_set (FilterSettings * settings, guint id, const GValue * value);
+void filter_settings_get (const FilterSettings * settings, guint id, GValue * value);
 
 /* Sets class-options (NULL: none). A value that cannot be used is kept, with
  * class_options_error, or, if `keep_usable`, refused. Returns then why, to be

@@ -71,6 +71,7 @@
 #include "fpmode.h"
 #include "framesize.h"
 #include "meta/boxmeta.h"
+#include "properties.h"
 #include "scoreloss.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_nms_filter_debug);
@@ -131,23 +132,19 @@ gst_nms_filter_set_property (GObject * object, guint id, const GValue * value,
 {
   GstNmsFilter *self = GST_NMS_FILTER (object);
   gchar *refused = NULL;
-  gboolean known = TRUE, fixed = FALSE;
+  gboolean fixed;
 
   GST_OBJECT_LOCK (self);
-  if (id == FILTER_PROP_XLA_PLUGIN || id == FILTER_PROP_XLA_STRICT)
-    fixed = self->started;
+  fixed = self->started && (id == FILTER_PROP_XLA_PLUGIN || id == FILTER_PROP_XLA_STRICT);
   if (id == FILTER_PROP_CLASS_OPTIONS)
     refused = filter_settings_set_class_options (&self->settings,
         gst_value_get_structure (value), self->started);
   else if (!fixed)
-    known = filter_settings_set (&self->settings, id, value);
+    filter_settings_set (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
 
-  if (!known)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   if (fixed)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s can change only in the states NULL and "
-            "READY; it stays as it is", pspec->name), (NULL));
+    PROPERTY_WARN_READY_ONLY (self, pspec);
   if (refused)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
         ("Cannot use this value of class-options: %s.", refused),
@@ -155,7 +152,7 @@ gst_nms_filter_set_property (GObject * object, guint id, const GValue * value,
   g_free (refused);
 }
 
-/* Both are called with the object lock. */
+/* Call with the object lock. */
 static GstStructure *
 make_stats (GstNmsFilter * self)
 {
@@ -165,30 +162,19 @@ make_stats (GstNmsFilter * self)
   return structure;
 }
 
-static gchar *
-make_engine_in_use (GstNmsFilter * self)
-{
-  if (self->engine_used == NMS_ENGINE_AUTO)
-    return NULL;
-  return g_strdup (self->in_use);
-}
-
 static void
 gst_nms_filter_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
 {
   GstNmsFilter *self = GST_NMS_FILTER (object);
-  gboolean known = TRUE;
 
   GST_OBJECT_LOCK (self);
   if (id == PROP_ENGINE_IN_USE)
-    g_value_take_string (value, make_engine_in_use (self));
+    g_value_set_string (value, self->engine_used == NMS_ENGINE_AUTO ? NULL : self->in_use);
   else if (id == PROP_STATS)
     g_value_take_boxed (value, make_stats (self));
   else
-    known = filter_settings_get (&self->settings, id, value);
+    filter_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
-  if (!known)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }
 
 /* --------------------------------------------------------------- one buffer */
