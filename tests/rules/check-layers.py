@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""check-layers ROOT: no two files of gst/ or nmscore/ include each other, and the layers.
+
+A node is a source with its header (X.c and X.h beside it); an edge is an #include. The graph
+must have no cycle. Of the edges between folders only these are allowed:
+
+gst/       a feature folder includes gst/ itself and meta/, never another feature folder;
+           <json-glib> only in records/, <cairo> and <pango> only in overlay/
+nmscore/   a folder of engines/ never includes another one; of accel/ other folders include
+           accel/accel.h alone, apart from the public headers
+"""
+import os
+import re
+import sys
+
+from projectfiles import finish, project_files, read
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+PUBLIC = ("nmscore.h", "nmslazy.h", "nmsgraph.h", "nmsxla.h")
+FEATURES = ("nmsfilter", "records", "overlay")
+LIBRARIES = {"json-glib": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
+ENGINES = "nmscore/engines/"
+ACCEL = "nmscore/accel/"
+
+# Cycles that are still to be cut: the nodes of each. Only ever shortened.
+KNOWN_CYCLES = [
+    {"gst/meta/boxmeta", "gst/meta/odmeta"},
+    {"gst/nmsfilter/boxparents", "gst/nmsfilter/boxsuppress", "gst/nmsfilter/unscoredorder"},
+    {"nmscore/accel/mosaic/mosaic", "nmscore/accel/mosaic/mosaickernel"},
+    {"nmscore/accel/xla/xlacheck", "nmscore/accel/xla/xlaframe", "nmscore/accel/xla/xlakernel",
+     "nmscore/accel/xla/xlastore"},
+    {"nmscore/engines/auto/auto", "nmscore/engines/auto/auto_statistics"},
+]
+
+
+def node_of(name):
+    return os.path.splitext(name)[0]
+
+
+def target_of(name, path, sources):
+    """The source that an include of `path` in file `name` reads, or None for a system header."""
+    beside = os.path.normpath(os.path.join(os.path.dirname(name), path))
+    top = name.split("/")[0]
+    for candidate in (beside, top + "/" + path):
+        if candidate in sources:
+            return candidate
+    for source in sources:  # the public headers are found by name
+        if os.path.basename(source) == path and path in PUBLIC:
+            return source
+    return None
+
+
+def edges_of(texts):
+    """(from, to, kind) of each include; `to` is a source of ours, or a path in <> or "" """
+    edges = []
+    for name, text in texts.items():
+        for kind, path in INCLUDE.findall(text):
+            edges.append((name, target_of(name, path, texts) or path, kind))
+    return edges
+
+
+def cycles_of(edges, names):
+    """Sets of nodes that reach each other, by Tarjan's algorithm."""
+    graph = {node_of(name): set() for name in names}
+    for source, target, _ in edges:
+        if target in names and node_of(source) != node_of(target):
+            graph[node_of(source)].add(node_of(target))
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(graph[node]):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            group = set(stack[stack.index(node):])
+            del stack[stack.index(node):]
+            if len(group) > 1:
+                found.append(group)
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def feature_of(name):
+    parts = name.split("/")
+    return parts[1] if parts[0] == "gst" and len(parts) > 2 else None
+
+
+def layer_problems(edges, names):
+    for source, target, kind in edges:
+        said = "%s includes %s: " % (source, target)
+        folder = os.path.dirname(source)
+        if target not in names:
+            library = target.split("/")[0].split(".")[0]
+            library = next((lib for lib in LIBRARIES if library.startswith(lib)), None)
+            if kind == "<" and library and folder != LIBRARIES[library]:
+                yield said + "only %s may" % LIBRARIES[library]
+            continue
+        ours, theirs = feature_of(source), feature_of(target)
+        if theirs in FEATURES and ours != theirs and source != "gst/plugin.c":
+            yield said + "a feature folder is included by nothing outside of it"
+        if ours == "meta" and theirs not in (None, "meta"):
+            yield said + "meta/ includes no other folder"
+        if target.startswith(ENGINES) and source.startswith(ENGINES):
+            engine = target[len(ENGINES):].split("/")
+            if len(engine) > 1 and not source.startswith(ENGINES + engine[0] + "/"):
+                yield said + "an engine's folder is included by no other one"
+        if (target.startswith(ACCEL) and not source.startswith(ACCEL)
+                and target != ACCEL + "accel.h" and os.path.basename(target) not in PUBLIC):
+            yield said + "outside of accel/ only accel/accel.h may be included"
+
+
+def problems_of(texts):
+    edges = edges_of(texts)
+    for cycle in cycles_of(edges, texts):
+        if not any(cycle <= known for known in KNOWN_CYCLES):
+            yield "these include each other: " + ", ".join(sorted(cycle))
+    yield from layer_problems(edges, texts)
+
+
+def check_itself():
+    """Made-up trees, each with one problem, and one without."""
+    good = {"nmscore/a.c": '#include "a.h"\n#include "b.h"\n', "nmscore/a.h": "",
+            "nmscore/b.h": '#include <stdio.h>\n', "gst/meta/box.h": "",
+            "gst/records/read.c": '#include "meta/box.h"\n#include <json-glib/json-glib.h>\n',
+            "nmscore/accel/accel.h": "", "nmscore/run.c": '#include "accel/accel.h"\n'}
+    bad = [
+        ("include each other", "nmscore/b.c", '#include "a.h"\n'),
+        ("include each other", "nmscore/b.h", '#include "c.h"\n', "nmscore/c.h",
+         '#include "a.h"\n'),
+        ("only gst/records", "gst/meta/box.c", "#include <json-glib/json-glib.h>\n"),
+        ("only gst/overlay", "gst/records/draw.c", "#include <pango/pangocairo.h>\n"),
+        ("a feature folder", "gst/overlay/draw.c", '#include "records/read.h"\n',
+         "gst/records/read.h", ""),
+        ("a feature folder", "gst/meta/odd.c", '#include "records/read.h"\n',
+         "gst/records/read.h", ""),
+        ("an engine's folder", "nmscore/engines/one/one.c", '#include "engines/two/two.h"\n',
+         "nmscore/engines/two/two.h", ""),
+        ("accel/accel.h", "nmscore/run.c", '#include "accel/xla/xla.h"\n',
+         "nmscore/accel/xla/xla.h", ""),
+    ]
+    found = list(problems_of(good))
+    assert not found, found
+    for wanted, *files in bad:
+        texts = dict(good, **dict(zip(files[::2], files[1::2])))
+        found = list(problems_of(texts))
+        assert any(wanted in problem for problem in found), (wanted, files, found)
+
+
+def main():
+    check_itself()
+    root = sys.argv[1]
+    names = [name for name in project_files(root)
+             if name.startswith(("gst/", "nmscore/")) and name.endswith((".c", ".h"))]
+    finish(list(problems_of({name: read(root, name) for name in names})), len(names))
+
+
+if __name__ == "__main__":
+    main()
