@@ -90,7 +90,7 @@ id_bits (const nms__settings *settings, const nms_boxes *boxes)
  * have room for one more a box. */
 int
 nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings,
-    const nms_boxes *boxes)
+    const nms_boxes *boxes, nms__bounds *bounds)
 {
   const nms_options *o = &settings->options;
   const char *at = (const char *) o->class_options;
@@ -118,6 +118,6 @@ nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *setti
     lowest = entry->limit < lowest ? entry->limit : lowest;
     highest = entry->limit > highest ? entry->limit : highest;
   }
-  ctx->settings.bounds = nms__bounds_of (lowest, highest);
+  *bounds = nms__bounds_of (lowest, highest);
   return NMS_OK;
 }

@@ -6,7 +6,7 @@
  * run leaves unused is never touched, and so costs address space only.
  */
 #include "accel/accel.h"
-#include "engines/spatial/spatial.h"
+#include "engines/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,25 +15,19 @@
 #define BOX_STEP 256
 
 static size_t
-align_up (size_t n)
+greater (size_t a, size_t b)
 {
-  return (n + NMS__ALIGN - 1) & ~(size_t) (NMS__ALIGN - 1);
+  return a > b ? a : b;
 }
 
-/* Walks the layout: with base NULL it measures, else it assigns. */
-static size_t
-layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
+/* Points the columns of a frame into the arena. */
+static void
+layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
 {
-  size_t at = 0;
-  size_t entries = boxes + class_options + 1;
+  const size_t entries = boxes + class_options + 1;
+  const size_t scratch = greater (nms__engines_scratch_size (boxes), nms__neighbors_scratch_size (boxes));
 
-#define COLUMN(field, count)                                                                       \
-  do {                                                                                             \
-    if (base)                                                                                      \
-      f->field = (void *) (base + at);                                                             \
-    at += align_up ((count) * sizeof *f->field);                                                   \
-  } while (0)
-
+#define COLUMN(field, count) f->field = nms__take (a, count, sizeof *f->field)
   COLUMN (x1, boxes);
   COLUMN (y1, boxes);
   COLUMN (x2, boxes);
@@ -42,28 +36,15 @@ layout (nms__frame *f, char *base, size_t boxes, size_t class_options)
   COLUMN (group, boxes);
   COLUMN (slot, boxes);
   COLUMN (index, boxes);
-  COLUMN (packed, boxes + 8);
-  COLUMN (packed2, boxes + 8);
-  COLUMN (packed3, boxes + 8);
-  COLUMN (kept_bits, boxes / NMS__BLOCK + 1);
-  COLUMN (wx1, boxes);
-  COLUMN (wy1, boxes);
-  COLUMN (wx2, boxes);
-  COLUMN (wy2, boxes);
-  COLUMN (wshare, boxes);
-  COLUMN (wgroup, boxes);
-  COLUMN (wpos, boxes);
-  COLUMN (records, boxes);
-  COLUMN (cell_begin, 2 * boxes + 4);
-  COLUMN (level, boxes);
-  COLUMN (open, boxes / NMS__QUAD + 1);
+  COLUMN (packed, boxes + NMS__KEY_PADDING);
+  COLUMN (scratch, scratch);
   COLUMN (kept, boxes);
   COLUMN (outcome, boxes);
   COLUMN (suppressed_by, boxes);
   COLUMN (classes.entry, entries);
   COLUMN (classes.bucket, nms__class_buckets (entries));
 #undef COLUMN
-  return at;
+  f->capacity = boxes;
 }
 
 /* An odd number that whoever makes up class ids cannot know. */
@@ -108,8 +89,8 @@ nms_context_trim (nms_context *ctx)
   free (ctx->scratch);
   ctx->scratch = NULL;
   ctx->scratch_size = 0;
-  ctx->box_room = 0;
-  ctx->class_option_room = 0;
+  ctx->box_capacity = 0;
+  ctx->class_option_capacity = 0;
 }
 
 size_t
@@ -172,25 +153,28 @@ nms_context_set_isa (nms_context *ctx, const char *name)
 int
 nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options)
 {
-  size_t box_room = ctx->box_room, class_option_room = ctx->class_option_room;
+  size_t box_capacity = ctx->box_capacity, class_option_capacity = ctx->class_option_capacity;
 
-  if (!ctx->scratch || boxes > box_room || class_options > class_option_room) {
-    if (boxes > box_room || !box_room)
-      box_room = (boxes / BOX_STEP + 1) * BOX_STEP;
-    if (class_options > class_option_room)
-      class_option_room = class_options;
-    if (box_room > SIZE_MAX / 256 - NMS_MAX_CLASS_OPTIONS)
+  if (!ctx->scratch || boxes > box_capacity || class_options > class_option_capacity) {
+    if (boxes > box_capacity || !box_capacity)
+      box_capacity = (boxes / BOX_STEP + 1) * BOX_STEP;
+    if (class_options > class_option_capacity)
+      class_option_capacity = class_options;
+    if (box_capacity > SIZE_MAX / 256 - NMS_MAX_CLASS_OPTIONS)
       return nms__fail (ctx, NMS_ERROR_MEMORY, "no address space for %zu boxes", boxes);
-    size_t size = layout (&ctx->columns, NULL, box_room, class_option_room);
-    void *scratch = aligned_alloc (NMS__ALIGN, size);
+    nms__arena arena = { NULL, 0 };
+    nms__frame measured;
+    layout (&measured, &arena, box_capacity, class_option_capacity);
+    void *scratch = aligned_alloc (NMS__ALIGN, arena.used);
     if (!scratch)
-      return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for %zu bytes of scratch", size);
+      return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for %zu bytes of scratch", arena.used);
     free (ctx->scratch);
     ctx->scratch = scratch;
-    ctx->scratch_size = size;
-    ctx->box_room = box_room;
-    ctx->class_option_room = class_option_room;
-    layout (&ctx->columns, scratch, box_room, class_option_room);
+    ctx->scratch_size = arena.used;
+    ctx->box_capacity = box_capacity;
+    ctx->class_option_capacity = class_option_capacity;
+    arena = (nms__arena) { scratch, 0 };
+    layout (&ctx->columns, &arena, box_capacity, class_option_capacity);
   }
   ctx->frame = ctx->columns;
   return NMS_OK;

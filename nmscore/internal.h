@@ -13,6 +13,7 @@
 
 #include "nmscore.h"
 #include "overlap.h"
+#include "scratch.h"
 #include "simd/kernels.h"
 
 #include <float.h>
@@ -22,13 +23,10 @@
 #error "nmscore needs float expressions evaluated as float (FLT_EVAL_METHOD 0)"
 #endif
 
-#define NMS__ALIGN 64
-
 /* Options after checking: class options are in the class table by then. */
 typedef struct nms__settings {
   nms_options options;
   double limit;       /* overlap.h; of options.iou_threshold */
-  nms__bounds bounds; /* of all classes' limits */
   size_t class_option_stride;
 } nms__settings;
 
@@ -60,11 +58,11 @@ typedef struct nms__frame {
   size_t count;
   float *x1, *y1, *x2, *y2, *share;
   float side;       /* the longest of all boxes */
+  nms__bounds bounds; /* of all classes' limits and of `side` */
   int32_t *group;   /* class that suppresses; NULL: all boxes one group */
   uint32_t *slot;   /* entry in classes; NULL: no class differs */
   int32_t *index;   /* in the caller's columns */
   uint64_t *packed; /* order.h: the score with the position below it */
-  uint64_t *packed2, *packed3; /* scratch of the same size */
   const nms__kernels *kernels;
   nms__classes classes;
   const nms__settings *settings;
@@ -72,17 +70,8 @@ typedef struct nms__frame {
   size_t parent_count;
   const nms_boxes *turned; /* the caller's; NULL: no box is turned */
 
-  /* scratch columns of the engines */
-  float *wx1, *wy1, *wx2, *wy2, *wshare;
-  int32_t *wgroup;
-  uint32_t *wpos;
-  uint64_t *kept_bits; /* a bit a box */
-
-  /* and of engine spatial alone */
-  struct nms__record *records;
-  uint32_t *cell_begin;
-  uint16_t *level;
-  uint8_t *open;
+  char *scratch;    /* the engine's, of nms__engines_scratch_size (capacity) bytes */
+  size_t capacity;  /* boxes that all columns and the scratch hold */
 
   /* results, by the caller's index */
   int32_t *kept;
@@ -95,7 +84,7 @@ typedef struct nms__frame {
 struct nms_context {
   void *scratch; /* one block, aligned; see context.c */
   size_t scratch_size;
-  size_t box_room, class_option_room;
+  size_t box_capacity, class_option_capacity;
   int engine;
   char in_use[80];        /* for nms_context_engine_in_use */
   struct nms__xla *xla;   /* engines/xla.c; NULL: engine xla was never asked for */
@@ -123,10 +112,15 @@ int nms__struct_check (nms_context *ctx, const char *name, const void *data, siz
 
 /* classes.c */
 int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
-    const nms_boxes *boxes);
+    const nms_boxes *boxes, nms__bounds *bounds);
 void nms__classes_start (nms__classes *classes, size_t boxes);
 uint32_t nms__class_slot (nms__classes *classes, int32_t id);
 uint32_t nms__class_buckets (size_t entries);
+
+/* neighbors.c: fills `neighbors`, an element for each of the caller's `count` boxes, for
+ * the boxes of a prepared frame; the bytes of scratch for it. */
+void nms__neighbors (nms__frame *frame, uint32_t *neighbors, size_t count);
+size_t nms__neighbors_scratch_size (size_t boxes);
 
 /* prepare.c: 0 or an error; *invalid and *filtered are counted. */
 int nms__boxes_check (nms_context *ctx, const nms_boxes *boxes, nms_boxes *checked);

@@ -5,12 +5,41 @@
  * the rest is a sweep along x: a box meets those that begin before it ends.
  */
 #include "engines/engine.h"
-#include "fpmode.h"
 #include "rotated.h"
+
+typedef struct scratch {
+  uint64_t *order, *order2;   /* to be sorted */
+  nms__box_columns runs;      /* one box of each run of equal boxes */
+  uint32_t *first_of;         /* its position in the frame */
+  uint32_t *weight, *total;   /* of a run: its boxes; the neighbors of each */
+  int32_t *position_of;       /* of a box in the frame, by the caller's index */
+} scratch;
+
+static void
+layout (scratch *s, nms__arena *a, size_t boxes)
+{
+  s->order = nms__take (a, boxes, sizeof *s->order);
+  s->order2 = nms__take (a, boxes, sizeof *s->order2);
+  nms__take_columns (a, &s->runs, boxes);
+  s->first_of = nms__take (a, boxes, sizeof *s->first_of);
+  s->weight = nms__take (a, boxes, sizeof *s->weight);
+  s->total = nms__take (a, boxes, sizeof *s->total);
+  s->position_of = nms__take (a, boxes, sizeof *s->position_of);
+}
+
+size_t
+nms__neighbors_scratch_size (size_t boxes)
+{
+  nms__arena arena = { NULL, 0 };
+  scratch s;
+
+  layout (&s, &arena, boxes);
+  return arena.used;
+}
 
 /* One stable pass of a sort by several columns, the least important first. */
 static uint64_t *
-sort_by (const nms__frame *f, uint64_t *order, uint64_t *scratch, size_t count, const float *column,
+sort_by (const nms__frame *f, uint64_t *order, uint64_t *other, size_t count, const float *column,
     const int32_t *ids)
 {
   for (size_t i = 0; i < count; i++) {
@@ -18,16 +47,16 @@ sort_by (const nms__frame *f, uint64_t *order, uint64_t *scratch, size_t count, 
     uint32_t key = ids ? (uint32_t) ids[pos] : nms__order_key (column[pos]);
     order[i] = (uint64_t) ~key << 32 | pos; /* ascending */
   }
-  return nms__sort (f->kernels, order, scratch, count);
+  return nms__sort (f->kernels, order, other, count);
 }
 
 /* Positions so that equal boxes of a group are neighbours and x1 ascends. */
 static const uint64_t *
-sweep_order (nms__frame *f)
+sweep_order (const nms__frame *f, const scratch *s)
 {
-  uint64_t *order = f->packed;
+  uint64_t *order = s->order;
 #define SORT_BY(column, ids)                                                                       \
-  order = sort_by (f, order, order == f->packed ? f->packed2 : f->packed, f->count, column, ids)
+  order = sort_by (f, order, order == s->order ? s->order2 : s->order, f->count, column, ids)
   for (size_t i = 0; i < f->count; i++)
     order[i] = i;
   if (f->slot)
@@ -89,14 +118,12 @@ take_back_parents (const nms__frame *f, uint32_t *neighbors, const int32_t *posi
 }
 
 static void
-count (nms__frame *f, uint32_t *neighbors)
+count (const nms__frame *f, const scratch *s, uint32_t *neighbors)
 {
-  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
-    f->group ? f->wgroup : NULL };
-  const uint64_t *order = sweep_order (f);
-  uint32_t *weight = (uint32_t *) (order == f->packed ? f->packed2 : f->packed);
-  uint32_t *total = (uint32_t *) f->kept;
-  uint32_t *first_of = f->wpos; /* position of one box of each run */
+  const int grouped = f->group != NULL;
+  const nms__columns columns = nms__columns_of (&s->runs, grouped);
+  const uint64_t *order = sweep_order (f, s);
+  uint32_t *const weight = s->weight, *const total = s->total, *const first_of = s->first_of;
   size_t runs = 0;
 
   for (size_t i = 0; i < f->count; i++) {
@@ -107,24 +134,19 @@ count (nms__frame *f, uint32_t *neighbors)
     }
     first_of[runs] = pos;
     weight[runs] = 1;
-    f->wx1[runs] = f->x1[pos];
-    f->wy1[runs] = f->y1[pos];
-    f->wx2[runs] = f->x2[pos];
-    f->wy2[runs] = f->y2[pos];
-    f->wshare[runs] = f->share[pos];
-    if (f->group)
-      f->wgroup[runs] = f->group[pos];
+    const nms__box box = nms__frame_box (f, pos);
+    nms__put_box (&s->runs, runs, &box, grouped);
     runs++;
   }
   for (size_t i = 0; i < runs; i++)
     total[i] = pair_exceeds (f, first_of[i], first_of[i]) ? weight[i] - 1 : 0;
   for (size_t i = 0; i < runs; i++) {
     nms__box box = nms__frame_box (f, first_of[i]);
-    for (size_t first = i + 1; first < runs && f->wx1[first] < box.x2; first += NMS__BLOCK) {
+    for (size_t first = i + 1; first < runs && columns.x1[first] < box.x2; first += NMS__BLOCK) {
       size_t n = runs - first < NMS__BLOCK ? runs - first : NMS__BLOCK;
       uint64_t certain;
       uint64_t mask = f->kernels->overlap_block (&columns, first, n, &box,
-          &f->settings->bounds, &certain);
+          &f->bounds, &certain);
       for (; mask; mask &= mask - 1) {
         size_t j = first + nms__lowest_bit (mask);
         if (!nms__pair_exceeds (f, &columns, j, f->index[first_of[j]], &box,
@@ -143,55 +165,22 @@ count (nms__frame *f, uint32_t *neighbors)
   }
 }
 
-static int
-count_neighbors (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options,
-    uint32_t *neighbors)
+void
+nms__neighbors (nms__frame *f, uint32_t *neighbors, size_t boxes)
 {
-  nms__frame *f = &ctx->frame;
-  nms_boxes boxes;
-  size_t invalid, filtered;
-  int error = nms__boxes_check (ctx, caller_boxes, &boxes);
+  nms__arena arena = { f->scratch, 0 };
+  scratch s;
 
-  if (error)
-    return error;
-  if (boxes.count && !neighbors)
-    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "neighbors is NULL");
-  error = nms__options_check (ctx, options, &ctx->settings);
-  if (error)
-    return error;
-  error = nms__context_layout (ctx, boxes.count, ctx->settings.options.class_option_count);
-  if (error)
-    return error;
-  int32_t *position_of = f->suppressed_by;
-  f->outcome = NULL;
-  f->suppressed_by = NULL;
-  error = nms__prepare (ctx, &boxes, &invalid, &filtered);
-  if (error)
-    return error;
-
-  if (boxes.count)
-    memset (neighbors, 0, boxes.count * sizeof *neighbors);
+  if (boxes)
+    memset (neighbors, 0, boxes * sizeof *neighbors);
   if (!f->count)
-    return NMS_OK;
-  count (f, neighbors);
+    return;
+  layout (&s, &arena, f->capacity);
+  count (f, &s, neighbors);
   if (f->parent.data) {
-    memset (position_of, 0xff, boxes.count * sizeof *position_of);
+    memset (s.position_of, 0xff, boxes * sizeof *s.position_of);
     for (size_t pos = 0; pos < f->count; pos++)
-      position_of[f->index[pos]] = (int32_t) pos;
-    take_back_parents (f, neighbors, position_of);
+      s.position_of[f->index[pos]] = (int32_t) pos;
+    take_back_parents (f, neighbors, s.position_of);
   }
-  return NMS_OK;
-}
-
-int
-nms_count_neighbors (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
-    uint32_t *neighbors)
-{
-  if (!ctx)
-    return NMS_ERROR_ARGUMENT;
-  nms__fpmode mode = nms__fpmode_enter ();
-  ctx->error[0] = '\0';
-  int error = count_neighbors (ctx, boxes, options, neighbors);
-  nms__fpmode_leave (mode);
-  return error;
 }

@@ -126,6 +126,5 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
   if (error)
     return error;
   settings->limit = nms__limit (o->iou_threshold, o->inclusive);
-  settings->bounds = nms__bounds_of (settings->limit, settings->limit);
   return NMS_OK;
 }

@@ -12,6 +12,22 @@
 #include <stdint.h>
 #include <string.h>
 
+static inline uint32_t
+nms__float_bits (float value)
+{
+  uint32_t bits;
+  memcpy (&bits, &value, sizeof bits);
+  return bits;
+}
+
+static inline float
+nms__float_of_bits (uint32_t bits)
+{
+  float value;
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
 /* Monotone from float to uint32_t; -0 and +0 give one key; never 0 for a
  * number. NaN must not come here. */
 static inline uint32_t
@@ -55,5 +71,15 @@ uint64_t *nms__sort (const struct nms__kernels *kernels, uint64_t *packed, uint6
 
 /* Up to so many keys are merged, or counted; more are sorted by their digits. */
 #define NMS__MERGE_MOST 512
+
+/* `values` has n, ascending, and room for one more. */
+static inline void
+nms__insert_sorted (double *values, size_t n, double value)
+{
+  size_t i = n;
+  for (; i > 0 && values[i - 1] > value; i--)
+    values[i] = values[i - 1];
+  values[i] = value;
+}
 
 #endif

@@ -101,7 +101,7 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
   f->x2[n] = c[2];
   f->y2[n] = c[3];
   f->side = greater (f->side, greater (c[2] - c[0], c[3] - c[1]));
-  f->share[n] = f->settings->bounds.factor * area;
+  f->share[n] = f->bounds.factor * area;
   f->packed[n] = nms__pack (nms__order_key (score), (uint32_t) n);
   f->index[n] = (int32_t) i;
   if (f->group)
@@ -156,11 +156,13 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
   f->kept_count = 0;
   f->over_cap_count = 0;
   if (o->class_option_count > 0 || o->max_per_class > 0) {
-    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, boxes);
+    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, boxes, &f->bounds);
     if (error)
       return error;
-  } else
+  } else {
     f->slot = NULL;
+    f->bounds = nms__bounds_of (ctx->settings.limit, ctx->settings.limit);
+  }
   if (!boxes->class_id.data || o->class_agnostic)
     f->group = NULL;
   start_outcomes (f, boxes->count);
@@ -174,7 +176,7 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
     for (size_t i = first; f->turned && i < first + n; i++)
       take_box (f, boxes, i, &d);
   }
-  ctx->settings.bounds.least = nms__certain_from (ctx->settings.bounds.least, f->side);
+  f->bounds.least = nms__certain_from (f->bounds.least, f->side);
   *invalid = d.invalid;
   *filtered = d.filtered;
   return NMS_OK;

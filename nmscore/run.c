@@ -1,16 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* run: the doors. Arguments are checked here and nowhere behind. */
+/* run: the public calls on boxes. They check all arguments; what they call relies on it. */
 #include "engines/engine.h"
 #include "fpmode.h"
+
+/* Checks the options, then makes ctx->frame of the boxes, with the arrays of `outputs` only. */
+static int
+prepare (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+    const unsigned *outputs, nms_result *counts)
+{
+  nms__frame *f = &ctx->frame;
+  int error = nms__options_check (ctx, options, &ctx->settings);
+
+  if (error)
+    return error;
+  error = nms__context_layout (ctx, boxes->count, ctx->settings.options.class_option_count);
+  if (error)
+    return error;
+  const unsigned wanted = outputs ? *outputs : ctx->settings.options.outputs;
+  if (!(wanted & NMS_OUTPUT_OUTCOME))
+    f->outcome = NULL;
+  if (!(wanted & NMS_OUTPUT_SUPPRESSED_BY))
+    f->suppressed_by = NULL;
+  return nms__prepare (ctx, boxes, &counts->invalid_count, &counts->filtered_count);
+}
 
 static int
 run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options,
     const nms_arrays *arrays, nms_result *result)
 {
+  const nms__frame *f = &ctx->frame;
+  unsigned outputs = 0;
   nms_boxes boxes;
-  size_t invalid, filtered;
-  unsigned outputs;
-  int error;
+  nms_result counts;
+  int engine, error;
 
   error = nms__struct_check (ctx, "result", result, sizeof *result, sizeof *result);
   if (error)
@@ -18,26 +40,12 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
   error = nms__boxes_check (ctx, caller_boxes, &boxes);
   if (error)
     return error;
-  error = nms__options_check (ctx, options, &ctx->settings);
-  if (error)
-    return error;
-  error = nms__context_layout (ctx, boxes.count, ctx->settings.options.class_option_count);
-  if (error)
-    return error;
-
-  outputs = ctx->settings.options.outputs;
   if (arrays)
     outputs = (arrays->outcome ? NMS_OUTPUT_OUTCOME : 0)
         | (arrays->suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0);
-  nms__frame *f = &ctx->frame;
-  if (!(outputs & NMS_OUTPUT_OUTCOME))
-    f->outcome = NULL;
-  if (!(outputs & NMS_OUTPUT_SUPPRESSED_BY))
-    f->suppressed_by = NULL;
-  error = nms__prepare (ctx, &boxes, &invalid, &filtered);
+  error = prepare (ctx, &boxes, options, arrays ? &outputs : NULL, &counts);
   if (error)
     return error;
-  int engine;
   error = nms__engine_run (ctx, &engine);
   if (error)
     return error;
@@ -57,8 +65,8 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
   result->kept_count = f->kept_count;
   result->suppressed_count = f->count - f->kept_count - f->over_cap_count;
   result->over_cap_count = f->over_cap_count;
-  result->filtered_count = filtered;
-  result->invalid_count = invalid;
+  result->filtered_count = counts.filtered_count;
+  result->invalid_count = counts.invalid_count;
   result->kept = arrays ? arrays->kept : f->kept;
   result->outcome = arrays ? arrays->outcome : f->outcome;
   result->suppressed_by = arrays ? arrays->suppressed_by : f->suppressed_by;
@@ -88,6 +96,38 @@ nms_run_into (nms_context *ctx, const nms_boxes *boxes, const nms_options *optio
   int error = nms__struct_check (ctx, "arrays", arrays, sizeof *arrays, sizeof *arrays);
   if (!error)
     error = run (ctx, boxes, options, arrays, result);
+  nms__fpmode_leave (mode);
+  return error;
+}
+
+static int
+count_neighbors (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options,
+    uint32_t *neighbors)
+{
+  const unsigned no_outputs = 0;
+  nms_boxes boxes;
+  nms_result counts;
+  int error = nms__boxes_check (ctx, caller_boxes, &boxes);
+
+  if (error)
+    return error;
+  if (boxes.count && !neighbors)
+    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "neighbors is NULL");
+  error = prepare (ctx, &boxes, options, &no_outputs, &counts);
+  if (!error)
+    nms__neighbors (&ctx->frame, neighbors, boxes.count);
+  return error;
+}
+
+int
+nms_count_neighbors (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+    uint32_t *neighbors)
+{
+  if (!ctx)
+    return NMS_ERROR_ARGUMENT;
+  nms__fpmode mode = nms__fpmode_enter ();
+  ctx->error[0] = '\0';
+  int error = count_neighbors (ctx, boxes, options, neighbors);
   nms__fpmode_leave (mode);
   return error;
 }

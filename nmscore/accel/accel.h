@@ -14,6 +14,7 @@
  * instead. Loads plugins and compiles programs in a thread of its own, or under
  * xla_strict in the caller's. Allocates memory. */
 int nms__xla (nms_context *ctx);
+size_t nms__xla_scratch_size (size_t boxes);
 
 /* Frees the state of the engine in a context and sets *xla to NULL. Waits for a
  * compilation in progress. */

@@ -10,26 +10,40 @@
 typedef struct engine {
   const char *name;
   int (*run) (nms_context *ctx); /* NULL: auto */
+  size_t (*scratch) (size_t boxes);
   int takes_rotated; /* frames with rotated boxes; else nms__sorted runs them */
 } engine;
 
 static const engine engines[] = {
-  [NMS_ENGINE_AUTO] = { "auto", NULL, 0 },
-  [NMS_ENGINE_SEQUENTIAL] = { "sequential", nms__sequential, 0 },
-  [NMS_ENGINE_SORTED] = { "sorted", nms__sorted, 1 },
-  [NMS_ENGINE_SPATIAL] = { "spatial", nms__spatial, 0 },
+  [NMS_ENGINE_AUTO] = { "auto", NULL, NULL, 0 },
+  [NMS_ENGINE_SEQUENTIAL] = { "sequential", nms__sequential, nms__sequential_scratch_size, 0 },
+  [NMS_ENGINE_SORTED] = { "sorted", nms__sorted, nms__sorted_scratch_size, 1 },
+  [NMS_ENGINE_SPATIAL] = { "spatial", nms__spatial, nms__spatial_scratch_size, 0 },
 #ifdef NMS__HAVE_XLA
   /* xla refuses rotated boxes itself, which under xla_strict is an error */
-  [NMS_ENGINE_XLA] = { "xla", nms__xla, 1 },
+  [NMS_ENGINE_XLA] = { "xla", nms__xla, nms__xla_scratch_size, 1 },
 #endif
 };
+
+#define ENGINES (sizeof engines / sizeof engines[0])
 
 const char *
 nms_engine_name (int number)
 {
-  if (number < 0 || (size_t) number >= sizeof engines / sizeof engines[0])
+  if (number < 0 || (size_t) number >= ENGINES)
     return NULL;
   return engines[number].name;
+}
+
+size_t
+nms__engines_scratch_size (size_t boxes)
+{
+  size_t most = 0;
+
+  for (size_t i = 0; i < ENGINES; i++)
+    if (engines[i].scratch && engines[i].scratch (boxes) > most)
+      most = engines[i].scratch (boxes);
+  return most;
 }
 
 static int

@@ -16,9 +16,13 @@
 #include "order.h"
 #include "overlap.h"
 
+/* `..._scratch_size`: the bytes of scratch that an engine needs for frames of up to `boxes`. */
 int nms__sequential (nms_context *ctx);
 int nms__sorted (nms_context *ctx);
 int nms__spatial (nms_context *ctx);
+size_t nms__sequential_scratch_size (size_t boxes);
+size_t nms__sorted_scratch_size (size_t boxes);
+size_t nms__spatial_scratch_size (size_t boxes);
 
 /* Returned by an engine that leaves the frame as it was, to another one; no error
  * code is positive. */
@@ -41,6 +45,9 @@ int nms__auto_choose (const nms__frame *frame);
  * to *used. Returns 0, or an error of engine xla. */
 int nms__engine_run (nms_context *ctx, int *used);
 
+/* engine.c: the bytes of scratch that suffice for any engine. */
+size_t nms__engines_scratch_size (size_t boxes);
+
 static inline nms__box
 nms__frame_box (const nms__frame *f, size_t pos)
 {
@@ -53,44 +60,6 @@ nms__total_cap (const nms__frame *f)
 {
   uint64_t cap = f->settings->options.max_detections;
   return cap ? cap : UINT64_MAX;
-}
-
-/* In frames and class partitions of at most this many boxes engine sorted tests units of
- * boxes by vectors (sorted/sweep.h). With more boxes it tests each one alone, because
- * the first suppressor then ends most tests early. */
-#define NMS__SWEEP_MOST 400
-
-/* sorted sorts only a first wave of boxes where the cap is far below their
- * number: so many for each box that the cap allows, in frames of so many. If they
- * were not enough, classes are tried with all boxes; without, a wave is four times
- * the one before it. */
-#define NMS__WAVE_CANDIDATES 2
-#define NMS__WAVE_CANDIDATES_OF_CLASSES 4
-#define NMS__WAVE_GROWTH 4
-#define NMS__WAVE_LEAST 1024
-
-static inline int
-nms__sorts_in_waves (const nms__frame *f)
-{
-  return f->count >= NMS__WAVE_LEAST && nms__total_cap (f) < f->count / 8;
-}
-
-static inline size_t
-nms__first_wave (const nms__frame *f)
-{
-  return (size_t) nms__total_cap (f)
-      * (f->group ? NMS__WAVE_CANDIDATES_OF_CLASSES : NMS__WAVE_CANDIDATES);
-}
-
-/* Of so many of `count` keys the one with this rank is the pivot for a wave: rather
- * less than it should be, since few samples are off by much. */
-#define NMS__WAVE_SAMPLES 64
-
-static inline size_t
-nms__wave_rank (size_t count, size_t wanted)
-{
-  const size_t rank = wanted * NMS__WAVE_SAMPLES / count;
-  return rank + (rank && rank < 8 ? 2 : 1);
 }
 
 /* The class of box `pos` if classes are counted or have options, else NULL. */

@@ -7,7 +7,8 @@
 #include "kernels.h"
 #include "screen.h"
 
-#include "engines/sorted/sweep.h"
+#include "engines/sequential/sequential_tmpl.h"
+#include "engines/sorted/sweep_tmpl.h"
 #include "internal.h"
 #include "order.h"
 
@@ -85,174 +86,6 @@ find_overlap (const nms__columns *columns, size_t first, size_t end, const nms__
 {
   return columns->group ? find_lanes (columns, first, end, box, mask, 1)
       : find_lanes (columns, first, end, box, mask, 0);
-}
-
-#include "engines/sequential/sequential_tmpl.h"
-
-/* Box i of the columns, in every lane. */
-INLINE wide
-widen_at (const nms__columns *c, size_t i)
-{
-  return (wide) { v_set (c->x1[i]), v_set (c->y1[i]), v_set (c->x2[i]), v_set (c->y2[i]),
-    v_set (c->share[i]), v_set (0.0f), 0 };
-}
-
-/* Vectors of a unit of a sweep. */
-enum { VECTORS = NMS__UNIT / LANES };
-
-/* Takes from `clear` the boxes of the unit from `first` on that may exceed the
- * limit with box b, and from `unsure` those that surely do. bounds.least rules
- * out intersections of an extent that counts as 0. */
-INLINE void
-meet (const nms__columns *c, size_t first, const wide *b, vf factor, vf least,
-    vm clear[VECTORS], vm unsure[VECTORS])
-{
-#pragma GCC unroll 16
-  for (size_t v = 0; v < VECTORS; v++) {
-    const size_t i = first + v * LANES;
-    vf inter = v_mul (v_max (width_lanes (c, i, b), b->zero), height_lanes (c, i, b));
-    vf shares = v_add (v_load (c->share + i), b->share);
-    clear[v] = m_and_ngt (clear[v], inter, shares);
-    unsure[v] = m_and_ngt (unsure[v], inter, v_max (v_mul (factor, shares), least));
-  }
-}
-
-INLINE uint32_t
-unit_bits (const vm mask[VECTORS])
-{
-  uint32_t bits = 0;
-#pragma GCC unroll 16
-  for (size_t v = 0; v < VECTORS; v++)
-    bits |= (uint32_t) m_bits (mask[v]) << (v * LANES);
-  return bits;
-}
-
-/* The boxes of a unit that box i suppresses. */
-INLINE uint32_t
-sweep_row (const nms__sweep *s, size_t first, uint32_t open, size_t i)
-{
-  const nms__bounds *bounds = s->bounds;
-  const wide b = widen_at (&s->columns, i);
-  vm clear[VECTORS], unsure[VECTORS];
-
-  for (size_t v = 0; v < VECTORS; v++)
-    clear[v] = unsure[v] = v_ge (b.zero, b.zero);
-  meet (&s->columns, first, &b, v_set (bounds->certain), v_set (bounds->least), clear, unsure);
-  uint32_t gone = open & ~unit_bits (clear);
-  const uint32_t doubt = s->careful ? gone : gone & unit_bits (unsure);
-  return doubt ? nms__sweep_decide (s, first, gone, doubt, i) : gone;
-}
-
-/* The boxes of a unit that stay open when one kept box after the other is met. */
-static uint32_t
-sweep_one_by_one (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
-{
-  for (size_t k = 0; k < kept_count && open; k++) {
-    const uint32_t gone = sweep_row (s, first, open, s->kept[k]);
-    if (gone)
-      nms__sweep_note (s, first, gone, s->kept[k]);
-    open &= ~gone;
-  }
-  return open;
-}
-
-/* A unit against all that were kept before it; a lane forgets which of them
- * suppressed it. */
-static uint32_t
-sweep_kept (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
-{
-  const nms__bounds *bounds = s->bounds;
-  const vf factor = v_set (bounds->certain), least = v_set (bounds->least);
-  vm clear[VECTORS], unsure[VECTORS];
-
-  for (size_t v = 0; v < VECTORS; v++)
-    clear[v] = unsure[v] = v_ge (factor, factor);
-  for (size_t k = 0; k < kept_count; k++) {
-    const wide b = widen_at (&s->columns, s->kept[k]);
-    meet (&s->columns, first, &b, factor, least, clear, unsure);
-  }
-  const uint32_t bits = unit_bits (clear);
-  if (!(open & unit_bits (unsure) & ~bits))
-    return open & bits;
-  return sweep_one_by_one (s, first, open, kept_count);
-}
-
-/* The same, noting the suppressors. From the last kept box to the first, so
- * that a lane remembers the first one that may exceed, and by how much it is
- * above what surely does. */
-static uint32_t
-sweep_kept_noting (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
-{
-  const nms__columns *c = &s->columns;
-  const vf factor = v_set (s->bounds->certain), least = v_set (s->bounds->least);
-  const vf zero = v_set (0.0f);
-  vf above[VECTORS];
-  vi by[VECTORS];
-  int32_t who[NMS__UNIT];
-  uint32_t gone = 0, sure = 0;
-
-  for (size_t v = 0; v < VECTORS; v++) {
-    above[v] = zero;
-    by[v] = i_set (-1);
-  }
-  for (size_t k = kept_count; k-- > 0;) {
-    const wide b = widen_at (c, s->kept[k]);
-#pragma GCC unroll 16
-    for (size_t v = 0; v < VECTORS; v++) {
-      const size_t i = first + v * LANES;
-      const vf inter = v_mul (v_max (width_lanes (c, i, &b), zero), height_lanes (c, i, &b));
-      const vf shares = v_add (v_load (c->share + i), b.share);
-      const vm hit = v_gt (inter, shares);
-      above[v] = v_where (hit, v_sub (inter, v_max (v_mul (factor, shares), least)), above[v]);
-      by[v] = i_where (hit, i_set ((int32_t) k), by[v]);
-    }
-  }
-  for (size_t v = 0; v < VECTORS; v++) {
-    gone |= (uint32_t) m_bits (i_gt (by[v], i_set (-1))) << v * LANES;
-    sure |= (uint32_t) m_bits (v_gt (above[v], zero)) << v * LANES;
-    i_store (who + v * LANES, by[v]);
-  }
-  gone &= open;
-  for (uint32_t left = gone & sure; left; left &= left - 1) {
-    const unsigned l = nms__lowest_bit (left);
-    nms__sweep_note (s, first, left & -left, s->kept[who[l]]);
-  }
-  open &= ~(gone & sure);
-  gone &= ~sure;
-  return (open & ~gone) | (gone ? sweep_one_by_one (s, first, gone, kept_count) : 0);
-}
-
-static size_t
-sweep (const nms__sweep *s)
-{
-  size_t n = 0;
-
-  for (size_t first = 0; first < s->count; first += NMS__UNIT) {
-    const size_t left = s->count - first;
-    uint32_t open = left < NMS__UNIT ? (1u << left) - 1 : 0xffff;
-    uint32_t row[NMS__UNIT];
-    if (s->careful)
-      open = sweep_one_by_one (s, first, open, n);
-    else
-      open = s->noting ? sweep_kept_noting (s, first, open, n) : sweep_kept (s, first, open, n);
-    if (!s->careful) /* all at once: most of what is open will be kept */
-      for (uint32_t mask = open; mask; mask &= mask - 1) {
-        unsigned i = (unsigned) __builtin_ctz (mask);
-        row[i] = sweep_row (s, first, mask & (mask - 1), first + i);
-      }
-    while (open) {
-      const unsigned i = (unsigned) __builtin_ctz (open);
-      s->kept[n++] = (uint32_t) (first + i);
-      if (n == s->cap)
-        return n;
-      open &= open - 1;
-      const uint32_t gone = open & (s->careful ? sweep_row (s, first, open, first + i) : row[i]);
-      if (s->noting && gone)
-        nms__sweep_note (s, first, gone, first + i);
-      open &= ~gone;
-    }
-  }
-  return n;
 }
 
 static size_t
@@ -406,7 +239,7 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const
 {
   const nms_options *o = &f->settings->options;
   const vf most = v_set (NMS__MOST_COORDINATE), threshold = v_set (o->score_threshold);
-  const vf negative = v_set (-NMS__MOST_COORDINATE), factor = v_set (f->settings->bounds.factor);
+  const vf negative = v_set (-NMS__MOST_COORDINATE), factor = v_set (f->bounds.factor);
   const size_t to = f->count;
   const uint64_t all = ~(uint64_t) 0 >> (NMS__BLOCK - n);
   float c[4][NMS__BLOCK], score[NMS__BLOCK];

@@ -4,6 +4,7 @@
 #include "xlakernel.h"
 #include "xlaerror.h"
 
+#include "accel/accel.h"
 #include "engines/engine.h"
 #include "engines/suppressor.h"
 
@@ -164,23 +165,29 @@ keep (nms__frame *f, const int32_t *picks, int32_t count)
   }
 }
 
+size_t
+nms__xla_scratch_size (size_t boxes)
+{
+  nms__arena arena = { NULL, 0 };
+  nms__box_columns kept;
+
+  nms__take_columns (&arena, &kept, boxes);
+  return arena.used;
+}
+
 /* Of each box that is not kept, the first of the kept ones ranked above it that
  * it overlaps too much with; those over a cap are for the caller to mark. */
 static void
 find_suppressors (nms__frame *f, const int32_t *picks, int32_t count)
 {
-  const nms__columns kept = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
-    f->group ? f->wgroup : NULL };
+  const int grouped = f->group != NULL;
+  nms__box_columns chosen;
 
+  nms__take_columns (&(nms__arena) { f->scratch, 0 }, &chosen, f->capacity);
+  const nms__columns kept = nms__columns_of (&chosen, grouped);
   for (int32_t k = 0; k < count; k++) {
     const nms__box box = nms__frame_box (f, (size_t) picks[k]);
-    f->wx1[k] = box.x1;
-    f->wy1[k] = box.y1;
-    f->wx2[k] = box.x2;
-    f->wy2[k] = box.y2;
-    f->wshare[k] = box.share;
-    if (f->group)
-      f->wgroup[k] = box.group;
+    nms__put_box (&chosen, (size_t) k, &box, grouped);
   }
   for (size_t pos = 0; pos < f->count; pos++) {
     const nms__box box = nms__frame_box (f, pos);

@@ -9,7 +9,7 @@
 #ifndef NMS_AUTO_H
 #define NMS_AUTO_H
 
-#include "engines/engine.h"
+#include "engines/tuning.h"
 #include "order.h"
 
 #include <math.h>

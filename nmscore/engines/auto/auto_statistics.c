@@ -7,8 +7,6 @@
  */
 #include "auto_statistics.h"
 
-#include "engines/spatial/spatial.h"
-
 #define ENOUGH 8     /* partners of a box */
 #define STEPS 6      /* of the integral over ranks */
 #define WALK_LEAST 2048 /* boxes for which the integral is worth its time */
@@ -60,7 +58,7 @@ count_partners (const nms__frame *f, size_t first, size_t pos, size_t *others)
 
   *others = f->count - first < NMS__BLOCK ? f->count - first : NMS__BLOCK;
   uint64_t mask = f->kernels->overlap_block (&columns, first, *others, &box,
-      &f->settings->bounds, NULL);
+      &f->bounds, NULL);
   if (pos - first < *others) /* unsigned: not before it either */
     mask &= ~((uint64_t) 1 << (pos - first));
   return nms__count_bits (mask);
@@ -287,7 +285,7 @@ void
 nms__facts_of_places (nms__facts *facts, const nms__frame *f)
 {
   /* as in spatial_grid.c, set_reach */
-  const double factor = f->settings->bounds.factor, limit = factor / (1.0 - factor);
+  const double factor = f->bounds.factor, limit = factor / (1.0 - factor);
   const double distance = 0.5 * (limit < 1.0 ? (1.0 - limit) / (1.0 + limit) : 0.0);
   const double sides = limit > 0.0 ? 1.0 / limit : INFINITY;
   const double reach = limit > 0.0 ? -octaves ((float) limit) + octaves (1.0f) : 64.0;

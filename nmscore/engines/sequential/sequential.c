@@ -22,6 +22,39 @@
 #define WANTED_FIRST 10
 #define WANTED 13
 
+typedef struct scratch {
+  int32_t *key;   /* of the undecided boxes */
+  uint32_t *pos;
+  nms__box_columns top; /* of the few best boxes, in order of rank */
+  int32_t *top_key;
+  uint32_t *top_pos;
+  uint32_t *places; /* of the best boxes among the undecided ones */
+  uint64_t *sort, *sort2; /* their keys */
+} scratch;
+
+static void
+layout (scratch *s, nms__arena *a, size_t boxes)
+{
+  s->key = nms__take (a, boxes, sizeof *s->key);
+  s->pos = nms__take (a, boxes, sizeof *s->pos);
+  nms__take_columns (a, &s->top, boxes);
+  s->top_key = nms__take (a, boxes, sizeof *s->top_key);
+  s->top_pos = nms__take (a, boxes, sizeof *s->top_pos);
+  s->places = nms__take (a, boxes, sizeof *s->places);
+  s->sort = nms__take (a, boxes, sizeof *s->sort);
+  s->sort2 = nms__take (a, boxes, sizeof *s->sort2);
+}
+
+size_t
+nms__sequential_scratch_size (size_t boxes)
+{
+  nms__arena arena = { NULL, 0 };
+  scratch s;
+
+  layout (&s, &arena, boxes);
+  return arena.used;
+}
+
 uint64_t
 nms__settle (const nms__alive *a, size_t first, uint64_t mask, const nms__picks *p)
 {
@@ -70,7 +103,7 @@ decide (const nms__alive *a, uint64_t mask, uint64_t unsure, size_t i)
 static void
 fill_picks (nms__picks *p, const nms__alive *a, uint64_t kept)
 {
-  const float far = a->f->settings->bounds.far;
+  const float far = a->f->bounds.far;
   size_t k = 0;
 
   for (; kept; kept &= kept - 1, k++) {
@@ -136,17 +169,17 @@ decide_top (const nms__alive *top, size_t n, uint64_t cap, nms__picks *picks, si
   return f->kept_count == cap ? f->packed[top->pos[63 - __builtin_clzll (open)]] : 0;
 }
 
-/* Moves the boxes at `places` of `a` to `top`, the best one first. */
+/* Moves the n boxes at s->places of `a` to `top`, the best one first. */
 static void
-take_top (nms__alive *a, const uint32_t *places, size_t n, nms__alive *top)
+take_top (nms__alive *a, const scratch *s, size_t n, nms__alive *top)
 {
-  uint64_t *keys = (uint64_t *) (void *) a->f->records, *order;
+  const uint64_t *order;
 
   for (size_t i = 0; i < n; i++) {
-    uint32_t key = (uint32_t) a->key[places[i]] ^ 0x80000000u;
-    keys[i] = (uint64_t) key << 32 | places[i];
+    uint32_t key = (uint32_t) a->key[s->places[i]] ^ 0x80000000u;
+    s->sort[i] = (uint64_t) key << 32 | s->places[i];
   }
-  order = nms__sort (a->f->kernels, keys, keys + n, n);
+  order = nms__sort (a->f->kernels, s->sort, s->sort2, n);
   for (size_t i = 0; i < n; i++) {
     const size_t at = (uint32_t) order[i];
     top->x1[i] = a->x1[at];
@@ -212,22 +245,22 @@ drop_full (nms__alive *a)
 /* Decides boxes until none is left or the cap is full: then the key of the box
  * that filled it, else 0. */
 static uint64_t
-run_steps (nms__frame *f, uint64_t cap)
+run_steps (nms__frame *f, const scratch *s, uint64_t cap)
 {
-  const size_t room = (f->count + NMS__BLOCK - 1) / NMS__BLOCK * NMS__BLOCK;
-  nms__alive rest = { f, f->x1, f->y1, f->x2, f->y2, f->share, f->group,
-    (int32_t *) f->packed2, (uint32_t *) f->packed3, f->count };
-  const nms__alive start = { f, f->wx1, f->wy1, f->wx2, f->wy2, f->wshare,
-    f->group ? f->wgroup : NULL, rest.key + room, rest.pos + room, 0 };
+  const nms__box_columns *c = &s->top;
+  nms__alive rest = { f, f->x1, f->y1, f->x2, f->y2, f->share, f->group, s->key, s->pos,
+    f->count };
+  const nms__alive start = { f, c->x1, c->y1, c->x2, c->y2, c->share, f->group ? c->group : NULL,
+    s->top_key, s->top_pos, 0 };
   nms__picks picks;
 
   f->kernels->begin (&rest);
   while (rest.width) {
     nms__alive top = start;
-    size_t n = f->kernels->pick (&rest, f->kept_count ? WANTED : WANTED_FIRST, f->wpos);
+    size_t n = f->kernels->pick (&rest, f->kept_count ? WANTED : WANTED_FIRST, s->places);
     const size_t taken = n;
     size_t over = 0;
-    take_top (&rest, f->wpos, n, &top);
+    take_top (&rest, s, n, &top);
     while (top.width) {
       n = top.width < NMS__PICKS ? top.width : NMS__PICKS;
       uint64_t last = decide_top (&top, n, cap, &picks, &over);
@@ -250,7 +283,11 @@ int
 nms__sequential (nms_context *ctx)
 {
   nms__frame *f = &ctx->frame;
-  uint64_t last = run_steps (f, nms__total_cap (f));
+  nms__arena arena = { f->scratch, 0 };
+  scratch s;
+
+  layout (&s, &arena, f->capacity);
+  const uint64_t last = run_steps (f, &s, nms__total_cap (f));
 
   if (f->slot || last)
     nms__mark_over_cap (f, last);

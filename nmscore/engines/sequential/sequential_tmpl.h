@@ -3,10 +3,12 @@
  * kernels_steps: the loops of engine sequential, in kernels.h's words; a part
  * of kernels_tmpl.c, which alone includes it.
  */
-#ifndef NMS_KERNELS_STEPS_H
-#define NMS_KERNELS_STEPS_H
+#ifndef NMS_SEQUENTIAL_TMPL_H
+#define NMS_SEQUENTIAL_TMPL_H
 
 #include "sequential_state.h"
+
+#include "simd/screen.h"
 
 #include <math.h>
 
@@ -81,7 +83,7 @@ static uint64_t
 rows (const nms__alive *a, size_t n, uint64_t *may, uint64_t *surely)
 {
   const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->share, a->group };
-  const nms__bounds *bounds = &a->f->settings->bounds;
+  const nms__bounds *bounds = &a->f->bounds;
   const vf certain = v_set (bounds->certain), least = v_set (bounds->least);
   const uint64_t all = ~(uint64_t) 0 >> (NMS__BLOCK - n);
   uint64_t any = 0;
@@ -208,7 +210,7 @@ step_vectors (nms__alive *a, size_t first, size_t vectors, const nms__picks *pic
     int grouped, int noting)
 {
   const nms__frame *f = a->f;
-  const nms__bounds *bounds = &f->settings->bounds;
+  const nms__bounds *bounds = &f->bounds;
   const uint64_t careful = f->parent.data ? ~(uint64_t) 0 : 0;
   const vf near = v_set (bounds->near), surely = v_set (bounds->surely);
   const vf least = v_set (bounds->least);

@@ -35,43 +35,41 @@ nms__wave_pivot (const nms__frame *f, size_t count, size_t wanted)
 
 /* About so many. */
 static void
-next_wave (nms__frame *f, wave *w, size_t wanted)
+next_wave (nms__frame *f, const nms__sorted_scratch *s, wave *w, size_t wanted)
 {
   if (wanted < w->left / 2) {
     const uint64_t pivot = nms__wave_pivot (f, w->left, wanted);
-    w->count = f->kernels->partition (f->packed, w->left, pivot, f->packed2);
+    w->count = f->kernels->partition (f->packed, w->left, pivot, s->keys);
     w->left -= w->count;
-    w->order = nms__sort (f->kernels, f->packed2, f->packed + w->left, w->count);
+    w->order = nms__sort (f->kernels, s->keys, f->packed + w->left, w->count);
   } else {
     w->count = w->left;
     w->left = 0;
-    w->order = nms__sort (f->kernels, f->packed, f->packed2, w->count);
+    w->order = nms__sort (f->kernels, f->packed, s->keys, w->count);
   }
 }
 
 int
-nms__sorted_take (nms__frame *f, size_t pos, size_t n, const int32_t *who, double limit)
+nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, size_t pos, size_t n,
+    const int32_t *kept_index, double limit)
 {
-  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL };
+  const nms__columns columns = nms__columns_of (&s->columns, 0);
   const nms__box box = nms__frame_box (f, pos);
-  const size_t by = nms__first_suppressor (f, &columns, n, &box, f->index[pos], who, limit);
+  const size_t by
+      = nms__first_suppressor (f, &columns, n, &box, f->index[pos], kept_index, limit);
 
   if (by < n) {
     if (f->suppressed_by)
-      f->suppressed_by[f->index[pos]] = who[by];
+      f->suppressed_by[f->index[pos]] = kept_index[by];
     return 0;
   }
-  f->wx1[n] = box.x1;
-  f->wy1[n] = box.y1;
-  f->wx2[n] = box.x2;
-  f->wy2[n] = box.y2;
-  f->wshare[n] = box.share;
+  nms__put_box (&s->columns, n, &box, 0);
   return 1;
 }
 
 /* One group; classes may have caps and limits nevertheless. */
 static void
-sorted_all (nms__frame *f)
+sorted_all (nms__frame *f, const nms__sorted_scratch *s)
 {
   const uint64_t cap = nms__total_cap (f);
   size_t wanted = nms__sorts_in_waves (f) ? nms__first_wave (f) : f->count, rank = 0;
@@ -81,7 +79,7 @@ sorted_all (nms__frame *f)
     if (rank == w.count) {
       if (!w.left)
         break;
-      next_wave (f, &w, wanted);
+      next_wave (f, s, &w, wanted);
       wanted *= NMS__WAVE_GROWTH;
       rank = 0;
     }
@@ -91,7 +89,7 @@ sorted_all (nms__frame *f)
       nms__over_cap (f, pos);
       continue;
     }
-    if (!nms__sorted_take (f, pos, f->kept_count, f->kept,
+    if (!nms__sorted_take (f, s, pos, f->kept_count, f->kept,
             class ? class->limit : f->settings->limit))
       continue;
     nms__keep (f, pos);
@@ -105,12 +103,13 @@ sorted_all (nms__frame *f)
 
 /* Few boxes, and none of a class that differs. */
 static void
-sorted_few (nms__frame *f)
+sorted_few (nms__frame *f, const nms__sorted_scratch *s)
 {
   const uint64_t cap = nms__total_cap (f);
-  const uint64_t *keys = nms__sort (f->kernels, f->packed, f->packed2, f->count);
-  uint32_t *kept = (uint32_t *) f->wgroup;
-  const size_t n = nms__sweep_keys (f, keys, f->count, f->settings->limit, cap, kept);
+  const uint64_t *keys = nms__sort (f->kernels, f->packed, s->keys, f->count);
+  uint32_t *kept = s->kept;
+  const size_t n = nms__sweep_keys (f, &s->columns, keys, f->count, f->settings->limit, cap,
+      kept);
 
   for (size_t k = 0; k < n; k++)
     nms__keep (f, nms__packed_position (keys[kept[k]]));
@@ -118,17 +117,43 @@ sorted_few (nms__frame *f)
     nms__over_cap_keys (f, f->index, keys + kept[n - 1] + 1, f->count - kept[n - 1] - 1);
 }
 
+static void
+layout (nms__sorted_scratch *s, nms__arena *a, size_t boxes)
+{
+  nms__take_columns (a, &s->columns, boxes);
+  s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
+  s->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys2);
+  s->kept = nms__take (a, boxes, sizeof *s->kept);
+  s->kept_index = nms__take (a, boxes, sizeof *s->kept_index);
+  s->pile = nms__take (a, boxes, sizeof *s->pile);
+  s->kept_bits = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->kept_bits);
+}
+
+size_t
+nms__sorted_scratch_size (size_t boxes)
+{
+  nms__arena arena = { NULL, 0 };
+  nms__sorted_scratch s;
+
+  layout (&s, &arena, boxes);
+  return arena.used;
+}
+
 int
 nms__sorted (nms_context *ctx)
 {
   nms__frame *f = &ctx->frame;
+  nms__arena arena = { f->scratch, 0 };
+  nms__sorted_scratch s;
+
+  layout (&s, &arena, f->capacity);
   if (!f->count)
     return NMS_OK;
   if (f->group)
-    nms__sorted_groups (f);
+    nms__sorted_groups (f, &s);
   else if (f->count <= NMS__SWEEP_MOST && !f->slot)
-    sorted_few (f);
+    sorted_few (f, &s);
   else
-    sorted_all (f);
+    sorted_all (f, &s);
   return NMS_OK;
 }

@@ -4,22 +4,27 @@
 #define NMS_SORTED_H
 
 #include "engines/engine.h"
+#include "engines/tuning.h"
+
+typedef struct nms__sorted_scratch {
+  nms__box_columns columns; /* of the kept boxes, or of the boxes of a sweep */
+  uint64_t *keys, *keys2;   /* packed, to be sorted */
+  uint32_t *kept;           /* numbers of the kept ones among the keys of a pile */
+  int32_t *kept_index;      /* of the kept boxes of a pile, in the caller's columns */
+  uint32_t *pile;           /* of each box of the frame, if classes have no entries */
+  uint64_t *kept_bits;      /* a bit for each box of the frame */
+} nms__sorted_scratch;
 
 /* sorted.c: a key that about `wanted` of the first `count` boxes reach, or more. */
 uint64_t nms__wave_pivot (const nms__frame *f, size_t count, size_t wanted);
 
 /* sorted.c: whether the box at `pos` is kept after n others, which are the first
- * n of the columns wx1, wy1 ...; then it becomes one of them. `who`: their
+ * n of s->columns; then it becomes one of them. `kept_index`: their
  * indices. Else notes who suppressed it. */
-int nms__sorted_take (nms__frame *f, size_t pos, size_t n, const int32_t *who, double limit);
+int nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, size_t pos, size_t n,
+    const int32_t *kept_index, double limit);
 
 /* sorted_groups.c: the engine where boxes have groups and no two groups meet. */
-void nms__sorted_groups (nms__frame *f);
-
-/* sorted_groups.c: decides boxes of one limit that may all meet, given by their
- * keys in order of rank, until `cap` are kept. Returns how many are, and in
- * `kept` which: numbers of keys, ascending. */
-size_t nms__sorted_pile (nms__frame *f, const uint64_t *keys, size_t count, double limit,
-    uint64_t cap, uint32_t *kept);
+void nms__sorted_groups (nms__frame *f, const nms__sorted_scratch *s);
 
 #endif

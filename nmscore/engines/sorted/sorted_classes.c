@@ -20,7 +20,7 @@ typedef struct piles {
 } piles;
 
 static piles
-number_piles (nms__frame *f)
+number_piles (nms__frame *f, const nms__sorted_scratch *s)
 {
   nms__classes *c = &f->classes;
   uint32_t bits = 0;
@@ -38,8 +38,8 @@ number_piles (nms__frame *f)
   }
   nms__classes_start (c, f->count);
   for (size_t pos = 0; pos < f->count; pos++)
-    f->wpos[pos] = nms__class_slot (c, f->group[pos]);
-  return (piles) { f->wpos, c->count, c->bucket };
+    s->pile[pos] = nms__class_slot (c, f->group[pos]);
+  return (piles) { s->pile, c->count, c->bucket };
 }
 
 /* Deals keys into the piles; a pile keeps their order. */
@@ -62,56 +62,57 @@ deal (const piles *p, const uint64_t *keys, size_t count, uint64_t *dealt)
 
 /* One box after the other against the list of kept ones. */
 static size_t
-list_pile (nms__frame *f, const uint64_t *keys, size_t count, double limit, uint64_t cap,
-    uint32_t *kept)
+list_pile (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count,
+    double limit, uint64_t cap)
 {
-  int32_t *who = f->kept;       /* which is written at the end only */
   size_t n = 0;
 
   for (size_t k = 0; k < count && n < cap; k++) {
     const size_t pos = nms__packed_position (keys[k]);
-    if (!nms__sorted_take (f, pos, n, who, limit))
+    if (!nms__sorted_take (f, s, pos, n, s->kept_index, limit))
       continue;
-    who[n] = f->index[pos];
-    kept[n++] = (uint32_t) k;
+    s->kept_index[n] = f->index[pos];
+    s->kept[n++] = (uint32_t) k;
   }
   return n;
 }
 
-size_t
-nms__sorted_pile (nms__frame *f, const uint64_t *keys, size_t count, double limit, uint64_t cap,
-    uint32_t *kept)
+/* Decides boxes of one limit that may all meet, given by their keys in order of rank,
+ * until `cap` are kept. Returns how many are, and in s->kept which: numbers of keys,
+ * ascending. */
+static size_t
+decide_pile (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count,
+    double limit, uint64_t cap)
 {
   if (count > NMS__SWEEP_MOST)
-    return list_pile (f, keys, count, limit, cap, kept);
-  kept[0] = 0;
-  return count == 1 ? 1 : nms__sweep_keys (f, keys, count, limit, cap, kept);
+    return list_pile (f, s, keys, count, limit, cap);
+  s->kept[0] = 0;
+  return count == 1 ? 1 : nms__sweep_keys (f, &s->columns, keys, count, limit, cap, s->kept);
 }
 
 /* Decides all piles; sets a bit for the position of each kept box. */
 static size_t
-decide_piles (nms__frame *f, const piles *p, uint64_t *is_kept)
+decide_piles (nms__frame *f, const nms__sorted_scratch *s, const piles *p)
 {
-  uint32_t *kept = (uint32_t *) f->wgroup;
   size_t kept_count = 0, begin = 0;
 
   for (size_t k = 0; k < p->count; begin = p->end[k++]) {
     const size_t count = p->end[k] - begin;
     if (count == 0)
       continue;
-    const uint64_t *keys = f->packed2 + begin;
+    const uint64_t *keys = s->keys + begin;
     if (count > 1)
-      keys = nms__sort (f->kernels, f->packed2 + begin, f->packed3 + begin, count);
+      keys = nms__sort (f->kernels, s->keys + begin, s->keys2 + begin, count);
     nms__class *class = nms__frame_class (f, nms__packed_position (keys[0]));
-    const size_t n = nms__sorted_pile (f, keys, count,
-        class ? class->limit : f->settings->limit, class ? class->cap : UINT64_MAX, kept);
+    const size_t n = decide_pile (f, s, keys, count,
+        class ? class->limit : f->settings->limit, class ? class->cap : UINT64_MAX);
     for (size_t i = 0; i < n; i++) {
-      const size_t pos = nms__packed_position (keys[kept[i]]);
-      is_kept[pos / NMS__BLOCK] |= (uint64_t) 1 << pos % NMS__BLOCK;
+      const size_t pos = nms__packed_position (keys[s->kept[i]]);
+      s->kept_bits[pos / NMS__BLOCK] |= (uint64_t) 1 << pos % NMS__BLOCK;
     }
     if (class) {
       class->kept = n;
-      class->last = keys[kept[n - 1]];
+      class->last = keys[s->kept[n - 1]];
     }
     kept_count += n;
   }
@@ -121,17 +122,17 @@ decide_piles (nms__frame *f, const piles *p, uint64_t *is_kept)
 /* Keeps the boxes whose bits are set, in order of rank, up to the cap. The last
  * one's key if that fills the cap, else 0. */
 static uint64_t
-keep_in_order (nms__frame *f, const uint64_t *is_kept, size_t count)
+keep_in_order (nms__frame *f, const nms__sorted_scratch *s, size_t count)
 {
   const uint64_t cap = nms__total_cap (f);
-  uint64_t *keys = f->packed3;
+  uint64_t *keys = s->keys2;
   size_t n = 0;
 
   /* by position: equal scores are in order before they are sorted */
   for (size_t first = 0; n < count; first += NMS__BLOCK)
-    for (uint64_t left = is_kept[first / NMS__BLOCK]; left; left &= left - 1)
+    for (uint64_t left = s->kept_bits[first / NMS__BLOCK]; left; left &= left - 1)
       keys[n++] = f->packed[first + nms__lowest_bit (left)];
-  keys = nms__sort (f->kernels, keys, f->packed2, n);
+  keys = nms__sort (f->kernels, keys, s->keys, n);
   if (n > cap)
     n = (size_t) cap;
   for (size_t k = 0; k < n; k++)
@@ -140,30 +141,30 @@ keep_in_order (nms__frame *f, const uint64_t *is_kept, size_t count)
 }
 
 void
-nms__sorted_groups (nms__frame *f)
+nms__sorted_groups (nms__frame *f, const nms__sorted_scratch *s)
 {
-  const piles p = number_piles (f);
+  const piles p = number_piles (f, s);
   const uint64_t cap = nms__total_cap (f);
   const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
-  uint64_t *is_kept = f->kept_bits, *keys = f->packed;
+  uint64_t *keys = f->packed;
   size_t kept_count, count = f->count;
 
   if (nms__sorts_in_waves (f)) {
     uint64_t pivot = nms__wave_pivot (f, f->count, nms__first_wave (f));
-    keys = f->packed3;
-    memcpy (f->packed2, f->packed, f->count * sizeof *f->packed);
-    count = f->kernels->partition (f->packed2, f->count, pivot, keys);
+    keys = s->keys2;
+    memcpy (s->keys, f->packed, f->count * sizeof *f->packed);
+    count = f->kernels->partition (s->keys, f->count, pivot, keys);
   }
   for (;;) {
-    deal (&p, keys, count, f->packed2);
-    memset (is_kept, 0, blocks * sizeof *is_kept);
-    kept_count = decide_piles (f, &p, is_kept);
+    deal (&p, keys, count, s->keys);
+    memset (s->kept_bits, 0, blocks * sizeof *s->kept_bits);
+    kept_count = decide_piles (f, s, &p);
     if (kept_count >= cap || count == f->count)
       break;
     keys = f->packed; /* the best boxes were not enough */
     count = f->count;
   }
-  uint64_t last = keep_in_order (f, is_kept, kept_count);
+  uint64_t last = keep_in_order (f, s, kept_count);
   if (last || f->slot)
     nms__mark_over_cap (f, last);
 }

@@ -8,39 +8,39 @@
 /* Columns of the boxes with these keys, in their order. Their shares are made
  * once more: that is quicker than to fetch them. */
 static void
-gather (nms__frame *f, const uint64_t *keys, size_t count, float factor)
+gather (const nms__frame *f, const nms__box_columns *c, const uint64_t *keys, size_t count,
+    float factor)
 {
   for (size_t k = 0; k < count; k++) {
     size_t pos = nms__packed_position (keys[k]);
-    f->wx1[k] = f->x1[pos];
-    f->wy1[k] = f->y1[pos];
-    f->wx2[k] = f->x2[pos];
-    f->wy2[k] = f->y2[pos];
+    c->x1[k] = f->x1[pos];
+    c->y1[k] = f->y1[pos];
+    c->x2[k] = f->x2[pos];
+    c->y2[k] = f->y2[pos];
   }
   if (f->turned)
     for (size_t k = 0; k < count; k++)
-      f->wshare[k] = f->share[nms__packed_position (keys[k])];
+      c->share[k] = f->share[nms__packed_position (keys[k])];
   for (size_t k = 0; !f->turned && k < count; k++)
-    f->wshare[k] = factor * nms__area (f->wx1[k], f->wy1[k], f->wx2[k], f->wy2[k]);
+    c->share[k] = factor * nms__area (c->x1[k], c->y1[k], c->x2[k], c->y2[k]);
   /* the rest of the last unit: in no place, so that it meets nothing */
   for (size_t k = count; k % NMS__UNIT; k++)
-    f->wx1[k] = f->wy1[k] = f->wx2[k] = f->wy2[k] = f->wshare[k] = 0.0f;
+    c->x1[k] = c->y1[k] = c->x2[k] = c->y2[k] = c->share[k] = 0.0f;
 }
 
 size_t
-nms__sweep_keys (nms__frame *f, const uint64_t *keys, size_t count, double limit, uint64_t cap,
-    uint32_t *kept)
+nms__sweep_keys (nms__frame *f, const nms__box_columns *columns, const uint64_t *keys,
+    size_t count, double limit, uint64_t cap, uint32_t *kept)
 {
-  nms__bounds bounds = f->settings->bounds;
-  const nms__columns columns = { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, NULL };
-  const nms__sweep s = { f, &bounds, columns, keys, count, kept, limit, cap,
+  nms__bounds bounds = f->bounds;
+  const nms__sweep s = { f, &bounds, nms__columns_of (columns, 0), keys, count, kept, limit, cap,
     f->parent.data || f->turned, f->suppressed_by != NULL };
 
   if (f->slot && !f->turned) { /* those of this class are tighter than those of all */
     bounds = nms__bounds_of (limit, limit);
     bounds.least = nms__certain_from (bounds.least, f->side);
   }
-  gather (f, keys, count, bounds.factor);
+  gather (f, columns, keys, count, bounds.factor);
   return f->kernels->sweep (&s);
 }
 

@@ -27,10 +27,11 @@ typedef struct nms__sweep {
   int noting;   /* who suppressed whom */
 } nms__sweep;
 
-/* Decides boxes of one limit, given by their keys in order of rank, until `cap`
- * are kept. Returns how many are, and in `kept` which: numbers of keys. */
-size_t nms__sweep_keys (nms__frame *f, const uint64_t *keys, size_t count, double limit,
-    uint64_t cap, uint32_t *kept);
+/* Copies the boxes of one limit, given by their keys in order of rank, to `columns` and
+ * decides them until `cap` are kept. Returns how many are kept, and writes the numbers
+ * of their keys to `kept`. */
+size_t nms__sweep_keys (nms__frame *f, const nms__box_columns *columns, const uint64_t *keys,
+    size_t count, double limit, uint64_t cap, uint32_t *kept);
 
 /* Of the boxes first + bit of `hits`, which may exceed the limit with box i,
  * and surely do unless they are in `doubt`, those that do. */

@@ -24,6 +24,9 @@
  * made on the boxes; so whole quads are tested, whatever cells they straddle.
  */
 #include "spatial_query.h"
+#include "spatial_scatter.h"
+
+#include "engines/engine.h"
 
 #define BATCH 64
 #define PAIRS (BATCH * 16)
@@ -336,16 +339,16 @@ walk_all (walk *w)
 
 /* In score order, as caps need it, and whoever asks for suppressors. */
 static void
-decide_by_score (nms__frame *f, nms__grid *g)
+decide_by_score (nms__frame *f, nms__grid *g, const nms__spatial_scratch *s)
 {
   walk w;
 
-  nms__place_quads (g, f);
+  nms__place_quads (g, f, s);
   w.f = f;
   w.g = g;
   w.rank = 0;
-  w.bounds = f->settings->bounds;
-  w.order = nms__sort (f->kernels, f->packed, f->packed2, f->count);
+  w.bounds = f->bounds;
+  w.order = nms__sort (f->kernels, f->packed, s->order, f->count);
   size_t rank = walk_all (&w);
 
   nms__over_cap_keys (f, g->index, w.order + rank, f->count - rank);
@@ -354,45 +357,58 @@ decide_by_score (nms__frame *f, nms__grid *g)
 /* --------------------------------------------------------------- the sweep */
 
 static void
-list_kept (nms__frame *f, const uint32_t *kept)
+list_kept (nms__frame *f, const uint32_t *kept, uint64_t *keys)
 {
   size_t n = 0;
 
   for (size_t i = 0; i < f->count; i++) {
     const uint32_t is_kept = kept[i / 32] >> i % 32 & 1;
-    f->packed2[n] = nms__pack ((uint32_t) (f->packed[i] >> 32), (uint32_t) f->index[i]);
+    keys[n] = nms__pack ((uint32_t) (f->packed[i] >> 32), (uint32_t) f->index[i]);
     n += is_kept;
     if (f->outcome)
       f->outcome[f->index[i]] = is_kept ? NMS_KEPT : NMS_SUPPRESSED;
   }
-  const uint64_t *sorted = nms__sort (f->kernels, f->packed2, f->packed, n);
+  const uint64_t *sorted = nms__sort (f->kernels, keys, f->packed, n);
   for (size_t i = 0; i < n; i++)
     f->kept[i] = (int32_t) nms__packed_position (sorted[i]);
   f->kept_count = n;
 }
 
 static void
-decide_by_place (nms__frame *f, nms__grid *g)
+decide_by_place (nms__frame *f, nms__grid *g, const nms__spatial_scratch *s)
 {
-  nms__places s;
+  nms__places places;
 
-  nms__place_columns (g, f, &s);
-  f->kernels->decide_places (&s);
-  list_kept (f, s.kept);
+  nms__place_columns (g, f, s, &places);
+  f->kernels->decide_places (&places);
+  list_kept (f, places.kept, s->keys);
+}
+
+size_t
+nms__spatial_scratch_size (size_t boxes)
+{
+  nms__arena arena = { NULL, 0 };
+  nms__spatial_scratch s;
+
+  nms__spatial_layout (&s, &arena, boxes);
+  return arena.used;
 }
 
 int
 nms__spatial (nms_context *ctx)
 {
   nms__frame *f = &ctx->frame;
+  nms__arena arena = { f->scratch, 0 };
+  nms__spatial_scratch s;
   nms__grid grid;
 
   if (!f->count)
     return NMS_OK;
-  nms__grid_plan (&grid, f);
+  nms__spatial_layout (&s, &arena, f->capacity);
+  nms__grid_plan (&grid, f, s.level);
   if (f->slot || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count)
-    decide_by_score (f, &grid);
+    decide_by_score (f, &grid, &s);
   else
-    decide_by_place (f, &grid);
+    decide_by_place (f, &grid, &s);
   return NMS_OK;
 }

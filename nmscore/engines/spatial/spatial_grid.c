@@ -21,7 +21,7 @@
  * tests, not correctness. The boxes of a cell, and of the next cells of the
  * row, are neighbours in memory. Boxes without area take no part.
  */
-#include "spatial.h"
+#include "spatial_grid.h"
 
 #include <math.h>
 
@@ -247,15 +247,15 @@ set_levels (nms__grid *g, int grouped)
 }
 
 void
-nms__grid_plan (nms__grid *g, nms__frame *f)
+nms__grid_plan (nms__grid *g, const nms__frame *f, uint16_t *level)
 {
   memset (g->occupied, 0, sizeof g->occupied);
   memset (g->level, 0, sizeof g->level);
-  set_reach (&g->reach, &f->settings->bounds);
+  set_reach (&g->reach, &f->bounds);
   set_size_classes (g, take_sample (g, f));
   set_aspect_classes (g);
-  count_levels (g, f, f->level);
+  count_levels (g, f, level);
   set_levels (g, f->group != NULL);
   if (g->reach.least_area < LITTLE)
-    find_most_sides (g, f, f->level);
+    find_most_sides (g, f, level);
 }

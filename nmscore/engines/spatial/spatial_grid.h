@@ -3,15 +3,17 @@
  * spatial: what the grid of engine `spatial` shares with its walk; both are
  * described in their files.
  */
-#ifndef NMS_SPATIAL_H
-#define NMS_SPATIAL_H
+#ifndef NMS_SPATIAL_GRID_H
+#define NMS_SPATIAL_GRID_H
 
 #include "box4.h"
-#include "engines/engine.h"
+
+#include "engines/tuning.h"
+#include "internal.h"
+#include "order.h"
 
 #include <math.h>
 
-#define NMS__SIZES 32   /* classes of area */
 #define NMS__ASPECTS 16 /* classes of width / height */
 #define NMS__LEVELS (NMS__SIZES * NMS__ASPECTS)
 
@@ -57,42 +59,8 @@ typedef struct nms__grid {
 
 #define NMS__NO_LEVEL UINT16_MAX /* the box meets none that matters */
 
-/* A box on its way to its place. */
-typedef struct nms__record {
-  float x1, y1, x2, y2;
-  uint64_t packed;
-  uint32_t cell;
-  int32_t group;
-} nms__record;
-
-/* What the sweep in the order of places needs (simd/places_tmpl.c). */
-typedef struct nms__places {
-  nms__frame *frame;
-  const nms__grid *grid;
-  nms__columns columns;
-  float *score;      /* of each place */
-  uint32_t *position; /* of each place: in the frame */
-  uint64_t *open;    /* a bit for each place in a cell not yet decided; a word more */
-  uint32_t *waiting; /* of each place: the one that waits for it */
-  uint32_t *kept;    /* a bit for each position in the frame; 0 at first */
-} nms__places;
-
-/* spatial_grid.c: the levels of the grid, and frame->level of each box. */
-void nms__grid_plan (nms__grid *grid, nms__frame *frame);
-
-/* spatial_place.c: puts all boxes of the frame into the cells of a grid that
- * is planned, for the walk: the lower half of each packed key becomes the
- * place of its box; or for the sweep. */
-void nms__place_quads (nms__grid *grid, nms__frame *frame);
-void nms__place_columns (nms__grid *grid, nms__frame *frame, nms__places *places);
-
-static inline uint32_t
-nms__float_bits (float value)
-{
-  uint32_t bits;
-  memcpy (&bits, &value, sizeof bits);
-  return bits;
-}
+/* spatial_grid.c: the levels of the grid, and in `level` that of each box. */
+void nms__grid_plan (nms__grid *grid, const nms__frame *frame, uint16_t *level);
 
 static inline unsigned
 nms__size_class (const nms__grid *g, float area)
@@ -108,16 +76,7 @@ nms__aspect_class (const nms__grid *g, float aspect)
 
 /* The least area, or width / height, of a class; 0 for the first, infinite
  * behind the last. */
-static inline float
-nms__float_of_bits (uint32_t bits)
-{
-  float value;
-  memcpy (&value, &bits, sizeof value);
-  return value;
-}
-
 #define NMS__INFINITE_STEP 2040 /* of size_of: no area reaches this one */
-#define NMS__ASPECT_OCTAVES 6   /* of a class of aspect */
 
 static inline float
 nms__least_area_of (const nms__grid *g, unsigned size)
@@ -175,20 +134,6 @@ nms__group_shift (int32_t group)
   return h >> 32;
 }
 
-/* Cell sides, in units of the reach of a mean box (both ways). Rows are asked
- * one by one, the cells of a row at once. */
-#define NMS__CELL_X 0.25
-#define NMS__CELL_Y 1.5
-
-/* That reach, in units of its sides. */
-static inline double
-nms__mean_reach (double distance, double limit)
-{
-  const double reach = distance * (1.0 + 1.0 / limit);
-  /* at the least a 1024th of a box, at the most some boxes */
-  return reach > 0x1p-10 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-9;
-}
-
 /* Whether the box of a place is not yet decided; and that it is now. */
 static inline void
 nms__close (nms__grid *g, uint32_t at)
@@ -200,16 +145,6 @@ static inline int
 nms__is_open (const nms__grid *g, uint32_t at)
 {
   return g->open[at / NMS__QUAD] >> at % NMS__QUAD & 1;
-}
-
-/* `values` has n, ascending, and room for one more. */
-static inline void
-nms__insert_sorted (double *values, size_t n, double value)
-{
-  size_t i = n;
-  for (; i > 0 && values[i - 1] > value; i--)
-    values[i] = values[i - 1];
-  values[i] = value;
 }
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef NMS_SPATIAL_VIEW_H
 #define NMS_SPATIAL_VIEW_H
 
-#include "spatial.h"
+#include "spatial_grid.h"
 
 #define NMS__RUNS 8     /* of one looker; more: it looks directly */
 #define NMS__FEW_ROWS 2 /* most boxes see no more rows */

@@ -7,7 +7,7 @@
  * cell. Both write where the processor sees no order, so it is told in advance
  * what will be written.
  */
-#include "spatial.h"
+#include "spatial_scatter.h"
 
 #define BUCKETS 1024
 #define BUCKET_BOXES 1024 /* about */
@@ -22,15 +22,51 @@ typedef struct buckets {
   uint32_t end[BUCKETS + 1]; /* of each: behind its last record so far */
 } buckets;
 
+void
+nms__spatial_layout (nms__spatial_scratch *s, nms__arena *a, size_t boxes)
+{
+  s->level = nms__take (a, boxes, sizeof *s->level);
+  s->begin = nms__take (a, 2 * boxes + 4, sizeof *s->begin);
+  s->records = nms__take (a, boxes, sizeof *s->records);
+  s->group = nms__take (a, boxes, sizeof *s->group);
+  nms__arena before = *a, walk = *a, sweep = *a;
+
+  /* the cells are known to the records when these are written */
+  s->cell_of = nms__take (&before, boxes, sizeof *s->cell_of);
+  s->index = nms__take (&walk, boxes, sizeof *s->index);
+  s->waiting = nms__take (&sweep, boxes, sizeof *s->waiting);
+
+  s->quads = nms__take (&walk, boxes / NMS__QUAD + 1, sizeof *s->quads);
+  s->slot = nms__take (&walk, boxes, sizeof *s->slot);
+  s->open = nms__take (&walk, boxes / NMS__QUAD + 1, sizeof *s->open);
+  s->order = nms__take (&walk, boxes, sizeof *s->order);
+
+  s->columns.x1 = nms__take (&sweep, boxes, sizeof *s->columns.x1);
+  s->columns.y1 = nms__take (&sweep, boxes, sizeof *s->columns.y1);
+  s->columns.x2 = nms__take (&sweep, boxes, sizeof *s->columns.x2);
+  s->columns.y2 = nms__take (&sweep, boxes, sizeof *s->columns.y2);
+  s->columns.share = nms__take (&sweep, boxes, sizeof *s->columns.share);
+  s->columns.group = s->group;
+  s->kept = nms__take (&sweep, boxes / 32 + 1, sizeof *s->kept);
+  s->open_bits = nms__take (&sweep, boxes / 64 + 2, sizeof *s->open_bits);
+  nms__arena after = sweep;
+  s->score = nms__take (&sweep, boxes, sizeof *s->score);
+  s->position = nms__take (&sweep, boxes, sizeof *s->position);
+  s->keys = nms__take (&after, boxes, sizeof *s->keys);
+
+  const size_t most = walk.used > sweep.used ? walk.used : sweep.used;
+  a->used = most > after.used ? most : after.used;
+}
+
 /* The cell of each box, and in end[bucket] how many boxes it has; boxes
  * without area come behind the last cell. */
 static void
-number_cells (const nms__grid *g, const nms__frame *f, uint32_t *cell_of, buckets *b)
+number_cells (const nms__grid *g, const nms__frame *f, const nms__spatial_scratch *s, buckets *b)
 {
   for (size_t i = 0; i < f->count; i++) {
     uint32_t cell = g->cells;
-    if (f->level[i] != NMS__NO_LEVEL) {
-      const nms__level *l = &g->level[f->level[i]];
+    if (s->level[i] != NMS__NO_LEVEL) {
+      const nms__level *l = &g->level[s->level[i]];
       const double middle[2] = { 0.5 * ((double) f->x1[i] + (double) f->x2[i]),
         0.5 * ((double) f->y1[i] + (double) f->y2[i]) };
       uint64_t number = nms__cell_along (middle[1] * l->per[1]) * l->columns
@@ -39,13 +75,13 @@ number_cells (const nms__grid *g, const nms__frame *f, uint32_t *cell_of, bucket
         number += nms__group_shift (f->group[i]);
       cell = l->first + ((uint32_t) number & l->mask);
     }
-    cell_of[i] = cell;
+    s->cell_of[i] = cell;
     b->end[cell >> b->shift]++;
   }
 }
 
 static void
-strew (const nms__frame *f, const uint32_t *cell_of, buckets *b)
+strew (const nms__frame *f, const nms__spatial_scratch *s, buckets *b)
 {
   uint32_t sum = 0;
 
@@ -55,15 +91,15 @@ strew (const nms__frame *f, const uint32_t *cell_of, buckets *b)
     sum += n;
   }
   for (size_t i = 0; i < f->count; i++) {
-    nms__record *r = &f->records[b->end[cell_of[i] >> b->shift]++];
-    *r = (nms__record) { f->x1[i], f->y1[i], f->x2[i], f->y2[i], f->packed[i], cell_of[i],
+    nms__record *r = &s->records[b->end[s->cell_of[i] >> b->shift]++];
+    *r = (nms__record) { f->x1[i], f->y1[i], f->x2[i], f->y2[i], f->packed[i], s->cell_of[i],
       f->group ? f->group[i] : 0 };
     __builtin_prefetch (r + NEXT_LINES, 1);
   }
 }
 
 static void
-fill_buckets (nms__grid *g, const nms__frame *f, buckets *b)
+fill_buckets (nms__grid *g, const nms__frame *f, const nms__spatial_scratch *s, buckets *b)
 {
   const size_t wanted = f->count / BUCKET_BOXES + 1;
   const size_t most = wanted < BUCKETS ? wanted : BUCKETS;
@@ -72,15 +108,15 @@ fill_buckets (nms__grid *g, const nms__frame *f, buckets *b)
   for (b->shift = 0; g->cells >> b->shift >= most;)
     b->shift++;
   b->count = (g->cells >> b->shift) + 1;
-  number_cells (g, f, f->wpos, b);
-  strew (f, f->wpos, b);
-  g->begin = f->cell_begin;
+  number_cells (g, f, s, b);
+  strew (f, s, b);
+  g->begin = s->begin;
   g->begin[0] = 0;
 }
 
 /* Sets begin[cell + 1] for the bucket's cells to the first place of `cell`. */
 static void
-begin_cells (const nms__grid *g, const nms__frame *f, const buckets *b, unsigned bucket)
+begin_cells (const nms__grid *g, const nms__record *records, const buckets *b, unsigned bucket)
 {
   const uint32_t first = bucket << b->shift;
   const uint32_t behind = bucket + 1 < b->count ? first + (1u << b->shift) : g->cells + 1;
@@ -89,7 +125,7 @@ begin_cells (const nms__grid *g, const nms__frame *f, const buckets *b, unsigned
 
   memset (begin + first, 0, (behind - first) * sizeof *begin);
   for (uint32_t r = sum; r < b->end[bucket]; r++)
-    begin[f->records[r].cell]++;
+    begin[records[r].cell]++;
   for (uint32_t c = first; c < behind; c++) {
     const uint32_t n = begin[c];
     begin[c] = sum;
@@ -144,30 +180,29 @@ open_quads (nms__grid *g, size_t count)
 }
 
 void
-nms__place_quads (nms__grid *g, nms__frame *f)
+nms__place_quads (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s)
 {
   buckets b;
 
-  fill_buckets (g, f, &b);
-  /* four columns in a row, and a little of the fifth */
-  g->quads = (nms__quad *) (void *) f->wx1;
-  g->group = f->group ? f->wgroup : NULL;
-  g->index = (int32_t *) f->wpos;
-  g->slot = f->slot ? (uint32_t *) (void *) f->share : NULL;
-  g->open = f->open;
+  fill_buckets (g, f, s, &b);
+  g->quads = s->quads;
+  g->group = f->group ? s->group : NULL;
+  g->index = s->index;
+  g->slot = f->slot ? s->slot : NULL;
+  g->open = s->open;
   /* the lanes behind the last box are read, never used */
   memset (&g->quads[f->count / NMS__QUAD], 0, sizeof *g->quads);
   for (unsigned k = 0; k < b.count; k++) {
     const uint32_t from = k ? b.end[k - 1] : 0;
     expect_quads (g, from, b.end[k]);
-    begin_cells (g, f, &b, k);
+    begin_cells (g, s->records, &b, k);
     for (uint32_t r = from; r < b.end[k]; r++) {
       const uint32_t next = r + NEXT_RECORDS < b.end[k] ? r + NEXT_RECORDS : r;
-      const uint32_t position = nms__packed_position (f->records[next].packed);
+      const uint32_t position = nms__packed_position (s->records[next].packed);
       __builtin_prefetch (&f->packed[position], 1);
       __builtin_prefetch (&f->index[position]);
-      __builtin_prefetch (&f->records[r] + BUCKET_BOXES);
-      place_in_quad (g, f, &f->records[r]);
+      __builtin_prefetch (&s->records[r] + BUCKET_BOXES);
+      place_in_quad (g, f, &s->records[r]);
     }
   }
   g->in_cells = g->begin[g->cells];
@@ -177,16 +212,16 @@ nms__place_quads (nms__grid *g, nms__frame *f)
 /* ----------------------------------------------------------- for the sweep */
 
 static inline void
-place_in_columns (const nms__grid *g, const nms__places *s, const nms__record *r)
+place_in_columns (const nms__grid *g, const nms__places *s, const nms__box_columns *c,
+    const nms__record *r)
 {
-  nms__frame *f = s->frame;
   const uint32_t at = g->begin[r->cell + 1]++;
 
-  f->wx1[at] = r->x1;
-  f->wy1[at] = r->y1;
-  f->wx2[at] = r->x2;
-  f->wy2[at] = r->y2;
-  f->wshare[at] = f->settings->bounds.factor * nms__area (r->x1, r->y1, r->x2, r->y2);
+  c->x1[at] = r->x1;
+  c->y1[at] = r->y1;
+  c->x2[at] = r->x2;
+  c->y2[at] = r->y2;
+  c->share[at] = s->frame->bounds.factor * nms__area (r->x1, r->y1, r->x2, r->y2);
   s->score[at] = nms__score_of_key ((uint32_t) (r->packed >> 32));
   s->position[at] = nms__packed_position (r->packed);
   if (g->group)
@@ -195,16 +230,15 @@ place_in_columns (const nms__grid *g, const nms__places *s, const nms__record *r
 
 /* Likewise. Line by line of all columns: column by column is slower. */
 static void
-expect_columns (const nms__grid *g, const nms__places *s, size_t from, size_t end)
+expect_columns (const nms__grid *g, const nms__places *s, const nms__box_columns *c, size_t from,
+    size_t end)
 {
-  const nms__frame *f = s->frame;
-
   for (size_t at = from; at < end; at += LINE / sizeof (float)) {
-    __builtin_prefetch (&f->wx1[at], 1);
-    __builtin_prefetch (&f->wy1[at], 1);
-    __builtin_prefetch (&f->wx2[at], 1);
-    __builtin_prefetch (&f->wy2[at], 1);
-    __builtin_prefetch (&f->wshare[at], 1);
+    __builtin_prefetch (&c->x1[at], 1);
+    __builtin_prefetch (&c->y1[at], 1);
+    __builtin_prefetch (&c->x2[at], 1);
+    __builtin_prefetch (&c->y2[at], 1);
+    __builtin_prefetch (&c->share[at], 1);
     __builtin_prefetch (&s->score[at], 1);
     __builtin_prefetch (&s->position[at], 1);
     if (g->group)
@@ -221,31 +255,32 @@ keep_rest (const nms__grid *g, const nms__frame *f, nms__places *s)
 }
 
 void
-nms__place_columns (nms__grid *g, nms__frame *f, nms__places *s)
+nms__place_columns (nms__grid *g, nms__frame *f, const nms__spatial_scratch *own, nms__places *s)
 {
+  const nms__box_columns *c = &own->columns;
   buckets b;
 
-  fill_buckets (g, f, &b);
-  g->group = f->group ? f->wgroup : NULL;
+  fill_buckets (g, f, own, &b);
+  g->group = f->group ? own->group : NULL;
   s->frame = f;
-  s->score = (float *) (void *) f->packed2;
-  s->position = (uint32_t *) (void *) f->packed2 + f->count;
+  s->score = own->score;
+  s->position = own->position;
   for (unsigned k = 0; k < b.count; k++) {
     const uint32_t from = k ? b.end[k - 1] : 0;
-    expect_columns (g, s, from, b.end[k]);
-    begin_cells (g, f, &b, k);
+    expect_columns (g, s, c, from, b.end[k]);
+    begin_cells (g, own->records, &b, k);
     for (uint32_t r = from; r < b.end[k]; r++) {
-      __builtin_prefetch (&f->records[r] + BUCKET_BOXES);
-      place_in_columns (g, s, &f->records[r]);
+      __builtin_prefetch (&own->records[r] + BUCKET_BOXES);
+      place_in_columns (g, s, c, &own->records[r]);
     }
   }
   g->in_cells = g->begin[g->cells];
 
   s->grid = g;
-  s->columns = (nms__columns) { f->wx1, f->wy1, f->wx2, f->wy2, f->wshare, g->group };
-  s->open = (uint64_t *) (void *) f->open;
-  s->waiting = f->wpos;
-  s->kept = (uint32_t *) (void *) f->level;
+  s->columns = (nms__columns) { c->x1, c->y1, c->x2, c->y2, c->share, g->group };
+  s->open = own->open_bits;
+  s->waiting = own->waiting;
+  s->kept = own->kept;
   memset (s->kept, 0, (f->count / 32 + 1) * sizeof *s->kept);
   memset (s->open, 0, (f->count / 64 + 2) * sizeof *s->open);
   memset (s->open, 0xff, g->in_cells / 64 * sizeof *s->open);

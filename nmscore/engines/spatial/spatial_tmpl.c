@@ -11,10 +11,11 @@
  * A box looks again only when the one that it waited for was suppressed, by a
  * kept box near by, of which there are few.
  */
+#include "spatial_query.h"
+#include "spatial_scatter.h"
+
 #include "simd/kernels.h"
 #include "simd/screen.h"
-
-#include "spatial_query.h"
 
 #define NOTES 30
 #define NOBODY UINT32_MAX
@@ -65,7 +66,7 @@ exact_bits (const nms__places *s, size_t from, uint32_t bits, const wide *b,
 {
   bits &= open_bits (s->open, from);
   const nms__box box = { k->x1, k->y1, k->x2, k->y2, 0.0f, 0 };
-  const nms__bounds *bounds = &s->frame->settings->bounds;
+  const nms__bounds *bounds = &s->frame->bounds;
   uint32_t unsure = bits & ~(uint32_t) m_bits (certain_lanes (&s->columns, from, b, bounds));
 
   for (; unsure; unsure &= unsure - 1) {

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * scratch: the parts of one aligned block of memory. The context holds the block; each
+ * engine names the parts that it uses in a struct of its own and lays them out from the
+ * same start, since only one engine runs at a time.
+ */
+#ifndef NMS_SCRATCH_H
+#define NMS_SCRATCH_H
+
+#include "overlap.h"
+
+#define NMS__ALIGN 64
+
+/* Elements behind the last one that a vector may write to an array of packed keys. */
+#define NMS__KEY_PADDING 8
+
+/* `base` is aligned to NMS__ALIGN; with `base` NULL the arena only measures. */
+typedef struct nms__arena {
+  char *base;
+  size_t used; /* bytes, a multiple of NMS__ALIGN */
+} nms__arena;
+
+/* Returns the next part, of `count` elements of `size` bytes, or NULL when measuring. */
+static inline void *
+nms__take (nms__arena *a, size_t count, size_t size)
+{
+  void *part = a->base ? a->base + a->used : NULL;
+  a->used += (count * size + NMS__ALIGN - 1) & ~(size_t) (NMS__ALIGN - 1);
+  return part;
+}
+
+/* Columns that an engine fills itself. */
+typedef struct nms__box_columns {
+  float *x1, *y1, *x2, *y2, *share;
+  int32_t *group; /* of frames whose boxes have groups */
+} nms__box_columns;
+
+static inline void
+nms__take_columns (nms__arena *a, nms__box_columns *c, size_t boxes)
+{
+  c->x1 = nms__take (a, boxes, sizeof *c->x1);
+  c->y1 = nms__take (a, boxes, sizeof *c->y1);
+  c->x2 = nms__take (a, boxes, sizeof *c->x2);
+  c->y2 = nms__take (a, boxes, sizeof *c->y2);
+  c->share = nms__take (a, boxes, sizeof *c->share);
+  c->group = nms__take (a, boxes, sizeof *c->group);
+}
+
+static inline void
+nms__put_box (const nms__box_columns *c, size_t i, const nms__box *box, int grouped)
+{
+  c->x1[i] = box->x1;
+  c->y1[i] = box->y1;
+  c->x2[i] = box->x2;
+  c->y2[i] = box->y2;
+  c->share[i] = box->share;
+  if (grouped)
+    c->group[i] = box->group;
+}
+
+static inline nms__columns
+nms__columns_of (const nms__box_columns *c, int grouped)
+{
+  return (nms__columns) { c->x1, c->y1, c->x2, c->y2, c->share, grouped ? c->group : NULL };
+}
+
+#endif
