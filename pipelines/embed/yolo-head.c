@@ -44,7 +44,7 @@ run (nms_lazy *lz, int32_t classes, int32_t anchors, const float *head, const ch
   boxes.least = nms_lazy_input_s32 (lz, nms_lazy_order_key_of (strtof (least, NULL)));
   nms_lazy_kept kept = nms_lazy_nms (lz, &boxes, 0);
 
-  const nms_lazy_tensor want[] = { kept.picks, kept.count, boxes.group, boxes.x1, boxes.y1,
+  const nms_lazy_tensor want[] = { kept.picks, kept.count, boxes.class_id, boxes.x1, boxes.y1,
     boxes.x2, boxes.y2, score };
   void *into[8] = { picks, &count, class };
   for (int k = 0; k < 5; k++)

@@ -361,7 +361,7 @@ decoded_head (nms_lazy *lz, unsigned seed, Tensor *out)
   make_head (&random, head);
   nms_lazy_boxes b = nms_lazy_decode_head (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, dims, head),
       &out[3]);
-  out[4] = b.group;
+  out[4] = b.class_id;
   n = select_from (lz, &b, seed, 0, out);
   return n + 2;
 }
@@ -389,8 +389,8 @@ whole_nms (nms_lazy *lz, unsigned seed, unsigned how, Tensor *out)
   b.y2 = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[3]);
   b.valid = nms_lazy_clean_boxes (lz, &b);
   b.key = nms_lazy_order_key (lz, nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[5]), &b.valid);
-  b.class_id = nms_lazy_input (lz, NMS_LAZY_S32, 1, dims, classes);
-  b.group = seed & 2 ? b.class_id : NMS_LAZY_NONE;
+  b.cap_class = nms_lazy_input (lz, NMS_LAZY_S32, 1, dims, classes);
+  b.class_id = seed & 2 ? b.cap_class : NMS_LAZY_NONE;
   b.class_cap = nms_lazy_input (lz, NMS_LAZY_S32, 1, dims, caps);
   b.parent = nms_lazy_input (lz, NMS_LAZY_S32, 1, dims, parents);
   return select_from (lz, &b, seed, how, out);

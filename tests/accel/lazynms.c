@@ -77,7 +77,7 @@ class_of (const Call *c, size_t i)
 }
 
 static int32_t
-same_group (const Call *c, size_t i)
+same_class (const Call *c, size_t i)
 {
   return 7;
 }
@@ -170,9 +170,9 @@ record (nms_lazy *lz, const Call *c, int all, unsigned flags)
   b.limit = limit_input (lz, c);
   b.least = word_input (lz, c, least_of);
   if (all || (in->class_id.data && !o->class_agnostic))
-    b.group = word_input (lz, c, o->class_agnostic ? same_group : class_of);
+    b.class_id = word_input (lz, c, o->class_agnostic ? same_class : class_of);
   if (all || has_caps) {
-    b.class_id = word_input (lz, c, class_of);
+    b.cap_class = word_input (lz, c, class_of);
     b.class_cap = word_input (lz, c, cap_of);
   }
   if (all || in->parent.data)

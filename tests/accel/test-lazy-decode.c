@@ -64,7 +64,7 @@ run_program (const float head[4 + CLASSES][ANCHORS], int transposed, float iou, 
   boxes.least = nms_lazy_input_s32 (lz, nms_lazy_order_key_of (least));
   boxes.cap = nms_lazy_input_s32 (lz, most);
   nms_lazy_kept kept = nms_lazy_nms (lz, &boxes, 0);
-  nms_lazy_tensor want[] = { kept.picks, kept.count, boxes.group, score, boxes.x1, boxes.y1,
+  nms_lazy_tensor want[] = { kept.picks, kept.count, boxes.class_id, score, boxes.x1, boxes.y1,
     boxes.x2, boxes.y2 };
   void *const into[] = { d->picks, &d->count, d->classes, d->scores, d->corners[0], d->corners[1],
     d->corners[2], d->corners[3] };

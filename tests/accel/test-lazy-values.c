@@ -366,7 +366,7 @@ test_errors (void)
   nms_lazy_while (lz, 1, &a, cond, body, NULL, &out);                                            \
   g_assert_true (out == NMS_LAZY_NONE)
   LOOP (read_inside, stay);
-  expect (NMS_ERROR_UNSUPPORTED, "not there inside a loop");
+  expect (NMS_ERROR_UNSUPPORTED, "cannot be read inside a loop");
   LOOP (clear_inside, stay);
   expect (NMS_ERROR_ARGUMENT, "nms_lazy_clear inside");
   LOOP (leak, use_leaked);

@@ -48,7 +48,7 @@ module_text (int32_t n, int all, unsigned flags)
   void *zeros = g_malloc0 ((size_t) n * 4);
   nms_lazy_boxes b = { 0 };
   nms_lazy_tensor *const floats[] = { &b.x1, &b.y1, &b.x2, &b.y2, &b.limit };
-  nms_lazy_tensor *const integers[] = { &b.key, &b.group, &b.class_id, &b.class_cap, &b.index,
+  nms_lazy_tensor *const integers[] = { &b.key, &b.class_id, &b.cap_class, &b.class_cap, &b.index,
     &b.parent };
   char *text;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cache: traces to programs. A handful of programs, the one used last in
- * front: a walk along them beats a table. A program being compiled is in the
- * cache already, so that a second thread waits for it instead of compiling it
- * again, and one that failed stays, so that a stream does not try it every
- * frame. Programs that are in use are not given up.
+ * cache: finds or makes the program of a trace. Programs are in a list, the one used
+ * last in front. A linear search is faster than a table because there are few programs.
+ * A program is in the list while it is compiled, so that a second thread waits for it
+ * instead of compiling it again. A program whose compilation failed remains, so that a
+ * stream does not compile it for every frame. Programs in use are not freed.
  */
 #include "lazy.h"
 
@@ -29,7 +29,7 @@ struct program {
 
 struct nms_lazy_cache {
   pthread_mutex_t lock;
-  pthread_cond_t done; /* compiling */
+  pthread_cond_t done; /* a compilation has ended */
   nms_lazy_backend *backend; /* NULL: eager */
   atomic_size_t holds;
   size_t bound;
@@ -60,8 +60,8 @@ nms__cache_hold (nms_lazy_cache *cache)
   return cache;
 }
 
-/* The programs used least recently go until there are `bound`, but for those
- * in use, which go when a later run ends. */
+/* Frees the programs used least recently until there are `bound`, except those in use,
+ * which are freed at the end of a later run. */
 static void
 trim (nms_lazy_cache *cache, size_t bound)
 {
@@ -120,8 +120,8 @@ nms__cache_weaken_hash (nms_lazy_cache *cache, uint64_t mask)
   cache->hash_mask = mask;
 }
 
-/* The trace's program, in front now; a new one is to be compiled by the caller.
- * NULL: out of memory. */
+/* Finds the program of a trace or adds a new one, which the caller compiles, and moves
+ * it to the front. Returns NULL when out of memory. */
 static program *
 find (nms_lazy_cache *cache, const nms__trace *t, int *is_new)
 {
@@ -155,7 +155,7 @@ now_ns (void)
   return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
-/* Called with the lock, which it gives away meanwhile. */
+/* Compiles a program. The caller holds the lock, which is released meanwhile. */
 static void
 compile (nms_lazy_cache *cache, program *p, const nms__trace *t)
 {

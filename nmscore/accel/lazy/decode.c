@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * decode: a detector's head to boxes, in front of the selection and in the same
- * program. Scores are compared as integer keys, in which NaN has a place of its
- * own (none) and subnormals are numbers like others, whatever the device.
+ * decode: turns a detector's head into boxes, in the same program as the selection.
+ * Scores are compared as integer keys, because devices differ in how they compare
+ * NaN and subnormal floats.
  */
 #include "nmsgraph.h"
 
@@ -10,7 +10,8 @@
 
 typedef nms_lazy_tensor tensor;
 
-/* Row `row` of the head, or rows from there to the end. */
+/* Takes row `row` of the head as a vector, or, if `to_end`, the rows from `row` to the
+ * end as a matrix. */
 static tensor
 rows (nms_lazy *lz, tensor head, int32_t row, int to_end)
 {
@@ -22,7 +23,7 @@ rows (nms_lazy *lz, tensor head, int32_t row, int to_end)
   return to_end ? part : nms_lazy_reshape (lz, part, 1, &dims[1]);
 }
 
-/* The score that has this key. */
+/* Turns keys back into scores. */
 static tensor
 score_of (nms_lazy *lz, tensor key)
 {
@@ -42,7 +43,7 @@ nms_lazy_decode_head (nms_lazy *lz, tensor head, tensor *score)
 
   if (!lz->status && (shape.rank != 2 || shape.dims[0] < 5))
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT,
-        "decode_head: a head has two axes, and 5 rows or more");
+        "decode_head: a head must have two axes and at least 5 rows");
   tensor *const low[] = { &b.x1, &b.y1 }, *const high[] = { &b.x2, &b.y2 };
   tensor scores = rows (lz, head, 4, 1);
   tensor size = nms_lazy_binary (lz, NMS_LAZY_AND, nms_lazy_unary (lz, NMS_LAZY_AS_S32, scores),
@@ -59,8 +60,7 @@ nms_lazy_decode_head (nms_lazy *lz, tensor head, tensor *score)
     *high[i] = nms_lazy_binary (lz, NMS_LAZY_ADD, center, half);
   }
   b.valid = nms_lazy_clean_boxes (lz, &b);
-  b.key = nms_lazy_argmax (lz, keys, 0, &b.group);
-  b.class_id = b.group;
+  b.key = nms_lazy_argmax (lz, keys, 0, &b.class_id);
   b.valid = nms_lazy_binary (lz, NMS_LAZY_AND, b.valid,
       nms_lazy_binary (lz, NMS_LAZY_GT, b.key, nms_lazy_s32 (lz, INT32_MIN)));
   if (score)

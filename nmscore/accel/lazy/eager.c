@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * eager: interprets a trace, one operation after the other; a loop is a jump
- * back. Values are 32 bits an element, PRED too, and each has a place of its own.
+ * eager: interprets a trace, one operation after the other. A loop is a jump back.
+ * Every element has 32 bits, also a PRED, and every value has its own memory.
  */
 #include "fpmode.h"
 #include "lazy.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a shape as a matrix. */
+/* Return the extents of a shape as a matrix. */
 static size_t
 rows (const nms_lazy_shape *s)
 {
@@ -23,7 +23,7 @@ columns (const nms_lazy_shape *s)
   return s->rank ? (size_t) s->dims[s->rank - 1] : 1;
 }
 
-/* result[i][j] = from[i * row + j * column] */
+/* Copies result[i][j] = from[i * row + j * column]. */
 static void
 copy (uint32_t *restrict result, size_t result_row, const uint32_t *from, size_t row,
     size_t column, const nms_lazy_shape *s)
@@ -35,7 +35,8 @@ copy (uint32_t *restrict result, size_t result_row, const uint32_t *from, size_t
   }
 }
 
-/* The offset of run-time starts, moved so that `part` lies in `whole`. */
+/* Returns the offset of a slice from its starts, moved so that `part` lies in
+ * `whole`. */
 static size_t
 start (const nms__node *n, uint32_t *const *at, int first, const nms_lazy_shape *whole,
     const nms_lazy_shape *part)
@@ -51,8 +52,8 @@ start (const nms__node *n, uint32_t *const *at, int first, const nms_lazy_shape 
   return offset;
 }
 
-/* Halves combined with halves, until one is left; an odd one in the middle
- * counts twice, which changes nothing. */
+/* Combines the two halves of the elements until one is left. With an odd count the
+ * middle element is in both halves, which changes no result. */
 static void
 reduce (const nms__node *n, const nms_lazy_shape *s, const uint32_t *from, uint32_t *result)
 {
@@ -149,10 +150,11 @@ run_all (const nms__trace *t, uint32_t *const *at)
   }
 }
 
-/* Where each value is: with the constant, the input, or what it is the same as;
- * else in `block`. Returns the words of that. */
+/* Sets the memory of each value: that of the constant, the input or the operand with
+ * the same values, else a part of `block`. Returns the words of `block`; with `block`
+ * NULL it only counts. */
 static size_t
-place_all (const nms__trace *t, uint32_t **at, uint32_t *block)
+set_memory (const nms__trace *t, uint32_t **at, uint32_t *block)
 {
   size_t words = 0;
 
@@ -167,7 +169,7 @@ place_all (const nms__trace *t, uint32_t **at, uint32_t *block)
     } else {
       at[i] = block ? block + words : NULL;
       words += nms_lazy_shape_elements (&n->shape);
-      if (n->op == NMS__REDUCE) /* room for halves, quarters, ... */
+      if (n->op == NMS__REDUCE) /* memory for halves, quarters, ... */
         words += 2 * nms_lazy_shape_elements (&t->nodes[n->operand[0]].shape);
     }
   }
@@ -179,10 +181,10 @@ nms__eager_run (const nms__trace *t, char *error, size_t error_size)
 {
   const nms__fpmode mode = nms__fpmode_enter ();
   uint32_t **at = calloc (t->count, sizeof *at);
-  uint32_t *block = at ? malloc (place_all (t, at, NULL) * sizeof *block) : NULL;
+  uint32_t *block = at ? malloc (set_memory (t, at, NULL) * sizeof *block) : NULL;
 
   if (block) {
-    place_all (t, at, block);
+    set_memory (t, at, block);
     run_all (t, at);
   } else {
     snprintf (error, error_size, "out of memory for the values of a program");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsgraph: the selection loop. XLA's loops on a CPU cost by the kernel and by
- * the array they carry, so one array, `state`, says all about a box: who
- * suppressed it, or whether it is kept, or still in play. A step is one pass
- * that computes the next state, one that finds the best key in play, and one
- * that finds where it is.
+ * nmsgraph: the selection loop. The time of a loop compiled by XLA for a CPU grows
+ * with the number of kernels and of arrays that it carries. So one array, `state`,
+ * holds the whole state of each box: its suppressor, or kept, or undecided. A step
+ * computes the next state in one pass, finds the best undecided key in a second one
+ * and its position in a third one.
  */
 #include "nmsgraph.h"
 
@@ -17,17 +17,17 @@
 
 typedef nms_lazy_tensor tensor;
 
-#define IN_PLAY (-5) /* state of a box that is undecided */
+#define UNDECIDED (-5) /* a state besides those of nmsgraph.h */
 
-/* What the loop looks at, and what it carries. */
-enum { X1, Y1, X2, Y2, AREA, LIMIT, KEY, PLACE, CAP, GROUP, CLASS, INDEX, PARENT, COLUMNS };
-enum { COUNT, PICK, STATE, PICKS, ROOM, STATES };
+/* The columns that the loop reads, and the tensors that it carries. */
+enum { X1, Y1, X2, Y2, AREA, LIMIT, KEY, POSITION, CAP, CLASS, CAP_CLASS, INDEX, PARENT, COLUMNS };
+enum { COUNT, PICK, STATE, PICKS, CAP_LEFT, STATES };
 
 typedef struct graph {
   nms_lazy *lz;
   unsigned flags;
   int32_t n;
-  int has_group, has_caps, has_parents;
+  int has_classes, has_caps, has_parents;
   tensor c[COLUMNS];
 } graph;
 
@@ -49,7 +49,7 @@ number (const graph *g, int32_t value)
   return nms_lazy_s32 (g->lz, value);
 }
 
-/* Element `at` of a column, a scalar. */
+/* Takes element `at` of a column, as a scalar. */
 static tensor
 element (const graph *g, tensor column, tensor at)
 {
@@ -57,43 +57,43 @@ element (const graph *g, tensor column, tensor at)
   return nms_lazy_reshape (g->lz, nms_lazy_slice (g->lz, column, &at, &one), 0, NULL);
 }
 
-/* x for all boxes, where it is a scalar. */
+/* Returns x as a column, a scalar repeated for each box. */
 static tensor
 column (const graph *g, tensor x)
 {
   return nms_lazy_shape_of (g->lz, x).rank ? x : nms_lazy_broadcast (g->lz, x, 1, &g->n, 0);
 }
 
-/* The place of the best box in play, INT32_MAX if there is none. */
+/* Finds the position of the best undecided box, INT32_MAX if there is none. */
 static tensor
 best (const graph *g, tensor state)
 {
   const tensor *c = g->c;
-  tensor in_play = compare (g, NMS_LAZY_EQ, state, number (g, IN_PLAY));
-  tensor key = nms_lazy_select (g->lz, in_play, c[KEY], number (g, INT32_MIN));
+  tensor undecided = compare (g, NMS_LAZY_EQ, state, number (g, UNDECIDED));
+  tensor key = nms_lazy_select (g->lz, undecided, c[KEY], number (g, INT32_MIN));
   tensor greatest = nms_lazy_reduce (g->lz, NMS_LAZY_MAX, key, 0);
-  tensor is_greatest = both (g, in_play, compare (g, NMS_LAZY_EQ, c[KEY], greatest));
-  tensor place = nms_lazy_select (g->lz, is_greatest, c[PLACE], number (g, INT32_MAX));
+  tensor is_greatest = both (g, undecided, compare (g, NMS_LAZY_EQ, c[KEY], greatest));
+  tensor position = nms_lazy_select (g->lz, is_greatest, c[POSITION], number (g, INT32_MAX));
 
-  return nms_lazy_reduce (g->lz, NMS_LAZY_MIN, place, 0);
+  return nms_lazy_reduce (g->lz, NMS_LAZY_MIN, position, 0);
 }
 
-/* Boxes whose turn comes after that of the box at `place` with `key`. */
+/* Marks the boxes that rank below the box at `position`, which has `key`. */
 static tensor
-after (const graph *g, tensor key, tensor place)
+after (const graph *g, tensor key, tensor position)
 {
   const tensor *c = g->c;
   tensor equal = both (g, compare (g, NMS_LAZY_EQ, c[KEY], key),
-      compare (g, NMS_LAZY_GT, c[PLACE], place));
+      compare (g, NMS_LAZY_GT, c[POSITION], position));
   return nms_lazy_binary (g->lz, NMS_LAZY_OR, compare (g, NMS_LAZY_LT, c[KEY], key), equal);
 }
 
-/* Those that no cap has met: suppressed, or in play. */
+/* Marks the boxes that are suppressed or undecided. */
 static tensor
 uncapped (const graph *g, tensor state)
 {
   return nms_lazy_binary (g->lz, NMS_LAZY_OR, compare (g, NMS_LAZY_GE, state, number (g, 0)),
-      compare (g, NMS_LAZY_EQ, state, number (g, IN_PLAY)));
+      compare (g, NMS_LAZY_EQ, state, number (g, UNDECIDED)));
 }
 
 static tensor
@@ -104,9 +104,9 @@ go_on (nms_lazy *lz, const tensor *s, void *user)
       compare (g, NMS_LAZY_LT, s[PICK], number (g, INT32_MAX)));
 }
 
-/* Whom the pick suppresses if they are in play. */
+/* Marks the boxes that the pick suppresses if they are undecided. */
 static tensor
-hits (const graph *g, tensor pick)
+overlaps (const graph *g, tensor pick)
 {
   const tensor *c = g->c;
   nms__overlap_columns columns = { c[X1], c[Y1], c[X2], c[Y2], c[AREA], c[LIMIT] };
@@ -114,8 +114,8 @@ hits (const graph *g, tensor pick)
     element (g, c[X2], pick), element (g, c[Y2], pick), element (g, c[AREA], pick), 0 };
   tensor hit = nms__overlap_graph (g->lz, &columns, &box, g->flags & NMS_LAZY_NO_DIVISION);
 
-  if (g->has_group)
-    hit = both (g, hit, compare (g, NMS_LAZY_EQ, c[GROUP], element (g, c[GROUP], pick)));
+  if (g->has_classes)
+    hit = both (g, hit, compare (g, NMS_LAZY_EQ, c[CLASS], element (g, c[CLASS], pick)));
   if (g->has_parents)
     hit = both (g, hit,
         both (g, compare (g, NMS_LAZY_NE, c[PARENT], element (g, c[INDEX], pick)),
@@ -130,20 +130,21 @@ step (nms_lazy *lz, const tensor *s, tensor *next, void *user)
   const tensor *c = g->c;
   const int32_t one = 1;
   tensor pick = s[PICK];
-  tensor in_play = compare (g, NMS_LAZY_EQ, s[STATE], number (g, IN_PLAY));
-  tensor state = nms_lazy_select (lz, both (g, in_play, hits (g, pick)), pick, s[STATE]);
+  tensor undecided = compare (g, NMS_LAZY_EQ, s[STATE], number (g, UNDECIDED));
+  tensor state = nms_lazy_select (lz, both (g, undecided, overlaps (g, pick)), pick, s[STATE]);
 
-  state = nms_lazy_select (lz, compare (g, NMS_LAZY_EQ, c[PLACE], pick),
+  state = nms_lazy_select (lz, compare (g, NMS_LAZY_EQ, c[POSITION], pick),
       number (g, NMS_LAZY_KEPT), state);
   if (g->has_caps) {
-    /* when this fills its class, all later ones of it are over-cap, those that
-     * an earlier box has suppressed too, since their turn has not come */
-    tensor same = compare (g, NMS_LAZY_EQ, c[CLASS], element (g, c[CLASS], pick));
-    tensor full = compare (g, NMS_LAZY_EQ, element (g, s[ROOM], pick), number (g, 1));
+    /* when the pick fills its class, all boxes of the class that rank below it are
+     * over-cap, also those that are suppressed already, because outcomes follow from
+     * the order of rank (nmscore.h) */
+    tensor same = compare (g, NMS_LAZY_EQ, c[CAP_CLASS], element (g, c[CAP_CLASS], pick));
+    tensor full = compare (g, NMS_LAZY_EQ, element (g, s[CAP_LEFT], pick), number (g, 1));
     tensor over = both (g, both (g, same, full),
         both (g, after (g, element (g, c[KEY], pick), pick), uncapped (g, state)));
     state = nms_lazy_select (lz, over, number (g, NMS_LAZY_OVER_CAP), state);
-    next[ROOM] = nms_lazy_binary (lz, NMS_LAZY_SUB, s[ROOM],
+    next[CAP_LEFT] = nms_lazy_binary (lz, NMS_LAZY_SUB, s[CAP_LEFT],
         nms_lazy_unary (lz, NMS_LAZY_TO_S32, same));
   }
   next[COUNT] = nms_lazy_binary (lz, NMS_LAZY_ADD, s[COUNT], number (g, 1));
@@ -153,11 +154,11 @@ step (nms_lazy *lz, const tensor *s, tensor *next, void *user)
       &s[COUNT]);
 }
 
-/* States before the loop. */
+/* Computes the states before the loop. */
 static tensor
 first_state (const graph *g, const nms_lazy_boxes *b)
 {
-  tensor state = nms_lazy_broadcast (g->lz, number (g, IN_PLAY), 1, &g->n, 0);
+  tensor state = nms_lazy_broadcast (g->lz, number (g, UNDECIDED), 1, &g->n, 0);
 
   if (b->least)
     state = nms_lazy_select (g->lz, compare (g, NMS_LAZY_GE, b->key, b->least), state,
@@ -167,7 +168,8 @@ first_state (const graph *g, const nms_lazy_boxes *b)
   return state;
 }
 
-/* When the total cap is full, whoever comes after the last pick is over-cap. */
+/* Computes the states after the loop: if the total cap is full, the boxes that rank
+ * below the last pick are over-cap. */
 static tensor
 last_state (const graph *g, const tensor *end)
 {
@@ -184,7 +186,7 @@ last_state (const graph *g, const tensor *end)
 nms_lazy_kept
 nms_lazy_nms (nms_lazy *lz, const nms_lazy_boxes *b, unsigned flags)
 {
-  graph g = { lz, flags, nms_lazy_shape_of (lz, b->key).dims[0], b->group != 0,
+  graph g = { lz, flags, nms_lazy_shape_of (lz, b->key).dims[0], b->class_id != 0,
     b->class_cap != 0, b->parent != 0 };
   tensor most = number (&g, INT32_MAX);
   if (!lz->status && nms_lazy_shape_of (lz, b->key).rank != 1)
@@ -200,22 +202,22 @@ nms_lazy_nms (nms_lazy *lz, const nms_lazy_boxes *b, unsigned flags)
   c[AREA] = columns.area;
   c[LIMIT] = columns.limit;
   c[KEY] = b->key;
-  c[PLACE] = nms_lazy_iota (lz, 1, &g.n, 0);
+  c[POSITION] = nms_lazy_iota (lz, 1, &g.n, 0);
   c[CAP] = b->cap ? nms_lazy_select (lz, compare (&g, NMS_LAZY_GT, b->cap, number (&g, 0)),
       b->cap, most) : most;
-  c[GROUP] = b->group;
-  c[CLASS] = b->class_id ? b->class_id : b->group;
-  c[INDEX] = b->index ? b->index : c[PLACE];
+  c[CLASS] = b->class_id;
+  c[CAP_CLASS] = b->cap_class ? b->cap_class : b->class_id;
+  c[INDEX] = b->index ? b->index : c[POSITION];
   c[PARENT] = b->parent;
-  if (!c[CLASS])
-    c[CLASS] = nms_lazy_broadcast (lz, number (&g, 0), 1, &g.n, 0);
+  if (!c[CAP_CLASS])
+    c[CAP_CLASS] = nms_lazy_broadcast (lz, number (&g, 0), 1, &g.n, 0);
 
   s[COUNT] = number (&g, 0);
   s[STATE] = first_state (&g, b);
   s[PICK] = best (&g, s[STATE]);
   s[PICKS] = nms_lazy_broadcast (lz, number (&g, -1), 1, &g.n, 0);
-  s[ROOM] = b->class_cap;
-  nms_lazy_while (lz, g.has_caps ? STATES : ROOM, s, go_on, step, &g, end);
+  s[CAP_LEFT] = b->class_cap;
+  nms_lazy_while (lz, g.has_caps ? STATES : CAP_LEFT, s, go_on, step, &g, end);
   return (nms_lazy_kept){ end[PICKS], end[COUNT], last_state (&g, end) };
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmslazy: tensors that look eager and run compiled.
+ * nmslazy: tensors that are used like eager ones and run as compiled programs.
  *
  * A call such as nms_lazy_binary () computes nothing: it records an operation.
- * nms_lazy_read () asks for values and so is the barrier: what the tensors
- * asked for depend on, the trace, is hashed, looked up among the programs of
- * the cache, compiled if it is new, and run. A stream whose frames record the
- * same operations on the same shapes compiles once.
+ * nms_lazy_read () is the barrier: it takes the trace, which is all operations
+ * that the wanted tensors depend on, hashes it, looks it up among the programs
+ * of the cache, compiles it if it is new, and runs it. A stream whose frames
+ * record the same operations on the same shapes compiles once.
  *
  *     nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);   // eager, in C
  *     nms_lazy *lz = nms_lazy_new (cache);
@@ -19,46 +19,46 @@
  *     void *into[] = { flags, &greatest };
  *     if (nms_lazy_read (lz, 2, want, into) < 0)
  *       puts (nms_lazy_error (lz));
- *     nms_lazy_clear (lz);                                    // next frame
+ *     nms_lazy_clear (lz);                                    // before the next frame
  *
  * Two objects:
  *
- *   nms_lazy_cache  a device and the programs compiled for it. The device is a
- *                   backend given when the cache is made; without one the
- *                   eager executor, plain C, interprets the trace. Any number
- *                   of contexts, on any threads, share a cache.
- *   nms_lazy        a context: the tensors and operations recorded. One thread
- *                   at a time. Tensors are plain numbers that belong to it and
- *                   live until nms_lazy_clear (); a number from before it, or
- *                   of another context, is an error, never a wild pointer.
+ *   nms_lazy_cache  a device and the programs compiled for it. The caller gives
+ *                   the device as a backend when it makes the cache; without a
+ *                   backend the eager executor, plain C, interprets the trace.
+ *                   Any number of contexts, on any threads, share a cache.
+ *   nms_lazy        a context: the tensors and operations recorded. Only one
+ *                   thread uses it at a time. Tensors are plain numbers that
+ *                   belong to the context and are valid until nms_lazy_clear ().
+ *                   A number from before the last clear, or from another
+ *                   context, is an error and never a wild pointer.
  *
- * What is part of a program and what is not
- * -----------------------------------------
- *   inputs     nms_lazy_input...(): type and shape are part of the trace, the
- *              values are given to each run. Whatever changes from frame to
- *              frame (boxes, thresholds, caps, counts) is an input.
- *   constants  nms_lazy_f32 (), _s32 (), _pred (): scalars that are baked into
- *              the program and part of the trace; another value is another
- *              program.
- *   values read  A tensor that was read has its values from then on, and what
- *              is recorded on it later takes it as an input.
+ * What a program contains
+ * -----------------------
+ *   inputs       nms_lazy_input...(): type and shape are part of the trace, the
+ *                values are given to each run. Values that change from frame to
+ *                frame (boxes, thresholds, caps, counts) should be inputs.
+ *   constants    nms_lazy_f32 (), _s32 (), _pred (): scalars that are part of the
+ *                trace and of the program; another value makes another program.
+ *   values read  A tensor that was read keeps its values. Operations recorded on
+ *                it later take it as an input.
  *
  * Errors latch: the first wrong call (types or shapes that do not fit, a stale
- * tensor, too many operations, no memory) sets the context's code and text;
- * from then on each call returns NMS_LAZY_NONE and records nothing, until
+ * tensor, too many operations, no memory) sets the context's code and text.
+ * From then on each call returns NMS_LAZY_NONE and records nothing, until
  * nms_lazy_clear (). So only the read needs a check.
  *
- * Numbers: every executor gives the same bits. Each operation is rounded by
- * itself to binary32, nearest even (programs are written so that no compiler
- * contracts a product and a sum). Not the same everywhere, and thus to be kept
- * out of programs: subnormal operands and results (devices flush them), NaN in
- * max, min and reductions, the sign of a zero that max or min took from two
- * zeros, the sign and payload of a NaN. Sums over an axis do not exist: the
- * order of floats' is not defined. The floating-point mode of the caller does
- * not matter.
+ * Numbers: every executor gives the same bits. Each operation is rounded
+ * separately to binary32, nearest even (programs are written so that no compiler
+ * contracts a product and a sum). These differ between executors and must be
+ * kept out of programs: subnormal operands and results (devices flush them), NaN
+ * in max, min and reductions, the sign of a zero that max or min takes from two
+ * zeros, the sign and payload of a NaN. There is no sum over an axis, because
+ * the order in which devices add floats is not defined. The floating-point mode
+ * of the caller has no effect.
  *
- * The idea, recording behind an eager interface, hashing the trace, caching
- * the executable, an eager executor underneath, is that of Suhan et al.,
+ * The method (recording behind an eager interface, hashing the trace, caching
+ * the executable, an eager executor as the base) is that of Suhan et al.,
  * "LazyTensor: combining eager execution with domain-specific compilers".
  */
 #ifndef NMSLAZY_H
@@ -72,30 +72,31 @@ extern "C" {
 
 /* --------------------------------------------------------------- tensors */
 
-/* Element types, and how they lie in the host's memory: packed, last axis
- * fastest (row-major), no padding. */
+/* Element types. In the host's memory arrays are packed and row-major (the last axis
+ * is contiguous), without padding. */
 typedef enum nms_lazy_type {
   NMS_LAZY_F32 = 1, /* float */
   NMS_LAZY_S32 = 2, /* int32_t; add, subtract, multiply wrap around */
-  NMS_LAZY_PRED = 3 /* one byte, 0 or 1 (an input: any other value counts as 1) */
+  NMS_LAZY_PRED = 3 /* one byte, 0 or 1 (inputs: any other value counts as 1) */
 } nms_lazy_type;
 
-/* Scalars, vectors, matrices. */
+/* Tensors are scalars, vectors or matrices. */
 #define NMS_LAZY_MAX_RANK 2
 
-/* Most elements of a tensor, operations of a context, states of a loop. */
+/* Maximum numbers of elements in a tensor, operations in a context, and states in a
+ * loop. */
 #define NMS_LAZY_MAX_ELEMENTS ((size_t) 1 << 28)
 #define NMS_LAZY_MAX_OPERATIONS 4096
 #define NMS_LAZY_MAX_STATES 64
 
-/* A tensor's type and extents; rank 0 is a scalar; extents are 1 or more. */
+/* A tensor's type and extents. Rank 0 is a scalar. Extents are 1 or more. */
 typedef struct nms_lazy_shape {
   int32_t type; /* nms_lazy_type */
   int32_t rank; /* 0..NMS_LAZY_MAX_RANK */
   int32_t dims[NMS_LAZY_MAX_RANK]; /* rows, columns; those beyond the rank are 0 */
 } nms_lazy_shape;
 
-/* Number of elements, and of bytes in the host's memory. */
+/* Return the number of elements, and of bytes in the host's memory. */
 NMS_API size_t nms_lazy_shape_elements (const nms_lazy_shape *shape);
 NMS_API size_t nms_lazy_shape_bytes (const nms_lazy_shape *shape);
 
@@ -109,33 +110,33 @@ typedef struct nms_lazy_buffer {
 
 /*
  * A device with a compiler. Its owner embeds this struct in one of its own,
- * fills it, and keeps it, at the same address, until the last cache made with
- * it is gone. All functions may be called from any thread, several at once, on
- * one program too; none may be NULL. They return 0 or a code of nms_error and
- * then write one line of English without a newline, at most `error_size`
- * bytes with the final 0, to `error`.
+ * fills it, and keeps it at the same address until the last cache made with
+ * it is freed. None of the functions may be NULL. The library calls them from any
+ * thread, also several at once and on the same program. They return 0; or a code of
+ * nms_error, and then write one line of English without a newline to `error`, at
+ * most `error_size` bytes with the final 0.
  */
 typedef struct nms_lazy_backend nms_lazy_backend;
 struct nms_lazy_backend {
   size_t size;      /* sizeof (nms_lazy_backend) */
-  const char *name; /* what ran, for people: "xla cpu" */
+  const char *name; /* of the device, for messages: "xla:cpu" */
 
-  /* Compiles a module: `length` bytes of StableHLO text in generic form (no
-   * final 0 is promised), one public function `main` of `output_count` results.
-   * Its arguments are the inputs that runs will give. Type PRED is i1 there,
-   * S32 is i32. *program: whatever the backend wants, not NULL. */
+  /* Compiles a module: `length` bytes of StableHLO text in generic form (without
+   * a final 0), which has one public function `main` with `output_count` results.
+   * Its arguments are the inputs that runs will give. Type PRED is i1 there, S32
+   * is i32. Writes a pointer of the backend's choice, not NULL, to *program. */
   int (*compile) (nms_lazy_backend *backend, const char *text, size_t length,
       size_t output_count, void **program, char *error, size_t error_size);
 
-  /* Runs a program: reads the inputs' data, writes the outputs'. Counts and
-   * shapes are always those that its text says. The data holds during the call
-   * only, is aligned to 64 bytes on the inputs' side and not at all on the
-   * outputs' side. PRED inputs are 0 or 1. */
+  /* Runs a program: reads the data of the inputs and writes the data of the
+   * outputs. Counts and shapes are always those of the program's text. The data is
+   * valid during the call only. The inputs are aligned to 64 bytes, the outputs
+   * need not be aligned. PRED inputs are 0 or 1. */
   int (*run) (nms_lazy_backend *backend, void *program, const nms_lazy_buffer *inputs,
       size_t input_count, const nms_lazy_buffer *outputs, size_t output_count, char *error,
       size_t error_size);
 
-  /* Frees a program that no run uses any more. */
+  /* Frees a program that no run uses. */
   void (*free_program) (nms_lazy_backend *backend, void *program);
 };
 
@@ -143,160 +144,171 @@ struct nms_lazy_backend {
 
 typedef struct nms_lazy_cache nms_lazy_cache;
 
-/* Programs kept when the caller names no bound. */
+/* The number of programs in a cache for which the caller gives no limit. */
 #define NMS_LAZY_DEFAULT_PROGRAMS 32
 
-/* A cache of at most `programs` compiled programs (0: NMS_LAZY_DEFAULT_PROGRAMS)
- * for `backend` (NULL: the eager executor). When it is full, the program used
- * least recently goes; if it is running, when that is done. NULL: out of
- * memory, or a backend of another size. */
+/* Makes a cache of at most `programs` compiled programs (0:
+ * NMS_LAZY_DEFAULT_PROGRAMS) for `backend` (NULL: the eager executor). A full cache
+ * frees the program used least recently; if it is running, after its run. Returns
+ * NULL when out of memory or when backend->size is not that of this version. */
 NMS_API nms_lazy_cache *nms_lazy_cache_new (nms_lazy_backend *backend, size_t programs);
 
-/* Gives up the caller's hold and sets *cache to NULL; contexts made with the
- * cache keep it, and its programs, until they are freed. Accepts NULL. */
+/* Releases the caller's reference and sets *cache to NULL. The cache and its
+ * programs are freed with the last context made with it. Accepts NULL. */
 NMS_API void nms_lazy_cache_free (nms_lazy_cache **cache);
 
-/* What happened so far. traces = hits + misses. */
+/* Counts since the cache was made; `programs` is the present number. traces = hits +
+ * misses. */
 typedef struct nms_lazy_counters {
   size_t size;         /* sizeof (nms_lazy_counters), set by the caller */
   uint64_t traces;     /* traces looked up */
-  uint64_t hits;       /* found, or found being compiled by another thread */
-  uint64_t misses;     /* not found: compiled, or tried to */
+  uint64_t hits;       /* traces found, also while another thread compiles them */
+  uint64_t misses;     /* traces not found, which the cache then compiles */
   uint64_t failures;   /* misses whose compilation failed */
-  uint64_t evictions;  /* programs given up for the bound */
+  uint64_t evictions;  /* programs freed because the cache was full */
   uint64_t runs;       /* programs run */
   uint64_t compile_ns; /* nanoseconds spent compiling */
   uint64_t programs;   /* in the cache now */
 } nms_lazy_counters;
 
-/* Fills *counters, up to its size. 0 or NMS_ERROR_ARGUMENT. */
+/* Fills *counters, up to its size. Returns 0 or NMS_ERROR_ARGUMENT. */
 NMS_API int nms_lazy_cache_counters (nms_lazy_cache *cache, nms_lazy_counters *counters);
 
 /* --------------------------------------------------------------- context */
 
 typedef struct nms_lazy nms_lazy;
 
-/* A tensor of a context; NMS_LAZY_NONE stands for a call that failed. */
+/* A tensor of a context. A call that fails returns NMS_LAZY_NONE. */
 typedef uint64_t nms_lazy_tensor;
 #define NMS_LAZY_NONE ((nms_lazy_tensor) 0)
 
-/* A new context, or NULL when out of memory. */
+/* Returns a new context, or NULL when out of memory or without a cache. */
 NMS_API nms_lazy *nms_lazy_new (nms_lazy_cache *cache);
 
 /* Frees *lz and sets it to NULL. Accepts NULL and a pointer to NULL. */
 NMS_API void nms_lazy_free (nms_lazy **lz);
 
-/* Forgets all tensors and the error; keeps the memory for the next frame. */
+/* Frees all tensors and clears the error. Keeps the context's memory for the next
+ * frame. */
 NMS_API void nms_lazy_clear (nms_lazy *lz);
 
-/* The first error since the last clear (a code of nms_error), 0: none; and one
- * line about it, or about the last failure of a read, "" if there is none. */
+/* Return the first error since the last clear, a code of nms_error or 0; and one
+ * line about it or about the last read that failed, or "". */
 NMS_API int nms_lazy_status (const nms_lazy *lz);
 NMS_API const char *nms_lazy_error (const nms_lazy *lz);
 
-/* The shape of a tensor; of a failed one {0}. */
+/* Returns the shape of a tensor, {0} for one that failed. */
 NMS_API nms_lazy_shape nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x);
 
-/* Reads `count` tensors (1 or more): the barrier. data[i] receives the bytes of
- * tensors[i]; NULL: not wanted on the host, but it becomes a value read.
- * Inside the functions of nms_lazy_while () it is refused: values do not exist
- * yet. Returns 0, the latched error, or what the backend returned; a backend's
- * failure does not latch: a later read runs again. A program that did not
- * compile is not tried again while the cache holds it. Writes nothing on
+/* Computes and reads `count` tensors, 1 or more. Writes the bytes of tensors[i] to
+ * data[i]; if data[i] is NULL, the tensor is computed but not copied. Inside the
+ * functions of nms_lazy_while () a read is an error, because values do not exist
+ * there. Returns 0, the latched error, or the error of the backend. An error of the
+ * backend does not latch: a later read runs the program again. But a program that
+ * did not compile is not compiled again while the cache holds it. Writes nothing on
  * failure. */
 NMS_API int nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors,
     void *const *data);
 
-/* The StableHLO text of the program that a read of these tensors would run, as
- * the compiler gets it; a new string for free (). NULL: see nms_lazy_error. */
+/* Returns the StableHLO text of the program that a read of these tensors would run,
+ * as the compiler gets it: a new string for free (). Returns NULL on an error, which
+ * nms_lazy_error () describes. */
 NMS_API char *nms_lazy_dump (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
 
 /* ------------------------------------------------------ inputs, constants */
 
-/* An input of `rank` extents; `data` is copied now. rank 0: dims may be NULL. */
+/* Makes an input of `rank` extents `dims` and copies its values from `data` before
+ * it returns. For rank 0 `dims` may be NULL. */
 NMS_API nms_lazy_tensor nms_lazy_input (nms_lazy *lz, nms_lazy_type type, int rank,
     const int32_t *dims, const void *data);
 
-/* Scalar inputs. */
+/* Make scalar inputs. */
 NMS_API nms_lazy_tensor nms_lazy_input_f32 (nms_lazy *lz, float value);
 NMS_API nms_lazy_tensor nms_lazy_input_s32 (nms_lazy *lz, int32_t value);
 
-/* Scalars baked into the program; `value` of a PRED: 0 or not. */
+/* Make scalar constants, which are part of the program. A PRED is 1 if `value` is not
+ * 0. */
 NMS_API nms_lazy_tensor nms_lazy_f32 (nms_lazy *lz, float value);
 NMS_API nms_lazy_tensor nms_lazy_s32 (nms_lazy *lz, int32_t value);
 NMS_API nms_lazy_tensor nms_lazy_pred (nms_lazy *lz, int value);
 
-/* 0, 1, 2, ... along `axis`, as S32. */
+/* Makes the numbers 0, 1, 2, ... along `axis`, as S32. */
 NMS_API nms_lazy_tensor nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *dims, int axis);
 
 /* ---------------------------------------------------------- element by element */
 
 typedef enum nms_lazy_op {
-  /* of two tensors of one type */
+  /* on two tensors of one type */
   NMS_LAZY_ADD, NMS_LAZY_SUB, NMS_LAZY_MUL, /* F32, S32 */
   NMS_LAZY_DIV,                             /* F32 */
   NMS_LAZY_MAX, NMS_LAZY_MIN,               /* F32, S32 */
   NMS_LAZY_AND, NMS_LAZY_OR, NMS_LAZY_XOR,  /* S32: bitwise; PRED: logical */
-  /* give a PRED, of any type; with a NaN only NE is true */
+  /* on two tensors of one type, any type, with a PRED as result; with a NaN only NE
+   * is true */
   NMS_LAZY_EQ, NMS_LAZY_NE, NMS_LAZY_GE, NMS_LAZY_GT, NMS_LAZY_LE, NMS_LAZY_LT,
-  /* of one tensor */
+  /* on one tensor */
   NMS_LAZY_ABS, NMS_LAZY_NEG, /* F32, S32 */
   NMS_LAZY_AS_S32, /* F32: its bits, as S32 */
   NMS_LAZY_AS_F32, /* S32: the float that has these bits */
   NMS_LAZY_TO_S32, /* PRED: 0 or 1 */
-  NMS_LAZY_TO_F32, /* S32: the number, to nearest even */
-  NMS_LAZY_SELECT  /* nms_lazy_select alone */
+  NMS_LAZY_TO_F32, /* S32: the number, rounded to nearest even */
+  NMS_LAZY_SELECT  /* only through nms_lazy_select () */
 } nms_lazy_op;
 
-/* Tensors of one shape, or scalars, which then count for every element. */
+/* Apply `op` to each element. Operands have the same shape, or are scalars, which
+ * are used for every element. */
 NMS_API nms_lazy_tensor nms_lazy_unary (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a);
 NMS_API nms_lazy_tensor nms_lazy_binary (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a,
     nms_lazy_tensor b);
-/* a where the PRED `p` is 1, b elsewhere. */
+/* Takes the element of `a` where the PRED `p` is 1, and that of `b` elsewhere. */
 NMS_API nms_lazy_tensor nms_lazy_select (nms_lazy *lz, nms_lazy_tensor p, nms_lazy_tensor a,
     nms_lazy_tensor b);
 
 /* ----------------------------------------------------------------- shapes */
 
-/* A scalar everywhere (`axis` does not matter), or a vector along `axis` of the
- * result, repeated along the other. */
+/* Repeats a scalar (`axis` is ignored), or puts a vector along `axis` of the result
+ * and repeats it along the other axis. */
 NMS_API nms_lazy_tensor nms_lazy_broadcast (nms_lazy *lz, nms_lazy_tensor a, int rank,
     const int32_t *dims, int axis);
+/* Gives the elements of `a` in the same order another shape of the same size. */
 NMS_API nms_lazy_tensor nms_lazy_reshape (nms_lazy *lz, nms_lazy_tensor a, int rank,
     const int32_t *dims);
-/* Of a matrix. */
+/* Transposes a matrix. */
 NMS_API nms_lazy_tensor nms_lazy_transpose (nms_lazy *lz, nms_lazy_tensor a);
-/* dims[i] elements of each axis, from from[i] on, one S32 scalar an axis (a
- * constant or not), moved so that the slice lies inside. */
+/* Takes dims[i] elements along each axis i, starting at from[i]. `from` has one S32
+ * scalar for each axis, constant or not; the start is moved so that the slice lies
+ * inside `a`. */
 NMS_API nms_lazy_tensor nms_lazy_slice (nms_lazy *lz, nms_lazy_tensor a,
     const nms_lazy_tensor *from, const int32_t *dims);
-/* `a` with `part` in place of such a slice. */
+/* Returns `a` with the slice that starts at `from` replaced by `part`. */
 NMS_API nms_lazy_tensor nms_lazy_update (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor part,
     const nms_lazy_tensor *from);
 
 /* ------------------------------------------------------------- reductions */
 
-/* `a` without `axis`: the MAX or MIN of it (F32 or S32; with a NaN:
- * unspecified), or the AND or OR (S32 or PRED). */
+/* Reduces `axis`: MAX or MIN (F32 or S32; the result with a NaN is unspecified), or
+ * AND or OR (S32 or PRED). The result lacks that axis. */
 NMS_API nms_lazy_tensor nms_lazy_reduce (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a,
     int axis);
 
-/* The greatest element along `axis` and, as S32 to *index, where it is: of
- * equal ones the first. F32 without NaN (with one: unspecified), or S32. */
+/* Returns the greatest element along `axis` and writes its S32 index to *index, of
+ * equal elements the first. `a` is S32, or F32 without NaN (with one the result is
+ * unspecified). */
 NMS_API nms_lazy_tensor nms_lazy_argmax (nms_lazy *lz, nms_lazy_tensor a, int axis,
     nms_lazy_tensor *index);
 
 /* ------------------------------------------------------------------ loops */
 
 /*
- * while (cond (state)) state = body (state), of `count` tensors.
+ * Records while (cond (state)) state = body (state), for a state of `count` tensors.
  *
- * A trace cannot see a C loop; this is the loop that it can. Each function is
- * called exactly once, at once, with placeholders for the state, and records
- * what is to be done. They may use any tensor from before the loop, but none of
- * one another, and may not read. cond returns a PRED scalar; body writes the
- * next state, of the same shapes and types, to next[0..count-1]. `user` is
- * handed through. out[0..count-1] receives the last state. Loops nest.
+ * A C loop would record each of its passes; this loop is recorded once and runs in
+ * the program. nms_lazy_while () calls each function exactly once, before it returns,
+ * with placeholders for the state, and the function records the operations. The
+ * functions may use any tensor from before the loop, but no tensor of the other
+ * function, and may not read. cond returns a PRED scalar; body writes the next state,
+ * of the same shapes and types, to next[0..count-1]. Both get `user`.
+ * out[0..count-1] receives the last state. Loops may be nested.
  */
 typedef nms_lazy_tensor (*nms_lazy_cond) (nms_lazy *lz, const nms_lazy_tensor *state, void *user);
 typedef void (*nms_lazy_body) (nms_lazy *lz, const nms_lazy_tensor *state, nms_lazy_tensor *next,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * operations: the calls that record: what types and shapes they take, and what
- * they give.
+ * operations: the public calls that record. They check the types and shapes of their
+ * operands and compute the shape of the result.
  */
 #include "lazy.h"
 
@@ -17,7 +17,8 @@ misfit (nms_lazy *lz, int op)
       nms__infos[op].name);
 }
 
-/* The shape of an operand whose type is among `types`; NULL: it has failed. */
+/* Returns the shape of an operand whose type is among `types`. On another type it
+ * latches an error and returns NULL. */
 static const nms_lazy_shape *
 get (nms_lazy *lz, int op, nms_lazy_tensor x, int types)
 {
@@ -30,7 +31,7 @@ get (nms_lazy *lz, int op, nms_lazy_tensor x, int types)
   return r ? &r->node.shape : NULL;
 }
 
-/* Fills a shape, checked. 0: it has failed. */
+/* Checks and fills a shape. Returns 0 after an error. */
 static int
 make_shape (nms_lazy *lz, int32_t type, int rank, const int32_t *dims, nms_lazy_shape *shape)
 {
@@ -55,12 +56,12 @@ make_shape (nms_lazy *lz, int32_t type, int rank, const int32_t *dims, nms_lazy_
   return !lz->status;
 }
 
-/* Compilers contract a product and the sum that uses it (XLA on a CPU does; not
- * where a maximum stands between, unless it is one with a constant that it can
- * prove idle), and fold constants into one another (x / 3 becomes x * (1/3)) and
- * quotients of quotients. So a product that anything but a comparison or the
- * like uses goes through a maximum with an input, -inf, and a constant or
- * quotient that arithmetic uses stands behind a barrier. */
+/* Compilers contract a product and the sum that uses it, as XLA does on a CPU; not
+ * across a maximum, except one with a constant that provably changes nothing. They
+ * also fold constants (x / 3 becomes x * (1/3)) and quotients of quotients. So a
+ * product passes through a maximum with an input that is -inf, except on its way to a
+ * comparison or the like, and arithmetic uses constants and quotients through a
+ * barrier. */
 nms_lazy_tensor
 nms__guarded (nms_lazy *lz, int op, nms_lazy_tensor x)
 {
@@ -156,8 +157,8 @@ nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *dims, int axis)
 
 /* -------------------------------------------------------- element by element */
 
-/* All of one type, but for the flag that a selection begins with. Scalars among
- * others are repeated. */
+/* Records an operation on tensors of one type, except for the PRED that a selection
+ * begins with. Scalars are repeated if another operand is none. */
 static nms_lazy_tensor
 elements (nms_lazy *lz, int op, int count, nms_lazy_tensor *operands)
 {
@@ -247,8 +248,9 @@ nms_lazy_transpose (nms_lazy *lz, nms_lazy_tensor a)
       (nms_lazy_shape){ s->type, 2, { s->dims[1], s->dims[0] } }, 1, &a, 0, 0);
 }
 
-/* A slice of `part`'s extents or an update by it: the operands are `a`, for an
- * update the part, and the starts. */
+/* Records a slice of the extents of `part`, or an update by a tensor of that shape.
+ * `operands` has `count` tensors: `a` and, for an update, the part; the starts
+ * follow. */
 static nms_lazy_tensor
 cut (nms_lazy *lz, int op, const nms_lazy_shape *part, int count, nms_lazy_tensor *operands,
     const nms_lazy_tensor *from)
@@ -313,7 +315,7 @@ nms_lazy_reduce (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a, int axis)
   return nms__record (lz, NMS__REDUCE, shape, 2, operands, (int32_t) op, axis);
 }
 
-/* Made of others: the greatest, and the first place where it is. */
+/* The maximum, then the least index of an element that equals it. */
 nms_lazy_tensor
 nms_lazy_argmax (nms_lazy *lz, nms_lazy_tensor a, int axis, nms_lazy_tensor *index)
 {
@@ -330,7 +332,7 @@ nms_lazy_argmax (nms_lazy *lz, nms_lazy_tensor a, int axis, nms_lazy_tensor *ind
 
 /* ------------------------------------------------------------------ loops */
 
-/* What was recorded from there to there is not for others. */
+/* Hides the operations from..to-1 from operations outside their loop. */
 static void
 hide (nms_lazy *lz, int32_t from, int32_t to)
 {
@@ -338,8 +340,8 @@ hide (nms_lazy *lz, int32_t from, int32_t to)
     lz->recorded[i].hidden = 1;
 }
 
-/* The body's end: next states of the shapes that they must have, after which
- * nothing else stands between them and the END. */
+/* Ends a body: checks the shapes of the next states and records them last, directly
+ * before the END. */
 static nms_lazy_tensor
 record_next (nms_lazy *lz, size_t count, const nms_lazy_tensor *state, nms_lazy_tensor *next,
     int32_t loop)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * optable: what there is to know about each operation, for those who record,
- * write and run. A kernel is the operation on n elements, in a loop that
- * compilers vectorise; what it computes is its last argument.
+ * optable: the properties of each operation, for the files that record, write and run
+ * operations. A kernel computes n elements in a loop that compilers vectorise; the last
+ * argument of KERNEL is the expression for one element.
  */
 #include "lazy.h"
 
@@ -10,7 +10,7 @@
 #define S32 (1 << NMS_LAZY_S32)
 #define PRED (1 << NMS_LAZY_PRED)
 
-/* The same memory holds one type and then another. */
+/* The same memory holds elements of different types at different times. */
 typedef float __attribute__ ((may_alias)) f32;
 typedef int32_t __attribute__ ((may_alias)) s32;
 typedef uint32_t __attribute__ ((may_alias)) u32;
@@ -27,8 +27,8 @@ typedef uint32_t __attribute__ ((may_alias)) u32;
     }                                                                                            \
   }
 
-/* Integers wrap around, so S32 adds as unsigned. Where it is about the greater
- * float, the order of comparisons makes a NaN win, on either side. */
+/* S32 is computed as unsigned, because integers wrap around. In the maximum and the
+ * minimum of floats a NaN wins, on either side. */
 KERNEL (add_f32, f32, f32, x + y)
 KERNEL (add_s32, u32, u32, x + y)
 KERNEL (sub_f32, f32, f32, x - y)

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * overlapgraph: the exact decision inter / union > limit, the quotient rounded
- * to binary32, on devices that flush subnormals, and without binary64.
+ * overlapgraph: decides exactly whether inter / union, rounded to binary32, exceeds a
+ * limit, on devices that flush subnormals and have no binary64.
  *
- * With a division: the only quotients that could be subnormal matter at limit
- * 0, where they count when they exceed 2^-150. So unions are divided by 2^24,
- * which is exact, and limits multiplied by it: what was 2^-150 is the least
- * normal number then.
+ * With a division: subnormal quotients matter only at limit 0, which they exceed if
+ * they are greater than 2^-150. So unions are divided by 2^24, which is exact, and
+ * limits are multiplied by it; 2^-150 becomes the least normal number.
  *
- * Without: a quotient rounds to more than t when it exceeds t + u, where u is
- * half a unit in t's last place; it cannot equal that, since t + u has 25 bits
- * and any multiple of it at least as many, inter 24. inter - t * union and
- * u * union are compared exactly: the product as a sum of two numbers
- * (Dekker, from halves of 12 bits, cut off by integer operations, so that all
- * partial products are exact), and so is the sum of u * union and the
- * product's error.
+ * Without a division: a quotient rounds to more than t if it exceeds t + u, where u is
+ * half a unit in t's last place. It never equals t + u, because t + u has 25 bits, its
+ * multiples have as many or more, and inter has 24. inter - t * union and u * union
+ * are compared exactly: t * union is a sum of two numbers (Dekker: integer operations
+ * cut the factors in halves of 12 bits, so that all partial products are exact), and
+ * the sum of u * union and the error of t * union is one too.
  *
- * A product goes through maximum with 0 on its way to a sum, which keeps
- * compilers from merging the two (stablehlo.c).
+ * A product passes through a maximum with 0 before a sum uses it, so that no compiler
+ * contracts the two (operations.c).
  */
 #include "overlapgraph.h"
 
@@ -64,14 +62,14 @@ equal (nms_lazy *lz, tensor a, tensor b)
   return nms_lazy_binary (lz, NMS_LAZY_EQ, a, b);
 }
 
-/* a * b, which is not negative. */
+/* Multiplies a and b, whose product is not negative. */
 static tensor
 product (nms_lazy *lz, tensor a, tensor b)
 {
   return nms_lazy_binary (lz, NMS_LAZY_MAX, mul (lz, a, b), f32 (lz, 0.0f));
 }
 
-/* high - low, 0 if it is as good as none. */
+/* Computes high - low, or 0 if that is at most NMS__LEAST_EXTENT. */
 static tensor
 extent (nms_lazy *lz, tensor low, tensor high)
 {
@@ -103,7 +101,7 @@ integer (nms_lazy *lz, tensor x)
   return nms_lazy_unary (lz, NMS_LAZY_AS_S32, x);
 }
 
-/* The upper 12 bits of x, not negative, rounded to nearest. */
+/* Rounds x, which is not negative, to 12 bits. */
 static tensor
 upper_half (nms_lazy *lz, tensor x)
 {
@@ -112,7 +110,7 @@ upper_half (nms_lazy *lz, tensor x)
       nms_lazy_binary (lz, NMS_LAZY_AND, bits, nms_lazy_s32 (lz, ~0xfff)));
 }
 
-/* a * b - p exactly, where p is the rounded product. */
+/* Computes a * b - p exactly, where p is the rounded product. */
 static tensor
 product_error (nms_lazy *lz, tensor a, tensor b, tensor p)
 {
@@ -129,12 +127,12 @@ static tensor
 exceeds_exactly (nms_lazy *lz, tensor inter, tensor uni, tensor t)
 {
   tensor zero = f32 (lz, 0.0f), up = f32 (lz, 0x1p100f);
-  /* far from underflow: a union of 2^-100..1 becomes 1..2^100 */
+  /* scale a union of 2^-100..1 to 1..2^100, because small products would underflow */
   tensor small = nms_lazy_binary (lz, NMS_LAZY_LT, uni, f32 (lz, 1.0f));
   inter = nms_lazy_select (lz, small, product (lz, inter, up), inter);
   uni = nms_lazy_select (lz, small, product (lz, uni, up), uni);
   tensor p = product (lz, t, uni), e = product_error (lz, t, uni, p);
-  /* t's power of two, then half a unit in its last place */
+  /* the power of two of t, of which q is half a unit in the last place times union */
   tensor power = nms_lazy_unary (lz, NMS_LAZY_AS_F32,
       nms_lazy_binary (lz, NMS_LAZY_AND, integer (lz, t), nms_lazy_s32 (lz, 0x7f800000)));
   tensor q = product (lz, product (lz, power, f32 (lz, 0x1p-24f)), uni);
@@ -144,7 +142,7 @@ exceeds_exactly (nms_lazy *lz, tensor inter, tensor uni, tensor t)
   tensor d = sub (lz, inter, p);
   tensor beyond = nms_lazy_binary (lz, NMS_LAZY_OR, above (lz, d, sum),
       nms_lazy_binary (lz, NMS_LAZY_AND, equal (lz, d, sum), above (lz, zero, rest)));
-  /* at limit 0: more than 2^-150 of the union */
+  /* at limit 0 the quotient must exceed 2^-150 */
   tensor some = above (lz, mul (lz, inter, f32 (lz, 0x1p50f)),
       mul (lz, uni, f32 (lz, 0x1p-100f)));
 

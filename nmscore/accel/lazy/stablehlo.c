@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stablehlo: a trace as StableHLO text in generic form, one line an operation,
- * for XLA. Node 7 is %v7.
+ * stablehlo: writes a trace as StableHLO text in generic form for XLA, one line for
+ * each operation. The value of node 7 is %v7.
  */
 #include "lazy.h"
 
@@ -48,7 +48,7 @@ value_of (const writer *w, int32_t i)
   return v;
 }
 
-/* "a, b": what nodes that follow one another have as operand, or their types. */
+/* Writes the first operands, or the types, of `count` nodes from `first` on: "a, b". */
 enum { OPERANDS, TYPES };
 
 static void
@@ -72,7 +72,7 @@ put_constant (const writer *w, const nms__node *n)
   fprintf (w->out, "> : %s}", type_of (n->shape).text);
 }
 
-/* The function that combines two elements. */
+/* Writes the function that combines two elements. */
 static void
 put_reduction (const writer *w, const nms__node *n)
 {
@@ -125,7 +125,7 @@ put_operation (const writer *w, const nms__node *n)
   fprintf (w->out, ") -> %s\n", type_of (n->shape).text);
 }
 
-/* A loop's function begins. */
+/* Writes the arguments of a loop's function: the states. */
 static void
 put_states (const writer *w, const nms__node *loop)
 {
@@ -136,7 +136,8 @@ put_states (const writer *w, const nms__node *loop)
   fputs ("):\n", w->out);
 }
 
-/* A function ends: its results are what the nodes from `first` on stand for. */
+/* Writes the end of a function: it returns the operands of `count` nodes from `first`
+ * on. */
 static void
 put_return (const writer *w, const char *call, const nms__node *first, int count)
 {

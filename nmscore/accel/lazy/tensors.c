@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tensors: the context of lazy tensors. A tensor is the number of its operation
- * with a stamp, which no other context and no earlier frame had.
+ * together with a stamp that no other context and no earlier frame has.
  */
 #include "lazy.h"
 
@@ -157,12 +157,13 @@ nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
 
 /* --------------------------------------------------------------- reading */
 
-/* Marks what is to be computed: what has no value yet. 0 or the latched code. */
+/* Marks the tensors to be computed, which are those without a value. Returns 0 or the
+ * latched code. */
 static int
 want (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
 {
   if (lz->depth)
-    nms__lazy_fail (lz, NMS_ERROR_UNSUPPORTED, "values are not there inside a loop's functions");
+    nms__lazy_fail (lz, NMS_ERROR_UNSUPPORTED, "values cannot be read inside a loop's functions");
   else if (!count || !tensors)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "no tensors");
   for (int32_t i = 0; i < lz->count; i++)
@@ -177,7 +178,8 @@ want (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
   return lz->status;
 }
 
-/* Makes what is wanted a value. A failure of the program does not latch. */
+/* Computes the marked tensors, which are inputs then. An error of the program does not
+ * latch. */
 static int
 compute (nms_lazy *lz)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace: cuts out of the recorded operations those that a read depends on and
- * renumbers them, so that the same work has the same bytes wherever in a frame
- * it was recorded. The bytes are hashed to be found and compared to be sure.
+ * trace: collects the recorded operations that a read depends on and renumbers them,
+ * so that the same work has the same bytes wherever in a frame it was recorded. The
+ * cache finds a trace by the hash of its bytes and then compares all bytes.
  */
 #include "lazy.h"
 
-/* Operands come before their users, so one way back finds all that is reached.
- * A loop, met at its END, is taken whole: its nodes keep their distances. */
+/* Marks the operations that wanted ones depend on. Operands come before the operations
+ * that use them, so one pass backwards finds all. At an END the whole loop is marked,
+ * because the distances between its nodes must not change. */
 static void
 mark (nms_lazy *lz)
 {

@@ -140,7 +140,7 @@ record_inputs (nms_lazy *lz, const nms__frame *f, unsigned variant, const float 
   nms_lazy_boxes b = { .least = nms_lazy_input_s32 (lz, INT32_MIN + 1),
     .cap = nms_lazy_input_s32 (lz, most < n ? (int32_t) most : 0) };
   nms_lazy_tensor *const to_float[FLOATS] = { &b.x1, &b.y1, &b.x2, &b.y2, &b.limit };
-  nms_lazy_tensor *const to_integer[INTEGERS] = { &b.key, &b.group, &b.class_id, &b.class_cap,
+  nms_lazy_tensor *const to_integer[INTEGERS] = { &b.key, &b.class_id, &b.cap_class, &b.class_cap,
     &b.index, &b.parent };
 
   for (size_t k = 0; k < FLOATS; k++)
