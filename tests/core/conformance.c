@@ -3,43 +3,29 @@
 #include "conformance.h"
 
 #include "lazynms.h"
+#include "sharedcontext.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static nms_context *context;
 static nms_lazy *lazy;
 
-void
-conformance_start (void)
+const char *
+conformance_start (const char *needs)
 {
-  context = nms_context_new ();
-  g_assert_nonnull (context);
   nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
+
   lazy = nms_lazy_new (cache);
   nms_lazy_cache_free (&cache);
   g_assert_nonnull (lazy);
-}
-
-int
-conformance_finish (void)
-{
-  int status = g_test_run ();
-
-  nms_context_free (&context);
-  nms_lazy_free (&lazy);
-  return status;
+  return sharedcontext_start (needs);
 }
 
 void
-conformance_add (const char *suite, const char *name, gconstpointer row, GTestDataFunc function)
+conformance_finish (void)
 {
-  char *leaf = g_strdelimit (g_strdup (name), "/", ':');
-  char *path = g_strdup_printf ("/conformance/%s/%s", suite, leaf);
-
-  g_test_add_data_func (path, row, function);
-  g_free (path);
-  g_free (leaf);
+  sharedcontext_finish ();
+  nms_lazy_free (&lazy);
 }
 
 void

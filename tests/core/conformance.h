@@ -10,13 +10,9 @@
 
 #include <glib.h>
 
-/* First and last words of a test program; a shared context lives between. */
-void conformance_start (void);
-int conformance_finish (void);
-
-/* Adds /conformance/<suite>/<name>. */
-void conformance_add (const char *suite, const char *name, gconstpointer row,
-    GTestDataFunc function);
+/* `start` and `finish` of a TestProgram: create and free what conformance_run uses. */
+const char *conformance_start (const char *needs);
+void conformance_finish (void);
 
 /* Points the corners at rows y1 x1 y2 x2. */
 void conformance_set_yxyx (nms_boxes *boxes, const float *rows);

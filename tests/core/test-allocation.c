@@ -9,6 +9,7 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "testrunner.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -457,17 +458,16 @@ test_failed_reserve (void)
   free_context (&context);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/allocation/watch", test_watch);
-  g_test_add_func ("/allocation/steady", test_steady);
-  g_test_add_func ("/allocation/reserve", test_reserve);
-  g_test_add_func ("/allocation/bad-calls", test_bad_calls);
-  g_test_add_func ("/allocation/formula", test_formula);
-  g_test_add_func ("/allocation/growth", test_growth);
-  g_test_add_func ("/allocation/failures", test_failures);
-  g_test_add_func ("/allocation/failed-reserve", test_failed_reserve);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/allocation/watch", test_watch },
+  { "/allocation/steady", test_steady },
+  { "/allocation/reserve", test_reserve },
+  { "/allocation/bad-calls", test_bad_calls },
+  { "/allocation/formula", test_formula },
+  { "/allocation/growth", test_growth },
+  { "/allocation/failures", test_failures },
+  { "/allocation/failed-reserve", test_failed_reserve },
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

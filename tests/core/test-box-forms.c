@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The other ways to write a box, and the overlap of two, to the last bit. */
 #include "enginecheck.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
@@ -114,14 +115,13 @@ test_iou (void)
   }
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/box-forms/set-rows", test_set_rows);
-  g_test_add_func ("/box-forms/center", test_center);
-  g_test_add_func ("/box-forms/corner-size", test_corner_size);
-  g_test_add_func ("/box-forms/hostile", test_hostile);
-  g_test_add_func ("/box-forms/iou", test_iou);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/box-forms/set-rows", test_set_rows },
+  { "/box-forms/center", test_center },
+  { "/box-forms/corner-size", test_corner_size },
+  { "/box-forms/hostile", test_hostile },
+  { "/box-forms/iou", test_iou },
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

@@ -9,6 +9,7 @@
  */
 #include "enginecheck.h"
 #include "rounds.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
@@ -157,10 +158,9 @@ test_equal_reference (void)
   nms_context_free (&ctx);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/classes/equal-reference", test_equal_reference);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/classes/equal-reference", test_equal_reference },
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

@@ -5,14 +5,14 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "sharedcontext.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static nms_context *context;
 
 /* `size` bytes that end right before (or begin right after) a forbidden page. */
 typedef struct {
@@ -58,10 +58,18 @@ move_column (nms_column *to, Guarded *guarded, const nms_column *from, size_t n,
   }
 }
 
+/* Bytes between one element and the next, in memory order; from -1 on downwards the
+ * elements lie in reverse order. */
+static const struct {
+  const char *name;
+  ptrdiff_t extra;
+} strides[] = { { "+0", 0 }, { "+1", 1 }, { "+3", 3 }, { "+4", 4 }, { "+12", 12 }, { "+61", 61 },
+  { "-1", -1 }, { "-2", -2 }, { "-5", -5 }, { "-13", -13 }, { NULL } };
+
 static void
 test_strides (gconstpointer data)
 {
-  ptrdiff_t extra = GPOINTER_TO_INT (data); /* -1, -2, ...: backwards */
+  const ptrdiff_t extra = ((const typeof (*strides) *) data)->extra;
 
   for (uint64_t seed = 0; seed < 60; seed++) {
     BoxRandom random = { 600 + seed };
@@ -176,23 +184,11 @@ test_absent (void)
   g_assert_cmpuint (result.kept_count, ==, 0);
 }
 
-int
-main (int argc, char **argv)
-{
-  static const int extras[] = { 0, 1, 3, 4, 12, 61, -1, -2, -5, -13 };
-  int status;
+static const TestCase cases[] = {
+  TEST_ROWS ("/columns/stride/%s", test_strides, strides),
+  { "/columns/outputs", test_outputs },
+  { "/columns/absent", test_absent },
+  { NULL }
+};
 
-  g_test_init (&argc, &argv, NULL);
-  context = nms_context_new ();
-  g_assert_nonnull (context);
-  for (size_t i = 0; i < G_N_ELEMENTS (extras); i++) {
-    char *path = g_strdup_printf ("/columns/stride/%+d", extras[i]);
-    g_test_add_data_func (path, GINT_TO_POINTER (extras[i]), test_strides);
-    g_free (path);
-  }
-  g_test_add_func ("/columns/outputs", test_outputs);
-  g_test_add_func ("/columns/absent", test_absent);
-  status = g_test_run ();
-  nms_context_free (&context);
-  return status;
-}
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -10,6 +10,7 @@
  * bounds the total by max_per_class * classes, which is done in the table.
  */
 #include "conformance.h"
+#include "testrunner.h"
 
 #include <string.h>
 
@@ -138,6 +139,7 @@ static const CombinedRow rows[] = {
       .boxes = { 0, 0, 1, 1, 0, 0, 1, 1 }, .scores = { -5, -6 }, .max_per_class = 2, .max = 2,
       .iou = 0.5f, .least = -10, .clip = 1, .expect_boxes = { { 0, 0, 1, 1 } },
       .expect_scores = { -5 }, .expect_classes = { 0 }, .expect_count = 1 },
+  { .name = NULL }
 };
 
 static void
@@ -185,12 +187,10 @@ test_row (gconstpointer data)
   }
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  conformance_start ();
-  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
-    conformance_add ("combined", rows[i].name, &rows[i], test_row);
-  return conformance_finish ();
-}
+static const TestCase cases[] = {
+  TEST_ROWS ("/conformance/combined/%s", test_row, rows),
+
+  { NULL }
+};
+
+TEST_PROGRAM (cases, conformance_start, conformance_finish);

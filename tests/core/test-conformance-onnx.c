@@ -10,6 +10,7 @@
  * limit" here; the adapter below says so in code.
  */
 #include "conformance.h"
+#include "testrunner.h"
 
 #include <string.h>
 
@@ -80,6 +81,7 @@ static const OnnxRow rows[] = {
   { "max_output_boxes_per_class 0 means none", .batches = 1, .classes = 1, .count = 6,
       .boxes = { SIX_BOXES }, .scores = { SIX_SCORES }, .max = 0, .iou = 0.5f, .least = 0,
       .expect_count = 0 },
+  { .name = NULL }
 };
 
 /* One batch: every box once for each class, class by class, so that index
@@ -145,12 +147,10 @@ test_row (gconstpointer data)
   }
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  conformance_start ();
-  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
-    conformance_add ("onnx", rows[i].name, &rows[i], test_row);
-  return conformance_finish ();
-}
+static const TestCase cases[] = {
+  TEST_ROWS ("/conformance/onnx/%s", test_row, rows),
+
+  { NULL }
+};
+
+TEST_PROGRAM (cases, conformance_start, conformance_finish);

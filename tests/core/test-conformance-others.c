@@ -11,6 +11,7 @@
  * SAHI's IoU case are checked as well.
  */
 #include "conformance.h"
+#include "testrunner.h"
 
 #include <math.h>
 
@@ -103,6 +104,7 @@ static const OtherRow rows[] = {
   { "our side of the deviation from supervision: a tie goes to the lower index", .count = 2,
       .boxes = { TWO_BOXES }, .scores = { 0.9f, 0.9f }, .iou = 0.5f, .least = -INFINITY,
       .expect = { 0 }, .expect_count = 1 },
+  { .name = NULL }
 };
 
 static void
@@ -144,13 +146,10 @@ test_box_iou (void)
   g_assert_cmpfloat (ref_iou (a, b), ==, 1.0f / 7.0f);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  conformance_start ();
-  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
-    conformance_add ("others", rows[i].name, &rows[i], test_row);
-  g_test_add_func ("/conformance/others/box_iou", test_box_iou);
-  return conformance_finish ();
-}
+static const TestCase cases[] = {
+  TEST_ROWS ("/conformance/others/%s", test_row, rows),
+  { "/conformance/others/box_iou", test_box_iou },
+  { NULL }
+};
+
+TEST_PROGRAM (cases, conformance_start, conformance_finish);

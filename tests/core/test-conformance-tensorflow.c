@@ -17,6 +17,7 @@
  * are about shapes of tensors: columns share one count and have no shape.
  */
 #include "conformance.h"
+#include "testrunner.h"
 
 #include <math.h>
 
@@ -147,6 +148,7 @@ static const TensorflowRow rows[] = {
       1, 0.8f, 0, 1.8f, 1, 0.6f, 0, 1.6f, 1, 0.4f, 0, 1.4f, 1, 0.2f, 0, 1.2f, 1, 0, 0, 1 },
       .scores = { 0.8f, 0.7f, 0.6f, 0.5f, 0.4f, 0.3f }, .max = 6, .iou = 0.5f, .inclusive = 1,
       .least = -INFINITY, .expect = { 0, 1, 3, 5 }, .expect_count = 4 },
+  { .name = NULL }
 };
 
 static void
@@ -191,13 +193,10 @@ test_invalid_iou_threshold (void)
   g_free (detail);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  conformance_start ();
-  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
-    conformance_add ("tensorflow", rows[i].name, &rows[i], test_row);
-  g_test_add_func ("/conformance/tensorflow/InvalidIOUThreshold", test_invalid_iou_threshold);
-  return conformance_finish ();
-}
+static const TestCase cases[] = {
+  TEST_ROWS ("/conformance/tensorflow/%s", test_row, rows),
+  { "/conformance/tensorflow/InvalidIOUThreshold", test_invalid_iou_threshold },
+  { NULL }
+};
+
+TEST_PROGRAM (cases, conformance_start, conformance_finish);

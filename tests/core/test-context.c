@@ -2,6 +2,7 @@
 /* The life of a context, and what can be asked of it and of the library. */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <limits.h>
@@ -111,14 +112,13 @@ test_trim (void)
   nms_context_free (&context);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/context/life", test_life);
-  g_test_add_func ("/context/engine", test_engine);
-  g_test_add_func ("/context/names", test_names);
-  g_test_add_func ("/context/version", test_version);
-  g_test_add_func ("/context/trim", test_trim);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/context/life", test_life },
+  { "/context/engine", test_engine },
+  { "/context/names", test_names },
+  { "/context/version", test_version },
+  { "/context/trim", test_trim },
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

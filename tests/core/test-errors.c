@@ -4,14 +4,14 @@
  * failure the context works as before.
  */
 #include "enginecheck.h"
+#include "sharedcontext.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static nms_context *context;
 
 static const float corners[][4] = { { 0, 0, 4, 4 }, { 0, 0, 4, 3 }, { 9, 9, 12, 12 } };
 
@@ -293,25 +293,18 @@ test_strerror (void)
   g_assert_cmpstr (nms_strerror (INT_MAX), ==, "unknown error");
 }
 
-int
-main (int argc, char **argv)
-{
-  int status;
+static const TestCase cases[] = {
+  { "/errors/null", test_null },
+  { "/errors/columns", test_columns },
+  { "/errors/count", test_count },
+  { "/errors/iou-threshold", test_iou_threshold },
+  { "/errors/score-threshold", test_score_threshold },
+  { "/errors/unsupported", test_unsupported },
+  { "/errors/reserved", test_reserved },
+  { "/errors/class-options", test_class_options },
+  { "/errors/duplicate-class", test_duplicate_class },
+  { "/errors/strerror", test_strerror },
+  { NULL }
+};
 
-  g_test_init (&argc, &argv, NULL);
-  context = nms_context_new ();
-  g_assert_nonnull (context);
-  g_test_add_func ("/errors/null", test_null);
-  g_test_add_func ("/errors/columns", test_columns);
-  g_test_add_func ("/errors/count", test_count);
-  g_test_add_func ("/errors/iou-threshold", test_iou_threshold);
-  g_test_add_func ("/errors/score-threshold", test_score_threshold);
-  g_test_add_func ("/errors/unsupported", test_unsupported);
-  g_test_add_func ("/errors/reserved", test_reserved);
-  g_test_add_func ("/errors/class-options", test_class_options);
-  g_test_add_func ("/errors/duplicate-class", test_duplicate_class);
-  g_test_add_func ("/errors/strerror", test_strerror);
-  status = g_test_run ();
-  nms_context_free (&context);
-  return status;
-}
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -6,6 +6,7 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "testrunner.h"
 
 #include <fenv.h>
 #include <glib.h>
@@ -19,7 +20,7 @@
 
 typedef enum { PLAIN, UPWARD, DOWNWARD, TOWARD_ZERO, FLUSH, FLUSH_UPWARD, MODES } Mode;
 
-static const char *const mode_names[MODES]
+static const char *const mode_names[MODES + 1]
     = { "plain", "upward", "downward", "toward-zero", "flush", "flush-upward" };
 
 static uint64_t
@@ -139,7 +140,7 @@ run_in_mode (Mode mode, nms_context *context, const nms_boxes *boxes, const nms_
 static void
 test_results (gconstpointer data)
 {
-  Mode mode = (Mode) GPOINTER_TO_INT (data);
+  const Mode mode = (Mode) ((const char *const *) data - mode_names);
   nms_context *context = nms_context_new ();
 
   if (!takes_effect (mode)) {
@@ -195,7 +196,7 @@ test_results (gconstpointer data)
 static void
 test_errors (gconstpointer data)
 {
-  Mode mode = (Mode) GPOINTER_TO_INT (data);
+  const Mode mode = (Mode) ((const char *const *) data - mode_names);
   nms_context *context = nms_context_new ();
   nms_boxes boxes = { .size = sizeof boxes, .count = 3 };
   nms_result result = { .size = sizeof result };
@@ -238,7 +239,7 @@ test_errors (gconstpointer data)
 static void
 test_helpers (gconstpointer data)
 {
-  Mode mode = (Mode) GPOINTER_TO_INT (data);
+  const Mode mode = (Mode) ((const char *const *) data - mode_names);
   /* sums that round, and products and halves that are subnormal */
   static const float in[][4] = { { 0.1f, 0.2f, 0.3f, 0.7f }, { -0.1f, 16777216, 3, 1 },
     { 0, 0, 0x1p-126f, 0x1p-149f }, { 0x1p-149f, -0x1p-126f, 0x1p-130f, 0x1.8p-126f },
@@ -272,21 +273,12 @@ test_helpers (gconstpointer data)
     g_assert_cmpfloat (iou[0][p], ==, ref_iou (pairs[p][0], pairs[p][1]));
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  for (int mode = 0; mode < MODES; mode++) {
-    static const struct {
-      const char *name;
-      GTestDataFunc function;
-    } tests[] = { { "results", test_results }, { "errors", test_errors },
-      { "helpers", test_helpers } };
-    for (size_t i = 0; i < G_N_ELEMENTS (tests); i++) {
-      char *path = g_strdup_printf ("/fpmode/%s/%s", mode_names[mode], tests[i].name);
-      g_test_add_data_func (path, GINT_TO_POINTER (mode), tests[i].function);
-      g_free (path);
-    }
-  }
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  TEST_ROWS ("/fpmode/%s/results", test_results, mode_names),
+  TEST_ROWS ("/fpmode/%s/errors", test_errors, mode_names),
+  TEST_ROWS ("/fpmode/%s/helpers", test_helpers, mode_names),
+
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

@@ -6,6 +6,7 @@
 #include "describe.h"
 #include "enginecheck.h"
 #include "handrows.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -24,14 +25,13 @@ typedef struct {
 static const char row_name[] = "suppressed while the cap was open, over-cap after";
 
 static void
-set_up (Fixture *f, gconstpointer unused)
+set_up (Fixture *f)
 {
-  const HandRow *row = NULL;
+  const HandRow *row = handrows;
 
-  for (size_t i = 0; i < handrow_count; i++)
-    if (strcmp (handrows[i].name, row_name) == 0)
-      row = &handrows[i];
-  g_assert_nonnull (row);
+  while (row->name && strcmp (row->name, row_name) != 0)
+    row++;
+  g_assert_nonnull (row->name);
   handrow_call (row, &f->call);
   ref_run (&f->call.boxes, &f->call.options, &f->expected);
   g_assert_cmpuint (f->expected.count, ==, 5);
@@ -45,7 +45,7 @@ set_up (Fixture *f, gconstpointer unused)
 }
 
 static void
-tear_down (Fixture *f, gconstpointer unused)
+tear_down (Fixture *f)
 {
   ref_result_clear (&f->expected);
 }
@@ -68,7 +68,7 @@ must_differ (Fixture *f, const char *where)
 }
 
 static void
-test_counts (Fixture *f, gconstpointer unused)
+test_counts (Fixture *f)
 {
   size_t *counts[] = { &f->result.kept_count, &f->result.suppressed_count,
     &f->result.over_cap_count, &f->result.filtered_count, &f->result.invalid_count };
@@ -88,7 +88,7 @@ test_counts (Fixture *f, gconstpointer unused)
 }
 
 static void
-test_kept (Fixture *f, gconstpointer unused)
+test_kept (Fixture *f)
 {
   must_pass (f);
   f->kept[0] = 2; /* two kept boxes exchanged */
@@ -103,7 +103,7 @@ test_kept (Fixture *f, gconstpointer unused)
 }
 
 static void
-test_outcome (Fixture *f, gconstpointer unused)
+test_outcome (Fixture *f)
 {
   must_pass (f);
   for (size_t i = 0; i < 5; i++)
@@ -123,7 +123,7 @@ test_outcome (Fixture *f, gconstpointer unused)
 }
 
 static void
-test_suppressed_by (Fixture *f, gconstpointer unused)
+test_suppressed_by (Fixture *f)
 {
   must_pass (f);
   f->suppressed_by[1] = 2;
@@ -141,7 +141,7 @@ test_suppressed_by (Fixture *f, gconstpointer unused)
 
 /* An output that nobody asked for is a difference too. */
 static void
-test_outputs (Fixture *f, gconstpointer unused)
+test_outputs (Fixture *f)
 {
   char *difference = enginecheck_difference_of (&f->result, &f->expected, 0);
 
@@ -154,7 +154,7 @@ test_outputs (Fixture *f, gconstpointer unused)
 
 /* The whole way: boxes that are not those the reference saw. */
 static void
-test_run (Fixture *f, gconstpointer unused)
+test_run (Fixture *f)
 {
   nms_context *context = nms_context_new ();
   nms_result result = { .size = sizeof result };
@@ -171,23 +171,33 @@ test_run (Fixture *f, gconstpointer unused)
   nms_context_free (&context);
 }
 
-int
-main (int argc, char **argv)
-{
-  static const struct {
-    const char *path;
-    void (*function) (Fixture *, gconstpointer);
-  } tests[] = {
-    { "/harness/counts", test_counts },
-    { "/harness/kept", test_kept },
-    { "/harness/outcome", test_outcome },
-    { "/harness/suppressed-by", test_suppressed_by },
-    { "/harness/outputs", test_outputs },
-    { "/harness/run", test_run },
-  };
+static const struct {
+  const char *name;
+  void (*check) (Fixture *f);
+} checks[] = {
+  { "counts", test_counts },
+  { "kept", test_kept },
+  { "outcome", test_outcome },
+  { "suppressed-by", test_suppressed_by },
+  { "outputs", test_outputs },
+  { "run", test_run },
+  { NULL }
+};
 
-  g_test_init (&argc, &argv, NULL);
-  for (size_t i = 0; i < G_N_ELEMENTS (tests); i++)
-    g_test_add (tests[i].path, Fixture, NULL, set_up, tests[i].function, tear_down);
-  return g_test_run ();
+static void
+test_check (gconstpointer row)
+{
+  Fixture f;
+
+  set_up (&f);
+  ((const typeof (*checks) *) row)->check (&f);
+  tear_down (&f);
 }
+
+static const TestCase cases[] = {
+  TEST_ROWS ("/harness/%s", test_check, checks),
+
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

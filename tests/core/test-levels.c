@@ -6,6 +6,7 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <stdio.h>
@@ -14,9 +15,9 @@
 
 /* The levels of this kind of processor; an old one lacks some of them. */
 #ifdef __aarch64__
-static const char *const levels[] = { "scalar", "neon" };
+static const char *const levels[] = { "scalar", "neon", NULL };
 #else
-static const char *const levels[] = { "scalar", "sse2", "avx2", "avx512" };
+static const char *const levels[] = { "scalar", "sse2", "avx2", "avx512", NULL };
 #endif
 
 /* A context at that level, or NULL where it cannot run, said aloud. */
@@ -71,9 +72,10 @@ compare_call (nms_context *plain, nms_context *other, BoxCall *call)
 }
 
 static void
-test_equal (gconstpointer level)
+test_equal (gconstpointer row)
 {
-  nms_context *plain = nms_context_new (), *other = context_at (level);
+  const char *const *level = row;
+  nms_context *plain = nms_context_new (), *other = context_at (*level);
 
   g_assert_cmpint (nms_context_set_isa (plain, "scalar"), ==, 0);
   for (size_t count = 0; other && count <= 260; count++)
@@ -141,7 +143,7 @@ test_environment (void)
   nms_context *ctx = nms_context_new ();
 
   run_child ("scalar", "scalar (obeyed)\n");
-  for (size_t i = 1; i < G_N_ELEMENTS (levels); i++)
+  for (size_t i = 1; levels[i]; i++)
     if (nms_context_set_isa (ctx, levels[i]) == 0) {
       gchar *expected = g_strdup_printf ("%s (obeyed)\n", levels[i]);
       run_child (levels[i], expected);
@@ -206,7 +208,7 @@ bench (void)
 
   printf ("%-7s %6s %12s %12s %12s   (median us a call, crowded boxes)\n", "level", "boxes",
       "auto", "sequential", "sorted");
-  for (size_t l = 0; l < G_N_ELEMENTS (levels); l++) {
+  for (size_t l = 0; levels[l]; l++) {
     nms_context *ctx = nms_context_new ();
     for (size_t c = 0; c < G_N_ELEMENTS (counts); c++) {
       BoxRandom random = { counts[c] };
@@ -230,20 +232,19 @@ bench (void)
   return 0;
 }
 
-int
-main (int argc, char **argv)
+static int
+child (const char *argument)
 {
-  if (argc > 1 && strcmp (argv[1], "--print-level") == 0)
+  if (strcmp (argument, "--print-level") == 0)
     return print_level ();
-  if (argc > 1 && strcmp (argv[1], "--bench") == 0)
-    return bench ();
-  g_test_init (&argc, &argv, NULL);
-  for (size_t i = 1; i < G_N_ELEMENTS (levels); i++) {
-    gchar *path = g_strdup_printf ("/levels/equal/%s", levels[i]);
-    g_test_add_data_func (path, levels[i], test_equal);
-    g_free (path);
-  }
-  g_test_add_func ("/levels/names", test_names);
-  g_test_add_func ("/levels/environment", test_environment);
-  return g_test_run ();
+  return strcmp (argument, "--bench") == 0 ? bench () : -1;
 }
+
+static const TestCase cases[] = {
+  TEST_ROWS ("/levels/equal/%s", test_equal, levels + 1),
+  { "/levels/names", test_names },
+  { "/levels/environment", test_environment },
+  { NULL }
+};
+
+TEST_PROGRAM (cases, .child = child);

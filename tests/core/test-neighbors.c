@@ -5,6 +5,8 @@
  */
 #include "enginecheck.h"
 #include "handrows.h"
+#include "sharedcontext.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
@@ -78,9 +80,8 @@ static const HandRow rows[] = {
       .boxes = { { WHOLE, .part_of = 1 }, { WHOLE } } },
   { "two parts of one parent", "0 1 1", .iou = 0.25f, .least = ALL, .count = 3,
       .boxes = { { WHOLE }, { HALF, .part_of = 1 }, { HALF, .part_of = 1 } } },
+  { .name = NULL }
 };
-
-static nms_context *context;
 
 static void
 test_row (gconstpointer data)
@@ -123,21 +124,10 @@ test_pile (void)
   g_free (is);
 }
 
-int
-main (int argc, char **argv)
-{
-  int status;
+static const TestCase cases[] = {
+  TEST_ROWS ("/neighbors/%s", test_row, rows),
+  { "/neighbors/pile", test_pile },
+  { NULL }
+};
 
-  g_test_init (&argc, &argv, NULL);
-  context = nms_context_new ();
-  g_assert_nonnull (context);
-  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
-    char *path = g_strdup_printf ("/neighbors/%s", rows[i].name);
-    g_test_add_data_func (path, &rows[i], test_row);
-    g_free (path);
-  }
-  g_test_add_func ("/neighbors/pile", test_pile);
-  status = g_test_run ();
-  nms_context_free (&context);
-  return status;
-}
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

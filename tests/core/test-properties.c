@@ -11,13 +11,13 @@
 #include "boxgen.h"
 #include "enginecheck.h"
 #include "rounds.h"
+#include "sharedcontext.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static nms_context *context;
 
 /* ------------------------------------------------------------ one random call */
 
@@ -493,25 +493,18 @@ test_iou (void)
   each_round (9000000, 50000, equals_reference_iou);
 }
 
-int
-main (int argc, char **argv)
-{
-  int status;
+static const TestCase cases[] = {
+  { "/properties/equals-reference", test_equals_reference },
+  { "/properties/equals-reference-small", test_equals_reference_small },
+  { "/properties/equals-reference-large", test_equals_reference_large },
+  { "/properties/consistent", test_consistent },
+  { "/properties/idempotent", test_idempotent },
+  { "/properties/blind-to-order", test_blind_to_order },
+  { "/properties/symmetric", test_symmetric },
+  { "/properties/extreme-thresholds", test_extreme_thresholds },
+  { "/properties/blind-to-history", test_blind_to_history },
+  { "/properties/iou", test_iou },
+  { NULL }
+};
 
-  g_test_init (&argc, &argv, NULL);
-  context = nms_context_new ();
-  g_assert_nonnull (context);
-  g_test_add_func ("/properties/equals-reference", test_equals_reference);
-  g_test_add_func ("/properties/equals-reference-small", test_equals_reference_small);
-  g_test_add_func ("/properties/equals-reference-large", test_equals_reference_large);
-  g_test_add_func ("/properties/consistent", test_consistent);
-  g_test_add_func ("/properties/idempotent", test_idempotent);
-  g_test_add_func ("/properties/blind-to-order", test_blind_to_order);
-  g_test_add_func ("/properties/symmetric", test_symmetric);
-  g_test_add_func ("/properties/extreme-thresholds", test_extreme_thresholds);
-  g_test_add_func ("/properties/blind-to-history", test_blind_to_history);
-  g_test_add_func ("/properties/iou", test_iou);
-  status = g_test_run ();
-  nms_context_free (&context);
-  return status;
-}
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

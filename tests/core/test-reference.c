@@ -6,6 +6,7 @@
 #include "describe.h"
 #include "handrows.h"
 #include "reference.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
@@ -108,19 +109,12 @@ test_defaults (void)
   ref_result_clear (&result);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/reference/iou", test_iou);
-  g_test_add_func ("/reference/neighbors", test_neighbors);
-  g_test_add_func ("/reference/defaults", test_defaults);
-  for (size_t i = 0; i < handrow_count; i++) {
-    char *leaf = g_strdelimit (g_strdup (handrows[i].name), "/", ':');
-    char *path = g_strdup_printf ("/reference/row/%s", leaf);
-    g_test_add_data_func (path, &handrows[i], test_row);
-    g_free (path);
-    g_free (leaf);
-  }
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/reference/iou", test_iou },
+  { "/reference/neighbors", test_neighbors },
+  { "/reference/defaults", test_defaults },
+  TEST_ROWS ("/reference/row/%s", test_row, handrows),
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

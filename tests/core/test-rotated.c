@@ -7,6 +7,8 @@
 #include "boxgen.h"
 #include "enginecheck.h"
 #include "rotatedref.h"
+#include "sharedcontext.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
@@ -14,8 +16,6 @@
 #include <string.h>
 
 #define PI 3.14159265358979f
-
-static nms_context *context;
 
 typedef struct {
   float box[4], angle;
@@ -244,20 +244,14 @@ test_precision (void)
   g_assert_cmpint (close, >, 10000);
 }
 
-int
-main (int argc, char **argv)
-{
-  int result;
+static const TestCase cases[] = {
+  { "/turned/known", test_known },
+  { "/turned/turned-as-one", test_turned_as_one },
+  { "/turned/quarter-turn", test_quarter_turn },
+  { "/turned/values", test_values },
+  { "/turned/random", test_random },
+  { "/turned/precision", test_precision },
+  { NULL }
+};
 
-  g_test_init (&argc, &argv, NULL);
-  context = nms_context_new ();
-  g_test_add_func ("/turned/known", test_known);
-  g_test_add_func ("/turned/turned-as-one", test_turned_as_one);
-  g_test_add_func ("/turned/quarter-turn", test_quarter_turn);
-  g_test_add_func ("/turned/values", test_values);
-  g_test_add_func ("/turned/random", test_random);
-  g_test_add_func ("/turned/precision", test_precision);
-  result = g_test_run ();
-  nms_context_free (&context);
-  return result;
-}
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

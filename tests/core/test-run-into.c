@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Results into the caller's arrays: how much room, what is written, and when. */
 #include "enginecheck.h"
+#include "sharedcontext.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
-
-static nms_context *context;
 
 /* Four boxes apart and a copy of the first. */
 enum { N = 5 };
@@ -154,20 +154,13 @@ test_outlives (void)
     g_assert_cmpint (call.result.kept[k], ==, k);
 }
 
-int
-main (int argc, char **argv)
-{
-  int status;
+static const TestCase cases[] = {
+  { "/run-into/counts-only", test_counts_only },
+  { "/run-into/all", test_all },
+  { "/run-into/space", test_space },
+  { "/run-into/cap-is-room", test_cap_is_room },
+  { "/run-into/outlives", test_outlives },
+  { NULL }
+};
 
-  g_test_init (&argc, &argv, NULL);
-  context = nms_context_new ();
-  g_assert_nonnull (context);
-  g_test_add_func ("/run-into/counts-only", test_counts_only);
-  g_test_add_func ("/run-into/all", test_all);
-  g_test_add_func ("/run-into/space", test_space);
-  g_test_add_func ("/run-into/cap-is-room", test_cap_is_room);
-  g_test_add_func ("/run-into/outlives", test_outlives);
-  status = g_test_run ();
-  nms_context_free (&context);
-  return status;
-}
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

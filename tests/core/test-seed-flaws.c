@@ -7,12 +7,12 @@
  * boxes; and lose index bits above 2^24 in a float.
  */
 #include "enginecheck.h"
+#include "sharedcontext.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
 #include <stdlib.h>
-
-static nms_context *context;
 
 typedef struct {
   nms_boxes boxes;
@@ -239,21 +239,14 @@ test_more_than_2_24 (void)
 /* The ancestors disagree at IoU == threshold; here one switch decides, for all
  * engines alike: see the rows on 1/3 in handrows.c. */
 
-int
-main (int argc, char **argv)
-{
-  int status;
+static const TestCase cases[] = {
+  { "/seed-flaws/lowest-key", test_lowest_key },
+  { "/seed-flaws/all-lowest", test_all_lowest },
+  { "/seed-flaws/no-area", test_no_area },
+  { "/seed-flaws/exactly-k", test_exactly_k },
+  { "/seed-flaws/more-than-4096", test_more_than_4096 },
+  { "/seed-flaws/more-than-2^24", test_more_than_2_24 },
+  { NULL }
+};
 
-  g_test_init (&argc, &argv, NULL);
-  context = nms_context_new ();
-  g_assert_nonnull (context);
-  g_test_add_func ("/seed-flaws/lowest-key", test_lowest_key);
-  g_test_add_func ("/seed-flaws/all-lowest", test_all_lowest);
-  g_test_add_func ("/seed-flaws/no-area", test_no_area);
-  g_test_add_func ("/seed-flaws/exactly-k", test_exactly_k);
-  g_test_add_func ("/seed-flaws/more-than-4096", test_more_than_4096);
-  g_test_add_func ("/seed-flaws/more-than-2^24", test_more_than_2_24);
-  status = g_test_run ();
-  nms_context_free (&context);
-  return status;
-}
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

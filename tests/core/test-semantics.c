@@ -7,12 +7,12 @@
 #include "describe.h"
 #include "enginecheck.h"
 #include "handrows.h"
+#include "sharedcontext.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
-
-static nms_context *context;
 
 static void
 test_row (gconstpointer data)
@@ -36,22 +36,10 @@ test_row (gconstpointer data)
   g_assert_cmpstr (difference, ==, NULL);
 }
 
-int
-main (int argc, char **argv)
-{
-  int status;
+static const TestCase cases[] = {
+  TEST_ROWS ("/semantics/%s", test_row, handrows),
 
-  g_test_init (&argc, &argv, NULL);
-  context = nms_context_new ();
-  g_assert_nonnull (context);
-  for (size_t i = 0; i < handrow_count; i++) {
-    char *leaf = g_strdelimit (g_strdup (handrows[i].name), "/", ':');
-    char *path = g_strdup_printf ("/semantics/%s", leaf);
-    g_test_add_data_func (path, &handrows[i], test_row);
-    g_free (path);
-    g_free (leaf);
-  }
-  status = g_test_run ();
-  nms_context_free (&context);
-  return status;
-}
+  { NULL }
+};
+
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

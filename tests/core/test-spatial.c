@@ -6,6 +6,7 @@
  * classes in one place, parts, caps, thresholds from 0 to 1.
  */
 #include "nmscore.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
@@ -347,14 +348,13 @@ test_classes_in_one_place (void)
   nms_context_free (&spatial);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/spatial/few-boxes", test_few_boxes);
-  g_test_add_func ("/spatial/some-boxes", test_some_boxes);
-  g_test_add_func ("/spatial/many-boxes", test_many_boxes);
-  g_test_add_func ("/spatial/hostile-layouts-end", test_hostile_layouts_end);
-  g_test_add_func ("/spatial/classes-in-one-place", test_classes_in_one_place);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/spatial/few-boxes", test_few_boxes },
+  { "/spatial/some-boxes", test_some_boxes },
+  { "/spatial/many-boxes", test_many_boxes },
+  { "/spatial/hostile-layouts-end", test_hostile_layouts_end },
+  { "/spatial/classes-in-one-place", test_classes_in_one_place },
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

@@ -6,13 +6,13 @@
  * sanitizer sees any step beyond.
  */
 #include "enginecheck.h"
+#include "sharedcontext.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static nms_context *context;
 
 static const float corners[][4] = { { 0, 0, 4, 4 }, { 0, 0, 4, 3 }, { 9, 9, 12, 12 } };
 static const float scores[] = { 0.1f, 0.2f, 0.3f };
@@ -246,22 +246,15 @@ test_result (void)
   g_assert_cmpint (nms_run_into (context, &boxes, NULL, &arrays, &whole), ==, NMS_ERROR_ARGUMENT);
 }
 
-int
-main (int argc, char **argv)
-{
-  int status;
+static const TestCase cases[] = {
+  { "/struct-sizes/boxes", test_boxes },
+  { "/struct-sizes/boxes-too-small", test_boxes_too_small },
+  { "/struct-sizes/options", test_options },
+  { "/struct-sizes/options-init", test_options_init },
+  { "/struct-sizes/no-options", test_no_options },
+  { "/struct-sizes/class-options", test_class_options },
+  { "/struct-sizes/result", test_result },
+  { NULL }
+};
 
-  g_test_init (&argc, &argv, NULL);
-  context = nms_context_new ();
-  g_assert_nonnull (context);
-  g_test_add_func ("/struct-sizes/boxes", test_boxes);
-  g_test_add_func ("/struct-sizes/boxes-too-small", test_boxes_too_small);
-  g_test_add_func ("/struct-sizes/options", test_options);
-  g_test_add_func ("/struct-sizes/options-init", test_options_init);
-  g_test_add_func ("/struct-sizes/no-options", test_no_options);
-  g_test_add_func ("/struct-sizes/class-options", test_class_options);
-  g_test_add_func ("/struct-sizes/result", test_result);
-  status = g_test_run ();
-  nms_context_free (&context);
-  return status;
-}
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -7,6 +7,7 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -68,10 +69,9 @@ test_threads (void)
   }
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/threads/same-results", test_threads);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/threads/same-results", test_threads },
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

@@ -7,6 +7,7 @@
  */
 #include "boxgen.h"
 #include "nmscore/overlap.h"
+#include "testrunner.h"
 
 #include <float.h>
 #include <glib.h>
@@ -239,14 +240,13 @@ test_extremes (void)
   }
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/threshold/around", test_around);
-  g_test_add_func ("/threshold/hardest", test_hardest);
-  g_test_add_func ("/threshold/integers", test_integers);
-  g_test_add_func ("/threshold/areas", test_areas);
-  g_test_add_func ("/threshold/extremes", test_extremes);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/threshold/around", test_around },
+  { "/threshold/hardest", test_hardest },
+  { "/threshold/integers", test_integers },
+  { "/threshold/areas", test_areas },
+  { "/threshold/extremes", test_extremes },
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

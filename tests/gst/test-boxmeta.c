@@ -5,6 +5,7 @@
  * of it.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 #include "meta/boxmeta.h"
 
 #include <math.h>
@@ -486,22 +487,20 @@ test_attach_little (void)
   g_array_unref (boxes);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/boxmeta/state-names", test_state_names);
-  g_test_add_func ("/boxmeta/read-everything", test_read_everything);
-  g_test_add_func ("/boxmeta/agreement", test_agreement);
-  g_test_add_func ("/boxmeta/bad-tags", test_bad_tags);
-  g_test_add_func ("/boxmeta/any", test_any);
-  g_test_add_func ("/boxmeta/parents", test_parents);
-  g_test_add_func ("/boxmeta/remove", test_remove);
-  g_test_add_func ("/boxmeta/copy-without", test_copy_without);
-  g_test_add_func ("/boxmeta/extents", test_extents);
-  g_test_add_func ("/boxmeta/tag", test_tag);
-  g_test_add_func ("/boxmeta/attach", test_attach);
-  g_test_add_func ("/boxmeta/attach-little", test_attach_little);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/boxmeta/state-names", test_state_names },
+  { "/boxmeta/read-everything", test_read_everything },
+  { "/boxmeta/agreement", test_agreement },
+  { "/boxmeta/bad-tags", test_bad_tags },
+  { "/boxmeta/any", test_any },
+  { "/boxmeta/parents", test_parents },
+  { "/boxmeta/remove", test_remove },
+  { "/boxmeta/copy-without", test_copy_without },
+  { "/boxmeta/extents", test_extents },
+  { "/boxmeta/tag", test_tag },
+  { "/boxmeta/attach", test_attach },
+  { "/boxmeta/attach-little", test_attach_little },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxoverlay: labels, colours, dashes and properties. */
 #include <gst/base/gstbasetransform.h>
-#include <gst/check/gstcheck.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
 #include <math.h>
 #include <string.h>
 
+#include "checkrunner.h"
 #include "pictures.h"
 
 #define WIDTH 320
@@ -562,36 +562,35 @@ GST_START_TEST (many_streams_draw_at_once)
 }
 GST_END_TEST
 
-static Suite *
-boxoverlay_labels_suite (void)
+/* Pango takes bad text and bad fonts with a warning. */
+static void
+setup (void)
 {
-  Suite *s = suite_create ("boxoverlay-labels");
-  TCase *tc = tcase_create ("labels");
-
-  /* Pango takes bad text and bad fonts with a warning. */
   g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING);
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, labels_what_is_known);
-  tcase_add_test (tc, labels_can_be_read);
-  tcase_add_test (tc, writes_scores_with_two_decimals_and_a_point);
-  tcase_add_test (tc, keeps_labels_on_the_frame);
-  tcase_add_test (tc, places_labels_inside_at_the_top);
-  tcase_add_test (tc, keeps_labels_apart);
-  tcase_add_test (tc, colors_are_stable);
-  tcase_add_test (tc, colors_by_class_or_track);
-  tcase_add_test (tc, dropped_boxes_are_grey_and_dashed);
-  tcase_add_test (tc, dropped_boxes_lie_below);
-  tcase_add_test (tc, dropped_labels_keep_off_kept_lines);
-  tcase_add_test (tc, survives_any_label);
-  tcase_add_test (tc, survives_any_font);
-  tcase_add_test (tc, fonts_have_their_sizes);
-  tcase_add_test (tc, properties_have_their_defaults);
-  tcase_add_test (tc, thickness_has_its_range);
-  tcase_add_test (tc, properties_change_while_playing);
-  tcase_add_test (tc, thickness_can_be_controlled);
-  tcase_add_test (tc, is_what_it_says);
-  tcase_add_test (tc, many_streams_draw_at_once);
-  return s;
 }
 
-GST_CHECK_MAIN (boxoverlay_labels);
+static const CheckCase cases[] = {
+  CHECK_CASE (labels_what_is_known),
+  CHECK_CASE (labels_can_be_read),
+  CHECK_CASE (writes_scores_with_two_decimals_and_a_point),
+  CHECK_CASE (keeps_labels_on_the_frame),
+  CHECK_CASE (places_labels_inside_at_the_top),
+  CHECK_CASE (keeps_labels_apart),
+  CHECK_CASE (colors_are_stable),
+  CHECK_CASE (colors_by_class_or_track),
+  CHECK_CASE (dropped_boxes_are_grey_and_dashed),
+  CHECK_CASE (dropped_boxes_lie_below),
+  CHECK_CASE (dropped_labels_keep_off_kept_lines),
+  CHECK_CASE (survives_any_label),
+  CHECK_CASE (survives_any_font),
+  CHECK_CASE (fonts_have_their_sizes),
+  CHECK_CASE (properties_have_their_defaults),
+  CHECK_CASE (thickness_has_its_range),
+  CHECK_CASE (properties_change_while_playing),
+  CHECK_CASE (thickness_can_be_controlled),
+  CHECK_CASE (is_what_it_says),
+  CHECK_CASE (many_streams_draw_at_once),
+  { NULL }
+};
+
+CHECK_PROGRAM (cases, setup);

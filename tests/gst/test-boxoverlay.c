@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxoverlay: outlines in every format, what is left alone, hostile boxes. */
-#include <gst/check/gstcheck.h>
 #include <math.h>
 #include <string.h>
 
+#include "checkrunner.h"
 #include "pictures.h"
 
 #define OUTLINES "boxoverlay show-label=false show-score=false"
@@ -561,34 +561,28 @@ GST_START_TEST (starts_again_and_again)
 }
 GST_END_TEST
 
-static Suite *
-boxoverlay_suite (void)
-{
-  Suite *s = suite_create ("boxoverlay");
-  TCase *tc = tcase_create ("outlines");
+static const CheckCase cases[] = {
+  CHECK_CASE (paints_each_listed_format),
+  CHECK_CASE (lists_the_formats_of_video),
+  CHECK_CASE (follows_the_colorimetry),
+  CHECK_CASE (passes_buffers_without_boxes_as_they_are),
+  CHECK_CASE (paints_in_place_where_it_may),
+  CHECK_CASE (leaves_other_branches_untouched),
+  CHECK_CASE (clips_boxes_to_the_frame),
+  CHECK_CASE (draws_nothing_for_boxes_off_the_frame),
+  CHECK_CASE (draws_the_visible_edges_only),
+  CHECK_CASE (shows_an_empty_box_as_a_dot),
+  CHECK_CASE (draws_in_the_given_thickness),
+  CHECK_CASE (survives_any_numbers),
+  CHECK_CASE (honours_the_video_meta),
+  CHECK_CASE (paints_gap_buffers),
+  CHECK_CASE (warns_once_of_short_buffers),
+  CHECK_CASE (copies_read_only_memory),
+  CHECK_CASE (follows_caps_that_change),
+  CHECK_CASE (passes_gaps_and_eos),
+  CHECK_CASE (draws_a_hundred_thousand_boxes),
+  CHECK_CASE (starts_again_and_again),
+  { NULL }
+};
 
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, paints_each_listed_format);
-  tcase_add_test (tc, lists_the_formats_of_video);
-  tcase_add_test (tc, follows_the_colorimetry);
-  tcase_add_test (tc, passes_buffers_without_boxes_as_they_are);
-  tcase_add_test (tc, paints_in_place_where_it_may);
-  tcase_add_test (tc, leaves_other_branches_untouched);
-  tcase_add_test (tc, clips_boxes_to_the_frame);
-  tcase_add_test (tc, draws_nothing_for_boxes_off_the_frame);
-  tcase_add_test (tc, draws_the_visible_edges_only);
-  tcase_add_test (tc, shows_an_empty_box_as_a_dot);
-  tcase_add_test (tc, draws_in_the_given_thickness);
-  tcase_add_test (tc, survives_any_numbers);
-  tcase_add_test (tc, honours_the_video_meta);
-  tcase_add_test (tc, paints_gap_buffers);
-  tcase_add_test (tc, warns_once_of_short_buffers);
-  tcase_add_test (tc, copies_read_only_memory);
-  tcase_add_test (tc, follows_caps_that_change);
-  tcase_add_test (tc, passes_gaps_and_eos);
-  tcase_add_test (tc, draws_a_hundred_thousand_boxes);
-  tcase_add_test (tc, starts_again_and_again);
-  return s;
-}
-
-GST_CHECK_MAIN (boxoverlay);
+CHECK_PROGRAM (cases);

@@ -2,7 +2,6 @@
 /* test-boxrecord-files: what cannot be written to, pipes and their readers,
  * states, and the signal. */
 #include <fcntl.h>
-#include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "checkrunner.h"
 #include "sanitized.h"
 #include "textfiles.h"
 
@@ -494,26 +494,18 @@ GST_START_TEST (the_signal_works_from_python)
 
 GST_END_TEST;
 
-static Suite *
-boxrecord_files_suite (void)
-{
-  Suite *s = suite_create ("boxrecord-files");
-  TCase *tc = tcase_create ("files");
+static const CheckCase cases[] = {
+  CHECK_CASE (unusable_files_fail_at_start),
+  CHECK_CASE (a_full_disk_is_one_error),
+  CHECK_CASE (a_fifo_is_live_and_its_reader_may_leave),
+  CHECK_CASE (a_stuck_reader_is_interrupted),
+  CHECK_CASE (standard_output_is_live),
+  CHECK_CASE (sigpipe_stays_as_it_was),
+  CHECK_CASE (files_change_in_ready_only),
+  CHECK_CASE (states_may_repeat),
+  CHECK_CASE (the_signal_needs_no_file),
+  CHECK_CASE (the_signal_works_from_python),
+  { NULL }
+};
 
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, unusable_files_fail_at_start);
-  tcase_add_test (tc, a_full_disk_is_one_error);
-  tcase_add_test (tc, a_fifo_is_live_and_its_reader_may_leave);
-  tcase_add_test (tc, a_stuck_reader_is_interrupted);
-  tcase_add_test (tc, standard_output_is_live);
-  tcase_add_test (tc, sigpipe_stays_as_it_was);
-  tcase_add_test (tc, files_change_in_ready_only);
-  tcase_add_test (tc, states_may_repeat);
-  tc = tcase_create ("signal");
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, the_signal_needs_no_file);
-  tcase_add_test (tc, the_signal_works_from_python);
-  return s;
-}
-
-GST_CHECK_MAIN (boxrecord_files);
+CHECK_PROGRAM (cases);

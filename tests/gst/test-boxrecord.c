@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-boxrecord: what is written, byte by byte, and that it survives being
  * replayed and recorded again. */
-#include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 #include <math.h>
 #include <string.h>
 
+#include "checkrunner.h"
 #include "textfiles.h"
 
 #define FRAME (100 * GST_MSECOND)
@@ -408,25 +408,17 @@ GST_START_TEST (random_recordings_survive)
 
 GST_END_TEST;
 
-static Suite *
-boxrecord_suite (void)
-{
-  Suite *s = suite_create ("boxrecord");
-  TCase *tc = tcase_create ("writing");
+static const CheckCase cases[] = {
+  CHECK_CASE (frames_become_lines),
+  CHECK_CASE (caps_may_change_or_tell_nothing),
+  CHECK_CASE (times_are_stream_times),
+  CHECK_CASE (buffers_are_never_copied),
+  CHECK_CASE (mot_text_is_written),
+  CHECK_CASE (append_continues_and_otherwise_empties),
+  CHECK_CASE (numbers_that_are_none_are_left_out),
+  CHECK_CASE (golden_recordings_survive),
+  CHECK_CASE (random_recordings_survive),
+  { NULL }
+};
 
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, frames_become_lines);
-  tcase_add_test (tc, caps_may_change_or_tell_nothing);
-  tcase_add_test (tc, times_are_stream_times);
-  tcase_add_test (tc, buffers_are_never_copied);
-  tcase_add_test (tc, mot_text_is_written);
-  tcase_add_test (tc, append_continues_and_otherwise_empties);
-  tcase_add_test (tc, numbers_that_are_none_are_left_out);
-  tc = tcase_create ("the same bytes again");
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, golden_recordings_survive);
-  tcase_add_test (tc, random_recordings_survive);
-  return s;
-}
-
-GST_CHECK_MAIN (boxrecord);
+CHECK_PROGRAM (cases);

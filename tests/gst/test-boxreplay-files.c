@@ -2,12 +2,12 @@
 /* test-boxreplay-files: files that are not as they should be, pipes, states, and
  * recordings of any length. */
 #include <fcntl.h>
-#include <gst/check/gstcheck.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checkrunner.h"
 #include "replaying.h"
 #include "sanitized.h"
 #include "textfiles.h"
@@ -424,27 +424,19 @@ GST_START_TEST (long_recordings_take_no_memory)
 
 GST_END_TEST;
 
-static Suite *
-boxreplay_files_suite (void)
-{
-  Suite *s = suite_create ("boxreplay-files");
-  TCase *tc = tcase_create ("bad input");
+static const CheckCase cases[] = {
+  CHECK_CASE (unusable_files_fail_at_start),
+  CHECK_CASE (malformed_lines_name_file_and_line),
+  CHECK_CASE (records_out_of_order_are_refused),
+  CHECK_CASE (the_format_is_told_or_refused),
+  CHECK_CASE (long_lines_are_refused),
+  CHECK_CASE (boxes_without_any_frame_size),
+  CHECK_CASE (a_fifo_streams),
+  CHECK_CASE (a_silent_pipe_is_interrupted),
+  CHECK_CASE (files_change_in_ready_only),
+  CHECK_CASE (states_may_repeat),
+  CHECK_CASE (long_recordings_take_no_memory),
+  { NULL }
+};
 
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, unusable_files_fail_at_start);
-  tcase_add_test (tc, malformed_lines_name_file_and_line);
-  tcase_add_test (tc, records_out_of_order_are_refused);
-  tcase_add_test (tc, the_format_is_told_or_refused);
-  tcase_add_test (tc, long_lines_are_refused);
-  tcase_add_test (tc, boxes_without_any_frame_size);
-  tc = tcase_create ("pipes and states");
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, a_fifo_streams);
-  tcase_add_test (tc, a_silent_pipe_is_interrupted);
-  tcase_add_test (tc, files_change_in_ready_only);
-  tcase_add_test (tc, states_may_repeat);
-  tcase_add_test (tc, long_recordings_take_no_memory);
-  return s;
-}
-
-GST_CHECK_MAIN (boxreplay_files);
+CHECK_PROGRAM (cases);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-boxreplay: which record goes to which buffer, and what is attached. */
-#include <gst/check/gstcheck.h>
 #include <string.h>
 
+#include "checkrunner.h"
 #include "replaying.h"
 
 /* -------------------------------------------------------------------- matching */
@@ -472,34 +472,26 @@ GST_START_TEST (eos_reports)
 
 GST_END_TEST;
 
-static Suite *
-boxreplay_suite (void)
-{
-  Suite *s = suite_create ("boxreplay");
-  TCase *tc = tcase_create ("matching");
+static const CheckCase cases[] = {
+  CHECK_CASE (everything_is_attached),
+  CHECK_CASE (the_nearest_record_is_used_once),
+  CHECK_CASE (tolerance_bounds_the_search),
+  CHECK_CASE (buffers_without_a_time_go_by_index),
+  CHECK_CASE (records_without_a_time),
+  CHECK_CASE (match_index_ignores_times),
+  CHECK_CASE (mot_text_is_replayed),
+  CHECK_CASE (mot_sorted_by_track_is_refused),
+  CHECK_CASE (loop_adds_length_and_a_frame),
+  CHECK_CASE (existing_boxes),
+  CHECK_CASE (kept_boxes_shift_suppressed_by),
+  CHECK_CASE (buffers_without_boxes_pass_uncopied),
+  CHECK_CASE (caps_may_change_and_scale),
+  CHECK_CASE (times_are_stream_times),
+  CHECK_CASE (seeks_are_followed),
+  CHECK_CASE (reverse_playback_is_followed),
+  CHECK_CASE (a_gap_is_no_frame),
+  CHECK_CASE (eos_reports),
+  { NULL }
+};
 
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, everything_is_attached);
-  tcase_add_test (tc, the_nearest_record_is_used_once);
-  tcase_add_test (tc, tolerance_bounds_the_search);
-  tcase_add_test (tc, buffers_without_a_time_go_by_index);
-  tcase_add_test (tc, records_without_a_time);
-  tcase_add_test (tc, match_index_ignores_times);
-  tcase_add_test (tc, mot_text_is_replayed);
-  tcase_add_test (tc, mot_sorted_by_track_is_refused);
-  tcase_add_test (tc, loop_adds_length_and_a_frame);
-  tcase_add_test (tc, existing_boxes);
-  tcase_add_test (tc, kept_boxes_shift_suppressed_by);
-  tcase_add_test (tc, buffers_without_boxes_pass_uncopied);
-  tcase_add_test (tc, caps_may_change_and_scale);
-  tc = tcase_create ("jumps");
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, times_are_stream_times);
-  tcase_add_test (tc, seeks_are_followed);
-  tcase_add_test (tc, reverse_playback_is_followed);
-  tcase_add_test (tc, a_gap_is_no_frame);
-  tcase_add_test (tc, eos_reports);
-  return s;
-}
-
-GST_CHECK_MAIN (boxreplay);
+CHECK_PROGRAM (cases);

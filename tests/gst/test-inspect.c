@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gstboxes.h"
+#include "gstrunner.h"
 
 static const gchar *const elements[] = { "nmsfilter", "boxreplay", "boxrecord", "boxoverlay" };
 
@@ -136,14 +137,12 @@ test_frame_boxes (void)
   gst_harness_teardown (h);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/inspect/metadata", test_metadata);
-  g_test_add_func ("/inspect/states", test_states);
-  g_test_add_func ("/inspect/stats", test_stats);
-  g_test_add_func ("/inspect/frame-boxes", test_frame_boxes);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/inspect/metadata", test_metadata },
+  { "/inspect/states", test_states },
+  { "/inspect/stats", test_stats },
+  { "/inspect/frame-boxes", test_frame_boxes },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-jsonl: JSON Lines <-> boxes, without any element. */
-#include <gst/check/gstcheck.h>
 #include <math.h>
 #include <string.h>
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif
 
+#include "checkrunner.h"
 #include "randombox.h"
 #include "records/jsonl.h"
 #include "records/mottext.h"
@@ -502,28 +502,21 @@ GST_START_TEST (text_reads_back_as_the_same_text)
 
 GST_END_TEST;
 
-static Suite *
-jsonl_suite (void)
-{
-  Suite *s = suite_create ("jsonl");
-  TCase *tc = tcase_create ("text");
-
-  suite_add_tcase (s, tc);
-  tcase_add_checked_fixture (tc, setup, teardown);
-  tcase_add_test (tc, every_member_is_read);
-  tcase_add_test (tc, what_may_be_missing);
-  tcase_add_test (tc, malformed_lines_are_refused);
-  tcase_add_test (tc, nesting_is_bounded);
-  tcase_add_test (tc, many_boxes);
-  tcase_add_test (tc, numbers_are_short_and_exact);
+static const CheckCase cases[] = {
+  CHECK_CASE (every_member_is_read),
+  CHECK_CASE (what_may_be_missing),
+  CHECK_CASE (malformed_lines_are_refused),
+  CHECK_CASE (nesting_is_bounded),
+  CHECK_CASE (many_boxes),
+  CHECK_CASE (numbers_are_short_and_exact),
 #ifdef __SSE2__
-  tcase_add_test (tc, numbers_are_exact_under_flush_to_zero);
+  CHECK_CASE (numbers_are_exact_under_flush_to_zero),
 #endif
-  tcase_add_test (tc, strings_are_escaped);
-  tcase_add_test (tc, not_a_number_is_left_out);
-  tcase_add_test (tc, boxes_fit_the_caps);
-  tcase_add_test (tc, text_reads_back_as_the_same_text);
-  return s;
-}
+  CHECK_CASE (strings_are_escaped),
+  CHECK_CASE (not_a_number_is_left_out),
+  CHECK_CASE (boxes_fit_the_caps),
+  CHECK_CASE (text_reads_back_as_the_same_text),
+  { NULL }
+};
 
-GST_CHECK_MAIN (jsonl);
+CHECK_PROGRAM (cases, setup, teardown);

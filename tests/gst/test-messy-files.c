@@ -6,6 +6,7 @@
  * those of them that an nmsfilter alone leaves: all frames, in order, once.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 #include "numbered.h"
 #include "playing.h"
 #include "textfiles.h"
@@ -16,24 +17,27 @@
 #define WIDTH 768
 #define HEIGHT 576
 
-static const gchar *video = VIDEO;
+static const gchar *
+video_path (void)
+{
+  const gchar *path = g_getenv ("NMS_TEST_VIDEO");
+
+  return path ? path : VIDEO;
+}
 
 /* Skips the test where something it needs is not installed. */
 static gboolean
 lacking (const gchar * const *elements)
 {
   for (; *elements; elements++) {
-    GstElementFactory *factory = gst_element_factory_find (*elements);
-
-    if (factory == NULL) {
+    if (!has_element (*elements)) {
       gchar *why = g_strdup_printf ("there is no %s", *elements);
       g_test_skip (why);
       g_free (why);
       return TRUE;
     }
-    gst_object_unref (factory);
   }
-  if (!g_file_test (video, G_FILE_TEST_EXISTS)) {
+  if (!g_file_test (video_path (), G_FILE_TEST_EXISTS)) {
     g_test_skip ("there is no " VIDEO " (package opencv-doc; NMS_TEST_VIDEO names another)");
     return TRUE;
   }
@@ -87,7 +91,7 @@ test_seeks (void)
     numbered_expect (seen, SETTINGS, FRAMES, WIDTH, HEIGHT);
     pipeline = playing_new ("filesrc location=%s ! avidemux ! avdec_msmpeg4 ! "
         "boxreplay meta=roi location=%s ! nmsfilter " SETTINGS
-        " ! fakesink name=sink sync=false", video,
+        " ! fakesink name=sink sync=false", video_path (),
         all);
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
     gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
@@ -145,7 +149,7 @@ static void
 test_backwards (void)
 {
   if (!lacking (decoder))
-    play_backwards (video, "avidemux ! avdec_msmpeg4", WIDTH, HEIGHT, 0);
+    play_backwards (video_path (), "avidemux ! avdec_msmpeg4", WIDTH, HEIGHT, 0);
 }
 
 static void
@@ -332,7 +336,8 @@ test_tee (void)
     pipeline = playing_new ("filesrc location=%s ! avidemux ! avdec_msmpeg4 ! "
         "boxreplay meta=roi location=%s ! tee name=t "
         "t. ! queue ! nmsfilter " SETTINGS " ! fakesink name=filtered sync=false "
-        "t. ! queue ! fakesink name=plain sync=false", video, all);
+        "t. ! queue ! fakesink name=plain sync=false", video_path (),
+        all);
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
     gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
     playing_probe (pipeline, "filtered", "sink", numbered_see_on_pad, few);
@@ -348,18 +353,14 @@ test_tee (void)
   g_free (all);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  if (g_getenv ("NMS_TEST_VIDEO"))
-    video = g_getenv ("NMS_TEST_VIDEO");
-  g_test_add_func ("/messy-files/seeks", test_seeks);
-  g_test_add_func ("/messy-files/backwards", test_backwards);
-  g_test_add_func ("/messy-files/backwards-key-frames", test_backwards_key_frames);
-  g_test_add_func ("/messy-files/decodebin-plugs-anew", test_decodebin_plugs_anew);
-  g_test_add_func ("/messy-files/codecs-in-a-row", test_codecs_in_a_row);
-  g_test_add_func ("/messy-files/tee", test_tee);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/messy-files/seeks", test_seeks },
+  { "/messy-files/backwards", test_backwards },
+  { "/messy-files/backwards-key-frames", test_backwards_key_frames },
+  { "/messy-files/decodebin-plugs-anew", test_decodebin_plugs_anew },
+  { "/messy-files/codecs-in-a-row", test_codecs_in_a_row },
+  { "/messy-files/tee", test_tee },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

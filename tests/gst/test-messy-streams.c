@@ -7,6 +7,7 @@
  * left of it, box for box.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 #include "numbered.h"
 #include "playing.h"
 #include "textfiles.h"
@@ -244,14 +245,12 @@ test_tee (void)
   g_free (expected);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/messy-streams/without-timestamps", test_without_timestamps);
-  g_test_add_func ("/messy-streams/variable-rate", test_variable_rate);
-  g_test_add_func ("/messy-streams/resolution-change", test_resolution_change);
-  g_test_add_func ("/messy-streams/tee", test_tee);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/messy-streams/without-timestamps", test_without_timestamps },
+  { "/messy-streams/variable-rate", test_variable_rate },
+  { "/messy-streams/resolution-change", test_resolution_change },
+  { "/messy-streams/tee", test_tee },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-mottext: MOT text <-> boxes, without any element. */
-#include <gst/check/gstcheck.h>
 #include <string.h>
 
+#include "checkrunner.h"
 #include "randombox.h"
 #include "records/mottext.h"
 
@@ -129,17 +129,11 @@ GST_START_TEST (mot_text_reads_back_as_the_same_text)
 
 GST_END_TEST;
 
-static Suite *
-mottext_suite (void)
-{
-  Suite *s = suite_create ("mottext");
-  TCase *tc = tcase_create ("text");
+static const CheckCase cases[] = {
+  CHECK_CASE (mot_lines_are_read),
+  CHECK_CASE (malformed_mot_lines_are_refused),
+  CHECK_CASE (mot_text_reads_back_as_the_same_text),
+  { NULL }
+};
 
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, mot_lines_are_read);
-  tcase_add_test (tc, malformed_mot_lines_are_refused);
-  tcase_add_test (tc, mot_text_reads_back_as_the_same_text);
-  return s;
-}
-
-GST_CHECK_MAIN (mottext);
+CHECK_PROGRAM (cases);

@@ -4,6 +4,7 @@
  * their forms, and what is said about those that cannot be used.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 
 static void
 expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
@@ -319,19 +320,17 @@ test_many_label_ids (void)
   gst_harness_teardown (h);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/nmsfilter/classes/list", test_classes_list);
-  g_test_add_func ("/nmsfilter/classes/options-forms", test_class_options_forms);
-  g_test_add_func ("/nmsfilter/classes/options-keys", test_class_options_keys);
-  g_test_add_func ("/nmsfilter/classes/candidate-decides", test_candidate_decides);
-  g_test_add_func ("/nmsfilter/classes/unusable-at-start", test_unusable_at_start);
-  g_test_add_func ("/nmsfilter/classes/unusable-while-playing", test_unusable_while_playing);
-  g_test_add_func ("/nmsfilter/classes/command-line", test_command_line);
-  g_test_add_func ("/nmsfilter/classes/label-ids", test_label_ids);
-  g_test_add_func ("/nmsfilter/classes/many-label-ids", test_many_label_ids);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/nmsfilter/classes/list", test_classes_list },
+  { "/nmsfilter/classes/options-forms", test_class_options_forms },
+  { "/nmsfilter/classes/options-keys", test_class_options_keys },
+  { "/nmsfilter/classes/candidate-decides", test_candidate_decides },
+  { "/nmsfilter/classes/unusable-at-start", test_unusable_at_start },
+  { "/nmsfilter/classes/unusable-while-playing", test_unusable_while_playing },
+  { "/nmsfilter/classes/command-line", test_command_line },
+  { "/nmsfilter/classes/label-ids", test_label_ids },
+  { "/nmsfilter/classes/many-label-ids", test_many_label_ids },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

@@ -8,6 +8,7 @@
  * (tests/run.sh tsan).
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 
 #define STREAMS 16
 #define STEADY 8                /* streams 0 .. 7 keep their properties */
@@ -463,11 +464,9 @@ test_streams (void)
   g_test_message ("%" G_GUINT64_FORMAT " frames in all", frames);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/nmsfilter-streams/sixteen", test_streams);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/nmsfilter-streams/sixteen", test_streams },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

@@ -4,6 +4,7 @@
  * a tee, events, caps that change, queries, states.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 
 static GstBuffer *
 pair (GstClockTime pts)
@@ -490,29 +491,24 @@ test_latency (void)
   gst_harness_teardown (h);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  if (!has_element ("videotestsrc"))
-    return 77;
-  g_test_add_func ("/nmsfilter/stream/unchanged-is-not-copied", test_unchanged_is_not_copied);
-  g_test_add_func ("/nmsfilter/stream/changed-in-place", test_writable_is_changed_in_place);
-  g_test_add_func ("/nmsfilter/stream/copied-without-memory",
-      test_shared_is_copied_without_memory);
-  g_test_add_func ("/nmsfilter/stream/shared-with-locked", test_shared_with_locked);
-  g_test_add_func ("/nmsfilter/stream/never-mapped", test_memory_is_never_mapped);
-  g_test_add_func ("/nmsfilter/stream/tee", test_tee);
-  g_test_add_func ("/nmsfilter/stream/null-playing-loop", test_null_playing_loop);
-  g_test_add_func ("/nmsfilter/stream/aborted-playing", test_aborted_playing);
-  g_test_add_func ("/nmsfilter/stream/seek", test_seek);
-  g_test_add_func ("/nmsfilter/stream/other-threads", test_settings_from_other_threads);
-  g_test_add_func ("/nmsfilter/stream/gap", test_gap);
-  g_test_add_func ("/nmsfilter/stream/caps-change", test_caps_change);
-  g_test_add_func ("/nmsfilter/stream/no-caps", test_no_caps);
-  g_test_add_func ("/nmsfilter/stream/no-timestamps", test_no_timestamps);
-  g_test_add_func ("/nmsfilter/stream/allocation", test_allocation);
-  g_test_add_func ("/nmsfilter/stream/latency", test_latency);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/nmsfilter/stream/unchanged-is-not-copied", test_unchanged_is_not_copied },
+  { "/nmsfilter/stream/changed-in-place", test_writable_is_changed_in_place },
+  { "/nmsfilter/stream/copied-without-memory", test_shared_is_copied_without_memory },
+  { "/nmsfilter/stream/shared-with-locked", test_shared_with_locked },
+  { "/nmsfilter/stream/never-mapped", test_memory_is_never_mapped },
+  { "/nmsfilter/stream/tee", test_tee },
+  { "/nmsfilter/stream/null-playing-loop", test_null_playing_loop },
+  { "/nmsfilter/stream/aborted-playing", test_aborted_playing },
+  { "/nmsfilter/stream/seek", test_seek },
+  { "/nmsfilter/stream/other-threads", test_settings_from_other_threads },
+  { "/nmsfilter/stream/gap", test_gap },
+  { "/nmsfilter/stream/caps-change", test_caps_change },
+  { "/nmsfilter/stream/no-caps", test_no_caps },
+  { "/nmsfilter/stream/no-timestamps", test_no_timestamps },
+  { "/nmsfilter/stream/allocation", test_allocation },
+  { "/nmsfilter/stream/latency", test_latency },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases, .needs = "videotestsrc");

@@ -5,6 +5,7 @@
  * same run, a thousand times as long.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 #include "playing.h"
 
 #define LIVE "videotestsrc name=source is-live=true num-buffers=%d ! " \
@@ -288,13 +289,11 @@ test_slow_frame (void)
   g_free (live);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/nmsfilter-live/latency", test_latency);
-  g_test_add_func ("/nmsfilter-live/stuck-downstream", test_stuck_downstream);
-  g_test_add_func ("/nmsfilter-live/slow-frame", test_slow_frame);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/nmsfilter-live/latency", test_latency },
+  { "/nmsfilter-live/stuck-downstream", test_stuck_downstream },
+  { "/nmsfilter-live/slow-frame", test_slow_frame },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

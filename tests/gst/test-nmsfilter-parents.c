@@ -4,6 +4,7 @@
  * compete with their whole and go when it goes, without a trace.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 
 #include <math.h>
 
@@ -253,23 +254,21 @@ test_long_chain (void)
   gst_buffer_unref (buffer);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/nmsfilter/parents/no-competition", test_no_competition);
-  g_test_add_func ("/nmsfilter/parents/follows-the-whole", test_follows_the_whole);
-  g_test_add_func ("/nmsfilter/parents/fate-and-tags", test_fate_and_tags);
-  g_test_add_func ("/nmsfilter/parents/leaves-no-trace", test_leaves_no_trace);
-  g_test_add_func ("/nmsfilter/parents/leaves-its-place", test_leaves_its_place);
-  g_test_add_func ("/nmsfilter/parents/second-look", test_saved_by_the_second_look);
-  g_test_add_func ("/nmsfilter/parents/paradox", test_paradox);
-  g_test_add_func ("/nmsfilter/parents/none", test_no_parents);
-  g_test_add_func ("/nmsfilter/parents/ring", test_ring);
-  g_test_add_func ("/nmsfilter/parents/not-selected", test_not_selected);
-  g_test_add_func ("/nmsfilter/parents/unscored", test_unscored_parts);
-  g_test_add_func ("/nmsfilter/parents/unscored-part-of-dropped", test_unscored_part_of_dropped);
-  g_test_add_func ("/nmsfilter/parents/long-chain", test_long_chain);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/nmsfilter/parents/no-competition", test_no_competition },
+  { "/nmsfilter/parents/follows-the-whole", test_follows_the_whole },
+  { "/nmsfilter/parents/fate-and-tags", test_fate_and_tags },
+  { "/nmsfilter/parents/leaves-no-trace", test_leaves_no_trace },
+  { "/nmsfilter/parents/leaves-its-place", test_leaves_its_place },
+  { "/nmsfilter/parents/second-look", test_saved_by_the_second_look },
+  { "/nmsfilter/parents/paradox", test_paradox },
+  { "/nmsfilter/parents/none", test_no_parents },
+  { "/nmsfilter/parents/ring", test_ring },
+  { "/nmsfilter/parents/not-selected", test_not_selected },
+  { "/nmsfilter/parents/unscored", test_unscored_parts },
+  { "/nmsfilter/parents/unscored-part-of-dropped", test_unscored_part_of_dropped },
+  { "/nmsfilter/parents/long-chain", test_long_chain },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

@@ -4,6 +4,7 @@
  * control sources, what cannot be used.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
@@ -373,27 +374,29 @@ test_impossible_cpu (void)
   g_free (scalar);
 }
 
-int
-main (int argc, char **argv)
+static int
+child (const char *argument)
 {
-  if (argc > 1 && g_str_equal (argv[1], "--print-start")) {
-    gst_init (NULL, NULL);
-    print_start ();
-    gst_deinit ();
-    return 0;
-  }
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/nmsfilter/properties/defaults", test_defaults);
-  g_test_add_func ("/nmsfilter/properties/names-and-flags", test_names_and_flags);
-  g_test_add_func ("/nmsfilter/properties/enum-numbers", test_enum_numbers);
-  g_test_add_func ("/nmsfilter/properties/out-of-range", test_out_of_range);
-  g_test_add_func ("/nmsfilter/properties/round-trip", test_round_trip);
-  g_test_add_func ("/nmsfilter/properties/changes-while-playing", test_changes_while_playing);
-  g_test_add_func ("/nmsfilter/properties/control-source", test_control_source);
-  g_test_add_func ("/nmsfilter/properties/control-source-after-seek",
-      test_control_source_after_seek);
-  g_test_add_func ("/nmsfilter/properties/element", test_element);
-  g_test_add_func ("/nmsfilter/properties/impossible-cpu", test_impossible_cpu);
-  return run_tests ();
+  if (!g_str_equal (argument, "--print-start"))
+    return -1;
+  gst_init (NULL, NULL);
+  print_start ();
+  gst_deinit ();
+  return 0;
 }
+
+static const TestCase cases[] = {
+  { "/nmsfilter/properties/defaults", test_defaults },
+  { "/nmsfilter/properties/names-and-flags", test_names_and_flags },
+  { "/nmsfilter/properties/enum-numbers", test_enum_numbers },
+  { "/nmsfilter/properties/out-of-range", test_out_of_range },
+  { "/nmsfilter/properties/round-trip", test_round_trip },
+  { "/nmsfilter/properties/changes-while-playing", test_changes_while_playing },
+  { "/nmsfilter/properties/control-source", test_control_source },
+  { "/nmsfilter/properties/control-source-after-seek", test_control_source_after_seek },
+  { "/nmsfilter/properties/element", test_element },
+  { "/nmsfilter/properties/impossible-cpu", test_impossible_cpu },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases, .child = child);

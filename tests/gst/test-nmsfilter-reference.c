@@ -6,6 +6,7 @@
  * more, from their definition and without any code of the plugin.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 #include "reference.h"
 
 #include <math.h>
@@ -363,13 +364,11 @@ test_mixed (void)
   compare_frames (4, 200, 3);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/nmsfilter/reference/scored", test_scored);
-  g_test_add_func ("/nmsfilter/reference/unscored", test_unscored);
-  g_test_add_func ("/nmsfilter/reference/mixed", test_mixed);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/nmsfilter/reference/scored", test_scored },
+  { "/nmsfilter/reference/unscored", test_unscored },
+  { "/nmsfilter/reference/mixed", test_mixed },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

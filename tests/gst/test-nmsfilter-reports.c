@@ -4,6 +4,7 @@
  * come.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 
 static GstBuffer *
 pair (GstClockTime pts)
@@ -303,22 +304,18 @@ test_converter_upstream (void)
   gst_object_unref (pipeline);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  if (!has_element ("videotestsrc"))
-    return 77;
-  g_test_add_func ("/nmsfilter/reports/off-by-default", test_off_by_default);
-  g_test_add_func ("/nmsfilter/reports/fields", test_fields);
-  g_test_add_func ("/nmsfilter/reports/interval", test_interval);
-  g_test_add_func ("/nmsfilter/reports/end-of-stream", test_end_of_stream);
-  g_test_add_func ("/nmsfilter/reports/empty-stream", test_empty_stream);
-  g_test_add_func ("/nmsfilter/reports/jumps", test_jumps);
-  g_test_add_func ("/nmsfilter/reports/without-timestamps", test_without_timestamps);
-  g_test_add_func ("/nmsfilter/reports/in-a-pipeline", test_in_a_pipeline);
-  g_test_add_func ("/nmsfilter/reports/stats-reset", test_stats_reset);
-  g_test_add_func ("/nmsfilter/reports/converter-upstream", test_converter_upstream);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/nmsfilter/reports/off-by-default", test_off_by_default },
+  { "/nmsfilter/reports/fields", test_fields },
+  { "/nmsfilter/reports/interval", test_interval },
+  { "/nmsfilter/reports/end-of-stream", test_end_of_stream },
+  { "/nmsfilter/reports/empty-stream", test_empty_stream },
+  { "/nmsfilter/reports/jumps", test_jumps },
+  { "/nmsfilter/reports/without-timestamps", test_without_timestamps },
+  { "/nmsfilter/reports/in-a-pipeline", test_in_a_pipeline },
+  { "/nmsfilter/reports/stats-reset", test_stats_reset },
+  { "/nmsfilter/reports/converter-upstream", test_converter_upstream },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases, .needs = "videotestsrc");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gstboxes.h"
+#include "gstrunner.h"
 #include "textfiles.h"
 
 static GstBuffer *
@@ -361,20 +362,16 @@ test_replayed (void)
   }
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  if (!has_element ("videotestsrc") || !has_element ("videoconvert"))
-    return 77;
-  g_test_add_func ("/nmsfilter/scoreloss/global-threshold", test_global_threshold);
-  g_test_add_func ("/nmsfilter/scoreloss/thresholds", test_thresholds);
-  g_test_add_func ("/nmsfilter/scoreloss/class-threshold", test_class_threshold);
-  g_test_add_func ("/nmsfilter/scoreloss/partly-scored", test_partly_scored);
-  g_test_add_func ("/nmsfilter/scoreloss/lost-scores", test_lost_scores);
-  g_test_add_func ("/nmsfilter/scoreloss/named", test_named);
-  g_test_add_func ("/nmsfilter/scoreloss/bins", test_bins);
-  g_test_add_func ("/nmsfilter/scoreloss/replayed", test_replayed);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/nmsfilter/scoreloss/global-threshold", test_global_threshold },
+  { "/nmsfilter/scoreloss/thresholds", test_thresholds },
+  { "/nmsfilter/scoreloss/class-threshold", test_class_threshold },
+  { "/nmsfilter/scoreloss/partly-scored", test_partly_scored },
+  { "/nmsfilter/scoreloss/lost-scores", test_lost_scores },
+  { "/nmsfilter/scoreloss/named", test_named },
+  { "/nmsfilter/scoreloss/bins", test_bins },
+  { "/nmsfilter/scoreloss/replayed", test_replayed },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases, .needs = "videotestsrc videoconvert");

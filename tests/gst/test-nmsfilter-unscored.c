@@ -4,6 +4,7 @@
  * scored ones, and how many neighbors they need.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 
 static void
 expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
@@ -225,20 +226,18 @@ test_huge_pile (void)
   gst_harness_teardown (h);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/nmsfilter/unscored/ranks", test_ranks);
-  g_test_add_func ("/nmsfilter/unscored/min-neighbors", test_min_neighbors);
-  g_test_add_func ("/nmsfilter/unscored/caps-and-thresholds", test_caps_and_thresholds);
-  g_test_add_func ("/nmsfilter/unscored/order-does-not-matter", test_order_does_not_matter);
-  g_test_add_func ("/nmsfilter/unscored/mixed", test_mixed);
-  g_test_add_func ("/nmsfilter/unscored/mixed-suppressors", test_mixed_suppressors);
-  g_test_add_func ("/nmsfilter/unscored/no-score-is-written", test_no_score_is_written);
-  g_test_add_func ("/nmsfilter/unscored/counts", test_counts);
-  g_test_add_func ("/nmsfilter/unscored/huge-frames", test_huge_frames);
-  g_test_add_func ("/nmsfilter/unscored/huge-pile", test_huge_pile);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/nmsfilter/unscored/ranks", test_ranks },
+  { "/nmsfilter/unscored/min-neighbors", test_min_neighbors },
+  { "/nmsfilter/unscored/caps-and-thresholds", test_caps_and_thresholds },
+  { "/nmsfilter/unscored/order-does-not-matter", test_order_does_not_matter },
+  { "/nmsfilter/unscored/mixed", test_mixed },
+  { "/nmsfilter/unscored/mixed-suppressors", test_mixed_suppressors },
+  { "/nmsfilter/unscored/no-score-is-written", test_no_score_is_written },
+  { "/nmsfilter/unscored/counts", test_counts },
+  { "/nmsfilter/unscored/huge-frames", test_huge_frames },
+  { "/nmsfilter/unscored/huge-pile", test_huge_pile },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

@@ -4,6 +4,7 @@
  * action=tag, what is no detection, which coordinates count.
  */
 #include "gstboxes.h"
+#include "gstrunner.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -466,34 +467,32 @@ test_flush_to_zero (void)
 }
 #endif
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
-  g_test_add_func ("/nmsfilter/overlap", test_overlap);
-  g_test_add_func ("/nmsfilter/engines", test_engines);
-  g_test_add_func ("/nmsfilter/inclusive", test_inclusive);
-  g_test_add_func ("/nmsfilter/score-threshold", test_score_threshold);
-  g_test_add_func ("/nmsfilter/default-keeps-any-score", test_default_keeps_any_score);
-  g_test_add_func ("/nmsfilter/caps", test_caps);
-  g_test_add_func ("/nmsfilter/ties", test_ties);
-  g_test_add_func ("/nmsfilter/invalid", test_invalid);
-  g_test_add_func ("/nmsfilter/stats-add-up", test_stats_add_up);
-  g_test_add_func ("/nmsfilter/tag", test_tag);
-  g_test_add_func ("/nmsfilter/tag-then-remove", test_tag_then_remove);
-  g_test_add_func ("/nmsfilter/tag-too-few-neighbors", test_tag_too_few_neighbors);
-  g_test_add_func ("/nmsfilter/hints-and-locked", test_hints_and_locked);
-  g_test_add_func ("/nmsfilter/doubles-decide", test_doubles_decide);
-  g_test_add_func ("/nmsfilter/doubles-agree-after-clipping", test_doubles_agree_after_clipping);
-  g_test_add_func ("/nmsfilter/hopeless-doubles", test_hopeless_doubles);
-  g_test_add_func ("/nmsfilter/field-types", test_field_types);
-  g_test_add_func ("/nmsfilter/wrapped-negatives", test_wrapped_negatives);
-  g_test_add_func ("/nmsfilter/no-frame-size", test_no_frame_size);
-  g_test_add_func ("/nmsfilter/size-of-encoded-caps", test_size_of_encoded_caps);
-  g_test_add_func ("/nmsfilter/rounding-mode", test_rounding_mode);
+static const TestCase cases[] = {
+  { "/nmsfilter/overlap", test_overlap },
+  { "/nmsfilter/engines", test_engines },
+  { "/nmsfilter/inclusive", test_inclusive },
+  { "/nmsfilter/score-threshold", test_score_threshold },
+  { "/nmsfilter/default-keeps-any-score", test_default_keeps_any_score },
+  { "/nmsfilter/caps", test_caps },
+  { "/nmsfilter/ties", test_ties },
+  { "/nmsfilter/invalid", test_invalid },
+  { "/nmsfilter/stats-add-up", test_stats_add_up },
+  { "/nmsfilter/tag", test_tag },
+  { "/nmsfilter/tag-then-remove", test_tag_then_remove },
+  { "/nmsfilter/tag-too-few-neighbors", test_tag_too_few_neighbors },
+  { "/nmsfilter/hints-and-locked", test_hints_and_locked },
+  { "/nmsfilter/doubles-decide", test_doubles_decide },
+  { "/nmsfilter/doubles-agree-after-clipping", test_doubles_agree_after_clipping },
+  { "/nmsfilter/hopeless-doubles", test_hopeless_doubles },
+  { "/nmsfilter/field-types", test_field_types },
+  { "/nmsfilter/wrapped-negatives", test_wrapped_negatives },
+  { "/nmsfilter/no-frame-size", test_no_frame_size },
+  { "/nmsfilter/size-of-encoded-caps", test_size_of_encoded_caps },
+  { "/nmsfilter/rounding-mode", test_rounding_mode },
 #if defined(__SSE2__)
-  g_test_add_func ("/nmsfilter/flush-to-zero", test_flush_to_zero);
+  { "/nmsfilter/flush-to-zero", test_flush_to_zero },
 #endif
-  return run_tests ();
-}
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "gstrunner.h"
 #include "odboxes.h"
 
 /* A mtd of a type that nobody knows, which owns memory. */
@@ -592,28 +593,26 @@ test_allocation (void)
   gst_harness_teardown (h);
 }
 
-int
-main (int argc, char **argv)
-{
-  gst_init (&argc, &argv);
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/odmeta/drop", test_drop);
-  g_test_add_func ("/odmeta/settings", test_settings);
-  g_test_add_func ("/odmeta/all-and-none", test_all_and_none);
-  g_test_add_func ("/odmeta/shared", test_shared);
+static const TestCase cases[] = {
+  { "/odmeta/drop", test_drop },
+  { "/odmeta/settings", test_settings },
+  { "/odmeta/all-and-none", test_all_and_none },
+  { "/odmeta/shared", test_shared },
 #if GST_CHECK_VERSION (1, 26, 0)
-  g_test_add_func ("/odmeta/related", test_related);
-  g_test_add_func ("/odmeta/turned", test_turned);
+  { "/odmeta/related", test_related },
+  { "/odmeta/turned", test_turned },
 #endif
-  g_test_add_func ("/odmeta/chains", test_chains);
-  g_test_add_func ("/odmeta/uncopied", test_uncopied);
-  g_test_add_func ("/odmeta/locked", test_locked);
-  g_test_add_func ("/odmeta/parents", test_parents);
-  g_test_add_func ("/odmeta/tag", test_tag);
-  g_test_add_func ("/odmeta/both", test_both);
-  g_test_add_func ("/odmeta/first-id", test_first_id);
-  g_test_add_func ("/odmeta/both-all-gone", test_both_all_gone);
-  g_test_add_func ("/odmeta/both-tagged", test_both_tagged);
-  g_test_add_func ("/odmeta/allocation", test_allocation);
-  return run_tests ();
-}
+  { "/odmeta/chains", test_chains },
+  { "/odmeta/uncopied", test_uncopied },
+  { "/odmeta/locked", test_locked },
+  { "/odmeta/parents", test_parents },
+  { "/odmeta/tag", test_tag },
+  { "/odmeta/both", test_both },
+  { "/odmeta/first-id", test_first_id },
+  { "/odmeta/both-all-gone", test_both_all_gone },
+  { "/odmeta/both-tagged", test_both_tagged },
+  { "/odmeta/allocation", test_allocation },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "gstrunner.h"
 #include "odboxes.h"
 
 #define MOST 40
@@ -305,11 +306,9 @@ test_random (void)
   gst_harness_teardown (h);
 }
 
-int
-main (int argc, char **argv)
-{
-  gst_init (&argc, &argv);
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/odrebuild/random", test_random);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/odrebuild/random", test_random },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

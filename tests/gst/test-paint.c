@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What boxoverlay draws with: planes, palette, places and the cache of labels. */
-#include <gst/check/gstcheck.h>
 #include <math.h>
 #include <string.h>
 
+#include "checkrunner.h"
 #include "overlay/labelcache.h"
 #include "overlay/labelplacement.h"
 #include "overlay/paint.h"
@@ -451,27 +451,21 @@ GST_START_TEST (refuses_components_in_one_place)
 }
 GST_END_TEST
 
-static Suite *
-paint_suite (void)
-{
-  Suite *s = suite_create ("paint");
-  TCase *tc = tcase_create ("paint");
+static const CheckCase cases[] = {
+  CHECK_CASE (fills_rectangles),
+  CHECK_CASE (draws_outlines_and_dashes),
+  CHECK_CASE (draws_endless_dashes),
+  CHECK_CASE (snaps_to_the_grid),
+  CHECK_CASE (blends_exactly),
+  CHECK_CASE (clips_masks),
+  CHECK_CASE (shrinks_masks_to_means),
+  CHECK_CASE (colors_are_readable_and_many),
+  CHECK_CASE (places_never_overlap),
+  CHECK_CASE (labels_are_set_once),
+  CHECK_CASE (the_cache_is_bounded),
+  CHECK_CASE (refuses_what_it_cannot_paint),
+  CHECK_CASE (refuses_components_in_one_place),
+  { NULL }
+};
 
-  suite_add_tcase (s, tc);
-  tcase_add_test (tc, fills_rectangles);
-  tcase_add_test (tc, draws_outlines_and_dashes);
-  tcase_add_test (tc, draws_endless_dashes);
-  tcase_add_test (tc, snaps_to_the_grid);
-  tcase_add_test (tc, blends_exactly);
-  tcase_add_test (tc, clips_masks);
-  tcase_add_test (tc, shrinks_masks_to_means);
-  tcase_add_test (tc, colors_are_readable_and_many);
-  tcase_add_test (tc, places_never_overlap);
-  tcase_add_test (tc, labels_are_set_once);
-  tcase_add_test (tc, the_cache_is_bounded);
-  tcase_add_test (tc, refuses_what_it_cannot_paint);
-  tcase_add_test (tc, refuses_components_in_one_place);
-  return s;
-}
-
-GST_CHECK_MAIN (paint);
+CHECK_PROGRAM (cases);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gstboxes.h"
+#include "gstrunner.h"
 #include "pictures.h"
 #include "textfiles.h"
 
@@ -185,16 +186,14 @@ test_draw_hostile (void)
   gst_harness_teardown (h);
 }
 
-int
-main (int argc, char **argv)
-{
-  gst_init (&argc, &argv);
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/rotatedboxes/filter", test_filter);
-  g_test_add_func ("/rotatedboxes/neighbors", test_neighbors);
-  g_test_add_func ("/rotatedboxes/record-again", test_record_again);
-  g_test_add_func ("/rotatedboxes/bad-angle", test_bad_angle);
-  g_test_add_func ("/rotatedboxes/draw", test_draw);
-  g_test_add_func ("/rotatedboxes/draw-hostile", test_draw_hostile);
-  return run_tests ();
-}
+static const TestCase cases[] = {
+  { "/rotatedboxes/filter", test_filter },
+  { "/rotatedboxes/neighbors", test_neighbors },
+  { "/rotatedboxes/record-again", test_record_again },
+  { "/rotatedboxes/bad-angle", test_bad_angle },
+  { "/rotatedboxes/draw", test_draw },
+  { "/rotatedboxes/draw-hostile", test_draw_hostile },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);

@@ -289,9 +289,8 @@ const HandRow handrows[] = {
   { "being a part of a suppressed box protects from nothing", "K S0 S0 | 0", .iou = 0.25f,
       .least = ALL, .count = 3,
       .boxes = { { WHOLE, 0.9f }, { WHOLE, 0.8f }, { HALF, 0.7f, .part_of = 2 } } },
+  { .name = NULL }
 };
-
-const size_t handrow_count = sizeof handrows / sizeof *handrows;
 
 void
 handrow_call (const HandRow *row, HandCall *call)

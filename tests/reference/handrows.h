@@ -32,8 +32,7 @@ typedef struct {
   HandBox boxes[HANDROW_BOXES];
 } HandRow;
 
-extern const HandRow handrows[];
-extern const size_t handrow_count;
+extern const HandRow handrows[]; /* ends with a name that is NULL */
 
 /* A row as arguments of nms_run; holds pointers into itself. */
 typedef struct {
