@@ -326,7 +326,7 @@ nms_open_video ()
   NMS_WIDTH=${BASH_REMATCH[1]} NMS_HEIGHT=${BASH_REMATCH[2]}
   rate=
   [[ ! $header =~ \ F([0-9]+):([0-9]+) ]] || rate=${BASH_REMATCH[1]}/${BASH_REMATCH[2]}
-  NMS_DECODER=(filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! queue ! videoconvert)
+  NMS_DECODER=(filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert)
   if [ -z "$rate" ] || [ "${rate%/*}" = 0 ]; then
     rate=25/1
     NMS_DECODER+=(! videorate ! video/x-raw,framerate=25/1)
@@ -343,14 +343,22 @@ nms_open_video ()
   nms_cut "$NMS_FRAMES"
 }
 
-# Ends NMS_SOURCE after exactly so many frames (-1: never). The buffer that
-# makes eos-after full is not passed on, hence + 1. Then the queue refuses what
-# the decoder still had in hand, but for one frame that may have been waiting
-# to get into the queue: the second identity is full when that comes.
+# Ends NMS_SOURCE after exactly $1 frames (-1: never). The queue comes after the
+# cut: were it before, GStreamer 1.22 could hang. There, a queue that gets EOS from
+# downstream drops the queries that wait in it and never answers them, while
+# avdec_h264 asks one (ALLOCATION) for every frame whose width is no multiple of 16.
+# eos-after drops the one buffer that makes it full, hence $1 + 1, and passes on
+# later ones: a decoder that is being drained comes with up to four (measured over
+# H.264, H.265, MPEG-4, VP8, VP9 and JPEG in five containers). Eight identities in
+# series drop eight.
 nms_cut ()
 {
-  local after=$(($1 < 0 ? -1 : $1 + 1))
-  NMS_SOURCE=("${NMS_DECODER[@]}" ! identity eos-after=$after ! identity eos-after=$after)
+  local i
+  NMS_SOURCE=("${NMS_DECODER[@]}")
+  for ((i = 0; i < 8 && $1 >= 0; i++)); do
+    NMS_SOURCE+=(! identity eos-after=$(($1 + 1)))
+  done
+  NMS_SOURCE+=(! queue)
 }
 
 # The detector: OpenCV's cascade with every raw window it finds, unscored.

@@ -26,8 +26,9 @@ assert real == listed
 END
 
 # What the lines work on: the first 25 frames of the video, and a camera.
-nms_launch -q filesrc location="$(nms_sample_video)" ! decodebin ! queue \
-  ! identity eos-after=26 ! identity eos-after=26 ! videoconvert ! jpegenc quality=95 ! avimux ! filesink location=clip.avi
+NMS_DECODER=(filesrc location="$(nms_sample_video)" ! decodebin ! videoconvert)
+nms_cut 25
+nms_launch -q "${NMS_SOURCE[@]}" ! jpegenc quality=95 ! avimux ! filesink location=clip.avi
 nms_prepare_python
 exec {camera}< <(exec "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$(nms_sample_video)" jpeg)
 read -r -t 30 -u "$camera" address
