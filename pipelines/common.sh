@@ -19,6 +19,10 @@ NMS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 NMS_BUILD_DIR=${NMS_BUILD_DIR:-$NMS_ROOT/build}
 NMS_SELF=$(basename "$0" .sh)
 
+# OpenCV's facedetect looks for cascades of noses and mouths that opencv-data does
+# not have, and that the detector here does not use: do not print three errors.
+export OPENCV_LOG_LEVEL=${OPENCV_LOG_LEVEL:-OFF}
+
 # Debian's names of what is needed, by purpose. The first list is all that
 # nmscore and nmsfilter need; the second adds the file and overlay elements; the
 # third is for all scripts and for GStreamer programs in Python; the fourth, where

@@ -89,9 +89,8 @@ if [ "$camera" = test ]; then
   say "The test camera is $camera"
 fi
 
-# (facedetect complains about cascades that it could use, but need not have)
 [ -z "${NMS_PRELOAD-}" ] || export LD_PRELOAD=$NMS_PRELOAD
 exec "$NMS_PYTHON" "$NMS_ROOT/pipelines/live/camera.py" "$camera" \
   --detector "$detector" --filter "${NMS_FILTER[*]}" --seconds "$NMS_SECONDS" \
   --patience "$NMS_PATIENCE" ${NMS_OUTPUT:+--file "$NMS_OUTPUT"} ${window[@]+"${window[@]}"} \
-  ${reconnect[@]+"${reconnect[@]}"} 2> >(trap '' INT; grep -v haarcascade_mcs_ >&2)
+  ${reconnect[@]+"${reconnect[@]}"}
