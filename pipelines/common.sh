@@ -274,6 +274,17 @@ nms_sample_video ()
 {
   local file copy="$NMS_BUILD_DIR/data/vtest.avi" tmp
   file=$(dpkg -L opencv-doc 2>/dev/null | grep -E '/vtest\.avi(\.gz)?$' | head -n 1 || true)
+  [ -z "${NMS_INPUT-}" ] || nms_check_input
+}
+
+# Refuses what cannot be a video, before anything is installed or built.
+nms_check_input ()
+{
+  [ -e "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'"
+  [ ! -d "$NMS_INPUT" ] || die "'$NMS_INPUT' is a folder, not a video"
+  [ -f "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a file (it is read more than once)"
+  [ -r "$NMS_INPUT" ] || die "cannot read '$NMS_INPUT'"
+  [ -s "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a video: it is empty"
   if [ -f "$file" ] && [ "${file%.gz}" = "$file" ]; then
     printf '%s' "$file"
     return
@@ -312,11 +323,6 @@ nms_open_video ()
 {
   local look header reason rate height
   NMS_INPUT=${NMS_INPUT:-$(nms_sample_video)}
-  [ -e "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'"
-  [ ! -d "$NMS_INPUT" ] || die "'$NMS_INPUT' is a folder, not a video"
-  [ -f "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a file (it is read more than once)"
-  [ -r "$NMS_INPUT" ] || die "cannot read '$NMS_INPUT'"
-  [ -s "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a video: it is empty"
   # The header of one frame of YUV4MPEG tells size and rate.
   look=$(mktemp -d)
   LC_ALL=C nms_preloaded timeout 60 gst-launch-1.0 -q \

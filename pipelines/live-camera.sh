@@ -54,8 +54,7 @@ case ${NMS_CODEC:=h264} in jpeg | h264) ;; *) die "--codec takes jpeg or h264, n
 nms_is_number "${NMS_PATIENCE:=10}" ||
   die "--patience takes a number of seconds, not '$NMS_PATIENCE'"
 case $camera in
-  test) [ -z "${NMS_INPUT-}" ] || [ -f "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'" ;;
-  *://*) ;;
+  test | *://*) ;;
   *)
     [ -e "$camera" ] || die "there is no camera '$camera'"
     [ -c "$camera" ] || die "'$camera' is no device (a camera is /dev/video0, rtsp://... or test)"

@@ -24,7 +24,6 @@ END
 
 NMS_SECONDS=30
 nms_arguments "$@"
-[ -z "${NMS_INPUT-}" ] || [ -e "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'"
 out=${NMS_OUTPUT:-$NMS_ROOT/output}
 nms_output_dir "$out"
 nms_prepare

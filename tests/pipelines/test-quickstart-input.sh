@@ -7,9 +7,15 @@
 said '^usage: pipelines/quickstart.sh'
 said '--seconds N'
 
+# Every script refuses it before anything is installed, built or made.
+for script in quickstart record tag publish replay before-after "live-camera test"; do
+  # shellcheck disable=SC2086
+  NMS_PLUGIN_DIR='' NMS_BUILD_DIR=$PWD/none refused "is a folder, not a video" $script --input .
+  [ ! -e none ] || fail "$script builds before it looks at its input"
+done
+
 refused "no such file: 'none.avi'" quickstart --input none.avi --output o
 [ ! -e none.avi ] || fail "the missing input was made"
-refused "is a folder, not a video" quickstart --input . --output o
 printf 'this is a text, and no video at all\n' >text.avi
 refused "'text.avi' is not a video" quickstart --input text.avi --output o
 : >empty.mp4
