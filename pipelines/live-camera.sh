@@ -14,7 +14,9 @@ usage: pipelines/live-camera.sh CAMERA [--output FILE] [--seconds N] [--reconnec
                  display the default is output/camera.mkv in the checkout
   --seconds N    end so long after the first frame (default: 0, at Ctrl-C, which
                  ends the file properly)
-  --reconnect    wait for a camera that is gone, and go on, in the same file;
+  --reconnect    wait for a camera that is gone, and go on, in the same file; a
+                 picture of another size is scaled to the size of the first one,
+                 with black borders where the shape differs;
                  without it the script ends with an error
   --patience N   a camera without a frame for so many seconds is gone (10)
   --iou N        nmsfilter's iou-threshold (default: 0.3)
@@ -69,7 +71,11 @@ if [ -n "${DISPLAY-}${WAYLAND_DISPLAY-}" ]; then
 else
   NMS_OUTPUT=${NMS_OUTPUT:-$NMS_ROOT/output/camera.mkv}
 fi
-[ -z "${NMS_OUTPUT-}" ] || nms_output_dir "$(dirname "$NMS_OUTPUT")"
+case ${NMS_OUTPUT-} in
+  '') ;;
+  *.[mM][pP]4 | *.[mM][kK][vV]) nms_output_dir "$(dirname "$NMS_OUTPUT")" ;;
+  *) die "--output takes a file that ends in .mp4 or .mkv, not '$NMS_OUTPUT'" ;;
+esac
 nms_prepare
 nms_prepare_python
 if [ -n "${NMS_OWN_DETECTOR-}" ]; then

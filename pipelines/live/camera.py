@@ -5,9 +5,12 @@
 Two pipelines. The camera's, uridecodebin ! appsink, comes and goes with the
 camera. The other one stays, and with it the file that it writes: an appsrc that
 keeps only the newest frame, since a live picture must not wait for a slow
-detector, then detector, nmsfilter, boxoverlay, a window and/or a file.
+detector, then detector, nmsfilter, boxoverlay, a window and/or a file. A camera may
+come back with pictures of another size or rate. A file keeps its size: videoscale
+makes every picture as large as the first one.
 """
 import argparse
+import re
 import signal
 import sys
 import warnings
@@ -33,7 +36,7 @@ def arguments():
     parser.add_argument("--detector", required=True, help="elements that attach boxes to RGB")
     parser.add_argument("--filter", default="nmsfilter", help="nmsfilter and its properties")
     parser.add_argument("--window", action="store_true", help="show it")
-    parser.add_argument("--file", help="write it, as .mp4 or Matroska")
+    parser.add_argument("--file", help="write it, a name that ends in .mp4 or .mkv")
     parser.add_argument("--seconds", type=float, default=0,
                         help="end so long after the first frame; 0: never")
     parser.add_argument("--patience", type=float, default=10,
@@ -46,14 +49,14 @@ def description(options):
     """The pipeline that stays, as gst-launch-1.0 would take it."""
     text = ("appsrc name=frames format=time is-live=true do-timestamp=true"
             " max-buffers=1 max-bytes=0 max-time=0 leaky-type=downstream"
-            " ! videoconvert ! video/x-raw,format=RGB"
+            " ! videoconvert ! videoscale ! capsfilter name=size caps=video/x-raw,format=RGB"
             f" ! {options.detector} ! {options.filter} name=filter post-messages=true"
             " ! boxoverlay show-label=false ! tee name=filtered")
     if options.window:
         text += (" filtered. ! queue leaky=downstream max-size-buffers=1 ! videoconvert"
                  " ! autovideosink sync=false")
     if options.file:
-        mux = "mp4mux" if options.file.lower().endswith(".mp4") else "matroskamux"
+        mux = {".mp4": "mp4mux", ".mkv": "matroskamux"}[options.file[-4:].lower()]
         text += (" filtered. ! queue ! videoconvert ! x264enc tune=zerolatency"
                  f" speed-preset=veryfast key-int-max=60 ! {mux}"
                  f" ! filesink location={quoted(options.file)}")
@@ -128,6 +131,7 @@ class Program:
         self.pipeline = Gst.parse_launch(description(options))
         self.frames = self.pipeline.get_by_name("frames")
         self.frames.get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, self.on_taken)
+        self.caps = self.rate = None   # the last frame's caps, the first one's rate
         bus = self.pipeline.get_bus()
         bus.add_signal_watch()
         bus.connect("message::error", self.on_error)
@@ -141,7 +145,25 @@ class Program:
         if not self.arrived and self.options.seconds:
             GLib.timeout_add(int(self.options.seconds * SECOND), self.on_time)
         self.arrived += 1
-        self.frames.emit("push-sample", sample)
+        caps = sample.get_caps()
+        if not self.caps or not caps.is_equal(self.caps):
+            self.caps = caps
+            self.set_caps(caps)
+        self.frames.emit("push-buffer", sample.get_buffer())
+
+    def set_caps(self, caps):
+        """Takes size and rate of the first frame for all frames: a muxer refuses to
+        change them. (The rate says little: each frame has its own timestamp.)"""
+        fields = caps.to_string().split(", ")
+        rate = [field for field in fields if field.startswith("framerate=")]
+        if self.rate is None:
+            self.rate = rate
+            size = [field for field in fields
+                    if field.startswith(("width=", "height=", "pixel-aspect-ratio="))]
+            self.pipeline.get_by_name("size").set_property(
+                "caps", Gst.Caps.from_string(", ".join(["video/x-raw, format=RGB"] + size)))
+        fields = [field for field in fields if field not in rate] + self.rate
+        self.frames.set_property("caps", Gst.Caps.from_string(", ".join(fields)))
 
     def on_taken(self, pad, info):
         self.taken += 1

@@ -9,6 +9,8 @@ refused 'no camera' live-camera /dev/nosuch
 refused 'no device' live-camera .
 refused 'codec' live-camera test --codec av1
 refused 'patience' live-camera test --patience soon
+refused "ends in .mp4 or .mkv, not 'o.avi'" live-camera test --output o.avi
+refused "ends in .mp4 or .mkv, not 'mkv'" live-camera test --output mkv
 
 NMS_SELF=live-camera
 . "$PIPELINES/common.sh"
@@ -97,10 +99,11 @@ said=$(sed -nE 's/^([0-9]+) frames in brief.mkv$/\1/p' brief.out)
 [ "$said" -ge 4 ] && [ "$(frames brief.mkv)" = "$said" ] || fail "brief: $said frames"
 
 # A camera that goes: one line and an error, the file is whole; or, told so, it
-# is waited for and goes on in the same file.
+# is waited for and goes on in the same file, even if its pictures have another size,
+# shape and rate then.
 serve ()
 {
-  "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$(nms_sample_video)" h264 "$@" \
+  "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$1" h264 "${@:2}" \
     > >(head -n 1 >address; cat) 2>server.err &
   server=$!
   for _ in $(seq 100); do
@@ -108,7 +111,7 @@ serve ()
     sleep 0.1
   done
 }
-serve
+serve "$(nms_sample_video)"
 address=$(cat address) port=$(sed -E 's/.*:([0-9]+).*/\1/' address)
 start gone "$address" --output gone.mp4
 gone=$!
@@ -124,7 +127,9 @@ wait $gone || rc=$?
   { cat gone.err >&2; fail "a lost camera is not said in one line"; }
 finished gone gone.mp4 10
 at=$(grep -cE '^[1-9][0-9]* frames/s' back.out)
-serve "$port"
+gst-launch-1.0 -q videotestsrc num-buffers=600 ! video/x-raw,width=320,height=200,framerate=15/1 \
+  ! jpegenc ! avimux ! filesink location=other.avi
+serve other.avi "$port"
 reports back $((at + 3))
 kill -INT $back
 wait $back || { cat back.{out,err} >&2; fail "after a reconnection it ended with $?"; }
