@@ -3,7 +3,7 @@
 # packages, the build of the plugin, the video and the detector. To be sourced:
 #
 #     . "$(dirname "$0")/common.sh"
-#     nms_arguments "$@"     # --input --output --seconds --help
+#     nms_arguments "$@"     # --input --output --seconds --help; Ctrl-C
 #     nms_prepare            # installs and builds what is missing
 #     nms_open_video         # NMS_SOURCE: elements that give RGB frames
 #     nms_launch "${NMS_SOURCE[@]}" ! ...   # gst-launch-1.0, plugin known
@@ -46,6 +46,46 @@ die ()
 {
   printf '%s: %s\n' "$NMS_SELF" "$*" >&2
   exit 1
+}
+
+# ------------------------------------------------------------------ Ctrl-C
+
+# Runs a program that nms_interrupted can end. It runs in the background because
+# bash runs a trap at once while it waits, but not while a program is in the
+# foreground. timeout (with 0: no limit) passes the signal on, and kills the program
+# 1 s later if it is still there.
+nms_child ()
+{
+  local rc=0
+  timeout --foreground -k 1 "${NMS_LIMIT:-0}" "$@" <&0 &
+  NMS_CHILD=$!
+  wait "$NMS_CHILD" || rc=$?
+  NMS_CHILD=
+  return $rc
+}
+
+# SIGINT, SIGTERM and SIGHUP: end the program that runs and remove the folders.
+nms_interrupted ()
+{
+  trap '' INT TERM HUP
+  if [ -n "${NMS_CHILD-}" ]; then
+    kill -TERM "$NMS_CHILD" 2>/dev/null || true
+    wait "$NMS_CHILD" || true
+  fi
+  [ ! -t "$NMS_STDERR" ] || printf '\n' >&"$NMS_STDERR"
+  printf '%s: interrupted\n' "$NMS_SELF" >&"$NMS_STDERR"
+  exit 130
+}
+
+# nms_temporary VARIABLE TEMPLATE: a folder that is removed when the script ends.
+NMS_TEMPORARY=()
+nms_temporary ()
+{
+  local folder
+  folder=$(mktemp -d "$2")
+  NMS_TEMPORARY+=("$folder")
+  printf -v "$1" '%s' "$folder"
+  trap 'rm -rf "${NMS_TEMPORARY[@]}"' EXIT
 }
 
 # ---------------------------------------------------------------- packages
@@ -132,7 +172,7 @@ nms_build ()
   if [ ! -f "$dir/build.ninja" ] || [ "$(cat "$dir/nms-stamp" 2>/dev/null)" != "$stamp" ]; then
     rm -rf "$dir"
     say "Configuring $name"
-    meson setup "$dir" "$NMS_ROOT" "$@" >"$log" 2>&1 || {
+    nms_child meson setup "$dir" "$NMS_ROOT" "$@" >"$log" 2>&1 || {
       tail -n 30 "$log" >&2
       say "$NMS_SELF: meson failed (the whole log: $log)" >&2
       return 1
@@ -143,7 +183,7 @@ nms_build ()
     *"no work to do"*) return 0 ;;
   esac
   say "Building $name"
-  ninja -C "$dir" >"$log" 2>&1 || {
+  nms_child ninja -C "$dir" >"$log" 2>&1 || {
     grep -E -A 12 'FAILED|error:|ERROR' "$log" | head -n 60 >&2
     say "$NMS_SELF: the build failed (the whole log: $log)" >&2
     return 1
@@ -184,16 +224,12 @@ nms_prepare_python ()
 
 # A sanitizer's run-time library has to come first in the process that loads a
 # plugin built with it; only GStreamer's programs need it.
-nms_preloaded ()
-{
-  if [ -n "${NMS_PRELOAD-}" ]; then
-    LD_PRELOAD="$NMS_PRELOAD" "$@"
-  else
-    "$@"
-  fi
-}
+nms_preloaded () { env ${NMS_PRELOAD:+"LD_PRELOAD=$NMS_PRELOAD"} "$@"; }
 
-nms_launch () { nms_preloaded gst-launch-1.0 "$@"; }
+nms_launch ()
+{
+  nms_child env ${NMS_PRELOAD:+"LD_PRELOAD=$NMS_PRELOAD"} gst-launch-1.0 "$@"
+}
 
 # A property of text: nms_set location "a b.avi" is location="a b.avi", with
 # what gst-launch-1.0 would take for syntax escaped.
@@ -207,9 +243,12 @@ nms_set ()
 
 # Reads the options that all scripts have into NMS_INPUT, NMS_OUTPUT and
 # NMS_SECONDS; the script's own come first, in NMS_OPTIONS: "--iou NMS_IOU ...".
+# From here on Ctrl-C ends the script with status 130.
 nms_arguments ()
 {
   local option name
+  exec {NMS_STDERR}>&2
+  trap nms_interrupted INT TERM HUP
   while [ $# -gt 0 ]; do
     option=$1
     case $option in
@@ -235,6 +274,17 @@ nms_arguments ()
   done
   [[ ${NMS_NEIGHBORS:-0} =~ ^[0-9]{1,9}$ ]] ||
     die "--min-neighbors takes a whole number, not '$NMS_NEIGHBORS'"
+  [ -z "${NMS_INPUT-}" ] || nms_check_input
+}
+
+# Refuses what cannot be a video, before anything is installed or built.
+nms_check_input ()
+{
+  [ -e "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'"
+  [ ! -d "$NMS_INPUT" ] || die "'$NMS_INPUT' is a folder, not a video"
+  [ -f "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a file (it is read more than once)"
+  [ -r "$NMS_INPUT" ] || die "cannot read '$NMS_INPUT'"
+  [ -s "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a video: it is empty"
 }
 
 nms_is_number () { [[ $1 =~ ^([0-9]+([.][0-9]*)?|[.][0-9]+)$ ]]; }
@@ -274,17 +324,6 @@ nms_sample_video ()
 {
   local file copy="$NMS_BUILD_DIR/data/vtest.avi" tmp
   file=$(dpkg -L opencv-doc 2>/dev/null | grep -E '/vtest\.avi(\.gz)?$' | head -n 1 || true)
-  [ -z "${NMS_INPUT-}" ] || nms_check_input
-}
-
-# Refuses what cannot be a video, before anything is installed or built.
-nms_check_input ()
-{
-  [ -e "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'"
-  [ ! -d "$NMS_INPUT" ] || die "'$NMS_INPUT' is a folder, not a video"
-  [ -f "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a file (it is read more than once)"
-  [ -r "$NMS_INPUT" ] || die "cannot read '$NMS_INPUT'"
-  [ -s "$NMS_INPUT" ] || die "'$NMS_INPUT' is not a video: it is empty"
   if [ -f "$file" ] && [ "${file%.gz}" = "$file" ]; then
     printf '%s' "$file"
     return
@@ -324,13 +363,12 @@ nms_open_video ()
   local look header reason rate height
   NMS_INPUT=${NMS_INPUT:-$(nms_sample_video)}
   # The header of one frame of YUV4MPEG tells size and rate.
-  look=$(mktemp -d)
-  LC_ALL=C nms_preloaded timeout 60 gst-launch-1.0 -q \
+  nms_temporary look "${TMPDIR:-/tmp}/nms-look.XXXXXX"
+  LC_ALL=C NMS_LIMIT=60 nms_launch -q \
     filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert ! identity eos-after=2 \
     ! y4menc ! filesink "$(nms_set location "$look/frame")" >"$look/log" 2>&1 || true
   header=$(head -c 200 "$look/frame" 2>/dev/null | head -n 1 | tr -d '\0')
   reason=$(grep -m 1 -E '^(ERROR|WARNING): ' "$look/log" | sed 's/^[A-Z]*: //' || true)
-  rm -rf "$look"
   [[ $header =~ ^YUV4MPEG2\ .*W([0-9]+)\ H([0-9]+) ]] ||
     die "'$NMS_INPUT' is not a video that GStreamer can decode${reason:+: $reason}"
   NMS_WIDTH=${BASH_REMATCH[1]} NMS_HEIGHT=${BASH_REMATCH[2]}
@@ -398,20 +436,18 @@ nms_two_halves ()
     ! "video/x-raw,width=$((2 * half)),height=$(((NMS_HEIGHT + 1) / 2 * 2))" ! videoconvert)
 }
 
-# H.264 in MP4, into the file $1.
+# H.264 in MP4, into the file $1. (mp4mux's other file is beside it, so that it is
+# removed with its folder when the script is interrupted.)
 nms_encode ()
 {
   NMS_ENCODE=(videoconvert ! video/x-raw,format=I420
     ! x264enc speed-preset=veryfast pass=quant quantizer=21 bframes=0 key-int-max=60
-    ! mp4mux faststart=true ! filesink "$(nms_set location "$1")")
+    ! mp4mux faststart=true "$(nms_set faststart-file "$1.faststart")"
+    ! filesink "$(nms_set location "$1")")
 }
 
 # A folder for results in the making, gone when the script ends: $1/.NAME.xxx
-nms_work_dir ()
-{
-  NMS_WORK=$(mktemp -d "$1/.$NMS_SELF.XXXXXX")
-  trap 'rm -rf "$NMS_WORK"' EXIT
-}
+nms_work_dir () { nms_temporary NMS_WORK "$1/.$NMS_SELF.XXXXXX"; }
 
 # Shows what GStreamer said when a pipeline failed, and ends.
 nms_failed ()

@@ -57,6 +57,9 @@ of=
 [ "$NMS_FRAMES" -lt 0 ] || of=" of $NMS_FRAMES"
 
 say "Detecting people in $NMS_INPUT"
+mkfifo "$work/messages"
+progress <"$work/messages" &
+watcher=$!
 if ! nms_launch -m -e "${NMS_SOURCE[@]}" \
   ! "${NMS_DETECTOR[@]}" ! boxrecord "$(nms_set location "$work/before.jsonl")" ! tee name=raw \
   raw. ! queue ! "${NMS_DRAW[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "raw")" ! mix.sink_0 \
@@ -64,15 +67,16 @@ if ! nms_launch -m -e "${NMS_SOURCE[@]}" \
   ! boxrecord "$(nms_set location "$work/after.jsonl")" \
   ! "${NMS_DRAW[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter")" ! mix.sink_1 \
   "${NMS_MIX[@]}" ! "${NMS_ENCODE[@]}" \
-  2>"$work/errors" | progress; then
+  >"$work/messages" 2>"$work/errors"; then
   nms_failed "$work/errors"
 fi
+wait "$watcher"
 
 # The picture: the frame where the most boxes went while many were kept, and
 # few of those lie within one another. Prints its number, boxes before, after.
 choose_frame ()
 {
-  python3 - "$work/before.jsonl" "$work/after.jsonl" <<'END'
+  nms_child python3 - "$work/before.jsonl" "$work/after.jsonl" <<'END'
 import itertools, json, sys
 
 def within(a, b):
@@ -90,7 +94,8 @@ for number, lines in enumerate(zip(*map(open, sys.argv[1:])), 1):
 print(*best[1:])
 END
 }
-read -r frame raw left <<<"$(choose_frame)"
+choose_frame >"$work/chosen"
+read -r frame raw left <"$work/chosen"
 [ "${frame:-0}" -gt 0 ] || die "the video has no frame"
 sed -n "${frame}p" "$work/before.jsonl" >"$work/frame.jsonl"
 if ! {

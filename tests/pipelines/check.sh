@@ -15,11 +15,14 @@ fail ()
   exit 1
 }
 
+# limited SCRIPT ARGUMENTS...: runs a script, for at most 100 s (status 124).
+limited () { timeout -k 5 100 "$PIPELINES/$1.sh" "${@:2}"; }
+
 # Runs a script; a missing package makes the test skip.
 run ()
 {
   local rc=0
-  "$PIPELINES/$1.sh" "${@:2}" >out 2>err || rc=$?
+  limited "$@" >out 2>err || rc=$?
   [ "$rc" != 77 ] || { cat err >&2; exit 77; }
   [ "$rc" = 0 ] || { cat out err >&2; fail "$* ended with $rc"; }
 }
@@ -30,7 +33,7 @@ refused ()
 {
   local text=$1 rc=0
   shift
-  "$PIPELINES/$1.sh" "${@:2}" >out 2>err || rc=$?
+  limited "$@" >out 2>err || rc=$?
   [ "$rc" != 77 ] || { cat err >&2; exit 77; }
   [ "$rc" = 1 ] || { cat out err >&2; fail "$* ended with $rc, not 1"; }
   grep -q "^$1: .*$text" err || { cat out err >&2; fail "$* does not say '$text'"; }

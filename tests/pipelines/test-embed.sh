@@ -13,9 +13,10 @@ video=$(nms_sample_video)
 application ()
 {
   case $1 in
-    C) nms_preloaded "$NMS_EMBED_DIR/filter-video" "${@:2}" ;;
-    Python) nms_preloaded "$NMS_PYTHON" "$PIPELINES/embed/filter-video.py" "${@:2}" ;;
+    C) set -- "$NMS_EMBED_DIR/filter-video" "${@:2}" ;;
+    Python) set -- "$NMS_PYTHON" "$PIPELINES/embed/filter-video.py" "${@:2}" ;;
   esac
+  timeout --foreground -k 5 60 env ${NMS_PRELOAD:+"LD_PRELOAD=$NMS_PRELOAD"} "$@"
 }
 
 # Waits until the application has loaded the plugin, and plays for 3 s. (The name

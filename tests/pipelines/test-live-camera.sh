@@ -28,7 +28,8 @@ frames ()
     ! fdsink | wc -c | awk '{ print $1 / (768 * 576) }'
 }
 
-memory () { sed -nE 's/^VmRSS:[^0-9]*([0-9]+) kB/\1/p' "/proc/$1/status"; }
+# memory PID: of the program that timeout with this PID runs
+memory () { sed -nE 's/^VmRSS:[^0-9]*([0-9]+) kB/\1/p' "/proc/$(pgrep -P "$1")/status"; }
 
 # The last report and the files: every frame that got to the detector was filtered,
 # drawn, encoded and is in the file. ($1: the least number of frames)
@@ -60,7 +61,8 @@ start ()
 {
   local name=$1
   shift
-  "$PIPELINES/live-camera.sh" "$@" --detector "$detector" >"$name.out" 2>"$name.err" &
+  timeout --foreground -k 5 110 "$PIPELINES/live-camera.sh" "$@" --detector "$detector" \
+    >"$name.out" 2>"$name.err" &
 }
 start jpeg test --codec jpeg --seconds 26 --output jpeg.mp4
 jpeg=$!
@@ -139,6 +141,6 @@ finished back back.mkv 20
 
 # Nobody there.
 rc=0
-"$PIPELINES/live-camera.sh" rtsp://127.0.0.1:9/none --output none.mkv >out 2>err || rc=$?
+limited live-camera rtsp://127.0.0.1:9/none --output none.mkv >out 2>err || rc=$?
 [ $rc = 1 ] && grep -q '^live-camera: cannot open rtsp://127.0.0.1:9/none: ' err ||
   { cat err >&2; fail "nobody there: $rc"; }

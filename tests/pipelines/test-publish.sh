@@ -8,7 +8,7 @@ recording out 20
 [ "$(boxes out)" -gt 0 ] || fail "no boxes"
 
 # A reader that wants three lines gets them, and that is a quiet end.
-"$PIPELINES/publish.sh" --seconds 60 2>err | head -n 3 >three ||
+limited publish --seconds 60 2>err | head -n 3 >three ||
   { cat err >&2; fail "a reader that leaves is an error"; }
 [ ! -s err ] || { cat err >&2; fail "a reader that leaves is complained about"; }
 recording three 3

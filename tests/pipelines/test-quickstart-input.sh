@@ -3,7 +3,7 @@
 # quickstart.sh: other videos, and arguments that are refused.
 . "$(dirname "$0")/check.sh"
 
-"$PIPELINES/quickstart.sh" --help >out
+limited quickstart --help >out
 said '^usage: pipelines/quickstart.sh'
 said '--seconds N'
 

@@ -48,7 +48,7 @@ for path in sys.argv[2:]:
                                                                              "-seconds 4")
         # (a camera has no end)
         block = re.sub(r"(rtspsrc.*)decodebin !", r"\1decodebin ! identity eos-after=26 !", block)
-        block = re.sub(r"(?<![-\w/.])pipelines/", '"$PIPELINES"/', block)
+        block = re.sub(r"(?<![-\w/.])pipelines/", 'timeout 100 "$PIPELINES"/', block)
         count += block.count("gst-launch-1.0")
         number += 1
         open("block-%02d.sh" % number, "w").write(block)
@@ -66,17 +66,17 @@ done
 # (functions of those names: the lines themselves stay as they are)
 preload=${NMS_PRELOAD:+LD_PRELOAD=$NMS_PRELOAD}
 python3 () { env $preload "$NMS_PYTHON" "$@"; }
-./filter-video () { env $preload ./filter-video "$@"; }
+./filter-video () { timeout 60 env $preload ./filter-video "$@"; }
 gst-launch-1.0 ()
 {
   case "$*" in
     rtspsrc*)
       # (when the pipeline has ended, rtspsrc wants to pause what the test camera
       # may have closed, and gst-launch-1.0 shows that)
-      env $preload gst-launch-1.0 "$@" >camera.log 2>&1 || true
+      timeout 60 env $preload gst-launch-1.0 "$@" >camera.log 2>&1 || true
       grep 'Got EOS from element "pipeline0"' camera.log || { cat camera.log; return 1; }
       ;;
-    *) env $preload gst-launch-1.0 "$@" ;;
+    *) timeout 60 env $preload gst-launch-1.0 "$@" ;;
   esac
 }
 # One shell, as a reader would have: what a block sets, later ones use.

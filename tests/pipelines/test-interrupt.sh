@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Ctrl-C, and SIGTERM: a script ends within 2 s with status 130, says so, and leaves
+# neither a process nor a folder of results in the making.
+. "$(dirname "$0")/check.sh"
+
+mkdir tmp results
+export TMPDIR=$PWD/tmp
+
+# interrupted SIGNAL TEXT SCRIPT ARGUMENTS...: sends the signal when file out or err
+# has the text; SIGINT goes to the process group, as from a terminal.
+interrupted ()
+{
+  local signal=$1 text=$2 pid start rc=0
+  shift 2
+  # (a shell without job control starts background programs with SIGINT ignored)
+  setsid env --default-signal=INT timeout --foreground -k 5 100 \
+    "$PIPELINES/$1.sh" "${@:2}" >out 2>err &
+  pid=$!
+  for _ in $(seq 600); do
+    ! grep -qs "$text" out err || break
+    kill -0 $pid 2>/dev/null || break
+    sleep 0.1
+  done
+  start=$(date +%s%N)
+  if [ "$signal" = INT ]; then kill -INT -- -$pid; else kill -$signal "$(pgrep -P $pid)"; fi
+  wait $pid || rc=$?
+  [ $rc != 77 ] || { cat err >&2; exit 77; }
+  [ $rc = 130 ] || { cat out err >&2; fail "$1 ended with $rc at SIG$signal"; }
+  [ $(($(date +%s%N) - start)) -lt 2000000000 ] || fail "$1 took more than 2 s to end"
+  [ "$(cat err)" = "$1: interrupted" ] || { cat err >&2; fail "$1 says something else"; }
+  # (a process that only waits for init to read its status is no longer there)
+  for _ in $(seq 20); do
+    ps -o stat=,args= -s $pid | grep -v '^Z' >processes || break
+    sleep 0.1
+  done
+  [ ! -s processes ] || { cat processes >&2; fail "$1 leaves processes behind"; }
+  [ -z "$(find tmp results -mindepth 1 | tee left)" ] || { cat left >&2; fail "$1 leaves files"; }
+}
+
+interrupted INT 'frame [1-9]' quickstart --seconds 60 --output results
+interrupted TERM 'frame [1-9]' quickstart --seconds 60 --output results
+interrupted INT '"timestamp"' publish
