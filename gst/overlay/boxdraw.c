@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxdraw: first all outlines, then all labels, so that no line runs through a
- * text. A label is set from up to three pieces, class, track and score, which
- * are cached one by one: scores change in every frame, but there are only
- * about a hundred of them.
+ * boxdraw: draws all outlines, then all labels, so that no line crosses a text. A
+ * label consists of up to three pieces, class, track and score. They are cached
+ * separately because scores change in every frame but take only about 100 different
+ * values.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -26,11 +26,11 @@
 typedef struct
 {
   const Box *box;
-  PaintRect rect, visible;      /* its outline, and what of it is on the frame; of
-                                 * a turned one: the upright box around it */
+  PaintRect rect, visible;      /* the outline, of a rotated box the upright rectangle around
+                                 * it; and its part on the frame */
   gboolean is_rotated;
   PaintRotated rotated;
-  gdouble score;                /* what ranks it; -inf: none */
+  gdouble score;                /* the confidence; -inf if the box has none */
   gboolean dropped;
 } Candidate;
 
@@ -68,7 +68,8 @@ box_dropped (const Box * box)
   return box->state != BOX_STATE_NONE && box->state != BOX_STATE_KEPT;
 }
 
-/* The class: its label, or its number where there is no label. */
+/* Returns the label of the box's class, or "class" and its number if it has no
+ * label, or an empty text. `text` is memory for the result. */
 static const gchar *
 box_class_text (const Box * box, gchar text[PIECE_SIZE])
 {
@@ -86,7 +87,7 @@ box_score_text (const Box * box, gchar text[PIECE_SIZE])
 {
   gdouble score = box->confidence;
 
-  /* Two decimals, but not three hundred digits before them; no "-0.00". */
+  /* Two decimals below a million, three significant digits from there on; no "-0.00". */
   if (fabs (score) < 0.005)
     score = 0.0;
   return g_ascii_formatd (text, PIECE_SIZE, fabs (score) < 1e6 ? "%.2f" : "%.3g", score);
@@ -106,8 +107,9 @@ box_color (const Box * box, BoxDrawColorBy color_by)
   return palette_color (box_class_text (box, text));
 }
 
-/* Kept before dropped, then by score, then by place: a detector may report
- * its boxes in another order every time, and labels should not jump. */
+/* Orders kept boxes before dropped ones, then by descending score, then by
+ * position. The position counts because a detector may report its boxes in another
+ * order in every frame, and labels should not jump. */
 static gint
 candidate_compare (gconstpointer a, gconstpointer b)
 {
@@ -124,7 +126,7 @@ candidate_compare (gconstpointer a, gconstpointer b)
   return p->box < q->box ? -1 : p->box > q->box;
 }
 
-/* Finds the boxes that are on the frame and how they rank. */
+/* Collects the boxes that are on the frame, best first. */
 static void
 box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes, gint thickness)
 {
@@ -152,7 +154,7 @@ box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes,
   g_array_sort (draw->candidates, candidate_compare);
 }
 
-/* The texts of a box's label; returns how many there are. */
+/* Writes the texts of a box's label to `piece` and returns their number. */
 static guint
 box_draw_pieces (const Box * box, const BoxDrawOptions * options,
     gchar text[MAX_PIECES][PIECE_SIZE], const gchar * piece[MAX_PIECES])
@@ -180,7 +182,6 @@ box_draw_outline (const PaintCanvas * canvas, const Candidate * candidate,
     const BoxDrawOptions * options)
 {
   PaintColor color = paint_color (canvas, box_color (candidate->box, options->color_by));
-
   gint dash = candidate->dropped ? 3 * options->thickness : 0;
 
   if (candidate->is_rotated)
@@ -206,7 +207,7 @@ box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * ca
   PaintColor background, ink;
   PaintRect label;
 
-  /* Setting a text is dear: not if even a letter finds no place. */
+  /* Check that a single letter fits first, because rendering a text is expensive. */
   if (n == 0 || !label_placement_find (&draw->placement, canvas, &candidate->visible,
           MIN (paint_ceil_x (canvas, size), canvas->width), MIN (line, canvas->height), &label))
     return;
@@ -217,7 +218,7 @@ box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * ca
     ascent = MAX (ascent, mask[i]->baseline);
     descent = MAX (descent, mask[i]->mask.height - mask[i]->baseline);
   }
-  /* On a frame too small for it, the label is clipped. */
+  /* A label that is larger than the frame is clipped. */
   if (!label_placement_find (&draw->placement, canvas, &candidate->visible,
           MIN (width, canvas->width),
           MIN (paint_ceil_y (canvas, MAX (ascent + descent, line)), canvas->height), &label))
@@ -236,9 +237,9 @@ box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * ca
   }
 }
 
-/* Labels of dropped boxes keep off the lines of the kept ones. */
+/* Marks the outline of a kept box as occupied, so that no label of a dropped box covers it. */
 static void
-box_draw_take_outline (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * candidate,
+box_draw_occupy_outline (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * candidate,
     gint thickness)
 {
   PaintRect bars[4];
@@ -261,7 +262,7 @@ box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
   if (!paint_canvas_init (&canvas, frame))
     return FALSE;
 
-  /* In the order of their rank, the dropped ones last: the best lies on top. */
+  /* Draw in reverse order, so that the best box lies on top. */
   box_draw_find (draw, &canvas, boxes, options->thickness);
   candidates = (const Candidate *) draw->candidates->data;
   n = draw->candidates->len;
@@ -277,7 +278,7 @@ box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
   for (guint i = 0; i < kept; i++)
     box_draw_label (draw, &canvas, &candidates[i], options);
   for (guint i = 0; kept < n && i < kept; i++)
-    box_draw_take_outline (draw, &canvas, &candidates[i], options->thickness);
+    box_draw_occupy_outline (draw, &canvas, &candidates[i], options->thickness);
   for (guint i = kept; i < n; i++)
     box_draw_label (draw, &canvas, &candidates[i], options);
   return TRUE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxdraw: a frame's boxes with their labels, drawn into its pixels. */
+/* boxdraw: draws the boxes of a frame, with their labels, into its pixels. */
 #pragma once
 
 #include "meta/box.h"
@@ -16,23 +16,24 @@ typedef enum
 typedef struct
 {
   gint thickness;               /* pixels, >= 1 */
-  gboolean show_label;          /* class and track */
+  gboolean show_label;          /* write class and track */
   gboolean show_score;
   BoxDrawColorBy color_by;
   const gchar *font_desc;       /* see label_cache_set_font () */
 } BoxDrawOptions;
 
-/* Masks, places and order of one stream; used by one thread at a time. */
+/* Holds the label cache and the working memory of one stream. One thread at a time may use it. */
 typedef struct _BoxDraw BoxDraw;
 
 BoxDraw *box_draw_new (void);
 void box_draw_free (BoxDraw * draw);
 
-/* Draws an array of Box. Boxes that a filter tagged as dropped lie grey and
- * dashed below the others. Labels never cover each other, nor those of dropped
- * boxes the lines of kept ones: kept boxes with the best scores choose places
- * first, and where none is left the label is left out. FALSE if the frame's
- * format cannot be painted on. */
+/* Draws `boxes`, an array of Box, into a frame that is mapped for writing. Boxes
+ * that a filter tagged as dropped are grey and dashed and lie below the others.
+ * Labels never overlap each other, and a label of a dropped box never covers the
+ * outline of a kept box. Labels are placed in the order of kept before dropped,
+ * then by descending score; a label that fits nowhere is left out. Returns FALSE if
+ * frames of this format cannot be painted on. */
 gboolean box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
     const BoxDrawOptions * options);
 

@@ -4,27 +4,26 @@
  * @title: boxoverlay
  * @short_description: draws the boxes that are attached to video frames
  *
- * Draws an outline and a label for each detection that is on a buffer as a
- * #GstVideoRegionOfInterestMeta or, where the plugin was built with GstAnalytics,
- * as a #GstAnalyticsODMtd, turned ones too, straight into the pixels. The metadata
- * stays.
- * A buffer without boxes passes as it is; of one that others hold too (after a
- * tee), a copy is painted on.
+ * Draws an outline and a label for each detection on a buffer straight into the
+ * pixels of the frame. Detections are #GstVideoRegionOfInterestMeta and, where the
+ * plugin was built with GstAnalytics, #GstAnalyticsODMtd, rotated ones too. The
+ * metadata is not changed. A buffer without detections passes unchanged; a buffer
+ * that is shared with others (after a tee) is copied first.
  *
- * * The outline lies inside the box; in formats with subsampled chroma it
- *   starts on the chroma grid and is rounded up to it (an even number of
- *   pixels in 4:2:0). What is off the frame is not drawn.
- * * The label has the class, the track (`#7`) and the score, as far as they are
- *   known. It stands above the box, or inside it at the top of the frame, and
- *   never covers another label: boxes with better scores choose first, others
- *   move below or inside, and where no place is left the label is left out. A
- *   text wider than half of the frame ends in an ellipsis.
- * * Colours come from a hash of the text, so a class has the same colour in
- *   every run.
- * * Boxes that an nmsfilter with action=tag marked as suppressed, below-score
- *   and so on are drawn grey and dashed.
+ * * The outline lies inside the box. In formats with subsampled chroma it starts on
+ *   the chroma grid and its width is rounded up to that grid (an even number of
+ *   pixels in 4:2:0). Parts off the frame are not drawn.
+ * * The label shows the class, the track (`#7`) and the score if the detection has
+ *   them. It stands above the box, or inside it at the top of the frame, and never
+ *   covers another label. Labels of boxes with better scores are placed first; the
+ *   others move below or inside their box, and a label that fits nowhere is left
+ *   out. A text wider than half of the frame ends in an ellipsis.
+ * * The colour is computed from the text of the class or of the track, so a class
+ *   has the same colour in every run.
+ * * Boxes that an nmsfilter with action=tag marked as suppressed, below-score and
+ *   so on are drawn grey and dashed.
  *
- * Put it before any videoconvert or videoscale: those lose the scores.
+ * Put it before any videoconvert or videoscale, because those drop the scores.
  *
  * ## Example launch line
  * |[
@@ -72,11 +71,11 @@ struct _GstBoxOverlay
 {
   GstBaseTransform parent;
 
-  /* Under the object lock. */
+  /* under the object lock */
   BoxDrawOptions options;
   gchar *font_desc;
 
-  /* Streaming thread, between start and stop. */
+  /* streaming thread, between start and stop */
   GstVideoInfo info;
   BoxDraw *draw;
   GArray *boxes;
@@ -89,9 +88,9 @@ GST_ELEMENT_REGISTER_DEFINE (boxoverlay, "boxoverlay", GST_RANK_NONE, GST_TYPE_B
 #define GST_TYPE_BOX_OVERLAY_COLOR_BY (gst_box_overlay_color_by_get_type ())
 DEFINE_ENUM_TYPE (gst_box_overlay_color_by_get_type, "GstBoxOverlayColorBy",
     { BOX_DRAW_COLOR_BY_CLASS, "One colour for each class", "class" },
-    { BOX_DRAW_COLOR_BY_TRACK, "One colour for each track, by class where there is none", "track" })
+    { BOX_DRAW_COLOR_BY_TRACK, "One colour for each track; by class if a box has none", "track" })
 
-/* Every raw format whose components can be written one by one. */
+/* Returns caps of every raw format whose components can be written one by one. */
 static GstCaps *
 gst_box_overlay_template_caps (void)
 {
@@ -146,11 +145,11 @@ gst_box_overlay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * 
 
   if (gst_video_info_from_caps (&self->info, incaps))
     return TRUE;
-  GST_ERROR_OBJECT (self, "not raw video that can be painted on: %" GST_PTR_FORMAT, incaps);
+  GST_ERROR_OBJECT (self, "cannot paint on frames of these caps: %" GST_PTR_FORMAT, incaps);
   return FALSE;
 }
 
-/* Says upstream, besides what downstream answers, that boxes are welcome. */
+/* Tells upstream that metadata of boxes is welcome, besides what downstream proposes. */
 static gboolean
 gst_box_overlay_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query,
     GstQuery * query)
@@ -172,7 +171,7 @@ gst_box_overlay_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
     gst_object_sync_values (GST_OBJECT (trans), time);
 }
 
-/* Only a buffer that will be painted on has to be writable. */
+/* Only a buffer with boxes has to be writable. */
 static GstFlowReturn
 gst_box_overlay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inbuf,
     GstBuffer ** outbuf)
@@ -194,7 +193,7 @@ gst_box_overlay_warn (GstBoxOverlay * self, GstBuffer * buffer)
   }
   self->warned = TRUE;
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-      ("A video frame could not be painted on; its boxes are not drawn."),
+      ("Cannot paint on a video frame; its boxes are not drawn."),
       ("the buffer has %" G_GSIZE_FORMAT " bytes, a %s frame of %dx%d needs %" G_GSIZE_FORMAT,
           gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (&self->info),
           GST_VIDEO_INFO_WIDTH (&self->info), GST_VIDEO_INFO_HEIGHT (&self->info),
@@ -285,24 +284,25 @@ gst_box_overlay_class_init (GstBoxOverlayClass * klass)
 
   g_object_class_install_property (object_class, PROP_THICKNESS,
       g_param_spec_uint ("thickness", "Thickness",
-          "Width of the outlines in pixels, rounded up to the chroma grid of the format",
+          "Width of the outlines in pixels. It is rounded up to the chroma grid of the format",
           1, MAX_THICKNESS, DEFAULT_THICKNESS, flags | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (object_class, PROP_SHOW_LABEL,
       g_param_spec_boolean ("show-label", "Show label",
-          "Write the class and the track, as far as they are known, at each box",
+          "Write the class and the track at each box that has them",
           DEFAULT_SHOW_LABEL, flags | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (object_class, PROP_SHOW_SCORE,
       g_param_spec_boolean ("show-score", "Show score",
-          "Write the confidence, if there is one, at each box",
+          "Write the confidence at each box that has one",
           DEFAULT_SHOW_SCORE, flags | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (object_class, PROP_COLOR_BY,
-      g_param_spec_enum ("color-by", "Color by", "What boxes of one colour have in common",
+      g_param_spec_enum ("color-by", "Color by",
+          "Whether boxes of one class or boxes of one track have the same colour",
           GST_TYPE_BOX_OVERLAY_COLOR_BY, DEFAULT_COLOR_BY, flags | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (object_class, PROP_FONT_DESC,
       g_param_spec_string ("font-desc", "Font description",
           "Pango description of the labels' font, such as \"Sans Bold\", \"Serif 12\" (points "
-          "of 1/72 inch at 96 pixels an inch) or \"Monospace 20px\"; without a size it grows "
-          "with the frame", DEFAULT_FONT_DESC, flags));
+          "of 1/72 inch at 96 pixels an inch) or \"Monospace 20px\". Without a size, the font "
+          "size follows the frame size", DEFAULT_FONT_DESC, flags));
 
   element_class_describe (element_class, "Box overlay", "Filter/Editor/Video",
       "Draws the boxes that detectors attached to video frames, with label and score",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * labels: setting a text takes some 30 us, finding it again 0.1 us. Expected
- * are some dozens of class names, the scores 0.00 to 1.00, and track numbers
- * that come and go: hence a hash table and a queue in order of use.
+ * labelcache: rendering a text takes about 30 us, finding it in the cache 0.1 us.
+ * The expected load is a few dozen class names, the scores 0.00 to 1.00, and track
+ * numbers that come and go. Hence a hash table, and a queue in order of last use.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -13,16 +13,16 @@
 #include <pango/pangocairo.h>
 #include <string.h>
 
-/* No label that is looked at is longer; laying out megabytes takes seconds. */
+/* Longer texts are cut, because laying out a megabyte of text takes seconds. */
 #define MAX_CHARACTERS 200
 
 typedef struct
 {
-  LabelMask label;              /* first: what callers see */
+  LabelMask label;              /* what callers get */
   gchar *text;
   guint8 *data;
   gsize bytes;
-  GList link;                   /* in `used`; data is the entry */
+  GList link;                   /* the link in `used`; its data is this entry */
 } Entry;
 
 struct _LabelCache
@@ -30,11 +30,11 @@ struct _LabelCache
   PangoContext *context;
   PangoLayout *layout;
   gchar *font_desc;
-  PaintCanvas canvas;           /* its size and grid count */
+  PaintCanvas canvas;           /* only its size and chroma grid are used */
   gint font_size, line_height;
 
-  GHashTable *entries;          /* text, owned by its entry */
-  GQueue used;                  /* head: used last */
+  GHashTable *entries;          /* from text to Entry, which owns the text */
+  GQueue used;                  /* of Entry, the most recently used one first */
   gsize bytes;
   guint64 rendered;
 };
@@ -53,7 +53,7 @@ LabelCache *
 label_cache_new (void)
 {
   LabelCache *cache = g_new0 (LabelCache, 1);
-  /* Not the default map: that one is shared by all users of a thread, and
+  /* A font map of its own, because all users of a thread share the default one, and
    * streams move between threads. */
   PangoFontMap *map = pango_cairo_font_map_new ();
   cairo_font_options_t *options = cairo_font_options_create ();
@@ -79,7 +79,7 @@ label_cache_new (void)
 static void
 label_cache_clear (LabelCache * cache)
 {
-  g_queue_init (&cache->used);  /* the links are part of the entries */
+  g_queue_init (&cache->used);  /* the links are freed with the entries */
   g_hash_table_remove_all (cache->entries);
   cache->bytes = 0;
 }
@@ -97,7 +97,8 @@ label_cache_free (LabelCache * cache)
   g_free (cache);
 }
 
-/* 10 pixels on small frames, 15 at 720p, 20 at 1080p, 37 at 2160p. */
+/* Returns the font size in pixels for frames whose shorter side has `side` pixels:
+ * 10 on small frames, 14 at 720p, 20 at 1080p, 36 at 2160p. */
 static gint
 label_cache_auto_size (gint side)
 {
@@ -166,12 +167,13 @@ label_cache_font_size (LabelCache * cache)
   return cache->font_size;
 }
 
-/* Valid UTF-8 of one line and of a length that can be laid out. */
+/* Returns a copy of the text as one line of valid UTF-8, at most MAX_CHARACTERS
+ * long; to be freed. */
 static gchar *
 label_cache_clean (const gchar * text)
 {
-  /* Not more bytes than the characters kept can have: a torn last one is
-   * mended with the rest. */
+  /* A character has at most 6 bytes. If the cut splits the last one,
+   * g_utf8_make_valid () replaces its bytes. */
   gchar *clean = g_utf8_make_valid (text, (gssize) strnlen (text, MAX_CHARACTERS * 6));
   gchar *p = clean;
   guint n;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * labels: short texts as alpha masks, set by pango and cairo once and kept.
+ * labelcache: renders short texts as alpha masks with pango and cairo, and keeps
+ * them.
  *
- * The cache is bounded by LABEL_CACHE_MAX_MASKS and LABEL_CACHE_MAX_BYTES; the masks
- * that were used longest ago go first. A caller that splits what changes from
- * what does not ("person", "0.91") sets next to nothing anew from frame to
- * frame.
+ * The cache holds at most LABEL_CACHE_MAX_MASKS masks and LABEL_CACHE_MAX_BYTES
+ * bytes; the least recently used mask is dropped first. A caller that separates the
+ * parts of a label that change from those that do not ("0.91" from "person") has
+ * few texts to render in each frame.
  *
- * An instance has a font map of its own and belongs to one thread at a time;
- * any number of instances may work at once.
+ * An instance has a font map of its own. One thread at a time may use it; different
+ * threads may use different instances at the same time.
  */
 #pragma once
 
@@ -18,7 +19,7 @@ G_BEGIN_DECLS
 
 #define LABEL_CACHE_MAX_MASKS 512
 #define LABEL_CACHE_MAX_BYTES (4 * 1024 * 1024)
-/* The last so many masks are kept whatever they weigh. */
+/* This many masks, the most recently used ones, are kept whatever their size. */
 #define LABEL_CACHE_MIN_MASKS 8
 
 typedef struct _LabelCache LabelCache;
@@ -32,25 +33,26 @@ typedef struct
 LabelCache *label_cache_new (void);
 void label_cache_free (LabelCache * cache);
 
-/* The font (a pango description: family, style, size), for frames like this
- * canvas. Without a size in it, text is as high as suits the frame. A family
- * that is not installed is replaced as fontconfig sees fit. Text is never
- * larger than a quarter of the frame's shorter side (but 6 pixels at least),
- * nor wider than half of the frame (but four letters at least): the end is
- * replaced by an ellipsis. A change empties the cache. */
+/* Sets the font (a pango description: family, style, size) for frames with the size
+ * and the chroma grid of this canvas. Without a size in the description, the font
+ * size follows the frame size. fontconfig replaces a family that is not installed.
+ * The font size is at most a quarter of the frame's shorter side, but at least 6
+ * pixels. A text is at most as wide as half of the frame, but at least as wide as
+ * four font sizes; a longer one ends in an ellipsis. Changing the font or the
+ * canvas empties the cache. */
 void label_cache_set_font (LabelCache * cache, const gchar * font_desc, const PaintCanvas * canvas);
 
-/* Pixels: the height of a line of ordinary text, and the size of the font. */
+/* Return the height of a line of text and the size of the font, in pixels. */
 gint label_cache_line_height (LabelCache * cache);
 gint label_cache_font_size (LabelCache * cache);
 
-/* The mask of a text, valid until LABEL_CACHE_MIN_MASKS other texts were asked for or
- * the font changes. Bytes that are not UTF-8 are shown as U+FFFD, line breaks
- * and other control characters as spaces. Never NULL; of an empty text the
- * mask is empty. */
+/* Returns the mask of a text, never NULL. It is valid until LABEL_CACHE_MIN_MASKS
+ * other texts were asked for or the font changes. Bytes that are not UTF-8 are
+ * shown as U+FFFD, line breaks and other control characters as spaces. An empty
+ * text has an empty mask. */
 const LabelMask *label_cache_get (LabelCache * cache, const gchar * text);
 
-/* What the cache holds, and how many masks were ever set. */
+/* The masks and bytes in the cache, and the number of masks rendered since label_cache_new (). */
 typedef struct
 {
   guint masks;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * placement: a map of cells rather than a list of labels, so that a frame with
- * a hundred thousand boxes costs no more for each than one with ten.
+ * labelplacement: a map of cells rather than a list of labels, because its cost for
+ * each label does not grow with the number of labels: a frame may have 100,000
+ * boxes.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -37,7 +38,7 @@ label_placement_clear (LabelPlacement * placement)
   memset (placement, 0, sizeof *placement);
 }
 
-/* The cells that a rectangle wholly on the frame touches. */
+/* Returns the cells that a rectangle touches. It must lie on the frame. */
 static PaintRect
 label_placement_cells (const PaintRect * r)
 {
@@ -76,7 +77,8 @@ gboolean
 label_placement_find (const LabelPlacement * placement, const PaintCanvas * canvas,
     const PaintRect * box, gint width, gint height, PaintRect * label)
 {
-  /* Down to the grid, so that what is moved left or up stays on the frame. */
+  /* Round down to the chroma grid, so that a label that is moved left or up is
+   * still on the frame. */
   gint64 max_x = (placement->width - width) & ~(gint64) (canvas->step_x - 1);
   gint64 max_y = (placement->height - height) & ~(gint64) (canvas->step_y - 1);
   gint64 left = MIN (box->x1, max_x);
@@ -84,7 +86,8 @@ label_placement_find (const LabelPlacement * placement, const PaintCanvas * canv
   gint64 above = box->y1 - height;
   gint64 below = (box->y2 + canvas->step_y - 1) & ~(gint64) (canvas->step_y - 1);
   gint64 low = (box->y2 - height) & ~(gint64) (canvas->step_y - 1);
-  /* Inside comes last, it hides the object; unless there is nothing above. */
+  /* Try positions inside the box last because there a label hides the object. At
+   * the top of the frame, where no label fits above the box, inside comes first. */
   gint64 xy[][2] = {
     {left, above >= 0 ? above : box->y1},
     {right, above}, {left, below}, {right, below},

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* placement: which parts of a frame the labels drawn so far occupy. */
+/* labelplacement: finds a free position on a frame for each label. */
 #pragma once
 
 #include "paint.h"
 
 G_BEGIN_DECLS
 
-/* All zero: an empty one. */
+/* Which parts of a frame are occupied. To be initialized with zeros. */
 typedef struct
 {
   guint8 *cells;
@@ -15,17 +15,21 @@ typedef struct
   gint columns;
 } LabelPlacement;
 
-/* Forgets all; the frame has this size. */
+/* Begins a frame of this size, nothing of which is occupied. */
 void label_placement_begin (LabelPlacement * placement, gint width, gint height);
+
+/* Frees the memory. */
 void label_placement_clear (LabelPlacement * placement);
 
-/* Finds where a label of this size, for the box whose visible part is `box`,
- * covers no label taken before: above the box (inside, at its top, if the frame
- * ends there), below it, inside it; at its left end before its right. Wholly on
- * the frame, with x and y on the canvas's grid. FALSE: nowhere. */
+/* Finds a free position for a label of this size. `box` is the visible part of its
+ * box. The order is: above the box (inside at its top, if it begins at the top of
+ * the frame), below it, inside it; each time at its left end, then at its right.
+ * The label lies wholly on the frame, with x and y on the chroma grid of the
+ * canvas. Returns FALSE, and leaves `label` unchanged, if no position is free. */
 gboolean label_placement_find (const LabelPlacement * placement, const PaintCanvas * canvas,
     const PaintRect * box, gint width, gint height, PaintRect * label);
 
+/* Marks a rectangle as occupied. It must lie on the frame. */
 void label_placement_occupy (LabelPlacement * placement, const PaintRect * label);
 
 G_END_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * paint: a dozen to some hundred rectangles and short texts a frame. Rows of
- * single bytes are left to memset and to the compiler's vectoriser; all other
- * layouts share one strided loop.
+ * paint: the expected load is a dozen to a few hundred rectangles and short texts
+ * in each frame. Rows of single bytes are left to memset and to the compiler's
+ * vectorizer; all other layouts share one strided loop.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Far outside any frame, and far from overflowing what is added to it. */
+/* Coordinates are limited to this: far outside any frame, and small enough that
+ * sums do not overflow. */
 #define PAINT_FAR ((gdouble) (G_GINT64_CONSTANT (1) << 40))
 
 static gboolean
@@ -21,8 +22,8 @@ paint_component_fits (const GstVideoFormatInfo * finfo, guint c)
 {
   gint depth = finfo->depth[c], pstride = finfo->pixel_stride[c];
 
-  /* Packed formats of 10 bits and more are often listed with all components in
-   * one place. */
+  /* GStreamer's table lists the components of many packed formats of 10 bits and
+   * more at the same offset, so that they cannot be told apart. */
   for (guint d = 0; d < c; d++) {
     if (finfo->plane[d] == finfo->plane[c] && finfo->poffset[d] == finfo->poffset[c])
       return FALSE;
@@ -31,9 +32,9 @@ paint_component_fits (const GstVideoFormatInfo * finfo, guint c)
     return finfo->shift[c] == 0 && pstride >= 1;
   if (depth < 8 || depth > 16 || depth + finfo->shift[c] > 16)
     return FALSE;
-  /* Words: the table of formats describes planes of luma or of one colour
-   * (2), planes of chroma pairs (4), and pixels of four words (8). It does
-   * not tell where the words of other packed formats are. */
+  /* Words: the table is exact for planes of one component (pixel stride 2), planes
+   * of chroma pairs (4) and pixels of four words (8). For other packed formats it
+   * does not give the position of each word. */
   return pstride == 2 || (pstride == 4 && finfo->plane[c] == 1) || (pstride == 8 && depth == 16);
 }
 
@@ -64,10 +65,10 @@ paint_plane_init (PaintPlane * plane, GstVideoFrame * frame, guint c)
   plane->swap = plane->word &&
       ((finfo->flags & GST_VIDEO_FORMAT_FLAG_LE) != 0) != (G_BYTE_ORDER == G_LITTLE_ENDIAN);
   plane->shift = finfo->shift[c];
-  /* The second word of a chroma pair is listed at offset 1: counted in words. */
+  /* The table lists the second word of a chroma pair at offset 1, because it counts words there. */
   if (plane->word && (poffset & 1))
     poffset *= 2;
-  /* And VYUY as if it were UYVY. */
+  /* The table lists VYUY with the offsets of UYVY. */
   if (GST_VIDEO_FORMAT_INFO_FORMAT (finfo) == GST_VIDEO_FORMAT_VYUY && c > 0)
     poffset = c == 1 ? 2 : 0;
   plane->data = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, finfo->plane[c]) + poffset;
@@ -123,7 +124,7 @@ paint_color (const PaintCanvas * canvas, guint32 rgb)
     part[1] = (b - part[0]) / (2.0 * (1.0 - canvas->kb));
     part[2] = (r - part[0]) / (2.0 * (1.0 - canvas->kr));
   }
-  /* An alpha has offset 0 and full scale, whatever the range of the colours. */
+  /* An alpha component has offset 0 and full scale, whatever the range of the colours. */
   for (guint c = 0; c < canvas->n_planes; c++)
     color.value[c] = (guint16) CLAMP (lrint (canvas->offset[c] + canvas->scale[c] * part[c]), 0,
         65535);
@@ -199,7 +200,7 @@ paint_from_word (const PaintPlane * plane, guint16 word)
   return (plane->swap ? GUINT16_SWAP_LE_BE (word) : word) >> plane->shift;
 }
 
-/* Word rows need not be aligned: a GstVideoMeta may say anything. */
+/* Copies each word by memcpy because it may be unaligned: a GstVideoMeta may state any stride. */
 static void
 paint_fill_words (guint8 * p, gint pstride, gint n, guint16 word)
 {
@@ -207,7 +208,8 @@ paint_fill_words (guint8 * p, gint pstride, gint n, guint16 word)
     memcpy (p, &word, sizeof word);
 }
 
-/* Most calls are for the vertical bars of outlines: two bytes, or one. */
+/* Uses a loop for short rows because most calls are for the vertical bars of
+ * outlines, which are 1 or 2 bytes wide. */
 static inline void
 paint_fill_bytes (guint8 * p, gint pstride, gint n, guint8 value)
 {
@@ -219,8 +221,8 @@ paint_fill_bytes (guint8 * p, gint pstride, gint n, guint8 value)
     *p = value;
 }
 
-/* Of packed pixels, one row is written byte by byte and copied to the others:
- * from the first pixel's first component to the last one's last. */
+/* Copies the first row of a rectangle of packed pixels to its other rows, from the
+ * first component of the first pixel to the last component of the last one. */
 static void
 paint_repeat (const PaintCanvas * canvas, const PaintRect * r)
 {
@@ -255,7 +257,7 @@ paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor
     guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;
 
     if (canvas->packed)
-      y2 = y1 + 1;              /* paint_repeat does the others */
+      y2 = y1 + 1;              /* paint_repeat () fills the others */
     for (gint y = y1; y < y2; y++, p += plane->stride) {
       if (plane->word)
         paint_fill_words (p, plane->pstride, x2 - x1, paint_to_word (plane, color->value[c]));
@@ -267,8 +269,8 @@ paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor
     paint_repeat (canvas, &r);
 }
 
-/* A bar of the border: along x (or y) in dashes. Only the dashes that touch
- * the frame are visited, however long the bar is. */
+/* Fills one bar of the border, in dashes along x or along y. Visits only the dashes
+ * on the frame because a bar may be 2^40 pixels long. */
 static void
 paint_bar (const PaintCanvas * canvas, PaintRect bar, gboolean along_x, gint64 dash,
     const PaintColor * color)
@@ -318,9 +320,9 @@ paint_outline (const PaintCanvas * canvas, const PaintRect * rect, gint thicknes
         color);
 }
 
-/* to * a/255 + from * (1 - a/255), rounded to nearest. For bytes all of it fits
- * 16 bits, which the compiler makes vectors of ((x + x / 256) / 256 with
- * x = v + 128 is v / 255 rounded for every v up to 255 * 255). */
+/* Returns to * a/255 + from * (1 - a/255), rounded to nearest. All terms fit in 16
+ * bits, so that the compiler vectorizes it: with x = v + 128, (x + x / 256) / 256
+ * is v / 255 rounded, for every v up to 255 * 255. */
 static inline guint8
 paint_mix_byte (guint8 from, guint8 to, guint8 a)
 {
@@ -342,7 +344,8 @@ paint_mix_bytes (guint8 * restrict p, gint n, const guint8 * restrict coverage, 
     p[i] = paint_mix_byte (p[i], value, coverage[i]);
 }
 
-/* Between letters nothing is covered, and bytes apart make no vectors. */
+/* Skips pixels that are not covered, such as those between letters, because the
+ * compiler does not vectorize a loop over spaced bytes. */
 static void
 paint_mix_spaced (guint8 * restrict p, gint pstride, gint n, const guint8 * restrict coverage,
     guint8 value)
@@ -353,7 +356,7 @@ paint_mix_spaced (guint8 * restrict p, gint pstride, gint n, const guint8 * rest
   }
 }
 
-/* A row of packed pixels, all components at once. */
+/* Blends a row of packed pixels, all components at once. */
 static void
 paint_mix_pixels (const PaintCanvas * canvas, gssize offset, gint n, const guint8 * coverage,
     const PaintColor * color)
@@ -394,7 +397,7 @@ paint_mask_sub_size (const PaintCanvas * canvas, const PaintMask * mask)
       (gsize) (paint_ceil_y (canvas, mask->height) / canvas->step_y);
 }
 
-/* What of a block lies outside the mask counts as uncovered. */
+/* The part of a block that lies outside the mask counts as not covered. */
 void
 paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub)
 {

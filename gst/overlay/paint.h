@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * paint: filled rectangles, outlines and alpha masks, written straight into
- * the planes of a mapped video frame.
+ * paint: paints filled rectangles, outlines and alpha masks straight into the
+ * planes of a mapped video frame.
  *
- * One code path serves every format whose components are bytes or 16-bit
- * words of their own: a component is a base address, a row stride, a pixel
- * stride and a subsampling. Blending a composition of rectangles instead costs
- * 50 to 100 times as much.
+ * One code path serves every format that stores each component in a byte or a
+ * 16-bit word of its own: a component is a base address, a row stride, a pixel
+ * stride and a subsampling. Blending a GstVideoOverlayComposition would cost 50 to
+ * 100 times as much.
  *
- * Coordinates are frame pixels. Where chroma is subsampled, rectangles and
- * masks have to lie on the chroma grid (multiples of step_x and step_y), so
- * that a chroma sample is never shared with the picture around; paint_snap ()
- * puts them there. Everything is clipped to the frame.
+ * Coordinates are frame pixels. In formats with subsampled chroma, rectangles and
+ * masks must lie on the chroma grid (multiples of step_x and step_y), because one
+ * chroma sample colours a whole block of pixels; paint_snap () rounds to that grid.
+ * Every function clips to the frame.
  */
 #pragma once
 
@@ -25,38 +25,40 @@ typedef struct
   gint stride, pstride;         /* bytes */
   gint width, height;           /* samples */
   guint w_sub, h_sub;           /* log2 of the subsampling */
-  guint shift;                  /* of the value in its word; words only */
-  gboolean word, swap;          /* 16 bits; in the other byte order */
+  guint shift;                  /* bits by which a value is shifted left in its word; 0 for bytes */
+  gboolean word, swap;          /* components are 16-bit words; in the byte order of other
+                                 * machines */
 } PaintPlane;
 
-/* A mapped frame to paint on. Holds while the frame stays mapped. */
+/* A mapped frame to paint on. Valid while the frame is mapped. */
 typedef struct
 {
   gint width, height;
   gint step_x, step_y;          /* the chroma grid: 1, 2 or 4 */
-  gboolean packed;              /* whole pixels of bytes, one after the other */
+  gboolean packed;              /* one plane of whole pixels, each component a byte */
   guint n_planes;               /* one per component */
   PaintPlane planes[GST_VIDEO_MAX_COMPONENTS];
-  /* RGB to component values */
+  /* for the conversion of RGB to component values */
   gboolean luma;                /* the first component is a luma */
   gdouble kr, kb;
   gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
 } PaintCanvas;
 
-/* A colour as component values of one canvas; alpha is opaque. */
+/* A colour as component values of one canvas, with an opaque alpha. */
 typedef struct
 {
   guint16 value[GST_VIDEO_MAX_COMPONENTS];
 } PaintColor;
 
-/* Half open, x1 <= x < x2; may lie outside the frame. */
+/* The pixels with x1 <= x < x2 and y1 <= y < y2; they may lie off the frame. */
 typedef struct
 {
   gint64 x1, y1, x2, y2;
 } PaintRect;
 
-/* Coverage 0..255, row by row; and its mean over each block of the chroma grid
- * (see paint_mask_shrink ()), not needed where the grid is 1 x 1. */
+/* An alpha mask: the coverage of each pixel, 0..255, in rows of `stride` bytes; and
+ * in `sub` the mean coverage of each block of the chroma grid (see
+ * paint_mask_shrink ()), which is not read if the grid is 1 x 1. */
 typedef struct
 {
   gint width, height;
@@ -64,49 +66,57 @@ typedef struct
   const guint8 *data, *sub;
 } PaintMask;
 
-/* Whether a canvas can be made from frames of this format: not for tiled,
- * palette or bit-packed ones. */
+/* Returns whether frames of this format can be painted on: FALSE for tiled, palette
+ * and bit-packed formats. */
 gboolean paint_can_paint (const GstVideoFormatInfo * finfo);
 
-/* Of a frame that is mapped for writing; FALSE: see paint_can_paint (). */
+/* Makes a canvas of a frame that is mapped for writing. Returns FALSE if
+ * paint_can_paint () refuses its format. */
 gboolean paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame);
 
-/* 0xRRGGBB (full range, as a screen shows it) in the matrix and the range of
- * the frame's colorimetry. */
+/* Converts 0xRRGGBB (full range, as a screen shows it) to the matrix and the range
+ * of the frame's colorimetry. */
 PaintColor paint_color (const PaintCanvas * canvas, guint32 rgb);
 
-/* A value rounded up to the grid. */
+/* Return a value rounded up to the chroma grid. */
 gint paint_ceil_x (const PaintCanvas * canvas, gint x);
 gint paint_ceil_y (const PaintCanvas * canvas, gint y);
 
-/* The rectangle on the grid that is nearest to these corners (in any order;
- * any size), at least `thickness` (>= 1) wide and high so that an empty box is
- * seen as a dot. FALSE, and nothing written, if a corner is no number. */
+/* Rounds a rectangle to the chroma grid. The corners may come in any order and lie
+ * anywhere. The result is at least `thickness` (>= 1) wide and high, so that an
+ * empty box is visible as a dot. Returns FALSE, and leaves `rect` unchanged, if a
+ * coordinate is NaN. */
 gboolean paint_snap (const PaintCanvas * canvas, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
     gint thickness, PaintRect * rect);
 
-/* The part of `rect` on the frame; FALSE: none. `out` may be `rect`. */
+/* Sets `out`, which may be `rect`, to the part of `rect` on the frame. Returns
+ * FALSE if that is empty. */
 gboolean paint_clip (const PaintCanvas * canvas, const PaintRect * rect, PaintRect * out);
 
+/* Fills a rectangle. */
 void paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor * color);
 
-/* The border inside `rect`, `thickness` pixels wide, rounded up to the grid;
- * in dashes of `dash` pixels (rounded up likewise) and gaps as long, counted
- * from the top left corner of the rectangle; dash 0: solid. */
+/* Paints the border inside `rect`, `thickness` pixels wide, rounded up to the
+ * chroma grid. It consists of dashes and gaps of `dash` pixels each (rounded up
+ * likewise), counted from the top left corner of the rectangle; if `dash` is 0, it
+ * is solid. */
 void paint_outline (const PaintCanvas * canvas, const PaintRect * rect, gint thickness, gint dash,
     const PaintColor * color);
 
-/* The bytes of a mask's `sub` on this canvas, and the writing of it from
- * width, height, stride and data; sets sub and sub_stride. */
+/* Returns the size in bytes of a mask's `sub` on this canvas. */
 gsize paint_mask_sub_size (const PaintCanvas * canvas, const PaintMask * mask);
+
+/* Writes the means of a mask's coverage to `sub`, which the mask refers to from
+ * then on. Reads width, height, stride and data of the mask; sets sub_stride. */
 void paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub);
 
-/* What paint_outline () paints when it is solid: top, bottom, left, right, of
- * the height and width of `rect`; not clipped. */
+/* Sets `bars` to the four rectangles that a solid paint_outline () fills: top and
+ * bottom as wide as `rect`, left and right as high, not clipped. */
 void paint_outline_bars (const PaintCanvas * canvas, const PaintRect * rect, gint thickness,
     PaintRect bars[4]);
 
-/* Blends the colour through the mask, its top left at x, y, on the grid. */
+/* Blends the colour into the frame through the mask, whose top left corner is at x,
+ * y on the chroma grid. */
 void paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,
     const PaintColor * color);
 

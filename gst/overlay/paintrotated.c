@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * paintturned: each side of a box is a bar, of which each row of the chroma
- * grid gets the part between where the row's middle enters and leaves it.
+ * paintrotated: each side of an outline is a rectangle at an angle. It is filled
+ * row by row of the chroma grid, from where the middle of the row enters the
+ * rectangle to where it leaves it.
  */
 #include "paintrotated.h"
 
 #include <math.h>
 
-/* Far outside any frame. */
+/* Far outside any frame: boxes beyond it are refused. */
 #define ROTATED_FAR 1e9
 
 typedef struct
@@ -22,7 +23,7 @@ paint_rotated_init (PaintRotated * rotated, gdouble x1, gdouble y1, gdouble x2, 
   *rotated = (PaintRotated) { (x1 + x2) / 2, (y1 + y2) / 2, fabs (x2 - x1), fabs (y2 - y1),
     sin (rotation), cos (rotation)
   };
-  /* false for NaN */
+  /* all comparisons are false for NaN */
   return fabs (rotated->x) < ROTATED_FAR && fabs (rotated->y) < ROTATED_FAR
       && rotated->w < ROTATED_FAR && rotated->h < ROTATED_FAR && isfinite (rotation);
 }
@@ -40,7 +41,7 @@ paint_rotated_bounds (const PaintRotated * rotated, gdouble * x1, gdouble * y1, 
   *y2 = rotated->y + h / 2;
 }
 
-/* From the box's own axes, with 0, 0 at its centre. */
+/* Converts a point from the axes of the box, with 0, 0 at its centre, to the canvas. */
 static Point
 to_canvas (const PaintRotated * rotated, gdouble u, gdouble v)
 {
@@ -49,7 +50,8 @@ to_canvas (const PaintRotated * rotated, gdouble u, gdouble v)
   };
 }
 
-/* Where the line at height y meets a convex quadrangle. */
+/* Finds where the horizontal line at `y` crosses a convex quadrangle. Returns FALSE
+ * if it does not. */
 static gboolean
 cross (const Point corners[4], gdouble y, gdouble * left, gdouble * right)
 {
@@ -69,6 +71,7 @@ cross (const Point corners[4], gdouble y, gdouble * left, gdouble * right)
   return met;
 }
 
+/* Fills a convex quadrangle, at least one chroma column wide in each row. */
 static void
 fill (const PaintCanvas * canvas, const Point corners[4], const PaintColor * color)
 {
@@ -92,7 +95,7 @@ fill (const PaintCanvas * canvas, const Point corners[4], const PaintColor * col
   }
 }
 
-/* The bar from u1 to u2 along an axis of the box and v1 to v2 across it. */
+/* Fills the rectangle from u1 to u2 along an axis of the box, and from v1 to v2 across it. */
 static void
 fill_bar (const PaintCanvas * canvas, const PaintRotated * rotated, gboolean along_x, gdouble u1,
     gdouble u2, gdouble v1, gdouble v2, const PaintColor * color)
@@ -107,7 +110,7 @@ fill_bar (const PaintCanvas * canvas, const PaintRotated * rotated, gboolean alo
   fill (canvas, corners, color);
 }
 
-/* A side in dashes; only those near the frame are visited. */
+/* Fills one side, solid if `dash` is 0. Visits only the dashes near the frame. */
 static void
 fill_side (const PaintCanvas * canvas, const PaintRotated * rotated, gboolean along_x, gdouble v1,
     gdouble v2, gdouble dash, const PaintColor * color)
@@ -125,7 +128,7 @@ fill_side (const PaintCanvas * canvas, const PaintRotated * rotated, gboolean al
       fill_bar (canvas, rotated, along_x, from, to, v1, v2, color);
     return;
   }
-  if (from > -half)             /* dashes are counted from the corner */
+  if (from > -half)             /* begin with a dash; they are counted from the corner */
     from = -half + floor ((from + half) / (2 * dash)) * 2 * dash;
   for (; from < to; from += 2 * dash)
     fill_bar (canvas, rotated, along_x, from, MIN (from + dash, to), v1, v2, color);
@@ -135,12 +138,12 @@ void
 paint_rotated_outline (const PaintCanvas * canvas, const PaintRotated * box, gint thickness,
     gint dash, const PaintColor * color)
 {
-  /* at least as thick as a row is high, or rows between would be missed */
+  /* at least as thick as a row, because a thinner bar could lie between the middles of two rows */
   gdouble thick = MAX (thickness, MAX (canvas->step_x, canvas->step_y));
   PaintRotated rotated = *box;
   gdouble tx, ty;
 
-  rotated.w = MAX (rotated.w, thick);   /* an empty box is seen as a dot */
+  rotated.w = MAX (rotated.w, thick);   /* an empty box is visible as a dot */
   rotated.h = MAX (rotated.h, thick);
   tx = MIN (thick, rotated.w);
   ty = MIN (thick, rotated.h);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* paintturned: outlines of boxes that are turned, by rows of paint_fill (). */
+/* paintrotated: paints the outlines of rotated boxes, in rows of paint_fill (). */
 #pragma once
 
 #include "paint.h"
 
 G_BEGIN_DECLS
 
-/* A box of a canvas, turned about its centre; corners in order, in pixels. */
+/* A box rotated about its centre, in pixels of the canvas; w and h are not negative. */
 typedef struct
 {
   gdouble x, y;                 /* the centre */
@@ -14,15 +14,17 @@ typedef struct
   gdouble sin, cos;             /* of the angle, clockwise */
 } PaintRotated;
 
-/* FALSE, and nothing to be used, if a number is none or beyond any frame. */
+/* Sets `rotated` to the box with these corners, in any order, rotated by `rotation`
+ * radians. Returns FALSE if a value is not finite or a coordinate is 1e9 or beyond;
+ * `rotated` must not be used then. */
 gboolean paint_rotated_init (PaintRotated * rotated, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
     gdouble rotation);
 
-/* The corners of the upright box around it. */
+/* Writes the corners of the upright rectangle around the box. */
 void paint_rotated_bounds (const PaintRotated * rotated, gdouble * x1, gdouble * y1, gdouble * x2,
     gdouble * y2);
 
-/* The border inside it, as paint_outline (). */
+/* Paints the border inside the box; thickness and dash as in paint_outline (). */
 void paint_rotated_outline (const PaintCanvas * canvas, const PaintRotated * rotated,
     gint thickness, gint dash, const PaintColor * color);
 

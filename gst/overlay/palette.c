@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * palette: 72 colours of three lightnesses (0.72, 0.82 and 0.64 of OKLCh, hues
- * 15 degrees apart, chroma as large as sRGB allows), so that none is lost on
- * a dark or a bright picture and a label on each can be read. A table, because
+ * palette: 72 colours of three lightnesses (0.72, 0.82 and 0.64 of OKLCh, hues 15
+ * degrees apart, chroma as large as sRGB allows), so that each is visible on dark
+ * and on bright pictures and a label on it is legible. They are a table because
  * powers and cosines differ in the last bit between machines.
  */
 #ifdef HAVE_CONFIG_H
@@ -25,10 +25,10 @@ static const guint32 colors[] = {
   0x018cfd, 0x5981ff, 0x7f74ff, 0x9f63ff, 0xbe4af5, 0xd63cd7, 0xe82cb4, 0xf61d8d,
 };
 
-/* FNV-1a, then two rounds of mixing: short texts such as "1", "2", "3" differ
- * in few bits, and the table needs all of them. The start value was chosen so
- * that person, car, face, bicycle, truck, bus, dog, cat and motorcycle, which
- * often stand side by side, get colours far apart. */
+/* Hashes by FNV-1a and two rounds of mixing, because short texts such as "1", "2",
+ * "3" differ in few bits and the choice of the colour needs all bits. The start
+ * value was chosen so that person, car, face, bicycle, truck, bus, dog, cat and
+ * motorcycle, which often appear together, get very different colours. */
 static guint32
 palette_hash (const gchar * text)
 {
@@ -47,6 +47,7 @@ palette_color (const gchar * text)
   return colors[palette_hash (text) % G_N_ELEMENTS (colors)];
 }
 
+/* Converts the lowest 8 bits from sRGB to linear light, 0..1. */
 static gdouble
 palette_linear (guint32 byte)
 {

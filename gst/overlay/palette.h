@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* palette: the colour of a class or a track, 0xRRGGBB. */
+/* palette: the colours of classes and tracks, as 0xRRGGBB. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* What a box that was dropped, and only tagged, is drawn in. */
+/* The colour of boxes that a filter tagged as dropped. */
 #define PALETTE_GREY 0xb4b4b4
 
-/* A bright colour that depends on the bytes of the text alone: the same in
- * every run, on every machine. Different texts may share one. */
+/* Returns a bright colour that depends only on the bytes of the text: it is the
+ * same in every run and on every machine. Different texts may get the same colour. */
 guint32 palette_color (const gchar * text);
 
-/* Black or white, whichever is easier to read on this background. */
+/* Returns black or white, whichever has more contrast to this background. */
 guint32 palette_text_color (guint32 background);
 
 G_END_DECLS
