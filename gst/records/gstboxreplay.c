@@ -343,8 +343,8 @@ gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
     case GST_EVENT_FLUSH_START:
     case GST_EVENT_FLUSH_STOP:
       GST_OBJECT_LOCK (self);
-      if (self->match)
-        record_match_set_flushing (self->match, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
+      if (self->reader)
+        record_reader_set_flushing (self->reader, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
       GST_OBJECT_UNLOCK (self);
       break;
     case GST_EVENT_EOS:
@@ -425,8 +425,8 @@ gst_box_replay_change_state (GstElement * element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     /* or deactivating the pads waits for a pipe to say something */
     GST_OBJECT_LOCK (self);
-    if (self->match)
-      record_match_set_flushing (self->match, TRUE);
+    if (self->reader)
+      record_reader_set_flushing (self->reader, TRUE);
     GST_OBJECT_UNLOCK (self);
   }
   return GST_ELEMENT_CLASS (gst_box_replay_parent_class)->change_state (element, transition);

@@ -388,9 +388,3 @@ record_match_first_skipped (RecordMatch * self)
 {
   return self->first_skipped;
 }
-
-void
-record_match_set_flushing (RecordMatch * self, gboolean flushing)
-{
-  record_reader_set_flushing (self->reader, flushing);
-}

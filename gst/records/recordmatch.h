@@ -81,6 +81,4 @@ const RecordMatchCounts *record_match_counts (RecordMatch * self);
 /* The first line that was skipped, and why; NULL: none was. */
 const gchar *record_match_first_skipped (RecordMatch * self);
 
-void record_match_set_flushing (RecordMatch * self, gboolean flushing);
-
 G_END_DECLS
