@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxstructure: allocates per box; built only when somebody listens. */
+/* boxstructure: allocates memory for each box, so boxrecord calls it only while a
+ * handler is connected to its signal. */
 #include "boxstructure.h"
 
 static void
@@ -19,7 +20,7 @@ from_box (const Box * box)
       "w", G_TYPE_INT64, box->w, "h", G_TYPE_INT64, box->h, "region_id", G_TYPE_INT,
       box->region_id, NULL);
 
-  /* a label may be any bytes, the strings of other languages may not */
+  /* a label may hold any bytes, but strings of other languages must be valid UTF-8 */
   if (box->label)
     take_string (s, "label", g_utf8_make_valid (g_quark_to_string (box->label), -1));
   if (box->parent_id != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxstructure: the boxes of one frame as a GstStructure, for applications in
- * languages that cannot walk over metadata. The fields are documented at the
- * signal frame-boxes of boxrecord.
+ * boxstructure: converts the boxes of one frame to a GstStructure, for applications
+ * in languages that cannot iterate over metadata. The signal frame-boxes of
+ * boxrecord documents the fields.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/* A new structure "frame-boxes"; to be freed. */
+/* Returns a new structure "frame-boxes", to be freed. */
 GstStructure *box_structure_from_frame (const RecordedFrame * frame);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* jsonguard: one pass over the bytes; the open brackets are bits of a word. */
+/* jsonguard: one pass over the bytes; a 64-bit word holds the type of each open bracket. */
 #include "jsonguard.h"
 
 #include <string.h>
@@ -20,16 +20,17 @@ typedef struct
   gchar *text;
   gsize length, pos;
   guint depth;
-  guint64 braces;               /* bit d: level d was opened by '{' */
-  JsonSpan string;              /* the last string at the top level */
-  gboolean after_key;           /* nothing since `"objects" :` at the top level */
+  guint64 braces;               /* bit d is set if level d was opened by '{' */
+  JsonSpan string;              /* the last string at the top level, without its quotes */
+  gboolean after_key;           /* the last token was the colon of `"objects":` at the top level */
   JsonSpan objects;
   gboolean in_objects;
-  Expect expect;                /* of the next token inside "objects" */
-  guint elements;               /* of "objects", so far */
+  Expect expect;                /* which token may come next inside "objects" */
+  guint elements;               /* elements of "objects" so far */
   GError **error;
 } Lexer;
 
+/* Sets the error, with the position in the line, and returns FALSE. */
 static gboolean G_GNUC_PRINTF (2, 3)
 refuse (Lexer * l, const gchar * format, ...)
 {
@@ -51,7 +52,7 @@ peek (const Lexer * l)
   return l->pos < l->length ? l->text[l->pos] : '\0';
 }
 
-/* A string; pos is at the opening quote. */
+/* Reads a string; pos is at its opening quote. */
 static gboolean
 lex_string (Lexer * l)
 {
@@ -87,6 +88,7 @@ lex_string (Lexer * l)
   return refuse (l, "the line ends inside a string");
 }
 
+/* Skips digits and returns their number. */
 static guint
 lex_digits (Lexer * l)
 {
@@ -97,7 +99,7 @@ lex_digits (Lexer * l)
   return l->pos - start;
 }
 
-/* A number by JSON's grammar. */
+/* Reads a number by JSON's grammar. */
 static gboolean
 lex_number (Lexer * l)
 {
@@ -130,14 +132,15 @@ lex_number (Lexer * l)
   }
   if (g_ascii_isalnum (peek (l)) || peek (l) == '.' || peek (l) == '_')
     return refuse (l, "not a number");
-  /* the last three digits become an exponent; what is left has more than a
-   * double holds */
+  /* Replace the last three digits of an integer beyond 64 bits by an exponent. At
+   * least 16 digits are left, about the precision of a double. */
   if (integer && (digits > sizeof max - 1
           || (digits == sizeof max - 1 && memcmp (l->text + first, max, digits) > 0)))
     memcpy (l->text + l->pos - 3, "e03", 3);
   return TRUE;
 }
 
+/* Reads true, false or null. */
 static gboolean
 lex_word (Lexer * l)
 {
@@ -157,7 +160,7 @@ lex_word (Lexer * l)
   return refuse (l, "unexpected character 0x%02x", (guint) (guchar) l->text[l->pos]);
 }
 
-/* A bracket opens or closes; also keeps the book of the array "objects". */
+/* Reads an opening bracket, and notes the start of the array "objects" and of its elements. */
 static gboolean
 lex_open (Lexer * l, gboolean brace)
 {
@@ -178,6 +181,7 @@ lex_open (Lexer * l, gboolean brace)
   return TRUE;
 }
 
+/* Reads a closing bracket, and notes the end of the array "objects". */
 static gboolean
 lex_close (Lexer * l, gboolean brace)
 {
@@ -196,7 +200,8 @@ lex_close (Lexer * l, gboolean brace)
   return TRUE;
 }
 
-/* Between the objects of "objects": an object where one is due, else a comma. */
+/* Checks the token between two elements of "objects": an object where one must
+ * come, otherwise a comma. */
 static gboolean
 check_element (Lexer * l, gchar c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxlines: JSON Lines <-> boxes, one object a frame, in the schema of DL
- * Streamer's gvametaconvert:
+ * jsonl: converts lines of JSON to boxes and back, one object for each frame, in
+ * the schema of DL Streamer's gvametaconvert:
  *
  *   {"timestamp":100000000,"resolution":{"width":768,"height":576},
  *    "objects":[{"x":10,"y":20,"w":30,"h":60,"roi_type":"person","region_id":3,
@@ -10,22 +10,24 @@
  *      "label_id":1,"label":"person"},
  *      "nms":{"state":"suppressed","suppressed-by":0}}]}
  *
- * timestamp       ns of stream time, 0 .. 2^63-1; may be missing
- * resolution      of the frame in pixels; may be missing
+ * timestamp       in ns of stream time, 0 .. 2^63-1; optional
+ * resolution      of the frame in pixels; optional
  * objects         required; [] is a frame without boxes
- *   x y w h       pixels; all four, or a bounding_box, or both
- *   roi_type      label; detection.label counts where it is missing or ""
- *   region_id     of this box, parent_id of the box it is a part of; 0: unset
- *   id            track
- *   rotation      radians by which the box, of x y w h or bounding_box as if it
- *                 were upright, is turned about its centre in pixels, clockwise;
- *                 missing: 0. A box goes to a frame of other proportions with the
- *                 angle it has. (Ours: other readers pass over it.)
- *   bounding_box  fractions of the frame, exact also off the frame; wins over
+ *   x y w h       in pixels; an object has these four, a bounding_box, or both
+ *   roi_type      the label; if missing or "", detection.label is used
+ *   region_id     the id of this box; 0: none
+ *   parent_id     the region_id of the box that this one is a part of; 0: none
+ *   id            the track
+ *   rotation      the angle in radians, clockwise, by which the box is rotated
+ *                 about its centre; x y w h and bounding_box describe the box
+ *                 before it is rotated. Missing: 0. On a frame of other
+ *                 proportions the box keeps its angle. (An extension of this
+ *                 project, which other readers ignore.)
+ *   bounding_box  in fractions of the frame, exact off the frame too. It wins over
  *                 x y w h, which are clipped to the frame
- *   nms           what an nmsfilter with action=tag found
+ *   nms           the decision of an nmsfilter with action=tag
  *
- * These survive parsing; any other member is passed over.
+ * Parsing keeps these members and ignores all others.
  */
 #pragma once
 
@@ -38,15 +40,15 @@ typedef struct _JsonlParser JsonlParser;
 JsonlParser *jsonl_parser_new (void);
 void jsonl_parser_free (JsonlParser * self);
 
-/* Replaces timestamp, size and boxes of `frame` with those of the line, which
- * may be written to. FALSE and RECORD_ERROR_MALFORMED: the reason names the
- * member; the frame then holds nothing to rely on. */
+/* Parses one line: sets timestamp, size and boxes of `frame`. The line may be
+ * changed. If the line is malformed, returns FALSE and RECORD_ERROR_MALFORMED,
+ * whose message names the member; the contents of `frame` are then undefined. */
 gboolean jsonl_parse (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,
     GError ** error);
 
-/* Appends the frame as one line, its end included. With a frame size,
- * bounding_box is always written and the integers are clipped. Returns how
- * many confidences were left out because they are no finite number. */
+/* Appends the frame as one line, its end of line included. If the frame size is
+ * known, each object gets a bounding_box and its integers are clipped to the frame.
+ * Returns the number of confidences left out because they are not finite. */
 guint jsonl_format (const RecordedFrame * frame, GString * out);
 
 G_END_DECLS

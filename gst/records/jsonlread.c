@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxlines: reading by json-glib, behind the guard, object by object, then
- * every type checked; writing by hand, since json-glib's writer has neither
- * the shortest digits nor the order of members.
+ * jsonlread: parses a line by json-glib after jsonguard has checked it, one object
+ * at a time to save memory, and checks the type of every member.
  */
 #include "jsonl.h"
 
@@ -16,7 +15,7 @@
 struct _JsonlParser
 {
   JsonParser *parser;
-  GString *header;              /* the line without the contents of "objects" */
+  GString *header;              /* the line without the elements of "objects" */
 };
 
 JsonlParser *
@@ -41,14 +40,15 @@ jsonl_parser_free (JsonlParser * self)
 
 /* ------------------------------------------------------------------- reading */
 
-/* Where in the line we are, for the words of an error. */
+/* Which part of the line is being parsed, for error messages. */
 typedef struct
 {
-  gint element;                 /* of "objects", or -1 */
-  const gchar *group;           /* "detection." or "" */
+  gint element;                 /* index in "objects", or -1 */
+  const gchar *group;           /* the enclosing member, such as "detection.", or "" */
   GError **error;
 } MemberPath;
 
+/* Sets the error "<path of the member> <what>" and returns FALSE. */
 static gboolean
 refuse (const MemberPath * at, const gchar * member, const gchar * what)
 {
@@ -62,8 +62,8 @@ refuse (const MemberPath * at, const gchar * member, const gchar * what)
   return FALSE;
 }
 
-/* Getters: FALSE for an error; a member that is missing is none, and leaves
- * *present FALSE. */
+/* The getters return FALSE after an error. A missing member is not an error; it
+ * sets *present to FALSE, or the result to NULL. */
 static gboolean
 get_number (JsonObject * object, const MemberPath * at, const gchar * member, gdouble * number,
     gboolean * present)
@@ -148,7 +148,7 @@ get_object (JsonObject * object, const MemberPath * at, const gchar * member, Js
   return TRUE;
 }
 
-/* Four numbers, all or none. */
+/* Gets four numbers. It is an error if only some of them are present. */
 static gboolean
 get_four (JsonObject * object, const MemberPath * at, const gchar * const names[4],
     gdouble numbers[4], gboolean * present)
@@ -182,7 +182,7 @@ parse_pixels (JsonObject * object, const MemberPath * at, RecordedFrame * frame,
   if (!get_four (object, at, names, v, present) || !*present)
     return !*(at->error);
   for (i = 0; i < 4; i++) {
-    /* what the metadata can hold */
+    /* the ranges of the metadata */
     if (i < 2 && (v[i] < G_MININT32 || v[i] > G_MAXINT32))
       return refuse (at, names[i], "is not within +-2^31");
     if (i >= 2 && v[i] < 0)
@@ -292,8 +292,7 @@ parse_object (JsonObject * object, gint element, RecordedFrame * frame, GError *
   return TRUE;
 }
 
-/* Parses text that the guard let pass and returns its object, which lives
- * until the next call. */
+/* Parses text that jsonguard accepted. Returns its object, which is valid until the next call. */
 static JsonObject *
 load (JsonlParser * self, const gchar * text, gsize length, gint element, GError ** error)
 {
@@ -304,7 +303,7 @@ load (JsonlParser * self, const gchar * text, gsize length, gint element, GError
 
   if (json_parser_load_from_data (self->parser, text, length, &problem))
     return json_node_get_object (json_parser_get_root (self->parser));
-  /* without its "<data>:1:2: " */
+  /* json-glib begins the message with "<data>:1:2: " */
   reason = strstr (problem->message, ": ");
   what = g_strdup_printf ("is not valid JSON: %s", reason ? reason + 2 : problem->message);
   refuse (&at, element < 0 ? "the line" : "", what);
@@ -342,7 +341,8 @@ parse_header (JsonObject * header, RecordedFrame * frame, GError ** error)
   return TRUE;
 }
 
-/* The array, met by json-glib and not by the guard: its name has escapes. */
+/* Parses the array "objects" if jsonguard did not find it because its name is
+ * written with escapes. */
 static gboolean
 parse_array (JsonArray * array, RecordedFrame * frame, GError ** error)
 {

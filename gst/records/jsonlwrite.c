@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxlineswrite: boxes -> one line of JSON, appended to a string that the
- * caller reuses, so that recording allocates nothing once it has grown. */
+/* jsonlwrite: formats boxes as one line of JSON. It does not use json-glib, whose
+ * writer has neither the shortest digits nor this order of members. The caller
+ * reuses the string, so that nothing is allocated once it is long enough. */
 #include <math.h>
 
 #include "jsonl.h"
@@ -20,7 +21,7 @@ member_double (GString * out, const gchar * name_and_colon, gdouble number)
   number_text_append_double (out, number);
 }
 
-/* Clipped to 0..size; untouched if the size is unknown. */
+/* Clips to 0..size, if the size is known. */
 static void
 clip (gint64 * start, gint64 * length, gint size)
 {
@@ -50,7 +51,7 @@ format_bounding_box (const Box * box, gint width, gint height, GString * out)
   g_string_append (out, "},");
 }
 
-/* Returns how many numbers could not be written. */
+/* Returns the number of confidences left out. */
 static guint
 format_detection (const Box * box, gint width, gint height, GString * out)
 {
@@ -75,7 +76,7 @@ format_detection (const Box * box, gint width, gint height, GString * out)
       number_text_append_string (out, g_quark_to_string (box->label));
       g_string_append_c (out, ',');
     }
-    out->str[out->len - 1] = '}';       /* for the last comma */
+    out->str[out->len - 1] = '}';       /* replaces the last comma */
   }
   return (box->flags & BOX_HAS_CONFIDENCE) && !confidence;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * linereader: plain read (2) into one buffer that holds the line under way and
- * what was read beyond it. It grows by doubling up to max_line, so a recording
- * of any length streams in constant memory. GIOChannel and GDataInputStream
- * were no choice: neither refuses a line while it is still reading it.
+ * linereader: plain read (2) into one buffer, which holds the current line and the
+ * text read beyond it. The buffer grows by doubling up to max_line, so a recording
+ * of any length needs constant memory. GIOChannel and GDataInputStream do not fit
+ * because they cannot refuse a line before it is complete.
  */
 #include "linereader.h"
 
@@ -26,9 +26,9 @@ struct _LineReader
   GstPollFD poll_fd;
 
   gchar *buffer;
-  gsize size;                   /* of buffer, without the byte for a NUL */
-  gsize start, end;             /* what was read and not given out yet */
-  gsize scanned;                /* no end of line before here */
+  gsize size;                   /* of buffer, less a byte for a NUL */
+  gsize start, end;             /* the text read and not returned yet */
+  gsize scanned;                /* no end of line is before this */
   gboolean eof;
   gboolean discarding;          /* inside a line that is too long */
   guint64 number;
@@ -48,7 +48,7 @@ line_reader_new (const gchar * location, gsize max_line, GError ** error)
   struct stat st;
   int fd;
 
-  /* O_NONBLOCK: or opening a FIFO waits until somebody writes to it */
+  /* with O_NONBLOCK, opening a FIFO does not wait for a writer */
   if (strcmp (location, "-") == 0)
     fd = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   else
@@ -98,7 +98,7 @@ line_reader_set_flushing (LineReader * self, gboolean flushing)
     gst_poll_set_flushing (self->poll, flushing);
 }
 
-/* Room for another chunk behind `end`. */
+/* Makes space for CHUNK more bytes behind `end`. */
 static void
 reserve_chunk (LineReader * self)
 {
@@ -120,7 +120,7 @@ reserve_chunk (LineReader * self)
   }
 }
 
-/* Reads once; LINE_READER_LINE for success, an end of file included. */
+/* Reads once. Returns LINE_READER_LINE after a success or the end of the file. */
 static LineReaderResult
 fill (LineReader * self, GError ** error)
 {
@@ -149,7 +149,7 @@ fill (LineReader * self, GError ** error)
   return LINE_READER_LINE;
 }
 
-/* What is complete in the buffer, or at the end of the file what is left. */
+/* Returns the line that ends at `scanned`; the next one begins at `past_end`. */
 static LineReaderResult
 take_line (LineReader * self, gsize past_end, gchar ** line, gsize * length)
 {
@@ -181,7 +181,7 @@ line_reader_next (LineReader * self, gchar ** line, gsize * length, GError ** er
     self->scanned = end_of_line ? (gsize) (end_of_line - self->buffer) : self->end;
 
     if (self->discarding) {
-      /* reported already; its rest is only passed over */
+      /* this line was reported already; skip its rest */
       self->start = self->scanned += end_of_line != NULL;
       self->discarding = end_of_line == NULL;
       if (end_of_line)
@@ -189,7 +189,7 @@ line_reader_next (LineReader * self, gchar ** line, gsize * length, GError ** er
     } else if (end_of_line || (self->eof && self->end > self->start)) {
       return take_line (self, self->scanned + (end_of_line != NULL), line, length);
     } else if (self->end - self->start > self->max_line) {
-      /* at once: it may have no end */
+      /* report it now, because it may never end */
       self->discarding = TRUE;
       self->number++;
       return LINE_READER_TOO_LONG;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * linereader: the lines of a text file, pipe or device, one at a time, in
- * memory no larger than the longest line met. Ends of line may be LF or CRLF;
- * a byte-order mark is skipped; the last line may lack its end. Waiting for a
- * pipe can be interrupted from another thread.
+ * linereader: reads the lines of a text file, pipe or device one at a time, with a
+ * buffer no larger than the longest line needs. Lines end in LF or CRLF; the last
+ * one may lack its end. A byte-order mark is skipped. Another thread can interrupt
+ * waiting for a pipe.
  */
 #pragma once
 
@@ -17,37 +17,40 @@ typedef enum
 {
   LINE_READER_LINE,
   LINE_READER_EOF,
-  LINE_READER_TOO_LONG,         /* longer than max_line; the next call passes over it */
-  LINE_READER_FLUSHING,         /* interrupted; nothing is lost */
-  LINE_READER_FAILED,           /* the error tells */
+  LINE_READER_TOO_LONG,         /* longer than max_line; the next call skips it */
+  LINE_READER_FLUSHING,         /* interrupted; no data is lost */
+  LINE_READER_FAILED,           /* the error says why */
 } LineReaderResult;
 
-/* Opens a file (a path in the encoding of the file system; "-" is standard
- * input). Never waits: a FIFO without a writer opens. NULL and a G_FILE_ERROR
- * ("No such file or directory") if it cannot be read or is a directory. */
+/* Opens a file. `location` is a path in the encoding of the file system; "-" is
+ * standard input. Lines longer than `max_line` bytes are refused. Does not wait,
+ * even for a FIFO without a writer. Returns NULL and a G_FILE_ERROR ("No such file
+ * or directory") if the file is a directory or cannot be read. */
 LineReader *line_reader_new (const gchar * location, gsize max_line, GError ** error);
 void line_reader_free (LineReader * self);
 
-/* The next line, without its end: NUL-terminated, `length` bytes (which may
- * include NULs), writable, valid until the next call. */
+/* Reads the next line. `line` has no end of line, is NUL-terminated, has `length`
+ * bytes, NULs included, may be written to, and is valid until the next call. */
 LineReaderResult line_reader_next (LineReader * self, gchar ** line, gsize * length,
     GError ** error);
 
-/* The number of the line that the last call gave, from 1; 0 before. */
+/* Returns the number, from 1, of the line that the last call returned or refused; 0
+ * before the first call. */
 guint64 line_reader_number (LineReader * self);
 
-/* Whether line_reader_rewind can work: a regular file or block device. */
+/* Returns whether line_reader_rewind () can work: TRUE for a regular file or block device. */
 gboolean line_reader_can_rewind (LineReader * self);
 
-/* Back to the first line. */
+/* Goes back to the first line. Returns FALSE and a G_FILE_ERROR if that fails. */
 gboolean line_reader_rewind (LineReader * self, GError ** error);
 
-/* Reads on to the end and returns how many lines are not blank; 0 for what
- * cannot be rewound, which may never end. For counting what is left over. */
+/* Reads to the end of the file and returns the number of lines that are not blank.
+ * Returns 0 without reading if the file cannot be rewound, because a pipe may never
+ * end. */
 guint64 line_reader_count_rest (LineReader * self);
 
-/* TRUE: makes a waiting line_reader_next return and later ones not wait,
- * until FALSE. From any thread. */
+/* With TRUE, interrupts a waiting line_reader_next () and keeps later calls from
+ * waiting, until it is called with FALSE. Any thread may call it. */
 void line_reader_set_flushing (LineReader * self, gboolean flushing);
 
 G_END_DECLS

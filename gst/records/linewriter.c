@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * linewriter: write (2), no buffer of its own. To what may wait (pipes,
- * terminals, sockets) only as much at a time as poll promises to take without
- * waiting, PIPE_BUF bytes, so that an interruption is never missed; O_NONBLOCK
- * would do too, but is shared with every other user of standard output.
+ * linewriter: plain write (2) without a buffer. To a file that may block (pipe,
+ * terminal, socket) it writes at most PIPE_BUF bytes at a time, which poll
+ * guarantees to be accepted without waiting, so that an interruption takes effect
+ * at once. O_NONBLOCK is not usable because it would also apply to every other user
+ * of standard output.
  */
 #include "linewriter.h"
 
@@ -22,11 +23,11 @@
 
 struct _LineWriter
 {
-  int fd;                       /* -1: a FIFO that has no reader yet */
+  int fd;                       /* -1 while a FIFO has no reader */
   gchar *fifo;                  /* its path, while fd is -1 */
   GstPoll *poll;                /* NULL for a regular file, which never waits */
   GstPollFD poll_fd;
-  GString *unsent;              /* what an interruption left over */
+  GString *unsent;              /* text to write first: the rest of an interrupted line */
 };
 
 static void
@@ -113,8 +114,8 @@ line_writer_set_flushing (LineWriter * self, gboolean flushing)
     gst_poll_set_flushing (self->poll, flushing);
 }
 
-/* write (2) without SIGPIPE: blocked in this thread meanwhile, and taken back
- * if it was this write that raised it. */
+/* Calls write (2) without raising SIGPIPE: blocks the signal in this thread
+ * meanwhile, and discards it if this write raised it. */
 static gssize
 quiet_write (int fd, const gchar * text, gsize length)
 {
@@ -138,7 +139,7 @@ quiet_write (int fd, const gchar * text, gsize length)
   return written;
 }
 
-/* Waits until something can be written. */
+/* Waits until the file accepts data; a FIFO until it has a reader. */
 static LineWriterResult
 wait_until_writable (LineWriter * self, GError ** error)
 {
@@ -167,7 +168,7 @@ failed:
   return LINE_WRITER_FAILED;
 }
 
-/* Writes as far as it comes; *done tells how far. */
+/* Writes until all is written or an interruption; sets *done to the number of bytes written. */
 static LineWriterResult
 write_some (LineWriter * self, const gchar * text, gsize length, gsize * done, GError ** error)
 {
@@ -202,7 +203,7 @@ line_writer_write (LineWriter * self, const gchar * text, gsize length, GError *
       return result;
   }
   result = write_some (self, text, length, &done, error);
-  /* a line that was begun must end, or the next one is spoilt */
+  /* finish an incomplete line before the next one, so that both are valid */
   if (result == LINE_WRITER_FLUSHING && done > 0)
     g_string_append_len (self->unsent, text + done, length - done);
   return result;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * linewriter: text to a file, pipe or standard output, handed to the system at
- * once: a reader at the other end of a pipe sees every line when it is
- * written. Waiting for a slow reader can be interrupted from another thread; a
- * reader that left is an error (EPIPE) and never the signal SIGPIPE.
+ * linewriter: writes text to a file, pipe or standard output. Every text is handed
+ * to the system at once, so that a reader of a pipe gets each line when it is
+ * written. Another thread can interrupt waiting for a slow reader. If the reader
+ * closes the pipe, writing fails with EPIPE and never raises SIGPIPE.
  */
 #pragma once
 
@@ -16,27 +16,30 @@ typedef struct _LineWriter LineWriter;
 typedef enum
 {
   LINE_WRITER_OK,
-  LINE_WRITER_FLUSHING,         /* interrupted; the rest goes out before the next text */
+  LINE_WRITER_FLUSHING,         /* interrupted; the rest is written before the next text */
   LINE_WRITER_FAILED,
 } LineWriterResult;
 
-/* Opens for writing, never waiting: a FIFO may still lack its reader, the first
- * write then waits for one. A file is emptied, or with `append` continued,
- * after an end of line should its last line lack one. "-" is standard output.
- * NULL and a G_FILE_ERROR if it cannot be written. */
+/* Opens a file for writing without waiting: if a FIFO has no reader yet, the first
+ * write waits for one. A file that exists is emptied, or with `append` continued,
+ * after an end of line if its last line has none. "-" is standard output. Returns
+ * NULL and a G_FILE_ERROR if the file cannot be written. */
 LineWriter *line_writer_new (const gchar * location, gboolean append, GError ** error);
 
+/* Writes `length` bytes. LINE_WRITER_FAILED comes with a G_FILE_ERROR. */
 LineWriterResult line_writer_write (LineWriter * self, const gchar * text, gsize length,
     GError ** error);
 
-/* Closes and frees; FALSE if the system has an error left to tell. */
+/* Closes the file and frees the writer. Returns FALSE and a G_FILE_ERROR if the
+ * system reports one on closing. */
 gboolean line_writer_free (LineWriter * self, GError ** error);
 
-/* As line_reader_set_flushing. */
+/* With TRUE, interrupts a waiting line_writer_write () and keeps later calls from
+ * waiting, until it is called with FALSE. Any thread may call it. */
 void line_writer_set_flushing (LineWriter * self, gboolean flushing);
 
-/* The last bytes, up to 4096, of a regular file, to be freed; "" if there is
- * no such file or it is no regular one. */
+/* Returns the last bytes, up to 4096, of a regular file, to be freed; "" if the
+ * file does not exist or is not regular. */
 gchar *line_writer_tail (const gchar * location);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* motlines: columns by hand; there is no library for so little. */
+/* mottext: splits the columns without a library, because the format is so simple. */
 #include "mottext.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ refuse (GError ** error, const gchar * format, ...)
   return FALSE;
 }
 
-/* One column: a plain decimal number, nothing else. */
+/* Reads one column, which must be a plain decimal number. */
 static gboolean
 parse_column (const gchar ** text, guint column, gdouble * number, GError ** error)
 {
@@ -71,7 +71,7 @@ mot_text_parse_line (const gchar * text, MotTextLine * line, GError ** error)
   if (columns < 6 || columns == 8)
     return refuse (error, "%u columns, but detections have 10 (or 7, or 6) and ground truth 9",
         columns);
-  /* up to 2^53 every integer is a double */
+  /* a double holds every integer up to 2^53 */
   if (!is_integer (v[0], 1, 9007199254740992.0))
     return refuse (error, "frame is not an integer from 1");
   if (!is_integer (v[1], G_MININT, G_MAXINT))
@@ -112,7 +112,7 @@ mot_text_parse_line (const gchar * text, MotTextLine * line, GError ** error)
   return TRUE;
 }
 
-/* Beyond a thousand million lies nothing that metadata could hold again. */
+/* Clamps to a thousand million, because metadata cannot hold more, and rounds to a millionth. */
 static void
 append_pixels (GString * out, gdouble pixels)
 {

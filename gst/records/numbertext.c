@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxtext: nothing here asks the locale or allocates but to grow the string. */
+/* numbertext: does not use the locale, and allocates only if the string has to grow. */
 #include "numbertext.h"
 
 #include <string.h>
 
-/* Numbers are compared by their bits: where other code in the process has left
- * flush-to-zero on, the smallest ones would equal 0. */
+/* Returns the bits of a number. Numbers are compared by their bits because the
+ * smallest ones would equal 0 if other code in the process left flush-to-zero on. */
 static inline guint64
 bits_of (gdouble number)
 {
@@ -23,7 +23,7 @@ number_text_append_double (GString * out, gdouble number)
   guint i;
 
   if (bits_of (number) << 1 == 0)
-    number = 0.0;               /* without its sign: JSON readers lose it */
+    number = 0.0;               /* drop the sign, because JSON readers lose it */
   for (i = 0; i < G_N_ELEMENTS (formats); i++) {
     g_ascii_formatd (buffer, sizeof buffer, formats[i], number);
     if (bits_of (g_ascii_strtod (buffer, NULL)) == bits_of (number))

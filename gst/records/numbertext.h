@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxtext: numbers and strings as text, the same under every locale.
+ * numbertext: writes numbers and strings as text that does not depend on the
+ * locale.
  */
 #pragma once
 
@@ -8,14 +9,15 @@
 
 G_BEGIN_DECLS
 
-/* The fewest digits (15 to 17) that read back as the same double; -0 becomes
- * 0. The number must be finite. */
+/* Appends a finite number with the fewest digits (15 to 17) that read back as the
+ * same double; -0 is written as 0. */
 void number_text_append_double (GString * out, gdouble number);
 
+/* Appends an integer in decimal digits. */
 void number_text_append_int (GString * out, gint64 number);
 
-/* A JSON string with its quotes: quotes, backslashes and control characters
- * escaped, each byte that is no valid UTF-8 replaced by U+FFFD. */
+/* Appends a JSON string with its quotes. Quotes, backslashes and control characters
+ * are escaped; each byte that is not valid UTF-8 becomes U+FFFD. */
 void number_text_append_string (GString * out, const gchar * text);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxframe: fits recorded boxes to a frame; one pass, no allocation. */
+/* recordedframe: fits recorded boxes to a frame in one pass, without allocating memory. */
 #include "recordedframe.h"
 
 #include <math.h>
@@ -29,6 +29,7 @@ recorded_frame_reset (RecordedFrame * frame)
   g_array_set_size (frame->boxes, 0);
 }
 
+/* Sets the integers of one axis from its two doubles, in any order, clipped to 0..size. */
 static void
 derive_extent (gdouble a, gdouble b, gint size, gint64 * start, gint64 * length)
 {
@@ -56,7 +57,7 @@ normalize (Box * box, gint width, gint height)
   box->flags |= BOX_HAS_NORMALIZED;
 }
 
-/* Whether the integers alone describe the box on that frame. */
+/* Returns whether the integers alone describe the box exactly on a frame of this size. */
 static gboolean
 integers_suffice (const Box * box, gint width, gint height)
 {

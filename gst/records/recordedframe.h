@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxframe: the boxes of one frame as a file knows them, between the text
- * formats (boxlines, motlines) and the elements. Knows neither text nor
- * metadata; its work is to fit recorded boxes to the frame they go to.
+ * recordedframe: the boxes of one frame as they are in a recording. The text
+ * formats (jsonl, mottext) convert text to this, the elements convert it to
+ * metadata; this file knows neither text nor metadata. It fits recorded boxes to
+ * the frame to which they are attached.
  */
 #pragma once
 
@@ -10,46 +11,47 @@
 
 G_BEGIN_DECLS
 
-/* What is wrong with a file's contents; failing to read it at all is a
- * G_FILE_ERROR. The message is the reason alone, without file and line. */
+/* An error in the contents of a recording; failing to read it is a G_FILE_ERROR.
+ * The message is the reason alone, without file and line. */
 #define RECORD_ERROR (record_error_quark ())
 GQuark record_error_quark (void);
 
 typedef enum
 {
-  RECORD_ERROR_MALFORMED,       /* this line; the next may be fine */
-  RECORD_ERROR_UNUSABLE,        /* the file as a whole */
+  RECORD_ERROR_MALFORMED,       /* this line is malformed; the next may be valid */
+  RECORD_ERROR_UNUSABLE,        /* the whole file cannot be used */
 } RecordError;
 
 #define RECORDED_FRAME_NO_TIME G_MAXUINT64
 
 typedef struct
 {
-  guint64 timestamp;            /* ns of stream time, RECORDED_FRAME_NO_TIME: none */
-  guint64 index;                /* of the frame in the file, from 0 */
-  guint64 line;                 /* where it begins, from 1 */
-  gint width, height;           /* of the frame the boxes are of; 0: unknown */
-  /* of Box. Read from a file: x1 .. y2 are pixels of that frame; a box that has
-   * no integers there has w == -1 (then it is BOX_HAS_NORMALIZED). */
+  guint64 timestamp;            /* in ns of stream time, or RECORDED_FRAME_NO_TIME */
+  guint64 index;                /* index of the frame in the file, from 0 */
+  guint64 line;                 /* the line where it begins, from 1 */
+  gint width, height;           /* size of the frame that the boxes describe; 0: unknown */
+  /* Array of Box. x1 .. y2 of a box that was read from a file are pixels of that
+   * frame. A box without integers in the file has w == -1 and BOX_HAS_NORMALIZED. */
   GArray *boxes;
 } RecordedFrame;
 
+/* Allocates and frees the array of boxes. */
 void recorded_frame_init (RecordedFrame * frame);
 void recorded_frame_clear (RecordedFrame * frame);
 
-/* Empties the frame and keeps its memory. */
+/* Resets all fields; the array keeps its memory. */
 void recorded_frame_reset (RecordedFrame * frame);
 
-/* The integers of a box with normalized coordinates: position and size rounded,
- * clipped to the frame. */
+/* Sets the integers of a box from its normalized coordinates: position and size
+ * rounded, and clipped to the frame. */
 void recorded_frame_derive_integers (Box * box, gint width, gint height);
 
-/* Makes the boxes those of a frame of width x height (0: unknown). Normalized
- * coordinates win; integers that belong to them stay as they are, others are
- * derived. Boxes that have integers only are scaled where the sizes differ, and
- * get normalized coordinates where their integers cannot say all: when scaled,
- * off the frame, or not whole pixels. Fails, nothing changed, if the frame
- * size is needed but known from neither side. */
+/* Fits the boxes to a frame of width x height (0: unknown). Normalized coordinates
+ * win over integers: integers that agree with them are kept, others are computed
+ * from them. A box with integers only is scaled if the sizes differ. It gets
+ * normalized coordinates where integers are not exact: if it is scaled, off the
+ * frame, or not of whole pixels. Returns FALSE, and changes nothing, if a box needs
+ * a frame size but neither the recording nor the caller states one. */
 gboolean recorded_frame_fit (RecordedFrame * frame, gint width, gint height, GError ** error);
 
 G_END_DECLS

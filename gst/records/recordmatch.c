@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxmatch: a short queue of records read ahead; frames are recycled, so that
- * nothing is allocated once the largest one has come. */
+/* recordmatch: a short queue of records read ahead. Frames are reused, so that no
+ * memory is allocated once the largest record has been read. */
 #include "recordmatch.h"
 
-/* Records without a time, which only frames without one may use, are read
- * beyond in search of one that has a time; not farther than this. */
+/* Limits how many records without a time, which only buffers without a time can
+ * use, are read ahead in search of one with a time. */
 #define MAX_AHEAD 1024
 
 #define UNKNOWN_FRAME_DURATION (40 * GST_MSECOND)
@@ -15,19 +15,19 @@ struct _RecordMatch
   RecordMatchBy by;
   gboolean skip_errors, loop;
 
-  GPtrArray *queue;             /* of RecordedFrame: read ahead */
-  GPtrArray *spare;
-  RecordedFrame *current;       /* the one given out last */
-  gboolean started;             /* something was read since the (re)start */
-  gboolean end;
-  gboolean seeking;
+  GPtrArray *queue;             /* of RecordedFrame: records read ahead */
+  GPtrArray *spare;             /* of RecordedFrame: to be reused */
+  RecordedFrame *current;       /* the record returned last */
+  gboolean started;             /* the file was read since it was opened or rewound */
+  gboolean end;                 /* the file has no more records */
+  gboolean seeking;             /* discarded records are not counted */
 
-  /* of the pass under way; a pass is one reading of a file that loops */
+  /* of the current pass; a looped file is read in several passes */
   guint64 time_offset, index_offset;
-  guint64 first_time, last_time;        /* of records with a time, offset included */
-  guint64 timed;
+  guint64 first_time, last_time;        /* of the records with a time, time_offset included */
+  guint64 timed;                /* number of records with a time */
   guint64 last_line;            /* of the record with last_time */
-  guint64 frame_duration;
+  guint64 frame_duration;       /* as the caller states it; 0: unknown */
 
   RecordMatchCounts counts;
   gchar *first_skipped;
@@ -68,6 +68,7 @@ record_match_free (RecordMatch * self)
   g_free (self);
 }
 
+/* Returns record `i` of the queue. */
 static RecordedFrame *
 record (RecordMatch * self, guint i)
 {
@@ -86,7 +87,8 @@ new_frame (RecordMatch * self)
   return frame;
 }
 
-/* Two are in use in turn; more were needed for records without a time. */
+/* Keeps a frame for reuse. Four suffice, because two are in use by turns; only a
+ * search beyond records without a time needs more. */
 static void
 recycle (RecordMatch * self, RecordedFrame * frame)
 {
@@ -96,7 +98,7 @@ recycle (RecordMatch * self, RecordedFrame * frame)
     frame_free (frame);
 }
 
-/* Drops the first `count` records, unused. */
+/* Removes the first `count` records from the queue, unused. */
 static void
 discard (RecordMatch * self, guint count)
 {
@@ -115,6 +117,7 @@ discard (RecordMatch * self, guint count)
     self->counts.unmatched += count;
 }
 
+/* Returns record `i` of the queue to the caller and discards those before it. */
 static RecordMatchResult
 use_record (RecordMatch * self, guint i, RecordedFrame ** frame)
 {
@@ -128,7 +131,8 @@ use_record (RecordMatch * self, guint i, RecordedFrame ** frame)
 
 /* ------------------------------------------------------------------- reading */
 
-/* Starts the file again behind its own end. FALSE: there is nothing in it. */
+/* Rewinds a looped file and continues times and indices behind its end. Returns
+ * FALSE if the file has no frames or cannot be rewound. */
 static gboolean
 next_pass (RecordMatch * self, GError ** error)
 {
@@ -160,8 +164,8 @@ in_order (RecordMatch * self, const RecordedFrame * frame, GError ** error)
   return FALSE;
 }
 
-/* Reads one record into the queue. RECORD_MATCH_FOUND: it did, RECORD_MATCH_NONE:
- * the file has no more. */
+/* Reads one record into the queue. Returns RECORD_MATCH_FOUND, or RECORD_MATCH_NONE
+ * at the end of the file. */
 static RecordMatchResult
 read_ahead (RecordMatch * self, GError ** error)
 {
@@ -189,7 +193,7 @@ read_ahead (RecordMatch * self, GError ** error)
         g_ptr_array_add (self->queue, frame);
         return RECORD_MATCH_FOUND;
       case RECORD_READER_END:
-        /* a second end without a record between: it has none to give */
+        /* the second end in a row means that no record can be read */
         if (!self->loop || (passed && offset_before != self->index_offset)
             || !next_pass (self, &problem))
           self->end = TRUE;
@@ -225,7 +229,7 @@ record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
 
   *by = self->by;
   if (self->by == RECORD_MATCH_INDEX || self->started) {
-    /* a decision of AUTO stays; a file that was empty stays empty */
+    /* AUTO is decided once; a file that was empty stays empty */
     return RECORD_MATCH_FOUND;
   }
   result = read_ahead (self, error);
@@ -272,7 +276,7 @@ record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint
         after = i;
     }
     if (before > 0) {
-      /* no later frame is nearer to those than to this one */
+      /* later buffers are nearer to record `before` than to these */
       discard (self, before);
       after = after < 0 ? after : after - before;
       before = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxmatch: which recorded frame belongs to which frame of a stream, by time or
- * by index, in one pass over the file with a look-ahead of one record (and, in
- * between, those that have no time). Each record is used once, and the order
- * is kept: what was passed over is gone until record_match_restart.
+ * recordmatch: finds the record for each buffer of a stream, by time or by index,
+ * in one pass over the file. It reads one record ahead, and any records without a
+ * time in between. Each record is used at most once, in the order of the file:
+ * discarded records come back only after record_match_restart ().
  */
 #pragma once
 
@@ -16,7 +16,7 @@ typedef struct _RecordMatch RecordMatch;
 /* The numbers are those of the property `match`. */
 typedef enum
 {
-  RECORD_MATCH_AUTO = 0,        /* by time if the first record has one */
+  RECORD_MATCH_AUTO = 0,        /* TIMESTAMP if the first record has a time, otherwise INDEX */
   RECORD_MATCH_TIMESTAMP = 1,
   RECORD_MATCH_INDEX = 2,
 } RecordMatchBy;
@@ -24,7 +24,7 @@ typedef enum
 typedef enum
 {
   RECORD_MATCH_FOUND,
-  RECORD_MATCH_NONE,            /* the file has nothing for this frame */
+  RECORD_MATCH_NONE,            /* no record matches this buffer */
   RECORD_MATCH_FLUSHING,
   RECORD_MATCH_FAILED,
 } RecordMatchResult;
@@ -32,53 +32,58 @@ typedef enum
 typedef struct
 {
   guint64 matched;
-  guint64 unmatched;            /* passed over; not by a seek */
-  guint64 skipped;              /* lines in error */
+  guint64 unmatched;            /* discarded, except by a seek */
+  guint64 skipped;              /* malformed lines */
 } RecordMatchCounts;
 
-/* Takes the file. With skip_errors, lines in error are counted, the reason of
- * the first kept; without, they end it. With loop, the end of the file is
- * followed by its beginning, one frame later. */
+/* Makes a matcher, which owns `reader`. With skip_errors, malformed lines are
+ * counted and the first error message is kept; without, a malformed line is
+ * RECORD_MATCH_FAILED. With loop, the file begins again at its end, one frame
+ * duration later. */
 RecordMatch *record_match_new (RecordReader * reader, RecordMatchBy by, gboolean skip_errors,
     gboolean loop);
 void record_match_free (RecordMatch * self);
 
-/* Says how to match: RECORD_MATCH_TIMESTAMP or _INDEX, reading the first record if
- * that decides it; RECORD_MATCH_AUTO if the file has no record. */
+/* Sets `by` to RECORD_MATCH_TIMESTAMP or RECORD_MATCH_INDEX, reading the first
+ * record if that decides it; to RECORD_MATCH_AUTO if the file has no records.
+ * Returns RECORD_MATCH_FOUND, _FLUSHING or _FAILED. */
 RecordMatchResult record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error);
 
-/* The record for a frame at that time (ns of stream time): the nearest one not
- * farther than `tolerance`, the earlier of two. frame_duration is for loop; 0
- * if unknown. The record belongs to the matcher, until the next call. */
+/* Finds the record nearest to `time` (ns of stream time), at most `tolerance` away;
+ * the earlier one of two at the same distance. frame_duration in ns, 0 if unknown,
+ * is used for loop. The matcher owns the record, which is valid until the next
+ * call. */
 RecordMatchResult record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance,
     guint64 frame_duration, RecordedFrame ** frame, GError ** error);
 
-/* The record for frame number `index`, from 0. */
+/* Finds the record of the frame with this index, from 0. */
 RecordMatchResult record_match_at_index (RecordMatch * self, guint64 index, RecordedFrame ** frame,
     GError ** error);
 
-/* The next record, whatever it is: for a frame that has no time. */
+/* Returns the next record, for a buffer without a time. */
 RecordMatchResult record_match_take_next (RecordMatch * self, RecordedFrame ** frame,
     GError ** error);
 
-/* The record found last was of no use, for that reason: counts it as skipped
- * instead of matched. */
+/* Counts the record found last as skipped instead of matched, because it cannot be
+ * used for this reason. */
 void record_match_skip_found (RecordMatch * self, const gchar * reason);
 
-/* From the beginning again; does nothing if nothing was read yet. The counts
- * go on. */
+/* Starts again at the beginning of the file, if anything was read. The counts are
+ * kept. Returns FALSE if the file cannot be rewound. */
 gboolean record_match_restart (RecordMatch * self, GError ** error);
 
-/* Records that the next call passes over are skipped by a seek. */
+/* Tells that the stream was seeked: records that the next call discards are not
+ * counted as unmatched. */
 void record_match_begin_seek (RecordMatch * self);
 
-/* Counts what the file still holds as unmatched, unless it loops. Only
- * record_match_restart brings it back. */
+/* Counts the remaining records of the file as unmatched, unless it is looped.
+ * Afterwards only record_match_restart () gives records again. */
 void record_match_finish (RecordMatch * self);
 
 const RecordMatchCounts *record_match_counts (RecordMatch * self);
 
-/* The first line that was skipped, and why; NULL: none was. */
+/* Returns the message about the first line that was skipped, with its line number;
+ * NULL if none was skipped. */
 const gchar *record_match_first_skipped (RecordMatch * self);
 
 G_END_DECLS

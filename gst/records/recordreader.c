@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxfile: lines in, frames out; MOT needs the first line of the next frame to
- * know that a frame is complete, and keeps it until then. */
+/* recordreader: reads lines and returns frames. A frame of MOT text is complete
+ * only when the first line of the next frame has been read, so that line is kept in
+ * `mot` until the next call. */
 #include "recordreader.h"
 
 #include <string.h>
@@ -12,18 +13,18 @@
 struct _RecordReader
 {
   LineReader *reader;
-  RecordFormat requested_format, format;
+  RecordFormat requested_format, format;        /* format: AUTO until detected */
   JsonlParser *parser;
   gsize max_line;
-  guint64 next_index;           /* JSON Lines */
+  guint64 next_index;           /* of JSON Lines */
 
-  /* MOT */
-  RecordedFrame mot;            /* the frame under way */
-  gboolean mot_open;
-  guint64 mot_frames;           /* up to the one under way */
-  guint columns;                /* of the first line; 0: not known yet */
-  guint64 last_line;            /* the last one of the frame before or under way */
-  guint64 ignored;
+  /* of MOT text */
+  RecordedFrame mot;            /* the incomplete frame */
+  gboolean mot_open;            /* `mot` holds a frame */
+  guint64 mot_frames;           /* number of the incomplete frame, from 1; 0 before the first */
+  guint columns;                /* number of columns in the first line; 0: not read yet */
+  guint64 last_line;            /* line number of the last valid line */
+  guint64 ignored;              /* boxes with flag 0 */
 };
 
 RecordReader *
@@ -54,6 +55,7 @@ record_reader_free (RecordReader * self)
   g_free (self);
 }
 
+/* Sets the error for the current line. */
 static RecordReaderResult
 malformed (RecordReader * self, GError ** error, const GError * reason)
 {
@@ -77,7 +79,7 @@ unusable (RecordReader * self, GError ** error, const gchar * format, ...)
   return RECORD_READER_FAILED;
 }
 
-/* The next line that is not blank; RECORD_READER_FRAME stands for having one. */
+/* Reads the next line that is not blank; returns RECORD_READER_FRAME if there is one. */
 static RecordReaderResult
 next_line (RecordReader * self, gchar ** line, gsize * length, GError ** error)
 {
@@ -116,8 +118,8 @@ next_jsonl (RecordReader * self, gchar * line, gsize length, RecordedFrame * fra
   return RECORD_READER_FRAME;
 }
 
-/* Takes one line into the frame under way. *complete: the line begins another
- * frame, and `frame` now is the one before. */
+/* Adds one line to the incomplete frame. If the line begins another frame, sets
+ * *complete and moves the completed frame to `frame`. */
 static RecordReaderResult
 next_mot (RecordReader * self, gchar * text, gsize length, RecordedFrame * frame,
     gboolean * complete, GError ** error)
@@ -164,7 +166,7 @@ next_mot (RecordReader * self, gchar * text, gsize length, RecordedFrame * frame
   return RECORD_READER_FRAME;
 }
 
-/* At the end of the file the frame under way is complete. */
+/* Returns the last frame, which the end of the file completes. */
 static RecordReaderResult
 last_mot (RecordReader * self, RecordedFrame * frame)
 {
@@ -178,6 +180,7 @@ last_mot (RecordReader * self, RecordedFrame * frame)
   return RECORD_READER_FRAME;
 }
 
+/* Sets the format by the first character of a line. Returns FALSE if it fits none. */
 static gboolean
 detect (RecordReader * self, const gchar * line)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * replaysettings: the settable properties of boxreplay: their names, ranges,
- * defaults and text, and their values.
+ * replaysettings: the settable properties of boxreplay: names, ranges, defaults,
+ * descriptions and values.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ typedef enum
   REPLAY_ON_ERROR_SKIP = 1,
 } ReplayOnError;
 
-/* Ids of the properties; the element's own begin after REPLAY_PROP_LAST. */
+/* The ids of the properties. Those of the element itself begin after REPLAY_PROP_LAST. */
 typedef enum
 {
   REPLAY_PROP_LOCATION = 1,
@@ -37,7 +37,7 @@ typedef enum
   REPLAY_PROP_LAST = REPLAY_PROP_MAX_LINE,
 } ReplayProp;
 
-/* Guarded by the element's object lock. */
+/* The values. The element guards them by its object lock. */
 typedef struct
 {
   gchar *location;
@@ -51,13 +51,14 @@ typedef struct
   guint max_line;
 } ReplaySettings;
 
-/* Installs all of the above, and the types of the enumerations. */
+/* Installs these properties and the types of their enumerations. */
 void replay_settings_install (GObjectClass * object_class);
 
+/* Sets the defaults; frees the memory of the values. */
 void replay_settings_init (ReplaySettings * settings);
 void replay_settings_clear (ReplaySettings * settings);
 
-/* Whether it may change while a recording is open. */
+/* Returns whether the property may change while a recording is open. */
 gboolean replay_settings_may_change (guint id);
 
 /* Set and get the property `id`, a ReplayProp. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* streamwalk: see the header; a few comparisons a buffer. */
+/* streamposition: a few comparisons for each buffer. */
 #include "streamposition.h"
 
 #include "framesize.h"
@@ -60,7 +60,7 @@ frame_duration (const StreamPosition * self, GstBuffer * buffer)
   return self->gap;
 }
 
-/* The number of the frame at that time, frame 0 being where it was seen. */
+/* Returns the index of the frame at `time`, counted from first_time, which had index 0. */
 static guint64
 index_at (const StreamPosition * self, GstClockTime time, GstClockTime duration)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streamwalk: where in its stream each buffer is, by time and by number, and
- * whether the stream jumped since the buffer before: a seek, a new segment
- * elsewhere, another round after the end.
+ * streamposition: tracks the position of each buffer in its stream, by time and by
+ * index, and detects jumps: a seek, a segment that starts elsewhere, another round
+ * after the end of the stream.
  */
 #pragma once
 
@@ -12,41 +12,46 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gint width, height;           /* of the caps; 0: unknown */
-  gint fps_n, fps_d;            /* 0: unknown */
-  guint64 index;                /* of the next buffer, from 0 */
+  gint width, height;           /* frame size of the caps; 0: unknown */
+  gint fps_n, fps_d;            /* frame rate of the caps; 0: unknown */
+  guint64 index;                /* of the next buffer, from 0; the caller counts it up */
 
   /* private */
   gboolean flushed, new_segment, ended;
-  GstClockTime last_time;       /* of the last buffer that had one */
-  GstClockTime first_time;      /* of buffer number 0 */
-  GstClockTime gap;             /* between the last two buffers */
+  GstClockTime last_time;       /* of the last buffer with a time */
+  GstClockTime first_time;      /* of the buffer with index 0 */
+  GstClockTime gap;             /* between the last two times */
 } StreamPosition;
 
 typedef struct
 {
-  GstClockTime time;            /* stream time of the PTS, or GST_CLOCK_TIME_NONE */
-  GstClockTime duration;        /* of the buffer, else by the frame rate, else the
-                                 * distance of the buffers before; 0: unknown */
+  GstClockTime time;            /* of the PTS, in stream time, or GST_CLOCK_TIME_NONE */
+  GstClockTime duration;        /* of the buffer, else of one frame at the frame rate, else the
+                                 * gap; 0: unknown */
   gboolean jumped;
-  gboolean rewound;             /* jumped, to somewhere it has been already */
-  gboolean index_unknown;       /* jumped, and its number is not to be known */
+  gboolean rewound;             /* jumped to a position at or before an earlier buffer */
+  gboolean index_unknown;       /* jumped, and the index cannot be computed */
 } StreamPositionStep;
 
+/* Sets the position before the first buffer. */
 void stream_position_init (StreamPosition * self);
 void stream_position_set_caps (StreamPosition * self, const GstCaps * caps);
 
-/* To be called for FLUSH_STOP, SEGMENT and EOS; looks at no other event. */
+/* Handles FLUSH_STOP, SEGMENT and EOS; ignores all other events. */
 void stream_position_event (StreamPosition * self, GstEvent * event);
+
+/* Returns whether the stream is at its end: after EOS, before the next buffer. */
 gboolean stream_position_ended (const StreamPosition * self);
 
-/* Where the buffer is. After a jump `number` follows the time if by_index,
- * given a frame rate or durations; counting on is up to the caller. */
+/* Returns the position of a buffer. After a jump, if by_index, sets `index` to that
+ * of the buffer, which needs a frame rate or durations. The caller adds 1 to
+ * `index` after each buffer. */
 StreamPositionStep stream_position_step (StreamPosition * self, const GstSegment * segment,
     GstBuffer * buffer, gboolean by_index);
 
-/* Stream time of the PTS. Buffers outside their segment have one too, but for
- * a negative one: GST_CLOCK_TIME_NONE, as without PTS or segment in time. */
+/* Returns the stream time of the PTS, also of a buffer outside the segment. Returns
+ * GST_CLOCK_TIME_NONE if the buffer has no PTS, the segment is not in time, or the
+ * stream time is negative. */
 GstClockTime stream_position_time (const GstSegment * segment, GstBuffer * buffer);
 
 G_END_DECLS
