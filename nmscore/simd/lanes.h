@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lanes: the vectors of one instruction set, under names that are the same for
- * all. The only file with intrinsics; included by the files *_tmpl.c, which are
- * compiled once per instruction set with one NMS__ISA_... defined. Everything
- * is static inline: a shared copy compiled with newer instructions must never
- * be the one that the linker keeps for all.
+ * lanes: the vectors of one instruction set, under names that are the same for all sets.
+ * No other file has vector intrinsics. The *_tmpl.c files include it; they are compiled
+ * once per instruction set, with one NMS__ISA_... defined. In any other file it has the
+ * vectors that the compiler uses without flags: SSE2, NEON or none. All functions are
+ * static inline, because of several copies of one function the linker keeps any, and a
+ * copy compiled for AVX-512 must not run on an older processor.
  *
- *   LANES           floats a vector
- *   vf, vm          floats, mask of a comparison
- *   v_load          from any alignment
- *   m_bits          bit i: lane i of a mask
- *   m_and_ngt       lanes of a mask in which not a > b
+ *   LANES           floats in a vector
+ *   vf, vm          floats; the mask that a comparison gives
+ *   v_load          loads from any address; v_load_aligned from a multiple of the
+ *                   vector's size
+ *   m_bits          a number with bit i set if lane i of the mask is
+ *   m_and_ngt       the lanes of a mask in which not a > b
  *   v_mul_sub       a * b - c, with one rounding or two: for screening only
- *   v_where         a where the mask is set, else b; i_where the same
+ *   v_where         a where the mask is set, else b; i_where the same for integers
  *   vi, i_...       as many int32_t; i_count_gt adds 1 where a > b
- *   i_squeeze       moves the lanes of `keep` to the front of `to`; may write a
- *                   whole vector
- *   rows_to_columns, i_squeeze, partition_keys
- *    see where they are; those with a HAVE_... are optional
+ *   i_squeeze       moves the lanes of `keep` to the front of `to`; may write a whole
+ *                   vector
+ *
+ * rows_to_columns and partition_keys are described where they are defined. An
+ * instruction set may lack i_squeeze and partition_keys: HAVE_SQUEEZE and
+ * HAVE_PARTITION_KEYS tell which it has.
  */
 #ifndef NMS_LANES_H
 #define NMS_LANES_H
@@ -28,6 +32,17 @@
 
 #define INLINE static inline __attribute__ ((always_inline, unused))
 
+#if !defined(NMS__ISA_avx512) && !defined(NMS__ISA_avx2) && !defined(NMS__ISA_sse2)                \
+    && !defined(NMS__ISA_neon) && !defined(NMS__ISA_scalar)
+#if defined(__SSE2__)
+#define NMS__ISA_sse2
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#define NMS__ISA_neon
+#else
+#define NMS__ISA_scalar
+#endif
+#endif
+
 /* ---------------------------------------------------------------- AVX-512 */
 #if defined(NMS__ISA_avx512)
 #include <immintrin.h>
@@ -36,6 +51,7 @@ typedef __m512 vf;
 typedef __mmask16 vm;
 
 INLINE vf v_load (const float *p) { return _mm512_loadu_ps (p); }
+INLINE vf v_load_aligned (const float *p) { return _mm512_load_ps (p); }
 INLINE vf v_set (float a) { return _mm512_set1_ps (a); }
 INLINE vf v_min (vf a, vf b) { return _mm512_min_ps (a, b); }
 INLINE vf v_max (vf a, vf b) { return _mm512_max_ps (a, b); }
@@ -117,6 +133,7 @@ typedef __m256 vf;
 typedef __m256 vm;
 
 INLINE vf v_load (const float *p) { return _mm256_loadu_ps (p); }
+INLINE vf v_load_aligned (const float *p) { return _mm256_load_ps (p); }
 INLINE vf v_set (float a) { return _mm256_set1_ps (a); }
 INLINE vf v_min (vf a, vf b) { return _mm256_min_ps (a, b); }
 INLINE vf v_max (vf a, vf b) { return _mm256_max_ps (a, b); }
@@ -204,6 +221,7 @@ typedef __m128 vf;
 typedef __m128 vm;
 
 INLINE vf v_load (const float *p) { return _mm_loadu_ps (p); }
+INLINE vf v_load_aligned (const float *p) { return _mm_load_ps (p); }
 INLINE vf v_set (float a) { return _mm_set1_ps (a); }
 INLINE vf v_min (vf a, vf b) { return _mm_min_ps (a, b); }
 INLINE vf v_max (vf a, vf b) { return _mm_max_ps (a, b); }
@@ -269,6 +287,7 @@ typedef float32x4_t vf;
 typedef uint32x4_t vm;
 
 INLINE vf v_load (const float *p) { return vld1q_f32 (p); }
+INLINE vf v_load_aligned (const float *p) { return vld1q_f32 (p); }
 INLINE vf v_set (float a) { return vdupq_n_f32 (a); }
 INLINE vf v_min (vf a, vf b) { return vminq_f32 (a, b); }
 INLINE vf v_max (vf a, vf b) { return vmaxq_f32 (a, b); }
@@ -326,6 +345,7 @@ typedef float vf;
 typedef int vm;
 
 INLINE vf v_load (const float *p) { return *p; }
+INLINE vf v_load_aligned (const float *p) { return *p; }
 INLINE vf v_set (float a) { return a; }
 INLINE vf v_min (vf a, vf b) { return a < b ? a : b; }
 INLINE vf v_max (vf a, vf b) { return a > b ? a : b; }
@@ -363,7 +383,7 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
 }
 
 #else
-#error "define one NMS__ISA_..."
+#error "unknown NMS__ISA_..."
 #endif
 
 INLINE int32_t

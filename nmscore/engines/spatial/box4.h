@@ -1,174 +1,92 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * quad: four boxes in one cache line, and the test of four against one. Four
- * is what a cell and its neighbour hold of interest, and what the baseline of
- * x86-64 and of AArch64 handles at once; wider vectors would need several
- * cells. The plain version is for other machines, and gives the same bits.
+ * box4: four boxes in one cache line, and the test of these four against one box. Four
+ * boxes are about what one query needs of a cell and the next one, and one vector of
+ * SSE2 and of NEON, which every x86-64 and AArch64 processor has. Wider vectors would
+ * test boxes of several cells at once, most of them in vain.
  */
-#ifndef NMS_QUAD_H
-#define NMS_QUAD_H
+#ifndef NMS_BOX4_H
+#define NMS_BOX4_H
 
 #include "overlap.h"
+#include "simd/lanes.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-#include <arm_neon.h>
+#define NMS__BOX4 4
+
+#if NMS__BOX4 % LANES
+#error "a vector is larger than NMS__BOX4: do not include this file in a *_tmpl.c"
 #endif
 
-#define NMS__QUAD 4
+typedef struct nms__box4 {
+  _Alignas (64) float x1[NMS__BOX4];
+  float y1[NMS__BOX4], x2[NMS__BOX4], y2[NMS__BOX4];
+} nms__box4;
 
-typedef struct nms__quad {
-  _Alignas (64) float x1[NMS__QUAD];
-  float y1[NMS__QUAD], x2[NMS__QUAD], y2[NMS__QUAD];
-} nms__quad;
-
-/* The one box, in every lane, with its share (overlap.h). */
+/* One box and its scaled area (overlap.h), each value in all lanes. */
 typedef struct nms__wide_box {
-  _Alignas (16) float x1[NMS__QUAD];
-  float y1[NMS__QUAD], x2[NMS__QUAD], y2[NMS__QUAD], share[NMS__QUAD];
+  _Alignas (16) float x1[NMS__BOX4];
+  float y1[NMS__BOX4], x2[NMS__BOX4], y2[NMS__BOX4], share[NMS__BOX4];
 } nms__wide_box;
 
-/* nms__quad_may: which boxes of a quad may exceed the limit with the box: bit
- * i for box i. nms__quad_surely: which surely do. */
-#if defined(__SSE2__)
-
-static inline __m128
-nms__quad_width (const nms__quad *q, const nms__wide_box *b)
+INLINE vf
+nms__box4_width (const nms__box4 *q, size_t i, const nms__wide_box *b)
 {
-  return _mm_sub_ps (_mm_min_ps (_mm_load_ps (q->x2), _mm_load_ps (b->x2)),
-      _mm_max_ps (_mm_load_ps (q->x1), _mm_load_ps (b->x1)));
+  return v_sub (v_min (v_load_aligned (q->x2 + i), v_load_aligned (b->x2)),
+      v_max (v_load_aligned (q->x1 + i), v_load_aligned (b->x1)));
 }
 
-static inline __m128
-nms__quad_height (const nms__quad *q, const nms__wide_box *b)
+INLINE vf
+nms__box4_height (const nms__box4 *q, size_t i, const nms__wide_box *b)
 {
-  return _mm_sub_ps (_mm_min_ps (_mm_load_ps (q->y2), _mm_load_ps (b->y2)),
-      _mm_max_ps (_mm_load_ps (q->y1), _mm_load_ps (b->y1)));
+  return v_sub (v_min (v_load_aligned (q->y2 + i), v_load_aligned (b->y2)),
+      v_max (v_load_aligned (q->y1 + i), v_load_aligned (b->y1)));
 }
 
-static inline __m128
-nms__quad_shares (const nms__quad *q, const nms__wide_box *b, float factor)
+/* The sums of both boxes' scaled areas; `factor` is that of nms__bounds. */
+INLINE vf
+nms__box4_shares (const nms__box4 *q, size_t i, const nms__wide_box *b, float factor)
 {
-  __m128 area = _mm_mul_ps (_mm_sub_ps (_mm_load_ps (q->x2), _mm_load_ps (q->x1)),
-      _mm_sub_ps (_mm_load_ps (q->y2), _mm_load_ps (q->y1)));
-  return _mm_add_ps (_mm_mul_ps (_mm_set1_ps (factor), area), _mm_load_ps (b->share));
+  vf area = v_mul (v_sub (v_load_aligned (q->x2 + i), v_load_aligned (q->x1 + i)),
+      v_sub (v_load_aligned (q->y2 + i), v_load_aligned (q->y1 + i)));
+  return v_add (v_mul (v_set (factor), area), v_load_aligned (b->share));
 }
 
-static inline unsigned
-nms__quad_may (const nms__quad *q, const nms__wide_box *b, const nms__bounds *bounds)
-{
-  /* lifting one negative extent keeps the product from becoming positive */
-  __m128 inter = _mm_mul_ps (_mm_max_ps (nms__quad_width (q, b), _mm_setzero_ps ()),
-      nms__quad_height (q, b));
-  return (unsigned) _mm_movemask_ps (_mm_cmpgt_ps (inter,
-      nms__quad_shares (q, b, bounds->factor)));
-}
-
-static inline unsigned
-nms__quad_surely (const nms__quad *q, const nms__wide_box *b, const nms__bounds *bounds)
-{
-  const __m128 least = _mm_set1_ps (NMS__LEAST_EXTENT);
-  __m128 w = nms__quad_width (q, b), h = nms__quad_height (q, b);
-  __m128 bound = _mm_max_ps (_mm_set1_ps (bounds->least),
-      _mm_mul_ps (_mm_set1_ps (bounds->certain), nms__quad_shares (q, b, bounds->factor)));
-  return (unsigned) _mm_movemask_ps (_mm_and_ps (_mm_cmpgt_ps (_mm_mul_ps (w, h), bound),
-      _mm_and_ps (_mm_cmpgt_ps (w, least), _mm_cmpgt_ps (h, least))));
-}
-
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-
-static inline unsigned
-nms__quad_bits (uint32x4_t mask)
-{
-  const uint32x4_t weight = { 1, 2, 4, 8 };
-  return vaddvq_u32 (vandq_u32 (mask, weight));
-}
-
-static inline float32x4_t
-nms__quad_width (const nms__quad *q, const nms__wide_box *b)
-{
-  return vsubq_f32 (vminq_f32 (vld1q_f32 (q->x2), vld1q_f32 (b->x2)),
-      vmaxq_f32 (vld1q_f32 (q->x1), vld1q_f32 (b->x1)));
-}
-
-static inline float32x4_t
-nms__quad_height (const nms__quad *q, const nms__wide_box *b)
-{
-  return vsubq_f32 (vminq_f32 (vld1q_f32 (q->y2), vld1q_f32 (b->y2)),
-      vmaxq_f32 (vld1q_f32 (q->y1), vld1q_f32 (b->y1)));
-}
-
-static inline float32x4_t
-nms__quad_shares (const nms__quad *q, const nms__wide_box *b, float factor)
-{
-  float32x4_t area = vmulq_f32 (vsubq_f32 (vld1q_f32 (q->x2), vld1q_f32 (q->x1)),
-      vsubq_f32 (vld1q_f32 (q->y2), vld1q_f32 (q->y1)));
-  return vaddq_f32 (vmulq_n_f32 (area, factor), vld1q_f32 (b->share));
-}
-
-static inline unsigned
-nms__quad_may (const nms__quad *q, const nms__wide_box *b, const nms__bounds *bounds)
-{
-  /* lifting one negative extent keeps the product from becoming positive */
-  float32x4_t inter = vmulq_f32 (vmaxq_f32 (nms__quad_width (q, b), vdupq_n_f32 (0.0f)),
-      nms__quad_height (q, b));
-  return nms__quad_bits (vcgtq_f32 (inter, nms__quad_shares (q, b, bounds->factor)));
-}
-
-static inline unsigned
-nms__quad_surely (const nms__quad *q, const nms__wide_box *b, const nms__bounds *bounds)
-{
-  const float32x4_t least = vdupq_n_f32 (NMS__LEAST_EXTENT);
-  float32x4_t w = nms__quad_width (q, b), h = nms__quad_height (q, b);
-  float32x4_t bound = vmaxq_f32 (vdupq_n_f32 (bounds->least),
-      vmulq_n_f32 (nms__quad_shares (q, b, bounds->factor), bounds->certain));
-  return nms__quad_bits (vandq_u32 (vcgtq_f32 (vmulq_f32 (w, h), bound),
-      vandq_u32 (vcgtq_f32 (w, least), vcgtq_f32 (h, least))));
-}
-
-#else
-
-static inline float
-nms__lane_shares (const nms__quad *q, int i, const nms__wide_box *b, float factor)
-{
-  return factor * nms__area (q->x1[i], q->y1[i], q->x2[i], q->y2[i]) + b->share[0];
-}
-
-static inline float
-nms__lane_inter (const nms__quad *q, int i, const nms__wide_box *b)
-{
-  return nms__inter (q->x1[i], q->y1[i], q->x2[i], q->y2[i], b->x1[0], b->y1[0], b->x2[0],
-      b->y2[0]);
-}
-
-static inline unsigned
-nms__quad_may (const nms__quad *q, const nms__wide_box *b, const nms__bounds *bounds)
+/* Returns which of the four boxes may exceed the limit with the one box: bit i for
+ * box i. */
+INLINE unsigned
+nms__box4_may (const nms__box4 *q, const nms__wide_box *b, const nms__bounds *bounds)
 {
   unsigned bits = 0;
-  for (int i = 0; i < NMS__QUAD; i++)
-    bits |= (unsigned) (nms__lane_inter (q, i, b) > nms__lane_shares (q, i, b, bounds->factor))
-        << i;
-  return bits;
-}
 
-static inline unsigned
-nms__quad_surely (const nms__quad *q, const nms__wide_box *b, const nms__bounds *bounds)
-{
-  unsigned bits = 0;
-  for (int i = 0; i < NMS__QUAD; i++) {
-    float inter = nms__lane_inter (q, i, b);
-    bits |= (unsigned) (inter > bounds->least
-        && inter > bounds->certain * nms__lane_shares (q, i, b, bounds->factor)) << i;
+  for (size_t i = 0; i < NMS__BOX4; i += LANES) {
+    /* one of two negative extents becomes 0, so that their product is not positive */
+    vf inter = v_mul (v_max (nms__box4_width (q, i, b), v_set (0.0f)),
+        nms__box4_height (q, i, b));
+    bits |= (unsigned) m_bits (v_gt (inter, nms__box4_shares (q, i, b, bounds->factor))) << i;
   }
   return bits;
 }
 
-#endif
+/* Returns which of the four boxes surely exceed the limit with the one box. */
+INLINE unsigned
+nms__box4_surely (const nms__box4 *q, const nms__wide_box *b, const nms__bounds *bounds)
+{
+  const vf least = v_set (NMS__LEAST_EXTENT);
+  unsigned bits = 0;
 
-/* Which of four groups are `group`. */
-static inline unsigned
-nms__test_groups (const int32_t *groups, int32_t group)
+  for (size_t i = 0; i < NMS__BOX4; i += LANES) {
+    vf w = nms__box4_width (q, i, b), h = nms__box4_height (q, i, b);
+    vf bound = v_max (v_set (bounds->least),
+        v_mul (v_set (bounds->certain), nms__box4_shares (q, i, b, bounds->factor)));
+    vm over = m_and (v_gt (v_mul (w, h), bound), m_and (v_gt (w, least), v_gt (h, least)));
+    bits |= (unsigned) m_bits (over) << i;
+  }
+  return bits;
+}
+
+/* Returns which of four groups equal `group`. */
+INLINE unsigned
+nms__box4_groups (const int32_t *groups, int32_t group)
 {
   return (unsigned) (groups[0] == group) | (unsigned) (groups[1] == group) << 1
       | (unsigned) (groups[2] == group) << 2 | (unsigned) (groups[3] == group) << 3;

@@ -23,6 +23,7 @@
  * Looking at boxes beyond a cell's own does no harm, since every decision is
  * made on the boxes; so whole quads are tested, whatever cells they straddle.
  */
+#include "box4.h"
 #include "spatial_query.h"
 #include "spatial_scatter.h"
 
@@ -64,17 +65,30 @@ typedef struct walk {
 
 /* --------------------------------------------------------- what it decides */
 
+/* Whether the box of a place is not yet decided; and that it is now. */
+static inline void
+mark_decided (nms__grid *g, uint32_t at)
+{
+  g->open[at / NMS__BOX4] &= (uint8_t) ~(1u << at % NMS__BOX4);
+}
+
+static inline int
+is_open (const nms__grid *g, uint32_t at)
+{
+  return g->open[at / NMS__BOX4] >> at % NMS__BOX4 & 1;
+}
+
 /* One by one, exactly, and noting the suppressor. */
 static void
 decide_quad (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k)
 {
   nms__frame *f = w->f;
   nms__grid *g = w->g;
-  const nms__quad *q = &g->quads[quad];
+  const nms__box4 *q = &g->box4[quad];
 
   for (; hits; hits &= hits - 1) {
     const unsigned i = nms__lowest_bit (hits);
-    const uint32_t at = quad * NMS__QUAD + i;
+    const uint32_t at = quad * NMS__BOX4 + i;
     const float inter = nms__inter (q->x1[i], q->y1[i], q->x2[i], q->y2[i], k->x1, k->y1, k->x2,
         k->y2);
     const float area = nms__area (q->x1[i], q->y1[i], q->x2[i], q->y2[i]);
@@ -82,7 +96,7 @@ decide_quad (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k)
     if (!nms__exceeds (inter, area, k->area, limit)
         || nms__related (f, k->index, g->index[at]))
       continue;
-    nms__close (g, at);
+    mark_decided (g, at);
     if (f->suppressed_by)
       f->suppressed_by[g->index[at]] = k->index;
   }
@@ -95,7 +109,7 @@ apply_hits (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k, i
   if (!hits)
     return;
   if (precise
-      || (hits & ~nms__quad_surely (&w->g->quads[quad], &w->wide[k - w->looker], &w->bounds)))
+      || (hits & ~nms__box4_surely (&w->g->box4[quad], &w->wide[k - w->looker], &w->bounds)))
     decide_quad (w, quad, hits, k);
   else
     w->g->open[quad] &= (uint8_t) ~hits;
@@ -107,12 +121,12 @@ look_at_cells (const walk *w, uint32_t first, uint32_t end, const nms__looker *k
   const nms__grid *g = w->g;
   const uint32_t from = g->begin[first], to = g->begin[end];
 
-  for (uint32_t q = from / NMS__QUAD; q * NMS__QUAD < to; q++) {
+  for (uint32_t q = from / NMS__BOX4; q * NMS__BOX4 < to; q++) {
     if (!g->open[q])
       continue;
-    unsigned hits = nms__quad_may (&g->quads[q], &w->wide[k - w->looker], &w->bounds);
+    unsigned hits = nms__box4_may (&g->box4[q], &w->wide[k - w->looker], &w->bounds);
     if (g->group)
-      hits &= nms__test_groups (g->group + (size_t) q * NMS__QUAD, k->group);
+      hits &= nms__box4_groups (g->group + (size_t) q * NMS__BOX4, k->group);
     apply_hits (w, q, hits, k, precise);
   }
 }
@@ -155,7 +169,7 @@ add_member (walk *w, uint32_t at, int open)
   if (looks) {
     w->looker[w->lookers].at = at;
     w->lookers++;
-    __builtin_prefetch (&g->quads[at / NMS__QUAD]);
+    __builtin_prefetch (&g->box4[at / NMS__BOX4]);
   }
   if (open)
     __builtin_prefetch (&g->index[at]);
@@ -172,9 +186,33 @@ choose_members (walk *w)
   w->lookers = 0;
   for (; w->rank < count && w->members < BATCH; w->rank++) {
     uint32_t at = nms__packed_position (w->order[w->rank]);
-    int open = nms__is_open (g, at);
+    int open = is_open (g, at);
     if (open || all)
       add_member (w, at, open);
+  }
+}
+
+static inline void
+look_from (const nms__grid *g, nms__looker *k, nms__wide_box *box, float factor)
+{
+  const nms__box4 *q = &g->box4[k->at / NMS__BOX4];
+  const unsigned lane = k->at % NMS__BOX4;
+
+  k->x1 = q->x1[lane];
+  k->y1 = q->y1[lane];
+  k->x2 = q->x2[lane];
+  k->y2 = q->y2[lane];
+  k->area = nms__area (k->x1, k->y1, k->x2, k->y2);
+  k->hull = nms__hull_of (k->x1, k->y1, k->x2, k->y2);
+  k->group = g->group ? g->group[k->at] : 0;
+  k->index = g->index[k->at];
+  k->direct = 0;
+  for (int i = 0; i < NMS__BOX4; i++) {
+    box->x1[i] = k->x1;
+    box->y1[i] = k->y1;
+    box->x2[i] = k->x2;
+    box->y2[i] = k->y2;
+    box->share[i] = factor * k->area;
   }
 }
 
@@ -185,7 +223,7 @@ find_all_runs (walk *w)
 
   for (unsigned j = 0; j < w->lookers; j++) {
     nms__looker *k = &w->looker[j];
-    nms__look_from (g, k, &w->wide[j], w->bounds.factor);
+    look_from (g, k, &w->wide[j], w->bounds.factor);
     if (w->f->outcome)
       __builtin_prefetch (&w->f->outcome[k->index], 1);
     if (!nms__see_simply (g, k))
@@ -211,18 +249,18 @@ add_run_pairs (walk *w, size_t n, const uint32_t run[2], unsigned j)
 {
   const nms__grid *g = w->g;
   const uint32_t from = g->begin[run[0]], to = g->begin[run[1]];
-  const uint32_t first = from / NMS__QUAD;
+  const uint32_t first = from / NMS__BOX4;
   const uint32_t any = (uint32_t) 0 - (uint32_t) (from < to);
-  const size_t quads = ((to + NMS__QUAD - 1) / NMS__QUAD - first) & any;
+  const size_t quads = ((to + NMS__BOX4 - 1) / NMS__BOX4 - first) & any;
 
   if (quads > PAIRS - n)
     return quads;
   add_pairs (w, n, first, SMALL_RUN, j);
   if (quads > SMALL_RUN)
     add_pairs (w, n, first, quads, j);
-  __builtin_prefetch (&g->quads[first]);
-  __builtin_prefetch (&g->quads[first + 1]);
-  __builtin_prefetch (&g->quads[first + 2]);
+  __builtin_prefetch (&g->box4[first]);
+  __builtin_prefetch (&g->box4[first + 1]);
+  __builtin_prefetch (&g->box4[first + 2]);
   return quads;
 }
 
@@ -256,9 +294,9 @@ test_pairs (walk *w, int grouped)
   for (unsigned p = 0; p < w->pairs; p++) {
     const uint32_t quad = w->pair_quad[p];
     const unsigned j = w->pair_looker[p];
-    unsigned hits = nms__quad_may (&g->quads[quad], &w->wide[j], &bounds) & g->open[quad];
+    unsigned hits = nms__box4_may (&g->box4[quad], &w->wide[j], &bounds) & g->open[quad];
     if (grouped)
-      hits &= nms__test_groups (g->group + (size_t) quad * NMS__QUAD, w->looker[j].group);
+      hits &= nms__box4_groups (g->group + (size_t) quad * NMS__BOX4, w->looker[j].group);
     w->hit_quad[n] = quad;
     w->hit_looker[n] = (uint8_t) j;
     w->hit_bits[n] = (uint8_t) hits;
@@ -273,12 +311,12 @@ take (const walk *w, const member *m)
 {
   nms__frame *f = w->f;
   nms__grid *g = w->g;
-  const int open = nms__is_open (g, m->at);
+  const int open = is_open (g, m->at);
 
   if (g->slot) {
     nms__class *class = &f->classes.entry[g->slot[m->at]];
     if (class->kept >= class->cap) {
-      nms__close (g, m->at);
+      mark_decided (g, m->at);
       nms__over_cap_index (f, g->index[m->at]);
       return 0;
     }
@@ -286,7 +324,7 @@ take (const walk *w, const member *m)
   }
   if (!open)
     return 0;
-  nms__close (g, m->at);
+  mark_decided (g, m->at);
   nms__keep_index (f, g->index[m->at]);
   return 1;
 }
@@ -343,7 +381,7 @@ decide_by_score (nms__frame *f, nms__grid *g, const nms__spatial_scratch *s)
 {
   walk w;
 
-  nms__place_quads (g, f, s);
+  nms__scatter_to_box4 (g, f, s);
   w.f = f;
   w.g = g;
   w.rank = 0;
@@ -379,7 +417,7 @@ decide_by_place (nms__frame *f, nms__grid *g, const nms__spatial_scratch *s)
 {
   nms__places places;
 
-  nms__place_columns (g, f, s, &places);
+  nms__scatter_to_columns (g, f, s, &places);
   f->kernels->decide_places (&places);
   list_kept (f, places.kept, s->keys);
 }

@@ -6,8 +6,6 @@
 #ifndef NMS_SPATIAL_GRID_H
 #define NMS_SPATIAL_GRID_H
 
-#include "box4.h"
-
 #include "engines/tuning.h"
 #include "internal.h"
 #include "order.h"
@@ -51,7 +49,7 @@ typedef struct nms__grid {
   nms__level level[NMS__LEVELS];
 
   /* of places, for the walk in score order alone */
-  nms__quad *quads;
+  struct nms__box4 *box4;
   int32_t *index; /* in the caller's columns */
   uint32_t *slot; /* or NULL: no class differs */
   uint8_t *open;  /* of each quad: a bit for each box not yet decided */
@@ -132,19 +130,6 @@ nms__group_shift (int32_t group)
 {
   uint64_t h = (uint32_t) group * UINT64_C (0x9e3779b97f4a7c15);
   return h >> 32;
-}
-
-/* Whether the box of a place is not yet decided; and that it is now. */
-static inline void
-nms__close (nms__grid *g, uint32_t at)
-{
-  g->open[at / NMS__QUAD] &= (uint8_t) ~(1u << at % NMS__QUAD);
-}
-
-static inline int
-nms__is_open (const nms__grid *g, uint32_t at)
-{
-  return g->open[at / NMS__QUAD] >> at % NMS__QUAD & 1;
 }
 
 #endif

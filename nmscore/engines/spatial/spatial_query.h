@@ -216,28 +216,4 @@ nms__see_simply (const nms__grid *g, nms__looker *k)
   return !past_end;
 }
 
-static inline void
-nms__look_from (const nms__grid *g, nms__looker *k, nms__wide_box *box, float factor)
-{
-  const nms__quad *q = &g->quads[k->at / NMS__QUAD];
-  const unsigned lane = k->at % NMS__QUAD;
-
-  k->x1 = q->x1[lane];
-  k->y1 = q->y1[lane];
-  k->x2 = q->x2[lane];
-  k->y2 = q->y2[lane];
-  k->area = nms__area (k->x1, k->y1, k->x2, k->y2);
-  k->hull = nms__hull_of (k->x1, k->y1, k->x2, k->y2);
-  k->group = g->group ? g->group[k->at] : 0;
-  k->index = g->index[k->at];
-  k->direct = 0;
-  for (int i = 0; i < NMS__QUAD; i++) {
-    box->x1[i] = k->x1;
-    box->y1[i] = k->y1;
-    box->x2[i] = k->x2;
-    box->y2[i] = k->y2;
-    box->share[i] = factor * k->area;
-  }
-}
-
 #endif

@@ -8,6 +8,7 @@
  * what will be written.
  */
 #include "spatial_scatter.h"
+#include "box4.h"
 
 #define BUCKETS 1024
 #define BUCKET_BOXES 1024 /* about */
@@ -36,9 +37,9 @@ nms__spatial_layout (nms__spatial_scratch *s, nms__arena *a, size_t boxes)
   s->index = nms__take (&walk, boxes, sizeof *s->index);
   s->waiting = nms__take (&sweep, boxes, sizeof *s->waiting);
 
-  s->quads = nms__take (&walk, boxes / NMS__QUAD + 1, sizeof *s->quads);
+  s->box4 = nms__take (&walk, boxes / NMS__BOX4 + 1, sizeof *s->box4);
   s->slot = nms__take (&walk, boxes, sizeof *s->slot);
-  s->open = nms__take (&walk, boxes / NMS__QUAD + 1, sizeof *s->open);
+  s->open = nms__take (&walk, boxes / NMS__BOX4 + 1, sizeof *s->open);
   s->order = nms__take (&walk, boxes, sizeof *s->order);
 
   s->columns.x1 = nms__take (&sweep, boxes, sizeof *s->columns.x1);
@@ -136,12 +137,12 @@ begin_cells (const nms__grid *g, const nms__record *records, const buckets *b, u
 /* ------------------------------------------------------------ for the walk */
 
 static inline void
-place_in_quad (const nms__grid *g, nms__frame *f, const nms__record *r)
+put_in_box4 (const nms__grid *g, nms__frame *f, const nms__record *r)
 {
   const uint32_t at = g->begin[r->cell + 1]++;
   const uint32_t position = nms__packed_position (r->packed);
-  nms__quad *q = &g->quads[at / NMS__QUAD];
-  const unsigned lane = at % NMS__QUAD;
+  nms__box4 *q = &g->box4[at / NMS__BOX4];
+  const unsigned lane = at % NMS__BOX4;
 
   q->x1[lane] = r->x1;
   q->y1[lane] = r->y1;
@@ -157,10 +158,10 @@ place_in_quad (const nms__grid *g, nms__frame *f, const nms__record *r)
 
 /* The places from .. end-1 will be written, in any order. */
 static void
-expect_quads (const nms__grid *g, size_t from, size_t end)
+expect_box4 (const nms__grid *g, size_t from, size_t end)
 {
-  for (size_t at = from; at < end; at += NMS__QUAD) {
-    __builtin_prefetch (&g->quads[at / NMS__QUAD], 1);
+  for (size_t at = from; at < end; at += NMS__BOX4) {
+    __builtin_prefetch (&g->box4[at / NMS__BOX4], 1);
     __builtin_prefetch (&g->index[at], 1);
     if (g->group)
       __builtin_prefetch (&g->group[at], 1);
@@ -170,31 +171,31 @@ expect_quads (const nms__grid *g, size_t from, size_t end)
 }
 
 static void
-open_quads (nms__grid *g, size_t count)
+open_box4 (nms__grid *g, size_t count)
 {
-  const size_t whole = count / NMS__QUAD, rest = count % NMS__QUAD;
+  const size_t whole = count / NMS__BOX4, rest = count % NMS__BOX4;
 
-  memset (g->open, (1 << NMS__QUAD) - 1, whole);
+  memset (g->open, (1 << NMS__BOX4) - 1, whole);
   if (rest)
     g->open[whole] = (uint8_t) ((1 << rest) - 1);
 }
 
 void
-nms__place_quads (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s)
+nms__scatter_to_box4 (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s)
 {
   buckets b;
 
   fill_buckets (g, f, s, &b);
-  g->quads = s->quads;
+  g->box4 = s->box4;
   g->group = f->group ? s->group : NULL;
   g->index = s->index;
   g->slot = f->slot ? s->slot : NULL;
   g->open = s->open;
   /* the lanes behind the last box are read, never used */
-  memset (&g->quads[f->count / NMS__QUAD], 0, sizeof *g->quads);
+  memset (&g->box4[f->count / NMS__BOX4], 0, sizeof *g->box4);
   for (unsigned k = 0; k < b.count; k++) {
     const uint32_t from = k ? b.end[k - 1] : 0;
-    expect_quads (g, from, b.end[k]);
+    expect_box4 (g, from, b.end[k]);
     begin_cells (g, s->records, &b, k);
     for (uint32_t r = from; r < b.end[k]; r++) {
       const uint32_t next = r + NEXT_RECORDS < b.end[k] ? r + NEXT_RECORDS : r;
@@ -202,11 +203,11 @@ nms__place_quads (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s)
       __builtin_prefetch (&f->packed[position], 1);
       __builtin_prefetch (&f->index[position]);
       __builtin_prefetch (&s->records[r] + BUCKET_BOXES);
-      place_in_quad (g, f, &s->records[r]);
+      put_in_box4 (g, f, &s->records[r]);
     }
   }
   g->in_cells = g->begin[g->cells];
-  open_quads (g, f->count);
+  open_box4 (g, f->count);
 }
 
 /* ----------------------------------------------------------- for the sweep */
@@ -255,7 +256,7 @@ keep_rest (const nms__grid *g, const nms__frame *f, nms__places *s)
 }
 
 void
-nms__place_columns (nms__grid *g, nms__frame *f, const nms__spatial_scratch *own, nms__places *s)
+nms__scatter_to_columns (nms__grid *g, nms__frame *f, const nms__spatial_scratch *own, nms__places *s)
 {
   const nms__box_columns *c = &own->columns;
   buckets b;

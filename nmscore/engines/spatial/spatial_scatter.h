@@ -34,7 +34,7 @@ typedef struct nms__spatial_scratch {
   int32_t *group;       /* nms__grid.group */
 
   /* walk */
-  nms__quad *quads;
+  struct nms__box4 *box4;
   int32_t *index;
   uint32_t *slot;
   uint8_t *open;
@@ -55,8 +55,8 @@ void nms__spatial_layout (nms__spatial_scratch *s, nms__arena *arena, size_t box
 /* Puts all boxes of the frame into the cells of a grid that
  * is planned, for the walk: the lower half of each packed key becomes the
  * place of its box; or for the sweep. */
-void nms__place_quads (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s);
-void nms__place_columns (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s,
+void nms__scatter_to_box4 (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s);
+void nms__scatter_to_columns (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s,
     nms__places *places);
 
 #endif
