@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * odmeta: see the header. Relations are a matrix in GStreamer, and to look for
- * what one mtd is related to means to go through a row of it: done once for every
- * OD, since any may be a part of another.
+ * odmeta: GstAnalyticsODMtd <-> Box. GStreamer stores relations as a matrix, so
+ * finding the relations of one mtd reads a row with an element for every other mtd.
+ * Reading does that once for every OD, because any OD may be a part of another one,
+ * and keeps the result for the removal.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -17,7 +18,7 @@
 
 #define STATE_PREFIX "nms:"
 
-/* NULL if the buffer has none, or one that is not ours to change. */
+/* Returns NULL if the buffer has no relation meta, or a locked one. */
 static GstAnalyticsRelationMeta *
 relation_meta (GstBuffer * buffer)
 {
@@ -62,7 +63,7 @@ od_meta_any (GstBuffer * buffer)
 
 /* ------------------------------------------------------------------ reading */
 
-/* "nms:kept" and so on */
+/* Returns the state in a class such as "nms:kept". */
 static BoxState
 state_of_class (const GstAnalyticsMtd * mtd)
 {
@@ -91,15 +92,15 @@ read_track (GstAnalyticsMtd * mtd, Box * box)
   }
 }
 
-/* What the mtds say that an OD is related to: the first track, the first state. */
+/* Reads the first track and the first state among the mtds that an OD is related to. */
 static void
-read_related (GstAnalyticsRelationMeta * meta, const OdEdge * edges, guint count, guint flags,
-    Box * box)
+read_related (GstAnalyticsRelationMeta * meta, const OdRelation * relations, guint count,
+    guint flags, Box * box)
 {
   guint i;
 
   for (i = 0; i < count; i++) {
-    GstAnalyticsMtd mtd = { edges[i].to, meta };
+    GstAnalyticsMtd mtd = { relations[i].to, meta };
     const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type (&mtd);
 
     if ((flags & BOX_READ_TRACK) && !(box->flags & BOX_HAS_TRACK_ID)
@@ -111,8 +112,8 @@ read_related (GstAnalyticsRelationMeta * meta, const OdEdge * edges, guint count
   }
 }
 
-/* What an OD itself says. Field by field, as with regions. `empty`: "" as a
- * quark, which is no label. */
+/* Reads an OD, field by field as read_region does. `empty` is the quark of "", which
+ * is no label. */
 static void
 read_od (GstAnalyticsMtd * mtd, GQuark empty, Box * box)
 {
@@ -151,8 +152,8 @@ read_od (GstAnalyticsMtd * mtd, GQuark empty, Box * box)
   box->od = (gint) mtd->id;
 }
 
-/* Whether box and OD lie at the same place, within a pixel and as far as they
- * are on the frame. */
+/* Returns whether the box and the OD, both clipped to the frame, agree within a
+ * pixel. */
 static gboolean
 same_place (const Box * box, const Box * od, gint width, gint height)
 {
@@ -160,12 +161,12 @@ same_place (const Box * box, const Box * od, gint width, gint height)
       && box_extent_agrees (box->y1, box->y2, od->y, od->h, height > 0 ? height : G_MAXINT);
 }
 
-/* A region's box learns what only its OD knows. */
+/* Adds to the box of a region what only its OD states. */
 static void
 complete (Box * box, const Box * od, gint width, gint height)
 {
   box->od = od->od;
-  /* a region may have the upright box around a turned one */
+  /* the region may be the upright box around a rotated OD */
   if (od->rotation != 0 && !same_place (box, od, width, height)) {
     box->flags &= ~BOX_HAS_NORMALIZED;
     box->x = od->x;
@@ -180,7 +181,7 @@ complete (Box * box, const Box * od, gint width, gint height)
 #if GST_CHECK_VERSION (1, 26, 0)
   box->rotation = od->rotation;
 #endif
-  /* 0 is what an OD has that is given none */
+  /* an OD without a confidence has 0 */
   if (!(box->flags & BOX_HAS_CONFIDENCE) && od->confidence != 0) {
     box->confidence = od->confidence;
     box->flags |= BOX_HAS_CONFIDENCE;
@@ -189,7 +190,8 @@ complete (Box * box, const Box * od, gint width, gint height)
     box->label = od->label;
 }
 
-/* By id of the OD, the first region that has it, as index + 1; 0: none. */
+/* Returns a table by id of an OD: index + 1 of the first region with that id, or 0.
+ * Free it with g_free. */
 static guint *
 regions_by_id (const GArray * boxes, guint count)
 {
@@ -205,7 +207,8 @@ regions_by_id (const GArray * boxes, guint count)
   return by_id;
 }
 
-/* The region of OD 0: one with id 0 at the same place and of the same class. */
+/* Returns index + 1 of the region of OD 0: one with id 0, at the same place and of the
+ * same class; 0 if there is none. */
 static guint
 region_of_first (const GArray * boxes, const Box * od, guint regions, gint width, gint height)
 {
@@ -221,20 +224,20 @@ region_of_first (const GArray * boxes, const Box * od, guint regions, gint width
   return 0;
 }
 
-/* The parents of boxes that have none by their regions. */
+/* Sets the parents of boxes whose regions set none. Returns whether it found any. */
 static gboolean
-read_parents (GstAnalyticsRelationMeta * meta, GArray * boxes, const GArray * edges)
+read_parents (GstAnalyticsRelationMeta * meta, GArray * boxes, const GArray * relations)
 {
   const guint wanted = GST_ANALYTICS_REL_TYPE_IS_PART_OF | GST_ANALYTICS_REL_TYPE_CONTAIN;
   gint *box_of = NULL;          /* by id; -1: no OD */
   gboolean any = FALSE;
   guint i, k, count = (guint) gst_analytics_relation_get_length (meta);
 
-  for (i = 0; i < edges->len; i++) {
-    const OdEdge *edge = &g_array_index (edges, OdEdge, i);
+  for (i = 0; i < relations->len; i++) {
+    const OdRelation *relation = &g_array_index (relations, OdRelation, i);
     gint part, whole;
 
-    if (!(edge->types & wanted) || edge->from == edge->to)
+    if (!(relation->types & wanted) || relation->from == relation->to)
       continue;
     if (box_of == NULL) {
       box_of = g_new (gint, count);
@@ -244,11 +247,11 @@ read_parents (GstAnalyticsRelationMeta * meta, GArray * boxes, const GArray * ed
         if (g_array_index (boxes, Box, k).od >= 0)
           box_of[g_array_index (boxes, Box, k).od] = (gint) k;
     }
-    part = box_of[edge->from];
-    whole = box_of[edge->to];
-    if (!(edge->types & GST_ANALYTICS_REL_TYPE_IS_PART_OF)) {
-      part = box_of[edge->to];
-      whole = box_of[edge->from];
+    part = box_of[relation->from];
+    whole = box_of[relation->to];
+    if (!(relation->types & GST_ANALYTICS_REL_TYPE_IS_PART_OF)) {
+      part = box_of[relation->to];
+      whole = box_of[relation->from];
     }
     if (part < 0 || whole < 0)
       continue;
@@ -263,7 +266,7 @@ read_parents (GstAnalyticsRelationMeta * meta, GArray * boxes, const GArray * ed
 GArray *
 od_meta_relations_new (void)
 {
-  return g_array_new (FALSE, FALSE, sizeof (OdEdge));
+  return g_array_new (FALSE, FALSE, sizeof (OdRelation));
 }
 
 gboolean
@@ -274,23 +277,23 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray *
   const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
   const GQuark empty = g_quark_from_static_string ("");
   guint regions = boxes->len, count = regions, *by_id = NULL, used = 0, i, length;
-  GArray *edges;
+  GArray *found;
   gboolean parents;
 
   if (meta == NULL)
     return FALSE;
-  edges = relations ? g_array_ref (relations) : od_meta_relations_new ();
+  found = relations ? g_array_ref (relations) : od_meta_relations_new ();
   length = (guint) gst_analytics_relation_get_length (meta);
   if (regions > 0)
     by_id = regions_by_id (boxes, length);
-  for (i = 0; i < length; i++) {        /* (half the time of GStreamer's iterator) */
+  for (i = 0; i < length; i++) {        /* (takes half the time of GStreamer's iterator) */
     GstAnalyticsMtd mtd = { i, meta };
     guint region = 0;
     Box *box;
 
     if (gst_analytics_mtd_get_mtd_type (&mtd) != type)
       continue;
-    if (count >= boxes->len)    /* room for more than this one: no call an OD */
+    if (count >= boxes->len)    /* in large steps, because each call takes time */
       g_array_set_size (boxes, 2 * count + 32);
     box = &g_array_index (boxes, Box, count);
     read_od (&mtd, empty, box);
@@ -310,38 +313,38 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray *
 
     if (box->od < 0)
       continue;
-    used = od_edges_add (meta, (guint) box->od, edges, used);
+    used = od_relations_append (meta, (guint) box->od, found, used);
     if (used > first && (flags & (BOX_READ_TRACK | BOX_READ_STATE)))
-      read_related (meta, &g_array_index (edges, OdEdge, first), used - first, flags, box);
+      read_related (meta, &g_array_index (found, OdRelation, first), used - first, flags, box);
   }
-  g_array_set_size (edges, used);
-  parents = read_parents (meta, boxes, edges);
-  g_array_unref (edges);
+  g_array_set_size (found, used);
+  parents = read_parents (meta, boxes, found);
+  g_array_unref (found);
   return parents;
 }
 
 /* ----------------------------------------------------------------- changing */
 
-/* Prepares the removal; FALSE if there is nothing to remove. */
+/* Prepares the removal. Returns FALSE if there is nothing to remove. */
 static gboolean
-begin_removal (OdRebuild * rebuild, GstAnalyticsRelationMeta * meta, const GArray * boxes,
+begin_removal (OdRemove * removal, GstAnalyticsRelationMeta * meta, const GArray * boxes,
     const GArray * relations)
 {
   gboolean any = FALSE;
   guint i;
 
-  od_rebuild_init (rebuild, meta);
-  rebuild->edges = relations;
+  od_remove_init (removal, meta);
+  removal->relations = relations;
   for (i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
     const gboolean drop = box_state_is_drop (box->state);
 
     if (box->od >= 0) {
-      od_rebuild_note_od (rebuild, (guint) box->od, drop);
+      od_remove_mark_od (removal, (guint) box->od, drop);
       any = any || drop;
     }
     if (!drop && box->position != BOX_NO_POSITION && (box->od >= 0 || box->region_id != 0))
-      rebuild->ids_stay = TRUE;
+      removal->keep_ids = TRUE;
   }
   return any;
 }
@@ -350,13 +353,13 @@ void
 od_meta_remove (GstBuffer * buffer, const GArray * boxes, const GArray * relations)
 {
   GstAnalyticsRelationMeta *meta = relation_meta (buffer);
-  OdRebuild rebuild;
+  OdRemove removal;
 
   if (meta == NULL)
     return;
-  if (begin_removal (&rebuild, meta, boxes, relations))
-    od_rebuild_replace (&rebuild, buffer);
-  od_rebuild_clear (&rebuild);
+  if (begin_removal (&removal, meta, boxes, relations))
+    od_remove_in_place (&removal, buffer);
+  od_remove_clear (&removal);
 }
 
 void
@@ -364,12 +367,12 @@ od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes
     const GArray * relations)
 {
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
-  OdRebuild rebuild;
+  OdRemove removal;
 
   if (meta == NULL)
     return;
-  if (relation_meta (buffer) && begin_removal (&rebuild, meta, boxes, relations)) {
-    od_rebuild_copy (&rebuild, buffer, copy);
+  if (relation_meta (buffer) && begin_removal (&removal, meta, boxes, relations)) {
+    od_remove_copy (&removal, buffer, copy);
   } else {
     GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };
     ((GstMeta *) meta)->info->transform_func (copy, (GstMeta *) meta, buffer,
@@ -377,7 +380,7 @@ od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes
     if (relation_meta (buffer) == NULL)
       return;
   }
-  od_rebuild_clear (&rebuild);
+  od_remove_clear (&removal);
 }
 
 void
@@ -386,19 +389,19 @@ od_meta_remove_all (GstBuffer * buffer)
   GstAnalyticsRelationMeta *meta = relation_meta (buffer);
   gpointer state = NULL;
   GstAnalyticsMtd od;
-  OdRebuild rebuild;
+  OdRemove removal;
 
   if (!od_meta_any (buffer))
     return;
-  od_rebuild_init (&rebuild, meta);
+  od_remove_init (&removal, meta);
   while (gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
           &od))
-    rebuild.goes[od.id] = TRUE;
-  od_rebuild_replace (&rebuild, buffer);
-  od_rebuild_clear (&rebuild);
+    removal.remove[od.id] = TRUE;
+  od_remove_in_place (&removal, buffer);
+  od_remove_clear (&removal);
 }
 
-/* The next mtd of one type that `id` is related to. */
+/* Steps to the next mtd of one type that `id` is related to. */
 static gboolean
 next_related (GstAnalyticsRelationMeta * meta, guint id, GstAnalyticsMtdType type,
     gpointer * state, GstAnalyticsMtd * other)
@@ -422,36 +425,36 @@ void
 od_meta_tag (GstBuffer * buffer, const GArray * boxes)
 {
   GstAnalyticsRelationMeta *meta = relation_meta (buffer);
-  OdRebuild rebuild;
+  OdRemove removal;
   guint i;
 
   if (meta == NULL)
     return;
-  od_rebuild_init (&rebuild, meta);
+  od_remove_init (&removal, meta);
   for (i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
     gpointer state = NULL;
     GstAnalyticsMtd mtd;
 
     if (box->position != BOX_NO_POSITION && (box->od >= 0 || box->region_id != 0))
-      rebuild.ids_stay = TRUE;
+      removal.keep_ids = TRUE;
     if (box->od < 0 || box_state_name (box->state) == NULL)
       continue;
-    rebuild.room++;
+    removal.extra++;
     while (next_related (meta, (guint) box->od, gst_analytics_cls_mtd_get_mtd_type (), &state,
             &mtd))
-      rebuild.goes[mtd.id] |= state_of_class (&mtd) != BOX_STATE_NONE;
+      removal.remove[mtd.id] |= state_of_class (&mtd) != BOX_STATE_NONE;
   }
-  if (rebuild.room > 0) {
-    meta = od_rebuild_replace (&rebuild, buffer);
+  if (removal.extra > 0) {
+    meta = od_remove_in_place (&removal, buffer);
     for (i = 0; i < boxes->len; i++) {
       const Box *box = &g_array_index (boxes, Box, i);
 
       if (box->od >= 0 && box_state_name (box->state))
-        add_state (meta, (guint) rebuild.new_id[box->od], box->state);
+        add_state (meta, (guint) removal.new_id[box->od], box->state);
     }
   }
-  od_rebuild_clear (&rebuild);
+  od_remove_clear (&removal);
 }
 
 /* ---------------------------------------------------------------- attaching */
@@ -462,14 +465,14 @@ to_int (gdouble number)
   return (gint) CLAMP (round (number), G_MININT, G_MAXINT);
 }
 
-/* Not clipped to the frame, other than a region. */
+/* Adds an OD, which is not clipped to the frame, unlike a region. */
 static guint
 add_od (GstAnalyticsRelationMeta * meta, const Box * box, gint width, gint height)
 {
   gfloat confidence = box->flags & BOX_HAS_CONFIDENCE ? (gfloat) box->confidence : 0.0f;
   gdouble x1 = (gdouble) box->x, y1 = (gdouble) box->y;
   gdouble x2 = (gdouble) (box->x + box->w), y2 = (gdouble) (box->y + box->h);
-  /* others read it as a string, which quark 0 has none of */
+  /* not quark 0, because other programs read the string of the quark */
   GQuark label = box->label ? box->label : g_quark_from_static_string ("");
   GstAnalyticsODMtd od;
 

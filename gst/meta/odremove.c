@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * odrebuild: what stays is put back into the meta after that has been cleared,
- * as buffer pools do it: nothing is allocated for it, nothing copied twice. Not
- * where a mtd that stays would lose what it owns by that, and not for another
- * buffer: then a new meta is made. (On a buffer that has one already, by way of
- * a temporary buffer, as two are one too many for GStreamer 1.28.)
+ * odremove: copies the kept mtds out of the meta, clears it as buffer pools do, and
+ * writes them back, so that no new meta is allocated. A
+ * new meta is built for another buffer, and where a kept mtd owns something that
+ * clearing would free. (If the buffer already has a meta, the new one is built on a
+ * temporary buffer, because GStreamer 1.28 allows one relation meta per buffer.)
  *
- * The type of a mtd is the address of its functions, so that mtds of any type
- * can be moved and copied: their bytes, and for a copy what their type does then.
+ * The type of a mtd is the address of its functions, so mtds of any type can be
+ * copied: their bytes, and in a copy what the transform function of their type does.
  *
- * GStreamer keeps relations as a matrix, in which to find those of one mtd means
- * a look at every other: most of the time goes there. What ODs are related to is
- * looked for when they are read; what the others are, only once something goes,
- * and not for all of them.
+ * GStreamer stores relations as a matrix, so finding the relations of one mtd reads a
+ * row with an element for every other mtd. Most of the time is spent there. The
+ * relations that start at ODs are collected when the boxes are read; those that start
+ * at other mtds are collected only if something is removed, and not for every mtd.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -22,50 +22,51 @@
 
 #include <string.h>
 
-/* What a mtd is related to that is no OD, directly or by way of others. */
+/* The marks of a mtd. The first three are set for mtds that are no ODs. */
 enum
 {
-  TO_STAYING = 1,
-  TO_GOING = 2,
-  DIRECTLY = 4,                 /* to an OD itself: ways do not count */
-  IS_OD = 8,                    /* it is one */
-  IS_HOLE = 16,                 /* it is nothing */
+  TO_KEPT = 1,                  /* related to a kept OD */
+  TO_REMOVED = 2,               /* related to a removed OD */
+  DIRECT = 4,                   /* has a relation with an OD itself, so that its
+                                 * indirect relations do not count */
+  IS_OD = 8,
+  IS_PLACEHOLDER = 16,          /* takes the place of a removed mtd */
 };
 
-static const GstAnalyticsMtdImpl hole_impl = { .name = "nms-removed" };
+static const GstAnalyticsMtdImpl placeholder_impl = { .name = "nms-removed" };
 
-#define HOLE_TYPE ((GstAnalyticsMtdType) &hole_impl)
+#define PLACEHOLDER_TYPE ((GstAnalyticsMtdType) &placeholder_impl)
 
 void
-od_rebuild_init (OdRebuild * self, GstAnalyticsRelationMeta * meta)
+od_remove_init (OdRemove * self, GstAnalyticsRelationMeta * meta)
 {
   self->meta = meta;
   self->count = (guint) gst_analytics_relation_get_length (meta);
   self->new_id = g_malloc0 ((self->count + 1) * (sizeof *self->new_id + 2));
-  self->goes = (guint8 *) (self->new_id + self->count + 1);
-  self->related = self->goes + self->count + 1;
-  self->ids_stay = FALSE;
-  self->room = 0;
-  self->edges = NULL;
+  self->remove = (guint8 *) (self->new_id + self->count + 1);
+  self->marks = self->remove + self->count + 1;
+  self->keep_ids = FALSE;
+  self->extra = 0;
+  self->relations = NULL;
 }
 
 void
-od_rebuild_clear (OdRebuild * self)
+od_remove_clear (OdRemove * self)
 {
-  g_free (self->new_id);        /* all three */
+  g_free (self->new_id);        /* with remove and marks behind it */
 }
 
 guint
-od_edges_add (GstAnalyticsRelationMeta * meta, guint id, GArray * edges, guint used)
+od_relations_append (GstAnalyticsRelationMeta * meta, guint id, GArray * relations, guint used)
 {
   GstAnalyticsMtd other;
   gpointer state = NULL;
 
   while (gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_ANY,
           GST_ANALYTICS_MTD_TYPE_ANY, &state, &other)) {
-    if (used >= edges->len)     /* room for more than this one: no call an edge */
-      g_array_set_size (edges, 2 * used + 64);
-    g_array_index (edges, OdEdge, used++) = (OdEdge) {
+    if (used >= relations->len) /* in large steps, because each call takes time */
+      g_array_set_size (relations, 2 * used + 64);
+    g_array_index (relations, OdRelation, used++) = (OdRelation) {
       id, other.id, gst_analytics_relation_meta_get_relation (meta, id, other.id)
     };
   }
@@ -73,7 +74,7 @@ od_edges_add (GstAnalyticsRelationMeta * meta, guint id, GArray * edges, guint u
 }
 
 static GstAnalyticsMtdType
-type_of (const OdRebuild * self, guint id)
+type_of (const OdRemove * self, guint id)
 {
   GstAnalyticsMtd mtd = { id, self->meta };
 
@@ -81,32 +82,33 @@ type_of (const OdRebuild * self, guint id)
 }
 
 static GArray *
-edges_of_ods (const OdRebuild * self)
+relations_of_ods (const OdRemove * self)
 {
   const GstAnalyticsMtdType od_type = gst_analytics_od_mtd_get_mtd_type ();
-  GArray *edges = g_array_new (FALSE, FALSE, sizeof (OdEdge));
+  GArray *relations = g_array_new (FALSE, FALSE, sizeof (OdRelation));
   guint i, used = 0;
 
   for (i = 0; i < self->count; i++)
     if (type_of (self, i) == od_type)
-      used = od_edges_add (self->meta, i, edges, used);
-  g_array_set_size (edges, used);
-  return edges;
+      used = od_relations_append (self->meta, i, relations, used);
+  g_array_set_size (relations, used);
+  return relations;
 }
 
 /* ----------------------------------------------------------------- deciding */
 
 void
-od_rebuild_note_od (OdRebuild * self, guint id, gboolean goes)
+od_remove_mark_od (OdRemove * self, guint id, gboolean remove)
 {
-  self->related[id] = IS_OD;
-  self->goes[id] = goes;
+  self->marks[id] = IS_OD;
+  self->remove[id] = remove;
 }
 
-/* Finds ODs not noted yet, and empty places, which go: ours, and those of 1.28,
- * where what has refused to be copied leaves one without a type. */
+/* Marks the ODs that are not marked yet, and the placeholders, which are removed. A
+ * mtd without a type counts as one: GStreamer 1.28 leaves it where a mtd of another
+ * type refused to be copied. */
 static void
-look_through (OdRebuild * self)
+mark_types (OdRemove * self)
 {
   const GstAnalyticsMtdType od_type = gst_analytics_od_mtd_get_mtd_type ();
   guint i;
@@ -114,65 +116,65 @@ look_through (OdRebuild * self)
   for (i = 0; i < self->count; i++) {
     GstAnalyticsMtdType type;
 
-    if (self->related[i] & IS_OD)
+    if (self->marks[i] & IS_OD)
       continue;
     type = type_of (self, i);
-    self->related[i] = type == od_type ? IS_OD : 0;
-    if (type == HOLE_TYPE || type == 0) {
-      self->related[i] = IS_HOLE;
-      self->goes[i] = TRUE;
+    self->marks[i] = type == od_type ? IS_OD : 0;
+    if (type == PLACEHOLDER_TYPE || type == 0) {
+      self->marks[i] = IS_PLACEHOLDER;
+      self->remove[i] = TRUE;
     }
   }
 }
 
-/* Notes for the others what edges between them and ODs say. Whether there are
- * edges among the others. */
+/* Marks the mtds that have a relation with an OD. Returns whether there are relations
+ * among the mtds that are no ODs. */
 static gboolean
-note_related (OdRebuild * self, const GArray * edges)
+mark_related (OdRemove * self, const GArray * relations)
 {
-  guint8 *related = self->related;
-  gboolean ways = FALSE;
+  guint8 *marks = self->marks;
+  gboolean indirect = FALSE;
   guint i;
 
-  for (i = 0; i < edges->len; i++) {
-    const OdEdge *edge = &g_array_index (edges, OdEdge, i);
-    const gboolean from_od = related[edge->from] & IS_OD, to_od = related[edge->to] & IS_OD;
+  for (i = 0; i < relations->len; i++) {
+    const OdRelation *relation = &g_array_index (relations, OdRelation, i);
+    const gboolean from_od = marks[relation->from] & IS_OD, to_od = marks[relation->to] & IS_OD;
 
     if (from_od && !to_od)
-      related[edge->to] |= DIRECTLY | (self->goes[edge->from] ? TO_GOING : TO_STAYING);
+      marks[relation->to] |= DIRECT | (self->remove[relation->from] ? TO_REMOVED : TO_KEPT);
     else if (to_od && !from_od)
-      related[edge->from] |= DIRECTLY | (self->goes[edge->to] ? TO_GOING : TO_STAYING);
+      marks[relation->from] |= DIRECT | (self->remove[relation->to] ? TO_REMOVED : TO_KEPT);
     else if (!from_od)
-      ways = TRUE;
+      indirect = TRUE;
   }
-  return ways;
+  return indirect;
 }
 
-/* Carries over the edges among mtds that are no ODs what these are related to
- * by way of others. */
+/* Spreads TO_KEPT and TO_REMOVED along the relations among mtds that are no ODs, to
+ * those that have no relation with an OD themselves, until nothing changes. */
 static void
-follow_ways (OdRebuild * self, const GArray * edges)
+mark_indirectly_related (OdRemove * self, const GArray * relations)
 {
   gboolean changed = TRUE;
   guint i;
 
-  for (i = 0; i < self->count; i++)     /* a survivor is enough to stay */
-    if (self->related[i] & TO_STAYING)
-      self->related[i] &= ~TO_GOING;
+  for (i = 0; i < self->count; i++)     /* one kept OD is enough to be kept */
+    if (self->marks[i] & TO_KEPT)
+      self->marks[i] &= ~TO_REMOVED;
   while (changed) {
     changed = FALSE;
-    for (i = 0; i < edges->len; i++) {
-      const OdEdge *edge = &g_array_index (edges, OdEdge, i);
-      guint8 *a = &self->related[edge->from], *b = &self->related[edge->to];
-      guint8 both = (*a | *b) & (TO_STAYING | TO_GOING);
+    for (i = 0; i < relations->len; i++) {
+      const OdRelation *relation = &g_array_index (relations, OdRelation, i);
+      guint8 *a = &self->marks[relation->from], *b = &self->marks[relation->to];
+      guint8 both = (*a | *b) & (TO_KEPT | TO_REMOVED);
 
       if ((*a | *b) & IS_OD)
         continue;
-      if (!(*a & DIRECTLY) && (*a & both) != both) {
+      if (!(*a & DIRECT) && (*a & both) != both) {
         *a |= both;
         changed = TRUE;
       }
-      if (!(*b & DIRECTLY) && (*b & both) != both) {
+      if (!(*b & DIRECT) && (*b & both) != both) {
         *b |= both;
         changed = TRUE;
       }
@@ -181,7 +183,7 @@ follow_ways (OdRebuild * self, const GArray * edges)
 }
 
 static gboolean
-leads_to_any (const OdRebuild * self, guint id, const guint * ods, guint count)
+relates_to_any (const OdRemove * self, guint id, const guint * ods, guint count)
 {
   guint i;
 
@@ -191,53 +193,53 @@ leads_to_any (const OdRebuild * self, guint id, const guint * ods, guint count)
   return FALSE;
 }
 
-/* Decides about the mtds that are no ODs: one goes when ODs that go are all
- * that it is related to, and collects the relations that those have which stay.
+/* Decides which mtds that are no ODs are removed: those whose related ODs are all
+ * removed, and that have at least one. Collects the relations that start at the others.
  *
- * Where ODs lead to each of them, no ways among them count, and few ODs stay,
- * one that none of these leads to is asked about each, which is quicker than to
- * look through all its relations. */
+ * There are two variants with the same result. Where an OD has a relation to each of
+ * these mtds, indirect relations do not count; if few ODs are kept, asking a mtd for
+ * its relation to each kept OD is faster than reading all its relations. */
 static void
-decide (OdRebuild * self, const GArray * od_edges, GArray * edges)
+decide (OdRemove * self, const GArray * od_relations, GArray * relations)
 {
-  guint *staying = g_new (guint, self->count + 1), ods = 0, others = 0, led_to = 0, used = 0, i;
+  guint *kept = g_new (guint, self->count + 1), ods = 0, others = 0, direct = 0, used = 0, i;
 
-  look_through (self);
-  note_related (self, od_edges);
+  mark_types (self);
+  mark_related (self, od_relations);
   for (i = 0; i < self->count; i++)
-    if (self->related[i] & IS_OD) {
-      if (!self->goes[i])
-        staying[ods++] = i;
-    } else if (!(self->related[i] & IS_HOLE)) {
+    if (self->marks[i] & IS_OD) {
+      if (!self->remove[i])
+        kept[ods++] = i;
+    } else if (!(self->marks[i] & IS_PLACEHOLDER)) {
       others++;
-      led_to += (self->related[i] & DIRECTLY) != 0;
+      direct += (self->marks[i] & DIRECT) != 0;
     }
-  if (led_to == others && 3 * ods < self->count) {
+  if (direct == others && 3 * ods < self->count) {
     for (i = 0; i < self->count; i++) {
-      if (self->related[i] & (IS_OD | IS_HOLE))
+      if (self->marks[i] & (IS_OD | IS_PLACEHOLDER))
         continue;
-      if (!(self->related[i] & TO_STAYING) && !leads_to_any (self, i, staying, ods))
-        self->goes[i] = TRUE;
+      if (!(self->marks[i] & TO_KEPT) && !relates_to_any (self, i, kept, ods))
+        self->remove[i] = TRUE;
       else
-        used = od_edges_add (self->meta, i, edges, used);
+        used = od_relations_append (self->meta, i, relations, used);
     }
-    g_array_set_size (edges, used);
+    g_array_set_size (relations, used);
   } else if (others > 0) {
     for (i = 0; i < self->count; i++)
-      if (!(self->related[i] & (IS_OD | IS_HOLE)))
-        used = od_edges_add (self->meta, i, edges, used);
-    g_array_set_size (edges, used);
-    if (note_related (self, edges))
-      follow_ways (self, edges);
+      if (!(self->marks[i] & (IS_OD | IS_PLACEHOLDER)))
+        used = od_relations_append (self->meta, i, relations, used);
+    g_array_set_size (relations, used);
+    if (mark_related (self, relations))
+      mark_indirectly_related (self, relations);
     for (i = 0; i < self->count; i++)
-      if ((self->related[i] & (TO_GOING | TO_STAYING)) == TO_GOING)
-        self->goes[i] = TRUE;
+      if ((self->marks[i] & (TO_REMOVED | TO_KEPT)) == TO_REMOVED)
+        self->remove[i] = TRUE;
   }
-  g_free (staying);
+  g_free (kept);
 }
 
-/* Whether what a mtd of this type holds can be the id of another: not in the
- * types that are known here. */
+/* Returns whether the data of mtds of this type may contain ids of other mtds. The
+ * types that are known here contain none. */
 static gboolean
 may_hold_ids (GstAnalyticsMtdType type)
 {
@@ -253,19 +255,19 @@ may_hold_ids (GstAnalyticsMtdType type)
       ;
 }
 
-/* A mtd that stays. */
+/* A mtd that is kept. */
 typedef struct
 {
   guint id;
   const GstAnalyticsMtdImpl *impl;      /* its type */
   gsize size;
-} Part;
+} KeptMtd;
 
-/* All of them; `bytes` of data they have. */
-static Part *
-list_parts (OdRebuild * self, guint * count, gsize * bytes)
+/* Lists the kept mtds; writes their number and the size of their data in bytes. */
+static KeptMtd *
+list_kept (OdRemove * self, guint * count, gsize * bytes)
 {
-  Part *parts = g_new (Part, self->count + 1), *next = parts;
+  KeptMtd *mtds = g_new (KeptMtd, self->count + 1), *next = mtds;
   const GstAnalyticsMtdType od_type = gst_analytics_od_mtd_get_mtd_type ();
   GstAnalyticsMtdType seen = od_type;
   guint i;
@@ -275,56 +277,57 @@ list_parts (OdRebuild * self, guint * count, gsize * bytes)
     GstAnalyticsMtd mtd = { i, self->meta };
     GstAnalyticsMtdType type;
 
-    if (self->goes[i])
+    if (self->remove[i])
       continue;
-    type = self->related[i] & IS_OD ? od_type : type_of (self, i);
+    type = self->marks[i] & IS_OD ? od_type : type_of (self, i);
     if (type != seen) {
-      self->ids_stay = self->ids_stay || may_hold_ids (type);
+      self->keep_ids = self->keep_ids || may_hold_ids (type);
       seen = type;
     }
-    *next = (Part) { i, (const GstAnalyticsMtdImpl *) type, gst_analytics_mtd_get_size (&mtd) };
+    *next = (KeptMtd) { i, (const GstAnalyticsMtdImpl *) type, gst_analytics_mtd_get_size (&mtd) };
     *bytes += GST_ROUND_UP_8 (next->size);
     next++;
   }
-  *count = (guint) (next - parts);
-  return parts;
+  *count = (guint) (next - mtds);
+  return mtds;
 }
 
-/* ------------------------------------------------------------------ putting */
+/* --------------------------------------------------------------- rebuilding */
 
-/* What the new meta is made of. */
+/* The content of the new meta. */
 typedef struct
 {
-  const Part *parts;
+  const KeptMtd *mtds;
   guint count;
-  gsize bytes;                  /* of data */
-  const GArray *od_edges, *edges;       /* of ODs; of others */
+  gsize bytes;                  /* size of the data of all mtds */
+  const GArray *od_relations;   /* OdRelation: those that start at ODs */
+  const GArray *relations;      /* OdRelation: those that start at other mtds */
 } Content;
 
 static gpointer
-data_of (const OdRebuild * self, guint id)
+data_of (const OdRemove * self, guint id)
 {
   return gst_analytics_relation_meta_get_mtd_data (self->meta, id);
 }
 
 static void
-put_relations (const OdRebuild * self, GstAnalyticsRelationMeta * meta, const GArray * edges)
+write_relations (const OdRemove * self, GstAnalyticsRelationMeta * meta, const GArray * relations)
 {
   guint i;
 
-  for (i = 0; i < edges->len; i++) {
-    const OdEdge *edge = &g_array_index (edges, OdEdge, i);
-    gint from = self->new_id[edge->from], to = self->new_id[edge->to];
+  for (i = 0; i < relations->len; i++) {
+    const OdRelation *relation = &g_array_index (relations, OdRelation, i);
+    gint from = self->new_id[relation->from], to = self->new_id[relation->to];
 
     if (from >= 0 && to >= 0)
-      gst_analytics_relation_meta_set_relation (meta, edge->types, (guint) from, (guint) to);
+      gst_analytics_relation_meta_set_relation (meta, relation->types, (guint) from, (guint) to);
   }
 }
 
-/* Puts the content into a meta without mtds. The data are in `saved`, one
- * behind the other, or, if that is NULL, in self->meta. */
+/* Writes the content into a meta without mtds. The data of the mtds follow each other
+ * in `saved`, or are still in self->meta if that is NULL. */
 static void
-put (OdRebuild * self, GstAnalyticsRelationMeta * meta, const Content * content,
+write_content (OdRemove * self, GstAnalyticsRelationMeta * meta, const Content * content,
     const guint8 * saved)
 {
   GstAnalyticsMtd added;
@@ -333,130 +336,131 @@ put (OdRebuild * self, GstAnalyticsRelationMeta * meta, const Content * content,
   for (i = 0; i < self->count; i++)
     self->new_id[i] = -1;
   for (i = 0; i < content->count; i++) {
-    const Part *part = &content->parts[i];
+    const KeptMtd *kept = &content->mtds[i];
     gpointer data;
 
-    for (; self->ids_stay && k < part->id; k++)
-      gst_analytics_relation_meta_add_mtd (meta, &hole_impl, 0, &added);
-    data = gst_analytics_relation_meta_add_mtd (meta, part->impl, part->size, &added);
-    if (part->size > 0)
-      memcpy (data, saved ? saved : data_of (self, part->id), part->size);
+    for (; self->keep_ids && k < kept->id; k++)
+      gst_analytics_relation_meta_add_mtd (meta, &placeholder_impl, 0, &added);
+    data = gst_analytics_relation_meta_add_mtd (meta, kept->impl, kept->size, &added);
+    if (kept->size > 0)
+      memcpy (data, saved ? saved : data_of (self, kept->id), kept->size);
     if (saved)
-      saved += GST_ROUND_UP_8 (part->size);
-    self->new_id[part->id] = (gint) added.id;
+      saved += GST_ROUND_UP_8 (kept->size);
+    self->new_id[kept->id] = (gint) added.id;
     k++;
   }
-  put_relations (self, meta, content->od_edges);
-  put_relations (self, meta, content->edges);
+  write_relations (self, meta, content->od_relations);
+  write_relations (self, meta, content->relations);
 }
 
-/* Onto another buffer. */
+/* Adds a new meta with the content to `target`. */
 static void
-copy (OdRebuild * self, const Content * content, GstBuffer * buffer, GstBuffer * target)
+copy (OdRemove * self, const Content * content, GstBuffer * buffer, GstBuffer * target)
 {
   GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };
   GstAnalyticsRelationMetaInitParams params;
   GstAnalyticsRelationMeta *meta;
   guint i, new_count = content->count;
 
-  if (self->ids_stay && new_count > 0)
-    new_count = content->parts[new_count - 1].id + 1;
-  /* exactly what is needed, as a matrix that has to grow is slow; but one of
-   * no mtds at all is one that GStreamer cannot read */
-  params.initial_relation_order = MAX (new_count + self->room, 1);
-  params.initial_buf_size = content->bytes + (new_count + 1) * 32 + self->room * 64;
+  if (self->keep_ids && new_count > 0)
+    new_count = content->mtds[new_count - 1].id + 1;
+  /* the exact number, because growing the matrix is slow; but not 0, because
+   * GStreamer cannot read a meta of order 0 */
+  params.initial_relation_order = MAX (new_count + self->extra, 1);
+  params.initial_buf_size = content->bytes + (new_count + 1) * 32 + self->extra * 64;
   meta = gst_buffer_add_analytics_relation_meta_full (target, &params);
-  put (self, meta, content, NULL);
+  write_content (self, meta, content, NULL);
   for (i = 0; i < content->count; i++) {
-    const Part *part = &content->parts[i];
+    const KeptMtd *kept = &content->mtds[i];
 
-    if (part->impl->mtd_meta_transform) {
-      GstAnalyticsMtd mtd = { (guint) self->new_id[part->id], meta };
-      part->impl->mtd_meta_transform (target, &mtd, buffer, _gst_meta_transform_copy, &whole);
+    if (kept->impl->mtd_meta_transform) {
+      GstAnalyticsMtd mtd = { (guint) self->new_id[kept->id], meta };
+      kept->impl->mtd_meta_transform (target, &mtd, buffer, _gst_meta_transform_copy, &whole);
     }
   }
 }
 
-/* Whether what stays can be taken out of the meta and put into it again after
- * that was cleared: not what owns something, which goes then. And only where the
- * meta will not have to grow. */
+/* Returns whether the kept mtds can be written back into the meta after it was
+ * cleared. They cannot if one of them owns something, which clearing would free, or
+ * if mtds will be added, because the meta would have to grow. */
 static gboolean
-can_be_refilled (const OdRebuild * self, const Content * content)
+can_be_refilled (const OdRemove * self, const Content * content)
 {
   guint i;
 
-  if (((const GstMeta *) self->meta)->info->clear_func == NULL || self->room > 0)
+  if (((const GstMeta *) self->meta)->info->clear_func == NULL || self->extra > 0)
     return FALSE;
   for (i = 0; i < content->count; i++)
-    if (content->parts[i].impl->mtd_meta_clear)
+    if (content->mtds[i].impl->mtd_meta_clear)
       return FALSE;
   return TRUE;
 }
 
+/* Clears the meta and writes the content back. */
 static void
-refill (OdRebuild * self, const Content * content, GstBuffer * buffer)
+refill (OdRemove * self, const Content * content, GstBuffer * buffer)
 {
   GstMeta *meta = (GstMeta *) self->meta;
   guint8 *saved = g_malloc (content->bytes + 1), *next = saved;
   guint i;
 
   for (i = 0; i < content->count; i++) {
-    memcpy (next, data_of (self, content->parts[i].id), content->parts[i].size);
-    next += GST_ROUND_UP_8 (content->parts[i].size);
+    memcpy (next, data_of (self, content->mtds[i].id), content->mtds[i].size);
+    next += GST_ROUND_UP_8 (content->mtds[i].size);
   }
   meta->info->clear_func (buffer, meta);
-  put (self, self->meta, content, saved);
+  write_content (self, self->meta, content, saved);
   g_free (saved);
 }
 
-/* By way of a temporary buffer. */
+/* Replaces the meta by a new one, which is built on a temporary buffer. */
 static void
-exchange (OdRebuild * self, const Content * content, GstBuffer * buffer)
+replace (OdRemove * self, const Content * content, GstBuffer * buffer)
 {
   GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };
-  GstBuffer *between = gst_buffer_new ();
+  GstBuffer *temporary = gst_buffer_new ();
   GstMeta *meta;
 
-  copy (self, content, buffer, between);
+  copy (self, content, buffer, temporary);
   gst_buffer_remove_meta (buffer, (GstMeta *) self->meta);
-  meta = (GstMeta *) gst_buffer_get_analytics_relation_meta (between);
-  meta->info->transform_func (buffer, meta, between, _gst_meta_transform_copy, &whole);
-  gst_buffer_unref (between);
+  meta = (GstMeta *) gst_buffer_get_analytics_relation_meta (temporary);
+  meta->info->transform_func (buffer, meta, temporary, _gst_meta_transform_copy, &whole);
+  gst_buffer_unref (temporary);
   self->meta = gst_buffer_get_analytics_relation_meta (buffer);
 }
 
-/* Without a target: in the place of the old one. */
+/* Rebuilds the meta on `target`, or in place if that is NULL. */
 static void
-rebuild (OdRebuild * self, GstBuffer * buffer, GstBuffer * target)
+rebuild (OdRemove * self, GstBuffer * buffer, GstBuffer * target)
 {
-  GArray *own_edges = NULL, *edges = g_array_new (FALSE, FALSE, sizeof (OdEdge));
-  Content content = {.od_edges = self->edges,.edges = edges };
-  Part *parts;
+  GArray *own_relations = NULL, *relations = g_array_new (FALSE, FALSE, sizeof (OdRelation));
+  Content content = {.od_relations = self->relations,.relations = relations };
+  KeptMtd *mtds;
 
-  if (content.od_edges == NULL)
-    content.od_edges = own_edges = edges_of_ods (self);
-  decide (self, content.od_edges, edges);
-  content.parts = parts = list_parts (self, &content.count, &content.bytes);
+  if (content.od_relations == NULL)
+    content.od_relations = own_relations = relations_of_ods (self);
+  decide (self, content.od_relations, relations);
+  content.mtds = mtds = list_kept (self, &content.count, &content.bytes);
   if (target)
     copy (self, &content, buffer, target);
   else if (can_be_refilled (self, &content))
     refill (self, &content, buffer);
   else
-    exchange (self, &content, buffer);
-  if (own_edges)
-    g_array_unref (own_edges);
-  g_array_unref (edges);
-  g_free (parts);
+    replace (self, &content, buffer);
+  if (own_relations)
+    g_array_unref (own_relations);
+  g_array_unref (relations);
+  g_free (mtds);
 }
 
 void
-od_rebuild_copy (OdRebuild * self, GstBuffer * buffer, GstBuffer * target)
+od_remove_copy (OdRemove * self, GstBuffer * buffer, GstBuffer * target)
 {
   rebuild (self, buffer, target);
 }
 
 GstAnalyticsRelationMeta *
-od_rebuild_replace (OdRebuild * self, GstBuffer * buffer)
+od_remove_in_place (OdRemove * self, GstBuffer * buffer)
 {
   rebuild (self, buffer, NULL);
   return self->meta;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * odrebuild: takes mtds out of a GstAnalyticsRelationMeta. GstAnalytics can only
- * add, so the meta is built anew from what stays.
+ * odremove: removes mtds from a GstAnalyticsRelationMeta. GstAnalytics can only add
+ * mtds, so the meta is rebuilt from the mtds that are kept.
  */
 #pragma once
 
@@ -9,44 +9,46 @@
 
 G_BEGIN_DECLS
 
-/* One relation, which has a direction. */
+/* A relation between two mtds, which has a direction. */
 typedef struct
 {
-  guint from, to;
+  guint from, to;               /* ids */
   GstAnalyticsRelTypes types;
-} OdEdge;
+} OdRelation;
 
-/* Writes the relations from one mtd to others into an array of OdEdge, from
- * element `used` on, and returns how many are used then. The array may be longer,
- * and is made longer by more than needed. */
-guint od_edges_add (GstAnalyticsRelationMeta * meta, guint id, GArray * edges, guint used);
+/* Writes the relations that start at mtd `id` into `relations` (a GArray of
+ * OdRelation), beginning at element `used`, and returns the number of elements used
+ * afterwards. The array grows in large steps, so its length is at least that number. */
+guint od_relations_append (GstAnalyticsRelationMeta * meta, guint id, GArray * relations,
+    guint used);
 
 typedef struct
 {
-  GstAnalyticsRelationMeta *meta;       /* the one to take from */
-  guint count;                  /* mtds it has */
-  guint8 *goes;                 /* count; not 0: this mtd goes */
-  gboolean ids_stay;            /* somebody holds ids: see od_meta_remove */
-  guint room;                   /* for mtds that will be added afterwards */
-  const GArray *edges;          /* from its ODs, or NULL: not collected yet */
-  guint8 *related;              /* count; of the rebuild */
-  gint *new_id;                 /* count; by the rebuild: -1 for what has gone */
-} OdRebuild;
+  GstAnalyticsRelationMeta *meta;       /* the meta to remove from */
+  guint count;                  /* number of its mtds */
+  guint8 *remove;               /* [count]; not 0: this mtd is to be removed */
+  gboolean keep_ids;            /* ids must not change: see od_meta_remove */
+  guint extra;                  /* number of mtds that will be added afterwards */
+  const GArray *relations;      /* relations that start at ODs; NULL: to be collected */
+  guint8 *marks;                /* [count]; set and used by odremove.c */
+  gint *new_id;                 /* [count]; set by the rebuild: -1 for a removed mtd */
+} OdRemove;
 
-/* For a meta of which nothing goes yet. */
-void od_rebuild_init (OdRebuild * self, GstAnalyticsRelationMeta * meta);
-void od_rebuild_clear (OdRebuild * self);
+/* Prepares a removal in which no mtd is marked yet. Free it with od_remove_clear. */
+void od_remove_init (OdRemove * self, GstAnalyticsRelationMeta * meta);
+void od_remove_clear (OdRemove * self);
 
-/* Says of an OD that it is one, and whether it goes. (ODs of which nobody says so
- * are found too, at the price of a look at each mtd.) */
-void od_rebuild_note_od (OdRebuild * self, guint id, gboolean goes);
+/* Marks mtd `id` as an OD, and whether it is to be removed. Marking is optional: the
+ * rebuild looks up the type of each mtd that is not marked. */
+void od_remove_mark_od (OdRemove * self, guint id, gboolean remove);
 
-/* Puts what stays in the place of the meta on its buffer, which is writable;
- * with the ODs that go goes what is related to no other. Returns the new one. */
-GstAnalyticsRelationMeta *od_rebuild_replace (OdRebuild * self, GstBuffer * buffer);
+/* Rebuilds the meta on its buffer, which must be writable, without the marked mtds
+ * and without each mtd that is related to removed ODs and to no kept OD. Returns the
+ * rebuilt meta, which may be another object. */
+GstAnalyticsRelationMeta *od_remove_in_place (OdRemove * self, GstBuffer * buffer);
 
-/* Puts what stays, likewise, on another buffer that has no relation meta; the
- * one of `buffer` stays as it is. */
-void od_rebuild_copy (OdRebuild * self, GstBuffer * buffer, GstBuffer * target);
+/* Adds the meta that od_remove_in_place would build to `target`, a buffer without
+ * relation meta. The meta of `buffer` does not change. */
+void od_remove_copy (OdRemove * self, GstBuffer * buffer, GstBuffer * target);
 
 G_END_DECLS

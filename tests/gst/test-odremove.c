@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * odrebuild: random mtds with random relations, of which nmsfilter drops the
+ * odremove: random mtds with random relations, of which nmsfilter drops the
  * ODs below a score. What has to be left is found here by the rule alone, pair
  * by pair, and must be there with its data and its relations, bit by bit.
  */
@@ -307,7 +307,7 @@ test_random (void)
 }
 
 static const TestCase cases[] = {
-  { "/odrebuild/random", test_random },
+  { "/odremove/random", test_random },
   { NULL }
 };
 
