@@ -3,33 +3,33 @@
  * SECTION:element-boxrecord
  * @title: boxrecord
  *
- * Writes the boxes on every buffer that passes to a text file, a FIFO or
- * standard output (`location=-`); buffers are never copied or changed. Boxes are
- * regions of interest and, where the plugin was built with GstAnalytics, ODs; a
- * region and an OD with its id are one.
+ * Writes the boxes on every buffer that passes to a text file, a FIFO or standard
+ * output (`location=-`). It never copies or changes a buffer. Boxes are regions of
+ * interest and, where the plugin was built with GstAnalytics, ODs; a region and the
+ * OD with its id are one box.
  *
- * format=jsonl writes one JSON object a buffer, also when it carries no boxes,
- * in the schema of DL Streamer's gvametaconvert: timestamp (stream time of the
- * PTS in ns), resolution (if the caps have one) and objects, each with x y w h
- * (clipped to the frame), roi_type (the label), region_id, parent_id, id (the
- * track), rotation (radians, of a turned box), detection (bounding_box as exact
- * fractions of the frame, confidence, label_id, label) and nms (what an nmsfilter
- * with action=tag found). boxreplay reads it; what it replayed is recorded again
- * with the same bytes.
+ * format=jsonl writes one JSON object for each buffer, also for a buffer without
+ * boxes, in the schema of DL Streamer's gvametaconvert: timestamp (stream time of
+ * the PTS in ns), resolution (if the caps state one) and objects. Each object has
+ * x y w h (clipped to the frame), roi_type (the label), region_id, parent_id, id
+ * (the track), rotation (radians, if the box is rotated), detection (bounding_box in
+ * exact fractions of the frame, confidence, label_id, label) and nms (the decision
+ * of an nmsfilter with action=tag). boxreplay reads this format; recording what it
+ * replays gives the same bytes again.
  *
- * format=mot writes MOT challenge text: frames count from 1, `left` 1 is x 0,
- * pixels are rounded to a millionth. It has no place for labels, region and
- * parent ids, angles, states and times, nor a line for a frame without boxes.
+ * format=mot writes MOT challenge text. Frames and pixels count from 1: `left` 1 is
+ * x 0. Pixels are rounded to a millionth. The format cannot hold labels, region ids,
+ * parent ids, angles, states and times, and has no line for a frame without boxes.
  *
- * Every frame is handed to the system at once, so that another program can
- * read a pipe live; use `gst-launch-1.0 -q`, or its own messages get into
- * standard output too. A reader that leaves ends the stream with an error.
- * With append=true a recording is continued; MOT frames then count on.
+ * Every frame is written at once, so that another program can read a pipe live. Use
+ * `gst-launch-1.0 -q` with standard output, because gst-launch-1.0 writes its
+ * messages there too. If the reader closes the pipe, the stream ends with an error.
+ * append=true continues a recording and the frame numbers of MOT text.
  *
- * With emit-signals=true, applications get the boxes without a file: see
+ * With emit-signals=true, an application gets the boxes without a file: see
  * #boxrecord::frame-boxes.
  *
- * Put it before videoconvert and videoscale, which drop confidences.
+ * Put it before videoconvert and videoscale, because those drop the confidences.
  *
  * ## Example launch line
  * |[
@@ -94,14 +94,14 @@ struct _GstBoxRecord
   gboolean emit_signals;
 
   /* set and cleared under the object lock; used by the streaming thread */
-  LineWriter *writer;           /* NULL: signals only */
+  LineWriter *writer;           /* NULL if there is no location */
   gboolean started;
 
   /* streaming thread */
-  RecordedFrame frame;          /* width and height follow the caps */
+  RecordedFrame frame;          /* of the current buffer */
   gint width, height;
   GString *text;
-  guint64 first_index;          /* MOT: of the first frame of this recording */
+  guint64 first_index;          /* of MOT text: index of the first frame of this recording */
   gboolean warned_labels, warned_confidence;
 
   /* under the object lock */
@@ -124,6 +124,7 @@ DEFINE_ENUM_TYPE (format_get_type, "GstBoxRecordFormat",
 
 /* ------------------------------------------------------------------ recording */
 
+/* Warns once each about confidences and labels that the recording leaves out. */
 static void
 warn_about_losses (GstBoxRecord * self, guint omitted)
 {
@@ -131,9 +132,9 @@ warn_about_losses (GstBoxRecord * self, guint omitted)
 
   if (omitted > 0 && !self->warned_confidence) {
     self->warned_confidence = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Frame %" G_GUINT64_FORMAT " has a confidence that "
-            "cannot be written (%s); it is left out here and in later frames", self->frames,
-            self->format == RECORD_FORMAT_MOT ? "NaN, infinite, or -1, which stands for none" :
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Cannot write a confidence of frame %"
+            G_GUINT64_FORMAT " (%s); it is left out, here and in later frames", self->frames,
+            self->format == RECORD_FORMAT_MOT ? "NaN, infinite, or -1, which means none" :
             "NaN or infinite"), (NULL));
   }
   for (i = 0; self->format == RECORD_FORMAT_MOT && !self->warned_labels
@@ -141,8 +142,8 @@ warn_about_losses (GstBoxRecord * self, guint omitted)
     if (g_array_index (self->frame.boxes, Box, i).label == 0)
       continue;
     self->warned_labels = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("MOT text has no place for labels; they are left "
-            "out. format=jsonl keeps them"), (NULL));
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("MOT text cannot hold labels; they are left out. "
+            "format=jsonl keeps them"), (NULL));
   }
 }
 
@@ -178,7 +179,7 @@ write_frame (GstBoxRecord * self)
   return GST_FLOW_ERROR;
 }
 
-/* Always passthrough, so the buffer is that of upstream, writable or not. */
+/* The element is always in passthrough, so this is the input buffer, and it may be read-only. */
 static GstFlowReturn
 gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 {
@@ -241,7 +242,8 @@ gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
 
 /* ---------------------------------------------------------------- start, stop */
 
-/* MOT frames of a file that is continued count on from its last line. */
+/* Sets the index of the first frame. If MOT text is continued, it follows the last
+ * frame in the file. Returns FALSE if the file holds something else. */
 static gboolean
 find_first_index (GstBoxRecord * self)
 {
@@ -256,7 +258,7 @@ find_first_index (GstBoxRecord * self)
   if (*g_strchomp (tail) == '\0')
     found = TRUE;
   while (!found && (line = strrchr (tail, '\n')) != NULL) {
-    /* a last line that is cut short may be no MOT line, the one before is */
+    /* the last line may be incomplete; the one before is not */
     if ((found = mot_text_parse_line (line + 1, &last, NULL)))
       self->first_index = last.frame + 1;
     *line = '\0';
@@ -265,7 +267,7 @@ find_first_index (GstBoxRecord * self)
     self->first_index = last.frame + 1;
   g_free (tail);
   if (!found)
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot append to %s: what it holds is not MOT "
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot append to %s: its contents are not MOT "
             "text", self->location), (NULL));
   return found;
 }
@@ -279,8 +281,8 @@ gst_box_record_start (GstBaseTransform * trans)
   GError *error = NULL;
 
   if (!wanted && !self->emit_signals) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("No file to record to: set the property location "
-            "(- is standard output), or emit-signals"), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot record: set the property location (- is "
+            "standard output) or emit-signals"), (NULL));
     return FALSE;
   }
   if (wanted && !find_first_index (self))
@@ -326,7 +328,7 @@ gst_box_record_change_state (GstElement * element, GstStateChange transition)
   GstBoxRecord *self = GST_BOX_RECORD (element);
 
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    /* or deactivating the pads waits for a reader that is stuck */
+    /* otherwise deactivating the pads waits until a blocked reader reads on */
     GST_OBJECT_LOCK (self);
     if (self->writer)
       line_writer_set_flushing (self->writer, TRUE);
@@ -392,28 +394,29 @@ install_properties (GObjectClass * klass)
 
   g_object_class_install_property (klass, PROP_LOCATION,
       g_param_spec_string ("location", "Location",
-          "Where to write: a file, a FIFO, or - for standard output (use gst-launch-1.0 -q)",
+          "The recording: a file, a FIFO, or - for standard output (with gst-launch-1.0 -q)",
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (klass, PROP_FORMAT,
-      g_param_spec_enum ("format", "Format", "What to write: jsonl keeps all, mot has no place for "
-          "labels, region ids, states, angles and times", format_get_type (), DEFAULT_FORMAT,
-          ready));
+      g_param_spec_enum ("format", "Format", "Format of the recording. jsonl keeps everything; mot "
+          "cannot hold labels, region ids, states, angles and times", format_get_type (),
+          DEFAULT_FORMAT, ready));
   g_object_class_install_property (klass, PROP_APPEND,
       g_param_spec_boolean ("append", "Append",
-          "Continue a file that exists instead of emptying it", DEFAULT_APPEND, ready));
+          "Continue an existing file instead of emptying it", DEFAULT_APPEND, ready));
   g_object_class_install_property (klass, PROP_EMIT_SIGNALS,
       g_param_spec_boolean ("emit-signals", "Emit signals",
           "Emit frame-boxes (buffer, structure) for every buffer; no location is needed then. The "
-          "structure has timestamp (guint64, ns of stream time; not without a PTS), width and "
-          "height (int; not without caps) and boxes, a GstValueArray of structures with x y w h "
-          "(gint64, pixels) and region_id (int); where known label, state (string), parent_id, "
-          "label_id, id (the track), suppressed-by (int), x_min y_min x_max y_max (fractions of "
-          "the frame), confidence, rotation (radians, clockwise; all of these double)",
+          "structure has timestamp (guint64, ns of stream time; only with a PTS), width and height "
+          "(int; only if the caps state them) and boxes, a GstValueArray of structures. Each has "
+          "x y w h (gint64, pixels) and region_id (int), and if they are known label and state "
+          "(string), parent_id, label_id, id (the track) and suppressed-by (int), and as double "
+          "x_min y_min x_max y_max (fractions of the frame), confidence and rotation (radians, "
+          "clockwise)",
           DEFAULT_EMIT_SIGNALS,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "Since READY, all guint64: frames, boxes, bytes (written)", GST_TYPE_STRUCTURE,
+          "Totals since READY, all guint64: frames, boxes and bytes (written)", GST_TYPE_STRUCTURE,
           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
@@ -434,16 +437,15 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
    * GstBoxRecord::frame-boxes:
    * @boxrecord: the element
    * @buffer: the buffer that passes
-   * @boxes: its boxes
+   * @boxes: the boxes on the buffer
    *
-   * Emitted from the streaming thread for every buffer while emit-signals is
-   * set. @boxes has the fields timestamp (guint64 ns of stream time, if the
-   * buffer has a PTS), width and height (int, if the caps have them) and boxes:
-   * a GstValueArray (in Python: `boxes.get_array("boxes")`) of structures, each
-   * with x y w h (gint64), if they are known x_min y_min x_max y_max and
-   * confidence, rotation if it is not 0 (double), label (string), label_id,
-   * region_id, parent_id, id (int; the track), state (string) and suppressed-by
-   * (int).
+   * Emitted from the streaming thread for every buffer while emit-signals is TRUE.
+   * @boxes has the fields timestamp (guint64, ns of stream time; only if the buffer
+   * has a PTS), width and height (int; only if the caps state them) and boxes: a
+   * GstValueArray (in Python: `boxes.get_array("boxes")`) of structures. Each has
+   * x y w h (gint64) and region_id (int); if they are known x_min y_min x_max y_max
+   * and confidence (double), label (string), label_id, parent_id, id (the track) and
+   * suppressed-by (int), state (string); and rotation (double) if it is not 0.
    */
   signals[SIGNAL_FRAME_BOXES] = g_signal_new ("frame-boxes", G_TYPE_FROM_CLASS (klass),
       G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,

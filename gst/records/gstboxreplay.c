@@ -3,40 +3,41 @@
  * SECTION:element-boxreplay
  * @title: boxreplay
  *
- * Attaches recorded boxes to the buffers that pass: a stand-in for a detector,
- * and the way to filter a recording again with other settings.
+ * Attaches recorded boxes to the buffers that pass. It replaces a detector, or
+ * filters a recording again with other settings.
  *
- * The recording is a text file, a pipe or standard input (`location=-`): JSON
- * Lines with one object a frame, as boxrecord and DL Streamer's gvametaconvert
- * write them, or MOT challenge text (frames from 1, `left` 1 is x 0; of ground
- * truth, boxes with flag 0 are left out and counted as ignored).
+ * The recording is a text file, a pipe or standard input (`location=-`). It is JSON
+ * Lines with one object for each frame, as boxrecord and DL Streamer's
+ * gvametaconvert write it, or MOT challenge text. In MOT text, frames and pixels
+ * count from 1 (`left` 1 is x 0); boxes of ground truth with flag 0 are left out and
+ * counted as ignored.
  *
- * Of JSON Lines these survive a replay: x y w h, roi_type, region_id,
- * parent_id, id (the track), detection.bounding_box, .confidence, .label_id,
- * .label (where roi_type is missing), rotation, nms.state and .suppressed-by. Any
- * other member is passed over. bounding_box wins over x y w h; x y w h are attached
- * as they are if they agree with it within 1 pixel. A resolution other than
- * that of the caps scales.
+ * A replay keeps these members of JSON Lines: x y w h, roi_type, region_id,
+ * parent_id, id (the track), detection.bounding_box, .confidence, .label_id, .label
+ * (if roi_type is missing), rotation, nms.state and .suppressed-by. It ignores all
+ * others. bounding_box wins over x y w h; x y w h that agree with it within 1 pixel
+ * are attached unchanged. If the resolution differs from that of the caps, boxes are
+ * scaled.
  *
  * Boxes are attached as #GstVideoRegionOfInterestMeta, as GstAnalyticsODMtd or as
- * both, with the same id, as DL Streamer does it (#GstBoxReplay:meta). An OD has
- * whole pixels, off the frame too, and no label_id; its id is its place in the
- * buffer's metadata, so that region_id is not kept with meta=analytics, and a
- * box without a confidence gets 0. It is turned from GStreamer 1.26.
- * With ODs, a frame without boxes gets an empty #GstAnalyticsRelationMeta.
+ * both with the same id, as DL Streamer does it (#GstBoxReplay:meta). An OD has whole
+ * pixels, off the frame too, and no label_id; GStreamer 1.26 and later give it an
+ * angle. Its id is its position in the buffer's metadata, so meta=analytics does not
+ * keep region_id. A box without a confidence gets 0. With ODs, a frame without boxes
+ * gets an empty #GstAnalyticsRelationMeta.
  *
- * Records belong to buffers by stream time (match=timestamp) or one after the
- * other (match=index). By time, each buffer takes the nearest record not used
- * yet, at most #boxreplay:tolerance away; 0 stands for half a frame: of the
- * buffer's duration, else of the caps' frame rate, else of the distance to the
- * buffer before, else of 40 ms. A buffer without a record is an empty frame.
- * A buffer without a PTS takes the next record. Records must be in order of
- * time, buffers in order of presentation. After a seek, matching by index
- * needs a frame rate or durations to tell which frame it is.
+ * match=timestamp finds the record of a buffer by stream time, match=index takes one
+ * record after the other. By time, each buffer takes the nearest record that is not
+ * used yet, at most #boxreplay:tolerance away; 0 means half a frame: half of the
+ * buffer's duration, else of a frame at the caps' frame rate, else of the distance
+ * to the previous buffer, else of 40 ms. A buffer without a record is a frame without
+ * boxes. A buffer without a PTS takes the next record. Records must be in order of
+ * time, buffers in order of presentation. After a seek, match=index needs a frame
+ * rate or durations to compute the index of the frame.
  *
- * At the end of the stream an element message `boxreplay` says how many frames
- * passed, how many records were matched and unmatched, boxes attached, lines
- * skipped and boxes ignored (`gst-launch-1.0 -m` shows it).
+ * At the end of the stream an element message `boxreplay` states the number of frames
+ * that passed, records matched and unmatched, boxes attached, lines skipped and boxes
+ * ignored (`gst-launch-1.0 -m` shows it).
  *
  * ## Example launch line
  * |[
@@ -70,16 +71,16 @@ struct _GstBoxReplay
   ReplaySettings settings;      /* under the object lock */
 
   /* set and cleared under the object lock; used by the streaming thread */
-  RecordReader *reader;         /* belongs to match */
+  RecordReader *reader;         /* owned by match */
   RecordMatch *match;
 
   /* streaming thread */
   StreamPosition position;
-  RecordedFrame *frame;         /* for transform_ip: to be attached */
+  RecordedFrame *frame;         /* for transform_ip: the record to attach, or NULL */
   gboolean remove_existing;     /* likewise */
-  BoxMetaKind kind;             /* likewise: of what it is to be attached as */
-  GArray *no_boxes;             /* of Box: of a frame without any */
-  GArray *present;              /* of Box: what is on the buffer already */
+  BoxMetaKind kind;             /* likewise: as which metadata */
+  GArray *no_boxes;             /* of Box, always empty */
+  GArray *present;              /* of Box: the boxes on the buffer before */
   gboolean warned_skipped;
 
   /* under the object lock */
@@ -109,8 +110,8 @@ update_counts (GstBoxReplay * self)
   GST_OBJECT_UNLOCK (self);
   if (self->counts.skipped > 0 && !self->warned_skipped) {
     self->warned_skipped = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, DECODE, ("%s:%s (line skipped; others that follow are "
-            "only counted)", self->settings.location, record_match_first_skipped (self->match)),
+    GST_ELEMENT_WARNING (self, STREAM, DECODE, ("%s:%s (line skipped; later ones are only "
+            "counted)", self->settings.location, record_match_first_skipped (self->match)),
         (NULL));
   }
 }
@@ -130,6 +131,7 @@ make_stats (GstBoxReplay * self)
   return stats;
 }
 
+/* Posts the statistics of the stream, and warns if no record matched. */
 static void
 report (GstBoxReplay * self)
 {
@@ -139,13 +141,14 @@ report (GstBoxReplay * self)
       gst_message_new_element (GST_OBJECT (self), make_stats (self)));
   if (self->counts.matched == 0 && self->counts.unmatched > 0 && self->frames > 0)
     GST_ELEMENT_WARNING (self, STREAM, FAILED, ("None of the %" G_GUINT64_FORMAT " records of %s "
-            "belongs to any of the %" G_GUINT64_FORMAT " frames", self->counts.unmatched,
-            self->settings.location, self->frames), ("Are they of another video, or its time "
-            "shifted? match=index ignores the times, tolerance widens the search."));
+            "matches any of the %" G_GUINT64_FORMAT " frames", self->counts.unmatched,
+            self->settings.location, self->frames), ("Is it a recording of another video, or are "
+            "its times shifted? match=index ignores the times, tolerance widens the search."));
 }
 
 /* ------------------------------------------------------------------ matching */
 
+/* Posts an error of the recording, frees it and returns GST_FLOW_ERROR. */
 static GstFlowReturn
 file_failed (GstBoxReplay * self, GError * error)
 {
@@ -173,20 +176,20 @@ restart (GstBoxReplay * self)
   return GST_FLOW_ERROR;
 }
 
-/* After a jump; back means from the start of the file. */
+/* Follows a jump of the stream: after a jump backward, the file is read again from its start. */
 static GstFlowReturn
 follow_jump (GstBoxReplay * self, const StreamPositionStep * step)
 {
   if (step->index_unknown) {
-    GST_ELEMENT_ERROR (self, STREAM, FAILED, ("Cannot tell which frame follows a seek: "
-            "match=index needs a frame rate in the caps, or durations"), (NULL));
+    GST_ELEMENT_ERROR (self, STREAM, FAILED, ("Cannot compute the index of the frame after a "
+            "seek: match=index needs a frame rate in the caps or durations"), (NULL));
     return GST_FLOW_ERROR;
   }
   record_match_begin_seek (self->match);
   return step->rewound ? restart (self) : GST_FLOW_OK;
 }
 
-/* Sets self->frame to the record of that buffer, NULL if it has none. */
+/* Sets self->frame to the record of the buffer, or to NULL if it has none. */
 static GstFlowReturn
 find_record (GstBoxReplay * self, GstBuffer * buffer)
 {
@@ -225,7 +228,7 @@ find_record (GstBoxReplay * self, GstBuffer * buffer)
   return GST_FLOW_OK;
 }
 
-/* Makes the boxes found those of the frame of the caps. */
+/* Fits the boxes of the record to the frame size of the caps. */
 static GstFlowReturn
 fit_record (GstBoxReplay * self)
 {
@@ -247,8 +250,7 @@ fit_record (GstBoxReplay * self)
 
 /* ----------------------------------------------------------------- transform */
 
-/* Called before transform_ip: the place to decide whether a buffer has to be
- * written to at all. */
+/* Called before transform_ip, to decide whether the buffer must be writable. */
 static GstFlowReturn
 gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * input,
     GstBuffer ** output)
@@ -283,8 +285,8 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   return GST_FLOW_OK;
 }
 
-/* How many of the boxes on the buffer will come before those attached: regions
- * come before all that are ODs only. */
+/* Returns the number of boxes on the buffer that will precede the attached ones:
+ * regions precede boxes that are only ODs. */
 static guint
 count_before (GstBoxReplay * self, GstBuffer * buffer)
 {
@@ -312,7 +314,7 @@ gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   }
   GST_LOG_OBJECT (self, "line %" G_GUINT64_FORMAT ": %u boxes", self->frame->line,
       self->frame->boxes->len);
-  /* suppressed-by counts among all detections of the buffer */
+  /* suppressed-by is an index among all boxes of the buffer */
   if (box_meta_any (buffer))
     present = count_before (self, buffer);
   for (i = 0; i < self->frame->boxes->len; i++) {
@@ -367,7 +369,7 @@ gst_box_replay_start (GstBaseTransform * trans)
   RecordReader *reader;
 
   if (set->location == NULL || *set->location == '\0') {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("No file to replay: set the property location"),
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot replay: set the property location"),
         (NULL));
     return FALSE;
   }
@@ -423,7 +425,7 @@ gst_box_replay_change_state (GstElement * element, GstStateChange transition)
   GstBoxReplay *self = GST_BOX_REPLAY (element);
 
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    /* or deactivating the pads waits for a pipe to say something */
+    /* otherwise deactivating the pads waits until a pipe has data */
     GST_OBJECT_LOCK (self);
     if (self->reader)
       record_reader_set_flushing (self->reader, TRUE);
@@ -489,9 +491,10 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
   replay_settings_install (G_OBJECT_CLASS (klass));
   g_object_class_install_property (G_OBJECT_CLASS (klass), PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "Since READY, all guint64: frames (buffers passed), matched and unmatched (records used, "
-          "and passed over), boxes (attached), skipped (malformed lines), ignored (MOT ground "
-          "truth with flag 0). Posted as element message \"boxreplay\" at the end of the stream",
+          "Totals since READY, all guint64: frames (buffers passed), matched and unmatched "
+          "(records used, and not used), boxes (attached), skipped (malformed lines), ignored (MOT "
+          "ground truth with flag 0). Posted as element message \"boxreplay\" at the end of the "
+          "stream",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   element_class_describe (element_class, "Box replayer", "Filter/Metadata/Video",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* replaysettings: see the header. */
+/* replaysettings: a table of offsets connects the properties with their values. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -10,20 +10,20 @@
 #include "properties.h"
 
 DEFINE_ENUM_TYPE (replay_format_get_type, "GstBoxReplayFormat",
-    { RECORD_FORMAT_AUTO, "By the first line", "auto" },
+    { RECORD_FORMAT_AUTO, "Detected by the first line", "auto" },
     { RECORD_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
     { RECORD_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
 DEFINE_ENUM_TYPE (replay_match_get_type, "GstBoxReplayMatch",
     { RECORD_MATCH_AUTO, "By time if the first record has one, else by index", "auto" },
     { RECORD_MATCH_TIMESTAMP, "By stream time, the nearest record", "timestamp" },
-    { RECORD_MATCH_INDEX, "One after the other", "index" })
+    { RECORD_MATCH_INDEX, "By index, one record for each buffer", "index" })
 DEFINE_ENUM_TYPE (replay_existing_get_type, "GstBoxReplayExisting",
-    { REPLAY_EXISTING_KEEP, "Stay beside the recorded ones", "keep" },
-    { REPLAY_EXISTING_REPLACE, "Are removed from every buffer", "replace" })
+    { REPLAY_EXISTING_KEEP, "Existing boxes stay beside the recorded ones", "keep" },
+    { REPLAY_EXISTING_REPLACE, "Existing boxes are removed from every buffer", "replace" })
 #ifdef HAVE_ANALYTICS
 #define WITH_ANALYTICS                                                         \
     , { BOX_META_ANALYTICS, "GstAnalytics object detections", "analytics" },   \
-    { BOX_META_BOTH, "Each box as both, with one id", "both" }
+    { BOX_META_BOTH, "Each box as both, with the same id", "both" }
 #else
 #define WITH_ANALYTICS
 #endif
@@ -32,7 +32,7 @@ DEFINE_ENUM_TYPE (replay_meta_get_type, "GstBoxReplayMeta",
     { BOX_META_ROI, "Regions of interest", "roi" } WITH_ANALYTICS)
 DEFINE_ENUM_TYPE (replay_on_error_get_type, "GstBoxReplayOnError",
     { REPLAY_ON_ERROR_FAIL, "Stop with an error", "fail" },
-    { REPLAY_ON_ERROR_SKIP, "Pass over the line, count it, warn at the first", "skip" })
+    { REPLAY_ON_ERROR_SKIP, "Skip the line and count it; warn at the first one", "skip" })
 
 #define DEFAULT_LOCATION NULL
 #define DEFAULT_FORMAT RECORD_FORMAT_AUTO
@@ -69,40 +69,40 @@ replay_settings_install (GObjectClass * object_class)
 
   g_object_class_install_property (object_class, REPLAY_PROP_LOCATION,
       g_param_spec_string ("location", "Location",
-          "The recording: a file, a FIFO, or - for standard input; read as a stream, in memory no "
-          "larger than its longest line", DEFAULT_LOCATION, ready));
+          "The recording: a file, a FIFO, or - for standard input. It is read as a stream, in "
+          "memory no larger than its longest line", DEFAULT_LOCATION, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_FORMAT,
-      g_param_spec_enum ("format", "Format", "What the recording is written in",
+      g_param_spec_enum ("format", "Format", "Format of the recording",
           replay_format_get_type (), DEFAULT_FORMAT, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_MATCH,
       g_param_spec_enum ("match", "Match",
-          "How a buffer finds its record; each record is used once, a buffer without a "
-          "record gets no boxes, one without a PTS takes the next record",
+          "How the record of a buffer is found. Each record is used once; a buffer without a "
+          "record gets no boxes; a buffer without a PTS takes the next record",
           replay_match_get_type (), DEFAULT_MATCH, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_TOLERANCE,
       g_param_spec_uint64 ("tolerance", "Tolerance",
-          "Farthest that a record's timestamp may be from the buffer's stream time, in ns "
-          "(0 = half a frame: of the buffer's duration, else of the frame rate, else of the "
-          "distance to the buffer before, else of 40 ms)",
+          "Largest distance between a record's timestamp and the buffer's stream time, in ns. "
+          "0 = half a frame: half of the buffer's duration, else of a frame at the frame rate, "
+          "else of the distance to the previous buffer, else of 40 ms",
           0, G_MAXUINT64, DEFAULT_TOLERANCE, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_EXISTING,
-      g_param_spec_enum ("existing", "Existing", "What becomes of boxes that buffers carry already",
+      g_param_spec_enum ("existing", "Existing", "What happens to boxes already on a buffer",
           replay_existing_get_type (), DEFAULT_EXISTING, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_META,
       g_param_spec_enum ("meta", "Metadata",
-          "As what boxes are attached; both where the plugin was built with GstAnalytics, which "
-          "needs GStreamer 1.24, else roi, which is all there is then",
+          "Which metadata boxes are attached as. The default is both if the plugin was built with "
+          "GstAnalytics, which needs GStreamer 1.24; otherwise roi, the only value",
           replay_meta_get_type (), DEFAULT_META, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_LOOP,
       g_param_spec_boolean ("loop", "Loop",
-          "Begin again at the end of the recording, one frame later", DEFAULT_LOOP, ready));
+          "At the end of the recording, begin again, one frame later", DEFAULT_LOOP, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_ON_ERROR,
       g_param_spec_enum ("on-error", "On error",
-          "What to do with a line that is malformed, too long or out of order in time",
+          "What to do with a line that is malformed, too long or not in order of time",
           replay_on_error_get_type (), DEFAULT_ON_ERROR, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_MAX_LINE,
       g_param_spec_uint ("max-line", "Max line",
-          "Longest line to accept, in bytes; bounds the memory used", 1, G_MAXINT,
+          "Longest line to accept, in bytes. It limits the memory used", 1, G_MAXINT,
           DEFAULT_MAX_LINE, ready));
   gst_type_mark_as_plugin_api (replay_format_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_match_get_type (), 0);
