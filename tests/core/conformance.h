@@ -10,6 +10,18 @@
 
 #include <glib.h>
 
+/* Input that several projects use: y1 x1 y2 x2 of boxes, and scores. */
+#define SIX_BOXES \
+  0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, -0.1f, 1, 0.9f, 0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, \
+  100, 1, 101
+#define SIX_BOXES_FLIPPED \
+  1, 1, 0, 0, 0, 0.1f, 1, 1.1f, 0, 0.9f, 1, -0.1f, 0, 10, 1, 11, 1, 10.1f, 0, 11.1f, 1, \
+  101, 0, 100
+#define TEN_EQUAL_BOXES \
+  0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, \
+  0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1
+#define SIX_SCORES 0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f
+
 /* `start` and `finish` of a TestProgram: create and free what conformance_run uses. */
 const char *conformance_start (const char *needs);
 void conformance_finish (void);

@@ -30,7 +30,6 @@ typedef struct {
   size_t expect_count;
 } CombinedRow;
 
-#define SIX_SCORES 0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f
 #define SMALL_BOXES \
   0, 0, 0.1f, 0.1f, 0, 0.01f, 0.1f, 0.11f, 0, -0.01f, 0.1f, 0.09f, 0, 0.11f, 0.1f, 0.2f, \
   0, 0.12f, 0.1f, 0.21f, 0, 0.3f, 1, 0.4f

@@ -28,19 +28,9 @@ typedef struct {
   size_t expect_count;
 } OnnxRow;
 
-#define SIX_BOXES \
-  0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, -0.1f, 1, 0.9f, 0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, \
-  100, 1, 101
-#define SIX_BOXES_FLIPPED \
-  1, 1, 0, 0, 0, 0.1f, 1, 1.1f, 0, 0.9f, 1, -0.1f, 0, 10, 1, 11, 1, 10.1f, 0, 11.1f, 1, \
-  101, 0, 100
 #define SIX_BOXES_CENTERED \
   0.5f, 0.5f, 1, 1, 0.5f, 0.6f, 1, 1, 0.5f, 0.4f, 1, 1, 0.5f, 10.5f, 1, 1, 0.5f, 10.6f, \
   1, 1, 0.5f, 100.5f, 1, 1
-#define TEN_EQUAL_BOXES \
-  0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, \
-  0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1
-#define SIX_SCORES 0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f
 
 static const OnnxRow rows[] = {
   { "test_nonmaxsuppression_suppress_by_IOU", .batches = 1, .classes = 1, .count = 6,

@@ -40,17 +40,6 @@ typedef struct {
   size_t expect_count;
 } TensorflowRow;
 
-#define SIX_BOXES \
-  0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, -0.1f, 1, 0.9f, 0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, \
-  100, 1, 101
-#define SIX_BOXES_FLIPPED \
-  1, 1, 0, 0, 0, 0.1f, 1, 1.1f, 0, 0.9f, 1, -0.1f, 0, 10, 1, 11, 1, 10.1f, 0, 11.1f, 1, \
-  101, 0, 100
-#define TEN_EQUAL_BOXES \
-  0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, \
-  0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1
-#define SIX_SCORES 0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f
-
 static const TensorflowRow rows[] = {
   { OP_TEST "SelectFromThreeClusters", .count = 6, .boxes = { SIX_BOXES },
       .scores = { SIX_SCORES }, .max = 3, .iou = 0.5f, .least = -INFINITY, .expect = { 3, 0, 5 },

@@ -170,6 +170,18 @@ filtered (const gchar * launch_line, GstBuffer * buffer)
   return out;
 }
 
+/* Sends `buffer`, which it takes, through a new element of this launch line. Fails unless
+ * exactly the regions with these ids are left on it. */
+static inline void
+expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
+{
+  GstBuffer *out = filtered (launch_line, buffer);
+
+  if (g_strcmp0 (ids_on (out), ids) != 0)
+    g_error ("%s left \"%s\", not \"%s\"", launch_line, ids_on (out), ids);
+  gst_buffer_unref (out);
+}
+
 /* A field of an element's property "stats"; fails if there is none. */
 static inline guint64
 stat_of (GstElement * element, const gchar * name)
@@ -184,7 +196,7 @@ stat_of (GstElement * element, const gchar * name)
   return value;
 }
 
-/* Gives the element of a harness a bus; its messages are then taken from it. */
+/* Gives the element of a harness a bus, from which its messages can be taken. */
 static inline GstBus *
 harness_bus (GstHarness * h)
 {
@@ -192,6 +204,15 @@ harness_bus (GstHarness * h)
 
   gst_element_set_bus (h->element, bus);
   return bus;
+}
+
+/* Frees a harness whose element has a bus from harness_bus, and the bus. */
+static inline void
+harness_teardown (GstHarness * h, GstBus * bus)
+{
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
 }
 
 /* How many messages of a type wait on the bus; they are discarded. */

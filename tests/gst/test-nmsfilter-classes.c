@@ -6,16 +6,6 @@
 #include "gstboxes.h"
 #include "gstrunner.h"
 
-static void
-expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
-{
-  GstBuffer *out = filtered (launch_line, buffer);
-
-  if (g_strcmp0 (ids_on (out), ids) != 0)
-    g_error ("%s left \"%s\", not \"%s\"", launch_line, ids_on (out), ids);
-  gst_buffer_unref (out);
-}
-
 /* In each class a pair with IoU 2/3 and one further box far off. */
 static GstBuffer *
 street (void)
@@ -211,9 +201,7 @@ test_unusable_while_playing (void)
     g_assert_true (gst_structure_has_field (options, "person"));
     gst_structure_free (options);
   }
-  gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  gst_harness_teardown (h);
+  harness_teardown (h, bus);
 }
 
 /* What users type in a shell, quotes and all. */

@@ -5,6 +5,7 @@
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
+#include "playing.h"
 
 static GstBuffer *
 pair (GstClockTime pts)
@@ -215,61 +216,20 @@ count_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 static void
-probe (GstElement * pipeline, const gchar * name, const gchar * pad_name,
-    GstPadProbeCallback callback, gpointer user_data)
-{
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), name);
-  GstPad *pad = gst_element_get_static_pad (element, pad_name);
-
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, callback, user_data, NULL);
-  gst_object_unref (pad);
-  gst_object_unref (element);
-}
-
-static GstElement *
-pipeline_new (const gchar * description)
-{
-  GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch (description, &error);
-
-  if (error)
-    g_error ("%s: %s", description, error->message);
-  return pipeline;
-}
-
-/* Plays until the end, fails on an error. */
-static void
-play (GstElement * pipeline)
-{
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message;
-
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
-      GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_nonnull (message);
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
-    g_error ("%s", message_text (message));
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (bus);
-}
-
-static void
 test_tee (void)
 {
-  GstElement *pipeline = pipeline_new ("videotestsrc num-buffers=20 ! "
+  GstElement *pipeline = playing_new ("videotestsrc num-buffers=20 ! "
       "video/x-raw,width=320,height=240 ! tee name=t "
       "t. ! queue ! nmsfilter ! fakesink name=clean sync=false "
       "t. ! queue ! nmsfilter action=tag ! fakesink name=tagged sync=false "
       "t. ! queue ! fakesink name=raw sync=false");
   Seen clean = { 0 }, tagged = { 0 }, raw = { 0 };
 
-  probe (pipeline, "t", "sink", attach_boxes, NULL);
-  probe (pipeline, "clean", "sink", count_boxes, &clean);
-  probe (pipeline, "tagged", "sink", count_boxes, &tagged);
-  probe (pipeline, "raw", "sink", count_boxes, &raw);
-  play (pipeline);
+  playing_probe (pipeline, "t", "sink", attach_boxes, NULL);
+  playing_probe (pipeline, "clean", "sink", count_boxes, &clean);
+  playing_probe (pipeline, "tagged", "sink", count_boxes, &tagged);
+  playing_probe (pipeline, "raw", "sink", count_boxes, &raw);
+  playing_to_end (pipeline);
   g_assert_cmpuint (clean.buffers, ==, 20);
   g_assert_cmpuint (clean.boxes, ==, 40);
   g_assert_cmpuint (tagged.boxes, ==, 60);
@@ -282,19 +242,19 @@ test_tee (void)
 static void
 test_null_playing_loop (void)
 {
-  GstElement *pipeline = pipeline_new ("videotestsrc num-buffers=5 ! nmsfilter name=n "
+  GstElement *pipeline = playing_new ("videotestsrc num-buffers=5 ! nmsfilter name=n "
       "post-messages=true ! fakesink name=s sync=false");
   GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   guint round;
 
-  probe (pipeline, "n", "sink", attach_boxes, NULL);
+  playing_probe (pipeline, "n", "sink", attach_boxes, NULL);
   for (round = 0; round < 20; round++) {
     Seen seen = { 0 };
     GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "s");
     GstPad *pad = gst_element_get_static_pad (sink, "sink");
     gulong id = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_boxes, &seen, NULL);
 
-    play (pipeline);
+    playing_to_end (pipeline);
     gst_pad_remove_probe (pad, id);
     g_assert_cmpuint (seen.boxes, ==, 10);
     g_assert_cmpuint (stat_of (filter, "frames"), ==, 5);       /* from READY to PAUSED */
@@ -309,11 +269,11 @@ test_null_playing_loop (void)
 static void
 test_aborted_playing (void)
 {
-  GstElement *pipeline = pipeline_new ("videotestsrc is-live=true ! nmsfilter name=n ! "
+  GstElement *pipeline = playing_new ("videotestsrc is-live=true ! nmsfilter name=n ! "
       "fakesink sync=false");
   guint round;
 
-  probe (pipeline, "n", "sink", attach_boxes, NULL);
+  playing_probe (pipeline, "n", "sink", attach_boxes, NULL);
   for (round = 0; round < 10; round++) {
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     g_usleep (round * 3000);
@@ -325,12 +285,12 @@ test_aborted_playing (void)
 static void
 test_seek (void)
 {
-  GstElement *pipeline = pipeline_new ("videotestsrc num-buffers=500 ! "
+  GstElement *pipeline = playing_new ("videotestsrc num-buffers=500 ! "
       "video/x-raw,framerate=10/1 ! nmsfilter name=n ! fakesink sync=false name=s");
   GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   guint i;
 
-  probe (pipeline, "n", "sink", attach_boxes, NULL);
+  playing_probe (pipeline, "n", "sink", attach_boxes, NULL);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
   for (i = 0; i < 5; i++) {
@@ -338,7 +298,7 @@ test_seek (void)
             GST_SEEK_FLAG_FLUSH, (i % 2 ? 1 : 3) * GST_SECOND));
     gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
   }
-  play (pipeline);
+  playing_to_end (pipeline);
   g_assert_cmpuint (stat_of (filter, "boxes-in"), ==, 3 * stat_of (filter, "frames"));
   g_assert_cmpuint (stat_of (filter, "suppressed"), ==, stat_of (filter, "frames"));
   gst_object_unref (filter);
@@ -370,15 +330,15 @@ fiddle (gpointer user_data)
 static void
 test_settings_from_other_threads (void)
 {
-  GstElement *pipeline = pipeline_new ("videotestsrc num-buffers=2000 ! "
+  GstElement *pipeline = playing_new ("videotestsrc num-buffers=2000 ! "
       "video/x-raw,width=16,height=16 ! nmsfilter name=n ! fakesink sync=false");
   GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   GThread *threads[2];
 
-  probe (pipeline, "n", "sink", attach_boxes, NULL);
+  playing_probe (pipeline, "n", "sink", attach_boxes, NULL);
   threads[0] = g_thread_new ("fiddle", fiddle, filter);
   threads[1] = g_thread_new ("fiddle", fiddle, filter);
-  play (pipeline);
+  playing_to_end (pipeline);
   g_object_set_data (G_OBJECT (filter), "stop", filter);
   g_thread_join (threads[0]);
   g_thread_join (threads[1]);

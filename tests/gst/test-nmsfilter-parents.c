@@ -16,16 +16,6 @@ part (GstBuffer * buffer, gint id, gint parent_id, const gchar * label, gint x, 
 }
 
 static void
-expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
-{
-  GstBuffer *out = filtered (launch_line, buffer);
-
-  if (g_strcmp0 (ids_on (out), ids) != 0)
-    g_error ("%s left \"%s\", not \"%s\"", launch_line, ids_on (out), ids);
-  gst_buffer_unref (out);
-}
-
-static void
 test_no_competition (void)
 {
   GstBuffer *buffer = frame_new (0);

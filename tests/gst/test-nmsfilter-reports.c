@@ -51,14 +51,6 @@ push_seconds (GstHarness * h, guint from_tenth, guint tenths)
 }
 
 static void
-teardown (GstHarness * h, GstBus * bus)
-{
-  gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  gst_harness_teardown (h);
-}
-
-static void
 test_off_by_default (void)
 {
   GstHarness *h = harness_new ("nmsfilter");
@@ -67,7 +59,7 @@ test_off_by_default (void)
   push_seconds (h, 0, 30);
   gst_harness_push_event (h, gst_event_new_eos ());
   g_assert_cmpuint (count_reports (bus), ==, 0);
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 static void
@@ -105,7 +97,7 @@ test_fields (void)
   for (i = 0; i < G_N_ELEMENTS (counts); i++)
     g_assert_cmpuint (number (report, counts[i]), ==, stat_of (h->element, counts[i]));
   gst_message_unref (message);
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 static void
@@ -131,7 +123,7 @@ test_interval (void)
   g_object_set (h->element, "post-messages", TRUE, "interval", (guint64) 1, NULL);
   push_seconds (h, 70, 5);
   g_assert_cmpuint (count_reports (bus), ==, 5);
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 static void
@@ -150,7 +142,7 @@ test_end_of_stream (void)
       300 * GST_MSECOND);
   gst_message_unref (message);
   g_assert_cmpuint (count_reports (bus), ==, 0);
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 static void
@@ -167,7 +159,7 @@ test_empty_stream (void)
   g_assert_cmpuint (number (gst_message_get_structure (message), "timestamp"), ==,
       GST_CLOCK_TIME_NONE);
   gst_message_unref (message);
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 /* Jumps of the stream, far forward and back: no burst, no silence. */
@@ -197,7 +189,7 @@ test_jumps (void)
     push_seconds (h, 9, 11);
     g_assert_cmpuint (count_reports (bus), ==, 2);
   }
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 /* Without timestamps the clock of the machine counts. */
@@ -214,7 +206,7 @@ test_without_timestamps (void)
     gst_buffer_unref (through (h, pair (GST_CLOCK_TIME_NONE)));
     g_assert_cmpuint (count_reports (bus), ==, 1);
   }
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 /* In its own pipeline: the message reaches the application before EOS does. */

@@ -33,14 +33,6 @@ push (GstHarness * h, GstBuffer * buffer)
   gst_buffer_unref (through (h, buffer));
 }
 
-static void
-teardown (GstHarness * h, GstBus * bus)
-{
-  gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  gst_harness_teardown (h);
-}
-
 /* The one warning on the bus, which names `word`. */
 static void
 expect_warning (GstBus * bus, const gchar * word)
@@ -88,7 +80,7 @@ test_global_threshold (void)
   }
   expect_no_warning (bus);
   g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 8);
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 /* Every threshold that is set counts, negative ones too. */
@@ -103,7 +95,7 @@ test_thresholds (void)
   g_object_set (h->element, "score-threshold", -0.5, NULL);
   push (h, unscored ("a"));
   expect_warning (bus, "score threshold does not apply");
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 /* A threshold of a class counts for the boxes of that class. */
@@ -121,7 +113,7 @@ test_class_threshold (void)
   expect_no_warning (bus);
   push (h, unscored ("b"));
   expect_warning (bus, "score threshold does not apply");
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 /* Beside scored boxes too: the threshold misses a part of them. */
@@ -140,7 +132,7 @@ test_partly_scored (void)
   g_object_set (h->element, "score-threshold", 0.5, NULL);
   push (h, buffer);
   expect_warning (bus, "score threshold does not apply");
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 /* Without a threshold: all boxes of a frame, after scored ones. */
@@ -166,7 +158,7 @@ test_lost_scores (void)
   }
   gst_element_set_state (h->element, GST_STATE_READY);
   gst_element_set_state (h->element, GST_STATE_PLAYING);
-  teardown (h, bus);
+  harness_teardown (h, bus);
 }
 
 /* ------------------------------------------------------------ which one it names */

@@ -6,16 +6,6 @@
 #include "gstboxes.h"
 #include "gstrunner.h"
 
-static void
-expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
-{
-  GstBuffer *out = filtered (launch_line, buffer);
-
-  if (g_strcmp0 (ids_on (out), ids) != 0)
-    g_error ("%s left \"%s\", not \"%s\"", launch_line, ids_on (out), ids);
-  gst_buffer_unref (out);
-}
-
 /* A row of equal boxes, each 20 further: neighbours overlap by 2/3, the ones
  * after them by 3/7. In the middle a larger one that only overlaps 3. */
 static GstBuffer *

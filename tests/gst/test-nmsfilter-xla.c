@@ -87,9 +87,7 @@ check_one_warning (const gchar * path, const gchar * reason)
   text = engine_in_use (h);
   g_assert_false (g_str_has_prefix (text, "xla"));
   g_free (text);
-  gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  gst_harness_teardown (h);
+  harness_teardown (h, bus);
 }
 
 static void
@@ -125,9 +123,7 @@ test_strict (void)
   g_free (detail);
   gst_message_unref (message);
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ERROR), ==, 0);
-  gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  gst_harness_teardown (h);
+  harness_teardown (h, bus);
 }
 
 /* Both properties are for the states NULL and READY. */
@@ -151,9 +147,7 @@ test_not_while_playing (void)
   g_object_get (h->element, "xla-plugin", &path, NULL);
   g_assert_cmpstr (path, ==, "second");
   g_free (path);
-  gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  gst_harness_teardown (h);
+  harness_teardown (h, bus);
 }
 
 /* ------------------------------------------------------------- registry scan */
@@ -253,9 +247,7 @@ test_device (void)
   g_assert_cmpstr (text, ==, "xla:cpu");
   g_free (text);
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
-  gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  gst_harness_teardown (h);
+  harness_teardown (h, bus);
 }
 
 /* The stream does not wait: buffers go on while the program is made. */
@@ -284,9 +276,7 @@ test_device_later (void)
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
   g_free (text);
   g_free (first);
-  gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  gst_harness_teardown (h);
+  harness_teardown (h, bus);
 }
 
 static const TestCase cases[] = {

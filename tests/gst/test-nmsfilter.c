@@ -27,16 +27,6 @@ two_objects (void)
 }
 
 static void
-expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
-{
-  GstBuffer *out = filtered (launch_line, buffer);
-
-  if (g_strcmp0 (ids_on (out), ids) != 0)
-    g_error ("%s left \"%s\", not \"%s\"", launch_line, ids_on (out), ids);
-  gst_buffer_unref (out);
-}
-
-static void
 test_overlap (void)
 {
   expect ("nmsfilter", two_objects (), "2 3 4");

@@ -94,9 +94,7 @@ test_bad_angle (void)
   g_assert_nonnull (strstr (text, "objects[0].rotation is not a number"));
   g_free (text);
   gst_message_unref (message);
-  gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  gst_harness_teardown (h);
+  harness_teardown (h, bus);
   g_free (launch);
   g_free (in);
 }
