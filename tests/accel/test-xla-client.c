@@ -64,7 +64,7 @@ test_broken (void)
   static const struct {
     const char *kind, *reason;
   } rows[] = {
-    { "none", "is no PJRT plugin: it has no function GetPjrtApi" },
+    { "none", "is not a PJRT plugin: it has no function GetPjrtApi" },
     { "null", "its GetPjrtApi returned nothing" },
     { "small", "is too old: its table of functions has 600 bytes, 608 are needed" },
     { "major", "has version 1.81 of the PJRT interface, not 0" },

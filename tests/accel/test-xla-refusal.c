@@ -14,7 +14,7 @@
 static const struct {
   const char *kind, *reason;
 } rows[] = {
-  { "none", "is no PJRT plugin" },
+  { "none", "is not a PJRT plugin" },
   { "null", "its GetPjrtApi returned nothing" },
   { "small", "is too old" },
   { "major", "has version 1.81" },
@@ -135,11 +135,11 @@ test_names (void)
   frame_init (&f, 10, 1);
   f.options.engine = NMS_ENGINE_XLA;
   f.options.xla_strict = 1;
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is no PJRT plugin");
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is not a PJRT plugin");
   f.options.xla_plugin = null;
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, "returned nothing");
   f.options.xla_plugin = NULL;
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is no PJRT plugin");
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is not a PJRT plugin");
   g_unsetenv ("NMS_XLA_PLUGIN");
   nms_context_free (&ctx);
   frame_clear (&f);

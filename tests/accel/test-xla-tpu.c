@@ -217,7 +217,7 @@ test_turned (void)
   for (size_t i = 0; i < G_N_ELEMENTS (angle); i++)
     angle[i] = 0.3f * (float) (i % 5);
   f.boxes.angle.data = angle;
-  frame_fails (&f, ctx, NMS_ERROR_UNSUPPORTED, "engine xla: it does not take turned boxes");
+  frame_fails (&f, ctx, NMS_ERROR_UNSUPPORTED, "engine xla: it does not take rotated boxes");
   f.options.xla_strict = 0;
   for (int i = 0; i < 3; i++) {
     nms_result result = { .size = sizeof result };
@@ -237,16 +237,16 @@ static const struct {
 } wrongs[] = {
   { FAKETPU_REFUSES, "cannot compile: client_compile has no room for it" },
   { FAKETPU_FAILS, "the device failed: execute is out of order" },
-  { FAKETPU_TIES, "results that cannot be" }, /* equal keys, out of order */
-  { FAKETPU_CONTRACTS, "computes otherwise than IEEE binary32 (it contracts a product and a sum, "
-    "in a union)" },
-  { FAKETPU_EQUAL, "computes otherwise than IEEE binary32 (" },
-  { FAKETPU_CAPS, "computes otherwise than IEEE binary32 (a frame of mixed boxes)" },
-  { FAKETPU_MOST, "results that cannot be" },
-  { FAKETPU_CLASSES, "computes otherwise than IEEE binary32 (a frame of mixed boxes)" },
-  { FAKETPU_TWICE, "results that cannot be" },
-  { FAKETPU_BEYOND, "results that cannot be" },
-  { FAKETPU_AFTER_END, "results that cannot be" },
+  { FAKETPU_TIES, "impossible results" }, /* equal keys, out of order */
+  { FAKETPU_CONTRACTS, "does not compute as IEEE binary32 requires (it contracts a product "
+    "and a sum, in a union)" },
+  { FAKETPU_EQUAL, "does not compute as IEEE binary32 requires (" },
+  { FAKETPU_CAPS, "does not compute as IEEE binary32 requires (a frame of mixed boxes)" },
+  { FAKETPU_MOST, "impossible results" },
+  { FAKETPU_CLASSES, "does not compute as IEEE binary32 requires (a frame of mixed boxes)" },
+  { FAKETPU_TWICE, "impossible results" },
+  { FAKETPU_BEYOND, "impossible results" },
+  { FAKETPU_AFTER_END, "impossible results" },
 };
 
 /* A frame whose program has classes and caps. */

@@ -217,7 +217,7 @@ check_refused (int what, const char *reason)
 static void
 test_contraction (void)
 {
-  check_refused (WRAPPED_CONTRACTS, "the device computes otherwise than IEEE binary32 (it "
+  check_refused (WRAPPED_CONTRACTS, "the device does not compute as IEEE binary32 requires (it "
       "contracts a product and a sum, in ");
 }
 

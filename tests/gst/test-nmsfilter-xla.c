@@ -98,7 +98,7 @@ test_one_warning (void)
   g_unsetenv ("NMS_XLA_PLUGIN");
   check_one_warning (NULL, "no plugin is named");
   check_one_warning ("/no/such/plugin.so", "cannot load the plugin");
-  check_one_warning (none, "is no PJRT plugin");
+  check_one_warning (none, "is not a PJRT plugin");
   check_one_warning (works, "."); /* it gives other answers than it should */
   g_free (none);
   g_free (works);

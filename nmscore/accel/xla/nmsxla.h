@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsxla: devices that XLA compiles for, behind the tensors of nmslazy.h.
+ * nmsxla: backends of lazy tensors (nmslazy.h) for the devices that XLA compiles for.
  *
- * A PJRT plugin is a shared library that holds a compiler and a device's
- * driver: PyPI's xla-cpu-pjrt for this processor, jax-cuda13-pjrt for NVIDIA's
- * GPUs, libtpu for TPUs. None is part of this library; the caller names one.
+ * A PJRT plugin is a shared library that contains a compiler and the driver of a
+ * device: PyPI's xla-cpu-pjrt for the CPU, jax-cuda13-pjrt for NVIDIA's GPUs, libtpu
+ * for TPUs. This library contains no plugin; the caller gives the file of one.
  *
  *     nms_lazy_backend *xla;
  *     char why[256];
@@ -15,18 +15,18 @@
  *     nms_lazy_cache_free (&cache);
  *     nms_xla_close (&xla);
  *
- * TPUs: on a platform named "tpu", engine xla of nms_run does not run the graph
- * of nmsgraph.h but a kernel written for that chip (Chaim Rand, "Implementing
- * Sequential Algorithms on TPU"), which the plugin compiles and runs as it does
- * any program; frames that the kernel cannot do, those with parents, go by way
- * of the graph, without divisions. The kernel was compiled by libtpu for
- * several generations, its time estimated from the compiler's static schedule,
- * and what it computes emulated; the way to it was tested with a plugin that
- * only says that it is a TPU. No TPU has run any of it.
+ * TPUs: on a platform named "tpu", engine xla of nms_run runs a kernel written for
+ * that chip (Chaim Rand, "Implementing Sequential Algorithms on TPU") instead of the
+ * graph of nmsgraph.h. The plugin compiles and runs the kernel like any program.
+ * Frames with parents, which the kernel does not support, run the graph, without
+ * divisions. libtpu compiled the kernel for several generations of TPUs, its time was
+ * estimated from the compiler's static schedule, and its text was executed by an
+ * emulator. Engine xla was tested with a plugin that reports a TPU as its platform. No
+ * TPU has run the kernel or the graph.
  *
  * Processes: a plugin starts threads, so it cannot be used in a process forked
- * from one that used it; all functions refuse there, and what was open is left
- * as it is. A plugin's library is never unloaded.
+ * from one that used it. All functions return an error there and do not touch open
+ * devices. A plugin's library is never unloaded.
  *
  * Threads: all functions may be called from any thread at any time.
  */
@@ -39,30 +39,31 @@
 extern "C" {
 #endif
 
-/* Opens the first device of the plugin in file `plugin`. The same file opened
- * twice in a process is one client of the device, and one backend, which is
- * closed with the last nms_xla_close. The backend's name is "xla:" and the
- * platform's own name: "xla:cpu", "xla:cuda", "xla:tpu".
- * Returns 0; or NMS_ERROR_ARGUMENT, _MEMORY, _UNSUPPORTED (a build without
- * plugins) or _DEVICE (anything about the plugin), writes one line about it to
- * `error`, at most `error_size` bytes, and NULL to *backend. */
+/* Opens the first device of the plugin in file `plugin` and writes its backend to
+ * *backend. A process that opens the same file twice gets the same backend, which the
+ * last nms_xla_close () closes. The backend's name is "xla:" and the platform's name:
+ * "xla:cpu", "xla:cuda", "xla:tpu".
+ * Returns 0; or NMS_ERROR_ARGUMENT, _MEMORY, _UNSUPPORTED (a build without plugins)
+ * or _DEVICE (all errors of the plugin), writes one line about the error to `error`,
+ * at most `error_size` bytes with the final 0, and NULL to *backend. */
 NMS_API int nms_xla_open (const char *plugin, nms_lazy_backend **backend, char *error,
     size_t error_size);
 
-/* Gives *backend back and sets it to NULL; caches made with it must be gone.
- * Accepts NULL and a pointer to NULL. */
+/* Closes *backend and sets it to NULL. Free all caches made with it before the last
+ * close. Accepts NULL and a pointer to NULL. */
 NMS_API void nms_xla_close (nms_lazy_backend **backend);
 
-/* What engine xla of nms_run did with this plugin, in this process, while any
- * context uses it: programs looked up, compiled, run. All 0 where none does.
- * 0 or NMS_ERROR_ARGUMENT, or _DEVICE in a forked process. */
+/* Fills *counters with the programs that engine xla of nms_run looked up, compiled and
+ * ran with this plugin in this process. They count from the first context that uses
+ * the plugin until the last one is freed, and are 0 while no context uses it. Returns
+ * 0, NMS_ERROR_ARGUMENT, or NMS_ERROR_DEVICE in a forked process. */
 NMS_API int nms_xla_engine_counters (const char *plugin, nms_lazy_counters *counters);
 
-/* Compiles `length` bytes of StableHLO text with a plugin for a device that is
- * not here, and throws the result away: whether it can be compiled is all that
- * is asked. `topology`: the plugin's name of a set of devices ("v5e:2x2" for
- * TPUs, "1x1x1" for GPUs); `target`: NULL, or for GPUs the text of XLA's
- * GpuTargetConfigProto. Returns and errors as nms_xla_open. */
+/* Tests whether a plugin can compile `length` bytes of StableHLO text for a device that
+ * this machine does not have; the compiled program is discarded. `topology` is the
+ * plugin's name of a set of devices ("v5e:2x2" for TPUs, "1x1x1" for GPUs). `target`
+ * is NULL, or for GPUs the text of XLA's GpuTargetConfigProto. Returns the codes of
+ * nms_xla_open () and writes to `error` in the same way. */
 NMS_API int nms_xla_compile_ahead (const char *plugin, const char *topology, const char *target,
     const char *text, size_t length, char *error, size_t error_size);
 

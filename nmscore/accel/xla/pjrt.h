@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pjrt: the part of PJRT, the C interface of XLA's backends, that we use. A
- * plugin is a shared library with a function `GetPjrtApi`, which returns a
- * table of functions. The declarations are our own, of the interface's version
- * 0.81; what is pinned below is all that a plugin relies on.
+ * pjrt: the part of PJRT, the C interface of XLA's backends, that engine xla uses. A
+ * plugin is a shared library with a function `GetPjrtApi`, which returns a table of
+ * functions. These declarations were written for this project, for version 0.81 of the
+ * interface. The assertions at the end check all offsets and sizes that plugins rely
+ * on.
  *
- * Every function takes one struct of arguments, which begins with its size: a
- * plugin refuses one that is smaller than it knows and accepts a larger one,
- * so the sizes here are the newest, and what is not set is 0. Tables only
- * grow: a slot is there if the table's size says so. Functions return NULL or
- * an error, which has to be destroyed; events, buffers, executables and
- * clients have to be destroyed as well.
+ * Every function takes one struct of arguments, which begins with its size. A plugin
+ * refuses a struct smaller than its own and accepts a larger one, so the sizes here
+ * are those of the newest version, and unused fields are 0. Tables only grow: a
+ * function exists if the table's size includes its slot. Functions return NULL or an
+ * error. The caller destroys errors, events, buffers, executables and clients.
  */
 #ifndef NMS_PJRT_H
 #define NMS_PJRT_H
@@ -19,21 +19,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PJRT_MAJOR 0 /* of the interface; another one is another interface */
+#define PJRT_MAJOR 0 /* major version; interfaces of different ones are incompatible */
 
 typedef struct pjrt_error pjrt_error;
 typedef struct pjrt_event pjrt_event;
 typedef struct pjrt_client pjrt_client;
 typedef struct pjrt_device pjrt_device;
 typedef struct pjrt_buffer pjrt_buffer;
-typedef struct pjrt_executable pjrt_executable;               /* compiled */
-typedef struct pjrt_loaded_executable pjrt_loaded_executable; /* and on a device */
+typedef struct pjrt_executable pjrt_executable;               /* a compiled program */
+typedef struct pjrt_loaded_executable pjrt_loaded_executable; /* one on a device */
 typedef struct pjrt_topology pjrt_topology;
 
-/* The types of elements that we use. */
+/* The element types that engine xla uses. */
 enum { PJRT_PRED = 1, PJRT_S32 = 4, PJRT_F32 = 11 };
 
-/* What every struct of arguments begins with. */
+/* The head of every struct of arguments. */
 typedef struct pjrt_head {
   size_t size;
   void *extensions;
@@ -54,7 +54,7 @@ typedef struct pjrt_error_args {
 typedef struct pjrt_error_message_args {
   pjrt_head head;
   const pjrt_error *error;
-  const char *message; /* out; lives as long as the error */
+  const char *message; /* out; valid as long as the error */
   size_t message_size; /* out */
 } pjrt_error_message_args;
 
@@ -89,7 +89,7 @@ typedef struct pjrt_client_args { /* destroy */
 typedef struct pjrt_platform_name_args {
   pjrt_head head;
   pjrt_client *client;
-  const char *name; /* out; no final 0 is promised; lives as long as the client */
+  const char *name; /* out; may lack a final 0; valid as long as the client */
   size_t name_size; /* out */
 } pjrt_platform_name_args;
 
@@ -126,10 +126,10 @@ typedef struct pjrt_from_host_args {
   size_t dim_count;
   const int64_t *byte_strides; /* NULL: row-major */
   size_t byte_stride_count;
-  int semantics; /* 0: data is read during the call only */
+  int semantics; /* 0: the plugin reads `data` only during the call */
   pjrt_device *device;
   void *memory, *layout;
-  pjrt_event *done;    /* out: data is read no more */
+  pjrt_event *done;    /* out: the plugin has read `data` */
   pjrt_buffer *buffer; /* out */
 } pjrt_from_host_args;
 
@@ -138,8 +138,8 @@ typedef struct pjrt_to_host_args {
   pjrt_buffer *source;
   void *layout;
   void *data;
-  size_t size; /* in: of data; out, if data is NULL: what it needs */
-  pjrt_event *event; /* out: data is written */
+  size_t size; /* in: bytes of `data`; out, if `data` is NULL: the bytes needed */
+  pjrt_event *event; /* out: `data` is written */
 } pjrt_to_host_args;
 
 typedef struct pjrt_buffer_args { /* destroy */
@@ -166,7 +166,7 @@ typedef struct pjrt_loaded_executable_args { /* destroy */
 typedef struct pjrt_get_executable_args {
   pjrt_head head;
   pjrt_loaded_executable *loaded;
-  pjrt_executable *executable; /* out; to be destroyed by itself */
+  pjrt_executable *executable; /* out; the caller destroys it */
 } pjrt_get_executable_args;
 
 typedef struct pjrt_execute_options {
@@ -174,7 +174,7 @@ typedef struct pjrt_execute_options {
   void *send_callbacks, *receive_callbacks;
   size_t send_count, receive_count;
   int launch_id;
-  const int64_t *not_donated; /* inputs that must stay as they are */
+  const int64_t *not_donated; /* inputs that the program must not overwrite */
   size_t not_donated_count;
   void *context;
   const char *call_location;
@@ -187,12 +187,12 @@ typedef struct pjrt_execute_args {
   pjrt_head head;
   pjrt_loaded_executable *executable;
   pjrt_execute_options *options;
-  pjrt_buffer *const *const *arguments; /* a list a device */
+  pjrt_buffer *const *const *arguments; /* one list for each device */
   size_t device_count;
   size_t argument_count;
-  pjrt_buffer **const *outputs; /* out: a list a device, the caller's */
-  pjrt_event **done;            /* out: an event a device */
-  pjrt_device *device;          /* NULL: as compiled */
+  pjrt_buffer **const *outputs; /* out: one list for each device, owned by the caller */
+  pjrt_event **done;            /* out: one event for each device */
+  pjrt_device *device;          /* NULL: the device of the compilation */
 } pjrt_execute_args;
 
 typedef struct pjrt_topology_create_args {
@@ -209,7 +209,7 @@ typedef struct pjrt_topology_args { /* destroy */
   pjrt_topology *topology;
 } pjrt_topology_args;
 
-typedef struct pjrt_compile_args { /* for a device that is not here */
+typedef struct pjrt_compile_args { /* for a device that this machine may not have */
   pjrt_head head;
   const pjrt_topology *topology;
   const pjrt_program *program;
@@ -224,7 +224,7 @@ typedef struct pjrt_api {
   pjrt_head version_head;
   int major, minor;
 
-  /* slots, by number */
+  /* slots; the comments are their numbers */
   void (*error_destroy) (pjrt_error_args *); /* 0 */
   void (*error_message) (pjrt_error_message_args *);
   void *error_get_code;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xla: the whole selection as one program on a device (nmscore/accel). What a
- * program needs, the plugin loaded, the device opened, the program compiled and
- * checked, is done by a thread beside, and until then, and for frames beyond
- * the largest program, the native engines run: they give the same bits. Asked
- * for strictly, it is done at once, by the caller's thread.
+ * xla: engine xla, which runs the whole selection as one program on a device. A worker
+ * thread loads the plugin, opens the device, and compiles and checks the program.
+ * Meanwhile, and for frames larger than the largest program, the native engines run,
+ * which give the same bits. With xla_strict the caller's thread does all of this.
  */
 #include "accel/accel.h"
 #include "engines/engine.h"
@@ -21,8 +20,8 @@
 
 #define TEXT 256
 
-/* What the worker does: opens the plugin, unless that was done, and prepares
- * one kind of program. The caller's thread looks at it once `done` is set. */
+/* The task of the worker: it opens the plugin, if that is not open, and prepares one
+ * kind of program. The caller's thread reads the result after `done` is set. */
 typedef struct job {
   const char *plugin;
   nms__xla_store *store;
@@ -41,7 +40,7 @@ struct nms__xla {
   pthread_t worker;
   int working;
   job job;
-  int code;             /* refused: why */
+  int code;             /* of the refusal; 0: not refused */
   char refusal[TEXT];
 };
 
@@ -64,7 +63,8 @@ work (void *data)
   return NULL;
 }
 
-/* The application's signals are not this thread's business. */
+/* Starts the worker with all signals blocked, so that the application's other threads
+ * handle them. */
 static int
 start_worker (struct nms__xla *xla)
 {
@@ -87,7 +87,7 @@ refuse (struct nms__xla *xla, int code, const char *why)
   snprintf (xla->refusal, sizeof xla->refusal, "%s", why);
 }
 
-/* Takes over what a job found. */
+/* Takes over the result of a job. */
 static void
 end_job (struct nms__xla *xla)
 {
@@ -122,13 +122,13 @@ nms__xla_free (struct nms__xla **xla)
       join_worker (x);
     nms_lazy_free (&x->lz);
     nms__xla_store_close (&x->store);
-  }                             /* else they are the parent's, and so are the locks */
+  }                             /* else these and their locks belong to the parent */
   free (x->asked);
   free (x->plugin);
   free (x);
 }
 
-/* A copy of a string, or of none. 0: out of memory. */
+/* Copies a string or NULL. Returns 0 when out of memory. */
 static int
 copy (char **to, const char *from)
 {
@@ -159,7 +159,8 @@ new_xla (const char *plugin)
   return x;
 }
 
-/* The context's state, for the plugin that the options name. */
+/* Returns the context's state for the plugin that the options name, a new one if the
+ * plugin has changed; NULL when out of memory. */
 static struct nms__xla *
 current (nms_context *ctx)
 {
@@ -173,12 +174,13 @@ current (nms_context *ctx)
   x = ctx->xla;
   if (x && !x->code && x->pid != getpid ())
     refuse (x, NMS_ERROR_DEVICE,
-        "this process was forked from one that had opened an XLA plugin, whose threads are not "
-        "here");
+        "this process was forked from one that had opened an XLA plugin, whose threads do not "
+        "exist here");
   return x;
 }
 
-/* Whether the program is there to be used now. */
+/* Returns whether the program of a kind can run now. If not, the worker is started to
+ * prepare it, or with `strict` the caller's thread prepares it. */
 static int
 is_ready (struct nms__xla *x, nms__xla_kind kind, int strict)
 {
@@ -193,7 +195,7 @@ is_ready (struct nms__xla *x, nms__xla_kind kind, int strict)
   x->job.store = x->store;
   x->job.kind = kind;
   if (!strict) {
-    start_worker (x); /* if no thread can be had now: on a later frame */
+    start_worker (x); /* if no thread can be started, a later frame tries again */
     return 0;
   }
   do_job (&x->job);

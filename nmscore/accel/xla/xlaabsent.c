@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* xlaabsent: nmsxla.h and accel.h in a build that cannot load plugins. */
+/* xlaabsent: the functions of nmsxla.h and accel.h in a build without plugins. */
 #include "accel/accel.h"
 #include "nmsxla.h"
 

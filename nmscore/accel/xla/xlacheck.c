@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlacheck: known answers. A compiler may merge a product with the sum that
- * uses it and so leave out a rounding, a device may flush subnormals or divide
- * by an approximation; each changes an overlap by a unit in the last place,
- * which one random frame in a million would show. So the frames here are
- * looked for: pairs of boxes, each with a threshold at, or just below, its
- * overlap, for which leaving out a rounding, at one of the places where that
- * could be done, turns the decision round. The answers are the native engine's.
+ * xlacheck: compares a device with the native engine sorted. A compiler may contract a
+ * product and the sum that uses it and so omit a rounding; a device may flush
+ * subnormals or divide approximately. Each of these changes an overlap by a unit in
+ * the last place, which only one random frame in a million would show. So the frames
+ * here are searched for: pairs of boxes, with a threshold at or just below their
+ * overlap, whose decision changes if one of the roundings is omitted.
  */
 #include "xlacheck.h"
 #include "xlaerror.h"
@@ -19,11 +18,11 @@
 #include <string.h>
 
 #define BOXES 96
-#define PAIRS_A_PLACE 10
+#define PAIRS_PER_FAULT 10
 
-/* The places: the two areas in their sum, the intersection in the union; and
- * a threshold a unit beside the overlap on either side, for division. */
-enum { AREA_A, AREA_B, UNION, ABOVE, BELOW, PLACES };
+/* The faults: an unrounded area in the sum of both, an unrounded intersection in the
+ * union; and, for divisions, a quotient that is wrong by a unit in either direction. */
+enum { AREA_A, AREA_B, UNION, ABOVE, BELOW, FAULTS };
 
 typedef struct checker {
   nms_context *ctx;
@@ -31,7 +30,7 @@ typedef struct checker {
   nms__xla_store *store;
   nms__xla_kind kind;
   uint32_t random;
-  size_t boxes; /* room */
+  size_t boxes; /* that the arrays hold */
   float *rows, *scores;
   int32_t *class_id, *parent, *kept, *suppressed_by;
   uint8_t *outcome;
@@ -50,7 +49,7 @@ number (checker *c, float scale)
   return (float) bits (c) / 16777216.0f * scale;
 }
 
-/* Two boxes that overlap well. */
+/* Makes two boxes with a large overlap. */
 static void
 random_pair (checker *c, float *a, float *b)
 {
@@ -62,10 +61,10 @@ random_pair (checker *c, float *a, float *b)
     b[i] = a[i] + number (c, 16.0f) - 8.0f;
 }
 
-/* Looks at one pair; where a wrong rounding at `place` would decide otherwise
- * at some threshold, 1 and the threshold. */
+/* Returns 1 and a threshold if the fault changes the decision about this pair at that
+ * threshold. */
 static int
-tells (const float *a, const float *b, int place, float *threshold)
+shows_fault (const float *a, const float *b, int fault, float *threshold)
 {
   const double aw = (double) (a[2] - a[0]), ah = (double) (a[3] - a[1]);
   const double bw = (double) (b[2] - b[0]), bh = (double) (b[3] - b[1]);
@@ -76,7 +75,7 @@ tells (const float *a, const float *b, int place, float *threshold)
   float uni = (area_a + area_b) - inter, wrong;
 
   *threshold = overlap;
-  switch (place) {
+  switch (fault) {
     case AREA_A:
       uni = (float) (aw * ah + (double) area_b) - inter;
       break;
@@ -98,7 +97,7 @@ tells (const float *a, const float *b, int place, float *threshold)
   return wrong != overlap;
 }
 
-/* A frame from start to end, by the native engine and by the device. */
+/* Runs a frame with the native engine and on the device, and compares all results. */
 static int
 compare (checker *c, size_t count, nms_options *options, const char *about, char *error,
     size_t error_size)
@@ -111,11 +110,11 @@ compare (checker *c, size_t count, nms_options *options, const char *about, char
 
   nms_boxes_set_rows (&boxes, c->rows);
   boxes.score.data = c->scores;
-  /* as the program's variant has it, no more */
-  if (c->kind.variant & (NMS__XLA_GROUPS | NMS__XLA_CAPS))
+  /* give only the columns that the program's variant has */
+  if (c->kind.variant & (NMS__XLA_CLASSES | NMS__XLA_CLASS_CAPS))
     boxes.class_id.data = c->class_id;
-  options->class_agnostic = !(c->kind.variant & NMS__XLA_GROUPS);
-  if (!(c->kind.variant & NMS__XLA_CAPS))
+  options->class_agnostic = !(c->kind.variant & NMS__XLA_CLASSES);
+  if (!(c->kind.variant & NMS__XLA_CLASS_CAPS))
     options->max_per_class = 0;
   else if (!options->max_per_class)
     options->max_per_class = 1000;
@@ -144,23 +143,23 @@ compare (checker *c, size_t count, nms_options *options, const char *about, char
       && !memcmp (c->suppressed_by, f->suppressed_by, count * sizeof *c->suppressed_by))
     return NMS_OK;
   return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
-      "the device computes otherwise than IEEE binary32 (%s)", about);
+      "the device does not compute as IEEE binary32 requires (%s)", about);
 }
 
-/* A pair that tells, at random places in a frame of small boxes far away, in
- * either order. */
+/* Checks pairs that show a fault, at random positions in a frame of small boxes far
+ * away, in either order. */
 static int
 check_roundings (checker *c, char *error, size_t error_size)
 {
-  static const char *const names[PLACES] = { "it contracts a product and a sum, in an area",
+  static const char *const names[FAULTS] = { "it contracts a product and a sum, in an area",
     "it contracts a product and a sum, in an area",
     "it contracts a product and a sum, in a union", "an overlap at its threshold",
     "an overlap just above its threshold" };
 
   for (size_t i = 0; i < BOXES; i++)
     c->parent[i] = -1;
-  for (int place = 0; place < PLACES; place++)
-    for (int pair = 0; pair < PAIRS_A_PLACE; pair++) {
+  for (int fault = 0; fault < FAULTS; fault++)
+    for (int pair = 0; pair < PAIRS_PER_FAULT; pair++) {
       const size_t at = bits (c) % (BOXES - 1), other = at + 1 + bits (c) % (BOXES - 1 - at);
       nms_options options;
       float a[4], b[4];
@@ -175,21 +174,21 @@ check_roundings (checker *c, char *error, size_t error_size)
       nms_options_init (&options, sizeof options);
       do
         random_pair (c, a, b);
-      while (!tells (a, b, place, &options.iou_threshold));
+      while (!shows_fault (a, b, fault, &options.iou_threshold));
       memcpy (&c->rows[4 * at], pair & 1 ? b : a, sizeof a);
       memcpy (&c->rows[4 * other], pair & 1 ? a : b, sizeof b);
       options.inclusive = pair & 2;
       if (options.inclusive)
         options.iou_threshold = nextafterf (options.iou_threshold, 2.0f);
-      int code = compare (c, BOXES, &options, names[place], error, error_size);
+      int code = compare (c, BOXES, &options, names[fault], error, error_size);
       if (code)
         return code;
     }
   return NMS_OK;
 }
 
-/* Frames of all kinds: ties, both zeros, infinite scores, flat and tiny boxes,
- * subnormal and huge coordinates, classes, caps. */
+/* Checks frames with ties, both zeros, infinite scores, flat and tiny boxes,
+ * subnormal and huge coordinates, classes and caps. */
 static int
 check_frames (checker *c, char *error, size_t error_size)
 {
@@ -216,7 +215,7 @@ check_frames (checker *c, char *error, size_t error_size)
   return NMS_OK;
 }
 
-/* A frame as large as the program takes, a few picks of it. */
+/* Checks a frame of as many boxes as the program takes, with 12 picks. */
 static int
 check_largest (checker *c, char *error, size_t error_size)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xladevice: opens and closes the clients of plugins. The threads of a plugin do
- * not survive a fork, and a first transfer in the child would wait for them for
- * ever. So the process that first opened a client is remembered, and every
- * function refuses in any other process before it locks anything.
+ * xladevice: opens and closes the clients of plugins. The threads of a plugin do not
+ * exist in a forked child, where a transfer would wait for them without end. So `owner`
+ * is the process that first used a plugin, and in any other process every function
+ * returns an error before it locks anything.
  */
 #include "xladevice.h"
 #include "xlaerror.h"
@@ -24,8 +24,8 @@ static int
 refuse_fork (char *error, size_t error_size)
 {
   return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
-      "this process was forked from one that had opened an XLA plugin, whose threads are not "
-      "here");
+      "this process was forked from one that had opened an XLA plugin, whose threads do not "
+      "exist here");
 }
 
 int

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlaframe: the columns of a prepared frame, padded, into the inputs of the
- * graph, and its outputs into the frame's results. Recording is the same few
- * hundred calls for every frame; the cache finds the program by them.
+ * xlaframe: copies the columns of a prepared frame, padded, to the inputs of the graph
+ * and the outputs to the frame's results. Every frame of a kind records the same few
+ * hundred operations, so the cache finds their program.
  */
 #include "xlaframe.h"
 #include "nmsgraph.h"
@@ -12,12 +12,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The rows of the inputs; of the integers those that the variant has. */
+/* The columns of the inputs. The variant determines which columns of integers a program
+ * has. */
 enum { X1, Y1, X2, Y2, LIMIT, FLOATS };
 enum { KEY, GROUP, CLASS, CLASS_CAP, INDEX, PARENT, INTEGERS };
 
 static const unsigned char in_variant[INTEGERS] = {
-  [GROUP] = NMS__XLA_GROUPS, [CLASS] = NMS__XLA_CAPS, [CLASS_CAP] = NMS__XLA_CAPS,
+  [GROUP] = NMS__XLA_CLASSES, [CLASS] = NMS__XLA_CLASS_CAPS, [CLASS_CAP] = NMS__XLA_CLASS_CAPS,
   [INDEX] = NMS__XLA_PARENTS, [PARENT] = NMS__XLA_PARENTS
 };
 
@@ -27,7 +28,7 @@ nms__xla_frame_kind (const nms__frame *f, nms__xla_kind *kind, char *why_not, si
   kind->log2_boxes = NMS__XLA_LEAST;
   kind->variant = 0;
   if (f->turned) {
-    nms__xla_error_set (0, why_not, size, "it does not take turned boxes");
+    nms__xla_error_set (0, why_not, size, "it does not take rotated boxes");
     return 0;
   }
   if (f->count > NMS_XLA_MAX_BOXES) {
@@ -38,16 +39,17 @@ nms__xla_frame_kind (const nms__frame *f, nms__xla_kind *kind, char *why_not, si
   while (f->count > (size_t) 1 << kind->log2_boxes)
     kind->log2_boxes++;
   if (f->group)
-    kind->variant |= NMS__XLA_GROUPS;
+    kind->variant |= NMS__XLA_CLASSES;
   if (f->slot)
-    kind->variant |= NMS__XLA_CAPS;
+    kind->variant |= NMS__XLA_CLASS_CAPS;
   if (f->parent.data)
     kind->variant |= NMS__XLA_PARENTS;
   kind->log2_picks = nms__xla_kernel_picks (*kind, f->settings->options.max_detections);
   return 1;
 }
 
-/* The threshold t such that quotients above the limit are those above t. */
+/* Returns the threshold t: a quotient of binary32 is above it if it is above the
+ * limit, which is a midpoint. */
 static float
 threshold_of (double limit)
 {
@@ -76,13 +78,13 @@ fill_integers (const nms__frame *f, unsigned variant, int32_t *rows, size_t n)
 {
   int32_t *key = rows + KEY * n;
 
-  /* (`packed` is in input order until an engine sorts it) */
+  /* `packed` is in input order until an engine sorts it */
   for (size_t i = 0; i < n; i++)
     key[i] = i < f->count ? (int32_t) ((uint32_t) (f->packed[i] >> 32) ^ 0x80000000u)
                           : INT32_MIN; /* filtered: below `least` */
-  if (variant & NMS__XLA_GROUPS)
+  if (variant & NMS__XLA_CLASSES)
     memcpy (rows + GROUP * n, f->group, f->count * sizeof *rows);
-  if (variant & NMS__XLA_CAPS)
+  if (variant & NMS__XLA_CLASS_CAPS)
     for (size_t i = 0; i < f->count; i++) {
       uint64_t cap = f->classes.entry[f->slot[i]].cap;
       rows[CLASS * n + i] = (int32_t) f->slot[i];
@@ -95,10 +97,10 @@ fill_integers (const nms__frame *f, unsigned variant, int32_t *rows, size_t n)
     }
 }
 
-/* Whether the outputs make sense, so that no device can have us write beyond an
- * array: columns of the frame, each once. */
+/* Checks that all outputs are positions of boxes of the frame, because a faulty device
+ * must not cause writes outside of arrays. */
 static int
-plausible (const nms__frame *f, const int32_t *kept, int32_t count, const int32_t *state)
+is_in_range (const nms__frame *f, const int32_t *kept, int32_t count, const int32_t *state)
 {
   if (count < 0 || (size_t) count > f->count)
     return 0;
@@ -130,7 +132,7 @@ take_results (nms__frame *f, const int32_t *kept, int32_t count, const int32_t *
   }
 }
 
-/* The inputs, as tensors. */
+/* Records the inputs. */
 static nms_lazy_boxes
 record_inputs (nms_lazy *lz, const nms__frame *f, unsigned variant, const float *floats,
     const int32_t *integers, size_t n)
@@ -174,9 +176,9 @@ run_graph (nms_lazy *lz, unsigned flags, nms__frame *f, nms__xla_kind kind, char
   code = nms_lazy_read (lz, 3, wanted, into);
   if (code)
     nms__xla_error_set (0, error, error_size, "%s", nms_lazy_error (lz));
-  else if (!plausible (f, kept, count, state))
+  else if (!is_in_range (f, kept, count, state))
     code = nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
-        "the device gives results that cannot be");
+        "the device gives impossible results");
   else
     take_results (f, kept, count, state);
   nms_lazy_clear (lz);

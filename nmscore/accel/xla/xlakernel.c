@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* xlakernel: see the header. */
+/*
+ * xlakernel: copies the columns of a prepared frame to the arguments of the kernel and
+ * derives outcomes and suppressors from its picks.
+ */
 #include "accel/mosaic/mosaic.h"
 #include "xlakernel.h"
 #include "xlaerror.h"
@@ -16,8 +19,8 @@
 static nms_mosaic_spec
 spec_of (nms__xla_kind kind)
 {
-  const uint8_t caps = (kind.variant & NMS__XLA_CAPS) != 0;
-  const uint8_t groups = (kind.variant & NMS__XLA_GROUPS) != 0;
+  const uint8_t caps = (kind.variant & NMS__XLA_CLASS_CAPS) != 0;
+  const uint8_t groups = (kind.variant & NMS__XLA_CLASSES) != 0;
 
   return (nms_mosaic_spec) { .boxes = 1 << kind.log2_boxes, .picks = 1 << kind.log2_picks,
     .classes = caps || groups, .class_agnostic = !groups, .box_limits = caps,
@@ -38,7 +41,7 @@ nms__xla_kernel_picks (nms__xla_kind kind, uint64_t cap)
 
 /* ------------------------------------------------------------------ arguments */
 
-/* What the module takes, in order, and its result. */
+/* The arguments of the module, in order, and its result. */
 typedef struct {
   nms_lazy_buffer in[MOST_ARGUMENTS], out;
   size_t count;
@@ -55,7 +58,7 @@ add (signature *s, nms_lazy_type type, int rows, int32_t columns, char **memory)
   return b->data;
 }
 
-/* Where in `memory` which column goes. */
+/* The places of the columns in one block of memory. */
 typedef struct {
   signature s;
   float *corner[4], *parameters, *limit;
@@ -109,7 +112,7 @@ fill_classes (const nms__frame *f, columns *c, size_t n)
   }
 }
 
-/* `memory` is all 0. */
+/* Fills the columns, whose memory is 0 before. */
 static void
 fill (const nms__frame *f, columns *c, nms__xla_kind kind)
 {
@@ -120,7 +123,7 @@ fill (const nms__frame *f, columns *c, nms__xla_kind kind)
 
   for (int k = 0; k < 4; k++)
     memcpy (c->corner[k], from[k], f->count * sizeof (float));
-  /* (`packed` is in input order until an engine sorts it) */
+  /* `packed` is in input order until an engine sorts it */
   for (size_t i = 0; i < n; i++)
     c->key[i] = i < f->count ? (int32_t) ((uint32_t) (f->packed[i] >> 32) ^ 0x80000000u)
                              : NMS_MOSAIC_ABSENT;
@@ -132,20 +135,20 @@ fill (const nms__frame *f, columns *c, nms__xla_kind kind)
 
 /* -------------------------------------------------------------------- results */
 
-/* How many picks there are; -1: they are no ranked list of the frame's boxes. */
+/* Counts the picks; returns -1 if they are not boxes of the frame in order of rank. */
 static int32_t
-count_picks (const nms__frame *f, const int32_t *picks, int32_t room)
+count_picks (const nms__frame *f, const int32_t *picks, int32_t capacity)
 {
   const uint64_t cap = nms__total_cap (f);
   int32_t count = 0;
 
-  while (count < room && picks[count] != -1) {
+  while (count < capacity && picks[count] != -1) {
     if (picks[count] < 0 || (size_t) picks[count] >= f->count || (uint64_t) count >= cap
         || (count > 0 && f->packed[picks[count]] >= f->packed[picks[count - 1]]))
       return -1;
     count++;
   }
-  for (int32_t k = count; k < room; k++)
+  for (int32_t k = count; k < capacity; k++)
     if (picks[k] != -1)
       return -1;
   return count;
@@ -175,8 +178,9 @@ nms__xla_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* Of each box that is not kept, the first of the kept ones ranked above it that
- * it overlaps too much with; those over a cap are for the caller to mark. */
+/* Finds the suppressor of each box that is not kept: the first kept box that ranks
+ * above it and whose IoU with it exceeds the limit. The caller marks the boxes over a
+ * cap afterwards. */
 static void
 find_suppressors (nms__frame *f, const int32_t *picks, int32_t count)
 {
@@ -192,7 +196,7 @@ find_suppressors (nms__frame *f, const int32_t *picks, int32_t count)
   for (size_t pos = 0; pos < f->count; pos++) {
     const nms__box box = nms__frame_box (f, pos);
     size_t end = 0, beyond = (size_t) count;
-    while (end < beyond) { /* how many rank above it */
+    while (end < beyond) { /* counts the kept boxes that rank above it */
       const size_t middle = end + (beyond - end) / 2;
       if (f->packed[picks[middle]] > f->packed[pos])
         end = middle + 1;
@@ -209,9 +213,9 @@ find_suppressors (nms__frame *f, const int32_t *picks, int32_t count)
 }
 
 static int
-take_picks (nms__frame *f, const int32_t *picks, int32_t room)
+take_picks (nms__frame *f, const int32_t *picks, int32_t capacity)
 {
-  const int32_t count = count_picks (f, picks, room);
+  const int32_t count = count_picks (f, picks, capacity);
   const int full = count > 0 && (uint64_t) count == nms__total_cap (f);
 
   if (count < 0)
@@ -272,7 +276,7 @@ nms__xla_kernel_run (nms__xla_store *store, void *program, nms__frame *f, nms__x
       error_size);
   if (!code && !take_picks (f, c.s.out.data, 1 << kind.log2_picks))
     code = nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
-        "the device gives results that cannot be");
+        "the device gives impossible results");
   free (memory);
   return code;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlalibrary: loads plugins. A library stays for good, because its threads and
- * its destructors outlive any client; so the list of what was loaded only
- * grows, by a few entries in a process. Its symbols stay out of the way of
- * others' (RTLD_LOCAL): two plugins contain two versions of the same code.
+ * xlalibrary: loads plugins. A library is never unloaded, because its threads and its
+ * destructors outlive any client; so the list of libraries only grows, by a few entries
+ * in a process. Its symbols are local (RTLD_LOCAL), because two plugins contain two
+ * versions of the same code.
  */
 #include "xlalibrary.h"
 #include "xlaerror.h"
@@ -20,7 +20,7 @@ typedef struct library {
 
 static library *libraries;
 
-/* Whether the table has all that a client needs. */
+/* Checks that the table has all functions that a client needs. */
 static int
 check_table (const char *path, const pjrt_api *api, char *error, size_t error_size)
 {
@@ -59,7 +59,7 @@ check_table (const char *path, const pjrt_api *api, char *error, size_t error_si
   return NMS_OK;
 }
 
-/* The table of a library, once it has passed every check. */
+/* Loads a library, checks its table and initializes the plugin. */
 static int
 open_library (const char *path, const pjrt_api **api, char *error, size_t error_size)
 {
@@ -74,15 +74,15 @@ open_library (const char *path, const pjrt_api **api, char *error, size_t error_
   symbol = dlsym (handle, "GetPjrtApi");
   if (!symbol)
     return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
-        "%s is no PJRT plugin: it has no function GetPjrtApi", path);
-  memcpy (&get, &symbol, sizeof get); /* ISO C knows no such cast */
+        "%s is not a PJRT plugin: it has no function GetPjrtApi", path);
+  memcpy (&get, &symbol, sizeof get); /* because ISO C has no cast to a function pointer */
   *api = get ();
   int code = check_table (path, *api, error, error_size);
   if (code)
     return code;
   for (const library *l = libraries; l; l = l->next)
     if (l->api == *api)
-      return NMS_OK; /* by another name */
+      return NMS_OK; /* loaded before under another file name */
   pjrt_error *failure = (*api)->initialize (&start);
   if (failure)
     return nms__xla_error_take (*api, failure, "the plugin does not start", error, error_size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlaprogram: compiles and runs programs on a device: the functions of the
- * backend. A run carries the inputs over, executes once, and carries the
- * outputs back; it waits for each, so that nothing of the caller's is in use
- * afterwards, and destroys every buffer and event whatever happened.
+ * xlaprogram: compiles and runs programs on a device. A run copies the inputs to the
+ * device, executes the program once and copies the outputs back. It waits for each of
+ * these, so that the plugin uses no memory of the caller afterwards, and destroys every
+ * buffer and event also after an error.
  */
 #include "xlaprogram.h"
 #include "xladevice.h"
@@ -29,7 +29,7 @@ element_type (int type)
   }
 }
 
-/* Notes a failure, unless there is an earlier one. */
+/* Destroys an error of the plugin; the first one sets *code and the text. */
 static void
 note (const nms__xla_device *d, int *code, pjrt_error *failure, const char *what, char *error,
     size_t error_size)
@@ -64,7 +64,8 @@ destroy_executable (const nms__xla_device *d, pjrt_loaded_executable *executable
   note (d, &code, d->api->loaded_executable_destroy (&gone), "", NULL, 0);
 }
 
-/* execute () writes as many outputs as the program has. */
+/* Checks the number of outputs, because execute () writes as many as the program
+ * has. */
 static int
 check_outputs (const nms__xla_device *d, pjrt_loaded_executable *executable, size_t expected,
     char *error, size_t error_size)
@@ -132,7 +133,7 @@ free_program (nms_lazy_backend *backend, void *compiled)
   program *p = compiled;
 
   if (nms__xla_device_check (d, NULL, 0))
-    return;                     /* the parent's: left as it is */
+    return;                     /* it belongs to the parent process */
   destroy_executable (d, p->executable);
   free (p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlastore: the programs of one plugin that are ready to run, shared by every
- * context of the process that uses the plugin.
+ * xlastore: the programs of one plugin that are ready to run. All contexts of the
+ * process that use the plugin share them.
  */
 #ifndef NMS_XLASTORE_H
 #define NMS_XLASTORE_H
@@ -18,18 +18,18 @@
 
 /* The columns that a program has beyond corners and scores: its variant. */
 enum {
-  NMS__XLA_GROUPS = 1,  /* boxes of different classes do not meet */
-  NMS__XLA_CAPS = 2,    /* classes have caps of their own */
-  NMS__XLA_PARENTS = 4, /* a box and its part do not meet */
+  NMS__XLA_CLASSES = 1,    /* boxes suppress only boxes of their class */
+  NMS__XLA_CLASS_CAPS = 2, /* classes have caps or thresholds of their own */
+  NMS__XLA_PARENTS = 4,    /* a box and its parent never suppress each other */
   NMS__XLA_VARIANTS = 8
 };
 
-/* What a program is made for. */
+/* The frames that a program is made for. */
 typedef struct nms__xla_kind {
   uint8_t log2_boxes; /* NMS__XLA_LEAST..NMS__XLA_MOST */
   uint8_t variant;    /* 0..NMS__XLA_VARIANTS - 1 */
-  uint8_t log2_picks; /* for stores with kernels: NMS__XLA_LEAST..log2_boxes; 0:
-                       * the kernel cannot do it, the graph can */
+  uint8_t log2_picks; /* for stores with kernels: NMS__XLA_LEAST..log2_boxes; 0: only
+                       * the graph supports these frames */
 } nms__xla_kind;
 
 typedef enum nms__xla_state {
