@@ -267,7 +267,7 @@ find_first_index (GstBoxRecord * self)
     self->first_index = last.frame + 1;
   g_free (tail);
   if (!found)
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot append to %s: its contents are not MOT "
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot append to %s: the file is not MOT "
             "text", self->location), (NULL));
   return found;
 }
