@@ -502,7 +502,7 @@ install_own_properties (GObjectClass * object_class)
   g_object_class_install_property (object_class, PROP_ENGINE_IN_USE,
       g_param_spec_string ("engine-in-use", "Engine in use",
           "The engine that ran last and its instruction set or device, such as \"sorted/scalar\" "
-          "or \"xla:isa\"; NULL before the first box", NULL, READABLE));
+          "or \"xla:cpu\"; NULL before the first box", NULL, READABLE));
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Totals since READY, all guint64: frames, boxes-in, boxes-out, why boxes were dropped or "
