@@ -116,7 +116,7 @@ def sparse_boxes(n, seed=0, packed=False):
 
 # name: (text, family, IoU threshold, outputs, heavy, maker)
 TABLE = {
-    "a": ("random, as in the TPU article", "random .1 128", .1, 128, False,
+    "a": ("random, as in Chaim Rand's TPU article", "random .1 128", .1, 128, False,
           lambda: random_boxes(1024)),
     "b": ("random", "random .5", .5, 0, False, lambda: random_boxes(1024)),
     "b2": ("detector-like", "detector", .5, 0, False, lambda: detector_boxes(1024)),

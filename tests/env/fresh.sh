@@ -37,6 +37,7 @@ step "quickstart" 'pipelines/quickstart.sh --seconds 4 --output /tmp/out && ls -
 step "the application in Python" '
   . pipelines/env.sh && /usr/bin/python3 pipelines/embed/filter-video.py \
     /tmp/out/quickstart.mp4 /tmp/out/before.jsonl fakesink </dev/null'
+step "the quick tests" 'meson setup build/dev && meson test -C build/dev'
 step "quickstart once more" '
   pipelines/quickstart.sh --seconds 4 --output /tmp/out >/tmp/second && cat /tmp/second &&
   ! grep -E "Installing|Configuring|Building" /tmp/second'

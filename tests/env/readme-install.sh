@@ -13,13 +13,16 @@ mkdir "$home/gst-nms"
 system_copy_checkout "$home/gst-nms"
 cd "$home/gst-nms"
 
-# The section's blocks, one file each: block-1, block-2, ...
+# The section's blocks, one file each: block-1 and block-2.
 awk -v folder="$home" '
   /^## / { inside = $0 == "## Install" }
   inside && /^```/ { open = !open; if (open) n++; next }
   open { print >(folder "/block-" n) }' README.md
-[ -s "$home/block-1" ] && [ -s "$home/block-2" ] && [ -s "$home/block-3" ] &&
-  [ ! -e "$home/block-4" ] || die "README's section Install has other than 3 blocks of commands"
+[ -s "$home/block-1" ] && [ -s "$home/block-2" ] && [ ! -e "$home/block-3" ] ||
+  die "README's section Install has other than two blocks of commands"
+# (the program has to run before the last line, which uninstalls the library)
+sed -i '$w '"$home/uninstall"'
+$d' "$home/block-2"
 
 # One shell for all blocks, as a reader has; nothing of this environment but PATH.
 cat >"$home/commands" <<END
@@ -36,7 +39,7 @@ cat kept
 [ "\$(cat kept)" = 'kept 1
 kept 2
 0 suppressed by 1' ]
-. "$home/block-3"
+. "$home/uninstall"
 if gst-inspect-1.0 nmsfilter; then exit 1; fi
 [ ! -e "\$HOME/nms" ]
 END

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Every gst-launch-1.0 line of README.md and those it points at runs as it is
-# printed, in order, but for two things: a window becomes a fakesink, and the
-# video ends after 25 frames.
+# Runs every gst-launch-1.0 line of README.md and of the documents that it names as
+# it is printed, in order, with two changes: a window becomes a fakesink, the first
+# one the file sink that README names instead, and the video ends after 25 frames.
+# tests/env/readme-install.sh runs the section Install.
 . "$(dirname "$0")/check.sh"
 
 # What quickstart.sh would install, and the plugin's place.
@@ -35,13 +36,17 @@ read -r -t 30 -u "$camera" address
 
 python3 - "$address" "$ROOT"/{README,docs/nmsfilter,pipelines/README}.md <<'END'
 import re, sys
-count = number = 0
+count = number = instead = 0
 address = sys.argv[1]
 for path in sys.argv[2:]:
     text = open(path, encoding="utf-8").read()
+    text = re.sub(r"^## Install\n.*?(?=^## )", "", text, flags=re.S | re.M)
+    to_file = re.search(r"`(x264enc ! .*? location=out.mkv)`", text)
     for block in re.findall(r"^```sh\n(.*?)^```", text, re.S | re.M):
         if not re.search(r"^(gst-launch-1.0|[A-Z]+=|cc |pipelines/live)", block, re.M):
             continue
+        if to_file and not instead:
+            block, instead = re.subn(r"\bautovideosink\b", to_file[1], block)
         block = re.sub(r"\bautovideosink\b", "fakesink", block)
         block = re.sub(r"^VIDEO=.*", "VIDEO=clip.avi", block, flags=re.M)
         block = block.replace("rtsp://192.168.1.20/stream", address).replace("-seconds 60",
@@ -57,7 +62,7 @@ for path in sys.argv[2:]:
                                            r"\1\nassert str(keep) == '\2', keep", block,
                                            flags=re.M))
 print(count, "lines of gst-launch-1.0")
-assert count >= 6
+assert count >= 6 and instead == 1
 END
 : >all.sh
 for block in block-*.sh; do
@@ -66,6 +71,7 @@ done
 # (functions of those names: the lines themselves stay as they are)
 preload=${NMS_PRELOAD:+LD_PRELOAD=$NMS_PRELOAD}
 python3 () { env $preload "$NMS_PYTHON" "$@"; }
+/usr/bin/python3 () { timeout 60 env $preload /usr/bin/python3 "$@"; }
 ./filter-video () { timeout 60 env $preload ./filter-video "$@"; }
 gst-launch-1.0 ()
 {
@@ -88,6 +94,10 @@ set -e
 [ $rc = 0 ] || { cat out err >&2; fail "a line of the READMEs failed"; }
 ! grep -E '^(WARNING|ERROR)|CRITICAL|no element|no property' err ||
   { cat err >&2; fail "complaints"; }
+# Without a plugin, engine xla gives the one warning that its page announces.
+[ "$(grep -c '^WARNING' out)" = 1 ] && grep -q '^WARNING: .*: Engine xla cannot be used' out ||
+  { cat out >&2; fail "another number of warnings than one"; }
+video out.mkv 768 576 25
 find . -type f -name '*.jsonl' | sort
 for file in *.jsonl; do
   recording "$file" 25
