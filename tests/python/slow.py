@@ -34,7 +34,7 @@ def random_case(random, count):
 
 
 def exact_nms(boxes, scores, threshold):
-    """Kept indices for whole-number corners and a threshold that is a Fraction, without rounding."""
+    """Returns the kept indices for whole-number corners and a Fraction, without rounding."""
     rows, kept = [[int(value) for value in row] for row in boxes], []
     for i in np.argsort(-scores, kind="stable"):
         if not any(exceeds(rows[i], rows[j], threshold) for j in kept):
