@@ -14,7 +14,7 @@ usage ()
 usage: tests/run.sh [--all] [STAGE...]
 
 Without a STAGE: the stages of the first list, which take about 15 minutes on
-one core, download 275 MB more than quickstart.sh and need 5 GB of disk; with
+one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
 --all: those of both lists. At the end a table has the duration of each stage.
 
   release   every suite but tpu, optimised build
