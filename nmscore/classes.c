@@ -41,7 +41,7 @@ add (nms__classes *c, uint32_t *bucket, int32_t id)
 }
 
 uint32_t
-nms__class_slot (nms__classes *c, int32_t id)
+nms__class_entry (nms__classes *c, int32_t id)
 {
   uint32_t *bucket = find (c, id);
   if (!*bucket)

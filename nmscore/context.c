@@ -25,16 +25,17 @@ static void
 layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
 {
   const size_t entries = boxes + class_options + 1;
-  const size_t scratch = greater (nms__engines_scratch_size (boxes), nms__neighbors_scratch_size (boxes));
+  const size_t scratch
+      = greater (nms__engines_scratch_size (boxes), nms__neighbors_scratch_size (boxes));
 
 #define COLUMN(field, count) f->field = nms__take (a, count, sizeof *f->field)
   COLUMN (x1, boxes);
   COLUMN (y1, boxes);
   COLUMN (x2, boxes);
   COLUMN (y2, boxes);
-  COLUMN (share, boxes);
-  COLUMN (group, boxes);
-  COLUMN (slot, boxes);
+  COLUMN (scaled, boxes);
+  COLUMN (class_id, boxes);
+  COLUMN (class_entry, boxes);
   COLUMN (index, boxes);
   COLUMN (packed, boxes + NMS__KEY_PADDING);
   COLUMN (scratch, scratch);

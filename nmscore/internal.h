@@ -56,11 +56,11 @@ typedef struct nms__classes {
  * Columns are aligned and padded for whole blocks of NMS__BLOCK. */
 typedef struct nms__frame {
   size_t count;
-  float *x1, *y1, *x2, *y2, *share;
+  float *x1, *y1, *x2, *y2, *scaled;
   float side;       /* the longest of all boxes */
   nms__bounds bounds; /* of all classes' limits and of `side` */
-  int32_t *group;   /* class that suppresses; NULL: all boxes one group */
-  uint32_t *slot;   /* entry in classes; NULL: no class differs */
+  int32_t *class_id;   /* class that suppresses; NULL: all boxes one group */
+  uint32_t *class_entry;   /* entry in classes; NULL: no class differs */
   int32_t *index;   /* in the caller's columns */
   uint64_t *packed; /* order.h: the score with the position below it */
   const nms__kernels *kernels;
@@ -68,7 +68,7 @@ typedef struct nms__frame {
   const nms__settings *settings;
   nms_column parent; /* the caller's */
   size_t parent_count;
-  const nms_boxes *turned; /* the caller's; NULL: no box is turned */
+  const nms_boxes *rotated; /* the caller's; NULL: no box is turned */
 
   char *scratch;    /* the engine's, of nms__engines_scratch_size (capacity) bytes */
   size_t capacity;  /* boxes that all columns and the scratch hold */
@@ -114,7 +114,7 @@ int nms__struct_check (nms_context *ctx, const char *name, const void *data, siz
 int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
     const nms_boxes *boxes, nms__bounds *bounds);
 void nms__classes_start (nms__classes *classes, size_t boxes);
-uint32_t nms__class_slot (nms__classes *classes, int32_t id);
+uint32_t nms__class_entry (nms__classes *classes, int32_t id);
 uint32_t nms__class_buckets (size_t entries);
 
 /* neighbors.c: fills `neighbors`, an element for each of the caller's `count` boxes, for
@@ -157,7 +157,8 @@ nms__related (const nms__frame *frame, int32_t a, int32_t b)
 static inline double
 nms__candidate_limit (const nms__frame *frame, size_t pos)
 {
-  return frame->slot ? frame->classes.entry[frame->slot[pos]].limit : frame->settings->limit;
+  return frame->class_entry ? frame->classes.entry[frame->class_entry[pos]].limit
+                            : frame->settings->limit;
 }
 
 #endif

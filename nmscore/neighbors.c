@@ -59,10 +59,10 @@ sweep_order (const nms__frame *f, const scratch *s)
   order = sort_by (f, order, order == s->order ? s->order2 : s->order, f->count, column, ids)
   for (size_t i = 0; i < f->count; i++)
     order[i] = i;
-  if (f->slot)
-    SORT_BY (NULL, (const int32_t *) f->slot);
-  if (f->group)
-    SORT_BY (NULL, f->group);
+  if (f->class_entry)
+    SORT_BY (NULL, (const int32_t *) f->class_entry);
+  if (f->class_id)
+    SORT_BY (NULL, f->class_id);
   SORT_BY (f->y2, NULL);
   SORT_BY (f->x2, NULL);
   SORT_BY (f->y1, NULL);
@@ -74,11 +74,11 @@ sweep_order (const nms__frame *f, const scratch *s)
 static int
 same (const nms__frame *f, size_t a, size_t b)
 {
-  if (f->turned)
+  if (f->rotated)
     return a == b;
   return f->x1[a] == f->x1[b] && f->y1[a] == f->y1[b] && f->x2[a] == f->x2[b]
-      && f->y2[a] == f->y2[b] && (!f->group || f->group[a] == f->group[b])
-      && (!f->slot || f->slot[a] == f->slot[b]);
+      && f->y2[a] == f->y2[b] && (!f->class_id || f->class_id[a] == f->class_id[b])
+      && (!f->class_entry || f->class_entry[a] == f->class_entry[b]);
 }
 
 /* The limit at which the first of the two to lose would be suppressed. */
@@ -92,9 +92,9 @@ pair_limit (const nms__frame *f, size_t a, size_t b)
 static int
 pair_exceeds (const nms__frame *f, size_t a, size_t b)
 {
-  nms__columns c = { f->x1, f->y1, f->x2, f->y2, f->share, f->group };
+  nms__columns c = { f->x1, f->y1, f->x2, f->y2, f->scaled, f->class_id };
   nms__box box = nms__frame_box (f, b);
-  if (f->group && f->group[a] != f->group[b])
+  if (f->class_id && f->class_id[a] != f->class_id[b])
     return 0;
   return nms__pair_exceeds (f, &c, a, f->index[a], &box, f->index[b], pair_limit (f, a, b));
 }
@@ -120,8 +120,8 @@ take_back_parents (const nms__frame *f, uint32_t *neighbors, const int32_t *posi
 static void
 count (const nms__frame *f, const scratch *s, uint32_t *neighbors)
 {
-  const int grouped = f->group != NULL;
-  const nms__columns columns = nms__columns_of (&s->runs, grouped);
+  const int by_class = f->class_id != NULL;
+  const nms__columns columns = nms__columns_of (&s->runs, by_class);
   const uint64_t *order = sweep_order (f, s);
   uint32_t *const weight = s->weight, *const total = s->total, *const first_of = s->first_of;
   size_t runs = 0;
@@ -135,7 +135,7 @@ count (const nms__frame *f, const scratch *s, uint32_t *neighbors)
     first_of[runs] = pos;
     weight[runs] = 1;
     const nms__box box = nms__frame_box (f, pos);
-    nms__put_box (&s->runs, runs, &box, grouped);
+    nms__put_box (&s->runs, runs, &box, by_class);
     runs++;
   }
   for (size_t i = 0; i < runs; i++)

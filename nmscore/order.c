@@ -73,9 +73,9 @@ radix_sort (uint64_t *from, uint64_t *to, size_t count)
     }
     for (size_t i = 0; i < count; i++) {
       uint32_t k = ~(uint32_t) (from[i] >> 32);
-      uint64_t *place = &to[counters[p][k >> (p * RADIX_BITS) & (RADIX - 1)]++];
-      *place = from[i];
-      __builtin_prefetch (place + NEXT_LINE, 1); /* no order shows that it will be written */
+      uint64_t *target = &to[counters[p][k >> (p * RADIX_BITS) & (RADIX - 1)]++];
+      *target = from[i];
+      __builtin_prefetch (target + NEXT_LINE, 1); /* no order shows that it will be written */
     }
     uint64_t *swap = from;
     from = to;

@@ -31,13 +31,13 @@
  * two shares exceeds no limit; two more operations would be needed otherwise.
  */
 typedef struct nms__box {
-  float x1, y1, x2, y2, share;
-  int32_t group;
+  float x1, y1, x2, y2, scaled;
+  int32_t class_id;
 } nms__box;
 
 typedef struct nms__columns {
-  const float *x1, *y1, *x2, *y2, *share;
-  const int32_t *group; /* NULL: one group */
+  const float *x1, *y1, *x2, *y2, *scaled;
+  const int32_t *class_id; /* NULL: one group */
 } nms__columns;
 
 /* Coordinates beyond this are invalid: areas and unions stay finite. */

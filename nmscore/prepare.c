@@ -64,7 +64,7 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
   float c[4], score = 0.0f, angle = 0.0f, area, least = o->score_threshold;
   uint8_t exclude = 0;
   int32_t id = 0;
-  uint32_t slot = 0;
+  uint32_t class_entry = 0;
   size_t n = f->count;
 
   nms__load (&c[0], &boxes->x1, i, sizeof c[0]);
@@ -73,7 +73,7 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
   nms__load (&c[3], &boxes->y2, i, sizeof c[0]);
   if (boxes->score.data)
     nms__load (&score, &boxes->score, i, sizeof score);
-  if (f->turned)
+  if (f->rotated)
     nms__load (&angle, &boxes->angle, i, sizeof angle);
   if (!nms__order_corners (c) || isnan (score) || !isfinite (angle)) {
     set_outcome (f, i, NMS_INVALID);
@@ -84,9 +84,9 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
     nms__load (&exclude, &boxes->exclude, i, sizeof exclude);
   if (boxes->class_id.data)
     nms__load (&id, &boxes->class_id, i, sizeof id);
-  if (f->slot) {
-    slot = nms__class_slot (&f->classes, id);
-    least = f->classes.entry[slot].score_threshold;
+  if (f->class_entry) {
+    class_entry = nms__class_entry (&f->classes, id);
+    least = f->classes.entry[class_entry].score_threshold;
   }
   if (exclude || (o->score_strict ? !(score > least) : !(score >= least))) {
     set_outcome (f, i, NMS_FILTERED);
@@ -95,19 +95,19 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
   }
   area = nms__area (c[0], c[1], c[2], c[3]);
   if (angle != 0.0f)
-    nms__turned_bounds (c, angle);
+    nms__rotated_bounds (c, angle);
   f->x1[n] = c[0];
   f->y1[n] = c[1];
   f->x2[n] = c[2];
   f->y2[n] = c[3];
   f->side = greater (f->side, greater (c[2] - c[0], c[3] - c[1]));
-  f->share[n] = f->bounds.factor * area;
+  f->scaled[n] = f->bounds.factor * area;
   f->packed[n] = nms__pack (nms__order_key (score), (uint32_t) n);
   f->index[n] = (int32_t) i;
-  if (f->group)
-    f->group[n] = id;
-  if (f->slot)
-    f->slot[n] = slot;
+  if (f->class_id)
+    f->class_id[n] = id;
+  if (f->class_entry)
+    f->class_entry[n] = class_entry;
   f->count++;
 }
 
@@ -125,15 +125,16 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, drops
   uint64_t invalid, filtered;
 
   memset (thresholds, 0, sizeof thresholds);
-  for (size_t i = 0; f->slot && i < n; i++) {
+  for (size_t i = 0; f->class_entry && i < n; i++) {
     int32_t id = 0;
     if (boxes->class_id.data)
       nms__load (&id, &boxes->class_id, first + i, sizeof id);
-    uint32_t slot = nms__class_slot (&f->classes, id);
-    f->slot[f->count + i] = slot;
-    thresholds[i] = f->classes.entry[slot].score_threshold;
+    uint32_t class_entry = nms__class_entry (&f->classes, id);
+    f->class_entry[f->count + i] = class_entry;
+    thresholds[i] = f->classes.entry[class_entry].score_threshold;
   }
-  f->kernels->take_block (f, boxes, first, n, f->slot ? thresholds : NULL, &invalid, &filtered);
+  f->kernels->take_block (f, boxes, first, n, f->class_entry ? thresholds : NULL, &invalid,
+      &filtered);
   set_outcomes (f, first, invalid, NMS_INVALID);
   set_outcomes (f, first, filtered, NMS_FILTERED);
   d->invalid += nms__count_bits (invalid);
@@ -152,7 +153,7 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
   f->kernels = ctx->kernels;
   f->parent = boxes->parent;
   f->parent_count = boxes->count;
-  f->turned = nms__any_turned (boxes) ? boxes : NULL;
+  f->rotated = nms__any_rotated (boxes) ? boxes : NULL;
   f->kept_count = 0;
   f->over_cap_count = 0;
   if (o->class_option_count > 0 || o->max_per_class > 0) {
@@ -160,20 +161,20 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
     if (error)
       return error;
   } else {
-    f->slot = NULL;
+    f->class_entry = NULL;
     f->bounds = nms__bounds_of (ctx->settings.limit, ctx->settings.limit);
   }
   if (!boxes->class_id.data || o->class_agnostic)
-    f->group = NULL;
+    f->class_id = NULL;
   start_outcomes (f, boxes->count);
 
   f->count = 0;
   f->side = 0.0f;
   for (size_t first = 0; first < boxes->count; first += NMS__BLOCK) {
     size_t n = boxes->count - first < NMS__BLOCK ? boxes->count - first : NMS__BLOCK;
-    if (!f->turned)
+    if (!f->rotated)
       take_block (f, boxes, first, n, &d);
-    for (size_t i = first; f->turned && i < first + n; i++)
+    for (size_t i = first; f->rotated && i < first + n; i++)
       take_box (f, boxes, i, &d);
   }
   f->bounds.least = nms__certain_from (f->bounds.least, f->side);

@@ -57,7 +57,7 @@ sine_cosine (double angle, double *sine, double *cosine)
 }
 
 int
-nms__any_turned (const nms_boxes *boxes)
+nms__any_rotated (const nms_boxes *boxes)
 {
   float angle;
   for (size_t i = 0; boxes->angle.data && i < boxes->count; i++) {
@@ -92,7 +92,7 @@ load_rectangle (const nms_boxes *boxes, int32_t index)
 }
 
 void
-nms__turned_bounds (float c[4], float angle)
+nms__rotated_bounds (float c[4], float angle)
 {
   rectangle r = make_rectangle (c, angle);
   double half_w = (r.w * fabs (r.cos) + r.h * fabs (r.sin)) / 2.0;
@@ -113,12 +113,12 @@ clip (const point *in, size_t n, int axis, double sign, double bound, point *out
   size_t count = 0;
   for (size_t i = 0; i < n; i++) {
     const point *p = &in[i], *q = &in[i + 1 < n ? i + 1 : 0];
-    double room_p = bound - sign * p->v[axis], room_q = bound - sign * q->v[axis];
+    double inside_p = bound - sign * p->v[axis], inside_q = bound - sign * q->v[axis];
 
-    if (room_p >= 0.0)
+    if (inside_p >= 0.0)
       out[count++] = *p;
-    if ((room_p >= 0.0) != (room_q >= 0.0)) {
-      double part = room_p / (room_p - room_q);
+    if ((inside_p >= 0.0) != (inside_q >= 0.0)) {
+      double part = inside_p / (inside_p - inside_q);
       out[count].v[axis] = sign * bound;
       out[count].v[!axis] = p->v[!axis] + part * (q->v[!axis] - p->v[!axis]);
       count++;
@@ -158,11 +158,11 @@ intersection (const rectangle *a, const rectangle *b)
 }
 
 int
-nms__turned_exceeds (const nms__frame *f, int32_t index_a, int32_t index_b, double limit)
+nms__rotated_exceeds (const nms__frame *f, int32_t index_a, int32_t index_b, double limit)
 {
   /* in this order, so that the answer is that of the pair the other way round */
-  rectangle a = load_rectangle (f->turned, index_a < index_b ? index_a : index_b);
-  rectangle b = load_rectangle (f->turned, index_a < index_b ? index_b : index_a);
+  rectangle a = load_rectangle (f->rotated, index_a < index_b ? index_a : index_b);
+  rectangle b = load_rectangle (f->rotated, index_a < index_b ? index_b : index_a);
 
   if (a.angle == 0.0f && b.angle == 0.0f) {
     const float *p = a.corners, *q = b.corners;

@@ -31,8 +31,8 @@ nms__take (nms__arena *a, size_t count, size_t size)
 
 /* Columns that an engine fills itself. */
 typedef struct nms__box_columns {
-  float *x1, *y1, *x2, *y2, *share;
-  int32_t *group; /* of frames whose boxes have groups */
+  float *x1, *y1, *x2, *y2, *scaled;
+  int32_t *class_id; /* of frames whose boxes have groups */
 } nms__box_columns;
 
 static inline void
@@ -42,26 +42,26 @@ nms__take_columns (nms__arena *a, nms__box_columns *c, size_t boxes)
   c->y1 = nms__take (a, boxes, sizeof *c->y1);
   c->x2 = nms__take (a, boxes, sizeof *c->x2);
   c->y2 = nms__take (a, boxes, sizeof *c->y2);
-  c->share = nms__take (a, boxes, sizeof *c->share);
-  c->group = nms__take (a, boxes, sizeof *c->group);
+  c->scaled = nms__take (a, boxes, sizeof *c->scaled);
+  c->class_id = nms__take (a, boxes, sizeof *c->class_id);
 }
 
 static inline void
-nms__put_box (const nms__box_columns *c, size_t i, const nms__box *box, int grouped)
+nms__put_box (const nms__box_columns *c, size_t i, const nms__box *box, int by_class)
 {
   c->x1[i] = box->x1;
   c->y1[i] = box->y1;
   c->x2[i] = box->x2;
   c->y2[i] = box->y2;
-  c->share[i] = box->share;
-  if (grouped)
-    c->group[i] = box->group;
+  c->scaled[i] = box->scaled;
+  if (by_class)
+    c->class_id[i] = box->class_id;
 }
 
 static inline nms__columns
-nms__columns_of (const nms__box_columns *c, int grouped)
+nms__columns_of (const nms__box_columns *c, int by_class)
 {
-  return (nms__columns) { c->x1, c->y1, c->x2, c->y2, c->share, grouped ? c->group : NULL };
+  return (nms__columns) { c->x1, c->y1, c->x2, c->y2, c->scaled, by_class ? c->class_id : NULL };
 }
 
 #endif

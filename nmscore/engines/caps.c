@@ -24,7 +24,7 @@ nms__mark_over_cap (nms__frame *f, uint64_t last)
 {
   const int32_t *const index = f->index;
   const uint64_t *const packed = f->packed;
-  const uint32_t *const slot = f->slot;
+  const uint32_t *const class_entry = f->class_entry;
   const nms__class *const entry = f->classes.entry;
   uint8_t *const outcome = f->outcome;
   int32_t *const suppressed_by = f->suppressed_by;
@@ -32,7 +32,7 @@ nms__mark_over_cap (nms__frame *f, uint64_t last)
   size_t over = 0;
 
   for (size_t pos = 0; pos < count; pos++) {
-    const nms__class *class = slot ? &entry[slot[pos]] : NULL;
+    const nms__class *class = class_entry ? &entry[class_entry[pos]] : NULL;
     if (packed[pos] >= last && !(class && class->kept >= class->cap && packed[pos] < class->last))
       continue;
     over++;

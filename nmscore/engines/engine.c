@@ -49,7 +49,7 @@ nms__engines_scratch_size (size_t boxes)
 static int
 choose (const nms__frame *f, int asked)
 {
-  if (f->turned && !engines[asked].takes_rotated)
+  if (f->rotated && !engines[asked].takes_rotated)
     return NMS_ENGINE_SORTED;
   return asked == NMS_ENGINE_AUTO ? nms__auto_choose (f) : asked;
 }

@@ -51,8 +51,8 @@ size_t nms__engines_scratch_size (size_t boxes);
 static inline nms__box
 nms__frame_box (const nms__frame *f, size_t pos)
 {
-  return (nms__box) { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos], f->share[pos],
-    f->group ? f->group[pos] : 0 };
+  return (nms__box) { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos], f->scaled[pos],
+    f->class_id ? f->class_id[pos] : 0 };
 }
 
 static inline uint64_t
@@ -66,7 +66,7 @@ nms__total_cap (const nms__frame *f)
 static inline nms__class *
 nms__frame_class (const nms__frame *f, size_t pos)
 {
-  return f->slot ? &f->classes.entry[f->slot[pos]] : NULL;
+  return f->class_entry ? &f->classes.entry[f->class_entry[pos]] : NULL;
 }
 
 static inline void

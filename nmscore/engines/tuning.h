@@ -17,32 +17,32 @@
  * number: so many for each box that the cap allows, in frames of so many. If they
  * were not enough, classes are tried with all boxes; without, a wave is four times
  * the one before it. */
-#define NMS__WAVE_CANDIDATES 2
-#define NMS__WAVE_CANDIDATES_OF_CLASSES 4
-#define NMS__WAVE_GROWTH 4
-#define NMS__WAVE_LEAST 1024
+#define NMS__BATCH_CANDIDATES 2
+#define NMS__BATCH_CANDIDATES_OF_CLASSES 4
+#define NMS__BATCH_GROWTH 4
+#define NMS__BATCH_LEAST 1024
 
 static inline int
-nms__sorts_in_waves (const nms__frame *f)
+nms__sorts_in_batches (const nms__frame *f)
 {
-  return f->count >= NMS__WAVE_LEAST && nms__total_cap (f) < f->count / 8;
+  return f->count >= NMS__BATCH_LEAST && nms__total_cap (f) < f->count / 8;
 }
 
 static inline size_t
-nms__first_wave (const nms__frame *f)
+nms__first_batch (const nms__frame *f)
 {
   return (size_t) nms__total_cap (f)
-      * (f->group ? NMS__WAVE_CANDIDATES_OF_CLASSES : NMS__WAVE_CANDIDATES);
+      * (f->class_id ? NMS__BATCH_CANDIDATES_OF_CLASSES : NMS__BATCH_CANDIDATES);
 }
 
 /* Of so many of `count` keys the one with this rank is the pivot for a wave: rather
  * less than it should be, since few samples are off by much. */
-#define NMS__WAVE_SAMPLES 64
+#define NMS__BATCH_SAMPLES 64
 
 static inline size_t
-nms__wave_rank (size_t count, size_t wanted)
+nms__batch_rank (size_t count, size_t wanted)
 {
-  const size_t rank = wanted * NMS__WAVE_SAMPLES / count;
+  const size_t rank = wanted * NMS__BATCH_SAMPLES / count;
   return rank + (rank && rank < 8 ? 2 : 1);
 }
 

@@ -9,11 +9,11 @@
 
 #include "overlap.h"
 
-struct nms__alive;
+struct nms__undecided;
 struct nms__picks;
 struct nms__sweep;
 struct nms__frame;
-struct nms__places;
+struct nms__cell_boxes;
 struct nms_boxes;
 
 /* Most keys that sort_few takes. */
@@ -42,15 +42,15 @@ typedef struct nms__kernels {
    * with it, and which among them surely do; returns for which i any may.
    * step: the fused pass: drops holes and what the picks suppress, and closes
    * the gaps. */
-  void (*begin) (struct nms__alive *a);
-  size_t (*pick) (const struct nms__alive *a, int wanted, uint32_t *places);
-  uint64_t (*rows) (const struct nms__alive *a, size_t n, uint64_t *may, uint64_t *surely);
-  void (*step) (struct nms__alive *a, const struct nms__picks *picks);
+  void (*begin) (struct nms__undecided *a);
+  size_t (*pick) (const struct nms__undecided *a, int wanted, uint32_t *places);
+  uint64_t (*rows) (const struct nms__undecided *a, size_t n, uint64_t *may, uint64_t *surely);
+  void (*step) (struct nms__undecided *a, const struct nms__picks *picks);
 
   /* Moves those of `count` keys that are at least `pivot` to `top` and closes
    * the gaps in `keys`; both keep their order. Returns how many moved. `top`
    * has room for count and a vector more. */
-  size_t (*partition) (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top);
+  size_t (*split) (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top);
 
   /* Sorts up to NMS__FEW packed keys by their upper 32 bits, greatest first and
    * equal ones in the order given, into `sorted`. Returns 0, and has not sorted,
@@ -69,7 +69,7 @@ typedef struct nms__kernels {
       size_t n, const float *thresholds, uint64_t *invalid, uint64_t *filtered);
 
   /* engines/spatial.h: decides the boxes of a grid where no cap does. */
-  void (*decide_places) (struct nms__places *places);
+  void (*decide_cells) (struct nms__cell_boxes *places);
 } nms__kernels;
 
 /* simd/dispatch.c: the table for a context. */

@@ -15,16 +15,16 @@
 /* A block of n boxes, leftovers behind them included: whole blocks without a
  * loop, as most are. */
 INLINE uint64_t
-screen_block (const nms__columns *c, size_t first, size_t n, const wide *b, int grouped)
+screen_block (const nms__columns *c, size_t first, size_t n, const wide *b, int by_class)
 {
   uint64_t bits = 0;
   if (LANES > 1 && n > NMS__BLOCK / 2) {
 #pragma GCC unroll 16
     for (size_t i = 0; i < NMS__BLOCK; i += LANES)
-      bits |= m_bits (screen_lanes (c, first + i, b, grouped)) << i;
+      bits |= m_bits (screen_lanes (c, first + i, b, by_class)) << i;
   } else
     for (size_t i = 0; i < n; i += LANES)
-      bits |= m_bits (screen_lanes (c, first + i, b, grouped)) << i;
+      bits |= m_bits (screen_lanes (c, first + i, b, by_class)) << i;
   return bits;
 }
 
@@ -44,10 +44,10 @@ certain_block (const nms__columns *c, size_t first, uint64_t mask, const wide *b
 
 INLINE uint64_t
 overlap_lanes (const nms__columns *c, size_t first, size_t n, const nms__box *box,
-    const nms__bounds *bounds, uint64_t *certain, int grouped)
+    const nms__bounds *bounds, uint64_t *certain, int by_class)
 {
   const wide b = widen (box);
-  uint64_t bits = screen_block (c, first, n, &b, grouped) & ~(uint64_t) 0 >> (NMS__BLOCK - n);
+  uint64_t bits = screen_block (c, first, n, &b, by_class) & ~(uint64_t) 0 >> (NMS__BLOCK - n);
 
   if (certain)
     *certain = certain_block (c, first, bits, &b, bounds);
@@ -58,18 +58,18 @@ static uint64_t
 overlap_block (const nms__columns *columns, size_t first, size_t n, const nms__box *box,
     const nms__bounds *bounds, uint64_t *certain)
 {
-  return columns->group ? overlap_lanes (columns, first, n, box, bounds, certain, 1)
+  return columns->class_id ? overlap_lanes (columns, first, n, box, bounds, certain, 1)
       : overlap_lanes (columns, first, n, box, bounds, certain, 0);
 }
 
 INLINE size_t
 find_lanes (const nms__columns *c, size_t first, size_t end, const nms__box *box,
-    uint64_t *mask, int grouped)
+    uint64_t *mask, int by_class)
 {
   const wide b = widen (box);
 
   for (size_t i = first; i < end; i += LANES) {
-    uint64_t bits = m_bits (screen_lanes (c, i, &b, grouped));
+    uint64_t bits = m_bits (screen_lanes (c, i, &b, by_class));
     if (end - i < LANES)
       bits &= ((uint64_t) 1 << (end - i)) - 1;
     if (bits) {
@@ -84,17 +84,17 @@ static size_t
 find_overlap (const nms__columns *columns, size_t first, size_t end, const nms__box *box,
     uint64_t *mask)
 {
-  return columns->group ? find_lanes (columns, first, end, box, mask, 1)
+  return columns->class_id ? find_lanes (columns, first, end, box, mask, 1)
       : find_lanes (columns, first, end, box, mask, 0);
 }
 
 static size_t
-partition (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top)
+split (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top)
 {
   size_t i = 0, moved = 0;
-#if defined(HAVE_PARTITION_KEYS)
+#if defined(HAVE_SPLIT_KEYS)
   for (; i + 8 <= count; i += 8)
-    moved += partition_keys (keys + i, pivot, top + moved, keys + i - moved);
+    moved += split_keys (keys + i, pivot, top + moved, keys + i - moved);
 #endif
   for (; i < count; i++) {
     uint64_t key = keys[i];
@@ -219,15 +219,15 @@ take_some (nms__frame *f, const nms_boxes *boxes, size_t first, const float *sco
     f->y1[n] = f->y1[to + k];
     f->x2[n] = f->x2[to + k];
     f->y2[n] = f->y2[to + k];
-    f->share[n] = f->share[to + k];
+    f->scaled[n] = f->scaled[to + k];
     f->side = f->x2[n] - f->x1[n] > f->side ? f->x2[n] - f->x1[n] : f->side;
     f->side = f->y2[n] - f->y1[n] > f->side ? f->y2[n] - f->y1[n] : f->side;
     f->index[n] = (int32_t) (first + k);
     f->packed[n] = nms__pack (nms__order_key (score[k]), (uint32_t) n);
-    if (f->group)
-      nms__load (&f->group[n], &boxes->class_id, first + k, sizeof *f->group);
-    if (f->slot)
-      f->slot[n] = f->slot[to + k];
+    if (f->class_id)
+      nms__load (&f->class_id[n], &boxes->class_id, first + k, sizeof *f->class_id);
+    if (f->class_entry)
+      f->class_entry[n] = f->class_entry[to + k];
   }
 }
 
@@ -273,7 +273,7 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const
     v_store (f->x2 + to + i, x2);
     v_store (f->y2 + to + i, y2);
     vf width = v_sub (x2, x1), height = v_sub (y2, y1);
-    v_store (f->share + to + i, v_mul (factor, v_mul (width, height)));
+    v_store (f->scaled + to + i, v_mul (factor, v_mul (width, height)));
     side = v_max (side, v_max (width, height));
   }
   for (size_t i = 0; boxes->exclude.data && i < n; i++) {
@@ -291,13 +291,13 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const
     f->index[to + i] = (int32_t) (first + i);
     f->packed[to + i] = nms__pack (nms__order_key (score[i]), (uint32_t) (to + i));
   }
-  if (f->group)
-    load_column (f->group + to, &boxes->class_id, first, n);
+  if (f->class_id)
+    load_column (f->class_id + to, &boxes->class_id, first, n);
   f->side = v_greatest (side);
   f->count += n;
 }
 
-void CONCAT (nms__decide_places_, ISA) (struct nms__places *places);
+void CONCAT (nms__decide_cells_, ISA) (struct nms__cell_boxes *places);
 
 const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .name = ISA_NAME,
@@ -308,10 +308,10 @@ const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .pick = pick,
   .rows = rows,
   .step = step,
-  .partition = partition,
+  .split = split,
   .sort_few = sort_few,
   .few = LANES == 1 ? 24 : LANES == 4 ? 128 : LANES == 8 ? 256 : NMS__FEW,
   .sweep = sweep,
   .take_block = take_block,
-  .decide_places = CONCAT (nms__decide_places_, ISA),
+  .decide_cells = CONCAT (nms__decide_cells_, ISA),
 };

@@ -67,9 +67,9 @@ INLINE vm m_and (vm a, vm b) { return a & b; }
 INLINE uint64_t m_bits (vm a) { return a; }
 INLINE vm m_and_ngt (vm m, vf a, vf b) { return _mm512_mask_cmp_ps_mask (m, a, b, _CMP_NGT_UQ); }
 INLINE vm
-v_group_is (const int32_t *p, int32_t group)
+v_class_is (const int32_t *p, int32_t class_id)
 {
-  return _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (p), _mm512_set1_epi32 (group));
+  return _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (p), _mm512_set1_epi32 (class_id));
 }
 
 typedef __m512i vi;
@@ -114,9 +114,9 @@ i_squeeze (void *to, vi a, unsigned keep)
 
 /* Eight keys: those at least `pivot` to `top`, the others to `rest`; returns
  * how many went to `top`. May write eight to both. */
-#define HAVE_PARTITION_KEYS
+#define HAVE_SPLIT_KEYS
 INLINE size_t
-partition_keys (const uint64_t *from, uint64_t pivot, uint64_t *top, uint64_t *rest)
+split_keys (const uint64_t *from, uint64_t pivot, uint64_t *top, uint64_t *rest)
 {
   __m512i v = _mm512_loadu_si512 (from);
   __mmask8 high = _mm512_cmpge_epu64_mask (v, _mm512_set1_epi64 ((long long) pivot));
@@ -149,10 +149,10 @@ INLINE vm m_and (vm a, vm b) { return _mm256_and_ps (a, b); }
 INLINE vm m_and_ngt (vm m, vf a, vf b) { return _mm256_andnot_ps (v_gt (a, b), m); }
 INLINE uint64_t m_bits (vm a) { return (uint32_t) _mm256_movemask_ps (a); }
 INLINE vm
-v_group_is (const int32_t *p, int32_t group)
+v_class_is (const int32_t *p, int32_t class_id)
 {
   return _mm256_castsi256_ps (_mm256_cmpeq_epi32 (_mm256_loadu_si256 ((const __m256i *) p),
-      _mm256_set1_epi32 (group)));
+      _mm256_set1_epi32 (class_id)));
 }
 
 typedef __m256i vi;
@@ -237,10 +237,10 @@ INLINE vm m_and (vm a, vm b) { return _mm_and_ps (a, b); }
 INLINE vm m_and_ngt (vm m, vf a, vf b) { return _mm_andnot_ps (v_gt (a, b), m); }
 INLINE uint64_t m_bits (vm a) { return (uint32_t) _mm_movemask_ps (a); }
 INLINE vm
-v_group_is (const int32_t *p, int32_t group)
+v_class_is (const int32_t *p, int32_t class_id)
 {
   return _mm_castsi128_ps (_mm_cmpeq_epi32 (_mm_loadu_si128 ((const __m128i *) p),
-      _mm_set1_epi32 (group)));
+      _mm_set1_epi32 (class_id)));
 }
 
 typedef __m128i vi;
@@ -308,9 +308,9 @@ m_bits (vm a)
   return vaddvq_u32 (vandq_u32 (a, weight));
 }
 INLINE vm
-v_group_is (const int32_t *p, int32_t group)
+v_class_is (const int32_t *p, int32_t class_id)
 {
-  return vceqq_s32 (vld1q_s32 (p), vdupq_n_s32 (group));
+  return vceqq_s32 (vld1q_s32 (p), vdupq_n_s32 (class_id));
 }
 
 typedef int32x4_t vi;
@@ -360,7 +360,7 @@ INLINE void v_store (float *p, vf a) { *p = a; }
 INLINE vm m_and (vm a, vm b) { return a & b; }
 INLINE vm m_and_ngt (vm m, vf a, vf b) { return m & !(a > b); }
 INLINE uint64_t m_bits (vm a) { return (uint64_t) a; }
-INLINE vm v_group_is (const int32_t *p, int32_t group) { return *p == group; }
+INLINE vm v_class_is (const int32_t *p, int32_t class_id) { return *p == class_id; }
 
 typedef int32_t vi;
 INLINE vi i_load (const int32_t *p) { return *p; }

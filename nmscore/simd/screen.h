@@ -32,15 +32,15 @@
 
 /* The box of a test, in every lane. */
 typedef struct wide {
-  vf x1, y1, x2, y2, share, zero;
-  int32_t group;
+  vf x1, y1, x2, y2, scaled, zero;
+  int32_t class_id;
 } wide;
 
 INLINE wide
 widen (const nms__box *b)
 {
-  return (wide) { v_set (b->x1), v_set (b->y1), v_set (b->x2), v_set (b->y2), v_set (b->share),
-    v_set (0.0f), b->group };
+  return (wide) { v_set (b->x1), v_set (b->y1), v_set (b->x2), v_set (b->y2), v_set (b->scaled),
+    v_set (0.0f), b->class_id };
 }
 
 INLINE vf
@@ -58,11 +58,11 @@ height_lanes (const nms__columns *c, size_t i, const wide *b)
 /* The lanes of LANES boxes from i on that may exceed. Only one of two negative
  * extents need be lifted to 0 to keep their product from becoming positive. */
 INLINE vm
-screen_lanes (const nms__columns *c, size_t i, const wide *b, int grouped)
+screen_lanes (const nms__columns *c, size_t i, const wide *b, int by_class)
 {
   vf inter = v_mul (v_max (width_lanes (c, i, b), b->zero), height_lanes (c, i, b));
-  vm hit = v_gt (inter, v_add (v_load (c->share + i), b->share));
-  return grouped ? m_and (hit, v_group_is (c->group + i, b->group)) : hit;
+  vm hit = v_gt (inter, v_add (v_load (c->scaled + i), b->scaled));
+  return by_class ? m_and (hit, v_class_is (c->class_id + i, b->class_id)) : hit;
 }
 
 /* Of the lanes that may exceed, those that surely do. */
@@ -71,8 +71,8 @@ certain_lanes (const nms__columns *c, size_t i, const wide *b, const nms__bounds
 {
   const vf least = v_set (NMS__LEAST_EXTENT);
   vf w = width_lanes (c, i, b), h = height_lanes (c, i, b);
-  vf shares = v_add (v_load (c->share + i), b->share);
-  vf bound = v_max (v_mul (v_set (bounds->certain), shares), v_set (bounds->least));
+  vf scaled_sum = v_add (v_load (c->scaled + i), b->scaled);
+  vf bound = v_max (v_mul (v_set (bounds->certain), scaled_sum), v_set (bounds->least));
   return m_and (m_and (v_gt (w, least), v_gt (h, least)), v_gt (v_mul (w, h), bound));
 }
 

@@ -79,7 +79,7 @@ share_of_class (const nms__frame *f)
 
   if (!group)
     abort ();
-  memcpy (group, f->group, f->count * sizeof *group);
+  memcpy (group, f->class_id, f->count * sizeof *group);
   qsort (group, f->count, sizeof *group, ascending);
   for (size_t i = 0, end; i < f->count; i = end) {
     for (end = i; end < f->count && group[end] == group[i];)
@@ -147,7 +147,7 @@ autofit_add (nms_context *ctx, const nms_boxes *boxes, const nms_options *asked,
   nms_run (ctx, boxes, &options, &result);
   const nms__frame *f = &ctx->frame;
   nms__facts_start (&facts, f);
-  if (f->group)
+  if (f->class_id)
     facts.same = share_of_class (f);
   facts.all = all;
   facts.kept = kept;

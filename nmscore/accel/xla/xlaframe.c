@@ -27,7 +27,7 @@ nms__xla_frame_kind (const nms__frame *f, nms__xla_kind *kind, char *why_not, si
 {
   kind->log2_boxes = NMS__XLA_LEAST;
   kind->variant = 0;
-  if (f->turned) {
+  if (f->rotated) {
     nms__xla_error_set (0, why_not, size, "it does not take rotated boxes");
     return 0;
   }
@@ -38,9 +38,9 @@ nms__xla_frame_kind (const nms__frame *f, nms__xla_kind *kind, char *why_not, si
   }
   while (f->count > (size_t) 1 << kind->log2_boxes)
     kind->log2_boxes++;
-  if (f->group)
+  if (f->class_id)
     kind->variant |= NMS__XLA_CLASSES;
-  if (f->slot)
+  if (f->class_entry)
     kind->variant |= NMS__XLA_CLASS_CAPS;
   if (f->parent.data)
     kind->variant |= NMS__XLA_PARENTS;
@@ -68,9 +68,9 @@ fill_floats (const nms__frame *f, float *rows, size_t n)
     memcpy (rows + k * n, from[k], f->count * sizeof *rows);
   for (size_t i = 0; i < f->count; i++)
     limit[i] = common;
-  if (f->slot)
+  if (f->class_entry)
     for (size_t i = 0; i < f->count; i++)
-      limit[i] = threshold_of (f->classes.entry[f->slot[i]].limit);
+      limit[i] = threshold_of (f->classes.entry[f->class_entry[i]].limit);
 }
 
 static void
@@ -83,11 +83,11 @@ fill_integers (const nms__frame *f, unsigned variant, int32_t *rows, size_t n)
     key[i] = i < f->count ? (int32_t) ((uint32_t) (f->packed[i] >> 32) ^ 0x80000000u)
                           : INT32_MIN; /* filtered: below `least` */
   if (variant & NMS__XLA_CLASSES)
-    memcpy (rows + GROUP * n, f->group, f->count * sizeof *rows);
+    memcpy (rows + GROUP * n, f->class_id, f->count * sizeof *rows);
   if (variant & NMS__XLA_CLASS_CAPS)
     for (size_t i = 0; i < f->count; i++) {
-      uint64_t cap = f->classes.entry[f->slot[i]].cap;
-      rows[CLASS * n + i] = (int32_t) f->slot[i];
+      uint64_t cap = f->classes.entry[f->class_entry[i]].cap;
+      rows[CLASS * n + i] = (int32_t) f->class_entry[i];
       rows[CLASS_CAP * n + i] = cap < INT32_MAX ? (int32_t) cap : 0;
     }
   if (variant & NMS__XLA_PARENTS)

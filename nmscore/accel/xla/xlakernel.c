@@ -98,12 +98,13 @@ static void
 fill_classes (const nms__frame *f, columns *c, size_t n)
 {
   if (c->class_id)
-    memcpy (c->class_id, f->slot ? (const void *) f->slot : (const void *) f->group,
+    memcpy (c->class_id,
+        f->class_entry ? (const void *) f->class_entry : (const void *) f->class_id,
         f->count * sizeof *c->class_id);
-  if (!f->slot)
+  if (!f->class_entry)
     return;
   for (size_t i = 0; i < f->count; i++) {
-    const nms__class *class = &f->classes.entry[f->slot[i]];
+    const nms__class *class = &f->classes.entry[f->class_entry[i]];
     float limit[3];
     nms__mosaic_limit_of (class->limit, limit);
     for (size_t k = 0; k < 3; k++)
@@ -184,7 +185,7 @@ nms__xla_scratch_size (size_t boxes)
 static void
 find_suppressors (nms__frame *f, const int32_t *picks, int32_t count)
 {
-  const int grouped = f->group != NULL;
+  const int grouped = f->class_id != NULL;
   nms__box_columns chosen;
 
   nms__take_columns (&(nms__arena) { f->scratch, 0 }, &chosen, f->capacity);
@@ -223,7 +224,7 @@ take_picks (nms__frame *f, const int32_t *picks, int32_t capacity)
   keep (f, picks, count);
   if (f->suppressed_by)
     find_suppressors (f, picks, count);
-  if (f->slot || full)
+  if (f->class_entry || full)
     nms__mark_over_cap (f, full ? f->packed[picks[count - 1]] : 0);
   return 1;
 }

@@ -26,17 +26,17 @@ nms__auto_sequential_way (const nms__frame *f)
 nms__way
 nms__auto_sorted_way (const nms__frame *f, const nms__facts *facts)
 {
-  if (f->group && facts->same * facts->wave > NMS__SWEEP_MOST)
+  if (f->class_id && facts->same * facts->wave > NMS__SWEEP_MOST)
     return NMS__WAY_PILES_LIST;
-  if (f->group)
+  if (f->class_id)
     return f->count < NMS__SMALL ? NMS__WAY_PILES_SMALL : NMS__WAY_PILES;
-  return f->count <= NMS__SWEEP_MOST && !f->slot ? NMS__WAY_FEW : NMS__WAY_LIST;
+  return f->count <= NMS__SWEEP_MOST && !f->class_entry ? NMS__WAY_FEW : NMS__WAY_LIST;
 }
 
 nms__way
 nms__auto_spatial_way (const nms__frame *f)
 {
-  return f->slot || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count
+  return f->class_entry || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count
       ? NMS__WAY_SCORES : NMS__WAY_PLACES;
 }
 
@@ -113,7 +113,7 @@ choose_small (const nms__frame *f, nms__facts *facts)
 {
   nms__sample sample;
 
-  if (f->group)
+  if (f->class_id)
     nms__facts_of_classes (facts, f);
   double partners = 0.2 * facts->same; /* none found is not none */
   nms__sample_start (&sample, f, 2);
@@ -151,11 +151,11 @@ choose_by_sample (const nms__frame *f, nms__facts *facts)
 int
 nms__auto_choose (const nms__frame *f)
 {
-  const int capped = nms__total_cap (f) < f->count && !f->slot;
+  const int capped = nms__total_cap (f) < f->count && !f->class_entry;
   nms__facts facts;
 
   if (f->count <= TINY)
-    return f->group ? NMS_ENGINE_SEQUENTIAL : NMS_ENGINE_SORTED;
+    return f->class_id ? NMS_ENGINE_SEQUENTIAL : NMS_ENGINE_SORTED;
   nms__facts_start (&facts, f);
   if (f->count < NMS__SMALL)
     return choose_small (f, &facts);
@@ -165,7 +165,7 @@ nms__auto_choose (const nms__frame *f)
   int engine = capped ? weigh_alike (f, &facts, 0.0).engine : NMS_ENGINE_AUTO;
   if (engine == NMS_ENGINE_SEQUENTIAL)
     return engine;
-  if (f->group) {
+  if (f->class_id) {
     nms__facts_of_classes (&facts, f);
     engine = capped ? weigh_alike (f, &facts, 0.0).engine : NMS_ENGINE_AUTO;
   }

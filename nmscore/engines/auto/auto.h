@@ -94,7 +94,7 @@ nms__terms_of (const nms__facts *f, nms__way way, nms__terms t)
   const double n = f->n, kept = f->kept, gone = f->examined - kept;
   /* those that fill the cap are compared with none */
   const double last = f->examined == n ? 0.0 : kept < 9.0 ? kept : 9.0;
-  const double next = NMS__WAVE_GROWTH * f->wave;
+  const double next = NMS__BATCH_GROWTH * f->wave;
   const double list = f->examined <= f->wave ? f->wave
       : f->grouped || f->examined > next || next > n ? n : next;
 

@@ -53,7 +53,7 @@ nms__sample_judge (nms__sample *s, const nms__frame *f, double prior, double fac
 static size_t
 count_partners (const nms__frame *f, size_t first, size_t pos, size_t *others)
 {
-  const nms__columns columns = { f->x1, f->y1, f->x2, f->y2, f->share, f->group };
+  const nms__columns columns = { f->x1, f->y1, f->x2, f->y2, f->scaled, f->class_id };
   const nms__box box = nms__frame_box (f, pos);
 
   *others = f->count - first < NMS__BLOCK ? f->count - first : NMS__BLOCK;
@@ -203,12 +203,12 @@ class_room (const nms__frame *f)
 {
   double room = 0.0;
 
-  for (uint32_t i = 1; f->slot && i < f->classes.count; i++) {
+  for (uint32_t i = 1; f->class_entry && i < f->classes.count; i++) {
     room += (double) f->classes.entry[i].cap;
     if (room >= (double) f->count)
       break;
   }
-  return f->slot && room < (double) f->count ? room : (double) f->count;
+  return f->class_entry && room < (double) f->count ? room : (double) f->count;
 }
 
 /* The share of boxes that are of a box's class, itself included: of so many boxes
@@ -222,7 +222,7 @@ nms__facts_of_classes (nms__facts *facts, const nms__frame *f)
 
   for (; n < most && twins < TWINS; n++, at += 0x9e3779b9u) { /* of one period with no frame */
     const size_t pos = (size_t) ((uint64_t) at * f->count >> 32);
-    const uint32_t id = (uint32_t) f->group[pos];
+    const uint32_t id = (uint32_t) f->class_id[pos];
     twins += count[(id ^ id >> 9 ^ id >> 18) % 512]++;
   }
   const double pairs = 0.5 * (double) n * ((double) n - 1.0), all = (double) f->count;
@@ -235,12 +235,12 @@ nms__facts_start (nms__facts *facts, const nms__frame *f)
 {
   const double n = (double) f->count;
 
-  *facts = (nms__facts) { .n = n, .grouped = f->group != NULL, .slots = f->slot != NULL,
+  *facts = (nms__facts) { .n = n, .grouped = f->class_id != NULL, .slots = f->class_entry != NULL,
     .noting = f->suppressed_by != NULL, .few = (double) f->kernels->few, .wave = n,
-    .room = class_room (f), .same = f->group ? 1.0 / n : 1.0, .levels = 1.0, .near = 0.0 };
-  if (nms__sorts_in_waves (f))
-    facts->wave = n * (1.0 + (double) nms__wave_rank (f->count, nms__first_wave (f)))
-        / NMS__WAVE_SAMPLES;
+    .room = class_room (f), .same = f->class_id ? 1.0 / n : 1.0, .levels = 1.0, .near = 0.0 };
+  if (nms__sorts_in_batches (f))
+    facts->wave = n * (1.0 + (double) nms__batch_rank (f->count, nms__first_batch (f)))
+        / NMS__BATCH_SAMPLES;
 }
 
 /* How wide the classes of area are, and in how many of those that there are a

@@ -28,7 +28,7 @@ typedef struct scratch {
   nms__box_columns top; /* of the few best boxes, in order of rank */
   int32_t *top_key;
   uint32_t *top_pos;
-  uint32_t *places; /* of the best boxes among the undecided ones */
+  uint32_t *positions; /* of the best boxes among the undecided ones */
   uint64_t *sort, *sort2; /* their keys */
 } scratch;
 
@@ -40,7 +40,7 @@ layout (scratch *s, nms__arena *a, size_t boxes)
   nms__take_columns (a, &s->top, boxes);
   s->top_key = nms__take (a, boxes, sizeof *s->top_key);
   s->top_pos = nms__take (a, boxes, sizeof *s->top_pos);
-  s->places = nms__take (a, boxes, sizeof *s->places);
+  s->positions = nms__take (a, boxes, sizeof *s->positions);
   s->sort = nms__take (a, boxes, sizeof *s->sort);
   s->sort2 = nms__take (a, boxes, sizeof *s->sort2);
 }
@@ -56,16 +56,16 @@ nms__sequential_scratch_size (size_t boxes)
 }
 
 uint64_t
-nms__settle (const nms__alive *a, size_t first, uint64_t mask, const nms__picks *p)
+nms__confirm (const nms__undecided *a, size_t first, uint64_t mask, const nms__picks *p)
 {
   const nms__frame *f = a->f;
-  const nms__columns columns = { p->x1, p->y1, p->x2, p->y2, p->share,
-    a->group ? p->group : NULL };
+  const nms__columns columns = { p->x1, p->y1, p->x2, p->y2, p->scaled,
+    a->class_id ? p->class_id : NULL };
 
   for (uint64_t left = mask; left; left &= left - 1) {
     const size_t at = first + nms__lowest_bit (left);
-    const nms__box box = { a->x1[at], a->y1[at], a->x2[at], a->y2[at], a->share[at],
-      a->group ? a->group[at] : 0 };
+    const nms__box box = { a->x1[at], a->y1[at], a->x2[at], a->y2[at], a->scaled[at],
+      a->class_id ? a->class_id[at] : 0 };
     const int32_t index = f->index[a->pos[at]];
     size_t by = nms__first_suppressor (f, &columns, p->count, &box, index, p->index,
         nms__candidate_limit (f, a->pos[at]));
@@ -80,11 +80,11 @@ nms__settle (const nms__alive *a, size_t first, uint64_t mask, const nms__picks 
 /* Of the boxes of `mask`, which may exceed the limit with box i, and surely do
  * unless they are `unsure`, those that do. Notes who suppressed them. */
 static uint64_t
-decide (const nms__alive *a, uint64_t mask, uint64_t unsure, size_t i)
+decide (const nms__undecided *a, uint64_t mask, uint64_t unsure, size_t i)
 {
   const nms__frame *f = a->f;
-  const nms__columns columns = { a->x1, a->y1, a->x2, a->y2, a->share, a->group };
-  const nms__box box = { a->x1[i], a->y1[i], a->x2[i], a->y2[i], a->share[i], 0 };
+  const nms__columns columns = { a->x1, a->y1, a->x2, a->y2, a->scaled, a->class_id };
+  const nms__box box = { a->x1[i], a->y1[i], a->x2[i], a->y2[i], a->scaled[i], 0 };
   const int32_t index = f->index[a->pos[i]];
 
   for (uint64_t left = f->parent.data ? mask : mask & unsure; left; left &= left - 1) {
@@ -101,7 +101,7 @@ decide (const nms__alive *a, uint64_t mask, uint64_t unsure, size_t i)
 
 /* Boxes `kept` of the first n are kept. */
 static void
-fill_picks (nms__picks *p, const nms__alive *a, uint64_t kept)
+fill_picks (nms__picks *p, const nms__undecided *a, uint64_t kept)
 {
   const float far = a->f->bounds.far;
   size_t k = 0;
@@ -112,10 +112,10 @@ fill_picks (nms__picks *p, const nms__alive *a, uint64_t kept)
     p->y1[k] = a->y1[i];
     p->x2[k] = a->x2[i];
     p->y2[k] = a->y2[i];
-    p->share[k] = a->share[i];
-    p->far[k] = far * a->share[i];
-    if (a->group)
-      p->group[k] = a->group[i];
+    p->scaled[k] = a->scaled[i];
+    p->far[k] = far * a->scaled[i];
+    if (a->class_id)
+      p->class_id[k] = a->class_id[i];
     p->index[k] = a->f->index[a->pos[i]];
     nms__keep_index (a->f, p->index[k]);
   }
@@ -140,44 +140,44 @@ class_takes (nms__frame *f, uint32_t pos)
 /* Decides the first n boxes, which rank before all others, and counts those whose
  * class is full. Returns the key of the box that fills the total cap, else 0. */
 static uint64_t
-decide_top (const nms__alive *top, size_t n, uint64_t cap, nms__picks *picks, size_t *over)
+decide_top (const nms__undecided *top, size_t n, uint64_t cap, nms__picks *picks, size_t *over)
 {
   nms__frame *f = top->f;
   const int careful = f->parent.data || f->suppressed_by;
   uint64_t may[NMS__BLOCK], surely[NMS__BLOCK];
-  uint64_t open = ~(uint64_t) 0 >> (NMS__BLOCK - n);
+  uint64_t undecided = ~(uint64_t) 0 >> (NMS__BLOCK - n);
   uint64_t todo = f->kernels->rows (top, n, may, surely);
 
   /* most meet no other of the few best, and do not matter unless counted */
-  for (todo |= f->slot ? open : 0; todo & open;) {
-    const unsigned i = nms__lowest_bit (todo & open);
+  for (todo |= f->class_entry ? undecided : 0; todo & undecided;) {
+    const unsigned i = nms__lowest_bit (todo & undecided);
     const uint64_t bit = (uint64_t) 1 << i;
     todo &= ~bit;
     if (!class_takes (f, top->pos[i])) {
-      open &= ~bit;
+      undecided &= ~bit;
       ++*over;
       continue;
     }
-    uint64_t gone = may[i] & open;
+    uint64_t gone = may[i] & undecided;
     if ((gone & ~surely[i]) || (careful && gone))
       gone = decide (top, gone, ~surely[i], i);
-    open &= ~gone;
+    undecided &= ~gone;
   }
-  while (f->kept_count + nms__count_bits (open) > cap)
-    open &= ~((uint64_t) 1 << (63 - __builtin_clzll (open)));
-  fill_picks (picks, top, open);
-  return f->kept_count == cap ? f->packed[top->pos[63 - __builtin_clzll (open)]] : 0;
+  while (f->kept_count + nms__count_bits (undecided) > cap)
+    undecided &= ~((uint64_t) 1 << (63 - __builtin_clzll (undecided)));
+  fill_picks (picks, top, undecided);
+  return f->kept_count == cap ? f->packed[top->pos[63 - __builtin_clzll (undecided)]] : 0;
 }
 
 /* Moves the n boxes at s->places of `a` to `top`, the best one first. */
 static void
-take_top (nms__alive *a, const scratch *s, size_t n, nms__alive *top)
+take_top (nms__undecided *a, const scratch *s, size_t n, nms__undecided *top)
 {
   const uint64_t *order;
 
   for (size_t i = 0; i < n; i++) {
-    uint32_t key = (uint32_t) a->key[s->places[i]] ^ 0x80000000u;
-    s->sort[i] = (uint64_t) key << 32 | s->places[i];
+    uint32_t key = (uint32_t) a->key[s->positions[i]] ^ 0x80000000u;
+    s->sort[i] = (uint64_t) key << 32 | s->positions[i];
   }
   order = nms__sort (a->f->kernels, s->sort, s->sort2, n);
   for (size_t i = 0; i < n; i++) {
@@ -186,11 +186,11 @@ take_top (nms__alive *a, const scratch *s, size_t n, nms__alive *top)
     top->y1[i] = a->y1[at];
     top->x2[i] = a->x2[at];
     top->y2[i] = a->y2[at];
-    top->share[i] = a->share[at];
+    top->scaled[i] = a->scaled[at];
     top->key[i] = 0;
     top->pos[i] = a->pos[at];
-    if (a->group)
-      top->group[i] = a->group[at];
+    if (a->class_id)
+      top->class_id[i] = a->class_id[at];
     a->key[at] = NMS__GONE;
   }
   top->width = n;
@@ -200,15 +200,15 @@ take_top (nms__alive *a, const scratch *s, size_t n, nms__alive *top)
 
 /* What is left of `top` without its first n boxes. */
 static void
-pass_over (nms__alive *top, size_t n)
+pass_over (nms__undecided *top, size_t n)
 {
   top->x1 += n;
   top->y1 += n;
   top->x2 += n;
   top->y2 += n;
-  top->share += n;
-  if (top->group)
-    top->group += n;
+  top->scaled += n;
+  if (top->class_id)
+    top->class_id += n;
   top->key += n;
   top->pos += n;
   top->width -= n;
@@ -218,7 +218,7 @@ pass_over (nms__alive *top, size_t n)
  * and stepped over box by box. Nothing else is to be known of these boxes: what
  * suppressed some of them does not count any more (nms__mark_over_cap). */
 static void
-drop_full (nms__alive *a)
+drop_full (nms__undecided *a)
 {
   size_t to = 0;
 
@@ -230,11 +230,11 @@ drop_full (nms__alive *a)
     a->y1[to] = a->y1[i];
     a->x2[to] = a->x2[i];
     a->y2[to] = a->y2[i];
-    a->share[to] = a->share[i];
+    a->scaled[to] = a->scaled[i];
     a->key[to] = a->key[i];
     a->pos[to] = a->pos[i];
-    if (a->group)
-      a->group[to] = a->group[i];
+    if (a->class_id)
+      a->class_id[to] = a->class_id[i];
     to++;
   }
   a->width = to;
@@ -248,16 +248,16 @@ static uint64_t
 run_steps (nms__frame *f, const scratch *s, uint64_t cap)
 {
   const nms__box_columns *c = &s->top;
-  nms__alive rest = { f, f->x1, f->y1, f->x2, f->y2, f->share, f->group, s->key, s->pos,
+  nms__undecided rest = { f, f->x1, f->y1, f->x2, f->y2, f->scaled, f->class_id, s->key, s->pos,
     f->count };
-  const nms__alive start = { f, c->x1, c->y1, c->x2, c->y2, c->share, f->group ? c->group : NULL,
-    s->top_key, s->top_pos, 0 };
+  const nms__undecided start = { f, c->x1, c->y1, c->x2, c->y2, c->scaled,
+    f->class_id ? c->class_id : NULL, s->top_key, s->top_pos, 0 };
   nms__picks picks;
 
   f->kernels->begin (&rest);
   while (rest.width) {
-    nms__alive top = start;
-    size_t n = f->kernels->pick (&rest, f->kept_count ? WANTED : WANTED_FIRST, s->places);
+    nms__undecided top = start;
+    size_t n = f->kernels->pick (&rest, f->kept_count ? WANTED : WANTED_FIRST, s->positions);
     const size_t taken = n;
     size_t over = 0;
     take_top (&rest, s, n, &top);
@@ -289,7 +289,7 @@ nms__sequential (nms_context *ctx)
   layout (&s, &arena, f->capacity);
   const uint64_t last = run_steps (f, &s, nms__total_cap (f));
 
-  if (f->slot || last)
+  if (f->class_entry || last)
     nms__mark_over_cap (f, last);
   return NMS_OK;
 }

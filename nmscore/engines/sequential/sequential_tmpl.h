@@ -13,7 +13,7 @@
 #include <math.h>
 
 static void
-begin (nms__alive *a)
+begin (nms__undecided *a)
 {
   const size_t end = (a->width + NMS__BLOCK - 1) / NMS__BLOCK * NMS__BLOCK;
   const uint64_t *packed = a->f->packed;
@@ -34,7 +34,7 @@ begin (nms__alive *a)
 #define ALL_OF (NMS__BLOCK / 2)
 
 static size_t
-pick (const nms__alive *a, int wanted, uint32_t *places)
+pick (const nms__undecided *a, int wanted, uint32_t *positions)
 {
   vi best[COLUMNS / LANES], below = i_set (NMS__GONE);
   int32_t greatest[COLUMNS];
@@ -63,7 +63,7 @@ pick (const nms__alive *a, int wanted, uint32_t *places)
   vi place = i_load (numbers);
   for (size_t i = 0; i < a->width; i += LANES) {
     uint64_t bits = m_bits (i_gt (i_load (a->key + i), below));
-    i_squeeze (places + n, place, (unsigned) bits);
+    i_squeeze (positions + n, place, (unsigned) bits);
     place = i_sub (place, i_set (-LANES));
     n += (size_t) __builtin_popcountll (bits);
   }
@@ -71,7 +71,7 @@ pick (const nms__alive *a, int wanted, uint32_t *places)
   for (size_t i = 0; i < a->width; i += LANES) {
     uint64_t bits = m_bits (i_gt (i_load (a->key + i), below));
     for (size_t k = 0; k < LANES; k++, bits >>= 1) {
-      places[n] = (uint32_t) (i + k);
+      positions[n] = (uint32_t) (i + k);
       n += bits & 1;
     }
   }
@@ -80,9 +80,9 @@ pick (const nms__alive *a, int wanted, uint32_t *places)
 }
 
 static uint64_t
-rows (const nms__alive *a, size_t n, uint64_t *may, uint64_t *surely)
+rows (const nms__undecided *a, size_t n, uint64_t *may, uint64_t *surely)
 {
-  const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->share, a->group };
+  const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->scaled, a->class_id };
   const nms__bounds *bounds = &a->f->bounds;
   const vf certain = v_set (bounds->certain), least = v_set (bounds->least);
   const uint64_t all = ~(uint64_t) 0 >> (NMS__BLOCK - n);
@@ -90,16 +90,16 @@ rows (const nms__alive *a, size_t n, uint64_t *may, uint64_t *surely)
 
   for (size_t i = 0; i < n; i++) {
     const wide b = { v_set (c.x1[i]), v_set (c.y1[i]), v_set (c.x2[i]), v_set (c.y2[i]),
-      v_set (c.share[i]), v_set (0.0f), c.group ? c.group[i] : 0 };
+      v_set (c.scaled[i]), v_set (0.0f), c.class_id ? c.class_id[i] : 0 };
     uint64_t over = 0, sure = 0;
     for (size_t k = (i + 1) / LANES * LANES; k < n; k += LANES) {
       vf inter = v_mul (v_max (width_lanes (&c, k, &b), b.zero), height_lanes (&c, k, &b));
-      vf shares = v_add (v_load (c.share + k), b.share);
-      vm hit = v_gt (inter, shares);
-      if (c.group)
-        hit = m_and (hit, v_group_is (c.group + k, b.group));
+      vf scaled_sum = v_add (v_load (c.scaled + k), b.scaled);
+      vm hit = v_gt (inter, scaled_sum);
+      if (c.class_id)
+        hit = m_and (hit, v_class_is (c.class_id + k, b.class_id));
       over |= m_bits (hit) << k;
-      sure |= m_bits (v_gt (inter, v_max (v_mul (certain, shares), least))) << k;
+      sure |= m_bits (v_gt (inter, v_max (v_mul (certain, scaled_sum), least))) << k;
     }
     may[i] = over &= all & ~(((uint64_t) 2 << i) - 1);
     surely[i] = sure;
@@ -114,10 +114,10 @@ rows (const nms__alive *a, size_t n, uint64_t *may, uint64_t *surely)
 /* By how much the intersections of `vectors` vectors of boxes from `first` on
  * with picks exceed the picks' far shares at most. */
 INLINE void
-most_over (const nms__alive *a, size_t first, size_t vectors, const nms__picks *p, vf *over,
-    int grouped)
+most_over (const nms__undecided *a, size_t first, size_t vectors, const nms__picks *p, vf *over,
+    int by_class)
 {
-  const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->share, a->group };
+  const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->scaled, a->class_id };
 
 #pragma GCC unroll 4
   for (size_t v = 0; v < vectors; v++)
@@ -129,8 +129,9 @@ most_over (const nms__alive *a, size_t first, size_t vectors, const nms__picks *
     for (size_t v = 0; v < vectors; v++) {
       const size_t i = first + v * LANES;
       const vf width = v_max (width_lanes (&c, i, &b), b.zero);
-      const vf more = v_max (v_mul_sub (width, height_lanes (&c, i, &b), b.share), over[v]);
-      over[v] = grouped ? v_where (v_group_is (c.group + i, p->group[k]), more, over[v]) : more;
+      const vf more = v_max (v_mul_sub (width, height_lanes (&c, i, &b), b.scaled), over[v]);
+      over[v] = by_class ? v_where (v_class_is (c.class_id + i, p->class_id[k]), more, over[v])
+                         : more;
     }
   }
 }
@@ -138,15 +139,15 @@ most_over (const nms__alive *a, size_t first, size_t vectors, const nms__picks *
 /* The same of one pick alone, the first that may exceed the limit with a box,
  * and its number: they are taken from the last to the first. */
 INLINE void
-first_over (const nms__alive *a, size_t first, size_t vectors, const nms__picks *p, vf near,
-    vf *over, vi *by, int grouped)
+first_over (const nms__undecided *a, size_t first, size_t vectors, const nms__picks *p, vf near,
+    vf *over, vi *by, int by_class)
 {
-  const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->share, a->group };
+  const nms__columns c = { a->x1, a->y1, a->x2, a->y2, a->scaled, a->class_id };
   vf enough[VECTORS_A_TIME];
 
 #pragma GCC unroll 4
   for (size_t v = 0; v < vectors; v++) {
-    enough[v] = v_mul (near, v_load (a->share + first + v * LANES));
+    enough[v] = v_mul (near, v_load (a->scaled + first + v * LANES));
     over[v] = v_set (-INFINITY);
     by[v] = i_set (0);
   }
@@ -157,10 +158,10 @@ first_over (const nms__alive *a, size_t first, size_t vectors, const nms__picks 
     for (size_t v = 0; v < vectors; v++) {
       const size_t i = first + v * LANES;
       const vf width = v_max (width_lanes (&c, i, &b), b.zero);
-      const vf more = v_mul_sub (width, height_lanes (&c, i, &b), b.share);
+      const vf more = v_mul_sub (width, height_lanes (&c, i, &b), b.scaled);
       vm hit = v_gt (more, enough[v]);
-      if (grouped)
-        hit = m_and (hit, v_group_is (c.group + i, p->group[k]));
+      if (by_class)
+        hit = m_and (hit, v_class_is (c.class_id + i, p->class_id[k]));
       over[v] = v_where (hit, more, over[v]);
       by[v] = i_where (hit, i_set ((int32_t) k), by[v]);
     }
@@ -169,26 +170,26 @@ first_over (const nms__alive *a, size_t first, size_t vectors, const nms__picks 
 
 /* Notes who suppressed the boxes from `first` on of `gone`. */
 INLINE void
-note_suppressors (const nms__alive *a, size_t first, uint64_t gone, vi by,
+note_suppressors (const nms__undecided *a, size_t first, uint64_t gone, vi by,
     const nms__picks *picks)
 {
   const nms__frame *f = a->f;
-  int32_t who[LANES];
+  int32_t suppressor[LANES];
 
-  i_store (who, by);
+  i_store (suppressor, by);
   for (; gone; gone &= gone - 1) {
     const unsigned l = nms__lowest_bit (gone);
-    f->suppressed_by[f->index[a->pos[first + l]]] = picks->index[who[l]];
+    f->suppressed_by[f->index[a->pos[first + l]]] = picks->index[suppressor[l]];
   }
 }
 
 /* Moves the boxes of `keep` among the LANES from `from` on to `to`. */
 INLINE void
-squeeze (nms__alive *a, size_t to, size_t from, uint64_t keep, int grouped)
+squeeze (nms__undecided *a, size_t to, size_t from, uint64_t keep, int by_class)
 {
-  float *columns[] = { a->x1, a->y1, a->x2, a->y2, a->share, (float *) a->key,
-    (float *) a->pos, (float *) a->group };
-  const int count = grouped ? 8 : 7;
+  float *columns[] = { a->x1, a->y1, a->x2, a->y2, a->scaled, (float *) a->key,
+    (float *) a->pos, (float *) a->class_id };
+  const int count = by_class ? 8 : 7;
 #if defined(HAVE_SQUEEZE)
 #pragma GCC unroll 8
   for (int c = 0; c < count; c++)
@@ -206,8 +207,8 @@ squeeze (nms__alive *a, size_t to, size_t from, uint64_t keep, int grouped)
 /* What the picks leave of `vectors` vectors from `first` on goes to `to`;
  * returns where it ends. */
 INLINE size_t
-step_vectors (nms__alive *a, size_t first, size_t vectors, const nms__picks *picks, size_t to,
-    int grouped, int noting)
+step_vectors (nms__undecided *a, size_t first, size_t vectors, const nms__picks *picks, size_t to,
+    int by_class, int with_suppressors)
 {
   const nms__frame *f = a->f;
   const nms__bounds *bounds = &f->bounds;
@@ -217,49 +218,49 @@ step_vectors (nms__alive *a, size_t first, size_t vectors, const nms__picks *pic
   vf over[VECTORS_A_TIME];
   vi by[VECTORS_A_TIME];
 
-  if (noting)
-    first_over (a, first, vectors, picks, near, over, by, grouped);
+  if (with_suppressors)
+    first_over (a, first, vectors, picks, near, over, by, by_class);
   else
-    most_over (a, first, vectors, picks, over, grouped);
+    most_over (a, first, vectors, picks, over, by_class);
 #pragma GCC unroll 4
   for (size_t v = 0; v < vectors; v++) {
     const size_t i = first + v * LANES;
-    const vf share = v_load (a->share + i);
-    uint64_t keep = ~m_bits (v_group_is (a->key + i, NMS__GONE)) & (((uint64_t) 1 << LANES) - 1);
-    uint64_t gone = keep & m_bits (v_gt (over[v], v_mul (near, share)));
-    uint64_t sure = m_bits (v_gt (over[v], v_add (v_mul (surely, share), least)));
+    const vf scaled = v_load (a->scaled + i);
+    uint64_t keep = ~m_bits (v_class_is (a->key + i, NMS__GONE)) & (((uint64_t) 1 << LANES) - 1);
+    uint64_t gone = keep & m_bits (v_gt (over[v], v_mul (near, scaled)));
+    uint64_t sure = m_bits (v_gt (over[v], v_add (v_mul (surely, scaled), least)));
     uint64_t unsure = gone & (~sure | careful);
-    if (noting)
+    if (with_suppressors)
       note_suppressors (a, i, gone & ~unsure, by[v], picks);
     if (__builtin_expect (unsure != 0, 0))
-      gone &= ~unsure | nms__settle (a, i, unsure, picks);
+      gone &= ~unsure | nms__confirm (a, i, unsure, picks);
     keep &= ~gone;
-    squeeze (a, to, i, keep, grouped);
+    squeeze (a, to, i, keep, by_class);
     to += (size_t) __builtin_popcountll (keep);
   }
   return to;
 }
 
 INLINE void
-step_lanes (nms__alive *a, const nms__picks *picks, int grouped, int noting)
+step_lanes (nms__undecided *a, const nms__picks *picks, int by_class, int with_suppressors)
 {
   size_t first = 0, to = 0;
 
   for (; first + VECTORS_A_TIME * LANES <= a->width; first += VECTORS_A_TIME * LANES)
-    to = step_vectors (a, first, VECTORS_A_TIME, picks, to, grouped, noting);
+    to = step_vectors (a, first, VECTORS_A_TIME, picks, to, by_class, with_suppressors);
   for (; first < a->width; first += LANES)
-    to = step_vectors (a, first, 1, picks, to, grouped, noting);
+    to = step_vectors (a, first, 1, picks, to, by_class, with_suppressors);
   a->width = to;
   for (; to % NMS__BLOCK; to++)
     a->key[to] = NMS__GONE;
 }
 
 static void
-step (nms__alive *a, const nms__picks *picks)
+step (nms__undecided *a, const nms__picks *picks)
 {
   if (a->f->suppressed_by)
-    a->group ? step_lanes (a, picks, 1, 1) : step_lanes (a, picks, 0, 1);
-  else if (a->group)
+    a->class_id ? step_lanes (a, picks, 1, 1) : step_lanes (a, picks, 0, 1);
+  else if (a->class_id)
     step_lanes (a, picks, 1, 0);
   else
     step_lanes (a, picks, 0, 0);

@@ -15,31 +15,31 @@
 
 /* Sorted keys, best first, of the next boxes; `left` unsorted ones remain at
  * the start of f->packed. */
-typedef struct wave {
+typedef struct batch {
   const uint64_t *order;
   size_t count;
   size_t left;
-} wave;
+} batch;
 
 uint64_t
-nms__wave_pivot (const nms__frame *f, size_t count, size_t wanted)
+nms__batch_pivot (const nms__frame *f, size_t count, size_t wanted)
 {
-  uint64_t sample[NMS__WAVE_SAMPLES], scratch[NMS__WAVE_SAMPLES];
-  const size_t rank = nms__wave_rank (count, wanted);
+  uint64_t sample[NMS__BATCH_SAMPLES], scratch[NMS__BATCH_SAMPLES];
+  const size_t rank = nms__batch_rank (count, wanted);
 
-  for (size_t i = 0; i < NMS__WAVE_SAMPLES; i++)
-    sample[i] = f->packed[i * count / NMS__WAVE_SAMPLES];
+  for (size_t i = 0; i < NMS__BATCH_SAMPLES; i++)
+    sample[i] = f->packed[i * count / NMS__BATCH_SAMPLES];
   /* equal scores stay together, or their order would be lost */
-  return nms__sort (f->kernels, sample, scratch, NMS__WAVE_SAMPLES)[rank] >> 32 << 32;
+  return nms__sort (f->kernels, sample, scratch, NMS__BATCH_SAMPLES)[rank] >> 32 << 32;
 }
 
 /* About so many. */
 static void
-next_wave (nms__frame *f, const nms__sorted_scratch *s, wave *w, size_t wanted)
+next_batch (nms__frame *f, const nms__sorted_scratch *s, batch *w, size_t wanted)
 {
   if (wanted < w->left / 2) {
-    const uint64_t pivot = nms__wave_pivot (f, w->left, wanted);
-    w->count = f->kernels->partition (f->packed, w->left, pivot, s->keys);
+    const uint64_t pivot = nms__batch_pivot (f, w->left, wanted);
+    w->count = f->kernels->split (f->packed, w->left, pivot, s->keys);
     w->left -= w->count;
     w->order = nms__sort (f->kernels, s->keys, f->packed + w->left, w->count);
   } else {
@@ -72,15 +72,15 @@ static void
 sorted_all (nms__frame *f, const nms__sorted_scratch *s)
 {
   const uint64_t cap = nms__total_cap (f);
-  size_t wanted = nms__sorts_in_waves (f) ? nms__first_wave (f) : f->count, rank = 0;
-  wave w = { NULL, 0, f->count };
+  size_t wanted = nms__sorts_in_batches (f) ? nms__first_batch (f) : f->count, rank = 0;
+  batch w = { NULL, 0, f->count };
 
   for (; f->kept_count < cap; rank++) {
     if (rank == w.count) {
       if (!w.left)
         break;
-      next_wave (f, s, &w, wanted);
-      wanted *= NMS__WAVE_GROWTH;
+      next_batch (f, s, &w, wanted);
+      wanted *= NMS__BATCH_GROWTH;
       rank = 0;
     }
     size_t pos = nms__packed_position (w.order[rank]);
@@ -125,7 +125,7 @@ layout (nms__sorted_scratch *s, nms__arena *a, size_t boxes)
   s->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys2);
   s->kept = nms__take (a, boxes, sizeof *s->kept);
   s->kept_index = nms__take (a, boxes, sizeof *s->kept_index);
-  s->pile = nms__take (a, boxes, sizeof *s->pile);
+  s->partition = nms__take (a, boxes, sizeof *s->partition);
   s->kept_bits = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->kept_bits);
 }
 
@@ -149,9 +149,9 @@ nms__sorted (nms_context *ctx)
   layout (&s, &arena, f->capacity);
   if (!f->count)
     return NMS_OK;
-  if (f->group)
-    nms__sorted_groups (f, &s);
-  else if (f->count <= NMS__SWEEP_MOST && !f->slot)
+  if (f->class_id)
+    nms__sorted_classes (f, &s);
+  else if (f->count <= NMS__SWEEP_MOST && !f->class_entry)
     sorted_few (f, &s);
   else
     sorted_all (f, &s);

@@ -11,12 +11,12 @@ typedef struct nms__sorted_scratch {
   uint64_t *keys, *keys2;   /* packed, to be sorted */
   uint32_t *kept;           /* numbers of the kept ones among the keys of a pile */
   int32_t *kept_index;      /* of the kept boxes of a pile, in the caller's columns */
-  uint32_t *pile;           /* of each box of the frame, if classes have no entries */
+  uint32_t *partition;           /* of each box of the frame, if classes have no entries */
   uint64_t *kept_bits;      /* a bit for each box of the frame */
 } nms__sorted_scratch;
 
 /* sorted.c: a key that about `wanted` of the first `count` boxes reach, or more. */
-uint64_t nms__wave_pivot (const nms__frame *f, size_t count, size_t wanted);
+uint64_t nms__batch_pivot (const nms__frame *f, size_t count, size_t wanted);
 
 /* sorted.c: whether the box at `pos` is kept after n others, which are the first
  * n of s->columns; then it becomes one of them. `kept_index`: their
@@ -25,6 +25,6 @@ int nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, size_t pos, s
     const int32_t *kept_index, double limit);
 
 /* sorted_groups.c: the engine where boxes have groups and no two groups meet. */
-void nms__sorted_groups (nms__frame *f, const nms__sorted_scratch *s);
+void nms__sorted_classes (nms__frame *f, const nms__sorted_scratch *s);
 
 #endif

@@ -13,38 +13,38 @@
 #include "sweep.h"
 
 /* number[position]: the pile of a box. */
-typedef struct piles {
+typedef struct partitions {
   const uint32_t *number;
   size_t count;
   uint32_t *end; /* of each pile among the keys that were dealt */
-} piles;
+} partitions;
 
-static piles
-number_piles (nms__frame *f, const nms__sorted_scratch *s)
+static partitions
+number_partitions (nms__frame *f, const nms__sorted_scratch *s)
 {
   nms__classes *c = &f->classes;
   uint32_t bits = 0;
 
   /* the buckets are not needed once boxes are numbered */
-  if (f->slot)
-    return (piles) { f->slot, c->count, c->bucket };
+  if (f->class_entry)
+    return (partitions) { f->class_entry, c->count, c->bucket };
   for (size_t pos = 0; pos < f->count; pos++)
-    bits |= (uint32_t) f->group[pos];
+    bits |= (uint32_t) f->class_id[pos];
   if (bits < nms__class_buckets (f->count)) { /* small ids are numbers already */
     size_t count = 1;
     while (count <= bits)
       count *= 2;
-    return (piles) { (const uint32_t *) f->group, count, c->bucket };
+    return (partitions) { (const uint32_t *) f->class_id, count, c->bucket };
   }
   nms__classes_start (c, f->count);
   for (size_t pos = 0; pos < f->count; pos++)
-    s->pile[pos] = nms__class_slot (c, f->group[pos]);
-  return (piles) { s->pile, c->count, c->bucket };
+    s->partition[pos] = nms__class_entry (c, f->class_id[pos]);
+  return (partitions) { s->partition, c->count, c->bucket };
 }
 
 /* Deals keys into the piles; a pile keeps their order. */
 static void
-deal (const piles *p, const uint64_t *keys, size_t count, uint64_t *dealt)
+scatter (const partitions *p, const uint64_t *keys, size_t count, uint64_t *scattered)
 {
   uint32_t begin = 0;
 
@@ -57,12 +57,12 @@ deal (const piles *p, const uint64_t *keys, size_t count, uint64_t *dealt)
     begin += n;
   }
   for (size_t i = 0; i < count; i++)
-    dealt[p->end[p->number[nms__packed_position (keys[i])]]++] = keys[i];
+    scattered[p->end[p->number[nms__packed_position (keys[i])]]++] = keys[i];
 }
 
 /* One box after the other against the list of kept ones. */
 static size_t
-list_pile (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count,
+list_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count,
     double limit, uint64_t cap)
 {
   size_t n = 0;
@@ -81,18 +81,18 @@ list_pile (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, si
  * until `cap` are kept. Returns how many are, and in s->kept which: numbers of keys,
  * ascending. */
 static size_t
-decide_pile (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count,
+decide_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count,
     double limit, uint64_t cap)
 {
   if (count > NMS__SWEEP_MOST)
-    return list_pile (f, s, keys, count, limit, cap);
+    return list_partition (f, s, keys, count, limit, cap);
   s->kept[0] = 0;
   return count == 1 ? 1 : nms__sweep_keys (f, &s->columns, keys, count, limit, cap, s->kept);
 }
 
 /* Decides all piles; sets a bit for the position of each kept box. */
 static size_t
-decide_piles (nms__frame *f, const nms__sorted_scratch *s, const piles *p)
+decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const partitions *p)
 {
   size_t kept_count = 0, begin = 0;
 
@@ -104,7 +104,7 @@ decide_piles (nms__frame *f, const nms__sorted_scratch *s, const piles *p)
     if (count > 1)
       keys = nms__sort (f->kernels, s->keys + begin, s->keys2 + begin, count);
     nms__class *class = nms__frame_class (f, nms__packed_position (keys[0]));
-    const size_t n = decide_pile (f, s, keys, count,
+    const size_t n = decide_partition (f, s, keys, count,
         class ? class->limit : f->settings->limit, class ? class->cap : UINT64_MAX);
     for (size_t i = 0; i < n; i++) {
       const size_t pos = nms__packed_position (keys[s->kept[i]]);
@@ -141,30 +141,30 @@ keep_in_order (nms__frame *f, const nms__sorted_scratch *s, size_t count)
 }
 
 void
-nms__sorted_groups (nms__frame *f, const nms__sorted_scratch *s)
+nms__sorted_classes (nms__frame *f, const nms__sorted_scratch *s)
 {
-  const piles p = number_piles (f, s);
+  const partitions p = number_partitions (f, s);
   const uint64_t cap = nms__total_cap (f);
   const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
   uint64_t *keys = f->packed;
   size_t kept_count, count = f->count;
 
-  if (nms__sorts_in_waves (f)) {
-    uint64_t pivot = nms__wave_pivot (f, f->count, nms__first_wave (f));
+  if (nms__sorts_in_batches (f)) {
+    uint64_t pivot = nms__batch_pivot (f, f->count, nms__first_batch (f));
     keys = s->keys2;
     memcpy (s->keys, f->packed, f->count * sizeof *f->packed);
-    count = f->kernels->partition (s->keys, f->count, pivot, keys);
+    count = f->kernels->split (s->keys, f->count, pivot, keys);
   }
   for (;;) {
-    deal (&p, keys, count, s->keys);
+    scatter (&p, keys, count, s->keys);
     memset (s->kept_bits, 0, blocks * sizeof *s->kept_bits);
-    kept_count = decide_piles (f, s, &p);
+    kept_count = decide_partitions (f, s, &p);
     if (kept_count >= cap || count == f->count)
       break;
     keys = f->packed; /* the best boxes were not enough */
     count = f->count;
   }
   uint64_t last = keep_in_order (f, s, kept_count);
-  if (last || f->slot)
+  if (last || f->class_entry)
     nms__mark_over_cap (f, last);
 }

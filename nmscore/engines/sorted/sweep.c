@@ -18,14 +18,14 @@ gather (const nms__frame *f, const nms__box_columns *c, const uint64_t *keys, si
     c->x2[k] = f->x2[pos];
     c->y2[k] = f->y2[pos];
   }
-  if (f->turned)
+  if (f->rotated)
     for (size_t k = 0; k < count; k++)
-      c->share[k] = f->share[nms__packed_position (keys[k])];
-  for (size_t k = 0; !f->turned && k < count; k++)
-    c->share[k] = factor * nms__area (c->x1[k], c->y1[k], c->x2[k], c->y2[k]);
+      c->scaled[k] = f->scaled[nms__packed_position (keys[k])];
+  for (size_t k = 0; !f->rotated && k < count; k++)
+    c->scaled[k] = factor * nms__area (c->x1[k], c->y1[k], c->x2[k], c->y2[k]);
   /* the rest of the last unit: in no place, so that it meets nothing */
   for (size_t k = count; k % NMS__UNIT; k++)
-    c->x1[k] = c->y1[k] = c->x2[k] = c->y2[k] = c->share[k] = 0.0f;
+    c->x1[k] = c->y1[k] = c->x2[k] = c->y2[k] = c->scaled[k] = 0.0f;
 }
 
 size_t
@@ -34,9 +34,9 @@ nms__sweep_keys (nms__frame *f, const nms__box_columns *columns, const uint64_t 
 {
   nms__bounds bounds = f->bounds;
   const nms__sweep s = { f, &bounds, nms__columns_of (columns, 0), keys, count, kept, limit, cap,
-    f->parent.data || f->turned, f->suppressed_by != NULL };
+    f->parent.data || f->rotated, f->suppressed_by != NULL };
 
-  if (f->slot && !f->turned) { /* those of this class are tighter than those of all */
+  if (f->class_entry && !f->rotated) { /* those of this class are tighter than those of all */
     bounds = nms__bounds_of (limit, limit);
     bounds.least = nms__certain_from (bounds.least, f->side);
   }
@@ -49,7 +49,7 @@ nms__sweep_decide (const nms__sweep *s, size_t first, uint32_t hits, uint32_t do
 {
   const nms__frame *f = s->frame;
   const nms__columns *c = &s->columns;
-  const nms__box box = { c->x1[i], c->y1[i], c->x2[i], c->y2[i], c->share[i], 0 };
+  const nms__box box = { c->x1[i], c->y1[i], c->x2[i], c->y2[i], c->scaled[i], 0 };
   const int32_t index = f->index[nms__packed_position (s->key[i])];
 
   for (uint32_t left = doubt; left; left &= left - 1) {

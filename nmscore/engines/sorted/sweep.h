@@ -24,7 +24,7 @@ typedef struct nms__sweep {
   double limit;
   uint64_t cap; /* stops when so many are kept; not 0 */
   int careful;  /* whatever may exceed is looked at: there are parts or turned boxes */
-  int noting;   /* who suppressed whom */
+  int with_suppressors;   /* who suppressed whom */
 } nms__sweep;
 
 /* Copies the boxes of one limit, given by their keys in order of rank, to `columns` and

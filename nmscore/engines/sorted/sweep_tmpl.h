@@ -12,7 +12,7 @@ INLINE wide
 widen_at (const nms__columns *c, size_t i)
 {
   return (wide) { v_set (c->x1[i]), v_set (c->y1[i]), v_set (c->x2[i]), v_set (c->y2[i]),
-    v_set (c->share[i]), v_set (0.0f), 0 };
+    v_set (c->scaled[i]), v_set (0.0f), 0 };
 }
 
 /* Vectors of a unit of a sweep. */
@@ -29,9 +29,9 @@ meet (const nms__columns *c, size_t first, const wide *b, vf factor, vf least,
   for (size_t v = 0; v < VECTORS; v++) {
     const size_t i = first + v * LANES;
     vf inter = v_mul (v_max (width_lanes (c, i, b), b->zero), height_lanes (c, i, b));
-    vf shares = v_add (v_load (c->share + i), b->share);
-    clear[v] = m_and_ngt (clear[v], inter, shares);
-    unsure[v] = m_and_ngt (unsure[v], inter, v_max (v_mul (factor, shares), least));
+    vf scaled_sum = v_add (v_load (c->scaled + i), b->scaled);
+    clear[v] = m_and_ngt (clear[v], inter, scaled_sum);
+    unsure[v] = m_and_ngt (unsure[v], inter, v_max (v_mul (factor, scaled_sum), least));
   }
 }
 
@@ -47,7 +47,7 @@ unit_bits (const vm mask[VECTORS])
 
 /* The boxes of a unit that box i suppresses. */
 INLINE uint32_t
-sweep_row (const nms__sweep *s, size_t first, uint32_t open, size_t i)
+sweep_row (const nms__sweep *s, size_t first, uint32_t undecided, size_t i)
 {
   const nms__bounds *bounds = s->bounds;
   const wide b = widen_at (&s->columns, i);
@@ -56,28 +56,28 @@ sweep_row (const nms__sweep *s, size_t first, uint32_t open, size_t i)
   for (size_t v = 0; v < VECTORS; v++)
     clear[v] = unsure[v] = v_ge (b.zero, b.zero);
   meet (&s->columns, first, &b, v_set (bounds->certain), v_set (bounds->least), clear, unsure);
-  uint32_t gone = open & ~unit_bits (clear);
+  uint32_t gone = undecided & ~unit_bits (clear);
   const uint32_t doubt = s->careful ? gone : gone & unit_bits (unsure);
   return doubt ? nms__sweep_decide (s, first, gone, doubt, i) : gone;
 }
 
 /* The boxes of a unit that stay open when one kept box after the other is met. */
 static uint32_t
-sweep_one_by_one (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
+sweep_one_by_one (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_count)
 {
-  for (size_t k = 0; k < kept_count && open; k++) {
-    const uint32_t gone = sweep_row (s, first, open, s->kept[k]);
+  for (size_t k = 0; k < kept_count && undecided; k++) {
+    const uint32_t gone = sweep_row (s, first, undecided, s->kept[k]);
     if (gone)
       nms__sweep_note (s, first, gone, s->kept[k]);
-    open &= ~gone;
+    undecided &= ~gone;
   }
-  return open;
+  return undecided;
 }
 
 /* A unit against all that were kept before it; a lane forgets which of them
  * suppressed it. */
 static uint32_t
-sweep_kept (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
+sweep_kept (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_count)
 {
   const nms__bounds *bounds = s->bounds;
   const vf factor = v_set (bounds->certain), least = v_set (bounds->least);
@@ -90,23 +90,23 @@ sweep_kept (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
     meet (&s->columns, first, &b, factor, least, clear, unsure);
   }
   const uint32_t bits = unit_bits (clear);
-  if (!(open & unit_bits (unsure) & ~bits))
-    return open & bits;
-  return sweep_one_by_one (s, first, open, kept_count);
+  if (!(undecided & unit_bits (unsure) & ~bits))
+    return undecided & bits;
+  return sweep_one_by_one (s, first, undecided, kept_count);
 }
 
 /* The same, noting the suppressors. From the last kept box to the first, so
  * that a lane remembers the first one that may exceed, and by how much it is
  * above what surely does. */
 static uint32_t
-sweep_kept_noting (const nms__sweep *s, size_t first, uint32_t open, size_t kept_count)
+sweep_kept_noting (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_count)
 {
   const nms__columns *c = &s->columns;
   const vf factor = v_set (s->bounds->certain), least = v_set (s->bounds->least);
   const vf zero = v_set (0.0f);
   vf above[VECTORS];
   vi by[VECTORS];
-  int32_t who[NMS__UNIT];
+  int32_t suppressor[NMS__UNIT];
   uint32_t gone = 0, sure = 0;
 
   for (size_t v = 0; v < VECTORS; v++) {
@@ -119,25 +119,25 @@ sweep_kept_noting (const nms__sweep *s, size_t first, uint32_t open, size_t kept
     for (size_t v = 0; v < VECTORS; v++) {
       const size_t i = first + v * LANES;
       const vf inter = v_mul (v_max (width_lanes (c, i, &b), zero), height_lanes (c, i, &b));
-      const vf shares = v_add (v_load (c->share + i), b.share);
-      const vm hit = v_gt (inter, shares);
-      above[v] = v_where (hit, v_sub (inter, v_max (v_mul (factor, shares), least)), above[v]);
+      const vf scaled_sum = v_add (v_load (c->scaled + i), b.scaled);
+      const vm hit = v_gt (inter, scaled_sum);
+      above[v] = v_where (hit, v_sub (inter, v_max (v_mul (factor, scaled_sum), least)), above[v]);
       by[v] = i_where (hit, i_set ((int32_t) k), by[v]);
     }
   }
   for (size_t v = 0; v < VECTORS; v++) {
     gone |= (uint32_t) m_bits (i_gt (by[v], i_set (-1))) << v * LANES;
     sure |= (uint32_t) m_bits (v_gt (above[v], zero)) << v * LANES;
-    i_store (who + v * LANES, by[v]);
+    i_store (suppressor + v * LANES, by[v]);
   }
-  gone &= open;
+  gone &= undecided;
   for (uint32_t left = gone & sure; left; left &= left - 1) {
     const unsigned l = nms__lowest_bit (left);
-    nms__sweep_note (s, first, left & -left, s->kept[who[l]]);
+    nms__sweep_note (s, first, left & -left, s->kept[suppressor[l]]);
   }
-  open &= ~(gone & sure);
+  undecided &= ~(gone & sure);
   gone &= ~sure;
-  return (open & ~gone) | (gone ? sweep_one_by_one (s, first, gone, kept_count) : 0);
+  return (undecided & ~gone) | (gone ? sweep_one_by_one (s, first, gone, kept_count) : 0);
 }
 
 static size_t
@@ -147,27 +147,29 @@ sweep (const nms__sweep *s)
 
   for (size_t first = 0; first < s->count; first += NMS__UNIT) {
     const size_t left = s->count - first;
-    uint32_t open = left < NMS__UNIT ? (1u << left) - 1 : 0xffff;
+    uint32_t undecided = left < NMS__UNIT ? (1u << left) - 1 : 0xffff;
     uint32_t row[NMS__UNIT];
     if (s->careful)
-      open = sweep_one_by_one (s, first, open, n);
+      undecided = sweep_one_by_one (s, first, undecided, n);
     else
-      open = s->noting ? sweep_kept_noting (s, first, open, n) : sweep_kept (s, first, open, n);
+      undecided = s->with_suppressors ? sweep_kept_noting (s, first, undecided, n)
+                                      : sweep_kept (s, first, undecided, n);
     if (!s->careful) /* all at once: most of what is open will be kept */
-      for (uint32_t mask = open; mask; mask &= mask - 1) {
+      for (uint32_t mask = undecided; mask; mask &= mask - 1) {
         unsigned i = (unsigned) __builtin_ctz (mask);
         row[i] = sweep_row (s, first, mask & (mask - 1), first + i);
       }
-    while (open) {
-      const unsigned i = (unsigned) __builtin_ctz (open);
+    while (undecided) {
+      const unsigned i = (unsigned) __builtin_ctz (undecided);
       s->kept[n++] = (uint32_t) (first + i);
       if (n == s->cap)
         return n;
-      open &= open - 1;
-      const uint32_t gone = open & (s->careful ? sweep_row (s, first, open, first + i) : row[i]);
-      if (s->noting && gone)
+      undecided &= undecided - 1;
+      const uint32_t gone = undecided
+          & (s->careful ? sweep_row (s, first, undecided, first + i) : row[i]);
+      if (s->with_suppressors && gone)
         nms__sweep_note (s, first, gone, first + i);
-      open &= ~gone;
+      undecided &= ~gone;
     }
   }
   return n;

@@ -25,7 +25,7 @@ typedef struct nms__box4 {
 /* One box and its scaled area (overlap.h), each value in all lanes. */
 typedef struct nms__wide_box {
   _Alignas (16) float x1[NMS__BOX4];
-  float y1[NMS__BOX4], x2[NMS__BOX4], y2[NMS__BOX4], share[NMS__BOX4];
+  float y1[NMS__BOX4], x2[NMS__BOX4], y2[NMS__BOX4], scaled[NMS__BOX4];
 } nms__wide_box;
 
 INLINE vf
@@ -44,11 +44,11 @@ nms__box4_height (const nms__box4 *q, size_t i, const nms__wide_box *b)
 
 /* The sums of both boxes' scaled areas; `factor` is that of nms__bounds. */
 INLINE vf
-nms__box4_shares (const nms__box4 *q, size_t i, const nms__wide_box *b, float factor)
+nms__box4_scaled_sum (const nms__box4 *q, size_t i, const nms__wide_box *b, float factor)
 {
   vf area = v_mul (v_sub (v_load_aligned (q->x2 + i), v_load_aligned (q->x1 + i)),
       v_sub (v_load_aligned (q->y2 + i), v_load_aligned (q->y1 + i)));
-  return v_add (v_mul (v_set (factor), area), v_load_aligned (b->share));
+  return v_add (v_mul (v_set (factor), area), v_load_aligned (b->scaled));
 }
 
 /* Returns which of the four boxes may exceed the limit with the one box: bit i for
@@ -62,7 +62,7 @@ nms__box4_may (const nms__box4 *q, const nms__wide_box *b, const nms__bounds *bo
     /* one of two negative extents becomes 0, so that their product is not positive */
     vf inter = v_mul (v_max (nms__box4_width (q, i, b), v_set (0.0f)),
         nms__box4_height (q, i, b));
-    bits |= (unsigned) m_bits (v_gt (inter, nms__box4_shares (q, i, b, bounds->factor))) << i;
+    bits |= (unsigned) m_bits (v_gt (inter, nms__box4_scaled_sum (q, i, b, bounds->factor))) << i;
   }
   return bits;
 }
@@ -77,7 +77,7 @@ nms__box4_surely (const nms__box4 *q, const nms__wide_box *b, const nms__bounds 
   for (size_t i = 0; i < NMS__BOX4; i += LANES) {
     vf w = nms__box4_width (q, i, b), h = nms__box4_height (q, i, b);
     vf bound = v_max (v_set (bounds->least),
-        v_mul (v_set (bounds->certain), nms__box4_shares (q, i, b, bounds->factor)));
+        v_mul (v_set (bounds->certain), nms__box4_scaled_sum (q, i, b, bounds->factor)));
     vm over = m_and (v_gt (v_mul (w, h), bound), m_and (v_gt (w, least), v_gt (h, least)));
     bits |= (unsigned) m_bits (over) << i;
   }
@@ -86,10 +86,10 @@ nms__box4_surely (const nms__box4 *q, const nms__wide_box *b, const nms__bounds 
 
 /* Returns which of four groups equal `group`. */
 INLINE unsigned
-nms__box4_groups (const int32_t *groups, int32_t group)
+nms__box4_of_class (const int32_t *class_ids, int32_t class_id)
 {
-  return (unsigned) (groups[0] == group) | (unsigned) (groups[1] == group) << 1
-      | (unsigned) (groups[2] == group) << 2 | (unsigned) (groups[3] == group) << 3;
+  return (unsigned) (class_ids[0] == class_id) | (unsigned) (class_ids[1] == class_id) << 1
+      | (unsigned) (class_ids[2] == class_id) << 2 | (unsigned) (class_ids[3] == class_id) << 3;
 }
 
 #endif

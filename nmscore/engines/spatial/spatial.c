@@ -37,10 +37,10 @@
 typedef struct member {
   uint32_t at;
   uint32_t rank;
-  uint32_t looker; /* or NO_LOOKER */
+  uint32_t query; /* or NO_LOOKER */
 } member;
 
-#define NO_LOOKER BATCH
+#define NO_QUERY BATCH
 
 typedef struct walk {
   nms__frame *f;
@@ -48,18 +48,18 @@ typedef struct walk {
   const uint64_t *order;
   nms__bounds bounds;
   size_t rank;        /* the next one to take into a batch */
-  unsigned members, lookers, pairs, hits;
+  unsigned members, queries, pairs, hits;
   member member[BATCH];
-  nms__looker looker[BATCH];
+  nms__query query[BATCH];
   nms__wide_box wide[BATCH]; /* the lookers' boxes */
 
   /* pairs of a looker and a quad that it sees */
-  uint32_t pair_quad[PAIRS + SMALL_RUN];
-  uint8_t pair_looker[PAIRS + SMALL_RUN];
+  uint32_t pair_box4[PAIRS + SMALL_RUN];
+  uint8_t pair_query[PAIRS + SMALL_RUN];
 
   /* and those with a box that may exceed */
-  uint32_t hit_quad[PAIRS];
-  uint8_t hit_looker[PAIRS];
+  uint32_t hit_box4[PAIRS];
+  uint8_t hit_query[PAIRS];
   uint8_t hit_bits[PAIRS];
 } walk;
 
@@ -69,30 +69,31 @@ typedef struct walk {
 static inline void
 mark_decided (nms__grid *g, uint32_t at)
 {
-  g->open[at / NMS__BOX4] &= (uint8_t) ~(1u << at % NMS__BOX4);
+  g->undecided[at / NMS__BOX4] &= (uint8_t) ~(1u << at % NMS__BOX4);
 }
 
 static inline int
-is_open (const nms__grid *g, uint32_t at)
+is_undecided (const nms__grid *g, uint32_t at)
 {
-  return g->open[at / NMS__BOX4] >> at % NMS__BOX4 & 1;
+  return g->undecided[at / NMS__BOX4] >> at % NMS__BOX4 & 1;
 }
 
 /* One by one, exactly, and noting the suppressor. */
 static void
-decide_quad (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k)
+decide_box4 (const walk *w, uint32_t box4, unsigned hits, const nms__query *k)
 {
   nms__frame *f = w->f;
   nms__grid *g = w->g;
-  const nms__box4 *q = &g->box4[quad];
+  const nms__box4 *q = &g->box4[box4];
 
   for (; hits; hits &= hits - 1) {
     const unsigned i = nms__lowest_bit (hits);
-    const uint32_t at = quad * NMS__BOX4 + i;
+    const uint32_t at = box4 * NMS__BOX4 + i;
     const float inter = nms__inter (q->x1[i], q->y1[i], q->x2[i], q->y2[i], k->x1, k->y1, k->x2,
         k->y2);
     const float area = nms__area (q->x1[i], q->y1[i], q->x2[i], q->y2[i]);
-    const double limit = g->slot ? f->classes.entry[g->slot[at]].limit : f->settings->limit;
+    const double limit = g->class_entry ? f->classes.entry[g->class_entry[at]].limit
+                                        : f->settings->limit;
     if (!nms__exceeds (inter, area, k->area, limit)
         || nms__related (f, k->index, g->index[at]))
       continue;
@@ -103,75 +104,76 @@ decide_quad (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k)
 }
 
 static inline void
-apply_hits (const walk *w, uint32_t quad, unsigned hits, const nms__looker *k, int precise)
+apply_hits (const walk *w, uint32_t box4, unsigned hits, const nms__query *k, int precise)
 {
-  hits &= w->g->open[quad];
+  hits &= w->g->undecided[box4];
   if (!hits)
     return;
   if (precise
-      || (hits & ~nms__box4_surely (&w->g->box4[quad], &w->wide[k - w->looker], &w->bounds)))
-    decide_quad (w, quad, hits, k);
+      || (hits & ~nms__box4_surely (&w->g->box4[box4], &w->wide[k - w->query], &w->bounds)))
+    decide_box4 (w, box4, hits, k);
   else
-    w->g->open[quad] &= (uint8_t) ~hits;
+    w->g->undecided[box4] &= (uint8_t) ~hits;
 }
 
 static void
-look_at_cells (const walk *w, uint32_t first, uint32_t end, const nms__looker *k, int precise)
+probe_cells (const walk *w, uint32_t first, uint32_t end, const nms__query *k, int precise)
 {
   const nms__grid *g = w->g;
   const uint32_t from = g->begin[first], to = g->begin[end];
 
   for (uint32_t q = from / NMS__BOX4; q * NMS__BOX4 < to; q++) {
-    if (!g->open[q])
+    if (!g->undecided[q])
       continue;
-    unsigned hits = nms__box4_may (&g->box4[q], &w->wide[k - w->looker], &w->bounds);
-    if (g->group)
-      hits &= nms__box4_groups (g->group + (size_t) q * NMS__BOX4, k->group);
+    unsigned hits = nms__box4_may (&g->box4[q], &w->wide[k - w->query], &w->bounds);
+    if (g->class_id)
+      hits &= nms__box4_of_class (g->class_id + (size_t) q * NMS__BOX4, k->class_id);
     apply_hits (w, q, hits, k, precise);
   }
 }
 
 /* ------------------------------------------------------- what a box may see */
 
-typedef struct look {
+typedef struct probe {
   const walk *w;
-  const nms__looker *k;
+  const nms__query *k;
   int precise;
-} look;
+} probe;
 
 static inline int
-look_at_run (void *data, uint32_t first, uint32_t end)
+probe_run (void *data, uint32_t first, uint32_t end)
 {
-  const look *a = data;
+  const probe *a = data;
 
-  look_at_cells (a->w, first, end, a->k, a->precise);
+  probe_cells (a->w, first, end, a->k, a->precise);
   return 1;
 }
 
 /* All of it at once, for a box that sees more than there is room for. */
 static void
-look_directly (const walk *w, const nms__looker *k, int precise)
+probe_directly (const walk *w, const nms__query *k, int precise)
 {
-  look a = { w, k, precise };
+  probe a = { w, k, precise };
 
-  nms__take_runs (w->g, &k->hull, k->group, look_at_run, &a);
+  nms__for_runs (w->g, &k->hull, k->class_id, probe_run, &a);
 }
 
 /* ---------------------------------------------------------------- the walk */
 
 static void
-add_member (walk *w, uint32_t at, int open)
+add_member (walk *w, uint32_t at, int undecided)
 {
   nms__grid *g = w->g;
-  const int looks = open && at < g->in_cells;
+  const int queries_cells = undecided && at < g->in_cells;
 
-  w->member[w->members++] = (member) { at, (uint32_t) w->rank, looks ? w->lookers : NO_LOOKER };
-  if (looks) {
-    w->looker[w->lookers].at = at;
-    w->lookers++;
+  w->member[w->members++] = (member) { at, (uint32_t) w->rank,
+    queries_cells ? w->queries : NO_QUERY };
+  if (queries_cells) {
+    w->query[w->queries].at = at;
+    w->queries++;
     __builtin_prefetch (&g->box4[at / NMS__BOX4]);
   }
-  if (open)
+  if (undecided)
     __builtin_prefetch (&g->index[at]);
 }
 
@@ -180,20 +182,20 @@ choose_members (walk *w)
 {
   const nms__grid *g = w->g;
   const size_t count = w->f->count;
-  const int all = g->slot != NULL; /* a full class counts them */
+  const int all = g->class_entry != NULL; /* a full class counts them */
 
   w->members = 0;
-  w->lookers = 0;
+  w->queries = 0;
   for (; w->rank < count && w->members < BATCH; w->rank++) {
     uint32_t at = nms__packed_position (w->order[w->rank]);
-    int open = is_open (g, at);
-    if (open || all)
-      add_member (w, at, open);
+    int undecided = is_undecided (g, at);
+    if (undecided || all)
+      add_member (w, at, undecided);
   }
 }
 
 static inline void
-look_from (const nms__grid *g, nms__looker *k, nms__wide_box *box, float factor)
+start_query (const nms__grid *g, nms__query *k, nms__wide_box *box, float factor)
 {
   const nms__box4 *q = &g->box4[k->at / NMS__BOX4];
   const unsigned lane = k->at % NMS__BOX4;
@@ -204,7 +206,7 @@ look_from (const nms__grid *g, nms__looker *k, nms__wide_box *box, float factor)
   k->y2 = q->y2[lane];
   k->area = nms__area (k->x1, k->y1, k->x2, k->y2);
   k->hull = nms__hull_of (k->x1, k->y1, k->x2, k->y2);
-  k->group = g->group ? g->group[k->at] : 0;
+  k->class_id = g->class_id ? g->class_id[k->at] : 0;
   k->index = g->index[k->at];
   k->direct = 0;
   for (int i = 0; i < NMS__BOX4; i++) {
@@ -212,7 +214,7 @@ look_from (const nms__grid *g, nms__looker *k, nms__wide_box *box, float factor)
     box->y1[i] = k->y1;
     box->x2[i] = k->x2;
     box->y2[i] = k->y2;
-    box->share[i] = factor * k->area;
+    box->scaled[i] = factor * k->area;
   }
 }
 
@@ -221,24 +223,24 @@ find_all_runs (walk *w)
 {
   const nms__grid *g = w->g;
 
-  for (unsigned j = 0; j < w->lookers; j++) {
-    nms__looker *k = &w->looker[j];
-    look_from (g, k, &w->wide[j], w->bounds.factor);
+  for (unsigned j = 0; j < w->queries; j++) {
+    nms__query *k = &w->query[j];
+    start_query (g, k, &w->wide[j], w->bounds.factor);
     if (w->f->outcome)
       __builtin_prefetch (&w->f->outcome[k->index], 1);
-    if (!nms__see_simply (g, k))
-      k->direct = !nms__see (g, k);
+    if (!nms__query_few_rows (g, k))
+      k->direct = !nms__query_cells (g, k);
     for (uint32_t r = 0; r < k->run_count; r++)
       __builtin_prefetch (&g->begin[k->run[r][0]]);
   }
 }
 
 static inline void
-add_pairs (walk *w, size_t n, uint32_t first, size_t quads, unsigned j)
+add_pairs (walk *w, size_t n, uint32_t first, size_t count4, unsigned j)
 {
-  for (size_t q = 0; q < quads; q++) {
-    w->pair_quad[n + q] = first + (uint32_t) q;
-    w->pair_looker[n + q] = (uint8_t) j;
+  for (size_t q = 0; q < count4; q++) {
+    w->pair_box4[n + q] = first + (uint32_t) q;
+    w->pair_query[n + q] = (uint8_t) j;
   }
 }
 
@@ -251,17 +253,17 @@ add_run_pairs (walk *w, size_t n, const uint32_t run[2], unsigned j)
   const uint32_t from = g->begin[run[0]], to = g->begin[run[1]];
   const uint32_t first = from / NMS__BOX4;
   const uint32_t any = (uint32_t) 0 - (uint32_t) (from < to);
-  const size_t quads = ((to + NMS__BOX4 - 1) / NMS__BOX4 - first) & any;
+  const size_t count4 = ((to + NMS__BOX4 - 1) / NMS__BOX4 - first) & any;
 
-  if (quads > PAIRS - n)
-    return quads;
+  if (count4 > PAIRS - n)
+    return count4;
   add_pairs (w, n, first, SMALL_RUN, j);
-  if (quads > SMALL_RUN)
-    add_pairs (w, n, first, quads, j);
+  if (count4 > SMALL_RUN)
+    add_pairs (w, n, first, count4, j);
   __builtin_prefetch (&g->box4[first]);
   __builtin_prefetch (&g->box4[first + 1]);
   __builtin_prefetch (&g->box4[first + 2]);
-  return quads;
+  return count4;
 }
 
 static void
@@ -269,8 +271,8 @@ find_pairs (walk *w)
 {
   size_t n = 0;
 
-  for (unsigned j = 0; j < w->lookers; j++) {
-    nms__looker *k = &w->looker[j];
+  for (unsigned j = 0; j < w->queries; j++) {
+    nms__query *k = &w->query[j];
     const size_t before = n;
     for (uint32_t r = 0; r < k->run_count; r++) {
       n += add_run_pairs (w, n, k->run[r], j);
@@ -285,20 +287,20 @@ find_pairs (walk *w)
 }
 
 static inline void
-test_pairs (walk *w, int grouped)
+test_pairs (walk *w, int by_class)
 {
   const nms__grid *g = w->g;
   const nms__bounds bounds = w->bounds;
   unsigned n = 0;
 
   for (unsigned p = 0; p < w->pairs; p++) {
-    const uint32_t quad = w->pair_quad[p];
-    const unsigned j = w->pair_looker[p];
-    unsigned hits = nms__box4_may (&g->box4[quad], &w->wide[j], &bounds) & g->open[quad];
-    if (grouped)
-      hits &= nms__box4_groups (g->group + (size_t) quad * NMS__BOX4, w->looker[j].group);
-    w->hit_quad[n] = quad;
-    w->hit_looker[n] = (uint8_t) j;
+    const uint32_t box4 = w->pair_box4[p];
+    const unsigned j = w->pair_query[p];
+    unsigned hits = nms__box4_may (&g->box4[box4], &w->wide[j], &bounds) & g->undecided[box4];
+    if (by_class)
+      hits &= nms__box4_of_class (g->class_id + (size_t) box4 * NMS__BOX4, w->query[j].class_id);
+    w->hit_box4[n] = box4;
+    w->hit_query[n] = (uint8_t) j;
     w->hit_bits[n] = (uint8_t) hits;
     n += hits != 0;
   }
@@ -307,22 +309,22 @@ test_pairs (walk *w, int grouped)
 
 /* Whether the member is kept, now that its turn has come. */
 static inline int
-take (const walk *w, const member *m)
+visit (const walk *w, const member *m)
 {
   nms__frame *f = w->f;
   nms__grid *g = w->g;
-  const int open = is_open (g, m->at);
+  const int undecided = is_undecided (g, m->at);
 
-  if (g->slot) {
-    nms__class *class = &f->classes.entry[g->slot[m->at]];
+  if (g->class_entry) {
+    nms__class *class = &f->classes.entry[g->class_entry[m->at]];
     if (class->kept >= class->cap) {
       mark_decided (g, m->at);
       nms__over_cap_index (f, g->index[m->at]);
       return 0;
     }
-    class->kept += (uint64_t) open;
+    class->kept += (uint64_t) undecided;
   }
-  if (!open)
+  if (!undecided)
     return 0;
   mark_decided (g, m->at);
   nms__keep_index (f, g->index[m->at]);
@@ -337,17 +339,17 @@ decide (walk *w, uint64_t cap, int precise)
 
   for (unsigned i = 0; i < w->members; i++) {
     const member *m = &w->member[i];
-    const int kept = take (w, m);
+    const int kept = visit (w, m);
     if (kept && w->f->kept_count >= cap)
       return (size_t) m->rank + 1;
-    if (m->looker == NO_LOOKER)
+    if (m->query == NO_QUERY)
       continue;
-    nms__looker *k = &w->looker[m->looker];
-    for (; h < w->hits && w->hit_looker[h] == m->looker; h++)
+    nms__query *k = &w->query[m->query];
+    for (; h < w->hits && w->hit_query[h] == m->query; h++)
       if (kept)
-        apply_hits (w, w->hit_quad[h], w->hit_bits[h], k, precise);
+        apply_hits (w, w->hit_box4[h], w->hit_bits[h], k, precise);
     if (kept && k->direct)
-      look_directly (w, k, precise);
+      probe_directly (w, k, precise);
   }
   return 0;
 }
@@ -358,13 +360,13 @@ walk_all (walk *w)
 {
   nms__frame *f = w->f;
   const uint64_t cap = nms__total_cap (f);
-  const int precise = f->suppressed_by || f->slot || f->parent.data;
+  const int precise = f->suppressed_by || f->class_entry || f->parent.data;
 
   while (w->rank < f->count) {
     choose_members (w);
     find_all_runs (w);
     find_pairs (w);
-    if (w->g->group)
+    if (w->g->class_id)
       test_pairs (w, 1);
     else
       test_pairs (w, 0);
@@ -413,12 +415,12 @@ list_kept (nms__frame *f, const uint32_t *kept, uint64_t *keys)
 }
 
 static void
-decide_by_place (nms__frame *f, nms__grid *g, const nms__spatial_scratch *s)
+decide_by_cell (nms__frame *f, nms__grid *g, const nms__spatial_scratch *s)
 {
-  nms__places places;
+  nms__cell_boxes places;
 
   nms__scatter_to_columns (g, f, s, &places);
-  f->kernels->decide_places (&places);
+  f->kernels->decide_cells (&places);
   list_kept (f, places.kept, s->keys);
 }
 
@@ -444,9 +446,9 @@ nms__spatial (nms_context *ctx)
     return NMS_OK;
   nms__spatial_layout (&s, &arena, f->capacity);
   nms__grid_plan (&grid, f, s.level);
-  if (f->slot || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count)
+  if (f->class_entry || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count)
     decide_by_score (f, &grid, &s);
   else
-    decide_by_place (f, &grid, &s);
+    decide_by_cell (f, &grid, &s);
   return NMS_OK;
 }

@@ -127,7 +127,7 @@ set_aspect_classes (nms__grid *g)
 static inline int
 stands_apart (const nms__frame *f, size_t i)
 {
-  return f->slot && f->group && nms__candidate_limit (f, i) > 1.0;
+  return f->class_entry && f->class_id && nms__candidate_limit (f, i) > 1.0;
 }
 
 /* Which level each box belongs to, and how many belong to each. */
@@ -137,7 +137,7 @@ count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
   const size_t stride_mask = f->count / MEAN_SAMPLE;
   size_t next_sample = 0;
 
-  if (!f->slot && f->settings->limit > 1.0) { /* nothing exceeds */
+  if (!f->class_entry && f->settings->limit > 1.0) { /* nothing exceeds */
     memset (level_of, 0xff, f->count * sizeof *level_of);
     return;
   }
@@ -204,15 +204,15 @@ power_of_two (uint32_t n)
  * more outside than the sample shows. Groups lie apart from each other and need
  * room of their own. */
 static uint32_t
-cells_for (uint32_t boxes, double span, int grouped)
+cells_for (uint32_t boxes, double span, int by_class)
 {
-  if (grouped || span >= boxes)
+  if (by_class || span >= boxes)
     return boxes;
   return span > boxes / 16 ? (uint32_t) span : boxes / 16;
 }
 
 static void
-set_level (nms__grid *g, nms__level *l, int grouped)
+set_level (nms__grid *g, nms__level *l, int by_class)
 {
   const uint32_t count = l->count[0] + l->count[1];
   const double samples = l->most_w;
@@ -225,20 +225,20 @@ set_level (nms__grid *g, nms__level *l, int grouped)
   double columns = g->x_span * l->per[0];
   l->columns = (uint64_t) (columns < 0x1p40 ? columns : 0x1p40) + 3;
   const double rows = g->y_span * l->per[1] + 3.0;
-  l->mask = power_of_two (cells_for (count, (double) l->columns * rows, grouped)) - 1;
+  l->mask = power_of_two (cells_for (count, (double) l->columns * rows, by_class)) - 1;
   l->first = g->cells;
   g->cells += l->mask + 1;
 }
 
 static void
-set_levels (nms__grid *g, int grouped)
+set_levels (nms__grid *g, int by_class)
 {
   g->cells = 0;
   for (unsigned size = 0; size < NMS__SIZES; size++)
     for (unsigned a = 0; a < NMS__ASPECTS; a++)
       if (g->occupied[size] >> a & 1) {
         nms__level *l = &g->level[size * NMS__ASPECTS + a];
-        set_level (g, l, grouped);
+        set_level (g, l, by_class);
         if (g->reach.least_area < LITTLE)
           l->most_w = l->most_h = 0.0f; /* find_most_sides */
         else
@@ -255,7 +255,7 @@ nms__grid_plan (nms__grid *g, const nms__frame *f, uint16_t *level)
   set_size_classes (g, take_sample (g, f));
   set_aspect_classes (g);
   count_levels (g, f, level);
-  set_levels (g, f->group != NULL);
+  set_levels (g, f->class_id != NULL);
   if (g->reach.least_area < LITTLE)
     find_most_sides (g, f, level);
 }

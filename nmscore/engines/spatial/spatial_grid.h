@@ -38,7 +38,7 @@ typedef struct nms__level {
 typedef struct nms__grid {
   nms__reach reach;
   uint32_t *begin; /* of each cell: its first place; one more at the end */
-  int32_t *group;  /* of each place, or NULL: one group */
+  int32_t *class_id;  /* of each place, or NULL: one group */
   uint32_t in_cells; /* places below this are in cells; boxes without area follow */
   uint32_t cells;
   double x_span, y_span; /* where most centres are */
@@ -51,8 +51,8 @@ typedef struct nms__grid {
   /* of places, for the walk in score order alone */
   struct nms__box4 *box4;
   int32_t *index; /* in the caller's columns */
-  uint32_t *slot; /* or NULL: no class differs */
-  uint8_t *open;  /* of each quad: a bit for each box not yet decided */
+  uint32_t *class_entry; /* or NULL: no class differs */
+  uint8_t *undecided;  /* of each quad: a bit for each box not yet decided */
 } nms__grid;
 
 #define NMS__NO_LEVEL UINT16_MAX /* the box meets none that matters */
@@ -126,9 +126,9 @@ nms__cell_along (double v)
 /* Moves the boxes of a group by a distance of its own, so that groups in one
  * place do not share cells. */
 static inline uint64_t
-nms__group_shift (int32_t group)
+nms__class_shift (int32_t class_id)
 {
-  uint64_t h = (uint32_t) group * UINT64_C (0x9e3779b97f4a7c15);
+  uint64_t h = (uint32_t) class_id * UINT64_C (0x9e3779b97f4a7c15);
   return h >> 32;
 }
 

@@ -4,8 +4,8 @@
  * which levels, and which cells of each. Asked once for each kept box or a few
  * that are near each other, so it is inline, and both axes are computed at once.
  */
-#ifndef NMS_SPATIAL_VIEW_H
-#define NMS_SPATIAL_VIEW_H
+#ifndef NMS_SPATIAL_QUERY_H
+#define NMS_SPATIAL_QUERY_H
 
 #include "spatial_grid.h"
 
@@ -51,25 +51,25 @@ nms__hull_join (nms__hull a, nms__hull b)
 }
 
 /* A box that looks around. */
-typedef struct nms__looker {
+typedef struct nms__query {
   nms__hull hull;
   float x1, y1, x2, y2, area;
-  int32_t group;
+  int32_t class_id;
   uint32_t at;                /* its place */
   int32_t index;              /* in the caller's columns */
   uint32_t run_count;
   int direct;                 /* sees more than there is room for */
   uint32_t run[NMS__RUNS][2]; /* first cell; the one behind the last */
-} nms__looker;
+} nms__query;
 
 /* The rectangle of cells of a level that a box sees. */
-typedef struct nms__view {
+typedef struct nms__cell_rect {
   uint64_t number; /* of the first cell, before wrapping */
   uint64_t wide, rows; /* less one */
-} nms__view;
+} nms__cell_rect;
 
 static inline void
-nms__clamp_view (nms__pair from, nms__pair to, nms__pair_bits *from_bits, nms__pair_bits *to_bits)
+nms__clamp_cells (nms__pair from, nms__pair to, nms__pair_bits *from_bits, nms__pair_bits *to_bits)
 {
   for (int i = 0; i < 2; i++) {
     (*from_bits)[i] = (int64_t) nms__cell_along (from[i]);
@@ -77,8 +77,8 @@ nms__clamp_view (nms__pair from, nms__pair to, nms__pair_bits *from_bits, nms__p
   }
 }
 
-static inline nms__view
-nms__view_of (const nms__grid *g, const nms__level *l, const nms__hull *h, int32_t group)
+static inline nms__cell_rect
+nms__cell_rect_of (const nms__grid *g, const nms__level *l, const nms__hull *h, int32_t class_id)
 {
   const nms__reach *r = &g->reach;
   const nms__pair per = { l->per[0], l->per[1] }, most = { l->most_w, l->most_h };
@@ -90,19 +90,19 @@ nms__view_of (const nms__grid *g, const nms__level *l, const nms__hull *h, int32
   const nms__pair_bits over = (from_bits ^ NMS__CELL_ZERO) | (to_bits ^ NMS__CELL_ZERO);
 
   if ((uint64_t) (over[0] | over[1]) >> 52)
-    nms__clamp_view (from, to, &from_bits, &to_bits);
+    nms__clamp_cells (from, to, &from_bits, &to_bits);
   const nms__pair_bits size = to_bits - from_bits;
-  return (nms__view) { (uint64_t) from_bits[1] * l->columns + (uint64_t) from_bits[0]
-      + (g->group ? nms__group_shift (group) : 0), (uint64_t) size[0], (uint64_t) size[1] };
+  return (nms__cell_rect) { (uint64_t) from_bits[1] * l->columns + (uint64_t) from_bits[0]
+      + (g->class_id ? nms__class_shift (class_id) : 0), (uint64_t) size[0], (uint64_t) size[1] };
 }
 
 /* The classes in which a box may find what it suppresses. */
-typedef struct nms__sight {
+typedef struct nms__level_range {
   unsigned least_size, most_size, least_aspect, most_aspect;
-} nms__sight;
+} nms__level_range;
 
-static inline nms__sight
-nms__sight_of (const nms__grid *g, const nms__hull *h)
+static inline nms__level_range
+nms__level_range_of (const nms__grid *g, const nms__hull *h)
 {
   const nms__reach *r = &g->reach;
   const float least_area = (float) (h->least[0] * h->least[1]);
@@ -110,7 +110,7 @@ nms__sight_of (const nms__grid *g, const nms__hull *h)
   const float least_aspect = (float) (h->least[0] / h->most[1]);
   const float most_aspect = (float) (h->most[0] / h->least[1]);
 
-  return (nms__sight) { nms__size_class (g, least_area * r->least_area),
+  return (nms__level_range) { nms__size_class (g, least_area * r->least_area),
     nms__size_class (g, most_area * r->most_area),
     nms__aspect_class (g, least_aspect * r->least_aspect),
     nms__aspect_class (g, most_aspect * r->most_aspect) };
@@ -119,7 +119,7 @@ nms__sight_of (const nms__grid *g, const nms__hull *h)
 static inline const nms__level *
 nms__only_level (const nms__grid *g, const nms__hull *h)
 {
-  const nms__sight c = nms__sight_of (g, h);
+  const nms__level_range c = nms__level_range_of (g, h);
 
   if (c.least_size != c.most_size || c.least_aspect != c.most_aspect)
     return NULL;
@@ -127,28 +127,28 @@ nms__only_level (const nms__grid *g, const nms__hull *h)
 }
 
 /* What is done with a run of cells, the end not included. 0: no more of them. */
-typedef int (*nms__take_run) (void *data, uint32_t first, uint32_t end);
+typedef int (*nms__run_function) (void *data, uint32_t first, uint32_t end);
 
 /* Hands over all runs of cells that a box sees in a level: one a row, two where it
  * goes around the end of the grid, or the whole level at once. */
 static inline __attribute__ ((always_inline)) int
-nms__take_level (const nms__grid *g, const nms__level *l, const nms__hull *h, int32_t group,
-    nms__take_run take, void *data)
+nms__for_runs_of_level (const nms__grid *g, const nms__level *l, const nms__hull *h,
+    int32_t class_id, nms__run_function visit, void *data)
 {
   const uint32_t cells = l->mask + 1;
-  nms__view v = nms__view_of (g, l, h, group);
+  nms__cell_rect v = nms__cell_rect_of (g, l, h, class_id);
 
   if (v.wide >= l->mask || v.rows >= l->mask || (v.wide + 1) * (v.rows + 1) > l->mask)
-    return take (data, l->first, l->first + cells);
+    return visit (data, l->first, l->first + cells);
   for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns) {
     const uint32_t first = (uint32_t) v.number & l->mask;
     uint32_t end = first + (uint32_t) v.wide + 1;
     if (end > cells) {
-      if (!take (data, l->first, l->first + end - cells))
+      if (!visit (data, l->first, l->first + end - cells))
         return 0;
       end = cells;
     }
-    if (!take (data, l->first + first, l->first + end))
+    if (!visit (data, l->first + first, l->first + end))
       return 0;
   }
   return 1;
@@ -156,24 +156,24 @@ nms__take_level (const nms__grid *g, const nms__level *l, const nms__hull *h, in
 
 /* Those of all levels. Returns whether all were taken. */
 static inline __attribute__ ((always_inline)) int
-nms__take_runs (const nms__grid *g, const nms__hull *h, int32_t group, nms__take_run take,
+nms__for_runs (const nms__grid *g, const nms__hull *h, int32_t class_id, nms__run_function visit,
     void *data)
 {
-  const nms__sight c = nms__sight_of (g, h);
+  const nms__level_range c = nms__level_range_of (g, h);
   const unsigned aspects = (2u << c.most_aspect) - (1u << c.least_aspect);
 
   for (unsigned size = c.least_size; size <= c.most_size; size++)
     for (unsigned mask = g->occupied[size] & aspects; mask; mask &= mask - 1)
-      if (!nms__take_level (g, &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)], h, group,
-              take, data))
+      if (!nms__for_runs_of_level (g, &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)], h,
+              class_id, visit, data))
         return 0;
   return 1;
 }
 
 static inline __attribute__ ((always_inline)) int
-nms__note_run (void *data, uint32_t first, uint32_t end)
+nms__add_run (void *data, uint32_t first, uint32_t end)
 {
-  nms__looker *k = data;
+  nms__query *k = data;
 
   if (k->run_count == NMS__RUNS)
     return 0;
@@ -185,21 +185,21 @@ nms__note_run (void *data, uint32_t first, uint32_t end)
 
 /* Notes all runs of cells that a box sees. 0: there is no room for them. */
 static inline int
-nms__see (const nms__grid *g, nms__looker *k)
+nms__query_cells (const nms__grid *g, nms__query *k)
 {
   k->run_count = 0;
-  return nms__take_runs (g, &k->hull, k->group, nms__note_run, k);
+  return nms__for_runs (g, &k->hull, k->class_id, nms__add_run, k);
 }
 
 /* The runs of cells that the usual box sees: one level, few rows, no end of the
  * grid near; without a branch that depends on how many. 0: it is another one. */
 static inline int
-nms__see_simply (const nms__grid *g, nms__looker *k)
+nms__query_few_rows (const nms__grid *g, nms__query *k)
 {
   const nms__level *l = nms__only_level (g, &k->hull);
   if (!l)
     return 0;
-  const nms__view v = nms__view_of (g, l, &k->hull, k->group);
+  const nms__cell_rect v = nms__cell_rect_of (g, l, &k->hull, k->class_id);
   uint32_t past_end = 0;
 
   if (v.rows >= NMS__FEW_ROWS || v.wide >= l->mask / NMS__FEW_ROWS)

@@ -17,54 +17,54 @@
 #include "simd/kernels.h"
 #include "simd/screen.h"
 
-#define NOTES 30
-#define NOBODY UINT32_MAX
-#define CROWD 3  /* boxes with others in a row: their best ones first */
+#define MOST_HITS 30
+#define NO_BOX UINT32_MAX
+#define DENSE 3  /* boxes with others in a row: their best ones first */
 #define CHUNK 16 /* places whose cells are found at once */
 
 /* What a look finds: groups of LANES places, of which those in `bits` are open
  * and may exceed. More than NOTES: the last ones are not noted. */
-typedef struct findings {
+typedef struct hits {
   uint64_t best; /* the highest rank found, and its place */
   uint32_t best_at;
   uint32_t count;
-  uint32_t from[NOTES + 2];
-  uint32_t bits[NOTES + 2];
-} findings;
+  uint32_t from[MOST_HITS + 2];
+  uint32_t bits[MOST_HITS + 2];
+} hits;
 
 /* The bits of the LANES places from `at` on. Whole words only: a load of parts
  * of two recent stores would wait for both. */
 INLINE uint32_t
-open_bits (const uint64_t *open, size_t at)
+undecided_bits (const uint64_t *undecided, size_t at)
 {
   const size_t word = at / 64, shift = at % 64;
-  return (uint32_t) (open[word] >> shift | open[word + 1] << 1 << (63 - shift));
+  return (uint32_t) (undecided[word] >> shift | undecided[word + 1] << 1 << (63 - shift));
 }
 
 INLINE void
-close_bits (uint64_t *open, size_t at, uint64_t bits)
+clear_bits (uint64_t *undecided, size_t at, uint64_t bits)
 {
   const size_t word = at / 64, shift = at % 64;
-  open[word] &= ~(bits << shift);
-  open[word + 1] &= ~(bits >> 1 >> (63 - shift));
+  undecided[word] &= ~(bits << shift);
+  undecided[word + 1] &= ~(bits >> 1 >> (63 - shift));
 }
 
 /* Of the places from .. end-1, those of the first LANES with a box that may
  * exceed. */
 INLINE uint32_t
-hits_from (const nms__places *s, size_t from, size_t end, const wide *b, int grouped)
+hits_from (const nms__cell_boxes *s, size_t from, size_t end, const wide *b, int by_class)
 {
   const size_t n = end - from < LANES ? end - from : LANES;
-  return (uint32_t) m_bits (screen_lanes (&s->columns, from, b, grouped))
+  return (uint32_t) m_bits (screen_lanes (&s->columns, from, b, by_class))
       & (uint32_t) ((UINT64_C (1) << n) - 1);
 }
 
 /* Of the boxes of `bits`, those that are open and exceed. */
 INLINE uint32_t
-exact_bits (const nms__places *s, size_t from, uint32_t bits, const wide *b,
-    const nms__looker *k)
+exact_bits (const nms__cell_boxes *s, size_t from, uint32_t bits, const wide *b,
+    const nms__query *k)
 {
-  bits &= open_bits (s->open, from);
+  bits &= undecided_bits (s->undecided, from);
   const nms__box box = { k->x1, k->y1, k->x2, k->y2, 0.0f, 0 };
   const nms__bounds *bounds = &s->frame->bounds;
   uint32_t unsure = bits & ~(uint32_t) m_bits (certain_lanes (&s->columns, from, b, bounds));
@@ -79,16 +79,16 @@ exact_bits (const nms__places *s, size_t from, uint32_t bits, const wide *b,
 
 /* Order of places: greater is better, never 0. */
 INLINE uint64_t
-rank_of (const nms__places *s, size_t at)
+rank_of (const nms__cell_boxes *s, size_t at)
 {
   return nms__pack (nms__order_key (s->score[at]), s->position[at]);
 }
 
 /* What is done with the boxes that a look finds. */
-enum { NOTE, FIND_BEST, CLOSE };
+enum { RECORD, FIND_BEST, SUPPRESS };
 
 INLINE void
-find_best (const nms__places *s, size_t from, uint32_t bits, findings *found)
+find_best (const nms__cell_boxes *s, size_t from, uint32_t bits, hits *found)
 {
   for (; bits; bits &= bits - 1) {
     const size_t at = from + nms__lowest_bit (bits);
@@ -99,87 +99,87 @@ find_best (const nms__places *s, size_t from, uint32_t bits, findings *found)
 }
 
 INLINE void
-look_at_places (const nms__places *s, size_t from, size_t end, const wide *b,
-    const nms__looker *k, findings *found, int what, int grouped)
+probe_positions (const nms__cell_boxes *s, size_t from, size_t end, const wide *b,
+    const nms__query *k, hits *found, int what, int by_class)
 {
   for (; from < end; from += LANES) {
-    uint32_t bits = hits_from (s, from, end, b, grouped);
+    uint32_t bits = hits_from (s, from, end, b, by_class);
     bits &= k->at - from < LANES ? ~(1u << (k->at - from)) : ~0u; /* not itself */
-    if (what == NOTE) {
+    if (what == RECORD) {
       found->from[found->count] = (uint32_t) from;
       found->bits[found->count] = bits;
-      found->count += bits != 0 && found->count <= NOTES;
+      found->count += bits != 0 && found->count <= MOST_HITS;
     } else if (what == FIND_BEST)
       find_best (s, from, exact_bits (s, from, bits, b, k), found);
     else
-      close_bits (s->open, from, exact_bits (s, from, bits, b, k));
+      clear_bits (s->undecided, from, exact_bits (s, from, bits, b, k));
   }
 }
 
 INLINE void
-look_at_run (const nms__places *s, uint32_t first, uint32_t end, const wide *b,
-    const nms__looker *k, findings *found, int what, int grouped)
+probe_run (const nms__cell_boxes *s, uint32_t first, uint32_t end, const wide *b,
+    const nms__query *k, hits *found, int what, int by_class)
 {
-  look_at_places (s, s->grid->begin[first], s->grid->begin[end], b, k, found, what, grouped);
+  probe_positions (s, s->grid->begin[first], s->grid->begin[end], b, k, found, what, by_class);
 }
 
-typedef struct level_look {
-  const nms__places *s;
+typedef struct level_probe {
+  const nms__cell_boxes *s;
   const wide *b;
-  const nms__looker *k;
-  findings *found;
-  int what, grouped;
-} level_look;
+  const nms__query *k;
+  hits *found;
+  int what, by_class;
+} level_probe;
 
 INLINE int
-take_run (void *data, uint32_t first, uint32_t end)
+probe_level_run (void *data, uint32_t first, uint32_t end)
 {
-  const level_look *a = data;
+  const level_probe *a = data;
 
-  look_at_run (a->s, first, end, a->b, a->k, a->found, a->what, a->grouped);
+  probe_run (a->s, first, end, a->b, a->k, a->found, a->what, a->by_class);
   return 1;
 }
 
 static void
-look_at_levels (const nms__places *s, const wide *b, const nms__looker *k, findings *found,
-    int what, int grouped)
+probe_levels (const nms__cell_boxes *s, const wide *b, const nms__query *k, hits *found,
+    int what, int by_class)
 {
   const nms__hull hull = nms__hull_of (k->x1, k->y1, k->x2, k->y2);
-  level_look a = { s, b, k, found, what, grouped };
+  level_probe a = { s, b, k, found, what, by_class };
 
-  nms__take_runs (s->grid, &hull, k->group, take_run, &a);
+  nms__for_runs (s->grid, &hull, k->class_id, probe_level_run, &a);
 }
 
 INLINE void
-look_at_few_rows (const nms__places *s, const wide *b, const nms__looker *k, findings *found,
-    int grouped)
+probe_few_rows (const nms__cell_boxes *s, const wide *b, const nms__query *k, hits *found,
+    int by_class)
 {
   for (unsigned r = 0; r < NMS__FEW_ROWS; r++)
-    look_at_run (s, k->run[r][0], k->run[r][1], b, k, found, NOTE, grouped);
+    probe_run (s, k->run[r][0], k->run[r][1], b, k, found, RECORD, by_class);
 }
 
 INLINE void
-look (const nms__places *s, const wide *b, nms__looker *k, findings *found, int grouped)
+probe (const nms__cell_boxes *s, const wide *b, nms__query *k, hits *found, int by_class)
 {
-  if (nms__see_simply (s->grid, k))
-    look_at_few_rows (s, b, k, found, grouped);
+  if (nms__query_few_rows (s->grid, k))
+    probe_few_rows (s, b, k, found, by_class);
   else
-    look_at_levels (s, b, k, found, NOTE, grouped);
+    probe_levels (s, b, k, found, RECORD, by_class);
 }
 
 /* Leaves in the notes what surely exceeds; the best that ranks above the box
  * of place `at`, if any. */
 INLINE void
-judge (const nms__places *s, uint32_t at, const wide *b, const nms__looker *k, findings *found,
-    int grouped)
+classify (const nms__cell_boxes *s, uint32_t at, const wide *b, const nms__query *k, hits *found,
+    int by_class)
 {
   const vf mine = v_set (s->score[at]);
   uint32_t above = 0;
 
   found->best = 0;
   found->best_at = 0;
-  if (found->count > NOTES) {
-    look_at_levels (s, b, k, found, FIND_BEST, grouped);
+  if (found->count > MOST_HITS) {
+    probe_levels (s, b, k, found, FIND_BEST, by_class);
     return;
   }
   for (uint32_t i = 0; i < found->count; i++) {
@@ -193,20 +193,20 @@ judge (const nms__places *s, uint32_t at, const wide *b, const nms__looker *k, f
 }
 
 INLINE void
-keep (const nms__places *s, uint32_t at, const wide *b, nms__looker *k, findings *found,
-    int grouped)
+keep (const nms__cell_boxes *s, uint32_t at, const wide *b, nms__query *k, hits *found,
+    int by_class)
 {
-  s->open[at / 64] &= ~((uint64_t) 1 << at % 64);
+  s->undecided[at / 64] &= ~((uint64_t) 1 << at % 64);
   s->kept[s->position[at] / 32] |= 1u << s->position[at] % 32;
-  if (found->count > NOTES)
-    look_at_levels (s, b, k, found, CLOSE, grouped);
+  if (found->count > MOST_HITS)
+    probe_levels (s, b, k, found, SUPPRESS, by_class);
   else
     for (uint32_t i = 0; i < found->count; i++)
-      close_bits (s->open, found->from[i], found->bits[i]);
+      clear_bits (s->undecided, found->from[i], found->bits[i]);
 }
 
 INLINE void
-take_box (const nms__columns *c, uint32_t at, nms__looker *k, int grouped)
+load_box (const nms__columns *c, uint32_t at, nms__query *k, int by_class)
 {
   k->at = at;
   k->x1 = c->x1[at];
@@ -214,47 +214,47 @@ take_box (const nms__columns *c, uint32_t at, nms__looker *k, int grouped)
   k->x2 = c->x2[at];
   k->y2 = c->y2[at];
   k->area = nms__area (k->x1, k->y1, k->x2, k->y2);
-  k->group = grouped ? c->group[at] : 0;
+  k->class_id = by_class ? c->class_id[at] : 0;
 }
 
 INLINE void
-take_looker (const nms__columns *c, uint32_t at, nms__looker *k, int grouped)
+load_query (const nms__columns *c, uint32_t at, nms__query *k, int by_class)
 {
-  take_box (c, at, k, grouped);
+  load_box (c, at, k, by_class);
   k->hull = nms__hull_of (k->x1, k->y1, k->x2, k->y2);
 }
 
 INLINE wide
-widen_looker (const nms__places *s, const nms__looker *k)
+widen_query (const nms__cell_boxes *s, const nms__query *k)
 {
-  const nms__box box = { k->x1, k->y1, k->x2, k->y2, s->columns.share[k->at], k->group };
+  const nms__box box = { k->x1, k->y1, k->x2, k->y2, s->columns.scaled[k->at], k->class_id };
   return widen (&box);
 }
 
 /* Decides the box of place `at`, and those that wait for it or must be decided
  * before. */
 static void
-resolve (const nms__places *s, uint32_t at, int grouped)
+resolve (const nms__cell_boxes *s, uint32_t at, int by_class)
 {
-  nms__looker k;
-  findings found;
+  nms__query k;
+  hits found;
   wide b;
 
-  while (at != NOBODY) {
-    if (!(s->open[at / 64] >> at % 64 & 1)) {
+  while (at != NO_BOX) {
+    if (!(s->undecided[at / 64] >> at % 64 & 1)) {
       at = s->waiting[at];
       continue;
     }
-    take_looker (&s->columns, at, &k, grouped);
-    b = widen_looker (s, &k);
+    load_query (&s->columns, at, &k, by_class);
+    b = widen_query (s, &k);
     found.count = 0;
-    look (s, &b, &k, &found, grouped);
-    judge (s, at, &b, &k, &found, grouped);
+    probe (s, &b, &k, &found, by_class);
+    classify (s, at, &b, &k, &found, by_class);
     if (found.best > rank_of (s, at)) {
       s->waiting[found.best_at] = at;
       at = found.best_at;
     } else {
-      keep (s, at, &b, &k, &found, grouped);
+      keep (s, at, &b, &k, &found, by_class);
       at = s->waiting[at];
     }
   }
@@ -268,8 +268,8 @@ resolve (const nms__places *s, uint32_t at, int grouped)
  * whose looker knows the cells. */
 typedef struct chunk {
   float from_x[CHUNK], to_x[CHUNK], from_y[CHUNK], to_y[CHUNK];
-  nms__looker looker[CHUNK];
-  uint32_t simple, noted;
+  nms__query query[CHUNK];
+  uint32_t simple, queried;
 } chunk;
 
 /* What a level's boxes need to be among `simple`, rounded to float. */
@@ -284,7 +284,7 @@ typedef struct bounds_of_level {
 #define CELL_SLACK 0.125f /* more than all roundings of floats below CELL_MOST */
 
 INLINE vm
-see_along (vf low, vf high, float per, float most, const nms__reach *r, float *from, float *to)
+cells_along (vf low, vf high, float per, float most, const nms__reach *r, float *from, float *to)
 {
   const vf side = v_sub (high, low), middle = v_mul (v_set (0.5f), v_add (low, high));
   const vf other = v_min (v_mul (side, v_set (r->most_side)), v_set (most));
@@ -298,12 +298,12 @@ see_along (vf low, vf high, float per, float most, const nms__reach *r, float *f
 }
 
 INLINE void
-see_chunk (const nms__places *s, const nms__level *l, const bounds_of_level *of, uint32_t at,
-    chunk *c)
+cells_of_chunk (const nms__cell_boxes *s, const nms__level *l, const bounds_of_level *of,
+    uint32_t at, chunk *c)
 {
   const nms__reach *r = &s->grid->reach;
 
-  c->simple = c->noted = 0;
+  c->simple = c->queried = 0;
   for (unsigned i = 0; i < CHUNK; i += LANES) {
     const vf x1 = v_load (s->columns.x1 + at + i), x2 = v_load (s->columns.x2 + at + i);
     const vf y1 = v_load (s->columns.y1 + at + i), y2 = v_load (s->columns.y2 + at + i);
@@ -311,8 +311,8 @@ see_chunk (const nms__places *s, const nms__level *l, const bounds_of_level *of,
     vm ok = m_and (v_ge (area, v_set (of->least_area)), v_gt (v_set (of->most_area), area));
     ok = m_and (ok, m_and (v_ge (w, v_mul (h, v_set (of->least_aspect))),
             v_gt (v_mul (h, v_set (of->most_aspect)), w)));
-    ok = m_and (ok, see_along (x1, x2, of->per_x, l->most_w, r, c->from_x + i, c->to_x + i));
-    ok = m_and (ok, see_along (y1, y2, of->per_y, l->most_h, r, c->from_y + i, c->to_y + i));
+    ok = m_and (ok, cells_along (x1, x2, of->per_x, l->most_w, r, c->from_x + i, c->to_x + i));
+    ok = m_and (ok, cells_along (y1, y2, of->per_y, l->most_h, r, c->from_y + i, c->to_y + i));
     c->simple |= (uint32_t) m_bits (ok) << i;
   }
 }
@@ -325,15 +325,15 @@ cell_of (float rounded)
 
 /* The two rows of cells that the place sees; 0 if that is not all. */
 INLINE int
-see_two_rows (const nms__grid *g, const nms__level *l, const chunk *c, unsigned i,
-    nms__looker *k)
+query_two_rows (const nms__grid *g, const nms__level *l, const chunk *c, unsigned i,
+    nms__query *k)
 {
   const uint32_t column = cell_of (c->from_x[i]), row = cell_of (c->from_y[i]);
   const uint32_t cells = cell_of (c->to_x[i]) - column + 1;
   const uint32_t second = cell_of (c->to_y[i]) - row; /* 0 or 1 */
   const uint32_t columns = (uint32_t) l->columns;
-  const uint32_t number = row * columns + column + (g->group
-      ? (uint32_t) nms__group_shift (k->group) : 0);
+  const uint32_t number = row * columns + column + (g->class_id
+      ? (uint32_t) nms__class_shift (k->class_id) : 0);
   const uint32_t first = number & l->mask;
   const uint32_t next = (number + columns) & l->mask & (0 - second);
 
@@ -348,7 +348,7 @@ see_two_rows (const nms__grid *g, const nms__level *l, const chunk *c, unsigned 
 
 /* The first places of a run: a group that straddles two lines of memory. */
 INLINE void
-fetch_run (const nms__places *s, uint32_t first)
+fetch_run (const nms__cell_boxes *s, uint32_t first)
 {
   const nms__columns *c = &s->columns;
   const size_t from = s->grid->begin[first], last = from + LANES - 1;
@@ -361,34 +361,34 @@ fetch_run (const nms__places *s, uint32_t first)
   __builtin_prefetch (c->x2 + last);
   __builtin_prefetch (c->y2 + from);
   __builtin_prefetch (c->y2 + last);
-  __builtin_prefetch (c->share + from);
-  __builtin_prefetch (c->share + last);
+  __builtin_prefetch (c->scaled + from);
+  __builtin_prefetch (c->scaled + last);
 }
 
 /* A function of its own: within note_chunk it would take its registers away. */
 static int __attribute__ ((noinline))
-see_levels (const nms__grid *g, nms__looker *k)
+query_levels (const nms__grid *g, nms__query *k)
 {
-  return nms__see (g, k);
+  return nms__query_cells (g, k);
 }
 
 /* What the places of `bits` see in several levels, fetched from memory: those
  * other than their own are not near. */
 INLINE void
-note_chunk (const nms__places *s, uint32_t at, uint32_t bits, chunk *c, int grouped)
+query_chunk (const nms__cell_boxes *s, uint32_t at, uint32_t bits, chunk *c, int by_class)
 {
   for (; bits; bits &= bits - 1) {
     const unsigned i = nms__lowest_bit (bits);
-    nms__looker *k = &c->looker[i];
-    take_looker (&s->columns, at + i, k, grouped);
-    if (!see_levels (s->grid, k))
+    nms__query *k = &c->query[i];
+    load_query (&s->columns, at + i, k, by_class);
+    if (!query_levels (s->grid, k))
       continue;
-    c->noted |= 1u << i;
+    c->queried |= 1u << i;
     for (uint32_t r = 0; r < k->run_count; r++)
       __builtin_prefetch (s->grid->begin + k->run[r][0]);
   }
-  for (bits = c->noted; bits; bits &= bits - 1) {
-    const nms__looker *k = &c->looker[nms__lowest_bit (bits)];
+  for (bits = c->queried; bits; bits &= bits - 1) {
+    const nms__query *k = &c->query[nms__lowest_bit (bits)];
     for (uint32_t r = 0; r < k->run_count; r++)
       fetch_run (s, k->run[r][0]);
   }
@@ -396,54 +396,54 @@ note_chunk (const nms__places *s, uint32_t at, uint32_t bits, chunk *c, int grou
 
 /* Once it is known what the looker sees. Returns whether those are any. */
 INLINE int
-decide_found (const nms__places *s, const wide *b, nms__looker *k, findings *found, int grouped)
+decide_found (const nms__cell_boxes *s, const wide *b, nms__query *k, hits *found, int by_class)
 {
-  judge (s, k->at, b, k, found, grouped);
+  classify (s, k->at, b, k, found, by_class);
   if (found->best > rank_of (s, k->at)) {
     s->waiting[found->best_at] = k->at;
-    resolve (s, found->best_at, grouped);
+    resolve (s, found->best_at, by_class);
   } else
-    keep (s, k->at, b, k, found, grouped);
+    keep (s, k->at, b, k, found, by_class);
   return found->count > 0;
 }
 
 static int
-resolve_noted (const nms__places *s, nms__looker *k, int grouped)
+resolve_query (const nms__cell_boxes *s, nms__query *k, int by_class)
 {
-  const wide b = widen_looker (s, k);
-  findings found;
+  const wide b = widen_query (s, k);
+  hits found;
 
   found.count = 0;
   for (uint32_t r = 0; r < k->run_count; r++)
-    look_at_run (s, k->run[r][0], k->run[r][1], &b, k, &found, NOTE, grouped);
-  return decide_found (s, &b, k, &found, grouped);
+    probe_run (s, k->run[r][0], k->run[r][1], &b, k, &found, RECORD, by_class);
+  return decide_found (s, &b, k, &found, by_class);
 }
 
 /* Returns whether it found others. */
 INLINE int
-resolve_of_chunk (const nms__places *s, const nms__level *l, chunk *c, uint32_t at, unsigned i,
-    int grouped)
+resolve_of_chunk (const nms__cell_boxes *s, const nms__level *l, chunk *c, uint32_t at, unsigned i,
+    int by_class)
 {
-  nms__looker k;
-  findings found;
+  nms__query k;
+  hits found;
 
-  s->waiting[at] = NOBODY;
-  if (c->noted >> i & 1)
-    return resolve_noted (s, &c->looker[i], grouped);
-  take_box (&s->columns, at, &k, grouped);
-  if (!see_two_rows (s->grid, l, c, i, &k)) {
-    resolve (s, at, grouped);
+  s->waiting[at] = NO_BOX;
+  if (c->queried >> i & 1)
+    return resolve_query (s, &c->query[i], by_class);
+  load_box (&s->columns, at, &k, by_class);
+  if (!query_two_rows (s->grid, l, c, i, &k)) {
+    resolve (s, at, by_class);
     return 1;
   }
-  const wide b = widen_looker (s, &k);
+  const wide b = widen_query (s, &k);
   found.count = 0;
-  look_at_few_rows (s, &b, &k, &found, grouped);
-  return decide_found (s, &b, &k, &found, grouped);
+  probe_few_rows (s, &b, &k, &found, by_class);
+  return decide_found (s, &b, &k, &found, by_class);
 }
 
 /* Of the places of `bits`. */
 INLINE unsigned
-best_of (const nms__places *s, uint32_t at, uint32_t bits)
+best_of (const nms__cell_boxes *s, uint32_t at, uint32_t bits)
 {
   unsigned best = nms__lowest_bit (bits);
   for (bits &= bits - 1; bits; bits &= bits - 1) {
@@ -454,34 +454,35 @@ best_of (const nms__places *s, uint32_t at, uint32_t bits)
 }
 
 INLINE void
-decide_level (const nms__places *s, const nms__level *l, const bounds_of_level *of, int grouped)
+decide_level (const nms__cell_boxes *s, const nms__level *l, const bounds_of_level *of,
+    int by_class)
 {
   const uint32_t end = s->grid->begin[l->first + l->mask + 1];
-  uint32_t crowd = 0;
+  uint32_t dense = 0;
   chunk c;
 
   for (uint32_t at = s->grid->begin[l->first]; at < end; at += CHUNK) {
     const uint32_t n = end - at < CHUNK ? end - at : CHUNK;
-    uint32_t bits = open_bits (s->open, at) & ((1u << n) - 1);
+    uint32_t bits = undecided_bits (s->undecided, at) & ((1u << n) - 1);
     if (bits) {
-      see_chunk (s, l, of, at, &c);
-      if (crowd < CROWD) /* in a crowd most are decided before their turn */
-        note_chunk (s, at, bits & ~c.simple, &c, grouped);
+      cells_of_chunk (s, l, of, at, &c);
+      if (dense < DENSE) /* in a crowd most are decided before their turn */
+        query_chunk (s, at, bits & ~c.simple, &c, by_class);
     }
     while (bits) {
-      const unsigned i = crowd >= CROWD ? best_of (s, at, bits) : nms__lowest_bit (bits);
+      const unsigned i = dense >= DENSE ? best_of (s, at, bits) : nms__lowest_bit (bits);
       bits &= ~(1u << i);
-      if (!(s->open[(at + i) / 64] >> (at + i) % 64 & 1))
+      if (!(s->undecided[(at + i) / 64] >> (at + i) % 64 & 1))
         continue;
-      crowd = resolve_of_chunk (s, l, &c, at + i, i, grouped) ? crowd + 1 : 0;
-      if (crowd >= CROWD)
-        bits &= open_bits (s->open, at);
+      dense = resolve_of_chunk (s, l, &c, at + i, i, by_class) ? dense + 1 : 0;
+      if (dense >= DENSE)
+        bits &= undecided_bits (s->undecided, at);
     }
   }
 }
 
 INLINE void
-decide_all (const nms__places *s, int grouped)
+decide_all (const nms__cell_boxes *s, int by_class)
 {
   const nms__grid *g = s->grid;
   const nms__reach *r = &g->reach;
@@ -495,16 +496,16 @@ decide_all (const nms__places *s, int grouped)
         nms__least_aspect_of (aspect) / r->least_aspect,
         nms__least_aspect_of (aspect + 1) / r->most_aspect, (float) l->per[0],
         (float) l->per[1] };
-      decide_level (s, l, &of, grouped);
+      decide_level (s, l, &of, by_class);
     }
 }
 
-void CONCAT (nms__decide_places_, ISA) (nms__places *places);
+void CONCAT (nms__decide_cells_, ISA) (nms__cell_boxes *places);
 
 void
-CONCAT (nms__decide_places_, ISA) (nms__places *places)
+CONCAT (nms__decide_cells_, ISA) (nms__cell_boxes *places)
 {
-  if (places->columns.group)
+  if (places->columns.class_id)
     decide_all (places, 1);
   else
     decide_all (places, 0);
