@@ -12,7 +12,7 @@
 #define VISIBLE __attribute__ ((visibility ("default")))
 
 struct FakeKernel {
-  nms_mosaic_spec spec;
+  nms__mosaic_spec spec;
 };
 
 /* The buffers of a run; NULL where the module takes none. */
@@ -57,11 +57,11 @@ faketpu_other_divides (void)
 /* -------------------------------------------------------------------- compile */
 
 static int
-writes (const nms_mosaic_spec *spec, const char *text, size_t length)
+writes (const nms__mosaic_spec *spec, const char *text, size_t length)
 {
   char why[100];
   size_t own_length;
-  char *own = nms_mosaic_module (spec, &own_length, why, sizeof why);
+  char *own = nms__mosaic_module (spec, &own_length, why, sizeof why);
   int same = own && own_length == length && !memcmp (own, text, length);
 
   free (own);
@@ -70,7 +70,7 @@ writes (const nms_mosaic_spec *spec, const char *text, size_t length)
 
 /* Sizes are in the text; of all the rest each way there is, is tried. */
 static int
-find_spec (const char *text, size_t length, nms_mosaic_spec *spec)
+find_spec (const char *text, size_t length, nms__mosaic_spec *spec)
 {
   char head[2048] = "";
   const char *result;
@@ -82,9 +82,9 @@ find_spec (const char *text, size_t length, nms_mosaic_spec *spec)
       || !result || sscanf (result, "-> tensor<%dxi32> {", &picks) != 1)
     return 0;
   for (unsigned way = 0; way < 32; way++) {
-    *spec = (nms_mosaic_spec) { .boxes = boxes, .picks = picks, .classes = way & 1,
+    *spec = (nms__mosaic_spec) { .boxes = boxes, .picks = picks, .classes = way & 1,
       .class_agnostic = way >> 1 & 1, .box_limits = way >> 2 & 1, .class_caps = way >> 3 & 1,
-      .form = way & 16 ? NMS_MOSAIC_TILES : NMS_MOSAIC_PICKS };
+      .form = way & 16 ? NMS__MOSAIC_TILES : NMS__MOSAIC_PICKS };
     if ((spec->classes || !(spec->class_agnostic || spec->class_caps))
         && writes (spec, text, length))
       return 1;
@@ -183,14 +183,14 @@ misbehave (const Arguments *a, int32_t n, int32_t *picks, int32_t room, int32_t 
     picks[count] = picks[0];
   if (as == FAKETPU_AFTER_END && count > 0 && count + 1 < room)
     picks[count + 1] = picks[0];
-  if (as == FAKETPU_BEYOND && count > 0 && a->key[n - 1] == NMS_MOSAIC_ABSENT)
+  if (as == FAKETPU_BEYOND && count > 0 && a->key[n - 1] == NMS__MOSAIC_ABSENT)
     picks[0] = n - 1;
 }
 
 static void
 pick (const FakeKernel *kernel, const Arguments *a, int32_t *picks)
 {
-  const nms_mosaic_spec *spec = &kernel->spec;
+  const nms__mosaic_spec *spec = &kernel->spec;
   const int32_t all = spec->boxes, room = spec->picks;
   const int by_class = spec->classes && !spec->class_agnostic && as != FAKETPU_CLASSES;
   const int32_t most = as == FAKETPU_MOST ? room : (int32_t) a->parameters[3 * 128];
@@ -200,7 +200,7 @@ pick (const FakeKernel *kernel, const Arguments *a, int32_t *picks)
   if (!open)
     abort ();
   for (i = 0; i < all; i++)
-    open[i] = a->key[i] != NMS_MOSAIC_ABSENT;
+    open[i] = a->key[i] != NMS__MOSAIC_ABSENT;
   while (n > 0 && !open[n - 1]) /* the padding only takes time */
     n--;
   while (count < most && (i = best (a, n, open)) >= 0) {
@@ -222,7 +222,7 @@ int
 faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t *sizes,
     size_t count, void *result, char *why, size_t size)
 {
-  const nms_mosaic_spec *spec = &kernel->spec;
+  const nms__mosaic_spec *spec = &kernel->spec;
   const size_t n = (size_t) spec->boxes * 4;
   Arguments a = { .x1 = NULL };
   const struct {
@@ -231,7 +231,7 @@ faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t *si
   } all[] = {
     { (const void **) &a.x1, n }, { (const void **) &a.y1, n }, { (const void **) &a.x2, n },
     { (const void **) &a.y2, n }, { (const void **) &a.key, n },
-    { (const void **) &a.parameters, NMS_MOSAIC_PARAMETERS * sizeof (float) },
+    { (const void **) &a.parameters, NMS__MOSAIC_PARAMETERS * sizeof (float) },
     { (const void **) &a.class_id, spec->classes ? n : 0 },
     { (const void **) &a.limit, spec->box_limits ? 3 * n : 0 },
     { (const void **) &a.most, spec->class_caps ? n : 0 },

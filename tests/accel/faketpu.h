@@ -2,7 +2,7 @@
 /*
  * faketpu: the kernel of nmscore/accel/mosaic/mosaic.h on the fake plugin of platform
  * "tpu". A module is taken when it is, byte for byte, one that
- * nms_mosaic_module () writes; what its kernel would do is done one box at a
+ * nms__mosaic_module () writes; what its kernel would do is done one box at a
  * time from the buffers of a run, as the header has their meaning. Whether the
  * kernel's own text does that is the business of tests/tpu.
  */

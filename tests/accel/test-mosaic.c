@@ -9,21 +9,21 @@
 #include <glib.h>
 #include <string.h>
 
-static const nms_mosaic_spec small = { .boxes = 1024, .picks = 128 };
+static const nms__mosaic_spec small = { .boxes = 1024, .picks = 128 };
 
 static void
-refused (nms_mosaic_spec spec, const char *why)
+refused (nms__mosaic_spec spec, const char *why)
 {
   char error[200] = "", little[10];
 
-  g_assert_null (nms_mosaic_module (&spec, NULL, error, sizeof error));
+  g_assert_null (nms__mosaic_module (&spec, NULL, error, sizeof error));
   g_assert_cmpstr (error, ==, why);
-  g_assert_null (nms_mosaic_kernel (&spec, NULL, little, sizeof little));
+  g_assert_null (nms__mosaic_kernel (&spec, NULL, little, sizeof little));
   g_assert_true (!strncmp (little, why, sizeof little - 1) && strlen (little) == 9);
-  g_assert_null (nms_mosaic_kernel (&spec, NULL, NULL, 0));
+  g_assert_null (nms__mosaic_kernel (&spec, NULL, NULL, 0));
 }
 
-#define WITH(n, k, ...) ((nms_mosaic_spec){ .boxes = n, .picks = k, __VA_ARGS__ })
+#define WITH(n, k, ...) ((nms__mosaic_spec){ .boxes = n, .picks = k, __VA_ARGS__ })
 
 static void
 test_refusals (void)
@@ -34,59 +34,59 @@ test_refusals (void)
   refused (WITH (1024, 1025, .form = 0),
       "1025 picks of 1024 boxes: must be 1 to the number of boxes");
   refused (WITH (1024, 128, .class_caps = 1), "caps per class need the class argument");
-  refused (WITH (1024, 128, .classes = 1, .class_caps = 1, .form = NMS_MOSAIC_TILES),
+  refused (WITH (1024, 128, .classes = 1, .class_caps = 1, .form = NMS__MOSAIC_TILES),
       "the form of tiles has no caps and no limits per class");
-  refused (WITH (1024, 128, .form = 7), "form 7 is none of nms_mosaic_form");
+  refused (WITH (1024, 128, .form = 7), "form 7 is not in nms__mosaic_form");
 }
 
 /* The bound is where it is said to be, and says so. */
 static void
 test_bound (void)
 {
-  static const nms_mosaic_spec specs[] = { { .picks = 300 }, { .picks = 300, .classes = 1 },
-    { .picks = 1, .memory = 1 << 20 }, { .picks = 300, .form = NMS_MOSAIC_TILES },
+  static const nms__mosaic_spec specs[] = { { .picks = 300 }, { .picks = 300, .classes = 1 },
+    { .picks = 1, .memory = 1 << 20 }, { .picks = 300, .form = NMS__MOSAIC_TILES },
     { .picks = 300, .classes = 1, .box_limits = 1,
         .class_caps = 1 } };
 
   for (size_t i = 0; i < G_N_ELEMENTS (specs); i++) {
-    nms_mosaic_spec spec = specs[i];
+    nms__mosaic_spec spec = specs[i];
     char error[200];
 
-    spec.boxes = nms_mosaic_most_boxes (&spec);
-    char *text = nms_mosaic_module (&spec, NULL, error, sizeof error);
+    spec.boxes = nms__mosaic_most_boxes (&spec);
+    char *text = nms__mosaic_module (&spec, NULL, error, sizeof error);
     g_assert_nonnull (text);
     g_free (text);
-    g_assert_cmpuint (nms_mosaic_memory_of (&spec), <=,
-        spec.memory ? spec.memory : NMS_MOSAIC_MEMORY);
+    g_assert_cmpuint (nms__mosaic_memory_of (&spec), <=,
+        spec.memory ? spec.memory : NMS__MOSAIC_MEMORY);
     char *why = g_strdup_printf ("%d boxes do not fit into %zu bytes of vector memory, %d do",
-        spec.boxes + 1, spec.memory ? spec.memory : NMS_MOSAIC_MEMORY, spec.boxes);
+        spec.boxes + 1, spec.memory ? spec.memory : NMS__MOSAIC_MEMORY, spec.boxes);
     spec.boxes++;
     refused (spec, why);
     g_free (why);
   }
   /* what is promised for every generation */
-  nms_mosaic_spec full = { .picks = 300, .classes = 1, .class_caps = 1, .box_limits = 1 };
-  g_assert_cmpint (nms_mosaic_most_boxes (&full), >=, 65536);
+  nms__mosaic_spec full = { .picks = 300, .classes = 1, .class_caps = 1, .box_limits = 1 };
+  g_assert_cmpint (nms__mosaic_most_boxes (&full), >=, 65536);
 }
 
 /* The form is picked by what is possible, then by time. */
 static void
 test_forms (void)
 {
-  nms_mosaic_spec spec = WITH (1024, 128, .classes = 1);
+  nms__mosaic_spec spec = WITH (1024, 128, .classes = 1);
 
-  g_assert_cmpint (nms_mosaic_form_of (&spec), ==, NMS_MOSAIC_TILES);
+  g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_TILES);
   spec.picks = 1;
-  g_assert_cmpint (nms_mosaic_form_of (&spec), ==, NMS_MOSAIC_PICKS);
+  g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_PICKS);
   spec.picks = 128;
   spec.box_limits = 1;
-  g_assert_cmpint (nms_mosaic_form_of (&spec), ==, NMS_MOSAIC_PICKS);
+  g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_PICKS);
   spec.box_limits = 0;
   spec.class_caps = 1;
-  g_assert_cmpint (nms_mosaic_form_of (&spec), ==, NMS_MOSAIC_PICKS);
+  g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_PICKS);
   spec.class_caps = 0;
-  spec.form = NMS_MOSAIC_PICKS;
-  g_assert_cmpint (nms_mosaic_form_of (&spec), ==, NMS_MOSAIC_PICKS);
+  spec.form = NMS__MOSAIC_PICKS;
+  g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_PICKS);
 }
 
 /* Every kind of spec gives a text, the same each time, that ends as it should. */
@@ -97,14 +97,14 @@ test_texts (void)
 
   for (size_t i = 0; i < G_N_ELEMENTS (counts); i++)
     for (int bits = 0; bits < 16; bits++) {
-      nms_mosaic_spec spec = { .boxes = counts[i], .picks = counts[i] < 300 ? counts[i] : 300,
+      nms__mosaic_spec spec = { .boxes = counts[i], .picks = counts[i] < 300 ? counts[i] : 300,
         .classes = bits & 1, .class_agnostic = bits >> 1 & 1, .box_limits = bits >> 2 & 1,
-        .class_caps = bits == 9 || bits == 15, .form = NMS_MOSAIC_PICKS };
+        .class_caps = bits == 9 || bits == 15, .form = NMS__MOSAIC_PICKS };
       if (bits >> 3 && !spec.box_limits && !spec.class_caps)
-        spec.form = NMS_MOSAIC_TILES;
+        spec.form = NMS__MOSAIC_TILES;
       size_t length = 0;
-      char error[200] = "", *text = nms_mosaic_module (&spec, &length, error, sizeof error);
-      char *again = nms_mosaic_module (&spec, NULL, error, sizeof error);
+      char error[200] = "", *text = nms__mosaic_module (&spec, &length, error, sizeof error);
+      char *again = nms__mosaic_module (&spec, NULL, error, sizeof error);
 
       g_assert_cmpstr (error, ==, "");
       g_assert_cmpuint (strlen (text), ==, length);
@@ -119,22 +119,22 @@ test_texts (void)
 static void
 test_parameters (void)
 {
-  float p[NMS_MOSAIC_PARAMETERS], limit[3];
+  float p[NMS__MOSAIC_PARAMETERS], limit[3];
 
-  nms_mosaic_parameters (0.3f, 0, 77, p);
-  nms_mosaic_limit (0.3f, 0, limit);
-  for (int i = 0; i < NMS_MOSAIC_PARAMETERS; i++)
+  nms__mosaic_parameters (0.3f, 0, 77, p);
+  nms__mosaic_threshold_limit (0.3f, 0, limit);
+  for (int i = 0; i < NMS__MOSAIC_PARAMETERS; i++)
     g_assert_true (p[i] == (i < 384 ? limit[i / 128] : i < 512 ? 77.0f : 0.0f));
   /* 12 bits and the rest: 0.3f is 0x1.333334p-2, the midpoint above 0x1.333335p-2 */
   g_assert_true (limit[0] == 0x1.334p-2f && (double) limit[0] + limit[1] == 0x1.333335p-2);
   g_assert_true (limit[2] == 1.0f);
-  nms_mosaic_limit (0x1.333336p-2f, 0, limit); /* odd */
+  nms__mosaic_threshold_limit (0x1.333336p-2f, 0, limit); /* odd */
   g_assert_true ((double) limit[0] + limit[1] == 0x1.333337p-2);
-  nms_mosaic_limit (0.3f, 1, limit); /* even, from below */
+  nms__mosaic_threshold_limit (0.3f, 1, limit); /* even, from below */
   g_assert_true ((double) limit[0] + limit[1] == 0x1.333333p-2);
-  nms_mosaic_limit (0.0f, 1, limit);
+  nms__mosaic_threshold_limit (0.0f, 1, limit);
   g_assert_true (limit[0] == 0.0f && limit[1] == 0.0f && limit[2] == 1.0f);
-  nms_mosaic_limit (0x1p-30f, 0, limit); /* acts as 0: 2^-150, moved up by 2^100 */
+  nms__mosaic_threshold_limit (0x1p-30f, 0, limit); /* acts as 0: 2^-150, moved up by 2^100 */
   g_assert_true (limit[0] == 0x1p-50f && limit[1] == 0.0f && limit[2] == 0x1p100f);
 }
 
@@ -144,7 +144,7 @@ main (int argc, char **argv)
   char *text;
 
   g_test_init (&argc, &argv, NULL);
-  text = nms_mosaic_module (&small, NULL, NULL, 0);
+  text = nms__mosaic_module (&small, NULL, NULL, 0);
   g_assert_nonnull (text);
   g_free (text);
   g_test_add_func ("/mosaic/refusals", test_refusals);

@@ -23,7 +23,7 @@ print_limit (char **argv)
   float threshold, limit[3];
 
   memcpy (&threshold, &bits, sizeof threshold);
-  nms_mosaic_limit (threshold, atoi (argv[1]), limit);
+  nms__mosaic_threshold_limit (threshold, atoi (argv[1]), limit);
   for (int i = 0; i < 3; i++) {
     memcpy (&bits, &limit[i], sizeof bits);
     printf ("%08lx%c", (unsigned long) bits, i < 2 ? ' ' : '\n');
@@ -32,7 +32,7 @@ print_limit (char **argv)
 }
 
 static int
-set (nms_mosaic_spec *spec, const char *word)
+set (nms__mosaic_spec *spec, const char *word)
 {
   const char *value = strchr (word, '=');
   size_t n = value ? (size_t) (value - word) : 0;
@@ -56,7 +56,7 @@ set (nms_mosaic_spec *spec, const char *word)
 int
 main (int argc, char **argv)
 {
-  nms_mosaic_spec spec = { .boxes = 1024, .picks = 128 };
+  nms__mosaic_spec spec = { .boxes = 1024, .picks = 128 };
   const char *what = "module";
   char error[256], *text;
   size_t length;
@@ -72,11 +72,11 @@ main (int argc, char **argv)
       return 2;
     }
   if (!strcmp (what, "memory"))
-    return printf ("%zu\n", nms_mosaic_memory_of (&spec)) < 0;
+    return printf ("%zu\n", nms__mosaic_memory_of (&spec)) < 0;
   if (!strcmp (what, "most"))
-    return printf ("%ld\n", (long) nms_mosaic_most_boxes (&spec)) < 0;
-  text = !strcmp (what, "kernel") ? nms_mosaic_kernel (&spec, &length, error, sizeof error)
-                                  : nms_mosaic_module (&spec, &length, error, sizeof error);
+    return printf ("%ld\n", (long) nms__mosaic_most_boxes (&spec)) < 0;
+  text = !strcmp (what, "kernel") ? nms__mosaic_kernel (&spec, &length, error, sizeof error)
+                                  : nms__mosaic_module (&spec, &length, error, sizeof error);
   if (!text) {
     fprintf (stderr, "%s\n", error);
     return 1;

@@ -12,16 +12,16 @@
 #include <stdlib.h>
 
 static void
-layout_of (const nms_mosaic_spec *spec, nms__mosaic_layout *layout)
+layout_of (const nms__mosaic_spec *spec, nms__mosaic_layout *layout)
 {
-  if (nms_mosaic_form_of (spec) == NMS_MOSAIC_TILES)
+  if (nms__mosaic_form_of (spec) == NMS__MOSAIC_TILES)
     nms__mosaic_tiles_layout (spec, layout);
   else
     nms__mosaic_picks_layout (spec, layout);
 }
 
 size_t
-nms_mosaic_memory_of (const nms_mosaic_spec *spec)
+nms__mosaic_memory_of (const nms__mosaic_spec *spec)
 {
   nms__mosaic_layout layout;
 
@@ -30,21 +30,21 @@ nms_mosaic_memory_of (const nms_mosaic_spec *spec)
 }
 
 static size_t
-memory_there (const nms_mosaic_spec *spec)
+memory_there (const nms__mosaic_spec *spec)
 {
-  return spec->memory ? spec->memory : NMS_MOSAIC_MEMORY;
+  return spec->memory ? spec->memory : NMS__MOSAIC_MEMORY;
 }
 
 int32_t
-nms_mosaic_most_boxes (const nms_mosaic_spec *spec)
+nms__mosaic_most_boxes (const nms__mosaic_spec *spec)
 {
-  nms_mosaic_spec s = *spec;
+  nms__mosaic_spec s = *spec;
   int32_t fits = 0, too_many = 1 << 24;
 
   while (too_many - fits > 1) {
     s.boxes = fits + (too_many - fits) / 2;
     s.picks = spec->picks < s.boxes ? spec->picks : s.boxes;
-    if (nms_mosaic_memory_of (&s) <= memory_there (spec))
+    if (nms__mosaic_memory_of (&s) <= memory_there (spec))
       fits = s.boxes;
     else
       too_many = s.boxes;
@@ -65,22 +65,22 @@ fail (char *error, size_t size, const char *format, ...)
 }
 
 static int
-check (const nms_mosaic_spec *spec, char *error, size_t size)
+check (const nms__mosaic_spec *spec, char *error, size_t size)
 {
   if (spec->boxes < 1)
     return fail (error, size, "a kernel needs 1 box or more, not %ld", (long) spec->boxes);
   if (spec->picks < 1 || spec->picks > spec->boxes)
     return fail (error, size, "%ld picks of %ld boxes: must be 1 to the number of boxes",
         (long) spec->picks, (long) spec->boxes);
-  if ((unsigned) spec->form > NMS_MOSAIC_TILES)
-    return fail (error, size, "form %d is none of nms_mosaic_form", (int) spec->form);
+  if ((unsigned) spec->form > NMS__MOSAIC_TILES)
+    return fail (error, size, "form %d is not in nms__mosaic_form", (int) spec->form);
   if (spec->class_caps && !spec->classes)
     return fail (error, size, "caps per class need the class argument");
-  if (spec->form == NMS_MOSAIC_TILES && (spec->class_caps || spec->box_limits))
+  if (spec->form == NMS__MOSAIC_TILES && (spec->class_caps || spec->box_limits))
     return fail (error, size, "the form of tiles has no caps and no limits per class");
-  if (spec->boxes > nms_mosaic_most_boxes (spec))
+  if (spec->boxes > nms__mosaic_most_boxes (spec))
     return fail (error, size, "%ld boxes do not fit into %zu bytes of vector memory, %ld do",
-        (long) spec->boxes, memory_there (spec), (long) nms_mosaic_most_boxes (spec));
+        (long) spec->boxes, memory_there (spec), (long) nms__mosaic_most_boxes (spec));
   return 1;
 }
 
@@ -97,7 +97,7 @@ finish (nms__mosaic *m, size_t *length, char *error, size_t size)
 }
 
 char *
-nms_mosaic_kernel (const nms_mosaic_spec *spec, size_t *length, char *error, size_t size)
+nms__mosaic_kernel (const nms__mosaic_spec *spec, size_t *length, char *error, size_t size)
 {
   nms__mosaic m = { .text = NULL };
   nms__mosaic_layout layout;
@@ -105,14 +105,14 @@ nms_mosaic_kernel (const nms_mosaic_spec *spec, size_t *length, char *error, siz
   if (!check (spec, error, size))
     return NULL;
   layout_of (spec, &layout);
-  if (nms_mosaic_form_of (spec) == NMS_MOSAIC_TILES)
+  if (nms__mosaic_form_of (spec) == NMS__MOSAIC_TILES)
     nms__mosaic_tiles_print (&m, spec, &layout);
   else
     nms__mosaic_picks_print (&m, spec, &layout);
   return finish (&m, length, error, size);
 }
 
-/* `data` in base64, a new string. */
+/* Returns `data` in base64, as a new string. */
 static char *
 base64 (const char *data, size_t length)
 {
@@ -132,12 +132,12 @@ base64 (const char *data, size_t length)
 }
 
 char *
-nms_mosaic_module (const nms_mosaic_spec *spec, size_t *length, char *error, size_t size)
+nms__mosaic_module (const nms__mosaic_spec *spec, size_t *length, char *error, size_t size)
 {
   nms__mosaic m = { .text = NULL };
   nms__mosaic_layout layout;
   size_t kernel_length;
-  char *kernel = nms_mosaic_kernel (spec, &kernel_length, error, size), *coded;
+  char *kernel = nms__mosaic_kernel (spec, &kernel_length, error, size), *coded;
 
   if (!kernel)
     return NULL;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mosaickernel: the frame of a kernel's function; see the header.
- *
- * Every array is one window that covers all of it and never moves, so that it
- * is on the chip before the first step, and the result is written back after
- * the last.
+ * mosaickernel: lays out the arrays of a kernel and prints its function around the
+ * body. Every array is one window that covers the whole array and never moves, so it is
+ * on the chip before the first step, and the result is written back after the last.
  */
 #include "mosaickernel.h"
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mosaicmodule: the StableHLO around a kernel. It pads the arguments, sorts
- * them by rank for the form of tiles, cuts them in rows of 128, calls the
- * kernel, and cuts the padding off its result.
+ * mosaicmodule: prints the StableHLO module around a kernel. The module pads the
+ * arguments, sorts them by rank for the form of tiles, cuts them in rows of 128, calls
+ * the kernel, and removes the padding of its result.
  */
 #include "mosaicmodule.h"
 
 #include <stdio.h>
 
-/* An argument of the module: `fields` numbers of each box, or, with fields 0,
- * an array that the kernel takes as it is; `unused`: by this kernel. */
+/* An argument of the module: `fields` numbers for each box, or, with fields 0, an array
+ * that is passed unchanged. `unused` is 1 if this kernel does not take it. */
 typedef struct {
   const char *type, *padding;
   int fields, unused;
 } Argument;
 
-enum { KEY = 4, NAME = 24 }; /* an argument; bytes of the name of a value */
+enum { KEY = 4, NAME = 24 }; /* number of that argument; bytes of a value's name */
 
 static int
-arguments (const nms_mosaic_spec *spec, Argument list[16])
+arguments (const nms__mosaic_spec *spec, Argument list[16])
 {
   int n = 0;
 
@@ -35,7 +35,7 @@ arguments (const nms_mosaic_spec *spec, Argument list[16])
   return n;
 }
 
-/* "1024xf32", "3x1024xf32", or as the kernel has it. */
+/* Writes the shape of an argument: "1024xf32", "3x1024xf32", "8x128xf32". */
 static void
 print_shape (char *shape, size_t size, const Argument *a, long boxes)
 {
@@ -47,21 +47,21 @@ print_shape (char *shape, size_t size, const Argument *a, long boxes)
     snprintf (shape, size, "%dx%ldx%s", a->fields, boxes, a->type);
 }
 
-/* Pads argument %a<i> to the kernel's number of places; writes the name of what
- * holds it then. */
+/* Prints the padding of argument %a<i> to the kernel's positions and writes the name of
+ * the padded value to `name`. */
 static void
-print_padding (nms__mosaic *m, const nms_mosaic_spec *spec, const nms__mosaic_layout *layout,
+print_padding (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_layout *layout,
     const Argument *a, int i, char name[NAME])
 {
   const char *first = a->fields > 1 ? "0, " : "";
-  long more = (long) layout->places - spec->boxes;
+  long more = (long) layout->positions - spec->boxes;
   char given[40], padded[40];
 
   snprintf (name, NAME, "%%a%d", i);
   if (!a->fields || !more)
     return;
   print_shape (given, sizeof given, a, spec->boxes);
-  print_shape (padded, sizeof padded, a, layout->places);
+  print_shape (padded, sizeof padded, a, layout->positions);
   nms__mosaic_print (m, "%%c%d = \"stablehlo.constant\"() {value = dense<%s> : tensor<%s>} : "
       "() -> tensor<%s>\n", i, a->padding, a->type, a->type);
   nms__mosaic_print (m, "%%p%d = \"stablehlo.pad\"(%%a%d, %%c%d) {edge_padding_low = "
@@ -71,7 +71,7 @@ print_padding (nms__mosaic *m, const nms_mosaic_spec *spec, const nms__mosaic_la
   snprintf (name, NAME, "%%p%d", i);
 }
 
-/* One comparison of two scalars inside the sort. */
+/* Prints the comparison of two scalars inside the sort. */
 static void
 print_comparison (nms__mosaic *m, const char *name, const char *order, int first)
 {
@@ -80,8 +80,9 @@ print_comparison (nms__mosaic *m, const char *name, const char *order, int first
       "(tensor<i32>, tensor<i32>) -> tensor<i1>\n", name, first, first, order);
 }
 
-/* Sorts what belongs to a box by rank: key descending, index ascending. names
- * become those of the results; the index is a further one. */
+/* Prints the sort of all columns by rank: key descending, then index ascending. Writes
+ * the names of the sorted columns to `names` and that of the sorted indices to
+ * `index`. */
 static void
 print_sort (nms__mosaic *m, const Argument *list, int count, long places, char names[][NAME],
     char index[NAME])
@@ -120,14 +121,14 @@ print_sort (nms__mosaic *m, const Argument *list, int count, long places, char n
     snprintf (of[k] < 0 ? index : names[of[k]], NAME, "%%sorted#%d", k);
 }
 
-/* `name`, of `shape`, as the kernel's next input %k<k>. */
+/* Prints value `name` as input %k<k> of the kernel, in rows of 128. */
 static void
 print_input (nms__mosaic *m, const nms__mosaic_layout *layout, const char *name,
     const Argument *a, int k)
 {
   char shape[40];
 
-  print_shape (shape, sizeof shape, a, layout->places);
+  print_shape (shape, sizeof shape, a, layout->positions);
   nms__mosaic_print (m, "%%k%d = \"stablehlo.reshape\"(%s) : (tensor<%s>) -> "
       "tensor<%dx128x%s>\n", k, name, shape, layout->input[k].rows, a->type);
 }
@@ -152,7 +153,7 @@ print_call (nms__mosaic *m, const nms__mosaic_layout *layout, const char *kernel
       "{\\22body\\22: \\22");
   nms__mosaic_print (m, "%s", kernel);
   nms__mosaic_print (m, "\\22, \\22needs_layout_passes\\22: true}");
-  if (memory != NMS_MOSAIC_MEMORY)
+  if (memory != NMS__MOSAIC_MEMORY)
     nms__mosaic_print (m, ", \\22scoped_memory_configs\\22: [{\\22memory_space\\22: 1, "
         "\\22offset\\22: 0, \\22size\\22: %zu}]", memory);
   nms__mosaic_print (m, "}\", operand_layouts = [");
@@ -166,7 +167,7 @@ print_call (nms__mosaic *m, const nms__mosaic_layout *layout, const char *kernel
 }
 
 void
-nms__mosaic_module_print (nms__mosaic *m, const nms_mosaic_spec *spec,
+nms__mosaic_module_print (nms__mosaic *m, const nms__mosaic_spec *spec,
     const nms__mosaic_layout *layout, const char *kernel, size_t memory)
 {
   static const Argument index = { "i32", NULL, 1, 0 };
@@ -184,8 +185,8 @@ nms__mosaic_module_print (nms__mosaic *m, const nms_mosaic_spec *spec,
   for (int i = 0; i < count; i++)
     if (!list[i].unused)
       print_padding (m, spec, layout, &list[i], i, names[i]);
-  if (nms_mosaic_form_of (spec) == NMS_MOSAIC_TILES)
-    print_sort (m, list, count, layout->places, names, index_name);
+  if (nms__mosaic_form_of (spec) == NMS__MOSAIC_TILES)
+    print_sort (m, list, count, layout->positions, names, index_name);
   for (int i = 0; i < count; i++) {
     if (!list[i].unused)
       print_input (m, layout, names[i], &list[i], k++);

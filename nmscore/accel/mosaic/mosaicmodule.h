@@ -7,7 +7,7 @@
 
 /* Prints the module of a kernel that uses `memory` bytes of vector memory. `kernel` is
  * its text in base64. */
-void nms__mosaic_module_print (nms__mosaic *m, const nms_mosaic_spec *spec,
+void nms__mosaic_module_print (nms__mosaic *m, const nms__mosaic_spec *spec,
     const nms__mosaic_layout *layout, const char *kernel, size_t memory);
 
 #endif

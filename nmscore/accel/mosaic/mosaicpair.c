@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mosaicpair: prints the overlap test; see the header, and mosaic.h for what
- * the numbers of a limit are.
+ * mosaicpair: prints the overlap test (mosaicpair.h; mosaicspec.h has the numbers of a
+ * limit).
  *
- * Why the differences are exact when it matters: let m be in [2^e, 2^(e+1)) and
- * the scaled union in [1, 2), as another power of two moves everything alike.
- * high and a are multiples of 2^(e-11) and 2^-11, |low| <= 2^(e-12) and a
- * multiple of 2^(e-24), |b| <= 2^-12 and a multiple of 2^-23. When the first
- * difference is below 2^-10 of the product it is exact (the operands are
- * within a factor of two), else the sign is decided, since the other three
- * products come to half of that. The second is a multiple of 2^(e-34): exact
- * below 2^(e-10), decided else. The third is one of 2^(e-35): exact below
- * 2^(e-11), decided else. The last keeps the sign of the exact difference, as
- * rounding does, and is no less than 2^(e-47) unless it is 0. Unions lie in
- * 2^-100..2^123 and e in -25..0, so that the least product is above 2^-109.
+ * Why the differences are exact as long as the sign is open: let m be in
+ * [2^e, 2^(e+1)) and the scaled union in [1, 2), because another power of two scales
+ * all numbers alike. high is a multiple of 2^(e-11) and a of 2^-11; |low| <= 2^(e-12)
+ * and a multiple of 2^(e-24); |b| <= 2^-12 and a multiple of 2^-23. If the first
+ * difference is below 2^-10 of the product, it is exact (its operands are within a
+ * factor of two); otherwise the sign is certain, because the other three products
+ * add up to half of that. The second difference is a multiple of 2^(e-34): it is exact
+ * below 2^(e-10), otherwise the sign is certain. The third is a multiple of 2^(e-35):
+ * it is exact below 2^(e-11), otherwise the sign is certain. The last one has the sign
+ * of the exact difference, because rounding keeps signs, and is 0 or at least
+ * 2^(e-47). Unions are in 2^-100..2^123 and e in -25..0, so the least product is above
+ * 2^-109.
  */
 #include "mosaicpair.h"
 
@@ -35,7 +36,7 @@ common (nms__mosaic *m, nms__value a1, nms__value a2, nms__value b1, nms__value 
   return nms__mosaic_op (m, "arith.subf", high, low);
 }
 
-/* a - b * c */
+/* Prints a - b * c. */
 static nms__value
 less_product (nms__mosaic *m, nms__value a, nms__value b, nms__value c)
 {
@@ -51,12 +52,12 @@ nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic
   nms__value inter = nms__mosaic_op (m, "arith.mulf", width, height);
   nms__value uni = nms__mosaic_op (m, "arith.subf",
       nms__mosaic_op (m, "arith.addf", a->area, b->area), inter);
-  /* an extent of 2^-50 or less is none, so neither is the intersection */
+  /* boxes do not overlap if their common extent is 2^-50 or less */
   nms__value least = nms__mosaic_f32 (m, inter.rows, inter.cols, NMS__LEAST_EXTENT);
-  nms__value meet = nms__mosaic_compare (m, "ogt",
+  nms__value overlaps = nms__mosaic_compare (m, "ogt",
       nms__mosaic_op (m, "arith.minimumf", width, height), least);
 
-  /* a power of two that keeps every product below from under- and overflow */
+  /* a power of two with which no product below under- or overflows */
   nms__value small = nms__mosaic_compare (m, "olt", uni,
       nms__mosaic_f32 (m, uni.rows, uni.cols, 1.0f));
   nms__value scale = nms__mosaic_select (m, small,
@@ -64,7 +65,7 @@ nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic
       nms__mosaic_f32 (m, uni.rows, uni.cols, 0x1p-32f));
   nms__value scaled = nms__mosaic_op (m, "arith.mulf", uni, scale);
 
-  /* Veltkamp's split: the nearest number of 12 bits, and the rest */
+  /* Veltkamp's split: the nearest number of 12 bits, and the remainder */
   nms__value wide = nms__mosaic_op (m, "arith.mulf", scaled,
       nms__mosaic_f32 (m, uni.rows, uni.cols, 4097.0f));
   nms__value first = nms__mosaic_op (m, "arith.subf", wide,
@@ -79,5 +80,5 @@ nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic
   d = less_product (m, d, limit->low, second);
   nms__value beyond = nms__mosaic_compare (m, "ogt", d,
       nms__mosaic_f32 (m, d.rows, d.cols, 0.0f));
-  return nms__mosaic_op (m, "arith.andi", meet, beyond);
+  return nms__mosaic_op (m, "arith.andi", overlaps, beyond);
 }

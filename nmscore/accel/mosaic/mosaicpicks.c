@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mosaicpicks: the kernel with a grid step a pick.
+ * mosaicpicks: prints the kernel with one grid step for each pick.
  *
- * A step passes over the boxes once: what the last pick suppresses dies, and
- * of what lives on, each place of a chunk remembers the best it has seen, with
- * its corners. Then one search over a single chunk finds the best of all, the
- * lower index among equals, and it becomes the pick. The first step begins
- * with a pick that overlaps nothing. Whatever N is, a step has one search; the
- * pass streams from the chip's memory.
+ * A step passes over the boxes once, in chunks. It removes the boxes that the last pick
+ * suppresses. Of the remaining ones, each position of a chunk remembers the best box so
+ * far, with its corners. Then one search over a single chunk finds the best of these,
+ * of equal keys the lowest index, which is the next pick. The first step starts with a
+ * pick that overlaps no box. Every step has one search, whatever N is, and the pass
+ * reads the chip's memory sequentially.
  */
 #include "mosaicpicks.h"
 #include "mosaicpair.h"
@@ -17,38 +17,38 @@
 #include <math.h>
 #include <stdint.h>
 
-/* Rows a chunk: enough registers at work to hide their latency. */
+/* Rows of a chunk: enough independent registers to hide latency. */
 #define CHUNK_ROWS 32
 
 enum { X1, Y1, X2, Y2, KEY, PARAMETERS, CLASS, LIMIT, CLASS_MOST, INPUTS };
 
-/* What is known of the last pick, a row a field. */
+/* The rows of the arrays that describe the last pick. */
 enum { LAST_X1, LAST_Y1, LAST_X2, LAST_Y2 };
 enum { LAST_INDEX, LAST_CLASS };
 
 typedef struct {
   nms__mosaic *m;
-  const nms_mosaic_spec *spec;
+  const nms__mosaic_spec *spec;
   const nms__mosaic_layout *layout;
   nms__array in[INPUTS];
-  nms__array alive, area, room, last, last_bits;
+  nms__array undecided, area, cap_left, last, last_bits;
   nms__value zero; /* index */
 } Picks;
 
-/* What a chunk's places remember of the best they saw. */
+/* The best box so far at each position of a chunk. */
 typedef struct {
   nms__value key, index, corner[4], class_id;
 } Best;
 
 void
-nms__mosaic_picks_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layout)
+nms__mosaic_picks_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layout)
 {
   int rows = (spec->boxes + 1023) / 1024 * 8;
   int chunk = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
 
   *layout = (nms__mosaic_layout){ .chunk = chunk, .steps = spec->picks };
   layout->rows = (rows + chunk - 1) / chunk * chunk;
-  layout->places = layout->rows * NMS__MOSAIC_LANES;
+  layout->positions = layout->rows * NMS__MOSAIC_LANES;
   for (int i = 0; i < 4; i++)
     nms__mosaic_add_input (layout, NMS__MOSAIC_F32, layout->rows);
   nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
@@ -69,7 +69,7 @@ nms__mosaic_picks_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layou
 }
 
 static void
-name_arrays (Picks *p)
+assign_arrays (Picks *p)
 {
   const nms__array *next = p->layout->input;
 
@@ -79,12 +79,12 @@ name_arrays (Picks *p)
       continue;
     p->in[i] = *next++;
   }
-  p->alive = p->layout->scratch[0];
+  p->undecided = p->layout->scratch[0];
   p->area = p->layout->scratch[1];
   p->last = p->layout->scratch[2];
   p->last_bits = p->layout->scratch[3];
   if (p->spec->class_caps)
-    p->room = p->layout->scratch[4];
+    p->cap_left = p->layout->scratch[4];
 }
 
 static nms__value
@@ -99,7 +99,7 @@ constant (Picks *p, int32_t value)
   return nms__mosaic_s32 (p->m, p->layout->chunk, NMS__MOSAIC_LANES, value);
 }
 
-/* Row `field` of an array, for a whole chunk. */
+/* Prints row `field` of an array repeated for a whole chunk. */
 static nms__value
 load_field (Picks *p, nms__array array, int field)
 {
@@ -108,7 +108,7 @@ load_field (Picks *p, nms__array array, int field)
   return nms__mosaic_spread (p->m, row, p->layout->chunk, NMS__MOSAIC_LANES);
 }
 
-/* Number `field` of the limits of a chunk's boxes. */
+/* Prints number `field` of the limits of a chunk's boxes. */
 static nms__value
 load_limit (Picks *p, int field, nms__value row)
 {
@@ -125,9 +125,8 @@ store_field (Picks *p, nms__value scalar, nms__array array, int field)
   nms__mosaic_store (p->m, row, array, nms__mosaic_index (p->m, field), p->zero);
 }
 
-
-/* First step: everything that takes part lives, and the last pick is a box
- * without area far outside, of no index. */
+/* Prints the start of the first step: all boxes that take part are undecided, and the
+ * last pick is a box far outside, without area and with index -1. */
 static void
 print_start (Picks *p)
 {
@@ -138,7 +137,7 @@ print_start (Picks *p)
 
   nms__mosaic_open_loop (m, &loop, p->layout->rows, p->layout->chunk);
   nms__value row = loop.index;
-  nms__mosaic_store (m, load_chunk (p, p->in[KEY], row), p->alive, row, p->zero);
+  nms__mosaic_store (m, load_chunk (p, p->in[KEY], row), p->undecided, row, p->zero);
   nms__mosaic_box box = { load_chunk (p, p->in[X1], row), load_chunk (p, p->in[Y1], row),
     load_chunk (p, p->in[X2], row), load_chunk (p, p->in[Y2], row), { "", 0, 0, 0 } };
   nms__mosaic_store (m, nms__mosaic_area (m, &box), p->area, row, p->zero);
@@ -146,7 +145,7 @@ print_start (Picks *p)
     nms__value most = load_chunk (p, p->in[CLASS_MOST], row);
     nms__value unlimited = nms__mosaic_compare (m, "sle", most, constant (p, 0));
     nms__mosaic_store (m, nms__mosaic_select (m, unlimited, constant (p, INT32_MAX), most),
-        p->room, row, p->zero);
+        p->cap_left, row, p->zero);
   }
   nms__mosaic_close_loop (m, &loop);
 
@@ -162,40 +161,40 @@ print_start (Picks *p)
   store_field (p, none, p->last_bits, LAST_CLASS);
 }
 
-/* Where the places of a chunk die: they overlap the last pick, are it, or are
- * of a class that is full. */
+/* Prints which positions of a chunk are removed: those that overlap the last pick, the
+ * pick itself, and those of a full class. */
 static nms__value
-print_deaths (Picks *p, nms__value row, nms__value place, const nms__mosaic_box *box,
+print_removed (Picks *p, nms__value row, nms__value position, const nms__mosaic_box *box,
     const nms__mosaic_box *last, nms__value class_id)
 {
   nms__mosaic *m = p->m;
   nms__mosaic_limit limit = { load_limit (p, 0, row), load_limit (p, 1, row),
     load_limit (p, 2, row) };
-  nms__value dies = nms__mosaic_exceeds (m, box, last, &limit);
-  nms__value self = nms__mosaic_compare (m, "eq", place,
+  nms__value removed = nms__mosaic_exceeds (m, box, last, &limit);
+  nms__value self = nms__mosaic_compare (m, "eq", position,
       load_field (p, p->last_bits, LAST_INDEX));
 
   if (nms__mosaic_uses_class (p->spec)) {
     nms__value same = nms__mosaic_compare (m, "eq", class_id,
         load_field (p, p->last_bits, LAST_CLASS));
     if (!p->spec->class_agnostic)
-      dies = nms__mosaic_op (m, "arith.andi", dies, same);
+      removed = nms__mosaic_op (m, "arith.andi", removed, same);
     if (p->spec->class_caps) {
-      nms__value room = load_chunk (p, p->room, row);
+      nms__value cap_left = load_chunk (p, p->cap_left, row);
       nms__value was = nms__mosaic_compare (m, "sge", load_field (p, p->last_bits, LAST_INDEX),
           constant (p, 0));
       nms__value one = nms__mosaic_select (m, nms__mosaic_op (m, "arith.andi", same, was),
           constant (p, 1), constant (p, 0));
-      room = nms__mosaic_op (m, "arith.subi", room, one);
-      nms__mosaic_store (m, room, p->room, row, p->zero);
-      nms__value full = nms__mosaic_compare (m, "sle", room, constant (p, 0));
-      dies = nms__mosaic_op (m, "arith.ori", dies, full);
+      cap_left = nms__mosaic_op (m, "arith.subi", cap_left, one);
+      nms__mosaic_store (m, cap_left, p->cap_left, row, p->zero);
+      nms__value full = nms__mosaic_compare (m, "sle", cap_left, constant (p, 0));
+      removed = nms__mosaic_op (m, "arith.ori", removed, full);
     }
   }
-  return nms__mosaic_op (m, "arith.ori", dies, self);
+  return nms__mosaic_op (m, "arith.ori", removed, self);
 }
 
-/* The pass of a step. */
+/* Prints the pass of a step. */
 static void
 print_pass (Picks *p, Best *best)
 {
@@ -206,7 +205,7 @@ print_pass (Picks *p, Best *best)
   nms__value number = nms__mosaic_op (m, "arith.addi",
       nms__mosaic_op (m, "arith.muli", nms__mosaic_iota (m, rows, cols, 0), constant (p, cols)),
       nms__mosaic_iota (m, rows, cols, 1));
-  nms__value dead = constant (p, NMS_MOSAIC_ABSENT);
+  nms__value dead = constant (p, NMS__MOSAIC_ABSENT);
   nms__value *corners[4] = { &last.x1, &last.y1, &last.x2, &last.y2 };
 
   last.area = nms__mosaic_area (m, &last);
@@ -221,8 +220,8 @@ print_pass (Picks *p, Best *best)
         &best->corner[2], &best->corner[3], &best->class_id } };
   nms__mosaic_open_loop (m, &loop, p->layout->rows, rows);
   nms__value row = loop.index;
-  nms__value place = nms__mosaic_op (m, "arith.addi", number,
-      nms__mosaic_spread (m, nms__mosaic_place (m, row, cols), rows, cols));
+  nms__value position = nms__mosaic_op (m, "arith.addi", number,
+      nms__mosaic_spread (m, nms__mosaic_first_of_row (m, row, cols), rows, cols));
   nms__value corner[4], class_id = best->class_id;
   for (int i = 0; i < 4; i++)
     corner[i] = load_chunk (p, p->in[X1 + i], row);
@@ -231,14 +230,14 @@ print_pass (Picks *p, Best *best)
   if (nms__mosaic_uses_class (p->spec))
     class_id = load_chunk (p, p->in[CLASS], row);
 
-  nms__value dies = print_deaths (p, row, place, &box, &last, class_id);
-  nms__value alive = nms__mosaic_select (m, dies, dead, load_chunk (p, p->alive, row));
-  nms__mosaic_store (m, alive, p->alive, row, p->zero);
+  nms__value removed = print_removed (p, row, position, &box, &last, class_id);
+  nms__value undecided = nms__mosaic_select (m, removed, dead, load_chunk (p, p->undecided, row));
+  nms__mosaic_store (m, undecided, p->undecided, row, p->zero);
 
-  /* greater only, so that of equals the place seen first stays */
-  nms__value better = nms__mosaic_compare (m, "sgt", alive, best->key);
-  best->key = nms__mosaic_select (m, better, alive, best->key);
-  best->index = nms__mosaic_select (m, better, place, best->index);
+  /* strictly greater, so that of equal keys the lowest position is kept */
+  nms__value better = nms__mosaic_compare (m, "sgt", undecided, best->key);
+  best->key = nms__mosaic_select (m, better, undecided, best->key);
+  best->index = nms__mosaic_select (m, better, position, best->index);
   for (int i = 0; i < 4; i++)
     best->corner[i] = nms__mosaic_select (m, better, corner[i], best->corner[i]);
   if (nms__mosaic_uses_class (p->spec))
@@ -246,14 +245,16 @@ print_pass (Picks *p, Best *best)
   nms__mosaic_close_loop (m, &loop);
 }
 
-/* All of a chunk reduced to one; across sublanes first, which is cheaper. */
+/* Prints the reduction of a chunk to one element, across sublanes first, because that
+ * takes fewer cycles. */
 static nms__value
 reduce_all (Picks *p, const char *kind, const char *start, nms__value a)
 {
   return nms__mosaic_reduce (p->m, kind, start, nms__mosaic_reduce (p->m, kind, start, a, 0), 1);
 }
 
-/* Finds the best of the chunk's places, which becomes the last pick. */
+/* Prints the search for the best position of the chunk, which is the next pick, and
+ * stores it as the last pick. Returns its index. */
 static nms__value
 print_search (Picks *p, const Best *best)
 {
@@ -276,15 +277,15 @@ print_search (Picks *p, const Best *best)
         nms__mosaic_select (m, chosen, best->class_id, constant (p, 0))), p->last_bits,
         LAST_CLASS);
 
-  /* nobody lives: no pick */
-  nms__value absent = nms__mosaic_s32 (m, 1, 1, NMS_MOSAIC_ABSENT);
+  /* if no box is undecided, there is no pick */
+  nms__value absent = nms__mosaic_s32 (m, 1, 1, NMS__MOSAIC_ABSENT);
   nms__value none = nms__mosaic_s32 (m, 1, 1, -1);
   index = nms__mosaic_select (m, nms__mosaic_compare (m, "sgt", key, absent), index, none);
   store_field (p, index, p->last_bits, LAST_INDEX);
   return index;
 }
 
-/* Writes the pick to its place, unless the run's cap is reached. */
+/* Prints the store of the pick to the result, unless the run has all its picks. */
 static void
 print_pick (Picks *p, nms__value step, nms__value index)
 {
@@ -297,23 +298,23 @@ print_pick (Picks *p, nms__value step, nms__value index)
   nms__value here = nms__mosaic_compare (m, "eq", nms__mosaic_iota (m, 1, cols, 1), lane);
   nms__value most = nms__mosaic_load (m, p->in[PARAMETERS],
       nms__mosaic_index (m, NMS__MOSAIC_MOST), p->zero, 1, cols);
-  nms__value room = nms__mosaic_compare (m, "olt", nms__mosaic_to_f32 (m, number), most);
+  nms__value below_cap = nms__mosaic_compare (m, "olt", nms__mosaic_to_f32 (m, number), most);
   nms__value old = nms__mosaic_load (m, p->layout->picks, row, p->zero, 1, cols);
-  nms__value picks = nms__mosaic_select (m, nms__mosaic_op (m, "arith.andi", here, room),
+  nms__value picks = nms__mosaic_select (m, nms__mosaic_op (m, "arith.andi", here, below_cap),
       nms__mosaic_spread (m, index, 1, cols), old);
 
   nms__mosaic_store (m, picks, p->layout->picks, row, p->zero);
 }
 
 void
-nms__mosaic_picks_print (nms__mosaic *m, const nms_mosaic_spec *spec,
+nms__mosaic_picks_print (nms__mosaic *m, const nms__mosaic_spec *spec,
     const nms__mosaic_layout *layout)
 {
   Picks p = { .m = m, .spec = spec, .layout = layout };
   Best best;
   nms__value step = nms__mosaic_begin (m, layout);
 
-  name_arrays (&p);
+  assign_arrays (&p);
   p.zero = nms__mosaic_index (m, 0);
   nms__mosaic_open_if (m, nms__mosaic_compare (m, "eq", step, nms__mosaic_s32 (m, 0, 0, 0)));
   print_start (&p);

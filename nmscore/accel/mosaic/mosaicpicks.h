@@ -6,10 +6,10 @@
 #include "mosaickernel.h"
 
 /* Sets the arrays and the steps of the kernel for a spec that was checked. */
-void nms__mosaic_picks_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layout);
+void nms__mosaic_picks_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layout);
 
 /* Prints the kernel. */
-void nms__mosaic_picks_print (nms__mosaic *m, const nms_mosaic_spec *spec,
+void nms__mosaic_picks_print (nms__mosaic *m, const nms__mosaic_spec *spec,
     const nms__mosaic_layout *layout);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The nearest number of so many bits. */
+/* Rounds to the nearest number of `bits` bits. */
 static double
 rounded (double value, int bits)
 {
@@ -27,11 +27,11 @@ nms__mosaic_limit_of (double middle, float limit[3])
   limit[2] = 1.0f;
   if (middle < 0.0) {           /* any intersection */
     limit[0] = limit[1] = 0.0f;
-  } else if (middle < 0x1p-100) { /* 2^-150, which binary32 has not */
+  } else if (middle < 0x1p-100) { /* 2^-150, which is not a number of binary32 */
     limit[0] = (float) (middle * 0x1p100);
     limit[1] = 0.0f;
     limit[2] = 0x1p100f;
-  } else {                      /* (without what nms__limit adds for ties) */
+  } else {                      /* 25 bits, because nms__limit adds less for ties */
     double exact = rounded (middle, 25), high = rounded (exact, 12);
     limit[0] = (float) high;
     limit[1] = (float) (exact - high);
@@ -39,40 +39,40 @@ nms__mosaic_limit_of (double middle, float limit[3])
 }
 
 void
-nms_mosaic_limit (float threshold, int inclusive, float limit[3])
+nms__mosaic_threshold_limit (float threshold, int inclusive, float limit[3])
 {
   nms__mosaic_limit_of (nms__limit (threshold, inclusive), limit);
 }
 
 void
-nms_mosaic_parameters (float threshold, int inclusive, int32_t most,
-    float parameters[NMS_MOSAIC_PARAMETERS])
+nms__mosaic_parameters (float threshold, int inclusive, int32_t most,
+    float parameters[NMS__MOSAIC_PARAMETERS])
 {
   float rows[8] = { 0.0f };
 
-  nms_mosaic_limit (threshold, inclusive, rows);
+  nms__mosaic_threshold_limit (threshold, inclusive, rows);
   rows[NMS__MOSAIC_MOST] = (float) most;
-  for (int i = 0; i < NMS_MOSAIC_PARAMETERS; i++)
+  for (int i = 0; i < NMS__MOSAIC_PARAMETERS; i++)
     parameters[i] = rows[i / NMS__MOSAIC_LANES];
 }
 
 int
-nms__mosaic_uses_class (const nms_mosaic_spec *spec)
+nms__mosaic_uses_class (const nms__mosaic_spec *spec)
 {
   return spec->classes && (!spec->class_agnostic || spec->class_caps);
 }
 
-/* By cycles as libtpu's static schedules for v5e have them, roughly. */
-nms_mosaic_form
-nms_mosaic_form_of (const nms_mosaic_spec *spec)
+/* Compares approximate cycles, fitted to libtpu's static schedules for v5e. */
+nms__mosaic_form
+nms__mosaic_form_of (const nms__mosaic_spec *spec)
 {
   double boxes = spec->boxes, picks = spec->picks, rows = picks / 128.0 + 1.0;
   double by_picks = picks * (640.0 + 21.0 / 1024.0 * boxes);
   double by_tiles = 6000.0 + 2.2 * boxes + (boxes / 128.0 + 1.0) * (1200.0 + 300.0 * rows);
 
-  if (spec->form != NMS_MOSAIC_AUTO)
+  if (spec->form != NMS__MOSAIC_AUTO)
     return spec->form;
   if (spec->class_caps || spec->box_limits)
-    return NMS_MOSAIC_PICKS;
-  return by_tiles < by_picks ? NMS_MOSAIC_TILES : NMS_MOSAIC_PICKS;
+    return NMS__MOSAIC_PICKS;
+  return by_tiles < by_picks ? NMS__MOSAIC_TILES : NMS__MOSAIC_PICKS;
 }

@@ -10,7 +10,7 @@
 #define NMS__MOSAIC_LANES 128
 
 /* The key of a box that takes no part. */
-#define NMS_MOSAIC_ABSENT INT32_MIN
+#define NMS__MOSAIC_ABSENT INT32_MIN
 
 /* The vector memory that every generation of TPUs grants a kernel, in bytes. The most
  * boxes at 300 picks, for the form of picks with all options and for the form of
@@ -18,20 +18,20 @@
  *
  *   16 MiB    180,224 and 290,816     v2, v3, v4 (which refuse more) and later
  *   64 MiB    729,088 and 1,189,888   v5e, v5p, v6e */
-#define NMS_MOSAIC_MEMORY ((size_t) 16 << 20)
+#define NMS__MOSAIC_MEMORY ((size_t) 16 << 20)
 
-typedef enum nms_mosaic_form {
-  NMS_MOSAIC_AUTO = 0,
-  NMS_MOSAIC_PICKS = 1,
-  NMS_MOSAIC_TILES = 2
-} nms_mosaic_form;
+typedef enum nms__mosaic_form {
+  NMS__MOSAIC_AUTO = 0,
+  NMS__MOSAIC_PICKS = 1,
+  NMS__MOSAIC_TILES = 2
+} nms__mosaic_form;
 
 /* What a module is compiled for; everything else is an argument of each run. */
-typedef struct nms_mosaic_spec {
+typedef struct nms__mosaic_spec {
   int32_t boxes;      /* N, 1 or more; `memory` limits it */
   int32_t picks;      /* K, 1..N */
-  size_t memory;      /* bytes of vector memory to use; 0: NMS_MOSAIC_MEMORY */
-  nms_mosaic_form form;
+  size_t memory;      /* bytes of vector memory to use; 0: NMS__MOSAIC_MEMORY */
+  nms__mosaic_form form;
   uint8_t classes;    /* not 0: the module has the argument `class`, and boxes of
                        * different classes never suppress each other unless
                        * `class_agnostic` */
@@ -39,20 +39,20 @@ typedef struct nms_mosaic_spec {
                            * caps use `class` */
   uint8_t box_limits; /* not 0: each box has a limit of its own */
   uint8_t class_caps; /* not 0: argument `class_most`; needs `classes` */
-} nms_mosaic_spec;
+} nms__mosaic_spec;
 
-/* Returns the form that the module has: spec->form, or for NMS_MOSAIC_AUTO the one
+/* Returns the form that the module has: spec->form, or for NMS__MOSAIC_AUTO the one
  * that takes fewer cycles in the worst case. */
-nms_mosaic_form nms_mosaic_form_of (const nms_mosaic_spec *spec);
+nms__mosaic_form nms__mosaic_form_of (const nms__mosaic_spec *spec);
 
 /* Returns whether the kernel takes the boxes' classes. */
-int nms__mosaic_uses_class (const nms_mosaic_spec *spec);
+int nms__mosaic_uses_class (const nms__mosaic_spec *spec);
 
 /* Writes to `limit` the numbers that decide about overlaps: IoU > threshold, or >=
  * if `inclusive`; the threshold is in 0..1. limit[0] + limit[1] is the midpoint
  * between the threshold and the next float, limit[0] has 12 bits; limit[2]
  * multiplies intersections and is 1 except for threshold 0. */
-void nms_mosaic_limit (float threshold, int inclusive, float limit[3]);
+void nms__mosaic_threshold_limit (float threshold, int inclusive, float limit[3]);
 
 /* The same for a limit of overlap.h. */
 void nms__mosaic_limit_of (double middle, float limit[3]);
@@ -60,9 +60,9 @@ void nms__mosaic_limit_of (double middle, float limit[3]);
 /* Fills the argument `parameters` of a run, rows of 128 equal numbers: rows 0..2 hold
  * the limit of all boxes (used unless `box_limits`), row NMS__MOSAIC_MOST the most
  * picks of this run, 1..K. */
-#define NMS_MOSAIC_PARAMETERS (8 * NMS__MOSAIC_LANES)
+#define NMS__MOSAIC_PARAMETERS (8 * NMS__MOSAIC_LANES)
 #define NMS__MOSAIC_MOST 3
-void nms_mosaic_parameters (float threshold, int inclusive, int32_t most,
-    float parameters[NMS_MOSAIC_PARAMETERS]);
+void nms__mosaic_parameters (float threshold, int inclusive, int32_t most,
+    float parameters[NMS__MOSAIC_PARAMETERS]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mosaictext: see the header. Only forms of text are used that libtpu 0.0.17
- * to 0.0.51 were seen to take.
+ * mosaictext: prints operations. All text is in forms that libtpu 0.0.17 to 0.0.51
+ * accepted in tests.
  */
 #include "mosaictext.h"
 
@@ -18,21 +18,21 @@ nms__mosaic_print (nms__mosaic *m, const char *format, ...)
   for (int attempt = 0; attempt < 2 && !m->failed; attempt++) {
     va_list args;
     va_start (args, format);
-    int n = vsnprintf (m->text ? m->text + m->length : NULL, m->room - m->length, format, args);
+    int n = vsnprintf (m->text ? m->text + m->length : NULL, m->capacity - m->length, format, args);
     va_end (args);
-    if (n >= 0 && (size_t) n < m->room - m->length) {
+    if (n >= 0 && (size_t) n < m->capacity - m->length) {
       m->length += (size_t) n;
       return;
     }
-    size_t room = n < 0 ? 0 : 2 * m->room + (size_t) n + 4096;
-    char *text = room ? realloc (m->text, room) : NULL;
+    size_t capacity = n < 0 ? 0 : 2 * m->capacity + (size_t) n + 4096;
+    char *text = capacity ? realloc (m->text, capacity) : NULL;
     if (!text) {
       nms__mosaic_free (m);
       m->failed = 1;
       return;
     }
     m->text = text;
-    m->room = room;
+    m->capacity = capacity;
   }
 }
 
@@ -41,7 +41,7 @@ nms__mosaic_free (nms__mosaic *m)
 {
   free (m->text);
   m->text = NULL;
-  m->length = m->room = 0;
+  m->length = m->capacity = 0;
 }
 
 void
@@ -94,7 +94,7 @@ nms__mosaic_f32 (nms__mosaic *m, int rows, int cols, float value)
   char literal[16];
   uint32_t bits;
 
-  /* bits, so that no locale and no rounding is involved */
+  /* print the bits, because decimals depend on the locale and on rounding */
   memcpy (&bits, &value, sizeof bits);
   snprintf (literal, sizeof literal, "0x%08X", (unsigned) bits);
   return constant (m, NMS__MOSAIC_F32, rows, cols, literal);
@@ -209,7 +209,7 @@ nms__mosaic_first (nms__mosaic *m, nms__value row)
 }
 
 nms__value
-nms__mosaic_place (nms__mosaic *m, nms__value row, int cols)
+nms__mosaic_first_of_row (nms__mosaic *m, nms__value row, int cols)
 {
   nms__value number = convert (m, "arith.index_cast", "to", row,
       nms__mosaic_value (m, NMS__MOSAIC_S32, 0, 0));
@@ -236,7 +236,7 @@ nms__mosaic_spread (nms__mosaic *m, nms__value a, int rows, int cols)
 }
 
 nms__value
-nms__mosaic_turn (nms__mosaic *m, nms__value a)
+nms__mosaic_transpose (nms__mosaic *m, nms__value a)
 {
   nms__value v = nms__mosaic_value (m, a.type, a.cols, a.rows);
 

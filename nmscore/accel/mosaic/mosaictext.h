@@ -2,13 +2,13 @@
 /*
  * mosaictext: prints the operations of a TPU kernel as MLIR text.
  *
- * Mosaic is the compiler of TPU kernels inside libtpu, its input is MLIR of the
- * dialects arith, vector, scf, memref and tpu. The functions here append one
- * operation each to a text that grows and return a handle of its result; the
- * operation's type follows from its operands. Vectors have two axes, sublanes
- * (`rows`) and lanes (`cols`); a vector register holds 8 x 128.
+ * Mosaic is the compiler of TPU kernels inside libtpu. Its input is MLIR of the
+ * dialects arith, vector, scf, memref and tpu. Each function here appends an operation
+ * to the text and returns a handle of its result, whose type follows from the operands.
+ * Vectors have two axes, sublanes (`rows`) and lanes (`cols`); a vector register holds
+ * 8 x 128 elements.
  *
- * Out of memory latches: what follows does nothing, and the text is NULL.
+ * After a failed allocation the text is NULL and all functions do nothing.
  */
 #ifndef NMS_MOSAICTEXT_H
 #define NMS_MOSAICTEXT_H
@@ -20,7 +20,7 @@ typedef enum nms__mosaic_type {
   NMS__MOSAIC_F32, NMS__MOSAIC_S32, NMS__MOSAIC_I1, NMS__MOSAIC_INDEX
 } nms__mosaic_type;
 
-/* A result: its name in the text, its shape; rows 0: a scalar. */
+/* The result of an operation: its name in the text and its shape; rows 0: a scalar. */
 typedef struct nms__value {
   char name[16];
   int rows, cols;
@@ -35,73 +35,80 @@ typedef struct nms__array {
 } nms__array;
 
 typedef struct nms__mosaic {
-  char *text; /* NULL: nothing yet, or failed */
-  size_t length, room;
+  char *text; /* NULL: empty, or `failed` */
+  size_t length, capacity;
   int failed;
-  int values; /* names given */
+  int values; /* number of names used */
 } nms__mosaic;
 
+/* Appends formatted text. */
 void nms__mosaic_print (nms__mosaic *m, const char *format, ...)
 #ifdef __GNUC__
     __attribute__ ((format (printf, 2, 3)))
 #endif
     ;
+/* Frees the text. */
 void nms__mosaic_free (nms__mosaic *m);
 
-/* Prints a type: of a value, of an array. */
+/* Print the type of a value, of an array. */
 void nms__mosaic_print_type (nms__mosaic *m, nms__value shape);
 void nms__mosaic_print_array (nms__mosaic *m, nms__array array);
 
-/* A value of a new name, for results that the caller prints himself. */
+/* Returns a value with a new name, for an operation that the caller prints. */
 nms__value nms__mosaic_value (nms__mosaic *m, nms__mosaic_type type, int rows, int cols);
 
-/* Constants; `bits` are those of the float. rows 0: a scalar. */
+/* Print constants; rows 0: a scalar. */
 nms__value nms__mosaic_f32 (nms__mosaic *m, int rows, int cols, float value);
 nms__value nms__mosaic_s32 (nms__mosaic *m, int rows, int cols, int32_t value);
 nms__value nms__mosaic_index (nms__mosaic *m, int value);
 
-/* 0, 1, 2, ... along an axis. */
+/* Prints 0, 1, 2, ... along an axis. */
 nms__value nms__mosaic_iota (nms__mosaic *m, int rows, int cols, int axis);
 
-/* `op` is the operation's full name ("arith.addf"), `order` of a comparison its
- * predicate ("oeq"). A comparison of floats is arith.cmpf, else arith.cmpi. */
+/* Print an operation on two values, a comparison, a selection by a mask. `op` is the
+ * operation's full name ("arith.addf"), `order` the predicate of arith.cmpf for floats
+ * ("oeq") or of arith.cmpi for integers ("eq"). */
 nms__value nms__mosaic_op (nms__mosaic *m, const char *op, nms__value a, nms__value b);
 nms__value nms__mosaic_compare (nms__mosaic *m, const char *order, nms__value a, nms__value b);
 nms__value nms__mosaic_select (nms__mosaic *m, nms__value mask, nms__value a, nms__value b);
 
-/* The first element of a row, as a scalar: a way through the scalar unit. */
+/* Prints the first element of a row as a scalar, which the scalar unit computes with. */
 nms__value nms__mosaic_first (nms__mosaic *m, nms__value row);
 
-/* The same bits as another type; the nearest float to an integer, and back. */
+/* Print conversions: to another type with the same bits; of an integer to the nearest
+ * float; of a float to an integer. */
 nms__value nms__mosaic_bitcast (nms__mosaic *m, nms__mosaic_type type, nms__value a);
 nms__value nms__mosaic_to_f32 (nms__mosaic *m, nms__value a);
 nms__value nms__mosaic_to_s32 (nms__mosaic *m, nms__value a);
 
-/* The index `row` times `cols` as S32; S32 `number` divided by `cols`, a power
- * of two, as an index. Scalars. */
-nms__value nms__mosaic_place (nms__mosaic *m, nms__value row, int cols);
+/* Print scalars: the number of a row's first element, `row` times `cols`, from an index
+ * as S32; and the row of an element, `number` divided by `cols`, a power of two, from
+ * an S32 as an index. */
+nms__value nms__mosaic_first_of_row (nms__mosaic *m, nms__value row, int cols);
 nms__value nms__mosaic_row_of (nms__mosaic *m, nms__value number, int cols);
 
-/* One row, one column or a scalar spread out. */
+/* Prints a row, a column or a scalar repeated to a shape. */
 nms__value nms__mosaic_spread (nms__mosaic *m, nms__value a, int rows, int cols);
 
-/* The transpose. */
-nms__value nms__mosaic_turn (nms__mosaic *m, nms__value a);
+/* Prints the transpose. */
+nms__value nms__mosaic_transpose (nms__mosaic *m, nms__value a);
 
-/* Reduces an axis to extent 1. `kind` is "maximumf", "maxsi", ...; `start` its
- * neutral element in the text's form. */
+/* Prints a reduction of an axis to extent 1. `kind` is "maximumf", "maxsi", ...;
+ * `start` is its neutral element as text. */
 nms__value nms__mosaic_reduce (nms__mosaic *m, const char *kind, const char *start, nms__value a,
     int axis);
 
-/* `rows` x `cols` elements at row `row` (an index) and column `col`. */
+/* Print a load or store of `rows` x `cols` elements at row `row` and column `col`,
+ * which are indices. */
 nms__value nms__mosaic_load (nms__mosaic *m, nms__array array, nms__value row, nms__value col,
     int rows, int cols);
 void nms__mosaic_store (nms__mosaic *m, nms__value value, nms__array array, nms__value row,
     nms__value col);
 
-/* for (i = 0; i < end; i += step), indices, with `count` values carried from
- * pass to pass: *carried[k] is the start value before, the current one between
- * open and close, where the caller puts the next, and the last one after. */
+/* A loop for (index = 0; index < end; index += step) that carries `count` values from
+ * one pass to the next. *carried[k] is the start value before open_loop, the current
+ * value after it, set by the caller to the next value before close_loop, and the last
+ * value after that. */
 typedef struct nms__loop {
   nms__value index;
   int result;
@@ -111,7 +118,7 @@ typedef struct nms__loop {
 void nms__mosaic_open_loop (nms__mosaic *m, nms__loop *loop, int end, int step);
 void nms__mosaic_close_loop (nms__mosaic *m, nms__loop *loop);
 
-/* A block that runs where the scalar I1 is true. */
+/* Print a block that runs if a scalar I1 is true. */
 void nms__mosaic_open_if (nms__mosaic *m, nms__value condition);
 void nms__mosaic_close_if (nms__mosaic *m);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mosaictiles: the kernel with a grid step a tile of 128 candidates, which come
- * sorted by rank. No step looks for a maximum.
+ * mosaictiles: prints the kernel with one grid step for each tile of 128 candidates,
+ * which are sorted by rank. No step searches a maximum.
  *
- * The boxes kept so far lie in rows of 128. A step compares its candidates,
- * which are spread down the sublanes, with those rows and with themselves. Who
- * of the tile overlaps whom is packed into words of 32 bits, one candidate a
- * sublane; the sequential part is then, for one candidate after another, to see
- * whether its word and the word of those kept meet: three operations, with
- * every lane doing the same, so that nothing has to cross lanes. At last the
- * kept ones move to the end of the rows: each knows its place by counting, and
- * a masked maximum down the sublanes puts it there.
+ * The boxes kept so far are in rows of 128. A step spreads its candidates down the
+ * sublanes and compares them with those rows and with each other. The overlaps within
+ * the tile are packed into words of 32 bits, with one candidate in each sublane. The
+ * sequential part then tests, for one candidate after another, whether its word and the
+ * word of the kept candidates have a common bit. This takes three operations, the same
+ * ones in every lane, so that no data crosses lanes. At the end of a step the kept
+ * candidates are appended to the rows of kept boxes: a count gives each its position,
+ * and a masked maximum down the sublanes moves it there.
  */
 #include "mosaictiles.h"
 #include "mosaicpair.h"
@@ -23,9 +23,9 @@
 #define WORD 32
 #define WORDS (TILE / WORD)
 
-/* The bit of a word's state that is always set; a candidate has it in its own
- * word when something outside the word suppresses it. The last candidate of a
- * word has no bit in the state then, nor needs one: nobody in there follows. */
+/* The bit of a word's state that is always set. A candidate has it in its own word if a
+ * box outside of the word suppresses it. It takes the bit of the word's last candidate,
+ * which needs none, because no candidate of the word follows it. */
 #define BLOCKED INT32_MIN
 
 enum { X1, Y1, X2, Y2, KEY, INDEX, PARAMETERS, CLASS, INPUTS };
@@ -33,25 +33,25 @@ enum { KEPT = 4, COLUMNS = 5 };
 
 typedef struct {
   nms__mosaic *m;
-  const nms_mosaic_spec *spec;
+  const nms__mosaic_spec *spec;
   const nms__mosaic_layout *layout;
   nms__array in[INPUTS];
   nms__array kept[4], kept_class; /* rows of kept boxes */
-  nms__array column[4], column_class; /* the tile's, each down the sublanes */
-  nms__array blocked;             /* own words, a candidate a sublane */
-  nms__array count, most;         /* kept so far, and at most; in all lanes */
+  nms__array column[4], column_class; /* of the tile, down the sublanes */
+  nms__array blocked;             /* own words, one candidate in each sublane */
+  nms__array count, most;         /* kept boxes, and their maximum; in all lanes */
   nms__value zero;                /* index */
   nms__value row;                 /* index: of the tile */
 } Tiles;
 
 void
-nms__mosaic_tiles_layout (const nms_mosaic_spec *spec, nms__mosaic_layout *layout)
+nms__mosaic_tiles_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layout)
 {
   int kept_rows = (spec->picks + TILE - 1) / TILE;
 
   *layout = (nms__mosaic_layout){ .chunk = 1 };
   layout->rows = (spec->boxes + 1023) / 1024 * 8;
-  layout->places = layout->rows * TILE;
+  layout->positions = layout->rows * TILE;
   layout->steps = (spec->boxes + TILE - 1) / TILE;
   for (int i = X1; i <= Y2; i++)
     nms__mosaic_add_input (layout, NMS__MOSAIC_F32, layout->rows);
@@ -81,7 +81,7 @@ has_class (const Tiles *t)
 }
 
 static void
-name_arrays (Tiles *t)
+assign_arrays (Tiles *t)
 {
   const nms__array *scratch = t->layout->scratch;
 
@@ -122,7 +122,8 @@ load_row (Tiles *t, nms__array array, nms__value row)
   return nms__mosaic_load (t->m, array, row, t->zero, 1, TILE);
 }
 
-/* One row of boxes, with their areas, for `rows` sublanes. */
+/* Prints the load of one row of boxes, with their areas, repeated for `rows`
+ * sublanes. */
 static nms__mosaic_box
 load_boxes (Tiles *t, const nms__array *arrays, nms__value row, int rows)
 {
@@ -138,7 +139,8 @@ load_boxes (Tiles *t, const nms__array *arrays, nms__value row, int rows)
   return box;
 }
 
-/* First step: nothing is kept. Empty places overlap nothing. */
+/* Prints the start of the first step: no box is kept. Unused positions hold boxes
+ * without area, which overlap none. */
 static void
 print_start (Tiles *t)
 {
@@ -162,19 +164,21 @@ print_start (Tiles *t)
       nms__mosaic_index (m, NMS__MOSAIC_MOST))), t->most, t->zero, t->zero);
 }
 
-/* Puts the tile's row down the sublanes, the same in all lanes. */
+/* Prints the transposition of the tile's row: down the sublanes, the same in all
+ * lanes. */
 static void
 print_columns (Tiles *t)
 {
   for (int i = 0; i < 4; i++)
-    nms__mosaic_store (t->m, nms__mosaic_turn (t->m, spread (t, load_row (t, t->in[i], t->row),
-        TILE)), t->column[i], t->zero, t->zero);
+    nms__mosaic_store (t->m, nms__mosaic_transpose (t->m,
+        spread (t, load_row (t, t->in[i], t->row), TILE)), t->column[i], t->zero, t->zero);
   if (has_class (t))
-    nms__mosaic_store (t->m, nms__mosaic_turn (t->m, spread (t, load_row (t, t->in[CLASS], t->row),
-        TILE)), t->column_class, t->zero, t->zero);
+    nms__mosaic_store (t->m, nms__mosaic_transpose (t->m,
+        spread (t, load_row (t, t->in[CLASS], t->row), TILE)), t->column_class, t->zero, t->zero);
 }
 
-/* Candidates `from`.. of the tile, a sublane each. */
+/* Prints the load of the 32 candidates of the tile that start at `from`, one in each
+ * sublane. */
 static nms__mosaic_box
 load_columns (Tiles *t, nms__value from)
 {
@@ -187,9 +191,9 @@ load_columns (Tiles *t, nms__value from)
   return box;
 }
 
-/* Where candidates (sublanes) would be suppressed by a row of boxes (lanes). */
+/* Prints which candidates (sublanes) the boxes of a row (lanes) would suppress. */
 static nms__value
-print_meeting (Tiles *t, const nms__mosaic_box *candidate, nms__value from,
+print_suppressed (Tiles *t, const nms__mosaic_box *candidate, nms__value from,
     const nms__mosaic_box *other, nms__array other_class, nms__value other_row)
 {
   nms__mosaic *m = t->m;
@@ -198,21 +202,21 @@ print_meeting (Tiles *t, const nms__mosaic_box *candidate, nms__value from,
   for (int i = 0; i < 3; i++)
     number[i] = spread (t, load_row (t, t->in[PARAMETERS], nms__mosaic_index (m, i)), WORD);
   nms__mosaic_limit limit = { number[0], number[1], number[2] };
-  nms__value meet = nms__mosaic_exceeds (m, candidate, other, &limit);
+  nms__value hits = nms__mosaic_exceeds (m, candidate, other, &limit);
   if (has_class (t)) {
     nms__value mine = nms__mosaic_load (m, t->column_class, from, t->zero, WORD, TILE);
     nms__value same = nms__mosaic_compare (m, "eq", mine,
         spread (t, load_row (t, other_class, other_row), WORD));
-    meet = op (t, "arith.andi", meet, same);
+    hits = op (t, "arith.andi", hits, same);
   }
-  return meet;
+  return hits;
 }
 
-/* Rows of kept boxes that are handled without a loop, all at once. */
+/* The most rows of kept boxes for which the loop over rows is unrolled. */
 #define ROWS_UNROLLED 4
 
-/* The rows of kept boxes, one after another; all uses of what `loop` carries
- * come after the last. */
+/* Iterates over the rows of kept boxes. The values that `loop` carries may be used
+ * after the last row only. */
 typedef struct {
   nms__loop loop;
   int next, open;
@@ -236,35 +240,35 @@ next_kept_row (Tiles *t, KeptRows *rows)
   return rows->open;
 }
 
-/* Candidates of word `w` that overlap a kept box or take no part: not 0 in the
- * result, one value in all lanes of a sublane. */
+/* Prints which candidates of word `w` a kept box suppresses or take no part: not 0 in
+ * the result, which has one column. */
 static nms__value
 print_outside (Tiles *t, const nms__mosaic_box *candidate, nms__value from, int w)
 {
   nms__mosaic *m = t->m;
   nms__value one = s32 (t, WORD, 1);
-  /* a candidate that takes no part blocks itself: its own lane */
+  /* a candidate that takes no part is marked in its own lane */
   nms__value absent = nms__mosaic_compare (m, "eq",
-      spread (t, load_row (t, t->in[KEY], t->row), WORD), s32 (t, WORD, NMS_MOSAIC_ABSENT));
+      spread (t, load_row (t, t->in[KEY], t->row), WORD), s32 (t, WORD, NMS__MOSAIC_ABSENT));
   nms__value sublane = nms__mosaic_iota (m, WORD, TILE, 0);
   nms__value lane = nms__mosaic_iota (m, WORD, TILE, 1);
   nms__value own = nms__mosaic_compare (m, "eq", lane,
       op (t, "arith.addi", sublane, s32 (t, WORD, w * WORD)));
-  nms__value met = nms__mosaic_select (m, op (t, "arith.andi", absent, own), one,
+  nms__value is_hit = nms__mosaic_select (m, op (t, "arith.andi", absent, own), one,
       s32 (t, WORD, 0));
 
-  KeptRows rows = { .loop = { .count = 1, .carried = { &met } } };
+  KeptRows rows = { .loop = { .count = 1, .carried = { &is_hit } } };
   while (next_kept_row (t, &rows)) {
     nms__value row = rows.loop.index;
     nms__mosaic_box other = load_boxes (t, t->kept, row, WORD);
-    met = nms__mosaic_select (m, print_meeting (t, candidate, from, &other, t->kept_class, row),
-        one, met);
+    is_hit = nms__mosaic_select (m,
+        print_suppressed (t, candidate, from, &other, t->kept_class, row), one, is_hit);
   }
-  return nms__mosaic_reduce (m, "add", "0", met, 1);
+  return nms__mosaic_reduce (m, "add", "0", is_hit, 1);
 }
 
-/* The words of word `w`'s candidates: bit j of result v is set where the
- * candidate would be suppressed by candidate j of word v, which ranks before. */
+/* Prints the words of the candidates of word `w`: bit j of words[v] is set if candidate
+ * j of word v ranks above the candidate and would suppress it. */
 static void
 print_words (Tiles *t, const nms__mosaic_box *candidate, nms__value from, int w,
     const nms__mosaic_box *tile, nms__value words[WORDS])
@@ -276,9 +280,9 @@ print_words (Tiles *t, const nms__mosaic_box *candidate, nms__value from, int w,
   nms__value bit = op (t, "arith.shli", s32 (t, WORD, 1),
       op (t, "arith.andi", lane, s32 (t, WORD, WORD - 1)));
   nms__value before = nms__mosaic_compare (m, "slt", lane, number);
-  nms__value meet = op (t, "arith.andi", before,
-      print_meeting (t, candidate, from, tile, t->in[CLASS], t->row));
-  nms__value bits = nms__mosaic_select (m, meet, bit, s32 (t, WORD, 0));
+  nms__value hits = op (t, "arith.andi", before,
+      print_suppressed (t, candidate, from, tile, t->in[CLASS], t->row));
+  nms__value bits = nms__mosaic_select (m, hits, bit, s32 (t, WORD, 0));
 
   for (int v = 0; v <= w; v++) {
     nms__value of = nms__mosaic_compare (m, "eq",
@@ -288,8 +292,9 @@ print_words (Tiles *t, const nms__mosaic_box *candidate, nms__value from, int w,
   }
 }
 
-/* Decides word `w`'s candidates one after another; the word of those kept, the
- * same in all lanes. `outside` and `words` are down the sublanes. */
+/* Prints the decisions about the candidates of word `w`, one after another. Returns the
+ * word of the kept ones, the same in all lanes. `outside` and `words` are down the
+ * sublanes. */
 static nms__value
 print_chain (Tiles *t, nms__value outside, const nms__value words[WORDS], int w,
     const nms__value kept[WORDS])
@@ -319,7 +324,7 @@ print_chain (Tiles *t, nms__value outside, const nms__value words[WORDS], int w,
       op (t, "arith.andi", state, s32 (t, 1, INT32_MAX)));
 }
 
-/* 1 in the lanes of those kept. */
+/* Prints a row with 1 in the lanes of the kept candidates. */
 static nms__value
 print_kept_row (Tiles *t, const nms__value kept[WORDS])
 {
@@ -336,17 +341,17 @@ print_kept_row (Tiles *t, const nms__value kept[WORDS])
   return op (t, "arith.andi", shifted, s32 (t, 1, 1));
 }
 
-/* One field of those kept, moved to the places of a row of kept boxes; `rest`
- * is no more than any of them. A `column` of floats may go to an array of
+/* Prints the move of one field of the kept candidates to a row of kept boxes. `rest`
+ * is a lower bound of the field. A `column` of floats is converted if the array has
  * integers. */
 static void
-move_field (Tiles *t, nms__value goes, nms__value filled, nms__value column, nms__value rest,
+move_field (Tiles *t, nms__value moves, nms__value filled, nms__value column, nms__value rest,
     nms__array array, nms__value row)
 {
   nms__mosaic *m = t->m;
   int floats = column.type == NMS__MOSAIC_F32;
   nms__value found = nms__mosaic_reduce (m, floats ? "maximumf" : "maxsi",
-      floats ? "0xFF800000" : "-2147483648", nms__mosaic_select (m, goes, column, rest), 0);
+      floats ? "0xFF800000" : "-2147483648", nms__mosaic_select (m, moves, column, rest), 0);
 
   if (floats && array.type == NMS__MOSAIC_S32)
     found = nms__mosaic_to_s32 (m, found);
@@ -354,10 +359,10 @@ move_field (Tiles *t, nms__value goes, nms__value filled, nms__value column, nms
       row, t->zero);
 }
 
-/* What is to be moved behind the kept boxes: places, down the sublanes. */
+/* The candidates to append to the kept boxes, down the sublanes. */
 typedef struct {
-  nms__value place, is_kept, index;
-  nms__value count, more; /* how many are kept before and after */
+  nms__value position, is_kept, index;
+  nms__value count, more; /* numbers of kept boxes before and after the append */
 } Moving;
 
 static void
@@ -365,26 +370,27 @@ print_append_row (Tiles *t, nms__value row, const Moving *moving)
 {
   nms__mosaic *m = t->m;
   nms__value most = load_row (t, t->most, t->zero);
-  nms__value slot = op (t, "arith.addi", nms__mosaic_iota (m, 1, TILE, 1),
-      nms__mosaic_spread (m, nms__mosaic_place (m, row, TILE), 1, TILE));
-  nms__value goes = op (t, "arith.andi", moving->is_kept,
-      nms__mosaic_compare (m, "eq", moving->place, spread (t, slot, TILE)));
-  nms__value filled = op (t, "arith.andi", nms__mosaic_compare (m, "sge", slot, moving->count),
-      nms__mosaic_compare (m, "slt", slot, moving->more));
+  nms__value position = op (t, "arith.addi", nms__mosaic_iota (m, 1, TILE, 1),
+      nms__mosaic_spread (m, nms__mosaic_first_of_row (m, row, TILE), 1, TILE));
+  nms__value moves = op (t, "arith.andi", moving->is_kept,
+      nms__mosaic_compare (m, "eq", moving->position, spread (t, position, TILE)));
+  nms__value filled = op (t, "arith.andi", nms__mosaic_compare (m, "sge", position, moving->count),
+      nms__mosaic_compare (m, "slt", position, moving->more));
   nms__value least = nms__mosaic_f32 (m, TILE, TILE, -INFINITY);
   for (int i = 0; i < 4; i++)
-    move_field (t, goes, filled, nms__mosaic_load (m, t->column[i], t->zero, t->zero, TILE, TILE),
+    move_field (t, moves, filled, nms__mosaic_load (m, t->column[i], t->zero, t->zero, TILE, TILE),
         least, t->kept[i], row);
   if (has_class (t))
-    move_field (t, goes, filled,
+    move_field (t, moves, filled,
         nms__mosaic_load (m, t->column_class, t->zero, t->zero, TILE, TILE),
         s32 (t, TILE, INT32_MIN), t->kept_class, row);
-  move_field (t, goes, op (t, "arith.andi", filled,
-      nms__mosaic_compare (m, "slt", slot, most)), moving->index,
+  move_field (t, moves, op (t, "arith.andi", filled,
+      nms__mosaic_compare (m, "slt", position, most)), moving->index,
       nms__mosaic_f32 (m, TILE, TILE, 0.0f), t->layout->picks, row);
 }
 
-/* Appends those kept to the rows of kept boxes, as far as there is room. */
+/* Prints the append of the kept candidates to the rows of kept boxes, up to the rows'
+ * end. */
 static void
 print_append (Tiles *t, nms__value kept_row)
 {
@@ -394,18 +400,18 @@ print_append (Tiles *t, nms__value kept_row)
   nms__value lane = nms__mosaic_iota (m, TILE, TILE, 1);
   nms__value kept = spread (t, kept_row, TILE), none = s32 (t, TILE, 0);
   nms__value two = op (t, "arith.addi", kept, kept);
-  /* twice the number of those kept before, and 1 if kept itself */
-  nms__value places = nms__mosaic_select (m, nms__mosaic_compare (m, "slt", lane, sublane), two,
+  /* twice the number of kept candidates before, plus 1 if it is kept itself */
+  nms__value counts = nms__mosaic_select (m, nms__mosaic_compare (m, "slt", lane, sublane), two,
       nms__mosaic_select (m, nms__mosaic_compare (m, "eq", lane, sublane), kept, none));
-  /* (sums of floats cross the lanes in one pass, integers need two) */
-  places = nms__mosaic_to_s32 (m, spread (t, nms__mosaic_reduce (m, "add", "0x00000000",
-      nms__mosaic_to_f32 (m, places), 1), TILE));
+  /* as floats, whose sums cross the lanes in one pass; integers take two */
+  counts = nms__mosaic_to_s32 (m, spread (t, nms__mosaic_reduce (m, "add", "0x00000000",
+      nms__mosaic_to_f32 (m, counts), 1), TILE));
   moving.count = load_row (t, t->count, t->zero);
-  moving.place = op (t, "arith.addi", op (t, "arith.shrui", places, s32 (t, TILE, 1)),
+  moving.position = op (t, "arith.addi", op (t, "arith.shrui", counts, s32 (t, TILE, 1)),
       spread (t, moving.count, TILE));
   moving.is_kept = nms__mosaic_compare (m, "eq",
-      op (t, "arith.andi", places, s32 (t, TILE, 1)), s32 (t, TILE, 1));
-  moving.index = nms__mosaic_turn (m, spread (t,
+      op (t, "arith.andi", counts, s32 (t, TILE, 1)), s32 (t, TILE, 1));
+  moving.index = nms__mosaic_transpose (m, spread (t,
       nms__mosaic_to_f32 (m, load_row (t, t->in[INDEX], t->row)), TILE));
   moving.more = op (t, "arith.addi", moving.count,
       spread (t, nms__mosaic_reduce (m, "add", "0", kept_row, 1), 1));
@@ -417,20 +423,20 @@ print_append (Tiles *t, nms__value kept_row)
 }
 
 void
-nms__mosaic_tiles_print (nms__mosaic *m, const nms_mosaic_spec *spec,
+nms__mosaic_tiles_print (nms__mosaic *m, const nms__mosaic_spec *spec,
     const nms__mosaic_layout *layout)
 {
   Tiles t = { .m = m, .spec = spec, .layout = layout };
   nms__value words[WORDS], kept[WORDS];
   nms__value step = nms__mosaic_begin (m, layout);
 
-  name_arrays (&t);
+  assign_arrays (&t);
   t.zero = nms__mosaic_index (m, 0);
   nms__mosaic_open_if (m, nms__mosaic_compare (m, "eq", step, nms__mosaic_s32 (m, 0, 0, 0)));
   print_start (&t);
   nms__mosaic_close_if (m);
 
-  /* once the run's picks are complete there is nothing left to do */
+  /* do nothing after the last pick of the run */
   nms__mosaic_open_if (m, nms__mosaic_compare (m, "slt",
       nms__mosaic_first (m, load_row (&t, t.count, t.zero)),
       nms__mosaic_first (m, load_row (&t, t.most, t.zero))));

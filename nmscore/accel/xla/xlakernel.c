@@ -16,13 +16,13 @@
 
 #define MOST_ARGUMENTS 9
 
-static nms_mosaic_spec
+static nms__mosaic_spec
 spec_of (nms__xla_kind kind)
 {
   const uint8_t caps = (kind.variant & NMS__XLA_CLASS_CAPS) != 0;
   const uint8_t groups = (kind.variant & NMS__XLA_CLASSES) != 0;
 
-  return (nms_mosaic_spec) { .boxes = 1 << kind.log2_boxes, .picks = 1 << kind.log2_picks,
+  return (nms__mosaic_spec) { .boxes = 1 << kind.log2_boxes, .picks = 1 << kind.log2_picks,
     .classes = caps || groups, .class_agnostic = !groups, .box_limits = caps,
     .class_caps = caps };
 }
@@ -33,8 +33,8 @@ nms__xla_kernel_picks (nms__xla_kind kind, uint64_t cap)
   kind.log2_picks = NMS__XLA_LEAST;
   while (kind.log2_picks < kind.log2_boxes && (!cap || cap > (uint64_t) 1 << kind.log2_picks))
     kind.log2_picks++;
-  const nms_mosaic_spec spec = spec_of (kind);
-  if ((kind.variant & NMS__XLA_PARENTS) || nms_mosaic_memory_of (&spec) > NMS_MOSAIC_MEMORY)
+  const nms__mosaic_spec spec = spec_of (kind);
+  if ((kind.variant & NMS__XLA_PARENTS) || nms__mosaic_memory_of (&spec) > NMS__MOSAIC_MEMORY)
     return 0;
   return kind.log2_picks;
 }
@@ -68,13 +68,13 @@ typedef struct {
 static columns
 columns_of (nms__xla_kind kind, char *memory)
 {
-  const nms_mosaic_spec spec = spec_of (kind);
+  const nms__mosaic_spec spec = spec_of (kind);
   columns c = { .s = { .count = 0 } };
 
   for (int k = 0; k < 4; k++)
     c.corner[k] = add (&c.s, NMS_LAZY_F32, 0, spec.boxes, &memory);
   c.key = add (&c.s, NMS_LAZY_S32, 0, spec.boxes, &memory);
-  c.parameters = add (&c.s, NMS_LAZY_F32, NMS_MOSAIC_PARAMETERS / NMS__MOSAIC_LANES,
+  c.parameters = add (&c.s, NMS_LAZY_F32, NMS__MOSAIC_PARAMETERS / NMS__MOSAIC_LANES,
       NMS__MOSAIC_LANES, &memory);
   if (spec.classes)
     c.class_id = add (&c.s, NMS_LAZY_S32, 0, spec.boxes, &memory);
@@ -91,7 +91,7 @@ static size_t
 bytes_of (nms__xla_kind kind)
 {
   return ((size_t) 10 << kind.log2_boxes) * 4 + ((size_t) 4 << kind.log2_picks)
-      + NMS_MOSAIC_PARAMETERS * sizeof (float);
+      + NMS__MOSAIC_PARAMETERS * sizeof (float);
 }
 
 static void
@@ -127,8 +127,8 @@ fill (const nms__frame *f, columns *c, nms__xla_kind kind)
   /* `packed` is in input order until an engine sorts it */
   for (size_t i = 0; i < n; i++)
     c->key[i] = i < f->count ? (int32_t) ((uint32_t) (f->packed[i] >> 32) ^ 0x80000000u)
-                             : NMS_MOSAIC_ABSENT;
-  nms_mosaic_parameters (o->iou_threshold, o->inclusive,
+                             : NMS__MOSAIC_ABSENT;
+  nms__mosaic_parameters (o->iou_threshold, o->inclusive,
       o->max_detections && o->max_detections < (uint64_t) picks ? (int32_t) o->max_detections
                                                                  : picks, c->parameters);
   fill_classes (f, c, n);
@@ -244,10 +244,10 @@ int
 nms__xla_kernel_compile (nms__xla_store *store, nms__xla_kind kind, void **program,
     char *error, size_t error_size)
 {
-  const nms_mosaic_spec spec = spec_of (kind);
+  const nms__mosaic_spec spec = spec_of (kind);
   const uint64_t start = now ();
   size_t length;
-  char *text = nms_mosaic_module (&spec, &length, error, error_size);
+  char *text = nms__mosaic_module (&spec, &length, error, error_size);
   int code;
 
   if (!text)
