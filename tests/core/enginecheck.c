@@ -128,25 +128,25 @@ run_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     return text ("failed: %s (%s)", nms_strerror (error), nms_context_error (ctx));
   if (*nms_context_error (ctx))
     return text ("error text after a success: %s", nms_context_error (ctx));
-  /* (turned boxes choose the engine themselves) */
+  /* frames with rotated boxes run in an engine of their own */
   if (options->engine != NMS_ENGINE_AUTO && !boxes->angle.data
       && nms_context_engine (ctx) != (int) options->engine)
     return text ("ran engine %d", nms_context_engine (ctx));
   return enginecheck_difference_of (&result, expected, options->outputs);
 }
 
-/* nms_run_into with arrays of exactly the room that is promised to be enough. */
+/* Calls nms_run_into with the smallest arrays that nmscore.h promises to be enough. */
 static char *
 run_into_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     const RefResult *expected, uint32_t outputs)
 {
   size_t n = boxes->count;
-  size_t room = options->max_detections && options->max_detections < n ? options->max_detections
+  size_t capacity = options->max_detections && options->max_detections < n ? options->max_detections
                                                                        : n;
-  int32_t *kept = allocate (room, sizeof *kept);
+  int32_t *kept = allocate (capacity, sizeof *kept);
   uint8_t *outcome = allocate (n, sizeof *outcome);
   int32_t *suppressed_by = allocate (n, sizeof *suppressed_by);
-  nms_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = room };
+  nms_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = capacity };
   nms_result result = { .size = sizeof result };
   char *difference = NULL;
   int error;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define ROUNDS 60
-#define LEAST 1024 /* boxes; below that there are no waves */
+#define LEAST 1024 /* boxes; engine sorted does not use batches for fewer */
 #define MOST 5000
 
 typedef struct {
@@ -98,7 +98,7 @@ test_equal_reference (void)
 }
 
 static const TestCase cases[] = {
-  { "/waves/equal-reference", test_equal_reference },
+  { "/batches/equal-reference", test_equal_reference },
   { NULL }
 };
 

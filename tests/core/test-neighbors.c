@@ -104,9 +104,9 @@ test_row (gconstpointer data)
   g_string_free (text, TRUE);
 }
 
-/* Large frames: a pile of n equal boxes, where each has n - 1. */
+/* A large frame of n equal boxes, each with n - 1 neighbors. */
 static void
-test_pile (void)
+test_equal_boxes (void)
 {
   enum { N = 3000 };
   static const float one[4] = { WHOLE };
@@ -126,7 +126,7 @@ test_pile (void)
 
 static const TestCase cases[] = {
   TEST_ROWS ("/neighbors/%s", test_row, rows),
-  { "/neighbors/pile", test_pile },
+  { "/neighbors/equal-boxes", test_equal_boxes },
   { NULL }
 };
 

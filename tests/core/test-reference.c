@@ -59,19 +59,20 @@ test_iou (void)
 }
 
 /* WHOLE, HALF and QUARTER of handrows.c, and a box far away. */
-static const float pile[][4] = { { 0, 0, 4, 4 }, { 0, 0, 4, 2 }, { 0, 0, 4, 1 }, { 9, 9, 13, 13 } };
+static const float overlapping[][4]
+    = { { 0, 0, 4, 4 }, { 0, 0, 4, 2 }, { 0, 0, 4, 1 }, { 9, 9, 13, 13 } };
 
 static void
 test_neighbors (void)
 {
-  nms_boxes boxes = { .size = sizeof boxes, .count = G_N_ELEMENTS (pile) };
-  uint32_t n[G_N_ELEMENTS (pile)];
-  const ptrdiff_t stride = sizeof pile[0];
+  nms_boxes boxes = { .size = sizeof boxes, .count = G_N_ELEMENTS (overlapping) };
+  uint32_t n[G_N_ELEMENTS (overlapping)];
+  const ptrdiff_t stride = sizeof overlapping[0];
 
-  boxes.x1 = (nms_column){ &pile[0][0], stride };
-  boxes.y1 = (nms_column){ &pile[0][1], stride };
-  boxes.x2 = (nms_column){ &pile[0][2], stride };
-  boxes.y2 = (nms_column){ &pile[0][3], stride };
+  boxes.x1 = (nms_column){ &overlapping[0][0], stride };
+  boxes.y1 = (nms_column){ &overlapping[0][1], stride };
+  boxes.x2 = (nms_column){ &overlapping[0][2], stride };
+  boxes.y2 = (nms_column){ &overlapping[0][3], stride };
 
   /* overlaps 0-1: 1/2, 0-2: 1/4, 1-2: 1/2; the default threshold is 1/2 */
   ref_count_neighbors (&boxes, NULL, n);

@@ -19,11 +19,11 @@
 
 typedef struct {
   float box[4], angle;
-} Turned;
+} RotatedBox;
 
 /* How many of the boxes are kept, in the order given. */
 static size_t
-kept_of (const Turned *list, size_t count, float threshold, int inclusive)
+kept_of (const RotatedBox *list, size_t count, float threshold, int inclusive)
 {
   nms_boxes boxes = { .size = sizeof boxes, .count = count };
   nms_result result = { .size = sizeof result };
@@ -43,9 +43,9 @@ kept_of (const Turned *list, size_t count, float threshold, int inclusive)
 
 /* The library's overlap of a pair, by halving the thresholds that tell it. */
 static double
-overlap_of (Turned a, Turned b)
+overlap_of (RotatedBox a, RotatedBox b)
 {
-  const Turned pair[2] = { a, b };
+  const RotatedBox pair[2] = { a, b };
   float low = 0, high = 1;
 
   if (kept_of (pair, 2, 0, 0) == 2)
@@ -65,7 +65,7 @@ test_known (void)
 {
   static const struct {
     const char *what;
-    Turned a, b;
+    RotatedBox a, b;
     double iou;
   } rows[] = {
     { "the same box at the same angle", { { 0, 0, 40, 20 }, 0.7f }, { { 0, 0, 40, 20 }, 0.7f }, 1 },
@@ -99,14 +99,14 @@ test_known (void)
   }
 }
 
-/* The same pair, moved and turned as one, overlaps as much. */
+/* A pair that is moved and rotated as one keeps its overlap. */
 static void
-test_turned_as_one (void)
+test_moved_as_one (void)
 {
   BoxRandom random = { 4711 };
 
   for (int round = 0; round < 100; round++) {
-    Turned a = { { 0 }, 0 }, b = a;
+    RotatedBox a = { { 0 }, 0 }, b = a;
     double cx, cy, angle = 6 * boxrandom_unit (&random) - 3, before, after;
     for (int k = 0; k < 2; k++) {
       a.box[k] = 20 * boxrandom_unit (&random);
@@ -139,18 +139,18 @@ test_quarter_turn (void)
   for (int round = 0; round < 100; round++) {
     float w = 5 + 50 * boxrandom_unit (&random), h = 5 + 50 * boxrandom_unit (&random);
     float x = 30 * boxrandom_unit (&random), y = 30 * boxrandom_unit (&random);
-    Turned a = { { 0, 0, 40, 40 }, 0 };
-    Turned b = { { x - w / 2, y - h / 2, x + w / 2, y + h / 2 }, PI / 2 };
-    Turned c = { { x - h / 2, y - w / 2, x + h / 2, y + w / 2 }, 0 };
+    RotatedBox a = { { 0, 0, 40, 40 }, 0 };
+    RotatedBox b = { { x - w / 2, y - h / 2, x + w / 2, y + h / 2 }, PI / 2 };
+    RotatedBox c = { { x - h / 2, y - w / 2, x + h / 2, y + w / 2 }, 0 };
     g_assert_cmpfloat_with_epsilon (overlap_of (a, b), overlap_of (a, c), 1e-6);
   }
 }
 
-/* An angle that is no number is an invalid box, one of 0 no turned one. */
+/* A box whose angle is not finite is invalid; one whose angle is 0 is not rotated. */
 static void
 test_values (void)
 {
-  static const Turned list[] = { { { 0, 0, 10, 10 }, NAN }, { { 0, 0, 10, 10 }, INFINITY },
+  static const RotatedBox list[] = { { { 0, 0, 10, 10 }, NAN }, { { 0, 0, 10, 10 }, INFINITY },
     { { 0, 0, 10, 10 }, 0 }, { { 0, 0, 10, 10 }, -0.0f }, { { 0, 0, 10, 10 }, 1e30f } };
   nms_boxes boxes = { .size = sizeof boxes, .count = 5, .x1 = { &list->box[0], sizeof *list },
     .y1 = { &list->box[1], sizeof *list }, .x2 = { &list->box[2], sizeof *list },
@@ -177,7 +177,7 @@ random_angle (BoxRandom *random, int hostile)
 {
   static const float special[] = { 0, 0, -0.0f, PI / 2, PI, 0.1f, 1e-6f, -7, 1e5f };
 
-  /* (a box of 1e18 beside one of 10 is beyond what binary64 can tell turned) */
+  /* binary64 cannot represent the rotated corners of a box of 1e18 beside one of 10 */
   if (hostile)
     return boxrandom_below (random, 4) ? 0 : boxrandom_below (random, 2) ? NAN : -INFINITY;
   if (boxrandom_below (random, 2))
@@ -220,17 +220,17 @@ test_precision (void)
   int close = 0;
 
   for (int round = 0; round < 20000; round++) {
-    Turned pair[2];
+    RotatedBox pair[2];
     long double exact;
     float below;
 
     for (int i = 0; i < 2; i++) {
       float x = 1000 + 30 * boxrandom_unit (&random), y = 500 + 30 * boxrandom_unit (&random);
-      pair[i] = (Turned){ { x, y, x + 5 + 60 * boxrandom_unit (&random),
+      pair[i] = (RotatedBox){ { x, y, x + 5 + 60 * boxrandom_unit (&random),
                               y + 5 + 60 * boxrandom_unit (&random) },
         8 * boxrandom_unit (&random) - 4 };
     }
-    exact = ref_turned_iou (pair[0].box, pair[0].angle, pair[1].box, pair[1].angle);
+    exact = ref_rotated_iou (pair[0].box, pair[0].angle, pair[1].box, pair[1].angle);
     below = (float) exact;
     if (exact < 1e-3L)
       continue;
@@ -245,12 +245,12 @@ test_precision (void)
 }
 
 static const TestCase cases[] = {
-  { "/turned/known", test_known },
-  { "/turned/turned-as-one", test_turned_as_one },
-  { "/turned/quarter-turn", test_quarter_turn },
-  { "/turned/values", test_values },
-  { "/turned/random", test_random },
-  { "/turned/precision", test_precision },
+  { "/rotated/known", test_known },
+  { "/rotated/moved-as-one", test_moved_as_one },
+  { "/rotated/quarter-turn", test_quarter_turn },
+  { "/rotated/values", test_values },
+  { "/rotated/random", test_random },
+  { "/rotated/precision", test_precision },
   { NULL }
 };
 

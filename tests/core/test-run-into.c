@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Results into the caller's arrays: how much room, what is written, and when. */
+/* Results in the caller's arrays: their capacity, and what is written when. */
 #include "enginecheck.h"
 #include "sharedcontext.h"
 #include "testrunner.h"
@@ -91,26 +91,26 @@ test_all (void)
   }
 }
 
-/* Too little room: the error, and not a byte anywhere. */
+/* Too small a capacity is an error, and not a byte is written. */
 static void
 test_space (void)
 {
-  for (size_t room = 0; room <= 4; room++)
+  for (size_t capacity = 0; capacity <= 4; capacity++)
     for (int e = 0; e < ENGINECHECK_ENGINES; e++) {
       Call call;
       nms_result before;
       call_init (&call, enginecheck_engines[e]);
       call.arrays.kept = call.kept;
-      call.arrays.kept_capacity = room;
+      call.arrays.kept_capacity = capacity;
       call.arrays.outcome = call.outcome;
       call.arrays.suppressed_by = call.suppressed_by;
       before = call.result;
-      if (room == 4) {
+      if (capacity == 4) {
         g_assert_cmpint (run (&call), ==, NMS_OK);
         continue;
       }
       g_assert_cmpint (run (&call), ==, NMS_ERROR_SPACE);
-      char *detail = g_strdup_printf ("4 boxes were kept, kept_capacity is %zu", room);
+      char *detail = g_strdup_printf ("4 boxes were kept, kept_capacity is %zu", capacity);
       g_assert_cmpstr (nms_context_error (context), ==, detail);
       g_free (detail);
       assert_untouched (call.kept, sizeof call.kept);
@@ -120,9 +120,9 @@ test_space (void)
     }
 }
 
-/* A cap is enough room, whatever the number of boxes. */
+/* A capacity equal to the cap is enough for any number of boxes. */
 static void
-test_cap_is_room (void)
+test_capacity_of_the_cap (void)
 {
   for (size_t cap = 1; cap <= 5; cap++)
     for (int e = 0; e < ENGINECHECK_ENGINES; e++) {
@@ -158,7 +158,7 @@ static const TestCase cases[] = {
   { "/run-into/counts-only", test_counts_only },
   { "/run-into/all", test_all },
   { "/run-into/space", test_space },
-  { "/run-into/cap-is-room", test_cap_is_room },
+  { "/run-into/capacity-of-the-cap", test_capacity_of_the_cap },
   { "/run-into/outlives", test_outlives },
   { NULL }
 };

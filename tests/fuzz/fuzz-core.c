@@ -53,14 +53,14 @@ take_float (Bytes *bytes)
   return value;
 }
 
-/* Three ways to a coordinate: small integers, which hit thresholds; halves of
- * a wider range; any bits at all. */
+/* Reads a coordinate in one of three forms: a small integer (overlaps of these equal
+ * thresholds), half of an integer from a wider range, or any 32 bits. */
 static float
-take_coordinate (Bytes *bytes, int way)
+take_coordinate (Bytes *bytes, int form)
 {
   int16_t wide;
 
-  switch (way & 3) {
+  switch (form & 3) {
     case 0:
     case 1:
       return (float) (take_byte (bytes) & 15);
@@ -123,7 +123,7 @@ static void
 compare (nms_context *context, Bytes *bytes)
 {
   uint8_t switches = take_byte (bytes), columns = take_byte (bytes);
-  int way = take_byte (bytes);
+  int form = take_byte (bytes);
   size_t n = take_byte (bytes) % (MOST_BOXES + 1);
   nms_options options;
   nms_boxes boxes = { .size = sizeof boxes, .count = n };
@@ -147,12 +147,12 @@ compare (nms_context *context, Bytes *bytes)
     n = boxes.count = bytes->left / 4 + 2;
   for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; k < 4; k++)
-      corners[4 * i + k] = take_coordinate (bytes, way);
-    if (way & 4)
+      corners[4 * i + k] = take_coordinate (bytes, form);
+    if (form & 4)
       score[i] = take_float (bytes);
     else
       score[i] = (float) (int8_t) take_byte (bytes);
-    if (way & 8)
+    if (form & 8)
       take (bytes, &class_id[i], sizeof class_id[i]);
     else
       class_id[i] = columns & 2 ? (take_byte (bytes) & 3) - 1 : 0;
@@ -235,13 +235,13 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   Bytes bytes = { data, size };
 
   static const char *const levels[] = { NULL, "scalar", "sse2", "avx2", "avx512", "neon" };
-  uint8_t way = take_byte (&bytes);
+  uint8_t choices = take_byte (&bytes);
 
   if (!context)
     abort ();
   /* an instruction set that does not run here is refused, which is fine */
-  nms_context_set_isa (context, levels[(way >> 1) % (sizeof levels / sizeof *levels)]);
-  if (way & 1)
+  nms_context_set_isa (context, levels[(choices >> 1) % (sizeof levels / sizeof *levels)]);
+  if (choices & 1)
     scramble (context, &bytes);
   compare (context, &bytes);
   nms_context_free (&context);

@@ -59,7 +59,7 @@ add_class (GstBuffer * buffer, guint id, const gchar * name, gfloat level)
   return cls.id;
 }
 
-/* Of the box before it is turned. */
+/* Returns x of the detection before its rotation. */
 static inline gint
 x_of_od (const GstAnalyticsMtd * mtd)
 {

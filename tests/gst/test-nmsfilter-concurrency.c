@@ -465,7 +465,7 @@ test_streams (void)
 }
 
 static const TestCase cases[] = {
-  { "/nmsfilter-streams/sixteen", test_streams },
+  { "/nmsfilter/concurrency/sixteen-streams", test_streams },
   { NULL }
 };
 

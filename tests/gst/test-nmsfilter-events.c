@@ -452,22 +452,22 @@ test_latency (void)
 }
 
 static const TestCase cases[] = {
-  { "/nmsfilter/stream/unchanged-is-not-copied", test_unchanged_is_not_copied },
-  { "/nmsfilter/stream/changed-in-place", test_writable_is_changed_in_place },
-  { "/nmsfilter/stream/copied-without-memory", test_shared_is_copied_without_memory },
-  { "/nmsfilter/stream/shared-with-locked", test_shared_with_locked },
-  { "/nmsfilter/stream/never-mapped", test_memory_is_never_mapped },
-  { "/nmsfilter/stream/tee", test_tee },
-  { "/nmsfilter/stream/null-playing-loop", test_null_playing_loop },
-  { "/nmsfilter/stream/aborted-playing", test_aborted_playing },
-  { "/nmsfilter/stream/seek", test_seek },
-  { "/nmsfilter/stream/other-threads", test_settings_from_other_threads },
-  { "/nmsfilter/stream/gap", test_gap },
-  { "/nmsfilter/stream/caps-change", test_caps_change },
-  { "/nmsfilter/stream/no-caps", test_no_caps },
-  { "/nmsfilter/stream/no-timestamps", test_no_timestamps },
-  { "/nmsfilter/stream/allocation", test_allocation },
-  { "/nmsfilter/stream/latency", test_latency },
+  { "/nmsfilter/events/unchanged-is-not-copied", test_unchanged_is_not_copied },
+  { "/nmsfilter/events/changed-in-place", test_writable_is_changed_in_place },
+  { "/nmsfilter/events/copied-without-memory", test_shared_is_copied_without_memory },
+  { "/nmsfilter/events/shared-with-locked", test_shared_with_locked },
+  { "/nmsfilter/events/never-mapped", test_memory_is_never_mapped },
+  { "/nmsfilter/events/tee", test_tee },
+  { "/nmsfilter/events/null-playing-loop", test_null_playing_loop },
+  { "/nmsfilter/events/aborted-playing", test_aborted_playing },
+  { "/nmsfilter/events/seek", test_seek },
+  { "/nmsfilter/events/other-threads", test_settings_from_other_threads },
+  { "/nmsfilter/events/gap", test_gap },
+  { "/nmsfilter/events/caps-change", test_caps_change },
+  { "/nmsfilter/events/no-caps", test_no_caps },
+  { "/nmsfilter/events/no-timestamps", test_no_timestamps },
+  { "/nmsfilter/events/allocation", test_allocation },
+  { "/nmsfilter/events/latency", test_latency },
   { NULL }
 };
 

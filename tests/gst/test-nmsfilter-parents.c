@@ -114,7 +114,7 @@ test_leaves_its_place (void)
 /* What stays because a part has gone may suppress in its turn; here it saves
  * the whole of the part, and with it the part. */
 static void
-test_saved_by_the_second_look (void)
+test_saved_by_the_second_pass (void)
 {
   GstBuffer *buffer = frame_new (0);
 
@@ -250,7 +250,7 @@ static const TestCase cases[] = {
   { "/nmsfilter/parents/fate-and-tags", test_fate_and_tags },
   { "/nmsfilter/parents/leaves-no-trace", test_leaves_no_trace },
   { "/nmsfilter/parents/leaves-its-place", test_leaves_its_place },
-  { "/nmsfilter/parents/second-look", test_saved_by_the_second_look },
+  { "/nmsfilter/parents/second-pass", test_saved_by_the_second_pass },
   { "/nmsfilter/parents/paradox", test_paradox },
   { "/nmsfilter/parents/none", test_no_parents },
   { "/nmsfilter/parents/ring", test_ring },

@@ -347,7 +347,7 @@ print_start (void)
 }
 
 static gchar *
-start_with_cpu (const gchar * level)
+start_with_isa (const gchar * level)
 {
   gchar **environment = g_environ_setenv (g_get_environ (), "NMS_ISA", level, TRUE);
   gchar *self = g_file_read_link ("/proc/self/exe", NULL);
@@ -364,9 +364,9 @@ start_with_cpu (const gchar * level)
 }
 
 static void
-test_impossible_cpu (void)
+test_impossible_isa (void)
 {
-  gchar *fast = start_with_cpu ("fast"), *scalar = start_with_cpu ("scalar");
+  gchar *fast = start_with_isa ("fast"), *scalar = start_with_isa ("scalar");
 
   g_assert_true (g_str_has_prefix (fast, "warning: NMS_ISA=fast: unknown"));
   g_assert_cmpstr (scalar, ==, "eos\n");
@@ -395,7 +395,7 @@ static const TestCase cases[] = {
   { "/nmsfilter/properties/control-source", test_control_source },
   { "/nmsfilter/properties/control-source-after-seek", test_control_source_after_seek },
   { "/nmsfilter/properties/element", test_element },
-  { "/nmsfilter/properties/impossible-cpu", test_impossible_cpu },
+  { "/nmsfilter/properties/impossible-isa", test_impossible_isa },
   { NULL }
 };
 

@@ -202,7 +202,7 @@ test_huge_frames (void)
 
 /* All of them in one place. */
 static void
-test_huge_pile (void)
+test_huge_frame_of_equal_boxes (void)
 {
   GstHarness *h = harness_new ("nmsfilter");
   GstBuffer *buffer = frame_new (0), *out;
@@ -226,7 +226,7 @@ static const TestCase cases[] = {
   { "/nmsfilter/unscored/no-score-is-written", test_no_score_is_written },
   { "/nmsfilter/unscored/counts", test_counts },
   { "/nmsfilter/unscored/huge-frames", test_huge_frames },
-  { "/nmsfilter/unscored/huge-pile", test_huge_pile },
+  { "/nmsfilter/unscored/huge-frame-of-equal-boxes", test_huge_frame_of_equal_boxes },
   { NULL }
 };
 

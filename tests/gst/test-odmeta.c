@@ -300,7 +300,7 @@ test_related (void)
 }
 
 static void
-add_turned (GstBuffer * buffer, const gchar * label, gint x, gint y, gint w, gint h,
+add_rotated (GstBuffer * buffer, const gchar * label, gint x, gint y, gint w, gint h,
     gfloat rotation, gfloat confidence)
 {
   GstAnalyticsODMtd od;
@@ -312,7 +312,7 @@ add_turned (GstBuffer * buffer, const gchar * label, gint x, gint y, gint w, gin
 /* Bars that lie across each other stay, whatever the upright boxes around them
  * share; bars along each other go, within a class. */
 static void
-test_turned (void)
+test_rotated (void)
 {
   const gfloat eighth = (gfloat) (G_PI / 4);
   GstBuffer *buffer = frame_new (0), *out;
@@ -320,12 +320,12 @@ test_turned (void)
   gint x, y, w, h;
   gfloat rotation, confidence;
 
-  add_turned (buffer, "ship", 200, 200, 100, 10, eighth, 0.9f);
-  add_turned (buffer, "ship", 201, 200, 100, 10, -eighth, 0.8f);        /* across */
-  add_turned (buffer, "ship", 202, 201, 100, 10, eighth, 0.7f); /* along: IoU .73 */
-  add_turned (buffer, "boat", 203, 201, 100, 10, eighth, 0.6f); /* along, of another class */
+  add_rotated (buffer, "ship", 200, 200, 100, 10, eighth, 0.9f);
+  add_rotated (buffer, "ship", 201, 200, 100, 10, -eighth, 0.8f);        /* across */
+  add_rotated (buffer, "ship", 202, 201, 100, 10, eighth, 0.7f); /* along: IoU .73 */
+  add_rotated (buffer, "boat", 203, 201, 100, 10, eighth, 0.6f); /* along, of another class */
   add_od (buffer, "ship", 204, 200, 100, 10, 0.5f);     /* upright: crosses both */
-  add_turned (buffer, "ship", 205, 205, 100, 10, NAN, 0.99f);
+  add_rotated (buffer, "ship", 205, 205, 100, 10, NAN, 0.99f);
   out = filtered ("nmsfilter iou-threshold=0.5", buffer);
   assert_ods (out, "200 201 203 204");
   g_assert_true (gst_analytics_relation_meta_get_od_mtd (relations_of (out), od_at (out, 203),
@@ -335,8 +335,8 @@ test_turned (void)
   gst_buffer_unref (out);
 
   buffer = frame_new (0);
-  add_turned (buffer, "ship", 200, 200, 100, 10, eighth, 0.9f);
-  add_turned (buffer, "boat", 203, 201, 100, 10, eighth, 0.6f);
+  add_rotated (buffer, "ship", 200, 200, 100, 10, eighth, 0.9f);
+  add_rotated (buffer, "boat", 203, 201, 100, 10, eighth, 0.6f);
   out = filtered ("nmsfilter class-agnostic=true", buffer);
   assert_ods (out, "200");
   gst_buffer_unref (out);
@@ -600,7 +600,7 @@ static const TestCase cases[] = {
   { "/odmeta/shared", test_shared },
 #if GST_CHECK_VERSION (1, 26, 0)
   { "/odmeta/related", test_related },
-  { "/odmeta/turned", test_turned },
+  { "/odmeta/rotated", test_rotated },
 #endif
   { "/odmeta/chains", test_chains },
   { "/odmeta/uncopied", test_uncopied },

@@ -54,7 +54,7 @@ typedef struct
   Kind kind[MOST];
   gboolean low[MOST];           /* an OD below the score */
   guint8 relation[MOST][MOST];
-  gboolean goes[MOST];
+  gboolean removed[MOST];
 } Model;
 
 static void
@@ -190,33 +190,33 @@ directly (const Model * model, guint i, gboolean * stays)
 
 /* Follows relations from i over mtds that are related to no OD themselves. */
 static void
-follow (const Model * model, guint i, gboolean * seen, gboolean * to_going,
-    gboolean * to_staying)
+follow (const Model * model, guint i, gboolean * seen, gboolean * to_removed,
+    gboolean * to_kept)
 {
   gboolean stays;
   guint k;
 
   seen[i] = TRUE;
   if (directly (model, i, &stays)) {
-    *(stays ? to_staying : to_going) = TRUE;
+    *(stays ? to_kept : to_removed) = TRUE;
     return;
   }
   for (k = 0; k < model->count; k++)
     if (!seen[k] && model->kind[k] != DETECTION
         && (model->relation[i][k] || model->relation[k][i]))
-      follow (model, k, seen, to_going, to_staying);
+      follow (model, k, seen, to_removed, to_kept);
 }
 
 static void
-find_what_goes (Model * model)
+find_removed (Model * model)
 {
   guint i;
 
   for (i = 0; i < model->count; i++) {
-    gboolean seen[MOST] = { FALSE }, to_going = FALSE, to_staying = FALSE;
+    gboolean seen[MOST] = { FALSE }, to_removed = FALSE, to_kept = FALSE;
 
-    follow (model, i, seen, &to_going, &to_staying);
-    model->goes[i] = model->kind[i] == DETECTION ? model->low[i] : to_going && !to_staying;
+    follow (model, i, seen, &to_removed, &to_kept);
+    model->removed[i] = model->kind[i] == DETECTION ? model->low[i] : to_removed && !to_kept;
   }
 }
 
@@ -241,10 +241,10 @@ check (GstBuffer * buffer, const Model * model, gboolean whole)
 {
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
   guint number[MOST], left = 0, next = 0, id, k, count = mtds_on (buffer);
-  gboolean ids_stay = whole;
+  gboolean ids_kept = whole;
 
   for (k = 0; k < model->count; k++)
-    ids_stay |= !model->goes[k] && model->kind[k] >= FOREIGN;
+    ids_kept |= !model->removed[k] && model->kind[k] >= FOREIGN;
   for (id = 0; id < count; id++) {
     GstAnalyticsMtd mtd = { id, meta };
     Kind kind;
@@ -252,19 +252,19 @@ check (GstBuffer * buffer, const Model * model, gboolean whole)
     number[id] = G_MAXUINT;
     if (!identify (&mtd, &kind, &number[id]))
       continue;
-    while (next < model->count && model->goes[next] && !whole)
+    while (next < model->count && model->removed[next] && !whole)
       next++;
     g_assert_cmpuint (number[id], ==, next);
     g_assert_cmpint (kind, ==, model->kind[next]);
     next++;
     left++;
-    if (ids_stay)
+    if (ids_kept)
       g_assert_cmpuint (id, ==, number[id]);
   }
-  while (next < model->count && model->goes[next] && !whole)
+  while (next < model->count && model->removed[next] && !whole)
     next++;
   g_assert_cmpuint (next, ==, model->count);
-  if (!ids_stay)
+  if (!ids_kept)
     g_assert_cmpuint (left, ==, count);
   for (id = 0; id < count; id++)
     for (k = 0; k < count; k++)
@@ -290,13 +290,13 @@ test_random (void)
 
     g_test_message ("round %u", round);
     other = shared ? gst_buffer_ref (buffer) : NULL;
-    find_what_goes (&model);
+    find_removed (&model);
     out = through (h, buffer);
     check (out, &model, FALSE);
     if (other)
       check (other, &model, other != out);
     for (i = 0; i < model.count; i++)
-      dropped += model.goes[i];
+      dropped += model.removed[i];
     gst_buffer_unref (out);
     gst_clear_buffer (&other);
     assert_none_alive (owned_alive);

@@ -204,8 +204,8 @@ beyond (const RefBox *a, const RefBox *b, float threshold, bool inclusive)
     threshold = 0.0f;
   if (a->angle != 0.0f || b->angle != 0.0f) {
     const float p[4] = { a->x1, a->y1, a->x2, a->y2 }, q[4] = { b->x1, b->y1, b->x2, b->y2 };
-    float turned = (float) ref_turned_iou (p, a->angle, q, b->angle);
-    return turned > 0.0f && (inclusive ? turned >= threshold : turned > threshold);
+    float overlap = (float) ref_rotated_iou (p, a->angle, q, b->angle);
+    return overlap > 0.0f && (inclusive ? overlap >= threshold : overlap > threshold);
   }
   if (intersection (a, b) == 0.0f || area (a) == 0.0f || area (b) == 0.0f)
     return false;

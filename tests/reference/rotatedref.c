@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* turnedref: see the header; nothing is shared with what it checks. */
+/* rotatedref: the overlap by strips. It shares nothing with the code that it checks. */
 #include "rotatedref.h"
 
 #include <math.h>
@@ -9,32 +9,32 @@
 
 typedef struct {
   long double x[4], y[4], area;
-} Quad;
+} Rotated;
 
-static Quad
-make_quad (const float c[4], float angle, long double origin_x, long double origin_y)
+static Rotated
+make_rotated (const float c[4], float angle, long double origin_x, long double origin_y)
 {
   long double w = (long double) c[2] - c[0], h = (long double) c[3] - c[1];
   long double x = c[0] + w / 2 - origin_x, y = c[1] + h / 2 - origin_y;
-  long double turned = angle;
+  long double radians = angle;
   long double s, k;
-  Quad quad = { .area = w * h };
+  Rotated box = { .area = w * h };
 
-  if (fabsl (turned) > 6.283185307179586L) /* as documented: by the binary64 value */
-    turned = fmodl (turned, (long double) 6.283185307179586);
-  s = sinl (turned);
-  k = cosl (turned);
+  if (fabsl (radians) > 6.283185307179586L) /* as documented: by the binary64 value */
+    radians = fmodl (radians, (long double) 6.283185307179586);
+  s = sinl (radians);
+  k = cosl (radians);
   for (int i = 0; i < 4; i++) {
     long double u = (i == 0 || i == 3 ? -w : w) / 2, v = (i < 2 ? -h : h) / 2;
-    quad.x[i] = x + u * k - v * s;
-    quad.y[i] = y + u * s + v * k;
+    box.x[i] = x + u * k - v * s;
+    box.y[i] = y + u * s + v * k;
   }
-  return quad;
+  return box;
 }
 
 /* Where the line at height y enters and leaves; 0 if it does not meet. */
 static int
-cross (const Quad *q, long double y, long double *left, long double *right)
+cross (const Rotated *q, long double y, long double *left, long double *right)
 {
   int met = 0;
 
@@ -54,7 +54,7 @@ cross (const Quad *q, long double y, long double *left, long double *right)
 
 /* The height at which the lines through two sides cross; 0: parallel. */
 static int
-side_crossing (const Quad *a, int i, const Quad *b, int k, long double *y)
+side_crossing (const Rotated *a, int i, const Rotated *b, int k, long double *y)
 {
   int i2 = (i + 1) % 4, k2 = (k + 1) % 4;
   long double ax = a->x[i2] - a->x[i], ay = a->y[i2] - a->y[i];
@@ -75,7 +75,7 @@ compare (const void *p, const void *q)
 }
 
 static long double
-shared_area (const Quad *a, const Quad *b)
+shared_area (const Rotated *a, const Rotated *b)
 {
   long double cuts[MOST_CUTS], area = 0;
   int count = 0;
@@ -97,11 +97,11 @@ shared_area (const Quad *a, const Quad *b)
 }
 
 long double
-ref_turned_iou (const float a[4], float angle_a, const float b[4], float angle_b)
+ref_rotated_iou (const float a[4], float angle_a, const float b[4], float angle_b)
 {
   /* near the origin, where numbers are finest */
   long double x = (a[0] + (long double) a[2]) / 2, y = (a[1] + (long double) a[3]) / 2;
-  Quad p = make_quad (a, angle_a, x, y), q = make_quad (b, angle_b, x, y);
+  Rotated p = make_rotated (a, angle_a, x, y), q = make_rotated (b, angle_b, x, y);
   long double shared;
 
   if (a[2] - a[0] <= 0x1p-50f || a[3] - a[1] <= 0x1p-50f || b[2] - b[0] <= 0x1p-50f
