@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* box_forms: other ways to write a box, to corners; and the IoU of two. */
+/* box_forms: converts other forms of boxes to corners, and computes the IoU of two boxes. */
 #include "fpmode.h"
 #include "internal.h"
 #include "overlap.h"

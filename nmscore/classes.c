@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * classes: sparse class ids to small numbers, for the classes that have
- * options of their own or whose kept boxes are counted. A table by id where ids
- * are small, else a hash table: memory follows the number of boxes and never
- * the size of an id.
+ * classes: maps class ids, which may be any numbers, to entries of a table: the classes that
+ * have options of their own or whose kept boxes are counted. Small ids index the table
+ * directly, other ids are hashed. Memory follows the number of boxes, never the size of an id.
  */
 #include "internal.h"
 #include "overlap.h"
 
-/* A power of two that leaves a third of the buckets free or more. */
+/* Returns a power of two that leaves at least a third of the buckets free. */
 uint32_t
 nms__class_buckets (size_t entries)
 {
@@ -18,8 +17,8 @@ nms__class_buckets (size_t entries)
   return n;
 }
 
-/* The factor is odd and no caller knows it: ids that collide cannot be chosen.
- * The result does not depend on it. */
+/* Returns the bucket of a class id, or the free bucket in which it belongs. The hash factor is
+ * odd and secret, so that no caller can choose ids that collide; results do not depend on it. */
 static uint32_t *
 find (nms__classes *c, int32_t id)
 {
@@ -49,7 +48,7 @@ nms__class_entry (nms__classes *c, int32_t id)
   return *bucket;
 }
 
-/* `bits`: all bits that ids have. */
+/* Empties the table. `bits` is the bitwise OR of all class ids. */
 static void
 clear (nms__classes *c, size_t entries, uint32_t bits)
 {
@@ -60,7 +59,7 @@ clear (nms__classes *c, size_t entries, uint32_t bits)
   c->count = 1;
 }
 
-/* An empty table in which up to `boxes` classes can be numbered. */
+/* Empties the table for up to `boxes` classes. */
 void
 nms__classes_start (nms__classes *c, size_t boxes)
 {
@@ -86,8 +85,8 @@ id_bits (const nms__settings *settings, const nms_boxes *boxes)
   return bits;
 }
 
-/* Starts the table with the common entry and the listed classes. Its arrays
- * have room for one more a box. */
+/* Starts the table with the common entry and the classes of the options. Its arrays have a free
+ * element for each box of the call. */
 int
 nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings,
     const nms_boxes *boxes, nms__bounds *bounds)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * context: one block of scratch memory for all columns of a run. It grows in
- * steps of BOX_STEP boxes and is kept, so that a stream stops allocating once
- * it has seen its largest frame. One layout for every set of options: what a
- * run leaves unused is never touched, and so costs address space only.
+ * context: one block of memory for all columns of a run. It grows in steps of BOX_STEP boxes
+ * and is kept, so that a stream stops allocating after its largest frame. The layout is the
+ * same for all options: a run never touches the columns that it does not need, so they take
+ * address space only.
  */
 #include "accel/accel.h"
 #include "engines/engine.h"
@@ -48,7 +48,7 @@ layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
   f->capacity = boxes;
 }
 
-/* An odd number that whoever makes up class ids cannot know. */
+/* Returns an odd number that a caller who chooses class ids cannot predict. */
 static uint64_t
 secret_factor (const void *address)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fpmode: other code in the process leaves flush-to-zero on or another
- * rounding mode set; results must not depend on it. Saves the mode, sets
- * rounding to nearest with subnormals and no traps, restores it. On x86-64 and
- * AArch64 the control register directly: fegetenv would cost more than a small
- * frame's whole NMS.
+ * fpmode: saves the floating-point mode, sets rounding to nearest with subnormals and without
+ * traps, and restores the saved mode. Results must not depend on flush-to-zero or a rounding
+ * mode that other code in the process has set. On x86-64 and AArch64 it writes the control
+ * register directly, because fegetenv takes longer than the NMS of a small frame.
  */
 #ifndef NMS_FPMODE_H
 #define NMS_FPMODE_H

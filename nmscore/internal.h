@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * internal: what the files of nmscore share. A call goes
+ * internal: declarations shared by the files of nmscore. A call passes through
+ *   run.c       checks the arguments and sets the floating-point mode
+ *   prepare.c   copies the caller's columns to an nms__frame: the boxes that take part,
+ *               as packed columns; writes the outcome of the boxes that do not
+ *   engines/    decide which boxes of the frame are kept
+ *   run.c       writes the counts and the result
  *
- *   run.c       checks the arguments, sets the floating-point mode
- *   prepare.c   caller's columns -> nms__frame: the boxes that take part, as
- *               packed columns, and an outcome for those that do not
- *   engines/    nms__frame -> kept list
- *   run.c       counts, result
+ * Words used in this folder:
+ *   batch            the boxes that an engine sorts or decides together before the next ones
+ *   cell             an element of engine spatial's grid; it holds the boxes whose centres
+ *                    lie in it
+ *   partition        the boxes of one class (class partition)
+ *   probe            the test of one box against the boxes in a run of grid cells
+ *   query            the cells that may hold boxes which a given box suppresses
+ *   scaled area      a box's area times a factor of the threshold: two boxes whose
+ *                    intersection is at most the sum of their scaled areas do not exceed it
+ *   screen           the test by scaled areas, in binary32, before the exact test
+ *   sequential grid  the algorithm of engine sequential: each step takes the best boxes and
+ *                    removes what they suppress in one pass over the undecided candidates
+ *   undecided candidates   the boxes that are neither kept nor suppressed yet
  */
 #ifndef NMS_INTERNAL_H
 #define NMS_INTERNAL_H
@@ -23,10 +36,10 @@
 #error "nmscore needs float expressions evaluated as float (FLT_EVAL_METHOD 0)"
 #endif
 
-/* Options after checking: class options are in the class table by then. */
+/* Options after checking. The class options are copied to the table of classes. */
 typedef struct nms__settings {
   nms_options options;
-  double limit;       /* overlap.h; of options.iou_threshold */
+  double limit;       /* of options.iou_threshold; see overlap.h */
   size_t class_option_stride;
 } nms__settings;
 
@@ -35,94 +48,98 @@ typedef struct nms__class {
   int32_t id;
   float score_threshold;
   double limit;
-  uint64_t cap;  /* UINT64_MAX: none */
-  uint64_t kept; /* by the engine; at the cap the class is full */
-  uint64_t last; /* 0 at first; for the engine */
+  uint64_t cap;  /* most kept boxes; UINT64_MAX: unlimited */
+  uint64_t kept; /* number of kept boxes, counted by the engine */
+  uint64_t last; /* key of the box that filled the cap, set by the engine; 0 at first */
 } nms__class;
 
-/* From class id to entry, by open addressing. Entry 0 is no class's: it is what
- * those begin with that are not listed. */
+/* Maps a class id to its entry, by open addressing. Entry 0 belongs to no class: it has the
+ * values that classes without options start with. */
 typedef struct nms__classes {
   nms__class *entry;
-  uint32_t *bucket; /* entry number, 0: free */
+  uint32_t *bucket; /* number of the entry; 0: the bucket is free */
   uint32_t bucket_mask;
-  int shift;       /* of a product to a bucket */
-  int direct;      /* a small id is its own bucket */
-  uint64_t factor; /* the context's */
-  uint32_t count; /* entries, the common one included */
+  int shift;       /* of the product of id and factor, which gives the bucket */
+  int direct;      /* not 0: an id is the number of its bucket */
+  uint64_t factor; /* secret factor of the context */
+  uint32_t count; /* number of entries, the common one included */
 } nms__classes;
 
-/* The boxes that take part in a run, in input order, and where results go.
- * Columns are aligned and padded for whole blocks of NMS__BLOCK. */
+/* The boxes that take part in a run, in input order, and the arrays of the result. Columns are
+ * aligned and padded to whole blocks of NMS__BLOCK boxes. */
 typedef struct nms__frame {
   size_t count;
   float *x1, *y1, *x2, *y2, *scaled;
-  float side;       /* the longest of all boxes */
-  nms__bounds bounds; /* of all classes' limits and of `side` */
-  int32_t *class_id;   /* class that suppresses; NULL: all boxes one group */
-  uint32_t *class_entry;   /* entry in classes; NULL: no class differs */
-  int32_t *index;   /* in the caller's columns */
-  uint64_t *packed; /* order.h: the score with the position below it */
+  float side;       /* longest side of all boxes */
+  nms__bounds bounds; /* for the limits of all classes and for `side` */
+  int32_t *class_id;   /* class id; NULL: boxes suppress across classes */
+  uint32_t *class_entry;   /* number of the class's entry; NULL: no class has options or a cap */
+  int32_t *index;   /* position in the caller's columns */
+  uint64_t *packed; /* score key and frame position (order.h) */
   const nms__kernels *kernels;
   nms__classes classes;
   const nms__settings *settings;
-  nms_column parent; /* the caller's */
+  nms_column parent; /* the caller's column */
   size_t parent_count;
-  const nms_boxes *rotated; /* the caller's; NULL: no box is turned */
+  const nms_boxes *rotated; /* the caller's boxes; NULL: no box is rotated */
 
-  char *scratch;    /* the engine's, of nms__engines_scratch_size (capacity) bytes */
-  size_t capacity;  /* boxes that all columns and the scratch hold */
+  char *scratch;    /* scratch of the engine: nms__engines_scratch_size (capacity) bytes */
+  size_t capacity;  /* number of boxes for which columns and scratch have space */
 
-  /* results, by the caller's index */
+  /* results, by position in the caller's columns */
   int32_t *kept;
   size_t kept_count;
   size_t over_cap_count;
-  uint8_t *outcome;       /* NULL: not asked for */
-  int32_t *suppressed_by; /* NULL: not asked for */
+  uint8_t *outcome;       /* NULL: not requested */
+  int32_t *suppressed_by; /* NULL: not requested */
 } nms__frame;
 
 struct nms_context {
-  void *scratch; /* one block, aligned; see context.c */
+  void *scratch; /* one aligned block; see context.c */
   size_t scratch_size;
   size_t box_capacity, class_option_capacity;
   int engine;
-  char in_use[80];        /* for nms_context_engine_in_use */
-  struct nms__xla *xla;   /* engines/xla.c; NULL: engine xla was never asked for */
+  char in_use[80];        /* text of nms_context_engine_in_use */
+  struct nms__xla *xla;   /* state of engine xla; NULL before its first use */
   char error[192];
   const nms__kernels *kernels;
   nms__settings settings;
-  nms__frame columns; /* as the layout has them */
-  nms__frame frame;   /* of the run */
+  nms__frame columns; /* pointers into the block */
+  nms__frame frame;   /* frame of the current run */
 };
 
-/* context.c: makes room, then points every column of ctx->frame into it. */
+/* context.c: grows the block if necessary, then points every column of ctx->frame into it. */
 int nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options);
 
-/* strings.c: notes the detail, returns the code. */
+/* errors.c: formats the text of nms_context_error. Returns `error`. */
 int nms__fail (nms_context *ctx, int error, const char *format, ...)
 #ifdef __GNUC__
     __attribute__ ((format (printf, 3, 4)))
 #endif
     ;
 
-/* options.c */
+/* options.c: copy and check the options. Return 0 or an error. */
 int nms__options_check (nms_context *ctx, const nms_options *options, nms__settings *settings);
 int nms__struct_check (nms_context *ctx, const char *name, const void *data, size_t known,
     size_t least);
 
-/* classes.c */
+/* classes.c: fills the table and sets *bounds for the limits of all classes; empties the table;
+ * returns the number of a class's entry, which it adds if necessary; returns the number of
+ * buckets for so many entries. */
 int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
     const nms_boxes *boxes, nms__bounds *bounds);
 void nms__classes_start (nms__classes *classes, size_t boxes);
 uint32_t nms__class_entry (nms__classes *classes, int32_t id);
 uint32_t nms__class_buckets (size_t entries);
 
-/* neighbors.c: fills `neighbors`, an element for each of the caller's `count` boxes, for
- * the boxes of a prepared frame; the bytes of scratch for it. */
+/* neighbors.c: counts the neighbors of each box of a prepared frame. `neighbors` has an element
+ * for each of the caller's `count` boxes. nms__neighbors_scratch_size returns the bytes of
+ * scratch that it needs. */
 void nms__neighbors (nms__frame *frame, uint32_t *neighbors, size_t count);
 size_t nms__neighbors_scratch_size (size_t boxes);
 
-/* prepare.c: 0 or an error; *invalid and *filtered are counted. */
+/* prepare.c: nms__boxes_check copies and checks the caller's struct; nms__prepare fills
+ * ctx->frame and counts the invalid and filtered boxes. Both return 0 or an error. */
 int nms__boxes_check (nms_context *ctx, const nms_boxes *boxes, nms_boxes *checked);
 int nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t *filtered);
 
@@ -133,7 +150,7 @@ nms__load (void *value, const nms_column *column, size_t i, size_t size)
   memcpy (value, (const char *) column->data + (ptrdiff_t) i * stride, size);
 }
 
-/* The parent of box `index`, -1 for none. */
+/* Returns the parent of box `index`, -1 if it has none. */
 static inline int32_t
 nms__parent (const nms__frame *frame, int32_t index)
 {
@@ -146,14 +163,14 @@ nms__parent (const nms__frame *frame, int32_t index)
   return parent;
 }
 
-/* Whether one of two boxes is a part of the other. */
+/* Returns whether one of two boxes is a part of the other. */
 static inline int
 nms__related (const nms__frame *frame, int32_t a, int32_t b)
 {
   return frame->parent.data && (nms__parent (frame, a) == b || nms__parent (frame, b) == a);
 }
 
-/* The overlap limit that a candidate's class decides. */
+/* Returns the limit that applies when the box at `pos` is the one to be suppressed. */
 static inline double
 nms__candidate_limit (const nms__frame *frame, size_t pos)
 {

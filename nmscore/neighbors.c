@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * neighbors: how many boxes each box overlaps beyond the threshold. Equal
- * boxes are counted as one with a weight (cascade detectors repeat themselves),
- * the rest is a sweep along x: a box meets those that begin before it ends.
+ * neighbors: counts how many boxes each box overlaps beyond the threshold. Equal boxes are one
+ * entry with a weight, because cascade detectors report the same box many times. The others are
+ * found by a sweep along x: only boxes that begin before a box ends can overlap it.
  */
 #include "engines/engine.h"
 #include "rotated.h"
 
 typedef struct scratch {
-  uint64_t *order, *order2;   /* to be sorted */
-  nms__box_columns runs;      /* one box of each run of equal boxes */
-  uint32_t *first_of;         /* its position in the frame */
-  uint32_t *weight, *total;   /* of a run: its boxes; the neighbors of each */
-  int32_t *position_of;       /* of a box in the frame, by the caller's index */
+  uint64_t *order, *order2;   /* buffers for sorting */
+  nms__box_columns runs;      /* the first box of each run of equal boxes */
+  uint32_t *first_of;         /* frame position of the first box of each run */
+  uint32_t *weight, *total;   /* of each run: number of its boxes; number of neighbors of each of
+                               * them */
+  int32_t *position_of;       /* frame position of a box, by the caller's index */
 } scratch;
 
 static void
@@ -37,7 +38,7 @@ nms__neighbors_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* One stable pass of a sort by several columns, the least important first. */
+/* Sorts by one more column; the sort is stable, so the least important column comes first. */
 static uint64_t *
 sort_by (const nms__frame *f, uint64_t *order, uint64_t *other, size_t count, const float *column,
     const int32_t *ids)
@@ -45,12 +46,14 @@ sort_by (const nms__frame *f, uint64_t *order, uint64_t *other, size_t count, co
   for (size_t i = 0; i < count; i++) {
     uint32_t pos = (uint32_t) order[i];
     uint32_t key = ids ? (uint32_t) ids[pos] : nms__order_key (column[pos]);
-    order[i] = (uint64_t) ~key << 32 | pos; /* ascending */
+    order[i] = (uint64_t) ~key << 32 | pos; /* complement, because nms__sort sorts in descending
+                                             * order */
   }
   return nms__sort (f->kernels, order, other, count);
 }
 
-/* Positions so that equal boxes of a group are neighbours and x1 ascends. */
+/* Returns the frame positions in an order in which equal boxes follow each other and x1
+ * ascends. */
 static const uint64_t *
 sweep_order (const nms__frame *f, const scratch *s)
 {
@@ -81,7 +84,7 @@ same (const nms__frame *f, size_t a, size_t b)
       && (!f->class_entry || f->class_entry[a] == f->class_entry[b]);
 }
 
-/* The limit at which the first of the two to lose would be suppressed. */
+/* Returns the lower of the limits of two boxes: either of them may be the one suppressed. */
 static double
 pair_limit (const nms__frame *f, size_t a, size_t b)
 {
@@ -99,7 +102,7 @@ pair_exceeds (const nms__frame *f, size_t a, size_t b)
   return nms__pair_exceeds (f, &c, a, f->index[a], &box, f->index[b], pair_limit (f, a, b));
 }
 
-/* A box and its parent do not count each other. */
+/* Subtracts each pair of a box and its parent, which do not count as neighbors. */
 static void
 take_back_parents (const nms__frame *f, uint32_t *neighbors, const int32_t *position_of)
 {
@@ -109,7 +112,7 @@ take_back_parents (const nms__frame *f, uint32_t *neighbors, const int32_t *posi
     if (parent < 0 || parent == index || position_of[parent] < 0)
       continue;
     if (nms__parent (f, parent) == index && parent < index)
-      continue;                 /* parts of each other: taken back once */
+      continue;                 /* parents of each other: subtract the pair once */
     if (pair_exceeds (f, pos, (size_t) position_of[parent])) {
       neighbors[index]--;
       neighbors[parent]--;

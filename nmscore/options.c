@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* options: every default, once; and the checks of what a caller sets. */
+/* options: the defaults of all options, and the checks of the caller's values. */
 #include "internal.h"
 #include "overlap.h"
 

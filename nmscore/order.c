@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * order: a stable sort of packed keys by their upper 32 bits, greatest first.
- * Merge sort while the counters of a radix sort would cost more than the boxes
- * (a frame of a detector), radix sort beyond.
+ * order: a stable sort of packed keys by their upper 32 bits, in descending order. Up to
+ * NMS__MERGE_MOST keys it is a merge sort, because the counters of a radix sort would take
+ * longer than the keys of a small frame. More keys are sorted by radix.
  */
 #include "order.h"
 
@@ -65,7 +65,7 @@ radix_sort (uint64_t *from, uint64_t *to, size_t count)
     uint32_t first = ~(uint32_t) (from[0] >> 32) >> (p * RADIX_BITS) & (RADIX - 1);
     uint32_t sum = 0;
     if (counters[p][first] == count)
-      continue;                 /* all share this digit */
+      continue;                 /* all keys have the same digit */
     for (unsigned d = 0; d < RADIX; d++) {
       uint32_t c = counters[p][d];
       counters[p][d] = sum;
@@ -75,7 +75,8 @@ radix_sort (uint64_t *from, uint64_t *to, size_t count)
       uint32_t k = ~(uint32_t) (from[i] >> 32);
       uint64_t *target = &to[counters[p][k >> (p * RADIX_BITS) & (RADIX - 1)]++];
       *target = from[i];
-      __builtin_prefetch (target + NEXT_LINE, 1); /* no order shows that it will be written */
+      __builtin_prefetch (target + NEXT_LINE, 1); /* The processor cannot predict which line is
+                                                   * written next. */
     }
     uint64_t *swap = from;
     from = to;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * order: the total order of boxes. A score becomes an unsigned key that orders
- * like the score; a key with its position packed below it is unique, so that
- * one maximum finds both the best score and, among equal ones, the first box:
- * the packing of the sequential-grid kernel, without its loss of index bits.
+ * order: the total order of boxes. A score becomes an unsigned key with the same order. The key
+ * and, below it, the complement of the position make one number, so that a single maximum finds
+ * the best score and, among equal scores, the first box. The sequential-grid paper packs the
+ * index into the score's low bits; here no bit of the score or the index is lost.
  */
 #ifndef NMS_ORDER_H
 #define NMS_ORDER_H
@@ -28,8 +28,8 @@ nms__float_of_bits (uint32_t bits)
   return value;
 }
 
-/* Monotone from float to uint32_t; -0 and +0 give one key; never 0 for a
- * number. NaN must not come here. */
+/* Returns a key that ascends with the value; -0 and +0 have the same key. The key of a number
+ * is never 0. `value` must not be NaN. */
 static inline uint32_t
 nms__order_key (float value)
 {
@@ -39,7 +39,7 @@ nms__order_key (float value)
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-/* The way back; 0 for -0. */
+/* Returns the score of a key; 0 for the key of -0. */
 static inline float
 nms__score_of_key (uint32_t key)
 {
@@ -49,7 +49,7 @@ nms__score_of_key (uint32_t key)
   return value;
 }
 
-/* Best first when taken from the greatest down. Never 0: 0 can mean "gone". */
+/* Packs a key and a position. Greater numbers rank higher; the result is never 0. */
 static inline uint64_t
 nms__pack (uint32_t key, uint32_t position)
 {
@@ -62,17 +62,17 @@ nms__packed_position (uint64_t packed)
   return ~(uint32_t) packed;
 }
 
-/* Sorts `count` packed keys, greatest key first and, among equal keys, in the
- * order given. Uses `scratch` of the same size; the result is in the array
- * returned, one of the two. */
+/* Sorts `count` packed keys in descending order of their upper 32 bits; equal ones stay in the
+ * given order. `scratch` has the same size. Returns the one of the two arrays that holds the
+ * result. */
 struct nms__kernels;
 uint64_t *nms__sort (const struct nms__kernels *kernels, uint64_t *packed, uint64_t *scratch,
     size_t count);
 
-/* Up to so many keys are merged, or counted; more are sorted by their digits. */
+/* Up to this many keys are sorted by counting or merging, more by radix. */
 #define NMS__MERGE_MOST 512
 
-/* `values` has n, ascending, and room for one more. */
+/* Inserts `value` into the n ascending values; the array has space for one more. */
 static inline void
 nms__insert_sorted (double *values, size_t n, double value)
 {

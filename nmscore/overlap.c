@@ -18,16 +18,16 @@ nms__limit (float threshold, int inclusive)
   if (threshold < 0x1p-24f)
     threshold = 0.0f;
   memcpy (&bits, &threshold, sizeof bits);
-  bits &= 0x7fffffff;           /* -0 is 0 */
+  bits &= 0x7fffffff;           /* the threshold -0 is 0 */
   memcpy (&threshold, &bits, sizeof bits);
   if (inclusive && bits == 0)
-    return -1.0;                /* any intersection reaches 0 */
+    return -1.0;                /* any intersection gives an IoU of at least 0 */
 
   uint32_t other_bits = inclusive ? bits - 1 : bits + 1;
   float other;
   memcpy (&other, &other_bits, sizeof other);
   middle = ((double) threshold + (double) other) / 2.0;
-  /* a quotient on the midpoint rounds to the even one of the two */
+  /* a quotient exactly at the midpoint rounds to the neighbour with an even mantissa */
   equal_counts = inclusive ? !(bits & 1) : (bits & 1);
   if (equal_counts)
     middle = nextafter (nextafter (middle, -1.0), -1.0);
@@ -37,24 +37,24 @@ nms__limit (float threshold, int inclusive)
 nms__bounds
 nms__bounds_of (double lowest, double highest)
 {
-  const double margin = 0x1p-20;        /* of all roundings, many times over */
+  const double margin = 0x1p-20;        /* larger than the sum of all rounding errors */
   nms__bounds bounds = { 0.0f, 1.0f, 0.0f, 1.0f, 1.0f, 1.0f };
 
   if (highest < 0.0)            /* any intersection exceeds */
     return bounds;
   if (lowest < 0x1p-16) {
-    /* about 0, for one class at least: no share can be given. Where it is 0 for
-     * all, quotients of unions below 2^123 are surely above it */
+    /* A limit is about 0, so the scaled areas are 0. If all limits are 0, an intersection above
+     * 2^-20 surely exceeds, because unions stay below 2^123. */
     bounds.least = highest < 0x1p-25 ? 0x1p-20f : INFINITY;
     return bounds;
   }
   bounds.factor = (float) (lowest / (1.0 + lowest) * (1.0 - margin));
   bounds.certain = (float) (highest / (1.0 + highest) * (1.0 + margin)
       / (double) bounds.factor);
-  /* an area is at most the other's divided by the lowest limit where a pair
-   * exceeds it: so much may a share have lost by being multiplied by `far` */
+  /* If a pair exceeds the lowest limit, one area is at most the other divided by that limit.
+   * This bounds the error that multiplying by `far` adds to a scaled area. */
   bounds.far = bounds.surely = bounds.certain;
-  if (bounds.certain > 1.001f) {        /* limits differ */
+  if (bounds.certain > 1.001f) {        /* classes have different limits */
     bounds.far = 1.0f;
     bounds.surely = INFINITY;
   }

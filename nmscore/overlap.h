@@ -18,18 +18,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An extent of at most this counts as 0; keeps every product normal. */
+/* An extent of at most this counts as 0, so that every product is a normal number. */
 #define NMS__LEAST_EXTENT 0x1p-50f
 
-/* Boxes a block: the bits of a mask. */
+/* Boxes in a block: the number of bits in a mask. */
 #define NMS__BLOCK 64
 
-/*
- * Most pairs do not come near the limit. Since inter > limit * (a + b - inter)
- * is inter > limit / (1 + limit) * (a + b), a box carries its share: its area
- * times that factor, a little less than exact. What is not above the sum of
- * two shares exceeds no limit; two more operations would be needed otherwise.
- */
+/* The screen. inter > limit * (a + b - inter) is the same as inter > limit / (1 + limit) * (a +
+ * b), so each box has a scaled area: its area times limit / (1 + limit), rounded down a little.
+ * An intersection that is not above the sum of two scaled areas does not exceed the limit. This
+ * takes two operations less than the union, and most pairs end here. */
 typedef struct nms__box {
   float x1, y1, x2, y2, scaled;
   int32_t class_id;
@@ -37,13 +35,13 @@ typedef struct nms__box {
 
 typedef struct nms__columns {
   const float *x1, *y1, *x2, *y2, *scaled;
-  const int32_t *class_id; /* NULL: one group */
+  const int32_t *class_id; /* NULL: boxes suppress across classes */
 } nms__columns;
 
-/* Coordinates beyond this are invalid: areas and unions stay finite. */
+/* A coordinate beyond this is invalid, so that areas and unions stay finite. */
 #define NMS__MOST_COORDINATE 1e18f
 
-/* Puts the corners x1 y1 x2 y2 in order; 0 when the box is invalid. */
+/* Puts the corners x1 y1 x2 y2 in order. Returns 0 if the box is invalid. */
 static inline int
 nms__order_corners (float c[4])
 {
@@ -68,26 +66,28 @@ nms__inter (float ax1, float ay1, float ax2, float ay2, float bx1, float by1, fl
   return w * h;
 }
 
-/* The limit of a threshold in 0..1. */
+/* Returns the limit of a threshold in 0..1. */
 double nms__limit (float threshold, int inclusive);
 
-/* How a frame's pairs are screened in binary32. Above the sum of shares lies
- * what may exceed, above `certain` times that sum (and above `least`) what
- * exceeds all limits; in between about one pair in a million, unless classes
- * differ in their limits.
- * The same for a box and the most of several `inter - far * share`, the share
- * being that of the other box of the pair: what is not above `near` times its
- * own share exceeds no limit, above `surely` times that plus `least` it does. */
+/* Bounds of the screen in binary32. A pair whose intersection is above the sum of its scaled
+ * areas may exceed its limit; one that is above `certain` times that sum and above `least`
+ * exceeds all limits. About one pair in a million lies in between, more if classes have
+ * different limits.
+ *
+ * The same holds for one box and the greatest of several differences `inter - far * scaled`,
+ * where `scaled` is the scaled area of the other box of each pair: a greatest difference of at
+ * most `near` times the box's own scaled area means that no pair exceeds; one above `surely`
+ * times it plus `least` means that a pair exceeds. */
 typedef struct nms__bounds {
-  float factor; /* of an area to its share */
+  float factor; /* scaled area divided by area */
   float certain, least;
   float far, near, surely;
 } nms__bounds;
 
 nms__bounds nms__bounds_of (double lowest_limit, double highest_limit);
 
-/* `least` of bounds for boxes of sides up to `side`: an intersection of more
- * than that is none of an extent that counts as 0. */
+/* Returns `least` of the bounds for boxes with sides of at most `side`: an intersection above
+ * it has no extent that counts as 0. */
 static inline float
 nms__certain_from (float least, float side)
 {
@@ -95,7 +95,7 @@ nms__certain_from (float least, float side)
   return least > tiny ? least : tiny;
 }
 
-/* The exact decision. Zero intersection never exceeds. */
+/* The exact test. An empty intersection never exceeds. */
 static inline int
 nms__exceeds (float inter, float area_a, float area_b, double limit)
 {
@@ -109,7 +109,7 @@ nms__area (float x1, float y1, float x2, float y2)
   return (x2 - x1) * (y2 - y1);
 }
 
-/* nms__exceeds for box i of the columns. */
+/* The exact test for box i of the columns. */
 static inline int
 nms__column_exceeds (const nms__columns *c, size_t i, const nms__box *b, double limit)
 {
@@ -124,7 +124,8 @@ nms__lowest_bit (uint64_t mask)
   return (unsigned) __builtin_ctzll (mask);
 }
 
-/* Without an instruction for it, which old processors lack, the compiler calls a function. */
+/* Counts bits by arithmetic, because without the instruction, which old processors lack, the
+ * compiler's builtin is a function call. */
 static inline unsigned
 nms__count_bits (uint64_t mask)
 {

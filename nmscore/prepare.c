@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * prepare: the caller's columns, of any stride and alignment, to the packed
- * columns of the boxes that take part. Every rule about single boxes is
- * applied here, once, so that engines see only valid boxes.
+ * prepare: copies the caller's columns, of any stride and alignment, to the packed columns of
+ * the boxes that take part. All rules about single boxes are applied here, so that engines get
+ * valid boxes only.
  */
 #include "internal.h"
 #include "order.h"
@@ -29,7 +29,8 @@ nms__boxes_check (nms_context *ctx, const nms_boxes *boxes, nms_boxes *checked)
   return NMS_OK;
 }
 
-/* Outcomes before an engine runs: suppressed, by nobody. */
+/* Sets every outcome to suppressed, without a suppressor; engines and the checks below
+ * overwrite it. */
 static void
 start_outcomes (nms__frame *f, size_t count)
 {
@@ -56,7 +57,7 @@ typedef struct drops {
   size_t invalid, filtered;
 } drops;
 
-/* One box of a frame with turned ones, by all rules. */
+/* Checks and copies one box of a frame with rotated boxes. */
 static inline void
 take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
 {
@@ -141,7 +142,7 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, drops
   d->filtered += nms__count_bits (filtered);
 }
 
-/* Needs ctx->settings, the layout, and frame.outcome and .suppressed_by. */
+/* Needs ctx->settings, the layout of ctx->frame, and its members outcome and suppressed_by. */
 int
 nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t *filtered)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * turned: the overlap of two rectangles at any angle. One is clipped by the
- * four sides of the other (Sutherland and Hodgman, "Reentrant Polygon
- * Clipping", 1974), in coordinates where the other is upright and centred, and
- * what is left is measured (the shoelace formula); all in binary64.
+ * rotated: the overlap of two rectangles at any angle. In the coordinates in which one
+ * rectangle is upright and centred, the other is clipped by its four sides (Sutherland and
+ * Hodgman, "Reentrant Polygon Clipping", 1974), and the area of the clipped polygon is computed
+ * by the shoelace formula. All computations are in binary64.
  *
- * Sine and cosine are computed here, since those of C libraries differ in the
- * last bit, even from one processor to the next.
+ * Sine and cosine are computed here, because those of C libraries differ in the last bit, even
+ * between processors.
  */
 #include "rotated.h"
 
@@ -17,7 +17,7 @@ typedef struct point {
 } point;
 
 typedef struct rectangle {
-  double x, y, w, h; /* of the centre; extents */
+  double x, y, w, h; /* centre; extents */
   double sin, cos;   /* of the angle */
   float corners[4];
   float angle;
@@ -27,7 +27,7 @@ typedef struct rectangle {
 #define QUARTER 1.5707963267948966
 #define QUARTER_REST 6.123233995736766e-17 /* pi / 2 - QUARTER */
 
-/* Taylor's series, for -pi/4..pi/4: the first term left out is below 1e-17. */
+/* Sums Taylor's series for an angle in -pi/4..pi/4. The first term left out is below 1e-17. */
 static double
 series (double square, double first, int from)
 {
@@ -43,8 +43,8 @@ static void
 sine_cosine (double angle, double *sine, double *cosine)
 {
   if (fabs (angle) > TWO_PI)
-    angle = fmod (angle, TWO_PI); /* exact, but for what 2 pi is */
-  int count = (int) (angle / QUARTER + (angle < 0.0 ? -0.5 : 0.5)); /* of quarters */
+    angle = fmod (angle, TWO_PI); /* exact but for the rounding of 2 pi */
+  int count = (int) (angle / QUARTER + (angle < 0.0 ? -0.5 : 0.5)); /* number of quarter turns */
   double rest = (angle - count * QUARTER) - count * QUARTER_REST;
   double s = series (rest * rest, rest, 2), c = series (rest * rest, 1.0, 1);
 
@@ -98,15 +98,15 @@ nms__rotated_bounds (float c[4], float angle)
   double half_w = (r.w * fabs (r.cos) + r.h * fabs (r.sin)) / 2.0;
   double half_h = (r.w * fabs (r.sin) + r.h * fabs (r.cos)) / 2.0;
 
-  /* outwards by more than the roundings */
+  /* outwards by more than the rounding errors */
   c[0] = nextafterf ((float) (r.x - half_w), -INFINITY);
   c[1] = nextafterf ((float) (r.y - half_h), -INFINITY);
   c[2] = nextafterf ((float) (r.x + half_w), INFINITY);
   c[3] = nextafterf ((float) (r.y + half_h), INFINITY);
 }
 
-/* Of polygon `in` what lies where sign * v[axis] <= bound; a convex polygon
- * gains one corner at most. */
+/* Clips a convex polygon to the half-plane sign * v[axis] <= bound. Returns the number of
+ * corners in `out`, at most one more than n. */
 static size_t
 clip (const point *in, size_t n, int axis, double sign, double bound, point *out)
 {
@@ -130,7 +130,7 @@ clip (const point *in, size_t n, int axis, double sign, double bound, point *out
 static double
 intersection (const rectangle *a, const rectangle *b)
 {
-  /* b as a sees it */
+  /* b in the coordinates of a */
   double dx = b->x - a->x, dy = b->y - a->y;
   double x = dx * a->cos + dy * a->sin, y = dy * a->cos - dx * a->sin;
   double cos = 1.0, sin = 0.0, twice = 0.0;
@@ -160,7 +160,7 @@ intersection (const rectangle *a, const rectangle *b)
 int
 nms__rotated_exceeds (const nms__frame *f, int32_t index_a, int32_t index_b, double limit)
 {
-  /* in this order, so that the answer is that of the pair the other way round */
+  /* The lower index first, so that the result does not depend on the order of the pair. */
   rectangle a = load_rectangle (f->rotated, index_a < index_b ? index_a : index_b);
   rectangle b = load_rectangle (f->rotated, index_a < index_b ? index_b : index_a);
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* run: the public calls on boxes. They check all arguments; what they call relies on it. */
+/*
+ * run: the public functions that take boxes. They check all arguments; the functions they call
+ * check none.
+ */
 #include "engines/engine.h"
 #include "fpmode.h"
 
-/* Checks the options, then makes ctx->frame of the boxes, with the arrays of `outputs` only. */
+/* Checks the options, then prepares ctx->frame. `outputs`: NMS_OUTPUT_... bits; NULL: those of
+ * the options. */
 static int
 prepare (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     const unsigned *outputs, nms_result *counts)

@@ -11,16 +11,17 @@
 
 #define NMS__ALIGN 64
 
-/* Elements behind the last one that a vector may write to an array of packed keys. */
+/* Number of elements behind the last one that a vector may write to an array of packed keys. */
 #define NMS__KEY_PADDING 8
 
-/* `base` is aligned to NMS__ALIGN; with `base` NULL the arena only measures. */
+/* `base` is aligned to NMS__ALIGN. An arena with `base` NULL only adds up sizes. */
 typedef struct nms__arena {
   char *base;
   size_t used; /* bytes, a multiple of NMS__ALIGN */
 } nms__arena;
 
-/* Returns the next part, of `count` elements of `size` bytes, or NULL when measuring. */
+/* Returns the next part of the arena, `count` elements of `size` bytes, or NULL if the arena
+ * only adds up sizes. */
 static inline void *
 nms__take (nms__arena *a, size_t count, size_t size)
 {
@@ -32,7 +33,7 @@ nms__take (nms__arena *a, size_t count, size_t size)
 /* Columns that an engine fills itself. */
 typedef struct nms__box_columns {
   float *x1, *y1, *x2, *y2, *scaled;
-  int32_t *class_id; /* of frames whose boxes have groups */
+  int32_t *class_id; /* filled only if the frame's boxes have class ids */
 } nms__box_columns;
 
 static inline void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * over_cap: notes of boxes that no cap has room for. Where a cap is low these are
- * nearly all boxes, so the loops keep what they need in registers: outcomes are
- * bytes, and for all that a compiler knows writing one might change the frame.
+ * caps: marks the boxes that are over a cap. Under a low cap these are nearly all boxes, so the
+ * loops copy what they need of the frame to local variables: the compiler cannot exclude that a
+ * write to the byte array of outcomes changes the frame.
  */
 #include "engine.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * engine: the table of engines, and the run of a frame by one of them. A frame that
- * an engine leaves is run by the one that auto chooses.
+ * engine: the table of engines. Runs a frame by the engine that the options name; if that
+ * engine returns NMS__NOT_RUN, by the engine that auto chooses.
  */
 #include "engine.h"
 
@@ -9,9 +9,9 @@
 
 typedef struct engine {
   const char *name;
-  int (*run) (nms_context *ctx); /* NULL: auto */
+  int (*run) (nms_context *ctx); /* decides ctx->frame; NULL for auto */
   size_t (*scratch) (size_t boxes);
-  int takes_rotated; /* frames with rotated boxes; else nms__sorted runs them */
+  int takes_rotated; /* not 0: frames with rotated boxes too; if 0, engine sorted runs them */
 } engine;
 
 static const engine engines[] = {
@@ -20,7 +20,7 @@ static const engine engines[] = {
   [NMS_ENGINE_SORTED] = { "sorted", nms__sorted, nms__sorted_scratch_size, 1 },
   [NMS_ENGINE_SPATIAL] = { "spatial", nms__spatial, nms__spatial_scratch_size, 0 },
 #ifdef NMS__HAVE_XLA
-  /* xla refuses rotated boxes itself, which under xla_strict is an error */
+  /* xla refuses frames with rotated boxes itself, because under xla_strict they are an error. */
   [NMS_ENGINE_XLA] = { "xla", nms__xla, nms__xla_scratch_size, 1 },
 #endif
 };

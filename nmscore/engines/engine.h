@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * engine: the contract of an engine. It gets a prepared frame, in which every
- * box that takes part is "suppressed by nobody", and leaves
- *   kept, kept_count    indices in score order
- *   outcome             NMS_KEPT or NMS_OVER_CAP where that is what became of
- *                       a box (if asked for)
- *   suppressed_by       for each suppressed box (if asked for)
- *   over_cap_count
- * and allocates nothing. All engines give the same.
+ * engine: what an engine does. It takes ctx->frame as prepare.c leaves it, in which every
+ * box has the outcome NMS_SUPPRESSED and no suppressor, and writes
+ *   kept, kept_count    positions of the kept boxes in the caller's columns, best first
+ *   outcome             NMS_KEPT or NMS_OVER_CAP for the boxes that are, if requested
+ *   suppressed_by       the suppressor of each suppressed box, if requested
+ *   over_cap_count      number of boxes over a cap
+ * and in the classes' entries `kept` and `last` where it needs them. It allocates nothing,
+ * apart from xla. All engines write the same results. An engine returns 0, NMS__NOT_RUN or
+ * an error, with a text in the context.
  */
 #ifndef NMS_ENGINE_H
 #define NMS_ENGINE_H
@@ -16,7 +17,8 @@
 #include "order.h"
 #include "overlap.h"
 
-/* `..._scratch_size`: the bytes of scratch that an engine needs for frames of up to `boxes`. */
+/* An engine's ..._scratch_size returns the bytes of scratch that it needs for frames of up to
+ * `boxes` boxes. */
 int nms__sequential (nms_context *ctx);
 int nms__sorted (nms_context *ctx);
 int nms__spatial (nms_context *ctx);
@@ -24,18 +26,17 @@ size_t nms__sequential_scratch_size (size_t boxes);
 size_t nms__sorted_scratch_size (size_t boxes);
 size_t nms__spatial_scratch_size (size_t boxes);
 
-/* Returned by an engine that leaves the frame as it was, to another one; no error
- * code is positive. */
+/* Returned by an engine that left the frame as it was, for another engine to run. */
 #define NMS__NOT_RUN 1
 
-/* over_cap.c: the boxes of these keys have met a full cap; `index` as in the frame. */
+/* caps.c: marks the boxes of these keys as over-cap. `index` is frame->index. */
 void nms__over_cap_keys (nms__frame *frame, const int32_t *index, const uint64_t *keys,
     size_t count);
 
-/* Boxes that rank below the one that filled a cap are over-cap,
- * also those that had been suppressed before it was full. `last`: the key of
- * the box that filled the total, 0: it is not full. Classes have their `kept`,
- * and `last` where they are full; frame->packed is in input order. */
+/* caps.c: marks the boxes that rank below the one that filled a cap as over-cap, those included
+ * that were suppressed before the cap was full. `last` is the key of the box that filled the
+ * total cap, 0 if it is not full. The classes' entries have `kept`, and `last` where the class
+ * is full; frame->packed is in input order. */
 void nms__mark_over_cap (nms__frame *frame, uint64_t last);
 
 /* auto.c: returns the number of the engine that takes least time for the frame. */
@@ -62,7 +63,7 @@ nms__total_cap (const nms__frame *f)
   return cap ? cap : UINT64_MAX;
 }
 
-/* The class of box `pos` if classes are counted or have options, else NULL. */
+/* Returns the class entry of the box at `pos`, or NULL if no class has options or a cap. */
 static inline nms__class *
 nms__frame_class (const nms__frame *f, size_t pos)
 {

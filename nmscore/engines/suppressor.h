@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* suppressor: finds the kept box that suppresses a candidate, for all engines. */
+/* suppressor: finds the kept box that suppresses a candidate. Used by several engines. */
 #ifndef NMS_SUPPRESSOR_H
 #define NMS_SUPPRESSOR_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tuning: the sizes by which engines sorted and spatial decide how to work; engine auto
- * estimates their work from the same values. */
+/*
+ * tuning: the sizes by which engines sorted and spatial choose how to work. Engine auto
+ * estimates their work from the same sizes.
+ */
 #ifndef NMS_TUNING_H
 #define NMS_TUNING_H
 
@@ -13,10 +15,11 @@
  * the first suppressor then ends most tests early. */
 #define NMS__SWEEP_MOST 400
 
-/* sorted sorts only a first wave of boxes where the cap is far below their
- * number: so many for each box that the cap allows, in frames of so many. If they
- * were not enough, classes are tried with all boxes; without, a wave is four times
- * the one before it. */
+/* Where max_detections is less than an eighth of at least NMS__BATCH_LEAST boxes, engine sorted
+ * first sorts a batch of NMS__BATCH_CANDIDATES boxes for each box of the cap, or of
+ * NMS__BATCH_CANDIDATES_OF_CLASSES if boxes have class ids. If that batch does not fill the
+ * cap, a frame without class ids continues with batches that grow by NMS__BATCH_GROWTH, and one
+ * with class ids starts again with all boxes. */
 #define NMS__BATCH_CANDIDATES 2
 #define NMS__BATCH_CANDIDATES_OF_CLASSES 4
 #define NMS__BATCH_GROWTH 4
@@ -35,8 +38,9 @@ nms__first_batch (const nms__frame *f)
       * (f->class_id ? NMS__BATCH_CANDIDATES_OF_CLASSES : NMS__BATCH_CANDIDATES);
 }
 
-/* Of so many of `count` keys the one with this rank is the pivot for a wave: rather
- * less than it should be, since few samples are off by much. */
+/* The pivot of a batch is the key with rank nms__batch_rank among NMS__BATCH_SAMPLES of the
+ * `count` keys. A low rank is increased, because a pivot of few samples is imprecise and a
+ * batch that is too small costs more than one that is too large. */
 #define NMS__BATCH_SAMPLES 64
 
 static inline size_t
@@ -48,20 +52,21 @@ nms__batch_rank (size_t count, size_t wanted)
 
 /* --------------------------------------------------------- engine spatial */
 
-#define NMS__SIZES 32 /* size classes: levels of the grid by the boxes' area */
-#define NMS__ASPECT_OCTAVES 6 /* of width / height in one aspect class */
+#define NMS__SIZES 32 /* size classes: the grid has levels by the boxes' areas */
+#define NMS__ASPECT_OCTAVES 6 /* octaves of width / height in an aspect class */
 
-/* Cell sides, in units of the reach of a mean box (both ways). Rows are asked
- * one by one, the cells of a row at once. */
+/* Sides of a cell, in units of nms__mean_reach times the mean side of the level's boxes. Cells
+ * are narrow and high, because a query visits each row of cells but reads the cells of a row as
+ * one run. */
 #define NMS__CELL_X 0.25
 #define NMS__CELL_Y 1.5
 
-/* That reach, in units of its sides. */
+/* Returns how far a box of mean size reaches to both sides, in units of its side. */
 static inline double
 nms__mean_reach (double distance, double limit)
 {
   const double reach = distance * (1.0 + 1.0 / limit);
-  /* at the least a 1024th of a box, at the most some boxes */
+  /* at least 2^-9 sides, so that cells have an extent; at most 4 */
   return reach > 0x1p-10 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-9;
 }
 

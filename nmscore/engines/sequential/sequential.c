@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sequential: the sequential-grid kernel of "Implementing Sequential
- * Algorithms on TPU", with several picks a step. The state stays in scratch
- * memory between steps; a step takes the few best boxes, decides among them,
- * and in one pass over all others drops those that they suppress and closes
- * the gaps. Only boxes that come to be among the best are ever put in order,
- * and there is no N x N mask. For frames of up to some thousand boxes, and for
- * small caps.
+ * sequential: the sequential-grid algorithm of "Implementing Sequential Algorithms on TPU",
+ * with several picks in a step. The undecided candidates stay in scratch memory. A step takes
+ * the few best ones, decides among them, and in one pass over the others removes those that the
+ * kept ones suppress. Only boxes that become one of the best are ever sorted, and there is no N
+ * x N mask. It suits frames of up to some thousand boxes and small caps.
  *
- * The paper packs the index into a float's low bits to find the best box; here
- * boxes stay in the order of their index, and places in columns of keys do as
- * well for the few that matter: no box is unselectable and no index bit is lost.
+ * The paper packs the index into the low bits of the score to find the best box. Here the boxes
+ * stay in the order of their index and a maximum over columns of keys finds the best ones, so
+ * that no box is lost and no bit of an index.
  */
 #include "sequential_state.h"
 
 #include "engines/engine.h"
 #include "engines/suppressor.h"
 
-/* How many of the best boxes a step takes, of 16 columns' best: pick in
- * kernels.h. Few at first, as one box may suppress many. */
+/* Of the greatest keys of 16 columns, a step takes about this many (`pick` in kernels.h). The
+ * first step takes fewer, because one box may suppress many. */
 #define WANTED_FIRST 10
 #define WANTED 13
 
 typedef struct scratch {
   int32_t *key;   /* of the undecided boxes */
   uint32_t *pos;
-  nms__box_columns top; /* of the few best boxes, in order of rank */
+  nms__box_columns top; /* the best boxes, in order of rank */
   int32_t *top_key;
   uint32_t *top_pos;
   uint32_t *positions; /* of the best boxes among the undecided ones */
-  uint64_t *sort, *sort2; /* their keys */
+  uint64_t *sort, *sort2; /* keys of the best boxes, and a buffer for sorting */
 } scratch;
 
 static void
@@ -77,8 +75,8 @@ nms__confirm (const nms__undecided *a, size_t first, uint64_t mask, const nms__p
   return mask;
 }
 
-/* Of the boxes of `mask`, which may exceed the limit with box i, and surely do
- * unless they are `unsure`, those that do. Notes who suppressed them. */
+/* Of the boxes of `mask`, which may exceed the limit with box i, returns those that do. Only
+ * those in `unsure` need the exact test. Writes their suppressor. */
 static uint64_t
 decide (const nms__undecided *a, uint64_t mask, uint64_t unsure, size_t i)
 {
@@ -99,7 +97,7 @@ decide (const nms__undecided *a, uint64_t mask, uint64_t unsure, size_t i)
   return mask;
 }
 
-/* Boxes `kept` of the first n are kept. */
+/* Copies the kept boxes to p. `kept`: a bit for each of the first boxes. */
 static void
 fill_picks (nms__picks *p, const nms__undecided *a, uint64_t kept)
 {
@@ -122,7 +120,7 @@ fill_picks (nms__picks *p, const nms__undecided *a, uint64_t kept)
   p->count = k;
 }
 
-/* Whether the box is not over-cap by its class, which counts it then. */
+/* Returns whether the box's class is not full yet, and counts the box. */
 static int
 class_takes (nms__frame *f, uint32_t pos)
 {
@@ -137,8 +135,8 @@ class_takes (nms__frame *f, uint32_t pos)
   return 1;
 }
 
-/* Decides the first n boxes, which rank before all others, and counts those whose
- * class is full. Returns the key of the box that fills the total cap, else 0. */
+/* Decides the first n boxes, which rank above all others, and adds the number of boxes whose
+ * class is full to *over. Returns the key of the box that fills the total cap, 0 if none does. */
 static uint64_t
 decide_top (const nms__undecided *top, size_t n, uint64_t cap, nms__picks *picks, size_t *over)
 {
@@ -148,7 +146,7 @@ decide_top (const nms__undecided *top, size_t n, uint64_t cap, nms__picks *picks
   uint64_t undecided = ~(uint64_t) 0 >> (NMS__BLOCK - n);
   uint64_t todo = f->kernels->rows (top, n, may, surely);
 
-  /* most meet no other of the few best, and do not matter unless counted */
+  /* Most of the best boxes overlap no other one; they need a visit only where classes count. */
   for (todo |= f->class_entry ? undecided : 0; todo & undecided;) {
     const unsigned i = nms__lowest_bit (todo & undecided);
     const uint64_t bit = (uint64_t) 1 << i;
@@ -169,7 +167,7 @@ decide_top (const nms__undecided *top, size_t n, uint64_t cap, nms__picks *picks
   return f->kept_count == cap ? f->packed[top->pos[63 - __builtin_clzll (undecided)]] : 0;
 }
 
-/* Moves the n boxes at s->places of `a` to `top`, the best one first. */
+/* Moves the n boxes at s->positions from `a` to `top`, in order of rank. */
 static void
 take_top (nms__undecided *a, const scratch *s, size_t n, nms__undecided *top)
 {
@@ -198,7 +196,7 @@ take_top (nms__undecided *a, const scratch *s, size_t n, nms__undecided *top)
     top->key[n] = NMS__GONE;
 }
 
-/* What is left of `top` without its first n boxes. */
+/* Advances the columns of `top` by n boxes. */
 static void
 pass_over (nms__undecided *top, size_t n)
 {
@@ -214,9 +212,8 @@ pass_over (nms__undecided *top, size_t n)
   top->width -= n;
 }
 
-/* All that is left of classes that are full goes at once, or it would be picked
- * and stepped over box by box. Nothing else is to be known of these boxes: what
- * suppressed some of them does not count any more (nms__mark_over_cap). */
+/* Removes all boxes of full classes at once; otherwise each would be picked in a later step.
+ * Their suppressors are not needed, because nms__mark_over_cap marks all of them. */
 static void
 drop_full (nms__undecided *a)
 {
@@ -242,8 +239,8 @@ drop_full (nms__undecided *a)
     a->key[to] = NMS__GONE;
 }
 
-/* Decides boxes until none is left or the cap is full: then the key of the box
- * that filled it, else 0. */
+/* Decides boxes until none is undecided or the cap is full. Returns the key of the box that
+ * filled the cap, 0 if none did. */
 static uint64_t
 run_steps (nms__frame *f, const scratch *s, uint64_t cap)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernels_steps: the loops of engine sequential, in kernels.h's words; a part
- * of kernels_tmpl.c, which alone includes it.
+ * sequential_tmpl: the loops of engine sequential, as kernels.h describes them. Part of
+ * simd/kernels_tmpl.c, which alone includes it.
  */
 #ifndef NMS_SEQUENTIAL_TMPL_H
 #define NMS_SEQUENTIAL_TMPL_H
@@ -26,11 +26,11 @@ begin (nms__undecided *a)
     a->key[i] = NMS__GONE;
 }
 
-/* Each of 16 columns of keys has a greatest one. What is greater than all of
- * these but the greatest `wanted` is a little more than `wanted`. */
+/* The keys are read as 16 columns, each of which has a greatest key. `pick` takes all keys
+ * above the greatest key number `wanted` + 1, which are `wanted` or a few more. */
 #define COLUMNS 16
 
-/* So few boxes are all picked. */
+/* With at most this many boxes `pick` takes all of them. */
 #define ALL_OF (NMS__BLOCK / 2)
 
 static size_t
@@ -108,11 +108,11 @@ rows (const nms__undecided *a, size_t n, uint64_t *may, uint64_t *surely)
   return any;
 }
 
-/* Boxes that are tested together against one pick after another. */
+/* Number of vectors of boxes that are tested together against each pick. */
 #define VECTORS_A_TIME (LANES == 16 ? 4 : LANES == 1 ? 1 : 2)
 
-/* By how much the intersections of `vectors` vectors of boxes from `first` on
- * with picks exceed the picks' far shares at most. */
+/* Of the boxes in `vectors` vectors starting at `first`, computes the greatest difference of an
+ * intersection with a pick and that pick's far scaled area. */
 INLINE void
 most_over (const nms__undecided *a, size_t first, size_t vectors, const nms__picks *p, vf *over,
     int by_class)
@@ -136,8 +136,9 @@ most_over (const nms__undecided *a, size_t first, size_t vectors, const nms__pic
   }
 }
 
-/* The same of one pick alone, the first that may exceed the limit with a box,
- * and its number: they are taken from the last to the first. */
+/* Computes that difference for one pick only, the first one that may exceed the limit with the
+ * box, and the pick's number. The loop runs from the last pick to the first, so that the first
+ * one remains. */
 INLINE void
 first_over (const nms__undecided *a, size_t first, size_t vectors, const nms__picks *p, vf near,
     vf *over, vi *by, int by_class)
@@ -168,7 +169,7 @@ first_over (const nms__undecided *a, size_t first, size_t vectors, const nms__pi
   }
 }
 
-/* Notes who suppressed the boxes from `first` on of `gone`. */
+/* Writes the suppressors of the boxes `gone` in the vector starting at `first`. */
 INLINE void
 note_suppressors (const nms__undecided *a, size_t first, uint64_t gone, vi by,
     const nms__picks *picks)
@@ -183,7 +184,7 @@ note_suppressors (const nms__undecided *a, size_t first, uint64_t gone, vi by,
   }
 }
 
-/* Moves the boxes of `keep` among the LANES from `from` on to `to`. */
+/* Moves the boxes of `keep` in the vector starting at `from` to `to` and behind. */
 INLINE void
 squeeze (nms__undecided *a, size_t to, size_t from, uint64_t keep, int by_class)
 {
@@ -204,8 +205,8 @@ squeeze (nms__undecided *a, size_t to, size_t from, uint64_t keep, int by_class)
 #endif
 }
 
-/* What the picks leave of `vectors` vectors from `first` on goes to `to`;
- * returns where it ends. */
+/* Moves the boxes that no pick suppresses in `vectors` vectors starting at `first` to `to`.
+ * Returns the position behind the last one moved. */
 INLINE size_t
 step_vectors (nms__undecided *a, size_t first, size_t vectors, const nms__picks *picks, size_t to,
     int by_class, int with_suppressors)

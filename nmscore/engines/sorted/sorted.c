@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sorted: one sort, then each box in order against the boxes kept so far of its
- * group; the first suppressor ends the test. Work follows boxes times kept
- * boxes; the caps end it early. For frames with more than a few boxes.
+ * sorted: sorts all boxes once, then tests each box in order of rank against the kept boxes of
+ * its class until one suppresses it. The work grows with the number of boxes times that of kept
+ * boxes; a full cap ends it. It suits frames with more than a few boxes.
  */
 #include "sorted.h"
 #include "sweep.h"
 
 #include "engines/suppressor.h"
 
-/* A cap far below the number of boxes makes most of the sorting idle: only the
- * boxes above a pivot, which a sample of keys gives, are sorted at first, and
- * more if those were not enough. */
+/* Under a cap far below the number of boxes most of the sorting would be wasted. Only the boxes
+ * above a pivot, which is taken from a sample of the keys, are sorted first, and more of them
+ * if those do not fill the cap. */
 
-/* Sorted keys, best first, of the next boxes; `left` unsorted ones remain at
- * the start of f->packed. */
+/* Sorted keys of the next boxes. The first `left` keys of f->packed are not sorted yet. */
 typedef struct batch {
   const uint64_t *order;
   size_t count;
@@ -29,11 +28,11 @@ nms__batch_pivot (const nms__frame *f, size_t count, size_t wanted)
 
   for (size_t i = 0; i < NMS__BATCH_SAMPLES; i++)
     sample[i] = f->packed[i * count / NMS__BATCH_SAMPLES];
-  /* equal scores stay together, or their order would be lost */
+  /* Cut the position off: boxes of equal scores must be in the same batch to stay in order. */
   return nms__sort (f->kernels, sample, scratch, NMS__BATCH_SAMPLES)[rank] >> 32 << 32;
 }
 
-/* About so many. */
+/* Sorts the next batch, of about `wanted` boxes. */
 static void
 next_batch (nms__frame *f, const nms__sorted_scratch *s, batch *w, size_t wanted)
 {
@@ -67,7 +66,7 @@ nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, size_t pos, size_
   return 1;
 }
 
-/* One group; classes may have caps and limits nevertheless. */
+/* Decides a frame whose boxes suppress across classes; classes may have caps and limits. */
 static void
 sorted_all (nms__frame *f, const nms__sorted_scratch *s)
 {
@@ -96,12 +95,12 @@ sorted_all (nms__frame *f, const nms__sorted_scratch *s)
     if (class)
       class->kept++;
   }
-  /* what is left has not been looked at */
+  /* the boxes behind the full cap were not tested */
   nms__over_cap_keys (f, f->index, w.order + rank, w.count - rank);
   nms__over_cap_keys (f, f->index, f->packed, w.left);
 }
 
-/* Few boxes, and none of a class that differs. */
+/* Decides a frame of at most NMS__SWEEP_MOST boxes in which no class has options or a cap. */
 static void
 sorted_few (nms__frame *f, const nms__sorted_scratch *s)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sorted_groups: engine sorted where boxes have classes that never meet. The
- * keys are dealt into one pile a class; each pile is sorted and decided by
- * itself, with all that it needs in the nearest cache; what was kept of all
- * piles is sorted once more. Many classes cost no more than one.
+ * sorted_classes: engine sorted for boxes that suppress only within their class. The keys are
+ * scattered into one partition for each class. Each partition is sorted and decided alone, with
+ * all its data in the first-level cache, and the kept boxes of all partitions are sorted once
+ * more. The time does not grow with the number of classes.
  *
- * A total cap only cuts the list of kept boxes, since no box depends on those
- * that rank below it. Under a cap far below the number of boxes the best boxes
- * are tried by themselves first.
+ * The total cap only cuts the list of kept boxes, because no box depends on boxes that rank
+ * below it. Where the cap is far below the number of boxes, a first batch of the best boxes is
+ * tried alone.
  */
 #include "sorted.h"
 #include "sweep.h"
 
-/* number[position]: the pile of a box. */
+/* number[pos]: the partition of the box at frame position pos */
 typedef struct partitions {
   const uint32_t *number;
   size_t count;
-  uint32_t *end; /* of each pile among the keys that were dealt */
+  uint32_t *end; /* end of each partition among the scattered keys */
 } partitions;
 
 static partitions
@@ -25,12 +25,13 @@ number_partitions (nms__frame *f, const nms__sorted_scratch *s)
   nms__classes *c = &f->classes;
   uint32_t bits = 0;
 
-  /* the buckets are not needed once boxes are numbered */
+  /* The buckets hold the ends, because they are not needed after the numbering. */
   if (f->class_entry)
     return (partitions) { f->class_entry, c->count, c->bucket };
   for (size_t pos = 0; pos < f->count; pos++)
     bits |= (uint32_t) f->class_id[pos];
-  if (bits < nms__class_buckets (f->count)) { /* small ids are numbers already */
+  if (bits < nms__class_buckets (f->count)) { /* class ids this small serve as numbers of
+                                               * partitions */
     size_t count = 1;
     while (count <= bits)
       count *= 2;
@@ -42,7 +43,7 @@ number_partitions (nms__frame *f, const nms__sorted_scratch *s)
   return (partitions) { s->partition, c->count, c->bucket };
 }
 
-/* Deals keys into the piles; a pile keeps their order. */
+/* Scatters the keys into the partitions, in which they stay in the same order. */
 static void
 scatter (const partitions *p, const uint64_t *keys, size_t count, uint64_t *scattered)
 {
@@ -60,7 +61,7 @@ scatter (const partitions *p, const uint64_t *keys, size_t count, uint64_t *scat
     scattered[p->end[p->number[nms__packed_position (keys[i])]]++] = keys[i];
 }
 
-/* One box after the other against the list of kept ones. */
+/* Tests one box after the other against the kept boxes. */
 static size_t
 list_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count,
     double limit, uint64_t cap)
@@ -77,9 +78,9 @@ list_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *key
   return n;
 }
 
-/* Decides boxes of one limit that may all meet, given by their keys in order of rank,
- * until `cap` are kept. Returns how many are, and in s->kept which: numbers of keys,
- * ascending. */
+/* Decides boxes of one class and limit, given by their keys in order of rank, until `cap` are
+ * kept. Returns the number of kept boxes and writes the numbers of their keys to s->kept, in
+ * ascending order. */
 static size_t
 decide_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count,
     double limit, uint64_t cap)
@@ -90,7 +91,7 @@ decide_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *k
   return count == 1 ? 1 : nms__sweep_keys (f, &s->columns, keys, count, limit, cap, s->kept);
 }
 
-/* Decides all piles; sets a bit for the position of each kept box. */
+/* Decides all partitions. Sets a bit for the frame position of each kept box. */
 static size_t
 decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const partitions *p)
 {
@@ -119,8 +120,8 @@ decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const partitions
   return kept_count;
 }
 
-/* Keeps the boxes whose bits are set, in order of rank, up to the cap. The last
- * one's key if that fills the cap, else 0. */
+/* Keeps the boxes whose bits are set, in order of rank, up to the cap. Returns the key of the
+ * box that fills the cap, 0 if none does. */
 static uint64_t
 keep_in_order (nms__frame *f, const nms__sorted_scratch *s, size_t count)
 {
@@ -128,7 +129,7 @@ keep_in_order (nms__frame *f, const nms__sorted_scratch *s, size_t count)
   uint64_t *keys = s->keys2;
   size_t n = 0;
 
-  /* by position: equal scores are in order before they are sorted */
+  /* in order of position, because the sort keeps the order of equal scores */
   for (size_t first = 0; n < count; first += NMS__BLOCK)
     for (uint64_t left = s->kept_bits[first / NMS__BLOCK]; left; left &= left - 1)
       keys[n++] = f->packed[first + nms__lowest_bit (left)];
@@ -161,7 +162,7 @@ nms__sorted_classes (nms__frame *f, const nms__sorted_scratch *s)
     kept_count = decide_partitions (f, s, &p);
     if (kept_count >= cap || count == f->count)
       break;
-    keys = f->packed; /* the best boxes were not enough */
+    keys = f->packed; /* the first batch did not fill the cap */
     count = f->count;
   }
   uint64_t last = keep_in_order (f, s, kept_count);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sweep: what the kernel needs before, and where it is not sure. */
+/* sweep: prepares the columns of a sweep, and the exact tests that its kernel calls. */
 #include "sweep.h"
 
 #include "engines/engine.h"
 #include "rotated.h"
 
-/* Columns of the boxes with these keys, in their order. Their shares are made
- * once more: that is quicker than to fetch them. */
+/* Copies the boxes of the keys to the columns, in order. It computes the scaled areas again,
+ * because that is faster than loading them. */
 static void
 gather (const nms__frame *f, const nms__box_columns *c, const uint64_t *keys, size_t count,
     float factor)
@@ -23,7 +23,7 @@ gather (const nms__frame *f, const nms__box_columns *c, const uint64_t *keys, si
       c->scaled[k] = f->scaled[nms__packed_position (keys[k])];
   for (size_t k = 0; !f->rotated && k < count; k++)
     c->scaled[k] = factor * nms__area (c->x1[k], c->y1[k], c->x2[k], c->y2[k]);
-  /* the rest of the last unit: in no place, so that it meets nothing */
+  /* fill the last unit with empty boxes, which overlap none */
   for (size_t k = count; k % NMS__UNIT; k++)
     c->x1[k] = c->y1[k] = c->x2[k] = c->y2[k] = c->scaled[k] = 0.0f;
 }
@@ -36,7 +36,8 @@ nms__sweep_keys (nms__frame *f, const nms__box_columns *columns, const uint64_t 
   const nms__sweep s = { f, &bounds, nms__columns_of (columns, 0), keys, count, kept, limit, cap,
     f->parent.data || f->rotated, f->suppressed_by != NULL };
 
-  if (f->class_entry && !f->rotated) { /* those of this class are tighter than those of all */
+  if (f->class_entry && !f->rotated) { /* the limit of one class has tighter bounds than all
+                                        * classes together */
     bounds = nms__bounds_of (limit, limit);
     bounds.least = nms__certain_from (bounds.least, f->side);
   }

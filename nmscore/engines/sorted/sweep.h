@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sweep: boxes in order of rank that may all meet, by bits instead of lists. A
- * unit of boxes meets all that were kept before it, then one another, and
- * every step of that is the same instructions for all of them: nothing to
- * guess for the processor, at the price of testing boxes that are suppressed
- * already. Best for some hundred boxes.
+ * sweep: decides boxes in order of rank by bit masks. A unit of NMS__UNIT boxes is tested
+ * against all boxes kept before it, then against itself. Each step executes the same
+ * instructions for the whole unit, so the processor mispredicts no branches, but boxes that are
+ * suppressed already are tested too. It is fastest for some hundred boxes.
  */
 #ifndef NMS_SWEEP_H
 #define NMS_SWEEP_H
 
 #include "internal.h"
 
-/* Boxes decided together. */
+/* Boxes that are decided together. */
 #define NMS__UNIT 16
 
 typedef struct nms__sweep {
   nms__frame *frame;
-  const nms__bounds *bounds; /* of the limit, for the shares of the columns */
+  const nms__bounds *bounds; /* for the limit and for the columns' scaled areas */
   nms__columns columns;
-  const uint64_t *key; /* packed, of each box: in descending order */
+  const uint64_t *key; /* packed keys of the boxes, in descending order */
   size_t count;
-  uint32_t *kept; /* room for the numbers of the kept boxes */
+  uint32_t *kept; /* output: numbers of the kept boxes */
   double limit;
-  uint64_t cap; /* stops when so many are kept; not 0 */
-  int careful;  /* whatever may exceed is looked at: there are parts or turned boxes */
-  int with_suppressors;   /* who suppressed whom */
+  uint64_t cap; /* number of kept boxes at which the sweep stops; not 0 */
+  int careful;  /* not 0: every pair that may exceed needs the exact test, because there are
+                 * parents or rotated boxes */
+  int with_suppressors;   /* not 0: write the suppressors */
 } nms__sweep;
 
 /* Copies the boxes of one limit, given by their keys in order of rank, to `columns` and
@@ -33,12 +33,13 @@ typedef struct nms__sweep {
 size_t nms__sweep_keys (nms__frame *f, const nms__box_columns *columns, const uint64_t *keys,
     size_t count, double limit, uint64_t cap, uint32_t *kept);
 
-/* Of the boxes first + bit of `hits`, which may exceed the limit with box i,
- * and surely do unless they are in `doubt`, those that do. */
+/* Returns those boxes of `hits` that exceed the limit with box i; bit b stands for box first +
+ * b. Only those in `doubt` need the exact test. */
 uint32_t nms__sweep_decide (const nms__sweep *s, size_t first, uint32_t hits, uint32_t doubt,
     size_t i);
 
-/* Box i suppressed the boxes first + bit of `gone`: noted, if that is asked for. */
+/* Writes box i as the suppressor of the boxes first + bit of `gone`, if suppressors are
+ * requested. */
 void nms__sweep_note (const nms__sweep *s, size_t first, uint32_t gone, size_t i);
 
 #endif

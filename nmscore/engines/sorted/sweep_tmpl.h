@@ -7,7 +7,7 @@
 
 #include "simd/screen.h"
 
-/* Box i of the columns, in every lane. */
+/* Returns box i of the columns with each value in all lanes. */
 INLINE wide
 widen_at (const nms__columns *c, size_t i)
 {
@@ -15,12 +15,12 @@ widen_at (const nms__columns *c, size_t i)
     v_set (c->scaled[i]), v_set (0.0f), 0 };
 }
 
-/* Vectors of a unit of a sweep. */
+/* Number of vectors in a unit of a sweep. */
 enum { VECTORS = NMS__UNIT / LANES };
 
-/* Takes from `clear` the boxes of the unit from `first` on that may exceed the
- * limit with box b, and from `unsure` those that surely do. bounds.least rules
- * out intersections of an extent that counts as 0. */
+/* Tests the unit starting at `first` against box b. Clears in `clear` the lanes of boxes that
+ * may exceed the limit with b, and in `unsure` those of boxes that surely do. bounds.least
+ * excludes intersections with an extent that counts as 0. */
 INLINE void
 meet (const nms__columns *c, size_t first, const wide *b, vf factor, vf least,
     vm clear[VECTORS], vm unsure[VECTORS])
@@ -45,7 +45,7 @@ unit_bits (const vm mask[VECTORS])
   return bits;
 }
 
-/* The boxes of a unit that box i suppresses. */
+/* Returns the boxes of a unit that box i suppresses. */
 INLINE uint32_t
 sweep_row (const nms__sweep *s, size_t first, uint32_t undecided, size_t i)
 {
@@ -61,7 +61,7 @@ sweep_row (const nms__sweep *s, size_t first, uint32_t undecided, size_t i)
   return doubt ? nms__sweep_decide (s, first, gone, doubt, i) : gone;
 }
 
-/* The boxes of a unit that stay open when one kept box after the other is met. */
+/* Tests a unit against one kept box after the other. Returns the boxes that stay undecided. */
 static uint32_t
 sweep_one_by_one (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_count)
 {
@@ -74,8 +74,8 @@ sweep_one_by_one (const nms__sweep *s, size_t first, uint32_t undecided, size_t 
   return undecided;
 }
 
-/* A unit against all that were kept before it; a lane forgets which of them
- * suppressed it. */
+/* Tests a unit against all boxes kept before it, without recording which one suppresses.
+ * Returns the boxes that stay undecided. */
 static uint32_t
 sweep_kept (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_count)
 {
@@ -95,9 +95,9 @@ sweep_kept (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_c
   return sweep_one_by_one (s, first, undecided, kept_count);
 }
 
-/* The same, noting the suppressors. From the last kept box to the first, so
- * that a lane remembers the first one that may exceed, and by how much it is
- * above what surely does. */
+/* As sweep_kept, but records the suppressors. The loop runs from the last kept box to the
+ * first, so that each lane ends with the first one that may exceed, and with the difference to
+ * what surely exceeds. */
 static uint32_t
 sweep_kept_noting (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_count)
 {
@@ -154,7 +154,7 @@ sweep (const nms__sweep *s)
     else
       undecided = s->with_suppressors ? sweep_kept_noting (s, first, undecided, n)
                                       : sweep_kept (s, first, undecided, n);
-    if (!s->careful) /* all at once: most of what is open will be kept */
+    if (!s->careful) /* all at once, because most undecided boxes will be kept */
       for (uint32_t mask = undecided; mask; mask &= mask - 1) {
         unsigned i = (unsigned) __builtin_ctz (mask);
         row[i] = sweep_row (s, first, mask & (mask - 1), first + i);
