@@ -60,17 +60,17 @@ read_detection (Box * box, const GstStructure * s, gint width, gint height, guin
 {
   gdouble x_min, y_min, x_max, y_max, x1, y1, x2, y2;
 
-  if (box_field_number (s, &box_names.confidence, &box->confidence))
+  if (roi_field_number (s, &roi_names.confidence, &box->confidence))
     box->flags |= BOX_HAS_CONFIDENCE;
   if ((!(flags & BOX_READ_LEAN) || box->label == 0)
-      && box_field_int (s, &box_names.label_id, &box->label_id))
+      && roi_field_int (s, &roi_names.label_id, &box->label_id))
     box->flags |= BOX_HAS_LABEL_ID;
 
   if (width <= 0 || height <= 0
-      || !box_field_number (s, &box_names.x_min, &x_min)
-      || !box_field_number (s, &box_names.x_max, &x_max)
-      || !box_field_number (s, &box_names.y_min, &y_min)
-      || !box_field_number (s, &box_names.y_max, &y_max))
+      || !roi_field_number (s, &roi_names.x_min, &x_min)
+      || !roi_field_number (s, &roi_names.x_max, &x_max)
+      || !roi_field_number (s, &roi_names.y_min, &y_min)
+      || !roi_field_number (s, &roi_names.y_max, &y_max))
     return;
   x1 = x_min * width;
   x2 = x_max * width;
@@ -93,11 +93,11 @@ read_detection (Box * box, const GstStructure * s, gint width, gint height, guin
 static void
 read_state (Box * box, const GstStructure * s)
 {
-  const GValue *state = box_field (s, &box_names.state);
+  const GValue *state = roi_field_value (s, &roi_names.state);
 
   if (state && G_VALUE_HOLDS_STRING (state))
     box->state = box_state_from_name (g_value_get_string (state));
-  if (!box_field_int (s, &box_names.suppressed_by, &box->suppressed_by))
+  if (!roi_field_int (s, &roi_names.suppressed_by, &box->suppressed_by))
     box->suppressed_by = -1;
 }
 
@@ -105,12 +105,12 @@ read_state (Box * box, const GstStructure * s)
 static gboolean
 read_other (Box * box, const GstStructure * s, guint flags)
 {
-  if (box_structure_is (s, &box_names.rotation))
-    box_field_number (s, &box_names.angle, &box->rotation);
-  else if ((flags & BOX_READ_TRACK) && box_structure_is (s, &box_names.object_id)
-      && box_field_int (s, &box_names.id, &box->track_id))
+  if (roi_structure_is (s, &roi_names.rotation))
+    roi_field_number (s, &roi_names.angle, &box->rotation);
+  else if ((flags & BOX_READ_TRACK) && roi_structure_is (s, &roi_names.object_id)
+      && roi_field_int (s, &roi_names.id, &box->track_id))
     box->flags |= BOX_HAS_TRACK_ID;
-  else if ((flags & BOX_READ_STATE) && box_structure_is (s, &box_names.nms))
+  else if ((flags & BOX_READ_STATE) && roi_structure_is (s, &roi_names.nms))
     read_state (box, s);
   return !is_hint (s);
 }
@@ -133,7 +133,7 @@ read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position
   box->confidence = 0;
   box->rotation = 0;
   box->flags = 0;
-  box->label = roi->roi_type == box_names.empty ? 0 : roi->roi_type;
+  box->label = roi->roi_type == roi_names.empty ? 0 : roi->roi_type;
   box->label_id = 0;
   box->region_id = roi->id;
   box->parent_id = roi->parent_id;
@@ -206,9 +206,9 @@ read_recorded_ids (GstBuffer * buffer, GArray * boxes)
       continue;
     next++;
     for (l = roi->params; l; l = l->next)
-      if (box_structure_is (l->data, &box_names.recorded)) {
-        box_field_int (l->data, &box_names.region_id, &box->region_id);
-        box_field_int (l->data, &box_names.parent_id, &box->parent_id);
+      if (roi_structure_is (l->data, &roi_names.recorded)) {
+        roi_field_int (l->data, &roi_names.region_id, &box->region_id);
+        roi_field_int (l->data, &roi_names.parent_id, &box->parent_id);
       }
   }
 }
@@ -223,7 +223,7 @@ read_boxes (GstBuffer * buffer, gint width, gint height, guint flags, GArray * b
   gboolean parents = FALSE;
   guint position, i, count = 0;
 
-  box_names_init ();
+  roi_names_init ();
   for (position = 0; (roi = next_roi (buffer, &state, api)) != NULL; position++) {
     gboolean is_box = roi->params == NULL, seen = FALSE;
     const GList *l;
@@ -238,7 +238,7 @@ read_boxes (GstBuffer * buffer, gint width, gint height, guint flags, GArray * b
     for (l = roi->params; l; l = l->next) {
       const GstStructure *s = l->data;
 
-      if (G_LIKELY (box_structure_is (s, &box_names.detection))) {
+      if (G_LIKELY (roi_structure_is (s, &roi_names.detection))) {
         if (!seen)
           read_detection (box, s, width, height, flags);
         seen = TRUE;
@@ -279,7 +279,7 @@ box_meta_any (GstBuffer * buffer)
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
-  box_names_init ();
+  roi_names_init ();
   while ((roi = next_roi (buffer, &state, api)) != NULL)
     if (is_detection (roi))
       return TRUE;
@@ -416,7 +416,7 @@ box_meta_remove_all (GstBuffer * buffer)
 {
   GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
 
-  box_names_init ();
+  roi_names_init ();
   gst_buffer_foreach_meta (buffer, remove_detection, &api);
   od_meta_remove_all (buffer);
 }
@@ -430,7 +430,7 @@ tag_one (GstVideoRegionOfInterestMeta * roi, const Box * box)
   GList *l;
 
   for (l = roi->params; l && tag == NULL; l = l->next)
-    if (box_structure_is (l->data, &box_names.nms))
+    if (roi_structure_is (l->data, &roi_names.nms))
       tag = l->data;
   if (tag == NULL) {
     tag = gst_structure_new_empty ("nms");
@@ -451,7 +451,7 @@ box_meta_tag (GstBuffer * buffer, const BoxMetaReading * reading)
   gpointer state = NULL;
   guint position, next = 0;
 
-  box_names_init ();
+  roi_names_init ();
   for (position = 0; next < boxes->len && (roi = next_roi (buffer, &state, api)); position++) {
     const Box *box = &g_array_index (boxes, Box, next);
 
@@ -491,7 +491,7 @@ attach_region (GstBuffer * buffer, const Box * box, gint width, gint height)
   clip (box->y, box->h, height, &y, &h);
   /* others read the label as a string, which quark 0 has none of */
   roi = gst_buffer_add_video_region_of_interest_meta_id (buffer,
-      box->label ? box->label : box_names.empty, x, y, w, h);
+      box->label ? box->label : roi_names.empty, x, y, w, h);
   roi->id = box->region_id;
   roi->parent_id = box->parent_id;
 
@@ -539,7 +539,7 @@ box_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height, Bo
   gboolean parents = FALSE;
   guint i;
 
-  box_names_init ();
+  roi_names_init ();
   if (width <= 0 || height <= 0)
     width = height = 0;
   for (i = 0; i < boxes->len; i++) {

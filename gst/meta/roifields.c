@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxfields: see the header. */
+/* roifields: the table of names, and the conversion of numbers of rarer types. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
 #include "roifields.h"
 
-BoxNames box_names;
+RoiNames roi_names;
 
 #if GST_CHECK_VERSION (1, 26, 0)
-#define SET(name, text) gst_id_str_set_static_str (&box_names.name, text)
+#define SET(name, text) gst_id_str_set_static_str (&roi_names.name, text)
 #else
-#define SET(name, text) (box_names.name = g_quark_from_static_string (text))
+#define SET(name, text) (roi_names.name = g_quark_from_static_string (text))
 #endif
 
 void
-box_names_init (void)
+roi_names_init (void)
 {
   static gsize once = 0;
 
@@ -38,12 +38,12 @@ box_names_init (void)
   SET (angle, "angle");
   SET (region_id, "region_id");
   SET (parent_id, "parent_id");
-  box_names.empty = g_quark_from_static_string ("");
+  roi_names.empty = g_quark_from_static_string ("");
   g_once_init_leave (&once, 1);
 }
 
 gboolean
-box_value_number (const GValue * value, gdouble * number)
+roi_field_any_number (const GValue * value, gdouble * number)
 {
   if (value == NULL)
     return FALSE;
@@ -65,9 +65,9 @@ box_value_number (const GValue * value, gdouble * number)
 }
 
 gboolean
-box_field_int (const GstStructure * s, const BoxName * name, gint * number)
+roi_field_int (const GstStructure * s, const RoiName * name, gint * number)
 {
-  const GValue *value = box_field (s, name);
+  const GValue *value = roi_field_value (s, name);
 
   if (value == NULL)
     return FALSE;

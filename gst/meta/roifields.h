@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxfields: the structures that regions of interest carry, by the names that
- * boxmeta.h tells. A name is looked up through a handle, several times as fast as
- * by its text: a quark, or from GStreamer 1.26 on, which keeps no quarks in
- * structures, a GstIdStr. All that differs by that is here.
+ * roifields: the fields of the structures that regions of interest carry, by the
+ * names that boxmeta.h lists. A name is looked up through a handle, which is several
+ * times as fast as a lookup by text: a quark, or since GStreamer 1.26, whose
+ * structures hold no quarks, a GstIdStr. Only this file and its source depend on
+ * which of the two it is.
  */
 #pragma once
 
@@ -12,26 +13,27 @@
 G_BEGIN_DECLS
 
 #if GST_CHECK_VERSION (1, 26, 0)
-typedef GstIdStr BoxName;
+typedef GstIdStr RoiName;
 #else
-typedef GQuark BoxName;
+typedef GQuark RoiName;
 #endif
 
-/* Of structures and of fields. */
+/* The names of structures, then of fields. */
 typedef struct
 {
-  BoxName detection, object_id, nms, rotation, recorded;
-  BoxName x_min, y_min, x_max, y_max, confidence, label_id, id, state, suppressed_by;
-  BoxName angle, region_id, parent_id;
+  RoiName detection, object_id, nms, rotation, recorded;
+  RoiName x_min, y_min, x_max, y_max, confidence, label_id, id, state, suppressed_by;
+  RoiName angle, region_id, parent_id;
   GQuark empty;                 /* the label "" */
-} BoxNames;
+} RoiNames;
 
-/* Written once, by box_names_init, which costs nothing from the second time on. */
-extern BoxNames box_names;
-void box_names_init (void);
+/* Written by the first call of roi_names_init; later calls only test a flag. */
+extern RoiNames roi_names;
+void roi_names_init (void);
 
+/* Returns whether the structure has this name. */
 static inline gboolean
-box_structure_is (const GstStructure * s, const BoxName * name)
+roi_structure_is (const GstStructure * s, const RoiName * name)
 {
 #if GST_CHECK_VERSION (1, 26, 0)
   return gst_id_str_is_equal (gst_structure_get_name_id_str (s), name);
@@ -40,9 +42,9 @@ box_structure_is (const GstStructure * s, const BoxName * name)
 #endif
 }
 
-/* NULL: there is none. */
+/* Returns the value of a field, or NULL if the structure has no such field. */
 static inline const GValue *
-box_field (const GstStructure * s, const BoxName * name)
+roi_field_value (const GstStructure * s, const RoiName * name)
 {
 #if GST_CHECK_VERSION (1, 26, 0)
   return gst_structure_id_str_get_value (s, name);
@@ -51,26 +53,28 @@ box_field (const GstStructure * s, const BoxName * name)
 #endif
 }
 
-/* A number of any type as a double; FALSE for NULL and for what is none. Cold: nearly
- * all are doubles, whose way then has no jump in it, a seventh of all reading. */
+/* Writes a number of any type as a double. Returns FALSE if the value is NULL or no
+ * number. Cold, because nearly all numbers are doubles: the compiler then keeps the
+ * path of doubles free of jumps, which saves a seventh of the time of reading. */
 __attribute__ ((cold))
-gboolean box_value_number (const GValue * value, gdouble * number);
+gboolean roi_field_any_number (const GValue * value, gdouble * number);
 
-/* FALSE where there is no such field, or no number in it. (A value's data is read
- * directly once its type is known: g_value_get_double takes as long to check that
- * again as it took to find the field.) */
+/* Writes the number in a field. Returns FALSE if there is no such field, or no number
+ * in it. (Reads the data of the value directly, because g_value_get_double would check
+ * its type again, which takes as long as finding the field.) */
 static inline gboolean
-box_field_number (const GstStructure * s, const BoxName * name, gdouble * number)
+roi_field_number (const GstStructure * s, const RoiName * name, gdouble * number)
 {
-  const GValue *value = box_field (s, name);
+  const GValue *value = roi_field_value (s, name);
 
   if (G_UNLIKELY (value == NULL || G_VALUE_TYPE (value) != G_TYPE_DOUBLE))
-    return box_value_number (value, number);
+    return roi_field_any_number (value, number);
   *number = value->data[0].v_double;
   return TRUE;
 }
 
-/* Likewise, of an integer of any type that an int can hold. */
-gboolean box_field_int (const GstStructure * s, const BoxName * name, gint * number);
+/* Writes the integer in a field. Returns FALSE if there is no such field, or no integer
+ * of any type in it that an int can hold. */
+gboolean roi_field_int (const GstStructure * s, const RoiName * name, gint * number);
 
 G_END_DECLS
