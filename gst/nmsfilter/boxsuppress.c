@@ -22,7 +22,7 @@ struct _BoxSuppress
 {
   nms_context *context;         /* of the caller */
   nms_options options;          /* of this run */
-  gboolean turned;              /* a box of it is */
+  gboolean rotated;              /* a box of it is */
   BoxParents *parents;
 
   /* one element a box */
@@ -200,7 +200,7 @@ describe (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * col
   *columns = (nms_boxes) { .size = sizeof *columns, .count = count };
   nms_boxes_set_rows (columns, self->rows);
   columns->class_id.data = self->class_id;
-  if (self->turned) {
+  if (self->rotated) {
     for (k = 0; k < count; k++)
       self->angle[k] = (gfloat) g_array_index (boxes, Box, self->fed[k]).rotation;
     columns->angle.data = self->angle;
@@ -305,7 +305,7 @@ choose (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, gboo
   const ClassSelection *selection = rules->selection;
   const guint len = boxes->len;
   Box *box = (Box *) boxes->data;
-  gboolean any_part = FALSE, turned = FALSE;
+  gboolean any_part = FALSE, rotated = FALSE;
   gint32 last = 0;
   guint i, count = 0;
 
@@ -315,7 +315,7 @@ choose (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, gboo
     box->state = BOX_STATE_KEPT;
     box->suppressed_by = -1;
     any_part |= box->parent >= 0;
-    turned |= box->rotation != 0;
+    rotated |= box->rotation != 0;
     if (G_UNLIKELY (selection != NULL) && !class_selection_has (selection, box->label)) {
       box->state = BOX_STATE_NONE;
       continue;
@@ -330,7 +330,7 @@ choose (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, gboo
     feed (self, box, i, class_of_box (self, box, &last), count++);
   }
   *parts = any_part;
-  self->turned = turned;
+  self->rotated = rotated;
   return count;
 }
 

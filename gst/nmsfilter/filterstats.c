@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* filterstats: see the header. */
+/* filterstats: the counters of nmsfilter, and their structure. */
 #include "filterstats.h"
 
 void
@@ -60,63 +60,4 @@ filter_stats_to_structure (const FilterStats * stats, GstStructure * structure)
       "not-selected", G_TYPE_UINT64, stats->not_selected,
       "unscored", G_TYPE_UINT64, stats->unscored,
       "time", G_TYPE_UINT64, stats->time, NULL);
-}
-
-void
-filter_span_begin (FilterSpan * span)
-{
-  *span = (FilterSpan) {
-    GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, 0
-  };
-}
-
-gboolean
-filter_span_add (FilterSpan * span, const GstSegment * segment, GstBuffer * buffer,
-    GstClockTime interval)
-{
-  GstClockTime pts = GST_BUFFER_PTS (buffer);
-  GstClockTime running = GST_CLOCK_TIME_NONE;
-  gint64 now;
-
-  if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (pts))
-    running = gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts);
-  if (GST_CLOCK_TIME_IS_VALID (running)) {
-    if (!GST_CLOCK_TIME_IS_VALID (span->running_time) || running < span->running_time) {
-      span->timestamp = pts;
-      span->stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts);
-      span->running_time = running;
-      span->end = running;
-    }
-    if (GST_BUFFER_DURATION_IS_VALID (buffer))
-      running += GST_BUFFER_DURATION (buffer);
-    /* a step back within the span does not shorten it */
-    span->end = MAX (span->end, running);
-    return span->end - span->running_time >= interval;
-  }
-
-  now = g_get_monotonic_time ();
-  if (span->wall == 0)
-    span->wall = now;
-  return (GstClockTime) (now - span->wall) >= interval / 1000;
-}
-
-GstStructure *
-filter_span_report (const FilterSpan * span, const FilterStats * stats)
-{
-  GstClockTime duration = GST_CLOCK_TIME_NONE;
-  GstClockTime end = GST_CLOCK_TIME_NONE;
-  GstStructure *structure;
-
-  if (GST_CLOCK_TIME_IS_VALID (span->running_time))
-    duration = span->end - span->running_time;
-  if (GST_CLOCK_TIME_IS_VALID (span->stream_time))
-    end = span->stream_time + duration;
-  structure = gst_structure_new ("nmsfilter",
-      "endtime", GST_TYPE_CLOCK_TIME, end,
-      "timestamp", G_TYPE_UINT64, span->timestamp,
-      "stream-time", G_TYPE_UINT64, span->stream_time,
-      "running-time", G_TYPE_UINT64, span->running_time,
-      "duration", G_TYPE_UINT64, duration, NULL);
-  filter_stats_to_structure (stats, structure);
-  return structure;
 }

@@ -72,6 +72,7 @@
 #include "framesize.h"
 #include "meta/boxmeta.h"
 #include "properties.h"
+#include "reportinterval.h"
 #include "scoreloss.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_nms_filter_debug);
@@ -110,7 +111,7 @@ struct _GstNmsFilter
   gboolean change;              /* transform_ip has something left to do */
   gboolean report;              /* settings.post_messages and .interval for it */
   GstClockTime interval;
-  FilterSpan span;
+  ReportInterval reported;      /* since the last message */
   gint width, height;           /* of the caps; 0: they have none */
   ScoreLoss score_loss;
   gboolean refusal_warned;      /* that engine xla cannot be used */
@@ -257,10 +258,11 @@ post_report (GstNmsFilter * self)
   GST_OBJECT_LOCK (self);
   stats = self->stats;
   GST_OBJECT_UNLOCK (self);
-  structure = filter_span_report (&self->span, &stats);
+  structure = report_interval_to_structure (&self->reported);
+  filter_stats_to_structure (&stats, structure);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self), structure));
-  filter_span_begin (&self->span);
+  report_interval_begin (&self->reported);
 }
 
 /* With the object lock. */
@@ -299,7 +301,7 @@ finish_buffer (GstNmsFilter * self, GstBuffer * buffer)
     note_engine (self);
   GST_OBJECT_UNLOCK (self);
   warn_refusal (self);
-  if (self->report && filter_span_add (&self->span,
+  if (self->report && report_interval_add (&self->reported,
           &GST_BASE_TRANSFORM (self)->segment, buffer, self->interval))
     post_report (self);
 }
@@ -400,7 +402,7 @@ gst_nms_filter_sink_event (GstBaseTransform * trans, GstEvent * event)
       break;
     case GST_EVENT_SEGMENT:
     case GST_EVENT_FLUSH_STOP:
-      filter_span_begin (&self->span);
+      report_interval_begin (&self->reported);
       break;
     case GST_EVENT_EOS:
       GST_OBJECT_LOCK (self);
@@ -454,7 +456,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
   self->refusal_warned = FALSE;
   self->width = self->height = 0;
   score_loss_reset (&self->score_loss);
-  filter_span_begin (&self->span);
+  report_interval_begin (&self->reported);
   return TRUE;
 }
 

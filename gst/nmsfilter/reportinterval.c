@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* reportinterval: times an interval by the timestamps of its buffers where they have
+ * some, because a report is about stream time. */
+#include "reportinterval.h"
+
+void
+report_interval_begin (ReportInterval * self)
+{
+  *self = (ReportInterval) {
+    GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, 0
+  };
+}
+
+gboolean
+report_interval_add (ReportInterval * self, const GstSegment * segment, GstBuffer * buffer,
+    GstClockTime length)
+{
+  GstClockTime pts = GST_BUFFER_PTS (buffer);
+  GstClockTime running = GST_CLOCK_TIME_NONE;
+  gint64 now;
+
+  if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (pts))
+    running = gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts);
+  if (GST_CLOCK_TIME_IS_VALID (running)) {
+    if (!GST_CLOCK_TIME_IS_VALID (self->running_time) || running < self->running_time) {
+      self->timestamp = pts;
+      self->stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts);
+      self->running_time = running;
+      self->end = running;
+    }
+    if (GST_BUFFER_DURATION_IS_VALID (buffer))
+      running += GST_BUFFER_DURATION (buffer);
+    /* a buffer with an earlier time does not shorten the interval */
+    self->end = MAX (self->end, running);
+    return self->end - self->running_time >= length;
+  }
+
+  now = g_get_monotonic_time ();
+  if (self->wall == 0)
+    self->wall = now;
+  return (GstClockTime) (now - self->wall) >= length / 1000;
+}
+
+GstStructure *
+report_interval_to_structure (const ReportInterval * self)
+{
+  GstClockTime duration = GST_CLOCK_TIME_NONE;
+  GstClockTime end = GST_CLOCK_TIME_NONE;
+
+  if (GST_CLOCK_TIME_IS_VALID (self->running_time))
+    duration = self->end - self->running_time;
+  if (GST_CLOCK_TIME_IS_VALID (self->stream_time))
+    end = self->stream_time + duration;
+  return gst_structure_new ("nmsfilter",
+      "endtime", GST_TYPE_CLOCK_TIME, end,
+      "timestamp", G_TYPE_UINT64, self->timestamp,
+      "stream-time", G_TYPE_UINT64, self->stream_time,
+      "running-time", G_TYPE_UINT64, self->running_time,
+      "duration", G_TYPE_UINT64, duration, NULL);
+}
