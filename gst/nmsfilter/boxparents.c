@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxparents: see the header. A second run is rare: it takes a part that was
- * kept while its whole was dropped. For the first rounds each answer replaces
- * the one before. Frames can be made whose answers chase each other (a part
- * suppresses what suppresses ... its own parent's suppressor), so later rounds
- * only ever exclude more, and the last one is final.
+ * boxparents: finds the boxes that are excluded from the next run. A second run is
+ * rare, because it takes a part that was kept while its parent was dropped. In the
+ * first rounds the excluded boxes are decided anew each time. Some frames never settle
+ * that way (a part suppresses the box that suppresses its parent's suppressor, and so
+ * on), so later rounds only add to the excluded boxes, and the last round is final.
  */
 #include "boxparents.h"
 
 #include <string.h>
 
 #define ROUNDS 16
-#define ROUNDS_FREE 8           /* of these, rounds that may take boxes back in */
+#define ROUNDS_FREE 8           /* of these, rounds that may end an exclusion */
 
 struct _BoxParents
 {
-  GArray *parts;                /* guint32: boxes with a parent, parents first */
-  GArray *first;                /* guint8 (a BoxState) for each of them: what it
-                                 * was before any run */
-  GArray *placed;               /* guint8 a box */
-  guint rounds;
+  GArray *parts;                /* guint32: indices of boxes with a parent, each
+                                 * behind its parent */
+  GArray *first;                /* guint8 (a BoxState): the state of each part before
+                                 * the first run */
+  GArray *listed;               /* guint8 for each box: 1 if it is in parts */
+  guint rounds;                 /* runs so far */
 };
 
 BoxParents *
@@ -29,7 +30,7 @@ box_parents_new (void)
 
   parents->parts = g_array_new (FALSE, FALSE, sizeof (guint32));
   parents->first = g_array_new (FALSE, FALSE, sizeof (guint8));
-  parents->placed = g_array_new (FALSE, FALSE, sizeof (guint8));
+  parents->listed = g_array_new (FALSE, FALSE, sizeof (guint8));
   return parents;
 }
 
@@ -38,7 +39,7 @@ box_parents_free (BoxParents * parents)
 {
   g_array_unref (parents->parts);
   g_array_unref (parents->first);
-  g_array_unref (parents->placed);
+  g_array_unref (parents->listed);
   g_free (parents);
 }
 
@@ -64,19 +65,19 @@ box_parents_begin (BoxParents * parents, const GArray * boxes)
   parents->rounds = 0;
   g_array_set_size (parents->parts, 0);
   g_array_set_size (parents->first, 0);
-  g_array_set_size (parents->placed, boxes->len);
-  memset (parents->placed->data, 0, boxes->len);
+  g_array_set_size (parents->listed, boxes->len);
+  memset (parents->listed->data, 0, boxes->len);
   for (i = 0; i < boxes->len; i++) {
     guint from = parents->parts->len;
     guint32 k = i;
 
-    /* a part, its parent, the parent's parent, ...: then turned round */
-    while (!g_array_index (parents->placed, guint8, k)) {
+    /* from the part to its parent, and so on; then reversed */
+    while (!g_array_index (parents->listed, guint8, k)) {
       gint parent = g_array_index (boxes, Box, k).parent;
 
       if (parent < 0)
         break;
-      g_array_index (parents->placed, guint8, k) = 1;
+      g_array_index (parents->listed, guint8, k) = 1;
       g_array_append_val (parents->parts, k);
       k = (guint32) parent;
     }
@@ -89,8 +90,8 @@ box_parents_begin (BoxParents * parents, const GArray * boxes)
   }
 }
 
-/* Drops a part whose parent is dropped and that is not dropped for a reason of
- * its own. */
+/* Drops a part whose parent is dropped, unless it is dropped already. Returns whether
+ * it did. */
 static gboolean
 follow (GArray * boxes, Box * box)
 {
@@ -143,7 +144,7 @@ box_parents_again (BoxParents * parents, GArray * boxes, const gint32 * fed_at, 
     } else if (parents->rounds <= ROUNDS_FREE) {
       exclude[at] = 0;
     } else {
-      /* its parent stays only because it went: it goes */
+      /* its parent is kept only because the part was excluded: drop the part */
       box->state = BOX_STATE_SUPPRESSED;
       continue;
     }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxparents: a box that is a part of another (a wheel of a car) goes when the
- * other goes. A box that goes for that reason must not have suppressed others
- * nor have taken a place under a cap, so the frame is decided again without
- * it, until the answer holds.
+ * boxparents: a box that is a part of another box (a wheel of a car) is dropped when
+ * that box is dropped. A part that is dropped for this reason must neither have
+ * suppressed other boxes nor have counted towards a cap. So the frame is run again
+ * without it, until a run changes nothing.
  *
  *     box_parents_begin (p, boxes);
  *     box_parents_exclude_first (p, boxes, fed_at, exclude, count);
  *     do
- *       ... run without the excluded, write the states ...
+ *       ... run without the excluded boxes, write the states ...
  *     while (box_parents_again (p, boxes, fed_at, exclude));
  *
- * fed_at[i] is the place of box i among the boxes that are run, or -1;
- * exclude has an element for each place.
+ * fed_at[i] is the position of box i among the boxes that are run, or -1 if it is not
+ * run. exclude has one element for each position; 1 excludes the box there.
  */
 #pragma once
 
@@ -22,19 +22,20 @@ G_BEGIN_DECLS
 
 typedef struct _BoxParents BoxParents;
 
+/* Returns a new object; it keeps scratch memory from frame to frame. */
 BoxParents *box_parents_new (void);
 void box_parents_free (BoxParents * parents);
 
-/* Needed only for frames on which some box has a parent. */
+/* Begins a frame. Frames on which no box has a parent need none of these functions. */
 void box_parents_begin (BoxParents * parents, const GArray * boxes);
 
-/* Writes exclude[0..count): the parts of boxes that are dropped before any run. */
+/* Writes exclude[0..count): 1 for the parts of boxes that are dropped before the first
+ * run. Their state becomes that of the dropped box. */
 void box_parents_exclude_first (BoxParents * parents, GArray * boxes, const gint32 * fed_at,
     guint8 * exclude, guint count);
 
-/* Takes the states that a run has written (whatever they are for excluded
- * boxes) and drops the parts of dropped boxes. TRUE: exclude has changed, run
- * again. */
+/* Drops the parts of the boxes that the last run dropped. Ignores the states that the
+ * run wrote for excluded boxes. Returns TRUE if `exclude` has changed: run again. */
 gboolean box_parents_again (BoxParents * parents, GArray * boxes, const gint32 * fed_at,
     guint8 * exclude);
 

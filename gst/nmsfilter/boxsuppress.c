@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxsuppress: expects frames of some 30 to 300 boxes, where
- * everything is a few passes over small arrays that live from frame to frame;
- * nothing here grows faster than n log n, for the frame that has 100,000.
+ * boxsuppress: runs nmscore on the boxes of a frame. Expects frames of 30 to 300 boxes,
+ * for which it makes a few passes over small arrays that are kept from frame to frame.
+ * Nothing grows faster than n log n, because a frame may have 100,000 boxes.
  *
- * Two ways lead to the core. When every box has a score, the columns go there
- * as they are. When some have none, the boxes are put in their final order
- * here and go without scores: the core then takes its input order as rank.
+ * When every box has a confidence, the columns go to the core as they were read. When
+ * some have none, the boxes are sorted into their final order here and go to the core
+ * without scores, which then ranks them by their position.
  */
 #include "boxsuppress.h"
 
@@ -16,40 +16,41 @@
 #include "boxparents.h"
 #include "unscoredorder.h"
 
-#define COORDINATE_LIMIT 1e18f  /* beyond it the core calls a box invalid */
+#define COORDINATE_LIMIT 1e18f  /* the core's: a box beyond it is invalid */
 
 struct _BoxSuppress
 {
   nms_context *context;         /* of the caller */
   nms_options options;          /* of this run */
-  gboolean rotated;              /* a box of it is */
+  gboolean rotated;             /* a box of this run has a rotation */
   BoxParents *parents;
 
-  /* one element a box */
-  guint capacity;
-  gint32 *class_of;             /* of those that are put in order anew */
-  gint32 *fed_at;               /* place among the fed boxes, or -1 */
+  guint capacity;               /* elements of each array below */
 
-  /* one element a fed box: a box that goes to the core */
-  guint32 *fed;                 /* which box it is */
+  /* one element for each box */
+  gint32 *class_of;             /* class id; set only if some box has no confidence */
+  gint32 *fed_at;               /* position among the fed boxes, or -1 */
+
+  /* one element for each fed box: a box that goes to the core */
+  guint32 *fed;                 /* index of the box */
   gfloat *rows;                 /* x1 y1 x2 y2 */
   gfloat *angle;
   gfloat *score;
   gint32 *class_id;
-  gint32 *parent;               /* place among the fed boxes, or -1 */
+  gint32 *parent;               /* position of its parent among the fed boxes, or -1 */
   guint8 *exclude;
   guint32 *neighbors;
   UnscoredOrderKey *keys;
 
-  /* label ids of boxes without a label, as -1, -2, ... in order of appearance;
-   * slots of an older frame have another stamp */
+  /* a hash table: the label ids of boxes without a label get the class ids -1, -2, ...
+   * in order of appearance; slots of an older frame have another stamp */
   struct IdSlot
   {
     gint label_id;
     gint32 class_id;
     guint32 stamp;
   } *id_slots;
-  guint id_slot_count;          /* a power of 2, more than the boxes */
+  guint id_slot_count;          /* a power of 2, at least twice the capacity */
   guint32 stamp;
 };
 
@@ -116,7 +117,7 @@ class_of_label_id (BoxSuppress * self, gint label_id, gint32 * last)
   guint mask;
 
   if (self->id_slot_count < 2 * self->capacity) {
-    /* reserve () has just grown: only ever before the first id of a frame */
+    /* reserve () has just grown, so no id of this frame is in the table yet */
     self->id_slot_count = 2 * self->capacity;
     g_free (self->id_slots);
     self->id_slots = g_new0 (struct IdSlot, self->id_slot_count);
@@ -140,7 +141,8 @@ begin_label_ids (BoxSuppress * self)
   }
 }
 
-/* `last`: the class id that an empty label with a new label id got last. */
+/* Returns the class id of a box. `last` is the class id that was given out last to the
+ * label id of a box without a label. */
 static inline gint32
 class_of_box (BoxSuppress * self, const Box * box, gint32 * last)
 {
@@ -154,7 +156,7 @@ class_of_box (BoxSuppress * self, const Box * box, gint32 * last)
 static gboolean
 is_valid (const Box * box)
 {
-  /* false for NaN */
+  /* each comparison is false for NaN */
   return fabsf ((gfloat) box->x1) <= COORDINATE_LIMIT
       && fabsf ((gfloat) box->y1) <= COORDINATE_LIMIT
       && fabsf ((gfloat) box->x2) <= COORDINATE_LIMIT
@@ -163,7 +165,7 @@ is_valid (const Box * box)
       && !((box->flags & BOX_HAS_CONFIDENCE) && isnan (box->confidence));
 }
 
-/* Makes box i the k-th of the columns. */
+/* Writes box i at position k of the columns. */
 static inline void
 feed (BoxSuppress * self, const Box * box, guint32 i, gint32 class_id, guint k)
 {
@@ -178,7 +180,7 @@ feed (BoxSuppress * self, const Box * box, guint32 i, gint32 class_id, guint k)
   self->class_id[k] = class_id;
 }
 
-/* Fills the columns anew, after fed[0..count) has changed. */
+/* Writes the columns again, after fed[0..count) has changed. */
 static void
 feed_again (BoxSuppress * self, const GArray * boxes, guint count)
 {
@@ -190,7 +192,7 @@ feed_again (BoxSuppress * self, const GArray * boxes, guint count)
   }
 }
 
-/* Describes the columns, with `count` boxes, to the core. */
+/* Sets up `columns` for the core: the first `count` elements of the arrays. */
 static void
 describe (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * columns,
     gboolean with_score, gboolean parts)
@@ -222,8 +224,9 @@ describe (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * col
 
 /* ----------------------------------------------- boxes without a confidence */
 
-/* Decides the boxes that do not get as far as the core, leaves the others in
- * fed[] in their final order and returns how many they are, or an error. */
+/* Sorts the fed boxes into their final order. Before that it decides the boxes that do
+ * not go to the core: invalid ones, those below their score threshold, and those with
+ * too few neighbors. Returns the number of boxes left in fed[], or an error. */
 static gint
 put_in_order (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, guint count,
     gboolean parts)
@@ -296,8 +299,9 @@ put_in_order (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules
 
 /* ------------------------------------------------------------------ the run */
 
-/* Which boxes take part, as columns, and their classes; those that are dropped for the lack
- * of a score; whether any is without one, and whether any is part of another. */
+/* Writes the boxes that take part into the columns and returns their number. Decides
+ * those that are dropped for the lack of a confidence. Writes whether any box has no
+ * confidence, and whether any is a part of another. */
 static guint
 choose (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, gboolean * unscored,
     gboolean * parts)

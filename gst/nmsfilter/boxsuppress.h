@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxsuppress: decides what becomes of each box of a frame. Between Box, as it
- * was read, and nmscore: which boxes take part, their classes as numbers, the
- * rank of boxes without a confidence, and boxes that are parts of others.
+ * boxsuppress: decides the state of each box of a frame. Converts Box, as it was read,
+ * to the columns of nmscore: which boxes take part, their classes as numbers, the rank
+ * of boxes without a confidence, and boxes that are parts of others.
  */
 #pragma once
 
@@ -14,14 +14,14 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  nms_options core;             /* but class_options and outputs: see below */
-  ClassOptions *options;        /* NULL: none */
+  nms_options core;             /* class_options and outputs are set by the run */
+  ClassOptions *options;        /* of single labels; NULL: none */
   ClassSelection *selection;    /* NULL: all labels */
   UnscoredOrder unscored_order; /* how boxes without a confidence are ranked */
-  guint min_neighbors;          /* of boxes without a confidence; 0: any number */
+  guint min_neighbors;          /* that a box without a confidence needs; 0: any number */
 } BoxSuppressRules;
 
-/* Gives back what the rules refer to. */
+/* Releases the references that the rules hold. */
 void box_suppress_rules_clear (BoxSuppressRules * rules);
 
 /* Numbers of boxes of one frame. */

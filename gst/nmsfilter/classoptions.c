@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * classoptions: see the header. Parsed when a property is set, looked up by
- * bisection on every box: lists have from one to some hundreds of labels.
+ * classoptions: parses the properties when they are set, and searches by bisection for
+ * every box, because lists have from one to some hundred labels.
  */
 #include "classoptions.h"
 
@@ -100,7 +100,8 @@ parse_key (Parser * parser, nms_class_options * option, const gchar * label, con
 
 /* --------------------------------------------------------------- one label */
 
-/* `skip`: a field of `fields` that is no option ("label" of the list form). */
+/* Parses the options of one label. `skip` names a field of `fields` that is no option
+ * ("label" in the list form), or is NULL. */
 static gboolean
 parse_label (Parser * parser, const gchar * label, const GstStructure * fields,
     const gchar * skip)
@@ -124,7 +125,8 @@ parse_label (Parser * parser, const gchar * label, const GstStructure * fields,
   return TRUE;
 }
 
-/* One [o,label=...,...] of the list form. A label of digits was read as a number. */
+/* Parses one [o,label=...,...] of the list form. GStreamer reads a label of digits as a
+ * number, so it is turned into text again. */
 static gboolean
 parse_entry (Parser * parser, const GValue * entry, guint position)
 {
@@ -151,8 +153,8 @@ parse_entry (Parser * parser, const GValue * entry, guint position)
   return ok;
 }
 
-/* A field of neither form: shows the right one, with its name as the label unless
- * the name is a key. */
+/* Refuses a field that has neither form. The message shows both forms, with the name of
+ * the field as the label unless that name is a key. */
 static gboolean
 fail_field (Parser * parser, const gchar * name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * classoptions: the properties `classes` and `class-options` in the form that
- * is used on every frame. Both results are immutable and counted, so that a
- * frame keeps the ones it began with while an application sets others.
+ * classoptions: the properties `classes` and `class-options` in the form that is used
+ * on every frame. Both objects are immutable and have a reference count, so a frame
+ * keeps the ones it began with while the application sets new ones.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/* A label's class id in the core. The ids of empty labels are 0 or negative. */
+/* The class id of a label in the core. Boxes without a label have ids of 0 or less. */
 #define CLASS_ID_OF_LABEL(quark) ((gint32) (quark))
 
 /* ------------------------------------------------------- options per label */
@@ -25,25 +25,25 @@ typedef struct
   nms_class_options *unscored;  /* the same without the score thresholds */
 } ClassOptions;
 
-/* Reads both forms:
+/* Parses class-options, in either form:
  *   o,person=[o,iou-threshold=0.3],car=[o,max=5]
  *   o,options=<[o,label="traffic light",score-threshold=0.2],[o,label=car,max=5]>
- * Numbers may have any numeric type, or be text. NULL and *error (free with
- * g_free; one sentence that names the label and the key) if a key is unknown,
- * a value is no number or out of range, or a label is missing or listed twice. */
+ * Numbers may have any numeric type, or be text. Returns NULL if a key is unknown, a
+ * value is no number or out of range, or a label is missing or listed twice. *error is
+ * then one sentence that names the label and the key; free it with g_free. */
 ClassOptions *class_options_parse (const GstStructure * structure, gchar ** error);
 
 /* Accept NULL. */
 ClassOptions *class_options_ref (ClassOptions * options);
 void class_options_unref (ClassOptions * options);
 
-/* The score threshold of a class, `otherwise` where it has none of its own.
- * `options` may be NULL. */
+/* Returns the score threshold of a class, or `otherwise` if the class has none of its
+ * own. `options` may be NULL. */
 gfloat class_options_score_threshold (const ClassOptions * options, gint32 class_id,
     gfloat otherwise);
 
-/* The threshold as the core takes it: the lowest float that a property can
- * have stands for "keep all", which a score of -inf would not pass. */
+/* Returns a score threshold as the core takes it. The lowest float that a property can
+ * have means "keep all"; it becomes -inf, because a score may be -inf too. */
 gfloat class_options_threshold_for_core (gfloat threshold);
 
 /* -------------------------------------------------- labels that take part */
@@ -55,15 +55,16 @@ typedef struct
   GQuark labels[];              /* ascending */
 } ClassSelection;
 
-/* Comma-separated labels; blanks around them and empty ones are dropped. NULL
- * if there are none: all classes take part. */
+/* Parses labels separated by commas; blanks around labels and empty labels are ignored.
+ * Returns NULL if no label is left: all classes take part. */
 ClassSelection *class_selection_parse (const gchar * text);
 
 /* Accept NULL. */
 ClassSelection *class_selection_ref (ClassSelection * selection);
 void class_selection_unref (ClassSelection * selection);
 
-/* `selection` NULL: TRUE. An empty label (0) is never on a list. */
+/* Returns whether the boxes of a label take part: always if `selection` is NULL. An
+ * empty label (0) is in no selection. */
 gboolean class_selection_has (const ClassSelection * selection, GQuark label);
 
 G_END_DECLS

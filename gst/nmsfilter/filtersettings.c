@@ -9,31 +9,32 @@
 
 #ifdef HAVE_XLA
 #define XLA_ENGINE                                                             \
-    , { NMS_ENGINE_XLA, "One program, compiled by XLA for the device of xla-plugin", "xla" }
+    , { NMS_ENGINE_XLA, "One program that XLA compiles for the device of xla-plugin", "xla" }
 #else
 #define XLA_ENGINE
 #endif
 
 DEFINE_ENUM_TYPE (gst_nms_method_get_type, "GstNmsMethod",
-    { GST_NMS_METHOD_HARD, "Drop every box that overlaps a better one too much", "hard" })
+    { GST_NMS_METHOD_HARD, "Drop each box that overlaps a better one too much", "hard" })
 DEFINE_ENUM_TYPE (gst_nms_metric_get_type, "GstNmsMetric",
     { GST_NMS_METRIC_IOU, "Intersection over union", "iou" })
 DEFINE_ENUM_TYPE (gst_nms_engine_get_type, "GstNmsEngine",
-    { NMS_ENGINE_AUTO, "Pick by number of boxes, limits, and a sample of overlaps", "auto" },
-    { NMS_ENGINE_SEQUENTIAL, "One step for each kept box; best where few are kept",
+    { NMS_ENGINE_AUTO, "Choose by the number of boxes, the limits and a sample of overlaps",
+        "auto" },
+    { NMS_ENGINE_SEQUENTIAL, "One step for each kept box; best if few are kept",
         "sequential" },
-    { NMS_ENGINE_SORTED, "Sort, then test each box against the kept ones", "sorted" },
-    { NMS_ENGINE_SPATIAL, "Find the boxes near each kept one in a grid; best for thousands",
+    { NMS_ENGINE_SORTED, "Sort, then compare each box with the kept boxes", "sorted" },
+    { NMS_ENGINE_SPATIAL, "Find the boxes near each kept box in a grid; best for thousands",
         "spatial" } XLA_ENGINE)
 DEFINE_ENUM_TYPE (gst_nms_missing_score_get_type, "GstNmsMissingScore",
-    { UNSCORED_ORDER_NEIGHBORS, "Rank by the number of other boxes that each overlaps",
+    { UNSCORED_ORDER_NEIGHBORS, "Rank by the number of boxes that each box overlaps",
         "neighbors" },
     { UNSCORED_ORDER_AREA, "Rank by area, largest first", "area" },
     { UNSCORED_ORDER_INPUT, "Rank in the order in which the detector attached them", "order" },
     { UNSCORED_ORDER_DROP, "Drop boxes without a confidence", "drop" })
 DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
-    { GST_NMS_ACTION_REMOVE, "Remove what is not kept", "remove" },
-    { GST_NMS_ACTION_TAG, "Remove nothing; mark each box with a structure \"nms\"", "tag" })
+    { GST_NMS_ACTION_REMOVE, "Remove the boxes that are not kept", "remove" },
+    { GST_NMS_ACTION_TAG, "Remove no box; mark each box with a structure \"nms\"", "tag" })
 
 /* ---------------------------------------------------------------- properties */
 
@@ -67,17 +68,17 @@ install_thresholds (GObjectClass * object_class)
           "box is dropped; 1 drops nothing", 0, 1, DEFAULT_IOU_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_SCORE_THRESHOLD,
       g_param_spec_float ("score-threshold", "Score threshold",
-          "Boxes with a confidence below this are dropped first; one equal to it stays. It does "
-          "not apply to boxes without a confidence (the first one brings a warning). The default "
-          "is off, since the confidences of some detectors are negative",
+          "Boxes with a confidence below this (not equal to it) are dropped first. It does not "
+          "apply to boxes without a confidence (the first such box causes a warning). The "
+          "default keeps all boxes, because some detectors report negative confidences",
           -G_MAXFLOAT, G_MAXFLOAT, DEFAULT_SCORE_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_DETECTIONS,
       g_param_spec_uint ("max-detections", "Maximum detections",
-          "Most boxes to leave on a buffer, the best ones; 0 = no limit",
+          "Number of boxes to keep on a buffer at most, the best ones; 0 = no limit",
           0, G_MAXUINT, DEFAULT_MAX_DETECTIONS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_PER_CLASS,
       g_param_spec_uint ("max-per-class", "Maximum per class",
-          "Most boxes of one class to leave on a buffer; 0 = no limit",
+          "Number of boxes of one class to keep on a buffer at most; 0 = no limit",
           0, G_MAXUINT, DEFAULT_MAX_PER_CLASS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_AGNOSTIC,
       g_param_spec_boolean ("class-agnostic", "Class-agnostic",
@@ -90,7 +91,7 @@ install_thresholds (GObjectClass * object_class)
 }
 
 static void
-install_ways (GObjectClass * object_class)
+install_algorithm (GObjectClass * object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_METHOD,
       g_param_spec_enum ("method", "Method", "What happens to boxes that overlap a better one",
@@ -100,15 +101,17 @@ install_ways (GObjectClass * object_class)
           gst_nms_metric_get_type (), DEFAULT_METRIC, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_ENGINE,
       g_param_spec_enum ("engine", "Engine",
-          "The algorithm that computes it. All give the same result; they differ in speed",
+          "The algorithm that finds the boxes to drop. All engines give the same result and "
+          "differ only in speed",
           gst_nms_engine_get_type (), DEFAULT_ENGINE, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_ACTION,
       g_param_spec_enum ("action", "Action",
-          "What to do with boxes that are not kept. \"tag\" leaves all and adds to each region a "
-          "structure \"nms\" with state (string: kept, suppressed, below-score, over-cap, "
-          "too-few-neighbors, no-score or invalid) and, if it is suppressed, suppressed-by (int: "
-          "which box of the buffer did it, counted from 0); to each GstAnalytics detection it "
-          "relates a class nms:STATE. Boxes that classes leaves out get neither",
+          "What to do with boxes that are not kept. \"tag\" removes no box and adds to each "
+          "region a structure \"nms\" with state (string: kept, suppressed, below-score, "
+          "over-cap, too-few-neighbors, no-score or invalid) and, for a suppressed box, "
+          "suppressed-by (int: the index, from 0, of the box on the buffer that suppressed it); "
+          "it relates a class nms:STATE to each GstAnalytics detection. Boxes that classes does "
+          "not list get neither",
           gst_nms_action_get_type (), DEFAULT_ACTION, SETTABLE));
 }
 
@@ -119,12 +122,13 @@ install_xla (GObjectClass * object_class)
 
   g_object_class_install_property (object_class, FILTER_PROP_XLA_PLUGIN,
       g_param_spec_string ("xla-plugin", "XLA plugin",
-          "The file of the PJRT plugin that engine=xla uses, which decides the device. NULL = "
-          "what the environment variable NMS_XLA_PLUGIN names", DEFAULT_XLA_PLUGIN, ready));
+          "The file of the PJRT plugin that engine=xla uses; it determines the device. NULL = "
+          "the file that the environment variable NMS_XLA_PLUGIN names",
+          DEFAULT_XLA_PLUGIN, ready));
   g_object_class_install_property (object_class, FILTER_PROP_XLA_STRICT,
       g_param_spec_boolean ("xla-strict", "XLA strictly",
-          "With engine=xla: wait for its programs to be compiled, and end with an error where it "
-          "cannot run, rather than use another engine", DEFAULT_XLA_STRICT, ready));
+          "With engine=xla, wait until its programs are compiled, and stop with an error if it "
+          "cannot run, instead of using another engine", DEFAULT_XLA_STRICT, ready));
 }
 
 static void
@@ -132,22 +136,24 @@ install_choices (GObjectClass * object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_MISSING_SCORE,
       g_param_spec_enum ("missing-score", "Missing score",
-          "What ranks boxes that carry no confidence. They come after all that carry one, and "
-          "score-threshold does not apply to them",
+          "How boxes without a confidence are ranked. They rank after all boxes with a "
+          "confidence, and score-threshold does not apply to them",
           gst_nms_missing_score_get_type (), DEFAULT_MISSING_SCORE, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MIN_NEIGHBORS,
       g_param_spec_uint ("min-neighbors", "Minimum neighbors",
-          "Boxes without a confidence are dropped unless they overlap at least this many others "
-          "beyond iou-threshold, as true finds of cascade detectors do; 0 = off",
+          "Boxes without a confidence are dropped unless each overlaps at least this many other "
+          "boxes by more than iou-threshold, because cascade detectors report a true object "
+          "several times; 0 = off",
           0, G_MAXUINT, DEFAULT_MIN_NEIGHBORS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASSES,
       g_param_spec_string ("classes", "Classes",
           "Labels of the boxes to filter, separated by commas; boxes with other labels pass "
-          "untouched and count in no limit. NULL or empty = all", DEFAULT_CLASSES, SETTABLE));
+          "unchanged and count towards no limit. NULL or empty = all", DEFAULT_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_OPTIONS,
       g_param_spec_boxed ("class-options", "Class options",
-          "Other iou-threshold, score-threshold or max (boxes; 0 = no limit) for single labels, "
-          "in brackets: 'o,person=[o,iou-threshold=0.3],car=[o,max=5]' or, for labels with blanks, "
+          "Other values of iou-threshold and score-threshold, and max (boxes; 0 = no limit), for "
+          "single labels, in brackets: 'o,person=[o,iou-threshold=0.3],car=[o,max=5]' or, for "
+          "labels with blanks, "
           "'\"o,options=<[o,label=\\\"traffic light\\\",score-threshold=0.2]>\"', "
           "both quoted for a shell. Text that is no GstStructure, such as person=0.3, cannot be "
           "set",
@@ -161,11 +167,11 @@ install_reports (GObjectClass * object_class)
       g_param_spec_boolean ("post-messages", "Post messages",
           "Post an element message \"nmsfilter\" every interval and at the end of the stream: the "
           "fields of stats (totals), and timestamp, stream-time, running-time, duration and "
-          "endtime (guint64, ns) of the time since the message before",
+          "endtime (guint64, ns) of the interval since the previous message",
           DEFAULT_POST_MESSAGES, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_INTERVAL,
       g_param_spec_uint64 ("interval", "Interval",
-          "Time of stream between two messages, in nanoseconds",
+          "Stream time between two messages, in nanoseconds",
           1, G_MAXUINT64, DEFAULT_INTERVAL, CONTROLLABLE));
 }
 
@@ -174,7 +180,7 @@ filter_settings_install (GObjectClass * object_class)
 {
   install_thresholds (object_class);
   install_choices (object_class);
-  install_ways (object_class);
+  install_algorithm (object_class);
   install_xla (object_class);
   install_reports (object_class);
   gst_type_mark_as_plugin_api (gst_nms_method_get_type (), 0);
@@ -298,7 +304,7 @@ filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * r
   core->inclusive = settings->inclusive != FALSE;
   core->class_agnostic = settings->class_agnostic != FALSE;
   core->engine = settings->engine;
-  core->xla_plugin = settings->xla_plugin;      /* the same until the element stops */
+  core->xla_plugin = settings->xla_plugin;      /* does not change while started */
   core->xla_strict = settings->xla_strict != FALSE;
   rules->options = class_options_ref (settings->options);
   rules->selection = class_selection_ref (settings->selection);

@@ -27,7 +27,7 @@ typedef enum
   GST_NMS_ACTION_TAG = 1,
 } GstNmsAction;
 
-/* Ids of the properties; the element's own begin after FILTER_PROP_LAST. */
+/* Ids of the properties. Those of read-only properties follow FILTER_PROP_LAST. */
 typedef enum
 {
   FILTER_PROP_IOU_THRESHOLD = 1,
@@ -65,17 +65,17 @@ typedef struct
   GstNmsAction action;
   gboolean post_messages;
   GstClockTime interval;
-  gchar *xla_plugin;            /* NULL: as the environment says */
+  gchar *xla_plugin;            /* NULL: the one that NMS_XLA_PLUGIN names */
   gboolean xla_strict;
 
   gchar *classes;               /* as it was set */
-  ClassSelection *selection;    /* what it means */
+  ClassSelection *selection;    /* the same, parsed */
   GstStructure *class_options;  /* as it was set */
-  ClassOptions *options;        /* what it means; NULL if it cannot be used */
-  gchar *class_options_error;   /* why it cannot be used, or NULL */
+  ClassOptions *options;        /* the same, parsed; NULL if it cannot be used */
+  gchar *class_options_error;   /* the reason why it cannot be used, or NULL */
 } FilterSettings;
 
-/* Installs all of the above, and the types of the enumerations. */
+/* Installs the properties, and the types of their enumerations. */
 void filter_settings_install (GObjectClass * object_class);
 
 void filter_settings_init (FilterSettings * settings);
@@ -85,14 +85,14 @@ void filter_settings_clear (FilterSettings * settings);
 void filter_settings_set (FilterSettings * settings, guint id, const GValue * value);
 void filter_settings_get (const FilterSettings * settings, guint id, GValue * value);
 
-/* Sets class-options (NULL: none). A value that cannot be used is kept, with
- * class_options_error, or, if `keep_usable`, refused. Returns then why, to be
- * freed; else NULL. */
+/* Sets class-options; NULL sets none. A value that cannot be used is stored with the
+ * reason in class_options_error, or refused if `keep_usable`. Returns the reason of a
+ * refusal, to be freed, else NULL. */
 gchar *filter_settings_set_class_options (FilterSettings * settings,
     const GstStructure * structure, gboolean keep_usable);
 
-/* What one frame is filtered by. `rules` holds references afterwards, which
- * box_suppress_rules_clear gives back. */
+/* Writes the rules by which one frame is filtered. They hold references, which
+ * box_suppress_rules_clear releases. */
 void filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * rules);
 
 G_END_DECLS

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: the element around boxsuppress. Reads the boxes of a buffer, has
- * them decided, and drops or tags them; nothing else of the buffer is touched.
+ * nmsfilter: the element around boxsuppress. Reads the boxes of a buffer, lets
+ * boxsuppress decide their states, and removes or tags them. Nothing else of the buffer
+ * changes.
  *
- * The decision is made in prepare_output_buffer, on the input buffer, which
- * need not be writable for that: a buffer of which nothing is dropped goes on
- * as it is, and only one that changes is copied if somebody else holds it.
+ * The boxes are decided in prepare_output_buffer, on the input buffer, which need not
+ * be writable for that. A buffer from which nothing is removed is passed on as it is; a
+ * buffer that changes is copied only if it has other owners.
  */
 
 /**
@@ -13,44 +14,43 @@
  * @title: nmsfilter
  * @short_description: removes overlapping detections (non-maximum suppression)
  *
- * Object detectors report the same object several times. nmsfilter keeps the
- * best of each group of overlapping boxes and drops the others: it walks the
- * boxes of a buffer from the highest confidence to the lowest and drops each
- * that overlaps an already kept box of the same class by more than
- * #GstNmsFilter:iou-threshold. It belongs after the detector and before
- * whatever draws, tracks, counts or publishes the boxes.
+ * Object detectors report the same object several times. nmsfilter keeps the best box
+ * of each group of overlapping boxes and drops the others: it takes the boxes of a
+ * buffer in order of confidence, highest first, and drops each box that overlaps a kept
+ * box of the same class by more than #GstNmsFilter:iou-threshold. Place it after the
+ * detector and before the elements that draw, track, count or publish the boxes.
  *
- * Boxes are #GstVideoRegionOfInterestMeta. The label is the type of the
- * region; confidence and exact coordinates come from its structure `detection`
- * if it has one. Boxes without a confidence are ranked as
- * #GstNmsFilter:missing-score says. Regions that only carry hints for encoders
- * (`roi/...`) pass on. Pixels are never touched, so any caps will do; the size
- * of the frame is taken from the caps where they have one.
+ * Boxes are #GstVideoRegionOfInterestMeta. The label is the type of the region. The
+ * confidence and the exact coordinates come from its structure `detection`, if it has
+ * one. Boxes without a confidence are ranked by #GstNmsFilter:missing-score. Regions
+ * that carry only hints for encoders (`roi/...`) are not changed. nmsfilter does not
+ * touch the pixels, so it accepts any caps; the size of the frame is taken from the
+ * caps if they state one.
  *
- * Where the plugin was built with GstAnalytics (GStreamer 1.24), boxes are
- * GstAnalyticsODMtd as well, turned ones from 1.26; a region and an OD with its
- * id are one. With a dropped OD goes what is related to no other one, such as its
- * class; where action is tag it gets a related class `nms:suppressed` and so on.
- * When all ODs are dropped an empty #GstAnalyticsRelationMeta stays.
+ * If the plugin was built with GstAnalytics (GStreamer 1.24), each GstAnalyticsODMtd is
+ * a box too, rotated ones from 1.26; a region and an OD with its id are one box. With a
+ * dropped OD, nmsfilter removes the metadata that is related to no other OD, such as its
+ * class. With action=tag it relates a class such as `nms:suppressed` to each OD. If all
+ * ODs are dropped, an empty #GstAnalyticsRelationMeta remains.
  *
- * Place nmsfilter before any videoconvert or videoscale: those elements drop
+ * Place nmsfilter before any videoconvert or videoscale, because those elements drop
  * the confidences.
  *
  * ## Example launch lines
  *
- * Faces of a camera, without OpenCV's own grouping of what its cascade finds:
+ * Find the faces in the pictures of a camera, without OpenCV's own grouping of boxes:
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! facedetect min-neighbors=0 display=false qos=false \
  *   ! nmsfilter min-neighbors=3 iou-threshold=0.3 ! boxoverlay ! videoconvert ! autovideosink
  * ]|
- * Per-class thresholds, at most 20 boxes, and statistics every second on the
- * terminal:
+ * Use thresholds for single classes, keep at most 20 boxes, and print statistics every
+ * second:
  * |[
  * gst-launch-1.0 -m filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
  *   ! nmsfilter score-threshold=0.4 max-detections=20 post-messages=true \
  *     class-options='o,person=[o,iou-threshold=0.3],car=[o,max=5]' ! fakesink
  * ]|
- * A label with a blank, quoted for a shell:
+ * Set options for a label with a blank, quoted for a shell:
  * |[
  * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
  *   ! nmsfilter class-options='"o,options=<[o,label=\"traffic light\",iou-threshold=0.3]>"' \
@@ -92,29 +92,29 @@ struct _GstNmsFilter
 {
   GstBaseTransform parent;
 
-  /* under the object lock */
+  /* guarded by the object lock */
   FilterSettings settings;
   gboolean started;
   FilterStats stats;
-  gint engine_used;             /* NMS_ENGINE_AUTO: nothing has run */
+  gint engine_used;             /* of the last run; NMS_ENGINE_AUTO: no run yet */
   const gchar *isa_used;
-  gchar in_use[80];             /* the same in words */
+  gchar in_use[80];             /* the value of engine-in-use */
 
-  /* of the streaming thread */
+  /* used by the streaming thread only */
   nms_context *context;         /* NULL while stopped */
   BoxSuppress *suppress;        /* likewise */
   BoxMetaReading *reading;      /* of the current buffer */
   GArray *boxes;                /* the boxes of the reading */
   FilterStats frame;            /* of the current buffer */
-  GstClockTime frame_start;     /* when work on it began */
-  GstNmsAction action;          /* settings.action for it */
-  gboolean change;              /* transform_ip has something left to do */
-  gboolean report;              /* settings.post_messages and .interval for it */
-  GstClockTime interval;
+  GstClockTime frame_start;     /* time at which work on it began */
+  GstNmsAction action;          /* settings.action, as read for this buffer */
+  gboolean change;              /* transform_ip still has to remove or tag boxes */
+  gboolean report;              /* settings.post_messages, as read for this buffer */
+  GstClockTime interval;        /* settings.interval, as read for this buffer */
   ReportInterval reported;      /* since the last message */
-  gint width, height;           /* of the caps; 0: they have none */
+  gint width, height;           /* from the caps; 0: they state none */
   ScoreLoss score_loss;
-  gboolean refusal_warned;      /* that engine xla cannot be used */
+  gboolean refusal_warned;      /* warned that engine xla cannot be used */
 };
 
 G_DEFINE_TYPE (GstNmsFilter, gst_nms_filter, GST_TYPE_BASE_TRANSFORM)
@@ -149,7 +149,7 @@ gst_nms_filter_set_property (GObject * object, guint id, const GValue * value,
   if (refused)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
         ("Cannot use this value of class-options: %s.", refused),
-        ("the value set before stays in use"));
+        ("the previous value stays in use"));
   g_free (refused);
 }
 
@@ -180,7 +180,7 @@ gst_nms_filter_get_property (GObject * object, guint id, GValue * value, GParamS
 
 /* --------------------------------------------------------------- one buffer */
 
-/* The one look at the properties for this buffer. */
+/* Reads the properties that apply to this buffer, all at once. */
 static void
 take_settings (GstNmsFilter * self, BoxSuppressRules * rules)
 {
@@ -265,7 +265,7 @@ post_report (GstNmsFilter * self)
   report_interval_begin (&self->reported);
 }
 
-/* With the object lock. */
+/* Call with the object lock. */
 static void
 note_engine (GstNmsFilter * self)
 {
@@ -337,7 +337,7 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
 
   *output = input;
   if (self->change && !gst_buffer_is_writable (input)) {
-    /* memory is shared, not copied */
+    /* the copy shares the memory */
     if (self->action == GST_NMS_ACTION_TAG) {
       *output = gst_buffer_copy (input);
     } else {
@@ -376,7 +376,7 @@ take_stream_start (GstNmsFilter * self, GstEvent * event)
   score_loss_begin_stream (&self->score_loss, stream);
 }
 
-/* Not in set_caps: the base class would then refuse streams without caps. */
+/* set_caps is not used, because the base class then refuses streams without caps. */
 static void
 take_caps (GstNmsFilter * self, GstEvent * event)
 {
@@ -507,10 +507,10 @@ install_own_properties (GObjectClass * object_class)
           "or \"xla:cpu\"; NULL before the first box", NULL, READABLE));
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "Totals since READY, all guint64: frames, boxes-in, boxes-out, why boxes were dropped or "
-          "tagged (suppressed, below-score, over-cap, too-few-neighbors, no-score, invalid), "
-          "boxes of other classes (not-selected), without a confidence (unscored), and "
-          "nanoseconds spent (time)", GST_TYPE_STRUCTURE, READABLE));
+          "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by the reason why "
+          "they were dropped or tagged (suppressed, below-score, over-cap, too-few-neighbors, "
+          "no-score, invalid), boxes of other classes (not-selected), boxes without a confidence "
+          "(unscored), and the nanoseconds spent (time)", GST_TYPE_STRUCTURE, READABLE));
 }
 
 static void

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scoreloss: see the header. While nothing is lost a frame costs two
- * comparisons, after the first loss one; the pipeline is searched once a stream.
+ * scoreloss: compares two counters per frame until the first loss of a stream, and one
+ * flag after it. The pipeline is searched once for a stream.
  *
- * The search follows the stream upstream through elements that hand buffers on
- * as they are. It ends at the first other element: if that is no converter, it
- * may be the detector, and a converter in front of a detector drops nothing.
+ * The search goes upstream through elements that hand buffers on unchanged. It ends at
+ * the first other element. If that is no converter, it may be the detector; a converter
+ * in front of a detector drops nothing.
  */
 #include "scoreloss.h"
 
@@ -88,8 +88,8 @@ score_loss_notice (ScoreLoss * loss, const FilterStats * frame, const GArray * b
 
 /* ------------------------------------------------------------------ the search */
 
-/* Returns the source pad of an element that feeds `sinkpad`, or NULL; ghost pads,
- * of bins entered and of bins left, are replaced by what they stand for. */
+/* Returns the source pad of the element that feeds `sinkpad`, or NULL. Ghost pads, of
+ * bins entered and of bins left, are followed to the pads inside and outside. */
 static GstPad *
 find_source (GstPad * sinkpad)
 {
@@ -115,8 +115,8 @@ find_source (GstPad * sinkpad)
   return NULL;
 }
 
-/* Returns the one sink pad that `srcpad` gets its buffers from; NULL if there is
- * none or more than one. */
+/* Returns the only sink pad that `srcpad` gets its buffers from, or NULL if there is no
+ * such pad, or more than one. */
 static GstPad *
 find_sink (GstPad * srcpad)
 {
@@ -175,8 +175,8 @@ hands_buffers_on (GstElement * element)
       || g_strv_contains (names, factory_name (element));
 }
 
-/* Returns the nearest element upstream that does more than hand buffers on; the
- * last one there is if none does, NULL if nothing is linked. */
+/* Returns the nearest element upstream that does more than hand buffers on, the first
+ * element of the pipeline if each only hands them on, or NULL if the pad is not linked. */
 static GstElement *
 find_suspect (GstPad * sinkpad)
 {
