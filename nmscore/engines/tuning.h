@@ -8,8 +8,6 @@
 
 #include "engine.h"
 
-/* ---------------------------------------------------------- engine sorted */
-
 /* In frames and class partitions of at most this many boxes engine sorted tests units of
  * boxes by vectors (sorted/sweep.h). With more boxes it tests each one alone, because
  * the first suppressor then ends most tests early. */
@@ -50,24 +48,12 @@ nms__batch_rank (size_t count, size_t wanted)
   return rank + (rank && rank < 8 ? 2 : 1);
 }
 
-/* --------------------------------------------------------- engine spatial */
-
-#define NMS__SIZES 32 /* size classes: the grid has levels by the boxes' areas */
-#define NMS__ASPECT_OCTAVES 6 /* octaves of width / height in an aspect class */
-
-/* Sides of a cell, in units of nms__mean_reach times the mean side of the level's boxes. Cells
- * are narrow and high, because a query visits each row of cells but reads the cells of a row as
- * one run. */
-#define NMS__CELL_X 0.25
-#define NMS__CELL_Y 1.5
-
-/* Returns how far a box of mean size reaches to both sides, in units of its side. */
-static inline double
-nms__mean_reach (double distance, double limit)
+/* Returns whether engine spatial has to decide the boxes of the frame in score order,
+ * which takes longer than its own order. */
+static inline int
+nms__takes_score_order (const nms__frame *f)
 {
-  const double reach = distance * (1.0 + 1.0 / limit);
-  /* at least 2^-9 sides, so that cells have an extent; at most 4 */
-  return reach > 0x1p-10 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-9;
+  return f->class_entry || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count;
 }
 
 #endif

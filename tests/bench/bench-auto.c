@@ -5,14 +5,12 @@
  * every engine and `auto` on each, in turn. A point is missed when `auto`, its
  * estimate included, takes over 15 % and over 0.3 us more than the best engine.
  *
- *     bench-auto [--points N] [--seed S] [--most BOXES] [--seconds N] [--all] [--fit]
+ *     bench-auto [--points N] [--seed S] [--most BOXES] [--seconds N] [--all]
  *
  * The points are those of the seed; none is a workload of workloads.py. Times
  * are medians over rounds, in microseconds of this thread's processor time; the
- * ratio is the median of the rounds' ratios. --all prints every point; --fit
- * ends with the prices for nmscore/engines/auto/auto_costs.c that fit the points.
+ * ratio is the median of the rounds' ratios. --all prints every point.
  */
-#include "autofit.h"
 #include "points.h"
 #include "rivals.h"
 
@@ -63,7 +61,7 @@ main (int argc, char **argv)
   const long points = number_after (argc, argv, "--points", 200);
   const size_t most = (size_t) number_after (argc, argv, "--most", 30000);
   const long seconds = number_after (argc, argv, "--seconds", LONG_MAX);
-  const int all = is_given (argc, argv, "--all"), fit = is_given (argc, argv, "--fit");
+  const int all = is_given (argc, argv, "--all");
   const time_t start = time (NULL);
   nms_context *ctx = nms_context_new ();
   Boxes b = { malloc (most * 4 * sizeof (float)), malloc (most * sizeof (float)),
@@ -93,12 +91,8 @@ main (int argc, char **argv)
     worst = miss && ratio > worst ? ratio : worst;
     if (all || miss)
       print_point (&p, us, best, picked, ratio, result.kept_count);
-    if (fit)
-      autofit_add (ctx, &boxes, &options, us);
   }
   printf ("%ld points, %ld missed, the worst by %.2f\n", i, missed, worst);
-  if (fit)
-    autofit_print (ctx);
   free (b.rows);
   free (b.scores);
   free (b.classes);

@@ -28,7 +28,6 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 # what looks behind the public headers, and says so
 BEHIND = {"gst/nmsfilter/gstnmsfilter.c": {"nmscore/fpmode.h"},
-          "tests/bench/autofit.c": {"nmscore/engines/auto/auto_statistics.h"},
           "tests/core/test-threshold.c": {"nmscore/overlap.h"},
           "tests/accel/test-lazy-cache.c": {"nmscore/accel/lazy/lazy.h"},
           "tests/accel/test-mosaic.c": {"nmscore/accel/mosaic/mosaic.h"},

@@ -30,7 +30,6 @@ KNOWN_CYCLES = [
     {"nmscore/accel/mosaic/mosaic", "nmscore/accel/mosaic/mosaickernel"},
     {"nmscore/accel/xla/xlacheck", "nmscore/accel/xla/xlaframe", "nmscore/accel/xla/xlakernel",
      "nmscore/accel/xla/xlastore"},
-    {"nmscore/engines/auto/auto", "nmscore/engines/auto/auto_statistics"},
 ]
 
 

@@ -28,6 +28,7 @@
 #include "spatial_scatter.h"
 
 #include "engines/engine.h"
+#include "engines/tuning.h"
 
 #define BATCH 64
 #define PAIRS (BATCH * 16)
@@ -446,7 +447,7 @@ nms__spatial (nms_context *ctx)
     return NMS_OK;
   nms__spatial_layout (&s, &arena, f->capacity);
   nms__grid_plan (&grid, f, s.level);
-  if (f->class_entry || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count)
+  if (nms__takes_score_order (f))
     decide_by_score (f, &grid, &s);
   else
     decide_by_cell (f, &grid, &s);

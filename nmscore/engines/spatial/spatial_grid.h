@@ -6,14 +6,30 @@
 #ifndef NMS_SPATIAL_GRID_H
 #define NMS_SPATIAL_GRID_H
 
-#include "engines/tuning.h"
 #include "internal.h"
 #include "order.h"
 
 #include <math.h>
 
+#define NMS__SIZES 32   /* size classes: levels of the grid by the boxes' area */
+#define NMS__ASPECT_OCTAVES 6 /* of width / height in one aspect class */
 #define NMS__ASPECTS 16 /* classes of width / height */
 #define NMS__LEVELS (NMS__SIZES * NMS__ASPECTS)
+
+/* Sides of a cell, in units of nms__mean_reach times the mean side of the level's boxes. Cells
+ * are narrow and high, because a query visits each row of cells but reads the cells of a row as
+ * one run. */
+#define NMS__CELL_X 0.25
+#define NMS__CELL_Y 1.5
+
+/* Returns how far a box of mean size reaches to both sides, in units of its side. */
+static inline double
+nms__mean_reach (double distance, double limit)
+{
+  const double reach = distance * (1.0 + 1.0 / limit);
+  /* at least 2^-9 sides, so that cells have an extent; at most 4 */
+  return reach > 0x1p-10 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-9;
+}
 
 /* What a box must have in common with another one to exceed a limit. */
 typedef struct nms__reach {

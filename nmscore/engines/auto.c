@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * auto: chooses the engine that takes least time for a frame. All engines return the
+ * same result, so an estimate that is off costs time only.
+ *
+ * Frames of up to TABLE_MOST boxes go by a table, because a look at their boxes would
+ * take longer than a wrong choice costs. For larger frames a sample of boxes counts
+ * neighbors, which estimates how many boxes will be kept, and a closed form for each
+ * engine turns that into time. The constants are nanoseconds of one core at 3 GHz; pair
+ * tests are divided by the width of a vector. Only the ratios of constants matter.
+ */
+#include "engine.h"
+#include "tuning.h"
+
+#include <math.h>
+
+#define TABLE_MOST 512
+#define SWEEP_BEST 64 /* without classes, sorted is fastest up to this number of boxes */
+#define LARGE 2048    /* boxes; larger frames have time for a sample twice as large */
+#define SAMPLE_MOST 16
+#define CLASS_SAMPLE 64
+#define CACHED 32768 /* boxes whose columns fit into a second-level cache of 1 MiB */
+
+typedef struct estimate {
+  double n;
+  double cap;    /* at most n */
+  double all;    /* boxes that would be kept without the total cap */
+  double kept;
+  double ranked; /* boxes that rank above the one that fills the cap; n: not filled */
+  double same;   /* share of all boxes that have the class of a given box; 1: no classes */
+  int lanes;     /* floats in a vector */
+  size_t samples;
+  double neighbors[SAMPLE_MOST];
+} estimate;
+
+static size_t
+count_neighbors (const nms__frame *f, size_t block, size_t pos)
+{
+  const nms__columns columns = { f->x1, f->y1, f->x2, f->y2, f->scaled, f->class_id };
+  const nms__box box = nms__frame_box (f, pos);
+  const size_t first = block * NMS__BLOCK, left = f->count - first;
+  uint64_t mask = f->kernels->overlap_block (&columns, first,
+      left < NMS__BLOCK ? left : NMS__BLOCK, &box, &f->bounds, NULL);
+
+  if (pos / NMS__BLOCK == block)
+    mask &= ~((uint64_t) 1 << pos % NMS__BLOCK);
+  return nms__count_bits (mask);
+}
+
+/* Returns the number of boxes of the frame that box `pos` would suppress, or that would
+ * suppress it. The box is compared with its own block and with those at a distance of 1,
+ * 2, 4, ... blocks, each of which stands for the blocks up to the next one, because boxes
+ * of one object often follow each other. */
+static double
+estimate_neighbors (const nms__frame *f, size_t pos)
+{
+  const size_t blocks = f->count / NMS__BLOCK, own = pos / NMS__BLOCK; /* whole blocks */
+  size_t sum = count_neighbors (f, own, pos);
+
+  for (size_t away = 1; away < blocks; away *= 2)
+    sum += count_neighbors (f, (own + away) % blocks, pos)
+        * (away < blocks - away ? away : blocks - away);
+  return (double) sum;
+}
+
+/* Returns how many of the best `ranked` boxes will be kept. A box with d neighbors among
+ * them is kept with a probability of 1 / (1 + d) if these are neighbors of each other, and
+ * a higher one if they are not. The exponent 7/8 is between detectors' clusters and boxes
+ * placed at random. */
+static double
+kept_of (const estimate *e, double ranked)
+{
+  double sum = 0.0;
+
+  for (size_t k = 0; k < e->samples; k++)
+    sum += 1.0 / (1.0 + e->neighbors[k] * (ranked / e->n));
+  sum /= (double) e->samples;
+  return ranked * sum / sqrt (sqrt (sqrt (sum)));
+}
+
+/* Returns the share of boxes that have the class of a given box, from all pairs of a
+ * sample. */
+static double
+estimate_same_class (const nms__frame *f)
+{
+  const double pairs = CLASS_SAMPLE * (CLASS_SAMPLE - 1) / 2;
+  int32_t id[CLASS_SAMPLE];
+  unsigned equal = 0;
+
+  for (size_t k = 0; k < CLASS_SAMPLE; k++)
+    id[k] = f->class_id[k * f->count / CLASS_SAMPLE];
+  for (size_t k = 0; k < CLASS_SAMPLE; k++)
+    for (size_t j = 0; j < k; j++)
+      equal += id[j] == id[k];
+  return ((double) equal + 0.5) / pairs;
+}
+
+static double
+lesser (double a, double b)
+{
+  return a < b ? a : b;
+}
+
+static estimate
+estimate_frame (const nms__frame *f)
+{
+  estimate e = { .n = (double) f->count, .lanes = f->kernels->lanes };
+
+  e.cap = lesser ((double) nms__total_cap (f), e.n);
+  e.same = f->class_id ? estimate_same_class (f) : 1.0;
+  e.samples = f->count < LARGE ? SAMPLE_MOST / 2 : SAMPLE_MOST;
+  for (size_t k = 0; k < e.samples; k++)
+    e.neighbors[k] = estimate_neighbors (f, (2 * k + 1) * f->count / (2 * e.samples));
+  e.all = kept_of (&e, e.n);
+  e.kept = lesser (e.all, e.cap);
+  for (e.ranked = e.cap; e.ranked < e.n && kept_of (&e, e.ranked) < e.cap;)
+    e.ranked = lesser (1.5 * e.ranked, e.n);
+  return e;
+}
+
+/* Each step finds the best boxes and compares them with the undecided ones. */
+static double
+time_sequential (const estimate *e)
+{
+  const double undecided = 1.0 - 0.5 * e->kept / e->all; /* share, on average */
+  const double test = 1.8 / e->lanes + (e->n > CACHED ? 0.4 : 0.0);
+
+  return 400.0 + 3.0 * e->n + 12.0 * e->kept + test * e->n * e->kept * undecided;
+}
+
+/* The boxes that sorted sorts: under a low cap batches of the best ones. */
+static double
+sorted_boxes (const nms__frame *f, const estimate *e)
+{
+  double first;
+
+  if (!nms__sorts_in_batches (f))
+    return e->n;
+  first = (double) nms__first_batch (f);
+  if (e->ranked <= first)
+    return first;
+  return f->class_id ? e->n : e->ranked;
+}
+
+/* One sort, then each box is compared with the boxes kept so far, half of `kept`. */
+static double
+time_sorted (const nms__frame *f, const estimate *e)
+{
+  const double boxes = sorted_boxes (f, e);
+
+  if (f->class_id) {
+    const double sort = boxes * e->same > NMS__SWEEP_MOST ? 32.0 : 20.0;
+    return 400.0 + 2.0 * e->n + sort * boxes
+        + 1.2 / e->lanes * boxes * lesser (e->all, boxes) * e->same;
+  }
+  return (boxes < e->n ? 0.0 : 3000.0) + 2.0 * e->n + 10.0 * boxes
+      + 12.0 * (e->ranked - e->kept) + 1.0 / e->lanes * e->ranked * e->kept;
+}
+
+/* Boxes are scattered to the cells of a grid, and the kept ones probe cells. */
+static double
+time_spatial (const nms__frame *f, const estimate *e)
+{
+  if (nms__takes_score_order (f))
+    return 10000.0 + 50.0 * e->n + 40.0 * e->kept;
+  return 6000.0 + 36.0 * e->n + (f->class_id ? 60.0 : 30.0) * e->kept;
+}
+
+int
+nms__auto_choose (const nms__frame *f)
+{
+  double sequential, sorted, spatial;
+  estimate e;
+
+  if (f->count <= TABLE_MOST)
+    return f->count <= SWEEP_BEST && !f->class_id ? NMS_ENGINE_SORTED : NMS_ENGINE_SEQUENTIAL;
+  e = estimate_frame (f);
+  sequential = time_sequential (&e);
+  sorted = time_sorted (f, &e);
+  spatial = time_spatial (f, &e);
+  if (sequential <= sorted && sequential <= spatial)
+    return NMS_ENGINE_SEQUENTIAL;
+  return sorted <= spatial ? NMS_ENGINE_SORTED : NMS_ENGINE_SPATIAL;
+}
