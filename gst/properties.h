@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * properties: what the elements' set_property and get_property share. An element
+ * properties: what set_property and get_property of all elements share. An element
  * lists the offsets of its fields by property id; these functions copy a value
- * to or from the field at an offset. The object lock is the caller's.
+ * to or from the field at an offset. The caller holds the object lock.
  */
 #pragma once
 
@@ -69,7 +69,7 @@ property_field_get (gconstpointer field, GValue * value)
   }
 }
 
-/* Warns that a property was set in PAUSED or PLAYING, which it does not allow. */
+/* Warns that a property was set in PAUSED or PLAYING, where it is fixed. */
 #define PROPERTY_WARN_READY_ONLY(element, pspec)                               \
   GST_ELEMENT_WARNING (element, RESOURCE, SETTINGS, ("%s can be set only in "  \
           "the states NULL and READY; its value is unchanged", (pspec)->name), (NULL))

@@ -68,8 +68,8 @@ box_dropped (const Box * box)
   return box->state != BOX_STATE_NONE && box->state != BOX_STATE_KEPT;
 }
 
-/* Returns the label of the box's class, or "class" and its number if it has no
- * label, or an empty text. `text` is memory for the result. */
+/* Returns the text for the box's class: the label, or else "class" and the number,
+ * or else an empty text. `text` is memory for the result. */
 static const gchar *
 box_class_text (const Box * box, gchar text[PIECE_SIZE])
 {

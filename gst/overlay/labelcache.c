@@ -53,8 +53,8 @@ LabelCache *
 label_cache_new (void)
 {
   LabelCache *cache = g_new0 (LabelCache, 1);
-  /* A font map of its own, because all users of a thread share the default one, and
-   * streams move between threads. */
+  /* Create a font map, because all users of a thread share the default one, and one
+   * stream may use several threads in turn. */
   PangoFontMap *map = pango_cairo_font_map_new ();
   cairo_font_options_t *options = cairo_font_options_create ();
 

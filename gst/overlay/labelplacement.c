@@ -38,7 +38,7 @@ label_placement_clear (LabelPlacement * placement)
   memset (placement, 0, sizeof *placement);
 }
 
-/* Returns the cells that a rectangle touches. It must lie on the frame. */
+/* Returns the cells that a rectangle on the frame touches. */
 static PaintRect
 label_placement_cells (const PaintRect * r)
 {

@@ -15,7 +15,7 @@ typedef struct
   gint columns;
 } LabelPlacement;
 
-/* Begins a frame of this size, nothing of which is occupied. */
+/* Begins a frame of this size; no part of it is occupied. */
 void label_placement_begin (LabelPlacement * placement, gint width, gint height);
 
 /* Frees the memory. */
@@ -29,7 +29,7 @@ void label_placement_clear (LabelPlacement * placement);
 gboolean label_placement_find (const LabelPlacement * placement, const PaintCanvas * canvas,
     const PaintRect * box, gint width, gint height, PaintRect * label);
 
-/* Marks a rectangle as occupied. It must lie on the frame. */
+/* Marks a rectangle, which must lie on the frame, as occupied. */
 void label_placement_occupy (LabelPlacement * placement, const PaintRect * label);
 
 G_END_DECLS

@@ -26,8 +26,7 @@ typedef struct
   gint width, height;           /* samples */
   guint w_sub, h_sub;           /* log2 of the subsampling */
   guint shift;                  /* bits by which a value is shifted left in its word; 0 for bytes */
-  gboolean word, swap;          /* components are 16-bit words; in the byte order of other
-                                 * machines */
+  gboolean word, swap;          /* 16-bit words instead of bytes; words not in native byte order */
 } PaintPlane;
 
 /* A mapped frame to paint on. Valid while the frame is mapped. */

@@ -128,7 +128,7 @@ fill_side (const PaintCanvas * canvas, const PaintRotated * rotated, gboolean al
       fill_bar (canvas, rotated, along_x, from, to, v1, v2, color);
     return;
   }
-  if (from > -half)             /* begin with a dash; they are counted from the corner */
+  if (from > -half)             /* begin at the start of a dash, counted from the corner */
     from = -half + floor ((from + half) / (2 * dash)) * 2 * dash;
   for (; from < to; from += 2 * dash)
     fill_bar (canvas, rotated, along_x, from, MIN (from + dash, to), v1, v2, color);

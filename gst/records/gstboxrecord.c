@@ -124,7 +124,7 @@ DEFINE_ENUM_TYPE (format_get_type, "GstBoxRecordFormat",
 
 /* ------------------------------------------------------------------ recording */
 
-/* Warns once each about confidences and labels that the recording leaves out. */
+/* Warns once about confidences, and once about labels, that the recording leaves out. */
 static void
 warn_about_losses (GstBoxRecord * self, guint omitted)
 {

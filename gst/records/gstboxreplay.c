@@ -77,10 +77,10 @@ struct _GstBoxReplay
   /* streaming thread */
   StreamPosition position;
   RecordedFrame *frame;         /* for transform_ip: the record to attach, or NULL */
-  gboolean remove_existing;     /* likewise */
-  BoxMetaKind kind;             /* likewise: as which metadata */
+  gboolean remove_existing;     /* for transform_ip: remove the boxes on the buffer first */
+  BoxMetaKind kind;             /* for transform_ip: as which metadata boxes are attached */
   GArray *no_boxes;             /* of Box, always empty */
-  GArray *present;              /* of Box: the boxes on the buffer before */
+  GArray *present;              /* of Box: the boxes already on the buffer */
   gboolean warned_skipped;
 
   /* under the object lock */

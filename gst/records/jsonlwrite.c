@@ -51,7 +51,8 @@ format_bounding_box (const Box * box, gint width, gint height, GString * out)
   g_string_append (out, "},");
 }
 
-/* Returns the number of confidences left out. */
+/* Appends the member "detection", if it has contents. Returns the number of
+ * confidences left out. */
 static guint
 format_detection (const Box * box, gint width, gint height, GString * out)
 {

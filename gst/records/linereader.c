@@ -21,8 +21,8 @@ struct _LineReader
   int fd;
   gboolean seekable;
   gsize max_line;
-  gint flushing;                /* atomic */
-  GstPoll *poll;                /* NULL for a regular file, which never waits */
+  gint flushing;                /* boolean, accessed atomically */
+  GstPoll *poll;                /* NULL for a regular file, which never blocks */
   GstPollFD poll_fd;
 
   gchar *buffer;
@@ -30,7 +30,7 @@ struct _LineReader
   gsize start, end;             /* the text read and not returned yet */
   gsize scanned;                /* no end of line is before this */
   gboolean eof;
-  gboolean discarding;          /* inside a line that is too long */
+  gboolean discarding;          /* inside a line that is too long, and skipping its rest */
   guint64 number;
 };
 

@@ -24,8 +24,8 @@
 struct _LineWriter
 {
   int fd;                       /* -1 while a FIFO has no reader */
-  gchar *fifo;                  /* its path, while fd is -1 */
-  GstPoll *poll;                /* NULL for a regular file, which never waits */
+  gchar *fifo;                  /* the path of the FIFO while fd is -1 */
+  GstPoll *poll;                /* NULL for a regular file, which never blocks */
   GstPollFD poll_fd;
   GString *unsent;              /* text to write first: the rest of an interrupted line */
 };
@@ -139,7 +139,7 @@ quiet_write (int fd, const gchar * text, gsize length)
   return written;
 }
 
-/* Waits until the file accepts data; a FIFO until it has a reader. */
+/* Waits until the file accepts data. A FIFO is opened here, once it has a reader. */
 static LineWriterResult
 wait_until_writable (LineWriter * self, GError ** error)
 {
@@ -168,7 +168,8 @@ failed:
   return LINE_WRITER_FAILED;
 }
 
-/* Writes until all is written or an interruption; sets *done to the number of bytes written. */
+/* Writes until all bytes are written or the writer is interrupted. Sets *done to
+ * the number of bytes written. */
 static LineWriterResult
 write_some (LineWriter * self, const gchar * text, gsize length, gsize * done, GError ** error)
 {

@@ -112,7 +112,8 @@ mot_text_parse_line (const gchar * text, MotTextLine * line, GError ** error)
   return TRUE;
 }
 
-/* Clamps to a thousand million, because metadata cannot hold more, and rounds to a millionth. */
+/* Appends a comma and a number of pixels, rounded to a millionth and clamped to
+ * +-1e9, which is far off any frame. */
 static void
 append_pixels (GString * out, gdouble pixels)
 {

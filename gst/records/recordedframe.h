@@ -35,7 +35,7 @@ typedef struct
   GArray *boxes;
 } RecordedFrame;
 
-/* Allocates and frees the array of boxes. */
+/* Allocate and free the array of boxes. */
 void recorded_frame_init (RecordedFrame * frame);
 void recorded_frame_clear (RecordedFrame * frame);
 

@@ -26,7 +26,7 @@ struct _RecordMatch
   guint64 time_offset, index_offset;
   guint64 first_time, last_time;        /* of the records with a time, time_offset included */
   guint64 timed;                /* number of records with a time */
-  guint64 last_line;            /* of the record with last_time */
+  guint64 last_line;            /* line of the record at last_time */
   guint64 frame_duration;       /* as the caller states it; 0: unknown */
 
   RecordMatchCounts counts;
@@ -98,7 +98,8 @@ recycle (RecordMatch * self, RecordedFrame * frame)
     frame_free (frame);
 }
 
-/* Removes the first `count` records from the queue, unused. */
+/* Removes the first `count` records from the queue, and counts them as unmatched
+ * unless the stream was seeked. */
 static void
 discard (RecordMatch * self, guint count)
 {
@@ -276,7 +277,7 @@ record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint
         after = i;
     }
     if (before > 0) {
-      /* later buffers are nearer to record `before` than to these */
+      /* drop the records before it, because it is nearer to every later buffer */
       discard (self, before);
       after = after < 0 ? after : after - before;
       before = 0;

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct _RecordMatch RecordMatch;
 
-/* The numbers are those of the property `match`. */
+/* The values of the property `match`. */
 typedef enum
 {
   RECORD_MATCH_AUTO = 0,        /* TIMESTAMP if the first record has a time, otherwise INDEX */
@@ -37,9 +37,9 @@ typedef struct
 } RecordMatchCounts;
 
 /* Makes a matcher, which owns `reader`. With skip_errors, malformed lines are
- * counted and the first error message is kept; without, a malformed line is
- * RECORD_MATCH_FAILED. With loop, the file begins again at its end, one frame
- * duration later. */
+ * counted and the message about the first one is kept; without, a malformed line
+ * makes the functions below return RECORD_MATCH_FAILED. With loop, the file begins
+ * again at its end, one frame duration later. */
 RecordMatch *record_match_new (RecordReader * reader, RecordMatchBy by, gboolean skip_errors,
     gboolean loop);
 void record_match_free (RecordMatch * self);

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct _RecordReader RecordReader;
 
-/* The numbers are those of the property `format`. */
+/* The values of the property `format`. */
 typedef enum
 {
   RECORD_FORMAT_AUTO = 0,       /* reading only: detected by the first line */

@@ -54,7 +54,7 @@ typedef struct
 /* Installs these properties and the types of their enumerations. */
 void replay_settings_install (GObjectClass * object_class);
 
-/* Sets the defaults; frees the memory of the values. */
+/* Set all values to their defaults, and free them. */
 void replay_settings_init (ReplaySettings * settings);
 void replay_settings_clear (ReplaySettings * settings);
 

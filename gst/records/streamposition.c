@@ -60,7 +60,7 @@ frame_duration (const StreamPosition * self, GstBuffer * buffer)
   return self->gap;
 }
 
-/* Returns the index of the frame at `time`, counted from first_time, which had index 0. */
+/* Returns the index of the frame at `time`; the frame at first_time has index 0. */
 static guint64
 index_at (const StreamPosition * self, GstClockTime time, GstClockTime duration)
 {

@@ -17,7 +17,7 @@ typedef struct
   guint64 index;                /* of the next buffer, from 0; the caller counts it up */
 
   /* private */
-  gboolean flushed, new_segment, ended;
+  gboolean flushed, new_segment, ended; /* such an event came since the last buffer */
   GstClockTime last_time;       /* of the last buffer with a time */
   GstClockTime first_time;      /* of the buffer with index 0 */
   GstClockTime gap;             /* between the last two times */
@@ -33,7 +33,7 @@ typedef struct
   gboolean index_unknown;       /* jumped, and the index cannot be computed */
 } StreamPositionStep;
 
-/* Sets the position before the first buffer. */
+/* Resets the position to before the first buffer. */
 void stream_position_init (StreamPosition * self);
 void stream_position_set_caps (StreamPosition * self, const GstCaps * caps);
 

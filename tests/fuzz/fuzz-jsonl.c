@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fuzz-jsonl: JSON Lines, from bytes to boxes and back. */
+/* fuzz-jsonl: parses bytes as JSON Lines, and checks that the boxes survive being
+ * written and parsed again. */
 #include <string.h>
 
 #include "fuzzfile.h"
@@ -8,7 +9,7 @@
 int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
 
 static void
-must_survive (RecordedFrame * frame, gint width, gint height)
+check_round_trip (RecordedFrame * frame, gint width, gint height)
 {
   JsonlParser *parser = jsonl_parser_new ();
   GString *once = g_string_new (NULL), *again = g_string_new (NULL);
@@ -35,13 +36,13 @@ check (RecordedFrame * frame)
 {
   switch (frame->line % 3) {
     case 0:
-      must_survive (frame, frame->width, frame->height);
+      check_round_trip (frame, frame->width, frame->height);
       break;
     case 1:
-      must_survive (frame, 640, 7);
+      check_round_trip (frame, 640, 7);
       break;
     default:
-      must_survive (frame, 0, 0);
+      check_round_trip (frame, 0, 0);
       break;
   }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fuzz-mot: MOT text, from bytes to boxes and back. */
+/* fuzz-mot: parses bytes as MOT text, and checks that the boxes survive being
+ * written and parsed again. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
 
-/* Beyond this a double has no millionths to spare. */
+/* Beyond this, a double is not exact to a millionth of a pixel through the round trip. */
 #define FAR 1e6
 
 static gboolean
@@ -18,7 +19,7 @@ exact (const Box * box)
       && fabs (box->y2) < FAR;
 }
 
-/* Each box by itself. */
+/* Checks the round trip of each box by itself. */
 static void
 check (RecordedFrame * frame)
 {

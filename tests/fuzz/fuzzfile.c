@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fuzzfile: a file in memory. */
+/* fuzzfile: writes the input to a file in memory and reads it through recordreader. */
 #define _GNU_SOURCE              /* memfd_create */
 #include "fuzzfile.h"
 

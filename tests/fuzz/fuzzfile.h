@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzzfile: what the fuzzers of the text formats share. The input is a whole
- * file: it goes through the reader of lines as a recording would. What was
- * read is fitted to a frame, written, read back and written again, which must
- * give the same text.
+ * fuzzfile: reads the input of a fuzzer of the text formats as a recording. The
+ * fuzzers then fit each frame to a frame size, write it, read it back and write it
+ * again; both texts must be equal.
  */
 #pragma once
 
@@ -11,5 +10,5 @@
 
 typedef void (*FuzzFrame) (RecordedFrame * frame);
 
-/* Reads all frames, passing over malformed lines, and gives each to `check`. */
+/* Reads all frames, skipping malformed lines, and calls `check` with each. */
 void fuzz_file (const guint8 * data, gsize size, RecordFormat format, FuzzFrame check);
