@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* randombox: see the header. */
+/* randombox: half of the numbers are special ones, such as 0, 1 and -1e-300,
+ * because those find errors. */
 #include "randombox.h"
 
 static gdouble

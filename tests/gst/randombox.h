@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* randombox: boxes with odd numbers, labels and flags, for what writes them. */
+/* randombox: makes boxes with unusual numbers, labels and flags, for tests of the text formats. */
 #pragma once
 
 #include "meta/box.h"
 
-/* A box for a frame of `count`: some are suppressed by another one of it. */
+/* Makes a random box of a frame with `count` boxes; a suppressed box may name any
+ * of them as suppressed-by. */
 void random_box (GRand * random, Box * b, guint count);

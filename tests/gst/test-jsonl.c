@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-jsonl: JSON Lines <-> boxes, without any element. */
+/* test-jsonl: converts JSON Lines to boxes and back, without an element. */
 #include <math.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -110,12 +110,12 @@ GST_START_TEST (what_may_be_missing)
   must_parse ("{\"timestamp\":0,\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
       "\"x_max\":1,\"y_min\":0.25,\"y_max\":0.75}}}]}");
   fail_unless (frame.timestamp == 0 && box (0)->w == -1 && box (0)->label == 0);
-  /* names with escapes are the same names */
+  /* a name written with escapes is the same name */
   must_parse ("{\"\\u006fbjects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4}]}");
   fail_unless_equals_int (frame.boxes->len, 1);
   must_parse ("{\"timestamp\":9223372036854775807,\"objects\":[]}");
   fail_unless (frame.timestamp == G_MAXINT64);
-  /* what is passed over may be any number, and may be called objects */
+  /* ignored members may hold any number, and may be called objects */
   must_parse ("{\"hash\":18446744073709551615,\"big\":1e400,\"x\":{\"objects\":[1,2]},"
       "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"objects\":[3],\"s\":\"]}{[\\\"\"}]}");
   fail_unless_equals_int (frame.boxes->len, 1);
@@ -262,7 +262,7 @@ GST_START_TEST (nesting_is_bounded)
   text = nested (100000, '[', ']');
   must_refuse (text, strlen (text), "nested deeper than 64");
   g_free (text);
-  /* brackets in strings are none */
+  /* brackets in strings do not count as nesting */
   must_parse ("{\"objects\":[],\"a\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
       "[[[["
       "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"}");
@@ -331,7 +331,7 @@ GST_START_TEST (numbers_are_short_and_exact)
 GST_END_TEST;
 
 #ifdef __SSE2__
-/* As a library that was built with fast-math leaves a process. */
+/* A library built with fast-math leaves flush-to-zero on in the process. */
 GST_START_TEST (numbers_are_exact_under_flush_to_zero)
 {
   const unsigned int mode = _mm_getcsr ();
@@ -411,7 +411,7 @@ GST_START_TEST (boxes_fit_the_caps)
   const Box *b;
   GError *error = NULL;
 
-  /* whole pixels on the frame need nothing else */
+  /* whole pixels on the frame need no normalized coordinates */
   must_parse ("{\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40}]}");
   must_fit (100, 100);
   fail_unless (box (0)->flags == 0 && box (0)->x == 10 && box (0)->w == 30);
@@ -421,7 +421,7 @@ GST_START_TEST (boxes_fit_the_caps)
   b = box (0);
   fail_unless (b->x == 0 && b->w == 20 && b->y == 90 && b->h == 10);
   fail_unless (b->x_min == -0.1 && b->x_max == 0.2 && b->y_min == 0.9 && b->y_max == 1.3);
-  /* fractions of a pixel */
+  /* fractions of a pixel: exact in the doubles, rounded in the integers */
   must_parse ("{\"objects\":[{\"x\":0.5,\"y\":10,\"w\":1.25,\"h\":40}]}");
   must_fit (100, 100);
   b = box (0);
@@ -436,7 +436,7 @@ GST_START_TEST (boxes_fit_the_caps)
   fail_unless (b->x == 20 && b->y == 10 && b->w == 60 && b->h == 20 && b->x_max == 0.8);
   b = box (1);
   fail_unless (b->x == 50 && b->y == 50 && b->w == 25 && b->h == 50 && b->y_max == 1.5);
-  /* integers that belong to the doubles stay, others are derived */
+  /* integers that agree with the doubles are kept, others are computed from them */
   must_parse ("{\"resolution\":{\"width\":100,\"height\":100},\"objects\":["
       "{\"x\":10,\"y\":10,\"w\":10,\"h\":10,\"detection\":{\"bounding_box\":{\"x_min\":0.109,"
       "\"y_min\":0.109,\"x_max\":0.209,\"y_max\":0.209}}},"
@@ -444,11 +444,11 @@ GST_START_TEST (boxes_fit_the_caps)
       "\"y_min\":0.12,\"x_max\":0.22,\"y_max\":0.22}}}]}");
   must_fit (100, 100);
   fail_unless (box (0)->x == 10 && box (1)->x == 12);
-  /* no size anywhere: the integers as they are */
+  /* no size is known: the integers are unchanged */
   must_parse ("{\"objects\":[{\"x\":-10,\"y\":20,\"w\":30,\"h\":40}]}");
   must_fit (0, 0);
   fail_unless (box (0)->x == -10 && box (0)->w == 30);
-  /* a size in the file only */
+  /* only the file states a size */
   must_parse ("{\"resolution\":{\"width\":200,\"height\":100},\"objects\":[{\"detection\":"
       "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
   must_fit (0, 0);
@@ -462,7 +462,7 @@ GST_START_TEST (boxes_fit_the_caps)
 
 GST_END_TEST;
 
-/* What is written reads back as the same text, whatever the boxes. */
+/* Any box that is written reads back as the same text. */
 GST_START_TEST (text_reads_back_as_the_same_text)
 {
   GRand *random = g_rand_new_with_seed (5);

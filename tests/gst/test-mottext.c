@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-mottext: MOT text <-> boxes, without any element. */
+/* test-mottext: converts MOT text to boxes and back, without an element. */
 #include <string.h>
 
 #include "checkrunner.h"
@@ -75,7 +75,7 @@ GST_START_TEST (malformed_mot_lines_are_refused)
 
 GST_END_TEST;
 
-/* Also after the boxes were divided by the frame size and multiplied again. */
+/* This also holds after the boxes were divided by the frame size and multiplied again. */
 GST_START_TEST (mot_text_reads_back_as_the_same_text)
 {
   GRand *random = g_rand_new_with_seed (8);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What boxoverlay draws with: planes, palette, places and the cache of labels. */
+/* test-paint: the parts that boxoverlay draws with: planes, palette, label
+ * placement and label cache. */
 #include <math.h>
 #include <string.h>
 
@@ -51,14 +52,14 @@ random_on_grid (GRand * rand, gint size, gint step)
   return (gint64) g_rand_int_range (rand, -size / step, 2 * size / step) * step;
 }
 
-/* A size, or a place on the frame. */
+/* Returns a random size, or a random position on the frame. */
 static gint64
 random_size (GRand * rand, gint size, gint step)
 {
   return (gint64) g_rand_int_range (rand, 0, MAX (size / step, 1)) * step;
 }
 
-/* Whether a pixel belongs to what was drawn; told pixel by pixel. */
+/* Returns whether a pixel belongs to the shape, decided for each pixel by itself. */
 typedef gboolean (*Expect) (const PaintRect * r, gint tx, gint ty, gint dx, gint dy, gint x,
     gint y);
 
@@ -143,7 +144,7 @@ GST_START_TEST (draws_outlines_and_dashes)
 }
 GST_END_TEST
 
-/* A bar 2^41 pixels long takes no longer than one across the frame. */
+/* Drawing a bar 2^41 pixels long takes no longer than one as long as the frame. */
 GST_START_TEST (draws_endless_dashes)
 {
   Fixture f;
@@ -194,7 +195,7 @@ GST_START_TEST (snaps_to_the_grid)
 }
 GST_END_TEST
 
-/* Every coverage on every value: exact to the rounding. */
+/* Blends every coverage with every value; the result is exact after rounding. */
 GST_START_TEST (blends_exactly)
 {
   static const guint32 inks[] = { 0x000000, 0xffffff, 0x808080, 0x010101, 0x7f7f7f };
@@ -227,7 +228,7 @@ GST_START_TEST (blends_exactly)
 }
 GST_END_TEST
 
-/* A full mask does what a fill does, wherever it lies. */
+/* A mask of full coverage paints the same pixels as a fill, at any position. */
 GST_START_TEST (clips_masks)
 {
   guint8 full[40 * 24], sub[40 * 24];
@@ -293,7 +294,7 @@ luminance (guint32 rgb)
   return sum;
 }
 
-/* WCAG asks for a contrast of 4.5 in text. */
+/* WCAG requires a contrast of 4.5 for text. */
 GST_START_TEST (colors_are_readable_and_many)
 {
   GHashTable *seen = g_hash_table_new (NULL, NULL);
@@ -364,7 +365,7 @@ GST_START_TEST (places_never_overlap)
 }
 GST_END_TEST
 
-/* Scores that change all the time are set a hundred and one times in all. */
+/* Scores that change in every frame are rendered 101 times in total. */
 GST_START_TEST (labels_are_set_once)
 {
   LabelCache *cache = label_cache_new ();
@@ -440,7 +441,7 @@ GST_START_TEST (refuses_what_it_cannot_paint)
 }
 GST_END_TEST
 
-/* As later versions of GStreamer list Y416: four words, all at offset 0. */
+/* Later versions of GStreamer list Y416 like this: four words, all at offset 0. */
 GST_START_TEST (refuses_components_in_one_place)
 {
   GstVideoFormatInfo info = *gst_video_format_get_info (GST_VIDEO_FORMAT_AYUV64);
