@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dispatch: which of the kernel tables this machine can run. Plain C first,
- * then each better one takes its place; what the build lacks costs nothing.
+ * dispatch: chooses the table of kernels that this processor can run: the last one of `tables`
+ * that runs here, or the one that NMS_ISA names. Tables that the build lacks are left out.
  */
 #include "kernels.h"
 #include "nmscore.h"
@@ -25,8 +25,8 @@ extern const nms__kernels nms__kernels_avx512;
 extern const nms__kernels nms__kernels_neon;
 #endif
 
-/* The compiler's support functions ask CPUID and, by XGETBV, whether the
- * operating system saves the registers. */
+/* The compiler's builtins execute CPUID, and XGETBV to find out whether the operating system
+ * saves the registers. */
 #if defined(__x86_64__) || defined(__i386__)
 static int
 has_sse2 (void)
@@ -54,7 +54,7 @@ always (void)
   return 1;
 }
 
-/* Worst first. */
+/* slowest first */
 static const struct
 {
   const nms__kernels *kernels;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernels_tmpl: the loops that every engine spends its time in, compiled once
- * per instruction set (meson passes -DNMS__ISA_<name> and that set's flags to
- * this file and places_tmpl.c alone). Exports one symbol, nms__kernels_<name>.
+ * kernels_tmpl: the loops in which all engines spend most of their time, compiled once per
+ * instruction set. Meson passes -DNMS__ISA_<name> and the flags of that set to this file and to
+ * spatial_tmpl.c only. It exports one symbol, nms__kernels_<name>.
  */
 #include "kernels.h"
 #include "screen.h"
@@ -12,8 +12,8 @@
 #include "internal.h"
 #include "order.h"
 
-/* A block of n boxes, leftovers behind them included: whole blocks without a
- * loop, as most are. */
+/* Screens n boxes of a block and the padding of the last vector. A block that is more than half
+ * full is screened as a whole, without a loop. */
 INLINE uint64_t
 screen_block (const nms__columns *c, size_t first, size_t n, const wide *b, int by_class)
 {
@@ -28,7 +28,7 @@ screen_block (const nms__columns *c, size_t first, size_t n, const wide *b, int 
   return bits;
 }
 
-/* Of the boxes of `mask`, those that surely exceed. */
+/* Returns those boxes of `mask` that surely exceed the limit. */
 INLINE uint64_t
 certain_block (const nms__columns *c, size_t first, uint64_t mask, const wide *b,
     const nms__bounds *bounds)
@@ -105,12 +105,12 @@ split (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top)
   return moved;
 }
 
-/* Vectors of keys whose ranks are counted together: a key is spread over all lanes
- * once for both. */
+/* Number of vectors of keys whose ranks are counted together, so that each key is copied to all
+ * lanes once for both. */
 #define RANKED 2
 
-/* The ranks of the keys from `first` on: each is the number of those that go before
- * it. No branch, and nothing but comparisons. */
+/* Computes the ranks of the keys in `vectors` vectors starting at `first`: the rank of a key is
+ * the number of keys that precede it. It has no branches, only comparisons. */
 INLINE void
 count_before (const int32_t *key, size_t first, size_t vectors, size_t count, int32_t *rank)
 {
@@ -126,7 +126,7 @@ count_before (const int32_t *key, size_t first, size_t vectors, size_t count, in
     below[v] = i_sub (mine[v], i_set (1));
     before[v] = i_set (0);
   }
-  for (; j < first; j++) /* an equal key goes before, too */
+  for (; j < first; j++) /* an equal key precedes, too */
 #pragma GCC unroll 2
     for (size_t v = 0; v < vectors; v++)
       before[v] = i_count_gt (before[v], i_set (key[j]), below[v]);
@@ -170,7 +170,7 @@ sort_few (const uint64_t *packed, size_t count, uint64_t *sorted)
   return 1;
 }
 
-/* One column of a block, from any stride. */
+/* Copies n values of a column with any stride. */
 INLINE void
 load_column (void *to, const nms_column *column, size_t first, size_t n)
 {
@@ -181,7 +181,7 @@ load_column (void *to, const nms_column *column, size_t first, size_t n)
       nms__load ((float *) to + i, column, first + i, sizeof (float));
 }
 
-/* The four corners; packed rows x1 y1 x2 y2, the usual form, by vectors. */
+/* Copies the four corners. Packed rows x1 y1 x2 y2, the usual form, are copied by vectors. */
 INLINE void
 load_corners (float (*to)[NMS__BLOCK], const nms_boxes *boxes, size_t first, size_t n)
 {
@@ -207,7 +207,7 @@ load_corners (float (*to)[NMS__BLOCK], const nms_boxes *boxes, size_t first, siz
   load_column (to[3], &boxes->y2, first, n);
 }
 
-/* Closes the gaps of a block whose columns are in place, and notes the rest. */
+/* Closes the gaps in a block whose columns are filled, and fills the columns that were not. */
 static void
 take_some (nms__frame *f, const nms_boxes *boxes, size_t first, const float *score, uint64_t taken)
 {
@@ -231,8 +231,8 @@ take_some (nms__frame *f, const nms_boxes *boxes, size_t first, const float *sco
   }
 }
 
-/* Whole vectors are worked on, the last one with leftovers behind the n boxes:
- * the columns have room, and only the n count. */
+/* Works on whole vectors, the last one with padding behind the n boxes: the columns have space
+ * for it, and only n boxes are counted. */
 static void
 take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const float *thresholds,
     uint64_t *invalid, uint64_t *filtered)
@@ -252,7 +252,7 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const
   else
     memset (score, 0, sizeof score);
 
-  for (size_t i = n; i % LANES; i++) /* leftovers are of no extent */
+  for (size_t i = n; i % LANES; i++) /* padding has no extent */
     c[0][i] = c[1][i] = c[2][i] = c[3][i] = score[i] = 0.0f;
   for (size_t i = 0; i < n; i += LANES) {
     vf a = v_load (&c[0][i]), b = v_load (&c[2][i]);
@@ -261,7 +261,7 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const
     b = v_load (&c[3][i]);
     vf y1 = v_min (a, b), y2 = v_max (a, b);
     vf s = v_load (&score[i]), least = thresholds ? v_load (thresholds + i) : threshold;
-    /* a NaN among a and b may vanish in min and max, but not in both */
+    /* min and max may drop a NaN of a or b, so v_ordered tests both */
     vm ok = m_and (m_and (v_ge (x1, negative), v_ge (most, x2)),
         m_and (v_ge (y1, negative), v_ge (most, y2)));
     ok = m_and (ok, m_and (v_ordered (v_load (&c[0][i]), v_load (&c[2][i])), v_ordered (a, b)));

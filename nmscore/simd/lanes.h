@@ -87,7 +87,7 @@ i_count_gt (vi count, vi a, vi b)
   return _mm512_mask_sub_epi32 (count, _mm512_cmpgt_epi32_mask (a, b), count, i_set (-1));
 }
 
-/* LANES packed rows of four floats to four columns. */
+/* Transposes LANES packed rows of four floats to four columns. */
 INLINE void
 rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
 {
@@ -112,8 +112,8 @@ i_squeeze (void *to, vi a, unsigned keep)
   _mm512_storeu_si512 (to, _mm512_maskz_compress_epi32 ((__mmask16) keep, a));
 }
 
-/* Eight keys: those at least `pivot` to `top`, the others to `rest`; returns
- * how many went to `top`. May write eight to both. */
+/* Writes those of eight keys that are at least `pivot` to `top` and the others to `rest`.
+ * Returns the number of keys in `top`. May write eight keys to both. */
 #define HAVE_SPLIT_KEYS
 INLINE size_t
 split_keys (const uint64_t *from, uint64_t pivot, uint64_t *top, uint64_t *rest)
@@ -197,7 +197,7 @@ rows_to_columns (const char *rows, float *c0, float *c1, float *c2, float *c3)
   _mm256_storeu_ps (c3, _mm256_shuffle_ps (ab_high, cd_high, 0xee));
 }
 
-/* The indices, a byte each, of the bits that are set in the eight of `keep`. */
+/* Returns the indices of the bits that are set in the eight of `keep`, a byte each. */
 INLINE __m256i
 squeeze_order (unsigned keep)
 {

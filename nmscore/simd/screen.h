@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * screen: one box against as many as a vector holds, for the files that are
- * compiled once per instruction set; and that set's name.
+ * screen: the screen of one box against a vector of boxes, for files that are compiled once per
+ * instruction set; and the name of that set.
  */
 #ifndef NMS_SCREEN_H
 #define NMS_SCREEN_H
@@ -30,7 +30,7 @@
 #define ISA_NAME "scalar"
 #endif
 
-/* The box of a test, in every lane. */
+/* One box, each value in all lanes. */
 typedef struct wide {
   vf x1, y1, x2, y2, scaled, zero;
   int32_t class_id;
@@ -55,8 +55,8 @@ height_lanes (const nms__columns *c, size_t i, const wide *b)
   return v_sub (v_min (v_load (c->y2 + i), b->y2), v_max (v_load (c->y1 + i), b->y1));
 }
 
-/* The lanes of LANES boxes from i on that may exceed. Only one of two negative
- * extents need be lifted to 0 to keep their product from becoming positive. */
+/* Returns which of the LANES boxes starting at i may exceed the limit. Raising one of two
+ * negative extents to 0 suffices to keep their product from being positive. */
 INLINE vm
 screen_lanes (const nms__columns *c, size_t i, const wide *b, int by_class)
 {
@@ -65,7 +65,7 @@ screen_lanes (const nms__columns *c, size_t i, const wide *b, int by_class)
   return by_class ? m_and (hit, v_class_is (c->class_id + i, b->class_id)) : hit;
 }
 
-/* Of the lanes that may exceed, those that surely do. */
+/* Returns which of the lanes that may exceed surely do. */
 INLINE vm
 certain_lanes (const nms__columns *c, size_t i, const wide *b, const nms__bounds *bounds)
 {

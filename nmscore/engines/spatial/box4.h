@@ -84,7 +84,7 @@ nms__box4_surely (const nms__box4 *q, const nms__wide_box *b, const nms__bounds 
   return bits;
 }
 
-/* Returns which of four groups equal `group`. */
+/* Returns which of four class ids equal `class_id`. */
 INLINE unsigned
 nms__box4_of_class (const int32_t *class_ids, int32_t class_id)
 {

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spatial: for large frames, in time close to linear. All boxes lie in the
- * cells of a grid (spatial_grid.c), and each one that is kept decides the boxes
- * around it that it suppresses. Only they look around: where detectors repeat
- * themselves that is one box of many, and a box is looked at by the few kept
- * ones near it that could be like it.
+ * spatial: for large frames; its time is close to linear. All boxes lie in the cells of a grid
+ * (spatial_grid.c). Each kept box queries the cells around it and suppresses the boxes that it
+ * finds there. Only kept boxes make queries: where a detector reports each object many times,
+ * these are few, and each box is tested against the few kept boxes near it.
  *
- * Without caps it is a sweep over the cells, in which all is near in memory
- * (simd/places_tmpl.c); afterwards the kept boxes alone are sorted. Else, and
- * where suppressors are asked for or pairs need more than their overlap to be
- * decided, it is a walk in score order that stops at the total cap: any box is
- * decided by its highest-ranked suppressor, as all engines have it.
+ * Without caps the engine sweeps over the cells, in which neighbours are near in memory
+ * (spatial_tmpl.c), and then sorts the kept boxes only. With caps, with suppressors requested,
+ * or where a pair needs more than its overlap to be decided, it walks in score order and stops
+ * at the total cap. A box's suppressor is then its highest-ranked one, as for all engines.
  *
- * The places that follow each other in score order lie anywhere in memory and
- * how many boxes are near is anyone's guess: a plain walk waits for memory and
- * mispredicted branches. So the walk goes in batches, in stages without surprises:
- * which boxes are open; the runs of cells that each asks; the quads in them;
- * the tests of all those pairs; and only then, in order, what follows. Boxes
- * of a batch that another one of it suppresses were looked from in vain, which
- * is rare where it matters.
+ * In score order the boxes lie anywhere in memory, and the number of boxes nearby varies, so
+ * that a plain walk would wait for memory and mispredict branches. The walk therefore takes
+ * batches of boxes through stages: it collects the undecided boxes, finds the runs of cells
+ * that each one queries, lists the groups of four boxes (box4) in these runs, tests all listed
+ * pairs, and then decides the boxes in order. The queries of boxes that another box of the same
+ * batch suppresses are wasted; these are few in the frames for which the engine is fast.
  *
- * Looking at boxes beyond a cell's own does no harm, since every decision is
- * made on the boxes; so whole quads are tested, whatever cells they straddle.
+ * Every decision is made on the boxes themselves, so it does no harm that a box4 has boxes of a
+ * cell that was not queried.
  */
 #include "box4.h"
 #include "spatial_query.h"
@@ -32,13 +29,13 @@
 
 #define BATCH 64
 #define PAIRS (BATCH * 16)
-#define SMALL_RUN 4             /* most runs have no more quads */
+#define SMALL_RUN 4             /* most runs have at most this many box4 */
 
-/* A box whose turn comes in this batch. */
+/* A box of the current batch. */
 typedef struct member {
   uint32_t at;
   uint32_t rank;
-  uint32_t query; /* or NO_LOOKER */
+  uint32_t query; /* number of its query, or NO_QUERY */
 } member;
 
 #define NO_QUERY BATCH
@@ -48,25 +45,25 @@ typedef struct walk {
   nms__grid *g;
   const uint64_t *order;
   nms__bounds bounds;
-  size_t rank;        /* the next one to take into a batch */
+  size_t rank;        /* rank of the first box that is in no batch yet */
   unsigned members, queries, pairs, hits;
   member member[BATCH];
   nms__query query[BATCH];
-  nms__wide_box wide[BATCH]; /* the lookers' boxes */
+  nms__wide_box wide[BATCH]; /* the boxes of the queries */
 
-  /* pairs of a looker and a quad that it sees */
+  /* pairs of a query and a box4 in one of its cells */
   uint32_t pair_box4[PAIRS + SMALL_RUN];
   uint8_t pair_query[PAIRS + SMALL_RUN];
 
-  /* and those with a box that may exceed */
+  /* those of the pairs in which a box may exceed the limit */
   uint32_t hit_box4[PAIRS];
   uint8_t hit_query[PAIRS];
   uint8_t hit_bits[PAIRS];
 } walk;
 
-/* --------------------------------------------------------- what it decides */
+/* ------------------------------------------------------ decided boxes */
 
-/* Whether the box of a place is not yet decided; and that it is now. */
+/* Marks the box at a grid position as decided; tells whether it is undecided. */
 static inline void
 mark_decided (nms__grid *g, uint32_t at)
 {
@@ -79,7 +76,7 @@ is_undecided (const nms__grid *g, uint32_t at)
   return g->undecided[at / NMS__BOX4] >> at % NMS__BOX4 & 1;
 }
 
-/* One by one, exactly, and noting the suppressor. */
+/* Tests the boxes of `hits` exactly, one by one, and writes their suppressor. */
 static void
 decide_box4 (const walk *w, uint32_t box4, unsigned hits, const nms__query *k)
 {
@@ -133,7 +130,7 @@ probe_cells (const walk *w, uint32_t first, uint32_t end, const nms__query *k, i
   }
 }
 
-/* ------------------------------------------------------- what a box may see */
+/* -------------------------------------------------------------- probes */
 
 typedef struct probe {
   const walk *w;
@@ -150,7 +147,7 @@ probe_run (void *data, uint32_t first, uint32_t end)
   return 1;
 }
 
-/* All of it at once, for a box that sees more than there is room for. */
+/* Probes all cells of a query at once; for queries with more runs than a query can hold. */
 static void
 probe_directly (const walk *w, const nms__query *k, int precise)
 {
@@ -159,7 +156,7 @@ probe_directly (const walk *w, const nms__query *k, int precise)
   nms__for_runs (w->g, &k->hull, k->class_id, probe_run, &a);
 }
 
-/* ---------------------------------------------------------------- the walk */
+/* ------------------------------------------------------------ the walk */
 
 static void
 add_member (walk *w, uint32_t at, int undecided)
@@ -183,7 +180,7 @@ choose_members (walk *w)
 {
   const nms__grid *g = w->g;
   const size_t count = w->f->count;
-  const int all = g->class_entry != NULL; /* a full class counts them */
+  const int all = g->class_entry != NULL; /* classes with caps count every box */
 
   w->members = 0;
   w->queries = 0;
@@ -245,8 +242,8 @@ add_pairs (walk *w, size_t n, uint32_t first, size_t count4, unsigned j)
   }
 }
 
-/* The pairs of one run, without a branch that depends on its length if there
- * are few. Returns how many; more than there is room for: it wrote nothing. */
+/* Lists the pairs of one run. Up to SMALL_RUN pairs are written without a branch that depends
+ * on their number. Returns the number of pairs; if they do not fit, it writes none. */
 static inline size_t
 add_run_pairs (walk *w, size_t n, const uint32_t run[2], unsigned j)
 {
@@ -308,7 +305,7 @@ test_pairs (walk *w, int by_class)
   w->hits = n;
 }
 
-/* Whether the member is kept, now that its turn has come. */
+/* Decides a member of the batch, in order of rank. Returns whether it is kept. */
 static inline int
 visit (const walk *w, const member *m)
 {
@@ -355,7 +352,7 @@ decide (walk *w, uint64_t cap, int precise)
   return 0;
 }
 
-/* Returns the rank at which it stopped. */
+/* Returns the rank at which the walk ended. */
 static size_t
 walk_all (walk *w)
 {
@@ -378,7 +375,7 @@ walk_all (walk *w)
   return w->rank;
 }
 
-/* In score order, as caps need it, and whoever asks for suppressors. */
+/* Decides all boxes in score order, which caps and suppressors require. */
 static void
 decide_by_score (nms__frame *f, nms__grid *g, const nms__spatial_scratch *s)
 {
@@ -395,7 +392,7 @@ decide_by_score (nms__frame *f, nms__grid *g, const nms__spatial_scratch *s)
   nms__over_cap_keys (f, g->index, w.order + rank, f->count - rank);
 }
 
-/* --------------------------------------------------------------- the sweep */
+/* ------------------------------------------------------------- the sweep */
 
 static void
 list_kept (nms__frame *f, const uint32_t *kept, uint64_t *keys)

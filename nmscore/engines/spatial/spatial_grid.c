@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spatial_grid: the cells for the boxes of a frame, so that those that may
- * exceed the limit with a given one lie in a few short runs. For any layout of
- * ten thousand boxes to ten million.
+ * spatial_grid: the cells of the grid, so that the boxes that may exceed the limit with a
+ * given box lie in a few short runs of cells. For any layout of ten thousand to ten million
+ * boxes.
  *
  * For boxes whose IoU exceeds t, in real numbers:
- *   area     the smaller is more than t times the greater
- *   sides    so are, on each axis, the sides
- *   aspect   width / height differs by less than ((1 + t) / 2t)^2, which is
- *            where crossed boxes are worst
- *   centres  on each axis nearer than (1-t) / (1+t) times half the sum of the
- *            sides: the best case is equal extent on the other axis
- * Rounding in the computed IoU is below 1e-6; t is taken 1e-5 lower. With
- * t = 0 only the last one remains: nearer than half the sum.
+ *   area     the smaller area is more than t times the greater one
+ *   sides    so is, on each axis, the smaller side
+ *   aspect   width / height differs by a factor of less than ((1 + t) / 2t)^2; crossed
+ *            boxes are the worst case
+ *   centres  their distance on each axis is less than (1-t) / (1+t) times half the sum of
+ *            the sides; boxes with equal extents on the other axis are the worst case
+ * Rounding changes a computed IoU by less than 1e-6; t is taken 1e-5 lower. With t = 0 only
+ * the rule of the centres remains: less than half the sum.
  *
- * Hence levels by area and aspect, each a grid with cells as large as such a
- * box sees far; one box asks two or three rows of one or two levels. Cells are
- * numbered row by row and wrap around at the number of boxes or before: memory is
- * bounded whatever the coordinates, and what falls together by wrapping costs
- * tests, not correctness. The boxes of a cell, and of the next cells of the
- * row, are neighbours in memory. Boxes without area take no part.
+ * Therefore the grid has levels by area and aspect. The cells of a level are as large as the
+ * reach of its boxes, and a query needs two or three rows of cells in one or two levels.
+ * Cells are numbered row by row, and the numbers wrap around at the number of boxes or
+ * before. So memory is bounded whatever the coordinates, and boxes that share a cell only by
+ * wrapping cost tests but change no result. The boxes of a cell and of the next cells in its
+ * row are consecutive in memory. Boxes without area are in no cell.
  */
 #include "spatial_grid.h"
 
 #include <math.h>
 
-#define SAMPLE 64           /* boxes looked at to place the levels and rows */
-#define MEAN_SAMPLE 4096    /* and to choose the size of cells */
-#define STEPS_PER_OCTAVE 8  /* of nms__grid.size_of */
-#define LITTLE 0.25f        /* limits below this say little about sides */
+#define SAMPLE 64           /* boxes that are sampled to choose levels and rows */
+#define MEAN_SAMPLE 4096    /* boxes that are sampled to choose the size of cells */
+#define STEPS_PER_OCTAVE 8  /* steps of nms__grid.size_of */
+#define LITTLE 0.25f        /* a lower limit bounds the sides too little */
 
 static void
 set_reach (nms__reach *r, const nms__bounds *bounds)
 {
-  /* the factor is that of the lowest limit, or less; 0: any overlap counts */
+  /* The factor is that of the lowest limit, rounded down; 0: any intersection exceeds. */
   const double factor = bounds->factor;
   const double t = factor / (1.0 - factor) * (1.0 - 1e-5);
   const double aspect = 2.0 * t / (1.0 + t) * (2.0 * t / (1.0 + t)) * (1.0 - 1e-5);
@@ -52,8 +52,8 @@ has_area (float w, float h)
   return w > NMS__LEAST_EXTENT && h > NMS__LEAST_EXTENT;
 }
 
-/* Of some boxes: the areas, in steps of size_of, least, most and in the middle;
- * and where all but the outermost centres are. */
+/* Least, middle and greatest area of the sampled boxes, in steps of size_of. take_sample also
+ * sets the spans that hold all but the outermost centres. */
 typedef struct sample {
   int least, middle, most;
 } sample;
@@ -83,9 +83,9 @@ take_sample (nms__grid *g, const nms__frame *f)
   return (sample) { (int) size[0], (int) (size[n - 1 - out] + size[out]) / 2, (int) size[n - 1] };
 }
 
-/* Classes of area as wide as eight times the reach, so that most boxes ask one
- * of them; where that is too wide, narrow ones, which bound the sides. The
- * middle of the sample is in the middle of one. */
+/* Sets the size classes. They are eight times as wide as the reach, so that most queries need
+ * one class. Where that is too wide, because the limit is low, they are narrow, which bounds
+ * the sides. The middle of the sample is in the middle of a class. */
 static void
 set_size_classes (nms__grid *g, sample s)
 {
@@ -98,7 +98,7 @@ set_size_classes (nms__grid *g, sample s)
     width = (s.most - s.least) / (NMS__SIZES - 4) + 1;
   if (width < 2)
     width = 2;
-  /* the classes at both ends take what the sample did not show */
+  /* the first and the last class hold the areas outside of the sample */
   int begin = s.middle - width / 2;
   while (begin > s.least)
     begin -= width;
@@ -111,7 +111,7 @@ set_size_classes (nms__grid *g, sample s)
   }
 }
 
-/* The middle class is 2^-3 .. 2^3. */
+/* Sets the aspect classes. The middle one holds 2^-3 .. 2^3. */
 static void
 set_aspect_classes (nms__grid *g)
 {
@@ -122,22 +122,21 @@ set_aspect_classes (nms__grid *g)
   }
 }
 
-/* Whether the box meets only boxes that the limit of their class protects: no
- * IoU exceeds 1. */
+/* Returns whether no box suppresses this one: within its class the limit is above 1. */
 static inline int
 stands_apart (const nms__frame *f, size_t i)
 {
   return f->class_entry && f->class_id && nms__candidate_limit (f, i) > 1.0;
 }
 
-/* Which level each box belongs to, and how many belong to each. */
+/* Writes the level of each box and counts the boxes of each level. */
 static void
 count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
 {
   const size_t stride_mask = f->count / MEAN_SAMPLE;
   size_t next_sample = 0;
 
-  if (!f->class_entry && f->settings->limit > 1.0) { /* nothing exceeds */
+  if (!f->class_entry && f->settings->limit > 1.0) { /* no IoU exceeds the limit */
     memset (level_of, 0xff, f->count * sizeof *level_of);
     return;
   }
@@ -154,7 +153,7 @@ count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
     level_of[i] = (uint16_t) number;
     if (i >= next_sample || !(g->occupied[size] >> aspect & 1)) {
       g->occupied[size] |= (uint16_t) (1u << aspect);
-      l->mean_w += w; /* sums until set_levels */
+      l->mean_w += w; /* sums, which set_level divides */
       l->mean_h += h;
       l->most_w += 1.0f;
       next_sample = i + stride_mask + 1;
@@ -163,7 +162,7 @@ count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
   }
 }
 
-/* The largest sides that area and aspect of a level allow. */
+/* Sets the largest sides that a level's area and aspect allow. */
 static void
 set_most_sides (const nms__grid *g, nms__level *l, unsigned size, unsigned aspect)
 {
@@ -176,8 +175,8 @@ set_most_sides (const nms__grid *g, nms__level *l, unsigned size, unsigned aspec
   l->most_h = (float) sqrt (area * high);
 }
 
-/* The largest sides there are: worth a pass where they alone say how far a box
- * sees, because the limit says nothing. */
+/* Finds the largest sides of each level's boxes. This pass is worth its time where the limit is
+ * so low that only the sides bound the reach. */
 static void
 find_most_sides (nms__grid *g, const nms__frame *f, const uint16_t *level_of)
 {
@@ -200,9 +199,9 @@ power_of_two (uint32_t n)
   return p;
 }
 
-/* As many cells as boxes, or as the span has, a 16th at the least: there may be
- * more outside than the sample shows. Groups lie apart from each other and need
- * room of their own. */
+/* Returns the number of cells of a level: the cells of its span, at least a 16th and at most
+ * all of the number of boxes, because the sample may miss boxes outside. If boxes have class
+ * ids it is the number of boxes, because each class has cells of its own. */
 static uint32_t
 cells_for (uint32_t boxes, double span, int by_class)
 {
@@ -240,7 +239,7 @@ set_levels (nms__grid *g, int by_class)
         nms__level *l = &g->level[size * NMS__ASPECTS + a];
         set_level (g, l, by_class);
         if (g->reach.least_area < LITTLE)
-          l->most_w = l->most_h = 0.0f; /* find_most_sides */
+          l->most_w = l->most_h = 0.0f; /* find_most_sides sets them */
         else
           set_most_sides (g, l, size, a);
       }

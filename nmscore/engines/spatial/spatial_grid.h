@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spatial: what the grid of engine `spatial` shares with its walk; both are
- * described in their files.
+ * spatial_grid: the grid of engine spatial. A grid position is the position of a box in the
+ * order of the grid's cells.
  */
 #ifndef NMS_SPATIAL_GRID_H
 #define NMS_SPATIAL_GRID_H
@@ -12,8 +12,8 @@
 #include <math.h>
 
 #define NMS__SIZES 32   /* size classes: levels of the grid by the boxes' area */
-#define NMS__ASPECT_OCTAVES 6 /* of width / height in one aspect class */
-#define NMS__ASPECTS 16 /* classes of width / height */
+#define NMS__ASPECT_OCTAVES 6 /* octaves of width / height in an aspect class */
+#define NMS__ASPECTS 16 /* aspect classes: levels by width / height */
 #define NMS__LEVELS (NMS__SIZES * NMS__ASPECTS)
 
 /* Sides of a cell, in units of nms__mean_reach times the mean side of the level's boxes. Cells
@@ -31,49 +31,49 @@ nms__mean_reach (double distance, double limit)
   return reach > 0x1p-10 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-9;
 }
 
-/* What a box must have in common with another one to exceed a limit. */
+/* What a box must have in common with another box for their IoU to exceed a limit. */
 typedef struct nms__reach {
-  float least_area, most_area; /* the other's area lies in (least, most) times the box's */
-  float least_aspect, most_aspect; /* and so for width / height */
-  float most_side;             /* its sides are shorter than most_side times the box's */
-  double distance;             /* the centres are nearer, on each axis, than this times
+  float least_area, most_area; /* bounds of the other box's area, divided by the box's */
+  float least_aspect, most_aspect; /* bounds of width / height, likewise */
+  float most_side;             /* the other box's sides are less than this times the box's */
+  double distance;             /* on each axis the distance of the centres is less than this times
                                 * the sum of both sides */
 } nms__reach;
 
-/* The grid of the boxes of one class of area and one of aspect. */
+/* The grid of the boxes of one size class and one aspect class. */
 typedef struct nms__level {
-  double per[2];       /* cells per unit, along x and y */
-  uint64_t columns;    /* cells from one row to the next */
-  uint32_t mask;       /* number of cells - 1; cells beyond wrap around */
-  uint32_t first;      /* the first cell's number in nms__grid.begin */
-  float most_w, most_h; /* no box is larger */
+  double per[2];       /* cells in a unit of length, along x and y */
+  uint64_t columns;    /* number of cells from one row to the next */
+  uint32_t mask;       /* number of cells - 1; cell numbers wrap around */
+  uint32_t first;      /* number of its first cell in nms__grid.begin */
+  float most_w, most_h; /* upper bounds of the boxes' sides */
   float mean_w, mean_h;
-  uint32_t count[2];   /* boxes; two counters, added at the end */
+  uint32_t count[2];   /* number of boxes; the sum of two counters */
 } nms__level;
 
 typedef struct nms__grid {
   nms__reach reach;
-  uint32_t *begin; /* of each cell: its first place; one more at the end */
-  int32_t *class_id;  /* of each place, or NULL: one group */
-  uint32_t in_cells; /* places below this are in cells; boxes without area follow */
+  uint32_t *begin; /* first grid position of each cell, and the end of the last cell */
+  int32_t *class_id;  /* by grid position; NULL: boxes suppress across classes */
+  uint32_t in_cells; /* number of grid positions in cells; boxes without area follow */
   uint32_t cells;
-  double x_span, y_span; /* where most centres are */
-  int size_begin, size_width; /* of the classes of area, in steps of size_of */
-  uint8_t size_of[2048]; /* class of area, from the upper bits of a float */
-  uint8_t aspect_of[256]; /* class of aspect, from the exponent of a float */
-  uint16_t occupied[NMS__SIZES]; /* bit per class of aspect */
+  double x_span, y_span; /* extents that hold most centres */
+  int size_begin, size_width; /* in steps of size_of */
+  uint8_t size_of[2048]; /* size class, from the upper bits of a float */
+  uint8_t aspect_of[256]; /* aspect class, from the exponent of a float */
+  uint16_t occupied[NMS__SIZES]; /* a bit for each aspect class that has boxes */
   nms__level level[NMS__LEVELS];
 
-  /* of places, for the walk in score order alone */
+  /* by grid position, for the walk in score order only */
   struct nms__box4 *box4;
-  int32_t *index; /* in the caller's columns */
-  uint32_t *class_entry; /* or NULL: no class differs */
-  uint8_t *undecided;  /* of each quad: a bit for each box not yet decided */
+  int32_t *index; /* position in the caller's columns */
+  uint32_t *class_entry; /* NULL: no class has options or a cap */
+  uint8_t *undecided;  /* of each box4: a bit for each undecided box */
 } nms__grid;
 
-#define NMS__NO_LEVEL UINT16_MAX /* the box meets none that matters */
+#define NMS__NO_LEVEL UINT16_MAX /* the box cannot suppress or be suppressed */
 
-/* spatial_grid.c: the levels of the grid, and in `level` that of each box. */
+/* spatial_grid.c: plans the levels of the grid, and writes the level of each box to `level`. */
 void nms__grid_plan (nms__grid *grid, const nms__frame *frame, uint16_t *level);
 
 static inline unsigned
@@ -88,9 +88,9 @@ nms__aspect_class (const nms__grid *g, float aspect)
   return g->aspect_of[nms__float_bits (aspect) >> 23];
 }
 
-/* The least area, or width / height, of a class; 0 for the first, infinite
- * behind the last. */
-#define NMS__INFINITE_STEP 2040 /* of size_of: no area reaches this one */
+/* Return the least area, or the least width / height, of a class; 0 for the first class,
+ * infinity behind the last. */
+#define NMS__INFINITE_STEP 2040 /* in steps of size_of; no area reaches it */
 
 static inline float
 nms__least_area_of (const nms__grid *g, unsigned size)
@@ -113,9 +113,9 @@ nms__least_aspect_of (unsigned aspect)
       : nms__float_of_bits ((uint32_t) (127 + octave) << 23);
 }
 
-/* The number of the cell along one axis: monotone, any integer. Adding 1.5 x
- * 2^52 rounds to a whole number in the lower bits of the sum. Valid as long as
- * the upper 12 bits stay those of NMS__CELL_ZERO. */
+/* Returns the number of the cell along one axis, which ascends with v and may be any integer.
+ * Adding 1.5 x 2^52 rounds v to a whole number in the lower bits of the sum. Valid while the
+ * upper 12 bits equal those of NMS__CELL_ZERO. */
 #define NMS__CELL_MAGIC 0x1.8p52
 #define NMS__CELL_ZERO INT64_C (0x4338000000000000)
 
@@ -128,7 +128,7 @@ nms__cell_bits (double v)
   return bits;
 }
 
-/* The same for any v: what is too far is in the outermost cell of those. */
+/* Returns nms__cell_bits for any v: the outermost cell if v is too large for it. */
 static inline uint64_t
 nms__cell_along (double v)
 {
@@ -139,8 +139,8 @@ nms__cell_along (double v)
   return nms__cell_bits (v > 0.0 ? 0x1p51 - 1.0 : -0x1p51);
 }
 
-/* Moves the boxes of a group by a distance of its own, so that groups in one
- * place do not share cells. */
+/* Returns by how many cells the boxes of a class are shifted, so that the classes in one place
+ * have different cells. */
 static inline uint64_t
 nms__class_shift (int32_t class_id)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spatial_view: where in the grid a box has to look for what it may suppress:
- * which levels, and which cells of each. Asked once for each kept box or a few
- * that are near each other, so it is inline, and both axes are computed at once.
+ * spatial_query: finds the levels and cells of the grid that may hold boxes which a given box
+ * suppresses. It is inline and computes both axes at once, because it runs for each kept box.
  */
 #ifndef NMS_SPATIAL_QUERY_H
 #define NMS_SPATIAL_QUERY_H
 
 #include "spatial_grid.h"
 
-#define NMS__RUNS 8     /* of one looker; more: it looks directly */
-#define NMS__FEW_ROWS 2 /* most boxes see no more rows */
+#define NMS__RUNS 8     /* most runs of a query; one with more probes directly */
+#define NMS__FEW_ROWS 2 /* most queries need at most this many rows */
 
-/* Both axes at once. */
+/* Values of both axes. */
 typedef double nms__pair __attribute__ ((vector_size (16)));
 typedef int64_t nms__pair_bits __attribute__ ((vector_size (16)));
 
@@ -30,7 +29,7 @@ nms__greater (nms__pair a, nms__pair b)
   return (nms__pair) (((nms__pair_bits) b & less) | ((nms__pair_bits) a & ~less));
 }
 
-/* Of one box or more: where their centres are, and how long the sides. */
+/* The centre and the sides of a box; for several boxes the bounds of both. */
 typedef struct nms__hull {
   nms__pair low, high, least, most;
 } nms__hull;
@@ -50,22 +49,22 @@ nms__hull_join (nms__hull a, nms__hull b)
     nms__lesser (a.least, b.least), nms__greater (a.most, b.most) };
 }
 
-/* A box that looks around. */
+/* A box and the runs of cells that it queries. */
 typedef struct nms__query {
   nms__hull hull;
   float x1, y1, x2, y2, area;
   int32_t class_id;
-  uint32_t at;                /* its place */
-  int32_t index;              /* in the caller's columns */
+  uint32_t at;                /* grid position */
+  int32_t index;              /* position in the caller's columns */
   uint32_t run_count;
-  int direct;                 /* sees more than there is room for */
-  uint32_t run[NMS__RUNS][2]; /* first cell; the one behind the last */
+  int direct;                 /* not 0: it has more runs than `run` can hold */
+  uint32_t run[NMS__RUNS][2]; /* first cell; cell behind the last */
 } nms__query;
 
-/* The rectangle of cells of a level that a box sees. */
+/* The rectangle of cells that a query needs of a level. */
 typedef struct nms__cell_rect {
   uint64_t number; /* of the first cell, before wrapping */
-  uint64_t wide, rows; /* less one */
+  uint64_t wide, rows; /* number of columns and rows, minus 1 */
 } nms__cell_rect;
 
 static inline void
@@ -96,7 +95,7 @@ nms__cell_rect_of (const nms__grid *g, const nms__level *l, const nms__hull *h, 
       + (g->class_id ? nms__class_shift (class_id) : 0), (uint64_t) size[0], (uint64_t) size[1] };
 }
 
-/* The classes in which a box may find what it suppresses. */
+/* The size classes and aspect classes that a query needs. */
 typedef struct nms__level_range {
   unsigned least_size, most_size, least_aspect, most_aspect;
 } nms__level_range;
@@ -126,11 +125,12 @@ nms__only_level (const nms__grid *g, const nms__hull *h)
   return &g->level[c.least_size * NMS__ASPECTS + c.least_aspect];
 }
 
-/* What is done with a run of cells, the end not included. 0: no more of them. */
+/* Handles the cells first .. end-1. Returns 0 to end the loop. */
 typedef int (*nms__run_function) (void *data, uint32_t first, uint32_t end);
 
-/* Hands over all runs of cells that a box sees in a level: one a row, two where it
- * goes around the end of the grid, or the whole level at once. */
+/* Calls `visit` for the runs of cells that a query needs of a level: one for each row, two
+ * where the numbers wrap around, or one for the whole level. Returns 0 if `visit` ended the
+ * loop. */
 static inline __attribute__ ((always_inline)) int
 nms__for_runs_of_level (const nms__grid *g, const nms__level *l, const nms__hull *h,
     int32_t class_id, nms__run_function visit, void *data)
@@ -154,7 +154,7 @@ nms__for_runs_of_level (const nms__grid *g, const nms__level *l, const nms__hull
   return 1;
 }
 
-/* Those of all levels. Returns whether all were taken. */
+/* Calls `visit` for the runs of all levels. Returns 0 if `visit` ended the loop. */
 static inline __attribute__ ((always_inline)) int
 nms__for_runs (const nms__grid *g, const nms__hull *h, int32_t class_id, nms__run_function visit,
     void *data)
@@ -183,7 +183,7 @@ nms__add_run (void *data, uint32_t first, uint32_t end)
   return 1;
 }
 
-/* Notes all runs of cells that a box sees. 0: there is no room for them. */
+/* Writes all runs of the query to k->run. Returns 0 if they do not fit. */
 static inline int
 nms__query_cells (const nms__grid *g, nms__query *k)
 {
@@ -191,8 +191,8 @@ nms__query_cells (const nms__grid *g, nms__query *k)
   return nms__for_runs (g, &k->hull, k->class_id, nms__add_run, k);
 }
 
-/* The runs of cells that the usual box sees: one level, few rows, no end of the
- * grid near; without a branch that depends on how many. 0: it is another one. */
+/* Writes the runs of a usual query to k->run: in one level, NMS__FEW_ROWS rows or fewer,
+ * without wrapping. No branch depends on the number of rows. Returns 0 for any other query. */
 static inline int
 nms__query_few_rows (const nms__grid *g, nms__query *k)
 {
@@ -205,7 +205,7 @@ nms__query_few_rows (const nms__grid *g, nms__query *k)
   if (v.rows >= NMS__FEW_ROWS || v.wide >= l->mask / NMS__FEW_ROWS)
     return 0;
   for (uint64_t row = 0; row < NMS__FEW_ROWS; row++) {
-    const uint64_t seen = (uint64_t) 0 - (row <= v.rows); /* all bits, or none */
+    const uint64_t seen = (uint64_t) 0 - (row <= v.rows); /* all bits or none */
     const uint32_t first = (uint32_t) (v.number + (row * l->columns & seen)) & l->mask;
     const uint32_t end = first + (((uint32_t) v.wide + 1) & (uint32_t) seen);
     past_end |= end > l->mask + 1;

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spatial_place: puts boxes into the cells of a grid, which come in any order,
- * without a walk all over memory: first the boxes are strewn, as records, into
- * some hundred buckets of neighbouring cells, each of which is written from
- * front to back; then each bucket, small enough for a near cache, is sorted by
- * cell. Both write where the processor sees no order, so it is told in advance
- * what will be written.
+ * spatial_scatter: puts boxes into the cells of a grid. Because boxes come in any order, this
+ * would access memory at random. So it first scatters the boxes, as records, into at most
+ * BUCKETS buckets of neighbouring cells, each of which it writes from front to back. Then it
+ * sorts each bucket, which fits a near cache, by cell. Both steps prefetch what they will
+ * write, because the processor cannot predict the addresses.
  */
 #include "spatial_scatter.h"
 #include "box4.h"
 
 #define BUCKETS 1024
-#define BUCKET_BOXES 1024 /* about */
-#define LINE 64        /* bytes that are fetched at once */
-/* how many records ahead memory is fetched, beside the next bucket's: when strewn,
- * and where a record's position leads */
+#define BUCKET_BOXES 1024 /* approximate number of boxes in a bucket */
+#define LINE 64        /* bytes of a cache line */
+/* Number of records by which prefetches run ahead: when records are scattered, and when a
+ * record's frame position is read. */
 #define NEXT_LINES 4
 #define NEXT_RECORDS 24
 
 typedef struct buckets {
   unsigned shift, count;
-  uint32_t end[BUCKETS + 1]; /* of each: behind its last record so far */
+  uint32_t end[BUCKETS + 1]; /* end of each bucket's records so far */
 } buckets;
 
 void
@@ -32,7 +31,7 @@ nms__spatial_layout (nms__spatial_scratch *s, nms__arena *a, size_t boxes)
   s->class_id = nms__take (a, boxes, sizeof *s->class_id);
   nms__arena before = *a, walk = *a, sweep = *a;
 
-  /* the cells are known to the records when these are written */
+  /* cell_of is not needed any more when `index` or `waiting` is written */
   s->cell_of = nms__take (&before, boxes, sizeof *s->cell_of);
   s->index = nms__take (&walk, boxes, sizeof *s->index);
   s->waiting = nms__take (&sweep, boxes, sizeof *s->waiting);
@@ -59,8 +58,8 @@ nms__spatial_layout (nms__spatial_scratch *s, nms__arena *a, size_t boxes)
   a->used = most > after.used ? most : after.used;
 }
 
-/* The cell of each box, and in end[bucket] how many boxes it has; boxes
- * without area come behind the last cell. */
+/* Writes the cell of each box to s->cell_of, and the number of boxes of each bucket to b->end.
+ * Boxes without area get the cell behind the last one. */
 static void
 number_cells (const nms__grid *g, const nms__frame *f, const nms__spatial_scratch *s, buckets *b)
 {
@@ -115,7 +114,7 @@ fill_buckets (nms__grid *g, const nms__frame *f, const nms__spatial_scratch *s, 
   g->begin[0] = 0;
 }
 
-/* Sets begin[cell + 1] for the bucket's cells to the first place of `cell`. */
+/* Sets begin[cell + 1] of the bucket's cells to the first grid position of the cell. */
 static void
 begin_cells (const nms__grid *g, const nms__record *records, const buckets *b, unsigned bucket)
 {
@@ -134,7 +133,7 @@ begin_cells (const nms__grid *g, const nms__record *records, const buckets *b, u
   }
 }
 
-/* ------------------------------------------------------------ for the walk */
+/* -------------------------------------------------------- for the walk */
 
 static inline void
 put_in_box4 (const nms__grid *g, nms__frame *f, const nms__record *r)
@@ -156,7 +155,7 @@ put_in_box4 (const nms__grid *g, nms__frame *f, const nms__record *r)
   f->packed[position] = nms__pack ((uint32_t) (r->packed >> 32), at);
 }
 
-/* The places from .. end-1 will be written, in any order. */
+/* Prefetches the grid positions from .. end-1, which will be written in any order. */
 static void
 prefetch_box4 (const nms__grid *g, size_t from, size_t end)
 {
@@ -191,7 +190,7 @@ nms__scatter_to_box4 (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s
   g->index = s->index;
   g->class_entry = f->class_entry ? s->class_entry : NULL;
   g->undecided = s->undecided;
-  /* the lanes behind the last box are read, never used */
+  /* The lanes behind the last box are read but not used. */
   memset (&g->box4[f->count / NMS__BOX4], 0, sizeof *g->box4);
   for (unsigned k = 0; k < b.count; k++) {
     const uint32_t from = k ? b.end[k - 1] : 0;
@@ -210,7 +209,7 @@ nms__scatter_to_box4 (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s
   start_undecided (g, f->count);
 }
 
-/* ----------------------------------------------------------- for the sweep */
+/* -------------------------------------------------------- for the sweep */
 
 static inline void
 put_in_columns (const nms__grid *g, const nms__cell_boxes *s, const nms__box_columns *c,
@@ -229,7 +228,8 @@ put_in_columns (const nms__grid *g, const nms__cell_boxes *s, const nms__box_col
     g->class_id[at] = r->class_id;
 }
 
-/* Likewise. Line by line of all columns: column by column is slower. */
+/* As prefetch_box4, for columns. It goes through all columns line by line, which is faster than
+ * column by column. */
 static void
 prefetch_columns (const nms__grid *g, const nms__cell_boxes *s, const nms__box_columns *c,
     size_t from, size_t end)
@@ -247,7 +247,7 @@ prefetch_columns (const nms__grid *g, const nms__cell_boxes *s, const nms__box_c
   }
 }
 
-/* Boxes without area are kept: nobody suppresses them. */
+/* Keeps the boxes without area, because no box suppresses them. */
 static void
 keep_rest (const nms__grid *g, const nms__frame *f, nms__cell_boxes *s)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * places_tmpl: decides all boxes of a grid in the order of their places, so
- * that everything it touches is near in memory; compiled once per instruction
- * set. Which box is kept depends on the scores around it only: an open box
- * looks at the open boxes that overlap it too much. If it ranks above them all
- * it is kept, and they are suppressed; else the best of them has its turn
- * first, and so on upwards: there is always a best one. Boxes that wait for it
- * form a chain, and those that are still open afterwards look again.
+ * spatial_tmpl: decides all boxes of a grid in the order of their cells, so that all data it
+ * needs is near in memory. Compiled once per instruction set. Whether a box is kept depends on
+ * nearby scores only: an undecided box finds the undecided boxes that exceed the limit with it.
+ * If it ranks above all of them, it is kept and they are suppressed. Otherwise the best of them
+ * is decided first, and so on until a box is the best of its neighbours. The boxes that wait
+ * for it form a chain; those that are still undecided afterwards are tried again.
  *
- * A box looks again only when the one that it waited for was suppressed, by a
- * kept box near by, of which there are few.
+ * A box is tried again only if the box it waited for was suppressed, by a kept box nearby, of
+ * which there are few.
  */
 #include "spatial_query.h"
 #include "spatial_scatter.h"
@@ -19,21 +18,22 @@
 
 #define MOST_HITS 30
 #define NO_BOX UINT32_MAX
-#define DENSE 3  /* boxes with others in a row: their best ones first */
-#define CHUNK 16 /* places whose cells are found at once */
+#define DENSE 3  /* after this many boxes in a row that had neighbors, a chunk's best box is
+                  * decided first */
+#define CHUNK 16 /* grid positions whose cells are computed at once */
 
-/* What a look finds: groups of LANES places, of which those in `bits` are open
- * and may exceed. More than NOTES: the last ones are not noted. */
+/* The result of a query: groups of LANES grid positions, with a bit for each undecided box that
+ * may exceed the limit. With `count` above MOST_HITS, the last groups are missing. */
 typedef struct hits {
-  uint64_t best; /* the highest rank found, and its place */
+  uint64_t best; /* greatest rank found, and its grid position */
   uint32_t best_at;
   uint32_t count;
   uint32_t from[MOST_HITS + 2];
   uint32_t bits[MOST_HITS + 2];
 } hits;
 
-/* The bits of the LANES places from `at` on. Whole words only: a load of parts
- * of two recent stores would wait for both. */
+/* Returns the bits of LANES grid positions starting at `at`. It reads whole words, because a
+ * load that overlaps two recent smaller stores would have to wait for both. */
 INLINE uint32_t
 undecided_bits (const uint64_t *undecided, size_t at)
 {
@@ -49,8 +49,8 @@ clear_bits (uint64_t *undecided, size_t at, uint64_t bits)
   undecided[word + 1] &= ~(bits >> 1 >> (63 - shift));
 }
 
-/* Of the places from .. end-1, those of the first LANES with a box that may
- * exceed. */
+/* Returns which of the first LANES grid positions in from .. end-1 have a box that may exceed
+ * the limit. */
 INLINE uint32_t
 hits_from (const nms__cell_boxes *s, size_t from, size_t end, const wide *b, int by_class)
 {
@@ -59,7 +59,7 @@ hits_from (const nms__cell_boxes *s, size_t from, size_t end, const wide *b, int
       & (uint32_t) ((UINT64_C (1) << n) - 1);
 }
 
-/* Of the boxes of `bits`, those that are open and exceed. */
+/* Returns those boxes of `bits` that are undecided and exceed the limit. */
 INLINE uint32_t
 exact_bits (const nms__cell_boxes *s, size_t from, uint32_t bits, const wide *b,
     const nms__query *k)
@@ -77,14 +77,14 @@ exact_bits (const nms__cell_boxes *s, size_t from, uint32_t bits, const wide *b,
   return bits;
 }
 
-/* Order of places: greater is better, never 0. */
+/* Returns the rank of a grid position: greater is better, never 0. */
 INLINE uint64_t
 rank_of (const nms__cell_boxes *s, size_t at)
 {
   return nms__pack (nms__order_key (s->score[at]), s->position[at]);
 }
 
-/* What is done with the boxes that a look finds. */
+/* What a probe does with the boxes that it finds. */
 enum { RECORD, FIND_BEST, SUPPRESS };
 
 INLINE void
@@ -104,7 +104,7 @@ probe_positions (const nms__cell_boxes *s, size_t from, size_t end, const wide *
 {
   for (; from < end; from += LANES) {
     uint32_t bits = hits_from (s, from, end, b, by_class);
-    bits &= k->at - from < LANES ? ~(1u << (k->at - from)) : ~0u; /* not itself */
+    bits &= k->at - from < LANES ? ~(1u << (k->at - from)) : ~0u; /* the box itself is no hit */
     if (what == RECORD) {
       found->from[found->count] = (uint32_t) from;
       found->bits[found->count] = bits;
@@ -167,8 +167,8 @@ probe (const nms__cell_boxes *s, const wide *b, nms__query *k, hits *found, int 
     probe_levels (s, b, k, found, RECORD, by_class);
 }
 
-/* Leaves in the notes what surely exceeds; the best that ranks above the box
- * of place `at`, if any. */
+/* Reduces the hits to the boxes that exceed the limit, and sets found->best to the best one
+ * that ranks above the box at `at`, 0 if there is none. */
 INLINE void
 classify (const nms__cell_boxes *s, uint32_t at, const wide *b, const nms__query *k, hits *found,
     int by_class)
@@ -231,8 +231,8 @@ widen_query (const nms__cell_boxes *s, const nms__query *k)
   return widen (&box);
 }
 
-/* Decides the box of place `at`, and those that wait for it or must be decided
- * before. */
+/* Decides the box at grid position `at`, the boxes that must be decided before it, and those
+ * that wait for it. */
 static void
 resolve (const nms__cell_boxes *s, uint32_t at, int by_class)
 {
@@ -260,28 +260,27 @@ resolve (const nms__cell_boxes *s, uint32_t at, int by_class)
   }
 }
 
-/* ------------------------------------------ the usual box, many at a time */
+/* ----------------------------------------- usual queries, several at a time */
 
-/* Cells that CHUNK places see in their own level, both ends included, as
- * floats whose lower bits are the number; `simple`: a bit for each place for
- * which that is right, and which sees no other level; `noted`: for each other one
- * whose looker knows the cells. */
+/* The cells that CHUNK grid positions query in their own level, both ends included, as floats
+ * whose lower bits are the cell's number. `simple` has a bit for each position whose query
+ * needs no other level; `queried` one for each other position whose `query` has its runs. */
 typedef struct chunk {
   float from_x[CHUNK], to_x[CHUNK], from_y[CHUNK], to_y[CHUNK];
   nms__query query[CHUNK];
   uint32_t simple, queried;
 } chunk;
 
-/* What a level's boxes need to be among `simple`, rounded to float. */
+/* Bounds that the boxes of a level must keep to be `simple`, rounded to float. */
 typedef struct bounds_of_level {
   float least_area, most_area, least_aspect, most_aspect, per_x, per_y;
 } bounds_of_level;
 
-/* Rounds |v| < CELL_MOST to a whole number in the lower bits. */
+/* Adding it rounds |v| < CELL_MOST to a whole number in the lower bits. */
 #define ROUNDING 0x1.8p23f
 #define ROUNDING_BITS 0x4b400000u
 #define CELL_MOST 0x1p17f
-#define CELL_SLACK 0.125f /* more than all roundings of floats below CELL_MOST */
+#define CELL_SLACK 0.125f /* more than all rounding errors of floats below CELL_MOST */
 
 INLINE vm
 cells_along (vf low, vf high, float per, float most, const nms__reach *r, float *from, float *to)
@@ -323,7 +322,8 @@ cell_of (float rounded)
   return nms__float_bits (rounded) - ROUNDING_BITS;
 }
 
-/* The two rows of cells that the place sees; 0 if that is not all. */
+/* Writes the two rows of cells that the box queries to k->run. Returns 0 if the query needs
+ * more. */
 INLINE int
 query_two_rows (const nms__grid *g, const nms__level *l, const chunk *c, unsigned i,
     nms__query *k)
@@ -346,7 +346,7 @@ query_two_rows (const nms__grid *g, const nms__level *l, const chunk *c, unsigne
       & ((uint64_t) next + cells <= (uint64_t) l->mask + 1);
 }
 
-/* The first places of a run: a group that straddles two lines of memory. */
+/* Prefetches the first boxes of a run, which may lie in two cache lines. */
 INLINE void
 fetch_run (const nms__cell_boxes *s, uint32_t first)
 {
@@ -365,15 +365,15 @@ fetch_run (const nms__cell_boxes *s, uint32_t first)
   __builtin_prefetch (c->scaled + last);
 }
 
-/* A function of its own: within note_chunk it would take its registers away. */
+/* Not inline, because within query_chunk it would take registers from the loop. */
 static int __attribute__ ((noinline))
 query_levels (const nms__grid *g, nms__query *k)
 {
   return nms__query_cells (g, k);
 }
 
-/* What the places of `bits` see in several levels, fetched from memory: those
- * other than their own are not near. */
+/* Writes and prefetches the runs of the boxes `bits` of a chunk, whose queries need several
+ * levels; those levels are not near in memory. */
 INLINE void
 query_chunk (const nms__cell_boxes *s, uint32_t at, uint32_t bits, chunk *c, int by_class)
 {
@@ -394,7 +394,7 @@ query_chunk (const nms__cell_boxes *s, uint32_t at, uint32_t bits, chunk *c, int
   }
 }
 
-/* Once it is known what the looker sees. Returns whether those are any. */
+/* Decides a box from its query's hits. Returns whether there were any. */
 INLINE int
 decide_found (const nms__cell_boxes *s, const wide *b, nms__query *k, hits *found, int by_class)
 {
@@ -419,7 +419,7 @@ resolve_query (const nms__cell_boxes *s, nms__query *k, int by_class)
   return decide_found (s, &b, k, &found, by_class);
 }
 
-/* Returns whether it found others. */
+/* Returns whether the query had hits. */
 INLINE int
 resolve_of_chunk (const nms__cell_boxes *s, const nms__level *l, chunk *c, uint32_t at, unsigned i,
     int by_class)
@@ -441,7 +441,7 @@ resolve_of_chunk (const nms__cell_boxes *s, const nms__level *l, chunk *c, uint3
   return decide_found (s, &b, &k, &found, by_class);
 }
 
-/* Of the places of `bits`. */
+/* Returns the best of the boxes `bits`. */
 INLINE unsigned
 best_of (const nms__cell_boxes *s, uint32_t at, uint32_t bits)
 {
@@ -466,7 +466,8 @@ decide_level (const nms__cell_boxes *s, const nms__level *l, const bounds_of_lev
     uint32_t bits = undecided_bits (s->undecided, at) & ((1u << n) - 1);
     if (bits) {
       cells_of_chunk (s, l, of, at, &c);
-      if (dense < DENSE) /* in a crowd most are decided before their turn */
+      if (dense < DENSE) /* where boxes are dense, most of them are decided by another box before
+                          * their turn */
         query_chunk (s, at, bits & ~c.simple, &c, by_class);
     }
     while (bits) {
