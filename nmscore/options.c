@@ -47,11 +47,11 @@ nms__struct_check (nms_context *ctx, const char *name, const void *data, size_t 
 }
 
 static int
-threshold_check (nms_context *ctx, const char *what, float value)
+threshold_check (nms_context *ctx, const char *name, float value)
 {
   if (value >= 0.0f && value <= 1.0f)
     return NMS_OK;
-  return nms__fail (ctx, NMS_ERROR_RANGE, "%s is %.8g, must be 0..1", what, (double) value);
+  return nms__fail (ctx, NMS_ERROR_RANGE, "%s is %.8g, must be 0..1", name, (double) value);
 }
 
 static int

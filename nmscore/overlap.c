@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * overlap: thresholds turned into limits and bounds, once a run.
- */
+/* overlap: computes the limit of a threshold and the bounds of the screen, once in a run. */
 #include "overlap.h"
 #include "nmscore.h"
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * overlap: does the IoU of two boxes exceed a threshold? Decided exactly as if
- * inter / union had been rounded to binary32 and compared, without dividing.
+ * overlap: tests whether the IoU of two boxes exceeds a threshold. The result is the one that
+ * a comparison of inter / union, rounded to binary32, would give, but nothing is divided.
  *
- * For a binary32 threshold t let m be the midpoint of t and its upper
- * neighbour. A quotient rounds to something above t when it is above m, or
- * equal to m and t's mantissa is odd (ties go to even). m has 25 significant
- * bits and the union 24, so m * union is exact in binary64: the comparison
- * inter > m * union is the comparison of the quotient with m. nms__limit
- * returns m moved by two units in the last place of binary64 where equality
- * counts too: no binary32 lies in so small a gap, so that one `>` serves all
- * four cases (> and >=, odd and even).
+ * For a binary32 threshold t let m be the midpoint of t and its upper neighbour. A quotient
+ * rounds to a number above t if it is above m, or if it equals m and the mantissa of t is odd
+ * (ties round to even). m has 25 significant bits and the union 24, so m * union is exact in
+ * binary64, and comparing inter with m * union is the same as comparing the quotient with m.
+ * Where equality counts too, nms__limit returns m lowered by two units in the last place of
+ * binary64. No quotient of two binary32 numbers lies in that gap, so that one `>` serves all
+ * four cases: > and >=, odd and even.
  */
 #ifndef NMS_OVERLAP_H
 #define NMS_OVERLAP_H

@@ -42,7 +42,7 @@ typedef struct nms__kernels {
    * those i with any. `step` removes the boxes that the picks suppress and closes the gaps, in
    * one pass. */
   void (*begin) (struct nms__undecided *a);
-  size_t (*pick) (const struct nms__undecided *a, int wanted, uint32_t *places);
+  size_t (*pick) (const struct nms__undecided *a, int wanted, uint32_t *positions);
   uint64_t (*rows) (const struct nms__undecided *a, size_t n, uint64_t *may, uint64_t *surely);
   void (*step) (struct nms__undecided *a, const struct nms__picks *picks);
 
@@ -68,7 +68,7 @@ typedef struct nms__kernels {
       size_t n, const float *thresholds, uint64_t *invalid, uint64_t *filtered);
 
   /* engines/spatial/spatial_tmpl.c: decides the boxes of a grid, without caps. */
-  void (*decide_cells) (struct nms__cell_boxes *places);
+  void (*decide_cells) (struct nms__cell_boxes *boxes);
 } nms__kernels;
 
 /* dispatch.c: return the table for a new context; the table with a name, or NULL and the

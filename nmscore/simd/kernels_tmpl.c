@@ -297,7 +297,7 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const
   f->count += n;
 }
 
-void CONCAT (nms__decide_cells_, ISA) (struct nms__cell_boxes *places);
+void CONCAT (nms__decide_cells_, ISA) (struct nms__cell_boxes *boxes);
 
 const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .name = ISA_NAME,

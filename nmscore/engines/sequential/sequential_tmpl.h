@@ -60,11 +60,11 @@ pick (const nms__undecided *a, int wanted, uint32_t *positions)
   below = i_set (a->width > ALL_OF ? i_greatest (below) : NMS__GONE);
 #if defined(HAVE_SQUEEZE)
   static const int32_t numbers[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-  vi place = i_load (numbers);
+  vi position = i_load (numbers);
   for (size_t i = 0; i < a->width; i += LANES) {
     uint64_t bits = m_bits (i_gt (i_load (a->key + i), below));
-    i_squeeze (positions + n, place, (unsigned) bits);
-    place = i_sub (place, i_set (-LANES));
+    i_squeeze (positions + n, position, (unsigned) bits);
+    position = i_sub (position, i_set (-LANES));
     n += (size_t) __builtin_popcountll (bits);
   }
 #else

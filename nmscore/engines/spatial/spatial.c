@@ -415,11 +415,11 @@ list_kept (nms__frame *f, const uint32_t *kept, uint64_t *keys)
 static void
 decide_by_cell (nms__frame *f, nms__grid *g, const nms__spatial_scratch *s)
 {
-  nms__cell_boxes places;
+  nms__cell_boxes boxes;
 
-  nms__scatter_to_columns (g, f, s, &places);
-  f->kernels->decide_cells (&places);
-  list_kept (f, places.kept, s->keys);
+  nms__scatter_to_columns (g, f, s, &boxes);
+  f->kernels->decide_cells (&boxes);
+  list_kept (f, boxes.kept, s->keys);
 }
 
 size_t

@@ -59,6 +59,6 @@ void nms__spatial_layout (nms__spatial_scratch *s, nms__arena *arena, size_t box
  * replaces the frame position in each packed key by the grid position; for the sweep. */
 void nms__scatter_to_box4 (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s);
 void nms__scatter_to_columns (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s,
-    nms__cell_boxes *places);
+    nms__cell_boxes *boxes);
 
 #endif

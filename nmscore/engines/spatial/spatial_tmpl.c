@@ -100,16 +100,16 @@ find_best (const nms__cell_boxes *s, size_t from, uint32_t bits, hits *found)
 
 INLINE void
 probe_positions (const nms__cell_boxes *s, size_t from, size_t end, const wide *b,
-    const nms__query *k, hits *found, int what, int by_class)
+    const nms__query *k, hits *found, int action, int by_class)
 {
   for (; from < end; from += LANES) {
     uint32_t bits = hits_from (s, from, end, b, by_class);
     bits &= k->at - from < LANES ? ~(1u << (k->at - from)) : ~0u; /* the box itself is no hit */
-    if (what == RECORD) {
+    if (action == RECORD) {
       found->from[found->count] = (uint32_t) from;
       found->bits[found->count] = bits;
       found->count += bits != 0 && found->count <= MOST_HITS;
-    } else if (what == FIND_BEST)
+    } else if (action == FIND_BEST)
       find_best (s, from, exact_bits (s, from, bits, b, k), found);
     else
       clear_bits (s->undecided, from, exact_bits (s, from, bits, b, k));
@@ -118,9 +118,9 @@ probe_positions (const nms__cell_boxes *s, size_t from, size_t end, const wide *
 
 INLINE void
 probe_run (const nms__cell_boxes *s, uint32_t first, uint32_t end, const wide *b,
-    const nms__query *k, hits *found, int what, int by_class)
+    const nms__query *k, hits *found, int action, int by_class)
 {
-  probe_positions (s, s->grid->begin[first], s->grid->begin[end], b, k, found, what, by_class);
+  probe_positions (s, s->grid->begin[first], s->grid->begin[end], b, k, found, action, by_class);
 }
 
 typedef struct level_probe {
@@ -128,7 +128,7 @@ typedef struct level_probe {
   const wide *b;
   const nms__query *k;
   hits *found;
-  int what, by_class;
+  int action, by_class;
 } level_probe;
 
 INLINE int
@@ -136,16 +136,16 @@ probe_level_run (void *data, uint32_t first, uint32_t end)
 {
   const level_probe *a = data;
 
-  probe_run (a->s, first, end, a->b, a->k, a->found, a->what, a->by_class);
+  probe_run (a->s, first, end, a->b, a->k, a->found, a->action, a->by_class);
   return 1;
 }
 
 static void
 probe_levels (const nms__cell_boxes *s, const wide *b, const nms__query *k, hits *found,
-    int what, int by_class)
+    int action, int by_class)
 {
   const nms__hull hull = nms__hull_of (k->x1, k->y1, k->x2, k->y2);
-  level_probe a = { s, b, k, found, what, by_class };
+  level_probe a = { s, b, k, found, action, by_class };
 
   nms__for_runs (s->grid, &hull, k->class_id, probe_level_run, &a);
 }
@@ -501,13 +501,13 @@ decide_all (const nms__cell_boxes *s, int by_class)
     }
 }
 
-void CONCAT (nms__decide_cells_, ISA) (nms__cell_boxes *places);
+void CONCAT (nms__decide_cells_, ISA) (nms__cell_boxes *boxes);
 
 void
-CONCAT (nms__decide_cells_, ISA) (nms__cell_boxes *places)
+CONCAT (nms__decide_cells_, ISA) (nms__cell_boxes *boxes)
 {
-  if (places->columns.class_id)
-    decide_all (places, 1);
+  if (boxes->columns.class_id)
+    decide_all (boxes, 1);
   else
-    decide_all (places, 0);
+    decide_all (boxes, 0);
 }
