@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* elements: what plugin.c registers, each defined in gst<name>.c, and what
- * gst-inspect-1.0 shows of all of them alike. */
+/* elements: the elements that plugin.c registers, each defined in gst<name>.c, and the
+ * strings that gst-inspect-1.0 shows for all of them. */
 #pragma once
 
 #include <gst/gst.h>

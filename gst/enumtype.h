@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* enumtype: the type of a property's enumeration, in one place with its names. */
+/* enumtype: defines the type of a property's enumeration together with its names. */
 #pragma once
 
 #include <glib-object.h>
 
-/* Defines `function`, which registers the type once; behind its name stand
- * { number, description, nick }... The numbers are fixed: applications store them. */
+/* Defines `function`, which registers the type on its first call. The arguments after
+ * `name` are values { number, description, nick }. The numbers must not change, because
+ * applications store them. */
 #define DEFINE_ENUM_TYPE(function, name, ...)                                  \
   static GType                                                                 \
   function (void)                                                              \

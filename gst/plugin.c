@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plugin: registers the elements that were built; nothing else. */
+/* plugin: registers the elements of this build. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* box: the names of what became of a box, and when two forms of it agree. */
+/* box: the names of the states, and the clipped comparison of extents. */
 #include "box.h"
 
 #include <string.h>

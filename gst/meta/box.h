@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Box: one detection, as the elements hand it around. What it was read from,
- * a meta or a line of a file, stays behind in boxmeta.c and jsonlread.c.
+ * box: one detection in memory, whether it was read from metadata or from a file.
  */
 #pragma once
 
@@ -19,8 +18,7 @@ typedef enum
   BOX_HAS_TRACK_ID = 1 << 3,
 } BoxFlags;
 
-/* What an nmsfilter with action=tag wrote; BOX_STATE_NONE: nothing. The names
- * in text are those of box_state_name (). */
+/* The decision of an nmsfilter about a box; BOX_STATE_NONE: it made none. */
 typedef enum
 {
   BOX_STATE_NONE,
@@ -48,16 +46,16 @@ typedef enum
 
 typedef struct
 {
-  /* Pixels, as exactly as they are known: normalized * frame size where the
-   * normalized doubles count, else the integers. May lie off the frame. */
+  /* Pixels: normalized coordinates * frame size if BOX_HAS_NORMALIZED, else the
+   * integers. May lie outside the frame. */
   gdouble x1, y1, x2, y2;
-  /* 0..1 of the frame, may lie outside it; BOX_HAS_NORMALIZED */
+  /* valid if BOX_HAS_NORMALIZED: 0..1 is the frame; may lie outside it */
   gdouble x_min, y_min, x_max, y_max;
-  /* The integers of the meta or the file; negative x and y unwrapped. */
+  /* The integers of the meta or the file; x and y may be negative. */
   gint64 x, y, w, h;
   gdouble confidence;           /* BOX_HAS_CONFIDENCE */
-  gdouble rotation;             /* radians by which all these are turned about the
-                                 * centre, clockwise; 0: upright */
+  gdouble rotation;             /* radians by which the coordinates above are rotated
+                                 * about the centre, clockwise; 0: upright */
   guint flags;                  /* BoxFlags */
   GQuark label;                 /* 0: empty */
   gint label_id;                /* BOX_HAS_LABEL_ID */
@@ -67,13 +65,13 @@ typedef struct
   gint parent;                  /* index of the parent in the same array, or -1 */
   BoxState state;
   gint suppressed_by;           /* index in the same array, or -1 */
-  guint position;               /* for boxmeta.c: which region this came from, or
-                                 * BOX_NO_POSITION */
-  gint od;                      /* for odmeta.c: the id of its OD, or -1 */
+  guint position;               /* used by boxmeta.c: position of its region among the
+                                 * regions on the buffer, or BOX_NO_POSITION */
+  gint od;                      /* used by meta/: the id of its OD, or -1 */
 } Box;
 
-/* "kept", "suppressed", "below-score", ...; NULL for BOX_STATE_NONE. And back:
- * BOX_STATE_NONE for text that is no state. */
+/* Converts a state to text and back: "kept", "suppressed", "below-score", ...; NULL for
+ * BOX_STATE_NONE, and BOX_STATE_NONE for NULL or text that is no state. */
 const gchar *box_state_name (BoxState state);
 BoxState box_state_from_name (const gchar * name);
 
@@ -84,17 +82,16 @@ box_state_is_drop (BoxState state)
   return state != BOX_STATE_NONE && state != BOX_STATE_KEPT;
 }
 
-/* box_extent_agrees where one of the two leaves 0..size, or is not finite. Cold, so
- * that the way of the others has no jump in it. */
+/* Returns what box_extent_agrees returns, for an extent that leaves 0..size or is not
+ * finite. Cold, so that the compiler keeps the path of other extents free of jumps. */
 __attribute__ ((cold))
 gboolean box_extent_agrees_clipped (gdouble a, gdouble b, gint64 start, gint64 length,
     gint size);
 
-/* Whether the extent a..b (doubles, in pixels, in either order) is that of the
- * integers, once both are clipped to 0..size: start and length within 1 pixel;
- * FALSE if a double is not finite.
- * The rule by which normalized coordinates count beside integers, in metadata
- * and in files alike. */
+/* Returns whether the extent a..b (in pixels, in either order) agrees with the integers:
+ * both clipped to 0..size, start and length differ by at most 1 pixel. Returns FALSE if
+ * a or b is not finite. This rule decides, in metadata and in files, whether normalized
+ * coordinates are used instead of integers. */
 static inline gboolean
 box_extent_agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
 {

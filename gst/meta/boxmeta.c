@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxmeta: buffer metadata <-> Box. Expects tens to a few hundred boxes on
- * every frame of a live stream, and survives 100,000: every function makes one
- * pass over the metas, and reading allocates nothing once the array has grown,
- * except where boxes have parents.
+ * boxmeta: buffer metadata <-> Box. Expects tens to a few hundred boxes on every frame
+ * of a live stream, and must work with 100,000. Every function makes one pass over the
+ * metas. Reading allocates nothing once the array has grown, unless boxes have parents.
  *
- * A box remembers the position of its meta among all regions of interest on
- * the buffer, not a pointer: the buffer that is changed is usually a copy of
- * the one that was read, with the same metas in the same order.
+ * A box stores the position of its meta among all regions of interest on the buffer,
+ * not a pointer, because the buffer that is changed is usually a copy of the one that
+ * was read, with the same metas in the same order.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -24,15 +23,16 @@
 
 /* ----------------------------------------------------- what is a detection */
 
-/* A region with nothing but roi/... parameters tells an encoder how to spend
- * bits on it. */
+/* Returns whether a structure is a hint to an encoder. A region with such structures
+ * only is no detection. */
 static inline gboolean
 is_hint (const GstStructure * s)
 {
   return g_str_has_prefix (gst_structure_get_name (s), "roi/");
 }
 
-/* Locked metas belong to whoever locked them. */
+/* Returns whether a region is a detection. Locked metas are not, because only the code
+ * that locked them may change them. */
 static gboolean
 is_detection (const GstVideoRegionOfInterestMeta * roi)
 {
@@ -101,7 +101,7 @@ read_state (Box * box, const GstStructure * s)
     box->suppressed_by = -1;
 }
 
-/* A structure beside "detection". FALSE: a hint, which makes no box of a region. */
+/* Reads a structure other than "detection". Returns FALSE if it is a hint to an encoder. */
 static gboolean
 read_other (Box * box, const GstStructure * s, guint flags)
 {
@@ -115,12 +115,12 @@ read_other (Box * box, const GstStructure * s, guint flags)
   return !is_hint (s);
 }
 
-/* A box with what the region itself says. Field by field: to clear it as a whole
- * first would cost as much as the rest. */
+/* Writes the fields of a region into a box, field by field, because clearing the whole
+ * box first takes as long as the rest. */
 static inline void
 read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position)
 {
-  /* x and y are unsigned: those beyond 2^31 are negative ones */
+  /* x and y are unsigned; values from 2^31 on are negative numbers */
   box->x = (gint32) roi->x;
   box->y = (gint32) roi->y;
   box->w = roi->w;
@@ -145,8 +145,8 @@ read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position
   box->od = -1;
 }
 
-/* Turns parent ids into indices. Of several regions with one id the first is
- * the parent. */
+/* Sets the parent index of each box from its parent id. If several regions have one id,
+ * the first of them is the parent. */
 static void
 find_parents (GArray * boxes)
 {
@@ -167,11 +167,12 @@ find_parents (GArray * boxes)
   g_hash_table_unref (by_id);
 }
 
-/* A chain of parents that closes on itself is no parentage. */
+/* Removes the parents of the boxes on a ring, a chain of parents that leads back to its
+ * first box. */
 static void
 break_rings (GArray * boxes)
 {
-  guint8 *seen = g_new0 (guint8, boxes->len);   /* 1: on this walk, 2: done */
+  guint8 *seen = g_new0 (guint8, boxes->len);   /* 1: in this chain, 2: done */
   guint i;
 
   for (i = 0; i < boxes->len; i++) {
@@ -179,7 +180,7 @@ break_rings (GArray * boxes)
 
     for (k = i; k >= 0 && seen[k] == 0; k = g_array_index (boxes, Box, k).parent)
       seen[k] = 1;
-    /* the walk met itself: k is on the ring */
+    /* the chain has met itself: k is on the ring */
     while (k >= 0 && seen[k] == 1 && (next = g_array_index (boxes, Box, k).parent) >= 0) {
       g_array_index (boxes, Box, k).parent = -1;
       k = next;
@@ -231,7 +232,7 @@ read_boxes (GstBuffer * buffer, gint width, gint height, guint flags, GArray * b
 
     if (G_UNLIKELY (GST_META_FLAG_IS_SET (&roi->meta, GST_META_FLAG_LOCKED)))
       continue;
-    if (count >= boxes->len)    /* room for more than this one: no call a box */
+    if (count >= boxes->len)    /* in large steps, because each call takes time */
       g_array_set_size (boxes, 2 * count + 32);
     box = &g_array_index (boxes, Box, count);
     read_region (box, roi, position);
@@ -373,8 +374,8 @@ box_meta_remove (GstBuffer * buffer, const BoxMetaReading * reading)
   od_meta_remove (buffer, reading->boxes, reading->relations);
 }
 
-/* As gst_buffer_copy, which copies all metadata: most of its time would go
- * into boxes that are dropped next. */
+/* Copies as gst_buffer_copy does, except for the boxes that are removed: most of its
+ * time would be spent on them. */
 GstBuffer *
 box_meta_copy_without (GstBuffer * buffer, const BoxMetaReading * reading)
 {
@@ -464,12 +465,12 @@ box_meta_tag (GstBuffer * buffer, const BoxMetaReading * reading)
   od_meta_tag (buffer, boxes);
 }
 
-/* The part of start .. start + length that lies in 0..size; size 0: unknown,
- * the whole of it as far as the meta's 32 bits reach. */
+/* Clips start .. start + length to 0..size; a size of 0 is unknown, and then clips to
+ * the 32 bits of the meta. */
 static void
 clip (gint64 start, gint64 length, gint size, guint * start_out, guint * length_out)
 {
-  /* bounds that keep the sum of the two within 64 bits */
+  /* so that the sum of the two fits into 64 bits */
   start = CLAMP (start, G_MININT32, G_MAXINT32);
   length = CLAMP (length, 0, G_MAXUINT32);
   if (size > 0) {
@@ -489,7 +490,7 @@ attach_region (GstBuffer * buffer, const Box * box, gint width, gint height)
 
   clip (box->x, box->w, width, &x, &w);
   clip (box->y, box->h, height, &y, &h);
-  /* others read the label as a string, which quark 0 has none of */
+  /* not quark 0, because other programs read the string of the quark */
   roi = gst_buffer_add_video_region_of_interest_meta_id (buffer,
       box->label ? box->label : roi_names.empty, x, y, w, h);
   roi->id = box->region_id;
@@ -519,8 +520,8 @@ attach_region (GstBuffer * buffer, const Box * box, gint width, gint height)
   return roi;
 }
 
-/* A region and its OD have one id. What was recorded is kept beside it, for
- * boxrecord to write again. */
+/* Gives a region the id of its OD. The ids that were recorded are kept in the structure
+ * "recorded", so that boxrecord can write them again. */
 static void
 give_od_id (GstVideoRegionOfInterestMeta * roi, const GArray * boxes, const Box * box)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxmeta: the boxes that are attached to a buffer as metadata, read, dropped,
- * tagged and attached. With odmeta.h, which is for GstAnalytics and is called
- * from here, the only code that knows what the metadata looks like:
+ * boxmeta: reads, removes, tags and attaches the boxes that a buffer carries as
+ * metadata. With odmeta, which it calls for GstAnalytics, it is the only code that
+ * knows the form of the metadata:
  *
  *   GstVideoRegionOfInterestMeta   roi_type = label, x y w h = pixels,
  *                                  id / parent_id (0: unset), and structures:
@@ -10,14 +10,14 @@
  *                  (double), label_id (int), as DL Streamer writes it
  *     "object_id"  id (int): the track
  *     "nms"        state (string), suppressed-by (int): nmsfilter action=tag
- *     "rotation"   angle (double, radians) by which the region is turned about
+ *     "rotation"   angle (double, radians) by which the region is rotated about
  *                  its centre, clockwise
- *     "recorded"   region_id, parent_id (int) of the recording, where boxreplay
+ *     "recorded"   region_id, parent_id (int) as they were recorded, if boxreplay
  *                  gave the region those of an OD
  *
- * A detection is every such meta but those whose only structures are roi/...
- * (hints to an encoder) and those that are locked on the buffer; and every
- * GstAnalyticsODMtd. Regions come first; a region and an OD with its id are one.
+ * Each such meta is a detection, except those whose only structures are roi/... (hints
+ * to an encoder) and those that are locked on the buffer. Each GstAnalyticsODMtd is one
+ * too. Regions come first; a region and an OD with its id are one box.
  */
 #pragma once
 
@@ -71,7 +71,7 @@ void box_meta_tag (GstBuffer * buffer, const BoxMetaReading * reading);
 /* Removes all detections from a writable buffer. */
 void box_meta_remove_all (GstBuffer * buffer);
 
-/* As what boxes are attached. */
+/* The metadata as which boxes are attached. */
 typedef enum
 {
   BOX_META_ROI = 1,
@@ -80,18 +80,18 @@ typedef enum
 } BoxMetaKind;
 
 /* Attaches boxes to a writable buffer.
- * As regions: x y w h (clipped to the frame if its size is known, else as they
- * are), label, region and parent id; "detection" if a box has normalized
- * coordinates, a confidence or a label id; "object_id"; "nms"; "rotation".
- * As ODs: see od_meta_attach; boxes get theirs. */
+ * As regions: x y w h (clipped to the frame if its size is known), label, region id and
+ * parent id; "detection" if a box has normalized coordinates, a confidence or a label
+ * id; "object_id", "nms" and "rotation" if it has a track, a state or a rotation.
+ * As ODs: see od_meta_attach. Writes parent and od of each box. */
 void box_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height,
     BoxMetaKind kind);
 
-/* Whether the buffer lacks what box_meta_attach leaves on a frame without
- * boxes. */
+/* Returns whether a frame without boxes still needs box_meta_attach: GstAnalytics is
+ * wanted, and the buffer has no relation meta. */
 gboolean box_meta_lacks_frame (GstBuffer * buffer, BoxMetaKind kind);
 
-/* Answers an ALLOCATION query: boxes are welcome. */
+/* Adds the metadata of boxes to the answer to an ALLOCATION query. */
 void box_meta_propose (GstQuery * query);
 
 G_END_DECLS

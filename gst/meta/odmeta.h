@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * odmeta: the detections of GStreamer 1.24 and newer, GstAnalyticsODMtd in the
- * GstAnalyticsRelationMeta of a buffer, behind boxmeta, which is what elements
- * call. Without GstAnalytics in the build there are none.
+ * odmeta: reads and writes the detections of GStreamer 1.24 and newer, each a
+ * GstAnalyticsODMtd in the GstAnalyticsRelationMeta of a buffer. Called by boxmeta,
+ * which the elements call. A build without GstAnalytics reads and writes none.
  *
  *   GstAnalyticsODMtd   type = label, x y w h = pixels, confidence, and from
  *                       1.26 the angle (radians, clockwise, about the centre)
  *   related to it       GstAnalyticsTrackingMtd: the track; the class
  *                       "nms:suppressed" and so on: nmsfilter action=tag
- *   OD to OD            IS_PART_OF, or CONTAIN the other way: the parent
+ *   OD to OD            IS_PART_OF, or CONTAIN in the other direction: the parent
  *
- * A region of interest whose id is that of an OD is the same detection, as DL
- * Streamer writes it. Id 0 is also what a region has that says nothing: it
- * counts only where the two lie at the same place.
+ * A region of interest with the id of an OD is the same detection, as DL Streamer
+ * writes it. A region without an id has id 0 too, so id 0 counts only if region and OD
+ * lie at the same place.
  *
- * A meta that is locked belongs to whoever locked it.
+ * A locked meta is neither read nor changed, because only the code that locked it may.
  */
 #pragma once
 
@@ -26,10 +26,10 @@ G_BEGIN_DECLS
 
 #ifdef HAVE_ANALYTICS
 
-/* Whether the buffer has a relation meta, whatever is in it. */
+/* Returns whether the buffer has a relation meta, even an empty or locked one. */
 gboolean od_meta_has_frame (GstBuffer * buffer);
 
-/* Whether the buffer carries an OD. */
+/* Returns whether the buffer carries an OD. */
 gboolean od_meta_any (GstBuffer * buffer);
 
 /* Returns a new array for the relations of ODs, which od_meta_read fills. */
@@ -48,30 +48,29 @@ gboolean od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags,
  * wrote for these boxes. The relation meta stays even if it is empty then, because
  * objectdetectionoverlay repeats its last picture where there is none.
  *
- * Ids are indices, so what lies behind a hole moves up. Where others may hold
- * ids, in regions or in mtds of types that are not known here, ids stay, and
- * empty mtds of type "nms-removed" fill the holes. */
+ * Ids are indices, so the mtds behind a removed one get lower ids. Ids do not change if
+ * something else may hold them, that is a kept region with an id, or a mtd of a type
+ * that is not known here; then empty mtds of type "nms-removed" take the removed places. */
 void od_meta_remove (GstBuffer * buffer, const GArray * boxes, const GArray * relations);
 
-/* Gives `copy`, a copy of the buffer without its relation meta, what
+/* Adds to `copy`, a copy of the buffer without its relation meta, the meta that
  * od_meta_remove would leave. */
 void od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
     const GArray * relations);
 
-/* Removes all ODs, likewise. */
+/* Removes all ODs as od_meta_remove does. */
 void od_meta_remove_all (GstBuffer * buffer);
 
-/* Relates the class "nms:STATE" to the OD of each box that has a state, in
- * place of an older one. */
+/* Relates the class "nms:STATE" to the OD of each box that has a state, and removes an
+ * older one. */
 void od_meta_tag (GstBuffer * buffer, const GArray * boxes);
 
-/* Adds an OD (with track, parent and state) for each of the boxes, and writes
- * the ids into the boxes' `od`. A box without a confidence gets 0. Boxes have
- * to be those of the buffer's frame of width x height (0: unknown). Without
- * boxes: an empty relation meta. */
+/* Adds an OD, with its track, parent and state, for each of the boxes, and writes its id
+ * into the `od` of the box. A box without a confidence gets 0. width and height are
+ * those of the frame, 0 if unknown. Without boxes, adds an empty relation meta. */
 void od_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height);
 
-/* Whether this is the relation meta, which od_meta_copy_without copies. */
+/* Returns whether this is the relation meta, which od_meta_copy_without copies. */
 gboolean od_meta_is (const GstMeta * meta);
 
 /* Adds the relation meta to the answer to an ALLOCATION query. */
