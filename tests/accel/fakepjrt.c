@@ -5,17 +5,17 @@
  *   FAKE_NONE    no function GetPjrtApi
  *   FAKE_MARKS   the same; makes the file that NMS_TEST_MARK names when loaded
  *   FAKE_NULL    GetPjrtApi returns NULL
- *   FAKE_SMALL   a table from the time before the function that is used last
+ *   FAKE_SMALL   a table that ends before the last function that the library uses
  *   FAKE_MAJOR   another major version of the interface
  *   FAKE_HOLE    a slot without a function
- *   FAKE_START   it does not start
+ *   FAKE_START   initialize fails
  *   FAKE_EMPTY   a client without devices
- *   FAKE_TPU     a TPU, as far as the kernel's module goes: see faketpu.h
+ *   FAKE_TPU     a TPU that runs only the kernel's module: see faketpu.h
  *   FAKE_WORKS   works: a program returns its first inputs
  *
- * The working one fails on request, and knows what has not been destroyed; a
- * test reaches that through dlsym: see fakepjrt.h. Sizes of argument structs
- * are checked as a real plugin does.
+ * FAKE_WORKS fails on request and counts the objects that have not been destroyed; tests
+ * call its functions (fakepjrt.h) through dlsym. Like a real plugin it checks the sizes
+ * of argument structs.
  */
 #include "accel/xla/pjrt.h"
 #include "fakepjrt.h"
@@ -94,7 +94,7 @@ fail (const char *what, const char *why)
   return error;
 }
 
-/* Whether it is this call that has to fail; and the size of the arguments. */
+/* Returns the error of a call that must fail, or of arguments of another size. */
 static pjrt_error *
 begin (const pjrt_head *head, size_t size, const char *what)
 {
@@ -195,7 +195,7 @@ addressable_devices (pjrt_devices_args *a)
   return NULL;
 }
 
-/* The number of outputs is what the text says after "outputs ". */
+/* Reads the number of outputs, which follows "outputs " in the text. */
 static pjrt_error *
 client_compile (pjrt_client_compile_args *a)
 {
@@ -293,7 +293,7 @@ loaded_executable_destroy (pjrt_loaded_executable_args *a)
 }
 
 #ifdef FAKE_TPU
-/* The buffers as the kernel's arguments, and a buffer for its result. */
+/* Runs the kernel on the buffers and makes a buffer with its result. */
 static pjrt_error *
 execute_kernel (pjrt_execute_args *a)
 {
@@ -357,7 +357,7 @@ fakepjrt_calls (void)
 }
 
 __attribute__ ((visibility ("default"))) long
-fakepjrt_alive (void)
+fakepjrt_objects (void)
 {
   return alive;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fakepjrt: what a test asks of the fake plugin, by dlsym. */
+/* fakepjrt: the functions of the fake plugin that tests call through dlsym. */
 #pragma once
 
-/* Lets the call of that number, counted from now, fail; 0: none. */
+/* Makes a later call fail: 1 the next one, 2 the one after it, ...; 0: none. */
 void fakepjrt_fail_at (long call);
 
-/* Calls since then; and objects that have not been destroyed. */
+/* Return the number of calls since then, and of objects that are not destroyed. */
 long fakepjrt_calls (void);
-long fakepjrt_alive (void);
+long fakepjrt_objects (void);

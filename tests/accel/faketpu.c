@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* faketpu: see the header. */
+/* faketpu: recognizes modules by printing them again, and computes picks in plain C. */
 #include "accel/mosaic/mosaic.h"
 #include "faketpu.h"
 
@@ -15,7 +15,7 @@ struct FakeKernel {
   nms__mosaic_spec spec;
 };
 
-/* The buffers of a run; NULL where the module takes none. */
+/* The buffers of a run; NULL if the module does not take the argument. */
 typedef struct {
   const float *x1, *y1, *x2, *y2, *parameters, *limit;
   const int32_t *key, *class_id, *most;
@@ -68,7 +68,8 @@ writes (const nms__mosaic_spec *spec, const char *text, size_t length)
   return same;
 }
 
-/* Sizes are in the text; of all the rest each way there is, is tried. */
+/* Finds the spec of a module: reads the sizes from the text and tries all combinations of
+ * the other fields. */
 static int
 find_spec (const char *text, size_t length, nms__mosaic_spec *spec)
 {
@@ -126,7 +127,7 @@ faketpu_result_size (const FakeKernel *kernel)
   return (size_t) kernel->spec.picks * sizeof (int32_t);
 }
 
-/* The kept box i against box j, whose limit decides. */
+/* Returns whether the overlap of the kept box i with box j exceeds the limit of j. */
 static int
 overlaps (const Arguments *a, int32_t n, int32_t i, int32_t j)
 {
@@ -138,7 +139,7 @@ overlaps (const Arguments *a, int32_t n, int32_t i, int32_t j)
   const float inter = w > least && h > least ? w * h : 0.0f;
   const float *limit = a->limit ? a->limit + j : a->parameters;
   const size_t next = a->limit ? (size_t) n : 128;
-  /* binary64 has room for all of it */
+  /* exact, because binary64 holds all bits of the sum */
   const double middle = (double) limit[0] + (double) limit[next];
   float both = (area_i + area_j) - inter;
 
@@ -150,20 +151,20 @@ overlaps (const Arguments *a, int32_t n, int32_t i, int32_t j)
   return inter > 0.0f && (double) inter * (double) limit[2 * next] > bound;
 }
 
-/* The best box that is open, -1: there is none. */
+/* Returns the best undecided box, -1 if there is none. */
 static int32_t
-best (const Arguments *a, int32_t n, const char *open)
+best (const Arguments *a, int32_t n, const char *undecided)
 {
   int32_t found = -1;
 
   for (int32_t i = 0; i < n; i++)
-    if (open[i] && (found < 0 || a->key[i] > a->key[found]
+    if (undecided[i] && (found < 0 || a->key[i] > a->key[found]
             || (as == FAKETPU_TIES && a->key[i] == a->key[found])))
       found = i;
   return found;
 }
 
-/* Whether the class of box i has all its picks. */
+/* Returns whether the class of box i has all its picks. */
 static int
 class_is_full (const Arguments *a, int32_t i, const int32_t *picks, int32_t count)
 {
@@ -177,11 +178,11 @@ class_is_full (const Arguments *a, int32_t i, const int32_t *picks, int32_t coun
 }
 
 static void
-misbehave (const Arguments *a, int32_t n, int32_t *picks, int32_t room, int32_t count)
+misbehave (const Arguments *a, int32_t n, int32_t *picks, int32_t capacity, int32_t count)
 {
-  if (as == FAKETPU_TWICE && count > 0 && count < room)
+  if (as == FAKETPU_TWICE && count > 0 && count < capacity)
     picks[count] = picks[0];
-  if (as == FAKETPU_AFTER_END && count > 0 && count + 1 < room)
+  if (as == FAKETPU_AFTER_END && count > 0 && count + 1 < capacity)
     picks[count + 1] = picks[0];
   if (as == FAKETPU_BEYOND && count > 0 && a->key[n - 1] == NMS__MOSAIC_ABSENT)
     picks[0] = n - 1;
@@ -191,31 +192,32 @@ static void
 pick (const FakeKernel *kernel, const Arguments *a, int32_t *picks)
 {
   const nms__mosaic_spec *spec = &kernel->spec;
-  const int32_t all = spec->boxes, room = spec->picks;
+  const int32_t all = spec->boxes, capacity = spec->picks;
   const int by_class = spec->classes && !spec->class_agnostic && as != FAKETPU_CLASSES;
-  const int32_t most = as == FAKETPU_MOST ? room : (int32_t) a->parameters[3 * 128];
-  char *open = calloc (1, (size_t) all);
+  const int32_t most = as == FAKETPU_MOST ? capacity : (int32_t) a->parameters[3 * 128];
+  char *undecided = calloc (1, (size_t) all);
   int32_t n = all, count = 0, i;
 
-  if (!open)
+  if (!undecided)
     abort ();
   for (i = 0; i < all; i++)
-    open[i] = a->key[i] != NMS__MOSAIC_ABSENT;
-  while (n > 0 && !open[n - 1]) /* the padding only takes time */
+    undecided[i] = a->key[i] != NMS__MOSAIC_ABSENT;
+  while (n > 0 && !undecided[n - 1]) /* skip the padding, to save time */
     n--;
-  while (count < most && (i = best (a, n, open)) >= 0) {
-    open[i] = 0;
+  while (count < most && (i = best (a, n, undecided)) >= 0) {
+    undecided[i] = 0;
     if (class_is_full (a, i, picks, count))
       continue;
     picks[count++] = i;
     for (int32_t j = 0; j < n; j++)
-      if (open[j] && (!by_class || a->class_id[i] == a->class_id[j]) && overlaps (a, all, i, j))
-        open[j] = 0;
+      if (undecided[j] && (!by_class || a->class_id[i] == a->class_id[j])
+          && overlaps (a, all, i, j))
+        undecided[j] = 0;
   }
-  for (int32_t k = count; k < room; k++)
+  for (int32_t k = count; k < capacity; k++)
     picks[k] = -1;
-  misbehave (a, all, picks, room, count);
-  free (open);
+  misbehave (a, all, picks, capacity, count);
+  free (undecided);
 }
 
 int

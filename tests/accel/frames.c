@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* frames: see the header. */
+/* frames: makes frames of boxes, runs them and compares the results. */
 #include "frames.h"
 
 #include <glib.h>

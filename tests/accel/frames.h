@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* frames: simple frames of boxes, in arrays of their own, and a comparison of
- * a result with the reference, for tests that count on nothing but a few runs. */
+/* frames: makes simple frames of boxes and compares results with the reference, for
+ * tests that need a few runs with known settings. */
 #pragma once
 
 #include "enginecheck.h"
@@ -12,13 +12,14 @@ typedef struct {
   float *score;
 } Frame;
 
-/* `count` boxes that overlap here and there, scores with ties; the same for the
- * same seed. */
+/* Makes `count` boxes, some of which overlap, and scores with ties. The same seed makes
+ * the same frame. */
 void frame_init (Frame *frame, size_t count, uint32_t seed);
 void frame_clear (Frame *frame);
 
-/* Runs it; fails the test unless the result is the reference's. */
+/* Runs the frame and fails the test unless the result equals the reference's. */
 void frame_check (Frame *frame, nms_context *context);
 
-/* The same, but it must fail with this code, and a text that has `detail`. */
+/* Runs the frame and fails the test unless the run fails with this code and a text that
+ * contains `detail`. */
 void frame_fails (Frame *frame, nms_context *context, int code, const char *detail);

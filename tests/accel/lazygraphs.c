@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lazygraphs: see lazygraphs.h. */
+/* lazygraphs: records small programs, runs them, and compares their values. */
 #define _GNU_SOURCE
 #include "lazygraphs.h"
 
@@ -43,7 +43,8 @@ divide (nms_lazy *lz, Tensor a, Tensor b)
 
 /* ------------------------------------------------------------------ inputs */
 
-/* special 0: none; 1: infinities; 2: NaN too; 3: numbers near the end too */
+/* special 0: ordinary numbers; 1: also infinities; 2: also NaN; 3: also numbers near
+ * FLT_MAX */
 static Tensor
 floats (nms_lazy *lz, BoxRandom *random, int rank, const int32_t *dims, int special)
 {
@@ -105,7 +106,7 @@ float_operations (nms_lazy *lz, unsigned seed, Tensor *out)
   return n;
 }
 
-/* What contraction and reassociation would change. */
+/* Operations that contraction or reassociation would change. */
 static size_t
 float_roundings (nms_lazy *lz, unsigned seed, Tensor *out)
 {
@@ -245,7 +246,7 @@ reductions (nms_lazy *lz, unsigned seed, Tensor *out)
 
 /* -------------------------------------------------------------------- loops */
 
-/* What a loop's functions use from before it. */
+/* Tensors from before a loop that its functions use. */
 typedef struct {
   Tensor most, factor;
 } Captured;
@@ -256,7 +257,7 @@ below (nms_lazy *lz, const Tensor *state, void *user)
   return nms_lazy_binary (lz, NMS_LAZY_LT, state[0], ((Captured *) user)->most);
 }
 
-/* state: counter, two vectors that change places, one that is a product each time */
+/* state: a counter, two vectors that are swapped, one that is multiplied in each pass */
 static void
 swap_and_add (nms_lazy *lz, const Tensor *state, Tensor *next, void *user)
 {
@@ -320,7 +321,8 @@ nested_loops (nms_lazy *lz, unsigned seed, Tensor *out)
 
 #define BOXES 96
 
-/* Rows of a head: cx cy w h, three scores; few values, so that there are ties. */
+/* Makes the rows of a head: cx cy w h and three scores, of few values, which give
+ * ties. */
 static void
 make_head (BoxRandom *random, float head[7][BOXES])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lazynms: see lazynms.h. */
+/* lazynms: records a call as a program, runs it, and compares the results. */
 #define _GNU_SOURCE
 #include "lazynms.h"
 
@@ -82,7 +82,7 @@ same_class (const Call *c, size_t i)
   return 7;
 }
 
-/* What class options say of box i, over the global ones. */
+/* Returns the class options of box i, with defaults from the global ones. */
 static nms_class_options
 rule_of (const Call *c, size_t i)
 {

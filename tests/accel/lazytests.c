@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lazytests: see the header. */
+/* lazytests: makes a cache and a context for each test. */
 #include "lazytests.h"
 
 #include <glib.h>

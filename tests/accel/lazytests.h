@@ -9,7 +9,7 @@ typedef struct {
   void (*run) (void);
 } LazyTest;
 
-/* Runs tests, which end with a path that is NULL. Meanwhile *cache, unless that is
- * NULL, is an eager cache and *lz a context of it. */
+/* Runs tests; the path of the last one is NULL. During each test *lz is a context of an
+ * eager cache, which is also in *cache unless `cache` is NULL. */
 int lazytests_run (int argc, char **argv, const LazyTest *tests, nms_lazy_cache **cache,
     nms_lazy **lz);

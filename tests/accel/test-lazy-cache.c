@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The cache of programs of lazy tensors: what is the same program, what is
- * another one, how many are kept, what a backend sees of it. The backend here
- * counts calls and computes with the eager executor of another cache.
+ * Tests the cache of programs of lazy tensors: which traces share a program, how many
+ * programs are kept, and which calls a backend gets. The backend here counts its calls
+ * and computes x + x, whatever the text.
  */
 #include "accel/lazy/lazy.h"
 #include "lazygraphs.h"
@@ -15,12 +15,12 @@
 
 /* ------------------------------------------------------------------ backend */
 
-/* Programs of one operation: twice the only input. */
+/* A backend whose programs double their only input. */
 typedef struct {
   nms_lazy_backend backend;
   gint compiles, runs, frees;
   gint fail_compile, fail_run;
-  pthread_mutex_t gate; /* held by whoever wants compilations to wait */
+  pthread_mutex_t gate; /* a test that holds it makes compilations wait */
   char *text;  /* of the last one */
 } Counting;
 
@@ -126,7 +126,7 @@ twice (nms_lazy *lz, int32_t n, float value)
   return status;
 }
 
-/* Reads 3 floats above a run-time or a baked threshold. */
+/* Reads whether 3 floats exceed a threshold, an input or a constant. */
 static void
 above (nms_lazy *lz, float threshold, int baked, const uint8_t expected[3])
 {
@@ -153,7 +153,7 @@ test_same_program (void)
   g_assert_cmpuint (counters (cache).misses, ==, 1);
   g_assert_cmpuint (counters (cache).hits, ==, 999);
   g_assert_cmpuint (counters (cache).runs, ==, 1000);
-  /* the same program recorded after something else, which nobody reads */
+  /* the same program, recorded after an operation that is not read */
   nms_lazy_clear (lz);
   nms_lazy_f32 (lz, 77.0f);
   nms_lazy_free (&lz);
@@ -198,25 +198,25 @@ test_bound (void)
   g_assert_cmpint (twice (lz, 1, 1.0f), ==, NMS_OK);
   g_assert_cmpint (twice (lz, 2, 1.0f), ==, NMS_OK);
   g_assert_cmpint (twice (lz, 1, 1.0f), ==, NMS_OK);
-  g_assert_cmpint (twice (lz, 3, 1.0f), ==, NMS_OK); /* 2 goes */
+  g_assert_cmpint (twice (lz, 3, 1.0f), ==, NMS_OK); /* 2 is freed */
   g_assert_cmpuint (counters (cache).evictions, ==, 1);
   g_assert_cmpuint (counters (cache).programs, ==, 2);
   g_assert_cmpint (backend.frees, ==, 1);
   g_assert_cmpint (twice (lz, 1, 1.0f), ==, NMS_OK);
   g_assert_cmpint (backend.compiles, ==, 3);
-  g_assert_cmpint (twice (lz, 2, 1.0f), ==, NMS_OK); /* 3 goes */
+  g_assert_cmpint (twice (lz, 2, 1.0f), ==, NMS_OK); /* 3 is freed */
   g_assert_cmpint (backend.compiles, ==, 4);
   for (int32_t n = 1; n < 100; n++)
     g_assert_cmpint (twice (lz, n, 1.0f), ==, NMS_OK);
   g_assert_cmpuint (counters (cache).programs, ==, 2);
   g_assert_cmpuint (counters (cache).compile_ns, >, 0);
-  nms_lazy_cache_free (&cache); /* the context holds it */
+  nms_lazy_cache_free (&cache); /* the context has a reference */
   g_assert_cmpint (twice (lz, 99, 1.0f), ==, NMS_OK);
   nms_lazy_free (&lz);
   counting_clear (&backend);
 }
 
-/* All traces have one hash: results must be those of a good hash. */
+/* With one hash for all traces the results must be those of the full hash. */
 static void
 test_colliding_hashes (void)
 {
@@ -302,7 +302,7 @@ compile_thread (gpointer data)
   return NULL;
 }
 
-/* A program is compiled once however many threads ask for it. */
+/* A program is compiled once if many threads need it at the same time. */
 static void
 test_compiled_once (void)
 {
@@ -339,7 +339,7 @@ crowd_thread (gpointer data)
   return NULL;
 }
 
-/* Programs are given up while other threads run them. */
+/* The cache frees programs while other threads run them. */
 static void
 test_given_up_in_use (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A detector's head decoded and filtered in one program, against decoding it
- * here, column by column, and filtering it with nms_run.
+ * Compares a detector's head that is decoded and filtered in one program with one that
+ * is decoded here, column by column, and filtered with nms_run.
  */
 #include "boxgen.h"
 #include "lazytests.h"
@@ -22,7 +22,7 @@ typedef struct {
 static nms_lazy_cache *cache;
 static nms_lazy *lz;
 
-/* Rows cx cy w h and scores of heaps of boxes; some rows are hostile. */
+/* Makes rows cx cy w h and scores of clustered boxes, some of them invalid. */
 static void
 make_head (BoxRandom *random, float head[4 + CLASSES][ANCHORS], int hostile)
 {
@@ -73,7 +73,7 @@ run_program (const float head[4 + CLASSES][ANCHORS], int transposed, float iou, 
   nms_lazy_clear (lz);
 }
 
-/* Decoding first, filtering after. */
+/* Decodes, then filters. */
 static void
 check (const float head[4 + CLASSES][ANCHORS], float iou, float least, uint64_t most,
     const Decoded *d)
@@ -142,7 +142,7 @@ test_heads (void)
   g_assert_cmpuint (counters.misses, ==, 2); /* two layouts */
 }
 
-/* It is one program, which a reader can see. */
+/* The text shows that there is one program. */
 static void
 test_dump (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of programs of lazy tensors, on the device of the plugin in
- * NMS_TEST_XLA_PLUGIN: the same bits as the eager executor's.
+ * Runs the table of programs of lazy tensors on the device of the plugin in
+ * NMS_TEST_XLA_PLUGIN. The bits must be those of the eager executor.
  */
 #include "lazygraphs.h"
 #include "nmsxla.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The whole NMS call as one program, run by the eager executor, against the
- * reference: random calls of every temper, both ways to decide an overlap,
- * padded and not; thresholds at both ends; how many programs a stream needs.
+ * Compares the whole NMS call as one program, run by the eager executor, with the
+ * reference: random calls of every kind, with and without divisions, padded and not;
+ * the least and greatest thresholds; the number of programs that a stream needs.
  */
 #include "boxgen.h"
 #include "lazynms.h"
@@ -57,7 +57,7 @@ test_random (void)
   }
 }
 
-/* Pairs whose overlap is at, just below and just above the threshold. */
+/* Tests pairs whose overlap is at, just below and just above the threshold. */
 static void
 test_borderline (void)
 {
@@ -102,7 +102,7 @@ test_borderline (void)
   }
 }
 
-/* Threshold 0 where quotients are subnormal, or round to 0. */
+/* Tests threshold 0 with quotients that are subnormal or round to 0. */
 static void
 test_vanishing_overlaps (void)
 {
@@ -153,7 +153,7 @@ test_keys (void)
   g_assert_cmpfloat (nms_lazy_limit_of (0.0f, 1), <, 0.0f);
 }
 
-/* A stream whose frames have 1 to 1000 boxes, and settings that never stay. */
+/* A stream of frames of 1 to 1000 boxes whose settings change in every frame. */
 static void
 test_stream (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lazy tensors as a caller sees them: what each operation gives, against plain
- * C; what is wrong, and how it is said; what a read does to later ones.
+ * Tests the public interface of lazy tensors: the results of each operation against
+ * plain C, wrong calls and their messages, and reads that follow reads.
  */
 #include "lazygraphs.h"
 #include "lazytests.h"
@@ -54,7 +54,7 @@ word_of (nms_lazy_op f, uint32_t a, uint32_t b)
       : f == NMS_LAZY_AND ? (a & b) : f == NMS_LAZY_OR ? (a | b) : (a ^ b);
 }
 
-/* Each pair: element with element, scalar with elements, elements with scalar. */
+/* Tests each operation with two vectors, scalar and vector, vector and scalar. */
 static void
 check_binary (nms_lazy_op f, nms_lazy_type type, const void *values)
 {
@@ -96,7 +96,7 @@ test_binary (void)
     check_binary (integers[i], NMS_LAZY_S32, words);
 }
 
-/* Their results are compared with plain C's, bit by bit. */
+/* The operations and their results in plain C, compared by their bits. */
 static void
 test_unary (void)
 {
@@ -180,7 +180,8 @@ test_shapes (void)
   g_assert_cmpmem (two, sizeof two, ((int32_t[]){ 3, 6 }), sizeof two);
 }
 
-/* Of equal ones the first, along rows of every length about the width of lanes. */
+/* argmax takes the first of equal elements, in rows of all lengths up to some vector
+ * registers. */
 static void
 test_argmax (void)
 {
@@ -198,7 +199,7 @@ test_argmax (void)
     }
 }
 
-/* A value that was read is an input from then on, and is not computed again. */
+/* A value that was read becomes an input and is not computed again. */
 static void
 test_read_twice (void)
 {
@@ -240,7 +241,7 @@ clear_inside (nms_lazy *l, const Tensor *state, void *user)
   return nms_lazy_pred (l, 0);
 }
 
-/* A tensor of cond's, for the body and for afterwards. */
+/* A tensor of cond, which the body and the test use. */
 static Tensor leaked;
 
 static Tensor
@@ -280,7 +281,7 @@ change_type (nms_lazy *l, const Tensor *state, Tensor *next, void *user)
   next[0] = nms_lazy_f32 (l, 1.0f);
 }
 
-/* The error has this text; it stays, and clear ends it. */
+/* Checks that the error contains this text, latches, and ends with a clear. */
 static void
 expect (int status, const char *text)
 {
@@ -387,7 +388,7 @@ test_errors (void)
   nms_lazy_cache_free (NULL);
 }
 
-/* Values of two contexts do not mix. */
+/* A context refuses tensors of another one. */
 static void
 test_other_context (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The writer of TPU kernels as a program: what it refuses, and that its texts
- * are whole. What they compute is the business of tests/tpu.
+ * Tests the printer of TPU kernels: the specs that it refuses, and that its texts are
+ * complete. tests/tpu tests what the kernels compute.
  */
 #include "accel/mosaic/mosaic.h"
 #include "enginecheck.h"
@@ -39,7 +39,7 @@ test_refusals (void)
   refused (WITH (1024, 128, .form = 7), "form 7 is not in nms__mosaic_form");
 }
 
-/* The bound is where it is said to be, and says so. */
+/* The most boxes are those of the header, and the message gives their number. */
 static void
 test_bound (void)
 {
@@ -64,12 +64,12 @@ test_bound (void)
     refused (spec, why);
     g_free (why);
   }
-  /* what is promised for every generation */
+  /* the numbers in mosaicspec.h for every generation */
   nms__mosaic_spec full = { .picks = 300, .classes = 1, .class_caps = 1, .box_limits = 1 };
   g_assert_cmpint (nms__mosaic_most_boxes (&full), >=, 65536);
 }
 
-/* The form is picked by what is possible, then by time. */
+/* The form is the only possible one, or the one that takes less time. */
 static void
 test_forms (void)
 {
@@ -89,7 +89,7 @@ test_forms (void)
   g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_PICKS);
 }
 
-/* Every kind of spec gives a text, the same each time, that ends as it should. */
+/* Every kind of spec gives a complete text, the same each time. */
 static void
 test_texts (void)
 {
@@ -125,7 +125,7 @@ test_parameters (void)
   nms__mosaic_threshold_limit (0.3f, 0, limit);
   for (int i = 0; i < NMS__MOSAIC_PARAMETERS; i++)
     g_assert_true (p[i] == (i < 384 ? limit[i / 128] : i < 512 ? 77.0f : 0.0f));
-  /* 12 bits and the rest: 0.3f is 0x1.333334p-2, the midpoint above 0x1.333335p-2 */
+  /* 12 bits, remainder: 0.3f is 0x1.333334p-2, the midpoint above 0x1.333335p-2 */
   g_assert_true (limit[0] == 0x1.334p-2f && (double) limit[0] + limit[1] == 0x1.333335p-2);
   g_assert_true (limit[2] == 1.0f);
   nms__mosaic_threshold_limit (0x1.333336p-2f, 0, limit); /* odd */
@@ -134,7 +134,7 @@ test_parameters (void)
   g_assert_true ((double) limit[0] + limit[1] == 0x1.333333p-2);
   nms__mosaic_threshold_limit (0.0f, 1, limit);
   g_assert_true (limit[0] == 0.0f && limit[1] == 0.0f && limit[2] == 1.0f);
-  nms__mosaic_threshold_limit (0x1p-30f, 0, limit); /* acts as 0: 2^-150, moved up by 2^100 */
+  nms__mosaic_threshold_limit (0x1p-30f, 0, limit); /* as for 0: 2^-150, times 2^100 */
   g_assert_true (limit[0] == 0x1p-50f && limit[1] == 0.0f && limit[2] == 0x1p100f);
 }
 

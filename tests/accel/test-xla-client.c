@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Plugins that are missing, broken, or fail at any call: each gives an error
- * that says what is wrong, and leaves nothing behind. The plugins are built
- * from tests/accel/fakepjrt.c; FAKE_PLUGINS is their folder.
+ * Tests plugins that are missing, broken, or fail at any call: each gives an error with
+ * the cause and leaks no object. The plugins are built from tests/accel/fakepjrt.c;
+ * FAKE_PLUGINS is their folder.
  */
 #include "accel/xla/xladevice.h"
 #include "fakepjrt.h"
@@ -20,7 +20,7 @@ plugin (const char *kind)
   return g_strdup_printf ("%s/fakepjrt-%s.so", FAKE_PLUGINS, kind);
 }
 
-/* The functions of fakepjrt.h in the plugin that works. */
+/* The functions of fakepjrt.h in the plugin FAKE_WORKS. */
 static void (*fail_at) (long);
 static long (*calls) (void);
 static long (*alive) (void);
@@ -34,7 +34,7 @@ find_functions (void)
   g_assert_nonnull (library);
   *(void **) &fail_at = dlsym (library, "fakepjrt_fail_at");
   *(void **) &calls = dlsym (library, "fakepjrt_calls");
-  *(void **) &alive = dlsym (library, "fakepjrt_alive");
+  *(void **) &alive = dlsym (library, "fakepjrt_objects");
   g_assert_true (fail_at && calls && alive);
   g_free (path);
 }
@@ -106,8 +106,7 @@ static const nms_lazy_shape shapes[] = {
   { .type = NMS_LAZY_S32 },
 };
 
-/* Opens, compiles, runs once, frees, closes: the error of the first step that
- * has one. */
+/* Opens, compiles, runs once, frees and closes. Returns the first error. */
 static int
 whole_life (const char *path, char *why, size_t why_size)
 {
@@ -138,8 +137,8 @@ whole_life (const char *path, char *why, size_t why_size)
   return code;
 }
 
-/* Every call fails once; what does not survive an error is destroyed all the
- * same, and the next life is a whole one. */
+/* Every call fails once. All objects are destroyed after the error, and the next use
+ * works. */
 static void
 test_every_failure (void)
 {
@@ -168,7 +167,7 @@ test_every_failure (void)
   }
   fail_at (0);
   g_assert_cmpint (whole_life (path, why, sizeof why), ==, NMS_OK);
-  /* all but the destruction of buffers, programs and the client */
+  /* all calls but those that destroy buffers, programs and the client */
   g_assert_cmpint (failed, ==, count - 7);
   g_free (path);
 }
@@ -187,7 +186,7 @@ test_outputs (void)
           sizeof why), ==, NMS_ERROR_DEVICE);
   g_assert_cmpstr (why, ==, "the program has 3 outputs, must have 2");
 
-  /* an output of another size than was said is not written */
+  /* an output whose size differs from the text's is not written */
   in.data = data;
   out[0] = (nms_lazy_buffer) { shapes[2], data };
   g_assert_cmpint (backend->compile (backend, "outputs 1", 9, 1, &program, why,
@@ -220,8 +219,8 @@ test_shared (void)
   g_free (path);
 }
 
-/* In a forked process everything is refused, and nothing waits for threads
- * that are not there. */
+/* In a forked process every function returns an error and waits for no thread of the
+ * parent. */
 static void
 test_fork (void)
 {

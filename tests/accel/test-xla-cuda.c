@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The programs of engine xla compiled ahead of time for an NVIDIA H200, without
- * one, by the plugin that NMS_TEST_XLA_CUDA names. It needs `ptxas`, of a CUDA
- * toolkit. That they compile is all that this shows: nothing is run.
+ * Compiles the programs of engine xla ahead of time for an NVIDIA H200, without one,
+ * with the plugin that NMS_TEST_XLA_CUDA names. Needs `ptxas` of a CUDA toolkit. Does
+ * not run the programs.
  */
 #include "nmsgraph.h"
 #include "nmsxla.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* XLA's GpuTargetConfigProto, by NVIDIA's figures for the H200. */
+/* XLA's GpuTargetConfigProto with NVIDIA's figures for the H200. */
 static const char target[] =
     "platform_name: \"CUDA\"\n"
     "device_description_str: \"NVIDIA H200\"\n"
@@ -39,7 +39,7 @@ static const char target[] =
 
 static const char *plugin;
 
-/* The text of the program for n boxes, with all that it can have or with none. */
+/* Returns the text of the program for n boxes, with all optional columns or none. */
 static char *
 module_text (int32_t n, int all, unsigned flags)
 {
@@ -83,7 +83,7 @@ test_compiles (void)
     }
 }
 
-/* and no other text does */
+/* other texts do not compile */
 static void
 test_refuses (void)
 {

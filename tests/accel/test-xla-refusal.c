@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Engine xla with plugins that are missing or broken (tests/accel/fakepjrt.c,
- * in folder FAKE_PLUGINS): the native engines take over, with one reason to
- * read; or, asked for strictly, it is an error.
+ * Tests engine xla with plugins that are missing or broken (tests/accel/fakepjrt.c, in
+ * folder FAKE_PLUGINS): the native engines run, and one message gives the reason; with
+ * xla_strict it is an error.
  */
 #include "accel/xla/xladevice.h"
 #include "frames.h"
@@ -22,7 +22,7 @@ static const struct {
   { "start", "the plugin does not start" },
   { "empty", "the plugin has no device" },
   { "missing", "cannot load the plugin" },
-  /* it works, but copies its inputs instead of doing what it was told */
+  /* it works, but copies its inputs instead of running the program */
   { "works", "" },
 };
 
@@ -32,7 +32,7 @@ plugin (const char *kind)
   return g_strdup_printf ("%s/fakepjrt-%s.so", FAKE_PLUGINS, kind);
 }
 
-/* Runs frames until the engine is refused; each has the right result. */
+/* Runs frames until the engine is refused; each result must be right. */
 static void
 run_until_refused (Frame *f, nms_context *ctx)
 {
@@ -63,7 +63,7 @@ test_native_takes_over (void)
       g_error ("\"%s\" does not say \"%s\"", reason, rows[i].reason);
     g_assert_false (g_str_has_prefix (nms_context_engine_in_use (ctx), "xla"));
 
-    /* and stays so, without another try */
+    /* and remains refused, without another attempt */
     for (int again = 0; again < 3; again++)
       frame_check (&f, ctx);
     g_assert_cmpstr (nms_context_engine_refusal (ctx), ==, reason);
@@ -92,7 +92,7 @@ test_strict_fails (void)
       frame_fails (&f, ctx, NMS_ERROR_DEVICE, rows[i].reason);
       g_assert_true (g_str_has_prefix (nms_context_error (ctx), "engine xla: "));
     }
-    /* nothing else is spoilt */
+    /* the native engines still work */
     f.options.engine = NMS_ENGINE_SORTED;
     frame_check (&f, ctx);
     nms_context_free (&ctx);
@@ -122,8 +122,8 @@ test_no_plugin_named (void)
   frame_clear (&f);
 }
 
-/* The environment's plugin is used where the option is not set, and another
- * name is another try. */
+/* NMS_XLA_PLUGIN is used if the option is not set, and a change of the option is another
+ * attempt. */
 static void
 test_names (void)
 {
@@ -147,8 +147,8 @@ test_names (void)
   g_free (null);
 }
 
-/* A frame that no program takes goes to the native engines, which is no reason
- * to refuse the device. */
+/* The native engines run a frame that no program supports, and the device is not
+ * refused. */
 static void
 test_too_many_boxes (void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Engine xla on a device that says it is a TPU (tests/accel/faketpu.h): which
- * module it is given, what goes in and what is made of the picks that come out.
- * Everything but the kernel's own arithmetic, which tests/tpu looks at.
+ * Tests engine xla on a device that reports a TPU as its platform
+ * (tests/accel/faketpu.h): its modules, their arguments, and the results derived from
+ * the picks. tests/tpu tests the arithmetic of the kernel.
  */
 #include "accel/xla/xladevice.h"
 #include "boxgen.h"
@@ -32,7 +32,7 @@ find_functions (void)
   *(void **) &ran = dlsym (library, "faketpu_ran");
   *(void **) &others = dlsym (library, "faketpu_others");
   *(void **) &other_divides = dlsym (library, "faketpu_other_divides");
-  *(void **) &alive = dlsym (library, "fakepjrt_alive");
+  *(void **) &alive = dlsym (library, "fakepjrt_objects");
   g_assert_true (become && compiled && ran && others && other_divides && alive);
 }
 
@@ -59,7 +59,7 @@ rounds (guint64 otherwise)
 
 /* -------------------------------------------------------------------- results */
 
-/* One random call; its difference from the definition. */
+/* Runs one random call and describes its difference from the reference. */
 static char *
 check_call (nms_context *ctx, BoxCall *call, uint32_t outputs)
 {
@@ -107,7 +107,7 @@ test_random (void)
   g_assert_cmpint (alive (), ==, 0);
 }
 
-/* As large as it takes: a cap, or few picks, keep it quick. */
+/* Frames of the maximum size; a cap, or few picks, limit the time. */
 static void
 test_largest (void)
 {
@@ -121,7 +121,7 @@ test_largest (void)
     f.options.max_detections = capped ? 40 : 0;
     f.options.iou_threshold = capped ? 0.5f : 0.0f;
     for (size_t i = 0; !capped && i < f.boxes.count; i++)
-      f.rows[4 * i] = f.rows[4 * i + 1] = 0.0f; /* all meet */
+      f.rows[4 * i] = f.rows[4 * i + 1] = 0.0f; /* all boxes overlap */
     g_assert_cmpint (nms_run (ctx, &f.boxes, &f.options, &result), ==, NMS_OK);
     check_in_use (ctx);
     g_assert_cmpuint (result.kept_count, ==, capped ? 40 : 1);
@@ -139,7 +139,7 @@ test_largest (void)
 
 /* ------------------------------------------------------------------- programs */
 
-/* A kernel for each padded size and step of the ladder of caps, and no more. */
+/* There is one kernel for each padded size and each power of two of the cap. */
 static void
 test_programs (void)
 {
@@ -184,7 +184,7 @@ test_threads (void)
   g_assert_cmpint (alive (), ==, 0);
 }
 
-/* Parents are the graph's business, which must not divide there. */
+/* Frames with parents run the graph, which must not divide on a TPU. */
 static void
 test_parents (void)
 {
@@ -205,7 +205,7 @@ test_parents (void)
   nms_context_free (&ctx);
 }
 
-/* Turned boxes are for no program of a device. */
+/* No program of a device supports rotated boxes. */
 static void
 test_turned (void)
 {
@@ -260,7 +260,8 @@ start_classes (Frame *f, int32_t *class_id, int strict)
   f->options.max_per_class = 9;
 }
 
-/* Before it is used: native engines, one reason, no other try. */
+/* A fault in the check before use: the native engines run, with one reason, and there is
+ * no other attempt. */
 static void
 test_refused (void)
 {
@@ -298,8 +299,8 @@ test_refused (void)
   }
 }
 
-/* In the middle of a stream: the frame at hand goes to the native engines, which
- * find it as it was. */
+/* A fault in the middle of a stream: the native engines run the same frame, which is
+ * unchanged. */
 static void
 test_breaks (void)
 {

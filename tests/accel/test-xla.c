@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Engine xla on a real device, that of the plugin in NMS_TEST_XLA_PLUGIN, and
- * on the same device misbehaving (tests/accel/wrappedpjrt.c, at WRAPPED). That
- * it gives the results of the definition in general is the business of the
- * programs that run enginecheck, which take that variable too.
+ * Tests engine xla on a real device, that of the plugin in NMS_TEST_XLA_PLUGIN, and on
+ * the same device with faults (tests/accel/wrappedpjrt.c, at WRAPPED). The programs that
+ * run enginecheck use that variable too and compare results with the reference.
  */
 #include "accel/xla/xladevice.h"
 #include "nmsxla.h"
@@ -32,7 +31,7 @@ find_functions (void)
   g_assert_true (become && compiled && executed);
 }
 
-/* A frame for the wrapped device, asked for strictly or not. */
+/* Makes a frame for the wrapped device, with or without xla_strict. */
 static void
 start (Frame *f, size_t count, int strict)
 {
@@ -45,7 +44,7 @@ check_in_use (nms_context *ctx)
   xlaframes_check_in_use (ctx, "xla:cpu");
 }
 
-/* Runs until the device does, or is refused; every result is right. */
+/* Runs frames until the device runs or is refused; every result must be right. */
 static void
 run_until_settled (Frame *f, nms_context *ctx)
 {
@@ -87,7 +86,7 @@ test_sizes (void)
   g_assert_cmpuint (nms__xla_device_count (), ==, 0);
 }
 
-/* Thresholds, caps, switches and scores change, the program stays. */
+/* Changed thresholds, caps, switches and scores use the same program. */
 static void
 test_thousand_settings (void)
 {
@@ -112,7 +111,7 @@ test_thousand_settings (void)
   nms_context_free (&ctx);
 }
 
-/* One launch a frame. */
+/* Each frame has one launch. */
 static void
 test_one_launch (void)
 {
@@ -130,7 +129,7 @@ test_one_launch (void)
   nms_context_free (&ctx);
 }
 
-/* Contexts share programs, and the client lives as long as the last of them. */
+/* Contexts share programs, and the last context closes the client. */
 static void
 test_shared (void)
 {
@@ -160,7 +159,7 @@ test_threads (void)
   xlaframes_check_threads (WRAPPED);
 }
 
-/* The native engines run until the program is there, which needs no wait. */
+/* The native engines run until the program is ready, without a wait. */
 static void
 test_native_meanwhile (void)
 {
@@ -175,7 +174,7 @@ test_native_meanwhile (void)
   check_in_use (ctx);
   frame_clear (&f);
 
-  /* a context freed while its program is being made */
+  /* a context freed while its program is compiled */
   start (&f, 300, 0);
   frame_check (&f, ctx);
   nms_context_free (&ctx);
@@ -213,7 +212,7 @@ check_refused (int what, const char *reason)
   g_assert_cmpuint (nms__xla_device_count (), ==, 0);
 }
 
-/* The very same module, without what keeps products and sums apart. */
+/* The same module without the maxima between products and sums. */
 static void
 test_contraction (void)
 {
@@ -235,7 +234,7 @@ test_execute_fails (void)
 
   check_refused (WRAPPED_EXECUTE_FAILS, "the device failed: ");
 
-  /* in the middle of a stream: the frame at hand goes to the native engines */
+  /* in the middle of a stream: the native engines run the same frame */
   start (&f, 80, 1);
   frame_check (&f, ctx);
   check_in_use (ctx);
@@ -272,8 +271,8 @@ in_child (Frame *f, nms_context *ctx)
   return wrong;
 }
 
-/* A child of fork refuses instead of waiting for threads that are not there,
- * whether the parent has a program, or was about to make one. */
+/* A forked child returns an error instead of waiting for threads of the parent, which
+ * has a program or is compiling one. */
 static void
 test_fork (void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * wrappedpjrt: the real plugin that NMS_TEST_XLA_PLUGIN names, as a plugin that
- * misbehaves on request: see wrappedpjrt.h. It hands out the real table of
- * functions with two of them replaced.
+ * wrappedpjrt: a plugin that simulates faults of the real plugin in
+ * NMS_TEST_XLA_PLUGIN, as wrappedpjrt.h describes. Its table is that of the real
+ * plugin with two functions replaced.
  */
 #include "accel/xla/pjrt.h"
 #include "wrappedpjrt.h"
@@ -20,10 +20,10 @@ static const pjrt_api *real;
 static atomic_int as;
 static atomic_long compiled, executed;
 
-/* Names of values in the text are %v7 or %g7, numbered here one by one. */
+/* The most values of a text. Their names are %v7 or %g7; each has a number here. */
 enum { NAMES = 1 << 14 };
 
-/* What a name stands for: a product of these two. */
+/* The factors of the product that a name stands for. */
 typedef struct {
   char factors[2][16];
 } product;
@@ -39,7 +39,7 @@ name_at (const char *at)
   return number < NAMES / 2 - 1 ? 2 * (unsigned) number + (at[1] == 'g') + 2 : 0;
 }
 
-/* A line `%name = "stablehlo.OP"(%a, %b) : (TYPE, ...` of floats. */
+/* Reads a line `%name = "stablehlo.OP"(%a, %b) : (TYPE, ...` of floats. */
 typedef struct {
   char name[16], op[24], operands[2][16], type[64];
 } operation;
@@ -52,8 +52,8 @@ parse (const char *line, operation *o)
       && strstr (o->type, "f32>");
 }
 
-/* sum - a * b with one rounding, as a device does that contracts: in binary64,
- * which holds the product exactly. */
+/* Writes sum - a * b with one rounding, as a contracting device computes it: in
+ * binary64, which holds the product exactly. */
 static char *
 put_contracted (char *to, const operation *o, const char *sum, const product *p,
     const char *op)
@@ -75,9 +75,8 @@ put_contracted (char *to, const operation *o, const char *sum, const product *p,
   return to;
 }
 
-/* The text as a contracting compiler understands it once a maximum, or nothing,
- * stands between a product and the sum that uses it: the product goes into the
- * sum unrounded. A new string. */
+/* Returns the text, as a new string, with contractions: a product goes unrounded into
+ * the sum that uses it, also across a maximum. */
 static char *
 contracted (const char *text, size_t *length)
 {
@@ -114,7 +113,7 @@ contracted (const char *text, size_t *length)
   return out;
 }
 
-/* A true error of the real plugin: that of a program that is none. */
+/* Returns an error of the real plugin, that of a malformed program. */
 static pjrt_error *
 failure (pjrt_client_compile_args *a)
 {
@@ -127,7 +126,7 @@ failure (pjrt_client_compile_args *a)
   return real->client_compile (&args);
 }
 
-static pjrt_client_compile_args last; /* of which failure () makes errors */
+static pjrt_client_compile_args last; /* for failure () */
 static pjrt_program last_program;
 
 static pjrt_error *

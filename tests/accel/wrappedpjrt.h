@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* wrappedpjrt: what a test asks of the wrapped plugin, by dlsym. */
+/* wrappedpjrt: the functions of the wrapped plugin that tests call through dlsym. */
 #pragma once
 
 enum {
   WRAPPED_AS_IT_IS,
-  WRAPPED_CONTRACTS,     /* programs lose what keeps a product and a sum apart */
+  WRAPPED_CONTRACTS,     /* programs contract products and sums */
   WRAPPED_COMPILE_FAILS,
   WRAPPED_EXECUTE_FAILS
 };
 
 void wrappedpjrt_become (int what);
 
-/* Calls of compile since the plugin was loaded, and of execute. */
+/* Return the calls of compile and of execute since the plugin was loaded. */
 long wrappedpjrt_compiled (void);
 long wrappedpjrt_executed (void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* xlaframes: see the header. */
+/* xlaframes: runs frames on a device, also from many threads. */
 #include "xlaframes.h"
 
 #include "accel/xla/xladevice.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-mosaiccases: boxes to try a kernel with, and what the reference makes of them.
+mosaiccases: test cases for kernels, and their results by the reference.
 """
 import subprocess
 
@@ -34,7 +34,7 @@ class Case:
         return any(most for _, most in self.class_options.values())
 
     def spec(self):
-        """The words for mosaicprint."""
+        """Returns the arguments of mosaicprint."""
         return [f'boxes={self.boxes}', f'picks={self.picks}',
                 f'classes={int(self.classes is not None)}',
                 f'class_agnostic={int(self.agnostic)}',
@@ -42,12 +42,13 @@ class Case:
                 f'class_caps={int(self.class_caps)}']
 
     def per_box(self, field):
-        """A field of the class options, spread over the boxes."""
+        """Returns a field of the class options for each box."""
         default = (self.threshold, 0)  # 0: no limit
         return [self.class_options.get(int(c), default)[field] for c in self.classes]
 
     def arguments(self, limit):
-        """What the module takes; limit (threshold, inclusive) gives three floats."""
+        """Returns the arguments of the module; limit (threshold, inclusive) returns three
+        floats."""
         arguments = list(self.corners) + [order_key(self.score, self.absent)]
         parameters = np.zeros((8, 128), F)
         parameters[:3] = limit(self.threshold, self.inclusive)[:, None]
@@ -64,19 +65,20 @@ class Case:
         return arguments
 
     def fits(self, form):
-        """Form 2, of tiles, has neither caps nor limits per class."""
+        """Returns whether a form supports the case: form 2, tiles, has no caps and no limits
+        per class."""
         return form == 1 or not self.class_options
 
 
 def order_key(score, absent):
-    """Integers in the order of the scores; -0 is 0."""
+    """Returns integers that order like the scores; -0 equals 0."""
     bits = (score + F(0)).view(np.int32)
     key = np.where(bits < 0, bits ^ 0x7fffffff, bits).astype(np.int32)
     return np.where(absent, ABSENT, key).astype(np.int32)
 
 
 class Reference:
-    """tests/reference/reference.c, by the program refrun."""
+    """Runs tests/reference/reference.c by the program refrun."""
 
     def __init__(self, program):
         self.program = program
@@ -101,7 +103,7 @@ class Reference:
 
 
 def boxes_of(g, n, extent=0.2, area=1.0):
-    """Boxes of random places and sizes in a square."""
+    """Makes boxes of random positions and sizes in a square."""
     centre = g.uniform(0, area, (2, n))
     half = g.uniform(0, extent, (2, n)) / 2
     low, high = (centre - half).astype(F), (centre + half).astype(F)
@@ -109,15 +111,15 @@ def boxes_of(g, n, extent=0.2, area=1.0):
 
 
 def grid_boxes(g, n, side=8, most=5):
-    """Boxes of small integers: many meet a threshold such as 1/2 exactly."""
+    """Makes boxes of small integers: many overlaps equal a threshold such as 1/2."""
     low = g.integers(0, side, (2, n))
     high = low + g.integers(1, most, (2, n))
     return np.stack([low[0], low[1], high[0], high[1]]).astype(F)
 
 
 def borderline_boxes(g, n, threshold, inclusive):
-    """Pairs whose overlap lies next to where it begins to round to what is
-    beyond the threshold: of many pairs the nearest, about 2^-30 away."""
+    """Makes pairs whose overlap is close to the least number that rounds to more than
+    the threshold: of many pairs the nearest, about 2^-30 away."""
     half, tries = (n + 1) // 2, 300
     x1, y1 = g.uniform(1, 2, (2, tries, half)).astype(F) + F(4) * np.arange(half, dtype=F)
     width, height = g.uniform(0.5, 1, (2, tries, half)).astype(F)
@@ -136,7 +138,7 @@ def borderline_boxes(g, n, threshold, inclusive):
 
 
 def cases():
-    """Every kind of input, by name."""
+    """Makes the cases: every kind of input, each with a name."""
     g = np.random.default_rng(20)
     n = 600
     some = boxes_of(g, n, 0.5)
@@ -185,7 +187,7 @@ def cases():
     flat[3, 1::3] = flat[1, 1::3]
     yield Case('without area', flat, g.uniform(0, 1, 200), 200, 0.0)
     yield Case('without area, from 0', flat, g.uniform(0, 1, 200), 200, 0.0, True)
-    # extents around 2^-50, where they begin to count
+    # extents around 2^-50, the least extent that counts
     low = F(2.0 ** -50) * g.integers(0, 4, (2, 200)).astype(F)
     high = low + F(2.0 ** -50) * g.choice([0, 0.5, 1, 1.5, 2, 3], (2, 200)).astype(F)
     thin = np.stack([low[0], low[1], high[0], high[1]])
@@ -195,7 +197,7 @@ def cases():
     yield Case('far', far, g.uniform(0, 1, 200), 200, 0.2)
     yield Case('a quotient of 2^-150', np.array([[-2.0 ** 59, 0], [-2.0 ** 59, 0], [2.0 ** 59,
                2.0 ** -15], [2.0 ** 59, 2.0 ** -15]]), [2, 1], 2, 0.0)
-    # quotients that round to 0: a crumb in the corner of the greatest boxes
+    # quotients that round to 0: a tiny box in the corner of the greatest boxes
     crumbs = np.stack([F(2.0 ** -48) * g.integers(-1, 1, 40), F(2.0 ** -49) * np.ones(40),
                        g.choice([2.0 ** -47, 1e18], 40), g.choice([2.0 ** -46, 1e18], 40)])
     for inclusive in (False, True):

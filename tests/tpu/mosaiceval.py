@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-mosaiceval: executes the text of a module that a TPU compiler gets.
+mosaiceval: executes the text of a module, the same text that a TPU compiler gets.
 
     module = Module(text)
     picks = module.run(arguments)          # numpy arrays in, one out
 
-The StableHLO around the kernel is executed operation by operation with numpy, as
-strictly as mosaicrun executes the kernel itself, which is decoded from the
-custom call.
+Executes the StableHLO around the kernel operation by operation with numpy, and the
+kernel, decoded from the custom call, with mosaicrun. Both refuse unknown text.
 """
 import base64
 import functools
@@ -118,7 +117,7 @@ class Module:
             env[d] = np.arange(type_.shape[0], dtype=np.int32)
         return run
 
-    # what a sort's comparator is made of; %l0 and %r0 are the first operand's
+    # the operations of a sort's comparator; %l0 and %r0 belong to the first operand
     COMPARATOR = [(re.compile(p), f) for p, f in [
         (r'(%\w+) = "stablehlo\.compare"\((%\w+), (%\w+)\) \{comparison_direction = '
          r'#stablehlo<comparison_direction (GT|GE|EQ|LT|LE)>, compare_type = '

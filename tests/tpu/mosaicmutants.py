@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-mosaicmutants: texts of kernels with one thing wrong, and the case of mosaiccases
-that finds each out. A mutant replaces a pattern, which must be there as often
-as stated (None: at least once), so that none silently does nothing. What is
-written several times, as a tile's overlap tests are, is changed everywhere.
+mosaicmutants: texts of kernels with one error, each with the case of mosaiccases that
+detects it. A mutant replaces a pattern, which must occur the given number of times
+(None: at least once), because a mutant without an effect would test nothing. Text that
+occurs several times, such as the overlap tests of a tile, is changed everywhere.
 """
 import base64
 import re
@@ -16,7 +16,7 @@ class Mutant:
     def __init__(self, form, name, case, pattern, replacement, times=1, only=None, module=False):
         self.form, self.name, self.case = form, name, case
         self.pattern, self.replacement, self.times = re.compile(pattern), replacement, times
-        self.only = only      # which of the places; None: all
+        self.only = only      # number of the occurrence; None: all
         self.module = module  # in the module's text, not the kernel's
 
     def edit(self, text):
@@ -41,7 +41,7 @@ def with_kernel(module, edit):
 
 
 def broken(module):
-    """A module whose kernel no compiler takes: an operand that does not exist."""
+    """Returns a module whose kernel no compiler accepts: an operand does not exist."""
     return with_kernel(module, lambda t: t.replace('arith.mulf %v', 'arith.mulf %w', 1))
 
 
@@ -49,7 +49,7 @@ V = r'(%v\d+)'
 
 
 def overlap(form, rows):
-    """Of the overlap test, of so many rows."""
+    """Returns the mutants of the overlap test on values of `rows` rows."""
     t = rf'vector<{rows}x128xf32>'
     mask = rf'vector<{rows}x128xi1>'
     last = rf'arith\.subf {V}, {V} : {t}\n(%v\d+ = arith\.constant dense<0x00000000> : {t}\n' \
@@ -89,7 +89,7 @@ MUTANTS = overlap(PICKS, 8) + overlap(TILES, 32) + [
            r'arith\.cmpi sgt, (.*32x128xi32>)', r'arith.cmpi sge, \1', 1),
     Mutant(PICKS, 'no self-removal', 'identical, threshold 1',
            rf'arith\.ori {V}, {V} : vector<8x128xi1>', r'arith.ori \1, \1 : vector<8x128xi1>'),
-    Mutant(PICKS, 'a pick when nobody is left', 'exhausted',
+    Mutant(PICKS, 'a pick when no box is left', 'exhausted',
            rf'arith\.cmpi sgt, {V}, {V} : vector<1x1xi32>', r'arith.cmpi sge, \1, \2 : '
            r'vector<1x1xi32>'),
     Mutant(PICKS, 'a wrong base of the places', '5000 boxes',
@@ -115,7 +115,7 @@ MUTANTS = overlap(PICKS, 8) + overlap(TILES, 32) + [
            module=True),
     Mutant(TILES, 'the worst first', 'random', r'comparison_direction GT',
            'comparison_direction LT', module=True),
-    Mutant(TILES, 'who takes no part does', 'absent',
+    Mutant(TILES, 'absent boxes take part', 'absent',
            rf'(dense<0> : vector<32x128xi32>\n%v\d+ = )arith\.andi {V}, {V} : (vector<32x128xi1>)',
            r'\1arith.xori \2, \2 : \4', 4),
     Mutant(TILES, 'candidates before and itself', 'random',

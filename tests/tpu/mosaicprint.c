@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mosaicprint: prints a module, so that the tests in Python see exactly what a
- * compiler gets.
+ * mosaicprint: prints a module, so that the tests in Python get the same text as a
+ * compiler.
  *
  *     mosaicprint [kernel|memory|most] boxes=N picks=K [form=0..2] [memory=BYTES] [classes=1]
  *         [class_agnostic=1] [box_limits=1] [class_caps=1]
  *     mosaicprint limit THRESHOLD INCLUSIVE
  *
- * `limit` prints the numbers as bits; the threshold is read as the bits of
- * a float in hexadecimal.
+ * THRESHOLD is the bits of a float in hexadecimal; `limit` prints its numbers in the
+ * same form.
  */
 #include "accel/mosaic/mosaic.h"
 
@@ -68,7 +68,7 @@ main (int argc, char **argv)
     what = argv[i++];
   for (; i < argc; i++)
     if (!set (&spec, argv[i])) {
-      fprintf (stderr, "mosaicprint: what is %s?\n", argv[i]);
+      fprintf (stderr, "mosaicprint: unknown argument '%s'\n", argv[i]);
       return 2;
     }
   if (!strcmp (what, "memory"))

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-mosaicrun: executes the text of a kernel for TPUs, as mosaiceval takes it out
-of a module, operation by operation with numpy. Every line has to match the one
-form that is known of its operation, from its first character to its last, types
-and attributes included, and every operand has to have the type that the line
-states: anything else raises Unknown. Memory that a kernel has not written is NaN
-or a wild number. With `flush`, subnormal operands and results of float operations
-are zero, as on a TPU.
+mosaicrun: executes the text of a kernel for TPUs operation by operation with numpy.
+Every line must match the one known form of its operation completely, with types and
+attributes, and every operand must have the type that the line states: other text
+raises Unknown. Memory that a kernel has not written holds NaN or a large number. With
+`flush`, subnormal operands and results of float operations are zero, as on a TPU.
 """
 import re
 
@@ -43,7 +41,7 @@ class Type:
     def check(self, value):
         value = np.asarray(value)
         if value.dtype != self.dtype or value.shape != self.shape:
-            raise Unknown(f'{value.dtype}{value.shape} is no {self.text}')
+            raise Unknown(f'{value.dtype}{value.shape} is not {self.text}')
         return value
 
     def wild(self):
@@ -51,7 +49,7 @@ class Type:
 
 
 def literal(text, type_):
-    """The value of 3, 0x7F800000 (the bits of a float), -2147483648."""
+    """Returns the value of 3, 0x7F800000 (the bits of a float), -2147483648."""
     if re.fullmatch(r'0x[0-9A-F]{8}', text):
         if type_.element != 'f32':
             raise Unknown(f'literal {text} of {type_.text}')
@@ -141,7 +139,7 @@ class Kernel:
     # ---- parsing: each operation becomes a function of the environment
 
     def block(self, ends):
-        """The operations up to a line of `ends`; a list of functions."""
+        """Parses the operations up to a line of `ends`; returns a list of functions."""
         ops = []
         while True:
             line = self.next()
@@ -297,10 +295,10 @@ class Kernel:
         counts = kind == 'add' and from_.element == 'f32'
 
         def run(env):
-            # the start value has to be the neutral one
+            # the start value must be the neutral element
             if into.check(env[start]).tobytes() != first.tobytes():
                 raise Unknown(f'{kind} starts with another value than {neutral}')
-            if counts:  # exact in any order, and so defined, for small whole numbers
+            if counts:  # defined, because sums of small whole numbers are exact in any order
                 value = env[a]
                 if not np.array_equal(value, np.rint(value)) or np.abs(value).sum() >= 2 ** 24:
                     raise Unknown('a sum of floats whose order matters')
@@ -396,10 +394,10 @@ class Kernel:
     # ---- running
 
     def watch(self, memory):
-        """Called with the memory before the first step and after each."""
+        """Does nothing. A subclass gets the memory before the first step and after each."""
 
     def run(self, inputs):
-        """All steps of the grid, one after another; the result's array."""
+        """Runs all steps of the grid, one after another; returns the result's array."""
         memory = {}
         windowed = len(self.parameters) - self.scratch_count
         if len(inputs) != windowed - 1:

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""mosaictests GROUP MOSAICPRINT XLATEXT REFRUN: kernels for TPUs, without one.
+"""mosaictests GROUP MOSAICPRINT XLATEXT REFRUN: tests kernels for TPUs without a TPU.
 
-evaluated   what the text of a module says, executed operation by operation, is
-            the reference's result
-mutants     a text that is changed in one place is found out by a named case
+evaluated   the text of a module, executed operation by operation, gives the
+            reference's results
+mutants     a named case detects each text with one error
 compiled    libtpu ($NMS_TEST_LIBTPU) compiles the same texts for v5e and v6e
-translated  the kernel's step, translated to StableHLO, run by XLA's plugin for
-            the CPU ($NMS_TEST_XLA_PLUGIN) leaves the same memory as the evaluator
+translated  the kernel's step, translated to StableHLO and run by XLA's plugin for
+            the CPU ($NMS_TEST_XLA_PLUGIN), leaves the same memory as the evaluator
 
-Prints TAP. Where a group needs a plugin and its variable is not set, it is
-skipped.
+Prints TAP. A group that needs a plugin is skipped if its variable is not set.
 """
 import functools
 import os
@@ -123,7 +122,7 @@ def compiled(tap, tools):
                                       stderr=subprocess.STDOUT, text=True, errors='replace')
                 tap.check(done.returncode == 0, f'{FORMS[form]}: {words} for {topology}',
                           done.stdout[-2000:])
-            # the compiler does refuse a kernel that is wrong
+            # the compiler refuses a kernel with an error
             with open(name, 'w') as file:
                 file.write(mosaicmutants.broken(tools.text(specs[0].split())))
             done = subprocess.run([tools.xlatext, 'ahead', plugin, topology, name],

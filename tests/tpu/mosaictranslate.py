@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-mosaictranslate: a kernel's step as StableHLO, so that XLA runs it.
+mosaictranslate: translates a kernel's step to StableHLO, so that XLA runs it.
 
-The step's lines are translated one by one: arrays of the chip's memory become
-values that loads slice and stores update. What XLA's compiler for the CPU makes
-of it has to leave the same memory, bit for bit, as the evaluator: two
-implementations of the operations, apart from each other. Blocks under a
-condition are translated where the evaluator entered them; loops are unrolled.
+Each line of the step is translated alone: arrays of the chip's memory become values
+that loads slice and stores update. The program that XLA compiles for the CPU must leave
+the same memory, bit for bit, as the evaluator, which implements the operations
+independently. Blocks under a condition are translated if the evaluator entered them;
+loops are unrolled.
 """
 import re
 import subprocess
@@ -58,7 +58,7 @@ class Step:
 
     @staticmethod
     def inside(lines, at):
-        """The lines of a block that opens at `at`, and the place behind it."""
+        """Returns the lines of a block that starts at `at`, and the index after it."""
         depth, end = 1, at
         while depth:
             end += 1
@@ -72,7 +72,7 @@ class Step:
             line = lines[at]
             if line.startswith('scf.if'):
                 body, at = self.inside(lines, at)
-                # the first is the start, the other that there is work left
+                # the first condition is the first step, the other that picks are missing
                 if self.first or conditions:
                     self.block(body)
                 conditions += 1
@@ -175,7 +175,7 @@ class Step:
                                  f'({tensor(from_)}) -> {tensor(into)}')
 
     def first_of(self, d, a, t, u):
-        self.names[d] = '%none'  # only for the condition, which is decided
+        self.names[d] = '%none'  # only the condition uses it, which is known
 
     def load(self, d, array, row, col, t, u):
         from_, into = Type(t), Type(u)
@@ -219,7 +219,7 @@ class Step:
 
 
 def compare(module, arguments, xlatext, plugin):
-    """Runs all steps both ways; yields name, whether they agree, and why not."""
+    """Runs all steps both ways; yields a name, whether they agree, and the difference."""
     kernel = module.kernel
     states = []
     kernel.watch = lambda memory: states.append([memory[n].copy() for n, _ in kernel.parameters])

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * refrun: the reference of the tests as a filter, for Python.
+ * refrun: runs the reference of the tests on standard input, for Python.
  *
- * Reads 6 int32 (boxes, inclusive, agnostic, whether there are classes, most,
- * number of class options), the threshold, then packed columns x1 y1 x2 y2
- * score [class], then each class option: id, threshold, most. Writes the kept
- * indices, int32 each.
+ * Reads 6 int32 (boxes, inclusive, agnostic, 1 if there are classes, most kept boxes,
+ * number of class options), the threshold, then packed columns x1 y1 x2 y2 score
+ * [class], then for each class option: id, threshold, most. Writes the kept indices,
+ * int32 each.
  */
 #include "reference.h"
 

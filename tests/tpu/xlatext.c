@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlatext: gives a StableHLO text to a PJRT plugin. A process of its own for
- * each, since plugins start threads and some abort.
+ * xlatext: compiles or runs a StableHLO text with a PJRT plugin. Each text has a process
+ * of its own, because plugins start threads and some abort.
  *
- *     xlatext ahead PLUGIN TOPOLOGY MODULE      is it compiled for that device?
- *     xlatext run PLUGIN MODULE [ARRAY...]      runs it on the plugin's device
+ *     xlatext ahead PLUGIN TOPOLOGY MODULE      compiles for that device
+ *     xlatext run PLUGIN MODULE [ARRAY...]      runs on the plugin's device
  *
  * An ARRAY is in:TYPE:SHAPE:FILE or out:TYPE:SHAPE:FILE, in the order of the
  * module's arguments and results: in:f32:8x128:boxes, out:s32::count.
@@ -25,7 +25,7 @@ fail (const char *what, const char *why)
   return 1;
 }
 
-/* The whole file; exits when it cannot be read. */
+/* Reads a whole file; exits on an error. */
 static char *
 slurp (const char *name, size_t *length)
 {
@@ -43,7 +43,7 @@ slurp (const char *name, size_t *length)
   return data;
 }
 
-/* in:f32:8x128:name; returns the file's name, or NULL. */
+/* Parses in:f32:8x128:name. Returns the file's name, or NULL on an error. */
 static char *
 parse (char *word, nms_lazy_buffer *buffer, int *is_output)
 {
