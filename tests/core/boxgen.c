@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxgen: see boxgen.h. */
+/* boxgen: draws each part of a call (corners, scores, classes, options) at random. */
 #include "boxgen.h"
 #include "reference.h"
 
@@ -83,7 +83,7 @@ box_of_temper (BoxRandom *random, int temper, float scale, float box[4])
       box[2] = box[0] + w;
       box[3] = box[1] + h;
       break;
-    default: /* BOXGEN_UNIFORM, and a hostile box's good part */
+    default: /* Draws corners for BOXGEN_UNIFORM and for the valid boxes of BOXGEN_HOSTILE. */
       box[0] = 100 * boxrandom_unit (random);
       box[1] = 100 * boxrandom_unit (random);
       box[2] = box[0] + 40 * boxrandom_unit (random);
@@ -99,7 +99,7 @@ box_of_temper (BoxRandom *random, int temper, float scale, float box[4])
   }
 }
 
-/* Lays corners out as rows, columns, or rows from the last to the first. */
+/* Stores corners as rows, as columns, or as rows from the last to the first. */
 static void
 make_corners (BoxCall *call, BoxRandom *random, int temper)
 {
@@ -146,7 +146,7 @@ make_scores (BoxCall *call, BoxRandom *random, int temper)
     else
       call->score[i] = (float) boxrandom_below (random, levels) - 2;
     if (chance (random, 5))
-      call->score[i] = -call->score[i]; /* makes a -0 of a 0 now and then */
+      call->score[i] = -call->score[i]; /* turns some zeros into -0 */
   }
 }
 
@@ -212,7 +212,7 @@ load_box (const BoxCall *call, size_t i, float box[4])
   }
 }
 
-/* A threshold that a pair of these boxes hits, or misses by one float. */
+/* Draws a threshold that equals the overlap of two of the boxes, or is one float off. */
 static float
 iou_near (const BoxCall *call, BoxRandom *random)
 {

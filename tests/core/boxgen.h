@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxgen: random calls of nms_run, reproducible from one number. Boxes of many
- * tempers (uniform, on an integer grid, crowded, equal, tiny, huge, hostile),
- * scores with and without ties, sparse classes, every column present or not,
- * packed or strided, and options to match, thresholds among them that the
- * overlaps of these very boxes hit exactly.
+ * boxgen: random calls of nms_run, reproducible from one number. A call has boxes of one
+ * temper (uniform, on an integer grid, crowded, equal, tiny, huge, hostile), scores with
+ * or without ties, sparse classes, any subset of the columns, packed or strided, and
+ * options that suit them: some thresholds equal an overlap of these boxes exactly.
  *
- * Every array is an allocation of its own with no byte to spare, so that a
- * sanitizer sees any read beyond the last element.
+ * Each array is an allocation of exactly its size, so that a sanitizer sees any read
+ * beyond the last element.
  */
 #pragma once
 
@@ -20,15 +19,15 @@ typedef struct {
 } BoxRandom;
 
 uint64_t boxrandom_bits (BoxRandom *random);
-uint32_t boxrandom_below (BoxRandom *random, uint32_t limit); /* 0 .. limit - 1; 0 for 0 */
-float boxrandom_unit (BoxRandom *random);                     /* 0 .. 1 */
+uint32_t boxrandom_below (BoxRandom *random, uint32_t limit); /* 0 to limit - 1; 0 if limit is 0 */
+float boxrandom_unit (BoxRandom *random);                     /* from 0 to 1 */
 
 enum {
   BOXGEN_UNIFORM,
   BOXGEN_GRID,     /* small integers: overlaps that hit thresholds */
-  BOXGEN_CROWD,    /* jitter around few objects, as detectors do */
+  BOXGEN_CROWD,    /* copies of few objects with small shifts, as detectors write them */
   BOXGEN_EQUAL,    /* few different boxes, many times */
-  BOXGEN_SCALED,   /* a crowd scaled by a power of two, to both ends */
+  BOXGEN_SCALED,   /* BOXGEN_CROWD times a small or large power of two */
   BOXGEN_HOSTILE,  /* NaN, infinities, limits, flipped, -0, subnormals */
   BOXGEN_TEMPERS
 };
@@ -46,7 +45,7 @@ typedef struct {
   int32_t *parent;
 } BoxCall;
 
-/* A call of `count` boxes of one temper with everything else random. */
+/* Makes a call with `count` boxes of this temper; all else is random. */
 void boxcall_random (BoxCall *call, BoxRandom *random, int temper, size_t count);
 void boxcall_clear (BoxCall *call);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* conformance: see conformance.h. */
+/* conformance: runs the cases of other projects and compares them with the reference. */
 #include "conformance.h"
 
 #include "lazynms.h"

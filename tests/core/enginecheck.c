@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* enginecheck: see enginecheck.h. No GLib, so that fuzzers can use it. */
+/* enginecheck: runs engines and describes the first difference. It does not use GLib, so
+ * that the fuzzers can use it. */
 #define _GNU_SOURCE
 #include "enginecheck.h"
 
@@ -49,7 +50,7 @@ allocate (size_t count, size_t size)
   return memory;
 }
 
-/* Checks the arrays that are there; `outputs` says which must be. */
+/* Compares the arrays of a result; `outputs` says which must be there. */
 static char *
 arrays_difference (const nms_result *result, const RefResult *expected, uint32_t outputs)
 {
@@ -103,7 +104,7 @@ enginecheck_difference (const nms_result *result, const RefResult *expected)
       NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY);
 }
 
-/* Puts where it happened before what happened. */
+/* Prepends the engine, the call and the outputs to a difference. */
 static char *
 located (char *difference, int engine, const char *call, uint32_t outputs)
 {

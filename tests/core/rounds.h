@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rounds: which rounds of random calls a test runs, as the environment may say. */
+/* rounds: the numbers of the random rounds, which the environment can set. */
 #pragma once
 
 #include <glib.h>
 #include <stdint.h>
 
-/* The number in NMS_TEST_SEED, the first round's seed, or NMS_TEST_ROUNDS. */
+/* Returns the number in the environment variable `name`: NMS_TEST_SEED, the seed of the
+ * first round, or NMS_TEST_ROUNDS. Returns `otherwise` if it is not set. */
 static inline uint64_t
 rounds_from_environment (const char *name, uint64_t otherwise)
 {

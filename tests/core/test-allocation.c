@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory: nothing is allocated once the context has seen the largest frame or
- * has reserved for it; scratch stays within the formula of nmscore.h; every
- * allocation may fail, and then the context is as it was and nothing leaks.
+ * Allocations of the library. A context does not allocate once it has run the largest
+ * frame or reserved for it; its scratch memory stays within the formula of nmscore.h; if
+ * an allocation fails, the context stays as it was and nothing leaks.
  *
- * The linker sends the library's calls of the allocator here (--wrap), which
- * works with sanitizers as well, since theirs is what lies behind.
+ * The linker redirects the library's calls of the allocator to this file (--wrap). That
+ * works with sanitizers too, because the functions here call the sanitizer's allocator.
  */
 #include "boxgen.h"
 #include "enginecheck.h"
@@ -35,8 +35,8 @@ void __wrap_free (void *memory);
 #define BLOCKS 64
 
 static struct {
-  int armed;       /* calls count only while a library function runs */
-  int fail_at;     /* this call fails, counted from 0; -1: none */
+  int armed;       /* counts only while a library function runs */
+  int fail_at;     /* index of the allocation that fails; -1: none fails */
   int calls;       /* allocations so far */
   size_t held;     /* bytes */
   struct {
@@ -135,7 +135,7 @@ __wrap_free (void *memory)
   __real_free (memory);
 }
 
-/* COUNTED (call) runs the call with the allocator watched. */
+/* COUNTED (call) runs the call and counts its allocations. */
 static void
 watch (int on)
 {
@@ -171,7 +171,7 @@ free_context (nms_context **context)
   assert_nothing_held ();
 }
 
-/* That the watching works at all. */
+/* Checks that allocations are counted at all. */
 static void
 test_watch (void)
 {
@@ -187,7 +187,8 @@ test_watch (void)
   free_context (&context);
 }
 
-/* All engines, outputs and doors, on a call within what the context knows. */
+/* Calls every entry point with every engine and combination of outputs, on a frame that
+ * the context has seen or reserved for. */
 static void
 run_all (nms_context *context, const BoxCall *call)
 {
@@ -227,8 +228,8 @@ random_call (BoxCall *call, uint64_t seed, size_t most)
   boxcall_random (call, &random, (int) (seed % BOXGEN_TEMPERS), n);
 }
 
-/* One plain run of the largest frame, without class options, is all it takes
- * for frames that have none; with them, one that has as many. */
+/* After one run of the largest frame without class options, no frame without class
+ * options allocates; after one run with k class options, none with at most k does. */
 static void
 test_steady (void)
 {
@@ -274,7 +275,7 @@ test_reserve (void)
     COUNTED (error = nms_context_reserve (context, most[i], BOXGEN_CLASS_OPTIONS));
     g_assert_cmpint (error, ==, NMS_OK);
     int calls = heap.calls;
-    /* all smaller requests are granted already */
+    /* smaller requests need no allocation then */
     COUNTED (error = nms_context_reserve (context, most[i], BOXGEN_CLASS_OPTIONS));
     COUNTED (error |= nms_context_reserve (context, 0, 0));
     COUNTED (error |= nms_context_reserve (context, most[i], 0));
@@ -292,7 +293,7 @@ test_reserve (void)
   }
 }
 
-/* Failed calls allocate nothing either. */
+/* Calls that fail do not allocate. */
 static void
 test_bad_calls (void)
 {
@@ -340,7 +341,7 @@ test_formula (void)
     }
 }
 
-/* Also where scratch grows frame by frame, boxes and classes in turn. */
+/* The formula holds too if the numbers of boxes and of classes grow in turn. */
 static void
 test_growth (void)
 {
@@ -359,8 +360,8 @@ test_growth (void)
   free_context (&context);
 }
 
-/* The first allocation fails, then the second, and so on until all succeed:
- * a small frame, then a larger one with class options that needs new scratch. */
+/* Lets the first allocation fail, then the second, and so on until all succeed: for a
+ * small frame, then for a larger one with class options, which needs new scratch memory. */
 static void
 test_failures (void)
 {
@@ -397,10 +398,10 @@ test_failures (void)
         g_assert_cmpmem (&result, sizeof result, &before, sizeof before);
         g_assert_cmpuint (nms_context_scratch (context), ==, scratch);
         refused++;
-        i--; /* the same again, which must work now */
+        i--; /* the same call must succeed now */
       }
     }
-    /* all that the context gives is still right */
+    /* later results are right */
     heap.fail_at = -1;
     nms_result result = { .size = sizeof result };
     nms_options options = small.options;
@@ -422,7 +423,7 @@ test_failures (void)
   g_assert_cmpint (failures, >=, 3); /* the context, and both frames */
 }
 
-/* A failed reserve leaves the scratch, and the last result in it, alone. */
+/* A reserve that fails keeps the scratch memory, and the last result in it. */
 static void
 test_failed_reserve (void)
 {
@@ -447,7 +448,7 @@ test_failed_reserve (void)
   g_assert_cmpuint (nms_context_scratch (context), ==, scratch);
   g_assert_cmpstr (enginecheck_difference (&result, &expected), ==, NULL);
 
-  /* a request beyond any memory is refused, not attempted in part */
+  /* a request larger than any memory is refused before any allocation */
   COUNTED (error = nms_context_reserve (context, NMS_MAX_BOXES + 1, 0));
   g_assert_cmpint (error, ==, NMS_ERROR_TOO_MANY_BOXES);
   g_assert_cmpuint (nms_context_scratch (context), ==, scratch);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Caps far below the number of boxes: every engine equals the reference when the
- * best boxes fill a cap at once, and when piles of them suppress each other so
- * that it takes the next ones, and the next; with equal scores, classes and caps
- * of classes, which may all be full long before the frame is at its end.
+ * Caps far below the number of boxes. Every engine equals the reference if the best
+ * boxes fill a cap at once, and if the best boxes suppress each other, so that engine
+ * sorted has to take batch after batch. Scores, classes and caps of classes vary; all
+ * caps may be full long before the last box.
  *
- * NMS_TEST_SEED=<seed> NMS_TEST_ROUNDS=1 shows one round alone.
+ * NMS_TEST_SEED=<seed> NMS_TEST_ROUNDS=1 runs one round alone.
  */
 #include "enginecheck.h"
 #include "rounds.h"
@@ -31,7 +31,8 @@ between (GRand *random, double least, double most)
   return g_rand_double_range (random, least, most);
 }
 
-/* The best `piled` boxes lie on few spots, the others anywhere. */
+/* The share `piled` of the boxes, those with the best scores, lies at few positions; the
+ * others lie anywhere. */
 static void
 draw_boxes (Call *c, GRand *random)
 {

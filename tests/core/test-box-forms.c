@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The other ways to write a box, and the overlap of two, to the last bit. */
+/* The helpers of nmscore.h that convert boxes from other forms, and nms_iou, to the last
+ * bit. */
 #include "enginecheck.h"
 #include "testrunner.h"
 
@@ -66,7 +67,7 @@ test_corner_size (void)
   nms_rows_from_xywh (NULL, 0, NULL);
 }
 
-/* NaN and infinities get through both, and nms_run calls the box invalid. */
+/* Both helpers pass NaN and infinities on, and nms_run counts the box as invalid. */
 static void
 test_hostile (void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Many classes: every engine equals the reference whatever the ids are (small,
- * negative, far apart, such that a table would collide), however boxes are
- * spread over classes, and whatever caps and options the classes have; also
- * where the best boxes alone do not fill a cap.
+ * Many classes. Every engine equals the reference for any ids (small, negative, far
+ * apart, or such that they collide in a hash table), for any distribution of boxes over
+ * classes, and for any caps and options of classes; also if the best boxes alone do not
+ * fill a cap.
  *
- * NMS_TEST_SEED=<seed> NMS_TEST_ROUNDS=1 shows one round alone.
+ * NMS_TEST_SEED=<seed> NMS_TEST_ROUNDS=1 runs one round alone.
  */
 #include "enginecheck.h"
 #include "rounds.h"
@@ -35,7 +35,7 @@ one_in (Call *c, int n)
   return g_rand_int_range (c->random, 0, n) == 0;
 }
 
-/* The id of class number k of a kind of ids. */
+/* Returns the id of class number k, for this kind of ids. */
 static int32_t
 class_id (int kind, int k)
 {
@@ -45,12 +45,12 @@ class_id (int kind, int k)
     case 1:
       return -1 - k;
     case 2:
-      return (int32_t) (0x80000000u + (uint32_t) k * 4000037u); /* all over the numbers */
+      return (int32_t) (0x80000000u + (uint32_t) k * 4000037u); /* spread over all 32-bit numbers */
     case 3:
-      return (int32_t) ((uint32_t) k << 20); /* alike in the lower bits */
+      return (int32_t) ((uint32_t) k << 20); /* equal in their lower bits */
     case 4:
       return k == 0 ? INT32_MAX : k == 1 ? INT32_MIN : k;
-    default: /* alike after Knuth's multiplication by 2654435769 */
+    default: /* equal in the upper bits of the product with 2654435769 */
       return (int32_t) ((uint32_t) k * 0x10000u * 0x144cbc89u);
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Columns: any stride and alignment, the same result; and not a byte is read
- * outside of the elements, which lie between two pages that cannot be read.
+ * Columns: the result does not depend on stride and alignment, and no byte outside of
+ * the elements is read. The elements lie between two pages that cannot be read.
  */
 #include "boxgen.h"
 #include "enginecheck.h"
@@ -14,7 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* `size` bytes that end right before (or begin right after) a forbidden page. */
+/* Holds `size` bytes that end right before, or begin right after, a page that cannot be
+ * read. */
 typedef struct {
   char *map;
   size_t map_size;
@@ -40,7 +41,8 @@ guarded_clear (Guarded *g)
   munmap (g->map, g->map_size);
 }
 
-/* Lays the elements of `from` out again with `stride` (may be negative). */
+/* Copies the elements of `from` to guarded memory with this stride, which may be
+ * negative. */
 static void
 move_column (nms_column *to, Guarded *guarded, const nms_column *from, size_t n, size_t size,
     ptrdiff_t stride, int at_end)
@@ -123,7 +125,8 @@ test_strides (gconstpointer data)
   }
 }
 
-/* The caller's output arrays, and rows, between forbidden pages. */
+/* The library writes only the elements of the output arrays and of converted rows: they
+ * lie between pages that cannot be accessed. */
 static void
 test_outputs (void)
 {
@@ -160,7 +163,7 @@ test_outputs (void)
   }
 }
 
-/* Absent columns are what the header says they are. */
+/* Absent columns have the defaults that nmscore.h states. */
 static void
 test_absent (void)
 {
@@ -171,7 +174,7 @@ test_absent (void)
 
   nms_boxes_set_rows (&boxes, rows[0]);
   g_assert_cmpint (nms_run (context, &boxes, NULL, &result), ==, NMS_OK);
-  g_assert_cmpuint (result.kept_count, ==, 3); /* 8/16 stays, 8/14 and 14/16 */
+  g_assert_cmpuint (result.kept_count, ==, 3); /* 8/16 is not above 0.5; 8/14 and 14/16 are */
   g_assert_cmpint (result.kept[0], ==, 0);
   g_assert_cmpint (result.kept[1], ==, 1);
   g_assert_cmpint (result.kept[2], ==, 3);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorFlow's twelve cases for CombinedNonMaxSuppression, carried over from
- * tensorflow/tensorflow (Apache-2.0), commit 0698f7518b5d,
- * tensorflow/core/kernels/image/non_max_suppression_op_test.cc; a batch is a
- * row here. Boxes y1 x1 y2 x2, one or one for each class; NMS per class under a
- * cap per class, then the best of all classes under a total cap. What the
- * operator does after NMS (clipping to 0..1, padding with zeros) is done here
- * by the adapter; a row lists what stands before the padding. pad_per_class
- * bounds the total by max_per_class * classes, which is done in the table.
+ * TensorFlow's twelve cases for CombinedNonMaxSuppression, from tensorflow/tensorflow
+ * (Apache-2.0), commit 0698f7518b5d,
+ * tensorflow/core/kernels/image/non_max_suppression_op_test.cc; a batch is a row here.
+ * Boxes are y1 x1 y2 x2, one for all classes or one for each class. The operator runs
+ * NMS for each class under a cap per class and keeps the best boxes of all classes under
+ * a total cap. It then clips to 0..1 and pads with zeros: the test clips, and a row
+ * lists the boxes without the padding. The operator's pad_per_class limits the total to
+ * max_per_class * classes; the rows have that number.
  */
 #include "conformance.h"
 #include "testrunner.h"

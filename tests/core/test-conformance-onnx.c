@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The ten cases of ONNX for NonMaxSuppression, carried over from onnx/onnx
- * (Apache-2.0), onnx/backend/test/case/node/nonmaxsuppression.py, as of
- * 2026-08-22. ONNX runs NMS per batch and class, keeps score > threshold,
- * suppresses IoU > threshold, gives [batch, class, box] grouped by batch and
- * class, and caps each class of a batch.
+ * The ten cases of ONNX for NonMaxSuppression, from onnx/onnx (Apache-2.0),
+ * onnx/backend/test/case/node/nonmaxsuppression.py, as of 2026-08-22. ONNX runs NMS for
+ * each batch and class, keeps score > threshold, suppresses IoU > threshold, returns
+ * [batch, class, box] grouped by batch and class, and caps each class of a batch.
  *
- * One difference is on purpose: a cap of 0 means "nothing" there and "no
- * limit" here; the adapter below says so in code.
+ * One difference is deliberate: a cap of 0 keeps nothing in ONNX and has no limit here.
+ * run_batch translates it.
  */
 #include "conformance.h"
 #include "testrunner.h"
@@ -67,15 +66,15 @@ static const OnnxRow rows[] = {
       .boxes = { 0, 0, 1, 1, 0.5f, 0.5f, 1.5f, 1.5f }, .scores = { 0.9f, 0.8f }, .max = 3,
       .iou = 0.1428571492433548f, .least = 0, .expect = { { 0, 0, 0 }, { 0, 0, 1 } },
       .expect_count = 2 },
-  /* not of the suite: what the operator's text says about max 0, its default */
+  /* not in the suite: max 0 keeps nothing, as the text of the operator says */
   { "max_output_boxes_per_class 0 means none", .batches = 1, .classes = 1, .count = 6,
       .boxes = { SIX_BOXES }, .scores = { SIX_SCORES }, .max = 0, .iou = 0.5f, .least = 0,
       .expect_count = 0 },
   { .name = NULL }
 };
 
-/* One batch: every box once for each class, class by class, so that index
- * class * count + box orders ties as ONNX does. Appends to `selected`. */
+/* Runs one batch with each box once for each class, in the order of classes, so that
+ * index class * count + box orders ties as ONNX does. Appends to `selected`. */
 static size_t
 run_batch (const OnnxRow *row, size_t batch, uint32_t engine, int32_t (*selected)[3], size_t at)
 {
@@ -87,7 +86,7 @@ run_batch (const OnnxRow *row, size_t batch, uint32_t engine, int32_t (*selected
   nms_result result;
 
   if (row->max == 0)
-    return at; /* "nothing" has no spelling in nms_options */
+    return at; /* nms_options cannot say "keep nothing" */
   if (row->centered)
     nms_rows_from_cxcywh (row->boxes + batch * n * 4, n, corners);
   else

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The hard, axis-aligned cases that other libraries test their NMS with: 14 of
- * them (the first, two batches, makes two rows), each with its project. Their
- * soft, merging, fusing and rotated cases, and one for intersection over the
- * smaller area, need methods that this library does not have.
+ * Cases of other libraries' tests for hard NMS of axis-aligned boxes: 14 cases in 15
+ * rows (the first has two batches), each with its project. Their cases for soft,
+ * merging, fusing and rotated NMS, and one for intersection over the smaller area, need
+ * methods that this library does not have.
  *
- * One deviation is known: where scores tie, supervision keeps the box of the
- * higher index, and we the lower; none of its cases below has a tie, and a row
- * of our own pins our side. The overlaps of supervision's box_iou and of
- * SAHI's IoU case are checked as well.
+ * One deviation is known: if scores are equal, supervision keeps the box of the higher
+ * index and this library the lower one. None of its cases has equal scores; a row of our
+ * own fixes our behaviour. The overlaps of supervision's box_iou and of SAHI's IoU case
+ * are checked too.
  */
 #include "conformance.h"
 #include "testrunner.h"

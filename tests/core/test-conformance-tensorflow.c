@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorFlow's cases for NonMaxSuppression V1 to V5 and for its padded form,
- * carried over from tensorflow/tensorflow (Apache-2.0), commit 0698f7518b5d;
- * each row names its file and test. Boxes are y1 x1 y2 x2. Those of
- * CombinedNonMaxSuppression are in test-conformance-combined.c.
+ * TensorFlow's cases for NonMaxSuppression V1 to V5 and for its padded form, from
+ * tensorflow/tensorflow (Apache-2.0), commit 0698f7518b5d; each row names its file and
+ * test. Boxes are y1 x1 y2 x2. The cases of CombinedNonMaxSuppression are in
+ * test-conformance-combined.c.
  *
- * Of 22 single cases 20 are here; V5SoftNMS and testSoftNMS are soft-NMS, a
- * method that this library does not have. The padded operator (5 cases of two
- * batches) suppresses at IoU >= threshold; padding itself, which fills fixed
- * shapes, is the business of whoever needs fixed shapes.
+ * 20 of the 22 single cases are here; V5SoftNMS and testSoftNMS need soft-NMS, which
+ * this library does not have. The padded operator (5 cases of two batches) suppresses at
+ * IoU >= threshold; the test leaves out its padding, because this library returns no
+ * fixed shapes.
  *
  * WithOverlaps (one case, and its error cases Overlaps_notSquare and
- * Overlaps_thresholdOutOfRange) takes a matrix instead of boxes and has no
+ * Overlaps_thresholdOutOfRange) takes a matrix of overlaps instead of boxes and has no
  * counterpart. Of the other error cases InvalidIOUThreshold has one, below.
- * InconsistentBoxAndScoreShapes, Combined_boxesThirdDim and Combined_boxesNot4
- * are about shapes of tensors: columns share one count and have no shape.
+ * InconsistentBoxAndScoreShapes, Combined_boxesThirdDim and Combined_boxesNot4 are about
+ * the shapes of tensors, which columns do not have.
  */
 #include "conformance.h"
 #include "testrunner.h"
@@ -34,7 +34,7 @@ typedef struct {
   float scores[MOST];
   uint64_t max;
   float iou, least;
-  uint8_t strict; /* where the operator has a score threshold */
+  uint8_t strict; /* for operators with a score threshold */
   uint8_t inclusive;
   int32_t expect[MOST];
   size_t expect_count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The life of a context, and what can be asked of it and of the library. */
+/* Creates, uses, trims and frees contexts, and checks what a context and the library
+ * report. */
 #include "boxgen.h"
 #include "enginecheck.h"
 #include "testrunner.h"
@@ -17,7 +18,7 @@ test_life (void)
   g_assert_cmpuint (nms_context_scratch (context), ==, 0);
   g_assert_cmpstr (nms_context_error (context), ==, "");
   g_assert_cmpint (nms_context_engine (context), ==, NMS_ENGINE_AUTO);
-  nms_context_trim (context); /* nothing there yet */
+  nms_context_trim (context); /* before the first run */
   nms_context_free (&context);
   g_assert_null (context);
   nms_context_free (&context);
@@ -48,7 +49,7 @@ test_engine (void)
     if (options.engine != NMS_ENGINE_AUTO)
       g_assert_cmpint (engine, ==, (int) options.engine);
 
-    /* a failure leaves the answer as it was */
+    /* a call that fails does not change the engine that is reported */
     options.iou_threshold = 2;
     g_assert_cmpint (nms_run (context, &boxes, &options, &result), <, 0);
     g_assert_cmpint (nms_context_engine (context), ==, engine);
@@ -69,8 +70,8 @@ test_names (void)
   g_assert_null (nms_engine_name (-1));
   g_assert_null (nms_engine_name (INT_MAX));
   g_assert_null (nms_engine_name (INT_MIN));
-  /* this list and the one that all checks run through are the same; xla is
-   * the last of it, and not in every build */
+  /* enginecheck_engines lists the same engines; xla is the last one, which not every
+   * build has */
   for (int i = 0, e = 0; i < 100; i++)
     if (nms_engine_name (i)) {
       g_assert_cmpint (e, <=, ENGINECHECK_ENGINES);
@@ -91,7 +92,7 @@ test_version (void)
   g_free (text);
 }
 
-/* Trimmed between runs: the scratch is gone, and comes back as needed. */
+/* A trim between two runs frees the scratch memory; the next run allocates it again. */
 static void
 test_trim (void)
 {

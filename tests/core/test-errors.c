@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bad arguments: the code, the sentence, and nothing written. After each
- * failure the context works as before.
+ * Bad arguments: each gives its code and its error text, and nothing is written. The
+ * context works after each failure.
  */
 #include "enginecheck.h"
 #include "sharedcontext.h"
@@ -43,7 +43,8 @@ must_work (const Call *call)
   g_assert_cmpstr (nms_context_error (context), ==, "");
 }
 
-/* All three doors refuse the call with `error`, say `detail` and write nothing. */
+/* nms_run, nms_run_into and nms_count_neighbors refuse the call with `error` and the
+ * text `detail`, and write nothing. */
 static void
 must_fail (const Call *call, int error, const char *detail)
 {
@@ -245,7 +246,7 @@ test_class_options (void)
   g_free (detail);
   call.classes[1].iou_threshold = NAN;
   must_fail (&call, NMS_ERROR_RANGE, "iou_threshold of a class is nan, must be 0..1");
-  call.classes[1].set = 0; /* not set: of no matter */
+  call.classes[1].set = 0; /* not set, so the value is ignored */
   must_work (&call);
 
   call_init (&call);
@@ -258,7 +259,7 @@ test_class_options (void)
   must_work (&call);
 }
 
-/* Also where no box has the class, and where there is no box at all. */
+/* Also if no box has the class, and if there is no box. */
 static void
 test_duplicate_class (void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Other code of a process leaves flush-to-zero, denormals-are-zero or another
- * rounding mode set. No result may depend on that, and the caller's mode must
- * be as it was after every call, failed ones included.
+ * Other code of a process may leave flush-to-zero, denormals-are-zero or another
+ * rounding mode set. The results must not depend on that, and after every call, also one
+ * that fails, the mode must be the same as before.
  */
 #include "boxgen.h"
 #include "enginecheck.h"
@@ -27,7 +27,7 @@ static uint64_t
 get_register (void)
 {
 #if defined(__SSE2__)
-  return _mm_getcsr () & ~0x3fu; /* but the flags of what happened */
+  return _mm_getcsr () & ~0x3fu; /* without the flags of exceptions */
 #elif defined(__aarch64__)
   uint64_t value;
   __asm__ volatile ("mrs %0, fpcr" : "=r"(value));
@@ -63,7 +63,7 @@ enter (Mode mode)
   set_flush (mode == FLUSH || mode == FLUSH_UPWARD);
 }
 
-/* Whether the mode does anything here: an emulator may not have it. */
+/* Returns whether the mode has an effect here; an emulator may not implement it. */
 static int
 takes_effect (Mode mode)
 {
@@ -115,7 +115,7 @@ copy_clear (Copy *copy)
   g_free (copy->suppressed_by);
 }
 
-/* nms_run_into under `mode`; only integers are touched while it is on. */
+/* Calls nms_run_into in `mode`. The test itself computes only with integers meanwhile. */
 static void
 run_in_mode (Mode mode, nms_context *context, const nms_boxes *boxes, const nms_options *options,
     Copy *copy)
@@ -135,8 +135,8 @@ run_in_mode (Mode mode, nms_context *context, const nms_boxes *boxes, const nms_
   g_assert_cmphex (after, ==, before);
 }
 
-/* Boxes whose overlaps are exact or next to the threshold, subnormal scores and
- * thresholds: what each mode would turn over. */
+/* Makes boxes whose overlaps are exact or next to the threshold, and subnormal scores
+ * and thresholds, so that each mode would change the result. */
 static void
 test_results (gconstpointer data)
 {
@@ -192,7 +192,7 @@ test_results (gconstpointer data)
   nms_context_free (&context);
 }
 
-/* Failures too leave the mode alone. */
+/* Calls that fail do not change the mode. */
 static void
 test_errors (gconstpointer data)
 {
@@ -235,12 +235,12 @@ test_errors (gconstpointer data)
   nms_context_free (&context);
 }
 
-/* The helpers that compute. */
+/* The functions of nmscore.h that compute without a context. */
 static void
 test_helpers (gconstpointer data)
 {
   const Mode mode = (Mode) ((const char *const *) data - mode_names);
-  /* sums that round, and products and halves that are subnormal */
+  /* sums that are rounded, and products and halves that are subnormal */
   static const float in[][4] = { { 0.1f, 0.2f, 0.3f, 0.7f }, { -0.1f, 16777216, 3, 1 },
     { 0, 0, 0x1p-126f, 0x1p-149f }, { 0x1p-149f, -0x1p-126f, 0x1p-130f, 0x1.8p-126f },
     { 1, 1, 0x1p-24f, 0x1.000002p-24f } };

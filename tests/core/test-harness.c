@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The comparison that all other tests lean on sees every kind of difference:
- * a right result is changed in one place and must no longer pass.
+ * Checks enginecheck_difference, on which all other tests rely: a right result that is
+ * changed in one place must give a difference.
  */
 #include "describe.h"
 #include "enginecheck.h"
@@ -139,7 +139,7 @@ test_suppressed_by (Fixture *f)
   must_differ (f, "suppressed_by");
 }
 
-/* An output that nobody asked for is a difference too. */
+/* An output that was not asked for is a difference too. */
 static void
 test_outputs (Fixture *f)
 {
@@ -152,7 +152,7 @@ test_outputs (Fixture *f)
   g_assert_cmpstr (enginecheck_difference_of (&f->result, &f->expected, 0), ==, NULL);
 }
 
-/* The whole way: boxes that are not those the reference saw. */
+/* Runs nms_run on other boxes than the reference, which must give a difference. */
 static void
 test_run (Fixture *f)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every instruction set that runs here against plain C, bit for bit: all box
- * counts around the width of a vector and of a block, ordinary and hostile
- * input. With --bench instead prints what each one takes.
+ * Compares every instruction set that runs here with plain C, bit for bit: for all box
+ * counts around the width of a vector and of a block, ordinary and hostile input. With
+ * --bench prints the time of a call for each of them instead.
  */
 #include "boxgen.h"
 #include "enginecheck.h"
@@ -13,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The levels of this kind of processor; an old one lacks some of them. */
+/* The instruction sets of this architecture; an older processor lacks some of them. */
 #ifdef __aarch64__
 static const char *const levels[] = { "scalar", "neon", NULL };
 #else
 static const char *const levels[] = { "scalar", "sse2", "avx2", "avx512", NULL };
 #endif
 
-/* A context at that level, or NULL where it cannot run, said aloud. */
+/* Returns a context with that instruction set. Without it skips the test and returns
+ * NULL. */
 static nms_context *
 context_at (const char *level)
 {
@@ -113,12 +114,13 @@ test_names (void)
   nms_context_free (&ctx);
 }
 
-/* NMS_ISA is read once in a process, so each value needs a process. */
+/* Runs this program again with NMS_ISA=value, because a process reads the variable only
+ * once. Its output must begin with `expected`. */
 static void
 run_child (const char *value, const char *expected)
 {
   gchar **environment = g_environ_setenv (g_get_environ (), "NMS_ISA", value, TRUE);
-  const gchar *wrapper = g_getenv ("MESON_EXE_WRAPPER"); /* of another processor's programs */
+  const gchar *wrapper = g_getenv ("MESON_EXE_WRAPPER"); /* an emulator */
   gchar *self = g_file_read_link ("/proc/self/exe", NULL);
   gchar *line = g_strdup_printf ("%s '%s' --print-level", wrapper ? wrapper : "", self);
   gchar **argv = NULL;
@@ -177,7 +179,8 @@ compare_times (const void *a, const void *b)
   return (left > right) - (left < right);
 }
 
-/* Median nanoseconds of a call, from batches long enough for the clock. */
+/* Returns the median time of a call in nanoseconds. Repeats the call until a measurement
+ * is long enough for the clock. */
 static double
 median_time (nms_context *ctx, const BoxCall *call, const nms_options *options)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A test that is wrong on purpose: it runs the same rows through the same
- * checks as test-semantics, with one expectation spoilt. The build system
- * expects it to fail; should it pass, failures go unseen.
+ * A test that must fail: it runs a row of test-semantics with a wrong expectation. The
+ * build system expects the failure; if it passes, failures are not detected.
  */
 #include "describe.h"
 #include "handrows.h"
@@ -23,13 +22,13 @@ test_spoilt_row (void)
   g_test_set_nonfatal_assertions ();
   handrow_call (row, &call);
   if (nms_run (context, &call.boxes, &call.options, &result) != NMS_OK)
-    exit (0); /* not the failure that is wanted */
+    exit (0); /* another failure than the expected one */
   is = describe_result (&result, row->count);
   if (g_strcmp0 (is, row->expect) != 0)
-    exit (0); /* neither is this */
+    exit (0); /* likewise */
   spoilt[0] = 'F';
   g_assert_cmpstr (is, ==, spoilt);
-  /* nothing else may be wrong, a leak neither */
+  /* no other failure may occur, such as a leak */
   free (is);
   g_free (spoilt);
   nms_context_free (&context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nms_count_neighbors on cases worked out by hand; test-properties compares it
- * with the reference on random ones.
+ * nms_count_neighbors on cases worked out by hand. test-properties compares it with the
+ * reference on random ones.
  */
 #include "enginecheck.h"
 #include "handrows.h"
@@ -21,7 +21,7 @@
 #define ALL -INFINITY
 #define BY_IOU NMS_CLASS_IOU_THRESHOLD
 
-/* `expect` here: one count a box. */
+/* `expect` lists the number of neighbors of each box. */
 static const HandRow rows[] = {
   { "no box", "", .iou = 0.5f, .least = ALL },
   { "one box is not its own neighbor", "0", .iou = 0, .least = ALL, .inclusive = 1, .count = 1,
@@ -57,8 +57,8 @@ static const HandRow rows[] = {
   { "a class's own threshold", "1 1 0 0", .iou = 0.5f, .least = ALL, .class_count = 1,
       .classes = { { .class_id = 7, .set = BY_IOU, .iou_threshold = 0.25f } }, .count = 4,
       .boxes = { { WHOLE, 0, 7 }, { HALF, 0, 7 }, { WHOLE, 0, 8 }, { HALF, 0, 8 } } },
-  /* 1/2 is beyond class 2's 1/4 only: one of the two thresholds is enough,
-   * whichever box it belongs to */
+  /* 1/2 is above the threshold of class 2 only, 1/4. The boxes are neighbors if the
+   * overlap is above one of the two thresholds, no matter which box has it. */
   { "when agnostic, either threshold counts", "1 1", .iou = 0.5f, .least = ALL, .agnostic = 1,
       .class_count = 2,
       .classes = { { .class_id = 1, .set = BY_IOU, .iou_threshold = 0.75f },
@@ -68,7 +68,7 @@ static const HandRow rows[] = {
       .classes = { { .class_id = 1, .set = BY_IOU, .iou_threshold = 0.75f },
           { .class_id = 2, .set = BY_IOU, .iou_threshold = 0.25f } },
       .count = 2, .boxes = { { WHOLE, 0.9f, 2 }, { HALF, 0.8f, 1 } } },
-  /* equal boxes of two classes with different thresholds are not one */
+  /* equal boxes of two classes with different thresholds are not counted as one */
   { "equal boxes of different thresholds", "1 1 2", .iou = 0.25f, .least = ALL, .agnostic = 1,
       .class_count = 1, .classes = { { .class_id = 1, .set = BY_IOU, .iou_threshold = 1 } },
       .count = 3, .boxes = { { WHOLE, 0, 1 }, { WHOLE, 0, 1 }, { HALF, 0, 2 } } },

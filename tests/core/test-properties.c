@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What must hold of any boxes and options, on thousands of random and hostile
- * calls: every engine equals the reference, and results follow their input in
- * the ways that the definition promises.
+ * Properties of NMS on thousands of random and hostile calls: every engine equals the
+ * reference, and results depend on their input as the definition promises.
  *
- * Each call comes from one seed, named when something fails: run the program
- * with NMS_TEST_SEED=<seed> NMS_TEST_ROUNDS=1 to see it alone; more rounds make
- * a soak test.
+ * Each call comes from one seed, which a failure reports. NMS_TEST_SEED=<seed>
+ * NMS_TEST_ROUNDS=1 runs it alone; a larger number of rounds makes a soak test.
  */
 #include "boxgen.h"
 #include "enginecheck.h"
@@ -27,7 +25,7 @@ typedef struct {
   BoxCall call;
 } Round;
 
-/* Calls `function` for `rounds` seeds from `first` on; stops at a failure. */
+/* Calls `function` with `rounds` seeds, from `first` on. Stops at the first failure. */
 static void
 each_round (uint64_t first, uint64_t rounds, void (*function) (Round *))
 {
@@ -45,7 +43,7 @@ start_round (Round *round, int temper, size_t count)
   boxcall_random (&round->call, &round->random, temper, count);
 }
 
-/* Ends the round and takes ownership of `difference`. */
+/* Fails with `difference`, unless it is NULL, and frees it. */
 static void
 end_round (Round *round, char *difference)
 {
@@ -58,7 +56,7 @@ end_round (Round *round, char *difference)
   boxcall_clear (&round->call);
 }
 
-/* The outputs of one nms_run, copied. */
+/* A copy of the outputs of one nms_run. */
 typedef struct {
   size_t count, kept_count;
   int32_t *kept;
@@ -91,8 +89,9 @@ outputs_clear (Outputs *outputs)
   g_free (outputs->suppressed_by);
 }
 
-/* `mapped` is of the same boxes at other places: box i there is box to[i] of
- * `outputs` (NULL: box i). Boxes of `mapped` beyond `count` are not compared. */
+/* Compares `outputs` with `mapped`, the result for the same boxes in another order: box
+ * i of `mapped` is box to[i] of `outputs`, or box i if `to` is NULL. Boxes of `mapped`
+ * from `count` on are not compared. */
 static char *
 compare_mapped (const Outputs *outputs, const Outputs *mapped, const size_t *to)
 {
@@ -173,8 +172,8 @@ is_kept (const Outputs *outputs, int32_t box)
   return 0;
 }
 
-/* No box twice, scores in order, the outcomes tell the same, a suppressor is
- * kept, not ranked below, and really overlaps. */
+/* No box is kept twice, scores are in order, outcomes agree with the lists, and a
+ * suppressor is kept, ranks no lower and overlaps by more than the threshold. */
 static char *
 consistent (const BoxCall *call, const Outputs *o)
 {
@@ -225,7 +224,7 @@ test_consistent (void)
 
 /* ------------------------------------------------------------ of two results */
 
-/* Gathers rows x1 y1 x2 y2 of `call` in the order of `from`. */
+/* Copies rows x1 y1 x2 y2 of `call` in the order of `from`. */
 static void
 gather (const BoxCall *call, const int32_t *from, size_t n, float (*rows)[4])
 {
@@ -250,7 +249,7 @@ is_idempotent (Round *round)
   char *difference = NULL;
 
   start_round (round, (int) (round->seed % BOXGEN_TEMPERS), boxrandom_below (&round->random, 200));
-  call->boxes.parent.data = NULL; /* its indices would be of other boxes */
+  call->boxes.parent.data = NULL; /* its indices would name other boxes */
   run (&call->boxes, &call->options, NMS_ENGINE_AUTO, &first);
 
   float(*rows)[4] = g_malloc0_n (first.kept_count + 1, sizeof *rows);
@@ -291,8 +290,7 @@ test_idempotent (void)
   each_round (4000000, 1500, is_idempotent);
 }
 
-/* Input order matters for ties only: boxes of different scores may come in any
- * order. */
+/* The order of the input matters only if scores are equal. */
 static void
 is_blind_to_order (Round *round)
 {
@@ -358,8 +356,8 @@ test_blind_to_order (void)
   each_round (5000000, 1500, is_blind_to_order);
 }
 
-/* Exchanging x and y, or two corners, or scaling all by a power of two (within
- * range) changes no bit of an overlap. */
+/* An overlap keeps every bit if x and y are exchanged, or two corners, or if all
+ * coordinates are multiplied by a power of two (without overflow and underflow). */
 static void
 is_symmetric (Round *round)
 {
@@ -401,8 +399,8 @@ test_symmetric (void)
   each_round (6000000, 1500, is_symmetric);
 }
 
-/* Under '>' and threshold 1 nothing is suppressed; under threshold 0 no two
- * kept boxes of a class that may meet intersect. */
+/* With threshold 1, not inclusive, no box is suppressed. With threshold 0, no two kept
+ * boxes that are compared intersect. */
 static void
 obeys_extreme_thresholds (Round *round)
 {
@@ -447,7 +445,7 @@ test_extreme_thresholds (void)
   each_round (7000000, 500, obeys_extreme_thresholds);
 }
 
-/* What a context did before changes nothing. */
+/* The result does not depend on earlier calls with the context. */
 static void
 is_blind_to_history (Round *round)
 {
@@ -472,7 +470,7 @@ test_blind_to_history (void)
   each_round (8000000, 300, is_blind_to_history);
 }
 
-/* nms_iou is the division of the definition, to the bit. */
+/* nms_iou equals the division of the definition, to the bit. */
 static void
 equals_reference_iou (Round *round)
 {

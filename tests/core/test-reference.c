@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The reference against cases worked out by hand. This program does not link
- * nmscore: were the reference wrong, nothing else here could hide it.
+ * Compares the reference with cases worked out by hand. This program does not link
+ * nmscore, so that the two cannot agree on a wrong result.
  */
 #include "describe.h"
 #include "handrows.h"
@@ -87,8 +87,8 @@ test_neighbors (void)
   g_assert_cmpuint (n[3], ==, 0);
 }
 
-/* No options: threshold 1/2 under '>', everything takes part, no caps; and no
- * columns but the corners: one class, input order. */
+/* Without options and optional columns: threshold 1/2, not inclusive, no class, no score
+ * threshold, no cap, input order. */
 static void
 test_defaults (void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Boxes at an angle: overlaps worked out by hand, properties that hold whatever
- * the angle is, and random frames against the reference, which measures
- * overlaps another way.
+ * Rotated boxes: overlaps worked out by hand, properties that hold for every angle, and
+ * random frames, which are compared with the reference. The reference computes overlaps
+ * by another method.
  */
 #include "boxgen.h"
 #include "enginecheck.h"
@@ -21,7 +21,7 @@ typedef struct {
   float box[4], angle;
 } RotatedBox;
 
-/* How many of the boxes are kept, in the order given. */
+/* Returns the number of kept boxes of `list`, whose scores decrease. */
 static size_t
 kept_of (const RotatedBox *list, size_t count, float threshold, int inclusive)
 {
@@ -41,7 +41,8 @@ kept_of (const RotatedBox *list, size_t count, float threshold, int inclusive)
   return result.kept_count;
 }
 
-/* The library's overlap of a pair, by halving the thresholds that tell it. */
+/* Finds the overlap of a pair by bisection: nms_run says whether it is above a
+ * threshold. */
 static double
 overlap_of (RotatedBox a, RotatedBox b)
 {
@@ -84,7 +85,7 @@ test_known (void)
     { "a whole turn", { { 3, 5, 33, 15 }, 2 * PI }, { { 3, 5, 33, 15 }, 0 }, 1 },
     { "corners in the other order", { { 40, 20, 0, 0 }, 0.7f }, { { 0, 0, 40, 20 }, 0.7f }, 1 },
     { "no area", { { 0, 0, 40, 0 }, 0.7f }, { { 0, 0, 40, 0 }, 0.7f }, 0 },
-    /* clockwise where y points down: x to the right comes to point down */
+    /* clockwise where y points down: the right side becomes the bottom */
     { "off the bar: counter-clockwise", { { 0, 0, 100, 10 }, PI / 6 },
         { { 43.30127f, -25, 143.30127f, -15 }, PI / 6 }, 0 },
     { "along the bar, clockwise", { { 0, 0, 100, 10 }, PI / 6 },
@@ -130,7 +131,7 @@ test_moved_as_one (void)
   }
 }
 
-/* A quarter turn of a box is its extents exchanged. */
+/* A box rotated by a quarter turn equals the upright box with exchanged extents. */
 static void
 test_quarter_turn (void)
 {
@@ -211,8 +212,8 @@ test_random (void)
   }
 }
 
-/* What is documented: right to 1e-12, so that no overlap that is not within
- * that of the midpoint between two thresholds is decided the wrong way. */
+/* The documented accuracy is 1e-12. So a decision can be wrong only if the overlap is
+ * closer than that to the midpoint between two thresholds. */
 static void
 test_precision (void)
 {
@@ -234,8 +235,8 @@ test_precision (void)
     below = (float) exact;
     if (exact < 1e-3L)
       continue;
-    /* the threshold just below, and the overlap's own: the midpoints on both
-     * sides of it are 2^-25 of it away at most */
+    /* compares with the float just below the overlap and with the overlap as a float:
+     * the midpoints around it are at most 2^-25 of it away */
     g_assert_cmpuint (kept_of (pair, 2, nextafterf (below, 0), 0), ==, 1);
     g_assert_cmpuint (kept_of (pair, 2, below, 0), ==, 2);
     g_assert_cmpuint (kept_of (pair, 2, below, 1), ==, 1);

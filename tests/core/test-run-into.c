@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Four boxes apart and a copy of the first. */
+/* Four boxes that do not overlap, and a copy of the first. */
 enum { N = 5 };
 static const float corners[N][4]
     = { { 0, 0, 4, 4 }, { 10, 0, 14, 4 }, { 20, 0, 24, 4 }, { 30, 0, 34, 4 }, { 0, 0, 4, 4 } };
@@ -50,7 +50,7 @@ assert_untouched (const void *memory, size_t size)
     g_assert_cmpint (((const char *) memory)[i], ==, 0x3c);
 }
 
-/* Nothing wanted but the counts. */
+/* Without output arrays only the counts are written. */
 static void
 test_counts_only (void)
 {
@@ -136,8 +136,8 @@ test_capacity_of_the_cap (void)
     }
 }
 
-/* What nms_run returned before stays as it was only until then; but arrays of
- * the caller outlive the context. */
+/* A result of nms_run is valid until the next call. Results in the caller's arrays stay
+ * after the context is freed. */
 static void
 test_outlives (void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The known flaws of the programs that the sequential engine descends from:
- * the numpy, JAX and Pallas versions of "Implementing Sequential Algorithms on
- * TPU". They pack the index into a score where 0 means "none left", so that one
- * box cannot be chosen; take a box without area again and again; hold 4096
- * boxes; and lose index bits above 2^24 in a float.
+ * The known flaws of the programs from which the sequential engine descends: the numpy,
+ * JAX and Pallas versions of "Implementing Sequential Algorithms on TPU". They pack the
+ * index into a score in which 0 means that no box is left, so that one box cannot be
+ * chosen; choose a box without area again and again; hold at most 4096 boxes; and lose
+ * bits of indices above 2^24 in a float.
  */
 #include "enginecheck.h"
 #include "sharedcontext.h"
@@ -21,7 +21,7 @@ typedef struct {
   float *score;
 } Frame;
 
-/* `n` boxes of 1 x 1 side by side, all of score 0. */
+/* Makes `n` boxes of 1 x 1 side by side, all with score 0. */
 static void
 frame_init (Frame *f, size_t n)
 {
@@ -77,7 +77,7 @@ test_lowest_key (void)
       }
 }
 
-/* All keys at the lowest possible, at every index. */
+/* All boxes have the lowest possible key. */
 static void
 test_all_lowest (void)
 {
@@ -95,8 +95,8 @@ test_all_lowest (void)
   }
 }
 
-/* A box without area overlaps nothing, itself included: taken once, it must
- * not be the best again. */
+/* A box without area overlaps no box, not even itself. Once it is chosen, it must not be
+ * chosen again. */
 static void
 test_no_area (void)
 {
@@ -119,7 +119,7 @@ test_no_area (void)
     }
 }
 
-/* Exactly K picks, whatever K. */
+/* A cap of K keeps exactly K boxes, for any K. */
 static void
 test_exactly_k (void)
 {
@@ -143,8 +143,8 @@ test_exactly_k (void)
     }
 }
 
-/* More than 4096 boxes, and more of one index bit than the ancestors pack:
- * half of them copies of the box before. */
+/* More than 4096 boxes, and more than the 13 bits of index that those programs pack.
+ * Half of the boxes are copies of the box before. */
 static void
 check_many (size_t n, int engine, uint64_t cap)
 {
@@ -155,7 +155,7 @@ check_many (size_t n, int engine, uint64_t cap)
   for (size_t i = 1; i < n; i += 2)
     for (int d = 0; d < 4; d++)
       f.rows[i][d] = f.rows[i - 1][d];
-  /* best last, so that indices beyond 4096 come first */
+  /* the best box is the last one, so that the first chosen indices are above 4096 */
   for (size_t i = 0; i < n; i++)
     f.score[i] = (float) (i / 2 * 2);
   f.options.max_detections = cap;
@@ -180,8 +180,8 @@ test_more_than_4096 (void)
   }
 }
 
-/* Indices above 2^24, which a float cannot hold. By default all boxes but the
- * last are excluded, which takes little memory; -m slow lets all take part. */
+/* Indices above 2^24, which a float cannot hold. By default all boxes but the last ones
+ * are excluded, which takes little memory; with -m slow none are. */
 static void
 test_more_than_2_24 (void)
 {
@@ -199,7 +199,7 @@ test_more_than_2_24 (void)
     score[i] = -1;
     exclude[i] = !g_test_slow () && i < n - 70;
   }
-  /* two islands; the best of each lies beyond 2^24 at an odd index */
+  /* two groups apart; the best box of each has an odd index above 2^24 */
   for (size_t i = n - 40; i < n; i++) {
     x[i] = far;
     end[i] = far + 1;
@@ -213,7 +213,7 @@ test_more_than_2_24 (void)
   boxes.score.data = score;
   boxes.exclude.data = exclude;
   nms_options_init (&options, sizeof options);
-  /* (engine xla takes no such frame) */
+  /* engine xla refuses frames of this size */
   for (int e = 0; e < ENGINECHECK_ENGINES; e++) {
     nms_result result = { .size = sizeof result };
     int error;
@@ -236,8 +236,8 @@ test_more_than_2_24 (void)
   g_free (exclude);
 }
 
-/* The ancestors disagree at IoU == threshold; here one switch decides, for all
- * engines alike: see the rows on 1/3 in handrows.c. */
+/* Those programs disagree at IoU == threshold; here the option `inclusive` decides, in
+ * all engines: see the rows with 1/3 in handrows.c. */
 
 static const TestCase cases[] = {
   { "/seed-flaws/lowest-key", test_lowest_key },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The hand-worked rows through every engine, with every combination of
- * outputs and through nms_run_into. The expectation is the text in the row;
- * that the reference agrees with it is test-reference.c's business.
+ * Runs the rows of handrows.c in every engine, with every combination of outputs and
+ * through nms_run_into. The result must be the text in the row; test-reference.c checks
+ * that the reference gives it too.
  */
 #include "describe.h"
 #include "enginecheck.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spatial: the engine that looks for neighbours in a grid gives what `sorted`
- * gives, bit for bit, on layouts that a grid may get wrong: every size and
- * aspect at once, crowds, stacks of thin boxes, coordinates at the limits,
- * classes in one place, parts, caps, thresholds from 0 to 1.
+ * Engine spatial, which finds neighbors in a grid, gives the result of engine sorted,
+ * bit for bit, on layouts that are hard for a grid: all sizes and aspects at once,
+ * crowds, stacks of thin boxes, coordinates at the limits, many classes at one position,
+ * parts, caps, thresholds from 0 to 1.
  */
 #include "nmscore.h"
 #include "testrunner.h"
@@ -55,7 +55,7 @@ one_in (GRand *random, int n)
   return g_rand_int_range (random, 0, n) == 0;
 }
 
-/* Left, top, width and height of box i. */
+/* Draws left, top, width and height of box i. */
 static void
 draw_box (GRand *r, Layout layout, size_t i, size_t count, float box[4])
 {
@@ -118,7 +118,7 @@ draw_box (GRand *r, Layout layout, size_t i, size_t count, float box[4])
       box[0] = 0.0f;
       box[1] = (float) i * 0.5f;
       break;
-    case SMALL_EXTENTS: /* around the least extent that counts, 2^-50 */
+    case SMALL_EXTENTS: /* around 2^-50, the smallest extent that can overlap */
       for (int c = 0; c < 4; c++)
         box[c] = ldexpf (uniform (r, c < 2 ? -1.0 : 0.0, 1.0), -g_rand_int_range (r, 40, 53));
       break;
@@ -223,7 +223,7 @@ clear_call (Call *call)
   g_free (call->parent);
 }
 
-/* Both engines, with one set of outputs; `what` goes with a failure. */
+/* Compares both engines with one set of outputs; a failure reports `what`. */
 static void
 compare (nms_context *sorted, nms_context *spatial, Call *call, uint32_t outputs, const char *what)
 {
@@ -247,7 +247,7 @@ compare (nms_context *sorted, nms_context *spatial, Call *call, uint32_t outputs
     g_error ("%s, outputs %u: other suppressors", what, outputs);
 }
 
-/* Per cent; below 100 where instructions are emulated. */
+/* Per cent of the rounds to run; less than 100 if instructions are emulated. */
 static int
 share_of_rounds (void)
 {
@@ -301,8 +301,8 @@ test_many_boxes (void)
   compare_many (2000, 6000, 4);
 }
 
-/* Time that grew with the square of the number of boxes would show: each of
- * these took minutes then. */
+/* If the time grew with the square of the number of boxes, each of these frames would
+ * take minutes. */
 static void
 test_hostile_layouts_end (void)
 {
@@ -328,7 +328,8 @@ test_hostile_layouts_end (void)
   nms_context_free (&ctx);
 }
 
-/* Thousands of classes in one place do not meet each other. */
+/* Thousands of classes at one position; boxes of different classes do not suppress each
+ * other. */
 static void
 test_classes_in_one_place (void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Structs of an older and of a newer header than the library's: shorter ones
- * are completed with defaults, longer ones accepted while what the library
- * does not know is zero. Each is an allocation of exactly its size, so that a
- * sanitizer sees any step beyond.
+ * Structs of a shorter or longer version than the library's. The library completes
+ * shorter ones with defaults, and accepts longer ones if the part that it does not know
+ * is zero. Each struct is an allocation of exactly its size, so that a sanitizer sees
+ * any access beyond.
  */
 #include "enginecheck.h"
 #include "sharedcontext.h"
@@ -25,7 +25,8 @@ plain_boxes (void)
   return boxes;
 }
 
-/* A copy of `size` bytes, longer or shorter, that says so in its first word. */
+/* Returns a copy with `size` bytes, shorter or longer than the original, whose first
+ * member is set to that size. */
 static void *
 resized (const void *data, size_t known, size_t size)
 {
@@ -49,7 +50,7 @@ test_boxes (void)
   nms_boxes boxes = plain_boxes ();
   nms_result result;
 
-  /* without the score column and what follows: input order ranks */
+  /* without the score column and later members: the input order ranks */
   void *old = resized (&boxes, sizeof boxes, offsetof (nms_boxes, score));
   g_assert_cmpint (run (old, NULL, &result), ==, NMS_OK);
   g_assert_cmpuint (result.kept_count, ==, 2);
@@ -104,14 +105,14 @@ test_options (void)
   options.inclusive = 1;
   options.outputs = NMS_OUTPUT_OUTCOME;
 
-  /* the threshold only: no score threshold, not inclusive, no outputs */
+  /* only the threshold is there: no score threshold, not inclusive, no outputs */
   void *old = resized (&options, sizeof options, offsetof (nms_options, score_threshold));
   g_assert_cmpint (run (&boxes, old, &result), ==, NMS_OK);
   g_assert_cmpuint (result.kept_count, ==, 3);
   g_assert_null (result.outcome);
   g_free (old);
 
-  /* up to the caps: the score threshold is seen */
+  /* the members up to the caps are there: the score threshold applies */
   old = resized (&options, sizeof options, offsetof (nms_options, inclusive));
   g_assert_cmpint (run (&boxes, old, &result), ==, NMS_OK);
   g_assert_cmpuint (result.kept_count, ==, 2);
@@ -173,7 +174,7 @@ test_options_init (void)
   nms_options_init (NULL, sizeof (nms_options));
 }
 
-/* No options and the defaults are one thing. */
+/* NULL means the default options. */
 static void
 test_no_options (void)
 {
@@ -190,7 +191,8 @@ test_no_options (void)
       with.kept_count * sizeof *kept);
 }
 
-/* Entries of class options that are longer than known: stepped over by size. */
+/* Entries of class options that are longer than the known struct: the library steps by
+ * their size. */
 static void
 test_class_options (void)
 {
@@ -219,7 +221,7 @@ test_class_options (void)
   g_free (entries);
 }
 
-/* A longer result keeps its own tail. */
+/* The library does not write the unknown end of a longer result. */
 static void
 test_result (void)
 {

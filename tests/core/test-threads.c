@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A context belongs to one thread, any number of them run at once: the same
- * calls in eight threads, each with its context, and each in another order,
- * give what one thread gets. Run under a thread sanitizer this also shows that
- * nothing is shared.
+ * Each thread has a context of its own. Eight threads run the same calls, each in
+ * another order, and must get the results of a single thread. With a thread sanitizer
+ * this also shows that contexts share no data.
  */
 #include "boxgen.h"
 #include "enginecheck.h"

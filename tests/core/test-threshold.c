@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The library decides IoU > threshold and IoU >= threshold without dividing;
- * here that decision meets a real division on tens of millions of pairs of
- * intersection and union, most of them within a few units in the last place
- * of the threshold. It is the one test that looks behind nmscore.h.
+ * The library decides IoU > threshold and IoU >= threshold without a division. This test
+ * compares the decision with a real division on tens of millions of pairs of
+ * intersection and union; most quotients are within a few units in the last place of the
+ * threshold. It includes nmscore/overlap.h.
  */
 #include "boxgen.h"
 #include "nmscore/overlap.h"
@@ -17,7 +17,7 @@
 #error "the division must be a binary32 one"
 #endif
 
-/* By the definition, with the intersection and the union given. */
+/* Decides by the definition, from the intersection and the union. */
 static int
 divides_beyond (float inter, float uni, float threshold, int inclusive)
 {
@@ -30,7 +30,7 @@ divides_beyond (float inter, float uni, float threshold, int inclusive)
 
 typedef struct {
   float threshold;
-  double limit[2]; /* by inclusive */
+  double limit[2]; /* index: inclusive */
   nms__bounds bounds[2];
 } Limit;
 
@@ -44,8 +44,8 @@ limit_init (Limit *l, float threshold)
   }
 }
 
-/* Union as nms__exceeds makes it: (area_a + area_b) - inter. Areas of inter and
- * uni give back uni exactly. */
+/* nms__exceeds computes the union as (area_a + area_b) - inter. The areas inter and uni
+ * give exactly uni. */
 static void
 check_pair (const Limit *l, float inter, float uni)
 {
@@ -62,8 +62,8 @@ check_pair (const Limit *l, float inter, float uni)
   }
 }
 
-/* The screen in binary32 lets through all that exceeds, and is certain only of
- * what does. */
+/* The screen in binary32 accepts every pair that exceeds the threshold, and calls a pair
+ * certain only if it does. */
 static void
 check_screen (const Limit *l, float inter, float area_a, float area_b)
 {
@@ -83,7 +83,7 @@ check_screen (const Limit *l, float inter, float area_a, float area_b)
   }
 }
 
-/* The same through the function that engines call, on areas. */
+/* Checks the function that engines call, with areas. */
 static void
 check_areas (const Limit *l, float inter, float area_a, float area_b)
 {
@@ -100,25 +100,25 @@ static float
 random_threshold (BoxRandom *random)
 {
   switch (boxrandom_below (random, 4)) {
-    case 0: /* few bits: quotients hit it */
+    case 0: /* few bits, so that quotients equal it */
       return (float) boxrandom_below (random, 1025) / 1024;
-    case 1: /* any exponent from 2^-30 up */
+    case 1: /* any exponent from -30 up */
       return ldexpf (0.5f + boxrandom_unit (random) / 2, -(int) boxrandom_below (random, 30));
-    case 2: /* of small integers */
+    case 2: /* quotient of small integers */
       return (float) (1 + boxrandom_below (random, 40)) / 41.0f;
     default:
       return boxrandom_unit (random);
   }
 }
 
-/* A random binary32 of 24 bits in [2^e, 2^(e+1)). */
+/* Returns a random binary32 with 24 significant bits in [2^e, 2^(e+1)). */
 static float
 random_float (BoxRandom *random, int exponent)
 {
   return ldexpf (1 + (float) (boxrandom_bits (random) >> 41) * 0x1p-23f, exponent);
 }
 
-/* The intersection whose quotient lies at the threshold, and its neighbours. */
+/* Checks the intersection whose quotient is the threshold, and its neighbours. */
 static void
 test_around (void)
 {
@@ -141,12 +141,12 @@ test_around (void)
   }
 }
 
-/* The hardest pairs there are. With integers, t = T / 2^24 and its midpoint
- * M / 2^25 (M = 2 T +- 1, odd): choose U so that M * U = I * 2^25 + r with a tiny
- * r, which a multiplication by the inverse of M modulo 2^25 does. Then I / U
- * misses the midpoint by r / (2^25 U), some 2^-49 of it. Nothing comes nearer:
- * M * U has more than 24 bits, so that no quotient of floats is a midpoint
- * (but 2^-150, between 0 and the least subnormal; see the extremes). */
+/* Checks the pairs whose quotient is closest to a midpoint between two floats. With
+ * integers, t = T / 2^24 and its midpoint M / 2^25 (M = 2 T +- 1, odd): choose U so that
+ * M * U = I * 2^25 + r with a tiny r, by a multiplication with the inverse of M modulo
+ * 2^25. Then I / U differs from the midpoint by r / (2^25 U), about 2^-49 of it. No
+ * quotient is closer, because M * U has more than 24 bits, so that no quotient of floats
+ * is a midpoint (except 2^-150, between 0 and the least subnormal; see test_extremes). */
 static void
 test_hardest (void)
 {
@@ -161,7 +161,7 @@ test_hardest (void)
     limit_init (&l, ldexpf ((float) t, -24 - scale));
     for (int side = -1; side <= 1; side += 2) {
       uint32_t m = 2 * t + (uint32_t) side, inverse = m;
-      for (int i = 0; i < 5; i++) /* Newton: each step doubles the right bits */
+      for (int i = 0; i < 5; i++) /* Newton: each step doubles the number of right bits */
         inverse *= 2 - m * inverse;
       for (int r = -9; r <= 9; r += 2) {
         uint64_t u = (uint32_t) (inverse * (uint32_t) r) & (modulus - 1);
@@ -177,7 +177,7 @@ test_hardest (void)
   g_assert_cmpuint (checked, >, 400000);
 }
 
-/* Small integers, all of them: every quotient that grids of pixels give. */
+/* Checks all small integers: every quotient that boxes on a pixel grid can have. */
 static void
 test_integers (void)
 {
@@ -196,7 +196,7 @@ test_integers (void)
     }
 }
 
-/* Areas of very different size, where the sum of areas is rounded. */
+/* Checks areas of very different size, whose sum is rounded. */
 static void
 test_areas (void)
 {
@@ -219,7 +219,7 @@ test_areas (void)
   }
 }
 
-/* Ends of the range. */
+/* Checks the ends of the range. */
 static void
 test_extremes (void)
 {

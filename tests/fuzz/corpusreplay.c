@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * corpusreplay: the main () of a fuzzer that is not built for libFuzzer. Runs each
- * file, and each file of each folder, named on the command line; a fault ends
- * the program and the last line written names the file.
+ * corpusreplay: the function main of a fuzzer that is built without libFuzzer. It runs
+ * each file, and each file of each folder, named on the command line. If a file crashes
+ * the program, the last line of output names it.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -97,5 +97,5 @@ main (int argc, char **argv)
   for (int i = 1; i < argc; i++)
     run_path (argv[i]);
   printf ("%d inputs\n", files);
-  return files ? 0 : 1; /* no input is no test */
+  return files ? 0 : 1; /* fails without input */
 }

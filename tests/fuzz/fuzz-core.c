@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz-core: bytes become boxes and options, which every engine must turn into
- * what the reference makes of them; and bytes become the structs themselves,
- * which the library must refuse or accept without a fault.
+ * fuzz-core: makes boxes and options of the bytes, for which every engine must give the
+ * result of the reference; and makes structs of raw bytes, which the library must accept
+ * or refuse without a fault.
  *
  * Built for libFuzzer, or with corpusreplay.c as a plain program that runs files.
  */
@@ -23,7 +23,7 @@ typedef struct {
   size_t left;
 } Bytes;
 
-/* Zeros once the input is used up. */
+/* Takes `size` bytes; zeros after the end of the input. */
 static void
 take (Bytes *bytes, void *value, size_t size)
 {
@@ -72,7 +72,7 @@ take_coordinate (Bytes *bytes, int form)
   }
 }
 
-/* 0..1, whatever the bytes; quotients of small integers half of the time. */
+/* Takes a threshold from 0 to 1; half of the time a quotient of small integers. */
 static float
 take_threshold (Bytes *bytes)
 {
@@ -82,7 +82,7 @@ take_threshold (Bytes *bytes)
   if (p & 1)
     return (float) (p % 17) / (float) (q % 16 + 16);
   t = fabsf (take_float (bytes));
-  return t <= 1 ? t : 0.5f; /* NaN too */
+  return t <= 1 ? t : 0.5f; /* may be NaN */
 }
 
 static float
@@ -101,7 +101,7 @@ allocate (size_t count, size_t size)
   return memory;
 }
 
-/* Class options in arrays of their exact size. */
+/* Takes class options, in an allocation of exactly their size. */
 static nms_class_options *
 take_class_options (Bytes *bytes, nms_options *options)
 {
@@ -118,7 +118,7 @@ take_class_options (Bytes *bytes, nms_options *options)
   return list;
 }
 
-/* Well-formed calls: every engine against the reference. */
+/* Makes a well-formed call and compares every engine with the reference. */
 static void
 compare (nms_context *context, Bytes *bytes)
 {
@@ -143,7 +143,7 @@ compare (nms_context *context, Bytes *bytes)
     options.max_per_class = take_byte (bytes) % 8;
   nms_class_options *classes = take_class_options (bytes, &options);
 
-  if (n > bytes->left / 4 + 2) /* a short input is a small frame */
+  if (n > bytes->left / 4 + 2) /* a short input makes a small frame */
     n = boxes.count = bytes->left / 4 + 2;
   for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; k < 4; k++)
@@ -178,8 +178,8 @@ compare (nms_context *context, Bytes *bytes)
   free (exclude);
 }
 
-/* Raw structs, all but their pointers: any code may come back, but it must be
- * of the list, come with a sentence, and leave the context fit for use. */
+/* Makes structs of raw bytes, except for their pointers. The call may return any code of
+ * the list, must set an error text if it fails, and must leave the context usable. */
 static void
 scramble (nms_context *context, Bytes *bytes)
 {
@@ -231,7 +231,7 @@ scramble (nms_context *context, Bytes *bytes)
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
-  nms_context *context = nms_context_new (); /* no scratch of earlier inputs */
+  nms_context *context = nms_context_new (); /* without earlier scratch memory */
   Bytes bytes = { data, size };
 
   static const char *const levels[] = { NULL, "scalar", "sse2", "avx2", "avx512", "neon" };
@@ -239,7 +239,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 
   if (!context)
     abort ();
-  /* an instruction set that does not run here is refused, which is fine */
+  /* refused if it does not run here; then the best one is used */
   nms_context_set_isa (context, levels[(choices >> 1) % (sizeof levels / sizeof *levels)]);
   if (choices & 1)
     scramble (context, &bytes);

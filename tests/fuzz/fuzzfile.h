@@ -10,5 +10,5 @@
 
 typedef void (*FuzzFrame) (RecordedFrame * frame);
 
-/* Reads all frames, skipping malformed lines, and calls `check` with each. */
+/* Reads all frames, skips malformed lines, and calls `check` with each frame. */
 void fuzz_file (const guint8 * data, gsize size, RecordFormat format, FuzzFrame check);

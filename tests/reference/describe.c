@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* describe: see describe.h. */
+/* describe: writes results as text, for rows that were worked out by hand. */
 #define _GNU_SOURCE
 #include "describe.h"
 

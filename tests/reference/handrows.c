@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * handrows: the table. Most rows use boxes whose overlap is plain to see:
+ * handrows: the table. Most rows use boxes whose overlaps are easy to see:
  *
  *   WHOLE   0 0 4 4  area 16
  *   HALF    0 0 4 2  area 8, in WHOLE: 8/16      = 1/2
  *   QUARTER 0 0 4 1  area 4, in WHOLE: 4/16      = 1/4, in HALF: 1/2
  *   SHIFTED 2 0 6 4  area 16, on WHOLE: 8/24     = 1/3
- *   FAR     9 9 13 13  meets none of them
+ *   FAR     9 9 13 13  overlaps none of them
  */
 #include "handrows.h"
 
@@ -73,7 +73,8 @@ const HandRow handrows[] = {
    * rounds above 2^-24; exact arithmetic would give 2^-24 and keep the box */
   { "each operation of the union is rounded", "K S0 | 0", .iou = 0x1p-24f, .least = ALL,
       .count = 2, .boxes = { { 0, 0, 4096, 4096, 0.9f }, { 0, 0, 1, 1, 0.8f } } },
-  /* inter 2^-48, union 2^112: the quotient 2^-160 rounds to 0, not above 0 */
+  /* intersection 2^-48, union 2^112: the quotient 2^-160 rounds to 0, which is not above
+   * 0 */
   { "a quotient that rounds to 0 is not above 0", "K K | 0 1", .iou = 0, .least = ALL, .count = 2,
       .boxes = { { 0, 0, 0x1p56f, 0x1p56f, 0.9f }, { 0, 0, 0x1p-24f, 0x1p-24f, 0.8f } } },
   { "a quotient that rounds to 0 reaches 0", "K S0 | 0", .iou = 0, .least = ALL, .inclusive = 1,

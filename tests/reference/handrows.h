@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * handrows: small cases whose result was worked out with pencil and paper from
- * the definition. The reference and every engine must give the text that
- * stands in the row.
+ * handrows: small cases whose results were worked out by hand from the definition. The
+ * reference and every engine must give the text in the row.
  */
 #pragma once
 
@@ -21,7 +20,7 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  const char *expect; /* as describe.h writes it */
+  const char *expect; /* in the format of describe.h */
   float iou;
   float least; /* score threshold */
   uint64_t max, max_per_class;
@@ -34,7 +33,7 @@ typedef struct {
 
 extern const HandRow handrows[]; /* ends with a name that is NULL */
 
-/* A row as arguments of nms_run; holds pointers into itself. */
+/* The arguments of nms_run for a row. They point into this struct. */
 typedef struct {
   nms_boxes boxes;
   nms_options options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * reference: the definition of NMS, line by line; see reference.h. Built to be
- * obviously right, so nothing is precomputed that the definition does not name.
+ * reference: the definition of NMS, line by line; see reference.h. It precomputes only
+ * what the definition names, so that it is easy to check by reading.
  */
 #include "reference.h"
 
@@ -35,7 +35,7 @@ typedef struct {
   bool filtered;
 } RefBox;
 
-/* What applies to one box: its class's options over the global ones. */
+/* The options of one box: those of its class, else the global ones. */
 typedef struct {
   float iou_threshold;
   float score_threshold;
@@ -124,14 +124,14 @@ rule_of (const nms_options *options, int32_t class_id)
   return rule;
 }
 
-/* Reads all boxes and decides who is invalid or filtered. */
+/* Reads all boxes and decides which are invalid or filtered. */
 static RefBox *
 read_boxes (const nms_boxes *boxes, const nms_options *options)
 {
   RefBox *list = allocate (boxes->count, sizeof (RefBox));
 
   for (size_t i = 0; i < boxes->count; i++) {
-    /* absent scores are all equal: all zero, as ranks go */
+    /* absent scores are all 0, so that all boxes rank equal */
     float score = boxes->score.data ? fetch_float (&boxes->score, i) : 0.0f;
     RefBox box = make_box (fetch_float (&boxes->x1, i), fetch_float (&boxes->y1, i),
         fetch_float (&boxes->x2, i), fetch_float (&boxes->y2, i), score);
@@ -196,7 +196,8 @@ iou (const RefBox *a, const RefBox *b)
   return inter == 0.0f ? 0.0f : inter / rest;
 }
 
-/* Whether the overlap of the two lies beyond `threshold`. */
+/* Returns whether the overlap of the two boxes is above `threshold`, or equal if
+ * inclusive. */
 static bool
 beyond (const RefBox *a, const RefBox *b, float threshold, bool inclusive)
 {
@@ -212,7 +213,7 @@ beyond (const RefBox *a, const RefBox *b, float threshold, bool inclusive)
   return inclusive ? iou (a, b) >= threshold : iou (a, b) > threshold;
 }
 
-/* Whether boxes i and j can meet at all: classes and parents allow it. */
+/* Returns whether boxes i and j are compared: their classes and parents must allow it. */
 static bool
 comparable (const RefBox *list, size_t i, size_t j, const nms_options *options)
 {
@@ -221,7 +222,7 @@ comparable (const RefBox *list, size_t i, size_t j, const nms_options *options)
   return (options && options->class_agnostic) || list[i].class_id == list[j].class_id;
 }
 
-/* The undecided box that comes first in the order, or -1. */
+/* Returns the first undecided box in the order of scores, or -1. */
 static int32_t
 first_of (const RefBox *list, const bool *decided, size_t count)
 {
@@ -243,7 +244,7 @@ kept_of_class (const RefBox *list, const RefResult *result, int32_t class_id)
   return n;
 }
 
-/* Decides box i, whose turn has come. */
+/* Decides box i, the next one in the order of scores. */
 static nms_outcome
 decide (const RefBox *list, int32_t i, const nms_options *options, RefResult *result)
 {

@@ -2,12 +2,11 @@
 /*
  * reference: non-maximum suppression written from its definition, slowly.
  *
- * What every engine of nmscore is compared with. It takes the structs of
- * nmscore.h and nothing else of it: no function and no constant but the
- * outcomes and option bits. Quadratic, one pair at a time, with real
- * divisions; meant for some thousand boxes. Arguments must be well formed
- * (full-size structs, thresholds in range): what nms_run makes of others is
- * the business of the tests of errors. Aborts when out of memory.
+ * The tests compare every engine of nmscore with it. It uses the structs, outcomes and
+ * option bits of nmscore.h, and no function of it. It compares every pair and divides,
+ * so it is meant for some thousand boxes. Arguments must be well formed (full-size
+ * structs, thresholds in range); test-errors.c checks how nms_run treats others. Aborts
+ * when out of memory.
  */
 #pragma once
 
@@ -25,12 +24,13 @@ typedef struct {
   int32_t *suppressed_by; /* count */
 } RefResult;
 
-/* `options` NULL: the documented defaults. Free with ref_result_clear (). */
+/* Runs NMS; `options` may be NULL for the documented defaults. Free with
+ * ref_result_clear (). */
 void ref_run (const nms_boxes *boxes, const nms_options *options, RefResult *result);
 void ref_result_clear (RefResult *result);
 
-/* nms_count_neighbors by definition; `neighbors` has room for boxes->count. */
+/* Counts the neighbors of each box into `neighbors`, an array of boxes->count. */
 void ref_count_neighbors (const nms_boxes *boxes, const nms_options *options, uint32_t *neighbors);
 
-/* The overlap of two boxes x1 y1 x2 y2; 0 where one is invalid. */
+/* Returns the IoU of two boxes x1 y1 x2 y2; 0 if one is invalid. */
 float ref_iou (const float a[4], const float b[4]);

@@ -20,7 +20,7 @@ make_rotated (const float c[4], float angle, long double origin_x, long double o
   long double s, k;
   Rotated box = { .area = w * h };
 
-  if (fabsl (radians) > 6.283185307179586L) /* as documented: by the binary64 value */
+  if (fabsl (radians) > 6.283185307179586L) /* documented: reduced as a binary64 value */
     radians = fmodl (radians, (long double) 6.283185307179586);
   s = sinl (radians);
   k = cosl (radians);
@@ -32,7 +32,8 @@ make_rotated (const float c[4], float angle, long double origin_x, long double o
   return box;
 }
 
-/* Where the line at height y enters and leaves; 0 if it does not meet. */
+/* Finds where the horizontal line at y enters and leaves the box. Returns 0 if it does
+ * not cross it. */
 static int
 cross (const Rotated *q, long double y, long double *left, long double *right)
 {
@@ -52,7 +53,8 @@ cross (const Rotated *q, long double y, long double *left, long double *right)
   return met;
 }
 
-/* The height at which the lines through two sides cross; 0: parallel. */
+/* Finds the y at which the lines through two sides cross. Returns 0 if they are
+ * parallel. */
 static int
 side_crossing (const Rotated *a, int i, const Rotated *b, int k, long double *y)
 {
@@ -99,7 +101,7 @@ shared_area (const Rotated *a, const Rotated *b)
 long double
 ref_rotated_iou (const float a[4], float angle_a, const float b[4], float angle_b)
 {
-  /* near the origin, where numbers are finest */
+  /* near the origin, where floating-point numbers are densest */
   long double x = (a[0] + (long double) a[2]) / 2, y = (a[1] + (long double) a[3]) / 2;
   Rotated p = make_rotated (a, angle_a, x, y), q = make_rotated (b, angle_b, x, y);
   long double shared;
