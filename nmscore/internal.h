@@ -123,13 +123,18 @@ int nms__options_check (nms_context *ctx, const nms_options *options, nms__setti
 int nms__struct_check (nms_context *ctx, const char *name, const void *data, size_t known,
     size_t least);
 
-/* classes.c: fills the table and sets *bounds for the limits of all classes; empties the table;
- * returns the number of a class's entry, which it adds if necessary; returns the number of
- * buckets for so many entries. */
+/* classes.c: fills the table for the options and boxes of a call, and sets *bounds for the limits
+ * of all classes. */
 int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
     const nms_boxes *boxes, nms__bounds *bounds);
+
+/* classes.c: empties the table for up to `boxes` classes. */
 void nms__classes_start (nms__classes *classes, size_t boxes);
+
+/* classes.c: returns the number of a class's entry, which it adds if necessary. */
 uint32_t nms__class_entry (nms__classes *classes, int32_t id);
+
+/* classes.c: returns the number of buckets that a table of `entries` needs. */
 uint32_t nms__class_buckets (size_t entries);
 
 /* neighbors.c: counts the neighbors of each box of a prepared frame. `neighbors` has an element

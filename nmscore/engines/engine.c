@@ -11,7 +11,7 @@ typedef struct engine {
   const char *name;
   int (*run) (nms_context *ctx); /* decides ctx->frame; NULL for auto */
   size_t (*scratch) (size_t boxes);
-  int takes_rotated; /* not 0: frames with rotated boxes too; if 0, engine sorted runs them */
+  int takes_rotated; /* 0: engine sorted runs frames with rotated boxes in its place */
 } engine;
 
 static const engine engines[] = {

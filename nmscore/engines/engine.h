@@ -3,11 +3,10 @@
  * engine: what an engine does. It takes ctx->frame as prepare.c leaves it, in which every
  * box has the outcome NMS_SUPPRESSED and no suppressor, and writes
  *   kept, kept_count    positions of the kept boxes in the caller's columns, best first
- *   outcome             NMS_KEPT or NMS_OVER_CAP for the boxes that are, if requested
+ *   outcome             NMS_KEPT for kept boxes, NMS_OVER_CAP for boxes over a cap; if requested
  *   suppressed_by       the suppressor of each suppressed box, if requested
  *   over_cap_count      number of boxes over a cap
- * and in the classes' entries `kept` and `last` where it needs them. It allocates nothing,
- * apart from xla. All engines write the same results. An engine returns 0, NMS__NOT_RUN or
+ * It may use `kept` and `last` of the classes' entries. Only xla allocates memory. All engines write the same results. An engine returns 0, NMS__NOT_RUN or
  * an error, with a text in the context.
  */
 #ifndef NMS_ENGINE_H
@@ -46,7 +45,7 @@ int nms__auto_choose (const nms__frame *frame);
  * to *used. Returns 0, or an error of engine xla. */
 int nms__engine_run (nms_context *ctx, int *used);
 
-/* engine.c: the bytes of scratch that suffice for any engine. */
+/* engine.c: returns the bytes of scratch that suffice for every engine. */
 size_t nms__engines_scratch_size (size_t boxes);
 
 static inline nms__box

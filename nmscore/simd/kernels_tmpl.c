@@ -130,7 +130,7 @@ count_before (const int32_t *key, size_t first, size_t vectors, size_t count, in
 #pragma GCC unroll 2
     for (size_t v = 0; v < vectors; v++)
       before[v] = i_count_gt (before[v], i_set (key[j]), below[v]);
-  for (; j < end; j++) /* so it does in the lanes behind its own */
+  for (; j < end; j++) /* an equal key precedes in the lanes behind its own */
 #pragma GCC unroll 2
     for (size_t v = 0; v < vectors; v++) {
       const int32_t *lower = behind + RANKED * LANES - 1 - (j - first) + v * LANES;

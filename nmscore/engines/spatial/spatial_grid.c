@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spatial_grid: the cells of the grid, so that the boxes that may exceed the limit with a
- * given box lie in a few short runs of cells. For any layout of ten thousand to ten million
- * boxes.
+ * spatial_grid: plans the cells of the grid, so that the boxes that may exceed the limit with
+ * a given box lie in a few short runs of cells. It is made for ten thousand to ten million
+ * boxes in any layout.
  *
  * For boxes whose IoU exceeds t, in real numbers:
  *   area     the smaller area is more than t times the greater one
- *   sides    so is, on each axis, the smaller side
+ *   sides    on each axis the smaller side is more than t times the greater one
  *   aspect   width / height differs by a factor of less than ((1 + t) / 2t)^2; crossed
  *            boxes are the worst case
  *   centres  their distance on each axis is less than (1-t) / (1+t) times half the sum of

@@ -30,11 +30,11 @@ typedef struct nms__cell_boxes {
 
 /* The scratch of engine spatial. */
 typedef struct nms__spatial_scratch {
-  uint16_t *level;      /* of each box of the frame */
-  uint32_t *begin;      /* nms__grid.begin */
+  uint16_t *level;      /* level of each box of the frame */
+  uint32_t *begin;      /* see nms__grid.begin */
   nms__record *records; /* used until all boxes are in cells */
-  uint32_t *cell_of;    /* of each box of the frame; used until the records are written */
-  int32_t *class_id;       /* nms__grid.class_id */
+  uint32_t *cell_of;    /* cell of each box of the frame; used until the records are written */
+  int32_t *class_id;       /* see nms__grid.class_id */
 
   /* of the walk */
   struct nms__box4 *box4;
@@ -48,16 +48,19 @@ typedef struct nms__spatial_scratch {
   float *score;
   uint32_t *position, *waiting, *kept;
   uint64_t *undecided_bits;
-  uint64_t *keys; /* of the kept boxes, after the sweep */
+  uint64_t *keys; /* packed keys of the kept boxes, written after the sweep */
 } nms__spatial_scratch;
 
 /* Lays out the scratch. Walk and sweep use the same memory, and so do arrays that are used one
  * after the other. */
 void nms__spatial_layout (nms__spatial_scratch *s, nms__arena *arena, size_t boxes);
 
-/* Put all boxes of the frame into the cells of a planned grid: for the walk, which also
- * replaces the frame position in each packed key by the grid position; for the sweep. */
+/* Scatters the boxes of the frame into the box4 of a planned grid, for the walk, and replaces the
+ * frame position in each packed key by the grid position. */
 void nms__scatter_to_box4 (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s);
+
+/* Scatters the boxes of the frame into columns in the order of a planned grid's cells, for the
+ * sweep, and fills *boxes. */
 void nms__scatter_to_columns (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s,
     nms__cell_boxes *boxes);
 

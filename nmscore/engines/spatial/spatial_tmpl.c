@@ -262,9 +262,10 @@ resolve (const nms__cell_boxes *s, uint32_t at, int by_class)
 
 /* ----------------------------------------- usual queries, several at a time */
 
-/* The cells that CHUNK grid positions query in their own level, both ends included, as floats
- * whose lower bits are the cell's number. `simple` has a bit for each position whose query
- * needs no other level; `queried` one for each other position whose `query` has its runs. */
+/* Cells that the boxes at CHUNK grid positions query in their own level: the first and the last
+ * column and row, as floats whose lower bits are the number. `simple` has a bit for each box
+ * that needs no other cells. `queried` has a bit for each other box whose runs of cells are in
+ * `query`. */
 typedef struct chunk {
   float from_x[CHUNK], to_x[CHUNK], from_y[CHUNK], to_y[CHUNK];
   nms__query query[CHUNK];
@@ -322,8 +323,7 @@ cell_of (float rounded)
   return nms__float_bits (rounded) - ROUNDING_BITS;
 }
 
-/* Writes the two rows of cells that the box queries to k->run. Returns 0 if the query needs
- * more. */
+/* Writes to k->run the two rows of cells that the box queries. Returns 0 if it needs more. */
 INLINE int
 query_two_rows (const nms__grid *g, const nms__level *l, const chunk *c, unsigned i,
     nms__query *k)
@@ -372,8 +372,8 @@ query_levels (const nms__grid *g, nms__query *k)
   return nms__query_cells (g, k);
 }
 
-/* Writes and prefetches the runs of the boxes `bits` of a chunk, whose queries need several
- * levels; those levels are not near in memory. */
+/* Finds the runs of cells of those boxes of a chunk that query several levels (`bits`), and
+ * prefetches their boxes, because other levels are not near in memory. */
 INLINE void
 query_chunk (const nms__cell_boxes *s, uint32_t at, uint32_t bits, chunk *c, int by_class)
 {
