@@ -6,8 +6,9 @@
  *   outcome             NMS_KEPT for kept boxes, NMS_OVER_CAP for boxes over a cap; if requested
  *   suppressed_by       the suppressor of each suppressed box, if requested
  *   over_cap_count      number of boxes over a cap
- * It may use `kept` and `last` of the classes' entries. Only xla allocates memory. All engines write the same results. An engine returns 0, NMS__NOT_RUN or
- * an error, with a text in the context.
+ * It may use `kept` and `last` of the classes' entries. Only xla allocates memory. All
+ * engines write the same results. An engine returns 0, NMS__NOT_RUN or an error, with a text
+ * in the context.
  */
 #ifndef NMS_ENGINE_H
 #define NMS_ENGINE_H

@@ -419,7 +419,7 @@ resolve_query (const nms__cell_boxes *s, nms__query *k, int by_class)
   return decide_found (s, &b, k, &found, by_class);
 }
 
-/* Returns whether the query had hits. */
+/* Decides box i of a chunk, at grid position `at`. Returns whether its query had hits. */
 INLINE int
 resolve_of_chunk (const nms__cell_boxes *s, const nms__level *l, chunk *c, uint32_t at, unsigned i,
     int by_class)
