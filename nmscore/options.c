@@ -26,8 +26,8 @@ nms_options_init (nms_options *options, size_t size)
   options->size = size;
 }
 
-/* The rule of nmscore.h for structs of another version: at least the first
- * `least` bytes, and nothing set that this library does not know. */
+/* Checks a struct of the caller by the rule of nmscore.h: it has at least the first `least`
+ * bytes, and all bytes behind the `known` ones are 0. */
 int
 nms__struct_check (nms_context *ctx, const char *name, const void *data, size_t known, size_t least)
 {

@@ -71,9 +71,11 @@ typedef struct nms__kernels {
   void (*decide_cells) (struct nms__cell_boxes *boxes);
 } nms__kernels;
 
-/* dispatch.c: return the table for a new context; the table with a name, or NULL and the
- * reason. */
+/* dispatch.c: returns the table for a new context. */
 const nms__kernels *nms__kernels_default (void);
+
+/* dispatch.c: returns the table with this name, or NULL if it is unknown or cannot run here;
+ * *why_not is then the reason, a static string. */
 const nms__kernels *nms__kernels_named (const char *name, const char **why_not);
 
 #endif

@@ -42,7 +42,7 @@ nms__box4_height (const nms__box4 *q, size_t i, const nms__wide_box *b)
       v_max (v_load_aligned (q->y1 + i), v_load_aligned (b->y1)));
 }
 
-/* The sums of both boxes' scaled areas; `factor` is that of nms__bounds. */
+/* Returns the sums of both boxes' scaled areas. `factor` is that of nms__bounds. */
 INLINE vf
 nms__box4_scaled_sum (const nms__box4 *q, size_t i, const nms__wide_box *b, float factor)
 {
