@@ -118,8 +118,12 @@ int nms__fail (nms_context *ctx, int error, const char *format, ...)
 #endif
     ;
 
-/* options.c: copy and check the options. Return 0 or an error. */
+/* options.c: copies the caller's options to *settings, with defaults, and checks them. Returns 0
+ * or an error. */
 int nms__options_check (nms_context *ctx, const nms_options *options, nms__settings *settings);
+
+/* options.c: checks the size of a caller's struct, of which this version knows `known` bytes and
+ * needs `least`. `name` is for the message. Returns 0 or an error. */
 int nms__struct_check (nms_context *ctx, const char *name, const void *data, size_t known,
     size_t least);
 
@@ -143,9 +147,12 @@ uint32_t nms__class_buckets (size_t entries);
 void nms__neighbors (nms__frame *frame, uint32_t *neighbors, size_t count);
 size_t nms__neighbors_scratch_size (size_t boxes);
 
-/* prepare.c: nms__boxes_check copies and checks the caller's struct; nms__prepare fills
- * ctx->frame and counts the invalid and filtered boxes. Both return 0 or an error. */
+/* prepare.c: copies the caller's struct to *checked, with absent columns where it is smaller, and
+ * checks it. Returns 0 or an error. */
 int nms__boxes_check (nms_context *ctx, const nms_boxes *boxes, nms_boxes *checked);
+
+/* prepare.c: fills ctx->frame, and counts the boxes that do not take part. Returns 0 or an error
+ * of the class options. */
 int nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t *filtered);
 
 static inline void
