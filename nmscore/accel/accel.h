@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * accel: all that the rest of nmscore includes of accel/: engine xla, its state
- * in a context, and why it is refused. XLA, the lazy tensors and the TPU kernels
- * lie behind this header; a build without XLA has it too.
+ * accel: the only header of accel/ that the rest of nmscore includes. It declares engine
+ * xla, the end of its state in a context, and the reason for a refusal. Files outside of
+ * accel/ do not include XLA's, the lazy tensors' or the TPU kernels' headers. A build
+ * without XLA has this header too.
  */
 #ifndef NMS_ACCEL_H
 #define NMS_ACCEL_H

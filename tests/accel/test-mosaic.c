@@ -39,7 +39,8 @@ test_refusals (void)
   refused (WITH (1024, 128, .form = 7), "form 7 is not in nms__mosaic_form");
 }
 
-/* The most boxes are those of the header, and the message gives their number. */
+/* The most boxes are as mosaicspec.h lists them, and the error message gives the
+ * number. */
 static void
 test_bound (void)
 {

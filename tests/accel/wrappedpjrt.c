@@ -75,8 +75,8 @@ put_contracted (char *to, const operation *o, const char *sum, const product *p,
   return to;
 }
 
-/* Returns the text, as a new string, with contractions: a product goes unrounded into
- * the sum that uses it, also across a maximum. */
+/* Returns the text, as a new string, with contractions: a sum uses the unrounded
+ * product, also across a maximum. */
 static char *
 contracted (const char *text, size_t *length)
 {

@@ -91,14 +91,14 @@ struct nms_lazy {
   int depth;       /* number of nested loops whose functions are recording */
   int status;
   char error[NMS__LAZY_TEXT];
-  nms_lazy_tensor floor; /* -inf (operations.c says why) */
+  nms_lazy_tensor floor; /* -inf, for nms__guarded */
   int32_t count;
   nms__recorded recorded[NMS_LAZY_MAX_OPERATIONS];
   nms__node nodes[2 * NMS_LAZY_MAX_OPERATIONS];        /* of a trace */
   nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS];    /* its inputs, then outputs */
 };
 
-/* Latches an error, unless there is one. Returns NMS_LAZY_NONE. */
+/* Latches an error, unless one is latched. Returns NMS_LAZY_NONE. */
 __attribute__ ((format (printf, 3, 4)))
 nms_lazy_tensor nms__lazy_fail (nms_lazy *lz, int status, const char *format, ...);
 

@@ -56,12 +56,12 @@ make_shape (nms_lazy *lz, int32_t type, int rank, const int32_t *dims, nms_lazy_
   return !lz->status;
 }
 
-/* Compilers contract a product and the sum that uses it, as XLA does on a CPU; not
- * across a maximum, except one with a constant that provably changes nothing. They
- * also fold constants (x / 3 becomes x * (1/3)) and quotients of quotients. So a
- * product passes through a maximum with an input that is -inf, except on its way to a
- * comparison or the like, and arithmetic uses constants and quotients through a
- * barrier. */
+/* Inserts operations that keep compilers from changing a rounding. Compilers contract a
+ * product and the sum that uses it (XLA does on a CPU), but not if a maximum with an
+ * input stands between them. So a product passes through a maximum with -inf, an input,
+ * unless a comparison, a selection or another product uses it. Compilers also replace
+ * x / 3 by x * (1/3) and combine quotients of quotients. So arithmetic uses constants
+ * and quotients through a barrier. */
 nms_lazy_tensor
 nms__guarded (nms_lazy *lz, int op, nms_lazy_tensor x)
 {

@@ -23,8 +23,8 @@ typedef struct nms__mosaic_layout {
   nms__array scratch[16];
 } nms__mosaic_layout;
 
-/* Add an array to the layout; the array of the result has whole registers for `picks`
- * picks. */
+/* Add an input, or an array of scratch memory, of `rows` rows to the layout. The last
+ * one sets the array of the result, which has whole registers for `picks` numbers. */
 nms__array nms__mosaic_add_input (nms__mosaic_layout *layout, nms__mosaic_type type, int rows);
 nms__array nms__mosaic_add_scratch (nms__mosaic_layout *layout, nms__mosaic_type type, int rows);
 void nms__mosaic_set_picks (nms__mosaic_layout *layout, int picks);

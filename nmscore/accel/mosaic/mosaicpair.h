@@ -34,8 +34,8 @@ typedef struct nms__mosaic_limit {
  * box overlaps no other. */
 nms__value nms__mosaic_area (nms__mosaic *m, const nms__mosaic_box *box);
 
-/* Prints whether the overlap of `a` and `b` exceeds the limit: an I1. All values have
- * one shape. */
+/* Prints the test whether the overlap of `a` and `b` exceeds the limit; the result is an
+ * I1. All values have one shape. */
 nms__value nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic_box *b,
     const nms__mosaic_limit *limit);
 

@@ -108,7 +108,7 @@ load_field (Picks *p, nms__array array, int field)
   return nms__mosaic_spread (p->m, row, p->layout->chunk, NMS__MOSAIC_LANES);
 }
 
-/* Prints number `field` of the limits of a chunk's boxes. */
+/* Prints the load of one of the three numbers of a limit, for each box of a chunk. */
 static nms__value
 load_limit (Picks *p, int field, nms__value row)
 {
@@ -161,8 +161,8 @@ print_start (Picks *p)
   store_field (p, none, p->last_bits, LAST_CLASS);
 }
 
-/* Prints which positions of a chunk are removed: those that overlap the last pick, the
- * pick itself, and those of a full class. */
+/* Prints the tests whether the box at a position of a chunk is removed, because the last
+ * pick suppresses it, it is the last pick, or its class is full. */
 static nms__value
 print_removed (Picks *p, nms__value row, nms__value position, const nms__mosaic_box *box,
     const nms__mosaic_box *last, nms__value class_id)

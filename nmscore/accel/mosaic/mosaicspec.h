@@ -57,9 +57,9 @@ void nms__mosaic_threshold_limit (float threshold, int inclusive, float limit[3]
 /* The same for a limit of overlap.h. */
 void nms__mosaic_limit_of (double middle, float limit[3]);
 
-/* Fills the argument `parameters` of a run, rows of 128 equal numbers: rows 0..2 hold
- * the limit of all boxes (used unless `box_limits`), row NMS__MOSAIC_MOST the most
- * picks of this run, 1..K. */
+/* Fills the argument `parameters` of a run, 8 rows of 128 equal numbers. Rows 0..2 hold
+ * the limit of all boxes, which is used unless the spec has `box_limits`. Row
+ * NMS__MOSAIC_MOST holds the maximum number of picks of this run, `most`, 1..K. */
 #define NMS__MOSAIC_PARAMETERS (8 * NMS__MOSAIC_LANES)
 #define NMS__MOSAIC_MOST 3
 void nms__mosaic_parameters (float threshold, int inclusive, int32_t most,

@@ -38,10 +38,10 @@ typedef struct {
   nms__array in[INPUTS];
   nms__array kept[4], kept_class; /* rows of kept boxes */
   nms__array column[4], column_class; /* of the tile, down the sublanes */
-  nms__array blocked;             /* own words, one candidate in each sublane */
+  nms__array blocked;             /* words of the candidates, one in each sublane */
   nms__array count, most;         /* kept boxes, and their maximum; in all lanes */
   nms__value zero;                /* index */
-  nms__value row;                 /* index: of the tile */
+  nms__value row;                 /* index of the tile's row */
 } Tiles;
 
 void
@@ -191,7 +191,8 @@ load_columns (Tiles *t, nms__value from)
   return box;
 }
 
-/* Prints which candidates (sublanes) the boxes of a row (lanes) would suppress. */
+/* Prints the tests whether a box of a row (lanes) would suppress a candidate
+ * (sublanes). */
 static nms__value
 print_suppressed (Tiles *t, const nms__mosaic_box *candidate, nms__value from,
     const nms__mosaic_box *other, nms__array other_class, nms__value other_row)
@@ -240,8 +241,8 @@ next_kept_row (Tiles *t, KeptRows *rows)
   return rows->open;
 }
 
-/* Prints which candidates of word `w` a kept box suppresses or take no part: not 0 in
- * the result, which has one column. */
+/* Prints the tests whether a candidate of word `w` takes no part or a kept box
+ * suppresses it. The result has one column, which is not 0 for such candidates. */
 static nms__value
 print_outside (Tiles *t, const nms__mosaic_box *candidate, nms__value from, int w)
 {
@@ -403,7 +404,8 @@ print_append (Tiles *t, nms__value kept_row)
   /* twice the number of kept candidates before, plus 1 if it is kept itself */
   nms__value counts = nms__mosaic_select (m, nms__mosaic_compare (m, "slt", lane, sublane), two,
       nms__mosaic_select (m, nms__mosaic_compare (m, "eq", lane, sublane), kept, none));
-  /* as floats, whose sums cross the lanes in one pass; integers take two */
+  /* convert to floats, because sums of integers take two passes across the lanes and
+   * sums of floats one */
   counts = nms__mosaic_to_s32 (m, spread (t, nms__mosaic_reduce (m, "add", "0x00000000",
       nms__mosaic_to_f32 (m, counts), 1), TILE));
   moving.count = load_row (t, t->count, t->zero);

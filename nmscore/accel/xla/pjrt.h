@@ -39,7 +39,7 @@ typedef struct pjrt_head {
   void *extensions;
 } pjrt_head;
 
-/* Declares a struct of arguments, zeroed but for its size. */
+/* Declares a struct of arguments whose size is set and whose other fields are 0. */
 #define PJRT_ARGS(type, name) type name = { .head = { sizeof (type), NULL } }
 
 typedef struct pjrt_initialize_args {

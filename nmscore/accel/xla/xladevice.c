@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * xladevice: opens and closes the clients of plugins. The threads of a plugin do not
- * exist in a forked child, where a transfer would wait for them without end. So `owner`
+ * exist in a forked child, where a transfer would wait for them forever. So `owner`
  * is the process that first used a plugin, and in any other process every function
  * returns an error before it locks anything.
  */

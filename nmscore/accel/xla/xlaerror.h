@@ -15,7 +15,7 @@ int nms__xla_error_set (int code, char *error, size_t error_size, const char *fo
 #endif
     ;
 
-/* Writes "what: message of the plugin" in the same way and destroys `failure`.
+/* Writes `what`, a colon and the plugin's message in the same way, and destroys `failure`.
  * Returns NMS_ERROR_DEVICE. */
 int nms__xla_error_take (const pjrt_api *api, pjrt_error *failure, const char *what, char *error,
     size_t error_size);

@@ -48,8 +48,8 @@ nms__xla_frame_kind (const nms__frame *f, nms__xla_kind *kind, char *why_not, si
   return 1;
 }
 
-/* Returns the threshold t: a quotient of binary32 is above it if it is above the
- * limit, which is a midpoint. */
+/* Returns the greatest float that is not above `limit`. A quotient rounded to binary32
+ * exceeds it if and only if it exceeds the limit. */
 static float
 threshold_of (double limit)
 {

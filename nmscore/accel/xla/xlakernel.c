@@ -58,7 +58,7 @@ add (signature *s, nms_lazy_type type, int rows, int32_t columns, char **memory)
   return b->data;
 }
 
-/* The places of the columns in one block of memory. */
+/* The addresses of the columns, all in one block of memory. */
 typedef struct {
   signature s;
   float *corner[4], *parameters, *limit;

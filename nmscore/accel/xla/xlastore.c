@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * xlastore: keeps one list of stores in a process, one store for each open device.
- * A failed preparation leaves no trace here: the context that sees the failure stops
- * using the engine, and another context may try again.
+ * A failed preparation is not recorded here: its context stops using
+ * the engine, and another context may try again.
  */
 #include "xlastore.h"
 #include "nmsgraph.h"
