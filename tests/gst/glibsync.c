@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * glibsync: tells ThreadSanitizer of GLib's and GStreamer's own synchronisation.
- * The libraries that distributions ship are not built with the sanitizer, which
- * therefore does not see that a GMutex orders what happens around it, and would
- * report all that GStreamer's locks protect in our code. Linked into a test
- * program these functions come before the libraries' and pass on to them. Only
- * what is ordered in truth is declared to be ordered: nothing is suppressed.
+ * glibsync: tells ThreadSanitizer about the synchronisation of GLib and GStreamer.
+ * Distributions build these libraries without the sanitizer, so that it does not see the
+ * order that a GMutex gives, and would report all data of ours that GStreamer locks
+ * protect. The functions here, linked into a test program, come before the libraries'
+ * functions and call them. They declare only orders that exist: no report is suppressed.
  */
 #include <dlfcn.h>
 #include <gst/gst.h>
@@ -15,7 +14,7 @@
 
 #define NOT_INSTRUMENTED __attribute__((no_sanitize ("thread")))
 
-/* Defines the library's next function of this name as `real`. */
+/* Defines `real` as the library's function of this name. */
 #define REAL(name)                                                             \
   static __typeof__ (&name) found;                                             \
   __typeof__ (&name) real = __atomic_load_n (&found, __ATOMIC_RELAXED);        \
@@ -85,7 +84,7 @@ g_cond_wait_until (GCond * cond, GMutex * mutex, gint64 end_time)
   return res;
 }
 
-/* What was made before the one that leaves is there for all that find it. */
+/* Everything before this leave is visible to each thread that enters later. */
 #undef g_once_init_enter
 NOT_INSTRUMENTED gboolean
 g_once_init_enter (volatile void *location)
@@ -106,7 +105,8 @@ g_once_init_leave (volatile void *location, gsize result)
   real (location, result);
 }
 
-/* Who takes the last reference away comes after all others that had one. */
+/* Everything before each unref is visible to the thread that takes the last reference
+ * away. */
 #define UNREF(name, Type)                                                      \
   NOT_INSTRUMENTED void                                                        \
   name (Type object)                                                           \
@@ -120,7 +120,7 @@ g_once_init_leave (volatile void *location, gsize result)
 UNREF (g_object_unref, gpointer)
 UNREF (gst_mini_object_unref, GstMiniObject *)
 
-/* A block is taken before it is given back, in whichever thread. */
+/* A block is allocated before it is freed, in any thread. */
 NOT_INSTRUMENTED gpointer
 g_slice_alloc (gsize size)
 {
@@ -139,7 +139,8 @@ g_slice_free1 (gsize size, gpointer block)
   real (size, block);
 }
 
-/* A message is read by the thread that takes it off the bus. */
+/* Everything before the post is visible to the thread that takes the message off the
+ * bus. */
 NOT_INSTRUMENTED gboolean
 gst_bus_post (GstBus * bus, GstMessage * message)
 {

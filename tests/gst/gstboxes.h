@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * gstboxes: what tests of the elements share: buffers with regions of interest
- * and what is left on them afterwards, elements in a harness. Regions are told
- * apart by their id, so that an expectation is a string like "1 4 7".
+ * gstboxes: what tests of the elements share: buffers with regions of interest, the
+ * regions that are left on them, and elements in a harness. Each region has an id, so
+ * that an expectation is a string like "1 4 7".
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #define FRAME_HEIGHT 480
 #define FRAME_CAPS "video/x-raw,format=GRAY8,width=640,height=480,framerate=10/1"
 
-/* A buffer of a few bytes (nobody may look at them) at the given PTS. */
+/* Returns a buffer of 16 bytes, which no element may read, with this PTS. */
 static inline GstBuffer *
 frame_new (GstClockTime pts)
 {
@@ -27,7 +27,7 @@ frame_new (GstClockTime pts)
   return buffer;
 }
 
-/* A region without a confidence. x and y may be negative: they wrap. */
+/* Adds a region without a confidence. x and y may be negative: they wrap. */
 static inline GstVideoRegionOfInterestMeta *
 add_region (GstBuffer * buffer, gint id, const gchar * label, gint x, gint y, guint w, guint h)
 {
@@ -38,7 +38,7 @@ add_region (GstBuffer * buffer, gint id, const gchar * label, gint x, gint y, gu
   return roi;
 }
 
-/* A region with a confidence and no normalized coordinates. */
+/* Adds a region with a confidence and without normalized coordinates. */
 static inline GstVideoRegionOfInterestMeta *
 add_scored (GstBuffer * buffer, gint id, const gchar * label, gint x, gint y, guint w, guint h,
     gdouble confidence)
@@ -50,8 +50,8 @@ add_scored (GstBuffer * buffer, gint id, const gchar * label, gint x, gint y, gu
   return roi;
 }
 
-/* A region as detectors write it: pixels in doubles, normalized by the frame,
- * and the integers that they round to. */
+/* Adds a region as detectors write it: doubles, normalized by the frame size, and the
+ * integers that they round to. */
 static inline GstVideoRegionOfInterestMeta *
 add_exact (GstBuffer * buffer, gint id, const gchar * label, gdouble x1, gdouble y1, gdouble x2,
     gdouble y2, gdouble confidence)
@@ -66,7 +66,7 @@ add_exact (GstBuffer * buffer, gint id, const gchar * label, gdouble x1, gdouble
   return roi;
 }
 
-/* The ids of all regions on the buffer, in its order: "1 4 7". Static. */
+/* Returns the ids of all regions on the buffer, in its order: "1 4 7". Static. */
 static inline const gchar *
 ids_on (GstBuffer * buffer)
 {
@@ -92,8 +92,8 @@ count_on (GstBuffer * buffer)
 
 #define assert_ids(buffer, expected) g_assert_cmpstr (ids_on (buffer), ==, expected)
 
-/* "suppressed:0", "kept", ...: what a structure "nms" on region `id` says; "" if
- * there is none. Free it. */
+/* Returns the structure "nms" of region `id` as text: "kept", "suppressed:0"; "" if it
+ * has none. Free it. */
 static inline gchar *
 tag_of (GstBuffer * buffer, gint id)
 {
@@ -115,7 +115,7 @@ tag_of (GstBuffer * buffer, gint id)
     g_free (tag_);                                                             \
   } G_STMT_END
 
-/* The element of a launch line of just one. */
+/* Creates the element of a launch line, which names only one. */
 static inline GstElement *
 element_new (const gchar * launch_line)
 {
@@ -128,7 +128,8 @@ element_new (const gchar * launch_line)
   return gst_object_ref_sink (element);
 }
 
-/* A harness around it, with a stream of these caps (NULL: as yet none). */
+/* Creates the element in a harness, and starts a stream with these caps; with NULL sends
+ * no caps. */
 static inline GstHarness *
 harness_new_caps (const gchar * launch_line, const gchar * caps)
 {
@@ -147,7 +148,8 @@ harness_new (const gchar * launch_line)
   return harness_new_caps (launch_line, FRAME_CAPS);
 }
 
-/* Pushes `buffer` (taken), expects success, returns what came out. */
+/* Pushes `buffer`, which it takes, and returns the buffer that comes out. Fails if the
+ * push fails. */
 static inline GstBuffer *
 through (GstHarness * h, GstBuffer * buffer)
 {
@@ -159,7 +161,7 @@ through (GstHarness * h, GstBuffer * buffer)
   return out;
 }
 
-/* One buffer through a new element of this launch line. */
+/* Pushes `buffer` through a new element of this launch line and returns what comes out. */
 static inline GstBuffer *
 filtered (const gchar * launch_line, GstBuffer * buffer)
 {
@@ -182,7 +184,8 @@ expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
   gst_buffer_unref (out);
 }
 
-/* A field of an element's property "stats"; fails if there is none. */
+/* Returns a field of the property "stats" of an element. Fails if there is no such
+ * field. */
 static inline guint64
 stat_of (GstElement * element, const gchar * name)
 {
@@ -215,7 +218,7 @@ harness_teardown (GstHarness * h, GstBus * bus)
   gst_harness_teardown (h);
 }
 
-/* How many messages of a type wait on the bus; they are discarded. */
+/* Removes all messages from the bus. Returns how many have this type. */
 static inline guint
 count_messages (GstBus * bus, GstMessageType type)
 {
@@ -229,7 +232,7 @@ count_messages (GstBus * bus, GstMessageType type)
   return count;
 }
 
-/* The text that a warning or an error shows to users. Free it. */
+/* Returns the text of a warning or an error that users see. Free it. */
 static inline gchar *
 message_text (GstMessage * message)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nolock: included before all else, makes the plugin's use of the object lock
- * vanish; for the build that ThreadSanitizer has to find fault with. */
+/* nolock: replaces the object lock by nothing. Included before all else in the build in
+ * which ThreadSanitizer has to find the missing locks. */
 #pragma once
 
 #include <gst/gst.h>

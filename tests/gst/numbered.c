@@ -14,7 +14,7 @@ numbered_attach (GstBuffer * buffer, guint index, gint width, gint height)
   guint count = 4 + index % 17, i;
 
   for (i = 0; i < count; i++) {
-    /* whole 32nds of the frame: whole pixels in frames of many sizes */
+    /* multiples of 1/32 of the frame are whole pixels in frames of many sizes */
     gint x = g_rand_int_range (rand, 0, 24), y = g_rand_int_range (rand, 0, 24);
     gint right = g_rand_int_range (rand, x + 2, 33), bottom = g_rand_int_range (rand, y + 2, 33);
     gdouble confidence = g_rand_int_range (rand, 0, 1000) / 1000.0;
@@ -30,7 +30,7 @@ numbered_attach (GstBuffer * buffer, guint index, gint width, gint height)
   g_rand_free (rand);
 }
 
-/* Ids and places, in order. */
+/* Returns a hash of the ids and positions of the regions, in order. */
 static guint32
 digest (GstBuffer * buffer)
 {
@@ -138,7 +138,7 @@ numbered_see_on_pad (GstPad * pad, GstPadProbeInfo * info, gpointer numbered)
   gst_event_parse_segment (event, &segment);
   time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   gst_event_unref (event);
-  /* (what decoders give before the start of a seek is for the sink to drop) */
+  /* decoders may output frames before the start of a seek, which the sink drops */
   if (GST_CLOCK_TIME_IS_VALID (time))
     numbered_see (numbered, buffer, (guint) ((time + NUMBERED_TIME / 2) / NUMBERED_TIME));
   return GST_PAD_PROBE_OK;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * numbered: frames with a number and, by that, with boxes that are known: for
- * tests that send frames through pipelines of other people's elements and want
- * to know of each what became of its boxes. Frames come ten a second of stream
- * time.
+ * numbered: numbered frames with boxes that depend on the number. A test sends them
+ * through a pipeline of any elements and checks the boxes of each frame at the end. The
+ * stream has 10 frames a second.
  */
 #pragma once
 
@@ -14,36 +13,35 @@
 
 typedef struct
 {
-  gint width, height;           /* of the frames that `expected` is of; 0: not known */
-  guint32 expected[NUMBERED_MOST];      /* a digest of what has to be left */
-  guint seen[NUMBERED_MOST];    /* how many times each came */
-  guint order[4 * NUMBERED_MOST];       /* which came when */
-  guint count;                  /* of order */
+  gint width, height;           /* size of the frames of `expected`; 0: unknown */
+  guint32 expected[NUMBERED_MOST];      /* hash of the boxes that must be left */
+  guint seen[NUMBERED_MOST];    /* how often each frame came */
+  guint order[4 * NUMBERED_MOST];       /* numbers of the frames, in order of arrival */
+  guint count;                  /* length of order */
   guint wrong;                  /* frames with other boxes than expected */
 } Numbered;
 
-/* Attaches the boxes of frame `index`, for frames of that size (0: none). */
+/* Attaches the boxes of frame `index` to a frame of this size (0: unknown). */
 void numbered_attach (GstBuffer * buffer, guint index, gint width, gint height);
 
-/* A file for boxreplay with the frames 0 .. count - 1; recorded with a time for
- * each if `times` is NULL, else with those (-1: none). */
+/* Writes a file for boxreplay with the frames 0 to count - 1. If `times` is NULL each
+ * has the time of its number, else times[i] (-1: none). */
 void numbered_record (const gchar * path, guint count, gint width, gint height,
     const GstClockTime * times);
 
-/* Empties the list of frames seen, which from now on are expected to be what an
- * nmsfilter with these settings leaves of the frames 0 .. count - 1, alone. NULL:
- * all of their boxes. */
+/* Empties the list of frames that came. From now on expects, in frames 0 to count - 1,
+ * the boxes that an nmsfilter with these settings leaves; with NULL all boxes. */
 void numbered_expect (Numbered * numbered, const gchar * settings, guint count, gint width,
     gint height);
 
-/* The frames that came are first, first + 1 .. last, or the same backwards if
- * last < first; each once, and all with the right boxes. */
+/* Fails unless the frames first to last came, in order, each once and with the right
+ * boxes. They came backwards if last < first. */
 void numbered_must_be (const Numbered * numbered, guint first, guint last);
 
-/* Takes a frame that came as number `index` down. */
+/* Records that the frame `index` came, and checks its boxes. */
 void numbered_see (Numbered * numbered, GstBuffer * buffer, guint index);
 
-/* For the probe of a pad: takes each buffer down as the number that its stream
- * time says. */
+/* A probe of a pad: calls numbered_see for each buffer, with the number from its stream
+ * time. */
 GstPadProbeReturn numbered_see_on_pad (GstPad * pad, GstPadProbeInfo * info,
     gpointer numbered);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * odboxes: buffers with GstAnalytics detections, and what is left of them. ODs
- * are told apart by the number in their x, so that an expectation is a string
- * like "1 4 7", wherever their ids have moved.
+ * odboxes: buffers with GstAnalytics object detections (ODs), and the ODs that are left
+ * on them. Each OD has a number in its x, because its id changes, so that an expectation
+ * is a string like "1 4 7".
  */
 #pragma once
 
@@ -18,8 +18,8 @@ relations_of (GstBuffer * buffer)
   return meta ? meta : gst_buffer_add_analytics_relation_meta (buffer);
 }
 
-/* Nobody holds data of third-party mtds any more, as their own clear function
- * counts them. (1.24 never calls that when a meta is freed.) */
+/* Fails if third-party mtds still hold data; their clear function counts them. GStreamer
+ * 1.24 does not call it when a meta is freed, so there it checks nothing. */
 static inline void
 assert_none_alive (gint alive)
 {
@@ -32,7 +32,7 @@ assert_none_alive (gint alive)
     g_assert_cmpint (alive, ==, 0);
 }
 
-/* The id of the new OD. */
+/* Adds an OD and returns its id. */
 static inline guint
 add_od (GstBuffer * buffer, const gchar * label, gint x, gint y, gint w, gint h,
     gfloat confidence)
@@ -44,7 +44,7 @@ add_od (GstBuffer * buffer, const gchar * label, gint x, gint y, gint w, gint h,
   return od.id;
 }
 
-/* The id of a new class, related to `id` both ways, with different bits. */
+/* Adds a class, related to `id` in both directions with different bits. Returns its id. */
 static inline guint
 add_class (GstBuffer * buffer, guint id, const gchar * name, gfloat level)
 {
@@ -76,7 +76,7 @@ x_of_od (const GstAnalyticsMtd * mtd)
   return x;
 }
 
-/* "1 4 7": x of each OD, in order of ids. Static. */
+/* Returns x of each OD in the order of ids: "1 4 7". Static. */
 static inline const gchar *
 ods_on (GstBuffer * buffer)
 {
@@ -105,7 +105,7 @@ mtds_on (GstBuffer * buffer)
   return (guint) gst_analytics_relation_get_length (meta);
 }
 
-/* The id of the OD with that x; fails if there is none. */
+/* Returns the id of the OD with that x. Fails if there is none. */
 static inline guint
 od_at (GstBuffer * buffer, gint at)
 {
@@ -120,8 +120,7 @@ od_at (GstBuffer * buffer, gint at)
   return 0;
 }
 
-/* The names of the classes that an OD is related to: "dog nms:kept". To be
- * freed. */
+/* Returns the names of the classes that are related to an OD: "dog nms:kept". Free it. */
 static inline gchar *
 classes_of (GstBuffer * buffer, guint id)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* One pixel, by the formulas of the colour standards. */
+/* Converts one pixel by the formulas of the colour standards. */
 static void
 to_rgb (const GstVideoInfo * info, const guint8 ayuv[4], guint8 argb[4])
 {
@@ -42,8 +42,8 @@ picture_read (const GstVideoInfo * info, GstBuffer * buffer)
   picture->wide = bytes == 8;
   picture->has_alpha = GST_VIDEO_FORMAT_INFO_HAS_ALPHA (finfo) || finfo->n_components == 4;
   picture->unpacked = g_malloc0 ((gsize) info->width * info->height * bytes);
-  /* Aligned: GStreamer 1.22 swaps the chroma of VYUY where it is not. And some
-   * functions write whole groups of pixels. */
+  /* The buffer is aligned because GStreamer 1.22 swaps the chroma of VYUY if it is not.
+   * It is larger because some functions write whole groups of pixels. */
   row = g_malloc0 ((gsize) (info->width + 64) * bytes);
   picture->argb = g_malloc0 ((gsize) info->width * info->height * 4);
   for (gint y = 0; y < info->height; y++) {

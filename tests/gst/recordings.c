@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * recordings FOLDER: has boxrecord write into the files of FOLDER (*.jsonl) all
- * kinds of boxes that it can meet.
+ * recordings FOLDER: lets boxrecord write files *.jsonl to FOLDER, with all kinds of
+ * boxes that it can meet.
  * recordings --skipped FILE: prints how many lines of FILE boxreplay refuses.
  */
 #include <math.h>
@@ -72,7 +72,7 @@ add_odd_values (GstBuffer * buffer)
     add_scored (buffer, 1, "a", 1, 2, 3, 4, confidences[i]);
 }
 
-/* Boxes for record_states (), which has nmsfilter give them each of the states. */
+/* Adds boxes to which nmsfilter gives each of the states, for record_states (). */
 static void
 add_for_states (GstBuffer * buffer)
 {
@@ -92,7 +92,7 @@ random_int (void)
   return (gint) g_rand_int (rand_state);
 }
 
-/* Of any bits. */
+/* Draws a double of any bits. */
 static gdouble
 random_double (void)
 {
@@ -192,7 +192,7 @@ record_states (void)
   }
 }
 
-/* Recordings replayed as each kind of metadata that the plugin was built with. */
+/* Replays recordings as each kind of metadata of this build. */
 static void
 record_replayed (const gchar * location, const gchar * stem, const gchar * caps)
 {

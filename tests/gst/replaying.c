@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* replaying: see the header. */
+/* replaying: a boxreplay in a harness, its recording in a text file. */
 #include "replaying.h"
 
 #include <gst/check/gstcheck.h>
@@ -61,8 +61,7 @@ replay_box (GstBuffer * buffer, guint n)
   return NULL;
 }
 
-/* Pushes one buffer; returns x of its first box, -1 if it has none. The tests'
- * records tell themselves apart by x. */
+/* The records of the tests differ in x. */
 gint
 replay_x_at (Replay * r, GstClockTime pts)
 {
@@ -89,7 +88,7 @@ replay_stat (Replay * r, const gchar * field)
   return value;
 }
 
-/* The one message of that type: its text; fails if there are more or none. */
+/* Takes all messages of that type, of which there must be exactly one. */
 gchar *
 replay_message (Replay * r, GstMessageType type)
 {
@@ -120,7 +119,7 @@ replay_must_say (Replay * r, GstMessageType type, const gchar * what)
   g_free (text);
 }
 
-/* Records at those times (in frames), with x = 1, 2, 3... */
+/* Writes records with x = 1, 2, 3, ... */
 gchar *
 replay_records (const gdouble * times, guint count)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* replaying: a boxreplay under test, with a recording made on the spot. */
+/* replaying: a boxreplay under test, with a recording that the test writes. */
 #pragma once
 
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 
-/* Frames of the tests: 16x16 pixels, 10 a second. */
+/* The frames are 16x16 pixels, 10 a second. */
 #define FRAME (100 * GST_MSECOND)
 #define CAPS "video/x-raw,format=GRAY8,width=16,height=16,framerate=10/1"
 
@@ -16,12 +16,12 @@ typedef struct
   gchar *path;
 } Replay;
 
-/* A boxreplay with those properties and a file with those contents. */
+/* Creates a boxreplay with these properties and a file with these contents. */
 void replay_open (Replay * r, const gchar * contents, const gchar * properties);
 void replay_close (Replay * r);
 
-/* JSON Lines with one record at each of those times (in frames); its one box
- * has x = 1, 2, 3 ..., which tells it from the others. To be freed. */
+/* Returns JSON Lines with one record at each of these times, in frames. The only box of
+ * a record has x = 1, 2, 3, ..., which identifies it. Free it. */
 gchar *replay_records (const gdouble * times, guint count);
 void replay_open_records (Replay * r, const gdouble * times, guint count,
     const gchar * properties);
@@ -30,17 +30,17 @@ GstBuffer *replay_buffer (GstClockTime pts);
 guint replay_count (GstBuffer * buffer);
 GstVideoRegionOfInterestMeta *replay_box (GstBuffer * buffer, guint n);
 
-/* Pushes one buffer; returns x of its first box, -1 if it has none. */
+/* Pushes one buffer. Returns x of its first box, or -1 if it has none. */
 gint replay_x_at (Replay * r, GstClockTime pts);
 
-/* A field of the property stats. */
+/* Returns a field of the property stats. */
 guint64 replay_stat (Replay * r, const gchar * field);
 
-/* The text of the only message of that type, to be freed; fails if there is
- * none, or another. */
+/* Returns the text of the only message of that type. Fails if there is none or more than
+ * one. Free it. */
 gchar *replay_message (Replay * r, GstMessageType type);
 
-/* The only message of that type holds that text and the name of the file. */
+/* Fails unless the only message of that type contains `what` and the name of the file. */
 void replay_must_say (Replay * r, GstMessageType type, const gchar * what);
 
 void replay_segment (Replay * r, GstClockTime start, GstClockTime time);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sanitized: whether the address sanitizer is in this program: SANITIZED is 1
- * or 0. It keeps freed memory for a while, and wants to be in programs started
- * from here too. */
+/* sanitized: SANITIZED is 1 if the address sanitizer is in this program, else 0. The
+ * sanitizer keeps freed memory for a while, and has to be loaded into programs that a
+ * test starts. */
 #pragma once
 
 #if defined (__SANITIZE_ADDRESS__)

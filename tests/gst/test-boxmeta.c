@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxmeta: what is read from metadata and written to it, field by field. The
- * only test here that calls a function of the plugin: elements show too little
- * of it.
+ * boxmeta: reads and writes metadata field by field. Calls functions of the plugin
+ * directly, because the elements do not show every field.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -93,7 +92,7 @@ test_read_everything (void)
   g_assert_cmpint (box->parent, ==, -1);
   g_assert_cmpint (box->suppressed_by, ==, -1);
 
-  /* only what was asked for */
+  /* only the fields that were asked for */
   box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT, 0, boxes);
   g_assert_cmphex (BOX (boxes, 0)->flags & BOX_HAS_TRACK_ID, ==, 0);
   g_assert_cmpint (BOX (boxes, 0)->state, ==, BOX_STATE_NONE);
@@ -101,7 +100,7 @@ test_read_everything (void)
   g_array_unref (boxes);
 }
 
-/* Doubles that lie `off` pixels beside the integers 100..200. */
+/* Makes a region whose doubles are `off` pixels beside its integers 100..200. */
 static gboolean
 counts (const gchar * field, gdouble off, gint width)
 {
@@ -184,7 +183,7 @@ test_any (void)
   gst_buffer_unref (buffer);
 }
 
-/* A chain, a part of a ring, a ring, a double id, nobody. */
+/* The parents form a chain, a part of a ring, a ring, a doubled id, and an unknown id. */
 static void
 test_parents (void)
 {
@@ -211,7 +210,7 @@ test_parents (void)
   g_array_unref (boxes);
 }
 
-/* Dropping by position, with what is no detection in between, on a copy. */
+/* Removes boxes by position, with metas in between that are no detections, on a copy. */
 static void
 test_remove (void)
 {
@@ -239,7 +238,7 @@ test_remove (void)
   box_meta_reading_free (reading);
 }
 
-/* The API types of a buffer's metas, in order, without the reference that a
+/* Returns the API types of the metas of a buffer, in order, without the reference that a
  * copy keeps to the buffer of a pool. */
 static gchar *
 list_metas (GstBuffer * buffer)
@@ -254,7 +253,7 @@ list_metas (GstBuffer * buffer)
   return g_string_free (list, FALSE);
 }
 
-/* A copy without some boxes is what a copy is from which they are removed. */
+/* A copy without some boxes equals a full copy from which they are removed. */
 static void
 test_copy_without (void)
 {
@@ -299,7 +298,7 @@ test_copy_without (void)
   g_assert_cmpstr (metas, ==, plain_metas);
   g_assert_true (gst_buffer_is_writable (copy));
   g_assert_true (gst_buffer_peek_memory (copy, 0) == gst_buffer_peek_memory (buffer, 0));
-  /* (not every version of GStreamer keeps the pool's buffer for a copy) */
+  /* not every version of GStreamer keeps the buffer of the pool for a copy */
   g_assert_cmpuint (gst_buffer_get_n_meta (copy, GST_PARENT_BUFFER_META_API_TYPE), ==,
       gst_buffer_get_n_meta (plain, GST_PARENT_BUFFER_META_API_TYPE));
   g_assert_cmphex (GST_BUFFER_FLAGS (copy), ==, GST_BUFFER_FLAGS (plain));
@@ -321,8 +320,8 @@ test_copy_without (void)
   box_meta_reading_free (reading);
 }
 
-/* Most extents lie within the frame and are decided without clipping: by the
- * same rule, here word by word. */
+/* Most extents lie within the frame and are decided without clipping. Here the same rule
+ * is written out in full. */
 static gboolean
 agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
 {
@@ -345,7 +344,7 @@ test_extents (void)
   for (i = 0; i < 200000; i++) {
     gint size = g_rand_int_range (rand, 1, 40);
     gint64 start = g_rand_int_range (rand, -10, 50), length = g_rand_int_range (rand, -3, 50);
-    /* quarters: as good as all meet a limit now and then */
+    /* multiples of 1/4, so that each limit is met exactly now and then */
     gdouble a = start + g_rand_int_range (rand, -6, 7) / 4.0;
     gdouble b = start + length + g_rand_int_range (rand, -6, 7) / 4.0;
 
@@ -400,8 +399,7 @@ test_tag (void)
   box_meta_reading_free (reading);
 }
 
-/* What is attached is read again as it was, inside the frame and across its
- * edges. */
+/* A box that is attached is read again unchanged, inside the frame and across its edges. */
 static void
 test_attach (void)
 {
@@ -409,7 +407,7 @@ test_attach (void)
   {
     gint64 x, y, w, h;          /* given */
     gint cx, cy;
-    guint cw, ch;               /* as they end up on the meta */
+    guint cw, ch;               /* as written to the meta */
   } rows[] = {
     { 10, 20, 30, 40, 10, 20, 30, 40 },
     { -10, -20, 30, 40, 0, 0, 20, 20 },
@@ -433,7 +431,7 @@ test_attach (void)
       .flags = BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID | BOX_HAS_TRACK_ID
     };
 
-    if (i < 3) {                /* exact in the doubles, however clipped */
+    if (i < 3) {                /* exact in the doubles, even if the integers are clipped */
       box.flags |= BOX_HAS_NORMALIZED;
       box.x_min = (rows[i].x + 0.25) / FRAME_WIDTH;
       box.x_max = (rows[i].x + rows[i].w) / (gdouble) FRAME_WIDTH;
@@ -464,8 +462,8 @@ test_attach (void)
   g_array_unref (boxes);
 }
 
-/* Nothing known but the box: nothing else is written. Off the frame and no
- * frame: negative numbers wrap and come back. */
+/* If only the box is known, no other field is written. Negative numbers outside of the
+ * frame, or without a frame size, wrap and are read back. */
 static void
 test_attach_little (void)
 {

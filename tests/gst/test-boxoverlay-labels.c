@@ -33,7 +33,7 @@ typedef struct
 
 #define END { NULL, 0, 0, 0, 0, 0, 0, NULL }
 
-/* Boxes up to END; none: the empty frame. */
+/* Draws the boxes up to END; with NULL an empty frame. */
 static Picture *
 draw (const gchar * launch, const TestBox * boxes)
 {
@@ -60,7 +60,7 @@ draw_one (const gchar * launch, const gchar * label, gdouble score, gint track)
   return draw (launch, boxes);
 }
 
-/* How far the background of a label reaches to the right along a row. */
+/* Returns how many pixels the background of a label extends to the right in a row. */
 static gint
 run_length (const Picture * picture, gint x, gint y, guint32 rgb)
 {
@@ -71,8 +71,8 @@ run_length (const Picture * picture, gint x, gint y, guint32 rgb)
   return n;
 }
 
-/* The columns of label above the box that starts at 40, 80: 0 if there is none.
- * The row right above the outline is background all along. */
+/* Returns the width of the label above the box at 40, 80; 0 if there is none. The row
+ * just above the outline has only background. */
 static gint
 label_width (const gchar * launch, const gchar * label, gdouble score, gint track)
 {
@@ -104,7 +104,7 @@ GST_START_TEST (labels_what_is_known)
 }
 GST_END_TEST
 
-/* The ink is black or white, on a background of the outline's colour. */
+/* The text is black or white, on a background of the colour of the outline. */
 GST_START_TEST (labels_can_be_read)
 {
   Picture *picture = draw_one ("boxoverlay font-desc=\"Sans Bold 20px\"", "person", 0.91, 0);
@@ -124,8 +124,8 @@ GST_START_TEST (labels_can_be_read)
 }
 GST_END_TEST
 
-/* A score set as a score, and as a class name: the same picture, in every
- * locale. Both are grey. */
+/* A score drawn as a score and as a class name gives the same picture, in every locale.
+ * Both are grey. */
 GST_START_TEST (writes_scores_with_two_decimals_and_a_point)
 {
   static const struct
@@ -164,7 +164,7 @@ GST_START_TEST (keeps_labels_on_the_frame)
     TestBox boxes[] = { {"person", at[i][0], at[i][1], 1, 1, 0.91, 0, NULL}, END };
     Picture *after = draw ("boxoverlay thickness=1", boxes);
 
-    /* The dot may lie under the label. */
+    /* The dot may be covered by the label. */
     g_assert_cmpuint (picture_changed (before, after, 0, 0, WIDTH, HEIGHT), >=, full);
     picture_free (after);
   }
@@ -190,7 +190,7 @@ GST_START_TEST (places_labels_inside_at_the_top)
 }
 GST_END_TEST
 
-/* Of two boxes in one place both labels are seen, the better one's above. */
+/* Two equal boxes show both labels; that of the better box is above. */
 GST_START_TEST (keeps_labels_apart)
 {
   TestBox boxes[] = {
@@ -275,7 +275,7 @@ GST_START_TEST (dropped_boxes_are_grey_and_dashed)
     g_assert_cmphex (rgb >> 16, ==, rgb & 0xff);
     g_assert_cmphex (rgb >> 16, ==, (rgb >> 8) & 0xff);
     painted = picture_changed (before, after, 40, 178, 156, 180);
-    g_assert_cmpuint (painted, ==, 2 * 60);     /* 10 dashes of 6, 9 gaps and a bit */
+    g_assert_cmpuint (painted, ==, 2 * 60);     /* 10 dashes of 6 pixels, 9 gaps and a rest */
     g_assert_false (picture_same (before, after, 45, 178));
     g_assert_true (picture_same (before, after, 46, 178));
     g_assert_true (picture_same (before, after, 51, 178));
@@ -293,7 +293,7 @@ GST_START_TEST (dropped_boxes_are_grey_and_dashed)
 }
 GST_END_TEST
 
-/* Kept boxes lie on top, whatever the order of the metas is. */
+/* Kept boxes are drawn above dropped ones, in any order of the metas. */
 GST_START_TEST (dropped_boxes_lie_below)
 {
   TestBox boxes[] = {
@@ -311,7 +311,7 @@ GST_START_TEST (dropped_boxes_lie_below)
 }
 GST_END_TEST
 
-/* The label of a dropped box is seen, but elsewhere than on a kept one's lines. */
+/* The label of a dropped box is visible, and does not cover the outline of a kept box. */
 GST_START_TEST (dropped_labels_keep_off_kept_lines)
 {
   TestBox boxes[] = {
@@ -345,7 +345,7 @@ GST_START_TEST (survives_any_label)
     memcpy (stacked + i, "\xcc\x81", 2);
   for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
     g_assert_cmpint (label_width ("boxoverlay", labels[i], 0.5, 0), >, 0);
-  /* Cut at half of the frame, with the score still behind it. */
+  /* A label is cut at half of the frame width, before its score. */
   width = label_width ("boxoverlay", endless, NAN, 0);
   g_assert_cmpint (width, >, WIDTH / 2 - 15);
   g_assert_cmpint (width, <, WIDTH / 2 + 15);
@@ -394,7 +394,7 @@ GST_START_TEST (fonts_have_their_sizes)
 }
 GST_END_TEST
 
-/* What a getter tells is the default that the property declares. */
+/* Each property returns the default that it declares. */
 GST_START_TEST (properties_have_their_defaults)
 {
   GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
@@ -481,7 +481,7 @@ GST_START_TEST (properties_change_while_playing)
 }
 GST_END_TEST
 
-/* A control source, in stream time: the segment begins at 10 s. */
+/* A control source works in stream time: the segment begins at 10 s. */
 GST_START_TEST (thickness_can_be_controlled)
 {
   GstVideoInfo info = video_info ();
@@ -547,7 +547,7 @@ draw_many (gpointer data)
   return NULL;
 }
 
-/* Each stream sets its own texts; fonts are shared below. */
+/* Each stream renders its own texts; the library below shares fonts. */
 GST_START_TEST (many_streams_draw_at_once)
 {
   static const gchar *const labels[] = { "person", "\xe4\xba\xba person", "traffic light",
@@ -562,7 +562,7 @@ GST_START_TEST (many_streams_draw_at_once)
 }
 GST_END_TEST
 
-/* Pango takes bad text and bad fonts with a warning. */
+/* Pango logs a warning for bad text and bad fonts, which must not end the test. */
 static void
 setup (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxoverlay: outlines in every format, what is left alone, hostile boxes. */
+/* boxoverlay: outlines in every format, buffers that are not changed, hostile boxes. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ video_info (GstVideoFormat format, gint width, gint height)
   return info;
 }
 
-/* Draws one box without a label; frees nothing of the caller's. */
+/* Draws one box without a label on an empty frame. */
 static Picture *
 draw_box (const GstVideoInfo * info, const gchar * launch, guint x, guint y, guint w, guint h)
 {
@@ -63,8 +63,8 @@ snap (gint v, gint step)
   return (2 * v + step) / (2 * step) * step;
 }
 
-/* Every pixel of one drawn box: on the outline of the expected colour, and as
- * before everywhere else. */
+/* Checks each pixel of one drawn box: the outline has the expected colour, all other
+ * pixels are as before. */
 static void
 check_format (GstVideoFormat format, gint width, gint height, guint32 rgb)
 {
@@ -116,7 +116,7 @@ template_formats (GstElement * element)
   const GValue *list = gst_structure_get_value (gst_caps_get_structure (caps, 0), "format");
 
   g_assert_cmpuint (gst_caps_get_size (caps), ==, 1);
-  gst_caps_unref (caps);        /* the template holds it */
+  gst_caps_unref (caps);        /* the template keeps a reference */
   return list;
 }
 
@@ -161,7 +161,7 @@ GST_START_TEST (lists_the_formats_of_video)
 }
 GST_END_TEST
 
-/* The same colour comes back through each matrix and range, interlaced or not. */
+/* The colour is the same with each matrix and range, interlaced or not. */
 GST_START_TEST (follows_the_colorimetry)
 {
   static const gchar *const colorimetry[] = { "bt601", "bt709", "bt2020", "1:4:0:0", "1:3:0:0" };
@@ -187,7 +187,7 @@ GST_START_TEST (passes_buffers_without_boxes_as_they_are)
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *in, *out;
 
-  gst_buffer_unref (overlay_push (h, video_buffer_new (&info)));        /* becomes DISCONT */
+  gst_buffer_unref (overlay_push (h, video_buffer_new (&info)));        /* marked as DISCONT */
   for (guint hint = 0; hint < 2; hint++) {
     in = video_buffer_new (&info);
     if (hint == 1)
@@ -243,7 +243,7 @@ GST_START_TEST (leaves_other_branches_untouched)
 }
 GST_END_TEST
 
-/* Only the picture's part of the memory is written, wherever boxes lie. */
+/* Only the memory of the picture is written, for boxes at any position. */
 GST_START_TEST (clips_boxes_to_the_frame)
 {
   static const gint64 at[] = { G_MININT32, -1000, -20, -1, 0, 1, 90, 95, 96, 97, 5000, G_MAXINT32 };
@@ -259,7 +259,8 @@ GST_START_TEST (clips_boxes_to_the_frame)
     gsize bytes = GST_VIDEO_INFO_SIZE (&info);
     guint8 *memory = g_malloc (bytes + 2 * guard);
 
-    /* A fifth of all combinations each: 5 has no factor in common with them. */
+    /* each format draws a fifth of all combinations; 5 has no common factor with their
+     * number */
     for (guint k = f; k < G_N_ELEMENTS (at) * G_N_ELEMENTS (at) * G_N_ELEMENTS (size); k += 5) {
       GstBuffer *buffer = gst_buffer_new_wrapped_full (0, memory, bytes + 2 * guard, guard, bytes,
           NULL, NULL);
@@ -298,7 +299,7 @@ GST_START_TEST (draws_nothing_for_boxes_off_the_frame)
 }
 GST_END_TEST
 
-/* Of a box that leaves the frame, the edges outside are not drawn inside. */
+/* The edges of a box that lie outside of the frame are not drawn. */
 GST_START_TEST (draws_the_visible_edges_only)
 {
   GstVideoInfo info = video_info (GST_VIDEO_FORMAT_GRAY8, FRAME_WIDTH, FRAME_HEIGHT);
@@ -344,7 +345,7 @@ GST_START_TEST (draws_in_the_given_thickness)
 }
 GST_END_TEST
 
-/* Doubles win over integers where they agree; nonsense in them is harmless. */
+/* The doubles are used if they agree with the integers; invalid doubles are ignored. */
 GST_START_TEST (survives_any_numbers)
 {
   static const gdouble odd[] = { NAN, INFINITY, -INFINITY, 1e300, -1e300, 0.0, 0.5, -0.0 };
@@ -365,7 +366,7 @@ GST_START_TEST (survives_any_numbers)
 }
 GST_END_TEST
 
-/* Planes of odd strides, apart from each other, in memories of their own. */
+/* The planes have odd strides, gaps between them, and separate memories. */
 GST_START_TEST (honours_the_video_meta)
 {
   const gint width = 33, height = 17, strides[] = { 41, 23, 29 };
@@ -394,7 +395,7 @@ GST_START_TEST (honours_the_video_meta)
 }
 GST_END_TEST
 
-/* A frame that says it repeats the last one still shows its boxes. */
+/* A gap buffer, which repeats the previous frame, is drawn too. */
 GST_START_TEST (paints_gap_buffers)
 {
   GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-boxrecord-files: what cannot be written to, pipes and their readers,
- * states, and the signal. */
+/* boxrecord: files that cannot be written, pipes and their readers, states, and the
+ * signal. */
 #include <fcntl.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -36,7 +36,7 @@ new_buffer (GstClockTime pts)
   return buffer;
 }
 
-/* The only error on the bus holds that text. */
+/* Fails unless the only error on the bus contains that text. */
 static void
 must_fail (GstBus * bus, const gchar * what)
 {
@@ -98,7 +98,7 @@ GST_START_TEST (a_full_disk_is_one_error)
 
 GST_END_TEST;
 
-/* Reads one line from a descriptor that must have it already. */
+/* Reads one line from a descriptor, which must be there already. */
 static void
 must_read_line (int fd, const gchar * expected)
 {
@@ -120,7 +120,7 @@ GST_START_TEST (a_fifo_is_live_and_its_reader_may_leave)
   int fd;
 
   fail_unless (mkfifo (path, 0600) == 0);
-  /* opens before there is a reader */
+  /* opens although there is no reader yet */
   h = harness (bus, path, "");
   fd = open (path, O_RDONLY | O_NONBLOCK);
   fail_unless_equals_int (gst_harness_push (h, new_buffer (0)), GST_FLOW_OK);
@@ -150,8 +150,8 @@ push_until_refused (gpointer data)
   return GINT_TO_POINTER (flow);
 }
 
-/* Neither a reader that reads nothing nor one that never comes holds up a flush
- * or a state change; and what a flush interrupted is no half line later. */
+/* A reader that reads nothing, or that never opens the pipe, does not block a flush or a
+ * state change. A line that a flush interrupts is not completed later. */
 GST_START_TEST (a_stuck_reader_is_interrupted)
 {
   gchar *path = text_file_path ("stuck");
@@ -212,10 +212,10 @@ GST_START_TEST (a_stuck_reader_is_interrupted)
 
 GST_END_TEST;
 
-/* The environment of another program that is to load the plugin, to be freed.
- * One that has a sanitizer in it needs that loaded first; leaks of other
- * programs are not looked for. NULL, said aloud: it is linked statically and
- * cannot be. */
+/* Returns the environment for another program that loads the plugin. With a sanitizer in
+ * the plugin it preloads the sanitizer and turns its search for leaks off. Returns NULL,
+ * with a message, if the sanitizer is linked statically and cannot be preloaded. Free
+ * it. */
 static gchar **
 child_environment (void)
 {
@@ -243,9 +243,9 @@ child_environment (void)
   return environment;
 }
 
-/* gst-launch-1.0 -q piped live into this program, which leaves in mid-stream.
- * The pipeline never ends by itself, so reading the first lines proves that
- * they came while it ran. */
+/* Runs gst-launch-1.0 -q with its output piped into this program, which stops reading in
+ * mid-stream. The pipeline has no end, so the first lines must have been written while
+ * it ran. */
 GST_START_TEST (standard_output_is_live)
 {
   const gchar *argv[] = { "gst-launch-1.0", "-q", "videotestsrc", "!",
@@ -273,7 +273,7 @@ GST_START_TEST (standard_output_is_live)
   must_read_line (out, "{\"timestamp\":100000000,\"resolution\":{\"width\":16,\"height\":16},"
       "\"objects\":[]}\n");
   close (out);
-  /* an error and a failure, no death by SIGPIPE */
+  /* the program reports an error and fails, and does not die of SIGPIPE */
   errors = g_malloc0 (65536);
   while (length < 65535) {
     gssize got = read (err, errors + length, 65535 - length);
@@ -291,7 +291,7 @@ GST_START_TEST (standard_output_is_live)
 
 GST_END_TEST;
 
-/* An application may use SIGPIPE itself. */
+/* boxrecord does not change how an application handles SIGPIPE. */
 GST_START_TEST (sigpipe_stays_as_it_was)
 {
   int ends[2];
@@ -402,7 +402,7 @@ on_frame_boxes (GstElement * element, GstBuffer * buffer, GstStructure * boxes, 
   fail_unless_equals_string (gst_structure_get_string (box, "label"), "car");
   fail_unless (gst_structure_get_double (box, "confidence", &confidence) && confidence == 0.5);
   fail_unless (gst_structure_get_int (box, "id", &id) && id == 12);
-  /* labels of any bytes are text to applications */
+  /* applications get any label as valid text */
   box = gst_value_get_structure (gst_value_array_get_value (array, 1));
   fail_unless_equals_string (gst_structure_get_string (box, "label"), "\xef\xbf\xbd");
   fail_if (gst_structure_has_field (box, "confidence"));
@@ -436,7 +436,7 @@ GST_START_TEST (the_signal_needs_no_file)
 
 GST_END_TEST;
 
-/* python3 with the package python3-gi. */
+/* Returns python3 if it has the package python3-gi. */
 GST_START_TEST (the_signal_works_from_python)
 {
   static const gchar script[] =
@@ -477,7 +477,7 @@ GST_START_TEST (the_signal_works_from_python)
 
   fail_unless (g_file_set_contents (program, script, -1, NULL));
   if (environment == NULL) {
-    /* said already */
+    /* reported above */
   } else if (!g_spawn_sync (NULL, (gchar **) argv, environment, G_SPAWN_DEFAULT, NULL, NULL,
           NULL, NULL, &status, &error)) {
     g_printerr ("the signal from Python: NOT TESTED, %s\n", error->message);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-boxrecord: what is written, byte by byte, and that it survives being
- * replayed and recorded again. */
+/* boxrecord: the text that it writes, byte by byte; a recording that is replayed and
+ * recorded again is the same. */
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 #include <math.h>
@@ -57,7 +57,7 @@ must_hold (const gchar * path, const gchar * expected)
   g_free (contents);
 }
 
-/* Messages of that type on the bus. */
+/* Counts the messages of that type on the bus. */
 static guint
 count_messages (GstBus * bus, GstMessageType type)
 {
@@ -89,16 +89,16 @@ GST_START_TEST (frames_become_lines)
           G_TYPE_INT, 7, NULL));
   gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms", "state",
           G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, 1, NULL));
-  /* integers only, off the frame: negative ones wrap */
+  /* integers only, outside of the frame: negative ones wrap */
   gst_buffer_add_video_region_of_interest_meta (buffer, "", (guint) - 192, 288, 384, 576);
-  /* a hint to an encoder is no detection */
+  /* a hint for an encoder is not a detection */
   roi = gst_buffer_add_video_region_of_interest_meta (buffer, "hint", 1, 1, 1, 1);
   gst_video_region_of_interest_meta_add_param (roi, gst_structure_new_empty ("roi/x264enc"));
   push (h, buffer);
   push (h, new_buffer (FRAME));
   push (h, new_buffer (GST_CLOCK_TIME_NONE));
   gst_harness_push_event (h, gst_event_new_gap (3 * FRAME, FRAME));
-  /* every line is in the file as soon as its buffer has passed */
+  /* each line is in the file when its buffer has passed */
   must_hold (path, "{\"timestamp\":0,\"resolution\":{\"width\":768,\"height\":576},\"objects\":["
       "{\"x\":10,\"y\":20,\"w\":30,\"h\":60,\"roi_type\":\"person\",\"region_id\":3,"
       "\"parent_id\":1,\"id\":7,\"detection\":{\"bounding_box\":{\"x_min\":0.013,\"y_min\":0.035,"
@@ -148,7 +148,7 @@ GST_START_TEST (times_are_stream_times)
   segment.time = 5 * FRAME;
   fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
   push (h, new_buffer (1001 * FRAME));
-  push (h, new_buffer (998 * FRAME));   /* before the segment, but not before 0 */
+  push (h, new_buffer (998 * FRAME));   /* before the segment, after 0 */
   push (h, new_buffer (1 * FRAME));     /* before 0 */
   must_hold (path, "{\"timestamp\":600000000,\"objects\":[]}\n"
       "{\"timestamp\":300000000,\"objects\":[]}\n{\"objects\":[]}\n");
@@ -165,7 +165,7 @@ GST_START_TEST (buffers_are_never_copied)
   GstBuffer *in = new_buffer (0), *out;
 
   gst_buffer_add_video_region_of_interest_meta (in, "a", 1, 2, 3, 4);
-  gst_buffer_ref (in);          /* two owners: not writable */
+  gst_buffer_ref (in);          /* two owners, so not writable */
   fail_unless_equals_int (gst_harness_push (h, in), GST_FLOW_OK);
   out = gst_harness_pull (h);
   fail_unless (out == in);
@@ -200,7 +200,7 @@ GST_START_TEST (mot_text_is_written)
   fail_unless_equals_int (count_messages (bus, GST_MESSAGE_WARNING), 2);   /* label, NaN */
   gst_harness_teardown (h);
 
-  /* continued where it ended, a line cut short not in the way */
+  /* appends after the last line; an incomplete last line is removed */
   {
     gchar *text = text_file_read (path), *cut = g_strconcat (text, "4", NULL);
     fail_unless (g_file_set_contents (path, cut, -1, NULL));
@@ -274,8 +274,7 @@ GST_END_TEST;
 
 /* ------------------------------------------------------- recorded again: bytes */
 
-/* Replays a recording onto buffers with the times of its records and records
- * it again. */
+/* Replays a recording onto buffers with the times of its records, and records it again. */
 static void
 must_survive (const gchar * path, const gchar * caps, const gchar * format,
     const GstClockTime * times, guint frames)
@@ -341,7 +340,7 @@ add_random_box (GstBuffer * buffer, GRand * random, gint width, gint height)
   if (g_rand_int_range (random, 0, 4) > 0) {
     s = gst_structure_new_empty ("detection");
     if (g_rand_boolean (random)) {
-      /* as often as not they are stale: something moved the integers */
+      /* half of the time the integers do not agree with the doubles */
       gdouble off = g_rand_boolean (random) ? 0 : g_rand_double_range (random, -0.02, 0.02);
       gst_structure_set (s, "x_min", G_TYPE_DOUBLE, x1 + off, "y_min", G_TYPE_DOUBLE, y1,
           "x_max", G_TYPE_DOUBLE, x2 + off, "y_max", G_TYPE_DOUBLE, y2, NULL);
@@ -358,7 +357,7 @@ add_random_box (GstBuffer * buffer, GRand * random, gint width, gint height)
             G_TYPE_INT, (gint) g_rand_int (random), NULL));
   if (g_rand_boolean (random)) {
     s = gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", NULL);
-    if (g_rand_boolean (random))        /* also out of date: beyond the last box */
+    if (g_rand_boolean (random))        /* may be out of date, beyond the last box */
       gst_structure_set (s, "suppressed-by", G_TYPE_INT, g_rand_int_range (random, -2, 5), NULL);
     gst_video_region_of_interest_meta_add_param (roi, s);
   }
@@ -391,7 +390,7 @@ GST_START_TEST (random_recordings_survive)
       GstBuffer *buffer;
 
       times[frame] = frame * FRAME;
-      /* MOT is matched by index, which buffers without a time are too */
+      /* MOT text is matched by index, so that buffers need no time */
       if (frame > 0 && g_rand_int_range (random, 0, 20) == 0)
         times[frame] = GST_CLOCK_TIME_NONE;
       buffer = new_buffer (times[frame]);

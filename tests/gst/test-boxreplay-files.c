@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-boxreplay-files: files that are not as they should be, pipes, states, and
- * recordings of any length. */
+/* boxreplay: malformed files, pipes, states, and recordings of any length. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,7 +97,7 @@ GST_START_TEST (malformed_lines_name_file_and_line)
     fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
     replay_close (&r);
 
-    /* by index, a bad line still is a frame */
+    /* a bad line counts as a frame of the index */
     replay_open (&r, text, "on-error=skip match=index");
     fail_unless_equals_int (replay_x_at (&r, 0), 1);
     fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
@@ -231,7 +230,7 @@ GST_START_TEST (a_fifo_streams)
   gchar *launch = g_strdup_printf ("boxreplay location=%s", feed.path);
 
   fail_unless (mkfifo (feed.path, 0600) == 0);
-  /* opens although nobody writes yet, and stops although nobody ever does */
+  /* opens although there is no writer, and stops although none ever comes */
   r.path = g_strdup (feed.path);
   r.h = gst_harness_new_parse (launch);
   r.bus = gst_bus_new ();
@@ -247,7 +246,7 @@ GST_START_TEST (a_fifo_streams)
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
   g_thread_join (thread);
-  /* forward works, back does not */
+  /* seeks forward work, seeks back do not */
   replay_flush (&r);
   replay_segment (&r, 3 * FRAME, 3 * FRAME);
   fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
@@ -280,7 +279,7 @@ push_one (gpointer data)
   return GINT_TO_POINTER (gst_harness_push (data, replay_buffer (0)));
 }
 
-/* A pipe that is silent must neither hold up a flush nor a state change. */
+/* A silent pipe does not block a flush or a state change. */
 GST_START_TEST (a_silent_pipe_is_interrupted)
 {
   gchar *path = text_file_path ("silent");
@@ -291,7 +290,7 @@ GST_START_TEST (a_silent_pipe_is_interrupted)
   guint i;
 
   fail_unless (mkfifo (path, 0600) == 0);
-  fd = open (path, O_RDWR);     /* a writer that says nothing */
+  fd = open (path, O_RDWR);     /* a writer that writes nothing */
   for (i = 0; i < 2; i++) {
     h = gst_harness_new_parse (launch);
     gst_harness_set_src_caps_str (h, CAPS);
@@ -384,10 +383,10 @@ resident_kib (void)
   return kib;
 }
 
-/* A recording of any length streams in constant memory. */
+/* A recording of any length is read in constant memory. */
 GST_START_TEST (long_recordings_take_no_memory)
 {
-  /* (a sanitizer takes its time, and says nothing about memory in use) */
+  /* fewer with a sanitizer, which is slow and hides the memory in use */
   const guint lines = SANITIZED ? 30000 : 300000;
   gchar *path = text_file_path ("long.jsonl");
   FILE *file = fopen (path, "w");
@@ -408,7 +407,7 @@ GST_START_TEST (long_recordings_take_no_memory)
   r.bus = gst_bus_new ();
   gst_harness_set_src_caps_str (r.h, CAPS);
   gst_harness_set_drop_buffers (r.h, TRUE);
-  for (i = 0; i < lines; i += 3) {      /* with records to pass over */
+  for (i = 0; i < lines; i += 3) {      /* some records are skipped */
     fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (i * FRAME)), GST_FLOW_OK);
     if (i == lines / 10)
       before = resident_kib ();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-boxreplay: which record goes to which buffer, and what is attached. */
+/* boxreplay: the record that belongs to a buffer, and the metadata that is attached. */
 #include <string.h>
 
 #include "checkrunner.h"
@@ -56,7 +56,7 @@ GST_START_TEST (the_nearest_record_is_used_once)
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
   fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
-  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1);    /* missing: an empty frame */
+  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1);    /* no record: an empty frame */
   fail_unless_equals_int (replay_x_at (&r, 4 * FRAME), 4);
   fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 5);
   fail_unless_equals_int (replay_x_at (&r, 6 * FRAME), 6);
@@ -65,7 +65,7 @@ GST_START_TEST (the_nearest_record_is_used_once)
   fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
   replay_close (&r);
 
-  /* nearer ones win on either side; the one between is passed over */
+  /* the nearest record is used, on either side; the one between is skipped */
   {
     static const gdouble near[] = { 0.6, 0.9, 1.2, 1.45 };
     replay_open_records (&r, near, G_N_ELEMENTS (near), "");
@@ -101,7 +101,7 @@ GST_START_TEST (tolerance_bounds_the_search)
     fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
     replay_close (&r);
   }
-  /* half a frame, the bound included */
+  /* half a frame, inclusive */
   {
     static const gdouble half[] = { 0.5 };
     replay_open_records (&r, half, 1, "");
@@ -137,7 +137,7 @@ GST_START_TEST (records_without_a_time)
       "{\"timestamp\":200000000,\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n";
   Replay r;
 
-  replay_open (&r, none, "");   /* the last line has no end, and is complete */
+  replay_open (&r, none, "");   /* the last line is complete, without a newline */
   fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 1);
   fail_unless_equals_int (replay_x_at (&r, 9 * FRAME), -1);
   fail_unless_equals_int (replay_x_at (&r, 10 * FRAME), 3);
@@ -148,7 +148,7 @@ GST_START_TEST (records_without_a_time)
   replay_must_say (&r, GST_MESSAGE_ERROR, ":1: the first record has no timestamp");
   replay_close (&r);
 
-  /* in between, they are for buffers without a time */
+  /* lines without a time belong to buffers without a time */
   replay_open (&r, some, "");
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), 2);
@@ -193,7 +193,7 @@ GST_START_TEST (mot_text_is_replayed)
   fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1);
   replay_close (&r);
 
-  /* ground truth: the ignored boxes are left out, and counted */
+  /* ground truth: the ignored boxes are not attached, but counted */
   replay_open (&r, "1,1,2,3,4,5,0,1,1\n2,1,3,3,4,5,1,1,1\n", "");
   fail_unless_equals_int (replay_x_at (&r, 0), -1);
   fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
@@ -236,7 +236,7 @@ GST_START_TEST (loop_adds_length_and_a_frame)
   for (i = 0; i < 20; i++)
     fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 + 1);
   replay_close (&r);
-  /* one record, and none: neither hangs */
+  /* a file with one record, and one without: neither hangs */
   replay_open_records (&r, times, 1, "loop=true");
   for (i = 1; i < 5; i++)
     fail_unless_equals_int (replay_x_at (&r, i * FRAME), 1);
@@ -278,7 +278,7 @@ GST_START_TEST (existing_boxes)
 
 GST_END_TEST;
 
-/* suppressed-by counts among all detections of the buffer. */
+/* suppressed-by is an index among all detections of the buffer. */
 GST_START_TEST (kept_boxes_shift_suppressed_by)
 {
   Replay r;
@@ -307,7 +307,7 @@ GST_START_TEST (buffers_without_boxes_pass_uncopied)
   GstBuffer *in, *out;
 
   replay_open_records (&r, times, 1, "meta=roi");
-  in = gst_buffer_ref (replay_buffer (0));        /* two owners: not writable */
+  in = gst_buffer_ref (replay_buffer (0));        /* two owners, so not writable */
   fail_unless (gst_harness_push (r.h, in) == GST_FLOW_OK);
   out = gst_harness_pull (r.h);
   fail_unless (out == in);
@@ -462,7 +462,7 @@ GST_START_TEST (eos_reports)
   fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING) == NULL);
   replay_close (&r);
 
-  /* nothing matched: that deserves a warning */
+  /* no record matches, which gives a warning */
   replay_open_records (&r, times, 5, "");
   replay_x_at (&r, 1000 * FRAME);
   fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What gst-inspect-1.0 shows of the elements: one author, one style of class, an
- * example pipeline, and every name that a structure of theirs can hold.
+ * The output of gst-inspect-1.0 for the elements: the author, the class, an example
+ * pipeline, and every field name of the structures that they use.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ test_metadata (void)
   }
 }
 
-/* The property's description has the whole word. */
+/* Fails unless the description of the property has this whole word. */
 static void
 assert_described (GstElement * element, const gchar * property, const gchar * word)
 {
@@ -108,7 +108,7 @@ on_frame_boxes (GstElement * element, GstBuffer * buffer, GstStructure * boxes, 
   *fields = gst_structure_n_fields (boxes) + gst_structure_n_fields (box);
 }
 
-/* A box that has everything. */
+/* Checks the signal with a box that has all fields. */
 static void
 test_frame_boxes (void)
 {

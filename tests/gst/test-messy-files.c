@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A messy world, with videos: seeks, segments, playing backwards, decodebin that
- * takes other decoders in mid-stream, files of different codecs in a row, a tee
- * behind a decoder. Each frame has the boxes of its number, and has to come with
- * those of them that an nmsfilter alone leaves: all frames, in order, once.
+ * Videos from files: seeks, segments, playing backwards, decodebin that changes decoders
+ * in mid-stream, files of different codecs in a row, a tee behind a decoder. Each frame
+ * has boxes that depend on its number. All frames must arrive in order, once, with the
+ * boxes that an nmsfilter alone leaves of them.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -25,7 +25,7 @@ video_path (void)
   return path ? path : VIDEO;
 }
 
-/* Skips the test where something it needs is not installed. */
+/* Skips the test and returns TRUE if an element or the video is missing. */
 static gboolean
 lacking (const gchar * const *elements)
 {
@@ -44,7 +44,7 @@ lacking (const gchar * const *elements)
   return FALSE;
 }
 
-/* A file with so many frames, encoded and put into a container. */
+/* Writes a file with `frames` frames, encoded and in a container. */
 static void
 make_video (const gchar * path, guint frames, gint width, gint height, const gchar * encoder)
 {
@@ -68,8 +68,8 @@ seek (GstElement * pipeline, gdouble rate, GstSeekFlags flags, guint first, guin
           GST_SEEK_TYPE_SET, end * NUMBERED_TIME));
 }
 
-/* The frames that come up to the end of a part are first .. last; then the list
- * begins anew. */
+/* Waits for the end of a part of the stream. Its frames must be first to last; then
+ * empties the list of frames. */
 static void
 part (GstElement * pipeline, Numbered * seen, GstMessageType end, guint first, guint last)
 {
@@ -103,11 +103,11 @@ test_seeks (void)
     part (pipeline, seen, GST_MESSAGE_EOS, 33, 46);
     seek (pipeline, 1.0, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_SEGMENT, 50, 60);
     part (pipeline, seen, GST_MESSAGE_SEGMENT_DONE, 50, 59);
-    seek (pipeline, 1.0, GST_SEEK_FLAG_SEGMENT, 10, 20);        /* no flush: a loop */
+    seek (pipeline, 1.0, GST_SEEK_FLAG_SEGMENT, 10, 20);        /* without a flush, as in a loop */
     part (pipeline, seen, GST_MESSAGE_SEGMENT_DONE, 10, 19);
     seek (pipeline, 1.0, GST_SEEK_FLAG_SEGMENT, 10, 20);
     part (pipeline, seen, GST_MESSAGE_SEGMENT_DONE, 10, 19);
-    seek (pipeline, 2.0, GST_SEEK_FLAG_FLUSH, 5, 15);   /* faster: every frame still */
+    seek (pipeline, 2.0, GST_SEEK_FLAG_FLUSH, 5, 15);   /* faster, without dropping frames */
     part (pipeline, seen, GST_MESSAGE_EOS, 5, 14);
     gst_element_set_state (pipeline, GST_STATE_NULL);
     gst_object_unref (pipeline);
@@ -144,7 +144,7 @@ play_backwards (const gchar * path, const gchar * decode, gint width, gint heigh
   g_free (all);
 }
 
-/* (avidemux gives nothing at all when it is to end between two key frames.) */
+/* avidemux outputs nothing if the end is between two key frames */
 static void
 test_backwards (void)
 {
@@ -169,11 +169,11 @@ test_backwards_key_frames (void)
 
 /* ------------------------------------------------------------ other decoders */
 
-/* Buffers that come in get the boxes of their number, one after the other. */
+/* Attaches boxes to each buffer, by its number in order of arrival. */
 typedef struct
 {
   guint in, out, sizes;
-  gint width;                   /* of the buffer before */
+  gint width;                   /* of the previous buffer */
   Numbered *seen;               /* one for each size of frames */
 } Counted;
 
@@ -219,7 +219,7 @@ see_next (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-/* The pad that decodebin has now, in place of the one that it had. */
+/* Links the pad that decodebin adds, in place of the previous one. */
 static void
 link_new_pad (GstElement * decodebin, GstPad * pad, gpointer user_data)
 {
@@ -234,8 +234,8 @@ link_new_pad (GstElement * decodebin, GstPad * pad, gpointer user_data)
   gst_object_unref (sink);
 }
 
-/* Two Ogg files in one: at the second decodebin takes its decoders down, builds
- * others and has another pad. */
+/* Two Ogg files in one. At the second one decodebin removes its decoders, creates others
+ * and adds another pad. */
 static void
 test_decodebin_plugs_anew (void)
 {
@@ -300,7 +300,7 @@ test_codecs_in_a_row (void)
     make_video (second, 20, 160, 128, "theoraenc ! oggmux");
     numbered_expect (&counted.seen[0], SETTINGS, FRAMES, 320, 256);
     numbered_expect (&counted.seen[1], SETTINGS, FRAMES, 160, 128);
-    /* (the inputs are asked for by name: the order in which they appear varies) */
+    /* the inputs are requested by name because the order in which they appear varies */
     pipeline = playing_new ("concat name=c ! nmsfilter name=filter " SETTINGS " ! "
         "fakesink name=sink sync=false filesrc location=%s ! decodebin ! queue ! c.sink_0 "
         "filesrc location=%s ! decodebin ! queue ! c.sink_1", first, second);
@@ -319,8 +319,8 @@ test_codecs_in_a_row (void)
 
 /* ----------------------------------------------------------------------- tee */
 
-/* Decoders lend their frames out and the branches share them: each has its own
- * boxes all the same. */
+/* Decoders keep references to their frames and the branches share them. Each branch has
+ * its own boxes nevertheless. */
 static void
 test_tee (void)
 {

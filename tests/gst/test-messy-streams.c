@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A messy world, with the sources that GStreamer itself has: frames without
- * timestamps, at a rate that varies, of a size that changes, in the branches of
- * a tee. boxreplay gives each frame its boxes, nmsfilter filters them, boxrecord
- * writes them down; what is written has to be what was recorded, and what is
- * left of it, box for box.
+ * Streams from sources of GStreamer itself: frames without timestamps, at a variable
+ * rate, with a size that changes, in the branches of a tee. boxreplay attaches the boxes
+ * of each frame, nmsfilter filters them, boxrecord writes them. The output must equal
+ * the recording, or what nmsfilter leaves of it, box for box.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -16,7 +15,7 @@
 
 #define FRAMES 60
 #define SETTINGS "iou-threshold=0.3"
-/* frames of which neither a size nor a rate is known */
+/* frames without a known size and rate */
 #define SOURCE "fakesrc name=source num-buffers=%d sizetype=fixed sizemax=16 "
 #define UNKNOWN "capsfilter caps=application/x-frames"
 
@@ -43,7 +42,7 @@ count_frame (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Nobody knows when: boxes go by the order of frames. */
+/* Without timestamps boxes belong to frames by their order. */
 static void
 test_without_timestamps (void)
 {
@@ -72,7 +71,7 @@ test_without_timestamps (void)
   g_free (copy);
 }
 
-/* Distances between frames from 1 ms to 3 s, and two frames at one time. */
+/* The frames are 1 ms to 3 s apart; two have the same time. */
 static GstClockTime
 irregular (guint index)
 {
@@ -154,13 +153,13 @@ see_first_half (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 
   gst_structure_get_int (gst_caps_get_structure (caps, 0), "width", &width);
   gst_caps_unref (caps);
-  /* (each source of concat begins anew in stream time) */
+  /* each source of concat starts at stream time 0 */
   numbered_see (&halves[width != halves[0].width], GST_PAD_PROBE_INFO_BUFFER (info),
       (guint) (pts / NUMBERED_TIME));
   return GST_PAD_PROBE_OK;
 }
 
-/* 640x480, and then 320x192: the boxes of the recording follow the frames. */
+/* The frame size changes from 640x480 to 320x192, and the boxes are scaled with it. */
 static void
 test_resolution_change (void)
 {
@@ -196,8 +195,8 @@ test_resolution_change (void)
 
 /* ---------------------------------------------------------------------- tee */
 
-/* One branch is filtered, one tagged, one left alone; all get the same buffers,
- * from one source, in three threads. */
+/* One branch is filtered, one tagged, one unchanged. All get the same buffers from one
+ * source, in three threads. */
 static void
 test_tee (void)
 {
@@ -228,7 +227,7 @@ test_tee (void)
   must_be_equal (all, copy);
   gst_object_unref (pipeline);
 
-  /* the filtered branch alone writes the same */
+  /* the filtered branch alone gives the same file */
   state->sent = 0;
   pipeline = playing_new (SOURCE "format=time ! " UNKNOWN " ! "
       "boxreplay meta=roi tolerance=400000 location=%s ! nmsfilter " SETTINGS " ! "

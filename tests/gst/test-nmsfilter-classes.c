@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: what is a class, the properties classes and class-options in all
- * their forms, and what is said about those that cannot be used.
+ * nmsfilter: the class of a box, all forms of the properties classes and class-options,
+ * and the messages about invalid ones.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
 
-/* In each class a pair with IoU 2/3 and one further box far off. */
+/* Each class has a pair with IoU 2/3 and a third box far away. */
 static GstBuffer *
 street (void)
 {
@@ -67,18 +67,18 @@ test_class_options_keys (void)
 {
   expect ("nmsfilter class-options=\"o,options=<[o,label=\\\"traffic light\\\","
       "iou-threshold=0.7,score-threshold=0.5],[o,label=car,max=5]>\"", street (), "1 3 4 5 7 9");
-  /* its own score-threshold replaces the general one, up and down */
+  /* the score-threshold of a class replaces the general one, higher or lower */
   expect ("nmsfilter score-threshold=0.85 class-options=\"o,car=[o,score-threshold=0.1]\"",
       street (), "1 4 7 9");
   expect ("nmsfilter score-threshold=0.85 class-options=\"o,car=[o,score-threshold=-3.5e38]\"",
       street (), "1 4 7 9");
-  /* max 0: no limit, whatever the general one */
+  /* max=0 removes the general limit */
   expect ("nmsfilter max-per-class=1 class-options=\"o,car=[o,max=0]\"", street (), "1 4 7 9");
   expect ("nmsfilter class-options=\"o,nobody=[o,max=1]\"", street (), "1 3 4 6 7 9");
   expect ("nmsfilter class-options=o", street (), "1 3 4 6 7 9");
 }
 
-/* The class of the box that may be suppressed decides. */
+/* The options of the class of the box that may be suppressed apply. */
 static void
 test_candidate_decides (void)
 {
@@ -143,7 +143,7 @@ assert_says (GstMessage * message, const gchar * pattern)
   gst_message_unref (message);
 }
 
-/* Set before the start: one error when it starts, none before. */
+/* If it is set before the start: one error when the element starts, none before. */
 static void
 test_unusable_at_start (void)
 {
@@ -163,11 +163,11 @@ test_unusable_at_start (void)
         GST_STATE_CHANGE_FAILURE);
     assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), unusable[i].says);
     g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ERROR), ==, 0);
-    g_object_get (element, "class-options", &options, NULL);    /* as it was set */
+    g_object_get (element, "class-options", &options, NULL);    /* unchanged */
     g_assert_nonnull (options);
     gst_structure_free (options);
 
-    /* and a usable one mends it */
+    /* a valid value ends the error */
     set_options (element, "o,car=[o,max=1]");
     g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=,
         GST_STATE_CHANGE_FAILURE);
@@ -179,7 +179,7 @@ test_unusable_at_start (void)
   }
 }
 
-/* Set while playing: one warning, and the last usable one stays. */
+/* If it is set while playing: one warning, and the last valid value remains in use. */
 static void
 test_unusable_while_playing (void)
 {
@@ -204,14 +204,14 @@ test_unusable_while_playing (void)
   harness_teardown (h, bus);
 }
 
-/* What users type in a shell, quotes and all. */
+/* Options as users type them in a shell, with quotes. */
 static void
 test_command_line (void)
 {
   static const struct
   {
     const gchar *options;       /* after class-options= */
-    const gchar *says;          /* NULL: it runs */
+    const gchar *says;          /* NULL: valid */
   } rows[] = {
     { "o,person=[o,iou-threshold=0.3],car=[o,max=5]", NULL },
     { "'o,person=[o,iou-threshold=0.3]'", NULL },
@@ -264,7 +264,7 @@ add_with_label_id (GstBuffer * buffer, gint id, const gchar * label, gint label_
   gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, label_id, NULL);
 }
 
-/* The label id counts only where the label is empty. */
+/* The label id is used only if the label is empty. */
 static void
 test_label_ids (void)
 {
@@ -280,13 +280,13 @@ test_label_ids (void)
   add_with_label_id (buffer, 7, NULL, G_MININT, 0, 0.3);
   add_with_label_id (buffer, 8, NULL, G_MAXINT, 0, 0.3);
   add_with_label_id (buffer, 9, NULL, 0, 0, 0.3);
-  add_scored (buffer, 10, NULL, 0, 0, 100, 100, 0.2);   /* no class at all */
+  add_scored (buffer, 10, NULL, 0, 0, 100, 100, 0.2);   /* no class */
   roi = add_scored (buffer, 11, "", 5, 0, 100, 100, 0.1);       /* suppressed by 10 */
   g_assert_nonnull (roi);
   expect ("nmsfilter", buffer, "1 3 4 7 8 9 10");
 }
 
-/* More label ids than any small table holds, each with one duplicate. */
+/* Very many label ids, each with one duplicate. */
 static void
 test_many_label_ids (void)
 {

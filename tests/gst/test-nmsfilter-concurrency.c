@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: many streams in one process. Sixteen pipelines play at once while
- * other threads set and read properties, exchange the filters of running
- * pipelines, and build, play and drop whole pipelines. Half of the streams are
- * left in peace: each of their frames has to come out as it does alone. Of the
- * others no box may be lost to the books. Run under ThreadSanitizer too
- * (tests/run.sh tsan).
+ * nmsfilter: many streams in one process. Sixteen pipelines play at once. Meanwhile
+ * other threads set and read properties, replace the filters of playing pipelines, and
+ * build, play and free pipelines. Each frame of the eight streams that are not changed
+ * must come out as it does alone; in the others the counts of the statistics must add
+ * up. Run under ThreadSanitizer too (tests/run.sh tsan).
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
 
 #define STREAMS 16
-#define STEADY 8                /* streams 0 .. 7 keep their properties */
-#define SWAPPED 12              /* streams from 12 on have their filters exchanged */
-#define VARIANTS 40             /* frames that differ; then they come again */
+#define STEADY 8                /* streams 0 to 7 keep their properties */
+#define SWAPPED 12              /* the filters of streams from 12 on are replaced */
+#define VARIANTS 40             /* different frames, which repeat */
 #define SETTINGS 1500           /* operations of one thread of each kind */
 #define READINGS 1500
 #define PIPELINES 40
@@ -33,13 +32,13 @@ typedef struct
 typedef struct
 {
   GstElement *pipeline;
-  guint32 expected[VARIANTS];   /* what comes out; steady streams only */
+  guint32 expected[VARIANTS];   /* hash of the result; only for streams that are not changed */
 
-  /* of the streaming thread */
+  /* used by the streaming thread */
   guint sent, wrong;
   Totals seen;
 
-  Totals retired;               /* of the filters that were taken out */
+  Totals retired;               /* sums of the filters that were replaced */
   GMutex swap_mutex;
   GCond swap_cond;
   gboolean swapped;
@@ -49,8 +48,8 @@ static Stream streams[STREAMS];
 
 /* -------------------------------------------------------------------- frames */
 
-/* Frame `variant`: up to 40 boxes of three classes, some without a confidence,
- * some part of another. */
+/* Attaches the boxes of frame `variant`: up to 40 of three classes, some without a
+ * confidence, some parts of others. */
 static guint
 attach_boxes (GstBuffer * buffer, guint variant)
 {
@@ -76,7 +75,7 @@ attach_boxes (GstBuffer * buffer, guint variant)
   return count;
 }
 
-/* Which boxes are on the buffer, in order, as a number. */
+/* Returns a hash of the ids on the buffer, in order. */
 static guint32
 digest (GstBuffer * buffer)
 {
@@ -90,7 +89,7 @@ digest (GstBuffer * buffer)
   return hash;
 }
 
-/* What becomes of each frame when nothing else happens. */
+/* Computes the result for each frame with a filter that runs alone. */
 static void
 find_expected (Stream * stream, const gchar * settings)
 {
@@ -112,8 +111,8 @@ find_expected (Stream * stream, const gchar * settings)
 
 /* ------------------------------------------------------------------ pipelines */
 
-/* fakesrc has no caps. (A capsfilter complains now and then when a pipeline is
- * stopped in the midst.) */
+/* Sends caps, because fakesrc has none. (A capsfilter sometimes posts an error when a
+ * pipeline is stopped in mid-stream.) */
 static GstPadProbeReturn
 on_source_event (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 {
@@ -185,7 +184,7 @@ pipeline_new (const gchar * settings, const gchar * source_settings, Stream * st
   return pipeline;
 }
 
-/* Waits for the end of the stream; drops the pipeline's other messages. */
+/* Waits for the end of the stream. Drops the other messages of the pipeline. */
 static void
 wait_for_end (GstElement * pipeline)
 {
@@ -198,7 +197,7 @@ wait_for_end (GstElement * pipeline)
   gst_object_unref (bus);
 }
 
-/* Adds what a filter has counted, which has to add up whenever one looks. */
+/* Adds the counts of a filter, which must add up at any time. */
 static void
 add_totals (Totals * totals, GstElement * filter)
 {
@@ -231,8 +230,8 @@ filter_of (const Stream * stream)
   return gst_bin_get_by_name (GST_BIN (stream->pipeline), "filter");
 }
 
-/* `refused`: also what is refused with a warning while a filter plays. (One that
- * is about to start would not start with it.) */
+/* Sets a random property. With `refused` also sets values that a playing filter refuses
+ * with a warning, and with which a stopped one would not start. */
 static void
 set_something (GstElement * filter, GRand * rand, gboolean refused)
 {
@@ -278,7 +277,7 @@ change_settings (gpointer user_data)
     gint number = g_rand_int_range (rand, STEADY, STREAMS);
     GstElement *filter = filter_of (&streams[number]);
 
-    if (filter) {               /* else it is being exchanged */
+    if (filter) {               /* else it is being replaced */
       set_something (filter, rand, number < SWAPPED);
       gst_object_unref (filter);
     }
@@ -314,7 +313,7 @@ read_settings (gpointer user_data)
   return NULL;
 }
 
-/* Pipelines that come and go; every other one is stopped in the midst. */
+/* Builds, plays and frees pipelines. Every second one is stopped in mid-stream. */
 static gpointer
 build_pipelines (gpointer user_data)
 {
@@ -324,7 +323,7 @@ build_pipelines (gpointer user_data)
   for (i = 0; i < PIPELINES; i++) {
     Stream *stream = g_new0 (Stream, 1);
 
-    /* (no expectation of this one is looked at: it lies outside of streams[]) */
+    /* on_sink compares only streams in streams[], so not this one */
     stream->pipeline = pipeline_new ("", i % 2 ? "" : "num-buffers=20", stream);
     gst_element_set_state (stream->pipeline, GST_STATE_PLAYING);
     if (i % 2)
@@ -353,7 +352,7 @@ on_first_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
   return GST_PAD_PROBE_REMOVE;
 }
 
-/* No buffer is on its way through the filter as this runs. */
+/* Runs while no buffer is in the filter. */
 static GstPadProbeReturn
 swap_now (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 {
@@ -372,9 +371,9 @@ swap_now (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 
   new = gst_element_factory_make ("nmsfilter", "filter");
   gst_bin_add (bin, new);
-  /* The next exchange waits for a buffer from this one: an idle probe that comes
-   * as the sticky events are sent once more lets the next element have the rest of
-   * them, without the stream's start. */
+  /* Replaces the next one only after a buffer of this one. An idle probe that runs while
+   * sticky events are resent would give the next element only the remaining events,
+   * without stream-start. */
   add_probe (stream->pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER, on_first_buffer,
       stream);
   g_assert_true (gst_element_link_many (before, new, sink, NULL));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: as a link of a pipeline: buffers that pass uncopied, branches of
- * a tee, events, caps that change, queries, states.
+ * nmsfilter: as an element of a pipeline: buffers that pass without a copy, branches of
+ * a tee, events, caps changes, queries, states.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -27,7 +27,8 @@ lone (GstClockTime pts)
   return buffer;
 }
 
-/* Past the first buffer, which the base class marks as a discontinuity. */
+/* Creates a harness and pushes the first buffer, which the base class marks as a
+ * discontinuity. */
 static GstHarness *
 running_harness (const gchar * launch_line)
 {
@@ -39,7 +40,7 @@ running_harness (const gchar * launch_line)
 
 /* ------------------------------------------------------------------- copying */
 
-/* Held by others too, and nothing to drop: the very same buffer goes on. */
+/* A shared buffer with nothing to remove is passed on itself. */
 static void
 test_unchanged_is_not_copied (void)
 {
@@ -63,7 +64,7 @@ test_unchanged_is_not_copied (void)
   }
 }
 
-/* Ours alone, and something to drop: changed in place. */
+/* A buffer with no other owner is changed in place. */
 static void
 test_writable_is_changed_in_place (void)
 {
@@ -77,8 +78,8 @@ test_writable_is_changed_in_place (void)
   gst_harness_teardown (h);
 }
 
-/* Held by others, and something to drop: a copy with the same memory, and the
- * others keep all. */
+/* A shared buffer with boxes to remove is copied, without its memory; the other owner
+ * keeps all boxes. */
 static void
 test_shared_is_copied_without_memory (void)
 {
@@ -104,8 +105,8 @@ test_shared_is_copied_without_memory (void)
   }
 }
 
-/* A copy does not take over that a meta is locked, nor that it is a hint: the
- * metas of the copy are still told apart. */
+/* GStreamer does not copy the flag of locked metas, nor what marks a hint; the filter
+ * still recognises these metas in the copy. */
 static void
 test_shared_with_locked (void)
 {
@@ -125,7 +126,7 @@ test_shared_with_locked (void)
   gst_harness_teardown (h);
 }
 
-/* Memory that fails a test when it is mapped. */
+/* Memory that fails the test when it is mapped. */
 static gpointer
 never_map (GstMemory * memory, gsize size, GstMapFlags flags)
 {
@@ -238,7 +239,7 @@ test_tee (void)
   gst_object_unref (pipeline);
 }
 
-/* Down to NULL and up again, several times: the same each time. */
+/* Each of several cycles from NULL to PLAYING and back gives the same result. */
 static void
 test_null_playing_loop (void)
 {
@@ -257,7 +258,7 @@ test_null_playing_loop (void)
     playing_to_end (pipeline);
     gst_pad_remove_probe (pad, id);
     g_assert_cmpuint (seen.boxes, ==, 10);
-    g_assert_cmpuint (stat_of (filter, "frames"), ==, 5);       /* from READY to PAUSED */
+    g_assert_cmpuint (stat_of (filter, "frames"), ==, 5);       /* reset from READY to PAUSED */
     g_assert_cmpuint (stat_of (filter, "suppressed"), ==, 5);
     gst_object_unref (pad);
     gst_object_unref (sink);
@@ -305,7 +306,7 @@ test_seek (void)
   gst_object_unref (pipeline);
 }
 
-/* Other threads set and read everything while it plays. */
+/* Other threads set and read all properties while it plays. */
 static gpointer
 fiddle (gpointer user_data)
 {
@@ -366,8 +367,8 @@ test_gap (void)
   gst_harness_teardown (h);
 }
 
-/* The size of the frame changes in mid-stream: what is 10..20 and 13.4..23.4 in
- * 640 columns lies elsewhere in 320. */
+/* The frame size changes in mid-stream: normalized coordinates that are 10..20 and
+ * 13.4..23.4 in 640 columns are other pixels in 320. */
 static void
 test_caps_change (void)
 {
@@ -382,7 +383,7 @@ test_caps_change (void)
     gst_harness_set_src_caps_str (h, round == 1 ? "video/x-raw,format=GRAY8,width=320,height=240,"
         "framerate=10/1" : round == 2 ? "text/x-raw" : FRAME_CAPS);
     out = through (h, buffer);
-    /* in the other frames the doubles do not agree: .538 by the integers */
+    /* in the other frames the doubles do not agree, and the integers give .538 */
     assert_ids (out, round == 1 || round == 2 ? "1" : "1 2");
     gst_buffer_unref (out);
   }

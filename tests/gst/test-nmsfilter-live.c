@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter in live pipelines: adds no latency, waits for nobody, and a frame
- * that takes long holds up no other. Times are only compared with times of the
- * same run, a thousand times as long.
+ * nmsfilter in live pipelines: it adds no latency, waits for no other thread, and a
+ * frame that takes long does not delay others. Times are only compared with times of the
+ * same run, which are a thousand times as long.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -42,7 +42,7 @@ query_latency (const gchar * between, gboolean * live, GstClockTime * least,
   gst_object_unref (pipeline);
 }
 
-/* The answer to the latency query is the same with nmsfilter as without. */
+/* The latency query has the same answer with and without nmsfilter. */
 static void
 test_latency (void)
 {
@@ -88,7 +88,7 @@ on_block (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-/* With a buffer stuck downstream everything but the stream itself goes on. */
+/* While a buffer is blocked downstream, everything but the stream works. */
 static void
 test_stuck_downstream (void)
 {
@@ -133,7 +133,7 @@ test_stuck_downstream (void)
 
   gst_pad_remove_probe (pad, probe);
   gst_message_unref (playing_wait (pipeline, GST_MESSAGE_EOS));
-  g_assert_cmpuint (stat_of (filter, "frames"), ==, 20);        /* in spite of the QoS event */
+  g_assert_cmpuint (stat_of (filter, "frames"), ==, 20);        /* although a QoS event came */
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pad);
   gst_object_unref (filter);
@@ -146,10 +146,10 @@ test_stuck_downstream (void)
 /* --------------------------------------------------------------- a slow frame */
 
 #define FRAMES 70
-#define BOXES 10                /* two piles of five */
-#define HEAP 20000              /* boxes, none of which overlap: the most work */
+#define BOXES 10                /* two groups of five equal boxes */
+#define HEAP 20000              /* boxes that do not overlap, which take longest */
 
-/* A slow frame might be the one that the queue drops; not each of them. */
+/* The queue may drop a slow frame, but hardly all of them. */
 static gboolean
 is_slow (guint number)
 {
@@ -159,8 +159,8 @@ is_slow (guint number)
 typedef struct
 {
   guint sent, entered, left, wrong;
-  gint64 since;                 /* us; when the frame that is inside entered */
-  gint64 spent[FRAMES];         /* -1: dropped before */
+  gint64 since;                 /* microseconds; when the current frame entered */
+  gint64 spent[FRAMES];         /* -1: dropped earlier */
   guint last;
 } Live;
 
@@ -191,7 +191,7 @@ on_enter (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 {
   Live *live = user_data;
 
-  /* the one before has left: none is held back */
+  /* the previous one has left, so none is held back */
   live->wrong += live->entered++ != live->left;
   live->since = g_get_monotonic_time ();
   return GST_PAD_PROBE_OK;
@@ -218,7 +218,8 @@ compare_times (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* The median of what ordinary frames from `first` to before `end` took, in us. */
+/* Returns the median time of ordinary frames from `first` to before `end`, in
+ * microseconds. */
 static gint64
 median (const Live * live, guint first, guint end)
 {
@@ -233,8 +234,8 @@ median (const Live * live, guint first, guint end)
   return times[count / 2];
 }
 
-/* Plays it once. FALSE if the queue dropped every slow frame, as it does when
- * the machine stands still for some seconds. */
+/* Plays the pipeline once. Returns FALSE if the queue dropped every slow frame, as it
+ * does when the machine stops for some seconds. */
 static gboolean
 play_slow_frames (Live * live)
 {
@@ -260,8 +261,8 @@ play_slow_frames (Live * live)
   return slow > 0;
 }
 
-/* A camera, a queue that drops what is too old, a sink that shows frames when
- * they are due: frames with 20,000 boxes take their time, and none but them. */
+/* A camera, a queue that drops old frames, a sink that shows frames on time. Frames with
+ * 20,000 boxes take long, and do not delay the others. */
 static void
 test_slow_frame (void)
 {
@@ -282,7 +283,7 @@ test_slow_frame (void)
     g_test_message ("%u of %u frames passed; slow ones took %" G_GINT64_FORMAT " us and more, "
         "others %" G_GINT64_FORMAT " before and %" G_GINT64_FORMAT " after, %u as long as a slow "
         "one", live->left, live->sent, shortest, before, after, as_slow);
-    /* (the machine may have interrupted one or another) */
+    /* the machine may have interrupted one of them */
     g_assert_cmpuint (as_slow, <=, FRAMES / 10);
     g_assert_cmpint (after, <, shortest);
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* textfiles: see the header. Each process has its own folder, since a test
- * case runs in a fork, and the main process removes them all. */
+/* textfiles: each process has a folder of its own, because a test case may run in a
+ * fork. The main process removes all of them. */
 #include "textfiles.h"
 
 #include <glib/gstdio.h>
