@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * accel: the only header of accel/ that the rest of nmscore includes. It declares engine
- * xla, the end of its state in a context, and the reason for a refusal. Files outside of
+ * xla and the functions that free its state and return the reason for a refusal. Files outside of
  * accel/ do not include XLA's, the lazy tensors' or the TPU kernels' headers. A build
  * without XLA has this header too.
  */

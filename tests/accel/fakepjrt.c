@@ -94,7 +94,8 @@ fail (const char *what, const char *why)
   return error;
 }
 
-/* Returns the error of a call that must fail, or of arguments of another size. */
+/* Starts a call: returns an error if the test asked for it, or if the struct of arguments
+ * is too small or has extensions. */
 static pjrt_error *
 begin (const pjrt_head *head, size_t size, const char *what)
 {

@@ -332,7 +332,8 @@ nms_lazy_argmax (nms_lazy *lz, nms_lazy_tensor a, int axis, nms_lazy_tensor *ind
 
 /* ------------------------------------------------------------------ loops */
 
-/* Hides the operations from..to-1 from operations outside their loop. */
+/* Marks the operations from..to-1 as hidden: operations outside of their loop cannot use
+ * them. */
 static void
 hide (nms_lazy *lz, int32_t from, int32_t to)
 {

@@ -33,7 +33,7 @@ typedef struct job {
 
 struct nms__xla {
   pid_t pid;
-  char *asked;          /* the option; NULL: the environment decides */
+  char *asked;          /* option xla_plugin; NULL: it is not set */
   char *plugin;
   nms__xla_store *store;
   nms_lazy *lz;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* xlaerror: error texts of one line, from formats and from a plugin's errors. */
+/* xlaerror: writes error texts of one line, some of them from a plugin's errors. */
 #ifndef NMS_XLAERROR_H
 #define NMS_XLAERROR_H
 

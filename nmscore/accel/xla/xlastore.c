@@ -44,7 +44,8 @@ int
 nms__xla_store_open (const char *plugin, nms__xla_store **store, char *error, size_t error_size)
 {
   nms_lazy_backend *backend;
-  /* before the lock, because a forked process, which this refuses, may never get it */
+  /* open before taking the lock: in a forked process, where this fails, another thread of
+   * the parent may have held the lock, which is then never released */
   int code = nms_xla_open (plugin, &backend, error, error_size);
 
   *store = NULL;
