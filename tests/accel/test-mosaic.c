@@ -126,7 +126,7 @@ test_parameters (void)
   nms__mosaic_threshold_limit (0.3f, 0, limit);
   for (int i = 0; i < NMS__MOSAIC_PARAMETERS; i++)
     g_assert_true (p[i] == (i < 384 ? limit[i / 128] : i < 512 ? 77.0f : 0.0f));
-  /* 12 bits, remainder: 0.3f is 0x1.333334p-2, the midpoint above 0x1.333335p-2 */
+  /* the midpoint above 0.3f is 0x1.333335p-2, of which limit[0] has 12 bits */
   g_assert_true (limit[0] == 0x1.334p-2f && (double) limit[0] + limit[1] == 0x1.333335p-2);
   g_assert_true (limit[2] == 1.0f);
   nms__mosaic_threshold_limit (0x1.333336p-2f, 0, limit); /* odd */
