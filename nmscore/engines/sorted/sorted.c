@@ -52,10 +52,9 @@ int
 nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, size_t pos, size_t n,
     const int32_t *kept_index, double limit)
 {
-  const nms__columns columns = nms__columns_of (&s->columns, 0);
   const nms__box box = nms__frame_box (f, pos);
   const size_t by
-      = nms__first_suppressor (f, &columns, n, &box, f->index[pos], kept_index, limit);
+      = nms__first_suppressor (f, &s->view, n, &box, f->index[pos], kept_index, limit);
 
   if (by < n) {
     if (f->suppressed_by)
@@ -120,6 +119,7 @@ static void
 layout (nms__sorted_scratch *s, nms__arena *a, size_t boxes)
 {
   nms__take_columns (a, &s->columns, boxes);
+  s->view = nms__columns_of (&s->columns, 0);
   s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
   s->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys2);
   s->kept = nms__take (a, boxes, sizeof *s->kept);

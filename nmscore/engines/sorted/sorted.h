@@ -8,6 +8,7 @@
 
 typedef struct nms__sorted_scratch {
   nms__box_columns columns; /* the kept boxes, or the boxes of a sweep */
+  nms__columns view;        /* the same columns, read-only */
   uint64_t *keys, *keys2;   /* packed keys, and a buffer for sorting them */
   uint32_t *kept;           /* numbers of the kept boxes among a partition's keys */
   int32_t *kept_index;      /* positions of a partition's kept boxes in the caller's columns */
