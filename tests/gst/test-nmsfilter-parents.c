@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: boxes that are parts of other boxes (parent_id): they do not
- * compete with their whole and go when it goes, without a trace.
+ * nmsfilter: boxes that are parts of other boxes (parent_id). A part and its parent do
+ * not suppress each other; a part is removed with its parent, and then has no effect on
+ * other boxes.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -21,8 +22,8 @@ test_no_competition (void)
   GstBuffer *buffer = frame_new (0);
 
   part (buffer, 1, 0, "a", 0, 0, 100, 100, 0.8);
-  part (buffer, 2, 1, "a", 0, 0, 100, 90, 0.9); /* better, and nearly equal: a part */
-  part (buffer, 3, 2, "a", 0, 0, 100, 80, 0.7); /* a part of the part: 1 is not its parent */
+  part (buffer, 2, 1, "a", 0, 0, 100, 90, 0.9); /* better than 1, but a part of it */
+  part (buffer, 3, 2, "a", 0, 0, 100, 80, 0.7); /* a part of 2: 1 is not its parent */
   expect ("nmsfilter", gst_buffer_ref (buffer), "1 2");
   expect ("nmsfilter iou-threshold=0.8", buffer, "1 2 3");
 }
@@ -35,8 +36,8 @@ test_follows_the_whole (void)
 
   part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
   part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8);     /* suppressed by 1 */
-  part (buffer, 3, 2, "wheel", 0, 80, 20, 20, 0.99);    /* of 2 */
-  part (buffer, 4, 3, "bolt", 0, 80, 2, 2, 0.99);       /* of 3 */
+  part (buffer, 3, 2, "wheel", 0, 80, 20, 20, 0.99);    /* part of 2 */
+  part (buffer, 4, 3, "bolt", 0, 80, 2, 2, 0.99);       /* part of 3 */
   part (buffer, 5, 1, "wheel", 80, 80, 20, 20, 0.3);
   out = through (h, buffer);
   assert_ids (out, "1 5");
@@ -82,7 +83,7 @@ test_fate_and_tags (void)
   gst_harness_teardown (h);
 }
 
-/* A part that goes with its whole has not suppressed others before. */
+/* A part that is removed with its parent does not suppress other boxes. */
 static void
 test_leaves_no_trace (void)
 {
@@ -90,14 +91,14 @@ test_leaves_no_trace (void)
 
   part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
   part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.5);     /* suppressed by 1 */
-  part (buffer, 3, 2, "wheel", 300, 80, 20, 20, 0.8);   /* goes with 2 ... */
-  part (buffer, 4, 0, "wheel", 301, 80, 20, 20, 0.7);   /* ... so this stays */
+  part (buffer, 3, 2, "wheel", 300, 80, 20, 20, 0.8);   /* removed with 2 ... */
+  part (buffer, 4, 0, "wheel", 301, 80, 20, 20, 0.7);   /* ... so this is kept */
   part (buffer, 5, 0, "wheel", 302, 80, 20, 20, 0.6);   /* and suppresses this */
   expect ("nmsfilter", gst_buffer_ref (buffer), "1 4");
   expect ("nmsfilter engine=sequential", buffer, "1 4");
 }
 
-/* Nor has it taken a place under a cap. */
+/* Nor does it count under a cap. */
 static void
 test_leaves_its_place (void)
 {
@@ -111,15 +112,15 @@ test_leaves_its_place (void)
   expect ("nmsfilter max-per-class=1", buffer, "1 4");
 }
 
-/* What stays because a part has gone may suppress in its turn; here it saves
- * the whole of the part, and with it the part. */
+/* A box that is kept because a part was removed may suppress others. Here it suppresses
+ * the suppressor of the parent of a part, so that both are kept. */
 static void
 test_saved_by_the_second_pass (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  /* 13 goes with 12 (suppressed by 11, .8); 14, which it suppressed, stays
-   * then and suppresses 15, whose part 16 goes in its turn */
+  /* 13 is removed with 12, which 11 suppresses (.8). 14, which 13 suppressed, is then
+   * kept and suppresses 15; its part 16 is removed with it */
   part (buffer, 11, 0, "a", 0, 0, 100, 100, 0.95);
   part (buffer, 12, 0, "a", 10, 0, 100, 100, 0.30);
   part (buffer, 13, 12, "b", 0, 0, 100, 100, 0.90);
@@ -130,9 +131,9 @@ test_saved_by_the_second_pass (void)
   expect ("nmsfilter iou-threshold=0.35", buffer, "11 14 17");
 }
 
-/* A frame without a consistent answer: a part p of w suppresses d; were d kept
- * it would suppress q; q suppresses w. The filter ends, respects overlap, and
- * counts every box. */
+/* A frame without a consistent result: the part p of w suppresses d; if d were kept it
+ * would suppress q; q suppresses w. The filter terminates, keeps no two overlapping
+ * boxes, and counts every box. */
 static void
 test_paradox (void)
 {
@@ -162,16 +163,16 @@ test_no_parents (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  part (buffer, 0, 0, "a", 0, 0, 100, 100, 0.9);        /* ids of 0 are no ids */
+  part (buffer, 0, 0, "a", 0, 0, 100, 100, 0.9);        /* an id of 0 means no id */
   part (buffer, 0, 0, "a", 1, 0, 100, 100, 0.8);
   part (buffer, 5, 5, "b", 0, 0, 100, 100, 0.7);        /* its own parent */
-  part (buffer, 6, 77, "c", 0, 0, 100, 100, 0.6);       /* a parent that is not there */
+  part (buffer, 6, 77, "c", 0, 0, 100, 100, 0.6);       /* an unknown parent */
   part (buffer, 7, 8, "d", 0, 0, 100, 100, 0.9);        /* parents of each other */
   part (buffer, 8, 7, "d", 1, 0, 100, 100, 0.8);
   expect ("nmsfilter", buffer, "0 5 6 7");
 }
 
-/* A ring, with a part of one of its boxes. */
+/* Three boxes that are parts of each other in a ring, and a part of one of them. */
 static void
 test_ring (void)
 {
@@ -191,8 +192,8 @@ test_not_selected (void)
 
   part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
   part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8);     /* suppressed */
-  part (buffer, 3, 2, "wheel", 0, 80, 20, 20, 0.9);     /* not selected, but of 2 */
-  part (buffer, 4, 0, "bus", 0, 0, 100, 100, 0.1);      /* not selected: stays */
+  part (buffer, 3, 2, "wheel", 0, 80, 20, 20, 0.9);     /* not selected, part of 2 */
+  part (buffer, 4, 0, "bus", 0, 0, 100, 100, 0.1);      /* not selected: kept */
   part (buffer, 5, 4, "car", 300, 0, 100, 100, 0.9);
   expect ("nmsfilter classes=car score-threshold=0.5", buffer, "1 4 5");
 }
@@ -205,7 +206,7 @@ test_unscored_parts (void)
   add_region (buffer, 1, "car", 0, 0, 100, 100);
   add_region (buffer, 2, "car", 10, 0, 100, 100)->parent_id = 1;
   add_region (buffer, 3, "car", 20, 0, 100, 100);
-  /* 1 and 2 do not count each other: 3 has two neighbors, they have one */
+  /* 1 and 2 are not neighbors of each other: each has one neighbor, 3 has two */
   expect ("nmsfilter", gst_buffer_ref (buffer), "3");
   expect ("nmsfilter missing-score=order", gst_buffer_ref (buffer), "1 2");
   expect ("nmsfilter min-neighbors=2", buffer, "3");
@@ -223,7 +224,7 @@ test_unscored_part_of_dropped (void)
   expect ("nmsfilter score-threshold=0.5 missing-score=drop", buffer, "");
 }
 
-/* A chain of 20,000 parts, listed from its end: no recursion, no square. */
+/* A chain of 20,000 parts, last part first: it needs no recursion and no quadratic time. */
 static void
 test_long_chain (void)
 {

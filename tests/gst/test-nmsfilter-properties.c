@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: its properties: defaults, ranges, flags, changes while playing,
- * control sources, what cannot be used.
+ * nmsfilter: properties: defaults, ranges, flags, changes while playing, control
+ * sources, invalid values.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -35,7 +35,7 @@ test_defaults (void)
   gst_object_unref (element);
 }
 
-/* name, type, default as text, controllable: what users and stored settings rely on */
+/* name, type, default as text, controllable: users and stored settings depend on them */
 static const struct
 {
   const gchar *name, *type, *value;
@@ -111,7 +111,7 @@ test_enum_numbers (void)
   gst_object_unref (element);
 }
 
-/* GLib made it a critical one between 2.74 and 2.84. */
+/* GLib changed this message from a warning to a critical between 2.74 and 2.84. */
 static void
 expect_out_of_range (void)
 {
@@ -210,7 +210,7 @@ expect_now (GstHarness * h, const gchar * ids)
   gst_buffer_unref (out);
 }
 
-/* Each takes effect with the next buffer, and goes back. */
+/* Each property takes effect with the next buffer, and can be set back. */
 static void
 test_changes_while_playing (void)
 {
@@ -270,7 +270,7 @@ test_control_source (void)
   gst_buffer_unref (out);
   g_object_get (h->element, "iou-threshold", &value, NULL);
   g_assert_cmpfloat (ABS (value - 0.8f), <, 1e-6f);
-  /* no time: the value stays */
+  /* no timestamp: the value stays the same */
   out = through (h, pair (GST_CLOCK_TIME_NONE));
   assert_ids (out, "1 2 3");
   gst_buffer_unref (out);
@@ -278,7 +278,7 @@ test_control_source (void)
   gst_harness_teardown (h);
 }
 
-/* The control source runs in stream time, not in time stamps. */
+/* The control source works in stream time, not in timestamps. */
 static void
 test_control_source_after_seek (void)
 {
@@ -320,7 +320,7 @@ test_element (void)
   gst_object_unref (factory);
 }
 
-/* NMS_ISA is read once in a process: the program runs itself again for it. */
+/* A process reads NMS_ISA only once, so the program starts itself again. */
 static void
 print_start (void)
 {

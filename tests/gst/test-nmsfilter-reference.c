@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter against the slow reference, on random frames with random settings:
- * the state of every box and the box that suppresses it. The way from metadata
- * to numbers and the rank of boxes without a confidence are written here once
- * more, from their definition and without any code of the plugin.
+ * nmsfilter, compared with the reference on random frames with random settings: the
+ * state of each box and the box that suppresses it. The numbers that are read from
+ * metadata, and the order of boxes without a confidence, are computed here from their
+ * definition, without code of the plugin.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -17,10 +17,10 @@ static const gchar *const labels[LABELS] = { "person", "traffic light", "car", "
 
 typedef struct
 {
-  gdouble corners[4];           /* pixels, as the reference takes them */
+  gdouble corners[4];           /* pixels, for the reference */
   gdouble score;
   gboolean scored;
-  gint class_id;                /* 0 .. LABELS - 1: a label; beyond: a label id */
+  gint class_id;                /* 0 to LABELS - 1: a label; from LABELS on: a label id */
 } Truth;
 
 typedef struct
@@ -70,7 +70,7 @@ random_box (GRand * random, GstBuffer * buffer, guint i, gint unscored_percent, 
   }
   truth->scored = g_rand_int_range (random, 0, 100) >= unscored_percent;
   if (truth->scored) {
-    /* few values: ties; now and then none at all */
+    /* few values, so that scores are equal; sometimes no score */
     truth->score = g_rand_int_range (random, 0, 30) ? g_rand_int_range (random, -5, 20) / 20.0
         : NAN;
     gst_structure_set (detection, "confidence", G_TYPE_DOUBLE, truth->score, NULL);
@@ -201,8 +201,8 @@ say_outcomes (gchar ** expected, const Columns * c, const nms_options * options,
   ref_result_clear (&result);
 }
 
-/* The order of boxes of which some have no score; those dropped for another
- * reason than overlap are said so at once. Returns how many are left. */
+/* Sorts boxes of which some have no score. Sets the state of those that are removed for
+ * another reason than overlap. Returns how many are left. */
 static guint
 put_in_order (const Truth * truth, const Choice * choice, const nms_options * options,
     guint32 * which, guint count, gchar ** expected)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * nmsfilter: what it tells the application: statistics, messages and when they
- * come.
- */
+/* nmsfilter: statistics, the messages with them, and the time of each message. */
 #include "gstboxes.h"
 #include "gstrunner.h"
 
@@ -26,7 +23,7 @@ number (const GstStructure * structure, const gchar * name)
   return value;
 }
 
-/* The number of messages "nmsfilter" on the bus; discards everything. */
+/* Removes all messages from the bus. Returns how many are called "nmsfilter". */
 static guint
 count_reports (GstBus * bus)
 {
@@ -76,7 +73,7 @@ test_fields (void)
   guint i;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = 5 * GST_SECOND;       /* running time = PTS - 5 s, stream time 2 s more */
+  segment.start = 5 * GST_SECOND;       /* running time is PTS - 5 s, stream time PTS - 3 s */
   segment.time = 2 * GST_SECOND;
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   push_seconds (h, 50, 10);
@@ -119,7 +116,7 @@ test_interval (void)
   g_object_set (h->element, "post-messages", FALSE, NULL);
   push_seconds (h, 50, 20);
   g_assert_cmpuint (count_reports (bus), ==, 0);
-  /* shorter than a frame: one a frame */
+  /* shorter than a frame: a message with each frame */
   g_object_set (h->element, "post-messages", TRUE, "interval", (guint64) 1, NULL);
   push_seconds (h, 70, 5);
   g_assert_cmpuint (count_reports (bus), ==, 5);
@@ -162,7 +159,7 @@ test_empty_stream (void)
   harness_teardown (h, bus);
 }
 
-/* Jumps of the stream, far forward and back: no burst, no silence. */
+/* The stream jumps far forward and back; messages go on at the interval. */
 static void
 test_jumps (void)
 {
@@ -173,7 +170,7 @@ test_jumps (void)
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
   push_seconds (h, 0, 5);
-  push_seconds (h, 36000, 10);  /* an hour later, without a new segment */
+  push_seconds (h, 36000, 10);  /* an hour forward, without a new segment */
   g_assert_cmpuint (count_reports (bus), <=, 2);
   push_seconds (h, 5, 11);      /* and back */
   i = count_reports (bus);
@@ -192,7 +189,7 @@ test_jumps (void)
   harness_teardown (h, bus);
 }
 
-/* Without timestamps the clock of the machine counts. */
+/* Without timestamps the system clock gives the interval. */
 static void
 test_without_timestamps (void)
 {
@@ -209,7 +206,7 @@ test_without_timestamps (void)
   harness_teardown (h, bus);
 }
 
-/* In its own pipeline: the message reaches the application before EOS does. */
+/* In a pipeline the message reaches the application before EOS. */
 static void
 test_in_a_pipeline (void)
 {
@@ -236,7 +233,7 @@ test_in_a_pipeline (void)
   gst_object_unref (pipeline);
 }
 
-/* The real thing: a converter between the detector and the filter. */
+/* A pipeline with a converter between the detector and the filter. */
 static GstPadProbeReturn
 attach_late (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 {
@@ -256,7 +253,7 @@ test_stats_reset (void)
   gst_buffer_unref (through (h, pair (0)));
   g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);
   gst_element_set_state (h->element, GST_STATE_READY);
-  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);     /* still to be read */
+  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);     /* unread */
   gst_element_set_state (h->element, GST_STATE_PAUSED);
   g_assert_cmpuint (stat_of (h->element, "frames"), ==, 0);
   g_assert_cmpuint (stat_of (h->element, "time"), ==, 0);
@@ -283,7 +280,7 @@ test_converter_upstream (void)
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_message_unref (message);
-  /* whatever this version's converter does, no box is lost, and what lost its
+  /* for any behaviour of the converter no box is lost, and a box that lost its
    * confidence is counted */
   g_assert_cmpuint (stat_of (filter, "boxes-in"), ==, 5);
   g_assert_cmpuint (stat_of (filter, "boxes-out"), ==, 5);

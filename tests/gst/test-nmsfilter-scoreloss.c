@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: the warning about boxes that arrive without a confidence: when it
- * comes, that it comes once a stream, and which element it names.
+ * nmsfilter: the warning about boxes without a confidence: when it is posted, that it is
+ * posted once for each stream, and which element it names.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ push (GstHarness * h, GstBuffer * buffer)
   gst_buffer_unref (through (h, buffer));
 }
 
-/* The one warning on the bus, which names `word`. */
+/* Fails unless the bus has exactly one warning, which contains `word`. */
 static void
 expect_warning (GstBus * bus, const gchar * word)
 {
@@ -72,7 +72,7 @@ test_global_threshold (void)
   g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
   push (h, unscored ("a"));
   expect_warning (bus, "nmsfilter before videoconvert");
-  for (i = 0; i < 3; i++) {     /* as funnel interleaves streams */
+  for (i = 0; i < 3; i++) {     /* streams interleaved as funnel does it */
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("third")));
     push (h, scored ("a"));
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
@@ -83,7 +83,7 @@ test_global_threshold (void)
   harness_teardown (h, bus);
 }
 
-/* Every threshold that is set counts, negative ones too. */
+/* Any threshold that is set leads to the warning, negative ones too. */
 static void
 test_thresholds (void)
 {
@@ -98,7 +98,7 @@ test_thresholds (void)
   harness_teardown (h, bus);
 }
 
-/* A threshold of a class counts for the boxes of that class. */
+/* The threshold of a class leads to the warning only for boxes of that class. */
 static void
 test_class_threshold (void)
 {
@@ -108,7 +108,7 @@ test_class_threshold (void)
   push (h, unscored ("a"));
   push (h, unscored ("c"));
   g_object_set (h->element, "classes", "a", NULL);
-  push (h, unscored ("b"));     /* passes, whatever its confidence */
+  push (h, unscored ("b"));     /* passes with any confidence */
   g_object_set (h->element, "classes", NULL, NULL);
   expect_no_warning (bus);
   push (h, unscored ("b"));
@@ -116,7 +116,7 @@ test_class_threshold (void)
   harness_teardown (h, bus);
 }
 
-/* Beside scored boxes too: the threshold misses a part of them. */
+/* Also if only some of the boxes have no confidence. */
 static void
 test_partly_scored (void)
 {
@@ -126,7 +126,7 @@ test_partly_scored (void)
   guint i;
 
   add_region (buffer, 3, "a", 300, 0, 100, 100);
-  for (i = 0; i < 3; i++)       /* no loss where no threshold is set */
+  for (i = 0; i < 3; i++)       /* no warning without a threshold */
     push (h, gst_buffer_ref (buffer));
   expect_no_warning (bus);
   g_object_set (h->element, "score-threshold", 0.5, NULL);
@@ -135,7 +135,8 @@ test_partly_scored (void)
   harness_teardown (h, bus);
 }
 
-/* Without a threshold: all boxes of a frame, after scored ones. */
+/* Without a threshold it warns if no box of a frame has a confidence, after a frame in
+ * which boxes had one. */
 static void
 test_lost_scores (void)
 {
@@ -144,14 +145,14 @@ test_lost_scores (void)
   guint round;
 
   for (round = 0; round < 2; round++) {
-    push (h, unscored ("a"));   /* none so far */
+    push (h, unscored ("a"));   /* no box had a confidence so far */
     push (h, frame_new (0));
     push (h, scored ("a"));
     push (h, frame_new (0));
     expect_no_warning (bus);
     push (h, unscored ("a"));
     expect_warning (bus, "earlier boxes of this stream had one");
-    push (h, scored ("a"));     /* said once a stream */
+    push (h, scored ("a"));     /* once for each stream */
     push (h, unscored ("a"));
     expect_no_warning (bus);
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
@@ -176,9 +177,9 @@ attach (GstPad * pad, GstPadProbeInfo * info, gpointer with_score)
   return GST_PAD_PROBE_OK;
 }
 
-/* Plays `pipeline` (taken) to its end, with a box attached to each buffer that the
- * element `detector` gives, if there is one. Returns the texts of nmsfilter's
- * warnings, a line each. */
+/* Plays `pipeline`, which it takes, to its end. If there is an element `detector`,
+ * attaches a box to each of its buffers. Returns the texts of the warnings of nmsfilter,
+ * one on each line. */
 static gchar *
 warnings_of (GstElement * pipeline, gboolean with_score)
 {
@@ -217,7 +218,7 @@ warnings_of (GstElement * pipeline, gboolean with_score)
   return g_string_free (texts, FALSE);
 }
 
-/* `expected`: what the one warning says; NULL: there is none. */
+/* Fails unless the only warning contains `expected`; with NULL there must be none. */
 static void
 check (GstElement * pipeline, gboolean with_score, const gchar * expected)
 {
@@ -255,12 +256,12 @@ test_named (void)
     {SOURCE "videoconvert name=far ! video/x-raw,format=I420 ! "
           "videoscale name=near ! video/x-raw,width=160,height=120 ! nmsfilter ! queue ! "
           FILTER, FALSE, "near (videoscale) probably dropped it"},
-    /* a converter that has nothing to convert hands all on */
+    /* a converter in passthrough keeps all metadata */
     {SOURCE "videoconvert name=far ! video/x-raw,format=I420 ! videoscale ! " FILTER, FALSE,
         "far (videoconvert) probably dropped it"},
     {SOURCE "videoconvert ! " FILTER, TRUE, NULL},
     {SOURCE "videoconvert ! " FILTER, FALSE, "They come from detector (videotestsrc)"},
-    /* one input, or one of several */
+    /* one input, and one of several inputs */
     {SOURCE "input-selector ! " FILTER, FALSE, "They come from detector (videotestsrc)"},
     {SOURCE "funnel name=f ! " FILTER " videotestsrc num-buffers=3 ! "
           "video/x-raw,format=RGB,width=320,height=240 ! f.", FALSE, "They come from f (funnel)"},
@@ -276,7 +277,7 @@ test_named (void)
   }
 }
 
-/* The converter and nmsfilter each in bins within bins. */
+/* The converter and nmsfilter are each in bins within bins. */
 static void
 test_bins (void)
 {
@@ -311,7 +312,7 @@ test_bins (void)
   check (pipeline, FALSE, "c (videoconvert) probably dropped it");
 }
 
-/* The real thing: recorded confidences, a converter, a threshold. */
+/* A pipeline with recorded confidences, a converter and a threshold. */
 static void
 test_replayed (void)
 {
@@ -326,7 +327,8 @@ test_replayed (void)
     const gchar *lines, *elements, *expected;
   } cases[] = {
     {lines, "boxreplay name=r location=%s ! ", NULL},
-    /* (regions only: from GStreamer 1.26 on videoconvert copies GstAnalytics metadata) */
+    /* regions only, because videoconvert copies GstAnalytics metadata from GStreamer
+     * 1.26 on */
     {lines, "boxreplay name=r meta=roi location=%s ! videoconvert name=c ! "
           "video/x-raw,format=I420 ! ", "c (videoconvert) probably dropped it"},
     {unscored_lines, "videoconvert name=c ! video/x-raw,format=I420 ! "

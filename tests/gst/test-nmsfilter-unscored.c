@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: boxes without a confidence: what ranks them, alone and among
- * scored ones, and how many neighbors they need.
+ * nmsfilter: boxes without a confidence: their order, alone and among scored boxes, and
+ * the neighbors that they need.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
 
-/* A row of equal boxes, each 20 further: neighbours overlap by 2/3, the ones
- * after them by 3/7. In the middle a larger one that only overlaps 3. */
+/* Three equal boxes, each 20 pixels to the right of the previous one: adjacent ones
+ * overlap by 2/3, the first and the third by 3/7. Two larger boxes lie apart. */
 static GstBuffer *
 row (void)
 {
@@ -24,10 +24,10 @@ row (void)
 static void
 test_ranks (void)
 {
-  /* 2 overlaps two others, all others one; 4 before 5 by its width */
+  /* 2 has two neighbors, all others one; 4 is before 5 because it is smaller */
   expect ("nmsfilter", row (), "2 4");
   expect ("nmsfilter missing-score=neighbors", row (), "2 4");
-  /* equal areas: the leftmost */
+  /* equal areas: the leftmost box is first */
   expect ("nmsfilter missing-score=area", row (), "1 3 5");
   expect ("nmsfilter missing-score=order", row (), "1 3 4");
   expect ("nmsfilter missing-score=drop", row (), "");
@@ -54,7 +54,7 @@ test_caps_and_thresholds (void)
   expect ("nmsfilter class-options=\"o,a=[o,max=1,score-threshold=9]\"", row (), "2");
 }
 
-/* The same boxes in every order leave the same ones. */
+/* The order of the boxes does not change the result. */
 static void
 test_order_does_not_matter (void)
 {
@@ -98,7 +98,7 @@ mixed (void)
   GstBuffer *buffer = frame_new (0);
 
   add_region (buffer, 1, "a", 0, 0, 100, 100);
-  add_scored (buffer, 2, "a", 10, 0, 100, 100, -5.0);   /* before 1, however bad */
+  add_scored (buffer, 2, "a", 10, 0, 100, 100, -5.0);   /* before 1 with any score */
   add_region (buffer, 3, "a", 200, 0, 100, 100);
   add_region (buffer, 4, "b", 200, 0, 100, 100);
   add_scored (buffer, 5, "a", 400, 0, 100, 100, 0.5);
@@ -118,7 +118,8 @@ test_mixed (void)
   expect ("nmsfilter max-detections=3 missing-score=order", mixed (), "2 3 7");
   expect ("nmsfilter missing-score=drop", mixed (), "2 7");
   expect ("nmsfilter class-agnostic=true", mixed (), "2 3 7");
-  /* neighbors of 1: box 2, unless that is below the threshold; scored boxes need none */
+  /* 1 has the neighbor 2, unless 2 is below the threshold; scored boxes need no
+   * neighbors */
   expect ("nmsfilter min-neighbors=1", mixed (), "2 7");
   expect ("nmsfilter min-neighbors=1 iou-threshold=0.95", mixed (), "2 5 7");
   expect ("nmsfilter min-neighbors=1 score-threshold=0.1", mixed (), "7");
@@ -141,7 +142,7 @@ test_mixed_suppressors (void)
   gst_buffer_unref (out);
 }
 
-/* Invented ranks are never written. */
+/* The scores that the filter computes for the order are never written. */
 static void
 test_no_score_is_written (void)
 {
@@ -166,7 +167,7 @@ test_counts (void)
   gst_harness_teardown (h);
 }
 
-/* One frame of 100,001 boxes of each kind. */
+/* One frame with 100,001 boxes for each setting. */
 static void
 test_huge_frames (void)
 {
@@ -200,7 +201,7 @@ test_huge_frames (void)
   }
 }
 
-/* All of them in one place. */
+/* All boxes at the same position. */
 static void
 test_huge_frame_of_equal_boxes (void)
 {
@@ -211,7 +212,7 @@ test_huge_frame_of_equal_boxes (void)
   for (i = 0; i <= 100000; i++)
     add_region (buffer, i, "a", 10 + i % 3, 10, 50, 50);
   out = through (h, buffer);
-  assert_ids (out, "0");        /* all have all as neighbors: x decides */
+  assert_ids (out, "0");        /* equal numbers of neighbors: x gives the order */
   gst_buffer_unref (out);
   gst_harness_teardown (h);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter with engine=xla: plugins that cannot be used (tests/accel/fakepjrt.c
- * in the folder of FAKE_PLUGINS), and the one that NMS_TEST_XLA_PLUGIN names.
+ * nmsfilter with engine=xla: plugins that cannot be used (tests/accel/fakepjrt.c, in the
+ * folder FAKE_PLUGINS), and the plugin that NMS_TEST_XLA_PLUGIN names.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -57,7 +57,7 @@ engine_in_use (GstHarness * h)
   return text;
 }
 
-/* One warning in the whole stream, and every box right. */
+/* The whole stream has one warning, and all results are right. */
 static void
 check_one_warning (const gchar * path, const gchar * reason)
 {
@@ -99,7 +99,7 @@ test_one_warning (void)
   check_one_warning (NULL, "no plugin is named");
   check_one_warning ("/no/such/plugin.so", "cannot load the plugin");
   check_one_warning (none, "is not a PJRT plugin");
-  check_one_warning (works, "."); /* it gives other answers than it should */
+  check_one_warning (works, "."); /* it returns wrong results */
   g_free (none);
   g_free (works);
 }
@@ -126,7 +126,7 @@ test_strict (void)
   harness_teardown (h, bus);
 }
 
-/* Both properties are for the states NULL and READY. */
+/* Both properties can be set in the states NULL and READY only. */
 static void
 test_not_while_playing (void)
 {
@@ -152,9 +152,9 @@ test_not_while_playing (void)
 
 /* ------------------------------------------------------------- registry scan */
 
-/* In a process of its own, with a registry that has to be made anew: only
- * makes the element, or also runs a buffer through it. The plugin that is named
- * in the environment leaves a file when it is loaded. */
+/* Returns whether a child process loads the plugin that its environment names; the
+ * plugin creates a file when it is loaded. The child has an empty registry. It only
+ * creates the element, or also pushes a buffer. */
 static gboolean
 is_loaded_by (const gchar * what)
 {
@@ -210,15 +210,15 @@ child (const char *what)
   if (g_str_equal (what, "--run")) {
     h = harness_new ("nmsfilter engine=xla");
     push_three (h, 0);
-    gst_harness_teardown (h); /* waits for what it began */
+    gst_harness_teardown (h); /* waits for the compilation */
   }
   return 0;
 }
 
 /* ------------------------------------------------------------- a real device */
 
-/* A harness with the plugin that NMS_TEST_XLA_PLUGIN names. Without that variable skips
- * the test and returns NULL. */
+/* Creates a harness with the plugin that NMS_TEST_XLA_PLUGIN names. Without that
+ * variable skips the test and returns NULL. */
 static GstHarness *
 device_harness (gboolean strict)
 {
@@ -250,7 +250,7 @@ test_device (void)
   harness_teardown (h, bus);
 }
 
-/* The stream does not wait: buffers go on while the program is made. */
+/* The stream does not wait for the compilation: buffers pass meanwhile. */
 static void
 test_device_later (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: which boxes of a buffer stay: thresholds, caps, invalid boxes,
- * action=tag, what is no detection, which coordinates count.
+ * nmsfilter: which boxes of a buffer are kept: thresholds, caps, invalid boxes,
+ * action=tag, metas that are no detections, coordinates in doubles and integers.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -12,8 +12,8 @@
 #include <xmmintrin.h>
 #endif
 
-/* Two boxes of 100x100 side by side shifted by 50: inter 5000, union 15000,
- * IoU 1/3. Shifted by 20: 8000 / 12000 = 2/3. */
+/* Boxes of 100x100. Shifted by 50: intersection 5000, union 15000, IoU 1/3. Shifted by
+ * 20: 8000 / 12000 = 2/3. */
 static GstBuffer *
 two_objects (void)
 {
@@ -140,7 +140,7 @@ test_invalid (void)
 
   add_scored (buffer, 1, "a", 0, 0, 100, 100, NAN);
   add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.1);
-  /* without area: they overlap nothing and stay */
+  /* without area, so they overlap no box and are kept */
   add_scored (buffer, 3, "a", 10, 10, 0, 50, 0.9);
   add_scored (buffer, 4, "a", 10, 10, 0, 0, 0.9);
   add_scored (buffer, 5, "a", 10, 10, 0, 50, 0.9);
@@ -219,7 +219,7 @@ test_tag (void)
   add_scored (buffer, 8, "a", 400, 0, 100, 100, 0.6);
   out = through (h, buffer);
   assert_ids (out, "1 2 3 4 5 6 7 8");
-  assert_tag (out, 1, "suppressed:2");  /* by the detection at position 2: id 3 */
+  assert_tag (out, 1, "suppressed:2");  /* the detection at index 2, which has id 3 */
   assert_tag (out, 2, "no-score");
   assert_tag (out, 3, "kept");
   assert_tag (out, 4, "below-score");
@@ -232,7 +232,7 @@ test_tag (void)
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 8);
   g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 3);
 
-  /* what a filter downstream removes is what it would remove without tags */
+  /* a filter downstream removes the same boxes with and without tags */
   gst_buffer_unref (out);
   gst_harness_teardown (h);
 }
@@ -298,12 +298,12 @@ test_doubles_decide (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  /* 10x10, the second begins 3.4 further: integers 10..20 and 13..23 have IoU
-   * 70/130 = .538, doubles 66/134 = .4925 */
+  /* 10x10, the second is 3.4 to the right: the integers 10..20 and 13..23 have IoU
+   * 70/130 = .538, the doubles 66/134 = .4925 */
   add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
   add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
   expect ("nmsfilter iou-threshold=0.5", gst_buffer_copy (buffer), "1 2");
-  gst_buffer_get_video_region_of_interest_meta_id (buffer, 1)->x = 12;  /* moved by 2: stale */
+  gst_buffer_get_video_region_of_interest_meta_id (buffer, 1)->x = 12;  /* the doubles are outdated */
   expect ("nmsfilter iou-threshold=0.6", buffer, "1");
 }
 
@@ -313,7 +313,7 @@ test_doubles_agree_after_clipping (void)
   GstBuffer *buffer = frame_new (0);
   GstVideoRegionOfInterestMeta *roi;
 
-  /* 60 of 100 columns are left of the frame: the integers are clipped */
+  /* 60 of 100 columns lie left of the frame, so the integers are clipped */
   add_exact (buffer, 1, "a", 0, 10, 40, 110, 0.9);
   roi = add_exact (buffer, 2, "a", 0, 10, 100, 110, 0.8);
   gst_structure_set (roi->params->data, "x_min", G_TYPE_DOUBLE, -60.0 / FRAME_WIDTH,
@@ -335,7 +335,7 @@ test_hopeless_doubles (void)
     add_exact (buffer, 1, "a", 10, 10, 110, 110, 0.9);
     roi = add_exact (buffer, 2, "a", 10, 10, 110, 110, 0.8);
     gst_structure_set (roi->params->data, "x_min", G_TYPE_DOUBLE, bad[i], NULL);
-    expect ("nmsfilter", buffer, "1");  /* the integers count: a duplicate */
+    expect ("nmsfilter", buffer, "1");  /* by the integers a duplicate */
   }
 }
 
@@ -351,7 +351,7 @@ test_field_types (void)
   roi = add_region (buffer, 2, "a", 0, 0, 100, 100);
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("detection", "confidence", G_TYPE_INT, 1, NULL));
-  roi = add_region (buffer, 3, "a", 0, 0, 100, 100);    /* no number: no score */
+  roi = add_region (buffer, 3, "a", 0, 0, 100, 100);    /* not a number: no score */
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("detection", "confidence", G_TYPE_STRING, "0.9", NULL));
   expect ("nmsfilter", gst_buffer_ref (buffer), "2");
@@ -422,8 +422,9 @@ test_rounding_mode (void)
     GstHarness *h = harness_new ("nmsfilter score-threshold=0.1");
     GstBuffer *buffer = frame_new (0), *out;
 
-    /* 0.7 lies above the float next to it: rounded upward the second box would
-     * win. 0.1 lies below: rounded downward the third would miss the threshold. */
+    /* 0.7 is above the nearest float: rounded upward the second box would have the
+     * higher score. 0.1 is below it: rounded downward the third box would be below the
+     * threshold. */
     add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.7f);
     add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.7);
     add_scored (buffer, 3, "a", 200, 0, 100, 100, 0.1);

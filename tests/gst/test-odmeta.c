@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GstAnalytics detections through nmsfilter: what is dropped and what has to
- * stay as it is, on buffers with ODs alone, with regions beside them, and both
- * for one detection.
+ * nmsfilter on GstAnalytics detections: which mtds are removed and which must stay
+ * unchanged, on buffers with ODs only, with ODs and regions, and with both for one
+ * detection.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "gstrunner.h"
 #include "odboxes.h"
 
-/* A mtd of a type that nobody knows, which owns memory. */
+/* A mtd of a type that the plugin does not know, which owns memory. */
 typedef struct
 {
   gchar *text;
@@ -70,7 +70,7 @@ types_between (GstBuffer * buffer, guint from, guint to)
   return gst_analytics_relation_meta_get_relation (relations_of (buffer), from, to);
 }
 
-/* "7 9": the numbers of foreign mtds, in order. To be freed. */
+/* Returns the numbers of foreign mtds, in order: "7 9". Free it. */
 static gchar *
 foreigns_on (GstBuffer * buffer)
 {
@@ -89,7 +89,7 @@ foreigns_on (GstBuffer * buffer)
   return g_string_free (text, FALSE);
 }
 
-/* A step of the pattern that most tests use: two that overlap, one apart. */
+/* Adds the ODs that most tests use: two that overlap and one apart. */
 static GstBuffer *
 three_ods (void)
 {
@@ -121,7 +121,7 @@ test_drop (void)
   gst_buffer_unref (out);
 }
 
-/* Classes, thresholds, caps and options know ODs as they know regions. */
+/* Classes, thresholds, caps and options apply to ODs as to regions. */
 static void
 test_settings (void)
 {
@@ -148,7 +148,7 @@ test_settings (void)
     add_od (buffer, "dog", 2, 0, 50, 50, 0.9f);
     add_od (buffer, "cat", 3, 0, 50, 50, 0.8f);
     add_od (buffer, "dog", 300, 0, 50, 50, 0.7f);
-    add_od (buffer, "dog", 4, 300, -50, -50, 0.6f);     /* extents the other way round */
+    add_od (buffer, "dog", 4, 300, -50, -50, 0.6f);     /* negative extents */
     out = filtered (rows[i].launch_line, buffer);
     g_test_message ("%s", rows[i].launch_line);
     assert_ods (out, rows[i].left);
@@ -156,8 +156,8 @@ test_settings (void)
   }
 }
 
-/* When all go an empty relation meta stays; a buffer of which nothing goes is
- * passed on as it is. */
+/* If all are removed, an empty relation meta remains. A buffer of which none are removed
+ * is passed on unchanged. */
 static void
 test_all_and_none (void)
 {
@@ -178,7 +178,7 @@ test_all_and_none (void)
   gst_harness_teardown (h);
 }
 
-/* The other owner of a buffer keeps all of it. */
+/* The other owner of a buffer keeps all its mtds. */
 static void
 test_shared (void)
 {
@@ -220,8 +220,8 @@ mask_new (void)
   return mask;
 }
 
-/* Every kind of mtd there is: survivors keep theirs, with the exact relations;
- * those of the dropped go, and nothing leaks. */
+/* All kinds of mtds: kept detections keep theirs with the exact relations, those of
+ * removed detections are removed, and nothing leaks. */
 static void
 test_related (void)
 {
@@ -253,12 +253,12 @@ test_related (void)
     }
 #endif
   }
-  add_segmentation (buffer, mask);      /* of the frame: related to nothing */
+  add_segmentation (buffer, mask);      /* of the frame, without relations */
   out = filtered ("nmsfilter", buffer);
 
   assert_ods (out, "10");
   ods[0] = od_at (out, 10);
-  g_assert_cmpuint (ods[0], ==, 0);     /* all types are known: ids may move */
+  g_assert_cmpuint (ods[0], ==, 0);     /* all types are known, so ids may change */
   assert_classes (out, 0, "best");
   g_assert_cmpuint (types_between (out, 1, 0), ==, both);
   g_assert_cmpuint (types_between (out, 0, 1), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
@@ -309,8 +309,8 @@ add_rotated (GstBuffer * buffer, const gchar * label, gint x, gint y, gint w, gi
           g_quark_from_string (label), x, y, w, h, rotation, confidence, &od));
 }
 
-/* Bars that lie across each other stay, whatever the upright boxes around them
- * share; bars along each other go, within a class. */
+/* Bars across each other are kept, no matter how much their upright boxes overlap. Of
+ * bars along each other one is removed, within a class. */
 static void
 test_rotated (void)
 {
@@ -343,7 +343,7 @@ test_rotated (void)
 }
 #endif
 
-/* Mtds that are related to detections by way of others. */
+/* Mtds that are related to detections through other mtds. */
 static void
 test_chains (void)
 {
@@ -366,7 +366,7 @@ test_chains (void)
   left = foreigns_on (out);
   g_assert_cmpstr (left, ==, "3 4 5 6 7");
   g_free (left);
-  /* who knows what a foreign mtd holds: ids stay */
+  /* a foreign mtd may hold ids, so ids must not change */
   g_assert_cmpuint (od_at (out, 2), ==, 1);
   g_assert_cmpuint (od_at (out, 300), ==, 2);
   g_assert_cmpuint (types_between (out, 1, of_both), ==,
@@ -374,7 +374,7 @@ test_chains (void)
   g_assert_cmpuint (types_between (out, alone, pair), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
   g_assert_cmpuint (types_between (out, of_both, 0), ==, 0);
 
-  /* and once more: holes are no detections, and do not add up */
+  /* the second filter does not count placeholders as detections and adds no more of them */
   out = filtered ("nmsfilter score-threshold=0.8", out);
   assert_ods (out, "2");
   g_assert_cmpuint (od_at (out, 2), ==, 1);
@@ -396,7 +396,7 @@ static const GstAnalyticsMtdImpl uncopied_impl = {
   .name = "uncopied", .mtd_meta_transform = refuse_transform
 };
 
-/* From 1.28 on a mtd that refuses to be copied leaves an empty place without a
+/* From GStreamer 1.28 on a mtd that refuses to be copied leaves a placeholder without a
  * type in the copy. */
 static void
 test_uncopied (void)
@@ -429,7 +429,7 @@ test_locked (void)
   gst_buffer_unref (out);
 }
 
-/* Part and whole do not suppress each other, and go together. */
+/* A part and its parent do not suppress each other, and are removed together. */
 static void
 test_parents (void)
 {
@@ -440,7 +440,7 @@ test_parents (void)
   add_od (buffer, "car", 1, 0, 100, 100, 0.9f);
   add_od (buffer, "car", 2, 0, 100, 100, 0.8f); /* part of 1 */
   add_od (buffer, "car", 3, 0, 100, 100, 0.7f); /* suppressed */
-  add_od (buffer, "wheel", 300, 0, 20, 20, 0.99f);      /* part of that */
+  add_od (buffer, "wheel", 300, 0, 20, 20, 0.99f);      /* part of it */
   relate (buffer, 1, 0, part_of);
   relate (buffer, 2, 3, contains);
   out = filtered ("nmsfilter", buffer);
@@ -448,7 +448,7 @@ test_parents (void)
   g_assert_cmpuint (types_between (out, 1, 0), ==, part_of);
   gst_buffer_unref (out);
 
-  /* parts of each other are no parts */
+  /* parts of each other are not treated as parts */
   buffer = three_ods ();
   relate (buffer, 0, 1, part_of);
   relate (buffer, 1, 0, part_of);
@@ -466,7 +466,7 @@ test_tag (void)
 
   add_class (buffer, 0, "puppy", 0.5f);
   out = through (h, buffer);
-  for (i = 0; i < 3; i++) {             /* tagging again replaces */
+  for (i = 0; i < 3; i++) {             /* a second filter replaces the tags */
     assert_ods (out, "1 2 300");
     g_assert_cmpuint (mtds_on (out), ==, 7);
     assert_classes (out, od_at (out, 1), "puppy nms:suppressed");
@@ -477,7 +477,7 @@ test_tag (void)
   gst_buffer_unref (out);
 
   g_object_set (h->element, "classes", "cat", NULL);
-  out = through (h, three_ods ());      /* not concerned: not tagged */
+  out = through (h, three_ods ());      /* not selected, so not tagged */
   g_assert_cmpuint (mtds_on (out), ==, 3);
   gst_buffer_unref (out);
   gst_harness_teardown (h);
@@ -492,8 +492,9 @@ test_both (void)
   GstBuffer *buffer = frame_new (0), *out;
   guint id;
 
-  add_foreign (buffer, 0);      /* so that no OD has id 0 */
-  /* one detection each: the doubles say that these overlap by .502 and .498 */
+  add_foreign (buffer, 0);      /* makes sure that no OD has id 0 */
+  /* each is an OD and a region for one detection; the doubles give overlaps of .502 and
+   * .498 */
   id = add_od (buffer, "dog", 100, 100, 100, 10, 0.25f);
   add_exact (buffer, (gint) id, "dog", 100, 100, 200, 110, 0.9);
   id = add_od (buffer, "dog", 133, 100, 100, 10, 0.99f);
@@ -502,7 +503,7 @@ test_both (void)
   add_exact (buffer, (gint) id, "dog", 133.4, 200, 233.4, 210, 0.8);
   id = add_od (buffer, "dog", 101, 200, 100, 10, 0.25f);
   add_exact (buffer, (gint) id, "dog", 100, 200, 200, 210, 0.9);
-  /* an OD and a region alone that meet */
+  /* a single OD and a single region that overlap */
   add_od (buffer, "cat", 500, 300, 50, 50, 0.6f);
   add_scored (buffer, 77, "cat", 500, 300, 50, 50, 0.5);
   add_od (buffer, "cat", 400, 300, 50, 50, 0.3f);
@@ -510,7 +511,7 @@ test_both (void)
   out = through (h, buffer);
   assert_ids (out, "1 3 4 78");
   assert_ods (out, "100 133 101 500");
-  /* regions hold ids: these stay */
+  /* regions refer to ids, which must not change */
   g_assert_cmpuint (od_at (out, 101), ==, 4);
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 8);
   g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 5);
@@ -519,7 +520,8 @@ test_both (void)
   gst_harness_teardown (h);
 }
 
-/* Id 0 is an OD's first and a region's none: place and class decide. */
+/* The first OD has id 0, which in a region means none. Then position and class identify
+ * the detection. */
 static void
 test_first_id (void)
 {

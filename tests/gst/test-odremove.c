@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * odremove: random mtds with random relations, of which nmsfilter drops the
- * ODs below a score. What has to be left is found here by the rule alone, pair
- * by pair, and must be there with its data and its relations, bit by bit.
+ * odremove: random mtds with random relations, of which nmsfilter removes the ODs below
+ * a score. The test finds the mtds that must remain by the rule alone, pair by pair;
+ * they must keep their data and relations, bit by bit.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 typedef enum
 { DETECTION, CLASS, TRACK, FOREIGN, OWNER, KINDS } Kind;
 
-/* Types that nobody knows: one that holds a number, one that owns memory. */
+/* Types that the plugin does not know: one that holds a number, one that owns memory. */
 typedef struct
 {
   guint *number;
@@ -47,7 +47,7 @@ static const GstAnalyticsMtdImpl owner_impl = {
   .name = "owner", .mtd_meta_transform = owner_transform, .mtd_meta_clear = owner_clear
 };
 
-/* What was put on the buffer. */
+/* The mtds that were put on the buffer. */
 typedef struct
 {
   guint count;
@@ -96,7 +96,8 @@ add_mtd (GstAnalyticsRelationMeta * meta, const Model * model, guint i)
   }
 }
 
-/* The number that add_mtd gave a mtd, and its kind. FALSE: an empty place. */
+/* Finds the number that add_mtd gave a mtd, and its kind. Returns FALSE for a
+ * placeholder. */
 static gboolean
 identify (GstAnalyticsMtd * mtd, Kind * kind, guint * number)
 {
@@ -156,12 +157,12 @@ random_model (GRand * rand)
 
       if (g_rand_double (rand) >= density)
         continue;
-      /* parts go with the whole; tested elsewhere */
+      /* parts are removed with their parent, which test-odmeta checks */
       for (b = ods ? 2 : 0; b < G_N_ELEMENTS (bits); b++)
         if (g_rand_boolean (rand))
           model.relation[i][k] |= bits[b];
     }
-  /* as detectors do it: an OD leads to each of the others */
+  /* as detectors do: an OD has relations to each of the others */
   for (k = 0; led_to && k < model.count; k++) {
     i = (guint) g_rand_int_range (rand, 0, (gint32) model.count);
     for (b = 0; b < model.count && model.kind[i] != DETECTION; b++)
@@ -172,7 +173,7 @@ random_model (GRand * rand)
   return model;
 }
 
-/* Whether the mtd is related to an OD itself, and whether to one that stays. */
+/* Finds whether the mtd is related to an OD directly, and whether to one that is kept. */
 static gboolean
 directly (const Model * model, guint i, gboolean * stays)
 {
@@ -188,7 +189,7 @@ directly (const Model * model, guint i, gboolean * stays)
   return any;
 }
 
-/* Follows relations from i over mtds that are related to no OD themselves. */
+/* Follows relations from i over mtds without a direct relation to an OD. */
 static void
 follow (const Model * model, guint i, gboolean * seen, gboolean * to_removed,
     gboolean * to_kept)
@@ -302,7 +303,7 @@ test_random (void)
     assert_none_alive (owned_alive);
     g_rand_free (rand);
   }
-  g_assert_cmpuint (dropped, >, rounds);        /* it is about something */
+  g_assert_cmpuint (dropped, >, rounds);        /* more than one mtd a round */
   gst_harness_teardown (h);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rotated boxes from file to picture, without GstAnalytics: recorded angles are
- * replayed, filtered, recorded again and drawn.
+ * Rotated boxes without GstAnalytics: recorded angles are replayed, filtered, recorded
+ * again and drawn.
  */
 #include <math.h>
 #include <string.h>
@@ -21,7 +21,7 @@ add_rotated (GstBuffer * buffer, gint id, gint x, gint y, guint w, guint h, gdou
           confidence), gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, angle, NULL));
 }
 
-/* Across each other they share little, along each other much. */
+/* Rotated bars across each other overlap little, along each other much. */
 static void
 test_filter (void)
 {
@@ -37,7 +37,7 @@ test_filter (void)
   gst_buffer_unref (buffer);
 }
 
-/* Boxes without a confidence count neighbours, rotated ones too. */
+/* Neighbors are counted for boxes without a confidence, also for rotated ones. */
 static void
 test_neighbors (void)
 {
@@ -99,8 +99,8 @@ test_bad_angle (void)
   g_free (in);
 }
 
-/* How far a pixel's centre lies inside the rotated box, from its nearest side;
- * negative: outside. */
+/* Returns the distance of the centre of a pixel from the nearest side of the rotated
+ * box; it is negative outside of the box. */
 static gdouble
 depth (gint px, gint py, gdouble x, gdouble y, gdouble w, gdouble h, gdouble angle)
 {
@@ -111,7 +111,7 @@ depth (gint px, gint py, gdouble x, gdouble y, gdouble w, gdouble h, gdouble ang
   return MIN (w / 2 - u, h / 2 - v);
 }
 
-/* What is painted lies on the border, all of the border is painted. */
+/* All of the border is painted, and nothing else. */
 static void
 test_draw (void)
 {
@@ -156,7 +156,7 @@ test_draw (void)
     }
 }
 
-/* Far off the frame, of any size, dashed: no crash, no hang. */
+/* Boxes far outside of the frame, of any size, dashed: no crash and no endless loop. */
 static void
 test_draw_hostile (void)
 {
