@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* bed: see the header. */
+/* bed: makes the boxes and runs the elements of the benchmarks. */
 #include "bed.h"
 
 #include <gst/video/video.h>
 #include <string.h>
 
-#define COLUMNS 25 /* places for objects: a grid wide enough for 400 of them */
+#define COLUMNS 25 /* columns of the grid of at most 400 objects */
 #define ROWS 16
 
 static const gchar *const labels[] = { "person", "car", "bicycle", "dog" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bed: what the benchmarks of the elements share: boxes as a detector would have
- * them, and an element between two pads.
+ * bed: what the benchmarks of the elements share: boxes as a detector writes them, and
+ * an element between two pads.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ typedef struct
   gint label;
 } Detection;
 
-/* `count` boxes (of Detection), of which 60 % are repetitions of the others, moved
- * by a little and with a lower confidence; scattered over the order of the buffer. */
+/* Returns `count` boxes (of Detection). 60 % of them repeat one of the others, slightly
+ * moved and with a lower confidence, at random positions in the buffer. */
 GArray *make_detections (guint count);
 
 const gchar *detection_label (const Detection * d);
@@ -28,7 +28,8 @@ const gchar *detection_label (const Detection * d);
 void attach (GstBuffer * buffer, const Detection * d, guint id);
 void attach_all (GstBuffer * buffer, const GArray * list);
 
-/* An element between two pads of ours; what leaves it is caught. */
+/* An element between two pads of this program. The last pad keeps the buffer that
+ * arrives. */
 typedef struct
 {
   GstElement *element;
@@ -36,10 +37,10 @@ typedef struct
   GstBuffer *caught;
 } Bed;
 
-/* Plays `name`, with properties as gst_util_set_object_arg takes them, up to
- * NULL. FALSE: this build has no such element. */
+/* Creates and starts the element `name`, with properties as for gst_util_set_object_arg,
+ * up to NULL. Returns FALSE if this build has no such element. */
 gboolean bed_open (Bed * bed, const gchar * name, ...) G_GNUC_NULL_TERMINATED;
 
-/* Pushes a buffer, which is given away. The one caught before has to be gone. */
+/* Pushes a buffer, which it takes. The previous buffer must have been freed. */
 void bed_push (Bed * bed, GstBuffer * buffer);
 void bed_close (Bed * bed);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-core: times nms_run on one workload of files, call by call.
+ * bench-core: times calls of nms_run on one workload of files.
  *
- *     bench-core [OPTIONS] FOLDER      prints the median and quartiles
- *     bench-core [OPTIONS] --serve     obeys lines on standard input, the
- *                                      language of worker.py, for run.py
+ *   bench-core [OPTIONS] FOLDER      prints the median and quartiles
+ *   bench-core [OPTIONS] --serve     reads commands from standard input, in the
+ *                                    format of worker.py, for run.py
  *
- * A FOLDER holds rows.f32 (packed rows x1 y1 x2 y2), scores.f32 and perhaps
- * classes.i32, raw and little-endian, as workloads.py writes them. The call is
- * what an application makes: the rows as they are, all checks on, the kept
- * list and the outcome of every box as results.
+ * A FOLDER has rows.f32 (packed rows x1 y1 x2 y2), scores.f32 and, optionally,
+ * classes.i32, raw and little-endian, as workloads.py writes them. A call is what an
+ * application makes: the rows as they are, all checks, the kept list and the outcome of
+ * each box.
  */
 #include <nmscore.h>
 
@@ -21,7 +21,7 @@
 #define MAX_LINE 4096
 #define MAX_CALLS 100000
 #define DEFAULT_CALLS 1000
-#define DEFAULT_SECONDS 5.0 /* calls stop there, without --repeat */
+#define DEFAULT_SECONDS 5.0 /* limit of calls without --repeat */
 
 typedef struct bench {
   nms_context *ctx;
@@ -29,7 +29,7 @@ typedef struct bench {
   nms_options options;
   nms_result result;
   float *rows, *scores;
-  int32_t *classes; /* NULL: the workload has none */
+  int32_t *classes; /* NULL: no classes */
   uint64_t *times;  /* MAX_CALLS, in nanoseconds */
 } bench;
 
@@ -42,8 +42,8 @@ die (const char *what, const char *detail)
 
 /* ---------------------------------------------------------------- workload */
 
-/* The whole of FOLDER/NAME in new memory, its size in *size; NULL when there
- * is no such file. One byte more is taken, so that nothing is no NULL. */
+/* Reads FOLDER/NAME into new memory and sets *size. Returns NULL if there is no such
+ * file. Allocates one byte more, so that an empty file is not NULL. */
 static void *
 read_file (const char *folder, const char *name, size_t *size)
 {
@@ -67,7 +67,7 @@ read_file (const char *folder, const char *name, size_t *size)
   return data;
 }
 
-/* NULL, or what is wrong with the folder. */
+/* Reads the workload. Returns NULL, or a description of the error. */
 static const char *
 load (bench *b, const char *folder, float iou, uint64_t cap)
 {
@@ -86,7 +86,7 @@ load (bench *b, const char *folder, float iou, uint64_t cap)
       (b->classes && class_bytes != count * sizeof (int32_t)))
     return "the files differ in their number of boxes";
 
-  nms_context_trim (b->ctx); /* so that the scratch reported is this workload's */
+  nms_context_trim (b->ctx); /* so that the scratch size reported is that of this workload */
   b->boxes = (nms_boxes) { .size = sizeof b->boxes, .count = count };
   nms_boxes_set_rows (&b->boxes, b->rows);
   b->boxes.score.data = b->scores;
@@ -112,8 +112,8 @@ call (bench *b)
   return nms_run (b->ctx, &b->boxes, &b->options, &b->result);
 }
 
-/* Fills b->times with up to `count` calls, at least one, stopping after
- * `seconds`. The number of calls, or a negative code of nmscore. */
+/* Fills b->times with at least one and up to `count` calls; stops after `seconds`.
+ * Returns the number of calls, or a negative code of nmscore. */
 static long
 run (bench *b, long count, double seconds, clockid_t clock)
 {
@@ -132,7 +132,7 @@ run (bench *b, long count, double seconds, clockid_t clock)
   return i;
 }
 
-/* A size in /proc/self/status, in bytes; 0 where there is none. */
+/* Returns a size from /proc/self/status in bytes, or 0. */
 static size_t
 process_status (const char *field)
 {
@@ -149,7 +149,7 @@ process_status (const char *field)
   return kilobytes * 1024;
 }
 
-/* By how much one call raises the peak of resident memory. */
+/* Returns by how many bytes one call raises the peak of resident memory. */
 static size_t
 peak_growth (bench *b)
 {
@@ -216,7 +216,7 @@ answer_load (bench *b)
   else if (b->options.engine == NMS_ENGINE_XLA && b->boxes.count > NMS_XLA_MAX_BOXES)
     printf ("skip engine xla takes at most %d boxes\n", NMS_XLA_MAX_BOXES);
   else if (b->options.engine == NMS_ENGINE_XLA && run (b, 1, 1e9, CLOCK_MONOTONIC) < 0)
-    printf ("error %s\n", nms_context_error (b->ctx)); /* (that compiled the program) */
+    printf ("error %s\n", nms_context_error (b->ctx)); /* this call compiled the program */
   else
     puts ("ok");
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-elements: what the elements cost per buffer.
+ * bench-elements: measures the time that the elements take for a buffer.
  *
- *     bench-elements [--json] [--quick] [filter] [analytics] [overlay] [files]
+ *   bench-elements [--json] [--quick] [filter] [analytics] [overlay] [files]
  *
- * Without a name: all four. Each buffer is made right before it is pushed, as a
- * detector upstream would have just written it, and only the push is timed: from
- * the pad before the element to the pad after it, in one thread, no queue. For
- * nmsfilter, two parts are timed by themselves: nms_run on the same boxes, and
- * what GStreamer alone takes for the same metadata, by the cheapest calls that it
- * allows; the latter in turn with the element, buffer by buffer, so that the two
- * can be subtracted. By the wall clock; the file elements take so long that who
- * else uses the machine would show, and are timed on the processor's clock.
+ * Without a name all four are measured. Each buffer is created right before the push, as
+ * if a detector upstream had just written it. Only the push is timed: from the pad
+ * before the element to the pad after it, in one thread without a queue. For nmsfilter
+ * two parts are timed separately: nms_run on the same boxes, and the calls of GStreamer
+ * that any filter of this metadata needs at least. The latter alternate with the
+ * element, buffer by buffer, so that the times can be subtracted. Times are wall-clock
+ * times, except those of the file elements: they take so long that other programs would
+ * disturb the measurement, so they are CPU times.
  */
 #include "bed.h"
 
@@ -41,7 +41,7 @@ typedef struct
   gboolean json, quick;
   guint rows;                   /* printed */
   clockid_t clock;
-  Series main, beside;          /* what is timed, and something else in turn with it */
+  Series main, beside;          /* the times, and those of what alternates with it */
 } Report;
 
 static guint64
@@ -72,7 +72,7 @@ calls_wanted (const Report * report)
   return report->quick ? 200 : MAX_CALLS;
 }
 
-/* Prints the calls since the last row. The first tenth warmed up. */
+/* Prints the times since the last row, without the first tenth, which warms up. */
 static void
 print_series (Report * report, Series * series, const gchar * what)
 {
@@ -99,9 +99,8 @@ print_row (Report * report, const gchar * what)
 
 /* ----------------------------------------------------------------- element */
 
-/* Pushes a buffer that is given away and adds the time that took. What becomes
- * of the buffer after the element is not the element's time: the one caught
- * before goes first. */
+/* Pushes a buffer, which it takes, and adds the time. Frees the previous buffer first,
+ * because freeing it is not part of the time of the element. */
 static void
 push (Bed * bed, GstBuffer * buffer, Report * report)
 {
@@ -127,8 +126,8 @@ calls_for (const GArray * list, const Report * report)
   return list->len > 500 ? calls_wanted (report) / 4 : calls_wanted (report);
 }
 
-/* nms_run on the columns that nmsfilter makes of the boxes. The outcomes are
- * left in `outcome`. */
+/* Runs nms_run on the columns that nmsfilter makes of the boxes. Writes the outcomes to
+ * `outcome`. */
 static void
 time_nms (const GArray * list, Report * report, guint8 * outcome)
 {
@@ -189,7 +188,7 @@ drop_suppressed (GstBuffer * buffer, GstMeta ** meta, gpointer data)
   return TRUE;
 }
 
-/* The quickest way to a field: by quark, and from 1.26 on by GstIdStr. */
+/* Reads a field with the fastest call: by quark, from GStreamer 1.26 on by GstIdStr. */
 #if GST_CHECK_VERSION (1, 26, 0)
 typedef GstIdStr Field;
 #define FIELD_SET(field, name) gst_id_str_set_static_str (field, name)
@@ -208,7 +207,7 @@ enum
 typedef struct
 {
   Field detection, fields[FIELDS];
-  gdouble sum;                  /* of what was read: keeps it from being optimised away */
+  gdouble sum;                  /* a sum, so that the compiler does not remove the reads */
 } Reader;
 
 static Reader
@@ -223,7 +222,7 @@ reader_new (void)
   return reader;
 }
 
-/* Reads the boxes and confidences as any filter of such metadata has to. */
+/* Reads the boxes and confidences as every filter of such metadata has to. */
 static void
 read_regions (Reader * reader, GstBuffer * buffer)
 {
@@ -290,9 +289,9 @@ time_part (Part part, const GArray * list, Report * report, const guint8 * outco
   print_row (report, part_names[part]);
 }
 
-/* Pushes fresh buffers with these boxes; how many boxes the last one kept.
- * `shared`: somebody else holds them too, as behind a tee; else, in turn, what
- * GStreamer alone takes for it is timed beside. */
+/* Pushes new buffers with these boxes. Returns how many boxes the last one kept. With
+ * `shared` there is a second owner, as behind a tee; without it the calls of GStreamer
+ * alone are timed in turn. */
 static guint
 time_filter (Bed * bed, const GArray * list, gboolean shared, const guint8 * outcome,
     Report * report)
@@ -372,8 +371,8 @@ bench_filter (Report * report)
 }
 
 #ifdef HAVE_ANALYTICS
-/* The same boxes as GstAnalytics detections, with a class mtd each or without,
- * as a decoder that knows their number writes them. */
+/* The same boxes as GstAnalytics detections, with or without a class mtd for each,
+ * written as by a decoder that knows their number. */
 static void
 attach_ods (GstBuffer * buffer, const GArray * list, gboolean classes)
 {
@@ -399,7 +398,7 @@ attach_ods (GstBuffer * buffer, const GArray * list, gboolean classes)
   }
 }
 
-/* What GStreamer takes to find all relations there are. */
+/* Measures how long GStreamer takes to read all relations. */
 static void
 time_relations (const GArray * list, gboolean classes, Report * report)
 {
@@ -479,7 +478,7 @@ drop_region (GstBuffer * buffer, GstMeta ** meta, gpointer data)
   return TRUE;
 }
 
-/* One frame is drawn on again and again: new pixels would not change the work. */
+/* Draws on one frame again and again, because new pixels would not change the work. */
 static void
 bench_overlay (Report * report)
 {

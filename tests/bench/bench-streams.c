@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-streams: many nmsfilters in one process, a thread each.
+ * bench-streams: many nmsfilters in one process, each in a thread.
  *
- *     bench-streams [--json] [--quick]
+ *   bench-streams [--json] [--quick]
  *
- * Twice: all as fast as they go, which tells the throughput; and each at 25
- * frames a second as cameras have, which tells how long a frame takes when
- * others are at work too: the 99th percentile of each stream. For throughput
- * each pushes the same buffer again and again, and keeps it, so that nmsfilter
- * copies what survives, as behind a tee: to make a frame's metadata anew takes
- * several times as long as to filter it, under a lock of GLib's at that. Runs on
- * the processors that it is given.
+ * Measures twice: at full speed, for the throughput; and at 25 frames a second for each
+ * stream, for the time of a frame while other streams work (the 99th percentile of each
+ * stream). For throughput each thread pushes the same buffer again and again and keeps a
+ * reference, so that nmsfilter makes a copy with the kept boxes, as behind a tee.
+ * Creating the metadata of a frame anew would take several times as long as filtering
+ * it, under a lock of GLib. Runs on the processors that it may use.
  */
 #define _GNU_SOURCE
 #include "bed.h"
@@ -23,12 +22,12 @@
 
 typedef struct
 {
-  GArray *list;                 /* of Detection; shared, read only */
-  gint64 until;                 /* us, monotonic */
-  gint64 pace;                  /* us between two frames, 0: none */
-  gint64 first;                 /* us, when the first is due */
+  GArray *list;                 /* of Detection; shared and read-only */
+  gint64 until;                 /* microseconds, monotonic */
+  gint64 pace;                  /* microseconds between two frames; 0: none */
+  gint64 first;                 /* microseconds; start of the first frame */
   guint frames;
-  gfloat spent[MAX_SPENT];      /* us of each push, of the last ones */
+  gfloat spent[MAX_SPENT];      /* microseconds of the last pushes */
 } Stream;
 
 static gdouble
@@ -91,8 +90,8 @@ typedef struct
   gdouble seconds, median, p99, worst_p99;
 } Result;
 
-/* p99: the median of the streams' 99th percentiles; worst_p99: the highest.
- * FALSE: there is no nmsfilter. */
+/* Sets p99 to the median and worst_p99 to the maximum of the 99th percentiles of the
+ * streams. Returns FALSE if there is no nmsfilter. */
 static gboolean
 run (GArray * list, gdouble seconds, gboolean paced, Result * result)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-xla: what engine xla costs a stream. Reads the boxes of a recording in
- * MOT challenge text (boxrecord format=mot) from standard input, runs each
- * frame in turn, and prints which engine ran how many, programs compiled and
- * looked up, and the time each frame took. The plugin is NMS_XLA_PLUGIN's.
+ * bench-xla: measures engine xla on a stream. Reads the boxes of a recording in MOT
+ * challenge text (boxrecord format=mot) from standard input and runs one frame after the
+ * other. Prints how many frames each engine ran, how many programs were compiled and
+ * found in the cache, and the time of a frame. NMS_XLA_PLUGIN names the plugin.
  *
- *     bench-xla [--strict] [--fps N] < boxes.mot.txt
+ *   bench-xla [--strict] [--fps N] < boxes.mot.txt
  *
- * --strict waits for programs; --fps paces the frames (default 0: no pause, so
- * that a short recording may be over before its program is there).
+ * --strict waits for programs; --fps sets the rate of frames (default 0: no pause, so
+ * that a short recording may end before its program is compiled).
  */
 #include "nmscore.h"
 #include "nmsxla.h"
@@ -21,7 +21,7 @@
 typedef struct frames {
   float *rows, *scores;
   size_t boxes, room;
-  size_t *first; /* of each frame, and behind the last */
+  size_t *first; /* start of each frame, and the end of the last */
   size_t count;
 } frames;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * instructions: one nms_run of a fixed workload, for instructions.py to count
- * under valgrind. Only what `counted` calls is counted; the run before it has
- * taken the scratch.
+ * instructions: runs nms_run once on a fixed workload, for instructions.py to count
+ * under valgrind. It counts only `counted` and what that calls; an earlier run has
+ * allocated the scratch memory.
  *
- *     bench-instructions WORKLOAD    runs it; prints kept count, engine, CPU
- *     bench-instructions             prints the names of the workloads
+ *     bench-instructions WORKLOAD    prints the kept count, the engine and the isa
+ *   bench-instructions             prints the names of the workloads
  *
- * The boxes come from integers alone, so that every compiler and C library
- * sees the same; changing a workload makes its records worthless.
+ * The boxes are computed from integers, so that they are the same with every compiler
+ * and C library. A changed workload invalidates its records.
  */
 #include <nmscore.h>
 
@@ -18,21 +18,21 @@
 
 typedef struct workload {
   const char *name;
-  size_t count, objects; /* objects 0: boxes all over the image */
-  int classes;           /* 0: no class column */
+  size_t count, objects; /* with 0 objects the boxes lie anywhere */
+  int classes;           /* 0: no classes */
   float iou;
   uint64_t cap;
 } workload;
 
 static const workload workloads[] = {
-  { "frame", 100, 8, 0, 0.5f, 0 },        /* what a detector emits for an image */
+  { "frame", 100, 8, 0, 0.5f, 0 },        /* the output of a detector for an image */
   { "article", 1024, 0, 0, 0.1f, 128 },   /* the size of the TPU article */
   { "crowd", 8400, 700, 80, 0.5f, 0 },    /* every anchor of a detector, classes */
 };
 
 enum { WORKLOADS = sizeof workloads / sizeof *workloads, IMAGE = 1024 };
 
-/* splitmix64: the next of a fixed row of 64-bit numbers. */
+/* splitmix64: returns the next number of a fixed sequence. */
 static uint64_t
 next (uint64_t *state)
 {
@@ -42,7 +42,7 @@ next (uint64_t *state)
   return z ^ (z >> 31);
 }
 
-/* A whole number of [low, high). */
+/* Returns an integer in [low, high). */
 static int
 between (uint64_t *state, int low, int high)
 {
@@ -59,8 +59,8 @@ random_box (uint64_t *state, float row[4])
   }
 }
 
-/* A box around object `object`: centre and size of the object, jittered by up
- * to a fifth; in 1/16 of a pixel, so that floats hold it exactly. */
+/* Makes a box around object `object`: its centre and size, changed by up to a fifth, in
+ * units of 1/16 pixel, which floats hold exactly. */
 static void
 object_box (uint64_t *state, size_t object, float row[4])
 {
@@ -96,11 +96,11 @@ int
 counted (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, nms_result *result)
 {
   const int error = nms_run (ctx, boxes, options, result);
-  __asm__ volatile ("" ::: "memory"); /* no tail call: the counting ends on return */
+  __asm__ volatile ("" ::: "memory"); /* no tail call, because the count ends on return */
   return error;
 }
 
-/* A compiler cannot know where this points: no inlining, no clone of another name. */
+/* The compiler does not know the target, so it neither inlines nor clones it. */
 static int (*volatile count) (nms_context *, const nms_boxes *, const nms_options *,
     nms_result *) = counted;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* leak-canary: leaks a buffer if it is told to, so that the leak gate can be
- * seen to close. */
+/* leak-canary: leaks a buffer on demand, to check that the leak test fails. */
 #include <gst/gst.h>
 
 int

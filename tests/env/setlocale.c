@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* setlocale: preloaded into a test program, gives it the environment's locale
- * before its main, as applications do and test programs do not. */
+/* setlocale: preloaded into a test program; sets the locale of the environment before
+ * main, as applications do. */
 #include <locale.h>
 
 __attribute__ ((constructor))

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# system: another Debian in a folder, by debootstrap, and commands in it; a copy of
-# the checkout. To be sourced after pipelines/common.sh:
-#
+# system: makes another Debian in a folder with debootstrap, runs commands in it, and
+# copies the checkout. To be sourced after pipelines/common.sh:
 #     system_copy_checkout FOLDER
 #     system_can_be_made || die "$NMS_REASON"
-#     system_make FOLDER bookworm           # once; FOLDER.log
-#     system_inside FOLDER PATH COMMAND...  # in PATH of the folder
+#     system_make FOLDER bookworm           # once; writes FOLDER.log
+#     system_inside FOLDER PATH COMMAND...  # runs COMMAND in PATH of the folder
 
-# Whether such a folder can be made here; if not, NMS_REASON says why.
+# Succeeds if such a folder can be made here; else sets NMS_REASON.
 system_can_be_made ()
 {
   if [ "$(id -u)" != 0 ]; then
@@ -22,7 +21,7 @@ system_can_be_made ()
   return 1
 }
 
-# Copies the checkout, without anything that was built, into FOLDER.
+# Copies the checkout without build results into FOLDER.
 system_copy_checkout ()
 {
   (
@@ -35,23 +34,23 @@ system_copy_checkout ()
   ) | tar -x -C "$1"
 }
 
-# A folder that was begun and not completed is made again.
+# Makes the folder again if an earlier run did not complete it.
 system_make ()
 {
   local folder=$1 release=$2
   [ ! -e "$folder/complete" ] || return 0
   rm -rf --one-file-system "$folder"
   mkdir -p "$folder/etc/dpkg/dpkg.cfg.d" || return 1
-  # what is lost in a power cut is made again: do not wait for the disk
+  # does not wait for the disk, because a lost folder is made again
   echo force-unsafe-io >"$folder/etc/dpkg/dpkg.cfg.d/unsafe-io"
   debootstrap --variant=minbase "$release" "$folder" >"$folder.log" 2>&1 ||
     { tail -n 20 "$folder.log" >&2; return 1; }
   touch "$folder/complete"
 }
 
-# The command in namespaces of its own, so that what is mounted for it goes with
-# it: /proc, and each folder of NMS_SHARED at its own place. Nothing of this
-# system's environment goes along but NMS_PASS (NAME=VALUE...).
+# Runs the command in namespaces of its own, so that its mounts end with it: /proc, and
+# each folder of NMS_SHARED at the same path. Passes only NMS_PASS (NAME=VALUE...) of the
+# environment.
 system_inside ()
 {
   local folder=$1 path=$2

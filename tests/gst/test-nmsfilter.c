@@ -303,7 +303,7 @@ test_doubles_decide (void)
   add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
   add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
   expect ("nmsfilter iou-threshold=0.5", gst_buffer_copy (buffer), "1 2");
-  gst_buffer_get_video_region_of_interest_meta_id (buffer, 1)->x = 12;  /* the doubles are outdated */
+  gst_buffer_get_video_region_of_interest_meta_id (buffer, 1)->x = 12;   /* doubles outdated */
   expect ("nmsfilter iou-threshold=0.6", buffer, "1");
 }
 
