@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Do two systems keep the same boxes, and if not, why?
+"""Compares the boxes that two systems keep and finds the cause of each difference.
 
 Differences cascade: a box kept by only one system suppresses others there. So the
 boxes kept by one side only are walked in score order, and each needs a cause:
@@ -15,7 +15,7 @@ boxes kept by one side only are walked in score order, and each needs a cause:
   follows    it overlaps a box of which one of the above is true already, or lies
              behind the cap after such a box
 
-What has none of these is `unexplained`, and run.py then ends with an error.
+A box without any of these causes is `unexplained`, and run.py then ends with an error.
 """
 import numpy as np
 
@@ -24,7 +24,7 @@ OFFSET_ROUNDING = 5e-2
 
 
 def overlaps(rows, i, others):
-    """IoU of box i with others, in double; and whether both have no area."""
+    """Returns the IoU of box i with others, in double, and whether both have no area."""
     a, b = rows[i].astype(np.float64), rows[others].astype(np.float64)
     shared = np.minimum(a[2:], b[:, 2:]) - np.maximum(a[:2], b[:, :2])
     inter = np.prod(np.maximum(shared, 0), axis=1)
@@ -35,7 +35,7 @@ def overlaps(rows, i, others):
 
 
 def compare(workload, ours, theirs, offset=False):
-    """What `theirs` (kept indices of a peer) has otherwise than `ours`."""
+    """Classifies the differences between `theirs` (kept indices of a peer) and `ours`."""
     same_set = len(ours) == len(theirs) and np.array_equal(np.sort(ours), np.sort(theirs))
     report = {"kept": len(theirs), "same": bool(same_set), "only_ours": 0, "only_theirs": 0,
               "causes": {}}
@@ -92,7 +92,7 @@ class _Causes:
 
 
 def describe(report):
-    """One phrase for a table."""
+    """Returns a short text for a table."""
     if report["same"]:
         return "same"
     causes = ", ".join(f"{n} {cause}" for cause, n in sorted(report["causes"].items()))

@@ -17,7 +17,7 @@ def has_jax():
 
 
 def tpu(build):
-    """Cycles, or None where the kernels' programs were not built. Fetches libtpu."""
+    """Returns the cycles, or None if the kernels' programs were not built. Downloads libtpu."""
     programs = [build / "tests/tpu/mosaicprint", build / "tests/tpu/xlatext"]
     if not all(p.exists() for p in programs):
         return None
@@ -27,7 +27,7 @@ def tpu(build):
 
 
 def recording(build, folder):
-    """The detector's raw boxes of the sample video, as MOT text; made once."""
+    """Returns the detector's raw boxes of the sample video as MOT text; creates it once."""
     lines, text = folder / "stream.jsonl", folder / "stream.mot.txt"
     if not text.exists():
         subprocess.run([ROOT / "pipelines/record.sh", "--output", lines], check=True,
@@ -43,8 +43,8 @@ def recording(build, folder):
 
 
 def stream(build, folder):
-    """What bench-xla says of it, in lines: as fast as it goes, waiting for programs,
-    and as a camera delivers it; or None where there is no plugin."""
+    """Returns the output of bench-xla: at full speed with --strict, and at 25 frames a
+    second; or None without a plugin."""
     if not os.environ.get("NMS_XLA_PLUGIN"):
         return None
     text = recording(build, folder)

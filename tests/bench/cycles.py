@@ -28,7 +28,7 @@ AHEAD = 'v5e:2x2'
 
 
 def to_the_end(module):
-    """The module with every tile of its grid resolved."""
+    """Returns the module with every tile of its grid counted."""
     def edit(m):
         text = base64.b64decode(m.group(2)).decode()
         text, count = re.subn(r'(%v\d+) = arith\.cmpi slt, %v\d+, %v\d+ : i32\n',
@@ -40,7 +40,7 @@ def to_the_end(module):
 
 
 def from_boxes(module, boxes, picks):
-    """The module behind the boundary of all that is measured."""
+    """Returns the module with the inputs and outputs that all rows share."""
     n, f, s = boxes, f'tensor<{boxes}xf32>', f'tensor<{boxes}xi32>'
     lines = [f'func.func public @main(%boxes: tensor<{n}x4xf32>, %scores: {f}, '
              f'%parameters: tensor<8x128xf32>) -> tensor<{picks}xi32> {{']
@@ -112,7 +112,7 @@ class Compiler:
 
 
 def measure(mosaicprint, xlatext, plugin, python=None):
-    """All rows, as a dictionary. `python`: one that has JAX."""
+    """Returns all rows as a dictionary. `python` is an interpreter with JAX."""
     compiler = Compiler(xlatext, plugin)
     rows = []
 
@@ -143,7 +143,7 @@ def measure(mosaicprint, xlatext, plugin, python=None):
 
 
 def markdown(cycles):
-    """Lines."""
+    """Returns the lines of the table."""
     rows = cycles['rows']
     seed = next((r['cycles'] for r in rows if r['name'] == 'nms_pallas'), None)
     lines = ["Cycles on a TPU v5e, estimated from the compiler's static schedule; not run.", '',

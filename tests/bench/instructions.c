@@ -4,7 +4,7 @@
  * under valgrind. It counts only `counted` and what that calls; an earlier run has
  * allocated the scratch memory.
  *
- *     bench-instructions WORKLOAD    prints the kept count, the engine and the isa
+ *   bench-instructions WORKLOAD    prints the kept count, the engine and the isa
  *   bench-instructions             prints the names of the workloads
  *
  * The boxes are computed from integers, so that they are the same with every compiler

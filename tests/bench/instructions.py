@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Counts the instructions of three fixed workloads and compares them with a record.
 
-A clock on a busy machine cannot tell five percent; a count of instructions can. The
+Times on a busy machine cannot show a change of 5 %; a count of instructions can. The
 counts depend on the compiler, its version, the architecture and the instruction set
 that nmscore uses, so a line of the record names them all:
 
     gcc-12.2.0 x86_64 avx2 frame sequential 12345
 
-A count more than 5 % above its line fails. Meant: --update, with the reason in the
-commit. Without a line for this compiler the counts are only printed, and that is said.
+A count more than 5 % above its line fails. If the change is intended, run --update and
+give the reason in the commit. Without a line for this compiler the counts are printed.
 valgrind knows no AVX-512: on x86-64 the level is AVX2 unless NMS_ISA says otherwise.
 
-Exits with 77 (skipped) without valgrind, and for builds whose code is another: the
-record is of plain release builds.
+Exits with 77 (skipped) without valgrind, and for builds with other code than plain
+release builds, which the record is of.
 """
 import argparse
 import os
@@ -57,7 +57,7 @@ def write_record(path, record, comments):
 
 
 def count(program, workload):
-    """Instructions that `counted` and what it calls take; the engine; the level."""
+    """Returns the instructions of `counted` and its callees, the engine, and the level."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
                "--collect-atstart=no", "--toggle-collect=counted", program, workload]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

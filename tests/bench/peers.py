@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The systems that are compared, each called in the way that is fastest for it.
+"""The systems that are compared, each called in its fastest form.
 
 Whatever a caller can do once (conversion to a tensor or a list, session options,
 loops over classes turned into an offset) is done in prepare () and not timed; the
@@ -16,7 +16,7 @@ import numpy as np
 
 
 def with_offset(rows, classes, dtype):
-    """Corners moved apart by class, so that boxes of two classes never meet."""
+    """Returns corners moved apart by class, so that boxes of two classes do not overlap."""
     if classes is None:
         return np.ascontiguousarray(rows, dtype)
     rank = np.unique(classes, return_inverse=True)[1].astype(np.float64)
@@ -32,11 +32,11 @@ class Peer:
         return {p: importlib.metadata.version(p) for p in self.packages}
 
     def prepare(self, rows, scores, classes, iou, cap):
-        """A function without arguments: the timed call."""
+        """Returns the timed call, a function without arguments."""
         raise NotImplementedError
 
     def indices(self, result):
-        """The kept indices that the call returned, as an int32 array."""
+        """Returns the kept indices of the call as an int32 array."""
         return np.asarray(result, np.int32).reshape(-1)
 
 

@@ -14,7 +14,7 @@ FAMILIES = {"detector": "detector-like boxes", "sparse": "sparse boxes"}
 
 
 def draw(results, folder):
-    """Writes what can be drawn from the results; the paths."""
+    """Draws the results and returns the paths."""
     import matplotlib
     matplotlib.use("Agg")
     matplotlib.rcParams.update({
@@ -44,7 +44,7 @@ def caption(results):
 
 
 def time_against_n(results, plt):
-    """Log-log, one panel a family of workloads, one line a system."""
+    """Draws times on log-log axes: one panel for each family, one line for each system."""
     panels = {}
     for family in FAMILIES:
         rows = sorted((r for r in results["rows"] if r["family"] == family), key=lambda r: r["n"])
@@ -91,7 +91,7 @@ def line(axis, name, x, y):
 
 
 def ratio_bars(results, plt):
-    """Per workload, how many times longer each system takes than gst-nms."""
+    """Draws, for each workload, the time of each system divided by that of gst-nms."""
     rows = [r for r in results["rows"] if report.median(r, report.OURS)]
     names = [n for n in report.peers(results) if any(report.ratio(r, n) for r in rows)]
     if not rows or not names:

@@ -43,7 +43,7 @@ def count_text(n):
 
 
 def table(head, rows, left=1):
-    """Markdown; the first `left` columns aligned left, the others right."""
+    """Returns a Markdown table; aligns the first `left` columns left, the others right."""
     lines = ["| " + " | ".join(head) + " |",
              "|" + "|".join(["---"] * left + ["---:"] * (len(head) - left)) + "|"]
     return lines + ["| " + " | ".join(map(str, r)) + " |" for r in rows] + [""]
@@ -69,7 +69,7 @@ def ratio(row, name):
 
 
 def best_peer(row):
-    """The fastest other system that was run, or None."""
+    """Returns the fastest other system that was run, or None."""
     times = {n: s["median_us"] for n, s in row["systems"].items()
              if not n.startswith(OURS) and "median_us" in s}
     return min(times, key=times.get) if times else None
@@ -81,8 +81,8 @@ def floor(results, row, name):
 
 
 def without_floors(results, row, name):
-    """The ratio after each side's time for one box is taken off, or None where a
-    side's time is hardly above its floor."""
+    """Returns the ratio after the time for one box is subtracted from both sides, or None
+    if a time is close to that of one box."""
     theirs, ours = median(row, name), median(row, OURS)
     f_theirs, f_ours = floor(results, row, name), floor(results, row, OURS)
     if None in (theirs, ours, f_theirs, f_ours) or ours < 2 * f_ours or theirs < 1.1 * f_theirs:
@@ -165,8 +165,8 @@ def agreement(results):
 
 
 def growth(results):
-    """How time grows with N: the power between two sizes of a family, and the time
-    per box at 100,000 and a million."""
+    """Returns how time grows with N: the exponent between two sizes of a family, and the
+    time for a box at 100,000 and a million."""
     names = [OURS] + peers(results)
     rows = []
     for family in dict.fromkeys(row["family"] for row in results["rows"]):
@@ -199,7 +199,7 @@ def per_box(results):
 
 
 def extras(results):
-    """Quartiles, what suppressed_by costs, and each engine where they were asked for."""
+    """Returns the quartiles, the time of suppressed_by, and each engine with --engines."""
     others = [n for n in systems(results) if n.startswith(OURS) and n not in (OURS, PYTHON)]
     engines = [n for n in others if n not in (BY, XLA)]
     rows = []
@@ -220,7 +220,7 @@ def extras(results):
 
 
 def xla(results):
-    """Our program and JAX's own while loop, both by XLA on the CPU."""
+    """Compares engine xla with JAX's while loop, both by XLA on the CPU."""
     rows = []
     for row in results["rows"]:
         ours, theirs = ratio(row, XLA), ratio(row, JAX)

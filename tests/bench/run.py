@@ -2,14 +2,14 @@
 """Measures all systems on all workloads; run.sh prepares what this needs.
 
 In a round, each system in turn makes some calls, all of them on one core, so that
-what disturbs the machine disturbs all; the order of turns moves on every round. A
+other load on the machine affects all of them; the order of turns moves on every round. A
 ratio is the median, over the rounds, of the quotient of the two systems' medians in
 that round. The first call of a turn is not counted (it meets cold caches), unless
 calls are so slow that there is only one.
 
-A call of more than 0.1 ms is timed by its process's time on the processor, so that
-others who use the machine meanwhile do not count: they would interrupt long calls and
-spare short ones. Reading that clock takes 0.3 us; shorter calls are timed by the wall.
+A call of more than 0.1 ms is measured in CPU time, because other programs interrupt
+long calls but not short ones. Reading that clock takes 0.3 us, so shorter calls are
+measured in wall-clock time.
 """
 import argparse
 import datetime
@@ -90,7 +90,7 @@ def machine(cpu):
 
 
 def build_facts(build, about):
-    """How meson was told to build, and the commit."""
+    """Returns the options of the build, and the commit."""
     options = json.loads((build / "meson-info/intro-buildoptions.json").read_text())
     wanted = ("buildtype", "optimization", "debug", "b_ndebug", "b_lto", "b_sanitize", "c_args")
     facts = {o["name"]: o["value"] for o in options if o["name"] in wanted}
@@ -110,7 +110,7 @@ def quartiles(values):
 
 
 class History:
-    """What calls took before, to foresee that one would take too long."""
+    """Earlier times, to predict which calls would take too long."""
 
     def __init__(self):
         self.points = {}  # system -> [(count, family, cap, seconds)]
@@ -131,14 +131,14 @@ class History:
 
 
 class Turns:
-    """One workload: what each system did in its turns."""
+    """One workload: the times of each system."""
 
     def __init__(self, workload, folder, options, history):
         self.w, self.folder, self.options, self.history = workload, folder, options, history
         self.rounds, self.notes, self.kept, self.estimate = {}, {}, {}, {}
 
     def start(self, system):
-        """Loads, calls once or twice, reads what was kept. False: leave it out."""
+        """Loads, calls once or twice, reads the kept boxes. Returns False to leave it out."""
         from systems import Failed, Skipped, TooSlow
         foreseen = 0 if system.adapts else self.history.foresee(system.name, self.w)
         if foreseen > CALL_LIMIT:
@@ -221,7 +221,7 @@ def measure(workload, systems, options, history, data):
 
 
 def compare_kept(row, workload, turns, systems):
-    """Adds `agreement` per system. Ours must agree with each other to the order."""
+    """Adds `agreement` for each system. Engines of gst-nms must agree, order included."""
     import agree
     base = turns.kept[systems[0].name]
     for s in systems:
@@ -235,7 +235,7 @@ def compare_kept(row, workload, turns, systems):
 
 
 def memory(systems, row, workload, folder):
-    """Bytes a box by which one call raises a fresh process's peak."""
+    """Returns by how many bytes a box one call raises the peak of a new process."""
     from systems import Failed, Skipped, TooSlow
     found = {}
     for s in systems:
@@ -254,7 +254,7 @@ def memory(systems, row, workload, folder):
 # ------------------------------------------------------------------------ main
 
 def chosen_workloads(options):
-    """Makers, so that only one workload is in memory at a time."""
+    """Returns functions that make workloads, so that only one is in memory at a time."""
     import workloads
     if options.boxes:
         own = [workloads.from_file(f, options.iou, options.max) for f in options.boxes]
@@ -353,7 +353,7 @@ def measure_all(makers, systems, options, data, cpu):
 
 
 def elements_program(build, name, options, processors=None):
-    """What a program that times the elements reports, where it could be built."""
+    """Returns the output of a program that times the elements, if it was built."""
     program = build / "tests/bench" / name
     if options.boxes or not matches("elements", options.only) or not program.exists():
         return None

@@ -14,7 +14,7 @@ BOXES, STEPS, THRESHOLD = 1024, 128, 0.1
 
 
 def masks_of(boxes):
-    """Who overlaps whom: all, and all but a box itself."""
+    """Which boxes overlap: all pairs, and all pairs of different boxes."""
     left, top, right, bottom = boxes.T
     area = (right - left) * (bottom - top)
     width = jnp.minimum(right[None], right[:, None]) - jnp.maximum(left[None], left[:, None])

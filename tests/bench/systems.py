@@ -31,15 +31,15 @@ class Skipped(Exception):
 
 
 class System:
-    """A system and, while it is needed, its process. `adapts`: it changes its way with
-    N, so that its times for small workloads tell nothing about large ones."""
+    """A system and, while it is needed, its process. `adapts`: it chooses its algorithm by
+    N, so that times for small workloads do not predict those for large ones."""
 
     def __init__(self, name, command, log, ours=False, adapts=False, offset=False):
         self.name, self.command, self.log, self.process = name, command, log, None
         self.ours, self.adapts, self.offset = ours, adapts, offset
 
     def ask(self, *words, limit=LOAD_LIMIT):
-        """The answer to one line. TooSlow (the process is ended), Failed, Skipped."""
+        """Returns the answer to a line. Raises TooSlow (and ends the process), Failed, Skipped."""
         if not self.process:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, bufsize=0,
                                             stdout=subprocess.PIPE, stderr=self.log,
@@ -90,7 +90,7 @@ class System:
 
 
 def available(core, engines, log):
-    """Ours first, then every peer that is installed; and what is missing."""
+    """Returns gst-nms and every installed peer, in this order, and the missing ones."""
     import peers
     serve = [str(core), "--serve"]
     found = [System("gst-nms", serve, log, ours=True, adapts=True),

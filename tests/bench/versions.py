@@ -8,7 +8,7 @@ import sys
 
 
 def rounds(folder):
-    """The medians of all rounds, by row and what it is a part of, in order."""
+    """Returns the medians of all rounds by row and group, in order."""
     rows = {}
     for file in sorted(folder.glob("elements.*.json")):
         whole = ""

@@ -37,7 +37,7 @@ nms_build_dir
 NMS_BUILD_DIR=$(cd "$NMS_BUILD_DIR" && pwd)
 export NMS_BUILD_DIR
 
-# The command there, in the checkout.
+# Runs the command in that system, in the checkout.
 at ()
 {
   local place=$1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One system in a process of its own, obeying lines on standard input.
+"""Runs one system in a process of its own, with commands from standard input.
 
-Own processes keep the systems' threads, heaps and crashes apart, and let run.py end
-one that takes too long. bench-core speaks the same language for nmscore itself:
+Separate processes separate the threads, heaps and crashes of the systems, and run.py
+can end one that takes too long. bench-core has the same commands for nmscore:
 
     load FOLDER IOU CAP   prepares a workload; answers ok, or: skip REASON
     run COUNT CLOCK       answers COUNT times in nanoseconds, one a call; CLOCK is wall, or

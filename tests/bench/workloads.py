@@ -3,9 +3,9 @@
 
 A workload is N boxes as float32 rows x1 y1 x2 y2, N float32 scores, for some an
 int32 class per box, and the two options that every system has: the IoU threshold
-and the most outputs wanted (0: all). Every system is given the very same arrays;
-they travel as raw files in a folder (rows.f32, scores.f32, classes.i32), and their
-hash goes into the results, so that two machines can tell whether they ran the same.
+and max_detections (0: no limit). Every system gets the same arrays, as raw files in a
+folder (rows.f32, scores.f32, classes.i32). The results have their hash, which shows
+whether two machines ran the same workload.
 
 Four kinds of layout:
   random    integer corners all over a 1024 x 1024 image, sides up to the image's:
@@ -13,8 +13,8 @@ Four kinds of layout:
             rounding of the corners to bfloat16 included
   detector  what a detector emits: about 12 boxes an object, jittered in place and
             size; the objects' density does not depend on N
-  sparse    boxes of 20..100 pixels strewn over a wide field, few of them overlap;
-            the field grows with N (the density of 100,000 in 10,000 x 10,000)
+  sparse    boxes of 20..100 pixels scattered over a large area, few of them overlap;
+            the area grows with N (the density of 100,000 in 10,000 x 10,000)
   packed    the same boxes, but always in 10,000 x 10,000: denser as N grows
 """
 import dataclasses
@@ -64,7 +64,7 @@ class Workload:
 
 
 def load(folder):
-    """The arrays that save () wrote: rows, scores, classes or None."""
+    """Returns the arrays that save () wrote: rows, scores, classes or None."""
     folder = pathlib.Path(folder)
     classes = folder / "classes.i32"
     return (np.fromfile(folder / "rows.f32", "<f4").reshape(-1, 4),
@@ -140,7 +140,7 @@ ON_REQUEST = {"10M"}  # only where --only says so by name
 
 
 def names(quick=False, only=("*",)):
-    """Those that one of the patterns matches."""
+    """Returns the workloads whose name matches one of the patterns."""
     return [n for n, row in TABLE.items() if not (quick and row[4]) and any(
         n == p or n not in ON_REQUEST and fnmatch.fnmatchcase(n, p) for p in only)]
 
@@ -152,7 +152,7 @@ def make(name):
 
 
 def floor(classes=False):
-    """One box: what a call costs by itself."""
+    """One box, which measures the overhead of a call."""
     rows, scores, _ = detector_boxes(1)
     return Workload("floor-classes" if classes else "floor", "one box", "floor", .5, 0, rows,
                     scores, np.zeros(1, np.int32) if classes else None)
