@@ -11,68 +11,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const nms__kernels nms__kernels_scalar;
-#ifdef NMS__HAVE_sse2
-extern const nms__kernels nms__kernels_sse2;
-#endif
-#ifdef NMS__HAVE_avx2
-extern const nms__kernels nms__kernels_avx2;
-#endif
-#ifdef NMS__HAVE_avx512
-extern const nms__kernels nms__kernels_avx512;
-#endif
-#ifdef NMS__HAVE_neon
-extern const nms__kernels nms__kernels_neon;
-#endif
+/* When a processor runs an instruction set. The compiler's builtins execute CPUID, and XGETBV to
+ * find out whether the operating system saves the registers. */
+#define RUNS_scalar 1
+#define RUNS_neon 1
+#define RUNS_sse2 __builtin_cpu_supports ("sse2")
+#define RUNS_avx2 (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("bmi2"))
+#define RUNS_avx512                                                                                \
+  (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512vl")                       \
+      && __builtin_cpu_supports ("avx512dq") && __builtin_cpu_supports ("avx512bw"))
 
-/* The compiler's builtins execute CPUID, and XGETBV to find out whether the operating system
- * saves the registers. */
-#if defined(__x86_64__) || defined(__i386__)
-static int
-has_sse2 (void)
-{
-  return __builtin_cpu_supports ("sse2");
-}
+/* meson.build defines NMS__ISAS: X (isa) for each one built, slowest first. */
+#define X(isa)                                                                                     \
+  extern const nms__kernels nms__kernels_##isa;                                                    \
+  static int runs_##isa (void) { return RUNS_##isa; }
+NMS__ISAS
+#undef X
 
-static int
-has_avx2 (void)
-{
-  return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("bmi2");
-}
-
-static int
-has_avx512 (void)
-{
-  return __builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512vl")
-      && __builtin_cpu_supports ("avx512dq") && __builtin_cpu_supports ("avx512bw");
-}
-#endif
-
-static int
-always (void)
-{
-  return 1;
-}
-
-/* slowest first */
 static const struct
 {
   const nms__kernels *kernels;
   int (*runs) (void);
 } tables[] = {
-  { &nms__kernels_scalar, always },
-#ifdef NMS__HAVE_neon
-  { &nms__kernels_neon, always },
-#endif
-#ifdef NMS__HAVE_sse2
-  { &nms__kernels_sse2, has_sse2 },
-#endif
-#ifdef NMS__HAVE_avx2
-  { &nms__kernels_avx2, has_avx2 },
-#endif
-#ifdef NMS__HAVE_avx512
-  { &nms__kernels_avx512, has_avx512 },
-#endif
+#define X(isa) { &nms__kernels_##isa, runs_##isa },
+  NMS__ISAS
+#undef X
 };
 
 #define TABLES (sizeof tables / sizeof tables[0])
@@ -80,8 +43,6 @@ static const struct
 const nms__kernels *
 nms__kernels_named (const char *name, const char **why_not)
 {
-  static const char *const known[] = { "scalar", "sse2", "avx2", "avx512", "neon" };
-
   for (size_t i = 0; i < TABLES; i++)
     if (strcmp (tables[i].kernels->name, name) == 0) {
       if (tables[i].runs ())
@@ -89,10 +50,9 @@ nms__kernels_named (const char *name, const char **why_not)
       *why_not = "this processor or operating system does not support it";
       return NULL;
     }
-  *why_not = "unknown; there are scalar, sse2, avx2, avx512 and neon";
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-    if (strcmp (known[i], name) == 0)
-      *why_not = "not built for this kind of processor";
+#define X(isa) " " #isa
+  *why_not = "unknown; this build has" NMS__ISAS;
+#undef X
   return NULL;
 }
 

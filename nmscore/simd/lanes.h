@@ -32,8 +32,7 @@
 
 #define INLINE static inline __attribute__ ((always_inline, unused))
 
-#if !defined(NMS__ISA_avx512) && !defined(NMS__ISA_avx2) && !defined(NMS__ISA_sse2)                \
-    && !defined(NMS__ISA_neon) && !defined(NMS__ISA_scalar)
+#ifndef NMS__ISA
 #if defined(__SSE2__)
 #define NMS__ISA_sse2
 #elif defined(__ARM_NEON) && defined(__aarch64__)

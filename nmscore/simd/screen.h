@@ -13,22 +13,12 @@
 #define CONCAT_(a, b) a##b
 #define CONCAT(a, b) CONCAT_ (a, b)
 
-#if defined(NMS__ISA_avx512)
-#define ISA avx512
-#define ISA_NAME "avx512"
-#elif defined(NMS__ISA_avx2)
-#define ISA avx2
-#define ISA_NAME "avx2"
-#elif defined(NMS__ISA_sse2)
-#define ISA sse2
-#define ISA_NAME "sse2"
-#elif defined(NMS__ISA_neon)
-#define ISA neon
-#define ISA_NAME "neon"
-#else
-#define ISA scalar
-#define ISA_NAME "scalar"
-#endif
+#define STRING_(a) #a
+#define STRING(a) STRING_ (a)
+
+/* meson.build defines NMS__ISA, the name of an instruction set without quotes. */
+#define ISA NMS__ISA
+#define ISA_NAME STRING (ISA)
 
 /* One box, each value in all lanes. */
 typedef struct wide {
