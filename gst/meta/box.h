@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  BOX_HAS_NORMALIZED = 1 << 0,  /* x_min .. y_max hold */
+  BOX_HAS_NORMALIZED = 1 << 0,  /* x_min .. y_max are valid */
   BOX_HAS_CONFIDENCE = 1 << 1,
   BOX_HAS_LABEL_ID = 1 << 2,
   BOX_HAS_TRACK_ID = 1 << 3,
@@ -31,8 +31,8 @@ typedef enum
   BOX_STATE_INVALID,
 } BoxState;
 
-/* What reading fills besides the geometry, the label, the ids of the regions and
- * the confidence. */
+/* The optional fields that reading fills. It always fills the geometry, the label, the
+ * ids of the regions and the confidence. */
 typedef enum
 {
   BOX_READ_TRACK = 1 << 0,      /* track_id */

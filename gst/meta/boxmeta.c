@@ -374,8 +374,8 @@ box_meta_remove (GstBuffer * buffer, const BoxMetaReading * reading)
   od_meta_remove (buffer, reading->boxes, reading->relations);
 }
 
-/* Copies as gst_buffer_copy does, except for the boxes that are removed: most of its
- * time would be spent on them. */
+/* Copies as gst_buffer_copy does, but without the removed boxes, because copying them
+ * would take most of the time. */
 GstBuffer *
 box_meta_copy_without (GstBuffer * buffer, const BoxMetaReading * reading)
 {
@@ -465,8 +465,8 @@ box_meta_tag (GstBuffer * buffer, const BoxMetaReading * reading)
   od_meta_tag (buffer, boxes);
 }
 
-/* Clips start .. start + length to 0..size; a size of 0 is unknown, and then clips to
- * the 32 bits of the meta. */
+/* Clips start .. start + length to 0..size, or, if size is 0 (unknown), to the 32 bits of
+ * the meta. */
 static void
 clip (gint64 start, gint64 length, gint size, guint * start_out, guint * length_out)
 {

@@ -158,7 +158,7 @@ mark_indirectly_related (OdRemove * self, const GArray * relations)
   gboolean changed = TRUE;
   guint i;
 
-  for (i = 0; i < self->count; i++)     /* one kept OD is enough to be kept */
+  for (i = 0; i < self->count; i++)     /* one relation to a kept OD keeps a mtd */
     if (self->marks[i] & TO_KEPT)
       self->marks[i] &= ~TO_REMOVED;
   while (changed) {

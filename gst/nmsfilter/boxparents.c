@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define ROUNDS 16
-#define ROUNDS_FREE 8           /* of these, rounds that may end an exclusion */
+#define ROUNDS_FREE 8           /* only the first 8 may end an exclusion */
 
 struct _BoxParents
 {

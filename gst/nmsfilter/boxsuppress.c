@@ -16,11 +16,11 @@
 #include "boxparents.h"
 #include "unscoredorder.h"
 
-#define COORDINATE_LIMIT 1e18f  /* the core's: a box beyond it is invalid */
+#define COORDINATE_LIMIT 1e18f  /* of the core: a box with a greater one is invalid */
 
 struct _BoxSuppress
 {
-  nms_context *context;         /* of the caller */
+  nms_context *context;         /* owned by the caller */
   nms_options options;          /* of this run */
   gboolean rotated;             /* a box of this run has a rotation */
   BoxParents *parents;

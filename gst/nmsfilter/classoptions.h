@@ -33,7 +33,7 @@ typedef struct
  * then one sentence that names the label and the key; free it with g_free. */
 ClassOptions *class_options_parse (const GstStructure * structure, gchar ** error);
 
-/* Accept NULL. */
+/* Take and release a reference. Both accept NULL. */
 ClassOptions *class_options_ref (ClassOptions * options);
 void class_options_unref (ClassOptions * options);
 
@@ -59,7 +59,7 @@ typedef struct
  * Returns NULL if no label is left: all classes take part. */
 ClassSelection *class_selection_parse (const gchar * text);
 
-/* Accept NULL. */
+/* Take and release a reference. Both accept NULL. */
 ClassSelection *class_selection_ref (ClassSelection * selection);
 void class_selection_unref (ClassSelection * selection);
 

@@ -9,27 +9,27 @@
 
 G_BEGIN_DECLS
 
-/* The values of missing-score: what ranks the boxes that carry no confidence.
- * They come after all boxes that carry one. */
+/* The values of missing-score: how boxes without a confidence are ranked. They rank
+ * after all boxes with a confidence. */
 typedef enum
 {
-  UNSCORED_ORDER_NEIGHBORS = 0, /* the number of boxes that each overlaps */
+  UNSCORED_ORDER_NEIGHBORS = 0, /* the number of boxes that each box overlaps */
   UNSCORED_ORDER_AREA = 1,      /* the area, largest first */
   UNSCORED_ORDER_INPUT = 2,     /* the order in which they were read */
-  UNSCORED_ORDER_DROP = 3,      /* nothing: they are dropped */
+  UNSCORED_ORDER_DROP = 3,      /* no rank: boxes without a confidence are dropped */
 } UnscoredOrder;
 
 typedef struct
 {
   gdouble value;                /* score, neighbors or area; the highest comes first */
   guint32 index;                /* of the box */
-  guint32 unscored;             /* 0: comes before all keys with 1 */
+  guint32 unscored;             /* 1: no confidence; such keys come after all others */
 } UnscoredOrderKey;
 
-/* Sorts `count` keys, best first. `boxes` are the boxes that the keys index.
- * Scored boxes with equal scores: lower index first. Unscored boxes with equal
- * values: by geometry, because cascade detectors report the same boxes in
- * another order from run to run. */
+/* Sorts `count` keys, best first. `boxes` is the array that the keys index. Of scored
+ * boxes with equal scores, the one with the lower index comes first. Unscored boxes with
+ * equal values are sorted by geometry, because cascade detectors report the same boxes
+ * in another order from run to run. */
 void unscored_order_sort (UnscoredOrderKey * keys, guint count, const Box * boxes);
 
 G_END_DECLS
