@@ -44,7 +44,7 @@ gboolean od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags,
 
 /* Removes the OD of each box whose state box_state_is_drop names, and each mtd that
  * is related to removed ODs and to no other OD, directly or through further mtds.
- * The other relations keep their bits. `relations` are those that od_meta_read
+ * All other relations are kept bit by bit. `relations` are those that od_meta_read
  * wrote for these boxes. The relation meta stays even if it is empty then, because
  * objectdetectionoverlay repeats its last picture where there is none.
  *
