@@ -52,7 +52,7 @@ say "building (log: $place/build.log)"
   exit 1
 }
 
-# Ours as Python's users get it; again each time, since it is quick.
+# Installs the package nmscore as users do; every time, because it takes only seconds.
 "$venv/bin/python" -m pip install --force-reinstall --no-deps ${NMS_BENCH_PIP:-} "$root" \
   >>"$place/pip.log" 2>&1 || say "cannot install the package nmscore (log: $place/pip.log)"
 

@@ -11,7 +11,7 @@ root=$folder/root
 if [ ! -e "$folder/complete" ]; then
   rm -rf "$folder"
   mkdir -p "$folder"
-  # the first stage runs nothing of the foreign system
+  # the first stage runs no program of the other architecture
   debootstrap --foreign --arch=arm64 --variant=minbase \
     --include=libglib2.0-dev,libc6-dev,libgcc-12-dev bookworm "$root" >"$folder/log" 2>&1 ||
     { tail -n 5 "$folder/log" >&2; exit 1; }

@@ -24,8 +24,7 @@ PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
   $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_PYTHON binutils g++ gstreamer1.0-plugins-bad
   python3-onnx python3-dev python3-jsonschema python3-numpy"
 
-# apt-get inside, until it works: the index of unstable may be older than it
-# allows.
+# Runs apt-get inside until it succeeds, because the index of unstable may be outdated.
 install_packages ()
 {
   say "Installing packages in $release"

@@ -15,7 +15,7 @@ trap 'rm -rf --one-file-system "$root"' EXIT
 system_make "$root/system" bookworm || die "debootstrap failed"
 say "a bare system after $SECONDS s"
 
-# The checkout without anything that was built, in a path with a space.
+# Copies the checkout without build results to a path with a space.
 mkdir -p "$root/system/home/new user"
 system_copy_checkout "$root/system/home/new user"
 

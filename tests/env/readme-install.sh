@@ -13,18 +13,18 @@ mkdir "$home/gst-nms"
 system_copy_checkout "$home/gst-nms"
 cd "$home/gst-nms"
 
-# The section's blocks, one file each: block-1 and block-2.
+# Writes the code blocks of the section into files: block-1 and block-2.
 awk -v folder="$home" '
   /^## / { inside = $0 == "## Install" }
   inside && /^```/ { open = !open; if (open) n++; next }
   open { print >(folder "/block-" n) }' README.md
 [ -s "$home/block-1" ] && [ -s "$home/block-2" ] && [ ! -e "$home/block-3" ] ||
   die "README's section Install has other than two blocks of commands"
-# (the program has to run before the last line, which uninstalls the library)
+# The program has to run before the last line, which uninstalls the library.
 sed -i '$w '"$home/uninstall"'
 $d' "$home/block-2"
 
-# One shell for all blocks, as a reader has; nothing of this environment but PATH.
+# Runs all blocks in one shell, as a reader does, with only PATH of this environment.
 cat >"$home/commands" <<END
 set -eux
 . "$home/block-1"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # system: makes another Debian in a folder with debootstrap, runs commands in it, and
 # copies the checkout. To be sourced after pipelines/common.sh:
+#
 #     system_copy_checkout FOLDER
 #     system_can_be_made || die "$NMS_REASON"
 #     system_make FOLDER bookworm           # once; writes FOLDER.log

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def iou(a, others):
-    """IoU of one box with others, each operation rounded to float32."""
+    """Returns the IoU of one box with others, each operation rounded to float32."""
     zero = np.float32(0)
     width = np.maximum(np.minimum(a[2], others[:, 2]) - np.maximum(a[0], others[:, 0]), zero)
     height = np.maximum(np.minimum(a[3], others[:, 3]) - np.maximum(a[1], others[:, 1]), zero)
@@ -51,7 +51,7 @@ def exceeds(a, b, threshold):
 
 
 def integer_case(random, count, side):
-    """Boxes with whole-number corners and sides of 1 to `side`, and scores without ties."""
+    """Returns boxes with whole-number corners and sides of 1 to `side`, and scores without ties."""
     corner = random.integers(0, 2 * side, (count, 2))
     boxes = np.concatenate([corner, corner + random.integers(1, side + 1, (count, 2))], 1)
     return boxes.astype(np.float32), random.permutation(count).astype(np.float32)

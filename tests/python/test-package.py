@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Python package nmscore: results against the definition, arrays of all
-kinds, and what it refuses."""
+"""The Python package nmscore: its results equal the definition, it accepts arrays of all
+kinds, and it refuses invalid arguments."""
 import sys
 import threading
 import unittest
@@ -40,7 +40,7 @@ class Results(unittest.TestCase):
                           slow_nms(boxes, scores, idxs, 0.4))
 
     def test_exact_arithmetic(self):
-        """Overlaps that equal the threshold do not suppress, whatever float32 makes of it."""
+        """Overlaps equal to the threshold do not suppress, though float32 rounds it."""
         for text in ("1/10", "1/5", "1/3", "2/5", "1/2", "3/5", "2/3", "7/10", "9/10"):
             threshold = Fraction(text)
             for side in (4, 16, 300):
@@ -88,7 +88,7 @@ class Results(unittest.TestCase):
         self.same(nmscore.nms(np.broadcast_to(boxes[0], (200, 4)), scores, 0.4),
                   [np.argmax(scores)])
         self.same(nmscore.batched_nms(boxes, scores, np.broadcast_to(5, 200), 0.4), plain)
-        # whole numbers are rounded, and what float32 cannot hold is no box
+        # integers are rounded; a box with a corner too large for float32 is invalid
         self.same(nmscore.nms([[0, 0, 9, 9], [0, 0, 9, 8]], [1, 2], 0.5), [1])
         self.same(nmscore.nms([[0, 0, 1e300, 9], [0, 0, 9, 8]], [2, 1], 0.5), [1])
 
@@ -132,14 +132,14 @@ class Results(unittest.TestCase):
         self.assertEqual((sys.getrefcount(boxes), sys.getrefcount(scores)), references)
         np.testing.assert_array_equal(boxes, before[0])
         np.testing.assert_array_equal(scores, before[1])
-        boxes.resize((60, 4))  # refused while anything still looks into the array
+        boxes.resize((60, 4))  # refused while a view of the array exists
 
 
 class Refusals(unittest.TestCase):
     boxes, scores, idxs = np.zeros((3, 4), np.float32), np.zeros(3, np.float32), np.arange(3)
 
     def refused(self, error, text, *arguments, **options):
-        """A call is refused by `error`, whose whole message is `text`, a regular expression."""
+        """Expects `error`; the regular expression `text` must match its whole message."""
         function = nmscore.batched_nms if len(arguments) == 4 else nmscore.nms
         with self.assertRaisesRegex(error, f"^(?:{text})$"):
             function(*arguments, **options)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Python package nmscore keeps what torchvision keeps, in its order."""
+"""The Python package nmscore keeps the same boxes as torchvision, in the same order."""
 import sys
 import unittest
 
@@ -18,7 +18,7 @@ from slow import iou, random_case
 
 class Torchvision(unittest.TestCase):
     def test_kept_sets(self):
-        """Pairs so near the threshold that rounding decides may differ; they are counted."""
+        """Counts differences: they occur only for overlaps within rounding of the threshold."""
         random, near = np.random.default_rng(11), 0
         for round_ in range(60):
             boxes, _ = random_case(random, 400)
@@ -38,7 +38,7 @@ class Torchvision(unittest.TestCase):
                             for box in compared)
                 self.assertLess(close, 1e-4, f"round {round_}")
                 near += 1
-            # tensors as they are
+            # tensors, not converted
             np.testing.assert_array_equal(nmscore.batched_nms(*args, threshold),
                                           nmscore.batched_nms(boxes, scores, idxs, threshold))
         print(f"torchvision {torchvision.__version__}: {near} of 120 sets differ, by a pair at "

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""check-header LANGUAGE STANDARD FOLDER COMPILER...: the public headers
-alone, included twice, and used a little, compile pedantically and without a warning."""
+"""check-header LANGUAGE STANDARD FOLDER COMPILER...: a small
+program that includes only the public headers, twice, compiles with -pedantic and
+without a warning."""
 import subprocess
 import sys
 
@@ -46,7 +47,7 @@ def main():
                               "-I", folder + "/accel/lazy", "-I", folder + "/accel/xla", "-"]
     done = subprocess.run(command, input=PROGRAM, text=True)
     print(" ".join(command), "->", done.returncode)
-    # the same must be able to fail
+    # checks that a warning is detected
     broken = subprocess.run(command, input=PROGRAM + "int unused (void) { int x; return 0; }\n",
                             text=True, stderr=subprocess.DEVNULL)
     if broken.returncode == 0:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""check-sources ROOT: what holds of every source file.
+"""check-sources ROOT: rules for every source file.
 
 An SPDX line within the first three; no stem twice in the repository, but for a
 source and its header side by side; plain text (no tab, no carriage return, no

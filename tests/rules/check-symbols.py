@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""check-symbols NM LIBNMSCORE LIBGSTNMS HEADER...: what the libraries show.
+"""check-symbols NM LIBNMSCORE LIBGSTNMS HEADER...: the symbols of the libraries.
 
-libnmscore exports the functions that its public headers declare, no more and no less,
-and needs little of the C library and of the math library. The plugin exports
-the two entry points of a plugin, and has nmscore inside.
+libnmscore exports exactly the functions that its public headers declare, and uses
+only a listed few of the C library and of the math library. The plugin exports the
+two entry points of a plugin and contains nmscore.
 """
 import re
 import subprocess
@@ -26,19 +26,19 @@ NEEDED = {
     "open_memstream", "fprintf", "fputs", "fputc", "fwrite", "ferror", "fclose",
     "pthread_mutex_init", "pthread_mutex_destroy", "pthread_cond_init", "pthread_cond_destroy",
     "pthread_cond_wait", "pthread_cond_broadcast", "clock_gettime",
-    # the floating-point mode, where there is no register to write
+    # the floating-point mode, on architectures without access to its register
     "fegetenv", "fesetenv", "feholdexcept",
     # one value a run
     "fmod", "nextafter", "nextafterf",
 }
-# what compilers, C run-times and sanitizers add by themselves
+# symbols that compilers, C run-times and sanitizers add
 ADDED = re.compile(r"__\w+_chk$|__stack_chk_fail$|__cxa_finalize$|__gmon_start__$|_ITM_\w+$"
                    r"|__(asan|ubsan|tsan|msan|lsan|sanitizer|gcov|llvm|tls)_\w+$"
                    r"|__(isoc\w+|errno_location)$")
 
 
 def symbols(nm, library, which):
-    """name -> type of the dynamic symbols, without their versions"""
+    """Returns name -> type of the dynamic symbols, without their versions."""
     out = subprocess.run([nm, "-D", which, library], check=True, text=True,
                          stdout=subprocess.PIPE).stdout
     found = {}

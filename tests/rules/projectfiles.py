@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """projectfiles: the files of the project, for the checks beside this one.
 
-In a git checkout those that git tracks or would; in an exported tree all but
-build folders. Paths are relative to the root, with '/'.
+In a git checkout the files that git tracks and untracked ones that it does not ignore;
+in an exported tree all files outside of build folders. Paths are relative to the root, with '/'.
 """
 import os
 import subprocess
@@ -16,7 +16,7 @@ def _by_git(root):
     try:
         top = git("rev-parse", "--show-toplevel").rstrip("\n")
         if os.path.realpath(top) != os.path.realpath(root):
-            return None  # an export inside of somebody's repository
+            return None  # an exported tree inside of another repository
         names = git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     except (OSError, subprocess.CalledProcessError):
         return None
@@ -55,7 +55,7 @@ def read(root, name):
 
 
 def finish(problems, checked):
-    """Prints the problems and ends the program; nothing checked is a problem."""
+    """Prints the problems and ends the program; fails too if no file was checked."""
     if not checked:
         problems = ["nothing was checked"]
     for problem in problems:

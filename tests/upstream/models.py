@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """models: tiny neural networks whose detections are known.
 
-Each ignores its picture (a constant, plus the mean of the picture times 0) and
-answers with the boxes given, in the layout of a family of detectors, so that
-GStreamer's own inference and decoders run as with a real one. Needs the Python
+Each ignores its picture (it returns a constant plus 0 times the mean of the picture)
+and returns given boxes in the layout of a family of detectors, so that inference and
+decoders of GStreamer run as with a real network. Needs the Python
 package onnx.
 """
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-WIDTH, HEIGHT = 320, 240  # of the picture that the models take
+WIDTH, HEIGHT = 320, 240  # size of the input picture
 LABELS = ("person", "car", "dog")
 
 
@@ -38,8 +38,8 @@ def _save(path, nodes, constants, outputs, metadata=()):
 
 
 def yolo(path, boxes):
-    """As YOLOv8 answers: a column of cx cy w h and class scores a box. boxes:
-    (x, y, w, h, class, score). With the description that GStreamer 1.28 reads."""
+    """Writes a model with the output of YOLOv8: for each box a column of cx cy w h and class
+    scores. boxes: (x, y, w, h, class, score). Adds the description for GStreamer 1.28."""
     tensor = numpy.zeros((1, 4 + len(LABELS), len(boxes)), numpy.float32)
     for i, (x, y, w, h, label, score) in enumerate(boxes):
         tensor[0, :4, i] = x + w / 2, y + h / 2, w, h
@@ -68,8 +68,8 @@ dims-order=col-major
 
 
 def ssd(path, boxes):
-    """As SSD MobileNet answers: four tensors, corners as fractions, y first.
-    With the names that GStreamer 1.26 looks for in the model."""
+    """Writes a model with the output of SSD MobileNet: four tensors, corners as fractions,
+    y first, with the names that GStreamer 1.26 expects."""
     corners = [[y / HEIGHT, x / WIDTH, (y + h) / HEIGHT, (x + w) / WIDTH]
                for x, y, w, h, _, _ in boxes]
     tensors = {"boxes": [corners], "scores": [[box[5] for box in boxes]],

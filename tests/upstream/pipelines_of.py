@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines_of: what the tests with upstream's own elements share: pipelines,
-recordings, and greedy non-maximum suppression written anew.
+"""pipelines_of: what the tests with GStreamer's own elements share: pipelines,
+recordings, and a separate implementation of greedy non-maximum suppression.
 """
 import atexit
 import json
@@ -15,14 +15,14 @@ SOURCE = "videotestsrc num-buffers=3 pattern=black ! video/x-raw,format=RGB,widt
 
 
 def enter_new_folder():
-    """Into a folder that is gone when the program ends."""
+    """Changes to a folder that is removed when the program ends."""
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder)
     os.chdir(folder)
 
 
 def need(*elements):
-    """Ends the test as skipped, aloud, where an element is missing."""
+    """Skips the test, with a message, if an element is missing."""
     for name in elements:
         if subprocess.run(["gst-inspect-1.0", name], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode:
@@ -47,15 +47,15 @@ def frames(path):
 
 
 def pixels(box):
-    """x y w h as they are in the metadata: the file clips them, but not the
-    fractions of the frame of 320 x 240."""
+    """Returns x y w h of the metadata from the fractions of the frame of 320 x 240, because
+    the file clips the integers."""
     b = box["detection"]["bounding_box"]
     x, y = round(b["x_min"] * 320), round(b["y_min"] * 240)
     return x, y, round(b["x_max"] * 320) - x, round(b["y_max"] * 240) - y
 
 
 def detections(path):
-    """(x, y, w, h, label, score) of each box of each frame."""
+    """Returns (x, y, w, h, label, score) of each box of each frame."""
     return [[pixels(box) + (box["roi_type"], box["detection"]["confidence"]) for box in frame]
             for frame in frames(path)]
 
@@ -72,7 +72,7 @@ def overlap(a, b):
 
 
 def greedy(boxes, threshold, agnostic=True, seen=lambda box: box):
-    """What stays of boxes; `seen` is the box as it is measured."""
+    """Returns the kept boxes; overlaps are those of seen (box)."""
     kept = []
     for box in sorted(boxes, key=lambda box: -box[5]):
         if all(overlap(seen(box), seen(other)) <= binary32(threshold)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""test-overlay: boxreplay ! nmsfilter ! objectdetectionoverlay draws the survivors
-and nothing else, pixel by pixel: as if they alone had been recorded. On a frame
-that loses all of its boxes nothing is drawn, not what was there before.
+"""test-overlay: boxreplay ! nmsfilter ! objectdetectionoverlay draws the same
+pixels as for a recording of the kept boxes alone. On a frame of which all boxes are
+removed it draws nothing, not the previous boxes.
 """
 import json
 import sys
@@ -34,7 +34,7 @@ def draw(recording, *elements):
 
 
 def lit(frame):
-    """Where a picture is not black, as (x, y)."""
+    """Returns (x, y) of the pixels that are not black."""
     return {(i % WIDTH, i // WIDTH) for i in range(WIDTH * HEIGHT)
             if any(frame[4 * i:4 * i + 3])}
 

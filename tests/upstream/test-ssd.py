@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""test-ssd: GStreamer 1.26's SSD decoder does no non-maximum suppression at all;
-nmsfilter behind it keeps what greedy suppression keeps, and the overlay of
-upstream takes what is left.
+"""test-ssd: GStreamer 1.26's SSD decoder does no non-maximum suppression.
+nmsfilter after it keeps the boxes that greedy suppression keeps, and GStreamer's
+overlay accepts the result.
 """
 import random
 import sys

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""test-yolo: behind GStreamer 1.28's own YOLO decoder, nmsfilter keeps what that
-decoder keeps by its own non-maximum suppression, box by box, where boxes lie
-within the frame. Where they leave it, the decoder clips them to x, y >= 0
-before it measures overlaps and nmsfilter does not: that explains every
-difference, as greedy suppression with and without that clipping shows. A
-tracker and the overlay of upstream take what is left.
+"""test-yolo: after GStreamer 1.28's YOLO decoder, nmsfilter keeps the boxes that the
+decoder keeps with its own non-maximum suppression, if all boxes lie within the frame.
+The decoder clips other boxes to x, y >= 0 before it computes overlaps, and nmsfilter
+does not. That is the cause of every difference, as greedy suppression with and without
+this clipping shows. A tracker and GStreamer's overlay accept the result.
 """
 import random
 import sys
@@ -25,7 +24,7 @@ def inside(count, seed):
 
 
 def leaving(count, seed):
-    """Many beyond the left and the upper edge, some wholly."""
+    """Returns boxes, many of them partly or wholly left of or above the frame."""
     rand = random.Random(seed)
     boxes = [(x - rand.randint(0, 90), y - rand.randint(0, 70), w, h, label, score)
              for x, y, w, h, label, score in inside(count, seed)]
@@ -33,7 +32,7 @@ def leaving(count, seed):
 
 
 def clipped(box):
-    """As the decoder measures: what lies left of or above the frame is cut off."""
+    """Returns the box as the decoder clips it, at the left and the upper edge."""
     x, y, w, h = box[:4]
     right, bottom = max(x + w, 0), max(y + h, 0)
     x, y = max(x, 0), max(y, 0)
