@@ -48,7 +48,7 @@ def compare(workload, ours, theirs, offset=False):
     for box in differing[np.lexsort((differing, -workload.scores[differing]))]:
         cause = causes.of(int(box))
         report["causes"][cause] = report["causes"].get(cause, 0) + 1
-    if not len(differing):  # the same boxes in another number: one is listed twice
+    if not len(differing):  # the same boxes, but one of them is listed twice
         report["causes"]["unexplained"] = 1
     return report
 

@@ -75,7 +75,7 @@ def load(folder):
 # ------------------------------------------------------------------- layouts
 
 def to_bfloat16(a):
-    """float32 values rounded to the nearest bfloat16, ties to even."""
+    """Rounds float32 values to the nearest bfloat16, ties to even."""
     bits = a.astype(np.float32).view(np.uint32)
     bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
     return bits.view(np.float32)
