@@ -194,7 +194,7 @@ feed_again (BoxSuppress * self, const GArray * boxes, guint count)
 
 /* Sets up `columns` for the core: the first `count` elements of the arrays. */
 static void
-describe (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * columns,
+set_columns (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * columns,
     gboolean with_score, gboolean parts)
 {
   guint i, k;
@@ -228,7 +228,7 @@ describe (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * col
  * not go to the core: invalid ones, those below their score threshold, and those with
  * too few neighbors. Returns the number of boxes left in fed[], or an error. */
 static gint
-put_in_order (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, guint count,
+order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, guint count,
     gboolean parts)
 {
   const Box *all = (const Box *) boxes->data;
@@ -263,7 +263,7 @@ put_in_order (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules
     nms_boxes columns;
 
     feed_again (self, boxes, count);
-    describe (self, boxes, count, &columns, FALSE, parts);
+    set_columns (self, boxes, count, &columns, FALSE, parts);
     if ((res = nms_count_neighbors (self->context, &columns, &self->options,
                 self->neighbors)) < 0)
       return res;
@@ -303,8 +303,8 @@ put_in_order (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules
  * those that are dropped for the lack of a confidence. Writes whether any box has no
  * confidence, and whether any is a part of another. */
 static guint
-choose (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, gboolean * unscored,
-    gboolean * parts)
+take_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
+    gboolean * unscored, gboolean * parts)
 {
   const ClassSelection *selection = rules->selection;
   const guint len = boxes->len;
@@ -393,7 +393,7 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
   gint res;
 
   reserve (self, boxes->len);
-  count = choose (self, boxes, rules, &unscored, &parts);
+  count = take_boxes (self, boxes, rules, &unscored, &parts);
 
   *options = rules->core;
   options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0);
@@ -404,11 +404,11 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
   if (unscored) {
     options->score_threshold = -INFINITY;
     options->score_strict = 0;
-    if ((res = put_in_order (self, boxes, rules, count, parts)) < 0)
+    if ((res = order_boxes (self, boxes, rules, count, parts)) < 0)
       return res;
     count = (guint) res;
   }
-  describe (self, boxes, count, &columns, !unscored, parts);
+  set_columns (self, boxes, count, &columns, !unscored, parts);
 
   if (parts) {
     box_parents_begin (self->parents, boxes);
