@@ -164,9 +164,11 @@ gst_box_overlay_propose_allocation (GstBaseTransform * trans, GstQuery * decide_
 static void
 gst_box_overlay_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
 {
-  GstClockTime time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
-      GST_BUFFER_PTS (buffer));
+  GstClockTime time = GST_CLOCK_TIME_NONE;
 
+  if (trans->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
+    time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
+        GST_BUFFER_PTS (buffer));
   if (GST_CLOCK_TIME_IS_VALID (time))
     gst_object_sync_values (GST_OBJECT (trans), time);
 }
