@@ -253,7 +253,7 @@ box_draw_occupy_outline (BoxDraw * draw, const PaintCanvas * canvas, const Candi
 
 gboolean
 box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
-    const BoxDrawOptions * options)
+    const BoxDrawOptions * options, guint * drawn)
 {
   PaintCanvas canvas;
   const Candidate *candidates;
@@ -265,7 +265,7 @@ box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
   /* Draw in reverse order, so that the best box lies on top. */
   box_draw_find (draw, &canvas, boxes, options->thickness);
   candidates = (const Candidate *) draw->candidates->data;
-  n = draw->candidates->len;
+  *drawn = n = draw->candidates->len;
   while (kept < n && !candidates[kept].dropped)
     kept++;
   for (guint i = n; i > 0; i--)

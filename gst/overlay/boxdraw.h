@@ -32,9 +32,10 @@ void box_draw_free (BoxDraw * draw);
  * that a filter tagged as dropped are grey and dashed and lie below the others.
  * Labels never overlap each other, and a label of a dropped box never covers the
  * outline of a kept box. Labels are placed in the order of kept before dropped,
- * then by descending score; a label that fits nowhere is left out. Returns FALSE if
- * frames of this format cannot be painted on. */
+ * then by descending score; a label that fits nowhere is left out. Sets `drawn` to the
+ * number of boxes that are at least partly on the frame. Returns FALSE, and leaves
+ * `drawn` unchanged, if frames of this format cannot be painted on. */
 gboolean box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
-    const BoxDrawOptions * options);
+    const BoxDrawOptions * options, guint * drawn);
 
 G_END_DECLS

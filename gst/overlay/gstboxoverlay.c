@@ -8,7 +8,8 @@
  * pixels of the frame. Detections are #GstVideoRegionOfInterestMeta and, where the
  * plugin was built with GstAnalytics, #GstAnalyticsODMtd, rotated ones too. The
  * metadata is not changed. A buffer without detections passes unchanged; a buffer
- * that is shared with others (after a tee) is copied first.
+ * that is shared with others (after a tee) is copied first. A buffer that is painted
+ * on loses its flag #GST_BUFFER_FLAG_GAP.
  *
  * * The outline lies inside the box. In formats with subsampled chroma it starts on
  *   the chroma grid and its width is rounded up to that grid (an even number of
@@ -209,6 +210,7 @@ gst_box_overlay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   GstVideoFrame frame;
   BoxDrawOptions options;
   gchar *font_desc;
+  guint drawn = 0;
 
   if (!box_meta_any (buffer))
     return GST_FLOW_OK;
@@ -222,12 +224,14 @@ gst_box_overlay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   box_meta_read (buffer, GST_VIDEO_INFO_WIDTH (&self->info), GST_VIDEO_INFO_HEIGHT (&self->info),
       BOX_READ_TRACK | BOX_READ_STATE, self->boxes);
   if (gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE)) {
-    if (!box_draw_frame (self->draw, &frame, self->boxes, &options))
+    if (!box_draw_frame (self->draw, &frame, self->boxes, &options, &drawn))
       gst_box_overlay_warn (self, buffer);
     gst_video_frame_unmap (&frame);
   } else {
     gst_box_overlay_warn (self, buffer);
   }
+  if (drawn > 0)
+    GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_GAP);
   g_free (font_desc);
   return GST_FLOW_OK;
 }

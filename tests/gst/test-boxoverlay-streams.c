@@ -45,8 +45,55 @@ GST_START_TEST (paints_in_segments_of_any_format)
 }
 GST_END_TEST
 
+/* Downstream elements may skip the pixels of a buffer with the flag, so it is removed
+ * where a box is painted, on a buffer that is painted in place and on a copy. */
+GST_START_TEST (removes_the_gap_flag_from_painted_buffers)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstHarness *h = overlay_new (OUTLINES, &info);
+
+  for (guint shared = 0; shared < 2; shared++) {
+    GstBuffer *in = video_buffer_new (&info), *out;
+
+    GST_BUFFER_FLAG_SET (in, GST_BUFFER_FLAG_GAP);
+    video_buffer_add_box (in, "person", 8, 8, 40, 40, NAN, 0, NULL);
+    if (shared)
+      gst_buffer_ref (in);
+    out = overlay_push (h, in);
+    g_assert_false (GST_BUFFER_FLAG_IS_SET (out, GST_BUFFER_FLAG_GAP));
+    if (shared) {
+      g_assert_true (GST_BUFFER_FLAG_IS_SET (in, GST_BUFFER_FLAG_GAP));
+      gst_buffer_unref (in);
+    }
+    gst_buffer_unref (out);
+  }
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (keeps_the_gap_flag_where_nothing_is_painted)
+{
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+
+  for (guint boxes = 0; boxes < 2; boxes++) {
+    GstBuffer *buffer = video_buffer_new (&info);
+
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);
+    if (boxes > 0)
+      video_buffer_add_box (buffer, "person", FRAME_WIDTH, 10, 40, 20, 0.5, 0, NULL);
+    buffer = overlay_push (h, buffer);
+    g_assert_true (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP));
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
 static const CheckCase cases[] = {
   CHECK_CASE (paints_in_segments_of_any_format),
+  CHECK_CASE (removes_the_gap_flag_from_painted_buffers),
+  CHECK_CASE (keeps_the_gap_flag_where_nothing_is_painted),
   { NULL }
 };
 
