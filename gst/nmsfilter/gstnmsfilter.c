@@ -265,18 +265,19 @@ post_report (GstNmsFilter * self)
   report_interval_begin (&self->reported);
 }
 
-/* Call with the object lock. */
-static void
+/* Returns whether engine-in-use changed. Call with the object lock. */
+static gboolean
 note_engine (GstNmsFilter * self)
 {
   gint engine = nms_context_engine (self->context);
   const gchar *isa = nms_context_isa (self->context);
 
   if (engine == self->engine_used && isa == self->isa_used)
-    return;
+    return FALSE;
   self->engine_used = engine;
   self->isa_used = isa;
   g_strlcpy (self->in_use, nms_context_engine_in_use (self->context), sizeof self->in_use);
+  return TRUE;
 }
 
 static void
@@ -294,12 +295,16 @@ warn_refusal (GstNmsFilter * self)
 static void
 finish_buffer (GstNmsFilter * self, GstBuffer * buffer)
 {
+  gboolean engine_changed = FALSE;
+
   self->frame.time = gst_util_get_timestamp () - self->frame_start;
   GST_OBJECT_LOCK (self);
   filter_stats_add (&self->stats, &self->frame);
   if (self->boxes->len > 0)
-    note_engine (self);
+    engine_changed = note_engine (self);
   GST_OBJECT_UNLOCK (self);
+  if (engine_changed)
+    g_object_notify (G_OBJECT (self), "engine-in-use");
   warn_refusal (self);
   if (self->report && report_interval_add (&self->reported,
           &GST_BASE_TRANSFORM (self)->segment, buffer, self->interval))
@@ -410,6 +415,7 @@ gst_nms_filter_sink_event (GstBaseTransform * trans, GstEvent * event)
       GST_OBJECT_UNLOCK (self);
       if (report)
         post_report (self);
+      g_object_notify (G_OBJECT (self), "stats");
       break;
     default:
       break;
@@ -432,14 +438,18 @@ static gboolean
 gst_nms_filter_start (GstBaseTransform * trans)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
+  gboolean had_engine;
   gchar *error;
 
   GST_OBJECT_LOCK (self);
   error = g_strdup (self->settings.class_options_error);
   self->started = error == NULL;
   self->stats = (FilterStats) { 0 };
+  had_engine = self->engine_used != NMS_ENGINE_AUTO;
   self->engine_used = NMS_ENGINE_AUTO;
   GST_OBJECT_UNLOCK (self);
+  if (had_engine)
+    g_object_notify (G_OBJECT (self), "engine-in-use");
   if (error) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot use class-options: %s.", error), (NULL));
     g_free (error);
@@ -504,13 +514,14 @@ install_own_properties (GObjectClass * object_class)
   g_object_class_install_property (object_class, PROP_ENGINE_IN_USE,
       g_param_spec_string ("engine-in-use", "Engine in use",
           "The engine that ran last and its instruction set or device, such as \"sorted/scalar\" "
-          "or \"xla:cpu\"; NULL before the first box", NULL, READABLE));
+          "or \"xla:cpu\"; NULL before the first box. Notifies of each change", NULL, READABLE));
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by the reason why "
           "they were dropped or tagged (suppressed, below-score, over-cap, too-few-neighbors, "
           "no-score, invalid), boxes of other classes (not-selected), boxes without a confidence "
-          "(unscored), and the nanoseconds spent (time)", GST_TYPE_STRUCTURE, READABLE));
+          "(unscored), and the nanoseconds spent (time). Notifies at EOS",
+          GST_TYPE_STRUCTURE, READABLE));
 }
 
 static void

@@ -374,6 +374,98 @@ test_impossible_isa (void)
   g_free (scalar);
 }
 
+/* A lock that the element held would block the reading of the property here. */
+static void
+collect_engine (GObject * filter, GParamSpec * pspec, gpointer user_data)
+{
+  gchar *used;
+
+  (void) pspec;
+  g_object_get (filter, "engine-in-use", &used, NULL);
+  g_ptr_array_add (user_data, used ? used : g_strdup ("none"));
+}
+
+static void
+count_notification (GObject * filter, GParamSpec * pspec, gpointer user_data)
+{
+  guint *count = user_data;
+
+  (void) filter;
+  (void) pspec;
+  ++*count;
+}
+
+static void
+push_boxes (GstHarness * h, guint buffers, guint boxes)
+{
+  for (guint i = 0; i < buffers; i++) {
+    GstBuffer *buffer = frame_new (0);
+
+    for (guint k = 0; k < boxes; k++)
+      add_scored (buffer, (gint) k + 1, "a", 10 * k, 0, 8, 8, 0.5);
+    gst_buffer_unref (through (h, buffer));
+  }
+}
+
+/* Notifies of the first engine, of each change and of the reset, and not per buffer. */
+static void
+test_notifies_of_engine (void)
+{
+  static const gchar *const expected[] = { "sequential/", "sorted/" };
+  GstHarness *h = harness_new ("nmsfilter engine=sequential");
+  GPtrArray *engines = g_ptr_array_new_with_free_func (g_free);
+
+  g_signal_connect (h->element, "notify::engine-in-use", G_CALLBACK (collect_engine), engines);
+  push_boxes (h, 2, 0);
+  g_assert_cmpuint (engines->len, ==, 0);
+  push_boxes (h, 3, 2);
+  g_assert_cmpuint (engines->len, ==, 1);
+  gst_util_set_object_arg (G_OBJECT (h->element), "engine", "sorted");
+  g_assert_cmpuint (engines->len, ==, 1);       /* no run yet */
+  push_boxes (h, 3, 2);
+  g_assert_cmpuint (engines->len, ==, 2);
+  gst_harness_teardown (h);
+
+  for (guint i = 0; i < engines->len; i++)
+    g_assert_true (g_str_has_prefix (g_ptr_array_index (engines, i), expected[i]));
+  g_ptr_array_unref (engines);
+}
+
+/* In the states of a pipeline: READY keeps the value, PAUSED resets it. */
+static void
+test_notifies_of_reset (void)
+{
+  GstHarness *h = harness_new ("nmsfilter engine=sorted");
+  GPtrArray *engines = g_ptr_array_new_with_free_func (g_free);
+
+  push_boxes (h, 1, 2);
+  g_signal_connect (h->element, "notify::engine-in-use", G_CALLBACK (collect_engine), engines);
+  gst_element_set_state (h->element, GST_STATE_READY);
+  g_assert_cmpuint (engines->len, ==, 0);
+  gst_element_set_state (h->element, GST_STATE_PAUSED);
+  g_assert_cmpuint (engines->len, ==, 1);
+  g_assert_cmpstr (g_ptr_array_index (engines, 0), ==, "none");
+  gst_element_set_state (h->element, GST_STATE_READY);
+  gst_element_set_state (h->element, GST_STATE_PAUSED);
+  g_assert_cmpuint (engines->len, ==, 1);       /* it was NULL already */
+  gst_harness_teardown (h);
+  g_ptr_array_unref (engines);
+}
+
+static void
+test_notifies_of_stats (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  guint count = 0;
+
+  g_signal_connect (h->element, "notify::stats", G_CALLBACK (count_notification), &count);
+  push_boxes (h, 3, 2);
+  g_assert_cmpuint (count, ==, 0);
+  g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
+  g_assert_cmpuint (count, ==, 1);
+  gst_harness_teardown (h);
+}
+
 static int
 child (const char *argument)
 {
@@ -396,6 +488,9 @@ static const TestCase cases[] = {
   { "/nmsfilter/properties/control-source-after-seek", test_control_source_after_seek },
   { "/nmsfilter/properties/element", test_element },
   { "/nmsfilter/properties/impossible-isa", test_impossible_isa },
+  { "/nmsfilter/properties/notifies-of-engine", test_notifies_of_engine },
+  { "/nmsfilter/properties/notifies-of-reset", test_notifies_of_reset },
+  { "/nmsfilter/properties/notifies-of-stats", test_notifies_of_stats },
   { NULL }
 };
 
