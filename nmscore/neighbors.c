@@ -14,6 +14,7 @@ typedef struct scratch {
   uint32_t *weight, *total;   /* of each run: number of its boxes; number of neighbors of each of
                                * them */
   int32_t *position_of;       /* frame position of a box, by the caller's index */
+  nms__rotated *rotations;    /* of frames with rotated boxes */
 } scratch;
 
 static void
@@ -26,6 +27,7 @@ layout (scratch *s, nms__arena *a, size_t boxes)
   s->weight = nms__take (a, boxes, sizeof *s->weight);
   s->total = nms__take (a, boxes, sizeof *s->total);
   s->position_of = nms__take (a, boxes, sizeof *s->position_of);
+  s->rotations = nms__take (a, boxes, sizeof *s->rotations);
 }
 
 size_t
@@ -179,6 +181,7 @@ nms__neighbors (nms__frame *f, uint32_t *neighbors, size_t boxes)
   if (!f->count)
     return;
   layout (&s, &arena, f->capacity);
+  nms__rotated_begin (f, s.rotations);
   count (f, &s, neighbors);
   if (f->parent.data) {
     memset (s.position_of, 0xff, boxes * sizeof *s.position_of);

@@ -19,7 +19,6 @@ typedef struct point {
 typedef struct rectangle {
   double x, y, w, h; /* centre; extents */
   double sin, cos;   /* of the angle */
-  float corners[4];
   float angle;
 } rectangle;
 
@@ -68,33 +67,47 @@ nms__any_rotated (const nms_boxes *boxes)
   return 0;
 }
 
-static rectangle
-make_rectangle (const float c[4], float angle)
+static nms__rotated
+make_rotated (const float c[4], float angle)
 {
-  rectangle r = { ((double) c[0] + c[2]) / 2.0, ((double) c[1] + c[3]) / 2.0,
-    (double) c[2] - c[0], (double) c[3] - c[1], 0.0, 1.0, { c[0], c[1], c[2], c[3] }, angle };
+  nms__rotated r = { 0.0, 1.0, { c[0], c[1], c[2], c[3] }, angle };
   if (angle != 0.0f)
     sine_cosine (angle, &r.sin, &r.cos);
   return r;
 }
 
-static rectangle
-load_rectangle (const nms_boxes *boxes, int32_t index)
+void
+nms__rotated_begin (nms__frame *f, nms__rotated *rotations)
 {
+  const nms_boxes *boxes = f->rotated;
   float c[4], angle;
-  nms__load (&c[0], &boxes->x1, (size_t) index, sizeof c[0]);
-  nms__load (&c[1], &boxes->y1, (size_t) index, sizeof c[0]);
-  nms__load (&c[2], &boxes->x2, (size_t) index, sizeof c[0]);
-  nms__load (&c[3], &boxes->y2, (size_t) index, sizeof c[0]);
-  nms__load (&angle, &boxes->angle, (size_t) index, sizeof angle);
-  nms__order_corners (c);
-  return make_rectangle (c, angle);
+
+  f->rotations = rotations;
+  for (size_t pos = 0; boxes && pos < f->count; pos++) {
+    const size_t i = (size_t) f->index[pos];
+    nms__load (&c[0], &boxes->x1, i, sizeof c[0]);
+    nms__load (&c[1], &boxes->y1, i, sizeof c[0]);
+    nms__load (&c[2], &boxes->x2, i, sizeof c[0]);
+    nms__load (&c[3], &boxes->y2, i, sizeof c[0]);
+    nms__load (&angle, &boxes->angle, i, sizeof angle);
+    nms__order_corners (c);
+    rotations[i] = make_rotated (c, angle);
+  }
+}
+
+static rectangle
+make_rectangle (const nms__rotated *r)
+{
+  const float *c = r->corners;
+  return (rectangle) { ((double) c[0] + c[2]) / 2.0, ((double) c[1] + c[3]) / 2.0,
+    (double) c[2] - c[0], (double) c[3] - c[1], r->sin, r->cos, r->angle };
 }
 
 void
 nms__rotated_bounds (float c[4], float angle)
 {
-  rectangle r = make_rectangle (c, angle);
+  const nms__rotated rotated = make_rotated (c, angle);
+  rectangle r = make_rectangle (&rotated);
   double half_w = (r.w * fabs (r.cos) + r.h * fabs (r.sin)) / 2.0;
   double half_h = (r.w * fabs (r.sin) + r.h * fabs (r.cos)) / 2.0;
 
@@ -127,23 +140,56 @@ clip (const point *in, size_t n, int axis, double sign, double bound, point *out
   return count;
 }
 
-static double
-intersection (const rectangle *a, const rectangle *b)
+/* Rectangle b in the coordinates of a. */
+typedef struct relative {
+  double x, y;     /* its centre */
+  double cos, sin; /* of its angle */
+} relative;
+
+static relative
+relate (const rectangle *a, const rectangle *b)
 {
-  /* b in the coordinates of a */
   double dx = b->x - a->x, dy = b->y - a->y;
-  double x = dx * a->cos + dy * a->sin, y = dy * a->cos - dx * a->sin;
-  double cos = 1.0, sin = 0.0, twice = 0.0;
+  relative r = { dx * a->cos + dy * a->sin, dy * a->cos - dx * a->sin, 1.0, 0.0 };
+
+  if (a->angle != b->angle) {
+    r.cos = a->cos * b->cos + a->sin * b->sin;
+    r.sin = b->sin * a->cos - b->cos * a->sin;
+  }
+  return r;
+}
+
+/* Returns the length that -half..half and centre - reach..centre + reach have in common. */
+static double
+common (double half, double centre, double reach)
+{
+  double from = -half > centre - reach ? -half : centre - reach;
+  double to = half < centre + reach ? half : centre + reach;
+  return to > from ? to - from : 0.0;
+}
+
+/* Returns an area that is not less than what intersection returns: that of a and the bounding
+ * box of b along the sides of a, with a margin above the rounding errors of both. */
+static double
+most_intersection (const rectangle *a, const rectangle *b, const relative *r)
+{
+  double reach_x = (b->w * fabs (r->cos) + b->h * fabs (r->sin)) / 2.0;
+  double reach_y = (b->w * fabs (r->sin) + b->h * fabs (r->cos)) / 2.0;
+
+  return common (a->w / 2.0, r->x, reach_x) * common (a->h / 2.0, r->y, reach_y)
+      + 0x1p-30 * a->w * a->h;
+}
+
+static double
+intersection (const rectangle *a, const rectangle *b, const relative *r)
+{
+  double twice = 0.0;
   point polygon[2][8];
   size_t n = 4;
 
-  if (a->angle != b->angle) {
-    cos = a->cos * b->cos + a->sin * b->sin;
-    sin = b->sin * a->cos - b->cos * a->sin;
-  }
   for (int i = 0; i < 4; i++) {
     double u = (i == 0 || i == 3 ? -b->w : b->w) / 2.0, v = (i < 2 ? -b->h : b->h) / 2.0;
-    polygon[0][i] = (point) { { x + u * cos - v * sin, y + u * sin + v * cos } };
+    polygon[0][i] = (point) { { r->x + u * r->cos - v * r->sin, r->y + u * r->sin + v * r->cos } };
   }
   n = clip (polygon[0], n, 0, -1.0, a->w / 2.0, polygon[1]);
   n = clip (polygon[1], n, 0, 1.0, a->w / 2.0, polygon[0]);
@@ -161,18 +207,24 @@ int
 nms__rotated_exceeds (const nms__frame *f, int32_t index_a, int32_t index_b, double limit)
 {
   /* The lower index first, so that the result does not depend on the order of the pair. */
-  rectangle a = load_rectangle (f->rotated, index_a < index_b ? index_a : index_b);
-  rectangle b = load_rectangle (f->rotated, index_a < index_b ? index_b : index_a);
+  const nms__rotated *first = &f->rotations[index_a < index_b ? index_a : index_b];
+  const nms__rotated *second = &f->rotations[index_a < index_b ? index_b : index_a];
 
-  if (a.angle == 0.0f && b.angle == 0.0f) {
-    const float *p = a.corners, *q = b.corners;
+  if (first->angle == 0.0f && second->angle == 0.0f) {
+    const float *p = first->corners, *q = second->corners;
     return nms__exceeds (nms__inter (p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]),
         nms__area (p[0], p[1], p[2], p[3]), nms__area (q[0], q[1], q[2], q[3]), limit);
   }
+  const rectangle a = make_rectangle (first), b = make_rectangle (second);
   if (a.w <= NMS__LEAST_EXTENT || a.h <= NMS__LEAST_EXTENT || b.w <= NMS__LEAST_EXTENT
       || b.h <= NMS__LEAST_EXTENT)
     return 0;
-  double area_a = a.w * a.h, area_b = b.w * b.h, inter = intersection (&a, &b);
+  double area_a = a.w * a.h, area_b = b.w * b.h;
+  relative r = relate (&a, &b);
+  double most = most_intersection (&a, &b, &r);
+  if (!(most > limit * (area_a + area_b - most)))
+    return 0; /* most pairs of thin boxes, whose upright bounding boxes overlap */
+  double inter = intersection (&a, &b, &r);
   double least = NMS__LEAST_PART * (area_a < area_b ? area_a : area_b);
   return inter > least && inter > limit * (area_a + area_b - inter);
 }

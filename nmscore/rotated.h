@@ -19,6 +19,18 @@ int nms__any_rotated (const nms_boxes *boxes);
  * upright bounding box. */
 void nms__rotated_bounds (float c[4], float angle);
 
+/* What all pairs of a box share. */
+typedef struct nms__rotated {
+  double sin, cos; /* of the angle */
+  float corners[4]; /* before the rotation */
+  float angle;
+} nms__rotated;
+
+/* Fills `rotations`, which has f->capacity elements, because a pair test would take most of its
+ * time for the sines. Called before the first pair test of a frame with rotated boxes; does
+ * nothing for other frames. */
+void nms__rotated_begin (nms__frame *f, nms__rotated *rotations);
+
 /* nms__exceeds for the boxes a and b of the caller, in a frame with rotated boxes. */
 int nms__rotated_exceeds (const nms__frame *frame, int32_t a, int32_t b, double limit);
 

@@ -8,6 +8,7 @@
 #include "sweep.h"
 
 #include "engines/suppressor.h"
+#include "rotated.h"
 
 /* Under a cap far below the number of boxes most of the sorting would be wasted. Only the boxes
  * above a pivot, which is taken from a sample of the keys, are sorted first, and more of them
@@ -126,6 +127,7 @@ layout (nms__sorted_scratch *s, nms__arena *a, size_t boxes)
   s->kept_index = nms__take (a, boxes, sizeof *s->kept_index);
   s->partition = nms__take (a, boxes, sizeof *s->partition);
   s->kept_bits = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->kept_bits);
+  s->rotations = nms__take (a, boxes, sizeof *s->rotations);
 }
 
 size_t
@@ -148,6 +150,7 @@ nms__sorted (nms_context *ctx)
   layout (&s, &arena, f->capacity);
   if (!f->count)
     return NMS_OK;
+  nms__rotated_begin (f, s.rotations);
   if (f->class_id)
     nms__sorted_classes (f, &s);
   else if (f->count <= NMS__SWEEP_MOST && !f->class_entry)

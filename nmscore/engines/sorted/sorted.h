@@ -14,6 +14,7 @@ typedef struct nms__sorted_scratch {
   int32_t *kept_index;      /* positions of a partition's kept boxes in the caller's columns */
   uint32_t *partition;           /* partition of each box, if classes have no entries */
   uint64_t *kept_bits;      /* a bit for each box of the frame */
+  struct nms__rotated *rotations; /* of frames with rotated boxes */
 } nms__sorted_scratch;
 
 /* sorted.c: returns a key that about `wanted` of the first `count` keys reach, or more. */
