@@ -87,15 +87,16 @@ struct _GstBoxRecord
 {
   GstBaseTransform parent;
 
-  /* properties, under the object lock */
+  /* properties, under the object lock; all but emit_signals are fixed while `started` */
   gchar *location;
   RecordFormat format;
   gboolean append;
   gboolean emit_signals;
 
+  gboolean started;             /* under the object lock; from start () to the end of stop () */
+
   /* set and cleared under the object lock; used by the streaming thread */
   LineWriter *writer;           /* NULL if there is no location */
-  gboolean started;
 
   /* streaming thread */
   RecordedFrame frame;          /* of the current buffer */
@@ -272,15 +273,15 @@ find_first_index (GstBoxRecord * self)
   return found;
 }
 
+/* Opens the recording, if there is a location. Returns FALSE after an error message. */
 static gboolean
-gst_box_record_start (GstBaseTransform * trans)
+open_recording (GstBoxRecord * self, gboolean emit_signals)
 {
-  GstBoxRecord *self = GST_BOX_RECORD (trans);
   gboolean wanted = self->location != NULL && *self->location != '\0';
   LineWriter *writer = NULL;
   GError *error = NULL;
 
-  if (!wanted && !self->emit_signals) {
+  if (!wanted && !emit_signals) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot record: set the property location (- is "
             "standard output) or emit-signals"), (NULL));
     return FALSE;
@@ -295,9 +296,35 @@ gst_box_record_start (GstBaseTransform * trans)
   }
   GST_OBJECT_LOCK (self);
   self->writer = writer;
-  self->started = TRUE;
   self->frames = self->boxes = self->bytes = 0;
   GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+/* Lets the properties change again. */
+static void
+set_stopped (GstBoxRecord * self)
+{
+  GST_OBJECT_LOCK (self);
+  self->started = FALSE;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static gboolean
+gst_box_record_start (GstBaseTransform * trans)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (trans);
+  gboolean emit_signals;
+
+  /* fix the properties before they are read, because another thread may set them */
+  GST_OBJECT_LOCK (self);
+  self->started = TRUE;
+  emit_signals = self->emit_signals;
+  GST_OBJECT_UNLOCK (self);
+  if (!open_recording (self, emit_signals)) {
+    set_stopped (self);
+    return FALSE;
+  }
   self->width = self->height = 0;
   self->warned_labels = self->warned_confidence = FALSE;
   return TRUE;
@@ -312,13 +339,13 @@ gst_box_record_stop (GstBaseTransform * trans)
 
   GST_OBJECT_LOCK (self);
   writer = g_steal_pointer (&self->writer);
-  self->started = FALSE;
   GST_OBJECT_UNLOCK (self);
   if (!line_writer_free (writer, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, CLOSE, ("Cannot close %s, the recording may be incomplete: "
             "%s", self->location, error->message), (NULL));
     g_error_free (error);
   }
+  set_stopped (self);
   return TRUE;
 }
 

@@ -68,7 +68,9 @@ struct _GstBoxReplay
 {
   GstBaseTransform parent;
 
-  ReplaySettings settings;      /* under the object lock */
+  /* under the object lock; fixed while `started`, unless replay_settings_may_change () */
+  ReplaySettings settings;
+  gboolean started;             /* under the object lock; from start () to the end of stop () */
 
   /* set and cleared under the object lock; used by the streaming thread */
   RecordReader *reader;         /* owned by match */
@@ -360,10 +362,10 @@ gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
   return GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->sink_event (trans, event);
 }
 
+/* Opens the recording. Returns FALSE after an error message. */
 static gboolean
-gst_box_replay_start (GstBaseTransform * trans)
+open_recording (GstBoxReplay * self)
 {
-  GstBoxReplay *self = GST_BOX_REPLAY (trans);
   const ReplaySettings *set = &self->settings;
   GError *error = NULL;
   RecordReader *reader;
@@ -398,6 +400,31 @@ gst_box_replay_start (GstBaseTransform * trans)
   self->frames = self->boxes = self->ignored = 0;
   self->counts = (RecordMatchCounts) { 0, 0, 0 };
   GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+/* Lets the properties change again. */
+static void
+set_stopped (GstBoxReplay * self)
+{
+  GST_OBJECT_LOCK (self);
+  self->started = FALSE;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static gboolean
+gst_box_replay_start (GstBaseTransform * trans)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (trans);
+
+  /* fix the properties before they are read, because another thread may set them */
+  GST_OBJECT_LOCK (self);
+  self->started = TRUE;
+  GST_OBJECT_UNLOCK (self);
+  if (!open_recording (self)) {
+    set_stopped (self);
+    return FALSE;
+  }
   stream_position_init (&self->position);
   self->frame = NULL;
   self->warned_skipped = FALSE;
@@ -416,6 +443,7 @@ gst_box_replay_stop (GstBaseTransform * trans)
   GST_OBJECT_UNLOCK (self);
   record_match_free (match);
   self->frame = NULL;
+  set_stopped (self);
   return TRUE;
 }
 
@@ -443,7 +471,7 @@ gst_box_replay_set_property (GObject * object, guint id, const GValue * value, G
   gboolean refused = FALSE;
 
   GST_OBJECT_LOCK (self);
-  if (self->match != NULL && !replay_settings_may_change (id))
+  if (self->started && !replay_settings_may_change (id))
     refused = TRUE;
   else
     replay_settings_set (&self->settings, id, value);

@@ -12,6 +12,7 @@
 
 #include "checkrunner.h"
 #include "sanitized.h"
+#include "startrace.h"
 #include "textfiles.h"
 
 static GstHarness *
@@ -346,6 +347,13 @@ GST_START_TEST (files_change_in_ready_only)
 
 GST_END_TEST;
 
+GST_START_TEST (files_change_while_starting)
+{
+  start_race ("boxrecord");
+}
+
+GST_END_TEST;
+
 GST_START_TEST (states_may_repeat)
 {
   gchar *path = text_file_path ("states.jsonl");
@@ -502,6 +510,7 @@ static const CheckCase cases[] = {
   CHECK_CASE (standard_output_is_live),
   CHECK_CASE (sigpipe_stays_as_it_was),
   CHECK_CASE (files_change_in_ready_only),
+  CHECK_CASE (files_change_while_starting),
   CHECK_CASE (states_may_repeat),
   CHECK_CASE (the_signal_needs_no_file),
   CHECK_CASE (the_signal_works_from_python),

@@ -9,6 +9,7 @@
 #include "checkrunner.h"
 #include "replaying.h"
 #include "sanitized.h"
+#include "startrace.h"
 #include "textfiles.h"
 
 /* --------------------------------------------------------------- bad input */
@@ -332,6 +333,13 @@ GST_START_TEST (files_change_in_ready_only)
 
 GST_END_TEST;
 
+GST_START_TEST (files_change_while_starting)
+{
+  start_race ("boxreplay");
+}
+
+GST_END_TEST;
+
 GST_START_TEST (states_may_repeat)
 {
   static const gdouble times[] = { 0, 1, 2 };
@@ -433,6 +441,7 @@ static const CheckCase cases[] = {
   CHECK_CASE (a_fifo_streams),
   CHECK_CASE (a_silent_pipe_is_interrupted),
   CHECK_CASE (files_change_in_ready_only),
+  CHECK_CASE (files_change_while_starting),
   CHECK_CASE (states_may_repeat),
   CHECK_CASE (long_recordings_take_no_memory),
   { NULL }
