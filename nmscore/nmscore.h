@@ -263,7 +263,7 @@ NMS_API void nms_context_free (nms_context **ctx);
 
 /* Allocates the scratch for frames of up to `boxes` boxes and `class_options` class options, so
  * that no later call of at most that size allocates. Otherwise scratch grows with the frames,
- * and is kept. In all it takes at most 192 * boxes + 64 * class_options + 65536 bytes;
+ * and is kept. In all it takes at most 200 * boxes + 64 * class_options + 65536 bytes;
  * nms_context_scratch returns the exact number. Errors: NMS_ERROR_MEMORY, _TOO_MANY_BOXES,
  * _RANGE (class_options); the scratch is then unchanged. */
 NMS_API int nms_context_reserve (nms_context *ctx, size_t boxes, size_t class_options);

@@ -314,7 +314,7 @@ test_bad_calls (void)
 static size_t
 formula (size_t boxes, size_t class_options)
 {
-  return 192 * boxes + 64 * class_options + 65536;
+  return 200 * boxes + 64 * class_options + 65536;
 }
 
 static void
