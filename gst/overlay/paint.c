@@ -76,8 +76,6 @@ paint_plane_init (PaintPlane * plane, GstVideoFrame * frame, guint c)
   plane->pstride = finfo->pixel_stride[c];
   plane->w_sub = finfo->w_sub[c];
   plane->h_sub = finfo->h_sub[c];
-  plane->width = GST_VIDEO_FRAME_COMP_WIDTH (frame, c);
-  plane->height = GST_VIDEO_FRAME_COMP_HEIGHT (frame, c);
 }
 
 gboolean

@@ -23,7 +23,6 @@ typedef struct
 {
   guint8 *data;                 /* the sample at 0, 0 */
   gint stride, pstride;         /* bytes */
-  gint width, height;           /* samples */
   guint w_sub, h_sub;           /* log2 of the subsampling */
   guint shift;                  /* bits by which a value is shifted left in its word; 0 for bytes */
   gboolean word, swap;          /* 16-bit words instead of bytes; words not in native byte order */
