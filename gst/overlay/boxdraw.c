@@ -134,7 +134,8 @@ box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes,
   for (guint i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
     Candidate candidate = { box, };
-    gdouble x1 = box->x1, y1 = box->y1, x2 = box->x2, y2 = box->y2;
+    gdouble x1 = box->x1 + canvas->left, y1 = box->y1 + canvas->top;
+    gdouble x2 = box->x2 + canvas->left, y2 = box->y2 + canvas->top;
 
     if (box->rotation != 0) {
       if (!paint_rotated_init (&candidate.rotated, x1, y1, x2, y2, box->rotation))
@@ -255,11 +256,14 @@ gboolean
 box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
     const BoxDrawOptions * options, guint * drawn)
 {
+  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (frame->buffer);
   PaintCanvas canvas;
   const Candidate *candidates;
   guint n, kept = 0;
 
   if (!paint_canvas_init (&canvas, frame))
+    return FALSE;
+  if (crop && !paint_canvas_crop (&canvas, crop->x, crop->y, crop->width, crop->height))
     return FALSE;
 
   /* Draw in reverse order, so that the best box lies on top. */

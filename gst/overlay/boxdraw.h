@@ -28,13 +28,15 @@ typedef struct _BoxDraw BoxDraw;
 BoxDraw *box_draw_new (void);
 void box_draw_free (BoxDraw * draw);
 
-/* Draws `boxes`, an array of Box, into a frame that is mapped for writing. Boxes
- * that a filter tagged as dropped are grey and dashed and lie below the others.
+/* Draws `boxes`, an array of Box, into a frame that is mapped for writing, or into the
+ * crop that its buffer's GstVideoCropMeta states, from whose corner coordinates count.
+ * Boxes that a filter tagged as dropped are grey and dashed and lie below the others.
  * Labels never overlap each other, and a label of a dropped box never covers the
  * outline of a kept box. Labels are placed in the order of kept before dropped,
  * then by descending score; a label that fits nowhere is left out. Sets `drawn` to the
  * number of boxes that are at least partly on the frame. Returns FALSE, and leaves
- * `drawn` unchanged, if frames of this format cannot be painted on. */
+ * `drawn` unchanged, if frames of this format cannot be painted on or the crop lies off
+ * the frame. */
 gboolean box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
     const BoxDrawOptions * options, guint * drawn);
 

@@ -9,7 +9,8 @@
  * plugin was built with GstAnalytics, #GstAnalyticsODMtd, rotated ones too. The
  * metadata is not changed. A buffer without detections passes unchanged; a buffer
  * that is shared with others (after a tee) is copied first. A buffer that is painted
- * on loses its flag #GST_BUFFER_FLAG_GAP.
+ * on loses its flag #GST_BUFFER_FLAG_GAP. If a buffer has a #GstVideoCropMeta, boxes
+ * are drawn inside the crop, and their coordinates count from its top left corner.
  *
  * * The outline lies inside the box. In formats with subsampled chroma it starts on
  *   the chroma grid and its width is rounded up to that grid (an even number of
@@ -190,17 +191,23 @@ gst_box_overlay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inb
 static void
 gst_box_overlay_warn (GstBoxOverlay * self, GstBuffer * buffer)
 {
+  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
+  gchar crop_text[80] = "";
+
   if (self->warned) {
     GST_DEBUG_OBJECT (self, "cannot paint on %" GST_PTR_FORMAT, buffer);
     return;
   }
   self->warned = TRUE;
+  if (crop)
+    g_snprintf (crop_text, sizeof crop_text, "; its crop is %ux%u at %u,%u", crop->width,
+        crop->height, crop->x, crop->y);
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
       ("Cannot paint on a video frame; its boxes are not drawn."),
-      ("the buffer has %" G_GSIZE_FORMAT " bytes, a %s frame of %dx%d needs %" G_GSIZE_FORMAT,
-          gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (&self->info),
+      ("the buffer has %" G_GSIZE_FORMAT " bytes, a %s frame of %dx%d needs %" G_GSIZE_FORMAT
+          "%s", gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (&self->info),
           GST_VIDEO_INFO_WIDTH (&self->info), GST_VIDEO_INFO_HEIGHT (&self->info),
-          GST_VIDEO_INFO_SIZE (&self->info)));
+          GST_VIDEO_INFO_SIZE (&self->info), crop_text));
 }
 
 static GstFlowReturn

@@ -108,6 +108,26 @@ paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame)
   return TRUE;
 }
 
+gboolean
+paint_canvas_crop (PaintCanvas * canvas, guint x, guint y, guint width, guint height)
+{
+  if (x >= (guint) canvas->width || y >= (guint) canvas->height || width == 0 || height == 0)
+    return FALSE;
+  canvas->left = (gint) x & (canvas->step_x - 1);
+  canvas->top = (gint) y & (canvas->step_y - 1);
+  canvas->width = canvas->left + (gint) MIN (width, (guint) canvas->width - x);
+  canvas->height = canvas->top + (gint) MIN (height, (guint) canvas->height - y);
+  for (guint c = 0; c < canvas->n_planes; c++) {
+    PaintPlane *plane = &canvas->planes[c];
+
+    plane->data += (gssize) (((gint) y - canvas->top) >> plane->h_sub) * plane->stride +
+        (gssize) (((gint) x - canvas->left) >> plane->w_sub) * plane->pstride;
+    plane->left = canvas->left >> plane->w_sub;
+    plane->top = canvas->top >> plane->h_sub;
+  }
+  return TRUE;
+}
+
 PaintColor
 paint_color (const PaintCanvas * canvas, guint32 rgb)
 {
@@ -248,8 +268,8 @@ paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor
 
   for (guint c = 0; c < canvas->n_planes; c++) {
     const PaintPlane *plane = &canvas->planes[c];
-    gint x1 = (gint) (r.x1 >> plane->w_sub);
-    gint y1 = (gint) (r.y1 >> plane->h_sub);
+    gint x1 = MAX ((gint) (r.x1 >> plane->w_sub), plane->left);
+    gint y1 = MAX ((gint) (r.y1 >> plane->h_sub), plane->top);
     gint x2 = (gint) (paint_ceil (r.x2, 1 << plane->w_sub) >> plane->w_sub);
     gint y2 = (gint) (paint_ceil (r.y2, 1 << plane->h_sub) >> plane->h_sub);
     guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;
@@ -436,8 +456,8 @@ paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,
     const PaintPlane *plane = &canvas->planes[c];
     gboolean sub = plane->w_sub != 0 || plane->h_sub != 0;
     gint stride = sub ? mask->sub_stride : mask->stride;
-    gint x1 = (gint) (r.x1 >> plane->w_sub);
-    gint y1 = (gint) (r.y1 >> plane->h_sub);
+    gint x1 = MAX ((gint) (r.x1 >> plane->w_sub), plane->left);
+    gint y1 = MAX ((gint) (r.y1 >> plane->h_sub), plane->top);
     gint x2 = (gint) (paint_ceil (r.x2, 1 << plane->w_sub) >> plane->w_sub);
     gint y2 = (gint) (paint_ceil (r.y2, 1 << plane->h_sub) >> plane->h_sub);
     guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;

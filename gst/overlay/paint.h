@@ -23,6 +23,7 @@ typedef struct
 {
   guint8 *data;                 /* the sample at 0, 0 */
   gint stride, pstride;         /* bytes */
+  gint left, top;               /* the first sample of the picture in a row and in a column */
   guint w_sub, h_sub;           /* log2 of the subsampling */
   guint shift;                  /* bits by which a value is shifted left in its word; 0 for bytes */
   gboolean word, swap;          /* 16-bit words instead of bytes; words not in native byte order */
@@ -31,8 +32,10 @@ typedef struct
 /* A mapped frame to paint on. Valid while the frame is mapped. */
 typedef struct
 {
-  gint width, height;
+  gint width, height;           /* left and top included */
   gint step_x, step_y;          /* the chroma grid: 1, 2 or 4 */
+  gint left, top;               /* the first pixel of the picture; below step_x and step_y, and
+                                 * 0 unless a crop begins off the chroma grid */
   gboolean packed;              /* one plane of whole pixels, each component a byte */
   guint n_planes;               /* one per component */
   PaintPlane planes[GST_VIDEO_MAX_COMPONENTS];
@@ -71,6 +74,12 @@ gboolean paint_can_paint (const GstVideoFormatInfo * finfo);
 /* Makes a canvas of a frame that is mapped for writing. Returns FALSE if
  * paint_can_paint () refuses its format. */
 gboolean paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame);
+
+/* Limits a canvas of a whole frame to the part of this rectangle on the frame. The
+ * canvas then begins at the point of the chroma grid at or before x, y; left and top
+ * say how far before, and only chroma samples that the picture shares are painted
+ * there. Returns FALSE if no part is on the frame; the canvas must not be used then. */
+gboolean paint_canvas_crop (PaintCanvas * canvas, guint x, guint y, guint width, guint height);
 
 /* Converts 0xRRGGBB (full range, as a screen shows it) to the matrix and the range
  * of the frame's colorimetry. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxoverlay: segments of any format, the gap flag, cropped pictures. */
 #include <math.h>
+#include <string.h>
 
 #include "checkrunner.h"
 #include "pictures.h"
@@ -90,10 +91,170 @@ GST_START_TEST (keeps_the_gap_flag_where_nothing_is_painted)
 }
 GST_END_TEST
 
+/* Returns a buffer of frames of `full` that states a crop, with one box. */
+static GstBuffer *
+cropped_new (const GstVideoInfo * full, const GstVideoRectangle * crop, guint x, guint y, guint w,
+    guint h)
+{
+  GstBuffer *buffer = video_buffer_new (full);
+  GstVideoCropMeta *meta = gst_buffer_add_video_crop_meta (buffer);
+
+  gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, full->finfo->format, full->width,
+      full->height);
+  meta->x = (guint) crop->x;
+  meta->y = (guint) crop->y;
+  meta->width = (guint) crop->w;
+  meta->height = (guint) crop->h;
+  video_buffer_add_box (buffer, "person", x, y, w, h, 0.5, 3, NULL);
+  return buffer;
+}
+
+/* A crop on the chroma grid is painted as a frame of its size is, with labels, and the
+ * pixels around it do not change. */
+GST_START_TEST (paints_a_crop_like_a_frame_of_its_size)
+{
+  static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_I420,
+    GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_UYVY, GST_VIDEO_FORMAT_Y41B,
+    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_P010_10LE
+  };
+  static const GstVideoRectangle crop = { 16, 8, FRAME_WIDTH, FRAME_HEIGHT };
+
+  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
+    GstVideoInfo info = video_info (formats[f], FRAME_WIDTH, FRAME_HEIGHT);
+    GstVideoInfo full = video_info (formats[f], FRAME_WIDTH + 32, FRAME_HEIGHT + 16);
+    GstHarness *h = overlay_new ("boxoverlay", &info);
+    GstBuffer *plain = video_buffer_new (&info), *buffer;
+    Picture *blank, *expected, *picture;
+
+    buffer = cropped_new (&full, &crop, 4, 30, 50, 20);
+    video_buffer_add_box (plain, "person", 4, 30, 50, 20, 0.5, 3, NULL);
+    blank = picture_read (&full, buffer);
+    buffer = overlay_push (h, buffer);
+    plain = overlay_push (h, plain);
+    expected = picture_read (&info, plain);
+    picture = picture_read (&full, buffer);
+    for (gint y = 0; y < full.height; y++) {
+      for (gint x = 0; x < full.width; x++) {
+        gint u = x - crop.x, v = y - crop.y;
+
+        if (u < 0 || v < 0 || u >= crop.w || v >= crop.h)
+          g_assert_true (picture_same (picture, blank, x, y));
+        else
+          g_assert_cmphex (picture_rgb (picture, x, y), ==, picture_rgb (expected, u, v));
+      }
+    }
+    picture_free (blank);
+    picture_free (expected);
+    picture_free (picture);
+    gst_buffer_unref (buffer);
+    gst_buffer_unref (plain);
+    gst_harness_teardown (h);
+  }
+}
+GST_END_TEST
+
+/* Returns the first component of a pixel: the luma. */
+static guint8
+luma_at (const Picture * picture, gint x, gint y)
+{
+  return picture->unpacked[((gsize) y * picture->width + x) * 4 + 1];
+}
+
+/* A crop off the chroma grid shares its outer chroma samples with pixels around it; the
+ * luma of those does not change, and the outline of a box that fills the crop shows on
+ * each side. */
+GST_START_TEST (paints_no_luma_beside_a_crop)
+{
+  static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12,
+    GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_YUV9
+  };
+
+  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
+    for (gint k = 0; k < 16; k++) {
+      const GstVideoRectangle crop = { 16 + k % 4, 8 + k / 4, 40 + k % 3, 24 + k % 5 };
+      GstVideoInfo info = video_info (formats[f], crop.w, crop.h);
+      GstVideoInfo full = video_info (formats[f], FRAME_WIDTH, FRAME_HEIGHT);
+      GstHarness *h = overlay_new (k % 2 ? "boxoverlay" : OUTLINES, &info);
+      GstBuffer *buffer = cropped_new (&full, &crop, 0, 0, (guint) crop.w, (guint) crop.h);
+      Picture *before = picture_read (&full, buffer), *after;
+      gint x1 = full.width, y1 = full.height, x2 = 0, y2 = 0;
+
+      buffer = overlay_push (h, buffer);
+      after = picture_read (&full, buffer);
+      for (gint y = 0; y < full.height; y++) {
+        for (gint x = 0; x < full.width; x++) {
+          if (luma_at (before, x, y) != luma_at (after, x, y)) {
+            x1 = MIN (x1, x);
+            y1 = MIN (y1, y);
+            x2 = MAX (x2, x + 1);
+            y2 = MAX (y2, y + 1);
+          }
+        }
+      }
+      g_assert_cmpint (x1, >=, crop.x);
+      g_assert_cmpint (y1, >=, crop.y);
+      g_assert_cmpint (x2, <=, crop.x + crop.w);
+      g_assert_cmpint (y2, <=, crop.y + crop.h);
+      if (k % 2 == 0 && formats[f] != GST_VIDEO_FORMAT_YUV9) {
+        g_assert_cmpint (x1 - crop.x, <, 4);
+        g_assert_cmpint (y1 - crop.y, <, 4);
+        g_assert_cmpint (crop.x + crop.w - x2, <, 4);
+        g_assert_cmpint (crop.y + crop.h - y2, <, 4);
+      }
+      picture_free (before);
+      picture_free (after);
+      gst_buffer_unref (buffer);
+      gst_harness_teardown (h);
+    }
+  }
+}
+GST_END_TEST
+
+/* A crop of any numbers is cut to the frame. Only one that leaves nothing causes a
+ * warning, once, because its boxes cannot be drawn. */
+GST_START_TEST (cuts_crops_to_the_frame)
+{
+  static const GstVideoRectangle crops[] = { {0, 0, -1, -1}, {90, 60, 96, 64}, {95, 63, -1, -1},
+  {0, 0, 0, 10}, {96, 0, 10, 10}, {0, 64, 10, 10}, {-1, -1, -1, -1}
+  };
+  const gsize guard = 4096;
+  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  gsize bytes = GST_VIDEO_INFO_SIZE (&info);
+  GstHarness *h = overlay_new ("boxoverlay", &info);
+  guint8 *memory = g_malloc (bytes + 2 * guard);
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (h->element, bus);
+  for (guint i = 0; i < G_N_ELEMENTS (crops); i++) {
+    GstBuffer *buffer = cropped_new (&info, &crops[i], 0, 0, 96, 64);
+    GstMessage *message;
+
+    memset (memory, 0x50, bytes + 2 * guard);
+    gst_buffer_replace_all_memory (buffer, gst_memory_new_wrapped (0, memory, bytes + 2 * guard,
+            guard, bytes, NULL, NULL));
+    gst_buffer_unref (overlay_push (h, buffer));
+    for (gsize k = 0; k < guard; k++)
+      g_assert_true (memory[k] == 0x50 && memory[guard + bytes + k] == 0x50);
+    for (gsize k = 0; i >= 3 && k < bytes; k++)
+      g_assert_true (memory[guard + k] == 0x50);
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+    g_assert_true ((message != NULL) == (i == 3));
+    g_clear_pointer (&message, gst_message_unref);
+  }
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  g_free (memory);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
 static const CheckCase cases[] = {
   CHECK_CASE (paints_in_segments_of_any_format),
   CHECK_CASE (removes_the_gap_flag_from_painted_buffers),
   CHECK_CASE (keeps_the_gap_flag_where_nothing_is_painted),
+  CHECK_CASE (paints_a_crop_like_a_frame_of_its_size),
+  CHECK_CASE (paints_no_luma_beside_a_crop),
+  CHECK_CASE (cuts_crops_to_the_frame),
   { NULL }
 };
 
