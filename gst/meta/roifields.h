@@ -73,8 +73,8 @@ roi_field_number (const GstStructure * s, const RoiName * name, gdouble * number
   return TRUE;
 }
 
-/* Writes the integer in a field. Returns FALSE if there is no such field, or no integer
- * of any type in it that an int can hold. */
+/* Writes the integer of a field. Returns FALSE if the field is absent, holds another type,
+ * or holds an integer that does not fit into an int. */
 gboolean roi_field_int (const GstStructure * s, const RoiName * name, gint * number);
 
 G_END_DECLS

@@ -29,9 +29,9 @@ typedef struct nms__kernels {
   uint64_t (*overlap_block) (const nms__columns *columns, size_t first, size_t n,
       const nms__box *box, const nms__bounds *bounds, uint64_t *certain);
 
-  /* Finds the first group of up to NMS__BLOCK boxes in first .. end-1 with a box that may
-   * exceed the limit, and writes the boxes of the group that may to *mask. Returns the start of
-   * the group, or `end`. */
+  /* Searches first .. end-1 in groups of up to NMS__BLOCK boxes for a group with a box that
+   * may exceed the limit. Returns the start of the first such group and sets a bit of *mask for
+   * each of its boxes that may exceed the limit. Returns `end` if there is no such group. */
   size_t (*find_overlap) (const nms__columns *columns, size_t first, size_t end,
       const nms__box *box, uint64_t *mask);
 

@@ -289,9 +289,9 @@ time_part (Part part, const GArray * list, Report * report, const guint8 * outco
   print_row (report, part_names[part]);
 }
 
-/* Pushes new buffers with these boxes. Returns how many boxes the last one kept. With
- * `shared` there is a second owner, as behind a tee; without it the calls of GStreamer
- * alone are timed in turn. */
+/* Pushes new buffers with these boxes and returns how many boxes the last buffer kept. With
+ * `shared` each buffer has a second owner, as behind a tee. Without `shared` the calls of
+ * GStreamer alone are timed in turn with the element. */
 static guint
 time_filter (Bed * bed, const GArray * list, gboolean shared, const guint8 * outcome,
     Report * report)

@@ -23,9 +23,9 @@
 #define WORD 32
 #define WORDS (TILE / WORD)
 
-/* The bit of a word's state that is always set. A candidate has it in its own word if a
- * box outside of the word suppresses it. It takes the bit of the word's last candidate,
- * which needs none, because no candidate of the word follows it. */
+/* This bit of a word's state is always set. A candidate whose own word contains it is
+ * suppressed by a box outside of the word. It is the bit of the word's last candidate, which
+ * needs no bit, because no candidate of the word follows it. */
 #define BLOCKED INT32_MIN
 
 enum { X1, Y1, X2, Y2, KEY, INDEX, PARAMETERS, CLASS, INPUTS };
