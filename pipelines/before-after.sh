@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# before-after: a video with the recorded boxes left and the filtered ones right.
+# before-after: makes a video with the recorded boxes left and the filtered boxes right.
 usage ()
 {
   cat <<END

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# common: what every script of pipelines/ (and tests/run.sh) starts with: the
-# packages, the build of the plugin, the video and the detector. To be sourced:
+# common: functions shared by the scripts of pipelines/ and tests/run.sh: packages, the
+# build of the plugin, the video and the detector. A script sources it:
 #
 #     . "$(dirname "$0")/common.sh"
 #     nms_arguments "$@"     # --input --output --seconds --help; Ctrl-C
-#     nms_prepare            # installs and builds what is missing
-#     nms_open_video         # NMS_SOURCE: elements that give RGB frames
-#     nms_launch "${NMS_SOURCE[@]}" ! ...   # gst-launch-1.0, plugin known
+#     nms_prepare            # installs packages and builds the plugin
+#     nms_open_video         # sets NMS_SOURCE: elements that produce RGB frames
+#     nms_launch "${NMS_SOURCE[@]}" ! ...   # gst-launch-1.0 that finds the plugin
 #
 # Environment:
-#   NMS_BUILD_DIR   where things are built (default: build/ in the checkout)
-#   NMS_PLUGIN_DIR  a folder that holds a built plugin: nothing is built then
-#   NMS_INSTALL=no  never install a package; exit 77 when one is missing
+#   NMS_BUILD_DIR   the build folder (default: build/ in the checkout)
+#   NMS_PLUGIN_DIR  a folder with a plugin that is built already; it is used as it is
+#   NMS_INSTALL=no  do not install packages; exit with 77 if one is missing
 
 set -euo pipefail
 
@@ -19,14 +19,13 @@ NMS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 NMS_BUILD_DIR=${NMS_BUILD_DIR:-$NMS_ROOT/build}
 NMS_SELF=$(basename "$0" .sh)
 
-# OpenCV's facedetect looks for cascades of noses and mouths that opencv-data does
-# not have, and that the detector here does not use: do not print three errors.
+# Suppresses three errors of OpenCV: facedetect looks for cascades of noses, mouths and
+# eyes, which opencv-data does not have and which the detector here does not use.
 export OPENCV_LOG_LEVEL=${OPENCV_LOG_LEVEL:-OFF}
 
-# Debian's names of what is needed, by purpose. The first list is all that
-# nmscore and nmsfilter need; the second adds the file and overlay elements; the
-# third is for all scripts and for GStreamer programs in Python; the fourth, where
-# GStreamer is 1.24 or newer, adds GstAnalytics; the fifth is for live-camera.sh.
+# Debian packages by purpose: nmscore and nmsfilter; the elements of records/ and
+# overlay/; all scripts and GStreamer programs in Python; GstAnalytics, from GStreamer
+# 1.24 on; live-camera.sh; the tests.
 NMS_PACKAGES_MINIMAL="gcc libc6-dev meson ninja-build pkg-config
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libglib2.0-dev"
 NMS_PACKAGES_ELEMENTS="libjson-glib-dev libpango1.0-dev"
@@ -64,7 +63,8 @@ nms_child ()
   return $rc
 }
 
-# SIGINT, SIGTERM and SIGHUP: end the program that runs and remove the folders.
+# Handles SIGINT, SIGTERM and SIGHUP: ends the running program and removes the temporary
+# folders.
 nms_interrupted ()
 {
   trap '' INT TERM HUP
@@ -77,7 +77,8 @@ nms_interrupted ()
   exit 130
 }
 
-# nms_temporary VARIABLE TEMPLATE: a folder that is removed when the script ends.
+# nms_temporary VARIABLE TEMPLATE: makes a folder, which is removed when the script ends,
+# and writes its name to VARIABLE.
 NMS_TEMPORARY=()
 nms_temporary ()
 {
@@ -90,7 +91,7 @@ nms_temporary ()
 
 # ---------------------------------------------------------------- packages
 
-# Prints those of the packages that dpkg does not call installed.
+# Prints the packages that are not installed.
 nms_missing_packages ()
 {
   local p
@@ -100,7 +101,7 @@ nms_missing_packages ()
   done
 }
 
-# Runs apt-get quietly into a log, counting packages where somebody watches.
+# Runs apt-get with its output in a log. On a terminal it counts the steps.
 nms_apt ()
 {
   local as_root=() log="$NMS_BUILD_DIR/install.log" count=0 line
@@ -115,10 +116,10 @@ nms_apt ()
           ;;
       esac
     done
-  # the pipe's status is apt-get's: pipefail
+  # with pipefail this returns the status of apt-get
 }
 
-# Installs what is missing of the packages, through apt-get as root or sudo.
+# Installs the packages that are missing with apt-get, as root or through sudo.
 nms_install ()
 {
   local missing start=$SECONDS
@@ -141,7 +142,7 @@ nms_install ()
   : >"$NMS_BUILD_DIR/install.log" || die "cannot write in $NMS_BUILD_DIR"
   # shellcheck disable=SC2086
   if ! nms_apt install --no-install-recommends $missing; then
-    # No package lists yet, or lists that are too old for the mirror.
+    # The package lists are missing or out of date.
     nms_apt update || true
     nms_apt install --no-install-recommends $missing || {
       tail -n 20 "$NMS_BUILD_DIR/install.log" >&2
@@ -160,9 +161,8 @@ nms_build_dir ()
     die "cannot write in the build folder $NMS_BUILD_DIR (NMS_BUILD_DIR names another)"
 }
 
-# nms_build NAME [meson setup arguments]: builds into $NMS_BUILD_DIR/NAME, from
-# nothing if it was made from another source folder, on another system or with
-# other arguments; else only what changed.
+# nms_build NAME [meson setup arguments]: builds into $NMS_BUILD_DIR/NAME. Builds anew if
+# the source folder, the system or the arguments have changed, otherwise only the changes.
 nms_build ()
 {
   local name=$1 dir="$NMS_BUILD_DIR/$1" log="$NMS_BUILD_DIR/$1.log" stamp
@@ -190,7 +190,8 @@ nms_build ()
   }
 }
 
-# Installs and builds whatever is missing, then makes the plugin known.
+# Installs the packages, builds the plugin, and sets the variables by which GStreamer
+# finds it.
 nms_prepare ()
 {
   local element
@@ -210,8 +211,8 @@ nms_prepare ()
   done
 }
 
-# The same for programs in Python that use GStreamer: NMS_PYTHON is the
-# interpreter that has its modules, the system's if another comes first.
+# Prepares GStreamer programs in Python: sets NMS_PYTHON to an interpreter that has the
+# module gi, Debian's if the first one in PATH lacks it.
 nms_prepare_python ()
 {
   # shellcheck disable=SC2086
@@ -222,8 +223,8 @@ nms_prepare_python ()
   die "no python3 here has the module gi of GStreamer (package python3-gi)"
 }
 
-# A sanitizer's run-time library has to come first in the process that loads a
-# plugin built with it; only GStreamer's programs need it.
+# Runs a GStreamer program with NMS_PRELOAD preloaded, because the run-time library of a
+# sanitizer must be loaded before a plugin that was built with it.
 nms_preloaded () { env ${NMS_PRELOAD:+"LD_PRELOAD=$NMS_PRELOAD"} "$@"; }
 
 nms_launch ()
@@ -231,8 +232,8 @@ nms_launch ()
   nms_child env ${NMS_PRELOAD:+"LD_PRELOAD=$NMS_PRELOAD"} gst-launch-1.0 "$@"
 }
 
-# A property of text: nms_set location "a b.avi" is location="a b.avi", with
-# what gst-launch-1.0 would take for syntax escaped.
+# Prints a text property for gst-launch-1.0: nms_set location "a b.avi" prints
+# location="a b.avi", with quotes and backslashes escaped.
 nms_set ()
 {
   local value=${2//\\/\\\\}
@@ -241,9 +242,9 @@ nms_set ()
 
 # --------------------------------------------------------------- arguments
 
-# Reads the options that all scripts have into NMS_INPUT, NMS_OUTPUT and
-# NMS_SECONDS; the script's own come first, in NMS_OPTIONS: "--iou NMS_IOU ...".
-# From here on Ctrl-C ends the script with status 130.
+# Reads the common options into NMS_INPUT, NMS_OUTPUT and NMS_SECONDS, and the script's
+# own options into the variables that NMS_OPTIONS names: "--iou:NMS_IOU ...". From here
+# on Ctrl-C ends the script with status 130.
 nms_arguments ()
 {
   local option name
@@ -277,7 +278,7 @@ nms_arguments ()
   [ -z "${NMS_INPUT-}" ] || nms_check_input
 }
 
-# Refuses what cannot be a video, before anything is installed or built.
+# Refuses an input that cannot be a video before anything is installed or built.
 nms_check_input ()
 {
   [ -e "$NMS_INPUT" ] || die "no such file: '$NMS_INPUT'"
@@ -297,7 +298,7 @@ nms_own_option ()
   done
 }
 
-# For the scripts that work from a recording.
+# Checks the option --boxes of the scripts that read a recording.
 nms_need_boxes ()
 {
   [ -n "${NMS_BOXES-}" ] || die "--boxes FILE is needed (record.sh makes one; see --help)"
@@ -305,7 +306,7 @@ nms_need_boxes ()
   [ -r "$NMS_BOXES" ] || die "cannot read '$NMS_BOXES'"
 }
 
-# Makes the folder of the results, and makes sure that it can be written.
+# Makes the folder for the results and checks that files can be written there.
 nms_output_dir ()
 {
   if [ -e "$1" ] && [ ! -d "$1" ]; then
@@ -318,8 +319,8 @@ nms_output_dir ()
 
 # ------------------------------------------------------------------- video
 
-# The video that opencv-doc ships; a machine that was told to leave out
-# documentation still has the package's name and can fetch its archive again.
+# Prints the path of the video that package opencv-doc ships. If dpkg was told to leave
+# out documentation, extracts the video from the downloaded package.
 nms_sample_video ()
 {
   local file copy="$NMS_BUILD_DIR/data/vtest.avi" tmp
@@ -345,7 +346,7 @@ nms_sample_video ()
   printf '%s' "$copy"
 }
 
-# The cascade that finds whole people, from package opencv-data.
+# Prints the path of the cascade for whole people, from package opencv-data.
 nms_cascade ()
 {
   local file
@@ -355,14 +356,14 @@ nms_cascade ()
   printf '%s' "$file"
 }
 
-# Looks into NMS_INPUT (default: the sample) and sets NMS_WIDTH, NMS_HEIGHT,
-# NMS_FRAMES (-1: all) and the array NMS_SOURCE: elements that give RGB frames,
-# of the first NMS_SECONDS.
+# Decodes the first frame of NMS_INPUT (default: the sample) and sets NMS_WIDTH,
+# NMS_HEIGHT, NMS_FRAMES (-1: all) and the array NMS_SOURCE: elements that produce the RGB
+# frames of the first NMS_SECONDS.
 nms_open_video ()
 {
   local look header reason rate height
   NMS_INPUT=${NMS_INPUT:-$(nms_sample_video)}
-  # The header of one frame of YUV4MPEG tells size and rate.
+  # The header of a YUV4MPEG stream contains the size and the frame rate.
   nms_temporary look "${TMPDIR:-/tmp}/nms-look.XXXXXX"
   LC_ALL=C NMS_LIMIT=60 nms_launch -q \
     filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert ! identity eos-after=2 \
@@ -384,21 +385,20 @@ nms_open_video ()
     say "The video is $NMS_WIDTH x $NMS_HEIGHT; the detector gets it as 1280 x $height."
     NMS_WIDTH=1280 NMS_HEIGHT=$height
   fi
-  # (videoscale also where the size stays: a video may change its own midway)
+  # (videoscale even if the size is right, because a video may change its size midway)
   NMS_DECODER+=(! videoscale ! "video/x-raw,format=RGB,width=$NMS_WIDTH,height=$NMS_HEIGHT")
   NMS_FRAMES=$(LC_ALL=C awk -v s="$NMS_SECONDS" -v n="${rate%/*}" -v d="${rate#*/}" 'BEGIN {
     f = s * n / d; c = int (f); if (c < f) c++; print (s > 0 ? c : -1) }')
   nms_cut "$NMS_FRAMES"
 }
 
-# Ends NMS_SOURCE after exactly $1 frames (-1: never). The queue comes after the
-# cut: were it before, GStreamer 1.22 could hang. There, a queue that gets EOS from
-# downstream drops the queries that wait in it and never answers them, while
-# avdec_h264 asks one (ALLOCATION) for every frame whose width is no multiple of 16.
-# eos-after drops the one buffer that makes it full, hence $1 + 1, and passes on
-# later ones: a decoder that is being drained comes with up to four (measured over
-# H.264, H.265, MPEG-4, VP8, VP9 and JPEG in five containers). Eight identities in
-# series drop eight.
+# Ends NMS_SOURCE after exactly $1 frames (-1: never). The queue comes after the elements
+# that end the stream, because a queue of GStreamer 1.22 before them could hang: when
+# downstream returns EOS, the queue drops a waiting query without an answer, and
+# avdec_h264 sends an ALLOCATION query with each frame whose width is not a multiple of 16.
+# identity drops the buffer at which it ends the stream, hence $1 + 1, but passes later
+# buffers on. A draining decoder sends up to four of them (measured with H.264, H.265,
+# MPEG-4, VP8, VP9 and JPEG in five containers). Eight identities in series drop eight.
 nms_cut ()
 {
   local i
@@ -409,23 +409,24 @@ nms_cut ()
   NMS_SOURCE+=(! queue)
 }
 
-# The detector: OpenCV's cascade with every raw window it finds, unscored.
+# Sets NMS_DETECTOR: OpenCV's cascade detector, which reports all raw windows, without
+# scores.
 nms_detector ()
 {
   NMS_DETECTOR=(facedetect "$(nms_set profile "$(nms_cascade)")" min-neighbors=0
     display=false qos=false)
 }
 
-# The filter for that detector: a box found three times or more is a person,
-# and the one that most others agree with stands for them.
+# Sets NMS_FILTER for that detector: a box with at least three neighbors counts as a
+# person, and the box with the most neighbors is kept.
 nms_filter ()
 {
   NMS_FILTER=(nmsfilter iou-threshold="${NMS_IOU:-0.3}" missing-score=neighbors
     min-neighbors="${NMS_NEIGHBORS:-3}")
 }
 
-# Two pictures of the video side by side, each of even size as encoders want
-# it: the branches end in mix.sink_0 and mix.sink_1, NMS_MIX goes on from them.
+# Sets NMS_MIX: two pictures side by side, each of even size because encoders require it.
+# The branches end in mix.sink_0 and mix.sink_1, and NMS_MIX continues from them.
 nms_two_halves ()
 {
   local half=$(((NMS_WIDTH + 1) / 2 * 2))
@@ -436,8 +437,8 @@ nms_two_halves ()
     ! "video/x-raw,width=$((2 * half)),height=$(((NMS_HEIGHT + 1) / 2 * 2))" ! videoconvert)
 }
 
-# H.264 in MP4, into the file $1. (mp4mux's other file is beside it, so that it is
-# removed with its folder when the script is interrupted.)
+# Sets NMS_ENCODE: H.264 in MP4, written to the file $1. mp4mux's temporary file is beside
+# it, so that it is removed with its folder when the script is interrupted.
 nms_encode ()
 {
   NMS_ENCODE=(videoconvert ! video/x-raw,format=I420
@@ -446,19 +447,19 @@ nms_encode ()
     ! filesink "$(nms_set location "$1")")
 }
 
-# A folder for results in the making, gone when the script ends: $1/.NAME.xxx
+# Makes NMS_WORK, a temporary folder $1/.NAME.xxx for unfinished results.
 nms_work_dir () { nms_temporary NMS_WORK "$1/.$NMS_SELF.XXXXXX"; }
 
-# Shows what GStreamer said when a pipeline failed, and ends.
+# Prints the errors of a pipeline that failed, and ends the script.
 nms_failed ()
 {
   grep -E -A 2 '^ERROR' "$1" >&2 || tail -n 20 "$1" >&2
   die "${2:-the pipeline failed}"
 }
 
-# Boxes in each line of a recording: `"x":` is a member of each, and cannot be
-# part of a text, where its quotes would be escaped.
+# Prints the number of boxes in each line of a recording. Each box has a member `"x":`;
+# within a text its quotes would be escaped.
 nms_count_boxes () { awk '{ print gsub (/"x":/, "&") }' "$1"; }
 
-# The sum of them.
+# Prints the number of boxes in a recording.
 nms_total_boxes () { nms_count_boxes "$1" | awk '{ n += $1 } END { print n + 0 }'; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# env: source this (`. pipelines/env.sh`) after quickstart.sh, and GStreamer's
-# own programs find the plugin that it built.
+# env: sets GST_PLUGIN_PATH, so that GStreamer's programs find the plugin that
+# quickstart.sh built. Source it: `. pipelines/env.sh`.
 NMS_PLUGIN_DIR=${NMS_PLUGIN_DIR:-${NMS_BUILD_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")/.." &&
   pwd)/build}/plugin/gst}
 [ -f "$NMS_PLUGIN_DIR/libgstnms.so" ] || echo "env.sh: no plugin in $NMS_PLUGIN_DIR" >&2

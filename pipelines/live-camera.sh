@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# live-camera: a people detector and nmsfilter on a live camera, with a report
+# live-camera: runs a people detector and nmsfilter on a live camera and prints a report
 # every second.
 usage ()
 {
@@ -87,7 +87,7 @@ fi
 nms_filter
 
 if [ "$camera" = test ]; then
-  # It ends when nobody holds this pipe any more.
+  # The server ends when no process holds this pipe open.
   exec {address}< <(exec "$NMS_PYTHON" "$NMS_ROOT/pipelines/live/rtsp-server.py" \
     "${NMS_INPUT:-$(nms_sample_video)}" "$NMS_CODEC")
   read -r -t 30 -u "$address" camera || die "the test camera did not start"

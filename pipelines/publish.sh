@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# publish: the filtered boxes of each frame on standard output, as they come,
-# for any program that reads lines.
+# publish: writes the filtered boxes of each frame to standard output as soon as the frame
+# has passed, for any program that reads lines.
 usage ()
 {
   cat <<END
@@ -32,11 +32,11 @@ nms_detector
 nms_filter
 nms_work_dir "${TMPDIR:-/tmp}"
 
-# -q: gst-launch-1.0 would mix its own lines into ours.
+# -q, because gst-launch-1.0 would write messages between the lines otherwise.
 nms_launch -q "${NMS_SOURCE[@]}" ! "${NMS_DETECTOR[@]}" ! "${NMS_FILTER[@]}" \
   ! boxrecord location=- ! fakesink \
   2>"$NMS_WORK/errors" || {
-  # (boxrecord's error when a write ends with EPIPE: the reader has read enough)
-  grep -q '^ERROR: .*Cannot write to -: the reader left' "$NMS_WORK/errors" ||
+  # (boxrecord's error for EPIPE: the reader closed the pipe, which is a normal end)
+  grep -q '^ERROR: .*Cannot write to -: the reader closed the pipe' "$NMS_WORK/errors" ||
     nms_failed "$NMS_WORK/errors"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# quickstart: from nothing to a video that shows what nmsfilter does: installs,
-# builds, runs a real detector on a real video, raw boxes left, filtered right.
+# quickstart: installs packages, builds the plugin, runs a detector on a video, and makes a
+# video with the raw boxes left and the filtered boxes right.
 usage ()
 {
   cat <<END
@@ -35,7 +35,7 @@ nms_work_dir "$out"
 work=$NMS_WORK
 nms_encode "$work/quickstart.mp4"
 
-# Ten lines in all, or one that is written over each second where somebody watches.
+# Prints the progress: ten lines in all or, on a terminal, one line that changes each second.
 progress ()
 {
   local line frames in out
@@ -72,8 +72,8 @@ if ! nms_launch -m -e "${NMS_SOURCE[@]}" \
 fi
 wait "$watcher"
 
-# The picture: the frame where the most boxes went while many were kept, and
-# few of those lie within one another. Prints its number, boxes before, after.
+# Chooses the frame for the picture: many boxes removed, many kept, and few of the kept
+# boxes within one another. Prints its number, and its boxes before and after.
 choose_frame ()
 {
   nms_child python3 - "$work/before.jsonl" "$work/after.jsonl" <<'END'
@@ -99,8 +99,8 @@ read -r frame raw left <"$work/chosen"
 [ "${frame:-0}" -gt 0 ] || die "the video has no frame"
 sed -n "${frame}p" "$work/before.jsonl" >"$work/frame.jsonl"
 if ! {
-  # That frame's pixels (each frame overwrites the one before it), then the
-  # same two halves from its recorded boxes.
+  # Writes the pixels of that frame (each frame overwrites the one before it), then
+  # draws the two halves from its recorded boxes.
   nms_cut "$frame"
   nms_launch -q "${NMS_SOURCE[@]}" ! multifilesink "$(nms_set location "$work/frame.rgb")" &&
   nms_launch -q filesrc "$(nms_set location "$work/frame.rgb")" \
@@ -123,7 +123,7 @@ mv "$work/quickstart.mp4" "$work/quickstart.png" "$work/before.jsonl" "$work/aft
 say "Frames:    $(wc -l <"$out/after.jsonl")"
 say "Boxes in:  $in"
 say "Boxes out: $kept"
-[ "$in" -gt 0 ] || say "The detector found nobody in it; vtest.avi, the default, shows people."
+[ "$in" -gt 0 ] || say "The detector found no people in it; vtest.avi, the default, shows people."
 say "Results in $out:"
 say "  quickstart.mp4   raw boxes left, filtered right"
 say "  quickstart.png   frame $frame of it: $raw boxes before, $left after"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# record: every box that a detector finds, as JSON Lines. Detection is the slow
-# part; replay.sh and before-after.sh work from the recording.
+# record: writes all boxes of the detector as JSON Lines. Detection takes most of the time;
+# replay.sh and before-after.sh read the recording instead.
 usage ()
 {
   cat <<END

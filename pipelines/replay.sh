@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# replay: a recording filtered again with other thresholds, without detecting
-# again: boxreplay stands in for the detector.
+# replay: filters a recording with several thresholds; boxreplay takes the place of the
+# detector.
 usage ()
 {
   cat <<END

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# tag: shows what the filter would remove, and why, instead of removing it.
+# tag: shows which boxes the filter would remove and why, and removes none.
 usage ()
 {
   cat <<END

@@ -16,7 +16,7 @@ import termios
 import warnings
 
 import gi
-# (the names that newer versions want are not there in older ones)
+# (older versions of PyGObject lack the names that newer versions ask for)
 warnings.simplefilter("ignore", gi.PyGIDeprecationWarning)
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402

@@ -16,7 +16,7 @@ import sys
 import warnings
 
 import gi
-# (the names that newer versions want are not there in older ones)
+# (older versions of PyGObject lack the names that newer versions ask for)
 warnings.simplefilter("ignore", gi.PyGIDeprecationWarning)
 gi.require_version("Gst", "1.0")
 gi.require_version("GstApp", "1.0")

@@ -6,7 +6,7 @@ first who looks.
 usage: rtsp-server.py VIDEO jpeg|h264 [PORT]
 
 Prints the camera's address, on loopback, when it is there; PORT 0, the default,
-takes a free one. Ends when nobody can read its output any more.
+takes a free one. Ends when its standard output is closed.
 """
 import signal
 import sys
@@ -32,7 +32,7 @@ def main():
     server.set_service(sys.argv[3] if len(sys.argv) > 3 else "0")
     factory = GstRtspServer.RTSPMediaFactory()
     factory.set_shared(True)
-    # (a frame comes when its time has come, as from a camera)
+    # (sends each frame at its time, like a camera)
     factory.set_launch(f"( uridecodebin uri={Gst.filename_to_uri(sys.argv[1])}"
                        " ! videoconvert ! video/x-raw,format=I420"
                        f" ! identity sync=true ! {ENCODERS[sys.argv[2]]} )")

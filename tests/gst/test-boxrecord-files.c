@@ -130,7 +130,7 @@ GST_START_TEST (a_fifo_is_live_and_its_reader_may_leave)
   must_read_line (fd, "{\"timestamp\":1,\"objects\":[]}\n");
   close (fd);
   fail_unless_equals_int (gst_harness_push (h, new_buffer (2)), GST_FLOW_ERROR);
-  must_fail (bus, "the reader left");
+  must_fail (bus, "the reader closed the pipe");
   gst_harness_teardown (h);
   gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
@@ -284,7 +284,7 @@ GST_START_TEST (standard_output_is_live)
   }
   close (err);
   fail_unless (waitpid (pid, &status, 0) == pid);
-  fail_unless (strstr (errors, "the reader left") != NULL, "%s", errors);
+  fail_unless (strstr (errors, "the reader closed the pipe") != NULL, "%s", errors);
   fail_unless (WIFEXITED (status) && WEXITSTATUS (status) != 0, "status %d", status);
   g_spawn_close_pid (pid);
   g_free (errors);
@@ -308,7 +308,7 @@ GST_START_TEST (sigpipe_stays_as_it_was)
   close (ends[0]);
   close (ends[1]);
   fail_unless_equals_int (gst_harness_push (h, new_buffer (0)), GST_FLOW_ERROR);
-  must_fail (bus, "the reader left");
+  must_fail (bus, "the reader closed the pipe");
   sigpending (&pending);
   fail_if (sigismember (&pending, SIGPIPE));
   pthread_sigmask (SIG_SETMASK, NULL, &mask);

@@ -139,8 +139,8 @@ kill -9 $server
 grep -q '^The camera is gone (.*); waiting for it.$' back.out
 finished back back.mkv 20
 
-# Nobody there.
+# No camera at the address.
 rc=0
 limited live-camera rtsp://127.0.0.1:9/none --output none.mkv >out 2>err || rc=$?
 [ $rc = 1 ] && grep -q '^live-camera: cannot open rtsp://127.0.0.1:9/none: ' err ||
-  { cat err >&2; fail "nobody there: $rc"; }
+  { cat err >&2; fail "no camera at the address: $rc"; }

@@ -35,7 +35,7 @@ fi
 gst-launch-1.0 -q audiotestsrc num-buffers=20 ! wavenc ! filesink location=sound.wav
 refused "'sound.wav' is not a video" quickstart --input sound.wav --output o
 
-# Odd sizes, an unusual rate, sound beside the picture, nobody in it.
+# Odd sizes, an unusual rate, sound beside the picture, no people in it.
 gst-launch-1.0 -q videotestsrc num-buffers=9 \
   ! video/x-raw,width=161,height=121,framerate=30000/1001 \
   ! videoconvert ! vp8enc ! matroskamux name=mux ! filesink location='odd "one".mkv' \
@@ -46,7 +46,7 @@ recording o/after.jsonl 9
 picture o/quickstart.png 324 122
 # (vp8 hides frames and the muxer rounds to milliseconds, so no exact count)
 said "^Frames:    9$"
-said "found nobody"
+printed "found no people"
 
 # Larger than the detector gets.
 gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,width=1920,height=1080 \
