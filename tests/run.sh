@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# run: installs what the tests need, builds and runs them, in stages; the last
-# line is "N passed, N failed" (", N skipped" where a test could not run here).
+# run: installs the packages of the tests, then builds and runs the tests in stages. The last
+# line is "N passed, N failed", and ", N skipped" if tests could not run here.
 #
 # A stage is a function stage_NAME and a row in the lists below. A stage builds
 # an environment with `build NAME meson-options` (each is built once, however
@@ -61,12 +61,12 @@ END
 STAGES="release locale leaks asan xla minimal clang install levels"
 SLOW_STAGES="tsan valgrind arm fuzz fresh trixie sid tpu"
 
-# what runs commands elsewhere than here: see newer_debian
+# the command that runs others in a newer Debian; empty: they run here (see newer_debian)
 inside=()
 passed=0 failed=0 skipped=0 failures=() durations=() start=$SECONDS
 folders= # the process of make_folders
 
-# One result by name: result pass|fail|skip NAME
+# result pass|fail|skip NAME: counts one result.
 result ()
 {
   case $1 in
@@ -76,8 +76,8 @@ result ()
   esac
 }
 
-# check NAME COMMAND...: one test; its output is shown when it fails, and 77
-# means that it cannot run here.
+# check NAME COMMAND...: runs one test and prints its output if it fails. Status 77 means that
+# it cannot run here.
 check ()
 {
   local name="$stage: $1" log rc=0
@@ -92,7 +92,7 @@ check ()
   [ "$rc" = 0 ]
 }
 
-# build NAME OPTIONS...: an environment of its own; a failure counts as a test.
+# build NAME OPTIONS...: builds an environment; a failure counts as a failed test.
 build ()
 {
   local in_folder=()
@@ -113,7 +113,7 @@ suites ()
     meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --logbase "$base" --print-errorlogs \
     --timeout-multiplier "${NMS_TIMEOUT_MULTIPLIER:-4}" "$@" \
     >"$NMS_BUILD_DIR/$name-$stage.log" 2>&1 </dev/null || true
-  # (meson adds a wrapper's name to the file's)
+  # (meson adds the name of a wrapper to the name of the file)
   record=$(find "$NMS_BUILD_DIR/$name/meson-logs" -name "$base*.json")
   if [ ! -s "$record" ]; then
     tail -n 20 "$NMS_BUILD_DIR/$name-$stage.log"
@@ -126,7 +126,7 @@ suites ()
   python3 "$NMS_ROOT/tests/env/results.py" --failed-logs "$record"
 }
 
-# Every suite there is but those named.
+# Prints the arguments that leave out the named suites.
 no_suites () { local s; for s; do printf -- '--no-suite %s ' "$s"; done; }
 
 build_release ()
@@ -141,8 +141,8 @@ stage_release ()
   suites release $(no_suites tpu)
 }
 
-# The programs never set a locale themselves, as applications do: a preloaded
-# library does it for each.
+# A preloaded library sets the locale of each program, because the programs, unlike
+# applications, do not set it themselves.
 stage_locale ()
 {
   local dir="$NMS_BUILD_DIR/locale"
@@ -160,8 +160,8 @@ stage_locale ()
     --wrapper "$NMS_ROOT/tests/env/preload.sh"
 }
 
-# The tracer writes a warning for what was not freed, and fatal-warnings makes
-# that a failure; a program that leaks on purpose shows that it does.
+# The tracer writes a warning for each object that was not freed, and fatal-warnings turns the
+# warning into a failure. A program that leaks on purpose checks this.
 stage_leaks ()
 {
   local canary="$NMS_BUILD_DIR/leak-canary"
@@ -186,8 +186,8 @@ build_asan ()
 stage_asan ()
 {
   build_asan || return 0
-  # (exact stacks: GLib is built without frame pointers, and without its
-  # callers a leak cannot be told from what GLib keeps on purpose)
+  # (exact stacks, because GLib is built without frame pointers, and the suppressions of memory
+  # that GLib keeps on purpose name its callers)
   local options=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
   NMS_SCANNER_PRELOAD=$(cc -print-file-name=libasan.so) \
     GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/env/scanner.sh" \
@@ -197,7 +197,7 @@ stage_asan ()
     suites asan $(no_suites rules bench tpu live)
 }
 
-# (stacks by frame pointers here: exact ones make a compiler a hundred times slower)
+# (stacks by frame pointers, because exact stacks make XLA's compiler 100 times slower)
 stage_xla ()
 {
   local folder="$NMS_BUILD_DIR/xla"
@@ -221,7 +221,8 @@ stage_xla ()
   unset NMS_TEST_XLA_PLUGIN
 }
 
-# Off by default, for its size, and since CUDA's toolkit is no package here.
+# Runs only by name, because of the size of the download and because Debian has no package of
+# CUDA's toolkit that fits.
 stage_cuda ()
 {
   local folder="$NMS_BUILD_DIR/xla"
@@ -253,7 +254,7 @@ stage_clang ()
   suites clang $(no_suites pipelines bench tpu)
 }
 
-# The elements of the plugin in folder $1 are exactly the others, in order.
+# Checks that the plugin in folder $1 has exactly the elements $2 ..., in order.
 installed_elements ()
 {
   local dir=$1 found
@@ -278,7 +279,7 @@ installed_program ()
   [ "$(cat "$dest/kept")" = $'kept 1\nkept 2\n0 suppressed by 1' ]
 }
 
-# The application with the plugin, from a copy that is no part of the checkout.
+# Builds and plays the application outside of the checkout, with the installed plugin.
 installed_application ()
 {
   local dest=$1 lib=$2
@@ -311,7 +312,7 @@ stage_install ()
     timeout 900 "$NMS_ROOT/tests/env/readme-install.sh"
 }
 
-# NMS_ISA=LEVEL: is it obeyed here?
+# Returns whether this processor runs the instruction set $1.
 level_runs () { NMS_ISA=$1 "$NMS_BUILD_DIR/release/tests/core/test-levels" --print-level |
   grep -q "(obeyed)"; }
 
@@ -336,7 +337,7 @@ stage_levels ()
   stage=levels
 }
 
-# The plugin that takes no locks has to fail: its first race ends the program.
+# Checks that the plugin without locks fails: its first data race ends the program.
 unlocked_plugin_fails ()
 {
   local dir=$1 rc=0
@@ -348,14 +349,14 @@ unlocked_plugin_fails ()
   [ "$rc" = 66 ] && grep -q "data race.*gst/[a-z/]*\.c:" "$dir/unlocked.log"
 }
 
-# GLib and GStreamer are not built with the sanitizer: tests/gst/glibsync.c
-# tells it of their locks, and their blocks have to come from malloc.
+# GLib and GStreamer are not built with the sanitizer, so tests/gst/glibsync.c reports their
+# locks to it, and G_SLICE makes GLib take its memory from malloc.
 stage_tsan ()
 {
   build tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dtests=enabled \
     -Drecords=disabled -Doverlay=disabled || return 0
   local dir="$NMS_BUILD_DIR/tsan/tests" fixed=
-  # (its memory map allows only so much of randomness in addresses)
+  # (the sanitizer cannot run with many bits of address randomization)
   "$dir/core/test-threads" --help >/dev/null 2>&1 || fixed="setarch -R"
   export GST_REGISTRY_FORK=no G_SLICE=always-malloc \
     TSAN_OPTIONS="suppressions=$NMS_ROOT/tests/env/tsan.supp:print_suppressions=0:exitcode=66"
@@ -364,7 +365,7 @@ stage_tsan ()
   unset GST_REGISTRY_FORK G_SLICE TSAN_OPTIONS
 }
 
-# Fewer rounds, as with qemu: both take some thirty times as long.
+# Runs fewer rounds, because valgrind, like qemu, takes about 30 times as long.
 stage_valgrind ()
 {
   local wrapper="valgrind -q --trace-children=yes --error-exitcode=99"
@@ -412,7 +413,7 @@ stage_fuzz ()
 
 stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/env/fresh.sh"; }
 
-# libtpu lives in processes of its own alone: xlatext is one for each module.
+# Only the program xlatext loads libtpu, in a process for each module.
 stage_tpu ()
 {
   local folder="$NMS_BUILD_DIR/xla" fetch="$NMS_ROOT/tools/fetch-xla.sh"
@@ -423,8 +424,8 @@ stage_tpu ()
     suites release --suite tpu
 }
 
-# The folders of env.sh take minutes to make, which are mostly spent waiting: that
-# happens while other stages run. (When it fails, newer_debian tries again.)
+# Makes the folders of tests/env/debian.sh while other stages run, because it takes minutes and
+# mostly waits. If it fails, newer_debian tries again.
 make_folders ()
 {
   local release
@@ -435,9 +436,9 @@ make_folders ()
   done
 }
 
-# A folder of env.sh: every suite, built optimised; then memory. (Not those that
-# have nothing to do with GStreamer: counts of instructions, which hold for one
-# compiler, and torchvision, which is as large as the folder.)
+# Runs every suite in a folder of tests/env/debian.sh, in a release build, then the leak tracer.
+# Leaves out instruction counts, which hold for one compiler, and torchvision, which is as
+# large as the folder.
 newer_debian ()
 {
   local options="-Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled"
@@ -512,7 +513,7 @@ main ()
   for stage in "${wanted[@]}"; do
     stage_start=$SECONDS before=$passed before_failed=$failed before_skipped=$skipped
     say "== $stage"
-    # (a failure is counted where it happens, and the other stages run as well)
+    # (a failure is counted where it happens, and the other stages still run)
     "stage_$stage" || true
     [ $((passed + failed + skipped)) -gt $((before + before_failed + before_skipped)) ] ||
       result fail "$stage: nothing ran"
@@ -533,5 +534,5 @@ main ()
   [ "$failed" = 0 ]
 }
 
-# (all of it is read before it starts: this file may change while it runs)
+# (on one line, so that bash has read the whole file before it runs; the file may change then)
 main "$@"; exit
