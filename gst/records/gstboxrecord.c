@@ -171,8 +171,9 @@ write_frame (GstBoxRecord * self)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Cannot write to %s: %s", self->location,
             error->message), (NULL));
   else if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_PIPE))
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("Cannot write to %s: the reader closed the pipe (%s)",
-            self->location, error->message), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+        ("Cannot write to %s: the reader closed the pipe (%s)", self->location, error->message),
+        (NULL));
   else
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("Cannot write to %s: %s", self->location,
             error->message), (NULL));

@@ -135,7 +135,8 @@ test_parameters (void)
   g_assert_true ((double) limit[0] + limit[1] == 0x1.333333p-2);
   nms__mosaic_threshold_limit (0.0f, 1, limit);
   g_assert_true (limit[0] == 0.0f && limit[1] == 0.0f && limit[2] == 1.0f);
-  nms__mosaic_threshold_limit (0x1p-30f, 0, limit); /* decided as threshold 0: limit 2^-150, scaled by 2^100 */
+  /* decided as threshold 0: limit 2^-150, scaled by 2^100 */
+  nms__mosaic_threshold_limit (0x1p-30f, 0, limit);
   g_assert_true (limit[0] == 0x1p-50f && limit[1] == 0.0f && limit[2] == 0x1p100f);
 }
 
