@@ -27,6 +27,8 @@ struct _RecordMatch
   guint64 first_time, last_time;        /* of the records with a time, time_offset included */
   guint64 timed;                /* number of records with a time */
   guint64 last_line;            /* line of the record at last_time */
+  guint64 records;              /* number of records */
+  guint64 skipped;              /* number of malformed lines */
   guint64 frame_duration;       /* as the caller states it; 0: unknown */
 
   RecordMatchCounts counts;
@@ -132,25 +134,51 @@ use_record (RecordMatch * self, guint i, RecordedFrame ** frame)
 
 /* ------------------------------------------------------------------- reading */
 
-/* Rewinds a looped file and continues times and indices behind its end. Returns
- * FALSE if the file has no frames or cannot be rewound. */
+static void
+begin_pass (RecordMatch * self)
+{
+  self->timed = self->records = self->skipped = 0;
+}
+
+/* Skips passes of a looped file, like the one that just ended, and counts their
+ * records and malformed lines as if they had been read. */
+static void
+skip_passes (RecordMatch * self, guint64 passes, guint64 length, guint64 frames)
+{
+  self->time_offset += passes * length;
+  self->index_offset += passes * frames;
+  if (!self->seeking)
+    self->counts.unmatched += passes * self->records;
+  self->counts.skipped += passes * self->skipped;
+  record_reader_skip_passes (self->reader, passes);
+}
+
+/* Rewinds a looped file and continues times and indices behind its end. Goes to the
+ * last pass that begins at or before `time` and, in frames, at or before `index`,
+ * without reading those between. Returns FALSE if the file has no frames or cannot
+ * be rewound. */
 static gboolean
-next_pass (RecordMatch * self, GError ** error)
+next_pass (RecordMatch * self, guint64 time, guint64 index, GError ** error)
 {
   guint64 frames = record_reader_frames (self->reader);
-  guint64 duration = self->frame_duration;
+  guint64 duration = self->frame_duration, length = 0;
 
-  if (frames == 0 || !record_reader_rewind (self->reader, error))
+  if (frames == 0)
     return FALSE;
   if (duration == 0 && self->timed > 1)
     duration = (self->last_time - self->first_time) / (self->timed - 1);
   if (duration == 0)
     duration = UNKNOWN_FRAME_DURATION;
   if (self->timed > 0)
-    self->time_offset += self->last_time - self->first_time + duration;
+    length = self->last_time - self->first_time + duration;
+  self->time_offset += length;
   self->index_offset += frames;
-  self->timed = 0;
-  return TRUE;
+  if (index > self->index_offset)
+    skip_passes (self, (index - self->index_offset) / frames, length, frames);
+  else if (length > 0 && time > self->first_time + length)
+    skip_passes (self, (time - self->first_time - length) / length, length, frames);
+  begin_pass (self);
+  return record_reader_rewind (self->reader, error);
 }
 
 static gboolean
@@ -166,9 +194,10 @@ in_order (RecordMatch * self, const RecordedFrame * frame, GError ** error)
 }
 
 /* Reads one record into the queue. Returns RECORD_MATCH_FOUND, or RECORD_MATCH_NONE
- * at the end of the file. */
+ * at the end of the file. At the end of a looped file, skips whole passes before
+ * `time` or before frame `index`, of which the caller sets one and the other to 0. */
 static RecordMatchResult
-read_ahead (RecordMatch * self, GError ** error)
+read_ahead (RecordMatch * self, guint64 time, guint64 index, GError ** error)
 {
   RecordedFrame *frame = new_frame (self);
   RecordMatchResult result = RECORD_MATCH_NONE;
@@ -191,12 +220,13 @@ read_ahead (RecordMatch * self, GError ** error)
           self->last_line = frame->line;
         }
         frame->index += self->index_offset;
+        self->records++;
         g_ptr_array_add (self->queue, frame);
         return RECORD_MATCH_FOUND;
       case RECORD_READER_END:
         /* the second end in a row means that no record can be read */
         if (!self->loop || (passed && offset_before != self->index_offset)
-            || !next_pass (self, &problem))
+            || !next_pass (self, time, index, &problem))
           self->end = TRUE;
         passed = TRUE;
         if (problem == NULL)
@@ -215,6 +245,7 @@ read_ahead (RecordMatch * self, GError ** error)
       result = RECORD_MATCH_FAILED;
       break;
     }
+    self->skipped++;
     if (self->counts.skipped++ == 0)
       self->first_skipped = g_strdup (problem->message);
     g_error_free (problem);
@@ -233,7 +264,7 @@ record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
     /* AUTO is decided once; a file that was empty stays empty */
     return RECORD_MATCH_FOUND;
   }
-  result = read_ahead (self, error);
+  result = read_ahead (self, 0, 0, error);
   if (result == RECORD_MATCH_FLUSHING)
     self->started = FALSE;
   if (result != RECORD_MATCH_FOUND)
@@ -285,7 +316,7 @@ record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint
     if (after >= 0 || self->queue->len >= MAX_AHEAD
         || (before >= 0 && record (self, before)->timestamp == time))
       break;
-    result = read_ahead (self, error);
+    result = read_ahead (self, time, 0, error);
     if (result == RECORD_MATCH_NONE)
       break;
     if (result != RECORD_MATCH_FOUND)
@@ -314,7 +345,7 @@ record_match_at_index (RecordMatch * self, guint64 index, RecordedFrame ** frame
   *frame = NULL;
   for (;;) {
     if (self->queue->len == 0)
-      result = read_ahead (self, error);
+      result = read_ahead (self, 0, index, error);
     if (result != RECORD_MATCH_FOUND || record (self, 0)->index >= index)
       break;
     discard (self, 1);
@@ -334,7 +365,7 @@ record_match_take_next (RecordMatch * self, RecordedFrame ** frame, GError ** er
 
   *frame = NULL;
   if (self->queue->len == 0)
-    result = read_ahead (self, error);
+    result = read_ahead (self, 0, 0, error);
   return result == RECORD_MATCH_FOUND ? use_record (self, 0, frame) : result;
 }
 
@@ -357,7 +388,7 @@ record_match_restart (RecordMatch * self, GError ** error)
   discard (self, self->queue->len);
   self->end = FALSE;
   self->time_offset = self->index_offset = 0;
-  self->timed = 0;
+  begin_pass (self);
   return TRUE;
 }
 

@@ -25,6 +25,7 @@ struct _RecordReader
   guint columns;                /* number of columns in the first line; 0: not read yet */
   guint64 last_line;            /* line number of the last valid line */
   guint64 ignored;              /* boxes with flag 0 */
+  guint64 pass_ignored;         /* those read since the file was opened or rewound */
 };
 
 RecordReader *
@@ -159,10 +160,12 @@ next_mot (RecordReader * self, gchar * text, gsize length, RecordedFrame * frame
     self->mot_open = TRUE;
   }
   self->last_line = line_reader_number (self->reader);
-  if (line.ignored)
+  if (line.ignored) {
     self->ignored++;
-  else
+    self->pass_ignored++;
+  } else {
     g_array_append_val (self->mot.boxes, line.box);
+  }
   return RECORD_READER_FRAME;
 }
 
@@ -239,6 +242,12 @@ record_reader_ignored (RecordReader * self)
   return self->ignored;
 }
 
+void
+record_reader_skip_passes (RecordReader * self, guint64 passes)
+{
+  self->ignored += passes * self->pass_ignored;
+}
+
 gboolean
 record_reader_can_rewind (RecordReader * self)
 {
@@ -254,6 +263,7 @@ record_reader_rewind (RecordReader * self, GError ** error)
   self->next_index = 0;
   self->mot_open = FALSE;
   self->mot_frames = 0;
+  self->pass_ignored = 0;
   self->columns = 0;
   return TRUE;
 }

@@ -52,6 +52,10 @@ guint64 record_reader_frames (RecordReader * self);
 /* Returns the number of boxes of MOT ground truth left out because their flag is 0. */
 guint64 record_reader_ignored (RecordReader * self);
 
+/* Counts these boxes again for `passes` more passes over the file, of which one was
+ * read to its end. */
+void record_reader_skip_passes (RecordReader * self, guint64 passes);
+
 /* Do the same as the functions of linereader. record_reader_count_rest () counts
  * frames: lines of JSON Lines, or frames of MOT text that have a valid line. */
 gboolean record_reader_can_rewind (RecordReader * self);
