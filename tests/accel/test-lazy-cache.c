@@ -6,7 +6,7 @@
  */
 #include "accel/lazy/lazy.h"
 #include "lazygraphs.h"
-#include "lazytests.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <pthread.h>
@@ -359,19 +359,15 @@ test_given_up_in_use (void)
   counting_clear (&backend);
 }
 
-int
-main (int argc, char **argv)
-{
-  static const LazyTest tests[] = {
-    { "/lazy-cache/same-program", test_same_program },
-    { "/lazy-cache/other-programs", test_other_programs },
-    { "/lazy-cache/bound", test_bound },
-    { "/lazy-cache/colliding-hashes", test_colliding_hashes },
-    { "/lazy-cache/failing-backend", test_failing_backend },
-    { "/lazy-cache/compiled-once", test_compiled_once },
-    { "/lazy-cache/given-up-in-use", test_given_up_in_use },
-    { NULL, NULL }
-  };
+static const TestCase cases[] = {
+  { "/lazy-cache/same-program", test_same_program },
+  { "/lazy-cache/other-programs", test_other_programs },
+  { "/lazy-cache/bound", test_bound },
+  { "/lazy-cache/colliding-hashes", test_colliding_hashes },
+  { "/lazy-cache/failing-backend", test_failing_backend },
+  { "/lazy-cache/compiled-once", test_compiled_once },
+  { "/lazy-cache/given-up-in-use", test_given_up_in_use },
+  { NULL }
+};
 
-  return lazytests_run (argc, argv, tests, NULL, NULL);
-}
+TEST_PROGRAM (cases);

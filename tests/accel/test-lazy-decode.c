@@ -4,8 +4,9 @@
  * is decoded here, column by column, and filtered with nms_run.
  */
 #include "boxgen.h"
-#include "lazytests.h"
+#include "lazycontext.h"
 #include "nmsgraph.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
@@ -18,9 +19,6 @@ typedef struct {
   int32_t picks[ANCHORS], classes[ANCHORS], count;
   float scores[ANCHORS], corners[4][ANCHORS];
 } Decoded;
-
-static nms_lazy_cache *cache;
-static nms_lazy *lz;
 
 /* Makes rows cx cy w h and scores of clustered boxes, some of them invalid. */
 static void
@@ -165,14 +163,10 @@ test_dump (void)
   nms_lazy_clear (lz);
 }
 
-int
-main (int argc, char **argv)
-{
-  static const LazyTest tests[] = {
-    { "/lazy-decode/heads", test_heads },
-    { "/lazy-decode/dump", test_dump },
-    { NULL, NULL }
-  };
+static const TestCase cases[] = {
+  { "/lazy-decode/heads", test_heads },
+  { "/lazy-decode/dump", test_dump },
+  { NULL }
+};
 
-  return lazytests_run (argc, argv, tests, &cache, &lz);
-}
+TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

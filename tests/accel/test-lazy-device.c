@@ -5,6 +5,7 @@
  */
 #include "lazygraphs.h"
 #include "nmsxla.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #define SEEDS 6
 
 static nms_lazy_cache *eager, *device;
+static nms_lazy_backend *backend;
 
 static void
 test_graph (gconstpointer graph)
@@ -33,31 +35,32 @@ test_graph (gconstpointer graph)
   }
 }
 
-int
-main (int argc, char **argv)
+static const char *
+open_device (const char *needs)
 {
   const char *plugin = g_getenv ("NMS_TEST_XLA_PLUGIN");
-  nms_lazy_backend *backend;
   char error[256];
-  int result;
 
-  if (!plugin) {
-    g_print ("1..0 # SKIP NMS_TEST_XLA_PLUGIN names no plugin; tools/fetch-xla.sh "
-        "fetches one\n");
-    return 0;
-  }
-  g_test_init (&argc, &argv, NULL);
+  if (!plugin)
+    return "NMS_TEST_XLA_PLUGIN names no plugin; tools/fetch-xla.sh fetches one";
   if (nms_xla_open (plugin, &backend, error, sizeof error) < 0)
     g_error ("%s", error);
   device = nms_lazy_cache_new (backend, 0);
   eager = nms_lazy_cache_new (NULL, 0);
-  for (const LazyGraph *g = lazygraphs; g->name; g++) {
-    g_autofree char *path = g_strconcat ("/lazy-device/", g->name, NULL);
-    g_test_add_data_func (path, g, test_graph);
-  }
-  result = g_test_run ();
+  return NULL;
+}
+
+static void
+close_device (void)
+{
   nms_lazy_cache_free (&device);
   nms_lazy_cache_free (&eager);
   nms_xla_close (&backend);
-  return result;
 }
+
+static const TestCase cases[] = {
+  TEST_ROWS ("/lazy-device/%s", test_graph, lazygraphs),
+  { NULL }
+};
+
+TEST_PROGRAM (cases, open_device, close_device);

@@ -5,17 +5,15 @@
  * the least and greatest thresholds; the number of programs that a stream needs.
  */
 #include "boxgen.h"
+#include "lazycontext.h"
 #include "lazynms.h"
-#include "lazytests.h"
 #include "rounds.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static nms_lazy_cache *cache;
-static nms_lazy *lz;
 
 static void
 check (const nms_boxes *boxes, const nms_options *options, size_t padded, int columns,
@@ -209,18 +207,14 @@ test_errors (void)
   nms_lazy_clear (lz);
 }
 
-int
-main (int argc, char **argv)
-{
-  static const LazyTest tests[] = {
-    { "/lazy-nms/random", test_random },
-    { "/lazy-nms/borderline", test_borderline },
-    { "/lazy-nms/vanishing-overlaps", test_vanishing_overlaps },
-    { "/lazy-nms/keys", test_keys },
-    { "/lazy-nms/stream", test_stream },
-    { "/lazy-nms/errors", test_errors },
-    { NULL, NULL }
-  };
+static const TestCase cases[] = {
+  { "/lazy-nms/random", test_random },
+  { "/lazy-nms/borderline", test_borderline },
+  { "/lazy-nms/vanishing-overlaps", test_vanishing_overlaps },
+  { "/lazy-nms/keys", test_keys },
+  { "/lazy-nms/stream", test_stream },
+  { "/lazy-nms/errors", test_errors },
+  { NULL }
+};
 
-  return lazytests_run (argc, argv, tests, &cache, &lz);
-}
+TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

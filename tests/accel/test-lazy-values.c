@@ -3,8 +3,9 @@
  * Tests the public interface of lazy tensors: the results of each operation against
  * plain C, wrong calls and their messages, and reads that follow reads.
  */
+#include "lazycontext.h"
 #include "lazygraphs.h"
-#include "lazytests.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <math.h>
@@ -12,9 +13,6 @@
 #include <string.h>
 
 typedef nms_lazy_tensor Tensor;
-
-static nms_lazy_cache *cache;
-static nms_lazy *lz;
 
 /* Reads one tensor into `values` of `size` bytes and clears. */
 static void
@@ -402,20 +400,16 @@ test_other_context (void)
   g_assert_null (other);
 }
 
-int
-main (int argc, char **argv)
-{
-  static const LazyTest tests[] = {
-    { "/lazy-values/binary", test_binary },
-    { "/lazy-values/unary", test_unary },
-    { "/lazy-values/compare-select", test_compare_select },
-    { "/lazy-values/shapes", test_shapes },
-    { "/lazy-values/argmax", test_argmax },
-    { "/lazy-values/read-twice", test_read_twice },
-    { "/lazy-values/errors", test_errors },
-    { "/lazy-values/other-context", test_other_context },
-    { NULL, NULL }
-  };
+static const TestCase cases[] = {
+  { "/lazy-values/binary", test_binary },
+  { "/lazy-values/unary", test_unary },
+  { "/lazy-values/compare-select", test_compare_select },
+  { "/lazy-values/shapes", test_shapes },
+  { "/lazy-values/argmax", test_argmax },
+  { "/lazy-values/read-twice", test_read_twice },
+  { "/lazy-values/errors", test_errors },
+  { "/lazy-values/other-context", test_other_context },
+  { NULL }
+};
 
-  return lazytests_run (argc, argv, tests, &cache, &lz);
-}
+TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

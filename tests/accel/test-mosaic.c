@@ -5,6 +5,7 @@
  */
 #include "accel/mosaic/mosaic.h"
 #include "enginecheck.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <string.h>
@@ -140,19 +141,24 @@ test_parameters (void)
   g_assert_true (limit[0] == 0x1p-50f && limit[1] == 0.0f && limit[2] == 0x1p100f);
 }
 
-int
-main (int argc, char **argv)
+/* Checks before the cases that the printer works at all. */
+static const char *
+print_small (const char *needs)
 {
-  char *text;
+  char *text = nms__mosaic_module (&small, NULL, NULL, 0);
 
-  g_test_init (&argc, &argv, NULL);
-  text = nms__mosaic_module (&small, NULL, NULL, 0);
   g_assert_nonnull (text);
   g_free (text);
-  g_test_add_func ("/mosaic/refusals", test_refusals);
-  g_test_add_func ("/mosaic/bound", test_bound);
-  g_test_add_func ("/mosaic/forms", test_forms);
-  g_test_add_func ("/mosaic/texts", test_texts);
-  g_test_add_func ("/mosaic/parameters", test_parameters);
-  return g_test_run ();
+  return NULL;
 }
+
+static const TestCase cases[] = {
+  { "/mosaic/refusals", test_refusals },
+  { "/mosaic/bound", test_bound },
+  { "/mosaic/forms", test_forms },
+  { "/mosaic/texts", test_texts },
+  { "/mosaic/parameters", test_parameters },
+  { NULL }
+};
+
+TEST_PROGRAM (cases, print_small);

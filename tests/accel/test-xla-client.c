@@ -7,6 +7,7 @@
 #include "accel/xla/xladevice.h"
 #include "fakepjrt.h"
 #include "nmsxla.h"
+#include "testrunner.h"
 
 #include <dlfcn.h>
 #include <glib.h>
@@ -25,8 +26,8 @@ static void (*fail_at) (long);
 static long (*calls) (void);
 static long (*alive) (void);
 
-static void
-find_functions (void)
+static const char *
+find_functions (const char *needs)
 {
   char *path = plugin ("works");
   void *library = dlopen (path, RTLD_NOW | RTLD_LOCAL);
@@ -37,6 +38,7 @@ find_functions (void)
   *(void **) &alive = dlsym (library, "fakepjrt_objects");
   g_assert_true (fail_at && calls && alive);
   g_free (path);
+  return NULL;
 }
 
 /* ------------------------------------------------------------------- opening */
@@ -276,17 +278,15 @@ test_ahead (void)
   g_free (path);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  find_functions ();
-  g_test_add_func ("/xla-client/broken", test_broken);
-  g_test_add_func ("/xla-client/arguments", test_arguments);
-  g_test_add_func ("/xla-client/every-failure", test_every_failure);
-  g_test_add_func ("/xla-client/outputs", test_outputs);
-  g_test_add_func ("/xla-client/shared", test_shared);
-  g_test_add_func ("/xla-client/fork", test_fork);
-  g_test_add_func ("/xla-client/ahead", test_ahead);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/xla-client/broken", test_broken },
+  { "/xla-client/arguments", test_arguments },
+  { "/xla-client/every-failure", test_every_failure },
+  { "/xla-client/outputs", test_outputs },
+  { "/xla-client/shared", test_shared },
+  { "/xla-client/fork", test_fork },
+  { "/xla-client/ahead", test_ahead },
+  { NULL }
+};
+
+TEST_PROGRAM (cases, find_functions);

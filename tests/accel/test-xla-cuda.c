@@ -6,6 +6,7 @@
  */
 #include "nmsgraph.h"
 #include "nmsxla.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -94,16 +95,17 @@ test_refuses (void)
   g_assert_true (g_str_has_prefix (why, "cannot compile: "));
 }
 
-int
-main (int argc, char **argv)
+static const char *
+find_plugin (const char *needs)
 {
-  g_test_init (&argc, &argv, NULL);
   plugin = g_getenv ("NMS_TEST_XLA_CUDA");
-  if (!plugin) {
-    g_print ("1..0 # SKIP NMS_TEST_XLA_CUDA names no plugin; see tests/run.sh cuda\n");
-    return 0;
-  }
-  g_test_add_func ("/xla-cuda/compiles", test_compiles);
-  g_test_add_func ("/xla-cuda/refuses", test_refuses);
-  return g_test_run ();
+  return plugin ? NULL : "NMS_TEST_XLA_CUDA names no plugin; see tests/run.sh cuda";
 }
+
+static const TestCase cases[] = {
+  { "/xla-cuda/compiles", test_compiles },
+  { "/xla-cuda/refuses", test_refuses },
+  { NULL }
+};
+
+TEST_PROGRAM (cases, find_plugin);

@@ -7,6 +7,7 @@
 #include "accel/xla/xladevice.h"
 #include "frames.h"
 #include "nmsxla.h"
+#include "testrunner.h"
 
 #include <glib.h>
 #include <string.h>
@@ -170,14 +171,13 @@ test_too_many_boxes (void)
   frame_clear (&f);
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/xla-refusal/native-takes-over", test_native_takes_over);
-  g_test_add_func ("/xla-refusal/strict-fails", test_strict_fails);
-  g_test_add_func ("/xla-refusal/no-plugin-named", test_no_plugin_named);
-  g_test_add_func ("/xla-refusal/names", test_names);
-  g_test_add_func ("/xla-refusal/too-many-boxes", test_too_many_boxes);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/xla-refusal/native-takes-over", test_native_takes_over },
+  { "/xla-refusal/strict-fails", test_strict_fails },
+  { "/xla-refusal/no-plugin-named", test_no_plugin_named },
+  { "/xla-refusal/names", test_names },
+  { "/xla-refusal/too-many-boxes", test_too_many_boxes },
+  { NULL }
+};
+
+TEST_PROGRAM (cases);

@@ -8,6 +8,7 @@
 #include "boxgen.h"
 #include "faketpu.h"
 #include "nmsxla.h"
+#include "testrunner.h"
 #include "xlaframes.h"
 
 #include <dlfcn.h>
@@ -21,8 +22,8 @@ static void (*become) (int);
 static long (*compiled) (void), (*ran) (void), (*others) (void), (*alive) (void);
 static int (*other_divides) (void);
 
-static void
-find_functions (void)
+static const char *
+find_functions (const char *needs)
 {
   void *library = dlopen (PLUGIN, RTLD_NOW | RTLD_LOCAL);
 
@@ -34,6 +35,7 @@ find_functions (void)
   *(void **) &other_divides = dlsym (library, "faketpu_other_divides");
   *(void **) &alive = dlsym (library, "fakepjrt_objects");
   g_assert_true (become && compiled && ran && others && other_divides && alive);
+  return NULL;
 }
 
 static void
@@ -325,18 +327,16 @@ test_breaks (void)
   }
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  find_functions ();
-  g_test_add_func ("/xla-tpu/random", test_random);
-  g_test_add_func ("/xla-tpu/largest", test_largest);
-  g_test_add_func ("/xla-tpu/programs", test_programs);
-  g_test_add_func ("/xla-tpu/threads", test_threads);
-  g_test_add_func ("/xla-tpu/parents", test_parents);
-  g_test_add_func ("/xla-tpu/turned", test_turned);
-  g_test_add_func ("/xla-tpu/refused", test_refused);
-  g_test_add_func ("/xla-tpu/breaks", test_breaks);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/xla-tpu/random", test_random },
+  { "/xla-tpu/largest", test_largest },
+  { "/xla-tpu/programs", test_programs },
+  { "/xla-tpu/threads", test_threads },
+  { "/xla-tpu/parents", test_parents },
+  { "/xla-tpu/turned", test_turned },
+  { "/xla-tpu/refused", test_refused },
+  { "/xla-tpu/breaks", test_breaks },
+  { NULL }
+};
+
+TEST_PROGRAM (cases, find_functions);

@@ -6,6 +6,7 @@
  */
 #include "accel/xla/xladevice.h"
 #include "nmsxla.h"
+#include "testrunner.h"
 #include "wrappedpjrt.h"
 #include "xlaframes.h"
 
@@ -19,16 +20,20 @@ static void (*become) (int);
 static long (*compiled) (void);
 static long (*executed) (void);
 
-static void
-find_functions (void)
+static const char *
+find_functions (const char *needs)
 {
-  void *library = dlopen (WRAPPED, RTLD_NOW | RTLD_LOCAL);
+  void *library;
 
+  if (!g_getenv ("NMS_TEST_XLA_PLUGIN"))
+    return "NMS_TEST_XLA_PLUGIN names no plugin; tools/fetch-xla.sh fetches one";
+  library = dlopen (WRAPPED, RTLD_NOW | RTLD_LOCAL);
   g_assert_nonnull (library);
   *(void **) &become = dlsym (library, "wrappedpjrt_become");
   *(void **) &compiled = dlsym (library, "wrappedpjrt_compiled");
   *(void **) &executed = dlsym (library, "wrappedpjrt_executed");
   g_assert_true (become && compiled && executed);
+  return NULL;
 }
 
 /* Makes a frame for the wrapped device, with or without xla_strict. */
@@ -297,25 +302,18 @@ test_fork (void)
   }
 }
 
-int
-main (int argc, char **argv)
-{
-  g_test_init (&argc, &argv, NULL);
-  if (!g_getenv ("NMS_TEST_XLA_PLUGIN")) {
-    g_print ("1..0 # SKIP NMS_TEST_XLA_PLUGIN names no plugin; tools/fetch-xla.sh "
-        "fetches one\n");
-    return 0;
-  }
-  find_functions ();
-  g_test_add_func ("/xla/sizes", test_sizes);
-  g_test_add_func ("/xla/thousand-settings", test_thousand_settings);
-  g_test_add_func ("/xla/one-launch", test_one_launch);
-  g_test_add_func ("/xla/shared", test_shared);
-  g_test_add_func ("/xla/threads", test_threads);
-  g_test_add_func ("/xla/native-meanwhile", test_native_meanwhile);
-  g_test_add_func ("/xla/contraction", test_contraction);
-  g_test_add_func ("/xla/compile-fails", test_compile_fails);
-  g_test_add_func ("/xla/execute-fails", test_execute_fails);
-  g_test_add_func ("/xla/fork", test_fork);
-  return g_test_run ();
-}
+static const TestCase cases[] = {
+  { "/xla/sizes", test_sizes },
+  { "/xla/thousand-settings", test_thousand_settings },
+  { "/xla/one-launch", test_one_launch },
+  { "/xla/shared", test_shared },
+  { "/xla/threads", test_threads },
+  { "/xla/native-meanwhile", test_native_meanwhile },
+  { "/xla/contraction", test_contraction },
+  { "/xla/compile-fails", test_compile_fails },
+  { "/xla/execute-fails", test_execute_fails },
+  { "/xla/fork", test_fork },
+  { NULL }
+};
+
+TEST_PROGRAM (cases, find_functions);
