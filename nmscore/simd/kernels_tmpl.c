@@ -28,12 +28,19 @@ screen_block (const nms__columns *c, size_t first, size_t n, const wide *b, int 
   return bits;
 }
 
-/* Returns those boxes of `mask` that surely exceed the limit. */
+/* Returns those boxes of `mask` that surely exceed the limit. Tests a whole block without a loop if
+ * all of its boxes are in `mask`. */
 INLINE uint64_t
 certain_block (const nms__columns *c, size_t first, uint64_t mask, const wide *b,
     const nms__bounds *bounds)
 {
   uint64_t certain = 0;
+  if (LANES > 1 && mask == ~(uint64_t) 0) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < NMS__BLOCK; i += LANES)
+      certain |= m_bits (certain_lanes (c, first + i, b, bounds)) << i;
+    return certain;
+  }
   for (uint64_t left = mask; left;) {
     unsigned i = (unsigned) __builtin_ctzll (left) / LANES * LANES;
     certain |= m_bits (certain_lanes (c, first + i, b, bounds)) << i;
