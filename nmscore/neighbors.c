@@ -2,7 +2,9 @@
 /*
  * neighbors: counts how many boxes each box overlaps beyond the threshold. Equal boxes are one
  * entry with a weight, because cascade detectors report the same box many times. The others are
- * found by a sweep along x: only boxes that begin before a box ends can overlap it.
+ * found by a sweep along x: only boxes that begin before a box ends can overlap it. A frame of
+ * boxes of one object has count^2 / 2 pairs that exceed the threshold, so the pairs that surely
+ * do are counted 64 at a time by bit operations.
  */
 #include "engines/engine.h"
 #include "rotated.h"
@@ -13,9 +15,25 @@ typedef struct scratch {
   uint32_t *first_of;         /* frame position of the first box of each run */
   uint32_t *weight, *total;   /* of each run: number of its boxes; number of neighbors of each of
                                * them */
+  uint64_t *heavy;            /* of each block of runs: which of them have a weight above 1 */
+  uint64_t *planes;           /* counter_bits () for each block of runs: bit k of plane p is bit p
+                               * of the count of run k of the block */
   int32_t *position_of;       /* frame position of a box, by the caller's index */
   nms__rotated *rotations;    /* of frames with rotated boxes */
 } scratch;
+
+/* Returns the bits of a number below `boxes`, at least 1. */
+static unsigned
+counter_bits (size_t boxes)
+{
+  return 64 - (unsigned) __builtin_clzll ((uint64_t) boxes | 1);
+}
+
+static size_t
+block_count (size_t boxes)
+{
+  return (boxes + NMS__BLOCK - 1) / NMS__BLOCK;
+}
 
 static void
 layout (scratch *s, nms__arena *a, size_t boxes)
@@ -26,6 +44,8 @@ layout (scratch *s, nms__arena *a, size_t boxes)
   s->first_of = nms__take (a, boxes, sizeof *s->first_of);
   s->weight = nms__take (a, boxes, sizeof *s->weight);
   s->total = nms__take (a, boxes, sizeof *s->total);
+  s->heavy = nms__take (a, block_count (boxes), sizeof *s->heavy);
+  s->planes = nms__take (a, block_count (boxes) * counter_bits (boxes), sizeof *s->planes);
   s->position_of = nms__take (a, boxes, sizeof *s->position_of);
   s->rotations = nms__take (a, boxes, sizeof *s->rotations);
 }
@@ -122,6 +142,79 @@ take_back_parents (const nms__frame *f, uint32_t *neighbors, const int32_t *posi
   }
 }
 
+/* Adds `weight` to the counters of the runs in `mask`. */
+static inline void
+add_weight (uint64_t *planes, uint64_t mask, uint32_t weight)
+{
+  for (; weight; weight >>= 1, planes++)
+    if (weight & 1)
+      for (uint64_t carry = mask, *plane = planes; carry; plane++) {
+        uint64_t both = *plane & carry;
+        *plane ^= carry;
+        carry = both;
+      }
+}
+
+/* Returns which runs of the block at `first` come behind run i and exceed a limit with it. */
+static uint64_t
+neighbors_in_block (const nms__frame *f, const scratch *s, const nms__columns *c, size_t first,
+    size_t n, size_t i)
+{
+  const nms__box box = { c->x1[i], c->y1[i], c->x2[i], c->y2[i], c->scaled[i],
+    c->class_id ? c->class_id[i] : 0 };
+  uint64_t certain;
+  uint64_t mask = f->kernels->overlap_block (c, first, n, &box, &f->bounds, &certain);
+
+  if (i >= first)
+    mask &= ~(uint64_t) 0 << (i - first) << 1;
+  if (f->rotated)
+    certain = 0; /* because the screen saw the upright bounding boxes */
+  for (uint64_t unsure = mask & ~certain; unsure; unsure &= unsure - 1) {
+    size_t j = first + nms__lowest_bit (unsure);
+    if (!nms__pair_exceeds (f, c, j, f->index[s->first_of[j]], &box, f->index[s->first_of[i]],
+            pair_limit (f, s->first_of[i], s->first_of[j])))
+      mask &= ~(unsure & -unsure);
+  }
+  return mask;
+}
+
+/* Adds the pairs of different runs to `total`. Takes the runs of a block together, because the
+ * block of columns that they are compared with then stays in the first-level cache. */
+static void
+count_pairs (const nms__frame *f, const scratch *s, const nms__columns *c, size_t runs)
+{
+  const unsigned bits = counter_bits (f->count);
+
+  memset (s->planes, 0, block_count (runs) * bits * sizeof *s->planes);
+  for (size_t start = 0; start < runs; start += NMS__BLOCK) {
+    uint64_t reaching = ~(uint64_t) 0; /* runs of the block that may reach the block at `first` */
+    for (size_t first = start; first < runs && reaching; first += NMS__BLOCK) {
+      const size_t block = first / NMS__BLOCK;
+      const size_t n = runs - first < NMS__BLOCK ? runs - first : NMS__BLOCK;
+      if (first == start)
+        reaching >>= NMS__BLOCK - n;
+      for (uint64_t left = reaching; left; left &= left - 1) {
+        const size_t i = start + nms__lowest_bit (left);
+        if (first > start && !(c->x1[first] < c->x2[i])) {
+          reaching &= ~(left & -left);
+          continue;
+        }
+        const uint64_t mask = neighbors_in_block (f, s, c, first, n, i);
+        add_weight (s->planes + block * bits, mask, s->weight[i]);
+        s->total[i] += nms__count_bits (mask);
+        for (uint64_t heavy = mask & s->heavy[block]; heavy; heavy &= heavy - 1)
+          s->total[i] += s->weight[first + nms__lowest_bit (heavy)] - 1;
+      }
+    }
+  }
+  for (size_t first = 0; first < runs; first += NMS__BLOCK) {
+    const uint64_t *planes = s->planes + first / NMS__BLOCK * bits;
+    for (unsigned p = 0; p < bits; p++)
+      for (uint64_t left = planes[p]; left; left &= left - 1)
+        s->total[first + nms__lowest_bit (left)] += (uint32_t) 1 << p;
+  }
+}
+
 static void
 count (const nms__frame *f, const scratch *s, uint32_t *neighbors)
 {
@@ -131,10 +224,12 @@ count (const nms__frame *f, const scratch *s, uint32_t *neighbors)
   uint32_t *const weight = s->weight, *const total = s->total, *const first_of = s->first_of;
   size_t runs = 0;
 
+  memset (s->heavy, 0, block_count (f->count) * sizeof *s->heavy);
   for (size_t i = 0; i < f->count; i++) {
     uint32_t pos = (uint32_t) order[i];
     if (runs && same (f, first_of[runs - 1], pos)) {
       weight[runs - 1]++;
+      s->heavy[(runs - 1) / NMS__BLOCK] |= (uint64_t) 1 << (runs - 1) % NMS__BLOCK;
       continue;
     }
     first_of[runs] = pos;
@@ -145,23 +240,7 @@ count (const nms__frame *f, const scratch *s, uint32_t *neighbors)
   }
   for (size_t i = 0; i < runs; i++)
     total[i] = pair_exceeds (f, first_of[i], first_of[i]) ? weight[i] - 1 : 0;
-  for (size_t i = 0; i < runs; i++) {
-    nms__box box = nms__frame_box (f, first_of[i]);
-    for (size_t first = i + 1; first < runs && columns.x1[first] < box.x2; first += NMS__BLOCK) {
-      size_t n = runs - first < NMS__BLOCK ? runs - first : NMS__BLOCK;
-      uint64_t certain;
-      uint64_t mask = f->kernels->overlap_block (&columns, first, n, &box,
-          &f->bounds, &certain);
-      for (; mask; mask &= mask - 1) {
-        size_t j = first + nms__lowest_bit (mask);
-        if (!nms__pair_exceeds (f, &columns, j, f->index[first_of[j]], &box,
-                f->index[first_of[i]], pair_limit (f, first_of[i], first_of[j])))
-          continue;
-        total[i] += weight[j];
-        total[j] += weight[i];
-      }
-    }
-  }
+  count_pairs (f, s, &columns, runs);
   for (size_t i = 0, run = 0; i < f->count; i++) {
     uint32_t pos = (uint32_t) order[i];
     if (!same (f, first_of[run], pos))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nms_count_neighbors on cases worked out by hand. test-properties compares it with the
- * reference on random ones.
+ * nms_count_neighbors on cases worked out by hand, and on frames of one jittered object, which
+ * it compares with the reference. test-properties does so for random frames.
  */
+#include "boxgen.h"
 #include "enginecheck.h"
 #include "handrows.h"
 #include "sharedcontext.h"
@@ -124,9 +125,109 @@ test_equal_boxes (void)
   g_free (is);
 }
 
+/* The caller's columns for boxes of one object whose position and size vary. */
+typedef struct Crowd {
+  nms_boxes boxes;
+  float corners[500][4], angles[500];
+  int32_t ids[500];
+} Crowd;
+
+/* Makes `count` boxes of which about `equal_percent` are copies of earlier ones. */
+static void
+crowd_fill (Crowd *crowd, BoxRandom *random, size_t count, uint32_t equal_percent)
+{
+  crowd->boxes = (nms_boxes){ .size = sizeof crowd->boxes, .count = count };
+  nms_boxes_set_rows (&crowd->boxes, crowd->corners[0]);
+  for (size_t i = 0; i < count; i++) {
+    float *c = crowd->corners[i];
+    crowd->ids[i] = (int32_t) boxrandom_below (random, 3);
+    crowd->angles[i] = boxrandom_below (random, 2) ? 0.2f * boxrandom_unit (random) : 0.0f;
+    if (i && boxrandom_below (random, 100) < equal_percent) {
+      memcpy (c, crowd->corners[boxrandom_below (random, (uint32_t) i)], sizeof *crowd->corners);
+      continue;
+    }
+    for (int k = 0; k < 4; k++)
+      c[k] = 100 + 5 * boxrandom_unit (random) + (k < 2 ? 0 : c[k - 2]);
+    if (boxrandom_below (random, 100) == 0)
+      c[0] -= 60; /* a box that reaches over several blocks, less similar to the others */
+  }
+}
+
+static void
+crowd_compare (const Crowd *crowd, const nms_options *options)
+{
+  static const char *const isas[] = { "scalar", "sse2", "avx2", "avx512", "neon" };
+  const size_t bytes = crowd->boxes.count * sizeof (uint32_t);
+  uint32_t is[500], must[500];
+
+  ref_count_neighbors (&crowd->boxes, options, must);
+  for (size_t k = 0; k < G_N_ELEMENTS (isas); k++) {
+    if (nms_context_set_isa (context, isas[k]) != NMS_OK)
+      continue;
+    memset (is, 0x3c, sizeof is);
+    g_assert_cmpint (nms_count_neighbors (context, &crowd->boxes, options, is), ==, NMS_OK);
+    g_assert_cmpmem (is, bytes, must, bytes);
+  }
+  g_assert_cmpint (nms_context_set_isa (context, NULL), ==, NMS_OK);
+}
+
+/* The thresholds lie below, among and above the overlaps of the boxes. */
+static void
+test_crowd (void)
+{
+  static const float thresholds[] = { 0, 1e-6f, 0.5f, 0.8f, 0.9f, 0.97f, 1 };
+  static const size_t counts[] = { 64, 65, 200, 500 };
+  static const nms_class_options by_class[] = {
+    { .size = sizeof by_class[0], .class_id = 1, .set = BY_IOU, .iou_threshold = 0.85f },
+    { .size = sizeof by_class[0], .class_id = 2, .set = BY_IOU, .iou_threshold = 0.4f }
+  };
+  BoxRandom random = { 15 };
+  Crowd *crowd = g_new0 (Crowd, 1);
+  nms_options options;
+
+  for (size_t n = 0; n < G_N_ELEMENTS (counts); n++)
+    for (uint32_t equal_percent = 0; equal_percent <= 90; equal_percent += 45) {
+      crowd_fill (crowd, &random, counts[n], equal_percent);
+      for (size_t t = 0; t < G_N_ELEMENTS (thresholds); t++)
+        for (int way = 0; way < 6; way++) {
+          nms_options_init (&options, sizeof options);
+          options.iou_threshold = thresholds[t];
+          options.inclusive = way & 1;
+          options.class_agnostic = way >= 4;
+          crowd->boxes.class_id.data = way >= 2 ? crowd->ids : NULL;
+          if (way >= 2 && t % 2 == 0) {
+            options.class_options = by_class;
+            options.class_option_count = G_N_ELEMENTS (by_class);
+          }
+          crowd_compare (crowd, &options);
+        }
+    }
+  g_free (crowd);
+}
+
+/* The screen of rotated boxes sees their upright bounding boxes, which prove no overlap. */
+static void
+test_rotated_crowd (void)
+{
+  BoxRandom random = { 16 };
+  Crowd *crowd = g_new0 (Crowd, 1);
+  nms_options options;
+
+  nms_options_init (&options, sizeof options);
+  crowd_fill (crowd, &random, 150, 20);
+  crowd->boxes.angle.data = crowd->angles;
+  for (int t = 5; t < 10; t += 2) {
+    options.iou_threshold = (float) t / 10;
+    crowd_compare (crowd, &options);
+  }
+  g_free (crowd);
+}
+
 static const TestCase cases[] = {
   TEST_ROWS ("/neighbors/%s", test_row, rows),
   { "/neighbors/equal-boxes", test_equal_boxes },
+  { "/neighbors/crowd", test_crowd },
+  { "/neighbors/rotated-crowd", test_rotated_crowd },
   { NULL }
 };
 
