@@ -119,7 +119,7 @@ nms_context_engine_in_use (nms_context *ctx)
     return "";
   if (ctx->engine != NMS_ENGINE_XLA)
     snprintf (ctx->in_use, sizeof ctx->in_use, "%s/%s", nms_engine_name (ctx->engine),
-        ctx->kernels->name);
+        ctx->engine_kernels->name);
   return ctx->in_use;
 }
 

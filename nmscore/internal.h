@@ -101,6 +101,7 @@ struct nms_context {
   size_t scratch_size;
   size_t box_capacity, class_option_capacity;
   int engine;
+  const nms__kernels *engine_kernels; /* of the last successful run; `kernels` is of the next */
   char in_use[80];        /* text of nms_context_engine_in_use */
   struct nms__xla *xla;   /* state of engine xla; NULL before its first use */
   char error[192];

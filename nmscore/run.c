@@ -66,6 +66,7 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
       memcpy (arrays->suppressed_by, f->suppressed_by, boxes.count * sizeof *f->suppressed_by);
   }
   ctx->engine = engine;
+  ctx->engine_kernels = f->kernels;
   result->kept_count = f->kept_count;
   result->suppressed_count = f->count - f->kept_count - f->over_cap_count;
   result->over_cap_count = f->over_cap_count;

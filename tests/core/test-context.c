@@ -28,6 +28,36 @@ test_life (void)
   g_assert_cmpuint (nms_context_scratch (NULL), ==, 0);
 }
 
+/* Another instruction set changes the next run, not what is said of the last one. */
+static void
+test_engine_in_use (void)
+{
+  static const float corners[4] = { 0, 0, 4, 4 };
+  nms_context *context = nms_context_new ();
+  nms_boxes boxes = { .size = sizeof boxes, .count = 1 };
+  nms_result result = { .size = sizeof result };
+  uint32_t neighbors;
+  char *before;
+
+  nms_boxes_set_rows (&boxes, corners);
+  g_assert_cmpint (nms_context_set_isa (context, "scalar"), ==, NMS_OK);
+  g_assert_cmpstr (nms_context_engine_in_use (context), ==, "");
+  g_assert_cmpint (nms_context_set_isa (context, NULL), ==, NMS_OK);
+  g_assert_cmpint (nms_run (context, &boxes, NULL, &result), ==, NMS_OK);
+  before = g_strdup (nms_context_engine_in_use (context));
+  g_assert_true (g_str_has_suffix (before, nms_context_isa (context)));
+
+  g_assert_cmpint (nms_context_set_isa (context, "scalar"), ==, NMS_OK);
+  g_assert_cmpstr (nms_context_engine_in_use (context), ==, before);
+  g_assert_cmpint (nms_count_neighbors (context, &boxes, NULL, &neighbors), ==, NMS_OK);
+  g_assert_cmpint (nms_context_reserve (context, 5000, 0), ==, NMS_OK);
+  g_assert_cmpstr (nms_context_engine_in_use (context), ==, before);
+  g_assert_cmpint (nms_run (context, &boxes, NULL, &result), ==, NMS_OK);
+  g_assert_true (g_str_has_suffix (nms_context_engine_in_use (context), "/scalar"));
+  g_free (before);
+  nms_context_free (&context);
+}
+
 static void
 test_engine (void)
 {
@@ -116,6 +146,7 @@ test_trim (void)
 static const TestCase cases[] = {
   { "/context/life", test_life },
   { "/context/engine", test_engine },
+  { "/context/engine-in-use", test_engine_in_use },
   { "/context/names", test_names },
   { "/context/version", test_version },
   { "/context/trim", test_trim },
