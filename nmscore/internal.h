@@ -125,10 +125,11 @@ int nms__fail (nms_context *ctx, int error, const char *format, ...)
  * or an error. */
 int nms__options_check (nms_context *ctx, const nms_options *options, nms__settings *settings);
 
-/* options.c: checks the size of a caller's struct, of which this version knows `known` bytes and
- * needs `least`. `name` is for the message. Returns 0 or an error. */
-int nms__struct_check (nms_context *ctx, const char *name, const void *data, size_t known,
-    size_t least);
+/* options.c: checks the size of a caller's struct. `ends` lists, in ascending order, the sizes
+ * that end between two fields, from the least that this version needs to the size that it knows.
+ * `name` is for the message. Returns 0 or an error. */
+int nms__struct_check (nms_context *ctx, const char *name, const void *data, const size_t *ends,
+    size_t end_count);
 
 /* classes.c: fills the table for the options and boxes of a call, and sets *bounds for the limits
  * of all classes. */

@@ -60,8 +60,9 @@
  * on TPU".
  *
  * Structs and versions: every struct that the caller fills begins with its `size`. The
- * library completes a smaller struct than this header's with defaults. It accepts a
- * larger one if all bytes that it does not know are zero.
+ * library completes a smaller struct than this header's with defaults; a size that ends
+ * inside a field is an error. It accepts a larger one if all bytes that it does not know
+ * are zero.
  *
  * Threads: a context may be used by one thread at a time; several contexts may run at
  * once. Functions without a context may be called from any thread at any time.

@@ -26,12 +26,12 @@ nms_options_init (nms_options *options, size_t size)
   options->size = size;
 }
 
-/* Checks a struct of the caller by the rule of nmscore.h: it has at least the first `least`
- * bytes, and all bytes behind the `known` ones are 0. */
 int
-nms__struct_check (nms_context *ctx, const char *name, const void *data, size_t known, size_t least)
+nms__struct_check (nms_context *ctx, const char *name, const void *data, const size_t *ends,
+    size_t end_count)
 {
-  size_t size;
+  const size_t least = ends[0], known = ends[end_count - 1];
+  size_t size, end = 0;
 
   if (!data)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "%s is NULL", name);
@@ -39,6 +39,11 @@ nms__struct_check (nms_context *ctx, const char *name, const void *data, size_t 
   if (size < least)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "%s: size is %zu, must be at least %zu", name, size,
         least);
+  while (size < known && ends[end] < size)
+    end++;
+  if (size < known && ends[end] != size)
+    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "%s: size is %zu, which ends inside a field", name,
+        size);
   for (size_t i = known; i < size; i++)
     if (((const unsigned char *) data)[i])
       return nms__fail (ctx, NMS_ERROR_ARGUMENT,
@@ -76,7 +81,7 @@ class_options_check (nms_context *ctx, nms__settings *settings)
     if (size != settings->class_option_stride)
       return nms__fail (ctx, NMS_ERROR_ARGUMENT,
           "class_options[%zu]: size differs from the first", i);
-    int error = nms__struct_check (ctx, "class_options", at, sizeof c, sizeof c);
+    int error = nms__struct_check (ctx, "class_options", at, (const size_t[]){ sizeof c }, 1);
     if (error)
       return error;
     memcpy (&c, at, sizeof c);
@@ -98,14 +103,19 @@ class_options_check (nms_context *ctx, nms__settings *settings)
 int
 nms__options_check (nms_context *ctx, const nms_options *options, nms__settings *settings)
 {
-  const size_t least = offsetof (nms_options, score_threshold);
+#define BEFORE(field) offsetof (nms_options, field)
+  static const size_t ends[] = { BEFORE (score_threshold), BEFORE (max_detections),
+    BEFORE (max_per_class), BEFORE (inclusive), BEFORE (score_strict), BEFORE (class_agnostic),
+    BEFORE (xla_strict), BEFORE (engine), BEFORE (outputs), BEFORE (reserved2),
+    BEFORE (class_options), BEFORE (class_option_count), BEFORE (xla_plugin), sizeof *options };
+#undef BEFORE
   nms_options *o = &settings->options;
   int error;
 
   settings->class_option_stride = 0;
   memcpy (o, &defaults, sizeof *o);
   if (options) {
-    error = nms__struct_check (ctx, "options", options, sizeof *o, least);
+    error = nms__struct_check (ctx, "options", options, ends, sizeof ends / sizeof *ends);
     if (error)
       return error;
     memcpy (o, options, options->size < sizeof *o ? options->size : sizeof *o);

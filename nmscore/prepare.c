@@ -14,8 +14,10 @@
 int
 nms__boxes_check (nms_context *ctx, const nms_boxes *boxes, nms_boxes *checked)
 {
-  const size_t least = offsetof (nms_boxes, score);
-  int error = nms__struct_check (ctx, "boxes", boxes, sizeof *checked, least);
+  static const size_t ends[] = { offsetof (nms_boxes, score), offsetof (nms_boxes, class_id),
+    offsetof (nms_boxes, exclude), offsetof (nms_boxes, parent), offsetof (nms_boxes, angle),
+    sizeof *boxes };
+  int error = nms__struct_check (ctx, "boxes", boxes, ends, sizeof ends / sizeof *ends);
   if (error)
     return error;
   memset (checked, 0, sizeof *checked);

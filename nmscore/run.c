@@ -38,7 +38,7 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
   nms_result counts;
   int engine, error;
 
-  error = nms__struct_check (ctx, "result", result, sizeof *result, sizeof *result);
+  error = nms__struct_check (ctx, "result", result, (const size_t[]){ sizeof *result }, 1);
   if (error)
     return error;
   error = nms__boxes_check (ctx, caller_boxes, &boxes);
@@ -98,7 +98,7 @@ nms_run_into (nms_context *ctx, const nms_boxes *boxes, const nms_options *optio
     return NMS_ERROR_ARGUMENT;
   nms__fpmode mode = nms__fpmode_enter ();
   ctx->error[0] = '\0';
-  int error = nms__struct_check (ctx, "arrays", arrays, sizeof *arrays, sizeof *arrays);
+  int error = nms__struct_check (ctx, "arrays", arrays, (const size_t[]){ sizeof *arrays }, 1);
   if (!error)
     error = run (ctx, boxes, options, arrays, result);
   nms__fpmode_leave (mode);

@@ -135,6 +135,64 @@ test_options (void)
   }
 }
 
+/* Runs every size from the first to the last of `ends`. Only those in `ends` are accepted. */
+static void
+check_ends (const char *name, const void *data, const size_t *ends, size_t end_count)
+{
+  const size_t known = ends[end_count - 1];
+  const nms_boxes boxes = plain_boxes ();
+  nms_result result;
+
+  for (size_t size = ends[0], end = 0; size <= known; size++) {
+    void *old = resized (data, known, size);
+    int is_boxes = strcmp (name, "boxes") == 0;
+    int error = run (is_boxes ? old : &boxes, is_boxes ? NULL : old, &result);
+    if (size == ends[end]) {
+      g_assert_cmpint (error, ==, NMS_OK);
+      end++;
+    } else {
+      char *text = g_strdup_printf ("%s: size is %zu, which ends inside a field", name, size);
+      g_assert_cmpint (error, ==, NMS_ERROR_ARGUMENT);
+      g_assert_cmpstr (nms_context_error (context), ==, text);
+      g_free (text);
+    }
+    g_free (old);
+  }
+}
+
+/* A column or pointer of which only some bytes are there is not used. */
+static void
+test_ends_inside_field (void)
+{
+  static const size_t box_ends[] = { offsetof (nms_boxes, score), offsetof (nms_boxes, class_id),
+    offsetof (nms_boxes, exclude), offsetof (nms_boxes, parent), offsetof (nms_boxes, angle),
+    sizeof (nms_boxes) };
+  static const size_t option_ends[] = { offsetof (nms_options, score_threshold),
+    offsetof (nms_options, max_detections), offsetof (nms_options, max_per_class),
+    offsetof (nms_options, inclusive), offsetof (nms_options, score_strict),
+    offsetof (nms_options, class_agnostic), offsetof (nms_options, xla_strict),
+    offsetof (nms_options, engine), offsetof (nms_options, outputs),
+    offsetof (nms_options, reserved2), offsetof (nms_options, class_options),
+    offsetof (nms_options, class_option_count), offsetof (nms_options, xla_plugin),
+    sizeof (nms_options) };
+  static const uint8_t exclude[3] = { 0 };
+  static const int32_t ids[3] = { 0 }, parents[3] = { -1, -1, -1 };
+  nms_class_options by_class = { .size = sizeof by_class };
+  nms_boxes boxes = plain_boxes ();
+  nms_options options;
+
+  boxes.class_id.data = ids;
+  boxes.exclude.data = exclude;
+  boxes.parent.data = parents;
+  boxes.angle.data = scores;
+  check_ends ("boxes", &boxes, box_ends, G_N_ELEMENTS (box_ends));
+
+  nms_options_init (&options, sizeof options);
+  options.max_detections = UINT64_MAX;
+  options.class_options = &by_class;
+  check_ends ("options", &options, option_ends, G_N_ELEMENTS (option_ends));
+}
+
 static void
 test_options_init (void)
 {
@@ -252,6 +310,7 @@ static const TestCase cases[] = {
   { "/struct-sizes/boxes", test_boxes },
   { "/struct-sizes/boxes-too-small", test_boxes_too_small },
   { "/struct-sizes/options", test_options },
+  { "/struct-sizes/ends-inside-field", test_ends_inside_field },
   { "/struct-sizes/options-init", test_options_init },
   { "/struct-sizes/no-options", test_no_options },
   { "/struct-sizes/class-options", test_class_options },
