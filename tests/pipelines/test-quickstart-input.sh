@@ -46,7 +46,7 @@ recording o/after.jsonl 9
 picture o/quickstart.png 324 122
 # (vp8 hides frames and the muxer rounds to milliseconds, so no exact count)
 said "^Frames:    9$"
-printed "found no people"
+said "found no people"
 
 # Larger than the detector gets.
 gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,width=1920,height=1080 \
