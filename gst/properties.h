@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * properties: what set_property and get_property of all elements share. An element
+ * properties: what the elements share in the handling of their properties. An element
  * lists the offsets of its fields by property id; these functions copy a value
  * to or from the field at an offset. The caller holds the object lock.
  */
 #pragma once
 
+#include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
@@ -73,5 +74,19 @@ property_field_get (gconstpointer field, GValue * value)
 #define PROPERTY_WARN_READY_ONLY(element, pspec)                               \
   GST_ELEMENT_WARNING (element, RESOURCE, SETTINGS, ("%s can be set only in "  \
           "the states NULL and READY; its value is unchanged", (pspec)->name), (NULL))
+
+/* The method before_transform of elements with controllable properties: gives them their
+ * values at the stream time of the buffer, which GstBaseTransform does not do itself. */
+static inline void
+properties_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
+{
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+
+  if (trans->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
+    time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
+        GST_BUFFER_PTS (buffer));
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (trans), time);
+}
 
 G_END_DECLS

@@ -311,18 +311,6 @@ finish_buffer (GstNmsFilter * self, GstBuffer * buffer)
     post_report (self);
 }
 
-static void
-gst_nms_filter_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
-{
-  GstClockTime time = GST_CLOCK_TIME_NONE;
-
-  if (trans->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
-    time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
-        GST_BUFFER_PTS (buffer));
-  if (GST_CLOCK_TIME_IS_VALID (time))
-    gst_object_sync_values (GST_OBJECT (trans), time);
-}
-
 static GstFlowReturn
 gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * input,
     GstBuffer ** output)
@@ -549,7 +537,7 @@ gst_nms_filter_class_init (GstNmsFilterClass * klass)
   trans_class->stop = GST_DEBUG_FUNCPTR (gst_nms_filter_stop);
   trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_nms_filter_sink_event);
   trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_nms_filter_propose_allocation);
-  trans_class->before_transform = GST_DEBUG_FUNCPTR (gst_nms_filter_before_transform);
+  trans_class->before_transform = GST_DEBUG_FUNCPTR (properties_before_transform);
   trans_class->prepare_output_buffer = GST_DEBUG_FUNCPTR (gst_nms_filter_prepare_output_buffer);
   trans_class->transform_ip = GST_DEBUG_FUNCPTR (gst_nms_filter_transform_ip);
   trans_class->transform_ip_on_passthrough = FALSE;

@@ -163,18 +163,6 @@ gst_box_overlay_propose_allocation (GstBaseTransform * trans, GstQuery * decide_
   return TRUE;
 }
 
-static void
-gst_box_overlay_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
-{
-  GstClockTime time = GST_CLOCK_TIME_NONE;
-
-  if (trans->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
-    time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
-        GST_BUFFER_PTS (buffer));
-  if (GST_CLOCK_TIME_IS_VALID (time))
-    gst_object_sync_values (GST_OBJECT (trans), time);
-}
-
 /* Only a buffer with boxes has to be writable. */
 static GstFlowReturn
 gst_box_overlay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inbuf,
@@ -332,7 +320,7 @@ gst_box_overlay_class_init (GstBoxOverlayClass * klass)
   trans_class->stop = gst_box_overlay_stop;
   trans_class->set_caps = gst_box_overlay_set_caps;
   trans_class->propose_allocation = gst_box_overlay_propose_allocation;
-  trans_class->before_transform = gst_box_overlay_before_transform;
+  trans_class->before_transform = properties_before_transform;
   trans_class->prepare_output_buffer = gst_box_overlay_prepare_output_buffer;
   trans_class->transform_ip = gst_box_overlay_transform_ip;
   trans_class->transform_ip_on_passthrough = FALSE;

@@ -169,3 +169,13 @@ overlay_push (GstHarness * h, GstBuffer * buffer)
   g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
   return gst_harness_pull (h);
 }
+
+GstVideoInfo
+video_info_of (GstVideoFormat format, gint width, gint height)
+{
+  GstVideoInfo info;
+
+  gst_video_info_init (&info);
+  g_assert_true (gst_video_info_set_format (&info, format, width, height));
+  return info;
+}

@@ -41,6 +41,8 @@ GstBuffer *video_buffer_new (const GstVideoInfo * info);
 void video_buffer_add_box (GstBuffer * buffer, const gchar * label, guint x, guint y, guint w,
     guint h, gdouble confidence, gint track, const gchar * state);
 
+GstVideoInfo video_info_of (GstVideoFormat format, gint width, gint height);
+
 /* Creates a boxoverlay in a harness with these caps. `launch` is a line like "boxoverlay
  * show-label=false". */
 GstHarness *overlay_new (const gchar * launch, const GstVideoInfo * info);

@@ -10,23 +10,13 @@
 #define FRAME_WIDTH 96
 #define FRAME_HEIGHT 64
 
-static GstVideoInfo
-video_info (GstVideoFormat format, gint width, gint height)
-{
-  GstVideoInfo info;
-
-  gst_video_info_init (&info);
-  g_assert_true (gst_video_info_set_format (&info, format, width, height));
-  return info;
-}
-
 /* GstCheck makes a test fail at any CRITICAL message. */
 GST_START_TEST (paints_in_segments_of_any_format)
 {
   static const GstFormat formats[] = { GST_FORMAT_BYTES, GST_FORMAT_DEFAULT, GST_FORMAT_TIME };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
-    GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+    GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
     GstHarness *h = overlay_new (OUTLINES, &info);
     GstBuffer *buffer = video_buffer_new (&info);
     Picture *before = picture_read (&info, buffer), *after;
@@ -50,7 +40,7 @@ GST_END_TEST
  * where a box is painted, on a buffer that is painted in place and on a copy. */
 GST_START_TEST (removes_the_gap_flag_from_painted_buffers)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   GstHarness *h = overlay_new (OUTLINES, &info);
 
   for (guint shared = 0; shared < 2; shared++) {
@@ -74,7 +64,7 @@ GST_END_TEST
 
 GST_START_TEST (keeps_the_gap_flag_where_nothing_is_painted)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
 
   for (guint boxes = 0; boxes < 2; boxes++) {
@@ -120,8 +110,8 @@ GST_START_TEST (paints_a_crop_like_a_frame_of_its_size)
   static const GstVideoRectangle crop = { 16, 8, FRAME_WIDTH, FRAME_HEIGHT };
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
-    GstVideoInfo info = video_info (formats[f], FRAME_WIDTH, FRAME_HEIGHT);
-    GstVideoInfo full = video_info (formats[f], FRAME_WIDTH + 32, FRAME_HEIGHT + 16);
+    GstVideoInfo info = video_info_of (formats[f], FRAME_WIDTH, FRAME_HEIGHT);
+    GstVideoInfo full = video_info_of (formats[f], FRAME_WIDTH + 32, FRAME_HEIGHT + 16);
     GstHarness *h = overlay_new ("boxoverlay", &info);
     GstBuffer *plain = video_buffer_new (&info), *buffer;
     Picture *blank, *expected, *picture;
@@ -172,8 +162,8 @@ GST_START_TEST (paints_no_luma_beside_a_crop)
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
     for (gint k = 0; k < 16; k++) {
       const GstVideoRectangle crop = { 16 + k % 4, 8 + k / 4, 40 + k % 3, 24 + k % 5 };
-      GstVideoInfo info = video_info (formats[f], crop.w, crop.h);
-      GstVideoInfo full = video_info (formats[f], FRAME_WIDTH, FRAME_HEIGHT);
+      GstVideoInfo info = video_info_of (formats[f], crop.w, crop.h);
+      GstVideoInfo full = video_info_of (formats[f], FRAME_WIDTH, FRAME_HEIGHT);
       GstHarness *h = overlay_new (k % 2 ? "boxoverlay" : OUTLINES, &info);
       GstBuffer *buffer = cropped_new (&full, &crop, 0, 0, (guint) crop.w, (guint) crop.h);
       Picture *before = picture_read (&full, buffer), *after;
@@ -218,7 +208,7 @@ GST_START_TEST (cuts_crops_to_the_frame)
   {0, 0, 0, 10}, {96, 0, 10, 10}, {0, 64, 10, 10}, {-1, -1, -1, -1}
   };
   const gsize guard = 4096;
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   gsize bytes = GST_VIDEO_INFO_SIZE (&info);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   guint8 *memory = g_malloc (bytes + 2 * guard);

@@ -10,16 +10,6 @@
 #define FRAME_WIDTH 96
 #define FRAME_HEIGHT 64
 
-static GstVideoInfo
-video_info (GstVideoFormat format, gint width, gint height)
-{
-  GstVideoInfo info;
-
-  gst_video_info_init (&info);
-  g_assert_true (gst_video_info_set_format (&info, format, width, height));
-  return info;
-}
-
 /* Draws one box without a label on an empty frame. */
 static Picture *
 draw_box (const GstVideoInfo * info, const gchar * launch, guint x, guint y, guint w, guint h)
@@ -49,7 +39,7 @@ blank (const GstVideoInfo * info)
 static guint32
 color_of_person (void)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_BGRx, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_BGRx, FRAME_WIDTH, FRAME_HEIGHT);
   Picture *picture = draw_box (&info, OUTLINES, 8, 8, 40, 40);
   guint32 rgb = picture_rgb (picture, 8, 8);
 
@@ -68,7 +58,7 @@ snap (gint v, gint step)
 static void
 check_format (GstVideoFormat format, gint width, gint height, guint32 rgb)
 {
-  GstVideoInfo info = video_info (format, width, height);
+  GstVideoInfo info = video_info_of (format, width, height);
   const GstVideoFormatInfo *finfo = info.finfo;
   gint step_x = 1 << MAX (finfo->w_sub[1], 0), step_y = 1 << MAX (finfo->h_sub[1], 0);
   gint x1, y1, x2, y2, tx, ty;
@@ -168,7 +158,7 @@ GST_START_TEST (follows_the_colorimetry)
   guint32 rgb = color_of_person ();
 
   for (guint i = 0; i < G_N_ELEMENTS (colorimetry); i++) {
-    GstVideoInfo info = video_info (GST_VIDEO_FORMAT_Y444, FRAME_WIDTH, FRAME_HEIGHT);
+    GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_Y444, FRAME_WIDTH, FRAME_HEIGHT);
     Picture *picture;
 
     g_assert_true (gst_video_colorimetry_from_string (&info.colorimetry, colorimetry[i]));
@@ -183,7 +173,7 @@ GST_END_TEST
 
 GST_START_TEST (passes_buffers_without_boxes_as_they_are)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *in, *out;
 
@@ -206,7 +196,7 @@ GST_END_TEST
 
 GST_START_TEST (paints_in_place_where_it_may)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *in = video_buffer_new (&info), *out;
   GstMemory *memory = gst_buffer_peek_memory (in, 0);
@@ -221,7 +211,7 @@ GST_END_TEST
 
 GST_START_TEST (leaves_other_branches_untouched)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_NV12, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_NV12, FRAME_WIDTH, FRAME_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *in = video_buffer_new (&info), *out;
   Picture *before = picture_read (&info, in), *branch, *drawn;
@@ -254,7 +244,7 @@ GST_START_TEST (clips_boxes_to_the_frame)
   const gsize guard = 4096;
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
-    GstVideoInfo info = video_info (formats[f], FRAME_WIDTH + 1, FRAME_HEIGHT + 1);
+    GstVideoInfo info = video_info_of (formats[f], FRAME_WIDTH + 1, FRAME_HEIGHT + 1);
     GstHarness *h = overlay_new ("boxoverlay thickness=5", &info);
     gsize bytes = GST_VIDEO_INFO_SIZE (&info);
     guint8 *memory = g_malloc (bytes + 2 * guard);
@@ -285,7 +275,7 @@ GST_START_TEST (draws_nothing_for_boxes_off_the_frame)
   static const gint boxes[][4] = { {-50, 10, 40, 20}, {96, 10, 40, 20}, {10, -30, 20, 30},
   {10, 64, 20, 10}, {3000, 3000, 5, 5}
   };
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   Picture *before = blank (&info);
 
   for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
@@ -302,7 +292,7 @@ GST_END_TEST
 /* The edges of a box that lie outside of the frame are not drawn. */
 GST_START_TEST (draws_the_visible_edges_only)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_GRAY8, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_GRAY8, FRAME_WIDTH, FRAME_HEIGHT);
   Picture *before = blank (&info);
   Picture *after = draw_box (&info, OUTLINES, (guint) - 20, 10, 60, 30);
 
@@ -317,7 +307,7 @@ GST_END_TEST
 
 GST_START_TEST (shows_an_empty_box_as_a_dot)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   Picture *before = blank (&info), *after = draw_box (&info, OUTLINES " thickness=3", 20, 20, 0, 0);
 
   g_assert_cmpuint (picture_changed (before, after, 20, 20, 24, 24), ==, 16);
@@ -329,7 +319,7 @@ GST_END_TEST
 
 GST_START_TEST (draws_in_the_given_thickness)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_BGRx, 200, 200);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_BGRx, 200, 200);
 
   for (gint thickness = 1; thickness <= 64; thickness++) {
     gchar *launch = g_strdup_printf (OUTLINES " thickness=%d", thickness);
@@ -349,7 +339,7 @@ GST_END_TEST
 GST_START_TEST (survives_any_numbers)
 {
   static const gdouble odd[] = { NAN, INFINITY, -INFINITY, 1e300, -1e300, 0.0, 0.5, -0.0 };
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
 
   for (guint k = 0; k < 8 * 8 * 8; k++) {
@@ -371,7 +361,7 @@ GST_START_TEST (honours_the_video_meta)
 {
   const gint width = 33, height = 17, strides[] = { 41, 23, 29 };
   const gsize plane_bytes[] = { 41 * 17, 23 * 9, 29 * 9 };
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, width, height);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, width, height);
   GstHarness *h = overlay_new (OUTLINES, &info);
   GstBuffer *buffer = gst_buffer_new ();
   gsize offsets[GST_VIDEO_MAX_PLANES] = { 0, plane_bytes[0], plane_bytes[0] + plane_bytes[1] };
@@ -398,7 +388,7 @@ GST_END_TEST
 /* A gap buffer, which repeats the previous frame, is drawn too. */
 GST_START_TEST (paints_gap_buffers)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *buffer = video_buffer_new (&info);
   Picture *before = picture_read (&info, buffer), *after;
@@ -418,7 +408,7 @@ GST_END_TEST
 
 GST_START_TEST (warns_once_of_short_buffers)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBus *bus = gst_bus_new ();
   GstMessage *message;
@@ -446,7 +436,7 @@ GST_END_TEST
 
 GST_START_TEST (copies_read_only_memory)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   GstHarness *h = overlay_new (OUTLINES, &info);
   gsize bytes = GST_VIDEO_INFO_SIZE (&info);
   guint8 *memory = g_malloc (bytes);
@@ -471,14 +461,14 @@ GST_START_TEST (follows_caps_that_change)
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_RGB,
     GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_I420
   };
-  GstVideoInfo info = video_info (formats[0], 320, 240);
+  GstVideoInfo info = video_info_of (formats[0], 320, 240);
   GstHarness *h = overlay_new ("boxoverlay", &info);
 
   for (guint i = 0; i < 12; i++) {
     GstBuffer *buffer;
     Picture *picture, *fresh;
 
-    info = video_info (formats[i % 4], 320 - 20 * (gint) i, 240 + 100 * (gint) (i % 3));
+    info = video_info_of (formats[i % 4], 320 - 20 * (gint) i, 240 + 100 * (gint) (i % 3));
     overlay_set_info (h, &info);
     buffer = video_buffer_new (&info);
     video_buffer_add_box (buffer, "person", 20, 40, 80, 60, NAN, 0, NULL);
@@ -496,7 +486,7 @@ GST_END_TEST
 
 GST_START_TEST (passes_gaps_and_eos)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   gboolean gap = FALSE, eos = FALSE;
   GstEvent *event;
@@ -516,7 +506,7 @@ GST_END_TEST
 
 GST_START_TEST (draws_a_hundred_thousand_boxes)
 {
-  GstVideoInfo info = video_info (GST_VIDEO_FORMAT_I420, 640, 480);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, 640, 480);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *buffer = video_buffer_new (&info);
   Picture *before = picture_read (&info, buffer), *after;
