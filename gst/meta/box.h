@@ -71,7 +71,7 @@ typedef struct
 } Box;
 
 /* Converts a state to text and back: "kept", "suppressed", "below-score", ...; NULL for
- * BOX_STATE_NONE, and BOX_STATE_NONE for NULL or text that is no state. */
+ * BOX_STATE_NONE, and BOX_STATE_NONE for NULL or for text that does not name a state. */
 const gchar *box_state_name (BoxState state);
 BoxState box_state_from_name (const gchar * name);
 

@@ -23,8 +23,8 @@
 
 /* ----------------------------------------------------- what is a detection */
 
-/* Returns whether a structure is a hint to an encoder. A region with such structures
- * only is no detection. */
+/* Returns whether a structure is a hint to an encoder. A region whose structures are all
+ * hints is not a detection. */
 static inline gboolean
 is_hint (const GstStructure * s)
 {

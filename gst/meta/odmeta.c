@@ -113,7 +113,7 @@ read_related (GstAnalyticsRelationMeta * meta, const OdRelation * relations, gui
 }
 
 /* Reads an OD, field by field as read_region does. `empty` is the quark of "", which
- * is no label. */
+ * stands for an absent label. */
 static void
 read_od (GstAnalyticsMtd * mtd, GQuark empty, Box * box)
 {

@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-/* The marks of a mtd. The first three are set for mtds that are no ODs. */
+/* The marks of a mtd. The first three are set for mtds other than ODs. */
 enum
 {
   TO_KEPT = 1,                  /* related to a kept OD */
@@ -128,7 +128,7 @@ mark_types (OdRemove * self)
 }
 
 /* Marks the mtds that have a relation with an OD. Returns whether there are relations
- * among the mtds that are no ODs. */
+ * among the mtds other than ODs. */
 static gboolean
 mark_related (OdRemove * self, const GArray * relations)
 {
@@ -150,7 +150,7 @@ mark_related (OdRemove * self, const GArray * relations)
   return indirect;
 }
 
-/* Spreads TO_KEPT and TO_REMOVED along the relations among mtds that are no ODs, to
+/* Spreads TO_KEPT and TO_REMOVED along the relations among mtds other than ODs, to
  * those that have no relation with an OD themselves, until nothing changes. */
 static void
 mark_indirectly_related (OdRemove * self, const GArray * relations)
@@ -193,7 +193,7 @@ relates_to_any (const OdRemove * self, guint id, const guint * ods, guint count)
   return FALSE;
 }
 
-/* Decides which mtds that are no ODs are removed: those whose related ODs are all
+/* Decides which mtds other than ODs are removed: those whose related ODs are all
  * removed, and that have at least one. Collects the relations that start at the others.
  *
  * There are two variants with the same result. Where an OD has a relation to each of

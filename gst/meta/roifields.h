@@ -59,8 +59,8 @@ roi_field_value (const GstStructure * s, const RoiName * name)
 __attribute__ ((cold))
 gboolean roi_field_any_number (const GValue * value, gdouble * number);
 
-/* Writes the number in a field. Returns FALSE if there is no such field, or no number
- * in it. (Reads the data of the value directly, because g_value_get_double would check
+/* Writes the number of a field. Returns FALSE if the field is absent or does not hold a
+ * number. (Reads the data of the value directly, because g_value_get_double would check
  * its type again, which takes as long as finding the field.) */
 static inline gboolean
 roi_field_number (const GstStructure * s, const RoiName * name, gdouble * number)

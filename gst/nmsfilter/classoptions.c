@@ -100,7 +100,7 @@ parse_key (Parser * parser, nms_class_options * option, const gchar * label, con
 
 /* --------------------------------------------------------------- one label */
 
-/* Parses the options of one label. `skip` names a field of `fields` that is no option
+/* Parses the options of one label. `skip` names a field of `fields` that is not an option
  * ("label" in the list form), or is NULL. */
 static gboolean
 parse_label (Parser * parser, const gchar * label, const GstStructure * fields,

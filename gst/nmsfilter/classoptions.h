@@ -29,7 +29,7 @@ typedef struct
  *   o,person=[o,iou-threshold=0.3],car=[o,max=5]
  *   o,options=<[o,label="traffic light",score-threshold=0.2],[o,label=car,max=5]>
  * Numbers may have any numeric type, or be text. Returns NULL if a key is unknown, a
- * value is no number or out of range, or a label is missing or listed twice. *error is
+ * value is not a number or out of range, or a label is missing or listed twice. *error is
  * then one sentence that names the label and the key; free it with g_free. */
 ClassOptions *class_options_parse (const GstStructure * structure, gchar ** error);
 

@@ -4,8 +4,8 @@
  * flag after it. The pipeline is searched once for a stream.
  *
  * The search goes upstream through elements that hand buffers on unchanged. It ends at
- * the first other element. If that is no converter, it may be the detector; a converter
- * in front of a detector drops nothing.
+ * the first other element. If that is not a converter, it may be the detector, and
+ * converters in front of a detector drop nothing.
  */
 #include "scoreloss.h"
 

@@ -210,7 +210,7 @@ test_parents (void)
   g_array_unref (boxes);
 }
 
-/* Removes boxes by position, with metas in between that are no detections, on a copy. */
+/* Removes boxes by position, with metas in between that are not detections, on a copy. */
 static void
 test_remove (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * nmsfilter: which boxes of a buffer are kept: thresholds, caps, invalid boxes,
- * action=tag, metas that are no detections, coordinates in doubles and integers.
+ * action=tag, metas that are not detections, coordinates in doubles and integers.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"

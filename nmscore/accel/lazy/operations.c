@@ -158,7 +158,7 @@ nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *dims, int axis)
 /* -------------------------------------------------------- element by element */
 
 /* Records an operation on tensors of one type, except for the PRED that a selection
- * begins with. Scalars are repeated if another operand is none. */
+ * begins with. Scalars are repeated if another operand is not a scalar. */
 static nms_lazy_tensor
 elements (nms_lazy *lz, int op, int count, nms_lazy_tensor *operands)
 {

@@ -104,7 +104,7 @@ probe_positions (const nms__cell_boxes *s, size_t from, size_t end, const wide *
 {
   for (; from < end; from += LANES) {
     uint32_t bits = hits_from (s, from, end, b, by_class);
-    bits &= k->at - from < LANES ? ~(1u << (k->at - from)) : ~0u; /* the box itself is no hit */
+    bits &= k->at - from < LANES ? ~(1u << (k->at - from)) : ~0u; /* not the box itself */
     if (action == RECORD) {
       found->from[found->count] = (uint32_t) from;
       found->bits[found->count] = bits;
