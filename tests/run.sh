@@ -346,7 +346,7 @@ unlocked_plugin_fails ()
     GST_REGISTRY="$dir/unlocked.registry" TSAN_OPTIONS="$TSAN_OPTIONS:halt_on_error=1" \
     "$@" "$dir/test-nmsfilter-concurrency" >"$dir/unlocked.log" 2>&1 || rc=$?
   grep "^SUMMARY" "$dir/unlocked.log"
-  [ "$rc" = 66 ] && grep -q "data race.*gst/[a-z/]*\.c:" "$dir/unlocked.log"
+  [ "$rc" = 66 ] && grep -q "data race.*gst/[a-z/]*\.[ch]:" "$dir/unlocked.log"
 }
 
 # GLib and GStreamer are not built with the sanitizer, so tests/gst/glibsync.c reports their
