@@ -156,7 +156,7 @@ stage_locale ()
   check "the comma is there" env LOCPATH="$dir" LC_ALL=de_DE.UTF-8 LD_PRELOAD="$dir/setlocale.so" \
     awk 'BEGIN { exit sprintf ("%.1f", 0.5) != "0,5" }' || return 0
   NMS_TEST_LOCPATH="$dir" NMS_TEST_LC_ALL=de_DE.UTF-8 NMS_TEST_PRELOAD="$dir/setlocale.so" \
-    suites release $(no_suites pipelines rules bench tpu) \
+    suites release $(no_suites pipelines rules bench tpu pip) \
     --wrapper "$NMS_ROOT/tests/env/preload.sh"
 }
 
@@ -437,8 +437,8 @@ make_folders ()
 }
 
 # Runs every suite in a folder of tests/env/debian.sh, in a release build, then the leak tracer.
-# Leaves out instruction counts, which hold for one compiler, and torchvision, which is as
-# large as the folder.
+# Leaves out instruction counts, which hold for one compiler, torchvision, which is as large as
+# the folder, and the installation by pip.
 newer_debian ()
 {
   local options="-Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled"
@@ -449,7 +449,7 @@ newer_debian ()
   inside=("$NMS_ROOT/tests/env/debian.sh" "$1")
   # shellcheck disable=SC2086
   if build "$1-release" --buildtype=release $options; then
-    suites "$1-release" $(no_suites tpu bench torchvision)
+    suites "$1-release" $(no_suites tpu bench torchvision pip)
     inside+=(env G_DEBUG=fatal-warnings GST_TRACERS=leaks)
     stage="$1-leaks"
     suites "$1-release" odmeta boxreplay nmsfilter

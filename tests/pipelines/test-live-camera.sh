@@ -71,8 +71,10 @@ h264=$!
 reports jpeg 8
 reports h264 8
 before="$(memory $jpeg) $(memory $h264)" after=
-# (the first ends by the clock, however few of its seconds had frames)
-while kill -0 $jpeg 2>/dev/null && [ "$(grep -cE '^[1-9][0-9]* frames/s' jpeg.out)" -lt 22 ]; do
+# (the first ends by the clock, however few of its seconds had frames; the loop ends before
+# the video of the other camera does, after 79 s)
+for _ in $(seq 80); do
+  kill -0 $jpeg 2>/dev/null && [ "$(grep -cE '^[1-9][0-9]* frames/s' jpeg.out)" -lt 22 ] || break
   after=$(memory $jpeg || true)
   sleep 0.5
 done
