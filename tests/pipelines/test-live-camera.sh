@@ -64,6 +64,11 @@ start ()
   timeout --foreground -k 5 110 "$PIPELINES/live-camera.sh" "$@" --detector "$detector" \
     >"$name.out" 2>"$name.err" &
 }
+
+# interrupt PID: as Ctrl-C. The signal goes to the script, because the timeout of newer
+# coreutils does not pass on a signal that a background process ignores.
+interrupt () { kill -INT "$(pgrep -P "$1")"; }
+
 start jpeg test --codec jpeg --seconds 26 --output jpeg.mp4
 jpeg=$!
 start h264 test --output h264.mkv
@@ -80,7 +85,7 @@ for _ in $(seq 80); do
 done
 reports h264 22
 after="$after $(memory $h264)"
-kill -INT $h264
+interrupt $h264
 wait $h264 || { cat h264.{out,err} >&2; fail "h264 ended with $?"; }
 wait $jpeg || { cat jpeg.{out,err} >&2; fail "jpeg ended with $?"; }
 finished jpeg jpeg.mp4 40
@@ -135,7 +140,7 @@ gst-launch-1.0 -q videotestsrc num-buffers=600 ! video/x-raw,width=320,height=20
   ! jpegenc ! avimux ! filesink location=other.avi
 serve other.avi "$port"
 reports back $((at + 3))
-kill -INT $back
+interrupt $back
 wait $back || { cat back.{out,err} >&2; fail "after a reconnection it ended with $?"; }
 kill -9 $server
 grep -q '^The camera is gone (.*); waiting for it.$' back.out
