@@ -13,6 +13,7 @@ interrupted ()
 {
   local signal=$1 text=$2 pid start rc=0
   shift 2
+  rm -f out err # the program empties them a moment later; the run before may have written the text
   # (a shell without job control starts background programs with SIGINT ignored)
   setsid env --default-signal=INT timeout --foreground -k 5 100 \
     "$PIPELINES/$1.sh" "${@:2}" >out 2>err &
