@@ -11,6 +11,8 @@
  *      "nms":{"state":"suppressed","suppressed-by":0}}]}
  *
  * timestamp       in ns of stream time, 0 .. 2^63-1; optional
+ * session, reverse, outside-segment, dropped, stream-id
+ *                 written only where a frame needs them; docs/recording.md
  * resolution      of the frame in pixels; optional
  * objects         required; [] is a frame without boxes
  *   x y w h       in pixels; an object has these four, a bounding_box, or both
@@ -40,7 +42,7 @@ typedef struct _JsonlParser JsonlParser;
 JsonlParser *jsonl_parser_new (void);
 void jsonl_parser_free (JsonlParser * self);
 
-/* Parses one line: sets timestamp, size and boxes of `frame`. The line may be
+/* Parses one line: sets all fields of `frame` but index and line. The line may be
  * changed. If the line is malformed, returns FALSE and RECORD_ERROR_MALFORMED,
  * whose message names the member; the contents of `frame` are then undefined. */
 gboolean jsonl_parse (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,

@@ -134,6 +134,21 @@ get_string (JsonObject * object, const MemberPath * at, const gchar * member, co
   return TRUE;
 }
 
+/* Sets *value to FALSE if the member is missing. */
+static gboolean
+get_boolean (JsonObject * object, const MemberPath * at, const gchar * member, gboolean * value)
+{
+  JsonNode *node = json_object_get_member (object, member);
+
+  *value = FALSE;
+  if (node == NULL)
+    return TRUE;
+  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_BOOLEAN)
+    return refuse (at, member, "is neither true nor false");
+  *value = json_node_get_boolean (node);
+  return TRUE;
+}
+
 static gboolean
 get_object (JsonObject * object, const MemberPath * at, const gchar * member, JsonObject ** inner)
 {
@@ -312,6 +327,32 @@ load (JsonlParser * self, const gchar * text, gsize length, gint element, GError
   return NULL;
 }
 
+/* Sets *number to 0 if the member is missing. */
+static gboolean
+get_count (JsonObject * object, const MemberPath * at, const gchar * member, guint64 * number)
+{
+  gint64 value = 0;
+  gboolean has;
+
+  if (!get_integer (object, at, member, 0, G_MAXINT64, &value, &has))
+    return FALSE;
+  *number = (guint64) value;
+  return TRUE;
+}
+
+/* Parses the members that place a line among the other lines. */
+static gboolean
+parse_sequence (JsonObject * header, const MemberPath * at, RecordedFrame * frame)
+{
+  const gchar *stream_id;
+
+  return get_count (header, at, "session", &frame->session)
+      && get_count (header, at, "dropped", &frame->dropped)
+      && get_boolean (header, at, "reverse", &frame->reverse)
+      && get_boolean (header, at, "outside-segment", &frame->outside_segment)
+      && get_string (header, at, "stream-id", &stream_id);
+}
+
 static gboolean
 parse_header (JsonObject * header, RecordedFrame * frame, GError ** error)
 {
@@ -321,6 +362,7 @@ parse_header (JsonObject * header, RecordedFrame * frame, GError ** error)
   gboolean has;
 
   if (!get_integer (header, &at, "timestamp", 0, G_MAXINT64, &number, &has)
+      || !parse_sequence (header, &at, frame)
       || !get_object (header, &at, "resolution", &resolution))
     return FALSE;
   frame->timestamp = has ? (guint64) number : RECORDED_FRAME_NO_TIME;

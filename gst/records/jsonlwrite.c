@@ -118,6 +118,24 @@ format_box (const Box * box, gint width, gint height, GString * out)
   return omitted;
 }
 
+/* Appends the members that place a line among the other lines. */
+static void
+format_sequence (const RecordedFrame * frame, GString * out)
+{
+  if (frame->session > 0) {
+    member_int (out, "\"session\":", (gint64) frame->session);
+    g_string_append_c (out, ',');
+  }
+  if (frame->reverse)
+    g_string_append (out, "\"reverse\":true,");
+  if (frame->outside_segment)
+    g_string_append (out, "\"outside-segment\":true,");
+  if (frame->dropped > 0) {
+    member_int (out, "\"dropped\":", (gint64) frame->dropped);
+    g_string_append_c (out, ',');
+  }
+}
+
 guint
 jsonl_format (const RecordedFrame * frame, GString * out)
 {
@@ -129,6 +147,7 @@ jsonl_format (const RecordedFrame * frame, GString * out)
     member_int (out, "\"timestamp\":", (gint64) frame->timestamp);
     g_string_append_c (out, ',');
   }
+  format_sequence (frame, out);
   if (size_known) {
     member_int (out, "\"resolution\":{\"width\":", frame->width);
     member_int (out, ",\"height\":", frame->height);

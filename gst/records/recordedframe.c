@@ -26,6 +26,8 @@ recorded_frame_reset (RecordedFrame * frame)
   frame->index = 0;
   frame->line = 0;
   frame->width = frame->height = 0;
+  frame->session = frame->dropped = 0;
+  frame->reverse = frame->outside_segment = FALSE;
   g_array_set_size (frame->boxes, 0);
 }
 

@@ -30,6 +30,10 @@ typedef struct
   guint64 index;                /* index of the frame in the file, from 0 */
   guint64 line;                 /* the line where it begins, from 1 */
   gint width, height;           /* size of the frame that the boxes describe; 0: unknown */
+  guint64 session;              /* number of the session, from 0: times go in one direction */
+  guint64 dropped;              /* number of frames missing directly before this one */
+  gboolean reverse;             /* times descend in this session */
+  gboolean outside_segment;     /* a frame that is not shown; it takes no part in matching */
   /* Array of Box. x1 .. y2 of a box that was read from a file are pixels of that
    * frame. A box without integers in the file has w == -1 and BOX_HAS_NORMALIZED. */
   GArray *boxes;

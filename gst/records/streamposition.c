@@ -38,16 +38,30 @@ stream_position_ended (const StreamPosition * self)
   return self->ended;
 }
 
+gboolean
+stream_position_is_outside (const GstSegment * segment, GstBuffer * buffer)
+{
+  GstClockTime start = GST_BUFFER_PTS (buffer), stop = start;
+
+  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (start))
+    return FALSE;
+  if (GST_BUFFER_DURATION_IS_VALID (buffer))
+    stop += GST_BUFFER_DURATION (buffer);
+  return !gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, NULL, NULL);
+}
+
 GstClockTime
 stream_position_time (const GstSegment * segment, GstBuffer * buffer)
 {
   guint64 time;
+  gint sign;
 
-  if (segment->format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID (buffer)
-      || gst_segment_to_stream_time_full (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer),
-          &time) != 1)
+  if (segment->format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID (buffer))
     return GST_CLOCK_TIME_NONE;
-  return time;
+  sign = gst_segment_to_stream_time_full (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer), &time);
+  if (sign < 0 && !stream_position_is_outside (segment, buffer))
+    return 0;
+  return sign == 1 ? time : GST_CLOCK_TIME_NONE;
 }
 
 static GstClockTime

@@ -49,9 +49,13 @@ gboolean stream_position_ended (const StreamPosition * self);
 StreamPositionStep stream_position_step (StreamPosition * self, const GstSegment * segment,
     GstBuffer * buffer, gboolean by_index);
 
-/* Returns the stream time of the PTS, also of a buffer outside the segment. Returns
- * GST_CLOCK_TIME_NONE if the buffer has no PTS, the segment is not in time, or the
- * stream time is negative. */
+/* Returns whether no part of the buffer is inside its segment, so that sinks drop it.
+ * Returns FALSE if the buffer has no PTS or the segment is not in time. */
+gboolean stream_position_is_outside (const GstSegment * segment, GstBuffer * buffer);
+
+/* Returns the stream time of the PTS, also of a buffer outside the segment; 0 if it is
+ * negative and a part of the buffer is inside the segment. Returns GST_CLOCK_TIME_NONE
+ * if the buffer has no PTS, the segment is not in time, or the stream time is negative. */
 GstClockTime stream_position_time (const GstSegment * segment, GstBuffer * buffer);
 
 G_END_DECLS
