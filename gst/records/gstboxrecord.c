@@ -24,7 +24,10 @@
  * Every frame is written at once, so that another program can read a pipe live. Use
  * `gst-launch-1.0 -q` with standard output, because gst-launch-1.0 writes its
  * messages there too. If the reader closes the pipe, the stream ends with an error.
- * append=true continues a recording and the frame numbers of MOT text.
+ * append=true continues a recording and the frame numbers of MOT text. Where times go
+ * back (a seek, a looped source, a continued file), and in reverse playback, lines have
+ * the number of their session, so that the file can be replayed; docs/recording.md
+ * describes this. Buffers outside of their segment are marked, and left out of MOT text.
  *
  * With emit-signals=true, an application gets the boxes without a file: see
  * #boxrecord::frame-boxes.
@@ -54,8 +57,9 @@
 #include "meta/boxmeta.h"
 #include "mottext.h"
 #include "properties.h"
+#include "recordappend.h"
 #include "recordreader.h"
-#include "streamposition.h"
+#include "recordsession.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_record_debug);
 #define GST_CAT_DEFAULT gst_box_record_debug
@@ -100,9 +104,10 @@ struct _GstBoxRecord
 
   /* streaming thread */
   RecordedFrame frame;          /* of the current buffer */
+  RecordSession session;
   gint width, height;
   GString *text;
-  guint64 first_index;          /* of MOT text: index of the first frame of this recording */
+  guint64 next_index;           /* of MOT text: index of the next frame */
   gboolean warned_labels, warned_confidence;
 
   /* under the object lock */
@@ -156,6 +161,9 @@ write_frame (GstBoxRecord * self)
   guint omitted;
 
   g_string_truncate (self->text, 0);
+  /* MOT text cannot mark a frame that is not shown */
+  if (self->format == RECORD_FORMAT_MOT && self->frame.outside_segment)
+    return GST_FLOW_OK;
   if (self->format == RECORD_FORMAT_MOT)
     omitted = mot_text_format (&self->frame, self->text);
   else
@@ -189,12 +197,12 @@ gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   GstFlowReturn flow = GST_FLOW_OK;
   gboolean emit;
 
-  G_STATIC_ASSERT (RECORDED_FRAME_NO_TIME == GST_CLOCK_TIME_NONE);
   recorded_frame_reset (&self->frame);
-  self->frame.timestamp = stream_position_time (&trans->segment, buffer);
+  record_session_place (&self->session, &trans->segment, buffer, &self->frame);
   self->frame.width = self->width;
   self->frame.height = self->height;
-  self->frame.index = self->first_index + self->frames;
+  self->frame.index = self->next_index;
+  self->next_index += !self->frame.outside_segment;
   box_meta_read (buffer, self->width, self->height,
       BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_RECORDED, self->frame.boxes);
 
@@ -232,6 +240,7 @@ gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
 
+  record_session_event (&self->session, event);
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START
       || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
     GST_OBJECT_LOCK (self);
@@ -244,34 +253,30 @@ gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
 
 /* ---------------------------------------------------------------- start, stop */
 
-/* Sets the index of the first frame. If MOT text is continued, it follows the last
- * frame in the file. Returns FALSE if the file holds something else. */
+/* Prepares the file to be continued after its last frame. Returns FALSE after an
+ * error message. */
 static gboolean
-find_first_index (GstBoxRecord * self)
+prepare_to_append (GstBoxRecord * self)
 {
-  gchar *tail, *line;
-  gboolean found = FALSE;
-  MotTextLine last;
+  GError *error = NULL;
+  RecordAppend append;
+  gboolean ok = record_append_prepare (&append, self->location, self->format, &error);
 
-  self->first_index = 0;
-  if (self->format != RECORD_FORMAT_MOT || !self->append || strcmp (self->location, "-") == 0)
-    return TRUE;
-  tail = line_writer_tail (self->location);
-  if (*g_strchomp (tail) == '\0')
-    found = TRUE;
-  while (!found && (line = strrchr (tail, '\n')) != NULL) {
-    /* the last line may be incomplete; the one before is not */
-    if ((found = mot_text_parse_line (line + 1, &last, NULL)))
-      self->first_index = last.frame + 1;
-    *line = '\0';
+  if (!ok)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot append to %s: %s%s%s", self->location,
+            error->domain == RECORD_ERROR ? "the file does not end with a line of " : "",
+            error->domain != RECORD_ERROR ? "" : self->format == RECORD_FORMAT_MOT ? "MOT text: "
+            : "JSON Lines: ", error->message), (NULL));
+  g_clear_error (&error);
+  if (ok && append.removed > 0)
+    GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("Removed an unfinished line of %" G_GUINT64_FORMAT
+            " bytes from the end of %s", append.removed, self->location), (NULL));
+  if (ok && !append.empty) {
+    record_session_continue (&self->session, &append.last);
+    self->next_index = append.last.index + 1;
   }
-  if (!found && (found = mot_text_parse_line (tail, &last, NULL)))
-    self->first_index = last.frame + 1;
-  g_free (tail);
-  if (!found)
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot append to %s: the file is not MOT "
-            "text", self->location), (NULL));
-  return found;
+  record_append_clear (&append);
+  return ok;
 }
 
 /* Opens the recording, if there is a location. Returns FALSE after an error message. */
@@ -287,7 +292,9 @@ open_recording (GstBoxRecord * self, gboolean emit_signals)
             "standard output) or emit-signals"), (NULL));
     return FALSE;
   }
-  if (wanted && !find_first_index (self))
+  record_session_init (&self->session);
+  self->next_index = 0;
+  if (wanted && self->append && strcmp (self->location, "-") != 0 && !prepare_to_append (self))
     return FALSE;
   if (wanted && (writer = line_writer_new (self->location, self->append, &error)) == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("Cannot open %s for writing: %s",

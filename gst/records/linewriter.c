@@ -18,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TAIL 4096
 #define FIFO_RETRY (50 * GST_MSECOND)
 
 struct _LineWriter
@@ -52,7 +51,6 @@ line_writer_new (const gchar * location, gboolean append, GError ** error)
 {
   int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
   gboolean fifo = FALSE;
-  gchar *tail = NULL;
   LineWriter *self;
   struct stat st;
   int fd;
@@ -60,7 +58,6 @@ line_writer_new (const gchar * location, gboolean append, GError ** error)
   if (strcmp (location, "-") == 0) {
     fd = fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
   } else {
-    tail = append ? line_writer_tail (location) : NULL;
     fd = g_open (location, flags | (append ? O_APPEND : O_TRUNC), 0666);
     fifo = fd < 0 && errno == ENXIO && g_stat (location, &st) == 0 && S_ISFIFO (st.st_mode);
     errno = fifo ? 0 : fd < 0 ? errno : 0;
@@ -69,7 +66,6 @@ line_writer_new (const gchar * location, gboolean append, GError ** error)
     set_errno_error (error, errno);
     if (fd >= 0)
       close (fd);
-    g_free (tail);
     return NULL;
   }
   self = g_new0 (LineWriter, 1);
@@ -82,9 +78,6 @@ line_writer_new (const gchar * location, gboolean append, GError ** error)
     else
       watch (self, fd);
   }
-  if (tail && *tail && tail[strlen (tail) - 1] != '\n')
-    g_string_append_c (self->unsent, '\n');
-  g_free (tail);
   return self;
 }
 
@@ -208,23 +201,4 @@ line_writer_write (LineWriter * self, const gchar * text, gsize length, GError *
   if (result == LINE_WRITER_FLUSHING && done > 0)
     g_string_append_len (self->unsent, text + done, length - done);
   return result;
-}
-
-gchar *
-line_writer_tail (const gchar * location)
-{
-  gchar *tail = g_malloc0 (TAIL + 1);
-  struct stat st;
-  gssize got;
-  int fd;
-
-  fd = g_open (location, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
-  if (fd < 0)
-    return tail;
-  if (fstat (fd, &st) == 0 && S_ISREG (st.st_mode)) {
-    got = pread (fd, tail, TAIL, MAX (0, st.st_size - TAIL));
-    tail[MAX (0, got)] = '\0';
-  }
-  close (fd);
-  return tail;
 }

@@ -21,9 +21,9 @@ typedef enum
 } LineWriterResult;
 
 /* Opens a file for writing without waiting: if a FIFO has no reader yet, the first
- * write waits for one. A file that exists is emptied, or with `append` continued,
- * after an end of line if its last line has none. "-" is standard output. Returns
- * NULL and a G_FILE_ERROR if the file cannot be written. */
+ * write waits for one. A file that exists is emptied, or with `append` continued.
+ * "-" is standard output. Returns NULL and a G_FILE_ERROR if the file cannot be
+ * written. */
 LineWriter *line_writer_new (const gchar * location, gboolean append, GError ** error);
 
 /* Writes `length` bytes. LINE_WRITER_FAILED comes with a G_FILE_ERROR. */
@@ -37,9 +37,5 @@ gboolean line_writer_free (LineWriter * self, GError ** error);
 /* With TRUE, interrupts a waiting line_writer_write () and keeps later calls from
  * waiting, until it is called with FALSE. Any thread may call it. */
 void line_writer_set_flushing (LineWriter * self, gboolean flushing);
-
-/* Returns the last bytes, up to 4096, of a regular file, to be freed; "" if the
- * file does not exist or is not regular. */
-gchar *line_writer_tail (const gchar * location);
 
 G_END_DECLS

@@ -173,6 +173,31 @@ record_kinds (void)
   }
 }
 
+/* Records reverse playback, then the frames before a segment and those in it. */
+static void
+record_sessions (void)
+{
+  gchar *line = g_strdup_printf ("boxrecord location=\"%s/sessions.jsonl\"", folder);
+  GstHarness *h = gst_harness_new_parse (line);
+  GstSegment segment;
+  guint i;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_set_src_caps_str (h, FRAME_CAPS);
+  segment.rate = -1;
+  segment.stop = 4 * 100 * GST_MSECOND;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  for (i = 4; i-- > 0;)
+    gst_buffer_unref (through (h, frame_new (i * 100 * GST_MSECOND)));
+  segment.rate = 1;
+  segment.start = segment.time = 2 * 100 * GST_MSECOND;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  for (i = 0; i < 4; i++)
+    gst_buffer_unref (through (h, frame_new (i * 100 * GST_MSECOND)));
+  gst_harness_teardown (h);
+  g_free (line);
+}
+
 static void
 record_states (void)
 {
@@ -262,6 +287,7 @@ main (int argc, char **argv)
     folder = argv[1];
     record_kinds ();
     record_states ();
+    record_sessions ();
     record_data ();
   } else {
     g_printerr ("usage: recordings FOLDER | --skipped FILE\n");

@@ -79,7 +79,8 @@ GST_START_TEST (unusable_files_fail_at_start)
   must_not_start ("", "jsonl", FALSE, "set the property location");
   must_not_start (g_get_tmp_dir (), "jsonl", FALSE, "Is a directory");
   must_not_start ("/nonexistent/boxes.jsonl", "jsonl", FALSE, "No such file or directory");
-  must_not_start (path, "mot", TRUE, "is not MOT text");
+  must_not_start (path, "mot", TRUE, "does not end with a line of MOT text");
+  must_not_start (path, "jsonl", TRUE, "does not end with a line of JSON Lines");
   g_free (path);
 }
 
@@ -194,7 +195,8 @@ GST_START_TEST (a_stuck_reader_is_interrupted)
       for (k = 0; lines[k + 1]; k++)
         fail_unless (g_str_has_prefix (lines[k], "{\"timestamp\":")
             && g_str_has_suffix (lines[k], ",\"objects\":[]}"), "%s", lines[k]);
-      fail_unless_equals_string (lines[k - 1], "{\"timestamp\":7,\"objects\":[]}");
+      fail_unless_equals_string (lines[k - 1],
+          "{\"timestamp\":7,\"session\":1,\"objects\":[]}");
       fail_unless_equals_string (lines[k], "");
       g_strfreev (lines);
       g_free (all);

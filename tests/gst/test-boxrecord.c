@@ -151,7 +151,8 @@ GST_START_TEST (times_are_stream_times)
   push (h, new_buffer (998 * FRAME));   /* before the segment, after 0 */
   push (h, new_buffer (1 * FRAME));     /* before 0 */
   must_hold (path, "{\"timestamp\":600000000,\"objects\":[]}\n"
-      "{\"timestamp\":300000000,\"objects\":[]}\n{\"objects\":[]}\n");
+      "{\"timestamp\":300000000,\"outside-segment\":true,\"objects\":[]}\n"
+      "{\"outside-segment\":true,\"objects\":[]}\n");
   gst_harness_teardown (h);
   g_free (path);
 }
@@ -211,7 +212,7 @@ GST_START_TEST (mot_text_is_written)
   buffer = new_buffer (0);
   gst_buffer_add_video_region_of_interest_meta (buffer, "", 0, 0, 1, 1);
   push (h, buffer);
-  must_hold (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n4\n"
+  must_hold (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n"
       "4,-1,1,1,1,1,-1,-1,-1,-1\n");
   gst_harness_teardown (h);
   gst_bus_set_flushing (bus, TRUE);
@@ -228,12 +229,11 @@ GST_START_TEST (append_continues_and_otherwise_empties)
 
   push (h, new_buffer (0));
   gst_harness_teardown (h);
-  must_hold (path, "{\"objects\":[\n{\"timestamp\":0,\"objects\":[]}\n");
+  must_hold (path, "{\"timestamp\":0,\"objects\":[]}\n");
   h = harness (NULL, NO_SIZE, "boxrecord append=true location=\"%s\"", path);
   push (h, new_buffer (1));
   gst_harness_teardown (h);
-  must_hold (path, "{\"objects\":[\n{\"timestamp\":0,\"objects\":[]}\n"
-      "{\"timestamp\":1,\"objects\":[]}\n");
+  must_hold (path, "{\"timestamp\":0,\"objects\":[]}\n{\"timestamp\":1,\"objects\":[]}\n");
   h = harness (NULL, NO_SIZE, "boxrecord location=\"%s\"", path);
   push (h, new_buffer (2));
   gst_harness_teardown (h);

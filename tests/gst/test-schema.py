@@ -29,7 +29,8 @@ except (ImportError, AttributeError) as error:
     sys.exit(77)
 
 FULL = {
-    "timestamp": 5, "resolution": {"width": 640, "height": 480}, "objects": [{
+    "timestamp": 5, "session": 1, "reverse": True, "outside-segment": True,
+    "resolution": {"width": 640, "height": 480}, "objects": [{
         "x": 1, "y": 2, "w": 3, "h": 4, "roi_type": "a", "region_id": 1, "parent_id": 2, "id": 3,
         "rotation": 0.5, "detection": {
             "bounding_box": {"x_min": 0.1, "y_min": 0.2, "x_max": 0.3, "y_max": 0.4},
@@ -37,7 +38,8 @@ FULL = {
         "nms": {"state": "suppressed", "suppressed-by": 0}}]}
 
 BEYOND = {  # numbers just outside of what a member can be
-    "timestamp": [-1, 2**63], "width": [0, 2**31], "height": [0, 2**31],
+    "timestamp": [-1, 2**63], "session": [-1, 2**63, 0.5],
+    "width": [0, 2**31], "height": [0, 2**31],
     "x": [-2**31 - 1, 2**31], "y": [-2**31 - 1, 2**31], "w": [-1, 2**32], "h": [-1, 2**32],
     "region_id": [-2**31 - 1, 2**31, 0.5], "parent_id": [-2**31 - 1, 2**31, 0.5],
     "id": [-2**31 - 1, 2**31, 0.5], "label_id": [-2**31 - 1, 2**31, 0.5],
@@ -96,13 +98,13 @@ def changed(path, *replacement):
 
 def wrong_frames():
     """Frames that are wrong in one place."""
-    others = {dict: [], list: {}, str: 5, int: "5", float: "5"}
+    others = {dict: [], list: {}, str: 5, int: "5", float: "5", bool: "true"}
     for path in places(FULL):
         at = FULL
         for key in path:
             at = at[key]
         yield changed(path, None)
-        yield changed(path, True)
+        yield changed(path, 1 if at is True else True)
         yield changed(path, others[type(at)])
         for number in BEYOND.get(path[-1], ()):
             yield changed(path, number)

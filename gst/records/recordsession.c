@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* recordsession: a few comparisons for each buffer. */
+#include "recordsession.h"
+
+#include "streamposition.h"
+
+void
+record_session_init (RecordSession * self)
+{
+  *self = (RecordSession) {.last = GST_CLOCK_TIME_NONE };
+}
+
+void
+record_session_continue (RecordSession * self, const RecordedFrame * last)
+{
+  record_session_init (self);
+  self->number = last->session;
+  self->reverse = last->reverse;
+  if (!last->outside_segment)
+    self->last = last->timestamp;
+  self->appended = TRUE;
+}
+
+void
+record_session_event (RecordSession * self, GstEvent * event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
+      || GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
+      || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    self->jumped = TRUE;
+}
+
+/* Returns whether a frame at `time` is not in the session of the frame before it. A
+ * buffer with a DTS may be in decoding order, where times go back without a jump. */
+static gboolean
+begins_session (const RecordSession * self, GstClockTime time, gboolean reverse, gboolean has_dts)
+{
+  if (self->last == GST_CLOCK_TIME_NONE)
+    return self->appended;
+  if (reverse != self->reverse || (self->appended && time == self->last))
+    return TRUE;
+  if (has_dts && !self->jumped && !self->appended)
+    return FALSE;
+  return reverse ? time > self->last : time < self->last;
+}
+
+static void
+advance (RecordSession * self, GstClockTime time, gboolean reverse, gboolean has_dts)
+{
+  if (begins_session (self, time, reverse, has_dts)) {
+    self->number++;
+    self->last = GST_CLOCK_TIME_NONE;
+  }
+  if (self->last == GST_CLOCK_TIME_NONE || (reverse ? time < self->last : time > self->last))
+    self->last = time;
+  self->reverse = reverse;
+  self->jumped = self->appended = FALSE;
+}
+
+void
+record_session_place (RecordSession * self, const GstSegment * segment, GstBuffer * buffer,
+    RecordedFrame * frame)
+{
+  G_STATIC_ASSERT (RECORDED_FRAME_NO_TIME == GST_CLOCK_TIME_NONE);
+  frame->timestamp = stream_position_time (segment, buffer);
+  frame->outside_segment = stream_position_is_outside (segment, buffer);
+  if (frame->timestamp != RECORDED_FRAME_NO_TIME && !frame->outside_segment)
+    advance (self, frame->timestamp, segment->rate < 0, GST_BUFFER_DTS_IS_VALID (buffer));
+  frame->session = self->number;
+  frame->reverse = self->reverse;
+}

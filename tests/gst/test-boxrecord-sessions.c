@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxrecord: how lines are marked where times do not go forward, and what append=true
+ * continues. */
+#include <gst/check/gstharness.h>
+#include <gst/video/video.h>
+
+#include "checkrunner.h"
+#include "textfiles.h"
+
+#define FRAME (100 * GST_MSECOND)
+
+static GstHarness *
+harness (const gchar * path, const gchar * properties)
+{
+  gchar *launch = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
+  GstHarness *h = gst_harness_new_parse (launch);
+
+  gst_harness_set_src_caps_str (h, "application/x-anything");
+  gst_harness_set_drop_buffers (h, TRUE);
+  g_free (launch);
+  return h;
+}
+
+/* Pushes one buffer with a box at the time of frame `i`; with_dts marks reordering. */
+static void
+push (GstHarness * h, gint i, gboolean with_dts)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+
+  GST_BUFFER_PTS (buffer) = i * FRAME;
+  GST_BUFFER_DURATION (buffer) = FRAME;
+  if (with_dts)
+    GST_BUFFER_DTS (buffer) = 0;
+  gst_buffer_add_video_region_of_interest_meta (buffer, "", 1, 2, 3, 4);
+  fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+}
+
+static void
+push_times (GstHarness * h, const gint * frames, guint count)
+{
+  guint i;
+
+  for (i = 0; i < count; i++)
+    push (h, frames[i], FALSE);
+}
+
+#define PUSH(h, ...) push_times (h, (const gint[]) { __VA_ARGS__ },                     \
+    sizeof ((const gint[]) { __VA_ARGS__ }) / sizeof (gint))
+
+static void
+new_segment (GstHarness * h, gdouble rate, guint64 start, guint64 stop)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = rate;
+  segment.start = segment.time = start;
+  segment.stop = stop;
+  fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+}
+
+/* Fails unless the file has these lines, each written as "<frame><members>" with
+ * members of its header, "-" for a line without a timestamp. */
+static void
+must_hold (const gchar * path, const gchar * const *expected)
+{
+  GString *text = g_string_new (NULL);
+  gchar *contents = text_file_read (path);
+
+  for (; *expected; expected++) {
+    gchar **parts = g_strsplit (*expected, " ", 2);
+
+    g_string_append_c (text, '{');
+    if (*parts[0] != '-')
+      g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",",
+          (guint64) (g_ascii_strtoull (parts[0], NULL, 10) * FRAME));
+    g_string_append_printf (text, "%s\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
+        "\"region_id\":0}]}\n", parts[1] ? parts[1] : "");
+    g_strfreev (parts);
+  }
+  fail_unless_equals_string (contents, text->str);
+  g_string_free (text, TRUE);
+  g_free (contents);
+}
+
+#define HOLDS(path, ...) must_hold (path, (const gchar * const[]) { __VA_ARGS__, NULL })
+#define S1 " \"session\":1,"
+#define S2 " \"session\":2,"
+
+GST_START_TEST (appending_begins_a_session_where_time_goes_back)
+{
+  gchar *path = text_file_path ("append.jsonl");
+  guint i;
+
+  for (i = 0; i < 3; i++) {
+    GstHarness *h = harness (path, "append=true");
+
+    PUSH (h, 0, 1);
+    gst_harness_teardown (h);
+  }
+  HOLDS (path, "0", "1", "0" S1, "1" S1, "0" S2, "1" S2);
+  {
+    /* this time continues that of the file */
+    GstHarness *h = harness (path, "append=true");
+
+    PUSH (h, 2);
+    gst_harness_teardown (h);
+  }
+  HOLDS (path, "0", "1", "0" S1, "1" S1, "0" S2, "1" S2, "2" S2);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (appending_after_the_same_time_begins_a_session)
+{
+  gchar *path = text_file_path ("same.jsonl");
+  guint i;
+
+  for (i = 0; i < 2; i++) {
+    GstHarness *h = harness (path, "append=true");
+
+    PUSH (h, 0);
+    gst_harness_teardown (h);
+  }
+  HOLDS (path, "0", "0" S1);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* A last line longer than the block that is read first. */
+GST_START_TEST (appending_reads_a_long_line)
+{
+  GString *long_line = g_string_new ("{\"timestamp\":0,\"session\":4,\"objects\":[");
+  gchar *path, *contents;
+  GstHarness *h;
+  guint i;
+
+  for (i = 0; i < 20000; i++)
+    g_string_append_printf (long_line, "%s{\"x\":1,\"y\":2,\"w\":3,\"h\":4}", i ? "," : "");
+  g_string_append (long_line, "]}\n\n  \n");
+  path = text_file_new ("long.jsonl", long_line->str, -1);
+  h = harness (path, "append=true");
+  PUSH (h, 0);
+  gst_harness_teardown (h);
+  contents = text_file_read (path);
+  fail_unless (g_str_has_prefix (contents, long_line->str));
+  fail_unless_equals_string (contents + long_line->len, "{\"timestamp\":0,\"session\":5,"
+      "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n");
+  g_string_free (long_line, TRUE);
+  g_free (contents);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (appending_mends_the_last_line)
+{
+  static const gchar whole[] = "{\"timestamp\":0,\"objects\":[]}";
+  gchar *path = text_file_new ("mend.jsonl", whole, -1), *contents;
+  GstHarness *h = harness (path, "append=true");
+
+  /* a complete record without its end of line is kept */
+  gst_harness_teardown (h);
+  contents = text_file_read (path);
+  fail_unless_equals_string (contents, "{\"timestamp\":0,\"objects\":[]}\n");
+  g_free (contents);
+  g_free (path);
+  /* half a record is removed */
+  path = text_file_new ("mend.jsonl", "{\"objects\":[]}\n{\"timestamp\":0,\"obj", -1);
+  h = harness (path, "append=true");
+  gst_harness_teardown (h);
+  contents = text_file_read (path);
+  fail_unless_equals_string (contents, "{\"objects\":[]}\n");
+  g_free (contents);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (a_backward_seek_begins_a_session)
+{
+  gchar *path = text_file_path ("seek.jsonl");
+  GstHarness *h = harness (path, "");
+
+  PUSH (h, 0, 1, 2);
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+  new_segment (h, 1, FRAME, GST_CLOCK_TIME_NONE);
+  PUSH (h, 1, 2);
+  /* a forward seek does not */
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+  new_segment (h, 1, 5 * FRAME, GST_CLOCK_TIME_NONE);
+  PUSH (h, 5);
+  gst_harness_teardown (h);
+  HOLDS (path, "0", "1", "2", "1" S1, "2" S1, "5" S1);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (reverse_playback_is_marked)
+{
+  gchar *path = text_file_path ("reverse.jsonl");
+  GstHarness *h = harness (path, "");
+
+  new_segment (h, -1, 0, 3 * FRAME);
+  PUSH (h, 2, 1, 0);
+  /* a second time in reverse, then forward from there */
+  new_segment (h, -1, 0, 3 * FRAME);
+  PUSH (h, 2, 1);
+  new_segment (h, 1, FRAME, GST_CLOCK_TIME_NONE);
+  PUSH (h, 1, 2);
+  gst_harness_teardown (h);
+  HOLDS (path, "2 \"reverse\":true,", "1 \"reverse\":true,", "0 \"reverse\":true,",
+      "2" S1 "\"reverse\":true,", "1" S1 "\"reverse\":true,", "1" S2, "2" S2);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* Frames in decoding order are one session; without a DTS each step back begins one. */
+GST_START_TEST (decoding_order_is_one_session)
+{
+  gchar *path = text_file_path ("order.jsonl");
+  GstHarness *h = harness (path, "");
+  static const gint order[] = { 0, 4, 2, 1, 3 };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (order); i++)
+    push (h, order[i], TRUE);
+  push (h, 2, FALSE);
+  gst_harness_teardown (h);
+  HOLDS (path, "0", "4", "2", "1", "3", "2" S1);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (frames_outside_of_the_segment_are_marked)
+{
+  gchar *path = text_file_path ("outside.jsonl");
+  GstHarness *h = harness (path, "");
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = 5 * FRAME;
+  segment.stop = 7 * FRAME;
+  segment.time = FRAME;
+  fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+  PUSH (h, 3, 4, 5, 6, 7);
+  gst_harness_teardown (h);
+  HOLDS (path, "- \"outside-segment\":true,", "0 \"outside-segment\":true,", "1", "2",
+      "3 \"outside-segment\":true,");
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (mot_text_leaves_out_frames_outside_of_the_segment)
+{
+  gchar *path = text_file_path ("outside.txt"), *contents;
+  GstHarness *h = harness (path, "format=mot");
+
+  new_segment (h, 1, 2 * FRAME, GST_CLOCK_TIME_NONE);
+  PUSH (h, 0, 1, 2, 3);
+  gst_harness_teardown (h);
+  contents = text_file_read (path);
+  fail_unless_equals_string (contents, "1,-1,2,3,3,4,-1,-1,-1,-1\n2,-1,2,3,3,4,-1,-1,-1,-1\n");
+  g_free (contents);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* A buffer that begins before its segment and ends in it is shown, so it has a time. */
+GST_START_TEST (a_frame_across_the_start_has_a_time)
+{
+  gchar *path = text_file_path ("across.jsonl");
+  GstHarness *h = harness (path, "");
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = FRAME + FRAME / 2;
+  fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+  PUSH (h, 1);
+  gst_harness_teardown (h);
+  HOLDS (path, "0");
+  g_free (path);
+}
+
+GST_END_TEST;
+
+static const CheckCase cases[] = {
+  CHECK_CASE (appending_begins_a_session_where_time_goes_back),
+  CHECK_CASE (appending_after_the_same_time_begins_a_session),
+  CHECK_CASE (appending_reads_a_long_line),
+  CHECK_CASE (appending_mends_the_last_line),
+  CHECK_CASE (a_backward_seek_begins_a_session),
+  CHECK_CASE (reverse_playback_is_marked),
+  CHECK_CASE (decoding_order_is_one_session),
+  CHECK_CASE (frames_outside_of_the_segment_are_marked),
+  CHECK_CASE (mot_text_leaves_out_frames_outside_of_the_segment),
+  CHECK_CASE (a_frame_across_the_start_has_a_time),
+  { NULL }
+};
+
+CHECK_PROGRAM (cases);
