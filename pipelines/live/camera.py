@@ -6,8 +6,8 @@ Two pipelines. The camera's, uridecodebin ! appsink, comes and goes with the
 camera. The other one stays, and with it the file that it writes: an appsrc that
 keeps only the newest frame, since a live picture must not wait for a slow
 detector, then detector, nmsfilter, boxoverlay, a window and/or a file. A camera may
-come back with pictures of another size or rate. A file keeps its size: videoscale
-makes every picture as large as the first one.
+come back with pictures of another size, rate or colour range. A file keeps those of the
+first picture: videoconvert and videoscale make every picture like it.
 """
 import argparse
 import re
@@ -23,6 +23,7 @@ gi.require_version("GstApp", "1.0")
 from gi.repository import GLib, Gst, GstApp  # noqa: E402, F401
 
 SECOND = 1000
+PICTURE = "video/x-raw, format=RGB, colorimetry=sRGB"   # what the detector is given
 
 
 def quoted(text):
@@ -49,7 +50,7 @@ def description(options):
     """The pipeline that stays, as gst-launch-1.0 would take it."""
     text = ("appsrc name=frames format=time is-live=true do-timestamp=true"
             " max-buffers=1 max-bytes=0 max-time=0 leaky-type=downstream"
-            " ! videoconvert ! videoscale ! capsfilter name=size caps=video/x-raw,format=RGB"
+            f" ! videoconvert ! videoscale ! capsfilter name=size caps={quoted(PICTURE)}"
             f" ! {options.detector} ! {options.filter} name=filter post-messages=true"
             " ! boxoverlay show-label=false ! tee name=filtered")
     if options.window:
@@ -152,8 +153,9 @@ class Program:
         self.frames.emit("push-buffer", sample.get_buffer())
 
     def set_caps(self, caps):
-        """Takes size and rate of the first frame for all frames: a muxer refuses to
-        change them. (The rate says little: each frame has its own timestamp.)"""
+        """Takes size and rate of the first frame for all frames, and one colorimetry,
+        because a muxer refuses to change them. (The rate says little: each frame has its own
+        timestamp.)"""
         fields = caps.to_string().split(", ")
         rate = [field for field in fields if field.startswith("framerate=")]
         if self.rate is None:
@@ -161,7 +163,7 @@ class Program:
             size = [field for field in fields
                     if field.startswith(("width=", "height=", "pixel-aspect-ratio="))]
             self.pipeline.get_by_name("size").set_property(
-                "caps", Gst.Caps.from_string(", ".join(["video/x-raw, format=RGB"] + size)))
+                "caps", Gst.Caps.from_string(", ".join([PICTURE] + size)))
         fields = [field for field in fields if field not in rate] + self.rate
         self.frames.set_property("caps", Gst.Caps.from_string(", ".join(fields)))
 
