@@ -452,7 +452,7 @@ newer_debian ()
     suites "$1-release" $(no_suites tpu bench torchvision pip)
     inside+=(env G_DEBUG=fatal-warnings GST_TRACERS=leaks)
     stage="$1-leaks"
-    suites "$1-release" odmeta boxreplay nmsfilter
+    suites "$1-release" odmeta odregions odrelations boxreplay nmsfilter
     stage=$1
   fi
   [ "$1${NMS_TRIXIE_ASAN-}" = trixieyes ] || { inside=(); return 0; }
@@ -465,7 +465,8 @@ newer_debian ()
   if build "$1-asan" --buildtype=debugoptimized -Db_sanitize=address,undefined \
     -Db_lundef=false -Dc_args=-fno-sanitize-recover=all $options; then
     stage="$1-asan"
-    suites "$1-asan" boxmeta odmeta odremove nmsfilter boxreplay boxrecord boxoverlay rotatedboxes
+    suites "$1-asan" boxmeta odmeta odregions odrelations odremove nmsfilter boxreplay \
+      boxrecord boxoverlay rotatedboxes
     stage=$1
   fi
   inside=()

@@ -141,3 +141,29 @@ classes_of (GstBuffer * buffer, guint id)
     g_assert_cmpstr (classes_, ==, expected);                                  \
     g_free (classes_);                                                         \
   } G_STMT_END
+
+/* Adds relations of these types from one mtd to another. */
+static inline void
+relate (GstBuffer * buffer, guint from, guint to, GstAnalyticsRelTypes types)
+{
+  gst_analytics_relation_meta_set_relation (relations_of (buffer), types, from, to);
+}
+
+/* Returns the types of the relations from one mtd to another. */
+static inline guint
+types_between (GstBuffer * buffer, guint from, guint to)
+{
+  return gst_analytics_relation_meta_get_relation (relations_of (buffer), from, to);
+}
+
+/* Returns a buffer with the ODs that most tests use: two that overlap and one apart. */
+static inline GstBuffer *
+three_ods (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_od (buffer, "dog", 1, 0, 50, 50, 0.5f);   /* suppressed by 2 */
+  add_od (buffer, "dog", 2, 0, 50, 50, 0.9f);
+  add_od (buffer, "dog", 300, 0, 50, 50, 0.7f);
+  return buffer;
+}

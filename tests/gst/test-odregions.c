@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter on buffers with both GstAnalytics detections and regions of interest: an OD
+ * and a region for one detection, and some of each.
+ */
+#include "foreignmtd.h"
+#include "gstrunner.h"
+#include "odboxes.h"
+
+static void
+test_both (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0), *out;
+  guint id;
+
+  foreign_mtd_add (buffer, 0);      /* makes sure that no OD has id 0 */
+  /* each is an OD and a region for one detection; the doubles give overlaps of .502 and
+   * .498 */
+  id = add_od (buffer, "dog", 100, 100, 100, 10, 0.25f);
+  add_exact (buffer, (gint) id, "dog", 100, 100, 200, 110, 0.9);
+  id = add_od (buffer, "dog", 133, 100, 100, 10, 0.99f);
+  add_exact (buffer, (gint) id, "dog", 133.15, 100, 233.15, 110, 0.8);
+  id = add_od (buffer, "dog", 133, 200, 100, 10, 0.99f);
+  add_exact (buffer, (gint) id, "dog", 133.4, 200, 233.4, 210, 0.8);
+  id = add_od (buffer, "dog", 101, 200, 100, 10, 0.25f);
+  add_exact (buffer, (gint) id, "dog", 100, 200, 200, 210, 0.9);
+  /* a single OD and a single region that overlap */
+  add_od (buffer, "cat", 500, 300, 50, 50, 0.6f);
+  add_scored (buffer, 77, "cat", 500, 300, 50, 50, 0.5);
+  add_od (buffer, "cat", 400, 300, 50, 50, 0.3f);
+  add_scored (buffer, 78, "cat", 400, 300, 50, 50, 0.4);
+  out = through (h, buffer);
+  assert_ids (out, "1 3 4 78");
+  assert_ods (out, "100 133 101 500");
+  /* regions refer to ids, which must not change */
+  g_assert_cmpuint (od_at (out, 101), ==, 4);
+  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 8);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 5);
+  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 0);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+/* The first OD has id 0, which in a region means none. Then position and class identify
+ * the detection. */
+static void
+test_first_id (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0), *out;
+
+  add_od (buffer, "dog", 100, 100, 50, 50, 0.9f);
+  add_region (buffer, 0, "dog", 100, 100, 50, 50);
+  out = through (h, buffer);
+  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 1);
+  gst_buffer_unref (out);
+
+  buffer = frame_new (0);
+  add_od (buffer, "dog", 100, 100, 50, 50, 0.9f);
+  add_region (buffer, 0, "cat", 100, 100, 50, 50);
+  add_region (buffer, 0, "dog", 300, 100, 50, 50);
+  out = through (h, buffer);
+  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 4);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+static void
+test_both_all_gone (void)
+{
+  GstBuffer *buffer = frame_new (0), *out;
+
+  add_exact (buffer, 1, "dog", 100, 100, 200, 110, 0.4);
+  add_od (buffer, "dog", 50, 100, 100, 10, 0.3f);
+  add_od (buffer, "dog", 100, 100, 100, 10, 0.9f);
+  foreign_mtd_add (buffer, 1);
+  relate (buffer, 1, 2, GST_ANALYTICS_REL_TYPE_CONTAIN);
+  out = filtered ("nmsfilter score-threshold=0.5", buffer);
+  assert_ids (out, "");
+  g_assert_cmpuint (mtds_on (out), ==, 0);
+  gst_buffer_unref (out);
+  assert_none_alive (foreign_mtds_alive ());
+}
+
+static void
+test_both_tagged (void)
+{
+  GstBuffer *buffer = frame_new (0), *out;
+
+  add_od (buffer, "dog", 500, 100, 10, 10, 0.5f);
+  add_exact (buffer, 1, "dog", 100, 100, 200, 110, 0.8);
+  add_od (buffer, "dog", 100, 100, 100, 10, 0.3f);
+  add_exact (buffer, 2, "dog", 101, 100, 201, 110, 0.9);
+  add_od (buffer, "dog", 101, 100, 100, 10, 0.3f);
+  out = filtered ("nmsfilter action=tag", buffer);
+  assert_tag (out, 1, "suppressed:1");
+  assert_tag (out, 2, "kept");
+  assert_classes (out, 0, "nms:kept");
+  assert_classes (out, 1, "nms:suppressed");
+  assert_classes (out, 2, "nms:kept");
+  gst_buffer_unref (out);
+}
+
+static const TestCase cases[] = {
+  { "/odregions/both", test_both },
+  { "/odregions/first-id", test_first_id },
+  { "/odregions/both-all-gone", test_both_all_gone },
+  { "/odregions/both-tagged", test_both_tagged },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);
