@@ -110,7 +110,10 @@ NMS_API int nms_version (void);
   X (NMS_ERROR_DEVICE, -8, "a device, or the plugin for it, failed")
 
 #define NMS__ENUM(name, value, text) name = value,
-typedef enum nms_error { NMS_ERROR_LIST (NMS__ENUM) } nms_error;
+/* The last one has no comma behind it, as C89 and C++98 require. */
+typedef enum nms_error {
+  NMS_ERROR_LIST (NMS__ENUM) NMS__ERROR_LEAST = NMS_ERROR_DEVICE
+} nms_error;
 #undef NMS__ENUM
 
 /* Returns one line of English for a code of the list, "unknown error" for any other number.
