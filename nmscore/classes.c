@@ -30,21 +30,15 @@ find (nms__classes *c, int32_t id)
   return &c->bucket[i];
 }
 
-static nms__class *
-add (nms__classes *c, uint32_t *bucket, int32_t id)
-{
-  *bucket = c->count++;
-  c->entry[*bucket] = c->entry[0];
-  c->entry[*bucket].id = id;
-  return &c->entry[*bucket];
-}
-
 uint32_t
 nms__class_entry (nms__classes *c, int32_t id)
 {
   uint32_t *bucket = find (c, id);
-  if (!*bucket)
-    add (c, bucket, id);
+  if (!*bucket) {
+    *bucket = c->count++;
+    c->entry[*bucket] = c->entry[0];
+    c->entry[*bucket].id = id;
+  }
   return *bucket;
 }
 
@@ -67,55 +61,62 @@ nms__classes_start (nms__classes *c, size_t boxes)
   c->entry[0] = (nms__class) { 0 };
 }
 
-static uint32_t
-id_bits (const nms__settings *settings, const nms_boxes *boxes)
-{
-  const char *at = (const char *) settings->options.class_options;
-  uint32_t bits = 0, id;
-
-  for (size_t i = 0; boxes->class_id.data && i < boxes->count; i++) {
-    nms__load (&id, &boxes->class_id, i, sizeof id);
-    bits |= id;
-  }
-  for (size_t i = 0; i < settings->options.class_option_count; i++) {
-    memcpy (&id, at + offsetof (nms_class_options, class_id), sizeof id);
-    at += settings->class_option_stride;
-    bits |= id;
-  }
-  return bits;
-}
-
-/* Starts the table with the common entry and the classes of the options. Its arrays have a free
- * element for each box of the call. */
-int
-nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings,
-    const nms_boxes *boxes, nms__bounds *bounds)
+/* Writes the options of all classes to entries, without a place in the table. Returns 0 or an
+ * error. */
+static int
+read_options (nms_context *ctx, nms__classes *c, const nms__settings *settings)
 {
   const nms_options *o = &settings->options;
-  const char *at = (const char *) o->class_options;
   const uint64_t none = UINT64_MAX;
-  double lowest = settings->limit, highest = settings->limit;
+  nms_class_options options;
 
-  clear (c, o->class_option_count + boxes->count + 1, id_bits (settings, boxes));
   c->entry[0] = (nms__class) { .score_threshold = o->score_threshold, .limit = settings->limit,
     .cap = o->max_per_class ? o->max_per_class : none };
-
-  for (size_t i = 0; i < o->class_option_count; i++, at += settings->class_option_stride) {
-    nms_class_options options;
-    memcpy (&options, at, sizeof options);
-    uint32_t *bucket = find (c, options.class_id);
-    if (*bucket)
-      return nms__fail (ctx, NMS_ERROR_DUPLICATE_CLASS, "class %ld is listed twice",
-          (long) options.class_id);
-    nms__class *entry = add (c, bucket, options.class_id);
+  for (size_t i = 0; i < o->class_option_count; i++) {
+    int error = nms__class_options_read (ctx, settings, i, &options);
+    if (error)
+      return error;
+    nms__class *entry = &c->entry[i + 1];
+    *entry = c->entry[0];
+    entry->id = options.class_id;
     if (options.set & NMS_CLASS_IOU_THRESHOLD)
       entry->limit = nms__limit (options.iou_threshold, o->inclusive);
     if (options.set & NMS_CLASS_SCORE_THRESHOLD)
       entry->score_threshold = options.score_threshold;
     if (options.set & NMS_CLASS_MAX_DETECTIONS)
       entry->cap = options.max_detections ? options.max_detections : none;
-    lowest = entry->limit < lowest ? entry->limit : lowest;
-    highest = entry->limit > highest ? entry->limit : highest;
+  }
+  return NMS_OK;
+}
+
+/* Fills the table with the common entry and the classes of the options. Its arrays have a free
+ * element for each box of the call. */
+int
+nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings,
+    const int32_t *ids, size_t count, nms__bounds *bounds)
+{
+  const size_t listed = settings->options.class_option_count;
+  double lowest = settings->limit, highest = settings->limit;
+  uint32_t bits = 0;
+  int error = read_options (ctx, c, settings);
+
+  if (error)
+    return error;
+  for (size_t i = 1; i <= listed; i++) {
+    const double limit = c->entry[i].limit;
+    bits |= (uint32_t) c->entry[i].id;
+    lowest = limit < lowest ? limit : lowest;
+    highest = limit > highest ? limit : highest;
+  }
+  for (size_t i = 0; ids && i < count; i++)
+    bits |= (uint32_t) ids[i];
+  clear (c, listed + count + 1, bits);
+  for (; c->count <= listed; c->count++) {
+    const int32_t id = c->entry[c->count].id;
+    uint32_t *bucket = find (c, id);
+    if (*bucket)
+      return nms__fail (ctx, NMS_ERROR_DUPLICATE_CLASS, "class %ld is listed twice", (long) id);
+    *bucket = c->count;
   }
   *bounds = nms__bounds_of (lowest, highest);
   return NMS_OK;

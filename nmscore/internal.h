@@ -4,6 +4,7 @@
  *   run.c       checks the arguments and sets the floating-point mode
  *   prepare.c   copies the caller's columns to an nms__frame: the boxes that take part,
  *               as packed columns; writes the outcome of the boxes that do not
+ *   candidates.c  reduces the frame to its best boxes, with max_candidates
  *   engines/    decide which boxes of the frame are kept
  *   run.c       writes the counts and the result
  *
@@ -40,8 +41,13 @@
 typedef struct nms__settings {
   nms_options options;
   double limit;       /* of options.iou_threshold; see overlap.h */
-  size_t class_option_stride;
+  size_t class_option_stride; /* bytes from one entry of the class options to the next */
 } nms__settings;
+
+/* The numbers of boxes that do not take part in a run. */
+typedef struct nms__drops {
+  size_t invalid, filtered, not_candidate;
+} nms__drops;
 
 /* One class that has options or a cap of its own. */
 typedef struct nms__class {
@@ -125,16 +131,32 @@ int nms__fail (nms_context *ctx, int error, const char *format, ...)
  * or an error. */
 int nms__options_check (nms_context *ctx, const nms_options *options, nms__settings *settings);
 
-/* options.c: checks the size of a caller's struct. `ends` lists, in ascending order, the sizes
- * that end between two fields, from the least that this version needs to the size that it knows.
- * `name` is for the message. Returns 0 or an error. */
-int nms__struct_check (nms_context *ctx, const char *name, const void *data, const size_t *ends,
-    size_t end_count);
+/* options.c: copies entry i of the caller's class options to *options, with defaults, and checks
+ * the copy. Returns 0 or an error. */
+int nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t i,
+    nms_class_options *options);
 
-/* classes.c: fills the table for the options and boxes of a call, and sets *bounds for the limits
- * of all classes. */
+/* structs.c: checks the caller's `arrays`, copies them to *copy, and completes a smaller struct
+ * with NULL. Returns 0 or an error. */
+int nms__arrays_read (nms_context *ctx, const nms_arrays *arrays, nms_arrays *copy);
+
+/* structs.c: checks the size of the caller's result. Returns 0 or an error. */
+int nms__result_check (nms_context *ctx, const nms_result *result);
+
+/* structs.c: copies the fields of `full` that the caller's struct has. */
+void nms__result_write (nms_result *result, const nms_result *full);
+
+/* structs.c: checks the size of a caller's struct, whose first member it is, and copies it to
+ * `copy`, unless that is NULL. `ends` lists, in ascending order, the sizes that end between two
+ * fields, from the least that this version needs to the size that it knows; fields of `copy`
+ * beyond the caller's size do not change. `name` is for the message. Returns 0 or an error. */
+int nms__struct_read (nms_context *ctx, const char *name, const void *data, const size_t *ends,
+    size_t end_count, void *copy);
+
+/* classes.c: fills the table for the options and the `count` class ids of a call (NULL: all are
+ * 0), and sets *bounds for the limits of all classes. */
 int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
-    const nms_boxes *boxes, nms__bounds *bounds);
+    const int32_t *ids, size_t count, nms__bounds *bounds);
 
 /* classes.c: empties the table for up to `boxes` classes. */
 void nms__classes_start (nms__classes *classes, size_t boxes);
@@ -155,9 +177,14 @@ size_t nms__neighbors_scratch_size (size_t boxes);
  * checks it. Returns 0 or an error. */
 int nms__boxes_check (nms_context *ctx, const nms_boxes *boxes, nms_boxes *checked);
 
-/* prepare.c: fills ctx->frame, and counts the boxes that do not take part. Returns 0 or an error
- * of the class options. */
-int nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t *filtered);
+/* prepare.c: fills ctx->frame, and counts the boxes that do not take part. Changes columns of
+ * `boxes` to copies of them. Returns 0 or an error of the class options. */
+int nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops);
+
+/* candidates.c: keeps the best `most` boxes of a frame and closes the gaps. Returns the number of
+ * the others. nms__candidates_scratch_size returns the bytes of scratch that it needs. */
+size_t nms__candidates_select (nms__frame *frame, uint64_t most);
+size_t nms__candidates_scratch_size (size_t boxes);
 
 static inline void
 nms__load (void *value, const nms_column *column, size_t i, size_t size)

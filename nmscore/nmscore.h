@@ -52,8 +52,12 @@
  * Caps        Boxes are decided in order. A box whose turn comes when the total cap
  *             or the cap of its class is full is over-cap: it is not examined and
  *             suppresses nothing.
+ * Candidates  With max_candidates only the first so many boxes in order take part, of
+ *             those that are neither invalid nor filtered. The others are not
+ *             candidates: they are not examined, suppress nothing and count towards no
+ *             cap.
  * Outcome     Each box has exactly one, the first that applies of: invalid,
- *             filtered, over-cap, suppressed, kept.
+ *             filtered, not a candidate, over-cap, suppressed, kept.
  *
  * The method is the greedy algorithm of the detection literature. Engine `sequential`
  * follows the sequential-grid kernel of Chaim Rand, "Implementing Sequential Algorithms
@@ -62,7 +66,9 @@
  * Structs and versions: every struct that the caller fills begins with its `size`. The
  * library completes a smaller struct than this header's with defaults; a size that ends
  * inside a field is an error. It accepts a larger one if all bytes that it does not know
- * are zero.
+ * are zero. Of a result it writes the fields that fit into `size`. New fields go to the
+ * end of a struct, so programs built with an older header run with a newer library of
+ * the same soname.
  *
  * Threads: a context may be used by one thread at a time; several contexts may run at
  * once. Functions without a context may be called from any thread at any time.
@@ -198,7 +204,8 @@ enum {
  * class_agnostic the options of the lower-ranked box's class decide. Fields not named in `set`
  * keep their global value. */
 typedef struct nms_class_options {
-  size_t size; /* sizeof (nms_class_options); the same in every entry */
+  size_t size; /* sizeof (nms_class_options); the same in every entry. `set` must not name a field
+                * that lies beyond it */
   int32_t class_id;
   uint32_t set;           /* NMS_CLASS_... bits */
   float iou_threshold;    /* 0..1 */
@@ -232,7 +239,12 @@ typedef struct nms_options {
   const char *xla_plugin; /* file of the PJRT plugin for engine xla; borrowed. Default NULL: the
                            * file that the environment variable NMS_XLA_PLUGIN names when the
                            * context first uses the engine */
+  uint64_t max_candidates; /* most boxes that take part, the best of the call; default 0: all.
+                            * Counts boxes of all classes together; see "Candidates" */
 } nms_options;
+
+/* max_candidates bounds the time of a call, whatever the boxes are: selecting m candidates takes
+ * time in proportion to boxes->count, and deciding them takes at most 8 * m * m pair tests. */
 
 /* Engine xla loads the plugin and compiles programs when they are first needed. Frames are
  * padded to a power of two from 128 to NMS_XLA_MAX_BOXES boxes, and each size needs a program
@@ -320,7 +332,8 @@ typedef enum nms_outcome {
   NMS_SUPPRESSED = 1,
   NMS_OVER_CAP = 2,
   NMS_FILTERED = 3, /* by score, or by nms_boxes.exclude */
-  NMS_INVALID = 4
+  NMS_INVALID = 4,
+  NMS_NOT_CANDIDATE = 5 /* ranks below the best max_candidates boxes */
 } nms_outcome;
 
 typedef struct nms_result {
@@ -334,6 +347,7 @@ typedef struct nms_result {
   const uint8_t *outcome; /* an nms_outcome for each box; NULL unless requested */
   const int32_t *suppressed_by; /* for each box: the highest-ranked kept box that suppresses it,
                                  * or -1 if the box is not NMS_SUPPRESSED; NULL unless requested */
+  size_t not_candidate_count; /* one of the counts above; 0 without max_candidates */
 } nms_result;
 
 /* Runs NMS over `boxes`. With `options` NULL all options have their defaults. The arrays of
@@ -363,7 +377,8 @@ NMS_API int nms_run_into (nms_context *ctx, const nms_boxes *boxes, const nms_op
 /* Counts the neighbors of each box: the boxes that it would suppress if it were kept, or that
  * would suppress it. These have the same class (unless class_agnostic), are neither its parent
  * nor its part, and overlap it beyond the threshold of one of the two. Boxes that are invalid
- * or filtered by `options` have 0 neighbors and are not counted. Caps do not matter.
+ * or filtered by `options`, or no candidates, have 0 neighbors and are not counted. Caps do
+ * not matter.
  * `neighbors` has boxes->count elements. Detectors without scores rank by this number: Viola
  * and Jones's "neighbors", OpenCV's minNeighbors. Errors as nms_run. */
 NMS_API int nms_count_neighbors (nms_context *ctx, const nms_boxes *boxes,

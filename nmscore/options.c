@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* options: the defaults of all options, and the checks of the caller's values. */
+/* options: the defaults of all options, and the checks of the caller's values. Each value is read
+ * from the caller's memory once, because another thread may change it after the check. */
 #include "internal.h"
 #include "overlap.h"
 
@@ -26,31 +27,6 @@ nms_options_init (nms_options *options, size_t size)
   options->size = size;
 }
 
-int
-nms__struct_check (nms_context *ctx, const char *name, const void *data, const size_t *ends,
-    size_t end_count)
-{
-  const size_t least = ends[0], known = ends[end_count - 1];
-  size_t size, end = 0;
-
-  if (!data)
-    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "%s is NULL", name);
-  memcpy (&size, data, sizeof size);
-  if (size < least)
-    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "%s: size is %zu, must be at least %zu", name, size,
-        least);
-  while (size < known && ends[end] < size)
-    end++;
-  if (size < known && ends[end] != size)
-    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "%s: size is %zu, which ends inside a field", name,
-        size);
-  for (size_t i = known; i < size; i++)
-    if (((const unsigned char *) data)[i])
-      return nms__fail (ctx, NMS_ERROR_ARGUMENT,
-          "%s: a field this version does not know is set, at byte %zu", name, i);
-  return NMS_OK;
-}
-
 static int
 threshold_check (nms_context *ctx, const char *name, float value)
 {
@@ -59,45 +35,68 @@ threshold_check (nms_context *ctx, const char *name, float value)
   return nms__fail (ctx, NMS_ERROR_RANGE, "%s is %.8g, must be 0..1", name, (double) value);
 }
 
+/* Checks what all entries of the class options share. */
 static int
 class_options_check (nms_context *ctx, nms__settings *settings)
 {
   const nms_options *o = &settings->options;
-  const char *at = (const char *) o->class_options;
 
   if (o->class_option_count == 0)
     return NMS_OK;
-  if (!at)
+  if (!o->class_options)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT,
         "class_options is NULL but class_option_count is %zu", o->class_option_count);
   if (o->class_option_count > NMS_MAX_CLASS_OPTIONS)
     return nms__fail (ctx, NMS_ERROR_RANGE, "class_option_count is %zu, must be at most %zu",
         o->class_option_count, NMS_MAX_CLASS_OPTIONS);
-  memcpy (&settings->class_option_stride, at, sizeof (size_t));
-  for (size_t i = 0; i < o->class_option_count; i++, at += settings->class_option_stride) {
-    nms_class_options c;
-    size_t size;
-    memcpy (&size, at, sizeof size);
-    if (size != settings->class_option_stride)
-      return nms__fail (ctx, NMS_ERROR_ARGUMENT,
-          "class_options[%zu]: size differs from the first", i);
-    int error = nms__struct_check (ctx, "class_options", at, (const size_t[]){ sizeof c }, 1);
-    if (error)
-      return error;
-    memcpy (&c, at, sizeof c);
-    if (c.set & ~(uint32_t) (NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_SCORE_THRESHOLD
-            | NMS_CLASS_MAX_DETECTIONS))
-      return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "class_options[%zu]: set has unknown bits", i);
-    if (c.set & NMS_CLASS_IOU_THRESHOLD) {
-      error = threshold_check (ctx, "iou_threshold of a class", c.iou_threshold);
-      if (error)
-        return error;
-    }
-    if ((c.set & NMS_CLASS_SCORE_THRESHOLD) && isnan (c.score_threshold))
-      return nms__fail (ctx, NMS_ERROR_RANGE, "score_threshold of class %ld is NaN",
-          (long) c.class_id);
-  }
+  memcpy (&settings->class_option_stride, o->class_options, sizeof (size_t));
   return NMS_OK;
+}
+
+/* Returns the size that a struct of class options needs for the fields that `set` names. */
+static size_t
+class_options_end (uint32_t set)
+{
+  if (set & NMS_CLASS_MAX_DETECTIONS)
+    return sizeof (nms_class_options);
+  if (set & NMS_CLASS_SCORE_THRESHOLD)
+    return offsetof (nms_class_options, max_detections);
+  return set ? offsetof (nms_class_options, score_threshold)
+             : offsetof (nms_class_options, iou_threshold);
+}
+
+int
+nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t i,
+    nms_class_options *c)
+{
+  static const size_t ends[] = { offsetof (nms_class_options, iou_threshold),
+    offsetof (nms_class_options, score_threshold), offsetof (nms_class_options, max_detections),
+    sizeof *c };
+  const char *entry
+      = (const char *) settings->options.class_options + i * settings->class_option_stride;
+  const uint32_t known
+      = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_SCORE_THRESHOLD | NMS_CLASS_MAX_DETECTIONS;
+
+  size_t size;
+
+  memcpy (&size, entry, sizeof size);
+  if (size != settings->class_option_stride)
+    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "class_options[%zu]: size differs from the first",
+        i);
+  memset (c, 0, sizeof *c);
+  int error = nms__struct_read (ctx, "class_options", entry, ends, sizeof ends / sizeof *ends, c);
+  if (error)
+    return error;
+  if (c->set & ~known)
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "class_options[%zu]: set has unknown bits", i);
+  if (c->size < class_options_end (c->set))
+    return nms__fail (ctx, NMS_ERROR_ARGUMENT,
+        "class_options[%zu]: set names a field beyond its size, %zu", i, c->size);
+  if ((c->set & NMS_CLASS_SCORE_THRESHOLD) && isnan (c->score_threshold))
+    return nms__fail (ctx, NMS_ERROR_RANGE, "score_threshold of class %ld is NaN",
+        (long) c->class_id);
+  return c->set & NMS_CLASS_IOU_THRESHOLD
+      ? threshold_check (ctx, "iou_threshold of a class", c->iou_threshold) : NMS_OK;
 }
 
 int
@@ -107,7 +106,8 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
   static const size_t ends[] = { BEFORE (score_threshold), BEFORE (max_detections),
     BEFORE (max_per_class), BEFORE (inclusive), BEFORE (score_strict), BEFORE (class_agnostic),
     BEFORE (xla_strict), BEFORE (engine), BEFORE (outputs), BEFORE (reserved2),
-    BEFORE (class_options), BEFORE (class_option_count), BEFORE (xla_plugin), sizeof *options };
+    BEFORE (class_options), BEFORE (class_option_count), BEFORE (xla_plugin),
+    BEFORE (max_candidates), sizeof *options };
 #undef BEFORE
   nms_options *o = &settings->options;
   int error;
@@ -115,10 +115,9 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
   settings->class_option_stride = 0;
   memcpy (o, &defaults, sizeof *o);
   if (options) {
-    error = nms__struct_check (ctx, "options", options, ends, sizeof ends / sizeof *ends);
+    error = nms__struct_read (ctx, "options", options, ends, sizeof ends / sizeof *ends, o);
     if (error)
       return error;
-    memcpy (o, options, options->size < sizeof *o ? options->size : sizeof *o);
   }
   error = threshold_check (ctx, "iou_threshold", o->iou_threshold);
   if (error)

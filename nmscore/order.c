@@ -93,3 +93,25 @@ nms__sort (const nms__kernels *kernels, uint64_t *packed, uint64_t *scratch, siz
   return count <= NMS__MERGE_MOST ? merge_sort (packed, scratch, count)
       : radix_sort (packed, scratch, count);
 }
+
+#define SAMPLES 64
+
+/* Returns which of SAMPLES keys of `count` is the pivot. A low rank is increased, because a pivot
+ * of few samples is imprecise, and too few keys above it cost more than too many. */
+static size_t
+pivot_rank (size_t count, size_t wanted)
+{
+  const size_t rank = wanted * SAMPLES / count;
+  return rank + (rank && rank < 8 ? 2 : 1);
+}
+
+uint64_t
+nms__pivot (const nms__kernels *kernels, const uint64_t *packed, size_t count, size_t wanted)
+{
+  uint64_t sample[SAMPLES], scratch[SAMPLES];
+  const size_t rank = pivot_rank (count, wanted);
+
+  for (size_t i = 0; i < SAMPLES; i++)
+    sample[i] = packed[i * count / SAMPLES];
+  return nms__sort (kernels, sample, scratch, SAMPLES)[rank] >> 32 << 32;
+}

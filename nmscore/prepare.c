@@ -17,11 +17,11 @@ nms__boxes_check (nms_context *ctx, const nms_boxes *boxes, nms_boxes *checked)
   static const size_t ends[] = { offsetof (nms_boxes, score), offsetof (nms_boxes, class_id),
     offsetof (nms_boxes, exclude), offsetof (nms_boxes, parent), offsetof (nms_boxes, angle),
     sizeof *boxes };
-  int error = nms__struct_check (ctx, "boxes", boxes, ends, sizeof ends / sizeof *ends);
+
+  memset (checked, 0, sizeof *checked);
+  int error = nms__struct_read (ctx, "boxes", boxes, ends, sizeof ends / sizeof *ends, checked);
   if (error)
     return error;
-  memset (checked, 0, sizeof *checked);
-  memcpy (checked, boxes, boxes->size < sizeof *checked ? boxes->size : sizeof *checked);
   if (checked->count > NMS_MAX_BOXES)
     return nms__fail (ctx, NMS_ERROR_TOO_MANY_BOXES, "%zu boxes, at most %zu are possible",
         checked->count, NMS_MAX_BOXES);
@@ -55,13 +55,9 @@ greater (float a, float b)
   return a > b ? a : b;
 }
 
-typedef struct drops {
-  size_t invalid, filtered;
-} drops;
-
 /* Checks and copies one box of a frame with rotated boxes. */
 static inline void
-take_box (nms__frame *f, const nms_boxes *boxes, size_t i, drops *d)
+take_box (nms__frame *f, const nms_boxes *boxes, size_t i, nms__drops *d)
 {
   const nms_options *o = &f->settings->options;
   float c[4], score = 0.0f, angle = 0.0f, area, least = o->score_threshold;
@@ -122,7 +118,7 @@ set_outcomes (nms__frame *f, size_t first, uint64_t which, nms_outcome outcome)
 }
 
 static void
-take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, drops *d)
+take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, nms__drops *d)
 {
   float thresholds[NMS__BLOCK];
   uint64_t invalid, filtered;
@@ -144,14 +140,43 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, drops
   d->filtered += nms__count_bits (filtered);
 }
 
+/* Copies the class ids, which have to be read twice, to the scratch: another thread may change the
+ * caller's column between the two. Returns the copy, or NULL if there are no class ids. */
+static const int32_t *
+copy_class_ids (const nms__frame *f, nms_boxes *boxes)
+{
+  int32_t *ids = (int32_t *) f->scratch;
+
+  if (!boxes->class_id.data)
+    return NULL;
+  for (size_t i = 0; i < boxes->count; i++)
+    nms__load (&ids[i], &boxes->class_id, i, sizeof *ids);
+  boxes->class_id = (nms_column) { ids, sizeof *ids };
+  return ids;
+}
+
+static void
+take_boxes (nms__frame *f, const nms_boxes *boxes, nms__drops *d)
+{
+  f->count = 0;
+  f->side = 0.0f;
+  for (size_t first = 0; first < boxes->count; first += NMS__BLOCK) {
+    size_t n = boxes->count - first < NMS__BLOCK ? boxes->count - first : NMS__BLOCK;
+    if (!f->rotated)
+      take_block (f, boxes, first, n, d);
+    for (size_t i = first; f->rotated && i < first + n; i++)
+      take_box (f, boxes, i, d);
+  }
+}
+
 /* Needs ctx->settings, the layout of ctx->frame, and its members outcome and suppressed_by. */
 int
-nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t *filtered)
+nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops)
 {
   nms__frame *f = &ctx->frame;
   const nms_options *o = &ctx->settings.options;
-  drops d = { 0, 0 };
 
+  *drops = (nms__drops) { 0, 0, 0 };
   f->settings = &ctx->settings;
   f->kernels = ctx->kernels;
   f->parent = boxes->parent;
@@ -160,7 +185,9 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
   f->kept_count = 0;
   f->over_cap_count = 0;
   if (o->class_option_count > 0 || o->max_per_class > 0) {
-    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, boxes, &f->bounds);
+    const int32_t *ids = copy_class_ids (f, boxes);
+    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, ids, boxes->count,
+        &f->bounds);
     if (error)
       return error;
   } else {
@@ -170,18 +197,9 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, size_t *invalid, size_t 
   if (!boxes->class_id.data || o->class_agnostic)
     f->class_id = NULL;
   start_outcomes (f, boxes->count);
-
-  f->count = 0;
-  f->side = 0.0f;
-  for (size_t first = 0; first < boxes->count; first += NMS__BLOCK) {
-    size_t n = boxes->count - first < NMS__BLOCK ? boxes->count - first : NMS__BLOCK;
-    if (!f->rotated)
-      take_block (f, boxes, first, n, &d);
-    for (size_t i = first; f->rotated && i < first + n; i++)
-      take_box (f, boxes, i, &d);
-  }
+  take_boxes (f, boxes, drops);
   f->bounds.least = nms__certain_from (f->bounds.least, f->side);
-  *invalid = d.invalid;
-  *filtered = d.filtered;
+  if (o->max_candidates && o->max_candidates < f->count)
+    drops->not_candidate = nms__candidates_select (f, o->max_candidates);
   return NMS_OK;
 }

@@ -9,8 +9,8 @@
 /* Checks the options, then prepares ctx->frame. `outputs`: NMS_OUTPUT_... bits; NULL: those of
  * the options. */
 static int
-prepare (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
-    const unsigned *outputs, nms_result *counts)
+prepare (nms_context *ctx, nms_boxes *boxes, const nms_options *options, const unsigned *outputs,
+    nms__drops *drops)
 {
   nms__frame *f = &ctx->frame;
   int error = nms__options_check (ctx, options, &ctx->settings);
@@ -25,20 +25,56 @@ prepare (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     f->outcome = NULL;
   if (!(wanted & NMS_OUTPUT_SUPPRESSED_BY))
     f->suppressed_by = NULL;
-  return nms__prepare (ctx, boxes, &counts->invalid_count, &counts->filtered_count);
+  return nms__prepare (ctx, boxes, drops);
+}
+
+/* Copies the result of a run of `count` boxes to the caller's arrays. Returns 0 or an error. */
+static int
+fill_arrays (nms_context *ctx, const nms_arrays *arrays, size_t count)
+{
+  const nms__frame *f = &ctx->frame;
+
+  if (arrays->kept && f->kept_count > arrays->kept_capacity)
+    return nms__fail (ctx, NMS_ERROR_SPACE, "%zu boxes were kept, kept_capacity is %zu",
+        f->kept_count, arrays->kept_capacity);
+  if (arrays->kept && f->kept_count)
+    memcpy (arrays->kept, f->kept, f->kept_count * sizeof *f->kept);
+  if (f->outcome && count)
+    memcpy (arrays->outcome, f->outcome, count * sizeof *f->outcome);
+  if (f->suppressed_by && count)
+    memcpy (arrays->suppressed_by, f->suppressed_by, count * sizeof *f->suppressed_by);
+  return NMS_OK;
+}
+
+static void
+write_result (const nms__frame *f, const nms__drops *drops, const nms_arrays *arrays,
+    nms_result *result)
+{
+  const nms_result full = {
+    .kept_count = f->kept_count,
+    .suppressed_count = f->count - f->kept_count - f->over_cap_count,
+    .over_cap_count = f->over_cap_count,
+    .filtered_count = drops->filtered,
+    .invalid_count = drops->invalid,
+    .kept = arrays ? arrays->kept : f->kept,
+    .outcome = arrays ? arrays->outcome : f->outcome,
+    .suppressed_by = arrays ? arrays->suppressed_by : f->suppressed_by,
+    .not_candidate_count = drops->not_candidate,
+  };
+
+  nms__result_write (result, &full);
 }
 
 static int
 run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options,
     const nms_arrays *arrays, nms_result *result)
 {
-  const nms__frame *f = &ctx->frame;
   unsigned outputs = 0;
   nms_boxes boxes;
-  nms_result counts;
+  nms__drops drops;
   int engine, error;
 
-  error = nms__struct_check (ctx, "result", result, (const size_t[]){ sizeof *result }, 1);
+  error = nms__result_check (ctx, result);
   if (error)
     return error;
   error = nms__boxes_check (ctx, caller_boxes, &boxes);
@@ -47,34 +83,18 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
   if (arrays)
     outputs = (arrays->outcome ? NMS_OUTPUT_OUTCOME : 0)
         | (arrays->suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0);
-  error = prepare (ctx, &boxes, options, arrays ? &outputs : NULL, &counts);
+  error = prepare (ctx, &boxes, options, arrays ? &outputs : NULL, &drops);
   if (error)
     return error;
   error = nms__engine_run (ctx, &engine);
   if (error)
     return error;
-
-  if (arrays) {
-    if (arrays->kept && f->kept_count > arrays->kept_capacity)
-      return nms__fail (ctx, NMS_ERROR_SPACE, "%zu boxes were kept, kept_capacity is %zu",
-          f->kept_count, arrays->kept_capacity);
-    if (arrays->kept && f->kept_count)
-      memcpy (arrays->kept, f->kept, f->kept_count * sizeof *f->kept);
-    if (f->outcome && boxes.count)
-      memcpy (arrays->outcome, f->outcome, boxes.count * sizeof *f->outcome);
-    if (f->suppressed_by && boxes.count)
-      memcpy (arrays->suppressed_by, f->suppressed_by, boxes.count * sizeof *f->suppressed_by);
-  }
+  error = arrays ? fill_arrays (ctx, arrays, boxes.count) : NMS_OK;
+  if (error)
+    return error;
   ctx->engine = engine;
-  ctx->engine_kernels = f->kernels;
-  result->kept_count = f->kept_count;
-  result->suppressed_count = f->count - f->kept_count - f->over_cap_count;
-  result->over_cap_count = f->over_cap_count;
-  result->filtered_count = counts.filtered_count;
-  result->invalid_count = counts.invalid_count;
-  result->kept = arrays ? arrays->kept : f->kept;
-  result->outcome = arrays ? arrays->outcome : f->outcome;
-  result->suppressed_by = arrays ? arrays->suppressed_by : f->suppressed_by;
+  ctx->engine_kernels = ctx->frame.kernels;
+  write_result (&ctx->frame, &drops, arrays, result);
   return NMS_OK;
 }
 
@@ -98,9 +118,10 @@ nms_run_into (nms_context *ctx, const nms_boxes *boxes, const nms_options *optio
     return NMS_ERROR_ARGUMENT;
   nms__fpmode mode = nms__fpmode_enter ();
   ctx->error[0] = '\0';
-  int error = nms__struct_check (ctx, "arrays", arrays, (const size_t[]){ sizeof *arrays }, 1);
+  nms_arrays own;
+  int error = nms__arrays_read (ctx, arrays, &own);
   if (!error)
-    error = run (ctx, boxes, options, arrays, result);
+    error = run (ctx, boxes, options, &own, result);
   nms__fpmode_leave (mode);
   return error;
 }
@@ -111,14 +132,14 @@ count_neighbors (nms_context *ctx, const nms_boxes *caller_boxes, const nms_opti
 {
   const unsigned no_outputs = 0;
   nms_boxes boxes;
-  nms_result counts;
+  nms__drops drops;
   int error = nms__boxes_check (ctx, caller_boxes, &boxes);
 
   if (error)
     return error;
   if (boxes.count && !neighbors)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "neighbors is NULL");
-  error = prepare (ctx, &boxes, options, &no_outputs, &counts);
+  error = prepare (ctx, &boxes, options, &no_outputs, &drops);
   if (!error)
     nms__neighbors (&ctx->frame, neighbors, boxes.count);
   return error;

@@ -36,18 +36,6 @@ nms__first_batch (const nms__frame *f)
       * (f->class_id ? NMS__BATCH_CANDIDATES_OF_CLASSES : NMS__BATCH_CANDIDATES);
 }
 
-/* The pivot of a batch is the key with rank nms__batch_rank among NMS__BATCH_SAMPLES of the
- * `count` keys. A low rank is increased, because a pivot of few samples is imprecise and a
- * batch that is too small costs more than one that is too large. */
-#define NMS__BATCH_SAMPLES 64
-
-static inline size_t
-nms__batch_rank (size_t count, size_t wanted)
-{
-  const size_t rank = wanted * NMS__BATCH_SAMPLES / count;
-  return rank + (rank && rank < 8 ? 2 : 1);
-}
-
 /* Returns whether engine spatial has to decide the boxes of the frame in score order,
  * which takes longer than its own order. */
 static inline int

@@ -255,6 +255,8 @@ make_options (BoxCall *call, BoxRandom *random, uint32_t classes)
     o->max_detections = 1 + boxrandom_below (random, n + 2);
   if (chance (random, 30))
     o->max_per_class = 1 + boxrandom_below (random, n / 2 + 2);
+  if (chance (random, 25))
+    o->max_candidates = 1 + boxrandom_below (random, n + 2);
   if (!chance (random, 40))
     return;
 

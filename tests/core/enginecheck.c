@@ -87,6 +87,7 @@ enginecheck_difference_of (const nms_result *result, const RefResult *expected, 
     { "over_cap_count", result->over_cap_count, expected->over_cap_count },
     { "filtered_count", result->filtered_count, expected->filtered_count },
     { "invalid_count", result->invalid_count, expected->invalid_count },
+    { "not_candidate_count", result->not_candidate_count, expected->not_candidate_count },
   };
 
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)

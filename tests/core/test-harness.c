@@ -71,9 +71,10 @@ static void
 test_counts (Fixture *f)
 {
   size_t *counts[] = { &f->result.kept_count, &f->result.suppressed_count,
-    &f->result.over_cap_count, &f->result.filtered_count, &f->result.invalid_count };
+    &f->result.over_cap_count, &f->result.filtered_count, &f->result.invalid_count,
+    &f->result.not_candidate_count };
   static const char *const names[] = { "kept_count", "suppressed_count", "over_cap_count",
-    "filtered_count", "invalid_count" };
+    "filtered_count", "invalid_count", "not_candidate_count" };
 
   must_pass (f);
   for (size_t i = 0; i < G_N_ELEMENTS (counts); i++) {

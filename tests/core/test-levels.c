@@ -43,6 +43,7 @@ assert_same (const nms_result *a, const nms_result *b, size_t count)
   g_assert_cmpuint (a->over_cap_count, ==, b->over_cap_count);
   g_assert_cmpuint (a->filtered_count, ==, b->filtered_count);
   g_assert_cmpuint (a->invalid_count, ==, b->invalid_count);
+  g_assert_cmpuint (a->not_candidate_count, ==, b->not_candidate_count);
   g_assert_cmpmem (a->kept, a->kept_count * sizeof *a->kept, b->kept,
       b->kept_count * sizeof *b->kept);
   g_assert_cmpmem (a->outcome, count, b->outcome, count);

@@ -25,7 +25,7 @@ test_row (gconstpointer data)
   is = describe_reference (&result);
   g_assert_cmpstr (is, ==, row->expect);
   g_assert_cmpuint (result.kept_count + result.suppressed_count + result.over_cap_count
-          + result.filtered_count + result.invalid_count,
+          + result.filtered_count + result.invalid_count + result.not_candidate_count,
       ==, row->count);
   free (is);
   ref_result_clear (&result);

@@ -174,7 +174,7 @@ test_ends_inside_field (void)
     offsetof (nms_options, engine), offsetof (nms_options, outputs),
     offsetof (nms_options, reserved2), offsetof (nms_options, class_options),
     offsetof (nms_options, class_option_count), offsetof (nms_options, xla_plugin),
-    sizeof (nms_options) };
+    offsetof (nms_options, max_candidates), sizeof (nms_options) };
   static const uint8_t exclude[3] = { 0 };
   static const int32_t ids[3] = { 0 }, parents[3] = { -1, -1, -1 };
   nms_class_options by_class = { .size = sizeof by_class };
@@ -295,15 +295,137 @@ test_result (void)
   for (size_t i = sizeof (nms_result); i < size; i++)
     g_assert_cmpint (memory[i], ==, 0);
   g_free (memory);
+}
 
-  nms_result small = { .size = sizeof small - 1 };
-  g_assert_cmpint (nms_run (context, &boxes, NULL, &small), ==, NMS_ERROR_ARGUMENT);
-  small.size = 0;
-  g_assert_cmpint (nms_run (context, &boxes, NULL, &small), ==, NMS_ERROR_ARGUMENT);
+/* An entry that ends before a field does not set it; one that names a field beyond its end is
+ * refused. */
+static void
+test_class_option_ends (void)
+{
+  static const struct {
+    size_t size;
+    uint32_t set; /* fields that it has */
+  } ends[] = {
+    { offsetof (nms_class_options, iou_threshold), 0 },
+    { offsetof (nms_class_options, score_threshold), NMS_CLASS_IOU_THRESHOLD },
+    { offsetof (nms_class_options, max_detections),
+        NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_SCORE_THRESHOLD },
+    { sizeof (nms_class_options), 7 },
+  };
+  const nms_class_options full = { .iou_threshold = 0.75f, .score_threshold = 0.15f,
+    .max_detections = 1 };
+  nms_boxes boxes = plain_boxes ();
+  nms_options options;
+  nms_result result;
 
-  nms_result whole = { .size = sizeof whole };
-  nms_arrays arrays = { .size = sizeof arrays - 1 };
-  g_assert_cmpint (nms_run_into (context, &boxes, NULL, &arrays, &whole), ==, NMS_ERROR_ARGUMENT);
+  nms_options_init (&options, sizeof options);
+  options.class_option_count = 1;
+  for (size_t size = ends[0].size, end = 0; size <= sizeof full; size++)
+    for (uint32_t set = 0; set < 8; set++) {
+      nms_class_options *entry = resized (&full, sizeof full, size);
+      entry->set = set;
+      options.class_options = entry;
+      int error = run (&boxes, &options, &result);
+      if (size == ends[end].size && (set & ~ends[end].set) == 0) {
+        g_assert_cmpint (error, ==, NMS_OK);
+        g_assert_cmpuint (result.filtered_count, ==, (set & NMS_CLASS_SCORE_THRESHOLD) != 0);
+        g_assert_cmpuint (result.over_cap_count > 0, ==, (set & NMS_CLASS_MAX_DETECTIONS) != 0);
+      } else
+        g_assert_cmpint (error, ==, NMS_ERROR_ARGUMENT);
+      g_free (entry);
+      end += set == 7 && size == ends[end].size;
+    }
+}
+
+/* The result as the first version had it. */
+typedef struct {
+  size_t size, kept_count, suppressed_count, over_cap_count, filtered_count, invalid_count;
+  const int32_t *kept;
+  const uint8_t *outcome;
+  const int32_t *suppressed_by;
+} FirstResult;
+
+/* Older callers get the fields that they know, and no byte behind them is written. */
+static void
+test_result_ends (void)
+{
+  nms_boxes boxes = plain_boxes ();
+  nms_result whole = { 0 };
+
+  for (size_t size = 0; size <= sizeof whole; size++) {
+    whole.size = size;
+    nms_result *old = resized (&whole, sizeof whole, MAX (size, sizeof size));
+    int error = nms_run (context, &boxes, NULL, old);
+    if (size == sizeof (FirstResult) || size == sizeof whole) {
+      g_assert_cmpint (error, ==, NMS_OK);
+      g_assert_cmpuint (((FirstResult *) old)->size, ==, size);
+      g_assert_cmpuint (((FirstResult *) old)->kept_count, ==, 2);
+      g_assert_cmpint (((FirstResult *) old)->kept[0], ==, 2);
+    } else
+      g_assert_cmpint (error, ==, NMS_ERROR_ARGUMENT);
+    g_free (old);
+  }
+}
+
+/* Arrays that an older caller's struct does not have are not wanted. */
+static void
+test_arrays_ends (void)
+{
+  static const size_t ends[] = { offsetof (nms_arrays, outcome),
+    offsetof (nms_arrays, suppressed_by), sizeof (nms_arrays) };
+  nms_boxes boxes = plain_boxes ();
+  int32_t kept[3], suppressed_by[3];
+  uint8_t outcome[3];
+  const nms_arrays full = { .kept = kept, .kept_capacity = 3, .outcome = outcome,
+    .suppressed_by = suppressed_by };
+
+  for (size_t size = ends[0], end = 0; size <= sizeof full + 8; size++) {
+    nms_arrays *arrays = resized (&full, sizeof full, size);
+    nms_result result = { .size = sizeof result };
+    int error = nms_run_into (context, &boxes, NULL, arrays, &result);
+    if (size >= sizeof full || size == ends[end]) {
+      g_assert_cmpint (error, ==, NMS_OK);
+      g_assert_true (result.kept == kept);
+      g_assert_true (result.outcome == (size > ends[0] ? outcome : NULL));
+      g_assert_true (result.suppressed_by == (size > ends[1] ? suppressed_by : NULL));
+      end++;
+    } else
+      g_assert_cmpint (error, ==, NMS_ERROR_ARGUMENT);
+    if (size == sizeof full + 8) {
+      ((char *) arrays)[size - 1] = 1;
+      g_assert_cmpint (nms_run_into (context, &boxes, NULL, arrays, &result), ==,
+          NMS_ERROR_ARGUMENT);
+    }
+    g_free (arrays);
+  }
+}
+
+/* Class ids that change while a run reads them: the column lies in the context's own array of
+ * suppressors, which the run overwrites with -1 before it copies the boxes. The ids are small
+ * at first, so that they index the table of classes directly. */
+static void
+test_changing_class_ids (void)
+{
+  enum { COUNT = 100 };
+  float rows[COUNT + 1][4];
+  nms_boxes boxes = { .size = sizeof boxes, .count = COUNT + 1 };
+  nms_options options;
+  nms_result result;
+
+  for (size_t i = 0; i <= COUNT; i++)
+    memcpy (rows[i], corners[0], sizeof rows[i]);
+  nms_boxes_set_rows (&boxes, rows[0]);
+  nms_options_init (&options, sizeof options);
+  options.outputs = NMS_OUTPUT_SUPPRESSED_BY;
+  g_assert_cmpint (run (&boxes, &options, &result), ==, NMS_OK);
+  for (size_t i = 1; i <= COUNT; i++)
+    g_assert_cmpint (result.suppressed_by[i], ==, 0);
+
+  boxes.class_id.data = result.suppressed_by + 1;
+  boxes.count = COUNT;
+  options.max_per_class = 1;
+  g_assert_cmpint (run (&boxes, &options, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 1);
 }
 
 static const TestCase cases[] = {
@@ -314,7 +436,11 @@ static const TestCase cases[] = {
   { "/struct-sizes/options-init", test_options_init },
   { "/struct-sizes/no-options", test_no_options },
   { "/struct-sizes/class-options", test_class_options },
+  { "/struct-sizes/class-option-ends", test_class_option_ends },
   { "/struct-sizes/result", test_result },
+  { "/struct-sizes/result-ends", test_result_ends },
+  { "/struct-sizes/arrays-ends", test_arrays_ends },
+  { "/struct-sizes/changing-class-ids", test_changing_class_ids },
   { NULL }
 };
 

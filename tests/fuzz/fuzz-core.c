@@ -159,6 +159,8 @@ compare (nms_context *context, Bytes *bytes)
     exclude[i] = columns & 4 ? take_byte (bytes) & 0x11 : 0;
     parent[i] = columns & 8 ? (int8_t) take_byte (bytes) : -1;
   }
+  if (switches & 32)
+    options.max_candidates = take_byte (bytes);
   nms_boxes_set_rows (&boxes, corners);
   boxes.score.data = columns & 1 ? score : NULL;
   boxes.class_id.data = columns & 2 ? class_id : NULL;
@@ -191,7 +193,8 @@ scramble (nms_context *context, Bytes *bytes)
   nms_result result = { .size = sizeof result }, before;
   int error;
 
-  take (bytes, &options, sizeof options);
+  options.max_candidates = 0;
+  take (bytes, &options, offsetof (nms_options, max_candidates));
   if (take_byte (bytes) & 3)
     options.size = sizeof options;
   else
@@ -212,6 +215,7 @@ scramble (nms_context *context, Bytes *bytes)
   boxes.score = boxes.x1;
   if (take_byte (bytes) == 1)
     boxes.y2.data = NULL;
+  take (bytes, &options.max_candidates, sizeof options.max_candidates);
 
   memset (&result, 0x3c, sizeof result);
   result.size = sizeof result;
@@ -222,7 +226,7 @@ scramble (nms_context *context, Bytes *bytes)
         || memcmp (&result, &before, sizeof result) != 0)
       abort ();
   } else if (result.kept_count + result.suppressed_count + result.over_cap_count
-          + result.filtered_count + result.invalid_count
+          + result.filtered_count + result.invalid_count + result.not_candidate_count
       != boxes.count)
     abort ();
   free (classes);

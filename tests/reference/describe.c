@@ -10,7 +10,7 @@ static char *
 describe (const int32_t *kept, size_t kept_count, const uint8_t *outcome,
     const int32_t *suppressed_by, size_t count)
 {
-  static const char letters[] = "KSOFI";
+  static const char letters[] = "KSOFIN";
   char *string = NULL;
   size_t length = 0;
   FILE *stream = open_memstream (&string, &length);
@@ -18,7 +18,7 @@ describe (const int32_t *kept, size_t kept_count, const uint8_t *outcome,
   if (!stream)
     abort ();
   for (size_t i = 0; i < count; i++) {
-    fprintf (stream, "%s%c", i ? " " : "", outcome[i] < 5 ? letters[outcome[i]] : '?');
+    fprintf (stream, "%s%c", i ? " " : "", outcome[i] < 6 ? letters[outcome[i]] : '?');
     if (outcome[i] == NMS_SUPPRESSED)
       fprintf (stream, "%d", suppressed_by[i]);
     else if (suppressed_by[i] != -1)

@@ -23,7 +23,7 @@ typedef struct {
   const char *expect; /* in the format of describe.h */
   float iou;
   float least; /* score threshold */
-  uint64_t max, max_per_class;
+  uint64_t max, max_per_class, candidates;
   uint8_t inclusive, strict, agnostic;
   size_t class_count;
   nms_class_options classes[HANDROW_CLASSES]; /* sizes are filled in */

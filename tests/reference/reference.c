@@ -33,6 +33,7 @@ typedef struct {
   int32_t parent; /* -1: none */
   bool invalid;
   bool filtered;
+  bool not_candidate;
 } RefBox;
 
 /* The options of one box: those of its class, else the global ones. */
@@ -124,7 +125,29 @@ rule_of (const nms_options *options, int32_t class_id)
   return rule;
 }
 
-/* Reads all boxes and decides which are invalid or filtered. */
+/* Returns the number of boxes that come before box i in the order of scores, of those that are
+ * neither invalid nor filtered. */
+static size_t
+rank_of (const RefBox *list, size_t count, size_t i)
+{
+  size_t rank = 0;
+
+  for (size_t j = 0; j < count; j++)
+    if (!list[j].invalid && !list[j].filtered)
+      rank += list[j].score > list[i].score || (list[j].score == list[i].score && j < i);
+  return rank;
+}
+
+/* Decides which boxes are not among the best max_candidates. */
+static void
+choose_candidates (RefBox *list, size_t count, const nms_options *options)
+{
+  for (size_t i = 0; i < count; i++)
+    if (options && options->max_candidates && !list[i].invalid && !list[i].filtered)
+      list[i].not_candidate = rank_of (list, count, i) >= options->max_candidates;
+}
+
+/* Reads all boxes and decides which take part. */
 static RefBox *
 read_boxes (const nms_boxes *boxes, const nms_options *options)
 {
@@ -161,6 +184,7 @@ read_boxes (const nms_boxes *boxes, const nms_options *options)
       box.filtered = true;
     list[i] = box;
   }
+  choose_candidates (list, boxes->count, options);
   return list;
 }
 
@@ -288,6 +312,10 @@ ref_run (const nms_boxes *boxes, const nms_options *options, RefResult *result)
       result->outcome[n] = NMS_FILTERED;
       result->filtered_count++;
       decided[n] = true;
+    } else if (list[n].not_candidate) {
+      result->outcome[n] = NMS_NOT_CANDIDATE;
+      result->not_candidate_count++;
+      decided[n] = true;
     }
   }
 
@@ -324,10 +352,11 @@ ref_count_neighbors (const nms_boxes *boxes, const nms_options *options, uint32_
 
   for (size_t i = 0; i < boxes->count; i++) {
     neighbors[i] = 0;
-    if (list[i].invalid || list[i].filtered)
+    if (list[i].invalid || list[i].filtered || list[i].not_candidate)
       continue;
     for (size_t j = 0; j < boxes->count; j++) {
-      if (j == i || list[j].invalid || list[j].filtered || !comparable (list, i, j, options))
+      if (j == i || list[j].invalid || list[j].filtered || list[j].not_candidate
+          || !comparable (list, i, j, options))
         continue;
       if (beyond (&list[i], &list[j], rule_of (options, list[i].class_id).iou_threshold, inclusive)
           || beyond (&list[i], &list[j], rule_of (options, list[j].class_id).iou_threshold,

@@ -19,6 +19,7 @@ typedef struct {
   size_t over_cap_count;
   size_t filtered_count;
   size_t invalid_count;
+  size_t not_candidate_count;
   int32_t *kept;          /* kept_count indices in score order */
   uint8_t *outcome;       /* count */
   int32_t *suppressed_by; /* count */

@@ -105,7 +105,7 @@ compare (checker *c, size_t count, nms_options *options, const char *about, char
   nms_boxes boxes = { .size = sizeof boxes, .count = count };
   nms_result native = { .size = sizeof native };
   nms__frame *f = &c->ctx->frame;
-  size_t invalid, filtered;
+  nms__drops drops;
   int code;
 
   nms_boxes_set_rows (&boxes, c->rows);
@@ -131,7 +131,7 @@ compare (checker *c, size_t count, nms_options *options, const char *about, char
 
   code = nms__context_layout (c->ctx, count, 0);
   if (!code)
-    code = nms__prepare (c->ctx, &boxes, &invalid, &filtered);
+    code = nms__prepare (c->ctx, &boxes, &drops);
   if (code)
     return nms__xla_error_set (code, error, error_size, "%s", nms_context_error (c->ctx));
   code = nms__xla_frame_run (c->lz, c->store, f, c->kind, error, error_size);

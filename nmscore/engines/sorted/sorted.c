@@ -21,24 +21,12 @@ typedef struct batch {
   size_t left;
 } batch;
 
-uint64_t
-nms__batch_pivot (const nms__frame *f, size_t count, size_t wanted)
-{
-  uint64_t sample[NMS__BATCH_SAMPLES], scratch[NMS__BATCH_SAMPLES];
-  const size_t rank = nms__batch_rank (count, wanted);
-
-  for (size_t i = 0; i < NMS__BATCH_SAMPLES; i++)
-    sample[i] = f->packed[i * count / NMS__BATCH_SAMPLES];
-  /* Cut the position off: boxes of equal scores must be in the same batch to stay in order. */
-  return nms__sort (f->kernels, sample, scratch, NMS__BATCH_SAMPLES)[rank] >> 32 << 32;
-}
-
 /* Sorts the next batch, of about `wanted` boxes. */
 static void
 next_batch (nms__frame *f, const nms__sorted_scratch *s, batch *w, size_t wanted)
 {
   if (wanted < w->left / 2) {
-    const uint64_t pivot = nms__batch_pivot (f, w->left, wanted);
+    const uint64_t pivot = nms__pivot (f->kernels, f->packed, w->left, wanted);
     w->count = f->kernels->split (f->packed, w->left, pivot, s->keys);
     w->left -= w->count;
     w->order = nms__sort (f->kernels, s->keys, f->packed + w->left, w->count);

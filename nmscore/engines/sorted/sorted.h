@@ -17,9 +17,6 @@ typedef struct nms__sorted_scratch {
   struct nms__rotated *rotations; /* of frames with rotated boxes */
 } nms__sorted_scratch;
 
-/* sorted.c: returns a key that about `wanted` of the first `count` keys reach, or more. */
-uint64_t nms__batch_pivot (const nms__frame *f, size_t count, size_t wanted);
-
 /* sorted.c: tests the box at `pos` against the n kept boxes in s->columns. If none suppresses
  * it, copies it behind them and returns 1; else writes its suppressor and returns 0.
  * `kept_index`: positions of the kept boxes in the caller's columns. */

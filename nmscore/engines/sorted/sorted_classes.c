@@ -151,7 +151,7 @@ nms__sorted_classes (nms__frame *f, const nms__sorted_scratch *s)
   size_t kept_count, count = f->count;
 
   if (nms__sorts_in_batches (f)) {
-    uint64_t pivot = nms__batch_pivot (f, f->count, nms__first_batch (f));
+    uint64_t pivot = nms__pivot (f->kernels, f->packed, f->count, nms__first_batch (f));
     keys = s->keys2;
     memcpy (s->keys, f->packed, f->count * sizeof *f->packed);
     count = f->kernels->split (s->keys, f->count, pivot, keys);
