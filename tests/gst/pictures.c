@@ -179,3 +179,14 @@ video_info_of (GstVideoFormat format, gint width, gint height)
   g_assert_true (gst_video_info_set_format (&info, format, width, height));
   return info;
 }
+
+Picture *
+overlay_draw (GstHarness * h, const GstVideoInfo * info, GstBuffer * buffer)
+{
+  Picture *picture;
+
+  buffer = overlay_push (h, buffer);
+  picture = picture_read (info, buffer);
+  gst_buffer_unref (buffer);
+  return picture;
+}

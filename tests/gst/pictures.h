@@ -9,6 +9,11 @@
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 
+/* The frames of most tests, and the launch line of an overlay without labels. */
+#define OUTLINES "boxoverlay show-label=false show-score=false"
+#define PICTURE_WIDTH 96
+#define PICTURE_HEIGHT 64
+
 /* A picture as 8-bit RGB, full range, converted pixel by pixel. */
 typedef struct
 {
@@ -50,3 +55,6 @@ void overlay_set_info (GstHarness * h, const GstVideoInfo * info);
 
 /* Pushes the buffer, which it takes, and returns the one that comes out. */
 GstBuffer *overlay_push (GstHarness * h, GstBuffer * buffer);
+
+/* Pushes the buffer, which it takes, and returns the picture that comes out. */
+Picture *overlay_draw (GstHarness * h, const GstVideoInfo * info, GstBuffer * buffer);

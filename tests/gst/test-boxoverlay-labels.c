@@ -45,9 +45,7 @@ draw (const gchar * launch, const TestBox * boxes)
   for (; boxes != NULL && boxes->label != NULL; boxes++)
     video_buffer_add_box (buffer, boxes->label, boxes->x, boxes->y, boxes->w, boxes->h,
         boxes->score, boxes->track, boxes->state);
-  buffer = overlay_push (h, buffer);
-  picture = picture_read (&info, buffer);
-  gst_buffer_unref (buffer);
+  picture = overlay_draw (h, &info, buffer);
   gst_harness_teardown (h);
   return picture;
 }
@@ -371,11 +369,9 @@ GST_START_TEST (survives_any_font)
 
     g_object_set (element, "font-desc", fonts[i], NULL);
     video_buffer_add_box (buffer, "person", 40, 120, 100, 100, 0.9, 0, NULL);
-    buffer = overlay_push (h, buffer);
-    picture = picture_read (&info, buffer);
+    picture = overlay_draw (h, &info, buffer);
     g_assert_cmpuint (picture_changed (before, picture, 40, 0, WIDTH, 120), >, 150);
     picture_free (picture);
-    gst_buffer_unref (buffer);
   }
   picture_free (before);
   gst_object_unref (element);
@@ -469,12 +465,10 @@ GST_START_TEST (properties_change_while_playing)
     g_object_set (element, "thickness", 9, "show-label", i < 1, "show-score", i < 2, "color-by",
         i == 3, NULL);
     video_buffer_add_box (buffer, "person", 40, 80, 100, 100, 0.9, 5, NULL);
-    buffer = overlay_push (h, buffer);
-    picture = picture_read (&info, buffer);
+    picture = overlay_draw (h, &info, buffer);
     g_assert_cmpuint (picture_changed (expected, picture, 0, 0, WIDTH, HEIGHT), ==, 0);
     picture_free (expected);
     picture_free (picture);
-    gst_buffer_unref (buffer);
   }
   gst_object_unref (element);
   gst_harness_teardown (h);
@@ -508,12 +502,10 @@ GST_START_TEST (thickness_can_be_controlled)
 
     GST_BUFFER_PTS (buffer) = (GstClockTime) (10 + second) * GST_SECOND;
     video_buffer_add_box (buffer, "person", 40, 80, 100, 100, NAN, 0, NULL);
-    buffer = overlay_push (h, buffer);
-    picture = picture_read (&info, buffer);
+    picture = overlay_draw (h, &info, buffer);
     g_assert_cmpuint (picture_changed (before, picture, 0, 0, WIDTH, HEIGHT), ==,
         100 * 100 - hole * hole);
     picture_free (picture);
-    gst_buffer_unref (buffer);
   }
   picture_free (before);
   gst_object_unref (source);

@@ -6,17 +6,13 @@
 #include "checkrunner.h"
 #include "pictures.h"
 
-#define OUTLINES "boxoverlay show-label=false show-score=false"
-#define FRAME_WIDTH 96
-#define FRAME_HEIGHT 64
-
 /* GstCheck makes a test fail at any CRITICAL message. */
 GST_START_TEST (paints_in_segments_of_any_format)
 {
   static const GstFormat formats[] = { GST_FORMAT_BYTES, GST_FORMAT_DEFAULT, GST_FORMAT_TIME };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
-    GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+    GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
     GstHarness *h = overlay_new (OUTLINES, &info);
     GstBuffer *buffer = video_buffer_new (&info);
     Picture *before = picture_read (&info, buffer), *after;
@@ -25,12 +21,10 @@ GST_START_TEST (paints_in_segments_of_any_format)
     gst_segment_init (&segment, formats[i]);
     g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
     video_buffer_add_box (buffer, "person", 8, 8, 40, 40, NAN, 0, NULL);
-    buffer = overlay_push (h, buffer);
-    after = picture_read (&info, buffer);
-    g_assert_cmpuint (picture_changed (before, after, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), >, 200);
+    after = overlay_draw (h, &info, buffer);
+    g_assert_cmpuint (picture_changed (before, after, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), >, 200);
     picture_free (before);
     picture_free (after);
-    gst_buffer_unref (buffer);
     gst_harness_teardown (h);
   }
 }
@@ -40,7 +34,7 @@ GST_END_TEST
  * where a box is painted, on a buffer that is painted in place and on a copy. */
 GST_START_TEST (removes_the_gap_flag_from_painted_buffers)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new (OUTLINES, &info);
 
   for (guint shared = 0; shared < 2; shared++) {
@@ -64,7 +58,7 @@ GST_END_TEST
 
 GST_START_TEST (keeps_the_gap_flag_where_nothing_is_painted)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
 
   for (guint boxes = 0; boxes < 2; boxes++) {
@@ -72,7 +66,7 @@ GST_START_TEST (keeps_the_gap_flag_where_nothing_is_painted)
 
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);
     if (boxes > 0)
-      video_buffer_add_box (buffer, "person", FRAME_WIDTH, 10, 40, 20, 0.5, 0, NULL);
+      video_buffer_add_box (buffer, "person", PICTURE_WIDTH, 10, 40, 20, 0.5, 0, NULL);
     buffer = overlay_push (h, buffer);
     g_assert_true (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP));
     gst_buffer_unref (buffer);
@@ -107,11 +101,11 @@ GST_START_TEST (paints_a_crop_like_a_frame_of_its_size)
     GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_UYVY, GST_VIDEO_FORMAT_Y41B,
     GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_P010_10LE
   };
-  static const GstVideoRectangle crop = { 16, 8, FRAME_WIDTH, FRAME_HEIGHT };
+  static const GstVideoRectangle crop = { 16, 8, PICTURE_WIDTH, PICTURE_HEIGHT };
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
-    GstVideoInfo info = video_info_of (formats[f], FRAME_WIDTH, FRAME_HEIGHT);
-    GstVideoInfo full = video_info_of (formats[f], FRAME_WIDTH + 32, FRAME_HEIGHT + 16);
+    GstVideoInfo info = video_info_of (formats[f], PICTURE_WIDTH, PICTURE_HEIGHT);
+    GstVideoInfo full = video_info_of (formats[f], PICTURE_WIDTH + 32, PICTURE_HEIGHT + 16);
     GstHarness *h = overlay_new ("boxoverlay", &info);
     GstBuffer *plain = video_buffer_new (&info), *buffer;
     Picture *blank, *expected, *picture;
@@ -163,7 +157,7 @@ GST_START_TEST (paints_no_luma_beside_a_crop)
     for (gint k = 0; k < 16; k++) {
       const GstVideoRectangle crop = { 16 + k % 4, 8 + k / 4, 40 + k % 3, 24 + k % 5 };
       GstVideoInfo info = video_info_of (formats[f], crop.w, crop.h);
-      GstVideoInfo full = video_info_of (formats[f], FRAME_WIDTH, FRAME_HEIGHT);
+      GstVideoInfo full = video_info_of (formats[f], PICTURE_WIDTH, PICTURE_HEIGHT);
       GstHarness *h = overlay_new (k % 2 ? "boxoverlay" : OUTLINES, &info);
       GstBuffer *buffer = cropped_new (&full, &crop, 0, 0, (guint) crop.w, (guint) crop.h);
       Picture *before = picture_read (&full, buffer), *after;
@@ -208,7 +202,7 @@ GST_START_TEST (cuts_crops_to_the_frame)
   {0, 0, 0, 10}, {96, 0, 10, 10}, {0, 64, 10, 10}, {-1, -1, -1, -1}
   };
   const gsize guard = 4096;
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   gsize bytes = GST_VIDEO_INFO_SIZE (&info);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   guint8 *memory = g_malloc (bytes + 2 * guard);

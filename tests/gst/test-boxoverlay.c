@@ -6,10 +6,6 @@
 #include "checkrunner.h"
 #include "pictures.h"
 
-#define OUTLINES "boxoverlay show-label=false show-score=false"
-#define FRAME_WIDTH 96
-#define FRAME_HEIGHT 64
-
 /* Draws one box without a label on an empty frame. */
 static Picture *
 draw_box (const GstVideoInfo * info, const gchar * launch, guint x, guint y, guint w, guint h)
@@ -19,9 +15,7 @@ draw_box (const GstVideoInfo * info, const gchar * launch, guint x, guint y, gui
   Picture *picture;
 
   video_buffer_add_box (buffer, "person", x, y, w, h, NAN, 0, NULL);
-  buffer = overlay_push (harness, buffer);
-  picture = picture_read (info, buffer);
-  gst_buffer_unref (buffer);
+  picture = overlay_draw (harness, info, buffer);
   gst_harness_teardown (harness);
   return picture;
 }
@@ -39,7 +33,7 @@ blank (const GstVideoInfo * info)
 static guint32
 color_of_person (void)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_BGRx, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_BGRx, PICTURE_WIDTH, PICTURE_HEIGHT);
   Picture *picture = draw_box (&info, OUTLINES, 8, 8, 40, 40);
   guint32 rgb = picture_rgb (picture, 8, 8);
 
@@ -120,8 +114,8 @@ GST_START_TEST (paints_each_listed_format)
     const gchar *name = g_value_get_string (gst_value_list_get_value (list, i));
     GstVideoFormat format = gst_video_format_from_string (name);
 
-    check_format (format, FRAME_WIDTH, FRAME_HEIGHT, rgb);
-    check_format (format, FRAME_WIDTH + 1, FRAME_HEIGHT + 1, rgb);
+    check_format (format, PICTURE_WIDTH, PICTURE_HEIGHT, rgb);
+    check_format (format, PICTURE_WIDTH + 1, PICTURE_HEIGHT + 1, rgb);
   }
   gst_object_unref (element);
 }
@@ -158,7 +152,7 @@ GST_START_TEST (follows_the_colorimetry)
   guint32 rgb = color_of_person ();
 
   for (guint i = 0; i < G_N_ELEMENTS (colorimetry); i++) {
-    GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_Y444, FRAME_WIDTH, FRAME_HEIGHT);
+    GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_Y444, PICTURE_WIDTH, PICTURE_HEIGHT);
     Picture *picture;
 
     g_assert_true (gst_video_colorimetry_from_string (&info.colorimetry, colorimetry[i]));
@@ -173,7 +167,7 @@ GST_END_TEST
 
 GST_START_TEST (passes_buffers_without_boxes_as_they_are)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *in, *out;
 
@@ -196,7 +190,7 @@ GST_END_TEST
 
 GST_START_TEST (paints_in_place_where_it_may)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *in = video_buffer_new (&info), *out;
   GstMemory *memory = gst_buffer_peek_memory (in, 0);
@@ -211,7 +205,7 @@ GST_END_TEST
 
 GST_START_TEST (leaves_other_branches_untouched)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_NV12, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_NV12, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *in = video_buffer_new (&info), *out;
   Picture *before = picture_read (&info, in), *branch, *drawn;
@@ -221,8 +215,8 @@ GST_START_TEST (leaves_other_branches_untouched)
   branch = picture_read (&info, in);
   drawn = picture_read (&info, out);
   g_assert_true (out != in);
-  g_assert_cmpuint (picture_changed (before, branch, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), ==, 0);
-  g_assert_cmpuint (picture_changed (before, drawn, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), >, 200);
+  g_assert_cmpuint (picture_changed (before, branch, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), ==, 0);
+  g_assert_cmpuint (picture_changed (before, drawn, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), >, 200);
   g_assert_nonnull (gst_buffer_get_video_region_of_interest_meta_id (out, 0));
   picture_free (before);
   picture_free (branch);
@@ -244,7 +238,7 @@ GST_START_TEST (clips_boxes_to_the_frame)
   const gsize guard = 4096;
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
-    GstVideoInfo info = video_info_of (formats[f], FRAME_WIDTH + 1, FRAME_HEIGHT + 1);
+    GstVideoInfo info = video_info_of (formats[f], PICTURE_WIDTH + 1, PICTURE_HEIGHT + 1);
     GstHarness *h = overlay_new ("boxoverlay thickness=5", &info);
     gsize bytes = GST_VIDEO_INFO_SIZE (&info);
     guint8 *memory = g_malloc (bytes + 2 * guard);
@@ -275,14 +269,14 @@ GST_START_TEST (draws_nothing_for_boxes_off_the_frame)
   static const gint boxes[][4] = { {-50, 10, 40, 20}, {96, 10, 40, 20}, {10, -30, 20, 30},
   {10, 64, 20, 10}, {3000, 3000, 5, 5}
   };
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   Picture *before = blank (&info);
 
   for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
     Picture *after = draw_box (&info, "boxoverlay", (guint) boxes[i][0], (guint) boxes[i][1],
         (guint) boxes[i][2], (guint) boxes[i][3]);
 
-    g_assert_cmpuint (picture_changed (before, after, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), ==, 0);
+    g_assert_cmpuint (picture_changed (before, after, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), ==, 0);
     picture_free (after);
   }
   picture_free (before);
@@ -292,13 +286,13 @@ GST_END_TEST
 /* The edges of a box that lie outside of the frame are not drawn. */
 GST_START_TEST (draws_the_visible_edges_only)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_GRAY8, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_GRAY8, PICTURE_WIDTH, PICTURE_HEIGHT);
   Picture *before = blank (&info);
   Picture *after = draw_box (&info, OUTLINES, (guint) - 20, 10, 60, 30);
 
   g_assert_cmpuint (picture_changed (before, after, 0, 12, 38, 38), ==, 0);
   g_assert_cmpuint (picture_changed (before, after, 0, 10, 40, 12), ==, 80);
-  g_assert_cmpuint (picture_changed (before, after, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), ==,
+  g_assert_cmpuint (picture_changed (before, after, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), ==,
       2 * 80 + 2 * 26);
   picture_free (before);
   picture_free (after);
@@ -307,11 +301,11 @@ GST_END_TEST
 
 GST_START_TEST (shows_an_empty_box_as_a_dot)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   Picture *before = blank (&info), *after = draw_box (&info, OUTLINES " thickness=3", 20, 20, 0, 0);
 
   g_assert_cmpuint (picture_changed (before, after, 20, 20, 24, 24), ==, 16);
-  g_assert_cmpuint (picture_changed (before, after, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), ==, 16);
+  g_assert_cmpuint (picture_changed (before, after, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), ==, 16);
   picture_free (before);
   picture_free (after);
 }
@@ -339,7 +333,7 @@ GST_END_TEST
 GST_START_TEST (survives_any_numbers)
 {
   static const gdouble odd[] = { NAN, INFINITY, -INFINITY, 1e300, -1e300, 0.0, 0.5, -0.0 };
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
 
   for (guint k = 0; k < 8 * 8 * 8; k++) {
@@ -375,12 +369,10 @@ GST_START_TEST (honours_the_video_meta)
   gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, width,
       height, 3, offsets, meta_strides);
   video_buffer_add_box (buffer, "person", 4, 4, 20, 10, NAN, 0, NULL);
-  buffer = overlay_push (h, buffer);
-  picture = picture_read (&info, buffer);
+  picture = overlay_draw (h, &info, buffer);
   g_assert_cmpuint (picture_changed (expected, picture, 0, 0, width, height), ==, 0);
   picture_free (expected);
   picture_free (picture);
-  gst_buffer_unref (buffer);
   gst_harness_teardown (h);
 }
 GST_END_TEST
@@ -388,7 +380,7 @@ GST_END_TEST
 /* A gap buffer, which repeats the previous frame, is drawn too. */
 GST_START_TEST (paints_gap_buffers)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *buffer = video_buffer_new (&info);
   Picture *before = picture_read (&info, buffer), *after;
@@ -396,19 +388,17 @@ GST_START_TEST (paints_gap_buffers)
   GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);
   GST_BUFFER_PTS (buffer) = GST_CLOCK_TIME_NONE;
   video_buffer_add_box (buffer, "person", 8, 20, 40, 40, 0.5, 0, NULL);
-  buffer = overlay_push (h, buffer);
-  after = picture_read (&info, buffer);
-  g_assert_cmpuint (picture_changed (before, after, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), >, 300);
+  after = overlay_draw (h, &info, buffer);
+  g_assert_cmpuint (picture_changed (before, after, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), >, 300);
   picture_free (before);
   picture_free (after);
-  gst_buffer_unref (buffer);
   gst_harness_teardown (h);
 }
 GST_END_TEST
 
 GST_START_TEST (warns_once_of_short_buffers)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBus *bus = gst_bus_new ();
   GstMessage *message;
@@ -436,7 +426,7 @@ GST_END_TEST
 
 GST_START_TEST (copies_read_only_memory)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new (OUTLINES, &info);
   gsize bytes = GST_VIDEO_INFO_SIZE (&info);
   guint8 *memory = g_malloc (bytes);
@@ -446,12 +436,11 @@ GST_START_TEST (copies_read_only_memory)
 
   memset (memory, 0x50, bytes);
   video_buffer_add_box (buffer, "person", 4, 4, 20, 10, NAN, 0, NULL);
-  buffer = overlay_push (h, buffer);
-  picture = picture_read (&info, buffer);
-  g_assert_cmpuint (picture_changed (expected, picture, 0, 0, FRAME_WIDTH, FRAME_HEIGHT), ==, 0);
+  picture = overlay_draw (h, &info, buffer);
+  g_assert_cmpuint (picture_changed (expected, picture, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), ==,
+      0);
   picture_free (expected);
   picture_free (picture);
-  gst_buffer_unref (buffer);
   gst_harness_teardown (h);
 }
 GST_END_TEST
@@ -472,13 +461,11 @@ GST_START_TEST (follows_caps_that_change)
     overlay_set_info (h, &info);
     buffer = video_buffer_new (&info);
     video_buffer_add_box (buffer, "person", 20, 40, 80, 60, NAN, 0, NULL);
-    buffer = overlay_push (h, buffer);
-    picture = picture_read (&info, buffer);
+    picture = overlay_draw (h, &info, buffer);
     fresh = draw_box (&info, "boxoverlay", 20, 40, 80, 60);
     g_assert_cmpuint (picture_changed (picture, fresh, 0, 0, info.width, info.height), ==, 0);
     picture_free (picture);
     picture_free (fresh);
-    gst_buffer_unref (buffer);
   }
   gst_harness_teardown (h);
 }
@@ -486,7 +473,7 @@ GST_END_TEST
 
 GST_START_TEST (passes_gaps_and_eos)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, FRAME_WIDTH, FRAME_HEIGHT);
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
   gboolean gap = FALSE, eos = FALSE;
   GstEvent *event;
@@ -518,12 +505,10 @@ GST_START_TEST (draws_a_hundred_thousand_boxes)
     gst_buffer_add_video_region_of_interest_meta (buffer, label, i * 7919 % 600, i * 104729 % 440,
         1 + i % 300, 1 + i % 200);
   }
-  buffer = overlay_push (h, buffer);
-  after = picture_read (&info, buffer);
+  after = overlay_draw (h, &info, buffer);
   g_assert_cmpuint (picture_changed (before, after, 0, 0, 640, 480), >, 200000);
   picture_free (before);
   picture_free (after);
-  gst_buffer_unref (buffer);
   gst_harness_teardown (h);
 }
 GST_END_TEST

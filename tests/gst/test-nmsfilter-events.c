@@ -216,6 +216,17 @@ count_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
+/* Creates a pipeline. Its element n gets three boxes on each buffer: one of two that
+ * overlap is suppressed. */
+static GstElement *
+boxes_pipeline (const gchar * launch_line)
+{
+  GstElement *pipeline = playing_new ("%s", launch_line);
+
+  playing_probe (pipeline, "n", "sink", attach_boxes, NULL);
+  return pipeline;
+}
+
 static void
 test_tee (void)
 {
@@ -243,12 +254,11 @@ test_tee (void)
 static void
 test_null_playing_loop (void)
 {
-  GstElement *pipeline = playing_new ("videotestsrc num-buffers=5 ! nmsfilter name=n "
+  GstElement *pipeline = boxes_pipeline ("videotestsrc num-buffers=5 ! nmsfilter name=n "
       "post-messages=true ! fakesink name=s sync=false");
   GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   guint round;
 
-  playing_probe (pipeline, "n", "sink", attach_boxes, NULL);
   for (round = 0; round < 20; round++) {
     Seen seen = { 0 };
     GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "s");
@@ -270,11 +280,10 @@ test_null_playing_loop (void)
 static void
 test_aborted_playing (void)
 {
-  GstElement *pipeline = playing_new ("videotestsrc is-live=true ! nmsfilter name=n ! "
+  GstElement *pipeline = boxes_pipeline ("videotestsrc is-live=true ! nmsfilter name=n ! "
       "fakesink sync=false");
   guint round;
 
-  playing_probe (pipeline, "n", "sink", attach_boxes, NULL);
   for (round = 0; round < 10; round++) {
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     g_usleep (round * 3000);
@@ -286,12 +295,11 @@ test_aborted_playing (void)
 static void
 test_seek (void)
 {
-  GstElement *pipeline = playing_new ("videotestsrc num-buffers=500 ! "
+  GstElement *pipeline = boxes_pipeline ("videotestsrc num-buffers=500 ! "
       "video/x-raw,framerate=10/1 ! nmsfilter name=n ! fakesink sync=false name=s");
   GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   guint i;
 
-  playing_probe (pipeline, "n", "sink", attach_boxes, NULL);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
   for (i = 0; i < 5; i++) {
@@ -331,12 +339,11 @@ fiddle (gpointer user_data)
 static void
 test_settings_from_other_threads (void)
 {
-  GstElement *pipeline = playing_new ("videotestsrc num-buffers=2000 ! "
+  GstElement *pipeline = boxes_pipeline ("videotestsrc num-buffers=2000 ! "
       "video/x-raw,width=16,height=16 ! nmsfilter name=n ! fakesink sync=false");
   GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   GThread *threads[2];
 
-  playing_probe (pipeline, "n", "sink", attach_boxes, NULL);
   threads[0] = g_thread_new ("fiddle", fiddle, filter);
   threads[1] = g_thread_new ("fiddle", fiddle, filter);
   playing_to_end (pipeline);
