@@ -35,6 +35,13 @@
  * time, buffers in order of presentation. After a seek, match=index needs a frame
  * rate or durations to compute the index of the frame.
  *
+ * A file is read as a stream, in memory no larger than its longest line. An index of 32
+ * bytes for every 16 KiB that were read makes seeks and reverse playback cheap: a jump
+ * reads about 16 KiB, and the first jump beyond what was read passes once over the lines
+ * up to its target, or to the end of the file for a jump backward, without checking the
+ * boxes on them. A pipe cannot be read again, so a jump backward is an error there; a
+ * file that is looped is read again from its start.
+ *
  * At the end of the stream an element message `boxreplay` states the number of frames
  * that passed, records matched and unmatched, boxes attached, lines skipped and boxes
  * ignored (`gst-launch-1.0 -m` shows it).
@@ -164,31 +171,51 @@ file_failed (GstBoxReplay * self, GError * error)
   return GST_FLOW_ERROR;
 }
 
-static GstFlowReturn
-restart (GstBoxReplay * self)
+/* Returns the largest distance, in ns, between a buffer and its record. */
+static guint64
+get_tolerance (GstBoxReplay * self, const StreamPositionStep * step)
 {
-  GError *error = NULL;
+  guint64 tolerance;
 
-  GST_DEBUG_OBJECT (self, "reading %s from the start", self->settings.location);
-  if (record_match_restart (self->match, &error))
-    return GST_FLOW_OK;
-  GST_ELEMENT_ERROR (self, RESOURCE, SEEK, ("Cannot seek backward: %s cannot be read again from "
-          "its start: %s", self->settings.location, error->message), (NULL));
-  g_error_free (error);
-  return GST_FLOW_ERROR;
+  GST_OBJECT_LOCK (self);
+  tolerance = self->settings.tolerance;
+  GST_OBJECT_UNLOCK (self);
+  if (tolerance == 0)
+    tolerance = (step->duration > 0 ? step->duration : FALLBACK_FRAME_DURATION) / 2;
+  return tolerance;
 }
 
-/* Follows a jump of the stream: after a jump backward, the file is read again from its start. */
+/* Follows a jump of the stream in the recording. */
 static GstFlowReturn
 follow_jump (GstBoxReplay * self, const StreamPositionStep * step)
 {
+  GError *error = NULL;
+  RecordJump jump = {
+    .time = step->time,.index = self->position.index,.slack = get_tolerance (self, step),
+    .back = step->rewound,.next = step->next_in_reverse,
+    .reverse = GST_BASE_TRANSFORM (self)->segment.rate < 0,
+  };
+
   if (step->index_unknown) {
     GST_ELEMENT_ERROR (self, STREAM, FAILED, ("Cannot compute the index of the frame after a "
             "seek: match=index needs a frame rate in the caps or durations"), (NULL));
     return GST_FLOW_ERROR;
   }
-  record_match_begin_seek (self->match);
-  return step->rewound ? restart (self) : GST_FLOW_OK;
+  GST_LOG_OBJECT (self, "jump to %" GST_TIME_FORMAT, GST_TIME_ARGS (step->time));
+  switch (record_match_jump (self->match, &jump, &error)) {
+    case RECORD_MATCH_FLUSHING:
+      return GST_FLOW_FLUSHING;
+    case RECORD_MATCH_FAILED:
+      break;
+    default:
+      return GST_FLOW_OK;
+  }
+  if (error->domain == RECORD_ERROR)
+    return file_failed (self, error);
+  GST_ELEMENT_ERROR (self, RESOURCE, SEEK, ("Cannot seek backward: %s cannot be read again from "
+          "its start: %s", self->settings.location, error->message), (NULL));
+  g_error_free (error);
+  return GST_FLOW_ERROR;
 }
 
 /* Sets self->frame to the record of the buffer, or to NULL if it has none. */
@@ -197,26 +224,20 @@ find_record (GstBoxReplay * self, GstBuffer * buffer)
 {
   RecordMatchBy by;
   StreamPositionStep step;
+  GstFlowReturn flow;
   GError *error = NULL;
   RecordMatchResult result = record_match_by (self->match, &by, &error);
 
   if (result == RECORD_MATCH_FOUND) {
     step = stream_position_step (&self->position, &GST_BASE_TRANSFORM (self)->segment, buffer,
         by == RECORD_MATCH_INDEX);
-    if (step.jumped && follow_jump (self, &step) != GST_FLOW_OK)
-      return GST_FLOW_ERROR;
+    if (step.jumped && (flow = follow_jump (self, &step)) != GST_FLOW_OK)
+      return flow;
     if (by == RECORD_MATCH_INDEX) {
       result = record_match_at_index (self->match, self->position.index, &self->frame, &error);
     } else if (GST_CLOCK_TIME_IS_VALID (step.time)) {
-      guint64 tolerance;
-
-      GST_OBJECT_LOCK (self);
-      tolerance = self->settings.tolerance;
-      GST_OBJECT_UNLOCK (self);
-      if (tolerance == 0)
-        tolerance = (step.duration > 0 ? step.duration : FALLBACK_FRAME_DURATION) / 2;
-      result = record_match_at_time (self->match, step.time, tolerance, step.duration, &self->frame,
-          &error);
+      result = record_match_at_time (self->match, step.time, get_tolerance (self, &step),
+          step.duration, &self->frame, &error);
     } else {
       result = record_match_take_next (self->match, &self->frame, &error);
     }

@@ -48,6 +48,11 @@ void jsonl_parser_free (JsonlParser * self);
 gboolean jsonl_parse (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,
     GError ** error);
 
+/* Parses one line as jsonl_parse () does, except that it passes over the boxes without
+ * checking them and leaves `frame` without boxes, which takes a tenth of the time. */
+gboolean jsonl_parse_header (JsonlParser * self, gchar * line, gsize length,
+    RecordedFrame * frame, GError ** error);
+
 /* Appends the frame as one line, its end of line included. If the frame size is
  * known, each object gets a bounding_box and its integers are clipped to the frame.
  * Returns the number of confidences left out because they are not finite. */

@@ -401,6 +401,32 @@ parse_array (JsonArray * array, RecordedFrame * frame, GError ** error)
   return TRUE;
 }
 
+/* Parses everything but the boxes. Sets `objects` to where those are in the line, and
+ * `object` to the rest of the line. */
+static gboolean
+parse_outside (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,
+    JsonSpan * objects, JsonObject ** object, GError ** error)
+{
+  g_array_set_size (frame->boxes, 0);
+  if (!json_guard_check (line, length, objects, error))
+    return FALSE;
+  g_string_truncate (self->header, 0);
+  g_string_append_len (self->header, line, objects->start);
+  g_string_append_len (self->header, line + objects->end, length - objects->end);
+  *object = load (self, self->header->str, self->header->len, -1, error);
+  return *object != NULL && parse_header (*object, frame, error);
+}
+
+gboolean
+jsonl_parse_header (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,
+    GError ** error)
+{
+  JsonSpan objects;
+  JsonObject *object;
+
+  return parse_outside (self, line, length, frame, &objects, &object, error);
+}
+
 gboolean
 jsonl_parse (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,
     GError ** error)
@@ -413,17 +439,10 @@ jsonl_parse (JsonlParser * self, gchar * line, gsize length, RecordedFrame * fra
   gint i;
 
   at.error = &problem;
-  g_array_set_size (frame->boxes, 0);
-  if (!json_guard_check (line, length, &objects, &problem))
-    goto failed;
-
-  g_string_truncate (self->header, 0);
-  g_string_append_len (self->header, line, objects.start);
-  g_string_append_len (self->header, line + objects.end, length - objects.end);
-  object = load (self, self->header->str, self->header->len, -1, &problem);
-  if (object == NULL || !parse_header (object, frame, &problem))
-    goto failed;
-
+  if (!parse_outside (self, line, length, frame, &objects, &object, &problem)) {
+    g_propagate_error (error, problem);
+    return FALSE;
+  }
   if (objects.start == 0) {
     node = json_object_get_member (object, "objects");
     if (node == NULL || !JSON_NODE_HOLDS_ARRAY (node))
@@ -444,8 +463,6 @@ jsonl_parse (JsonlParser * self, gchar * line, gsize length, RecordedFrame * fra
   }
   if (problem == NULL)
     return TRUE;
-
-failed:
   g_propagate_error (error, problem);
   return FALSE;
 }

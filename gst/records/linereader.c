@@ -29,6 +29,8 @@ struct _LineReader
   gsize size;                   /* of buffer, less a byte for a NUL */
   gsize start, end;             /* the text read and not returned yet */
   gsize scanned;                /* no end of line is before this */
+  guint64 end_offset;           /* position of `end` in the file */
+  guint64 line_offset;          /* position of the line returned last */
   gboolean eof;
   gboolean discarding;          /* inside a line that is too long, and skipping its rest */
   guint64 number;
@@ -145,6 +147,7 @@ fill (LineReader * self, GError ** error)
     return LINE_READER_FAILED;
   }
   self->end += got;
+  self->end_offset += got;
   self->eof = got == 0;
   return LINE_READER_LINE;
 }
@@ -155,6 +158,7 @@ take_line (LineReader * self, gsize past_end, gchar ** line, gsize * length)
 {
   *line = self->buffer + self->start;
   *length = self->scanned - self->start;
+  self->line_offset = self->end_offset - (self->end - self->start);
   self->scanned = self->start = past_end;
   self->number++;
   if (*length > self->max_line)
@@ -207,6 +211,12 @@ line_reader_number (LineReader * self)
   return self->number;
 }
 
+guint64
+line_reader_offset (LineReader * self)
+{
+  return self->line_offset;
+}
+
 gboolean
 line_reader_can_rewind (LineReader * self)
 {
@@ -214,24 +224,25 @@ line_reader_can_rewind (LineReader * self)
 }
 
 gboolean
-line_reader_rewind (LineReader * self, GError ** error)
+line_reader_seek (LineReader * self, guint64 offset, guint64 number, GError ** error)
 {
   if (!self->seekable) {
     set_errno_error (error, ESPIPE);
     return FALSE;
   }
-  if (lseek (self->fd, 0, SEEK_SET) < 0) {
+  if (lseek (self->fd, (off_t) offset, SEEK_SET) < 0) {
     set_errno_error (error, errno);
     return FALSE;
   }
   self->start = self->end = self->scanned = 0;
   self->eof = self->discarding = FALSE;
-  self->number = 0;
+  self->end_offset = offset;
+  self->number = number - 1;
   return TRUE;
 }
 
 guint64
-line_reader_count_rest (LineReader * self)
+line_reader_count_rest (LineReader * self, const gchar * except)
 {
   guint64 count = 0;
 
@@ -244,7 +255,7 @@ line_reader_count_rest (LineReader * self)
       count++;
     else if (result != LINE_READER_LINE)
       break;
-    else if (strspn (line, " \t\r") < length)
+    else if (strspn (line, " \t\r") < length && strstr (line, except) == NULL)
       count++;
   }
   return count;

@@ -38,16 +38,20 @@ LineReaderResult line_reader_next (LineReader * self, gchar ** line, gsize * len
  * before the first call. */
 guint64 line_reader_number (LineReader * self);
 
-/* Returns whether line_reader_rewind () can work: TRUE for a regular file or block device. */
+/* Returns the position in the file, in bytes, of the line that the last call returned. */
+guint64 line_reader_offset (LineReader * self);
+
+/* Returns whether line_reader_seek () can work: TRUE for a regular file or block device. */
 gboolean line_reader_can_rewind (LineReader * self);
 
-/* Goes back to the first line. Returns FALSE and a G_FILE_ERROR if that fails. */
-gboolean line_reader_rewind (LineReader * self, GError ** error);
+/* Goes to the line that begins at `offset` and has this number, from 1. Returns FALSE
+ * and a G_FILE_ERROR if that fails. */
+gboolean line_reader_seek (LineReader * self, guint64 offset, guint64 number, GError ** error);
 
-/* Reads to the end of the file and returns the number of lines that are not blank.
- * Returns 0 without reading if the file cannot be rewound, because a pipe may never
- * end. */
-guint64 line_reader_count_rest (LineReader * self);
+/* Reads to the end of the file and returns the number of lines that are not blank and
+ * do not contain the text `except`. Returns 0 without reading if the file cannot be
+ * rewound, because a pipe may never end. */
+guint64 line_reader_count_rest (LineReader * self, const gchar * except);
 
 /* With TRUE, interrupts a waiting line_reader_next () and keeps later calls from
  * waiting, until it is called with FALSE. Any thread may call it. */

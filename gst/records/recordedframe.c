@@ -24,7 +24,7 @@ recorded_frame_reset (RecordedFrame * frame)
 {
   frame->timestamp = RECORDED_FRAME_NO_TIME;
   frame->index = 0;
-  frame->line = 0;
+  frame->line = frame->offset = 0;
   frame->width = frame->height = 0;
   frame->session = frame->dropped = 0;
   frame->reverse = frame->outside_segment = FALSE;

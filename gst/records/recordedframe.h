@@ -29,6 +29,7 @@ typedef struct
   guint64 timestamp;            /* in ns of stream time, or RECORDED_FRAME_NO_TIME */
   guint64 index;                /* index of the frame in the file, from 0 */
   guint64 line;                 /* the line where it begins, from 1 */
+  guint64 offset;               /* position of that line in the file, in bytes */
   gint width, height;           /* size of the frame that the boxes describe; 0: unknown */
   guint64 session;              /* number of the session, from 0: times go in one direction */
   guint64 dropped;              /* number of frames missing directly before this one */

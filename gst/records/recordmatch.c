@@ -3,6 +3,8 @@
  * memory is allocated once the largest record has been read. */
 #include "recordmatch.h"
 
+#include "recordindex.h"
+
 /* Limits how many records without a time, which only buffers without a time can
  * use, are read ahead in search of one with a time. */
 #define MAX_AHEAD 1024
@@ -18,9 +20,18 @@ struct _RecordMatch
   GPtrArray *queue;             /* of RecordedFrame: records read ahead */
   GPtrArray *spare;             /* of RecordedFrame: to be reused */
   RecordedFrame *current;       /* the record returned last */
+  RecordedFrame *pending;       /* by time: the first record of the next session, or NULL */
+  RecordIndex *index;           /* not used for a looped file or a pipe */
   gboolean started;             /* the file was read since it was opened or rewound */
   gboolean end;                 /* the file has no more records */
   gboolean seeking;             /* discarded records are not counted */
+  gboolean reverse;             /* the stream is played in reverse */
+
+  /* of the current session, by time */
+  guint session;                /* counted from 0 in the order of the file */
+  guint64 number;               /* as in the file */
+  gboolean descending;          /* its times descend */
+  guint64 last_key;             /* of the time searched last */
 
   /* of the current pass; a looped file is read in several passes */
   guint64 time_offset, index_offset;
@@ -51,6 +62,7 @@ record_match_new (RecordReader * reader, RecordMatchBy by, gboolean skip_errors,
   self->by = by;
   self->skip_errors = skip_errors;
   self->loop = loop;
+  self->index = record_index_new ();
   self->queue = g_ptr_array_new_with_free_func (frame_free);
   self->spare = g_ptr_array_new_with_free_func (frame_free);
   return self;
@@ -62,6 +74,9 @@ record_match_free (RecordMatch * self)
   if (self == NULL)
     return;
   record_reader_free (self->reader);
+  record_index_free (self->index);
+  if (self->pending)
+    frame_free (self->pending);
   g_ptr_array_unref (self->queue);
   g_ptr_array_unref (self->spare);
   if (self->current)
@@ -181,43 +196,110 @@ next_pass (RecordMatch * self, guint64 time, guint64 index, GError ** error)
   return record_reader_rewind (self->reader, error);
 }
 
+/* Returns the key of a time in the current session. */
+static guint64
+key (const RecordMatch * self, guint64 time)
+{
+  return record_index_key (self->descending, time);
+}
+
 static gboolean
 in_order (RecordMatch * self, const RecordedFrame * frame, GError ** error)
 {
-  if (self->by != RECORD_MATCH_TIMESTAMP || self->timed == 0 || frame->timestamp >= self->last_time)
+  if (self->timed == 0 || key (self, frame->timestamp) >= key (self, self->last_time))
     return TRUE;
   g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%" G_GUINT64_FORMAT
-      ": timestamp %" G_GUINT64_FORMAT " is before %" G_GUINT64_FORMAT " of line %"
+      ": timestamp %" G_GUINT64_FORMAT " is %s %" G_GUINT64_FORMAT " of line %"
       G_GUINT64_FORMAT ", but records must be in order of time", frame->line,
-      frame->timestamp - self->time_offset, self->last_time - self->time_offset, self->last_line);
+      frame->timestamp - self->time_offset, self->descending ? "after" : "before",
+      self->last_time - self->time_offset, self->last_line);
   return FALSE;
 }
 
+/* Begins the session of `frame`, the one after the current session or the first one. */
+static void
+begin_session (RecordMatch * self, const RecordedFrame * frame)
+{
+  self->number = frame->session;
+  self->descending = frame->reverse;
+  self->timed = 0;
+}
+
+/* Takes a record with a time, the newest one of the file. Returns FALSE and an error if
+ * it cannot be used. Sets *next if it begins the next session. */
+static gboolean
+accept_time (RecordMatch * self, RecordedFrame * frame, gboolean * next, GError ** error)
+{
+  *next = FALSE;
+  frame->timestamp += self->time_offset;
+  if (self->by == RECORD_MATCH_TIMESTAMP) {
+    gboolean other = self->number != frame->session || self->descending != frame->reverse;
+
+    if (other && self->loop && self->timed > 0) {
+      g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE, "%" G_GUINT64_FORMAT
+          ": another session begins, but loop=true needs a recording of one session",
+          frame->line);
+      return FALSE;
+    }
+    if (other && (self->timed > 0 || self->queue->len > 0)) {
+      *next = TRUE;
+      return TRUE;
+    }
+    if (other)
+      begin_session (self, frame);
+    if (!in_order (self, frame, error))
+      return FALSE;
+  }
+  if (self->timed++ == 0)
+    self->first_time = frame->timestamp;
+  self->last_time = frame->timestamp;
+  self->last_line = frame->line;
+  return TRUE;
+}
+
+/* Moves on to the next session, of which the first record was read. */
+static void
+enter_next_session (RecordMatch * self)
+{
+  RecordedFrame *frame = g_steal_pointer (&self->pending);
+
+  begin_session (self, frame);
+  self->session++;
+  self->timed = 1;
+  self->first_time = self->last_time = frame->timestamp;
+  self->last_line = frame->line;
+  g_ptr_array_add (self->queue, frame);
+}
+
 /* Reads one record into the queue. Returns RECORD_MATCH_FOUND, or RECORD_MATCH_NONE
- * at the end of the file. At the end of a looped file, skips whole passes before
- * `time` or before frame `index`, of which the caller sets one and the other to 0. */
+ * at the end of the file or of the session, which sets `pending`. At the end of a looped
+ * file, skips whole passes before `time` or before frame `index`, of which the caller sets
+ * one and the other to 0. */
 static RecordMatchResult
 read_ahead (RecordMatch * self, guint64 time, guint64 index, GError ** error)
 {
-  RecordedFrame *frame = new_frame (self);
   RecordMatchResult result = RECORD_MATCH_NONE;
   guint64 offset_before = self->index_offset;
-  gboolean passed = FALSE;
+  gboolean passed = FALSE, next = FALSE;
+  RecordedFrame *frame;
 
+  if (self->pending)
+    return RECORD_MATCH_NONE;
+  frame = new_frame (self);
   while (!self->end) {
     GError *problem = NULL;
 
     self->started = TRUE;
     switch (record_reader_next (self->reader, frame, &problem)) {
       case RECORD_READER_FRAME:
-        if (frame->timestamp != RECORDED_FRAME_NO_TIME) {
-          frame->timestamp += self->time_offset;
-          if (!in_order (self, frame, &problem))
-            break;
-          if (self->timed++ == 0)
-            self->first_time = frame->timestamp;
-          self->last_time = frame->timestamp;
-          self->last_line = frame->line;
+        if (!self->loop)
+          record_index_add (self->index, frame);
+        if (frame->timestamp != RECORDED_FRAME_NO_TIME
+            && !accept_time (self, frame, &next, &problem))
+          break;
+        if (next) {
+          self->pending = frame;
+          return RECORD_MATCH_NONE;
         }
         frame->index += self->index_offset;
         self->records++;
@@ -271,6 +353,8 @@ record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
     return result == RECORD_MATCH_NONE ? RECORD_MATCH_FOUND : result;
   if (record (self, 0)->timestamp != RECORDED_FRAME_NO_TIME) {
     self->by = RECORD_MATCH_TIMESTAMP;
+    self->number = record (self, 0)->session;
+    self->descending = record (self, 0)->reverse;
   } else if (self->by == RECORD_MATCH_AUTO) {
     self->by = RECORD_MATCH_INDEX;
   } else {
@@ -285,6 +369,15 @@ record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
 }
 
 /* ------------------------------------------------------------------ matching */
+
+/* Returns how far record `i` of the queue, which has a time, is from `time`. */
+static guint64
+distance (RecordMatch * self, guint i, guint64 time)
+{
+  guint64 at = record (self, i)->timestamp;
+
+  return at > time ? at - time : time - at;
+}
 
 RecordMatchResult
 record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint64 frame_duration,
@@ -302,7 +395,7 @@ record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint
     for (i = 0; i < self->queue->len && after < 0; i++) {
       guint64 at = record (self, i)->timestamp;
 
-      if (at != RECORDED_FRAME_NO_TIME && at <= time)
+      if (at != RECORDED_FRAME_NO_TIME && key (self, at) <= key (self, time))
         before = i;
       else if (at != RECORDED_FRAME_NO_TIME)
         after = i;
@@ -317,22 +410,28 @@ record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint
         || (before >= 0 && record (self, before)->timestamp == time))
       break;
     result = read_ahead (self, time, 0, error);
+    if (result == RECORD_MATCH_NONE && self->pending
+        && (before < 0 || distance (self, before, time) > tolerance)) {
+      discard (self, self->queue->len);
+      enter_next_session (self);
+      continue;
+    }
     if (result == RECORD_MATCH_NONE)
       break;
     if (result != RECORD_MATCH_FOUND)
       return result;
   }
 
-  if (before >= 0 && time - record (self, before)->timestamp <= tolerance)
+  if (before >= 0 && distance (self, before, time) <= tolerance)
     best = before;
-  if (after >= 0 && record (self, after)->timestamp - time <= tolerance
-      && (best < 0 || record (self, after)->timestamp - time <
-          time - record (self, best)->timestamp))
+  if (after >= 0 && distance (self, after, time) <= tolerance
+      && (best < 0 || distance (self, after, time) < distance (self, best, time)))
     best = after;
   if (best >= 0)
     use_record (self, best, frame);
   else if (before >= 0)
     discard (self, before + 1);
+  self->last_key = key (self, time);
   self->seeking = FALSE;
   return best >= 0 ? RECORD_MATCH_FOUND : RECORD_MATCH_NONE;
 }
@@ -366,6 +465,10 @@ record_match_take_next (RecordMatch * self, RecordedFrame ** frame, GError ** er
   *frame = NULL;
   if (self->queue->len == 0)
     result = read_ahead (self, 0, 0, error);
+  if (result == RECORD_MATCH_NONE && self->pending) {
+    enter_next_session (self);
+    result = RECORD_MATCH_FOUND;
+  }
   return result == RECORD_MATCH_FOUND ? use_record (self, 0, frame) : result;
 }
 
@@ -377,38 +480,84 @@ record_match_skip_found (RecordMatch * self, const gchar * reason)
     self->first_skipped = g_strdup (reason);
 }
 
-gboolean
-record_match_restart (RecordMatch * self, GError ** error)
+/* Forgets the records read ahead, because the reader goes elsewhere. */
+static void
+forget_queue (RecordMatch * self)
 {
-  self->seeking = TRUE;
-  if (!self->started)
-    return TRUE;
-  if (!record_reader_rewind (self->reader, error))
-    return FALSE;
   discard (self, self->queue->len);
+  recycle (self, g_steal_pointer (&self->pending));
   self->end = FALSE;
-  self->time_offset = self->index_offset = 0;
   begin_pass (self);
-  return TRUE;
 }
 
-void
-record_match_begin_seek (RecordMatch * self)
+/* Reads a looped file again from its start. */
+static RecordMatchResult
+restart (RecordMatch * self, GError ** error)
 {
+  forget_queue (self);
+  self->time_offset = self->index_offset = 0;
+  return record_reader_rewind (self->reader, error) ? RECORD_MATCH_FOUND : RECORD_MATCH_FAILED;
+}
+
+/* Finds the place in the file for a jump. */
+static RecordReaderResult
+find_place (RecordMatch * self, const RecordJump * jump, RecordCheckpoint * place,
+    GError ** error)
+{
+  RecordReaderResult result;
+  RecordQuery query = {
+    .time = jump->time,.slack = jump->slack,.session = self->session,.stay = jump->next,
+    .back = jump->back || jump->reverse != self->descending,.reverse = jump->reverse,
+  };
+
+  if (jump->next)
+    query.back = FALSE;
+  if (self->by == RECORD_MATCH_INDEX)
+    return record_index_find_index (self->index, self->reader, jump->index, place, error);
+  result = record_index_find_time (self->index, self->reader, &query, place, error);
+  self->session = query.session;
+  return result;
+}
+
+RecordMatchResult
+record_match_jump (RecordMatch * self, const RecordJump * jump, GError ** error)
+{
+  RecordCheckpoint place;
+  RecordReaderResult result;
+
   self->seeking = TRUE;
+  self->reverse = jump->reverse;
+  if (!self->started)
+    return RECORD_MATCH_FOUND;
+  if (self->loop || !record_reader_can_rewind (self->reader))
+    return jump->back ? restart (self, error) : RECORD_MATCH_FOUND;
+  if (jump->next && self->by != RECORD_MATCH_INDEX && key (self, jump->time) > self->last_key)
+    return RECORD_MATCH_FOUND;  /* the file was recorded in reverse too */
+
+  forget_queue (self);
+  result = find_place (self, jump, &place, error);
+  if (result == RECORD_READER_FRAME && !record_reader_seek (self->reader, place.offset,
+          place.line, place.index, error))
+    result = RECORD_READER_FAILED;
+  if (result == RECORD_READER_FRAME)
+    return RECORD_MATCH_FOUND;
+  return result == RECORD_READER_FLUSHING ? RECORD_MATCH_FLUSHING : RECORD_MATCH_FAILED;
 }
 
 void
 record_match_finish (RecordMatch * self)
 {
-  self->seeking = FALSE;
   if (self->loop) {
     self->seeking = TRUE;
     discard (self, self->queue->len);
     return;
   }
+  self->seeking = self->reverse;
   discard (self, self->queue->len);
-  if (!self->end)
+  if (self->pending && !self->reverse)
+    self->counts.unmatched++;
+  recycle (self, g_steal_pointer (&self->pending));
+  if (!self->end && !self->reverse)
     self->counts.unmatched += record_reader_count_rest (self->reader);
   self->end = self->started = TRUE;
 }

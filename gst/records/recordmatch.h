@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * recordmatch: finds the record for each buffer of a stream, by time or by index,
- * in one pass over the file. It reads one record ahead, and any records without a
- * time in between. Each record is used at most once, in the order of the file:
- * discarded records come back only after record_match_restart ().
+ * recordmatch: finds the record for each buffer of a stream, by time or by index. It
+ * reads the file on, one record ahead and any records without a time in between, and
+ * uses each record at most once. Only record_match_jump () brings discarded records
+ * back.
+ *
+ * By time, it matches within one session of the file at a time. It goes on to the next
+ * session where the stream has passed the end of one, and to the session that fits
+ * best where the stream jumps.
  */
 #pragma once
 
@@ -49,6 +53,17 @@ void record_match_free (RecordMatch * self);
  * Returns RECORD_MATCH_FOUND, _FLUSHING or _FAILED. */
 RecordMatchResult record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error);
 
+/* Where a stream goes on after a jump. */
+typedef struct
+{
+  guint64 time;                 /* stream time in ns, if records are matched by time */
+  guint64 index;                /* of the frame, if they are matched by index */
+  guint64 slack;                /* a session that begins or ends this much off has the time */
+  gboolean back;                /* at or before an earlier buffer */
+  gboolean reverse;             /* the stream is played in reverse */
+  gboolean next;                /* no seek, but the next buffer of reverse playback */
+} RecordJump;
+
 /* Finds the record nearest to `time` (ns of stream time), at most `tolerance` away;
  * the earlier one of two at the same distance. frame_duration in ns, 0 if unknown,
  * is used for loop. The matcher owns the record, which is valid until the next
@@ -68,16 +83,15 @@ RecordMatchResult record_match_take_next (RecordMatch * self, RecordedFrame ** f
  * used for this reason. */
 void record_match_skip_found (RecordMatch * self, const gchar * reason);
 
-/* Starts again at the beginning of the file, if anything was read. The counts are
- * kept. Returns FALSE if the file cannot be rewound. */
-gboolean record_match_restart (RecordMatch * self, GError ** error);
+/* Goes to where the records for `jump` are; the counts are kept, and records that the
+ * next call discards are not counted as unmatched. A looped file is read again from its
+ * start for a jump backward. Returns RECORD_MATCH_FOUND, _FLUSHING or _FAILED; a jump
+ * backward fails with G_FILE_ERROR_SPIPE if the file is a pipe. */
+RecordMatchResult record_match_jump (RecordMatch * self, const RecordJump * jump,
+    GError ** error);
 
-/* Tells that the stream was seeked: records that the next call discards are not
- * counted as unmatched. */
-void record_match_begin_seek (RecordMatch * self);
-
-/* Counts the remaining records of the file as unmatched, unless it is looped.
- * Afterwards only record_match_restart () gives records again. */
+/* Counts the remaining records of the file as unmatched, unless it is looped or was
+ * played in reverse. Afterwards only record_match_jump () gives records again. */
 void record_match_finish (RecordMatch * self);
 
 const RecordMatchCounts *record_match_counts (RecordMatch * self);

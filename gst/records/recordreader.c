@@ -104,18 +104,26 @@ next_line (RecordReader * self, gchar ** line, gsize * length, GError ** error)
   return RECORD_READER_FRAME;
 }
 
+/* Parses one line; sets *shown to FALSE if its frame is outside of its segment. */
 static RecordReaderResult
-next_jsonl (RecordReader * self, gchar * line, gsize length, RecordedFrame * frame, GError ** error)
+next_jsonl (RecordReader * self, gchar * line, gsize length, gboolean boxes,
+    RecordedFrame * frame, gboolean * shown, GError ** error)
 {
   GError *reason = NULL;
 
-  frame->index = self->next_index - 1;
-  frame->line = line_reader_number (self->reader);
-  if (!jsonl_parse (self->parser, line, length, frame, &reason)) {
+  if (!(boxes ? jsonl_parse : jsonl_parse_header) (self->parser, line, length, frame, &reason)) {
     malformed (self, error, reason);
     g_error_free (reason);
     return RECORD_READER_MALFORMED;
   }
+  *shown = !frame->outside_segment;
+  if (*shown)
+    self->next_index += frame->dropped;
+  else
+    self->next_index--;
+  frame->index = self->next_index - 1;
+  frame->line = line_reader_number (self->reader);
+  frame->offset = line_reader_offset (self->reader);
   return RECORD_READER_FRAME;
 }
 
@@ -156,6 +164,7 @@ next_mot (RecordReader * self, gchar * text, gsize length, RecordedFrame * frame
     recorded_frame_reset (&self->mot);
     self->mot.index = line.frame;
     self->mot.line = line_reader_number (self->reader);
+    self->mot.offset = line_reader_offset (self->reader);
     self->mot_frames = line.frame + 1;
     self->mot_open = TRUE;
   }
@@ -196,11 +205,11 @@ detect (RecordReader * self, const gchar * line)
   return self->format != RECORD_FORMAT_AUTO;
 }
 
-RecordReaderResult
-record_reader_next (RecordReader * self, RecordedFrame * frame, GError ** error)
+static RecordReaderResult
+next_frame (RecordReader * self, gboolean boxes, RecordedFrame * frame, GError ** error)
 {
   for (;;) {
-    gboolean complete;
+    gboolean complete = TRUE;
     gchar *line;
     gsize length;
     RecordReaderResult result = next_line (self, &line, &length, error);
@@ -215,11 +224,24 @@ record_reader_next (RecordReader * self, RecordedFrame * frame, GError ** error)
       return unusable (self, error, "neither JSON Lines (which begins with '{') nor MOT text "
           "(which begins with a digit)");
     if (self->format == RECORD_FORMAT_JSONL)
-      return next_jsonl (self, line, length, frame, error);
-    result = next_mot (self, line, length, frame, &complete, error);
+      result = next_jsonl (self, line, length, boxes, frame, &complete, error);
+    else
+      result = next_mot (self, line, length, frame, &complete, error);
     if (result != RECORD_READER_FRAME || complete)
       return result;
   }
+}
+
+RecordReaderResult
+record_reader_next (RecordReader * self, RecordedFrame * frame, GError ** error)
+{
+  return next_frame (self, TRUE, frame, error);
+}
+
+RecordReaderResult
+record_reader_next_header (RecordReader * self, RecordedFrame * frame, GError ** error)
+{
+  return next_frame (self, FALSE, frame, error);
 }
 
 RecordFormat
@@ -255,14 +277,23 @@ record_reader_can_rewind (RecordReader * self)
 }
 
 gboolean
-record_reader_rewind (RecordReader * self, GError ** error)
+record_reader_seek (RecordReader * self, guint64 offset, guint64 line, guint64 index,
+    GError ** error)
 {
-  if (!line_reader_rewind (self->reader, error))
+  if (!line_reader_seek (self->reader, offset, line, error))
     return FALSE;
-  self->format = self->requested_format;
-  self->next_index = 0;
+  self->next_index = index;
   self->mot_open = FALSE;
   self->mot_frames = 0;
+  return TRUE;
+}
+
+gboolean
+record_reader_rewind (RecordReader * self, GError ** error)
+{
+  if (!record_reader_seek (self, 0, 1, 0, error))
+    return FALSE;
+  self->format = self->requested_format;
   self->pass_ignored = 0;
   self->columns = 0;
   return TRUE;
@@ -285,7 +316,7 @@ record_reader_count_rest (RecordReader * self)
     recorded_frame_clear (&frame);
     return count;
   }
-  return line_reader_count_rest (self->reader);
+  return line_reader_count_rest (self->reader, "\"outside-segment\":true");
 }
 
 void

@@ -38,9 +38,14 @@ void record_reader_free (RecordReader * self);
 
 /* Reads the next frame into `frame`, which keeps its memory. The index of a frame
  * of JSON Lines counts all lines that are not blank, malformed ones too, so that a
- * malformed line does not shift the frames after it. Error messages begin with line
- * number and colon, except those of G_FILE_ERROR. */
+ * malformed line does not shift the frames after it, and the frames that a line
+ * states as dropped. Lines of frames outside of their segment are passed over. Error
+ * messages begin with line number and colon, except those of G_FILE_ERROR. */
 RecordReaderResult record_reader_next (RecordReader * self, RecordedFrame * frame, GError ** error);
+
+/* Does the same faster, without the boxes of JSON Lines, which it does not check. */
+RecordReaderResult record_reader_next_header (RecordReader * self, RecordedFrame * frame,
+    GError ** error);
 
 /* Returns the format; RECORD_FORMAT_AUTO until a line has been read. */
 RecordFormat record_reader_format (RecordReader * self);
@@ -57,9 +62,16 @@ guint64 record_reader_ignored (RecordReader * self);
 void record_reader_skip_passes (RecordReader * self, guint64 passes);
 
 /* Do the same as the functions of linereader. record_reader_count_rest () counts
- * frames: lines of JSON Lines, or frames of MOT text that have a valid line. */
+ * frames: lines of JSON Lines that are not marked as outside of their segment, or frames of
+ * MOT text that have a valid line. */
 gboolean record_reader_can_rewind (RecordReader * self);
 gboolean record_reader_rewind (RecordReader * self, GError ** error);
+
+/* Goes to a frame that was read before: the line `line`, from 1, at `offset` bytes of
+ * the file, with frame index `index`. The order of MOT text is not checked across the
+ * jump. Returns FALSE and a G_FILE_ERROR if that fails. */
+gboolean record_reader_seek (RecordReader * self, guint64 offset, guint64 line, guint64 index,
+    GError ** error);
 guint64 record_reader_count_rest (RecordReader * self);
 void record_reader_set_flushing (RecordReader * self, gboolean flushing);
 

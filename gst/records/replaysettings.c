@@ -69,8 +69,9 @@ replay_settings_install (GObjectClass * object_class)
 
   g_object_class_install_property (object_class, REPLAY_PROP_LOCATION,
       g_param_spec_string ("location", "Location",
-          "The recording: a file, a FIFO, or - for standard input. It is read as a stream, in "
-          "memory no larger than its longest line", DEFAULT_LOCATION, ready));
+          "The recording: a file, a FIFO, or - for standard input. It is read as a stream. Memory: "
+          "its longest line, and for seeks 32 bytes for every 16 KiB read",
+          DEFAULT_LOCATION, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_FORMAT,
       g_param_spec_enum ("format", "Format", "Format of the recording",
           replay_format_get_type (), DEFAULT_FORMAT, ready));

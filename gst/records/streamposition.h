@@ -30,6 +30,7 @@ typedef struct
                                  * gap; 0: unknown */
   gboolean jumped;
   gboolean rewound;             /* jumped to a position at or before an earlier buffer */
+  gboolean next_in_reverse;     /* jumped, but only to the next buffer of reverse playback */
   gboolean index_unknown;       /* jumped, and the index cannot be computed */
 } StreamPositionStep;
 

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxreplay: jumps in long recordings, which an index makes cheap. */
+#include <stdio.h>
+#include <string.h>
+
+#include "checkrunner.h"
+#include "replaying.h"
+#include "sanitized.h"
+#include "textfiles.h"
+
+#define COUNT 1000
+
+/* Appends a line of about `size` bytes whose only box has x = i % 12 + 1. */
+static void
+append_line (GString * text, guint i, guint size, const gchar * member)
+{
+  gsize start = text->len;
+
+  g_string_append_printf (text, "{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,"
+      "\"y\":0,\"w\":4,\"h\":4}]", i * FRAME, i % 12 + 1);
+  while (text->len - start + 2 < size)
+    g_string_append_c (text, ' ');
+  g_string_append_printf (text, "%s}\n", member);
+}
+
+static gchar *
+json_lines (guint count, guint size)
+{
+  GString *text = g_string_new (NULL);
+  guint i;
+
+  for (i = 0; i < count; i++)
+    append_line (text, i, size, "");
+  return g_string_free (text, FALSE);
+}
+
+/* Frames with one to three boxes; every seventh frame has none and no lines. */
+static gchar *
+mot_lines (guint count)
+{
+  GString *text = g_string_new (NULL);
+  guint i, k;
+
+  for (i = 0; i < count; i++)
+    for (k = 0; i % 7 != 6 && k <= i % 3; k++)
+      g_string_append_printf (text, "%u,-1,%u,1,4,4,-1,-1,-1,-1\n", i + 1, i % 12 + 2);
+  return g_string_free (text, FALSE);
+}
+
+static void
+begin_reverse (Replay * r, GstClockTime stop)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = -1;
+  segment.stop = segment.position = stop;
+  fail_unless (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
+}
+
+static void
+seek_to (Replay * r, guint i)
+{
+  replay_flush (r);
+  replay_segment (r, i * FRAME, i * FRAME);
+}
+
+static gint
+expected_x (guint i, gboolean mot)
+{
+  return i >= COUNT || (mot && i % 7 == 6) ? -1 : (gint) (i % 12) + 1;
+}
+
+/* Seeks to places in no order, in both formats, by time and by index. */
+GST_START_TEST (every_seek_finds_its_record)
+{
+  static const gchar *const properties[] = { "match=timestamp", "match=index", "match=index" };
+  guint i, k, at = 1;
+
+  for (i = 0; i < G_N_ELEMENTS (properties); i++) {
+    gboolean mot = i == 2;
+    gchar *text = mot ? mot_lines (COUNT) : json_lines (COUNT, 300);
+    Replay r;
+
+    replay_open (&r, text, properties[i]);
+    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    for (k = 0; k < 200; k++) {
+      at = at * 48271 % 0x7fffffff;
+      seek_to (&r, at % (COUNT + 9));
+      fail_unless_equals_int (replay_x_at (&r, at % (COUNT + 9) * FRAME),
+          expected_x (at % (COUNT + 9), mot));
+      fail_unless_equals_int (replay_x_at (&r, (at % (COUNT + 9) + 1) * FRAME),
+          expected_x (at % (COUNT + 9) + 1, mot));
+    }
+    fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR) == NULL);
+    replay_close (&r);
+    g_free (text);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (reverse_finds_every_record)
+{
+  guint i, k;
+
+  for (i = 0; i < 3; i++) {
+    gboolean mot = i == 2;
+    gchar *text = mot ? mot_lines (COUNT) : json_lines (COUNT, 300);
+    Replay r;
+
+    replay_open (&r, text, i == 0 ? "match=timestamp" : "match=index");
+    begin_reverse (&r, COUNT * FRAME);
+    for (k = COUNT; k-- > 0;)
+      fail_unless_equals_int (replay_x_at (&r, k * FRAME), expected_x (k, mot));
+    /* records played in reverse were all used */
+    fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+    fail_unless_equals_uint64 (replay_stat (&r, "matched"), mot ? COUNT - COUNT / 7 : COUNT);
+    replay_close (&r);
+    g_free (text);
+  }
+}
+
+GST_END_TEST;
+
+/* Errors after a seek name the right line. */
+GST_START_TEST (lines_are_counted_across_seeks)
+{
+  gchar *lines = json_lines (COUNT, 300);
+  gchar *text = g_strconcat ("\n", lines, "garbage\n", NULL);
+  gchar *says = g_strdup_printf (":%u: the line is not a JSON object", COUNT + 2);
+  Replay r;
+
+  replay_open (&r, text, "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  seek_to (&r, COUNT - 1);
+  fail_unless_equals_int (replay_x_at (&r, (COUNT - 1) * FRAME), expected_x (COUNT - 1, FALSE));
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (COUNT * FRAME)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, says);
+  replay_close (&r);
+  g_free (says);
+  g_free (text);
+  g_free (lines);
+}
+
+GST_END_TEST;
+
+/* Frames that a line states as dropped count for the index. */
+GST_START_TEST (dropped_frames_keep_the_index)
+{
+  GString *text = g_string_new (NULL);
+  guint i;
+  Replay r;
+
+  for (i = 0; i < COUNT; i += 2)
+    append_line (text, i, 300, i > 0 ? ",\"dropped\":1" : "");
+  replay_open (&r, text->str, "match=index");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  for (i = COUNT - 10; i > 100; i -= 97) {
+    seek_to (&r, i);
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 2 ? -1 : expected_x (i, FALSE));
+    fail_unless_equals_int (replay_x_at (&r, (i + 1) * FRAME),
+        i % 2 ? expected_x (i + 1, FALSE) : -1);
+  }
+  replay_close (&r);
+  g_string_free (text, TRUE);
+}
+
+GST_END_TEST;
+
+/* Returns the number of bytes that this process has read so far, or 0 if the system does
+ * not tell. */
+static guint64
+bytes_read (void)
+{
+  gchar *text = NULL, *line;
+  guint64 bytes = 0;
+
+  if (g_file_get_contents ("/proc/self/io", &text, NULL, NULL)
+      && (line = strstr (text, "rchar:")) != NULL)
+    bytes = g_ascii_strtoull (line + 6, NULL, 10);
+  g_free (text);
+  return bytes;
+}
+
+/* A buffer of reverse playback reads a part of the file that does not depend on its length. */
+GST_START_TEST (reverse_reads_little)
+{
+  const guint count = SANITIZED ? 5000 : 50000;
+  gchar *text = json_lines (count, 300);
+  guint64 before;
+  Replay r;
+  guint k;
+
+  replay_open (&r, text, "");
+  begin_reverse (&r, count * FRAME);
+  /* the first one reads the file once */
+  fail_unless_equals_int (replay_x_at (&r, (count - 1) * FRAME), (count - 1) % 12 + 1);
+  before = bytes_read ();
+  if (before == 0)
+    g_printerr ("bytes read: NOT TESTED, the system does not count them\n");
+  for (k = 2; k <= 101; k++)
+    fail_unless_equals_int (replay_x_at (&r, (count - k) * FRAME), (count - k) % 12 + 1);
+  fail_unless (bytes_read () - before < 100 * 131072 + 65536, "%" G_GUINT64_FORMAT " bytes",
+      bytes_read () - before);
+  replay_close (&r);
+  g_free (text);
+}
+
+GST_END_TEST;
+
+static const CheckCase cases[] = {
+  CHECK_CASE (every_seek_finds_its_record),
+  CHECK_CASE (reverse_finds_every_record),
+  CHECK_CASE (lines_are_counted_across_seeks),
+  CHECK_CASE (dropped_frames_keep_the_index),
+  CHECK_CASE (reverse_reads_little),
+  { NULL }
+};
+
+CHECK_PROGRAM (cases);
