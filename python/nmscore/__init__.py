@@ -1,66 +1,50 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Exact non-maximum suppression (NMS) of boxes in numpy arrays.
+"""Exact non-maximum suppression (NMS) of boxes in arrays of numpy, torch and others.
 
     import nmscore
     keep = nmscore.nms(boxes, scores, 0.5)                 # indices, best first
     keep = nmscore.batched_nms(boxes, scores, labels, 0.5)  # classes apart
 
-The functions have the names, arguments and result order of torchvision.ops.
+    result = nmscore.run(boxes, scores, labels, class_agnostic=True, max_detections=300,
+                         outcome=True)                      # all options and outputs
 
-Arrays   boxes: (N, 4), rows of x1 y1 x2 y2 in any unit; scores: (N,); idxs:
-         (N,), whole numbers, any value. An empty list is 0 boxes. float32 arrays
-         are read where they are, views with strides included; float64 and
-         integers are rounded once to float32, in which everything is computed.
-         All that numpy.asarray accepts is read, CPU tensors too, except masked
-         arrays: pass array[~mask] or array.data.
-Result   a new int64 array: the indices of the kept boxes, by descending score,
-         equal scores by index.
-Rule     a kept box suppresses later ones whose IoU with it exceeds
-         iou_threshold (0..1). Boxes with a NaN or infinite coordinate or a NaN
-         score are never kept. nmscore.h, the C library's manual, says more.
-Errors   TypeError for None, for arrays that do not hold numbers, for masked
-         arrays and for options that are not numbers; ValueError for shapes that
-         do not fit and options out of range. The message begins with the
-         parameter's name. An array is never changed.
-Threads  any; large calls release the interpreter's lock.
+nms and batched_nms have the names, arguments and result order of torchvision.ops; run
+has all options of the C library, and count_neighbors counts overlapping boxes.
+
+Arrays   N boxes are an array (N, 4) of rows x1 y1 x2 y2, in any unit; each other
+         array of a call has N numbers. An empty list is 0 boxes. Arrays are read where
+         they are, views with strides included, by the buffer protocol (numpy,
+         array.array, memoryview) or by DLPack (tensors of torch and JAX in the memory
+         of the CPU), if they hold float32, int32 or int64 (which must fit in int32 to
+         be read in place), or uint8 or bool for `exclude`. Everything is computed in
+         float32: float64 and integers are rounded to it once, to nearest, and become
+         infinite beyond its range; float16 and bfloat16 are exact. All else that
+         numpy.asarray accepts is read, too, except masked arrays: pass array[~mask]
+         or array.data.
+Results  are new numpy arrays: indices and counts are int64, so that they index arrays
+         of numpy and torch. torch.from_numpy and torch.from_dlpack make tensors of
+         them that share their memory.
+Types    nmscore.Result, nmscore.Outcome and nmscore.ClassOptions; all functions have
+         type hints.
+Rule     the boxes are decided by descending score, equal scores by index. A kept box
+         suppresses later ones of its class whose IoU with it exceeds iou_threshold
+         (0..1). Boxes with a NaN or infinite coordinate or a NaN score are never kept.
+         nmscore.h, the C library's manual, says more.
+Errors   TypeError for None, for arrays that do not hold numbers, for masked arrays and
+         for options that are not numbers; ValueError for shapes that do not fit,
+         options out of range and tensors in the memory of another device; MemoryError.
+         The message begins with the parameter's name. An array is never changed.
+Threads  any number may call; a call with many boxes releases the interpreter's lock,
+         and its arrays must not be written until it returns.
 """
-from nmscore._nmscore import __version__, run as _run
+from nmscore._boxes import iou, rows_from_cxcywh, rows_from_xywh
+from nmscore._frames import count_neighbors, run
+from nmscore._nmscore import __version__
+from nmscore._torchvision import batched_nms, nms
+from nmscore._types import ClassOptions as ClassOptions
+from nmscore._types import Outcome as Outcome
+from nmscore._types import Result as Result
 
-__all__ = ["nms", "batched_nms", "__version__"]
-
-_ALL = float("-inf")
-
-
-def nms(boxes, scores, iou_threshold, *, score_threshold=_ALL, max_detections=0):
-    """Returns the indices of the boxes that NMS keeps, best first (an int64 array).
-
-    boxes            (N, 4), rows of x1 y1 x2 y2 in any unit; [] for no boxes
-    scores           (N,), higher is better
-    iou_threshold    0..1: a box whose IoU with a kept box of higher score exceeds
-                     it is suppressed
-
-    Beyond torchvision's arguments:
-
-    score_threshold  boxes with a lower score take no part: they are neither kept
-                     nor suppress others
-    max_detections   the largest number of boxes kept, 0 for no limit
-
-    The overlap is compared exactly: one that equals the threshold, such as 1/10 at
-    0.1, does not suppress. torchvision rounds the overlap to float32 and not the
-    threshold, so that it suppresses such boxes too at 0.1, 1/3, 0.6 and others.
-
-    Raises TypeError or ValueError, with the name of the parameter.
-    """
-    return _run(boxes, scores, iou_threshold, score_threshold, max_detections)
-
-
-def batched_nms(boxes, scores, idxs, iou_threshold, *, score_threshold=_ALL, max_detections=0):
-    """Runs nms on boxes of several classes or images at once, and returns what nms does.
-
-    idxs             (N,) whole numbers, such as class labels or image numbers:
-                     boxes suppress only boxes with the same value
-
-    The other parameters are those of nms; max_detections limits all classes together.
-    The overlap is compared exactly; torchvision rounds it.
-    """
-    return _run(boxes, scores, iou_threshold, score_threshold, max_detections, idxs)
+# (help () lists these and, because of the list, not what tuples, enums and dicts inherit)
+__all__ = ["nms", "batched_nms", "run", "count_neighbors", "iou", "rows_from_cxcywh",
+           "rows_from_xywh", "__version__"]

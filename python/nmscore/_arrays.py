@@ -1,35 +1,43 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Arrays that the compiled half cannot read as they are, made fit for it."""
+from __future__ import annotations
+
+from typing import Any
+
 import numpy
 
 
-def _numbers(value, name):
+def _array(value: Any, name: str) -> numpy.ndarray[Any, Any]:
+    """Returns a numpy array of any object."""
     if value is None:
         raise TypeError(f"{name} must be an array, not None")
     try:
-        array = numpy.asarray(value)
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+            return numpy.from_dlpack(value)
+        return numpy.asarray(value)
     except Exception as error:
         raise TypeError(f"{name} cannot be read as an array: {error}") from error
-    # (nothing in an empty list says what it was to hold)
-    if array.dtype.kind not in "fiu" and array.size:
+
+
+def plain(value: Any, name: str) -> numpy.ndarray[Any, Any]:
+    """Returns an array of booleans or numbers of up to 64 bits, in native byte order.
+
+    Longer floats are rounded to float32; values beyond its range become infinite, as in C.
+    """
+    array = _array(value, name)
+    if array.size == 0:  # (nothing in an empty list says what it was to hold)
+        return numpy.zeros(array.shape, numpy.float32)
+    if array.dtype.name == "bfloat16":  # of the package ml_dtypes
+        return array.astype(numpy.float32)
+    if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold numbers, not {array.dtype}")
-    return array
+    if array.dtype.itemsize > 8:
+        with numpy.errstate(over="ignore"):
+            return array.astype(numpy.float32)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def floats(value, name):
-    """A float32 array of it; values beyond float32 become infinite, as in C."""
-    with numpy.errstate(over="ignore"):
-        array = _numbers(value, name).astype(numpy.float32, copy=False)
-    return numpy.ascontiguousarray(array) if array.ndim else array
-
-
-def classes(value, name):
-    """An int32 array: the numbers themselves, or their ranks where they do not fit."""
-    array = _numbers(value, name)
-    if array.dtype.kind == "f" and array.size:
-        raise TypeError(f"{name} must hold whole numbers, not {array.dtype}")
-    # (beyond the range only being equal matters)
-    narrow = array.astype(numpy.int32)
-    if (narrow == array).all():
-        return numpy.ascontiguousarray(narrow) if narrow.ndim else narrow
+def ranks(value: Any, name: str) -> numpy.ndarray[Any, Any]:
+    """Returns int32 numbers that are equal where those of the array are."""
+    array = plain(value, name)
     return numpy.unique(array, return_inverse=True)[1].reshape(array.shape).astype(numpy.int32)

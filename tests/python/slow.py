@@ -27,6 +27,42 @@ def slow_nms(boxes, scores, idxs, threshold, score_threshold=-np.inf, max_detect
     return np.array(kept, np.int64)
 
 
+def slow_run(boxes, scores, ids, *, iou_threshold=0.5, score_threshold=-np.inf, max_detections=0,
+             max_per_class=0, inclusive=False, score_strict=False, class_agnostic=False,
+             class_options=None, exclude=None, parents=None):
+    """Returns kept, outcome and suppressed_by of valid boxes, one box after another."""
+    def option(i, name, value):
+        return (class_options or {}).get(int(ids[i]), {}).get(name, value)
+
+    def suppresses(i, j, overlap):
+        if parents is not None and (parents[i] == j or parents[j] == i):
+            return False
+        limit = np.float32(option(j, "iou_threshold", iou_threshold))
+        return (class_agnostic or ids[i] == ids[j]) and 0 < overlap and (
+            overlap > limit or inclusive and overlap == limit)
+
+    count = len(scores)
+    kept, of_class, outcome, by = [], {}, np.zeros(count, np.uint8), np.full(count, -1)
+    for j in np.argsort(-scores, kind="stable"):
+        least = np.float32(option(j, "score_threshold", score_threshold))
+        most = option(j, "max_detections", max_per_class)
+        if exclude is not None and exclude[j] or scores[j] < least or (
+                score_strict and scores[j] == least):
+            outcome[j] = 3
+        elif max_detections and len(kept) >= max_detections or (
+                most and of_class.get(ids[j], 0) >= most):
+            outcome[j] = 2
+        else:
+            overlaps = iou(boxes[j], boxes[kept]) if kept else []
+            first = next((i for i, overlap in zip(kept, overlaps) if suppresses(i, j, overlap)), -1)
+            if first >= 0:
+                outcome[j], by[j] = 1, first
+            else:
+                kept.append(j)
+                of_class[ids[j]] = of_class.get(ids[j], 0) + 1
+    return np.array(kept, np.int64), outcome, by
+
+
 def random_case(random, count):
     corner = random.random((count, 2)) * 100
     boxes = np.concatenate([corner, corner + random.random((count, 2)) * 40], 1)

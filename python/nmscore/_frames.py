@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""NMS of one image with all options of the C library."""
+from __future__ import annotations
+
+import os
+from typing import Mapping, Optional, Union
+
+from nmscore import _nmscore
+from nmscore._types import Array, ClassOptions, Indices, Result
+
+_ALL = float("-inf")
+
+
+def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array] = None, *,
+        exclude: Optional[Array] = None, parents: Optional[Array] = None,
+        angles: Optional[Array] = None, iou_threshold: float = 0.5,
+        score_threshold: float = _ALL, max_detections: int = 0, max_per_class: int = 0,
+        inclusive: bool = False, score_strict: bool = False, class_agnostic: bool = False,
+        class_options: Optional[Mapping[int, ClassOptions]] = None, outcome: bool = False,
+        suppressed_by: bool = False, engine: str = "auto",
+        xla_plugin: Optional[Union[str, os.PathLike[str]]] = None,
+        xla_strict: bool = False) -> Result:
+    """Runs NMS on the N boxes of one image and returns a Result.
+
+    The boxes:
+
+    boxes            (N, 4) numbers, rows of x1 y1 x2 y2 in any unit; [] for no boxes.
+                     rows_from_cxcywh and rows_from_xywh convert other forms
+    scores           (N,) numbers, higher is better; None: the input order ranks
+    class_ids        (N,) whole numbers: boxes suppress only boxes of the same class;
+                     None: all boxes have class 0
+    exclude          (N,) booleans or whole numbers: boxes with True, or not 0, take
+                     no part and count as FILTERED
+    parents          (N,) whole numbers: the index of the box of which this one is a
+                     part, or -1. A box and its parent do not suppress each other. An
+                     index out of range counts as -1
+    angles           (N,) numbers, radians: each box is rotated by its angle about its
+                     centre, clockwise where y points down. The overlap is then that
+                     of the rotated rectangles
+
+    The options:
+
+    iou_threshold    0..1: a kept box suppresses later boxes whose IoU with it
+                     exceeds the threshold. Rounded to float32, as is score_threshold
+    score_threshold  boxes with a lower score take no part
+    max_detections   most kept boxes, 0 for no limit
+    max_per_class    most kept boxes of each class, 0 for no limit
+    inclusive        suppress at an IoU equal to the threshold, too
+    score_strict     a score must exceed score_threshold
+    class_agnostic   boxes suppress boxes of other classes, too
+    class_options    {class id: {"iou_threshold": ..., "score_threshold": ...,
+                     "max_detections": ...}}: values for single classes; what is left
+                     out has the value of the call. With class_agnostic the class of
+                     the box with the lower rank decides
+    engine           "auto", "sequential", "sorted", "spatial" or "xla": changes the
+                     time, never the result
+    xla_plugin       path of the PJRT plugin for engine xla; None: the environment
+                     variable NMS_XLA_PLUGIN names it
+    xla_strict       an error, not another engine, if engine xla cannot run
+
+    The outputs beside `kept`, the indices of the kept boxes, best first, int64:
+
+    outcome          return the Outcome of each box (uint8): 0 kept, 1 suppressed, 2 over
+                     a cap, 3 filtered, 4 invalid
+    suppressed_by    return for each box the index of the best kept box that suppresses
+                     it, or -1 (int64)
+
+    The Result is a tuple with the fields kept, outcome, suppressed_by, suppressed_count,
+    over_cap_count, filtered_count, invalid_count, and engine, which says what ran.
+
+    Raises TypeError or ValueError, with the name of the parameter.
+    """
+    return Result._make(_nmscore.run(
+        boxes, scores, class_ids, exclude, parents, angles, outcome, suppressed_by,
+        iou_threshold, score_threshold, max_detections, max_per_class, inclusive, score_strict,
+        class_agnostic, xla_strict, class_options, engine, xla_plugin))
+
+
+def count_neighbors(boxes: Array, scores: Optional[Array] = None,
+                    class_ids: Optional[Array] = None, *, exclude: Optional[Array] = None,
+                    parents: Optional[Array] = None, angles: Optional[Array] = None,
+                    iou_threshold: float = 0.5, score_threshold: float = _ALL,
+                    inclusive: bool = False, score_strict: bool = False,
+                    class_agnostic: bool = False,
+                    class_options: Optional[Mapping[int, ClassOptions]] = None) -> Indices:
+    """Returns the number of neighbors of each box, as a new int64 array (N,).
+
+    A neighbor is a box that would suppress it if it were kept, or that it would
+    suppress. Boxes that are invalid or filtered have 0 neighbors and are no neighbors.
+    Detectors without scores rank by this number (OpenCV's minNeighbors).
+
+    The parameters are those of run.
+    """
+    return _nmscore.count_neighbors(
+        boxes, scores, class_ids, exclude, parents, angles, iou_threshold, score_threshold, 0, 0,
+        inclusive, score_strict, class_agnostic, False, class_options, "auto", None)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The types of parameters and results."""
+import enum
+from typing import Any, NamedTuple, Optional, Protocol, TypedDict, Union
+
+import numpy
+import numpy.typing
+
+
+class SupportsDLPack(Protocol):
+    """An array that lends its memory by DLPack, such as a torch tensor."""
+
+    def __dlpack__(self, *, stream: Any = ...) -> Any: ...
+
+
+Array = Union[numpy.typing.ArrayLike, SupportsDLPack]
+Indices = numpy.typing.NDArray[numpy.int64]
+Bytes = numpy.typing.NDArray[numpy.uint8]
+Rows = numpy.typing.NDArray[numpy.float32]
+
+
+class Outcome(enum.IntEnum):
+    """The outcome of a box: of those that apply, the one with the highest number.
+
+    KEPT 0, SUPPRESSED 1 (a kept box overlaps it by more than the threshold), OVER_CAP 2
+    (a cap was full when its turn came), FILTERED 3 (by its score, or by `exclude`),
+    INVALID 4 (NaN, or a coordinate that is infinite or beyond 1e18).
+    """
+    KEPT = 0
+    SUPPRESSED = 1
+    OVER_CAP = 2
+    FILTERED = 3
+    INVALID = 4
+
+
+class ClassOptions(TypedDict, total=False):
+    """Options of one class; one that is left out has the value of the call.
+
+    iou_threshold    0..1
+    score_threshold  any number but NaN
+    max_detections   most kept boxes of this class, 0 for no limit
+    """
+    iou_threshold: float
+    score_threshold: float
+    max_detections: int
+
+
+class Result(NamedTuple):
+    """What nmscore.run returns: K kept boxes of N.
+
+    kept              (K,) int64: the indices of the kept boxes, best first
+    outcome           (N,) uint8: the Outcome of each box; None unless requested
+    suppressed_by     (N,) int64: the index of the best kept box that suppresses the box,
+                      -1 if it is not SUPPRESSED; None unless requested
+    suppressed_count  the number of boxes with each other outcome; the counts and K sum
+    over_cap_count    to N
+    filtered_count
+    invalid_count
+    engine            what ran, for people, such as "sorted/avx2"
+    """
+    kept: Indices
+    outcome: Optional[Bytes]
+    suppressed_by: Optional[Indices]
+    suppressed_count: int
+    over_cap_count: int
+    filtered_count: int
+    invalid_count: int
+    engine: str

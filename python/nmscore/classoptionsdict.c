@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* classoptionsdict: see the header. Errors name the class and the option, as in
+ * "class_options[7]: iou_threshold is 1.2, must be 0..1". */
+#include "classoptionsdict.h"
+#include "pyoptions.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int
+read_id (PyObject *key, int32_t *id)
+{
+  PyObject *number = PyNumber_Index (key);
+  int overflow = 0;
+  long long wide = number ? PyLong_AsLongLongAndOverflow (number, &overflow) : -1;
+
+  Py_XDECREF (number);
+  if (!number) {
+    PyErr_Format (PyExc_TypeError, "class_options must have class ids as keys, not %R", key);
+    return -1;
+  }
+  if (overflow || wide < INT32_MIN || wide > INT32_MAX) {
+    PyErr_Format (PyExc_ValueError, "class_options: class id %R is beyond the range of int32",
+        key);
+    return -1;
+  }
+  *id = (int32_t) wide;
+  return 0;
+}
+
+static int
+range_error (const char *name, PyObject *value, const char *range)
+{
+  PyErr_Format (PyExc_ValueError, "%s is %R, must be %s", name, value, range);
+  return -1;
+}
+
+/* Reads the option that `name` ends with; `option` is that end. Returns 1 if it is unknown. */
+static int
+read_known (const char *name, const char *option, PyObject *value, nms_class_options *entry)
+{
+  if (!strcmp (option, "iou_threshold")) {
+    entry->set |= NMS_CLASS_IOU_THRESHOLD;
+    if (py_options_read_float (value, name, &entry->iou_threshold) < 0)
+      return -1;
+    return entry->iou_threshold >= 0 && entry->iou_threshold <= 1 ? 0
+        : range_error (name, value, "0..1");
+  }
+  if (!strcmp (option, "score_threshold")) {
+    entry->set |= NMS_CLASS_SCORE_THRESHOLD;
+    if (py_options_read_float (value, name, &entry->score_threshold) < 0)
+      return -1;
+    return isnan (entry->score_threshold) ? range_error (name, value, "a number") : 0;
+  }
+  if (!strcmp (option, "max_detections")) {
+    entry->set |= NMS_CLASS_MAX_DETECTIONS;
+    return py_options_read_count (value, name, &entry->max_detections);
+  }
+  return 1;
+}
+
+static int
+read_option (PyObject *key, PyObject *value, nms_class_options *entry)
+{
+  const char *option = PyUnicode_Check (key) ? PyUnicode_AsUTF8 (key) : "";
+  char name[80];
+
+  if (!option)
+    return -1;
+  const int start = snprintf (name, sizeof name, "class_options[%ld]: ", (long) entry->class_id);
+  snprintf (name + start, sizeof name - (size_t) start, "%s", option);
+  const int known = read_known (name, option, value, entry);
+  if (known > 0)
+    PyErr_Format (PyExc_ValueError, "class_options[%ld] has the unknown option %R",
+        (long) entry->class_id, key);
+  return known ? -1 : 0;
+}
+
+/* Returns a list of the pairs of a mapping, which a method of its values cannot change. */
+static PyObject *
+items_of (PyObject *mapping, const char *name)
+{
+  PyObject *items = PyMapping_Items (mapping);
+  if (!items && PyErr_ExceptionMatches (PyExc_Exception))
+    PyErr_Format (PyExc_TypeError, "%s must be a dict, not %s", name, Py_TYPE (mapping)->tp_name);
+  return items;
+}
+
+static int
+read_entry (PyObject *key, PyObject *options, nms_class_options *entry)
+{
+  char name[40];
+
+  entry->size = sizeof *entry;
+  if (read_id (key, &entry->class_id) < 0)
+    return -1;
+  snprintf (name, sizeof name, "class_options[%ld]", (long) entry->class_id);
+  PyObject *items = items_of (options, name);
+  int error = items ? 0 : -1;
+  for (Py_ssize_t i = 0; !error && i < PyList_GET_SIZE (items); i++) {
+    PyObject *pair = PyList_GET_ITEM (items, i);
+    error = read_option (PyTuple_GET_ITEM (pair, 0), PyTuple_GET_ITEM (pair, 1), entry);
+  }
+  Py_XDECREF (items);
+  return error;
+}
+
+int
+class_options_read (PyObject *value, nms_class_options **entries, size_t *count)
+{
+  if (value == Py_None)
+    return 0;
+  PyObject *items = items_of (value, "class_options");
+  if (!items)
+    return -1;
+  const Py_ssize_t size = PyList_GET_SIZE (items);
+  int error = 0;
+  *entries = PyMem_Calloc ((size_t) size + 1, sizeof **entries);
+  if (!*entries) {
+    PyErr_NoMemory ();
+    error = -1;
+  }
+  for (Py_ssize_t i = 0; !error && i < size; i++) {
+    PyObject *pair = PyList_GET_ITEM (items, i);
+    error = read_entry (PyTuple_GET_ITEM (pair, 0), PyTuple_GET_ITEM (pair, 1), &(*entries)[i]);
+  }
+  *count = error ? 0 : (size_t) size;
+  Py_DECREF (items);
+  return error;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * dlpack: the structs of the DLPack protocol, version 0, in which torch, JAX and others lend
+ * their arrays. An object's method __dlpack__ returns a capsule named DLPACK_CAPSULE that holds
+ * a dlpack_managed; its memory is valid until the capsule is freed. The layout is that of
+ * DLPack's own header (https://dmlc.github.io/dlpack), of which this is the part that is read.
+ */
+#ifndef NMS_PYTHON_DLPACK_H
+#define NMS_PYTHON_DLPACK_H
+
+#include <stdint.h>
+
+#define DLPACK_CAPSULE "dltensor"
+
+/* Devices whose memory the CPU reads: its own, and memory of the host that CUDA or ROCm pinned. */
+enum { DLPACK_CPU = 1, DLPACK_CUDA_HOST = 3, DLPACK_ROCM_HOST = 11 };
+
+enum { DLPACK_INT = 0, DLPACK_UINT = 1, DLPACK_FLOAT = 2, DLPACK_BFLOAT = 4, DLPACK_BOOL = 6 };
+
+typedef struct dlpack_tensor {
+  void *data;
+  int32_t device_type, device_id;
+  int32_t ndim;
+  uint8_t code, bits; /* of one number */
+  uint16_t lanes;     /* numbers in an element */
+  int64_t *shape;
+  int64_t *strides;   /* in elements; NULL: packed, the last index fastest */
+  uint64_t byte_offset;
+} dlpack_tensor;
+
+typedef struct dlpack_managed {
+  dlpack_tensor tensor;
+  void *manager;
+  void (*deleter) (struct dlpack_managed *self);
+} dlpack_managed;
+
+#endif

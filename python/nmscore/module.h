@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* module: the state of the compiled half, and the functions that it gives to Python. */
+#ifndef NMS_PYTHON_MODULE_H
+#define NMS_PYTHON_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "nmscore.h"
+
+/* A call with at least this many boxes releases the interpreter's lock. */
+#define MODULE_RELEASE_FROM 512
+#define MODULE_SPARE_CONTEXTS 8
+
+typedef struct module_state {
+  PyObject *empty, *int64, *uint8, *float32; /* of numpy */
+  PyObject *masked;                          /* numpy.ma.MaskedArray */
+  PyObject *plain, *ranks;                   /* of nmscore._arrays */
+  nms_context *spare[MODULE_SPARE_CONTEXTS]; /* contexts that no call uses at the moment; guarded
+                                              * by the interpreter's lock */
+  int spares;
+} module_state;
+
+/* Takes a spare context or a new one; NULL with a MemoryError. */
+nms_context *module_take_context (module_state *state);
+void module_return_context (module_state *state, nms_context *ctx);
+
+/* Raises the error of a call with `ctx`: MemoryError, or ValueError with the context's text. */
+void module_raise (int error, const nms_context *ctx);
+
+/* The functions of the module; __init__.py and _frames.py name their arguments. */
+PyObject *single_nms (PyObject *module, PyObject *const *args, Py_ssize_t n);
+PyObject *single_run (PyObject *module, PyObject *const *args, Py_ssize_t n);
+PyObject *single_neighbors (PyObject *module, PyObject *const *args, Py_ssize_t n);
+PyObject *boxtools_iou (PyObject *module, PyObject *const *args, Py_ssize_t n);
+PyObject *boxtools_cxcywh (PyObject *module, PyObject *rows);
+PyObject *boxtools_xywh (PyObject *module, PyObject *rows);
+
+#endif

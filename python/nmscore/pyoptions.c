@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pyoptions: see the header. */
+#include "pyoptions.h"
+#include "classoptionsdict.h"
+
+#include <stddef.h>
+
+typedef enum option_kind { OPTION_FLOAT, OPTION_COUNT, OPTION_FLAG } option_kind;
+
+/* The options of one number, in the order of the parameters. */
+static const struct
+{
+  const char *name;
+  option_kind kind;
+  size_t offset;
+} fields[] = {
+#define FIELD(name, kind) { #name, kind, offsetof (nms_options, name) }
+  FIELD (iou_threshold, OPTION_FLOAT),
+  FIELD (score_threshold, OPTION_FLOAT),
+  FIELD (max_detections, OPTION_COUNT),
+  FIELD (max_per_class, OPTION_COUNT),
+  FIELD (inclusive, OPTION_FLAG),
+  FIELD (score_strict, OPTION_FLAG),
+  FIELD (class_agnostic, OPTION_FLAG),
+  FIELD (xla_strict, OPTION_FLAG),
+#undef FIELD
+};
+#define FIELD_COUNT ((int) (sizeof fields / sizeof *fields))
+
+/* Replaces the pending exception of a failed conversion of `value` by a TypeError that names the
+ * parameter; MemoryError and KeyboardInterrupt stay. */
+static int
+type_error (const char *name, const char *wanted, PyObject *value)
+{
+  if (PyErr_ExceptionMatches (PyExc_Exception) && !PyErr_ExceptionMatches (PyExc_MemoryError))
+    PyErr_Format (PyExc_TypeError, "%s must be %s, not %s", name, wanted,
+        value == Py_None ? "None" : Py_TYPE (value)->tp_name);
+  return -1;
+}
+
+int
+py_options_read_float (PyObject *value, const char *name, float *number)
+{
+  double wide = PyFloat_AsDouble (value);
+  if (wide == -1 && PyErr_Occurred ()) {
+    if (!PyErr_ExceptionMatches (PyExc_OverflowError))
+      return type_error (name, "a number", value);
+    PyErr_Format (PyExc_ValueError, "%s is beyond the range of a float", name);
+    return -1;
+  }
+  *number = (float) wide;
+  return 0;
+}
+
+int
+py_options_read_count (PyObject *value, const char *name, uint64_t *count)
+{
+  PyObject *number = PyNumber_Index (value);
+  if (!number)
+    return type_error (name, "a whole number", value);
+  *count = PyLong_AsUnsignedLongLong (number);
+  Py_DECREF (number);
+  if (!PyErr_Occurred ())
+    return 0;
+  if (PyErr_ExceptionMatches (PyExc_OverflowError))
+    PyErr_Format (PyExc_ValueError, "%s must be 0 or more, below 2**64", name);
+  return -1;
+}
+
+int
+py_options_read_flag (PyObject *value, const char *name, uint8_t *flag)
+{
+  const int truth = PyObject_IsTrue (value);
+  if (truth < 0)
+    return type_error (name, "True or False", value);
+  *flag = (uint8_t) truth;
+  return 0;
+}
+
+static int
+read_field (int field, PyObject *value, nms_options *options)
+{
+  void *target = (char *) options + fields[field].offset;
+
+  switch (fields[field].kind) {
+    case OPTION_FLOAT:
+      return py_options_read_float (value, fields[field].name, target);
+    case OPTION_COUNT:
+      return py_options_read_count (value, fields[field].name, target);
+    default:
+      return py_options_read_flag (value, fields[field].name, target);
+  }
+}
+
+int
+py_options_read_three (PyObject *const *args, nms_options *options)
+{
+  nms_options_init (options, sizeof *options);
+  for (int i = 0; i < 3; i++)
+    if (read_field (i, args[i], options) < 0)
+      return -1;
+  return 0;
+}
+
+static int
+read_engine (PyObject *value, uint32_t *engine)
+{
+  const char *name;
+
+  if (!PyUnicode_Check (value)) {
+    PyErr_Format (PyExc_TypeError, "engine must be a string, not %s", Py_TYPE (value)->tp_name);
+    return -1;
+  }
+  for (int i = 0; (name = nms_engine_name (i)); i++)
+    if (PyUnicode_CompareWithASCIIString (value, name) == 0) {
+      *engine = (uint32_t) i;
+      return 0;
+    }
+  PyErr_Format (PyExc_ValueError, "engine is %R, which this build does not have", value);
+  return -1;
+}
+
+static int
+read_plugin (PyObject *value, py_options *o)
+{
+  if (value == Py_None)
+    return 0;
+  if (!PyUnicode_FSConverter (value, &o->plugin))
+    return type_error ("xla_plugin", "a path or None", value);
+  o->options.xla_plugin = PyBytes_AS_STRING (o->plugin);
+  return 0;
+}
+
+int
+py_options_read (PyObject *const *args, py_options *o)
+{
+  nms_options_init (&o->options, sizeof o->options);
+  for (int i = 0; i < FIELD_COUNT; i++)
+    if (read_field (i, args[i], &o->options) < 0)
+      return -1;
+  args += FIELD_COUNT;
+  if (class_options_read (args[0], &o->classes, &o->options.class_option_count) < 0)
+    return -1;
+  o->options.class_options = o->classes;
+  return read_engine (args[1], &o->options.engine) < 0 ? -1 : read_plugin (args[2], o);
+}
+
+int
+py_options_read_outputs (PyObject *const *args, nms_options *options)
+{
+  uint8_t outcome, suppressed_by;
+
+  if (py_options_read_flag (args[0], "outcome", &outcome) < 0
+      || py_options_read_flag (args[1], "suppressed_by", &suppressed_by) < 0)
+    return -1;
+  options->outputs = (outcome ? NMS_OUTPUT_OUTCOME : 0)
+      | (suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0);
+  return 0;
+}
+
+void
+py_options_free (py_options *o)
+{
+  PyMem_Free (o->classes);
+  Py_XDECREF (o->plugin);
+}

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""nmscore.run and its relatives: all options and outputs of the C library from Python."""
+import pydoc
+import sys
+import typing
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not installed")
+    sys.exit(77)
+
+import nmscore
+from nmscore import Outcome
+from slow import iou, random_case, slow_run
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        self.random = np.random.default_rng(9)
+        self.boxes, self.scores = random_case(self.random, 250)
+        self.ids = self.random.integers(-2, 3, 250)
+
+    def check(self, **options):
+        """Compares a run of all outputs with the definition."""
+        got = nmscore.run(self.boxes, self.scores, self.ids, outcome=True, suppressed_by=True,
+                          **options)
+        options.pop("engine", None)
+        kept, outcome, by = slow_run(self.boxes, self.scores, self.ids, **options)
+        np.testing.assert_array_equal(got.kept, kept)
+        np.testing.assert_array_equal(got.outcome, outcome)
+        np.testing.assert_array_equal(got.suppressed_by, by)
+        self.assertEqual([got.suppressed_count, got.over_cap_count, got.filtered_count,
+                          got.invalid_count],
+                         [int((outcome == which).sum()) for which in (1, 2, 3, 4)])
+        return got
+
+    def test_each_option(self):
+        parents = np.where(self.random.random(250) < 0.5, self.random.integers(0, 250, 250), -1)
+        plain = self.check()
+        self.assertEqual(str(plain.kept.dtype), "int64")
+        self.assertEqual(str(plain.outcome.dtype), "uint8")
+        self.assertEqual(str(plain.suppressed_by.dtype), "int64")
+        for options in ({"iou_threshold": 0.1}, {"score_threshold": 0.5}, {"max_detections": 7},
+                        {"max_per_class": 3}, {"class_agnostic": True},
+                        {"exclude": self.scores > 0.8}, {"parents": parents},
+                        {"class_options": {0: {"iou_threshold": 0.2}}},
+                        {"class_options": {np.int64(1): {"score_threshold": 0.4},
+                                           -2: {"max_detections": 2}, 99: {}}},
+                        {"score_threshold": float(self.scores[0]), "score_strict": True}):
+            got = self.check(**options)
+            self.assertFalse(np.array_equal(got.kept, plain.kept), options)
+        self.check(class_agnostic=True, max_per_class=4, exclude=self.scores > 0.9,
+                   class_options={0: {"iou_threshold": 0.9, "max_detections": 1}})
+
+    def test_inclusive(self):
+        self.boxes = np.float32([[0, 0, 4, 2], [0, 0, 2, 2], [0, 0, 1, 2]])
+        self.scores, self.ids = np.float32([3, 2, 1]), np.zeros(3, int)
+        self.assertEqual(self.check().kept.tolist(), [0, 1, 2])
+        self.assertEqual(self.check(inclusive=True).kept.tolist(), [0, 2])
+
+    def test_angles(self):
+        rows = [[0, 4, 10, 6], [4, 0, 6, 10], [4, 0, 6, 10]]
+        quarter = np.float64([np.pi / 2, 0, 0])
+        self.assertEqual(nmscore.run(rows, [3, 2, 1]).kept.tolist(), [0, 1])
+        self.assertEqual(nmscore.run(rows, [3, 2, 1], angles=quarter).kept.tolist(), [0])
+        with_nan = nmscore.run(rows, [3, 2, 1], angles=[np.nan, 0, 0], outcome=True)
+        self.assertEqual(with_nan.outcome.tolist(),
+                         [Outcome.INVALID, Outcome.KEPT, Outcome.SUPPRESSED])
+        self.assertEqual(with_nan.invalid_count, 1)
+
+    def test_what_is_left_out(self):
+        got = nmscore.run(self.boxes)
+        ranked = nmscore.nms(self.boxes, -np.arange(250), 0.5)
+        np.testing.assert_array_equal(got.kept, ranked)
+        self.assertIsNone(got.outcome)
+        self.assertIsNone(got.suppressed_by)
+        none = nmscore.run([], outcome=True, suppressed_by=True)
+        self.assertEqual([len(part) for part in none[:3]], [0, 0, 0])
+        self.assertEqual(none[3:7], (0, 0, 0, 0))
+
+    def test_forms_of_exclude_and_parents(self):
+        exclude = self.random.random(250) < 0.3
+        parents = self.random.integers(-1, 250, 250)
+        wanted = self.check(exclude=exclude, parents=parents).kept
+        for other in (exclude.tolist(), exclude.astype(np.int64) * 256, exclude.astype(np.uint8),
+                      np.repeat(exclude, 2)[::2], exclude.astype(np.int8)):
+            np.testing.assert_array_equal(nmscore.run(
+                self.boxes, self.scores, self.ids, exclude=other, parents=parents).kept, wanted)
+        for other in (parents.tolist(), parents.astype(np.int16),
+                      np.where(parents < 0, 2**40, parents)):
+            np.testing.assert_array_equal(nmscore.run(
+                self.boxes, self.scores, self.ids, exclude=exclude, parents=other).kept, wanted)
+
+    def test_engines(self):
+        wanted = self.check().kept
+        for name in ("sequential", "sorted", "spatial"):
+            got = self.check(engine=name)
+            np.testing.assert_array_equal(got.kept, wanted)
+            self.assertTrue(got.engine.startswith(name), got.engine)
+
+    def test_wide_class_ids(self):
+        wide = self.ids + 2**40
+        np.testing.assert_array_equal(nmscore.run(self.boxes, self.scores, wide).kept,
+                                      self.check().kept)
+
+
+class Neighbors(unittest.TestCase):
+    def test_definition(self):
+        boxes, _ = random_case(np.random.default_rng(1), 200)
+        ids = np.arange(200) % 3
+        overlap = np.array([iou(box, boxes) for box in boxes]) > np.float32(0.2)
+        np.fill_diagonal(overlap, False)
+        for agnostic in (False, True):
+            wanted = (overlap & (agnostic | (ids[:, None] == ids))).sum(1)
+            got = nmscore.count_neighbors(boxes, class_ids=ids, iou_threshold=0.2,
+                                          class_agnostic=agnostic)
+            self.assertEqual(got.dtype, np.int64)
+            np.testing.assert_array_equal(got, wanted)
+        self.assertEqual(nmscore.count_neighbors([]).tolist(), [])
+
+
+class Tools(unittest.TestCase):
+    def test_iou(self):
+        self.assertEqual(nmscore.iou([0, 0, 4, 2], [0, 0, 2, 2]), 0.5)
+        self.assertEqual(nmscore.iou((0, 0, 1, 1), np.float64([1, 0, 2, 1])), 0)
+        third = nmscore.iou([0, 0, 3, 1], [0, 0, 1, 1])
+        self.assertEqual(third, float(np.float32(1) / np.float32(3)))
+
+    def test_other_forms(self):
+        np.testing.assert_array_equal(nmscore.rows_from_cxcywh([[5, 6, 4, 2]]), [[3, 5, 7, 7]])
+        np.testing.assert_array_equal(nmscore.rows_from_xywh([[5, 6, 4, 2]]), [[5, 6, 9, 8]])
+        self.assertEqual(nmscore.rows_from_xywh([]).shape, (0, 4))
+
+
+class Refusals(unittest.TestCase):
+    boxes, scores, ids = np.zeros((3, 4), np.float32), np.zeros(3, np.float32), np.arange(3)
+
+    def refused(self, error, text, **options):
+        with self.assertRaisesRegex(error, f"^(?:{text})$"):
+            nmscore.run(**{"boxes": self.boxes, "scores": self.scores, **options})
+
+    def test_columns(self):
+        for name in ("scores", "class_ids", "exclude", "parents", "angles"):
+            self.refused(ValueError, name + r" must have shape \(3,\) for 3 boxes, not \(2,\)",
+                         **{name: [1, 2]})
+            self.refused(TypeError, name + r" must not be a masked array: .*",
+                         **{name: np.ma.array([1, 2, 3])})
+            self.refused(TypeError, name + r" must hold numbers, not <U1", **{name: list("abc")})
+        for name in ("class_ids", "parents"):
+            self.refused(TypeError, name + " must hold whole numbers, not float64",
+                         **{name: [1.0, 2.0, 3.0]})
+        self.refused(TypeError, "exclude must hold booleans or whole numbers, not float32",
+                     exclude=self.scores)
+        self.refused(TypeError, "angles must hold numbers, not bool", angles=self.scores > 1)
+        self.refused(TypeError, "boxes must be an array, not None", boxes=None)
+
+    def test_options(self):
+        for name in ("max_detections", "max_per_class"):
+            self.refused(ValueError, name + r" must be 0 or more, below 2\*\*64", **{name: -1})
+            self.refused(TypeError, name + " must be a whole number, not str", **{name: "7"})
+        for name in ("inclusive", "score_strict", "class_agnostic", "xla_strict", "outcome",
+                     "suppressed_by"):
+            self.refused(TypeError, name + " must be True or False, not numpy.ndarray",
+                         **{name: self.ids})
+        self.refused(ValueError, "iou_threshold is 2, must be 0..1", iou_threshold=2)
+        self.refused(TypeError, "engine must be a string, not int", engine=1)
+        self.refused(ValueError, "engine is 'fast', which this build does not have", engine="fast")
+        self.refused(TypeError, "xla_plugin must be a path or None, not int", xla_plugin=7)
+
+    def test_class_options(self):
+        for wrong, error, text in (
+                ([], TypeError, "class_options must be a dict, not list"),
+                ({"a": {}}, TypeError, "class_options must have class ids as keys, not 'a'"),
+                ({2**31: {}}, ValueError,
+                 "class_options: class id 2147483648 is beyond the range of int32"),
+                ({7: 0.5}, TypeError, r"class_options\[7\] must be a dict, not float"),
+                ({7: {"iou": 0.5}}, ValueError, r"class_options\[7\] has the unknown option 'iou'"),
+                ({7: {"iou_threshold": 1.5}}, ValueError,
+                 r"class_options\[7\]: iou_threshold is 1.5, must be 0..1"),
+                ({7: {"iou_threshold": None}}, TypeError,
+                 r"class_options\[7\]: iou_threshold must be a number, not None"),
+                ({7: {"score_threshold": float("nan")}}, ValueError,
+                 r"class_options\[7\]: score_threshold is nan, must be a number"),
+                ({7: {"max_detections": -1}}, ValueError,
+                 r"class_options\[7\]: max_detections must be 0 or more, below 2\*\*64")):
+            self.refused(error, text, class_options=wrong)
+        self.refused(ValueError, "class_ids must be in the range of int32 where class_options are"
+                     " given", class_ids=self.ids + 2**40, class_options={1: {}})
+
+    def test_tools(self):
+        for wrong, text in (([1, 2, 3], r"a must have shape \(4,\), not \(3,\)"),
+                            ([[1, 2, 3, 4]], r"a must have shape \(4,\), not \(1, 4\)")):
+            with self.assertRaisesRegex(ValueError, f"^{text}$"):
+                nmscore.iou(wrong, [0, 0, 1, 1])
+        with self.assertRaisesRegex(TypeError, "^b must hold numbers, not bool$"):
+            nmscore.iou([0, 0, 1, 1], np.zeros(4, bool))
+        for function in (nmscore.rows_from_cxcywh, nmscore.rows_from_xywh):
+            with self.assertRaisesRegex(ValueError, r"^rows must have shape \(N, 4\), not \(4,\)$"):
+                function([0, 0, 1, 1])
+
+
+class Manual(unittest.TestCase):
+    def test_every_parameter_is_explained(self):
+        """Each parameter begins a line of its function's text or of that of run or nms."""
+        import inspect
+        shared = nmscore.run.__doc__ + nmscore.nms.__doc__
+        for name in nmscore.__all__:
+            function = getattr(nmscore, name)
+            if not inspect.isfunction(function):
+                continue
+            hints = typing.get_type_hints(function)
+            self.assertIn("return", hints, name)
+            for parameter in inspect.signature(function).parameters:
+                self.assertIn(parameter, hints, name)
+                if name != "iou":
+                    self.assertRegex(function.__doc__ + shared, rf"\n    {parameter} ", name)
+
+    def test_help_shows_all(self):
+        text = pydoc.render_doc(nmscore, renderer=pydoc.plaintext)
+        for name in set(nmscore.__all__) - {"__version__"}:
+            self.assertIn(f"\n    {name}(", text)
+        self.assertIn("score_strict     a score must exceed score_threshold", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
