@@ -15,9 +15,10 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
         exclude: Optional[Array] = None, parents: Optional[Array] = None,
         angles: Optional[Array] = None, iou_threshold: float = 0.5,
         score_threshold: float = _ALL, max_detections: int = 0, max_per_class: int = 0,
-        inclusive: bool = False, score_strict: bool = False, class_agnostic: bool = False,
-        class_options: Optional[Mapping[int, ClassOptions]] = None, outcome: bool = False,
-        suppressed_by: bool = False, engine: str = "auto",
+        max_candidates: int = 0, inclusive: bool = False, score_strict: bool = False,
+        class_agnostic: bool = False,
+        class_options: Optional[Mapping[int, ClassOptions]] = None,
+        outcome: bool = False, suppressed_by: bool = False, engine: str = "auto",
         xla_plugin: Optional[Union[str, os.PathLike[str]]] = None,
         xla_strict: bool = False) -> Result:
     """Runs NMS on the N boxes of one image and returns a Result.
@@ -45,6 +46,8 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     score_threshold  boxes with a lower score take no part
     max_detections   most kept boxes, 0 for no limit
     max_per_class    most kept boxes of each class, 0 for no limit
+    max_candidates   most boxes that take part, the best of all classes together; 0 for
+                     no limit. It bounds the time of a call, whatever the boxes are
     inclusive        suppress at an IoU equal to the threshold, too
     score_strict     a score must exceed score_threshold
     class_agnostic   boxes suppress boxes of other classes, too
@@ -61,36 +64,37 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     The outputs beside `kept`, the indices of the kept boxes, best first, int64:
 
     outcome          return the Outcome of each box (uint8): 0 kept, 1 suppressed, 2 over
-                     a cap, 3 filtered, 4 invalid
+                     a cap, 3 filtered, 4 invalid, 5 not a candidate
     suppressed_by    return for each box the index of the best kept box that suppresses
                      it, or -1 (int64)
 
     The Result is a tuple with the fields kept, outcome, suppressed_by, suppressed_count,
-    over_cap_count, filtered_count, invalid_count, and engine, which says what ran.
+    over_cap_count, filtered_count, invalid_count, not_candidate_count, and engine, which
+    says what ran.
 
     Raises TypeError or ValueError, with the name of the parameter.
     """
     return Result._make(_nmscore.run(
         boxes, scores, class_ids, exclude, parents, angles, outcome, suppressed_by,
-        iou_threshold, score_threshold, max_detections, max_per_class, inclusive, score_strict,
-        class_agnostic, xla_strict, class_options, engine, xla_plugin))
+        iou_threshold, score_threshold, max_detections, max_per_class, max_candidates,
+        inclusive, score_strict, class_agnostic, xla_strict, class_options, engine, xla_plugin))
 
 
 def count_neighbors(boxes: Array, scores: Optional[Array] = None,
                     class_ids: Optional[Array] = None, *, exclude: Optional[Array] = None,
                     parents: Optional[Array] = None, angles: Optional[Array] = None,
                     iou_threshold: float = 0.5, score_threshold: float = _ALL,
-                    inclusive: bool = False, score_strict: bool = False,
+                    max_candidates: int = 0, inclusive: bool = False, score_strict: bool = False,
                     class_agnostic: bool = False,
                     class_options: Optional[Mapping[int, ClassOptions]] = None) -> Indices:
     """Returns the number of neighbors of each box, as a new int64 array (N,).
 
     A neighbor is a box that would suppress it if it were kept, or that it would
-    suppress. Boxes that are invalid or filtered have 0 neighbors and are no neighbors.
-    Detectors without scores rank by this number (OpenCV's minNeighbors).
+    suppress. Boxes that are invalid, filtered or no candidates have 0 neighbors and are
+    not counted. Detectors without scores rank by this number (OpenCV's minNeighbors).
 
     The parameters are those of run.
     """
     return _nmscore.count_neighbors(
         boxes, scores, class_ids, exclude, parents, angles, iou_threshold, score_threshold, 0, 0,
-        inclusive, score_strict, class_agnostic, False, class_options, "auto", None)
+        max_candidates, inclusive, score_strict, class_agnostic, False, class_options, "auto", None)

@@ -20,17 +20,21 @@ Rows = numpy.typing.NDArray[numpy.float32]
 
 
 class Outcome(enum.IntEnum):
-    """The outcome of a box: of those that apply, the one with the highest number.
+    """The outcome of a box: the last of these that applies.
 
-    KEPT 0, SUPPRESSED 1 (a kept box overlaps it by more than the threshold), OVER_CAP 2
-    (a cap was full when its turn came), FILTERED 3 (by its score, or by `exclude`),
-    INVALID 4 (NaN, or a coordinate that is infinite or beyond 1e18).
+    KEPT 0           it is in `kept`
+    SUPPRESSED 1     a kept box overlaps it by more than the threshold
+    OVER_CAP 2       a cap was full when its turn came
+    NOT_CANDIDATE 5  it ranks below the best max_candidates boxes
+    FILTERED 3       by its score, or by `exclude`
+    INVALID 4        NaN, or a coordinate that is infinite or beyond 1e18
     """
     KEPT = 0
     SUPPRESSED = 1
     OVER_CAP = 2
     FILTERED = 3
     INVALID = 4
+    NOT_CANDIDATE = 5
 
 
 class ClassOptions(TypedDict, total=False):
@@ -56,6 +60,7 @@ class Result(NamedTuple):
     over_cap_count    to N
     filtered_count
     invalid_count
+    not_candidate_count
     engine            what ran, for people, such as "sorted/avx2"
     """
     kept: Indices
@@ -65,4 +70,5 @@ class Result(NamedTuple):
     over_cap_count: int
     filtered_count: int
     invalid_count: int
+    not_candidate_count: int
     engine: str

@@ -19,6 +19,7 @@ static const struct
   FIELD (score_threshold, OPTION_FLOAT),
   FIELD (max_detections, OPTION_COUNT),
   FIELD (max_per_class, OPTION_COUNT),
+  FIELD (max_candidates, OPTION_COUNT),
   FIELD (inclusive, OPTION_FLAG),
   FIELD (score_strict, OPTION_FLAG),
   FIELD (class_agnostic, OPTION_FLAG),

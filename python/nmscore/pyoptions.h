@@ -22,7 +22,7 @@ int py_options_read_three (PyObject *const *args, nms_options *options);
 
 /* Reads PY_OPTIONS_COUNT values, in the order of the table in pyoptions.c, which is that of the
  * parameters of nmscore.run. */
-#define PY_OPTIONS_COUNT 11
+#define PY_OPTIONS_COUNT 12
 int py_options_read (PyObject *const *args, py_options *o);
 
 /* Reads the parameters outcome and suppressed_by, which request these outputs. */

@@ -76,9 +76,10 @@ result_tuple (module_state *state, nms_context *ctx, unsigned outputs, const nms
   PyObject *tuple = NULL;
 
   if (kept && outcome && by)
-    tuple = Py_BuildValue ("(OOOnnnns)", kept, outcome, by, (Py_ssize_t) r->suppressed_count,
+    tuple = Py_BuildValue ("(OOOnnnnns)", kept, outcome, by, (Py_ssize_t) r->suppressed_count,
         (Py_ssize_t) r->over_cap_count, (Py_ssize_t) r->filtered_count,
-        (Py_ssize_t) r->invalid_count, nms_context_engine_in_use (ctx));
+        (Py_ssize_t) r->invalid_count, (Py_ssize_t) r->not_candidate_count,
+        nms_context_engine_in_use (ctx));
   Py_XDECREF (kept);
   Py_XDECREF (outcome);
   Py_XDECREF (by);

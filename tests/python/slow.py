@@ -28,8 +28,8 @@ def slow_nms(boxes, scores, idxs, threshold, score_threshold=-np.inf, max_detect
 
 
 def slow_run(boxes, scores, ids, *, iou_threshold=0.5, score_threshold=-np.inf, max_detections=0,
-             max_per_class=0, inclusive=False, score_strict=False, class_agnostic=False,
-             class_options=None, exclude=None, parents=None):
+             max_per_class=0, max_candidates=0, inclusive=False, score_strict=False,
+             class_agnostic=False, class_options=None, exclude=None, parents=None):
     """Returns kept, outcome and suppressed_by of valid boxes, one box after another."""
     def option(i, name, value):
         return (class_options or {}).get(int(ids[i]), {}).get(name, value)
@@ -42,13 +42,18 @@ def slow_run(boxes, scores, ids, *, iou_threshold=0.5, score_threshold=-np.inf, 
             overlap > limit or inclusive and overlap == limit)
 
     count = len(scores)
-    kept, of_class, outcome, by = [], {}, np.zeros(count, np.uint8), np.full(count, -1)
+    outcome, by = np.zeros(count, np.uint8), np.full(count, -1)
+    kept, candidates, of_class = [], 0, {}
     for j in np.argsort(-scores, kind="stable"):
         least = np.float32(option(j, "score_threshold", score_threshold))
         most = option(j, "max_detections", max_per_class)
         if exclude is not None and exclude[j] or scores[j] < least or (
                 score_strict and scores[j] == least):
             outcome[j] = 3
+            continue
+        candidates += 1
+        if max_candidates and candidates > max_candidates:
+            outcome[j] = 5
         elif max_detections and len(kept) >= max_detections or (
                 most and of_class.get(ids[j], 0) >= most):
             outcome[j] = 2

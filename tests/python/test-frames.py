@@ -33,8 +33,8 @@ class Run(unittest.TestCase):
         np.testing.assert_array_equal(got.outcome, outcome)
         np.testing.assert_array_equal(got.suppressed_by, by)
         self.assertEqual([got.suppressed_count, got.over_cap_count, got.filtered_count,
-                          got.invalid_count],
-                         [int((outcome == which).sum()) for which in (1, 2, 3, 4)])
+                          got.invalid_count, got.not_candidate_count],
+                         [int((outcome == which).sum()) for which in range(1, 6)])
         return got
 
     def test_each_option(self):
@@ -44,7 +44,7 @@ class Run(unittest.TestCase):
         self.assertEqual(str(plain.outcome.dtype), "uint8")
         self.assertEqual(str(plain.suppressed_by.dtype), "int64")
         for options in ({"iou_threshold": 0.1}, {"score_threshold": 0.5}, {"max_detections": 7},
-                        {"max_per_class": 3}, {"class_agnostic": True},
+                        {"max_per_class": 3}, {"max_candidates": 60}, {"class_agnostic": True},
                         {"exclude": self.scores > 0.8}, {"parents": parents},
                         {"class_options": {0: {"iou_threshold": 0.2}}},
                         {"class_options": {np.int64(1): {"score_threshold": 0.4},
@@ -52,7 +52,8 @@ class Run(unittest.TestCase):
                         {"score_threshold": float(self.scores[0]), "score_strict": True}):
             got = self.check(**options)
             self.assertFalse(np.array_equal(got.kept, plain.kept), options)
-        self.check(class_agnostic=True, max_per_class=4, exclude=self.scores > 0.9,
+        self.check(class_agnostic=True, max_per_class=4, max_candidates=200,
+                   exclude=self.scores > 0.9,
                    class_options={0: {"iou_threshold": 0.9, "max_detections": 1}})
 
     def test_inclusive(self):
@@ -79,7 +80,7 @@ class Run(unittest.TestCase):
         self.assertIsNone(got.suppressed_by)
         none = nmscore.run([], outcome=True, suppressed_by=True)
         self.assertEqual([len(part) for part in none[:3]], [0, 0, 0])
-        self.assertEqual(none[3:7], (0, 0, 0, 0))
+        self.assertEqual(none[3:8], (0, 0, 0, 0, 0))
 
     def test_forms_of_exclude_and_parents(self):
         exclude = self.random.random(250) < 0.3
@@ -119,6 +120,9 @@ class Neighbors(unittest.TestCase):
                                           class_agnostic=agnostic)
             self.assertEqual(got.dtype, np.int64)
             np.testing.assert_array_equal(got, wanted)
+        best = nmscore.count_neighbors(boxes, -np.arange(200), max_candidates=20)
+        wanted = nmscore.count_neighbors(boxes[:20])
+        np.testing.assert_array_equal(best, np.pad(wanted, (0, 180)))
         self.assertEqual(nmscore.count_neighbors([]).tolist(), [])
 
 
@@ -158,7 +162,7 @@ class Refusals(unittest.TestCase):
         self.refused(TypeError, "boxes must be an array, not None", boxes=None)
 
     def test_options(self):
-        for name in ("max_detections", "max_per_class"):
+        for name in ("max_detections", "max_per_class", "max_candidates"):
             self.refused(ValueError, name + r" must be 0 or more, below 2\*\*64", **{name: -1})
             self.refused(TypeError, name + " must be a whole number, not str", **{name: "7"})
         for name in ("inclusive", "score_strict", "class_agnostic", "xla_strict", "outcome",
