@@ -6,6 +6,7 @@
  */
 #include "internal.h"
 #include "order.h"
+#include "rotated.h"
 
 typedef struct scratch {
   uint64_t *keys, *top;
@@ -14,6 +15,7 @@ typedef struct scratch {
 static void
 layout (scratch *s, nms__arena *a, size_t boxes)
 {
+  nms__rotated_take (a, boxes);
   s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
   s->top = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->top);
 }

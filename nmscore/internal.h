@@ -89,7 +89,7 @@ typedef struct nms__frame {
   size_t parent_count;
   const nms_boxes *rotated; /* the caller's boxes; NULL: no box is rotated */
   struct nms__rotated *rotations; /* of boxes that take part, by position in the caller's
-                                   * columns; set by nms__rotated_begin */
+                                   * columns; filled if `rotated` is not NULL (rotated.h) */
 
   char *scratch;    /* scratch of the engine: nms__engines_scratch_size (capacity) bytes */
   size_t capacity;  /* number of boxes for which columns and scratch have space */

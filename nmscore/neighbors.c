@@ -19,7 +19,6 @@ typedef struct scratch {
   uint64_t *planes;           /* counter_bits () for each block of runs: bit k of plane p is bit p
                                * of the count of run k of the block */
   int32_t *position_of;       /* frame position of a box, by the caller's index */
-  nms__rotated *rotations;    /* of frames with rotated boxes */
 } scratch;
 
 /* Returns the bits of a number below `boxes`, at least 1. */
@@ -38,6 +37,7 @@ block_count (size_t boxes)
 static void
 layout (scratch *s, nms__arena *a, size_t boxes)
 {
+  nms__rotated_take (a, boxes);
   s->order = nms__take (a, boxes, sizeof *s->order);
   s->order2 = nms__take (a, boxes, sizeof *s->order2);
   nms__take_columns (a, &s->runs, boxes);
@@ -47,7 +47,6 @@ layout (scratch *s, nms__arena *a, size_t boxes)
   s->heavy = nms__take (a, block_count (boxes), sizeof *s->heavy);
   s->planes = nms__take (a, block_count (boxes) * counter_bits (boxes), sizeof *s->planes);
   s->position_of = nms__take (a, boxes, sizeof *s->position_of);
-  s->rotations = nms__take (a, boxes, sizeof *s->rotations);
 }
 
 size_t
@@ -121,7 +120,9 @@ pair_exceeds (const nms__frame *f, size_t a, size_t b)
   nms__box box = nms__frame_box (f, b);
   if (f->class_id && f->class_id[a] != f->class_id[b])
     return 0;
-  return nms__pair_exceeds (f, &c, a, f->index[a], &box, f->index[b], pair_limit (f, a, b));
+  if (f->rotated)
+    return nms__rotated_exceeds (f, f->index[a], f->index[b], pair_limit (f, a, b));
+  return nms__column_exceeds (&c, a, &box, pair_limit (f, a, b));
 }
 
 /* Subtracts each pair of a box and its parent, which do not count as neighbors. */
@@ -171,8 +172,7 @@ neighbors_in_block (const nms__frame *f, const scratch *s, const nms__columns *c
     certain = 0; /* because the screen saw the upright bounding boxes */
   for (uint64_t unsure = mask & ~certain; unsure; unsure &= unsure - 1) {
     size_t j = first + nms__lowest_bit (unsure);
-    if (!nms__pair_exceeds (f, c, j, f->index[s->first_of[j]], &box, f->index[s->first_of[i]],
-            pair_limit (f, s->first_of[i], s->first_of[j])))
+    if (!pair_exceeds (f, s->first_of[i], s->first_of[j]))
       mask &= ~(unsure & -unsure);
   }
   return mask;
@@ -260,7 +260,6 @@ nms__neighbors (nms__frame *f, uint32_t *neighbors, size_t boxes)
   if (!f->count)
     return;
   layout (&s, &arena, f->capacity);
-  nms__rotated_begin (f, s.rotations);
   count (f, &s, neighbors);
   if (f->parent.data) {
     memset (s.position_of, 0xff, boxes * sizeof *s.position_of);

@@ -93,8 +93,9 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, nms__drops *d)
     return;
   }
   area = nms__area (c[0], c[1], c[2], c[3]);
+  f->rotations[i] = nms__rotated_of (c, angle);
   if (angle != 0.0f)
-    nms__rotated_bounds (c, angle);
+    nms__rotated_bounds (&f->rotations[i], c);
   f->x1[n] = c[0];
   f->y1[n] = c[1];
   f->x2[n] = c[2];
@@ -145,10 +146,12 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, nms__
 static const int32_t *
 copy_class_ids (const nms__frame *f, nms_boxes *boxes)
 {
-  int32_t *ids = (int32_t *) f->scratch;
+  nms__arena arena = { f->scratch, 0 };
 
   if (!boxes->class_id.data)
     return NULL;
+  nms__rotated_take (&arena, f->capacity);
+  int32_t *ids = nms__take (&arena, f->capacity, sizeof *ids);
   for (size_t i = 0; i < boxes->count; i++)
     nms__load (&ids[i], &boxes->class_id, i, sizeof *ids);
   boxes->class_id = (nms_column) { ids, sizeof *ids };
@@ -182,6 +185,7 @@ nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops)
   f->parent = boxes->parent;
   f->parent_count = boxes->count;
   f->rotated = nms__any_rotated (boxes) ? boxes : NULL;
+  f->rotations = (nms__rotated *) f->scratch;
   f->kept_count = 0;
   f->over_cap_count = 0;
   if (o->class_option_count > 0 || o->max_per_class > 0) {

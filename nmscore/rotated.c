@@ -19,7 +19,6 @@ typedef struct point {
 typedef struct rectangle {
   double x, y, w, h; /* centre; extents */
   double sin, cos;   /* of the angle */
-  float angle;
 } rectangle;
 
 #define TWO_PI 6.283185307179586
@@ -67,32 +66,13 @@ nms__any_rotated (const nms_boxes *boxes)
   return 0;
 }
 
-static nms__rotated
-make_rotated (const float c[4], float angle)
+nms__rotated
+nms__rotated_of (const float c[4], float angle)
 {
-  nms__rotated r = { 0.0, 1.0, { c[0], c[1], c[2], c[3] }, angle };
+  nms__rotated r = { 0.0, 1.0, { c[0], c[1], c[2], c[3] } };
   if (angle != 0.0f)
     sine_cosine (angle, &r.sin, &r.cos);
   return r;
-}
-
-void
-nms__rotated_begin (nms__frame *f, nms__rotated *rotations)
-{
-  const nms_boxes *boxes = f->rotated;
-  float c[4], angle;
-
-  f->rotations = rotations;
-  for (size_t pos = 0; boxes && pos < f->count; pos++) {
-    const size_t i = (size_t) f->index[pos];
-    nms__load (&c[0], &boxes->x1, i, sizeof c[0]);
-    nms__load (&c[1], &boxes->y1, i, sizeof c[0]);
-    nms__load (&c[2], &boxes->x2, i, sizeof c[0]);
-    nms__load (&c[3], &boxes->y2, i, sizeof c[0]);
-    nms__load (&angle, &boxes->angle, i, sizeof angle);
-    nms__order_corners (c);
-    rotations[i] = make_rotated (c, angle);
-  }
 }
 
 static rectangle
@@ -100,14 +80,13 @@ make_rectangle (const nms__rotated *r)
 {
   const float *c = r->corners;
   return (rectangle) { ((double) c[0] + c[2]) / 2.0, ((double) c[1] + c[3]) / 2.0,
-    (double) c[2] - c[0], (double) c[3] - c[1], r->sin, r->cos, r->angle };
+    (double) c[2] - c[0], (double) c[3] - c[1], r->sin, r->cos };
 }
 
 void
-nms__rotated_bounds (float c[4], float angle)
+nms__rotated_bounds (const nms__rotated *rotated, float c[4])
 {
-  const nms__rotated rotated = make_rotated (c, angle);
-  rectangle r = make_rectangle (&rotated);
+  rectangle r = make_rectangle (rotated);
   double half_w = (r.w * fabs (r.cos) + r.h * fabs (r.sin)) / 2.0;
   double half_h = (r.w * fabs (r.sin) + r.h * fabs (r.cos)) / 2.0;
 
@@ -152,7 +131,7 @@ relate (const rectangle *a, const rectangle *b)
   double dx = b->x - a->x, dy = b->y - a->y;
   relative r = { dx * a->cos + dy * a->sin, dy * a->cos - dx * a->sin, 1.0, 0.0 };
 
-  if (a->angle != b->angle) {
+  if (a->sin != b->sin || a->cos != b->cos) {
     r.cos = a->cos * b->cos + a->sin * b->sin;
     r.sin = b->sin * a->cos - b->cos * a->sin;
   }
@@ -210,7 +189,7 @@ nms__rotated_exceeds (const nms__frame *f, int32_t index_a, int32_t index_b, dou
   const nms__rotated *first = &f->rotations[index_a < index_b ? index_a : index_b];
   const nms__rotated *second = &f->rotations[index_a < index_b ? index_b : index_a];
 
-  if (first->angle == 0.0f && second->angle == 0.0f) {
+  if (first->sin == 0.0 && second->sin == 0.0) {
     const float *p = first->corners, *q = second->corners;
     return nms__exceeds (nms__inter (p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]),
         nms__area (p[0], p[1], p[2], p[3]), nms__area (q[0], q[1], q[2], q[3]), limit);

@@ -15,34 +15,28 @@
 /* Returns whether any angle differs from 0 or is NaN. */
 int nms__any_rotated (const nms_boxes *boxes);
 
-/* Replaces the ordered corners c of a box rotated by `angle`, which is finite, by those of its
- * upright bounding box. */
-void nms__rotated_bounds (float c[4], float angle);
-
 /* What all pairs of a box share. */
 typedef struct nms__rotated {
-  double sin, cos; /* of the angle */
+  double sin, cos;  /* of the angle; sin is 0 only if the angle is 0, because no other binary32
+                     * number is a multiple of pi */
   float corners[4]; /* before the rotation */
-  float angle;
 } nms__rotated;
 
-/* Fills `rotations`, which has f->capacity elements, because a pair test would take most of its
- * time for the sines. Called before the first pair test of a frame with rotated boxes; does
- * nothing for other frames. */
-void nms__rotated_begin (nms__frame *f, nms__rotated *rotations);
+/* Takes f->rotations, which prepare.c fills, from the start of f->scratch. All code that uses the
+ * scratch of frames with rotated boxes takes this part first. */
+static inline void
+nms__rotated_take (nms__arena *a, size_t boxes)
+{
+  nms__take (a, boxes, sizeof (nms__rotated));
+}
+
+/* Returns the rotation of a box with the ordered corners c, by `angle`, which is finite. */
+nms__rotated nms__rotated_of (const float c[4], float angle);
+
+/* Writes the corners of the upright bounding box of a box whose angle is not 0 to c. */
+void nms__rotated_bounds (const nms__rotated *rotated, float c[4]);
 
 /* nms__exceeds for the boxes a and b of the caller, in a frame with rotated boxes. */
 int nms__rotated_exceeds (const nms__frame *frame, int32_t a, int32_t b, double limit);
-
-/* nms__column_exceeds for box k of the columns and box b, rotated or not. k_index and b_index
- * are their positions in the caller's columns. */
-static inline int
-nms__pair_exceeds (const nms__frame *f, const nms__columns *c, size_t k, int32_t k_index,
-    const nms__box *b, int32_t b_index, double limit)
-{
-  if (f->rotated)
-    return nms__rotated_exceeds (f, k_index, b_index, limit);
-  return nms__column_exceeds (c, k, b, limit);
-}
 
 #endif

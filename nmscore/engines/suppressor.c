@@ -3,8 +3,6 @@
  * that passes it. */
 #include "suppressor.h"
 
-#include "rotated.h"
-
 size_t
 nms__first_suppressor (const nms__frame *f, const nms__columns *kept, size_t end,
     const nms__box *box, int32_t index, const int32_t *kept_index, double limit)
@@ -18,7 +16,7 @@ nms__first_suppressor (const nms__frame *f, const nms__columns *kept, size_t end
       break;
     for (; mask; mask &= mask - 1) {
       k = first + nms__lowest_bit (mask);
-      if (nms__pair_exceeds (f, kept, k, kept_index[k], box, index, limit)
+      if (nms__column_exceeds (kept, k, box, limit)
           && !nms__related (f, index, kept_index[k]))
         return k;
     }

@@ -11,6 +11,8 @@
 
 struct nms__undecided;
 struct nms__picks;
+struct nms__rotated_box;
+struct nms__rotated_columns;
 struct nms__sweep;
 struct nms__frame;
 struct nms__cell_boxes;
@@ -34,6 +36,10 @@ typedef struct nms__kernels {
    * each of its boxes that may exceed the limit. Returns `end` if there is no such group. */
   size_t (*find_overlap) (const nms__columns *columns, size_t first, size_t end,
       const nms__box *box, uint64_t *mask);
+
+  /* As find_overlap, for boxes of a frame with rotated boxes: engines/sorted/rotated_screen.h. */
+  size_t (*find_rotated) (const struct nms__rotated_columns *columns, size_t first, size_t end,
+      const struct nms__rotated_box *box, uint64_t *mask);
 
   /* engines/sequential: `begin` fills `key` and `pos` from the frame's keys. `pick` writes the
    * positions of the best boxes, about `wanted` (of 16) or more, to `positions` in ascending

@@ -8,6 +8,7 @@
 #include "screen.h"
 
 #include "engines/sequential/sequential_tmpl.h"
+#include "engines/sorted/rotated_tmpl.h"
 #include "engines/sorted/sweep_tmpl.h"
 #include "internal.h"
 #include "order.h"
@@ -311,6 +312,7 @@ const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .lanes = LANES,
   .overlap_block = overlap_block,
   .find_overlap = find_overlap,
+  .find_rotated = find_rotated,
   .begin = begin,
   .pick = pick,
   .rows = rows,

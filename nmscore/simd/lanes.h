@@ -54,6 +54,7 @@ INLINE vf v_load_aligned (const float *p) { return _mm512_load_ps (p); }
 INLINE vf v_set (float a) { return _mm512_set1_ps (a); }
 INLINE vf v_min (vf a, vf b) { return _mm512_min_ps (a, b); }
 INLINE vf v_max (vf a, vf b) { return _mm512_max_ps (a, b); }
+INLINE vf v_abs (vf a) { return _mm512_abs_ps (a); }
 INLINE vf v_add (vf a, vf b) { return _mm512_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm512_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm512_mul_ps (a, b); }
@@ -136,6 +137,7 @@ INLINE vf v_load_aligned (const float *p) { return _mm256_load_ps (p); }
 INLINE vf v_set (float a) { return _mm256_set1_ps (a); }
 INLINE vf v_min (vf a, vf b) { return _mm256_min_ps (a, b); }
 INLINE vf v_max (vf a, vf b) { return _mm256_max_ps (a, b); }
+INLINE vf v_abs (vf a) { return _mm256_andnot_ps (_mm256_set1_ps (-0.0f), a); }
 INLINE vf v_add (vf a, vf b) { return _mm256_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm256_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm256_mul_ps (a, b); }
@@ -224,6 +226,7 @@ INLINE vf v_load_aligned (const float *p) { return _mm_load_ps (p); }
 INLINE vf v_set (float a) { return _mm_set1_ps (a); }
 INLINE vf v_min (vf a, vf b) { return _mm_min_ps (a, b); }
 INLINE vf v_max (vf a, vf b) { return _mm_max_ps (a, b); }
+INLINE vf v_abs (vf a) { return _mm_andnot_ps (_mm_set1_ps (-0.0f), a); }
 INLINE vf v_add (vf a, vf b) { return _mm_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm_mul_ps (a, b); }
@@ -290,6 +293,7 @@ INLINE vf v_load_aligned (const float *p) { return vld1q_f32 (p); }
 INLINE vf v_set (float a) { return vdupq_n_f32 (a); }
 INLINE vf v_min (vf a, vf b) { return vminq_f32 (a, b); }
 INLINE vf v_max (vf a, vf b) { return vmaxq_f32 (a, b); }
+INLINE vf v_abs (vf a) { return vabsq_f32 (a); }
 INLINE vf v_add (vf a, vf b) { return vaddq_f32 (a, b); }
 INLINE vf v_sub (vf a, vf b) { return vsubq_f32 (a, b); }
 INLINE vf v_mul (vf a, vf b) { return vmulq_f32 (a, b); }
@@ -348,6 +352,7 @@ INLINE vf v_load_aligned (const float *p) { return *p; }
 INLINE vf v_set (float a) { return a; }
 INLINE vf v_min (vf a, vf b) { return a < b ? a : b; }
 INLINE vf v_max (vf a, vf b) { return a > b ? a : b; }
+INLINE vf v_abs (vf a) { return __builtin_fabsf (a); }
 INLINE vf v_add (vf a, vf b) { return a + b; }
 INLINE vf v_sub (vf a, vf b) { return a - b; }
 INLINE vf v_mul (vf a, vf b) { return a * b; }

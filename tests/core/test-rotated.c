@@ -212,6 +212,56 @@ test_random (void)
   }
 }
 
+/* Writes thin boxes of one object: parallel or crossing, along one line or side by side. Their
+ * upright bounding boxes nearly all overlap, so most pairs end at bounds of rotated boxes. */
+static void
+draw_thin (BoxRandom *random, size_t count, float *rows, float *angles)
+{
+  const int crossing = boxrandom_below (random, 2) == 0;
+  const float thickness = ldexpf (40, -(int) boxrandom_below (random, 16));
+  const float step = thickness * 4 * boxrandom_unit (random), turn = boxrandom_unit (random);
+
+  for (size_t i = 0; i < count; i++) {
+    const float w = 40 + 10 * boxrandom_unit (random);
+    const float h = thickness * (1 + boxrandom_unit (random));
+    const float x = boxrandom_unit (random), y = step * (float) boxrandom_below (random, 20);
+    const int tall = boxrandom_below (random, 4) == 0;
+    rows[4 * i] = x - (tall ? h : w) / 2;
+    rows[4 * i + 1] = y - (tall ? w : h) / 2;
+    rows[4 * i + 2] = x + (tall ? h : w) / 2;
+    rows[4 * i + 3] = y + (tall ? w : h) / 2;
+    angles[i] = turn + (tall ? PI / 2 : 0)
+        + (crossing ? 4 * boxrandom_unit (random) : thickness / 40 * boxrandom_unit (random));
+  }
+}
+
+static void
+test_thin (void)
+{
+  static const float thresholds[] = { 0, 1e-6f, 0.01f, 0.3f, 0.5f, 0.9f };
+
+  for (int round = 0; round < 60; round++) {
+    BoxRandom random = { (uint64_t) round };
+    const size_t count = boxrandom_below (&random, round % 10 ? 60 : 400);
+    float *rows = g_new (float, 4 * count), *angles = g_new (float, count);
+    nms_boxes boxes = { .size = sizeof boxes, .count = count };
+    nms_options options;
+    char *difference;
+
+    draw_thin (&random, count, rows, angles);
+    nms_boxes_set_rows (&boxes, rows);
+    boxes.angle.data = angles;
+    nms_options_init (&options, sizeof options);
+    options.iou_threshold = thresholds[boxrandom_below (&random, G_N_ELEMENTS (thresholds))];
+    options.outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
+    difference = enginecheck_run (context, &boxes, &options, ENGINECHECK_FULL);
+    if (difference)
+      g_error ("round %d, %zu thin boxes: %s", round, count, difference);
+    g_free (angles);
+    g_free (rows);
+  }
+}
+
 /* The documented accuracy is 1e-12. So a decision can be wrong only if the overlap is
  * closer than that to the midpoint between two thresholds. */
 static void
@@ -251,6 +301,7 @@ static const TestCase cases[] = {
   { "/rotated/quarter-turn", test_quarter_turn },
   { "/rotated/values", test_values },
   { "/rotated/random", test_random },
+  { "/rotated/thin", test_thin },
   { "/rotated/precision", test_precision },
   { NULL }
 };

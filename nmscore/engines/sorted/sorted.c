@@ -14,10 +14,9 @@
  * above a pivot, which is taken from a sample of the keys, are sorted first, and more of them
  * if those do not fill the cap. */
 
-/* Sorted keys of the next boxes. The first `left` keys of f->packed are not sorted yet. */
+/* The next boxes. The first `left` keys of f->packed are not sorted yet. */
 typedef struct batch {
-  const uint64_t *order;
-  size_t count;
+  nms__ranked ranked;
   size_t left;
 } batch;
 
@@ -25,32 +24,40 @@ typedef struct batch {
 static void
 next_batch (nms__frame *f, const nms__sorted_scratch *s, batch *w, size_t wanted)
 {
+  nms__ranked *r = &w->ranked;
+
+  nms__rotated_restart (s->unit);
   if (wanted < w->left / 2) {
     const uint64_t pivot = nms__pivot (f->kernels, f->packed, w->left, wanted);
-    w->count = f->kernels->split (f->packed, w->left, pivot, s->keys);
-    w->left -= w->count;
-    w->order = nms__sort (f->kernels, s->keys, f->packed + w->left, w->count);
+    r->count = f->kernels->split (f->packed, w->left, pivot, s->keys);
+    w->left -= r->count;
+    r->keys = nms__sort (f->kernels, s->keys, f->packed + w->left, r->count);
   } else {
-    w->count = w->left;
+    r->count = w->left;
     w->left = 0;
-    w->order = nms__sort (f->kernels, f->packed, s->keys, w->count);
+    r->keys = nms__sort (f->kernels, f->packed, s->keys, r->count);
   }
 }
 
 int
-nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, size_t pos, size_t n,
-    const int32_t *kept_index, double limit)
+nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, const nms__ranked *ranked,
+    size_t rank, size_t n, const int32_t *kept_index, double limit)
 {
+  const size_t pos = nms__packed_position (ranked->keys[rank]);
   const nms__box box = nms__frame_box (f, pos);
-  const size_t by
-      = nms__first_suppressor (f, &s->view, n, &box, f->index[pos], kept_index, limit);
+  const size_t by = f->rotated
+      ? nms__rotated_suppressor (f, s->unit, ranked, rank, n, kept_index)
+      : nms__first_suppressor (f, &s->view, n, &box, f->index[pos], kept_index, limit);
 
   if (by < n) {
     if (f->suppressed_by)
       f->suppressed_by[f->index[pos]] = kept_index[by];
     return 0;
   }
-  nms__put_box (&s->columns, n, &box, 0);
+  if (f->rotated)
+    nms__rotated_append (s->unit, rank, n);
+  else
+    nms__put_box (&s->columns, n, &box, 0);
   return 1;
 }
 
@@ -60,23 +67,23 @@ sorted_all (nms__frame *f, const nms__sorted_scratch *s)
 {
   const uint64_t cap = nms__total_cap (f);
   size_t wanted = nms__sorts_in_batches (f) ? nms__first_batch (f) : f->count, rank = 0;
-  batch w = { NULL, 0, f->count };
+  batch w = { { NULL, 0 }, f->count };
 
   for (; f->kept_count < cap; rank++) {
-    if (rank == w.count) {
+    if (rank == w.ranked.count) {
       if (!w.left)
         break;
       next_batch (f, s, &w, wanted);
       wanted *= NMS__BATCH_GROWTH;
       rank = 0;
     }
-    size_t pos = nms__packed_position (w.order[rank]);
+    size_t pos = nms__packed_position (w.ranked.keys[rank]);
     nms__class *class = nms__frame_class (f, pos);
     if (class && class->kept >= class->cap) {
       nms__over_cap (f, pos);
       continue;
     }
-    if (!nms__sorted_take (f, s, pos, f->kept_count, f->kept,
+    if (!nms__sorted_take (f, s, &w.ranked, rank, f->kept_count, f->kept,
             class ? class->limit : f->settings->limit))
       continue;
     nms__keep (f, pos);
@@ -84,7 +91,7 @@ sorted_all (nms__frame *f, const nms__sorted_scratch *s)
       class->kept++;
   }
   /* the boxes behind the full cap were not tested */
-  nms__over_cap_keys (f, f->index, w.order + rank, w.count - rank);
+  nms__over_cap_keys (f, f->index, w.ranked.keys + rank, w.ranked.count - rank);
   nms__over_cap_keys (f, f->index, f->packed, w.left);
 }
 
@@ -104,25 +111,30 @@ sorted_few (nms__frame *f, const nms__sorted_scratch *s)
     nms__over_cap_keys (f, f->index, keys + kept[n - 1] + 1, f->count - kept[n - 1] - 1);
 }
 
+/* A frame needs the columns of either upright or rotated boxes, so they share memory. */
 static void
 layout (nms__sorted_scratch *s, nms__arena *a, size_t boxes)
 {
-  nms__take_columns (a, &s->columns, boxes);
+  nms__arena upright = *a;
+
+  nms__take_columns (&upright, &s->columns, boxes);
   s->view = nms__columns_of (&s->columns, 0);
+  nms__rotated_take (a, boxes);
+  nms__rotated_take_columns (a, &s->unit->columns, boxes);
   s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
   s->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys2);
   s->kept = nms__take (a, boxes, sizeof *s->kept);
   s->kept_index = nms__take (a, boxes, sizeof *s->kept_index);
   s->partition = nms__take (a, boxes, sizeof *s->partition);
   s->kept_bits = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->kept_bits);
-  s->rotations = nms__take (a, boxes, sizeof *s->rotations);
 }
 
 size_t
 nms__sorted_scratch_size (size_t boxes)
 {
   nms__arena arena = { NULL, 0 };
-  nms__sorted_scratch s;
+  nms__rotated_unit unit;
+  nms__sorted_scratch s = { .unit = &unit };
 
   layout (&s, &arena, boxes);
   return arena.used;
@@ -133,15 +145,17 @@ nms__sorted (nms_context *ctx)
 {
   nms__frame *f = &ctx->frame;
   nms__arena arena = { f->scratch, 0 };
-  nms__sorted_scratch s;
+  nms__rotated_unit unit;
+  nms__sorted_scratch s = { .unit = &unit };
 
   layout (&s, &arena, f->capacity);
   if (!f->count)
     return NMS_OK;
-  nms__rotated_begin (f, s.rotations);
+  if (f->rotated)
+    nms__rotated_start (f, &unit);
   if (f->class_id)
     nms__sorted_classes (f, &s);
-  else if (f->count <= NMS__SWEEP_MOST && !f->class_entry)
+  else if (f->count <= NMS__SWEEP_MOST && !f->class_entry && !f->rotated)
     sorted_few (f, &s);
   else
     sorted_all (f, &s);

@@ -66,13 +66,14 @@ static size_t
 list_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count,
     double limit, uint64_t cap)
 {
+  const nms__ranked ranked = { keys, count };
   size_t n = 0;
 
+  nms__rotated_restart (s->unit);
   for (size_t k = 0; k < count && n < cap; k++) {
-    const size_t pos = nms__packed_position (keys[k]);
-    if (!nms__sorted_take (f, s, pos, n, s->kept_index, limit))
+    if (!nms__sorted_take (f, s, &ranked, k, n, s->kept_index, limit))
       continue;
-    s->kept_index[n] = f->index[pos];
+    s->kept_index[n] = f->index[nms__packed_position (keys[k])];
     s->kept[n++] = (uint32_t) k;
   }
   return n;
@@ -85,7 +86,7 @@ static size_t
 decide_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count,
     double limit, uint64_t cap)
 {
-  if (count > NMS__SWEEP_MOST)
+  if (count > NMS__SWEEP_MOST || f->rotated)
     return list_partition (f, s, keys, count, limit, cap);
   s->kept[0] = 0;
   return count == 1 ? 1 : nms__sweep_keys (f, &s->columns, keys, count, limit, cap, s->kept);

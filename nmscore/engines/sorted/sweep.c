@@ -3,7 +3,6 @@
 #include "sweep.h"
 
 #include "engines/engine.h"
-#include "rotated.h"
 
 /* Copies the boxes of the keys to the columns, in order. It computes the scaled areas again,
  * because that is faster than loading them. */
@@ -18,10 +17,7 @@ gather (const nms__frame *f, const nms__box_columns *c, const uint64_t *keys, si
     c->x2[k] = f->x2[pos];
     c->y2[k] = f->y2[pos];
   }
-  if (f->rotated)
-    for (size_t k = 0; k < count; k++)
-      c->scaled[k] = f->scaled[nms__packed_position (keys[k])];
-  for (size_t k = 0; !f->rotated && k < count; k++)
+  for (size_t k = 0; k < count; k++)
     c->scaled[k] = factor * nms__area (c->x1[k], c->y1[k], c->x2[k], c->y2[k]);
   /* fill the last unit with empty boxes, which overlap none */
   for (size_t k = count; k % NMS__UNIT; k++)
@@ -34,10 +30,9 @@ nms__sweep_keys (nms__frame *f, const nms__box_columns *columns, const uint64_t 
 {
   nms__bounds bounds = f->bounds;
   const nms__sweep s = { f, &bounds, nms__columns_of (columns, 0), keys, count, kept, limit, cap,
-    f->parent.data || f->rotated, f->suppressed_by != NULL };
+    f->parent.data != NULL, f->suppressed_by != NULL };
 
-  if (f->class_entry && !f->rotated) { /* the limit of one class has tighter bounds than all
-                                        * classes together */
+  if (f->class_entry) { /* the limit of one class has tighter bounds than all classes together */
     bounds = nms__bounds_of (limit, limit);
     bounds.least = nms__certain_from (bounds.least, f->side);
   }
@@ -56,7 +51,7 @@ nms__sweep_decide (const nms__sweep *s, size_t first, uint32_t hits, uint32_t do
   for (uint32_t left = doubt; left; left &= left - 1) {
     const size_t k = first + nms__lowest_bit (left);
     const int32_t k_index = f->index[nms__packed_position (s->key[k])];
-    if (!nms__pair_exceeds (f, c, k, k_index, &box, index, s->limit)
+    if (!nms__column_exceeds (c, k, &box, s->limit)
         || nms__related (f, index, k_index))
       hits &= ~(left & -left);
   }

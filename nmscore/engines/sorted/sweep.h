@@ -23,7 +23,7 @@ typedef struct nms__sweep {
   double limit;
   uint64_t cap; /* number of kept boxes at which the sweep stops; not 0 */
   int careful;  /* not 0: every pair that may exceed needs the exact test, because there are
-                 * parents or rotated boxes */
+                 * parents */
   int with_suppressors;   /* not 0: write the suppressors */
 } nms__sweep;
 

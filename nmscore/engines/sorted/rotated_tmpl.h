@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rotated_tmpl: the screen of pairs of rotated boxes; a part of simd/kernels_tmpl.c, which alone
+ * includes it. Pairs whose upright bounding boxes are disjoint end first. For the others b gives
+ * two axes, along its longer side and across it, and the other box projects to an interval on
+ * each. The intersection is empty if the intervals of an axis are disjoint, and at most the
+ * product of the two common lengths. It is also at most the parallelogram in which the boxes'
+ * strips cross: the product of both thicknesses over the sine of the angle between the boxes.
+ */
+#ifndef NMS_ROTATED_TMPL_H
+#define NMS_ROTATED_TMPL_H
+
+#include "rotated_screen.h"
+
+#include "simd/screen.h"
+
+/* More than the rounding error of a sine that is computed from two directions. */
+#define SINE_ERROR 0x1p-20f
+
+typedef struct wide_rotated {
+  vf x, y, half_w, half_h, cos, sin, length, thickness, scaled;
+} wide_rotated;
+
+/* Returns the length that -half..half and centre - reach..centre + reach have in common, which
+ * is negative if they are disjoint. */
+INLINE vf
+common_length (vf half, vf reach, vf centre)
+{
+  const vf shorter = v_min (half, reach);
+  return v_min (v_add (shorter, shorter), v_sub (v_add (half, reach), centre));
+}
+
+/* Returns which of the LANES boxes starting at i may exceed the limit with b. */
+INLINE uint64_t
+rotated_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b)
+{
+  const vf dx = v_sub (v_load (c->x + i), b->x), dy = v_sub (v_load (c->y + i), b->y);
+  vm may = m_and (v_gt (v_add (v_load (c->half_w + i), b->half_w), v_abs (dx)),
+      v_gt (v_add (v_load (c->half_h + i), b->half_h), v_abs (dy)));
+  if (!m_bits (may))
+    return 0;
+
+  const vf cos = v_load (c->cos + i), sin = v_load (c->sin + i);
+  const vf length = v_load (c->length + i), thickness = v_load (c->thickness + i);
+  const vf turn_sin = v_abs (v_sub (v_mul (sin, b->cos), v_mul (cos, b->sin)));
+  const vf across = v_abs (v_sub (v_mul (dy, b->cos), v_mul (dx, b->sin)));
+  const vf reach_across = v_add (v_mul (length, turn_sin), thickness);
+  may = m_and (may, v_gt (v_add (b->thickness, reach_across), across));
+  if (!m_bits (may))
+    return 0;
+
+  const vf turn_cos = v_abs (v_add (v_mul (cos, b->cos), v_mul (sin, b->sin)));
+  const vf along = v_abs (v_add (v_mul (dx, b->cos), v_mul (dy, b->sin)));
+  const vf reach_along = v_add (v_mul (length, turn_cos), v_mul (thickness, turn_sin));
+  const vf rectangle = v_mul (common_length (b->thickness, reach_across, across),
+      common_length (b->length, reach_along, along));
+  const vf squares = v_mul (v_set (4.0f), v_mul (b->thickness, thickness));
+  const vf scaled_sum = v_add (v_load (c->scaled + i), b->scaled);
+  const vf least_sin = v_sub (turn_sin, v_set (SINE_ERROR));
+  may = m_and (may, v_gt (rectangle, scaled_sum));
+  return m_bits (m_and (may, v_gt (squares, v_mul (least_sin, scaled_sum))));
+}
+
+static size_t
+find_rotated (const nms__rotated_columns *c, size_t first, size_t end,
+    const nms__rotated_box *box, uint64_t *mask)
+{
+  const wide_rotated b = { v_set (box->x), v_set (box->y), v_set (box->half_w),
+    v_set (box->half_h), v_set (box->cos), v_set (box->sin), v_set (box->length),
+    v_set (box->thickness), v_set (box->scaled) };
+
+  for (size_t i = first; i < end; i += LANES) {
+    uint64_t bits = rotated_lanes (c, i, &b);
+    if (end - i < LANES)
+      bits &= ((uint64_t) 1 << (end - i)) - 1;
+    if (bits) {
+      *mask = bits;
+      return i;
+    }
+  }
+  return end;
+}
+
+#endif
