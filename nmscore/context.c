@@ -7,6 +7,7 @@
  */
 #include "accel/accel.h"
 #include "engines/engine.h"
+#include "threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,7 @@ nms_context_free (nms_context **ctx)
 {
   if (!ctx || !*ctx)
     return;
+  nms__threads_free (&(*ctx)->threads);
   nms_context_trim (*ctx);
   free (*ctx);
   *ctx = NULL;
@@ -86,6 +88,8 @@ nms_context_trim (nms_context *ctx)
 {
   if (!ctx)
     return;
+  for (unsigned i = 0; nms__threads_context (ctx->threads, i); i++)
+    nms_context_trim (nms__threads_context (ctx->threads, i));
   nms__xla_free (&ctx->xla);
   free (ctx->scratch);
   ctx->scratch = NULL;
@@ -97,7 +101,11 @@ nms_context_trim (nms_context *ctx)
 size_t
 nms_context_scratch (const nms_context *ctx)
 {
-  return ctx ? ctx->scratch_size : 0;
+  size_t sum = ctx ? ctx->scratch_size : 0;
+
+  for (unsigned i = 0; ctx && nms__threads_context (ctx->threads, i); i++)
+    sum += nms__threads_context (ctx->threads, i)->scratch_size;
+  return sum;
 }
 
 const char *
@@ -193,5 +201,10 @@ nms_context_reserve (nms_context *ctx, size_t boxes, size_t class_options)
   if (class_options > NMS_MAX_CLASS_OPTIONS)
     return nms__fail (ctx, NMS_ERROR_RANGE, "%zu class options, at most %zu are possible",
         class_options, NMS_MAX_CLASS_OPTIONS);
+  for (unsigned i = 0; nms__threads_context (ctx->threads, i); i++) {
+    nms_context *other = nms__threads_context (ctx->threads, i);
+    if (nms__context_layout (other, boxes, class_options))
+      return nms__fail (ctx, NMS_ERROR_MEMORY, "%s", other->error);
+  }
   return nms__context_layout (ctx, boxes, class_options);
 }

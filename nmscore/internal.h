@@ -7,6 +7,7 @@
  *   candidates.c  reduces the frame to its best boxes, with max_candidates
  *   engines/    decide which boxes of the frame are kept
  *   run.c       writes the counts and the result
+ * batch.c makes such a call for each image, on the threads of threads.c.
  *
  * Words used in this folder:
  *   batch            the boxes that an engine sorts or decides together before the next ones
@@ -110,6 +111,7 @@ struct nms_context {
   const nms__kernels *engine_kernels; /* of the last successful run; `kernels` is of the next */
   char in_use[80];        /* text of nms_context_engine_in_use */
   struct nms__xla *xla;   /* state of engine xla; NULL before its first use */
+  struct nms__threads *threads; /* of nms_run_batch; NULL: the caller's only */
   char error[192];
   const nms__kernels *kernels;
   nms__settings settings;
@@ -173,9 +175,9 @@ uint32_t nms__class_buckets (size_t entries);
 void nms__neighbors (nms__frame *frame, uint32_t *neighbors, size_t count);
 size_t nms__neighbors_scratch_size (size_t boxes);
 
-/* prepare.c: copies the caller's struct to *checked, with absent columns where it is smaller, and
- * checks it. Returns 0 or an error. */
-int nms__boxes_check (nms_context *ctx, const nms_boxes *boxes, nms_boxes *checked);
+/* prepare.c: copies the caller's struct to *copy, with absent columns where it is smaller, and
+ * checks it. `most`: number of boxes that is possible. Returns 0 or an error. */
+int nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_boxes *copy);
 
 /* prepare.c: fills ctx->frame, and counts the boxes that do not take part. Changes columns of
  * `boxes` to copies of them. Returns 0 or an error of the class options. */

@@ -281,13 +281,14 @@ NMS_API void nms_context_free (nms_context **ctx);
  * that no later call of at most that size allocates. Otherwise scratch grows with the frames,
  * and is kept. In all it takes at most 200 * boxes + 64 * class_options + 65536 bytes;
  * nms_context_scratch returns the exact number. Errors: NMS_ERROR_MEMORY, _TOO_MANY_BOXES,
- * _RANGE (class_options); the scratch is then unchanged. */
+ * _RANGE (class_options); the scratch is then unchanged. With nms_context_set_threads each
+ * thread's scratch grows to that size. */
 NMS_API int nms_context_reserve (nms_context *ctx, size_t boxes, size_t class_options);
 
 /* Frees all scratch. The results of the last run are no longer valid. */
 NMS_API void nms_context_trim (nms_context *ctx);
 
-/* Returns the bytes of scratch that the context holds. */
+/* Returns the bytes of scratch that the context holds, that of its threads included. */
 NMS_API size_t nms_context_scratch (const nms_context *ctx);
 
 /* Returns one line about the last failure of a call with this context ("iou_threshold is 1.2,
@@ -373,6 +374,50 @@ typedef struct nms_arrays {
  * Returns NMS_ERROR_SPACE if more boxes are kept than kept_capacity. */
 NMS_API int nms_run_into (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     const nms_arrays *arrays, nms_result *result);
+
+/* ----------------------------------------------------------------- batch */
+
+/* Arrays of the caller for nms_run_batch. */
+typedef struct nms_batch_arrays {
+  size_t size;           /* sizeof (nms_batch_arrays) */
+  int32_t *kept;         /* kept_capacity elements; required if there is a box */
+  size_t kept_capacity;  /* at least the sum, over all images, of the image's number of boxes or of
+                          * max_detections, if that is less and not 0 */
+  size_t *kept_offsets;  /* images + 1 elements; required */
+  uint8_t *outcome;      /* boxes->count elements; NULL: not wanted */
+  int32_t *suppressed_by; /* boxes->count elements; NULL: not wanted */
+} nms_batch_arrays;
+
+/* Most threads of a context. */
+#define NMS_MAX_THREADS 1024
+
+/* Sets the number of threads on which nms_run_batch runs, 1..NMS_MAX_THREADS, the caller's own
+ * included; a new context has 1. Other functions use the caller's thread only. The threads start
+ * here and wait between batches; each has scratch of its own. They end when the number is set
+ * again and when the context is freed. They block all signals. A process that was forked has
+ * none of them: nms_run_batch then runs in the caller's thread. Errors: NMS_ERROR_RANGE, _MEMORY
+ * (a thread cannot be started); the number is then unchanged. */
+NMS_API int nms_context_set_threads (nms_context *ctx, unsigned threads);
+
+/* Runs NMS over each of `images` images, with the results of a call of nms_run_into for each, in
+ * any order and on the threads of the context. `boxes` has the boxes of all images one behind the
+ * other: image i has those from offsets[i] to offsets[i + 1] - 1. `offsets` has images + 1
+ * elements, ascends, and goes from 0 to boxes->count, which may exceed NMS_MAX_BOXES. All indices
+ * (parents, kept boxes, suppressors) count from the first box of the image. The options apply to
+ * each image by itself. nms_options.outputs is ignored: every array that is not NULL is filled.
+ *
+ * The kept boxes of image i are arrays->kept[k] for k from kept_offsets[i] to
+ * kept_offsets[i + 1] - 1, in score order. `result` gets the counts of all images together, and
+ * its pointers point to the arrays.
+ *
+ * Errors as nms_run_into. The text of an error that concerns one image begins with "image N: ",
+ * N from 0, and names the first such image. After such an error the arrays may be written in
+ * part. */
+NMS_API int nms_run_batch (nms_context *ctx, const nms_boxes *boxes, const size_t *offsets,
+    size_t images, const nms_options *options, const nms_batch_arrays *arrays,
+    nms_result *result);
+
+/* ------------------------------------------------------ neighbors, overlap */
 
 /* Counts the neighbors of each box: the boxes that it would suppress if it were kept, or that
  * would suppress it. These have the same class (unless class_agnostic), are neither its parent

@@ -12,21 +12,20 @@
 #include <math.h>
 
 int
-nms__boxes_check (nms_context *ctx, const nms_boxes *boxes, nms_boxes *checked)
+nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_boxes *copy)
 {
   static const size_t ends[] = { offsetof (nms_boxes, score), offsetof (nms_boxes, class_id),
     offsetof (nms_boxes, exclude), offsetof (nms_boxes, parent), offsetof (nms_boxes, angle),
     sizeof *boxes };
 
-  memset (checked, 0, sizeof *checked);
-  int error = nms__struct_read (ctx, "boxes", boxes, ends, sizeof ends / sizeof *ends, checked);
+  memset (copy, 0, sizeof *copy);
+  int error = nms__struct_read (ctx, "boxes", boxes, ends, sizeof ends / sizeof *ends, copy);
   if (error)
     return error;
-  if (checked->count > NMS_MAX_BOXES)
+  if (copy->count > most)
     return nms__fail (ctx, NMS_ERROR_TOO_MANY_BOXES, "%zu boxes, at most %zu are possible",
-        checked->count, NMS_MAX_BOXES);
-  if (checked->count && !(checked->x1.data && checked->y1.data && checked->x2.data
-          && checked->y2.data))
+        copy->count, most);
+  if (copy->count && !(copy->x1.data && copy->y1.data && copy->x2.data && copy->y2.data))
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "a corner column of boxes is NULL");
   return NMS_OK;
 }

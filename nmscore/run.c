@@ -77,7 +77,7 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
   error = nms__result_check (ctx, result);
   if (error)
     return error;
-  error = nms__boxes_check (ctx, caller_boxes, &boxes);
+  error = nms__boxes_read (ctx, caller_boxes, NMS_MAX_BOXES, &boxes);
   if (error)
     return error;
   if (arrays)
@@ -133,7 +133,7 @@ count_neighbors (nms_context *ctx, const nms_boxes *caller_boxes, const nms_opti
   const unsigned no_outputs = 0;
   nms_boxes boxes;
   nms__drops drops;
-  int error = nms__boxes_check (ctx, caller_boxes, &boxes);
+  int error = nms__boxes_read (ctx, caller_boxes, NMS_MAX_BOXES, &boxes);
 
   if (error)
     return error;

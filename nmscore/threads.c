@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * threads: the threads of a context, each with a context of its own. They are started once and
+ * wait for work, because starting a thread takes longer than a small batch.
+ *
+ * A forked process has none of the threads, and their lock may be held for ever there, so it runs
+ * all work in the caller's thread and frees only memory.
+ */
+#include "threads.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct worker {
+  struct nms__threads *threads;
+  nms_context *ctx;
+  pthread_t thread;
+} worker;
+
+struct nms__threads {
+  pid_t pid;
+  pthread_mutex_t lock; /* guards all below but the workers */
+  pthread_cond_t start, done;
+  uint64_t round;       /* number of calls of nms__threads_run */
+  unsigned running;     /* workers that have not finished this round */
+  int stop;
+  nms__work work;
+  void *data;
+  unsigned count;       /* of workers; the caller's thread is not one */
+  worker worker[];
+};
+
+static void *
+work (void *data)
+{
+  const worker *w = data;
+  struct nms__threads *t = w->threads;
+  uint64_t seen = 0;
+
+  pthread_mutex_lock (&t->lock);
+  for (;;) {
+    while (!t->stop && t->round == seen)
+      pthread_cond_wait (&t->start, &t->lock);
+    if (t->stop)
+      break;
+    seen = t->round;
+    const nms__work task = t->work;
+    void *const task_data = t->data;
+    pthread_mutex_unlock (&t->lock);
+    task (w->ctx, task_data);
+    pthread_mutex_lock (&t->lock);
+    if (--t->running == 0)
+      pthread_cond_broadcast (&t->done);
+  }
+  pthread_mutex_unlock (&t->lock);
+  return NULL;
+}
+
+/* Starts a worker with all signals blocked, so that the application's threads handle them. */
+static int
+start_worker (struct nms__threads *t)
+{
+  worker *w = &t->worker[t->count];
+  sigset_t all, before;
+
+  w->threads = t;
+  w->ctx = nms_context_new ();
+  if (!w->ctx)
+    return 0;
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &before);
+  const int error = pthread_create (&w->thread, NULL, work, w);
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  if (error)
+    nms_context_free (&w->ctx);
+  t->count += !error;
+  return !error;
+}
+
+static void
+stop_workers (struct nms__threads *t)
+{
+  pthread_mutex_lock (&t->lock);
+  t->stop = 1;
+  pthread_cond_broadcast (&t->start);
+  pthread_mutex_unlock (&t->lock);
+  for (unsigned i = 0; i < t->count; i++)
+    pthread_join (t->worker[i].thread, NULL);
+  pthread_cond_destroy (&t->start);
+  pthread_cond_destroy (&t->done);
+  pthread_mutex_destroy (&t->lock);
+}
+
+void
+nms__threads_free (struct nms__threads **threads)
+{
+  struct nms__threads *t = *threads;
+
+  *threads = NULL;
+  if (!t)
+    return;
+  if (t->pid == getpid ())
+    stop_workers (t);
+  for (unsigned i = 0; i < t->count; i++)
+    nms_context_free (&t->worker[i].ctx);
+  free (t);
+}
+
+static struct nms__threads *
+new_threads (unsigned count)
+{
+  struct nms__threads *t = calloc (1, sizeof *t + count * sizeof *t->worker);
+
+  if (!t)
+    return NULL;
+  t->pid = getpid ();
+  pthread_mutex_init (&t->lock, NULL);
+  pthread_cond_init (&t->start, NULL);
+  pthread_cond_init (&t->done, NULL);
+  while (t->count < count && start_worker (t))
+    ;
+  if (t->count < count)
+    nms__threads_free (&t);
+  return t;
+}
+
+int
+nms_context_set_threads (nms_context *ctx, unsigned threads)
+{
+  struct nms__threads *t = NULL;
+
+  if (!ctx)
+    return NMS_ERROR_ARGUMENT;
+  ctx->error[0] = '\0';
+  if (threads < 1 || threads > NMS_MAX_THREADS)
+    return nms__fail (ctx, NMS_ERROR_RANGE, "threads is %u, must be 1..%d", threads,
+        NMS_MAX_THREADS);
+  if (threads > 1) {
+    t = new_threads (threads - 1);
+    if (!t)
+      return nms__fail (ctx, NMS_ERROR_MEMORY, "cannot start %u threads", threads - 1);
+  }
+  nms__threads_free (&ctx->threads);
+  ctx->threads = t;
+  return NMS_OK;
+}
+
+nms_context *
+nms__threads_context (const struct nms__threads *t, unsigned number)
+{
+  return t && number < t->count ? t->worker[number].ctx : NULL;
+}
+
+void
+nms__threads_run (nms_context *ctx, nms__work task, void *data)
+{
+  struct nms__threads *t = ctx->threads;
+  const int parallel = t && t->pid == getpid ();
+
+  if (parallel) {
+    pthread_mutex_lock (&t->lock);
+    t->work = task;
+    t->data = data;
+    t->running = t->count;
+    t->round++;
+    pthread_cond_broadcast (&t->start);
+    pthread_mutex_unlock (&t->lock);
+  }
+  task (ctx, data);
+  if (parallel) {
+    pthread_mutex_lock (&t->lock);
+    while (t->running)
+      pthread_cond_wait (&t->done, &t->lock);
+    pthread_mutex_unlock (&t->lock);
+  }
+}
