@@ -33,7 +33,16 @@
  * to the previous buffer, else of 40 ms. A buffer without a record is a frame without
  * boxes. A buffer without a PTS takes the next record. Records must be in order of
  * time, buffers in order of presentation. After a seek, match=index needs a frame
- * rate or durations to compute the index of the frame.
+ * rate or durations to compute the index of the frame. A buffer outside of its segment,
+ * which sinks drop, gets no boxes and takes no record.
+ *
+ * A file may have several sessions, as docs/recording.md defines them: boxrecord begins
+ * one where time goes back. By time, records are taken from one session at a time. A
+ * stream that passes the end of a session goes on in the next one. A jump backward goes
+ * to the next session that has the time, or else stays, or else goes to the first one
+ * that has it; a jump forward stays if the session has the time. Sessions of the same
+ * direction of playback are preferred. So a stream with the same seeks as the recorded
+ * one gets the same boxes.
  *
  * A file is read as a stream, in memory no larger than its longest line. An index of 32
  * bytes for every 16 KiB that were read makes seeks and reverse playback cheap: a jump
@@ -218,7 +227,8 @@ follow_jump (GstBoxReplay * self, const StreamPositionStep * step)
   return GST_FLOW_ERROR;
 }
 
-/* Sets self->frame to the record of the buffer, or to NULL if it has none. */
+/* Sets self->frame to the record of the buffer, or to NULL if it has none. A buffer that
+ * is outside of its segment has none and moves nothing on: sinks will drop it. */
 static GstFlowReturn
 find_record (GstBoxReplay * self, GstBuffer * buffer)
 {
@@ -226,8 +236,11 @@ find_record (GstBoxReplay * self, GstBuffer * buffer)
   StreamPositionStep step;
   GstFlowReturn flow;
   GError *error = NULL;
-  RecordMatchResult result = record_match_by (self->match, &by, &error);
+  RecordMatchResult result;
 
+  if (stream_position_is_outside (&GST_BASE_TRANSFORM (self)->segment, buffer))
+    return GST_FLOW_OK;
+  result = record_match_by (self->match, &by, &error);
   if (result == RECORD_MATCH_FOUND) {
     step = stream_position_step (&self->position, &GST_BASE_TRANSFORM (self)->segment, buffer,
         by == RECORD_MATCH_INDEX);

@@ -31,6 +31,7 @@ struct _RecordMatch
   guint session;                /* counted from 0 in the order of the file */
   guint64 number;               /* as in the file */
   gboolean descending;          /* its times descend */
+  gboolean searched;            /* last_key is valid */
   guint64 last_key;             /* of the time searched last */
 
   /* of the current pass; a looped file is read in several passes */
@@ -368,7 +369,86 @@ record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
   return RECORD_MATCH_FOUND;
 }
 
+/* ------------------------------------------------------------------- jumping */
+
+/* Returns whether the records of a jump are found by the index. */
+static gboolean
+can_jump (RecordMatch * self)
+{
+  return !self->loop && record_reader_can_rewind (self->reader);
+}
+
+/* Forgets the records read ahead, because the reader goes elsewhere. */
+static void
+forget_queue (RecordMatch * self)
+{
+  discard (self, self->queue->len);
+  recycle (self, g_steal_pointer (&self->pending));
+  self->end = FALSE;
+  begin_pass (self);
+}
+
+/* Reads a looped file again from its start. */
+static RecordMatchResult
+restart (RecordMatch * self, GError ** error)
+{
+  forget_queue (self);
+  self->time_offset = self->index_offset = 0;
+  return record_reader_rewind (self->reader, error) ? RECORD_MATCH_FOUND : RECORD_MATCH_FAILED;
+}
+
+/* Finds the place in the file for a jump. */
+static RecordReaderResult
+find_place (RecordMatch * self, const RecordJump * jump, RecordCheckpoint * place,
+    GError ** error)
+{
+  RecordReaderResult result;
+  RecordQuery query = {
+    .time = jump->time,.slack = jump->slack,.session = self->session,.stay = jump->next,
+    .reverse = jump->reverse,
+  };
+
+  query.back = !jump->next && (jump->reverse != self->descending
+      || (self->searched && key (self, jump->time) <= self->last_key));
+  if (self->by == RECORD_MATCH_INDEX)
+    return record_index_find_index (self->index, self->reader, jump->index, place, error);
+  result = record_index_find_time (self->index, self->reader, &query, place, error);
+  self->session = query.session;
+  return result;
+}
+
+/* Goes to the place in the file for a jump. */
+static RecordMatchResult
+go_to_place (RecordMatch * self, const RecordJump * jump, GError ** error)
+{
+  RecordCheckpoint place;
+  RecordReaderResult result;
+
+  forget_queue (self);
+  result = find_place (self, jump, &place, error);
+  self->searched = FALSE;
+  if (result == RECORD_READER_FRAME && !record_reader_seek (self->reader, place.offset,
+          place.line, place.index, error))
+    result = RECORD_READER_FAILED;
+  if (result == RECORD_READER_FRAME)
+    return RECORD_MATCH_FOUND;
+  return result == RECORD_READER_FLUSHING ? RECORD_MATCH_FLUSHING : RECORD_MATCH_FAILED;
+}
+
 /* ------------------------------------------------------------------ matching */
+
+/* Goes back in the current session if the stream plays against its direction, or gives
+ * buffers in decoding order. */
+static RecordMatchResult
+step_back (RecordMatch * self, guint64 time, GError ** error)
+{
+  const RecordJump jump = {.time = time,.reverse = self->reverse,.next = TRUE };
+
+  if (!self->searched || key (self, time) >= self->last_key || !can_jump (self))
+    return RECORD_MATCH_FOUND;
+  self->seeking = TRUE;
+  return go_to_place (self, &jump, error);
+}
 
 /* Returns how far record `i` of the queue, which has a time, is from `time`. */
 static guint64
@@ -384,8 +464,11 @@ record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint
     RecordedFrame ** frame, GError ** error)
 {
   gint before, after, best = -1;
+  RecordMatchResult moved = step_back (self, time, error);
 
   *frame = NULL;
+  if (moved != RECORD_MATCH_FOUND)
+    return moved;
   self->frame_duration = frame_duration;
   for (;;) {
     RecordMatchResult result;
@@ -432,6 +515,7 @@ record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint
   else if (before >= 0)
     discard (self, before + 1);
   self->last_key = key (self, time);
+  self->searched = TRUE;
   self->seeking = FALSE;
   return best >= 0 ? RECORD_MATCH_FOUND : RECORD_MATCH_NONE;
 }
@@ -480,68 +564,18 @@ record_match_skip_found (RecordMatch * self, const gchar * reason)
     self->first_skipped = g_strdup (reason);
 }
 
-/* Forgets the records read ahead, because the reader goes elsewhere. */
-static void
-forget_queue (RecordMatch * self)
-{
-  discard (self, self->queue->len);
-  recycle (self, g_steal_pointer (&self->pending));
-  self->end = FALSE;
-  begin_pass (self);
-}
-
-/* Reads a looped file again from its start. */
-static RecordMatchResult
-restart (RecordMatch * self, GError ** error)
-{
-  forget_queue (self);
-  self->time_offset = self->index_offset = 0;
-  return record_reader_rewind (self->reader, error) ? RECORD_MATCH_FOUND : RECORD_MATCH_FAILED;
-}
-
-/* Finds the place in the file for a jump. */
-static RecordReaderResult
-find_place (RecordMatch * self, const RecordJump * jump, RecordCheckpoint * place,
-    GError ** error)
-{
-  RecordReaderResult result;
-  RecordQuery query = {
-    .time = jump->time,.slack = jump->slack,.session = self->session,.stay = jump->next,
-    .back = jump->back || jump->reverse != self->descending,.reverse = jump->reverse,
-  };
-
-  if (jump->next)
-    query.back = FALSE;
-  if (self->by == RECORD_MATCH_INDEX)
-    return record_index_find_index (self->index, self->reader, jump->index, place, error);
-  result = record_index_find_time (self->index, self->reader, &query, place, error);
-  self->session = query.session;
-  return result;
-}
-
 RecordMatchResult
 record_match_jump (RecordMatch * self, const RecordJump * jump, GError ** error)
 {
-  RecordCheckpoint place;
-  RecordReaderResult result;
-
   self->seeking = TRUE;
   self->reverse = jump->reverse;
   if (!self->started)
     return RECORD_MATCH_FOUND;
-  if (self->loop || !record_reader_can_rewind (self->reader))
+  if (!can_jump (self))
     return jump->back ? restart (self, error) : RECORD_MATCH_FOUND;
-  if (jump->next && self->by != RECORD_MATCH_INDEX && key (self, jump->time) > self->last_key)
-    return RECORD_MATCH_FOUND;  /* the file was recorded in reverse too */
-
-  forget_queue (self);
-  result = find_place (self, jump, &place, error);
-  if (result == RECORD_READER_FRAME && !record_reader_seek (self->reader, place.offset,
-          place.line, place.index, error))
-    result = RECORD_READER_FAILED;
-  if (result == RECORD_READER_FRAME)
-    return RECORD_MATCH_FOUND;
-  return result == RECORD_READER_FLUSHING ? RECORD_MATCH_FLUSHING : RECORD_MATCH_FAILED;
+  if (jump->next && self->by != RECORD_MATCH_INDEX)
+    return RECORD_MATCH_FOUND;  /* record_match_at_time () steps back if it must */
+  return go_to_place (self, jump, error);
 }
 
 void

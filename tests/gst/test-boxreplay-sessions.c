@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxreplay: recordings of streams that do not go straight from start to end. */
+#include <string.h>
+
+#include "checkrunner.h"
+#include "replaying.h"
+#include "textfiles.h"
+
+/* One part of a stream: frames `from` to `to`, inclusive, forward or in reverse. */
+typedef struct
+{
+  guint from, to;
+} Part;
+
+/* Begins a part with a flush and a segment, as a seek does. */
+static void
+begin_part (GstHarness * h, const Part * part)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  if (part->from <= part->to) {
+    segment.start = segment.time = segment.position = part->from * FRAME;
+  } else {
+    segment.rate = -1;
+    segment.stop = segment.position = (part->from + 1) * FRAME;
+  }
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+  fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+}
+
+static guint
+part_length (const Part * part)
+{
+  return ABS ((gint) part->to - (gint) part->from) + 1;
+}
+
+static guint
+part_frame (const Part * part, guint i)
+{
+  return part->from <= part->to ? part->from + i : part->from - i;
+}
+
+/* Records the parts. The x of the box counts all buffers from 1. */
+static void
+record_parts (const gchar * path, const gchar * properties, const Part * parts, guint count,
+    guint * x)
+{
+  gchar *launch = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
+  GstHarness *h = gst_harness_new_parse (launch);
+  guint i, k;
+
+  gst_harness_set_src_caps_str (h, "application/x-anything");
+  gst_harness_set_drop_buffers (h, TRUE);
+  for (i = 0; i < count; i++) {
+    begin_part (h, &parts[i]);
+    for (k = 0; k < part_length (&parts[i]); k++) {
+      GstBuffer *buffer = replay_buffer (part_frame (&parts[i], k) * FRAME);
+
+      gst_buffer_add_video_region_of_interest_meta (buffer, "", ++*x, 0, 4, 4);
+      fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+    }
+  }
+  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  gst_harness_teardown (h);
+  g_free (launch);
+}
+
+/* Opens a replay of a file that exists. */
+static void
+open_path (Replay * r, const gchar * path, const gchar * properties)
+{
+  gchar *contents = text_file_read (path);
+
+  replay_open (r, contents, properties);
+  gst_harness_set_src_caps_str (r->h, "application/x-anything");
+  g_free (contents);
+}
+
+/* Recorded and replayed with the same seeks, every buffer gets its own boxes. */
+GST_START_TEST (the_same_seeks_give_the_same_boxes)
+{
+  static const Part parts[] = {
+    {0, 9}, {4, 8}, {20, 29}, {2, 6}, {9, 0}, {9, 3}, {3, 12}, {0, 40}
+  };
+  static const gchar *const by[] = { "match=timestamp", "match=auto" };
+  guint i, k, n, x = 0;
+  gchar *path = text_file_path ("parts.jsonl");
+  Replay r;
+
+  record_parts (path, "", parts, G_N_ELEMENTS (parts), &x);
+  for (n = 0; n < G_N_ELEMENTS (by); n++) {
+    open_path (&r, path, by[n]);
+    for (i = 0, x = 0; i < G_N_ELEMENTS (parts); i++) {
+      begin_part (r.h, &parts[i]);
+      for (k = 0; k < part_length (&parts[i]); k++)
+        fail_unless_equals_int (replay_x_at (&r, part_frame (&parts[i], k) * FRAME), ++x);
+    }
+    fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+    fail_unless_equals_uint64 (replay_stat (&r, "matched"), x);
+    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+    fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
+    replay_close (&r);
+  }
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* What append=true recorded twice is replayed by time and by index. */
+GST_START_TEST (appended_recordings_are_replayed)
+{
+  static const Part part = { 0, 9 };
+  gchar *path = text_file_path ("appended.jsonl");
+  guint i, round, x = 0;
+  Replay r;
+
+  for (round = 0; round < 2; round++)
+    record_parts (path, "append=true", &part, 1, &x);
+  /* a stream of 20 frames: the second session has no later times */
+  open_path (&r, path, "");
+  for (i = 0; i < 20; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i < 10 ? (gint) i + 1 : -1);
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 10);
+  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR) == NULL);
+  replay_close (&r);
+  /* two streams, one after the other */
+  open_path (&r, path, "");
+  for (i = 0; i < 20; i++) {
+    if (i == 10)
+      replay_segment (&r, 0, 0);
+    fail_unless_equals_int (replay_x_at (&r, i % 10 * FRAME), i + 1);
+  }
+  replay_close (&r);
+  open_path (&r, path, "match=index");
+  for (i = 0; i < 20; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i + 1);
+  replay_close (&r);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* A stream that plays straight through gets the boxes of the session that goes on. */
+GST_START_TEST (a_straight_stream_passes_sessions)
+{
+  static const Part parts[] = { {0, 9}, {5, 14} };
+  gchar *path = text_file_path ("straight.jsonl");
+  guint i, x = 0;
+  Replay r;
+
+  record_parts (path, "", parts, 2, &x);
+  open_path (&r, path, "");
+  for (i = 0; i < 15; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i < 10 ? i + 1 : i + 6);
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 5);
+  replay_close (&r);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* A session played in reverse is found by a stream that plays forward, and the reverse. */
+GST_START_TEST (direction_need_not_be_the_recorded_one)
+{
+  static const Part parts[] = { {9, 0}, {0, 9} };
+  guint i, k;
+
+  for (i = 0; i < 2; i++) {
+    gchar *path = text_file_path ("direction.jsonl");
+    guint x = 0;
+    Replay r;
+
+    record_parts (path, "", &parts[i], 1, &x);
+    open_path (&r, path, "");
+    begin_part (r.h, &parts[1 - i]);
+    for (k = 0; k < 10; k++)
+      fail_unless_equals_int (replay_x_at (&r, part_frame (&parts[1 - i], k) * FRAME), 10 - k);
+    replay_close (&r);
+    g_free (path);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (a_loop_needs_one_session)
+{
+  static const Part parts[] = { {0, 1}, {0, 1} };
+  gchar *path = text_file_path ("loop.jsonl");
+  guint x = 0;
+  Replay r;
+
+  record_parts (path, "", parts, 2, &x);
+  open_path (&r, path, "loop=true");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (2 * FRAME)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":3: another session begins, but loop=true needs");
+  replay_close (&r);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------- frames that are not shown */
+
+/* Pushes the frames from -3 on of a segment that begins at frame 10, and expects boxes from
+ * frame 0 on only. */
+static void
+preroll_takes_nothing (const gchar * contents, const gchar * properties)
+{
+  gint i;
+  Replay r;
+
+  replay_open (&r, contents, properties);
+  replay_segment (&r, 10 * FRAME, 0);
+  for (i = -3; i < 5; i++)
+    fail_unless_equals_int (replay_x_at (&r, (10 + i) * FRAME), i < 0 ? -1 : i + 1);
+  fail_unless_equals_uint64 (replay_stat (&r, "matched"), 5);
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+  fail_unless_equals_uint64 (replay_stat (&r, "frames"), 8);
+  replay_close (&r);
+}
+
+GST_START_TEST (buffers_outside_the_segment_take_no_record)
+{
+  static const gdouble times[] = { 0, 1, 2, 3, 4 };
+  static const gchar hidden[] = "{\"outside-segment\":true,\"objects\":[{\"x\":9,\"y\":0,"
+      "\"w\":4,\"h\":4}]}\n{\"timestamp\":0,\"outside-segment\":true,\"objects\":[]}\n";
+  gchar *plain = replay_records (times, 5);
+  gchar *marked = g_strconcat (hidden, plain, hidden, NULL);
+
+  preroll_takes_nothing (plain, "");
+  preroll_takes_nothing (plain, "match=index");
+  /* so do those of the recording */
+  preroll_takes_nothing (marked, "");
+  preroll_takes_nothing (marked, "match=index");
+  g_free (marked);
+  g_free (plain);
+}
+
+GST_END_TEST;
+
+/* Lines of frames that are not shown are no records of the rest of the file. */
+GST_START_TEST (marked_lines_are_not_unmatched)
+{
+  static const gchar text[] = "{\"timestamp\":0,\"objects\":[]}\n{\"timestamp\":100000000,"
+      "\"objects\":[]}\n{\"timestamp\":200000000,\"outside-segment\":true,\"objects\":[]}\n"
+      "{\"timestamp\":300000000,\"objects\":[]}\n";
+  Replay r;
+
+  replay_open (&r, text, "");
+  replay_x_at (&r, 0);
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 2);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+static const CheckCase cases[] = {
+  CHECK_CASE (the_same_seeks_give_the_same_boxes),
+  CHECK_CASE (appended_recordings_are_replayed),
+  CHECK_CASE (a_straight_stream_passes_sessions),
+  CHECK_CASE (direction_need_not_be_the_recorded_one),
+  CHECK_CASE (a_loop_needs_one_session),
+  CHECK_CASE (buffers_outside_the_segment_take_no_record),
+  CHECK_CASE (marked_lines_are_not_unmatched),
+  { NULL }
+};
+
+CHECK_PROGRAM (cases);
