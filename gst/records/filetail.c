@@ -8,16 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fileerror.h"
+
 #define FIRST_BLOCK (64 * 1024)
 #define LARGEST_BLOCK (64 * 1024 * 1024)
-
-static gboolean
-fail (GError ** error, int number)
-{
-  g_set_error_literal (error, G_FILE_ERROR, g_file_error_from_errno (number),
-      g_strerror (number));
-  return FALSE;
-}
 
 /* Reads `size` bytes at `offset`, or fewer at the end of the file. */
 static gboolean
@@ -30,7 +24,7 @@ read_block (int fd, gchar * block, gsize size, goffset offset, gsize * got, GErr
     if (count == 0)
       break;
     if (count < 0 && errno != EINTR)
-      return fail (error, errno);
+      return file_error_set (error, errno);
     *got += MAX (count, 0);
   }
   return TRUE;
@@ -70,7 +64,7 @@ file_tail_read (FileTail * self, int fd, GError ** error)
 
   *self = (FileTail) { NULL, NULL };
   if (fstat (fd, &st) < 0)
-    return fail (error, errno);
+    return file_error_set (error, errno);
   for (want = FIRST_BLOCK; !done && want <= LARGEST_BLOCK; want *= 2) {
     goffset offset = MAX (0, (goffset) st.st_size - (goffset) want);
 
@@ -82,7 +76,7 @@ file_tail_read (FileTail * self, int fd, GError ** error)
     done = split (self, block, got, offset == 0);
   }
   g_free (block);
-  return done || fail (error, EFBIG);
+  return done || file_error_set (error, EFBIG);
 }
 
 void

@@ -21,9 +21,25 @@
  * x 0. Pixels are rounded to a millionth. The format cannot hold labels, region ids,
  * parent ids, angles, states and times, and has no line for a frame without boxes.
  *
- * Every frame is written at once, so that another program can read a pipe live. Use
- * `gst-launch-1.0 -q` with standard output, because gst-launch-1.0 writes its
- * messages there too. If the reader closes the pipe, the stream ends with an error.
+ * Every line is written at once, so that another program can read a pipe live, and
+ * whole, also if the disk is full. flush=buffer collects the lines of a file, and
+ * flush=disk waits until each is on the disk. Use `gst-launch-1.0 -q` with standard
+ * output, because gst-launch-1.0 writes its messages there too.
+ *
+ * If the reader of a pipe is slow, the stream waits for it, or drops lines with
+ * on-full=drop. A FIFO without a reader takes lines until it is full (64 KiB); the first
+ * reader gets them. If the reader closes the pipe, the stream ends with an error;
+ * with on-error=continue it goes on, and a FIFO may get another reader.
+ *
+ * Several boxrecords of a process may share a pipe: their lines do not mix, and
+ * add-stream-id=true tells them apart. Programs that share a pipe mix lines longer than
+ * 4096 bytes (PIPE_BUF). Two boxrecords of a process cannot write to one file; those
+ * of two programs can with append=true, and should not.
+ *
+ * A file that was moved away, as logrotate does, is created again, and one that was
+ * emptied (copytruncate) is continued. With max-file-size or max-file-time, location
+ * is a pattern such as boxes%05d.jsonl, and the next file begins at the limit.
+ *
  * append=true continues a recording and the frame numbers of MOT text. Where times go
  * back (a seek, a looped source, a continued file), and in reverse playback, lines have
  * the number of their session, so that the file can be replayed; docs/recording.md
@@ -45,38 +61,24 @@
 #endif
 
 #include <gst/base/gstbasetransform.h>
-#include <math.h>
-#include <string.h>
 
 #include "boxstructure.h"
 #include "elements.h"
-#include "enumtype.h"
 #include "framesize.h"
 #include "jsonl.h"
-#include "linewriter.h"
 #include "meta/boxmeta.h"
 #include "mottext.h"
 #include "properties.h"
-#include "recordappend.h"
-#include "recordreader.h"
+#include "recordoutput.h"
 #include "recordsession.h"
+#include "recordsettings.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_record_debug);
 #define GST_CAT_DEFAULT gst_box_record_debug
 
-#define DEFAULT_LOCATION NULL
-#define DEFAULT_FORMAT RECORD_FORMAT_JSONL
-#define DEFAULT_APPEND FALSE
-#define DEFAULT_EMIT_SIGNALS FALSE
-
 enum
 {
-  PROP_0,
-  PROP_LOCATION,
-  PROP_FORMAT,
-  PROP_APPEND,
-  PROP_EMIT_SIGNALS,
-  PROP_STATS,
+  PROP_STATS = RECORD_PROP_LAST + 1,
 };
 
 enum
@@ -87,31 +89,36 @@ enum
 
 static guint signals[N_SIGNALS];
 
+typedef struct
+{
+  guint64 frames, boxes, bytes; /* written */
+  guint64 dropped;              /* frames that a full pipe did not take */
+  guint64 failed;               /* frames that could not be written */
+} RecordCounts;
+
 struct _GstBoxRecord
 {
   GstBaseTransform parent;
 
-  /* properties, under the object lock; all but emit_signals are fixed while `started` */
-  gchar *location;
-  RecordFormat format;
-  gboolean append;
-  gboolean emit_signals;
-
+  /* under the object lock; those that record_settings_may_change () refuses are fixed
+   * while `started` */
+  RecordSettings settings;
   gboolean started;             /* under the object lock; from start () to the end of stop () */
 
   /* set and cleared under the object lock; used by the streaming thread */
-  LineWriter *writer;           /* NULL if there is no location */
+  RecordOutput *output;         /* NULL if there is no location */
 
   /* streaming thread */
   RecordedFrame frame;          /* of the current buffer */
   RecordSession session;
   gint width, height;
   GString *text;
+  gchar *stream_id;             /* NULL: not written */
   guint64 next_index;           /* of MOT text: index of the next frame */
+  guint64 missing;              /* frames without a line since the last line */
   gboolean warned_labels, warned_confidence;
 
-  /* under the object lock */
-  guint64 frames, boxes, bytes;
+  RecordCounts counts;          /* under the object lock */
 };
 
 #define GST_TYPE_BOX_RECORD (gst_box_record_get_type ())
@@ -124,10 +131,6 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
-DEFINE_ENUM_TYPE (format_get_type, "GstBoxRecordFormat",
-    { RECORD_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
-    { RECORD_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
-
 /* ------------------------------------------------------------------ recording */
 
 /* Warns once about confidences, and once about labels, that the recording leaves out. */
@@ -139,11 +142,11 @@ warn_about_losses (GstBoxRecord * self, guint omitted)
   if (omitted > 0 && !self->warned_confidence) {
     self->warned_confidence = TRUE;
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Cannot write a confidence of frame %"
-            G_GUINT64_FORMAT " (%s); it is left out, here and in later frames", self->frames,
-            self->format == RECORD_FORMAT_MOT ? "NaN, infinite, or -1, which means none" :
+            G_GUINT64_FORMAT " (%s); it is left out, here and in later frames", self->frame.index,
+            self->settings.format == RECORD_FORMAT_MOT ? "NaN, infinite, or -1, which means none" :
             "NaN or infinite"), (NULL));
   }
-  for (i = 0; self->format == RECORD_FORMAT_MOT && !self->warned_labels
+  for (i = 0; self->settings.format == RECORD_FORMAT_MOT && !self->warned_labels
       && i < self->frame.boxes->len; i++) {
     if (g_array_index (self->frame.boxes, Box, i).label == 0)
       continue;
@@ -153,40 +156,75 @@ warn_about_losses (GstBoxRecord * self, guint omitted)
   }
 }
 
-static GstFlowReturn
-write_frame (GstBoxRecord * self)
+/* Writes the current frame. With OUTPUT_FULL and OUTPUT_FAILED it has no line. */
+static OutputResult
+write_frame (GstBoxRecord * self, GstClockTime running_time, RecordOnFull on_full,
+    RecordOnError on_error)
 {
-  GError *error = NULL;
-  LineWriterResult result;
+  gboolean mot = self->settings.format == RECORD_FORMAT_MOT;
+  OutputResult result;
   guint omitted;
 
   g_string_truncate (self->text, 0);
   /* MOT text cannot mark a frame that is not shown */
-  if (self->format == RECORD_FORMAT_MOT && self->frame.outside_segment)
-    return GST_FLOW_OK;
-  if (self->format == RECORD_FORMAT_MOT)
+  if (mot && self->frame.outside_segment)
+    return OUTPUT_OK;
+  self->frame.dropped = self->missing;
+  self->frame.stream_id = self->stream_id;
+  if (mot)
     omitted = mot_text_format (&self->frame, self->text);
   else
     omitted = jsonl_format (&self->frame, self->text);
   warn_about_losses (self, omitted);
+  if (self->text->len == 0)
+    return OUTPUT_OK;
+  result = record_output_write (self->output, self->text, running_time, on_full, on_error);
+  if (result == OUTPUT_OK)
+    self->missing = 0;
+  else if (result != OUTPUT_FLUSHING && !self->frame.outside_segment)
+    self->missing++;
+  return result;
+}
 
-  result = line_writer_write (self->writer, self->text->str, self->text->len, &error);
-  if (result == LINE_WRITER_FLUSHING)
-    return GST_FLOW_FLUSHING;
-  if (result == LINE_WRITER_OK)
-    return GST_FLOW_OK;
-  if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOSPC))
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Cannot write to %s: %s", self->location,
-            error->message), (NULL));
-  else if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_PIPE))
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-        ("Cannot write to %s: the reader closed the pipe (%s)", self->location, error->message),
-        (NULL));
-  else
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("Cannot write to %s: %s", self->location,
-            error->message), (NULL));
-  g_error_free (error);
-  return GST_FLOW_ERROR;
+/* Counts the current frame. */
+static void
+count_frame (GstBoxRecord * self, OutputResult result)
+{
+  GST_OBJECT_LOCK (self);
+  if (result == OUTPUT_OK) {
+    self->counts.frames++;
+    self->counts.boxes += self->frame.boxes->len;
+    self->counts.bytes += self->output ? self->text->len : 0;
+  }
+  self->counts.dropped += result == OUTPUT_FULL;
+  self->counts.failed += result == OUTPUT_FAILED;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+emit_frame_boxes (GstBoxRecord * self, GstBuffer * buffer)
+{
+  GstStructure *boxes;
+
+  if (!g_signal_has_handler_pending (self, signals[SIGNAL_FRAME_BOXES], 0, FALSE))
+    return;
+  boxes = box_structure_from_frame (&self->frame);
+  g_signal_emit (self, signals[SIGNAL_FRAME_BOXES], 0, buffer, boxes);
+  gst_structure_free (boxes);
+}
+
+/* Reads position, size and boxes of a buffer into the current frame. */
+static void
+read_frame (GstBoxRecord * self, GstBuffer * buffer)
+{
+  recorded_frame_reset (&self->frame);
+  record_session_place (&self->session, &GST_BASE_TRANSFORM (self)->segment, buffer, &self->frame);
+  self->frame.width = self->width;
+  self->frame.height = self->height;
+  self->frame.index = self->next_index;
+  self->next_index += !self->frame.outside_segment;
+  box_meta_read (buffer, self->width, self->height,
+      BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_RECORDED, self->frame.boxes);
 }
 
 /* The element is always in passthrough, so this is the input buffer, and it may be read-only. */
@@ -194,35 +232,30 @@ static GstFlowReturn
 gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
-  GstFlowReturn flow = GST_FLOW_OK;
+  GstClockTime running_time = GST_CLOCK_TIME_NONE;
+  OutputResult result = OUTPUT_OK;
+  RecordOnError on_error;
+  RecordOnFull on_full;
   gboolean emit;
 
-  recorded_frame_reset (&self->frame);
-  record_session_place (&self->session, &trans->segment, buffer, &self->frame);
-  self->frame.width = self->width;
-  self->frame.height = self->height;
-  self->frame.index = self->next_index;
-  self->next_index += !self->frame.outside_segment;
-  box_meta_read (buffer, self->width, self->height,
-      BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_RECORDED, self->frame.boxes);
-
-  if (self->writer)
-    flow = write_frame (self);
-  if (flow != GST_FLOW_OK)
-    return flow;
-
   GST_OBJECT_LOCK (self);
-  self->frames++;
-  self->boxes += self->frame.boxes->len;
-  self->bytes += self->writer ? self->text->len : 0;
-  emit = self->emit_signals;
+  emit = self->settings.emit_signals;
+  on_full = self->settings.on_full;
+  on_error = self->settings.on_error;
   GST_OBJECT_UNLOCK (self);
-  if (emit && g_signal_has_handler_pending (self, signals[SIGNAL_FRAME_BOXES], 0, FALSE)) {
-    GstStructure *boxes = box_structure_from_frame (&self->frame);
-
-    g_signal_emit (self, signals[SIGNAL_FRAME_BOXES], 0, buffer, boxes);
-    gst_structure_free (boxes);
-  }
+  if (trans->segment.format == GST_FORMAT_TIME)
+    running_time = gst_segment_to_running_time (&trans->segment, GST_FORMAT_TIME,
+        GST_BUFFER_PTS (buffer));
+  read_frame (self, buffer);
+  if (self->output)
+    result = write_frame (self, running_time, on_full, on_error);
+  if (result == OUTPUT_FLUSHING)
+    return GST_FLOW_FLUSHING;
+  count_frame (self, result);
+  if (result == OUTPUT_FAILED && on_error == RECORD_ON_ERROR_FAIL)
+    return GST_FLOW_ERROR;
+  if (emit)
+    emit_frame_boxes (self, buffer);
   return GST_FLOW_OK;
 }
 
@@ -235,76 +268,89 @@ gst_box_record_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * o
   return TRUE;
 }
 
+static void
+set_flushing (GstBoxRecord * self, gboolean flushing)
+{
+  GST_OBJECT_LOCK (self);
+  if (self->output)
+    record_output_set_flushing (self->output, flushing);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+set_stream_id (GstBoxRecord * self, GstEvent * event)
+{
+  const gchar *id;
+
+  gst_event_parse_stream_start (event, &id);
+  g_free (self->stream_id);
+  self->stream_id = self->settings.add_stream_id ? g_strdup (id) : NULL;
+}
+
+static void
+handle_eos (GstBoxRecord * self)
+{
+  RecordOnError on_error;
+
+  GST_OBJECT_LOCK (self);
+  on_error = self->settings.on_error;
+  GST_OBJECT_UNLOCK (self);
+  if (self->output)
+    record_output_flush (self->output, on_error);
+  /* gst-launch-1.0 -v shows it */
+  g_object_notify (G_OBJECT (self), "stats");
+}
+
 static gboolean
 gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
 
-  record_session_event (&self->session, event);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START
-      || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
-    GST_OBJECT_LOCK (self);
-    if (self->writer)
-      line_writer_set_flushing (self->writer, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
-    GST_OBJECT_UNLOCK (self);
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_FLUSH_START:
+      /* comes from another thread than buffers and all other events */
+      set_flushing (self, TRUE);
+      break;
+    case GST_EVENT_FLUSH_STOP:
+      set_flushing (self, FALSE);
+      break;
+    case GST_EVENT_STREAM_START:
+      set_stream_id (self, event);
+      break;
+    case GST_EVENT_EOS:
+      handle_eos (self);
+      break;
+    default:
+      break;
   }
+  record_session_event (&self->session, event);
   return GST_BASE_TRANSFORM_CLASS (gst_box_record_parent_class)->sink_event (trans, event);
 }
 
 /* ---------------------------------------------------------------- start, stop */
 
-/* Prepares the file to be continued after its last frame. Returns FALSE after an
- * error message. */
-static gboolean
-prepare_to_append (GstBoxRecord * self)
-{
-  GError *error = NULL;
-  RecordAppend append;
-  gboolean ok = record_append_prepare (&append, self->location, self->format, &error);
-
-  if (!ok)
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot append to %s: %s%s%s", self->location,
-            error->domain == RECORD_ERROR ? "the file does not end with a line of " : "",
-            error->domain != RECORD_ERROR ? "" : self->format == RECORD_FORMAT_MOT ? "MOT text: "
-            : "JSON Lines: ", error->message), (NULL));
-  g_clear_error (&error);
-  if (ok && append.removed > 0)
-    GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("Removed an unfinished line of %" G_GUINT64_FORMAT
-            " bytes from the end of %s", append.removed, self->location), (NULL));
-  if (ok && !append.empty) {
-    record_session_continue (&self->session, &append.last);
-    self->next_index = append.last.index + 1;
-  }
-  record_append_clear (&append);
-  return ok;
-}
-
 /* Opens the recording, if there is a location. Returns FALSE after an error message. */
 static gboolean
 open_recording (GstBoxRecord * self, gboolean emit_signals)
 {
-  gboolean wanted = self->location != NULL && *self->location != '\0';
-  LineWriter *writer = NULL;
-  GError *error = NULL;
+  const gchar *location = self->settings.location;
+  RecordOutput *output = NULL;
 
-  if (!wanted && !emit_signals) {
+  record_session_init (&self->session);
+  self->next_index = 0;
+  if (location && *location) {
+    output = record_output_open (GST_ELEMENT (self), &self->settings, &self->session,
+        &self->next_index);
+    if (output == NULL)
+      return FALSE;
+  } else if (!emit_signals) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot record: set the property location (- is "
             "standard output) or emit-signals"), (NULL));
     return FALSE;
   }
-  record_session_init (&self->session);
-  self->next_index = 0;
-  if (wanted && self->append && strcmp (self->location, "-") != 0 && !prepare_to_append (self))
-    return FALSE;
-  if (wanted && (writer = line_writer_new (self->location, self->append, &error)) == NULL) {
-    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("Cannot open %s for writing: %s",
-            self->location, error->message), (NULL));
-    g_error_free (error);
-    return FALSE;
-  }
   GST_OBJECT_LOCK (self);
-  self->writer = writer;
-  self->frames = self->boxes = self->bytes = 0;
+  self->output = output;
+  self->counts = (RecordCounts) { 0 };
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -327,13 +373,14 @@ gst_box_record_start (GstBaseTransform * trans)
   /* fix the properties before they are read, because another thread may set them */
   GST_OBJECT_LOCK (self);
   self->started = TRUE;
-  emit_signals = self->emit_signals;
+  emit_signals = self->settings.emit_signals;
   GST_OBJECT_UNLOCK (self);
   if (!open_recording (self, emit_signals)) {
     set_stopped (self);
     return FALSE;
   }
   self->width = self->height = 0;
+  self->missing = 0;
   self->warned_labels = self->warned_confidence = FALSE;
   return TRUE;
 }
@@ -342,17 +389,15 @@ static gboolean
 gst_box_record_stop (GstBaseTransform * trans)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
-  GError *error = NULL;
-  LineWriter *writer;
+  RecordOnError on_error;
+  RecordOutput *output;
 
   GST_OBJECT_LOCK (self);
-  writer = g_steal_pointer (&self->writer);
+  output = g_steal_pointer (&self->output);
+  on_error = self->settings.on_error;
   GST_OBJECT_UNLOCK (self);
-  if (!line_writer_free (writer, &error)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, CLOSE, ("Cannot close %s, the recording may be incomplete: "
-            "%s", self->location, error->message), (NULL));
-    g_error_free (error);
-  }
+  record_output_close (output, on_error);
+  g_clear_pointer (&self->stream_id, g_free);
   set_stopped (self);
   return TRUE;
 }
@@ -360,26 +405,13 @@ gst_box_record_stop (GstBaseTransform * trans)
 static GstStateChangeReturn
 gst_box_record_change_state (GstElement * element, GstStateChange transition)
 {
-  GstBoxRecord *self = GST_BOX_RECORD (element);
-
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    /* otherwise deactivating the pads waits until a blocked reader reads on */
-    GST_OBJECT_LOCK (self);
-    if (self->writer)
-      line_writer_set_flushing (self->writer, TRUE);
-    GST_OBJECT_UNLOCK (self);
-  }
+  /* otherwise deactivating the pads waits until a blocked reader reads on */
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    set_flushing (GST_BOX_RECORD (element), TRUE);
   return GST_ELEMENT_CLASS (gst_box_record_parent_class)->change_state (element, transition);
 }
 
 /* ---------------------------------------------------------------- properties */
-
-static const gsize fields[] = {
-  [PROP_LOCATION] = G_STRUCT_OFFSET (GstBoxRecord, location),
-  [PROP_FORMAT] = G_STRUCT_OFFSET (GstBoxRecord, format),
-  [PROP_APPEND] = G_STRUCT_OFFSET (GstBoxRecord, append),
-  [PROP_EMIT_SIGNALS] = G_STRUCT_OFFSET (GstBoxRecord, emit_signals),
-};
 
 static void
 gst_box_record_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
@@ -388,9 +420,9 @@ gst_box_record_set_property (GObject * object, guint id, const GValue * value, G
   gboolean refused;
 
   GST_OBJECT_LOCK (self);
-  refused = self->started && id != PROP_EMIT_SIGNALS;
+  refused = self->started && !record_settings_may_change (id);
   if (!refused)
-    property_field_set (G_STRUCT_MEMBER_P (self, fields[id]), value);
+    record_settings_set (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
   if (refused)
     PROPERTY_WARN_READY_ONLY (self, pspec);
@@ -404,10 +436,13 @@ gst_box_record_get_property (GObject * object, guint id, GValue * value, GParamS
   GST_OBJECT_LOCK (self);
   if (id == PROP_STATS)
     g_value_take_boxed (value, gst_structure_new ("boxrecord",
-            "frames", G_TYPE_UINT64, self->frames, "boxes", G_TYPE_UINT64, self->boxes,
-            "bytes", G_TYPE_UINT64, self->bytes, NULL));
+            "frames", G_TYPE_UINT64, self->counts.frames,
+            "boxes", G_TYPE_UINT64, self->counts.boxes,
+            "bytes", G_TYPE_UINT64, self->counts.bytes,
+            "dropped", G_TYPE_UINT64, self->counts.dropped,
+            "failed", G_TYPE_UINT64, self->counts.failed, NULL));
   else
-    property_field_get (G_STRUCT_MEMBER_P (self, fields[id]), value);
+    record_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -416,43 +451,10 @@ gst_box_record_finalize (GObject * object)
 {
   GstBoxRecord *self = GST_BOX_RECORD (object);
 
-  g_free (self->location);
+  record_settings_clear (&self->settings);
   recorded_frame_clear (&self->frame);
   g_string_free (self->text, TRUE);
   G_OBJECT_CLASS (gst_box_record_parent_class)->finalize (object);
-}
-
-static void
-install_properties (GObjectClass * klass)
-{
-  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-
-  g_object_class_install_property (klass, PROP_LOCATION,
-      g_param_spec_string ("location", "Location",
-          "The recording: a file, a FIFO, or - for standard output (with gst-launch-1.0 -q)",
-          DEFAULT_LOCATION, ready));
-  g_object_class_install_property (klass, PROP_FORMAT,
-      g_param_spec_enum ("format", "Format", "Format of the recording. jsonl keeps everything; mot "
-          "cannot hold labels, region ids, states, angles and times", format_get_type (),
-          DEFAULT_FORMAT, ready));
-  g_object_class_install_property (klass, PROP_APPEND,
-      g_param_spec_boolean ("append", "Append",
-          "Continue an existing file instead of emptying it", DEFAULT_APPEND, ready));
-  g_object_class_install_property (klass, PROP_EMIT_SIGNALS,
-      g_param_spec_boolean ("emit-signals", "Emit signals",
-          "Emit frame-boxes (buffer, structure) for every buffer; no location is needed then. The "
-          "structure has timestamp (guint64, ns of stream time; only with a PTS), width and height "
-          "(int; only if the caps state them) and boxes, a GstValueArray of structures. Each has "
-          "x y w h (gint64, pixels) and region_id (int), and if they are known label and state "
-          "(string), parent_id, label_id, id (the track) and suppressed-by (int), and as double "
-          "x_min y_min x_max y_max (fractions of the frame), confidence and rotation (radians, "
-          "clockwise)",
-          DEFAULT_EMIT_SIGNALS,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
-  g_object_class_install_property (klass, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Totals since READY, all guint64: frames, boxes and bytes (written)", GST_TYPE_STRUCTURE,
-          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void
@@ -466,7 +468,12 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
   G_OBJECT_CLASS (klass)->set_property = gst_box_record_set_property;
   G_OBJECT_CLASS (klass)->get_property = gst_box_record_get_property;
   G_OBJECT_CLASS (klass)->finalize = gst_box_record_finalize;
-  install_properties (G_OBJECT_CLASS (klass));
+  record_settings_install (G_OBJECT_CLASS (klass));
+  g_object_class_install_property (G_OBJECT_CLASS (klass), PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics", "Totals since READY, all guint64: frames, boxes "
+          "and bytes (written), dropped (frames that a full pipe did not take), failed (frames "
+          "that could not be written)", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   /**
    * GstBoxRecord::frame-boxes:
@@ -501,17 +508,12 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
   trans_class->sink_event = gst_box_record_sink_event;
   trans_class->transform_ip = gst_box_record_transform_ip;
   trans_class->transform_ip_on_passthrough = TRUE;
-
-  gst_type_mark_as_plugin_api (format_get_type (), 0);
 }
 
 static void
 gst_box_record_init (GstBoxRecord * self)
 {
-  self->location = g_strdup (DEFAULT_LOCATION);
-  self->format = DEFAULT_FORMAT;
-  self->append = DEFAULT_APPEND;
-  self->emit_signals = DEFAULT_EMIT_SIGNALS;
+  record_settings_init (&self->settings);
   self->text = g_string_new (NULL);
   recorded_frame_init (&self->frame);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), TRUE);

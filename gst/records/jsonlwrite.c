@@ -134,6 +134,11 @@ format_sequence (const RecordedFrame * frame, GString * out)
     member_int (out, "\"dropped\":", (gint64) frame->dropped);
     g_string_append_c (out, ',');
   }
+  if (frame->stream_id) {
+    g_string_append (out, "\"stream-id\":");
+    number_text_append_string (out, frame->stream_id);
+    g_string_append_c (out, ',');
+  }
 }
 
 guint

@@ -1,101 +1,70 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * linewriter: plain write (2) without a buffer. To a file that may block (pipe,
- * terminal, socket) it writes at most PIPE_BUF bytes at a time, which poll
- * guarantees to be accepted without waiting, so that an interruption takes effect
- * at once. O_NONBLOCK is not usable because it would also apply to every other user
- * of standard output.
+ * linewriter: tries again while a pipe has no room, after 0.1 ms and then after twice
+ * the time up to 10 ms, because poll (2) tells only that a part of a line fits.
  */
 #include "linewriter.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <glib/gstdio.h>
-#include <limits.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#define FIFO_RETRY (50 * GST_MSECOND)
+#include "pipeoutput.h"
+
+#define FIRST_WAIT 100          /* us */
+#define LONGEST_WAIT 10000      /* us */
 
 struct _LineWriter
 {
-  int fd;                       /* -1 while a FIFO has no reader */
-  gchar *fifo;                  /* the path of the FIFO while fd is -1 */
-  GstPoll *poll;                /* NULL for a regular file, which never blocks */
-  GstPollFD poll_fd;
-  GString *unsent;              /* text to write first: the rest of an interrupted line */
+  PipeOutput *pipe;             /* NULL: a file */
+  FileSequence *files;          /* NULL: a pipe */
+  GMutex lock;
+  GCond changed;                /* `flushing` changed */
+  gboolean flushing;            /* under `lock` */
 };
 
-static void
-set_errno_error (GError ** error, int number)
+/* Returns whether the location is written as a regular file; one that does not exist yet is. */
+static gboolean
+is_file (const gchar * location)
 {
-  g_set_error_literal (error, G_FILE_ERROR, g_file_error_from_errno (number),
-      g_strerror (number));
-}
+  struct stat st;
 
-static void
-watch (LineWriter * self, int fd)
-{
-  self->fd = fd;
-  gst_poll_fd_init (&self->poll_fd);
-  self->poll_fd.fd = fd;
-  gst_poll_add_fd (self->poll, &self->poll_fd);
-  gst_poll_fd_ctl_write (self->poll, &self->poll_fd, TRUE);
+  if (strcmp (location, "-") == 0)
+    return FALSE;
+  return g_stat (location, &st) < 0 || S_ISREG (st.st_mode) || S_ISDIR (st.st_mode);
 }
 
 LineWriter *
-line_writer_new (const gchar * location, gboolean append, GError ** error)
+line_writer_new (const FileSequenceSettings * settings, GError ** error)
 {
-  int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-  gboolean fifo = FALSE;
-  LineWriter *self;
-  struct stat st;
-  int fd;
+  LineWriter *self = g_new0 (LineWriter, 1);
 
-  if (strcmp (location, "-") == 0) {
-    fd = fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-  } else {
-    fd = g_open (location, flags | (append ? O_APPEND : O_TRUNC), 0666);
-    fifo = fd < 0 && errno == ENXIO && g_stat (location, &st) == 0 && S_ISFIFO (st.st_mode);
-    errno = fifo ? 0 : fd < 0 ? errno : 0;
-  }
-  if (!fifo && (fd < 0 || fstat (fd, &st) < 0)) {
-    set_errno_error (error, errno);
-    if (fd >= 0)
-      close (fd);
+  if (is_file (settings->location))
+    self->files = file_sequence_open (settings, error);
+  else
+    self->pipe = pipe_output_open (settings->location, error);
+  if (self->files == NULL && self->pipe == NULL) {
+    g_free (self);
     return NULL;
   }
-  self = g_new0 (LineWriter, 1);
-  self->fd = fd;
-  self->unsent = g_string_new (NULL);
-  if (!S_ISREG (st.st_mode)) {
-    self->poll = gst_poll_new (TRUE);
-    if (fifo)
-      self->fifo = g_strdup (location);
-    else
-      watch (self, fd);
-  }
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->changed);
   return self;
 }
 
 gboolean
 line_writer_free (LineWriter * self, GError ** error)
 {
-  gboolean ok = TRUE;
+  gboolean ok;
 
   if (self == NULL)
     return TRUE;
-  if (self->poll)
-    gst_poll_free (self->poll);
-  if (self->fd >= 0 && close (self->fd) < 0 && errno != EINTR) {
-    set_errno_error (error, errno);
-    ok = FALSE;
-  }
-  g_string_free (self->unsent, TRUE);
-  g_free (self->fifo);
+  if (self->files)
+    ok = file_sequence_close (self->files, error);
+  else
+    ok = pipe_output_close (self->pipe, error);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->changed);
   g_free (self);
   return ok;
 }
@@ -103,102 +72,71 @@ line_writer_free (LineWriter * self, GError ** error)
 void
 line_writer_set_flushing (LineWriter * self, gboolean flushing)
 {
-  if (self->poll)
-    gst_poll_set_flushing (self->poll, flushing);
+  g_mutex_lock (&self->lock);
+  self->flushing = flushing;
+  g_cond_signal (&self->changed);
+  g_mutex_unlock (&self->lock);
 }
 
-/* Calls write (2) without raising SIGPIPE: blocks the signal in this thread
- * meanwhile, and discards it if this write raised it. */
-static gssize
-quiet_write (int fd, const gchar * text, gsize length)
+/* Waits until `until`, in us of monotonic time, or until it is interrupted. */
+static void
+wait_until (LineWriter * self, gint64 until)
 {
-  static const struct timespec at_once = { 0, 0 };
-  sigset_t pipe_only, before, pending;
-  gboolean was_pending;
-  gssize written;
-  int saved;
-
-  sigemptyset (&pipe_only);
-  sigaddset (&pipe_only, SIGPIPE);
-  sigpending (&pending);
-  was_pending = sigismember (&pending, SIGPIPE) == 1;
-  pthread_sigmask (SIG_BLOCK, &pipe_only, &before);
-  written = write (fd, text, length);
-  saved = errno;
-  if (written < 0 && saved == EPIPE && !was_pending)
-    while (sigtimedwait (&pipe_only, NULL, &at_once) < 0 && errno == EINTR);
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
-  errno = saved;
-  return written;
+  g_mutex_lock (&self->lock);
+  while (!self->flushing && g_cond_wait_until (&self->changed, &self->lock, until));
+  g_mutex_unlock (&self->lock);
 }
 
-/* Waits until the file accepts data. A FIFO is opened here, once it has a reader. */
-static LineWriterResult
-wait_until_writable (LineWriter * self, GError ** error)
+static gboolean
+is_flushing (LineWriter * self)
 {
-  while (self->poll) {
-    gint ready = gst_poll_wait (self->poll, self->fd < 0 ? FIFO_RETRY : GST_CLOCK_TIME_NONE);
+  gboolean flushing;
 
-    if (ready < 0 && errno == EBUSY)
-      return LINE_WRITER_FLUSHING;
-    if (ready < 0 && errno != EINTR && errno != EAGAIN)
-      goto failed;
-    if (ready > 0)
-      break;
-    if (self->fd < 0) {
-      int fd = g_open (self->fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
-
-      if (fd >= 0)
-        watch (self, fd);
-      else if (errno != ENXIO && errno != EINTR)
-        goto failed;
-    }
-  }
-  return LINE_WRITER_OK;
-
-failed:
-  set_errno_error (error, errno);
-  return LINE_WRITER_FAILED;
+  g_mutex_lock (&self->lock);
+  flushing = self->flushing;
+  g_mutex_unlock (&self->lock);
+  return flushing;
 }
 
-/* Writes until all bytes are written or the writer is interrupted. Sets *done to
- * the number of bytes written. */
-static LineWriterResult
-write_some (LineWriter * self, const gchar * text, gsize length, gsize * done, GError ** error)
+static OutputResult
+write_to_pipe (LineWriter * self, const gchar * line, gsize length, GstClockTime timeout,
+    GError ** error)
 {
-  *done = 0;
-  while (*done < length) {
-    gsize step = self->poll ? MIN (length - *done, PIPE_BUF) : length - *done;
-    LineWriterResult result = wait_until_writable (self, error);
-    gssize written;
+  gint64 now = g_get_monotonic_time (), deadline = G_MAXINT64, wait = FIRST_WAIT;
 
-    if (result != LINE_WRITER_OK)
+  if (GST_CLOCK_TIME_IS_VALID (timeout))
+    deadline = now + (gint64) (timeout / GST_USECOND);
+  while (!is_flushing (self)) {
+    OutputResult result = pipe_output_try (self->pipe, line, length, error);
+
+    if (result != OUTPUT_FULL || now >= deadline)
       return result;
-    written = quiet_write (self->fd, text + *done, step);
-    if (written < 0 && errno != EINTR && errno != EAGAIN) {
-      set_errno_error (error, errno);
-      return LINE_WRITER_FAILED;
-    }
-    *done += MAX (written, 0);
+    wait_until (self, MIN (deadline, now + wait));
+    wait = MIN (2 * wait, LONGEST_WAIT);
+    now = g_get_monotonic_time ();
   }
-  return LINE_WRITER_OK;
+  return OUTPUT_FLUSHING;
 }
 
-LineWriterResult
-line_writer_write (LineWriter * self, const gchar * text, gsize length, GError ** error)
+OutputResult
+line_writer_write (LineWriter * self, const gchar * line, gsize length,
+    GstClockTime running_time, GstClockTime timeout, GError ** error)
 {
-  LineWriterResult result;
-  gsize done;
+  if (self->files)
+    return file_sequence_write (self->files, line, length, running_time, error);
+  return write_to_pipe (self, line, length, timeout, error);
+}
 
-  if (self->unsent->len > 0) {
-    result = write_some (self, self->unsent->str, self->unsent->len, &done, error);
-    g_string_erase (self->unsent, 0, done);
-    if (result != LINE_WRITER_OK)
-      return result;
-  }
-  result = write_some (self, text, length, &done, error);
-  /* finish an incomplete line before the next one, so that both are valid */
-  if (result == LINE_WRITER_FLUSHING && done > 0)
-    g_string_append_len (self->unsent, text + done, length - done);
-  return result;
+gboolean
+line_writer_flush (LineWriter * self, GstClockTime timeout, GError ** error)
+{
+  if (self->files)
+    return file_sequence_flush (self->files, error);
+  return write_to_pipe (self, "", 0, timeout, error) != OUTPUT_FAILED;
+}
+
+const gchar *
+line_writer_path (LineWriter * self)
+{
+  return self->files ? file_sequence_path (self->files) : NULL;
 }

@@ -9,17 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fileerror.h"
 #include "filetail.h"
 #include "jsonl.h"
 #include "mottext.h"
-
-static gboolean
-fail (GError ** error, int number)
-{
-  g_set_error_literal (error, G_FILE_ERROR, g_file_error_from_errno (number),
-      g_strerror (number));
-  return FALSE;
-}
 
 static gboolean
 parse (const gchar * text, RecordFormat format, RecordedFrame * frame, GError ** error)
@@ -58,9 +51,9 @@ mend (RecordAppend * self, int fd, const gchar * unfinished, gboolean complete, 
   struct stat st;
 
   if (complete)
-    return write (fd, "\n", 1) == 1 || fail (error, errno);
+    return write (fd, "\n", 1) == 1 || file_error_set (error, errno);
   if (fstat (fd, &st) < 0 || ftruncate (fd, st.st_size - (off_t) length) < 0)
-    return fail (error, errno);
+    return file_error_set (error, errno);
   self->removed = length;
   return TRUE;
 }
@@ -99,7 +92,7 @@ record_append_prepare (RecordAppend * self, const gchar * location, RecordFormat
     return TRUE;
   fd = g_open (location, O_RDWR | O_APPEND | O_CLOEXEC, 0);
   if (fd < 0)
-    return fail (error, errno);
+    return file_error_set (error, errno);
   ok = file_tail_read (&tail, fd, error) && prepare (self, fd, &tail, format, error);
   file_tail_clear (&tail);
   close (fd);

@@ -33,6 +33,7 @@ typedef struct
   gint width, height;           /* size of the frame that the boxes describe; 0: unknown */
   guint64 session;              /* number of the session, from 0: times go in one direction */
   guint64 dropped;              /* number of frames missing directly before this one */
+  const gchar *stream_id;       /* written if not NULL; not read, and not owned */
   gboolean reverse;             /* times descend in this session */
   gboolean outside_segment;     /* a frame that is not shown; it takes no part in matching */
   /* Array of Box. x1 .. y2 of a box that was read from a file are pixels of that

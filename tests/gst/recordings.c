@@ -4,8 +4,12 @@
  * boxes that it can meet.
  * recordings --skipped FILE: prints how many lines of FILE boxreplay refuses.
  */
+#include <fcntl.h>
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "gstboxes.h"
 
@@ -177,7 +181,8 @@ record_kinds (void)
 static void
 record_sessions (void)
 {
-  gchar *line = g_strdup_printf ("boxrecord location=\"%s/sessions.jsonl\"", folder);
+  gchar *line = g_strdup_printf ("boxrecord add-stream-id=true location=\"%s/sessions.jsonl\"",
+      folder);
   GstHarness *h = gst_harness_new_parse (line);
   GstSegment segment;
   guint i;
@@ -196,6 +201,47 @@ record_sessions (void)
     gst_buffer_unref (through (h, frame_new (i * 100 * GST_MSECOND)));
   gst_harness_teardown (h);
   g_free (line);
+}
+
+/* Copies what a pipe holds to the end of a file. */
+static void
+drain (int fd, FILE * file)
+{
+  gchar block[4096];
+  gssize got;
+
+  while ((got = read (fd, block, sizeof block)) > 0)
+    fwrite (block, 1, (gsize) got, file);
+}
+
+/* Records into a pipe that is full, so that frames are dropped. */
+static void
+record_dropped (void)
+{
+  gchar *fifo = g_strconcat (folder, "/fifo", NULL);
+  gchar *path = g_strconcat (folder, "/dropped.jsonl", NULL);
+  gchar *line = g_strdup_printf ("boxrecord on-full=drop location=\"%s\"", fifo);
+  FILE *file = g_fopen (path, "w");
+  GstHarness *h;
+  guint i;
+  int fd;
+
+  g_assert (file && mkfifo (fifo, 0600) == 0);
+  fd = g_open (fifo, O_RDONLY | O_NONBLOCK, 0);
+  h = gst_harness_new_parse (line);
+  gst_harness_set_src_caps_str (h, FRAME_CAPS);
+  for (i = 0; i < 2000; i++)
+    gst_buffer_unref (through (h, frame_new (i * 100 * GST_MSECOND)));
+  drain (fd, file);
+  gst_buffer_unref (through (h, frame_new (i * 100 * GST_MSECOND)));
+  drain (fd, file);
+  gst_harness_teardown (h);
+  fclose (file);
+  close (fd);
+  g_remove (fifo);
+  g_free (line);
+  g_free (path);
+  g_free (fifo);
 }
 
 static void
@@ -288,6 +334,7 @@ main (int argc, char **argv)
     record_kinds ();
     record_states ();
     record_sessions ();
+    record_dropped ();
     record_data ();
   } else {
     g_printerr ("usage: recordings FOLDER | --skipped FILE\n");

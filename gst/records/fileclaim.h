@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fileclaim: keeps two elements of this process from writing to one file. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Claims the open file `fd` for the element named `owner`. Returns FALSE, and a
+ * G_FILE_ERROR that names both, if another element has claimed the file. Any thread
+ * may call both functions. */
+gboolean file_claim_take (int fd, const gchar * owner, GError ** error);
+
+/* Gives up the claim of `fd`, which is still open. */
+void file_claim_release (int fd);
+
+G_END_DECLS

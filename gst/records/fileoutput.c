@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fileoutput: always O_APPEND, so that lines of other programs are not overwritten. */
+#include "fileoutput.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fileclaim.h"
+#include "fileerror.h"
+#include "wholewrite.h"
+
+#define COLLECT (64 * 1024)
+
+struct _FileOutput
+{
+  gchar *path, *owner;
+  FileFlush flush;
+  int fd;                       /* -1: the path could not be opened again */
+  GString *collected;           /* lines to write first */
+};
+
+static gboolean
+open_file (FileOutput * self, gboolean append, GError ** error)
+{
+  int fd = g_open (self->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+
+  if (fd < 0)
+    return file_error_set (error, errno);
+  if (!file_claim_take (fd, self->owner, error)) {
+    close (fd);
+    return FALSE;
+  }
+  if (!append && ftruncate (fd, 0) < 0) {
+    file_error_set (error, errno);
+    file_claim_release (fd);
+    close (fd);
+    return FALSE;
+  }
+  self->fd = fd;
+  return TRUE;
+}
+
+static gboolean
+close_file (FileOutput * self, GError ** error)
+{
+  int fd = self->fd;
+
+  if (fd < 0)
+    return TRUE;
+  self->fd = -1;
+  file_claim_release (fd);
+  return close (fd) == 0 || errno == EINTR || file_error_set (error, errno);
+}
+
+FileOutput *
+file_output_open (const gchar * path, gboolean append, FileFlush flush, const gchar * owner,
+    GError ** error)
+{
+  FileOutput *self = g_new0 (FileOutput, 1);
+
+  self->path = g_strdup (path);
+  self->owner = g_strdup (owner);
+  self->flush = flush;
+  self->fd = -1;
+  self->collected = g_string_new (NULL);
+  if (open_file (self, append, error))
+    return self;
+  file_output_close (self, NULL);
+  return NULL;
+}
+
+static gboolean
+write_collected (FileOutput * self, GError ** error)
+{
+  gboolean ok;
+  gsize done;
+
+  if (self->collected->len == 0)
+    return TRUE;
+  ok = whole_write_lines (self->fd, self->collected->str, self->collected->len, &done, error);
+  g_string_erase (self->collected, 0, done);
+  return ok;
+}
+
+/* Opens the path again if it leads to another file than the open one. */
+static gboolean
+follow_path (FileOutput * self, GError ** error)
+{
+  struct stat now, opened;
+
+  if (self->fd >= 0 && g_stat (self->path, &now) == 0 && fstat (self->fd, &opened) == 0
+      && now.st_dev == opened.st_dev && now.st_ino == opened.st_ino)
+    return TRUE;
+  if (self->fd >= 0)
+    write_collected (self, NULL);
+  close_file (self, NULL);
+  return open_file (self, TRUE, error);
+}
+
+OutputResult
+file_output_write (FileOutput * self, const gchar * line, gsize length, GError ** error)
+{
+  gsize done;
+
+  if (!follow_path (self, error))
+    return OUTPUT_FAILED;
+  if (self->flush == FILE_FLUSH_BUFFER) {
+    if (self->collected->len >= COLLECT && !write_collected (self, error))
+      return OUTPUT_FAILED;
+    g_string_append_len (self->collected, line, length);
+    return OUTPUT_OK;
+  }
+  if (!whole_write_lines (self->fd, line, length, &done, error))
+    return OUTPUT_FAILED;
+  return file_output_flush (self, error) ? OUTPUT_OK : OUTPUT_FAILED;
+}
+
+gboolean
+file_output_flush (FileOutput * self, GError ** error)
+{
+  if (self->collected->len > 0 && (!follow_path (self, error) || !write_collected (self, error)))
+    return FALSE;
+  return self->flush != FILE_FLUSH_DISK || self->fd < 0 || fdatasync (self->fd) == 0
+      || file_error_set (error, errno);
+}
+
+gboolean
+file_output_close (FileOutput * self, GError ** error)
+{
+  GError *problem = NULL;
+  gboolean ok;
+
+  ok = file_output_flush (self, &problem);
+  close_file (self, ok ? &problem : NULL);
+  ok = problem == NULL;
+  if (problem)
+    g_propagate_error (error, problem);
+  g_string_free (self->collected, TRUE);
+  g_free (self->path);
+  g_free (self->owner);
+  g_free (self);
+  return ok;
+}
+
+guint64
+file_output_size (FileOutput * self)
+{
+  struct stat st;
+
+  if (self->fd < 0 || fstat (self->fd, &st) < 0)
+    return 0;
+  return (guint64) st.st_size + self->collected->len;
+}
+
+const gchar *
+file_output_path (FileOutput * self)
+{
+  return self->path;
+}

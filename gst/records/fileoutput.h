@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fileoutput: writes lines to the end of a regular file. The file has complete lines
+ * only, also when the disk is full. A file that was moved away or removed, as logrotate
+ * does, is left and its path opened again before the next line; one that was emptied is
+ * continued at its start.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "outputresult.h"
+
+G_BEGIN_DECLS
+
+/* When a line is handed on: the values of the property `flush`. */
+typedef enum
+{
+  FILE_FLUSH_LINE = 0,          /* each line to the system, so that other programs see it */
+  FILE_FLUSH_BUFFER = 1,        /* to the system when 64 KiB are collected, and at the end */
+  FILE_FLUSH_DISK = 2,          /* each line to the disk, so that it survives a power failure */
+} FileFlush;
+
+typedef struct _FileOutput FileOutput;
+
+/* Opens the file for the element named `owner`; a file that exists is emptied, or with
+ * `append` continued. Returns NULL and a G_FILE_ERROR if the file cannot be written or
+ * another element of the process writes to it. */
+FileOutput *file_output_open (const gchar * path, gboolean append, FileFlush flush,
+    const gchar * owner, GError ** error);
+
+/* Writes what is collected and closes the file. Returns FALSE and a G_FILE_ERROR if
+ * that fails. */
+gboolean file_output_close (FileOutput * self, GError ** error);
+
+/* Writes one line. After OUTPUT_FAILED the line is not in the file, and lines collected
+ * before are kept for a later call. */
+OutputResult file_output_write (FileOutput * self, const gchar * line, gsize length,
+    GError ** error);
+
+/* Hands on what is collected. Returns FALSE and a G_FILE_ERROR if that fails. */
+gboolean file_output_flush (FileOutput * self, GError ** error);
+
+/* Returns the size of the file, in bytes, with the lines collected. */
+guint64 file_output_size (FileOutput * self);
+
+const gchar *file_output_path (FileOutput * self);
+
+G_END_DECLS

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* recordsettings: a table of offsets connects the properties with their values. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "recordsettings.h"
+
+#include "enumtype.h"
+#include "properties.h"
+
+DEFINE_ENUM_TYPE (record_format_get_type, "GstBoxRecordFormat",
+    { RECORD_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
+    { RECORD_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
+DEFINE_ENUM_TYPE (record_on_full_get_type, "GstBoxRecordOnFull",
+    { RECORD_ON_FULL_BLOCK, "Wait for the reader; warn after one second", "block" },
+    { RECORD_ON_FULL_DROP, "Drop the line and count it", "drop" })
+DEFINE_ENUM_TYPE (record_on_error_get_type, "GstBoxRecordOnError",
+    { RECORD_ON_ERROR_FAIL, "Stop with an error", "fail" },
+    { RECORD_ON_ERROR_CONTINUE, "Drop the line and count it; warn at the first one", "continue" })
+DEFINE_ENUM_TYPE (record_flush_get_type, "GstBoxRecordFlush",
+    { FILE_FLUSH_LINE, "Each line to the system, where other programs see it", "line" },
+    { FILE_FLUSH_BUFFER, "To the system when 64 KiB are collected, and at EOS", "buffer" },
+    { FILE_FLUSH_DISK, "Each line to the disk, where it survives a power failure", "disk" })
+
+#define DEFAULT_LOCATION NULL
+#define DEFAULT_FORMAT RECORD_FORMAT_JSONL
+#define DEFAULT_APPEND FALSE
+#define DEFAULT_EMIT_SIGNALS FALSE
+#define DEFAULT_ON_FULL RECORD_ON_FULL_BLOCK
+#define DEFAULT_ON_ERROR RECORD_ON_ERROR_FAIL
+#define DEFAULT_FLUSH FILE_FLUSH_LINE
+#define DEFAULT_MAX_FILE_SIZE 0
+#define DEFAULT_MAX_FILE_TIME 0
+#define DEFAULT_MAX_FILES 0
+#define DEFAULT_ADD_STREAM_ID FALSE
+
+static const gsize fields[] = {
+  [RECORD_PROP_LOCATION] = G_STRUCT_OFFSET (RecordSettings, location),
+  [RECORD_PROP_FORMAT] = G_STRUCT_OFFSET (RecordSettings, format),
+  [RECORD_PROP_APPEND] = G_STRUCT_OFFSET (RecordSettings, append),
+  [RECORD_PROP_EMIT_SIGNALS] = G_STRUCT_OFFSET (RecordSettings, emit_signals),
+  [RECORD_PROP_ON_FULL] = G_STRUCT_OFFSET (RecordSettings, on_full),
+  [RECORD_PROP_ON_ERROR] = G_STRUCT_OFFSET (RecordSettings, on_error),
+  [RECORD_PROP_FLUSH] = G_STRUCT_OFFSET (RecordSettings, flush),
+  [RECORD_PROP_MAX_FILE_SIZE] = G_STRUCT_OFFSET (RecordSettings, max_file_size),
+  [RECORD_PROP_MAX_FILE_TIME] = G_STRUCT_OFFSET (RecordSettings, max_file_time),
+  [RECORD_PROP_MAX_FILES] = G_STRUCT_OFFSET (RecordSettings, max_files),
+  [RECORD_PROP_ADD_STREAM_ID] = G_STRUCT_OFFSET (RecordSettings, add_stream_id),
+};
+
+static const GParamFlags ready =
+    G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+static const GParamFlags playing =
+    G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+
+/* Installs the properties of what is recorded. */
+static void
+install_recording (GObjectClass * object_class)
+{
+  g_object_class_install_property (object_class, RECORD_PROP_LOCATION,
+      g_param_spec_string ("location", "Location",
+          "The recording: a file, a FIFO, or - for standard output (with gst-launch-1.0 -q). With "
+          "max-file-size or max-file-time a pattern with one %d, such as boxes%05d.jsonl",
+          DEFAULT_LOCATION, ready));
+  g_object_class_install_property (object_class, RECORD_PROP_FORMAT,
+      g_param_spec_enum ("format", "Format", "Format of the recording. jsonl keeps everything; mot "
+          "cannot hold labels, region ids, states, angles, times and sessions",
+          record_format_get_type (), DEFAULT_FORMAT, ready));
+  g_object_class_install_property (object_class, RECORD_PROP_APPEND,
+      g_param_spec_boolean ("append", "Append",
+          "Continue an existing file, or the last numbered one, instead of emptying it",
+          DEFAULT_APPEND, ready));
+  g_object_class_install_property (object_class, RECORD_PROP_EMIT_SIGNALS,
+      g_param_spec_boolean ("emit-signals", "Emit signals",
+          "Emit frame-boxes (buffer, structure) for every buffer; no location is needed then. The "
+          "structure has timestamp (guint64, ns of stream time; only with a PTS), width and height "
+          "(int; only if the caps state them) and boxes, a GstValueArray of structures. Each has "
+          "x y w h (gint64, pixels) and region_id (int), and if they are known label and state "
+          "(string), parent_id, label_id, id (the track) and suppressed-by (int), and as double "
+          "x_min y_min x_max y_max (fractions of the frame), confidence and rotation (radians, "
+          "clockwise)", DEFAULT_EMIT_SIGNALS, playing));
+  g_object_class_install_property (object_class, RECORD_PROP_ADD_STREAM_ID,
+      g_param_spec_boolean ("add-stream-id", "Add stream id",
+          "Write the id of the stream, from its STREAM_START event, to each line of JSON Lines. It "
+          "tells the lines of several streams in one pipe apart", DEFAULT_ADD_STREAM_ID, ready));
+}
+
+/* Installs the properties of how files and pipes are written. */
+static void
+install_output (GObjectClass * object_class)
+{
+  g_object_class_install_property (object_class, RECORD_PROP_ON_FULL,
+      g_param_spec_enum ("on-full", "On full",
+          "What to do with a line if the reader of a pipe is slow and the pipe is full. block "
+          "stalls the stream, with a warning after 1 s; drop counts the frame in stats and writes "
+          "the number of dropped frames to the next line", record_on_full_get_type (),
+          DEFAULT_ON_FULL, playing));
+  g_object_class_install_property (object_class, RECORD_PROP_ON_ERROR,
+      g_param_spec_enum ("on-error", "On error",
+          "What to do if a line cannot be written, for example because the disk is full or the "
+          "reader closed the pipe. continue counts the frame in stats as failed, tries the next "
+          "line, and writes the number of missing frames to it. A location that cannot be opened "
+          "at start is always an error", record_on_error_get_type (), DEFAULT_ON_ERROR, playing));
+  g_object_class_install_property (object_class, RECORD_PROP_FLUSH,
+      g_param_spec_enum ("flush", "Flush", "When the lines of a regular file are handed on. Pipes "
+          "get every line at once", record_flush_get_type (), DEFAULT_FLUSH, ready));
+  g_object_class_install_property (object_class, RECORD_PROP_MAX_FILE_SIZE,
+      g_param_spec_uint64 ("max-file-size", "Max file size",
+          "Begin the next numbered file before a file is larger than this, in bytes; a single line "
+          "may be larger. 0 = no limit", 0, G_MAXUINT64, DEFAULT_MAX_FILE_SIZE, ready));
+  g_object_class_install_property (object_class, RECORD_PROP_MAX_FILE_TIME,
+      g_param_spec_uint64 ("max-file-time", "Max file time",
+          "Begin the next numbered file this much running time after the first frame of a file, in "
+          "ns. 0 = no limit", 0, G_MAXUINT64, DEFAULT_MAX_FILE_TIME, ready));
+  g_object_class_install_property (object_class, RECORD_PROP_MAX_FILES,
+      g_param_spec_uint ("max-files", "Max files",
+          "Most numbered files to keep; beyond that the oldest is removed. 0 = all", 0, G_MAXUINT,
+          DEFAULT_MAX_FILES, ready));
+}
+
+void
+record_settings_install (GObjectClass * object_class)
+{
+  install_recording (object_class);
+  install_output (object_class);
+  gst_type_mark_as_plugin_api (record_format_get_type (), 0);
+  gst_type_mark_as_plugin_api (record_on_full_get_type (), 0);
+  gst_type_mark_as_plugin_api (record_on_error_get_type (), 0);
+  gst_type_mark_as_plugin_api (record_flush_get_type (), 0);
+}
+
+void
+record_settings_init (RecordSettings * settings)
+{
+  *settings = (RecordSettings) {
+    .location = g_strdup (DEFAULT_LOCATION),
+    .format = DEFAULT_FORMAT,
+    .append = DEFAULT_APPEND,
+    .emit_signals = DEFAULT_EMIT_SIGNALS,
+    .on_full = DEFAULT_ON_FULL,
+    .on_error = DEFAULT_ON_ERROR,
+    .flush = DEFAULT_FLUSH,
+    .max_file_size = DEFAULT_MAX_FILE_SIZE,
+    .max_file_time = DEFAULT_MAX_FILE_TIME,
+    .max_files = DEFAULT_MAX_FILES,
+    .add_stream_id = DEFAULT_ADD_STREAM_ID,
+  };
+}
+
+void
+record_settings_clear (RecordSettings * settings)
+{
+  g_free (settings->location);
+}
+
+gboolean
+record_settings_may_change (guint id)
+{
+  return id == RECORD_PROP_EMIT_SIGNALS || id == RECORD_PROP_ON_FULL
+      || id == RECORD_PROP_ON_ERROR;
+}
+
+void
+record_settings_set (RecordSettings * settings, guint id, const GValue * value)
+{
+  property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
+}
+
+void
+record_settings_get (const RecordSettings * settings, guint id, GValue * value)
+{
+  property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * recordsettings: the settable properties of boxrecord: names, ranges, defaults,
+ * descriptions and values.
+ */
+#pragma once
+
+#include "fileoutput.h"
+#include "recordreader.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  RECORD_ON_FULL_BLOCK = 0,
+  RECORD_ON_FULL_DROP = 1,
+} RecordOnFull;
+
+typedef enum
+{
+  RECORD_ON_ERROR_FAIL = 0,
+  RECORD_ON_ERROR_CONTINUE = 1,
+} RecordOnError;
+
+/* The ids of the properties. Those of the element itself begin after RECORD_PROP_LAST. */
+typedef enum
+{
+  RECORD_PROP_LOCATION = 1,
+  RECORD_PROP_FORMAT,
+  RECORD_PROP_APPEND,
+  RECORD_PROP_EMIT_SIGNALS,
+  RECORD_PROP_ON_FULL,
+  RECORD_PROP_ON_ERROR,
+  RECORD_PROP_FLUSH,
+  RECORD_PROP_MAX_FILE_SIZE,
+  RECORD_PROP_MAX_FILE_TIME,
+  RECORD_PROP_MAX_FILES,
+  RECORD_PROP_ADD_STREAM_ID,
+  RECORD_PROP_LAST = RECORD_PROP_ADD_STREAM_ID,
+} RecordProp;
+
+/* The values. The element guards them by its object lock. */
+typedef struct
+{
+  gchar *location;
+  RecordFormat format;
+  gboolean append;
+  gboolean emit_signals;
+  RecordOnFull on_full;
+  RecordOnError on_error;
+  FileFlush flush;
+  guint64 max_file_size;
+  guint64 max_file_time;
+  guint max_files;
+  gboolean add_stream_id;
+} RecordSettings;
+
+/* Installs these properties and the types of their enumerations. */
+void record_settings_install (GObjectClass * object_class);
+
+/* Set all values to their defaults, and free them. */
+void record_settings_init (RecordSettings * settings);
+void record_settings_clear (RecordSettings * settings);
+
+/* Returns whether the property may change while a recording is open. */
+gboolean record_settings_may_change (guint id);
+
+/* Set and get the property `id`, a RecordProp. */
+void record_settings_set (RecordSettings * settings, guint id, const GValue * value);
+void record_settings_get (const RecordSettings * settings, guint id, GValue * value);
+
+G_END_DECLS

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* recorder: the text of a line is checked at its start and end, which a cut line lacks. */
+#include "recorder.h"
+
+#include <gst/video/video.h>
+#include <string.h>
+
+#include "textfiles.h"
+
+GstHarness *
+recorder_new (GstBus * bus, const gchar * location, const gchar * properties)
+{
+  gchar *launch = g_strdup_printf ("boxrecord location=\"%s\" %s", location, properties);
+  GstHarness *h = gst_harness_new_parse (launch);
+
+  if (bus)
+    gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, "application/x-anything");
+  gst_harness_set_drop_buffers (h, TRUE);
+  g_free (launch);
+  return h;
+}
+
+GstFlowReturn
+recorder_push (GstHarness * h, guint index, guint boxes)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+
+  GST_BUFFER_PTS (buffer) = index * FRAME;
+  GST_BUFFER_DURATION (buffer) = FRAME;
+  for (; boxes > 0; boxes--)
+    gst_buffer_add_video_region_of_interest_meta (buffer, "car", boxes, 2, 3, 4);
+  return gst_harness_push (h, buffer);
+}
+
+void
+recorder_push_range (GstHarness * h, guint from, guint to)
+{
+  for (; from < to; from++)
+    fail_unless_equals_int (recorder_push (h, from, 1), GST_FLOW_OK);
+}
+
+guint64
+recorder_stat (GstHarness * h, const gchar * field)
+{
+  GstElement *element = gst_harness_find_element (h, "boxrecord");
+  GstStructure *stats;
+  guint64 value = 0;
+
+  g_object_get (element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, field, &value), "no %s", field);
+  gst_structure_free (stats);
+  gst_object_unref (element);
+  return value;
+}
+
+guint
+recorder_messages (GstBus * bus, GstMessageType type, const gchar * text)
+{
+  GstMessage *message;
+  guint count = 0;
+
+  for (; (message = gst_bus_pop_filtered (bus, type)) != NULL; count++) {
+    GError *error;
+
+    if (type == GST_MESSAGE_ERROR)
+      gst_message_parse_error (message, &error, NULL);
+    else
+      gst_message_parse_warning (message, &error, NULL);
+    fail_unless (strstr (error->message, text) != NULL, "said: %s\nnot: %s", error->message, text);
+    g_error_free (error);
+    gst_message_unref (message);
+  }
+  return count;
+}
+
+guint
+recorder_lines (const gchar * text)
+{
+  gchar **lines = g_strsplit (text, "\n", -1);
+  guint count;
+
+  for (count = 0; lines[count] && lines[count + 1]; count++)
+    fail_unless (g_str_has_prefix (lines[count], "{\"timestamp\":")
+        && g_str_has_suffix (lines[count], "]}") && strstr (lines[count] + 1, "{\"timestamp\"")
+        == NULL, "line %u: %s", count + 1, lines[count]);
+  fail_unless (lines[count] == NULL || *lines[count] == '\0', "half a line: %s", lines[count]);
+  g_strfreev (lines);
+  return count;
+}
+
+guint
+recorder_file_lines (const gchar * path)
+{
+  gchar *text = text_file_read (path);
+  guint count = recorder_lines (text);
+
+  g_free (text);
+  return count;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* recorder: a boxrecord in a harness, for the tests of its files and pipes. */
+#pragma once
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+
+#define FRAME (100 * GST_MSECOND)
+
+/* Number of boxes of a line longer than PIPE_BUF: about 12 kB. */
+#define BIG 200
+
+/* Returns a boxrecord that plays and posts its messages on `bus` (NULL: nowhere). */
+GstHarness *recorder_new (GstBus * bus, const gchar * location, const gchar * properties);
+
+/* Pushes the frame at index * FRAME, with that number of boxes. */
+GstFlowReturn recorder_push (GstHarness * h, guint index, guint boxes);
+
+/* Pushes frames from..to-1, each with one box; fails unless each passes. */
+void recorder_push_range (GstHarness * h, guint from, guint to);
+
+/* Returns a field of the property stats. */
+guint64 recorder_stat (GstHarness * h, const gchar * field);
+
+/* Returns the number of messages of that type on the bus, which it empties. Fails if one
+ * lacks the text. */
+guint recorder_messages (GstBus * bus, GstMessageType type, const gchar * text);
+
+/* Fails unless `text` consists of complete lines of JSON. Returns their number. */
+guint recorder_lines (const gchar * text);
+
+/* The same for a file. */
+guint recorder_file_lines (const gchar * path);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxrecord: full disks, files that are moved, shared or limited, and when lines are
+ * handed on. A limit of the process on file sizes stands for a full disk. */
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checkrunner.h"
+#include "recorder.h"
+#include "textfiles.h"
+
+#define DISK 20000              /* bytes; no multiple of the length of a line */
+
+/* Limits the size of files, or with 0 ends the limit. Check writes a file for each
+ * condition that it checks, so nothing is checked under the limit. */
+static void
+limit_files (guint64 size)
+{
+  struct rlimit limit;
+
+  signal (SIGXFSZ, size > 0 ? SIG_IGN : SIG_DFL);
+  g_assert (getrlimit (RLIMIT_FSIZE, &limit) == 0);
+  limit.rlim_cur = size > 0 ? size : limit.rlim_max;
+  g_assert (setrlimit (RLIMIT_FSIZE, &limit) == 0);
+}
+
+GST_START_TEST (a_full_disk_leaves_whole_lines)
+{
+  static const gchar *const settings[] = { "", "flush=disk", "flush=buffer" };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (settings); i++) {
+    gchar *path = text_file_path ("full.jsonl");
+    GstBus *bus = gst_bus_new ();
+    GstHarness *h = recorder_new (bus, path, settings[i]);
+    guint frame = 0, lines;
+
+    limit_files (DISK);
+    while (frame < 10000 && recorder_push (h, frame, 1) == GST_FLOW_OK)
+      frame++;
+    limit_files (0);
+    fail_unless (frame > 100 && frame < 10000, "%u frames passed", frame);
+    fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, "Cannot write to "), 1);
+    lines = recorder_file_lines (path);
+    fail_unless (lines > 100 && lines <= frame, "%u lines of %u", lines, frame);
+    /* what was collected is written when there is room again */
+    gst_harness_teardown (h);
+    fail_unless_equals_int (recorder_file_lines (path), frame);
+    gst_object_unref (bus);
+    g_free (path);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (a_full_disk_need_not_end_the_stream)
+{
+  gchar *path = text_file_path ("continue.jsonl"), *text;
+  GstBus *bus = gst_bus_new ();
+  GstHarness *h = recorder_new (bus, path, "on-error=continue");
+  guint frame = 0;
+
+  limit_files (DISK);
+  while (frame < 500 && recorder_push (h, frame, 1) == GST_FLOW_OK)
+    frame++;
+  limit_files (0);
+  fail_unless_equals_int (frame, 500);
+  fail_unless (recorder_stat (h, "failed") > 100);
+  fail_unless_equals_uint64 (recorder_stat (h, "frames") + recorder_stat (h, "failed"), 500);
+  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_WARNING, "recording continues"), 1);
+  recorder_push_range (h, frame, frame + 1);
+  fail_unless_equals_uint64 (recorder_file_lines (path), recorder_stat (h, "frames"));
+  text = text_file_read (path);
+  {
+    gchar *marker = g_strdup_printf ("{\"timestamp\":50000000000,\"dropped\":%" G_GUINT64_FORMAT
+        ",", recorder_stat (h, "failed"));
+    fail_unless (strstr (text, marker) != NULL, "no %s", marker);
+    g_free (marker);
+  }
+  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, ""), 0);
+  gst_harness_teardown (h);
+  gst_object_unref (bus);
+  g_free (text);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* As logrotate does, with "create" or without, and with "copytruncate". */
+GST_START_TEST (a_file_may_be_rotated_away)
+{
+  gchar *path = text_file_path ("rotate.jsonl"), *old = text_file_path ("rotate.1");
+  GstHarness *h = recorder_new (NULL, path, "");
+
+  recorder_push_range (h, 0, 3);
+  fail_unless (g_rename (path, old) == 0);
+  recorder_push_range (h, 3, 5);
+  fail_unless_equals_int (recorder_file_lines (old), 3);
+  fail_unless_equals_int (recorder_file_lines (path), 2);
+  fail_unless (g_rename (path, old) == 0);
+  fail_unless (g_file_set_contents (path, "", 0, NULL));
+  recorder_push_range (h, 5, 6);
+  fail_unless_equals_int (recorder_file_lines (path), 1);
+  fail_unless (truncate (path, 0) == 0);
+  recorder_push_range (h, 6, 8);
+  fail_unless_equals_int (recorder_file_lines (path), 2);
+  gst_harness_teardown (h);
+  g_free (old);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* A folder that is gone is an error like a full disk. */
+GST_START_TEST (a_lost_folder_may_come_back)
+{
+  gchar *folder = text_file_path ("folder"), *path = g_build_filename (folder, "a.jsonl", NULL);
+  GstBus *bus = gst_bus_new ();
+  GstHarness *h;
+
+  fail_unless (g_mkdir (folder, 0700) == 0);
+  h = recorder_new (bus, path, "on-error=continue");
+  recorder_push_range (h, 0, 1);
+  fail_unless (g_remove (path) == 0 && g_rmdir (folder) == 0);
+  recorder_push_range (h, 1, 3);
+  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_WARNING, "No such file"), 1);
+  fail_unless (g_mkdir (folder, 0700) == 0);
+  recorder_push_range (h, 3, 4);
+  fail_unless_equals_int (recorder_file_lines (path), 1);
+  fail_unless_equals_uint64 (recorder_stat (h, "failed"), 2);
+  gst_harness_teardown (h);
+  fail_unless (g_remove (path) == 0);
+  gst_object_unref (bus);
+  g_free (path);
+  g_free (folder);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (two_recorders_of_one_file_are_refused)
+{
+  gchar *path = text_file_path ("one.jsonl"), *same = text_file_path ("same.jsonl");
+  const gchar *const locations[] = { path, same };
+  GstHarness *h = recorder_new (NULL, path, "name=first");
+  guint i;
+
+  recorder_push_range (h, 0, 2);
+  fail_unless (link (path, same) == 0);
+  for (i = 0; i < 4; i++) {
+    GstElement *other = gst_element_factory_make ("boxrecord", "second");
+    GstBus *bus = gst_bus_new ();
+
+    gst_element_set_bus (other, bus);
+    g_object_set (other, "location", locations[i / 2], "append", i % 2, NULL);
+    fail_unless_equals_int (gst_element_set_state (other, GST_STATE_PLAYING),
+        GST_STATE_CHANGE_FAILURE);
+    fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR,
+            "first writes to this file, so second cannot"), 1);
+    gst_element_set_state (other, GST_STATE_NULL);
+    gst_element_set_bus (other, NULL);
+    gst_object_unref (bus);
+    gst_object_unref (other);
+  }
+  recorder_push_range (h, 2, 3);
+  fail_unless_equals_int (recorder_file_lines (path), 3);
+  gst_harness_teardown (h);
+  /* afterwards the file is free */
+  h = recorder_new (NULL, same, "append=true");
+  recorder_push_range (h, 3, 4);
+  gst_harness_teardown (h);
+  fail_unless_equals_int (recorder_file_lines (path), 4);
+  g_free (same);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (lines_are_handed_on_as_set)
+{
+  gchar *path = text_file_path ("flush.jsonl");
+  GstHarness *h = recorder_new (NULL, path, "flush=buffer");
+
+  recorder_push_range (h, 0, 100);
+  fail_unless_equals_int (recorder_file_lines (path), 0);
+  recorder_push_range (h, 100, 2000);
+  fail_unless (recorder_file_lines (path) > 1000);
+  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  fail_unless_equals_int (recorder_file_lines (path), 2000);
+  gst_harness_teardown (h);
+
+  h = recorder_new (NULL, path, "flush=buffer");
+  recorder_push_range (h, 0, 5);
+  gst_harness_teardown (h);
+  fail_unless_equals_int (recorder_file_lines (path), 5);
+
+  h = recorder_new (NULL, path, "flush=disk");
+  recorder_push_range (h, 0, 1);
+  fail_unless_equals_int (recorder_file_lines (path), 1);
+  gst_harness_teardown (h);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (lines_have_the_id_of_their_stream)
+{
+  gchar *path = text_file_path ("id.jsonl"), *text;
+  GstHarness *h = recorder_new (NULL, path, "add-stream-id=true");
+
+  fail_unless (gst_harness_push_event (h, gst_event_new_stream_start ("a \"camera\"")));
+  fail_unless_equals_int (recorder_push (h, 0, 0), GST_FLOW_OK);
+  gst_harness_teardown (h);
+  text = text_file_read (path);
+  fail_unless_equals_string (text,
+      "{\"timestamp\":0,\"stream-id\":\"a \\\"camera\\\"\",\"objects\":[]}\n");
+  g_free (text);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+static const CheckCase cases[] = {
+  CHECK_CASE (a_full_disk_leaves_whole_lines),
+  CHECK_CASE (a_full_disk_need_not_end_the_stream),
+  CHECK_CASE (a_file_may_be_rotated_away),
+  CHECK_CASE (a_lost_folder_may_come_back),
+  CHECK_CASE (two_recorders_of_one_file_are_refused),
+  CHECK_CASE (lines_are_handed_on_as_set),
+  CHECK_CASE (lines_have_the_id_of_their_stream),
+  { NULL }
+};
+
+CHECK_PROGRAM (cases);

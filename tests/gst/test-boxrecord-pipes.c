@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxrecord: pipes whose readers are slow, late, gone, or shared by several recorders. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checkrunner.h"
+#include "recorder.h"
+#include "textfiles.h"
+
+static gchar *
+new_fifo (const gchar * name)
+{
+  gchar *path = text_file_path (name);
+
+  fail_unless (mkfifo (path, 0600) == 0);
+  return path;
+}
+
+/* Appends what the pipe holds now to `text`. */
+static void
+drain (int fd, GString * text)
+{
+  gchar block[4096];
+  gssize got;
+
+  while ((got = read (fd, block, sizeof block)) > 0)
+    g_string_append_len (text, block, got);
+}
+
+typedef struct
+{
+  GstHarness *h;
+  guint boxes;
+  gint pushed;                  /* accessed atomically */
+} Pusher;
+
+static gpointer
+push_until_refused (gpointer data)
+{
+  Pusher *pusher = data;
+  GstFlowReturn flow;
+
+  while ((flow = recorder_push (pusher->h, (guint) g_atomic_int_get (&pusher->pushed),
+              pusher->boxes)) == GST_FLOW_OK)
+    g_atomic_int_inc (&pusher->pushed);
+  return GINT_TO_POINTER (flow);
+}
+
+/* Waits until the thread has been blocked for `ms`. */
+static void
+wait_until_blocked (Pusher * pusher, guint ms)
+{
+  gint before;
+
+  do {
+    before = g_atomic_int_get (&pusher->pushed);
+    g_usleep (ms * 1000);
+  } while (before != g_atomic_int_get (&pusher->pushed));
+}
+
+GST_START_TEST (a_fifo_without_a_reader_does_not_block_preroll)
+{
+  gchar *path = new_fifo ("preroll");
+  gchar *launch = g_strdup_printf ("videotestsrc num-buffers=5 ! video/x-raw,width=16,height=16 "
+      "! boxrecord location=\"%s\" ! fakesink sync=false", path);
+  GstElement *pipeline = gst_parse_launch (launch, NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND),
+      GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND,
+      GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+  g_free (launch);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* The first reader of a FIFO gets the lines written before; when it leaves, writing fails. */
+GST_START_TEST (a_late_reader_gets_all_lines)
+{
+  gchar *path = new_fifo ("late");
+  GstBus *bus = gst_bus_new ();
+  GstHarness *h = recorder_new (bus, path, "");
+  GString *text = g_string_new (NULL);
+  int fd;
+
+  recorder_push_range (h, 0, 3);
+  fd = open (path, O_RDONLY | O_NONBLOCK);
+  recorder_push_range (h, 3, 4);
+  drain (fd, text);
+  fail_unless_equals_int (recorder_lines (text->str), 4);
+  recorder_push_range (h, 4, 5);
+  close (fd);
+  fail_unless_equals_int (recorder_push (h, 5, 1), GST_FLOW_ERROR);
+  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, "the reader closed the pipe"),
+      1);
+  gst_harness_teardown (h);
+  gst_object_unref (bus);
+  g_string_free (text, TRUE);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (a_stalled_stream_warns_and_goes_on)
+{
+  gchar *path = new_fifo ("stall");
+  int fd = open (path, O_RDONLY | O_NONBLOCK);
+  GstBus *bus = gst_bus_new ();
+  Pusher pusher = { recorder_new (bus, path, ""), BIG, 0 };
+  GThread *thread = g_thread_new ("push", push_until_refused, &pusher);
+  GString *text = g_string_new (NULL);
+  GstMessage *message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_WARNING);
+  gint before = g_atomic_int_get (&pusher.pushed), i;
+
+  fail_unless (message != NULL, "no warning");
+  gst_message_unref (message);
+  for (i = 0; i < 500 && g_atomic_int_get (&pusher.pushed) < before + 10; i++) {
+    drain (fd, text);
+    g_usleep (10000);
+  }
+  fail_unless (i < 500, "the stream did not go on");
+  gst_element_set_state (pusher.h->element, GST_STATE_NULL);
+  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+  drain (fd, text);
+  recorder_lines (text->str);
+  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, ""), 0);
+  gst_harness_teardown (pusher.h);
+  gst_object_unref (bus);
+  g_string_free (text, TRUE);
+  close (fd);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* With on-full=drop the stream never waits. Lines and dropped frames add up. */
+GST_START_TEST (dropped_lines_are_counted_and_marked)
+{
+  static const guint sizes[] = { 1, BIG };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    gchar *path = new_fifo ("drop"), *marker;
+    int fd = open (path, O_RDONLY | O_NONBLOCK);
+    GstHarness *h = recorder_new (NULL, path, "on-full=drop");
+    GString *text = g_string_new (NULL);
+    guint frame, lines;
+    guint64 dropped;
+
+    for (frame = 0; frame < 2000; frame++)
+      fail_unless_equals_int (recorder_push (h, frame, sizes[i]), GST_FLOW_OK);
+    dropped = recorder_stat (h, "dropped");
+    fail_unless (dropped > 0);
+    fail_unless_equals_uint64 (recorder_stat (h, "frames") + dropped, 2000);
+    drain (fd, text);
+    lines = recorder_lines (text->str);
+    fail_unless_equals_uint64 (lines, recorder_stat (h, "frames"));
+    g_string_truncate (text, 0);
+    recorder_push_range (h, frame, frame + 2);
+    drain (fd, text);
+    marker = g_strdup_printf (",\"dropped\":%" G_GUINT64_FORMAT ",", dropped);
+    fail_unless (strstr (text->str, marker) != NULL, "%s", text->str);
+    /* only the first of the two lines has it */
+    fail_unless (strstr (strchr (text->str, '\n'), "dropped") == NULL, "%s", text->str);
+    gst_harness_teardown (h);
+    g_string_free (text, TRUE);
+    g_free (marker);
+    close (fd);
+    fail_unless (unlink (path) == 0);
+    g_free (path);
+  }
+}
+
+GST_END_TEST;
+
+/* A flush and a state change end waiting for the reader, and leave whole lines only. */
+GST_START_TEST (a_flush_leaves_whole_lines)
+{
+  gchar *path = new_fifo ("flush");
+  int fd = open (path, O_RDONLY | O_NONBLOCK);
+  Pusher pusher = { recorder_new (NULL, path, ""), BIG, 0 };
+  GThread *thread = g_thread_new ("push", push_until_refused, &pusher);
+  GString *text = g_string_new (NULL);
+  GstSegment segment;
+
+  wait_until_blocked (&pusher, 100);
+  fail_unless (gst_harness_push_event (pusher.h, gst_event_new_flush_start ()));
+  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+  fail_unless (gst_harness_push_event (pusher.h, gst_event_new_flush_stop (TRUE)));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  fail_unless (gst_harness_push_event (pusher.h, gst_event_new_segment (&segment)));
+  fail_unless (gst_harness_push_event (pusher.h, gst_event_new_eos ()));
+  gst_element_set_state (pusher.h->element, GST_STATE_NULL);
+  drain (fd, text);
+  fail_unless_equals_int (recorder_lines (text->str), g_atomic_int_get (&pusher.pushed));
+  gst_harness_teardown (pusher.h);
+  g_string_free (text, TRUE);
+  close (fd);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+static gpointer
+push_300 (gpointer h)
+{
+  guint i;
+
+  for (i = 0; i < 300; i++)
+    fail_unless_equals_int (recorder_push (h, i, BIG), GST_FLOW_OK);
+  return NULL;
+}
+
+static gpointer
+read_to_the_end (gpointer path)
+{
+  int fd = open (path, O_RDONLY);
+  GString *text = g_string_new (NULL);
+
+  drain (fd, text);
+  close (fd);
+  return text;
+}
+
+GST_START_TEST (two_recorders_share_a_pipe)
+{
+  gchar *path = new_fifo ("shared");
+  GThread *reader = g_thread_new ("read", read_to_the_end, path);
+  GstHarness *a = recorder_new (NULL, path, ""), *b = recorder_new (NULL, path, "");
+  GThread *push_a = g_thread_new ("push-a", push_300, a);
+  GThread *push_b = g_thread_new ("push-b", push_300, b);
+  GString *text;
+
+  g_thread_join (push_a);
+  g_thread_join (push_b);
+  gst_harness_teardown (a);
+  gst_harness_teardown (b);
+  text = g_thread_join (reader);
+  fail_unless_equals_int (recorder_lines (text->str), 600);
+  g_string_free (text, TRUE);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* A line longer than the largest pipe (1 MiB) is written in parts. */
+GST_START_TEST (a_line_longer_than_the_pipe_passes)
+{
+  gchar *path = new_fifo ("long");
+  GThread *reader = g_thread_new ("read", read_to_the_end, path);
+  GstHarness *h = recorder_new (NULL, path, "");
+  GString *text;
+
+  fail_unless_equals_int (recorder_push (h, 0, 40000), GST_FLOW_OK);
+  recorder_push_range (h, 1, 2);
+  fail_unless_equals_int (recorder_push (h, 2, 40000), GST_FLOW_OK);
+  /* waits for the reader to take the rest of the last line */
+  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  gst_harness_teardown (h);
+  text = g_thread_join (reader);
+  fail_unless (text->len > 2 * 1024 * 1024);
+  fail_unless_equals_int (recorder_lines (text->str), 3);
+  g_string_free (text, TRUE);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* With on-error=continue a FIFO may get another reader. */
+GST_START_TEST (a_reader_may_come_back)
+{
+  gchar *path = new_fifo ("back");
+  int fd = open (path, O_RDONLY | O_NONBLOCK);
+  GstBus *bus = gst_bus_new ();
+  GstHarness *h = recorder_new (bus, path, "on-error=continue");
+  GString *text = g_string_new (NULL);
+
+  recorder_push_range (h, 0, 1);
+  close (fd);
+  recorder_push_range (h, 1, 4);
+  fail_unless_equals_uint64 (recorder_stat (h, "failed"), 1);
+  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_WARNING,
+          "the reader closed the pipe"), 1);
+  fd = open (path, O_RDONLY | O_NONBLOCK);
+  recorder_push_range (h, 4, 5);
+  drain (fd, text);
+  fail_unless_equals_int (recorder_lines (text->str), 3);
+  fail_unless (g_str_has_prefix (text->str, "{\"timestamp\":200000000,\"dropped\":1,"), "%s",
+      text->str);
+  gst_harness_teardown (h);
+  gst_object_unref (bus);
+  g_string_free (text, TRUE);
+  close (fd);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+static const CheckCase cases[] = {
+  CHECK_CASE (a_fifo_without_a_reader_does_not_block_preroll),
+  CHECK_CASE (a_late_reader_gets_all_lines),
+  CHECK_CASE (a_stalled_stream_warns_and_goes_on),
+  CHECK_CASE (dropped_lines_are_counted_and_marked),
+  CHECK_CASE (a_flush_leaves_whole_lines),
+  CHECK_CASE (two_recorders_share_a_pipe),
+  CHECK_CASE (a_line_longer_than_the_pipe_passes),
+  CHECK_CASE (a_reader_may_come_back),
+  { NULL }
+};
+
+CHECK_PROGRAM (cases);
