@@ -84,6 +84,15 @@ nms_context_free (nms_context **ctx)
 }
 
 void
+nms_context_interrupt (nms_context *ctx)
+{
+  if (!ctx)
+    return;
+  atomic_store (&ctx->interrupted, 1);
+  nms__xla_wake ();
+}
+
+void
 nms_context_trim (nms_context *ctx)
 {
   if (!ctx)

@@ -32,6 +32,7 @@
 #include "simd/kernels.h"
 
 #include <float.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
@@ -112,6 +113,7 @@ struct nms_context {
   char in_use[80];        /* text of nms_context_engine_in_use */
   struct nms__xla *xla;   /* state of engine xla; NULL before its first use */
   struct nms__threads *threads; /* of nms_run_batch; NULL: the caller's only */
+  atomic_int interrupted; /* by nms_context_interrupt */
   char error[192];
   const nms__kernels *kernels;
   nms__settings settings;

@@ -254,12 +254,13 @@ typedef struct nms_options {
  * results; a device that rounds differently is refused. Contexts with the same plugin share its
  * device and programs.
  *
- * A thread of its own does this. Until it is done, and for frames that the engine cannot run
- * (those with rotated boxes, for example), the native engines run, with the same results. If
- * the engine cannot be used at all (no plugin, a plugin that does not load or that fails, a
- * device that is refused), the native engines run from then on, and nms_context_engine_refusal
- * returns the reason. With xla_strict a call waits for its program, and a frame that the
- * engine cannot run is an error. */
+ * Threads of the engine do this. A program, nms-xla-probe, first opens the plugin in a process
+ * of its own: a plugin that crashes or blocks there is refused (nmsxla.h). Until it is done, and
+ * for frames that the engine cannot run (those with rotated boxes, for example), the native
+ * engines run, with the same results. If the engine cannot be used at all (no plugin, a plugin
+ * that does not load or that fails, a device that is refused), the native engines run from then
+ * on, and nms_context_engine_refusal returns the reason. With xla_strict a call waits for its
+ * program, and a frame that the engine cannot run is an error. */
 #define NMS_XLA_MAX_BOXES 65536
 
 /* Writes every default to the first `size` bytes of `options` and sets its `size`. Pass sizeof
@@ -274,8 +275,16 @@ typedef struct nms_context nms_context;
 /* Returns a new context, which holds no scratch yet, or NULL if out of memory. */
 NMS_API nms_context *nms_context_new (void);
 
-/* Frees *ctx and sets it to NULL. Accepts NULL and a pointer to NULL. */
+/* Frees *ctx and sets it to NULL. Accepts NULL and a pointer to NULL. Does not wait for a plugin
+ * of engine xla: what it still opens, compiles or closes ends on threads of the engine, for which
+ * a process that ends waits up to 3 seconds. */
 NMS_API void nms_context_free (nms_context **ctx);
+
+/* Ends a wait for a plugin under xla_strict: the call that waits, and every later call that
+ * would have to wait, returns NMS_ERROR_DEVICE. For a thread that stops a stream before it frees
+ * the context. Any thread may call this while another one uses the context. Does not end a
+ * call in which the device computes. Accepts NULL. */
+NMS_API void nms_context_interrupt (nms_context *ctx);
 
 /* Allocates the scratch for frames of up to `boxes` boxes and `class_options` class options, so
  * that no later call of at most that size allocates. Otherwise scratch grows with the frames,

@@ -304,6 +304,9 @@ stage_install ()
   lib=$(dirname "$(find "$dest" -name libgstnms.so | head -n 1)")
   check "the plugin has all four elements" installed_elements "$lib" \
     boxoverlay boxrecord boxreplay nmsfilter
+  # shellcheck disable=SC2016
+  check "nms-xla-probe is installed" bash -c '"$(find "$1" -name nms-xla-probe)" /no/such |
+    grep -q "^error cannot load the plugin"' - "$dest"
   cp "$NMS_ROOT"/pipelines/embed/*.c "$dest/"
   check "a program compiles with pkg-config and runs" installed_program "$dest"
   check "an application compiles and plays" installed_application "$dest" "$lib"

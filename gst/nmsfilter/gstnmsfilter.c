@@ -66,6 +66,7 @@
 
 #include "boxsuppress.h"
 #include "elements.h"
+#include "enginewarnings.h"
 #include "filtersettings.h"
 #include "filterstats.h"
 #include "fpmode.h"
@@ -96,6 +97,7 @@ struct _GstNmsFilter
   FilterSettings settings;
   gboolean started;
   FilterStats stats;
+  gint stopping;                /* atomic; nms_context_interrupt was called */
   gint engine_used;             /* of the last run; NMS_ENGINE_AUTO: no run yet */
   const gchar *isa_used;
   gchar in_use[80];             /* the value of engine-in-use */
@@ -114,7 +116,8 @@ struct _GstNmsFilter
   ReportInterval reported;      /* since the last message */
   gint width, height;           /* from the caps; 0: they state none */
   ScoreLoss score_loss;
-  gboolean refusal_warned;      /* warned that engine xla cannot be used */
+  gboolean uses_xla;            /* settings.engine is xla, as read for this buffer */
+  EngineWarnings engine_warnings;
 };
 
 G_DEFINE_TYPE (GstNmsFilter, gst_nms_filter, GST_TYPE_BASE_TRANSFORM)
@@ -187,6 +190,7 @@ take_settings (GstNmsFilter * self, BoxSuppressRules * rules)
   GST_OBJECT_LOCK (self);
   filter_settings_get_rules (&self->settings, rules);
   self->action = self->settings.action;
+  self->uses_xla = self->settings.engine == NMS_ENGINE_XLA;
   self->report = self->settings.post_messages;
   self->interval = self->settings.interval;
   GST_OBJECT_UNLOCK (self);
@@ -224,29 +228,31 @@ read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * 
   return res;
 }
 
-static gboolean
+static GstFlowReturn
 decide (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules)
 {
   BoxSuppressCounts counts = { 0, 0 };
   gint res;
 
   res = read_and_run (self, buffer, rules, &counts);
+  if (res < 0 && g_atomic_int_get (&self->stopping))
+    return GST_FLOW_FLUSHING;
   if (res < 0) {
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("Cannot filter the boxes: %s.",
-            nms_strerror (res)), ("%s", nms_context_error (self->context)));
-    return FALSE;
+            nms_context_error (self->context)), ("%s", nms_strerror (res)));
+    return GST_FLOW_ERROR;
   }
 
   filter_stats_add_boxes (&self->frame, self->boxes);
   if (self->boxes->len == 0)
-    return TRUE;
+    return GST_FLOW_OK;
   warn_score_loss (self, rules);
   if (self->action == GST_NMS_ACTION_TAG)
     self->change = counts.decided > 0;
   else
     self->change = counts.dropped > 0;
   GST_LOG_OBJECT (self, "%u boxes, %u dropped", self->boxes->len, counts.dropped);
-  return TRUE;
+  return GST_FLOW_OK;
 }
 
 static void
@@ -281,18 +287,6 @@ note_engine (GstNmsFilter * self)
 }
 
 static void
-warn_refusal (GstNmsFilter * self)
-{
-  const gchar *refusal = nms_context_engine_refusal (self->context);
-
-  if (refusal == NULL || self->refusal_warned)
-    return;
-  self->refusal_warned = TRUE;
-  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Engine xla cannot be used: %s.", refusal),
-      ("another engine runs instead, with the same result"));
-}
-
-static void
 finish_buffer (GstNmsFilter * self, GstBuffer * buffer)
 {
   gboolean engine_changed = FALSE;
@@ -305,7 +299,8 @@ finish_buffer (GstNmsFilter * self, GstBuffer * buffer)
   GST_OBJECT_UNLOCK (self);
   if (engine_changed)
     g_object_notify (G_OBJECT (self), "engine-in-use");
-  warn_refusal (self);
+  if (self->uses_xla && self->boxes->len > 0)
+    engine_warnings_post (&self->engine_warnings, GST_ELEMENT (self), self->context);
   if (self->report && report_interval_add (&self->reported,
           &GST_BASE_TRANSFORM (self)->segment, buffer, self->interval))
     post_report (self);
@@ -317,16 +312,16 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
   BoxSuppressRules rules;
-  gboolean ok;
+  GstFlowReturn flow;
 
   self->frame_start = gst_util_get_timestamp ();
   self->frame = (FilterStats) { 0 };
   self->change = FALSE;
   take_settings (self, &rules);
-  ok = decide (self, input, &rules);
+  flow = decide (self, input, &rules);
   box_suppress_rules_clear (&rules);
-  if (!ok)
-    return GST_FLOW_ERROR;
+  if (flow != GST_FLOW_OK)
+    return flow;
 
   *output = input;
   if (self->change && !gst_buffer_is_writable (input)) {
@@ -431,6 +426,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
 
   GST_OBJECT_LOCK (self);
   error = g_strdup (self->settings.class_options_error);
+  self->stopping = FALSE;
   self->started = error == NULL;
   self->stats = (FilterStats) { 0 };
   had_engine = self->engine_used != NMS_ENGINE_AUTO;
@@ -451,7 +447,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
   self->suppress = box_suppress_new (self->context);
   if (nms_isa_refusal ())
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_isa_refusal ()), (NULL));
-  self->refusal_warned = FALSE;
+  self->engine_warnings = (EngineWarnings) { FALSE, FALSE };
   self->width = self->height = 0;
   score_loss_reset (&self->score_loss);
   report_interval_begin (&self->reported);
@@ -469,6 +465,19 @@ gst_nms_filter_stop (GstBaseTransform * trans)
   g_clear_pointer (&self->suppress, box_suppress_free);
   nms_context_free (&self->context);
   return TRUE;
+}
+
+/* The base class waits for the streaming thread, which under xla-strict may wait for a plugin. */
+static GstStateChangeReturn
+gst_nms_filter_change_state (GstElement * element, GstStateChange transition)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (element);
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    g_atomic_int_set (&self->stopping, TRUE);
+    nms_context_interrupt (self->context);
+  }
+  return GST_ELEMENT_CLASS (gst_nms_filter_parent_class)->change_state (element, transition);
 }
 
 /* -------------------------------------------------------------------- class */
@@ -527,6 +536,7 @@ gst_nms_filter_class_init (GstNmsFilterClass * klass)
   filter_settings_install (object_class);
   install_own_properties (object_class);
 
+  element_class->change_state = GST_DEBUG_FUNCPTR (gst_nms_filter_change_state);
   element_class_describe (element_class, "Non-maximum suppression", "Filter/Metadata/Video",
       "Keeps the best of overlapping detection boxes and drops the others",
       "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl "

@@ -12,14 +12,17 @@
 
 /* Engine xla, as engines/engine.h describes engines. Returns NMS__NOT_RUN for a frame
  * that it leaves to the native engines, which under nms_options.xla_strict is an error
- * instead. Loads plugins and compiles programs in a thread of its own, or under
- * xla_strict in the caller's. Allocates memory. */
+ * instead. Loads plugins and compiles programs in threads of its own, for
+ * which the caller waits under xla_strict. Allocates memory. */
 int nms__xla (nms_context *ctx);
 size_t nms__xla_scratch_size (size_t boxes);
 
-/* Frees the state of the engine in a context and sets *xla to NULL. Waits for a
- * compilation in progress. */
+/* Frees the state of the engine in a context and sets *xla to NULL. Does not wait for a
+ * plugin: threads of the engine finish what is in progress. */
 void nms__xla_free (struct nms__xla **xla);
+
+/* Has runs that wait for a plugin look at nms_context.interrupted. */
+void nms__xla_wake (void);
 
 /* Returns the reason for which the engine is refused, in one line, or NULL. */
 const char *nms__xla_refusal (const struct nms__xla *xla);

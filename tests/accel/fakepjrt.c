@@ -10,6 +10,12 @@
  *   FAKE_HOLE    a slot without a function
  *   FAKE_START   initialize fails
  *   FAKE_EMPTY   a client without devices
+ *   FAKE_ABORT   aborts the process when loaded
+ *   FAKE_CRASH   initialize reads through a null pointer
+ *   FAKE_QUIT    creating a client ends the process with status 0
+ *   FAKE_HANG    GetPjrtApi never returns
+ *   FAKE_STALL   compiling never returns
+ *   FAKE_STUCK   closing the client never returns, except in nms-xla-probe
  *   FAKE_TPU     a TPU that runs only the kernel's module: see faketpu.h
  *   FAKE_WORKS   works: a program returns its first inputs
  *
@@ -25,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef FAKE_MARKS
 #define FAKE_NONE
@@ -39,7 +46,23 @@ leave_mark (void)
 }
 #endif
 
+#ifdef FAKE_ABORT
+__attribute__ ((constructor)) static void
+abort_process (void)
+{
+  abort ();
+}
+#endif
+
 #ifndef FAKE_NONE
+
+/* Stands for a driver that waits for a device which is absent. */
+static inline void
+block (void)
+{
+  for (;;)
+    sleep (1);
+}
 
 struct pjrt_error {
   char text[160];
@@ -131,8 +154,10 @@ error_message (pjrt_error_message_args *a)
 static pjrt_error *
 initialize (pjrt_initialize_args *a)
 {
-#ifdef FAKE_START
+#if defined FAKE_START
   return fail ("initialize", "always fails");
+#elif defined FAKE_CRASH
+  a = *(pjrt_initialize_args *volatile *) NULL;
 #endif
   BEGIN ("initialize");
   return NULL;
@@ -157,6 +182,9 @@ static pjrt_error *
 client_create (pjrt_client_create_args *a)
 {
   BEGIN ("client_create");
+#ifdef FAKE_QUIT
+  exit (0);
+#endif
   a->client = make (sizeof *a->client);
   return NULL;
 }
@@ -164,6 +192,11 @@ client_create (pjrt_client_create_args *a)
 static pjrt_error *
 client_destroy (pjrt_client_args *a)
 {
+#ifdef FAKE_STUCK
+  const char *probe = getenv ("NMS_XLA_PROBE");
+  if (!probe || *probe)
+    block ();
+#endif
   unmake (a->client);
   BEGIN ("client_destroy");
   return NULL;
@@ -214,6 +247,9 @@ client_compile (pjrt_client_compile_args *a)
   const char *outputs;
   char text[64] = "";
   BEGIN ("client_compile");
+#ifdef FAKE_STALL
+  block ();
+#endif
   memcpy (text, a->program->code, a->program->code_size < 63 ? a->program->code_size : 63);
   outputs = strstr (text, "outputs ");
   a->executable = make (sizeof *a->executable);
@@ -394,6 +430,9 @@ GetPjrtApi (void)
     .buffer_destroy = buffer_destroy,
     .to_host = to_host,
   };
+#ifdef FAKE_HANG
+  block ();
+#endif
 #if defined FAKE_NULL
   return NULL;
 #elif defined FAKE_SMALL

@@ -2,6 +2,9 @@
 /* frames: makes frames of boxes, runs them and compares the results. */
 #include "frames.h"
 
+#include "accel/xla/xlabusy.h"
+#include "accel/xla/xladevice.h"
+
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,4 +65,11 @@ frame_fails (Frame *f, nms_context *context, int code, const char *detail)
   if (!strstr (nms_context_error (context), detail))
     g_error ("\"%s\" does not say \"%s\"", nms_context_error (context), detail);
   g_assert_cmpuint (result.kept_count, ==, 0);
+}
+
+void
+frame_check_closed (void)
+{
+  g_assert_true (nms__xla_busy_wait (60000));
+  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
 }

@@ -23,3 +23,6 @@ void frame_check (Frame *frame, nms_context *context);
 /* Runs the frame and fails the test unless the run fails with this code and a text that
  * contains `detail`. */
 void frame_fails (Frame *frame, nms_context *context, int code, const char *detail);
+
+/* Waits until engine xla's threads have finished, and fails the test if a device is open then. */
+void frame_check_closed (void);

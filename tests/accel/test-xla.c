@@ -88,7 +88,7 @@ test_sizes (void)
   }
   g_assert_cmpint (compiled () - before, ==, 4);
   nms_context_free (&ctx);
-  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
+  frame_check_closed ();
 }
 
 /* Changed thresholds, caps, switches and scores use the same program. */
@@ -151,7 +151,7 @@ test_shared (void)
   nms_context_trim (first);
   frame_check (&f, second);
   nms_context_free (&second);
-  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
+  frame_check_closed ();
   frame_check (&f, first);
   g_assert_cmpint (compiled () - before, ==, 2);
   nms_context_free (&first);
@@ -184,7 +184,7 @@ test_native_meanwhile (void)
   frame_check (&f, ctx);
   nms_context_free (&ctx);
   frame_clear (&f);
-  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
+  frame_check_closed ();
 }
 
 /* ---------------------------------------------------------------- misbehaviour */
@@ -214,7 +214,7 @@ check_refused (int what, const char *reason)
   nms_context_free (&ctx);
   become (WRAPPED_AS_IT_IS);
   frame_clear (&f);
-  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
+  frame_check_closed ();
 }
 
 /* The same module without the maxima between products and sums. */

@@ -117,13 +117,88 @@ test_strict (void)
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ERROR);
   gst_message_parse_error (message, &error, &detail);
-  g_assert_true (g_str_has_prefix (error->message, "Cannot filter the boxes: "));
-  g_assert_nonnull (strstr (detail, "engine xla: cannot load the plugin"));
+  g_assert_true (g_str_has_prefix (error->message,
+          "Cannot filter the boxes: engine xla: cannot load the plugin: /no/such/plugin.so"));
   g_error_free (error);
   g_free (detail);
   gst_message_unref (message);
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ERROR), ==, 0);
   harness_teardown (h, bus);
+}
+
+/* A plugin that crashes ends no application. */
+static void
+test_crash (void)
+{
+  gchar *crash = plugin ("crash");
+
+  check_one_warning (crash, "the plugin crashes: it ended a trial process");
+  g_free (crash);
+}
+
+/* One warning says that there is no program to open plugins first. */
+static void
+test_no_probe (void)
+{
+  gchar *works = plugin ("works"), *probe = g_strdup (g_getenv ("NMS_XLA_PROBE")), *text;
+  GstHarness *h;
+  GstBus *bus;
+  GstMessage *message;
+
+  g_setenv ("NMS_XLA_PROBE", "/nowhere/nms-xla-probe", TRUE);
+  h = harness_with (works, FALSE);
+  bus = harness_bus (h);
+  push_three (h, 0);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+  g_assert_nonnull (message);
+  text = message_text (message);
+  g_assert_true (g_str_has_prefix (text, "Engine xla opens its plugin without a trial: the "
+          "program /nowhere/nms-xla-probe cannot be run"));
+  gst_message_unref (message);
+  g_setenv ("NMS_XLA_PROBE", probe, TRUE);
+  harness_teardown (h, bus);
+  g_free (text);
+  g_free (probe);
+  g_free (works);
+}
+
+static gpointer
+push_until_stopped (gpointer data)
+{
+  GstHarness *h = data;
+  GstFlowReturn flow = gst_harness_push (h, three (0));
+
+  return GINT_TO_POINTER (flow);
+}
+
+/* The state NULL does not wait for a plugin that blocks while it compiles, and nothing is
+ * posted. `strict` has the streaming thread wait for it. */
+static void
+check_null_returns (gboolean strict)
+{
+  gchar *stall = plugin ("stall");
+  GstHarness *h = harness_with (stall, strict);
+  GstBus *bus = harness_bus (h);
+  GThread *thread = g_thread_new (NULL, push_until_stopped, h);
+  gint64 start;
+  GstFlowReturn flow;
+
+  g_usleep (G_USEC_PER_SEC / 5);
+  start = g_get_monotonic_time ();
+  gst_element_set_state (h->element, GST_STATE_NULL);
+  g_assert_cmpint (g_get_monotonic_time () - start, <, 5 * G_TIME_SPAN_SECOND);
+  flow = GPOINTER_TO_INT (g_thread_join (thread));
+  g_assert_cmpint (flow, ==, strict ? GST_FLOW_FLUSHING : GST_FLOW_OK);
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR), ==, 0);
+  harness_teardown (h, bus);
+  g_free (stall);
+}
+
+static void
+test_null_returns (void)
+{
+  check_null_returns (FALSE);
+  check_null_returns (TRUE);
 }
 
 /* Both properties can be set in the states NULL and READY only. */
@@ -210,7 +285,9 @@ child (const char *what)
   if (g_str_equal (what, "--run")) {
     h = harness_new ("nmsfilter engine=xla");
     push_three (h, 0);
-    gst_harness_teardown (h); /* waits for the compilation */
+    while (!g_file_test (g_getenv ("NMS_TEST_MARK"), G_FILE_TEST_EXISTS))
+      g_usleep (1000);
+    gst_harness_teardown (h);
   }
   return 0;
 }
@@ -284,8 +361,12 @@ static const TestCase cases[] = {
   { "/nmsfilter/xla/device-later", test_device_later },
   { "/nmsfilter/xla/one-warning", test_one_warning },
   { "/nmsfilter/xla/strict", test_strict },
+  { "/nmsfilter/xla/crash", test_crash },
+  { "/nmsfilter/xla/no-probe", test_no_probe },
   { "/nmsfilter/xla/not-while-playing", test_not_while_playing },
   { "/nmsfilter/xla/registry-scan", test_registry_scan },
+  /* last, because the plugin blocks threads of this process */
+  { "/nmsfilter/xla/null-returns", test_null_returns },
   { NULL }
 };
 

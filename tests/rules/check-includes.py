@@ -18,9 +18,10 @@ import sys
 
 from projectfiles import finish, project_files, read
 
-LIBC = """assert complex ctype dlfcn errno fenv float inttypes iso646 limits locale math pthread
-setjmp signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath
-threads time uchar wchar wctype sys/types unistd""".split()
+LIBC = """assert complex ctype dlfcn elf errno fcntl fenv float inttypes iso646 limits link locale
+math poll pthread setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib
+stdnoreturn string tgmath threads time uchar wchar wctype sys/stat sys/types sys/wait
+unistd""".split()
 # intrinsics are the compiler's own
 INTRINSICS = ["xmmintrin", "emmintrin", "immintrin", "arm_neon"]
 
@@ -34,6 +35,7 @@ BEHIND = {"gst/nmsfilter/gstnmsfilter.c": {"nmscore/fpmode.h"},
           "tests/tpu/mosaicprint.c": {"nmscore/accel/mosaic/mosaic.h"},
           "tests/accel/fakepjrt.c": {"nmscore/accel/xla/pjrt.h"},
           "tests/accel/faketpu.c": {"nmscore/accel/mosaic/mosaic.h"},
+          "tests/accel/frames.c": {"nmscore/accel/xla/xlabusy.h", "nmscore/accel/xla/xladevice.h"},
           "tests/accel/test-xla.c": {"nmscore/accel/xla/xladevice.h"},
           "tests/accel/test-xla-client.c": {"nmscore/accel/xla/xladevice.h"},
           "tests/accel/test-xla-refusal.c": {"nmscore/accel/xla/xladevice.h"},

@@ -18,10 +18,20 @@ NEEDED = {
     "bcmp", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen", "snprintf", "vsnprintf",
     # the instruction set: NMS_ISA, read once
     "getenv", "pthread_once",
-    # plugins of engine xla, and their one client a process
-    "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "getpid",
-    "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_create", "pthread_join",
-    "pthread_sigmask", "sigfillset",
+    # plugins of engine xla, their one client a process, and the threads that call them
+    "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "strncmp", "getpid",
+    "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_create", "pthread_detach",
+    "pthread_join",
+    "pthread_cond_timedwait", "pthread_sigmask", "sigfillset", "__cxa_atexit",
+    # the files of plugins
+    "open", "open64", "close", "pread", "pread64", "fstat", "fstat64", "stat", "stat64", "access",
+    # the program that opens a plugin first
+    "environ", "__environ", "kill", "pipe2", "poll",
+    "posix_spawn", "posix_spawn_file_actions_adddup2",
+    "posix_spawn_file_actions_addopen", "posix_spawn_file_actions_destroy",
+    "posix_spawn_file_actions_init", "posix_spawnattr_destroy", "posix_spawnattr_init",
+    "posix_spawnattr_setflags", "posix_spawnattr_setpgroup", "posix_spawnattr_setsigdefault",
+    "posix_spawnattr_setsigmask", "read", "sigemptyset", "strsignal", "strtol", "waitpid",
     # programs of lazy tensors: their text, a cache that threads share, compile times
     "open_memstream", "fprintf", "fputs", "fputc", "fwrite", "ferror", "fclose",
     "pthread_mutex_init", "pthread_mutex_destroy", "pthread_cond_init", "pthread_cond_destroy",

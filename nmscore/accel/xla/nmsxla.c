@@ -4,6 +4,7 @@
 
 #include "xladevice.h"
 #include "xlaerror.h"
+#include "xlaprobe.h"
 #include "xlaprogram.h"
 
 #include <string.h>
@@ -19,10 +20,21 @@ nms_xla_open (const char *plugin, nms_lazy_backend **backend, char *error, size_
   *backend = NULL;
   if (!plugin || !*plugin)
     return nms__xla_error_set (NMS_ERROR_ARGUMENT, error, error_size, "no plugin is named");
-  code = nms__xla_device_open (plugin, &nms__xla_program_functions, &device, error, error_size);
+  code = nms__xla_device_claim (error, error_size);
+  if (!code)
+    code = nms__xla_probe (plugin, error, error_size);
+  if (!code)
+    code = nms__xla_device_open (plugin, &nms__xla_program_functions, &device, error,
+        error_size);
   if (!code)
     *backend = &device->backend;
   return code;
+}
+
+int
+nms_xla_probe_check (char *error, size_t error_size)
+{
+  return nms__xla_probe_check (error, error_size);
 }
 
 void

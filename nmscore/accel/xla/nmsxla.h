@@ -24,6 +24,17 @@
  * emulator. Engine xla was tested with a plugin that reports a TPU as its platform. No
  * TPU has run the kernel or the graph.
  *
+ * Trial: a plugin may crash or block when it is opened, as libtpu does on a machine without a
+ * TPU. So nms_xla_open () first has the program nms-xla-probe open and close the plugin in a
+ * process of its own, with a time limit, and refuses a plugin that ends that process or exceeds
+ * the limit. The answer is kept for the process as long as the plugin's file does not change,
+ * unless the plugin returned an error. A truncated file is refused before it is mapped.
+ *   NMS_XLA_PROBE          the file of the program; unset: the installed one, in the folder
+ *                          libexec of the prefix; empty: plugins are opened without a trial
+ *   NMS_XLA_PROBE_SECONDS  the time limit, 1 to 3600, default 30
+ * If the program cannot be run, plugins are opened without a trial, and nms_xla_probe_check ()
+ * returns the reason.
+ *
  * Processes: a plugin starts threads, so it cannot be used in a process forked
  * from one that used it. All functions return an error there and do not touch open
  * devices. A plugin's library is never unloaded.
@@ -49,6 +60,11 @@ extern "C" {
 NMS_API int nms_xla_open (const char *plugin, nms_lazy_backend **backend, char *error,
     size_t error_size);
 
+/* Returns 0 if nms_xla_open () can run nms-xla-probe, or if that is switched off; otherwise
+ * NMS_ERROR_DEVICE (or _UNSUPPORTED: a build without plugins) and one line of text, as
+ * nms_xla_open () writes it. */
+NMS_API int nms_xla_probe_check (char *error, size_t error_size);
+
 /* Closes *backend and sets it to NULL. Free all caches made with it before the last
  * close. Accepts NULL and a pointer to NULL. */
 NMS_API void nms_xla_close (nms_lazy_backend **backend);
@@ -63,7 +79,8 @@ NMS_API int nms_xla_engine_counters (const char *plugin, nms_lazy_counters *coun
  * this machine does not have; the compiled program is discarded. `topology` is the
  * plugin's name of a set of devices ("v5e:2x2" for TPUs, "1x1x1" for GPUs). `target`
  * is NULL, or for GPUs the text of XLA's GpuTargetConfigProto. Returns the codes of
- * nms_xla_open () and writes to `error` in the same way. */
+ * nms_xla_open () and writes to `error` in the same way. Makes no trial, because most plugins
+ * cannot open a device that is not here. */
 NMS_API int nms_xla_compile_ahead (const char *plugin, const char *topology, const char *target,
     const char *text, size_t length, char *error, size_t error_size);
 

@@ -1,84 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xla: engine xla, which runs the whole selection as one program on a device. A worker
- * thread loads the plugin, opens the device, and compiles and checks the program.
- * Meanwhile, and for frames larger than the largest program, the native engines run,
- * which give the same bits. With xla_strict the caller's thread does all of this.
+ * xla: engine xla, which runs the whole selection as one program on a device. A job on
+ * another thread (xlajob.h) loads the plugin, opens the device, and compiles and checks the
+ * program. Meanwhile, and for frames larger than the largest program, the native engines run,
+ * which give the same bits. With xla_strict the caller waits for the job.
  */
 #include "accel/accel.h"
 #include "engines/engine.h"
 #include "xlaframe.h"
-#include "xlaprepare.h"
-#include "xlastore.h"
+#include "xlajob.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define TEXT 256
-
-/* The task of the worker: it opens the plugin, if that is not open, and prepares one
- * kind of program. The caller's thread reads the result after `done` is set. */
-typedef struct job {
-  const char *plugin;
-  nms__xla_store *store;
-  nms__xla_kind kind;
-  int code;
-  char error[TEXT];
-  atomic_int done;
-} job;
 
 struct nms__xla {
   pid_t pid;
   char *asked;          /* option xla_plugin; NULL: it is not set */
   char *plugin;
-  nms__xla_store *store;
+  nms__xla_store *store; /* NULL: not open, or a job has it */
   nms_lazy *lz;
-  pthread_t worker;
-  int working;
-  job job;
+  nms__xla_job *job;    /* NULL: none works */
   int code;             /* of the refusal; 0: not refused */
   char refusal[TEXT];
 };
-
-static void
-do_job (job *j)
-{
-  j->code = j->store ? NMS_OK
-                     : nms__xla_store_open (j->plugin, &j->store, j->error, sizeof j->error);
-  if (!j->code)
-    j->code = nms__xla_prepare (j->store, j->kind, j->error, sizeof j->error);
-}
-
-static void *
-work (void *data)
-{
-  job *j = data;
-
-  do_job (j);
-  atomic_store (&j->done, 1);
-  return NULL;
-}
-
-/* Starts the worker with all signals blocked, so that the application's other threads
- * handle them. */
-static int
-start_worker (struct nms__xla *xla)
-{
-  sigset_t all, before;
-  int error;
-
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
-  atomic_store (&xla->job.done, 0);
-  error = pthread_create (&xla->worker, NULL, work, &xla->job);
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
-  xla->working = !error;
-  return error;
-}
 
 static void
 refuse (struct nms__xla *xla, int code, const char *why)
@@ -87,26 +35,20 @@ refuse (struct nms__xla *xla, int code, const char *why)
   snprintf (xla->refusal, sizeof xla->refusal, "%s", why);
 }
 
-/* Takes over the result of a job. */
+/* Takes over the result of the job, which has finished. */
 static void
 end_job (struct nms__xla *xla)
 {
-  xla->store = xla->job.store;
-  if (xla->job.code)
-    refuse (xla, xla->job.code, xla->job.error);
+  char error[TEXT];
+  const int code = nms__xla_job_take (&xla->job, &xla->store, error, sizeof error);
+
+  if (code)
+    refuse (xla, code, error);
   else if (!xla->lz) {
     xla->lz = nms_lazy_new (xla->store->cache);
     if (!xla->lz)
       refuse (xla, NMS_ERROR_MEMORY, "out of memory");
   }
-}
-
-static void
-join_worker (struct nms__xla *xla)
-{
-  pthread_join (xla->worker, NULL);
-  xla->working = 0;
-  end_job (xla);
 }
 
 void
@@ -118,14 +60,19 @@ nms__xla_free (struct nms__xla **xla)
   if (!x)
     return;
   if (x->pid == getpid ()) {
-    if (x->working)
-      join_worker (x);
     nms_lazy_free (&x->lz);
-    nms__xla_store_close (&x->store);
+    nms__xla_job_abandon (&x->job);
+    nms__xla_job_close (&x->store);
   }                             /* else these and their locks belong to the parent */
   free (x->asked);
   free (x->plugin);
   free (x);
+}
+
+void
+nms__xla_wake (void)
+{
+  nms__xla_job_wake ();
 }
 
 /* Copies a string or NULL. Returns 0 when out of memory. */
@@ -153,7 +100,6 @@ new_xla (const char *plugin)
     nms__xla_free (&x);
     return NULL;
   }
-  x->job.plugin = x->plugin;
   if (!x->plugin || !*x->plugin)
     refuse (x, NMS_ERROR_DEVICE, "no plugin is named, by option or by NMS_XLA_PLUGIN");
   return x;
@@ -179,28 +125,39 @@ current (nms_context *ctx)
   return x;
 }
 
-/* Returns whether the program of a kind can run now. If not, the worker is started to
- * prepare it, or with `strict` the caller's thread prepares it. */
+/* Returns whether the program of a kind can run now. If not, a job is started to prepare
+ * it, which the caller waits for if `strict`, until *interrupted is not 0. */
 static int
-is_ready (struct nms__xla *x, nms__xla_kind kind, int strict)
+is_ready (struct nms__xla *x, nms__xla_kind kind, int strict, const atomic_int *interrupted)
 {
   if (x->code)
     return 0;
-  if (x->working && (strict || atomic_load (&x->job.done)))
-    join_worker (x);
-  if (x->code || x->working)
-    return 0;
-  if (x->lz && nms__xla_store_state (x->store, kind) == NMS__XLA_READY)
+  if (!x->job && x->lz && nms__xla_store_state (x->store, kind) == NMS__XLA_READY)
     return 1;
-  x->job.store = x->store;
-  x->job.kind = kind;
-  if (!strict) {
-    start_worker (x); /* if no thread can be started, a later frame tries again */
-    return 0;
+  if (!x->job) {
+    x->job = nms__xla_job_start (x->plugin, x->store, kind);
+    if (!x->job)
+      return 0; /* a later frame tries again */
+    x->store = NULL;
   }
-  do_job (&x->job);
+  if (!(strict ? nms__xla_job_wait (x->job, interrupted) : nms__xla_job_is_done (x->job)))
+    return 0;
   end_job (x);
-  return !x->code;
+  /* the job may have been started for a frame of another kind */
+  return !x->code && (nms__xla_store_state (x->store, kind) == NMS__XLA_READY
+          || (strict && is_ready (x, kind, strict, interrupted)));
+}
+
+/* Fails a frame under xla_strict whose program is not ready. */
+static int
+fail_strict (nms_context *ctx, const struct nms__xla *x)
+{
+  if (x->code)
+    return nms__fail (ctx, x->code, "engine xla: %.160s", x->refusal);
+  if (x->job)
+    return nms__fail (ctx, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for %.120s",
+        x->plugin);
+  return nms__fail (ctx, NMS_ERROR_MEMORY, "engine xla: no memory or no thread for a job");
 }
 
 int
@@ -218,7 +175,7 @@ nms__xla (nms_context *ctx)
   struct nms__xla *x = current (ctx);
   if (!x)
     return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for engine xla");
-  if (is_ready (x, kind, strict)) {
+  if (is_ready (x, kind, strict, &ctx->interrupted)) {
     code = nms__xla_frame_run (x->lz, x->store, &ctx->frame, kind, why_not, sizeof why_not);
     if (code)
       refuse (x, code, why_not);
@@ -227,9 +184,7 @@ nms__xla (nms_context *ctx)
       return NMS_OK;
     }
   }
-  if (strict)
-    return nms__fail (ctx, x->code, "engine xla: %.160s", x->refusal);
-  return NMS__NOT_RUN;
+  return strict ? fail_strict (ctx, x) : NMS__NOT_RUN;
 }
 
 const char *

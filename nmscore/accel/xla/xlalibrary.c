@@ -6,6 +6,8 @@
  * versions of the same code.
  */
 #include "xlalibrary.h"
+#include "xlabusy.h"
+#include "xlaelf.h"
 #include "xlaerror.h"
 
 #include <dlfcn.h>
@@ -64,20 +66,24 @@ static int
 open_library (const char *path, const pjrt_api **api, char *error, size_t error_size)
 {
   PJRT_ARGS (pjrt_initialize_args, start);
-  void *handle = dlopen (path, RTLD_NOW | RTLD_LOCAL);
   const pjrt_api *(*get) (void);
-  void *symbol;
+  void *handle, *symbol;
+  int code = nms__xla_elf_check (path, error, error_size);
 
+  if (code)
+    return code;
+  handle = dlopen (path, RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size, "cannot load the plugin: %s",
         dlerror ());
+  nms__xla_busy_wait_at_exit ();
   symbol = dlsym (handle, "GetPjrtApi");
   if (!symbol)
     return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "%s is not a PJRT plugin: it has no function GetPjrtApi", path);
   memcpy (&get, &symbol, sizeof get); /* because ISO C has no cast to a function pointer */
   *api = get ();
-  int code = check_table (path, *api, error, error_size);
+  code = check_table (path, *api, error, error_size);
   if (code)
     return code;
   for (const library *l = libraries; l; l = l->next)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* xlabusy: a counter, and a condition variable that signals its return to 0. */
+#include "xlabusy.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+static size_t busy;    /* under the lock */
+static pid_t counting; /* the process that counts; 0: none yet */
+
+void
+nms__xla_busy_begin (void)
+{
+  pthread_mutex_lock (&lock);
+  counting = getpid ();
+  busy++;
+  pthread_mutex_unlock (&lock);
+}
+
+void
+nms__xla_busy_end (void)
+{
+  pthread_mutex_lock (&lock);
+  if (--busy == 0)
+    pthread_cond_broadcast (&idle);
+  pthread_mutex_unlock (&lock);
+}
+
+int
+nms__xla_busy_wait (unsigned milliseconds)
+{
+  struct timespec end;
+  int late = 0;
+
+  if (counting != getpid ())
+    return 1;
+  clock_gettime (CLOCK_REALTIME, &end);
+  end.tv_sec += milliseconds / 1000;
+  end.tv_nsec += milliseconds % 1000 * 1000000L;
+  if (end.tv_nsec >= 1000000000L) {
+    end.tv_nsec -= 1000000000L;
+    end.tv_sec++;
+  }
+  pthread_mutex_lock (&lock);
+  while (busy && !late)
+    late = pthread_cond_timedwait (&idle, &lock, &end);
+  late = busy != 0;
+  pthread_mutex_unlock (&lock);
+  return !late;
+}
+
+/* Runs once for each loaded plugin; only the first time limit counts. */
+static void
+wait_at_exit (void)
+{
+  static int too_long;
+
+  if (!too_long)
+    too_long = !nms__xla_busy_wait (NMS__XLA_EXIT_MS);
+}
+
+void
+nms__xla_busy_wait_at_exit (void)
+{
+  atexit (wait_at_exit);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tests plugins that crash, end the process or block (tests/accel/fakepjrt.c, in folder
+ * FAKE_PLUGINS), and truncated plugin files: this process goes on, no call waits for them,
+ * and the error gives the reason. NMS_XLA_PROBE names the program that opens plugins first.
+ */
+#include "frames.h"
+#include "nmsxla.h"
+#include "testrunner.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+static char *
+plugin (const char *kind)
+{
+  return g_strdup_printf ("%s/fakepjrt-%s.so", FAKE_PLUGINS, kind);
+}
+
+static char *
+temporary (const char *name)
+{
+  return g_strdup_printf ("%s/%s-%d-%u", g_get_tmp_dir (), name, (int) g_get_monotonic_time (),
+      g_random_int ());
+}
+
+static void
+check_refused (const char *path, const char *reason)
+{
+  nms_lazy_backend *backend;
+  char why[256] = "";
+
+  g_assert_cmpint (nms_xla_open (path, &backend, why, sizeof why), ==, NMS_ERROR_DEVICE);
+  g_assert_null (backend);
+  if (!strstr (why, reason) || strchr (why, '\n'))
+    g_error ("\"%s\" does not say \"%s\"", why, reason);
+}
+
+static void
+check_opens (const char *path)
+{
+  nms_lazy_backend *backend;
+  char why[256] = "";
+  const int code = nms_xla_open (path, &backend, why, sizeof why);
+
+  if (code)
+    g_error ("%s: %s", path, why);
+  nms_xla_close (&backend);
+}
+
+static void
+test_crashes (void)
+{
+  static const char *const kinds[] = { "abort", "crash", "quit" };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    char *path = plugin (kinds[i]);
+    check_refused (path, "the plugin crashes: it ended a trial process");
+    check_refused (path, path);
+    g_free (path);
+  }
+}
+
+/* The limit passes once; the second answer is kept. */
+static void
+test_blocks (void)
+{
+  char *path = plugin ("hang");
+  gint64 start;
+
+  g_setenv ("NMS_XLA_PROBE_SECONDS", "1", TRUE);
+  start = g_get_monotonic_time ();
+  check_refused (path, "the plugin blocks: a trial process had not opened it after 1 s");
+  g_assert_cmpint (g_get_monotonic_time () - start, >=, G_TIME_SPAN_SECOND);
+  g_setenv ("NMS_XLA_PROBE_SECONDS", "3600", TRUE);
+  check_refused (path, "the plugin blocks");
+  g_unsetenv ("NMS_XLA_PROBE_SECONDS");
+  g_free (path);
+}
+
+/* Each size is mapped without a trial. */
+static void
+test_truncated (void)
+{
+  char *whole = plugin ("works"), *path = temporary ("truncated"), *probe;
+  char *text;
+  gsize size;
+
+  probe = g_strdup (g_getenv ("NMS_XLA_PROBE"));
+  g_setenv ("NMS_XLA_PROBE", "", TRUE);
+  g_assert_true (g_file_get_contents (whole, &text, &size, NULL));
+  for (gsize length = 64; length < size - size / 3; length += size / 5) {
+    g_assert_true (g_file_set_contents (path, text, (gssize) length, NULL));
+    check_refused (path, "is truncated: it has ");
+  }
+  g_assert_true (g_file_set_contents (path, text, 10, NULL));
+  check_refused (path, "cannot load the plugin: ");
+  check_refused (FAKE_PLUGINS "/", "is not a regular file");
+  g_remove (path);
+  g_setenv ("NMS_XLA_PROBE", probe, TRUE);
+  g_free (probe);
+  g_free (text);
+  g_free (path);
+  g_free (whole);
+}
+
+static size_t
+lines_in (const char *path)
+{
+  char *text = NULL;
+  size_t lines = 0;
+
+  if (!g_file_get_contents (path, &text, NULL, NULL))
+    return 0;
+  for (const char *c = text; *c; c++)
+    lines += *c == '\n';
+  g_free (text);
+  return lines;
+}
+
+/* The program runs once for a file, and again after the file has changed. */
+static void
+test_once (void)
+{
+  char *works = plugin ("works"), *none = plugin ("none");
+  char *copy = temporary ("copy"), *log = temporary ("log"), *script = temporary ("script");
+  char *probe = g_strdup (g_getenv ("NMS_XLA_PROBE")), *text;
+  char *command = g_strdup_printf ("#!/bin/sh\necho >>'%s'\nexec '%s' \"$@\"\n", log, probe);
+  gsize size;
+
+  g_assert_true (g_file_get_contents (works, &text, &size, NULL));
+  g_assert_true (g_file_set_contents (copy, text, (gssize) size, NULL));
+  g_assert_true (g_file_set_contents (script, command, -1, NULL));
+  g_assert_cmpint (g_chmod (script, 0700), ==, 0);
+  g_setenv ("NMS_XLA_PROBE", script, TRUE);
+  for (size_t i = 0; i < 3; i++)
+    check_opens (copy);
+  g_assert_cmpuint (lines_in (log), ==, 1);
+  g_assert_true (g_file_set_contents (copy, text, (gssize) size, NULL));
+  check_opens (copy);
+  g_assert_cmpuint (lines_in (log), ==, 2);
+
+  /* an error of the plugin may be temporary */
+  check_refused (none, "is not a PJRT plugin");
+  check_refused (none, "is not a PJRT plugin");
+  g_assert_cmpuint (lines_in (log), ==, 4);
+  g_setenv ("NMS_XLA_PROBE", probe, TRUE);
+  g_remove (copy);
+  g_remove (log);
+  g_remove (script);
+  g_free (works), g_free (none), g_free (copy), g_free (log), g_free (script);
+  g_free (probe), g_free (text), g_free (command);
+}
+
+static void
+test_program_absent (void)
+{
+  char *path = plugin ("works"), *probe = g_strdup (g_getenv ("NMS_XLA_PROBE"));
+  char why[200] = "";
+
+  g_assert_cmpint (nms_xla_probe_check (why, sizeof why), ==, NMS_OK);
+  g_setenv ("NMS_XLA_PROBE", "", TRUE);
+  g_assert_cmpint (nms_xla_probe_check (why, sizeof why), ==, NMS_OK);
+  check_opens (path);
+  g_setenv ("NMS_XLA_PROBE", "/nowhere/nms-xla-probe", TRUE);
+  g_assert_cmpint (nms_xla_probe_check (why, sizeof why), ==, NMS_ERROR_DEVICE);
+  g_assert_nonnull (strstr (why, "/nowhere/nms-xla-probe cannot be run"));
+  check_opens (path);
+  g_setenv ("NMS_XLA_PROBE", probe, TRUE);
+  g_free (probe);
+  g_free (path);
+}
+
+/* The program by hand: what it prints and returns. */
+static void
+test_program (void)
+{
+  static const struct {
+    const char *kind, *output;
+    int code;
+  } rows[] = {
+    { "works", "ok xla:fake\n", 0 },
+    { "start", "error the plugin does not start: initialize always fails\n", 1 },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    char *path = plugin (rows[i].kind), *output = NULL;
+    char *argv[] = { (char *) g_getenv ("NMS_XLA_PROBE"), path, NULL };
+    GError *error = NULL;
+    int status = 0;
+    g_assert_true (g_spawn_sync (NULL, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, NULL,
+            &status, NULL));
+    g_assert_cmpstr (output, ==, rows[i].output);
+    g_assert_true (g_spawn_check_wait_status (status, &error) == !rows[i].code);
+    g_clear_error (&error);
+    g_free (output);
+    g_free (path);
+  }
+}
+
+static gpointer
+run_strict (gpointer data)
+{
+  nms_context *ctx = data;
+  char *path = plugin ("stall");
+  Frame f;
+
+  frame_init (&f, 70, 1);
+  f.options.engine = NMS_ENGINE_XLA;
+  f.options.xla_plugin = path;
+  f.options.xla_strict = 1;
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for ");
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for ");
+  f.options.engine = NMS_ENGINE_SORTED;
+  frame_check (&f, ctx);
+  frame_clear (&f);
+  g_free (path);
+  return NULL;
+}
+
+/* A run that waits for a plugin ends when another thread interrupts it. */
+static void
+test_interrupt (void)
+{
+  nms_context *ctx = nms_context_new ();
+  GThread *thread = g_thread_new (NULL, run_strict, ctx);
+
+  g_usleep (G_USEC_PER_SEC / 5);
+  nms_context_interrupt (ctx);
+  g_thread_join (thread);
+  nms_context_free (&ctx);
+  nms_context_interrupt (NULL);
+}
+
+/* Frees a context whose job is inside a plugin that blocks, or whose plugin blocks when it
+ * is closed. */
+static void
+check_free (const char *kind, int wait_for_refusal)
+{
+  nms_context *ctx = nms_context_new ();
+  char *path = plugin (kind);
+  gint64 start;
+  Frame f;
+
+  frame_init (&f, 70, 1);
+  f.options.engine = NMS_ENGINE_XLA;
+  f.options.xla_plugin = path;
+  do {
+    frame_check (&f, ctx);
+    g_usleep (1000);
+  } while (wait_for_refusal && !nms_context_engine_refusal (ctx));
+  start = g_get_monotonic_time ();
+  nms_context_free (&ctx);
+  g_assert_cmpint (g_get_monotonic_time () - start, <, 5 * G_TIME_SPAN_SECOND);
+  frame_clear (&f);
+  g_free (path);
+}
+
+static void
+test_free (void)
+{
+  check_free ("stall", FALSE);
+  check_free ("stuck", TRUE);
+}
+
+static const TestCase cases[] = {
+  { "/xla-probe/crashes", test_crashes },
+  { "/xla-probe/blocks", test_blocks },
+  { "/xla-probe/truncated", test_truncated },
+  { "/xla-probe/once", test_once },
+  { "/xla-probe/program-absent", test_program_absent },
+  { "/xla-probe/program", test_program },
+  { "/xla-probe/interrupt", test_interrupt },
+  /* last, because the plugins block threads of this process */
+  { "/xla-probe/free", test_free },
+  { NULL }
+};
+
+TEST_PROGRAM (cases);
