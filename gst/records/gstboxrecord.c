@@ -45,6 +45,12 @@
  * the number of their session, so that the file can be replayed; docs/recording.md
  * describes this. Buffers outside of their segment are marked, and left out of MOT text.
  *
+ * The pad boxes, on request, pushes the same lines as text, one buffer of
+ * `text/x-raw, format=utf8` with the times of each frame. A frame without boxes is a GAP
+ * event (or a line, see #boxrecord:empty-lines). Queues, tee, gdppay, rtpgstpay and
+ * matroskamux take boxes to another process that way; the pad boxes of boxreplay takes
+ * them there. Both source pads push from one thread, so a queue should follow each.
+ *
  * With emit-signals=true, an application gets the boxes without a file: see
  * #boxrecord::frame-boxes.
  *
@@ -70,6 +76,7 @@
 #include "mottext.h"
 #include "properties.h"
 #include "recordoutput.h"
+#include "recordpad.h"
 #include "recordsession.h"
 #include "recordsettings.h"
 
@@ -104,6 +111,7 @@ struct _GstBoxRecord
    * while `started` */
   RecordSettings settings;
   gboolean started;             /* under the object lock; from start () to the end of stop () */
+  GstBoxRecordPad *boxes_pad;   /* under the object lock; NULL unless requested */
 
   /* set and cleared under the object lock; used by the streaming thread */
   RecordOutput *output;         /* NULL if there is no location */
@@ -256,7 +264,9 @@ gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
     return GST_FLOW_ERROR;
   if (emit)
     emit_frame_boxes (self, buffer);
-  return GST_FLOW_OK;
+  self->frame.dropped = 0;      /* this is about lines of the file */
+  return record_pad_push (&self->boxes_pad, trans, &self->frame, buffer,
+      &self->settings.empty_lines);
 }
 
 static gboolean
@@ -324,6 +334,7 @@ gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
       break;
   }
   record_session_event (&self->session, event);
+  record_pad_event (&self->boxes_pad, trans, event);
   return GST_BASE_TRANSFORM_CLASS (gst_box_record_parent_class)->sink_event (trans, event);
 }
 
@@ -331,7 +342,7 @@ gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
 
 /* Opens the recording, if there is a location. Returns FALSE after an error message. */
 static gboolean
-open_recording (GstBoxRecord * self, gboolean emit_signals)
+open_recording (GstBoxRecord * self, gboolean has_other_output)
 {
   const gchar *location = self->settings.location;
   RecordOutput *output = NULL;
@@ -343,9 +354,9 @@ open_recording (GstBoxRecord * self, gboolean emit_signals)
         &self->next_index);
     if (output == NULL)
       return FALSE;
-  } else if (!emit_signals) {
+  } else if (!has_other_output) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot record: set the property location (- is "
-            "standard output) or emit-signals"), (NULL));
+            "standard output) or emit-signals, or link the pad boxes"), (NULL));
     return FALSE;
   }
   GST_OBJECT_LOCK (self);
@@ -368,14 +379,14 @@ static gboolean
 gst_box_record_start (GstBaseTransform * trans)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
-  gboolean emit_signals;
+  gboolean has_other_output;
 
   /* fix the properties before they are read, because another thread may set them */
   GST_OBJECT_LOCK (self);
   self->started = TRUE;
-  emit_signals = self->settings.emit_signals;
+  has_other_output = self->settings.emit_signals || self->boxes_pad != NULL;
   GST_OBJECT_UNLOCK (self);
-  if (!open_recording (self, emit_signals)) {
+  if (!open_recording (self, has_other_output)) {
     set_stopped (self);
     return FALSE;
   }
@@ -409,6 +420,21 @@ gst_box_record_change_state (GstElement * element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     set_flushing (GST_BOX_RECORD (element), TRUE);
   return GST_ELEMENT_CLASS (gst_box_record_parent_class)->change_state (element, transition);
+}
+
+/* ------------------------------------------------------------- the pad boxes */
+
+static GstPad *
+gst_box_record_request_new_pad (GstElement * element, GstPadTemplate * template,
+    const gchar * name, const GstCaps * caps)
+{
+  return record_pad_request (element, template, &GST_BOX_RECORD (element)->boxes_pad);
+}
+
+static void
+gst_box_record_release_pad (GstElement * element, GstPad * pad)
+{
+  record_pad_release (element, pad, &GST_BOX_RECORD (element)->boxes_pad);
 }
 
 /* ---------------------------------------------------------------- properties */
@@ -452,6 +478,7 @@ gst_box_record_finalize (GObject * object)
   GstBoxRecord *self = GST_BOX_RECORD (object);
 
   record_settings_clear (&self->settings);
+  g_clear_pointer (&self->boxes_pad, gst_object_unref);
   recorded_frame_clear (&self->frame);
   g_string_free (self->text, TRUE);
   G_OBJECT_CLASS (gst_box_record_parent_class)->finalize (object);
@@ -500,7 +527,10 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
       "! nmsfilter ! boxrecord location=kept.jsonl ! fakesink");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_add_pad_template (element_class, record_pad_template ());
   element_class->change_state = gst_box_record_change_state;
+  element_class->request_new_pad = gst_box_record_request_new_pad;
+  element_class->release_pad = gst_box_record_release_pad;
 
   trans_class->start = gst_box_record_start;
   trans_class->stop = gst_box_record_stop;

@@ -27,6 +27,7 @@ DEFINE_ENUM_TYPE (record_flush_get_type, "GstBoxRecordFlush",
 #define DEFAULT_FORMAT RECORD_FORMAT_JSONL
 #define DEFAULT_APPEND FALSE
 #define DEFAULT_EMIT_SIGNALS FALSE
+#define DEFAULT_EMPTY_LINES FALSE
 #define DEFAULT_ON_FULL RECORD_ON_FULL_BLOCK
 #define DEFAULT_ON_ERROR RECORD_ON_ERROR_FAIL
 #define DEFAULT_FLUSH FILE_FLUSH_LINE
@@ -40,6 +41,7 @@ static const gsize fields[] = {
   [RECORD_PROP_FORMAT] = G_STRUCT_OFFSET (RecordSettings, format),
   [RECORD_PROP_APPEND] = G_STRUCT_OFFSET (RecordSettings, append),
   [RECORD_PROP_EMIT_SIGNALS] = G_STRUCT_OFFSET (RecordSettings, emit_signals),
+  [RECORD_PROP_EMPTY_LINES] = G_STRUCT_OFFSET (RecordSettings, empty_lines),
   [RECORD_PROP_ON_FULL] = G_STRUCT_OFFSET (RecordSettings, on_full),
   [RECORD_PROP_ON_ERROR] = G_STRUCT_OFFSET (RecordSettings, on_error),
   [RECORD_PROP_FLUSH] = G_STRUCT_OFFSET (RecordSettings, flush),
@@ -80,6 +82,11 @@ install_recording (GObjectClass * object_class)
           "(string), parent_id, label_id, id (the track) and suppressed-by (int), and as double "
           "x_min y_min x_max y_max (fractions of the frame), confidence and rotation (radians, "
           "clockwise)", DEFAULT_EMIT_SIGNALS, playing));
+  g_object_class_install_property (object_class, RECORD_PROP_EMPTY_LINES,
+      g_param_spec_boolean ("empty-lines", "Empty lines",
+          "What the pad boxes pushes for a frame without boxes: true = a line without objects, "
+          "false = a GAP event. Set it where events get lost on the way, as with rtpgstpay",
+          DEFAULT_EMPTY_LINES, playing));
   g_object_class_install_property (object_class, RECORD_PROP_ADD_STREAM_ID,
       g_param_spec_boolean ("add-stream-id", "Add stream id",
           "Write the id of the stream, from its STREAM_START event, to each line of JSON Lines. It "
@@ -138,6 +145,7 @@ record_settings_init (RecordSettings * settings)
     .format = DEFAULT_FORMAT,
     .append = DEFAULT_APPEND,
     .emit_signals = DEFAULT_EMIT_SIGNALS,
+    .empty_lines = DEFAULT_EMPTY_LINES,
     .on_full = DEFAULT_ON_FULL,
     .on_error = DEFAULT_ON_ERROR,
     .flush = DEFAULT_FLUSH,
@@ -157,8 +165,8 @@ record_settings_clear (RecordSettings * settings)
 gboolean
 record_settings_may_change (guint id)
 {
-  return id == RECORD_PROP_EMIT_SIGNALS || id == RECORD_PROP_ON_FULL
-      || id == RECORD_PROP_ON_ERROR;
+  return id == RECORD_PROP_EMIT_SIGNALS || id == RECORD_PROP_EMPTY_LINES
+      || id == RECORD_PROP_ON_FULL || id == RECORD_PROP_ON_ERROR;
 }
 
 void

@@ -29,6 +29,7 @@ typedef enum
   RECORD_PROP_FORMAT,
   RECORD_PROP_APPEND,
   RECORD_PROP_EMIT_SIGNALS,
+  RECORD_PROP_EMPTY_LINES,
   RECORD_PROP_ON_FULL,
   RECORD_PROP_ON_ERROR,
   RECORD_PROP_FLUSH,
@@ -46,6 +47,7 @@ typedef struct
   RecordFormat format;
   gboolean append;
   gboolean emit_signals;
+  gboolean empty_lines;
   RecordOnFull on_full;
   RecordOnError on_error;
   FileFlush flush;

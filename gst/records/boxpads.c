@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "boxpads.h"
+
+#include <string.h>
+
+void
+box_pads_escape (GString * line)
+{
+  /* these characters occur in strings of JSON only */
+  g_string_replace (line, "<", "\\u003c", 0);
+  g_string_replace (line, ">", "\\u003e", 0);
+  g_string_replace (line, "&", "\\u0026", 0);
+}
+
+void
+box_pads_restore (GString * line)
+{
+  g_string_truncate (line, strnlen (line->str, line->len));
+  /* an object that has members has quotes */
+  if (strchr (line->str, '"') != NULL)
+    return;
+  g_string_replace (line, "&quot;", "\"", 0);
+  g_string_replace (line, "&apos;", "'", 0);
+  g_string_replace (line, "&#39;", "'", 0);
+  g_string_replace (line, "&lt;", "<", 0);
+  g_string_replace (line, "&gt;", ">", 0);
+  g_string_replace (line, "&amp;", "&", 0);
+}
