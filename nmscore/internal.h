@@ -95,6 +95,9 @@ typedef struct nms__frame {
 
   char *scratch;    /* scratch of the engine: nms__engines_scratch_size (capacity) bytes */
   size_t capacity;  /* number of boxes for which columns and scratch have space */
+  uint64_t pairs;   /* pair tests so far, counted by engines sequential and sorted */
+  uint64_t pair_budget; /* pair tests after which these engines give up (NMS__OVER_BUDGET);
+                         * UINT64_MAX unless engine auto set it */
 
   /* results, by position in the caller's columns */
   int32_t *kept;

@@ -187,6 +187,8 @@ nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops)
   f->rotations = (nms__rotated *) f->scratch;
   f->kept_count = 0;
   f->over_cap_count = 0;
+  f->pairs = 0;
+  f->pair_budget = UINT64_MAX;
   if (o->class_option_count > 0 || o->max_per_class > 0) {
     const int32_t *ids = copy_class_ids (f, boxes);
     int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, ids, boxes->count,

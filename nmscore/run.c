@@ -65,12 +65,25 @@ write_result (const nms__frame *f, const nms__drops *drops, const nms_arrays *ar
   nms__result_write (result, &full);
 }
 
+/* Runs the engine of the options on the prepared frame. If auto chose an engine that spent its
+ * pair budget, prepares the frame again, from the caller's columns, for engine spatial. */
+static int
+decide (nms_context *ctx, nms_boxes boxes, nms__drops *drops, int *used)
+{
+  int error = nms__engine_run (ctx, (int) ctx->settings.options.engine, used);
+
+  if (error != NMS__OVER_BUDGET)
+    return error;
+  error = nms__prepare (ctx, &boxes, drops);
+  return error ? error : nms__engine_run (ctx, NMS_ENGINE_SPATIAL, used);
+}
+
 static int
 run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options,
     const nms_arrays *arrays, nms_result *result)
 {
   unsigned outputs = 0;
-  nms_boxes boxes;
+  nms_boxes boxes, columns;
   nms__drops drops;
   int engine, error;
 
@@ -83,10 +96,11 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
   if (arrays)
     outputs = (arrays->outcome ? NMS_OUTPUT_OUTCOME : 0)
         | (arrays->suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0);
+  columns = boxes; /* `prepare` may replace a column by a copy in the scratch */
   error = prepare (ctx, &boxes, options, arrays ? &outputs : NULL, &drops);
   if (error)
     return error;
-  error = nms__engine_run (ctx, &engine);
+  error = decide (ctx, columns, &drops, &engine);
   if (error)
     return error;
   error = arrays ? fill_arrays (ctx, arrays, boxes.count) : NMS_OK;

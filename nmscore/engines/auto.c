@@ -8,6 +8,10 @@
  * neighbors, which estimates how many boxes will be kept, and a closed form for each
  * engine turns that into time. The constants are nanoseconds of one core at 3 GHz; pair
  * tests are divided by the width of a vector. Only the ratios of constants matter.
+ *
+ * The sample may mislead. Engines sequential and sorted, whose time may grow with the square of
+ * the number of boxes, therefore get a budget of pair tests that take BUDGET times as long as
+ * engine spatial is expected to; run.c lets spatial decide the frames that exceed it.
  */
 #include "engine.h"
 #include "tuning.h"
@@ -19,6 +23,8 @@
 #define LARGE 2048    /* boxes; larger frames have time for a sample twice as large */
 #define SAMPLE_MOST 16
 #define CLASS_SAMPLE 64
+#define BUDGET 3.0
+#define PAIR_TEST 2.5 /* of a budget, by one lane */
 #define CACHED 32768 /* boxes whose columns fit into a second-level cache of 1 MiB */
 
 typedef struct estimate {
@@ -167,7 +173,7 @@ time_spatial (const nms__frame *f, const estimate *e)
 }
 
 int
-nms__auto_choose (const nms__frame *f)
+nms__auto_choose (nms__frame *f)
 {
   double sequential, sorted, spatial;
   estimate e;
@@ -178,6 +184,7 @@ nms__auto_choose (const nms__frame *f)
   sequential = time_sequential (&e);
   sorted = time_sorted (f, &e);
   spatial = time_spatial (f, &e);
+  f->pair_budget = (uint64_t) (BUDGET * spatial * e.lanes / PAIR_TEST);
   if (sequential <= sorted && sequential <= spatial)
     return NMS_ENGINE_SEQUENTIAL;
   return sorted <= spatial ? NMS_ENGINE_SORTED : NMS_ENGINE_SPATIAL;

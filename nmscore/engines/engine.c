@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * engine: the table of engines. Runs a frame by the engine that the options name; if that
+ * engine: the table of engines. Runs a frame by the engine asked for; if that
  * engine returns NMS__NOT_RUN, by the engine that auto chooses.
  */
 #include "engine.h"
@@ -47,7 +47,7 @@ nms__engines_scratch_size (size_t boxes)
 }
 
 static int
-choose (const nms__frame *f, int asked)
+choose (nms__frame *f, int asked)
 {
   if (f->rotated && !engines[asked].takes_rotated)
     return NMS_ENGINE_SORTED;
@@ -55,9 +55,9 @@ choose (const nms__frame *f, int asked)
 }
 
 int
-nms__engine_run (nms_context *ctx, int *used)
+nms__engine_run (nms_context *ctx, int asked, int *used)
 {
-  *used = choose (&ctx->frame, (int) ctx->settings.options.engine);
+  *used = choose (&ctx->frame, asked);
   int error = engines[*used].run (ctx);
 
   if (error == NMS__NOT_RUN) {

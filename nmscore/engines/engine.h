@@ -29,6 +29,10 @@ size_t nms__spatial_scratch_size (size_t boxes);
 /* Returned by an engine that left the frame as it was, for another engine to run. */
 #define NMS__NOT_RUN 1
 
+/* Returned by an engine that spent the frame's pair budget. The frame has to be prepared again
+ * for engine spatial, which needs no budget because its time is close to linear. */
+#define NMS__OVER_BUDGET 2
+
 /* caps.c: marks the boxes of these keys as over-cap. `index` is frame->index. */
 void nms__over_cap_keys (nms__frame *frame, const int32_t *index, const uint64_t *keys,
     size_t count);
@@ -39,12 +43,14 @@ void nms__over_cap_keys (nms__frame *frame, const int32_t *index, const uint64_t
  * is full; frame->packed is in input order. */
 void nms__mark_over_cap (nms__frame *frame, uint64_t last);
 
-/* auto.c: returns the number of the engine that takes least time for the frame. */
-int nms__auto_choose (const nms__frame *frame);
+/* auto.c: returns the number of the engine that takes least time for the frame, and sets the
+ * frame's pair budget. */
+int nms__auto_choose (nms__frame *frame);
 
-/* engine.c: runs the engine that the options name or auto chooses, and writes its number
- * to *used. Returns 0, or an error of engine xla. */
-int nms__engine_run (nms_context *ctx, int *used);
+/* engine.c: runs the engine `asked`, or the one that auto chooses, and writes the number of the
+ * engine that ran to *used. Returns 0, NMS__OVER_BUDGET (only if auto chose the engine), or an
+ * error of engine xla. */
+int nms__engine_run (nms_context *ctx, int asked, int *used);
 
 /* engine.c: returns the bytes of scratch that suffice for every engine. */
 size_t nms__engines_scratch_size (size_t boxes);
@@ -54,6 +60,12 @@ nms__frame_box (const nms__frame *f, size_t pos)
 {
   return (nms__box) { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos], f->scaled[pos],
     f->class_id ? f->class_id[pos] : 0 };
+}
+
+static inline int
+nms__over_budget (const nms__frame *f)
+{
+  return f->pairs > f->pair_budget;
 }
 
 static inline uint64_t

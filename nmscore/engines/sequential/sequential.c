@@ -239,8 +239,8 @@ drop_full (nms__undecided *a)
     a->key[to] = NMS__GONE;
 }
 
-/* Decides boxes until none is undecided or the cap is full. Returns the key of the box that
- * filled the cap, 0 if none did. */
+/* Decides boxes until none is undecided, the cap is full or the pair budget is spent. Returns
+ * the key of the box that filled the cap, 0 if none did. */
 static uint64_t
 run_steps (nms__frame *f, const scratch *s, uint64_t cap)
 {
@@ -252,13 +252,13 @@ run_steps (nms__frame *f, const scratch *s, uint64_t cap)
   nms__picks picks;
 
   f->kernels->begin (&rest);
-  while (rest.width) {
+  while (rest.width && !nms__over_budget (f)) {
     nms__undecided top = start;
     size_t n = f->kernels->pick (&rest, f->kept_count ? WANTED : WANTED_FIRST, s->positions);
     const size_t taken = n;
     size_t over = 0;
     take_top (&rest, s, n, &top);
-    while (top.width) {
+    while (top.width && !nms__over_budget (f)) {
       n = top.width < NMS__PICKS ? top.width : NMS__PICKS;
       uint64_t last = decide_top (&top, n, cap, &picks, &over);
       if (last)
@@ -268,6 +268,7 @@ run_steps (nms__frame *f, const scratch *s, uint64_t cap)
         continue;
       if (top.width)
         f->kernels->step (&top, &picks);
+      f->pairs += (top.width + rest.width) * picks.count;
       f->kernels->step (&rest, &picks);
     }
     if (over > taken / 2)
@@ -286,6 +287,8 @@ nms__sequential (nms_context *ctx)
   layout (&s, &arena, f->capacity);
   const uint64_t last = run_steps (f, &s, nms__total_cap (f));
 
+  if (nms__over_budget (f))
+    return NMS__OVER_BUDGET;
   if (f->class_entry || last)
     nms__mark_over_cap (f, last);
   return NMS_OK;

@@ -49,6 +49,7 @@ nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, const nms__ranked
       ? nms__rotated_suppressor (f, s->unit, ranked, rank, n, kept_index)
       : nms__first_suppressor (f, &s->view, n, &box, f->index[pos], kept_index, limit);
 
+  f->pairs += by;
   if (by < n) {
     if (f->suppressed_by)
       f->suppressed_by[f->index[pos]] = kept_index[by];
@@ -69,7 +70,7 @@ sorted_all (nms__frame *f, const nms__sorted_scratch *s)
   size_t wanted = nms__sorts_in_batches (f) ? nms__first_batch (f) : f->count, rank = 0;
   batch w = { { NULL, 0 }, f->count };
 
-  for (; f->kept_count < cap; rank++) {
+  for (; f->kept_count < cap && !nms__over_budget (f); rank++) {
     if (rank == w.ranked.count) {
       if (!w.left)
         break;
@@ -159,5 +160,5 @@ nms__sorted (nms_context *ctx)
     sorted_few (f, &s);
   else
     sorted_all (f, &s);
-  return NMS_OK;
+  return nms__over_budget (f) ? NMS__OVER_BUDGET : NMS_OK;
 }

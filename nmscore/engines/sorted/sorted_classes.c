@@ -70,7 +70,7 @@ list_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *key
   size_t n = 0;
 
   nms__rotated_restart (s->unit);
-  for (size_t k = 0; k < count && n < cap; k++) {
+  for (size_t k = 0; k < count && n < cap && !nms__over_budget (f); k++) {
     if (!nms__sorted_take (f, s, &ranked, k, n, s->kept_index, limit))
       continue;
     s->kept_index[n] = f->index[nms__packed_position (keys[k])];
@@ -98,7 +98,7 @@ decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const partitions
 {
   size_t kept_count = 0, begin = 0;
 
-  for (size_t k = 0; k < p->count; begin = p->end[k++]) {
+  for (size_t k = 0; k < p->count && !nms__over_budget (f); begin = p->end[k++]) {
     const size_t count = p->end[k] - begin;
     if (count == 0)
       continue;

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Boxes that are chosen to make an engine slow: every engine equals the reference on
+ * them, and auto leaves a frame that it misjudged to engine spatial. Times are those of
+ * the benchmark, not of this test.
+ */
+#include "enginecheck.h"
+#include "sharedcontext.h"
+#include "testrunner.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 8000
+#define SEED 20240917
+
+static float rows[4 * MOST], score[MOST];
+static int32_t class_id[MOST];
+
+static void
+put_box (size_t i, double x, double y, double width, double height)
+{
+  rows[4 * i] = (float) x;
+  rows[4 * i + 1] = (float) y;
+  rows[4 * i + 2] = (float) (x + width);
+  rows[4 * i + 3] = (float) (y + height);
+}
+
+static nms_boxes
+start_boxes (size_t count)
+{
+  GRand *random = g_rand_new_with_seed (SEED);
+  nms_boxes boxes = { .size = sizeof boxes, .count = count };
+
+  for (size_t i = 0; i < count; i++)
+    score[i] = (float) g_rand_double (random);
+  g_rand_free (random);
+  nms_boxes_set_rows (&boxes, rows);
+  boxes.score.data = score;
+  return boxes;
+}
+
+static nms_options
+options_of (float threshold, uint64_t cap)
+{
+  nms_options options;
+
+  nms_options_init (&options, sizeof options);
+  options.iou_threshold = threshold;
+  options.max_detections = cap;
+  return options;
+}
+
+static void
+check (const nms_boxes *boxes, const nms_options *options)
+{
+  char *difference = enginecheck_run (context, boxes, options, ENGINECHECK_OUTPUTS);
+
+  if (difference)
+    g_error ("%s", difference);
+}
+
+/* Wide boxes with the better scores cross high ones. Each box has a neighbor in every second
+ * box, so a sample predicts that few boxes are kept, but all wide ones are. */
+static void
+test_misjudged_frame (void)
+{
+  nms_boxes boxes = start_boxes (MOST);
+  nms_options options = options_of (1e-5f, 0);
+  nms_result result = { .size = sizeof result };
+
+  for (size_t i = 0; i < MOST; i++) {
+    const double at = (double) (i / 2) * 4.0;
+    if (i % 2)
+      put_box (i, at, 0.0, 1.0, MOST * 2.0);
+    else
+      put_box (i, 0.0, at, MOST * 2.0, 1.0);
+    score[i] = (float) (i % 2 ? 0.1 : 0.5) + score[i] / 4.0f;
+  }
+  check (&boxes, &options);
+  g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, 0);
+  g_assert_cmpuint (result.kept_count, ==, MOST / 2);
+  g_assert_cmpint (nms_context_engine (context), ==, NMS_ENGINE_SPATIAL);
+  g_assert_true (g_str_has_prefix (nms_context_engine_in_use (context), "spatial/"));
+
+  for (size_t i = 0; i < MOST; i++)
+    class_id[i] = (int32_t) (i / 2 % 2) * 1000003;
+  boxes.class_id.data = class_id;
+  options.class_agnostic = 1;
+  options.max_per_class = MOST;
+  check (&boxes, &options);
+
+  options.engine = NMS_ENGINE_SEQUENTIAL; /* no budget for an engine asked for by name */
+  g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, 0);
+  g_assert_cmpint (nms_context_engine (context), ==, NMS_ENGINE_SEQUENTIAL);
+}
+
+/* A diagonal whose cells had the same number when rows and columns had fixed distances. */
+static void
+test_cells_that_wrap (void)
+{
+  nms_boxes boxes = start_boxes (5000);
+  const nms_options options = options_of (0.5f, 0), capped = options_of (0.5f, 2000);
+
+  for (size_t i = 0; i < boxes.count; i++)
+    put_box (i, -3.0 * (double) i, 6.0 * (double) i, 4.0, 4.0);
+  for (size_t i = 0; i < boxes.count; i += boxes.count / 64 + 1)
+    put_box (i, 1000.0, -1000.0, 4.0, 4.0);
+  check (&boxes, &options);
+  check (&boxes, &capped);
+}
+
+/* Outliers in many tiles of the grid, at the ends of the coordinates. */
+static void
+test_far_tiles (void)
+{
+  nms_boxes boxes = start_boxes (4000);
+  const nms_options options = options_of (0.4f, 0), capped = options_of (0.4f, 900);
+
+  for (size_t i = 0; i < boxes.count; i++) {
+    const double far = i % 3 ? 0.0 : ldexp (i % 2 ? 1.0 : -1.0, (int) (i % 60));
+    put_box (i, far + (double) (i % 50) * 3.0, far * (double) (i % 7) + (double) (i / 50), 9.0,
+        5.0);
+  }
+  check (&boxes, &options);
+  check (&boxes, &capped);
+}
+
+/* Class ids that a public hash factor maps to one cell. */
+static void
+test_classes_that_collide (void)
+{
+  nms_boxes boxes = start_boxes (4000);
+  const nms_options options = options_of (0.5f, 0), capped = options_of (0.5f, 3000);
+  uint32_t id = 0;
+
+  for (size_t i = 0; i < boxes.count; i++) {
+    do
+      id++;
+    while (((id * UINT64_C (0x9e3779b97f4a7c15) >> 32) & 0xfff) != 0);
+    class_id[i] = (int32_t) (i % 4 ? 7 : id);
+    put_box (i, (double) (i % 64) * 3.0, (double) (i / 64) * 3.0, 4.0, 4.0);
+  }
+  boxes.class_id.data = class_id;
+  check (&boxes, &options);
+  check (&boxes, &capped);
+}
+
+/* Concentric boxes down to a width of 2^-95. Those narrower than 2^-50 have no area. */
+static void
+test_boxes_without_area (void)
+{
+  nms_boxes boxes = start_boxes (3000);
+  const nms_options options = options_of (0.999f, 0), low = options_of (0.0f, 0);
+  const nms_options capped = options_of (0.999f, 1500);
+
+  for (size_t i = 0; i < boxes.count; i++) {
+    const double w = 1e6 * exp (-(double) i * (80.0 / (double) boxes.count));
+    put_box (i, -w / 2.0, -w / 2.0, w, i % 5 ? w : 1.0);
+  }
+  check (&boxes, &options);
+  check (&boxes, &low);
+  check (&boxes, &capped);
+  for (size_t i = 0; i < boxes.count; i++)
+    class_id[i] = (int32_t) (i % 3);
+  boxes.class_id.data = class_id;
+  check (&boxes, &options);
+  check (&boxes, &capped);
+}
+
+/* Three objects never fill a total cap. */
+static void
+test_cap_that_is_not_filled (void)
+{
+  nms_boxes boxes = start_boxes (2500);
+
+  for (size_t i = 0; i < boxes.count; i++)
+    put_box (i, (double) (i % 3) * 500.0 + 9.0 * (double) score[i], (double) (i % 10), 104.0,
+        105.0);
+  for (uint64_t cap = 2; cap <= 300; cap *= 5) {
+    const nms_options options = options_of (0.5f, cap);
+    check (&boxes, &options);
+  }
+}
+
+static const TestCase cases[] = {
+  { "/hostile/misjudged-frame", test_misjudged_frame },
+  { "/hostile/cells-that-wrap", test_cells_that_wrap },
+  { "/hostile/far-tiles", test_far_tiles },
+  { "/hostile/classes-that-collide", test_classes_that_collide },
+  { "/hostile/boxes-without-area", test_boxes_without_area },
+  { "/hostile/cap-that-is-not-filled", test_cap_that_is_not_filled },
+  { NULL }
+};
+
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);
