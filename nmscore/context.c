@@ -49,16 +49,13 @@ layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
   f->capacity = boxes;
 }
 
-/* Returns an odd number that a caller who chooses class ids cannot predict. */
+/* Returns a number that a caller who chooses boxes and class ids cannot predict. */
 static uint64_t
-secret_factor (const void *address)
+new_secret (const void *address)
 {
   struct timespec t = { 0, 0 };
   clock_gettime (CLOCK_MONOTONIC, &t);
-  uint64_t z = (uint64_t) (uintptr_t) address ^ (uint64_t) t.tv_sec << 32 ^ (uint64_t) t.tv_nsec;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return (z ^ z >> 31) | 1;
+  return (uint64_t) (uintptr_t) address ^ (uint64_t) t.tv_sec << 32 ^ (uint64_t) t.tv_nsec;
 }
 
 nms_context *
@@ -67,7 +64,8 @@ nms_context_new (void)
   nms_context *ctx = calloc (1, sizeof *ctx);
   if (ctx) {
     ctx->kernels = nms__kernels_default ();
-    ctx->columns.classes.factor = secret_factor (ctx);
+    ctx->columns.secret = new_secret (ctx);
+    ctx->columns.classes.factor = nms__secret_factor (ctx->columns.secret, 0);
   }
   return ctx;
 }

@@ -86,6 +86,8 @@ typedef struct nms__frame {
   uint64_t *packed; /* score key and frame position (order.h) */
   const nms__kernels *kernels;
   nms__classes classes;
+  uint64_t secret;   /* of the context: it decides where scratch data lies and which boxes are
+                      * sampled, never the result */
   const nms__settings *settings;
   nms_column parent; /* the caller's column */
   size_t parent_count;
@@ -192,6 +194,18 @@ int nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops);
  * the others. nms__candidates_scratch_size returns the bytes of scratch that it needs. */
 size_t nms__candidates_select (nms__frame *frame, uint64_t most);
 size_t nms__candidates_scratch_size (size_t boxes);
+
+/* Returns the factor with number `part` of a secret: an odd number, which serves as a multiplier
+ * of a hash function. */
+static inline uint64_t
+nms__secret_factor (uint64_t secret, unsigned part)
+{
+  uint64_t z = secret + part * UINT64_C (0x9e3779b97f4a7c15);
+
+  z = (z ^ z >> 30) * UINT64_C (0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C (0x94d049bb133111eb);
+  return (z ^ z >> 31) | 1;
+}
 
 static inline void
 nms__load (void *value, const nms_column *column, size_t i, size_t size)

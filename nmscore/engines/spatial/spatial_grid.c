@@ -20,6 +20,10 @@
  * before. So memory is bounded whatever the coordinates, and boxes that share a cell only by
  * wrapping cost tests but change no result. The boxes of a cell and of the next cells in its
  * row are consecutive in memory. Boxes without area are in no cell.
+ *
+ * Whoever chooses the coordinates could make all boxes share one cell by wrapping. Therefore
+ * only the cells of a tile, which wrap around a few times at most, have fixed distances; the
+ * tiles are scattered by a secret of the context. The boxes of usual frames lie in one tile.
  */
 #include "spatial_grid.h"
 
@@ -28,6 +32,8 @@
 #define SAMPLE 64           /* boxes that are sampled to choose levels and rows */
 #define MEAN_SAMPLE 4096    /* boxes that are sampled to choose the size of cells */
 #define STEPS_PER_OCTAVE 8  /* steps of nms__grid.size_of */
+#define WRAPS 16.0
+#define LEAST_COLUMNS 16.0 /* most queries need less, so that few extend over two tiles */
 #define LITTLE 0.25f        /* a lower limit bounds the sides too little */
 
 static void
@@ -53,7 +59,7 @@ has_area (float w, float h)
 }
 
 /* Least, middle and greatest area of the sampled boxes, in steps of size_of. take_sample also
- * sets the spans that hold all but the outermost centres. */
+ * sets the rectangle that holds all but the outermost centres. */
 typedef struct sample {
   int least, middle, most;
 } sample;
@@ -65,7 +71,7 @@ take_sample (nms__grid *g, const nms__frame *f)
   size_t n = 0;
   const size_t stride = f->count / SAMPLE + 1;
 
-  for (size_t i = 0; i < f->count; i += stride) {
+  for (size_t i = f->secret % stride; i < f->count; i += stride) {
     if (!has_area (f->x2[i] - f->x1[i], f->y2[i] - f->y1[i]))
       continue;
     nms__insert_sorted (size, n, nms__float_bits (nms__area (f->x1[i], f->y1[i], f->x2[i],
@@ -74,12 +80,15 @@ take_sample (nms__grid *g, const nms__frame *f)
     nms__insert_sorted (y, n, 0.5 * ((double) f->y1[i] + f->y2[i]));
     n++;
   }
-  g->x_span = g->y_span = 0.0;
+  memset (g->span, 0, sizeof g->span);
+  memset (g->middle, 0, sizeof g->middle);
   if (!n)
     return (sample) { 0, 0, 0 };
   const size_t out = n / 32;
-  g->x_span = (x[n - 1 - out] - x[out]) * 1.1;
-  g->y_span = (y[n - 1 - out] - y[out]) * 1.1;
+  g->span[0] = (x[n - 1 - out] - x[out]) * 1.1;
+  g->span[1] = (y[n - 1 - out] - y[out]) * 1.1;
+  g->middle[0] = 0.5 * (x[n - 1 - out] + x[out]);
+  g->middle[1] = 0.5 * (y[n - 1 - out] + y[out]);
   return (sample) { (int) size[0], (int) (size[n - 1 - out] + size[out]) / 2, (int) size[n - 1] };
 }
 
@@ -190,13 +199,14 @@ find_most_sides (nms__grid *g, const nms__frame *f, const uint16_t *level_of)
   }
 }
 
-static uint32_t
-power_of_two (uint32_t n)
+/* Returns the least b with 2^b >= n. */
+static unsigned
+bits_for (double n)
 {
-  uint32_t p = 1;
-  while (p < n)
-    p *= 2;
-  return p;
+  unsigned b = 0;
+  while (b < 63 && (double) (UINT64_C (1) << b) < n)
+    b++;
+  return b;
 }
 
 /* Returns the number of cells of a level: the cells of its span, at least a 16th and at most
@@ -210,6 +220,26 @@ cells_for (uint32_t boxes, double span, int by_class)
   return span > boxes / 16 ? (uint32_t) span : boxes / 16;
 }
 
+/* Sets the tiles of a level of 2^bits cells, whose rectangle has this many rows. The first tile
+ * holds at least twice the rectangle's columns and rows, as far as its cells wrap around at most
+ * WRAPS times. */
+static void
+set_tiles (const nms__grid *g, nms__level *l, unsigned bits, double rows)
+{
+  const unsigned columns = bits_for (2.0 * (double) l->columns);
+  const double fit = WRAPS * (double) (l->mask + UINT64_C (1)) / (double) l->columns;
+
+  l->tile_bits[0] = (uint8_t) (columns < bits ? columns : bits);
+  l->tile_bits[1] = (uint8_t) bits_for (2.0 * rows < fit ? 2.0 * rows : 0.5 * fit);
+  l->shift = (uint8_t) (bits ? 64 - bits : 63);
+  for (int axis = 0; axis < 2; axis++) {
+    const uint64_t cells = UINT64_C (1) << l->tile_bits[axis];
+    const double middle = g->middle[axis] * l->per[axis];
+    l->tile_mask[axis] = cells - 1;
+    l->origin[axis] = fabs (middle) < 0x1p50 ? rint (middle) - (double) (cells / 2) : 0.0;
+  }
+}
+
 static void
 set_level (nms__grid *g, nms__level *l, int by_class)
 {
@@ -221,10 +251,13 @@ set_level (nms__grid *g, nms__level *l, int by_class)
   l->mean_h = (float) (l->mean_h / samples);
   l->per[0] = 1.0 / (NMS__CELL_X * both * (double) l->mean_w);
   l->per[1] = 1.0 / (NMS__CELL_Y * both * (double) l->mean_h);
-  double columns = g->x_span * l->per[0];
-  l->columns = (uint64_t) (columns < 0x1p40 ? columns : 0x1p40) + 3;
-  const double rows = g->y_span * l->per[1] + 3.0;
-  l->mask = power_of_two (cells_for (count, (double) l->columns * rows, by_class)) - 1;
+  double columns = g->span[0] * l->per[0] + 3.0;
+  columns = columns > LEAST_COLUMNS ? columns : LEAST_COLUMNS;
+  l->columns = (uint64_t) (columns < 0x1p40 ? columns : 0x1p40);
+  const double rows = g->span[1] * l->per[1] + 3.0;
+  const unsigned bits = bits_for (cells_for (count, (double) l->columns * rows, by_class));
+  l->mask = (UINT32_C (1) << bits) - 1;
+  set_tiles (g, l, bits, rows);
   l->first = g->cells;
   g->cells += l->mask + 1;
 }
@@ -253,6 +286,9 @@ nms__grid_plan (nms__grid *g, const nms__frame *f, uint16_t *level)
   set_reach (&g->reach, &f->bounds);
   set_size_classes (g, take_sample (g, f));
   set_aspect_classes (g);
+  g->factor[0] = nms__secret_factor (f->secret, 1);
+  g->factor[1] = nms__secret_factor (f->secret, 2);
+  g->class_factor = f->class_id ? nms__secret_factor (f->secret, 3) : 0;
   count_levels (g, f, level);
   set_levels (g, f->class_id != NULL);
   if (g->reach.least_area < LITTLE)

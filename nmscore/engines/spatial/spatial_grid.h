@@ -40,10 +40,17 @@ typedef struct nms__reach {
                                 * the sum of both sides */
 } nms__reach;
 
-/* The grid of the boxes of one size class and one aspect class. */
+/* The grid of the boxes of one size class and one aspect class. The plane is divided into tiles
+ * of cells, the first of which holds most boxes. The cells of a tile are numbered row by row
+ * from a start that is a secret hash of tile and class, and 0 for the first tile without
+ * classes. */
 typedef struct nms__level {
   double per[2];       /* cells in a unit of length, along x and y */
+  double origin[2];    /* column and row of the first tile's first cell; whole numbers */
   uint64_t columns;    /* number of cells from one row to the next */
+  uint64_t tile_mask[2]; /* number of a tile's columns and rows - 1 */
+  uint8_t tile_bits[2];  /* their binary logarithms */
+  uint8_t shift;       /* of a hash, which gives the start of a tile */
   uint32_t mask;       /* number of cells - 1; cell numbers wrap around */
   uint32_t first;      /* number of its first cell in nms__grid.begin */
   float most_w, most_h; /* upper bounds of the boxes' sides */
@@ -57,7 +64,8 @@ typedef struct nms__grid {
   int32_t *class_id;  /* by grid position; NULL: boxes suppress across classes */
   uint32_t in_cells; /* number of grid positions in cells; boxes without area follow */
   uint32_t cells;
-  double x_span, y_span; /* extents that hold most centres */
+  uint64_t factor[2], class_factor; /* secret factors for columns, rows and classes */
+  double span[2], middle[2]; /* of the rectangle that holds most centres */
   int size_begin, size_width; /* in steps of size_of */
   uint8_t size_of[2048]; /* size class, from the upper bits of a float */
   uint8_t aspect_of[256]; /* aspect class, from the exponent of a float */
@@ -113,11 +121,10 @@ nms__least_aspect_of (unsigned aspect)
       : nms__float_of_bits ((uint32_t) (127 + octave) << 23);
 }
 
-/* Returns the number of the cell along one axis, which ascends with v and may be any integer.
- * Adding 1.5 x 2^52 rounds v to a whole number in the lower bits of the sum. Valid while the
- * upper 12 bits equal those of NMS__CELL_ZERO. */
+/* The number of a cell along one axis, which ascends with v. Adding 1.5 x 2^52 rounds v to a whole
+ * number in the lower bits of the sum. Valid while the upper 12 bits are 0. */
 #define NMS__CELL_MAGIC 0x1.8p52
-#define NMS__CELL_ZERO INT64_C (0x4338000000000000)
+#define NMS__CELL_ZERO UINT64_C (0x4338000000000000) /* its bits */
 
 static inline uint64_t
 nms__cell_bits (double v)
@@ -125,27 +132,47 @@ nms__cell_bits (double v)
   uint64_t bits;
   v += NMS__CELL_MAGIC;
   memcpy (&bits, &v, sizeof bits);
-  return bits;
+  return bits - NMS__CELL_ZERO;
 }
 
 /* Returns nms__cell_bits for any v: the outermost cell if v is too large for it. */
 static inline uint64_t
 nms__cell_along (double v)
 {
-  const uint64_t bits = nms__cell_bits (v);
-
-  if (!((bits ^ (uint64_t) NMS__CELL_ZERO) >> 52))
-    return bits;
-  return nms__cell_bits (v > 0.0 ? 0x1p51 - 1.0 : -0x1p51);
+  return nms__cell_bits (v < -0x1p51 ? -0x1p51 : v > 0x1p51 - 1.0 ? 0x1p51 - 1.0 : v);
 }
 
-/* Returns by how many cells the boxes of a class are shifted, so that the classes in one place
- * have different cells. */
+/* Returns a class's part of the hash. */
 static inline uint64_t
-nms__class_shift (int32_t class_id)
+nms__class_hash (const nms__grid *g, int32_t class_id)
 {
-  uint64_t h = (uint32_t) class_id * UINT64_C (0x9e3779b97f4a7c15);
-  return h >> 32;
+  return (uint32_t) class_id * g->class_factor;
+}
+
+/* Returns the number of a cell in its level. `column` and `row` count from the level's origin. */
+static inline uint32_t
+nms__cell_number (const nms__grid *g, const nms__level *l, uint64_t column, uint64_t row,
+    uint64_t class_hash)
+{
+  const uint64_t hash = (column >> l->tile_bits[0]) * g->factor[0]
+      + (row >> l->tile_bits[1]) * g->factor[1] + class_hash;
+
+  return (uint32_t) ((row & l->tile_mask[1]) * l->columns + (column & l->tile_mask[0])
+      + (hash >> l->shift)) & l->mask;
+}
+
+/* Returns whether a cell lies in another tile than the first. */
+static inline int
+nms__other_tile (const nms__level *l, uint64_t column, uint64_t row)
+{
+  return ((column & ~l->tile_mask[0]) | (row & ~l->tile_mask[1])) != 0;
+}
+
+/* Returns the number of a cell of the first tile. `start`: class hash >> shift */
+static inline uint32_t
+nms__first_tile_number (const nms__level *l, uint64_t column, uint64_t row, uint64_t start)
+{
+  return (uint32_t) (row * l->columns + column + start) & l->mask;
 }
 
 #endif

@@ -63,36 +63,27 @@ typedef struct nms__query {
 
 /* The rectangle of cells that a query needs of a level. */
 typedef struct nms__cell_rect {
-  uint64_t number; /* of the first cell, before wrapping */
+  uint64_t column, row; /* of the first cell, from the level's origin */
   uint64_t wide, rows; /* number of columns and rows, minus 1 */
 } nms__cell_rect;
 
-static inline void
-nms__clamp_cells (nms__pair from, nms__pair to, nms__pair_bits *from_bits, nms__pair_bits *to_bits)
-{
-  for (int i = 0; i < 2; i++) {
-    (*from_bits)[i] = (int64_t) nms__cell_along (from[i]);
-    (*to_bits)[i] = (int64_t) nms__cell_along (to[i]);
-  }
-}
-
 static inline nms__cell_rect
-nms__cell_rect_of (const nms__grid *g, const nms__level *l, const nms__hull *h, int32_t class_id)
+nms__cell_rect_of (const nms__grid *g, const nms__level *l, const nms__hull *h)
 {
   const nms__reach *r = &g->reach;
   const nms__pair per = { l->per[0], l->per[1] }, most = { l->most_w, l->most_h };
+  const nms__pair origin = { l->origin[0], l->origin[1] };
   const nms__pair far
       = r->distance * (h->most + nms__lesser (h->most * (double) r->most_side, most));
-  const nms__pair from = (h->low - far) * per, to = (h->high + far) * per;
-  nms__pair_bits from_bits = (nms__pair_bits) (from + NMS__CELL_MAGIC);
-  nms__pair_bits to_bits = (nms__pair_bits) (to + NMS__CELL_MAGIC);
-  const nms__pair_bits over = (from_bits ^ NMS__CELL_ZERO) | (to_bits ^ NMS__CELL_ZERO);
+  nms__pair from = (h->low - far) * per - origin, to = (h->high + far) * per - origin;
+  const nms__pair least = { -0x1p51, -0x1p51 }, greatest = -1.0 - least;
 
-  if ((uint64_t) (over[0] | over[1]) >> 52)
-    nms__clamp_cells (from, to, &from_bits, &to_bits);
-  const nms__pair_bits size = to_bits - from_bits;
-  return (nms__cell_rect) { (uint64_t) from_bits[1] * l->columns + (uint64_t) from_bits[0]
-      + (g->class_id ? nms__class_shift (class_id) : 0), (uint64_t) size[0], (uint64_t) size[1] };
+  from = nms__lesser (nms__greater (from, least), greatest) + NMS__CELL_MAGIC;
+  to = nms__lesser (nms__greater (to, least), greatest) + NMS__CELL_MAGIC;
+  const nms__pair_bits first = (nms__pair_bits) from - (int64_t) NMS__CELL_ZERO;
+  const nms__pair_bits size = (nms__pair_bits) to - (nms__pair_bits) from;
+  return (nms__cell_rect) { (uint64_t) first[0], (uint64_t) first[1], (uint64_t) size[0],
+    (uint64_t) size[1] };
 }
 
 /* The size classes and aspect classes that a query needs. */
@@ -128,29 +119,45 @@ nms__only_level (const nms__grid *g, const nms__hull *h)
 /* Handles the cells first .. end-1. Returns 0 to end the loop. */
 typedef int (*nms__run_function) (void *data, uint32_t first, uint32_t end);
 
-/* Calls `visit` for the runs of cells that a query needs of a level: one for each row, two
- * where the numbers wrap around, or one for the whole level. Returns 0 if `visit` ended the
- * loop. */
+/* Calls `visit` for a row of n cells in one tile: two runs where the numbers wrap around.
+ * Returns 0 if `visit` ended the loop. */
+static inline __attribute__ ((always_inline)) int
+nms__visit_row (const nms__level *l, uint32_t first, uint32_t n, nms__run_function visit,
+    void *data)
+{
+  const uint32_t cells = l->mask + 1;
+  uint32_t end = first + n;
+
+  if (end > cells) {
+    if (!visit (data, l->first, l->first + end - cells))
+      return 0;
+    end = cells;
+  }
+  return visit (data, l->first + first, l->first + end);
+}
+
+/* Calls `visit` for the runs of cells that a query needs of a level: one for each row of each
+ * tile, two where the numbers wrap around, or one for the whole level. Returns 0 if `visit`
+ * ended the loop. */
 static inline __attribute__ ((always_inline)) int
 nms__for_runs_of_level (const nms__grid *g, const nms__level *l, const nms__hull *h,
     int32_t class_id, nms__run_function visit, void *data)
 {
-  const uint32_t cells = l->mask + 1;
-  nms__cell_rect v = nms__cell_rect_of (g, l, h, class_id);
+  const nms__cell_rect v = nms__cell_rect_of (g, l, h);
+  const uint64_t class_hash = nms__class_hash (g, class_id);
 
   if (v.wide >= l->mask || v.rows >= l->mask || (v.wide + 1) * (v.rows + 1) > l->mask)
-    return visit (data, l->first, l->first + cells);
-  for (uint64_t row = 0; row <= v.rows; row++, v.number += l->columns) {
-    const uint32_t first = (uint32_t) v.number & l->mask;
-    uint32_t end = first + (uint32_t) v.wide + 1;
-    if (end > cells) {
-      if (!visit (data, l->first, l->first + end - cells))
+    return visit (data, l->first, l->first + l->mask + 1);
+  for (uint64_t row = 0; row <= v.rows; row++)
+    for (uint64_t left = v.wide + 1; left;) {
+      const uint64_t column = v.column + v.wide + 1 - left;
+      const uint64_t in_tile = l->tile_mask[0] - (column & l->tile_mask[0]) + 1;
+      const uint64_t n = left < in_tile ? left : in_tile;
+      if (!nms__visit_row (l, nms__cell_number (g, l, column, v.row + row, class_hash),
+              (uint32_t) n, visit, data))
         return 0;
-      end = cells;
+      left -= n;
     }
-    if (!visit (data, l->first + first, l->first + end))
-      return 0;
-  }
   return 1;
 }
 
@@ -191,22 +198,26 @@ nms__query_cells (const nms__grid *g, nms__query *k)
   return nms__for_runs (g, &k->hull, k->class_id, nms__add_run, k);
 }
 
-/* Writes the runs of a usual query to k->run: in one level, NMS__FEW_ROWS rows or fewer,
- * without wrapping. No branch depends on the number of rows. Returns 0 for any other query. */
+/* Writes the runs of a usual query to k->run: in one level, NMS__FEW_ROWS rows or fewer, columns
+ * of one tile, without wrapping. No branch depends on the number of rows. Returns 0 for any
+ * other query. */
 static inline int
 nms__query_few_rows (const nms__grid *g, nms__query *k)
 {
   const nms__level *l = nms__only_level (g, &k->hull);
   if (!l)
     return 0;
-  const nms__cell_rect v = nms__cell_rect_of (g, l, &k->hull, k->class_id);
+  const nms__cell_rect v = nms__cell_rect_of (g, l, &k->hull);
+  const uint64_t class_hash = nms__class_hash (g, k->class_id);
   uint32_t past_end = 0;
 
-  if (v.rows >= NMS__FEW_ROWS || v.wide >= l->mask / NMS__FEW_ROWS)
+  if (v.rows >= NMS__FEW_ROWS || v.wide >= l->mask / NMS__FEW_ROWS
+      || (v.column & l->tile_mask[0]) + v.wide > l->tile_mask[0])
     return 0;
   for (uint64_t row = 0; row < NMS__FEW_ROWS; row++) {
     const uint64_t seen = (uint64_t) 0 - (row <= v.rows); /* all bits or none */
-    const uint32_t first = (uint32_t) (v.number + (row * l->columns & seen)) & l->mask;
+    const uint32_t first
+        = nms__cell_number (g, l, v.column, v.row + (row & seen), class_hash);
     const uint32_t end = first + (((uint32_t) v.wide + 1) & (uint32_t) seen);
     past_end |= end > l->mask + 1;
     k->run[row][0] = l->first + first;

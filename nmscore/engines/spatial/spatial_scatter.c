@@ -58,6 +58,25 @@ nms__spatial_layout (nms__spatial_scratch *s, nms__arena *a, size_t boxes)
   a->used = most > after.used ? most : after.used;
 }
 
+/* Returns the number of a cell in another tile than the first. Not inline, because such cells are
+ * few. */
+static uint32_t __attribute__ ((noinline))
+other_tile_number (const nms__grid *g, const nms__level *l, double x, double y,
+    uint64_t class_hash)
+{
+  return nms__cell_number (g, l, nms__cell_along (x), nms__cell_along (y), class_hash);
+}
+
+static inline uint32_t
+cell_number (const nms__grid *g, const nms__level *l, double x, double y, uint64_t class_hash)
+{
+  const uint64_t column = nms__cell_bits (x), row = nms__cell_bits (y);
+
+  if (nms__other_tile (l, column, row))
+    return other_tile_number (g, l, x, y, class_hash);
+  return nms__first_tile_number (l, column, row, class_hash >> l->shift);
+}
+
 /* Writes the cell of each box to s->cell_of, and the number of boxes of each bucket to b->end.
  * Boxes without area get the cell behind the last one. */
 static void
@@ -69,11 +88,9 @@ number_cells (const nms__grid *g, const nms__frame *f, const nms__spatial_scratc
       const nms__level *l = &g->level[s->level[i]];
       const double middle[2] = { 0.5 * ((double) f->x1[i] + (double) f->x2[i]),
         0.5 * ((double) f->y1[i] + (double) f->y2[i]) };
-      uint64_t number = nms__cell_along (middle[1] * l->per[1]) * l->columns
-          + nms__cell_along (middle[0] * l->per[0]);
-      if (f->class_id)
-        number += nms__class_shift (f->class_id[i]);
-      cell = l->first + ((uint32_t) number & l->mask);
+      cell = l->first + cell_number (g, l, middle[0] * l->per[0] - l->origin[0],
+          middle[1] * l->per[1] - l->origin[1],
+          f->class_id ? nms__class_hash (g, f->class_id[i]) : 0);
     }
     s->cell_of[i] = cell;
     b->end[cell >> b->shift]++;

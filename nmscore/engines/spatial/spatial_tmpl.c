@@ -272,9 +272,11 @@ typedef struct chunk {
   uint32_t simple, queried;
 } chunk;
 
-/* Bounds that the boxes of a level must keep to be `simple`, rounded to float. */
+/* Bounds that the boxes of a level and the cells that they query must keep to be `simple`,
+ * rounded to float, and the number of cell 0, 0. */
 typedef struct bounds_of_level {
-  float least_area, most_area, least_aspect, most_aspect, per_x, per_y;
+  float least_area, most_area, least_aspect, most_aspect, per[2], least_cell[2], most_cell[2];
+  uint32_t base;
 } bounds_of_level;
 
 /* Adding it rounds |v| < CELL_MOST to a whole number in the lower bits. */
@@ -283,9 +285,25 @@ typedef struct bounds_of_level {
 #define CELL_MOST 0x1p17f
 #define CELL_SLACK 0.125f /* more than all rounding errors of floats below CELL_MOST */
 
-INLINE vm
-cells_along (vf low, vf high, float per, float most, const nms__reach *r, float *from, float *to)
+/* Sets the bounds of the first tile's cells. */
+static void
+bound_cells (const nms__level *l, bounds_of_level *of)
 {
+  for (int axis = 0; axis < 2; axis++) {
+    const double end = l->origin[axis] + (double) l->tile_mask[axis];
+    of->per[axis] = (float) l->per[axis];
+    of->least_cell[axis] = (float) (l->origin[axis] > -CELL_MOST ? l->origin[axis] : -CELL_MOST);
+    of->most_cell[axis] = (float) (end < CELL_MOST ? end : CELL_MOST);
+  }
+  of->base = 0 - (uint32_t) (int64_t) l->origin[0]
+      - (uint32_t) (int64_t) l->origin[1] * (uint32_t) l->columns;
+}
+
+INLINE vm
+cells_along (vf low, vf high, int axis, const bounds_of_level *of, float most,
+    const nms__reach *r, float *from, float *to)
+{
+  const float per = of->per[axis];
   const vf side = v_sub (high, low), middle = v_mul (v_set (0.5f), v_add (low, high));
   const vf other = v_min (v_mul (side, v_set (r->most_side)), v_set (most));
   const vf far = v_mul (v_set ((float) r->distance), v_add (side, other));
@@ -294,7 +312,8 @@ cells_along (vf low, vf high, float per, float most, const nms__reach *r, float 
 
   v_store (from, v_add (first, v_set (ROUNDING)));
   v_store (to, v_add (last, v_set (ROUNDING)));
-  return m_and (v_gt (first, v_set (-CELL_MOST)), v_gt (v_set (CELL_MOST), last));
+  return m_and (v_gt (first, v_set (of->least_cell[axis])),
+      v_gt (v_set (of->most_cell[axis]), last));
 }
 
 INLINE void
@@ -311,8 +330,8 @@ cells_of_chunk (const nms__cell_boxes *s, const nms__level *l, const bounds_of_l
     vm ok = m_and (v_ge (area, v_set (of->least_area)), v_gt (v_set (of->most_area), area));
     ok = m_and (ok, m_and (v_ge (w, v_mul (h, v_set (of->least_aspect))),
             v_gt (v_mul (h, v_set (of->most_aspect)), w)));
-    ok = m_and (ok, cells_along (x1, x2, of->per_x, l->most_w, r, c->from_x + i, c->to_x + i));
-    ok = m_and (ok, cells_along (y1, y2, of->per_y, l->most_h, r, c->from_y + i, c->to_y + i));
+    ok = m_and (ok, cells_along (x1, x2, 0, of, l->most_w, r, c->from_x + i, c->to_x + i));
+    ok = m_and (ok, cells_along (y1, y2, 1, of, l->most_h, r, c->from_y + i, c->to_y + i));
     c->simple |= (uint32_t) m_bits (ok) << i;
   }
 }
@@ -325,15 +344,15 @@ cell_of (float rounded)
 
 /* Writes to k->run the two rows of cells that the box queries. Returns 0 if it needs more. */
 INLINE int
-query_two_rows (const nms__grid *g, const nms__level *l, const chunk *c, unsigned i,
-    nms__query *k)
+query_two_rows (const nms__grid *g, const nms__level *l, const bounds_of_level *of,
+    const chunk *c, unsigned i, nms__query *k)
 {
   const uint32_t column = cell_of (c->from_x[i]), row = cell_of (c->from_y[i]);
   const uint32_t cells = cell_of (c->to_x[i]) - column + 1;
   const uint32_t second = cell_of (c->to_y[i]) - row; /* 0 or 1 */
   const uint32_t columns = (uint32_t) l->columns;
-  const uint32_t number = row * columns + column + (g->class_id
-      ? (uint32_t) nms__class_shift (k->class_id) : 0);
+  const uint32_t number = row * columns + column + of->base
+      + (uint32_t) (nms__class_hash (g, k->class_id) >> l->shift);
   const uint32_t first = number & l->mask;
   const uint32_t next = (number + columns) & l->mask & (0 - second);
 
@@ -421,8 +440,8 @@ resolve_query (const nms__cell_boxes *s, nms__query *k, int by_class)
 
 /* Decides box i of a chunk, at grid position `at`. Returns whether its query had hits. */
 INLINE int
-resolve_of_chunk (const nms__cell_boxes *s, const nms__level *l, chunk *c, uint32_t at, unsigned i,
-    int by_class)
+resolve_of_chunk (const nms__cell_boxes *s, const nms__level *l, const bounds_of_level *of,
+    chunk *c, uint32_t at, unsigned i, int by_class)
 {
   nms__query k;
   hits found;
@@ -431,7 +450,7 @@ resolve_of_chunk (const nms__cell_boxes *s, const nms__level *l, chunk *c, uint3
   if (c->queried >> i & 1)
     return resolve_query (s, &c->query[i], by_class);
   load_box (&s->columns, at, &k, by_class);
-  if (!query_two_rows (s->grid, l, c, i, &k)) {
+  if (!query_two_rows (s->grid, l, of, c, i, &k)) {
     resolve (s, at, by_class);
     return 1;
   }
@@ -475,7 +494,7 @@ decide_level (const nms__cell_boxes *s, const nms__level *l, const bounds_of_lev
       bits &= ~(1u << i);
       if (!(s->undecided[(at + i) / 64] >> (at + i) % 64 & 1))
         continue;
-      dense = resolve_of_chunk (s, l, &c, at + i, i, by_class) ? dense + 1 : 0;
+      dense = resolve_of_chunk (s, l, of, &c, at + i, i, by_class) ? dense + 1 : 0;
       if (dense >= DENSE)
         bits &= undecided_bits (s->undecided, at);
     }
@@ -492,11 +511,11 @@ decide_all (const nms__cell_boxes *s, int by_class)
     for (unsigned mask = g->occupied[size]; mask; mask &= mask - 1) {
       const unsigned aspect = nms__lowest_bit (mask);
       const nms__level *l = &g->level[size * NMS__ASPECTS + aspect];
-      const bounds_of_level of = { nms__least_area_of (g, size) / r->least_area,
-        nms__least_area_of (g, size + 1) / r->most_area,
-        nms__least_aspect_of (aspect) / r->least_aspect,
-        nms__least_aspect_of (aspect + 1) / r->most_aspect, (float) l->per[0],
-        (float) l->per[1] };
+      bounds_of_level of = { .least_area = nms__least_area_of (g, size) / r->least_area,
+        .most_area = nms__least_area_of (g, size + 1) / r->most_area,
+        .least_aspect = nms__least_aspect_of (aspect) / r->least_aspect,
+        .most_aspect = nms__least_aspect_of (aspect + 1) / r->most_aspect };
+      bound_cells (l, &of);
       decide_level (s, l, &of, by_class);
     }
 }
