@@ -67,8 +67,8 @@
 
 #include <gst/base/gstbasetransform.h>
 
+#include "boxattach.h"
 #include "elements.h"
-#include "meta/boxmeta.h"
 #include "properties.h"
 #include "replaysettings.h"
 #include "streamposition.h"
@@ -95,10 +95,7 @@ struct _GstBoxReplay
   /* streaming thread */
   StreamPosition position;
   RecordedFrame *frame;         /* for transform_ip: the record to attach, or NULL */
-  gboolean remove_existing;     /* for transform_ip: remove the boxes on the buffer first */
-  BoxMetaKind kind;             /* for transform_ip: as which metadata boxes are attached */
-  GArray *no_boxes;             /* of Box, always empty */
-  GArray *present;              /* of Box: the boxes already on the buffer */
+  BoxAttach attach;             /* for transform_ip */
   gboolean warned_skipped;
 
   /* under the object lock */
@@ -293,7 +290,6 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
   GstFlowReturn flow;
-  ReplayExisting existing;
 
   self->frame = NULL;
   flow = find_record (self, input);
@@ -302,65 +298,31 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   update_counts (self);
   if (flow != GST_FLOW_OK)
     return flow;
-  if (self->frame && self->frame->boxes->len == 0)
-    self->frame = NULL;
 
   GST_OBJECT_LOCK (self);
-  existing = self->settings.existing;
-  self->kind = self->settings.meta;
+  self->attach.replace = self->settings.existing == REPLAY_EXISTING_REPLACE;
+  self->attach.kind = self->settings.meta;
   self->frames++;
   self->boxes += self->frame ? self->frame->boxes->len : 0;
   GST_OBJECT_UNLOCK (self);
-  self->remove_existing = existing == REPLAY_EXISTING_REPLACE && box_meta_any (input);
 
-  if ((self->frame == NULL && !self->remove_existing && !box_meta_lacks_frame (input, self->kind))
-      || gst_buffer_is_writable (input))
+  if (gst_buffer_is_writable (input) || !box_attach_changes (&self->attach, self->frame, input))
     *output = input;
   else
     *output = gst_buffer_copy (input);
   return GST_FLOW_OK;
 }
 
-/* Returns the number of boxes on the buffer that will precede the attached ones:
- * regions precede boxes that are only ODs. */
-static guint
-count_before (GstBoxReplay * self, GstBuffer * buffer)
-{
-  guint i, count;
-
-  count = box_meta_read (buffer, self->position.width, self->position.height, 0, self->present);
-  for (i = 0; (self->kind & BOX_META_ROI) && i < count; i++)
-    if (g_array_index (self->present, Box, i).position == BOX_NO_POSITION)
-      return i;
-  return count;
-}
-
 static GstFlowReturn
 gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
-  guint i, present = 0;
 
-  if (self->remove_existing)
-    box_meta_remove_all (buffer);
-  if (self->frame == NULL) {
-    if (box_meta_lacks_frame (buffer, self->kind))
-      box_meta_attach (buffer, self->no_boxes, 0, 0, self->kind);
-    return GST_FLOW_OK;
-  }
-  GST_LOG_OBJECT (self, "line %" G_GUINT64_FORMAT ": %u boxes", self->frame->line,
-      self->frame->boxes->len);
-  /* suppressed-by is an index among all boxes of the buffer */
-  if (box_meta_any (buffer))
-    present = count_before (self, buffer);
-  for (i = 0; i < self->frame->boxes->len; i++) {
-    Box *box = &g_array_index (self->frame->boxes, Box, i);
-
-    if (box->suppressed_by >= 0)
-      box->suppressed_by += present;
-  }
-  box_meta_attach (buffer, self->frame->boxes, self->position.width, self->position.height,
-      self->kind);
+  if (self->frame)
+    GST_LOG_OBJECT (self, "line %" G_GUINT64_FORMAT ": %u boxes", self->frame->line,
+        self->frame->boxes->len);
+  box_attach_run (&self->attach, self->frame, buffer, self->position.width,
+      self->position.height);
   self->frame = NULL;
   return GST_FLOW_OK;
 }
@@ -534,8 +496,7 @@ gst_box_replay_finalize (GObject * object)
   GstBoxReplay *self = GST_BOX_REPLAY (object);
 
   replay_settings_clear (&self->settings);
-  g_array_unref (self->present);
-  g_array_unref (self->no_boxes);
+  box_attach_clear (&self->attach);
   G_OBJECT_CLASS (gst_box_replay_parent_class)->finalize (object);
 }
 
@@ -580,8 +541,7 @@ static void
 gst_box_replay_init (GstBoxReplay * self)
 {
   replay_settings_init (&self->settings);
-  self->present = g_array_new (FALSE, FALSE, sizeof (Box));
-  self->no_boxes = g_array_new (FALSE, FALSE, sizeof (Box));
+  box_attach_init (&self->attach);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
 }
