@@ -268,7 +268,7 @@ post_report (GstNmsFilter * self)
   filter_stats_to_structure (&stats, structure);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self), structure));
-  report_interval_begin (&self->reported);
+  report_interval_next (&self->reported);
 }
 
 /* Returns whether engine-in-use changed. Call with the object lock. */
@@ -412,7 +412,7 @@ gst_nms_filter_propose_allocation (GstBaseTransform * trans, GstQuery * decide_q
 {
   if (!GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)->propose_allocation (trans,
           decide_query, query))
-    return FALSE;
+    GST_DEBUG_OBJECT (trans, "downstream does not answer the query");
   box_meta_propose (query);
   return TRUE;
 }
@@ -424,6 +424,11 @@ gst_nms_filter_start (GstBaseTransform * trans)
   gboolean had_engine;
   gchar *error;
 
+  self->context = nms_context_new ();
+  if (self->context == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Out of memory."), (NULL));
+    return FALSE;
+  }
   GST_OBJECT_LOCK (self);
   error = g_strdup (self->settings.class_options_error);
   self->stopping = FALSE;
@@ -437,11 +442,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
   if (error) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot use class-options: %s.", error), (NULL));
     g_free (error);
-    return FALSE;
-  }
-  self->context = nms_context_new ();
-  if (self->context == NULL) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Out of memory."), (NULL));
+    nms_context_free (&self->context);
     return FALSE;
   }
   self->suppress = box_suppress_new (self->context);

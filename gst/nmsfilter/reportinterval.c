@@ -7,8 +7,34 @@ void
 report_interval_begin (ReportInterval * self)
 {
   *self = (ReportInterval) {
-    GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, 0
+    TRUE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE,
+    GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, 0
   };
+}
+
+void
+report_interval_next (ReportInterval * self)
+{
+  self->empty = TRUE;
+  self->timestamp = self->next_timestamp;
+  self->stream_time = self->next_stream_time;
+  self->running_time = self->end;
+  self->wall = 0;
+}
+
+/* Notes where the next buffer begins. In reverse that is before this one. */
+static void
+note_next (ReportInterval * self, const GstSegment * segment, GstBuffer * buffer)
+{
+  const GstClockTime pts = GST_BUFFER_PTS (buffer);
+
+  self->next_timestamp = pts;
+  self->next_stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts);
+  if (segment->rate < 0 || !GST_BUFFER_DURATION_IS_VALID (buffer))
+    return;
+  self->next_timestamp += GST_BUFFER_DURATION (buffer);
+  if (GST_CLOCK_TIME_IS_VALID (self->next_stream_time))
+    self->next_stream_time += GST_BUFFER_DURATION (buffer);
 }
 
 gboolean
@@ -22,7 +48,8 @@ report_interval_add (ReportInterval * self, const GstSegment * segment, GstBuffe
   if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (pts))
     running = gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts);
   if (GST_CLOCK_TIME_IS_VALID (running)) {
-    if (!GST_CLOCK_TIME_IS_VALID (self->running_time) || running < self->running_time) {
+    if (self->empty || running < self->running_time) {
+      self->empty = FALSE;
       self->timestamp = pts;
       self->stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts);
       self->running_time = running;
@@ -32,6 +59,7 @@ report_interval_add (ReportInterval * self, const GstSegment * segment, GstBuffe
       running += GST_BUFFER_DURATION (buffer);
     /* a buffer with an earlier time does not shorten the interval */
     self->end = MAX (self->end, running);
+    note_next (self, segment, buffer);
     return self->end - self->running_time >= length;
   }
 

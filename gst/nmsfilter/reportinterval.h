@@ -8,16 +8,22 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  GstClockTime timestamp;       /* of its first buffer; NONE: no buffer yet */
+  gboolean empty;               /* no buffer yet: the times are those of its begin */
+  GstClockTime timestamp;       /* of its first buffer; NONE: not known */
   GstClockTime stream_time;     /* of its first buffer */
   GstClockTime running_time;    /* of its first buffer */
   GstClockTime end;             /* running time at the end of its last buffer */
+  GstClockTime next_timestamp;  /* of the buffer that follows the last one without a gap */
+  GstClockTime next_stream_time;
   gint64 wall;                  /* monotonic us at its first buffer; 0: no buffer yet */
 } ReportInterval;
 
-/* Begins an interval with the next buffer. Call it after a report, and where the time
- * of the stream jumps. */
+/* Begins an interval with the next buffer. Call it where the time of the stream jumps. */
 void report_interval_begin (ReportInterval * self);
+
+/* Begins an interval where this one ends, with a length of 0 until a buffer is added. Call it
+ * after a report. */
+void report_interval_next (ReportInterval * self);
 
 /* Adds a buffer. Returns TRUE if the interval has reached `length` (ns). Buffers
  * without a timestamp, and those of a segment that is not in time format, are timed

@@ -158,7 +158,7 @@ gst_box_overlay_propose_allocation (GstBaseTransform * trans, GstQuery * decide_
 {
   if (!GST_BASE_TRANSFORM_CLASS (gst_box_overlay_parent_class)->propose_allocation (trans,
           decide_query, query))
-    return FALSE;
+    GST_DEBUG_OBJECT (trans, "downstream does not answer the query");
   box_meta_propose (query);
   return TRUE;
 }

@@ -30,6 +30,29 @@ GST_START_TEST (paints_in_segments_of_any_format)
 }
 GST_END_TEST
 
+/* The query succeeds where no element downstream answers it. */
+GST_START_TEST (answers_allocation_alone)
+{
+  GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
+  GstCaps *caps = gst_video_info_to_caps (&info);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+
+  gst_element_set_state (element, GST_STATE_PAUSED);
+  g_assert_true (gst_pad_send_event (pad, gst_event_new_stream_start ("s")));
+  g_assert_true (gst_pad_send_event (pad, gst_event_new_caps (caps)));
+  g_assert_true (gst_pad_query (pad, query));
+  g_assert_true (gst_query_find_allocation_meta (query,
+          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL));
+  gst_query_unref (query);
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+}
+GST_END_TEST
+
 /* Downstream elements may skip the pixels of a buffer with the flag, so it is removed
  * where a box is painted, on a buffer that is painted in place and on a copy. */
 GST_START_TEST (removes_the_gap_flag_from_painted_buffers)
@@ -234,6 +257,7 @@ GST_END_TEST
 
 static const CheckCase cases[] = {
   CHECK_CASE (paints_in_segments_of_any_format),
+  CHECK_CASE (answers_allocation_alone),
   CHECK_CASE (removes_the_gap_flag_from_painted_buffers),
   CHECK_CASE (keeps_the_gap_flag_where_nothing_is_painted),
   CHECK_CASE (paints_a_crop_like_a_frame_of_its_size),

@@ -449,6 +449,28 @@ test_allocation (void)
   gst_harness_teardown (h);
 }
 
+/* The query succeeds where no element downstream answers it. */
+static void
+test_allocation_without_answer (void)
+{
+  GstElement *element = element_new ("nmsfilter");
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+  GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+
+  gst_element_set_state (element, GST_STATE_PAUSED);
+  g_assert_true (gst_pad_send_event (pad, gst_event_new_stream_start ("s")));
+  g_assert_true (gst_pad_send_event (pad, gst_event_new_caps (caps)));
+  g_assert_true (gst_pad_query (pad, query));
+  g_assert_true (gst_query_find_allocation_meta (query,
+          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL));
+  gst_query_unref (query);
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+}
+
 static void
 test_latency (void)
 {
@@ -475,6 +497,7 @@ static const TestCase cases[] = {
   { "/nmsfilter/events/no-caps", test_no_caps },
   { "/nmsfilter/events/no-timestamps", test_no_timestamps },
   { "/nmsfilter/events/allocation", test_allocation },
+  { "/nmsfilter/events/allocation-without-answer", test_allocation_without_answer },
   { "/nmsfilter/events/latency", test_latency },
   { NULL }
 };

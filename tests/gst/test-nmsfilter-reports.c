@@ -142,6 +142,36 @@ test_end_of_stream (void)
   harness_teardown (h, bus);
 }
 
+/* After a full interval, EOS ends one that is empty: it begins at the end of the full one. */
+static void
+test_end_after_interval (void)
+{
+  GstHarness *h = harness_new ("nmsfilter post-messages=true");
+  GstBus *bus = harness_bus (h);
+  const GstStructure *report;
+  GstMessage *message;
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = 5 * GST_SECOND;
+  segment.time = 2 * GST_SECOND;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  push_seconds (h, 50, 10);
+  g_assert_cmpuint (count_reports (bus), ==, 1);
+  gst_harness_push_event (h, gst_event_new_eos ());
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
+  g_assert_nonnull (message);
+  report = gst_message_get_structure (message);
+  g_assert_cmpuint (number (report, "timestamp"), ==, 6 * GST_SECOND);
+  g_assert_cmpuint (number (report, "running-time"), ==, GST_SECOND);
+  g_assert_cmpuint (number (report, "stream-time"), ==, 3 * GST_SECOND);
+  g_assert_cmpuint (number (report, "duration"), ==, 0);
+  g_assert_cmpuint (number (report, "endtime"), ==, 3 * GST_SECOND);
+  g_assert_cmpuint (number (report, "frames"), ==, 10);
+  gst_message_unref (message);
+  harness_teardown (h, bus);
+}
+
 static void
 test_empty_stream (void)
 {
@@ -298,6 +328,7 @@ static const TestCase cases[] = {
   { "/nmsfilter/reports/fields", test_fields },
   { "/nmsfilter/reports/interval", test_interval },
   { "/nmsfilter/reports/end-of-stream", test_end_of_stream },
+  { "/nmsfilter/reports/end-after-interval", test_end_after_interval },
   { "/nmsfilter/reports/empty-stream", test_empty_stream },
   { "/nmsfilter/reports/jumps", test_jumps },
   { "/nmsfilter/reports/without-timestamps", test_without_timestamps },
