@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "recordreader.h"
+#include "recordqueue.h"
 
 G_BEGIN_DECLS
 
@@ -25,21 +25,6 @@ typedef enum
   RECORD_MATCH_INDEX = 2,
 } RecordMatchBy;
 
-typedef enum
-{
-  RECORD_MATCH_FOUND,
-  RECORD_MATCH_NONE,            /* no record matches this buffer */
-  RECORD_MATCH_FLUSHING,
-  RECORD_MATCH_FAILED,
-} RecordMatchResult;
-
-typedef struct
-{
-  guint64 matched;
-  guint64 unmatched;            /* discarded, except by a seek */
-  guint64 skipped;              /* malformed lines */
-} RecordMatchCounts;
-
 /* Makes a matcher, which owns `reader`. With skip_errors, malformed lines are
  * counted and the message about the first one is kept; without, a malformed line
  * makes the functions below return RECORD_MATCH_FAILED. With loop, the file begins
@@ -52,17 +37,6 @@ void record_match_free (RecordMatch * self);
  * record if that decides it; to RECORD_MATCH_AUTO if the file has no records.
  * Returns RECORD_MATCH_FOUND, _FLUSHING or _FAILED. */
 RecordMatchResult record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error);
-
-/* Where a stream goes on after a jump. */
-typedef struct
-{
-  guint64 time;                 /* stream time in ns, if records are matched by time */
-  guint64 index;                /* of the frame, if they are matched by index */
-  guint64 slack;                /* a session that begins or ends this much off has the time */
-  gboolean back;                /* at or before an earlier buffer */
-  gboolean reverse;             /* the stream is played in reverse */
-  gboolean next;                /* no seek, but the next buffer of reverse playback */
-} RecordJump;
 
 /* Finds the record nearest to `time` (ns of stream time), at most `tolerance` away;
  * the earlier one of two at the same distance. frame_duration in ns, 0 if unknown,

@@ -184,6 +184,26 @@ GST_START_TEST (direction_need_not_be_the_recorded_one)
 
 GST_END_TEST;
 
+/* A part of a recording may begin in any session. */
+GST_START_TEST (the_first_session_may_have_any_number)
+{
+  static const gchar text[] = "{\"timestamp\":0,\"session\":5,\"objects\":[{\"x\":1,\"y\":0,"
+      "\"w\":4,\"h\":4}]}\n{\"timestamp\":100000000,\"session\":5,\"objects\":[{\"x\":2,"
+      "\"y\":0,\"w\":4,\"h\":4}]}\n";
+  guint loop;
+  Replay r;
+
+  for (loop = 0; loop < 2; loop++) {
+    replay_open (&r, text, loop ? "loop=true" : "");
+    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), loop ? 1 : -1);
+    replay_close (&r);
+  }
+}
+
+GST_END_TEST;
+
 GST_START_TEST (a_loop_needs_one_session)
 {
   static const Part parts[] = { {0, 1}, {0, 1} };
@@ -264,6 +284,7 @@ static const CheckCase cases[] = {
   CHECK_CASE (appended_recordings_are_replayed),
   CHECK_CASE (a_straight_stream_passes_sessions),
   CHECK_CASE (direction_need_not_be_the_recorded_one),
+  CHECK_CASE (the_first_session_may_have_any_number),
   CHECK_CASE (a_loop_needs_one_session),
   CHECK_CASE (buffers_outside_the_segment_take_no_record),
   CHECK_CASE (marked_lines_are_not_unmatched),
