@@ -9,7 +9,8 @@
                          outcome=True)                      # all options and outputs
 
 nms and batched_nms have the names, arguments and result order of torchvision.ops; run
-has all options of the C library, and count_neighbors counts overlapping boxes.
+has all options of the C library, run_batch takes many images in one call, and
+count_neighbors counts overlapping boxes.
 
 Arrays   N boxes are an array (N, 4) of rows x1 y1 x2 y2, in any unit; each other
          array of a call has N numbers. An empty list is 0 boxes. Arrays are read where
@@ -24,8 +25,8 @@ Arrays   N boxes are an array (N, 4) of rows x1 y1 x2 y2, in any unit; each othe
 Results  are new numpy arrays: indices and counts are int64, so that they index arrays
          of numpy and torch. torch.from_numpy and torch.from_dlpack make tensors of
          them that share their memory.
-Types    nmscore.Result, nmscore.Outcome and nmscore.ClassOptions; all functions have
-         type hints.
+Types    nmscore.Result, nmscore.BatchResult, nmscore.Outcome and nmscore.ClassOptions;
+         all functions have type hints.
 Rule     the boxes are decided by descending score, equal scores by index. A kept box
          suppresses later ones of its class whose IoU with it exceeds iou_threshold
          (0..1). Boxes with a NaN or infinite coordinate or a NaN score are never kept.
@@ -37,14 +38,16 @@ Errors   TypeError for None, for arrays that do not hold numbers, for masked arr
 Threads  any number may call; a call with many boxes releases the interpreter's lock,
          and its arrays must not be written until it returns.
 """
+from nmscore._batches import run_batch
 from nmscore._boxes import iou, rows_from_cxcywh, rows_from_xywh
 from nmscore._frames import count_neighbors, run
 from nmscore._nmscore import __version__
 from nmscore._torchvision import batched_nms, nms
+from nmscore._types import BatchResult as BatchResult
 from nmscore._types import ClassOptions as ClassOptions
 from nmscore._types import Outcome as Outcome
 from nmscore._types import Result as Result
 
 # (help () lists these and, because of the list, not what tuples, enums and dicts inherit)
-__all__ = ["nms", "batched_nms", "run", "count_neighbors", "iou", "rows_from_cxcywh",
-           "rows_from_xywh", "__version__"]
+__all__ = ["nms", "batched_nms", "run", "run_batch", "count_neighbors", "iou",
+           "rows_from_cxcywh", "rows_from_xywh", "__version__"]

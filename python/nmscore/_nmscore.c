@@ -95,6 +95,7 @@ release (void *module)
   clear (module);
   while (state->spares > 0)
     nms_context_free (&state->spare[--state->spares]);
+  nms_context_free (&state->batch);
 }
 
 #define FAST(function) (PyCFunction) (void (*) (void)) function, METH_FASTCALL, NULL
@@ -102,6 +103,7 @@ release (void *module)
 static PyMethodDef methods[] = {
   { "nms", FAST (single_nms) },
   { "run", FAST (single_run) },
+  { "run_batch", FAST (py_batch_run) },
   { "count_neighbors", FAST (single_neighbors) },
   { "iou", FAST (boxtools_iou) },
   { "rows_from_cxcywh", boxtools_cxcywh, METH_O, NULL },

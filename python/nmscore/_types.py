@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The types of parameters and results."""
 import enum
-from typing import Any, NamedTuple, Optional, Protocol, TypedDict, Union
+from typing import Any, List, NamedTuple, Optional, Protocol, TypedDict, Union
 
 import numpy
 import numpy.typing
@@ -72,3 +72,36 @@ class Result(NamedTuple):
     invalid_count: int
     not_candidate_count: int
     engine: str
+
+
+class BatchResult(NamedTuple):
+    """What nmscore.run_batch returns: K kept boxes of all N.
+
+    kept              (K,) int64: the indices of the kept boxes, those of the first image
+                      first, best first; an index counts from the first box of its image
+    kept_offsets      (images + 1,) int64: the kept boxes of image i are
+                      kept[kept_offsets[i]:kept_offsets[i + 1]]
+    outcome           as in Result, the boxes of all images
+    suppressed_by     as in Result; an index counts from the first box of its image
+    suppressed_count  the number of boxes of all images with each other outcome; the
+    over_cap_count    counts and K sum to N
+    filtered_count
+    invalid_count
+    not_candidate_count
+    engine            what ran last, for people, such as "sorted/avx2"
+    """
+    kept: Indices
+    kept_offsets: Indices
+    outcome: Optional[Bytes]
+    suppressed_by: Optional[Indices]
+    suppressed_count: int
+    over_cap_count: int
+    filtered_count: int
+    invalid_count: int
+    not_candidate_count: int
+    engine: str
+
+    def images(self) -> List[Indices]:
+        """Returns the kept indices of each image: views of `kept`."""
+        ends = self.kept_offsets.tolist()
+        return [self.kept[first:end] for first, end in zip(ends, ends[1:])]

@@ -19,6 +19,8 @@ typedef struct module_state {
   nms_context *spare[MODULE_SPARE_CONTEXTS]; /* contexts that no call uses at the moment; guarded
                                               * by the interpreter's lock */
   int spares;
+  nms_context *batch; /* a spare context with batch_threads threads, or NULL */
+  unsigned batch_threads;
 } module_state;
 
 /* Takes a spare context or a new one; NULL with a MemoryError. */
@@ -28,10 +30,17 @@ void module_return_context (module_state *state, nms_context *ctx);
 /* Raises the error of a call with `ctx`: MemoryError, or ValueError with the context's text. */
 void module_raise (int error, const nms_context *ctx);
 
-/* The functions of the module; __init__.py and _frames.py name their arguments. */
+static inline PyObject *
+module_none (void)
+{
+  Py_RETURN_NONE;
+}
+
+/* The functions of the module; the Python files name their arguments. */
 PyObject *single_nms (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *single_run (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *single_neighbors (PyObject *module, PyObject *const *args, Py_ssize_t n);
+PyObject *py_batch_run (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *boxtools_iou (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *boxtools_cxcywh (PyObject *module, PyObject *rows);
 PyObject *boxtools_xywh (PyObject *module, PyObject *rows);

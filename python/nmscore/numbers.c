@@ -113,6 +113,18 @@ numbers_to_int32 (const array_view *view, int32_t *out)
   return fit;
 }
 
+bool
+numbers_to_sizes (const array_view *view, size_t *out)
+{
+  for (Py_ssize_t i = 0; i < view->shape[0]; i++) {
+    const int64_t v = read_whole (view, view->data + i * view->strides[0]);
+    if (v < 0)
+      return false;
+    out[i] = (uint64_t) v < SIZE_MAX ? (size_t) v : SIZE_MAX;
+  }
+  return true;
+}
+
 void
 numbers_to_flags (const array_view *view, uint8_t *out)
 {

@@ -14,6 +14,9 @@ void numbers_to_floats (const array_view *view, float *out);
  * whole numbers. */
 bool numbers_to_int32 (const array_view *view, int32_t *out);
 
+/* Writes size_t; returns false at the first number that is negative. Elements are whole numbers. */
+bool numbers_to_sizes (const array_view *view, size_t *out);
+
 /* Writes 1 for numbers and booleans other than 0. Elements are booleans or whole numbers. */
 void numbers_to_flags (const array_view *view, uint8_t *out);
 

@@ -2,8 +2,6 @@
 /* numpyarrays: see the header. */
 #include "numpyarrays.h"
 
-#include <string.h>
-
 PyObject *
 numpyarrays_new (module_state *state, PyObject *shape, PyObject *dtype, Py_buffer *view)
 {
@@ -22,43 +20,32 @@ new_row (module_state *state, size_t count, PyObject *dtype, Py_buffer *view)
   return array;
 }
 
-PyObject *
-numpyarrays_indices (module_state *state, const int32_t *values, size_t count)
-{
-  Py_buffer view;
-  PyObject *array = new_row (state, count, state->int64, &view);
-  if (!array)
-    return NULL;
-  int64_t *out = view.buf;
-  for (size_t i = 0; i < count; i++)
-    out[i] = values[i];
-  PyBuffer_Release (&view);
-  return array;
-}
+#define DEFINE_INT64(name, type)                                               \
+  PyObject *name (module_state *state, const type *values, size_t count)       \
+  {                                                                            \
+    Py_buffer view;                                                            \
+    PyObject *array = new_row (state, count, state->int64, &view);             \
+    if (!array)                                                                \
+      return NULL;                                                             \
+    int64_t *out = view.buf;                                                   \
+    for (size_t i = 0; i < count; i++)                                         \
+      out[i] = (int64_t) values[i];                                            \
+    PyBuffer_Release (&view);                                                  \
+    return array;                                                              \
+  }
+
+DEFINE_INT64 (numpyarrays_indices, int32_t)
+DEFINE_INT64 (numpyarrays_counts, uint32_t)
+DEFINE_INT64 (numpyarrays_sizes, size_t)
 
 PyObject *
-numpyarrays_counts (module_state *state, const uint32_t *values, size_t count)
-{
-  Py_buffer view;
-  PyObject *array = new_row (state, count, state->int64, &view);
-  if (!array)
-    return NULL;
-  int64_t *out = view.buf;
-  for (size_t i = 0; i < count; i++)
-    out[i] = values[i];
-  PyBuffer_Release (&view);
-  return array;
-}
-
-PyObject *
-numpyarrays_bytes (module_state *state, const uint8_t *values, size_t count)
+numpyarrays_bytes (module_state *state, size_t count, uint8_t **bytes)
 {
   Py_buffer view;
   PyObject *array = new_row (state, count, state->uint8, &view);
   if (!array)
     return NULL;
-  if (count)
-    memcpy (view.buf, values, count);
+  *bytes = view.buf;
   PyBuffer_Release (&view);
   return array;
 }

@@ -9,10 +9,12 @@
  * caller releases. NULL with an exception. */
 PyObject *numpyarrays_new (module_state *state, PyObject *shape, PyObject *dtype, Py_buffer *view);
 
-/* Each returns a new one-dimensional array, or NULL with an exception: int64, of `count` indices
- * or counts; uint8. */
+/* Each returns a new int64 array of `count` indices, counts or sizes, or NULL with an exception. */
 PyObject *numpyarrays_indices (module_state *state, const int32_t *values, size_t count);
 PyObject *numpyarrays_counts (module_state *state, const uint32_t *values, size_t count);
-PyObject *numpyarrays_bytes (module_state *state, const uint8_t *values, size_t count);
+PyObject *numpyarrays_sizes (module_state *state, const size_t *values, size_t count);
+
+/* Returns a new uint8 array, and sets *bytes to its elements, which live as long as the array. */
+PyObject *numpyarrays_bytes (module_state *state, size_t count, uint8_t **bytes);
 
 #endif

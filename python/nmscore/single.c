@@ -58,9 +58,13 @@ single_nms (PyObject *module, PyObject *const *args, Py_ssize_t n)
 }
 
 static PyObject *
-none (void)
+outcome_array (module_state *state, const uint8_t *outcome, size_t count)
 {
-  Py_RETURN_NONE;
+  uint8_t *bytes;
+  PyObject *array = numpyarrays_bytes (state, count, &bytes);
+  if (array && count)
+    memcpy (bytes, outcome, count);
+  return array;
 }
 
 /* Returns the fields of nmscore.Result as a tuple. */
@@ -69,10 +73,10 @@ result_tuple (module_state *state, nms_context *ctx, unsigned outputs, const nms
     size_t count)
 {
   PyObject *kept = numpyarrays_indices (state, r->kept, r->kept_count);
-  PyObject *outcome = outputs & NMS_OUTPUT_OUTCOME ? numpyarrays_bytes (state, r->outcome, count)
-      : none ();
+  PyObject *outcome = outputs & NMS_OUTPUT_OUTCOME ? outcome_array (state, r->outcome, count)
+      : module_none ();
   PyObject *by = outputs & NMS_OUTPUT_SUPPRESSED_BY
-      ? numpyarrays_indices (state, r->suppressed_by, count) : none ();
+      ? numpyarrays_indices (state, r->suppressed_by, count) : module_none ();
   PyObject *tuple = NULL;
 
   if (kept && outcome && by)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """nmscore.run and its relatives: all options and outputs of the C library from Python."""
+import inspect
 import pydoc
 import sys
 import typing
@@ -209,7 +210,6 @@ class Refusals(unittest.TestCase):
 class Manual(unittest.TestCase):
     def test_every_parameter_is_explained(self):
         """Each parameter begins a line of its function's text or of that of run or nms."""
-        import inspect
         shared = nmscore.run.__doc__ + nmscore.nms.__doc__
         for name in nmscore.__all__:
             function = getattr(nmscore, name)

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""nmscore.run_batch: the results of a loop of nmscore.run, for any number of threads."""
+import os
+import sys
+import threading
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not installed")
+    sys.exit(77)
+
+import nmscore
+from slow import random_case
+
+COUNTS = ("suppressed_count", "over_cap_count", "filtered_count", "invalid_count",
+          "not_candidate_count")
+
+
+class Batch(unittest.TestCase):
+    def setUp(self):
+        random = np.random.default_rng(8)
+        sizes = [0, 40, 1, 0, 300, 7, 90, 0]
+        count = sum(sizes)
+        self.offsets = np.cumsum([0] + sizes)
+        self.boxes, self.scores = random_case(random, count)
+        self.boxes[5] = np.nan
+        self.columns = {"class_ids": random.integers(0, 3, count),
+                        "exclude": random.random(count) < 0.1,
+                        "parents": random.integers(-1, 40, count),
+                        "angles": random.random(count) * (random.random(count) < 0.3)}
+
+    def loop(self, columns, options):
+        """Returns the results of a call for each image."""
+        return [nmscore.run(self.boxes[a:b], self.scores[a:b], **options,
+                            **{name: column[a:b] for name, column in columns.items()})
+                for a, b in zip(self.offsets, self.offsets[1:])]
+
+    def check(self, columns, threads=1, **options):
+        got = nmscore.run_batch(self.boxes, self.offsets, self.scores, threads=threads,
+                                **columns, **options)
+        singles = self.loop(columns, options)
+        self.assertEqual(got.kept.dtype, np.int64)
+        self.assertEqual(got.kept_offsets.dtype, np.int64)
+        self.assertEqual(len(got.images()), len(singles))
+        for kept, single in zip(got.images(), singles):
+            np.testing.assert_array_equal(kept, single.kept)
+        for name in ("outcome", "suppressed_by"):
+            if options.get(name):
+                np.testing.assert_array_equal(
+                    getattr(got, name), np.concatenate([getattr(s, name) for s in singles]))
+            else:
+                self.assertIsNone(getattr(got, name))
+        for name in COUNTS:
+            self.assertEqual(getattr(got, name), sum(getattr(s, name) for s in singles), name)
+
+    def test_equals_single_calls(self):
+        for threads in (1, 2, 5, 2):
+            self.check({}, threads)
+            self.check(self.columns, threads, outcome=True, suppressed_by=True)
+            self.check(self.columns, threads, outcome=True, max_detections=9, max_per_class=4,
+                       class_options={1: {"iou_threshold": 0.2}})
+            self.check({}, threads, suppressed_by=True, max_candidates=20, class_agnostic=True)
+
+    def test_forms_of_offsets(self):
+        wanted = nmscore.run_batch(self.boxes, self.offsets, self.scores).kept
+        for offsets in (self.offsets.tolist(), tuple(self.offsets), self.offsets.astype(np.int16),
+                        self.offsets.astype(np.uint64), np.repeat(self.offsets, 2)[::2]):
+            np.testing.assert_array_equal(
+                nmscore.run_batch(self.boxes, offsets, self.scores).kept, wanted)
+        same = nmscore.run_batch(self.boxes[:400].reshape(-1, 4), range(0, 401, 100))
+        self.assertEqual(len(same.images()), 4)
+
+    def test_no_images(self):
+        for boxes, offsets, images in (([], [0], 0), ([], [0, 0, 0], 2)):
+            got = nmscore.run_batch(boxes, offsets, outcome=True, suppressed_by=True)
+            self.assertEqual([len(part) for part in got[:4]], [0, images + 1, 0, 0])
+            self.assertEqual([kept.tolist() for kept in got.images()], [[]] * images)
+
+    def test_calls_of_several_threads(self):
+        wanted = nmscore.run_batch(self.boxes, self.offsets, self.scores).kept
+        wrong = []
+
+        def work(threads):
+            for _ in range(20):
+                got = nmscore.run_batch(self.boxes, self.offsets, self.scores, threads=threads)
+                if not np.array_equal(got.kept, wanted):
+                    wrong.append(threads)
+        workers = [threading.Thread(target=work, args=(1 + n % 3,)) for n in range(6)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        self.assertEqual(wrong, [])
+
+    def test_after_fork(self):
+        wanted = nmscore.run_batch(self.boxes, self.offsets, self.scores, threads=3).kept
+        child = os.fork()
+        if child == 0:
+            got = nmscore.run_batch(self.boxes, self.offsets, self.scores, threads=3).kept
+            os._exit(0 if np.array_equal(got, wanted) else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, error, text, offsets=(0, 3), **options):
+        with self.assertRaisesRegex(error, f"^(?:{text})$"):
+            nmscore.run_batch(np.zeros((3, 4)), offsets, **options)
+
+    def test_offsets(self):
+        for wrong, error, text in (
+                (None, TypeError, "offsets must be an array, not None"),
+                ([], ValueError, r"offsets must have shape \(images \+ 1,\), not \(0,\)"),
+                ([[0, 3]], ValueError, r"offsets must have shape \(images \+ 1,\), not \(1, 2\)"),
+                ([0.0, 3.0], TypeError, "offsets must hold whole numbers, not float64"),
+                ([0, -1, 3], ValueError, "offsets must not be negative"),
+                ([1, 3], ValueError, "offsets must begin with 0, not 1"),
+                ([0, 2, 1, 3], ValueError,
+                 r"offsets must ascend, but offsets\[1\] is 2 and offsets\[2\] is 1"),
+                ([0, 2], ValueError, "offsets must end with the number of boxes, 3, not 2"),
+                ([0], ValueError, "offsets must end with the number of boxes, 3, not 0")):
+            self.refused(error, text, wrong)
+
+    def test_options(self):
+        for wrong in (0, 1025, 2**63):
+            self.refused(ValueError, f"threads is {wrong}, must be 1..1024", threads=wrong)
+        self.refused(TypeError, "threads must be a whole number, not float", threads=1.5)
+        self.refused(ValueError, r"scores must have shape \(3,\) for 3 boxes, not \(1,\)",
+                     scores=[1])
+        self.refused(ValueError, "iou_threshold is 2, must be 0..1", iou_threshold=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
