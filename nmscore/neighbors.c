@@ -1,38 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * neighbors: counts how many boxes each box overlaps beyond the threshold. Equal boxes are one
- * entry with a weight, because cascade detectors report the same box many times. The others are
- * found by a sweep along x: only boxes that begin before a box ends can overlap it. A frame of
- * boxes of one object has count^2 / 2 pairs that exceed the threshold, so the pairs that surely
- * do are counted 64 at a time by bit operations.
+ * run with a weight, because cascade detectors report the same box many times. The boxes are
+ * sorted so that near and similar ones follow each other, and neighbor_pairs.c counts the pairs
+ * of runs in blocks.
  */
+#include "neighbor_pairs.h"
+
 #include "engines/engine.h"
+#include "order.h"
 #include "rotated.h"
 
+/* Up to this many boxes are sorted by insertion. */
+#define INSERTION_MOST 8
+
 typedef struct scratch {
-  uint64_t *order, *order2;   /* buffers for sorting */
-  nms__box_columns runs;      /* the first box of each run of equal boxes */
-  uint32_t *first_of;         /* frame position of the first box of each run */
-  uint32_t *weight, *total;   /* of each run: number of its boxes; number of neighbors of each of
-                               * them */
-  uint64_t *heavy;            /* of each block of runs: which of them have a weight above 1 */
-  uint64_t *planes;           /* counter_bits () for each block of runs: bit k of plane p is bit p
-                               * of the count of run k of the block */
-  int32_t *position_of;       /* frame position of a box, by the caller's index */
+  uint64_t *order, *order2; /* buffers for sorting */
+  uint32_t *nearness;       /* of each box: a key that near and similar boxes have in common */
+  nms__runs runs;
+  int32_t *position_of;     /* frame position of a box, by the caller's index */
 } scratch;
-
-/* Returns the bits of a number below `boxes`, at least 1. */
-static unsigned
-counter_bits (size_t boxes)
-{
-  return 64 - (unsigned) __builtin_clzll ((uint64_t) boxes | 1);
-}
-
-static size_t
-block_count (size_t boxes)
-{
-  return (boxes + NMS__BLOCK - 1) / NMS__BLOCK;
-}
 
 static void
 layout (scratch *s, nms__arena *a, size_t boxes)
@@ -40,12 +27,8 @@ layout (scratch *s, nms__arena *a, size_t boxes)
   nms__rotated_take (a, boxes);
   s->order = nms__take (a, boxes, sizeof *s->order);
   s->order2 = nms__take (a, boxes, sizeof *s->order2);
-  nms__take_columns (a, &s->runs, boxes);
-  s->first_of = nms__take (a, boxes, sizeof *s->first_of);
-  s->weight = nms__take (a, boxes, sizeof *s->weight);
-  s->total = nms__take (a, boxes, sizeof *s->total);
-  s->heavy = nms__take (a, block_count (boxes), sizeof *s->heavy);
-  s->planes = nms__take (a, block_count (boxes) * counter_bits (boxes), sizeof *s->planes);
+  s->nearness = nms__take (a, boxes, sizeof *s->nearness);
+  nms__runs_take (a, &s->runs, boxes);
   s->position_of = nms__take (a, boxes, sizeof *s->position_of);
 }
 
@@ -59,7 +42,42 @@ nms__neighbors_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* Sorts by one more column; the sort is stable, so the least important column comes first. */
+/* Returns the lower 8 bits of a number with three zeros between them. */
+static uint32_t
+spread (uint32_t number)
+{
+  number = (number | number << 12) & 0x000f000fu;
+  number = (number | number << 6) & 0x03030303u;
+  return (number | number << 3) & 0x11111111u;
+}
+
+/* Interleaves 8 bits of a column with those of the other columns: the keys order the boxes along
+ * a Z-order curve in four dimensions. */
+static void
+add_column (uint32_t *nearness, const float *column, size_t count, unsigned shift)
+{
+  float least = column[0], most = column[0];
+
+  for (size_t i = 1; i < count; i++) {
+    least = column[i] < least ? column[i] : least;
+    most = column[i] > most ? column[i] : most;
+  }
+  const float scale = most - least > 0x1p-100f ? 255.0f / (most - least) : 0.0f;
+  for (size_t i = 0; i < count; i++)
+    nearness[i] |= spread ((uint32_t) ((column[i] - least) * scale)) << shift;
+}
+
+static int
+same (const nms__frame *f, size_t a, size_t b)
+{
+  if (f->rotated)
+    return a == b;
+  return f->x1[a] == f->x1[b] && f->y1[a] == f->y1[b] && f->x2[a] == f->x2[b]
+      && f->y2[a] == f->y2[b] && (!f->class_id || f->class_id[a] == f->class_id[b])
+      && (!f->class_entry || f->class_entry[a] == f->class_entry[b]);
+}
+
+/* Sorts by a column; the sort is stable, so the least important column comes first. */
 static uint64_t *
 sort_by (const nms__frame *f, uint64_t *order, uint64_t *other, size_t count, const float *column,
     const int32_t *ids)
@@ -73,56 +91,88 @@ sort_by (const nms__frame *f, uint64_t *order, uint64_t *other, size_t count, co
   return nms__sort (f->kernels, order, other, count);
 }
 
-/* Returns the frame positions in an order in which equal boxes follow each other and x1
- * ascends. */
-static const uint64_t *
-sweep_order (const nms__frame *f, const scratch *s)
+/* Returns whether the box at a precedes that at b, in an order in which equal boxes follow each
+ * other. */
+static int
+precedes (const nms__frame *f, size_t a, size_t b)
 {
-  uint64_t *order = s->order;
-#define SORT_BY(column, ids)                                                                       \
-  order = sort_by (f, order, order == s->order ? s->order2 : s->order, f->count, column, ids)
+  if (f->x1[a] != f->x1[b])
+    return f->x1[a] < f->x1[b];
+  if (f->y1[a] != f->y1[b])
+    return f->y1[a] < f->y1[b];
+  if (f->x2[a] != f->x2[b])
+    return f->x2[a] < f->x2[b];
+  if (f->y2[a] != f->y2[b])
+    return f->y2[a] < f->y2[b];
+  return f->class_entry && f->class_entry[a] < f->class_entry[b];
+}
+
+static void
+sort_by_insertion (const nms__frame *f, uint64_t *order, size_t count)
+{
+  for (size_t i = 1; i < count; i++) {
+    const uint64_t box = order[i];
+    size_t k = i;
+    for (; k > 0 && precedes (f, (uint32_t) box, (uint32_t) order[k - 1]); k--)
+      order[k] = order[k - 1];
+    order[k] = box;
+  }
+}
+
+/* Sorts boxes of one class so that equal ones follow each other. */
+static void
+gather_equal (const nms__frame *f, uint64_t *order, uint64_t *other, size_t count)
+{
+  const float *const columns[] = { f->y2, f->x2, f->y1, f->x1 };
+  uint64_t *from = order, *to = other, *sorted;
+  size_t equal = 1;
+
+  while (equal < count && same (f, (uint32_t) order[0], (uint32_t) order[equal]))
+    equal++;
+  if (equal == count)
+    return;
+  if (count <= INSERTION_MOST) {
+    sort_by_insertion (f, order, count);
+    return;
+  }
+  for (int k = f->class_entry ? -1 : 0; k < 4; k++) {
+    sorted = k < 0 ? sort_by (f, from, to, count, NULL, (const int32_t *) f->class_entry)
+        : sort_by (f, from, to, count, columns[k], NULL);
+    to = sorted == from ? to : from;
+    from = sorted;
+  }
+  if (from != order)
+    memcpy (order, from, count * sizeof *order);
+}
+
+/* Returns the frame positions in an order in which equal boxes follow each other, and before that
+ * near and similar ones of a class. */
+static const uint64_t *
+near_order (const nms__frame *f, const scratch *s)
+{
+  const float *const columns[] = { f->x1, f->y1, f->x2, f->y2 };
+  uint64_t *order = s->order, *other;
+
+  memset (s->nearness, 0, f->count * sizeof *s->nearness);
+  for (unsigned k = 0; k < 4; k++)
+    add_column (s->nearness, columns[k], f->count, k);
   for (size_t i = 0; i < f->count; i++)
     order[i] = i;
-  if (f->class_entry)
-    SORT_BY (NULL, (const int32_t *) f->class_entry);
+  order = sort_by (f, order, s->order2, f->count, NULL, (const int32_t *) s->nearness);
+  other = order == s->order ? s->order2 : s->order;
   if (f->class_id)
-    SORT_BY (NULL, f->class_id);
-  SORT_BY (f->y2, NULL);
-  SORT_BY (f->x2, NULL);
-  SORT_BY (f->y1, NULL);
-  SORT_BY (f->x1, NULL);
-#undef SORT_BY
+    order = sort_by (f, order, other, f->count, NULL, f->class_id);
+  other = order == s->order ? s->order2 : s->order;
+  for (size_t first = 0, end; first < f->count; first = end) {
+    const uint32_t pos = (uint32_t) order[first];
+    for (end = first + 1; end < f->count; end++)
+      if (s->nearness[(uint32_t) order[end]] != s->nearness[pos]
+          || (f->class_id && f->class_id[(uint32_t) order[end]] != f->class_id[pos]))
+        break;
+    if (end > first + 1)
+      gather_equal (f, order + first, other + first, end - first);
+  }
   return order;
-}
-
-static int
-same (const nms__frame *f, size_t a, size_t b)
-{
-  if (f->rotated)
-    return a == b;
-  return f->x1[a] == f->x1[b] && f->y1[a] == f->y1[b] && f->x2[a] == f->x2[b]
-      && f->y2[a] == f->y2[b] && (!f->class_id || f->class_id[a] == f->class_id[b])
-      && (!f->class_entry || f->class_entry[a] == f->class_entry[b]);
-}
-
-/* Returns the lower of the limits of two boxes: either of them may be the one suppressed. */
-static double
-pair_limit (const nms__frame *f, size_t a, size_t b)
-{
-  double p = nms__candidate_limit (f, a), q = nms__candidate_limit (f, b);
-  return p < q ? p : q;
-}
-
-static int
-pair_exceeds (const nms__frame *f, size_t a, size_t b)
-{
-  nms__columns c = { f->x1, f->y1, f->x2, f->y2, f->scaled, f->class_id };
-  nms__box box = nms__frame_box (f, b);
-  if (f->class_id && f->class_id[a] != f->class_id[b])
-    return 0;
-  if (f->rotated)
-    return nms__rotated_exceeds (f, f->index[a], f->index[b], pair_limit (f, a, b));
-  return nms__column_exceeds (&c, a, &box, pair_limit (f, a, b));
 }
 
 /* Subtracts each pair of a box and its parent, which do not count as neighbors. */
@@ -136,117 +186,42 @@ take_back_parents (const nms__frame *f, uint32_t *neighbors, const int32_t *posi
       continue;
     if (nms__parent (f, parent) == index && parent < index)
       continue;                 /* parents of each other: subtract the pair once */
-    if (pair_exceeds (f, pos, (size_t) position_of[parent])) {
+    if (nms__are_neighbors (f, pos, (size_t) position_of[parent])) {
       neighbors[index]--;
       neighbors[parent]--;
     }
   }
 }
 
-/* Adds `weight` to the counters of the runs in `mask`. */
-static inline void
-add_weight (uint64_t *planes, uint64_t mask, uint32_t weight)
-{
-  for (; weight; weight >>= 1, planes++)
-    if (weight & 1)
-      for (uint64_t carry = mask, *plane = planes; carry; plane++) {
-        uint64_t both = *plane & carry;
-        *plane ^= carry;
-        carry = both;
-      }
-}
-
-/* Returns which runs of the block at `first` come behind run i and exceed a limit with it. */
-static uint64_t
-neighbors_in_block (const nms__frame *f, const scratch *s, const nms__columns *c, size_t first,
-    size_t n, size_t i)
-{
-  const nms__box box = { c->x1[i], c->y1[i], c->x2[i], c->y2[i], c->scaled[i],
-    c->class_id ? c->class_id[i] : 0 };
-  uint64_t certain;
-  uint64_t mask = f->kernels->overlap_block (c, first, n, &box, &f->bounds, &certain);
-
-  if (i >= first)
-    mask &= ~(uint64_t) 0 << (i - first) << 1;
-  if (f->rotated)
-    certain = 0; /* because the screen saw the upright bounding boxes */
-  for (uint64_t unsure = mask & ~certain; unsure; unsure &= unsure - 1) {
-    size_t j = first + nms__lowest_bit (unsure);
-    if (!pair_exceeds (f, s->first_of[i], s->first_of[j]))
-      mask &= ~(unsure & -unsure);
-  }
-  return mask;
-}
-
-/* Adds the pairs of different runs to `total`. Takes the runs of a block together, because the
- * block of columns that they are compared with then stays in the first-level cache. */
+/* Fills s->runs with the runs of equal boxes. */
 static void
-count_pairs (const nms__frame *f, const scratch *s, const nms__columns *c, size_t runs)
+find_runs (const nms__frame *f, nms__runs *r, const uint64_t *order)
 {
-  const unsigned bits = counter_bits (f->count);
-
-  memset (s->planes, 0, block_count (runs) * bits * sizeof *s->planes);
-  for (size_t start = 0; start < runs; start += NMS__BLOCK) {
-    uint64_t reaching = ~(uint64_t) 0; /* runs of the block that may reach the block at `first` */
-    for (size_t first = start; first < runs && reaching; first += NMS__BLOCK) {
-      const size_t block = first / NMS__BLOCK;
-      const size_t n = runs - first < NMS__BLOCK ? runs - first : NMS__BLOCK;
-      if (first == start)
-        reaching >>= NMS__BLOCK - n;
-      for (uint64_t left = reaching; left; left &= left - 1) {
-        const size_t i = start + nms__lowest_bit (left);
-        if (first > start && !(c->x1[first] < c->x2[i])) {
-          reaching &= ~(left & -left);
-          continue;
-        }
-        const uint64_t mask = neighbors_in_block (f, s, c, first, n, i);
-        add_weight (s->planes + block * bits, mask, s->weight[i]);
-        s->total[i] += nms__count_bits (mask);
-        for (uint64_t heavy = mask & s->heavy[block]; heavy; heavy &= heavy - 1)
-          s->total[i] += s->weight[first + nms__lowest_bit (heavy)] - 1;
-      }
-    }
-  }
-  for (size_t first = 0; first < runs; first += NMS__BLOCK) {
-    const uint64_t *planes = s->planes + first / NMS__BLOCK * bits;
-    for (unsigned p = 0; p < bits; p++)
-      for (uint64_t left = planes[p]; left; left &= left - 1)
-        s->total[first + nms__lowest_bit (left)] += (uint32_t) 1 << p;
-  }
-}
-
-static void
-count (const nms__frame *f, const scratch *s, uint32_t *neighbors)
-{
-  const int by_class = f->class_id != NULL;
-  const nms__columns columns = nms__columns_of (&s->runs, by_class);
-  const uint64_t *order = sweep_order (f, s);
-  uint32_t *const weight = s->weight, *const total = s->total, *const first_of = s->first_of;
-  size_t runs = 0;
-
-  memset (s->heavy, 0, block_count (f->count) * sizeof *s->heavy);
+  r->count = 0;
   for (size_t i = 0; i < f->count; i++) {
-    uint32_t pos = (uint32_t) order[i];
-    if (runs && same (f, first_of[runs - 1], pos)) {
-      weight[runs - 1]++;
-      s->heavy[(runs - 1) / NMS__BLOCK] |= (uint64_t) 1 << (runs - 1) % NMS__BLOCK;
+    const uint32_t pos = (uint32_t) order[i];
+    if (i > 0 && same (f, r->first_of[r->count - 1], pos)) {
+      r->weight[r->count - 1]++;
       continue;
     }
-    first_of[runs] = pos;
-    weight[runs] = 1;
     const nms__box box = nms__frame_box (f, pos);
-    nms__put_box (&s->runs, runs, &box, by_class);
-    runs++;
+    nms__put_box (&r->box, r->count, &box, f->class_id != NULL);
+    r->first_of[r->count] = pos;
+    r->weight[r->count++] = 1;
   }
-  for (size_t i = 0; i < runs; i++)
-    total[i] = pair_exceeds (f, first_of[i], first_of[i]) ? weight[i] - 1 : 0;
-  count_pairs (f, s, &columns, runs);
-  for (size_t i = 0, run = 0; i < f->count; i++) {
-    uint32_t pos = (uint32_t) order[i];
-    if (!same (f, first_of[run], pos))
-      run++;
-    neighbors[f->index[pos]] = total[run];
-  }
+}
+
+static void
+count (const nms__frame *f, scratch *s, uint32_t *neighbors)
+{
+  nms__runs *r = &s->runs;
+  const uint64_t *order = near_order (f, s);
+
+  find_runs (f, r, order);
+  nms__count_pairs (f, r);
+  for (size_t k = 0; k < r->count; k++)
+    for (size_t i = 0; i < r->weight[k]; i++)
+      neighbors[f->index[(uint32_t) *order++]] = r->total[k];
 }
 
 void

@@ -205,6 +205,35 @@ test_crowd (void)
   g_free (crowd);
 }
 
+/* Objects far from each other. With an outlier they are near by comparison, so that only the
+ * exact order of the coordinates tells different boxes from equal ones. */
+static void
+test_objects (void)
+{
+  static const float thresholds[] = { 0, 0.5f, 0.9f };
+  BoxRandom random = { 17 };
+  Crowd *crowd = g_new0 (Crowd, 1);
+  nms_options options;
+
+  nms_options_init (&options, sizeof options);
+  for (int round = 0; round < 24; round++) {
+    crowd_fill (crowd, &random, round % 3 ? 500 : 20, round % 2 ? 45 : 0);
+    for (size_t i = 0; i < crowd->boxes.count; i++) {
+      const float object = 300.0f * (float) boxrandom_below (&random, 8);
+      crowd->corners[i][0] += object;
+      crowd->corners[i][2] += object;
+    }
+    if (round % 4 > 1)
+      memcpy (crowd->corners[7], (float[4]){ 0, -1e18f, 1e18f, 1e18f }, sizeof *crowd->corners);
+    crowd->boxes.class_id.data = round % 8 > 3 ? crowd->ids : NULL;
+    for (size_t t = 0; t < G_N_ELEMENTS (thresholds); t++) {
+      options.iou_threshold = thresholds[t];
+      crowd_compare (crowd, &options);
+    }
+  }
+  g_free (crowd);
+}
+
 /* The screen of rotated boxes sees their upright bounding boxes, which prove no overlap. */
 static void
 test_rotated_crowd (void)
@@ -227,6 +256,7 @@ static const TestCase cases[] = {
   TEST_ROWS ("/neighbors/%s", test_row, rows),
   { "/neighbors/equal-boxes", test_equal_boxes },
   { "/neighbors/crowd", test_crowd },
+  { "/neighbors/objects", test_objects },
   { "/neighbors/rotated-crowd", test_rotated_crowd },
   { NULL }
 };
