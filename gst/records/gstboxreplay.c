@@ -52,8 +52,8 @@
  * file that is looped is read again from its start.
  *
  * At the end of the stream an element message `boxreplay` states the number of frames
- * that passed, records matched and unmatched, boxes attached, lines skipped and boxes
- * ignored (`gst-launch-1.0 -m` shows it).
+ * that passed, records matched and unmatched, boxes attached, lines skipped, boxes
+ * ignored and labels refused (`gst-launch-1.0 -m` shows it).
  *
  * ## Example launch line
  * |[
@@ -97,11 +97,14 @@ struct _GstBoxReplay
   RecordedFrame *frame;         /* for transform_ip: the record to attach, or NULL */
   BoxAttach attach;             /* for transform_ip */
   gboolean warned_skipped;
+  gboolean warned_labels;
+  LabelTable labels;            /* all that this element has taken */
 
   /* under the object lock */
   guint64 frames, boxes;
   RecordMatchCounts counts;
   guint64 ignored;
+  guint64 labels_refused;
 };
 
 #define GST_TYPE_BOX_REPLAY (gst_box_replay_get_type ())
@@ -122,12 +125,19 @@ update_counts (GstBoxReplay * self)
   GST_OBJECT_LOCK (self);
   self->counts = *record_match_counts (self->match);
   self->ignored = record_reader_ignored (self->reader);
+  self->labels_refused = self->labels.refused;
   GST_OBJECT_UNLOCK (self);
   if (self->counts.skipped > 0 && !self->warned_skipped) {
     self->warned_skipped = TRUE;
     GST_ELEMENT_WARNING (self, STREAM, DECODE, ("%s:%s (line skipped; later ones are only "
             "counted)", self->settings.location, record_match_first_skipped (self->match)),
         (NULL));
+  }
+  if (self->labels_refused > 0 && !self->warned_labels) {
+    self->warned_labels = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, DECODE, ("A box of %s is attached without its label, "
+            "because max-labels (%u) is reached or the label is too long; later ones are only "
+            "counted.", self->settings.location, self->labels.max), (NULL));
   }
 }
 
@@ -141,7 +151,8 @@ make_stats (GstBoxReplay * self)
       "matched", G_TYPE_UINT64, self->counts.matched,
       "unmatched", G_TYPE_UINT64, self->counts.unmatched,
       "boxes", G_TYPE_UINT64, self->boxes, "skipped", G_TYPE_UINT64, self->counts.skipped,
-      "ignored", G_TYPE_UINT64, self->ignored, NULL);
+      "ignored", G_TYPE_UINT64, self->ignored,
+      "labels-refused", G_TYPE_UINT64, self->labels_refused, NULL);
   GST_OBJECT_UNLOCK (self);
   return stats;
 }
@@ -389,11 +400,14 @@ open_recording (GstBoxReplay * self)
     return FALSE;
   }
 
+  self->labels.max = set->max_labels;
+  self->labels.refused = 0;
+  record_reader_set_labels (reader, &self->labels);
   GST_OBJECT_LOCK (self);
   self->reader = reader;
   self->match = record_match_new (reader, set->match_by, set->on_error == REPLAY_ON_ERROR_SKIP,
       set->loop);
-  self->frames = self->boxes = self->ignored = 0;
+  self->frames = self->boxes = self->ignored = self->labels_refused = 0;
   self->counts = (RecordMatchCounts) { 0, 0, 0 };
   GST_OBJECT_UNLOCK (self);
   return TRUE;
@@ -423,7 +437,7 @@ gst_box_replay_start (GstBaseTransform * trans)
   }
   stream_position_init (&self->position);
   self->frame = NULL;
-  self->warned_skipped = FALSE;
+  self->warned_skipped = self->warned_labels = FALSE;
   return TRUE;
 }
 
@@ -516,8 +530,8 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
       g_param_spec_boxed ("stats", "Statistics",
           "Totals since READY, all guint64: frames (buffers passed), matched and unmatched "
           "(records used, and not used), boxes (attached), skipped (malformed lines), ignored (MOT "
-          "ground truth with flag 0). Posted as element message \"boxreplay\" at the end of the "
-          "stream",
+          "ground truth with flag 0), labels-refused (boxes whose label max-labels left out). "
+          "Posted as element message \"boxreplay\" at the end of the stream",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   element_class_describe (element_class, "Box replayer", "Filter/Metadata/Video",

@@ -302,7 +302,7 @@ parse_object (JsonObject * object, gint element, RecordedFrame * frame, GError *
   if (label == NULL || *label == '\0')
     label = detection_label;
   if (label && *label)
-    box.label = g_quark_from_string (label);
+    box.label = label_table_intern (frame->labels, label);
   g_array_append_val (frame->boxes, box);
   return TRUE;
 }

@@ -10,6 +10,7 @@ void
 recorded_frame_init (RecordedFrame * frame)
 {
   frame->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
+  frame->labels = NULL;
   recorded_frame_reset (frame);
 }
 

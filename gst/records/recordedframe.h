@@ -8,6 +8,7 @@
 #pragma once
 
 #include "meta/box.h"
+#include "meta/labeltable.h"
 
 G_BEGIN_DECLS
 
@@ -36,6 +37,7 @@ typedef struct
   const gchar *stream_id;       /* written if not NULL; not read, and not owned */
   gboolean reverse;             /* times descend in this session */
   gboolean outside_segment;     /* a frame that is not shown; it takes no part in matching */
+  LabelTable *labels;           /* for a frame that is read; NULL: no limit; not owned */
   /* Array of Box. x1 .. y2 of a box that was read from a file are pixels of that
    * frame. A box without integers in the file has w == -1 and BOX_HAS_NORMALIZED. */
   GArray *boxes;
@@ -45,7 +47,7 @@ typedef struct
 void recorded_frame_init (RecordedFrame * frame);
 void recorded_frame_clear (RecordedFrame * frame);
 
-/* Resets all fields; the array keeps its memory. */
+/* Resets all fields but labels; the array keeps its memory. */
 void recorded_frame_reset (RecordedFrame * frame);
 
 /* Sets the integers of a box from its normalized coordinates: position and size

@@ -16,6 +16,7 @@ struct _RecordReader
   RecordFormat requested_format, format;        /* format: AUTO until detected */
   JsonlParser *parser;
   gsize max_line;
+  LabelTable *labels;           /* not owned; NULL: no limit */
   guint64 next_index;           /* of JSON Lines */
 
   /* of MOT text */
@@ -54,6 +55,12 @@ record_reader_free (RecordReader * self)
   jsonl_parser_free (self->parser);
   recorded_frame_clear (&self->mot);
   g_free (self);
+}
+
+void
+record_reader_set_labels (RecordReader * self, LabelTable * labels)
+{
+  self->labels = labels;
 }
 
 /* Sets the error for the current line. */
@@ -111,6 +118,7 @@ next_jsonl (RecordReader * self, gchar * line, gsize length, gboolean boxes,
 {
   GError *reason = NULL;
 
+  frame->labels = self->labels;
   if (!(boxes ? jsonl_parse : jsonl_parse_header) (self->parser, line, length, frame, &reason)) {
     malformed (self, error, reason);
     g_error_free (reason);

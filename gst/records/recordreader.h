@@ -36,6 +36,9 @@ RecordReader *record_reader_new (const gchar * location, RecordFormat format, gs
     GError ** error);
 void record_reader_free (RecordReader * self);
 
+/* Limits the labels of JSON Lines. The caller keeps `labels` alive as long as the reader. */
+void record_reader_set_labels (RecordReader * self, LabelTable * labels);
+
 /* Reads the next frame into `frame`, which keeps its memory. The index of a frame
  * of JSON Lines counts all lines that are not blank, malformed ones too, so that a
  * malformed line does not shift the frames after it, and the frames that a line

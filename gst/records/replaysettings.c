@@ -47,6 +47,7 @@ DEFINE_ENUM_TYPE (replay_on_error_get_type, "GstBoxReplayOnError",
 #define DEFAULT_LOOP FALSE
 #define DEFAULT_ON_ERROR REPLAY_ON_ERROR_FAIL
 #define DEFAULT_MAX_LINE (64 * 1024 * 1024)
+#define DEFAULT_MAX_LABELS 32768
 
 static const gsize fields[] = {
   [REPLAY_PROP_LOCATION] = G_STRUCT_OFFSET (ReplaySettings, location),
@@ -58,6 +59,7 @@ static const gsize fields[] = {
   [REPLAY_PROP_LOOP] = G_STRUCT_OFFSET (ReplaySettings, loop),
   [REPLAY_PROP_ON_ERROR] = G_STRUCT_OFFSET (ReplaySettings, on_error),
   [REPLAY_PROP_MAX_LINE] = G_STRUCT_OFFSET (ReplaySettings, max_line),
+  [REPLAY_PROP_MAX_LABELS] = G_STRUCT_OFFSET (ReplaySettings, max_labels),
 };
 
 void
@@ -105,6 +107,13 @@ replay_settings_install (GObjectClass * object_class)
       g_param_spec_uint ("max-line", "Max line",
           "Longest line to accept, in bytes. It limits the memory used", 1, G_MAXINT,
           DEFAULT_MAX_LINE, ready));
+  g_object_class_install_property (object_class, REPLAY_PROP_MAX_LABELS,
+      g_param_spec_uint ("max-labels", "Max labels",
+          "Number of different labels to take from recordings while the element exists, because "
+          "a process keeps every label until it ends. A box with another one, or with a label of "
+          "more than 4096 bytes, is attached without a label and counted as labels-refused. "
+          "Labels that the process knows already are not counted. 0 = no limit", 0, G_MAXUINT,
+          DEFAULT_MAX_LABELS, ready));
   gst_type_mark_as_plugin_api (replay_format_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_match_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_existing_get_type (), 0);
@@ -125,6 +134,7 @@ replay_settings_init (ReplaySettings * settings)
     .loop = DEFAULT_LOOP,
     .on_error = DEFAULT_ON_ERROR,
     .max_line = DEFAULT_MAX_LINE,
+    .max_labels = DEFAULT_MAX_LABELS,
   };
 }
 

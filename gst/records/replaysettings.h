@@ -34,7 +34,8 @@ typedef enum
   REPLAY_PROP_LOOP,
   REPLAY_PROP_ON_ERROR,
   REPLAY_PROP_MAX_LINE,
-  REPLAY_PROP_LAST = REPLAY_PROP_MAX_LINE,
+  REPLAY_PROP_MAX_LABELS,
+  REPLAY_PROP_LAST = REPLAY_PROP_MAX_LABELS,
 } ReplayProp;
 
 /* The values. The element guards them by its object lock. */
@@ -49,6 +50,7 @@ typedef struct
   gboolean loop;
   ReplayOnError on_error;
   guint max_line;
+  guint max_labels;
 } ReplaySettings;
 
 /* Installs these properties and the types of their enumerations. */

@@ -177,6 +177,49 @@ GST_START_TEST (long_lines_are_refused)
 
 GST_END_TEST;
 
+/* A label beyond the limit is left out and does not become a quark. The box stays. */
+GST_START_TEST (labels_are_limited)
+{
+  static const gchar *const expected[] = { "limit-a", "limit-b", "", "limit-a", "person", "" };
+  const gchar *names[] = { "limit-a", "limit-b", "limit-c", "limit-a", "person", NULL };
+  gchar *longest = g_strnfill (4097, 'x');
+  GString *text = g_string_new (NULL);
+  Replay r;
+
+  g_quark_from_static_string ("person");        /* known to the process */
+  names[5] = longest;
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    g_string_append_printf (text, "{\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4,"
+        "\"roi_type\":\"%s\"}]}\n", i, names[i]);
+  replay_open (&r, text->str, "match=index max-labels=2");
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    GstBuffer *buffer;
+
+    fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (i * FRAME)), GST_FLOW_OK);
+    buffer = gst_harness_pull (r.h);
+    fail_unless_equals_int (replay_count (buffer), 1);
+    fail_unless_equals_int (replay_box (buffer, 0)->x, i);
+    fail_unless_equals_string (g_quark_to_string (replay_box (buffer, 0)->roi_type), expected[i]);
+    gst_buffer_unref (buffer);
+  }
+  fail_unless_equals_uint64 (replay_stat (&r, "labels-refused"), 2);
+  fail_unless (g_quark_try_string ("limit-c") == 0);
+  fail_unless (g_quark_try_string (longest) == 0);
+  replay_must_say (&r, GST_MESSAGE_WARNING, "without its label, because max-labels (2)");
+  replay_close (&r);
+
+  replay_open (&r, text->str, "match=index max-labels=0");
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i);
+  fail_unless_equals_uint64 (replay_stat (&r, "labels-refused"), 0);
+  fail_unless (g_quark_try_string ("limit-c") != 0);
+  replay_close (&r);
+  g_string_free (text, TRUE);
+  g_free (longest);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (boxes_without_any_frame_size)
 {
   static const gchar text[] = "{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
@@ -437,6 +480,7 @@ static const CheckCase cases[] = {
   CHECK_CASE (records_out_of_order_are_refused),
   CHECK_CASE (the_format_is_told_or_refused),
   CHECK_CASE (long_lines_are_refused),
+  CHECK_CASE (labels_are_limited),
   CHECK_CASE (boxes_without_any_frame_size),
   CHECK_CASE (a_fifo_streams),
   CHECK_CASE (a_silent_pipe_is_interrupted),
