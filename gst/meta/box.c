@@ -9,6 +9,7 @@ static const gchar *const state_names[] = {
   [BOX_STATE_KEPT] = "kept",
   [BOX_STATE_SUPPRESSED] = "suppressed",
   [BOX_STATE_BELOW_SCORE] = "below-score",
+  [BOX_STATE_NOT_CANDIDATE] = "not-candidate",
   [BOX_STATE_OVER_CAP] = "over-cap",
   [BOX_STATE_TOO_FEW_NEIGHBORS] = "too-few-neighbors",
   [BOX_STATE_NO_SCORE] = "no-score",

@@ -260,11 +260,13 @@ order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
   count = kept;
 
   if (neighbors) {
+    nms_options counting = self->options;
     nms_boxes columns;
 
+    counting.max_candidates = 0;        /* because neighbors decide which boxes are best */
     feed_again (self, boxes, count);
     set_columns (self, boxes, count, &columns, FALSE, parts);
-    if ((res = nms_count_neighbors (self->context, &columns, &self->options,
+    if ((res = nms_count_neighbors (self->context, &columns, &counting,
                 self->neighbors)) < 0)
       return res;
   }
@@ -347,6 +349,7 @@ take_outcomes (BoxSuppress * self, GArray * boxes, guint count, const nms_result
     [NMS_OVER_CAP] = BOX_STATE_OVER_CAP,
     [NMS_FILTERED] = BOX_STATE_BELOW_SCORE,
     [NMS_INVALID] = BOX_STATE_INVALID,
+    [NMS_NOT_CANDIDATE] = BOX_STATE_NOT_CANDIDATE,
   };
   guint k;
 

@@ -42,6 +42,7 @@ DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
 #define DEFAULT_SCORE_THRESHOLD (-G_MAXFLOAT)
 #define DEFAULT_MAX_DETECTIONS 0
 #define DEFAULT_MAX_PER_CLASS 0
+#define DEFAULT_MAX_CANDIDATES 0
 #define DEFAULT_CLASS_AGNOSTIC FALSE
 #define DEFAULT_INCLUSIVE FALSE
 #define DEFAULT_METHOD GST_NMS_METHOD_HARD
@@ -80,6 +81,13 @@ install_thresholds (GObjectClass * object_class)
       g_param_spec_uint ("max-per-class", "Maximum per class",
           "Number of boxes of one class to keep on a buffer at most; 0 = no limit",
           0, G_MAXUINT, DEFAULT_MAX_PER_CLASS, CONTROLLABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_MAX_CANDIDATES,
+      g_param_spec_uint ("max-candidates", "Maximum candidates",
+          "Number of boxes of a buffer that take part at most, the best of all classes; the others "
+          "are dropped before any overlap is measured, which bounds the time of a buffer with any "
+          "number of boxes. With missing-score=neighbors or min-neighbors, the neighbors of all "
+          "boxes are counted before; 0 = no limit",
+          0, G_MAXUINT, DEFAULT_MAX_CANDIDATES, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_AGNOSTIC,
       g_param_spec_boolean ("class-agnostic", "Class-agnostic",
           "Let boxes suppress boxes of other classes too (max-per-class still counts per class)",
@@ -108,10 +116,10 @@ install_algorithm (GObjectClass * object_class)
       g_param_spec_enum ("action", "Action",
           "What to do with boxes that are not kept. \"tag\" removes no box and adds to each "
           "region a structure \"nms\" with state (string: kept, suppressed, below-score, "
-          "over-cap, too-few-neighbors, no-score or invalid) and, for a suppressed box, "
-          "suppressed-by (int: the index, from 0, of the box on the buffer that suppressed it); "
-          "it relates a class nms:STATE to each GstAnalytics detection. Boxes that classes does "
-          "not list get neither",
+          "not-candidate, over-cap, too-few-neighbors, no-score or invalid) and, for a suppressed "
+          "box, suppressed-by (int: the index, from 0, of the box on the buffer that suppressed "
+          "it); it relates a class nms:STATE to each GstAnalytics detection. Boxes that classes "
+          "does not list get neither",
           gst_nms_action_get_type (), DEFAULT_ACTION, SETTABLE));
 }
 
@@ -198,6 +206,7 @@ static const gsize fields[] = {
   [FILTER_PROP_SCORE_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, score_threshold),
   [FILTER_PROP_MAX_DETECTIONS] = G_STRUCT_OFFSET (FilterSettings, max_detections),
   [FILTER_PROP_MAX_PER_CLASS] = G_STRUCT_OFFSET (FilterSettings, max_per_class),
+  [FILTER_PROP_MAX_CANDIDATES] = G_STRUCT_OFFSET (FilterSettings, max_candidates),
   [FILTER_PROP_CLASS_AGNOSTIC] = G_STRUCT_OFFSET (FilterSettings, class_agnostic),
   [FILTER_PROP_INCLUSIVE] = G_STRUCT_OFFSET (FilterSettings, inclusive),
   [FILTER_PROP_METHOD] = G_STRUCT_OFFSET (FilterSettings, method),
@@ -221,6 +230,7 @@ filter_settings_init (FilterSettings * settings)
     .score_threshold = DEFAULT_SCORE_THRESHOLD,
     .max_detections = DEFAULT_MAX_DETECTIONS,
     .max_per_class = DEFAULT_MAX_PER_CLASS,
+    .max_candidates = DEFAULT_MAX_CANDIDATES,
     .class_agnostic = DEFAULT_CLASS_AGNOSTIC,
     .inclusive = DEFAULT_INCLUSIVE,
     .method = DEFAULT_METHOD,
@@ -301,6 +311,7 @@ filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * r
   core->score_threshold = class_options_threshold_for_core (settings->score_threshold);
   core->max_detections = settings->max_detections;
   core->max_per_class = settings->max_per_class;
+  core->max_candidates = settings->max_candidates;
   core->inclusive = settings->inclusive != FALSE;
   core->class_agnostic = settings->class_agnostic != FALSE;
   core->engine = settings->engine;

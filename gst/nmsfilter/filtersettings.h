@@ -34,6 +34,7 @@ typedef enum
   FILTER_PROP_SCORE_THRESHOLD,
   FILTER_PROP_MAX_DETECTIONS,
   FILTER_PROP_MAX_PER_CLASS,
+  FILTER_PROP_MAX_CANDIDATES,
   FILTER_PROP_CLASS_AGNOSTIC,
   FILTER_PROP_INCLUSIVE,
   FILTER_PROP_METHOD,
@@ -55,7 +56,7 @@ typedef enum
 typedef struct
 {
   gfloat iou_threshold, score_threshold;
-  guint max_detections, max_per_class;
+  guint max_detections, max_per_class, max_candidates;
   gboolean class_agnostic, inclusive;
   GstNmsMethod method;
   GstNmsMetric metric;

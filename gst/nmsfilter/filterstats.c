@@ -19,6 +19,7 @@ filter_stats_add_boxes (FilterStats * stats, const GArray * boxes)
   stats->boxes_out += count[BOX_STATE_NONE] + count[BOX_STATE_KEPT];
   stats->suppressed += count[BOX_STATE_SUPPRESSED];
   stats->below_score += count[BOX_STATE_BELOW_SCORE];
+  stats->not_candidate += count[BOX_STATE_NOT_CANDIDATE];
   stats->over_cap += count[BOX_STATE_OVER_CAP];
   stats->too_few_neighbors += count[BOX_STATE_TOO_FEW_NEIGHBORS];
   stats->no_score += count[BOX_STATE_NO_SCORE];
@@ -35,6 +36,7 @@ filter_stats_add (FilterStats * stats, const FilterStats * frame)
   stats->boxes_out += frame->boxes_out;
   stats->suppressed += frame->suppressed;
   stats->below_score += frame->below_score;
+  stats->not_candidate += frame->not_candidate;
   stats->over_cap += frame->over_cap;
   stats->too_few_neighbors += frame->too_few_neighbors;
   stats->no_score += frame->no_score;
@@ -53,6 +55,7 @@ filter_stats_to_structure (const FilterStats * stats, GstStructure * structure)
       "boxes-out", G_TYPE_UINT64, stats->boxes_out,
       "suppressed", G_TYPE_UINT64, stats->suppressed,
       "below-score", G_TYPE_UINT64, stats->below_score,
+      "not-candidate", G_TYPE_UINT64, stats->not_candidate,
       "over-cap", G_TYPE_UINT64, stats->over_cap,
       "too-few-neighbors", G_TYPE_UINT64, stats->too_few_neighbors,
       "no-score", G_TYPE_UINT64, stats->no_score,

@@ -17,6 +17,7 @@ typedef struct
   guint64 boxes_out;            /* boxes that are kept or not selected */
   guint64 suppressed;
   guint64 below_score;
+  guint64 not_candidate;
   guint64 over_cap;
   guint64 too_few_neighbors;
   guint64 no_score;

@@ -516,9 +516,9 @@ install_own_properties (GObjectClass * object_class)
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by the reason why "
-          "they were dropped or tagged (suppressed, below-score, over-cap, too-few-neighbors, "
-          "no-score, invalid), boxes of other classes (not-selected), boxes without a confidence "
-          "(unscored), and the nanoseconds spent (time). Notifies at EOS",
+          "they were dropped or tagged (suppressed, below-score, not-candidate, over-cap, "
+          "too-few-neighbors, no-score, invalid), boxes of other classes (not-selected), boxes "
+          "without a confidence (unscored), and the nanoseconds spent (time). Notifies at EOS",
           GST_TYPE_STRUCTURE, READABLE));
 }
 

@@ -266,8 +266,8 @@ parse_nms (JsonObject * nms, const MemberPath * at, Box * box)
     return refuse (&within, "state", "is missing");
   box->state = box_state_from_name (state);
   if (box->state == BOX_STATE_NONE)
-    return refuse (&within, "state", "is none of kept, suppressed, below-score, over-cap, "
-        "too-few-neighbors, no-score, invalid");
+    return refuse (&within, "state", "is none of kept, suppressed, below-score, not-candidate, "
+        "over-cap, too-few-neighbors, no-score, invalid");
   if (!get_int (nms, &within, "suppressed-by", &box->suppressed_by, &has))
     return FALSE;
   if (has && box->suppressed_by < 0)

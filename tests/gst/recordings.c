@@ -247,8 +247,8 @@ record_dropped (void)
 static void
 record_states (void)
 {
-  static const gchar *const settings[] = { "max-detections=1", "missing-score=drop",
-    "min-neighbors=1"
+  static const gchar *const settings[] = { "max-detections=1", "max-candidates=2",
+    "missing-score=drop", "min-neighbors=1"
   };
   guint i;
 

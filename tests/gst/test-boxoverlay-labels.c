@@ -259,7 +259,7 @@ GST_END_TEST
 
 GST_START_TEST (dropped_boxes_are_grey_and_dashed)
 {
-  static const gchar *const states[] = { "suppressed", "below-score", "over-cap",
+  static const gchar *const states[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid"
   };
   Picture *before = draw ("boxoverlay", NULL), *kept;

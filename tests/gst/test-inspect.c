@@ -56,7 +56,7 @@ static void
 test_states (void)
 {
   static const gchar *const words[] = { "nms", "state", "suppressed-by", "kept", "suppressed",
-    "below-score", "over-cap", "too-few-neighbors", "no-score", "invalid"
+    "below-score", "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid"
   };
   GstElement *element = element_new ("nmsfilter");
   guint i;

@@ -201,7 +201,7 @@ wait_for_end (GstElement * pipeline)
 static void
 add_totals (Totals * totals, GstElement * filter)
 {
-  static const gchar *const drops[] = { "suppressed", "below-score", "over-cap",
+  static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid"
   };
   GstStructure *stats;
@@ -258,7 +258,8 @@ set_something (GstElement * filter, GRand * rand, gboolean refused)
   else if (what == 2)
     g_object_set (filter, "max-detections", g_rand_int_range (rand, 0, 20), NULL);
   else if (what == 3)
-    g_object_set (filter, "max-per-class", g_rand_int_range (rand, 0, 9), NULL);
+    g_object_set (filter, "max-per-class", g_rand_int_range (rand, 0, 9), "max-candidates",
+        g_rand_int_range (rand, 0, 9), NULL);
   else if (what == 4)
     g_object_set (filter, "min-neighbors", g_rand_int_range (rand, 0, 4), "interval",
         (guint64) g_rand_int_range (rand, 1, 1000000000), NULL);

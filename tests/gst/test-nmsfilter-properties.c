@@ -45,6 +45,7 @@ static const struct
   { "score-threshold", "gfloat", NULL, TRUE },
   { "max-detections", "guint", "0", TRUE },
   { "max-per-class", "guint", "0", TRUE },
+  { "max-candidates", "guint", "0", TRUE },
   { "class-agnostic", "gboolean", "false", TRUE },
   { "inclusive", "gboolean", "false", TRUE },
   { "method", "GstNmsMethod", "hard", FALSE },
@@ -153,11 +154,12 @@ static void
 test_round_trip (void)
 {
   GstElement *element = element_new ("nmsfilter iou-threshold=0.3 score-threshold=-2 "
-      "max-detections=4294967295 max-per-class=7 class-agnostic=true inclusive=true "
+      "max-detections=4294967295 max-per-class=7 max-candidates=9 class-agnostic=true "
+      "inclusive=true "
       "engine=sorted missing-score=area min-neighbors=3 classes=\"person, traffic light\" "
       "action=tag post-messages=true interval=5 class-options=o,car=[o,max=5]");
   gfloat iou, score;
-  guint max, per_class, neighbors;
+  guint max, per_class, candidates, neighbors;
   gboolean agnostic, inclusive, post;
   gint engine, missing, action;
   guint64 interval;
@@ -165,14 +167,15 @@ test_round_trip (void)
   GstStructure *options;
 
   g_object_get (element, "iou-threshold", &iou, "score-threshold", &score, "max-detections",
-      &max, "max-per-class", &per_class, "class-agnostic", &agnostic, "inclusive", &inclusive,
-      "engine", &engine, "missing-score", &missing, "min-neighbors", &neighbors, "classes",
-      &classes, "action", &action, "post-messages", &post, "interval", &interval,
-      "class-options", &options, NULL);
+      &max, "max-per-class", &per_class, "max-candidates", &candidates, "class-agnostic",
+      &agnostic, "inclusive", &inclusive, "engine", &engine, "missing-score", &missing,
+      "min-neighbors", &neighbors, "classes", &classes, "action", &action, "post-messages",
+      &post, "interval", &interval, "class-options", &options, NULL);
   g_assert_cmpfloat (iou, ==, 0.3f);
   g_assert_cmpfloat (score, ==, -2);
   g_assert_cmpuint (max, ==, G_MAXUINT);
   g_assert_cmpuint (per_class, ==, 7);
+  g_assert_cmpuint (candidates, ==, 9);
   g_assert_true (agnostic && inclusive && post);
   g_assert_cmpint (engine, ==, 2);
   g_assert_cmpint (missing, ==, 1);

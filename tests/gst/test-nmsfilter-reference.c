@@ -26,7 +26,7 @@ typedef struct
 typedef struct
 {
   gfloat iou, score;
-  guint max, per_class, min_neighbors;
+  guint max, per_class, candidates, min_neighbors;
   gboolean inclusive, agnostic;
   gint engine, missing;
   gboolean select;              /* only person and car */
@@ -94,6 +94,7 @@ random_choice (GRand * random, Choice * choice)
   choice->score = g_rand_boolean (random) ? -G_MAXFLOAT : 0.25f;
   choice->max = g_rand_boolean (random) ? 0 : (guint) g_rand_int_range (random, 1, 20);
   choice->per_class = g_rand_boolean (random) ? 0 : (guint) g_rand_int_range (random, 1, 8);
+  choice->candidates = g_rand_boolean (random) ? 0 : (guint) g_rand_int_range (random, 1, 40);
   choice->min_neighbors = g_rand_boolean (random) ? 0 : (guint) g_rand_int_range (random, 1, 4);
   choice->inclusive = g_rand_boolean (random);
   choice->agnostic = g_rand_boolean (random);
@@ -107,10 +108,10 @@ static void
 apply (GstElement * element, const Choice * choice)
 {
   g_object_set (element, "iou-threshold", choice->iou, "score-threshold", choice->score,
-      "max-detections", choice->max, "max-per-class", choice->per_class, "min-neighbors",
-      choice->min_neighbors, "inclusive", choice->inclusive, "class-agnostic", choice->agnostic,
-      "engine", choice->engine, "missing-score", choice->missing, "classes",
-      choice->select ? "person,car" : NULL, NULL);
+      "max-detections", choice->max, "max-per-class", choice->per_class, "max-candidates",
+      choice->candidates, "min-neighbors", choice->min_neighbors, "inclusive", choice->inclusive,
+      "class-agnostic", choice->agnostic, "engine", choice->engine, "missing-score",
+      choice->missing, "classes", choice->select ? "person,car" : NULL, NULL);
   gst_util_set_object_arg (G_OBJECT (element), "class-options", choice->special ?
       "o,car=[o,iou-threshold=0.4,score-threshold=0.6,max=2]" : "o");
 }
@@ -187,7 +188,7 @@ say_outcomes (gchar ** expected, const Columns * c, const nms_options * options,
     const guint32 * which)
 {
   static const gchar *const names[] = { "kept", "suppressed", "over-cap", "below-score",
-    "invalid"
+    "invalid", "not-candidate"
   };
   RefResult result;
   gsize k;
@@ -287,6 +288,7 @@ expect_states (const Truth * truth, guint count, const Choice * choice, gchar **
     special.set &= ~(guint) NMS_CLASS_SCORE_THRESHOLD;
     left = put_in_order (truth, choice, &options, which, left, expected);
   }
+  options.max_candidates = choice->candidates;
   columns_fill (&c, truth, which, left, !unscored);
   say_outcomes (expected, &c, &options, which);
   columns_clear (&c);
@@ -324,10 +326,11 @@ compare_frames (guint32 seed, guint frames, gint unscored_percent)
 
       if (g_strcmp0 (tag, expected[i]) != 0)
         g_error ("seed %u frame %u box %u of %u is %s, not %s (iou %g score %g max %u per class "
-            "%u inclusive %d agnostic %d engine %d missing %d min neighbors %u select %d "
-            "special %d)", seed, frame, i, count, tag, expected[i], choice.iou, choice.score,
-            choice.max, choice.per_class, choice.inclusive, choice.agnostic, choice.engine,
-            choice.missing, choice.min_neighbors, choice.select, choice.special);
+            "%u candidates %u inclusive %d agnostic %d engine %d missing %d min neighbors %u "
+            "select %d special %d)", seed, frame, i, count, tag, expected[i], choice.iou,
+            choice.score, choice.max, choice.per_class, choice.candidates, choice.inclusive,
+            choice.agnostic, choice.engine, choice.missing, choice.min_neighbors, choice.select,
+            choice.special);
       if (*tag == '\0' || g_str_equal (tag, "kept"))
         g_string_append_printf (left, "%s%u", left->len ? " " : "", i + 1);
       g_free (tag);

@@ -63,7 +63,8 @@ static void
 test_fields (void)
 {
   static const gchar *const counts[] = { "boxes-in", "boxes-out", "suppressed", "below-score",
-    "over-cap", "too-few-neighbors", "no-score", "invalid", "not-selected", "unscored", "time"
+    "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid", "not-selected",
+    "unscored", "time"
   };
   GstHarness *h = harness_new ("nmsfilter post-messages=true");
   GstBus *bus = harness_bus (h);

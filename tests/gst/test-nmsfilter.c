@@ -155,11 +155,11 @@ test_invalid (void)
 static void
 test_stats_add_up (void)
 {
-  static const gchar *const drops[] = { "suppressed", "below-score", "over-cap",
+  static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid"
   };
   GstHarness *h = harness_new ("nmsfilter score-threshold=0.3 max-detections=3 classes=a,b "
-      "min-neighbors=1");
+      "min-neighbors=1 max-candidates=5");
   GstBuffer *buffer = frame_new (0), *out;
   guint64 dropped = 0;
   guint i;
@@ -173,15 +173,17 @@ test_stats_add_up (void)
   add_scored (buffer, 7, "b", 300, 350, 100, 100, NAN); /* invalid */
   add_region (buffer, 8, "a", 500, 400, 20, 20);        /* too-few-neighbors */
   add_region (buffer, 9, "c", 500, 400, 20, 20);        /* not-selected */
+  add_scored (buffer, 10, "b", 300, 400, 20, 20, 0.4);  /* not-candidate */
   out = through (h, buffer);
   assert_ids (out, "1 4 5 9");
   gst_buffer_unref (out);
 
   g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 9);
+  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 10);
   g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 4);
   g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 1);
   g_assert_cmpuint (stat_of (h->element, "below-score"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "not-candidate"), ==, 1);
   g_assert_cmpuint (stat_of (h->element, "over-cap"), ==, 1);
   g_assert_cmpuint (stat_of (h->element, "too-few-neighbors"), ==, 1);
   g_assert_cmpuint (stat_of (h->element, "no-score"), ==, 0);
@@ -191,7 +193,7 @@ test_stats_add_up (void)
   g_assert_cmpuint (stat_of (h->element, "time"), >, 0);
   for (i = 0; i < G_N_ELEMENTS (drops); i++)
     dropped += stat_of (h->element, drops[i]);
-  g_assert_cmpuint (stat_of (h->element, "boxes-out") + dropped, ==, 9);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out") + dropped, ==, 10);
   gst_harness_teardown (h);
 }
 
@@ -235,6 +237,25 @@ test_tag (void)
   /* a filter downstream removes the same boxes with and without tags */
   gst_buffer_unref (out);
   gst_harness_teardown (h);
+}
+
+/* Boxes beyond max-candidates are removed though they overlap nothing, and tagged. */
+static void
+test_max_candidates (void)
+{
+  GstBuffer *buffer = frame_new (0), *out;
+
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.6);
+  add_scored (buffer, 2, "b", 200, 0, 100, 100, 0.8);
+  add_scored (buffer, 3, "a", 5, 0, 100, 100, 0.7);
+  expect ("nmsfilter max-candidates=2", gst_buffer_ref (buffer), "2 3");
+  expect ("nmsfilter max-candidates=1", gst_buffer_ref (buffer), "2");
+  expect ("nmsfilter max-candidates=0", gst_buffer_ref (buffer), "2 3");
+  out = filtered ("nmsfilter action=tag max-candidates=2", buffer);
+  assert_tag (out, 1, "not-candidate");
+  assert_tag (out, 2, "kept");
+  assert_tag (out, 3, "kept");
+  gst_buffer_unref (out);
 }
 
 static void
@@ -470,6 +491,7 @@ static const TestCase cases[] = {
   { "/nmsfilter/stats-add-up", test_stats_add_up },
   { "/nmsfilter/tag", test_tag },
   { "/nmsfilter/tag-then-remove", test_tag_then_remove },
+  { "/nmsfilter/max-candidates", test_max_candidates },
   { "/nmsfilter/tag-too-few-neighbors", test_tag_too_few_neighbors },
   { "/nmsfilter/hints-and-locked", test_hints_and_locked },
   { "/nmsfilter/doubles-decide", test_doubles_decide },
