@@ -94,6 +94,14 @@ nms__certain_from (float least, float side)
   return least > tiny ? least : tiny;
 }
 
+/* Returns whether an upright box of a frame has an area. Those without are points, because
+ * prepare.c sets both of their extents to 0. */
+static inline int
+nms__has_area (const nms__box *box)
+{
+  return box->x2 > box->x1;
+}
+
 /* The exact test. An empty intersection never exceeds. */
 static inline int
 nms__exceeds (float inter, float area_a, float area_b, double limit)

@@ -278,9 +278,13 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const
     passed |= m_bits (o->score_strict ? v_gt (s, least) : v_ge (s, least)) << i;
     v_store (f->x1 + to + i, x1);
     v_store (f->y1 + to + i, y1);
-    v_store (f->x2 + to + i, x2);
-    v_store (f->y2 + to + i, y2);
+    /* A box without area becomes a point, because products of its extents may be subnormal, which
+     * processors multiply slowly. */
     vf width = v_sub (x2, x1), height = v_sub (y2, y1);
+    vm has_area = v_gt (v_min (width, height), v_set (NMS__LEAST_EXTENT));
+    width = v_where (has_area, width, v_set (0.0f));
+    v_store (f->x2 + to + i, v_where (has_area, x2, x1));
+    v_store (f->y2 + to + i, v_where (has_area, y2, y1));
     v_store (f->scaled + to + i, v_mul (factor, v_mul (width, height)));
     side = v_max (side, v_max (width, height));
   }

@@ -41,24 +41,27 @@ next_batch (nms__frame *f, const nms__sorted_scratch *s, batch *w, size_t wanted
 
 int
 nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, const nms__ranked *ranked,
-    size_t rank, size_t n, const int32_t *kept_index, double limit)
+    size_t rank, size_t *n, double limit)
 {
   const size_t pos = nms__packed_position (ranked->keys[rank]);
   const nms__box box = nms__frame_box (f, pos);
-  const size_t by = f->rotated
-      ? nms__rotated_suppressor (f, s->unit, ranked, rank, n, kept_index)
-      : nms__first_suppressor (f, &s->view, n, &box, f->index[pos], kept_index, limit);
 
+  if (!f->rotated && !nms__has_area (&box))
+    return 1;
+  const size_t by = f->rotated
+      ? nms__rotated_suppressor (f, s->unit, ranked, rank, *n, s->kept_index)
+      : nms__first_suppressor (f, &s->view, *n, &box, f->index[pos], s->kept_index, limit);
   f->pairs += by;
-  if (by < n) {
+  if (by < *n) {
     if (f->suppressed_by)
-      f->suppressed_by[f->index[pos]] = kept_index[by];
+      f->suppressed_by[f->index[pos]] = s->kept_index[by];
     return 0;
   }
   if (f->rotated)
-    nms__rotated_append (s->unit, rank, n);
+    nms__rotated_append (s->unit, rank, *n);
   else
-    nms__put_box (&s->columns, n, &box, 0);
+    nms__put_box (&s->columns, *n, &box, 0);
+  s->kept_index[(*n)++] = f->index[pos];
   return 1;
 }
 
@@ -68,6 +71,7 @@ sorted_all (nms__frame *f, const nms__sorted_scratch *s)
 {
   const uint64_t cap = nms__total_cap (f);
   size_t wanted = nms__sorts_in_batches (f) ? nms__first_batch (f) : f->count, rank = 0;
+  size_t n = 0;
   batch w = { { NULL, 0 }, f->count };
 
   for (; f->kept_count < cap && !nms__over_budget (f); rank++) {
@@ -84,7 +88,7 @@ sorted_all (nms__frame *f, const nms__sorted_scratch *s)
       nms__over_cap (f, pos);
       continue;
     }
-    if (!nms__sorted_take (f, s, &w.ranked, rank, f->kept_count, f->kept,
+    if (!nms__sorted_take (f, s, &w.ranked, rank, &n,
             class ? class->limit : f->settings->limit))
       continue;
     nms__keep (f, pos);

@@ -67,16 +67,13 @@ list_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *key
     double limit, uint64_t cap)
 {
   const nms__ranked ranked = { keys, count };
-  size_t n = 0;
+  size_t kept_count = 0, n = 0;
 
   nms__rotated_restart (s->unit);
-  for (size_t k = 0; k < count && n < cap && !nms__over_budget (f); k++) {
-    if (!nms__sorted_take (f, s, &ranked, k, n, s->kept_index, limit))
-      continue;
-    s->kept_index[n] = f->index[nms__packed_position (keys[k])];
-    s->kept[n++] = (uint32_t) k;
-  }
-  return n;
+  for (size_t k = 0; k < count && kept_count < cap && !nms__over_budget (f); k++)
+    if (nms__sorted_take (f, s, &ranked, k, &n, limit))
+      s->kept[kept_count++] = (uint32_t) k;
+  return kept_count;
 }
 
 /* Decides boxes of one class and limit, given by their keys in order of rank, until `cap` are
