@@ -214,7 +214,7 @@ main (int argc, char **argv)
     }
   }
   if (worst)
-    printf ("%d goals missed; the worst ratio to natural boxes of the same number is %.1f: %s, %zu\n",
+    printf ("%d goals missed; worst ratio to natural boxes of the same number: %.1f (%s, %zu)\n",
         missed, worst_ratio, worst->name, worst->count);
   return missed > 0;
 }
