@@ -2,7 +2,7 @@
 /*
  * fileoutput: writes lines to the end of a regular file. The file has complete lines
  * only, also when the disk is full. A file that was moved away or removed, as logrotate
- * does, is left and its path opened again before the next line; one that was emptied is
+ * does, is left and its path opened again within 100 ms; one that was emptied is
  * continued at its start.
  */
 #pragma once

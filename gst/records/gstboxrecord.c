@@ -36,7 +36,7 @@
  * 4096 bytes (PIPE_BUF). Two boxrecords of a process cannot write to one file; those
  * of two programs can with append=true, and should not.
  *
- * A file that was moved away, as logrotate does, is created again, and one that was
+ * A file that was moved away, as logrotate does, is created again within 100 ms, and one that was
  * emptied (copytruncate) is continued. With max-file-size or max-file-time, location
  * is a pattern such as boxes%05d.jsonl, and the next file begins at the limit.
  *
@@ -178,7 +178,6 @@ write_frame (GstBoxRecord * self, GstClockTime running_time, RecordOnFull on_ful
   if (mot && self->frame.outside_segment)
     return OUTPUT_OK;
   self->frame.dropped = self->missing;
-  self->frame.stream_id = self->stream_id;
   if (mot)
     omitted = mot_text_format (&self->frame, self->text);
   else
@@ -227,6 +226,7 @@ read_frame (GstBoxRecord * self, GstBuffer * buffer)
 {
   recorded_frame_reset (&self->frame);
   record_session_place (&self->session, &GST_BASE_TRANSFORM (self)->segment, buffer, &self->frame);
+  self->frame.stream_id = self->stream_id;
   self->frame.width = self->width;
   self->frame.height = self->height;
   self->frame.index = self->next_index;

@@ -89,6 +89,13 @@ GST_START_TEST (a_full_disk_need_not_end_the_stream)
 
 GST_END_TEST;
 
+/* Waits until the recorder looks at its path again. */
+static void
+wait_for_check (void)
+{
+  g_usleep (110 * 1000);
+}
+
 /* As logrotate does, with "create" or without, and with "copytruncate". */
 GST_START_TEST (a_file_may_be_rotated_away)
 {
@@ -97,11 +104,13 @@ GST_START_TEST (a_file_may_be_rotated_away)
 
   recorder_push_range (h, 0, 3);
   fail_unless (g_rename (path, old) == 0);
+  wait_for_check ();
   recorder_push_range (h, 3, 5);
   fail_unless_equals_int (recorder_file_lines (old), 3);
   fail_unless_equals_int (recorder_file_lines (path), 2);
   fail_unless (g_rename (path, old) == 0);
   fail_unless (g_file_set_contents (path, "", 0, NULL));
+  wait_for_check ();
   recorder_push_range (h, 5, 6);
   fail_unless_equals_int (recorder_file_lines (path), 1);
   fail_unless (truncate (path, 0) == 0);
@@ -125,6 +134,7 @@ GST_START_TEST (a_lost_folder_may_come_back)
   h = recorder_new (bus, path, "on-error=continue");
   recorder_push_range (h, 0, 1);
   fail_unless (g_remove (path) == 0 && g_rmdir (folder) == 0);
+  wait_for_check ();
   recorder_push_range (h, 1, 3);
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_WARNING, "No such file"), 1);
   fail_unless (g_mkdir (folder, 0700) == 0);
