@@ -49,16 +49,18 @@ rotated_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b)
   if (!m_bits (may))
     return 0;
 
+  const vf squares = v_mul (v_set (4.0f), v_mul (b->thickness, thickness));
+  const vf scaled_sum = v_add (v_load (c->scaled + i), b->scaled);
+  may = m_and (may, v_gt (squares, v_mul (v_sub (turn_sin, v_set (SINE_ERROR)), scaled_sum)));
+  if (!m_bits (may))
+    return 0;
+
   const vf turn_cos = v_abs (v_add (v_mul (cos, b->cos), v_mul (sin, b->sin)));
   const vf along = v_abs (v_add (v_mul (dx, b->cos), v_mul (dy, b->sin)));
   const vf reach_along = v_add (v_mul (length, turn_cos), v_mul (thickness, turn_sin));
   const vf rectangle = v_mul (common_length (b->thickness, reach_across, across),
       common_length (b->length, reach_along, along));
-  const vf squares = v_mul (v_set (4.0f), v_mul (b->thickness, thickness));
-  const vf scaled_sum = v_add (v_load (c->scaled + i), b->scaled);
-  const vf least_sin = v_sub (turn_sin, v_set (SINE_ERROR));
-  may = m_and (may, v_gt (rectangle, scaled_sum));
-  return m_bits (m_and (may, v_gt (squares, v_mul (least_sin, scaled_sum))));
+  return m_bits (m_and (may, v_gt (rectangle, scaled_sum)));
 }
 
 static size_t
