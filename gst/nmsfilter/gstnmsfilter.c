@@ -50,6 +50,11 @@
  *   ! nmsfilter score-threshold=0.4 max-detections=20 post-messages=true \
  *     class-options='o,person=[o,iou-threshold=0.3],car=[o,max=5]' ! fakesink
  * ]|
+ * Use the thresholds and limits of other software, by a #GstPreset:
+ * |[
+ * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
+ *   ! nmsfilter @preset=ultralytics ! fakesink
+ * ]|
  * Set options for a label with a blank, quoted for a shell:
  * |[
  * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
@@ -120,7 +125,9 @@ struct _GstNmsFilter
   EngineWarnings engine_warnings;
 };
 
-G_DEFINE_TYPE (GstNmsFilter, gst_nms_filter, GST_TYPE_BASE_TRANSFORM)
+/* The presets are in GstNmsFilter.prs; GStreamer's own functions read the file. */
+G_DEFINE_TYPE_WITH_CODE (GstNmsFilter, gst_nms_filter, GST_TYPE_BASE_TRANSFORM,
+    G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, NULL))
 GST_ELEMENT_REGISTER_DEFINE (nmsfilter, "nmsfilter", GST_RANK_NONE, gst_nms_filter_get_type ())
 
 static GstStaticPadTemplate sink_template =
