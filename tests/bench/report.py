@@ -300,6 +300,20 @@ def elements(results):
         ["", "median", "quartile", "quartile"], rows) + streams(results)
 
 
+def imageset(results):
+    s = results.get("imageset")
+    if not s:
+        return []
+    rows = [[name, f"{w['us_an_image']:.2f}", ratio_text(w["ratio"]), w["images_that_differ"]]
+            for name, w in s["ways"].items()]
+    return ["## A set of images, from Python", "",
+            f"{s['images']} images of {s['boxes']} boxes in up to {s['classes']} classes, IoU "
+            f"{s['iou']:g}. One thread in CPU time, two in wall-clock time; the x is the time as a "
+            "multiple of that of run_batch on one thread. Images differ where an overlap is within "
+            "rounding of the threshold.", ""] + table(
+        ["", "us an image", "x", "images that differ"], rows)
+
+
 def streams(results):
     s = results.get("streams")
     if not s:
@@ -319,7 +333,7 @@ def markdown(results):
     if results["rows"]:
         parts += [main_table(results), all_systems(results), agreement(results), growth(results),
                   extras(results), xla(results), memory(results)]
-    parts += [compiled(results), elements(results), goals(results)]
+    parts += [imageset(results), compiled(results), elements(results), goals(results)]
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
 
 

@@ -41,7 +41,7 @@ def arguments(argv=None):
     p.add_argument("--output", metavar="DIR", default="output-bench", help="default output-bench/")
     p.add_argument("--only", metavar="ROWS", default="*",
                    help="workloads, comma-separated, wildcards allowed: a,b2,1M*; "
-                   "`elements` and `compiled` too")
+                   "`imageset`, `elements` and `compiled` too")
     p.add_argument("--systems", metavar="NAMES", default="*", help="likewise for systems")
     p.add_argument("--quick", action="store_true", help="no large workloads, few calls")
     p.add_argument("--repeat", type=int, metavar="N", help="rounds (9; quick: 5)")
@@ -280,6 +280,7 @@ def main():
     if options.list:
         for name, row in workloads.TABLE.items():
             print(f"{name:12} {row[0]}, IoU {row[2]}" + (f", best {row[3]}" if row[3] else ""))
+        print("imageset     a whole set of images from Python")
         print("elements     what the elements cost a buffer")
         print("compiled     cycles on a TPU, by its compiler; engine xla on a stream")
         return 0
@@ -291,7 +292,7 @@ def main():
     except (OSError, ValueError) as e:
         say(f"run.sh: {e}")
         return 2
-    if not makers and not any(matches(n, options.only) for n in ("elements", "compiled")):
+    if not makers and not any(matches(n, options.only) for n in ("imageset", "elements", "compiled")):
         say("no workload is called", options.only)
         return 2
     output.mkdir(parents=True, exist_ok=True)
@@ -314,6 +315,7 @@ def main():
                 s.stop()
     results["missing"] = missing
     results["build"] = build_facts(build, results.pop("about"))
+    results["imageset"] = imageset_program(options, processors[-2:])
     results["elements"] = elements_program(build, "bench-elements", options)
     results["streams"] = elements_program(build, "bench-streams", options, processors[:2])
     results |= compiled_programs(build, data, options)
@@ -350,6 +352,21 @@ def measure_all(makers, systems, options, data, cpu):
     results["about"] = systems[0].about()
     results["load_after"] = os.getloadavg()
     return results
+
+
+def imageset_program(options, processors):
+    """Returns the output of imageset.py, or None if it was not asked for or failed."""
+    if options.boxes or not matches("imageset", options.only):
+        return None
+    say("imageset: a whole set of images")
+    command = [sys.executable, HERE / "imageset.py", "--json"]
+    done = subprocess.run(command + (["--images", "500"] if options.quick else []),
+                          stdout=subprocess.PIPE, check=False,
+                          preexec_fn=lambda: os.sched_setaffinity(0, processors))
+    if done.returncode != 0:
+        say(f"imageset.py ended with {done.returncode}")
+        return None
+    return json.loads(done.stdout)
 
 
 def elements_program(build, name, options, processors=None):
