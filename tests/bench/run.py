@@ -292,7 +292,8 @@ def main():
     except (OSError, ValueError) as e:
         say(f"run.sh: {e}")
         return 2
-    if not makers and not any(matches(n, options.only) for n in ("imageset", "elements", "compiled")):
+    extras = "imageset", "elements", "compiled"
+    if not makers and not any(matches(n, options.only) for n in extras):
         say("no workload is called", options.only)
         return 2
     output.mkdir(parents=True, exist_ok=True)
