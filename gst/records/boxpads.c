@@ -15,7 +15,7 @@ box_pads_escape (GString * line)
 void
 box_pads_restore (GString * line)
 {
-  g_string_truncate (line, strnlen (line->str, line->len));
+  g_string_truncate (line, strlen (g_strchomp (line->str)));
   /* an object that has members has quotes */
   if (strchr (line->str, '"') != NULL)
     return;

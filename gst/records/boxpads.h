@@ -18,8 +18,8 @@ G_BEGIN_DECLS
 /* Writes < > & as escapes of JSON, so that no text is taken for markup on the way. */
 void box_pads_escape (GString * line);
 
-/* Removes what a demuxer adds: NULs at the end, and entities (&quot; ...) if it has
- * escaped all quotes as in markup. */
+/* Removes the end of line, and what a demuxer adds: NULs at the end, and entities
+ * (&quot; ...) if it has escaped all quotes as in markup. */
 void box_pads_restore (GString * line);
 
 G_END_DECLS

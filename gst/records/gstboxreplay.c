@@ -12,6 +12,12 @@
  * count from 1 (`left` 1 is x 0); boxes of ground truth with flag 0 are left out and
  * counted as ignored.
  *
+ * Without a location, the pad boxes, on request, takes the boxes as text with timestamps,
+ * as the pad boxes of boxrecord pushes it, through queues, gdpdepay, rtpgstdepay or
+ * matroskademux from another process. Text and buffers are matched by running time; a
+ * buffer waits for its text, for a later text, for a GAP event or for EOS, at most
+ * #boxreplay:boxes-timeout. A queue before each sink pad keeps one from blocking the other.
+ *
  * A replay keeps these members of JSON Lines: x y w h, roi_type, region_id,
  * parent_id, id (the track), detection.bounding_box, .confidence, .label_id, .label
  * (if roi_type is missing), rotation, nms.state and .suppressed-by. It ignores all
@@ -70,7 +76,10 @@
 #include "boxattach.h"
 #include "elements.h"
 #include "properties.h"
+#include "replayopen.h"
+#include "replaypad.h"
 #include "replaysettings.h"
+#include "replaystats.h"
 #include "streamposition.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
@@ -87,6 +96,7 @@ struct _GstBoxReplay
   /* under the object lock; fixed while `started`, unless replay_settings_may_change () */
   ReplaySettings settings;
   gboolean started;             /* under the object lock; from start () to the end of stop () */
+  GstBoxReplayPad *boxes_pad;   /* fixed while `started`; NULL unless requested */
 
   /* set and cleared under the object lock; used by the streaming thread */
   RecordReader *reader;         /* owned by match */
@@ -96,15 +106,9 @@ struct _GstBoxReplay
   StreamPosition position;
   RecordedFrame *frame;         /* for transform_ip: the record to attach, or NULL */
   BoxAttach attach;             /* for transform_ip */
-  gboolean warned_skipped;
-  gboolean warned_labels;
   LabelTable labels;            /* all that this element has taken */
 
-  /* under the object lock */
-  guint64 frames, boxes;
-  RecordMatchCounts counts;
-  guint64 ignored;
-  guint64 labels_refused;
+  ReplayStats stats;            /* changed by the streaming thread, under the object lock */
 };
 
 #define GST_TYPE_BOX_REPLAY (gst_box_replay_get_type ())
@@ -117,75 +121,63 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
+/* Returns the name of the recording for messages. */
+static const gchar *
+source_name (GstBoxReplay * self)
+{
+  return self->boxes_pad ? "pad boxes" : self->settings.location;
+}
+
 /* ---------------------------------------------------------------- statistics */
 
 static void
 update_counts (GstBoxReplay * self)
 {
   GST_OBJECT_LOCK (self);
-  self->counts = *record_match_counts (self->match);
-  self->ignored = record_reader_ignored (self->reader);
-  self->labels_refused = self->labels.refused;
-  GST_OBJECT_UNLOCK (self);
-  if (self->counts.skipped > 0 && !self->warned_skipped) {
-    self->warned_skipped = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, DECODE, ("%s:%s (line skipped; later ones are only "
-            "counted)", self->settings.location, record_match_first_skipped (self->match)),
-        (NULL));
+  if (self->boxes_pad) {
+    self->stats.counts = *replay_pad_counts (self->boxes_pad);
+  } else {
+    self->stats.counts = *record_match_counts (self->match);
+    self->stats.ignored = record_reader_ignored (self->reader);
   }
-  if (self->labels_refused > 0 && !self->warned_labels) {
-    self->warned_labels = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, DECODE, ("A box of %s is attached without its label, "
-            "because max-labels (%u) is reached or the label is too long; later ones are only "
-            "counted.", self->settings.location, self->labels.max), (NULL));
-  }
-}
-
-static GstStructure *
-make_stats (GstBoxReplay * self)
-{
-  GstStructure *stats;
-
-  GST_OBJECT_LOCK (self);
-  stats = gst_structure_new ("boxreplay", "frames", G_TYPE_UINT64, self->frames,
-      "matched", G_TYPE_UINT64, self->counts.matched,
-      "unmatched", G_TYPE_UINT64, self->counts.unmatched,
-      "boxes", G_TYPE_UINT64, self->boxes, "skipped", G_TYPE_UINT64, self->counts.skipped,
-      "ignored", G_TYPE_UINT64, self->ignored,
-      "labels-refused", G_TYPE_UINT64, self->labels_refused, NULL);
+  self->stats.labels_refused = self->labels.refused;
   GST_OBJECT_UNLOCK (self);
-  return stats;
+  replay_stats_warn (&self->stats, GST_ELEMENT (self), source_name (self), self->boxes_pad
+      ? replay_pad_first_skipped (self->boxes_pad)
+      : record_match_first_skipped (self->match), self->labels.max);
 }
 
 /* Posts the statistics of the stream, and warns if no record matched. */
 static void
 report (GstBoxReplay * self)
 {
-  record_match_finish (self->match);
+  if (self->boxes_pad)
+    replay_pad_finish (self->boxes_pad);
+  else
+    record_match_finish (self->match);
   update_counts (self);
   gst_element_post_message (GST_ELEMENT (self),
-      gst_message_new_element (GST_OBJECT (self), make_stats (self)));
-  if (self->counts.matched == 0 && self->counts.unmatched > 0 && self->frames > 0)
-    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("None of the %" G_GUINT64_FORMAT " records of %s "
-            "matches any of the %" G_GUINT64_FORMAT " frames", self->counts.unmatched,
-            self->settings.location, self->frames), ("Is it a recording of another video, or are "
-            "its times shifted? match=index ignores the times, tolerance widens the search."));
+      gst_message_new_element (GST_OBJECT (self), replay_stats_structure (&self->stats)));
+  replay_stats_warn_unmatched (&self->stats, GST_ELEMENT (self), source_name (self));
 }
 
 /* ------------------------------------------------------------------ matching */
 
 /* Posts an error of the recording, frees it and returns GST_FLOW_ERROR. */
 static GstFlowReturn
-file_failed (GstBoxReplay * self, GError * error)
+source_failed (GstBoxReplay * self, GError * error)
 {
-  if (error->domain == RECORD_ERROR)
-    GST_ELEMENT_ERROR (self, STREAM, DECODE, ("%s:%s", self->settings.location, error->message),
-        (NULL));
-  else
-    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("Cannot read %s: %s", self->settings.location,
-            error->message), (NULL));
-  g_error_free (error);
+  replay_open_failed (GST_ELEMENT (self), source_name (self), error);
   return GST_FLOW_ERROR;
+}
+
+/* Posts and frees the error if the search failed. */
+static GstFlowReturn
+flow_of (GstBoxReplay * self, RecordMatchResult result, GError * error)
+{
+  if (result == RECORD_MATCH_FAILED)
+    return source_failed (self, error);
+  return result == RECORD_MATCH_FLUSHING ? GST_FLOW_FLUSHING : GST_FLOW_OK;
 }
 
 /* Returns the largest distance, in ns, between a buffer and its record. */
@@ -228,7 +220,7 @@ follow_jump (GstBoxReplay * self, const StreamPositionStep * step)
       return GST_FLOW_OK;
   }
   if (error->domain == RECORD_ERROR)
-    return file_failed (self, error);
+    return source_failed (self, error);
   GST_ELEMENT_ERROR (self, RESOURCE, SEEK, ("Cannot seek backward: %s cannot be read again from "
           "its start: %s", self->settings.location, error->message), (NULL));
   g_error_free (error);
@@ -265,11 +257,28 @@ find_record (GstBoxReplay * self, GstBuffer * buffer)
     if (result == RECORD_MATCH_FOUND || result == RECORD_MATCH_NONE)
       self->position.index++;
   }
-  if (result == RECORD_MATCH_FLUSHING)
-    return GST_FLOW_FLUSHING;
-  if (result == RECORD_MATCH_FAILED)
-    return file_failed (self, error);
-  return GST_FLOW_OK;
+  return flow_of (self, result, error);
+}
+
+/* Does the same with the text of the pad boxes. */
+static GstFlowReturn
+find_text (GstBoxReplay * self, GstBuffer * buffer)
+{
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  GstClockTime time = replay_pad_time (segment, buffer), patience;
+  GError *error = NULL;
+  RecordMatchResult result;
+  StreamPositionStep step;
+
+  if (!GST_CLOCK_TIME_IS_VALID (time))
+    return GST_FLOW_OK;
+  step = stream_position_step (&self->position, segment, buffer, FALSE);
+  GST_OBJECT_LOCK (self);
+  patience = self->settings.boxes_timeout;
+  GST_OBJECT_UNLOCK (self);
+  result = replay_pad_find (self->boxes_pad, time, get_tolerance (self, &step), patience,
+      &self->frame, &error);
+  return flow_of (self, result, error);
 }
 
 /* Fits the boxes of the record to the frame size of the caps. */
@@ -284,10 +293,16 @@ fit_record (GstBoxReplay * self)
     return GST_FLOW_OK;
   line = self->frame->line;
   self->frame = NULL;
-  g_prefix_error (&error, "%" G_GUINT64_FORMAT ": ", line);
+  if (self->boxes_pad)
+    replay_pad_prefix_error (self->boxes_pad, &error);
+  else
+    g_prefix_error (&error, "%" G_GUINT64_FORMAT ": ", line);
   if (self->settings.on_error == REPLAY_ON_ERROR_FAIL)
-    return file_failed (self, error);
-  record_match_skip_found (self->match, error->message);
+    return source_failed (self, error);
+  if (self->boxes_pad)
+    replay_pad_skip_found (self->boxes_pad, error->message);
+  else
+    record_match_skip_found (self->match, error->message);
   g_error_free (error);
   return GST_FLOW_OK;
 }
@@ -303,7 +318,7 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   GstFlowReturn flow;
 
   self->frame = NULL;
-  flow = find_record (self, input);
+  flow = self->boxes_pad ? find_text (self, input) : find_record (self, input);
   if (flow == GST_FLOW_OK)
     flow = fit_record (self);
   update_counts (self);
@@ -313,8 +328,8 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   GST_OBJECT_LOCK (self);
   self->attach.replace = self->settings.existing == REPLAY_EXISTING_REPLACE;
   self->attach.kind = self->settings.meta;
-  self->frames++;
-  self->boxes += self->frame ? self->frame->boxes->len : 0;
+  self->stats.frames++;
+  self->stats.boxes += self->frame ? self->frame->boxes->len : 0;
   GST_OBJECT_UNLOCK (self);
 
   if (gst_buffer_is_writable (input) || !box_attach_changes (&self->attach, self->frame, input))
@@ -345,6 +360,18 @@ gst_box_replay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * o
   return TRUE;
 }
 
+/* With TRUE, interrupts what waits for a pipe or for the pad boxes. */
+static void
+set_flushing (GstBoxReplay * self, gboolean flushing)
+{
+  GST_OBJECT_LOCK (self);
+  if (self->reader)
+    record_reader_set_flushing (self->reader, flushing);
+  GST_OBJECT_UNLOCK (self);
+  if (self->boxes_pad)
+    replay_pad_set_flushing (self->boxes_pad, flushing);
+}
+
 static gboolean
 gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
 {
@@ -353,62 +380,43 @@ gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_FLUSH_START:
     case GST_EVENT_FLUSH_STOP:
-      GST_OBJECT_LOCK (self);
-      if (self->reader)
-        record_reader_set_flushing (self->reader, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
-      GST_OBJECT_UNLOCK (self);
+      set_flushing (self, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
       break;
     case GST_EVENT_EOS:
-      if (self->match && !stream_position_ended (&self->position))
+      if ((self->match || self->boxes_pad) && !stream_position_ended (&self->position))
         report (self);
       break;
     default:
       break;
   }
   stream_position_event (&self->position, event);
+  if (self->boxes_pad && GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
+    replay_pad_resume (self->boxes_pad);
   return GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->sink_event (trans, event);
 }
 
-/* Opens the recording. Returns FALSE after an error message. */
+/* Opens the recording, a file or the pad. Returns FALSE after an error message. */
 static gboolean
 open_recording (GstBoxReplay * self)
 {
   const ReplaySettings *set = &self->settings;
-  GError *error = NULL;
+  gboolean skip_errors = set->on_error == REPLAY_ON_ERROR_SKIP;
   RecordReader *reader;
 
-  if (set->location == NULL || *set->location == '\0') {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot replay: set the property location"),
-        (NULL));
+  if (!replay_open_check (GST_ELEMENT (self), set, self->boxes_pad != NULL))
     return FALSE;
-  }
-  reader = record_reader_new (set->location, set->format, set->max_line, &error);
-  if (reader == NULL) {
-    if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("Cannot open %s: %s", set->location,
-              error->message), (NULL));
-    else
-      GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ, ("Cannot open %s: %s", set->location,
-              error->message), (NULL));
-    g_error_free (error);
-    return FALSE;
-  }
-  if (set->loop && !record_reader_can_rewind (reader)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot loop: %s cannot be read again from its "
-            "start", set->location), (NULL));
-    record_reader_free (reader);
-    return FALSE;
-  }
-
   self->labels.max = set->max_labels;
   self->labels.refused = 0;
+  if (self->boxes_pad) {
+    replay_pad_start (self->boxes_pad, skip_errors, set->max_line, &self->labels);
+    return TRUE;
+  }
+  if ((reader = replay_open (GST_ELEMENT (self), set)) == NULL)
+    return FALSE;
   record_reader_set_labels (reader, &self->labels);
   GST_OBJECT_LOCK (self);
   self->reader = reader;
-  self->match = record_match_new (reader, set->match_by, set->on_error == REPLAY_ON_ERROR_SKIP,
-      set->loop);
-  self->frames = self->boxes = self->ignored = self->labels_refused = 0;
-  self->counts = (RecordMatchCounts) { 0, 0, 0 };
+  self->match = record_match_new (reader, set->match_by, skip_errors, set->loop);
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -430,6 +438,7 @@ gst_box_replay_start (GstBaseTransform * trans)
   /* fix the properties before they are read, because another thread may set them */
   GST_OBJECT_LOCK (self);
   self->started = TRUE;
+  self->stats = (ReplayStats) { 0 };
   GST_OBJECT_UNLOCK (self);
   if (!open_recording (self)) {
     set_stopped (self);
@@ -437,7 +446,6 @@ gst_box_replay_start (GstBaseTransform * trans)
   }
   stream_position_init (&self->position);
   self->frame = NULL;
-  self->warned_skipped = self->warned_labels = FALSE;
   return TRUE;
 }
 
@@ -451,25 +459,39 @@ gst_box_replay_stop (GstBaseTransform * trans)
   match = g_steal_pointer (&self->match);
   self->reader = NULL;
   GST_OBJECT_UNLOCK (self);
-  record_match_free (match);
+  g_clear_pointer (&match, record_match_free);
   self->frame = NULL;
   set_stopped (self);
+  replay_pad_stop (GST_ELEMENT (self), &self->boxes_pad);
   return TRUE;
 }
 
 static GstStateChangeReturn
 gst_box_replay_change_state (GstElement * element, GstStateChange transition)
 {
+  /* otherwise deactivating the pads waits until a pipe has data */
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    set_flushing (GST_BOX_REPLAY (element), TRUE);
+  return GST_ELEMENT_CLASS (gst_box_replay_parent_class)->change_state (element, transition);
+}
+
+/* ------------------------------------------------------------- the pad boxes */
+
+static GstPad *
+gst_box_replay_request_new_pad (GstElement * element, GstPadTemplate * template,
+    const gchar * name, const GstCaps * caps)
+{
   GstBoxReplay *self = GST_BOX_REPLAY (element);
 
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    /* otherwise deactivating the pads waits until a pipe has data */
-    GST_OBJECT_LOCK (self);
-    if (self->reader)
-      record_reader_set_flushing (self->reader, TRUE);
-    GST_OBJECT_UNLOCK (self);
-  }
-  return GST_ELEMENT_CLASS (gst_box_replay_parent_class)->change_state (element, transition);
+  return replay_pad_request (element, template, &self->boxes_pad, &self->started);
+}
+
+static void
+gst_box_replay_release_pad (GstElement * element, GstPad * pad)
+{
+  GstBoxReplay *self = GST_BOX_REPLAY (element);
+
+  replay_pad_release (element, pad, &self->boxes_pad, &self->started);
 }
 
 /* ---------------------------------------------------------------- properties */
@@ -495,12 +517,11 @@ gst_box_replay_get_property (GObject * object, guint id, GValue * value, GParamS
 {
   GstBoxReplay *self = GST_BOX_REPLAY (object);
 
-  if (id == PROP_STATS) {
-    g_value_take_boxed (value, make_stats (self));
-    return;
-  }
   GST_OBJECT_LOCK (self);
-  replay_settings_get (&self->settings, id, value);
+  if (id == PROP_STATS)
+    g_value_take_boxed (value, replay_stats_structure (&self->stats));
+  else
+    replay_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -511,6 +532,7 @@ gst_box_replay_finalize (GObject * object)
 
   replay_settings_clear (&self->settings);
   box_attach_clear (&self->attach);
+  g_clear_pointer (&self->boxes_pad, gst_object_unref);
   G_OBJECT_CLASS (gst_box_replay_parent_class)->finalize (object);
 }
 
@@ -526,13 +548,7 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
   G_OBJECT_CLASS (klass)->get_property = gst_box_replay_get_property;
   G_OBJECT_CLASS (klass)->finalize = gst_box_replay_finalize;
   replay_settings_install (G_OBJECT_CLASS (klass));
-  g_object_class_install_property (G_OBJECT_CLASS (klass), PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Totals since READY, all guint64: frames (buffers passed), matched and unmatched "
-          "(records used, and not used), boxes (attached), skipped (malformed lines), ignored (MOT "
-          "ground truth with flag 0), labels-refused (boxes whose label max-labels left out). "
-          "Posted as element message \"boxreplay\" at the end of the stream",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (G_OBJECT_CLASS (klass), PROP_STATS, replay_stats_spec ());
 
   element_class_describe (element_class, "Box replayer", "Filter/Metadata/Video",
       "Attaches recorded boxes (JSON Lines, MOT text) to the buffers that pass, as a "
@@ -541,7 +557,11 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
       "! boxoverlay ! videoconvert ! autovideosink");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_add_pad_template (element_class, replay_pad_template ());
+  gst_type_mark_as_plugin_api (REPLAY_TYPE_PAD, 0);
   element_class->change_state = gst_box_replay_change_state;
+  element_class->request_new_pad = gst_box_replay_request_new_pad;
+  element_class->release_pad = gst_box_replay_release_pad;
 
   trans_class->start = gst_box_replay_start;
   trans_class->stop = gst_box_replay_stop;

@@ -38,6 +38,7 @@ DEFINE_ENUM_TYPE (replay_on_error_get_type, "GstBoxReplayOnError",
 #define DEFAULT_FORMAT RECORD_FORMAT_AUTO
 #define DEFAULT_MATCH RECORD_MATCH_AUTO
 #define DEFAULT_TOLERANCE 0
+#define DEFAULT_BOXES_TIMEOUT GST_CLOCK_TIME_NONE
 #define DEFAULT_EXISTING REPLAY_EXISTING_KEEP
 #ifdef HAVE_ANALYTICS
 #define DEFAULT_META BOX_META_BOTH
@@ -54,6 +55,7 @@ static const gsize fields[] = {
   [REPLAY_PROP_FORMAT] = G_STRUCT_OFFSET (ReplaySettings, format),
   [REPLAY_PROP_MATCH] = G_STRUCT_OFFSET (ReplaySettings, match_by),
   [REPLAY_PROP_TOLERANCE] = G_STRUCT_OFFSET (ReplaySettings, tolerance),
+  [REPLAY_PROP_BOXES_TIMEOUT] = G_STRUCT_OFFSET (ReplaySettings, boxes_timeout),
   [REPLAY_PROP_EXISTING] = G_STRUCT_OFFSET (ReplaySettings, existing),
   [REPLAY_PROP_META] = G_STRUCT_OFFSET (ReplaySettings, meta),
   [REPLAY_PROP_LOOP] = G_STRUCT_OFFSET (ReplaySettings, loop),
@@ -88,6 +90,11 @@ replay_settings_install (GObjectClass * object_class)
           "0 = half a frame: half of the buffer's duration, else of a frame at the frame rate, "
           "else of the distance to the previous buffer, else of 40 ms",
           0, G_MAXUINT64, DEFAULT_TOLERANCE, playing));
+  g_object_class_install_property (object_class, REPLAY_PROP_BOXES_TIMEOUT,
+      g_param_spec_uint64 ("boxes-timeout", "Boxes timeout",
+          "Longest time, in ns, that a buffer waits for its text on the pad boxes; it passes "
+          "without boxes then. 18446744073709551615 = no limit", 0, G_MAXUINT64,
+          DEFAULT_BOXES_TIMEOUT, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_EXISTING,
       g_param_spec_enum ("existing", "Existing", "What happens to boxes already on a buffer",
           replay_existing_get_type (), DEFAULT_EXISTING, playing));
@@ -129,6 +136,7 @@ replay_settings_init (ReplaySettings * settings)
     .format = DEFAULT_FORMAT,
     .match_by = DEFAULT_MATCH,
     .tolerance = DEFAULT_TOLERANCE,
+    .boxes_timeout = DEFAULT_BOXES_TIMEOUT,
     .existing = DEFAULT_EXISTING,
     .meta = DEFAULT_META,
     .loop = DEFAULT_LOOP,
@@ -147,7 +155,8 @@ replay_settings_clear (ReplaySettings * settings)
 gboolean
 replay_settings_may_change (guint id)
 {
-  return id == REPLAY_PROP_TOLERANCE || id == REPLAY_PROP_EXISTING || id == REPLAY_PROP_META;
+  return id == REPLAY_PROP_TOLERANCE || id == REPLAY_PROP_BOXES_TIMEOUT
+      || id == REPLAY_PROP_EXISTING || id == REPLAY_PROP_META;
 }
 
 void

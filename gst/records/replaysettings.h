@@ -29,6 +29,7 @@ typedef enum
   REPLAY_PROP_FORMAT,
   REPLAY_PROP_MATCH,
   REPLAY_PROP_TOLERANCE,
+  REPLAY_PROP_BOXES_TIMEOUT,
   REPLAY_PROP_EXISTING,
   REPLAY_PROP_META,
   REPLAY_PROP_LOOP,
@@ -45,6 +46,7 @@ typedef struct
   RecordFormat format;
   RecordMatchBy match_by;
   guint64 tolerance;
+  guint64 boxes_timeout;
   ReplayExisting existing;
   BoxMetaKind meta;
   gboolean loop;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "replayopen.h"
+
+gboolean
+replay_open_check (GstElement * element, const ReplaySettings * settings, gboolean has_pad)
+{
+  gboolean has_location = settings->location && *settings->location;
+
+  if (has_location && has_pad)
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS, ("Cannot replay both the location and the "
+            "pad boxes"), (NULL));
+  else if (!has_location && !has_pad)
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS, ("Cannot replay: set the property location, "
+            "or link the pad boxes"), (NULL));
+  return has_location != has_pad;
+}
+
+RecordReader *
+replay_open (GstElement * element, const ReplaySettings * settings)
+{
+  const gchar *location = settings->location;
+  GError *error = NULL;
+  RecordReader *reader;
+
+  reader = record_reader_new (location, settings->format, settings->max_line, &error);
+  if (reader == NULL) {
+    if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+      GST_ELEMENT_ERROR (element, RESOURCE, NOT_FOUND, ("Cannot open %s: %s", location,
+              error->message), (NULL));
+    else
+      GST_ELEMENT_ERROR (element, RESOURCE, OPEN_READ, ("Cannot open %s: %s", location,
+              error->message), (NULL));
+    g_error_free (error);
+    return NULL;
+  }
+  if (settings->loop && !record_reader_can_rewind (reader)) {
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS, ("Cannot loop: %s cannot be read again from "
+            "its start", location), (NULL));
+    record_reader_free (reader);
+    return NULL;
+  }
+  return reader;
+}
+
+void
+replay_open_failed (GstElement * element, const gchar * source, GError * error)
+{
+  if (error->domain == RECORD_ERROR)
+    GST_ELEMENT_ERROR (element, STREAM, DECODE, ("%s:%s", source, error->message), (NULL));
+  else
+    GST_ELEMENT_ERROR (element, RESOURCE, READ, ("Cannot read %s: %s", source, error->message),
+        (NULL));
+  g_error_free (error);
+}

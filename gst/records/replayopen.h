@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * replayopen: opens the recording of boxreplay, and posts what is wrong with it as error
+ * messages of the element.
+ */
+#pragma once
+
+#include "replaysettings.h"
+
+G_BEGIN_DECLS
+
+/* Checks that there is one recording: a location or, with `has_pad`, the pad boxes.
+ * Returns FALSE after an error message. */
+gboolean replay_open_check (GstElement * element, const ReplaySettings * settings,
+    gboolean has_pad);
+
+/* Opens the location. Returns NULL after an error message. */
+RecordReader *replay_open (GstElement * element, const ReplaySettings * settings);
+
+/* Posts an error in reading the recording `source`, and frees it. */
+void replay_open_failed (GstElement * element, const gchar * source, GError * error);
+
+G_END_DECLS

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * replaypad: the sink pad `boxes` of boxreplay, on request. It takes the boxes of frames
+ * as text (boxpads.h) and holds up to REPLAY_PAD_LINES of them until their frames come;
+ * then its upstream waits. Text and frames are matched by running time.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "recordmatch.h"
+
+G_BEGIN_DECLS
+
+#define REPLAY_PAD_LINES 64
+
+#define REPLAY_TYPE_PAD (replay_pad_get_type ())
+G_DECLARE_FINAL_TYPE (GstBoxReplayPad, replay_pad, REPLAY, PAD, GstPad)
+
+/* Returns the template of the pad, floating. */
+GstPadTemplate *replay_pad_template (void);
+
+/* The methods request_new_pad and release_pad. The element keeps the pad in a slot, which
+ * is NULL while there is none and which changes under the object lock, and only while
+ * *started is FALSE: a pad cannot be requested then, and a released one remains, at its
+ * end, until replay_pad_stop (). replay_pad_request () returns NULL if it refuses. */
+GstPad *replay_pad_request (GstElement * element, GstPadTemplate * template,
+    GstBoxReplayPad ** slot, const gboolean * started);
+void replay_pad_release (GstElement * element, GstPad * pad, GstBoxReplayPad ** slot,
+    const gboolean * started);
+void replay_pad_stop (GstElement * element, GstBoxReplayPad ** slot);
+
+/* Forgets all text and counts; called before the video starts. With skip_errors, text that
+ * is malformed or longer than `max_line` bytes is counted and the message about the first
+ * one is kept; without, it makes replay_pad_find () return RECORD_MATCH_FAILED. `labels` is
+ * not owned. */
+void replay_pad_start (GstBoxReplayPad * self, gboolean skip_errors, gsize max_line,
+    LabelTable * labels);
+
+/* Returns the running time of a buffer, at least that of the start of its segment;
+ * GST_CLOCK_TIME_NONE if it has no PTS, is outside of the segment, or the segment is not
+ * in time. */
+GstClockTime replay_pad_time (const GstSegment * segment, GstBuffer * buffer);
+
+/* Finds the first text that is at most `tolerance` (ns) away from the running time `time`
+ * of a frame. Earlier text is dropped and counted as unmatched. Waits until such text, a
+ * later text, a GAP event or EOS has come, but for at most `patience` ns
+ * (GST_CLOCK_TIME_NONE: without a limit). Called by the streaming thread of the video.
+ * The pad owns the frame, which is valid until the next call. */
+RecordMatchResult replay_pad_find (GstBoxReplayPad * self, GstClockTime time,
+    GstClockTime tolerance, GstClockTime patience, RecordedFrame ** frame, GError ** error);
+
+/* Handles EOS of the video: counts the text that is left as unmatched. Text that comes
+ * later is refused, until replay_pad_resume (). */
+void replay_pad_finish (GstBoxReplayPad * self);
+
+/* Handles SEGMENT of the video: takes text again. */
+void replay_pad_resume (GstBoxReplayPad * self);
+
+/* Puts the place of the text found last before the message. */
+void replay_pad_prefix_error (GstBoxReplayPad * self, GError ** error);
+
+/* Counts the text found last as skipped instead of matched, for this reason. */
+void replay_pad_skip_found (GstBoxReplayPad * self, const gchar * reason);
+
+/* With TRUE, interrupts replay_pad_find () and the upstream of the pad, and keeps both
+ * from waiting until it is called with FALSE. Any thread may call it. */
+void replay_pad_set_flushing (GstBoxReplayPad * self, gboolean flushing);
+
+/* Called by the streaming thread of the video, which alone changes them. */
+const RecordMatchCounts *replay_pad_counts (GstBoxReplayPad * self);
+const gchar *replay_pad_first_skipped (GstBoxReplayPad * self);
+
+G_END_DECLS

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxreplay: the pad boxes: matching by running time, waiting, and what ends it. */
+#include <string.h>
+
+#include "checkrunner.h"
+#include "gstboxes.h"
+
+#define FRAME (100 * GST_MSECOND)
+#define LINES 64                /* that the pad holds */
+
+/* A boxreplay whose two sink pads are in a harness each. */
+typedef struct
+{
+  GstElement *element;
+  GstHarness *video, *boxes;
+  GstBus *bus;
+} Pads;
+
+static Pads
+pads_new (const gchar * launch_line)
+{
+  Pads pads = { .element = element_new (launch_line),.bus = gst_bus_new () };
+
+  /* the first harness starts the element */
+  pads.boxes = gst_harness_new_with_element (pads.element, "boxes", NULL);
+  pads.video = gst_harness_new_with_element (pads.element, "sink", "src");
+  gst_element_set_bus (pads.element, pads.bus);
+  gst_harness_set_src_caps_str (pads.boxes, "text/x-raw,format=utf8");
+  gst_harness_set_src_caps_str (pads.video, FRAME_CAPS);
+  return pads;
+}
+
+static void
+pads_free (Pads * pads)
+{
+  gst_element_set_bus (pads->element, NULL);
+  gst_harness_teardown (pads->video);
+  gst_harness_teardown (pads->boxes);
+  gst_object_unref (pads->bus);
+  gst_object_unref (pads->element);
+}
+
+static GstFlowReturn
+push_text (Pads * pads, GstClockTime time, const gchar * text)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, strlen (text), NULL);
+
+  gst_buffer_fill (buffer, 0, text, strlen (text));
+  GST_BUFFER_PTS (buffer) = time;
+  return gst_harness_push (pads->boxes, buffer);
+}
+
+/* Pushes the line of a frame at this time with one box, which has this region_id. */
+static GstFlowReturn
+push_box (Pads * pads, GstClockTime time, gint id)
+{
+  gchar *line = g_strdup_printf ("{\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
+      "\"roi_type\":\"a\",\"region_id\":%d}]}\n", id);
+  GstFlowReturn flow = push_text (pads, time, line);
+
+  g_free (line);
+  return flow;
+}
+
+/* Pushes a frame and compares the region ids on it when it comes out. */
+static void
+expect_ids (Pads * pads, GstClockTime time, const gchar * ids)
+{
+  GstBuffer *buffer = through (pads->video, frame_new (time));
+
+  assert_ids (buffer, ids);
+  gst_buffer_unref (buffer);
+}
+
+/* Pushes a frame in another thread, which waits for its text. */
+static gpointer
+push_frame (gpointer data)
+{
+  Pads *pads = data;
+
+  return GINT_TO_POINTER (gst_harness_push (pads->video, frame_new (FRAME)));
+}
+
+static GThread *
+frame_that_waits (Pads * pads)
+{
+  GThread *thread = g_thread_new ("video", push_frame, pads);
+
+  g_usleep (30000);
+  fail_unless (gst_harness_try_pull (pads->video) == NULL);
+  return thread;
+}
+
+static void
+expect_ids_from (Pads * pads, GThread * thread, const gchar * ids)
+{
+  GstBuffer *buffer;
+
+  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_OK);
+  buffer = gst_harness_pull (pads->video);
+  assert_ids (buffer, ids);
+  gst_buffer_unref (buffer);
+}
+
+GST_START_TEST (attaches_text_of_the_same_time)
+{
+  Pads pads = pads_new ("boxreplay");
+
+  push_box (&pads, 0, 1);
+  push_box (&pads, FRAME + 49 * GST_MSECOND, 2);
+  push_box (&pads, 2 * FRAME + 51 * GST_MSECOND, 3);
+  expect_ids (&pads, 0, "1");
+  expect_ids (&pads, FRAME, "2");
+  expect_ids (&pads, 2 * FRAME, "");
+  expect_ids (&pads, 3 * FRAME, "3");
+  fail_unless_equals_uint64 (stat_of (pads.element, "matched"), 3);
+  fail_unless_equals_uint64 (stat_of (pads.element, "boxes"), 3);
+  pads_free (&pads);
+}
+GST_END_TEST
+
+GST_START_TEST (drops_and_counts_text_without_a_frame)
+{
+  Pads pads = pads_new ("boxreplay");
+
+  push_box (&pads, 0, 1);
+  push_box (&pads, FRAME, 2);
+  push_box (&pads, 2 * FRAME, 3);
+  push_box (&pads, 5 * FRAME, 4);
+  expect_ids (&pads, 2 * FRAME, "3");
+  gst_harness_push_event (pads.video, gst_event_new_eos ());
+  fail_unless_equals_uint64 (stat_of (pads.element, "unmatched"), 3);
+  fail_unless_equals_int (push_box (&pads, 6 * FRAME, 5), GST_FLOW_EOS);
+  pads_free (&pads);
+}
+GST_END_TEST
+
+GST_START_TEST (takes_a_gap_or_eos_for_no_boxes)
+{
+  Pads pads = pads_new ("boxreplay");
+
+  gst_harness_push_event (pads.boxes, gst_event_new_gap (0, 2 * FRAME));
+  expect_ids (&pads, 0, "");
+  expect_ids (&pads, FRAME, "");
+  push_box (&pads, 2 * FRAME, 1);
+  expect_ids (&pads, 2 * FRAME, "1");
+  gst_harness_push_event (pads.boxes, gst_event_new_eos ());
+  expect_ids (&pads, 3 * FRAME, "");
+  pads_free (&pads);
+}
+GST_END_TEST
+
+GST_START_TEST (waits_for_the_text)
+{
+  Pads pads = pads_new ("boxreplay");
+  GThread *thread = frame_that_waits (&pads);
+
+  push_box (&pads, 0, 1);
+  g_usleep (30000);
+  fail_unless (gst_harness_try_pull (pads.video) == NULL);
+  push_box (&pads, FRAME, 2);
+  expect_ids_from (&pads, thread, "2");
+  pads_free (&pads);
+}
+GST_END_TEST
+
+GST_START_TEST (waits_no_longer_than_told)
+{
+  Pads pads = pads_new ("boxreplay boxes-timeout=50000000");
+  gint64 start = g_get_monotonic_time ();
+
+  expect_ids (&pads, 0, "");
+  fail_unless (g_get_monotonic_time () - start >= 50000);
+  push_box (&pads, 0, 1);
+  push_box (&pads, FRAME, 2);
+  expect_ids (&pads, FRAME, "2");
+  pads_free (&pads);
+}
+GST_END_TEST
+
+/* The times of text and video may begin elsewhere. */
+GST_START_TEST (matches_by_running_time)
+{
+  Pads pads = pads_new ("boxreplay");
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = 100 * FRAME;
+  gst_harness_push_event (pads.video, gst_event_new_segment (&segment));
+  push_box (&pads, FRAME, 1);
+  expect_ids (&pads, 101 * FRAME, "1");
+  pads_free (&pads);
+}
+GST_END_TEST
+
+GST_START_TEST (a_flush_interrupts_the_wait)
+{
+  Pads pads = pads_new ("boxreplay");
+  GThread *thread = frame_that_waits (&pads);
+  GstSegment segment;
+
+  gst_harness_push_event (pads.video, gst_event_new_flush_start ());
+  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+  gst_harness_push_event (pads.video, gst_event_new_flush_stop (TRUE));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (pads.video, gst_event_new_segment (&segment));
+  push_box (&pads, 0, 1);
+  expect_ids (&pads, 0, "1");
+  pads_free (&pads);
+}
+GST_END_TEST
+
+GST_START_TEST (ready_interrupts_the_wait)
+{
+  Pads pads = pads_new ("boxreplay");
+  GThread *thread = frame_that_waits (&pads);
+
+  gst_element_set_state (pads.element, GST_STATE_READY);
+  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+  pads_free (&pads);
+}
+GST_END_TEST
+
+/* Its own flush drops what the pad holds. */
+GST_START_TEST (a_flush_of_the_pad_forgets_its_text)
+{
+  Pads pads = pads_new ("boxreplay");
+  GstSegment segment;
+
+  push_box (&pads, 0, 1);
+  gst_harness_push_event (pads.boxes, gst_event_new_flush_start ());
+  gst_harness_push_event (pads.boxes, gst_event_new_flush_stop (TRUE));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (pads.boxes, gst_event_new_segment (&segment));
+  push_box (&pads, FRAME, 2);
+  expect_ids (&pads, 0, "");
+  expect_ids (&pads, FRAME, "2");
+  pads_free (&pads);
+}
+GST_END_TEST
+
+/* Pushes more text than the pad holds. */
+static gpointer
+push_many (gpointer data)
+{
+  for (guint i = 0; i < LINES + 2; i++)
+    push_box (data, i * FRAME, (gint) i + 1);
+  return NULL;
+}
+
+GST_START_TEST (holds_so_many_lines)
+{
+  Pads pads = pads_new ("boxreplay");
+  GThread *thread = g_thread_new ("boxes", push_many, &pads);
+
+  g_usleep (50000);
+  expect_ids (&pads, 0, "1");
+  expect_ids (&pads, (LINES + 1) * FRAME, "66");
+  g_thread_join (thread);
+  fail_unless_equals_uint64 (stat_of (pads.element, "unmatched"), LINES);
+  pads_free (&pads);
+}
+GST_END_TEST
+
+GST_START_TEST (reads_what_a_demuxer_escaped)
+{
+  Pads pads = pads_new ("boxreplay");
+  GstBuffer *buffer;
+  GstVideoRegionOfInterestMeta *roi;
+
+  push_text (&pads, 0, "{&quot;objects&quot;:[{&quot;x&quot;:1,&quot;y&quot;:2,&quot;w&quot;:3,"
+      "&quot;h&quot;:4,&quot;roi_type&quot;:&quot;it&apos;s \\u003cb\\u003e\\u0026amp;&quot;}]}");
+  buffer = through (pads.video, frame_new (0));
+  roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
+  fail_unless (roi != NULL);
+  fail_unless_equals_string (g_quark_to_string (roi->roi_type), "it's <b>&amp;");
+  gst_buffer_unref (buffer);
+  pads_free (&pads);
+}
+GST_END_TEST
+
+/* Fails unless the only message of this type on the bus contains `what`. */
+static void
+must_say (Pads * pads, GstMessageType type, const gchar * what)
+{
+  GstMessage *message = gst_bus_pop_filtered (pads->bus, type);
+  gchar *text;
+
+  fail_unless (message != NULL);
+  text = message_text (message);
+  fail_unless (strstr (text, what) != NULL, "it says: %s", text);
+  g_free (text);
+  gst_message_unref (message);
+  fail_unless (gst_bus_pop_filtered (pads->bus, type) == NULL);
+}
+
+GST_START_TEST (malformed_text_is_an_error_or_skipped)
+{
+  static const gchar *const bad[] = { "", "{", "{\"objects\":[", "\xff\xff", "[]", "null" };
+  Pads pads;
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    pads = pads_new ("boxreplay");
+    push_text (&pads, FRAME, bad[i]);
+    fail_unless_equals_int (gst_harness_push (pads.video, frame_new (FRAME)), GST_FLOW_ERROR);
+    must_say (&pads, GST_MESSAGE_ERROR, "pad boxes: text at 0:00:00.100000000: ");
+    pads_free (&pads);
+  }
+  pads = pads_new ("boxreplay on-error=skip max-line=200");
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    push_text (&pads, i * FRAME, bad[i]);
+    expect_ids (&pads, i * FRAME, "");
+  }
+  {
+    gchar *longest = g_strnfill (201, ' ');
+
+    push_text (&pads, 6 * FRAME, longest);
+    expect_ids (&pads, 6 * FRAME, "");
+    g_free (longest);
+  }
+  must_say (&pads, GST_MESSAGE_WARNING, "pad boxes: text at 0:00:00.000000000: ");
+  push_box (&pads, 7 * FRAME, 1);
+  expect_ids (&pads, 7 * FRAME, "1");
+  fail_unless_equals_uint64 (stat_of (pads.element, "skipped"), 7);
+  pads_free (&pads);
+}
+GST_END_TEST
+
+GST_START_TEST (text_needs_times)
+{
+  Pads pads = pads_new ("boxreplay");
+
+  fail_unless_equals_int (push_box (&pads, GST_CLOCK_TIME_NONE, 1), GST_FLOW_ERROR);
+  must_say (&pads, GST_MESSAGE_ERROR, "text with timestamps");
+  pads_free (&pads);
+}
+GST_END_TEST
+
+/* A pad cannot be requested while the element runs; a released one gives no boxes. */
+GST_START_TEST (is_requested_before_the_start)
+{
+  Pads pads = pads_new ("boxreplay");
+  GstPad *pad = gst_element_get_static_pad (pads.element, "boxes");
+
+  push_box (&pads, 0, 1);
+  expect_ids (&pads, 0, "1");
+  gst_element_release_request_pad (pads.element, pad);
+  gst_object_unref (pad);
+  expect_ids (&pads, FRAME, "");
+  fail_unless (gst_element_request_pad_simple (pads.element, "boxes") == NULL);
+  gst_element_set_state (pads.element, GST_STATE_READY);
+  pad = gst_element_request_pad_simple (pads.element, "boxes");
+  fail_unless (pad != NULL);
+  gst_object_unref (pad);
+  pads_free (&pads);
+}
+GST_END_TEST
+
+GST_START_TEST (needs_one_recording)
+{
+  static const gchar *const lines[] = { "boxreplay", "boxreplay location=/dev/null" };
+
+  for (guint i = 0; i < 2; i++) {
+    GstElement *element = element_new (lines[i]);
+    GstPad *pad = i ? gst_element_request_pad_simple (element, "boxes") : NULL;
+
+    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
+        GST_STATE_CHANGE_FAILURE);
+    gst_element_set_state (element, GST_STATE_NULL);
+    if (pad)
+      gst_element_release_request_pad (element, pad);
+    gst_clear_object (&pad);
+    gst_object_unref (element);
+  }
+}
+GST_END_TEST
+
+static const CheckCase cases[] = {
+  CHECK_CASE (attaches_text_of_the_same_time),
+  CHECK_CASE (drops_and_counts_text_without_a_frame),
+  CHECK_CASE (takes_a_gap_or_eos_for_no_boxes),
+  CHECK_CASE (waits_for_the_text),
+  CHECK_CASE (waits_no_longer_than_told),
+  CHECK_CASE (matches_by_running_time),
+  CHECK_CASE (a_flush_interrupts_the_wait),
+  CHECK_CASE (ready_interrupts_the_wait),
+  CHECK_CASE (a_flush_of_the_pad_forgets_its_text),
+  CHECK_CASE (holds_so_many_lines),
+  CHECK_CASE (reads_what_a_demuxer_escaped),
+  CHECK_CASE (malformed_text_is_an_error_or_skipped),
+  CHECK_CASE (text_needs_times),
+  CHECK_CASE (is_requested_before_the_start),
+  CHECK_CASE (needs_one_recording),
+  { NULL }
+};
+
+CHECK_PROGRAM (cases);
