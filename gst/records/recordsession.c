@@ -30,24 +30,32 @@ record_session_event (RecordSession * self, GstEvent * event)
     self->jumped = TRUE;
 }
 
-/* Returns whether a frame at `time` is not in the session of the frame before it. A
- * buffer with a DTS may be in decoding order, where times go back without a jump. */
+/* Returns whether a buffer may be in decoding order, where times go back without a jump. */
 static gboolean
-begins_session (const RecordSession * self, GstClockTime time, gboolean reverse, gboolean has_dts)
+may_be_reordered (GstBuffer * buffer)
+{
+  return GST_BUFFER_DTS_IS_VALID (buffer)
+      || GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT);
+}
+
+/* Returns whether a frame at `time` is not in the session of the frame before it. */
+static gboolean
+begins_session (const RecordSession * self, GstClockTime time, gboolean reverse,
+    gboolean reordered)
 {
   if (self->last == GST_CLOCK_TIME_NONE)
     return self->appended;
   if (reverse != self->reverse || (self->appended && time == self->last))
     return TRUE;
-  if (has_dts && !self->jumped && !self->appended)
+  if (reordered && !self->jumped && !self->appended)
     return FALSE;
   return reverse ? time > self->last : time < self->last;
 }
 
 static void
-advance (RecordSession * self, GstClockTime time, gboolean reverse, gboolean has_dts)
+advance (RecordSession * self, GstClockTime time, gboolean reverse, gboolean reordered)
 {
-  if (begins_session (self, time, reverse, has_dts)) {
+  if (begins_session (self, time, reverse, reordered)) {
     self->number++;
     self->last = GST_CLOCK_TIME_NONE;
   }
@@ -65,7 +73,7 @@ record_session_place (RecordSession * self, const GstSegment * segment, GstBuffe
   frame->timestamp = stream_position_time (segment, buffer);
   frame->outside_segment = stream_position_is_outside (segment, buffer);
   if (frame->timestamp != RECORDED_FRAME_NO_TIME && !frame->outside_segment)
-    advance (self, frame->timestamp, segment->rate < 0, GST_BUFFER_DTS_IS_VALID (buffer));
+    advance (self, frame->timestamp, segment->rate < 0, may_be_reordered (buffer));
   frame->session = self->number;
   frame->reverse = self->reverse;
 }

@@ -21,16 +21,25 @@ harness (const gchar * path, const gchar * properties)
   return h;
 }
 
-/* Pushes one buffer with a box at the time of frame `i`; with_dts marks reordering. */
+typedef enum
+{
+  RAW,
+  WITH_DTS,
+  DELTA_UNIT,
+} Kind;
+
+/* Pushes one buffer with a box at the time of frame `i`. */
 static void
-push (GstHarness * h, gint i, gboolean with_dts)
+push (GstHarness * h, gint i, Kind kind)
 {
   GstBuffer *buffer = gst_buffer_new ();
 
   GST_BUFFER_PTS (buffer) = i * FRAME;
   GST_BUFFER_DURATION (buffer) = FRAME;
-  if (with_dts)
+  if (kind == WITH_DTS)
     GST_BUFFER_DTS (buffer) = 0;
+  if (kind == DELTA_UNIT)
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT);
   gst_buffer_add_video_region_of_interest_meta (buffer, "", 1, 2, 3, 4);
   fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
 }
@@ -41,7 +50,7 @@ push_times (GstHarness * h, const gint * frames, guint count)
   guint i;
 
   for (i = 0; i < count; i++)
-    push (h, frames[i], FALSE);
+    push (h, frames[i], RAW);
 }
 
 #define PUSH(h, ...) push_times (h, (const gint[]) { __VA_ARGS__ },                     \
@@ -221,20 +230,24 @@ GST_START_TEST (reverse_playback_is_marked)
 
 GST_END_TEST;
 
-/* Frames in decoding order are one session; without a DTS each step back begins one. */
+/* Frames in decoding order are one session; of raw video each step back begins one. */
 GST_START_TEST (decoding_order_is_one_session)
 {
-  gchar *path = text_file_path ("order.jsonl");
-  GstHarness *h = harness (path, "");
   static const gint order[] = { 0, 4, 2, 1, 3 };
+  Kind kind;
   guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (order); i++)
-    push (h, order[i], TRUE);
-  push (h, 2, FALSE);
-  gst_harness_teardown (h);
-  HOLDS (path, "0", "4", "2", "1", "3", "2" S1);
-  g_free (path);
+  for (kind = WITH_DTS; kind <= DELTA_UNIT; kind++) {
+    gchar *path = text_file_path ("order.jsonl");
+    GstHarness *h = harness (path, "");
+
+    for (i = 0; i < G_N_ELEMENTS (order); i++)
+      push (h, order[i], kind);
+    push (h, 2, RAW);
+    gst_harness_teardown (h);
+    HOLDS (path, "0", "4", "2", "1", "3", "2" S1);
+    g_free (path);
+  }
 }
 
 GST_END_TEST;
