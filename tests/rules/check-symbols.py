@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""check-symbols NM LIBNMSCORE LIBGSTNMS HEADER...: the symbols of the libraries.
+"""check-symbols NM LIBNMSCORE LIBGSTNMS STATIC HEADER...: the symbols of the libraries.
 
 libnmscore exports exactly the functions that its public headers declare, and uses
 only a listed few of the C library and of the math library. The plugin exports the
-two entry points of a plugin and contains nmscore.
+two entry points of a plugin and contains nmscore. So does the archive STATIC, - if there is none;
+only weak symbols of C++, which never clash, are allowed beside them.
 """
 import re
 import subprocess
@@ -59,6 +60,14 @@ def symbols(nm, library, which):
     return found
 
 
+def archive_symbols(nm, archive):
+    """Returns the names of the global symbols that are not weak."""
+    out = subprocess.run([nm, "-g", "--defined-only", archive], check=True, text=True,
+                         stdout=subprocess.PIPE).stdout
+    fields = [line.split() for line in out.splitlines()]
+    return {f[-1] for f in fields if len(f) == 3 and f[1] not in "VWu"}
+
+
 def declared(header):
     with open(header, encoding="utf-8") as file:
         text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
@@ -68,10 +77,10 @@ def declared(header):
 
 
 def main():
-    nm, core, plugin = sys.argv[1:4]
+    nm, core, plugin, static = sys.argv[1:5]
     problems, marked = [], set()
 
-    for header in sys.argv[4:]:
+    for header in sys.argv[5:]:
         with_api, prototypes = declared(header)
         marked |= with_api
         for name in sorted(prototypes - with_api):
@@ -100,6 +109,10 @@ def main():
     for name in sorted(symbols(nm, plugin, "--undefined-only")):
         if name.startswith("nms_"):
             problems.append("the plugin takes %s from outside" % name)
+
+    if static != "-":
+        for name in sorted(archive_symbols(nm, static) ^ points):
+            problems.append("the static plugin exports %s, or lacks it" % name)
 
     finish(problems, len(marked) and len(exported) + len(needed) + len(entries))
 
