@@ -7,9 +7,14 @@
  * rounds to a number above t if it is above m, or if it equals m and the mantissa of t is odd
  * (ties round to even). m has 25 significant bits and the union 24, so m * union is exact in
  * binary64, and comparing inter with m * union is the same as comparing the quotient with m.
- * Where equality counts too, nms__limit returns m lowered by two units in the last place of
- * binary64. No quotient of two binary32 numbers lies in that gap, so that one `>` serves all
- * four cases: > and >=, odd and even.
+ *
+ * For upright boxes no quotient equals m: m is an odd number M of 25 bits times a power of 2,
+ * union an odd number U times a power of 2, and so is their product; its odd factor M * U needs
+ * at least 25 bits, but inter has 24. (The threshold 0 has m = 2^-150, where a tie rounds to 0,
+ * which does not exceed.) Rotated boxes have areas in binary64, in which quotients can equal m.
+ * For them, where equality counts too, nms__limit returns m lowered by two units in the last
+ * place of binary64. No quotient of two binary32 numbers lies in that gap, so that one `>` serves
+ * all four cases: > and >=, odd and even.
  */
 #ifndef NMS_OVERLAP_H
 #define NMS_OVERLAP_H

@@ -295,12 +295,38 @@ test_precision (void)
   g_assert_cmpint (close, >, 10000);
 }
 
+/* Overlaps halfway between two thresholds, which are exact in binary64: they are compared as
+ * if they had been rounded to binary32, to the even one. The angle is too small to move a
+ * corner. */
+static void
+test_ties (void)
+{
+  static const struct {
+    float outer[2], inner[2]; /* sides */
+    float even;               /* the overlap, rounded */
+  } rows[] = {
+    { { 0x1p14f, 0x1p11f }, { 10831, 1549 }, 0x1.000004p-1f },  /* 16777219 / 2^25 */
+    { { 0x1p23f, 4 }, { 5592407, 3 }, 0x1.000004p-1f },         /* 16777221 / 2^25 */
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const float w = rows[i].outer[0] / 2, h = rows[i].outer[1] / 2, even = rows[i].even;
+    const float v = rows[i].inner[0] / 2, u = rows[i].inner[1] / 2;
+    const RotatedBox pair[2] = { { { -w, -h, w, h }, 0 }, { { -v, -u, v, u }, 1e-30f } };
+    g_assert_cmpuint (kept_of (pair, 2, nextafterf (even, 0), 0), ==, 1);
+    g_assert_cmpuint (kept_of (pair, 2, even, 0), ==, 2);
+    g_assert_cmpuint (kept_of (pair, 2, even, 1), ==, 1);
+    g_assert_cmpuint (kept_of (pair, 2, nextafterf (even, 1), 1), ==, 2);
+  }
+}
+
 static const TestCase cases[] = {
   { "/rotated/known", test_known },
   { "/rotated/moved-as-one", test_moved_as_one },
   { "/rotated/quarter-turn", test_quarter_turn },
   { "/rotated/values", test_values },
   { "/rotated/random", test_random },
+  { "/rotated/ties", test_ties },
   { "/rotated/thin", test_thin },
   { "/rotated/precision", test_precision },
   { NULL }
