@@ -357,13 +357,14 @@ unlocked_plugin_fails ()
 stage_tsan ()
 {
   build tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dtests=enabled \
-    -Drecords=disabled -Doverlay=disabled || return 0
+    -Drecords=enabled -Doverlay=disabled || return 0
   local dir="$NMS_BUILD_DIR/tsan/tests" fixed=
   # (the sanitizer cannot run with many bits of address randomization)
   "$dir/core/test-threads" --help >/dev/null 2>&1 || fixed="setarch -R"
   export GST_REGISTRY_FORK=no G_SLICE=always-malloc \
     TSAN_OPTIONS="suppressions=$NMS_ROOT/tests/env/tsan.supp:print_suppressions=0:exitcode=66"
-  suites tsan test-threads test-run-batch nmsfilter-concurrency ${fixed:+--wrapper "$fixed"}
+  suites tsan test-threads test-run-batch nmsfilter-concurrency boxrecord-pipes \
+    ${fixed:+--wrapper "$fixed"}
   check "a plugin without locks is found out" unlocked_plugin_fails "$dir/gst" $fixed
   unset GST_REGISTRY_FORK G_SLICE TSAN_OPTIONS
 }
