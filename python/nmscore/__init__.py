@@ -33,8 +33,9 @@ Rule     the boxes are decided by descending score, equal scores by index. A kep
          nmscore.h, the C library's manual, says more.
 Errors   TypeError for None, for arrays that do not hold numbers, for masked arrays and
          for options that are not numbers; ValueError for shapes that do not fit,
-         options out of range and tensors in the memory of another device; MemoryError.
-         The message begins with the parameter's name. An array is never changed.
+         options out of range and tensors in the memory of another device; RuntimeError
+         where xla_strict is set and engine xla cannot run; MemoryError. The message of
+         a TypeError or ValueError begins with the parameter's name. An array is never changed.
 Threads  any number may call; a call with many boxes releases the interpreter's lock,
          and its arrays must not be written until it returns.
 """

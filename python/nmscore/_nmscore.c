@@ -26,10 +26,11 @@ module_return_context (module_state *state, nms_context *ctx)
 void
 module_raise (int error, const nms_context *ctx)
 {
+  const int of_engine = error == NMS_ERROR_DEVICE || error == NMS_ERROR_UNSUPPORTED;
   if (error == NMS_ERROR_MEMORY)
     PyErr_NoMemory ();
   else
-    PyErr_SetString (PyExc_ValueError, nms_context_error (ctx));
+    PyErr_SetString (of_engine ? PyExc_RuntimeError : PyExc_ValueError, nms_context_error (ctx));
 }
 
 static PyObject *

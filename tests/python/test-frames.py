@@ -28,7 +28,8 @@ class Run(unittest.TestCase):
         """Compares a run of all outputs with the definition."""
         got = nmscore.run(self.boxes, self.scores, self.ids, outcome=True, suppressed_by=True,
                           **options)
-        options.pop("engine", None)
+        options = {name: value for name, value in options.items()
+                   if name not in ("engine", "xla_plugin")}
         kept, outcome, by = slow_run(self.boxes, self.scores, self.ids, **options)
         np.testing.assert_array_equal(got.kept, kept)
         np.testing.assert_array_equal(got.outcome, outcome)
@@ -102,6 +103,18 @@ class Run(unittest.TestCase):
             got = self.check(engine=name)
             np.testing.assert_array_equal(got.kept, wanted)
             self.assertTrue(got.engine.startswith(name), got.engine)
+
+    def test_engine_xla(self):
+        """Without a plugin a native engine runs, or an error says why not."""
+        options = {"engine": "xla", "xla_plugin": "/no-such-folder/plugin.so"}
+        try:
+            got = self.check(**options)
+        except ValueError as error:
+            self.assertIn("which this build does not have", str(error))
+            return
+        self.assertFalse(got.engine.startswith("xla"), got.engine)
+        with self.assertRaisesRegex(RuntimeError, "no-such-folder"):
+            nmscore.run(self.boxes, self.scores, xla_strict=True, **options)
 
     def test_wide_class_ids(self):
         wide = self.ids + 2**40
