@@ -46,13 +46,10 @@ open_file (FileOutput * self, gboolean append, GError ** error)
 }
 
 static gboolean
-close_file (FileOutput * self, GError ** error)
+close_fd (int fd, GError ** error)
 {
-  int fd = self->fd;
-
   if (fd < 0)
     return TRUE;
-  self->fd = -1;
   file_claim_release (fd);
   return close (fd) == 0 || errno == EINTR || file_error_set (error, errno);
 }
@@ -87,24 +84,45 @@ write_collected (FileOutput * self, GError ** error)
   return ok;
 }
 
-/* Opens the path again if it leads to another file than the open one. Looks only every
- * CHECK_PATH, because the system call takes 2 us and a line 45 us. */
+/* Returns whether the path leads to the open file. Sets *removed if that has no name any more. */
+static gboolean
+is_at_path (FileOutput * self, gboolean * removed)
+{
+  struct stat now, opened;
+
+  *removed = self->fd < 0 || fstat (self->fd, &opened) < 0 || opened.st_nlink == 0;
+  return !*removed && g_stat (self->path, &now) == 0 && now.st_dev == opened.st_dev
+      && now.st_ino == opened.st_ino;
+}
+
+/* Opens the path again if it leads to another file than the open one. If that fails, goes
+ * on with the open file, unless it was removed. Looks only every CHECK_PATH, because the
+ * system call takes 2 us and a line 45 us. */
 static gboolean
 follow_path (FileOutput * self, GError ** error)
 {
   gint64 time = g_get_monotonic_time ();
-  struct stat now, opened;
+  GError *problem = NULL;
+  int old = self->fd;
+  gboolean removed;
 
-  if (self->fd >= 0 && time < self->checked + CHECK_PATH)
+  if (old >= 0 && time < self->checked + CHECK_PATH)
     return TRUE;
   self->checked = time;
-  if (self->fd >= 0 && g_stat (self->path, &now) == 0 && fstat (self->fd, &opened) == 0
-      && now.st_dev == opened.st_dev && now.st_ino == opened.st_ino)
+  if (is_at_path (self, &removed))
     return TRUE;
-  if (self->fd >= 0)
+  if (old >= 0)
     write_collected (self, NULL);
-  close_file (self, NULL);
-  return open_file (self, TRUE, error);
+  if (open_file (self, TRUE, &problem)) {
+    close_fd (old, NULL);
+  } else if (removed) {
+    close_fd (old, NULL);
+    self->fd = -1;
+    g_propagate_error (error, problem);
+    return FALSE;
+  }
+  g_clear_error (&problem);
+  return TRUE;
 }
 
 OutputResult
@@ -141,7 +159,7 @@ file_output_close (FileOutput * self, GError ** error)
   gboolean ok;
 
   ok = file_output_flush (self, &problem);
-  close_file (self, ok ? &problem : NULL);
+  close_fd (self->fd, ok ? &problem : NULL);
   ok = problem == NULL;
   if (problem)
     g_propagate_error (error, problem);

@@ -2,8 +2,8 @@
 /*
  * fileoutput: writes lines to the end of a regular file. The file has complete lines
  * only, also when the disk is full. A file that was moved away or removed, as logrotate
- * does, is left and its path opened again within 100 ms; one that was emptied is
- * continued at its start.
+ * does, is left and its path opened again within 100 ms; if that is not possible, a
+ * moved file is continued. A file that was emptied is continued at its start.
  */
 #pragma once
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxrecord: full disks, files that are moved, shared or limited, and when lines are
  * handed on. A limit of the process on file sizes stands for a full disk. */
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
@@ -123,6 +124,27 @@ GST_START_TEST (a_file_may_be_rotated_away)
 
 GST_END_TEST;
 
+/* A file whose path is of no use any more is continued. */
+GST_START_TEST (a_path_may_be_good_for_one_opening)
+{
+  gchar *path = text_file_new ("once.jsonl", "", 0), *location;
+  int fd = g_open (path, O_RDWR | O_CLOEXEC, 0);
+  GstHarness *h;
+
+  location = g_strdup_printf ("/dev/fd/%d", fd);
+  h = recorder_new (NULL, location, "");
+  fail_unless (close (fd) == 0);
+  recorder_push_range (h, 0, 1);
+  wait_for_check ();
+  recorder_push_range (h, 1, 3);
+  gst_harness_teardown (h);
+  fail_unless_equals_int (recorder_file_lines (path), 3);
+  g_free (location);
+  g_free (path);
+}
+
+GST_END_TEST;
+
 /* A folder that is gone is an error like a full disk. */
 GST_START_TEST (a_lost_folder_may_come_back)
 {
@@ -236,6 +258,7 @@ static const CheckCase cases[] = {
   CHECK_CASE (a_full_disk_leaves_whole_lines),
   CHECK_CASE (a_full_disk_need_not_end_the_stream),
   CHECK_CASE (a_file_may_be_rotated_away),
+  CHECK_CASE (a_path_may_be_good_for_one_opening),
   CHECK_CASE (a_lost_folder_may_come_back),
   CHECK_CASE (two_recorders_of_one_file_are_refused),
   CHECK_CASE (lines_are_handed_on_as_set),
