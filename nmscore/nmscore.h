@@ -244,7 +244,8 @@ typedef struct nms_options {
 } nms_options;
 
 /* max_candidates bounds the time of a call, whatever the boxes are: selecting m candidates takes
- * time in proportion to boxes->count, and deciding them takes at most 8 * m * m pair tests. */
+ * time in proportion to boxes->count, and deciding them takes at most 8 * m * (m + 64) tests of a
+ * pair (some nanoseconds each; some ten nanoseconds for rotated boxes). */
 
 /* Engine xla loads the plugin and compiles programs when they are first needed. Frames are
  * padded to a power of two from 128 to NMS_XLA_MAX_BOXES boxes, and each size needs a program
