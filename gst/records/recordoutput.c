@@ -29,7 +29,8 @@ post_failure (RecordOutput * self, RecordOnError on_error, GError * error)
   gint code = full ? GST_RESOURCE_ERROR_NO_SPACE_LEFT : GST_RESOURCE_ERROR_WRITE;
   const gchar *path = line_writer_path (self->writer);
   gchar *text = g_strdup_printf ("Cannot write to %s: %s%s%s%s",
-      path ? path : self->settings->location, closed ? "the reader closed the pipe (" : "", error->message, closed ? ")" : "",
+      path ? path : self->settings->location,
+      closed ? "the reader closed the pipe (" : "", error->message, closed ? ")" : "",
       on_error == RECORD_ON_ERROR_CONTINUE ? "; recording continues with the next frame that "
       "can be written" : "");
 
