@@ -65,4 +65,11 @@ box_attach_run (BoxAttach * self, RecordedFrame * frame, GstBuffer * buffer, gin
       box->suppressed_by += before;
   }
   box_meta_attach (buffer, frame->boxes, width, height, self->kind);
+  /* the frame may be attached again */
+  for (i = 0; i < frame->boxes->len; i++) {
+    Box *box = &g_array_index (frame->boxes, Box, i);
+
+    if (box->suppressed_by >= 0)
+      box->suppressed_by -= before;
+  }
 }

@@ -50,6 +50,20 @@
  * direction of playback are preferred. So a stream with the same seeks as the recorded
  * one gets the same boxes.
  *
+ * For a detector that is slower than the video, #boxreplay:hold attaches a record to the
+ * buffers after it too, until the next record or until it is that old. Such buffers are
+ * counted as held, not as matched.
+ *
+ * A buffer waits for its record if that comes from a pipe. A record at most a quarter of a
+ * frame before the buffer's time is used at once; otherwise the record after the buffer
+ * has to be known. A writer that leaves frames out therefore delays those frames until
+ * its next record, which the latency of the pipeline does not include.
+ *
+ * A last line that is incomplete, as in a file that is still being written, ends the
+ * replay with a warning. follow=true waits for its rest and for further lines, as for a
+ * pipe: a buffer waits until the record after it has been written. So a stream that
+ * runs longer than its recording waits until a flush or a state change.
+ *
  * A file is read as a stream, in memory no larger than its longest line. An index of 32
  * bytes for every 16 KiB that were read makes seeks and reverse playback cheap: a jump
  * reads about 16 KiB, and the first jump beyond what was read passes once over the lines
@@ -58,7 +72,8 @@
  * file that is looped is read again from its start.
  *
  * At the end of the stream an element message `boxreplay` states the number of frames
- * that passed, records matched and unmatched, boxes attached, lines skipped, boxes
+ * that passed, records matched and unmatched, buffers that got a held
+ * record, boxes attached, lines skipped, boxes
  * ignored and labels refused (`gst-launch-1.0 -m` shows it).
  *
  * ## Example launch line
@@ -249,8 +264,14 @@ find_record (GstBoxReplay * self, GstBuffer * buffer)
     if (by == RECORD_MATCH_INDEX) {
       result = record_match_at_index (self->match, self->position.index, &self->frame, &error);
     } else if (GST_CLOCK_TIME_IS_VALID (step.time)) {
-      result = record_match_at_time (self->match, step.time, get_tolerance (self, &step),
-          step.duration, &self->frame, &error);
+      RecordSearch search = {
+        .time = step.time,.tolerance = get_tolerance (self, &step),.frame_duration = step.duration,
+      };
+
+      GST_OBJECT_LOCK (self);
+      search.hold = self->settings.hold;
+      GST_OBJECT_UNLOCK (self);
+      result = record_match_at_time (self->match, &search, &self->frame, &error);
     } else {
       result = record_match_take_next (self->match, &self->frame, &error);
     }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define CHUNK 65536
+#define FOLLOW_INTERVAL (50 * GST_MSECOND)
 
 struct _LineReader
 {
@@ -24,6 +25,8 @@ struct _LineReader
   gint flushing;                /* boolean, accessed atomically */
   GstPoll *poll;                /* NULL for a regular file, which never blocks */
   GstPollFD poll_fd;
+  gboolean follow;
+  GstPoll *pause;               /* for waiting at the end of the file */
 
   gchar *buffer;
   gsize size;                   /* of buffer, less a byte for a NUL */
@@ -32,6 +35,7 @@ struct _LineReader
   guint64 end_offset;           /* position of `end` in the file */
   guint64 line_offset;          /* position of the line returned last */
   gboolean eof;
+  gboolean unfinished;          /* the line returned last has no end */
   gboolean discarding;          /* inside a line that is too long, and skipping its rest */
   guint64 number;
 };
@@ -70,6 +74,7 @@ line_reader_new (const gchar * location, gsize max_line, GError ** error)
   self->fd = fd;
   self->seekable = S_ISREG (st.st_mode) || S_ISBLK (st.st_mode);
   self->max_line = max_line;
+  self->pause = gst_poll_new (TRUE);
   if (!S_ISREG (st.st_mode)) {
     self->poll = gst_poll_new (TRUE);
     gst_poll_fd_init (&self->poll_fd);
@@ -87,6 +92,7 @@ line_reader_free (LineReader * self)
     return;
   if (self->poll)
     gst_poll_free (self->poll);
+  gst_poll_free (self->pause);
   close (self->fd);
   g_free (self->buffer);
   g_free (self);
@@ -98,6 +104,25 @@ line_reader_set_flushing (LineReader * self, gboolean flushing)
   g_atomic_int_set (&self->flushing, flushing);
   if (self->poll)
     gst_poll_set_flushing (self->poll, flushing);
+  gst_poll_set_flushing (self->pause, flushing);
+}
+
+void
+line_reader_set_follow (LineReader * self, gboolean follow)
+{
+  self->follow = follow;
+}
+
+gboolean
+line_reader_follows (LineReader * self)
+{
+  return self->follow;
+}
+
+gboolean
+line_reader_is_unfinished (LineReader * self)
+{
+  return self->unfinished;
 }
 
 /* Makes space for CHUNK more bytes behind `end`. */
@@ -120,6 +145,23 @@ reserve_chunk (LineReader * self)
     self->buffer = g_realloc (self->buffer, size + 1);
     self->size = size;
   }
+}
+
+/* Waits at the end of a file that is followed. Returns LINE_READER_LINE afterwards. */
+static LineReaderResult
+wait_for_more (LineReader * self, GError ** error)
+{
+  struct stat st;
+
+  if (fstat (self->fd, &st) == 0 && S_ISREG (st.st_mode)
+      && (guint64) st.st_size < self->end_offset) {
+    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+        "the file was cut off while it was followed");
+    return LINE_READER_FAILED;
+  }
+  if (gst_poll_wait (self->pause, FOLLOW_INTERVAL) < 0 && errno == EBUSY)
+    return LINE_READER_FLUSHING;
+  return LINE_READER_LINE;
 }
 
 /* Reads once. Returns LINE_READER_LINE after a success or the end of the file. */
@@ -148,6 +190,8 @@ fill (LineReader * self, GError ** error)
   }
   self->end += got;
   self->end_offset += got;
+  if (got == 0 && self->follow)
+    return wait_for_more (self, error);
   self->eof = got == 0;
   return LINE_READER_LINE;
 }
@@ -191,6 +235,7 @@ line_reader_next (LineReader * self, gchar ** line, gsize * length, GError ** er
       if (end_of_line)
         continue;
     } else if (end_of_line || (self->eof && self->end > self->start)) {
+      self->unfinished = end_of_line == NULL;
       return take_line (self, self->scanned + (end_of_line != NULL), line, length);
     } else if (self->end - self->start > self->max_line) {
       /* report it now, because it may never end */
@@ -246,6 +291,7 @@ line_reader_count_rest (LineReader * self, const gchar * except)
 {
   guint64 count = 0;
 
+  self->eof = FALSE;
   while (self->seekable) {
     gchar *line;
     gsize length;

@@ -38,6 +38,16 @@ LineReaderResult line_reader_next (LineReader * self, gchar ** line, gsize * len
  * before the first call. */
 guint64 line_reader_number (LineReader * self);
 
+/* With TRUE, line_reader_next () waits at the end of the file for further lines instead of
+ * returning LINE_READER_EOF, and returns complete lines only. It looks for them every
+ * 50 ms; a regular file that has become shorter is a G_FILE_ERROR. The default is FALSE. */
+void line_reader_set_follow (LineReader * self, gboolean follow);
+gboolean line_reader_follows (LineReader * self);
+
+/* Returns whether the line that the last call returned has no end of line, because the
+ * file ends there. */
+gboolean line_reader_is_unfinished (LineReader * self);
+
 /* Returns the position in the file, in bytes, of the line that the last call returned. */
 guint64 line_reader_offset (LineReader * self);
 

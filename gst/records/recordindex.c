@@ -108,9 +108,10 @@ read_on (RecordIndex * self, RecordReader * reader, gboolean (*enough) (RecordIn
 {
   RecordReaderResult result = RECORD_READER_FRAME;
   RecordedFrame frame;
-  gboolean sought = !self->begun;
+  gboolean sought = !self->begun, follow = record_reader_follows (reader);
 
   recorded_frame_init (&frame);
+  record_reader_set_follow (reader, FALSE);
   while (result != RECORD_READER_END && !enough (self, target)) {
     if (!sought && !record_reader_seek (reader, self->last.offset, self->last.line,
             self->last.index, error)) {
@@ -121,11 +122,12 @@ read_on (RecordIndex * self, RecordReader * reader, gboolean (*enough) (RecordIn
     result = record_reader_next_header (reader, &frame, error);
     if (result == RECORD_READER_FRAME)
       record_index_add (self, &frame);
-    else if (result == RECORD_READER_MALFORMED)
+    else if (result == RECORD_READER_MALFORMED || result == RECORD_READER_UNFINISHED)
       g_clear_error (error);
     else if (result != RECORD_READER_END)
       break;
   }
+  record_reader_set_follow (reader, follow);
   recorded_frame_clear (&frame);
   return result == RECORD_READER_FLUSHING || result == RECORD_READER_FAILED ? result
       : RECORD_READER_FRAME;

@@ -6,6 +6,8 @@
  * use, are read ahead in search of one with a time. */
 #define MAX_AHEAD 1024
 
+#define UNKNOWN_FRAME_DURATION (40 * GST_MSECOND)
+
 struct _RecordMatch
 {
   RecordQueue *queue;
@@ -13,6 +15,8 @@ struct _RecordMatch
   RecordedFrame *current;       /* the record returned last, or NULL */
   gboolean searched;            /* last_key is valid */
   guint64 last_key;             /* of the time searched last */
+  gboolean holding;             /* `current` may be given to further buffers */
+  gboolean held;                /* it was counted as held last */
 };
 
 RecordMatch *
@@ -50,7 +54,8 @@ use_record (RecordMatch * self, guint i, RecordedFrame ** frame)
   record_queue_discard (self->queue, i);
   record_queue_recycle (self->queue, self->current);
   self->current = *frame = record_queue_take (self->queue);
-  self->queue->counts.matched++;
+  self->holding = self->current->timestamp != RECORDED_FRAME_NO_TIME;
+  self->held = FALSE;
   return RECORD_MATCH_FOUND;
 }
 
@@ -88,7 +93,7 @@ record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
 static RecordMatchResult
 go_to (RecordMatch * self, const RecordJump * jump, gboolean back, GError ** error)
 {
-  self->searched = FALSE;
+  self->searched = self->holding = FALSE;
   return record_queue_go_to (self->queue, jump, back, error);
 }
 
@@ -115,17 +120,28 @@ distance (RecordMatch * self, guint i, guint64 time)
   return at > time ? at - time : time - at;
 }
 
-RecordMatchResult
-record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint64 frame_duration,
-    RecordedFrame ** frame, GError ** error)
+/* Returns how far before the time a record may be that is taken although the next record
+ * might be nearer, because reading that could wait for the next frame. */
+static guint64
+get_shortcut (RecordMatch * self, const RecordSearch * search)
 {
-  gint before, after, best = -1;
-  RecordMatchResult moved = step_back (self, time, error);
+  guint64 duration = search->frame_duration > 0 ? search->frame_duration : UNKNOWN_FRAME_DURATION;
 
-  *frame = NULL;
-  if (moved != RECORD_MATCH_FOUND)
-    return moved;
-  self->queue->frame_duration = frame_duration;
+  if (record_reader_can_rewind (self->queue->reader)
+      && !record_reader_follows (self->queue->reader))
+    return 0;
+  return MIN (search->tolerance, duration / 4);
+}
+
+/* Finds the records of the queue next to the time, and reads until both are there or it is
+ * certain which one is used. Sets `before`, which is 0, and `after` to -1 if there is none. */
+static RecordMatchResult
+find_neighbors (RecordMatch * self, const RecordSearch * search, gint * before_found,
+    gint * after_found, GError ** error)
+{
+  const guint64 time = search->time, shortcut = get_shortcut (self, search);
+  gint before, after;
+
   for (;;) {
     guint64 key = record_queue_key (self->queue, time);
     RecordMatchResult result;
@@ -146,34 +162,81 @@ record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance, guint
       after = after < 0 ? after : after - before;
       before = 0;
     }
+    *before_found = before;
+    *after_found = after;
     if (after >= 0 || self->queue->frames->len >= MAX_AHEAD
-        || (before >= 0 && record (self, before)->timestamp == time))
-      break;
+        || (before >= 0 && distance (self, before, time) <= shortcut))
+      return RECORD_MATCH_FOUND;
     result = record_queue_read (self->queue, time, 0, error);
     if (result == RECORD_MATCH_NONE && self->queue->pending
-        && (before < 0 || distance (self, before, time) > tolerance)) {
+        && (before < 0 || distance (self, before, time) > search->tolerance)) {
       record_queue_next_session (self->queue);
+      self->holding = FALSE;
       continue;
     }
-    if (result == RECORD_MATCH_NONE)
-      break;
     if (result != RECORD_MATCH_FOUND)
-      return result;
+      return result == RECORD_MATCH_NONE ? RECORD_MATCH_FOUND : result;
   }
+}
 
-  if (before >= 0 && distance (self, before, time) <= tolerance)
-    best = before;
-  if (after >= 0 && distance (self, after, time) <= tolerance
-      && (best < 0 || distance (self, after, time) < distance (self, best, time)))
-    best = after;
-  if (best >= 0)
-    use_record (self, best, frame);
-  else if (before >= 0)
+/* Returns whether the record returned last is before the time and not older than `hold`. */
+static gboolean
+is_young (RecordMatch * self, const RecordSearch * search)
+{
+  guint64 now = record_queue_key (self->queue, search->time);
+  guint64 then = record_queue_key (self->queue, self->current->timestamp);
+
+  return search->hold > 0 && then <= now && now - then <= search->hold;
+}
+
+/* Returns the record before the time, which the queue has or which was returned last, if it
+ * is to be held for this buffer. */
+static RecordMatchResult
+hold_record (RecordMatch * self, const RecordSearch * search, gint before,
+    RecordedFrame ** frame)
+{
+  if (before >= 0 && distance (self, before, search->time) > search->hold) {
     record_queue_discard (self->queue, before + 1);
-  self->last_key = record_queue_key (self->queue, time);
+    self->holding = FALSE;
+  } else if (before >= 0) {
+    use_record (self, before, frame);
+  }
+  if (!self->holding || !is_young (self, search))
+    return RECORD_MATCH_NONE;
+  *frame = self->current;
+  self->held = TRUE;
+  self->queue->counts.held++;
+  return RECORD_MATCH_FOUND;
+}
+
+RecordMatchResult
+record_match_at_time (RecordMatch * self, const RecordSearch * search, RecordedFrame ** frame,
+    GError ** error)
+{
+  gint before = -1, after = -1, best = -1;
+  RecordMatchResult result = step_back (self, search->time, error);
+
+  *frame = NULL;
+  self->queue->frame_duration = search->frame_duration;
+  if (result == RECORD_MATCH_FOUND)
+    result = find_neighbors (self, search, &before, &after, error);
+  if (result != RECORD_MATCH_FOUND)
+    return result;
+  if (before >= 0 && distance (self, before, search->time) <= search->tolerance)
+    best = before;
+  if (after >= 0 && distance (self, after, search->time) <= search->tolerance && (best < 0
+          || distance (self, after, search->time) < distance (self, best, search->time)))
+    best = after;
+  if (best >= 0) {
+    use_record (self, best, frame);
+    self->queue->counts.matched++;
+  } else {
+    result = hold_record (self, search, before, frame);
+  }
+  self->last_key = record_queue_key (self->queue, search->time);
   self->searched = TRUE;
   self->queue->seeking = FALSE;
-  return best >= 0 ? RECORD_MATCH_FOUND : RECORD_MATCH_NONE;
+  return result;
 }
 
 RecordMatchResult
@@ -192,9 +255,10 @@ record_match_at_index (RecordMatch * self, guint64 index, RecordedFrame ** frame
   if (result == RECORD_MATCH_FLUSHING || result == RECORD_MATCH_FAILED)
     return result;
   self->queue->seeking = FALSE;
-  if (result == RECORD_MATCH_FOUND && record (self, 0)->index == index)
-    return use_record (self, 0, frame);
-  return RECORD_MATCH_NONE;
+  if (result == RECORD_MATCH_NONE || record (self, 0)->index != index)
+    return RECORD_MATCH_NONE;
+  self->queue->counts.matched++;
+  return use_record (self, 0, frame);
 }
 
 RecordMatchResult
@@ -209,14 +273,28 @@ record_match_take_next (RecordMatch * self, RecordedFrame ** frame, GError ** er
     record_queue_next_session (self->queue);
     result = RECORD_MATCH_FOUND;
   }
-  return result == RECORD_MATCH_FOUND ? use_record (self, 0, frame) : result;
+  if (result != RECORD_MATCH_FOUND)
+    return result;
+  self->queue->counts.matched++;
+  return use_record (self, 0, frame);
 }
 
 void
 record_match_skip_found (RecordMatch * self, const gchar * reason)
 {
-  self->queue->counts.matched--;
+  self->holding = FALSE;
+  if (self->held)
+    self->queue->counts.held--;
+  else
+    self->queue->counts.matched--;
   record_queue_count_skipped (self->queue, reason);
+}
+
+static RecordMatchResult
+start_again (RecordMatch * self, GError ** error)
+{
+  self->searched = self->holding = FALSE;
+  return record_queue_restart (self->queue, error);
 }
 
 RecordMatchResult
@@ -231,7 +309,7 @@ record_match_jump (RecordMatch * self, const RecordJump * jump, GError ** error)
   if (!queue->started)
     return RECORD_MATCH_FOUND;
   if (!record_queue_can_jump (queue))
-    return jump->back ? record_queue_restart (queue, error) : RECORD_MATCH_FOUND;
+    return jump->back ? start_again (self, error) : RECORD_MATCH_FOUND;
   if (jump->next && queue->by_time)
     return RECORD_MATCH_FOUND;  /* record_match_at_time () steps back if it must */
   return go_to (self, jump, back, error);

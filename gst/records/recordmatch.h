@@ -38,12 +38,23 @@ void record_match_free (RecordMatch * self);
  * Returns RECORD_MATCH_FOUND, _FLUSHING or _FAILED. */
 RecordMatchResult record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error);
 
-/* Finds the record nearest to `time` (ns of stream time), at most `tolerance` away;
- * the earlier one of two at the same distance. frame_duration in ns, 0 if unknown,
- * is used for loop. The matcher owns the record, which is valid until the next
- * call. */
-RecordMatchResult record_match_at_time (RecordMatch * self, guint64 time, guint64 tolerance,
-    guint64 frame_duration, RecordedFrame ** frame, GError ** error);
+/* What a buffer needs, all in ns. */
+typedef struct
+{
+  guint64 time;                 /* stream time */
+  guint64 tolerance;            /* largest distance of its record */
+  guint64 hold;                 /* largest age of an earlier record, if it has none; 0: none */
+  guint64 frame_duration;       /* of the stream; 0: unknown */
+} RecordSearch;
+
+/* Finds the record nearest to the time, at most the tolerance away; the earlier one of two
+ * at the same distance. Without one, returns the last record before the time if that is
+ * not older than `hold`, and counts it as held. Where reading may wait, as for a pipe, a
+ * record up to a quarter of a frame before the time is taken without looking for a nearer
+ * one, which would only come with the next frame. The matcher owns the record, which is
+ * valid until the next call. */
+RecordMatchResult record_match_at_time (RecordMatch * self, const RecordSearch * search,
+    RecordedFrame ** frame, GError ** error);
 
 /* Finds the record of the frame with this index, from 0. */
 RecordMatchResult record_match_at_index (RecordMatch * self, guint64 index, RecordedFrame ** frame,

@@ -233,6 +233,7 @@ record_queue_read (RecordQueue * self, guint64 time, guint64 index, GError ** er
   frame = new_frame (self);
   while (!self->end) {
     GError *problem = NULL;
+    gboolean skip = self->skip_errors;
 
     self->started = TRUE;
     switch (record_reader_next (self->reader, frame, &problem)) {
@@ -263,12 +264,14 @@ record_queue_read (RecordQueue * self, guint64 time, guint64 index, GError ** er
         self->started = began;
         record_queue_recycle (self, frame);
         return RECORD_MATCH_FLUSHING;
+      case RECORD_READER_UNFINISHED:
+        skip = TRUE;
+        break;
       case RECORD_READER_MALFORMED:
       case RECORD_READER_FAILED:
         break;
     }
-    if (!self->skip_errors
-        || !g_error_matches (problem, RECORD_ERROR, RECORD_ERROR_MALFORMED)) {
+    if (!skip || !g_error_matches (problem, RECORD_ERROR, RECORD_ERROR_MALFORMED)) {
       g_propagate_error (error, problem);
       result = RECORD_MATCH_FAILED;
       break;
@@ -340,7 +343,7 @@ record_queue_finish (RecordQueue * self)
   record_queue_discard (self, self->frames->len);
   if (self->loop)
     return;
-  if (!self->end && !self->reverse)
+  if (!self->reverse)           /* even at the end, because the file may have grown */
     self->counts.unmatched += record_reader_count_rest (self->reader);
   self->end = self->started = TRUE;
 }

@@ -20,8 +20,9 @@ typedef enum
 
 typedef struct
 {
-  guint64 matched;
-  guint64 unmatched;            /* discarded, except by a seek */
+  guint64 matched;              /* records used */
+  guint64 held;                 /* buffers that got a record of an earlier time */
+  guint64 unmatched;            /* records not used, except those that a seek skips */
   guint64 skipped;              /* malformed lines */
 } RecordMatchCounts;
 

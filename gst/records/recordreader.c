@@ -213,11 +213,37 @@ detect (RecordReader * self, const gchar * line)
   return self->format != RECORD_FORMAT_AUTO;
 }
 
+/* Tells a last line that is the beginning of a record from a line that is none. */
+static gboolean
+may_grow (RecordReader * self, const gchar * line, gsize length)
+{
+  if (!line_reader_is_unfinished (self->reader))
+    return FALSE;
+  if (self->format == RECORD_FORMAT_MOT)
+    return strspn (line, "0123456789+-.eE, \t\r") == length;
+  return line[strspn (line, " \t")] == '{';
+}
+
+/* Adds to the message about the last line what may be the reason. */
+static RecordReaderResult
+unfinished (GError ** error)
+{
+  GError *reason;
+
+  if (error == NULL)
+    return RECORD_READER_UNFINISHED;
+  reason = g_steal_pointer (error);
+  g_set_error (error, reason->domain, reason->code, "%s; the line has no end: the file is "
+      "incomplete or still growing (follow=true waits for the rest)", reason->message);
+  g_error_free (reason);
+  return RECORD_READER_UNFINISHED;
+}
+
 static RecordReaderResult
 next_frame (RecordReader * self, gboolean boxes, RecordedFrame * frame, GError ** error)
 {
   for (;;) {
-    gboolean complete = TRUE;
+    gboolean complete = TRUE, growing;
     gchar *line;
     gsize length;
     RecordReaderResult result = next_line (self, &line, &length, error);
@@ -231,10 +257,13 @@ next_frame (RecordReader * self, gboolean boxes, RecordedFrame * frame, GError *
     if (self->format == RECORD_FORMAT_AUTO && !detect (self, line))
       return unusable (self, error, "neither JSON Lines (which begins with '{') nor MOT text "
           "(which begins with a digit)");
+    growing = may_grow (self, line, length);
     if (self->format == RECORD_FORMAT_JSONL)
       result = next_jsonl (self, line, length, boxes, frame, &complete, error);
     else
       result = next_mot (self, line, length, frame, &complete, error);
+    if (result == RECORD_READER_MALFORMED && growing)
+      return unfinished (error);
     if (result != RECORD_READER_FRAME || complete)
       return result;
   }
@@ -310,8 +339,10 @@ record_reader_rewind (RecordReader * self, GError ** error)
 guint64
 record_reader_count_rest (RecordReader * self)
 {
+  gboolean follow = line_reader_follows (self->reader);
   guint64 count = 0;
 
+  line_reader_set_follow (self->reader, FALSE);
   if (self->format == RECORD_FORMAT_MOT && record_reader_can_rewind (self)) {
     RecordReaderResult result;
     RecordedFrame frame;
@@ -322,9 +353,23 @@ record_reader_count_rest (RecordReader * self)
       count += result == RECORD_READER_FRAME;
     } while (result == RECORD_READER_FRAME || result == RECORD_READER_MALFORMED);
     recorded_frame_clear (&frame);
-    return count;
+  } else {
+    count = line_reader_count_rest (self->reader, "\"outside-segment\":true");
   }
-  return line_reader_count_rest (self->reader, "\"outside-segment\":true");
+  line_reader_set_follow (self->reader, follow);
+  return count;
+}
+
+void
+record_reader_set_follow (RecordReader * self, gboolean follow)
+{
+  line_reader_set_follow (self->reader, follow);
+}
+
+gboolean
+record_reader_follows (RecordReader * self)
+{
+  return line_reader_follows (self->reader);
 }
 
 void

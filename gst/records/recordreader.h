@@ -26,6 +26,7 @@ typedef enum
   RECORD_READER_FRAME,
   RECORD_READER_END,
   RECORD_READER_MALFORMED,      /* a line was skipped; the next may be valid */
+  RECORD_READER_UNFINISHED,     /* so was the last line, which has no end: it may be growing */
   RECORD_READER_FLUSHING,       /* interrupted; call again later */
   RECORD_READER_FAILED,         /* G_FILE_ERROR, or RECORD_ERROR_UNUSABLE */
 } RecordReaderResult;
@@ -63,6 +64,11 @@ guint64 record_reader_ignored (RecordReader * self);
 /* Counts these boxes again for `passes` more passes over the file, of which one was
  * read to its end. */
 void record_reader_skip_passes (RecordReader * self, guint64 passes);
+
+/* With TRUE, record_reader_next () waits for more lines at the end of the file, as
+ * line_reader_set_follow () describes it. */
+void record_reader_set_follow (RecordReader * self, gboolean follow);
+gboolean record_reader_follows (RecordReader * self);
 
 /* Do the same as the functions of linereader. record_reader_count_rest () counts
  * frames: lines of JSON Lines that are not marked as outside of their segment, or frames of

@@ -33,6 +33,13 @@ replay_open (GstElement * element, const ReplaySettings * settings)
     g_error_free (error);
     return NULL;
   }
+  if (settings->loop && settings->follow) {
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS, ("Cannot both loop and follow %s: a recording "
+            "that is still being written has no end", location), (NULL));
+    record_reader_free (reader);
+    return NULL;
+  }
+  record_reader_set_follow (reader, settings->follow);
   if (settings->loop && !record_reader_can_rewind (reader)) {
     GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS, ("Cannot loop: %s cannot be read again from "
             "its start", location), (NULL));

@@ -49,6 +49,8 @@ DEFINE_ENUM_TYPE (replay_on_error_get_type, "GstBoxReplayOnError",
 #define DEFAULT_ON_ERROR REPLAY_ON_ERROR_FAIL
 #define DEFAULT_MAX_LINE (64 * 1024 * 1024)
 #define DEFAULT_MAX_LABELS 32768
+#define DEFAULT_FOLLOW FALSE
+#define DEFAULT_HOLD 0
 
 static const gsize fields[] = {
   [REPLAY_PROP_LOCATION] = G_STRUCT_OFFSET (ReplaySettings, location),
@@ -62,6 +64,8 @@ static const gsize fields[] = {
   [REPLAY_PROP_ON_ERROR] = G_STRUCT_OFFSET (ReplaySettings, on_error),
   [REPLAY_PROP_MAX_LINE] = G_STRUCT_OFFSET (ReplaySettings, max_line),
   [REPLAY_PROP_MAX_LABELS] = G_STRUCT_OFFSET (ReplaySettings, max_labels),
+  [REPLAY_PROP_FOLLOW] = G_STRUCT_OFFSET (ReplaySettings, follow),
+  [REPLAY_PROP_HOLD] = G_STRUCT_OFFSET (ReplaySettings, hold),
 };
 
 void
@@ -121,6 +125,17 @@ replay_settings_install (GObjectClass * object_class)
           "more than 4096 bytes, is attached without a label and counted as labels-refused. "
           "Labels that the process knows already are not counted. 0 = no limit", 0, G_MAXUINT,
           DEFAULT_MAX_LABELS, ready));
+  g_object_class_install_property (object_class, REPLAY_PROP_FOLLOW,
+      g_param_spec_boolean ("follow", "Follow",
+          "At the end of the recording, wait for further lines, as for a pipe, because it is still "
+          "being written. A flush or a state change ends the waiting. Not with loop",
+          DEFAULT_FOLLOW, ready));
+  g_object_class_install_property (object_class, REPLAY_PROP_HOLD,
+      g_param_spec_uint64 ("hold", "Hold",
+          "How long a record is attached to further buffers that have no record of their own, in "
+          "ns from its timestamp, at most until the next record. For detectors slower than the "
+          "video. 0 = off. Only for records matched by time",
+          0, G_MAXUINT64, DEFAULT_HOLD, playing));
   gst_type_mark_as_plugin_api (replay_format_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_match_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_existing_get_type (), 0);
@@ -143,6 +158,8 @@ replay_settings_init (ReplaySettings * settings)
     .on_error = DEFAULT_ON_ERROR,
     .max_line = DEFAULT_MAX_LINE,
     .max_labels = DEFAULT_MAX_LABELS,
+    .follow = DEFAULT_FOLLOW,
+    .hold = DEFAULT_HOLD,
   };
 }
 
@@ -156,7 +173,7 @@ gboolean
 replay_settings_may_change (guint id)
 {
   return id == REPLAY_PROP_TOLERANCE || id == REPLAY_PROP_BOXES_TIMEOUT
-      || id == REPLAY_PROP_EXISTING || id == REPLAY_PROP_META;
+      || id == REPLAY_PROP_HOLD || id == REPLAY_PROP_EXISTING || id == REPLAY_PROP_META;
 }
 
 void

@@ -36,7 +36,9 @@ typedef enum
   REPLAY_PROP_ON_ERROR,
   REPLAY_PROP_MAX_LINE,
   REPLAY_PROP_MAX_LABELS,
-  REPLAY_PROP_LAST = REPLAY_PROP_MAX_LABELS,
+  REPLAY_PROP_FOLLOW,
+  REPLAY_PROP_HOLD,
+  REPLAY_PROP_LAST = REPLAY_PROP_HOLD,
 } ReplayProp;
 
 /* The values. The element guards them by its object lock. */
@@ -53,6 +55,8 @@ typedef struct
   ReplayOnError on_error;
   guint max_line;
   guint max_labels;
+  gboolean follow;
+  guint64 hold;
 } ReplaySettings;
 
 /* Installs these properties and the types of their enumerations. */

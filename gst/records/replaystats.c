@@ -6,8 +6,8 @@ replay_stats_spec (void)
 {
   return g_param_spec_boxed ("stats", "Statistics",
       "Totals since READY, all guint64: frames (buffers passed), matched and unmatched "
-      "(records used, and not used), boxes (attached), skipped (malformed lines), ignored (MOT "
-      "ground truth with flag 0), labels-refused (boxes whose label max-labels left out). "
+      "(records used, and not used), held (buffers that got an earlier record), boxes "
+      "(attached), skipped (malformed lines), ignored (MOT ground truth with flag 0), labels-refused (boxes whose label max-labels left out). "
       "Posted as element message \"boxreplay\" at the end of the stream", GST_TYPE_STRUCTURE,
       G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }
@@ -17,6 +17,7 @@ replay_stats_structure (const ReplayStats * self)
 {
   return gst_structure_new ("boxreplay", "frames", G_TYPE_UINT64, self->frames,
       "matched", G_TYPE_UINT64, self->counts.matched,
+      "held", G_TYPE_UINT64, self->counts.held,
       "unmatched", G_TYPE_UINT64, self->counts.unmatched,
       "boxes", G_TYPE_UINT64, self->boxes, "skipped", G_TYPE_UINT64, self->counts.skipped,
       "ignored", G_TYPE_UINT64, self->ignored,
@@ -43,7 +44,8 @@ replay_stats_warn (ReplayStats * self, GstElement * element, const gchar * sourc
 void
 replay_stats_warn_unmatched (const ReplayStats * self, GstElement * element, const gchar * source)
 {
-  if (self->counts.matched == 0 && self->counts.unmatched > 0 && self->frames > 0)
+  if (self->counts.matched + self->counts.held == 0 && self->counts.unmatched > 0
+      && self->frames > 0)
     GST_ELEMENT_WARNING (element, STREAM, FAILED, ("None of the %" G_GUINT64_FORMAT " records of "
             "%s matches any of the %" G_GUINT64_FORMAT " frames", self->counts.unmatched,
             source, self->frames), ("Is it a recording of another video, or are its times "

@@ -26,7 +26,7 @@ fuzz_file (const guint8 * data, gsize size, RecordFormat format, FuzzFrame check
   do {
     result = record_reader_next (reader, &frame, &error);
     g_assert ((error != NULL) == (result == RECORD_READER_MALFORMED
-            || result == RECORD_READER_FAILED));
+            || result == RECORD_READER_UNFINISHED || result == RECORD_READER_FAILED));
     g_clear_error (&error);
     if (result == RECORD_READER_FRAME) {
       g_assert (frames == 0 || frame.index > index);
@@ -34,7 +34,8 @@ fuzz_file (const guint8 * data, gsize size, RecordFormat format, FuzzFrame check
       frames++;
       check (&frame);
     }
-  } while (result == RECORD_READER_FRAME || result == RECORD_READER_MALFORMED);
+  } while (result == RECORD_READER_FRAME || result == RECORD_READER_MALFORMED
+      || result == RECORD_READER_UNFINISHED);
   g_assert (record_reader_rewind (reader, NULL));
   recorded_frame_clear (&frame);
   record_reader_free (reader);

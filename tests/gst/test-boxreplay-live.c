@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxreplay: recordings that are written while they are replayed, and detectors that are
+ * slower than the video. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checkrunner.h"
+#include "replaying.h"
+#include "textfiles.h"
+
+/* Returns a line at `time` in ns whose only box has this x. Free it. */
+static gchar *
+line_at (guint64 time, guint x)
+{
+  return g_strdup_printf ("{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,\"y\":0,"
+      "\"w\":4,\"h\":4}]}\n", time, x);
+}
+
+static void
+append_text (const gchar * path, const gchar * text, gssize length)
+{
+  FILE *file = fopen (path, "a");
+  gsize size = length < 0 ? strlen (text) : (gsize) length;
+
+  fail_unless (file != NULL);
+  fail_unless_equals_uint64 (fwrite (text, 1, size, file), size);
+  fail_unless (fclose (file) == 0);
+}
+
+/* ------------------------------------------------------------- unfinished lines */
+
+GST_START_TEST (an_unfinished_line_is_a_warning)
+{
+  static const gchar *const properties[] = { "", "on-error=skip", "match=index" };
+  static const gdouble times[] = { 0, 1 };
+  guint i, cut;
+
+  for (i = 0; i < G_N_ELEMENTS (properties); i++) {
+    for (cut = 2; cut < 50; cut += 20) {
+      gchar *text = replay_records (times, 2);
+      Replay r;
+
+      text[strlen (text) - cut] = '\0';
+      replay_open (&r, text, properties[i]);
+      fail_unless_equals_int (replay_x_at (&r, 0), 1);
+      fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+      fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
+      fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+      replay_must_say (&r, GST_MESSAGE_WARNING, ":2: ");
+      fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
+      fail_unless_equals_uint64 (replay_stat (&r, "matched"), 1);
+      replay_close (&r);
+      g_free (text);
+    }
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (unfinished_mot_text_is_a_warning)
+{
+  Replay r;
+
+  replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n2,1,2", "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+  replay_must_say (&r, GST_MESSAGE_WARNING, ":2: 3 columns");
+  replay_close (&r);
+  /* what cannot be the beginning of a line is an error */
+  replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n2,1,x", "");
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":2: ");
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+/* Lines that were written after the end was read are stated as unmatched. */
+GST_START_TEST (a_file_that_grew_is_reported)
+{
+  static const gdouble times[] = { 0 };
+  gchar *line = line_at (FRAME, 2);
+  Replay r;
+
+  replay_open_records (&r, times, 1, "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+  append_text (r.path, line, -1);
+  append_text (r.path, line, -1);
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 2);
+  replay_close (&r);
+  g_free (line);
+}
+
+GST_END_TEST;
+
+/* -------------------------------------------------------------------- following */
+
+#define LINES 12
+
+/* Appends lines in halves. */
+static gpointer
+write_slowly (gpointer path)
+{
+  guint i;
+
+  for (i = 1; i < LINES; i++) {
+    gchar *line = line_at (i * FRAME, i + 1);
+    gsize half = strlen (line) / 2;
+
+    append_text (path, line, half);
+    g_usleep (2000);
+    append_text (path, line + half, -1);
+    g_free (line);
+  }
+  return NULL;
+}
+
+GST_START_TEST (follow_waits_for_lines)
+{
+  static const gdouble times[] = { 0 };
+  GThread *writer;
+  Replay r;
+  gint i;
+
+  replay_open_records (&r, times, 1, "follow=true");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  writer = g_thread_new ("writer", write_slowly, r.path);
+  for (i = 1; i < LINES; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i + 1);
+  g_thread_join (writer);
+  /* seeks do not wait for what is not there */
+  replay_flush (&r);
+  replay_segment (&r, 3 * FRAME, 3 * FRAME);
+  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
+  /* nor does the end of the stream */
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), LINES - 4);
+  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+static gpointer
+push_second (gpointer data)
+{
+  return GINT_TO_POINTER (gst_harness_push (data, replay_buffer (FRAME)));
+}
+
+GST_START_TEST (following_is_interrupted)
+{
+  static const gdouble times[] = { 0 };
+  guint i;
+
+  for (i = 0; i < 2; i++) {
+    GThread *thread;
+    Replay r;
+
+    replay_open_records (&r, times, 1, "follow=true");
+    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    thread = g_thread_new ("push", push_second, r.h);
+    g_usleep (50000);
+    if (i == 0)
+      gst_harness_push_event (r.h, gst_event_new_flush_start ());
+    else
+      gst_element_set_state (r.h->element, GST_STATE_NULL);
+    fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+    fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR) == NULL);
+    replay_close (&r);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (a_file_cut_off_is_an_error)
+{
+  static const gdouble times[] = { 0 };
+  Replay r;
+
+  replay_open_records (&r, times, 1, "follow=true");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless (truncate (r.path, 3) == 0);
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (FRAME)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, "the file was cut off");
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (follow_and_loop_exclude_each_other)
+{
+  GstElement *element = gst_element_factory_make ("boxreplay", NULL);
+  gchar *path = text_file_new ("both.jsonl", "", 0);
+
+  g_object_set (element, "location", path, "loop", TRUE, "follow", TRUE, NULL);
+  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
+      GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------------- holding */
+
+GST_START_TEST (hold_fills_the_frames_between)
+{
+  static const gdouble times[] = { 0, 2, 4, 9 };
+  static const gint x[] = { 1, 1, 2, 2, 3, 3, 3, -1, -1, 4, 4, 4, -1 };
+  guint i;
+  Replay r;
+
+  replay_open_records (&r, times, 4, "hold=200000000");
+  for (i = 0; i < G_N_ELEMENTS (x); i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), x[i]);
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  fail_unless_equals_uint64 (replay_stat (&r, "matched"), 4);
+  fail_unless_equals_uint64 (replay_stat (&r, "held"), 6);
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+  replay_close (&r);
+
+  /* without it, every other frame has no boxes */
+  replay_open_records (&r, times, 4, "");
+  for (i = 0; i < 5; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 2 ? -1 : (gint) i / 2 + 1);
+  fail_unless_equals_uint64 (replay_stat (&r, "held"), 0);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+/* A record without boxes ends the holding of the one before. */
+GST_START_TEST (hold_ends_at_an_empty_record)
+{
+  Replay r;
+
+  replay_open (&r, "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n"
+      "{\"timestamp\":200000000,\"objects\":[]}\n", "hold=1000000000");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
+  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1);
+  fail_unless_equals_uint64 (replay_stat (&r, "held"), 2);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+/* After a seek, and in reverse, the record that was shown at that time is shown again. */
+GST_START_TEST (hold_follows_seeks)
+{
+  static const gdouble times[] = { 0, 3, 6 };
+  GstSegment segment;
+  gint i;
+  Replay r;
+
+  replay_open_records (&r, times, 3, "hold=1000000000");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  replay_flush (&r);
+  replay_segment (&r, 5 * FRAME, 5 * FRAME);
+  fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 2);
+  replay_flush (&r);
+  replay_segment (&r, FRAME, FRAME);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
+  replay_flush (&r);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = -1;
+  segment.stop = 9 * FRAME;
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_segment (&segment)));
+  for (i = 8; i >= 0; i--)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i / 3 + 1);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+/* The index of suppressed-by does not grow with each frame. */
+GST_START_TEST (held_boxes_are_unchanged)
+{
+  guint i;
+  gint by;
+  Replay r;
+
+  replay_open (&r, "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4},{\"x\":2,"
+      "\"y\":0,\"w\":4,\"h\":4,\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}\n",
+      "hold=1000000000 meta=roi");
+  for (i = 0; i < 3; i++) {
+    GstBuffer *buffer = replay_buffer (i * FRAME);
+
+    gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
+    buffer = gst_harness_push_and_pull (r.h, buffer);
+    fail_unless_equals_int (replay_count (buffer), 3);
+    fail_unless (gst_structure_get_int (
+            gst_video_region_of_interest_meta_get_param (replay_box (buffer, 2), "nms"),
+            "suppressed-by", &by));
+    fail_unless_equals_int (by, 1);
+    gst_buffer_unref (buffer);
+  }
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+/* ------------------------------------------------------------------------ pipes */
+
+/* A record that is written just before its frame is used without waiting for the next one,
+ * although times are rounded. */
+GST_START_TEST (a_pipe_adds_no_latency)
+{
+  static const gint off[] = { 0, -1, -1000000, 1, 1000000 };
+  guint i, k;
+
+  for (i = 0; i < G_N_ELEMENTS (off); i++) {
+    Replay r = { .path = text_file_path ("latency"),.bus = gst_bus_new () };
+    gchar *launch = g_strdup_printf ("boxreplay location=%s", r.path);
+    int fd;
+
+    fail_unless (mkfifo (r.path, 0600) == 0);
+    fd = open (r.path, O_RDWR);
+    r.h = gst_harness_new_parse (launch);
+    gst_harness_set_src_caps_str (r.h, CAPS);
+    for (k = 1; k <= 3; k++) {
+      gchar *line = line_at (k * FRAME + off[i], k);
+
+      fail_unless_equals_int (write (fd, line, strlen (line)), (int) strlen (line));
+      /* waits for ever if the record of the next frame is needed */
+      fail_unless_equals_int (replay_x_at (&r, k * FRAME), k);
+      g_free (line);
+    }
+    close (fd);
+    unlink (r.path);
+    g_free (launch);
+    replay_close (&r);
+  }
+}
+
+GST_END_TEST;
+
+static const CheckCase cases[] = {
+  CHECK_CASE (an_unfinished_line_is_a_warning),
+  CHECK_CASE (unfinished_mot_text_is_a_warning),
+  CHECK_CASE (a_file_that_grew_is_reported),
+  CHECK_CASE (follow_waits_for_lines),
+  CHECK_CASE (following_is_interrupted),
+  CHECK_CASE (a_file_cut_off_is_an_error),
+  CHECK_CASE (follow_and_loop_exclude_each_other),
+  CHECK_CASE (hold_fills_the_frames_between),
+  CHECK_CASE (hold_ends_at_an_empty_record),
+  CHECK_CASE (hold_follows_seeks),
+  CHECK_CASE (held_boxes_are_unchanged),
+  CHECK_CASE (a_pipe_adds_no_latency),
+  { NULL }
+};
+
+CHECK_PROGRAM (cases);
