@@ -7,8 +7,9 @@ replay_stats_spec (void)
   return g_param_spec_boxed ("stats", "Statistics",
       "Totals since READY, all guint64: frames (buffers passed), matched and unmatched "
       "(records used, and not used), held (buffers that got an earlier record), boxes "
-      "(attached), skipped (malformed lines), ignored (MOT ground truth with flag 0), labels-refused (boxes whose label max-labels left out). "
-      "Posted as element message \"boxreplay\" at the end of the stream", GST_TYPE_STRUCTURE,
+      "(attached), skipped (malformed lines), ignored (MOT ground truth with flag 0), "
+      "labels-refused (boxes whose label max-labels left out). Posted as element message "
+      "\"boxreplay\" at the end of the stream", GST_TYPE_STRUCTURE,
       G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }
 
