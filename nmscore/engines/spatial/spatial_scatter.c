@@ -41,12 +41,6 @@ nms__spatial_layout (nms__spatial_scratch *s, nms__arena *a, size_t boxes)
   s->undecided = nms__take (&walk, boxes / NMS__BOX4 + 1, sizeof *s->undecided);
   s->order = nms__take (&walk, boxes, sizeof *s->order);
 
-  s->columns.x1 = nms__take (&sweep, boxes, sizeof *s->columns.x1);
-  s->columns.y1 = nms__take (&sweep, boxes, sizeof *s->columns.y1);
-  s->columns.x2 = nms__take (&sweep, boxes, sizeof *s->columns.x2);
-  s->columns.y2 = nms__take (&sweep, boxes, sizeof *s->columns.y2);
-  s->columns.scaled = nms__take (&sweep, boxes, sizeof *s->columns.scaled);
-  s->columns.class_id = s->class_id;
   s->kept = nms__take (&sweep, boxes / 32 + 1, sizeof *s->kept);
   s->undecided_bits = nms__take (&sweep, boxes / 64 + 2, sizeof *s->undecided_bits);
   nms__arena after = sweep;
@@ -229,16 +223,16 @@ nms__scatter_to_box4 (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s
 /* -------------------------------------------------------- for the sweep */
 
 static inline void
-put_in_columns (const nms__grid *g, const nms__cell_boxes *s, const nms__box_columns *c,
+put_in_columns (const nms__grid *g, nms__frame *f, const nms__cell_boxes *s,
     const nms__record *r)
 {
   const uint32_t at = g->begin[r->cell + 1]++;
 
-  c->x1[at] = r->x1;
-  c->y1[at] = r->y1;
-  c->x2[at] = r->x2;
-  c->y2[at] = r->y2;
-  c->scaled[at] = s->frame->bounds.factor * nms__area (r->x1, r->y1, r->x2, r->y2);
+  f->x1[at] = r->x1;
+  f->y1[at] = r->y1;
+  f->x2[at] = r->x2;
+  f->y2[at] = r->y2;
+  f->scaled[at] = f->bounds.factor * nms__area (r->x1, r->y1, r->x2, r->y2);
   s->score[at] = nms__score_of_key ((uint32_t) (r->packed >> 32));
   s->position[at] = nms__packed_position (r->packed);
   if (g->class_id)
@@ -248,15 +242,15 @@ put_in_columns (const nms__grid *g, const nms__cell_boxes *s, const nms__box_col
 /* As prefetch_box4, for columns. It goes through all columns line by line, which is faster than
  * column by column. */
 static void
-prefetch_columns (const nms__grid *g, const nms__cell_boxes *s, const nms__box_columns *c,
-    size_t from, size_t end)
+prefetch_columns (const nms__grid *g, const nms__frame *f, const nms__cell_boxes *s, size_t from,
+    size_t end)
 {
   for (size_t at = from; at < end; at += LINE / sizeof (float)) {
-    __builtin_prefetch (&c->x1[at], 1);
-    __builtin_prefetch (&c->y1[at], 1);
-    __builtin_prefetch (&c->x2[at], 1);
-    __builtin_prefetch (&c->y2[at], 1);
-    __builtin_prefetch (&c->scaled[at], 1);
+    __builtin_prefetch (&f->x1[at], 1);
+    __builtin_prefetch (&f->y1[at], 1);
+    __builtin_prefetch (&f->x2[at], 1);
+    __builtin_prefetch (&f->y2[at], 1);
+    __builtin_prefetch (&f->scaled[at], 1);
     __builtin_prefetch (&s->score[at], 1);
     __builtin_prefetch (&s->position[at], 1);
     if (g->class_id)
@@ -276,7 +270,6 @@ void
 nms__scatter_to_columns (nms__grid *g, nms__frame *f, const nms__spatial_scratch *own,
     nms__cell_boxes *s)
 {
-  const nms__box_columns *c = &own->columns;
   buckets b;
 
   fill_buckets (g, f, own, &b);
@@ -286,17 +279,17 @@ nms__scatter_to_columns (nms__grid *g, nms__frame *f, const nms__spatial_scratch
   s->position = own->position;
   for (unsigned k = 0; k < b.count; k++) {
     const uint32_t from = k ? b.end[k - 1] : 0;
-    prefetch_columns (g, s, c, from, b.end[k]);
+    prefetch_columns (g, f, s, from, b.end[k]);
     begin_cells (g, own->records, &b, k);
     for (uint32_t r = from; r < b.end[k]; r++) {
       __builtin_prefetch (&own->records[r] + BUCKET_BOXES);
-      put_in_columns (g, s, c, &own->records[r]);
+      put_in_columns (g, f, s, &own->records[r]);
     }
   }
   g->in_cells = g->begin[g->cells];
 
   s->grid = g;
-  s->columns = (nms__columns) { c->x1, c->y1, c->x2, c->y2, c->scaled, g->class_id };
+  s->columns = (nms__columns) { f->x1, f->y1, f->x2, f->y2, f->scaled, g->class_id };
   s->undecided = own->undecided_bits;
   s->waiting = own->waiting;
   s->kept = own->kept;

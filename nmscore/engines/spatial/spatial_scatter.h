@@ -44,7 +44,6 @@ typedef struct nms__spatial_scratch {
   uint64_t *order;
 
   /* of the sweep */
-  nms__box_columns columns;
   float *score;
   uint32_t *position, *waiting, *kept;
   uint64_t *undecided_bits;
@@ -59,8 +58,9 @@ void nms__spatial_layout (nms__spatial_scratch *s, nms__arena *arena, size_t box
  * frame position in each packed key by the grid position. */
 void nms__scatter_to_box4 (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s);
 
-/* Scatters the boxes of the frame into columns in the order of a planned grid's cells, for the
- * sweep, and fills *boxes. */
+/* Puts the columns of the frame in the order of a planned grid's cells, for the sweep, and fills
+ * *boxes. They are sorted in place, through the records, because the sweep needs them in no other
+ * order and memory that was not used before is slow. */
 void nms__scatter_to_columns (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s,
     nms__cell_boxes *boxes);
 
