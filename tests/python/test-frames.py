@@ -4,6 +4,7 @@
 import inspect
 import pydoc
 import sys
+import tracemalloc
 import typing
 import unittest
 
@@ -218,6 +219,45 @@ class Refusals(unittest.TestCase):
         for function in (nmscore.rows_from_cxcywh, nmscore.rows_from_xywh):
             with self.assertRaisesRegex(ValueError, r"^rows must have shape \(N, 4\), not \(4,\)$"):
                 function([0, 0, 1, 1])
+
+
+class Leaks(unittest.TestCase):
+    """Calls that succeed and calls that fail at each argument leave no memory behind."""
+    count = 3000
+    boxes, ids = np.zeros((count, 4)), np.arange(count)
+    calls = [{}, {"outcome": True, "suppressed_by": True, "class_options": {1: {}}},
+             {"scores": np.ones(count, np.float16), "class_ids": np.arange(count) + 2**40},
+             {"scores": [1]}, {"class_ids": [0.5]}, {"exclude": "a"}, {"parents": 1},
+             {"angles": np.ones(count, bool)}, {"iou_threshold": 2}, {"max_detections": "a"},
+             {"class_options": {1: {"iou_threshold": 0.5, "a": 1}}}, {"class_options": {"a": {}}},
+             {"xla_plugin": "plugin", "class_ids": None, "engine": "none"}]
+
+    def work(self):
+        for call in self.calls:
+            for function, more in (
+                    (nmscore.run, {}), (nmscore.run_batch, {"offsets": [0, 20, self.count]}),
+                    (nmscore.run_batch, {"offsets": [0, 20], "threads": 2})):
+                try:
+                    function(**{"boxes": self.boxes, "class_ids": self.ids, **call, **more})
+                except (TypeError, ValueError):
+                    pass
+
+    def test_nothing_is_left(self):
+        """Counts references to the arguments, and the bytes of arrays, which are large beside
+        what numpy and tracemalloc keep."""
+        self.work()
+        references = sys.getrefcount(self.boxes), sys.getrefcount(self.ids)
+        tracemalloc.start()
+        try:
+            self.work()
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in range(30):
+                self.work()
+            after = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+        self.assertEqual((sys.getrefcount(self.boxes), sys.getrefcount(self.ids)), references)
+        self.assertLess(after - before, 30 * self.count)
 
 
 class Manual(unittest.TestCase):
