@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fileclaim: a list with an item for each file being recorded, found by device and inode. */
+/* fileclaim: a list with an item for each claim, found by device and inode. */
 #include "fileclaim.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@ typedef struct
 {
   dev_t device;
   ino_t inode;
+  gboolean writing;
   gchar *owner;
 } FileClaim;
 
@@ -19,21 +20,21 @@ static GMutex lock;
 static GSList *claims;
 
 static GSList *
-find (const struct stat *st)
+find (const struct stat *st, gboolean writing)
 {
   GSList *item;
 
   for (item = claims; item; item = item->next) {
     const FileClaim *claim = item->data;
 
-    if (claim->device == st->st_dev && claim->inode == st->st_ino)
+    if (claim->device == st->st_dev && claim->inode == st->st_ino && claim->writing == writing)
       break;
   }
   return item;
 }
 
 gboolean
-file_claim_take (int fd, const gchar * owner, GError ** error)
+file_claim_take (int fd, gboolean writing, const gchar * owner, GError ** error)
 {
   FileClaim *claim;
   struct stat st;
@@ -42,13 +43,15 @@ file_claim_take (int fd, const gchar * owner, GError ** error)
   if (fstat (fd, &st) < 0)
     return file_error_set (error, errno);
   g_mutex_lock (&lock);
-  if ((item = find (&st)) != NULL) {
+  if ((item = find (&st, writing)) != NULL) {
     claim = item->data;
     g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-        "%s writes to this file, so %s cannot", claim->owner, owner);
+        "%s %s this file, so %s cannot", claim->owner, writing ? "writes to" : "reads", owner);
   } else {
     claim = g_new (FileClaim, 1);
-    *claim = (FileClaim) {.device = st.st_dev,.inode = st.st_ino,.owner = g_strdup (owner) };
+    *claim = (FileClaim) {
+      .device = st.st_dev,.inode = st.st_ino,.writing = writing,.owner = g_strdup (owner),
+    };
     claims = g_slist_prepend (claims, claim);
   }
   g_mutex_unlock (&lock);
@@ -56,13 +59,13 @@ file_claim_take (int fd, const gchar * owner, GError ** error)
 }
 
 void
-file_claim_release (int fd)
+file_claim_release (int fd, gboolean writing)
 {
   struct stat st;
   GSList *item;
 
   g_mutex_lock (&lock);
-  if (fstat (fd, &st) == 0 && (item = find (&st)) != NULL) {
+  if (fstat (fd, &st) == 0 && (item = find (&st, writing)) != NULL) {
     FileClaim *claim = item->data;
 
     claims = g_slist_delete_link (claims, item);

@@ -31,13 +31,13 @@ open_file (FileOutput * self, gboolean append, GError ** error)
 
   if (fd < 0)
     return file_error_set (error, errno);
-  if (!file_claim_take (fd, self->owner, error)) {
+  if (!file_claim_take (fd, TRUE, self->owner, error)) {
     close (fd);
     return FALSE;
   }
   if (!append && ftruncate (fd, 0) < 0) {
     file_error_set (error, errno);
-    file_claim_release (fd);
+    file_claim_release (fd, TRUE);
     close (fd);
     return FALSE;
   }
@@ -50,7 +50,7 @@ close_fd (int fd, GError ** error)
 {
   if (fd < 0)
     return TRUE;
-  file_claim_release (fd);
+  file_claim_release (fd, TRUE);
   return close (fd) == 0 || errno == EINTR || file_error_set (error, errno);
 }
 

@@ -57,7 +57,9 @@
  * A buffer waits for its record if that comes from a pipe. A record at most a quarter of a
  * frame before the buffer's time is used at once; otherwise the record after the buffer
  * has to be known. A writer that leaves frames out therefore delays those frames until
- * its next record, which the latency of the pipeline does not include.
+ * its next record, which the latency of the pipeline does not include. A warning is posted
+ * when no line has come for 1 s. Two boxreplays on one pipe would share its lines, so
+ * the second one in a process is refused.
  *
  * A last line that is incomplete, as in a file that is still being written, ends the
  * replay with a warning. follow=true waits for its rest and for further lines, as for a
@@ -121,6 +123,7 @@ struct _GstBoxReplay
   StreamPosition position;
   RecordedFrame *frame;         /* for transform_ip: the record to attach, or NULL */
   BoxAttach attach;             /* for transform_ip */
+  gboolean warned_waiting;
   LabelTable labels;            /* all that this element has taken */
 
   ReplayStats stats;            /* changed by the streaming thread, under the object lock */
@@ -174,6 +177,8 @@ report (GstBoxReplay * self)
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self), replay_stats_structure (&self->stats)));
   replay_stats_warn_unmatched (&self->stats, GST_ELEMENT (self), source_name (self));
+  /* gst-launch-1.0 -v shows it */
+  g_object_notify (G_OBJECT (self), "stats");
 }
 
 /* ------------------------------------------------------------------ matching */
@@ -416,6 +421,19 @@ gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
   return GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->sink_event (trans, event);
 }
 
+/* Says once why the stream stands still. */
+static void
+warn_waiting (gpointer element)
+{
+  GstBoxReplay *self = element;
+
+  if (self->warned_waiting)
+    return;
+  self->warned_waiting = TRUE;
+  GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s has had no line for 1 s, so the stream waits "
+          "for it", self->settings.location), (NULL));
+}
+
 /* Opens the recording, a file or the pad. Returns FALSE after an error message. */
 static gboolean
 open_recording (GstBoxReplay * self)
@@ -435,6 +453,8 @@ open_recording (GstBoxReplay * self)
   if ((reader = replay_open (GST_ELEMENT (self), set)) == NULL)
     return FALSE;
   record_reader_set_labels (reader, &self->labels);
+  record_reader_set_waiting (reader, warn_waiting, self);
+  self->warned_waiting = FALSE;
   GST_OBJECT_LOCK (self);
   self->reader = reader;
   self->match = record_match_new (reader, set->match_by, skip_errors, set->loop);

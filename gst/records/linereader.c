@@ -7,6 +7,8 @@
  */
 #include "linereader.h"
 
+#include "fileclaim.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -16,17 +18,23 @@
 
 #define CHUNK 65536
 #define FOLLOW_INTERVAL (50 * GST_MSECOND)
+#define STALL GST_SECOND        /* after which `waiting` is called */
 
 struct _LineReader
 {
   int fd;
   gboolean seekable;
+  gboolean shared;              /* another reader would take some of the lines */
+  gboolean claimed;             /* as a pipe that no other element may read */
   gsize max_line;
   gint flushing;                /* boolean, accessed atomically */
   GstPoll *poll;                /* NULL for a regular file, which never blocks */
   GstPollFD poll_fd;
   gboolean follow;
   GstPoll *pause;               /* for waiting at the end of the file */
+  void (*waiting) (gpointer data);
+  gpointer waiting_data;
+  GstClockTime waited;          /* for data, so far; GST_CLOCK_TIME_NONE after `waiting` */
 
   gchar *buffer;
   gsize size;                   /* of buffer, less a byte for a NUL */
@@ -73,6 +81,7 @@ line_reader_new (const gchar * location, gsize max_line, GError ** error)
   self = g_new0 (LineReader, 1);
   self->fd = fd;
   self->seekable = S_ISREG (st.st_mode) || S_ISBLK (st.st_mode);
+  self->shared = S_ISFIFO (st.st_mode) || S_ISSOCK (st.st_mode);
   self->max_line = max_line;
   self->pause = gst_poll_new (TRUE);
   if (!S_ISREG (st.st_mode)) {
@@ -93,6 +102,8 @@ line_reader_free (LineReader * self)
   if (self->poll)
     gst_poll_free (self->poll);
   gst_poll_free (self->pause);
+  if (self->claimed)
+    file_claim_release (self->fd, FALSE);
   close (self->fd);
   g_free (self->buffer);
   g_free (self);
@@ -117,6 +128,21 @@ gboolean
 line_reader_follows (LineReader * self)
 {
   return self->follow;
+}
+
+gboolean
+line_reader_claim (LineReader * self, const gchar * owner, GError ** error)
+{
+  if (self->shared && !self->claimed)
+    self->claimed = file_claim_take (self->fd, FALSE, owner, error);
+  return !self->shared || self->claimed;
+}
+
+void
+line_reader_set_waiting (LineReader * self, void (*waiting) (gpointer), gpointer data)
+{
+  self->waiting = waiting;
+  self->waiting_data = data;
 }
 
 gboolean
@@ -147,6 +173,41 @@ reserve_chunk (LineReader * self)
   }
 }
 
+/* Adds to the time waited, and calls `waiting` when it reaches STALL. */
+static void
+add_wait (LineReader * self, GstClockTime time)
+{
+  if (!GST_CLOCK_TIME_IS_VALID (self->waited))
+    return;
+  self->waited += time;
+  if (self->waited < STALL)
+    return;
+  self->waited = GST_CLOCK_TIME_NONE;
+  if (self->waiting)
+    self->waiting (self->waiting_data);
+}
+
+/* Waits until there is something to read. Returns LINE_READER_LINE then. */
+static LineReaderResult
+wait_for_data (LineReader * self, GError ** error)
+{
+  for (;;) {
+    GstClockTime limit = GST_CLOCK_TIME_IS_VALID (self->waited) ? STALL : GST_CLOCK_TIME_NONE;
+    gint ready = gst_poll_wait (self->poll, limit);
+
+    if (ready > 0)
+      return LINE_READER_LINE;
+    if (ready == 0) {
+      add_wait (self, STALL);
+    } else if (errno == EBUSY) {
+      return LINE_READER_FLUSHING;
+    } else if (errno != EINTR && errno != EAGAIN) {
+      set_errno_error (error, errno);
+      return LINE_READER_FAILED;
+    }
+  }
+}
+
 /* Waits at the end of a file that is followed. Returns LINE_READER_LINE afterwards. */
 static LineReaderResult
 wait_for_more (LineReader * self, GError ** error)
@@ -161,6 +222,7 @@ wait_for_more (LineReader * self, GError ** error)
   }
   if (gst_poll_wait (self->pause, FOLLOW_INTERVAL) < 0 && errno == EBUSY)
     return LINE_READER_FLUSHING;
+  add_wait (self, FOLLOW_INTERVAL);
   return LINE_READER_LINE;
 }
 
@@ -172,16 +234,14 @@ fill (LineReader * self, GError ** error)
 
   reserve_chunk (self);
   do {
+    LineReaderResult result = LINE_READER_LINE;
+
     if (g_atomic_int_get (&self->flushing))
       return LINE_READER_FLUSHING;
-    if (self->poll && gst_poll_wait (self->poll, GST_CLOCK_TIME_NONE) < 0) {
-      if (errno == EBUSY)
-        return LINE_READER_FLUSHING;
-      if (errno != EINTR && errno != EAGAIN) {
-        set_errno_error (error, errno);
-        return LINE_READER_FAILED;
-      }
-    }
+    if (self->poll)
+      result = wait_for_data (self, error);
+    if (result != LINE_READER_LINE)
+      return result;
     got = read (self->fd, self->buffer + self->end, CHUNK);
   } while (got < 0 && (errno == EINTR || errno == EAGAIN));
   if (got < 0) {
@@ -190,6 +250,8 @@ fill (LineReader * self, GError ** error)
   }
   self->end += got;
   self->end_offset += got;
+  if (got > 0)
+    self->waited = 0;
   if (got == 0 && self->follow)
     return wait_for_more (self, error);
   self->eof = got == 0;

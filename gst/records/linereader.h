@@ -44,6 +44,15 @@ guint64 line_reader_number (LineReader * self);
 void line_reader_set_follow (LineReader * self, gboolean follow);
 gboolean line_reader_follows (LineReader * self);
 
+/* Claims a pipe or socket for the element named `owner`, until line_reader_free (). Returns
+ * FALSE and a G_FILE_ERROR if another element of this process reads it. Other files need
+ * no claim. */
+gboolean line_reader_claim (LineReader * self, const gchar * owner, GError ** error);
+
+/* Sets a function that line_reader_next () calls when it has waited for 1 s, once until
+ * data comes. */
+void line_reader_set_waiting (LineReader * self, void (*waiting) (gpointer), gpointer data);
+
 /* Returns whether the line that the last call returned has no end of line, because the
  * file ends there. */
 gboolean line_reader_is_unfinished (LineReader * self);

@@ -372,6 +372,18 @@ record_reader_follows (RecordReader * self)
   return line_reader_follows (self->reader);
 }
 
+gboolean
+record_reader_claim (RecordReader * self, const gchar * owner, GError ** error)
+{
+  return line_reader_claim (self->reader, owner, error);
+}
+
+void
+record_reader_set_waiting (RecordReader * self, void (*waiting) (gpointer), gpointer data)
+{
+  line_reader_set_waiting (self->reader, waiting, data);
+}
+
 void
 record_reader_set_flushing (RecordReader * self, gboolean flushing)
 {

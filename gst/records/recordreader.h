@@ -70,6 +70,12 @@ void record_reader_skip_passes (RecordReader * self, guint64 passes);
 void record_reader_set_follow (RecordReader * self, gboolean follow);
 gboolean record_reader_follows (RecordReader * self);
 
+/* Claims a pipe, as line_reader_claim () describes it. */
+gboolean record_reader_claim (RecordReader * self, const gchar * owner, GError ** error);
+
+/* Sets a function that is called when reading has waited for 1 s, once until data comes. */
+void record_reader_set_waiting (RecordReader * self, void (*waiting) (gpointer), gpointer data);
+
 /* Do the same as the functions of linereader. record_reader_count_rest () counts
  * frames: lines of JSON Lines that are not marked as outside of their segment, or frames of
  * MOT text that have a valid line. */

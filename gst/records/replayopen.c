@@ -23,6 +23,8 @@ replay_open (GstElement * element, const ReplaySettings * settings)
   RecordReader *reader;
 
   reader = record_reader_new (location, settings->format, settings->max_line, &error);
+  if (reader && !record_reader_claim (reader, GST_OBJECT_NAME (element), &error))
+    g_clear_pointer (&reader, record_reader_free);
   if (reader == NULL) {
     if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
       GST_ELEMENT_ERROR (element, RESOURCE, NOT_FOUND, ("Cannot open %s: %s", location,

@@ -207,6 +207,53 @@ GST_START_TEST (follow_and_loop_exclude_each_other)
 
 GST_END_TEST;
 
+static gpointer
+push_first (gpointer data)
+{
+  return GINT_TO_POINTER (gst_harness_push (data, replay_buffer (0)));
+}
+
+/* A stream that waits for lines says so, once. */
+GST_START_TEST (waiting_is_a_warning)
+{
+  guint i, k;
+
+  for (i = 0; i < 2; i++) {
+    Replay r = { NULL };
+    gchar *path = text_file_path ("waiting"), *launch;
+    int fd = -1;
+
+    if (i == 0) {
+      fail_unless (mkfifo (path, 0600) == 0);
+      fd = open (path, O_RDWR);
+    } else {
+      append_text (path, "", 0);
+    }
+    launch = g_strdup_printf ("boxreplay location=%s follow=%s", path, i == 0 ? "false" : "true");
+    r.path = path;
+    r.bus = gst_bus_new ();
+    r.h = gst_harness_new_parse (launch);
+    gst_element_set_bus (r.h->element, r.bus);
+    gst_harness_set_src_caps_str (r.h, CAPS);
+    for (k = 0; k < 2; k++) {
+      GThread *thread = g_thread_new ("push", push_first, r.h);
+
+      g_usleep (1300000);
+      replay_flush (&r);
+      replay_segment (&r, 0, 0);
+      fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+    }
+    replay_must_say (&r, GST_MESSAGE_WARNING, "has had no line for 1 s");
+    if (fd >= 0)
+      close (fd);
+    unlink (path);
+    g_free (launch);
+    replay_close (&r);
+  }
+}
+
+GST_END_TEST;
+
 /* ---------------------------------------------------------------------- holding */
 
 GST_START_TEST (hold_fills_the_frames_between)
@@ -342,6 +389,78 @@ GST_START_TEST (a_pipe_adds_no_latency)
 
 GST_END_TEST;
 
+static void
+count_up (GObject * object, GParamSpec * pspec, gpointer count)
+{
+  ++*(guint *) count;
+}
+
+GST_START_TEST (stats_notify_at_the_end)
+{
+  static const gdouble times[] = { 0 };
+  guint count = 0;
+  GstElement *element;
+  Replay r;
+
+  replay_open_records (&r, times, 1, "");
+  element = gst_harness_find_element (r.h, "boxreplay");
+  g_signal_connect (element, "notify::stats", G_CALLBACK (count_up), &count);
+  replay_x_at (&r, 0);
+  fail_unless_equals_int (count, 0);
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  fail_unless_equals_int (count, 1);
+  gst_object_unref (element);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+/* Two replays of one pipe would each get a part of its lines; two of one file do not. */
+GST_START_TEST (a_pipe_has_one_replay)
+{
+  guint i;
+
+  for (i = 0; i < 2; i++) {
+    GstElement *one = gst_element_factory_make ("boxreplay", "first");
+    GstElement *other = gst_element_factory_make ("boxreplay", "second");
+    gchar *path = i == 0 ? text_file_path ("shared") : text_file_new ("shared.jsonl", "", 0);
+    GstBus *bus = gst_bus_new ();
+
+    if (i == 0)
+      fail_unless (mkfifo (path, 0600) == 0);
+    g_object_set (one, "location", path, NULL);
+    g_object_set (other, "location", path, NULL);
+    gst_element_set_bus (other, bus);
+    fail_unless (gst_element_set_state (one, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+    fail_unless_equals_int (gst_element_set_state (other, GST_STATE_PAUSED) ==
+        GST_STATE_CHANGE_FAILURE, i == 0);
+    if (i == 0) {
+      GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+      GError *error;
+
+      fail_unless (message != NULL);
+      gst_message_parse_error (message, &error, NULL);
+      fail_unless (strstr (error->message, "first reads this file, so second cannot") != NULL,
+          "%s", error->message);
+      g_error_free (error);
+      gst_message_unref (message);
+    }
+    gst_element_set_state (one, GST_STATE_NULL);
+    gst_element_set_state (other, GST_STATE_NULL);
+    /* the claim ends with the state */
+    fail_unless (gst_element_set_state (other, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+    gst_element_set_state (other, GST_STATE_NULL);
+    gst_element_set_bus (other, NULL);
+    gst_object_unref (bus);
+    gst_object_unref (one);
+    gst_object_unref (other);
+    unlink (path);
+    g_free (path);
+  }
+}
+
+GST_END_TEST;
+
 static const CheckCase cases[] = {
   CHECK_CASE (an_unfinished_line_is_a_warning),
   CHECK_CASE (unfinished_mot_text_is_a_warning),
@@ -350,11 +469,14 @@ static const CheckCase cases[] = {
   CHECK_CASE (following_is_interrupted),
   CHECK_CASE (a_file_cut_off_is_an_error),
   CHECK_CASE (follow_and_loop_exclude_each_other),
+  CHECK_CASE (waiting_is_a_warning),
   CHECK_CASE (hold_fills_the_frames_between),
   CHECK_CASE (hold_ends_at_an_empty_record),
   CHECK_CASE (hold_follows_seeks),
   CHECK_CASE (held_boxes_are_unchanged),
   CHECK_CASE (a_pipe_adds_no_latency),
+  CHECK_CASE (stats_notify_at_the_end),
+  CHECK_CASE (a_pipe_has_one_replay),
   { NULL }
 };
 
