@@ -5,6 +5,7 @@
  * the caller's array that has space for the most it can keep, and -1 behind them; afterwards the
  * gaps are closed.
  */
+#include "fpmode.h"
 #include "threads.h"
 
 #include <pthread.h>
@@ -15,7 +16,7 @@ typedef struct batch {
   nms_boxes boxes; /* of all images */
   const size_t *offsets;
   size_t images;
-  const nms_options *options;
+  nms__settings settings;
   nms_batch_arrays arrays; /* kept_offsets: where each image writes its kept indices */
   atomic_size_t next;      /* image that no thread has taken yet */
   pthread_mutex_t lock;    /* guards the members below */
@@ -73,7 +74,7 @@ offsets_check (nms_context *ctx, const batch *b, size_t *largest)
 static int
 divide_kept (nms_context *ctx, const batch *b)
 {
-  const uint64_t cap = ctx->settings.options.max_detections;
+  const uint64_t cap = b->settings.options.max_detections;
   size_t sum = 0;
 
   for (size_t i = 0; i < b->images; i++) {
@@ -96,9 +97,9 @@ divide_kept (nms_context *ctx, const batch *b)
 
 /* Allocates the scratch of all threads, and gives them the instruction set of `ctx`. */
 static int
-prepare_threads (nms_context *ctx, size_t largest)
+prepare_threads (nms_context *ctx, const batch *b, size_t largest)
 {
-  const size_t class_options = ctx->settings.options.class_option_count;
+  const size_t class_options = b->settings.options.class_option_count;
   nms_context *other;
   int error = nms__context_layout (ctx, largest, class_options);
 
@@ -154,8 +155,8 @@ run_image (nms_context *ctx, const batch *b, size_t image, nms_result *total)
     .kept = capacity ? b->arrays.kept + start : NULL, .kept_capacity = capacity,
     .outcome = b->arrays.outcome ? b->arrays.outcome + first : NULL,
     .suppressed_by = b->arrays.suppressed_by ? b->arrays.suppressed_by + first : NULL };
-  nms_result result = { .size = sizeof result };
-  int error = nms_run_into (ctx, &boxes, b->options, &arrays, &result);
+  nms_result result;
+  int error = nms__run_checked (ctx, &boxes, &arrays, &result);
 
   if (error)
     return error;
@@ -204,20 +205,23 @@ static void
 run_images (nms_context *ctx, void *data)
 {
   batch *b = data;
+  const nms__fpmode mode = nms__fpmode_enter ();
   nms_result total = { 0 };
   const nms_context *last = NULL;
   size_t image;
+  int error = NMS_OK;
 
-  while ((image = atomic_fetch_add (&b->next, 1)) < b->images) {
-    const int error = run_image (ctx, b, image, &total);
-    if (error) {
+  ctx->settings = b->settings;
+  ctx->error[0] = '\0';
+  while (!error && (image = atomic_fetch_add (&b->next, 1)) < b->images) {
+    error = run_image (ctx, b, image, &total);
+    if (error)
       record_failure (b, image, error, ctx->error);
-      return;
-    }
-    if (image + 1 == b->images)
+    else if (image + 1 == b->images)
       last = ctx;
   }
   add_total (b, &total, last);
+  nms__fpmode_leave (mode);
 }
 
 /* Moves the kept indices of all images together and writes their offsets. */
@@ -246,8 +250,8 @@ take_engine (nms_context *ctx, const nms_context *last)
 }
 
 static int
-run_batch (nms_context *ctx, batch *b, const nms_boxes *boxes, const nms_batch_arrays *arrays,
-    nms_result *result)
+run_batch (nms_context *ctx, batch *b, const nms_boxes *boxes, const nms_options *options,
+    const nms_batch_arrays *arrays, nms_result *result)
 {
   size_t largest;
   int error = nms__result_check (ctx, result);
@@ -257,11 +261,11 @@ run_batch (nms_context *ctx, batch *b, const nms_boxes *boxes, const nms_batch_a
   if (!error)
     error = arrays_read (ctx, arrays, &b->arrays);
   if (!error)
-    error = nms__options_check (ctx, b->options, &ctx->settings);
+    error = nms__options_check (ctx, options, &b->settings);
   if (!error)
     error = offsets_check (ctx, b, &largest);
   if (!error)
-    error = prepare_threads (ctx, largest);
+    error = prepare_threads (ctx, b, largest);
   if (!error)
     error = divide_kept (ctx, b);
   if (error)
@@ -282,14 +286,16 @@ int
 nms_run_batch (nms_context *ctx, const nms_boxes *boxes, const size_t *offsets, size_t images,
     const nms_options *options, const nms_batch_arrays *arrays, nms_result *result)
 {
-  batch b = { .offsets = offsets, .images = images, .options = options, .failed = SIZE_MAX };
+  batch b = { .offsets = offsets, .images = images, .failed = SIZE_MAX };
 
   if (!ctx)
     return NMS_ERROR_ARGUMENT;
   ctx->error[0] = '\0';
   atomic_init (&b.next, 0);
   pthread_mutex_init (&b.lock, NULL);
-  const int error = run_batch (ctx, &b, boxes, arrays, result);
+  const nms__fpmode mode = nms__fpmode_enter (); /* for the options; threads enter it, too */
+  const int error = run_batch (ctx, &b, boxes, options, arrays, result);
+  nms__fpmode_leave (mode);
   pthread_mutex_destroy (&b.lock);
   return error;
 }

@@ -190,6 +190,11 @@ int nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_
  * `boxes` to copies of them. Returns 0 or an error of the class options. */
 int nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops);
 
+/* run.c: runs NMS over checked boxes by ctx->settings. `arrays` as for nms_run_into, or NULL for
+ * the arrays of the context. Needs the floating-point mode of fpmode.h. Returns 0 or an error. */
+int nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms_arrays *arrays,
+    nms_result *result);
+
 /* candidates.c: keeps the best `most` boxes of a frame and closes the gaps. Returns the number of
  * the others. nms__candidates_scratch_size returns the bytes of scratch that it needs. */
 size_t nms__candidates_select (nms__frame *frame, uint64_t most);

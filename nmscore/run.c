@@ -6,24 +6,19 @@
 #include "engines/engine.h"
 #include "fpmode.h"
 
-/* Checks the options, then prepares ctx->frame. `outputs`: NMS_OUTPUT_... bits; NULL: those of
- * the options. */
+/* Prepares ctx->frame by ctx->settings. `outputs`: NMS_OUTPUT_... bits. */
 static int
-prepare (nms_context *ctx, nms_boxes *boxes, const nms_options *options, const unsigned *outputs,
-    nms__drops *drops)
+prepare (nms_context *ctx, nms_boxes *boxes, unsigned outputs, nms__drops *drops)
 {
   nms__frame *f = &ctx->frame;
-  int error = nms__options_check (ctx, options, &ctx->settings);
+  int error
+      = nms__context_layout (ctx, boxes->count, ctx->settings.options.class_option_count);
 
   if (error)
     return error;
-  error = nms__context_layout (ctx, boxes->count, ctx->settings.options.class_option_count);
-  if (error)
-    return error;
-  const unsigned wanted = outputs ? *outputs : ctx->settings.options.outputs;
-  if (!(wanted & NMS_OUTPUT_OUTCOME))
+  if (!(outputs & NMS_OUTPUT_OUTCOME))
     f->outcome = NULL;
-  if (!(wanted & NMS_OUTPUT_SUPPRESSED_BY))
+  if (!(outputs & NMS_OUTPUT_SUPPRESSED_BY))
     f->suppressed_by = NULL;
   return nms__prepare (ctx, boxes, drops);
 }
@@ -46,11 +41,11 @@ fill_arrays (nms_context *ctx, const nms_arrays *arrays, size_t count)
   return NMS_OK;
 }
 
-static void
-write_result (const nms__frame *f, const nms__drops *drops, const nms_arrays *arrays,
-    nms_result *result)
+static nms_result
+result_of (const nms__frame *f, const nms__drops *drops, const nms_arrays *arrays)
 {
-  const nms_result full = {
+  return (nms_result) {
+    .size = sizeof (nms_result),
     .kept_count = f->kept_count,
     .suppressed_count = f->count - f->kept_count - f->over_cap_count,
     .over_cap_count = f->over_cap_count,
@@ -61,8 +56,6 @@ write_result (const nms__frame *f, const nms__drops *drops, const nms_arrays *ar
     .suppressed_by = arrays ? arrays->suppressed_by : f->suppressed_by,
     .not_candidate_count = drops->not_candidate,
   };
-
-  nms__result_write (result, &full);
 }
 
 /* Runs the engine of the options on the prepared frame. If auto chose an engine that spent its
@@ -78,29 +71,22 @@ decide (nms_context *ctx, nms_boxes boxes, nms__drops *drops, int *used)
   return error ? error : nms__engine_run (ctx, NMS_ENGINE_SPATIAL, used);
 }
 
-static int
-run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options,
-    const nms_arrays *arrays, nms_result *result)
+int
+nms__run_checked (nms_context *ctx, const nms_boxes *columns, const nms_arrays *arrays,
+    nms_result *result)
 {
-  unsigned outputs = 0;
-  nms_boxes boxes, columns;
+  unsigned outputs = ctx->settings.options.outputs;
+  nms_boxes boxes = *columns; /* `prepare` may replace a column by a copy in the scratch */
   nms__drops drops;
   int engine, error;
 
-  error = nms__result_check (ctx, result);
-  if (error)
-    return error;
-  error = nms__boxes_read (ctx, caller_boxes, NMS_MAX_BOXES, &boxes);
-  if (error)
-    return error;
   if (arrays)
     outputs = (arrays->outcome ? NMS_OUTPUT_OUTCOME : 0)
         | (arrays->suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0);
-  columns = boxes; /* `prepare` may replace a column by a copy in the scratch */
-  error = prepare (ctx, &boxes, options, arrays ? &outputs : NULL, &drops);
+  error = prepare (ctx, &boxes, outputs, &drops);
   if (error)
     return error;
-  error = decide (ctx, columns, &drops, &engine);
+  error = decide (ctx, *columns, &drops, &engine);
   if (error)
     return error;
   error = arrays ? fill_arrays (ctx, arrays, boxes.count) : NMS_OK;
@@ -108,8 +94,27 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
     return error;
   ctx->engine = engine;
   ctx->engine_kernels = ctx->frame.kernels;
-  write_result (&ctx->frame, &drops, arrays, result);
+  *result = result_of (&ctx->frame, &drops, arrays);
   return NMS_OK;
+}
+
+static int
+run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options,
+    const nms_arrays *arrays, nms_result *result)
+{
+  nms_boxes boxes;
+  nms_result full;
+  int error = nms__result_check (ctx, result);
+
+  if (!error)
+    error = nms__boxes_read (ctx, caller_boxes, NMS_MAX_BOXES, &boxes);
+  if (!error)
+    error = nms__options_check (ctx, options, &ctx->settings);
+  if (!error)
+    error = nms__run_checked (ctx, &boxes, arrays, &full);
+  if (!error)
+    nms__result_write (result, &full);
+  return error;
 }
 
 int
@@ -144,7 +149,6 @@ static int
 count_neighbors (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options,
     uint32_t *neighbors)
 {
-  const unsigned no_outputs = 0;
   nms_boxes boxes;
   nms__drops drops;
   int error = nms__boxes_read (ctx, caller_boxes, NMS_MAX_BOXES, &boxes);
@@ -153,7 +157,9 @@ count_neighbors (nms_context *ctx, const nms_boxes *caller_boxes, const nms_opti
     return error;
   if (boxes.count && !neighbors)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "neighbors is NULL");
-  error = prepare (ctx, &boxes, options, &no_outputs, &drops);
+  error = nms__options_check (ctx, options, &ctx->settings);
+  if (!error)
+    error = prepare (ctx, &boxes, 0, &drops);
   if (!error)
     nms__neighbors (&ctx->frame, neighbors, boxes.count);
   return error;

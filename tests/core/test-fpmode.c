@@ -135,6 +135,28 @@ run_in_mode (Mode mode, nms_context *context, const nms_boxes *boxes, const nms_
   g_assert_cmphex (after, ==, before);
 }
 
+/* Calls nms_run_batch with one image in `mode`; any thread of the context may run it. */
+static void
+run_batch_in_mode (Mode mode, nms_context *context, const nms_boxes *boxes,
+    const nms_options *options, Copy *copy)
+{
+  const size_t offsets[2] = { 0, boxes->count };
+  size_t kept_offsets[2];
+  nms_batch_arrays arrays = { .size = sizeof arrays, .kept = copy->kept,
+    .kept_capacity = boxes->count, .kept_offsets = kept_offsets, .outcome = copy->outcome,
+    .suppressed_by = copy->suppressed_by };
+  uint64_t before, after;
+  int error;
+
+  enter (mode);
+  before = get_register ();
+  error = nms_run_batch (context, boxes, offsets, 1, options, &arrays, &copy->result);
+  after = get_register ();
+  enter (PLAIN);
+  g_assert_cmpint (error, ==, NMS_OK);
+  g_assert_cmphex (after, ==, before);
+}
+
 /* Makes boxes whose overlaps are exact or next to the threshold, and subnormal scores
  * and thresholds, so that each mode would change the result. */
 static void
@@ -148,6 +170,10 @@ test_results (gconstpointer data)
     nms_context_free (&context);
     return;
   }
+  enter (mode); /* the threads begin in it */
+  int started = nms_context_set_threads (context, 2);
+  enter (PLAIN);
+  g_assert_cmpint (started, ==, NMS_OK);
   for (uint64_t seed = 0; seed < 600; seed++) {
     BoxRandom random = { 77000 + seed };
     BoxCall call;
@@ -169,6 +195,8 @@ test_results (gconstpointer data)
       if (difference)
         g_error ("seed %" G_GUINT64_FORMAT ", engine %d: %s", seed, e, difference);
     }
+    run_batch_in_mode (mode, context, &call.boxes, &call.options, &copy);
+    g_assert_cmpstr (enginecheck_difference (&copy.result, &expected), ==, NULL);
 
     neighbors = g_new0 (uint32_t, call.boxes.count + 1);
     must = g_new0 (uint32_t, call.boxes.count + 1);
