@@ -257,6 +257,8 @@ parse (GstBoxReplayPad * self, GstBuffer * buffer, RecordedFrame ** frame, GErro
   g_string_set_size (self->text, size);
   gst_buffer_extract (buffer, 0, self->text->str, size);
   box_pads_restore (self->text);
+  if (self->text->len == 0)
+    return RECORD_MATCH_NONE;
   recorded_frame_reset (&self->frame);
   if (!jsonl_parse (self->parser, self->text->str, self->text->len, &self->frame, &reason))
     return refuse (self, reason, error);

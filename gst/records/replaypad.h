@@ -45,8 +45,9 @@ GstClockTime replay_pad_time (const GstSegment * segment, GstBuffer * buffer);
 /* Finds the first text that is at most `tolerance` (ns) away from the running time `time`
  * of a frame. Earlier text is dropped and counted as unmatched. Waits until such text, a
  * later text, a GAP event or EOS has come, but for at most `patience` ns
- * (GST_CLOCK_TIME_NONE: without a limit). Called by the streaming thread of the video.
- * The pad owns the frame, which is valid until the next call. */
+ * (GST_CLOCK_TIME_NONE: without a limit). Text without content is a frame without boxes.
+ * Called by the streaming thread of the video. The pad owns the frame, which is valid
+ * until the next call. */
 RecordMatchResult replay_pad_find (GstBoxReplayPad * self, GstClockTime time,
     GstClockTime tolerance, GstClockTime patience, RecordedFrame ** frame, GError ** error);
 

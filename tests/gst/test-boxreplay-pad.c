@@ -16,10 +16,14 @@ typedef struct
   GstBus *bus;
 } Pads;
 
+/* Creates it with these properties, and with regions alone, which keep their ids. */
 static Pads
-pads_new (const gchar * launch_line)
+pads_new (const gchar * properties)
 {
-  Pads pads = { .element = element_new (launch_line),.bus = gst_bus_new () };
+  gchar *line = g_strdup_printf ("boxreplay meta=roi %s", properties);
+  Pads pads = { .element = element_new (line),.bus = gst_bus_new () };
+
+  g_free (line);
 
   /* the first harness starts the element */
   pads.boxes = gst_harness_new_with_element (pads.element, "boxes", NULL);
@@ -104,7 +108,7 @@ expect_ids_from (Pads * pads, GThread * thread, const gchar * ids)
 
 GST_START_TEST (attaches_text_of_the_same_time)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
 
   push_box (&pads, 0, 1);
   push_box (&pads, FRAME + 49 * GST_MSECOND, 2);
@@ -121,7 +125,7 @@ GST_END_TEST
 
 GST_START_TEST (drops_and_counts_text_without_a_frame)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
 
   push_box (&pads, 0, 1);
   push_box (&pads, FRAME, 2);
@@ -137,7 +141,7 @@ GST_END_TEST
 
 GST_START_TEST (takes_a_gap_or_eos_for_no_boxes)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
 
   gst_harness_push_event (pads.boxes, gst_event_new_gap (0, 2 * FRAME));
   expect_ids (&pads, 0, "");
@@ -150,9 +154,25 @@ GST_START_TEST (takes_a_gap_or_eos_for_no_boxes)
 }
 GST_END_TEST
 
+/* matroskamux of GStreamer 1.28 stores a gap as text without content. */
+GST_START_TEST (takes_empty_text_for_no_boxes)
+{
+  static const gchar *const empty[] = { "", "\n", " " };
+  Pads pads = pads_new ("");
+
+  for (guint i = 0; i < G_N_ELEMENTS (empty); i++) {
+    push_text (&pads, i * FRAME, empty[i]);
+    expect_ids (&pads, i * FRAME, "");
+  }
+  fail_unless_equals_uint64 (stat_of (pads.element, "matched"), 0);
+  fail_unless_equals_uint64 (stat_of (pads.element, "skipped"), 0);
+  pads_free (&pads);
+}
+GST_END_TEST
+
 GST_START_TEST (waits_for_the_text)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
   GThread *thread = frame_that_waits (&pads);
 
   push_box (&pads, 0, 1);
@@ -166,7 +186,7 @@ GST_END_TEST
 
 GST_START_TEST (waits_no_longer_than_told)
 {
-  Pads pads = pads_new ("boxreplay boxes-timeout=50000000");
+  Pads pads = pads_new ("boxes-timeout=50000000");
   gint64 start = g_get_monotonic_time ();
 
   expect_ids (&pads, 0, "");
@@ -181,7 +201,7 @@ GST_END_TEST
 /* The times of text and video may begin elsewhere. */
 GST_START_TEST (matches_by_running_time)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
@@ -195,7 +215,7 @@ GST_END_TEST
 
 GST_START_TEST (a_flush_interrupts_the_wait)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
   GThread *thread = frame_that_waits (&pads);
   GstSegment segment;
 
@@ -212,7 +232,7 @@ GST_END_TEST
 
 GST_START_TEST (ready_interrupts_the_wait)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
   GThread *thread = frame_that_waits (&pads);
 
   gst_element_set_state (pads.element, GST_STATE_READY);
@@ -224,7 +244,7 @@ GST_END_TEST
 /* Its own flush drops what the pad holds. */
 GST_START_TEST (a_flush_of_the_pad_forgets_its_text)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
   GstSegment segment;
 
   push_box (&pads, 0, 1);
@@ -250,7 +270,7 @@ push_many (gpointer data)
 
 GST_START_TEST (holds_so_many_lines)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
   GThread *thread = g_thread_new ("boxes", push_many, &pads);
 
   g_usleep (50000);
@@ -264,7 +284,7 @@ GST_END_TEST
 
 GST_START_TEST (reads_what_a_demuxer_escaped)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
   GstBuffer *buffer;
   GstVideoRegionOfInterestMeta *roi;
 
@@ -296,17 +316,17 @@ must_say (Pads * pads, GstMessageType type, const gchar * what)
 
 GST_START_TEST (malformed_text_is_an_error_or_skipped)
 {
-  static const gchar *const bad[] = { "", "{", "{\"objects\":[", "\xff\xff", "[]", "null" };
+  static const gchar *const bad[] = { "{", "{\"objects\":[", "\xff\xff", "[]", "null" };
   Pads pads;
 
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
-    pads = pads_new ("boxreplay");
+    pads = pads_new ("");
     push_text (&pads, FRAME, bad[i]);
     fail_unless_equals_int (gst_harness_push (pads.video, frame_new (FRAME)), GST_FLOW_ERROR);
     must_say (&pads, GST_MESSAGE_ERROR, "pad boxes: text at 0:00:00.100000000: ");
     pads_free (&pads);
   }
-  pads = pads_new ("boxreplay on-error=skip max-line=200");
+  pads = pads_new ("on-error=skip max-line=200");
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     push_text (&pads, i * FRAME, bad[i]);
     expect_ids (&pads, i * FRAME, "");
@@ -321,14 +341,14 @@ GST_START_TEST (malformed_text_is_an_error_or_skipped)
   must_say (&pads, GST_MESSAGE_WARNING, "pad boxes: text at 0:00:00.000000000: ");
   push_box (&pads, 7 * FRAME, 1);
   expect_ids (&pads, 7 * FRAME, "1");
-  fail_unless_equals_uint64 (stat_of (pads.element, "skipped"), 7);
+  fail_unless_equals_uint64 (stat_of (pads.element, "skipped"), 6);
   pads_free (&pads);
 }
 GST_END_TEST
 
 GST_START_TEST (text_needs_times)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
 
   fail_unless_equals_int (push_box (&pads, GST_CLOCK_TIME_NONE, 1), GST_FLOW_ERROR);
   must_say (&pads, GST_MESSAGE_ERROR, "text with timestamps");
@@ -339,7 +359,7 @@ GST_END_TEST
 /* A pad cannot be requested while the element runs; a released one gives no boxes. */
 GST_START_TEST (is_requested_before_the_start)
 {
-  Pads pads = pads_new ("boxreplay");
+  Pads pads = pads_new ("");
   GstPad *pad = gst_element_get_static_pad (pads.element, "boxes");
 
   push_box (&pads, 0, 1);
@@ -379,6 +399,7 @@ static const CheckCase cases[] = {
   CHECK_CASE (attaches_text_of_the_same_time),
   CHECK_CASE (drops_and_counts_text_without_a_frame),
   CHECK_CASE (takes_a_gap_or_eos_for_no_boxes),
+  CHECK_CASE (takes_empty_text_for_no_boxes),
   CHECK_CASE (waits_for_the_text),
   CHECK_CASE (waits_no_longer_than_told),
   CHECK_CASE (matches_by_running_time),
