@@ -252,6 +252,17 @@ box_draw_occupy_outline (BoxDraw * draw, const PaintCanvas * canvas, const Candi
   }
 }
 
+void
+box_draw_load_font (BoxDraw * draw, const GstVideoInfo * info, const gchar * font_desc)
+{
+  PaintCanvas canvas;
+
+  if (!paint_canvas_measure (&canvas, info))
+    return;
+  label_cache_set_font (draw->label_cache, font_desc, &canvas);
+  label_cache_load (draw->label_cache);
+}
+
 gboolean
 box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
     const BoxDrawOptions * options, guint * drawn)

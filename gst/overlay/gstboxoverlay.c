@@ -118,13 +118,33 @@ gst_box_overlay_template_caps (void)
   return caps;
 }
 
+/* Loads the font before the first frame needs it, if labels are shown. */
+static void
+load_font (GstBoxOverlay * self, const GstVideoInfo * info)
+{
+  gchar *font_desc = NULL;
+
+  GST_OBJECT_LOCK (self);
+  if (self->options.show_label || self->options.show_score)
+    font_desc = g_strdup (self->font_desc);
+  GST_OBJECT_UNLOCK (self);
+  if (font_desc)
+    box_draw_load_font (self->draw, info, font_desc);
+  g_free (font_desc);
+}
+
 static gboolean
 gst_box_overlay_start (GstBaseTransform * trans)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
 
+  GstVideoInfo likely;
+
   gst_video_info_init (&self->info);
   self->draw = box_draw_new ();
+  /* The files of the font take most of the time, whatever the size of the frames is. */
+  gst_video_info_set_format (&likely, GST_VIDEO_FORMAT_I420, 1920, 1080);
+  load_font (self, &likely);
   self->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
   self->warned = FALSE;
   return TRUE;
@@ -145,8 +165,10 @@ gst_box_overlay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * 
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
 
-  if (gst_video_info_from_caps (&self->info, incaps))
+  if (gst_video_info_from_caps (&self->info, incaps)) {
+    load_font (self, &self->info);
     return TRUE;
+  }
   GST_ERROR_OBJECT (self, "cannot paint on frames of these caps: %" GST_PTR_FORMAT, incaps);
   return FALSE;
 }

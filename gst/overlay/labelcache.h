@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * labelcache: renders short texts as alpha masks with pango and cairo, and keeps
- * them.
+ * labelcache: renders short texts as alpha masks, and keeps them.
  *
  * The cache holds at most LABEL_CACHE_MAX_MASKS masks and LABEL_CACHE_MAX_BYTES
  * bytes; the least recently used mask is dropped first. A caller that separates the
  * parts of a label that change from those that do not ("0.91" from "person") has
  * few texts to render in each frame.
  *
- * An instance has a font map of its own. One thread at a time may use it; different
- * threads may use different instances at the same time.
+ * One thread at a time may use an instance; different threads may use different instances at
+ * the same time.
  */
 #pragma once
 
@@ -33,23 +32,21 @@ typedef struct
 LabelCache *label_cache_new (void);
 void label_cache_free (LabelCache * cache);
 
-/* Sets the font (a pango description: family, style, size) for frames with the size
- * and the chroma grid of this canvas. Without a size in the description, the font
- * size follows the frame size. fontconfig replaces a family that is not installed.
- * The font size is at most a quarter of the frame's shorter side, but at least 6
- * pixels. A text is at most as wide as half of the frame, but at least as wide as
- * four font sizes; a longer one ends in an ellipsis. Changing the font or the
- * canvas empties the cache. */
+/* Sets the font for frames with the size and the chroma grid of this canvas, as
+ * label_font_set () does. Changing the font or the canvas empties the cache. */
 void label_cache_set_font (LabelCache * cache, const gchar * font_desc, const PaintCanvas * canvas);
+
+/* Renders the characters of ASCII for the font that is set, in about 3 ms, so that no frame
+ * has to. They take up to 500 KB beside the cache. */
+void label_cache_load (LabelCache * cache);
 
 /* Return the height of a line of text and the size of the font, in pixels. */
 gint label_cache_line_height (LabelCache * cache);
 gint label_cache_font_size (LabelCache * cache);
 
 /* Returns the mask of a text, never NULL. It is valid until LABEL_CACHE_MIN_MASKS
- * other texts were asked for or the font changes. Bytes that are not UTF-8 are
- * shown as U+FFFD, line breaks and other control characters as spaces. An empty
- * text has an empty mask. */
+ * other texts were asked for or the font changes. Its characters are shown as
+ * label_font_render () shows them. An empty text has an empty mask. */
 const LabelMask *label_cache_get (LabelCache * cache, const gchar * text);
 
 /* The masks and bytes in the cache, and the number of masks rendered since label_cache_new (). */

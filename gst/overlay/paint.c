@@ -10,6 +10,8 @@
 
 #include "paint.h"
 
+#include "paintmix.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -79,23 +81,31 @@ paint_plane_init (PaintPlane * plane, GstVideoFrame * frame, guint c)
 }
 
 gboolean
+paint_canvas_measure (PaintCanvas * canvas, const GstVideoInfo * info)
+{
+  memset (canvas, 0, sizeof *canvas);
+  if (!paint_can_paint (info->finfo))
+    return FALSE;
+  canvas->width = GST_VIDEO_INFO_WIDTH (info);
+  canvas->height = GST_VIDEO_INFO_HEIGHT (info);
+  canvas->step_x = canvas->step_y = 1;
+  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (info); c++) {
+    canvas->step_x = MAX (canvas->step_x, 1 << info->finfo->w_sub[c]);
+    canvas->step_y = MAX (canvas->step_y, 1 << info->finfo->h_sub[c]);
+  }
+  return TRUE;
+}
+
+gboolean
 paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame)
 {
   const GstVideoInfo *info = &frame->info;
 
-  memset (canvas, 0, sizeof *canvas);
-  if (!paint_can_paint (info->finfo))
+  if (!paint_canvas_measure (canvas, info))
     return FALSE;
-
-  canvas->width = GST_VIDEO_FRAME_WIDTH (frame);
-  canvas->height = GST_VIDEO_FRAME_HEIGHT (frame);
-  canvas->step_x = canvas->step_y = 1;
   canvas->n_planes = GST_VIDEO_FRAME_N_COMPONENTS (frame);
-  for (guint c = 0; c < canvas->n_planes; c++) {
+  for (guint c = 0; c < canvas->n_planes; c++)
     paint_plane_init (&canvas->planes[c], frame, c);
-    canvas->step_x = MAX (canvas->step_x, 1 << canvas->planes[c].w_sub);
-    canvas->step_y = MAX (canvas->step_y, 1 << canvas->planes[c].h_sub);
-  }
 
   canvas->packed = canvas->n_planes >= 3 && GST_VIDEO_FRAME_N_PLANES (frame) == 1 &&
       canvas->step_x == 1 && canvas->step_y == 1 && !canvas->planes[0].word;
@@ -338,62 +348,14 @@ paint_outline (const PaintCanvas * canvas, const PaintRect * rect, gint thicknes
         color);
 }
 
-/* Returns to * a/255 + from * (1 - a/255), rounded to nearest. All terms fit in 16
- * bits, so that the compiler vectorizes it: with x = v + 128, (x + x / 256) / 256
- * is v / 255 rounded, for every v up to 255 * 255. */
-static inline guint8
-paint_mix_byte (guint8 from, guint8 to, guint8 a)
-{
-  guint16 x = (guint16) (from * (255 - a) + to * a + 128);
-
-  return (guint8) ((guint16) (x + (x >> 8)) >> 8);
-}
-
 static inline guint
-paint_mix_word (guint from, guint to, guint a)
+mix_word (guint from, guint to, guint a)
 {
   return (from * (255 - a) + to * a + 127) / 255;
 }
 
 static void
-paint_mix_bytes (guint8 * restrict p, gint n, const guint8 * restrict coverage, guint8 value)
-{
-  for (gint i = 0; i < n; i++)
-    p[i] = paint_mix_byte (p[i], value, coverage[i]);
-}
-
-/* Skips pixels that are not covered, such as those between letters, because the
- * compiler does not vectorize a loop over spaced bytes. */
-static void
-paint_mix_spaced (guint8 * restrict p, gint pstride, gint n, const guint8 * restrict coverage,
-    guint8 value)
-{
-  for (gint i = 0; i < n; i++, p += pstride) {
-    if (coverage[i] != 0)
-      *p = paint_mix_byte (*p, value, coverage[i]);
-  }
-}
-
-/* Blends a row of packed pixels, all components at once. */
-static void
-paint_mix_pixels (const PaintCanvas * canvas, gssize offset, gint n, const guint8 * coverage,
-    const PaintColor * color)
-{
-  gint pstride = canvas->planes[0].pstride;
-
-  for (gint i = 0; i < n; i++, offset += pstride) {
-    if (coverage[i] == 0)
-      continue;
-    for (guint c = 0; c < canvas->n_planes; c++) {
-      guint8 *p = canvas->planes[c].data + offset;
-
-      *p = paint_mix_byte (*p, (guint8) color->value[c], coverage[i]);
-    }
-  }
-}
-
-static void
-paint_mix_words (const PaintPlane * plane, guint8 * p, gint n, const guint8 * coverage,
+mix_words (const PaintPlane * plane, guint8 * p, gint n, const guint8 * coverage,
     guint16 value)
 {
   for (gint i = 0; i < n; i++, p += plane->pstride) {
@@ -402,7 +364,7 @@ paint_mix_words (const PaintPlane * plane, guint8 * p, gint n, const guint8 * co
     if (coverage[i] == 0)
       continue;
     memcpy (&word, p, sizeof word);
-    word = paint_to_word (plane, paint_mix_word (paint_from_word (plane, word), value,
+    word = paint_to_word (plane, mix_word (paint_from_word (plane, word), value,
             coverage[i]));
     memcpy (p, &word, sizeof word);
   }
@@ -415,7 +377,31 @@ paint_mask_sub_size (const PaintCanvas * canvas, const PaintMask * mask)
       (gsize) (paint_ceil_y (canvas, mask->height) / canvas->step_y);
 }
 
-/* The part of a block that lies outside the mask counts as not covered. */
+/* Returns the sum of the coverage of a block; its part outside the mask counts as not covered. */
+static guint
+block_sum (const PaintMask * mask, gint x, gint y, gint step_x, gint step_y)
+{
+  guint sum = 0;
+
+  for (gint v = y; v < MIN (y + step_y, mask->height); v++) {
+    for (gint u = x; u < MIN (x + step_x, mask->width); u++)
+      sum += mask->data[(gssize) v * mask->stride + u];
+  }
+  return sum;
+}
+
+/* Writes the means of the whole blocks of 2 x 2 in two rows. Returns their number. */
+static gint
+shrink_pairs (const guint8 * restrict row, gint stride, gint width, guint8 * restrict sub)
+{
+  const gint n = width / 2;
+
+  for (gint i = 0; i < n; i++)
+    sub[i] = (guint8) ((row[2 * i] + row[2 * i + 1] + row[2 * i + stride] +
+            row[2 * i + stride + 1]) / 4);
+  return n;
+}
+
 void
 paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub)
 {
@@ -423,17 +409,35 @@ paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub)
 
   mask->sub = sub;
   mask->sub_stride = paint_ceil_x (canvas, mask->width) / step_x;
-  for (gint y = 0; y < mask->height; y += step_y) {
-    for (gint x = 0; x < mask->width; x += step_x) {
-      guint sum = 0;
+  for (gint y = 0; y < mask->height; y += step_y, sub += mask->sub_stride) {
+    gint i = 0;
 
-      for (gint v = y; v < MIN (y + step_y, mask->height); v++) {
-        for (gint u = x; u < MIN (x + step_x, mask->width); u++)
-          sum += mask->data[(gssize) v * mask->stride + u];
-      }
-      *sub++ = (guint8) (sum / (guint) (step_x * step_y));
-    }
+    if (step_x == 2 && step_y == 2 && y + 1 < mask->height)
+      i = shrink_pairs (mask->data + (gssize) y * mask->stride, mask->stride, mask->width, sub);
+    for (; i < mask->sub_stride; i++)
+      sub[i] = (guint8) (block_sum (mask, i * step_x, y, step_x, step_y)
+          / (guint) (step_x * step_y));
   }
+}
+
+static void
+mask_packed (const PaintCanvas * canvas, const PaintRect * r, const guint8 * coverage,
+    gint stride, const PaintColor * color)
+{
+  const PaintPlane *plane = &canvas->planes[0];
+  guint8 *p = plane->data;
+  gint at[GST_VIDEO_MAX_COMPONENTS];
+  PaintMixPixel pixel;
+
+  for (guint c = 1; c < canvas->n_planes; c++)
+    p = MIN (p, canvas->planes[c].data);
+  for (guint c = 0; c < canvas->n_planes; c++)
+    at[c] = (gint) (canvas->planes[c].data - p);
+  pixel = paint_mix_pixel (plane->pstride, canvas->n_planes, color->value, at);
+
+  p += (gssize) r->y1 * plane->stride + (gssize) r->x1 * plane->pstride;
+  for (gint64 row = r->y1; row < r->y2; row++, p += plane->stride, coverage += stride)
+    paint_mix_pixels (p, (gint) (r->x2 - r->x1), coverage, &pixel);
 }
 
 void
@@ -445,12 +449,11 @@ paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,
   if (!paint_clip (canvas, &r, &r))
     return;
 
-  for (gint64 row = r.y1; canvas->packed && row < r.y2; row++)
-    paint_mix_pixels (canvas, (gssize) row * canvas->planes[0].stride +
-        (gssize) r.x1 * canvas->planes[0].pstride, (gint) (r.x2 - r.x1),
-        mask->data + (gssize) (row - y) * mask->stride + (r.x1 - x), color);
-  if (canvas->packed)
+  if (canvas->packed) {
+    mask_packed (canvas, &r, mask->data + (gssize) (r.y1 - y) * mask->stride + (r.x1 - x),
+        mask->stride, color);
     return;
+  }
 
   for (guint c = 0; c < canvas->n_planes; c++) {
     const PaintPlane *plane = &canvas->planes[c];
@@ -466,11 +469,9 @@ paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,
 
     for (gint row = y1; row < y2; row++, p += plane->stride, coverage += stride) {
       if (plane->word)
-        paint_mix_words (plane, p, x2 - x1, coverage, color->value[c]);
-      else if (plane->pstride == 1)
-        paint_mix_bytes (p, x2 - x1, coverage, (guint8) color->value[c]);
+        mix_words (plane, p, x2 - x1, coverage, color->value[c]);
       else
-        paint_mix_spaced (p, plane->pstride, x2 - x1, coverage, (guint8) color->value[c]);
+        paint_mix_row (p, plane->pstride, x2 - x1, coverage, (guint8) color->value[c]);
     }
   }
 }

@@ -71,6 +71,10 @@ typedef struct
  * and bit-packed formats. */
 gboolean paint_can_paint (const GstVideoFormatInfo * finfo);
 
+/* Sets the size and the chroma grid of a canvas for frames of this format, nothing else: it
+ * must not be painted on. Returns FALSE if paint_can_paint () refuses the format. */
+gboolean paint_canvas_measure (PaintCanvas * canvas, const GstVideoInfo * info);
+
 /* Makes a canvas of a frame that is mapped for writing. Returns FALSE if
  * paint_can_paint () refuses its format. */
 gboolean paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame);

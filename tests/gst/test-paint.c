@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "checkrunner.h"
+#include "overlay/glyphtable.h"
 #include "overlay/labelcache.h"
 #include "overlay/labelplacement.h"
 #include "overlay/paint.h"
+#include "overlay/paintmix.h"
 #include "overlay/palette.h"
 #include "pictures.h"
 
@@ -392,6 +394,87 @@ GST_START_TEST (labels_are_set_once)
 }
 GST_END_TEST
 
+/* Digits have no kerning, so that a composed number equals a rendered one. */
+GST_START_TEST (numbers_are_composed_exactly)
+{
+  static const gchar *const numbers[] = { "0.91", "#12345", "-67", "8 8" };
+  LabelFont *font = label_font_new ();
+  GlyphTable *glyphs = glyph_table_new ();
+
+  label_font_set (font, "Sans 12", 1920, 1080);
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    LabelPicture rendered = label_font_render (font, numbers[i]), composed;
+
+    g_assert_true (glyph_table_compose (glyphs, font, numbers[i], &composed));
+    g_assert_cmpint (composed.width, ==, rendered.width);
+    g_assert_cmpint (composed.height, ==, rendered.height);
+    g_assert_cmpint (composed.baseline, ==, rendered.baseline);
+    for (gint y = 0; y < rendered.height; y++)
+      g_assert_cmpmem (composed.data + y * composed.stride, composed.width,
+          rendered.data + y * rendered.stride, rendered.width);
+    g_free (rendered.data);
+    g_free (composed.data);
+  }
+  glyph_table_free (glyphs);
+  label_font_free (font);
+}
+GST_END_TEST
+
+GST_START_TEST (only_short_ascii_is_composed)
+{
+  LabelFont *font = label_font_new ();
+  GlyphTable *glyphs = glyph_table_new ();
+  LabelPicture picture;
+
+  label_font_set (font, "Sans 12", 640, 480);
+  glyph_table_fill (glyphs, font);
+  g_assert_false (glyph_table_compose (glyphs, font, "stra\303\237e", &picture));
+  g_assert_false (glyph_table_compose (glyphs, font, "two\nlines", &picture));
+  g_assert_false (glyph_table_compose (glyphs, font,
+          "a text that is wider than half of a frame of 640 pixels", &picture));
+  g_assert_true (glyph_table_compose (glyphs, font, "a text", &picture));
+  g_assert_cmpint (picture.width, >, 20);
+  g_free (picture.data);
+  glyph_table_clear (glyphs);
+  label_font_set (font, "Sans 100px", 1920, 1080);
+  g_assert_false (glyph_table_compose (glyphs, font, "1", &picture));
+  glyph_table_free (glyphs);
+  label_font_free (font);
+}
+GST_END_TEST
+
+/* Compares with the definition, for each number of pixels and coverage. The bytes around the
+ * row and the padding of each pixel keep their value. */
+GST_START_TEST (rows_are_mixed_by_the_definition)
+{
+  static const gint at[] = { 2, 0, 1 };
+  static const guint16 value[] = { 10, 200, 97 };
+
+  for (gint pstride = 3; pstride <= 4; pstride++) {
+    const PaintMixPixel pixel = paint_mix_pixel (pstride, 3, value, at);
+
+    for (gint n = 1; n <= 70; n++) {
+      guint8 row[71 * 4], before[71 * 4], coverage[70];
+
+      for (guint i = 0; i < sizeof row; i++)
+        before[i] = row[i] = (guint8) (i * 37 + n);
+      for (gint i = 0; i < n; i++)
+        coverage[i] = i / 16 % 3 == 1 ? 0 : (guint8) (i * 51 + n);
+      paint_mix_pixels (row, n, coverage, &pixel);
+      for (gint i = 0; i < n; i++) {
+        for (guint c = 0; c < 3; c++) {
+          const gint k = i * pstride + at[c];
+
+          before[k] = (guint8) ((before[k] * (255 - coverage[i]) + value[c] * coverage[i] + 127)
+              / 255);
+        }
+      }
+      g_assert_cmpmem (row, sizeof row, before, sizeof before);
+    }
+  }
+}
+GST_END_TEST
+
 GST_START_TEST (the_cache_is_bounded)
 {
   LabelCache *cache = label_cache_new ();
@@ -463,6 +546,9 @@ static const CheckCase cases[] = {
   CHECK_CASE (colors_are_readable_and_many),
   CHECK_CASE (places_never_overlap),
   CHECK_CASE (labels_are_set_once),
+  CHECK_CASE (numbers_are_composed_exactly),
+  CHECK_CASE (only_short_ascii_is_composed),
+  CHECK_CASE (rows_are_mixed_by_the_definition),
   CHECK_CASE (the_cache_is_bounded),
   CHECK_CASE (refuses_what_it_cannot_paint),
   CHECK_CASE (refuses_components_in_one_place),
