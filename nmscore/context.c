@@ -21,7 +21,8 @@ greater (size_t a, size_t b)
   return a > b ? a : b;
 }
 
-/* Points the columns of a frame into the arena. */
+/* Points the columns of a frame into the arena. The columns that engines write have a block more,
+ * because a class partition may begin anywhere. */
 static void
 layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
 {
@@ -30,11 +31,11 @@ layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
       greater (nms__engines_scratch_size (boxes), nms__neighbors_scratch_size (boxes)));
 
 #define COLUMN(field, count) f->field = nms__take (a, count, sizeof *f->field)
-  COLUMN (x1, boxes);
-  COLUMN (y1, boxes);
-  COLUMN (x2, boxes);
-  COLUMN (y2, boxes);
-  COLUMN (scaled, boxes);
+  COLUMN (x1, boxes + NMS__BLOCK);
+  COLUMN (y1, boxes + NMS__BLOCK);
+  COLUMN (x2, boxes + NMS__BLOCK);
+  COLUMN (y2, boxes + NMS__BLOCK);
+  COLUMN (scaled, boxes + NMS__BLOCK);
   COLUMN (class_id, boxes);
   COLUMN (class_entry, boxes);
   COLUMN (index, boxes);

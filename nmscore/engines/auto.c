@@ -34,10 +34,19 @@ typedef struct estimate {
   double kept;
   double ranked; /* boxes that rank above the one that fills the cap; n: not filled */
   double same;   /* share of all boxes that have the class of a given box; 1: no classes */
+  double first;  /* boxes that sorted sorts at first; n: all */
+  int classes, score_order;
   int lanes;     /* floats in a vector */
   size_t samples;
   double neighbors[SAMPLE_MOST];
 } estimate;
+
+/* Returns a position below `count` that the caller cannot predict. */
+static size_t
+sample_position (const nms__frame *f, size_t k, size_t count)
+{
+  return (size_t) ((nms__secret_factor (f->secret, 4 + (unsigned) k) >> 32) * count >> 32);
+}
 
 static size_t
 count_neighbors (const nms__frame *f, size_t block, size_t pos)
@@ -94,7 +103,7 @@ estimate_same_class (const nms__frame *f)
   unsigned equal = 0;
 
   for (size_t k = 0; k < CLASS_SAMPLE; k++)
-    id[k] = f->class_id[k * f->count / CLASS_SAMPLE];
+    id[k] = f->class_id[sample_position (f, k, f->count)];
   for (size_t k = 0; k < CLASS_SAMPLE; k++)
     for (size_t j = 0; j < k; j++)
       equal += id[j] == id[k];
@@ -112,11 +121,15 @@ estimate_frame (const nms__frame *f)
 {
   estimate e = { .n = (double) f->count, .lanes = f->kernels->lanes };
 
+  e.classes = f->class_id != NULL;
+  e.score_order = nms__takes_score_order (f);
+  e.first = nms__sorts_in_batches (f) ? (double) nms__first_batch (f) : e.n;
   e.cap = lesser ((double) nms__total_cap (f), e.n);
   e.same = f->class_id ? estimate_same_class (f) : 1.0;
   e.samples = f->count < LARGE ? SAMPLE_MOST / 2 : SAMPLE_MOST;
+  const size_t stride = f->count / e.samples;
   for (size_t k = 0; k < e.samples; k++)
-    e.neighbors[k] = estimate_neighbors (f, (2 * k + 1) * f->count / (2 * e.samples));
+    e.neighbors[k] = estimate_neighbors (f, k * stride + sample_position (f, k, stride));
   e.all = kept_of (&e, e.n);
   e.kept = lesser (e.all, e.cap);
   for (e.ranked = e.cap; e.ranked < e.n && kept_of (&e, e.ranked) < e.cap;)
@@ -134,27 +147,14 @@ time_sequential (const estimate *e)
   return 400.0 + 3.0 * e->n + 12.0 * e->kept + test * e->n * e->kept * undecided;
 }
 
-/* The boxes that sorted sorts: under a low cap batches of the best ones. */
+/* One sort, of the best boxes only under a low cap, then each box is compared with the boxes kept
+ * so far, half of `kept`. */
 static double
-sorted_boxes (const nms__frame *f, const estimate *e)
+time_sorted (const estimate *e)
 {
-  double first;
+  const double boxes = e->ranked <= e->first ? e->first : e->classes ? e->n : e->ranked;
 
-  if (!nms__sorts_in_batches (f))
-    return e->n;
-  first = (double) nms__first_batch (f);
-  if (e->ranked <= first)
-    return first;
-  return f->class_id ? e->n : e->ranked;
-}
-
-/* One sort, then each box is compared with the boxes kept so far, half of `kept`. */
-static double
-time_sorted (const nms__frame *f, const estimate *e)
-{
-  const double boxes = sorted_boxes (f, e);
-
-  if (f->class_id) {
+  if (e->classes) {
     const double sort = boxes * e->same > NMS__SWEEP_MOST ? 32.0 : 20.0;
     return 400.0 + 2.0 * e->n + sort * boxes
         + 1.2 / e->lanes * boxes * lesser (e->all, boxes) * e->same;
@@ -165,27 +165,43 @@ time_sorted (const nms__frame *f, const estimate *e)
 
 /* Boxes are scattered to the cells of a grid, and the kept ones probe cells. */
 static double
-time_spatial (const nms__frame *f, const estimate *e)
+time_spatial (const estimate *e)
 {
-  if (nms__takes_score_order (f))
+  if (e->score_order)
     return 10000.0 + 50.0 * e->n + 40.0 * e->kept;
-  return 6000.0 + 36.0 * e->n + (f->class_id ? 60.0 : 30.0) * e->kept;
+  return 6000.0 + 36.0 * e->n + (e->classes ? 60.0 : 30.0) * e->kept;
+}
+
+/* Boxes are moved together by class, each class is a frame of its own, and the kept boxes are
+ * sorted once more. All classes are taken to be equal. */
+static double
+time_by_class (const estimate *e)
+{
+  estimate part = *e;
+
+  if (!e->classes || e->cap < e->n)
+    return INFINITY;
+  part.classes = 0;
+  part.n = part.cap = part.ranked = part.first = e->n * e->same;
+  part.all = part.kept = e->all * e->same;
+  return 1000.0 + 8.0 * e->n + 12.0 * e->kept
+      + lesser (time_sequential (&part), time_spatial (&part)) / e->same;
 }
 
 int
 nms__auto_choose (nms__frame *f)
 {
-  double sequential, sorted, spatial;
-  estimate e;
+  static const int engines[] = { NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED, NMS_ENGINE_SPATIAL,
+    NMS_ENGINE_AUTO };
+  size_t best = 0;
 
   if (f->count <= TABLE_MOST)
     return f->count <= SWEEP_BEST && !f->class_id ? NMS_ENGINE_SORTED : NMS_ENGINE_SEQUENTIAL;
-  e = estimate_frame (f);
-  sequential = time_sequential (&e);
-  sorted = time_sorted (f, &e);
-  spatial = time_spatial (f, &e);
-  f->pair_budget = (uint64_t) (BUDGET * spatial * e.lanes / PAIR_TEST);
-  if (sequential <= sorted && sequential <= spatial)
-    return NMS_ENGINE_SEQUENTIAL;
-  return sorted <= spatial ? NMS_ENGINE_SORTED : NMS_ENGINE_SPATIAL;
+  const estimate e = estimate_frame (f);
+  const double time[] = { time_sequential (&e), time_sorted (&e), time_spatial (&e),
+    time_by_class (&e) };
+  for (size_t i = 1; i < sizeof time / sizeof *time; i++)
+    best = time[i] < time[best] ? i : best;
+  f->pair_budget = (uint64_t) (BUDGET * time[2] * e.lanes / PAIR_TEST);
+  return engines[best];
 }

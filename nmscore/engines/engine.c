@@ -43,7 +43,7 @@ nms__engines_scratch_size (size_t boxes)
   for (size_t i = 0; i < ENGINES; i++)
     if (engines[i].scratch && engines[i].scratch (boxes) > most)
       most = engines[i].scratch (boxes);
-  return most;
+  return nms__by_class_scratch_size (boxes, most);
 }
 
 static int
@@ -54,15 +54,17 @@ choose (nms__frame *f, int asked)
   return asked == NMS_ENGINE_AUTO ? nms__auto_choose (f) : asked;
 }
 
+static int
+run (nms_context *ctx, int asked, int *used)
+{
+  *used = choose (&ctx->frame, asked);
+  return *used == NMS_ENGINE_AUTO ? nms__by_class (ctx, used) : engines[*used].run (ctx);
+}
+
 int
 nms__engine_run (nms_context *ctx, int asked, int *used)
 {
-  *used = choose (&ctx->frame, asked);
-  int error = engines[*used].run (ctx);
+  const int error = run (ctx, asked, used);
 
-  if (error == NMS__NOT_RUN) {
-    *used = choose (&ctx->frame, NMS_ENGINE_AUTO);
-    error = engines[*used].run (ctx);
-  }
-  return error;
+  return error == NMS__NOT_RUN ? run (ctx, NMS_ENGINE_AUTO, used) : error;
 }

@@ -43,8 +43,14 @@ void nms__over_cap_keys (nms__frame *frame, const int32_t *index, const uint64_t
  * is full; frame->packed is in input order. */
 void nms__mark_over_cap (nms__frame *frame, uint64_t last);
 
-/* auto.c: returns the number of the engine that takes least time for the frame, and sets the
- * frame's pair budget. */
+/* by_class.c: decides each class partition of a frame without a total cap by the engine that
+ * auto chooses for it, and writes the number of the largest partition's engine to *used. Returns
+ * 0 or NMS__OVER_BUDGET. nms__by_class_scratch_size adds its scratch to that of an engine. */
+int nms__by_class (nms_context *ctx, int *used);
+size_t nms__by_class_scratch_size (size_t boxes, size_t engine_size);
+
+/* auto.c: returns the number of the engine that takes least time for the frame, or
+ * NMS_ENGINE_AUTO where nms__by_class does, and sets the frame's pair budget. */
 int nms__auto_choose (nms__frame *frame);
 
 /* engine.c: runs the engine `asked`, or the one that auto chooses, and writes the number of the

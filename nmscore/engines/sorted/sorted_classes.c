@@ -12,51 +12,16 @@
 #include "sorted.h"
 #include "sweep.h"
 
-/* number[pos]: the partition of the box at frame position pos */
-typedef struct partitions {
-  const uint32_t *number;
-  size_t count;
-  uint32_t *end; /* end of each partition among the scattered keys */
-} partitions;
-
-static partitions
-number_partitions (nms__frame *f, const nms__sorted_scratch *s)
-{
-  nms__classes *c = &f->classes;
-  uint32_t bits = 0;
-
-  /* The buckets hold the ends, because they are not needed after the numbering. */
-  if (f->class_entry)
-    return (partitions) { f->class_entry, c->count, c->bucket };
-  for (size_t pos = 0; pos < f->count; pos++)
-    bits |= (uint32_t) f->class_id[pos];
-  if (bits < nms__class_buckets (f->count)) { /* class ids this small serve as numbers of
-                                               * partitions */
-    size_t count = 1;
-    while (count <= bits)
-      count *= 2;
-    return (partitions) { (const uint32_t *) f->class_id, count, c->bucket };
-  }
-  nms__classes_start (c, f->count);
-  for (size_t pos = 0; pos < f->count; pos++)
-    s->partition[pos] = nms__class_entry (c, f->class_id[pos]);
-  return (partitions) { s->partition, c->count, c->bucket };
-}
+#include "engines/partitions.h"
 
 /* Scatters the keys into the partitions, in which they stay in the same order. */
 static void
-scatter (const partitions *p, const uint64_t *keys, size_t count, uint64_t *scattered)
+scatter (const nms__partitions *p, const uint64_t *keys, size_t count, uint64_t *scattered)
 {
-  uint32_t begin = 0;
-
   memset (p->end, 0, p->count * sizeof *p->end);
   for (size_t i = 0; i < count; i++)
     p->end[p->number[nms__packed_position (keys[i])]]++;
-  for (size_t k = 0; k < p->count; k++) {
-    uint32_t n = p->end[k];
-    p->end[k] = begin;
-    begin += n;
-  }
+  nms__partitions_begin (p);
   for (size_t i = 0; i < count; i++)
     scattered[p->end[p->number[nms__packed_position (keys[i])]]++] = keys[i];
 }
@@ -91,7 +56,7 @@ decide_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *k
 
 /* Decides all partitions. Sets a bit for the frame position of each kept box. */
 static size_t
-decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const partitions *p)
+decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const nms__partitions *p)
 {
   size_t kept_count = 0, begin = 0;
 
@@ -142,7 +107,7 @@ keep_in_order (nms__frame *f, const nms__sorted_scratch *s, size_t count)
 void
 nms__sorted_classes (nms__frame *f, const nms__sorted_scratch *s)
 {
-  const partitions p = number_partitions (f, s);
+  const nms__partitions p = nms__partitions_of (f, s->partition);
   const uint64_t cap = nms__total_cap (f);
   const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
   uint64_t *keys = f->packed;

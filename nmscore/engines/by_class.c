@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * by_class: decides each class partition as a frame of its own, by the engine that suits its
+ * size and its boxes. It is for frames of large classes without a total cap, such as the boxes
+ * of many images with the number of the image as class id.
+ *
+ * The boxes of the frame are first moved together by class, as records, because one stream of
+ * stores for each class is faster than one for each class and column. The kept boxes of all
+ * partitions are sorted once at the end.
+ */
+#include "engine.h"
+#include "partitions.h"
+
+/* A box while it is moved. */
+typedef struct record {
+  float x1, y1, x2, y2, scaled;
+  int32_t index;
+  uint32_t key;
+} record;
+
+typedef struct scratch {
+  uint64_t *kept_bits; /* a bit for each position in the caller's columns */
+  uint32_t *key;       /* score key of each box, by the same position; it replaces the class
+                        * ids, which are not needed after the boxes are grouped */
+
+  /* used before and after the partitions are decided, in the memory of their engines */
+  uint32_t *number; /* see nms__partitions */
+  record *records;
+  uint64_t *keys;   /* for sorting */
+} scratch;
+
+/* Returns the number of bytes that the engines of the partitions must not use. */
+static size_t
+layout (scratch *s, nms__arena *a, size_t boxes)
+{
+  s->kept_bits = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->kept_bits);
+  const size_t own = a->used;
+
+  s->number = nms__take (a, boxes, sizeof *s->number);
+  s->records = nms__take (a, boxes, sizeof *s->records);
+  s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
+  return own;
+}
+
+size_t
+nms__by_class_scratch_size (size_t boxes, size_t engine_size)
+{
+  nms__arena arena = { NULL, 0 };
+  scratch s;
+  const size_t own = layout (&s, &arena, boxes);
+
+  return arena.used > own + engine_size ? arena.used : own + engine_size;
+}
+
+/* Counts the boxes of each partition. Returns whether the boxes lie together by class. */
+static int
+count_boxes (const nms__frame *f, const nms__partitions *p)
+{
+  uint32_t last = 0, descents = 0;
+
+  memset (p->end, 0, p->count * sizeof *p->end);
+  for (size_t i = 0; i < f->count; i++) {
+    p->end[p->number[i]]++;
+    descents += p->number[i] < last;
+    last = p->number[i];
+  }
+  return descents == 0;
+}
+
+/* Moves the boxes of each partition together, in the same order, and sets p->end. */
+static void
+move_boxes (nms__frame *f, const nms__partitions *p, const scratch *s)
+{
+  for (size_t i = 0; i < f->count; i++)
+    s->records[p->end[p->number[i]]++] = (record) { f->x1[i], f->y1[i], f->x2[i], f->y2[i],
+      f->scaled[i], f->index[i], (uint32_t) (f->packed[i] >> 32) };
+  for (size_t i = 0; i < f->count; i++) {
+    const record *r = &s->records[i];
+    f->x1[i] = r->x1;
+    f->y1[i] = r->y1;
+    f->x2[i] = r->x2;
+    f->y2[i] = r->y2;
+    f->scaled[i] = r->scaled;
+    f->index[i] = r->index;
+    f->packed[i] = nms__pack (r->key, 0);
+  }
+}
+
+/* Brings the boxes of each partition together. Sets p->end, and in each packed key the position
+ * within the partition. */
+static void
+group_boxes (nms__frame *f, const nms__partitions *p, const scratch *s)
+{
+  const int grouped = count_boxes (f, p);
+  size_t begin = 0;
+
+  nms__partitions_begin (p);
+  if (!grouped)
+    move_boxes (f, p, s);
+  for (size_t k = 0; grouped && k < p->count; k++)
+    p->end[k] = k + 1 < p->count ? p->end[k + 1] : (uint32_t) f->count;
+  for (size_t k = 0; k < p->count; begin = p->end[k++])
+    for (size_t i = begin; i < p->end[k]; i++) {
+      const uint32_t key = (uint32_t) (f->packed[i] >> 32);
+      s->key[f->index[i]] = key;
+      f->packed[i] = nms__pack (key, (uint32_t) (i - begin));
+    }
+}
+
+/* Makes *part the frame of the partition at `begin`, and *settings its settings. */
+static void
+start_part (const nms__frame *f, size_t begin, size_t end, const nms__class *class,
+    nms__settings *settings, nms__frame *part)
+{
+  *settings = *f->settings;
+  settings->options.max_detections = 0;
+  if (class) {
+    settings->limit = class->limit;
+    settings->options.max_detections = class->cap < end - begin ? class->cap : 0;
+  }
+  *part = *f;
+  part->settings = settings;
+  part->count = end - begin;
+  part->x1 += begin;
+  part->y1 += begin;
+  part->x2 += begin;
+  part->y2 += begin;
+  part->scaled += begin;
+  part->index += begin;
+  part->packed += begin;
+  part->class_id = NULL;
+  part->class_entry = NULL;
+  part->kept_count = 0;
+  part->over_cap_count = 0;
+  part->pairs = 0;
+  part->pair_budget = UINT64_MAX;
+}
+
+/* Decides the partition at `begin` of the frame f, and sets the bits of its kept boxes. */
+static int
+decide_part (nms_context *ctx, nms__frame *f, const scratch *s, size_t begin, size_t end,
+    const nms__class *class, int *used)
+{
+  nms__settings settings;
+  nms__frame *part = &ctx->frame;
+
+  start_part (f, begin, end, class, &settings, part);
+  const int error = nms__engine_run (ctx, NMS_ENGINE_AUTO, used);
+  if (error)
+    return error;
+  for (size_t k = 0; k < part->kept_count; k++) {
+    const uint32_t index = (uint32_t) part->kept[k];
+    s->kept_bits[index / NMS__BLOCK] |= (uint64_t) 1 << index % NMS__BLOCK;
+  }
+  f->kept_count += part->kept_count;
+  f->over_cap_count += part->over_cap_count;
+  return NMS_OK;
+}
+
+/* Decides the partitions from the last to the first, because engines may overwrite columns
+ * behind the last box. Sets *used to the engine of the largest one. */
+static int
+decide_parts (nms_context *ctx, nms__frame *f, const nms__partitions *p, const scratch *s,
+    int *used)
+{
+  size_t largest = 0;
+  int engine;
+
+  for (size_t k = p->count; k-- > 0;) {
+    const size_t begin = k ? p->end[k - 1] : 0, count = p->end[k] - begin;
+    if (!count)
+      continue;
+    const nms__class *class = f->class_entry ? &f->classes.entry[k] : NULL;
+    const int error = decide_part (ctx, f, s, begin, p->end[k], class, &engine);
+    if (error)
+      return error;
+    *used = count > largest ? engine : *used;
+    largest = count > largest ? count : largest;
+  }
+  return NMS_OK;
+}
+
+/* Writes the kept boxes in order of rank. Ascending positions keep the order of equal scores. */
+static void
+sort_kept (nms__frame *f, const scratch *s)
+{
+  uint64_t *keys = f->packed;
+  size_t n = 0;
+
+  for (size_t first = 0; n < f->kept_count; first += NMS__BLOCK)
+    for (uint64_t left = s->kept_bits[first / NMS__BLOCK]; left; left &= left - 1) {
+      const size_t index = first + nms__lowest_bit (left);
+      keys[n++] = nms__pack (s->key[index], (uint32_t) index);
+    }
+  keys = nms__sort (f->kernels, keys, s->keys, n);
+  for (size_t k = 0; k < n; k++)
+    f->kept[k] = (int32_t) nms__packed_position (keys[k]);
+}
+
+int
+nms__by_class (nms_context *ctx, int *used)
+{
+  nms__frame f = ctx->frame;
+  nms__arena arena = { f.scratch, 0 };
+  scratch s;
+  const size_t own = layout (&s, &arena, f.capacity);
+  const nms__partitions p = nms__partitions_of (&f, s.number);
+
+  s.key = (uint32_t *) f.class_id;
+  memset (s.kept_bits, 0, (f.parent_count / NMS__BLOCK + 1) * sizeof *s.kept_bits);
+  group_boxes (&f, &p, &s);
+  f.scratch += own;
+  const int error = decide_parts (ctx, &f, &p, &s, used);
+  f.scratch -= own;
+  if (!error)
+    sort_kept (&f, &s);
+  ctx->frame = f;
+  return error;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* partitions: numbers class ids by the table of classes, or takes them as they are. */
+#include "partitions.h"
+
+nms__partitions
+nms__partitions_of (nms__frame *f, uint32_t *number)
+{
+  nms__classes *c = &f->classes;
+  uint32_t bits = 0;
+
+  /* The buckets hold `end`, because they are not needed after the numbering. */
+  if (f->class_entry)
+    return (nms__partitions) { f->class_entry, c->count, c->bucket };
+  for (size_t pos = 0; pos < f->count; pos++)
+    bits |= (uint32_t) f->class_id[pos];
+  if (bits < nms__class_buckets (f->count)) { /* class ids this small serve as numbers of
+                                               * partitions */
+    size_t count = 1;
+    while (count <= bits)
+      count *= 2;
+    return (nms__partitions) { (const uint32_t *) f->class_id, count, c->bucket };
+  }
+  nms__classes_start (c, f->count);
+  for (size_t pos = 0; pos < f->count; pos++)
+    number[pos] = nms__class_entry (c, f->class_id[pos]);
+  return (nms__partitions) { number, c->count, c->bucket };
+}
