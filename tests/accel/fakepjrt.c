@@ -56,13 +56,15 @@ abort_process (void)
 
 #ifndef FAKE_NONE
 
+#if defined FAKE_STUCK || defined FAKE_STALL || defined FAKE_HANG
 /* Stands for a driver that waits for a device which is absent. */
-static inline void
+static void
 block (void)
 {
   for (;;)
     sleep (1);
 }
+#endif
 
 struct pjrt_error {
   char text[160];
