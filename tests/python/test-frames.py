@@ -273,7 +273,7 @@ class Manual(unittest.TestCase):
             for parameter in inspect.signature(function).parameters:
                 self.assertIn(parameter, hints, name)
                 if name != "iou":
-                    self.assertRegex(function.__doc__ + shared, rf"\n    {parameter} ", name)
+                    self.assertRegex(function.__doc__ + shared, rf"\n *{parameter} ", name)
 
     def test_help_shows_all(self):
         text = pydoc.render_doc(nmscore, renderer=pydoc.plaintext)
