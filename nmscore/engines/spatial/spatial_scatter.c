@@ -10,7 +10,9 @@
 #include "box4.h"
 
 #define BUCKETS 1024
-#define BUCKET_BOXES 1024 /* approximate number of boxes in a bucket */
+/* Approximate number of boxes in a bucket. With many more, boxes that follow each other belong to
+ * one bucket so often that each waits for the counter of the box before it. */
+#define BUCKET_BOXES 64
 #define LINE 64        /* bytes of a cache line */
 /* Number of records by which prefetches run ahead: when records are scattered, and when a
  * record's frame position is read. */
