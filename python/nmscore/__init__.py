@@ -49,6 +49,6 @@ from nmscore._types import ClassOptions as ClassOptions
 from nmscore._types import Outcome as Outcome
 from nmscore._types import Result as Result
 
-# (help () lists these and, because of the list, not what tuples, enums and dicts inherit)
+# help () lists these only; the types would add all methods that they inherit.
 __all__ = ["nms", "batched_nms", "run", "run_batch", "count_neighbors", "iou",
            "rows_from_cxcywh", "rows_from_xywh", "__version__"]

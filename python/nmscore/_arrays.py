@@ -25,7 +25,7 @@ def plain(value: Any, name: str) -> numpy.ndarray[Any, Any]:
     Longer floats are rounded to float32; values beyond its range become infinite, as in C.
     """
     array = _array(value, name)
-    if array.size == 0:  # (nothing in an empty list says what it was to hold)
+    if array.size == 0:  # (an empty list has no type of elements)
         return numpy.zeros(array.shape, numpy.float32)
     if array.dtype.name == "bfloat16":  # of the package ml_dtypes
         return array.astype(numpy.float32)

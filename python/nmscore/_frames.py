@@ -52,9 +52,9 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     score_strict     a score must exceed score_threshold
     class_agnostic   boxes suppress boxes of other classes, too
     class_options    {class id: {"iou_threshold": ..., "score_threshold": ...,
-                     "max_detections": ...}}: values for single classes; what is left
-                     out has the value of the call. With class_agnostic the class of
-                     the box with the lower rank decides
+                     "max_detections": ...}}: values for single classes; an option
+                     that is left out has the value of the call. With
+                     class_agnostic the class of the box with the lower rank decides
     engine           "auto", "sequential", "sorted", "spatial" or "xla": changes the
                      time, never the result
     xla_plugin       path of the PJRT plugin for engine xla; None: the environment
@@ -69,8 +69,8 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
                      it, or -1 (int64)
 
     The Result is a tuple with the fields kept, outcome, suppressed_by, suppressed_count,
-    over_cap_count, filtered_count, invalid_count, not_candidate_count, and engine, which
-    says what ran.
+    over_cap_count, filtered_count, invalid_count, not_candidate_count, and engine, the
+    name of the engine that ran.
 
     Raises TypeError or ValueError, with the name of the parameter.
     """

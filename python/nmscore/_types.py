@@ -61,7 +61,7 @@ class Result(NamedTuple):
     filtered_count
     invalid_count
     not_candidate_count
-    engine            what ran, for people, such as "sorted/avx2"
+    engine            the engine and instruction set that ran, such as "sorted/avx2"
     """
     kept: Indices
     outcome: Optional[Bytes]
@@ -88,7 +88,7 @@ class BatchResult(NamedTuple):
     filtered_count
     invalid_count
     not_candidate_count
-    engine            what ran last, for people, such as "sorted/avx2"
+    engine            the engine and instruction set that ran last
     """
     kept: Indices
     kept_offsets: Indices

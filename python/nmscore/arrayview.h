@@ -31,7 +31,7 @@ typedef struct array_view {
   Py_ssize_t strides[ARRAY_MAX_DIMS]; /* in bytes */
   number_kind kind;
   unsigned bits; /* of an element */
-  /* what keeps the memory alive: */
+  /* One of these keeps the memory alive: */
   Py_buffer buffer;
   PyObject *capsule;
 } array_view;

@@ -30,7 +30,7 @@ open_column (module_state *state, columns *c, PyObject *array, const char *name)
   return NULL;
 }
 
-/* Allocates the memory for what is converted of the view opened last. */
+/* Allocates memory for the converted elements of the view opened last. */
 static void *
 allocate (columns *c, size_t size)
 {

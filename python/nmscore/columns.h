@@ -37,7 +37,7 @@ int columns_open_all (module_state *state, columns *c, PyObject *const *args);
  * their ranks. */
 int columns_check_classes (const columns *c, const nms_options *options);
 
-/* Closes the arrays and frees what was converted. */
+/* Closes the arrays and frees the converted elements. */
 void columns_close (columns *c);
 
 #endif

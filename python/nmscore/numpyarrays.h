@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* numpyarrays: new numpy arrays with what the library returned. */
+/* numpyarrays: new numpy arrays with the library's results. */
 #ifndef NMS_PYTHON_NUMPYARRAYS_H
 #define NMS_PYTHON_NUMPYARRAYS_H
 

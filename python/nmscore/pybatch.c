@@ -8,7 +8,7 @@
 #include "numpyarrays.h"
 #include "pyoptions.h"
 
-/* A batch and what its arrays need; begin with all fields zero. */
+/* A batch with its columns, options and results; begin with all fields zero. */
 typedef struct py_batch {
   columns columns;
   py_options o;
@@ -87,7 +87,7 @@ read_threads (PyObject *value, unsigned *threads)
   return 0;
 }
 
-/* Allocates what the batch writes. */
+/* Allocates the arrays that the batch writes. */
 static int
 allocate_arrays (module_state *state, py_batch *b)
 {

@@ -5,7 +5,7 @@
 
 #include "module.h"
 
-/* Options and what they borrow; begin with all fields zero. */
+/* Options and the memory that they borrow; begin with all fields zero. */
 typedef struct py_options {
   nms_options options;
   nms_class_options *classes;

@@ -28,10 +28,10 @@ new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, DESTRUCTOR]
 
 
 class Lender:
-    """Lends `array`; the other arguments replace what the tensor says of it. With `offset`
-    the tensor's data begins so many bytes before the first element. `lent` counts the
-    capsules that are alive, unless `counted` is False: numpy frees those that it refuses
-    with an exception set, in which Python code cannot run."""
+    """Lends `array`; the other arguments override fields of its tensor. The tensor's data
+    begins `offset` bytes before the first element. `lent` counts the capsules that are alive,
+    unless `counted` is False: numpy frees a capsule that it refuses while an exception is set,
+    and then a destructor in Python cannot run."""
 
     def __init__(self, array, code=None, device=CPU, lanes=1, packed=False, offset=0,
                  name=b"dltensor", counted=True):
