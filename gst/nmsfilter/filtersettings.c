@@ -174,8 +174,9 @@ install_reports (GObjectClass * object_class)
   g_object_class_install_property (object_class, FILTER_PROP_POST_MESSAGES,
       g_param_spec_boolean ("post-messages", "Post messages",
           "Post an element message \"nmsfilter\" every interval and at the end of the stream: the "
-          "fields of stats (totals), and timestamp, stream-time, running-time, duration and "
-          "endtime (guint64, ns) of the interval since the previous message",
+          "fields of stats (totals), and timestamp, stream-time, running-time, duration (in "
+          "running time) and endtime (in stream time), all guint64, ns, of the interval since the "
+          "previous message",
           DEFAULT_POST_MESSAGES, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_INTERVAL,
       g_param_spec_uint64 ("interval", "Interval",

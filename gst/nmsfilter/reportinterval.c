@@ -34,7 +34,8 @@ note_next (ReportInterval * self, const GstSegment * segment, GstBuffer * buffer
     return;
   self->next_timestamp += GST_BUFFER_DURATION (buffer);
   if (GST_CLOCK_TIME_IS_VALID (self->next_stream_time))
-    self->next_stream_time += GST_BUFFER_DURATION (buffer);
+    self->next_stream_time +=
+        (GstClockTime) (GST_BUFFER_DURATION (buffer) * ABS (segment->applied_rate));
 }
 
 gboolean
@@ -56,12 +57,16 @@ report_interval_add (ReportInterval * self, const GstSegment * segment, GstBuffe
       self->end = running;
     }
     if (GST_BUFFER_DURATION_IS_VALID (buffer))
-      running += GST_BUFFER_DURATION (buffer);
+      running += (GstClockTime) (GST_BUFFER_DURATION (buffer) / ABS (segment->rate));
     /* a buffer with an earlier time does not shorten the interval */
-    self->end = MAX (self->end, running);
-    note_next (self, segment, buffer);
+    if (running >= self->end) {
+      self->end = running;
+      note_next (self, segment, buffer);
+    }
     return self->end - self->running_time >= length;
   }
+  if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (pts))
+    return FALSE;               /* outside of the segment */
 
   now = g_get_monotonic_time ();
   if (self->wall == 0)
@@ -73,14 +78,11 @@ GstStructure *
 report_interval_to_structure (const ReportInterval * self)
 {
   GstClockTime duration = GST_CLOCK_TIME_NONE;
-  GstClockTime end = GST_CLOCK_TIME_NONE;
 
   if (GST_CLOCK_TIME_IS_VALID (self->running_time))
     duration = self->end - self->running_time;
-  if (GST_CLOCK_TIME_IS_VALID (self->stream_time))
-    end = self->stream_time + duration;
   return gst_structure_new ("nmsfilter",
-      "endtime", GST_TYPE_CLOCK_TIME, end,
+      "endtime", GST_TYPE_CLOCK_TIME, self->next_stream_time,
       "timestamp", G_TYPE_UINT64, self->timestamp,
       "stream-time", G_TYPE_UINT64, self->stream_time,
       "running-time", G_TYPE_UINT64, self->running_time,

@@ -27,7 +27,7 @@ void report_interval_next (ReportInterval * self);
 
 /* Adds a buffer. Returns TRUE if the interval has reached `length` (ns). Buffers
  * without a timestamp, and those of a segment that is not in time format, are timed
- * by the monotonic clock of the machine. */
+ * by the monotonic clock of the machine. Those outside of their segment are left out. */
 gboolean report_interval_add (ReportInterval * self, const GstSegment * segment,
     GstBuffer * buffer, GstClockTime length);
 

@@ -173,6 +173,59 @@ test_end_after_interval (void)
   harness_teardown (h, bus);
 }
 
+/* Buffers outside of the segment, such as those before the target of a seek, take part in no
+ * interval, however long they take. */
+static void
+test_outside_segment (void)
+{
+  GstHarness *h = harness_new ("nmsfilter post-messages=true interval=20000000");
+  GstBus *bus = harness_bus (h);
+  const GstStructure *report;
+  GstMessage *message;
+  GstSegment segment;
+  guint i;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = segment.time = 10 * GST_SECOND;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  for (i = 0; i < 3; i++) {
+    push_seconds (h, i, 1);
+    g_usleep (25000);
+  }
+  g_assert_cmpuint (count_reports (bus), ==, 0);
+  push_seconds (h, 100, 1);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
+  g_assert_nonnull (message);
+  report = gst_message_get_structure (message);
+  g_assert_cmpuint (number (report, "stream-time"), ==, 10 * GST_SECOND);
+  g_assert_cmpuint (number (report, "duration"), ==, 100 * GST_MSECOND);
+  gst_message_unref (message);
+  harness_teardown (h, bus);
+}
+
+/* At twice the speed, an interval of running time is twice as long in stream time. */
+static void
+test_end_time_at_double_rate (void)
+{
+  GstHarness *h = harness_new ("nmsfilter post-messages=true");
+  GstBus *bus = harness_bus (h);
+  const GstStructure *report;
+  GstMessage *message;
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = 2.0;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  push_seconds (h, 0, 20);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
+  g_assert_nonnull (message);
+  report = gst_message_get_structure (message);
+  g_assert_cmpuint (number (report, "stream-time"), ==, 0);
+  g_assert_cmpuint (number (report, "endtime"), ==, 2 * GST_SECOND);
+  gst_message_unref (message);
+  harness_teardown (h, bus);
+}
+
 static void
 test_empty_stream (void)
 {
@@ -330,6 +383,8 @@ static const TestCase cases[] = {
   { "/nmsfilter/reports/interval", test_interval },
   { "/nmsfilter/reports/end-of-stream", test_end_of_stream },
   { "/nmsfilter/reports/end-after-interval", test_end_after_interval },
+  { "/nmsfilter/reports/outside-segment", test_outside_segment },
+  { "/nmsfilter/reports/end-time-at-double-rate", test_end_time_at_double_rate },
   { "/nmsfilter/reports/empty-stream", test_empty_stream },
   { "/nmsfilter/reports/jumps", test_jumps },
   { "/nmsfilter/reports/without-timestamps", test_without_timestamps },
