@@ -38,7 +38,8 @@
  * buffer's duration, else of a frame at the caps' frame rate, else of the distance
  * to the previous buffer, else of 40 ms. A buffer without a record is a frame without
  * boxes. A buffer without a PTS takes the next record. Records must be in order of
- * time, buffers in order of presentation. After a seek, match=index needs a frame
+ * time; buffers in order of presentation or, unless the recording is a pipe or looped, in
+ * decoding order, which takes more time. After a seek, match=index needs a frame
  * rate or durations to compute the index of the frame. A buffer outside of its segment,
  * which sinks drop, gets no boxes and takes no record.
  *

@@ -108,6 +108,7 @@ step_back (RecordMatch * self, guint64 time, GError ** error)
       || !record_queue_can_jump (self->queue))
     return RECORD_MATCH_FOUND;
   self->queue->seeking = TRUE;
+  self->queue->counted_key = MAX (self->queue->counted_key, self->last_key + 1);
   return go_to (self, &jump, FALSE, error);
 }
 
@@ -209,6 +210,19 @@ hold_record (RecordMatch * self, const RecordSearch * search, gint before,
   return RECORD_MATCH_FOUND;
 }
 
+/* Counts the record that was found by time. In decoding order, a later buffer came first,
+ * and with it this record was counted as unmatched. */
+static void
+count_match (RecordMatch * self)
+{
+  RecordQueue *queue = self->queue;
+
+  queue->counts.matched++;
+  if (queue->reverse == queue->descending && queue->counts.unmatched > 0
+      && record_queue_was_counted (queue, self->current))
+    queue->counts.unmatched--;
+}
+
 RecordMatchResult
 record_match_at_time (RecordMatch * self, const RecordSearch * search, RecordedFrame ** frame,
     GError ** error)
@@ -229,7 +243,7 @@ record_match_at_time (RecordMatch * self, const RecordSearch * search, RecordedF
     best = after;
   if (best >= 0) {
     use_record (self, best, frame);
-    self->queue->counts.matched++;
+    count_match (self);
   } else {
     result = hold_record (self, search, before, frame);
   }
@@ -306,6 +320,7 @@ record_match_jump (RecordMatch * self, const RecordJump * jump, GError ** error)
 
   queue->seeking = TRUE;
   queue->reverse = jump->reverse;
+  queue->counted_key = 0;
   if (!queue->started)
     return RECORD_MATCH_FOUND;
   if (!record_queue_can_jump (queue))

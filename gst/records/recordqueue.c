@@ -76,6 +76,13 @@ record_queue_recycle (RecordQueue * self, RecordedFrame * frame)
     frame_free (frame);
 }
 
+gboolean
+record_queue_was_counted (const RecordQueue * self, const RecordedFrame * frame)
+{
+  return frame->timestamp != RECORDED_FRAME_NO_TIME
+      && record_queue_key (self, frame->timestamp) < self->counted_key;
+}
+
 void
 record_queue_discard (RecordQueue * self, guint count)
 {
@@ -84,14 +91,14 @@ record_queue_discard (RecordQueue * self, guint count)
   if (count == 0)
     return;
   for (i = 0; i < count; i++) {
+    if (!self->seeking && !record_queue_was_counted (self, record_queue_peek (self, i)))
+      self->counts.unmatched++;
     record_queue_recycle (self, record_queue_peek (self, i));
     self->frames->pdata[i] = NULL;
   }
   g_ptr_array_set_free_func (self->frames, NULL);
   g_ptr_array_remove_range (self->frames, 0, count);
   g_ptr_array_set_free_func (self->frames, frame_free);
-  if (!self->seeking)
-    self->counts.unmatched += count;
 }
 
 /* ------------------------------------------------------------------- reading */
@@ -157,8 +164,8 @@ in_order (RecordQueue * self, const RecordedFrame * frame, GError ** error)
     return TRUE;
   g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%" G_GUINT64_FORMAT
       ": timestamp %" G_GUINT64_FORMAT " is %s %" G_GUINT64_FORMAT " of line %"
-      G_GUINT64_FORMAT ", but records must be in order of time", frame->line,
-      frame->timestamp - self->time_offset, self->descending ? "after" : "before",
+      G_GUINT64_FORMAT ", but records must be in order of time (match=index ignores times)",
+      frame->line, frame->timestamp - self->time_offset, self->descending ? "after" : "before",
       self->last_time - self->time_offset, self->last_line);
   return FALSE;
 }
@@ -167,6 +174,8 @@ in_order (RecordQueue * self, const RecordedFrame * frame, GError ** error)
 static void
 begin_session (RecordQueue * self, const RecordedFrame * frame)
 {
+  if (self->number != frame->session || self->descending != frame->reverse)
+    self->counted_key = 0;
   self->number = frame->session;
   self->descending = frame->reverse;
   self->timed = 0;

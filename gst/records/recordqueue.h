@@ -43,6 +43,7 @@ typedef struct
   gboolean by_time;             /* records are matched by time, so sessions matter */
   gboolean seeking;             /* discarded records are not counted */
   gboolean reverse;             /* the stream is played in reverse */
+  guint64 counted_key;          /* records before it were counted already; 0: none */
   guint64 frame_duration;       /* of the stream, in ns; 0: unknown */
   RecordMatchCounts counts;
 
@@ -80,7 +81,11 @@ RecordedFrame *record_queue_peek (const RecordQueue * self, guint i);
 /* Maps a time to a number that ascends along the current session. */
 guint64 record_queue_key (const RecordQueue * self, guint64 time);
 
-/* Removes the first `count` records, and counts them as unmatched unless `seeking`. */
+/* Returns whether the record is before `counted_key`. */
+gboolean record_queue_was_counted (const RecordQueue * self, const RecordedFrame * frame);
+
+/* Removes the first `count` records. Counts them as unmatched, unless `seeking` or they are
+ * not after `counted_key`. */
 void record_queue_discard (RecordQueue * self, guint count);
 
 /* Removes the first record and returns it; record_queue_recycle () takes it back. */

@@ -223,6 +223,24 @@ GST_START_TEST (a_loop_needs_one_session)
 
 GST_END_TEST;
 
+/* Buffers in decoding order, of which each finds its record in a file. */
+GST_START_TEST (decoding_order_finds_every_record)
+{
+  static const guint order[] = { 0, 4, 2, 1, 3, 8, 6, 5, 7, 11 };
+  static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
+  guint i;
+  Replay r;
+
+  replay_open_records (&r, times, 12, "");
+  for (i = 0; i < G_N_ELEMENTS (order); i++)
+    fail_unless_equals_int (replay_x_at (&r, order[i] * FRAME), order[i] + 1);
+  fail_unless_equals_uint64 (replay_stat (&r, "matched"), G_N_ELEMENTS (order));
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 2);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
 /* ---------------------------------------------------- frames that are not shown */
 
 /* Pushes the frames from -3 on of a segment that begins at frame 10, and expects boxes from
@@ -286,6 +304,7 @@ static const CheckCase cases[] = {
   CHECK_CASE (direction_need_not_be_the_recorded_one),
   CHECK_CASE (the_first_session_may_have_any_number),
   CHECK_CASE (a_loop_needs_one_session),
+  CHECK_CASE (decoding_order_finds_every_record),
   CHECK_CASE (buffers_outside_the_segment_take_no_record),
   CHECK_CASE (marked_lines_are_not_unmatched),
   { NULL }
