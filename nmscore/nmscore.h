@@ -177,7 +177,9 @@ NMS_API void nms_rows_from_xywh (const float *in, size_t count, float *out);
 
 /* The engines. All give identical results; they differ in time only. */
 typedef enum nms_engine {
-  NMS_ENGINE_AUTO = 0,       /* the library chooses, by a sample of overlaps */
+  NMS_ENGINE_AUTO = 0,       /* the library chooses, by a sample of overlaps; where that misled, it
+                              * changes to spatial during the run. Large classes may be decided
+                              * by an engine each */
   NMS_ENGINE_SEQUENTIAL = 1, /* the sequential grid: each step takes the few best boxes and
                               * removes what they suppress in one pass over the others. Best for
                               * up to some thousand boxes. */
@@ -309,7 +311,8 @@ NMS_API size_t nms_context_scratch (const nms_context *ctx);
 NMS_API const char *nms_context_error (const nms_context *ctx);
 
 /* Returns the engine that the last successful run used (never NMS_ENGINE_AUTO), or
- * NMS_ENGINE_AUTO before the first run. */
+ * NMS_ENGINE_AUTO before the first run. If classes were decided by an engine each, it is that of
+ * the largest class. */
 NMS_API int nms_context_engine (const nms_context *ctx);
 
 /* Returns a text for people about the last successful run: engine and instruction set, such as

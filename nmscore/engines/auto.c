@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * auto: chooses the engine that takes least time for a frame. All engines return the
- * same result, so an estimate that is off costs time only.
+ * auto: chooses the engine that takes least time for a frame. All engines return the same result,
+ * so an estimate that is off costs time only.
  *
- * Frames of up to TABLE_MOST boxes go by a table, because a look at their boxes would
- * take longer than a wrong choice costs. For larger frames a sample of boxes counts
- * neighbors, which estimates how many boxes will be kept, and a closed form for each
- * engine turns that into time. The constants are nanoseconds of one core at 3 GHz; pair
- * tests are divided by the width of a vector. Only the ratios of constants matter.
+ * Frames of up to TABLE_MOST boxes go by a table, because a look at their boxes would take longer
+ * than a wrong choice costs. For larger frames a sample of boxes counts neighbors, which estimates
+ * how many boxes will be kept, and a closed form for each engine turns that into time. The
+ * constants are nanoseconds of one core at 3 GHz; pair tests are divided by the width of a vector.
  *
  * The sample may mislead. Engines sequential and sorted, whose time may grow with the square of
  * the number of boxes, therefore get a budget of pair tests that take BUDGET times as long as
@@ -25,7 +24,6 @@
 #define CLASS_SAMPLE 64
 #define BUDGET 3.0
 #define PAIR_TEST 2.5 /* of a budget, by one lane */
-#define CACHED 32768 /* boxes whose columns fit into a second-level cache of 1 MiB */
 
 typedef struct estimate {
   double n;
@@ -35,8 +33,7 @@ typedef struct estimate {
   double ranked; /* boxes that rank above the one that fills the cap; n: not filled */
   double same;   /* share of all boxes that have the class of a given box; 1: no classes */
   double first;  /* boxes that sorted sorts at first; n: all */
-  int classes, score_order;
-  int lanes;     /* floats in a vector */
+  int classes, score_order, lanes; /* lanes: floats in a vector */
   size_t samples;
   double neighbors[SAMPLE_MOST];
 } estimate;
@@ -54,18 +51,18 @@ count_neighbors (const nms__frame *f, size_t block, size_t pos)
   const nms__columns columns = { f->x1, f->y1, f->x2, f->y2, f->scaled, f->class_id };
   const nms__box box = nms__frame_box (f, pos);
   const size_t first = block * NMS__BLOCK, left = f->count - first;
-  uint64_t mask = f->kernels->overlap_block (&columns, first,
-      left < NMS__BLOCK ? left : NMS__BLOCK, &box, &f->bounds, NULL);
+  const size_t n = left < NMS__BLOCK ? left : NMS__BLOCK;
+  uint64_t mask = f->kernels->overlap_block (&columns, first, n, &box, &f->bounds, NULL);
 
   if (pos / NMS__BLOCK == block)
     mask &= ~((uint64_t) 1 << pos % NMS__BLOCK);
   return nms__count_bits (mask);
 }
 
-/* Returns the number of boxes of the frame that box `pos` would suppress, or that would
- * suppress it. The box is compared with its own block and with those at a distance of 1,
- * 2, 4, ... blocks, each of which stands for the blocks up to the next one, because boxes
- * of one object often follow each other. */
+/* Returns the number of boxes of the frame that box `pos` would suppress, or that would suppress
+ * it. The box is compared with its own block and with those at a distance of 1, 2, 4, ... blocks,
+ * each of which stands for the blocks up to the next one, because boxes of one object often follow
+ * each other. */
 static double
 estimate_neighbors (const nms__frame *f, size_t pos)
 {
@@ -78,23 +75,20 @@ estimate_neighbors (const nms__frame *f, size_t pos)
   return (double) sum;
 }
 
-/* Returns how many of the best `ranked` boxes will be kept. A box with d neighbors among
- * them is kept with a probability of 1 / (1 + d) if these are neighbors of each other, and
- * a higher one if they are not. The exponent 7/8 is between detectors' clusters and boxes
- * placed at random. */
+/* Returns the share of the best `ranked` boxes that will be kept if neighbors of a box are
+ * neighbors of each other, as in clusters. A box with d neighbors among them is then kept with a
+ * probability of 1 / (1 + d). */
 static double
-kept_of (const estimate *e, double ranked)
+share_of_clusters (const estimate *e, double ranked)
 {
   double sum = 0.0;
 
   for (size_t k = 0; k < e->samples; k++)
     sum += 1.0 / (1.0 + e->neighbors[k] * (ranked / e->n));
-  sum /= (double) e->samples;
-  return ranked * sum / sqrt (sqrt (sqrt (sum)));
+  return sum / (double) e->samples;
 }
 
-/* Returns the share of boxes that have the class of a given box, from all pairs of a
- * sample. */
+/* Returns the share of boxes that have the class of a given box, from all pairs of a sample. */
 static double
 estimate_same_class (const nms__frame *f)
 {
@@ -119,10 +113,9 @@ lesser (double a, double b)
 static estimate
 estimate_frame (const nms__frame *f)
 {
-  estimate e = { .n = (double) f->count, .lanes = f->kernels->lanes };
+  estimate e = { .n = (double) f->count, .lanes = f->kernels->lanes,
+    .classes = f->class_id != NULL, .score_order = nms__takes_score_order (f) };
 
-  e.classes = f->class_id != NULL;
-  e.score_order = nms__takes_score_order (f);
   e.first = nms__sorts_in_batches (f) ? (double) nms__first_batch (f) : e.n;
   e.cap = lesser ((double) nms__total_cap (f), e.n);
   e.same = f->class_id ? estimate_same_class (f) : 1.0;
@@ -130,9 +123,10 @@ estimate_frame (const nms__frame *f)
   const size_t stride = f->count / e.samples;
   for (size_t k = 0; k < e.samples; k++)
     e.neighbors[k] = estimate_neighbors (f, k * stride + sample_position (f, k, stride));
-  e.all = kept_of (&e, e.n);
+  e.all = e.n * share_of_clusters (&e, e.n);
+  e.all *= sqrt (sqrt (sqrt (e.n / e.all))); /* because not all boxes lie in clusters */
   e.kept = lesser (e.all, e.cap);
-  for (e.ranked = e.cap; e.ranked < e.n && kept_of (&e, e.ranked) < e.cap;)
+  for (e.ranked = e.cap; e.ranked < e.n && e.ranked * share_of_clusters (&e, e.ranked) < e.cap;)
     e.ranked = lesser (1.5 * e.ranked, e.n);
   return e;
 }
@@ -142,9 +136,8 @@ static double
 time_sequential (const estimate *e)
 {
   const double undecided = 1.0 - 0.5 * e->kept / e->all; /* share, on average */
-  const double test = 1.8 / e->lanes + (e->n > CACHED ? 0.4 : 0.0);
 
-  return 400.0 + 3.0 * e->n + 12.0 * e->kept + test * e->n * e->kept * undecided;
+  return 400.0 + 3.0 * e->n + 12.0 * e->kept + 2.0 / e->lanes * e->n * e->kept * undecided;
 }
 
 /* One sort, of the best boxes only under a low cap, then each box is compared with the boxes kept
