@@ -198,7 +198,7 @@ concentric_sorted (Frame *f)
 #define COLLIDING 4096
 
 /* Half of the boxes side by side in class 7; the others, in heaps, have class ids that a well
- * known multiplier maps to products with equal bits. */
+ * known multiplier maps to products with 16 equal bits. */
 static void
 colliding_ids (Frame *f)
 {
@@ -207,7 +207,7 @@ colliding_ids (Frame *f)
 
   f->with_classes = 1;
   for (uint64_t id = 0; found < COLLIDING; id++)
-    if (((id * 0x9e3779b97f4a7c15u) >> 32 & 0xfffff) == 0)
+    if (((id * 0x9e3779b97f4a7c15u) >> 32 & 0xffff) == 0)
       ids[found++] = (int32_t) (uint32_t) id;
   for (size_t i = 0; i < f->count; i++) {
     f->class_ids[i] = i % 2 ? ids[i / 2 % COLLIDING] : 7;
