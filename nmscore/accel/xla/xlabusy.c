@@ -3,21 +3,23 @@
 #include "xlabusy.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
-static size_t busy;    /* under the lock */
-static pid_t counting; /* the process that counts; 0: none yet */
+static size_t busy; /* under the lock */
+/* The process that counts; 0: none yet. Not under the lock, which a thread of the parent may
+ * hold for ever in a forked process. */
+static atomic_long counting;
 
 void
 nms__xla_busy_begin (void)
 {
   pthread_mutex_lock (&lock);
-  counting = getpid ();
+  atomic_store (&counting, (long) getpid ());
   busy++;
   pthread_mutex_unlock (&lock);
 }
@@ -37,7 +39,7 @@ nms__xla_busy_wait (unsigned milliseconds)
   struct timespec end;
   int late = 0;
 
-  if (counting != getpid ())
+  if (atomic_load (&counting) != (long) getpid ())
     return 1;
   clock_gettime (CLOCK_REALTIME, &end);
   end.tv_sec += milliseconds / 1000;
