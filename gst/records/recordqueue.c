@@ -247,7 +247,7 @@ record_queue_read (RecordQueue * self, guint64 time, guint64 index, GError ** er
     self->started = TRUE;
     switch (record_reader_next (self->reader, frame, &problem)) {
       case RECORD_READER_FRAME:
-        if (!self->loop)
+        if (record_queue_can_jump (self))
           record_index_add (self->index, frame);
         if (frame->timestamp != RECORDED_FRAME_NO_TIME
             && !accept_time (self, frame, &next, &problem))
