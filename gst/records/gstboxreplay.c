@@ -40,8 +40,8 @@
  * boxes. A buffer without a PTS takes the next record. Records must be in order of
  * time; buffers in order of presentation or, unless the recording is a pipe or looped, in
  * decoding order, which takes more time. After a seek, match=index needs a frame
- * rate or durations to compute the index of the frame. A buffer outside of its segment,
- * which sinks drop, gets no boxes and takes no record.
+ * rate or durations to compute the index of the frame. A buffer outside of its segment
+ * gets no boxes and takes no record.
  *
  * A file may have several sessions, as docs/recording.md defines them: boxrecord begins
  * one where time goes back. By time, records are taken from one session at a time. A
@@ -62,22 +62,18 @@
  * when no line has come for 1 s. Two boxreplays on one pipe would share its lines, so
  * the second one in a process is refused.
  *
- * A last line that is incomplete, as in a file that is still being written, ends the
- * replay with a warning. follow=true waits for its rest and for further lines, as for a
- * pipe: a buffer waits until the record after it has been written. So a stream that
+ * A last line that is incomplete, as in a file that is still being written, is a warning.
+ * follow=true waits for its rest and for further lines, as for a pipe, so a stream that
  * runs longer than its recording waits until a flush or a state change.
  *
- * A file is read as a stream, in memory no larger than its longest line. An index of 32
- * bytes for every 16 KiB that were read makes seeks and reverse playback cheap: a jump
- * reads about 16 KiB, and the first jump beyond what was read passes once over the lines
- * up to its target, or to the end of the file for a jump backward, without checking the
- * boxes on them. A pipe cannot be read again, so a jump backward is an error there; a
- * file that is looped is read again from its start.
+ * A file is read in memory no larger than its longest line. An index of 32 bytes for every
+ * 16 KiB makes seeks and reverse playback cheap. The first jump beyond what was read passes
+ * once over the lines up to its target, or over all for a jump backward, without their
+ * boxes. In a pipe, a jump backward is an error; a looped file is read from its start.
  *
  * At the end of the stream an element message `boxreplay` states the number of frames
- * that passed, records matched and unmatched, buffers that got a held
- * record, boxes attached, lines skipped, boxes
- * ignored and labels refused (`gst-launch-1.0 -m` shows it).
+ * that passed, records matched and unmatched, buffers that got a held record, boxes
+ * attached, lines skipped, boxes ignored and labels refused (`gst-launch-1.0 -m` shows it).
  *
  * ## Example launch line
  * |[
@@ -103,8 +99,6 @@
 GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
 #define GST_CAT_DEFAULT gst_box_replay_debug
 
-#define FALLBACK_FRAME_DURATION (40 * GST_MSECOND)
-
 #define PROP_STATS (REPLAY_PROP_LAST + 1)
 
 struct _GstBoxReplay
@@ -124,7 +118,6 @@ struct _GstBoxReplay
   StreamPosition position;
   RecordedFrame *frame;         /* for transform_ip: the record to attach, or NULL */
   BoxAttach attach;             /* for transform_ip */
-  gboolean warned_waiting;
   LabelTable labels;            /* all that this element has taken */
 
   ReplayStats stats;            /* changed by the streaming thread, under the object lock */
@@ -210,15 +203,14 @@ get_tolerance (GstBoxReplay * self, const StreamPositionStep * step)
   GST_OBJECT_LOCK (self);
   tolerance = self->settings.tolerance;
   GST_OBJECT_UNLOCK (self);
-  if (tolerance == 0)
-    tolerance = (step->duration > 0 ? step->duration : FALLBACK_FRAME_DURATION) / 2;
-  return tolerance;
+  return tolerance > 0 ? tolerance : stream_position_half_frame (step);
 }
 
 /* Follows a jump of the stream in the recording. */
 static GstFlowReturn
 follow_jump (GstBoxReplay * self, const StreamPositionStep * step)
 {
+  RecordMatchResult result;
   GError *error = NULL;
   RecordJump jump = {
     .time = step->time,.index = self->position.index,.slack = get_tolerance (self, step),
@@ -232,19 +224,10 @@ follow_jump (GstBoxReplay * self, const StreamPositionStep * step)
     return GST_FLOW_ERROR;
   }
   GST_LOG_OBJECT (self, "jump to %" GST_TIME_FORMAT, GST_TIME_ARGS (step->time));
-  switch (record_match_jump (self->match, &jump, &error)) {
-    case RECORD_MATCH_FLUSHING:
-      return GST_FLOW_FLUSHING;
-    case RECORD_MATCH_FAILED:
-      break;
-    default:
-      return GST_FLOW_OK;
-  }
-  if (error->domain == RECORD_ERROR)
-    return source_failed (self, error);
-  GST_ELEMENT_ERROR (self, RESOURCE, SEEK, ("Cannot seek backward: %s cannot be read again from "
-          "its start: %s", self->settings.location, error->message), (NULL));
-  g_error_free (error);
+  result = record_match_jump (self->match, &jump, &error);
+  if (result != RECORD_MATCH_FAILED)
+    return flow_of (self, result, NULL);
+  replay_open_seek_failed (GST_ELEMENT (self), self->settings.location, error);
   return GST_FLOW_ERROR;
 }
 
@@ -422,17 +405,12 @@ gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
   return GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->sink_event (trans, event);
 }
 
-/* Says once why the stream stands still. */
 static void
 warn_waiting (gpointer element)
 {
   GstBoxReplay *self = element;
 
-  if (self->warned_waiting)
-    return;
-  self->warned_waiting = TRUE;
-  GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s has had no line for 1 s, so the stream waits "
-          "for it", self->settings.location), (NULL));
+  replay_stats_warn_waiting (&self->stats, GST_ELEMENT (self), self->settings.location);
 }
 
 /* Opens the recording, a file or the pad. Returns FALSE after an error message. */
@@ -455,7 +433,6 @@ open_recording (GstBoxReplay * self)
     return FALSE;
   record_reader_set_labels (reader, &self->labels);
   record_reader_set_waiting (reader, warn_waiting, self);
-  self->warned_waiting = FALSE;
   GST_OBJECT_LOCK (self);
   self->reader = reader;
   self->match = record_match_new (reader, set->match_by, skip_errors, set->loop);

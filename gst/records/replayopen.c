@@ -61,3 +61,15 @@ replay_open_failed (GstElement * element, const gchar * source, GError * error)
         (NULL));
   g_error_free (error);
 }
+
+void
+replay_open_seek_failed (GstElement * element, const gchar * source, GError * error)
+{
+  if (error->domain == RECORD_ERROR) {
+    replay_open_failed (element, source, error);
+    return;
+  }
+  GST_ELEMENT_ERROR (element, RESOURCE, SEEK, ("Cannot seek backward: %s cannot be read again "
+          "from its start: %s", source, error->message), (NULL));
+  g_error_free (error);
+}

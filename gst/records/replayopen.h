@@ -20,4 +20,7 @@ RecordReader *replay_open (GstElement * element, const ReplaySettings * settings
 /* Posts an error in reading the recording `source`, and frees it. */
 void replay_open_failed (GstElement * element, const gchar * source, GError * error);
 
+/* Posts an error in going to another place of the recording, and frees it. */
+void replay_open_seek_failed (GstElement * element, const gchar * source, GError * error);
+
 G_END_DECLS

@@ -52,3 +52,13 @@ replay_stats_warn_unmatched (const ReplayStats * self, GstElement * element, con
             source, self->frames), ("Is it a recording of another video, or are its times "
             "shifted? match=index ignores the times, tolerance widens the search."));
 }
+
+void
+replay_stats_warn_waiting (ReplayStats * self, GstElement * element, const gchar * source)
+{
+  if (self->warned_waiting)
+    return;
+  self->warned_waiting = TRUE;
+  GST_ELEMENT_WARNING (element, RESOURCE, READ, ("%s has had no line for 1 s, so the stream waits "
+          "for it", source), (NULL));
+}

@@ -17,7 +17,7 @@ typedef struct
   guint64 labels_refused;       /* boxes whose label max-labels left out */
 
   /* private */
-  gboolean warned_skipped, warned_labels;
+  gboolean warned_skipped, warned_labels, warned_waiting;
 } ReplayStats;
 
 /* Returns the property `stats`. */
@@ -30,6 +30,9 @@ GstStructure *replay_stats_structure (const ReplayStats * self);
  * labels. `source` names the recording. */
 void replay_stats_warn (ReplayStats * self, GstElement * element, const gchar * source,
     const gchar * first_skipped, guint max_labels);
+
+/* Warns once that the stream waits for a line of the recording, for 1 s already. */
+void replay_stats_warn_waiting (ReplayStats * self, GstElement * element, const gchar * source);
 
 /* Warns, at the end of a stream, if no record matched. */
 void replay_stats_warn_unmatched (const ReplayStats * self, GstElement * element,

@@ -4,6 +4,8 @@
 
 #include "framesize.h"
 
+#define UNKNOWN_FRAME_DURATION (40 * GST_MSECOND)
+
 void
 stream_position_init (StreamPosition * self)
 {
@@ -36,6 +38,12 @@ gboolean
 stream_position_ended (const StreamPosition * self)
 {
   return self->ended;
+}
+
+GstClockTime
+stream_position_half_frame (const StreamPositionStep * step)
+{
+  return step->duration > 0 ? step->duration / 2 : UNKNOWN_FRAME_DURATION / 2;
 }
 
 gboolean

@@ -50,6 +50,9 @@ gboolean stream_position_ended (const StreamPosition * self);
 StreamPositionStep stream_position_step (StreamPosition * self, const GstSegment * segment,
     GstBuffer * buffer, gboolean by_index);
 
+/* Returns half of the duration of a frame in ns, or 20 ms if that is unknown. */
+GstClockTime stream_position_half_frame (const StreamPositionStep * step);
+
 /* Returns whether no part of the buffer is inside its segment, so that sinks drop it.
  * Returns FALSE if the buffer has no PTS or the segment is not in time. */
 gboolean stream_position_is_outside (const GstSegment * segment, GstBuffer * buffer);
