@@ -203,7 +203,10 @@ nms_prepare ()
       exit 1
     NMS_PLUGIN_DIR="$NMS_BUILD_DIR/plugin/gst"
   fi
-  export GST_PLUGIN_PATH_1_0="$NMS_PLUGIN_DIR:${GST_PLUGIN_PATH_1_0-${GST_PLUGIN_PATH-}}"
+  . "$NMS_ROOT/pipelines/env.sh"
+  # (GStreamer ignores GST_PLUGIN_PATH if this is set)
+  [ -z "${GST_PLUGIN_PATH_1_0-}" ] ||
+    export GST_PLUGIN_PATH_1_0="$NMS_PLUGIN_DIR:$GST_PLUGIN_PATH_1_0"
   export GST_REGISTRY="${GST_REGISTRY-$NMS_BUILD_DIR/registry-$(uname -m).bin}"
   for element in nmsfilter boxreplay boxrecord boxoverlay facedetect textoverlay x264enc; do
     nms_preloaded gst-inspect-1.0 "$element" >/dev/null 2>&1 ||
