@@ -28,7 +28,7 @@ export OPENCV_LOG_LEVEL=${OPENCV_LOG_LEVEL:-OFF}
 # 1.24 on; live-camera.sh; the tests.
 NMS_PACKAGES_MINIMAL="gcc libc6-dev meson ninja-build pkg-config
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libglib2.0-dev"
-NMS_PACKAGES_ELEMENTS="libjson-glib-dev libpango1.0-dev"
+NMS_PACKAGES_ELEMENTS="g++ libsimdjson-dev libpango1.0-dev"
 NMS_PACKAGES_PIPELINES="gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x gstreamer1.0-opencv
   opencv-data opencv-doc fonts-dejavu-core
@@ -168,7 +168,7 @@ nms_build ()
   local name=$1 dir="$NMS_BUILD_DIR/$1" log="$NMS_BUILD_DIR/$1.log" stamp
   shift
   stamp="$NMS_ROOT | $(. /etc/os-release 2>/dev/null; printf '%s %s' "${ID-}" "${VERSION_ID-}") \
-| $(uname -m) | CC=${CC-} CFLAGS=${CFLAGS-} LDFLAGS=${LDFLAGS-} | $*"
+| $(uname -m) | CC=${CC-} CXX=${CXX-} CFLAGS=${CFLAGS-} CXXFLAGS=${CXXFLAGS-} LDFLAGS=${LDFLAGS-} | $*"
   if [ ! -f "$dir/build.ninja" ] || [ "$(cat "$dir/nms-stamp" 2>/dev/null)" != "$stamp" ]; then
     rm -rf "$dir"
     say "Configuring $name"

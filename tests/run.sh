@@ -179,8 +179,8 @@ stage_leaks ()
 build_asan ()
 {
   build asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
-    -Dc_args=-fno-sanitize-recover=all -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
-    -Dpython=enabled
+    -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
+    -Dtests=enabled -Drecords=enabled -Doverlay=enabled -Dpython=enabled
 }
 
 stage_asan ()
@@ -249,7 +249,7 @@ stage_minimal ()
 
 stage_clang ()
 {
-  CC=clang build clang --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
+  CC=clang CXX=clang++ build clang --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
     --werror || return 0
   suites clang $(no_suites pipelines bench tpu)
 }
@@ -404,9 +404,9 @@ fuzz_one ()
 stage_fuzz ()
 {
   local program some=
-  CC=clang build fuzz --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
-    -Dc_args=-fno-sanitize-recover=all -Dfuzzers=true -Dtests=enabled -Drecords=enabled \
-    -Doverlay=disabled || return 0
+  CC=clang CXX=clang++ build fuzz --buildtype=debugoptimized -Db_sanitize=address,undefined \
+    -Db_lundef=false -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
+    -Dfuzzers=true -Dtests=enabled -Drecords=enabled -Doverlay=disabled || return 0
   for program in "$NMS_BUILD_DIR"/fuzz/tests/fuzz/fuzz-*; do
     [ -f "$program" ] && [ -x "$program" ] || continue
     some=yes
@@ -467,7 +467,8 @@ newer_debian ()
     "NMS_SCANNER_PRELOAD=$("${inside[@]:0:2}" cc -print-file-name=libasan.so)")
   # shellcheck disable=SC2086
   if build "$1-asan" --buildtype=debugoptimized -Db_sanitize=address,undefined \
-    -Db_lundef=false -Dc_args=-fno-sanitize-recover=all $options; then
+    -Db_lundef=false -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
+    $options; then
     stage="$1-asan"
     suites "$1-asan" boxmeta odmeta odregions odrelations odremove nmsfilter boxreplay \
       boxrecord boxoverlay rotatedboxes

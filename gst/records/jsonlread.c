@@ -1,21 +1,79 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * jsonlread: parses a line by json-glib after jsonguard has checked it, one object
- * at a time to save memory, and checks the type of every member.
- */
+/* jsonlread: checks the members that jsonscan has read, and makes boxes of them. */
 #include "jsonl.h"
 
-#include <json-glib/json-glib.h>
 #include <math.h>
-#include <string.h>
 
-#include "jsonguard.h"
-#include "numbertext.h"
+#include "jsonscan.h"
+
+typedef enum
+{
+  GROUP_LINE,
+  GROUP_RESOLUTION,
+  GROUP_BOX,
+  GROUP_DETECTION,
+  GROUP_BOUNDING_BOX,
+  GROUP_NMS,
+} Group;
+
+static const gchar *const group_paths[] = {
+  "", "resolution.", "", "detection.", "detection.bounding_box.", "nms."
+};
+
+typedef enum
+{
+  TIMESTAMP, SESSION, DROPPED, REVERSE, OUTSIDE_SEGMENT, STREAM_ID, RESOLUTION, OBJECTS,
+  WIDTH, HEIGHT,
+  X, Y, W, H, ROI_TYPE, REGION_ID, PARENT_ID, ID, ROTATION, DETECTION, NMS,
+  BOUNDING_BOX, CONFIDENCE, LABEL_ID, LABEL,
+  X_MIN, Y_MIN, X_MAX, Y_MAX,
+  STATE, SUPPRESSED_BY,
+  N_MEMBERS
+} Member;
+
+#define PLAIN(name, group) { name, group, JSON_NO_GROUP, JSON_NO_GROUP }
+#define INNER(name, group, contents) { name, group, contents, JSON_NO_GROUP }
+
+static const JsonMember members[N_MEMBERS] = {
+  [TIMESTAMP] = PLAIN ("timestamp", GROUP_LINE),
+  [SESSION] = PLAIN ("session", GROUP_LINE),
+  [DROPPED] = PLAIN ("dropped", GROUP_LINE),
+  [REVERSE] = PLAIN ("reverse", GROUP_LINE),
+  [OUTSIDE_SEGMENT] = PLAIN ("outside-segment", GROUP_LINE),
+  [STREAM_ID] = PLAIN ("stream-id", GROUP_LINE),
+  [RESOLUTION] = INNER ("resolution", GROUP_LINE, GROUP_RESOLUTION),
+  [OBJECTS] = { "objects", GROUP_LINE, JSON_NO_GROUP, GROUP_BOX },
+  [WIDTH] = PLAIN ("width", GROUP_RESOLUTION),
+  [HEIGHT] = PLAIN ("height", GROUP_RESOLUTION),
+  [X] = PLAIN ("x", GROUP_BOX),
+  [Y] = PLAIN ("y", GROUP_BOX),
+  [W] = PLAIN ("w", GROUP_BOX),
+  [H] = PLAIN ("h", GROUP_BOX),
+  [ROI_TYPE] = PLAIN ("roi_type", GROUP_BOX),
+  [REGION_ID] = PLAIN ("region_id", GROUP_BOX),
+  [PARENT_ID] = PLAIN ("parent_id", GROUP_BOX),
+  [ID] = PLAIN ("id", GROUP_BOX),
+  [ROTATION] = PLAIN ("rotation", GROUP_BOX),
+  [DETECTION] = INNER ("detection", GROUP_BOX, GROUP_DETECTION),
+  [NMS] = INNER ("nms", GROUP_BOX, GROUP_NMS),
+  [BOUNDING_BOX] = INNER ("bounding_box", GROUP_DETECTION, GROUP_BOUNDING_BOX),
+  [CONFIDENCE] = PLAIN ("confidence", GROUP_DETECTION),
+  [LABEL_ID] = PLAIN ("label_id", GROUP_DETECTION),
+  [LABEL] = PLAIN ("label", GROUP_DETECTION),
+  [X_MIN] = PLAIN ("x_min", GROUP_BOUNDING_BOX),
+  [Y_MIN] = PLAIN ("y_min", GROUP_BOUNDING_BOX),
+  [X_MAX] = PLAIN ("x_max", GROUP_BOUNDING_BOX),
+  [Y_MAX] = PLAIN ("y_max", GROUP_BOUNDING_BOX),
+  [STATE] = PLAIN ("state", GROUP_NMS),
+  [SUPPRESSED_BY] = PLAIN ("suppressed-by", GROUP_NMS),
+};
 
 struct _JsonlParser
 {
-  JsonParser *parser;
-  GString *header;              /* the line without the elements of "objects" */
+  JsonScan *scan;
+  JsonValue values[N_MEMBERS];
+  GString *text;                /* a string of the line, terminated */
+  RecordedFrame *frame;         /* the frame being read */
 };
 
 JsonlParser *
@@ -23,8 +81,8 @@ jsonl_parser_new (void)
 {
   JsonlParser *self = g_new0 (JsonlParser, 1);
 
-  self->parser = json_parser_new_immutable ();
-  self->header = g_string_new (NULL);
+  self->scan = json_scan_new (members, N_MEMBERS, self->values);
+  self->text = g_string_new (NULL);
   return self;
 }
 
@@ -33,147 +91,137 @@ jsonl_parser_free (JsonlParser * self)
 {
   if (self == NULL)
     return;
-  g_object_unref (self->parser);
-  g_string_free (self->header, TRUE);
+  json_scan_free (self->scan);
+  g_string_free (self->text, TRUE);
   g_free (self);
 }
 
-/* ------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------- members */
 
-/* Which part of the line is being parsed, for error messages. */
+/* The values of one object, and where it is, for error messages. */
 typedef struct
 {
+  const JsonValue *values;
+  GString *text;
   gint element;                 /* index in "objects", or -1 */
-  const gchar *group;           /* the enclosing member, such as "detection.", or "" */
   GError **error;
-} MemberPath;
+} Source;
 
 /* Sets the error "<path of the member> <what>" and returns FALSE. */
 static gboolean
-refuse (const MemberPath * at, const gchar * member, const gchar * what)
+refuse (const Source * from, Member member, const gchar * what)
 {
-  GString *path = g_string_new (NULL);
+  gchar *path = g_strconcat (group_paths[members[member].group], members[member].name, NULL);
 
-  if (at->element >= 0)
-    g_string_append_printf (path, "objects[%d]%s", at->element, *member ? "." : "");
-  g_set_error (at->error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%s%s%s %s", path->str,
-      *member ? at->group : "", member, what);
-  g_string_free (path, TRUE);
+  json_scan_refuse (from->element, path, what, from->error);
+  g_free (path);
   return FALSE;
 }
 
 /* The getters return FALSE after an error. A missing member is not an error; it
  * sets *present to FALSE, or the result to NULL. */
 static gboolean
-get_number (JsonObject * object, const MemberPath * at, const gchar * member, gdouble * number,
-    gboolean * present)
+get_number (const Source * from, Member member, gdouble * number, gboolean * present)
 {
-  JsonNode *node = json_object_get_member (object, member);
-  GType type;
+  const JsonValue *value = &from->values[member];
 
-  *present = node != NULL;
-  if (node == NULL)
+  *present = value->kind != JSON_MISSING;
+  if (!*present)
     return TRUE;
-  type = JSON_NODE_HOLDS_VALUE (node) ? json_node_get_value_type (node) : G_TYPE_NONE;
-  if (type == G_TYPE_INT64)
-    *number = (gdouble) json_node_get_int (node);
-  else if (type == G_TYPE_DOUBLE)
-    *number = json_node_get_double (node);
-  else
-    return refuse (at, member, "is not a number");
+  if (value->kind != JSON_INTEGER && value->kind != JSON_REAL)
+    return refuse (from, member, "is not a number");
+  *number = value->number;
   if (!isfinite (*number))
-    return refuse (at, member, "is not a finite number");
+    return refuse (from, member, "is not a finite number");
   return TRUE;
 }
 
 static gboolean
-get_integer (JsonObject * object, const MemberPath * at, const gchar * member, gint64 min,
-    gint64 max, gint64 * number, gboolean * present)
+get_integer (const Source * from, Member member, gint64 min, gint64 max, gint64 * number,
+    gboolean * present)
 {
-  JsonNode *node = json_object_get_member (object, member);
+  const JsonValue *value = &from->values[member];
 
-  *present = node != NULL;
-  if (node == NULL)
+  *present = value->kind != JSON_MISSING;
+  if (!*present)
     return TRUE;
-  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_INT64
-      || json_node_get_int (node) < min || json_node_get_int (node) > max) {
+  if (value->kind != JSON_INTEGER || value->integer < min || value->integer > max) {
     gchar *what = g_strdup_printf ("is not an integer from %" G_GINT64_FORMAT " to %"
         G_GINT64_FORMAT, min, max);
-    refuse (at, member, what);
+    refuse (from, member, what);
     g_free (what);
     return FALSE;
   }
-  *number = json_node_get_int (node);
+  *number = value->integer;
   return TRUE;
 }
 
 static gboolean
-get_int (JsonObject * object, const MemberPath * at, const gchar * member, gint * number,
-    gboolean * present)
+get_int (const Source * from, Member member, gint * number, gboolean * present)
 {
   gint64 wide = 0;
 
-  if (!get_integer (object, at, member, G_MININT, G_MAXINT, &wide, present))
+  if (!get_integer (from, member, G_MININT, G_MAXINT, &wide, present))
     return FALSE;
   if (*present)
     *number = (gint) wide;
   return TRUE;
 }
 
+/* Sets *text to the value, or to NULL if the member is missing. */
 static gboolean
-get_string (JsonObject * object, const MemberPath * at, const gchar * member, const gchar ** text)
+get_string (const Source * from, Member member, const JsonValue ** text)
 {
-  JsonNode *node = json_object_get_member (object, member);
+  const JsonValue *value = &from->values[member];
 
-  *text = NULL;
-  if (node == NULL)
-    return TRUE;
-  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_STRING)
-    return refuse (at, member, "is not a string");
-  *text = json_node_get_string (node);
+  *text = value->kind == JSON_MISSING ? NULL : value;
+  if (*text && value->kind != JSON_STRING)
+    return refuse (from, member, "is not a string");
   return TRUE;
 }
 
-/* Sets *value to FALSE if the member is missing. */
-static gboolean
-get_boolean (JsonObject * object, const MemberPath * at, const gchar * member, gboolean * value)
+/* Returns a terminated copy of a string, which is valid until the next call. */
+static const gchar *
+terminate (const Source * from, const JsonValue * string)
 {
-  JsonNode *node = json_object_get_member (object, member);
+  g_string_truncate (from->text, 0);
+  return g_string_append_len (from->text, string->text, (gssize) string->length)->str;
+}
 
-  *value = FALSE;
-  if (node == NULL)
-    return TRUE;
-  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_BOOLEAN)
-    return refuse (at, member, "is neither true nor false");
-  *value = json_node_get_boolean (node);
+/* Sets *boolean to FALSE if the member is missing. */
+static gboolean
+get_boolean (const Source * from, Member member, gboolean * boolean)
+{
+  const JsonValue *value = &from->values[member];
+
+  *boolean = value->kind == JSON_BOOLEAN && value->integer != 0;
+  if (value->kind != JSON_MISSING && value->kind != JSON_BOOLEAN)
+    return refuse (from, member, "is neither true nor false");
   return TRUE;
 }
 
+/* Sets *present to whether the member is an object, whose values can be got then. */
 static gboolean
-get_object (JsonObject * object, const MemberPath * at, const gchar * member, JsonObject ** inner)
+get_object (const Source * from, Member member, gboolean * present)
 {
-  JsonNode *node = json_object_get_member (object, member);
+  const JsonValue *value = &from->values[member];
 
-  *inner = NULL;
-  if (node == NULL)
-    return TRUE;
-  if (!JSON_NODE_HOLDS_OBJECT (node))
-    return refuse (at, member, "is not an object");
-  *inner = json_node_get_object (node);
+  *present = value->kind != JSON_MISSING;
+  if (*present && value->kind != JSON_OBJECT)
+    return refuse (from, member, "is not an object");
   return TRUE;
 }
 
-/* Gets four numbers. It is an error if only some of them are present. */
+/* Gets four numbers, from `first` on. It is an error if only some of them are present. */
 static gboolean
-get_four (JsonObject * object, const MemberPath * at, const gchar * const names[4],
-    gdouble numbers[4], gboolean * present)
+get_four (const Source * from, Member first, gdouble numbers[4], gboolean * present)
 {
   guint i, missing = 0, count = 0;
 
   for (i = 0; i < 4; i++) {
     gboolean has;
 
-    if (!get_number (object, at, names[i], &numbers[i], &has))
+    if (!get_number (from, first + i, &numbers[i], &has))
       return FALSE;
     if (has)
       count++;
@@ -182,29 +230,31 @@ get_four (JsonObject * object, const MemberPath * at, const gchar * const names[
   }
   *present = count == 4;
   if (count > 0 && count < 4)
-    return refuse (at, names[missing], "is missing");
+    return refuse (from, first + missing, "is missing");
   return TRUE;
 }
 
+/* --------------------------------------------------------------------- boxes */
+
 static gboolean
-parse_pixels (JsonObject * object, const MemberPath * at, RecordedFrame * frame, Box * box,
-    gboolean * present)
+parse_pixels (const Source * from, Box * box, gboolean * present)
 {
-  static const gchar *const names[4] = { "x", "y", "w", "h" };
   gdouble v[4];
   guint i;
 
-  if (!get_four (object, at, names, v, present) || !*present)
-    return !*(at->error);
-  for (i = 0; i < 4; i++) {
+  if (!get_four (from, X, v, present))
+    return FALSE;
+  for (i = 0; *present && i < 4; i++) {
     /* the ranges of the metadata */
     if (i < 2 && (v[i] < G_MININT32 || v[i] > G_MAXINT32))
-      return refuse (at, names[i], "is not within +-2^31");
+      return refuse (from, X + i, "is not within +-2^31");
     if (i >= 2 && v[i] < 0)
-      return refuse (at, names[i], "is negative");
+      return refuse (from, X + i, "is negative");
     if (i >= 2 && v[i] > G_MAXUINT32)
-      return refuse (at, names[i], "is 2^32 or more");
+      return refuse (from, X + i, "is 2^32 or more");
   }
+  if (!*present)
+    return TRUE;
   box->x1 = v[0];
   box->y1 = v[1];
   box->x2 = v[0] + v[2];
@@ -217,33 +267,15 @@ parse_pixels (JsonObject * object, const MemberPath * at, RecordedFrame * frame,
 }
 
 static gboolean
-parse_detection (JsonObject * detection, const MemberPath * at, Box * box, const gchar ** label)
+parse_bounding_box (const Source * from, Box * box)
 {
-  static const gchar *const names[4] = { "x_min", "y_min", "x_max", "y_max" };
-  MemberPath within = *at;
-  JsonObject *bounding_box;
   gboolean has;
   gdouble v[4];
 
-  within.group = "detection.";
-  if (!get_object (detection, &within, "bounding_box", &bounding_box)
-      || !get_number (detection, &within, "confidence", &box->confidence, &has))
-    return FALSE;
-  if (has)
-    box->flags |= BOX_HAS_CONFIDENCE;
-  if (!get_int (detection, &within, "label_id", &box->label_id, &has))
-    return FALSE;
-  if (has)
-    box->flags |= BOX_HAS_LABEL_ID;
-  if (!get_string (detection, &within, "label", label))
-    return FALSE;
-  if (bounding_box == NULL)
-    return TRUE;
-  within.group = "detection.bounding_box.";
-  if (!get_four (bounding_box, &within, names, v, &has))
+  if (!get_four (from, X_MIN, v, &has))
     return FALSE;
   if (!has)
-    return refuse (&within, "x_min", "is missing");
+    return refuse (from, X_MIN, "is missing");
   box->flags |= BOX_HAS_NORMALIZED;
   box->x_min = v[0];
   box->y_min = v[1];
@@ -253,88 +285,98 @@ parse_detection (JsonObject * detection, const MemberPath * at, Box * box, const
 }
 
 static gboolean
-parse_nms (JsonObject * nms, const MemberPath * at, Box * box)
+parse_detection (const Source * from, Box * box)
 {
-  MemberPath within = *at;
-  const gchar *state;
   gboolean has;
 
-  within.group = "nms.";
-  if (!get_string (nms, &within, "state", &state))
+  if (!get_number (from, CONFIDENCE, &box->confidence, &has))
     return FALSE;
-  if (state == NULL)
-    return refuse (&within, "state", "is missing");
-  box->state = box_state_from_name (state);
-  if (box->state == BOX_STATE_NONE)
-    return refuse (&within, "state", "is none of kept, suppressed, below-score, not-candidate, "
-        "over-cap, too-few-neighbors, no-score, invalid");
-  if (!get_int (nms, &within, "suppressed-by", &box->suppressed_by, &has))
+  if (has)
+    box->flags |= BOX_HAS_CONFIDENCE;
+  if (!get_int (from, LABEL_ID, &box->label_id, &has))
     return FALSE;
-  if (has && box->suppressed_by < 0)
-    return refuse (&within, "suppressed-by", "is negative");
-  return TRUE;
+  if (has)
+    box->flags |= BOX_HAS_LABEL_ID;
+  if (!get_object (from, BOUNDING_BOX, &has))
+    return FALSE;
+  return !has || parse_bounding_box (from, box);
 }
 
 static gboolean
-parse_object (JsonObject * object, gint element, RecordedFrame * frame, GError ** error)
+parse_nms (const Source * from, Box * box)
 {
-  MemberPath at = { element, "", error };
-  Box box = {.w = -1,.parent = -1,.suppressed_by = -1,.od = -1 };
-  const gchar *label, *detection_label = NULL;
-  JsonObject *detection, *nms;
-  gboolean pixels, has;
+  const JsonValue *state;
+  gboolean has;
 
-  if (!parse_pixels (object, &at, frame, &box, &pixels)
-      || !get_string (object, &at, "roi_type", &label)
-      || !get_int (object, &at, "region_id", &box.region_id, &has)
-      || !get_int (object, &at, "parent_id", &box.parent_id, &has)
-      || !get_int (object, &at, "id", &box.track_id, &has))
+  if (!get_string (from, STATE, &state))
+    return FALSE;
+  if (state == NULL)
+    return refuse (from, STATE, "is missing");
+  box->state = box_state_from_name (terminate (from, state));
+  if (box->state == BOX_STATE_NONE)
+    return refuse (from, STATE, "is none of kept, suppressed, below-score, not-candidate, "
+        "over-cap, too-few-neighbors, no-score, invalid");
+  if (!get_int (from, SUPPRESSED_BY, &box->suppressed_by, &has))
+    return FALSE;
+  if (has && box->suppressed_by < 0)
+    return refuse (from, SUPPRESSED_BY, "is negative");
+  return TRUE;
+}
+
+/* Sets the label: roi_type, or detection.label if that is missing or empty. */
+static gboolean
+parse_label (const Source * from, gboolean detection, LabelTable * labels, Box * box)
+{
+  const JsonValue *label, *inner = NULL;
+
+  if (!get_string (from, ROI_TYPE, &label) || (detection && !get_string (from, LABEL, &inner)))
+    return FALSE;
+  if (label == NULL || label->length == 0)
+    label = inner;
+  if (label && label->length > 0)
+    box->label = label_table_intern (labels, terminate (from, label));
+  return TRUE;
+}
+
+/* Makes a box of the object that was just read. */
+static gboolean
+parse_object (gint element, gpointer data, GError ** error)
+{
+  JsonlParser *self = data;
+  const Source from = { self->values, self->text, element, error };
+  Box box = {.w = -1,.parent = -1,.suppressed_by = -1,.od = -1 };
+  gboolean pixels, detection, nms, has;
+
+  if (!parse_pixels (&from, &box, &pixels)
+      || !get_int (&from, REGION_ID, &box.region_id, &has)
+      || !get_int (&from, PARENT_ID, &box.parent_id, &has)
+      || !get_int (&from, ID, &box.track_id, &has))
     return FALSE;
   if (has)
     box.flags |= BOX_HAS_TRACK_ID;
-  if (!get_number (object, &at, "rotation", &box.rotation, &has)
-      || !get_object (object, &at, "detection", &detection)
-      || (detection && !parse_detection (detection, &at, &box, &detection_label))
-      || !get_object (object, &at, "nms", &nms) || (nms && !parse_nms (nms, &at, &box)))
+  if (!get_number (&from, ROTATION, &box.rotation, &has)
+      || !get_object (&from, DETECTION, &detection)
+      || (detection && !parse_detection (&from, &box))
+      || !parse_label (&from, detection, self->frame->labels, &box)
+      || !get_object (&from, NMS, &nms) || (nms && !parse_nms (&from, &box)))
     return FALSE;
   if (!pixels && !(box.flags & BOX_HAS_NORMALIZED))
-    return refuse (&at, "", "has neither x, y, w, h nor detection.bounding_box");
-  if (label == NULL || *label == '\0')
-    label = detection_label;
-  if (label && *label)
-    box.label = label_table_intern (frame->labels, label);
-  g_array_append_val (frame->boxes, box);
+    return json_scan_refuse (element, "", "has neither x, y, w, h nor detection.bounding_box",
+        error);
+  g_array_append_val (self->frame->boxes, box);
   return TRUE;
 }
 
-/* Parses text that jsonguard accepted. Returns its object, which is valid until the next call. */
-static JsonObject *
-load (JsonlParser * self, const gchar * text, gsize length, gint element, GError ** error)
-{
-  MemberPath at = { element, "", error };
-  GError *problem = NULL;
-  const gchar *reason;
-  gchar *what;
-
-  if (json_parser_load_from_data (self->parser, text, length, &problem))
-    return json_node_get_object (json_parser_get_root (self->parser));
-  /* json-glib begins the message with "<data>:1:2: " */
-  reason = strstr (problem->message, ": ");
-  what = g_strdup_printf ("is not valid JSON: %s", reason ? reason + 2 : problem->message);
-  refuse (&at, element < 0 ? "the line" : "", what);
-  g_free (what);
-  g_error_free (problem);
-  return NULL;
-}
+/* --------------------------------------------------------------------- lines */
 
 /* Sets *number to 0 if the member is missing. */
 static gboolean
-get_count (JsonObject * object, const MemberPath * at, const gchar * member, guint64 * number)
+get_count (const Source * from, Member member, guint64 * number)
 {
   gint64 value = 0;
   gboolean has;
 
-  if (!get_integer (object, at, member, 0, G_MAXINT64, &value, &has))
+  if (!get_integer (from, member, 0, G_MAXINT64, &value, &has))
     return FALSE;
   *number = (guint64) value;
   return TRUE;
@@ -342,127 +384,88 @@ get_count (JsonObject * object, const MemberPath * at, const gchar * member, gui
 
 /* Parses the members that place a line among the other lines. */
 static gboolean
-parse_sequence (JsonObject * header, const MemberPath * at, RecordedFrame * frame)
+parse_sequence (const Source * from, RecordedFrame * frame)
 {
-  const gchar *stream_id;
+  const JsonValue *stream_id;
 
-  return get_count (header, at, "session", &frame->session)
-      && get_count (header, at, "dropped", &frame->dropped)
-      && get_boolean (header, at, "reverse", &frame->reverse)
-      && get_boolean (header, at, "outside-segment", &frame->outside_segment)
-      && get_string (header, at, "stream-id", &stream_id);
+  return get_count (from, SESSION, &frame->session)
+      && get_count (from, DROPPED, &frame->dropped)
+      && get_boolean (from, REVERSE, &frame->reverse)
+      && get_boolean (from, OUTSIDE_SEGMENT, &frame->outside_segment)
+      && get_string (from, STREAM_ID, &stream_id);
 }
 
 static gboolean
-parse_header (JsonObject * header, RecordedFrame * frame, GError ** error)
+parse_length (const Source * from, Member member, gint * length)
 {
-  MemberPath at = { -1, "", error };
-  JsonObject *resolution;
   gint64 number;
   gboolean has;
 
-  if (!get_integer (header, &at, "timestamp", 0, G_MAXINT64, &number, &has)
-      || !parse_sequence (header, &at, frame)
-      || !get_object (header, &at, "resolution", &resolution))
+  if (!get_integer (from, member, 1, G_MAXINT, &number, &has))
+    return FALSE;
+  if (!has)
+    return refuse (from, member, "is missing");
+  *length = (gint) number;
+  return TRUE;
+}
+
+static gboolean
+parse_header (const Source * from, RecordedFrame * frame)
+{
+  gint64 number;
+  gboolean has;
+
+  if (!get_integer (from, TIMESTAMP, 0, G_MAXINT64, &number, &has)
+      || !parse_sequence (from, frame))
     return FALSE;
   frame->timestamp = has ? (guint64) number : RECORDED_FRAME_NO_TIME;
   frame->width = frame->height = 0;
-  if (resolution) {
-    at.group = "resolution.";
-    if (!get_integer (resolution, &at, "width", 1, G_MAXINT, &number, &has))
-      return FALSE;
-    if (!has)
-      return refuse (&at, "width", "is missing");
-    frame->width = (gint) number;
-    if (!get_integer (resolution, &at, "height", 1, G_MAXINT, &number, &has))
-      return FALSE;
-    if (!has)
-      return refuse (&at, "height", "is missing");
-    frame->height = (gint) number;
-  }
+  if (!get_object (from, RESOLUTION, &has))
+    return FALSE;
+  return !has || (parse_length (from, WIDTH, &frame->width)
+      && parse_length (from, HEIGHT, &frame->height));
+}
+
+/* Refuses a box that names a suppressor beyond the last box. */
+static gboolean
+check_suppressors (Source * from, const RecordedFrame * frame)
+{
+  const gint count = (gint) frame->boxes->len;
+
+  for (from->element = 0; from->element < count; from->element++)
+    if (g_array_index (frame->boxes, Box, from->element).suppressed_by >= count)
+      return refuse (from, SUPPRESSED_BY, "is beyond the last object");
   return TRUE;
 }
 
-/* Parses the array "objects" if jsonguard did not find it because its name is
- * written with escapes. */
 static gboolean
-parse_array (JsonArray * array, RecordedFrame * frame, GError ** error)
+parse_line (JsonlParser * self, const gchar * line, gsize length, JsonElementFunc each,
+    RecordedFrame * frame, GError ** error)
 {
-  MemberPath at = { 0, "", error };
+  Source from = { self->values, self->text, -1, error };
 
-  for (; at.element < (gint) json_array_get_length (array); at.element++) {
-    JsonNode *node = json_array_get_element (array, at.element);
-
-    if (!JSON_NODE_HOLDS_OBJECT (node))
-      return refuse (&at, "", "is not an object");
-    if (!parse_object (json_node_get_object (node), at.element, frame, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-/* Parses everything but the boxes. Sets `objects` to where those are in the line, and
- * `object` to the rest of the line. */
-static gboolean
-parse_outside (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,
-    JsonSpan * objects, JsonObject ** object, GError ** error)
-{
   g_array_set_size (frame->boxes, 0);
-  if (!json_guard_check (line, length, objects, error))
+  self->frame = frame;
+  if (!json_scan_line (self->scan, line, length, each, self, error)
+      || !parse_header (&from, frame))
     return FALSE;
-  g_string_truncate (self->header, 0);
-  g_string_append_len (self->header, line, objects->start);
-  g_string_append_len (self->header, line + objects->end, length - objects->end);
-  *object = load (self, self->header->str, self->header->len, -1, error);
-  return *object != NULL && parse_header (*object, frame, error);
+  if (self->values[OBJECTS].kind == JSON_MISSING)
+    return refuse (&from, OBJECTS, "is missing");
+  if (self->values[OBJECTS].kind != JSON_ARRAY)
+    return refuse (&from, OBJECTS, "is not an array");
+  return check_suppressors (&from, frame);
 }
 
 gboolean
-jsonl_parse_header (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,
+jsonl_parse_header (JsonlParser * self, const gchar * line, gsize length, RecordedFrame * frame,
     GError ** error)
 {
-  JsonSpan objects;
-  JsonObject *object;
-
-  return parse_outside (self, line, length, frame, &objects, &object, error);
+  return parse_line (self, line, length, NULL, frame, error);
 }
 
 gboolean
-jsonl_parse (JsonlParser * self, gchar * line, gsize length, RecordedFrame * frame,
+jsonl_parse (JsonlParser * self, const gchar * line, gsize length, RecordedFrame * frame,
     GError ** error)
 {
-  MemberPath at = { -1, "", NULL };
-  GError *problem = NULL;
-  JsonSpan objects, element;
-  JsonObject *object;
-  JsonNode *node;
-  gint i;
-
-  at.error = &problem;
-  if (!parse_outside (self, line, length, frame, &objects, &object, &problem)) {
-    g_propagate_error (error, problem);
-    return FALSE;
-  }
-  if (objects.start == 0) {
-    node = json_object_get_member (object, "objects");
-    if (node == NULL || !JSON_NODE_HOLDS_ARRAY (node))
-      refuse (&at, "objects", node ? "is not an array" : "is missing");
-    else
-      parse_array (json_node_get_array (node), frame, &problem);
-  }
-  for (i = 0; problem == NULL && json_guard_next (line, &objects, &element); i++) {
-    object = load (self, line + element.start, element.end - element.start, i, &problem);
-    if (object)
-      parse_object (object, i, frame, &problem);
-  }
-  for (i = 0; problem == NULL && i < (gint) frame->boxes->len; i++) {
-    at.element = i;
-    at.group = "nms.";
-    if (g_array_index (frame->boxes, Box, i).suppressed_by >= (gint) frame->boxes->len)
-      refuse (&at, "suppressed-by", "is beyond the last object");
-  }
-  if (problem == NULL)
-    return TRUE;
-  g_propagate_error (error, problem);
-  return FALSE;
+  return parse_line (self, line, length, parse_object, frame, error);
 }

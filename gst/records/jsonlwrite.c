@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* jsonlwrite: formats boxes as one line of JSON. It does not use json-glib, whose
- * writer has neither the shortest digits nor this order of members. The caller
+/* jsonlwrite: formats boxes as one line of JSON. A library for writing JSON would
+ * save nothing, because the order of members and the digits are fixed. The caller
  * reuses the string, so that nothing is allocated once it is long enough. */
 #include <math.h>
 

@@ -20,7 +20,6 @@ parse (const gchar * text, RecordFormat format, RecordedFrame * frame, GError **
   JsonlParser *parser;
   MotTextLine line;
   gboolean valid;
-  gchar *copy;
 
   if (format == RECORD_FORMAT_MOT) {
     valid = mot_text_parse_line (text, &line, error);
@@ -28,9 +27,7 @@ parse (const gchar * text, RecordFormat format, RecordedFrame * frame, GError **
     return valid;
   }
   parser = jsonl_parser_new ();
-  copy = g_strdup (text);
-  valid = jsonl_parse (parser, copy, strlen (copy), frame, error);
-  g_free (copy);
+  valid = jsonl_parse (parser, text, strlen (text), frame, error);
   jsonl_parser_free (parser);
   return valid;
 }

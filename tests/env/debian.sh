@@ -21,7 +21,7 @@ END
 . "$NMS_ROOT/tests/env/system.sh"
 
 PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
-  $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_PYTHON binutils g++ gstreamer1.0-plugins-bad
+  $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_PYTHON binutils gstreamer1.0-plugins-bad
   python3-onnx python3-dev python3-jsonschema python3-numpy"
 
 # Runs apt-get inside until it succeeds, because the index of unstable may be outdated.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* fuzz-jsonl: parses bytes as JSON Lines, and checks that the boxes survive being
- * written and parsed again. */
+ * written and parsed again. Also parses them as one line without its boxes. */
 #include <string.h>
 
 #include "fuzzfile.h"
@@ -47,9 +47,26 @@ check (RecordedFrame * frame)
   }
 }
 
+/* Parses the bytes as one line. A line whose boxes are valid has a valid header. */
+static void
+check_header (const gchar * line, gsize length)
+{
+  JsonlParser *parser = jsonl_parser_new ();
+  RecordedFrame frame;
+  gboolean valid;
+
+  recorded_frame_init (&frame);
+  valid = jsonl_parse (parser, line, length, &frame, NULL);
+  g_assert (jsonl_parse_header (parser, line, length, &frame, NULL) || !valid);
+  g_assert (frame.boxes->len == 0);
+  recorded_frame_clear (&frame);
+  jsonl_parser_free (parser);
+}
+
 int
 LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
 {
+  check_header ((const gchar *) data, size);
   fuzz_file (data, size, RECORD_FORMAT_JSONL, check);
   fuzz_file (data, size, RECORD_FORMAT_AUTO, check);
   return 0;

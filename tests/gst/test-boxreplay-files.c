@@ -70,7 +70,7 @@ GST_START_TEST (malformed_lines_name_file_and_line)
   {
     const gchar *line, *says;
   } rows[] = {
-    {"{\"timestamp\":100000000,\"objects\":[{\"x\":", ":2: the line ends inside the object"},
+    {"{\"timestamp\":100000000,\"objects\":[{\"x\":", ":2: the line is not valid JSON"},
     {"{\"timestamp\":100000000,\"objects\":[]}{}", ":2: something follows the object"},
     {"garbage", ":2: the line is not a JSON object"},
     {"{\"timestamp\":100000000}", ":2: objects is missing"},

@@ -6,7 +6,7 @@ A node is a source with its header (X.c and X.h beside it); an edge is an #inclu
 must have no cycle. Of the edges between folders only these are allowed:
 
 gst/       a feature folder includes gst/ itself and meta/, never another feature folder;
-           <json-glib> only in records/, <cairo> and <pango> only in overlay/
+           <simdjson> only in records/, <cairo> and <pango> only in overlay/
 nmscore/   a folder of engines/ never includes another one; of accel/ other folders include
            accel/accel.h alone, apart from the public headers
 """
@@ -19,7 +19,7 @@ from projectfiles import finish, project_files, read
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 PUBLIC = ("nmscore.h", "nmslazy.h", "nmsgraph.h", "nmsxla.h")
 FEATURES = ("nmsfilter", "records", "overlay")
-LIBRARIES = {"json-glib": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
+LIBRARIES = {"simdjson": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
 ENGINES = "nmscore/engines/"
 ACCEL = "nmscore/accel/"
 
@@ -119,13 +119,13 @@ def check_itself():
     """Made-up trees, each with one problem, and one without."""
     good = {"nmscore/a.c": '#include "a.h"\n#include "b.h"\n', "nmscore/a.h": "",
             "nmscore/b.h": '#include <stdio.h>\n', "gst/meta/box.h": "",
-            "gst/records/read.c": '#include "meta/box.h"\n#include <json-glib/json-glib.h>\n',
+            "gst/records/read.c": '#include "meta/box.h"\n#include <simdjson.h>\n',
             "nmscore/accel/accel.h": "", "nmscore/run.c": '#include "accel/accel.h"\n'}
     bad = [
         ("include each other", "nmscore/b.c", '#include "a.h"\n'),
         ("include each other", "nmscore/b.h", '#include "c.h"\n', "nmscore/c.h",
          '#include "a.h"\n'),
-        ("only gst/records", "gst/meta/box.c", "#include <json-glib/json-glib.h>\n"),
+        ("only gst/records", "gst/meta/box.c", "#include <simdjson.h>\n"),
         ("only gst/overlay", "gst/records/draw.c", "#include <pango/pangocairo.h>\n"),
         ("a feature folder", "gst/overlay/draw.c", '#include "records/read.h"\n',
          "gst/records/read.h", ""),
@@ -148,7 +148,7 @@ def main():
     check_itself()
     root = sys.argv[1]
     names = [name for name in project_files(root)
-             if name.startswith(("gst/", "nmscore/")) and name.endswith((".c", ".h"))]
+             if name.startswith(("gst/", "nmscore/")) and name.endswith((".c", ".cc", ".h"))]
     finish(list(problems_of({name: read(root, name) for name in names})), len(names))
 
 

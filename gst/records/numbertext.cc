@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* numbertext: does not use the locale, and allocates only if the string has to grow. */
+/* numbertext: uses <charconv>, because that does not depend on the locale, and allocates only if the string has to grow. */
 #include "numbertext.h"
 
+#include <charconv>
 #include <string.h>
+
+#define TEXT_SIZE 32
 
 /* Returns the bits of a number. Numbers are compared by their bits because the
  * smallest ones would equal 0 if other code in the process left flush-to-zero on. */
@@ -15,21 +18,33 @@ bits_of (gdouble number)
   return bits;
 }
 
+/* Writes a number with that many digits as printf's %g does, and returns the end of the text. */
+static gchar *
+format (gchar text[TEXT_SIZE], gdouble number, gint digits)
+{
+  gchar how[8];
+
+  if ((bits_of (number) >> 52 & 0x7ff) != 0)
+    return std::to_chars (text, text + TEXT_SIZE, number, std::chars_format::general, digits).ptr;
+  /* std::to_chars compares subnormal numbers with 0 */
+  g_snprintf (how, sizeof how, "%%.%dg", digits);
+  return text + strlen (g_ascii_formatd (text, TEXT_SIZE, how, number));
+}
+
 void
 number_text_append_double (GString * out, gdouble number)
 {
-  static const gchar *const formats[] = { "%.15g", "%.16g", "%.17g" };
-  gchar buffer[G_ASCII_DTOSTR_BUF_SIZE];
-  guint i;
+  gchar text[TEXT_SIZE], *end = text;
+  gdouble again;
 
   if (bits_of (number) << 1 == 0)
     number = 0.0;               /* drop the sign, because JSON readers lose it */
-  for (i = 0; i < G_N_ELEMENTS (formats); i++) {
-    g_ascii_formatd (buffer, sizeof buffer, formats[i], number);
-    if (bits_of (g_ascii_strtod (buffer, NULL)) == bits_of (number))
+  for (gint digits = 15; digits <= 17; digits++) {
+    end = format (text, number, digits);
+    if (std::from_chars (text, end, again).ec == std::errc () && bits_of (again) == bits_of (number))
       break;
   }
-  g_string_append (out, buffer);
+  g_string_append_len (out, text, end - text);
 }
 
 void
