@@ -290,8 +290,11 @@ scan_value (JsonScan * self, ondemand::value value, gint member, guint depth)
       return scan_number (self, value, out);
     case ondemand::json_type::string:
       return scan_string (self, value, out);
-    default:
+    case ondemand::json_type::boolean:
+    case ondemand::json_type::null:
       return scan_word (self, value, type == ondemand::json_type::boolean, out);
+    default:                   /* later simdjson has a type for what is no value */
+      return refuse_text (self, simdjson::TAPE_ERROR);
   }
 }
 
