@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # env: sets GST_PLUGIN_PATH, GST_PRESET_PATH and NMS_XLA_PROBE, so that GStreamer's programs
-# find the plugin that quickstart.sh built, its presets and its nms-xla-probe. Source it: `. pipelines/env.sh`.
+# find the plugin that quickstart.sh built, its presets and its nms-xla-probe. Source it:
+# `. pipelines/env.sh`.
 NMS_PLUGIN_DIR=${NMS_PLUGIN_DIR:-${NMS_BUILD_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")/.." &&
   pwd)/build}/plugin/gst}
 [ -f "$NMS_PLUGIN_DIR/libgstnms.so" ] || echo "env.sh: no plugin in $NMS_PLUGIN_DIR" >&2

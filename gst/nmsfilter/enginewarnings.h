@@ -14,7 +14,7 @@ typedef struct
   gboolean refusal;             /* warned that the engine cannot be used */
 } EngineWarnings;
 
-/* Posts what has not been posted yet, after a run of `context` with engine xla. Call without
+/* Posts each warning about engine xla once, after a run of `context` with it. Call without
  * the object lock. */
 void engine_warnings_post (EngineWarnings * self, GstElement * element, nms_context * context);
 

@@ -83,10 +83,10 @@ install_thresholds (GObjectClass * object_class)
           0, G_MAXUINT, DEFAULT_MAX_PER_CLASS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_CANDIDATES,
       g_param_spec_uint ("max-candidates", "Maximum candidates",
-          "Number of boxes of a buffer that take part at most, the best of all classes; the others "
-          "are dropped before any overlap is measured, which bounds the time of a buffer with any "
-          "number of boxes. With missing-score=neighbors or min-neighbors, the neighbors of all "
-          "boxes are counted before; 0 = no limit",
+          "Largest number of boxes of a buffer that take part: the best ones, across classes. The "
+          "others are dropped before any overlap is measured, which bounds the time of a buffer. "
+          "With missing-score=neighbors or min-neighbors, the neighbors of all boxes are counted "
+          "first. 0 = no limit",
           0, G_MAXUINT, DEFAULT_MAX_CANDIDATES, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_AGNOSTIC,
       g_param_spec_boolean ("class-agnostic", "Class-agnostic",

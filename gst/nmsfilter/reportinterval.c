@@ -22,7 +22,7 @@ report_interval_next (ReportInterval * self)
   self->wall = 0;
 }
 
-/* Notes where the next buffer begins. In reverse that is before this one. */
+/* Stores the times at which the next buffer begins; in reverse, those of this buffer. */
 static void
 note_next (ReportInterval * self, const GstSegment * segment, GstBuffer * buffer)
 {

@@ -8,12 +8,12 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gboolean empty;               /* no buffer yet: the times are those of its begin */
+  gboolean empty;               /* no buffer yet: the times are those at which it begins */
   GstClockTime timestamp;       /* of its first buffer; NONE: not known */
   GstClockTime stream_time;     /* of its first buffer */
   GstClockTime running_time;    /* of its first buffer */
   GstClockTime end;             /* running time at the end of its last buffer */
-  GstClockTime next_timestamp;  /* of the buffer that follows the last one without a gap */
+  GstClockTime next_timestamp;  /* of a buffer that follows the last one without a gap */
   GstClockTime next_stream_time;
   gint64 wall;                  /* monotonic us at its first buffer; 0: no buffer yet */
 } ReportInterval;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * glyphtable: the width of a character's picture is its advance, which is whole pixels, because
- * metrics are hinted. A part of a glyph beyond it is cut, by a pixel at most in upright fonts.
+ * metrics are hinted. A glyph that is wider is cut, by at most one pixel in upright fonts.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -60,7 +60,7 @@ glyph_table_fill (GlyphTable * table, LabelFont * font)
     get_glyph (table, font, c);
 }
 
-/* Sets everything of the picture but data. */
+/* Sets all fields of the picture except data. */
 static gboolean
 measure (GlyphTable * table, LabelFont * font, const gchar * text, LabelPicture * picture)
 {

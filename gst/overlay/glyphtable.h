@@ -15,16 +15,17 @@ typedef struct _GlyphTable GlyphTable;
 GlyphTable *glyph_table_new (void);
 void glyph_table_free (GlyphTable * table);
 
-/* Forgets all characters; for a change of the font. */
+/* Removes all pictures. Call it when the font changes. */
 void glyph_table_clear (GlyphTable * table);
 
-/* Renders all characters that are not rendered yet, in about 3 ms, unless the font is larger
- * than glyph_table_compose () takes. */
+/* Renders all characters that are not rendered yet, in about 3 ms. Does nothing if the font
+ * has more than 64 pixels. */
 void glyph_table_fill (GlyphTable * table, LabelFont * font);
 
 /* Writes the picture of a text to `picture`, which the caller frees, in about 1 us. Returns
- * FALSE if the text has another character or is wider than the font's longest text, or if the
- * font has more than 64 pixels; the caller then renders it. */
+ * FALSE, and the caller must render the text, if the text has a character that is not
+ * printable ASCII or is wider than label_font_max_width (), or if the font has more than 64
+ * pixels. */
 gboolean glyph_table_compose (GlyphTable * table, LabelFont * font, const gchar * text,
     LabelPicture * picture);
 

@@ -141,7 +141,7 @@ label_cache_render (LabelCache * cache, Entry * entry)
   entry->bytes = (gsize) mask->stride * mask->height;
   cache->rendered++;
   if (cache->canvas.step_x == 1 && cache->canvas.step_y == 1)
-    return;                     /* painting reads the data only */
+    return;                     /* painting only reads the data */
   sub_size = paint_mask_sub_size (&cache->canvas, mask);
   entry->bytes += sub_size;
   entry->sub = g_malloc (MAX (sub_size, 1));

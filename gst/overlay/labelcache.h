@@ -37,7 +37,7 @@ void label_cache_free (LabelCache * cache);
 void label_cache_set_font (LabelCache * cache, const gchar * font_desc, const PaintCanvas * canvas);
 
 /* Renders the characters of ASCII for the font that is set, in about 3 ms, so that no frame
- * has to. They take up to 500 KB beside the cache. */
+ * waits for it. They take up to 500 KB in addition to the cache. */
 void label_cache_load (LabelCache * cache);
 
 /* Return the height of a line of text and the size of the font, in pixels. */

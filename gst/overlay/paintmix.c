@@ -83,8 +83,8 @@ paint_mix_pixel (gint pstride, guint n_components, const guint16 * value, const 
   return pixel;
 }
 
-/* Blends pixels of 4 bytes; the constant makes the compiler vectorize it. Of the last pixel of
- * a row, only the bytes up to its last component, because its padding may lie behind the frame. */
+/* Blends pixels of 4 bytes; the constant makes the compiler vectorize it. For the last
+ * pixel of a row, stops at its last component, because its padding may lie beyond the frame. */
 static void
 mix_fours (guint8 * p, gint n, gboolean last, const guint8 * coverage,
     const PaintMixPixel * pixel)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * boxattach: attaches the boxes of a record to a buffer, beside the boxes on it or in
- * their place. First it says whether the buffer will change, so that the caller can make
- * it writable.
+ * their place. box_attach_changes () tells whether that changes the buffer, which then
+ * must be writable for box_attach_run ().
  */
 #pragma once
 
@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  BoxMetaKind kind;             /* as which metadata boxes are attached */
+  BoxMetaKind kind;             /* the metadata that boxes are attached as */
   gboolean replace;             /* remove the boxes on the buffer first */
 
   /* private */

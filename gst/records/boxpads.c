@@ -6,7 +6,7 @@
 void
 box_pads_escape (GString * line)
 {
-  /* these characters occur in strings of JSON only */
+  /* in JSON these characters are in strings only, where an escape may replace them */
   g_string_replace (line, "<", "\\u003c", 0);
   g_string_replace (line, ">", "\\u003e", 0);
   g_string_replace (line, "&", "\\u0026", 0);
@@ -16,7 +16,7 @@ void
 box_pads_restore (GString * line)
 {
   g_string_truncate (line, strlen (g_strchomp (line->str)));
-  /* an object that has members has quotes */
+  /* a line has quotes, unless they were escaped as &quot; */
   if (strchr (line->str, '"') != NULL)
     return;
   g_string_replace (line, "&quot;", "\"", 0);

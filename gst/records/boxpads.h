@@ -15,11 +15,11 @@ G_BEGIN_DECLS
 #define BOX_PADS_CAPS "text/x-raw, format=(string)utf8"
 #define BOX_PADS_CAPS_READ "text/x-raw, format=(string){ utf8, pango-markup }"
 
-/* Writes < > & as escapes of JSON, so that no text is taken for markup on the way. */
+/* Replaces < > & by JSON's escapes, so that no demuxer takes the line for markup. */
 void box_pads_escape (GString * line);
 
-/* Removes the end of line, and what a demuxer adds: NULs at the end, and entities
- * (&quot; ...) if it has escaped all quotes as in markup. */
+/* Removes the end of line and the NULs that a demuxer adds behind it, and replaces the
+ * entities of markup (&quot; ...) if the demuxer has escaped the quotes. */
 void box_pads_restore (GString * line);
 
 G_END_DECLS

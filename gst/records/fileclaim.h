@@ -12,7 +12,7 @@ G_BEGIN_DECLS
  * another element has claimed the file. Any thread may call both functions. */
 gboolean file_claim_take (int fd, gboolean writing, const gchar * owner, GError ** error);
 
-/* Gives up the claim of `fd`, which is still open. */
+/* Releases the claim of `fd`, which must still be open. */
 void file_claim_release (int fd, gboolean writing);
 
 G_END_DECLS

@@ -19,9 +19,9 @@ struct _FileOutput
 {
   gchar *path, *owner;
   FileFlush flush;
-  int fd;                       /* -1: the path could not be opened again */
-  GString *collected;           /* lines to write first */
-  gint64 checked;               /* monotonic time, in us, when the path led to fd */
+  int fd;                       /* -1: the file was removed, and its path cannot be opened */
+  GString *collected;           /* lines that precede the next one in the file */
+  gint64 checked;               /* monotonic time, in us, when the path was last checked */
 };
 
 static gboolean
@@ -84,7 +84,8 @@ write_collected (FileOutput * self, GError ** error)
   return ok;
 }
 
-/* Returns whether the path leads to the open file. Sets *removed if that has no name any more. */
+/* Returns whether the path leads to the open file. Sets *removed to whether the file has no
+ * name left. */
 static gboolean
 is_at_path (FileOutput * self, gboolean * removed)
 {
@@ -95,9 +96,9 @@ is_at_path (FileOutput * self, gboolean * removed)
       && now.st_ino == opened.st_ino;
 }
 
-/* Opens the path again if it leads to another file than the open one. If that fails, goes
- * on with the open file, unless it was removed. Looks only every CHECK_PATH, because the
- * system call takes 2 us and a line 45 us. */
+/* Opens the path again if it leads to another file than the open one. If that fails,
+ * keeps the open file, unless it was removed. Checks the path only every CHECK_PATH, because
+ * the system call takes 2 us and writing a line 45 us. */
 static gboolean
 follow_path (FileOutput * self, GError ** error)
 {

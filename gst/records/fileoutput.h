@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * fileoutput: writes lines to the end of a regular file. The file has complete lines
- * only, also when the disk is full. A file that was moved away or removed, as logrotate
- * does, is left and its path opened again within 100 ms; if that is not possible, a
- * moved file is continued. A file that was emptied is continued at its start.
+ * only, also when the disk is full. If the file was moved away or removed, as logrotate
+ * does, its path is opened again within 100 ms; if that fails, a moved file is continued.
+ * If the file was emptied, it is continued at its start.
  */
 #pragma once
 
@@ -13,12 +13,12 @@
 
 G_BEGIN_DECLS
 
-/* When a line is handed on: the values of the property `flush`. */
+/* When lines are written: the values of the property `flush`. */
 typedef enum
 {
-  FILE_FLUSH_LINE = 0,          /* each line to the system, so that other programs see it */
-  FILE_FLUSH_BUFFER = 1,        /* to the system when 64 KiB are collected, and at the end */
-  FILE_FLUSH_DISK = 2,          /* each line to the disk, so that it survives a power failure */
+  FILE_FLUSH_LINE = 0,          /* each line at once, so that other programs can read it */
+  FILE_FLUSH_BUFFER = 1,        /* when 64 KiB are collected, and at the end */
+  FILE_FLUSH_DISK = 2,          /* each line onto the disk, so that it survives a power failure */
 } FileFlush;
 
 typedef struct _FileOutput FileOutput;
@@ -29,7 +29,7 @@ typedef struct _FileOutput FileOutput;
 FileOutput *file_output_open (const gchar * path, gboolean append, FileFlush flush,
     const gchar * owner, GError ** error);
 
-/* Writes what is collected and closes the file. Returns FALSE and a G_FILE_ERROR if
+/* Writes the collected lines and closes the file. Returns FALSE and a G_FILE_ERROR if
  * that fails. */
 gboolean file_output_close (FileOutput * self, GError ** error);
 
@@ -38,10 +38,10 @@ gboolean file_output_close (FileOutput * self, GError ** error);
 OutputResult file_output_write (FileOutput * self, const gchar * line, gsize length,
     GError ** error);
 
-/* Hands on what is collected. Returns FALSE and a G_FILE_ERROR if that fails. */
+/* Writes the collected lines. Returns FALSE and a G_FILE_ERROR if that fails. */
 gboolean file_output_flush (FileOutput * self, GError ** error);
 
-/* Returns the size of the file, in bytes, with the lines collected. */
+/* Returns the size of the file in bytes, the collected lines included. */
 guint64 file_output_size (FileOutput * self);
 
 const gchar *file_output_path (FileOutput * self);

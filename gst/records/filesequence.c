@@ -8,7 +8,7 @@
 
 struct _FileSequence
 {
-  FileOutput *output;           /* NULL: the next file could not be opened yet */
+  FileOutput *output;           /* NULL: the next file could not be opened */
   gchar *path;                  /* of the open file, or of the next one */
   gboolean numbered;
   NumberedFile names;
@@ -41,7 +41,7 @@ file_sequence_open (const FileSequenceSettings * settings, GError ** error)
   FileSequence *self = g_new0 (FileSequence, 1);
 
   self->settings = *settings;
-  self->settings.location = self->settings.owner = NULL;        /* the caller's */
+  self->settings.location = self->settings.owner = NULL;        /* owned by the caller */
   self->owner = g_strdup (settings->owner);
   self->numbered = settings->max_size > 0 || settings->max_time > 0;
   if (!self->numbered) {
@@ -65,7 +65,7 @@ file_sequence_close (FileSequence * self, GError ** error)
   return ok;
 }
 
-/* Returns whether the line must go to the next file. */
+/* Returns whether the line must be written to the next file, because of a limit. */
 static gboolean
 at_limit (FileSequence * self, gsize length, GstClockTime running_time)
 {
@@ -80,7 +80,7 @@ at_limit (FileSequence * self, gsize length, GstClockTime running_time)
       && running_time >= self->begin + self->settings.max_time;
 }
 
-/* Closes the file and removes the one that is too old. */
+/* Closes the file and removes the oldest one if there are more than max_files. */
 static gboolean
 finish_file (FileSequence * self, GError ** error)
 {
@@ -111,7 +111,7 @@ file_sequence_write (FileSequence * self, const gchar * line, gsize length,
   if (self->output == NULL && !open_output (self, FALSE, error))
     return OUTPUT_FAILED;
   result = file_output_write (self->output, line, length, error);
-  /* a flushing seek begins the running time again */
+  /* after a flushing seek, running time starts again at 0 */
   if (result == OUTPUT_OK && GST_CLOCK_TIME_IS_VALID (running_time)
       && (!GST_CLOCK_TIME_IS_VALID (self->begin) || running_time < self->begin))
     self->begin = running_time;

@@ -15,7 +15,7 @@ typedef struct
 {
   const gchar *location;        /* a path; with a limit, a pattern as in numberedfile */
   const gchar *owner;           /* name of the element, for messages */
-  gboolean append;              /* continue the file, or the numbered file that is last */
+  gboolean append;              /* continue the file, or the one with the highest number */
   FileFlush flush;
   guint64 max_size;             /* of a file, in bytes; 0: no limit */
   GstClockTime max_time;        /* of a file, in ns of running time; 0: no limit */
@@ -25,7 +25,7 @@ typedef struct
 typedef struct _FileSequence FileSequence;
 
 /* Opens the first file. Returns NULL and a G_FILE_ERROR as file_output_open () does, or
- * if there is a limit and the location is no pattern. The texts are copied. */
+ * if there is a limit and the location is not a pattern. The strings are copied. */
 FileSequence *file_sequence_open (const FileSequenceSettings * settings, GError ** error);
 gboolean file_sequence_close (FileSequence * self, GError ** error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* filetail: reads a block at the end, and twice as much while the line is longer. */
+/* filetail: reads a block at the end, and a block of twice the size while the line is longer. */
 #define _GNU_SOURCE             /* memrchr () */
 #include "filetail.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* filetail: reads the last line of a file, however long the file is. */
+/* filetail: reads the last line of a file, in a time that does not depend on its size. */
 #pragma once
 
 #include <glib.h>
@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   gchar *line;                  /* the last line that is complete and not blank; NULL: none */
-  gchar *unfinished;            /* the text behind the last end of line; NULL: none */
+  gchar *unfinished;            /* the text after the last end of line; NULL: none */
 } FileTail;
 
 /* Reads the end of a regular file of which `fd` can be read. Returns FALSE and a

@@ -114,7 +114,7 @@ struct _GstBoxRecord
   GstBoxRecordPad *boxes_pad;   /* under the object lock; NULL unless requested */
 
   /* set and cleared under the object lock; used by the streaming thread */
-  RecordOutput *output;         /* NULL if there is no location */
+  RecordOutput *output;         /* NULL if no location is set */
 
   /* streaming thread */
   RecordedFrame frame;          /* of the current buffer */
@@ -123,7 +123,7 @@ struct _GstBoxRecord
   GString *text;
   gchar *stream_id;             /* NULL: not written */
   guint64 next_index;           /* of MOT text: index of the next frame */
-  guint64 missing;              /* frames without a line since the last line */
+  guint64 missing;              /* frames since the last line for which no line was written */
   gboolean warned_labels, warned_confidence;
 
   RecordCounts counts;          /* under the object lock */
@@ -318,7 +318,7 @@ gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_FLUSH_START:
-      /* comes from another thread than buffers and all other events */
+      /* this event alone comes from a thread other than the streaming thread */
       set_flushing (self, TRUE);
       break;
     case GST_EVENT_FLUSH_STOP:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* jsonscan: uses simdjson's On-Demand parser, which reads values in the order of the line.
- * That parser checks only what is read, so every value is read here. */
+ * That parser checks only values that are read, so jsonscan reads every value. */
 #include "jsonscan.h"
 
 #include <charconv>
@@ -21,7 +21,7 @@ struct _JsonScan
   guint count;
   JsonValue *values;            /* not owned */
   ondemand::parser parser;
-  gchar *line;                  /* a copy with the bytes behind it that simdjson may read */
+  gchar *line;                  /* a copy, followed by the padding that simdjson may read */
   gsize capacity;
 
   /* of the line being read */
@@ -104,7 +104,7 @@ skip_one (std::string_view & text, std::string_view any)
   return found;
 }
 
-/* Returns whether `text` is a number by JSON's grammar, with blanks behind it. */
+/* Returns whether `text` is a number in JSON's grammar, followed by blanks only. */
 static bool
 is_number (std::string_view text)
 {
@@ -293,14 +293,14 @@ scan_value (JsonScan * self, ondemand::value value, gint member, guint depth)
     case ondemand::json_type::boolean:
     case ondemand::json_type::null:
       return scan_word (self, value, type == ondemand::json_type::boolean, out);
-    default:                   /* later simdjson has a type for what is no value */
+    default:                   /* text that is not a value, in later versions of simdjson */
       return refuse_text (self, simdjson::TAPE_ERROR);
   }
 }
 
 /* ---------------------------------------------------------------------- lines */
 
-/* Copies the line to where simdjson may read beyond its end. */
+/* Copies the line into memory with padding, because simdjson reads beyond the end. */
 static simdjson::error_code
 copy_line (JsonScan * self, const gchar * line, gsize length)
 {

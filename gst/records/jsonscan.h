@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * jsonscan: reads a line with one JSON object through simdjson, in one pass and without
- * a tree, and hands out the members named in a table. All other members are checked to be
+ * jsonscan: reads a line with one JSON object with simdjson, in one pass and without a
+ * tree, and stores the members that a table names. All other members are checked to be
  * valid JSON and then ignored. Brackets may be nested 64 deep. Integers beyond 64 bits
  * become doubles, and numbers beyond a double become infinite.
  */

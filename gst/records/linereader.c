@@ -18,14 +18,14 @@
 
 #define CHUNK 65536
 #define FOLLOW_INTERVAL (50 * GST_MSECOND)
-#define STALL GST_SECOND        /* after which `waiting` is called */
+#define STALL GST_SECOND        /* length of a wait at which `waiting` is called */
 
 struct _LineReader
 {
   int fd;
   gboolean seekable;
-  gboolean shared;              /* another reader would take some of the lines */
-  gboolean claimed;             /* as a pipe that no other element may read */
+  gboolean shared;              /* a second reader of it would take some of the lines */
+  gboolean claimed;             /* by file_claim_take () */
   gsize max_line;
   gint flushing;                /* boolean, accessed atomically */
   GstPoll *poll;                /* NULL for a regular file, which never blocks */

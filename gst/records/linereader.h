@@ -49,8 +49,8 @@ gboolean line_reader_follows (LineReader * self);
  * no claim. */
 gboolean line_reader_claim (LineReader * self, const gchar * owner, GError ** error);
 
-/* Sets a function that line_reader_next () calls when it has waited for 1 s, once until
- * data comes. */
+/* Sets a function that line_reader_next () calls when it has waited for 1 s, and not again
+ * until data has come. */
 void line_reader_set_waiting (LineReader * self, void (*waiting) (gpointer), gpointer data);
 
 /* Returns whether the line that the last call returned has no end of line, because the
@@ -60,7 +60,7 @@ gboolean line_reader_is_unfinished (LineReader * self);
 /* Returns the position in the file, in bytes, of the line that the last call returned. */
 guint64 line_reader_offset (LineReader * self);
 
-/* Returns whether line_reader_seek () can work: TRUE for a regular file or block device. */
+/* Returns whether line_reader_seek () is possible: TRUE for a regular file or block device. */
 gboolean line_reader_can_rewind (LineReader * self);
 
 /* Goes to the line that begins at `offset` and has this number, from 1. Returns FALSE

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct _LineWriter LineWriter;
 
-/* Opens the location without waiting. "-" is standard output. The settings behind
+/* Opens the location without waiting. "-" is standard output. The settings after
  * `owner` are for regular files only. Returns NULL and a G_FILE_ERROR if it cannot be
  * written. */
 LineWriter *line_writer_new (const FileSequenceSettings * settings, GError ** error);
@@ -24,7 +24,7 @@ LineWriter *line_writer_new (const FileSequenceSettings * settings, GError ** er
 OutputResult line_writer_write (LineWriter * self, const gchar * line, gsize length,
     GstClockTime running_time, GstClockTime timeout, GError ** error);
 
-/* Hands on lines that FILE_FLUSH_BUFFER collected; waits for up to `timeout` ns for the
+/* Writes lines that FILE_FLUSH_BUFFER collected; waits for up to `timeout` ns for the
  * reader of a pipe to take the rest of a line that is longer than the pipe. Returns FALSE
  * and a G_FILE_ERROR if writing fails. */
 gboolean line_writer_flush (LineWriter * self, GstClockTime timeout, GError ** error);

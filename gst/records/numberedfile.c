@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* numberedfile: parses the pattern itself, because printf would take any conversion. */
+/* numberedfile: parses the pattern, because printf would accept any conversion in it. */
 #include "numberedfile.h"
 
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 
 #define MAX_WIDTH 10
 
-/* Reads a conversion behind its percent sign. Returns the text behind it; NULL if it is not %d. */
+/* Reads a conversion from after its percent sign. Returns the text that follows it, or NULL if
+ * it is not %d. */
 static const gchar *
 parse_conversion (const gchar * text, guint * width)
 {
@@ -63,7 +64,7 @@ numbered_file_path (const NumberedFile * self, guint number)
   return g_strdup_printf ("%s%0*u%s", self->prefix, (int) self->width, number, self->suffix);
 }
 
-/* Returns whether `name` is that of a file with the number *number. */
+/* Returns whether `name` is the name of a numbered file, and sets *number to its number. */
 static gboolean
 parse_name (const NumberedFile * self, const gchar * name, guint * number)
 {

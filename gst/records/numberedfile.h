@@ -11,12 +11,12 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gchar *prefix, *suffix;       /* the path before and behind the number */
+  gchar *prefix, *suffix;       /* the path before and after the number */
   guint width;                  /* digits of the number, filled with zeros */
 } NumberedFile;
 
 /* Parses a pattern with one %d, which may have a width (%05d); %% is a percent sign.
- * Returns FALSE, and a G_FILE_ERROR, if it has another number of them. Free with
+ * Returns FALSE and a G_FILE_ERROR if it does not have exactly one %d. Free with
  * numbered_file_clear (). */
 gboolean numbered_file_init (NumberedFile * self, const gchar * pattern, GError ** error);
 void numbered_file_clear (NumberedFile * self);

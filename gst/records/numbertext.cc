@@ -7,8 +7,8 @@
 
 #define TEXT_SIZE 32
 
-/* Returns the bits of a number. Numbers are compared by their bits because the
- * smallest ones would equal 0 if other code in the process left flush-to-zero on. */
+/* Returns the bits of a number. Numbers are compared by their bits because
+ * subnormal ones would equal 0 if other code in the process left flush-to-zero on. */
 static inline guint64
 bits_of (gdouble number)
 {
@@ -38,7 +38,7 @@ number_text_append_double (GString * out, gdouble number)
   gdouble again;
 
   if (bits_of (number) << 1 == 0)
-    number = 0.0;               /* drop the sign, because JSON readers lose it */
+    number = 0.0;               /* drop the sign of -0, because JSON readers lose it */
   for (gint digits = 15; digits <= 17; digits++) {
     end = format (text, number, digits);
     if (std::from_chars (text, end, again).ec == std::errc () && bits_of (again) == bits_of (number))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* outputresult: what writing a line to a file or pipe can result in. */
+/* outputresult: the result of writing a line to a file or pipe. */
 #pragma once
 
 typedef enum

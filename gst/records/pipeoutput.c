@@ -33,7 +33,7 @@ struct _PipeOutput
   mode_t mode;
   gboolean nonblocking;
   gchar *fifo;                  /* the path of a FIFO; NULL: not opened by a path */
-  gboolean waiting;             /* fd reads too, because the FIFO has no reader yet */
+  gboolean waiting;             /* fd is open for reading too, because the FIFO has no reader yet */
   gsize unread;                 /* bytes in the FIFO after the last write while `waiting` */
   gboolean broken;              /* the reader closed the pipe */
   GString *unsent;              /* the rest of a line that was begun */
@@ -124,8 +124,8 @@ pipe_output_open (const gchar * location, GError ** error)
   return self;
 }
 
-/* Opens a FIFO again after its reader closed it. It is closed first, which empties it,
- * because the next reader must not begin in mid-line. */
+/* Opens a FIFO again after its reader closed it. Closes it first, which empties it, because
+ * the next reader must not begin in the middle of a line. */
 static gboolean
 reopen (PipeOutput * self, GError ** error)
 {
@@ -138,8 +138,8 @@ reopen (PipeOutput * self, GError ** error)
   return !self->broken || file_error_set (error, errno);
 }
 
-/* Stops reading too as soon as a reader has read something: then writing fails when
- * that reader closes the FIFO. */
+/* Closes the reading side as soon as a reader has read something, so that writing fails
+ * when that reader closes the FIFO. */
 static void
 stop_waiting (PipeOutput * self)
 {

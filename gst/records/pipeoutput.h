@@ -21,7 +21,7 @@ G_BEGIN_DECLS
 
 typedef struct _PipeOutput PipeOutput;
 
-/* Opens a location that is no regular file; "-" is standard output, which may be one.
+/* Opens a location that is not a regular file; "-" is standard output, which may be one.
  * Returns NULL and a G_FILE_ERROR if it cannot be written. */
 PipeOutput *pipe_output_open (const gchar * location, GError ** error);
 

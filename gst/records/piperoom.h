@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* piperoom: tells whether a pipe can take a whole line, so that no half line is left in it. */
+/* piperoom: tells whether a pipe has room for a whole line, so that none is cut. */
 #pragma once
 
 #include <glib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* quietwrite: blocks the signal in this thread meanwhile, and discards it if this write
- * raised it. Ignoring it would change how the whole application handles it. */
+/* quietwrite: blocks SIGPIPE in this thread during the write, and discards it if this write
+ * raised it. To ignore it would change how the whole application handles it. */
 #include "quietwrite.h"
 
 #include <errno.h>

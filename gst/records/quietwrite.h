@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* quietwrite: writes to pipes and sockets without a signal. */
+/* quietwrite: writes to pipes and sockets without raising SIGPIPE. */
 #pragma once
 
 #include <glib.h>

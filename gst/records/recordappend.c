@@ -65,7 +65,7 @@ prepare (RecordAppend * self, int fd, const FileTail * tail, RecordFormat format
   if (!complete && tail->line)
     ok = parse (tail->line, format, &self->last, error);
   if (ok && rest && *rest && !complete && !looks_right (rest, format)) {
-    g_set_error_literal (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "it is no record");
+    g_set_error_literal (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "it is not a record");
     ok = FALSE;
   }
   if (ok && rest)

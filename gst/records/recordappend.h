@@ -13,13 +13,13 @@ typedef struct
 {
   gboolean empty;               /* the file has no frame, or does not exist */
   guint64 removed;              /* bytes of an unfinished line that were removed */
-  RecordedFrame last;           /* the last frame; the boxes are of no use */
+  RecordedFrame last;           /* the last frame; its boxes must not be used */
 } RecordAppend;
 
 /* Prepares a regular file; other kinds of files count as empty. An unfinished last
  * line gets its end of line if it is a valid record, and is removed otherwise.
- * Returns FALSE, and leaves the file as it was, after a G_FILE_ERROR or if it ends
- * with something else than a record (RECORD_ERROR). Free with
+ * Returns FALSE, and leaves the file as it was, after a G_FILE_ERROR or if its last
+ * line is not a record (RECORD_ERROR). Free with
  * record_append_clear () in either case. */
 gboolean record_append_prepare (RecordAppend * self, const gchar * location, RecordFormat format,
     GError ** error);

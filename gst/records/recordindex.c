@@ -169,7 +169,7 @@ choose_session (RecordIndex * self, const RecordQuery * query)
   return best;
 }
 
-/* Returns whether no record after those added can change the answer. */
+/* Returns whether the records added so far decide the answer. */
 static gboolean
 time_is_known (RecordIndex * self, gconstpointer target)
 {

@@ -25,8 +25,8 @@ typedef struct
 typedef struct
 {
   guint64 time;                 /* stream time in ns */
-  guint64 slack;                /* a session that begins or ends this much off has the time */
-  guint session;                /* where the stream was before; set to where it is now */
+  guint64 slack;                /* ns by which a session may begin later or end earlier */
+  guint session;                /* of the stream before the jump; set to the one after it */
   gboolean stay;                /* searches this session only */
   gboolean back;                /* prefers the sessions after this one to this one */
   gboolean reverse;             /* prefers sessions of reverse playback to others */
@@ -36,7 +36,7 @@ RecordIndex *record_index_new (void);
 void record_index_free (RecordIndex * self);
 
 /* Adds a record; ignores one that was added before. Records come in the order of the
- * file; none but those without a time may be left out. */
+ * file; only records without a time may be left out. */
 void record_index_add (RecordIndex * self, const RecordedFrame * frame);
 
 /* Maps a time to a number that ascends along a session, also in reverse playback. */

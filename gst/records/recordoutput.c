@@ -9,14 +9,14 @@
 #include "linewriter.h"
 #include "recordappend.h"
 
-#define STALL GST_SECOND        /* after which a waiting stream warns */
+#define STALL GST_SECOND        /* the wait after which a warning is posted */
 
 struct _RecordOutput
 {
-  GstElement *element;          /* which owns this */
+  GstElement *element;          /* the owner of this struct */
   const RecordSettings *settings;
   LineWriter *writer;
-  gboolean warned;              /* about a line that could not be written */
+  gboolean warned;              /* posted a warning about a line that could not be written */
 };
 
 /* Posts an error, or with RECORD_ON_ERROR_CONTINUE a warning at the first call. Frees

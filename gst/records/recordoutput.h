@@ -22,7 +22,7 @@ typedef struct _RecordOutput RecordOutput;
 RecordOutput *record_output_open (GstElement * element, const RecordSettings * settings,
     RecordSession * session, guint64 * next_index);
 
-/* Writes what is collected, closes the output and frees it. If that fails, posts an
+/* Writes the collected lines, closes the output and frees it. If that fails, posts an
  * error, or with RECORD_ON_ERROR_CONTINUE a warning. */
 void record_output_close (RecordOutput * self, RecordOnError on_error);
 
@@ -32,7 +32,7 @@ void record_output_close (RecordOutput * self, RecordOnError on_error);
 OutputResult record_output_write (RecordOutput * self, const GString * text,
     GstClockTime running_time, RecordOnFull on_full, RecordOnError on_error);
 
-/* Hands on lines that were collected. Posts messages like record_output_write (). */
+/* Writes the collected lines. Posts messages like record_output_write (). */
 void record_output_flush (RecordOutput * self, RecordOnError on_error);
 
 /* With TRUE, interrupts a waiting record_output_write () and makes later calls return

@@ -10,7 +10,7 @@ struct _GstBoxRecordPad
 
   /* streaming thread of the video */
   GString *line;
-  GstEvent *start, *segment;    /* of the video, for which the pad has got its own; or NULL */
+  GstEvent *start, *segment;    /* of the video, last sent on in another form; or NULL */
 };
 
 G_DEFINE_TYPE (GstBoxRecordPad, record_pad, GST_TYPE_PAD)
@@ -49,8 +49,8 @@ push_stream_start (GstBoxRecordPad * self, GstPad * video)
   gst_object_unref (element);
 }
 
-/* Sets *known to the event of this type on the pad of the video. Returns whether it is
- * another one than before. */
+/* Sets *known to the event of this type on the pad of the video. Returns whether it has
+ * changed. */
 static gboolean
 take_event (GstPad * video, GstEventType type, GstEvent ** known)
 {
@@ -61,7 +61,7 @@ take_event (GstPad * video, GstEventType type, GstEvent ** known)
   return changed && *known != NULL;
 }
 
-/* Pushes the events that must precede text, if the pad has not got them yet. */
+/* Pushes the events that must precede text and that the pad does not have yet. */
 static void
 begin (GstBoxRecordPad * self, GstPad * video)
 {

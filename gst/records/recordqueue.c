@@ -59,8 +59,8 @@ new_frame (RecordQueue * self)
   return frame;
 }
 
-/* Keeps a frame for reuse. Four suffice, because two are in use by turns; only a
- * search beyond records without a time needs more. */
+/* Keeps a frame for reuse. Four suffice, because two are used in turn; only a search
+ * beyond records without a time needs more. */
 RecordedFrame *
 record_queue_take (RecordQueue * self)
 {
@@ -109,7 +109,7 @@ begin_pass (RecordQueue * self)
   self->timed = self->records = self->skipped = 0;
 }
 
-/* Skips passes of a looped file, like the one that just ended, and counts their
+/* Skips passes of a looped file that equal the one that just ended, and counts their
  * records and malformed lines as if they had been read. */
 static void
 skip_passes (RecordQueue * self, guint64 passes, guint64 length, guint64 frames)
@@ -122,7 +122,7 @@ skip_passes (RecordQueue * self, guint64 passes, guint64 length, guint64 frames)
   record_reader_skip_passes (self->reader, passes);
 }
 
-/* Rewinds a looped file and continues times and indices behind its end. Goes to the
+/* Rewinds a looped file and continues times and indices after its end. Goes to the
  * last pass that begins at or before `time` and, in frames, at or before `index`,
  * without reading those between. Returns FALSE if the file has no frames or cannot
  * be rewound. */
@@ -301,7 +301,7 @@ record_queue_can_jump (RecordQueue * self)
   return !self->loop && record_reader_can_rewind (self->reader);
 }
 
-/* Forgets the records read ahead, because the reader goes elsewhere. */
+/* Forgets the records read ahead, because reading goes on at another place. */
 static void
 forget_all (RecordQueue * self)
 {

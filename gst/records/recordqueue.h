@@ -31,10 +31,10 @@ typedef struct
 {
   guint64 time;                 /* stream time in ns, if records are matched by time */
   guint64 index;                /* of the frame, if they are matched by index */
-  guint64 slack;                /* a session that begins or ends this much off has the time */
+  guint64 slack;                /* as in RecordQuery */
   gboolean back;                /* at or before an earlier buffer */
   gboolean reverse;             /* the stream is played in reverse */
-  gboolean next;                /* no seek, but the next buffer of reverse playback */
+  gboolean next;                /* not a seek, but the next buffer of reverse playback */
 } RecordJump;
 
 /* recordmatch reads all fields, and changes only those of the first group. */

@@ -213,7 +213,7 @@ detect (RecordReader * self, const gchar * line)
   return self->format != RECORD_FORMAT_AUTO;
 }
 
-/* Tells a last line that is the beginning of a record from a line that is none. */
+/* Returns whether the last line may be the beginning of a record. */
 static gboolean
 may_grow (RecordReader * self, const gchar * line, gsize length)
 {
@@ -224,7 +224,7 @@ may_grow (RecordReader * self, const gchar * line, gsize length)
   return line[strspn (line, " \t")] == '{';
 }
 
-/* Adds to the message about the last line what may be the reason. */
+/* Adds the probable reason to the message about the last line. */
 static RecordReaderResult
 unfinished (GError ** error)
 {

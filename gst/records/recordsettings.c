@@ -10,8 +10,8 @@
 #include "properties.h"
 
 DEFINE_ENUM_TYPE (record_format_get_type, "GstBoxRecordFormat",
-    { RECORD_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
-    { RECORD_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
+    { RECORD_FORMAT_JSONL, "JSON Lines, one object for each frame", "jsonl" },
+    { RECORD_FORMAT_MOT, "MOT challenge text, one line for each box", "mot" })
 DEFINE_ENUM_TYPE (record_on_full_get_type, "GstBoxRecordOnFull",
     { RECORD_ON_FULL_BLOCK, "Wait for the reader; warn after one second", "block" },
     { RECORD_ON_FULL_DROP, "Drop the line and count it", "drop" })
@@ -19,9 +19,9 @@ DEFINE_ENUM_TYPE (record_on_error_get_type, "GstBoxRecordOnError",
     { RECORD_ON_ERROR_FAIL, "Stop with an error", "fail" },
     { RECORD_ON_ERROR_CONTINUE, "Drop the line and count it; warn at the first one", "continue" })
 DEFINE_ENUM_TYPE (record_flush_get_type, "GstBoxRecordFlush",
-    { FILE_FLUSH_LINE, "Each line to the system, where other programs see it", "line" },
-    { FILE_FLUSH_BUFFER, "To the system when 64 KiB are collected, and at EOS", "buffer" },
-    { FILE_FLUSH_DISK, "Each line to the disk, where it survives a power failure", "disk" })
+    { FILE_FLUSH_LINE, "Write each line at once; other programs can read it", "line" },
+    { FILE_FLUSH_BUFFER, "Write lines when 64 KiB are collected, and at EOS", "buffer" },
+    { FILE_FLUSH_DISK, "Write each line onto the disk; it survives a power failure", "disk" })
 
 #define DEFAULT_LOCATION NULL
 #define DEFAULT_FORMAT RECORD_FORMAT_JSONL
@@ -84,8 +84,8 @@ install_recording (GObjectClass * object_class)
           "clockwise)", DEFAULT_EMIT_SIGNALS, playing));
   g_object_class_install_property (object_class, RECORD_PROP_EMPTY_LINES,
       g_param_spec_boolean ("empty-lines", "Empty lines",
-          "What the pad boxes pushes for a frame without boxes: true = a line without objects, "
-          "false = a GAP event. Set it where events get lost on the way, as with rtpgstpay",
+          "What the pad boxes pushes for a frame without boxes: true = a line with an empty "
+          "objects array, false = a GAP event. Set it where GAP events are lost, as by rtpgstpay",
           DEFAULT_EMPTY_LINES, playing));
   g_object_class_install_property (object_class, RECORD_PROP_ADD_STREAM_ID,
       g_param_spec_boolean ("add-stream-id", "Add stream id",
@@ -110,20 +110,21 @@ install_output (GObjectClass * object_class)
           "line, and writes the number of missing frames to it. A location that cannot be opened "
           "at start is always an error", record_on_error_get_type (), DEFAULT_ON_ERROR, playing));
   g_object_class_install_property (object_class, RECORD_PROP_FLUSH,
-      g_param_spec_enum ("flush", "Flush", "When the lines of a regular file are handed on. Pipes "
-          "get every line at once", record_flush_get_type (), DEFAULT_FLUSH, ready));
+      g_param_spec_enum ("flush", "Flush",
+          "When the lines of a regular file are written. Lines for a pipe are written at once",
+          record_flush_get_type (), DEFAULT_FLUSH, ready));
   g_object_class_install_property (object_class, RECORD_PROP_MAX_FILE_SIZE,
       g_param_spec_uint64 ("max-file-size", "Max file size",
           "Begin the next numbered file before a file is larger than this, in bytes; a single line "
           "may be larger. 0 = no limit", 0, G_MAXUINT64, DEFAULT_MAX_FILE_SIZE, ready));
   g_object_class_install_property (object_class, RECORD_PROP_MAX_FILE_TIME,
       g_param_spec_uint64 ("max-file-time", "Max file time",
-          "Begin the next numbered file this much running time after the first frame of a file, in "
-          "ns. 0 = no limit", 0, G_MAXUINT64, DEFAULT_MAX_FILE_TIME, ready));
+          "Begin the next numbered file when the first frame of a file is this old, in ns of "
+          "running time. 0 = no limit", 0, G_MAXUINT64, DEFAULT_MAX_FILE_TIME, ready));
   g_object_class_install_property (object_class, RECORD_PROP_MAX_FILES,
       g_param_spec_uint ("max-files", "Max files",
-          "Most numbered files to keep; beyond that the oldest is removed. 0 = all", 0, G_MAXUINT,
-          DEFAULT_MAX_FILES, ready));
+          "Largest number of numbered files to keep; the oldest is removed. 0 = keep all", 0,
+          G_MAXUINT, DEFAULT_MAX_FILES, ready));
 }
 
 void

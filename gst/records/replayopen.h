@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * replayopen: opens the recording of boxreplay, and posts what is wrong with it as error
- * messages of the element.
+ * replayopen: opens the recording of boxreplay, and posts its faults as error messages of the
+ * element.
  */
 #pragma once
 
@@ -17,10 +17,10 @@ gboolean replay_open_check (GstElement * element, const ReplaySettings * setting
 /* Opens the location. Returns NULL after an error message. */
 RecordReader *replay_open (GstElement * element, const ReplaySettings * settings);
 
-/* Posts an error in reading the recording `source`, and frees it. */
+/* Posts the error of reading the recording `source`, and frees it. */
 void replay_open_failed (GstElement * element, const gchar * source, GError * error);
 
-/* Posts an error in going to another place of the recording, and frees it. */
+/* Posts the error of a seek within the recording, and frees it. */
 void replay_open_seek_failed (GstElement * element, const gchar * source, GError * error);
 
 G_END_DECLS

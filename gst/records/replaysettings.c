@@ -11,8 +11,8 @@
 
 DEFINE_ENUM_TYPE (replay_format_get_type, "GstBoxReplayFormat",
     { RECORD_FORMAT_AUTO, "Detected by the first line", "auto" },
-    { RECORD_FORMAT_JSONL, "JSON Lines, one object a frame", "jsonl" },
-    { RECORD_FORMAT_MOT, "MOT challenge text, one box a line", "mot" })
+    { RECORD_FORMAT_JSONL, "JSON Lines, one object for each frame", "jsonl" },
+    { RECORD_FORMAT_MOT, "MOT challenge text, one line for each box", "mot" })
 DEFINE_ENUM_TYPE (replay_match_get_type, "GstBoxReplayMatch",
     { RECORD_MATCH_AUTO, "By time if the first record has one, else by index", "auto" },
     { RECORD_MATCH_TIMESTAMP, "By stream time, the nearest record", "timestamp" },
@@ -77,8 +77,8 @@ replay_settings_install (GObjectClass * object_class)
 
   g_object_class_install_property (object_class, REPLAY_PROP_LOCATION,
       g_param_spec_string ("location", "Location",
-          "The recording: a file, a FIFO, or - for standard input. It is read as a stream. Memory: "
-          "its longest line, and for seeks 32 bytes for every 16 KiB read",
+          "The recording: a file, a FIFO, or - for standard input. It is read line by "
+          "line; memory holds the longest line, and for seeks 32 bytes for every 16 KiB read",
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_FORMAT,
       g_param_spec_enum ("format", "Format", "Format of the recording",
@@ -96,8 +96,8 @@ replay_settings_install (GObjectClass * object_class)
           0, G_MAXUINT64, DEFAULT_TOLERANCE, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_BOXES_TIMEOUT,
       g_param_spec_uint64 ("boxes-timeout", "Boxes timeout",
-          "Longest time, in ns, that a buffer waits for its text on the pad boxes; it passes "
-          "without boxes then. 18446744073709551615 = no limit", 0, G_MAXUINT64,
+          "Longest time, in ns, that a buffer waits for its text on the pad boxes; after that "
+          "it passes without boxes. 18446744073709551615 = no limit", 0, G_MAXUINT64,
           DEFAULT_BOXES_TIMEOUT, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_EXISTING,
       g_param_spec_enum ("existing", "Existing", "What happens to boxes already on a buffer",
@@ -128,13 +128,13 @@ replay_settings_install (GObjectClass * object_class)
   g_object_class_install_property (object_class, REPLAY_PROP_FOLLOW,
       g_param_spec_boolean ("follow", "Follow",
           "At the end of the recording, wait for further lines, as for a pipe, because it is still "
-          "being written. A flush or a state change ends the waiting. Not with loop",
+          "being written. A flush or a state change ends the wait. Not possible with loop",
           DEFAULT_FOLLOW, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_HOLD,
       g_param_spec_uint64 ("hold", "Hold",
-          "How long a record is attached to further buffers that have no record of their own, in "
-          "ns from its timestamp, at most until the next record. For detectors slower than the "
-          "video. 0 = off. Only for records matched by time",
+          "Largest age of a record, in ns since its timestamp, at which it is also attached to "
+          "buffers without a record of their own, until the next record. For detectors that are "
+          "slower than the video; only for records matched by time. 0 = off",
           0, G_MAXUINT64, DEFAULT_HOLD, playing));
   gst_type_mark_as_plugin_api (replay_format_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_match_get_type (), 0);

@@ -31,7 +31,7 @@ GstStructure *replay_stats_structure (const ReplayStats * self);
 void replay_stats_warn (ReplayStats * self, GstElement * element, const gchar * source,
     const gchar * first_skipped, guint max_labels);
 
-/* Warns once that the stream waits for a line of the recording, for 1 s already. */
+/* Warns once that the stream has waited for a line of the recording for 1 s. */
 void replay_stats_warn_waiting (ReplayStats * self, GstElement * element, const gchar * source);
 
 /* Warns, at the end of a stream, if no record matched. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* wholewrite: one write (2) for the text, and a truncation if that was cut short. */
+/* wholewrite: calls write (2) once, and truncates the file if not all was written. */
 #define _GNU_SOURCE             /* memrchr () */
 #include "wholewrite.h"
 

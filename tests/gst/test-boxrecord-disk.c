@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxrecord: full disks, files that are moved, shared or limited, and when lines are
- * handed on. A limit of the process on file sizes stands for a full disk. */
+ * written. A limit of the process on file sizes stands for a full disk. */
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include "recorder.h"
 #include "textfiles.h"
 
-#define DISK 20000              /* bytes; no multiple of the length of a line */
+#define DISK 20000              /* bytes; not a multiple of the length of a line */
 
 /* Limits the size of files, or with 0 ends the limit. Check writes a file for each
  * condition that it checks, so nothing is checked under the limit. */
@@ -124,7 +124,7 @@ GST_START_TEST (a_file_may_be_rotated_away)
 
 GST_END_TEST;
 
-/* A file whose path is of no use any more is continued. */
+/* A file whose path cannot be opened any more is continued. */
 GST_START_TEST (a_path_may_be_good_for_one_opening)
 {
   gchar *path = text_file_new ("once.jsonl", "", 0), *location;

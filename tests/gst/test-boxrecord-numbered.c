@@ -19,7 +19,7 @@ numbered (const gchar * pattern, guint number)
   return path;
 }
 
-/* Returns the number of lines in file `number`, which is removed; -1: there is none. */
+/* Returns the number of lines in file `number`, and removes it; -1 if it does not exist. */
 static gint
 lines_of (const gchar * pattern, guint number)
 {
@@ -167,7 +167,7 @@ GST_START_TEST (other_patterns_are_refused)
 
 GST_END_TEST;
 
-/* Without a limit a percent sign is one. */
+/* Without a limit, a percent sign is an ordinary character. */
 GST_START_TEST (a_percent_sign_needs_a_limit)
 {
   gchar *location = text_file_path ("100%d.jsonl");

@@ -34,7 +34,7 @@ pads_free (Pads * pads)
   gst_object_unref (pads->element);
 }
 
-/* Pushes a frame with a box labelled so, or without a box if it is NULL. */
+/* Pushes a frame with a box of this label, or without a box if `label` is NULL. */
 static void
 push_frame (Pads * pads, guint number, const gchar * label)
 {
@@ -225,7 +225,7 @@ GST_START_TEST (leaves_the_video_alone)
   gst_object_unref (pad);
   push_frame (&pads, 2, "a");
 
-  /* a pad that comes in mid-stream begins as any other */
+  /* a pad requested in mid-stream gets the same events first */
   pads.boxes = gst_harness_new_with_element (element, NULL, "boxes");
   push_frame (&pads, 3, "a");
   must_come (&pads, GST_EVENT_SEGMENT);

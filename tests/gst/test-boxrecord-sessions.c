@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxrecord: how lines are marked where times do not go forward, and what append=true
+/* boxrecord: the members of lines where times do not ascend, and what append=true
  * continues. */
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -198,7 +198,7 @@ GST_START_TEST (a_backward_seek_begins_a_session)
   fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
   new_segment (h, 1, FRAME, GST_CLOCK_TIME_NONE);
   PUSH (h, 1, 2);
-  /* a forward seek does not */
+  /* a forward seek does not begin a session */
   fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
   fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
   new_segment (h, 1, 5 * FRAME, GST_CLOCK_TIME_NONE);

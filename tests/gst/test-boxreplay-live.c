@@ -69,7 +69,7 @@ GST_START_TEST (unfinished_mot_text_is_a_warning)
   fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
   replay_must_say (&r, GST_MESSAGE_WARNING, ":2: 3 columns");
   replay_close (&r);
-  /* what cannot be the beginning of a line is an error */
+  /* text that cannot be the beginning of a record is an error */
   replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n2,1,x", "");
   fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":2: ");
@@ -133,11 +133,11 @@ GST_START_TEST (follow_waits_for_lines)
   for (i = 1; i < LINES; i++)
     fail_unless_equals_int (replay_x_at (&r, i * FRAME), i + 1);
   g_thread_join (writer);
-  /* seeks do not wait for what is not there */
+  /* seeks do not wait for lines that are not written yet */
   replay_flush (&r);
   replay_segment (&r, 3 * FRAME, 3 * FRAME);
   fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
-  /* nor does the end of the stream */
+  /* the end of the stream does not wait for them either */
   fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
   fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), LINES - 4);
   fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
@@ -213,7 +213,7 @@ push_first (gpointer data)
   return GINT_TO_POINTER (gst_harness_push (data, replay_buffer (0)));
 }
 
-/* A stream that waits for lines says so, once. */
+/* A stream that waits for lines posts one warning. */
 GST_START_TEST (waiting_is_a_warning)
 {
   guint i, k;
@@ -447,7 +447,7 @@ GST_START_TEST (a_pipe_has_one_replay)
     }
     gst_element_set_state (one, GST_STATE_NULL);
     gst_element_set_state (other, GST_STATE_NULL);
-    /* the claim ends with the state */
+    /* the claim ends in the state READY */
     fail_unless (gst_element_set_state (other, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
     gst_element_set_state (other, GST_STATE_NULL);
     gst_element_set_bus (other, NULL);

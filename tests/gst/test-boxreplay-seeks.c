@@ -71,7 +71,7 @@ expected_x (guint i, gboolean mot)
   return i >= COUNT || (mot && i % 7 == 6) ? -1 : (gint) (i % 12) + 1;
 }
 
-/* Seeks to places in no order, in both formats, by time and by index. */
+/* Seeks to places in random order, in both formats, by time and by index. */
 GST_START_TEST (every_seek_finds_its_record)
 {
   static const gchar *const properties[] = { "match=timestamp", "match=index", "match=index" };

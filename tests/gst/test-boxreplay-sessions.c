@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxreplay: recordings of streams that do not go straight from start to end. */
+/* boxreplay: recordings of streams with seeks, reverse playback and several runs. */
 #include <string.h>
 
 #include "checkrunner.h"
@@ -142,7 +142,7 @@ GST_START_TEST (appended_recordings_are_replayed)
 
 GST_END_TEST;
 
-/* A stream that plays straight through gets the boxes of the session that goes on. */
+/* A stream without seeks gets the boxes of the next session where one ends. */
 GST_START_TEST (a_straight_stream_passes_sessions)
 {
   static const Part parts[] = { {0, 9}, {5, 14} };
@@ -161,7 +161,7 @@ GST_START_TEST (a_straight_stream_passes_sessions)
 
 GST_END_TEST;
 
-/* A session played in reverse is found by a stream that plays forward, and the reverse. */
+/* A session recorded in reverse serves a stream that plays forward, and vice versa. */
 GST_START_TEST (direction_need_not_be_the_recorded_one)
 {
   static const Part parts[] = { {9, 0}, {0, 9} };
@@ -271,7 +271,7 @@ GST_START_TEST (buffers_outside_the_segment_take_no_record)
 
   preroll_takes_nothing (plain, "");
   preroll_takes_nothing (plain, "match=index");
-  /* so do those of the recording */
+  /* frames of the recording outside of the segment are not attached */
   preroll_takes_nothing (marked, "");
   preroll_takes_nothing (marked, "match=index");
   g_free (marked);
@@ -280,7 +280,7 @@ GST_START_TEST (buffers_outside_the_segment_take_no_record)
 
 GST_END_TEST;
 
-/* Lines of frames that are not shown are no records of the rest of the file. */
+/* Lines of frames that are not shown do not count among the remaining records of a file. */
 GST_START_TEST (marked_lines_are_not_unmatched)
 {
   static const gchar text[] = "{\"timestamp\":0,\"objects\":[]}\n{\"timestamp\":100000000,"

@@ -126,7 +126,7 @@ test_strict (void)
   harness_teardown (h, bus);
 }
 
-/* A plugin that crashes ends no application. */
+/* A plugin that crashes does not end the application. */
 static void
 test_crash (void)
 {
@@ -136,7 +136,7 @@ test_crash (void)
   g_free (crash);
 }
 
-/* One warning says that there is no program to open plugins first. */
+/* If nms-xla-probe cannot be run, one warning is posted. */
 static void
 test_no_probe (void)
 {
