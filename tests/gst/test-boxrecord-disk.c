@@ -50,6 +50,7 @@ GST_START_TEST (a_full_disk_leaves_whole_lines)
     /* what was collected is written when there is room again */
     gst_harness_teardown (h);
     fail_unless_equals_int (recorder_file_lines (path), frame);
+    gst_bus_set_flushing (bus, TRUE);
     gst_object_unref (bus);
     g_free (path);
   }
@@ -83,6 +84,7 @@ GST_START_TEST (a_full_disk_need_not_end_the_stream)
   }
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, ""), 0);
   gst_harness_teardown (h);
+  gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
   g_free (text);
   g_free (path);
@@ -165,6 +167,7 @@ GST_START_TEST (a_lost_folder_may_come_back)
   fail_unless_equals_uint64 (recorder_stat (h, "failed"), 2);
   gst_harness_teardown (h);
   fail_unless (g_remove (path) == 0);
+  gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
   g_free (path);
   g_free (folder);
@@ -193,6 +196,7 @@ GST_START_TEST (two_recorders_of_one_file_are_refused)
             "first writes to this file, so second cannot"), 1);
     gst_element_set_state (other, GST_STATE_NULL);
     gst_element_set_bus (other, NULL);
+    gst_bus_set_flushing (bus, TRUE);
     gst_object_unref (bus);
     gst_object_unref (other);
   }

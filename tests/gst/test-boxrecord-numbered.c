@@ -149,6 +149,7 @@ must_not_start (const gchar * name, const gchar * what)
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, what), 1);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
+  gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
   gst_object_unref (element);
   g_free (location);

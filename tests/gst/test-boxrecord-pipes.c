@@ -78,6 +78,7 @@ GST_START_TEST (a_fifo_without_a_reader_does_not_block_preroll)
   fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
   gst_message_unref (message);
   gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
   gst_object_unref (pipeline);
   g_free (launch);
@@ -106,6 +107,7 @@ GST_START_TEST (a_late_reader_gets_all_lines)
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, "the reader closed the pipe"),
       1);
   gst_harness_teardown (h);
+  gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
   g_string_free (text, TRUE);
   g_free (path);
@@ -137,6 +139,7 @@ GST_START_TEST (a_stalled_stream_warns_and_goes_on)
   recorder_lines (text->str);
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, ""), 0);
   gst_harness_teardown (pusher.h);
+  gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
   g_string_free (text, TRUE);
   close (fd);
@@ -300,6 +303,7 @@ GST_START_TEST (a_reader_may_come_back)
   fail_unless (g_str_has_prefix (text->str, "{\"timestamp\":200000000,\"dropped\":1,"), "%s",
       text->str);
   gst_harness_teardown (h);
+  gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
   g_string_free (text, TRUE);
   close (fd);
