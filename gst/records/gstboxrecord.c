@@ -33,8 +33,8 @@
  *
  * Several boxrecords of a process may share a pipe: their lines do not mix, and
  * add-stream-id=true tells them apart. Programs that share a pipe mix lines longer than
- * 4096 bytes (PIPE_BUF). Two boxrecords of a process cannot write to one file; those
- * of two programs can with append=true, and should not.
+ * 4096 bytes (PIPE_BUF). Two boxrecords of a process cannot write to one file.
+ * Programs can share one with append=true, but each numbers its sessions by itself.
  *
  * A file that was moved away, as logrotate does, is created again within 100 ms, and one that was
  * emptied (copytruncate) is continued. With max-file-size or max-file-time, location
@@ -47,12 +47,12 @@
  *
  * The pad boxes, on request, pushes the same lines as text, one buffer of
  * `text/x-raw, format=utf8` with the times of each frame. A frame without boxes is a GAP
- * event (or a line, see #boxrecord:empty-lines). Queues, tee, gdppay, rtpgstpay and
+ * event (or a line, see #GstBoxRecord:empty-lines). Queues, tee, gdppay, rtpgstpay and
  * matroskamux take boxes to another process that way; the pad boxes of boxreplay takes
  * them there. Both source pads push from one thread, so a queue should follow each.
  *
  * With emit-signals=true, an application gets the boxes without a file: see
- * #boxrecord::frame-boxes.
+ * #GstBoxRecord::frame-boxes.
  *
  * Put it before videoconvert and videoscale, because those drop the confidences.
  *
@@ -264,7 +264,7 @@ gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
     return GST_FLOW_ERROR;
   if (emit)
     emit_frame_boxes (self, buffer);
-  self->frame.dropped = 0;      /* this is about lines of the file */
+  self->frame.dropped = 0;      /* lines were dropped from the file, not from the pad */
   return record_pad_push (&self->boxes_pad, trans, &self->frame, buffer,
       &self->settings.empty_lines);
 }

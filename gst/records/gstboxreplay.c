@@ -16,7 +16,7 @@
  * as the pad boxes of boxrecord pushes it, through queues, gdpdepay, rtpgstdepay or
  * matroskademux from another process. Text and buffers are matched by running time; a
  * buffer waits for its text, for a later text, for a GAP event or for EOS, at most
- * #boxreplay:boxes-timeout. A queue before each sink pad keeps one from blocking the other.
+ * #GstBoxReplay:boxes-timeout. A queue before each sink pad keeps one from blocking the other.
  *
  * A replay keeps these members of JSON Lines: x y w h, roi_type, region_id,
  * parent_id, id (the track), detection.bounding_box, .confidence, .label_id, .label
@@ -34,7 +34,7 @@
  *
  * match=timestamp finds the record of a buffer by stream time, match=index takes one
  * record after the other. By time, each buffer takes the nearest record that is not
- * used yet, at most #boxreplay:tolerance away; 0 means half a frame: half of the
+ * used yet, at most #GstBoxReplay:tolerance away; 0 means half a frame: half of the
  * buffer's duration, else of a frame at the caps' frame rate, else of the distance
  * to the previous buffer, else of 40 ms. A buffer without a record is a frame without
  * boxes. A buffer without a PTS takes the next record. Records must be in order of
@@ -51,9 +51,12 @@
  * direction of playback are preferred. So a stream with the same seeks as the recorded
  * one gets the same boxes.
  *
- * For a detector that is slower than the video, #boxreplay:hold attaches a record to the
+ * For a detector that is slower than the video, #GstBoxReplay:hold attaches a record to the
  * buffers after it too, until the next record or until it is that old. Such buffers are
  * counted as held, not as matched.
+ *
+ * A process never frees a label, so #GstBoxReplay:max-labels limits the number of different
+ * labels. A box with a label beyond the limit is attached without it.
  *
  * A buffer waits for its record if that comes from a pipe. A record at most a quarter of a
  * frame before the buffer's time is used at once; otherwise the record after the buffer
@@ -118,7 +121,7 @@ struct _GstBoxReplay
   StreamPosition position;
   RecordedFrame *frame;         /* for transform_ip: the record to attach, or NULL */
   BoxAttach attach;             /* for transform_ip */
-  LabelTable labels;            /* all that this element has taken */
+  LabelTable labels;            /* new labels that this element has taken */
 
   ReplayStats stats;            /* changed by the streaming thread, under the object lock */
 };
@@ -232,7 +235,7 @@ follow_jump (GstBoxReplay * self, const StreamPositionStep * step)
 }
 
 /* Sets self->frame to the record of the buffer, or to NULL if it has none. A buffer that
- * is outside of its segment has none and moves nothing on: sinks will drop it. */
+ * is outside of its segment has none and does not move the search, because sinks drop it. */
 static GstFlowReturn
 find_record (GstBoxReplay * self, GstBuffer * buffer)
 {
@@ -370,7 +373,7 @@ gst_box_replay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * o
   return TRUE;
 }
 
-/* With TRUE, interrupts what waits for a pipe or for the pad boxes. */
+/* With TRUE, interrupts waiting for a pipe or for the pad boxes. */
 static void
 set_flushing (GstBoxReplay * self, gboolean flushing)
 {

@@ -72,7 +72,7 @@ struct _JsonlParser
 {
   JsonScan *scan;
   JsonValue values[N_MEMBERS];
-  GString *text;                /* a string of the line, terminated */
+  GString *text;                /* a copy of a string of the line, NUL-terminated */
   RecordedFrame *frame;         /* the frame being read */
 };
 

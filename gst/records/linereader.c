@@ -34,7 +34,7 @@ struct _LineReader
   GstPoll *pause;               /* for waiting at the end of the file */
   void (*waiting) (gpointer data);
   gpointer waiting_data;
-  GstClockTime waited;          /* for data, so far; GST_CLOCK_TIME_NONE after `waiting` */
+  GstClockTime waited;          /* ns without data; GST_CLOCK_TIME_NONE after `waiting` */
 
   gchar *buffer;
   gsize size;                   /* of buffer, less a byte for a NUL */

@@ -26,7 +26,7 @@ typedef struct
 {
   guint64 time;                 /* stream time in ns */
   guint64 slack;                /* ns by which a session may begin later or end earlier */
-  guint session;                /* of the stream before the jump; set to the one after it */
+  guint session;                /* the stream's session before the jump; set to its new one */
   gboolean stay;                /* searches this session only */
   gboolean back;                /* prefers the sessions after this one to this one */
   gboolean reverse;             /* prefers sessions of reverse playback to others */

@@ -16,7 +16,7 @@ struct _RecordMatch
   gboolean searched;            /* last_key is valid */
   guint64 last_key;             /* of the time searched last */
   gboolean holding;             /* `current` may be given to further buffers */
-  gboolean held;                /* it was counted as held last */
+  gboolean held;                /* `current` was returned last as a held record */
 };
 
 RecordMatch *
@@ -121,8 +121,8 @@ distance (RecordMatch * self, guint i, guint64 time)
   return at > time ? at - time : time - at;
 }
 
-/* Returns how far before the time a record may be that is taken although the next record
- * might be nearer, because reading that could wait for the next frame. */
+/* Returns the distance, in ns before the time, within which a record is taken without reading
+ * the next one, because reading may wait for the next frame. 0 if reading never waits. */
 static guint64
 get_shortcut (RecordMatch * self, const RecordSearch * search)
 {
@@ -134,8 +134,9 @@ get_shortcut (RecordMatch * self, const RecordSearch * search)
   return MIN (search->tolerance, duration / 4);
 }
 
-/* Finds the records of the queue next to the time, and reads until both are there or it is
- * certain which one is used. Sets `before`, which is 0, and `after` to -1 if there is none. */
+/* Finds the last record of the queue at or before the time and the first one after it. Reads
+ * until both are there or it is certain which one is used. Sets an index to -1 if the queue
+ * lacks that record. */
 static RecordMatchResult
 find_neighbors (RecordMatch * self, const RecordSearch * search, gint * before_found,
     gint * after_found, GError ** error)
@@ -190,8 +191,8 @@ is_young (RecordMatch * self, const RecordSearch * search)
   return search->hold > 0 && then <= now && now - then <= search->hold;
 }
 
-/* Returns the record before the time, which the queue has or which was returned last, if it
- * is to be held for this buffer. */
+/* Returns the record before the time, if it is held for this buffer. It is in the queue or was
+ * returned last. */
 static RecordMatchResult
 hold_record (RecordMatch * self, const RecordSearch * search, gint before,
     RecordedFrame ** frame)
@@ -210,8 +211,8 @@ hold_record (RecordMatch * self, const RecordSearch * search, gint before,
   return RECORD_MATCH_FOUND;
 }
 
-/* Counts the record that was found by time. In decoding order, a later buffer came first,
- * and with it this record was counted as unmatched. */
+/* Counts the record that was found by time as matched. In decoding order, an earlier search
+ * for a later time may have counted it as unmatched. */
 static void
 count_match (RecordMatch * self)
 {

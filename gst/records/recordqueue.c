@@ -352,7 +352,7 @@ record_queue_finish (RecordQueue * self)
   record_queue_discard (self, self->frames->len);
   if (self->loop)
     return;
-  if (!self->reverse)           /* even at the end, because the file may have grown */
+  if (!self->reverse)           /* also after the end was read, because the file may have grown */
     self->counts.unmatched += record_reader_count_rest (self->reader);
   self->end = self->started = TRUE;
 }

@@ -389,7 +389,7 @@ replay_pad_request (GstElement * element, GstPadTemplate * from, GstBoxReplayPad
   return GST_PAD (self);
 }
 
-/* Lets the slot go if no pad of the element is in it. */
+/* Empties the slot if its pad was released. */
 void
 replay_pad_stop (GstElement * element, GstBoxReplayPad ** slot)
 {

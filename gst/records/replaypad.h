@@ -20,10 +20,10 @@ G_DECLARE_FINAL_TYPE (GstBoxReplayPad, replay_pad, REPLAY, PAD, GstPad)
 /* Returns the template of the pad, floating. */
 GstPadTemplate *replay_pad_template (void);
 
-/* The methods request_new_pad and release_pad. The element keeps the pad in a slot, which
- * is NULL while there is none and which changes under the object lock, and only while
- * *started is FALSE: a pad cannot be requested then, and a released one remains, at its
- * end, until replay_pad_stop (). replay_pad_request () returns NULL if it refuses. */
+/* The methods request_new_pad and release_pad. `slot` is where the
+ * element keeps the pad, or NULL if it has none; it changes under the object lock. While
+ * *started is TRUE it does not change: replay_pad_request () returns NULL, and a released pad
+ * remains, at its end, until replay_pad_stop (). */
 GstPad *replay_pad_request (GstElement * element, GstPadTemplate * template,
     GstBoxReplayPad ** slot, const gboolean * started);
 void replay_pad_release (GstElement * element, GstPad * pad, GstBoxReplayPad ** slot,

@@ -99,7 +99,8 @@ wait_for_check (void)
   g_usleep (110 * 1000);
 }
 
-/* As logrotate does, with "create" or without, and with "copytruncate". */
+/* Moves the file as logrotate does with and without "create", and empties it as with
+ * "copytruncate". */
 GST_START_TEST (a_file_may_be_rotated_away)
 {
   gchar *path = text_file_path ("rotate.jsonl"), *old = text_file_path ("rotate.1");

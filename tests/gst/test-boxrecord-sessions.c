@@ -217,7 +217,7 @@ GST_START_TEST (reverse_playback_is_marked)
 
   new_segment (h, -1, 0, 3 * FRAME);
   PUSH (h, 2, 1, 0);
-  /* a second time in reverse, then forward from there */
+  /* plays in reverse again, then forward from there */
   new_segment (h, -1, 0, 3 * FRAME);
   PUSH (h, 2, 1);
   new_segment (h, 1, FRAME, GST_CLOCK_TIME_NONE);

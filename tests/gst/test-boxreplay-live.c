@@ -282,7 +282,7 @@ GST_START_TEST (hold_fills_the_frames_between)
 
 GST_END_TEST;
 
-/* A record without boxes ends the holding of the one before. */
+/* A record without boxes is held instead of the record before it. */
 GST_START_TEST (hold_ends_at_an_empty_record)
 {
   Replay r;

@@ -198,7 +198,7 @@ GST_START_TEST (waits_no_longer_than_told)
 }
 GST_END_TEST
 
-/* The times of text and video may begin elsewhere. */
+/* Text and video may have segments that begin at different times. */
 GST_START_TEST (matches_by_running_time)
 {
   Pads pads = pads_new ("");
@@ -241,7 +241,7 @@ GST_START_TEST (ready_interrupts_the_wait)
 }
 GST_END_TEST
 
-/* Its own flush drops what the pad holds. */
+/* A flush of the pad boxes drops the text that it holds. */
 GST_START_TEST (a_flush_of_the_pad_forgets_its_text)
 {
   Pads pads = pads_new ("");

@@ -143,7 +143,7 @@ test_end_of_stream (void)
   harness_teardown (h, bus);
 }
 
-/* After a full interval, EOS ends one that is empty: it begins at the end of the full one. */
+/* EOS after a full interval reports an empty one, which begins where the full one ends. */
 static void
 test_end_after_interval (void)
 {

@@ -42,8 +42,8 @@ test_both (void)
   gst_harness_teardown (h);
 }
 
-/* The first OD has id 0, which in a region means none. Then position and class identify
- * the detection. */
+/* The first OD has id 0, which in a region means that it has no id. Such a region and OD are
+ * one detection if their positions and classes are equal. */
 static void
 test_first_id (void)
 {

@@ -20,7 +20,7 @@ import tempfile
 WIDTH, HEIGHT = 640, 480
 BOX = (100, 50, 200, 100)
 
-# elements, and the rectangle that covers the same part of the picture after them
+# elements, and the rectangle after them that covers the same part of the picture
 CASES = [
     ("videoconvert ! video/x-raw,format=RGB", BOX),
     ("videoscale ! video/x-raw,width=320,height=240", (50, 25, 100, 50)),
@@ -52,7 +52,7 @@ def line():
 
 
 def run(folder, elements, meta):
-    """The box that is left, None if none is, or a message if the pipeline does not run."""
+    """Returns the box that is left, None if it was lost, or an error message."""
     out = os.path.join(folder, "out.jsonl")
     text = ("gst-launch-1.0 -q videotestsrc num-buffers=3 "
             f"! video/x-raw,format=I420,width={WIDTH},height={HEIGHT},framerate=10/1 "
@@ -82,7 +82,7 @@ def verdict(box, right):
 
 
 def kinds():
-    """The values of boxreplay's property meta to measure, and what their columns are called."""
+    """Returns the values of boxreplay's property meta to measure, with the titles of columns."""
     told = subprocess.run(["gst-inspect-1.0", "boxreplay"], text=True, capture_output=True).stdout
     names = {"roi": "region"}
     if re.search(r"\banalytics +-", told):
@@ -91,13 +91,13 @@ def kinds():
 
 
 def version():
-    """GStreamer's version: 1.22."""
+    """Returns the version of GStreamer, such as 1.22."""
     text = subprocess.run(["gst-inspect-1.0", "--version"], text=True, capture_output=True).stdout
     return re.search(r"version (\d+\.\d+)", text)[1]
 
 
 def measure(columns):
-    """For each elements a list of verdicts, one for each value of meta."""
+    """Returns for each case a list of verdicts, one for each value of meta."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "in.jsonl"), "w", encoding="utf-8") as file:
             file.write((line() + "\n") * 3)
@@ -106,7 +106,7 @@ def measure(columns):
 
 
 def documented(path, titles):
-    """The same from the table of a document, in the columns with these titles."""
+    """Returns the same from the table of a document, of the columns with these titles."""
     with open(path, encoding="utf-8") as file:
         table = [[cell.strip() for cell in row.strip().strip("|").split("|")]
                  for row in file if row.startswith("|")]
