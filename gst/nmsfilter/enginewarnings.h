@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* enginewarnings: the warnings of an element about engine xla, each posted once a start. */
+/* enginewarnings: the warnings of an element about engine xla, each posted once after a start. */
 #pragma once
 
 #include <gst/gst.h>

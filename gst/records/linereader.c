@@ -300,7 +300,7 @@ line_reader_next (LineReader * self, gchar ** line, gsize * length, GError ** er
       self->unfinished = end_of_line == NULL;
       return take_line (self, self->scanned + (end_of_line != NULL), line, length);
     } else if (self->end - self->start > self->max_line) {
-      /* report it now, because it may never end */
+      /* refuse the line before its end, because that may never come */
       self->discarding = TRUE;
       self->number++;
       return LINE_READER_TOO_LONG;
