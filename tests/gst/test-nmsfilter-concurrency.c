@@ -41,7 +41,7 @@ typedef struct
   Totals retired;               /* sums of the filters that were replaced */
   GMutex swap_mutex;
   GCond swap_cond;
-  gboolean swapped;
+  gboolean flowing;             /* a buffer has passed the present filter */
 } Stream;
 
 static Stream streams[STREAMS];
@@ -347,7 +347,7 @@ on_first_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
   Stream *stream = user_data;
 
   g_mutex_lock (&stream->swap_mutex);
-  stream->swapped = TRUE;
+  stream->flowing = TRUE;
   g_cond_signal (&stream->swap_cond);
   g_mutex_unlock (&stream->swap_mutex);
   return GST_PAD_PROBE_REMOVE;
@@ -372,9 +372,6 @@ swap_now (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 
   new = gst_element_factory_make ("nmsfilter", "filter");
   gst_bin_add (bin, new);
-  /* Replaces the next one only after a buffer of this one. An idle probe that runs while
-   * sticky events are resent would give the next element only the remaining events,
-   * without stream-start. */
   add_probe (stream->pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER, on_first_buffer,
       stream);
   g_assert_true (gst_element_link_many (before, new, sink, NULL));
@@ -384,22 +381,33 @@ swap_now (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
   return GST_PAD_PROBE_REMOVE;
 }
 
+/* Waits for the first buffer that passes the present filter. */
+static void
+wait_for_flow (Stream * stream)
+{
+  g_mutex_lock (&stream->swap_mutex);
+  while (!stream->flowing)
+    g_cond_wait (&stream->swap_cond, &stream->swap_mutex);
+  g_mutex_unlock (&stream->swap_mutex);
+}
+
+/* Replaces a filter only after a buffer has passed it. An idle probe that runs while sticky
+ * events are sent would give the next filter only the remaining events, without stream-start. */
 static gpointer
 swap_filters (gpointer user_data)
 {
   guint i;
 
+  for (i = SWAPPED; i < STREAMS; i++)
+    wait_for_flow (&streams[i]);
   for (i = 0; i < SWAPS; i++) {
     Stream *stream = &streams[SWAPPED + i % (STREAMS - SWAPPED)];
     GstElement *before = gst_bin_get_by_name (GST_BIN (stream->pipeline), "before");
     GstPad *pad = gst_element_get_static_pad (before, "src");
 
-    stream->swapped = FALSE;
+    stream->flowing = FALSE;
     gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_IDLE, swap_now, stream, NULL);
-    g_mutex_lock (&stream->swap_mutex);
-    while (!stream->swapped)
-      g_cond_wait (&stream->swap_cond, &stream->swap_mutex);
-    g_mutex_unlock (&stream->swap_mutex);
+    wait_for_flow (stream);
     gst_object_unref (pad);
     gst_object_unref (before);
   }
@@ -426,6 +434,9 @@ test_streams (void)
     if (i < STEADY)
       find_expected (&streams[i], settings);
     streams[i].pipeline = pipeline_new (settings, "", &streams[i]);
+    if (i >= SWAPPED)
+      add_probe (streams[i].pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER, on_first_buffer,
+          &streams[i]);
   }
   for (i = 0; i < STREAMS; i++)
     g_assert_cmpint (gst_element_set_state (streams[i].pipeline, GST_STATE_PLAYING), !=,
