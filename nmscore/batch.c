@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * batch: runs many images in one call. Each thread takes the next image until none is left, and
- * runs it with its own context as a single call. An image writes its kept indices to a part of
- * the caller's array that has space for the most it can keep, and -1 behind them; afterwards the
- * gaps are closed.
+ * batch: runs many images in one call. Each thread repeatedly takes the next image and runs it
+ * with its own context, as a single call would. Each image has a part of the caller's array
+ * `kept` with space for the most boxes that it can keep; -1 marks the end of its indices there.
+ * The gaps between the parts are closed when all images are done.
  */
 #include "fpmode.h"
 #include "threads.h"
@@ -17,13 +17,14 @@ typedef struct batch {
   const size_t *offsets;
   size_t images;
   nms__settings settings;
-  nms_batch_arrays arrays; /* kept_offsets: where each image writes its kept indices */
+  nms_batch_arrays arrays; /* kept_offsets: start of each image's part of `kept`, until the gaps
+                            * are closed */
   atomic_size_t next;      /* image that no thread has taken yet */
   pthread_mutex_t lock;    /* guards the members below */
   nms_result total;
   size_t failed;           /* first image that failed; SIZE_MAX: none */
-  int error;               /* of that image */
-  char text[192];          /* of that error; as long as nms_context.error */
+  int error;               /* error code of that image */
+  char text[192];          /* error text of that image; as long as nms_context.error */
   const nms_context *last; /* context that ran the last image */
 } batch;
 
@@ -70,7 +71,8 @@ offsets_check (nms_context *ctx, const batch *b, size_t *largest)
   return NMS_OK;
 }
 
-/* Writes to kept_offsets where each image writes its kept indices. */
+/* Divides the caller's array `kept` into a part for each image, and writes the starts of the
+ * parts to kept_offsets. */
 static int
 divide_kept (nms_context *ctx, const batch *b)
 {
@@ -95,7 +97,8 @@ divide_kept (nms_context *ctx, const batch *b)
   return NMS_OK;
 }
 
-/* Allocates the scratch of all threads, and gives them the instruction set of `ctx`. */
+/* Allocates the scratch of all threads' contexts, and sets their instruction set to that of
+ * `ctx`. */
 static int
 prepare_threads (nms_context *ctx, const batch *b, size_t largest)
 {
@@ -171,8 +174,9 @@ run_image (nms_context *ctx, const batch *b, size_t image, nms_result *total)
   return NMS_OK;
 }
 
-/* Records the error of the first image that failed. All images before the one that a thread
- * failed at have been taken, so every run names the same image. */
+/* Records the error of an image, unless an earlier image failed too, and stops the threads from
+ * taking more. Images are taken in order, so all before the first faulty one are run and the error
+ * names the same image with any number of threads. */
 static void
 record_failure (batch *b, size_t image, int error, const char *text)
 {
@@ -200,7 +204,7 @@ add_total (batch *b, const nms_result *own, const nms_context *last)
   pthread_mutex_unlock (&b->lock);
 }
 
-/* The task of each thread. */
+/* Runs images until all are taken or one fails; the task of each thread. */
 static void
 run_images (nms_context *ctx, void *data)
 {
@@ -224,7 +228,7 @@ run_images (nms_context *ctx, void *data)
   nms__fpmode_leave (mode);
 }
 
-/* Moves the kept indices of all images together and writes their offsets. */
+/* Closes the gaps between the images' kept indices, and writes their final offsets. */
 static void
 close_gaps (const nms_batch_arrays *a, size_t images)
 {
@@ -293,7 +297,7 @@ nms_run_batch (nms_context *ctx, const nms_boxes *boxes, const size_t *offsets, 
   ctx->error[0] = '\0';
   atomic_init (&b.next, 0);
   pthread_mutex_init (&b.lock, NULL);
-  const nms__fpmode mode = nms__fpmode_enter (); /* for the options; threads enter it, too */
+  const nms__fpmode mode = nms__fpmode_enter (); /* for the checks; each thread enters it too */
   const int error = run_batch (ctx, &b, boxes, options, arrays, result);
   nms__fpmode_leave (mode);
   pthread_mutex_destroy (&b.lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * candidates: reduces a frame to its best boxes. A pivot divides the keys; the side in which the
- * last candidate lies is sorted, so the time is linear in the number of boxes, also where the
- * pivot is bad.
+ * candidates: reduces a frame to its best boxes. A pivot splits the keys, and only the side that
+ * holds the lowest-ranked candidate is sorted. The time is linear in the number of boxes for any
+ * pivot, because many keys are sorted by radix.
  */
 #include "internal.h"
 #include "order.h"
@@ -30,7 +30,7 @@ nms__candidates_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* Returns the packed key of the box with this rank; the best has rank 0. */
+/* Returns the packed key of the box with rank `rank`; the best box has rank 0. */
 static uint64_t
 key_of_rank (const nms__frame *f, const scratch *s, size_t rank)
 {
@@ -53,7 +53,7 @@ mark_others (nms__frame *f, const uint64_t *keys, size_t count)
     f->outcome[f->index[nms__packed_position (keys[i])]] = NMS_NOT_CANDIDATE;
 }
 
-/* Moves a box of the frame to a position that is not behind it. */
+/* Copies a box of the frame from position `from` to position `to` <= from. */
 static void
 move_box (nms__frame *f, size_t from, size_t to)
 {

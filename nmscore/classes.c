@@ -61,8 +61,7 @@ nms__classes_start (nms__classes *c, size_t boxes)
   c->entry[0] = (nms__class) { 0 };
 }
 
-/* Writes the options of all classes to entries, without a place in the table. Returns 0 or an
- * error. */
+/* Writes entry 0 and the entries of all class options, but no buckets. Returns 0 or an error. */
 static int
 read_options (nms_context *ctx, nms__classes *c, const nms__settings *settings)
 {
@@ -89,8 +88,7 @@ read_options (nms_context *ctx, nms__classes *c, const nms__settings *settings)
   return NMS_OK;
 }
 
-/* Fills the table with the common entry and the classes of the options. Its arrays have a free
- * element for each box of the call. */
+/* Leaves space for an entry for each box, because each may have a class without options. */
 int
 nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings,
     const int32_t *ids, size_t count, nms__bounds *bounds)

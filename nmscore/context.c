@@ -21,8 +21,9 @@ greater (size_t a, size_t b)
   return a > b ? a : b;
 }
 
-/* Points the columns of a frame into the arena. The columns that engines write have a block more,
- * because a class partition may begin anywhere. */
+/* Points the columns of a frame into the arena. The columns of coordinates and scaled areas are
+ * NMS__BLOCK elements longer, because engines may write a whole block behind the last box of a
+ * class partition, and a partition may begin at any position. */
 static void
 layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
 {
@@ -50,7 +51,8 @@ layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
   f->capacity = boxes;
 }
 
-/* Returns a number that a caller who chooses boxes and class ids cannot predict. */
+/* Returns a number that cannot be predicted by choosing boxes and class ids: a mix of an address
+ * and the time. */
 static uint64_t
 new_secret (const void *address)
 {

@@ -7,15 +7,25 @@
  *   candidates.c  reduces the frame to its best boxes, with max_candidates
  *   engines/    decide which boxes of the frame are kept
  *   run.c       writes the counts and the result
- * batch.c makes such a call for each image, on the threads of threads.c.
+ * batch.c runs these steps for each image of nms_run_batch, on the threads of threads.c.
  *
  * Words used in this folder:
- *   batch            the boxes that an engine sorts or decides together before the next ones
+ *   batch            in an engine: the boxes that it sorts or decides together before the next
+ *                    ones; in batch.c and threads.c: the images of one call
+ *   block            NMS__BLOCK boxes, one for each bit of a mask
+ *   candidate        a box of the frame, which takes part, as the one that may be suppressed
  *   cell             an element of engine spatial's grid; it holds the boxes whose centres
  *                    lie in it
+ *   frame            the boxes of one image that take part
+ *   limit            the number that a threshold is replaced with for the exact test (overlap.h)
+ *   neighbors        two boxes whose overlap is above the threshold, as nms_count_neighbors
+ *                    counts them
+ *   packed key       a box's score key and frame position in 64 bits (order.h)
  *   partition        the boxes of one class (class partition)
  *   probe            the test of one box against the boxes in a run of grid cells
  *   query            the cells that may hold boxes which a given box suppresses
+ *   run              in engine spatial: consecutive cells; in neighbors.c and neighbor_pairs.c:
+ *                    equal boxes, counted as one box with a weight
  *   scaled area      a box's area times a factor of the threshold: two boxes whose
  *                    intersection is at most the sum of their scaled areas do not exceed it
  *   screen           the test by scaled areas, in binary32, before the exact test
@@ -46,7 +56,7 @@ typedef struct nms__settings {
   size_t class_option_stride; /* bytes from one entry of the class options to the next */
 } nms__settings;
 
-/* The numbers of boxes that do not take part in a run. */
+/* Counts the boxes that do not take part in a run, by reason. */
 typedef struct nms__drops {
   size_t invalid, filtered, not_candidate;
 } nms__drops;
@@ -86,14 +96,16 @@ typedef struct nms__frame {
   uint64_t *packed; /* score key and frame position (order.h) */
   const nms__kernels *kernels;
   nms__classes classes;
-  uint64_t secret;   /* of the context: it decides where scratch data lies and which boxes are
-                      * sampled, never the result */
+  uint64_t secret;   /* random number of the context, so that a caller cannot predict which boxes
+                      * are sampled and which hash values collide; the result does not depend on
+                      * it */
   const nms__settings *settings;
   nms_column parent; /* the caller's column */
   size_t parent_count;
   const nms_boxes *rotated; /* the caller's boxes; NULL: no box is rotated */
-  struct nms__rotated *rotations; /* of boxes that take part, by position in the caller's
-                                   * columns; filled if `rotated` is not NULL (rotated.h) */
+  struct nms__rotated *rotations; /* rotations of the boxes that take part, by position in the
+                                   * caller's columns; filled if `rotated` is not NULL
+                                   * (rotated.h) */
 
   char *scratch;    /* scratch of the engine: nms__engines_scratch_size (capacity) bytes */
   size_t capacity;  /* number of boxes for which columns and scratch have space */
@@ -117,8 +129,8 @@ struct nms_context {
   const nms__kernels *engine_kernels; /* of the last successful run; `kernels` is of the next */
   char in_use[80];        /* text of nms_context_engine_in_use */
   struct nms__xla *xla;   /* state of engine xla; NULL before its first use */
-  struct nms__threads *threads; /* of nms_run_batch; NULL: the caller's only */
-  atomic_int interrupted; /* by nms_context_interrupt */
+  struct nms__threads *threads; /* threads of nms_run_batch besides the caller's; NULL: none */
+  atomic_int interrupted; /* set to 1 by nms_context_interrupt */
   char error[192];
   const nms__kernels *kernels;
   nms__settings settings;
@@ -155,10 +167,11 @@ int nms__result_check (nms_context *ctx, const nms_result *result);
 /* structs.c: copies the fields of `full` that the caller's struct has. */
 void nms__result_write (nms_result *result, const nms_result *full);
 
-/* structs.c: checks the size of a caller's struct, whose first member it is, and copies it to
- * `copy`, unless that is NULL. `ends` lists, in ascending order, the sizes that end between two
- * fields, from the least that this version needs to the size that it knows; fields of `copy`
- * beyond the caller's size do not change. `name` is for the message. Returns 0 or an error. */
+/* structs.c: checks a caller's struct, whose first member is its size, and copies it to `copy`,
+ * unless `copy` is NULL. `ends` lists the accepted sizes up to this version's in ascending order:
+ * each ends between two fields, the first is the smallest accepted, the last is this version's.
+ * Fields of `copy` beyond the caller's size do not change. The message of an error begins with
+ * `name`. Returns 0 or an error. */
 int nms__struct_read (nms_context *ctx, const char *name, const void *data, const size_t *ends,
     size_t end_count, void *copy);
 
@@ -182,12 +195,13 @@ uint32_t nms__class_buckets (size_t entries);
 void nms__neighbors (nms__frame *frame, uint32_t *neighbors, size_t count);
 size_t nms__neighbors_scratch_size (size_t boxes);
 
-/* prepare.c: copies the caller's struct to *copy, with absent columns where it is smaller, and
- * checks it. `most`: number of boxes that is possible. Returns 0 or an error. */
+/* prepare.c: checks the caller's struct and copies it to *copy; columns that a smaller struct does
+ * not have are absent. More than `most` boxes are an error. Returns 0 or an error. */
 int nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_boxes *copy);
 
-/* prepare.c: fills ctx->frame, and counts the boxes that do not take part. Changes columns of
- * `boxes` to copies of them. Returns 0 or an error of the class options. */
+/* prepare.c: fills ctx->frame, and counts the boxes that do not take part. Replaces the column of
+ * class ids in `boxes` by a copy in the scratch if it has to be read twice. Returns 0 or an error
+ * of the class options. */
 int nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops);
 
 /* run.c: runs NMS over checked boxes by ctx->settings. `arrays` as for nms_run_into, or NULL for
@@ -195,13 +209,13 @@ int nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops);
 int nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms_arrays *arrays,
     nms_result *result);
 
-/* candidates.c: keeps the best `most` boxes of a frame and closes the gaps. Returns the number of
- * the others. nms__candidates_scratch_size returns the bytes of scratch that it needs. */
+/* candidates.c: removes all but the best `most` boxes from a frame, 1 <= most < frame->count, and
+ * closes the gaps. Returns the number of boxes removed. nms__candidates_scratch_size returns the
+ * bytes of scratch that this needs. */
 size_t nms__candidates_select (nms__frame *frame, uint64_t most);
 size_t nms__candidates_scratch_size (size_t boxes);
 
-/* Returns the factor with number `part` of a secret: an odd number, which serves as a multiplier
- * of a hash function. */
+/* Derives factor number `part` from a secret: an odd number, the multiplier of a hash function. */
 static inline uint64_t
 nms__secret_factor (uint64_t secret, unsigned part)
 {

@@ -4,7 +4,7 @@
 #include "engines/engine.h"
 #include "rotated.h"
 
-/* Returns the bits of a number below `boxes`, at least 1. */
+/* Returns the number of bits that a count of up to `boxes` needs, at least 1. */
 static unsigned
 counter_bits (size_t boxes)
 {
@@ -126,20 +126,20 @@ one_class (const nms__runs *r, size_t a, size_t b)
   return r->core.class_id[a] & r->core.class_id[b] & (r->hull.class_id[a] == r->hull.class_id[b]);
 }
 
-/* Returns which boxes of the columns starting at `first` surely exceed with `core`. Does not
- * compare classes. */
+/* Returns a mask of the n boxes of the columns starting at `first`: those that certainly exceed
+ * with `core`. Does not compare classes. */
 static uint64_t
 certain_with (const nms__frame *f, const nms__columns *c, size_t first, size_t n,
     const nms__box *core)
 {
   uint64_t certain = 0;
 
-  if (!f->rotated) /* the columns have the upright bounding boxes */
+  if (!f->rotated) /* else the columns hold upright bounding boxes, which do not decide */
     f->kernels->overlap_block (c, first, n, core, &f->bounds, &certain);
   return certain;
 }
 
-/* Returns which runs of `block` come behind run i and are its neighbors. */
+/* Returns a mask of the runs of `block`: those behind run i that are its neighbors. */
 static uint64_t
 neighbors_in_block (const nms__frame *f, const nms__runs *r, const nms__columns *c, size_t block,
     size_t i)
@@ -160,7 +160,7 @@ neighbors_in_block (const nms__frame *f, const nms__runs *r, const nms__columns 
   return mask;
 }
 
-/* Counts the pairs of the runs `of` of block a with the runs of block b. Takes them together,
+/* Counts the pairs of the runs of block a in the mask `of` with the runs of block b, in one loop
  * because the columns of block b then stay in the first-level cache. */
 static void
 count_runs (const nms__frame *f, const nms__runs *r, size_t a, size_t b, uint64_t of)
@@ -178,7 +178,7 @@ count_runs (const nms__frame *f, const nms__runs *r, size_t a, size_t b, uint64_
   }
 }
 
-/* Counts the pairs of two different blocks. */
+/* Counts the pairs between blocks a and b, a < b. */
 static void
 count_blocks (const nms__frame *f, const nms__runs *r, size_t a, size_t b)
 {
@@ -196,7 +196,7 @@ count_blocks (const nms__frame *f, const nms__runs *r, size_t a, size_t b)
   count_runs (f, r, a, b, may & ~certain);
 }
 
-/* Counts the pairs of block a with the blocks behind it up to block end - 1. */
+/* Counts the pairs between block a and the blocks a + 1 to end - 1. */
 static void
 count_block (const nms__frame *f, const nms__runs *r, size_t a, size_t end)
 {
@@ -220,7 +220,7 @@ count_block (const nms__frame *f, const nms__runs *r, size_t a, size_t end)
   }
 }
 
-/* Adds the counts that are kept apart to `total`. */
+/* Adds block_added and the bit planes to `total`. */
 static void
 add_up (const nms__frame *f, const nms__runs *r, size_t blocks)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * neighbors: counts how many boxes each box overlaps beyond the threshold. Equal boxes are one
- * run with a weight, because cascade detectors report the same box many times. The boxes are
- * sorted so that near and similar ones follow each other, and neighbor_pairs.c counts the pairs
- * of runs in blocks.
+ * neighbors: counts the neighbors of each box. Equal boxes form one run with a weight, because
+ * cascade detectors report the same box many times. The boxes are sorted so that boxes of similar
+ * place and size are consecutive, and neighbor_pairs.c counts the pairs of runs in blocks.
  */
 #include "neighbor_pairs.h"
 
@@ -16,7 +15,8 @@
 
 typedef struct scratch {
   uint64_t *order, *order2; /* buffers for sorting */
-  uint32_t *nearness;       /* of each box: a key that near and similar boxes have in common */
+  uint32_t *nearness;       /* Z-order key of each box; boxes of similar place and size have
+                             * similar keys */
   nms__runs runs;
   int32_t *position_of;     /* frame position of a box, by the caller's index */
 } scratch;
@@ -42,7 +42,7 @@ nms__neighbors_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* Returns the lower 8 bits of a number with three zeros between them. */
+/* Spreads the lower 8 bits of a number, with three zeros behind each. */
 static uint32_t
 spread (uint32_t number)
 {
@@ -51,8 +51,8 @@ spread (uint32_t number)
   return (number | number << 3) & 0x11111111u;
 }
 
-/* Interleaves 8 bits of a column with those of the other columns: the keys order the boxes along
- * a Z-order curve in four dimensions. */
+/* Writes a column, scaled to 8 bits, to every fourth bit of the keys. The keys of all four columns
+ * order the boxes along a Z-order curve in four dimensions. */
 static void
 add_column (uint32_t *nearness, const float *column, size_t count, unsigned shift)
 {
@@ -91,8 +91,8 @@ sort_by (const nms__frame *f, uint64_t *order, uint64_t *other, size_t count, co
   return nms__sort (f->kernels, order, other, count);
 }
 
-/* Returns whether the box at a precedes that at b, in an order in which equal boxes follow each
- * other. */
+/* Returns whether the box at position a precedes the box at b, in an order that makes equal boxes
+ * consecutive. */
 static int
 precedes (const nms__frame *f, size_t a, size_t b)
 {
@@ -119,7 +119,7 @@ sort_by_insertion (const nms__frame *f, uint64_t *order, size_t count)
   }
 }
 
-/* Sorts boxes of one class so that equal ones follow each other. */
+/* Sorts boxes of one class so that equal boxes are consecutive. */
 static void
 gather_equal (const nms__frame *f, uint64_t *order, uint64_t *other, size_t count)
 {
@@ -145,8 +145,8 @@ gather_equal (const nms__frame *f, uint64_t *order, uint64_t *other, size_t coun
     memcpy (order, from, count * sizeof *order);
 }
 
-/* Returns the frame positions in an order in which equal boxes follow each other, and before that
- * near and similar ones of a class. */
+/* Returns the frame positions, sorted by class, then by the Z-order key, then so that equal boxes
+ * are consecutive. */
 static const uint64_t *
 near_order (const nms__frame *f, const scratch *s)
 {

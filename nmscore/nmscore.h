@@ -52,10 +52,10 @@
  * Caps        Boxes are decided in order. A box whose turn comes when the total cap
  *             or the cap of its class is full is over-cap: it is not examined and
  *             suppresses nothing.
- * Candidates  With max_candidates only the first so many boxes in order take part, of
- *             those that are neither invalid nor filtered. The others are not
- *             candidates: they are not examined, suppress nothing and count towards no
- *             cap.
+ * Candidates  With max_candidates only the first max_candidates boxes in order, of those
+ *             that are neither invalid nor filtered, take part. The others are not
+ *             candidates: they are not examined, suppress nothing and do not count
+ *             towards a cap.
  * Outcome     Each box has exactly one, the first that applies of: invalid,
  *             filtered, not a candidate, over-cap, suppressed, kept.
  *
@@ -66,9 +66,9 @@
  * Structs and versions: every struct that the caller fills begins with its `size`. The
  * library completes a smaller struct than this header's with defaults; a size that ends
  * inside a field is an error. It accepts a larger one if all bytes that it does not know
- * are zero. Of a result it writes the fields that fit into `size`. New fields go to the
- * end of a struct, so programs built with an older header run with a newer library of
- * the same soname.
+ * are zero. It writes only the fields of a result that fit into `size`. New fields are
+ * added at the end of a struct, so programs built with an older header run with a newer
+ * library of the same soname.
  *
  * Threads: a context may be used by one thread at a time; several contexts may run at
  * once. Functions without a context may be called from any thread at any time.
@@ -116,7 +116,7 @@ NMS_API int nms_version (void);
   X (NMS_ERROR_DEVICE, -8, "a device, or the plugin for it, failed")
 
 #define NMS__ENUM(name, value, text) name = value,
-/* The last one has no comma behind it, as C89 and C++98 require. */
+/* Ends with an enumerator that no comma follows, as C89 and C++98 require. */
 typedef enum nms_error {
   NMS_ERROR_LIST (NMS__ENUM) NMS__ERROR_LEAST = NMS_ERROR_DEVICE
 } nms_error;
@@ -177,9 +177,9 @@ NMS_API void nms_rows_from_xywh (const float *in, size_t count, float *out);
 
 /* The engines. All give identical results; they differ in time only. */
 typedef enum nms_engine {
-  NMS_ENGINE_AUTO = 0,       /* the library chooses, by a sample of overlaps; where that misled, it
-                              * changes to spatial during the run. Large classes may be decided
-                              * by an engine each */
+  NMS_ENGINE_AUTO = 0,       /* the library chooses an engine by a sample of overlaps; if the
+                              * estimate proves wrong, it changes to spatial during the run. It
+                              * may choose an engine for each large class */
   NMS_ENGINE_SEQUENTIAL = 1, /* the sequential grid: each step takes the few best boxes and
                               * removes what they suppress in one pass over the others. Best for
                               * up to some thousand boxes. */
@@ -207,7 +207,7 @@ enum {
  * keep their global value. */
 typedef struct nms_class_options {
   size_t size; /* sizeof (nms_class_options); the same in every entry. `set` must not name a field
-                * that lies beyond it */
+                * beyond `size` */
   int32_t class_id;
   uint32_t set;           /* NMS_CLASS_... bits */
   float iou_threshold;    /* 0..1 */
@@ -241,8 +241,8 @@ typedef struct nms_options {
   const char *xla_plugin; /* file of the PJRT plugin for engine xla; borrowed. Default NULL: the
                            * file that the environment variable NMS_XLA_PLUGIN names when the
                            * context first uses the engine */
-  uint64_t max_candidates; /* most boxes that take part, the best of the call; default 0: all.
-                            * Counts boxes of all classes together; see "Candidates" */
+  uint64_t max_candidates; /* largest number of boxes that take part, those of all classes
+                            * together; default 0: no limit. See "Candidates" above */
 } nms_options;
 
 /* max_candidates bounds the time of a call, whatever the boxes are: selecting m candidates takes
@@ -257,13 +257,13 @@ typedef struct nms_options {
  * results; a device that rounds differently is refused. Contexts with the same plugin share its
  * device and programs.
  *
- * Threads of the engine do this. A program, nms-xla-probe, first opens the plugin in a process
- * of its own: a plugin that crashes or blocks there is refused (nmsxla.h). Until it is done, and
- * for frames that the engine cannot run (those with rotated boxes, for example), the native
- * engines run, with the same results. If the engine cannot be used at all (no plugin, a plugin
- * that does not load or that fails, a device that is refused), the native engines run from then
- * on, and nms_context_engine_refusal returns the reason. With xla_strict a call waits for its
- * program, and a frame that the engine cannot run is an error. */
+ * Loading and compiling run on threads of the engine. The program nms-xla-probe first opens the
+ * plugin in a process of its own: a plugin that crashes or blocks there is refused (nmsxla.h).
+ * Until the program is compiled, and for frames that the engine cannot run (those with rotated
+ * boxes, for example), the native engines run, with the same results. If the engine cannot be used
+ * at all (because no plugin is set, or a plugin does not load or fails, or its device is refused),
+ * the native engines run from then on, and nms_context_engine_refusal returns the reason. With
+ * xla_strict a call waits for its program, and a frame that the engine cannot run is an error. */
 #define NMS_XLA_MAX_BOXES 65536
 
 /* Writes every default to the first `size` bytes of `options` and sets its `size`. Pass sizeof
@@ -279,31 +279,31 @@ typedef struct nms_context nms_context;
 NMS_API nms_context *nms_context_new (void);
 
 /* Frees *ctx and sets it to NULL. Accepts NULL and a pointer to NULL. Does not wait for a plugin
- * of engine xla: what it still opens, compiles or closes ends on threads of the engine, for which
- * a process that ends waits up to 3 seconds. */
+ * of engine xla: opening, compiling and closing finish on threads of the engine. A process that
+ * ends waits up to 3 seconds for these threads. */
 NMS_API void nms_context_free (nms_context **ctx);
 
 /* Ends a wait for a plugin under xla_strict: the call that waits, and every later call that
- * would have to wait, returns NMS_ERROR_DEVICE. For a thread that stops a stream before it frees
- * the context. Any thread may call this while another one uses the context. Does not end a
- * call in which the device computes. Accepts NULL. */
+ * would have to wait, returns NMS_ERROR_DEVICE. Call it to stop a stream before the context is
+ * freed. Any thread may call it while another thread uses the context. Does not end a call in
+ * which the device computes. Accepts NULL. */
 NMS_API void nms_context_interrupt (nms_context *ctx);
 
 /* Allocates the scratch for frames of up to `boxes` boxes and `class_options` class options, so
  * that no later call of at most that size allocates. Otherwise scratch grows with the frames,
  * and is kept. In all it takes at most 200 * boxes + 64 * class_options + 65536 bytes;
  * nms_context_scratch returns the exact number. Errors: NMS_ERROR_MEMORY, _TOO_MANY_BOXES,
- * _RANGE (class_options); the scratch is then unchanged. With nms_context_set_threads each
- * thread's scratch grows to that size. Most of it is address space: a run of engine spatial
- * without optional outputs uses 90 bytes a box. The system supplies memory when a run first uses
- * it, so the first run of a large frame takes longer than the next ones; for 10 million boxes
+ * _RANGE (class_options); the scratch is then unchanged. With nms_context_set_threads the scratch
+ * of each thread grows to that size. Most of it is unused address space: a run of engine spatial
+ * without optional outputs uses 90 bytes for each box. The system supplies memory when a run first
+ * uses it, so the first run of a large frame takes longer than the next ones; for 10 million boxes
  * about 1.6 times as long. */
 NMS_API int nms_context_reserve (nms_context *ctx, size_t boxes, size_t class_options);
 
 /* Frees all scratch. The results of the last run are no longer valid. */
 NMS_API void nms_context_trim (nms_context *ctx);
 
-/* Returns the bytes of scratch that the context holds, that of its threads included. */
+/* Returns the bytes of scratch that the context and its threads hold. */
 NMS_API size_t nms_context_scratch (const nms_context *ctx);
 
 /* Returns one line about the last failure of a call with this context ("iou_threshold is 1.2,
@@ -311,8 +311,8 @@ NMS_API size_t nms_context_scratch (const nms_context *ctx);
 NMS_API const char *nms_context_error (const nms_context *ctx);
 
 /* Returns the engine that the last successful run used (never NMS_ENGINE_AUTO), or
- * NMS_ENGINE_AUTO before the first run. If classes were decided by an engine each, it is that of
- * the largest class. */
+ * NMS_ENGINE_AUTO before the first run. If the classes were decided by different engines, returns
+ * that of the largest class. */
 NMS_API int nms_context_engine (const nms_context *ctx);
 
 /* Returns a text for people about the last successful run: engine and instruction set, such as
@@ -355,7 +355,7 @@ typedef enum nms_outcome {
 
 typedef struct nms_result {
   size_t size;          /* sizeof (nms_result), set by the caller */
-  size_t kept_count;    /* the counts sum to nms_boxes.count */
+  size_t kept_count;    /* this and the other five counts add up to nms_boxes.count */
   size_t suppressed_count;
   size_t over_cap_count;
   size_t filtered_count;
@@ -364,7 +364,7 @@ typedef struct nms_result {
   const uint8_t *outcome; /* an nms_outcome for each box; NULL unless requested */
   const int32_t *suppressed_by; /* for each box: the highest-ranked kept box that suppresses it,
                                  * or -1 if the box is not NMS_SUPPRESSED; NULL unless requested */
-  size_t not_candidate_count; /* one of the counts above; 0 without max_candidates */
+  size_t not_candidate_count; /* 0 without max_candidates */
 } nms_result;
 
 /* Runs NMS over `boxes`. With `options` NULL all options have their defaults. The arrays of
@@ -404,21 +404,22 @@ typedef struct nms_batch_arrays {
   int32_t *suppressed_by; /* boxes->count elements; NULL: not wanted */
 } nms_batch_arrays;
 
-/* Most threads of a context. */
+/* Largest number of threads of a context. */
 #define NMS_MAX_THREADS 1024
 
-/* Sets the number of threads on which nms_run_batch runs, 1..NMS_MAX_THREADS, the caller's own
- * included; a new context has 1. Other functions use the caller's thread only. The threads start
- * here and wait between batches; each has scratch of its own. They end when the number is set
- * again and when the context is freed. They block all signals. A process that was forked has
- * none of them: nms_run_batch then runs in the caller's thread. Errors: NMS_ERROR_RANGE, _MEMORY
- * (a thread cannot be started); the number is then unchanged. */
+/* Sets the number of threads on which nms_run_batch runs, 1..NMS_MAX_THREADS, including the
+ * caller's; a new context has 1. Other functions use the caller's thread only. The threads start
+ * in this call and wait between batches; each has scratch of its own. They end when the number is
+ * set again and when the context is freed. They block all signals. In a forked process they do not
+ * exist, so nms_run_batch runs in the caller's thread only. Errors: NMS_ERROR_RANGE, _MEMORY (a
+ * thread cannot be started); the number is then unchanged. */
 NMS_API int nms_context_set_threads (nms_context *ctx, unsigned threads);
 
-/* Runs NMS over each of `images` images, with the results of a call of nms_run_into for each, in
- * any order and on the threads of the context. `boxes` has the boxes of all images one behind the
- * other: image i has those from offsets[i] to offsets[i + 1] - 1. `offsets` has images + 1
- * elements, ascends, and goes from 0 to boxes->count, which may exceed NMS_MAX_BOXES. All indices
+/* Runs NMS over each of `images` images, on the threads of the context. The results are those of
+ * one call of nms_run_into for each image. `boxes` has the boxes of the first image, then those of
+ * the second, and so on: image i has the boxes offsets[i] to offsets[i + 1] - 1. `offsets` has
+ * images + 1 elements: offsets[0] is 0, no element is less than the one before, and the last is
+ * boxes->count. An image has at most NMS_MAX_BOXES boxes; boxes->count may be larger. All indices
  * (parents, kept boxes, suppressors) count from the first box of the image. The options apply to
  * each image by itself. nms_options.outputs is ignored: every array that is not NULL is filled.
  *
@@ -426,9 +427,9 @@ NMS_API int nms_context_set_threads (nms_context *ctx, unsigned threads);
  * kept_offsets[i + 1] - 1, in score order. `result` gets the counts of all images together, and
  * its pointers point to the arrays.
  *
- * Errors as nms_run_into. The text of an error that concerns one image begins with "image N: ",
- * N from 0, and names the first such image. After such an error the arrays may be written in
- * part. */
+ * Returns the errors of nms_run_into; NMS_ERROR_SPACE if kept_capacity is less than
+ * nms_batch_arrays requires. If an error concerns one image, its text begins with "image N: ", with
+ * N counted from 0, for the first such image, and the arrays may be written in part. */
 NMS_API int nms_run_batch (nms_context *ctx, const nms_boxes *boxes, const size_t *offsets,
     size_t images, const nms_options *options, const nms_batch_arrays *arrays,
     nms_result *result);
@@ -438,8 +439,8 @@ NMS_API int nms_run_batch (nms_context *ctx, const nms_boxes *boxes, const size_
 /* Counts the neighbors of each box: the boxes that it would suppress if it were kept, or that
  * would suppress it. These have the same class (unless class_agnostic), are neither its parent
  * nor its part, and overlap it beyond the threshold of one of the two. Boxes that are invalid
- * or filtered by `options`, or no candidates, have 0 neighbors and are not counted. Caps do
- * not matter.
+ * or filtered by `options`, or that are not candidates, have 0 neighbors and are not counted.
+ * Caps have no effect.
  * `neighbors` has boxes->count elements. Detectors without scores rank by this number: Viola
  * and Jones's "neighbors", OpenCV's minNeighbors. Errors as nms_run. */
 NMS_API int nms_count_neighbors (nms_context *ctx, const nms_boxes *boxes,

@@ -35,7 +35,7 @@ threshold_check (nms_context *ctx, const char *name, float value)
   return nms__fail (ctx, NMS_ERROR_RANGE, "%s is %.8g, must be 0..1", name, (double) value);
 }
 
-/* Checks what all entries of the class options share. */
+/* Checks the pointer and the count of the class options, and reads their common size. */
 static int
 class_options_check (nms_context *ctx, nms__settings *settings)
 {

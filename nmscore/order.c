@@ -96,8 +96,8 @@ nms__sort (const nms__kernels *kernels, uint64_t *packed, uint64_t *scratch, siz
 
 #define SAMPLES 64
 
-/* Returns which of SAMPLES keys of `count` is the pivot. A low rank is increased, because a pivot
- * of few samples is imprecise, and too few keys above it cost more than too many. */
+/* Returns the rank of the pivot among SAMPLES keys of `count`. A low rank is increased, because a
+ * pivot from few samples is imprecise, and too few keys above the pivot cost more than too many. */
 static size_t
 pivot_rank (size_t count, size_t wanted)
 {

@@ -69,9 +69,9 @@ struct nms__kernels;
 uint64_t *nms__sort (const struct nms__kernels *kernels, uint64_t *packed, uint64_t *scratch,
     size_t count);
 
-/* Returns a number that about `wanted` of the `count` packed keys reach, or more: the key of a
- * sample, without its position, so that equal keys are on one side. `wanted` is at most half of
- * `count`. */
+/* Returns a pivot: about `wanted` of the `count` packed keys, or somewhat more, are equal to it or
+ * above it. It is a sampled key whose lower 32 bits are set to 0, so that keys of equal scores are
+ * on one side. `wanted` is at most half of `count`. */
 uint64_t nms__pivot (const struct nms__kernels *kernels, const uint64_t *packed, size_t count,
     size_t wanted);
 

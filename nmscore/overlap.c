@@ -25,8 +25,8 @@ nms__limit (float threshold, int inclusive)
   float other;
   memcpy (&other, &other_bits, sizeof other);
   middle = ((double) threshold + (double) other) / 2.0;
-  /* A quotient exactly at the midpoint, which only rotated boxes have, rounds to the neighbour
-   * with an even mantissa. */
+  /* A quotient equal to the midpoint, which only rotated boxes can have, rounds to the one of the
+   * two numbers that has an even mantissa. */
   equal_counts = inclusive ? !(bits & 1) : (bits & 1);
   if (equal_counts)
     middle = nextafter (nextafter (middle, -1.0), -1.0);

@@ -3,7 +3,7 @@
  * overlap: tests whether the IoU of two boxes exceeds a threshold. The result is the one that
  * a comparison of inter / union, rounded to binary32, would give, but nothing is divided.
  *
- * For a binary32 threshold t let m be the midpoint of t and its upper neighbour. A quotient
+ * For a binary32 threshold t let m be the midpoint of t and the next greater number. A quotient
  * rounds to a number above t if it is above m, or if it equals m and the mantissa of t is odd
  * (ties round to even). m has 25 significant bits and the union 24, so m * union is exact in
  * binary64, and comparing inter with m * union is the same as comparing the quotient with m.
@@ -99,8 +99,8 @@ nms__certain_from (float least, float side)
   return least > tiny ? least : tiny;
 }
 
-/* Returns whether an upright box of a frame has an area. Those without are points, because
- * prepare.c sets both of their extents to 0. */
+/* Returns whether an upright box of a frame has an area. Comparing widths suffices, because
+ * preparing a frame sets both extents of a box without area to 0. */
 static inline int
 nms__has_area (const nms__box *box)
 {

@@ -140,8 +140,8 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, nms__
   d->filtered += nms__count_bits (filtered);
 }
 
-/* Copies the class ids, which have to be read twice, to the scratch: another thread may change the
- * caller's column between the two. Returns the copy, or NULL if there are no class ids. */
+/* Copies the class ids to the scratch, because they are read twice and another thread may change
+ * the caller's column in between. Returns the copy, or NULL if class ids are absent. */
 static const int32_t *
 copy_class_ids (const nms__frame *f, nms_boxes *boxes)
 {

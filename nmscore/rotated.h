@@ -15,28 +15,29 @@
 /* Returns whether any angle differs from 0 or is NaN. */
 int nms__any_rotated (const nms_boxes *boxes);
 
-/* What all pairs of a box share. */
+/* Values that the exact test needs of a box, computed once for all its pairs. */
 typedef struct nms__rotated {
-  double sin, cos;  /* of the angle; sin is 0 only if the angle is 0, because no other binary32
-                     * number is a multiple of pi */
+  double sin, cos;  /* sine and cosine of the angle; the sine is 0 only if the angle is 0, because
+                     * only 0 is both a binary32 number and a multiple of pi */
   float corners[4]; /* before the rotation */
 } nms__rotated;
 
-/* Takes f->rotations, which prepare.c fills, from the start of f->scratch. All code that uses the
- * scratch of frames with rotated boxes takes this part first. */
+/* Reserves the memory of f->rotations, which prepare.c fills, at the start of f->scratch. Code
+ * that lays out the scratch of a frame that may have rotated boxes calls this first. */
 static inline void
 nms__rotated_take (nms__arena *a, size_t boxes)
 {
   nms__take (a, boxes, sizeof (nms__rotated));
 }
 
-/* Returns the rotation of a box with the ordered corners c, by `angle`, which is finite. */
+/* Returns the rotation of the box with the ordered corners `c` by `angle`, a finite number. */
 nms__rotated nms__rotated_of (const float c[4], float angle);
 
-/* Writes the corners of the upright bounding box of a box whose angle is not 0 to c. */
+/* Writes the corners of the box's upright bounding box to `c`. Its angle must not be 0. */
 void nms__rotated_bounds (const nms__rotated *rotated, float c[4]);
 
-/* nms__exceeds for the boxes a and b of the caller, in a frame with rotated boxes. */
+/* Returns what nms__exceeds returns, for boxes a and b (positions in the caller's columns) of a
+ * frame with rotated boxes. */
 int nms__rotated_exceeds (const nms__frame *frame, int32_t a, int32_t b, double limit);
 
 #endif

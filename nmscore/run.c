@@ -76,7 +76,7 @@ nms__run_checked (nms_context *ctx, const nms_boxes *columns, const nms_arrays *
     nms_result *result)
 {
   unsigned outputs = ctx->settings.options.outputs;
-  nms_boxes boxes = *columns; /* `prepare` may replace a column by a copy in the scratch */
+  nms_boxes boxes = *columns; /* a copy, because nms__prepare may replace a column */
   nms__drops drops;
   int engine, error;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * structs: reads and writes the caller's structs, which begin with their size and may be of an
- * older or newer version than the library.
+ * structs: reads and writes the caller's structs. They begin with their size, and the caller may
+ * have been built with an older or newer header than the library.
  */
 #include "internal.h"
 
@@ -35,7 +35,7 @@ nms__struct_read (nms_context *ctx, const char *name, const void *data, const si
           "%s: a field this version does not know is set, at byte %zu", name, i);
   if (copy) {
     memcpy (copy, data, lesser (size, known));
-    memcpy (copy, &size, sizeof size); /* the size that was checked */
+    memcpy (copy, &size, sizeof size); /* because another thread may have changed it since */
   }
   return NMS_OK;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * threads: the threads of a context, each with a context of its own. They are started once and
- * wait for work, because starting a thread takes longer than a small batch.
+ * threads: starts, runs and ends the threads of a context, each with a context of its own. They
+ * are started once and wait for work, because starting a thread takes longer than a small batch.
  *
- * A forked process has none of the threads, and their lock may be held for ever there, so it runs
- * all work in the caller's thread and frees only memory.
+ * A forked process does not have the threads, and the lock may stay locked there for ever.
+ * Therefore it runs all work in the caller's thread, and nms__threads_free only frees memory.
  */
 #include "threads.h"
 
@@ -21,14 +21,14 @@ typedef struct worker {
 
 struct nms__threads {
   pid_t pid;
-  pthread_mutex_t lock; /* guards all below but the workers */
+  pthread_mutex_t lock; /* guards `round` to `data` */
   pthread_cond_t start, done;
   uint64_t round;       /* number of calls of nms__threads_run */
   unsigned running;     /* workers that have not finished this round */
   int stop;
   nms__work work;
   void *data;
-  unsigned count;       /* of workers; the caller's thread is not one */
+  unsigned count;       /* number of workers, without the caller's thread */
   worker worker[];
 };
 

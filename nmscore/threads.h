@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* threads: the threads of a context. */
+/* threads: the threads on which nms_run_batch runs, besides the caller's. */
 #ifndef NMS_THREADS_H
 #define NMS_THREADS_H
 
 #include "internal.h"
 
-/* A task that several threads run at once; `ctx` is the thread's own context. */
+/* A task that several threads run at the same time; `ctx` is the context of the thread. */
 typedef void (*nms__work) (nms_context *ctx, void *data);
 
 /* Calls `task` in the caller's thread with `ctx` and in each of the context's other threads.
  * Returns when all calls have returned. */
 void nms__threads_run (nms_context *ctx, nms__work task, void *data);
 
-/* Returns the context of thread `number`, from 0, the caller's not counted; NULL if there are not
- * so many. */
+/* Returns the context of thread `number`, counted from 0 without the caller's thread, or NULL if
+ * there are `number` or fewer. Accepts NULL. */
 nms_context *nms__threads_context (const struct nms__threads *threads, unsigned number);
 
-/* Ends the threads, frees their contexts and sets *threads to NULL. Accepts NULL there. */
+/* Ends the threads, frees their contexts and sets *threads to NULL. Accepts a pointer to NULL. */
 void nms__threads_free (struct nms__threads **threads);
 
 #endif

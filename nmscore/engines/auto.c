@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * auto: chooses the engine that takes least time for a frame. All engines return the same result,
- * so an estimate that is off costs time only.
+ * auto: chooses the engine that takes the least time for a frame. All engines return the same
+ * result, so a wrong estimate costs time only.
  *
- * Frames of up to TABLE_MOST boxes go by a table, because a look at their boxes would take longer
- * than a wrong choice costs. For larger frames a sample of boxes counts neighbors, which estimates
- * how many boxes will be kept, and a closed form for each engine turns that into time. The
- * constants are nanoseconds of one core at 3 GHz; pair tests are divided by the width of a vector.
+ * Frames of up to TABLE_MOST boxes are assigned by a table, because examining their boxes would
+ * take longer than a wrong choice costs. For larger frames the neighbors of a sample of boxes are
+ * counted, the number of kept boxes is estimated from them, and a formula for each engine
+ * estimates its time. The constants are nanoseconds of one core at 3 GHz; the work of pair tests
+ * is divided by the number of lanes.
  *
- * The sample may mislead. Engines sequential and sorted, whose time may grow with the square of
- * the number of boxes, therefore get a budget of pair tests that take BUDGET times as long as
- * engine spatial is expected to; run.c lets spatial decide the frames that exceed it.
+ * The sample may not represent the frame. Therefore engines sequential and sorted, whose time may
+ * grow with the square of the number of boxes, get a budget: the number of pair tests that take
+ * BUDGET times the estimated time of engine spatial. run.c runs spatial on frames that exceed it.
  */
 #include "engine.h"
 #include "tuning.h"
@@ -23,7 +24,7 @@
 #define SAMPLE_MOST 16
 #define CLASS_SAMPLE 64
 #define BUDGET 3.0
-#define PAIR_TEST 2.5 /* of a budget, by one lane */
+#define PAIR_TEST 2.5 /* time of a pair test of the budget with one lane */
 
 typedef struct estimate {
   double n;
@@ -32,13 +33,14 @@ typedef struct estimate {
   double kept;
   double ranked; /* boxes that rank above the one that fills the cap; n: not filled */
   double same;   /* share of all boxes that have the class of a given box; 1: no classes */
-  double first;  /* boxes that sorted sorts at first; n: all */
+  double first;  /* boxes in the first batch of engine sorted; n: it sorts all boxes at once */
   int classes, score_order, lanes; /* lanes: floats in a vector */
   size_t samples;
   double neighbors[SAMPLE_MOST];
 } estimate;
 
-/* Returns a position below `count` that the caller cannot predict. */
+/* Returns pseudorandom position number k, below `count`; it depends on the secret of the context,
+ * so the caller cannot predict it. */
 static size_t
 sample_position (const nms__frame *f, size_t k, size_t count)
 {
@@ -59,10 +61,10 @@ count_neighbors (const nms__frame *f, size_t block, size_t pos)
   return nms__count_bits (mask);
 }
 
-/* Returns the number of boxes of the frame that box `pos` would suppress, or that would suppress
- * it. The box is compared with its own block and with those at a distance of 1, 2, 4, ... blocks,
- * each of which stands for the blocks up to the next one, because boxes of one object often follow
- * each other. */
+/* Estimates the number of neighbors of box `pos` in the frame. Compares the box with its own block
+ * and with the blocks at a distance of 1, 2, 4, ... blocks, and counts each of them for all blocks
+ * up to the next one. Near blocks are sampled more densely, because boxes of one object are often
+ * consecutive. */
 static double
 estimate_neighbors (const nms__frame *f, size_t pos)
 {
@@ -75,9 +77,9 @@ estimate_neighbors (const nms__frame *f, size_t pos)
   return (double) sum;
 }
 
-/* Returns the share of the best `ranked` boxes that will be kept if neighbors of a box are
- * neighbors of each other, as in clusters. A box with d neighbors among them is then kept with a
- * probability of 1 / (1 + d). */
+/* Returns the share of the best `ranked` boxes that will be kept if the neighbors of each box are
+ * neighbors of each other, as in clusters. A box with d neighbors among these boxes is then kept
+ * with a probability of 1 / (1 + d). */
 static double
 share_of_clusters (const estimate *e, double ranked)
 {
@@ -88,7 +90,7 @@ share_of_clusters (const estimate *e, double ranked)
   return sum / (double) e->samples;
 }
 
-/* Returns the share of boxes that have the class of a given box, from all pairs of a sample. */
+/* Estimates the probability that two boxes have the same class, from all pairs of a sample. */
 static double
 estimate_same_class (const nms__frame *f)
 {
@@ -140,8 +142,8 @@ time_sequential (const estimate *e)
   return 400.0 + 3.0 * e->n + 12.0 * e->kept + 2.0 / e->lanes * e->n * e->kept * undecided;
 }
 
-/* One sort, of the best boxes only under a low cap, then each box is compared with the boxes kept
- * so far, half of `kept`. */
+/* Estimates one sort, of the best boxes only if the cap is low, and the comparison of each box
+ * with the boxes kept so far, on average half of `kept`. */
 static double
 time_sorted (const estimate *e)
 {
@@ -165,8 +167,8 @@ time_spatial (const estimate *e)
   return 6000.0 + 36.0 * e->n + (e->classes ? 60.0 : 30.0) * e->kept;
 }
 
-/* Boxes are moved together by class, each class is a frame of its own, and the kept boxes are
- * sorted once more. All classes are taken to be equal. */
+/* Estimates moving the boxes together by class, deciding each class as a frame of its own, and
+ * sorting the kept boxes once more. Assumes that all classes have the same number of boxes. */
 static double
 time_by_class (const estimate *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * by_class: decides each class partition as a frame of its own, by the engine that suits its
- * size and its boxes. It is for frames of large classes without a total cap, such as the boxes
- * of many images with the number of the image as class id.
+ * by_class: decides each class partition as a frame of its own, by the engine that auto chooses
+ * for it. It is for frames of large classes without a total cap, such as the boxes of many images
+ * with the number of the image as class id.
  *
  * The boxes of the frame are first moved together by class, as records, because one stream of
  * stores for each class is faster than one for each class and column. The kept boxes of all
@@ -11,7 +11,7 @@
 #include "engine.h"
 #include "partitions.h"
 
-/* A box while it is moved. */
+/* The values of one box, which are moved together. */
 typedef struct record {
   float x1, y1, x2, y2, scaled;
   int32_t index;
@@ -20,16 +20,17 @@ typedef struct record {
 
 typedef struct scratch {
   uint64_t *kept_bits; /* a bit for each position in the caller's columns */
-  uint32_t *key;       /* score key of each box, by the same position; it replaces the class
+  uint32_t *key;       /* score key of each box, by the same position; in the memory of the class
                         * ids, which are not needed after the boxes are grouped */
 
   /* used before and after the partitions are decided, in the memory of their engines */
-  uint32_t *number; /* see nms__partitions */
+  uint32_t *number; /* partition of each box (nms__partitions.number) */
   record *records;
   uint64_t *keys;   /* for sorting */
 } scratch;
 
-/* Returns the number of bytes that the engines of the partitions must not use. */
+/* Lays out the scratch. Returns the size of its first part, which the engines that decide the
+ * partitions must not overwrite. */
 static size_t
 layout (scratch *s, nms__arena *a, size_t boxes)
 {
@@ -52,7 +53,7 @@ nms__by_class_scratch_size (size_t boxes, size_t engine_size)
   return arena.used > own + engine_size ? arena.used : own + engine_size;
 }
 
-/* Counts the boxes of each partition. Returns whether the boxes lie together by class. */
+/* Counts the boxes of each partition. Returns whether the boxes are already grouped by class. */
 static int
 count_boxes (const nms__frame *f, const nms__partitions *p)
 {
@@ -67,7 +68,7 @@ count_boxes (const nms__frame *f, const nms__partitions *p)
   return descents == 0;
 }
 
-/* Moves the boxes of each partition together, in the same order, and sets p->end. */
+/* Groups the boxes by partition, in input order within each, and sets p->end. */
 static void
 move_boxes (nms__frame *f, const nms__partitions *p, const scratch *s)
 {
@@ -86,8 +87,8 @@ move_boxes (nms__frame *f, const nms__partitions *p, const scratch *s)
   }
 }
 
-/* Brings the boxes of each partition together. Sets p->end, and in each packed key the position
- * within the partition. */
+/* Groups the boxes by partition, fills s->key, and sets p->end. Sets the position in each packed
+ * key to that within the partition. */
 static void
 group_boxes (nms__frame *f, const nms__partitions *p, const scratch *s)
 {
@@ -107,7 +108,7 @@ group_boxes (nms__frame *f, const nms__partitions *p, const scratch *s)
     }
 }
 
-/* Makes *part the frame of the partition at `begin`, and *settings its settings. */
+/* Fills *part and *settings with the frame and the settings of the partition begin..end-1. */
 static void
 start_part (const nms__frame *f, size_t begin, size_t end, const nms__class *class,
     nms__settings *settings, nms__frame *part)
@@ -136,7 +137,8 @@ start_part (const nms__frame *f, size_t begin, size_t end, const nms__class *cla
   part->pair_budget = UINT64_MAX;
 }
 
-/* Decides the partition at `begin` of the frame f, and sets the bits of its kept boxes. */
+/* Decides the partition begin..end-1 of the frame f, and sets the bits of its kept boxes. Returns
+ * 0 or NMS__OVER_BUDGET. */
 static int
 decide_part (nms_context *ctx, nms__frame *f, const scratch *s, size_t begin, size_t end,
     const nms__class *class, int *used)
@@ -157,8 +159,8 @@ decide_part (nms_context *ctx, nms__frame *f, const scratch *s, size_t begin, si
   return NMS_OK;
 }
 
-/* Decides the partitions from the last to the first, because engines may overwrite columns
- * behind the last box. Sets *used to the engine of the largest one. */
+/* Decides the partitions from the last to the first, because an engine may overwrite the columns
+ * behind the last box of its frame. Sets *used to the engine of the largest partition. */
 static int
 decide_parts (nms_context *ctx, nms__frame *f, const nms__partitions *p, const scratch *s,
     int *used)
@@ -180,7 +182,8 @@ decide_parts (nms_context *ctx, nms__frame *f, const nms__partitions *p, const s
   return NMS_OK;
 }
 
-/* Writes the kept boxes in order of rank. Ascending positions keep the order of equal scores. */
+/* Sorts the kept boxes by rank. Their keys are collected by ascending index, because the sort
+ * leaves equal scores in that order. */
 static void
 sort_kept (nms__frame *f, const scratch *s)
 {

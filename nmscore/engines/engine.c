@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * engine: the table of engines. Runs a frame by the engine asked for; if that
- * engine returns NMS__NOT_RUN, by the engine that auto chooses.
+ * engine: the table of engines. Runs the requested engine on a frame; if it returns NMS__NOT_RUN,
+ * runs the engine that auto chooses.
  */
 #include "engine.h"
 

@@ -7,8 +7,8 @@
  *   suppressed_by       the suppressor of each suppressed box, if requested
  *   over_cap_count      number of boxes over a cap
  * It may use `kept` and `last` of the classes' entries. Only xla allocates memory. All
- * engines write the same results. An engine returns 0, NMS__NOT_RUN or an error, with a text
- * in the context.
+ * engines write the same results. An engine returns 0, NMS__NOT_RUN, NMS__OVER_BUDGET or an
+ * error, with a text in the context.
  */
 #ifndef NMS_ENGINE_H
 #define NMS_ENGINE_H
@@ -45,17 +45,18 @@ void nms__mark_over_cap (nms__frame *frame, uint64_t last);
 
 /* by_class.c: decides each class partition of a frame without a total cap by the engine that
  * auto chooses for it, and writes the number of the largest partition's engine to *used. Returns
- * 0 or NMS__OVER_BUDGET. nms__by_class_scratch_size adds its scratch to that of an engine. */
+ * 0 or NMS__OVER_BUDGET. nms__by_class_scratch_size returns the bytes of scratch that this needs
+ * if the engines need `engine_size` bytes. */
 int nms__by_class (nms_context *ctx, int *used);
 size_t nms__by_class_scratch_size (size_t boxes, size_t engine_size);
 
-/* auto.c: returns the number of the engine that takes least time for the frame, or
- * NMS_ENGINE_AUTO where nms__by_class does, and sets the frame's pair budget. */
+/* auto.c: estimates times, sets the frame's pair budget, and returns the number of the fastest
+ * engine, or NMS_ENGINE_AUTO if nms__by_class is faster than each engine. */
 int nms__auto_choose (nms__frame *frame);
 
-/* engine.c: runs the engine `asked`, or the one that auto chooses, and writes the number of the
- * engine that ran to *used. Returns 0, NMS__OVER_BUDGET (only if auto chose the engine), or an
- * error of engine xla. */
+/* engine.c: runs the engine with number `asked`, or the one that auto chooses, and writes the
+ * number of the engine that ran to *used. Returns 0, NMS__OVER_BUDGET (only if auto chose the
+ * engine), or an error of engine xla. */
 int nms__engine_run (nms_context *ctx, int asked, int *used);
 
 /* engine.c: returns the bytes of scratch that suffice for every engine. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* partitions: numbers class ids by the table of classes, or takes them as they are. */
+/* partitions: numbers the class partitions of a frame, by the table of classes or, if the class
+ * ids are small, by the ids themselves. */
 #include "partitions.h"
 
 nms__partitions
@@ -8,13 +9,12 @@ nms__partitions_of (nms__frame *f, uint32_t *number)
   nms__classes *c = &f->classes;
   uint32_t bits = 0;
 
-  /* The buckets hold `end`, because they are not needed after the numbering. */
+  /* `end` uses the memory of the buckets, which are not needed after the numbering. */
   if (f->class_entry)
     return (nms__partitions) { f->class_entry, c->count, c->bucket };
   for (size_t pos = 0; pos < f->count; pos++)
     bits |= (uint32_t) f->class_id[pos];
-  if (bits < nms__class_buckets (f->count)) { /* class ids this small serve as numbers of
-                                               * partitions */
+  if (bits < nms__class_buckets (f->count)) { /* the class ids are small and serve as numbers */
     size_t count = 1;
     while (count <= bits)
       count *= 2;

@@ -12,11 +12,12 @@ typedef struct nms__partitions {
   uint32_t *end; /* an element for each partition, for the caller's use */
 } nms__partitions;
 
-/* Numbers the classes of a frame with class ids. It writes the numbers to `number`, which has an
- * element for each box, unless the frame has numbers that serve. */
+/* Numbers the partitions of a frame with class ids. `number` has an element for each box; it is
+ * used if neither the boxes' class entries nor their class ids can serve as numbers. The result
+ * refers to `number` and to arrays of the frame. */
 nms__partitions nms__partitions_of (nms__frame *frame, uint32_t *number);
 
-/* Replaces the sizes in p->end by the positions at which the partitions begin. */
+/* Replaces the size of each partition in p->end by the position at which it begins. */
 static inline void
 nms__partitions_begin (const nms__partitions *p)
 {

@@ -37,7 +37,8 @@ typedef struct nms__kernels {
   size_t (*find_overlap) (const nms__columns *columns, size_t first, size_t end,
       const nms__box *box, uint64_t *mask);
 
-  /* As find_overlap, for boxes of a frame with rotated boxes: engines/sorted/rotated_screen.h. */
+  /* As find_overlap, for the columns of a frame with rotated boxes
+   * (engines/sorted/rotated_screen.h). */
   size_t (*find_rotated) (const struct nms__rotated_columns *columns, size_t first, size_t end,
       const struct nms__rotated_box *box, uint64_t *mask);
 

@@ -21,9 +21,9 @@ struct nms__xla {
   pid_t pid;
   char *asked;          /* option xla_plugin; NULL: it is not set */
   char *plugin;
-  nms__xla_store *store; /* NULL: not open, or a job has it */
+  nms__xla_store *store; /* NULL: not open, or in use by the job */
   nms_lazy *lz;
-  nms__xla_job *job;    /* NULL: none works */
+  nms__xla_job *job;    /* the job in progress, or NULL */
   int code;             /* of the refusal; 0: not refused */
   char refusal[TEXT];
 };
@@ -35,7 +35,7 @@ refuse (struct nms__xla *xla, int code, const char *why)
   snprintf (xla->refusal, sizeof xla->refusal, "%s", why);
 }
 
-/* Takes over the result of the job, which has finished. */
+/* Takes the store or the error from the job, which has finished, and frees the job. */
 static void
 end_job (struct nms__xla *xla)
 {
@@ -125,8 +125,8 @@ current (nms_context *ctx)
   return x;
 }
 
-/* Returns whether the program of a kind can run now. If not, a job is started to prepare
- * it, which the caller waits for if `strict`, until *interrupted is not 0. */
+/* Returns whether the program of a kind can run now. If not, starts a job that prepares it. With
+ * `strict` waits for the job, until *interrupted is not 0. */
 static int
 is_ready (struct nms__xla *x, nms__xla_kind kind, int strict, const atomic_int *interrupted)
 {
@@ -148,7 +148,7 @@ is_ready (struct nms__xla *x, nms__xla_kind kind, int strict, const atomic_int *
           || (strict && is_ready (x, kind, strict, interrupted)));
 }
 
-/* Fails a frame under xla_strict whose program is not ready. */
+/* Sets the error of a frame whose program is not ready under xla_strict, and returns its code. */
 static int
 fail_strict (nms_context *ctx, const struct nms__xla *x)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* xlabusy: a counter, and a condition variable that signals its return to 0. */
+/* xlabusy: a counter under a lock, and a condition variable that signals its return to 0. */
 #include "xlabusy.h"
 
 #include <pthread.h>
@@ -11,8 +11,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static size_t busy; /* under the lock */
-/* The process that counts; 0: none yet. Not under the lock, which a thread of the parent may
- * hold for ever in a forked process. */
+/* Id of the process whose threads are counted; 0: none yet. Atomic and not under the lock, because
+ * in a forked process the lock may stay locked for ever. */
 static atomic_long counting;
 
 void
@@ -56,7 +56,8 @@ nms__xla_busy_wait (unsigned milliseconds)
   return !late;
 }
 
-/* Runs once for each loaded plugin; only the first time limit counts. */
+/* Is called once for each loaded plugin. Once a wait has exceeded the time limit, the later calls
+ * return at once. */
 static void
 wait_at_exit (void)
 {

@@ -6,16 +6,17 @@
 #ifndef NMS_XLABUSY_H
 #define NMS_XLABUSY_H
 
+/* Add 1 to the count, and subtract 1. */
 void nms__xla_busy_begin (void);
 void nms__xla_busy_end (void);
 
-/* Waits up to `milliseconds` until the count is 0. Returns whether it is. Returns 1 at once in
- * a process forked from the one that counts, because the threads do not exist there. */
+/* Waits up to `milliseconds` until the count is 0. Returns whether it is 0. Returns 1 at once in a
+ * forked process, because the counted threads do not exist there. */
 int nms__xla_busy_wait (unsigned milliseconds);
 
-/* Has the process wait for the threads, up to NMS__XLA_EXIT_MS milliseconds, when it ends.
- * Call after a plugin is loaded: the C library then waits before it runs the destructors
- * of the plugin, which free what the threads use. */
+/* Makes the process wait for the threads, up to NMS__XLA_EXIT_MS milliseconds, when it ends. Call
+ * it after a plugin is loaded: the C library then waits before it runs the destructors of the
+ * plugin, which free memory that the threads use. */
 #define NMS__XLA_EXIT_MS 3000
 void nms__xla_busy_wait_at_exit (void);
 

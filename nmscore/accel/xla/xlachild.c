@@ -23,8 +23,8 @@
 
 extern char **environ;
 
-/* Gives the child a process group, so that a key like ^C does not reach it and one call
- * kills it with all its children, and the default action for every signal. */
+/* Gives the child a process group of its own, so that Ctrl-C does not reach it and one call kills
+ * it with all its children. Gives it the default action for every signal, and blocks none. */
 static int
 set_attributes (posix_spawnattr_t *attributes)
 {
@@ -49,7 +49,7 @@ start (const char *program, const char *path, unsigned seconds, int output, pid_
   posix_spawnattr_t attributes;
   int failed;
 
-  /* a limit of its own, for when this process ends first */
+  /* a time limit in the child itself, because this process may end first */
   snprintf (limit, sizeof limit, "%u", seconds + 1);
   if (posix_spawn_file_actions_init (&files))
     return 0;
@@ -74,8 +74,8 @@ milliseconds_now (void)
   return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* Reads up to the first newline, the end of the pipe or the time limit. Writes a string without
- * the newline. Returns 0 if the time is over. */
+/* Reads until the first newline, the end of the pipe or the time limit. Writes the text without
+ * the newline to `line`. Returns 0 if the time limit has passed. */
 static int
 read_line (int pipe, unsigned seconds, char line[LINE])
 {
@@ -100,8 +100,9 @@ read_line (int pipe, unsigned seconds, char line[LINE])
   return 1;
 }
 
-/* Kills what is left of the child's group. Returns the child's status as waitpid () writes it,
- * or -1 if the application reaps its children itself. */
+/* Waits for the child, which it kills first if `is_late`, and kills the other processes of its
+ * group. Returns the child's status as waitpid () writes it, or -1 if the application has reaped
+ * the child. */
 static int
 reap (pid_t child, int is_late)
 {

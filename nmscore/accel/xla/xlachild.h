@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Has `program` open the plugin in file `path`, and kills it and the processes that it started
+/* Makes `program` open the plugin in file `path`, and kills it and the processes that it started
  * after `seconds`. Returns 0 if the plugin could be opened and closed, or if the program could
  * not be started. Otherwise returns NMS_ERROR_DEVICE and one line of text: the plugin's error,
  * or how the program ended. Sets *is_final to 0 if another attempt may end differently: the

@@ -49,7 +49,7 @@ check_segments (int file, const char *path, uint64_t size, char *error, size_t e
 int
 nms__xla_elf_check (const char *path, char *error, size_t error_size)
 {
-  /* O_NONBLOCK because opening a FIFO waits for a writer */
+  /* O_NONBLOCK, because opening a FIFO would wait for a writer */
   const int file = strchr (path, '/') ? open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
   struct stat st;
   int code = NMS_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlajob: one thread for each job. A job belongs to its caller and to its thread: a caller
- * that does not want the result marks it as abandoned, and the thread frees it.
+ * xlajob: runs each job on a thread of its own. A finished job is freed by its caller. A caller
+ * that no longer needs the result marks the job as abandoned, and then its thread frees it.
  */
 #include "xlajob.h"
 #include "xlabusy.h"
@@ -31,7 +31,8 @@ struct nms__xla_job {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* a state, or an interruption */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* signals a new state of a job, or an
+                                                           * interruption */
 
 static void
 perform (nms__xla_job *job)
@@ -53,7 +54,7 @@ work (void *data)
   pthread_mutex_lock (&lock);
   const int abandoned = job->state == ABANDONED;
   if (!abandoned)
-    job->state = DONE; /* from here on it is the caller's */
+    job->state = DONE; /* after the unlock the caller may free it */
   pthread_cond_broadcast (&changed);
   pthread_mutex_unlock (&lock);
   if (abandoned) {

@@ -19,7 +19,7 @@ nms__xla_job *nms__xla_job_start (const char *plugin, nms__xla_store *store, nms
 int nms__xla_job_is_done (nms__xla_job *job);
 
 /* Waits until the thread has finished or *interrupted is not 0. Returns whether it has
- * finished. nms__xla_job_wake has every waiting caller look at *interrupted again. */
+ * finished. nms__xla_job_wake wakes every waiting caller, which then reads *interrupted again. */
 int nms__xla_job_wait (nms__xla_job *job, const atomic_int *interrupted);
 void nms__xla_job_wake (void);
 
@@ -33,8 +33,8 @@ int nms__xla_job_take (nms__xla_job **job, nms__xla_store **store, char *error,
  * NULL. Does not wait. Accepts a pointer to NULL. */
 void nms__xla_job_abandon (nms__xla_job **job);
 
-/* Gives up a use of a store on a thread of its own, because the last use calls the plugin, and
- * sets *store to NULL. Calls the plugin in the caller's thread only if no thread can be
+/* Releases one use of a store and sets *store to NULL. Does so on a thread of its own, because
+ * releasing the last use calls the plugin; on the caller's thread only if a thread cannot be
  * started. Accepts a pointer to NULL. */
 void nms__xla_job_close (nms__xla_store **store);
 

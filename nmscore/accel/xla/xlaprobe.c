@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* xlaprobe: finds the program, and keeps the answers for the files that it has opened. */
+/* xlaprobe: finds the program nms-xla-probe, and keeps a list of its answers, one for each state
+ * of a plugin file. */
 #include "xlaprobe.h"
 #include "xlachild.h"
 #include "xlaerror.h"
@@ -15,16 +16,16 @@
 
 typedef struct answer {
   struct answer *next;
-  struct stat file; /* all 0: a name that dlopen () looks for */
+  struct stat file; /* all 0 for a name without a slash, which dlopen () searches for */
   int code;
   char error[256];
   char path[];
 } answer;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static answer *answers; /* under the lock; one for each file */
+static answer *answers; /* under the lock */
 
-/* Returns the file of the program; "" if it is switched off. */
+/* Returns the path of the program, or "" if trials are switched off. */
 static const char *
 program (void)
 {

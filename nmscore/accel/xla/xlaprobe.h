@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlaprobe: has the program nms-xla-probe open a plugin before this process does, because a
+ * xlaprobe: makes the program nms-xla-probe open a plugin before this process does, because a
  * plugin may abort, crash or block.
  */
 #ifndef NMS_XLAPROBE_H
@@ -8,11 +8,11 @@
 
 #include <stddef.h>
 
-/* Runs the program on a plugin, unless this process knows its answer for a file of that name,
- * device, inode, size and time of modification: the program runs once for each file that opens,
- * crashes or blocks, and again for one that returned an error. Waits up to NMS_XLA_PROBE_SECONDS
- * (30). One thread at a time probes; the others wait. Returns 0 if the plugin may be opened, also
- * if the program is absent or switched off; or a code of nms_error and one line of text. */
+/* Runs the program on a plugin, unless this process has kept its answer for a file of that name,
+ * device, inode, size and time of modification. Answers are kept if the plugin opened, crashed or
+ * blocked, but not if it returned an error. Waits up to NMS_XLA_PROBE_SECONDS (30). One thread at
+ * a time probes; the others wait. Returns 0 if the plugin may be opened, and also if the program
+ * is absent or switched off; otherwise a code of nms_error and one line of text. */
 int nms__xla_probe (const char *path, char *error, size_t error_size);
 
 /* Returns 0 if the program can be run or is switched off, otherwise NMS_ERROR_DEVICE and one

@@ -239,8 +239,8 @@ drop_full (nms__undecided *a)
     a->key[to] = NMS__GONE;
 }
 
-/* Decides boxes until none is undecided, the cap is full or the pair budget is spent. Returns
- * the key of the box that filled the cap, 0 if none did. */
+/* Decides boxes until all are decided, the cap is full or the pair budget is spent. Returns the
+ * key of the box that filled the cap, or 0 if the cap is not full. */
 static uint64_t
 run_steps (nms__frame *f, const scratch *s, uint64_t cap)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rotated_screen: the boxes of a frame with rotated boxes, in the form that vectors screen. The
- * upright bounding boxes of thin rotated boxes overlap although the boxes do not, so they would
- * screen few pairs. All bounds here are enlarged by more than the rounding errors of binary32.
+ * rotated_screen: the columns by which pairs of rotated boxes are screened. Upright bounding boxes
+ * alone exclude few pairs, because those of thin rotated boxes overlap although the boxes do not.
+ * Fields marked "enlarged" are increased by more than the rounding errors of binary32, so that the
+ * screen excludes no pair that exceeds.
  */
 #ifndef NMS_ROTATED_SCREEN_H
 #define NMS_ROTATED_SCREEN_H

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rotated_tmpl: the screen of pairs of rotated boxes; a part of simd/kernels_tmpl.c, which alone
- * includes it. Pairs whose upright bounding boxes are disjoint end first. For the others b gives
- * two axes, along its longer side and across it, and the other box projects to an interval on
- * each. The intersection is empty if the intervals of an axis are disjoint, and at most the
- * product of the two common lengths. It is also at most the parallelogram in which the boxes'
- * strips cross: the product of both thicknesses over the sine of the angle between the boxes.
+ * rotated_tmpl: the screen of pairs of rotated boxes. Only simd/kernels_tmpl.c includes it.
+ *
+ * Pairs whose upright bounding boxes are disjoint are excluded first. The others are projected to
+ * two axes, along the longer side of box b and across it; each box has an interval on each axis.
+ * The intersection is empty if the intervals on an axis are disjoint. Its area is at most the
+ * product of the lengths that the intervals have in common on the two axes. It is also at most
+ * the area of the parallelogram in which the strips along both longer sides cross: the product of
+ * both shorter sides, divided by the sine of the angle between the boxes.
  */
 #ifndef NMS_ROTATED_TMPL_H
 #define NMS_ROTATED_TMPL_H
@@ -14,15 +16,15 @@
 
 #include "simd/screen.h"
 
-/* More than the rounding error of a sine that is computed from two directions. */
+/* An upper bound of the rounding error of a sine that is computed from two directions. */
 #define SINE_ERROR 0x1p-20f
 
 typedef struct wide_rotated {
   vf x, y, half_w, half_h, cos, sin, length, thickness, scaled;
 } wide_rotated;
 
-/* Returns the length that -half..half and centre - reach..centre + reach have in common, which
- * is negative if they are disjoint. */
+/* Returns the length that the intervals -half..half and centre-reach..centre+reach have in common;
+ * negative if they are disjoint. */
 INLINE vf
 common_length (vf half, vf reach, vf centre)
 {
@@ -30,7 +32,7 @@ common_length (vf half, vf reach, vf centre)
   return v_min (v_add (shorter, shorter), v_sub (v_add (half, reach), centre));
 }
 
-/* Returns which of the LANES boxes starting at i may exceed the limit with b. */
+/* Returns a mask of the LANES boxes starting at i: those that may exceed the limit with b. */
 INLINE uint64_t
 rotated_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b)
 {

@@ -14,7 +14,7 @@
  * above a pivot, which is taken from a sample of the keys, are sorted first, and more of them
  * if those do not fill the cap. */
 
-/* The next boxes. The first `left` keys of f->packed are not sorted yet. */
+/* A batch of sorted keys. The first `left` keys of f->packed are in no batch yet. */
 typedef struct batch {
   nms__ranked ranked;
   size_t left;
@@ -116,7 +116,8 @@ sorted_few (nms__frame *f, const nms__sorted_scratch *s)
     nms__over_cap_keys (f, f->index, keys + kept[n - 1] + 1, f->count - kept[n - 1] - 1);
 }
 
-/* A frame needs the columns of either upright or rotated boxes, so they share memory. */
+/* Lays out the scratch. The columns of upright boxes and those of rotated boxes share memory,
+ * because a frame needs only one of the two. */
 static void
 layout (nms__sorted_scratch *s, nms__arena *a, size_t boxes)
 {

@@ -9,14 +9,15 @@
 #include "engines/tuning.h"
 
 typedef struct nms__sorted_scratch {
-  nms__box_columns columns; /* the kept boxes, or the boxes of a sweep; unless boxes are rotated */
+  nms__box_columns columns; /* the kept boxes, or the boxes of a sweep; not used for frames with
+                             * rotated boxes */
   nms__columns view;        /* the same columns, read-only */
   uint64_t *keys, *keys2;   /* packed keys, and a buffer for sorting them */
   uint32_t *kept;           /* numbers of the kept boxes among a partition's keys */
-  int32_t *kept_index;      /* positions of the boxes of `columns` in the caller's columns */
+  int32_t *kept_index;      /* position of each kept box in the caller's columns */
   uint32_t *partition;           /* partition of each box, if classes have no entries */
   uint64_t *kept_bits;      /* a bit for each box of the frame */
-  nms__rotated_unit *unit;  /* of frames with rotated boxes */
+  nms__rotated_unit *unit;  /* used for frames with rotated boxes */
 } nms__sorted_scratch;
 
 /* sorted.c: tests the box of the given rank against the *n kept boxes that have an area. If none

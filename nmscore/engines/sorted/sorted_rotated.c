@@ -7,11 +7,11 @@
 
 #define NO_BOX UINT32_MAX
 
-/* Kept boxes that all candidates of a unit are tested against before the next ones: their
- * columns take a quarter of a first-level cache. */
+/* Number of kept boxes that all candidates of a unit are tested against before the next ones.
+ * Their columns take a quarter of a first-level cache. */
 #define SPAN 256
 
-/* More than all rounding errors of the screen, as a part of the numbers that it adds. */
+/* An upper bound of all rounding errors of the screen, relative to the numbers that it adds. */
 #define MARGIN 0x1p-20
 
 void
@@ -28,7 +28,7 @@ nms__rotated_take_columns (nms__arena *a, nms__rotated_columns *c, size_t boxes)
   c->scaled = nms__take (a, boxes, sizeof *c->scaled);
 }
 
-/* Returns the middle of a side of a box: axis 0 is x, 1 is y. */
+/* Returns a coordinate of a box's centre: axis 0 is x, 1 is y. */
 static double
 middle (const nms__rotated *r, int axis)
 {
@@ -95,7 +95,8 @@ first_in (const nms__frame *f, const nms__rotated_unit *u, const nms__rotated_bo
   return NO_BOX;
 }
 
-/* Tests the candidates starting at `rank` against the n kept boxes. */
+/* Begins a unit with the candidate of rank `rank`, and tests its candidates against the n kept
+ * boxes. */
 static void
 test_unit (const nms__frame *f, nms__rotated_unit *u, const nms__ranked *r, size_t rank, size_t n,
     const int32_t *kept_index)

@@ -32,7 +32,7 @@ nms__sweep_keys (nms__frame *f, const nms__box_columns *columns, const uint64_t 
   const nms__sweep s = { f, &bounds, nms__columns_of (columns, 0), keys, count, kept, limit, cap,
     f->parent.data != NULL, f->suppressed_by != NULL };
 
-  if (f->class_entry) { /* the limit of one class has tighter bounds than all classes together */
+  if (f->class_entry) { /* the bounds of one limit are tighter than those of all classes */
     bounds = nms__bounds_of (limit, limit);
     bounds.least = nms__certain_from (bounds.least, f->side);
   }

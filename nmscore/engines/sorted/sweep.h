@@ -22,8 +22,8 @@ typedef struct nms__sweep {
   uint32_t *kept; /* output: numbers of the kept boxes */
   double limit;
   uint64_t cap; /* number of kept boxes at which the sweep stops; not 0 */
-  int careful;  /* not 0: every pair that may exceed needs the exact test, because there are
-                 * parents */
+  int careful;  /* not 0: every pair that passes the screen gets the exact test, because the frame
+                 * has parents */
   int with_suppressors;   /* not 0: write the suppressors */
 } nms__sweep;
 

@@ -21,9 +21,10 @@
  * wrapping cost tests but change no result. The boxes of a cell and of the next cells in its
  * row are consecutive in memory. Boxes without area are in no cell.
  *
- * Whoever chooses the coordinates could make all boxes share one cell by wrapping. Therefore
- * only the cells of a tile, which wrap around a few times at most, have fixed distances; the
- * tiles are scattered by a secret of the context. The boxes of usual frames lie in one tile.
+ * Coordinates could be chosen so that all boxes share one cell by wrapping. Therefore cells are
+ * numbered consecutively only within a tile, whose numbers wrap around at most WRAPS times, and
+ * each tile begins at a number that depends on the secret of the context. The boxes of usual
+ * frames lie in one tile.
  */
 #include "spatial_grid.h"
 
@@ -33,7 +34,7 @@
 #define MEAN_SAMPLE 4096    /* boxes that are sampled to choose the size of cells */
 #define STEPS_PER_OCTAVE 8  /* steps of nms__grid.size_of */
 #define WRAPS 16.0
-#define LEAST_COLUMNS 16.0 /* most queries need less, so that few extend over two tiles */
+#define LEAST_COLUMNS 16.0 /* more than most queries need, so that few extend over two tiles */
 #define LITTLE 0.25f        /* a lower limit bounds the sides too little */
 
 static void
@@ -220,9 +221,9 @@ cells_for (uint32_t boxes, double span, int by_class)
   return span > boxes / 16 ? (uint32_t) span : boxes / 16;
 }
 
-/* Sets the tiles of a level of 2^bits cells, whose rectangle has this many rows. The first tile
- * holds at least twice the rectangle's columns and rows, as far as its cells wrap around at most
- * WRAPS times. */
+/* Sets the size and the origin of the tiles of a level with 2^bits cells. The first tile has at
+ * least twice the columns and rows of the rectangle that holds most centres, or fewer so that its
+ * cell numbers wrap around at most WRAPS times. `rows`: number of rows of the rectangle. */
 static void
 set_tiles (const nms__grid *g, nms__level *l, unsigned bits, double rows)
 {

@@ -41,16 +41,16 @@ typedef struct nms__reach {
 } nms__reach;
 
 /* The grid of the boxes of one size class and one aspect class. The plane is divided into tiles
- * of cells, the first of which holds most boxes. The cells of a tile are numbered row by row
- * from a start that is a secret hash of tile and class, and 0 for the first tile without
- * classes. */
+ * of cells, the first of which holds most boxes. The cells of a tile are numbered row by row. The
+ * first number is a hash, with secret factors, of the tile's position and the class id; it is 0
+ * in the first tile if boxes suppress across classes. */
 typedef struct nms__level {
   double per[2];       /* cells in a unit of length, along x and y */
   double origin[2];    /* column and row of the first tile's first cell; whole numbers */
   uint64_t columns;    /* number of cells from one row to the next */
-  uint64_t tile_mask[2]; /* number of a tile's columns and rows - 1 */
-  uint8_t tile_bits[2];  /* their binary logarithms */
-  uint8_t shift;       /* of a hash, which gives the start of a tile */
+  uint64_t tile_mask[2]; /* number of a tile's columns - 1, and of its rows - 1 */
+  uint8_t tile_bits[2];  /* binary logarithms of a tile's numbers of columns and rows */
+  uint8_t shift;       /* bits by which a hash is shifted right to give a tile's first number */
   uint32_t mask;       /* number of cells - 1; cell numbers wrap around */
   uint32_t first;      /* number of its first cell in nms__grid.begin */
   float most_w, most_h; /* upper bounds of the boxes' sides */
@@ -65,7 +65,7 @@ typedef struct nms__grid {
   uint32_t in_cells; /* number of grid positions in cells; boxes without area follow */
   uint32_t cells;
   uint64_t factor[2], class_factor; /* secret factors for columns, rows and classes */
-  double span[2], middle[2]; /* of the rectangle that holds most centres */
+  double span[2], middle[2]; /* extents and centre of the rectangle that holds most centres */
   int size_begin, size_width; /* in steps of size_of */
   uint8_t size_of[2048]; /* size class, from the upper bits of a float */
   uint8_t aspect_of[256]; /* aspect class, from the exponent of a float */
@@ -121,11 +121,12 @@ nms__least_aspect_of (unsigned aspect)
       : nms__float_of_bits ((uint32_t) (127 + octave) << 23);
 }
 
-/* The number of a cell along one axis, which ascends with v. Adding 1.5 x 2^52 rounds v to a whole
- * number in the lower bits of the sum. Valid while the upper 12 bits are 0. */
+/* Adding it rounds -2^51 <= v < 2^51 to a whole number in the lower bits. */
 #define NMS__CELL_MAGIC 0x1.8p52
-#define NMS__CELL_ZERO UINT64_C (0x4338000000000000) /* its bits */
+#define NMS__CELL_ZERO UINT64_C (0x4338000000000000) /* bits of NMS__CELL_MAGIC */
 
+/* Returns v rounded to a whole number, in two's complement. The result is 2^51 or more if v is
+ * negative or out of range. */
 static inline uint64_t
 nms__cell_bits (double v)
 {
@@ -142,7 +143,7 @@ nms__cell_along (double v)
   return nms__cell_bits (v < -0x1p51 ? -0x1p51 : v > 0x1p51 - 1.0 ? 0x1p51 - 1.0 : v);
 }
 
-/* Returns a class's part of the hash. */
+/* Returns the summand of a class id in the hash of nms__cell_number. */
 static inline uint64_t
 nms__class_hash (const nms__grid *g, int32_t class_id)
 {
@@ -168,7 +169,7 @@ nms__other_tile (const nms__level *l, uint64_t column, uint64_t row)
   return ((column & ~l->tile_mask[0]) | (row & ~l->tile_mask[1])) != 0;
 }
 
-/* Returns the number of a cell of the first tile. `start`: class hash >> shift */
+/* Returns nms__cell_number of a cell of the first tile. `start`: class_hash >> level->shift */
 static inline uint32_t
 nms__first_tile_number (const nms__level *l, uint64_t column, uint64_t row, uint64_t start)
 {

@@ -63,7 +63,7 @@ typedef struct nms__query {
 
 /* The rectangle of cells that a query needs of a level. */
 typedef struct nms__cell_rect {
-  uint64_t column, row; /* of the first cell, from the level's origin */
+  uint64_t column, row; /* column and row of the first cell, counted from the level's origin */
   uint64_t wide, rows; /* number of columns and rows, minus 1 */
 } nms__cell_rect;
 
@@ -119,7 +119,7 @@ nms__only_level (const nms__grid *g, const nms__hull *h)
 /* Handles the cells first .. end-1. Returns 0 to end the loop. */
 typedef int (*nms__run_function) (void *data, uint32_t first, uint32_t end);
 
-/* Calls `visit` for a row of n cells in one tile: two runs where the numbers wrap around.
+/* Calls `visit` for a row of n cells in one tile: once, or twice if the cell numbers wrap around.
  * Returns 0 if `visit` ended the loop. */
 static inline __attribute__ ((always_inline)) int
 nms__visit_row (const nms__level *l, uint32_t first, uint32_t n, nms__run_function visit,
@@ -136,9 +136,9 @@ nms__visit_row (const nms__level *l, uint32_t first, uint32_t n, nms__run_functi
   return visit (data, l->first + first, l->first + end);
 }
 
-/* Calls `visit` for the runs of cells that a query needs of a level: one for each row of each
- * tile, two where the numbers wrap around, or one for the whole level. Returns 0 if `visit`
- * ended the loop. */
+/* Calls `visit` for each run of cells of a level that a query needs: one for each row in each
+ * tile, two if the cell numbers of the row wrap around, or a single one for the whole level.
+ * Returns 0 if `visit` ended the loop. */
 static inline __attribute__ ((always_inline)) int
 nms__for_runs_of_level (const nms__grid *g, const nms__level *l, const nms__hull *h,
     int32_t class_id, nms__run_function visit, void *data)
@@ -198,9 +198,9 @@ nms__query_cells (const nms__grid *g, nms__query *k)
   return nms__for_runs (g, &k->hull, k->class_id, nms__add_run, k);
 }
 
-/* Writes the runs of a usual query to k->run: in one level, NMS__FEW_ROWS rows or fewer, columns
- * of one tile, without wrapping. No branch depends on the number of rows. Returns 0 for any
- * other query. */
+/* Writes the runs of a usual query to k->run. Returns 0 if the query is not usual: if it needs
+ * several levels, more than NMS__FEW_ROWS rows or columns of two tiles, or if cell numbers wrap
+ * around. No branch depends on the number of rows. */
 static inline int
 nms__query_few_rows (const nms__grid *g, nms__query *k)
 {

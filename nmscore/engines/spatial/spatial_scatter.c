@@ -10,8 +10,8 @@
 #include "box4.h"
 
 #define BUCKETS 1024
-/* Approximate number of boxes in a bucket. With many more, boxes that follow each other belong to
- * one bucket so often that each waits for the counter of the box before it. */
+/* Approximate number of boxes in a bucket. In larger buckets consecutive boxes often increment the
+ * same counter, and each increment waits for the store of the one before. */
 #define BUCKET_BOXES 64
 #define LINE 64        /* bytes of a cache line */
 /* Number of records by which prefetches run ahead: when records are scattered, and when a
@@ -54,8 +54,8 @@ nms__spatial_layout (nms__spatial_scratch *s, nms__arena *a, size_t boxes)
   a->used = most > after.used ? most : after.used;
 }
 
-/* Returns the number of a cell in another tile than the first. Not inline, because such cells are
- * few. */
+/* Returns the number of a cell outside of the first tile. Not inline, because such cells are
+ * rare. */
 static uint32_t __attribute__ ((noinline))
 other_tile_number (const nms__grid *g, const nms__level *l, double x, double y,
     uint64_t class_hash)

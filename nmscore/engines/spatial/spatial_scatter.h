@@ -58,9 +58,9 @@ void nms__spatial_layout (nms__spatial_scratch *s, nms__arena *arena, size_t box
  * frame position in each packed key by the grid position. */
 void nms__scatter_to_box4 (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s);
 
-/* Puts the columns of the frame in the order of a planned grid's cells, for the sweep, and fills
- * *boxes. They are sorted in place, through the records, because the sweep needs them in no other
- * order and memory that was not used before is slow. */
+/* Sorts the columns of the frame by the cells of a planned grid, for the sweep, and fills *boxes.
+ * Sorts in place, by way of the records, because the sweep does not need the input order and
+ * because the first use of other memory would be slow. */
 void nms__scatter_to_columns (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s,
     nms__cell_boxes *boxes);
 

@@ -272,8 +272,8 @@ typedef struct chunk {
   uint32_t simple, queried;
 } chunk;
 
-/* Bounds that the boxes of a level and the cells that they query must keep to be `simple`,
- * rounded to float, and the number of cell 0, 0. */
+/* Bounds of a level, rounded to float: a box is `simple` if its area, its aspect and the cells
+ * that it queries are within them. `base`: number of the cell in column 0 and row 0. */
 typedef struct bounds_of_level {
   float least_area, most_area, least_aspect, most_aspect, per[2], least_cell[2], most_cell[2];
   uint32_t base;
@@ -285,7 +285,7 @@ typedef struct bounds_of_level {
 #define CELL_MOST 0x1p17f
 #define CELL_SLACK 0.125f /* more than all rounding errors of floats below CELL_MOST */
 
-/* Sets the bounds of the first tile's cells. */
+/* Sets the bounds to the cells of the first tile, and the base. */
 static void
 bound_cells (const nms__level *l, bounds_of_level *of)
 {
