@@ -26,7 +26,7 @@ main (int argc, char **argv)
     alarm ((unsigned) strtoul (argv[2], NULL, 10));
   const int report = dup (STDOUT_FILENO);
   dup2 (STDERR_FILENO, STDOUT_FILENO);
-  setenv ("NMS_XLA_PROBE", "", 1); /* because this process is the probe */
+  setenv ("NMS_XLA_PROBE", "", 1); /* this process makes the trial, so it needs none */
   const int code = nms_xla_open (argv[1], &backend, why, sizeof why);
   if (!code) {
     snprintf (name, sizeof name, "%s", backend->name);

@@ -3,25 +3,25 @@
 
     import nmscore
     keep = nmscore.nms(boxes, scores, 0.5)                 # indices, best first
-    keep = nmscore.batched_nms(boxes, scores, labels, 0.5)  # classes apart
+    keep = nmscore.batched_nms(boxes, scores, labels, 0.5)  # each class by itself
 
     result = nmscore.run(boxes, scores, labels, class_agnostic=True, max_detections=300,
                          outcome=True)                      # all options and outputs
 
 nms and batched_nms have the names, arguments and result order of torchvision.ops; run
-has all options of the C library, run_batch takes many images in one call, and
-count_neighbors counts overlapping boxes.
+has all options of the C library, run_batch does the same for many images in one call,
+and count_neighbors counts the boxes that overlap each box.
 
 Arrays   N boxes are an array (N, 4) of rows x1 y1 x2 y2, in any unit; each other
-         array of a call has N numbers. An empty list is 0 boxes. Arrays are read where
-         they are, views with strides included, by the buffer protocol (numpy,
+         array of a call has N numbers. An empty list is 0 boxes. Arrays, also views
+         with strides, are read without a copy by the buffer protocol (numpy,
          array.array, memoryview) or by DLPack (tensors of torch and JAX in the memory
-         of the CPU), if they hold float32, int32 or int64 (which must fit in int32 to
-         be read in place), or uint8 or bool for `exclude`. Everything is computed in
-         float32: float64 and integers are rounded to it once, to nearest, and become
-         infinite beyond its range; float16 and bfloat16 are exact. All else that
-         numpy.asarray accepts is read, too, except masked arrays: pass array[~mask]
-         or array.data.
+         of the CPU), if they hold float32, or int32 or int64 for whole numbers (int64
+         only if all fit in int32), or uint8 or bool for `exclude`. Everything is
+         computed in float32: float64 and integers are rounded to it once, to nearest,
+         and become infinite beyond its range; float16 and bfloat16 are exact. Other
+         objects that numpy.asarray accepts are converted, but masked arrays are an
+         error: pass array[~mask] or array.data.
 Results  are new numpy arrays: indices and counts are int64, so that they index arrays
          of numpy and torch. torch.from_numpy and torch.from_dlpack make tensors of
          them that share their memory.
@@ -49,6 +49,6 @@ from nmscore._types import ClassOptions as ClassOptions
 from nmscore._types import Outcome as Outcome
 from nmscore._types import Result as Result
 
-# help () lists these only; the types would add all methods that they inherit.
+# Limits help () to the functions, because it would list all inherited methods of the types.
 __all__ = ["nms", "batched_nms", "run", "run_batch", "count_neighbors", "iou",
            "rows_from_cxcywh", "rows_from_xywh", "__version__"]

@@ -8,7 +8,7 @@ import numpy
 
 
 def _array(value: Any, name: str) -> numpy.ndarray[Any, Any]:
-    """Returns a numpy array of any object."""
+    """Converts an object to a numpy array."""
     if value is None:
         raise TypeError(f"{name} must be an array, not None")
     try:
@@ -25,9 +25,9 @@ def plain(value: Any, name: str) -> numpy.ndarray[Any, Any]:
     Longer floats are rounded to float32; values beyond its range become infinite, as in C.
     """
     array = _array(value, name)
-    if array.size == 0:  # (an empty list has no type of elements)
+    if array.size == 0:  # because numpy makes float64 arrays of empty lists
         return numpy.zeros(array.shape, numpy.float32)
-    if array.dtype.name == "bfloat16":  # of the package ml_dtypes
+    if array.dtype.name == "bfloat16":  # a type of the package ml_dtypes
         return array.astype(numpy.float32)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold numbers, not {array.dtype}")
@@ -38,6 +38,6 @@ def plain(value: Any, name: str) -> numpy.ndarray[Any, Any]:
 
 
 def ranks(value: Any, name: str) -> numpy.ndarray[Any, Any]:
-    """Returns int32 numbers that are equal where those of the array are."""
+    """Returns an int32 array whose elements are equal where those of the array are equal."""
     array = plain(value, name)
     return numpy.unique(array, return_inverse=True)[1].reshape(array.shape).astype(numpy.int32)

@@ -29,9 +29,9 @@ def run_batch(boxes: Array, offsets: Array, scores: Optional[Array] = None,
                      offsets[i + 1] - 1. The first is 0, the last N. For boxes of shape
                      (images, n, 4) pass boxes.reshape(-1, 4) and
                      range(0, images * n + 1, n)
-    threads          1..1024: how many threads decide images at the same time, the
-                     caller's included. They are kept for the next call. The result is
-                     the same
+    threads          1..1024: the number of threads that decide images at the same time,
+                     including the caller's. They wait for the next call. The result
+                     does not depend on the number
 
     The other parameters are those of run. scores, class_ids, exclude, parents and angles
     have N elements; parents count from the first box of their image. The options apply to

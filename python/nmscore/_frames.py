@@ -47,19 +47,20 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     max_detections   most kept boxes, 0 for no limit
     max_per_class    most kept boxes of each class, 0 for no limit
     max_candidates   most boxes that take part, the best of all classes together; 0 for
-                     no limit. It bounds the time of a call, whatever the boxes are
+                     no limit. It bounds the time of a call for any boxes
     inclusive        suppress at an IoU equal to the threshold, too
     score_strict     a score must exceed score_threshold
     class_agnostic   boxes suppress boxes of other classes, too
     class_options    {class id: {"iou_threshold": ..., "score_threshold": ...,
-                     "max_detections": ...}}: values for single classes; an option
-                     that is left out has the value of the call. With
-                     class_agnostic the class of the box with the lower rank decides
+                     "max_detections": ...}}: values for single classes; a missing
+                     option has the value of the call. With class_agnostic the class
+                     of the box with the lower rank decides
     engine           "auto", "sequential", "sorted", "spatial" or "xla": changes the
                      time, never the result
     xla_plugin       path of the PJRT plugin for engine xla; None: the environment
                      variable NMS_XLA_PLUGIN names it
-    xla_strict       an error, not another engine, if engine xla cannot run
+    xla_strict       raise an error if engine xla cannot run, instead of running another
+                     engine
 
     The outputs beside `kept`, the indices of the kept boxes, best first, int64:
 
@@ -90,7 +91,7 @@ def count_neighbors(boxes: Array, scores: Optional[Array] = None,
     """Returns the number of neighbors of each box, as a new int64 array (N,).
 
     A neighbor is a box that would suppress it if it were kept, or that it would
-    suppress. Boxes that are invalid, filtered or no candidates have 0 neighbors and are
+    suppress. Boxes that are invalid, filtered or not candidates have 0 neighbors and are
     not counted. Detectors without scores rank by this number (OpenCV's minNeighbors).
 
     The parameters are those of run.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The compiled half of the Python package nmscore: its functions, its state, and the contexts
- * that calls share. */
+/* The compiled module of the Python package nmscore: the table of its functions, its state, and
+ * the contexts that calls share. */
 #include "module.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The compiled half. The Python files beside it name the arguments, all positional."""
+"""The compiled module. All arguments are positional; the Python files that call it name them."""
 from typing import Any, Tuple
 
 from nmscore._types import Array, Indices, Rows

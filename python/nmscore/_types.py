@@ -8,7 +8,7 @@ import numpy.typing
 
 
 class SupportsDLPack(Protocol):
-    """An array that lends its memory by DLPack, such as a torch tensor."""
+    """An array that shares its memory by DLPack, such as a torch tensor."""
 
     def __dlpack__(self, *, stream: Any = ...) -> Any: ...
 
@@ -38,7 +38,7 @@ class Outcome(enum.IntEnum):
 
 
 class ClassOptions(TypedDict, total=False):
-    """Options of one class; one that is left out has the value of the call.
+    """Options of one class. A missing option has the value of the call.
 
     iou_threshold    0..1
     score_threshold  any number but NaN

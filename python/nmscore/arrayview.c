@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* arrayview: see the header. */
+/* arrayview: opens arrays by the buffer protocol and by DLPack. */
 #include "arrayview.h"
 #include "dlpack.h"
 
@@ -23,7 +23,7 @@ kind_of_format (const char *format)
   return format[0] == '?' ? NUMBER_BOOL : NUMBER_OTHER;
 }
 
-/* Sets the shape, and strides without gaps, the last index fastest. */
+/* Sets the shape, and the strides of an array in C order without gaps. */
 static void
 pack (array_view *view, const Py_ssize_t *shape)
 {
@@ -55,7 +55,7 @@ open_buffer (PyObject *object, array_view *view)
   view->ndim = b->ndim;
   view->bits = 8 * (unsigned) b->itemsize;
   pack (view, b->shape);
-  for (int i = 0; b->strides && i < b->ndim; i++) /* (ctypes gives none) */
+  for (int i = 0; b->strides && i < b->ndim; i++) /* NULL for the arrays of ctypes */
     view->strides[i] = b->strides[i];
   return true;
 }
@@ -113,7 +113,7 @@ open_dlpack (PyObject *object, const char *name, array_view *view)
     Py_XDECREF (capsule);
     return 0;
   }
-  view->capsule = capsule; /* not renamed: its destructor frees the tensor */
+  view->capsule = capsule; /* keeps its name, so that its destructor frees the tensor */
   const dlpack_tensor *tensor = &managed->tensor;
   if (tensor->device_type != DLPACK_CPU && tensor->device_type != DLPACK_CUDA_HOST
       && tensor->device_type != DLPACK_ROCM_HOST) {
@@ -134,7 +134,7 @@ open_dlpack (PyObject *object, const char *name, array_view *view)
 int
 array_view_open (module_state *state, PyObject *object, const char *name, array_view *view)
 {
-  /* (the buffer of a masked array does not contain the mask) */
+  /* refused, because the buffer of a masked array does not contain the mask */
   if (PyObject_TypeCheck (object, (PyTypeObject *) state->masked)) {
     PyErr_Format (PyExc_TypeError, "%s must not be a masked array: select the boxes that are not"
         " masked, or pass the array's data", name);
@@ -149,7 +149,7 @@ array_view_open (module_state *state, PyObject *object, const char *name, array_
   if (!plain)
     return -1;
   bool opened = open_buffer (plain, view);
-  Py_DECREF (plain); /* the buffer keeps it */
+  Py_DECREF (plain); /* the buffer holds another reference */
   if (opened)
     return 0;
   PyErr_Format (PyExc_ValueError, "%s must have at most %d dimensions", name, ARRAY_MAX_DIMS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxtools: the functions for single boxes, and conversions from other forms of boxes. */
+/* boxtools: computes the IoU of two boxes, and converts other forms of boxes to corners. */
 #include "numbers.h"
 #include "numpyarrays.h"
 

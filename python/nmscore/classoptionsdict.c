@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* classoptionsdict: see the header. Errors name the class and the option, as in
+/* classoptionsdict: reads class options. Errors name the class and the option, as in
  * "class_options[7]: iou_threshold is 1.2, must be 0..1". */
 #include "classoptionsdict.h"
 #include "pyoptions.h"
@@ -36,7 +36,8 @@ range_error (const char *name, PyObject *value, const char *range)
   return -1;
 }
 
-/* Reads the option that `name` ends with; `option` is that end. Returns 1 if it is unknown. */
+/* Reads the option `option`; `name` is its full name, for errors. Returns 0, 1 if the option is
+ * unknown, or -1 with an exception. */
 static int
 read_known (const char *name, const char *option, PyObject *value, nms_class_options *entry)
 {
@@ -77,7 +78,8 @@ read_option (PyObject *key, PyObject *value, nms_class_options *entry)
   return known ? -1 : 0;
 }
 
-/* Returns a list of the pairs of a mapping, which a method of its values cannot change. */
+/* Returns a list of the pairs of a mapping: a copy, because converting a value may run Python code
+ * that changes the mapping. */
 static PyObject *
 items_of (PyObject *mapping, const char *name)
 {

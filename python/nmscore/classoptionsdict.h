@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* classoptionsdict: the parameter class_options, a dict of dicts, as nms_class_options. */
+/* classoptionsdict: converts the parameter class_options, a dict of dicts, to nms_class_options. */
 #ifndef NMS_PYTHON_CLASSOPTIONSDICT_H
 #define NMS_PYTHON_CLASSOPTIONSDICT_H
 

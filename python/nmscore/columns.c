@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* columns: see the header. */
+/* columns: opens the arrays of one call, and converts elements that the library cannot read. */
 #include "columns.h"
 #include "numbers.h"
 
 #include <stdio.h>
 
-/* Opens the next view; NULL with an exception. */
+/* Opens the next view. Returns NULL with an exception. */
 static array_view *
 open_next (module_state *state, columns *c, PyObject *array, const char *name)
 {
@@ -16,7 +16,8 @@ open_next (module_state *state, columns *c, PyObject *array, const char *name)
   return view;
 }
 
-/* Opens the next view, which must have one number for each box. */
+/* Opens the next view, and checks that it has one element for each box. Returns NULL with an
+ * exception. */
 static array_view *
 open_column (module_state *state, columns *c, PyObject *array, const char *name)
 {
@@ -30,7 +31,7 @@ open_column (module_state *state, columns *c, PyObject *array, const char *name)
   return NULL;
 }
 
-/* Allocates memory for the converted elements of the view opened last. */
+/* Allocates memory for the converted elements of the view that was opened last. */
 static void *
 allocate (columns *c, size_t size)
 {
@@ -41,13 +42,14 @@ allocate (columns *c, size_t size)
   return memory;
 }
 
+/* Returns whether the elements are numbers. An empty array may have any type, because numpy makes
+ * float64 arrays of empty lists. */
 static bool
 is_real (const array_view *view)
 {
   return view->kind != NUMBER_BOOL || array_view_size (view) == 0;
 }
 
-/* (the elements of an empty list have no type) */
 static bool
 is_whole (const array_view *view)
 {
@@ -63,7 +65,7 @@ in_place (const array_view *view, number_kind kind, unsigned bits)
       && (view->shape[0] <= 1 || view->strides[0] != 0);
 }
 
-/* Leaves the column of `view` where it is. */
+/* Points *column at the elements of `view`, without a copy. */
 static int
 refer (const array_view *view, nms_column *column)
 {
@@ -130,7 +132,7 @@ columns_open_floats (module_state *state, columns *c, PyObject *array, const cha
   return 0;
 }
 
-/* Returns whether all elements, which are of 64 bits with a sign, fit into int32. */
+/* Returns whether all elements, which are int64, fit into int32. */
 static bool
 fits_int32 (const array_view *view)
 {
@@ -143,7 +145,8 @@ fits_int32 (const array_view *view)
   return !beyond;
 }
 
-/* Opens whole numbers as int32. Returns 1 if some do not fit, and became -1. */
+/* Opens whole numbers as int32. Returns 0, -1 with an exception, or 1 if some do not fit; those
+ * are converted to -1. */
 static int
 open_int32 (module_state *state, columns *c, PyObject *array, const char *name,
     nms_column *column)
@@ -173,7 +176,7 @@ columns_open_classes (module_state *state, columns *c, PyObject *array, const ch
   int beyond = open_int32 (state, c, array, name, &c->boxes.class_id);
   if (beyond <= 0)
     return beyond;
-  /* beyond int32 it only matters which ids are equal */
+  /* replaces ids beyond int32 by their ranks, because only their equality matters */
   c->ranked = true;
   PyObject *ranks = PyObject_CallFunction (state->ranks, "Os", array, name);
   if (!ranks)
@@ -183,11 +186,12 @@ columns_open_classes (module_state *state, columns *c, PyObject *array, const ch
   array_view_close (&c->view[c->open_count]);
   c->boxes.class_id = (nms_column){ NULL, 0 };
   int error = open_int32 (state, c, ranks, name, &c->boxes.class_id);
-  Py_DECREF (ranks); /* the view keeps it */
+  Py_DECREF (ranks); /* the view holds another reference */
   return error;
 }
 
-/* (an index that does not fit into int32 is out of range, so that -1 is the same) */
+/* An index that does not fit into int32 is out of range and counts as -1, to which it is
+ * converted. */
 int
 columns_open_parents (module_state *state, columns *c, PyObject *array)
 {

@@ -12,7 +12,7 @@
 
 #define DLPACK_CAPSULE "dltensor"
 
-/* Devices whose memory the CPU reads: its own, and memory of the host that CUDA or ROCm pinned. */
+/* Devices whose memory the CPU can read: the CPU, and host memory pinned by CUDA or ROCm. */
 enum { DLPACK_CPU = 1, DLPACK_CUDA_HOST = 3, DLPACK_ROCM_HOST = 11 };
 
 enum { DLPACK_INT = 0, DLPACK_UINT = 1, DLPACK_FLOAT = 2, DLPACK_BFLOAT = 4, DLPACK_BOOL = 6 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* module: the state of the compiled half, and the functions that it gives to Python. */
+/* module: declares the state of the compiled module, and its functions for Python. */
 #ifndef NMS_PYTHON_MODULE_H
 #define NMS_PYTHON_MODULE_H
 
@@ -23,7 +23,7 @@ typedef struct module_state {
   unsigned batch_threads;
 } module_state;
 
-/* Takes a spare context or a new one; NULL with a MemoryError. */
+/* Takes a spare context or a new one. Returns NULL with a MemoryError. */
 nms_context *module_take_context (module_state *state);
 void module_return_context (module_state *state, nms_context *ctx);
 

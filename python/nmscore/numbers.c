@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* numbers: see the header. Integer arithmetic widens the 16-bit formats, so that the
+/* numbers: copies and converts elements. Integer arithmetic widens the 16-bit formats, so that the
  * floating-point mode of the process does not matter. */
 #include "numbers.h"
 

@@ -7,7 +7,7 @@
 #include "arrayview.h"
 
 /* Writes binary32, each number rounded once, to nearest; beyond its range the result is infinite.
- * float16 and bfloat16 are exact. Elements are numbers, no booleans. */
+ * float16 and bfloat16 are exact. The elements must be numbers, not booleans. */
 void numbers_to_floats (const array_view *view, float *out);
 
 /* Writes int32; a number that does not fit becomes -1. Returns whether all fit. Elements are

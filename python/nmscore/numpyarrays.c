@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* numpyarrays: see the header. */
+/* numpyarrays: makes new numpy arrays and fills them through their buffers. */
 #include "numpyarrays.h"
 
 PyObject *

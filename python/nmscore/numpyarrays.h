@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* numpyarrays: new numpy arrays with the library's results. */
+/* numpyarrays: makes new numpy arrays for the library's results. */
 #ifndef NMS_PYTHON_NUMPYARRAYS_H
 #define NMS_PYTHON_NUMPYARRAYS_H
 
 #include "module.h"
 
 /* Returns a new array of `shape` (an int or a tuple) and `dtype`, and opens its buffer, which the
- * caller releases. NULL with an exception. */
+ * caller releases. Returns NULL with an exception. */
 PyObject *numpyarrays_new (module_state *state, PyObject *shape, PyObject *dtype, Py_buffer *view);
 
 /* Each returns a new int64 array of `count` indices, counts or sizes, or NULL with an exception. */

@@ -8,7 +8,7 @@
 #include "numpyarrays.h"
 #include "pyoptions.h"
 
-/* A batch with its columns, options and results; begin with all fields zero. */
+/* A batch with its columns, options and results. Set all fields to zero before the first use. */
 typedef struct py_batch {
   columns columns;
   py_options o;
@@ -133,7 +133,7 @@ batch_tuple (module_state *state, const py_batch *b, nms_context *ctx, const nms
   return tuple;
 }
 
-/* Takes the context with threads, or makes one, and sets its number of threads. */
+/* Takes the spare context with threads, or a new one, and sets its number of threads. */
 static nms_context *
 take_context (module_state *state, unsigned threads)
 {

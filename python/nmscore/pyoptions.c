@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pyoptions: see the header. */
+/* pyoptions: reads the options from Python values. */
 #include "pyoptions.h"
 #include "classoptionsdict.h"
 
@@ -7,7 +7,7 @@
 
 typedef enum option_kind { OPTION_FLOAT, OPTION_COUNT, OPTION_FLAG } option_kind;
 
-/* The options of one number, in the order of the parameters. */
+/* The options that are one number each, in the order of the parameters. */
 static const struct
 {
   const char *name;

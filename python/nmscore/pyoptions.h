@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pyoptions: Python values as nms_options. Every error names the parameter. */
+/* pyoptions: converts Python values to nms_options. Every error names the parameter. */
 #ifndef NMS_PYTHON_PYOPTIONS_H
 #define NMS_PYTHON_PYOPTIONS_H
 
 #include "module.h"
 
-/* Options and the memory that they borrow; begin with all fields zero. */
+/* Options and the memory that they borrow. Set all fields to zero before the first use. */
 typedef struct py_options {
   nms_options options;
   nms_class_options *classes;
   PyObject *plugin; /* bytes */
 } py_options;
 
-/* Each reads one value; they return 0, or -1 with an exception. */
+/* Each of these reads one value. They return 0, or -1 with an exception. */
 int py_options_read_float (PyObject *value, const char *name, float *number);
 int py_options_read_count (PyObject *value, const char *name, uint64_t *count);
 int py_options_read_flag (PyObject *value, const char *name, uint8_t *flag);
 
-/* Reads iou_threshold, score_threshold and max_detections; all else has its default. */
+/* Reads iou_threshold, score_threshold and max_detections. Sets all others to their defaults. */
 int py_options_read_three (PyObject *const *args, nms_options *options);
 
 /* Reads PY_OPTIONS_COUNT values, in the order of the table in pyoptions.c, which is that of the

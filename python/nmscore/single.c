@@ -4,7 +4,7 @@
 #include "numpyarrays.h"
 #include "pyoptions.h"
 
-/* Runs with the interpreter's lock released if the frame is large. */
+/* Runs NMS. Releases the interpreter's lock while it runs if the frame is large. */
 static int
 run_boxes (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     nms_result *result)
@@ -130,7 +130,7 @@ single_run (PyObject *module, PyObject *const *args, Py_ssize_t n)
   return tuple;
 }
 
-/* Counts into `neighbors`, which has an element for each box. */
+/* Counts the neighbors of each box into `neighbors`, which has an element for each box. */
 static PyObject *
 counts_of (module_state *state, const nms_boxes *boxes, const nms_options *options,
     uint32_t *neighbors)
