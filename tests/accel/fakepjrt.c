@@ -3,7 +3,7 @@
  * fakepjrt: a PJRT plugin without a compiler, built several times:
  *
  *   FAKE_NONE    no function GetPjrtApi
- *   FAKE_MARKS   the same; makes the file that NMS_TEST_MARK names when loaded
+ *   FAKE_MARKS   as FAKE_NONE; creates the file that NMS_TEST_MARK names when loaded
  *   FAKE_NULL    GetPjrtApi returns NULL
  *   FAKE_SMALL   a table that ends before the last function that the library uses
  *   FAKE_MAJOR   another major version of the interface
@@ -57,7 +57,7 @@ abort_process (void)
 #ifndef FAKE_NONE
 
 #if defined FAKE_STUCK || defined FAKE_STALL || defined FAKE_HANG
-/* Stands for a driver that waits for a device which is absent. */
+/* Blocks for ever, as a driver does that waits for an absent device. */
 static void
 block (void)
 {

@@ -24,5 +24,5 @@ void frame_check (Frame *frame, nms_context *context);
  * contains `detail`. */
 void frame_fails (Frame *frame, nms_context *context, int code, const char *detail);
 
-/* Waits until engine xla's threads have finished, and fails the test if a device is open then. */
+/* Waits until the threads of engine xla have finished. Fails the test if a device is then open. */
 void frame_check_closed (void);

@@ -45,7 +45,7 @@ test_random (void)
     size_t count = boxrandom_below (&random, i % 8 ? 60 : 300);
 
     boxcall_random (&call, &random, (int) (i % BOXGEN_TEMPERS), count);
-    call.options.max_candidates = 0; /* is not in the graph: nmscore selects before */
+    call.options.max_candidates = 0; /* the graph does not select candidates */
     size_t padded = count + !count;
     if (i % 3)
       for (padded = 64; padded < count;)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests plugins that crash, end the process or block (tests/accel/fakepjrt.c, in folder
- * FAKE_PLUGINS), and truncated plugin files: this process goes on, no call waits for them,
- * and the error gives the reason. NMS_XLA_PROBE names the program that opens plugins first.
+ * FAKE_PLUGINS), and truncated plugin files: this process continues, calls do not wait for them,
+ * and the error gives the reason. NMS_XLA_PROBE names the program that makes the trial.
  */
 #include "frames.h"
 #include "nmsxla.h"
@@ -62,7 +62,8 @@ test_crashes (void)
   }
 }
 
-/* The limit passes once; the second answer is kept. */
+/* A plugin that blocks is tried once, until the time limit; the second call gets the kept
+ * answer. */
 static void
 test_blocks (void)
 {
@@ -79,7 +80,7 @@ test_blocks (void)
   g_free (path);
 }
 
-/* Each size is mapped without a trial. */
+/* Plugin files truncated to several sizes are refused without a trial. */
 static void
 test_truncated (void)
 {
@@ -141,7 +142,7 @@ test_once (void)
   check_opens (copy);
   g_assert_cmpuint (lines_in (log), ==, 2);
 
-  /* an error of the plugin may be temporary */
+  /* tried again, because an error of the plugin may be temporary */
   check_refused (none, "is not a PJRT plugin");
   check_refused (none, "is not a PJRT plugin");
   g_assert_cmpuint (lines_in (log), ==, 4);
@@ -172,7 +173,7 @@ test_program_absent (void)
   g_free (path);
 }
 
-/* The program by hand: what it prints and returns. */
+/* Runs the program alone, and checks its output and its exit status. */
 static void
 test_program (void)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-batch: nms_run_batch against a loop of nms_run, on one thread and on two.
+ * bench-batch: compares nms_run_batch, on one thread and on two, with a loop of nms_run.
  *
  *   bench-batch [ROUNDS]    prints a row for each size of image
  *
- * In a round the three take turns; a row has the medians. The first two are measured in processor
- * time, which other load on the machine hardly changes. The two threads need two idle processors.
+ * Each round runs the three in turn; a row has the medians. The loop and the batch on one thread
+ * are measured in processor time, which other load on the machine hardly changes. The batch on two
+ * threads is measured in wall-clock time and needs two idle processors.
  */
 #include "points.h"
 
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#define BOXES 100000 /* of a batch; its images have equally many */
+#define BOXES 100000 /* in a batch; all images have the same number */
 #define ROUNDS 51
 
 enum { LOOP, ONE_THREAD, TWO_THREADS, WAYS };
@@ -103,7 +104,7 @@ run_batch (Bench *b, nms_context *context)
   return result.kept_count;
 }
 
-/* Returns the microseconds of an image. */
+/* Returns the time of one variant, divided by the number of images, in microseconds. */
 static double
 time_way (Bench *b, int way, clockid_t clock)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-hostile: how long do the inputs of hostile.c take, and how many times as long as natural
- * boxes of the same number? Prints both times, the goal of each input, and the worst ratio.
+ * bench-hostile: times the inputs of hostile.c and natural boxes of the same number. Prints both
+ * times, their ratio and the goal of each input, and the worst ratio.
  *
  *     bench-hostile [--only NAME] [--most BOXES] [--limit SECONDS]
  *
  * --only runs the inputs whose names contain NAME, --most those of up to BOXES boxes. An input
- * that takes longer than --limit (default 20) is ended. Times are processor time, which other
- * programs disturb less, and medians of up to 21 calls, the first one left out where it takes less
- * than 0.1 s. Ends with 1 if a goal is missed.
+ * that takes longer than --limit seconds (default 20) is ended. Times are medians of up to 21
+ * calls, in processor time, because other programs disturb it less. The first call is not counted
+ * if it takes less than 0.1 s. Returns 1 if a goal is missed.
  */
 #include "hostile.h"
 
@@ -52,7 +52,7 @@ check (nms_context *ctx, int error)
   _exit (2);
 }
 
-/* Calls for the boxes first .. first+count-1 of the frame. */
+/* Makes the call for the boxes first .. first+count-1 of the frame. */
 static void
 call_part (nms_context *ctx, const Frame *f, HostileCall call, size_t first, size_t count)
 {
@@ -71,7 +71,8 @@ call_part (nms_context *ctx, const Frame *f, HostileCall call, size_t first, siz
     check (ctx, nms_run (ctx, &boxes, &f->options, &result));
 }
 
-/* Returns the median time of a call with `part` boxes for each part of the frame. */
+/* Divides the frame into parts of `part` boxes, and returns the median time of one call for each
+ * part. */
 static double
 time_parts (nms_context *ctx, const Frame *f, HostileCall call, size_t part)
 {
@@ -96,7 +97,8 @@ time_frame (nms_context *ctx, const Frame *f, HostileCall call)
   return time_parts (ctx, f, call, f->count);
 }
 
-/* Returns the time with which that of the frame is compared. Leaves the frame as it was. */
+/* Returns the time with which the time of the frame is compared. Replaces the class ids for
+ * OTHER_IDS. */
 static double
 time_compared (nms_context *ctx, Frame *f, HostileCall call)
 {
@@ -124,7 +126,7 @@ time_compared (nms_context *ctx, Frame *f, HostileCall call)
 }
 
 /* Measures an input in a child process, which a signal ends after `limit` seconds. Figures that
- * were not reached are 0. */
+ * were not measured by then are 0. */
 static Figures
 measure (const HostileInput *input, int limit)
 {

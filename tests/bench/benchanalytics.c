@@ -5,8 +5,8 @@
 #ifdef HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 
-/* The same boxes as GstAnalytics detections, with or without a class mtd for each,
- * written as by a decoder that knows their number. */
+/* Attaches the boxes as GstAnalytics detections, with or without a class mtd for each. Allocates
+ * the meta at its final size, as a decoder does that knows the number of boxes. */
 static void
 attach_ods (GstBuffer * buffer, const GArray * list, gboolean classes)
 {

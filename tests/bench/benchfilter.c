@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * benchfilter: times nmsfilter on regions of interest. Two parts are timed separately:
- * nms_run on the same boxes, and the calls of GStreamer that any filter of this metadata
- * needs at least. The latter alternate with the element, buffer by buffer, so that the
- * times can be subtracted.
+ * nms_run on the same boxes, and the calls of GStreamer that every filter of this metadata
+ * needs. These calls alternate with the element, buffer by buffer, so that the times can be
+ * subtracted.
  */
 #include "bench-elements.h"
 
@@ -172,9 +172,9 @@ time_part (Part part, const GArray * list, Timings * timings, const guint8 * out
   timings_print (timings, "%s", part_names[part]);
 }
 
-/* Pushes new buffers with these boxes and returns how many boxes the last buffer kept. With
- * `shared` each buffer has a second owner, as behind a tee. Without `shared` the calls of
- * GStreamer alone are timed in turn with the element. */
+/* Pushes new buffers with these boxes. Returns the number of boxes on the last filtered buffer.
+ * With `shared` each buffer has a second owner, as behind a tee. Without `shared` the calls of
+ * GStreamer alone are timed too, in turn with the element. */
 static guint
 time_filter (Bed * bed, const GArray * list, gboolean shared, const guint8 * outcome,
     Timings * timings)

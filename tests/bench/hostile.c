@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * hostile: each hostile input was found by reading the engines. A name in brackets is the engine
- * that the input was made for, where auto does not run it.
+ * hostile: makes the inputs. Each hostile input uses a weakness found by reading the engines. A
+ * name in brackets is the engine that the input was made for, if auto does not run that engine.
  */
 #include "hostile.h"
 
@@ -46,7 +46,7 @@ put_in_square (Frame *f, size_t i, size_t number)
 
 /* ---------------------------------------------------------------- natural */
 
-/* Objects of which a detector reports about five boxes, in any order. */
+/* About five boxes for each object, as from a detector, in random order. */
 static void
 natural (Frame *f)
 {
@@ -128,8 +128,8 @@ one_object (Frame *f)
     put (f, i, 100 + unit () * 5, 100 + unit () * 5, 100 + unit () * 5, 100 + unit () * 5);
 }
 
-/* A diagonal on which boxes get the same cell of a grid that wraps by a known rule, and 64 boxes
- * elsewhere. */
+/* Boxes on a diagonal, which would share a cell of a grid that wraps around by a known rule, and
+ * 64 boxes elsewhere. */
 static void
 one_cell (Frame *f)
 {
@@ -146,8 +146,9 @@ greatest_common_divisor (size_t a, size_t b)
   return b ? greatest_common_divisor (b, a % b) : a;
 }
 
-/* Boxes side by side, but a crowd at the positions from which an estimate at fixed positions
- * takes its sample: 16 boxes and the blocks of 64 that they are compared with. */
+/* Boxes side by side, except those at the positions where an estimate that always takes the same
+ * positions would sample: these 16 boxes and the blocks of 64 that they are compared with overlap
+ * each other. */
 static void
 crowd_at_samples (Frame *f)
 {
@@ -167,7 +168,7 @@ crowd_at_samples (Frame *f)
   }
 }
 
-/* Three objects, so that a cap of 20 is never filled. No attack: a detector reports such boxes. */
+/* Three objects, so that a cap of 20 is never filled. Detectors report such boxes. */
 static void
 three_objects (Frame *f)
 {
@@ -218,7 +219,8 @@ colliding_ids (Frame *f)
   }
 }
 
-/* The boxes of several images in one call, told apart by their class. No attack either. */
+/* The boxes of several images in one call, with the number of the image as class id. Programs make
+ * such calls. */
 static void
 images (Frame *f)
 {

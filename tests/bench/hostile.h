@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* hostile: boxes that make an engine do much work, and natural boxes of the same number. */
+/* hostile: makes boxes that cause an engine much work, and natural boxes of the same number. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -13,11 +13,11 @@ typedef struct {
   nms_options options;
 } Frame;
 
-/* What is called, and what its time is compared with if the goal is a ratio, which it is from
- * BEST_ENGINE on. */
+/* The function that is called. The goal of RUN and NEIGHBORS is a time; that of the others is the
+ * ratio to the time of another call. */
 typedef enum {
-  RUN,          /* nms_run: the goal is a time */
-  NEIGHBORS,    /* nms_count_neighbors: the goal is a time */
+  RUN,          /* nms_run */
+  NEIGHBORS,    /* nms_count_neighbors */
   BEST_ENGINE,  /* nms_run with auto, compared with the fastest engine */
   OTHER_IDS,    /* nms_run, compared with the same boxes with class ids at random */
   SINGLE_IMAGES /* nms_run, compared with a call for each class, of its boxes alone */
@@ -32,10 +32,10 @@ typedef struct {
   void (*natural) (Frame *frame);
 } HostileInput;
 
-/* Ends with a row without a name. */
+/* The inputs. The name of the last row is NULL. */
 extern const HostileInput hostile_inputs[];
 
-/* Number of boxes of each class of the input compared by SINGLE_IMAGES. They follow each other. */
+/* Number of boxes of each class in an input of SINGLE_IMAGES. They are consecutive. */
 #define IMAGE_BOXES 1000
 
 /* Allocates the columns for up to `most` boxes; exits on failure. */

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""imageset: NMS of a whole set of images from Python, as the evaluation of a detector needs it.
+"""imageset: times NMS of a whole set of images from Python, as in the evaluation of a detector.
 
     python3 imageset.py [--images 5000] [--boxes 300] [--rounds 5] [--json]
 
 The set has the size of COCO's validation set. nmscore.run_batch decides it in one call, from
 numpy arrays and from torch tensors, on one thread and on two; torchvision.ops.batched_nms and
-nmscore.batched_nms are called once for each image. The ways take turns, a call in each round;
-times are medians, and a ratio is the median of the quotients of all rounds. One thread is
-measured in CPU time, two in wall-clock time. Every way gets arrays in its own form, made
-before; the kept boxes of all images are compared.
+nmscore.batched_nms are called once for each image. Each round runs all variants in turn; times
+are medians, and a ratio is the median of the quotients of all rounds. One thread is measured in
+CPU time, two in wall-clock time. Each variant gets arrays of its own type, which are made before
+the measurement; the kept boxes of all images are compared.
 """
 import argparse
 import json
@@ -80,7 +80,7 @@ def differing(ways):
 
 def results_of(images, boxes, rounds):
     ways = ways_of(make_images(images, boxes))
-    differ = differing(ways)  # (the first call of each, too)
+    differ = differing(ways)  # also calls each variant once before the measurement
     times = measure(ways, rounds)
     rows = {name: {"us_an_image": statistics.median(t) * 1e6 / images,
                    "ratio": statistics.median(a / b for a, b in zip(t, times[BATCH])),

@@ -22,7 +22,7 @@ typedef struct
   gboolean json, quick;
   guint rows;                   /* printed */
   clockid_t clock;
-  Series main, beside;          /* the times, and those of what alternates with it */
+  Series main, beside;          /* times of the measured call, and of what alternates with it */
 } Timings;
 
 /* Returns the time of the clock in ns. */
@@ -31,12 +31,13 @@ guint64 timings_now (const Timings * timings);
 /* Adds the time since `start` to a series of these timings. */
 void timings_add (const Timings * timings, Series * series, guint64 start);
 
-/* Returns how many calls to time, for one piece of work or for buffers with these boxes. */
+/* Return the number of calls to time: of a single call, and for buffers with these boxes. */
 guint timings_calls (const Timings * timings);
 guint timings_calls_for (const Timings * timings, const GArray * list);
 
-/* Prints a row with the times of a series since its last row, without the first tenth,
- * which warms up. timings_print prints those of `main`, with a name as for printf. */
+/* Prints a row with the times added to a series since its last row, without the first tenth,
+ * in which the caches are filled. timings_print does so for `main`, and formats the name of the
+ * row as printf does. */
 void timings_print_series (Timings * timings, Series * series, const gchar * what);
 void timings_print (Timings * timings, const gchar * format, ...) G_GNUC_PRINTF (2, 3);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * max_candidates on large hostile frames: the result is that of a frame of the best boxes alone,
- * for every engine, and the time does not depend on what the boxes are.
+ * max_candidates on large hostile frames: for every engine the result is that of a frame of the
+ * best boxes alone, and the time is bounded for all frames.
  */
 #include "enginecheck.h"
 #include "sharedcontext.h"
@@ -15,7 +15,7 @@
 
 #define COUNT 60000
 #define CANDIDATES 1000
-#define SAMPLES 64 /* keys that the selection's pivot is taken from */
+#define SAMPLES 64 /* number of keys from which the selection takes its pivot */
 
 typedef struct {
   float rows[COUNT][4], score[COUNT], angle[COUNT];
@@ -32,7 +32,7 @@ put (size_t i, double x, double y, double w, double h)
   memcpy (frame.rows[i], row, sizeof row);
 }
 
-/* Returns a number from 0 to 1 that looks random. */
+/* Returns a pseudorandom number from 0 to 1. */
 static double
 noise (size_t i)
 {
@@ -42,7 +42,7 @@ noise (size_t i)
   return (double) ((z ^ z >> 27) >> 40) * 0x1p-24;
 }
 
-/* No box overlaps another: an engine that tests all pairs makes the most of them. */
+/* Boxes without overlap, for which engines that test pairs make the most tests. */
 static void
 put_apart (size_t i)
 {
@@ -62,7 +62,7 @@ put_equal (size_t i)
   frame.score[i] = 0.5f;
 }
 
-/* Down to extents whose products are subnormal. */
+/* Boxes around one centre, down to extents whose products are subnormal. */
 static void
 put_concentric (size_t i)
 {
@@ -71,7 +71,7 @@ put_concentric (size_t i)
   put (i, -w / 2, -w / 2, w, w);
 }
 
-/* In cells of engine spatial whose numbers may wrap onto one. */
+/* Boxes in different cells of engine spatial whose numbers may wrap to the same one. */
 static void
 put_diagonal (size_t i)
 {
@@ -87,7 +87,7 @@ put_thin (size_t i)
   frame.rotated = 1;
 }
 
-/* The keys that the pivot is taken from are the best ones, or the worst. */
+/* Gives the boxes from whose keys the pivot is taken the best scores, or the worst. */
 static void
 put_bad_pivot_high (size_t i)
 {
@@ -106,7 +106,7 @@ static const struct {
   const char *name;
   void (*put) (size_t i);
 } kinds[] = {
-  { "apart", put_apart }, /* the first one, which the others are timed against */
+  { "apart", put_apart }, /* first, because the times of the others are compared with its time */
   { "one object", put_one_object },
   { "equal", put_equal },
   { "concentric", put_concentric },
@@ -216,7 +216,8 @@ seconds (void)
   return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
 }
 
-/* Returns the time of one call; `neighbors` NULL: of nms_run. */
+/* Returns the time of one call: of nms_run if `neighbors` is NULL, else of
+ * nms_count_neighbors. */
 static double
 time_call (const nms_boxes *boxes, const nms_options *options, uint32_t *neighbors)
 {
@@ -229,9 +230,9 @@ time_call (const nms_boxes *boxes, const nms_options *options, uint32_t *neighbo
   return seconds () - start;
 }
 
-/* The bound is 16 times the pair tests of the first kind, and a test of two rotated boxes takes
- * some ten times as long. Without max_candidates these calls take up to 700
- * times as long and more. */
+/* The bound is 160 times the time of the first frame: 16 times its pair tests, of which those of
+ * rotated boxes take about ten times as long. Without max_candidates the slowest of these calls
+ * takes more than 700 times as long. */
 static void
 test_time (void)
 {

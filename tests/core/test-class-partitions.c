@@ -32,7 +32,7 @@ one_in (GRand *random, int n)
   return g_rand_int_range (random, 0, n) == 0;
 }
 
-/* Draws box i of a class; a class has an object for each `per` boxes. */
+/* Draws box i near one of `objects` objects, with one of `levels` scores. */
 static void
 draw_box (Call *c, GRand *random, size_t i, int objects, int levels)
 {
@@ -79,7 +79,7 @@ draw_call (Call *c, GRand *random)
   const int levels = one_in (random, 2) ? 1 << 24 : 50;
 
   for (size_t i = 0; i < count; i++) {
-    /* the first classes are the largest */
+    /* squared, so that the first classes are the largest */
     const double at = grouped ? (double) i / (double) count : g_rand_double (random);
     c->class_id[i] = (int32_t) (at * at * classes) * factor;
     draw_box (c, random, i, objects, levels);
@@ -120,7 +120,7 @@ test_equal_reference (void)
     check_round ((guint32) (seed + i));
 }
 
-/* The engine in use is the one of the largest class, never auto. */
+/* nms_context_engine returns the engine of the largest class, never auto. */
 static void
 test_engine_in_use (void)
 {

@@ -170,7 +170,7 @@ test_results (gconstpointer data)
     nms_context_free (&context);
     return;
   }
-  enter (mode); /* the threads begin in it */
+  enter (mode); /* because new threads start in the mode of the caller */
   int started = nms_context_set_threads (context, 2);
   enter (PLAIN);
   g_assert_cmpint (started, ==, NMS_OK);

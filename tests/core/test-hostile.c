@@ -62,8 +62,8 @@ check (const nms_boxes *boxes, const nms_options *options)
     g_error ("%s", difference);
 }
 
-/* Wide boxes with the better scores cross high ones. Each box has a neighbor in every second
- * box, so a sample predicts that few boxes are kept, but all wide ones are. */
+/* Wide boxes cross tall boxes with lower scores. Half of all boxes are neighbors of each box, so
+ * a sample predicts that few boxes are kept, but all wide boxes are. */
 static void
 test_misjudged_frame (void)
 {
@@ -92,12 +92,12 @@ test_misjudged_frame (void)
   options.max_per_class = MOST;
   check (&boxes, &options);
 
-  options.engine = NMS_ENGINE_SEQUENTIAL; /* no budget for an engine asked for by name */
+  options.engine = NMS_ENGINE_SEQUENTIAL; /* an engine that the caller names has no budget */
   g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, 0);
   g_assert_cmpint (nms_context_engine (context), ==, NMS_ENGINE_SEQUENTIAL);
 }
 
-/* A diagonal whose cells had the same number when rows and columns had fixed distances. */
+/* Boxes on a diagonal, whose cells would share a number if numbers wrapped around without tiles. */
 static void
 test_cells_that_wrap (void)
 {
@@ -170,7 +170,7 @@ test_boxes_without_area (void)
   check (&boxes, &capped);
 }
 
-/* Three objects never fill a total cap. */
+/* Boxes of three objects, so that a total cap of more than three boxes is not filled. */
 static void
 test_cap_that_is_not_filled (void)
 {

@@ -205,8 +205,8 @@ test_crowd (void)
   g_free (crowd);
 }
 
-/* Objects far from each other. With an outlier they are near by comparison, so that only the
- * exact order of the coordinates tells different boxes from equal ones. */
+/* Objects far from each other. An outlier makes their Z-order keys equal, so that different boxes
+ * are told from equal ones only by comparing the coordinates. */
 static void
 test_objects (void)
 {

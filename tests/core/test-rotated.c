@@ -213,7 +213,8 @@ test_random (void)
 }
 
 /* Writes thin boxes of one object: parallel or crossing, along one line or side by side. Their
- * upright bounding boxes nearly all overlap, so most pairs end at bounds of rotated boxes. */
+ * upright bounding boxes nearly all overlap, so most pairs are excluded by the screen of rotated
+ * boxes. */
 static void
 draw_thin (BoxRandom *random, size_t count, float *rows, float *angles)
 {
@@ -295,9 +296,9 @@ test_precision (void)
   g_assert_cmpint (close, >, 10000);
 }
 
-/* Overlaps halfway between two thresholds, which are exact in binary64: they are compared as
- * if they had been rounded to binary32, to the even one. The angle is too small to move a
- * corner. */
+/* Overlaps that are exact in binary64 and lie halfway between two binary32 numbers: they are
+ * compared as if they had been rounded to the one with the even mantissa. The angle is too small
+ * to move a corner. */
 static void
 test_ties (void)
 {

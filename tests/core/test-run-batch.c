@@ -50,7 +50,7 @@ image_boxes (const Batch *b, size_t image)
   return boxes;
 }
 
-/* Returns the least kept_capacity that nmscore.h promises to be enough. */
+/* Returns the least kept_capacity that nmscore.h allows. */
 static size_t
 least_capacity (const Batch *b)
 {
@@ -74,7 +74,7 @@ batch_init (Batch *b, uint64_t seed)
   boxcall_random (&b->call, &random, (int) (seed % BOXGEN_TEMPERS), b->images ? count : 0);
   for (size_t i = 1; i < b->images; i++)
     b->offsets[i] = boxrandom_below (&random, count + 1);
-  for (size_t i = 1; i < b->images; i++) /* in ascending order */
+  for (size_t i = 1; i < b->images; i++) /* sorts the offsets in ascending order */
     for (size_t k = i; k > 1 && b->offsets[k] < b->offsets[k - 1]; k--) {
       size_t swap = b->offsets[k];
       b->offsets[k] = b->offsets[k - 1];

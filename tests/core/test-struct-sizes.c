@@ -297,14 +297,14 @@ test_result (void)
   g_free (memory);
 }
 
-/* An entry that ends before a field does not set it; one that names a field beyond its end is
- * refused. */
+/* An entry that ends before a field leaves the field unset; an entry whose `set` names a field
+ * beyond its end is an error. */
 static void
 test_class_option_ends (void)
 {
   static const struct {
     size_t size;
-    uint32_t set; /* fields that it has */
+    uint32_t set; /* bits of the fields that an entry of this size has */
   } ends[] = {
     { offsetof (nms_class_options, iou_threshold), 0 },
     { offsetof (nms_class_options, score_threshold), NMS_CLASS_IOU_THRESHOLD },
@@ -337,7 +337,7 @@ test_class_option_ends (void)
     }
 }
 
-/* The result as the first version had it. */
+/* nms_result of the first version. */
 typedef struct {
   size_t size, kept_count, suppressed_count, over_cap_count, filtered_count, invalid_count;
   const int32_t *kept;
@@ -345,7 +345,7 @@ typedef struct {
   const int32_t *suppressed_by;
 } FirstResult;
 
-/* Older callers get the fields that they know, and no byte behind them is written. */
+/* Only the fields that fit into the size of an older caller's result are written. */
 static void
 test_result_ends (void)
 {
@@ -367,7 +367,7 @@ test_result_ends (void)
   }
 }
 
-/* Arrays that an older caller's struct does not have are not wanted. */
+/* Arrays that an older caller's struct does not have count as NULL. */
 static void
 test_arrays_ends (void)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""lenders: a hand-made array that lends its memory by DLPack and by nothing else."""
+"""lenders: an array, made with ctypes, that shares its memory by DLPack only."""
 import ctypes
 
 import numpy as np
@@ -57,5 +57,5 @@ class Lender:
 
 
 def bfloats(values):
-    """Returns the upper halves of float32 numbers, the form of bfloat16."""
+    """Returns the upper halves of float32 numbers, which are bfloat16 numbers."""
     return (np.asarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Python package nmscore reads arrays by the buffer protocol and by DLPack without a copy,
-rounds other numbers once, and gives results that others read by both protocols."""
+"""Tests that the Python package nmscore reads arrays by the buffer protocol and by DLPack without
+a copy, rounds other numbers once, and returns arrays that share memory by both protocols."""
 import array
 import ctypes
 import gc
@@ -164,7 +164,7 @@ class Rounding(unittest.TestCase):
 
 
 class Copies(unittest.TestCase):
-    """Traces the memory that a call allocates beside the context's."""
+    """Traces the memory that a call allocates, without that of the context."""
     count = 40000
 
     def setUp(self):

@@ -26,7 +26,7 @@ class Run(unittest.TestCase):
         self.ids = self.random.integers(-2, 3, 250)
 
     def check(self, **options):
-        """Compares a run of all outputs with the definition."""
+        """Compares a run that requests all outputs with the definition in slow.py."""
         got = nmscore.run(self.boxes, self.scores, self.ids, outcome=True, suppressed_by=True,
                           **options)
         options = {name: value for name, value in options.items()
@@ -106,7 +106,7 @@ class Run(unittest.TestCase):
             self.assertTrue(got.engine.startswith(name), got.engine)
 
     def test_engine_xla(self):
-        """Without a plugin a native engine runs, or an error says why not."""
+        """Without a plugin a native engine runs; with xla_strict an error gives the reason."""
         options = {"engine": "xla", "xla_plugin": "/no-such-folder/plugin.so"}
         try:
             got = self.check(**options)

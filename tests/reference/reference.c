@@ -125,8 +125,7 @@ rule_of (const nms_options *options, int32_t class_id)
   return rule;
 }
 
-/* Returns the number of boxes that come before box i in the order of scores, of those that are
- * neither invalid nor filtered. */
+/* Returns the rank of box i by score among the boxes that are neither invalid nor filtered. */
 static size_t
 rank_of (const RefBox *list, size_t count, size_t i)
 {
@@ -138,7 +137,7 @@ rank_of (const RefBox *list, size_t count, size_t i)
   return rank;
 }
 
-/* Decides which boxes are not among the best max_candidates. */
+/* Marks the boxes that are not among the best max_candidates. */
 static void
 choose_candidates (RefBox *list, size_t count, const nms_options *options)
 {
