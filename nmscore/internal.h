@@ -31,6 +31,8 @@
  *   screen           the test by scaled areas, in binary32, before the exact test
  *   sequential grid  the algorithm of engine sequential: each step takes the best boxes and
  *                    removes what they suppress in one pass over the undecided candidates
+ *   sweep            in engine sorted: deciding up to NMS__SWEEP_MOST boxes with bit masks; in
+ *                    engine spatial: deciding all boxes cell by cell
  *   undecided candidates   the boxes that are neither kept nor suppressed yet
  */
 #ifndef NMS_INTERNAL_H

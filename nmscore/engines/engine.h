@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * engine: what an engine does. It takes ctx->frame as prepare.c leaves it, in which every
- * box has the outcome NMS_SUPPRESSED and no suppressor, and writes
+ * engine: declares the engines. An engine reads ctx->frame, which prepare.c has filled, with the
+ * outcome NMS_SUPPRESSED and the suppressor -1 for each box, and writes
  *   kept, kept_count    positions of the kept boxes in the caller's columns, best first
  *   outcome             NMS_KEPT for kept boxes, NMS_OVER_CAP for boxes over a cap; if requested
  *   suppressed_by       the suppressor of each suppressed box, if requested

@@ -79,8 +79,8 @@ NMS_API int nms_xla_engine_counters (const char *plugin, nms_lazy_counters *coun
  * this machine does not have; the compiled program is discarded. `topology` is the
  * plugin's name of a set of devices ("v5e:2x2" for TPUs, "1x1x1" for GPUs). `target`
  * is NULL, or for GPUs the text of XLA's GpuTargetConfigProto. Returns the codes of
- * nms_xla_open () and writes to `error` in the same way. Makes no trial, because most plugins
- * cannot open a device that is not here. */
+ * nms_xla_open () and writes to `error` in the same way. Does not make a trial, because
+ * most plugins cannot open the device of another machine. */
 NMS_API int nms_xla_compile_ahead (const char *plugin, const char *topology, const char *target,
     const char *text, size_t length, char *error, size_t error_size);
 
