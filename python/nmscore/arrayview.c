@@ -164,7 +164,7 @@ array_view_close (array_view *view)
   PyBuffer_Release (&view->buffer);
   if (!view->capsule)
     return;
-  PyErr_Fetch (&type, &value, &traceback); /* the destructor may be Python code */
+  PyErr_Fetch (&type, &value, &traceback); /* because the destructor may run Python code */
   Py_CLEAR (view->capsule);
   PyErr_Restore (type, value, traceback);
 }

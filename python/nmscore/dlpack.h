@@ -21,7 +21,7 @@ typedef struct dlpack_tensor {
   void *data;
   int32_t device_type, device_id;
   int32_t ndim;
-  uint8_t code, bits; /* of one number */
+  uint8_t code, bits; /* type (DLPACK_INT ...) and size of a number */
   uint16_t lanes;     /* numbers in an element */
   int64_t *shape;
   int64_t *strides;   /* in elements; NULL: packed, the last index fastest */

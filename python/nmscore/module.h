@@ -27,8 +27,8 @@ typedef struct module_state {
 nms_context *module_take_context (module_state *state);
 void module_return_context (module_state *state, nms_context *ctx);
 
-/* Raises the error of a call with `ctx`: MemoryError, or with the context's text RuntimeError for
- * what an engine or a device cannot do, else ValueError. */
+/* Raises an exception for the error code of a call with `ctx`: MemoryError, or with the text of
+ * the context RuntimeError (NMS_ERROR_DEVICE, _UNSUPPORTED) or ValueError (any other error). */
 void module_raise (int error, const nms_context *ctx);
 
 static inline PyObject *

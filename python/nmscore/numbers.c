@@ -43,7 +43,7 @@ float_of_bfloat (uint16_t bfloat)
   return float_of_bits ((uint32_t) bfloat << 16);
 }
 
-/* Stores `expression` of each element `v`. */
+/* Writes `expression`, which is in terms of an element `v`, for each element. */
 #define STORE_EACH(type, expression)                                           \
   for (Py_ssize_t row = 0; row < rows; row++)                                  \
     for (Py_ssize_t column = 0; column < columns; column++) {                  \

@@ -15,7 +15,7 @@ typedef struct py_batch {
   size_t *offsets; /* images + 1 elements */
   size_t images;
   unsigned threads;
-  nms_batch_arrays arrays; /* outcome is the buffer of an array, the others are memory */
+  nms_batch_arrays arrays; /* `outcome` is the memory of the array below; others: allocated */
   PyObject *outcome;
 } py_batch;
 

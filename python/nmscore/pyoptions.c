@@ -29,7 +29,7 @@ static const struct
 #define FIELD_COUNT ((int) (sizeof fields / sizeof *fields))
 
 /* Replaces the pending exception of a failed conversion of `value` by a TypeError that names the
- * parameter; MemoryError and KeyboardInterrupt stay. */
+ * parameter. Leaves MemoryError and KeyboardInterrupt as they are. */
 static int
 type_error (const char *name, const char *wanted, PyObject *value)
 {
