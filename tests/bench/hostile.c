@@ -55,7 +55,7 @@ natural (Frame *f)
 
   for (size_t i = 0; i < f->count; i++) {
     const uint64_t object = next_number () % objects, after = state;
-    state = object * 0x632be59bd9b4e019u; /* the place and size of the object */
+    state = object * 0x632be59bd9b4e019u; /* so that boxes of an object share place and size */
     const double x = unit () * width, y = unit () * width, w = 20 + unit () * 40;
     const double h = 20 + unit () * 40, angle = unit () * 3;
     state = after;

@@ -33,7 +33,7 @@ def make_images(images, boxes):
 
 
 def ways_of(images):
-    """Returns for each way a function that returns the kept indices of each image."""
+    """Returns a function for each variant, which returns the kept indices of each image."""
     import nmscore
     columns = [np.concatenate(column) for column in zip(*images)]
     offsets = np.cumsum([0] + [len(scores) for _, scores, _ in images])
@@ -58,7 +58,7 @@ def ways_of(images):
 
 
 def measure(ways, rounds):
-    """Returns the times of each way in seconds, one for each round."""
+    """Returns the times of each variant in seconds, one for each round."""
     processors = sorted(os.sched_getaffinity(0))[-2:]
     times = {name: [] for name in ways}
     for _ in range(rounds):

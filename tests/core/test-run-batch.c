@@ -338,7 +338,7 @@ test_thread_numbers (void)
   nms_context_free (&own);
 }
 
-/* A forked process has no threads and runs the batch alone. */
+/* A forked process does not have the threads, and runs the batch in its only thread. */
 static void
 test_fork (void)
 {

@@ -127,7 +127,7 @@ class Buffers(Case):
 
 class Rounding(unittest.TestCase):
     def rounded(self, value):
-        """Returns the float32 that nmscore makes of each number, read from its rows."""
+        """Converts numbers to float32 as nmscore does, by way of rows_from_xywh."""
         rows = np.zeros((len(value), 4), value.dtype)
         rows[:, 0] = value
         got = nmscore.rows_from_xywh(rows)[:, 0]
