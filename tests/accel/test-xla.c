@@ -114,6 +114,7 @@ test_thousand_settings (void)
   frame_clear (&f);
   g_rand_free (random);
   nms_context_free (&ctx);
+  frame_check_closed ();
 }
 
 /* Each frame has one launch. */
@@ -132,6 +133,7 @@ test_one_launch (void)
   g_assert_cmpint (executed () - before, ==, 10);
   frame_clear (&f);
   nms_context_free (&ctx);
+  frame_check_closed ();
 }
 
 /* Contexts share programs, and the last context closes the client. */
@@ -156,6 +158,7 @@ test_shared (void)
   g_assert_cmpint (compiled () - before, ==, 2);
   nms_context_free (&first);
   frame_clear (&f);
+  frame_check_closed ();
 }
 
 static void
@@ -253,6 +256,7 @@ test_execute_fails (void)
   become (WRAPPED_AS_IT_IS);
   nms_context_free (&ctx);
   frame_clear (&f);
+  frame_check_closed ();
 }
 
 static int
@@ -299,6 +303,7 @@ test_fork (void)
     check_in_use (ctx);
     nms_context_free (&ctx);
     frame_clear (&f);
+    frame_check_closed ();
   }
 }
 
