@@ -57,8 +57,9 @@ offsets_check (nms_context *ctx, const batch *b, size_t *largest)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "offsets[0] is %zu, must be 0", b->offsets[0]);
   for (size_t i = 0; i < b->images; i++) {
     if (b->offsets[i + 1] < b->offsets[i])
-      return nms__fail (ctx, NMS_ERROR_ARGUMENT, "image %zu: it ends at %zu, before its begin, %zu",
-          i, b->offsets[i + 1], b->offsets[i]);
+      return nms__fail (ctx, NMS_ERROR_ARGUMENT,
+          "image %zu: offsets[%zu] is %zu, less than the offset before it, %zu", i, i + 1,
+          b->offsets[i + 1], b->offsets[i]);
     const size_t count = b->offsets[i + 1] - b->offsets[i];
     if (count > NMS_MAX_BOXES)
       return nms__fail (ctx, NMS_ERROR_TOO_MANY_BOXES,

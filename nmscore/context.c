@@ -67,6 +67,7 @@ nms_context_new (void)
   nms_context *ctx = calloc (1, sizeof *ctx);
   if (ctx) {
     ctx->kernels = nms__kernels_default ();
+    ctx->stop = &ctx->interrupted;
     ctx->columns.secret = new_secret (ctx);
     ctx->columns.classes.factor = nms__secret_factor (ctx->columns.secret, 0);
   }
@@ -144,7 +145,12 @@ nms_context_engine_in_use (nms_context *ctx)
 const char *
 nms_context_engine_refusal (const nms_context *ctx)
 {
-  return ctx ? nms__xla_refusal (ctx->xla) : NULL;
+  const char *refusal = ctx ? nms__xla_refusal (ctx->xla) : NULL;
+  const nms_context *other;
+
+  for (unsigned i = 0; ctx && !refusal && (other = nms__threads_context (ctx->threads, i)); i++)
+    refusal = nms__xla_refusal (other->xla);
+  return refusal;
 }
 
 const char *

@@ -133,6 +133,8 @@ struct nms_context {
   struct nms__xla *xla;   /* state of engine xla; NULL before its first use */
   struct nms__threads *threads; /* threads of nms_run_batch besides the caller's; NULL: none */
   atomic_int interrupted; /* set to 1 by nms_context_interrupt */
+  const atomic_int *stop; /* `interrupted` of the context whose batches this one runs; of a context
+                           * of the caller: its own */
   char error[192];
   const nms__kernels *kernels;
   nms__settings settings;

@@ -58,9 +58,10 @@ work (void *data)
   return NULL;
 }
 
-/* Starts a worker with all signals blocked, so that the application's threads handle them. */
+/* Starts a worker with all signals blocked, so that the application's threads handle them.
+ * `stop` becomes that of its context. */
 static int
-start_worker (struct nms__threads *t)
+start_worker (struct nms__threads *t, const atomic_int *stop)
 {
   worker *w = &t->worker[t->count];
   sigset_t all, before;
@@ -69,6 +70,7 @@ start_worker (struct nms__threads *t)
   w->ctx = nms_context_new ();
   if (!w->ctx)
     return 0;
+  w->ctx->stop = stop;
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &before);
   const int error = pthread_create (&w->thread, NULL, work, w);
@@ -109,7 +111,7 @@ nms__threads_free (struct nms__threads **threads)
 }
 
 static struct nms__threads *
-new_threads (unsigned count)
+new_threads (unsigned count, const atomic_int *stop)
 {
   struct nms__threads *t = calloc (1, sizeof *t + count * sizeof *t->worker);
 
@@ -119,7 +121,7 @@ new_threads (unsigned count)
   pthread_mutex_init (&t->lock, NULL);
   pthread_cond_init (&t->start, NULL);
   pthread_cond_init (&t->done, NULL);
-  while (t->count < count && start_worker (t))
+  while (t->count < count && start_worker (t, stop))
     ;
   if (t->count < count)
     nms__threads_free (&t);
@@ -138,7 +140,7 @@ nms_context_set_threads (nms_context *ctx, unsigned threads)
     return nms__fail (ctx, NMS_ERROR_RANGE, "threads is %u, must be 1..%d", threads,
         NMS_MAX_THREADS);
   if (threads > 1) {
-    t = new_threads (threads - 1);
+    t = new_threads (threads - 1, &ctx->interrupted);
     if (!t)
       return nms__fail (ctx, NMS_ERROR_MEMORY, "cannot start %u threads", threads - 1);
   }

@@ -21,7 +21,7 @@ size_t nms__xla_scratch_size (size_t boxes);
  * plugin: threads of the engine finish what is in progress. */
 void nms__xla_free (struct nms__xla **xla);
 
-/* Wakes the runs that wait for a plugin, so that they read nms_context.interrupted again. */
+/* Wakes the runs that wait for a plugin, so that they read *nms_context.stop again. */
 void nms__xla_wake (void);
 
 /* Returns the reason for which the engine is refused, in one line, or NULL. */

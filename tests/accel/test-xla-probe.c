@@ -220,17 +220,47 @@ run_strict (gpointer data)
   return NULL;
 }
 
-/* A run that waits for a plugin ends when another thread interrupts it. */
+static gpointer
+run_strict_batch (gpointer data)
+{
+  const size_t offsets[] = { 0, 35, 70 };
+  size_t kept_offsets[G_N_ELEMENTS (offsets)];
+  int32_t kept[70];
+  const nms_batch_arrays arrays = { .size = sizeof arrays, .kept = kept,
+    .kept_capacity = G_N_ELEMENTS (kept), .kept_offsets = kept_offsets };
+  nms_result result = { .size = sizeof result };
+  nms_context *ctx = data;
+  char *path = plugin ("stall");
+  Frame f;
+
+  frame_init (&f, 70, 1);
+  f.options.engine = NMS_ENGINE_XLA;
+  f.options.xla_plugin = path;
+  f.options.xla_strict = 1;
+  g_assert_cmpint (nms_context_set_threads (ctx, 2), ==, NMS_OK);
+  g_assert_cmpint (nms_run_batch (ctx, &f.boxes, offsets, 2, &f.options, &arrays, &result),
+      ==, NMS_ERROR_DEVICE);
+  g_assert_true (g_str_has_prefix (nms_context_error (ctx),
+      "image 0: engine xla: interrupted while it waited for "));
+  frame_clear (&f);
+  g_free (path);
+  return NULL;
+}
+
+/* A run or a batch that waits for a plugin ends when another thread interrupts it. */
 static void
 test_interrupt (void)
 {
-  nms_context *ctx = nms_context_new ();
-  GThread *thread = g_thread_new (NULL, run_strict, ctx);
+  const GThreadFunc functions[] = { run_strict, run_strict_batch };
 
-  g_usleep (G_USEC_PER_SEC / 5);
-  nms_context_interrupt (ctx);
-  g_thread_join (thread);
-  nms_context_free (&ctx);
+  for (size_t i = 0; i < G_N_ELEMENTS (functions); i++) {
+    nms_context *ctx = nms_context_new ();
+    GThread *thread = g_thread_new (NULL, functions[i], ctx);
+    g_usleep (G_USEC_PER_SEC / 5);
+    nms_context_interrupt (ctx);
+    g_thread_join (thread);
+    nms_context_free (&ctx);
+  }
   nms_context_interrupt (NULL);
 }
 

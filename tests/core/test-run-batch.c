@@ -216,7 +216,7 @@ test_offsets (void)
     const char *text;
   } bad[] = {
     { { 1, 2, 3 }, "offsets[0] is 1, must be 0" },
-    { { 0, 4, 3 }, "image 1: it ends at 3, before its begin, 4" },
+    { { 0, 4, 3 }, "image 1: offsets[2] is 3, less than the offset before it, 4" },
     { { 0, 1, 2 }, "the last offset is 2, boxes.count is 3" },
     { { 0, 1, 4 }, "the last offset is 4, boxes.count is 3" },
   };

@@ -175,7 +175,7 @@ nms__xla (nms_context *ctx)
   struct nms__xla *x = current (ctx);
   if (!x)
     return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for engine xla");
-  if (is_ready (x, kind, strict, &ctx->interrupted)) {
+  if (is_ready (x, kind, strict, ctx->stop)) {
     code = nms__xla_frame_run (x->lz, x->store, &ctx->frame, kind, why_not, sizeof why_not);
     if (code)
       refuse (x, code, why_not);

@@ -104,6 +104,6 @@ nms__xla_probe_check (char *error, size_t error_size)
   if (!*file || !access (file, X_OK))
     return NMS_OK;
   return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
-      "the program %s cannot be run, so a plugin that crashes or blocks is not found out "
+      "the program %s cannot be run, so a plugin that crashes or blocks is not detected "
       "before it is opened", file);
 }

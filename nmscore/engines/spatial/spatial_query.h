@@ -42,13 +42,6 @@ nms__hull_of (float x1, float y1, float x2, float y2)
   return (nms__hull) { middle, middle, side, side };
 }
 
-static inline nms__hull
-nms__hull_join (nms__hull a, nms__hull b)
-{
-  return (nms__hull) { nms__lesser (a.low, b.low), nms__greater (a.high, b.high),
-    nms__lesser (a.least, b.least), nms__greater (a.most, b.most) };
-}
-
 /* A box and the runs of cells that it queries. */
 typedef struct nms__query {
   nms__hull hull;
