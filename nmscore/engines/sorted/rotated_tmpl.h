@@ -32,14 +32,15 @@ common_length (vf half, vf reach, vf centre)
   return v_min (v_add (shorter, shorter), v_sub (v_add (half, reach), centre));
 }
 
-/* Returns a mask of the LANES boxes starting at i: those that may exceed the limit with b. */
+/* Returns a mask of those of the LANES boxes starting at i that are in the mask `present` and may
+ * exceed the limit with b. The others may be uninitialized. */
 INLINE uint64_t
-rotated_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b)
+rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const wide_rotated *b)
 {
   const vf dx = v_sub (v_load (c->x + i), b->x), dy = v_sub (v_load (c->y + i), b->y);
   vm may = m_and (v_gt (v_add (v_load (c->half_w + i), b->half_w), v_abs (dx)),
       v_gt (v_add (v_load (c->half_h + i), b->half_h), v_abs (dy)));
-  if (!m_bits (may))
+  if (!(m_bits (may) & present))
     return 0;
 
   const vf cos = v_load (c->cos + i), sin = v_load (c->sin + i);
@@ -48,13 +49,13 @@ rotated_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b)
   const vf across = v_abs (v_sub (v_mul (dy, b->cos), v_mul (dx, b->sin)));
   const vf reach_across = v_add (v_mul (length, turn_sin), thickness);
   may = m_and (may, v_gt (v_add (b->thickness, reach_across), across));
-  if (!m_bits (may))
+  if (!(m_bits (may) & present))
     return 0;
 
   const vf squares = v_mul (v_set (4.0f), v_mul (b->thickness, thickness));
   const vf scaled_sum = v_add (v_load (c->scaled + i), b->scaled);
   may = m_and (may, v_gt (squares, v_mul (v_sub (turn_sin, v_set (SINE_ERROR)), scaled_sum)));
-  if (!m_bits (may))
+  if (!(m_bits (may) & present))
     return 0;
 
   const vf turn_cos = v_abs (v_add (v_mul (cos, b->cos), v_mul (sin, b->sin)));
@@ -62,7 +63,7 @@ rotated_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b)
   const vf reach_along = v_add (v_mul (length, turn_cos), v_mul (thickness, turn_sin));
   const vf rectangle = v_mul (common_length (b->thickness, reach_across, across),
       common_length (b->length, reach_along, along));
-  return m_bits (m_and (may, v_gt (rectangle, scaled_sum)));
+  return m_bits (m_and (may, v_gt (rectangle, scaled_sum))) & present;
 }
 
 static size_t
@@ -74,9 +75,8 @@ find_rotated (const nms__rotated_columns *c, size_t first, size_t end,
     v_set (box->thickness), v_set (box->scaled) };
 
   for (size_t i = first; i < end; i += LANES) {
-    uint64_t bits = rotated_lanes (c, i, &b);
-    if (end - i < LANES)
-      bits &= ((uint64_t) 1 << (end - i)) - 1;
+    const uint64_t present = end - i < LANES ? ((uint64_t) 1 << (end - i)) - 1 : UINT64_MAX;
+    const uint64_t bits = rotated_lanes (c, i, present, &b);
     if (bits) {
       *mask = bits;
       return i;
