@@ -388,7 +388,10 @@ stage_arm ()
     return 0
   check "NEON is what runs" bash -c '"$@" | grep "^neon (obeyed)"' - \
     qemu-aarch64 -L "$dir-debian/root" "$dir/tests/core/test-levels" --print-level
-  NMS_TEST_ROUNDS=40 NMS_TIMEOUT_MULTIPLIER=30 suites aarch64
+  printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "%s" "$@"\n' "$dir-debian/root" \
+    "$dir/tools/nms-xla-probe" >"$dir/xla-probe.sh"
+  chmod +x "$dir/xla-probe.sh"
+  NMS_XLA_PROBE="$dir/xla-probe.sh" NMS_TEST_ROUNDS=40 NMS_TIMEOUT_MULTIPLIER=30 suites aarch64
 }
 
 fuzz_one ()
