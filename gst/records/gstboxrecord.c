@@ -164,6 +164,13 @@ warn_about_losses (GstBoxRecord * self, guint omitted)
   }
 }
 
+/* MOT text cannot mark a frame that is not shown, so that frame is not written. */
+static gboolean
+is_left_out (const GstBoxRecord * self)
+{
+  return self->settings.format == RECORD_FORMAT_MOT && self->frame.outside_segment;
+}
+
 /* Writes the current frame. With OUTPUT_FULL and OUTPUT_FAILED it has no line. */
 static OutputResult
 write_frame (GstBoxRecord * self, GstClockTime running_time, RecordOnFull on_full,
@@ -174,8 +181,7 @@ write_frame (GstBoxRecord * self, GstClockTime running_time, RecordOnFull on_ful
   guint omitted;
 
   g_string_truncate (self->text, 0);
-  /* MOT text cannot mark a frame that is not shown */
-  if (mot && self->frame.outside_segment)
+  if (is_left_out (self))
     return OUTPUT_OK;
   self->frame.dropped = self->missing;
   if (mot)
@@ -198,7 +204,7 @@ static void
 count_frame (GstBoxRecord * self, OutputResult result)
 {
   GST_OBJECT_LOCK (self);
-  if (result == OUTPUT_OK) {
+  if (result == OUTPUT_OK && !is_left_out (self)) {
     self->counts.frames++;
     self->counts.boxes += self->frame.boxes->len;
     self->counts.bytes += self->output ? self->text->len : 0;

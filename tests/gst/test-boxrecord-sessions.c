@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxrecord: the members of lines where times do not ascend, and what append=true
  * continues. */
-#include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 
 #include "checkrunner.h"
+#include "recorder.h"
 #include "textfiles.h"
-
-#define FRAME (100 * GST_MSECOND)
-
-static GstHarness *
-harness (const gchar * path, const gchar * properties)
-{
-  gchar *launch = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
-  GstHarness *h = gst_harness_new_parse (launch);
-
-  gst_harness_set_src_caps_str (h, "application/x-anything");
-  gst_harness_set_drop_buffers (h, TRUE);
-  g_free (launch);
-  return h;
-}
 
 typedef enum
 {
@@ -102,7 +88,7 @@ GST_START_TEST (appending_begins_a_session_where_time_goes_back)
   guint i;
 
   for (i = 0; i < 3; i++) {
-    GstHarness *h = harness (path, "append=true");
+    GstHarness *h = recorder_new (NULL, path, "append=true");
 
     PUSH (h, 0, 1);
     gst_harness_teardown (h);
@@ -110,7 +96,7 @@ GST_START_TEST (appending_begins_a_session_where_time_goes_back)
   HOLDS (path, "0", "1", "0" S1, "1" S1, "0" S2, "1" S2);
   {
     /* this time continues that of the file */
-    GstHarness *h = harness (path, "append=true");
+    GstHarness *h = recorder_new (NULL, path, "append=true");
 
     PUSH (h, 2);
     gst_harness_teardown (h);
@@ -127,7 +113,7 @@ GST_START_TEST (appending_after_the_same_time_begins_a_session)
   guint i;
 
   for (i = 0; i < 2; i++) {
-    GstHarness *h = harness (path, "append=true");
+    GstHarness *h = recorder_new (NULL, path, "append=true");
 
     PUSH (h, 0);
     gst_harness_teardown (h);
@@ -150,7 +136,7 @@ GST_START_TEST (appending_reads_a_long_line)
     g_string_append_printf (long_line, "%s{\"x\":1,\"y\":2,\"w\":3,\"h\":4}", i ? "," : "");
   g_string_append (long_line, "]}\n\n  \n");
   path = text_file_new ("long.jsonl", long_line->str, -1);
-  h = harness (path, "append=true");
+  h = recorder_new (NULL, path, "append=true");
   PUSH (h, 0);
   gst_harness_teardown (h);
   contents = text_file_read (path);
@@ -168,7 +154,7 @@ GST_START_TEST (appending_mends_the_last_line)
 {
   static const gchar whole[] = "{\"timestamp\":0,\"objects\":[]}";
   gchar *path = text_file_new ("mend.jsonl", whole, -1), *contents;
-  GstHarness *h = harness (path, "append=true");
+  GstHarness *h = recorder_new (NULL, path, "append=true");
 
   /* a complete record without its end of line is kept */
   gst_harness_teardown (h);
@@ -178,7 +164,7 @@ GST_START_TEST (appending_mends_the_last_line)
   g_free (path);
   /* half a record is removed */
   path = text_file_new ("mend.jsonl", "{\"objects\":[]}\n{\"timestamp\":0,\"obj", -1);
-  h = harness (path, "append=true");
+  h = recorder_new (NULL, path, "append=true");
   gst_harness_teardown (h);
   contents = text_file_read (path);
   fail_unless_equals_string (contents, "{\"objects\":[]}\n");
@@ -191,7 +177,7 @@ GST_END_TEST;
 GST_START_TEST (a_backward_seek_begins_a_session)
 {
   gchar *path = text_file_path ("seek.jsonl");
-  GstHarness *h = harness (path, "");
+  GstHarness *h = recorder_new (NULL, path, "");
 
   PUSH (h, 0, 1, 2);
   fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
@@ -213,7 +199,7 @@ GST_END_TEST;
 GST_START_TEST (reverse_playback_is_marked)
 {
   gchar *path = text_file_path ("reverse.jsonl");
-  GstHarness *h = harness (path, "");
+  GstHarness *h = recorder_new (NULL, path, "");
 
   new_segment (h, -1, 0, 3 * FRAME);
   PUSH (h, 2, 1, 0);
@@ -239,7 +225,7 @@ GST_START_TEST (decoding_order_is_one_session)
 
   for (kind = WITH_DTS; kind <= DELTA_UNIT; kind++) {
     gchar *path = text_file_path ("order.jsonl");
-    GstHarness *h = harness (path, "");
+    GstHarness *h = recorder_new (NULL, path, "");
 
     for (i = 0; i < G_N_ELEMENTS (order); i++)
       push (h, order[i], kind);
@@ -255,7 +241,7 @@ GST_END_TEST;
 GST_START_TEST (frames_outside_of_the_segment_are_marked)
 {
   gchar *path = text_file_path ("outside.jsonl");
-  GstHarness *h = harness (path, "");
+  GstHarness *h = recorder_new (NULL, path, "");
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
@@ -275,10 +261,11 @@ GST_END_TEST;
 GST_START_TEST (mot_text_leaves_out_frames_outside_of_the_segment)
 {
   gchar *path = text_file_path ("outside.txt"), *contents;
-  GstHarness *h = harness (path, "format=mot");
+  GstHarness *h = recorder_new (NULL, path, "format=mot");
 
   new_segment (h, 1, 2 * FRAME, GST_CLOCK_TIME_NONE);
   PUSH (h, 0, 1, 2, 3);
+  fail_unless_equals_uint64 (recorder_stat (h, "frames"), 2);
   gst_harness_teardown (h);
   contents = text_file_read (path);
   fail_unless_equals_string (contents, "1,-1,2,3,3,4,-1,-1,-1,-1\n2,-1,2,3,3,4,-1,-1,-1,-1\n");
@@ -292,7 +279,7 @@ GST_END_TEST;
 GST_START_TEST (a_frame_across_the_start_has_a_time)
 {
   gchar *path = text_file_path ("across.jsonl");
-  GstHarness *h = harness (path, "");
+  GstHarness *h = recorder_new (NULL, path, "");
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
