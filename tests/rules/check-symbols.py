@@ -39,8 +39,8 @@ NEEDED = {
     "pthread_cond_wait", "pthread_cond_broadcast", "clock_gettime",
     # the floating-point mode, on architectures without access to its register
     "fegetenv", "fesetenv", "feholdexcept",
-    # one value a run
-    "fmod", "nextafter", "nextafterf",
+    # a few values a run
+    "fmod", "nextafter", "nextafterf", "rint",
 }
 # symbols that compilers, C run-times and sanitizers add
 ADDED = re.compile(r"__\w+_chk$|__stack_chk_fail$|__cxa_finalize$|__gmon_start__$|_ITM_\w+$"
