@@ -6,11 +6,10 @@
  * Attaches recorded boxes to the buffers that pass. It replaces a detector, or
  * filters a recording again with other settings.
  *
- * The recording is a text file, a pipe or standard input (`location=-`). It is JSON
- * Lines with one object for each frame, as boxrecord and DL Streamer's
- * gvametaconvert write it, or MOT challenge text. In MOT text, frames and pixels
- * count from 1 (`left` 1 is x 0); boxes of ground truth with flag 0 are left out and
- * counted as ignored.
+ * The recording is a text file, a pipe or standard input (`location=-`). It is JSON Lines with
+ * one object for each frame, as boxrecord and DL Streamer's gvametaconvert write it, or MOT
+ * challenge text. In MOT text, frames and pixels count from 1 (`left` 1 is x 0); boxes of
+ * ground truth with flag 0 are left out and counted as ignored.
  *
  * Without a location, the pad boxes, on request, takes the boxes as text with timestamps,
  * as the pad boxes of boxrecord pushes it, through queues, gdpdepay, rtpgstdepay or
@@ -18,30 +17,27 @@
  * buffer waits for its text, for a later text, for a GAP event or for EOS, at most
  * #GstBoxReplay:boxes-timeout. A queue before each sink pad keeps one from blocking the other.
  *
- * A replay keeps these members of JSON Lines: x y w h, roi_type, region_id,
- * parent_id, id (the track), detection.bounding_box, .confidence, .label_id, .label
- * (if roi_type is missing), rotation, nms.state and .suppressed-by. It ignores all
- * others. bounding_box wins over x y w h; x y w h that agree with it within 1 pixel
- * are attached unchanged. If the resolution differs from that of the caps, boxes are
- * scaled.
+ * A replay keeps these members of JSON Lines: x y w h, roi_type, region_id, parent_id, id (the
+ * track), detection.bounding_box, .confidence, .label_id, .label (if roi_type is missing),
+ * rotation, nms.state and .suppressed-by. It ignores all others. bounding_box wins over x y w
+ * h; x y w h that agree with it within 1 pixel are attached unchanged. If the resolution
+ * differs from that of the caps, boxes are scaled.
  *
- * Boxes are attached as #GstVideoRegionOfInterestMeta, as GstAnalyticsODMtd or as
- * both with the same id, as DL Streamer does it (#GstBoxReplay:meta). An OD has whole
- * pixels, off the frame too, and no label_id; GStreamer 1.26 and later give it an
- * angle. Its id is its position in the buffer's metadata, so meta=analytics does not
- * keep region_id. A box without a confidence gets 0. With ODs, a frame without boxes
- * gets an empty #GstAnalyticsRelationMeta.
+ * Boxes are attached as #GstVideoRegionOfInterestMeta, as GstAnalyticsODMtd or as both with the
+ * same id, as DL Streamer does it (#GstBoxReplay:meta). An OD has whole pixels, off the frame
+ * too, and no label_id; GStreamer 1.26 and later give it an angle. Its id is its position in
+ * the buffer's metadata, so meta=analytics does not keep region_id. A box without a confidence
+ * gets 0. With ODs, a frame without boxes gets an empty #GstAnalyticsRelationMeta.
  *
- * match=timestamp finds the record of a buffer by stream time, match=index takes one
- * record after the other. By time, each buffer takes the nearest record that is not
- * used yet, at most #GstBoxReplay:tolerance away; 0 means half a frame: half of the
- * buffer's duration, else of a frame at the caps' frame rate, else of the distance
- * to the previous buffer, else of 40 ms. A buffer without a record is a frame without
- * boxes. A buffer without a PTS takes the next record. Records must be in order of
- * time; buffers in order of presentation or, unless the recording is a pipe or looped, in
- * decoding order, which takes more time. After a seek, match=index needs a frame
- * rate or durations to compute the index of the frame. A buffer outside of its segment
- * gets no boxes and takes no record.
+ * match=timestamp finds the record of a buffer by stream time, match=index takes one record
+ * after the other. By time, each buffer takes the nearest record that is not used yet, at most
+ * #GstBoxReplay:tolerance away; 0 means half a frame: half of the buffer's duration, else of a
+ * frame at the caps' frame rate, else of the distance to the previous buffer, else of 40 ms. A
+ * buffer without a record is a frame without boxes. A buffer without a PTS takes the next
+ * record. Records must be in order of time; buffers in order of presentation or, unless the
+ * recording is a pipe or looped, in decoding order, which takes more time. After a seek,
+ * match=index needs a frame rate or durations to compute the index of the frame. A buffer
+ * outside of its segment gets no boxes and takes no record.
  *
  * A file may have several sessions, as docs/recording.md defines them: boxrecord begins
  * one where time goes back. By time, records are taken from one session at a time. A
@@ -52,8 +48,8 @@
  * one gets the same boxes.
  *
  * For a detector that is slower than the video, #GstBoxReplay:hold attaches a record to the
- * buffers after it too, until the next record or until it is that old. Such buffers are
- * counted as held, not as matched.
+ * buffers after it too, until the next record or until it is that old. Such buffers are counted
+ * as held, not as matched.
  *
  * A process never frees a label, so #GstBoxReplay:max-labels limits the number of different
  * labels. A box with a label beyond the limit is attached without it.
