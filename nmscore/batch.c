@@ -148,6 +148,17 @@ boxes_of (const batch *b, size_t image)
   return boxes;
 }
 
+static void
+add_counts (nms_result *total, const nms_result *result)
+{
+  total->kept_count += result->kept_count;
+  total->suppressed_count += result->suppressed_count;
+  total->over_cap_count += result->over_cap_count;
+  total->filtered_count += result->filtered_count;
+  total->invalid_count += result->invalid_count;
+  total->not_candidate_count += result->not_candidate_count;
+}
+
 /* Runs an image and adds its counts to *total. */
 static int
 run_image (nms_context *ctx, const batch *b, size_t image, nms_result *total)
@@ -166,12 +177,7 @@ run_image (nms_context *ctx, const batch *b, size_t image, nms_result *total)
     return error;
   if (result.kept_count < capacity)
     arrays.kept[result.kept_count] = -1;
-  total->kept_count += result.kept_count;
-  total->suppressed_count += result.suppressed_count;
-  total->over_cap_count += result.over_cap_count;
-  total->filtered_count += result.filtered_count;
-  total->invalid_count += result.invalid_count;
-  total->not_candidate_count += result.not_candidate_count;
+  add_counts (total, &result);
   return NMS_OK;
 }
 
@@ -195,12 +201,7 @@ static void
 add_total (batch *b, const nms_result *own, const nms_context *last)
 {
   pthread_mutex_lock (&b->lock);
-  b->total.kept_count += own->kept_count;
-  b->total.suppressed_count += own->suppressed_count;
-  b->total.over_cap_count += own->over_cap_count;
-  b->total.filtered_count += own->filtered_count;
-  b->total.invalid_count += own->invalid_count;
-  b->total.not_candidate_count += own->not_candidate_count;
+  add_counts (&b->total, own);
   b->last = last ? last : b->last;
   pthread_mutex_unlock (&b->lock);
 }
