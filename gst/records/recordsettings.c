@@ -56,7 +56,7 @@ static const GParamFlags ready =
 static const GParamFlags playing =
     G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
 
-/* Installs the properties of what is recorded. */
+/* Installs the properties that select the contents of the recording. */
 static void
 install_recording (GObjectClass * object_class)
 {

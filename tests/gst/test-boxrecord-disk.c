@@ -47,7 +47,7 @@ GST_START_TEST (a_full_disk_leaves_whole_lines)
     fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, "Cannot write to "), 1);
     lines = recorder_file_lines (path);
     fail_unless (lines > 100 && lines <= frame, "%u lines of %u", lines, frame);
-    /* what was collected is written when there is room again */
+    /* the collected lines are written when the disk has room again */
     gst_harness_teardown (h);
     fail_unless_equals_int (recorder_file_lines (path), frame);
     gst_bus_set_flushing (bus, TRUE);
