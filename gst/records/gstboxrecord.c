@@ -4,9 +4,9 @@
  * @title: boxrecord
  *
  * Writes the boxes on every buffer that passes to a text file, a FIFO or standard
- * output (`location=-`). It never copies or changes a buffer. Boxes are regions of
- * interest and, where the plugin was built with GstAnalytics, ODs; a region and the
- * OD with its id are one box.
+ * output (`location=-`). It never copies or changes a buffer, except with line-meta=true.
+ * Boxes are regions of interest and, where the plugin was built with GstAnalytics, ODs; a
+ * region and the OD with its id are one box.
  *
  * format=jsonl writes one JSON object for each buffer, also for a buffer without
  * boxes, in the schema of DL Streamer's gvametaconvert: timestamp (stream time of
@@ -51,6 +51,11 @@
  * matroskamux take boxes to another process that way; the pad boxes of boxreplay takes
  * them there. Both source pads push from one thread, so a queue should follow each.
  *
+ * With line-meta=true the line of a frame is attached to its buffer itself, where unixfdsink
+ * takes it to boxreplay line-meta=true in another process, because regions of interest and
+ * ODs do not pass; see #GstBoxRecord:line-meta. Elements between the two that change boxes,
+ * such as nmsfilter, do not change the line.
+ *
  * With emit-signals=true, an application gets the boxes without a file: see
  * #GstBoxRecord::frame-boxes.
  *
@@ -72,6 +77,7 @@
 #include "elements.h"
 #include "framesize.h"
 #include "jsonl.h"
+#include "linemeta.h"
 #include "meta/boxmeta.h"
 #include "mottext.h"
 #include "properties.h"
@@ -241,7 +247,19 @@ read_frame (GstBoxRecord * self, GstBuffer * buffer)
       BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_RECORDED, self->frame.boxes);
 }
 
-/* The element is always in passthrough, so this is the input buffer, and it may be read-only. */
+/* Attaches the line of the current frame to the buffer. */
+static void
+attach_line (GstBoxRecord * self, GstBuffer * buffer)
+{
+  if (!self->settings.line_meta)
+    return;
+  g_string_truncate (self->text, 0);
+  jsonl_format (&self->frame, self->text);
+  line_meta_set (buffer, self->text->str);
+}
+
+/* Without line-meta the element is in passthrough: this is the input buffer, and it may be
+ * read-only. With line-meta it is writable. */
 static GstFlowReturn
 gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 {
@@ -268,9 +286,10 @@ gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   count_frame (self, result);
   if (result == OUTPUT_FAILED && on_error == RECORD_ON_ERROR_FAIL)
     return GST_FLOW_ERROR;
+  self->frame.dropped = 0;      /* lines were dropped from the file only */
+  attach_line (self, buffer);
   if (emit)
     emit_frame_boxes (self, buffer);
-  self->frame.dropped = 0;      /* lines were dropped from the file, not from the pad */
   return record_pad_push (&self->boxes_pad, trans, &self->frame, buffer,
       &self->settings.empty_lines);
 }
@@ -362,7 +381,7 @@ open_recording (GstBoxRecord * self, gboolean has_other_output)
       return FALSE;
   } else if (!has_other_output) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot record: set the property location (- is "
-            "standard output) or emit-signals, or link the pad boxes"), (NULL));
+            "standard output), emit-signals or line-meta, or link the pad boxes"), (NULL));
     return FALSE;
   }
   GST_OBJECT_LOCK (self);
@@ -390,12 +409,14 @@ gst_box_record_start (GstBaseTransform * trans)
   /* fix the properties before they are read, because another thread may set them */
   GST_OBJECT_LOCK (self);
   self->started = TRUE;
-  has_other_output = self->settings.emit_signals || self->boxes_pad != NULL;
+  has_other_output = self->settings.emit_signals || self->settings.line_meta
+      || self->boxes_pad != NULL;
   GST_OBJECT_UNLOCK (self);
   if (!open_recording (self, has_other_output)) {
     set_stopped (self);
     return FALSE;
   }
+  gst_base_transform_set_passthrough (trans, !self->settings.line_meta);
   self->width = self->height = 0;
   self->missing = 0;
   self->warned_labels = self->warned_confidence = FALSE;
@@ -534,6 +555,7 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_pad_template (element_class, record_pad_template ());
+  line_meta_register ();
   element_class->change_state = gst_box_record_change_state;
   element_class->request_new_pad = gst_box_record_request_new_pad;
   element_class->release_pad = gst_box_record_release_pad;
@@ -553,4 +575,5 @@ gst_box_record_init (GstBoxRecord * self)
   self->text = g_string_new (NULL);
   recorded_frame_init (&self->frame);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), TRUE);
+  gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -17,6 +17,10 @@
  * buffer waits for its text, for a later text, for a GAP event or for EOS, at most
  * #GstBoxReplay:boxes-timeout. A queue before each sink pad keeps one from blocking the other.
  *
+ * With line-meta=true the boxes of a buffer are those in its own metadata, where boxrecord
+ * line-meta=true in another process attached them; see #GstBoxReplay:line-meta. The metadata is
+ * removed, because elements downstream may change the boxes.
+ *
  * A replay keeps these members of JSON Lines: x y w h, roi_type, region_id, parent_id, id (the
  * track), detection.bounding_box, .confidence, .label_id, .label (if roi_type is missing),
  * rotation, nms.state and .suppressed-by. It ignores all others. bounding_box wins over x y w
@@ -88,12 +92,12 @@
 
 #include "boxattach.h"
 #include "elements.h"
+#include "linemeta.h"
 #include "properties.h"
 #include "replayopen.h"
-#include "replaypad.h"
+#include "replaysearch.h"
 #include "replaysettings.h"
 #include "replaystats.h"
-#include "streamposition.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
 #define GST_CAT_DEFAULT gst_box_replay_debug
@@ -109,13 +113,12 @@ struct _GstBoxReplay
   gboolean started;             /* under the object lock; from start () to the end of stop () */
   GstBoxReplayPad *boxes_pad;   /* fixed while `started`; NULL unless requested */
 
-  /* set and cleared under the object lock; used by the streaming thread */
-  RecordReader *reader;         /* owned by match */
-  RecordMatch *match;
+  /* set and cleared under the object lock; used by the streaming thread; NULL unless a
+   * location is replayed */
+  RecordReader *reader;         /* owned by search.match */
 
   /* streaming thread */
-  StreamPosition position;
-  RecordedFrame *frame;         /* for transform_ip: the record to attach, or NULL */
+  ReplaySearch search;          /* its frame is for transform_ip */
   BoxAttach attach;             /* for transform_ip */
   LabelTable labels;            /* new labels that this element has taken */
 
@@ -132,191 +135,43 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
-/* Returns the name of the recording for messages. */
-static const gchar *
-source_name (GstBoxReplay * self)
-{
-  return self->boxes_pad ? "pad boxes" : self->settings.location;
-}
-
 /* ---------------------------------------------------------------- statistics */
 
 static void
 update_counts (GstBoxReplay * self)
 {
   GST_OBJECT_LOCK (self);
-  if (self->boxes_pad) {
-    self->stats.counts = *replay_pad_counts (self->boxes_pad);
-  } else {
-    self->stats.counts = *record_match_counts (self->match);
+  self->stats.counts = *replay_search_counts (&self->search);
+  if (self->reader)
     self->stats.ignored = record_reader_ignored (self->reader);
-  }
   self->stats.labels_refused = self->labels.refused;
   GST_OBJECT_UNLOCK (self);
-  replay_stats_warn (&self->stats, GST_ELEMENT (self), source_name (self), self->boxes_pad
-      ? replay_pad_first_skipped (self->boxes_pad)
-      : record_match_first_skipped (self->match), self->labels.max);
+  replay_stats_warn (&self->stats, GST_ELEMENT (self), replay_search_source (&self->search),
+      replay_search_first_skipped (&self->search), self->labels.max);
 }
 
 /* Posts the statistics of the stream, and warns if no record matched. */
 static void
 report (GstBoxReplay * self)
 {
-  if (self->boxes_pad)
-    replay_pad_finish (self->boxes_pad);
-  else
-    record_match_finish (self->match);
+  replay_search_finish (&self->search);
   update_counts (self);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self), replay_stats_structure (&self->stats)));
-  replay_stats_warn_unmatched (&self->stats, GST_ELEMENT (self), source_name (self));
+  replay_stats_warn_unmatched (&self->stats, GST_ELEMENT (self),
+      replay_search_source (&self->search));
   /* gst-launch-1.0 -v shows it */
   g_object_notify (G_OBJECT (self), "stats");
 }
 
-/* ------------------------------------------------------------------ matching */
-
-/* Posts an error of the recording, frees it and returns GST_FLOW_ERROR. */
-static GstFlowReturn
-source_failed (GstBoxReplay * self, GError * error)
-{
-  replay_open_failed (GST_ELEMENT (self), source_name (self), error);
-  return GST_FLOW_ERROR;
-}
-
-/* Posts and frees the error if the search failed. */
-static GstFlowReturn
-flow_of (GstBoxReplay * self, RecordMatchResult result, GError * error)
-{
-  if (result == RECORD_MATCH_FAILED)
-    return source_failed (self, error);
-  return result == RECORD_MATCH_FLUSHING ? GST_FLOW_FLUSHING : GST_FLOW_OK;
-}
-
-/* Returns the largest distance, in ns, between a buffer and its record. */
-static guint64
-get_tolerance (GstBoxReplay * self, const StreamPositionStep * step)
-{
-  guint64 tolerance;
-
-  GST_OBJECT_LOCK (self);
-  tolerance = self->settings.tolerance;
-  GST_OBJECT_UNLOCK (self);
-  return tolerance > 0 ? tolerance : stream_position_half_frame (step);
-}
-
-/* Follows a jump of the stream in the recording. */
-static GstFlowReturn
-follow_jump (GstBoxReplay * self, const StreamPositionStep * step)
-{
-  RecordMatchResult result;
-  GError *error = NULL;
-  RecordJump jump = {
-    .time = step->time,.index = self->position.index,.slack = get_tolerance (self, step),
-    .back = step->rewound,.next = step->next_in_reverse,
-    .reverse = GST_BASE_TRANSFORM (self)->segment.rate < 0,
-  };
-
-  if (step->index_unknown) {
-    GST_ELEMENT_ERROR (self, STREAM, FAILED, ("Cannot compute the index of the frame after a "
-            "seek: match=index needs a frame rate in the caps or durations"), (NULL));
-    return GST_FLOW_ERROR;
-  }
-  GST_LOG_OBJECT (self, "jump to %" GST_TIME_FORMAT, GST_TIME_ARGS (step->time));
-  result = record_match_jump (self->match, &jump, &error);
-  if (result != RECORD_MATCH_FAILED)
-    return flow_of (self, result, NULL);
-  replay_open_seek_failed (GST_ELEMENT (self), self->settings.location, error);
-  return GST_FLOW_ERROR;
-}
-
-/* Sets self->frame to the record of the buffer, or to NULL if it has none. A buffer that
- * is outside of its segment has none and does not move the search, because sinks drop it. */
-static GstFlowReturn
-find_record (GstBoxReplay * self, GstBuffer * buffer)
-{
-  RecordMatchBy by;
-  StreamPositionStep step;
-  GstFlowReturn flow;
-  GError *error = NULL;
-  RecordMatchResult result;
-
-  if (stream_position_is_outside (&GST_BASE_TRANSFORM (self)->segment, buffer))
-    return GST_FLOW_OK;
-  result = record_match_by (self->match, &by, &error);
-  if (result == RECORD_MATCH_FOUND) {
-    step = stream_position_step (&self->position, &GST_BASE_TRANSFORM (self)->segment, buffer,
-        by == RECORD_MATCH_INDEX);
-    if (step.jumped && (flow = follow_jump (self, &step)) != GST_FLOW_OK)
-      return flow;
-    if (by == RECORD_MATCH_INDEX) {
-      result = record_match_at_index (self->match, self->position.index, &self->frame, &error);
-    } else if (GST_CLOCK_TIME_IS_VALID (step.time)) {
-      RecordSearch search = {
-        .time = step.time,.tolerance = get_tolerance (self, &step),.frame_duration = step.duration,
-      };
-
-      GST_OBJECT_LOCK (self);
-      search.hold = self->settings.hold;
-      GST_OBJECT_UNLOCK (self);
-      result = record_match_at_time (self->match, &search, &self->frame, &error);
-    } else {
-      result = record_match_take_next (self->match, &self->frame, &error);
-    }
-    if (result == RECORD_MATCH_FOUND || result == RECORD_MATCH_NONE)
-      self->position.index++;
-  }
-  return flow_of (self, result, error);
-}
-
-/* Does the same with the text of the pad boxes. */
-static GstFlowReturn
-find_text (GstBoxReplay * self, GstBuffer * buffer)
-{
-  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
-  GstClockTime time = replay_pad_time (segment, buffer), patience;
-  GError *error = NULL;
-  RecordMatchResult result;
-  StreamPositionStep step;
-
-  if (!GST_CLOCK_TIME_IS_VALID (time))
-    return GST_FLOW_OK;
-  step = stream_position_step (&self->position, segment, buffer, FALSE);
-  GST_OBJECT_LOCK (self);
-  patience = self->settings.boxes_timeout;
-  GST_OBJECT_UNLOCK (self);
-  result = replay_pad_find (self->boxes_pad, time, get_tolerance (self, &step), patience,
-      &self->frame, &error);
-  return flow_of (self, result, error);
-}
-
-/* Fits the boxes of the record to the frame size of the caps. */
-static GstFlowReturn
-fit_record (GstBoxReplay * self)
-{
-  GError *error = NULL;
-  guint64 line;
-
-  if (self->frame == NULL
-      || recorded_frame_fit (self->frame, self->position.width, self->position.height, &error))
-    return GST_FLOW_OK;
-  line = self->frame->line;
-  self->frame = NULL;
-  if (self->boxes_pad)
-    replay_pad_prefix_error (self->boxes_pad, &error);
-  else
-    g_prefix_error (&error, "%" G_GUINT64_FORMAT ": ", line);
-  if (self->settings.on_error == REPLAY_ON_ERROR_FAIL)
-    return source_failed (self, error);
-  if (self->boxes_pad)
-    replay_pad_skip_found (self->boxes_pad, error->message);
-  else
-    record_match_skip_found (self->match, error->message);
-  g_error_free (error);
-  return GST_FLOW_OK;
-}
-
 /* ----------------------------------------------------------------- transform */
+
+/* Returns whether the buffer has a line that transform_ip removes. */
+static gboolean
+has_line (GstBoxReplay * self, GstBuffer * buffer)
+{
+  return self->settings.line_meta && line_meta_get (buffer) != NULL;
+}
 
 /* Called before transform_ip, to decide whether the buffer must be writable. */
 static GstFlowReturn
@@ -324,12 +179,9 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
     GstBuffer ** output)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
-  GstFlowReturn flow;
+  GstFlowReturn flow = replay_search_find (&self->search, &trans->segment, input);
+  const RecordedFrame *frame = self->search.frame;
 
-  self->frame = NULL;
-  flow = self->boxes_pad ? find_text (self, input) : find_record (self, input);
-  if (flow == GST_FLOW_OK)
-    flow = fit_record (self);
   update_counts (self);
   if (flow != GST_FLOW_OK)
     return flow;
@@ -338,10 +190,11 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   self->attach.replace = self->settings.existing == REPLAY_EXISTING_REPLACE;
   self->attach.kind = self->settings.meta;
   self->stats.frames++;
-  self->stats.boxes += self->frame ? self->frame->boxes->len : 0;
+  self->stats.boxes += frame ? frame->boxes->len : 0;
   GST_OBJECT_UNLOCK (self);
 
-  if (gst_buffer_is_writable (input) || !box_attach_changes (&self->attach, self->frame, input))
+  if (gst_buffer_is_writable (input)
+      || (!box_attach_changes (&self->attach, frame, input) && !has_line (self, input)))
     *output = input;
   else
     *output = gst_buffer_copy (input);
@@ -352,20 +205,21 @@ static GstFlowReturn
 gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
+  const StreamPosition *position = &self->search.position;
+  RecordedFrame *frame = g_steal_pointer (&self->search.frame);
 
-  if (self->frame)
-    GST_LOG_OBJECT (self, "line %" G_GUINT64_FORMAT ": %u boxes", self->frame->line,
-        self->frame->boxes->len);
-  box_attach_run (&self->attach, self->frame, buffer, self->position.width,
-      self->position.height);
-  self->frame = NULL;
+  if (frame)
+    GST_LOG_OBJECT (self, "line %" G_GUINT64_FORMAT ": %u boxes", frame->line, frame->boxes->len);
+  box_attach_run (&self->attach, frame, buffer, position->width, position->height);
+  if (has_line (self, buffer))
+    line_meta_remove (buffer);
   return GST_FLOW_OK;
 }
 
 static gboolean
 gst_box_replay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
 {
-  stream_position_set_caps (&GST_BOX_REPLAY (trans)->position, incaps);
+  stream_position_set_caps (&GST_BOX_REPLAY (trans)->search.position, incaps);
   return TRUE;
 }
 
@@ -392,13 +246,14 @@ gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
       set_flushing (self, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
       break;
     case GST_EVENT_EOS:
-      if ((self->match || self->boxes_pad) && !stream_position_ended (&self->position))
+      if (replay_search_is_open (&self->search)
+          && !stream_position_ended (&self->search.position))
         report (self);
       break;
     default:
       break;
   }
-  stream_position_event (&self->position, event);
+  stream_position_event (&self->search.position, event);
   if (self->boxes_pad && GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
     replay_pad_resume (self->boxes_pad);
   return GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->sink_event (trans, event);
@@ -412,31 +267,37 @@ warn_waiting (gpointer element)
   replay_stats_warn_waiting (&self->stats, GST_ELEMENT (self), self->settings.location);
 }
 
-/* Opens the recording, a file or the pad. Returns FALSE after an error message. */
+/* Opens the recording at the location. Returns FALSE after an error message. */
+static gboolean
+open_location (GstBoxReplay * self)
+{
+  const ReplaySettings *set = &self->settings;
+  RecordReader *reader = replay_open (GST_ELEMENT (self), set);
+
+  if (reader == NULL)
+    return FALSE;
+  record_reader_set_labels (reader, &self->labels);
+  record_reader_set_waiting (reader, warn_waiting, self);
+  self->search.match = record_match_new (reader, set->match_by,
+      set->on_error == REPLAY_ON_ERROR_SKIP, set->loop);
+  GST_OBJECT_LOCK (self);
+  self->reader = reader;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+/* Opens the recording. Returns FALSE after an error message. */
 static gboolean
 open_recording (GstBoxReplay * self)
 {
   const ReplaySettings *set = &self->settings;
-  gboolean skip_errors = set->on_error == REPLAY_ON_ERROR_SKIP;
-  RecordReader *reader;
 
   if (!replay_open_check (GST_ELEMENT (self), set, self->boxes_pad != NULL))
     return FALSE;
   self->labels.max = set->max_labels;
   self->labels.refused = 0;
-  if (self->boxes_pad) {
-    replay_pad_start (self->boxes_pad, skip_errors, set->max_line, &self->labels);
-    return TRUE;
-  }
-  if ((reader = replay_open (GST_ELEMENT (self), set)) == NULL)
-    return FALSE;
-  record_reader_set_labels (reader, &self->labels);
-  record_reader_set_waiting (reader, warn_waiting, self);
-  GST_OBJECT_LOCK (self);
-  self->reader = reader;
-  self->match = record_match_new (reader, set->match_by, skip_errors, set->loop);
-  GST_OBJECT_UNLOCK (self);
-  return TRUE;
+  replay_search_start (&self->search, self->boxes_pad, &self->labels);
+  return replay_search_is_open (&self->search) || open_location (self);
 }
 
 /* Lets the properties change again. */
@@ -462,8 +323,6 @@ gst_box_replay_start (GstBaseTransform * trans)
     set_stopped (self);
     return FALSE;
   }
-  stream_position_init (&self->position);
-  self->frame = NULL;
   return TRUE;
 }
 
@@ -471,14 +330,11 @@ static gboolean
 gst_box_replay_stop (GstBaseTransform * trans)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
-  RecordMatch *match;
 
   GST_OBJECT_LOCK (self);
-  match = g_steal_pointer (&self->match);
   self->reader = NULL;
   GST_OBJECT_UNLOCK (self);
-  g_clear_pointer (&match, record_match_free);
-  self->frame = NULL;
+  replay_search_stop (&self->search);
   set_stopped (self);
   replay_pad_stop (GST_ELEMENT (self), &self->boxes_pad);
   return TRUE;
@@ -550,6 +406,7 @@ gst_box_replay_finalize (GObject * object)
 
   replay_settings_clear (&self->settings);
   box_attach_clear (&self->attach);
+  replay_search_clear (&self->search);
   g_clear_pointer (&self->boxes_pad, gst_object_unref);
   G_OBJECT_CLASS (gst_box_replay_parent_class)->finalize (object);
 }
@@ -577,6 +434,7 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_pad_template (element_class, replay_pad_template ());
   gst_type_mark_as_plugin_api (REPLAY_TYPE_PAD, 0);
+  line_meta_register ();
   element_class->change_state = gst_box_replay_change_state;
   element_class->request_new_pad = gst_box_replay_request_new_pad;
   element_class->release_pad = gst_box_replay_release_pad;
@@ -594,6 +452,7 @@ gst_box_replay_init (GstBoxReplay * self)
 {
   replay_settings_init (&self->settings);
   box_attach_init (&self->attach);
+  replay_search_init (&self->search, GST_ELEMENT (self), &self->settings);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
 }

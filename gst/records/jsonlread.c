@@ -412,7 +412,7 @@ parse_length (const Source * from, Member member, gint * length)
 static gboolean
 parse_header (const Source * from, RecordedFrame * frame)
 {
-  gint64 number;
+  gint64 number = 0;
   gboolean has;
 
   if (!get_integer (from, TIMESTAMP, 0, G_MAXINT64, &number, &has)

@@ -35,6 +35,7 @@ DEFINE_ENUM_TYPE (record_flush_get_type, "GstBoxRecordFlush",
 #define DEFAULT_MAX_FILE_TIME 0
 #define DEFAULT_MAX_FILES 0
 #define DEFAULT_ADD_STREAM_ID FALSE
+#define DEFAULT_LINE_META FALSE
 
 static const gsize fields[] = {
   [RECORD_PROP_LOCATION] = G_STRUCT_OFFSET (RecordSettings, location),
@@ -49,6 +50,7 @@ static const gsize fields[] = {
   [RECORD_PROP_MAX_FILE_TIME] = G_STRUCT_OFFSET (RecordSettings, max_file_time),
   [RECORD_PROP_MAX_FILES] = G_STRUCT_OFFSET (RecordSettings, max_files),
   [RECORD_PROP_ADD_STREAM_ID] = G_STRUCT_OFFSET (RecordSettings, add_stream_id),
+  [RECORD_PROP_LINE_META] = G_STRUCT_OFFSET (RecordSettings, line_meta),
 };
 
 static const GParamFlags ready =
@@ -91,6 +93,12 @@ install_recording (GObjectClass * object_class)
       g_param_spec_boolean ("add-stream-id", "Add stream id",
           "Write the id of the stream, from its STREAM_START event, to each line of JSON Lines. It "
           "tells the lines of several streams in one pipe apart", DEFAULT_ADD_STREAM_ID, ready));
+  g_object_class_install_property (object_class, RECORD_PROP_LINE_META,
+      g_param_spec_boolean ("line-meta", "Line metadata",
+          "Attach the line of each frame to its buffer as the metadata NmsBoxLineMeta, a structure "
+          "with the string line; no location is needed then. unixfdsink of GStreamer 1.24 and "
+          "later passes it to another process, where boxreplay line-meta=true takes it. Elements "
+          "that crop, scale or turn the picture drop it", DEFAULT_LINE_META, ready));
 }
 
 /* Installs the properties of how files and pipes are written. */
@@ -154,6 +162,7 @@ record_settings_init (RecordSettings * settings)
     .max_file_time = DEFAULT_MAX_FILE_TIME,
     .max_files = DEFAULT_MAX_FILES,
     .add_stream_id = DEFAULT_ADD_STREAM_ID,
+    .line_meta = DEFAULT_LINE_META,
   };
 }
 

@@ -37,7 +37,8 @@ typedef enum
   RECORD_PROP_MAX_FILE_TIME,
   RECORD_PROP_MAX_FILES,
   RECORD_PROP_ADD_STREAM_ID,
-  RECORD_PROP_LAST = RECORD_PROP_ADD_STREAM_ID,
+  RECORD_PROP_LINE_META,
+  RECORD_PROP_LAST = RECORD_PROP_LINE_META,
 } RecordProp;
 
 /* The values. The element guards them by its object lock. */
@@ -55,6 +56,7 @@ typedef struct
   guint64 max_file_time;
   guint max_files;
   gboolean add_stream_id;
+  gboolean line_meta;
 } RecordSettings;
 
 /* Installs these properties and the types of their enumerations. */

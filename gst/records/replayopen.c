@@ -4,15 +4,16 @@
 gboolean
 replay_open_check (GstElement * element, const ReplaySettings * settings, gboolean has_pad)
 {
-  gboolean has_location = settings->location && *settings->location;
+  const gboolean has_location = settings->location && *settings->location;
+  const gint sources = has_location + has_pad + settings->line_meta;
 
-  if (has_location && has_pad)
-    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS, ("Cannot replay both the location and the "
-            "pad boxes"), (NULL));
-  else if (!has_location && !has_pad)
-    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS, ("Cannot replay: set the property location, "
-            "or link the pad boxes"), (NULL));
-  return has_location != has_pad;
+  if (sources > 1)
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS, ("Cannot replay more than one of the location, "
+            "the pad boxes and line-meta"), (NULL));
+  else if (sources == 0)
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS, ("Cannot replay: set the property location or "
+            "line-meta, or link the pad boxes"), (NULL));
+  return sources == 1;
 }
 
 RecordReader *

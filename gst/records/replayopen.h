@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* Checks that there is one recording: a location or, with `has_pad`, the pad boxes.
+/* Checks that there is one recording: a location, line-meta or, with `has_pad`, the pad boxes.
  * Returns FALSE after an error message. */
 gboolean replay_open_check (GstElement * element, const ReplaySettings * settings,
     gboolean has_pad);

@@ -2,7 +2,6 @@
 #include "replaypad.h"
 
 #include "boxpads.h"
-#include "jsonl.h"
 #include "streamposition.h"
 
 typedef struct
@@ -29,14 +28,8 @@ struct _GstBoxReplayPad
   GstSegment segment;
 
   /* streaming thread of the video */
-  JsonlParser *parser;
-  RecordedFrame frame;          /* found last */
-  GString *text;
+  ReplayText *text;             /* not owned */
   GstClockTime time;            /* running time of the line found last */
-  gboolean skip_errors;
-  gsize max_line;
-  RecordMatchCounts counts;
-  gchar *first_skipped;
 };
 
 G_DEFINE_TYPE (GstBoxReplayPad, replay_pad, GST_TYPE_PAD)
@@ -179,7 +172,7 @@ drop_before (GstBoxReplayPad * self, GstClockTime time)
 
   while ((line = g_queue_peek_head (&self->lines)) != NULL && line->time < time) {
     line_free (g_queue_pop_head (&self->lines));
-    self->counts.unmatched++;
+    self->text->counts.unmatched++;
     g_cond_broadcast (&self->changed);
   }
 }
@@ -214,57 +207,19 @@ wait_for_line (GstBoxReplayPad * self, GstClockTime first, GstClockTime last, gi
   }
 }
 
-void
-replay_pad_prefix_error (GstBoxReplayPad * self, GError ** error)
-{
-  g_prefix_error (error, " text at %" GST_TIME_FORMAT ": ", GST_TIME_ARGS (self->time));
-}
-
-/* Counts the line found last, which cannot be used. */
-static void
-skip_line (GstBoxReplayPad * self, const gchar * reason)
-{
-  self->counts.skipped++;
-  if (self->first_skipped == NULL)
-    self->first_skipped = g_strdup (reason);
-}
-
-/* Counts the line found last as skipped, or returns RECORD_MATCH_FAILED. */
-static RecordMatchResult
-refuse (GstBoxReplayPad * self, GError * reason, GError ** error)
-{
-  replay_pad_prefix_error (self, &reason);
-  if (!self->skip_errors) {
-    g_propagate_error (error, reason);
-    return RECORD_MATCH_FAILED;
-  }
-  skip_line (self, reason->message);
-  g_error_free (reason);
-  return RECORD_MATCH_NONE;
-}
-
+/* Parses the text of a frame. */
 static RecordMatchResult
 parse (GstBoxReplayPad * self, GstBuffer * buffer, RecordedFrame ** frame, GError ** error)
 {
-  const gsize size = gst_buffer_get_size (buffer);
-  GError *reason = NULL;
+  RecordMatchResult result = RECORD_MATCH_NONE;
+  GstMapInfo map;
 
-  if (size > self->max_line) {
-    g_set_error (&reason, RECORD_ERROR, RECORD_ERROR_MALFORMED,
-        "a line of more than %" G_GSIZE_FORMAT " bytes (max-line)", self->max_line);
-    return refuse (self, reason, error);
+  if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
+    result = replay_text_parse (self->text, (const gchar *) map.data, map.size, self->time, frame,
+        error);
+    gst_buffer_unmap (buffer, &map);
   }
-  g_string_set_size (self->text, size);
-  gst_buffer_extract (buffer, 0, self->text->str, size);
-  box_pads_restore (self->text);
-  if (self->text->len == 0)
-    return RECORD_MATCH_NONE;
-  recorded_frame_reset (&self->frame);
-  if (!jsonl_parse (self->parser, self->text->str, self->text->len, &self->frame, &reason))
-    return refuse (self, reason, error);
-  self->counts.matched++;
-  *frame = &self->frame;
-  return RECORD_MATCH_FOUND;
+  return result;
 }
 
 RecordMatchResult
@@ -287,13 +242,6 @@ replay_pad_find (GstBoxReplayPad * self, GstClockTime time, GstClockTime toleran
     result = parse (self, buffer, frame, error);
   gst_clear_buffer (&buffer);
   return result;
-}
-
-void
-replay_pad_skip_found (GstBoxReplayPad * self, const gchar * reason)
-{
-  self->counts.matched--;
-  skip_line (self, reason);
 }
 
 static void
@@ -320,17 +268,13 @@ replay_pad_resume (GstBoxReplayPad * self)
 }
 
 void
-replay_pad_start (GstBoxReplayPad * self, gboolean skip_errors, gsize max_line, LabelTable * labels)
+replay_pad_start (GstBoxReplayPad * self, ReplayText * text)
 {
   g_mutex_lock (&self->lock);
   forget_lines (self);
   self->flushing = self->interrupted = self->finished = FALSE;
   g_mutex_unlock (&self->lock);
-  self->skip_errors = skip_errors;
-  self->max_line = max_line;
-  self->frame.labels = labels;
-  self->counts = (RecordMatchCounts) { 0, 0, 0 };
-  g_clear_pointer (&self->first_skipped, g_free);
+  self->text = text;
 }
 
 void
@@ -340,18 +284,6 @@ replay_pad_set_flushing (GstBoxReplayPad * self, gboolean flushing)
   self->interrupted = flushing;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-}
-
-const RecordMatchCounts *
-replay_pad_counts (GstBoxReplayPad * self)
-{
-  return &self->counts;
-}
-
-const gchar *
-replay_pad_first_skipped (GstBoxReplayPad * self)
-{
-  return self->first_skipped;
 }
 
 /* ------------------------------------------------------------ request, release */
@@ -444,10 +376,6 @@ replay_pad_finalize (GObject * object)
   forget_lines (self);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->changed);
-  jsonl_parser_free (self->parser);
-  recorded_frame_clear (&self->frame);
-  g_string_free (self->text, TRUE);
-  g_free (self->first_skipped);
   G_OBJECT_CLASS (replay_pad_parent_class)->finalize (object);
 }
 
@@ -464,7 +392,4 @@ replay_pad_init (GstBoxReplayPad * self)
   g_cond_init (&self->changed);
   g_queue_init (&self->lines);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
-  self->parser = jsonl_parser_new ();
-  self->text = g_string_new (NULL);
-  recorded_frame_init (&self->frame);
 }

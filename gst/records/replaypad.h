@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "recordmatch.h"
+#include "replaytext.h"
 
 G_BEGIN_DECLS
 
@@ -30,12 +30,9 @@ void replay_pad_release (GstElement * element, GstPad * pad, GstBoxReplayPad ** 
     const gboolean * started);
 void replay_pad_stop (GstElement * element, GstBoxReplayPad ** slot);
 
-/* Forgets all text and counts; called before the video starts. With skip_errors, text that
- * is malformed or longer than `max_line` bytes is counted and the message about the first
- * one is kept; without, it makes replay_pad_find () return RECORD_MATCH_FAILED. `labels` is
- * not owned. */
-void replay_pad_start (GstBoxReplayPad * self, gboolean skip_errors, gsize max_line,
-    LabelTable * labels);
+/* Forgets all text; called before the video starts. `text`, which is not owned, parses and
+ * counts what comes. */
+void replay_pad_start (GstBoxReplayPad * self, ReplayText * text);
 
 /* Returns the running time of a buffer, at least that of the start of its segment;
  * GST_CLOCK_TIME_NONE if it has no PTS, is outside of the segment, or the segment is not
@@ -46,8 +43,7 @@ GstClockTime replay_pad_time (const GstSegment * segment, GstBuffer * buffer);
  * of a frame. Earlier text is dropped and counted as unmatched. Waits until such text, a
  * later text, a GAP event or EOS has come, but for at most `patience` ns
  * (GST_CLOCK_TIME_NONE: without a limit). Text without content is a frame without boxes.
- * Called by the streaming thread of the video. The pad owns the frame, which is valid
- * until the next call. */
+ * Called by the streaming thread of the video. The frame is that of replay_text_parse (). */
 RecordMatchResult replay_pad_find (GstBoxReplayPad * self, GstClockTime time,
     GstClockTime tolerance, GstClockTime patience, RecordedFrame ** frame, GError ** error);
 
@@ -58,18 +54,8 @@ void replay_pad_finish (GstBoxReplayPad * self);
 /* Handles SEGMENT of the video: takes text again. */
 void replay_pad_resume (GstBoxReplayPad * self);
 
-/* Puts the place of the text found last before the message. */
-void replay_pad_prefix_error (GstBoxReplayPad * self, GError ** error);
-
-/* Counts the text found last as skipped instead of matched, for this reason. */
-void replay_pad_skip_found (GstBoxReplayPad * self, const gchar * reason);
-
 /* With TRUE, interrupts replay_pad_find () and the upstream of the pad, and keeps both
  * from waiting until it is called with FALSE. Any thread may call it. */
 void replay_pad_set_flushing (GstBoxReplayPad * self, gboolean flushing);
-
-/* Called by the streaming thread of the video, which alone changes them. */
-const RecordMatchCounts *replay_pad_counts (GstBoxReplayPad * self);
-const gchar *replay_pad_first_skipped (GstBoxReplayPad * self);
 
 G_END_DECLS

@@ -51,6 +51,7 @@ DEFINE_ENUM_TYPE (replay_on_error_get_type, "GstBoxReplayOnError",
 #define DEFAULT_MAX_LABELS 32768
 #define DEFAULT_FOLLOW FALSE
 #define DEFAULT_HOLD 0
+#define DEFAULT_LINE_META FALSE
 
 static const gsize fields[] = {
   [REPLAY_PROP_LOCATION] = G_STRUCT_OFFSET (ReplaySettings, location),
@@ -66,6 +67,7 @@ static const gsize fields[] = {
   [REPLAY_PROP_MAX_LABELS] = G_STRUCT_OFFSET (ReplaySettings, max_labels),
   [REPLAY_PROP_FOLLOW] = G_STRUCT_OFFSET (ReplaySettings, follow),
   [REPLAY_PROP_HOLD] = G_STRUCT_OFFSET (ReplaySettings, hold),
+  [REPLAY_PROP_LINE_META] = G_STRUCT_OFFSET (ReplaySettings, line_meta),
 };
 
 void
@@ -136,6 +138,12 @@ replay_settings_install (GObjectClass * object_class)
           "buffers without a record of their own, until the next record. For detectors that are "
           "slower than the video; only for records matched by time. 0 = off",
           0, G_MAXUINT64, DEFAULT_HOLD, playing));
+  g_object_class_install_property (object_class, REPLAY_PROP_LINE_META,
+      g_param_spec_boolean ("line-meta", "Line metadata",
+          "Take the boxes of each buffer from its own metadata NmsBoxLineMeta, which boxrecord "
+          "line-meta=true attached and unixfdsrc of GStreamer 1.24 and later receives, and remove "
+          "it. A buffer without it gets no boxes. Not possible with location or the pad boxes",
+          DEFAULT_LINE_META, ready));
   gst_type_mark_as_plugin_api (replay_format_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_match_get_type (), 0);
   gst_type_mark_as_plugin_api (replay_existing_get_type (), 0);
@@ -160,6 +168,7 @@ replay_settings_init (ReplaySettings * settings)
     .max_labels = DEFAULT_MAX_LABELS,
     .follow = DEFAULT_FOLLOW,
     .hold = DEFAULT_HOLD,
+    .line_meta = DEFAULT_LINE_META,
   };
 }
 

@@ -38,7 +38,8 @@ typedef enum
   REPLAY_PROP_MAX_LABELS,
   REPLAY_PROP_FOLLOW,
   REPLAY_PROP_HOLD,
-  REPLAY_PROP_LAST = REPLAY_PROP_HOLD,
+  REPLAY_PROP_LINE_META,
+  REPLAY_PROP_LAST = REPLAY_PROP_LINE_META,
 } ReplayProp;
 
 /* The values. The element guards them by its object lock. */
@@ -57,6 +58,7 @@ typedef struct
   guint max_labels;
   gboolean follow;
   guint64 hold;
+  gboolean line_meta;
 } ReplaySettings;
 
 /* Installs these properties and the types of their enumerations. */

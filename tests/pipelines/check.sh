@@ -102,3 +102,37 @@ video ()
   rm -f frame-*
   [ "$frames" = "$4" ] || fail "$1 has $frames frames, not $4"
 }
+
+# random_recording FILE: 200 frames, 10 a second, with boxes at random places, none on every
+# seventh frame; labels with what markup escapes.
+random_recording ()
+{
+  python3 - "$1" <<'END'
+import json, random, sys
+random.seed(1)
+with open(sys.argv[1], "w", encoding="utf-8") as file:
+    for frame in range(200):
+        objects = []
+        for number in range(0 if frame % 7 == 3 else 1 + frame % 9):
+            x, y = random.random() * 0.8, random.random() * 0.8
+            bounds = {"x_min": x, "y_min": y, "x_max": x + random.random() * 0.2,
+                      "y_max": y + random.random() * 0.2}
+            label = ["person", "car", "a&b <i>\"q\"'s\u00e9"][number % 3]
+            objects.append({"roi_type": label, "region_id": number + 1, "detection":
+                            {"bounding_box": bounds, "confidence": random.random()}})
+        print(json.dumps({"timestamp": frame * 100000000, "objects": objects}), file=file)
+END
+}
+
+# same SENT RECEIVED: the recordings have the same boxes on the same frames.
+same ()
+{
+  python3 - "$1" "$2" <<'END' || fail "$2 has other boxes than $1"
+import json, sys
+sent, got = ([json.loads(line)["objects"] for line in open(name, encoding="utf-8")]
+             for name in sys.argv[1:3])
+wrong = [n for n, (a, b) in enumerate(zip(sent, got)) if a != b]
+print(sys.argv[2], len(got), "frames,", sum(map(len, got)), "boxes,", len(wrong), "frames differ")
+assert sent == got, wrong[:10]
+END
+}

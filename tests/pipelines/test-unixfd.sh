@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# unixfd: all boxes of 200 frames reach another process in the metadata of their buffers.
+. "$(dirname "$0")/check.sh"
+
+NMS_SELF=unixfd
+. "$PIPELINES/common.sh"
+nms_prepare
+[[ $(gst-launch-1.0 --version) =~ version\ 1\.(2[4-9]|[3-9][0-9]) ]] || {
+  echo "unixfdsink and metadata that passes through it need GStreamer 1.24"
+  exit 77
+}
+
+# transfer VIDEO...: sends 200 frames of the source VIDEO with the boxes of boxes.jsonl, and
+# compares those of the receiver, frame by frame.
+transfer ()
+{
+  rm -f video.socket
+  nms_launch -q "$@" ! boxreplay location=boxes.jsonl match=index \
+    ! boxrecord line-meta=true location=sent.jsonl \
+    ! unixfdsink socket-path=video.socket wait-for-connection=true sync=false >sender.out 2>&1 &
+  for _ in $(seq 100); do
+    [ ! -S video.socket ] || break
+    sleep 0.1
+  done
+  NMS_LIMIT=60 nms_launch -q unixfdsrc socket-path=video.socket \
+    ! boxreplay line-meta=true ! boxrecord location=received.jsonl ! fakesink sync=false ||
+    { cat sender.out >&2; fail "the receiver ended with an error"; }
+  wait %% || { cat sender.out >&2; fail "the sender ended with an error"; }
+  recording sent.jsonl 200
+  same sent.jsonl received.jsonl
+}
+
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
+random_recording boxes.jsonl
+source=(videotestsrc num-buffers=200)
+caps=video/x-raw,format=I420,width=320,height=240,framerate=10/1
+transfer "${source[@]}" ! "$caps"
+# a queue in between, and other pictures
+transfer "${source[@]}" ! "${caps/I420/RGB}" ! queue
