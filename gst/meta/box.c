@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* box: the names of the states, and the clipped comparison of extents. */
+/* box: the names of the states, and what compares and rounds extents. */
 #include "box.h"
 
 #include <string.h>
@@ -46,4 +46,53 @@ box_extent_agrees_clipped (gdouble a, gdouble b, gint64 start, gint64 length, gi
   first = CLAMP (start, 0, size);
   last = CLAMP (start + length, 0, size);
   return fabs (a_clip - first) <= 1.0 && fabs ((b_clip - a_clip) - (last - first)) <= 1.0;
+}
+
+/* Rounds the extent a..b, limited to 32 bits. NaN becomes 0. */
+static void
+place_extent (gdouble a, gdouble b, gint64 * start, gint64 * length)
+{
+  a = isnan (a) ? 0 : CLAMP (a, G_MININT32, G_MAXINT32);
+  b = isnan (b) ? 0 : CLAMP (b, G_MININT32, G_MAXINT32);
+  *start = (gint64) round (a);
+  *length = (gint64) round (b) - *start;
+  if (*length == 0 && b > a) {
+    *start = (gint64) floor (a);
+    *length = 1;
+  }
+}
+
+void
+box_place (Box * box, gint width, gint height)
+{
+  place_extent (box->x1, box->x2, &box->x, &box->w);
+  place_extent (box->y1, box->y2, &box->y, &box->h);
+  if (width <= 0 || height <= 0) {
+    box->flags &= ~BOX_HAS_NORMALIZED;
+    return;
+  }
+  box->flags |= BOX_HAS_NORMALIZED;
+  box->x_min = box->x1 / width;
+  box->x_max = box->x2 / width;
+  box->y_min = box->y1 / height;
+  box->y_max = box->y2 / height;
+}
+
+Box
+box_upright (const Box * box)
+{
+  Box upright = *box;
+
+  if (box->rotation != 0) {
+    const gdouble c = fabs (cos (box->rotation)), s = fabs (sin (box->rotation));
+    const gdouble x = (box->x1 + box->x2) / 2, y = (box->y1 + box->y2) / 2;
+    const gdouble w = box->x2 - box->x1, h = box->y2 - box->y1;
+
+    upright.x1 = x - (w * c + h * s) / 2;
+    upright.x2 = x + (w * c + h * s) / 2;
+    upright.y1 = y - (w * s + h * c) / 2;
+    upright.y2 = y + (w * s + h * c) / 2;
+    upright.rotation = 0;
+  }
+  return upright;
 }

@@ -16,6 +16,9 @@ typedef enum
   BOX_HAS_CONFIDENCE = 1 << 1,
   BOX_HAS_LABEL_ID = 1 << 2,
   BOX_HAS_TRACK_ID = 1 << 3,
+  /* Set by code that changes a box after reading, for box_rewrite: */
+  BOX_MOVED = 1 << 4,           /* x1 .. y2 or rotation changed */
+  BOX_RESCORED = 1 << 5,        /* confidence changed; set BOX_HAS_CONFIDENCE too */
 } BoxFlags;
 
 /* The decision of an nmsfilter about a box; BOX_STATE_NONE: it made none. */
@@ -41,6 +44,7 @@ typedef enum
   BOX_READ_LEAN = 1 << 2,       /* label_id only for boxes without a label, because
                                  * the lookup takes a tenth of the reading time */
   BOX_READ_RECORDED = 1 << 3,   /* region_id and parent_id as they were recorded */
+  BOX_READ_SOURCE = 1 << 4,     /* source */
 } BoxReadFlags;
 
 #define BOX_NO_POSITION G_MAXUINT
@@ -59,6 +63,7 @@ typedef struct
                                  * about the centre, clockwise; 0: upright */
   guint flags;                  /* BoxFlags */
   GQuark label;                 /* 0: empty */
+  GQuark source;                /* name of the branch that box_append took it from; 0: none */
   gint label_id;                /* BOX_HAS_LABEL_ID */
   gint region_id;               /* 0: unset */
   gint parent_id;               /* region_id of the box this is a part of; 0: unset */
@@ -101,5 +106,16 @@ box_extent_agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
     return box_extent_agrees_clipped (a, b, start, length, size);
   return fabs (a - start) <= 1.0 && fabs ((b - a) - length) <= 1.0;
 }
+
+/* Returns a copy whose x1 .. y2 are those of the smallest upright box around a rotated one, and
+ * whose rotation is 0. */
+Box box_upright (const Box * box);
+
+/* Derives the integers x y w h and the normalized coordinates from x1 .. y2. Pixels are
+ * rounded to the nearest integers, and a length above 0 to at least 1: rounding outward
+ * could enlarge a length by almost 2, and reading ignores normalized coordinates whose
+ * length differs by more than 1 pixel from the integers. width and height are those of
+ * the frame; if one is 0 (unknown), clears BOX_HAS_NORMALIZED instead. */
+void box_place (Box * box, gint width, gint height);
 
 G_END_DECLS

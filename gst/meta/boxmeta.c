@@ -101,6 +101,15 @@ read_state (Box * box, const GstStructure * s)
     box->suppressed_by = -1;
 }
 
+static void
+read_source (Box * box, const GstStructure * s)
+{
+  const GValue *name = roi_field_value (s, &roi_names.name);
+
+  if (name && G_VALUE_HOLDS_STRING (name))
+    box->source = g_quark_from_string (g_value_get_string (name));
+}
+
 /* Reads a structure other than "detection". Returns FALSE if it is a hint to an encoder. */
 static gboolean
 read_other (Box * box, const GstStructure * s, guint flags)
@@ -112,6 +121,8 @@ read_other (Box * box, const GstStructure * s, guint flags)
     box->flags |= BOX_HAS_TRACK_ID;
   else if ((flags & BOX_READ_STATE) && roi_structure_is (s, &roi_names.nms))
     read_state (box, s);
+  else if ((flags & BOX_READ_SOURCE) && roi_structure_is (s, &roi_names.source))
+    read_source (box, s);
   return !is_hint (s);
 }
 
@@ -134,6 +145,7 @@ read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position
   box->rotation = 0;
   box->flags = 0;
   box->label = roi->roi_type == roi_names.empty ? 0 : roi->roi_type;
+  box->source = 0;
   box->label_id = 0;
   box->region_id = roi->id;
   box->parent_id = roi->parent_id;
@@ -317,6 +329,12 @@ GArray *
 box_meta_reading_boxes (const BoxMetaReading * reading)
 {
   return reading->boxes;
+}
+
+const GArray *
+box_meta_reading_relations (const BoxMetaReading * reading)
+{
+  return reading->relations;
 }
 
 guint

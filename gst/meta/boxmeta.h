@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * boxmeta: reads, removes, tags and attaches the boxes that a buffer carries as
- * metadata. With odmeta, which it calls for GstAnalytics, it is the only code that
- * knows the form of the metadata:
+ * metadata. boxrewrite changes their places and scores, boxappend appends the boxes of
+ * another buffer. These and what they call for GstAnalytics (odmeta, odrewrite, odappend)
+ * are the only code that knows the form of the metadata:
  *
  *   GstVideoRegionOfInterestMeta   roi_type = label, x y w h = pixels,
  *                                  id / parent_id (0: unset), and structures:
@@ -14,6 +15,7 @@
  *                  its centre, clockwise
  *     "recorded"   region_id, parent_id (int) as they were recorded, if boxreplay
  *                  gave the region those of an OD
+ *     "source"     name (string): the branch from which box_append took the box
  *
  * Each such meta is a detection, except those whose only structures are roi/... (hints
  * to an encoder) and those that are locked on the buffer. Each GstAnalyticsODMtd is one
@@ -46,9 +48,13 @@ BoxMetaReading *box_meta_reading_new (void);
 void box_meta_reading_free (BoxMetaReading * reading);
 
 /* Returns the boxes (a GArray of Box), which belong to the reading. The array is the
- * same one as long as the reading lives. States may be written into the boxes;
- * no box may be added, removed or moved. */
+ * same one as long as the reading lives. States, and the fields that box_rewrite writes
+ * back, may be written into the boxes; no box may be added, removed or reordered. */
 GArray *box_meta_reading_boxes (const BoxMetaReading * reading);
+
+/* Returns the relations that start at ODs, for the functions of odmeta and odappend that take
+ * them. They belong to the reading. */
+const GArray *box_meta_reading_relations (const BoxMetaReading * reading);
 
 /* Reads the detections of a buffer as box_meta_read does, and their relations. */
 guint box_meta_reading_take (BoxMetaReading * reading, GstBuffer * buffer, gint width,

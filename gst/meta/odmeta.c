@@ -18,17 +18,6 @@
 
 #define STATE_PREFIX "nms:"
 
-/* Returns NULL if the buffer has no relation meta, or a locked one. */
-static GstAnalyticsRelationMeta *
-relation_meta (GstBuffer * buffer)
-{
-  GstMeta *meta = (GstMeta *) gst_buffer_get_analytics_relation_meta (buffer);
-
-  if (meta && GST_META_FLAG_IS_SET (meta, GST_META_FLAG_LOCKED))
-    return NULL;
-  return (GstAnalyticsRelationMeta *) meta;
-}
-
 gboolean
 od_meta_is (const GstMeta * meta)
 {
@@ -50,10 +39,18 @@ od_meta_has_frame (GstBuffer * buffer)
   return gst_buffer_get_analytics_relation_meta (buffer) != NULL;
 }
 
+gint
+od_meta_length (GstBuffer * buffer)
+{
+  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
+
+  return meta ? (gint) gst_analytics_relation_get_length (meta) : 0;
+}
+
 gboolean
 od_meta_any (GstBuffer * buffer)
 {
-  GstAnalyticsRelationMeta *meta = relation_meta (buffer);
+  GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   gpointer state = NULL;
   GstAnalyticsMtd od;
 
@@ -63,19 +60,34 @@ od_meta_any (GstBuffer * buffer)
 
 /* ------------------------------------------------------------------ reading */
 
-/* Returns the state in a class such as "nms:kept". */
-static BoxState
-state_of_class (const GstAnalyticsMtd * mtd)
+const gchar *
+od_meta_class_suffix (const GstAnalyticsMtd * mtd, const gchar * prefix)
 {
   const GstAnalyticsClsMtd *cls = (const GstAnalyticsClsMtd *) mtd;
   const gchar *name;
 
   if (gst_analytics_cls_mtd_get_length ((GstAnalyticsClsMtd *) cls) != 1)
-    return BOX_STATE_NONE;
+    return NULL;
   name = g_quark_to_string (gst_analytics_cls_mtd_get_quark ((GstAnalyticsClsMtd *) cls, 0));
-  if (name == NULL || !g_str_has_prefix (name, STATE_PREFIX))
-    return BOX_STATE_NONE;
-  return box_state_from_name (name + strlen (STATE_PREFIX));
+  if (name == NULL || !g_str_has_prefix (name, prefix))
+    return NULL;
+  return name + strlen (prefix);
+}
+
+/* Returns the state in a class such as "nms:kept". */
+static BoxState
+state_of_class (const GstAnalyticsMtd * mtd)
+{
+  return box_state_from_name (od_meta_class_suffix (mtd, STATE_PREFIX));
+}
+
+static void
+read_source (const GstAnalyticsMtd * mtd, Box * box)
+{
+  const gchar *name = od_meta_class_suffix (mtd, OD_META_SOURCE_PREFIX);
+
+  if (name)
+    box->source = g_quark_from_string (name);
 }
 
 static void
@@ -92,7 +104,8 @@ read_track (GstAnalyticsMtd * mtd, Box * box)
   }
 }
 
-/* Reads the first track and the first state among the mtds that an OD is related to. */
+/* Reads the first track, the first state and the first source among the mtds that an OD is
+ * related to. */
 static void
 read_related (GstAnalyticsRelationMeta * meta, const OdRelation * relations, guint count,
     guint flags, Box * box)
@@ -109,6 +122,9 @@ read_related (GstAnalyticsRelationMeta * meta, const OdRelation * relations, gui
     if ((flags & BOX_READ_STATE) && box->state == BOX_STATE_NONE
         && type == gst_analytics_cls_mtd_get_mtd_type ())
       box->state = state_of_class (&mtd);
+    if ((flags & BOX_READ_SOURCE) && box->source == 0
+        && type == gst_analytics_cls_mtd_get_mtd_type ())
+      read_source (&mtd, box);
   }
 }
 
@@ -141,6 +157,7 @@ read_od (GstAnalyticsMtd * mtd, GQuark empty, Box * box)
   box->rotation = rotation;
   box->flags = BOX_HAS_CONFIDENCE;
   box->label = label == empty ? 0 : label;
+  box->source = 0;
   box->label_id = 0;
   box->region_id = (gint) mtd->id;
   box->parent_id = 0;
@@ -273,7 +290,7 @@ gboolean
 od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes,
     GArray * relations)
 {
-  GstAnalyticsRelationMeta *meta = relation_meta (buffer);
+  GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
   const GQuark empty = g_quark_from_static_string ("");
   guint regions = boxes->len, count = regions, *by_id = NULL, used = 0, i, length;
@@ -314,7 +331,7 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray *
     if (box->od < 0)
       continue;
     used = od_relations_append (meta, (guint) box->od, found, used);
-    if (used > first && (flags & (BOX_READ_TRACK | BOX_READ_STATE)))
+    if (used > first && (flags & (BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_SOURCE)))
       read_related (meta, &g_array_index (found, OdRelation, first), used - first, flags, box);
   }
   g_array_set_size (found, used);
@@ -352,7 +369,7 @@ begin_removal (OdRemove * removal, GstAnalyticsRelationMeta * meta, const GArray
 void
 od_meta_remove (GstBuffer * buffer, const GArray * boxes, const GArray * relations)
 {
-  GstAnalyticsRelationMeta *meta = relation_meta (buffer);
+  GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   OdRemove removal;
 
   if (meta == NULL)
@@ -371,13 +388,13 @@ od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes
 
   if (meta == NULL)
     return;
-  if (relation_meta (buffer) && begin_removal (&removal, meta, boxes, relations)) {
+  if (od_relations_meta (buffer) && begin_removal (&removal, meta, boxes, relations)) {
     od_remove_copy (&removal, buffer, copy);
   } else {
     GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };
     ((GstMeta *) meta)->info->transform_func (copy, (GstMeta *) meta, buffer,
         _gst_meta_transform_copy, &whole);
-    if (relation_meta (buffer) == NULL)
+    if (od_relations_meta (buffer) == NULL)
       return;
   }
   od_remove_clear (&removal);
@@ -386,7 +403,7 @@ od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes
 void
 od_meta_remove_all (GstBuffer * buffer)
 {
-  GstAnalyticsRelationMeta *meta = relation_meta (buffer);
+  GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   gpointer state = NULL;
   GstAnalyticsMtd od;
   OdRemove removal;
@@ -410,10 +427,11 @@ next_related (GstAnalyticsRelationMeta * meta, guint id, GstAnalyticsMtdType typ
       type, state, other);
 }
 
-static void
-add_state (GstAnalyticsRelationMeta * meta, guint od, BoxState state)
+void
+od_meta_add_class (GstAnalyticsRelationMeta * meta, guint od, const gchar * prefix,
+    const gchar * suffix)
 {
-  gchar *name = g_strconcat (STATE_PREFIX, box_state_name (state), NULL);
+  gchar *name = g_strconcat (prefix, suffix, NULL);
   GstAnalyticsClsMtd cls;
 
   if (gst_analytics_relation_meta_add_one_cls_mtd (meta, 1.0f, g_quark_from_string (name), &cls))
@@ -424,7 +442,7 @@ add_state (GstAnalyticsRelationMeta * meta, guint od, BoxState state)
 void
 od_meta_tag (GstBuffer * buffer, const GArray * boxes)
 {
-  GstAnalyticsRelationMeta *meta = relation_meta (buffer);
+  GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   OdRemove removal;
   guint i;
 
@@ -451,7 +469,8 @@ od_meta_tag (GstBuffer * buffer, const GArray * boxes)
       const Box *box = &g_array_index (boxes, Box, i);
 
       if (box->od >= 0 && box_state_name (box->state))
-        add_state (meta, (guint) removal.new_id[box->od], box->state);
+        od_meta_add_class (meta, (guint) removal.new_id[box->od], STATE_PREFIX,
+            box_state_name (box->state));
     }
   }
   od_remove_clear (&removal);
@@ -523,7 +542,7 @@ od_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height)
             (guint) box->od, track.id);
     }
     if (box_state_name (box->state))
-      add_state (meta, (guint) box->od, box->state);
+      od_meta_add_class (meta, (guint) box->od, STATE_PREFIX, box_state_name (box->state));
   }
   for (i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);

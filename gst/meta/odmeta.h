@@ -7,7 +7,8 @@
  *   GstAnalyticsODMtd   type = label, x y w h = pixels, confidence, and from
  *                       1.26 the angle (radians, clockwise, about the centre)
  *   related to it       GstAnalyticsTrackingMtd: the track; the class
- *                       "nms:suppressed" and so on: nmsfilter action=tag
+ *                       "nms:suppressed" and so on: nmsfilter action=tag; the
+ *                       class "source:NAME": the branch, see box_append
  *   OD to OD            IS_PART_OF, or CONTAIN in the other direction: the parent
  *
  * A region of interest with the id of an OD is the same detection, as DL Streamer
@@ -25,12 +26,27 @@
 G_BEGIN_DECLS
 
 #ifdef HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+
+#define OD_META_SOURCE_PREFIX "source:"
+
+/* Returns the text after `prefix` of a GstAnalyticsClsMtd with one class whose name begins with
+ * it, else NULL. The text is static. */
+const gchar *od_meta_class_suffix (const GstAnalyticsMtd * mtd, const gchar * prefix);
+
+/* Adds the class `prefix` + `suffix` with confidence 1 and relates it to an OD. */
+void od_meta_add_class (GstAnalyticsRelationMeta * meta, guint od, const gchar * prefix,
+    const gchar * suffix);
 
 /* Returns whether the buffer has a relation meta, even an empty or locked one. */
 gboolean od_meta_has_frame (GstBuffer * buffer);
 
 /* Returns whether the buffer carries an OD. */
 gboolean od_meta_any (GstBuffer * buffer);
+
+/* Returns the number of mtds of the relation meta, which is above the id of each of them; 0 if
+ * there is none. */
+gint od_meta_length (GstBuffer * buffer);
 
 /* Returns a new array for the relations of ODs, which od_meta_read fills. */
 GArray *od_meta_relations_new (void);
@@ -88,6 +104,12 @@ static inline gboolean
 od_meta_has_frame (GstBuffer * buffer)
 {
   return FALSE;
+}
+
+static inline gint
+od_meta_length (GstBuffer * buffer)
+{
+  return 0;
 }
 
 static inline gboolean

@@ -47,6 +47,8 @@ od_remove_init (OdRemove * self, GstAnalyticsRelationMeta * meta)
   self->marks = self->remove + self->count + 1;
   self->keep_ids = FALSE;
   self->extra = 0;
+  self->related_only = FALSE;
+  self->reserved = NULL;
   self->relations = NULL;
 }
 
@@ -54,6 +56,16 @@ void
 od_remove_clear (OdRemove * self)
 {
   g_free (self->new_id);        /* with remove and marks behind it */
+}
+
+GstAnalyticsRelationMeta *
+od_relations_meta (GstBuffer * buffer)
+{
+  GstMeta *meta = (GstMeta *) gst_buffer_get_analytics_relation_meta (buffer);
+
+  if (meta && GST_META_FLAG_IS_SET (meta, GST_META_FLAG_LOCKED))
+    return NULL;
+  return (GstAnalyticsRelationMeta *) meta;
 }
 
 guint
@@ -193,8 +205,18 @@ relates_to_any (const OdRemove * self, guint id, const guint * ods, guint count)
   return FALSE;
 }
 
+/* Returns whether a mtd other than an OD is removed, from its marks. */
+static gboolean
+is_removed_with_ods (const OdRemove * self, guint id)
+{
+  const guint8 marks = self->marks[id];
+
+  return !(marks & (IS_OD | TO_KEPT)) && (self->related_only || (marks & TO_REMOVED));
+}
+
 /* Decides which mtds other than ODs are removed: those whose related ODs are all
- * removed, and that have at least one. Collects the relations that start at the others.
+ * removed, and that have at least one, and with related_only those that have none. Collects
+ * the relations that start at the others.
  *
  * There are two variants with the same result. Where an OD has a relation to each of
  * these mtds, indirect relations do not count; if few ODs are kept, asking a mtd for
@@ -214,7 +236,7 @@ decide (OdRemove * self, const GArray * od_relations, GArray * relations)
       others++;
       direct += (self->marks[i] & DIRECT) != 0;
     }
-  if (direct == others && 3 * ods < self->count) {
+  if (direct == others && 3 * ods < self->count && !self->related_only) {
     for (i = 0; i < self->count; i++) {
       if (self->marks[i] & (IS_OD | IS_PLACEHOLDER))
         continue;
@@ -232,7 +254,7 @@ decide (OdRemove * self, const GArray * od_relations, GArray * relations)
     if (mark_related (self, relations))
       mark_indirectly_related (self, relations);
     for (i = 0; i < self->count; i++)
-      if ((self->marks[i] & (TO_REMOVED | TO_KEPT)) == TO_REMOVED)
+      if (is_removed_with_ods (self, i))
         self->remove[i] = TRUE;
   }
   g_free (kept);
@@ -324,8 +346,25 @@ write_relations (const OdRemove * self, GstAnalyticsRelationMeta * meta, const G
   }
 }
 
-/* Writes the content into a meta without mtds. The data of the mtds follow each other
- * in `saved`, or are still in self->meta if that is NULL. */
+static void
+add_placeholder (GstAnalyticsRelationMeta * meta)
+{
+  GstAnalyticsMtd added;
+
+  gst_analytics_relation_meta_add_mtd (meta, &placeholder_impl, 0, &added);
+}
+
+/* Adds placeholders until the next id is not reserved. */
+static void
+skip_reserved (const OdRemove * self, GstAnalyticsRelationMeta * meta)
+{
+  while (self->reserved && g_hash_table_contains (self->reserved,
+          GSIZE_TO_POINTER (gst_analytics_relation_get_length (meta))))
+    add_placeholder (meta);
+}
+
+/* Appends the content to a meta, which has no mtds if ids must not change. The data of the
+ * mtds follow each other in `saved`, or are still in self->meta if that is NULL. */
 static void
 write_content (OdRemove * self, GstAnalyticsRelationMeta * meta, const Content * content,
     const guint8 * saved)
@@ -340,7 +379,9 @@ write_content (OdRemove * self, GstAnalyticsRelationMeta * meta, const Content *
     gpointer data;
 
     for (; self->keep_ids && k < kept->id; k++)
-      gst_analytics_relation_meta_add_mtd (meta, &placeholder_impl, 0, &added);
+      add_placeholder (meta);
+    if (self->marks[kept->id] & IS_OD)
+      skip_reserved (self, meta);
     data = gst_analytics_relation_meta_add_mtd (meta, kept->impl, kept->size, &added);
     if (kept->size > 0)
       memcpy (data, saved ? saved : data_of (self, kept->id), kept->size);
@@ -353,14 +394,31 @@ write_content (OdRemove * self, GstAnalyticsRelationMeta * meta, const Content *
   write_relations (self, meta, content->relations);
 }
 
+/* Lets the kept mtds that own something copy it into the meta of `target`. */
+static void
+copy_owned (const OdRemove * self, GstAnalyticsRelationMeta * meta, const Content * content,
+    GstBuffer * buffer, GstBuffer * target)
+{
+  GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };
+  guint i;
+
+  for (i = 0; i < content->count; i++) {
+    const KeptMtd *kept = &content->mtds[i];
+
+    if (kept->impl->mtd_meta_transform) {
+      GstAnalyticsMtd mtd = { (guint) self->new_id[kept->id], meta };
+      kept->impl->mtd_meta_transform (target, &mtd, buffer, _gst_meta_transform_copy, &whole);
+    }
+  }
+}
+
 /* Adds a new meta with the content to `target`. */
 static void
 copy (OdRemove * self, const Content * content, GstBuffer * buffer, GstBuffer * target)
 {
-  GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };
   GstAnalyticsRelationMetaInitParams params;
   GstAnalyticsRelationMeta *meta;
-  guint i, new_count = content->count;
+  guint new_count = content->count;
 
   if (self->keep_ids && new_count > 0)
     new_count = content->mtds[new_count - 1].id + 1;
@@ -370,14 +428,7 @@ copy (OdRemove * self, const Content * content, GstBuffer * buffer, GstBuffer * 
   params.initial_buf_size = content->bytes + (new_count + 1) * 32 + self->extra * 64;
   meta = gst_buffer_add_analytics_relation_meta_full (target, &params);
   write_content (self, meta, content, NULL);
-  for (i = 0; i < content->count; i++) {
-    const KeptMtd *kept = &content->mtds[i];
-
-    if (kept->impl->mtd_meta_transform) {
-      GstAnalyticsMtd mtd = { (guint) self->new_id[kept->id], meta };
-      kept->impl->mtd_meta_transform (target, &mtd, buffer, _gst_meta_transform_copy, &whole);
-    }
-  }
+  copy_owned (self, meta, content, buffer, target);
 }
 
 /* Returns whether the kept mtds can be written back into the meta after it was
@@ -429,9 +480,10 @@ replace (OdRemove * self, const Content * content, GstBuffer * buffer)
   self->meta = gst_buffer_get_analytics_relation_meta (buffer);
 }
 
-/* Rebuilds the meta on `target`, or in place if that is NULL. */
+/* Rebuilds the meta on `target`, or in place if that is NULL; or appends its content to
+ * `meta`, the meta of `target`, unless that is NULL. */
 static void
-rebuild (OdRemove * self, GstBuffer * buffer, GstBuffer * target)
+rebuild (OdRemove * self, GstBuffer * buffer, GstBuffer * target, GstAnalyticsRelationMeta * meta)
 {
   GArray *own_relations = NULL, *relations = g_array_new (FALSE, FALSE, sizeof (OdRelation));
   Content content = {.od_relations = self->relations,.relations = relations };
@@ -441,7 +493,11 @@ rebuild (OdRemove * self, GstBuffer * buffer, GstBuffer * target)
     content.od_relations = own_relations = relations_of_ods (self);
   decide (self, content.od_relations, relations);
   content.mtds = mtds = list_kept (self, &content.count, &content.bytes);
-  if (target)
+  if (meta) {
+    self->keep_ids = FALSE;
+    write_content (self, meta, &content, NULL);
+    copy_owned (self, meta, &content, buffer, target);
+  } else if (target)
     copy (self, &content, buffer, target);
   else if (can_be_refilled (self, &content))
     refill (self, &content, buffer);
@@ -456,12 +512,29 @@ rebuild (OdRemove * self, GstBuffer * buffer, GstBuffer * target)
 void
 od_remove_copy (OdRemove * self, GstBuffer * buffer, GstBuffer * target)
 {
-  rebuild (self, buffer, target);
+  rebuild (self, buffer, target, NULL);
+}
+
+guint
+od_remove_bound (const OdRemove * self)
+{
+  guint i, count = 0;
+
+  for (i = 0; i < self->count; i++)
+    count += self->remove[i] == 0;
+  return count;
+}
+
+void
+od_remove_append (OdRemove * self, GstBuffer * buffer, GstAnalyticsRelationMeta * meta,
+    GstBuffer * target)
+{
+  rebuild (self, buffer, target, meta);
 }
 
 GstAnalyticsRelationMeta *
 od_remove_in_place (OdRemove * self, GstBuffer * buffer)
 {
-  rebuild (self, buffer, NULL);
+  rebuild (self, buffer, NULL, NULL);
   return self->meta;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * odremove: removes mtds from a GstAnalyticsRelationMeta. GstAnalytics can only add
- * mtds, so the meta is rebuilt from the mtds that are kept.
+ * mtds, so the meta is rebuilt from the mtds that are kept. They can also be appended to
+ * the meta of another buffer.
  */
 #pragma once
 
@@ -16,6 +17,9 @@ typedef struct
   GstAnalyticsRelTypes types;
 } OdRelation;
 
+/* Returns the relation meta of a buffer, or NULL if it has none or a locked one. */
+GstAnalyticsRelationMeta *od_relations_meta (GstBuffer * buffer);
+
 /* Writes the relations that start at mtd `id` into `relations` (a GArray of
  * OdRelation), beginning at element `used`, and returns the number of elements used
  * afterwards. The array grows in large steps, so its length is at least that number. */
@@ -29,6 +33,9 @@ typedef struct
   guint8 *remove;               /* [count]; not 0: this mtd is to be removed */
   gboolean keep_ids;            /* ids must not change: see od_meta_remove */
   guint extra;                  /* number of mtds that will be added afterwards */
+  gboolean related_only;        /* removes the mtds that are related to no OD, too */
+  GHashTable *reserved;         /* set of ids (GINT_TO_POINTER) that od_remove_append gives to
+                                 * no OD; NULL: none */
   const GArray *relations;      /* relations that start at ODs; NULL: to be collected */
   guint8 *marks;                /* [count]; set and used by odremove.c */
   gint *new_id;                 /* [count]; set by the rebuild: -1 for a removed mtd */
@@ -46,6 +53,16 @@ void od_remove_mark_od (OdRemove * self, guint id, gboolean remove);
  * and without each mtd that is related to removed ODs and to no kept OD. Returns the
  * rebuilt meta, which may be another object. */
 GstAnalyticsRelationMeta *od_remove_in_place (OdRemove * self, GstBuffer * buffer);
+
+/* Returns the number of mtds that are kept, at most. */
+guint od_remove_bound (const OdRemove * self);
+
+/* Appends the mtds that od_remove_in_place would leave, and their relations, to `meta`, the
+ * relation meta of `target`, another buffer, and writes their new ids into new_id. The mtds of
+ * `meta` keep their ids; those of `buffer` do not change. Ids inside the data of mtds of types
+ * that are not known here cannot be changed, so they name other mtds afterwards. */
+void od_remove_append (OdRemove * self, GstBuffer * buffer, GstAnalyticsRelationMeta * meta,
+    GstBuffer * target);
 
 /* Adds the meta that od_remove_in_place would build to `target`, a buffer without
  * relation meta. The meta of `buffer` does not change. */

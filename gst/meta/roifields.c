@@ -26,6 +26,7 @@ roi_names_init (void)
   SET (nms, "nms");
   SET (rotation, "rotation");
   SET (recorded, "recorded");
+  SET (source, "source");
   SET (x_min, "x_min");
   SET (y_min, "y_min");
   SET (x_max, "x_max");
@@ -38,6 +39,7 @@ roi_names_init (void)
   SET (angle, "angle");
   SET (region_id, "region_id");
   SET (parent_id, "parent_id");
+  SET (name, "name");
   roi_names.empty = g_quark_from_static_string ("");
   g_once_init_leave (&once, 1);
 }

@@ -21,9 +21,9 @@ typedef GQuark RoiName;
 /* The names of structures, then of fields. */
 typedef struct
 {
-  RoiName detection, object_id, nms, rotation, recorded;
+  RoiName detection, object_id, nms, rotation, recorded, source;
   RoiName x_min, y_min, x_max, y_max, confidence, label_id, id, state, suppressed_by;
-  RoiName angle, region_id, parent_id;
+  RoiName angle, region_id, parent_id, name;
   GQuark empty;                 /* the label "" */
 } RoiNames;
 

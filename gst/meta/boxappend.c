@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxappend: appends ODs first, because the ids of their regions are theirs; then chooses all
+ * ids, because a parent may follow its part; then appends regions.
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "boxappend.h"
+
+#include "boxrewrite.h"
+#include "odappend.h"
+#include "odmeta.h"
+#include "roifields.h"
+
+typedef struct
+{
+  GstBuffer *target;
+  gint width, height;           /* of its frame */
+  const gchar *name;            /* of the source, or NULL */
+  const gint *od_ids;           /* new ids of ODs by old id, or NULL */
+  gboolean has_ods;             /* there are ODs on the target */
+  GHashTable *reserved;         /* ids of regions on the target */
+  gint next_id;                 /* above the ids of mtds and those given so far */
+  gint *box_ids;                /* [boxes] new ids, 0 for boxes that were not appended */
+  guint count;                  /* boxes that were appended */
+} Appending;
+
+static GHashTable *
+ids_of_regions (GstBuffer * buffer)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  GHashTable *ids = g_hash_table_new (NULL, NULL);
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, api)) != NULL)
+    g_hash_table_add (ids, GINT_TO_POINTER (((GstVideoRegionOfInterestMeta *) meta)->id));
+  return ids;
+}
+
+/* Makes box_rewrite_region and od_append write the places of all boxes. */
+static void
+mark_moved (GArray * boxes)
+{
+  guint i;
+
+  for (i = 0; i < boxes->len; i++)
+    g_array_index (boxes, Box, i).flags |= BOX_MOVED;
+}
+
+static void
+copy_structures (const GstVideoRegionOfInterestMeta * from, GstVideoRegionOfInterestMeta * to,
+    const gchar * name)
+{
+  const GList *l;
+
+  for (l = from->params; l; l = l->next) {
+    GstStructure *s;
+
+    if (roi_structure_is (l->data, &roi_names.recorded)
+        || (name && roi_structure_is (l->data, &roi_names.source)))
+      continue;
+    s = gst_structure_copy (l->data);
+    if (roi_structure_is (s, &roi_names.nms))
+      gst_structure_remove_field (s, "suppressed-by");
+    gst_video_region_of_interest_meta_add_param (to, s);
+  }
+  if (name)
+    gst_video_region_of_interest_meta_add_param (to,
+        gst_structure_new ("source", "name", G_TYPE_STRING, name, NULL));
+}
+
+/* Returns an id that no region and no OD has; or 0 for a region that had 0, if that cannot be
+ * mistaken for the id of an OD. */
+static gint
+unused_id (Appending * self, gint old_id)
+{
+  if (old_id == 0 && !self->has_ods)
+    return 0;
+  while (g_hash_table_contains (self->reserved, GINT_TO_POINTER (self->next_id)))
+    self->next_id++;
+  return self->next_id++;
+}
+
+/* Writes the new ids of the boxes, and counts the appended boxes. */
+static void
+choose_ids (Appending * self, const GArray * boxes)
+{
+  guint i;
+
+  for (i = 0; i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+    const gint od = box->od >= 0 && self->od_ids ? self->od_ids[box->od] : -1;
+
+    self->box_ids[i] = 0;
+    if (box_state_is_drop (box->state) || (od < 0 && box->position == BOX_NO_POSITION))
+      continue;
+    self->box_ids[i] = od >= 0 ? od : unused_id (self, box->region_id);
+    self->count++;
+  }
+}
+
+static void
+append_region (const Appending * self, const GstVideoRegionOfInterestMeta * from,
+    const Box * box, gint id)
+{
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta_id
+      (self->target, from->roi_type, from->x, from->y, from->w, from->h);
+
+  copy_structures (from, roi, self->name);
+  box_rewrite_region (roi, box, self->width, self->height);
+  roi->id = id;
+  roi->parent_id = box->parent >= 0 ? self->box_ids[box->parent] : 0;
+}
+
+static void
+append_regions (const Appending * self, GstBuffer * source, const GArray * boxes)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  gpointer state = NULL;
+  guint position, next = 0;
+  GstMeta *meta;
+
+  for (position = 0; next < boxes->len
+      && (meta = gst_buffer_iterate_meta_filtered (source, &state, api)) != NULL; position++) {
+    const Box *box = &g_array_index (boxes, Box, next);
+
+    if (box->position != position)
+      continue;
+    if (!box_state_is_drop (box->state))
+      append_region (self, (const GstVideoRegionOfInterestMeta *) meta, box,
+          self->box_ids[next]);
+    next++;
+  }
+}
+
+guint
+box_append (GstBuffer * target, GstBuffer * source, const BoxMetaReading * reading,
+    gint width, gint height, const gchar * name)
+{
+  GArray *boxes = box_meta_reading_boxes (reading);
+  Appending self = { target, width, height, name };
+  gint *od_ids;
+
+  if (boxes->len == 0)
+    return 0;
+  roi_names_init ();
+  mark_moved (boxes);
+  self.reserved = ids_of_regions (target);
+  self.od_ids = od_ids = od_append (target, source, boxes, box_meta_reading_relations (reading),
+      self.reserved, name);
+  self.has_ods = od_meta_any (target);
+  self.next_id = od_meta_length (target) + 1;
+  self.box_ids = g_new (gint, boxes->len);
+  choose_ids (&self, boxes);
+  append_regions (&self, source, boxes);
+  g_free (self.box_ids);
+  g_free (od_ids);
+  g_hash_table_unref (self.reserved);
+  return self.count;
+}

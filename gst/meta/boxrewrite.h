@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxrewrite: writes changed places and scores of boxes back into the metadata of a buffer. All
+ * else stays: labels, classes, tracks, relations, ids, parents and unknown structures.
+ *
+ *     box_meta_reading_take (reading, buffer, old_width, old_height, 0);
+ *     for each box:  box->x1 = ...;  box->flags |= BOX_MOVED;
+ *                    box->confidence = ...;  box->flags |= BOX_RESCORED | BOX_HAS_CONFIDENCE;
+ *     buffer = gst_buffer_make_writable (buffer);
+ *     box_rewrite (buffer, box_meta_reading_boxes (reading), width, height);
+ *     box_meta_remove (buffer, reading);           optional, and only after box_rewrite
+ */
+#pragma once
+
+#include "box.h"
+
+#include <gst/video/video.h>
+
+G_BEGIN_DECLS
+
+/* Writes each box with BOX_MOVED or BOX_RESCORED, but those that box_state_is_drop names, into
+ * its region and its OD. `buffer` is the one that was read, or a copy of it with the same
+ * metadata, and writable. Call it before box_meta_remove, which changes positions and ids.
+ *
+ * Moved (x1 .. y2, rotation): the integers of region and OD, rounded by box_place and not clipped;
+ * x_min .. y_max in "detection", if the region has that structure, for a frame of width x height,
+ * or none if one of them is 0 (unknown); angle in "rotation". A region that had no "rotation"
+ * although its OD is rotated gets the upright box around the rotated one.
+ * Rescored: confidence in "detection", which is added where it is absent, and in the OD. */
+void box_rewrite (GstBuffer * buffer, GArray * boxes, gint width, gint height);
+
+/* Writes one box into a region as box_rewrite does. */
+void box_rewrite_region (GstVideoRegionOfInterestMeta * roi, const Box * box, gint width,
+    gint height);
+
+G_END_DECLS

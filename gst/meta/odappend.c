@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * odappend: copies mtds with odremove. The meta of the target is rebuilt first with space for
+ * the new ones, because GStreamer copies the matrix of relations each time that it grows.
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "odappend.h"
+
+#include "odmeta.h"
+#include "odremove.h"
+#include "odrewrite.h"
+
+/* Marks the ODs of the boxes. Returns the number of those to append. */
+static guint
+mark_ods (OdRemove * removal, const GArray * boxes)
+{
+  guint i, count = 0;
+
+  for (i = 0; i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+    const gboolean drop = box_state_is_drop (box->state);
+
+    if (box->od < 0)
+      continue;
+    od_remove_mark_od (removal, (guint) box->od, drop);
+    count += !drop;
+  }
+  return count;
+}
+
+/* Marks the classes "source:NAME" as removed. */
+static void
+mark_sources (OdRemove * removal)
+{
+  guint i;
+
+  for (i = 0; i < removal->count; i++) {
+    GstAnalyticsMtd mtd = { i, removal->meta };
+
+    if (gst_analytics_mtd_get_mtd_type (&mtd) == gst_analytics_cls_mtd_get_mtd_type ()
+        && od_meta_class_suffix (&mtd, OD_META_SOURCE_PREFIX))
+      removal->remove[i] = TRUE;
+  }
+}
+
+/* Returns the relation meta of `target`, with space for `count` more mtds. */
+static GstAnalyticsRelationMeta *
+with_space (GstBuffer * target, guint count)
+{
+  GstAnalyticsRelationMetaInitParams params = { count, 64 * count };
+  GstAnalyticsRelationMeta *meta = od_relations_meta (target);
+  OdRemove nothing;
+
+  if (meta == NULL)
+    return gst_buffer_add_analytics_relation_meta_full (target, &params);
+  od_remove_init (&nothing, meta);
+  nothing.keep_ids = TRUE;
+  nothing.extra = count;
+  meta = od_remove_in_place (&nothing, target);
+  od_remove_clear (&nothing);
+  return meta;
+}
+
+/* Writes the places and sources of the appended ODs. */
+static void
+complete (GstAnalyticsRelationMeta * meta, const GArray * boxes, const gint * ids,
+    const gchar * name)
+{
+  guint i;
+
+  for (i = 0; i < boxes->len; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+
+    if (box->od < 0 || ids[box->od] < 0)
+      continue;
+    if (box->flags & (BOX_MOVED | BOX_RESCORED))
+      od_rewrite_od (meta, (guint) ids[box->od], box);
+    if (name)
+      od_meta_add_class (meta, (guint) ids[box->od], OD_META_SOURCE_PREFIX, name);
+  }
+}
+
+gint *
+od_append (GstBuffer * target, GstBuffer * source, const GArray * boxes,
+    const GArray * relations, GHashTable * reserved, const gchar * name)
+{
+  GstAnalyticsRelationMeta *from = od_relations_meta (source), *to;
+  gint *ids = NULL;
+  OdRemove removal;
+  guint count;
+
+  if (from == NULL || (od_meta_has_frame (target) && od_relations_meta (target) == NULL))
+    return NULL;
+  od_remove_init (&removal, from);
+  removal.relations = relations;
+  removal.related_only = TRUE;
+  removal.reserved = reserved;
+  count = mark_ods (&removal, boxes);
+  if (count > 0) {
+    if (name)
+      mark_sources (&removal);
+    to = with_space (target, od_remove_bound (&removal) + (name ? count : 0));
+    od_remove_append (&removal, source, to, target);
+    ids = g_memdup2 (removal.new_id, (removal.count + 1) * sizeof *ids);
+    complete (to, boxes, ids, name);
+  }
+  od_remove_clear (&removal);
+  return ids;
+}

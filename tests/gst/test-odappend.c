@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * odappend and odrewrite: ODs that are moved, rescored, and appended with their classes, tracks
+ * and relations to those of another buffer. Calls functions of the plugin directly.
+ */
+#include "foreignmtd.h"
+#include "gstrunner.h"
+#include "meta/boxappend.h"
+#include "meta/boxmap.h"
+#include "meta/boxrewrite.h"
+#include "odboxes.h"
+
+#include <math.h>
+
+/* Returns an OD as text: "dog 1 2 3 4 0.50 r0.00 classes". Free it. */
+static gchar *
+od_text (GstBuffer * buffer, guint id)
+{
+  GstAnalyticsMtd mtd = { id, relations_of (buffer) };
+  GstAnalyticsODMtd *od = (GstAnalyticsODMtd *) & mtd;
+  gfloat confidence, rotation = 0;
+  gint x, y, w, h;
+  gchar *classes = classes_of (buffer, id), *text;
+
+#if GST_CHECK_VERSION (1, 26, 0)
+  gst_analytics_od_mtd_get_oriented_location (od, &x, &y, &w, &h, &rotation, &confidence);
+#else
+  gst_analytics_od_mtd_get_location (od, &x, &y, &w, &h, &confidence);
+#endif
+  text = g_strdup_printf ("%s %d %d %d %d %.2f r%.2f %s", g_quark_to_string
+      (gst_analytics_od_mtd_get_obj_type (od)), x, y, w, h, confidence, rotation, classes);
+  g_free (classes);
+  return text;
+}
+
+#define ASSERT_OD(buffer, id, expected) G_STMT_START {                         \
+    gchar *text_ = od_text (buffer, id);                                       \
+    g_assert_cmpstr (text_, ==, expected);                                     \
+    g_free (text_);                                                            \
+  } G_STMT_END
+
+/* A person (OD 0) with a class, a face (OD 2) that is a part of it, a track of the face, a foreign
+ * mtd that the track is related to, and a class of no OD. The face has a region. */
+static GstBuffer *
+branch_new (void)
+{
+  GstBuffer *buffer = frame_new (0);
+  const guint person = add_od (buffer, "person", 100, 50, 20, 40, 0.5f);
+  guint face, foreign;
+  GstAnalyticsTrackingMtd track;
+  GstAnalyticsClsMtd scene;
+  GstVideoRegionOfInterestMeta *roi;
+
+  add_class (buffer, person, "tall", 0.75f);
+  face = add_od (buffer, "face", 105, 52, 4, 4, 0.25f);
+  relate (buffer, face, person, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+  gst_analytics_relation_meta_add_tracking_mtd (relations_of (buffer), 77, 0, &track);
+  relate (buffer, face, track.id, GST_ANALYTICS_REL_TYPE_RELATE_TO);
+  foreign = foreign_mtd_add (buffer, 9);
+  relate (buffer, track.id, foreign, GST_ANALYTICS_REL_TYPE_CONTAIN);
+  gst_analytics_relation_meta_add_one_cls_mtd (relations_of (buffer), 1.0f,
+      g_quark_from_static_string ("indoors"), &scene);
+  roi = add_exact (buffer, (gint) face, "face", 105.25, 52.25, 109.25, 56.25, 0.25);
+  roi->parent_id = (gint) person;
+  return buffer;
+}
+
+/* Moving and rescoring changes no id, relation or other mtd. */
+static void
+test_rewrite (void)
+{
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GArray *boxes = box_meta_reading_boxes (reading);
+  GstBuffer *buffer = branch_new ();
+  const guint length = mtds_on (buffer);
+  gchar *foreign;
+  BoxMap map;
+
+  add_od (buffer, "far", 0, 0, 10, 10, 0.5f);
+  box_meta_reading_take (reading, buffer, 640, 480, 0);
+  g_assert_cmpuint (boxes->len, ==, 3);
+  box_map_init (&map);
+  box_map_shift (&map, -50, -50);
+  box_map_scale (&map, 2, 2);
+  g_assert_cmpuint (box_map_move_all (&map, boxes, 640, 480, FALSE), ==, 1);
+  g_array_index (boxes, Box, 0).confidence = 0.75;
+  g_array_index (boxes, Box, 0).flags |= BOX_RESCORED;
+  box_rewrite (buffer, boxes, 640, 480);
+  g_assert_cmpuint (mtds_on (buffer), ==, length + 1);
+  ASSERT_OD (buffer, 0, "person 100 0 40 80 0.50 r0.00 tall");
+  ASSERT_OD (buffer, 2, "face 111 5 8 8 0.75 r0.00 ");     /* the place of the region's doubles */
+  ASSERT_OD (buffer, 6, "far 0 0 10 10 0.50 r0.00 ");       /* outside, so to be removed */
+  g_assert_cmphex (types_between (buffer, 2, 0), ==, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+  g_assert_cmphex (types_between (buffer, 2, 3), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
+  foreign = foreign_mtds_on (buffer);
+  g_assert_cmpstr (foreign, ==, "9");
+  g_free (foreign);
+  box_meta_remove (buffer, reading);
+  g_assert_cmpuint (box_meta_reading_take (reading, buffer, 640, 480, 0), ==, 2);
+  g_assert_cmpfloat_with_epsilon (g_array_index (boxes, Box, 0).x1, 110.5, 1e-9);
+  g_assert_cmpfloat (g_array_index (boxes, Box, 0).confidence, ==, 0.75);
+  gst_buffer_unref (buffer);
+  box_meta_reading_free (reading);
+}
+
+/* A region around a rotated OD stays the upright box around it. */
+static void
+test_rewrite_rotated (void)
+{
+#if GST_CHECK_VERSION (1, 26, 0)
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GstBuffer *buffer = frame_new (0);
+  GstVideoRegionOfInterestMeta *roi;
+  GstAnalyticsODMtd od;
+  BoxMap map;
+
+  add_od (buffer, "first", 0, 0, 9, 9, 0.5f);
+  gst_analytics_relation_meta_add_oriented_od_mtd (relations_of (buffer),
+      g_quark_from_static_string ("ship"), 100, 100, 40, 20, (gfloat) (G_PI / 2), 0.5f, &od);
+  roi = add_region (buffer, (gint) od.id, "ship", 110, 90, 20, 40);
+  box_meta_reading_take (reading, buffer, 640, 480, 0);
+  box_map_init (&map);
+  box_map_orient (&map, GST_VIDEO_ORIENTATION_HORIZ, 640, 480);
+  box_map_move_all (&map, box_meta_reading_boxes (reading), 640, 480, FALSE);
+  box_rewrite (buffer, box_meta_reading_boxes (reading), 640, 480);
+  ASSERT_OD (buffer, 1, "ship 500 100 40 20 0.50 r-1.57 ");
+  g_assert_cmpint ((gint) roi->x, ==, 510);
+  g_assert_cmpint ((gint) roi->y, ==, 90);
+  g_assert_cmpuint (roi->w, ==, 20);
+  g_assert_cmpuint (roi->h, ==, 40);
+  g_assert_null (roi->params);
+  gst_buffer_unref (buffer);
+  box_meta_reading_free (reading);
+#endif
+}
+
+/* Appends the branch to a buffer with an OD, a region whose id a new OD would get, and another. */
+static void
+test_append (void)
+{
+  const gint alive = foreign_mtds_alive ();
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GArray *boxes = box_meta_reading_boxes (reading);
+  GstBuffer *buffer = frame_new (0), *branch = branch_new ();
+  GstVideoRegionOfInterestMeta *roi;
+  guint person, face;
+  gchar *foreign;
+  BoxMap map;
+
+  add_od (buffer, "car", 1, 2, 3, 4, 1.0f);
+  add_class (buffer, 0, "red", 1.0f);
+  add_region (buffer, 2, "sign", 7, 7, 7, 7);
+  add_region (buffer, 0, "tree", 9, 9, 7, 7);
+  box_meta_reading_take (reading, branch, 640, 480, 0);
+  box_map_init (&map);
+  box_map_shift (&map, 300, 200);
+  box_map_move_all (&map, boxes, 1280, 800, TRUE);
+  g_assert_cmpuint (box_append (buffer, branch, reading, 1280, 800, "left"), ==, 2);
+  g_assert_cmpuint (mtds_on (branch), ==, 6);
+  gst_buffer_unref (branch);
+
+  ASSERT_OD (buffer, 0, "car 1 2 3 4 1.00 r0.00 red");
+  person = od_at (buffer, 400);
+  face = od_at (buffer, 405);
+  g_assert_cmpuint (person, !=, 2);     /* the id of the region "sign" */
+  ASSERT_OD (buffer, person, "person 400 250 20 40 0.50 r0.00 tall source:left");
+  ASSERT_OD (buffer, face, "face 405 252 4 4 0.25 r0.00 source:left");
+  g_assert_cmphex (types_between (buffer, face, person), ==, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+  g_assert_cmphex (types_between (buffer, person + 1, person), ==,
+      GST_ANALYTICS_REL_TYPE_RELATE_TO | GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+  foreign = foreign_mtds_on (buffer);
+  g_assert_cmpstr (foreign, ==, "9");
+  g_free (foreign);
+  roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, (gint) face);
+  g_assert_nonnull (roi);
+  g_assert_cmpint (roi->parent_id, ==, (gint) person);
+
+  g_assert_cmpuint (box_meta_read (buffer, 1280, 800, BOX_READ_SOURCE | BOX_READ_TRACK, boxes), ==,
+      5);
+  g_assert_cmpfloat_with_epsilon (g_array_index (boxes, Box, 2).x1, 405.25, 1e-9);
+  g_assert_cmpint (g_array_index (boxes, Box, 2).track_id, ==, 77);
+  g_assert_cmpint (g_array_index (boxes, Box, 2).parent, ==, 4);
+  g_assert_cmpstr (g_quark_to_string (g_array_index (boxes, Box, 4).source), ==, "left");
+  g_assert_cmpuint (g_array_index (boxes, Box, 3).source, ==, 0);
+  gst_buffer_unref (buffer);
+  box_meta_reading_free (reading);
+  assert_none_alive (foreign_mtds_alive () - alive);
+}
+
+/* ODs of a buffer without any, then once more with another name; then to a locked meta. */
+static void
+test_append_again (void)
+{
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GstBuffer *branch = branch_new (), *one = frame_new (0), *two = frame_new (0);
+
+  box_meta_reading_take (reading, branch, 640, 480, 0);
+  g_assert_cmpuint (box_append (one, branch, reading, 640, 480, "one"), ==, 2);
+  assert_ods (one, "100 105");
+  box_meta_reading_take (reading, one, 640, 480, 0);
+  g_assert_cmpuint (box_append (two, one, reading, 640, 480, "two"), ==, 2);
+  ASSERT_OD (two, od_at (two, 100), "person 100 50 20 40 0.50 r0.00 tall source:two");
+  g_assert_cmpuint (box_append (two, one, reading, 640, 480, NULL), ==, 2);
+  assert_ods (two, "100 105 100 105");
+  GST_META_FLAG_SET ((GstMeta *) relations_of (two), GST_META_FLAG_LOCKED);
+  g_assert_cmpuint (box_append (two, one, reading, 640, 480, NULL), ==, 1);
+  g_assert_cmpuint (count_on (two), ==, 3);
+  GST_META_FLAG_UNSET ((GstMeta *) relations_of (two), GST_META_FLAG_LOCKED);
+  gst_buffer_unref (two);
+  gst_buffer_unref (one);
+  gst_buffer_unref (branch);
+  box_meta_reading_free (reading);
+}
+
+static const TestCase cases[] = {
+  { "/odappend/rewrite", test_rewrite },
+  { "/odappend/rewrite-rotated", test_rewrite_rotated },
+  { "/odappend/append", test_append },
+  { "/odappend/append-again", test_append_again },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);
