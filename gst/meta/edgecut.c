@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* edgecut: compares the extents of a box with a border, in a few operations for each box. */
+#include "edgecut.h"
+
+guint
+edge_cut_inner_sides (const BoxRectangle * rectangle, gint width, gint height)
+{
+  guint sides = 0;
+
+  if (width <= 0 || height <= 0)
+    return EDGE_CUT_ALL;
+  if (rectangle->x1 > 0)
+    sides |= EDGE_CUT_LEFT;
+  if (rectangle->y1 > 0)
+    sides |= EDGE_CUT_TOP;
+  if (rectangle->x2 < width)
+    sides |= EDGE_CUT_RIGHT;
+  if (rectangle->y2 < height)
+    sides |= EDGE_CUT_BOTTOM;
+  return sides;
+}
+
+/* Returns the upright rectangle around a box. */
+static BoxRectangle
+bounds_of (const Box * box)
+{
+  const gdouble x = (box->x1 + box->x2) / 2, y = (box->y1 + box->y2) / 2;
+  const gdouble w = fabs (box->x2 - box->x1) / 2, h = fabs (box->y2 - box->y1) / 2;
+  const gdouble c = fabs (cos (box->rotation)), s = fabs (sin (box->rotation));
+  const gdouble dx = w * c + h * s, dy = w * s + h * c;
+
+  if (box->rotation == 0)
+    return (BoxRectangle) { MIN (box->x1, box->x2), MIN (box->y1, box->y2),
+      MAX (box->x1, box->x2), MAX (box->y1, box->y2)
+    };
+  return (BoxRectangle) { x - dx, y - dy, x + dx, y + dy };
+}
+
+gboolean
+edge_cut_box (const Box * box, const EdgeCutBorder * border)
+{
+  const BoxRectangle bounds = bounds_of (box), *edge = &border->rectangle;
+  gdouble dx = INFINITY, dy = INFINITY; /* distances from the nearest side, negative beyond it */
+
+  if (border->sides & EDGE_CUT_LEFT)
+    dx = bounds.x1 - edge->x1;
+  if (border->sides & EDGE_CUT_RIGHT)
+    dx = MIN (dx, edge->x2 - bounds.x2);
+  if (border->sides & EDGE_CUT_TOP)
+    dy = bounds.y1 - edge->y1;
+  if (border->sides & EDGE_CUT_BOTTOM)
+    dy = MIN (dy, edge->y2 - bounds.y2);
+  if (border->shared && (dx < -border->margin_x - 1 || dy < -border->margin_y - 1))
+    return FALSE;
+  return dx <= border->margin_x || dy <= border->margin_y;
+}
