@@ -14,6 +14,12 @@ static const gchar *const state_names[] = {
   [BOX_STATE_TOO_FEW_NEIGHBORS] = "too-few-neighbors",
   [BOX_STATE_NO_SCORE] = "no-score",
   [BOX_STATE_INVALID] = "invalid",
+  [BOX_STATE_TOO_SMALL] = "too-small",
+  [BOX_STATE_TOO_LARGE] = "too-large",
+  [BOX_STATE_WRONG_ASPECT_RATIO] = "wrong-aspect-ratio",
+  [BOX_STATE_OUTSIDE_ROI] = "outside-roi",
+  [BOX_STATE_DROPPED_LABEL] = "dropped-label",
+  [BOX_STATE_CUT_BY_EDGE] = "cut-by-edge",
 };
 
 const gchar *

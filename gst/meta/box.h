@@ -19,6 +19,7 @@ typedef enum
   /* Set by code that changes a box after reading, for box_rewrite: */
   BOX_MOVED = 1 << 4,           /* x1 .. y2 or rotation changed */
   BOX_RESCORED = 1 << 5,        /* confidence changed; set BOX_HAS_CONFIDENCE too */
+  BOX_RANKS_LOWER = 1 << 6,     /* set by nmsfilter: ranks below all boxes without it */
 } BoxFlags;
 
 /* The decision of an nmsfilter about a box; BOX_STATE_NONE: it made none. */
@@ -33,6 +34,13 @@ typedef enum
   BOX_STATE_TOO_FEW_NEIGHBORS,
   BOX_STATE_NO_SCORE,
   BOX_STATE_INVALID,
+  BOX_STATE_TOO_SMALL,
+  BOX_STATE_TOO_LARGE,
+  BOX_STATE_WRONG_ASPECT_RATIO,
+  BOX_STATE_OUTSIDE_ROI,
+  BOX_STATE_DROPPED_LABEL,
+  BOX_STATE_CUT_BY_EDGE,
+  BOX_STATE_COUNT,              /* the number of states */
 } BoxState;
 
 /* The optional fields that reading fills. It always fills the geometry, the label, the

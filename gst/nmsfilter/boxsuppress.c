@@ -5,8 +5,9 @@
  * Nothing grows faster than n log n, because a frame may have 100,000 boxes.
  *
  * When every box has a confidence, the columns go to the core as they were read. When
- * some have none, the boxes are sorted into their final order here and go to the core
- * without scores, which then ranks them by their position.
+ * some have none, or rank lower than their confidence says, the boxes are sorted into
+ * their final order here and go to the core without scores, which then ranks them by
+ * their position.
  */
 #include "boxsuppress.h"
 
@@ -222,18 +223,19 @@ set_columns (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * 
   }
 }
 
-/* ----------------------------------------------- boxes without a confidence */
+/* ------------------------------------------------ boxes that are sorted here */
 
-/* Sorts the fed boxes into their final order. Before that it decides the boxes that do
+/* Sorts the fed boxes into their final order. `unscored` says whether any box has no
+ * confidence. Before that it decides the boxes that do
  * not go to the core: invalid ones, those below their score threshold, and those with
  * too few neighbors. Returns the number of boxes left in fed[], or an error. */
 static gint
 order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, guint count,
-    gboolean parts)
+    gboolean parts, gboolean unscored)
 {
   const Box *all = (const Box *) boxes->data;
-  gboolean neighbors = rules->unscored_order == UNSCORED_ORDER_NEIGHBORS
-      || rules->min_neighbors > 0;
+  gboolean neighbors = unscored && (rules->unscored_order == UNSCORED_ORDER_NEIGHBORS
+      || rules->min_neighbors > 0);
   guint k, kept;
   gint res;
 
@@ -275,14 +277,16 @@ order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
     Box *box = &g_array_index (boxes, Box, self->fed[k]);
     UnscoredOrderKey *key = &self->keys[kept];
 
-    *key = (UnscoredOrderKey) { 0, self->fed[k], 0 };
+    *key = (UnscoredOrderKey) { 0, self->fed[k],
+      box->flags & BOX_RANKS_LOWER ? UNSCORED_ORDER_LOWER : 0
+    };
     if (box->flags & BOX_HAS_CONFIDENCE) {
       key->value = (gfloat) box->confidence;
     } else if (rules->min_neighbors > 0 && self->neighbors[k] < rules->min_neighbors) {
       box->state = BOX_STATE_TOO_FEW_NEIGHBORS;
       continue;
     } else {
-      key->unscored = 1;
+      key->group |= UNSCORED_ORDER_NO_SCORE;
       if (rules->unscored_order == UNSCORED_ORDER_NEIGHBORS)
         key->value = self->neighbors[k];
       else if (rules->unscored_order == UNSCORED_ORDER_AREA)
@@ -301,21 +305,28 @@ order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
 
 /* ------------------------------------------------------------------ the run */
 
-/* Writes the boxes that take part into the columns and returns their number. Decides
- * those that are dropped for the lack of a confidence. Writes whether any box has no
- * confidence, and whether any is a part of another. */
-static guint
+typedef struct
+{
+  guint count;                  /* boxes that take part */
+  guint lower_ranked;           /* of these, those with BOX_RANKS_LOWER */
+  gboolean unscored;            /* a box has no confidence */
+  gboolean parts;               /* a box is a part of another */
+} Taken;
+
+/* Writes the boxes that take part into the columns. Decides those that `prefilter` (NULL:
+ * none) drops, and those that are dropped for the lack of a confidence. */
+static Taken
 take_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
-    gboolean * unscored, gboolean * parts)
+    const PrefilterFrame * prefilter)
 {
   const ClassSelection *selection = rules->selection;
   const guint len = boxes->len;
   Box *box = (Box *) boxes->data;
   gboolean any_part = FALSE, rotated = FALSE;
+  Taken taken = { 0 };
   gint32 last = 0;
   guint i, count = 0;
 
-  *unscored = FALSE;
   begin_label_ids (self);
   for (i = 0; i < len; i++, box++) {
     box->state = BOX_STATE_KEPT;
@@ -326,18 +337,26 @@ take_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
       box->state = BOX_STATE_NONE;
       continue;
     }
+    if (G_UNLIKELY (prefilter != NULL) && is_valid (box)) {
+      box->state = prefilter_check (prefilter, box);
+      if (box->state != BOX_STATE_KEPT)
+        continue;
+    }
     if (G_UNLIKELY (!(box->flags & BOX_HAS_CONFIDENCE))) {
       if (rules->unscored_order == UNSCORED_ORDER_DROP) {
         box->state = is_valid (box) ? BOX_STATE_NO_SCORE : BOX_STATE_INVALID;
         continue;
       }
-      *unscored = TRUE;
+      taken.unscored = TRUE;
     }
+    if (G_UNLIKELY (box->flags & BOX_RANKS_LOWER))
+      taken.lower_ranked++;
     feed (self, box, i, class_of_box (self, box, &last), count++);
   }
-  *parts = any_part;
+  taken.count = count;
+  taken.parts = any_part;
   self->rotated = rotated;
-  return count;
+  return taken;
 }
 
 static void
@@ -374,7 +393,8 @@ count_states (const GArray * boxes, BoxSuppressCounts * counts)
     decided += state != BOX_STATE_NONE;
     dropped += box_state_is_drop (state);
   }
-  *counts = (BoxSuppressCounts) { decided, dropped };
+  counts->decided = decided;
+  counts->dropped = dropped;
 }
 
 void
@@ -382,6 +402,8 @@ box_suppress_rules_clear (BoxSuppressRules * rules)
 {
   class_options_unref (rules->options);
   class_selection_unref (rules->selection);
+  if (rules->has_prefilter)
+    prefilter_clear (&rules->prefilter);
 }
 
 gint
@@ -390,39 +412,44 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
 {
   nms_result result = { .size = sizeof result };
   nms_options *options = &self->options;
-  gboolean unscored, parts;
+  PrefilterFrame prefilter;
   nms_boxes columns;
-  guint count;
+  gboolean sorted;
+  Taken taken;
   gint res;
 
   reserve (self, boxes->len);
-  count = take_boxes (self, boxes, rules, &unscored, &parts);
+  if (rules->has_prefilter)
+    prefilter_begin (&prefilter, &rules->prefilter, rules->options, rules->width, rules->height);
+  taken = take_boxes (self, boxes, rules, rules->has_prefilter ? &prefilter : NULL);
+  sorted = taken.unscored || taken.lower_ranked > 0;
 
   *options = rules->core;
   options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0);
   if (rules->options) {
-    options->class_options = unscored ? rules->options->unscored : rules->options->options;
+    options->class_options = sorted ? rules->options->unscored : rules->options->options;
     options->class_option_count = rules->options->count;
   }
-  if (unscored) {
+  if (sorted) {
     options->score_threshold = -INFINITY;
     options->score_strict = 0;
-    if ((res = order_boxes (self, boxes, rules, count, parts)) < 0)
+    if ((res = order_boxes (self, boxes, rules, taken.count, taken.parts, taken.unscored)) < 0)
       return res;
-    count = (guint) res;
+    taken.count = (guint) res;
   }
-  set_columns (self, boxes, count, &columns, !unscored, parts);
+  set_columns (self, boxes, taken.count, &columns, !sorted, taken.parts);
 
-  if (parts) {
+  if (taken.parts) {
     box_parents_begin (self->parents, boxes);
     columns.exclude.data = self->exclude;
-    box_parents_exclude_first (self->parents, boxes, self->fed_at, self->exclude, count);
+    box_parents_exclude_first (self->parents, boxes, self->fed_at, self->exclude, taken.count);
   }
   do {
     if ((res = nms_run (self->context, &columns, options, &result)) < 0)
       return res;
-    take_outcomes (self, boxes, count, &result);
-  } while (parts && box_parents_again (self->parents, boxes, self->fed_at, self->exclude));
+    take_outcomes (self, boxes, taken.count, &result);
+  } while (taken.parts && box_parents_again (self->parents, boxes, self->fed_at, self->exclude));
   count_states (boxes, counts);
+  counts->lower_ranked = taken.lower_ranked;
   return 0;
 }

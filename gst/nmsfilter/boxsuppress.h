@@ -8,6 +8,7 @@
 
 #include "classoptions.h"
 #include "meta/box.h"
+#include "prefilter.h"
 #include "unscoredorder.h"
 
 G_BEGIN_DECLS
@@ -19,6 +20,9 @@ typedef struct
   ClassSelection *selection;    /* NULL: all labels */
   UnscoredOrder unscored_order; /* how boxes without a confidence are ranked */
   guint min_neighbors;          /* that a box without a confidence needs; 0: any number */
+  gboolean has_prefilter;
+  Prefilter prefilter;          /* if has_prefilter */
+  gint width, height;           /* of the frame, in pixels; 0: unknown */
 } BoxSuppressRules;
 
 /* Releases the references that the rules hold. */
@@ -29,6 +33,7 @@ typedef struct
 {
   guint decided;                /* have a state other than BOX_STATE_NONE */
   guint dropped;                /* have a state that box_state_is_drop names */
+  guint lower_ranked;           /* have BOX_RANKS_LOWER */
 } BoxSuppressCounts;
 
 typedef struct _BoxSuppress BoxSuppress;

@@ -9,11 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS "iou-threshold, score-threshold, max"
+#define KEYS "iou-threshold, score-threshold, max, min-width, max-width, min-height, max-height, " \
+  "min-area, max-area, min-aspect-ratio, max-aspect-ratio"
 
 typedef struct
 {
-  GArray *options;              /* nms_class_options */
+  nms_class_options core;
+  BoxLimits limits;
+} LabelOptions;
+
+typedef struct
+{
+  GArray *options;              /* LabelOptions */
   gchar *error;
 } Parser;
 
@@ -69,9 +76,11 @@ fail (Parser * parser, const gchar * label, const gchar * key, const GValue * va
 }
 
 static gboolean
-parse_key (Parser * parser, nms_class_options * option, const gchar * label, const gchar * key,
+parse_key (Parser * parser, LabelOptions * options, const gchar * label, const gchar * key,
     const GValue * value)
 {
+  nms_class_options *option = &options->core;
+  const BoxLimit limit = box_limit_from_name (key);
   gdouble number = 0;
   gboolean is_number = value_number (value, &number) && !isnan (number);
 
@@ -90,6 +99,10 @@ parse_key (Parser * parser, nms_class_options * option, const gchar * label, con
       return fail (parser, label, key, value, "a whole number from 0 (no limit) to 4294967295");
     option->max_detections = (guint64) number;
     option->set |= NMS_CLASS_MAX_DETECTIONS;
+  } else if (limit != BOX_LIMIT_COUNT) {
+    if (!is_number || number < 0 || number > G_MAXFLOAT)
+      return fail (parser, label, key, value, "a finite number of 0 (no limit) or more");
+    options->limits.limit[limit] = (gfloat) number;
   } else {
     parser->error = g_strdup_printf ("unknown key \"%s\" for label \"%s\"; the keys are " KEYS,
         key, label);
@@ -106,20 +119,28 @@ static gboolean
 parse_label (Parser * parser, const gchar * label, const GstStructure * fields,
     const gchar * skip)
 {
-  nms_class_options option = { .size = sizeof option };
+  LabelOptions option = { .core = { .size = sizeof option.core } };
+  BoxLimit limit;
   gint i;
 
   if (*label == '\0') {
     parser->error = g_strdup ("a label is empty");
     return FALSE;
   }
-  option.class_id = CLASS_ID_OF_LABEL (g_quark_from_string (label));
+  box_limits_init (&option.limits, BOX_LIMIT_UNSET);
+  option.core.class_id = CLASS_ID_OF_LABEL (g_quark_from_string (label));
   for (i = 0; i < gst_structure_n_fields (fields); i++) {
     const gchar *key = gst_structure_nth_field_name (fields, i);
 
     if ((skip == NULL || strcmp (key, skip) != 0)
         && !parse_key (parser, &option, label, key, gst_structure_get_value (fields, key)))
       return FALSE;
+  }
+  limit = box_limits_contradiction (&option.limits);
+  if (limit != BOX_LIMIT_COUNT) {
+    parser->error = g_strdup_printf ("%s of label \"%s\" exceeds %s, so no box would pass",
+        box_limit_name (limit), label, box_limit_name ((BoxLimit) (limit + 1)));
+    return FALSE;
   }
   g_array_append_val (parser->options, option);
   return TRUE;
@@ -161,11 +182,13 @@ fail_field (Parser * parser, const gchar * name)
   static const gchar *const no_labels[] = { "iou-threshold", "score-threshold", "max", "options",
     NULL
   };
+  const gboolean no_label = g_strv_contains (no_labels, name)
+      || box_limit_from_name (name) != BOX_LIMIT_COUNT;
 
   parser->error = g_strdup_printf ("field \"%s\" is not a label with its options in brackets, as "
       "in o,%s=[o,iou-threshold=0.3], nor a list of them, as in "
       "o,options=<[o,label=car,max=5]>; the keys are " KEYS, name,
-      g_strv_contains (no_labels, name) ? "person" : name);
+      no_label ? "person" : name);
   return FALSE;
 }
 
@@ -202,15 +225,21 @@ compare_class_ids (gconstpointer a, gconstpointer b)
   return (left > right) - (left < right);
 }
 
+static gint
+compare_label_options (gconstpointer a, gconstpointer b)
+{
+  return compare_class_ids (&((const LabelOptions *) a)->core, &((const LabelOptions *) b)->core);
+}
+
 static void
 refuse_twice (Parser * parser)
 {
   guint i;
 
   for (i = 1; i < parser->options->len; i++) {
-    gint32 id = g_array_index (parser->options, nms_class_options, i).class_id;
+    gint32 id = g_array_index (parser->options, LabelOptions, i).core.class_id;
 
-    if (id == g_array_index (parser->options, nms_class_options, i - 1).class_id) {
+    if (id == g_array_index (parser->options, LabelOptions, i - 1).core.class_id) {
       parser->error = g_strdup_printf ("label \"%s\" is listed twice",
           g_quark_to_string ((GQuark) id));
       return;
@@ -218,10 +247,36 @@ refuse_twice (Parser * parser)
   }
 }
 
+/* Returns the options in the form that is used on every frame. */
+static ClassOptions *
+make_options (const GArray * labels)
+{
+  ClassOptions *result = g_new0 (ClassOptions, 1);
+  gboolean any = FALSE;
+  guint k;
+
+  result->ref_count = 1;
+  result->count = labels->len;
+  result->options = g_new (nms_class_options, labels->len);
+  result->unscored = g_new (nms_class_options, labels->len);
+  result->limits = g_new (BoxLimits, labels->len);
+  for (k = 0; k < labels->len; k++) {
+    const LabelOptions *label = &g_array_index (labels, LabelOptions, k);
+
+    result->options[k] = result->unscored[k] = label->core;
+    result->unscored[k].set &= ~(guint32) NMS_CLASS_SCORE_THRESHOLD;
+    result->limits[k] = label->limits;
+    any = any || box_limits_differ (&label->limits, BOX_LIMIT_UNSET);
+  }
+  if (!any)
+    g_clear_pointer (&result->limits, g_free);
+  return result;
+}
+
 ClassOptions *
 class_options_parse (const GstStructure * structure, gchar ** error)
 {
-  Parser parser = { g_array_new (FALSE, FALSE, sizeof (nms_class_options)), NULL };
+  Parser parser = { g_array_new (FALSE, FALSE, sizeof (LabelOptions)), NULL };
   ClassOptions *result = NULL;
   gint i;
 
@@ -230,22 +285,11 @@ class_options_parse (const GstStructure * structure, gchar ** error)
     parse_field (&parser, name, gst_structure_get_value (structure, name));
   }
   if (parser.error == NULL) {
-    g_array_sort (parser.options, compare_class_ids);
+    g_array_sort (parser.options, compare_label_options);
     refuse_twice (&parser);
   }
-  if (parser.error == NULL) {
-    guint k;
-
-    result = g_new0 (ClassOptions, 1);
-    result->ref_count = 1;
-    result->count = parser.options->len;
-    result->options = g_memdup2 (parser.options->data,
-        result->count * sizeof (nms_class_options));
-    result->unscored = g_memdup2 (parser.options->data,
-        result->count * sizeof (nms_class_options));
-    for (k = 0; k < result->count; k++)
-      result->unscored[k].set &= ~(guint32) NMS_CLASS_SCORE_THRESHOLD;
-  }
+  if (parser.error == NULL)
+    result = make_options (parser.options);
   *error = parser.error;
   g_array_unref (parser.options);
   return result;
@@ -265,21 +309,41 @@ class_options_unref (ClassOptions * options)
   if (options && g_atomic_int_dec_and_test (&options->ref_count)) {
     g_free (options->options);
     g_free (options->unscored);
+    g_free (options->limits);
     g_free (options);
   }
+}
+
+/* Returns the options of a class, or NULL if it has none. */
+static const nms_class_options *
+find_options (const ClassOptions * options, gint32 class_id)
+{
+  nms_class_options key = { .class_id = class_id };
+
+  if (options == NULL || options->count == 0)
+    return NULL;
+  return bsearch (&key, options->options, options->count, sizeof key, compare_class_ids);
 }
 
 gfloat
 class_options_score_threshold (const ClassOptions * options, gint32 class_id, gfloat otherwise)
 {
-  nms_class_options key = { .class_id = class_id };
-  const nms_class_options *found = NULL;
+  const nms_class_options *found = find_options (options, class_id);
 
-  if (options && options->count > 0)
-    found = bsearch (&key, options->options, options->count, sizeof key, compare_class_ids);
   if (found && (found->set & NMS_CLASS_SCORE_THRESHOLD))
     return found->score_threshold;
   return otherwise;
+}
+
+const BoxLimits *
+class_options_limits (const ClassOptions * options, gint32 class_id)
+{
+  const nms_class_options *found;
+
+  if (options == NULL || options->limits == NULL)
+    return NULL;
+  found = find_options (options, class_id);
+  return found ? &options->limits[found - options->options] : NULL;
 }
 
 gfloat

@@ -8,6 +8,7 @@
 
 #include <gst/gst.h>
 
+#include "boxlimits.h"
 #include "nmscore.h"
 
 G_BEGIN_DECLS
@@ -23,11 +24,13 @@ typedef struct
   guint count;
   nms_class_options *options;   /* by class_id, ascending */
   nms_class_options *unscored;  /* the same without the score thresholds */
+  BoxLimits *limits;            /* of the same labels; NULL: none has any */
 } ClassOptions;
 
 /* Parses class-options, in either form:
  *   o,person=[o,iou-threshold=0.3],car=[o,max=5]
  *   o,options=<[o,label="traffic light",score-threshold=0.2],[o,label=car,max=5]>
+ * The keys are iou-threshold, score-threshold, max and the names of box_limit_name.
  * Numbers may have any numeric type, or be text. Returns NULL if a key is unknown, a
  * value is not a number or out of range, or a label is missing or listed twice. *error is
  * then one sentence that names the label and the key; free it with g_free. */
@@ -41,6 +44,9 @@ void class_options_unref (ClassOptions * options);
  * own. `options` may be NULL. */
 gfloat class_options_score_threshold (const ClassOptions * options, gint32 class_id,
     gfloat otherwise);
+
+/* Returns the limits of a class, or NULL if no class has any. */
+const BoxLimits *class_options_limits (const ClassOptions * options, gint32 class_id);
 
 /* Returns a score threshold as the core takes it. The lowest float that a property can
  * have means "keep all"; it becomes -inf, because a score may be -inf too. */

@@ -116,7 +116,8 @@ install_algorithm (GObjectClass * object_class)
       g_param_spec_enum ("action", "Action",
           "What to do with boxes that are not kept. \"tag\" removes no box and adds to each "
           "region a structure \"nms\" with state (string: kept, suppressed, below-score, "
-          "not-candidate, over-cap, too-few-neighbors, no-score or invalid) and, for a suppressed "
+          "not-candidate, over-cap, too-few-neighbors, no-score, invalid, too-small, too-large, "
+          "wrong-aspect-ratio, outside-roi, dropped-label or cut-by-edge) and, for a suppressed "
           "box, suppressed-by (int: the index, from 0, of the box on the buffer that suppressed "
           "it); it relates a class nms:STATE to each GstAnalytics detection. Boxes that classes "
           "does not list get neither",
@@ -159,9 +160,11 @@ install_choices (GObjectClass * object_class)
           "unchanged and count towards no limit. NULL or empty = all", DEFAULT_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_OPTIONS,
       g_param_spec_boxed ("class-options", "Class options",
-          "Other values of iou-threshold and score-threshold, and max (boxes; 0 = no limit), for "
-          "single labels, in brackets: 'o,person=[o,iou-threshold=0.3],car=[o,max=5]' or, for "
-          "labels with blanks, "
+          "Other values of iou-threshold, score-threshold and the limits of size (min-width, "
+          "max-width, min-height, max-height, min-area, max-area, min-aspect-ratio, "
+          "max-aspect-ratio), and max (boxes; 0 = no limit), for single labels, in brackets: "
+          "'o,person=[o,iou-threshold=0.3,min-height=40],car=[o,max=5]' or, for labels with "
+          "blanks, "
           "'\"o,options=<[o,label=\\\"traffic light\\\",score-threshold=0.2]>\"', "
           "both quoted for a shell. Text that is no GstStructure, such as person=0.3, cannot be "
           "set",
@@ -189,6 +192,7 @@ filter_settings_install (GObjectClass * object_class)
 {
   install_thresholds (object_class);
   install_choices (object_class);
+  prefilter_settings_install (object_class, FILTER_PROP_PREFILTER);
   install_algorithm (object_class);
   install_xla (object_class);
   install_reports (object_class);
@@ -201,7 +205,8 @@ filter_settings_install (GObjectClass * object_class)
 
 /* -------------------------------------------------------------------- values */
 
-/* class-options is not in the table, because its value is parsed and may be refused. */
+/* class-options and the properties of prefiltersettings.h are not in the table, because their
+ * values may be refused. */
 static const gsize fields[] = {
   [FILTER_PROP_IOU_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, iou_threshold),
   [FILTER_PROP_SCORE_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, score_threshold),
@@ -247,6 +252,7 @@ filter_settings_init (FilterSettings * settings)
     .classes = g_strdup (DEFAULT_CLASSES),
     .selection = class_selection_parse (DEFAULT_CLASSES),
   };
+  prefilter_settings_init (&settings->prefilter);
 }
 
 void
@@ -259,16 +265,7 @@ filter_settings_clear (FilterSettings * settings)
     gst_structure_free (settings->class_options);
   class_options_unref (settings->options);
   g_free (settings->class_options_error);
-}
-
-void
-filter_settings_set (FilterSettings * settings, guint id, const GValue * value)
-{
-  property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
-  if (id == FILTER_PROP_CLASSES) {
-    class_selection_unref (settings->selection);
-    settings->selection = class_selection_parse (settings->classes);
-  }
+  prefilter_settings_clear (&settings->prefilter);
 }
 
 void
@@ -276,12 +273,15 @@ filter_settings_get (const FilterSettings * settings, guint id, GValue * value)
 {
   if (id == FILTER_PROP_CLASS_OPTIONS)
     gst_value_set_structure (value, settings->class_options);
+  else if (id >= FILTER_PROP_PREFILTER)
+    prefilter_settings_get (&settings->prefilter, id - FILTER_PROP_PREFILTER, value);
   else
     property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
 }
 
-gchar *
-filter_settings_set_class_options (FilterSettings * settings, const GstStructure * structure,
+/* Sets class-options; NULL sets none. Stores or refuses values as filter_settings_set. */
+static gchar *
+set_class_options (FilterSettings * settings, const GstStructure * structure,
     gboolean keep_usable)
 {
   ClassOptions *options = NULL;
@@ -300,6 +300,35 @@ filter_settings_set_class_options (FilterSettings * settings, const GstStructure
   g_free (settings->class_options_error);
   settings->class_options_error = error;
   return NULL;
+}
+
+gchar *
+filter_settings_set (FilterSettings * settings, guint id, const GValue * value,
+    gboolean keep_usable)
+{
+  gchar *refused = NULL;
+
+  if (id == FILTER_PROP_CLASS_OPTIONS)
+    refused = set_class_options (settings, gst_value_get_structure (value), keep_usable);
+  else if (id >= FILTER_PROP_PREFILTER)
+    refused = prefilter_settings_set (&settings->prefilter, id - FILTER_PROP_PREFILTER, value,
+        keep_usable);
+  else
+    property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
+  if (id == FILTER_PROP_CLASSES) {
+    class_selection_unref (settings->selection);
+    settings->selection = class_selection_parse (settings->classes);
+  }
+  settings->has_prefilter = prefilter_is_active (&settings->prefilter.rules, settings->options);
+  return refused;
+}
+
+gchar *
+filter_settings_error (const FilterSettings * settings)
+{
+  if (settings->class_options_error)
+    return g_strdup_printf ("Cannot use class-options: %s.", settings->class_options_error);
+  return prefilter_settings_error (&settings->prefilter);
 }
 
 void
@@ -322,4 +351,7 @@ filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * r
   rules->selection = class_selection_ref (settings->selection);
   rules->unscored_order = settings->missing_score;
   rules->min_neighbors = settings->min_neighbors;
+  rules->has_prefilter = settings->has_prefilter;
+  if (rules->has_prefilter)
+    prefilter_copy (&settings->prefilter.rules, &rules->prefilter);
 }

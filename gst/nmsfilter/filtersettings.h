@@ -8,6 +8,7 @@
 #include <gst/gst.h>
 
 #include "boxsuppress.h"
+#include "prefiltersettings.h"
 
 G_BEGIN_DECLS
 
@@ -49,7 +50,8 @@ typedef enum
   FILTER_PROP_INTERVAL,
   FILTER_PROP_XLA_PLUGIN,
   FILTER_PROP_XLA_STRICT,
-  FILTER_PROP_LAST = FILTER_PROP_XLA_STRICT,
+  FILTER_PROP_PREFILTER,        /* the first of the properties of prefiltersettings.h */
+  FILTER_PROP_LAST = FILTER_PROP_PREFILTER + PREFILTER_PROP_COUNT - 1,
 } FilterProp;
 
 /* Guarded by the element's object lock. */
@@ -74,6 +76,9 @@ typedef struct
   GstStructure *class_options;  /* as it was set */
   ClassOptions *options;        /* the same, parsed; NULL if it cannot be used */
   gchar *class_options_error;   /* the reason why it cannot be used, or NULL */
+
+  PrefilterSettings prefilter;
+  gboolean has_prefilter;       /* one of its rules, or a limit of a label, applies */
 } FilterSettings;
 
 /* Installs the properties, and the types of their enumerations. */
@@ -82,18 +87,18 @@ void filter_settings_install (GObjectClass * object_class);
 void filter_settings_init (FilterSettings * settings);
 void filter_settings_clear (FilterSettings * settings);
 
-/* Set and get a property. class-options is set by filter_settings_set_class_options. */
-void filter_settings_set (FilterSettings * settings, guint id, const GValue * value);
+/* Sets a property. A value that cannot be used is stored with the reason, or refused if
+ * `keep_usable`. Returns the reason of a refusal, to be freed, else NULL. */
+gchar *filter_settings_set (FilterSettings * settings, guint id, const GValue * value,
+    gboolean keep_usable);
 void filter_settings_get (const FilterSettings * settings, guint id, GValue * value);
 
-/* Sets class-options; NULL sets none. A value that cannot be used is stored with the
- * reason in class_options_error, or refused if `keep_usable`. Returns the reason of a
- * refusal, to be freed, else NULL. */
-gchar *filter_settings_set_class_options (FilterSettings * settings,
-    const GstStructure * structure, gboolean keep_usable);
+/* Returns a sentence that names a property that cannot be used and the reason, to be freed,
+ * or NULL if all can be used. */
+gchar *filter_settings_error (const FilterSettings * settings);
 
-/* Writes the rules by which one frame is filtered. They hold references, which
- * box_suppress_rules_clear releases. */
+/* Writes the rules by which one frame is filtered, but for its size. They hold references,
+ * which box_suppress_rules_clear releases. */
 void filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * rules);
 
 G_END_DECLS

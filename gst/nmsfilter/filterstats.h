@@ -13,22 +13,17 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint64 frames;
-  guint64 boxes_in;             /* boxes_out + suppressed + ... + invalid */
+  guint64 boxes_in;             /* the sum of by_state */
   guint64 boxes_out;            /* boxes that are kept or not selected */
-  guint64 suppressed;
-  guint64 below_score;
-  guint64 not_candidate;
-  guint64 over_cap;
-  guint64 too_few_neighbors;
-  guint64 no_score;
-  guint64 invalid;
-  guint64 not_selected;         /* boxes of other classes; counted in boxes_out too */
+  guint64 by_state[BOX_STATE_COUNT];    /* of BOX_STATE_NONE: boxes of other classes */
   guint64 unscored;             /* boxes without a confidence, kept or not */
+  guint64 lower_ranked;         /* boxes that edge-policy ranked below others, kept or not */
   guint64 time;                 /* ns spent on the buffers */
 } FilterStats;
 
-/* Counts one frame and its boxes, by the states that box_suppress_run wrote. */
-void filter_stats_add_boxes (FilterStats * stats, const GArray * boxes);
+/* Counts one frame and its boxes, by the states that box_suppress_run wrote. `lower_ranked`
+ * is their number with BOX_RANKS_LOWER. */
+void filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint lower_ranked);
 
 /* Adds the counters of a frame to the totals. */
 void filter_stats_add (FilterStats * stats, const FilterStats * frame);

@@ -120,6 +120,7 @@ struct _GstNmsFilter
   GstClockTime interval;        /* settings.interval, as read for this buffer */
   ReportInterval reported;      /* since the last message */
   gint width, height;           /* from the caps; 0: they state none */
+  gboolean warned_size;         /* warned that a rule needs the size, since the start */
   ScoreLoss score_loss;
   gboolean uses_xla;            /* settings.engine is xla, as read for this buffer */
   EngineWarnings engine_warnings;
@@ -147,18 +148,15 @@ gst_nms_filter_set_property (GObject * object, guint id, const GValue * value,
 
   GST_OBJECT_LOCK (self);
   fixed = self->started && (id == FILTER_PROP_XLA_PLUGIN || id == FILTER_PROP_XLA_STRICT);
-  if (id == FILTER_PROP_CLASS_OPTIONS)
-    refused = filter_settings_set_class_options (&self->settings,
-        gst_value_get_structure (value), self->started);
-  else if (!fixed)
-    filter_settings_set (&self->settings, id, value);
+  if (!fixed)
+    refused = filter_settings_set (&self->settings, id, value, self->started);
   GST_OBJECT_UNLOCK (self);
 
   if (fixed)
     PROPERTY_WARN_READY_ONLY (self, pspec);
   if (refused)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("Cannot use this value of class-options: %s.", refused),
+        ("Cannot use this value of %s: %s.", pspec->name, refused),
         ("the previous value stays in use"));
   g_free (refused);
 }
@@ -201,6 +199,20 @@ take_settings (GstNmsFilter * self, BoxSuppressRules * rules)
   self->report = self->settings.post_messages;
   self->interval = self->settings.interval;
   GST_OBJECT_UNLOCK (self);
+  rules->width = self->width;
+  rules->height = self->height;
+}
+
+/* Warns once after a start that a rule does not apply because the size of the frame is not
+ * known. */
+static void
+warn_unknown_size (GstNmsFilter * self, const BoxSuppressRules * rules)
+{
+  if (self->width > 0 || self->warned_size || !prefilter_needs_size (&rules->prefilter))
+    return;
+  self->warned_size = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("%s does not apply: the caps state no frame size.",
+          rules->prefilter.has_region ? "roi in per cent" : "edge-policy without roi"), (NULL));
 }
 
 static void
@@ -238,7 +250,7 @@ read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * 
 static GstFlowReturn
 decide (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules)
 {
-  BoxSuppressCounts counts = { 0, 0 };
+  BoxSuppressCounts counts = { 0 };
   gint res;
 
   res = read_and_run (self, buffer, rules, &counts);
@@ -250,7 +262,7 @@ decide (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules)
     return GST_FLOW_ERROR;
   }
 
-  filter_stats_add_boxes (&self->frame, self->boxes);
+  filter_stats_add_boxes (&self->frame, self->boxes, counts.lower_ranked);
   if (self->boxes->len == 0)
     return GST_FLOW_OK;
   warn_score_loss (self, rules);
@@ -325,6 +337,8 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   self->frame = (FilterStats) { 0 };
   self->change = FALSE;
   take_settings (self, &rules);
+  if (rules.has_prefilter)
+    warn_unknown_size (self, &rules);
   flow = decide (self, input, &rules);
   box_suppress_rules_clear (&rules);
   if (flow != GST_FLOW_OK)
@@ -437,7 +451,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
     return FALSE;
   }
   GST_OBJECT_LOCK (self);
-  error = g_strdup (self->settings.class_options_error);
+  error = filter_settings_error (&self->settings);
   self->stopping = FALSE;
   self->started = error == NULL;
   self->stats = (FilterStats) { 0 };
@@ -447,7 +461,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
   if (had_engine)
     g_object_notify (G_OBJECT (self), "engine-in-use");
   if (error) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot use class-options: %s.", error), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error), (NULL));
     g_free (error);
     nms_context_free (&self->context);
     return FALSE;
@@ -457,6 +471,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_isa_refusal ()), (NULL));
   self->engine_warnings = (EngineWarnings) { FALSE, FALSE };
   self->width = self->height = 0;
+  self->warned_size = FALSE;
   score_loss_reset (&self->score_loss);
   report_interval_begin (&self->reported);
   return TRUE;
@@ -524,8 +539,10 @@ install_own_properties (GObjectClass * object_class)
       g_param_spec_boxed ("stats", "Statistics",
           "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by the reason why "
           "they were dropped or tagged (suppressed, below-score, not-candidate, over-cap, "
-          "too-few-neighbors, no-score, invalid), boxes of other classes (not-selected), boxes "
-          "without a confidence (unscored), and the nanoseconds spent (time). Notifies at EOS",
+          "too-few-neighbors, no-score, invalid, too-small, too-large, wrong-aspect-ratio, "
+          "outside-roi, dropped-label, cut-by-edge), boxes of other classes (not-selected), boxes "
+          "without a confidence (unscored), boxes that edge-policy ranked below others "
+          "(lower-ranked), and the nanoseconds spent (time). Notifies at EOS",
           GST_TYPE_STRUCTURE, READABLE));
 }
 

@@ -12,11 +12,11 @@ compare (gconstpointer a, gconstpointer b, gpointer user_data)
 {
   const UnscoredOrderKey *left = a, *right = b;
   const Box *boxes = user_data;
-  gint order = COMPARE (left->unscored, right->unscored);
+  gint order = COMPARE (left->group, right->group);
 
   if (order == 0)
     order = COMPARE (right->value, left->value);
-  if (order == 0 && left->unscored) {
+  if (order == 0 && (left->group & UNSCORED_ORDER_NO_SCORE)) {
     const Box *l = &boxes[left->index], *r = &boxes[right->index];
 
     order = COMPARE (l->x1, r->x1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * unscoredorder: the order in which boxes are decided when some carry no
- * confidence: scored boxes by score, then the others as missing-score says.
+ * confidence: scored boxes by score, then the others as missing-score says. Boxes that
+ * rank lower (BOX_RANKS_LOWER) follow in the same order.
  */
 #pragma once
 
@@ -23,8 +24,15 @@ typedef struct
 {
   gdouble value;                /* score, neighbors or area; the highest comes first */
   guint32 index;                /* of the box */
-  guint32 unscored;             /* 1: no confidence; such keys come after all others */
+  guint32 group;                /* UnscoredOrderGroup; the lowest comes first */
 } UnscoredOrderKey;
+
+/* Bits of the group of a key. */
+typedef enum
+{
+  UNSCORED_ORDER_NO_SCORE = 1 << 0,
+  UNSCORED_ORDER_LOWER = 1 << 1,
+} UnscoredOrderGroup;
 
 /* Sorts `count` keys, best first. `boxes` is the array that the keys index. Of scored
  * boxes with equal scores, the one with the lower index comes first. Unscored boxes with

@@ -315,7 +315,8 @@ parse_nms (const Source * from, Box * box)
   box->state = box_state_from_name (terminate (from, state));
   if (box->state == BOX_STATE_NONE)
     return refuse (from, STATE, "is none of kept, suppressed, below-score, not-candidate, "
-        "over-cap, too-few-neighbors, no-score, invalid");
+        "over-cap, too-few-neighbors, no-score, invalid, too-small, too-large, "
+        "wrong-aspect-ratio, outside-roi, dropped-label, cut-by-edge");
   if (!get_int (from, SUPPRESSED_BY, &box->suppressed_by, &has))
     return FALSE;
   if (has && box->suppressed_by < 0)

@@ -34,13 +34,13 @@ test_state_names (void)
 {
   gint state;
 
-  for (state = BOX_STATE_KEPT; state <= BOX_STATE_INVALID; state++) {
+  for (state = BOX_STATE_KEPT; state < BOX_STATE_COUNT; state++) {
     g_assert_nonnull (box_state_name (state));
     g_assert_cmpint (box_state_from_name (box_state_name (state)), ==, state);
   }
   g_assert_null (box_state_name (BOX_STATE_NONE));
   g_assert_null (box_state_name (-1));
-  g_assert_null (box_state_name (BOX_STATE_INVALID + 1));
+  g_assert_null (box_state_name (BOX_STATE_COUNT));
   g_assert_cmpint (box_state_from_name (NULL), ==, BOX_STATE_NONE);
   g_assert_cmpint (box_state_from_name ("Kept"), ==, BOX_STATE_NONE);
 }

@@ -260,7 +260,8 @@ GST_END_TEST
 GST_START_TEST (dropped_boxes_are_grey_and_dashed)
 {
   static const gchar *const states[] = { "suppressed", "below-score", "not-candidate", "over-cap",
-    "too-few-neighbors", "no-score", "invalid"
+    "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
+    "outside-roi", "dropped-label", "cut-by-edge"
   };
   Picture *before = draw ("boxoverlay", NULL), *kept;
 

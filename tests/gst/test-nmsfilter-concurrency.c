@@ -202,7 +202,8 @@ static void
 add_totals (Totals * totals, GstElement * filter)
 {
   static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
-    "too-few-neighbors", "no-score", "invalid"
+    "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
+    "outside-roi", "dropped-label", "cut-by-edge"
   };
   GstStructure *stats;
   guint64 value, in, out, dropped = 0;

@@ -53,6 +53,20 @@ static const struct
   { "engine", "GstNmsEngine", "auto", FALSE },
   { "missing-score", "GstNmsMissingScore", "neighbors", FALSE },
   { "min-neighbors", "guint", "0", TRUE },
+  { "min-width", "gfloat", "0", TRUE },
+  { "max-width", "gfloat", "0", TRUE },
+  { "min-height", "gfloat", "0", TRUE },
+  { "max-height", "gfloat", "0", TRUE },
+  { "min-area", "gfloat", "0", TRUE },
+  { "max-area", "gfloat", "0", TRUE },
+  { "min-aspect-ratio", "gfloat", "0", TRUE },
+  { "max-aspect-ratio", "gfloat", "0", TRUE },
+  { "roi", "gchararray", NULL, FALSE },
+  { "keep-labels", "gchararray", NULL, FALSE },
+  { "drop-labels", "gchararray", NULL, FALSE },
+  { "edge-policy", "GstNmsEdgePolicy", "none", FALSE },
+  { "edge-sides", "GstNmsEdgeSides", NULL, FALSE },
+  { "edge-margin", "gchararray", "5", FALSE },
   { "classes", "gchararray", NULL, FALSE },
   { "class-options", "GstStructure", NULL, FALSE },
   { "action", "GstNmsAction", "remove", FALSE },
@@ -98,6 +112,7 @@ test_enum_numbers (void)
     { "missing-score", "neighbors", 0 }, { "missing-score", "area", 1 },
     { "missing-score", "order", 2 }, { "missing-score", "drop", 3 },
     { "action", "remove", 0 }, { "action", "tag", 1 },
+    { "edge-policy", "none", 0 }, { "edge-policy", "lower-rank", 1 }, { "edge-policy", "drop", 2 },
   };
   GstElement *element = element_new ("nmsfilter");
   guint i;
@@ -128,7 +143,8 @@ test_out_of_range (void)
     const gchar *name;
     gdouble value;
   } rows[] = {
-    { "iou-threshold", 1.5 }, { "iou-threshold", -0.1 },
+    { "iou-threshold", 1.5 }, { "iou-threshold", -0.1 }, { "min-width", -1 },
+    { "max-aspect-ratio", -0.1 },
   };
   GstElement *element = element_new ("nmsfilter iou-threshold=0.25");
   gfloat value;

@@ -63,8 +63,9 @@ static void
 test_fields (void)
 {
   static const gchar *const counts[] = { "boxes-in", "boxes-out", "suppressed", "below-score",
-    "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid", "not-selected",
-    "unscored", "time"
+    "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid", "too-small",
+    "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-label", "cut-by-edge",
+    "not-selected", "unscored", "lower-ranked", "time"
   };
   GstHarness *h = harness_new ("nmsfilter post-messages=true");
   GstBus *bus = harness_bus (h);

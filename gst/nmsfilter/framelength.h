@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * framelength: lengths and rectangles as text, in pixels ("40") or in per cent of the
+ * width or the height of a frame ("12.5%").
+ */
+#pragma once
+
+#include "meta/edgecut.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  gdouble value;                /* finite */
+  gboolean percent;             /* of the width or the height; else pixels */
+} FrameLength;
+
+typedef struct
+{
+  FrameLength x, y, width, height;
+} FrameRegion;
+
+/* Parses one length of 0 or more, with a decimal point. NULL and an empty text are 0 pixels.
+ * Returns FALSE if the text is no length. */
+gboolean frame_length_parse (const gchar * text, FrameLength * length);
+
+/* Parses "x,y,width,height"; blanks around the numbers are ignored. x and y may be negative,
+ * width and height must be greater than 0. Returns FALSE if the text is no rectangle. */
+gboolean frame_region_parse (const gchar * text, FrameRegion * region);
+
+/* Returns a length in pixels. `size` is that of the frame; 100 % are `size` pixels. */
+gdouble frame_length_pixels (const FrameLength * length, gdouble size);
+
+/* Returns whether a coordinate is in per cent, so that the size of the frame is needed. */
+gboolean frame_region_needs_size (const FrameRegion * region);
+
+/* Returns the rectangle in pixels, for a frame of this size; 0 where the size is not
+ * known, which frame_region_needs_size allows. It is not clipped to the frame. */
+BoxRectangle frame_region_pixels (const FrameRegion * region, gint width, gint height);
+
+G_END_DECLS
