@@ -10,6 +10,7 @@ static gboolean
 plugin_init (GstPlugin * plugin)
 {
   gboolean ok = GST_ELEMENT_REGISTER (nmsfilter, plugin);
+  ok &= GST_ELEMENT_REGISTER (boxtransform, plugin);
 #ifdef HAVE_RECORDS
   ok &= GST_ELEMENT_REGISTER (boxreplay, plugin);
   ok &= GST_ELEMENT_REGISTER (boxrecord, plugin);

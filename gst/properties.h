@@ -12,8 +12,8 @@
 G_BEGIN_DECLS
 
 /* Sets the field of a property to `value`. The field is a gboolean, the
- * enumeration, flags (guint), a gfloat, a guint, a guint64, or a gchar * that the struct owns: the
- * text it held is freed. */
+ * enumeration, flags (guint), a gint, a gfloat, a guint, a guint64, or a gchar * that the
+ * struct owns: the text it held is freed. */
 static inline void
 property_field_set (gpointer field, const GValue * value)
 {
@@ -26,6 +26,9 @@ property_field_set (gpointer field, const GValue * value)
       break;
     case G_TYPE_FLAGS:
       *(guint *) field = g_value_get_flags (value);
+      break;
+    case G_TYPE_INT:
+      *(gint *) field = g_value_get_int (value);
       break;
     case G_TYPE_FLOAT:
       *(gfloat *) field = g_value_get_float (value);
@@ -58,6 +61,9 @@ property_field_get (gconstpointer field, GValue * value)
       break;
     case G_TYPE_FLAGS:
       g_value_set_flags (value, *(const guint *) field);
+      break;
+    case G_TYPE_INT:
+      g_value_set_int (value, *(const gint *) field);
       break;
     case G_TYPE_FLOAT:
       g_value_set_float (value, *(const gfloat *) field);

@@ -244,7 +244,8 @@ stage_minimal ()
   rm -rf "$prefix"
   check "install into a prefix" meson install -C "$dir" --no-rebuild || return 0
   lib=$(dirname "$(find "$prefix" -name libgstnms.so | head -n 1)")
-  check "the prefix's plugin has nmsfilter alone" installed_elements "$lib" nmsfilter
+  check "the prefix's plugin has the elements without libraries" installed_elements "$lib" \
+    boxtransform nmsfilter
 }
 
 stage_clang ()
@@ -302,8 +303,8 @@ stage_install ()
   check "install below a folder" meson install -C "$NMS_BUILD_DIR/release" --no-rebuild \
     --destdir "$dest" || return 0
   lib=$(dirname "$(find "$dest" -name libgstnms.so | head -n 1)")
-  check "the plugin has all four elements" installed_elements "$lib" \
-    boxoverlay boxrecord boxreplay nmsfilter
+  check "the plugin has all elements" installed_elements "$lib" \
+    boxoverlay boxrecord boxreplay boxtransform nmsfilter
   # shellcheck disable=SC2016
   check "nms-xla-probe is installed" bash -c '"$(find "$1" -name nms-xla-probe)" /no/such |
     grep -q "^error cannot load the plugin"' - "$dest"
@@ -473,8 +474,8 @@ newer_debian ()
     -Db_lundef=false -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
     $options; then
     stage="$1-asan"
-    suites "$1-asan" boxmeta odmeta odregions odrelations odremove nmsfilter boxreplay \
-      boxrecord boxoverlay rotatedboxes
+    suites "$1-asan" boxmeta boxappend odappend odmeta odregions odrelations odremove nmsfilter \
+      boxreplay boxrecord boxoverlay boxtransform rotatedboxes
     stage=$1
   fi
   inside=()

@@ -8,7 +8,9 @@
 #include "gstboxes.h"
 #include "gstrunner.h"
 
-static const gchar *const elements[] = { "nmsfilter", "boxreplay", "boxrecord", "boxoverlay" };
+static const gchar *const elements[] = { "nmsfilter", "boxreplay", "boxrecord", "boxoverlay",
+  "boxtransform"
+};
 
 static const gchar *
 metadata (GstElementFactory * factory, const gchar * key)

@@ -18,7 +18,7 @@ for time in 0 100 200 300 400 500 600 700 800 900; do
     '{"x":10,"y":10,"w":100,"h":100,"roi_type":"person","detection":{"confidence":0.9}}'
 done >boxes.jsonl
 
-for element in nmsfilter boxreplay boxrecord boxoverlay; do
+for element in nmsfilter boxreplay boxrecord boxoverlay boxtransform; do
   nms_preloaded gst-inspect-1.0 "$element" 2>/dev/null | sed -n 's/^  Example  *//p' >"$element.sh"
   [ -s "$element.sh" ] || fail "gst-inspect-1.0 $element shows no example"
 done

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxtransform: where the boxes of a buffer are after it, and what it refuses. */
+#include "gstboxes.h"
+#include "gstrunner.h"
+
+#include <gst/controller/controller.h>
+#include <string.h>
+
+#define CAPS(width, height) "video/x-raw,format=GRAY8,width=" #width ",height=" #height \
+  ",framerate=10/1"
+
+/* Returns the places of the regions as text: "1: 10 20 30 40; ...". Static. */
+static const gchar *
+places_on (GstBuffer * buffer)
+{
+  static GString *text = NULL;
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  if (text == NULL)
+    text = g_string_new (NULL);
+  g_string_truncate (text, 0);
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+    const GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
+
+    g_string_append_printf (text, "%s%d: %d %d %u %u", text->len ? "; " : "", roi->id,
+        (gint) roi->x, (gint) roi->y, roi->w, roi->h);
+  }
+  return text->str;
+}
+
+/* Sends the box 100 50 200 100 of a picture of 640 x 480 through boxtransform. */
+static void
+expect_place (const gchar * properties, const gchar * caps, const gchar * place)
+{
+  gchar *launch = g_strconcat ("boxtransform ", properties, NULL);
+  GstHarness *h = harness_new_caps (launch, caps);
+  GstBuffer *buffer = frame_new (0);
+
+  add_region (buffer, 1, "person", 100, 50, 200, 100);
+  buffer = through (h, buffer);
+  if (g_strcmp0 (places_on (buffer), place) != 0)
+    g_error ("%s on %s: \"%s\", not \"%s\"", launch, caps, places_on (buffer), place);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+  g_free (launch);
+}
+
+static void
+test_places (void)
+{
+  static const gchar *const rows[][3] = {
+    { "", CAPS (640, 480), "1: 100 50 200 100" },
+    { "left=40 top=20", CAPS (600, 460), "1: 60 30 200 100" },
+    { "right=40 bottom=20", CAPS (600, 460), "1: 100 50 200 100" },
+    { "left=-40 top=-20 right=-1", CAPS (681, 500), "1: 140 70 200 100" },
+    { "left=200 top=100", CAPS (440, 380), "1: 0 0 100 50" },
+    { "left=200 top=100 clip=false", CAPS (440, 380), "1: -100 -50 200 100" },
+    { "left=300", CAPS (340, 480), "" },
+    { "left=300 clip=false", CAPS (340, 480), "" },
+    { "method=none", CAPS (640, 480), "1: 100 50 200 100" },
+    { "method=clockwise", CAPS (480, 640), "1: 330 100 100 200" },
+    { "method=rotate-180", CAPS (640, 480), "1: 340 330 200 100" },
+    { "method=counterclockwise", CAPS (480, 640), "1: 50 340 100 200" },
+    { "method=horizontal-flip", CAPS (640, 480), "1: 340 50 200 100" },
+    { "method=vertical-flip", CAPS (640, 480), "1: 100 330 200 100" },
+    { "method=upper-left-diagonal", CAPS (480, 640), "1: 50 100 100 200" },
+    { "method=upper-right-diagonal", CAPS (480, 640), "1: 330 340 100 200" },
+    { "video-direction=90r", CAPS (480, 640), "1: 330 100 100 200" },
+    { "width=640 height=480", CAPS (320, 120), "1: 50 13 100 25" },
+    { "width=640", CAPS (1280, 480), "1: 200 50 400 100" },
+    /* a crop to 600 x 460, a turn to 460 x 600, half the size */
+    { "left=40 top=20 method=clockwise width=640 height=480", CAPS (230, 300), "1: 165 30 50 100" },
+    /* the box was stretched to 320 x 480 */
+    { "stretched=true left=100 right=220", CAPS (320, 480), "1: 100 50 220 100" },
+    { "stretched=true width=1280 height=480", CAPS (640, 480), "1: 100 50 200 100" },
+    { "stretched=true method=clockwise", CAPS (480, 640), "1: 368 133 75 267" },
+    { "left=40", "application/x-detections", "1: 60 50 200 100" },
+    { "left=40", "video/x-raw(memory:DMABuf),format=DMA_DRM,width=600,height=480",
+        "1: 60 50 200 100" },
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (rows); i++)
+    expect_place (rows[i][0], rows[i][1], rows[i][2]);
+}
+
+/* Structures, ids and parents stay; coordinates in "detection" are those of the new frame, also
+ * the parts of a pixel. */
+static void
+test_details (void)
+{
+  GstHarness *h = harness_new_caps ("boxtransform left=40 top=20", CAPS (600, 460));
+  GstBuffer *buffer = frame_new (0);
+  GstVideoRegionOfInterestMeta *roi = add_exact (buffer, 7, "face", 100.25, 50.5, 110.75, 60.5,
+      0.5);
+  GstStructure *s;
+  gdouble value;
+
+  roi->parent_id = 9;
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
+          G_TYPE_INT, 12, NULL));
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("unknown", "x",
+          G_TYPE_INT, 1, NULL));
+  buffer = through (h, buffer);
+  g_assert_cmpstr (places_on (buffer), ==, "7: 60 31 11 10");
+  roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 7);
+  g_assert_cmpint (roi->parent_id, ==, 9);
+  g_assert_cmpuint (g_list_length (roi->params), ==, 3);
+  s = gst_video_region_of_interest_meta_get_param (roi, "detection");
+  g_assert_true (gst_structure_get_double (s, "x_min", &value));
+  g_assert_cmpfloat_with_epsilon (value, 60.25 / 600, 1e-12);
+  g_assert_true (gst_structure_get_double (s, "y_max", &value));
+  g_assert_cmpfloat_with_epsilon (value, 40.5 / 460, 1e-12);
+  g_assert_true (gst_structure_get_double (s, "confidence", &value));
+  g_assert_cmpfloat (value, ==, 0.5);
+  g_assert_nonnull (gst_video_region_of_interest_meta_get_param (roi, "unknown"));
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+
+static void
+assert_stats (GstElement * element, guint frames, guint in, guint out, guint outside)
+{
+  g_assert_cmpuint (stat_of (element, "frames"), ==, frames);
+  g_assert_cmpuint (stat_of (element, "boxes-in"), ==, in);
+  g_assert_cmpuint (stat_of (element, "boxes-out"), ==, out);
+  g_assert_cmpuint (stat_of (element, "outside"), ==, outside);
+}
+
+static GstBuffer *
+three_boxes (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_region (buffer, 1, "a", 0, 0, 10, 10);
+  add_region (buffer, 2, "b", 5, 0, 10, 10);
+  add_region (buffer, 3, "c", 20, 0, 10, 10);
+  return buffer;
+}
+
+/* Properties apply from the next buffer on, new caps too, and all is counted. */
+static void
+test_playing (void)
+{
+  GstHarness *h = harness_new_caps ("boxtransform", CAPS (640, 480));
+  GstBuffer *buffer = through (h, three_boxes ());
+
+  assert_ids (buffer, "1 2 3");
+  gst_buffer_unref (buffer);
+  g_object_set (h->element, "left", 10, NULL);
+  buffer = through (h, three_boxes ());
+  g_assert_cmpstr (places_on (buffer), ==, "2: 0 0 5 10; 3: 10 0 10 10");
+  gst_buffer_unref (buffer);
+  assert_stats (h->element, 2, 6, 5, 1);
+
+  g_object_set (h->element, "left", 0, "width", 640, "height", 480, NULL);
+  gst_harness_set_src_caps_str (h, CAPS (1280, 960));
+  buffer = through (h, three_boxes ());
+  g_assert_cmpstr (places_on (buffer), ==, "1: 0 0 20 20; 2: 10 0 20 20; 3: 40 0 20 20");
+  gst_buffer_unref (buffer);
+  gst_harness_set_src_caps_str (h, CAPS (640, 480));
+  buffer = through (h, three_boxes ());
+  g_assert_cmpstr (places_on (buffer), ==, "1: 0 0 10 10; 2: 5 0 10 10; 3: 20 0 10 10");
+  gst_buffer_unref (buffer);
+  assert_stats (h->element, 4, 12, 11, 1);
+  gst_element_set_state (h->element, GST_STATE_READY);
+  gst_element_set_state (h->element, GST_STATE_PLAYING);
+  assert_stats (h->element, 0, 0, 0, 0);
+  gst_harness_teardown (h);
+}
+
+/* A buffer without a change, or without boxes, passes as it is; a shared one that changes is
+ * copied, but not its memory. */
+static void
+test_copies (void)
+{
+  GstHarness *h = harness_new_caps ("boxtransform", CAPS (640, 480));
+  GstBuffer *buffer = three_boxes (), *out;
+
+  out = through (h, gst_buffer_ref (buffer));
+  g_assert_true (out == buffer);
+  gst_buffer_unref (out);
+  g_object_set (h->element, "method", GST_VIDEO_ORIENTATION_HORIZ, NULL);
+  out = through (h, gst_buffer_ref (buffer));
+  g_assert_true (out != buffer);
+  g_assert_true (gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (buffer, 0));
+  g_assert_cmpstr (places_on (buffer), ==, "1: 0 0 10 10; 2: 5 0 10 10; 3: 20 0 10 10");
+  g_assert_cmpstr (places_on (out), ==, "1: 630 0 10 10; 2: 625 0 10 10; 3: 610 0 10 10");
+  gst_buffer_unref (out);
+  out = through (h, buffer);
+  g_assert_true (out == buffer);
+  gst_buffer_unref (out);
+  buffer = frame_new (0);
+  out = through (h, gst_buffer_ref (buffer));
+  g_assert_true (out == buffer);
+  gst_buffer_unref (out);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+
+/* What cannot be is an error that names it. */
+static void
+test_errors (void)
+{
+  static const gchar *const rows[][3] = {
+    { "left=300 right=400 width=640", CAPS (640, 480), "leaves nothing of a picture of 640x480" },
+    { "top=-2147483648 bottom=-2147483648", CAPS (640, 480), "leaves nothing of a picture of "
+          "640x-4294966816" },
+    { "method=clockwise", "application/x-detections", "no frame size" },
+    { "stretched=true", "application/x-detections", "no frame size" },
+    { "width=640", "application/x-detections", "no frame size" },
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+    gchar *launch = g_strconcat ("boxtransform ", rows[i][0], NULL), *text;
+    GstHarness *h = harness_new_caps (launch, rows[i][1]);
+    GstBus *bus = harness_bus (h);
+    GstMessage *message;
+
+    g_assert_cmpint (gst_harness_push (h, frame_new (0)), ==, GST_FLOW_ERROR);
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+    g_assert_nonnull (message);
+    text = message_text (message);
+    if (strstr (text, rows[i][2]) == NULL)
+      g_error ("%s: %s", launch, text);
+    g_free (text);
+    gst_message_unref (message);
+    harness_teardown (h, bus);
+    g_free (launch);
+  }
+}
+
+static void
+test_auto_direction (void)
+{
+  GstHarness *h = harness_new_caps ("boxtransform method=clockwise", CAPS (480, 640));
+  GstBus *bus = harness_bus (h);
+  gint method;
+
+  g_object_set (h->element, "video-direction", GST_VIDEO_ORIENTATION_AUTO, NULL);
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 1);
+  g_object_get (h->element, "video-direction", &method, NULL);
+  g_assert_cmpint (method, ==, GST_VIDEO_ORIENTATION_90R);
+  harness_teardown (h, bus);
+}
+
+static void
+test_defaults (void)
+{
+  GstElement *element = element_new ("boxtransform");
+  gint top, bottom, left, right, width, height, method, direction;
+  gboolean stretched, clip;
+
+  g_object_get (element, "top", &top, "bottom", &bottom, "left", &left, "right", &right, "width",
+      &width, "height", &height, "method", &method, "video-direction", &direction, "stretched",
+      &stretched, "clip", &clip, NULL);
+  g_assert_cmpint (top | bottom | left | right | width | height, ==, 0);
+  g_assert_cmpint (method, ==, GST_VIDEO_ORIENTATION_IDENTITY);
+  g_assert_cmpint (direction, ==, GST_VIDEO_ORIENTATION_IDENTITY);
+  g_assert_false (stretched);
+  g_assert_true (clip);
+  gst_object_unref (element);
+}
+
+/* Values that change with stream time. */
+static void
+test_controlled (void)
+{
+  GstHarness *h = harness_new_caps ("boxtransform", CAPS (640, 480));
+  GstControlSource *source = gst_interpolation_control_source_new ();
+  GstBuffer *buffer;
+  guint i;
+
+  g_object_set (source, "mode", GST_INTERPOLATION_MODE_NONE, NULL);
+  gst_object_add_control_binding (GST_OBJECT (h->element),
+      gst_direct_control_binding_new_absolute (GST_OBJECT (h->element), "left", source));
+  gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), 0, 5);
+  gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), GST_SECOND, 7);
+  for (i = 0; i < 2; i++) {
+    buffer = frame_new (i * GST_SECOND);
+    add_region (buffer, 1, "a", 20, 0, 10, 10);
+    buffer = through (h, buffer);
+    g_assert_cmpstr (places_on (buffer), ==, i ? "1: 13 0 10 10" : "1: 15 0 10 10");
+    gst_buffer_unref (buffer);
+  }
+  gst_object_unref (source);
+  gst_harness_teardown (h);
+}
+
+static const TestCase cases[] = {
+  { "/boxtransform/defaults", test_defaults },
+  { "/boxtransform/places", test_places },
+  { "/boxtransform/details", test_details },
+  { "/boxtransform/playing", test_playing },
+  { "/boxtransform/copies", test_copies },
+  { "/boxtransform/errors", test_errors },
+  { "/boxtransform/auto-direction", test_auto_direction },
+  { "/boxtransform/controlled", test_controlled },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);
