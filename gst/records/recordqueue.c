@@ -346,6 +346,8 @@ record_queue_go_to (RecordQueue * self, const RecordJump * jump, gboolean back, 
 void
 record_queue_finish (RecordQueue * self)
 {
+  const gboolean unread = !self->started && record_reader_can_rewind (self->reader);
+
   self->seeking = self->reverse || self->loop;
   if (self->pending)
     record_queue_next_session (self);
@@ -354,5 +356,6 @@ record_queue_finish (RecordQueue * self)
     return;
   if (!self->reverse)           /* also after the end was read, because the file may have grown */
     self->counts.unmatched += record_reader_count_rest (self->reader);
-  self->end = self->started = TRUE;
+  /* a file of which no record was read is still at its start for the next stream */
+  self->end = self->started = !(unread && record_reader_rewind (self->reader, NULL));
 }

@@ -118,7 +118,7 @@ RecordMatchResult record_queue_go_to (RecordQueue * self, const RecordJump * jum
 RecordMatchResult record_queue_restart (RecordQueue * self, GError ** error);
 
 /* Discards all records and counts those that were not read as unmatched too, unless the
- * file is looped or was played in reverse. Sets `end`. */
+ * file is looped or was played in reverse. Sets `end`, except in a file that was not read. */
 void record_queue_finish (RecordQueue * self);
 
 G_END_DECLS

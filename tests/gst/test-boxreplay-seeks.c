@@ -212,12 +212,45 @@ GST_START_TEST (reverse_reads_little)
 
 GST_END_TEST;
 
+/* A stream without a frame, as of a seek to the end, leaves open how records are matched. */
+GST_START_TEST (an_empty_stream_decides_nothing)
+{
+  const gchar *lines = "{\"objects\":[{\"x\":5,\"y\":0,\"w\":4,\"h\":4}]}\n"
+      "{\"objects\":[{\"x\":6,\"y\":0,\"w\":4,\"h\":4}]}\n";
+  gchar *timed = json_lines (COUNT, 200);
+  Replay r;
+
+  replay_open (&r, lines, "");
+  gst_harness_push_event (r.h, gst_event_new_eos ());
+  replay_flush (&r);
+  replay_segment (&r, 0, 0);
+  fail_unless_equals_int (replay_x_at (&r, 0), 5);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 6);
+  replay_close (&r);
+
+  replay_open (&r, timed, "");
+  gst_harness_push_event (r.h, gst_event_new_eos ());
+  for (guint i = 0; i < 3; i++) {
+    replay_flush (&r);
+    replay_segment (&r, 0, i * 400 * FRAME);
+    for (guint k = 0; k < 100; k++)
+      fail_unless_equals_int (replay_x_at (&r, k * FRAME), (i * 400 + k) % 12 + 1);
+  }
+  replay_flush (&r);
+  replay_segment (&r, 0, 20 * FRAME);
+  fail_unless_equals_int (replay_x_at (&r, 0), 20 % 12 + 1);
+  replay_close (&r);
+  g_free (timed);
+}
+GST_END_TEST
+
 static const CheckCase cases[] = {
   CHECK_CASE (every_seek_finds_its_record),
   CHECK_CASE (reverse_finds_every_record),
   CHECK_CASE (lines_are_counted_across_seeks),
   CHECK_CASE (dropped_frames_keep_the_index),
   CHECK_CASE (reverse_reads_little),
+  CHECK_CASE (an_empty_stream_decides_nothing),
   { NULL }
 };
 
