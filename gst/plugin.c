@@ -11,6 +11,7 @@ plugin_init (GstPlugin * plugin)
 {
   gboolean ok = GST_ELEMENT_REGISTER (nmsfilter, plugin);
   ok &= GST_ELEMENT_REGISTER (boxtransform, plugin);
+  ok &= GST_ELEMENT_REGISTER (boxmerge, plugin);
 #ifdef HAVE_RECORDS
   ok &= GST_ELEMENT_REGISTER (boxreplay, plugin);
   ok &= GST_ELEMENT_REGISTER (boxrecord, plugin);

@@ -25,8 +25,8 @@ one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
   xla       engine xla on a real device, that of XLA's plugin for the CPU, which
             is downloaded from PyPI (without it: skipped); the same with
             sanitizers and under the leak tracer
-  minimal   only nmsfilter, from the three -dev packages; its suites; installed
-            into a prefix and used from there
+  minimal   only the elements without further libraries, from the three -dev packages; their
+            suites; installed into a prefix and used from there
   clang     built by clang; core and elements' suites
   install   installed below a folder; a program and a pipeline that use it;
             README's commands to install, in a checkout at ~/gst-nms
@@ -245,7 +245,7 @@ stage_minimal ()
   check "install into a prefix" meson install -C "$dir" --no-rebuild || return 0
   lib=$(dirname "$(find "$prefix" -name libgstnms.so | head -n 1)")
   check "the prefix's plugin has the elements without libraries" installed_elements "$lib" \
-    boxtransform nmsfilter
+    boxmerge boxtransform nmsfilter
 }
 
 stage_clang ()
@@ -304,7 +304,7 @@ stage_install ()
     --destdir "$dest" || return 0
   lib=$(dirname "$(find "$dest" -name libgstnms.so | head -n 1)")
   check "the plugin has all elements" installed_elements "$lib" \
-    boxoverlay boxrecord boxreplay boxtransform nmsfilter
+    boxmerge boxoverlay boxrecord boxreplay boxtransform nmsfilter
   # shellcheck disable=SC2016
   check "nms-xla-probe is installed" bash -c '"$(find "$1" -name nms-xla-probe)" /no/such |
     grep -q "^error cannot load the plugin"' - "$dest"

@@ -34,7 +34,7 @@ nms_prepare_python
 exec {camera}< <(exec "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$(nms_sample_video)" jpeg)
 read -r -t 30 -u "$camera" address
 
-python3 - "$address" "$ROOT"/{README,docs/nmsfilter,docs/geometry,pipelines/README}.md <<'END'
+python3 - "$address" "$ROOT"/{README,docs/nmsfilter,docs/boxmerge,docs/geometry,pipelines/README}.md <<'END'
 import re, sys
 count = number = instead = 0
 address = sys.argv[1]

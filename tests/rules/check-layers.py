@@ -18,7 +18,7 @@ from projectfiles import finish, project_files, read
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 PUBLIC = ("nmscore.h", "nmslazy.h", "nmsgraph.h", "nmsxla.h")
-FEATURES = ("nmsfilter", "records", "overlay", "transform")
+FEATURES = ("nmsfilter", "records", "overlay", "transform", "merge")
 LIBRARIES = {"simdjson": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
 ENGINES = "nmscore/engines/"
 ACCEL = "nmscore/accel/"

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * SECTION:element-boxmerge
+ * @title: boxmerge
+ *
+ * Adds the boxes that branches of a pipeline found to the main stream: those of tiles, crops and
+ * scaled copies of its pictures, and those of several detectors. The buffers of the pad `sink`
+ * leave unchanged but for the boxes; pixels are never read or copied. Each pad `sink_%u`, on
+ * request, takes a branch, of which only the boxes are used.
+ *
+ * Boxes are regions of interest and, where the plugin was built with GstAnalytics, ODs. They are
+ * moved to the place of the branch's picture in the main frame (#GstBoxMergePad:xpos, ypos, width
+ * and height, or #GstBoxMergePad:tiles), turned back (#GstBoxMergePad:video-direction) and get the
+ * name of their branch (#GstBoxMergePad:source). Classes, tracks, parents and structures go with
+ * them; ids are made unique. nmsfilter then removes the boxes that several branches found.
+ *
+ * A buffer of a branch belongs to the main buffer with the same running time, at most
+ * #GstBoxMerge:tolerance away. Buffers without a PTS are matched in their order. A main buffer
+ * waits for each branch until that has a buffer of its time, a later buffer, a GAP event
+ * for its time, or EOS. In a live pipeline it waits at most until its running time plus the
+ * latency of the pipeline upstream plus #GstAggregator:latency, so a slow or dead branch does not
+ * stop the stream; what comes later is dropped and counted as too-late. Set latency to the
+ * time that the slowest detector takes. Otherwise the main buffer waits until the branches have
+ * data, as in compositor. #GstBoxMergePad:hold adds the last boxes of a slow branch again.
+ *
+ * Every branch needs a queue, and so does the main stream, because the thread that fills one
+ * pad would wait for the other pads. The queue of the main stream must hold the frames
+ * for which a detector delays or drops its buffers: `queue max-size-buffers=60 max-size-bytes=0
+ * max-size-time=0`.
+ *
+ * EOS of the main stream ends the stream. At the end an element message `boxmerge` states the
+ * statistics (`gst-launch-1.0 -m` shows it).
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! tee name=t \
+ *   t. ! queue max-size-buffers=60 max-size-bytes=0 max-size-time=0 \
+ *   ! boxmerge name=m sink_1::xpos=640 ! nmsfilter ! boxoverlay ! videoconvert ! autovideosink \
+ *   t. ! queue ! videocrop right=640 ! boxreplay location=left.jsonl ! m.sink_0 \
+ *   t. ! queue ! videocrop left=640 ! boxreplay location=right.jsonl ! m.sink_1
+ * ]|
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <gst/base/gstaggregator.h>
+
+#include "elements.h"
+#include "framesize.h"
+#include "mergebranches.h"
+#include "mergeoutput.h"
+#include "mergepad.h"
+#include "mergequery.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_box_merge_debug);
+#define GST_CAT_DEFAULT gst_box_merge_debug
+
+#define DEFAULT_TOLERANCE 0
+#define DEFAULT_IGNORE_INACTIVE_PADS FALSE
+#define DEFAULT_FORCE_LIVE FALSE
+
+enum
+{
+  PROP_TOLERANCE = 1,
+  PROP_IGNORE_INACTIVE_PADS,
+  PROP_FORCE_LIVE,
+  PROP_STATS,
+};
+
+struct _GstBoxMerge
+{
+  GstAggregator parent;
+
+  GstAggregatorPad *main;       /* the pad sink, which lives as long as the element */
+
+  /* under the object lock */
+  guint64 tolerance;
+  guint64 frames;               /* since READY */
+  MergeCounts released;         /* of pads that were released since READY */
+
+  /* thread of the source pad */
+  MergeOutput output;
+  BoxMetaReading *reading;
+  gint width, height;           /* of the main frame; 0: unknown */
+  gint rate_n, rate_d;          /* 0/1: unknown */
+  gint64 previous;              /* running time of the last main buffer, or MERGE_NO_TIME */
+};
+
+#define GST_TYPE_BOX_MERGE (gst_box_merge_get_type ())
+G_DECLARE_FINAL_TYPE (GstBoxMerge, gst_box_merge, GST, BOX_MERGE, GstAggregator)
+G_DEFINE_TYPE_WITH_CODE (GstBoxMerge, gst_box_merge, GST_TYPE_AGGREGATOR,
+    G_IMPLEMENT_INTERFACE (GST_TYPE_CHILD_PROXY, merge_branches_init_proxy))
+GST_ELEMENT_REGISTER_DEFINE (boxmerge, "boxmerge", GST_RANK_NONE, GST_TYPE_BOX_MERGE)
+
+static GstStaticPadTemplate main_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK,
+    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate branch_template = GST_STATIC_PAD_TEMPLATE ("sink_%u", GST_PAD_SINK,
+    GST_PAD_REQUEST, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
+    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+
+#define PARENT GST_AGGREGATOR_CLASS (gst_box_merge_parent_class)
+
+/* ----------------------------------------------------------------- aggregation */
+
+/* Takes the main buffer's time. */
+static MergeMoment
+main_moment (GstBoxMerge * self, GstBuffer * buffer)
+{
+  MergeMoment moment = {.previous = self->previous };
+  guint64 tolerance;
+
+  GST_OBJECT_LOCK (self);
+  tolerance = self->tolerance;
+  GST_OBJECT_UNLOCK (self);
+  moment.tolerance = (gint64) MIN (tolerance, G_MAXINT64 / 4);
+  if (tolerance == 0)
+    moment.tolerance = merge_match_half_frame (buffer, self->rate_n, self->rate_d);
+  GST_OBJECT_LOCK (self->main);
+  moment.time = merge_match_time (&self->main->segment, buffer);
+  GST_OBJECT_UNLOCK (self->main);
+  return moment;
+}
+
+/* Gives the controllable properties their values at the stream time of the main buffer. */
+static void
+sync_properties (GstBoxMerge * self, GstPad * pad, GstBuffer * buffer)
+{
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+
+  if (!gst_object_has_active_control_bindings (GST_OBJECT (pad)))
+    return;
+  GST_OBJECT_LOCK (self->main);
+  if (self->main->segment.format == GST_FORMAT_TIME)
+    time = gst_segment_to_stream_time (&self->main->segment, GST_FORMAT_TIME,
+        GST_BUFFER_PTS (buffer));
+  GST_OBJECT_UNLOCK (self->main);
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (pad), time);
+}
+
+typedef struct
+{
+  MergeMoment moment;
+  GstBuffer *buffer;            /* the main buffer */
+  gboolean waiting;             /* for a branch */
+  gchar *error;
+} Merging;
+
+static gboolean
+select_branch (GstElement * element, GstPad * pad, gpointer user_data)
+{
+  Merging *merging = user_data;
+
+  if (GST_IS_BOX_MERGE_PAD (pad) && !merge_pad_select (GST_BOX_MERGE_PAD (pad), &merging->moment))
+    merging->waiting = TRUE;
+  return TRUE;
+}
+
+static gboolean
+merge_branch (GstElement * element, GstPad * pad, gpointer user_data)
+{
+  GstBoxMerge *self = GST_BOX_MERGE (element);
+  Merging *merging = user_data;
+
+  if (!GST_IS_BOX_MERGE_PAD (pad))
+    return TRUE;
+  sync_properties (self, pad, merging->buffer);
+  return merge_pad_merge (GST_BOX_MERGE_PAD (pad), &merging->buffer, self->width, self->height,
+      self->reading, &merging->error);
+}
+
+/* Adds the selected boxes to a main buffer, which it takes, and pushes it. */
+static GstFlowReturn
+merge_and_push (GstBoxMerge * self, Merging * merging)
+{
+  gst_element_foreach_sink_pad (GST_ELEMENT (self), merge_branch, merging);
+  if (merging->error) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("Cannot place the boxes of a branch: %s.",
+            merging->error), (NULL));
+    g_free (merging->error);
+    gst_buffer_unref (merging->buffer);
+    return GST_FLOW_ERROR;
+  }
+  self->previous = merging->moment.time;
+  GST_OBJECT_LOCK (self);
+  self->frames++;
+  GST_OBJECT_UNLOCK (self);
+  return gst_aggregator_finish_buffer (GST_AGGREGATOR (self), merging->buffer);
+}
+
+static GstStructure *
+make_stats (GstBoxMerge * self)
+{
+  return merge_branches_stats (GST_ELEMENT (self), &self->released, &self->frames);
+}
+
+static GstFlowReturn
+finish_stream (GstBoxMerge * self)
+{
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self), make_stats (self)));
+  /* gst-launch-1.0 -v shows it */
+  g_object_notify (G_OBJECT (self), "stats");
+  return GST_FLOW_EOS;
+}
+
+static GstFlowReturn
+gst_box_merge_aggregate (GstAggregator * aggregator, gboolean timeout)
+{
+  GstBoxMerge *self = GST_BOX_MERGE (aggregator);
+  Merging merging = {.buffer = gst_aggregator_pad_peek_buffer (self->main) };
+
+  if (merging.buffer == NULL)
+    return gst_aggregator_pad_is_eos (self->main) ? finish_stream (self)
+        : GST_AGGREGATOR_FLOW_NEED_DATA;
+  gst_buffer_unref (merging.buffer);    /* the pad keeps it */
+  if (merge_match_is_gap (merging.buffer))
+    return gst_aggregator_finish_buffer (aggregator, gst_aggregator_pad_pop_buffer (self->main));
+  merging.moment = main_moment (self, merging.buffer);
+  gst_element_foreach_sink_pad (GST_ELEMENT (self), select_branch, &merging);
+  if (merging.waiting && !timeout)
+    return GST_AGGREGATOR_FLOW_NEED_DATA;
+  gst_aggregator_selected_samples (aggregator, GST_BUFFER_PTS (merging.buffer),
+      GST_BUFFER_DTS (merging.buffer), GST_BUFFER_DURATION (merging.buffer), NULL);
+  merging.buffer = gst_aggregator_pad_pop_buffer (self->main);
+  return merge_and_push (self, &merging);
+}
+
+/* Returns the running time at which the main buffer is due, to which GstAggregator adds the
+ * latency; nothing is due without one. */
+static GstClockTime
+gst_box_merge_get_next_time (GstAggregator * aggregator)
+{
+  GstBoxMerge *self = GST_BOX_MERGE (aggregator);
+  GstBuffer *buffer = gst_aggregator_pad_peek_buffer (self->main);
+  gint64 time;
+
+  if (buffer == NULL)
+    return GST_CLOCK_TIME_NONE;
+  GST_OBJECT_LOCK (self->main);
+  time = merge_match_time (&self->main->segment, buffer);
+  GST_OBJECT_UNLOCK (self->main);
+  gst_buffer_unref (buffer);
+  return (GstClockTime) MAX (time, 0);
+}
+
+static GstSample *
+gst_box_merge_peek_next_sample (GstAggregator * aggregator, GstAggregatorPad * pad)
+{
+  if (GST_IS_BOX_MERGE_PAD (pad))
+    return merge_query_sample (pad, merge_pad_selected (GST_BOX_MERGE_PAD (pad)));
+  return merge_query_sample (pad, gst_aggregator_pad_peek_buffer (pad));
+}
+
+/* ---------------------------------------------------------------------- events */
+
+static void
+take_main_caps (GstBoxMerge * self, GstEvent * event)
+{
+  GstCaps *caps;
+
+  gst_event_parse_caps (event, &caps);
+  frame_size_from_caps (caps, &self->width, &self->height);
+  if (!gst_structure_get_fraction (gst_caps_get_structure (caps, 0), "framerate", &self->rate_n,
+          &self->rate_d))
+    self->rate_n = 0, self->rate_d = 1;
+  gst_aggregator_set_src_caps (GST_AGGREGATOR (self), caps);
+}
+
+static void
+take_main_segment (GstBoxMerge * self, GstEvent * event)
+{
+  const GstSegment *segment;
+
+  gst_event_parse_segment (event, &segment);
+  merge_output_begin_segment (&self->output);
+  gst_aggregator_update_segment (GST_AGGREGATOR (self), segment);
+}
+
+/* Marks a branch as ended, so that the aggregation does not wait for it. */
+static gboolean
+end_branch (GstElement * element, GstPad * pad, gpointer user_data)
+{
+  if (GST_IS_BOX_MERGE_PAD (pad))
+    PARENT->sink_event (GST_AGGREGATOR (element), GST_AGGREGATOR_PAD (pad), gst_event_new_eos ());
+  return TRUE;
+}
+
+static gboolean
+handle_main_event (GstBoxMerge * self, GstEvent * event)
+{
+  GstAggregator *aggregator = GST_AGGREGATOR (self);
+  gboolean handled;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_STREAM_START:
+      merge_output_begin_stream (&self->output, event);
+      break;
+    case GST_EVENT_CAPS:
+      take_main_caps (self, event);
+      gst_event_unref (event);
+      return TRUE;
+    case GST_EVENT_SEGMENT:
+      take_main_segment (self, event);
+      break;
+    case GST_EVENT_EOS:
+      handled = PARENT->sink_event (aggregator, self->main, event);
+      gst_element_foreach_sink_pad (GST_ELEMENT (self), end_branch, NULL);
+      return handled;
+    case GST_EVENT_FLUSH_START:
+    case GST_EVENT_FLUSH_STOP:
+    case GST_EVENT_GAP:
+      break;
+    default:
+      if (!GST_EVENT_IS_SERIALIZED (event))
+        return gst_pad_push_event (GST_AGGREGATOR_SRC_PAD (self), event);
+      merge_output_push_event (&self->output, event);
+      return TRUE;
+  }
+  return PARENT->sink_event (aggregator, self->main, event);
+}
+
+static gboolean
+handle_branch_event (GstBoxMerge * self, GstBoxMergePad * pad, GstEvent * event)
+{
+  const GstEventType type = GST_EVENT_TYPE (event);
+  gboolean handled;
+  GstCaps *caps;
+
+  switch (type) {
+    case GST_EVENT_STREAM_START:
+    case GST_EVENT_SEGMENT:
+    case GST_EVENT_EOS:
+    case GST_EVENT_FLUSH_START:
+    case GST_EVENT_FLUSH_STOP:
+    case GST_EVENT_GAP:
+      handled = PARENT->sink_event (GST_AGGREGATOR (self), GST_AGGREGATOR_PAD (pad), event);
+      if (type == GST_EVENT_STREAM_START && gst_aggregator_pad_is_eos (self->main))
+        end_branch (GST_ELEMENT (self), GST_PAD (pad), NULL);
+      return handled;
+    case GST_EVENT_CAPS:
+      gst_event_parse_caps (event, &caps);
+      merge_pad_set_caps (pad, caps);
+      break;
+    default:                   /* tags and others are of the branch alone */
+      break;
+  }
+  gst_event_unref (event);
+  return TRUE;
+}
+
+static gboolean
+gst_box_merge_sink_event (GstAggregator * aggregator, GstAggregatorPad * pad, GstEvent * event)
+{
+  GstBoxMerge *self = GST_BOX_MERGE (aggregator);
+
+  if (pad == self->main)
+    return handle_main_event (self, event);
+  return handle_branch_event (self, GST_BOX_MERGE_PAD (pad), event);
+}
+
+static gboolean
+gst_box_merge_src_event (GstAggregator * aggregator, GstEvent * event)
+{
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_SEEK:
+    case GST_EVENT_QOS:
+    case GST_EVENT_LATENCY:
+      return PARENT->src_event (aggregator, event);
+    default:
+      return gst_pad_push_event (GST_PAD (GST_BOX_MERGE (aggregator)->main), event);
+  }
+}
+
+/* --------------------------------------------------------------------- queries */
+
+static gboolean
+gst_box_merge_sink_query (GstAggregator * aggregator, GstAggregatorPad * pad, GstQuery * query)
+{
+  const gboolean is_main = pad == GST_BOX_MERGE (aggregator)->main;
+
+  return merge_query_answer (GST_AGGREGATOR_SRC_PAD (aggregator), is_main, query)
+      || PARENT->sink_query (aggregator, pad, query);
+}
+
+static gboolean
+gst_box_merge_src_query (GstAggregator * aggregator, GstQuery * query)
+{
+  GstPad *main = GST_PAD (GST_BOX_MERGE (aggregator)->main);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY && gst_pad_is_linked (main))
+    return gst_pad_peer_query (main, query);
+  return PARENT->src_query (aggregator, query);
+}
+
+/* Does nothing, because the caps of the main stream were set when they came, and no buffers
+ * are allocated. */
+static gboolean
+gst_box_merge_negotiate (GstAggregator * aggregator)
+{
+  return TRUE;
+}
+
+/* ------------------------------------------------------------------------ pads */
+
+static GstPad *
+gst_box_merge_request_new_pad (GstElement * element, GstPadTemplate * template,
+    const gchar * name, const GstCaps * caps)
+{
+  GstPad *pad = GST_ELEMENT_CLASS (gst_box_merge_parent_class)->request_new_pad (element,
+      template, name, caps);
+
+  if (pad)
+    gst_child_proxy_child_added (GST_CHILD_PROXY (element), G_OBJECT (pad),
+        GST_OBJECT_NAME (pad));
+  return pad;
+}
+
+static void
+gst_box_merge_release_pad (GstElement * element, GstPad * pad)
+{
+  GstBoxMerge *self = GST_BOX_MERGE (element);
+
+  GST_OBJECT_LOCK (self);
+  merge_pad_add_counts (GST_BOX_MERGE_PAD (pad), &self->released);
+  GST_OBJECT_UNLOCK (self);
+  gst_child_proxy_child_removed (GST_CHILD_PROXY (element), G_OBJECT (pad),
+      GST_OBJECT_NAME (pad));
+  GST_ELEMENT_CLASS (gst_box_merge_parent_class)->release_pad (element, pad);
+}
+
+/* ----------------------------------------------------------------- start, stop */
+
+static gboolean
+gst_box_merge_start (GstAggregator * aggregator)
+{
+  GstBoxMerge *self = GST_BOX_MERGE (aggregator);
+
+  GST_OBJECT_LOCK (self);
+  self->frames = 0;
+  self->released = (MergeCounts) { 0 };
+  GST_OBJECT_UNLOCK (self);
+  merge_branches_start (GST_ELEMENT (self));
+  self->width = self->height = self->rate_n = 0;
+  self->rate_d = 1;
+  self->previous = MERGE_NO_TIME;
+  return TRUE;
+}
+
+static gboolean
+gst_box_merge_stop (GstAggregator * aggregator)
+{
+  merge_output_reset (&GST_BOX_MERGE (aggregator)->output, TRUE);
+  return TRUE;
+}
+
+static GstFlowReturn
+gst_box_merge_flush (GstAggregator * aggregator)
+{
+  GstBoxMerge *self = GST_BOX_MERGE (aggregator);
+
+  merge_output_reset (&self->output, FALSE);
+  self->previous = MERGE_NO_TIME;
+  return GST_FLOW_OK;
+}
+
+/* ----------------------------------------------------------------------- class */
+
+static void
+gst_box_merge_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstAggregator *aggregator = GST_AGGREGATOR (object);
+  GstBoxMerge *self = GST_BOX_MERGE (object);
+
+  switch (id) {
+    case PROP_TOLERANCE:
+      GST_OBJECT_LOCK (self);
+      self->tolerance = g_value_get_uint64 (value);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_IGNORE_INACTIVE_PADS:
+      gst_aggregator_set_ignore_inactive_pads (aggregator, g_value_get_boolean (value));
+      break;
+    case PROP_FORCE_LIVE:
+      gst_aggregator_set_force_live (aggregator, g_value_get_boolean (value));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+}
+
+static void
+gst_box_merge_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstAggregator *aggregator = GST_AGGREGATOR (object);
+  GstBoxMerge *self = GST_BOX_MERGE (object);
+
+  switch (id) {
+    case PROP_TOLERANCE:
+      GST_OBJECT_LOCK (self);
+      g_value_set_uint64 (value, self->tolerance);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_IGNORE_INACTIVE_PADS:
+      g_value_set_boolean (value, gst_aggregator_get_ignore_inactive_pads (aggregator));
+      break;
+    case PROP_FORCE_LIVE:
+      g_value_set_boolean (value, gst_aggregator_get_force_live (aggregator));
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, make_stats (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+}
+
+static void
+gst_box_merge_finalize (GObject * object)
+{
+  GstBoxMerge *self = GST_BOX_MERGE (object);
+
+  merge_output_reset (&self->output, TRUE);
+  box_meta_reading_free (self->reading);
+  G_OBJECT_CLASS (gst_box_merge_parent_class)->finalize (object);
+}
+
+static void
+gst_box_merge_init (GstBoxMerge * self)
+{
+  GstPadTemplate *template = gst_static_pad_template_get (&main_template);
+
+  self->tolerance = DEFAULT_TOLERANCE;
+  self->previous = MERGE_NO_TIME;
+  self->reading = box_meta_reading_new ();
+  self->main = g_object_new (GST_TYPE_AGGREGATOR_PAD, "name", "sink", "direction", GST_PAD_SINK,
+      "template", template, NULL);
+  GST_PAD_SET_PROXY_CAPS (self->main);
+  gst_element_add_pad (GST_ELEMENT (self), GST_PAD (self->main));
+  gst_object_unref (template);
+  merge_output_init (&self->output, GST_AGGREGATOR_SRC_PAD (self));
+}
+
+#define READWRITE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
+
+static void
+install_properties (GObjectClass * object_class)
+{
+  g_object_class_install_property (object_class, PROP_TOLERANCE,
+      g_param_spec_uint64 ("tolerance", "Tolerance",
+          "Largest distance, in ns, between the running times of a main buffer and the buffer of a "
+          "branch that belongs to it. 0 = half a frame: half of the main buffer's duration, else "
+          "of a frame at the main stream's frame rate, else of 40 ms",
+          0, G_MAXUINT64, DEFAULT_TOLERANCE, READWRITE | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (object_class, PROP_IGNORE_INACTIVE_PADS,
+      g_param_spec_boolean ("ignore-inactive-pads", "Ignore inactive pads",
+          "In a live pipeline, do not wait for a branch that has had no buffer yet, once a "
+          "main buffer has waited for it", DEFAULT_IGNORE_INACTIVE_PADS,
+          READWRITE | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (object_class, PROP_FORCE_LIVE,
+      g_param_spec_boolean ("force-live", "Force live",
+          "Wait for branches at most until the main buffer's running time plus latency, also if no "
+          "source is live", DEFAULT_FORCE_LIVE, READWRITE | G_PARAM_CONSTRUCT_ONLY));
+  g_object_class_install_property (object_class, PROP_STATS, merge_stats_element_spec ());
+}
+
+static void
+add_templates (GstElementClass * klass)
+{
+  gst_element_class_add_static_pad_template_with_gtype (klass, &main_template,
+      GST_TYPE_AGGREGATOR_PAD);
+  gst_element_class_add_static_pad_template_with_gtype (klass, &branch_template,
+      GST_TYPE_BOX_MERGE_PAD);
+  gst_element_class_add_static_pad_template_with_gtype (klass, &src_template,
+      GST_TYPE_AGGREGATOR_PAD);
+  gst_type_mark_as_plugin_api (GST_TYPE_BOX_MERGE_PAD, 0);
+}
+
+static void
+gst_box_merge_class_init (GstBoxMergeClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstAggregatorClass *aggregator_class = GST_AGGREGATOR_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_box_merge_debug, "boxmerge", 0, "boxes of several branches");
+
+  object_class->set_property = gst_box_merge_set_property;
+  object_class->get_property = gst_box_merge_get_property;
+  object_class->finalize = gst_box_merge_finalize;
+  install_properties (object_class);
+
+  element_class_describe (element_class, "Box merger", "Filter/Metadata/Video",
+      "Adds the boxes of branches, such as tiles or other detectors, to the main stream",
+      "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! tee name=t ! queue "
+      "! boxmerge name=m ! nmsfilter ! boxoverlay ! videoconvert ! autovideosink "
+      "t. ! queue ! boxreplay location=boxes.jsonl ! m.sink_0");
+  add_templates (element_class);
+  element_class->request_new_pad = GST_DEBUG_FUNCPTR (gst_box_merge_request_new_pad);
+  element_class->release_pad = GST_DEBUG_FUNCPTR (gst_box_merge_release_pad);
+  aggregator_class->start = GST_DEBUG_FUNCPTR (gst_box_merge_start);
+  aggregator_class->stop = GST_DEBUG_FUNCPTR (gst_box_merge_stop);
+  aggregator_class->flush = GST_DEBUG_FUNCPTR (gst_box_merge_flush);
+  aggregator_class->aggregate = GST_DEBUG_FUNCPTR (gst_box_merge_aggregate);
+  aggregator_class->get_next_time = GST_DEBUG_FUNCPTR (gst_box_merge_get_next_time);
+  aggregator_class->peek_next_sample = GST_DEBUG_FUNCPTR (gst_box_merge_peek_next_sample);
+  aggregator_class->negotiate = GST_DEBUG_FUNCPTR (gst_box_merge_negotiate);
+  aggregator_class->sink_event = GST_DEBUG_FUNCPTR (gst_box_merge_sink_event);
+  aggregator_class->src_event = GST_DEBUG_FUNCPTR (gst_box_merge_src_event);
+  aggregator_class->sink_query = GST_DEBUG_FUNCPTR (gst_box_merge_sink_query);
+  aggregator_class->src_query = GST_DEBUG_FUNCPTR (gst_box_merge_src_query);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* mergepad: a pad of GstAggregator with its settings, its selection and its held boxes. */
+#include "mergepad.h"
+
+#include "framesize.h"
+#include "mergesettings.h"
+#include "meta/boxappend.h"
+#include "meta/boxmap.h"
+
+#define PROP_STATS (MERGE_PROP_LAST + 1)
+
+struct _GstBoxMergePad
+{
+  GstAggregatorPad parent;
+
+  /* under the object lock of the pad */
+  MergeSettings settings;
+  MergeCounts counts;
+  GstBuffer *held;              /* the metadata of the last buffer taken, or NULL */
+  gint64 held_time;             /* its running time */
+
+  /* thread of the source pad */
+  gint width, height;           /* of the picture; 0: unknown */
+  GstBuffer *selected;          /* for the present main buffer, or NULL */
+  gboolean selected_is_held;
+  gint64 selected_time;
+};
+
+G_DEFINE_TYPE (GstBoxMergePad, merge_pad, GST_TYPE_AGGREGATOR_PAD)
+
+void
+merge_pad_set_caps (GstBoxMergePad * self, const GstCaps * caps)
+{
+  frame_size_from_caps (caps, &self->width, &self->height);
+}
+
+/* ------------------------------------------------------------------ selection */
+
+/* Keeps the boxes of a buffer without its memory, which its producer may need. */
+static void
+hold (GstBoxMergePad * self, GstBuffer * buffer, gint64 time)
+{
+  GstBuffer *copy = NULL;
+
+  GST_OBJECT_LOCK (self);
+  if (self->settings.hold > 0) {
+    copy = gst_buffer_new ();
+    gst_buffer_copy_into (copy, buffer, GST_BUFFER_COPY_META, 0, -1);
+  }
+  gst_buffer_replace (&self->held, copy);
+  self->held_time = time;
+  GST_OBJECT_UNLOCK (self);
+  gst_clear_buffer (&copy);
+}
+
+static void
+count (GstBoxMergePad * self, const MergeCounts * more)
+{
+  GST_OBJECT_LOCK (self);
+  merge_stats_add (&self->counts, more);
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Drops the first buffer in the queue, which is earlier than the main buffer. */
+static void
+drop_earlier (GstBoxMergePad * self, const MergeMoment * moment, GstBuffer * buffer, gint64 time)
+{
+  const gboolean late = merge_match_is_late (moment, time);
+  const MergeCounts dropped = {.in = 1,.too_late = late,.without_match = !late };
+
+  if (!merge_match_is_gap (buffer)) {
+    count (self, &dropped);
+    hold (self, buffer, time);
+  }
+  gst_aggregator_pad_drop_buffer (GST_AGGREGATOR_PAD (self));
+}
+
+/* Selects the held boxes if they are not too old. */
+static void
+select_held (GstBoxMergePad * self, const MergeMoment * moment)
+{
+  GST_OBJECT_LOCK (self);
+  if (self->held && moment->time != MERGE_NO_TIME && self->held_time != MERGE_NO_TIME
+      && moment->time - self->held_time <= (gint64) MIN (self->settings.hold, G_MAXINT64 / 2)) {
+    gst_buffer_replace (&self->selected, self->held);
+    self->selected_is_held = TRUE;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Returns how the first buffer in the queue lies to the main buffer. */
+static MergeRelation
+relation_of (GstBoxMergePad * self, const MergeMoment * moment, GstBuffer * buffer, gint64 * time)
+{
+  const GstSegment *segment = &GST_AGGREGATOR_PAD (self)->segment;
+  MergeRelation relation;
+
+  GST_OBJECT_LOCK (self);
+  *time = merge_match_time (segment, buffer);
+  relation = merge_match_relation (moment, segment, buffer);
+  GST_OBJECT_UNLOCK (self);
+  return relation;
+}
+
+gboolean
+merge_pad_select (GstBoxMergePad * self, const MergeMoment * moment)
+{
+  GstAggregatorPad *pad = GST_AGGREGATOR_PAD (self);
+  MergeRelation relation = MERGE_EARLIER;
+  GstBuffer *buffer;
+  gint64 time;
+
+  gst_clear_buffer (&self->selected);
+  while (relation == MERGE_EARLIER && (buffer = gst_aggregator_pad_peek_buffer (pad)) != NULL) {
+    relation = relation_of (self, moment, buffer, &time);
+    if (relation == MERGE_EARLIER) {
+      drop_earlier (self, moment, buffer, time);
+    } else if (relation == MERGE_MATCHES) {
+      self->selected = gst_buffer_ref (buffer);
+      self->selected_is_held = FALSE;
+      self->selected_time = time;
+    }
+    gst_buffer_unref (buffer);
+  }
+  if (self->selected == NULL)
+    select_held (self, moment);
+  return relation != MERGE_EARLIER || gst_aggregator_pad_is_eos (pad)
+      || gst_aggregator_pad_is_inactive (pad);
+}
+
+GstBuffer *
+merge_pad_selected (GstBoxMergePad * self)
+{
+  return self->selected ? gst_buffer_ref (self->selected) : NULL;
+}
+
+/* ---------------------------------------------------------------------- boxes */
+
+typedef struct
+{
+  GstVideoRectangle rect;       /* in the main frame */
+  GstVideoOrientationMethod direction;
+  gboolean clip;
+  gchar *source;                /* NULL: no tag */
+} Placing;
+
+/* Returns NULL, or why the place is unknown. */
+static gchar *
+take_placing (GstBoxMergePad * self, gint width, gint height, Placing * placing)
+{
+  const gchar *source;
+  gchar *error;
+
+  GST_OBJECT_LOCK (self);
+  error = merge_place_rect (&self->settings.place, width, height, self->width, self->height,
+      &placing->rect);
+  placing->direction = self->settings.place.direction;
+  placing->clip = self->settings.clip;
+  source = self->settings.source ? self->settings.source : GST_OBJECT_NAME (self);
+  placing->source = error || *source == '\0' ? NULL : g_strdup (source);
+  GST_OBJECT_UNLOCK (self);
+  return error;
+}
+
+/* Maps the pixels of the branch to those of the main frame. */
+static void
+make_map (const GstBoxMergePad * self, const Placing * placing, BoxMap * map)
+{
+  const gboolean sideways = merge_place_is_sideways (placing->direction);
+  const gint width = sideways ? self->height : self->width;
+  const gint height = sideways ? self->width : self->height;
+  GstVideoOrientationMethod back = placing->direction;
+
+  if (back == GST_VIDEO_ORIENTATION_90R)
+    back = GST_VIDEO_ORIENTATION_90L;
+  else if (back == GST_VIDEO_ORIENTATION_90L)
+    back = GST_VIDEO_ORIENTATION_90R;
+  box_map_init (map);
+  box_map_orient (map, back, self->width, self->height);
+  if (width > 0 && height > 0 && placing->rect.w > 0 && placing->rect.h > 0)
+    box_map_scale (map, (gdouble) placing->rect.w / width, (gdouble) placing->rect.h / height);
+  box_map_shift (map, placing->rect.x, placing->rect.y);
+}
+
+static guint
+append_boxes (GstBoxMergePad * self, const Placing * placing, GstBuffer ** main, gint width,
+    gint height, BoxMetaReading * reading)
+{
+  BoxMap map;
+
+  make_map (self, placing, &map);
+  box_meta_reading_take (reading, self->selected, self->width, self->height, 0);
+  box_map_move_all (&map, box_meta_reading_boxes (reading), width, height, placing->clip);
+  *main = gst_buffer_make_writable (*main);
+  return box_append (*main, self->selected, reading, width, height, placing->source);
+}
+
+gboolean
+merge_pad_merge (GstBoxMergePad * self, GstBuffer ** main, gint width, gint height,
+    BoxMetaReading * reading, gchar ** error)
+{
+  MergeCounts counts = { 0 };
+  Placing placing;
+
+  if (self->selected == NULL)
+    return TRUE;
+  if (box_meta_any (self->selected)) {
+    *error = take_placing (self, width, height, &placing);
+    if (*error)
+      return FALSE;
+    counts.boxes = append_boxes (self, &placing, main, width, height, reading);
+    g_free (placing.source);
+  }
+  if (self->selected_is_held) {
+    counts.held = 1;
+  } else {
+    counts.in = counts.merged = 1;
+    hold (self, self->selected, self->selected_time);
+    gst_aggregator_pad_drop_buffer (GST_AGGREGATOR_PAD (self));
+  }
+  gst_clear_buffer (&self->selected);
+  count (self, &counts);
+  return TRUE;
+}
+
+/* ----------------------------------------------------------------- statistics */
+
+void
+merge_pad_add_counts (GstBoxMergePad * self, MergeCounts * counts)
+{
+  GST_OBJECT_LOCK (self);
+  merge_stats_add (counts, &self->counts);
+  GST_OBJECT_UNLOCK (self);
+}
+
+GstStructure *
+merge_pad_stats (GstBoxMergePad * self)
+{
+  GstStructure *stats = gst_structure_new_empty (GST_OBJECT_NAME (self));
+  MergeCounts counts = { 0 };
+
+  merge_pad_add_counts (self, &counts);
+  merge_stats_write (&counts, stats);
+  return stats;
+}
+
+static void
+forget_held (GstBoxMergePad * self)
+{
+  GST_OBJECT_LOCK (self);
+  gst_clear_buffer (&self->held);
+  GST_OBJECT_UNLOCK (self);
+}
+
+void
+merge_pad_start (GstBoxMergePad * self)
+{
+  GST_OBJECT_LOCK (self);
+  self->counts = (MergeCounts) { 0 };
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Called at FLUSH_STOP of the branch, and when the element stops. */
+static GstFlowReturn
+merge_pad_flush (GstAggregatorPad * pad, GstAggregator * aggregator)
+{
+  forget_held (GST_BOX_MERGE_PAD (pad));
+  return GST_FLOW_OK;
+}
+
+/* --------------------------------------------------------------------- object */
+
+static void
+merge_pad_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstBoxMergePad *self = GST_BOX_MERGE_PAD (object);
+  gboolean usable;
+
+  GST_OBJECT_LOCK (self);
+  usable = merge_settings_set (&self->settings, id, value);
+  GST_OBJECT_UNLOCK (self);
+  if (!usable)
+    g_warning ("%s of %s: \"%s\" is not COLUMNSxROWS or COLUMNSxROWS+OVERLAP; its value is "
+        "unchanged", pspec->name, GST_OBJECT_NAME (self), g_value_get_string (value));
+}
+
+static void
+merge_pad_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstBoxMergePad *self = GST_BOX_MERGE_PAD (object);
+
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, merge_pad_stats (self));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  merge_settings_get (&self->settings, id, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+merge_pad_finalize (GObject * object)
+{
+  GstBoxMergePad *self = GST_BOX_MERGE_PAD (object);
+
+  gst_clear_buffer (&self->selected);
+  gst_clear_buffer (&self->held);
+  merge_settings_clear (&self->settings);
+  G_OBJECT_CLASS (merge_pad_parent_class)->finalize (object);
+}
+
+static void
+merge_pad_class_init (GstBoxMergePadClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->set_property = merge_pad_set_property;
+  object_class->get_property = merge_pad_get_property;
+  object_class->finalize = merge_pad_finalize;
+  merge_settings_install (object_class);
+  g_object_class_install_property (object_class, PROP_STATS, merge_stats_pad_spec ());
+  GST_AGGREGATOR_PAD_CLASS (klass)->flush = merge_pad_flush;
+}
+
+static void
+merge_pad_init (GstBoxMergePad * self)
+{
+  merge_settings_init (&self->settings);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* mergeplace: tiles and places in pixels. */
+#include "mergeplace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_TILES 1000         /* in a row or a column */
+
+gboolean
+merge_tiles_parse (const gchar * text, MergeTiles * tiles)
+{
+  const gsize length = text ? strlen (text) : 0;
+  int used = 0;
+
+  *tiles = (MergeTiles) { 0 };
+  if (length == 0)
+    return TRUE;
+  if (length > 32 || strspn (text, "0123456789x+") != length)
+    return FALSE;
+  if (sscanf (text, "%4ux%4u%n", &tiles->columns, &tiles->rows, &used) != 2)
+    return FALSE;
+  if (text[used] == '+') {
+    const gchar *rest = text + used;
+
+    if (sscanf (rest, "+%6u%n", &tiles->overlap, &used) != 1)
+      return FALSE;
+    text = rest;
+  }
+  return text[used] == '\0' && tiles->columns > 0 && tiles->columns <= MOST_TILES
+      && tiles->rows > 0 && tiles->rows <= MOST_TILES;
+}
+
+/* Places tile `index` of `count` along an axis of `size` pixels. */
+static gboolean
+place_along (gint64 size, guint count, guint overlap, guint index, gint * start, gint * length)
+{
+  gint64 tile = (size + (gint64) (count - 1) * overlap + count - 1) / count;
+
+  tile = MIN (tile + (tile & 1), size);
+  *length = (gint) tile;
+  if (index + 1 == count)
+    *start = (gint) (size - tile);
+  else
+    *start = (gint) (index * (size - tile) / (count - 1) & ~(gint64) 1);
+  return overlap < tile;
+}
+
+gboolean
+merge_tiles_rect (const MergeTiles * tiles, guint index, gint width, gint height,
+    GstVideoRectangle * rect)
+{
+  if (index >= tiles->columns * tiles->rows)
+    return FALSE;
+  return place_along (width, tiles->columns, tiles->overlap, index % tiles->columns,
+      &rect->x, &rect->w)
+      && place_along (height, tiles->rows, tiles->overlap, index / tiles->columns,
+      &rect->y, &rect->h);
+}
+
+gboolean
+merge_place_is_sideways (GstVideoOrientationMethod direction)
+{
+  return direction == GST_VIDEO_ORIENTATION_90R || direction == GST_VIDEO_ORIENTATION_90L
+      || direction == GST_VIDEO_ORIENTATION_UL_LR || direction == GST_VIDEO_ORIENTATION_UR_LL;
+}
+
+static gchar *
+place_tile (const MergePlace * self, gint width, gint height, GstVideoRectangle * rect)
+{
+  if (width <= 0 || height <= 0)
+    return g_strdup ("tiles need the size of the main frame, which its caps do not state");
+  if (!merge_tiles_rect (&self->tiles, self->tile_index, width, height, rect))
+    return g_strdup_printf ("a frame of %dx%d has no tile %u in a grid of %ux%u tiles that "
+        "overlap by %u pixels", width, height, self->tile_index, self->tiles.columns,
+        self->tiles.rows, self->tiles.overlap);
+  return NULL;
+}
+
+gchar *
+merge_place_rect (const MergePlace * self, gint width, gint height, gint picture_width,
+    gint picture_height, GstVideoRectangle * rect)
+{
+  const gboolean sideways = merge_place_is_sideways (self->direction);
+
+  if (self->tiles.columns > 0)
+    return place_tile (self, width, height, rect);
+  rect->x = self->xpos;
+  rect->y = self->ypos;
+  rect->w = self->width > 0 ? (gint) self->width : sideways ? picture_height : picture_width;
+  rect->h = self->height > 0 ? (gint) self->height : sideways ? picture_width : picture_height;
+  return NULL;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "merging.h"
+
+void
+merging_add_branch (Merging * m, guint i, const gchar * caps)
+{
+  gchar *name = g_strdup_printf ("sink_%u", i);
+
+  m->branch[i] = gst_harness_new_with_element (m->element, name, NULL);
+  g_free (name);
+}
+
+void
+merging_open (Merging * m, const gchar * launch, guint count, const gchar * caps, gboolean live)
+{
+  GstElement *element = element_new (launch);
+  guint i;
+
+  *m = (Merging) {.element = element,.count = count };
+  m->main = gst_harness_new_with_element (element, "sink", "src");
+  gst_object_unref (element);
+  gst_harness_set_live (m->main, live);
+  for (i = 0; i < count; i++) {
+    merging_add_branch (m, i, caps);
+    gst_harness_set_live (m->branch[i], live);
+  }
+  gst_harness_set_src_caps_str (m->main, FRAME_CAPS);
+  for (i = 0; i < count; i++)
+    gst_harness_set_src_caps_str (m->branch[i], caps ? caps : FRAME_CAPS);
+}
+
+void
+merging_close (Merging * m)
+{
+  guint i;
+
+  for (i = 0; i < m->count; i++)
+    g_clear_pointer (&m->branch[i], gst_harness_teardown);
+  gst_harness_teardown (m->main);
+}
+
+GstPad *
+merging_pad (Merging * m, guint i)
+{
+  gchar *name = g_strdup_printf ("sink_%u", i);
+  GstPad *pad = gst_element_get_static_pad (m->element, name);
+
+  g_free (name);
+  g_assert_nonnull (pad);
+  return pad;
+}
+
+void
+merging_push_box (Merging * m, guint i, GstClockTime time, gint x)
+{
+  GstBuffer *buffer = frame_new (time);
+
+  if (x >= 0)
+    add_scored (buffer, 0, "a", x, 20, 30, 40, 0.5);
+  g_assert_cmpint (gst_harness_push (m->branch[i], buffer), ==, GST_FLOW_OK);
+}
+
+void
+merging_push_main (Merging * m, GstClockTime time)
+{
+  g_assert_cmpint (gst_harness_push (m->main, frame_new (time)), ==, GST_FLOW_OK);
+}
+
+gchar *
+merging_boxes (GstBuffer * buffer)
+{
+  GString *text = g_string_new (NULL);
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+    const GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
+
+    g_string_append_printf (text, "%s%d,%d,%u,%u", text->len ? " " : "", (gint) roi->x,
+        (gint) roi->y, roi->w, roi->h);
+  }
+  return g_string_free (text, FALSE);
+}
+
+void
+merging_expect (Merging * m, GstClockTime time, const gchar * boxes)
+{
+  GstBuffer *buffer = gst_harness_pull (m->main);
+  gchar *found;
+
+  g_assert_nonnull (buffer);
+  found = merging_boxes (buffer);
+  g_assert_cmpuint (GST_BUFFER_PTS (buffer), ==, time);
+  g_assert_cmpstr (found, ==, boxes);
+  g_free (found);
+  gst_buffer_unref (buffer);
+}
+
+void
+merging_expect_none (Merging * m)
+{
+  g_usleep (30 * 1000);
+  g_assert_cmpuint (gst_harness_buffers_in_queue (m->main), ==, 0);
+}
+
+void
+merging_expect_stat (Merging * m, guint i, const gchar * name, guint64 value)
+{
+  GstPad *pad = merging_pad (m, i);
+  GstStructure *stats;
+  guint64 found;
+
+  g_object_get (pad, "stats", &stats, NULL);
+  g_assert_true (gst_structure_get_uint64 (stats, name, &found));
+  if (found != value)
+    g_error ("branch %u: %s is %" G_GUINT64_FORMAT ", not %" G_GUINT64_FORMAT, i, name, found,
+        value);
+  gst_structure_free (stats);
+  gst_object_unref (pad);
+}
+
+GstEvent *
+merging_wait_event (Merging * m, GstEventType type)
+{
+  for (;;) {
+    GstEvent *event = gst_harness_pull_event (m->main);
+
+    g_assert_nonnull (event);
+    if (GST_EVENT_TYPE (event) == type)
+      return event;
+    gst_event_unref (event);
+  }
+}

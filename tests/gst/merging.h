@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * merging: a boxmerge under test, with a harness for the main stream and one for each branch.
+ * Expected boxes are text: x,y,w,h of each region, in order, such as "10,20,30,40 5,5,9,9".
+ */
+#pragma once
+
+#include "gstboxes.h"
+
+#define MERGING_BRANCHES 8
+#define FRAME (100 * GST_MSECOND)
+
+typedef struct
+{
+  GstElement *element;          /* owned by the harness */
+  GstHarness *main;
+  GstHarness *branch[MERGING_BRANCHES];
+  guint count;                  /* branches */
+} Merging;
+
+/* Creates the element of this launch line and `count` branches with pictures of these caps (NULL:
+ * those of the main stream). A live upstream has a test clock, which stands at 0. */
+void merging_open (Merging * m, const gchar * launch, guint count, const gchar * caps,
+    gboolean live);
+void merging_close (Merging * m);
+
+/* Requests the pad of a branch; merging_open has called it. */
+void merging_add_branch (Merging * m, guint i, const gchar * caps);
+
+/* Returns a property's pad. Unref it. */
+GstPad *merging_pad (Merging * m, guint i);
+
+/* Pushes a buffer at this time with a region of 30x40 pixels at x, 20 to a branch; with a
+ * negative x, one without boxes. */
+void merging_push_box (Merging * m, guint i, GstClockTime time, gint x);
+
+/* Pushes a main buffer without boxes. */
+void merging_push_main (Merging * m, GstClockTime time);
+
+/* Waits for a main buffer, checks its time and its boxes. */
+void merging_expect (Merging * m, GstClockTime time, const gchar * boxes);
+
+/* Checks that no main buffer comes within 30 ms. */
+void merging_expect_none (Merging * m);
+
+/* Checks a count of a branch. */
+void merging_expect_stat (Merging * m, guint i, const gchar * name, guint64 value);
+
+/* Returns x,y,w,h of each region. Free it. */
+gchar *merging_boxes (GstBuffer * buffer);
+
+/* Removes what a harness has got at the source pad up to an event of this type, which is
+ * returned. Waits for it. */
+GstEvent *merging_wait_event (Merging * m, GstEventType type);

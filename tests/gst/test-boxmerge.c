@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxmerge: where the boxes of a branch come to lie in the main frame, what belongs to
+ * them, and that pixels are not copied.
+ */
+#include "gstrunner.h"
+#include "merging.h"
+
+#define QUARTER "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1"
+#define UPRIGHT "video/x-raw,format=GRAY8,width=240,height=320,framerate=10/1"
+
+/* Sends one box, at 10,20 and 30x40 pixels large, through a branch with a picture of 320x240 or
+ * other caps and these properties of its pad. */
+static void
+expect_place (const gchar * properties, const gchar * caps, const gchar * expected)
+{
+  gchar *launch = g_strdup_printf ("boxmerge %s", properties);
+  Merging m;
+
+  merging_open (&m, launch, 1, caps, FALSE);
+  merging_push_box (&m, 0, 0, 10);
+  merging_push_main (&m, 0);
+  merging_expect (&m, 0, expected);
+  merging_expect_stat (&m, 0, "merged", 1);
+  merging_expect_stat (&m, 0, "boxes", *expected ? 1 : 0);
+  merging_close (&m);
+  g_free (launch);
+}
+
+static void
+test_places (void)
+{
+  expect_place ("", QUARTER, "10,20,30,40");
+  expect_place ("sink_0::xpos=320 sink_0::ypos=100", QUARTER, "330,120,30,40");
+  expect_place ("sink_0::xpos=-5 sink_0::ypos=-25", QUARTER, "5,-5,30,40");
+  expect_place ("sink_0::width=640 sink_0::height=480", QUARTER, "20,40,60,80");
+  expect_place ("sink_0::width=160 sink_0::xpos=7", QUARTER, "12,20,15,40");
+}
+
+static void
+test_tiles (void)
+{
+  expect_place ("sink_0::tiles=2x2", QUARTER, "10,20,30,40");
+  expect_place ("sink_0::tiles=2x2 sink_0::tile-index=3", QUARTER, "330,260,30,40");
+  /* tiles of 352 x 272 at 288, 208; the picture of the branch is smaller */
+  expect_place ("sink_0::tiles=2x2+64 sink_0::tile-index=3", QUARTER, "299,231,33,45");
+  /* tiles of 214 x 480 at 0, 212, 426 */
+  expect_place ("sink_0::tiles=3x1 sink_0::tile-index=1 sink_0::xpos=99",
+      "video/x-raw,format=GRAY8,width=214,height=480,framerate=10/1", "222,20,30,40");
+  expect_place ("sink_0::tiles=3x1 sink_0::tile-index=2",
+      "video/x-raw,format=GRAY8,width=214,height=480,framerate=10/1", "436,20,30,40");
+}
+
+static void
+test_directions (void)
+{
+  expect_place ("sink_0::video-direction=180", QUARTER, "280,180,30,40");
+  expect_place ("sink_0::video-direction=horiz", QUARTER, "280,20,30,40");
+  expect_place ("sink_0::video-direction=vert", QUARTER, "10,180,30,40");
+  /* The branch turned 320x240 into 240x320. */
+  expect_place ("sink_0::video-direction=90r", UPRIGHT, "20,200,40,30");
+  expect_place ("sink_0::video-direction=90l sink_0::xpos=1", UPRIGHT, "261,10,40,30");
+  expect_place ("sink_0::video-direction=ul-lr", UPRIGHT, "20,10,40,30");
+  expect_place ("sink_0::video-direction=ur-ll", UPRIGHT, "260,200,40,30");
+  expect_place ("sink_0::video-direction=90r sink_0::width=640 sink_0::height=480", UPRIGHT,
+      "40,400,80,60");
+}
+
+static void
+test_clip (void)
+{
+  expect_place ("sink_0::xpos=-20 sink_0::clip=true", QUARTER, "0,20,20,40");
+  expect_place ("sink_0::xpos=620", QUARTER, "630,20,30,40");
+  expect_place ("sink_0::xpos=620 sink_0::clip=true", QUARTER, "630,20,10,40");
+  expect_place ("sink_0::xpos=640", QUARTER, "");
+}
+
+/* A wrong text is a warning of GLib, and the value does not change. */
+static void
+test_malformed_tiles (void)
+{
+  static const gchar *const texts[] = { "2", "2x", "x2", "2x2+", "2x2x2", "0x1", "1x0", "2 x2",
+    "-1x2", "2x2+4x", "2000x2", "2x2-4", "2x2+1+1"
+  };
+  GstElement *element = element_new ("boxmerge");
+  GstPad *pad = gst_element_request_pad_simple (element, "sink_0");
+  gchar *value;
+
+  g_object_set (pad, "tiles", "2x2", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_test_expect_message ("gstnms", G_LOG_LEVEL_WARNING, "*is not COLUMNSxROWS*");
+    g_object_set (pad, "tiles", texts[i], NULL);
+    g_test_assert_expected_messages ();
+  }
+  g_object_get (pad, "tiles", &value, NULL);
+  g_assert_cmpstr (value, ==, "2x2");
+  g_free (value);
+  gst_element_release_request_pad (element, pad);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
+/* A tile that is not in the grid is an error of the stream. */
+static void
+test_wrong_tile (void)
+{
+  GstMessage *message = NULL;
+  GstBus *bus;
+  gchar *text;
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::tile-index=4", 1, QUARTER, FALSE);
+  bus = harness_bus (m.main);
+  merging_push_box (&m, 0, 0, 10);
+  merging_push_main (&m, 0);
+  message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  text = message_text (message);
+  g_assert_nonnull (strstr (text, "no tile 4 in a grid of 2x2"));
+  g_free (text);
+  gst_message_unref (message);
+  gst_element_set_bus (m.element, NULL);
+  gst_object_unref (bus);
+  merging_close (&m);
+}
+
+static const gchar *
+source_of (GstBuffer * buffer, guint n)
+{
+  GstVideoRegionOfInterestMeta *roi = NULL;
+  gpointer state = NULL;
+  GstStructure *s;
+
+  for (guint i = 0; i <= n; i++)
+    roi = (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, &state,
+        GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  g_assert_nonnull (roi);
+  s = gst_video_region_of_interest_meta_get_param (roi, "source");
+  return s ? gst_structure_get_string (s, "name") : NULL;
+}
+
+/* Boxes of the main stream come first and do not change; ids are unique; parents follow. */
+static void
+test_what_belongs_to_boxes (void)
+{
+  GstBuffer *buffer = frame_new (0), *out;
+  GstVideoRegionOfInterestMeta *roi;
+  gdouble confidence;
+  gchar *boxes;
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_1::source=street sink_2::source=\"\"", 3, NULL, FALSE);
+  add_scored (buffer, 1, "car", 0, 0, 100, 100, 0.75);
+  roi = add_region (buffer, 2, "wheel", 0, 50, 20, 20);
+  roi->parent_id = 1;
+  gst_harness_push (m.branch[0], buffer);
+  merging_push_box (&m, 1, 0, 1);
+  merging_push_box (&m, 2, 0, 2);
+  buffer = frame_new (0);
+  add_region (buffer, 1, "main", 5, 5, 5, 5);
+  gst_harness_push (m.main, buffer);
+  out = gst_harness_pull (m.main);
+  boxes = merging_boxes (out);
+  g_assert_cmpstr (boxes, ==, "5,5,5,5 0,0,100,100 0,50,20,20 1,20,30,40 2,20,30,40");
+  g_free (boxes);
+  g_assert_null (source_of (out, 0));
+  g_assert_cmpstr (source_of (out, 1), ==, "sink_0");
+  g_assert_cmpstr (source_of (out, 2), ==, "sink_0");
+  g_assert_cmpstr (source_of (out, 3), ==, "street");
+  g_assert_null (source_of (out, 4));
+  assert_ids (out, "1 2 3 0 0");
+  roi = gst_buffer_get_video_region_of_interest_meta_id (out, 3);
+  g_assert_cmpint (roi->parent_id, ==, 2);
+  roi = gst_buffer_get_video_region_of_interest_meta_id (out, 2);
+  g_assert_true (gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi,
+              "detection"), "confidence", &confidence));
+  g_assert_cmpfloat (confidence, ==, 0.75);
+  gst_buffer_unref (out);
+  merging_close (&m);
+}
+
+/* A main buffer that another element holds is not changed; the memory is shared. A buffer that
+ * gets no box leaves as it came. */
+static void
+test_shared_memory (void)
+{
+  GstBuffer *buffer = frame_new (0), *out;
+  GstMemory *memory = gst_buffer_peek_memory (buffer, 0);
+  Merging m;
+
+  merging_open (&m, "boxmerge", 1, NULL, FALSE);
+  merging_push_box (&m, 0, 0, 7);
+  gst_harness_push (m.main, gst_buffer_ref (buffer));
+  out = gst_harness_pull (m.main);
+  g_assert_true (out != buffer);
+  g_assert_true (gst_buffer_peek_memory (out, 0) == memory);
+  g_assert_cmpuint (count_on (out), ==, 1);
+  g_assert_cmpuint (count_on (buffer), ==, 0);
+  gst_buffer_unref (out);
+  gst_buffer_unref (buffer);
+
+  buffer = frame_new (FRAME);
+  merging_push_box (&m, 0, FRAME, -1);
+  gst_harness_push (m.main, gst_buffer_ref (buffer));
+  out = gst_harness_pull (m.main);
+  g_assert_true (out == buffer);
+  gst_buffer_unref (out);
+  gst_buffer_unref (buffer);
+  merging_close (&m);
+}
+
+/* The pads' properties through the child proxy, and their defaults. */
+static void
+test_defaults (void)
+{
+  GstElement *element = element_new ("boxmerge");
+  GstPad *pad = gst_element_request_pad_simple (element, "sink_%u");
+  guint64 tolerance, latency, hold;
+  gboolean inactive, live, clip;
+  gint xpos, ypos, direction;
+  guint width, height, index;
+  gchar *tiles, *source;
+  GObject *child;
+
+  g_object_get (element, "tolerance", &tolerance, "latency", &latency, "ignore-inactive-pads",
+      &inactive, "force-live", &live, NULL);
+  g_assert_cmpuint (tolerance, ==, 0);
+  g_assert_cmpuint (latency, ==, 0);
+  g_assert_false (inactive);
+  g_assert_false (live);
+  gst_child_proxy_get (GST_CHILD_PROXY (element), "sink_0::xpos", &xpos, "sink_0::ypos", &ypos,
+      "sink_0::width", &width, "sink_0::height", &height, "sink_0::tile-index", &index,
+      "sink_0::tiles", &tiles, "sink_0::source", &source, "sink_0::hold", &hold, "sink_0::clip",
+      &clip, "sink_0::video-direction", &direction, NULL);
+  g_assert_cmpint (xpos | ypos | direction | clip, ==, 0);
+  g_assert_cmpuint (width | height | index, ==, 0);
+  g_assert_cmpuint (hold, ==, 0);
+  g_assert_null (tiles);
+  g_assert_null (source);
+  g_assert_cmpuint (gst_child_proxy_get_children_count (GST_CHILD_PROXY (element)), ==, 2);
+  child = gst_child_proxy_get_child_by_name (GST_CHILD_PROXY (element), "sink_0");
+  g_assert_true (child == G_OBJECT (pad));
+  g_object_unref (child);
+  gst_element_release_request_pad (element, pad);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
+static const TestCase cases[] = {
+  { "/boxmerge/places", test_places },
+  { "/boxmerge/tiles", test_tiles },
+  { "/boxmerge/directions", test_directions },
+  { "/boxmerge/clip", test_clip },
+  { "/boxmerge/malformed-tiles", test_malformed_tiles },
+  { "/boxmerge/wrong-tile", test_wrong_tile },
+  { "/boxmerge/what-belongs-to-boxes", test_what_belongs_to_boxes },
+  { "/boxmerge/shared-memory", test_shared_memory },
+  { "/boxmerge/defaults", test_defaults },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);
