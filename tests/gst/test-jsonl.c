@@ -340,6 +340,34 @@ GST_START_TEST (numbers_are_short_and_exact)
 
 GST_END_TEST;
 
+/* A number has the digits of the shortest of %.15g, %.16g and %.17g that reads back. */
+GST_START_TEST (numbers_have_the_digits_of_printf)
+{
+  static const gdouble edges[] = { 1e-4, 9.9999999999999991e-5, 1e15, 999999999999999.9, 1e14,
+    -1e15
+  };
+  GRand *random = g_rand_new_with_seed (5);
+  GString *text = g_string_new (NULL);
+  gchar expected[G_ASCII_DTOSTR_BUF_SIZE], how[8];
+
+  for (guint i = 0; i < 100000 + G_N_ELEMENTS (edges); i++) {
+    gdouble number = i < G_N_ELEMENTS (edges) ? edges[i] : g_rand_double_range (random, -1, 1)
+        * pow (10, g_rand_int_range (random, -20, 25));
+    gint digits = 15;
+
+    do {
+      g_snprintf (how, sizeof how, "%%.%dg", digits++);
+      g_ascii_formatd (expected, sizeof expected, how, number);
+    } while (g_ascii_strtod (expected, NULL) != number);
+    g_string_truncate (text, 0);
+    number_text_append_double (text, number);
+    fail_unless_equals_string (text->str, expected);
+  }
+  g_string_free (text, TRUE);
+  g_rand_free (random);
+}
+GST_END_TEST
+
 #ifdef __SSE2__
 /* A library built with fast-math leaves flush-to-zero on in the process. */
 GST_START_TEST (numbers_are_exact_under_flush_to_zero)
@@ -519,6 +547,7 @@ static const CheckCase cases[] = {
   CHECK_CASE (nesting_is_bounded),
   CHECK_CASE (many_boxes),
   CHECK_CASE (numbers_are_short_and_exact),
+  CHECK_CASE (numbers_have_the_digits_of_printf),
 #ifdef __SSE2__
   CHECK_CASE (numbers_are_exact_under_flush_to_zero),
 #endif
