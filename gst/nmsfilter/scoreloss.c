@@ -146,24 +146,34 @@ factory_name (GstElement * element)
   return factory ? GST_OBJECT_NAME (factory) : G_OBJECT_TYPE_NAME (element);
 }
 
+/* Returns whether the element moves or cuts the pixels. */
+static gboolean
+moves_pixels (GstElement * element)
+{
+  static const gchar *const names[] = { "videobox", "videocrop", "videoflip", NULL };
+
+  return g_strv_contains (names, factory_name (element));
+}
+
 /* Returns whether the element converts or scales video, or moves or cuts its
  * pixels: such elements copy at most the rectangle of a region. Since GStreamer 1.26
  * the class of videoscale is Scaler without Converter. */
 static gboolean
 drops_confidences (GstElement * element)
 {
-  static const gchar *const names[] = { "videobox", "videocrop", "videoflip", NULL };
   const gchar *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
 
   return (klass && strstr (klass, "Video")
           && (strstr (klass, "Converter") || strstr (klass, "Scaler")))
-      || g_strv_contains (names, factory_name (element));
+      || moves_pixels (element);
 }
 
 static gboolean
 hands_buffers_on (GstElement * element)
 {
-  static const gchar *const names[] = { "boxoverlay", "boxrecord", "nmsfilter", NULL };
+  static const gchar *const names[] = { "boxoverlay", "boxrecord", "boxtransform", "nmsfilter",
+    NULL
+  };
   GstElementFactory *factory = gst_element_get_factory (element);
   const gchar *plugin = factory ?
       gst_plugin_feature_get_plugin_name (GST_PLUGIN_FEATURE (factory)) : NULL;
@@ -209,8 +219,9 @@ score_loss_advice (GstPad * sinkpad)
     return g_strdup ("Put nmsfilter before videoconvert, videoscale and the like: they drop "
         "confidences.");
   if (drops_confidences (suspect))
-    advice = g_strdup_printf ("%s (%s) probably dropped it: put nmsfilter before that element.",
-        GST_OBJECT_NAME (suspect), factory_name (suspect));
+    advice = g_strdup_printf ("%s (%s) probably dropped it: put nmsfilter before that element%s.",
+        GST_OBJECT_NAME (suspect), factory_name (suspect), moves_pixels (suspect) ?
+        ", or send the boxes around it and move them with boxtransform (docs/geometry.md)" : "");
   else
     advice = g_strdup_printf ("They come from %s (%s), which attached them without one or "
         "dropped it.", GST_OBJECT_NAME (suspect), factory_name (suspect));

@@ -4,12 +4,12 @@
  * @title: boxtransform
  * @short_description: moves boxes to where the picture was moved
  *
- * Elements that crop, flip or scale the picture leave its boxes where they were, or drop them.
- * boxtransform moves the boxes of each buffer as the picture was moved: the regions
- * (#GstVideoRegionOfInterestMeta, with the coordinates in their structure `detection`) and, where
- * the plugin was built with GstAnalytics, the #GstAnalyticsODMtd. Labels, scores, tracks, classes,
- * relations and all other structures stay. It does not touch the pixels, so it accepts any caps;
- * the size of the frame is taken from the caps.
+ * Elements that crop, flip or scale the picture drop its boxes, or parts of them, or leave them
+ * where they were. boxtransform moves the boxes of each buffer as the picture was moved: the
+ * regions (#GstVideoRegionOfInterestMeta, with the coordinates in their structure `detection`)
+ * and, where the plugin was built with GstAnalytics, the #GstAnalyticsODMtd. Labels, scores,
+ * tracks, classes, relations and all other structures stay. It does not touch the pixels, so it
+ * accepts any caps; the size of the frame is taken from the caps.
  *
  * The properties say what happened to the picture upstream, in this order:
  *
@@ -31,13 +31,12 @@
  *
  * ## Example launch lines
  *
- * Flip a picture with boxes, with a videoflip that leaves them where they were:
+ * Scale the boxes of a detector that writes them in the pixels of its own input of 300 x 300:
  * |[
  * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
- *   ! videoconvert ! videoflip method=clockwise ! boxtransform method=clockwise \
- *   ! boxoverlay ! videoconvert ! autovideosink
+ *   ! boxtransform width=300 height=300 ! boxoverlay ! videoconvert ! autovideosink
  * ]|
- * Crop it, and send the boxes around videocrop:
+ * Crop the picture, and send the boxes around videocrop:
  * |[
  * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
  *   ! boxrecord name=before before.src ! queue ! videoconvert ! videocrop left=40 top=20 \

@@ -277,6 +277,20 @@ test_named (void)
   }
 }
 
+/* Behind a crop the advice names boxtransform, and the search passes it. */
+static void
+test_cropped (void)
+{
+  if (!has_element ("videocrop")) {
+    g_test_skip ("there is no videocrop");
+    return;
+  }
+  check (gst_parse_launch ("videotestsrc num-buffers=3 ! video/x-raw,format=RGB,width=320,"
+          "height=240 ! videocrop name=detector left=8 ! boxtransform left=8 ! " FILTER, NULL),
+      FALSE, "detector (videocrop) probably dropped it: put nmsfilter before that element, or "
+      "send the boxes around it and move them with boxtransform (docs/geometry.md).");
+}
+
 /* The converter and nmsfilter are each in bins within bins. */
 static void
 test_bins (void)
@@ -364,6 +378,7 @@ static const TestCase cases[] = {
   { "/nmsfilter/scoreloss/partly-scored", test_partly_scored },
   { "/nmsfilter/scoreloss/lost-scores", test_lost_scores },
   { "/nmsfilter/scoreloss/named", test_named },
+  { "/nmsfilter/scoreloss/cropped", test_cropped },
   { "/nmsfilter/scoreloss/bins", test_bins },
   { "/nmsfilter/scoreloss/replayed", test_replayed },
   { NULL }

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from metakinds import kinds
+
 WIDTH, HEIGHT = 640, 480
 BOX = (100, 50, 200, 100)
 
@@ -28,8 +30,8 @@ CASES = [
     ("videobox left=40 top=20", (60, 30, 200, 100)),
     ("videobox left=-40 top=-20", (140, 70, 200, 100)),
     ("aspectratiocrop aspect-ratio=1/1", (20, 50, 200, 100)),
-    ("videoflip method=horizontal-flip", (340, 50, 200, 100)),
-    ("videoflip method=clockwise", (330, 100, 100, 200)),
+    ("videoflip video-direction=horiz", (340, 50, 200, 100)),
+    ("videoflip video-direction=90r", (330, 100, 100, 200)),
     ("compositor", BOX),
     ("compositor sink_0::xpos=40 sink_0::ypos=20", (140, 70, 200, 100)),
     ("videorate ! video/x-raw,framerate=20/1", BOX),
@@ -79,15 +81,6 @@ def verdict(box, right):
              else "off by 1" if max(abs(a - b) for a, b in zip(found, right)) <= 1
              else "x y w h = %d %d %d %d" % found)
     return where if "confidence" in box.get("detection", {}) else where + ", no confidence"
-
-
-def kinds():
-    """Returns the values of boxreplay's property meta to measure, with the titles of columns."""
-    told = subprocess.run(["gst-inspect-1.0", "boxreplay"], text=True, capture_output=True).stdout
-    names = {"roi": "region"}
-    if re.search(r"\banalytics +-", told):
-        names["analytics"] = "OD"
-    return names
 
 
 def version():
