@@ -50,6 +50,12 @@
  *   ! nmsfilter score-threshold=0.4 max-detections=20 post-messages=true \
  *     class-options='o,person=[o,iou-threshold=0.3],car=[o,max=5]' ! fakesink
  * ]|
+ * Drop small boxes and those outside of the middle of the picture before the suppression, and
+ * let boxes at the edges of the middle give way to whole ones:
+ * |[
+ * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
+ *   ! nmsfilter min-height=40 roi=25%,0,50%,100% edge-policy=lower-rank ! fakesink
+ * ]|
  * Use the thresholds and limits of other software, by a #GstPreset:
  * |[
  * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \

@@ -249,6 +249,12 @@ set_something (GstElement * filter, GRand * rand, gboolean refused)
     { "post-messages", { "true", "false", "false", "false" } },
     { "class-options", { "o,car=[o,max=2]", "o,dog=[o,iou-threshold=0.2,score-threshold=0.1]",
             "o,person=[o,score-threshold=0.6],car=[o,max=1]", "o,car=[o,most=2]" } },
+    { "min-width", { "0", "20", "60", "0" } },
+    { "keep-labels", { "", "person,car", "cat,dog,car", "" } },
+    { "drop-labels", { "", "person", "cat,dog", "" } },
+    { "roi", { "", "10%,10%,80%,80%", "0,0,300,300", "1,2" } },
+    { "edge-policy", { "none", "lower-rank", "drop", "lower-rank" } },
+    { "edge-margin", { "5", "10%", "0", "-1" } },
   };
   guint what = (guint) g_rand_int_range (rand, 0, G_N_ELEMENTS (texts) + 5), i = what - 5;
 
