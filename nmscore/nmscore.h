@@ -155,6 +155,9 @@ typedef struct nms_boxes {
                         * -1. If absent, no box has a parent */
   nms_column angle;    /* float, in radians: the box is rotated by it about its centre, clockwise
                         * where y points down; see "Rotated boxes". If absent, no box is rotated */
+  nms_column source;   /* int32_t: number of the detector or model that found the box, used by
+                        * method weighted; see source_weights. If absent, all boxes are of source
+                        * 0 */
 } nms_boxes;
 
 /* Points the four corner columns at packed rows x1 y1 x2 y2. Writes no other field; `count` may
@@ -195,6 +198,55 @@ typedef enum nms_engine {
 /* Returns "auto", "sequential", ...; NULL if the number is not that of an engine in this build. */
 NMS_API const char *nms_engine_name (int engine);
 
+/* The methods: what happens to boxes that overlap. v is the metric of a pair of boxes (see
+ * nms_metric), t the iou_threshold that applies to it; "overlaps" stands for v > t (v >= t with
+ * `inclusive`). Only boxes of one class meet, unless class_agnostic is set, and never a box and
+ * its parent. */
+typedef enum nms_method {
+  NMS_METHOD_HARD = 0,            /* a kept box suppresses each later box that overlaps it */
+  NMS_METHOD_SOFT_LINEAR = 1,     /* a kept box multiplies the score of each box that overlaps it
+                                   * by 1 - v; the box with the best score so far is next */
+  NMS_METHOD_SOFT_GAUSSIAN = 2,   /* the same by exp (-v * v / sigma), whatever the threshold */
+  NMS_METHOD_MATRIX_LINEAR = 3,   /* all scores are lowered at once: see nms_options.sigma */
+  NMS_METHOD_MATRIX_GAUSSIAN = 4,
+  NMS_METHOD_WEIGHTED = 5,        /* weighted box fusion: boxes that overlap the fused box of a
+                                   * cluster join it */
+  NMS_METHOD_MERGE = 6,           /* boxes that overlap, directly or through others, become their
+                                   * common bounding box */
+  NMS_METHOD_GREEDY_MERGE = 7,    /* a kept box and the boxes that it suppresses become their
+                                   * common bounding box */
+  NMS_METHOD_AVERAGE = 8          /* a kept box and the boxes that it suppresses become their mean,
+                                   * weighted by score */
+} nms_method;
+
+/* The measure of the overlap of two boxes. Boxes that do not intersect, and boxes without area,
+ * never overlap. */
+typedef enum nms_metric {
+  NMS_METRIC_IOU = 0,  /* intersection / union */
+  NMS_METRIC_IOS = 1,  /* intersection / area of the smaller box */
+  NMS_METRIC_DIOU = 2, /* IoU less the squared distance of the centres, as a part of the squared
+                        * diagonal of the common bounding box */
+  NMS_METRIC_GIOU = 3  /* IoU less the part of the common bounding box that the union leaves */
+} nms_metric;
+
+/* How method weighted computes the score of a fused box, in ensemble-boxes's words. */
+typedef enum nms_fused_score {
+  NMS_FUSED_AVG = 0,
+  NMS_FUSED_MAX = 1,
+  NMS_FUSED_BOX_AND_MODEL_AVG = 2,
+  NMS_FUSED_ABSENT_MODEL_AWARE_AVG = 3
+} nms_fused_score;
+
+/* Returns "hard", "soft-linear", ...; "iou", ...; "avg", "max", "box-and-model-avg", ...; NULL if
+ * the number is unknown. */
+NMS_API const char *nms_method_name (int method);
+NMS_API const char *nms_metric_name (int metric);
+NMS_API const char *nms_fused_score_name (int fused_score);
+
+/* Returns the reason, in one line, for which nms_run refuses this pair of method and metric, or
+ * NULL if it takes it. The string is static. */
+NMS_API const char *nms_method_refusal (int method, int metric);
+
 /* The fields of nms_class_options that apply. */
 enum {
   NMS_CLASS_IOU_THRESHOLD = 1,
@@ -218,7 +270,9 @@ typedef struct nms_class_options {
 /* Optional outputs, a bit each. Outputs that are not requested take no time. */
 enum {
   NMS_OUTPUT_OUTCOME = 1,      /* nms_result.outcome */
-  NMS_OUTPUT_SUPPRESSED_BY = 2 /* nms_result.suppressed_by */
+  NMS_OUTPUT_SUPPRESSED_BY = 2, /* nms_result.suppressed_by */
+  NMS_OUTPUT_SCORE = 4,        /* nms_result.kept_score */
+  NMS_OUTPUT_BOX = 8           /* nms_result.kept_box */
 };
 
 typedef struct nms_options {
@@ -243,7 +297,22 @@ typedef struct nms_options {
                            * context first uses the engine */
   uint64_t max_candidates; /* largest number of boxes that take part, those of all classes
                             * together; default 0: no limit. See "Candidates" above */
+  uint32_t method;         /* nms_method, default NMS_METHOD_HARD */
+  uint32_t metric;         /* nms_metric, default NMS_METRIC_IOU */
+  float sigma;             /* width of the gaussian methods, > 0, or 0 for the default: soft-gaussian
+                            * 0.5 (OpenCV's and mmcv's sigma; half of TensorFlow's), matrix-gaussian
+                            * 2.0, which multiplies v * v there, as in SOLOv2 */
+  float min_score;         /* soft and matrix methods: least rescored score of a kept box, 0 or
+                            * more, default 0.001 */
+  uint32_t fused_score;    /* nms_fused_score, default NMS_FUSED_AVG */
+  uint32_t reserved3;      /* must be 0 */
+  const float *source_weights; /* method weighted: weight of each source, above 0; borrowed. Default
+                                * NULL: all weigh 1 */
+  size_t source_count;     /* method weighted: number of sources, 1..NMS_MAX_SOURCES; default 0
+                            * stands for 1 */
 } nms_options;
+
+#define NMS_MAX_SOURCES 1024
 
 /* max_candidates bounds the time of a call, whatever the boxes are: selecting m candidates takes
  * time in proportion to boxes->count, and deciding them takes at most 8 * m * (m + 64) tests of a
@@ -365,6 +434,9 @@ typedef struct nms_result {
   const int32_t *suppressed_by; /* for each box: the highest-ranked kept box that suppresses it,
                                  * or -1 if the box is not NMS_SUPPRESSED; NULL unless requested */
   size_t not_candidate_count; /* 0 without max_candidates */
+  const float *kept_score; /* score of each kept box, kept_count elements; NULL unless requested */
+  const float *kept_box;   /* x1 y1 x2 y2 of each kept box, 4 * kept_count elements; NULL unless
+                            * requested */
 } nms_result;
 
 /* Runs NMS over `boxes`. With `options` NULL all options have their defaults. The arrays of
@@ -383,6 +455,8 @@ typedef struct nms_arrays {
   size_t kept_capacity;  /* boxes.count is always enough, and so is max_detections if it is not 0 */
   uint8_t *outcome;      /* boxes.count elements */
   int32_t *suppressed_by; /* boxes.count elements */
+  float *kept_score;     /* kept_capacity elements */
+  float *kept_box;       /* 4 * kept_capacity elements */
 } nms_arrays;
 
 /* As nms_run, but fills the caller's arrays. `result` gets the counts, and its pointers point
@@ -402,6 +476,8 @@ typedef struct nms_batch_arrays {
   size_t *kept_offsets;  /* images + 1 elements; required */
   uint8_t *outcome;      /* boxes->count elements; NULL: not wanted */
   int32_t *suppressed_by; /* boxes->count elements; NULL: not wanted */
+  float *kept_score;     /* kept_capacity elements; NULL: not wanted */
+  float *kept_box;       /* 4 * kept_capacity elements; NULL: not wanted */
 } nms_batch_arrays;
 
 /* Largest number of threads of a context. */
