@@ -5,6 +5,7 @@
  */
 #include "describe.h"
 #include "handrows.h"
+#include "methodrows.h"
 #include "reference.h"
 #include "testrunner.h"
 
@@ -27,6 +28,27 @@ test_row (gconstpointer data)
   g_assert_cmpuint (result.kept_count + result.suppressed_count + result.over_cap_count
           + result.filtered_count + result.invalid_count + result.not_candidate_count,
       ==, row->count);
+  free (is);
+  ref_result_clear (&result);
+}
+
+static void
+test_method_row (gconstpointer data)
+{
+  const MethodRow *row = data;
+  MethodCall call;
+  RefResult result;
+
+  methodrow_call (row, &call);
+  ref_run (&call.boxes, &call.options, &result);
+  char *is = describe_reference (&result);
+  char *kept = methodrow_describe (result.kept_count, result.kept_score, result.kept_box);
+  g_assert_cmpstr (is, ==, row->expect);
+  g_assert_cmpstr (kept, ==, row->kept);
+  g_assert_cmpuint (result.kept_count + result.suppressed_count + result.over_cap_count
+          + result.filtered_count + result.invalid_count + result.not_candidate_count,
+      ==, row->count);
+  free (kept);
   free (is);
   ref_result_clear (&result);
 }
@@ -115,6 +137,7 @@ static const TestCase cases[] = {
   { "/reference/neighbors", test_neighbors },
   { "/reference/defaults", test_defaults },
   TEST_ROWS ("/reference/row/%s", test_row, handrows),
+  TEST_ROWS ("/reference/method/%s", test_method_row, methodrows),
   { NULL }
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * reference: non-maximum suppression written from its definition, slowly.
+ * reference: non-maximum suppression and its methods written from their definitions, slowly.
  *
- * The tests compare every engine of nmscore with it. It uses the structs, outcomes and
- * option bits of nmscore.h, and no function of it. It compares every pair and divides,
+ * The tests compare every engine and method of nmscore with it. It uses the structs, outcomes
+ * and option bits of nmscore.h, and no function of it. It compares every pair and divides,
  * so it is meant for some thousand boxes. Arguments must be well formed (full-size
  * structs, thresholds in range); test-errors.c checks how nms_run treats others. Aborts
  * when out of memory.
@@ -23,9 +23,11 @@ typedef struct {
   int32_t *kept;          /* kept_count indices in score order */
   uint8_t *outcome;       /* count */
   int32_t *suppressed_by; /* count */
+  float *kept_score;      /* kept_count */
+  float *kept_box;        /* 4 * kept_count */
 } RefResult;
 
-/* Runs NMS; `options` may be NULL for the documented defaults. Free with
+/* Runs the method of the options; `options` may be NULL for the documented defaults. Free with
  * ref_result_clear (). */
 void ref_run (const nms_boxes *boxes, const nms_options *options, RefResult *result);
 void ref_result_clear (RefResult *result);

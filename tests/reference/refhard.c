@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* refhard: method hard, line by line. */
+#include "refmethods.h"
+#include "refoverlap.h"
+
+#include <stdlib.h>
+
+/* Returns the first undecided box in the order of scores, or -1. */
+static int32_t
+first_of (const RefCall *call, const bool *decided)
+{
+  int32_t best = -1;
+
+  for (size_t i = 0; i < call->count; i++)
+    if (!decided[i] && (best < 0 || call->list[i].score > call->list[best].score))
+      best = (int32_t) i;
+  return best;
+}
+
+static size_t
+kept_of_class (const RefCall *call, const RefResult *result, int32_t class_id)
+{
+  size_t n = 0;
+
+  for (size_t k = 0; k < result->kept_count; k++)
+    n += call->list[result->kept[k]].class_id == class_id;
+  return n;
+}
+
+bool
+ref_cap_is_full (const RefCall *call, const RefResult *result, int32_t class_id)
+{
+  uint64_t all = call->options ? call->options->max_detections : 0;
+  uint64_t own = ref_rule_of (call->options, class_id).max;
+
+  return (all && result->kept_count >= all)
+      || (own && kept_of_class (call, result, class_id) >= own);
+}
+
+/* Decides box i, the next one in the order of scores. */
+static nms_outcome
+decide (const RefCall *call, int32_t i, RefResult *result)
+{
+  const nms_options *o = call->options;
+  const RefBox *box = &call->list[i];
+  float threshold = ref_rule_of (o, box->class_id).iou_threshold;
+
+  if (ref_cap_is_full (call, result, box->class_id))
+    return NMS_OVER_CAP;
+  for (size_t k = 0; k < result->kept_count; k++) {
+    int32_t j = result->kept[k];
+    if (ref_comparable (call, (size_t) i, (size_t) j)
+        && ref_overlaps (box, &call->list[j], o ? o->metric : NMS_METRIC_IOU, threshold,
+            o && o->inclusive)) {
+      result->suppressed_by[i] = j;
+      return NMS_SUPPRESSED;
+    }
+  }
+  return NMS_KEPT;
+}
+
+/* Enters box i as kept, with its own score and corners. */
+static void
+keep (const RefCall *call, int32_t i, RefResult *result)
+{
+  const RefBox *box = &call->list[i];
+  const float corners[4] = { box->x1, box->y1, box->x2, box->y2 };
+  size_t k = result->kept_count++;
+
+  result->kept[k] = i;
+  result->kept_score[k] = box->score;
+  for (int c = 0; c < 4; c++)
+    result->kept_box[4 * k + c] = corners[c];
+}
+
+void
+ref_run_hard (const RefCall *call, RefResult *result)
+{
+  bool *decided = ref_allocate (call->count, sizeof *decided);
+  int32_t i;
+
+  for (size_t n = 0; n < call->count; n++)
+    decided[n] = !ref_takes_part (call, n);
+  while ((i = first_of (call, decided)) >= 0) {
+    nms_outcome outcome = decide (call, i, result);
+    decided[i] = true;
+    result->outcome[i] = (uint8_t) outcome;
+    if (outcome == NMS_KEPT)
+      keep (call, i, result);
+    else if (outcome == NMS_SUPPRESSED)
+      result->suppressed_count++;
+    else
+      result->over_cap_count++;
+  }
+  free (decided);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* refmerge: method merge. */
+#include "refclusters.h"
+
+#include <stdlib.h>
+
+/* Returns the head of box order[n]'s cluster: that of the best-ranked box above it which it
+ * overlaps, or the box itself. */
+static int32_t
+head_of (const RefCall *call, const int32_t *order, size_t n, const int32_t *of)
+{
+  for (size_t m = 0; m < n; m++)
+    if (ref_comparable (call, (size_t) order[n], (size_t) order[m])
+        && ref_joins (call, (size_t) order[n], &call->list[order[m]]))
+      return of[order[m]];
+  return order[n];
+}
+
+static RefCluster
+start_cluster (const RefCall *call, int32_t head)
+{
+  const RefBox *box = &call->list[head];
+  return (RefCluster){ head, box->score, { box->x1, box->y1, box->x2, box->y2 } };
+}
+
+void
+ref_run_merge (const RefCall *given, RefResult *result)
+{
+  RefCall call = *given;
+  size_t length, count = 0;
+  int32_t *order = ref_order (&call, &length);
+  int32_t *of = ref_allocate (call.count, sizeof *of);
+  RefCluster *clusters = ref_allocate (call.count, sizeof *clusters);
+
+  ref_make_upright (&call);
+  for (size_t i = 0; i < call.count; i++)
+    of[i] = -1;
+  for (size_t n = 0; n < length; n++) {
+    of[order[n]] = head_of (&call, order, n, of);
+    if (of[order[n]] == order[n])
+      clusters[count++] = start_cluster (&call, order[n]);
+    for (size_t c = 0; c < count; c++)
+      if (clusters[c].head == of[order[n]])
+        ref_widen (clusters[c].box, &call.list[order[n]]);
+  }
+  ref_enter_clusters (&call, clusters, count, of, result);
+  free (clusters);
+  free (of);
+  free (order);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * refmethods: the methods, for reference.c, which has already entered the boxes that do not take
+ * part into the result. Each decides all others.
+ */
+#pragma once
+
+#include "refboxes.h"
+#include "reference.h"
+
+/* Method hard. */
+void ref_run_hard (const RefCall *call, RefResult *result);
+
+/* Returns whether the total cap or the cap of a class is full. */
+bool ref_cap_is_full (const RefCall *call, const RefResult *result, int32_t class_id);
+
+/* Methods greedy-merge and average: the clusters of hard, with another box. */
+void ref_run_greedy (const RefCall *call, RefResult *result);
+
+void ref_run_merge (const RefCall *call, RefResult *result);
+void ref_run_weighted (const RefCall *call, RefResult *result);

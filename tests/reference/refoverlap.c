@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* refoverlap: the metrics, each operation rounded to binary32. */
+#include "refoverlap.h"
+
+#include "rotatedref.h"
+
+#include <float.h>
+
+#if FLT_EVAL_METHOD != 0
+#error "the definition rounds every operation to binary32; this target keeps more"
+#endif
+#ifdef __FAST_MATH__
+#error "the definition needs IEEE arithmetic"
+#endif
+
+#define SMALLEST_EXTENT 0x1p-50f
+#define SMALLEST_THRESHOLD 0x1p-24f
+
+static float
+extent (float low, float high)
+{
+  float difference = high - low;
+  return difference <= SMALLEST_EXTENT ? 0.0f : difference;
+}
+
+static float
+area (const RefBox *box)
+{
+  return extent (box->x1, box->x2) * extent (box->y1, box->y2);
+}
+
+float
+ref_intersection (const RefBox *a, const RefBox *b)
+{
+  float left = a->x1 > b->x1 ? a->x1 : b->x1;
+  float top = a->y1 > b->y1 ? a->y1 : b->y1;
+  float right = a->x2 < b->x2 ? a->x2 : b->x2;
+  float bottom = a->y2 < b->y2 ? a->y2 : b->y2;
+  return extent (left, right) * extent (top, bottom);
+}
+
+static float
+least (float a, float b)
+{
+  return a < b ? a : b;
+}
+
+static float
+greatest (float a, float b)
+{
+  return a > b ? a : b;
+}
+
+/* Returns IoU or IoS of two rotated boxes. With IoU = i / (a + b - i), the intersection is
+ * i = IoU * (a + b) / (1 + IoU). */
+static float
+rotated_metric (const RefBox *a, const RefBox *b, unsigned metric)
+{
+  const float p[4] = { a->x1, a->y1, a->x2, a->y2 }, q[4] = { b->x1, b->y1, b->x2, b->y2 };
+  long double area_a = ((long double) a->x2 - a->x1) * ((long double) a->y2 - a->y1);
+  long double area_b = ((long double) b->x2 - b->x1) * ((long double) b->y2 - b->y1);
+  long double overlap = ref_rotated_iou (p, a->angle, q, b->angle);
+
+  if (metric == NMS_METRIC_IOU || overlap <= 0)
+    return (float) overlap;
+  long double inter = overlap * (area_a + area_b) / (1 + overlap);
+  return (float) (inter / (area_a < area_b ? area_a : area_b));
+}
+
+/* The squared distance of the centres as a part of the squared diagonal of the common bounding
+ * box. */
+static float
+distance_part (const RefBox *a, const RefBox *b)
+{
+  float dx = (a->x1 + a->x2) * 0.5f - (b->x1 + b->x2) * 0.5f;
+  float dy = (a->y1 + a->y2) * 0.5f - (b->y1 + b->y2) * 0.5f;
+  float w = greatest (a->x2, b->x2) - least (a->x1, b->x1);
+  float h = greatest (a->y2, b->y2) - least (a->y1, b->y1);
+  float diagonal = w * w + h * h;
+  return diagonal == 0.0f ? 0.0f : (dx * dx + dy * dy) / diagonal;
+}
+
+static float
+giou (const RefBox *a, const RefBox *b, float inter, float both)
+{
+  float w = greatest (a->x2, b->x2) - least (a->x1, b->x1);
+  float h = greatest (a->y2, b->y2) - least (a->y1, b->y1);
+  float hull = w * h, covered = both - inter;
+  return inter / covered - (hull - covered) / hull;
+}
+
+/* Returns whether two boxes have an intersection. */
+static bool
+meet (const RefBox *a, const RefBox *b)
+{
+  if (a->angle != 0.0f || b->angle != 0.0f)
+    return rotated_metric (a, b, NMS_METRIC_IOU) > 0.0f;
+  return ref_intersection (a, b) > 0.0f && area (a) > 0.0f && area (b) > 0.0f;
+}
+
+float
+ref_metric (const RefBox *a, const RefBox *b, unsigned metric)
+{
+  float inter = ref_intersection (a, b), both = area (a) + area (b);
+
+  if (a->angle != 0.0f || b->angle != 0.0f)
+    return rotated_metric (a, b, metric);
+  if (!meet (a, b))
+    return 0.0f;
+  switch (metric) {
+    case NMS_METRIC_IOS: return inter / least (area (a), area (b));
+    case NMS_METRIC_DIOU: return inter / (both - inter) - distance_part (a, b);
+    case NMS_METRIC_GIOU: return giou (a, b, inter, both);
+    default: return inter / (both - inter);
+  }
+}
+
+bool
+ref_overlaps (const RefBox *a, const RefBox *b, unsigned metric, float threshold, bool inclusive)
+{
+  float value = ref_metric (a, b, metric);
+
+  if (threshold < SMALLEST_THRESHOLD)
+    threshold = 0.0f;
+  return meet (a, b) && (inclusive ? value >= threshold : value > threshold);
+}

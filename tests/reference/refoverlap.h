@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* refoverlap: the metrics of a pair of boxes, for the files of the reference. */
+#pragma once
+
+#include "refboxes.h"
+
+/* Returns the area that two upright boxes have in common. */
+float ref_intersection (const RefBox *a, const RefBox *b);
+
+/* Returns the nms_metric of two boxes, rounded to binary32. It is 0 for boxes that do not
+ * intersect and for boxes without area. */
+float ref_metric (const RefBox *a, const RefBox *b, unsigned metric);
+
+/* Returns whether the metric of the two boxes is above `threshold`, or equal to it if
+ * inclusive, and the boxes intersect. */
+bool ref_overlaps (const RefBox *a, const RefBox *b, unsigned metric, float threshold,
+    bool inclusive);
