@@ -34,7 +34,8 @@ static int
 arrays_read (nms_context *ctx, const nms_batch_arrays *arrays, nms_batch_arrays *copy)
 {
   static const size_t ends[] = { offsetof (nms_batch_arrays, outcome),
-    offsetof (nms_batch_arrays, suppressed_by), sizeof *copy };
+    offsetof (nms_batch_arrays, suppressed_by), offsetof (nms_batch_arrays, kept_score),
+    offsetof (nms_batch_arrays, kept_box), sizeof *copy };
 
   memset (copy, 0, sizeof *copy);
   int error
@@ -144,6 +145,7 @@ boxes_of (const batch *b, size_t image)
   FROM (exclude, uint8_t);
   FROM (parent, int32_t);
   FROM (angle, float);
+  FROM (source, int32_t);
 #undef FROM
   return boxes;
 }
@@ -169,7 +171,9 @@ run_image (nms_context *ctx, const batch *b, size_t image, nms_result *total)
   const nms_arrays arrays = { .size = sizeof arrays,
     .kept = capacity ? b->arrays.kept + start : NULL, .kept_capacity = capacity,
     .outcome = b->arrays.outcome ? b->arrays.outcome + first : NULL,
-    .suppressed_by = b->arrays.suppressed_by ? b->arrays.suppressed_by + first : NULL };
+    .suppressed_by = b->arrays.suppressed_by ? b->arrays.suppressed_by + first : NULL,
+    .kept_score = b->arrays.kept_score ? b->arrays.kept_score + start : NULL,
+    .kept_box = b->arrays.kept_box ? b->arrays.kept_box + 4 * start : NULL };
   nms_result result;
   int error = nms__run_checked (ctx, &boxes, &arrays, &result);
 
@@ -230,7 +234,18 @@ run_images (nms_context *ctx, void *data)
   nms__fpmode_leave (mode);
 }
 
-/* Closes the gaps between the images' kept indices, and writes their final offsets. */
+/* Moves the index, the score and the corners of a kept box. */
+static void
+move_kept (const nms_batch_arrays *a, size_t to, size_t from)
+{
+  a->kept[to] = a->kept[from];
+  if (a->kept_score)
+    a->kept_score[to] = a->kept_score[from];
+  if (a->kept_box)
+    memmove (a->kept_box + 4 * to, a->kept_box + 4 * from, 4 * sizeof *a->kept_box);
+}
+
+/* Closes the gaps between the images' kept boxes, and writes their final offsets. */
 static void
 close_gaps (const nms_batch_arrays *a, size_t images)
 {
@@ -239,7 +254,7 @@ close_gaps (const nms_batch_arrays *a, size_t images)
   for (size_t i = 0; i < images; i++) {
     const size_t end = a->kept_offsets[i + 1];
     for (; from < end && a->kept[from] >= 0; from++)
-      a->kept[to++] = a->kept[from];
+      move_kept (a, to++, from);
     from = end;
     a->kept_offsets[i + 1] = to;
   }
@@ -252,6 +267,7 @@ take_engine (nms_context *ctx, const nms_context *last)
     return;
   ctx->engine = last->engine;
   ctx->engine_kernels = last->engine_kernels;
+  ctx->method_in_use = last->method_in_use;
   memcpy (ctx->in_use, last->in_use, sizeof ctx->in_use);
 }
 
@@ -284,6 +300,8 @@ run_batch (nms_context *ctx, batch *b, const nms_boxes *boxes, const nms_options
   b->total.kept = b->arrays.kept;
   b->total.outcome = b->arrays.outcome;
   b->total.suppressed_by = b->arrays.suppressed_by;
+  b->total.kept_score = b->arrays.kept_score;
+  b->total.kept_box = b->arrays.kept_box;
   nms__result_write (result, &b->total);
   return NMS_OK;
 }

@@ -7,6 +7,7 @@
  */
 #include "accel/accel.h"
 #include "engines/engine.h"
+#include "methods/method.h"
 #include "threads.h"
 
 #include <stdio.h>
@@ -107,15 +108,25 @@ nms_context_trim (nms_context *ctx)
   ctx->scratch_size = 0;
   ctx->box_capacity = 0;
   ctx->class_option_capacity = 0;
+  free (ctx->method_scratch);
+  ctx->method_scratch = NULL;
+  ctx->method_scratch_size = 0;
+  ctx->method_capacity = 0;
+}
+
+static size_t
+scratch_of (const nms_context *ctx)
+{
+  return ctx->scratch_size + ctx->method_scratch_size;
 }
 
 size_t
 nms_context_scratch (const nms_context *ctx)
 {
-  size_t sum = ctx ? ctx->scratch_size : 0;
+  size_t sum = ctx ? scratch_of (ctx) : 0;
 
   for (unsigned i = 0; ctx && nms__threads_context (ctx->threads, i); i++)
-    sum += nms__threads_context (ctx->threads, i)->scratch_size;
+    sum += scratch_of (nms__threads_context (ctx->threads, i));
   return sum;
 }
 
@@ -136,7 +147,10 @@ nms_context_engine_in_use (nms_context *ctx)
 {
   if (!ctx || ctx->engine == NMS_ENGINE_AUTO)
     return "";
-  if (ctx->engine != NMS_ENGINE_XLA)
+  if (ctx->method_in_use)
+    snprintf (ctx->in_use, sizeof ctx->in_use, "%s/%s", ctx->method_in_use,
+        ctx->engine_kernels->name);
+  else if (ctx->engine != NMS_ENGINE_XLA)
     snprintf (ctx->in_use, sizeof ctx->in_use, "%s/%s", nms_engine_name (ctx->engine),
         ctx->engine_kernels->name);
   return ctx->in_use;
@@ -202,6 +216,53 @@ nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options)
     layout (&ctx->columns, &arena, box_capacity, class_option_capacity);
   }
   ctx->frame = ctx->columns;
+  return NMS_OK;
+}
+
+/* Points the members of the second block into the arena. */
+static void
+layout_method (nms__frame *f, nms__arena *a, size_t boxes)
+{
+  f->kept_score = nms__take (a, boxes, sizeof *f->kept_score);
+  f->kept_box = nms__take (a, boxes, 4 * sizeof *f->kept_box);
+  f->method_scratch = nms__take (a, nms__methods_scratch_size (boxes), 1);
+}
+
+static int
+grow_method_scratch (nms_context *ctx)
+{
+  nms__arena arena = { NULL, 0 };
+  nms__frame measured;
+
+  layout_method (&measured, &arena, ctx->box_capacity);
+  void *scratch = aligned_alloc (NMS__ALIGN, arena.used);
+  if (!scratch)
+    return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for %zu bytes of scratch", arena.used);
+  free (ctx->method_scratch);
+  ctx->method_scratch = scratch;
+  ctx->method_scratch_size = arena.used;
+  ctx->method_capacity = ctx->box_capacity;
+  return NMS_OK;
+}
+
+int
+nms__context_layout_method (nms_context *ctx, unsigned outputs)
+{
+  nms__frame *f = &ctx->frame;
+
+  if (nms__by_method (&ctx->settings.options) || outputs & (NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)) {
+    if (ctx->method_capacity < ctx->box_capacity) {
+      int error = grow_method_scratch (ctx);
+      if (error)
+        return error;
+    }
+    nms__arena arena = { ctx->method_scratch, 0 };
+    layout_method (f, &arena, ctx->method_capacity);
+  }
+  if (!(outputs & NMS_OUTPUT_SCORE))
+    f->kept_score = NULL;
+  if (!(outputs & NMS_OUTPUT_BOX))
+    f->kept_box = NULL;
   return NMS_OK;
 }
 

@@ -5,7 +5,8 @@
  *   prepare.c   copies the caller's columns to an nms__frame: the boxes that take part,
  *               as packed columns; writes the outcome of the boxes that do not
  *   candidates.c  reduces the frame to its best boxes, with max_candidates
- *   engines/    decide which boxes of the frame are kept
+ *   engines/    decide which boxes of the frame are kept, or, with a method or metric other than
+ *               hard NMS by IoU, methods/
  *   run.c       writes the counts and the result
  * batch.c runs these steps for each image of nms_run_batch, on the threads of threads.c.
  *
@@ -55,6 +56,7 @@
 typedef struct nms__settings {
   nms_options options;
   double limit;       /* of options.iou_threshold; see overlap.h */
+  float threshold;    /* options.iou_threshold, 0 if it counts as 0 */
   size_t class_option_stride; /* bytes from one entry of the class options to the next */
 } nms__settings;
 
@@ -67,6 +69,7 @@ typedef struct nms__drops {
 typedef struct nms__class {
   int32_t id;
   float score_threshold;
+  float threshold; /* as nms__settings.threshold */
   double limit;
   uint64_t cap;  /* most kept boxes; UINT64_MAX: unlimited */
   uint64_t kept; /* number of kept boxes, counted by the engine */
@@ -121,13 +124,23 @@ typedef struct nms__frame {
   size_t over_cap_count;
   uint8_t *outcome;       /* NULL: not requested */
   int32_t *suppressed_by; /* NULL: not requested */
+  float *kept_score;      /* of each kept box; NULL: not requested */
+  float *kept_box;        /* four corners of each kept box; NULL: not requested */
+
+  const nms_boxes *boxes; /* the caller's boxes */
+  char *method_scratch;   /* scratch of the method: nms__methods_scratch_size (capacity) bytes */
 } nms__frame;
 
 struct nms_context {
   void *scratch; /* one aligned block; see context.c */
   size_t scratch_size;
   size_t box_capacity, class_option_capacity;
+  void *method_scratch; /* a second aligned block, for methods/ and the outputs of scores and boxes;
+                         * NULL until one of them is first used */
+  size_t method_scratch_size;
+  size_t method_capacity; /* boxes for which the second block has space */
   int engine;
+  const char *method_in_use; /* of the last successful run; NULL: an engine decided it */
   const nms__kernels *engine_kernels; /* of the last successful run; `kernels` is of the next */
   char in_use[80];        /* text of nms_context_engine_in_use */
   struct nms__xla *xla;   /* state of engine xla; NULL before its first use */
@@ -145,6 +158,11 @@ struct nms_context {
 /* context.c: grows the block if necessary, then points every column of ctx->frame into it. */
 int nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options);
 
+/* context.c: grows the second block to the capacity of the first if necessary, and sets the members
+ * kept_score, kept_box and method_scratch of ctx->frame. Does nothing if the settings and the
+ * outputs need no second block. */
+int nms__context_layout_method (nms_context *ctx, unsigned outputs);
+
 /* errors.c: formats the text of nms_context_error. Returns `error`. */
 int nms__fail (nms_context *ctx, int error, const char *format, ...)
 #ifdef __GNUC__
@@ -160,6 +178,17 @@ int nms__options_check (nms_context *ctx, const nms_options *options, nms__setti
  * the copy. Returns 0 or an error. */
 int nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t i,
     nms_class_options *options);
+
+/* options.c: returns the least score with which a box takes part, given the score threshold of its
+ * class: the method may require more. */
+float nms__least_score (const nms_options *options, float score_threshold);
+
+/* Returns whether methods/ decides the frame, not an engine. */
+static inline int
+nms__by_method (const nms_options *options)
+{
+  return options->method != NMS_METHOD_HARD || options->metric != NMS_METRIC_IOU;
+}
 
 /* structs.c: checks the caller's `arrays`, copies them to *copy, and completes a smaller struct
  * with NULL. Returns 0 or an error. */
@@ -255,6 +284,15 @@ static inline int
 nms__related (const nms__frame *frame, int32_t a, int32_t b)
 {
   return frame->parent.data && (nms__parent (frame, a) == b || nms__parent (frame, b) == a);
+}
+
+/* Returns the threshold, as a number, that applies when the box at `pos` is the one to be
+ * suppressed. */
+static inline float
+nms__candidate_threshold (const nms__frame *frame, size_t pos)
+{
+  return frame->class_entry ? frame->classes.entry[frame->class_entry[pos]].threshold
+                            : frame->settings->threshold;
 }
 
 /* Returns the limit that applies when the box at `pos` is the one to be suppressed. */

@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+#define OUTPUTS                                                                                    \
+  (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)
+
 static const nms_options defaults = {
   .size = sizeof (nms_options),
   .iou_threshold = 0.5f,
@@ -13,6 +16,10 @@ static const nms_options defaults = {
   .max_detections = 0,
   .max_per_class = 0,
   .engine = NMS_ENGINE_AUTO,
+  .method = NMS_METHOD_HARD,
+  .metric = NMS_METRIC_IOU,
+  .min_score = 0.001f,
+  .fused_score = NMS_FUSED_AVG,
 };
 
 void
@@ -33,6 +40,67 @@ threshold_check (nms_context *ctx, const char *name, float value)
   if (value >= 0.0f && value <= 1.0f)
     return NMS_OK;
   return nms__fail (ctx, NMS_ERROR_RANGE, "%s is %.8g, must be 0..1", name, (double) value);
+}
+
+/* Checks the options that belong to methods. */
+static int
+method_check (nms_context *ctx, const nms_options *o)
+{
+  if (!nms_method_name ((int) o->method))
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "method %lu is unknown",
+        (unsigned long) o->method);
+  if (!nms_metric_name ((int) o->metric))
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "metric %lu is unknown",
+        (unsigned long) o->metric);
+  if (!nms_fused_score_name ((int) o->fused_score))
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "fused_score %lu is unknown",
+        (unsigned long) o->fused_score);
+  const char *refusal = nms_method_refusal ((int) o->method, (int) o->metric);
+  if (refusal)
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "%s", refusal);
+  if (!(o->sigma >= 0.0f && o->sigma <= FLT_MAX))
+    return nms__fail (ctx, NMS_ERROR_RANGE, "sigma is %.8g, must be 0 or more and finite",
+        (double) o->sigma);
+  if (!(o->min_score >= 0.0f && o->min_score <= FLT_MAX))
+    return nms__fail (ctx, NMS_ERROR_RANGE, "min_score is %.8g, must be 0 or more and finite",
+        (double) o->min_score);
+  if (nms__by_method (o) && o->engine == NMS_ENGINE_XLA && o->xla_strict)
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED,
+        "engine xla runs method hard with metric iou only");
+  return NMS_OK;
+}
+
+/* Checks the number and the weights of the sources. */
+static int
+sources_check (nms_context *ctx, const nms_options *o)
+{
+  const size_t count = o->source_count ? o->source_count : 1;
+
+  if (count > NMS_MAX_SOURCES)
+    return nms__fail (ctx, NMS_ERROR_RANGE, "source_count is %zu, must be at most %d", count,
+        NMS_MAX_SOURCES);
+  for (size_t i = 0; o->source_weights && i < count; i++)
+    if (!(o->source_weights[i] > 0.0f && o->source_weights[i] <= FLT_MAX))
+      return nms__fail (ctx, NMS_ERROR_RANGE,
+          "source_weights[%zu] is %.8g, must be above 0 and finite", i,
+          (double) o->source_weights[i]);
+  return NMS_OK;
+}
+
+float
+nms__least_score (const nms_options *o, float score_threshold)
+{
+  float least;
+
+  if (o->method == NMS_METHOD_WEIGHTED)
+    least = FLT_TRUE_MIN;
+  else if (o->method >= NMS_METHOD_SOFT_LINEAR && o->method <= NMS_METHOD_MATRIX_GAUSSIAN)
+    least = o->min_score;
+  else
+    return score_threshold;
+  if (o->score_strict)
+    least = nextafterf (least, -INFINITY); /* above it is at least the method's least score */
+  return score_threshold > least ? score_threshold : least;
 }
 
 /* Checks the pointer and the count of the class options, and reads their common size. */
@@ -107,7 +175,9 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
     BEFORE (max_per_class), BEFORE (inclusive), BEFORE (score_strict), BEFORE (class_agnostic),
     BEFORE (xla_strict), BEFORE (engine), BEFORE (outputs), BEFORE (reserved2),
     BEFORE (class_options), BEFORE (class_option_count), BEFORE (xla_plugin),
-    BEFORE (max_candidates), sizeof *options };
+    BEFORE (max_candidates), BEFORE (method), BEFORE (metric), BEFORE (sigma), BEFORE (min_score),
+    BEFORE (fused_score), BEFORE (reserved3), BEFORE (source_weights), BEFORE (source_count),
+    sizeof *options };
 #undef BEFORE
   nms_options *o = &settings->options;
   int error;
@@ -127,13 +197,19 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
   if (o->engine != NMS_ENGINE_AUTO && !nms_engine_name ((int) o->engine))
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "engine %lu is not built in",
         (unsigned long) o->engine);
-  if (o->outputs & ~(uint32_t) (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY))
+  if (o->outputs & ~(uint32_t) OUTPUTS)
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "outputs has unknown bits");
-  if (o->reserved2)
+  if (o->reserved2 || o->reserved3)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "a reserved field of options is not 0");
-  error = class_options_check (ctx, settings);
+  error = method_check (ctx, o);
+  if (!error)
+    error = sources_check (ctx, o);
+  if (!error)
+    error = class_options_check (ctx, settings);
   if (error)
     return error;
+  o->score_threshold = nms__least_score (o, o->score_threshold);
   settings->limit = nms__limit (o->iou_threshold, o->inclusive);
+  settings->threshold = nms__threshold (o->iou_threshold);
   return NMS_OK;
 }

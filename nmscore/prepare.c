@@ -16,7 +16,7 @@ nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_boxe
 {
   static const size_t ends[] = { offsetof (nms_boxes, score), offsetof (nms_boxes, class_id),
     offsetof (nms_boxes, exclude), offsetof (nms_boxes, parent), offsetof (nms_boxes, angle),
-    sizeof *boxes };
+    offsetof (nms_boxes, source), sizeof *boxes };
 
   memset (copy, 0, sizeof *copy);
   int error = nms__struct_read (ctx, "boxes", boxes, ends, sizeof ends / sizeof *ends, copy);

@@ -182,6 +182,13 @@ intersection (const rectangle *a, const rectangle *b, const relative *r)
   return twice / 2.0;
 }
 
+/* Returns whether an extent counts as 0. */
+static int
+is_thin (const rectangle *r)
+{
+  return r->w <= NMS__LEAST_EXTENT || r->h <= NMS__LEAST_EXTENT;
+}
+
 int
 nms__rotated_exceeds (const nms__frame *f, int32_t index_a, int32_t index_b, double limit)
 {
@@ -195,8 +202,7 @@ nms__rotated_exceeds (const nms__frame *f, int32_t index_a, int32_t index_b, dou
         nms__area (p[0], p[1], p[2], p[3]), nms__area (q[0], q[1], q[2], q[3]), limit);
   }
   const rectangle a = make_rectangle (first), b = make_rectangle (second);
-  if (a.w <= NMS__LEAST_EXTENT || a.h <= NMS__LEAST_EXTENT || b.w <= NMS__LEAST_EXTENT
-      || b.h <= NMS__LEAST_EXTENT)
+  if (is_thin (&a) || is_thin (&b))
     return 0;
   double area_a = a.w * a.h, area_b = b.w * b.h;
   relative r = relate (&a, &b);
@@ -206,4 +212,62 @@ nms__rotated_exceeds (const nms__frame *f, int32_t index_a, int32_t index_b, dou
   double inter = intersection (&a, &b, &r);
   double least = NMS__LEAST_PART * (area_a < area_b ? area_a : area_b);
   return inter > least && inter > limit * (area_a + area_b - inter);
+}
+
+/* Sets *least and *most to the coordinates of a rectangle's upright bounding box on an axis. */
+static void
+bounds (const rectangle *r, int axis, double *least, double *most)
+{
+  const double c = fabs (r->cos), s = fabs (r->sin);
+  const double half = (axis ? r->w * s + r->h * c : r->w * c + r->h * s) / 2.0;
+  const double centre = axis ? r->y : r->x;
+
+  *least = centre - half;
+  *most = centre + half;
+}
+
+/* Returns an extent of the common upright bounding box. */
+static double
+hull (const rectangle *a, const rectangle *b, int axis)
+{
+  double least_a, most_a, least_b, most_b;
+
+  bounds (a, axis, &least_a, &most_a);
+  bounds (b, axis, &least_b, &most_b);
+  return (most_a > most_b ? most_a : most_b) - (least_a < least_b ? least_a : least_b);
+}
+
+static double
+metric_of (const rectangle *a, const rectangle *b, double inter, int metric)
+{
+  const double area_a = a->w * a->h, area_b = b->w * b->h, uni = area_a + area_b - inter;
+  const double w = hull (a, b, 0), h = hull (a, b, 1), dx = a->x - b->x, dy = a->y - b->y;
+
+  switch (metric) {
+    case NMS_METRIC_IOS: return inter / (area_a < area_b ? area_a : area_b);
+    case NMS_METRIC_DIOU: return inter / uni - (dx * dx + dy * dy) / (w * w + h * h);
+    case NMS_METRIC_GIOU: return inter / uni - (w * h - uni) / (w * h);
+    default: return inter / uni;
+  }
+}
+
+int
+nms__rotated_metric (const nms__frame *f, int32_t index_a, int32_t index_b, int metric,
+    float *value)
+{
+  /* The lower index first, so that the result does not depend on the order of the pair. */
+  const nms__rotated *first = &f->rotations[index_a < index_b ? index_a : index_b];
+  const nms__rotated *second = &f->rotations[index_a < index_b ? index_b : index_a];
+
+  if (first->sin == 0.0 && second->sin == 0.0)
+    return 1;
+  const rectangle a = make_rectangle (first), b = make_rectangle (second);
+  if (is_thin (&a) || is_thin (&b))
+    return 0;
+  const relative r = relate (&a, &b);
+  const double inter = intersection (&a, &b, &r), area_a = a.w * a.h, area_b = b.w * b.h;
+  if (!(inter > NMS__LEAST_PART * (area_a < area_b ? area_a : area_b)))
+    return 0;
+  *value = (float) metric_of (&a, &b, inter, metric);
+  return 1;
 }

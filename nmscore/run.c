@@ -5,6 +5,7 @@
  */
 #include "engines/engine.h"
 #include "fpmode.h"
+#include "methods/method.h"
 
 /* Prepares ctx->frame by ctx->settings. `outputs`: NMS_OUTPUT_... bits. */
 static int
@@ -14,6 +15,8 @@ prepare (nms_context *ctx, nms_boxes *boxes, unsigned outputs, nms__drops *drops
   int error
       = nms__context_layout (ctx, boxes->count, ctx->settings.options.class_option_count);
 
+  if (!error)
+    error = nms__context_layout_method (ctx, outputs);
   if (error)
     return error;
   if (!(outputs & NMS_OUTPUT_OUTCOME))
@@ -29,11 +32,16 @@ fill_arrays (nms_context *ctx, const nms_arrays *arrays, size_t count)
 {
   const nms__frame *f = &ctx->frame;
 
-  if (arrays->kept && f->kept_count > arrays->kept_capacity)
+  if ((arrays->kept || arrays->kept_score || arrays->kept_box)
+      && f->kept_count > arrays->kept_capacity)
     return nms__fail (ctx, NMS_ERROR_SPACE, "%zu boxes were kept, kept_capacity is %zu",
         f->kept_count, arrays->kept_capacity);
   if (arrays->kept && f->kept_count)
     memcpy (arrays->kept, f->kept, f->kept_count * sizeof *f->kept);
+  if (f->kept_score && f->kept_count)
+    memcpy (arrays->kept_score, f->kept_score, f->kept_count * sizeof *f->kept_score);
+  if (f->kept_box && f->kept_count)
+    memcpy (arrays->kept_box, f->kept_box, f->kept_count * 4 * sizeof *f->kept_box);
   if (f->outcome && count)
     memcpy (arrays->outcome, f->outcome, count * sizeof *f->outcome);
   if (f->suppressed_by && count)
@@ -55,14 +63,21 @@ result_of (const nms__frame *f, const nms__drops *drops, const nms_arrays *array
     .outcome = arrays ? arrays->outcome : f->outcome,
     .suppressed_by = arrays ? arrays->suppressed_by : f->suppressed_by,
     .not_candidate_count = drops->not_candidate,
+    .kept_score = arrays ? arrays->kept_score : f->kept_score,
+    .kept_box = arrays ? arrays->kept_box : f->kept_box,
   };
 }
 
-/* Runs the engine of the options on the prepared frame. If auto chose an engine that spent its
+/* Runs the method or the engine of the options on the prepared frame. If auto chose an engine that spent its
  * pair budget, prepares the frame again, from the caller's columns, for engine spatial. */
 static int
 decide (nms_context *ctx, nms_boxes boxes, nms__drops *drops, int *used)
 {
+  ctx->frame.boxes = &boxes;
+  if (nms__by_method (&ctx->settings.options)) {
+    *used = NMS_ENGINE_SEQUENTIAL;
+    return nms__method_run (ctx);
+  }
   int error = nms__engine_run (ctx, (int) ctx->settings.options.engine, used);
 
   if (error != NMS__OVER_BUDGET)
@@ -82,18 +97,22 @@ nms__run_checked (nms_context *ctx, const nms_boxes *columns, const nms_arrays *
 
   if (arrays)
     outputs = (arrays->outcome ? NMS_OUTPUT_OUTCOME : 0)
-        | (arrays->suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0);
+        | (arrays->suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0)
+        | (arrays->kept_score ? NMS_OUTPUT_SCORE : 0) | (arrays->kept_box ? NMS_OUTPUT_BOX : 0);
   error = prepare (ctx, &boxes, outputs, &drops);
   if (error)
     return error;
   error = decide (ctx, *columns, &drops, &engine);
   if (error)
     return error;
+  nms__method_fill (&ctx->frame, columns);
   error = arrays ? fill_arrays (ctx, arrays, boxes.count) : NMS_OK;
   if (error)
     return error;
   ctx->engine = engine;
   ctx->engine_kernels = ctx->frame.kernels;
+  ctx->method_in_use = nms__by_method (&ctx->settings.options)
+      ? nms_method_name ((int) ctx->settings.options.method) : NULL;
   *result = result_of (&ctx->frame, &drops, arrays);
   return NMS_OK;
 }
@@ -158,6 +177,8 @@ count_neighbors (nms_context *ctx, const nms_boxes *caller_boxes, const nms_opti
   if (boxes.count && !neighbors)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "neighbors is NULL");
   error = nms__options_check (ctx, options, &ctx->settings);
+  if (!error && ctx->settings.options.metric != NMS_METRIC_IOU)
+    error = nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "neighbors are counted by metric iou only");
   if (!error)
     error = prepare (ctx, &boxes, 0, &drops);
   if (!error)

@@ -44,7 +44,8 @@ int
 nms__arrays_read (nms_context *ctx, const nms_arrays *arrays, nms_arrays *copy)
 {
   static const size_t ends[] = { offsetof (nms_arrays, outcome),
-    offsetof (nms_arrays, suppressed_by), sizeof *copy };
+    offsetof (nms_arrays, suppressed_by), offsetof (nms_arrays, kept_score),
+    offsetof (nms_arrays, kept_box), sizeof *copy };
 
   memset (copy, 0, sizeof *copy);
   return nms__struct_read (ctx, "arrays", arrays, ends, sizeof ends / sizeof *ends, copy);
@@ -53,7 +54,8 @@ nms__arrays_read (nms_context *ctx, const nms_arrays *arrays, nms_arrays *copy)
 int
 nms__result_check (nms_context *ctx, const nms_result *result)
 {
-  static const size_t ends[] = { offsetof (nms_result, not_candidate_count), sizeof *result };
+  static const size_t ends[] = { offsetof (nms_result, not_candidate_count),
+    offsetof (nms_result, kept_score), offsetof (nms_result, kept_box), sizeof *result };
 
   return nms__struct_read (ctx, "result", result, ends, sizeof ends / sizeof *ends, NULL);
 }

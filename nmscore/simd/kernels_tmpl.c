@@ -11,6 +11,7 @@
 #include "engines/sorted/rotated_tmpl.h"
 #include "engines/sorted/sweep_tmpl.h"
 #include "internal.h"
+#include "methods/metric_tmpl.h"
 #include "order.h"
 
 /* Screens n boxes of a block and the padding of the last vector. A block that is more than half
@@ -326,5 +327,6 @@ const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .few = LANES == 1 ? 24 : LANES == 4 ? 128 : LANES == 8 ? 256 : NMS__FEW,
   .sweep = sweep,
   .take_block = take_block,
+  .metric_block = metric_block,
   .decide_cells = CONCAT (nms__decide_cells_, ISA),
 };

@@ -58,6 +58,7 @@ INLINE vf v_abs (vf a) { return _mm512_abs_ps (a); }
 INLINE vf v_add (vf a, vf b) { return _mm512_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm512_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm512_mul_ps (a, b); }
+INLINE vf v_div (vf a, vf b) { return _mm512_div_ps (a, b); }
 INLINE vf v_mul_sub (vf a, vf b, vf c) { return _mm512_fmsub_ps (a, b, c); }
 INLINE vm v_gt (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GT_OQ); }
 INLINE vm v_ge (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GE_OQ); }
@@ -145,6 +146,7 @@ INLINE vf v_abs (vf a) { return _mm256_andnot_ps (_mm256_set1_ps (-0.0f), a); }
 INLINE vf v_add (vf a, vf b) { return _mm256_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm256_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm256_mul_ps (a, b); }
+INLINE vf v_div (vf a, vf b) { return _mm256_div_ps (a, b); }
 INLINE vf v_mul_sub (vf a, vf b, vf c) { return _mm256_sub_ps (_mm256_mul_ps (a, b), c); }
 INLINE vm v_gt (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GT_OQ); }
 INLINE vm v_ge (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GE_OQ); }
@@ -234,6 +236,7 @@ INLINE vf v_abs (vf a) { return _mm_andnot_ps (_mm_set1_ps (-0.0f), a); }
 INLINE vf v_add (vf a, vf b) { return _mm_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm_mul_ps (a, b); }
+INLINE vf v_div (vf a, vf b) { return _mm_div_ps (a, b); }
 INLINE vf v_mul_sub (vf a, vf b, vf c) { return _mm_sub_ps (_mm_mul_ps (a, b), c); }
 INLINE vm v_gt (vf a, vf b) { return _mm_cmpgt_ps (a, b); }
 INLINE vm v_ge (vf a, vf b) { return _mm_cmpge_ps (a, b); }
@@ -301,6 +304,7 @@ INLINE vf v_abs (vf a) { return vabsq_f32 (a); }
 INLINE vf v_add (vf a, vf b) { return vaddq_f32 (a, b); }
 INLINE vf v_sub (vf a, vf b) { return vsubq_f32 (a, b); }
 INLINE vf v_mul (vf a, vf b) { return vmulq_f32 (a, b); }
+INLINE vf v_div (vf a, vf b) { return vdivq_f32 (a, b); }
 INLINE vf v_mul_sub (vf a, vf b, vf c) { return vsubq_f32 (vmulq_f32 (a, b), c); }
 INLINE vm v_gt (vf a, vf b) { return vcgtq_f32 (a, b); }
 INLINE vm v_ge (vf a, vf b) { return vcgeq_f32 (a, b); }
@@ -360,6 +364,7 @@ INLINE vf v_abs (vf a) { return __builtin_fabsf (a); }
 INLINE vf v_add (vf a, vf b) { return a + b; }
 INLINE vf v_sub (vf a, vf b) { return a - b; }
 INLINE vf v_mul (vf a, vf b) { return a * b; }
+INLINE vf v_div (vf a, vf b) { return a / b; }
 INLINE vf v_mul_sub (vf a, vf b, vf c) { return a * b - c; }
 INLINE vm v_gt (vf a, vf b) { return a > b; }
 INLINE vm v_ge (vf a, vf b) { return a >= b; }

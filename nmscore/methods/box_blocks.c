@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* box_blocks: sorts boxes along a Z-order curve, and walks through the blocks around a box. */
+#include "box_blocks.h"
+
+#include "engines/partitions.h"
+#include "order.h"
+#include "rotated.h"
+
+void
+nms__box_blocks_take (nms__arena *a, nms__box_blocks *b, size_t boxes)
+{
+  const size_t padded = boxes + NMS__BLOCK;
+
+  nms__take_columns (a, &b->box, padded);
+  b->position = nms__take (a, padded, sizeof *b->position);
+  b->place = nms__take (a, boxes, sizeof *b->place);
+  b->begin = nms__take (a, boxes, sizeof *b->begin);
+  b->end = nms__take (a, boxes, sizeof *b->end);
+  nms__take_columns (a, &b->bounds, padded / NMS__BLOCK + NMS__BLOCK);
+  b->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *b->keys);
+  b->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *b->keys2);
+  b->number = nms__take (a, boxes, sizeof *b->number);
+}
+
+/* Spreads the lower 16 bits of a number, with a zero behind each. */
+static uint32_t
+spread (uint32_t n)
+{
+  n = (n | n << 8) & 0x00ff00ffu;
+  n = (n | n << 4) & 0x0f0f0f0fu;
+  n = (n | n << 2) & 0x33333333u;
+  return (n | n << 1) & 0x55555555u;
+}
+
+/* Scales the sums of two columns to numbers of `bits` bits. */
+typedef struct scale {
+  const float *low, *high;
+  float least, factor;
+} scale;
+
+static scale
+scale_of (const float *low, const float *high, size_t count, unsigned bits)
+{
+  float least = low[0] + high[0], most = least;
+
+  for (size_t i = 1; i < count; i++) {
+    const float sum = low[i] + high[i];
+    least = sum < least ? sum : least;
+    most = sum > most ? sum : most;
+  }
+  const float range = most - least;
+  return (scale) { low, high, least,
+    range > 0x1p-100f ? (float) (((uint32_t) 1 << bits) - 1) / range : 0.0f };
+}
+
+static uint32_t
+scaled (const scale *s, size_t i)
+{
+  return (uint32_t) ((s->low[i] + s->high[i] - s->least) * s->factor);
+}
+
+/* Returns the number of bits in which `count` different numbers fit. */
+static unsigned
+bits_of (size_t count)
+{
+  unsigned bits = 0;
+  while ((size_t) 1 << bits < count)
+    bits++;
+  return bits;
+}
+
+/* Returns the sorted keys: the class partition, then the place on a Z-order curve through the
+ * centres. */
+static const uint64_t *
+sort (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number, unsigned number_bits)
+{
+  const unsigned bits = (32 - number_bits) / 2;
+  const scale x = scale_of (f->x1, f->x2, f->count, bits);
+  const scale y = scale_of (f->y1, f->y2, f->count, bits);
+
+  for (size_t i = 0; i < f->count; i++) {
+    const uint32_t near = spread (scaled (&x, i)) | spread (scaled (&y, i)) << 1;
+    b->keys[i] = nms__pack ((number ? number[i] << 2 * bits : 0) | near, (uint32_t) i);
+  }
+  return nms__sort (f->kernels, b->keys, b->keys2, f->count);
+}
+
+/* Writes the places of each class partition, whose boxes are consecutive. */
+static void
+find_partitions (const nms__box_blocks *b, const uint32_t *number)
+{
+  size_t begin = 0, end;
+
+  for (; begin < b->count; begin = end) {
+    for (end = begin + 1; end < b->count; end++)
+      if (number && number[b->position[end]] != number[b->position[begin]])
+        break;
+    for (size_t place = begin; place < end; place++) {
+      b->begin[place] = (uint32_t) begin;
+      b->end[place] = (uint32_t) end;
+    }
+  }
+}
+
+static void
+find_bounds (const nms__box_blocks *b)
+{
+  for (size_t k = 0; k < nms__box_blocks_count (b); k++) {
+    const size_t first = k * NMS__BLOCK;
+    nms__box box = { b->box.x1[first], b->box.y1[first], b->box.x2[first], b->box.y2[first], 0.0f,
+      0 };
+    for (size_t i = first + 1; i < first + NMS__BLOCK && i < b->count; i++) {
+      box.x1 = b->box.x1[i] < box.x1 ? b->box.x1[i] : box.x1;
+      box.y1 = b->box.y1[i] < box.y1 ? b->box.y1[i] : box.y1;
+      box.x2 = b->box.x2[i] > box.x2 ? b->box.x2[i] : box.x2;
+      box.y2 = b->box.y2[i] > box.y2 ? b->box.y2[i] : box.y2;
+    }
+    nms__put_box (&b->bounds, k, &box, 0);
+  }
+}
+
+void
+nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
+{
+  const uint32_t *number = NULL;
+  unsigned number_bits = 0;
+
+  b->count = f->count;
+  if (!f->count)
+    return;
+  if (f->class_id) {
+    const nms__partitions p = nms__partitions_of (f, b->number);
+    number = p.number;
+    number_bits = bits_of (p.count);
+  }
+  const uint64_t *keys = sort (f, b, number, number_bits);
+  for (size_t place = 0; place < f->count; place++) {
+    const uint32_t pos = nms__packed_position (keys[place]);
+    nms__box box = nms__frame_box (f, pos);
+    box.scaled = nms__area (box.x1, box.y1, box.x2, box.y2);
+    nms__put_box (&b->box, place, &box, 0);
+    b->position[place] = pos;
+    b->place[pos] = (uint32_t) place;
+  }
+  for (size_t place = f->count; place % NMS__BLOCK; place++)
+    nms__put_box (&b->box, place, &(nms__box) { 0 }, 0);
+  find_partitions (b, number);
+  find_bounds (b);
+}
+
+/* -------------------------------------------------------------------- rows */
+
+void
+nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size_t place,
+    const uint64_t *wanted)
+{
+  const nms_options *o = &f->settings->options;
+
+  r->frame = f;
+  r->blocks = b;
+  r->wanted = wanted;
+  r->box = (nms__box) { b->box.x1[place], b->box.y1[place], b->box.x2[place], b->box.y2[place],
+    b->box.scaled[place], 0 };
+  r->place = place;
+  r->begin = b->begin[place];
+  r->end = b->end[place];
+  r->group = r->begin / NMS__BLOCK / NMS__BLOCK * NMS__BLOCK;
+  r->left = 0;
+  r->metric = (int) o->metric;
+  r->rotated = f->rotated && o->method < NMS_METHOD_WEIGHTED;
+}
+
+/* Finds the blocks of the next group that the box intersects. Returns 0 behind the last group. */
+static int
+next_group (nms__row *r)
+{
+  const nms__columns bounds = nms__columns_of (&r->blocks->bounds, 0);
+  const size_t first_block = r->begin / NMS__BLOCK, last_block = (r->end - 1) / NMS__BLOCK;
+  nms__box box = r->box;
+
+  if (r->group > last_block)
+    return 0;
+  const size_t n = last_block - r->group < NMS__BLOCK ? last_block - r->group + 1 : NMS__BLOCK;
+  box.scaled = 0.0f;
+  r->left = r->frame->kernels->overlap_block (&bounds, r->group, n, &box, NULL, NULL);
+  if (r->group < first_block)
+    r->left &= ~(uint64_t) 0 << (first_block - r->group);
+  r->group += NMS__BLOCK;
+  return 1;
+}
+
+/* Returns the boxes of the block at `first` that are of the box's class, but not the box itself. */
+static uint64_t
+of_class (const nms__row *r, size_t first)
+{
+  uint64_t mask = ~(uint64_t) 0;
+
+  if (r->begin > first)
+    mask &= ~(uint64_t) 0 << (r->begin - first);
+  if (r->end < first + NMS__BLOCK)
+    mask &= ~(uint64_t) 0 >> (first + NMS__BLOCK - r->end);
+  if (r->place >= first && r->place < first + NMS__BLOCK)
+    mask &= ~((uint64_t) 1 << (r->place - first));
+  return mask;
+}
+
+/* Replaces the metrics of pairs with a rotated box, and clears the bits of boxes that are the box's
+ * parent or part, or that do not intersect it when rotated. */
+static void
+refine (nms__row *r)
+{
+  const nms__frame *f = r->frame;
+  const int32_t index = f->index[r->blocks->position[r->place]];
+
+  for (uint64_t left = r->mask; left; left &= left - 1) {
+    const unsigned i = nms__lowest_bit (left);
+    const int32_t other = f->index[r->blocks->position[r->first + i]];
+    if (nms__related (f, index, other)
+        || (r->rotated && !nms__rotated_metric (f, index, other, r->metric, &r->value[i])))
+      r->mask &= ~((uint64_t) 1 << i);
+  }
+}
+
+int
+nms__row_next (nms__row *r)
+{
+  const nms__columns columns = nms__columns_of (&r->blocks->box, 0);
+
+  for (;;) {
+    while (!r->left)
+      if (!next_group (r))
+        return 0;
+    const size_t block = r->group - NMS__BLOCK + nms__lowest_bit (r->left);
+    r->left &= r->left - 1;
+    r->first = block * NMS__BLOCK;
+    const uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted[block] : ~(uint64_t) 0);
+    if (!mask)
+      continue;
+    r->mask = mask
+        & r->frame->kernels->metric_block (&columns, r->first, &r->box, r->metric, r->value);
+    if (r->mask && (r->rotated || r->frame->parent.data))
+      refine (r);
+    if (r->mask)
+      return 1;
+  }
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * box_blocks: the boxes of a frame in spatial order, in blocks of NMS__BLOCK boxes with a bounding
+ * box each, so that a row, the metric of one box and all boxes that it intersects, is computed from
+ * the few blocks around it. The boxes of a class partition are consecutive.
+ *
+ *     nms__row row;
+ *     nms__row_begin (&row, f, &blocks, place, wanted);
+ *     while (nms__row_next (&row))
+ *       for (uint64_t left = row.mask; left; left &= left - 1) {
+ *         const unsigned i = nms__lowest_bit (left);
+ *         use (row.first + i, row.value[i]);
+ *       }
+ */
+#ifndef NMS_BOX_BLOCKS_H
+#define NMS_BOX_BLOCKS_H
+
+#include "engines/engine.h"
+
+typedef struct nms__box_blocks {
+  size_t count;              /* number of boxes */
+  nms__box_columns box;      /* by place, the position in spatial order; `scaled` is the area;
+                              * behind the last box, to the end of its block, boxes without area */
+  uint32_t *position;        /* frame position, by place */
+  uint32_t *place;           /* by frame position */
+  uint32_t *begin, *end;     /* the places of the box's class partition, by place */
+  nms__box_columns bounds;   /* bounding box of each block; `scaled` is 0 */
+  uint64_t *keys, *keys2;    /* for sorting, of class partition and centre; unused afterwards */
+  uint32_t *number;          /* class partition, by frame position; unused afterwards */
+} nms__box_blocks;
+
+/* Lays out the arrays for up to `boxes` boxes. */
+void nms__box_blocks_take (nms__arena *arena, nms__box_blocks *blocks, size_t boxes);
+
+/* Sorts the boxes of the frame into the blocks. */
+void nms__box_blocks_fill (nms__frame *frame, nms__box_blocks *blocks);
+
+/* Returns the number of blocks. */
+static inline size_t
+nms__box_blocks_count (const nms__box_blocks *b)
+{
+  return (b->count + NMS__BLOCK - 1) / NMS__BLOCK;
+}
+
+/* Sets the bit of a place. */
+static inline void
+nms__place_set (uint64_t *bits, size_t place)
+{
+  bits[place / NMS__BLOCK] |= (uint64_t) 1 << place % NMS__BLOCK;
+}
+
+static inline void
+nms__place_clear (uint64_t *bits, size_t place)
+{
+  bits[place / NMS__BLOCK] &= ~((uint64_t) 1 << place % NMS__BLOCK);
+}
+
+static inline int
+nms__place_is_set (const uint64_t *bits, size_t place)
+{
+  return bits[place / NMS__BLOCK] >> place % NMS__BLOCK & 1;
+}
+
+/* The row of one box, a block at a time. */
+typedef struct nms__row {
+  size_t first;   /* first place of the block */
+  uint64_t mask;  /* the boxes of the block that are wanted, intersect the box, and may overlap it by
+                   * their class and parents; never the box itself */
+  float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN))); /* metric of each box of `mask` */
+
+  /* used by nms__row_next */
+  const nms__frame *frame;
+  const nms__box_blocks *blocks;
+  const uint64_t *wanted;
+  nms__box box;
+  size_t place, begin, end;
+  size_t group;  /* number of the first block behind the current group of NMS__BLOCK blocks */
+  uint64_t left; /* blocks of that group not yet visited */
+  int metric;
+  int rotated;   /* not 0: pairs with a rotated box have the metric of the rotated boxes */
+} nms__row;
+
+/* Starts the row of the box at `place`. `wanted` has a bit for each place: boxes whose bit is not set
+ * are left out. It is read when a block is visited. NULL: all boxes are wanted. */
+void nms__row_begin (nms__row *row, const nms__frame *frame, const nms__box_blocks *blocks,
+    size_t place, const uint64_t *wanted);
+
+/* Computes the next block with a box in `mask`. Returns 0 if there is none. */
+int nms__row_next (nms__row *row);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * method: declares the methods, and hard NMS by other metrics than IoU. A method reads ctx->frame,
+ * which prepare.c has filled, as an engine does (engines/engine.h), and writes the same results. It
+ * also writes kept_score and kept_box if they are not NULL, unless its row of the table in method.c
+ * says that these are the caller's values. Its scratch begins at frame->method_scratch. A method
+ * returns 0 or an error, with a text in the context.
+ */
+#ifndef NMS_METHOD_H
+#define NMS_METHOD_H
+
+#include "engines/engine.h"
+
+/* A method's ..._scratch_size returns the bytes of scratch that it needs for frames of up to
+ * `boxes` boxes. */
+
+/* method.c: runs the method of the settings. Returns 0 or an error. */
+int nms__method_run (nms_context *ctx);
+
+/* method.c: fills kept_score and kept_box, where requested, unless the method did. `boxes` are the
+ * caller's. */
+void nms__method_fill (nms__frame *frame, const nms_boxes *boxes);
+
+/* method.c: returns the bytes of scratch that suffice for every method. */
+size_t nms__methods_scratch_size (size_t boxes);
+
+/* Writes the corners of the caller's box `index`, in order, to `c`. */
+static inline void
+nms__caller_corners (const nms_boxes *boxes, size_t index, float c[4])
+{
+  nms__load (&c[0], &boxes->x1, index, sizeof c[0]);
+  nms__load (&c[1], &boxes->y1, index, sizeof c[0]);
+  nms__load (&c[2], &boxes->x2, index, sizeof c[0]);
+  nms__load (&c[3], &boxes->y2, index, sizeof c[0]);
+  nms__order_corners (c);
+}
+
+/* Writes the corners that a fusing method sees of the box at `pos`: of a rotated box those of its
+ * upright bounding box. The columns of a frame without rotated boxes have both corners of a box
+ * without area at one point; this function returns the caller's corners. */
+static inline void
+nms__fused_corners (const nms__frame *f, size_t pos, float c[4])
+{
+  if (!f->rotated) {
+    nms__caller_corners (f->boxes, (size_t) f->index[pos], c);
+    return;
+  }
+  c[0] = f->x1[pos];
+  c[1] = f->y1[pos];
+  c[2] = f->x2[pos];
+  c[3] = f->y2[pos];
+}
+
+/* Returns the score of the box at `pos`. Those beyond FLT_MAX count as FLT_MAX. */
+static inline float
+nms__method_score (const nms__frame *f, size_t pos)
+{
+  const float score = nms__score_of_key ((uint32_t) (f->packed[pos] >> 32));
+  return score > FLT_MAX ? FLT_MAX : score;
+}
+
+/* Returns whether v, the metric of a pair that intersects, is an overlap if the box at `pos` is the
+ * lower-ranked of the pair. */
+static inline int
+nms__overlaps (const nms__frame *f, size_t pos, float v)
+{
+  const float t = nms__candidate_threshold (f, pos);
+  return f->settings->options.inclusive ? v >= t : v > t;
+}
+
+/* Returns whether the total cap or the cap of the class of the box at `pos` is full. */
+static inline int
+nms__cap_is_full (const nms__frame *f, size_t pos)
+{
+  const nms__class *class = f->class_entry ? &f->classes.entry[f->class_entry[pos]] : NULL;
+  return f->kept_count >= nms__total_cap (f) || (class && class->kept >= class->cap);
+}
+
+/* Keeps the box at `pos` as the next one, with `score`, or marks it as over-cap if a cap is full.
+ * Returns whether it is kept. */
+static inline int
+nms__take_next (nms__frame *f, size_t pos, float score)
+{
+  if (nms__cap_is_full (f, pos)) {
+    nms__over_cap (f, pos);
+    return 0;
+  }
+  if (f->class_entry)
+    f->classes.entry[f->class_entry[pos]].kept++;
+  if (f->kept_score)
+    f->kept_score[f->kept_count] = score;
+  nms__keep (f, pos);
+  return 1;
+}
+
+/* Marks the box at `pos` as suppressed by the one at `by`. */
+static inline void
+nms__suppress (nms__frame *f, size_t pos, size_t by)
+{
+  if (f->suppressed_by)
+    f->suppressed_by[f->index[pos]] = f->index[by];
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * metric_tmpl: the metric of one box and each box of a block, compiled once per instruction set.
+ * Each operation is rounded to binary32, in the order that nmscore.h defines.
+ */
+#ifndef NMS_METRIC_TMPL_H
+#define NMS_METRIC_TMPL_H
+
+#include "simd/screen.h"
+
+#include "nmscore.h"
+
+INLINE vf
+square (vf a)
+{
+  return v_mul (a, a);
+}
+
+/* Returns the extents of the common bounding boxes of the box and the boxes starting at i. */
+INLINE vf
+hull_width (const nms__columns *c, size_t i, const wide *b)
+{
+  return v_sub (v_max (v_load (c->x2 + i), b->x2), v_min (v_load (c->x1 + i), b->x1));
+}
+
+INLINE vf
+hull_height (const nms__columns *c, size_t i, const wide *b)
+{
+  return v_sub (v_max (v_load (c->y2 + i), b->y2), v_min (v_load (c->y1 + i), b->y1));
+}
+
+/* Returns the squared distance of the centres over the squared diagonal of the common bounding
+ * box. */
+INLINE vf
+distance_term (const nms__columns *c, size_t i, const wide *b)
+{
+  const vf half = v_set (0.5f);
+  vf dx = v_sub (v_mul (v_add (v_load (c->x1 + i), v_load (c->x2 + i)), half),
+      v_mul (v_add (b->x1, b->x2), half));
+  vf dy = v_sub (v_mul (v_add (v_load (c->y1 + i), v_load (c->y2 + i)), half),
+      v_mul (v_add (b->y1, b->y2), half));
+  return v_div (v_add (square (dx), square (dy)),
+      v_add (square (hull_width (c, i, b)), square (hull_height (c, i, b))));
+}
+
+INLINE vf
+metric_lanes (const nms__columns *c, size_t i, const wide *b, vf inter, int metric)
+{
+  const vf area = v_load (c->scaled + i);
+
+  if (metric == NMS_METRIC_IOS)
+    return v_div (inter, v_min (area, b->scaled));
+  const vf uni = v_sub (v_add (area, b->scaled), inter), iou = v_div (inter, uni);
+  if (metric == NMS_METRIC_DIOU)
+    return v_sub (iou, distance_term (c, i, b));
+  if (metric == NMS_METRIC_GIOU) {
+    const vf hull = v_mul (hull_width (c, i, b), hull_height (c, i, b));
+    return v_sub (iou, v_div (v_sub (hull, uni), hull));
+  }
+  return iou;
+}
+
+INLINE uint64_t
+metric_lanes_of_block (const nms__columns *c, size_t first, const wide *b, int metric,
+    float *value)
+{
+  const vf least = v_set (NMS__LEAST_EXTENT);
+  uint64_t hits = 0;
+
+  for (size_t i = 0; i < NMS__BLOCK; i += LANES) {
+    const vf w = width_lanes (c, first + i, b), h = height_lanes (c, first + i, b);
+    const uint64_t bits = m_bits (m_and (v_gt (w, least), v_gt (h, least)));
+    if (!bits)
+      continue;
+    v_store (value + i, metric_lanes (c, first + i, b, v_mul (w, h), metric));
+    hits |= bits << i;
+  }
+  return hits;
+}
+
+static uint64_t
+metric_block (const nms__columns *c, size_t first, const nms__box *box, int metric, float *value)
+{
+  const wide b = widen (box);
+
+  switch (metric) {
+    case NMS_METRIC_IOS:
+      return metric_lanes_of_block (c, first, &b, NMS_METRIC_IOS, value);
+    case NMS_METRIC_DIOU:
+      return metric_lanes_of_block (c, first, &b, NMS_METRIC_DIOU, value);
+    case NMS_METRIC_GIOU:
+      return metric_lanes_of_block (c, first, &b, NMS_METRIC_GIOU, value);
+    default:
+      return metric_lanes_of_block (c, first, &b, NMS_METRIC_IOU, value);
+  }
+}
+
+#endif
