@@ -69,8 +69,8 @@ read_options (nms_context *ctx, nms__classes *c, const nms__settings *settings)
   const uint64_t none = UINT64_MAX;
   nms_class_options options;
 
-  c->entry[0] = (nms__class) { .score_threshold = o->score_threshold, .threshold = settings->threshold,
-    .limit = settings->limit, .cap = o->max_per_class ? o->max_per_class : none };
+  c->entry[0] = (nms__class) { .score_threshold = o->score_threshold, .limit = settings->limit,
+    .cap = o->max_per_class ? o->max_per_class : none };
   for (size_t i = 0; i < o->class_option_count; i++) {
     int error = nms__class_options_read (ctx, settings, i, &options);
     if (error)
@@ -78,10 +78,8 @@ read_options (nms_context *ctx, nms__classes *c, const nms__settings *settings)
     nms__class *entry = &c->entry[i + 1];
     *entry = c->entry[0];
     entry->id = options.class_id;
-    if (options.set & NMS_CLASS_IOU_THRESHOLD) {
+    if (options.set & NMS_CLASS_IOU_THRESHOLD)
       entry->limit = nms__limit (options.iou_threshold, o->inclusive);
-      entry->threshold = nms__threshold (options.iou_threshold);
-    }
     if (options.set & NMS_CLASS_SCORE_THRESHOLD)
       entry->score_threshold = nms__least_score (o, options.score_threshold);
     if (options.set & NMS_CLASS_MAX_DETECTIONS)

@@ -56,7 +56,6 @@
 typedef struct nms__settings {
   nms_options options;
   double limit;       /* of options.iou_threshold; see overlap.h */
-  float threshold;    /* options.iou_threshold, 0 if it counts as 0 */
   size_t class_option_stride; /* bytes from one entry of the class options to the next */
 } nms__settings;
 
@@ -69,7 +68,6 @@ typedef struct nms__drops {
 typedef struct nms__class {
   int32_t id;
   float score_threshold;
-  float threshold; /* as nms__settings.threshold */
   double limit;
   uint64_t cap;  /* most kept boxes; UINT64_MAX: unlimited */
   uint64_t kept; /* number of kept boxes, counted by the engine */
@@ -284,15 +282,6 @@ static inline int
 nms__related (const nms__frame *frame, int32_t a, int32_t b)
 {
   return frame->parent.data && (nms__parent (frame, a) == b || nms__parent (frame, b) == a);
-}
-
-/* Returns the threshold, as a number, that applies when the box at `pos` is the one to be
- * suppressed. */
-static inline float
-nms__candidate_threshold (const nms__frame *frame, size_t pos)
-{
-  return frame->class_entry ? frame->classes.entry[frame->class_entry[pos]].threshold
-                            : frame->settings->threshold;
 }
 
 /* Returns the limit that applies when the box at `pos` is the one to be suppressed. */

@@ -92,7 +92,7 @@ nms__least_score (const nms_options *o, float score_threshold)
 {
   float least;
 
-  if (o->method == NMS_METHOD_WEIGHTED)
+  if (o->method == NMS_METHOD_WEIGHTED || o->method == NMS_METHOD_AVERAGE)
     least = FLT_TRUE_MIN;
   else if (o->method >= NMS_METHOD_SOFT_LINEAR && o->method <= NMS_METHOD_MATRIX_GAUSSIAN)
     least = o->min_score;
@@ -210,6 +210,5 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
     return error;
   o->score_threshold = nms__least_score (o, o->score_threshold);
   settings->limit = nms__limit (o->iou_threshold, o->inclusive);
-  settings->threshold = nms__threshold (o->iou_threshold);
   return NMS_OK;
 }

@@ -13,7 +13,8 @@ nms__limit (float threshold, int inclusive)
   double middle;
   int equal_counts;
 
-  threshold = nms__threshold (threshold);
+  if (threshold < 0x1p-24f)
+    threshold = 0.0f;
   memcpy (&bits, &threshold, sizeof bits);
   bits &= 0x7fffffff;           /* the threshold -0 is 0 */
   memcpy (&threshold, &bits, sizeof bits);

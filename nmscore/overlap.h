@@ -70,13 +70,6 @@ nms__inter (float ax1, float ay1, float ax2, float ay2, float bx1, float by1, fl
   return w * h;
 }
 
-/* Returns a threshold in 0..1, or 0 if it counts as 0. */
-static inline float
-nms__threshold (float threshold)
-{
-  return threshold < 0x1p-24f ? 0.0f : threshold;
-}
-
 /* Returns the limit of a threshold in 0..1. */
 double nms__limit (float threshold, int inclusive);
 

@@ -21,7 +21,15 @@ typedef struct method {
 } method;
 
 static const method methods[] = {
-  [NMS_METHOD_HARD] = { "hard", NULL, NULL, IOU, SCORES | BOXES },
+  [NMS_METHOD_HARD] = { "hard", nms__hard_metric, nms__hard_metric_scratch_size,
+      IOU | IOS | DIOU | GIOU, SCORES | BOXES },
+  [NMS_METHOD_SOFT_LINEAR] = { "soft-linear", nms__soft, nms__soft_scratch_size, IOU | IOS, BOXES },
+  [NMS_METHOD_SOFT_GAUSSIAN]
+      = { "soft-gaussian", nms__soft, nms__soft_scratch_size, IOU | IOS, BOXES },
+  [NMS_METHOD_MATRIX_LINEAR]
+      = { "matrix-linear", nms__matrix, nms__matrix_scratch_size, IOU | IOS, BOXES },
+  [NMS_METHOD_MATRIX_GAUSSIAN]
+      = { "matrix-gaussian", nms__matrix, nms__matrix_scratch_size, IOU | IOS, BOXES },
 };
 
 #define METHODS (sizeof methods / sizeof methods[0])

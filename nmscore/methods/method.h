@@ -13,6 +13,12 @@
 
 /* A method's ..._scratch_size returns the bytes of scratch that it needs for frames of up to
  * `boxes` boxes. */
+int nms__hard_metric (nms_context *ctx); /* method hard with another metric than IoU */
+int nms__soft (nms_context *ctx);        /* both soft methods */
+int nms__matrix (nms_context *ctx);      /* both matrix methods */
+size_t nms__hard_metric_scratch_size (size_t boxes);
+size_t nms__soft_scratch_size (size_t boxes);
+size_t nms__matrix_scratch_size (size_t boxes);
 
 /* method.c: runs the method of the settings. Returns 0 or an error. */
 int nms__method_run (nms_context *ctx);
@@ -60,12 +66,12 @@ nms__method_score (const nms__frame *f, size_t pos)
 }
 
 /* Returns whether v, the metric of a pair that intersects, is an overlap if the box at `pos` is the
- * lower-ranked of the pair. */
+ * lower-ranked of the pair. No binary32 number lies between a threshold and its limit (overlap.h);
+ * only the limit of the inclusive threshold 0 is negative. */
 static inline int
 nms__overlaps (const nms__frame *f, size_t pos, float v)
 {
-  const float t = nms__candidate_threshold (f, pos);
-  return f->settings->options.inclusive ? v >= t : v > t;
+  return (double) v > nms__candidate_limit (f, pos) && v >= 0.0f;
 }
 
 /* Returns whether the total cap or the cap of the class of the box at `pos` is full. */

@@ -194,12 +194,53 @@ test_unsupported (void)
     g_free (detail);
   }
   call_init (&call);
-  call.options.outputs = 4;
+  call.options.outputs = 16;
   must_fail (&call, NMS_ERROR_UNSUPPORTED, "outputs has unknown bits");
   call_init (&call);
   call.options.class_option_count = 2;
   call.classes[1].set = 8;
   must_fail (&call, NMS_ERROR_UNSUPPORTED, "class_options[1]: set has unknown bits");
+}
+
+static void
+test_methods (void)
+{
+  static const float zero_weight[] = { 1, 0 };
+  Call call;
+
+  call_init (&call);
+  call.options.method = 99;
+  must_fail (&call, NMS_ERROR_UNSUPPORTED, "method 99 is unknown");
+  call_init (&call);
+  call.options.metric = 4;
+  must_fail (&call, NMS_ERROR_UNSUPPORTED, "metric 4 is unknown");
+  call_init (&call);
+  call.options.fused_score = 4;
+  must_fail (&call, NMS_ERROR_UNSUPPORTED, "fused_score 4 is unknown");
+  call_init (&call);
+  call.options.method = NMS_METHOD_SOFT_LINEAR;
+  call.options.metric = NMS_METRIC_DIOU;
+  must_fail (&call, NMS_ERROR_UNSUPPORTED,
+      "metrics diou and giou may be negative; only method hard takes them");
+  call_init (&call);
+  call.options.sigma = -1;
+  must_fail (&call, NMS_ERROR_RANGE, "sigma is -1, must be 0 or more and finite");
+  call_init (&call);
+  call.options.sigma = NAN;
+  must_fail (&call, NMS_ERROR_RANGE, "sigma is nan, must be 0 or more and finite");
+  call_init (&call);
+  call.options.min_score = INFINITY;
+  must_fail (&call, NMS_ERROR_RANGE, "min_score is inf, must be 0 or more and finite");
+  call_init (&call);
+  call.options.reserved3 = 1;
+  must_fail (&call, NMS_ERROR_ARGUMENT, "a reserved field of options is not 0");
+  call_init (&call);
+  call.options.source_count = NMS_MAX_SOURCES + 1;
+  must_fail (&call, NMS_ERROR_RANGE, "source_count is 1025, must be at most 1024");
+  call_init (&call);
+  call.options.source_count = 2;
+  call.options.source_weights = zero_weight;
+  must_fail (&call, NMS_ERROR_RANGE, "source_weights[1] is 0, must be above 0 and finite");
 }
 
 static void
@@ -302,6 +343,7 @@ static const TestCase cases[] = {
   { "/errors/score-threshold", test_score_threshold },
   { "/errors/unsupported", test_unsupported },
   { "/errors/reserved", test_reserved },
+  { "/errors/methods", test_methods },
   { "/errors/class-options", test_class_options },
   { "/errors/duplicate-class", test_duplicate_class },
   { "/errors/strerror", test_strerror },

@@ -306,7 +306,9 @@ test_arrays_ends (void)
   b.arrays.suppressed_by = g_new0 (int32_t, 3);
   for (size_t size = 0; size <= sizeof b.arrays + 1; size++) {
     const int fits = size == offsetof (nms_batch_arrays, outcome)
-        || size == offsetof (nms_batch_arrays, suppressed_by) || size == sizeof b.arrays;
+        || size == offsetof (nms_batch_arrays, suppressed_by)
+        || size == offsetof (nms_batch_arrays, kept_score)
+        || size == offsetof (nms_batch_arrays, kept_box) || size == sizeof b.arrays;
     char *copy = g_malloc0 (MAX (size, sizeof size));
     memcpy (copy, &b.arrays, MIN (size, sizeof b.arrays));
     memcpy (copy, &size, sizeof size);

@@ -166,7 +166,7 @@ test_ends_inside_field (void)
 {
   static const size_t box_ends[] = { offsetof (nms_boxes, score), offsetof (nms_boxes, class_id),
     offsetof (nms_boxes, exclude), offsetof (nms_boxes, parent), offsetof (nms_boxes, angle),
-    sizeof (nms_boxes) };
+    offsetof (nms_boxes, source), sizeof (nms_boxes) };
   static const size_t option_ends[] = { offsetof (nms_options, score_threshold),
     offsetof (nms_options, max_detections), offsetof (nms_options, max_per_class),
     offsetof (nms_options, inclusive), offsetof (nms_options, score_strict),
@@ -174,7 +174,11 @@ test_ends_inside_field (void)
     offsetof (nms_options, engine), offsetof (nms_options, outputs),
     offsetof (nms_options, reserved2), offsetof (nms_options, class_options),
     offsetof (nms_options, class_option_count), offsetof (nms_options, xla_plugin),
-    offsetof (nms_options, max_candidates), sizeof (nms_options) };
+    offsetof (nms_options, max_candidates), offsetof (nms_options, method),
+    offsetof (nms_options, metric), offsetof (nms_options, sigma),
+    offsetof (nms_options, min_score), offsetof (nms_options, fused_score),
+    offsetof (nms_options, reserved3), offsetof (nms_options, source_weights),
+    offsetof (nms_options, source_count), sizeof (nms_options) };
   static const uint8_t exclude[3] = { 0 };
   static const int32_t ids[3] = { 0 }, parents[3] = { -1, -1, -1 };
   nms_class_options by_class = { .size = sizeof by_class };
@@ -185,6 +189,7 @@ test_ends_inside_field (void)
   boxes.exclude.data = exclude;
   boxes.parent.data = parents;
   boxes.angle.data = scores;
+  boxes.source.data = ids;
   check_ends ("boxes", &boxes, box_ends, G_N_ELEMENTS (box_ends));
 
   nms_options_init (&options, sizeof options);
@@ -226,6 +231,13 @@ test_options_init (void)
       g_assert_cmpuint (whole.outputs, ==, 0);
       g_assert_null (whole.class_options);
       g_assert_cmpuint (whole.class_option_count, ==, 0);
+      g_assert_cmpuint (whole.method, ==, NMS_METHOD_HARD);
+      g_assert_cmpuint (whole.metric, ==, NMS_METRIC_IOU);
+      g_assert_cmpfloat (whole.sigma, ==, 0.0f);
+      g_assert_cmpfloat (whole.min_score, ==, 0.001f);
+      g_assert_cmpuint (whole.fused_score, ==, NMS_FUSED_AVG);
+      g_assert_null (whole.source_weights);
+      g_assert_cmpuint (whole.source_count, ==, 0);
     }
     g_free (memory);
   }

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * matrix: Matrix NMS (Wang et al., "SOLOv2: Dynamic and Fast Instance Segmentation", 2020). The row
+ * of a box with the boxes that rank above it gives both its greatest overlap, which compensates the
+ * decay of the boxes below it, and its own decay, because the compensations of the boxes above it are
+ * already known.
+ */
+#include "box_blocks.h"
+#include "exponential.h"
+#include "method.h"
+
+#define DEFAULT_SIGMA 2.0f
+
+typedef struct scratch {
+  nms__box_blocks blocks;
+  uint64_t *above;   /* by place: the boxes that rank above the current one */
+  uint64_t *keys, *keys2; /* for sorting */
+  float *most;       /* greatest metric of the box and a box above it, by place */
+  uint32_t *rank;    /* by place */
+  float sigma;
+} scratch;
+
+/* How a box's score decays, and the place of the box that decides it. `loss` grows with the decay:
+ * see loss_of. */
+typedef struct decay {
+  float loss, most;
+  size_t by;
+} decay;
+
+static void
+layout (scratch *s, nms__arena *a, size_t boxes)
+{
+  nms__box_blocks_take (a, &s->blocks, boxes);
+  s->above = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->above);
+  s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
+  s->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys2);
+  s->most = nms__take (a, boxes, sizeof *s->most);
+  s->rank = nms__take (a, boxes, sizeof *s->rank);
+}
+
+size_t
+nms__matrix_scratch_size (size_t boxes)
+{
+  nms__arena arena = { NULL, 0 };
+  scratch s;
+
+  layout (&s, &arena, boxes);
+  return arena.used;
+}
+
+/* Returns the loss by a box with metric v whose own greatest metric is `most`: for the linear
+ * method the decay times -1, for the gaussian method the exponent of the decay over -sigma. */
+static float
+loss_of (float v, float most, int gaussian)
+{
+  if (gaussian)
+    return v * v - most * most;
+  return most < 1.0f ? -((1.0f - v) / (1.0f - most)) : -FLT_MAX;
+}
+
+static decay
+decay_of (const nms__frame *f, const scratch *s, size_t place, int gaussian)
+{
+  decay d = { gaussian ? 0.0f : -1.0f, 0.0f, place };
+  nms__row row;
+
+  nms__row_begin (&row, f, &s->blocks, place, s->above);
+  while (nms__row_next (&row))
+    for (uint64_t left = row.mask; left; left &= left - 1) {
+      const size_t i = nms__lowest_bit (left), by = row.first + i;
+      const float v = row.value[i], loss = loss_of (v, s->most[by], gaussian);
+      d.most = v > d.most ? v : d.most;
+      if (loss > d.loss || (loss == d.loss && d.by != place && s->rank[by] < s->rank[d.by])) {
+        d.loss = loss;
+        d.by = by;
+      }
+    }
+  return d;
+}
+
+/* Returns the decayed score of the box at `pos`, or a number below min_score, and sets the suppressor
+ * of a box below it. */
+static float
+decayed_score (nms__frame *f, const scratch *s, size_t pos, size_t rank)
+{
+  const int gaussian = f->settings->options.method == NMS_METHOD_MATRIX_GAUSSIAN;
+  const size_t place = s->blocks.place[pos];
+  const decay d = decay_of (f, s, place, gaussian);
+  const float factor = gaussian ? nms__exp (-(s->sigma * d.loss)) : -d.loss;
+  const float score = nms__method_score (f, pos) * factor;
+
+  s->most[place] = d.most;
+  s->rank[place] = (uint32_t) rank;
+  nms__place_set (s->above, place);
+  if (score < f->settings->options.min_score)
+    nms__suppress (f, pos, s->blocks.position[d.by]);
+  return score;
+}
+
+/* Sorts the boxes by their new scores, and keeps them up to the caps. `keys` has them in input
+ * order. */
+static void
+keep_best (nms__frame *f, uint64_t *keys, uint64_t *other, size_t count)
+{
+  const uint64_t *ranked = nms__sort (f->kernels, keys, other, count);
+
+  for (size_t k = 0; k < count; k++)
+    nms__take_next (f, nms__packed_position (ranked[k]),
+        nms__score_of_key ((uint32_t) (ranked[k] >> 32)));
+}
+
+int
+nms__matrix (nms_context *ctx)
+{
+  nms__frame *f = &ctx->frame;
+  const nms_options *o = &f->settings->options;
+  nms__arena arena = { f->method_scratch, 0 };
+  scratch s;
+  size_t n = 0;
+
+  layout (&s, &arena, f->capacity);
+  s.sigma = o->sigma > 0.0f ? o->sigma : DEFAULT_SIGMA;
+  nms__box_blocks_fill (f, &s.blocks);
+  memset (s.above, 0, (f->count / NMS__BLOCK + 1) * sizeof *s.above);
+  memcpy (s.keys, f->packed, f->count * sizeof *s.keys);
+  const uint64_t *ranked = nms__sort (f->kernels, s.keys, s.keys2, f->count);
+  for (size_t rank = 0; rank < f->count; rank++) {
+    const size_t pos = nms__packed_position (ranked[rank]);
+    const float score = decayed_score (f, &s, pos, rank);
+    f->packed[pos] = score < o->min_score ? 0 : nms__pack (nms__order_key (score), (uint32_t) pos);
+  }
+  for (size_t pos = 0; pos < f->count; pos++)
+    if (f->packed[pos])
+      s.keys[n++] = f->packed[pos];
+  keep_best (f, s.keys, s.keys2, n);
+  return NMS_OK;
+}
