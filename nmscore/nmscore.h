@@ -59,7 +59,46 @@
  * Outcome     Each box has exactly one, the first that applies of: invalid,
  *             filtered, not a candidate, over-cap, suppressed, kept.
  *
- * The method is the greedy algorithm of the detection literature. Engine `sequential`
+ * The methods that make new boxes
+ * --------------------------------
+ * Clusters    Methods weighted, merge, greedy-merge and average make one box of each
+ *             cluster of boxes. Its best-ranked member is its head, which is kept; the
+ *             others are suppressed by it, and never joined to another cluster. kept_score
+ *             and kept_box are those of the cluster. The box of a cluster with one member
+ *             is that member, with its corners in order. A rotated box takes part as its
+ *             upright bounding box, whose corners are computed in binary64, rounded to
+ *             binary32 and moved outwards by one number. All else is computed in binary32,
+ *             each operation rounded, sums in the order of joining.
+ * Greedy merge  The clusters are those of method hard. Their box is the common bounding
+ *             box of the members, their score that of the head.
+ * Average     The same with another box: each corner is sum (w * corner) / sum (w) over
+ *             the members, the head first, in rank order. w is the member's score, at
+ *             least 2^-64 and at most 2^32. Boxes with a score of 0 or less are filtered.
+ * Merge       Each box belongs to the cluster of the best-ranked box that ranks above it
+ *             and that it overlaps; a box without such a box is the head of a new cluster.
+ *             So A and C are in one cluster if both overlap B and B ranks between them. Box
+ *             and score are those of greedy merge. Clusters are kept in the order of their
+ *             heads; one whose turn comes when a cap is full is over-cap with all members.
+ * Weighted    Weighted box fusion as in ensemble-boxes. The score of a box is its score
+ *             times the weight of its source, at least 2^-64 and at most 2^32. In the order
+ *             of these scores (of equal ones the lower index first) each box joins the
+ *             cluster whose fused box it overlaps with the greatest metric (of equal ones
+ *             the cluster that began first), or begins a cluster. The fused box of several
+ *             members is sum (score * corner) / sum (score). When all boxes have joined, each
+ *             cluster gets its fused_score, and they are kept in the order of these (of
+ *             equal ones the lower index of the head first); one whose turn comes when a cap
+ *             is full is over-cap with all members. Boxes with a score of 0 or less are
+ *             filtered; boxes whose source is not in 0..source_count - 1 are invalid.
+ *             score_threshold and max_candidates apply to the scores before they are
+ *             multiplied.
+ * Parents     In all of these, a box does not join a cluster whose head is its parent or
+ *             its part; with merge, it does not belong to a cluster by way of its parent
+ *             or part.
+ * Classes     Only boxes of one class meet, unless class_agnostic is set; the cluster then
+ *             has the class of its head. The threshold is that of the class of the joining
+ *             box. Caps count heads.
+ *
+ * The method hard is the greedy algorithm of the detection literature. Engine `sequential`
  * follows the sequential-grid kernel of Chaim Rand, "Implementing Sequential Algorithms
  * on TPU".
  *
@@ -211,8 +250,8 @@ typedef enum nms_method {
   NMS_METHOD_MATRIX_GAUSSIAN = 4,
   NMS_METHOD_WEIGHTED = 5,        /* weighted box fusion: boxes that overlap the fused box of a
                                    * cluster join it */
-  NMS_METHOD_MERGE = 6,           /* boxes that overlap, directly or through others, become their
-                                   * common bounding box */
+  NMS_METHOD_MERGE = 6,           /* boxes that overlap, directly or through boxes that rank between
+                                   * them, become their common bounding box */
   NMS_METHOD_GREEDY_MERGE = 7,    /* a kept box and the boxes that it suppresses become their
                                    * common bounding box */
   NMS_METHOD_AVERAGE = 8          /* a kept box and the boxes that it suppresses become their mean,
@@ -229,12 +268,17 @@ typedef enum nms_metric {
   NMS_METRIC_GIOU = 3  /* IoU less the part of the common bounding box that the union leaves */
 } nms_metric;
 
-/* How method weighted computes the score of a fused box, in ensemble-boxes's words. */
+/* How method weighted computes the score of a cluster, in ensemble-boxes's words. n is the number
+ * of members, mean the sum of their scores (each multiplied by the weight of its source) divided by
+ * n, all the sum of the weights of all sources. Operations are done from left to right, sums over
+ * sources by ascending number. */
 typedef enum nms_fused_score {
-  NMS_FUSED_AVG = 0,
-  NMS_FUSED_MAX = 1,
-  NMS_FUSED_BOX_AND_MODEL_AVG = 2,
-  NMS_FUSED_ABSENT_MODEL_AWARE_AVG = 3
+  NMS_FUSED_AVG = 0,               /* mean * min (n, source_count) / all */
+  NMS_FUSED_MAX = 1,               /* the head's score / the greatest weight of a source */
+  NMS_FUSED_BOX_AND_MODEL_AVG = 2, /* mean * n / sum of the members' weights * sum of the weights of
+                                    * the sources that have a member / all */
+  NMS_FUSED_ABSENT_MODEL_AWARE_AVG = 3 /* mean * n / (sum of the members' weights + sum of the
+                                        * weights of the sources that have no member) */
 } nms_fused_score;
 
 /* Returns "hard", "soft-linear", ...; "iou", ...; "avg", "max", "box-and-model-avg", ...; NULL if
@@ -299,15 +343,15 @@ typedef struct nms_options {
                             * together; default 0: no limit. See "Candidates" above */
   uint32_t method;         /* nms_method, default NMS_METHOD_HARD */
   uint32_t metric;         /* nms_metric, default NMS_METRIC_IOU */
-  float sigma;             /* width of the gaussian methods, > 0, or 0 for the default: soft-gaussian
+  float sigma;            /* width of the gaussian methods, > 0, or 0 for the default: soft-gaussian
                             * 0.5 (OpenCV's and mmcv's sigma; half of TensorFlow's), matrix-gaussian
                             * 2.0, which multiplies v * v there, as in SOLOv2 */
   float min_score;         /* soft and matrix methods: least rescored score of a kept box, 0 or
                             * more, default 0.001 */
   uint32_t fused_score;    /* nms_fused_score, default NMS_FUSED_AVG */
   uint32_t reserved3;      /* must be 0 */
-  const float *source_weights; /* method weighted: weight of each source, above 0; borrowed. Default
-                                * NULL: all weigh 1 */
+  const float *source_weights; /* method weighted: weight of each source, above 0 and at most 2^32;
+                                * source_count elements, borrowed. Default NULL: all weigh 1 */
   size_t source_count;     /* method weighted: number of sources, 1..NMS_MAX_SOURCES; default 0
                             * stands for 1 */
 } nms_options;

@@ -80,9 +80,9 @@ sources_check (nms_context *ctx, const nms_options *o)
     return nms__fail (ctx, NMS_ERROR_RANGE, "source_count is %zu, must be at most %d", count,
         NMS_MAX_SOURCES);
   for (size_t i = 0; o->source_weights && i < count; i++)
-    if (!(o->source_weights[i] > 0.0f && o->source_weights[i] <= FLT_MAX))
+    if (!(o->source_weights[i] > 0.0f && o->source_weights[i] <= 0x1p32f))
       return nms__fail (ctx, NMS_ERROR_RANGE,
-          "source_weights[%zu] is %.8g, must be above 0 and finite", i,
+          "source_weights[%zu] is %.8g, must be above 0 and at most 2^32", i,
           (double) o->source_weights[i]);
   return NMS_OK;
 }

@@ -54,7 +54,25 @@ greater (float a, float b)
   return a > b ? a : b;
 }
 
-/* Checks and copies one box of a frame with rotated boxes. */
+/* Returns whether the method needs the sources of the boxes. */
+static inline int
+needs_sources (const nms__frame *f, const nms_boxes *boxes)
+{
+  return f->settings->options.method == NMS_METHOD_WEIGHTED && boxes->source.data;
+}
+
+/* Returns whether the source of box i has a number that the options know. */
+static inline int
+has_source (const nms__frame *f, const nms_boxes *boxes, size_t i)
+{
+  const size_t count = f->settings->options.source_count;
+  int32_t source;
+
+  nms__load (&source, &boxes->source, i, sizeof source);
+  return source >= 0 && (size_t) source < (count ? count : 1);
+}
+
+/* Checks and copies one box of a frame with rotated boxes or with sources. */
 static inline void
 take_box (nms__frame *f, const nms_boxes *boxes, size_t i, nms__drops *d)
 {
@@ -73,7 +91,8 @@ take_box (nms__frame *f, const nms_boxes *boxes, size_t i, nms__drops *d)
     nms__load (&score, &boxes->score, i, sizeof score);
   if (f->rotated)
     nms__load (&angle, &boxes->angle, i, sizeof angle);
-  if (!nms__order_corners (c) || isnan (score) || !isfinite (angle)) {
+  if (!nms__order_corners (c) || isnan (score) || !isfinite (angle)
+      || (needs_sources (f, boxes) && !has_source (f, boxes, i))) {
     set_outcome (f, i, NMS_INVALID);
     d->invalid++;
     return;
@@ -160,13 +179,15 @@ copy_class_ids (const nms__frame *f, nms_boxes *boxes)
 static void
 take_boxes (nms__frame *f, const nms_boxes *boxes, nms__drops *d)
 {
+  const int one_by_one = f->rotated || needs_sources (f, boxes);
+
   f->count = 0;
   f->side = 0.0f;
   for (size_t first = 0; first < boxes->count; first += NMS__BLOCK) {
     size_t n = boxes->count - first < NMS__BLOCK ? boxes->count - first : NMS__BLOCK;
-    if (!f->rotated)
+    if (!one_by_one)
       take_block (f, boxes, first, n, d);
-    for (size_t i = first; f->rotated && i < first + n; i++)
+    for (size_t i = first; one_by_one && i < first + n; i++)
       take_box (f, boxes, i, d);
   }
 }

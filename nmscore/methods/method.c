@@ -30,6 +30,12 @@ static const method methods[] = {
       = { "matrix-linear", nms__matrix, nms__matrix_scratch_size, IOU | IOS, BOXES },
   [NMS_METHOD_MATRIX_GAUSSIAN]
       = { "matrix-gaussian", nms__matrix, nms__matrix_scratch_size, IOU | IOS, BOXES },
+  [NMS_METHOD_WEIGHTED]
+      = { "weighted", nms__weighted, nms__weighted_scratch_size, IOU | IOS, 0 },
+  [NMS_METHOD_MERGE] = { "merge", nms__merge, nms__merge_scratch_size, IOU | IOS, SCORES },
+  [NMS_METHOD_GREEDY_MERGE]
+      = { "greedy-merge", nms__merge, nms__merge_scratch_size, IOU | IOS, SCORES },
+  [NMS_METHOD_AVERAGE] = { "average", nms__merge, nms__merge_scratch_size, IOU | IOS, SCORES },
 };
 
 #define METHODS (sizeof methods / sizeof methods[0])

@@ -20,6 +20,14 @@ size_t nms__hard_metric_scratch_size (size_t boxes);
 size_t nms__soft_scratch_size (size_t boxes);
 size_t nms__matrix_scratch_size (size_t boxes);
 
+/* weighted.c */
+int nms__weighted (nms_context *ctx);
+size_t nms__weighted_scratch_size (size_t boxes);
+
+/* merge.c: methods merge, greedy-merge and average */
+int nms__merge (nms_context *ctx);
+size_t nms__merge_scratch_size (size_t boxes);
+
 /* method.c: runs the method of the settings. Returns 0 or an error. */
 int nms__method_run (nms_context *ctx);
 

@@ -50,6 +50,21 @@ allocate (size_t count, size_t size)
   return memory;
 }
 
+/* Compares the scores and the corners of the kept boxes. */
+static char *
+kept_difference (const nms_result *result, const RefResult *expected, uint32_t outputs)
+{
+  for (size_t k = 0; outputs & NMS_OUTPUT_SCORE && k < expected->kept_count; k++)
+    if (result->kept_score[k] != expected->kept_score[k])
+      return text ("kept_score[%zu] is %.9g, must be %.9g", k, result->kept_score[k],
+          expected->kept_score[k]);
+  for (size_t c = 0; outputs & NMS_OUTPUT_BOX && c < 4 * expected->kept_count; c++)
+    if (result->kept_box[c] != expected->kept_box[c])
+      return text ("kept_box[%zu] is %.9g, must be %.9g", c, result->kept_box[c],
+          expected->kept_box[c]);
+  return NULL;
+}
+
 /* Compares the arrays of a result; `outputs` says which must be there. */
 static char *
 arrays_difference (const nms_result *result, const RefResult *expected, uint32_t outputs)
@@ -64,6 +79,9 @@ arrays_difference (const nms_result *result, const RefResult *expected, uint32_t
     return text ("suppressed_by is %p, asked for: %u", (const void *) result->suppressed_by,
         outputs);
 
+  char *difference = kept_difference (result, expected, outputs);
+  if (difference)
+    return difference;
   for (size_t i = 0; i < expected->count; i++) {
     if ((outputs & NMS_OUTPUT_OUTCOME) && result->outcome[i] != expected->outcome[i])
       return text ("outcome[%zu] is %d, must be %d", i, result->outcome[i], expected->outcome[i]);

@@ -22,7 +22,8 @@ void enginecheck_use (nms_options *options, int number);
  * reference. Returns NULL if there is none. Free with free (). */
 char *enginecheck_difference (const nms_result *result, const RefResult *expected);
 
-/* Like enginecheck_difference, for a result with only these outputs. */
+/* Like enginecheck_difference, for a result with only these outputs, which may include the scores
+ * and the corners of the kept boxes. */
 char *enginecheck_difference_of (const nms_result *result, const RefResult *expected,
     uint32_t outputs);
 
