@@ -240,7 +240,7 @@ test_methods (void)
   call_init (&call);
   call.options.source_count = 2;
   call.options.source_weights = zero_weight;
-  must_fail (&call, NMS_ERROR_RANGE, "source_weights[1] is 0, must be above 0 and finite");
+  must_fail (&call, NMS_ERROR_RANGE, "source_weights[1] is 0, must be above 0 and at most 2^32");
 }
 
 static void
