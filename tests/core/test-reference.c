@@ -138,6 +138,7 @@ static const TestCase cases[] = {
   { "/reference/defaults", test_defaults },
   TEST_ROWS ("/reference/row/%s", test_row, handrows),
   TEST_ROWS ("/reference/method/%s", test_method_row, methodrows),
+  TEST_ROWS ("/reference/scores/%s", test_method_row, scorerows),
   { NULL }
 };
 

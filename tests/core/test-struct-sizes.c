@@ -368,7 +368,8 @@ test_result_ends (void)
     whole.size = size;
     nms_result *old = resized (&whole, sizeof whole, MAX (size, sizeof size));
     int error = nms_run (context, &boxes, NULL, old);
-    if (size == sizeof (FirstResult) || size == sizeof whole) {
+    if (size == sizeof (FirstResult) || size == offsetof (nms_result, kept_score)
+        || size == offsetof (nms_result, kept_box) || size == sizeof whole) {
       g_assert_cmpint (error, ==, NMS_OK);
       g_assert_cmpuint (((FirstResult *) old)->size, ==, size);
       g_assert_cmpuint (((FirstResult *) old)->kept_count, ==, 2);
@@ -384,12 +385,14 @@ static void
 test_arrays_ends (void)
 {
   static const size_t ends[] = { offsetof (nms_arrays, outcome),
-    offsetof (nms_arrays, suppressed_by), sizeof (nms_arrays) };
+    offsetof (nms_arrays, suppressed_by), offsetof (nms_arrays, kept_score),
+    offsetof (nms_arrays, kept_box), sizeof (nms_arrays) };
   nms_boxes boxes = plain_boxes ();
   int32_t kept[3], suppressed_by[3];
   uint8_t outcome[3];
+  float kept_score[3], kept_box[12];
   const nms_arrays full = { .kept = kept, .kept_capacity = 3, .outcome = outcome,
-    .suppressed_by = suppressed_by };
+    .suppressed_by = suppressed_by, .kept_score = kept_score, .kept_box = kept_box };
 
   for (size_t size = ends[0], end = 0; size <= sizeof full + 8; size++) {
     nms_arrays *arrays = resized (&full, sizeof full, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * methodrows: the table. Most rows use these boxes:
+ * methodrows: the table of the methods that make new boxes. Most rows use these boxes:
  *
  *   WHOLE   0 0 4 4  area 16
  *   HALF    0 0 4 2  in WHOLE: IoU 8/16 = 1/2, IoS 1
@@ -160,6 +160,8 @@ methodrow_call (const MethodRow *row, MethodCall *call)
     .class_agnostic = row->agnostic,
     .method = row->method,
     .metric = row->metric,
+    .sigma = row->sigma,
+    .min_score = row->min_score,
     .fused_score = row->fused_score,
     .source_count = row->sources,
     .source_weights = row->weights[0] > 0 ? call->weights : NULL,

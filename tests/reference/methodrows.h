@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * methodrows: small calls of the methods that make new boxes, whose results were worked out by
- * hand from the definitions. The reference and the library must give the text in the row.
+ * methodrows: small calls of the methods, whose results were worked out by hand from the definitions. The reference and the library must give the text in the row.
  */
 #pragma once
 
@@ -25,6 +24,7 @@ typedef struct {
   const char *kept;   /* score and corners of each kept box: "0.9 0,0,4,4; 0.5 ..." */
   uint32_t method, metric, fused_score;
   float threshold;
+  float sigma, min_score;
   uint8_t inclusive, agnostic;
   uint64_t max, max_per_class;
   size_t sources;
@@ -34,6 +34,7 @@ typedef struct {
 } MethodRow;
 
 extern const MethodRow methodrows[]; /* ends with a name that is NULL */
+extern const MethodRow scorerows[];  /* the methods that keep the boxes: scorerows.c */
 
 /* The arguments of nms_run for a row. They point into this struct. */
 typedef struct {

@@ -92,6 +92,13 @@ ref_rule_of (const nms_options *options, int32_t class_id)
   return rule;
 }
 
+bool
+ref_rescores (uint32_t method)
+{
+  return method == NMS_METHOD_SOFT_LINEAR || method == NMS_METHOD_SOFT_GAUSSIAN
+      || method == NMS_METHOD_MATRIX_LINEAR || method == NMS_METHOD_MATRIX_GAUSSIAN;
+}
+
 /* Returns the rank of box i by score among the boxes that are neither invalid nor filtered. */
 static size_t
 rank_of (const RefBox *list, size_t count, size_t i)
@@ -149,6 +156,8 @@ read_box (const nms_boxes *boxes, size_t i, const nms_options *options)
     box.invalid = true;
   if (method == NMS_METHOD_WEIGHTED || method == NMS_METHOD_AVERAGE)
     box.filtered = box.filtered || !(score > 0.0f);
+  if (ref_rescores (method))
+    box.filtered = box.filtered || score < options->min_score;
 
   RefRule rule = ref_rule_of (options, box.class_id);
   bool passes = options && options->score_strict ? score > rule.score_threshold

@@ -47,6 +47,9 @@ RefCall ref_call_read (const nms_boxes *boxes, const nms_options *options);
 /* Returns whether boxes i and j are compared: their classes and parents must allow it. */
 bool ref_comparable (const RefCall *call, size_t i, size_t j);
 
+/* Returns whether a method gives boxes new scores. */
+bool ref_rescores (uint32_t method);
+
 /* Returns whether box i takes part. */
 bool ref_takes_part (const RefCall *call, size_t i);
 

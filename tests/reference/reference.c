@@ -49,6 +49,10 @@ ref_run (const nms_boxes *boxes, const nms_options *options, RefResult *result)
   result_allocate (result, call.count);
   enter_dropped (&call, result);
   switch (options ? options->method : NMS_METHOD_HARD) {
+    case NMS_METHOD_SOFT_LINEAR:
+    case NMS_METHOD_SOFT_GAUSSIAN: ref_run_soft (&call, result); break;
+    case NMS_METHOD_MATRIX_LINEAR:
+    case NMS_METHOD_MATRIX_GAUSSIAN: ref_run_matrix (&call, result); break;
     case NMS_METHOD_WEIGHTED: ref_run_weighted (&call, result); break;
     case NMS_METHOD_MERGE: ref_run_merge (&call, result); break;
     case NMS_METHOD_GREEDY_MERGE:

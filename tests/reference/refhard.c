@@ -59,18 +59,31 @@ decide (const RefCall *call, int32_t i, RefResult *result)
   return NMS_KEPT;
 }
 
-/* Enters box i as kept, with its own score and corners. */
+/* Enters box i as kept, with its own corners. */
 static void
-keep (const RefCall *call, int32_t i, RefResult *result)
+keep (const RefCall *call, int32_t i, float score, RefResult *result)
 {
   const RefBox *box = &call->list[i];
   const float corners[4] = { box->x1, box->y1, box->x2, box->y2 };
   size_t k = result->kept_count++;
 
   result->kept[k] = i;
-  result->kept_score[k] = box->score;
+  result->kept_score[k] = score;
   for (int c = 0; c < 4; c++)
     result->kept_box[4 * k + c] = corners[c];
+}
+
+bool
+ref_take_next (const RefCall *call, int32_t i, float score, RefResult *result)
+{
+  const bool full = ref_cap_is_full (call, result, call->list[i].class_id);
+
+  result->outcome[i] = full ? NMS_OVER_CAP : NMS_KEPT;
+  if (full)
+    result->over_cap_count++;
+  else
+    keep (call, i, score, result);
+  return !full;
 }
 
 void
@@ -86,7 +99,7 @@ ref_run_hard (const RefCall *call, RefResult *result)
     decided[i] = true;
     result->outcome[i] = (uint8_t) outcome;
     if (outcome == NMS_KEPT)
-      keep (call, i, result);
+      keep (call, i, call->list[i].score, result);
     else if (outcome == NMS_SUPPRESSED)
       result->suppressed_count++;
     else

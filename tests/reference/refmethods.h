@@ -14,6 +14,17 @@ void ref_run_hard (const RefCall *call, RefResult *result);
 /* Returns whether the total cap or the cap of a class is full. */
 bool ref_cap_is_full (const RefCall *call, const RefResult *result, int32_t class_id);
 
+/* The soft and the matrix methods. */
+void ref_run_soft (const RefCall *call, RefResult *result);
+void ref_run_matrix (const RefCall *call, RefResult *result);
+
+/* Enters box i as the next kept one, with its own corners and this score, or as over-cap. Returns
+ * whether it is kept. */
+bool ref_take_next (const RefCall *call, int32_t i, float score, RefResult *result);
+
+/* Returns exp (x) for x <= 0, as nmscore.h defines it. */
+float ref_exp (float x);
+
 /* Methods greedy-merge and average: the clusters of hard, with another box. */
 void ref_run_greedy (const RefCall *call, RefResult *result);
 

@@ -5,6 +5,7 @@
 #include "rotatedref.h"
 
 #include <float.h>
+#include <math.h>
 
 #if FLT_EVAL_METHOD != 0
 #error "the definition rounds every operation to binary32; this target keeps more"
@@ -13,6 +14,7 @@
 #error "the definition needs IEEE arithmetic"
 #endif
 
+#define TWO_PI 6.283185307179586
 #define SMALLEST_EXTENT 0x1p-50f
 #define SMALLEST_THRESHOLD 0x1p-24f
 
@@ -51,7 +53,46 @@ greatest (float a, float b)
   return a > b ? a : b;
 }
 
-/* Returns IoU or IoS of two rotated boxes. With IoU = i / (a + b - i), the intersection is
+/* An upright bounding box, by its centre and its half extents. */
+typedef struct {
+  long double x, y, w, h;
+} Bounds;
+
+static Bounds
+bounds_of (const RefBox *box)
+{
+  double angle = fabs ((double) box->angle) > TWO_PI ? fmod (box->angle, TWO_PI) : box->angle;
+  long double w = (long double) box->x2 - box->x1, h = (long double) box->y2 - box->y1;
+  long double c = fabs (cos (angle)), s = fabs (sin (angle));
+
+  return (Bounds){ ((long double) box->x1 + box->x2) / 2, ((long double) box->y1 + box->y2) / 2,
+    (w * c + h * s) / 2, (w * s + h * c) / 2 };
+}
+
+/* Returns the extent that two intervals span, each given by its middle and half its length. */
+static long double
+span (long double a, long double half_a, long double b, long double half_b)
+{
+  long double low = a - half_a < b - half_b ? a - half_a : b - half_b;
+  long double high = a + half_a > b + half_b ? a + half_a : b + half_b;
+  return high - low;
+}
+
+/* Returns DIoU or GIoU of two rotated boxes that intersect, given their IoU and union. */
+static float
+rotated_hull_metric (const RefBox *a, const RefBox *b, unsigned metric, long double overlap,
+    long double covered)
+{
+  Bounds p = bounds_of (a), q = bounds_of (b);
+  long double w = span (p.x, p.w, q.x, q.w), h = span (p.y, p.h, q.y, q.h);
+  long double dx = p.x - q.x, dy = p.y - q.y;
+
+  if (metric == NMS_METRIC_DIOU)
+    return (float) (overlap - (dx * dx + dy * dy) / (w * w + h * h));
+  return (float) (overlap - (w * h - covered) / (w * h));
+}
+
+/* Returns a metric of two rotated boxes. With IoU = i / (a + b - i), the intersection is
  * i = IoU * (a + b) / (1 + IoU). */
 static float
 rotated_metric (const RefBox *a, const RefBox *b, unsigned metric)
@@ -64,6 +105,8 @@ rotated_metric (const RefBox *a, const RefBox *b, unsigned metric)
   if (metric == NMS_METRIC_IOU || overlap <= 0)
     return (float) overlap;
   long double inter = overlap * (area_a + area_b) / (1 + overlap);
+  if (metric != NMS_METRIC_IOS)
+    return rotated_hull_metric (a, b, metric, overlap, area_a + area_b - inter);
   return (float) (inter / (area_a < area_b ? area_a : area_b));
 }
 
