@@ -50,11 +50,12 @@ static void
 decide (nms__frame *f, const scratch *s, size_t pos)
 {
   const size_t place = s->blocks.place[pos];
+  const int suppressed = !nms__place_is_set (s->undecided, place);
 
+  nms__place_clear (s->undecided, place);
   if (nms__cap_is_full (f, pos))
-    nms__over_cap (f, pos);
-  else if (nms__place_is_set (s->undecided, place)) {
-    nms__place_clear (s->undecided, place);
+    nms__over_cap (f, pos); /* suppressed or not */
+  else if (!suppressed) {
     nms__take_next (f, pos, 0.0f); /* nms__method_fill writes the score */
     suppress_row (f, s, pos);
   }
