@@ -59,8 +59,51 @@
  * Outcome     Each box has exactly one, the first that applies of: invalid,
  *             filtered, not a candidate, over-cap, suppressed, kept.
  *
+ * Other metrics and the methods that rescore boxes
+ * ------------------------------------------------
+ * Metric      The number that stands for IoU in the definitions: see nms_metric. Two boxes
+ *             overlap if they intersect and their metric is above the threshold (or, with
+ *             `inclusive`, equal to it and at least 0). With a and b the areas, union =
+ *             (a + b) - inter, w and h the extents of the common bounding box, and dx and
+ *             dy the differences of the centres, (x1 + x2) * 0.5 and (y1 + y2) * 0.5, each
+ *             operation rounded to binary32:
+ *                 IoS  = inter / min (a, b)
+ *                 DIoU = IoU - (dx * dx + dy * dy) / (w * w + h * h)
+ *                 GIoU = IoU - (w * h - union) / (w * h)
+ *             For a pair with a rotated box all this is computed in binary64, with the
+ *             common bounding box of the two upright bounding boxes, and the result is
+ *             rounded to binary32.
+ * Rescoring   In methods soft and matrix boxes with a score below min_score are filtered.
+ *             Scores above FLT_MAX count as FLT_MAX. A box whose new score is below
+ *             min_score is suppressed. Kept boxes are in the order of their new scores,
+ *             kept_score (of equal ones the lower index first), and keep their corners.
+ * Soft        The undecided box with the greatest score so far (of equal ones the lower
+ *             index) is next. If a cap is full it is over-cap. Otherwise it is kept, and
+ *             the score of each undecided box that it meets becomes score * weight, rounded
+ *             once: linear 1 - v if they overlap, gaussian exp (-(v * v) / sigma) if they
+ *             intersect, v being their metric. A box is suppressed, by the kept box that
+ *             lowered its score, as soon as its score is below min_score.
+ * Matrix      All scores are lowered at once. Box i is above box j if it ranks higher by
+ *             the original scores and they meet. comp_i is the greatest metric of box i
+ *             and a box above it, 0 if there is none. The score of j is multiplied by
+ *                 linear    min (1, min ((1 - v_ij) / (1 - comp_i))), without the boxes i
+ *                           whose comp_i is 1
+ *                 gaussian  exp (-(sigma * max (0, max (v_ij * v_ij - comp_i * comp_i))))
+ *             over the boxes i above it that intersect it, v_ij being their metric. Then
+ *             boxes below min_score are suppressed, and the others are kept, or over-cap,
+ *             in the order of their new scores. suppressed_by is the box i that decided the
+ *             factor (of equal ones the highest-ranked); it need not be kept itself. The
+ *             threshold has no effect.
+ * exp         exp (x) for x <= 0 is 0 if x <= -87.33654, else p * 2^n, each operation
+ *             rounded to binary32. Its relative error is below 2^-23.
+ *                 n = x * 1.44269504 - 0.5, without its fraction
+ *                 r = (x - n * 0.693359375) + n * 2.12194440e-4
+ *                 q = ((((1.9875691500e-4 * r + 1.3981999507e-3) * r + 8.3334519073e-3) * r
+ *                     + 4.1665795894e-2) * r + 1.6666665459e-1) * r + 5.0000001201e-1
+ *                 p = (q * (r * r) + r) + 1
+ *
  * The methods that make new boxes
- * --------------------------------
+ * -------------------------------
  * Clusters    Methods weighted, merge, greedy-merge and average make one box of each
  *             cluster of boxes. Its best-ranked member is its head, which is kept; the
  *             others are suppressed by it, and never joined to another cluster. kept_score
@@ -246,8 +289,9 @@ typedef enum nms_method {
   NMS_METHOD_SOFT_LINEAR = 1,     /* a kept box multiplies the score of each box that overlaps it
                                    * by 1 - v; the box with the best score so far is next */
   NMS_METHOD_SOFT_GAUSSIAN = 2,   /* the same by exp (-v * v / sigma), whatever the threshold */
-  NMS_METHOD_MATRIX_LINEAR = 3,   /* all scores are lowered at once: see nms_options.sigma */
-  NMS_METHOD_MATRIX_GAUSSIAN = 4,
+  NMS_METHOD_MATRIX_LINEAR = 3,   /* SOLOv2's Matrix NMS: all scores are lowered at once; a box that
+                                   * others overlap lowers less */
+  NMS_METHOD_MATRIX_GAUSSIAN = 4, /* the same with a gaussian factor */
   NMS_METHOD_WEIGHTED = 5,        /* weighted box fusion: boxes that overlap the fused box of a
                                    * cluster join it */
   NMS_METHOD_MERGE = 6,           /* boxes that overlap, directly or through boxes that rank between
@@ -288,7 +332,7 @@ NMS_API const char *nms_metric_name (int metric);
 NMS_API const char *nms_fused_score_name (int fused_score);
 
 /* Returns the reason, in one line, for which nms_run refuses this pair of method and metric, or
- * NULL if it takes it. The string is static. */
+ * NULL if it takes the pair. The string is static. */
 NMS_API const char *nms_method_refusal (int method, int metric);
 
 /* The fields of nms_class_options that apply. */
@@ -343,11 +387,12 @@ typedef struct nms_options {
                             * together; default 0: no limit. See "Candidates" above */
   uint32_t method;         /* nms_method, default NMS_METHOD_HARD */
   uint32_t metric;         /* nms_metric, default NMS_METRIC_IOU */
-  float sigma;            /* width of the gaussian methods, > 0, or 0 for the default: soft-gaussian
-                            * 0.5 (OpenCV's and mmcv's sigma; half of TensorFlow's), matrix-gaussian
-                            * 2.0, which multiplies v * v there, as in SOLOv2 */
-  float min_score;         /* soft and matrix methods: least rescored score of a kept box, 0 or
-                            * more, default 0.001 */
+  float sigma;             /* gaussian methods: 0 or more; default 0, which stands for 0.5 with
+                            * soft-gaussian and 2 with matrix-gaussian. soft-gaussian divides by it,
+                            * as OpenCV and mmcv do; TensorFlow's soft_nms_sigma s is 2 * s here.
+                            * matrix-gaussian multiplies by it, as SOLOv2 does */
+  float min_score;         /* soft and matrix methods: least new score of a kept box, 0 or more,
+                            * default 0.001 */
   uint32_t fused_score;    /* nms_fused_score, default NMS_FUSED_AVG */
   uint32_t reserved3;      /* must be 0 */
   const float *source_weights; /* method weighted: weight of each source, above 0 and at most 2^32;
@@ -405,7 +450,10 @@ NMS_API void nms_context_interrupt (nms_context *ctx);
 /* Allocates the scratch for frames of up to `boxes` boxes and `class_options` class options, so
  * that no later call of at most that size allocates. Otherwise scratch grows with the frames,
  * and is kept. In all it takes at most 200 * boxes + 64 * class_options + 65536 bytes;
- * nms_context_scratch returns the exact number. Errors: NMS_ERROR_MEMORY, _TOO_MANY_BOXES,
+ * nms_context_scratch returns the exact number. Methods and metrics other than hard and iou, and
+ * the outputs of scores and boxes, need a second block of at most 200 * boxes + 65536 bytes; the
+ * first call that needs it allocates it, for as many boxes as the first block has space for.
+ * Errors: NMS_ERROR_MEMORY, _TOO_MANY_BOXES,
  * _RANGE (class_options); the scratch is then unchanged. With nms_context_set_threads the scratch
  * of each thread grows to that size. Most of it is unused address space: a run of engine spatial
  * without optional outputs uses 90 bytes for each box. The system supplies memory when a run first
@@ -473,10 +521,11 @@ typedef struct nms_result {
   size_t over_cap_count;
   size_t filtered_count;
   size_t invalid_count;
-  const int32_t *kept;  /* kept_count indices in score order */
+  const int32_t *kept;  /* kept_count indices in the order of kept_score */
   const uint8_t *outcome; /* an nms_outcome for each box; NULL unless requested */
-  const int32_t *suppressed_by; /* for each box: the highest-ranked kept box that suppresses it,
-                                 * or -1 if the box is not NMS_SUPPRESSED; NULL unless requested */
+  const int32_t *suppressed_by; /* for each box: the highest-ranked kept box that suppresses it
+                                 * (method soft or matrix: the box that lowered its score), or
+                                 * -1 if the box is not NMS_SUPPRESSED; NULL unless requested */
   size_t not_candidate_count; /* 0 without max_candidates */
   const float *kept_score; /* score of each kept box, kept_count elements; NULL unless requested */
   const float *kept_box;   /* x1 y1 x2 y2 of each kept box, 4 * kept_count elements; NULL unless
