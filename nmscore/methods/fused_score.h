@@ -28,8 +28,8 @@ nms__source_weight (const nms_options *o, size_t source)
   return o->source_weights ? o->source_weights[source] : 1.0f;
 }
 
-/* Returns the score of a cluster, an nms_fused_score. `all` is the sum of the weights of all sources,
- * `greatest` the greatest of them. */
+/* Returns the score of a cluster, an nms_fused_score. `all` is the sum of the weights of all
+ * sources, `greatest` the greatest of them. */
 float nms__fused_score (const nms_options *options, const nms__cluster_sums *sums, float all,
     float greatest);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * merge: methods merge, greedy-merge and average. The boxes are visited in rank order. A box that no
- * better one has claimed is the head of a cluster; with method merge every box, with the other two
- * every kept head, claims the boxes below it that it overlaps and that are unclaimed. A claimed box
- * joins its cluster when its turn comes, which defines the order of the sums.
+ * merge: methods merge, greedy-merge and average. The boxes are visited in rank order. A box that
+ * no better one has claimed is the head of a cluster. With method merge every box, with the other
+ * two every kept head claims the boxes below it that it overlaps and that are unclaimed. A claimed
+ * box joins its cluster when its turn comes, because the sums are in rank order.
  */
 #include "box_blocks.h"
 #include "fused_box.h"
@@ -21,7 +21,8 @@ typedef struct merge {
   uint64_t *unclaimed;      /* a bit for each place: the boxes whose turn has not come and that are
                              * in no cluster */
   uint32_t *head;           /* frame position of the cluster's head, by frame position */
-  uint32_t *cluster;        /* number in `kept`, by frame position of the head; NO_CLUSTER: over-cap */
+  uint32_t *cluster;        /* number in `kept`, by frame position of the head; NO_CLUSTER if the
+                             * head is over-cap */
   float *weights;           /* of method average: sum of the weights of a cluster, by number; 0: one
                              * member */
 } merge;

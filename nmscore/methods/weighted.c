@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * weighted: weighted box fusion (Solovyev, Wang and Gabruseva, "Weighted boxes fusion", 2021), with
- * the rules of ensemble-boxes. The fused box of a cluster replaces its head's box in the blocks, so
- * that the row of the next box is computed from the fused boxes; the bounding box of the block grows
- * with them.
+ * weighted: weighted box fusion (Solovyev, Wang and Gabruseva, "Weighted boxes fusion", 2021),
+ * with the rules of ensemble-boxes. The fused box of a cluster replaces its head's box in the
+ * blocks, so that the row of the next box is computed from the fused boxes; the bounding box of the
+ * block grows with them.
  */
 #include "box_blocks.h"
 #include "fused_box.h"

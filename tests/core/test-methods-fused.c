@@ -129,6 +129,110 @@ test_random (void)
   nms_context_free (&ctx);
 }
 
+/* The case of ensemble-boxes's own test: two models with weights 2 and 1. */
+static void
+test_ensemble_boxes (void)
+{
+  static const float rows[][4] = { { 0.1f, 0.1f, 0.5f, 0.5f }, { 0.11f, 0.11f, 0.51f, 0.51f },
+    { 0.6f, 0.6f, 0.8f, 0.8f }, { 0.59f, 0.59f, 0.79f, 0.79f }, { 0.61f, 0.61f, 0.81f, 0.81f },
+    { 0.8f, 0.8f, 0.9f, 0.9f } };
+  static const float scores[] = { 0.9f, 0.8f, 0.7f, 0.85f, 0.75f, 0.65f }, weights[] = { 2, 1 };
+  static const int32_t labels[] = { 1, 1, 1, 1, 1, 0 }, sources[] = { 0, 0, 0, 1, 1, 1 };
+  static const int32_t by[] = { -1, 0, -1, 2, 2, -1 };
+  nms_context *ctx = nms_context_new ();
+  nms_boxes boxes = { .size = sizeof boxes, .count = G_N_ELEMENTS (rows), .score = { scores, 0 },
+    .class_id = { labels, 0 }, .source = { sources, 0 } };
+  nms_result result = { .size = sizeof result };
+  nms_options options;
+
+  nms_boxes_set_rows (&boxes, &rows[0][0]);
+  nms_options_init (&options, sizeof options);
+  options.method = NMS_METHOD_WEIGHTED;
+  options.fused_score = NMS_FUSED_BOX_AND_MODEL_AVG;
+  options.source_weights = weights;
+  options.source_count = G_N_ELEMENTS (weights);
+  options.outputs = ALL_OUTPUTS;
+  g_assert_cmpint (nms_run (ctx, &boxes, &options, &result), ==, NMS_OK);
+  g_assert_cmpmem (result.suppressed_by, sizeof by, by, sizeof by);
+  g_assert_cmpuint (result.kept_count, ==, 3);
+  const double third = (0.6 * 0.7 * 2 + 0.59 * 0.85 + 0.61 * 0.75) / (0.7 * 2 + 0.85 + 0.75);
+  g_assert_cmpfloat_with_epsilon (result.kept_box[0], third, 1e-6);
+  g_assert_cmpfloat_with_epsilon (result.kept_score[0], (0.7 * 2 + 0.85 + 0.75) / 4, 1e-6);
+  g_assert_cmpfloat_with_epsilon (result.kept_score[1], (0.9 * 2 + 0.8 * 2) / 4 * 2 / 3, 1e-6);
+  g_assert_cmpfloat_with_epsilon (result.kept_score[2], 0.65 / 3, 1e-6);
+  nms_context_free (&ctx);
+}
+
+static void
+skip (nms_column *column, size_t count, ptrdiff_t size)
+{
+  if (column->data)
+    column->data = (const char *) column->data
+        + (ptrdiff_t) count * (column->stride ? column->stride : size);
+}
+
+/* Returns the boxes from number `from` to `end` - 1. */
+static nms_boxes
+boxes_between (nms_boxes boxes, size_t from, size_t end)
+{
+  nms_column *const words[] = { &boxes.x1, &boxes.y1, &boxes.x2, &boxes.y2, &boxes.score,
+    &boxes.class_id, &boxes.angle, &boxes.source };
+
+  for (size_t c = 0; c < G_N_ELEMENTS (words); c++)
+    skip (words[c], from, 4);
+  skip (&boxes.exclude, from, 1);
+  boxes.parent = (nms_column){ 0 };
+  boxes.count = end - from;
+  return boxes;
+}
+
+#define IMAGES 4
+
+static void
+compare_image (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+    const nms_batch_arrays *a, size_t from, size_t n)
+{
+  nms_result result = { .size = sizeof result };
+
+  g_assert_cmpint (nms_run (ctx, boxes, options, &result), ==, NMS_OK);
+  g_assert_cmpmem (result.kept, result.kept_count * 4, a->kept + from, n * 4);
+  g_assert_cmpmem (result.kept_score, n * 4, a->kept_score + from, n * 4);
+  g_assert_cmpmem (result.kept_box, n * 16, a->kept_box + 4 * from, n * 16);
+}
+
+/* The boxes and scores of each image of a batch are those of a call for this image. */
+static void
+test_batch (void)
+{
+  static const size_t offsets[IMAGES + 1] = { 0, 100, 100, 180, 300 };
+  BoxRandom random = { 7 };
+  nms_context *ctx = nms_context_new (), *single = nms_context_new ();
+  int32_t kept[300];
+  float kept_score[300], kept_box[4 * 300];
+  size_t ends[IMAGES + 1];
+  const nms_batch_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = 300,
+    .kept_offsets = ends, .kept_score = kept_score, .kept_box = kept_box };
+
+  g_assert_cmpint (nms_context_set_threads (ctx, 2), ==, NMS_OK);
+  for (int round = 0; round < 40; round++) {
+    nms_result total = { .size = sizeof total };
+    FusedCall f;
+    fused_call_random (&f, &random, BOXGEN_CROWD, 300);
+    f.call.options.max_detections = boxrandom_below (&random, 9);
+    const nms_boxes all = boxes_between (f.call.boxes, 0, 300);
+    int error = nms_run_batch (ctx, &all, offsets, IMAGES, &f.call.options, &arrays, &total);
+    g_assert_cmpint (error, ==, NMS_OK);
+    g_assert_true (total.kept_score == kept_score && total.kept_box == kept_box);
+    for (int i = 0; i < IMAGES; i++) {
+      const nms_boxes image = boxes_between (all, offsets[i], offsets[i + 1]);
+      compare_image (single, &image, &f.call.options, &arrays, ends[i], ends[i + 1] - ends[i]);
+    }
+    fused_call_clear (&f);
+  }
+  nms_context_free (&single);
+  nms_context_free (&ctx);
+}
+
 /* A fused box moves far from its head: each box overlaps the mean of those before it at its edge.
  * Small boxes inside the head fill the blocks around it. */
 static void
@@ -165,6 +269,8 @@ test_drift (void)
 
 static const TestCase cases[] = {
   TEST_ROWS ("/methods/fused/row/%s", test_row, methodrows),
+  { "/methods/fused/ensemble-boxes", test_ensemble_boxes },
+  { "/methods/fused/batch", test_batch },
   { "/methods/fused/drift", test_drift },
   { "/methods/fused/random", test_random },
   { NULL }

@@ -39,6 +39,7 @@ const MethodRow methodrows[] = {
   { "greedy: what comes after the cap is in no box", "K O O | 0", "0.75 0,0,4,4", GREEDY, QUARTER,
       .max = 1, .count = 3,
       .boxes = { { WHOLE, 0.75f }, { FAR, 0.625f }, { SHIFTED, 0.5f } } },
+  /* SAHI's tests of its metrics */
   { "greedy: IoS", "K S0 | 0", "0.75 0,0,100,100", GREEDY, .metric = NMS_METRIC_IOS,
       .threshold = 0.5f, .count = 2,
       .boxes = { { 0, 0, 100, 100, 0.75f }, { 10, 10, 20, 20, 0.5f } } },
@@ -125,6 +126,20 @@ const MethodRow methodrows[] = {
   { "weighted: absent-model-aware-avg", "K S0 | 0", "0.200000003 0,0,4,3.5", WEIGHTED,
       .fused_score = NMS_FUSED_ABSENT_MODEL_AWARE_AVG, QUARTER, .sources = 2, .weights = { 3, 1 },
       .count = 2, .boxes = { { WHOLE, 0.75f, 0, 1 }, { HALF, 0.25f, 0, 1 } } },
+
+  /* The groups that the tests of supervision's box_non_max_merge expect, with its threshold rule
+   * (>=). Of equal scores it takes the last index as head; here the lower index is the head. */
+  { "supervision: equal scores", "K S0 | 0", "1 0,0,10,10", GREEDY, .threshold = 0.5f,
+      .inclusive = 1, .count = 2, .boxes = { { 0, 0, 10, 10, 1 }, { 0, 0, 9, 9, 1 } } },
+  { "supervision: at the threshold", "K S0 | 0", "1 0,0,10,10", GREEDY, QUARTER, .inclusive = 1,
+      .count = 2, .boxes = { { 0, 0, 10, 10, 1 }, { 0, 0, 5, 5, 0.875f } } },
+  { "supervision: below the threshold", "K K | 0 1", "1 0,0,10,10; 0.875 0,0,5,5", GREEDY,
+      .threshold = 0.26f, .inclusive = 1, .count = 2,
+      .boxes = { { 0, 0, 10, 10, 1 }, { 0, 0, 5, 5, 0.875f } } },
+  { "supervision: a chain", "K S2 K S2 K | 2 0 4", "1 1,0,5,1; 0.875 0,0,2,1; 0.875 4,0,6,1",
+      GREEDY, .threshold = 0.33f, .inclusive = 1, .count = 5,
+      .boxes = { { 0, 0, 2, 1, 0.875f }, { 1, 0, 3, 1, 0.875f }, { 2, 0, 4, 1, 1 },
+          { 3, 0, 5, 1, 0.875f }, { 4, 0, 6, 1, 0.875f } } },
   { NULL }
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * methodrows: small calls of the methods, whose results were worked out by hand from the definitions. The reference and the library must give the text in the row.
+ * methodrows: small calls of the methods, whose results were worked out by hand from the
+ * definitions. The reference and the library must give the text in the row.
  */
 #pragma once
 

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Other implementations of the methods: libraries, and formulas of projects whose code needs a
+framework or a network (SOLOv2, mmcv, TensorFlow, MediaPipe), written with numpy from their sources.
+
+Each function returns a call without arguments, which is what is timed, and a function that brings
+its result into the form that methods.py compares."""
+import warnings
+
+import numpy as np
+
+warnings.filterwarnings("ignore")
+
+
+# ----------------------------------------------------------- ensemble-boxes
+
+def ensemble_boxes_lists(rows, scores, labels, sources, count):
+    """Returns the lists of ensemble_boxes, one element for each source, and their indices."""
+    of = np.zeros(len(rows), int) if sources is None else sources
+    chosen = [np.flatnonzero(of == s) for s in range(count)]
+    labels = np.zeros(len(rows), int) if labels is None else labels
+    return ([rows[i].astype(np.float64) for i in chosen],
+            [scores[i].astype(np.float64) for i in chosen], [labels[i] for i in chosen])
+
+
+def weighted_boxes_fusion(rows, scores, threshold, labels=None, sources=None, weights=None,
+                          fused_score="avg"):
+    """Corners must lie in 0..1. Gives boxes and scores, by descending score."""
+    from ensemble_boxes import weighted_boxes_fusion as fusion
+    count = 1 if weights is None else len(weights)
+    lists = ensemble_boxes_lists(rows, scores, labels, sources, count)
+    conf_type = fused_score.replace("-", "_")
+
+    def call():
+        return fusion(*lists, weights=weights, iou_thr=threshold, conf_type=conf_type)
+
+    def fused():
+        boxes, fused_scores, _ = call()
+        return boxes, fused_scores
+    return call, fused
+
+
+def soft_nms(rows, scores, threshold, gaussian, sigma=0.5, least=0.001):
+    """Gives the corners of the kept boxes in the order of their new scores."""
+    from ensemble_boxes import soft_nms as soft
+    lists = ensemble_boxes_lists(rows, scores, None, None, 1)
+
+    def call():
+        return soft(*lists, method=2 if gaussian else 1, iou_thr=threshold, sigma=sigma,
+                    thresh=least)
+    return call, lambda: call()[0]
+
+
+# ------------------------------------------------------------------- OpenCV
+
+def opencv_soft(rows, scores, threshold, gaussian, sigma=0.5, least=0.001):
+    """Corners must be whole numbers. Gives kept indices and new scores."""
+    import cv2
+    wide = rows.astype(int)
+    wide[:, 2:] -= wide[:, :2]
+    boxes, ranks = wide.tolist(), scores.tolist()
+
+    def call():
+        return cv2.dnn.softNMSBoxes(boxes, ranks, least, threshold, 0, sigma, 2 if gaussian else 1)
+
+    def kept():
+        new, indices = call()
+        return np.asarray(indices).reshape(-1), np.asarray(new).reshape(-1)
+    return call, kept
+
+
+# --------------------------------------------------------------------- SAHI
+
+def sahi(rows, scores, threshold, method, metric):
+    """Gives {head: members}; `method` is nms, greedy_nmm or nmm. Its fastest backend on a CPU,
+    numba, is chosen by itself, because ensemble-boxes needs numba, too."""
+    from sahi.postprocess import combine
+    table = np.column_stack([rows, scores, np.zeros(len(rows))]).astype(np.float32)
+    function = getattr(combine, method)
+
+    def call():
+        return function(table, metric.upper(), threshold)
+
+    def groups():
+        result = call()
+        return result if isinstance(result, dict) else {i: None for i in result}
+    return call, groups
+
+
+def sahi_boxes(rows, scores, threshold, method, metric):
+    """Returns the boxes that SAHI's postprocessing objects make, as rows."""
+    from sahi.postprocess import combine
+    from sahi.prediction import ObjectPrediction
+    kinds = {"greedy_nmm": combine.GreedyNMMPostprocess, "nmm": combine.NMMPostprocess}
+    predictions = [ObjectPrediction(bbox=r.tolist(), score=float(s), category_id=0,
+                                    category_name="0") for r, s in zip(rows, scores)]
+    merged = kinds[method](match_threshold=threshold, match_metric=metric.upper())(predictions)
+    return np.array([p.bbox.to_xyxy() for p in merged], np.float64)
+
+
+# -------------------------------------------------------------- supervision
+
+def supervision_nms(rows, scores, threshold, metric):
+    import supervision as sv
+    table = np.column_stack([rows, scores]).astype(np.float32)
+    kind = sv.OverlapMetric[metric.upper()]
+
+    def call():
+        return sv.box_non_max_suppression(table, threshold, kind)
+    return call, lambda: {int(i): None for i in np.flatnonzero(call())}
+
+
+def supervision_merge(rows, scores, threshold, metric):
+    """Gives {head: members}."""
+    import supervision as sv
+    table = np.column_stack([rows, scores]).astype(np.float32)
+    kind = sv.OverlapMetric[metric.upper()]
+
+    def call():
+        return sv.box_non_max_merge(table, threshold, kind)
+    return call, lambda: {g[0]: g[1:] for g in call()}
+
+
+def supervision_boxes(rows, scores, threshold, metric):
+    """Returns the boxes of Detections.with_nmm, as rows."""
+    import supervision as sv
+    detections = sv.Detections(xyxy=rows.copy(), confidence=scores.copy(),
+                               class_id=np.zeros(len(rows), int))
+    merged = detections.with_nmm(threshold=threshold, class_agnostic=True,
+                                 overlap_metric=sv.OverlapMetric[metric.upper()])
+    return merged.xyxy
+
+
+# ------------------------------------------------------- formulas with numpy
+
+def overlaps(a, b, metric="iou"):
+    """Returns the metric of every box of a and every box of b, in the precision of a."""
+    low = np.maximum(a[:, None, :2], b[None, :, :2])
+    high = np.minimum(a[:, None, 2:], b[None, :, 2:])
+    inter = np.prod(np.maximum(high - low, 0), axis=2)
+    area_a, area_b = (np.prod(x[:, 2:] - x[:, :2], axis=1) for x in (a, b))
+    union = area_a[:, None] + area_b[None] - inter
+    if metric == "ios":
+        return inter / np.minimum(area_a[:, None], area_b[None])
+    iou = inter / union
+    hull = (np.maximum(a[:, None, 2:], b[None, :, 2:])
+            - np.minimum(a[:, None, :2], b[None, :, :2]))
+    if metric == "diou":  # Zheng et al.
+        centre = (a[:, None, :2] + a[:, None, 2:]) / 2 - (b[None, :, :2] + b[None, :, 2:]) / 2
+        return iou - (centre ** 2).sum(2) / (hull ** 2).sum(2)
+    if metric == "giou":  # Rezatofighi et al.
+        return iou - (np.prod(hull, axis=2) - union) / np.prod(hull, axis=2)
+    return iou
+
+
+def greedy(rows, scores, threshold, metric):
+    """Hard NMS by any metric: Gives the kept indices."""
+    order = np.argsort(-scores, kind="stable")
+
+    def call():
+        left, kept = order, []
+        while len(left):
+            kept.append(int(left[0]))
+            values = overlaps(rows[left[:1]], rows[left[1:]], metric)[0]
+            left = left[1:][values <= threshold]
+        return kept
+    return call, lambda: {i: None for i in call()}
+
+
+def soft(rows, scores, weight, least=0.001):
+    """Soft NMS. Gives kept indices and new scores. `weight` gives the factors of metrics."""
+    def call():
+        new, left, kept = scores.astype(np.float64), list(range(len(rows))), []
+        while left:
+            best = max(left, key=lambda i: (new[i], -i))
+            left.remove(best)
+            if new[best] < least:
+                break
+            kept.append(best)
+            others = np.array(left, int)
+            new[others] *= weight(overlaps(rows[[best]], rows[others])[0])
+        return np.array(kept), new[kept]
+    return call, call
+
+
+def mmcv_linear(threshold):
+    """mmcv lowers at equality, too."""
+    return lambda v: np.where(v >= threshold, 1 - v, 1)
+
+
+def mmcv_gaussian(sigma):
+    return lambda v: np.exp(-v * v / sigma)
+
+
+def tensorflow_gaussian(sigma):
+    return lambda v: np.exp(-0.5 / sigma * v * v)
+
+
+def matrix(rows, scores, gaussian, sigma=2.0):
+    """Matrix NMS as in SOLOv2's source. Gives the new score of each box."""
+    order = np.argsort(-scores, kind="stable")
+    boxes = rows[order]
+
+    def call():
+        iou = np.triu(overlaps(boxes, boxes), 1)
+        compensate = iou.max(0)[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if gaussian:
+                decay = np.exp(-sigma * iou ** 2) / np.exp(-sigma * compensate ** 2)
+            else:
+                decay = (1 - iou) / (1 - compensate)
+        return np.nanmin(decay, axis=0)
+
+    def new():
+        result = np.empty(len(rows))
+        result[order] = scores[order] * call()
+        return result
+    return call, new
+
+
+def mediapipe_average(rows, scores, threshold):
+    """MediaPipe's WEIGHTED: Gives {head: members}, and the mean boxes by head."""
+    order = np.argsort(-scores, kind="stable")
+
+    def call():
+        left, groups, means = order, {}, {}
+        while len(left):
+            hit = overlaps(rows[left[:1]], rows[left])[0] > threshold
+            hit[0] = True
+            members = left[hit]
+            weights = scores[members].astype(np.float64)
+            groups[int(left[0])] = members[1:].tolist()
+            means[int(left[0])] = (rows[members] * weights[:, None]).sum(0) / weights.sum()
+            left = left[~hit]
+        return groups, means
+    return call, call
