@@ -68,8 +68,9 @@ result_of (const nms__frame *f, const nms__drops *drops, const nms_arrays *array
   };
 }
 
-/* Runs the method or the engine of the options on the prepared frame. If auto chose an engine that spent its
- * pair budget, prepares the frame again, from the caller's columns, for engine spatial. */
+/* Runs the method or the engine of the options on the prepared frame. If auto chose an engine that
+ * spent its pair budget, prepares the frame again, from the caller's columns, for engine
+ * spatial. */
 static int
 decide (nms_context *ctx, nms_boxes boxes, nms__drops *drops, int *used)
 {

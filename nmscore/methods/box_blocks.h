@@ -64,8 +64,8 @@ nms__place_is_set (const uint64_t *bits, size_t place)
 /* The row of one box, a block at a time. */
 typedef struct nms__row {
   size_t first;   /* first place of the block */
-  uint64_t mask;  /* the boxes of the block that are wanted, intersect the box, and may overlap it by
-                   * their class and parents; never the box itself */
+  uint64_t mask;  /* the boxes of the block that are wanted, intersect the box, and may overlap it
+                   * by their class and parents; never the box itself */
   float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN))); /* metric of each box of `mask` */
 
   /* used by nms__row_next */
@@ -80,8 +80,8 @@ typedef struct nms__row {
   int rotated;   /* not 0: pairs with a rotated box have the metric of the rotated boxes */
 } nms__row;
 
-/* Starts the row of the box at `place`. `wanted` has a bit for each place: boxes whose bit is not set
- * are left out. It is read when a block is visited. NULL: all boxes are wanted. */
+/* Starts the row of the box at `place`. `wanted` has a bit for each place: boxes whose bit is not
+ * set are left out. It is read when a block is visited. NULL: all boxes are wanted. */
 void nms__row_begin (nms__row *row, const nms__frame *frame, const nms__box_blocks *blocks,
     size_t place, const uint64_t *wanted);
 

@@ -2,8 +2,8 @@
 /*
  * matrix: Matrix NMS (Wang et al., "SOLOv2: Dynamic and Fast Instance Segmentation", 2020). The row
  * of a box with the boxes that rank above it gives both its greatest overlap, which compensates the
- * decay of the boxes below it, and its own decay, because the compensations of the boxes above it are
- * already known.
+ * decay of the boxes below it, and its own decay, because the compensations of the boxes above it
+ * are already known.
  */
 #include "box_blocks.h"
 #include "exponential.h"
@@ -78,8 +78,8 @@ decay_of (const nms__frame *f, const scratch *s, size_t place, int gaussian)
   return d;
 }
 
-/* Returns the decayed score of the box at `pos`, or a number below min_score, and sets the suppressor
- * of a box below it. */
+/* Returns the decayed score of the box at `pos`, and sets the suppressor if it is below
+ * min_score. */
 static float
 decayed_score (nms__frame *f, const scratch *s, size_t pos, size_t rank)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * soft: soft-NMS (Bodla et al., "Soft-NMS: Improving Object Detection With One Line of Code", 2017).
- * Each block of boxes holds its greatest packed key, so that the next box is found by a scan over
- * the blocks. Scores only fall, so a block's maximum changes only if its own box is lowered.
+ * soft: soft-NMS (Bodla et al., "Soft-NMS -- Improving Object Detection With One Line of Code",
+ * 2017). Each block of boxes has its greatest packed key, so that the next box is found by a scan
+ * over the blocks. Scores only fall, so a block's maximum changes only if its own box is lowered.
  */
 #include "box_blocks.h"
 #include "exponential.h"
@@ -75,8 +75,8 @@ remove_place (const scratch *s, size_t place)
   s->key[place] = 0;
 }
 
-/* Returns the factor of the score of the box at frame position `pos`, whose metric with a kept box is
- * v. */
+/* Returns the factor of the score of the box at frame position `pos`, whose metric with a kept box
+ * is v. */
 static float
 factor_of (const nms__frame *f, const scratch *s, size_t pos, float v)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The methods that keep boxes as they are: hard NMS by each metric, soft and matrix NMS. Rows worked
- * out by hand, figures of other libraries' tests, and random calls, which are compared with the
- * reference, bit for bit, on every instruction set.
+ * The methods that keep boxes as they are: hard NMS by each metric, soft and matrix NMS. Rows
+ * worked out by hand, figures of other libraries' tests, and random calls, which are compared with
+ * the reference, bit for bit, on every instruction set.
  */
 #include "boxgen.h"
 #include "describe.h"
@@ -60,13 +60,13 @@ typedef struct {
 } Published;
 
 #define MMCV_BOXES                                                                                \
-  .count = 4, .boxes = { { 6, 3, 8, 7 }, { 3, 6, 9, 11 }, { 3, 7, 10, 12 }, { 1, 4, 13, 7 } },      \
+  .count = 4, .boxes = { { 6, 3, 8, 7 }, { 3, 6, 9, 11 }, { 3, 7, 10, 12 }, { 1, 4, 13, 7 } },    \
   .scores = { 0.6f, 0.9f, 0.7f, 0.2f }
 
 /* y1 x1 y2 x2, which makes no difference */
 #define TENSORFLOW_BOXES                                                                          \
   .count = 6,                                                                                     \
-  .boxes = { { 0, 0, 1, 1 }, { 0, 0.1f, 1, 1.1f }, { 0, -0.1f, 1, 0.9f }, { 0, 10, 1, 11 },         \
+  .boxes = { { 0, 0, 1, 1 }, { 0, 0.1f, 1, 1.1f }, { 0, -0.1f, 1, 0.9f }, { 0, 10, 1, 11 },       \
     { 0, 10.1f, 1, 11.1f }, { 0, 100, 1, 101 } },                                                 \
   .scores = { 0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f }
 
