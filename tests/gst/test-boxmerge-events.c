@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxmerge: events and queries. Those of the main stream pass unchanged and in order; of a
+ * branch only its boxes pass.
+ */
+#include "gstrunner.h"
+#include "merging.h"
+
+#define SMALL "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1"
+
+static GstEvent *
+custom_event (const gchar * name)
+{
+  return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty (name));
+}
+
+static GstEvent *
+title_event (const gchar * title)
+{
+  return gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, title, NULL));
+}
+
+/* Appends what passes the source pad to a text. */
+static GstPadProbeReturn
+note (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  GString *text = user_data;
+
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
+    g_string_append_printf (text, "buffer-%u ",
+        (guint) (GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info)) / FRAME));
+  else
+    g_string_append_printf (text, "%s ", GST_EVENT_TYPE_NAME (GST_PAD_PROBE_INFO_EVENT (info)));
+  return GST_PAD_PROBE_OK;
+}
+
+/* Notes what the element pushes, from now on. Free it after the element has stopped. */
+static GString *
+note_output (Merging * m)
+{
+  GString *text = g_string_new (NULL);
+
+  gst_pad_add_probe (m->main->sinkpad, GST_PAD_PROBE_TYPE_BUFFER
+      | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note, text, NULL);
+  return text;
+}
+
+/* The events of the main stream, STREAM_START among them, come in the order in which they were
+ * pushed; those of a branch do not come. */
+static void
+test_order (void)
+{
+  const gchar *id, *expected_id;
+  GstEvent *event;
+  GString *text;
+  Merging m;
+
+  merging_open (&m, "boxmerge", 1, NULL, FALSE);
+  text = note_output (&m);
+  gst_harness_push_event (m.main, title_event ("a"));
+  gst_harness_push_event (m.branch[0], title_event ("b"));
+  gst_harness_push_event (m.branch[0], custom_event ("branch"));
+  merging_push_box (&m, 0, 0, 1);
+  merging_push_main (&m, 0);
+  merging_expect (&m, 0, "1,20,30,40");
+  gst_harness_push_event (m.main, custom_event ("main"));
+  merging_push_box (&m, 0, FRAME, 1);
+  merging_push_main (&m, FRAME);
+  merging_expect (&m, FRAME, "1,20,30,40");
+  gst_harness_push_event (m.main, title_event ("c"));
+  gst_harness_push_event (m.main, gst_event_new_eos ());
+
+  event = merging_wait_event (&m, GST_EVENT_STREAM_START);
+  gst_event_parse_stream_start (event, &id);
+  expected_id = gst_pad_get_stream_id (m.main->srcpad);
+  g_assert_cmpstr (id, ==, expected_id);
+  g_free ((gpointer) expected_id);
+  gst_event_unref (event);
+  gst_event_unref (merging_wait_event (&m, GST_EVENT_EOS));
+  merging_close (&m);
+  g_assert_cmpstr (text->str, ==, "stream-start caps segment tag buffer-0 custom-downstream "
+      "buffer-1 tag eos ");
+  g_string_free (text, TRUE);
+}
+
+/* A second stream has its own id and comes in order too. */
+static void
+test_second_stream (void)
+{
+  GstSegment segment;
+  const gchar *id;
+  GstEvent *event;
+  GString *text;
+  Merging m;
+
+  merging_open (&m, "boxmerge", 0, NULL, FALSE);
+  merging_push_main (&m, 0);
+  merging_expect (&m, 0, "");
+  gst_event_unref (merging_wait_event (&m, GST_EVENT_SEGMENT));
+  text = note_output (&m);
+  gst_harness_push_event (m.main, gst_event_new_stream_start ("second"));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.base = FRAME;
+  segment.applied_rate = 2;
+  gst_harness_push_event (m.main, gst_event_new_segment (&segment));
+  gst_harness_push_event (m.main, title_event ("a"));
+  merging_push_main (&m, 0);
+  merging_expect (&m, 0, "");
+  event = merging_wait_event (&m, GST_EVENT_STREAM_START);
+  gst_event_parse_stream_start (event, &id);
+  g_assert_cmpstr (id, ==, "second");
+  gst_event_unref (event);
+  event = merging_wait_event (&m, GST_EVENT_SEGMENT);
+  gst_event_copy_segment (event, &segment);
+  g_assert_cmpuint (segment.base, ==, FRAME);
+  g_assert_cmpfloat (segment.applied_rate, ==, 2);
+  gst_event_unref (event);
+  merging_close (&m);
+  g_assert_cmpstr (text->str, ==, "stream-start segment tag buffer-0 ");
+  g_string_free (text, TRUE);
+}
+
+/* Caps change while playing: those of the main stream pass in order and set the place of tiles,
+ * those of the branch set the scale. */
+static void
+test_caps_changes (void)
+{
+  GString *text;
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::tile-index=3", 1, SMALL, FALSE);
+  text = note_output (&m);
+  merging_push_box (&m, 0, 0, 10);
+  merging_push_main (&m, 0);
+  merging_expect (&m, 0, "330,260,30,40");
+  gst_harness_set_src_caps_str (m.branch[0], FRAME_CAPS);
+  merging_push_box (&m, 0, FRAME, 10);
+  merging_push_main (&m, FRAME);
+  merging_expect (&m, FRAME, "325,250,15,20");
+  gst_harness_set_src_caps_str (m.main, SMALL);
+  merging_push_box (&m, 0, 2 * FRAME, 10);
+  merging_push_main (&m, 2 * FRAME);
+  merging_expect (&m, 2 * FRAME, "163,125,7,10");
+  gst_harness_set_src_caps_str (m.branch[0],
+      "video/x-raw(memory:GLMemory),format=RGBA,width=160,height=120,framerate=10/1");
+  merging_push_box (&m, 0, 3 * FRAME, 10);
+  merging_push_main (&m, 3 * FRAME);
+  merging_expect (&m, 3 * FRAME, "170,140,30,40");
+  merging_close (&m);
+  g_assert_nonnull (strstr (text->str, "buffer-1 caps "));
+  g_assert_null (strstr (strstr (text->str, "buffer-2"), "caps"));
+  g_string_free (text, TRUE);
+}
+
+/* Caps queries pass between the main stream and downstream; a branch takes everything. */
+static void
+test_caps_queries (void)
+{
+  GstCaps *caps, *expected = gst_caps_from_string (SMALL);
+  GstPad *pad, *src;
+  Merging m;
+
+  merging_open (&m, "boxmerge", 1, NULL, FALSE);
+  gst_harness_set_sink_caps_str (m.main, SMALL);
+  pad = gst_element_get_static_pad (m.element, "sink");
+  caps = gst_pad_query_caps (pad, NULL);
+  g_assert_true (gst_caps_is_equal (caps, expected));
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+  pad = merging_pad (&m, 0);
+  caps = gst_pad_query_caps (pad, NULL);
+  g_assert_true (gst_caps_is_any (caps));
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+  src = gst_element_get_static_pad (m.element, "src");
+  caps = gst_pad_query_caps (src, NULL);
+  gst_caps_unref (expected);
+  expected = gst_caps_from_string (FRAME_CAPS);
+  g_assert_true (gst_caps_is_equal (caps, expected));
+  gst_caps_unref (caps);
+  gst_caps_unref (expected);
+  gst_object_unref (src);
+  merging_close (&m);
+}
+
+static gboolean
+has_meta (GstQuery * query, GType api)
+{
+  return gst_query_find_allocation_meta (query, api, NULL);
+}
+
+static GstQuery *
+query_allocation (GstHarness * h)
+{
+  GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+
+  gst_caps_unref (caps);
+  g_assert_true (gst_pad_peer_query (h->srcpad, query));
+  g_assert_true (has_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE));
+  return query;
+}
+
+/* ALLOCATION of the main stream is answered by downstream, and that of a branch is not. */
+static void
+test_allocation (void)
+{
+  GstQuery *query;
+  Merging m;
+
+  merging_open (&m, "boxmerge", 1, NULL, FALSE);
+  gst_harness_add_propose_allocation_meta (m.main, GST_VIDEO_CROP_META_API_TYPE, NULL);
+  query = query_allocation (m.main);
+  g_assert_true (has_meta (query, GST_VIDEO_CROP_META_API_TYPE));
+  g_assert_false (has_meta (query, GST_VIDEO_META_API_TYPE));
+  gst_query_unref (query);
+  query = query_allocation (m.branch[0]);
+  g_assert_true (has_meta (query, GST_VIDEO_META_API_TYPE));
+  g_assert_false (has_meta (query, GST_VIDEO_CROP_META_API_TYPE));
+  g_assert_cmpuint (gst_query_get_n_allocation_pools (query), ==, 0);
+  gst_query_unref (query);
+  merging_close (&m);
+}
+
+/* Returns whether an upstream event of this type has reached the harness. */
+static gboolean
+got_upstream (GstHarness * h, GstEventType type)
+{
+  gboolean found = FALSE;
+  GstEvent *event;
+
+  while ((event = gst_harness_try_pull_upstream_event (h)) != NULL) {
+    found |= GST_EVENT_TYPE (event) == type;
+    gst_event_unref (event);
+  }
+  return found;
+}
+
+static void
+expect_upstream (Merging * m, GstEvent * event, gboolean branch)
+{
+  const GstEventType type = GST_EVENT_TYPE (event);
+
+  got_upstream (m->main, type);
+  got_upstream (m->branch[0], type);
+  gst_harness_push_upstream_event (m->main, event);
+  g_assert_true (got_upstream (m->main, type));
+  g_assert_true (got_upstream (m->branch[0], type) == branch);
+}
+
+static void
+test_upstream_events (void)
+{
+  Merging m;
+
+  merging_open (&m, "boxmerge", 1, NULL, FALSE);
+  merging_push_box (&m, 0, 0, 1);
+  merging_push_main (&m, 0);
+  merging_expect (&m, 0, "1,20,30,40");
+  expect_upstream (&m, gst_event_new_reconfigure (), FALSE);
+  expect_upstream (&m, gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
+          gst_structure_new_empty ("GstForceKeyUnit")), FALSE);
+  expect_upstream (&m, gst_event_new_navigation (gst_structure_new_empty ("a")), FALSE);
+  expect_upstream (&m, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 1, 0, 0), TRUE);
+  expect_upstream (&m, gst_event_new_latency (GST_SECOND), TRUE);
+  merging_close (&m);
+}
+
+static void
+push_flush (Merging * m, guint32 seqnum, gboolean start)
+{
+  GstHarness *const all[] = { m->branch[0], m->main };
+
+  for (guint i = 0; i < 2; i++) {
+    GstEvent *event = start ? gst_event_new_flush_start () : gst_event_new_flush_stop (TRUE);
+
+    gst_event_set_seqnum (event, seqnum);
+    g_assert_true (gst_harness_push_event (all[i], event));
+  }
+}
+
+/* A flushing seek goes to all sources. Their flushes reach downstream once, held boxes are
+ * forgotten, and the new segment of the main stream passes. */
+static void
+test_seek (void)
+{
+  GstEvent *seek = gst_event_new_seek (1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
+      GST_SEEK_TYPE_SET, 5 * FRAME, GST_SEEK_TYPE_NONE, 0);
+  guint32 seqnum = gst_event_get_seqnum (seek);
+  GstSegment segment;
+  GstEvent *event;
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_0::hold=18446744073709551615", 1, NULL, FALSE);
+  merging_push_box (&m, 0, 0, 1);
+  merging_push_main (&m, 0);
+  merging_expect (&m, 0, "1,20,30,40");
+  merging_push_box (&m, 0, 2 * FRAME, 1);
+  merging_push_main (&m, FRAME);
+  merging_expect (&m, FRAME, "1,20,30,40");
+  gst_event_unref (merging_wait_event (&m, GST_EVENT_SEGMENT));
+  expect_upstream (&m, seek, TRUE);
+  push_flush (&m, seqnum, TRUE);
+  gst_event_unref (merging_wait_event (&m, GST_EVENT_FLUSH_START));
+  push_flush (&m, seqnum, FALSE);
+  gst_event_unref (merging_wait_event (&m, GST_EVENT_FLUSH_STOP));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = segment.time = 5 * FRAME;
+  event = gst_event_new_segment (&segment);
+  gst_event_set_seqnum (event, seqnum);
+  gst_harness_push_event (m.branch[0], gst_event_ref (event));
+  gst_harness_push_event (m.main, event);
+  merging_push_box (&m, 0, 6 * FRAME, 2);
+  merging_push_main (&m, 5 * FRAME);
+  merging_expect (&m, 5 * FRAME, "");
+  event = merging_wait_event (&m, GST_EVENT_SEGMENT);
+  gst_event_copy_segment (event, &segment);
+  g_assert_cmpuint (segment.time, ==, 5 * FRAME);
+  g_assert_cmpuint (gst_event_get_seqnum (event), ==, seqnum);
+  gst_event_unref (event);
+  merging_push_main (&m, 6 * FRAME);
+  merging_expect (&m, 6 * FRAME, "2,20,30,40");
+  merging_close (&m);
+}
+
+static void
+test_latency (void)
+{
+  Merging m;
+
+  merging_open (&m, "boxmerge latency=200000000", 1, NULL, TRUE);
+  gst_harness_set_upstream_latency (m.main, 30 * GST_MSECOND);
+  gst_harness_set_upstream_latency (m.branch[0], 70 * GST_MSECOND);
+  g_assert_cmpuint (gst_harness_query_latency (m.main), ==, 270 * GST_MSECOND);
+  merging_close (&m);
+}
+
+/* Statistics begin anew with each start, and the pads work again. */
+static void
+test_restart (void)
+{
+  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=5 ! tee name=t ! queue "
+      "! boxmerge name=m ! fakesink t. ! queue ! m.sink_0", NULL);
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "m");
+  GstBus *bus = gst_element_get_bus (pipeline);
+
+  for (guint i = 0; i < 3; i++) {
+    GstMessage *message;
+
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_EOS
+        | GST_MESSAGE_ERROR);
+    g_assert_nonnull (message);
+    g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+    gst_message_unref (message);
+    g_assert_cmpuint (stat_of (element, "frames"), ==, 5);
+    g_assert_cmpuint (stat_of (element, "merged"), ==, 5);
+    gst_element_set_state (pipeline, GST_STATE_READY);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+  gst_object_unref (pipeline);
+}
+
+static const TestCase cases[] = {
+  { "/boxmerge-events/order", test_order },
+  { "/boxmerge-events/second-stream", test_second_stream },
+  { "/boxmerge-events/caps-changes", test_caps_changes },
+  { "/boxmerge-events/caps-queries", test_caps_queries },
+  { "/boxmerge-events/allocation", test_allocation },
+  { "/boxmerge-events/upstream-events", test_upstream_events },
+  { "/boxmerge-events/seek", test_seek },
+  { "/boxmerge-events/latency", test_latency },
+  { "/boxmerge-events/restart", test_restart },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);
