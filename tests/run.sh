@@ -364,7 +364,7 @@ stage_tsan ()
   "$dir/core/test-threads" --help >/dev/null 2>&1 || fixed="setarch -R"
   export GST_REGISTRY_FORK=no G_SLICE=always-malloc \
     TSAN_OPTIONS="suppressions=$NMS_ROOT/tests/env/tsan.supp:print_suppressions=0:exitcode=66"
-  suites tsan test-threads test-run-batch nmsfilter-concurrency boxrecord-pipes \
+  suites tsan test-threads test-run-batch nmsfilter-concurrency boxrecord-pipes boxmerge-pads \
     ${fixed:+--wrapper "$fixed"}
   check "a plugin without locks is found out" unlocked_plugin_fails "$dir/gst" $fixed
   unset GST_REGISTRY_FORK G_SLICE TSAN_OPTIONS

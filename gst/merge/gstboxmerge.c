@@ -52,21 +52,12 @@
 #include "mergeoutput.h"
 #include "mergepad.h"
 #include "mergequery.h"
+#include "mergesettings.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_merge_debug);
 #define GST_CAT_DEFAULT gst_box_merge_debug
 
-#define DEFAULT_TOLERANCE 0
-#define DEFAULT_IGNORE_INACTIVE_PADS FALSE
-#define DEFAULT_FORCE_LIVE FALSE
-
-enum
-{
-  PROP_TOLERANCE = 1,
-  PROP_IGNORE_INACTIVE_PADS,
-  PROP_FORCE_LIVE,
-  PROP_STATS,
-};
+#define PROP_STATS (MERGE_ELEMENT_PROP_LAST + 1)
 
 struct _GstBoxMerge
 {
@@ -77,7 +68,7 @@ struct _GstBoxMerge
   /* under the object lock */
   guint64 tolerance;
   guint64 frames;               /* since READY */
-  MergeCounts released;         /* of pads that were released since READY */
+  MergeCounts counts;           /* of all branches since READY */
 
   /* thread of the source pad */
   MergeOutput output;
@@ -144,6 +135,7 @@ typedef struct
 {
   MergeMoment moment;
   GstBuffer *buffer;            /* the main buffer */
+  MergeCounts counts;           /* to be added to those of the element */
   gboolean waiting;             /* for a branch */
   gchar *error;
 } Merging;
@@ -153,7 +145,8 @@ select_branch (GstElement * element, GstPad * pad, gpointer user_data)
 {
   Merging *merging = user_data;
 
-  if (GST_IS_BOX_MERGE_PAD (pad) && !merge_pad_select (GST_BOX_MERGE_PAD (pad), &merging->moment))
+  if (GST_IS_BOX_MERGE_PAD (pad) && !merge_pad_select (GST_BOX_MERGE_PAD (pad), &merging->moment,
+          &merging->counts))
     merging->waiting = TRUE;
   return TRUE;
 }
@@ -168,7 +161,16 @@ merge_branch (GstElement * element, GstPad * pad, gpointer user_data)
     return TRUE;
   sync_properties (self, pad, merging->buffer);
   return merge_pad_merge (GST_BOX_MERGE_PAD (pad), &merging->buffer, self->width, self->height,
-      self->reading, &merging->error);
+      self->reading, &merging->counts, &merging->error);
+}
+
+static void
+count (GstBoxMerge * self, const MergeCounts * counts, guint frames)
+{
+  GST_OBJECT_LOCK (self);
+  self->frames += frames;
+  merge_stats_add (&self->counts, counts);
+  GST_OBJECT_UNLOCK (self);
 }
 
 /* Adds the selected boxes to a main buffer, which it takes, and pushes it. */
@@ -184,16 +186,21 @@ merge_and_push (GstBoxMerge * self, Merging * merging)
     return GST_FLOW_ERROR;
   }
   self->previous = merging->moment.time;
-  GST_OBJECT_LOCK (self);
-  self->frames++;
-  GST_OBJECT_UNLOCK (self);
+  count (self, &merging->counts, 1);
   return gst_aggregator_finish_buffer (GST_AGGREGATOR (self), merging->buffer);
 }
 
 static GstStructure *
 make_stats (GstBoxMerge * self)
 {
-  return merge_branches_stats (GST_ELEMENT (self), &self->released, &self->frames);
+  GstStructure *stats = gst_structure_new_empty ("boxmerge");
+
+  GST_OBJECT_LOCK (self);
+  gst_structure_set (stats, "frames", G_TYPE_UINT64, self->frames, NULL);
+  merge_stats_write (&self->counts, stats);
+  GST_OBJECT_UNLOCK (self);
+  merge_branches_add_stats (GST_ELEMENT (self), stats);
+  return stats;
 }
 
 static GstFlowReturn
@@ -220,8 +227,10 @@ gst_box_merge_aggregate (GstAggregator * aggregator, gboolean timeout)
     return gst_aggregator_finish_buffer (aggregator, gst_aggregator_pad_pop_buffer (self->main));
   merging.moment = main_moment (self, merging.buffer);
   gst_element_foreach_sink_pad (GST_ELEMENT (self), select_branch, &merging);
-  if (merging.waiting && !timeout)
+  if (merging.waiting && !timeout) {
+    count (self, &merging.counts, 0);
     return GST_AGGREGATOR_FLOW_NEED_DATA;
+  }
   gst_aggregator_selected_samples (aggregator, GST_BUFFER_PTS (merging.buffer),
       GST_BUFFER_DTS (merging.buffer), GST_BUFFER_DURATION (merging.buffer), NULL);
   merging.buffer = gst_aggregator_pad_pop_buffer (self->main);
@@ -421,11 +430,6 @@ gst_box_merge_request_new_pad (GstElement * element, GstPadTemplate * template,
 static void
 gst_box_merge_release_pad (GstElement * element, GstPad * pad)
 {
-  GstBoxMerge *self = GST_BOX_MERGE (element);
-
-  GST_OBJECT_LOCK (self);
-  merge_pad_add_counts (GST_BOX_MERGE_PAD (pad), &self->released);
-  GST_OBJECT_UNLOCK (self);
   gst_child_proxy_child_removed (GST_CHILD_PROXY (element), G_OBJECT (pad),
       GST_OBJECT_NAME (pad));
   GST_ELEMENT_CLASS (gst_box_merge_parent_class)->release_pad (element, pad);
@@ -440,7 +444,7 @@ gst_box_merge_start (GstAggregator * aggregator)
 
   GST_OBJECT_LOCK (self);
   self->frames = 0;
-  self->released = (MergeCounts) { 0 };
+  self->counts = (MergeCounts) { 0 };
   GST_OBJECT_UNLOCK (self);
   merge_branches_start (GST_ELEMENT (self));
   self->width = self->height = self->rate_n = 0;
@@ -475,15 +479,15 @@ gst_box_merge_set_property (GObject * object, guint id, const GValue * value, GP
   GstBoxMerge *self = GST_BOX_MERGE (object);
 
   switch (id) {
-    case PROP_TOLERANCE:
+    case MERGE_ELEMENT_PROP_TOLERANCE:
       GST_OBJECT_LOCK (self);
       self->tolerance = g_value_get_uint64 (value);
       GST_OBJECT_UNLOCK (self);
       break;
-    case PROP_IGNORE_INACTIVE_PADS:
+    case MERGE_ELEMENT_PROP_IGNORE_INACTIVE_PADS:
       gst_aggregator_set_ignore_inactive_pads (aggregator, g_value_get_boolean (value));
       break;
-    case PROP_FORCE_LIVE:
+    case MERGE_ELEMENT_PROP_FORCE_LIVE:
       gst_aggregator_set_force_live (aggregator, g_value_get_boolean (value));
       break;
     default:
@@ -498,15 +502,15 @@ gst_box_merge_get_property (GObject * object, guint id, GValue * value, GParamSp
   GstBoxMerge *self = GST_BOX_MERGE (object);
 
   switch (id) {
-    case PROP_TOLERANCE:
+    case MERGE_ELEMENT_PROP_TOLERANCE:
       GST_OBJECT_LOCK (self);
       g_value_set_uint64 (value, self->tolerance);
       GST_OBJECT_UNLOCK (self);
       break;
-    case PROP_IGNORE_INACTIVE_PADS:
+    case MERGE_ELEMENT_PROP_IGNORE_INACTIVE_PADS:
       g_value_set_boolean (value, gst_aggregator_get_ignore_inactive_pads (aggregator));
       break;
-    case PROP_FORCE_LIVE:
+    case MERGE_ELEMENT_PROP_FORCE_LIVE:
       g_value_set_boolean (value, gst_aggregator_get_force_live (aggregator));
       break;
     case PROP_STATS:
@@ -532,7 +536,7 @@ gst_box_merge_init (GstBoxMerge * self)
 {
   GstPadTemplate *template = gst_static_pad_template_get (&main_template);
 
-  self->tolerance = DEFAULT_TOLERANCE;
+  self->tolerance = MERGE_DEFAULT_TOLERANCE;
   self->previous = MERGE_NO_TIME;
   self->reading = box_meta_reading_new ();
   self->main = g_object_new (GST_TYPE_AGGREGATOR_PAD, "name", "sink", "direction", GST_PAD_SINK,
@@ -541,29 +545,6 @@ gst_box_merge_init (GstBoxMerge * self)
   gst_element_add_pad (GST_ELEMENT (self), GST_PAD (self->main));
   gst_object_unref (template);
   merge_output_init (&self->output, GST_AGGREGATOR_SRC_PAD (self));
-}
-
-#define READWRITE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
-
-static void
-install_properties (GObjectClass * object_class)
-{
-  g_object_class_install_property (object_class, PROP_TOLERANCE,
-      g_param_spec_uint64 ("tolerance", "Tolerance",
-          "Largest distance, in ns, between the running times of a main buffer and the buffer of a "
-          "branch that belongs to it. 0 = half a frame: half of the main buffer's duration, else "
-          "of a frame at the main stream's frame rate, else of 40 ms",
-          0, G_MAXUINT64, DEFAULT_TOLERANCE, READWRITE | GST_PARAM_MUTABLE_PLAYING));
-  g_object_class_install_property (object_class, PROP_IGNORE_INACTIVE_PADS,
-      g_param_spec_boolean ("ignore-inactive-pads", "Ignore inactive pads",
-          "In a live pipeline, do not wait for a branch that has had no buffer yet, once a "
-          "main buffer has waited for it", DEFAULT_IGNORE_INACTIVE_PADS,
-          READWRITE | GST_PARAM_MUTABLE_PLAYING));
-  g_object_class_install_property (object_class, PROP_FORCE_LIVE,
-      g_param_spec_boolean ("force-live", "Force live",
-          "Wait for branches at most until the main buffer's running time plus latency, also if no "
-          "source is live", DEFAULT_FORCE_LIVE, READWRITE | G_PARAM_CONSTRUCT_ONLY));
-  g_object_class_install_property (object_class, PROP_STATS, merge_stats_element_spec ());
 }
 
 static void
@@ -590,7 +571,8 @@ gst_box_merge_class_init (GstBoxMergeClass * klass)
   object_class->set_property = gst_box_merge_set_property;
   object_class->get_property = gst_box_merge_get_property;
   object_class->finalize = gst_box_merge_finalize;
-  install_properties (object_class);
+  merge_settings_install_element (object_class);
+  g_object_class_install_property (object_class, PROP_STATS, merge_stats_element_spec ());
 
   element_class_describe (element_class, "Box merger", "Filter/Metadata/Video",
       "Adds the boxes of branches, such as tiles or other detectors, to the main stream",

@@ -37,33 +37,20 @@ merge_branches_init_proxy (gpointer iface, gpointer data)
   proxy->get_child_by_index = get_child_by_index;
 }
 
-/* Adds the counts of a branch to the total and as a structure of their own. */
-static void
-add_branch (GstBoxMergePad * pad, MergeCounts * total, GstStructure * stats)
+void
+merge_branches_add_stats (GstElement * element, GstStructure * stats)
 {
-  GstStructure *branch = merge_pad_stats (pad);
-
-  merge_pad_add_counts (pad, total);
-  gst_structure_set (stats, GST_OBJECT_NAME (pad), GST_TYPE_STRUCTURE, branch, NULL);
-  gst_structure_free (branch);
-}
-
-GstStructure *
-merge_branches_stats (GstElement * element, const MergeCounts * released, const guint64 * frames)
-{
-  GstStructure *stats = gst_structure_new_empty ("boxmerge");
-  MergeCounts total;
   GList *l;
 
   GST_OBJECT_LOCK (element);
-  total = *released;
-  gst_structure_set (stats, "frames", G_TYPE_UINT64, *frames, NULL);
   for (l = element->sinkpads; l; l = l->next)
-    if (GST_IS_BOX_MERGE_PAD (l->data))
-      add_branch (l->data, &total, stats);
+    if (GST_IS_BOX_MERGE_PAD (l->data)) {
+      GstStructure *branch = merge_pad_stats (l->data);
+
+      gst_structure_set (stats, GST_OBJECT_NAME (l->data), GST_TYPE_STRUCTURE, branch, NULL);
+      gst_structure_free (branch);
+    }
   GST_OBJECT_UNLOCK (element);
-  merge_stats_write (&total, stats);
-  return stats;
 }
 
 static gboolean

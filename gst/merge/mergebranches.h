@@ -4,18 +4,14 @@
 
 #include <gst/gst.h>
 
-#include "mergestats.h"
-
 G_BEGIN_DECLS
 
 /* Initializes a GstChildProxyInterface whose children are the sink pads of the element, so that
  * launch lines can set their properties. */
 void merge_branches_init_proxy (gpointer iface, gpointer data);
 
-/* Returns the statistics of the element, to be freed. `released` are the counts of pads that it
- * has no more; both they and `frames` are read under its object lock. */
-GstStructure *merge_branches_stats (GstElement * element, const MergeCounts * released,
-    const guint64 * frames);
+/* Sets a field of `stats` for each branch, named after its pad: a structure of its counts. */
+void merge_branches_add_stats (GstElement * element, GstStructure * stats);
 
 /* Sets the counts of all branches to 0. */
 void merge_branches_start (GstElement * element);

@@ -54,8 +54,9 @@ hold (GstBoxMergePad * self, GstBuffer * buffer, gint64 time)
 }
 
 static void
-count (GstBoxMergePad * self, const MergeCounts * more)
+count (GstBoxMergePad * self, const MergeCounts * more, MergeCounts * total)
 {
+  merge_stats_add (total, more);
   GST_OBJECT_LOCK (self);
   merge_stats_add (&self->counts, more);
   GST_OBJECT_UNLOCK (self);
@@ -63,13 +64,14 @@ count (GstBoxMergePad * self, const MergeCounts * more)
 
 /* Drops the first buffer in the queue, which is earlier than the main buffer. */
 static void
-drop_earlier (GstBoxMergePad * self, const MergeMoment * moment, GstBuffer * buffer, gint64 time)
+drop_earlier (GstBoxMergePad * self, const MergeMoment * moment, GstBuffer * buffer, gint64 time,
+    MergeCounts * total)
 {
   const gboolean late = merge_match_is_late (moment, time);
   const MergeCounts dropped = {.in = 1,.too_late = late,.without_match = !late };
 
   if (!merge_match_is_gap (buffer)) {
-    count (self, &dropped);
+    count (self, &dropped, total);
     hold (self, buffer, time);
   }
   gst_aggregator_pad_drop_buffer (GST_AGGREGATOR_PAD (self));
@@ -103,10 +105,11 @@ relation_of (GstBoxMergePad * self, const MergeMoment * moment, GstBuffer * buff
 }
 
 gboolean
-merge_pad_select (GstBoxMergePad * self, const MergeMoment * moment)
+merge_pad_select (GstBoxMergePad * self, const MergeMoment * moment, MergeCounts * total)
 {
   GstAggregatorPad *pad = GST_AGGREGATOR_PAD (self);
   MergeRelation relation = MERGE_EARLIER;
+  gboolean dropped = FALSE;
   GstBuffer *buffer;
   gint64 time;
 
@@ -114,7 +117,8 @@ merge_pad_select (GstBoxMergePad * self, const MergeMoment * moment)
   while (relation == MERGE_EARLIER && (buffer = gst_aggregator_pad_peek_buffer (pad)) != NULL) {
     relation = relation_of (self, moment, buffer, &time);
     if (relation == MERGE_EARLIER) {
-      drop_earlier (self, moment, buffer, time);
+      drop_earlier (self, moment, buffer, time, total);
+      dropped = TRUE;
     } else if (relation == MERGE_MATCHES) {
       self->selected = gst_buffer_ref (buffer);
       self->selected_is_held = FALSE;
@@ -124,8 +128,8 @@ merge_pad_select (GstBoxMergePad * self, const MergeMoment * moment)
   }
   if (self->selected == NULL)
     select_held (self, moment);
-  return relation != MERGE_EARLIER || gst_aggregator_pad_is_eos (pad)
-      || gst_aggregator_pad_is_inactive (pad);
+  /* (GstAggregator has waited already for a pad that was empty before) */
+  return !dropped || relation != MERGE_EARLIER || gst_aggregator_pad_is_eos (pad);
 }
 
 GstBuffer *
@@ -197,7 +201,7 @@ append_boxes (GstBoxMergePad * self, const Placing * placing, GstBuffer ** main,
 
 gboolean
 merge_pad_merge (GstBoxMergePad * self, GstBuffer ** main, gint width, gint height,
-    BoxMetaReading * reading, gchar ** error)
+    BoxMetaReading * reading, MergeCounts * total, gchar ** error)
 {
   MergeCounts counts = { 0 };
   Placing placing;
@@ -219,27 +223,21 @@ merge_pad_merge (GstBoxMergePad * self, GstBuffer ** main, gint width, gint heig
     gst_aggregator_pad_drop_buffer (GST_AGGREGATOR_PAD (self));
   }
   gst_clear_buffer (&self->selected);
-  count (self, &counts);
+  count (self, &counts, total);
   return TRUE;
 }
 
 /* ----------------------------------------------------------------- statistics */
 
-void
-merge_pad_add_counts (GstBoxMergePad * self, MergeCounts * counts)
-{
-  GST_OBJECT_LOCK (self);
-  merge_stats_add (counts, &self->counts);
-  GST_OBJECT_UNLOCK (self);
-}
-
 GstStructure *
 merge_pad_stats (GstBoxMergePad * self)
 {
   GstStructure *stats = gst_structure_new_empty (GST_OBJECT_NAME (self));
-  MergeCounts counts = { 0 };
+  MergeCounts counts;
 
-  merge_pad_add_counts (self, &counts);
+  GST_OBJECT_LOCK (self);
+  counts = self->counts;
+  GST_OBJECT_UNLOCK (self);
   merge_stats_write (&counts, stats);
   return stats;
 }

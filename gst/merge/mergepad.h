@@ -21,9 +21,11 @@ G_DECLARE_FINAL_TYPE (GstBoxMergePad, merge_pad, GST, BOX_MERGE_PAD, GstAggregat
 void merge_pad_set_caps (GstBoxMergePad * self, const GstCaps * caps);
 
 /* Selects the buffer for a main buffer: the first one that matches, or else a held one, or
- * none. Drops and counts earlier buffers. Returns FALSE if a buffer that matches may
- * still come: none is queued, and the branch has neither ended nor is it inactive. */
-gboolean merge_pad_select (GstBoxMergePad * self, const MergeMoment * moment);
+ * none. Drops earlier buffers, and counts them in `total` too. Returns FALSE if all that was
+ * queued was dropped and the branch has not ended, because a buffer that matches may still come
+ * then. */
+gboolean merge_pad_select (GstBoxMergePad * self, const MergeMoment * moment,
+    MergeCounts * total);
 
 /* Returns the selected buffer, to be unreffed, or NULL. */
 GstBuffer *merge_pad_selected (GstBoxMergePad * self);
@@ -31,12 +33,9 @@ GstBuffer *merge_pad_selected (GstBoxMergePad * self);
 /* Appends the boxes of the selected buffer to `*main`, a buffer with a frame of width x height
  * (0: unknown), which is made writable if there are any, and forgets the selection. Returns
  * FALSE, with a text to be freed in `error`, if the place of the branch is unknown. `reading` is
- * used for working space. */
+ * used for working space. Counts in `total` too. */
 gboolean merge_pad_merge (GstBoxMergePad * self, GstBuffer ** main, gint width, gint height,
-    BoxMetaReading * reading, gchar ** error);
-
-/* Adds the counts of the pad to `counts`. Any thread. */
-void merge_pad_add_counts (GstBoxMergePad * self, MergeCounts * counts);
+    BoxMetaReading * reading, MergeCounts * total, gchar ** error);
 
 /* Returns the statistics of the pad as a structure named after it, to be freed. Any thread. */
 GstStructure *merge_pad_stats (GstBoxMergePad * self);

@@ -4,6 +4,8 @@
 
 #include "properties.h"
 
+#define DEFAULT_IGNORE_INACTIVE_PADS FALSE
+#define DEFAULT_FORCE_LIVE FALSE
 #define DEFAULT_XPOS 0
 #define DEFAULT_YPOS 0
 #define DEFAULT_WIDTH 0
@@ -28,8 +30,28 @@ static const gsize fields[] = {
   [MERGE_PROP_SOURCE] = G_STRUCT_OFFSET (MergeSettings, source),
 };
 
-#define PLAYING (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
+#define READWRITE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
+#define PLAYING (READWRITE | GST_PARAM_MUTABLE_PLAYING)
 #define CONTROLLABLE (PLAYING | GST_PARAM_CONTROLLABLE)
+
+void
+merge_settings_install_element (GObjectClass * object_class)
+{
+  g_object_class_install_property (object_class, MERGE_ELEMENT_PROP_TOLERANCE,
+      g_param_spec_uint64 ("tolerance", "Tolerance",
+          "Largest distance, in ns, between the running times of a main buffer and the buffer of a "
+          "branch that belongs to it. 0 = half a frame: half of the main buffer's duration, else "
+          "of a frame at the main stream's frame rate, else of 40 ms",
+          0, G_MAXUINT64, MERGE_DEFAULT_TOLERANCE, PLAYING));
+  g_object_class_install_property (object_class, MERGE_ELEMENT_PROP_IGNORE_INACTIVE_PADS,
+      g_param_spec_boolean ("ignore-inactive-pads", "Ignore inactive pads",
+          "In a live pipeline, do not wait for a branch that has had no buffer yet, once a "
+          "main buffer has waited for it", DEFAULT_IGNORE_INACTIVE_PADS, PLAYING));
+  g_object_class_install_property (object_class, MERGE_ELEMENT_PROP_FORCE_LIVE,
+      g_param_spec_boolean ("force-live", "Force live",
+          "Wait for branches at most until the main buffer's running time plus latency, also if no "
+          "source is live", DEFAULT_FORCE_LIVE, READWRITE | G_PARAM_CONSTRUCT_ONLY));
+}
 
 static void
 install_place (GObjectClass * object_class)

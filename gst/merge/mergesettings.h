@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mergesettings: the settable properties of the pads sink_%u of boxmerge: names, ranges,
- * defaults, descriptions and values.
+ * mergesettings: the settable properties of boxmerge and of its pads sink_%u: names, ranges,
+ * defaults and descriptions, and the values of those of the pads.
  */
 #pragma once
 
@@ -11,7 +11,21 @@
 
 G_BEGIN_DECLS
 
-/* The ids of the properties. Those of the pad itself begin after MERGE_PROP_LAST. */
+/* The ids of the properties of the element. Others begin after MERGE_ELEMENT_PROP_LAST. */
+typedef enum
+{
+  MERGE_ELEMENT_PROP_TOLERANCE = 1,
+  MERGE_ELEMENT_PROP_IGNORE_INACTIVE_PADS,
+  MERGE_ELEMENT_PROP_FORCE_LIVE,
+  MERGE_ELEMENT_PROP_LAST = MERGE_ELEMENT_PROP_FORCE_LIVE,
+} MergeElementProp;
+
+#define MERGE_DEFAULT_TOLERANCE 0
+
+/* Installs the properties of the element. */
+void merge_settings_install_element (GObjectClass * object_class);
+
+/* The ids of the properties of a pad. Those of the pad itself begin after MERGE_PROP_LAST. */
 typedef enum
 {
   MERGE_PROP_XPOS = 1,
@@ -37,7 +51,7 @@ typedef struct
   gchar *source;                /* NULL: the name of the pad; "": none */
 } MergeSettings;
 
-/* Installs these properties. */
+/* Installs the properties of a pad. */
 void merge_settings_install (GObjectClass * object_class);
 
 /* Set all values to their defaults, and free them. */

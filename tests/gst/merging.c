@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "merging.h"
 
-void
-merging_add_branch (Merging * m, guint i, const gchar * caps)
+static void
+add_branch (Merging * m, guint i)
 {
   gchar *name = g_strdup_printf ("sink_%u", i);
 
@@ -21,7 +21,7 @@ merging_open (Merging * m, const gchar * launch, guint count, const gchar * caps
   gst_object_unref (element);
   gst_harness_set_live (m->main, live);
   for (i = 0; i < count; i++) {
-    merging_add_branch (m, i, caps);
+    add_branch (m, i);
     gst_harness_set_live (m->branch[i], live);
   }
   gst_harness_set_src_caps_str (m->main, FRAME_CAPS);

@@ -24,10 +24,7 @@ void merging_open (Merging * m, const gchar * launch, guint count, const gchar *
     gboolean live);
 void merging_close (Merging * m);
 
-/* Requests the pad of a branch; merging_open has called it. */
-void merging_add_branch (Merging * m, guint i, const gchar * caps);
-
-/* Returns a property's pad. Unref it. */
+/* Returns the pad of a branch. Unref it. */
 GstPad *merging_pad (Merging * m, guint i);
 
 /* Pushes a buffer at this time with a region of 30x40 pixels at x, 20 to a branch; with a
