@@ -34,8 +34,8 @@ gdouble frame_length_pixels (const FrameLength * length, gdouble size);
 /* Returns whether a coordinate is in per cent, so that the size of the frame is needed. */
 gboolean frame_region_needs_size (const FrameRegion * region);
 
-/* Returns the rectangle in pixels, for a frame of this size; 0 where the size is not
- * known, which frame_region_needs_size allows. It is not clipped to the frame. */
+/* Returns the rectangle in pixels of a frame of this size, not clipped to the frame. The size
+ * is not used if frame_region_needs_size returns FALSE. */
 BoxRectangle frame_region_pixels (const FrameRegion * region, gint width, gint height);
 
 G_END_DECLS

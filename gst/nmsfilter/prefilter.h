@@ -19,7 +19,7 @@ typedef enum
   EDGE_POLICY_DROP = 2,
 } EdgePolicy;
 
-/* The rules. prefilter_copy and prefilter_clear copy and free one that is stored. */
+/* The rules. They hold references: prefilter_copy copies them, prefilter_clear frees them. */
 typedef struct
 {
   BoxLimits limits;
