@@ -17,7 +17,7 @@
  * first sorts a batch of NMS__BATCH_CANDIDATES boxes for each box of the cap, or of
  * NMS__BATCH_CANDIDATES_OF_CLASSES if boxes have class ids. If that batch does not fill the
  * cap, a frame without class ids continues with batches that grow by NMS__BATCH_GROWTH, and one
- * with class ids starts again with all boxes. */
+ * with class ids starts again with a batch that is NMS__BATCH_GROWTH times as large. */
 #define NMS__BATCH_CANDIDATES 2
 #define NMS__BATCH_CANDIDATES_OF_CLASSES 4
 #define NMS__BATCH_GROWTH 4

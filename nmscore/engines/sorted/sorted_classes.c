@@ -7,7 +7,7 @@
  *
  * The total cap only cuts the list of kept boxes, because no box depends on boxes that rank
  * below it. Where the cap is far below the number of boxes, a first batch of the best boxes is
- * tried alone.
+ * decided alone. If it does not fill the cap, it is decided again with more boxes.
  */
 #include "sorted.h"
 #include "sweep.h"
@@ -104,31 +104,39 @@ keep_in_order (nms__frame *f, const nms__sorted_scratch *s, size_t count)
   return n == cap ? keys[n - 1] : 0;
 }
 
+/* Decides the best boxes, about `wanted` of them, or all boxes if `wanted` is half of them or
+ * more. Returns the number of boxes and sets *kept_count. */
+static size_t
+decide_best (nms__frame *f, const nms__sorted_scratch *s, const nms__partitions *p, size_t wanted,
+    size_t *kept_count)
+{
+  const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
+  uint64_t *keys = f->packed;
+  size_t count = f->count;
+
+  if (wanted < count / 2) {
+    const uint64_t pivot = nms__pivot (f->kernels, f->packed, count, wanted);
+    keys = s->keys2;
+    memcpy (s->keys, f->packed, count * sizeof *f->packed);
+    count = f->kernels->split (s->keys, count, pivot, keys);
+  }
+  scatter (p, keys, count, s->keys);
+  memset (s->kept_bits, 0, blocks * sizeof *s->kept_bits);
+  *kept_count = decide_partitions (f, s, p);
+  return count;
+}
+
 void
 nms__sorted_classes (nms__frame *f, const nms__sorted_scratch *s)
 {
   const nms__partitions p = nms__partitions_of (f, s->partition);
   const uint64_t cap = nms__total_cap (f);
-  const size_t blocks = (f->count + NMS__BLOCK - 1) / NMS__BLOCK;
-  uint64_t *keys = f->packed;
-  size_t kept_count, count = f->count;
+  size_t wanted = nms__sorts_in_batches (f) ? nms__first_batch (f) : f->count, kept_count;
 
-  if (nms__sorts_in_batches (f)) {
-    uint64_t pivot = nms__pivot (f->kernels, f->packed, f->count, nms__first_batch (f));
-    keys = s->keys2;
-    memcpy (s->keys, f->packed, f->count * sizeof *f->packed);
-    count = f->kernels->split (s->keys, f->count, pivot, keys);
-  }
-  for (;;) {
-    scatter (&p, keys, count, s->keys);
-    memset (s->kept_bits, 0, blocks * sizeof *s->kept_bits);
-    kept_count = decide_partitions (f, s, &p);
-    if (kept_count >= cap || count == f->count)
-      break;
-    keys = f->packed; /* the first batch did not fill the cap */
-    count = f->count;
-  }
-  uint64_t last = keep_in_order (f, s, kept_count);
+  while (decide_best (f, s, &p, wanted, &kept_count) < f->count && kept_count < cap
+      && !nms__over_budget (f))
+    wanted *= NMS__BATCH_GROWTH;
+  const uint64_t last = keep_in_order (f, s, kept_count);
   if (last || f->class_entry)
     nms__mark_over_cap (f, last);
 }
