@@ -11,6 +11,9 @@
 #include "engine.h"
 #include "partitions.h"
 
+/* Number of records by which prefetches run ahead of the stores. */
+#define NEXT_RECORDS 4
+
 /* The values of one box, which are moved together. */
 typedef struct record {
   float x1, y1, x2, y2, scaled;
@@ -72,9 +75,13 @@ count_boxes (const nms__frame *f, const nms__partitions *p)
 static void
 move_boxes (nms__frame *f, const nms__partitions *p, const scratch *s)
 {
-  for (size_t i = 0; i < f->count; i++)
-    s->records[p->end[p->number[i]]++] = (record) { f->x1[i], f->y1[i], f->x2[i], f->y2[i],
-      f->scaled[i], f->index[i], (uint32_t) (f->packed[i] >> 32) };
+  for (size_t i = 0; i < f->count; i++) {
+    record *r = &s->records[p->end[p->number[i]]++];
+    *r = (record) { f->x1[i], f->y1[i], f->x2[i], f->y2[i], f->scaled[i], f->index[i],
+      (uint32_t) (f->packed[i] >> 32) };
+    __builtin_prefetch (r + NEXT_RECORDS, 1); /* The processor cannot predict which line is
+                                               * written next. */
+  }
   for (size_t i = 0; i < f->count; i++) {
     const record *r = &s->records[i];
     f->x1[i] = r->x1;
