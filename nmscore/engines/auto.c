@@ -133,29 +133,45 @@ estimate_frame (const nms__frame *f)
   return e;
 }
 
+/* Returns the share of all boxes that are undecided, on average from the first to the last of the
+ * `kept` boxes. Each kept box suppresses a box with d neighbors with a probability of d / n. */
+static double
+share_undecided (const estimate *e)
+{
+  double sum = 0.0;
+
+  for (size_t k = 0; k < e->samples; k++)
+    sum += 1.0 / (1.0 + 0.5 * e->neighbors[k] * (e->kept / e->n));
+  return lesser (sum / (double) e->samples, 1.0 - 0.5 * e->kept / e->all);
+}
+
 /* Each step finds the best boxes and compares them with the undecided ones. */
 static double
 time_sequential (const estimate *e)
 {
-  const double undecided = 1.0 - 0.5 * e->kept / e->all; /* share, on average */
-
-  return 400.0 + 3.0 * e->n + 12.0 * e->kept + 2.0 / e->lanes * e->n * e->kept * undecided;
+  return 400.0 + 3.0 * e->n + 12.0 * e->kept
+      + 2.0 / e->lanes * e->n * e->kept * share_undecided (e);
 }
 
 /* Estimates one sort, of the best boxes only if the cap is low, and the comparison of each box
- * with the boxes kept so far, on average half of `kept`. */
+ * with the boxes kept so far, on average half of `kept`. `unfilled` is the probability that the
+ * cap is not filled although the estimate says so; all boxes are then sorted. */
 static double
 time_sorted (const estimate *e)
 {
-  const double boxes = e->ranked <= e->first ? e->first : e->classes ? e->n : e->ranked;
+  const int in_batches = e->first < e->n;
+  const double more = e->classes ? lesser (2.0 * e->ranked, e->n) : e->ranked;
+  const double boxes = e->ranked <= e->first ? e->first : more;
 
   if (e->classes) {
     const double sort = boxes * e->same > NMS__SWEEP_MOST ? 32.0 : 20.0;
-    return 400.0 + 2.0 * e->n + sort * boxes
+    return 400.0 + (in_batches ? 4.0 : 2.0) * e->n + sort * boxes
         + 1.2 / e->lanes * boxes * lesser (e->all, boxes) * e->same;
   }
+  const double unfilled = in_batches ? 0.5 * lesser (e->cap / e->all, 1.0) : 0.0;
   return (boxes < e->n ? 0.0 : 3000.0) + 2.0 * e->n + 10.0 * boxes
-      + 12.0 * (e->ranked - e->kept) + 1.0 / e->lanes * e->ranked * e->kept;
+      + 12.0 * (e->ranked - e->kept) + 1.0 / e->lanes * e->ranked * e->kept
+      + unfilled * 24.0 * e->n;
 }
 
 /* Boxes are scattered to the cells of a grid, and the kept ones probe cells. */
@@ -179,7 +195,7 @@ time_by_class (const estimate *e)
   part.classes = 0;
   part.n = part.cap = part.ranked = part.first = e->n * e->same;
   part.all = part.kept = e->all * e->same;
-  return 1000.0 + 8.0 * e->n + 12.0 * e->kept
+  return 1000.0 + 6.0 * e->n + 12.0 * e->kept
       + lesser (time_sequential (&part), time_spatial (&part)) / e->same;
 }
 
