@@ -228,7 +228,7 @@ typedef struct nms_boxes {
   size_t size;  /* sizeof (nms_boxes) */
   size_t count; /* number of boxes, 0..NMS_MAX_BOXES; with 0, columns may be absent */
   nms_column x1, y1, x2, y2; /* float: the corners; required */
-  nms_column score;    /* float; if absent, all scores are equal and the input order ranks */
+  nms_column score;    /* float; if absent, all scores are 0 and the input order ranks */
   nms_column class_id; /* int32_t, any value; if absent, all boxes have class 0 */
   nms_column exclude;  /* uint8_t; not 0: the box is filtered before the run (unless it is
                         * invalid); if absent, no box is */

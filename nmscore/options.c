@@ -42,9 +42,9 @@ threshold_check (nms_context *ctx, const char *name, float value)
   return nms__fail (ctx, NMS_ERROR_RANGE, "%s is %.8g, must be 0..1", name, (double) value);
 }
 
-/* Checks the options that belong to methods. */
+/* Checks a method and a metric that are not both the defaults. */
 static int
-method_check (nms_context *ctx, const nms_options *o)
+pair_check (nms_context *ctx, const nms_options *o)
 {
   if (!nms_method_name ((int) o->method))
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "method %lu is unknown",
@@ -52,21 +52,32 @@ method_check (nms_context *ctx, const nms_options *o)
   if (!nms_metric_name ((int) o->metric))
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "metric %lu is unknown",
         (unsigned long) o->metric);
-  if (!nms_fused_score_name ((int) o->fused_score))
-    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "fused_score %lu is unknown",
-        (unsigned long) o->fused_score);
   const char *refusal = nms_method_refusal ((int) o->method, (int) o->metric);
   if (refusal)
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "%s", refusal);
+  if (o->engine == NMS_ENGINE_XLA && o->xla_strict)
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED,
+        "engine xla runs method hard with metric iou only");
+  return NMS_OK;
+}
+
+/* Checks the options of methods. */
+static int
+method_check (nms_context *ctx, const nms_options *o)
+{
+  int error = nms__by_method (o) ? pair_check (ctx, o) : NMS_OK;
+
+  if (error)
+    return error;
+  if (!nms_fused_score_name ((int) o->fused_score))
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "fused_score %lu is unknown",
+        (unsigned long) o->fused_score);
   if (!(o->sigma >= 0.0f && o->sigma <= FLT_MAX))
     return nms__fail (ctx, NMS_ERROR_RANGE, "sigma is %.8g, must be 0 or more and finite",
         (double) o->sigma);
   if (!(o->min_score >= 0.0f && o->min_score <= FLT_MAX))
     return nms__fail (ctx, NMS_ERROR_RANGE, "min_score is %.8g, must be 0 or more and finite",
         (double) o->min_score);
-  if (nms__by_method (o) && o->engine == NMS_ENGINE_XLA && o->xla_strict)
-    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED,
-        "engine xla runs method hard with metric iou only");
   return NMS_OK;
 }
 
