@@ -7,12 +7,13 @@ camera. The other one stays, and with it the file that it writes: an appsrc that
 keeps only the newest frame, since a live picture must not wait for a slow
 detector, then detector, nmsfilter, boxoverlay, a window and/or a file. A camera may
 come back with pictures of another size, rate or colour range. A file keeps those of the
-first picture: videoconvert and videoscale make every picture like it.
+first picture: videoconvert and videoscale make every picture like it. A camera that comes
+back counts its time from 0 again, so each frame gets its time since the first one.
 """
 import argparse
-import re
 import signal
 import sys
+import time
 import warnings
 
 import gi
@@ -23,6 +24,8 @@ gi.require_version("GstApp", "1.0")
 from gi.repository import GLib, Gst, GstApp  # noqa: E402, F401
 
 SECOND = 1000
+# what a frame keeps of the camera's buffer (and its duration)
+CONTENT = Gst.BufferCopyFlags.MEMORY | Gst.BufferCopyFlags.FLAGS | Gst.BufferCopyFlags.META
 PICTURE = "video/x-raw, format=RGB, colorimetry=sRGB"   # what the detector is given
 
 
@@ -48,7 +51,7 @@ def arguments():
 
 def description(options):
     """The pipeline that stays, as gst-launch-1.0 would take it."""
-    text = ("appsrc name=frames format=time is-live=true do-timestamp=true"
+    text = ("appsrc name=frames format=time is-live=true"
             " max-buffers=1 max-bytes=0 max-time=0 leaky-type=downstream"
             f" ! videoconvert ! videoscale ! capsfilter name=size caps={quoted(PICTURE)}"
             f" ! {options.detector} ! {options.filter} name=filter post-messages=true"
@@ -133,6 +136,9 @@ class Program:
         self.frames = self.pipeline.get_by_name("frames")
         self.frames.get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, self.on_taken)
         self.caps = self.rate = None   # the last frame's caps, the first one's rate
+        self.start = 0           # time.monotonic_ns () at the first frame
+        self.pts = -1            # the last frame's PTS, in ns since the first frame
+        self.offset = None       # from the camera's PTS to ours; None: no frame since connect ()
         bus = self.pipeline.get_bus()
         bus.add_signal_watch()
         bus.connect("message::error", self.on_error)
@@ -143,14 +149,30 @@ class Program:
     # ---- called in streaming threads
 
     def on_frame(self, sample):
-        if not self.arrived and self.options.seconds:
-            GLib.timeout_add(int(self.options.seconds * SECOND), self.on_time)
+        now = time.monotonic_ns()
+        if not self.arrived:
+            self.start = now
+            if self.options.seconds:
+                GLib.timeout_add(int(self.options.seconds * SECOND), self.on_time)
         self.arrived += 1
         caps = sample.get_caps()
         if not self.caps or not caps.is_equal(self.caps):
             self.caps = caps
             self.set_caps(caps)
-        self.frames.emit("push-buffer", sample.get_buffer())
+        frame = sample.get_buffer()
+        buffer = frame.copy_region(CONTENT, 0, frame.get_size())
+        buffer.pts = self.pts = max(self.pts + 1, self.since_start(frame.pts, now - self.start))
+        buffer.duration = frame.duration
+        self.frames.emit("push-buffer", buffer)
+
+    def since_start(self, pts, arrival):
+        """Returns the time of a frame, in ns since the first frame: its arrival if it is the
+        first one after connect (), else what the camera's PTS says relative to that one."""
+        if pts == Gst.CLOCK_TIME_NONE:
+            return arrival
+        if self.offset is None:
+            self.offset = arrival - pts
+        return pts + self.offset
 
     def set_caps(self, caps):
         """Takes size and rate of the first frame for all frames, and one colorimetry,
@@ -176,6 +198,7 @@ class Program:
     def connect(self):
         if not self.ending:
             self.waited = 0.0
+            self.offset = None
             self.camera = Camera(self.options.uri, self.on_frame, self.on_gone)
         return GLib.SOURCE_REMOVE
 

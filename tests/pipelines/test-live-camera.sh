@@ -28,6 +28,14 @@ frames ()
     ! fdsink | wc -c | awk '{ print $1 / (768 * 576) }'
 }
 
+# Each frame of FILE is later than the frame before it.
+in_order ()
+{
+  gst-launch-1.0 -v filesrc location="$1" ! parsebin ! identity silent=false ! fakesink |
+    grep -oE 'pts: [0-9:.]+' >times
+  sort -c -u times || fail "the times of the frames in $1 do not increase"
+}
+
 # memory PID: of the program that timeout with this PID runs
 memory () { sed -nE 's/^VmRSS:[^0-9]*([0-9]+) kB/\1/p' "/proc/$(pgrep -P "$1")/status"; }
 
@@ -40,6 +48,7 @@ finished ()
   [ -n "$taken" ] || { cat "$name".{out,err} >&2; fail "$name: no last line"; }
   [ "$taken" -ge "$least" ] || { cat "$name".{out,err} >&2; fail "$name: $taken frames only"; }
   [ "$(frames "$file")" = "$taken" ] || fail "$name: $(frames "$file") of $taken frames in $file"
+  in_order "$file"
   local report='[0-9]+ dropped, boxes [1-9][0-9]* in, [1-9][0-9]* out, nmsfilter [0-9]+ us a frame'
   grep -qE "^[0-9]+ frames/s, $report\$" "$name.out" ||
     { cat "$name.out" >&2; fail "$name: no report"; }
@@ -125,9 +134,9 @@ serve ()
 }
 serve "$(nms_sample_video)"
 address=$(cat address) port=$(sed -E 's/.*:([0-9]+).*/\1/' address)
-start gone "$address" --output gone.mp4
+start gone "$address" --output gone.mkv
 gone=$!
-start back "$address" --output back.mkv --reconnect
+start back "$address" --output back.mp4 --reconnect
 back=$!
 reports gone 3
 reports back 3
@@ -137,7 +146,7 @@ wait $gone || rc=$?
 [ $rc = 1 ] || { cat gone.{out,err} >&2; fail "a lost camera ends with $rc"; }
 [ "$(grep -c '' gone.err)" = 1 ] && grep -q '^live-camera: the camera is gone: ' gone.err ||
   { cat gone.err >&2; fail "a lost camera is not said in one line"; }
-finished gone gone.mp4 10
+finished gone gone.mkv 10
 at=$(grep -cE '^[1-9][0-9]* frames/s' back.out)
 gst-launch-1.0 -q videotestsrc num-buffers=600 ! video/x-raw,width=320,height=200,framerate=15/1 \
   ! jpegenc ! avimux ! filesink location=other.avi
@@ -147,7 +156,7 @@ interrupt $back
 wait $back || { cat back.{out,err} >&2; fail "after a reconnection it ended with $?"; }
 kill -9 $server
 grep -q '^The camera is gone (.*); waiting for it.$' back.out
-finished back back.mkv 20
+finished back back.mp4 20
 
 # No camera at the address.
 rc=0
