@@ -221,19 +221,17 @@ nms_prepare_python ()
   # shellcheck disable=SC2086
   nms_install $NMS_PACKAGES_PYTHON
   for NMS_PYTHON in python3 /usr/bin/python3; do
-    ! "$NMS_PYTHON" -c 'import gi; gi.require_version ("Gst", "1.0")' 2>/dev/null || return 0
+    ! nms_child "$NMS_PYTHON" -c 'import gi; gi.require_version ("Gst", "1.0")' 2>/dev/null ||
+      return 0
   done
   die "no python3 here has the module gi of GStreamer (package python3-gi)"
 }
 
 # Runs a GStreamer program with NMS_PRELOAD preloaded, because the run-time library of a
 # sanitizer must be loaded before a plugin that was built with it.
-nms_preloaded () { env ${NMS_PRELOAD:+"LD_PRELOAD=$NMS_PRELOAD"} "$@"; }
+nms_preloaded () { nms_child env ${NMS_PRELOAD:+"LD_PRELOAD=$NMS_PRELOAD"} "$@"; }
 
-nms_launch ()
-{
-  nms_child env ${NMS_PRELOAD:+"LD_PRELOAD=$NMS_PRELOAD"} gst-launch-1.0 "$@"
-}
+nms_launch () { nms_preloaded gst-launch-1.0 "$@"; }
 
 # Prints a text property for gst-launch-1.0: nms_set location "a b.avi" prints
 # location="a b.avi", with quotes and backslashes escaped.

@@ -10,13 +10,24 @@ come back with pictures of another size, rate or colour range. A file keeps thos
 first picture: videoconvert and videoscale make every picture like it. A camera that comes
 back counts its time from 0 again, so each frame gets its time since the first one.
 """
-import argparse
+import os
 import signal
 import sys
-import time
-import warnings
 
-import gi
+
+def interrupted(*_):
+    """Ends the program at Ctrl-C while modules are loaded, before run () handles signals."""
+    print("live-camera: interrupted", file=sys.stderr, flush=True)
+    os._exit(130)
+
+
+signal.signal(signal.SIGINT, interrupted)
+
+import argparse  # noqa: E402
+import time  # noqa: E402
+import warnings  # noqa: E402
+
+import gi  # noqa: E402
 # (older versions of PyGObject lack the names that newer versions ask for)
 warnings.simplefilter("ignore", gi.PyGIDeprecationWarning)
 gi.require_version("Gst", "1.0")

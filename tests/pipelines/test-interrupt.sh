@@ -42,3 +42,23 @@ interrupted ()
 interrupted INT 'frame [1-9]' quickstart --seconds 60 --output results
 interrupted TERM 'frame [1-9]' quickstart --seconds 60 --output results
 interrupted INT '"timestamp"' publish
+
+# Programs that the scripts only wait for: a gst-inspect-1.0 that reads many plugins, and
+# Python, which loads modules before camera.py handles signals.
+mkdir slow
+export SLOW_OUT=$PWD/out
+printf '#!/bin/sh\necho inspecting >>"$SLOW_OUT"\nexec sleep 30\n' >slow/gst-inspect-1.0
+chmod +x slow/gst-inspect-1.0
+printf 'print ("loading", flush=True)\nimport time\ntime.sleep (30)\n' >slow/gi.py
+PATH=$PWD/slow:$PATH interrupted TERM inspecting record --output results/raw.jsonl
+
+rm -f out
+setsid env --default-signal=INT PYTHONPATH="$PWD/slow" \
+  python3 "$PIPELINES/live/camera.py" rtsp://127.0.0.1/ --detector identity >out 2>err &
+pid=$!
+until grep -qs loading out; do sleep 0.1; done
+rc=0
+kill -INT $pid
+wait $pid || rc=$?
+[ $rc = 130 ] && [ "$(cat err)" = "live-camera: interrupted" ] ||
+  { cat err >&2; fail "camera.py ended with $rc while it loaded modules"; }
