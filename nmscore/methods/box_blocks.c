@@ -69,12 +69,21 @@ bits_of (size_t count)
   return bits;
 }
 
+/* Returns the number of bits of a coordinate in the keys: enough for a cell of the Z-order curve for
+ * each box, because each further bit makes sorting slower, but blocks hardly smaller. */
+static unsigned
+coordinate_bits (size_t count, unsigned number_bits)
+{
+  const unsigned wanted = (bits_of (count) + 1) / 2, most = (32 - number_bits) / 2;
+  return wanted < most ? wanted : most;
+}
+
 /* Returns the sorted keys: the class partition, then the place on a Z-order curve through the
  * centres. */
 static const uint64_t *
 sort (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number, unsigned number_bits)
 {
-  const unsigned bits = (32 - number_bits) / 2;
+  const unsigned bits = coordinate_bits (f->count, number_bits);
   const scale x = scale_of (f->x1, f->x2, f->count, bits);
   const scale y = scale_of (f->y1, f->y2, f->count, bits);
 
