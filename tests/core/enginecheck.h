@@ -18,6 +18,9 @@ extern const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1];
 int enginecheck_count (void);
 void enginecheck_use (nms_options *options, int number);
 
+#define ENGINECHECK_ALL_OUTPUTS                                                                    \
+  (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)
+
 /* Describes the first difference between `result`, which must have all outputs, and the
  * reference. Returns NULL if there is none. Free with free (). */
 char *enginecheck_difference (const nms_result *result, const RefResult *expected);
@@ -27,12 +30,13 @@ char *enginecheck_difference (const nms_result *result, const RefResult *expecte
 char *enginecheck_difference_of (const nms_result *result, const RefResult *expected,
     uint32_t outputs);
 
-/* Runs every engine with every combination of outputs, nms_run_into and
- * nms_count_neighbors, and compares them with the reference. Describes the first
- * difference; returns NULL if there is none. Free with free (). The engine and the
+/* Runs every engine with four combinations of outputs, nms_run_into and
+ * nms_count_neighbors, and compares them with the reference. Other methods and metrics than
+ * hard and iou, which run without an engine, run once with each combination. Describes the
+ * first difference; returns NULL if there is none. Free with free (). The engine and the
  * outputs of `options` are ignored; `options` may be NULL. ENGINECHECK_QUICK runs each
  * engine once with all outputs, and nothing else; ENGINECHECK_OUTPUTS runs each engine
- * with every combination, and nothing else. */
+ * with each combination, and nothing else. */
 enum { ENGINECHECK_FULL, ENGINECHECK_QUICK, ENGINECHECK_OUTPUTS };
 char *enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     int how);

@@ -293,6 +293,71 @@ test_reserve (void)
   }
 }
 
+/* Once a method has run, no method allocates for a frame of at most the context's capacity. The
+ * second block stays within the formula of nmscore.h. */
+static void
+test_methods (void)
+{
+  static const size_t most[] = { 1, 255, 256, 1000, 25200 };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (most); i++) {
+    nms_context *context = new_context ();
+    int error, calls = 0;
+
+    COUNTED (error = nms_context_reserve (context, most[i], BOXGEN_CLASS_OPTIONS));
+    g_assert_cmpint (error, ==, NMS_OK);
+    const size_t first_block = nms_context_scratch (context);
+    for (uint32_t method = 0; nms_method_name ((int) method); method++) {
+      BoxCall call;
+      nms_result result = { .size = sizeof result };
+      random_call (&call, 500 + method, most[i]);
+      call.options.method = method;
+      call.options.outputs = ENGINECHECK_ALL_OUTPUTS;
+      COUNTED (error = nms_run (context, &call.boxes, &call.options, &result));
+      g_assert_cmpint (error, ==, NMS_OK);
+      boxcall_clear (&call);
+      calls = method ? calls : heap.calls;
+      g_assert_cmpint (heap.calls, ==, calls);
+    }
+    g_assert_cmpuint (nms_context_scratch (context) - first_block, <=, 200 * most[i] + 65536);
+    g_assert_cmpuint (nms_context_scratch (context), >, first_block);
+    COUNTED (nms_context_trim (context));
+    g_assert_cmpuint (nms_context_scratch (context), ==, 0);
+    free_context (&context);
+  }
+}
+
+/* A method whose second block cannot be allocated fails, and runs when memory is back. */
+static void
+test_method_fails (void)
+{
+  nms_context *context = new_context ();
+  BoxRandom random = { 8 };
+  BoxCall call;
+  RefResult expected;
+  nms_result result = { .size = sizeof result };
+  int error;
+
+  boxcall_random (&call, &random, BOXGEN_CROWD, 200);
+  COUNTED (error = nms_context_reserve (context, 200, BOXGEN_CLASS_OPTIONS));
+  g_assert_cmpint (error, ==, NMS_OK);
+  call.options.method = NMS_METHOD_SOFT_GAUSSIAN;
+  call.options.outputs = ENGINECHECK_ALL_OUTPUTS;
+  heap.fail_at = heap.calls;
+  COUNTED (error = nms_run (context, &call.boxes, &call.options, &result));
+  heap.fail_at = -1;
+  g_assert_cmpint (error, ==, NMS_ERROR_MEMORY);
+  g_assert_cmpstr (nms_context_error (context), !=, "");
+  COUNTED (error = nms_run (context, &call.boxes, &call.options, &result));
+  g_assert_cmpint (error, ==, NMS_OK);
+  ref_run (&call.boxes, &call.options, &expected);
+  g_assert_cmpstr (enginecheck_difference_of (&result, &expected, ENGINECHECK_ALL_OUTPUTS), ==,
+      NULL);
+  ref_result_clear (&expected);
+  boxcall_clear (&call);
+  free_context (&context);
+}
+
 /* Calls that fail do not allocate. */
 static void
 test_bad_calls (void)
@@ -463,6 +528,8 @@ static const TestCase cases[] = {
   { "/allocation/watch", test_watch },
   { "/allocation/steady", test_steady },
   { "/allocation/reserve", test_reserve },
+  { "/allocation/methods", test_methods },
+  { "/allocation/method-fails", test_method_fails },
   { "/allocation/bad-calls", test_bad_calls },
   { "/allocation/formula", test_formula },
   { "/allocation/growth", test_growth },

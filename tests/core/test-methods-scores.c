@@ -19,9 +19,6 @@
 
 static const char *const sets[] = { "scalar", "sse2", "avx2", "avx512", "neon" };
 
-#define ALL_OUTPUTS                                                                               \
-  (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)
-
 static void
 test_row (gconstpointer data)
 {
@@ -30,7 +27,7 @@ test_row (gconstpointer data)
   MethodCall call;
 
   methodrow_call (row, &call);
-  call.options.outputs = ALL_OUTPUTS;
+  call.options.outputs = ENGINECHECK_ALL_OUTPUTS;
   for (size_t s = 0; s < G_N_ELEMENTS (sets); s++) {
     nms_result result = { .size = sizeof result };
     if (nms_context_set_isa (ctx, sets[s]) < 0)
@@ -123,7 +120,7 @@ random_method (nms_options *o, BoxRandom *random)
   o->sigma = sigmas[boxrandom_below (random, G_N_ELEMENTS (sigmas))];
   o->min_score = least[boxrandom_below (random, G_N_ELEMENTS (least))];
   o->engine = NMS_ENGINE_AUTO;
-  o->outputs = ALL_OUTPUTS;
+  o->outputs = ENGINECHECK_ALL_OUTPUTS;
 }
 
 static void
@@ -138,7 +135,7 @@ compare (nms_context *ctx, const BoxCall *call, uint64_t round)
       continue;
     if (nms_run (ctx, &call->boxes, &call->options, &result) < 0)
       g_error ("%s", nms_context_error (ctx));
-    char *difference = enginecheck_difference_of (&result, &expected, ALL_OUTPUTS);
+    char *difference = enginecheck_difference_of (&result, &expected, ENGINECHECK_ALL_OUTPUTS);
     if (difference)
       g_error ("round %" G_GUINT64_FORMAT ", %s, metric %u, %zu boxes: %s", round,
           nms_context_engine_in_use (ctx), call->options.metric, call->boxes.count, difference);
@@ -238,7 +235,7 @@ test_rotated_scores (void)
 
   nms_boxes_set_rows (&boxes, rows[0]);
   nms_options_init (&options, sizeof options);
-  options.outputs = ALL_OUTPUTS;
+  options.outputs = ENGINECHECK_ALL_OUTPUTS;
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
     nms_result result = { .size = sizeof result };
     options.method = cases[i].method;

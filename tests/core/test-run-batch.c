@@ -86,6 +86,8 @@ batch_init (Batch *b, uint64_t seed)
   b->arrays.kept = g_new (int32_t, b->arrays.kept_capacity);
   b->arrays.outcome = g_new (uint8_t, b->call.boxes.count);
   b->arrays.suppressed_by = g_new (int32_t, b->call.boxes.count);
+  b->arrays.kept_score = g_new (float, b->arrays.kept_capacity);
+  b->arrays.kept_box = g_new (float, 4 * b->arrays.kept_capacity);
   b->result.size = sizeof b->result;
 }
 
@@ -95,6 +97,8 @@ batch_clear (Batch *b)
   g_free (b->arrays.kept);
   g_free (b->arrays.outcome);
   g_free (b->arrays.suppressed_by);
+  g_free (b->arrays.kept_score);
+  g_free (b->arrays.kept_box);
   boxcall_clear (&b->call);
 }
 
@@ -125,8 +129,11 @@ batch_check (const Batch *b)
       .not_candidate_count = expected.not_candidate_count,
       .kept = b->arrays.kept + b->kept_offsets[i],
       .outcome = b->arrays.outcome + b->offsets[i],
-      .suppressed_by = b->arrays.suppressed_by + b->offsets[i] };
-    g_assert_cmpstr (enginecheck_difference (&part, &expected), ==, NULL);
+      .suppressed_by = b->arrays.suppressed_by + b->offsets[i],
+      .kept_score = b->arrays.kept_score + b->kept_offsets[i],
+      .kept_box = b->arrays.kept_box + 4 * b->kept_offsets[i] };
+    g_assert_cmpstr (enginecheck_difference_of (&part, &expected, ENGINECHECK_ALL_OUTPUTS), ==,
+        NULL);
     sum.kept_count += part.kept_count;
     sum.suppressed_count += part.suppressed_count;
     sum.over_cap_count += part.over_cap_count;
@@ -138,6 +145,8 @@ batch_check (const Batch *b)
   sum.kept = b->arrays.kept;
   sum.outcome = b->arrays.outcome;
   sum.suppressed_by = b->arrays.suppressed_by;
+  sum.kept_score = b->arrays.kept_score;
+  sum.kept_box = b->arrays.kept_box;
   g_assert_cmpmem (&b->result, sizeof sum, &sum, sizeof sum);
 }
 
@@ -161,6 +170,24 @@ test_random (void)
         nms_context_trim (context);
       batch_clear (&b);
     }
+  }
+}
+
+/* All methods, on one and several threads. */
+static void
+test_methods (void)
+{
+  for (uint64_t i = 0; i < 200; i++) {
+    Batch b;
+    batch_init (&b, 5000 + i);
+    b.call.options.method = (uint32_t) (i % 9);
+    b.call.options.metric = (uint32_t) (i / 9 % 2);
+    g_assert_cmpint (nms_context_set_threads (context, i % 2 ? 4 : 1), ==, NMS_OK);
+    g_assert_cmpint (batch_run (context, &b), ==, NMS_OK);
+    batch_check (&b);
+    if (i % 16 == 3)
+      nms_context_trim (context);
+    batch_clear (&b);
   }
 }
 
@@ -367,6 +394,7 @@ static const TestCase cases[] = {
   { "/run-batch/offsets", test_offsets },
   { "/run-batch/errors", test_errors },
   { "/run-batch/null", test_null },
+  { "/run-batch/methods", test_methods },
   { "/run-batch/arrays-ends", test_arrays_ends },
   { "/run-batch/thread-numbers", test_thread_numbers },
   { "/run-batch/fork", test_fork },

@@ -118,6 +118,39 @@ take_class_options (Bytes *bytes, nms_options *options)
   return list;
 }
 
+/* Takes a method, a metric that it takes, and their options. All are 0, method hard by IoU, after
+ * the end of the input. */
+static void
+take_method (Bytes *bytes, nms_options *options)
+{
+  static const float sigmas[] = { 0, 0.5f, 2, 1e-9f, 1e9f };
+  uint8_t choice = take_byte (bytes);
+
+  options->method = choice & 15;
+  options->metric = choice >> 4 & 3;
+  if (!nms_method_name ((int) options->method))
+    options->method = NMS_METHOD_HARD;
+  if (nms_method_refusal ((int) options->method, (int) options->metric))
+    options->metric = NMS_METRIC_IOU;
+  options->sigma = sigmas[take_byte (bytes) % (sizeof sigmas / sizeof *sigmas)];
+  options->min_score = (float) (take_byte (bytes) % 64) / 64;
+  options->fused_score = take_byte (bytes) & 3;
+  options->source_count = take_byte (bytes) & 3;
+}
+
+/* Takes the sources of the boxes and a weight for each, and sets the column if `wanted`. */
+static void
+take_sources (Bytes *bytes, nms_boxes *boxes, nms_options *options, int32_t *source,
+    float *weights, int wanted)
+{
+  for (size_t i = 0; i < boxes->count; i++)
+    source[i] = take_byte (bytes) % 5 - 1;
+  for (size_t i = 0; i < 4; i++)
+    weights[i] = (float) (take_byte (bytes) + 1) / 16;
+  boxes->source.data = wanted ? source : NULL;
+  options->source_weights = wanted ? weights : NULL;
+}
+
 /* Makes a well-formed call and compares every engine with the reference. */
 static void
 compare (nms_context *context, Bytes *bytes)
@@ -129,6 +162,8 @@ compare (nms_context *context, Bytes *bytes)
   nms_boxes boxes = { .size = sizeof boxes, .count = n };
   float *corners = allocate (4 * n, sizeof *corners), *score = allocate (n, sizeof *score);
   int32_t *class_id = allocate (n, sizeof *class_id), *parent = allocate (n, sizeof *parent);
+  int32_t *source = allocate (n, sizeof *source);
+  float weights[4];
   uint8_t *exclude = allocate (n, sizeof *exclude);
 
   nms_options_init (&options, sizeof options);
@@ -166,10 +201,13 @@ compare (nms_context *context, Bytes *bytes)
   boxes.class_id.data = columns & 2 ? class_id : NULL;
   boxes.exclude.data = columns & 4 ? exclude : NULL;
   boxes.parent.data = columns & 8 ? parent : NULL;
+  take_method (bytes, &options);
+  take_sources (bytes, &boxes, &options, source, weights, columns & 16);
 
   char *difference = enginecheck_run (context, &boxes, &options, ENGINECHECK_FULL);
   if (difference) {
-    fprintf (stderr, "%zu boxes: %s\n", n, difference);
+    fprintf (stderr, "%zu boxes, method %u, metric %u: %s\n", n, options.method, options.metric,
+        difference);
     abort ();
   }
   free (classes);
@@ -177,6 +215,7 @@ compare (nms_context *context, Bytes *bytes)
   free (score);
   free (class_id);
   free (parent);
+  free (source);
   free (exclude);
 }
 
@@ -193,7 +232,7 @@ scramble (nms_context *context, Bytes *bytes)
   nms_result result = { .size = sizeof result }, before;
   int error;
 
-  options.max_candidates = 0;
+  nms_options_init (&options, sizeof options);
   take (bytes, &options, offsetof (nms_options, max_candidates));
   if (take_byte (bytes) & 3)
     options.size = sizeof options;
@@ -216,6 +255,11 @@ scramble (nms_context *context, Bytes *bytes)
   if (take_byte (bytes) == 1)
     boxes.y2.data = NULL;
   take (bytes, &options.max_candidates, sizeof options.max_candidates);
+  if (take_byte (bytes) & 1) {
+    take (bytes, &options.method, offsetof (nms_options, source_weights)
+        - offsetof (nms_options, method));
+    options.source_count = take_byte (bytes);
+  }
 
   memset (&result, 0x3c, sizeof result);
   result.size = sizeof result;
