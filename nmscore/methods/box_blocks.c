@@ -69,8 +69,8 @@ bits_of (size_t count)
   return bits;
 }
 
-/* Returns the number of bits of a coordinate in the keys: enough for a cell of the Z-order curve for
- * each box, because each further bit makes sorting slower, but blocks hardly smaller. */
+/* Returns the number of bits of a coordinate in the keys: enough for as many cells of the Z-order
+ * curve as there are boxes. Further bits make sorting slower, but blocks hardly smaller. */
 static unsigned
 coordinate_bits (size_t count, unsigned number_bits)
 {
