@@ -61,13 +61,13 @@
  * A buffer waits for its record if that comes from a pipe. A record at most a quarter of a
  * frame before the buffer's time is used at once; otherwise the record after the buffer
  * has to be known. A writer that leaves frames out therefore delays those frames until
- * its next record, which the latency of the pipeline does not include. A warning is posted
- * when no line has come for 1 s. Two boxreplays on one pipe would share its lines, so
- * the second one in a process is refused.
+ * its next record, at most #GstBoxReplay:boxes-timeout, which a live pipeline adds to its
+ * latency. Without that limit a warning is posted when no line has come for 1 s. Two
+ * boxreplays on one pipe would share its lines, so the second one in a process is refused.
  *
  * A last line that is incomplete, as in a file that is still being written, is a warning.
  * follow=true waits for its rest and for further lines, as for a pipe, so a stream that
- * runs longer than its recording waits until a flush or a state change.
+ * runs longer than its recording waits until a flush, a state change or boxes-timeout.
  *
  * A file is read in memory no larger than its longest line. An index of 32 bytes for every
  * 16 KiB makes seeks and reverse playback cheap. The first jump beyond what was read passes
@@ -349,6 +349,35 @@ gst_box_replay_change_state (GstElement * element, GstStateChange transition)
   return GST_ELEMENT_CLASS (gst_box_replay_parent_class)->change_state (element, transition);
 }
 
+/* Adds boxes-timeout to the latency of a live pipeline where a buffer may wait so long. */
+static void
+add_latency (GstBoxReplay * self, GstQuery * query)
+{
+  GstClockTime least, most, wait = GST_CLOCK_TIME_NONE;
+  gboolean live;
+
+  gst_query_parse_latency (query, &live, &least, &most);
+  GST_OBJECT_LOCK (self);
+  if (live && (self->boxes_pad || (self->reader && record_reader_may_wait (self->reader))))
+    wait = self->settings.boxes_timeout;
+  GST_OBJECT_UNLOCK (self);
+  if (!GST_CLOCK_TIME_IS_VALID (wait))
+    return;
+  wait = MIN (wait, G_MAXINT64 / 2);
+  most = GST_CLOCK_TIME_IS_VALID (most) ? most + wait : most;
+  gst_query_set_latency (query, live, least + wait, most);
+}
+
+static gboolean
+gst_box_replay_query (GstBaseTransform * trans, GstPadDirection direction, GstQuery * query)
+{
+  if (!GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->query (trans, direction, query))
+    return FALSE;
+  if (direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
+    add_latency (GST_BOX_REPLAY (trans), query);
+  return TRUE;
+}
+
 /* ------------------------------------------------------------- the pad boxes */
 
 static GstPad *
@@ -384,6 +413,8 @@ gst_box_replay_set_property (GObject * object, guint id, const GValue * value, G
   GST_OBJECT_UNLOCK (self);
   if (refused)
     PROPERTY_WARN_READY_ONLY (self, pspec);
+  else if (id == REPLAY_PROP_BOXES_TIMEOUT)
+    gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
 static void
@@ -443,6 +474,7 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
   trans_class->stop = gst_box_replay_stop;
   trans_class->set_caps = gst_box_replay_set_caps;
   trans_class->sink_event = gst_box_replay_sink_event;
+  trans_class->query = gst_box_replay_query;
   trans_class->prepare_output_buffer = gst_box_replay_prepare_output_buffer;
   trans_class->transform_ip = gst_box_replay_transform_ip;
 }

@@ -34,6 +34,8 @@ struct _LineReader
   GstPoll *pause;               /* for waiting at the end of the file */
   void (*waiting) (gpointer data);
   gpointer waiting_data;
+  gint64 deadline;              /* monotonic time in us; 0: none */
+  gboolean late;                /* the deadline ended the last call */
   GstClockTime waited;          /* ns without data; GST_CLOCK_TIME_NONE after `waiting` */
 
   gchar *buffer;
@@ -173,11 +175,28 @@ reserve_chunk (LineReader * self)
   }
 }
 
+/* Returns the longest time, in ns, to wait from now on, at most `most`. */
+static GstClockTime
+time_to_wait (LineReader * self, GstClockTime most)
+{
+  gint64 rest = self->deadline - g_get_monotonic_time ();
+
+  return self->deadline == 0 ? most : MIN (most, (GstClockTime) MAX (rest, 0) * GST_USECOND);
+}
+
+/* Returns whether the deadline has passed, and sets `late` then. */
+static gboolean
+check_late (LineReader * self)
+{
+  self->late = self->deadline != 0 && g_get_monotonic_time () >= self->deadline;
+  return self->late;
+}
+
 /* Adds to the time waited, and calls `waiting` when it reaches STALL. */
 static void
 add_wait (LineReader * self, GstClockTime time)
 {
-  if (!GST_CLOCK_TIME_IS_VALID (self->waited))
+  if (!GST_CLOCK_TIME_IS_VALID (self->waited) || self->deadline != 0)
     return;
   self->waited += time;
   if (self->waited < STALL)
@@ -193,11 +212,13 @@ wait_for_data (LineReader * self, GError ** error)
 {
   for (;;) {
     GstClockTime limit = GST_CLOCK_TIME_IS_VALID (self->waited) ? STALL : GST_CLOCK_TIME_NONE;
-    gint ready = gst_poll_wait (self->poll, limit);
+    gint ready = gst_poll_wait (self->poll, time_to_wait (self, limit));
 
     if (ready > 0)
       return LINE_READER_LINE;
     if (ready == 0) {
+      if (check_late (self))
+        return LINE_READER_FLUSHING;
       add_wait (self, STALL);
     } else if (errno == EBUSY) {
       return LINE_READER_FLUSHING;
@@ -220,7 +241,8 @@ wait_for_more (LineReader * self, GError ** error)
         "the file was cut off while it was followed");
     return LINE_READER_FAILED;
   }
-  if (gst_poll_wait (self->pause, FOLLOW_INTERVAL) < 0 && errno == EBUSY)
+  if (check_late (self) || (gst_poll_wait (self->pause, time_to_wait (self, FOLLOW_INTERVAL)) < 0
+          && errno == EBUSY))
     return LINE_READER_FLUSHING;
   add_wait (self, FOLLOW_INTERVAL);
   return LINE_READER_LINE;
@@ -279,9 +301,22 @@ take_line (LineReader * self, gsize past_end, gchar ** line, gsize * length)
   return LINE_READER_LINE;
 }
 
+void
+line_reader_set_deadline (LineReader * self, gint64 deadline)
+{
+  self->deadline = deadline;
+}
+
+gboolean
+line_reader_is_late (LineReader * self)
+{
+  return self->late;
+}
+
 LineReaderResult
 line_reader_next (LineReader * self, gchar ** line, gsize * length, GError ** error)
 {
+  self->late = FALSE;
   for (;;) {
     gchar *end_of_line = NULL;
     LineReaderResult result;

@@ -53,6 +53,12 @@ gboolean line_reader_claim (LineReader * self, const gchar * owner, GError ** er
  * until data has come. */
 void line_reader_set_waiting (LineReader * self, void (*waiting) (gpointer), gpointer data);
 
+/* Sets the time (g_get_monotonic_time ()) at which line_reader_next () stops waiting: it
+ * returns LINE_READER_FLUSHING, and line_reader_is_late () returns TRUE until it is called
+ * again. `waiting` is not called then. 0, the default: no limit. */
+void line_reader_set_deadline (LineReader * self, gint64 deadline);
+gboolean line_reader_is_late (LineReader * self);
+
 /* Returns whether the line that the last call returned has no end of line, because the
  * file ends there. */
 gboolean line_reader_is_unfinished (LineReader * self);

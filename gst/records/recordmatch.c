@@ -59,6 +59,23 @@ use_record (RecordMatch * self, guint i, RecordedFrame ** frame)
   return RECORD_MATCH_FOUND;
 }
 
+/* Reads one record, as record_queue_read () does; RECORD_MATCH_NONE at the deadline. */
+static RecordMatchResult
+read_record (RecordMatch * self, guint64 time, guint64 index, GError ** error)
+{
+  RecordMatchResult result = record_queue_read (self->queue, time, index, error);
+
+  if (result == RECORD_MATCH_FLUSHING && record_reader_is_late (self->queue->reader))
+    return RECORD_MATCH_NONE;
+  return result;
+}
+
+void
+record_match_set_deadline (RecordMatch * self, gint64 deadline)
+{
+  record_reader_set_deadline (self->queue->reader, deadline);
+}
+
 RecordMatchResult
 record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
 {
@@ -69,7 +86,7 @@ record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
     /* AUTO is decided once; a file that was empty stays empty */
     return RECORD_MATCH_FOUND;
   }
-  result = record_queue_read (self->queue, 0, 0, error);
+  result = read_record (self, 0, 0, error);
   if (result != RECORD_MATCH_FOUND)
     return result == RECORD_MATCH_NONE ? RECORD_MATCH_FOUND : result;
   if (record (self, 0)->timestamp != RECORDED_FRAME_NO_TIME) {
@@ -128,8 +145,7 @@ get_shortcut (RecordMatch * self, const RecordSearch * search)
 {
   guint64 duration = search->frame_duration > 0 ? search->frame_duration : UNKNOWN_FRAME_DURATION;
 
-  if (record_reader_can_rewind (self->queue->reader)
-      && !record_reader_follows (self->queue->reader))
+  if (!record_reader_may_wait (self->queue->reader))
     return 0;
   return MIN (search->tolerance, duration / 4);
 }
@@ -169,7 +185,7 @@ find_neighbors (RecordMatch * self, const RecordSearch * search, gint * before_f
     if (after >= 0 || self->queue->frames->len >= MAX_AHEAD
         || (before >= 0 && distance (self, before, time) <= shortcut))
       return RECORD_MATCH_FOUND;
-    result = record_queue_read (self->queue, time, 0, error);
+    result = read_record (self, time, 0, error);
     if (result == RECORD_MATCH_NONE && self->queue->pending
         && (before < 0 || distance (self, before, time) > search->tolerance)) {
       record_queue_next_session (self->queue);
@@ -262,7 +278,7 @@ record_match_at_index (RecordMatch * self, guint64 index, RecordedFrame ** frame
   *frame = NULL;
   for (;;) {
     if (self->queue->frames->len == 0)
-      result = record_queue_read (self->queue, 0, index, error);
+      result = read_record (self, 0, index, error);
     if (result != RECORD_MATCH_FOUND || record (self, 0)->index >= index)
       break;
     record_queue_discard (self->queue, 1);
@@ -283,7 +299,7 @@ record_match_take_next (RecordMatch * self, RecordedFrame ** frame, GError ** er
 
   *frame = NULL;
   if (self->queue->frames->len == 0)
-    result = record_queue_read (self->queue, 0, 0, error);
+    result = read_record (self, 0, 0, error);
   if (result == RECORD_MATCH_NONE && self->queue->pending) {
     record_queue_next_session (self->queue);
     result = RECORD_MATCH_FOUND;

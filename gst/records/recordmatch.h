@@ -33,8 +33,12 @@ RecordMatch *record_match_new (RecordReader * reader, RecordMatchBy by, gboolean
     gboolean loop);
 void record_match_free (RecordMatch * self);
 
+/* Sets the time (g_get_monotonic_time ()) until which the functions below wait for a record
+ * of a pipe; then they go on as if there were none yet. 0, the default: no limit. */
+void record_match_set_deadline (RecordMatch * self, gint64 deadline);
+
 /* Sets `by` to RECORD_MATCH_TIMESTAMP or RECORD_MATCH_INDEX, reading the first
- * record if that decides it; to RECORD_MATCH_AUTO if the file has no records.
+ * record if that decides it; to RECORD_MATCH_AUTO if there are no records yet.
  * Returns RECORD_MATCH_FOUND, _FLUSHING or _FAILED. */
 RecordMatchResult record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error);
 

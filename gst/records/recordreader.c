@@ -372,6 +372,24 @@ record_reader_follows (RecordReader * self)
   return line_reader_follows (self->reader);
 }
 
+void
+record_reader_set_deadline (RecordReader * self, gint64 deadline)
+{
+  line_reader_set_deadline (self->reader, deadline);
+}
+
+gboolean
+record_reader_is_late (RecordReader * self)
+{
+  return line_reader_is_late (self->reader);
+}
+
+gboolean
+record_reader_may_wait (RecordReader * self)
+{
+  return !record_reader_can_rewind (self) || record_reader_follows (self);
+}
+
 gboolean
 record_reader_claim (RecordReader * self, const gchar * owner, GError ** error)
 {

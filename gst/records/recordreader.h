@@ -70,6 +70,13 @@ void record_reader_skip_passes (RecordReader * self, guint64 passes);
 void record_reader_set_follow (RecordReader * self, gboolean follow);
 gboolean record_reader_follows (RecordReader * self);
 
+/* Do the same as line_reader_set_deadline () and line_reader_is_late (). */
+void record_reader_set_deadline (RecordReader * self, gint64 deadline);
+gboolean record_reader_is_late (RecordReader * self);
+
+/* Returns whether reading may wait: the recording is a pipe, or is followed. */
+gboolean record_reader_may_wait (RecordReader * self);
+
 /* Claims a pipe, as line_reader_claim () describes it. */
 gboolean record_reader_claim (RecordReader * self, const gchar * owner, GError ** error);
 

@@ -224,11 +224,9 @@ parse (GstBoxReplayPad * self, GstBuffer * buffer, RecordedFrame ** frame, GErro
 
 RecordMatchResult
 replay_pad_find (GstBoxReplayPad * self, GstClockTime time, GstClockTime tolerance,
-    GstClockTime patience, RecordedFrame ** frame, GError ** error)
+    gint64 deadline, RecordedFrame ** frame, GError ** error)
 {
   const GstClockTime last = time > G_MAXUINT64 - 1 - tolerance ? G_MAXUINT64 - 1 : time + tolerance;
-  const gint64 deadline = GST_CLOCK_TIME_IS_VALID (patience)
-      ? g_get_monotonic_time () + (gint64) (patience / 1000) : 0;
   RecordMatchResult result = RECORD_MATCH_NONE;
   GstBuffer *buffer;
   gboolean done;

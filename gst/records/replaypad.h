@@ -41,11 +41,11 @@ GstClockTime replay_pad_time (const GstSegment * segment, GstBuffer * buffer);
 
 /* Finds the first text that is at most `tolerance` (ns) away from the running time `time`
  * of a frame. Earlier text is dropped and counted as unmatched. Waits until such text, a
- * later text, a GAP event or EOS has come, but for at most `patience` ns
- * (GST_CLOCK_TIME_NONE: without a limit). Text without content is a frame without boxes.
+ * later text, a GAP event or EOS has come, but no longer than until `deadline`
+ * (g_get_monotonic_time (); 0: without a limit). Text without content is a frame without boxes.
  * Called by the streaming thread of the video. The frame is that of replay_text_parse (). */
 RecordMatchResult replay_pad_find (GstBoxReplayPad * self, GstClockTime time,
-    GstClockTime tolerance, GstClockTime patience, RecordedFrame ** frame, GError ** error);
+    GstClockTime tolerance, gint64 deadline, RecordedFrame ** frame, GError ** error);
 
 /* Handles EOS of the video: counts the text that is left as unmatched. Text that comes
  * later is refused, until replay_pad_resume (). */

@@ -90,6 +90,26 @@ get_tolerance (ReplaySearch * self, const StreamPositionStep * step)
   return tolerance > 0 ? tolerance : stream_position_half_frame (step);
 }
 
+/* Returns the longest time, in ns, that the buffer waits for its record. */
+static GstClockTime
+get_patience (ReplaySearch * self)
+{
+  GstClockTime patience;
+
+  GST_OBJECT_LOCK (self->element);
+  patience = self->settings->boxes_timeout;
+  GST_OBJECT_UNLOCK (self->element);
+  return patience;
+}
+
+/* Returns the time at which a wait of `patience` ns that begins now ends; 0: never. */
+static gint64
+deadline_of (GstClockTime patience)
+{
+  return GST_CLOCK_TIME_IS_VALID (patience)
+      ? g_get_monotonic_time () + (gint64) (patience / GST_USECOND) : 0;
+}
+
 /* Follows a jump of the stream in the recording. */
 static GstFlowReturn
 follow_jump (ReplaySearch * self, const GstSegment * segment, const StreamPositionStep * step)
@@ -127,12 +147,15 @@ find_record (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer
 
   if (stream_position_is_outside (segment, buffer))
     return GST_FLOW_OK;
+  record_match_set_deadline (self->match, deadline_of (get_patience (self)));
   result = record_match_by (self->match, &by, &error);
   if (result == RECORD_MATCH_FOUND) {
     step = stream_position_step (&self->position, segment, buffer, by == RECORD_MATCH_INDEX);
     if (step.jumped && (flow = follow_jump (self, segment, &step)) != GST_FLOW_OK)
       return flow;
-    if (by == RECORD_MATCH_INDEX) {
+    if (by == RECORD_MATCH_AUTO) {
+      result = RECORD_MATCH_NONE;
+    } else if (by == RECORD_MATCH_INDEX) {
       result = record_match_at_index (self->match, self->position.index, &self->frame, &error);
     } else if (GST_CLOCK_TIME_IS_VALID (step.time)) {
       RecordSearch search = {
@@ -156,7 +179,7 @@ find_record (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer
 static GstFlowReturn
 find_text (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer)
 {
-  GstClockTime time = replay_pad_time (segment, buffer), patience;
+  GstClockTime time = replay_pad_time (segment, buffer);
   GError *error = NULL;
   RecordMatchResult result;
   StreamPositionStep step;
@@ -164,11 +187,8 @@ find_text (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer)
   if (!GST_CLOCK_TIME_IS_VALID (time))
     return GST_FLOW_OK;
   step = stream_position_step (&self->position, segment, buffer, FALSE);
-  GST_OBJECT_LOCK (self->element);
-  patience = self->settings->boxes_timeout;
-  GST_OBJECT_UNLOCK (self->element);
-  result = replay_pad_find (self->pad, time, get_tolerance (self, &step), patience, &self->frame,
-      &error);
+  result = replay_pad_find (self->pad, time, get_tolerance (self, &step),
+      deadline_of (get_patience (self)), &self->frame, &error);
   return flow_of (self, result, error);
 }
 

@@ -98,8 +98,9 @@ replay_settings_install (GObjectClass * object_class)
           0, G_MAXUINT64, DEFAULT_TOLERANCE, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_BOXES_TIMEOUT,
       g_param_spec_uint64 ("boxes-timeout", "Boxes timeout",
-          "Longest time, in ns, that a buffer waits for its text on the pad boxes; after that "
-          "it passes without boxes. 18446744073709551615 = no limit", 0, G_MAXUINT64,
+          "Longest time, in ns, that a buffer waits for its record from a pipe, a followed file or "
+          "the pad boxes; after that it passes without boxes. A live pipeline adds it to its "
+          "latency. 18446744073709551615 = no limit", 0, G_MAXUINT64,
           DEFAULT_BOXES_TIMEOUT, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_EXISTING,
       g_param_spec_enum ("existing", "Existing", "What happens to boxes already on a buffer",

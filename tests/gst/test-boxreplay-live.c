@@ -389,6 +389,118 @@ GST_START_TEST (a_pipe_adds_no_latency)
 
 GST_END_TEST;
 
+/* Opens a pipe to a boxreplay with these properties. Returns its end for writing. */
+static int
+open_pipe (Replay * r, const gchar * properties)
+{
+  gchar *launch;
+  int fd;
+
+  *r = (Replay) {.path = text_file_path ("pipe"),.bus = gst_bus_new () };
+  fail_unless (mkfifo (r->path, 0600) == 0);
+  fd = open (r->path, O_RDWR);
+  launch = g_strdup_printf ("boxreplay location=%s %s", r->path, properties);
+  r->h = gst_harness_new_parse (launch);
+  gst_harness_set_src_caps_str (r->h, CAPS);
+  g_free (launch);
+  return fd;
+}
+
+static void
+close_pipe (Replay * r, int fd)
+{
+  close (fd);
+  unlink (r->path);
+  replay_close (r);
+}
+
+static void
+write_line (int fd, guint frame)
+{
+  gchar *line = line_at (frame * FRAME, frame);
+
+  fail_unless_equals_int (write (fd, line, strlen (line)), (int) strlen (line));
+  g_free (line);
+}
+
+/* A writer that leaves frames out delays them by boxes-timeout, not until its next record. */
+GST_START_TEST (a_pipe_is_waited_for_no_longer_than_told)
+{
+  static const gchar *const ways[] = { "", "match=index" };
+  gint64 start;
+  guint i;
+  Replay r;
+
+  for (i = 0; i < G_N_ELEMENTS (ways); i++) {
+    gchar *properties = g_strconcat ("boxes-timeout=50000000 ", ways[i], NULL);
+    int fd = open_pipe (&r, properties);
+
+    start = g_get_monotonic_time ();
+    fail_unless_equals_int (replay_x_at (&r, 0), -1);   /* before the first line */
+    fail_unless (g_get_monotonic_time () - start >= 50000);
+    if (i == 1)
+      write_line (fd, 0);
+    write_line (fd, 1);
+    fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
+    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
+    if (i == 1) {
+      write_line (fd, 2);
+      write_line (fd, 3);
+    }
+    write_line (fd, 4);
+    fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), i == 1 ? 3 : -1);
+    fail_unless_equals_int (replay_x_at (&r, 4 * FRAME), 4);
+    fail_unless_equals_uint64 (replay_stat (&r, "matched"), i == 1 ? 3 : 2);
+    close_pipe (&r, fd);
+    g_free (properties);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST (a_followed_file_is_waited_for_no_longer_than_told)
+{
+  static const gdouble times[] = { 0 };
+  Replay r;
+
+  replay_open_records (&r, times, 1, "follow=true boxes-timeout=20000000");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+  append_text (r.path, "{\"timestamp\":200000000,\"objects\":[{\"x\":7,\"y\":0,\"w\":4,"
+      "\"h\":4}]}\n", -1);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 7);
+  replay_close (&r);
+}
+GST_END_TEST
+
+/* The wait is part of the latency, unless it has no limit or a file is read. */
+GST_START_TEST (latency_includes_the_wait)
+{
+  static const gdouble times[] = { 0 };
+  GstElement *element;
+  GstMessage *message;
+  Replay r;
+  int fd = open_pipe (&r, "");
+
+  gst_harness_set_upstream_latency (r.h, 7 * GST_MSECOND);
+  fail_unless_equals_uint64 (gst_harness_query_latency (r.h), 7 * GST_MSECOND);
+  element = gst_harness_find_element (r.h, "boxreplay");
+  gst_element_set_bus (element, r.bus);
+  g_object_set (element, "boxes-timeout", 50 * GST_MSECOND, NULL);
+  message = gst_bus_pop_filtered (r.bus, GST_MESSAGE_LATENCY);
+  fail_unless (message != NULL);
+  gst_message_unref (message);
+  fail_unless_equals_uint64 (gst_harness_query_latency (r.h), 57 * GST_MSECOND);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (element);
+  close_pipe (&r, fd);
+
+  replay_open_records (&r, times, 1, "boxes-timeout=50000000");
+  gst_harness_set_upstream_latency (r.h, 7 * GST_MSECOND);
+  fail_unless_equals_uint64 (gst_harness_query_latency (r.h), 7 * GST_MSECOND);
+  replay_close (&r);
+}
+GST_END_TEST
+
 static void
 count_up (GObject * object, GParamSpec * pspec, gpointer count)
 {
@@ -475,6 +587,9 @@ static const CheckCase cases[] = {
   CHECK_CASE (hold_follows_seeks),
   CHECK_CASE (held_boxes_are_unchanged),
   CHECK_CASE (a_pipe_adds_no_latency),
+  CHECK_CASE (a_pipe_is_waited_for_no_longer_than_told),
+  CHECK_CASE (a_followed_file_is_waited_for_no_longer_than_told),
+  CHECK_CASE (latency_includes_the_wait),
   CHECK_CASE (stats_notify_at_the_end),
   CHECK_CASE (a_pipe_has_one_replay),
   { NULL }

@@ -191,6 +191,8 @@ GST_START_TEST (waits_no_longer_than_told)
 
   expect_ids (&pads, 0, "");
   fail_unless (g_get_monotonic_time () - start >= 50000);
+  gst_harness_set_upstream_latency (pads.video, GST_MSECOND);
+  fail_unless_equals_uint64 (gst_harness_query_latency (pads.video), 51 * GST_MSECOND);
   push_box (&pads, 0, 1);
   push_box (&pads, FRAME, 2);
   expect_ids (&pads, FRAME, "2");
