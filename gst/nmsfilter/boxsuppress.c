@@ -226,16 +226,18 @@ set_columns (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * 
 /* ------------------------------------------------ boxes that are sorted here */
 
 /* Sorts the fed boxes into their final order. `unscored` says whether any box has no
- * confidence. Before that it decides the boxes that do
- * not go to the core: invalid ones, those below their score threshold, and those with
- * too few neighbors. Returns the number of boxes left in fed[], or an error. */
+ * confidence. Before that it decides the boxes that do not go to the core: invalid ones,
+ * those below their score threshold, those with too few neighbors and, with
+ * `drop_unscored`, those without a confidence. Returns the number of boxes left in fed[],
+ * or an error. */
 static gint
 order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, guint count,
-    gboolean parts, gboolean unscored)
+    gboolean parts, gboolean unscored, gboolean drop_unscored)
 {
   const Box *all = (const Box *) boxes->data;
-  gboolean neighbors = unscored && (rules->unscored_order == UNSCORED_ORDER_NEIGHBORS
-      || rules->min_neighbors > 0);
+  const gboolean by_neighbors = rules->unscored_order == UNSCORED_ORDER_NEIGHBORS;
+  const gboolean neighbors = unscored && !drop_unscored
+      && (by_neighbors || rules->min_neighbors > 0);
   guint k, kept;
   gint res;
 
@@ -256,6 +258,9 @@ order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
         box->state = BOX_STATE_BELOW_SCORE;
         continue;
       }
+    } else if (drop_unscored) {
+      box->state = BOX_STATE_NO_SCORE;
+      continue;
     }
     self->fed[kept++] = i;
   }
@@ -266,6 +271,9 @@ order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
     nms_boxes columns;
 
     counting.max_candidates = 0;        /* because neighbors decide which boxes are best */
+    counting.method = NMS_METHOD_HARD;
+    counting.metric = NMS_METRIC_IOU;
+    counting.outputs = 0;
     feed_again (self, boxes, count);
     set_columns (self, boxes, count, &columns, FALSE, parts);
     if ((res = nms_count_neighbors (self->context, &columns, &counting,
@@ -287,7 +295,7 @@ order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
       continue;
     } else {
       key->group |= UNSCORED_ORDER_NO_SCORE;
-      if (rules->unscored_order == UNSCORED_ORDER_NEIGHBORS)
+      if (by_neighbors)
         key->value = self->neighbors[k];
       else if (rules->unscored_order == UNSCORED_ORDER_AREA)
         key->value = fabs (box->x2 - box->x1) * fabs (box->y2 - box->y1);
@@ -310,6 +318,7 @@ typedef struct
   guint count;                  /* boxes that take part */
   guint lower_ranked;           /* of these, those with BOX_RANKS_LOWER */
   gboolean unscored;            /* a box has no confidence */
+  gboolean scored;              /* a box has one */
   gboolean parts;               /* a box is a part of another */
 } Taken;
 
@@ -348,6 +357,8 @@ take_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
         continue;
       }
       taken.unscored = TRUE;
+    } else {
+      taken.scored = TRUE;
     }
     if (G_UNLIKELY (box->flags & BOX_RANKS_LOWER))
       taken.lower_ranked++;
@@ -382,6 +393,62 @@ take_outcomes (BoxSuppress * self, GArray * boxes, guint count, const nms_result
   }
 }
 
+/* The outputs of the core that change kept boxes, by method. */
+static guint
+changed_outputs (nms_method method)
+{
+  switch (method) {
+    case NMS_METHOD_HARD:
+      return 0;
+    case NMS_METHOD_MERGE:
+    case NMS_METHOD_GREEDY_MERGE:
+    case NMS_METHOD_AVERAGE:
+      return NMS_OUTPUT_BOX;
+    case NMS_METHOD_WEIGHTED:
+      return NMS_OUTPUT_BOX | NMS_OUTPUT_SCORE;
+    default:
+      return NMS_OUTPUT_SCORE;
+  }
+}
+
+/* Moves a box from `row`, as it was fed, to `corners`. */
+static void
+take_corners (Box * box, const gfloat * row, const gfloat * corners)
+{
+  if (corners[0] == MIN (row[0], row[2]) && corners[1] == MIN (row[1], row[3])
+      && corners[2] == MAX (row[0], row[2]) && corners[3] == MAX (row[1], row[3]))
+    return;
+  box->x1 = corners[0];
+  box->y1 = corners[1];
+  box->x2 = corners[2];
+  box->y2 = corners[3];
+  box->rotation = 0;
+  box->flags |= BOX_MOVED;
+}
+
+/* Writes the places and scores that the method gave to the kept boxes, and returns the number of
+ * boxes that it changed. */
+static guint
+take_changes (const BoxSuppress * self, GArray * boxes, const nms_result * result)
+{
+  guint k, changed = 0;
+
+  for (k = 0; k < result->kept_count; k++) {
+    const gint32 at = result->kept[k];
+    Box *box = &g_array_index (boxes, Box, self->fed[at]);
+
+    if (result->kept_box)
+      take_corners (box, &self->rows[(gsize) 4 * at], &result->kept_box[(gsize) 4 * k]);
+    if (result->kept_score && (box->flags & BOX_HAS_CONFIDENCE)
+        && result->kept_score[k] != (gfloat) box->confidence) {
+      box->confidence = result->kept_score[k];
+      box->flags |= BOX_RESCORED;
+    }
+    changed += (box->flags & (BOX_MOVED | BOX_RESCORED)) != 0;
+  }
+  return changed;
+}
+
 static void
 count_states (const GArray * boxes, BoxSuppressCounts * counts)
 {
@@ -406,6 +473,13 @@ box_suppress_rules_clear (BoxSuppressRules * rules)
     prefilter_clear (&rules->prefilter);
 }
 
+gboolean
+box_suppress_needs_scores (nms_method method)
+{
+  return method != NMS_METHOD_HARD && method != NMS_METHOD_MERGE
+      && method != NMS_METHOD_GREEDY_MERGE;
+}
+
 gint
 box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
     gboolean want_suppressors, BoxSuppressCounts * counts)
@@ -413,9 +487,12 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
   nms_result result = { .size = sizeof result };
   nms_options *options = &self->options;
   PrefilterFrame prefilter;
+  const nms_method method = (nms_method) rules->core.method;
+  const gboolean needs_scores = box_suppress_needs_scores (method);
   nms_boxes columns;
   gboolean sorted;
   Taken taken;
+  guint k;
   gint res;
 
   reserve (self, boxes->len);
@@ -425,7 +502,8 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
   sorted = taken.unscored || taken.lower_ranked > 0;
 
   *options = rules->core;
-  options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0);
+  options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0)
+      | changed_outputs (method);
   if (rules->options) {
     options->class_options = sorted ? rules->options->unscored : rules->options->options;
     options->class_option_count = rules->options->count;
@@ -433,11 +511,14 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
   if (sorted) {
     options->score_threshold = -INFINITY;
     options->score_strict = 0;
-    if ((res = order_boxes (self, boxes, rules, taken.count, taken.parts, taken.unscored)) < 0)
+    if ((res = order_boxes (self, boxes, rules, taken.count, taken.parts, taken.unscored,
+                needs_scores && taken.scored)) < 0)
       return res;
     taken.count = (guint) res;
+    for (k = 0; !taken.scored && k < taken.count; k++)
+      self->score[k] = 1;
   }
-  set_columns (self, boxes, taken.count, &columns, !sorted, taken.parts);
+  set_columns (self, boxes, taken.count, &columns, !sorted || needs_scores, taken.parts);
 
   if (taken.parts) {
     box_parents_begin (self->parents, boxes);
@@ -451,5 +532,6 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
   } while (taken.parts && box_parents_again (self->parents, boxes, self->fed_at, self->exclude));
   count_states (boxes, counts);
   counts->lower_ranked = taken.lower_ranked;
+  counts->rewritten = take_changes (self, boxes, &result);
   return 0;
 }

@@ -34,6 +34,7 @@ typedef struct
   guint decided;                /* have a state other than BOX_STATE_NONE */
   guint dropped;                /* have a state that box_state_is_drop names */
   guint lower_ranked;           /* have BOX_RANKS_LOWER */
+  guint rewritten;              /* have BOX_MOVED or BOX_RESCORED */
 } BoxSuppressCounts;
 
 typedef struct _BoxSuppress BoxSuppress;
@@ -43,7 +44,13 @@ typedef struct _BoxSuppress BoxSuppress;
 BoxSuppress *box_suppress_new (nms_context * context);
 void box_suppress_free (BoxSuppress * self);
 
-/* Writes state and suppressed_by of every box, and `counts`. A box whose label does
+/* Returns whether a method computes with scores. Then boxes without a confidence are dropped, or
+ * all have the score 1 if no box that takes part has a confidence, and none may have
+ * BOX_RANKS_LOWER. */
+gboolean box_suppress_needs_scores (nms_method method);
+
+/* Writes state and suppressed_by of every box, the new place and confidence of each kept box
+ * that the method changes (with BOX_MOVED and BOX_RESCORED), and `counts`. A box whose label does
  * not take part gets BOX_STATE_NONE. suppressed_by is -1 throughout unless
  * `want_suppressors`. Returns 0, or a negative nms_error; then the states are
  * undefined, and nms_context_error of the context gives the details. */

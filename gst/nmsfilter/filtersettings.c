@@ -14,10 +14,6 @@
 #define XLA_ENGINE
 #endif
 
-DEFINE_ENUM_TYPE (gst_nms_method_get_type, "GstNmsMethod",
-    { GST_NMS_METHOD_HARD, "Drop each box that overlaps a better one too much", "hard" })
-DEFINE_ENUM_TYPE (gst_nms_metric_get_type, "GstNmsMetric",
-    { GST_NMS_METRIC_IOU, "Intersection over union", "iou" })
 DEFINE_ENUM_TYPE (gst_nms_engine_get_type, "GstNmsEngine",
     { NMS_ENGINE_AUTO, "Choose by the number of boxes, the limits and a sample of overlaps",
         "auto" },
@@ -45,8 +41,6 @@ DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
 #define DEFAULT_MAX_CANDIDATES 0
 #define DEFAULT_CLASS_AGNOSTIC FALSE
 #define DEFAULT_INCLUSIVE FALSE
-#define DEFAULT_METHOD GST_NMS_METHOD_HARD
-#define DEFAULT_METRIC GST_NMS_METRIC_IOU
 #define DEFAULT_ENGINE NMS_ENGINE_AUTO
 #define DEFAULT_MISSING_SCORE UNSCORED_ORDER_NEIGHBORS
 #define DEFAULT_MIN_NEIGHBORS 0
@@ -101,12 +95,6 @@ install_thresholds (GObjectClass * object_class)
 static void
 install_algorithm (GObjectClass * object_class)
 {
-  g_object_class_install_property (object_class, FILTER_PROP_METHOD,
-      g_param_spec_enum ("method", "Method", "What happens to boxes that overlap a better one",
-          gst_nms_method_get_type (), DEFAULT_METHOD, SETTABLE));
-  g_object_class_install_property (object_class, FILTER_PROP_METRIC,
-      g_param_spec_enum ("metric", "Metric", "How overlap is measured",
-          gst_nms_metric_get_type (), DEFAULT_METRIC, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_ENGINE,
       g_param_spec_enum ("engine", "Engine",
           "The algorithm that finds the boxes to drop. All engines give the same result and "
@@ -193,11 +181,10 @@ filter_settings_install (GObjectClass * object_class)
   install_thresholds (object_class);
   install_choices (object_class);
   prefilter_settings_install (object_class, FILTER_PROP_PREFILTER);
+  method_settings_install (object_class, FILTER_PROP_METHOD);
   install_algorithm (object_class);
   install_xla (object_class);
   install_reports (object_class);
-  gst_type_mark_as_plugin_api (gst_nms_method_get_type (), 0);
-  gst_type_mark_as_plugin_api (gst_nms_metric_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_engine_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_missing_score_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_action_get_type (), 0);
@@ -215,8 +202,6 @@ static const gsize fields[] = {
   [FILTER_PROP_MAX_CANDIDATES] = G_STRUCT_OFFSET (FilterSettings, max_candidates),
   [FILTER_PROP_CLASS_AGNOSTIC] = G_STRUCT_OFFSET (FilterSettings, class_agnostic),
   [FILTER_PROP_INCLUSIVE] = G_STRUCT_OFFSET (FilterSettings, inclusive),
-  [FILTER_PROP_METHOD] = G_STRUCT_OFFSET (FilterSettings, method),
-  [FILTER_PROP_METRIC] = G_STRUCT_OFFSET (FilterSettings, metric),
   [FILTER_PROP_ENGINE] = G_STRUCT_OFFSET (FilterSettings, engine),
   [FILTER_PROP_MISSING_SCORE] = G_STRUCT_OFFSET (FilterSettings, missing_score),
   [FILTER_PROP_MIN_NEIGHBORS] = G_STRUCT_OFFSET (FilterSettings, min_neighbors),
@@ -239,8 +224,6 @@ filter_settings_init (FilterSettings * settings)
     .max_candidates = DEFAULT_MAX_CANDIDATES,
     .class_agnostic = DEFAULT_CLASS_AGNOSTIC,
     .inclusive = DEFAULT_INCLUSIVE,
-    .method = DEFAULT_METHOD,
-    .metric = DEFAULT_METRIC,
     .engine = DEFAULT_ENGINE,
     .missing_score = DEFAULT_MISSING_SCORE,
     .min_neighbors = DEFAULT_MIN_NEIGHBORS,
@@ -253,6 +236,7 @@ filter_settings_init (FilterSettings * settings)
     .selection = class_selection_parse (DEFAULT_CLASSES),
   };
   prefilter_settings_init (&settings->prefilter);
+  method_settings_init (&settings->method);
 }
 
 void
@@ -273,6 +257,8 @@ filter_settings_get (const FilterSettings * settings, guint id, GValue * value)
 {
   if (id == FILTER_PROP_CLASS_OPTIONS)
     gst_value_set_structure (value, settings->class_options);
+  else if (id >= FILTER_PROP_METHOD)
+    method_settings_get (&settings->method, id - FILTER_PROP_METHOD, value);
   else if (id >= FILTER_PROP_PREFILTER)
     prefilter_settings_get (&settings->prefilter, id - FILTER_PROP_PREFILTER, value);
   else
@@ -302,14 +288,50 @@ set_class_options (FilterSettings * settings, const GstStructure * structure,
   return NULL;
 }
 
+/* Returns why the method cannot be used with the metric or with the edge policy, to be freed, or
+ * NULL. */
+static gchar *
+method_conflict (const MethodSettings * method, EdgePolicy edge_policy)
+{
+  const gchar *refusal = nms_method_refusal (method->method, method->metric);
+
+  if (refusal)
+    return g_strdup_printf ("method=%s with metric=%s: %s", nms_method_name (method->method),
+        nms_metric_name (method->metric), refusal);
+  if (edge_policy == EDGE_POLICY_LOWER_RANK && box_suppress_needs_scores (method->method))
+    return g_strdup_printf ("method=%s with edge-policy=lower-rank: the method ranks boxes by "
+        "their scores only", nms_method_name (method->method));
+  return NULL;
+}
+
+/* Returns why setting a property to `value` would cause such a conflict, to be freed, or NULL. */
+static gchar *
+conflict_after (const FilterSettings * settings, guint id, const GValue * value)
+{
+  MethodSettings method = settings->method;
+  EdgePolicy edge_policy = settings->prefilter.rules.edge_policy;
+
+  if (id >= FILTER_PROP_METHOD)
+    method_settings_set (&method, id - FILTER_PROP_METHOD, value);
+  else if (id == FILTER_PROP_PREFILTER + PREFILTER_PROP_EDGE_POLICY)
+    edge_policy = (EdgePolicy) g_value_get_enum (value);
+  else
+    return NULL;
+  return method_conflict (&method, edge_policy);
+}
+
 gchar *
 filter_settings_set (FilterSettings * settings, guint id, const GValue * value,
     gboolean keep_usable)
 {
-  gchar *refused = NULL;
+  gchar *refused = keep_usable ? conflict_after (settings, id, value) : NULL;
 
+  if (refused)
+    return refused;
   if (id == FILTER_PROP_CLASS_OPTIONS)
     refused = set_class_options (settings, gst_value_get_structure (value), keep_usable);
+  else if (id >= FILTER_PROP_METHOD)
+    method_settings_set (&settings->method, id - FILTER_PROP_METHOD, value);
   else if (id >= FILTER_PROP_PREFILTER)
     refused = prefilter_settings_set (&settings->prefilter, id - FILTER_PROP_PREFILTER, value,
         keep_usable);
@@ -326,8 +348,17 @@ filter_settings_set (FilterSettings * settings, guint id, const GValue * value,
 gchar *
 filter_settings_error (const FilterSettings * settings)
 {
+  gchar *conflict;
+
   if (settings->class_options_error)
     return g_strdup_printf ("Cannot use class-options: %s.", settings->class_options_error);
+  conflict = method_conflict (&settings->method, settings->prefilter.rules.edge_policy);
+  if (conflict) {
+    gchar *error = g_strdup_printf ("Cannot use %s.", conflict);
+
+    g_free (conflict);
+    return error;
+  }
   return prefilter_settings_error (&settings->prefilter);
 }
 
@@ -345,6 +376,7 @@ filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * r
   core->inclusive = settings->inclusive != FALSE;
   core->class_agnostic = settings->class_agnostic != FALSE;
   core->engine = settings->engine;
+  method_settings_apply (&settings->method, core);
   core->xla_plugin = settings->xla_plugin;      /* does not change while started */
   core->xla_strict = settings->xla_strict != FALSE;
   rules->options = class_options_ref (settings->options);

@@ -8,19 +8,10 @@
 #include <gst/gst.h>
 
 #include "boxsuppress.h"
+#include "methodsettings.h"
 #include "prefiltersettings.h"
 
 G_BEGIN_DECLS
-
-typedef enum
-{
-  GST_NMS_METHOD_HARD = 0,
-} GstNmsMethod;
-
-typedef enum
-{
-  GST_NMS_METRIC_IOU = 0,
-} GstNmsMetric;
 
 typedef enum
 {
@@ -38,8 +29,6 @@ typedef enum
   FILTER_PROP_MAX_CANDIDATES,
   FILTER_PROP_CLASS_AGNOSTIC,
   FILTER_PROP_INCLUSIVE,
-  FILTER_PROP_METHOD,
-  FILTER_PROP_METRIC,
   FILTER_PROP_ENGINE,
   FILTER_PROP_MISSING_SCORE,
   FILTER_PROP_MIN_NEIGHBORS,
@@ -51,7 +40,9 @@ typedef enum
   FILTER_PROP_XLA_PLUGIN,
   FILTER_PROP_XLA_STRICT,
   FILTER_PROP_PREFILTER,        /* the first of the properties of prefiltersettings.h */
-  FILTER_PROP_LAST = FILTER_PROP_PREFILTER + PREFILTER_PROP_COUNT - 1,
+  FILTER_PROP_METHOD = FILTER_PROP_PREFILTER + PREFILTER_PROP_COUNT,    /* likewise of
+                                 * methodsettings.h */
+  FILTER_PROP_LAST = FILTER_PROP_METHOD + METHOD_PROP_COUNT - 1,
 } FilterProp;
 
 /* Guarded by the element's object lock. */
@@ -60,8 +51,6 @@ typedef struct
   gfloat iou_threshold, score_threshold;
   guint max_detections, max_per_class, max_candidates;
   gboolean class_agnostic, inclusive;
-  GstNmsMethod method;
-  GstNmsMetric metric;
   nms_engine engine;
   UnscoredOrder missing_score;
   guint min_neighbors;
@@ -77,6 +66,7 @@ typedef struct
   ClassOptions *options;        /* the same, parsed; NULL if it cannot be used */
   gchar *class_options_error;   /* the reason why it cannot be used, or NULL */
 
+  MethodSettings method;
   PrefilterSettings prefilter;
   gboolean has_prefilter;       /* one of its rules, or a limit of a label, applies */
 } FilterSettings;

@@ -83,6 +83,7 @@
 #include "fpmode.h"
 #include "framesize.h"
 #include "meta/boxmeta.h"
+#include "meta/boxrewrite.h"
 #include "properties.h"
 #include "reportinterval.h"
 #include "scoreloss.h"
@@ -111,6 +112,7 @@ struct _GstNmsFilter
   gint stopping;                /* atomic; nms_context_interrupt was called */
   gint engine_used;             /* of the last run; NMS_ENGINE_AUTO: no run yet */
   const gchar *isa_used;
+  guint method_used;            /* `method` of the last run */
   gchar in_use[80];             /* the value of engine-in-use */
 
   /* used by the streaming thread only */
@@ -122,6 +124,7 @@ struct _GstNmsFilter
   GstClockTime frame_start;     /* time at which work on it began */
   GstNmsAction action;          /* settings.action, as read for this buffer */
   gboolean change;              /* transform_ip still has to remove or tag boxes */
+  gboolean rewrite;             /* transform_ip has to write changed boxes back */
   gboolean report;              /* settings.post_messages, as read for this buffer */
   GstClockTime interval;        /* settings.interval, as read for this buffer */
   ReportInterval reported;      /* since the last message */
@@ -129,6 +132,7 @@ struct _GstNmsFilter
   gboolean warned_size;         /* warned that a rule needs the size, since the start */
   ScoreLoss score_loss;
   gboolean uses_xla;            /* settings.engine is xla, as read for this buffer */
+  guint method;                 /* method and metric as one number, as read for this buffer */
   EngineWarnings engine_warnings;
 };
 
@@ -202,6 +206,7 @@ take_settings (GstNmsFilter * self, BoxSuppressRules * rules)
   filter_settings_get_rules (&self->settings, rules);
   self->action = self->settings.action;
   self->uses_xla = self->settings.engine == NMS_ENGINE_XLA;
+  self->method = rules->core.method << 8 | rules->core.metric;
   self->report = self->settings.post_messages;
   self->interval = self->settings.interval;
   GST_OBJECT_UNLOCK (self);
@@ -276,6 +281,7 @@ decide (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules)
     self->change = counts.decided > 0;
   else
     self->change = counts.dropped > 0;
+  self->rewrite = counts.rewritten > 0;
   GST_LOG_OBJECT (self, "%u boxes, %u dropped", self->boxes->len, counts.dropped);
   return GST_FLOW_OK;
 }
@@ -303,8 +309,9 @@ note_engine (GstNmsFilter * self)
   gint engine = nms_context_engine (self->context);
   const gchar *isa = nms_context_isa (self->context);
 
-  if (engine == self->engine_used && isa == self->isa_used)
+  if (engine == self->engine_used && isa == self->isa_used && self->method == self->method_used)
     return FALSE;
+  self->method_used = self->method;
   self->engine_used = engine;
   self->isa_used = isa;
   g_strlcpy (self->in_use, nms_context_engine_in_use (self->context), sizeof self->in_use);
@@ -341,7 +348,7 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
 
   self->frame_start = gst_util_get_timestamp ();
   self->frame = (FilterStats) { 0 };
-  self->change = FALSE;
+  self->change = self->rewrite = FALSE;
   take_settings (self, &rules);
   if (rules.has_prefilter)
     warn_unknown_size (self, &rules);
@@ -351,9 +358,9 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
     return flow;
 
   *output = input;
-  if (self->change && !gst_buffer_is_writable (input)) {
+  if ((self->change || self->rewrite) && !gst_buffer_is_writable (input)) {
     /* the copy shares the memory */
-    if (self->action == GST_NMS_ACTION_TAG) {
+    if (self->rewrite || self->action == GST_NMS_ACTION_TAG) {
       *output = gst_buffer_copy (input);
     } else {
       *output = box_meta_copy_without (input, self->reading);
@@ -372,6 +379,8 @@ gst_nms_filter_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
 
+  if (self->rewrite)
+    box_rewrite (buffer, self->boxes, self->width, self->height);
   if (self->change && self->action == GST_NMS_ACTION_TAG)
     box_meta_tag (buffer, self->reading);
   else if (self->change)

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter: methods that change the scores and places of kept boxes, and metrics. The core's tests
+ * compare the methods with references; here the results have to arrive in the metadata.
+ */
+#include "gstboxes.h"
+#include "gstrunner.h"
+
+/* Returns a region as text: "x y w h", and its confidence if it has one. Static. */
+static const gchar *
+region_text (GstBuffer * buffer, gint id)
+{
+  static gchar text[96];
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, id);
+  GstStructure *detection = gst_video_region_of_interest_meta_get_param (roi, "detection");
+  gdouble confidence;
+  gint n = g_snprintf (text, sizeof text, "%d %d %u %u", (gint) roi->x, (gint) roi->y, roi->w,
+      roi->h);
+
+  if (detection && gst_structure_get_double (detection, "confidence", &confidence))
+    g_snprintf (text + n, sizeof text - n, " %.6g", confidence);
+  return text;
+}
+
+/* Two boxes with an IoU of 0.6 and an IoS of 0.75, one of another label, one apart. */
+static GstBuffer *
+frame (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, "a", 100, 100, 80, 80, 0.9);
+  add_scored (buffer, 2, "a", 120, 100, 80, 80, 0.6);
+  add_scored (buffer, 3, "b", 110, 100, 80, 80, 0.5);
+  add_exact (buffer, 4, "a", 300.5, 200.25, 340.5, 240.25, 0.3);
+  return buffer;
+}
+
+/* Fails unless the method leaves these regions, of which `id` reads as `text`. */
+static void
+expect_region (const gchar * launch_line, const gchar * ids, gint id, const gchar * text)
+{
+  GstBuffer *out = filtered (launch_line, frame ());
+
+  if (g_strcmp0 (ids_on (out), ids) != 0 || g_strcmp0 (region_text (out, id), text) != 0)
+    g_error ("%s left \"%s\", region %d is %s, not %s", launch_line, ids_on (out), id,
+        region_text (out, id), text);
+  gst_buffer_unref (out);
+}
+
+static void
+test_scores (void)
+{
+  expect_region ("nmsfilter method=hard", "1 3 4", 1, "100 100 80 80 0.9");
+  expect_region ("nmsfilter method=soft-linear", "1 2 3 4", 2, "120 100 80 80 0.24");
+  expect_region ("nmsfilter method=soft-linear iou-threshold=0.7", "1 2 3 4", 2,
+      "120 100 80 80 0.6");
+  expect_region ("nmsfilter method=soft-linear min-score=0.25", "1 3 4", 1, "100 100 80 80 0.9");
+  /* 0.6 * exp (-0.36 / 0.5), * exp (-0.36 / 1) */
+  expect_region ("nmsfilter method=soft-gaussian", "1 2 3 4", 2, "120 100 80 80 0.292051");
+  expect_region ("nmsfilter method=soft-gaussian sigma=1", "1 2 3 4", 2,
+      "120 100 80 80 0.418606");
+  expect_region ("nmsfilter method=matrix-linear", "1 2 3 4", 2, "120 100 80 80 0.24");
+  /* 0.6 * exp (-2 * 0.36) */
+  expect_region ("nmsfilter method=matrix-gaussian", "1 2 3 4", 2, "120 100 80 80 0.292051");
+  expect_region ("nmsfilter method=soft-linear class-agnostic=true", "1 2 3 4", 4,
+      "301 200 40 40 0.3");
+}
+
+static void
+test_places (void)
+{
+  expect_region ("nmsfilter method=greedy-merge", "1 3 4", 1, "100 100 100 80 0.9");
+  expect_region ("nmsfilter method=merge", "1 3 4", 1, "100 100 100 80 0.9");
+  expect_region ("nmsfilter method=merge metric=ios iou-threshold=0.8", "1 2 3 4", 1,
+      "100 100 80 80 0.9");
+  expect_region ("nmsfilter method=merge metric=ios iou-threshold=0.7", "1 3 4", 1,
+      "100 100 100 80 0.9");
+  /* (0.9 * 100 + 0.6 * 120) / 1.5 */
+  expect_region ("nmsfilter method=average", "1 3 4", 1, "108 100 80 80 0.9");
+  expect_region ("nmsfilter method=weighted", "1 3 4", 1, "108 100 80 80 0.75");
+  expect_region ("nmsfilter method=weighted fused-score=max", "1 3 4", 1, "108 100 80 80 0.9");
+  expect_region ("nmsfilter method=weighted", "1 3 4", 3, "110 100 80 80 0.5");
+}
+
+/* The other metadata of a region stays, and a box that is merged with none keeps its exact place.
+ */
+static void
+test_other_fields (void)
+{
+  GstBuffer *buffer = frame (), *out;
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 1);
+  GstStructure *s;
+  gdouble x_min;
+  gint track;
+
+  roi->parent_id = 77;
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
+          G_TYPE_INT, 5, NULL));
+  out = filtered ("nmsfilter method=weighted", buffer);
+  roi = gst_buffer_get_video_region_of_interest_meta_id (out, 1);
+  g_assert_cmpint (roi->parent_id, ==, 77);
+  s = gst_video_region_of_interest_meta_get_param (roi, "object_id");
+  g_assert_true (gst_structure_get_int (s, "id", &track));
+  g_assert_cmpint (track, ==, 5);
+  roi = gst_buffer_get_video_region_of_interest_meta_id (out, 4);
+  s = gst_video_region_of_interest_meta_get_param (roi, "detection");
+  g_assert_true (gst_structure_get_double (s, "x_min", &x_min));
+  g_assert_cmpfloat (x_min, ==, 300.5 / FRAME_WIDTH);
+  gst_buffer_unref (out);
+}
+
+/* A buffer with another owner does not change. */
+static void
+test_shared_buffer (void)
+{
+  GstBuffer *buffer = frame ();
+  GstBuffer *out = filtered ("nmsfilter method=soft-linear", gst_buffer_ref (buffer));
+
+  g_assert_true (out != buffer);
+  g_assert_cmpstr (region_text (out, 2), ==, "120 100 80 80 0.24");
+  g_assert_cmpstr (region_text (buffer, 2), ==, "120 100 80 80 0.6");
+  gst_buffer_unref (out);
+  out = filtered ("nmsfilter method=weighted action=tag", gst_buffer_ref (buffer));
+  assert_ids (out, "1 2 3 4");
+  g_assert_cmpstr (region_text (out, 1), ==, "108 100 80 80 0.75");
+  g_assert_cmpstr (region_text (out, 2), ==, "120 100 80 80 0.6");
+  assert_tag (out, 1, "kept");
+  assert_tag (out, 2, "suppressed:0");
+  assert_tag (buffer, 1, "");
+  gst_buffer_unref (out);
+  out = filtered ("nmsfilter method=soft-linear iou-threshold=1", gst_buffer_ref (buffer));
+  g_assert_true (out == buffer);
+  gst_buffer_unref (out);
+  gst_buffer_unref (buffer);
+}
+
+/* Methods that compute with scores take all boxes as equal if none has a confidence, and drop
+ * those without one if another box has one. */
+static void
+test_no_confidence (void)
+{
+  GstBuffer *buffer = frame_new (0), *out;
+
+  add_region (buffer, 1, "a", 100, 100, 80, 80);
+  add_region (buffer, 2, "a", 120, 100, 80, 80);
+  out = filtered ("nmsfilter method=weighted missing-score=order", gst_buffer_ref (buffer));
+  assert_ids (out, "1");
+  g_assert_cmpstr (region_text (out, 1), ==, "110 100 80 80");
+  gst_buffer_unref (out);
+  out = filtered ("nmsfilter method=merge missing-score=order", gst_buffer_ref (buffer));
+  assert_ids (out, "1");
+  g_assert_cmpstr (region_text (out, 1), ==, "100 100 100 80");
+  gst_buffer_unref (out);
+  add_scored (buffer, 3, "a", 400, 100, 80, 80, 0.5);
+  expect ("nmsfilter method=merge", gst_buffer_ref (buffer), "1 3");
+  out = filtered ("nmsfilter method=weighted action=tag", buffer);
+  assert_tag (out, 1, "no-score");
+  assert_tag (out, 3, "kept");
+  gst_buffer_unref (out);
+}
+
+static void
+assert_says (GstMessage * message, const gchar * says)
+{
+  gchar *text;
+
+  g_assert_nonnull (message);
+  text = message_text (message);
+  if (strstr (text, says) == NULL)
+    g_error ("\"%s\" does not say \"%s\"", text, says);
+  g_free (text);
+  gst_message_unref (message);
+}
+
+/* Pairs that make no sense are refused: before the stream with an error, in it with a warning. */
+static void
+test_refusals (void)
+{
+  static const struct
+  {
+    const gchar *line, *says;
+  } refused[] = {
+    { "nmsfilter method=soft-linear metric=giou",
+        "Cannot use method=soft-linear with metric=giou" },
+    { "nmsfilter method=merge metric=diou", "Cannot use method=merge with metric=diou" },
+    { "nmsfilter method=weighted edge-policy=lower-rank",
+        "Cannot use method=weighted with edge-policy=lower-rank" },
+  };
+  GstHarness *h = harness_new ("nmsfilter metric=giou");
+  GstBus *bus = harness_bus (h);
+  gint method;
+  guint i;
+
+  g_object_set (h->element, "method", 1, NULL);
+  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "metric=giou");
+  g_object_get (h->element, "method", &method, NULL);
+  g_assert_cmpint (method, ==, 0);
+  g_object_set (h->element, "metric", 1, NULL);
+  g_object_set (h->element, "method", 1, NULL);
+  g_object_get (h->element, "method", &method, NULL);
+  g_assert_cmpint (method, ==, 1);
+  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
+  gst_buffer_unref (through (h, frame ()));
+  harness_teardown (h, bus);
+
+  for (i = 0; i < G_N_ELEMENTS (refused); i++) {
+    GstElement *element = element_new (refused[i].line);
+
+    bus = gst_bus_new ();
+    gst_element_set_bus (element, bus);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
+        GST_STATE_CHANGE_FAILURE);
+    assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), refused[i].says);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_element_set_bus (element, NULL);
+    gst_object_unref (bus);
+    gst_object_unref (element);
+  }
+}
+
+static void
+test_engine_in_use (void)
+{
+  GstHarness *h = harness_new ("nmsfilter engine=sorted");
+  gchar *text;
+
+  gst_buffer_unref (through (h, frame ()));
+  g_object_set (h->element, "method", 1, NULL);
+  gst_buffer_unref (through (h, frame ()));
+  g_object_get (h->element, "engine-in-use", &text, NULL);
+  g_assert_true (g_str_has_prefix (text, "soft-linear/"));
+  g_free (text);
+  gst_harness_teardown (h);
+}
+
+static const TestCase cases[] = {
+  { "/nmsfilter/methods/scores", test_scores },
+  { "/nmsfilter/methods/places", test_places },
+  { "/nmsfilter/methods/other-fields", test_other_fields },
+  { "/nmsfilter/methods/shared-buffer", test_shared_buffer },
+  { "/nmsfilter/methods/no-confidence", test_no_confidence },
+  { "/nmsfilter/methods/refusals", test_refusals },
+  { "/nmsfilter/methods/engine-in-use", test_engine_in_use },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);
