@@ -32,11 +32,14 @@ add_structure (GstVideoRegionOfInterestMeta * roi, const gchar * name)
 static void
 write_normalized (GstStructure * s, const Box * box)
 {
-  if (box->flags & BOX_HAS_NORMALIZED)
-    gst_structure_set (s, "x_min", G_TYPE_DOUBLE, box->x_min, "x_max", G_TYPE_DOUBLE, box->x_max,
-        "y_min", G_TYPE_DOUBLE, box->y_min, "y_max", G_TYPE_DOUBLE, box->y_max, NULL);
-  else
+  if (!(box->flags & BOX_HAS_NORMALIZED)) {
     gst_structure_remove_fields (s, "x_min", "x_max", "y_min", "y_max", NULL);
+    return;
+  }
+  roi_field_set_number (s, &roi_names.x_min, box->x_min);
+  roi_field_set_number (s, &roi_names.x_max, box->x_max);
+  roi_field_set_number (s, &roi_names.y_min, box->y_min);
+  roi_field_set_number (s, &roi_names.y_max, box->y_max);
 }
 
 static void
@@ -57,7 +60,7 @@ write_place (GstVideoRegionOfInterestMeta * roi, const Box * box, gint width, gi
   if (rotation == NULL && placed.rotation != 0)
     rotation = add_structure (roi, "rotation");
   if (rotation)
-    gst_structure_set (rotation, "angle", G_TYPE_DOUBLE, placed.rotation, NULL);
+    roi_field_set_number (rotation, &roi_names.angle, placed.rotation);
 }
 
 void
@@ -70,7 +73,7 @@ box_rewrite_region (GstVideoRegionOfInterestMeta * roi, const Box * box, gint wi
 
     if (detection == NULL)
       detection = add_structure (roi, "detection");
-    gst_structure_set (detection, "confidence", G_TYPE_DOUBLE, box->confidence, NULL);
+    roi_field_set_number (detection, &roi_names.confidence, box->confidence);
   }
 }
 

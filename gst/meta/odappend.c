@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * odappend: copies mtds with odremove. The meta of the target is rebuilt first with space for
- * the new ones, because GStreamer copies the matrix of relations each time that it grows.
+ * odappend: copies mtds with odremove. If there are fewer mtds on the target than are appended,
+ * its meta is rebuilt first with space for them, because GStreamer copies the matrix of relations
+ * each time that it grows, by as many mtds as it had space for at first: 5 unless told otherwise.
+ * A larger meta is not rebuilt, because that reads all its relations.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -46,7 +48,7 @@ mark_sources (OdRemove * removal)
   }
 }
 
-/* Returns the relation meta of `target`, with space for `count` more mtds. */
+/* Returns the relation meta of `target`, added or rebuilt for `count` more mtds. */
 static GstAnalyticsRelationMeta *
 with_space (GstBuffer * target, guint count)
 {
@@ -56,6 +58,8 @@ with_space (GstBuffer * target, guint count)
 
   if (meta == NULL)
     return gst_buffer_add_analytics_relation_meta_full (target, &params);
+  if (gst_analytics_relation_get_length (meta) >= count)
+    return meta;
   od_remove_init (&nothing, meta);
   nothing.keep_ids = TRUE;
   nothing.extra = count;

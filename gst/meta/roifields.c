@@ -66,6 +66,25 @@ roi_field_any_number (const GValue * value, gdouble * number)
   return TRUE;
 }
 
+void
+roi_field_set_number (GstStructure * s, const RoiName * name, gdouble number)
+{
+  GValue *value = (GValue *) roi_field_value (s, name);
+  GValue added = G_VALUE_INIT;
+
+  if (value && G_VALUE_HOLDS_DOUBLE (value)) {
+    g_value_set_double (value, number);
+    return;
+  }
+  g_value_init (&added, G_TYPE_DOUBLE);
+  g_value_set_double (&added, number);
+#if GST_CHECK_VERSION (1, 26, 0)
+  gst_structure_id_str_take_value (s, name, &added);
+#else
+  gst_structure_id_take_value (s, *name, &added);
+#endif
+}
+
 gboolean
 roi_field_int (const GstStructure * s, const RoiName * name, gint * number)
 {

@@ -73,6 +73,10 @@ roi_field_number (const GstStructure * s, const RoiName * name, gdouble * number
   return TRUE;
 }
 
+/* Sets a field to a number. Replaces the number of a field that holds a double in place, which
+ * takes a third of the time of gst_structure_set. */
+void roi_field_set_number (GstStructure * s, const RoiName * name, gdouble number);
+
 /* Writes the integer of a field. Returns FALSE if the field is absent, holds another type,
  * or holds an integer that does not fit into an int. */
 gboolean roi_field_int (const GstStructure * s, const RoiName * name, gint * number);
