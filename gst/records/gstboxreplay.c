@@ -38,8 +38,9 @@
  * #GstBoxReplay:tolerance away; 0 means half a frame: half of the buffer's duration, else of a
  * frame at the caps' frame rate, else of the distance to the previous buffer, else of 40 ms. A
  * buffer without a record is a frame without boxes. A buffer without a PTS takes the next
- * record. Records must be in order of time; buffers in order of presentation or, unless the
- * recording is a pipe or looped, in decoding order, which takes more time. After a seek,
+ * record. Records must be in order of time, or marked as in decoding order, as boxrecord does
+ * for encoded streams; buffers may be in either order. A pipe, a followed file and a looped file
+ * take order of time only. Buffers in decoding order take more time. After a seek,
  * match=index needs a frame rate or durations to compute the index of the frame. A buffer
  * outside of its segment gets no boxes and takes no record.
  *

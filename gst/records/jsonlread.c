@@ -22,7 +22,8 @@ static const gchar *const group_paths[] = {
 
 typedef enum
 {
-  TIMESTAMP, SESSION, DROPPED, REVERSE, OUTSIDE_SEGMENT, STREAM_ID, RESOLUTION, OBJECTS,
+  TIMESTAMP, SESSION, DROPPED, REVERSE, DECODING_ORDER, OUTSIDE_SEGMENT, STREAM_ID, RESOLUTION,
+  OBJECTS,
   WIDTH, HEIGHT,
   X, Y, W, H, ROI_TYPE, REGION_ID, PARENT_ID, ID, ROTATION, DETECTION, NMS,
   BOUNDING_BOX, CONFIDENCE, LABEL_ID, LABEL,
@@ -39,6 +40,7 @@ static const JsonMember members[N_MEMBERS] = {
   [SESSION] = PLAIN ("session", GROUP_LINE),
   [DROPPED] = PLAIN ("dropped", GROUP_LINE),
   [REVERSE] = PLAIN ("reverse", GROUP_LINE),
+  [DECODING_ORDER] = PLAIN ("decoding-order", GROUP_LINE),
   [OUTSIDE_SEGMENT] = PLAIN ("outside-segment", GROUP_LINE),
   [STREAM_ID] = PLAIN ("stream-id", GROUP_LINE),
   [RESOLUTION] = INNER ("resolution", GROUP_LINE, GROUP_RESOLUTION),
@@ -392,6 +394,7 @@ parse_sequence (const Source * from, RecordedFrame * frame)
   return get_count (from, SESSION, &frame->session)
       && get_count (from, DROPPED, &frame->dropped)
       && get_boolean (from, REVERSE, &frame->reverse)
+      && get_boolean (from, DECODING_ORDER, &frame->decoding_order)
       && get_boolean (from, OUTSIDE_SEGMENT, &frame->outside_segment)
       && get_string (from, STREAM_ID, &stream_id);
 }

@@ -128,6 +128,8 @@ format_sequence (const RecordedFrame * frame, GString * out)
   }
   if (frame->reverse)
     g_string_append (out, "\"reverse\":true,");
+  if (frame->decoding_order)
+    g_string_append (out, "\"decoding-order\":true,");
   if (frame->outside_segment)
     g_string_append (out, "\"outside-segment\":true,");
   if (frame->dropped > 0) {

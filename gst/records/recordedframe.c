@@ -29,7 +29,7 @@ recorded_frame_reset (RecordedFrame * frame)
   frame->width = frame->height = 0;
   frame->session = frame->dropped = 0;
   frame->stream_id = NULL;
-  frame->reverse = frame->outside_segment = FALSE;
+  frame->reverse = frame->decoding_order = frame->outside_segment = FALSE;
   g_array_set_size (frame->boxes, 0);
 }
 

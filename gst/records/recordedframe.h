@@ -36,6 +36,7 @@ typedef struct
   guint64 dropped;              /* number of frames missing directly before this one */
   const gchar *stream_id;       /* written if not NULL; not read, and not owned */
   gboolean reverse;             /* times descend in this session */
+  gboolean decoding_order;      /* frames of this session may not be in order of time */
   gboolean outside_segment;     /* a frame that is not shown; it takes no part in matching */
   LabelTable *labels;           /* for a frame that is read; NULL: no limit; not owned */
   /* Array of Box. x1 .. y2 of a box that was read from a file are pixels of that

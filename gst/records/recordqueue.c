@@ -21,9 +21,23 @@ record_queue_new (RecordReader * reader, gboolean skip_errors, gboolean loop)
   self->skip_errors = skip_errors;
   self->loop = loop;
   self->index = record_index_new ();
+  record_window_init (&self->window);
   self->frames = g_ptr_array_new_with_free_func (frame_free);
   self->spare = g_ptr_array_new_with_free_func (frame_free);
   return self;
+}
+
+/* Moves the records in the window to the end of the queue. */
+static void
+empty_window (RecordQueue * self)
+{
+  RecordWindow *window = &self->window;
+
+  while (window->frames->len > 0)
+    g_ptr_array_add (self->frames, g_ptr_array_steal_index (window->frames, 0));
+  if (window->next)
+    g_ptr_array_add (self->frames, window->next);
+  record_window_reset (window);
 }
 
 void
@@ -35,6 +49,8 @@ record_queue_free (RecordQueue * self)
   record_index_free (self->index);
   if (self->pending)
     frame_free (self->pending);
+  empty_window (self);
+  record_window_clear (&self->window);
   g_ptr_array_unref (self->frames);
   g_ptr_array_unref (self->spare);
   g_free (self->first_skipped);
@@ -229,6 +245,48 @@ record_queue_count_skipped (RecordQueue * self, const gchar * message)
     self->first_skipped = g_strdup (message);
 }
 
+/* Reads the next record of the file into *frame, which it may exchange. */
+static RecordReaderResult
+read_frame (RecordQueue * self, RecordedFrame ** frame, GError ** error)
+{
+  RecordReaderResult result = record_reader_next (self->reader, *frame, error);
+
+  if (result == RECORD_READER_FRAME && record_queue_can_jump (self))
+    record_index_add (self->index, *frame);
+  return result;
+}
+
+/* Does the same in order of time. Lines that have not been written yet are not waited for, so
+ * pipes and followed files are not sorted. */
+static RecordReaderResult
+read_in_order (RecordQueue * self, RecordedFrame ** frame, GError ** error)
+{
+  RecordWindow *window = &self->window;
+  RecordedFrame *first;
+  RecordReaderResult result = RECORD_READER_FRAME;
+
+  if (!self->by_time || self->loop || record_reader_may_wait (self->reader))
+    return read_frame (self, frame, error);
+  while ((first = record_window_take (window)) == NULL) {
+    if (window->next) {
+      record_queue_recycle (self, *frame);
+      *frame = g_steal_pointer (&window->next);
+    } else if ((result = read_frame (self, frame, error)) != RECORD_READER_FRAME) {
+      window->ended = result == RECORD_READER_END;
+      if (!window->ended || window->frames->len == 0)
+        return result;
+      continue;
+    }
+    if (record_window_add (window, *frame) || window->next)
+      *frame = new_frame (self);
+    else
+      return RECORD_READER_FRAME;
+  }
+  record_queue_recycle (self, *frame);
+  *frame = first;
+  return RECORD_READER_FRAME;
+}
+
 RecordMatchResult
 record_queue_read (RecordQueue * self, guint64 time, guint64 index, GError ** error)
 {
@@ -245,10 +303,8 @@ record_queue_read (RecordQueue * self, guint64 time, guint64 index, GError ** er
     gboolean skip = self->skip_errors;
 
     self->started = TRUE;
-    switch (record_reader_next (self->reader, frame, &problem)) {
+    switch (read_in_order (self, &frame, &problem)) {
       case RECORD_READER_FRAME:
-        if (record_queue_can_jump (self))
-          record_index_add (self->index, frame);
         if (frame->timestamp != RECORDED_FRAME_NO_TIME
             && !accept_time (self, frame, &next, &problem))
           break;
@@ -305,6 +361,7 @@ record_queue_can_jump (RecordQueue * self)
 static void
 forget_all (RecordQueue * self)
 {
+  empty_window (self);
   record_queue_discard (self, self->frames->len);
   record_queue_recycle (self, g_steal_pointer (&self->pending));
   self->end = FALSE;
@@ -351,6 +408,7 @@ record_queue_finish (RecordQueue * self)
   self->seeking = self->reverse || self->loop;
   if (self->pending)
     record_queue_next_session (self);
+  empty_window (self);
   record_queue_discard (self, self->frames->len);
   if (self->loop)
     return;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "recordindex.h"
+#include "recordwindow.h"
 
 G_BEGIN_DECLS
 
@@ -52,6 +53,7 @@ typedef struct
   GPtrArray *frames;            /* of RecordedFrame: records read ahead */
   GPtrArray *spare;             /* of RecordedFrame: to be reused */
   RecordedFrame *pending;       /* by time: the first record of the next session, or NULL */
+  RecordWindow window;          /* sorts sessions in decoding order */
   RecordIndex *index;           /* not used for a looped file or a pipe */
   gboolean started;             /* the file was read since it was opened */
   gboolean end;                 /* the file has no more records */
@@ -92,7 +94,8 @@ void record_queue_discard (RecordQueue * self, guint count);
 RecordedFrame *record_queue_take (RecordQueue * self);
 void record_queue_recycle (RecordQueue * self, RecordedFrame * frame);
 
-/* Reads one record to the end of the queue. Returns RECORD_MATCH_FOUND, or
+/* Reads one record to the end of the queue, by time in order of time also if a regular
+ * file is in decoding order. Returns RECORD_MATCH_FOUND, or
  * RECORD_MATCH_NONE at the end of the file or of the session, which sets `pending`. At
  * the end of a looped file, skips whole passes before `time` or before frame `index`, of
  * which the caller sets one and the other to 0. */

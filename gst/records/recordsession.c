@@ -38,6 +38,15 @@ may_be_reordered (GstBuffer * buffer)
       || GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT);
 }
 
+/* Returns whether a buffer is likely to be reordered. Encoders without reordered frames set
+ * equal times or none. */
+static gboolean
+is_in_decoding_order (GstBuffer * buffer)
+{
+  return GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT)
+      || (GST_BUFFER_DTS_IS_VALID (buffer) && GST_BUFFER_DTS (buffer) != GST_BUFFER_PTS (buffer));
+}
+
 /* Returns whether a frame at `time` is not in the session of the frame before it. */
 static gboolean
 begins_session (const RecordSession * self, GstClockTime time, gboolean reverse,
@@ -76,4 +85,5 @@ record_session_place (RecordSession * self, const GstSegment * segment, GstBuffe
     advance (self, frame->timestamp, segment->rate < 0, may_be_reordered (buffer));
   frame->session = self->number;
   frame->reverse = self->reverse;
+  frame->decoding_order = is_in_decoding_order (buffer);
 }

@@ -31,7 +31,8 @@ void record_session_continue (RecordSession * self, const RecordedFrame * last);
 /* Handles FLUSH_STOP, SEGMENT and STREAM_START; ignores all other events. */
 void record_session_event (RecordSession * self, GstEvent * event);
 
-/* Sets timestamp, session, reverse and outside_segment of `frame` for a buffer. */
+/* Sets timestamp, session, reverse, decoding_order and outside_segment of `frame` for a
+ * buffer. */
 void record_session_place (RecordSession * self, const GstSegment * segment, GstBuffer * buffer,
     RecordedFrame * frame);
 

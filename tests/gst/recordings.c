@@ -177,7 +177,8 @@ record_kinds (void)
   }
 }
 
-/* Records reverse playback, then the frames before a segment and those in it. */
+/* Records reverse playback, then the frames before a segment and those in it, the last one of
+ * an encoded stream. */
 static void
 record_sessions (void)
 {
@@ -197,8 +198,13 @@ record_sessions (void)
   segment.rate = 1;
   segment.start = segment.time = 2 * 100 * GST_MSECOND;
   gst_harness_push_event (h, gst_event_new_segment (&segment));
-  for (i = 0; i < 4; i++)
-    gst_buffer_unref (through (h, frame_new (i * 100 * GST_MSECOND)));
+  for (i = 0; i < 4; i++) {
+    GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
+
+    if (i == 3)
+      GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT);
+    gst_buffer_unref (through (h, buffer));
+  }
   gst_harness_teardown (h);
   g_free (line);
 }

@@ -241,6 +241,101 @@ GST_START_TEST (decoding_order_finds_every_record)
 
 GST_END_TEST;
 
+/* Returns records in this order, marked as in decoding order from the second on, the i-th frame
+ * with x = i % 12 + 1. Free it. */
+static gchar *
+records_in_decoding_order (const guint * order, guint count, const gchar * more)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < count; i++)
+    g_string_append_printf (text, "{\"timestamp\":%" G_GUINT64_FORMAT ",%s%s\"objects\":[{"
+        "\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n", order[i] * FRAME, more,
+        i > 0 ? "\"decoding-order\":true," : "", order[i] % 12 + 1);
+  return g_string_free (text, FALSE);
+}
+
+/* A file in decoding order gives each buffer its record, in any order of buffers, and so does a
+ * second session of it. */
+GST_START_TEST (a_file_in_decoding_order_is_sorted)
+{
+  static const guint order[] = { 0, 4, 2, 1, 3, 8, 6, 5, 7, 9 };
+  const guint count = G_N_ELEMENTS (order);
+  gchar *once = records_in_decoding_order (order, count, "");
+  gchar *again = records_in_decoding_order (order, count, "\"session\":1,");
+  gchar *text = g_strconcat (once, again, NULL);
+  Replay r;
+
+  for (guint way = 0; way < 3; way++) {
+    replay_open (&r, text, way < 2 ? "" : "match=index");
+    for (guint round = 0; round < 2; round++) {
+      for (guint i = 0; i < count; i++) {
+        guint frame = way == 1 ? i : order[i];
+
+        fail_unless_equals_int (replay_x_at (&r, frame * FRAME), frame + 1);
+      }
+      if (way < 2 && round == 0)
+        replay_segment (&r, 0, 0);
+    }
+    fail_unless_equals_uint64 (replay_stat (&r, "matched"), 2 * count);
+    fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+    replay_close (&r);
+  }
+  g_free (text);
+  g_free (again);
+  g_free (once);
+}
+
+GST_END_TEST;
+
+/* EOS counts the records that were read for sorting. */
+GST_START_TEST (sorted_records_are_counted_at_the_end)
+{
+  static const guint order[] = { 0, 4, 2, 1, 3, 8, 6, 5, 7, 9 };
+  gchar *text = records_in_decoding_order (order, G_N_ELEMENTS (order), "");
+  Replay r;
+
+  replay_open (&r, text, "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), G_N_ELEMENTS (order) - 2);
+  replay_close (&r);
+  g_free (text);
+}
+
+GST_END_TEST;
+
+/* Frames are reordered by 16 at most; a file that is not marked is in order of time. */
+GST_START_TEST (disorder_is_an_error)
+{
+  guint far[20] = { 100 };
+  static const gchar bare[] = "{\"timestamp\":400000000,\"objects\":[]}\n"
+      "{\"timestamp\":0,\"objects\":[]}\n";
+  gchar *text;
+  Replay r;
+
+  replay_open (&r, bare, "");
+  fail_unless_equals_int (replay_x_at (&r, 4 * FRAME), -1);
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (5 * FRAME)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":2: timestamp 0 is before 400000000 of line 1");
+  replay_close (&r);
+
+  for (guint i = 1; i < G_N_ELEMENTS (far); i++)
+    far[i] = i == 19 ? 50 : 100 + i;
+  text = records_in_decoding_order (far, G_N_ELEMENTS (far), "");
+  replay_open (&r, text, "");
+  fail_unless_equals_int (replay_x_at (&r, 100 * FRAME), 5);
+  fail_unless_equals_int (replay_x_at (&r, 102 * FRAME), 7);
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (103 * FRAME)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":20: timestamp 5000000000 is before");
+  replay_close (&r);
+  g_free (text);
+}
+
+GST_END_TEST;
+
 /* ---------------------------------------------------- frames that are not shown */
 
 /* Pushes the frames from -3 on of a segment that begins at frame 10, and expects boxes from
@@ -305,6 +400,9 @@ static const CheckCase cases[] = {
   CHECK_CASE (the_first_session_may_have_any_number),
   CHECK_CASE (a_loop_needs_one_session),
   CHECK_CASE (decoding_order_finds_every_record),
+  CHECK_CASE (a_file_in_decoding_order_is_sorted),
+  CHECK_CASE (sorted_records_are_counted_at_the_end),
+  CHECK_CASE (disorder_is_an_error),
   CHECK_CASE (buffers_outside_the_segment_take_no_record),
   CHECK_CASE (marked_lines_are_not_unmatched),
   { NULL }

@@ -29,8 +29,8 @@ except (ImportError, AttributeError) as error:
     sys.exit(77)
 
 FULL = {
-    "timestamp": 5, "session": 1, "reverse": True, "outside-segment": True, "dropped": 2,
-    "stream-id": "a",
+    "timestamp": 5, "session": 1, "reverse": True, "decoding-order": True,
+    "outside-segment": True, "dropped": 2, "stream-id": "a",
     "resolution": {"width": 640, "height": 480}, "objects": [{
         "x": 1, "y": 2, "w": 3, "h": 4, "roi_type": "a", "region_id": 1, "parent_id": 2, "id": 3,
         "rotation": 0.5, "detection": {
