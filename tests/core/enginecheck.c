@@ -267,27 +267,3 @@ enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *op
   ref_result_clear (&expected);
   return difference;
 }
-
-char *
-enginecheck_method (nms_context *ctx, const nms_boxes *boxes, const nms_options *options)
-{
-  nms_options own = *options;
-  nms_result result = { .size = sizeof result };
-  RefResult expected;
-  char *difference;
-
-  own.outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX;
-  int error = nms_run (ctx, boxes, &own, &result);
-  if (error)
-    return text ("method %u failed: %s (%s)", own.method, nms_strerror (error),
-        nms_context_error (ctx));
-  ref_run (boxes, &own, &expected);
-  difference = enginecheck_difference_of (&result, &expected, own.outputs);
-  ref_result_clear (&expected);
-  if (!difference)
-    return NULL;
-  char *whole = text ("%s, metric %s: %s", nms_context_engine_in_use (ctx),
-      nms_metric_name ((int) own.metric), difference);
-  free (difference);
-  return whole;
-}

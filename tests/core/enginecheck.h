@@ -40,7 +40,3 @@ char *enginecheck_difference_of (const nms_result *result, const RefResult *expe
 enum { ENGINECHECK_FULL, ENGINECHECK_QUICK, ENGINECHECK_OUTPUTS };
 char *enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     int how);
-
-/* Runs the method of `options` once, with all outputs, and compares the result with the reference.
- * Describes the first difference; returns NULL if there is none. Free with free (). */
-char *enginecheck_method (nms_context *ctx, const nms_boxes *boxes, const nms_options *options);

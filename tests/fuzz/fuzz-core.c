@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz-core: makes boxes and options of the bytes, for which every engine or the method must give
- * the result of the reference; and makes structs of raw bytes, which the library must accept
+ * fuzz-core: makes boxes and options of the bytes, for which every engine must give the
+ * result of the reference; and makes structs of raw bytes, which the library must accept
  * or refuse without a fault.
  *
  * Built for libFuzzer, or with corpusreplay.c as a plain program that runs files.
@@ -118,7 +118,6 @@ take_class_options (Bytes *bytes, nms_options *options)
   return list;
 }
 
-<<<<<<< Updated upstream
 /* Takes a method, a metric that it takes, and their options. All are 0, method hard by IoU, after
  * the end of the input. */
 static void
@@ -153,41 +152,6 @@ take_sources (Bytes *bytes, nms_boxes *boxes, nms_options *options, int32_t *sou
 }
 
 /* Makes a well-formed call and compares every engine with the reference. */
-=======
-#define MOST_SOURCES 4
-
-/* Options of methods, and what they point to. */
-typedef struct {
-  float weights[MOST_SOURCES];
-  int32_t source[MOST_BOXES];
-} Sources;
-
-/* Takes a method, a metric and their options. */
-static void
-take_method (Bytes *bytes, nms_options *options, nms_boxes *boxes, Sources *sources)
-{
-  const uint8_t switches = take_byte (bytes);
-
-  options->method = take_byte (bytes) % (NMS_METHOD_AVERAGE + 1u);
-  options->metric = take_byte (bytes) & 3;
-  if (nms_method_refusal ((int) options->method, (int) options->metric))
-    options->metric &= 1;
-  if (switches & 1)
-    options->sigma = take_threshold (bytes);
-  if (switches & 2)
-    options->min_score = take_threshold (bytes);
-  options->fused_score = switches >> 2 & 3;
-  options->source_count = (switches >> 4) % (MOST_SOURCES + 1u);
-  for (int i = 0; i < MOST_SOURCES; i++)
-    sources->weights[i] = take_threshold (bytes) + 0x1p-40f;
-  options->source_weights = switches & 128 ? sources->weights : NULL;
-  for (size_t i = 0; i < boxes->count; i++)
-    sources->source[i] = (int32_t) (take_byte (bytes) % (options->source_count + 1)) - (i == 13);
-  boxes->source.data = switches & 64 ? sources->source : NULL;
-}
-
-/* Makes a well-formed call and compares every engine, or the method, with the reference. */
->>>>>>> Stashed changes
 static void
 compare (nms_context *context, Bytes *bytes)
 {
@@ -201,7 +165,6 @@ compare (nms_context *context, Bytes *bytes)
   int32_t *source = allocate (n, sizeof *source);
   float weights[4];
   uint8_t *exclude = allocate (n, sizeof *exclude);
-  Sources sources;
 
   nms_options_init (&options, sizeof options);
   options.inclusive = switches & 1;
@@ -241,11 +204,7 @@ compare (nms_context *context, Bytes *bytes)
   take_method (bytes, &options);
   take_sources (bytes, &boxes, &options, source, weights, columns & 16);
 
-  if (switches & 64)
-    take_method (bytes, &options, &boxes, &sources);
-  char *difference = options.method != NMS_METHOD_HARD || options.metric != NMS_METRIC_IOU
-      ? enginecheck_method (context, &boxes, &options)
-      : enginecheck_run (context, &boxes, &options, ENGINECHECK_FULL);
+  char *difference = enginecheck_run (context, &boxes, &options, ENGINECHECK_FULL);
   if (difference) {
     fprintf (stderr, "%zu boxes, method %u, metric %u: %s\n", n, options.method, options.metric,
         difference);
@@ -273,11 +232,7 @@ scramble (nms_context *context, Bytes *bytes)
   nms_result result = { .size = sizeof result }, before;
   int error;
 
-<<<<<<< Updated upstream
   nms_options_init (&options, sizeof options);
-=======
-  memset (&options, 0, sizeof options);
->>>>>>> Stashed changes
   take (bytes, &options, offsetof (nms_options, max_candidates));
   if (take_byte (bytes) & 3)
     options.size = sizeof options;
@@ -300,17 +255,11 @@ scramble (nms_context *context, Bytes *bytes)
   if (take_byte (bytes) == 1)
     boxes.y2.data = NULL;
   take (bytes, &options.max_candidates, sizeof options.max_candidates);
-<<<<<<< Updated upstream
   if (take_byte (bytes) & 1) {
     take (bytes, &options.method, offsetof (nms_options, source_weights)
         - offsetof (nms_options, method));
     options.source_count = take_byte (bytes);
   }
-=======
-  if (take_byte (bytes) & 1) /* from method on, without the pointer */
-    take (bytes, &options.method, offsetof (nms_options, source_weights)
-        - offsetof (nms_options, method));
->>>>>>> Stashed changes
 
   memset (&result, 0x3c, sizeof result);
   result.size = sizeof result;
