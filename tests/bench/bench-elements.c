@@ -2,13 +2,14 @@
 /*
  * bench-elements: measures the time that the elements take for a buffer.
  *
- *   bench-elements [--json] [--quick] [filter] [analytics] [overlay] [files]
+ *   bench-elements [--json] [--quick] [filter] [analytics] [overlay] [files] [merge]
  *
- * Without a name all four are measured. Each buffer is created right before the push, as
+ * Without a name all five are measured. Each buffer is created right before the push, as
  * if a detector upstream had just written it. Only the push is timed: from the pad
  * before the element to the pad after it, in one thread without a queue. Times are
  * wall-clock times, except those of the file elements: they take so long that other
- * programs would disturb the measurement, so they are CPU times.
+ * programs would disturb the measurement, so they are CPU times. So are those of boxmerge,
+ * because it has a thread of its own.
  */
 #include "bench-elements.h"
 
@@ -129,6 +130,7 @@ main (int argc, char **argv)
     { "analytics", bench_analytics },
     { "overlay", bench_overlay },
     { "files", bench_files },
+    { "merge", bench_merge },
   };
   guint wanted = 0;             /* a bit each */
 
@@ -144,7 +146,7 @@ main (int argc, char **argv)
       wanted |= 1u << k;
     } else if (!g_str_equal (argv[i], "--json") && !g_str_equal (argv[i], "--quick")) {
       g_print ("usage: bench-elements [--json] [--quick] [filter] [analytics] [overlay] "
-          "[files]\n");
+          "[files] [merge]\n");
       return !g_str_equal (argv[i], "--help");
     }
   }

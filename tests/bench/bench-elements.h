@@ -14,3 +14,6 @@ void bench_filter (Timings * timings);
 /* Prints the times of nmsfilter on GstAnalytics detections; nothing if the program was
  * built without GstAnalytics. */
 void bench_analytics (Timings * timings);
+
+/* Prints the times of boxmerge. */
+void bench_merge (Timings * timings);
