@@ -18,10 +18,10 @@ typedef struct
 {
   GstBuffer *target;
   gint width, height;           /* of its frame */
-  const gchar *name;            /* of the source, or NULL */
+  GstStructure *source;         /* "source", to be copied to each region; or NULL */
   const gint *od_ids;           /* new ids of ODs by old id, or NULL */
   gboolean has_ods;             /* there are ODs on the target */
-  GHashTable *reserved;         /* ids of regions on the target */
+  GHashTable *reserved;         /* ids of regions on the target; NULL: none is above next_id */
   gint next_id;                 /* above the ids of mtds and those given so far */
   gint *box_ids;                /* [boxes] new ids, 0 for boxes that were not appended */
   guint count;                  /* boxes that were appended */
@@ -40,6 +40,35 @@ ids_of_regions (GstBuffer * buffer)
   return ids;
 }
 
+/* Returns the highest id of a region, at least 0. */
+static gint
+highest_id (GstBuffer * buffer)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  gpointer state = NULL;
+  GstMeta *meta;
+  gint id = 0;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, api)) != NULL)
+    id = MAX (id, ((GstVideoRegionOfInterestMeta *) meta)->id);
+  return id;
+}
+
+/* Returns whether the ids of the target's regions have to be known: ODs have ids that cannot be
+ * chosen, and there may be no ids above the highest one. */
+static gboolean
+needs_reserved (GstBuffer * target, const GArray * boxes, gint highest)
+{
+  guint i;
+
+  if (od_meta_has_frame (target) || highest > G_MAXINT - (gint) boxes->len)
+    return TRUE;
+  for (i = 0; i < boxes->len; i++)
+    if (g_array_index (boxes, Box, i).od >= 0)
+      return TRUE;
+  return FALSE;
+}
+
 /* Makes box_rewrite_region and od_append write the places of all boxes. */
 static void
 mark_moved (GArray * boxes)
@@ -52,7 +81,7 @@ mark_moved (GArray * boxes)
 
 static void
 copy_structures (const GstVideoRegionOfInterestMeta * from, GstVideoRegionOfInterestMeta * to,
-    const gchar * name)
+    const GstStructure * source)
 {
   const GList *l;
 
@@ -60,16 +89,15 @@ copy_structures (const GstVideoRegionOfInterestMeta * from, GstVideoRegionOfInte
     GstStructure *s;
 
     if (roi_structure_is (l->data, &roi_names.recorded)
-        || (name && roi_structure_is (l->data, &roi_names.source)))
+        || (source && roi_structure_is (l->data, &roi_names.source)))
       continue;
     s = gst_structure_copy (l->data);
     if (roi_structure_is (s, &roi_names.nms))
       gst_structure_remove_field (s, "suppressed-by");
     gst_video_region_of_interest_meta_add_param (to, s);
   }
-  if (name)
-    gst_video_region_of_interest_meta_add_param (to,
-        gst_structure_new ("source", "name", G_TYPE_STRING, name, NULL));
+  if (source)
+    gst_video_region_of_interest_meta_add_param (to, gst_structure_copy (source));
 }
 
 /* Returns an id that no region and no OD has; or 0 for a region that had 0, if that cannot be
@@ -79,7 +107,7 @@ unused_id (Appending * self, gint old_id)
 {
   if (old_id == 0 && !self->has_ods)
     return 0;
-  while (g_hash_table_contains (self->reserved, GINT_TO_POINTER (self->next_id)))
+  while (self->reserved && g_hash_table_contains (self->reserved, GINT_TO_POINTER (self->next_id)))
     self->next_id++;
   return self->next_id++;
 }
@@ -109,7 +137,7 @@ append_region (const Appending * self, const GstVideoRegionOfInterestMeta * from
   GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta_id
       (self->target, from->roi_type, from->x, from->y, from->w, from->h);
 
-  copy_structures (from, roi, self->name);
+  copy_structures (from, roi, self->source);
   box_rewrite_region (roi, box, self->width, self->height);
   roi->id = id;
   roi->parent_id = box->parent >= 0 ? self->box_ids[box->parent] : 0;
@@ -141,23 +169,28 @@ box_append (GstBuffer * target, GstBuffer * source, const BoxMetaReading * readi
     gint width, gint height, const gchar * name)
 {
   GArray *boxes = box_meta_reading_boxes (reading);
-  Appending self = { target, width, height, name };
+  Appending self = { target, width, height };
+  const gint highest = highest_id (target);
   gint *od_ids;
 
   if (boxes->len == 0)
     return 0;
   roi_names_init ();
   mark_moved (boxes);
-  self.reserved = ids_of_regions (target);
+  if (name)
+    self.source = gst_structure_new ("source", "name", G_TYPE_STRING, name, NULL);
+  if (needs_reserved (target, boxes, highest))
+    self.reserved = ids_of_regions (target);
   self.od_ids = od_ids = od_append (target, source, boxes, box_meta_reading_relations (reading),
       self.reserved, name);
   self.has_ods = od_meta_any (target);
-  self.next_id = od_meta_length (target) + 1;
+  self.next_id = self.reserved ? od_meta_length (target) + 1 : highest + 1;
   self.box_ids = g_new (gint, boxes->len);
   choose_ids (&self, boxes);
   append_regions (&self, source, boxes);
   g_free (self.box_ids);
   g_free (od_ids);
-  g_hash_table_unref (self.reserved);
+  g_clear_pointer (&self.reserved, g_hash_table_unref);
+  g_clear_pointer (&self.source, gst_structure_free);
   return self.count;
 }
