@@ -8,8 +8,9 @@
     result = nmscore.run(boxes, scores, labels, class_agnostic=True, max_detections=300,
                          outcome=True)                      # all options and outputs
 
-nms and batched_nms have the names, arguments and result order of torchvision.ops; run
-has all options of the C library, run_batch does the same for many images in one call,
+nms and batched_nms have the names, arguments and result order of torchvision.ops;
+soft_nms, matrix_nms and weighted_boxes_fusion change scores or boxes; run has all methods
+and options of the C library, run_batch does the same for many images in one call,
 and count_neighbors counts the boxes that overlap each box.
 
 Arrays   N boxes are an array (N, 4) of rows x1 y1 x2 y2, in any unit; each other
@@ -41,8 +42,10 @@ Threads  any number may call; a call with many boxes releases the interpreter's 
 """
 from nmscore._batches import run_batch
 from nmscore._boxes import iou, rows_from_cxcywh, rows_from_xywh
+from nmscore._ensemble import weighted_boxes_fusion
 from nmscore._frames import count_neighbors, run
 from nmscore._nmscore import __version__
+from nmscore._rescoring import matrix_nms, soft_nms
 from nmscore._torchvision import batched_nms, nms
 from nmscore._types import BatchResult as BatchResult
 from nmscore._types import ClassOptions as ClassOptions
@@ -50,5 +53,6 @@ from nmscore._types import Outcome as Outcome
 from nmscore._types import Result as Result
 
 # Limits help () to the functions, because it would list all inherited methods of the types.
-__all__ = ["nms", "batched_nms", "run", "run_batch", "count_neighbors", "iou",
-           "rows_from_cxcywh", "rows_from_xywh", "__version__"]
+__all__ = ["nms", "batched_nms", "soft_nms", "matrix_nms", "weighted_boxes_fusion", "run",
+           "run_batch", "count_neighbors", "iou", "rows_from_cxcywh", "rows_from_xywh",
+           "__version__"]

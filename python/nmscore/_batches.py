@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Mapping, Optional, Union
+from typing import Mapping, Optional, Sequence, Union
 
 from nmscore import _nmscore
 from nmscore._types import Array, BatchResult, ClassOptions
@@ -14,7 +14,10 @@ _ALL = float("-inf")
 def run_batch(boxes: Array, offsets: Array, scores: Optional[Array] = None,
               class_ids: Optional[Array] = None, *, exclude: Optional[Array] = None,
               parents: Optional[Array] = None, angles: Optional[Array] = None,
-              iou_threshold: float = 0.5, score_threshold: float = _ALL,
+              sources: Optional[Array] = None, iou_threshold: float = 0.5,
+              method: str = "hard", metric: str = "iou", sigma: float = 0.0,
+              min_score: float = 0.001, fused_score: str = "avg",
+              source_weights: Optional[Sequence[float]] = None, score_threshold: float = _ALL,
               max_detections: int = 0, max_per_class: int = 0, max_candidates: int = 0,
               inclusive: bool = False, score_strict: bool = False,
               class_agnostic: bool = False,
@@ -33,12 +36,12 @@ def run_batch(boxes: Array, offsets: Array, scores: Optional[Array] = None,
                      including the caller's. They wait for the next call. The result
                      does not depend on the number
 
-    The other parameters are those of run. scores, class_ids, exclude, parents and angles
-    have N elements; parents count from the first box of their image. The options apply to
+    The other parameters are those of run. scores, class_ids, exclude, parents, angles and
+    sources have N elements; parents count from the first box of their image. The options apply to
     each image by itself.
 
     The BatchResult is a tuple with the fields kept, kept_offsets, outcome, suppressed_by,
-    the counts of all images together, and engine. kept (K,) and kept_offsets
+    the counts of all images together, engine, scores and boxes. kept (K,) and kept_offsets
     (images + 1,) are int64: image i keeps kept[kept_offsets[i]:kept_offsets[i + 1]], best
     first, counted from its first box; images() returns these parts as a list.
 
@@ -49,7 +52,7 @@ def run_batch(boxes: Array, offsets: Array, scores: Optional[Array] = None,
     Raises TypeError or ValueError, with the name of the parameter.
     """
     return BatchResult._make(_nmscore.run_batch(
-        boxes, scores, class_ids, exclude, parents, angles, outcome, suppressed_by,
+        boxes, scores, class_ids, exclude, parents, angles, sources, outcome, suppressed_by,
         iou_threshold, score_threshold, max_detections, max_per_class, max_candidates,
-        inclusive, score_strict, class_agnostic, xla_strict, class_options, engine, xla_plugin,
-        offsets, threads))
+        inclusive, score_strict, class_agnostic, xla_strict, sigma, min_score, class_options,
+        engine, xla_plugin, method, metric, fused_score, source_weights, offsets, threads))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Mapping, Optional, Union
+from typing import Mapping, Optional, Sequence, Union
 
 from nmscore import _nmscore
 from nmscore._types import Array, ClassOptions, Indices, Result
@@ -13,9 +13,12 @@ _ALL = float("-inf")
 
 def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array] = None, *,
         exclude: Optional[Array] = None, parents: Optional[Array] = None,
-        angles: Optional[Array] = None, iou_threshold: float = 0.5,
-        score_threshold: float = _ALL, max_detections: int = 0, max_per_class: int = 0,
-        max_candidates: int = 0, inclusive: bool = False, score_strict: bool = False,
+        angles: Optional[Array] = None, sources: Optional[Array] = None,
+        iou_threshold: float = 0.5, method: str = "hard", metric: str = "iou",
+        sigma: float = 0.0, min_score: float = 0.001, fused_score: str = "avg",
+        source_weights: Optional[Sequence[float]] = None, score_threshold: float = _ALL,
+        max_detections: int = 0, max_per_class: int = 0, max_candidates: int = 0,
+        inclusive: bool = False, score_strict: bool = False,
         class_agnostic: bool = False,
         class_options: Optional[Mapping[int, ClassOptions]] = None,
         outcome: bool = False, suppressed_by: bool = False, engine: str = "auto",
@@ -38,11 +41,26 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     angles           (N,) numbers, radians: each box is rotated by its angle about its
                      centre, clockwise where y points down. The overlap is then that
                      of the rotated rectangles
+    sources          (N,) whole numbers: the detector that found each box, 0 or more and
+                     less than the number of source_weights; for method "weighted"
 
     The options:
 
     iou_threshold    0..1: a kept box suppresses later boxes whose IoU with it
                      exceeds the threshold. Rounded to float32, as is score_threshold
+    method           what happens to boxes that overlap: "hard"; "soft-linear" and
+                     "soft-gaussian" (soft-NMS); "matrix-linear" and "matrix-gaussian"
+                     (Matrix NMS); "weighted" (weighted box fusion); "merge",
+                     "greedy-merge" (SAHI's NMM and GREEDYNMM) and "average". nmscore.h
+                     defines each
+    metric           the measure of overlap: "iou", "ios" (intersection over the smaller
+                     box) or, with "hard" only, "diou" and "giou"
+    sigma            of the gaussian methods; 0: 0.5 for soft-gaussian, 2 for matrix-gaussian
+    min_score        soft and matrix methods: least new score of a kept box
+    fused_score      method "weighted": "avg", "max", "box-and-model-avg" or
+                     "absent-model-aware-avg"
+    source_weights   method "weighted": the weight of each source, numbers above 0; None:
+                     one source
     score_threshold  boxes with a lower score take no part
     max_detections   most kept boxes, 0 for no limit
     max_per_class    most kept boxes of each class, 0 for no limit
@@ -70,15 +88,17 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
                      it, or -1 (int64)
 
     The Result is a tuple with the fields kept, outcome, suppressed_by, suppressed_count,
-    over_cap_count, filtered_count, invalid_count, not_candidate_count, and engine, the
-    name of the engine that ran.
+    over_cap_count, filtered_count, invalid_count, not_candidate_count, engine, the name of
+    the engine that ran, and, but for method "hard", scores (K,) and boxes (K, 4), float32:
+    the new scores and corners of the kept boxes.
 
     Raises TypeError or ValueError, with the name of the parameter.
     """
     return Result._make(_nmscore.run(
-        boxes, scores, class_ids, exclude, parents, angles, outcome, suppressed_by,
+        boxes, scores, class_ids, exclude, parents, angles, sources, outcome, suppressed_by,
         iou_threshold, score_threshold, max_detections, max_per_class, max_candidates,
-        inclusive, score_strict, class_agnostic, xla_strict, class_options, engine, xla_plugin))
+        inclusive, score_strict, class_agnostic, xla_strict, sigma, min_score, class_options,
+        engine, xla_plugin, method, metric, fused_score, source_weights))
 
 
 def count_neighbors(boxes: Array, scores: Optional[Array] = None,
@@ -97,5 +117,6 @@ def count_neighbors(boxes: Array, scores: Optional[Array] = None,
     The parameters are those of run.
     """
     return _nmscore.count_neighbors(
-        boxes, scores, class_ids, exclude, parents, angles, iou_threshold, score_threshold, 0, 0,
-        max_candidates, inclusive, score_strict, class_agnostic, False, class_options, "auto", None)
+        boxes, scores, class_ids, exclude, parents, angles, None, iou_threshold, score_threshold,
+        0, 0, max_candidates, inclusive, score_strict, class_agnostic, False, 0.0, 0.0,
+        class_options, "auto", None, "hard", "iou", "avg", None)

@@ -16,6 +16,7 @@ class SupportsDLPack(Protocol):
 Array = Union[numpy.typing.ArrayLike, SupportsDLPack]
 Indices = numpy.typing.NDArray[numpy.int64]
 Bytes = numpy.typing.NDArray[numpy.uint8]
+Scores = numpy.typing.NDArray[numpy.float32]
 Rows = numpy.typing.NDArray[numpy.float32]
 
 
@@ -62,6 +63,8 @@ class Result(NamedTuple):
     invalid_count
     not_candidate_count
     engine            the engine and instruction set that ran, such as "sorted/avx2"
+    scores            (K,) float32: the new scores of the kept boxes; None for method "hard"
+    boxes             (K, 4) float32: their new corners; None for method "hard"
     """
     kept: Indices
     outcome: Optional[Bytes]
@@ -72,6 +75,8 @@ class Result(NamedTuple):
     invalid_count: int
     not_candidate_count: int
     engine: str
+    scores: Optional[Scores]
+    boxes: Optional[Rows]
 
 
 class BatchResult(NamedTuple):
@@ -89,6 +94,8 @@ class BatchResult(NamedTuple):
     invalid_count
     not_candidate_count
     engine            the engine and instruction set that ran last
+    scores            (K,) and (K, 4) float32, in the order of `kept`: the new scores and
+    boxes             corners of the kept boxes; None for method "hard"
     """
     kept: Indices
     kept_offsets: Indices
@@ -100,6 +107,8 @@ class BatchResult(NamedTuple):
     invalid_count: int
     not_candidate_count: int
     engine: str
+    scores: Optional[Scores]
+    boxes: Optional[Rows]
 
     def images(self) -> List[Indices]:
         """Returns the kept indices of each image: views of `kept`."""

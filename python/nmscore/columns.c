@@ -198,6 +198,13 @@ columns_open_parents (module_state *state, columns *c, PyObject *array)
   return open_int32 (state, c, array, "parents", &c->boxes.parent) < 0 ? -1 : 0;
 }
 
+/* A number that does not fit into int32 is converted to -1, which is no source either. */
+int
+columns_open_sources (module_state *state, columns *c, PyObject *array)
+{
+  return open_int32 (state, c, array, "sources", &c->boxes.source) < 0 ? -1 : 0;
+}
+
 int
 columns_open_exclude (module_state *state, columns *c, PyObject *array)
 {
@@ -232,6 +239,8 @@ columns_open_all (module_state *state, columns *c, PyObject *const *args)
     return -1;
   if (args[5] != Py_None
       && columns_open_floats (state, c, args[5], "angles", &c->boxes.angle) < 0)
+    return -1;
+  if (args[6] != Py_None && columns_open_sources (state, c, args[6]) < 0)
     return -1;
   return 0;
 }

@@ -8,7 +8,7 @@
 
 #include "arrayview.h"
 
-#define COLUMNS_MOST 6
+#define COLUMNS_MOST 7
 
 /* The arrays of a call. Set all fields to zero before the first use. */
 typedef struct columns {
@@ -27,10 +27,11 @@ int columns_open_floats (module_state *state, columns *c, PyObject *array, const
     nms_column *column);
 int columns_open_classes (module_state *state, columns *c, PyObject *array, const char *name);
 int columns_open_parents (module_state *state, columns *c, PyObject *array);
+int columns_open_sources (module_state *state, columns *c, PyObject *array);
 int columns_open_exclude (module_state *state, columns *c, PyObject *array);
 
-/* Opens boxes, scores, class_ids, exclude, parents and angles, in this order in `args`. All but
- * the first may be None. Returns 0, or -1 with an exception. */
+/* Opens boxes, scores, class_ids, exclude, parents, angles and sources, in this order in `args`.
+ * All but the first may be None. Returns 0, or -1 with an exception. */
 int columns_open_all (module_state *state, columns *c, PyObject *const *args);
 
 /* Returns 0, or -1 with a ValueError if the options have class options and class ids were replaced

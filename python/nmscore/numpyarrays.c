@@ -38,6 +38,32 @@ DEFINE_INT64 (numpyarrays_indices, int32_t)
 DEFINE_INT64 (numpyarrays_counts, uint32_t)
 DEFINE_INT64 (numpyarrays_sizes, size_t)
 
+static PyObject *
+new_floats (module_state *state, PyObject *shape, const float *values, size_t count)
+{
+  Py_buffer view;
+  PyObject *array = numpyarrays_new (state, shape, state->float32, &view);
+  Py_XDECREF (shape);
+  if (!array)
+    return NULL;
+  if (count)
+    memcpy (view.buf, values, count * sizeof *values);
+  PyBuffer_Release (&view);
+  return array;
+}
+
+PyObject *
+numpyarrays_floats (module_state *state, const float *values, size_t count)
+{
+  return new_floats (state, PyLong_FromSize_t (count), values, count);
+}
+
+PyObject *
+numpyarrays_rows (module_state *state, const float *values, size_t count)
+{
+  return new_floats (state, Py_BuildValue ("(ni)", (Py_ssize_t) count, 4), values, 4 * count);
+}
+
 PyObject *
 numpyarrays_bytes (module_state *state, size_t count, uint8_t **bytes)
 {

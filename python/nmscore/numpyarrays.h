@@ -14,6 +14,10 @@ PyObject *numpyarrays_indices (module_state *state, const int32_t *values, size_
 PyObject *numpyarrays_counts (module_state *state, const uint32_t *values, size_t count);
 PyObject *numpyarrays_sizes (module_state *state, const size_t *values, size_t count);
 
+/* Each returns a new float32 array, (count,) or (count, 4), or NULL with an exception. */
+PyObject *numpyarrays_floats (module_state *state, const float *values, size_t count);
+PyObject *numpyarrays_rows (module_state *state, const float *values, size_t count);
+
 /* Returns a new uint8 array, and sets *bytes to its elements, which live as long as the array. */
 PyObject *numpyarrays_bytes (module_state *state, size_t count, uint8_t **bytes);
 

@@ -101,8 +101,14 @@ allocate_arrays (module_state *state, py_batch *b)
   a->kept_offsets = PyMem_RawMalloc ((b->images + 1) * sizeof *a->kept_offsets);
   if (outputs & NMS_OUTPUT_SUPPRESSED_BY)
     a->suppressed_by = PyMem_RawMalloc (count * sizeof *a->suppressed_by);
+  if (outputs & NMS_OUTPUT_SCORE)
+    a->kept_score = PyMem_RawMalloc (count * sizeof *a->kept_score);
+  if (outputs & NMS_OUTPUT_BOX)
+    a->kept_box = PyMem_RawMalloc (4 * count * sizeof *a->kept_box);
   if (!a->kept || !a->kept_offsets
-      || (!a->suppressed_by && outputs & NMS_OUTPUT_SUPPRESSED_BY)) {
+      || (!a->suppressed_by && outputs & NMS_OUTPUT_SUPPRESSED_BY)
+      || (!a->kept_score && outputs & NMS_OUTPUT_SCORE)
+      || (!a->kept_box && outputs & NMS_OUTPUT_BOX)) {
     PyErr_NoMemory ();
     return -1;
   }
@@ -120,13 +126,19 @@ batch_tuple (module_state *state, const py_batch *b, nms_context *ctx, const nms
   PyObject *offsets = numpyarrays_sizes (state, a->kept_offsets, b->images + 1);
   PyObject *by = a->suppressed_by
       ? numpyarrays_indices (state, a->suppressed_by, b->columns.boxes.count) : module_none ();
+  PyObject *scores = a->kept_score ? numpyarrays_floats (state, a->kept_score, r->kept_count)
+      : module_none ();
+  PyObject *rows = a->kept_box ? numpyarrays_rows (state, a->kept_box, r->kept_count)
+      : module_none ();
   PyObject *tuple = NULL;
 
-  if (kept && offsets && by)
-    tuple = Py_BuildValue ("(OOOOnnnnns)", kept, offsets, b->outcome ? b->outcome : Py_None, by,
+  if (kept && offsets && by && scores && rows)
+    tuple = Py_BuildValue ("(OOOOnnnnnsOO)", kept, offsets, b->outcome ? b->outcome : Py_None, by,
         (Py_ssize_t) r->suppressed_count, (Py_ssize_t) r->over_cap_count,
         (Py_ssize_t) r->filtered_count, (Py_ssize_t) r->invalid_count,
-        (Py_ssize_t) r->not_candidate_count, nms_context_engine_in_use (ctx));
+        (Py_ssize_t) r->not_candidate_count, nms_context_engine_in_use (ctx), scores, rows);
+  Py_XDECREF (scores);
+  Py_XDECREF (rows);
   Py_XDECREF (kept);
   Py_XDECREF (offsets);
   Py_XDECREF (by);
@@ -198,6 +210,8 @@ close_batch (py_batch *b)
   PyMem_RawFree (b->arrays.kept);
   PyMem_RawFree (b->arrays.kept_offsets);
   PyMem_RawFree (b->arrays.suppressed_by);
+  PyMem_RawFree (b->arrays.kept_score);
+  PyMem_RawFree (b->arrays.kept_box);
   Py_XDECREF (b->outcome);
 }
 

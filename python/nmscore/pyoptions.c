@@ -24,6 +24,8 @@ static const struct
   FIELD (score_strict, OPTION_FLAG),
   FIELD (class_agnostic, OPTION_FLAG),
   FIELD (xla_strict, OPTION_FLAG),
+  FIELD (sigma, OPTION_FLOAT),
+  FIELD (min_score, OPTION_FLOAT),
 #undef FIELD
 };
 #define FIELD_COUNT ((int) (sizeof fields / sizeof *fields))
@@ -103,22 +105,68 @@ py_options_read_three (PyObject *const *args, nms_options *options)
   return 0;
 }
 
+/* Reads a name of an enumeration, whose values 0, 1, ... have the names that `name_of` returns. */
 static int
-read_engine (PyObject *value, uint32_t *engine)
+read_name (PyObject *value, const char *parameter, const char *(*name_of) (int), uint32_t *number)
 {
   const char *name;
 
   if (!PyUnicode_Check (value)) {
-    PyErr_Format (PyExc_TypeError, "engine must be a string, not %s", Py_TYPE (value)->tp_name);
+    PyErr_Format (PyExc_TypeError, "%s must be a string, not %s", parameter,
+        Py_TYPE (value)->tp_name);
     return -1;
   }
-  for (int i = 0; (name = nms_engine_name (i)); i++)
+  for (int i = 0; (name = name_of (i)); i++)
     if (PyUnicode_CompareWithASCIIString (value, name) == 0) {
-      *engine = (uint32_t) i;
+      *number = (uint32_t) i;
       return 0;
     }
-  PyErr_Format (PyExc_ValueError, "engine is %R, which this build does not have", value);
+  PyErr_Format (PyExc_ValueError, "%s is %R, which this build does not have", parameter, value);
   return -1;
+}
+
+static int
+read_weights (PyObject *value, py_options *o)
+{
+  if (value == Py_None)
+    return 0;
+  PyObject *list = PySequence_List (value);
+  if (!list)
+    return type_error ("source_weights", "a sequence of numbers or None", value);
+  const Py_ssize_t count = PyList_GET_SIZE (list);
+  int error = 0;
+  if (count == 0) {
+    Py_DECREF (list);
+    PyErr_SetString (PyExc_ValueError, "source_weights is empty");
+    return -1;
+  }
+  o->weights = PyMem_Malloc ((size_t) count * sizeof *o->weights);
+  if (!o->weights)
+    PyErr_NoMemory ();
+  for (Py_ssize_t i = 0; o->weights && !error && i < count; i++)
+    error = py_options_read_float (PyList_GET_ITEM (list, i), "source_weights", &o->weights[i]);
+  Py_DECREF (list);
+  o->options.source_weights = o->weights;
+  o->options.source_count = (size_t) count;
+  return o->weights ? error : -1;
+}
+
+/* Reads method, metric, fused_score and source_weights. */
+static int
+read_method (PyObject *const *args, py_options *o)
+{
+  nms_options *options = &o->options;
+
+  if (read_name (args[0], "method", nms_method_name, &options->method) < 0
+      || read_name (args[1], "metric", nms_metric_name, &options->metric) < 0
+      || read_name (args[2], "fused_score", nms_fused_score_name, &options->fused_score) < 0)
+    return -1;
+  const char *refusal = nms_method_refusal ((int) options->method, (int) options->metric);
+  if (refusal) {
+    PyErr_Format (PyExc_ValueError, "method is %R with metric %R: %s", args[0], args[1], refusal);
+    return -1;
+  }
+  return read_weights (args[3], o);
 }
 
 static int
@@ -143,7 +191,10 @@ py_options_read (PyObject *const *args, py_options *o)
   if (class_options_read (args[0], &o->classes, &o->options.class_option_count) < 0)
     return -1;
   o->options.class_options = o->classes;
-  return read_engine (args[1], &o->options.engine) < 0 ? -1 : read_plugin (args[2], o);
+  if (read_name (args[1], "engine", nms_engine_name, &o->options.engine) < 0
+      || read_plugin (args[2], o) < 0)
+    return -1;
+  return read_method (args + 3, o);
 }
 
 int
@@ -155,7 +206,8 @@ py_options_read_outputs (PyObject *const *args, nms_options *options)
       || py_options_read_flag (args[1], "suppressed_by", &suppressed_by) < 0)
     return -1;
   options->outputs = (outcome ? NMS_OUTPUT_OUTCOME : 0)
-      | (suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0);
+      | (suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0)
+      | (options->method != NMS_METHOD_HARD ? NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX : 0);
   return 0;
 }
 
@@ -163,5 +215,6 @@ void
 py_options_free (py_options *o)
 {
   PyMem_Free (o->classes);
+  PyMem_Free (o->weights);
   Py_XDECREF (o->plugin);
 }

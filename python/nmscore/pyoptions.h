@@ -10,6 +10,7 @@ typedef struct py_options {
   nms_options options;
   nms_class_options *classes;
   PyObject *plugin; /* bytes */
+  float *weights;   /* of sources */
 } py_options;
 
 /* Each of these reads one value. They return 0, or -1 with an exception. */
@@ -20,12 +21,13 @@ int py_options_read_flag (PyObject *value, const char *name, uint8_t *flag);
 /* Reads iou_threshold, score_threshold and max_detections. Sets all others to their defaults. */
 int py_options_read_three (PyObject *const *args, nms_options *options);
 
-/* Reads PY_OPTIONS_COUNT values, in the order of the table in pyoptions.c, which is that of the
- * parameters of nmscore.run. */
-#define PY_OPTIONS_COUNT 12
+/* Reads PY_OPTIONS_COUNT values: those of the table in pyoptions.c, then class_options, engine,
+ * xla_plugin, method, metric, fused_score and source_weights. */
+#define PY_OPTIONS_COUNT 18
 int py_options_read (PyObject *const *args, py_options *o);
 
-/* Reads the parameters outcome and suppressed_by, which request these outputs. */
+/* Reads the parameters outcome and suppressed_by, which request these outputs. Methods other than
+ * hard return the scores and corners of the kept boxes, too. */
 int py_options_read_outputs (PyObject *const *args, nms_options *options);
 
 void py_options_free (py_options *o);

@@ -77,13 +77,19 @@ result_tuple (module_state *state, nms_context *ctx, unsigned outputs, const nms
       : module_none ();
   PyObject *by = outputs & NMS_OUTPUT_SUPPRESSED_BY
       ? numpyarrays_indices (state, r->suppressed_by, count) : module_none ();
+  PyObject *scores = r->kept_score ? numpyarrays_floats (state, r->kept_score, r->kept_count)
+      : module_none ();
+  PyObject *rows = r->kept_box ? numpyarrays_rows (state, r->kept_box, r->kept_count)
+      : module_none ();
   PyObject *tuple = NULL;
 
-  if (kept && outcome && by)
-    tuple = Py_BuildValue ("(OOOnnnnns)", kept, outcome, by, (Py_ssize_t) r->suppressed_count,
+  if (kept && outcome && by && scores && rows)
+    tuple = Py_BuildValue ("(OOOnnnnnsOO)", kept, outcome, by, (Py_ssize_t) r->suppressed_count,
         (Py_ssize_t) r->over_cap_count, (Py_ssize_t) r->filtered_count,
         (Py_ssize_t) r->invalid_count, (Py_ssize_t) r->not_candidate_count,
-        nms_context_engine_in_use (ctx));
+        nms_context_engine_in_use (ctx), scores, rows);
+  Py_XDECREF (scores);
+  Py_XDECREF (rows);
   Py_XDECREF (kept);
   Py_XDECREF (outcome);
   Py_XDECREF (by);
