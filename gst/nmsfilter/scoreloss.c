@@ -223,8 +223,8 @@ score_loss_advice (GstPad * sinkpad)
         GST_OBJECT_NAME (suspect), factory_name (suspect), moves_pixels (suspect) ?
         ", or send the boxes around it and move them with boxtransform (docs/geometry.md)" : "");
   else
-    advice = g_strdup_printf ("They come from %s (%s), which attached them without one or "
-        "dropped it.", GST_OBJECT_NAME (suspect), factory_name (suspect));
+    advice = g_strdup_printf ("They come from %s (%s), which attached or received them "
+        "without one, or dropped it.", GST_OBJECT_NAME (suspect), factory_name (suspect));
   gst_object_unref (suspect);
   return advice;
 }
