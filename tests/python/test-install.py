@@ -26,6 +26,10 @@ DESCRIPTION = """
 import importlib.metadata
 print(importlib.metadata.metadata("nmscore").get_payload())
 """
+ADDRESSES = """
+import importlib.metadata
+print(*importlib.metadata.metadata("nmscore").get_all("Project-URL", []), sep="\\n")
+"""
 
 
 def run(*command):
@@ -86,6 +90,8 @@ class Install(unittest.TestCase):
         self.assertEqual(shown["Author"], "The gst-nms authors")
         self.assertEqual(shown["License"], "LGPL-2.1-or-later")
         self.assertEqual(shown["Requires"], "numpy")
+        address = re.search(r"^git clone (\S+)", read("README.md"), re.M)[1]
+        self.assertEqual(self.output_of("-c", ADDRESSES).strip(), f"Source, {address}")
         self.assertTrue(shown["Location"].startswith(self.folder.name), shown["Location"])
 
     def test_description_is_the_readme(self):
