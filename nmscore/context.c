@@ -159,8 +159,11 @@ nms_context_engine_in_use (nms_context *ctx)
 const char *
 nms_context_engine_refusal (const nms_context *ctx)
 {
-  const char *refusal = ctx ? nms__xla_refusal (ctx->xla) : NULL;
+  const char *refusal = ctx ? nms__method_xla_refusal (&ctx->settings.options) : NULL;
   const nms_context *other;
+
+  if (ctx && !refusal)
+    refusal = nms__xla_refusal (ctx->xla);
 
   for (unsigned i = 0; ctx && !refusal && (other = nms__threads_context (ctx->threads, i)); i++)
     refusal = nms__xla_refusal (other->xla);

@@ -188,6 +188,15 @@ nms__by_method (const nms_options *options)
   return options->method != NMS_METHOD_HARD || options->metric != NMS_METRIC_IOU;
 }
 
+/* Returns the reason for which engine xla, if the options name it, does not run their method and
+ * metric, or NULL. */
+static inline const char *
+nms__method_xla_refusal (const nms_options *options)
+{
+  return options->engine == NMS_ENGINE_XLA && nms__by_method (options)
+      ? "engine xla runs method hard with metric iou only" : NULL;
+}
+
 /* structs.c: checks the caller's `arrays`, copies them to *copy, and completes a smaller struct
  * with NULL. Returns 0 or an error. */
 int nms__arrays_read (nms_context *ctx, const nms_arrays *arrays, nms_arrays *copy);

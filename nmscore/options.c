@@ -55,9 +55,8 @@ pair_check (nms_context *ctx, const nms_options *o)
   const char *refusal = nms_method_refusal ((int) o->method, (int) o->metric);
   if (refusal)
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "%s", refusal);
-  if (o->engine == NMS_ENGINE_XLA && o->xla_strict)
-    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED,
-        "engine xla runs method hard with metric iou only");
+  if (nms__method_xla_refusal (o) && o->xla_strict)
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "%s", nms__method_xla_refusal (o));
   return NMS_OK;
 }
 

@@ -111,6 +111,15 @@ lower_row (nms__frame *f, const scratch *s, size_t pos)
   }
 }
 
+/* Marks all undecided boxes as over-cap, because the total cap is full. */
+static void
+end_at_cap (nms__frame *f, const scratch *s)
+{
+  for (size_t place = 0; place < f->count; place++)
+    if (nms__place_is_set (s->undecided, place))
+      nms__over_cap (f, s->blocks.position[place]);
+}
+
 int
 nms__soft (nms_context *ctx)
 {
@@ -122,6 +131,10 @@ nms__soft (nms_context *ctx)
   layout (&s, &arena, f->capacity);
   start (f, &s);
   while ((key = greatest (s.best, nms__box_blocks_count (&s.blocks)))) {
+    if (f->kept_count >= nms__total_cap (f)) {
+      end_at_cap (f, &s);
+      break;
+    }
     const size_t pos = nms__packed_position (key), place = s.blocks.place[pos];
     remove_place (&s, place);
     s.best[place / NMS__BLOCK]
