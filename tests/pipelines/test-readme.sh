@@ -55,6 +55,7 @@ for path in sys.argv[2:]:
         block = re.sub(r"(rtspsrc.*)decodebin !", r"\1decodebin ! identity eos-after=26 !", block)
         block = re.sub(r"^pipelines/", 'timeout 100 pipelines/', block, flags=re.M)
         block = re.sub(r"(?<![-\w/.])pipelines/", '"$PIPELINES"/', block)
+        block = re.sub(r"(?<![-\w/.])tools/", '"$PIPELINES"/../tools/', block)
         count += block.count("gst-launch-1.0")
         number += 1
         open("block-%02d.sh" % number, "w").write(block)
