@@ -22,14 +22,17 @@ nms__box_blocks_take (nms__arena *a, nms__box_blocks *b, size_t boxes)
   b->number = nms__take (a, boxes, sizeof *b->number);
 }
 
-/* Spreads the lower 16 bits of a number, with a zero behind each. */
+/* Returns the bits of two numbers below 2^16 in turn, beginning with the lowest bit of x. */
 static uint32_t
-spread (uint32_t n)
+interleave (uint32_t x, uint32_t y)
 {
-  n = (n | n << 8) & 0x00ff00ffu;
-  n = (n | n << 4) & 0x0f0f0f0fu;
-  n = (n | n << 2) & 0x33333333u;
-  return (n | n << 1) & 0x55555555u;
+  uint64_t n = x | (uint64_t) y << 32; /* spreads the bits of both at once */
+
+  n = (n | n << 8) & UINT64_C (0x00ff00ff00ff00ff);
+  n = (n | n << 4) & UINT64_C (0x0f0f0f0f0f0f0f0f);
+  n = (n | n << 2) & UINT64_C (0x3333333333333333);
+  n = (n | n << 1) & UINT64_C (0x5555555555555555);
+  return (uint32_t) n | (uint32_t) (n >> 31);
 }
 
 /* Scales the sums of two columns to numbers of `bits` bits. */
@@ -74,8 +77,31 @@ bits_of (size_t count)
 static unsigned
 coordinate_bits (size_t count, unsigned number_bits)
 {
-  const unsigned wanted = (bits_of (count) + 1) / 2, most = (32 - number_bits) / 2;
+  const unsigned wanted = (bits_of (count >> number_bits) + 1) / 2, most = (32 - number_bits) / 2;
   return wanted < most ? wanted : most;
+}
+
+/* Keys of up to this many bits are sorted by counting. */
+#define COUNTED_BITS 12
+
+/* Sorts packed keys, whose upper 32 bits are below 2^bits. Returns `to`. */
+static const uint64_t *
+sort_by_counting (const uint64_t *from, uint64_t *to, size_t count, unsigned bits)
+{
+  uint32_t begin[1 << COUNTED_BITS];
+  uint32_t sum = 0;
+
+  memset (begin, 0, sizeof *begin << bits);
+  for (size_t i = 0; i < count; i++)
+    begin[from[i] >> 32]++;
+  for (size_t k = 0; k < (size_t) 1 << bits; k++) {
+    const uint32_t n = begin[k];
+    begin[k] = sum;
+    sum += n;
+  }
+  for (size_t i = 0; i < count; i++)
+    to[begin[from[i] >> 32]++] = from[i];
+  return to;
 }
 
 /* Returns the sorted keys: the class partition, then the place on a Z-order curve through the
@@ -83,14 +109,16 @@ coordinate_bits (size_t count, unsigned number_bits)
 static const uint64_t *
 sort (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number, unsigned number_bits)
 {
-  const unsigned bits = coordinate_bits (f->count, number_bits);
+  const unsigned bits = coordinate_bits (f->count, number_bits), all = number_bits + 2 * bits;
   const scale x = scale_of (f->x1, f->x2, f->count, bits);
   const scale y = scale_of (f->y1, f->y2, f->count, bits);
 
   for (size_t i = 0; i < f->count; i++) {
-    const uint32_t near = spread (scaled (&x, i)) | spread (scaled (&y, i)) << 1;
+    const uint32_t near = interleave (scaled (&x, i), scaled (&y, i));
     b->keys[i] = nms__pack ((number ? number[i] << 2 * bits : 0) | near, (uint32_t) i);
   }
+  if (f->count > f->kernels->few && all <= COUNTED_BITS)
+    return sort_by_counting (b->keys, b->keys2, f->count, all);
   return nms__sort (f->kernels, b->keys, b->keys2, f->count);
 }
 
