@@ -38,6 +38,7 @@ struct _BoxSuppress
   gfloat *angle;
   gfloat *score;
   gint32 *class_id;
+  gint32 *source;               /* filled if the run has sources */
   gint32 *parent;               /* position of its parent among the fed boxes, or -1 */
   guint8 *exclude;
   guint32 *neighbors;
@@ -78,6 +79,7 @@ box_suppress_free (BoxSuppress * self)
   g_free (self->angle);
   g_free (self->score);
   g_free (self->class_id);
+  g_free (self->source);
   g_free (self->parent);
   g_free (self->exclude);
   g_free (self->neighbors);
@@ -102,6 +104,7 @@ reserve (BoxSuppress * self, guint count)
   self->angle = g_renew (gfloat, self->angle, capacity);
   self->score = g_renew (gfloat, self->score, capacity);
   self->class_id = g_renew (gint32, self->class_id, capacity);
+  self->source = g_renew (gint32, self->source, capacity);
   self->parent = g_renew (gint32, self->parent, capacity);
   self->exclude = g_renew (guint8, self->exclude, capacity);
   self->neighbors = g_renew (guint32, self->neighbors, capacity);
@@ -221,6 +224,20 @@ set_columns (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * 
     }
     columns->parent.data = self->parent;
   }
+}
+
+static void
+set_sources (BoxSuppress * self, const GArray * boxes, const SourceWeights * sources,
+    nms_boxes * columns)
+{
+  guint k;
+
+  for (k = 0; k < columns->count; k++)
+    self->source[k] = source_weights_find (sources,
+        g_array_index (boxes, Box, self->fed[k]).source);
+  columns->source.data = self->source;
+  self->options.source_weights = sources->weights;
+  self->options.source_count = sources->count;
 }
 
 /* ------------------------------------------------ boxes that are sorted here */
@@ -469,6 +486,7 @@ box_suppress_rules_clear (BoxSuppressRules * rules)
 {
   class_options_unref (rules->options);
   class_selection_unref (rules->selection);
+  source_weights_unref (rules->sources);
   if (rules->has_prefilter)
     prefilter_clear (&rules->prefilter);
 }
@@ -519,6 +537,8 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
       self->score[k] = 1;
   }
   set_columns (self, boxes, taken.count, &columns, !sorted || needs_scores, taken.parts);
+  if (rules->sources)
+    set_sources (self, boxes, rules->sources, &columns);
 
   if (taken.parts) {
     box_parents_begin (self->parents, boxes);

@@ -9,6 +9,7 @@
 #include "classoptions.h"
 #include "meta/box.h"
 #include "prefilter.h"
+#include "sourceweights.h"
 #include "unscoredorder.h"
 
 G_BEGIN_DECLS
@@ -18,6 +19,7 @@ typedef struct
   nms_options core;             /* class_options and outputs are set by the run */
   ClassOptions *options;        /* of single labels; NULL: none */
   ClassSelection *selection;    /* NULL: all labels */
+  SourceWeights *sources;       /* NULL: all boxes are of one source */
   UnscoredOrder unscored_order; /* how boxes without a confidence are ranked */
   guint min_neighbors;          /* that a box without a confidence needs; 0: any number */
   gboolean has_prefilter;

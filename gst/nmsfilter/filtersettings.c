@@ -250,6 +250,7 @@ filter_settings_clear (FilterSettings * settings)
   class_options_unref (settings->options);
   g_free (settings->class_options_error);
   prefilter_settings_clear (&settings->prefilter);
+  method_settings_clear (&settings->method);
 }
 
 void
@@ -311,8 +312,10 @@ conflict_after (const FilterSettings * settings, guint id, const GValue * value)
   MethodSettings method = settings->method;
   EdgePolicy edge_policy = settings->prefilter.rules.edge_policy;
 
-  if (id >= FILTER_PROP_METHOD)
-    method_settings_set (&method, id - FILTER_PROP_METHOD, value);
+  if (id == FILTER_PROP_METHOD + METHOD_PROP_METHOD)
+    method.method = (nms_method) g_value_get_enum (value);
+  else if (id == FILTER_PROP_METHOD + METHOD_PROP_METRIC)
+    method.metric = (nms_metric) g_value_get_enum (value);
   else if (id == FILTER_PROP_PREFILTER + PREFILTER_PROP_EDGE_POLICY)
     edge_policy = (EdgePolicy) g_value_get_enum (value);
   else
@@ -331,7 +334,8 @@ filter_settings_set (FilterSettings * settings, guint id, const GValue * value,
   if (id == FILTER_PROP_CLASS_OPTIONS)
     refused = set_class_options (settings, gst_value_get_structure (value), keep_usable);
   else if (id >= FILTER_PROP_METHOD)
-    method_settings_set (&settings->method, id - FILTER_PROP_METHOD, value);
+    refused = method_settings_set (&settings->method, id - FILTER_PROP_METHOD, value,
+        keep_usable);
   else if (id >= FILTER_PROP_PREFILTER)
     refused = prefilter_settings_set (&settings->prefilter, id - FILTER_PROP_PREFILTER, value,
         keep_usable);
@@ -352,6 +356,8 @@ filter_settings_error (const FilterSettings * settings)
 
   if (settings->class_options_error)
     return g_strdup_printf ("Cannot use class-options: %s.", settings->class_options_error);
+  if (settings->method.sources_error)
+    return g_strdup_printf ("Cannot use sources: %s.", settings->method.sources_error);
   conflict = method_conflict (&settings->method, settings->prefilter.rules.edge_policy);
   if (conflict) {
     gchar *error = g_strdup_printf ("Cannot use %s.", conflict);
@@ -381,6 +387,8 @@ filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * r
   core->xla_strict = settings->xla_strict != FALSE;
   rules->options = class_options_ref (settings->options);
   rules->selection = class_selection_ref (settings->selection);
+  rules->sources = core->method == NMS_METHOD_WEIGHTED
+      ? source_weights_ref (settings->method.weights) : NULL;
   rules->unscored_order = settings->missing_score;
   rules->min_neighbors = settings->min_neighbors;
   rules->has_prefilter = settings->has_prefilter;

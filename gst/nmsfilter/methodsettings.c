@@ -42,6 +42,7 @@ DEFINE_ENUM_TYPE (gst_nms_fused_score_get_type, "GstNmsFusedScore",
 #define DEFAULT_SIGMA 0
 #define DEFAULT_MIN_SCORE 0.001f
 #define DEFAULT_FUSED_SCORE NMS_FUSED_AVG
+#define DEFAULT_SOURCES NULL
 
 #define SETTABLE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
 #define CONTROLLABLE (SETTABLE | GST_PARAM_CONTROLLABLE)
@@ -72,6 +73,13 @@ method_settings_install (GObjectClass * object_class, guint first)
       g_param_spec_enum ("fused-score", "Fused score",
           "The score of a box that method=weighted makes of several",
           gst_nms_fused_score_get_type (), DEFAULT_FUSED_SCORE, SETTABLE));
+  g_object_class_install_property (object_class, first + METHOD_PROP_SOURCES,
+      g_param_spec_string ("sources", "Sources",
+          "Names of the branches whose boxes boxmerge joined, with their weights for "
+          "method=weighted, as in main=2,left,right=0.5; a name without a weight has 1. Boxes of "
+          "no branch, or of another one, belong to the first name. NULL or empty = all boxes are "
+          "of one source",
+          DEFAULT_SOURCES, SETTABLE));
   gst_type_mark_as_plugin_api (gst_nms_method_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_metric_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_fused_score_get_type (), 0);
@@ -83,6 +91,7 @@ static const gsize fields[] = {
   [METHOD_PROP_SIGMA] = G_STRUCT_OFFSET (MethodSettings, sigma),
   [METHOD_PROP_MIN_SCORE] = G_STRUCT_OFFSET (MethodSettings, min_score),
   [METHOD_PROP_FUSED_SCORE] = G_STRUCT_OFFSET (MethodSettings, fused_score),
+  [METHOD_PROP_SOURCES] = G_STRUCT_OFFSET (MethodSettings, sources),
 };
 
 void
@@ -94,13 +103,35 @@ method_settings_init (MethodSettings * self)
     .sigma = DEFAULT_SIGMA,
     .min_score = DEFAULT_MIN_SCORE,
     .fused_score = DEFAULT_FUSED_SCORE,
+    .sources = g_strdup (DEFAULT_SOURCES),
   };
 }
 
 void
-method_settings_set (MethodSettings * self, guint prop, const GValue * value)
+method_settings_clear (MethodSettings * self)
 {
+  g_free (self->sources);
+  source_weights_unref (self->weights);
+  g_free (self->sources_error);
+}
+
+gchar *
+method_settings_set (MethodSettings * self, guint prop, const GValue * value,
+    gboolean keep_usable)
+{
+  if (prop == METHOD_PROP_SOURCES) {
+    gchar *error;
+    SourceWeights *weights = source_weights_parse (g_value_get_string (value), &error);
+
+    if (error && keep_usable)
+      return error;
+    source_weights_unref (self->weights);
+    self->weights = weights;
+    g_free (self->sources_error);
+    self->sources_error = error;
+  }
   property_field_set (G_STRUCT_MEMBER_P (self, fields[prop]), value);
+  return NULL;
 }
 
 void

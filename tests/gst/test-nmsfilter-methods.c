@@ -159,6 +159,31 @@ test_no_confidence (void)
   gst_buffer_unref (out);
 }
 
+/* Boxes of the branch "left" weigh half. */
+static void
+test_sources (void)
+{
+  GstBuffer *buffer = frame (), *out;
+
+  gst_video_region_of_interest_meta_add_param (
+      gst_buffer_get_video_region_of_interest_meta_id (buffer, 2),
+      gst_structure_new ("source", "name", G_TYPE_STRING, "left", NULL));
+  /* scores 0.9 and 0.3; (0.9 + 0.3) / 2 * 2 / 1.5 */
+  out = filtered ("nmsfilter method=weighted sources=\"main, left = 0.5\"",
+      gst_buffer_ref (buffer));
+  assert_ids (out, "1 3 4");
+  g_assert_cmpstr (region_text (out, 1), ==, "105 100 80 80 0.8");
+  gst_buffer_unref (out);
+  /* a source that is not listed counts as the first one */
+  out = filtered ("nmsfilter method=weighted sources=main,right", gst_buffer_ref (buffer));
+  g_assert_cmpstr (region_text (out, 1), ==, "108 100 80 80 0.75");
+  gst_buffer_unref (out);
+  out = filtered ("nmsfilter method=weighted sources=left=0.5,main", gst_buffer_ref (buffer));
+  g_assert_cmpstr (region_text (out, 3), ==, "110 100 80 80 0.166667");
+  gst_buffer_unref (out);
+  expect ("nmsfilter sources=left=0.5,main", buffer, "1 3 4");
+}
+
 static void
 assert_says (GstMessage * message, const gchar * says)
 {
@@ -182,6 +207,9 @@ test_refusals (void)
   } refused[] = {
     { "nmsfilter method=soft-linear metric=giou",
         "Cannot use method=soft-linear with metric=giou" },
+    { "nmsfilter sources=a,b=0", "Cannot use sources: the weight of b is \"0\"" },
+    { "nmsfilter sources=a=2x", "Cannot use sources: the weight of a is \"2x\"" },
+    { "nmsfilter sources=a,=2", "Cannot use sources: a weight has no name" },
     { "nmsfilter method=merge metric=diou", "Cannot use method=merge with metric=diou" },
     { "nmsfilter method=weighted edge-policy=lower-rank",
         "Cannot use method=weighted with edge-policy=lower-rank" },
@@ -239,6 +267,7 @@ static const TestCase cases[] = {
   { "/nmsfilter/methods/other-fields", test_other_fields },
   { "/nmsfilter/methods/shared-buffer", test_shared_buffer },
   { "/nmsfilter/methods/no-confidence", test_no_confidence },
+  { "/nmsfilter/methods/sources", test_sources },
   { "/nmsfilter/methods/refusals", test_refusals },
   { "/nmsfilter/methods/engine-in-use", test_engine_in_use },
   { NULL }
