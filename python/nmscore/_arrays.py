@@ -7,10 +7,18 @@ from typing import Any
 import numpy
 
 
+def refuse_masked(value: Any, name: str) -> None:
+    """Raises TypeError for a masked array, as arrayview.c does, because its mask would be lost."""
+    if isinstance(value, numpy.ma.MaskedArray):
+        raise TypeError(f"{name} must not be a masked array: select the boxes that are not masked, "
+                        "or pass the array's data")
+
+
 def _array(value: Any, name: str) -> numpy.ndarray[Any, Any]:
     """Converts an object to a numpy array."""
     if value is None:
         raise TypeError(f"{name} must be an array, not None")
+    refuse_masked(value, name)
     try:
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
             return numpy.from_dlpack(value)

@@ -2,10 +2,13 @@
 """Weighted box fusion with the arguments of ensemble_boxes."""
 from __future__ import annotations
 
-from typing import Optional, Sequence, Tuple
+import math
+import numbers
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy
 
+from nmscore._arrays import plain, refuse_masked
 from nmscore._frames import run
 from nmscore._types import Array, Indices, Rows, Scores
 
@@ -13,10 +16,38 @@ _FUSED_SCORES = {"avg": "avg", "max": "max", "box_and_model_avg": "box-and-model
                  "absent_model_aware_avg": "absent-model-aware-avg"}
 
 
-def _joined(arrays: Sequence[Array], dtype: type, shape: Tuple[int, ...]) -> numpy.ndarray:
-    parts = [numpy.zeros(0, dtype).reshape(shape)]
-    parts += [numpy.asarray(a, dtype).reshape(shape) for a in arrays]
-    return numpy.concatenate(parts)
+def _count_models(name: str, values: Any) -> int:
+    """Returns the number of elements of an argument that has one for each model."""
+    if values is None:
+        raise TypeError(f"{name} must be a list, not None")
+    refuse_masked(values, name)
+    return len(values)
+
+
+def _check_number(name: str, value: Any, least: float, most: float) -> None:
+    if not isinstance(value, numbers.Real):
+        kind = "None" if value is None else type(value).__name__
+        raise TypeError(f"{name} must be a number, not {kind}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} is {value}, must be {least}..{most}")
+
+
+def _boxes(array: Array, name: str) -> Rows:
+    """Returns the boxes of one model as (N, 4); [] is no boxes."""
+    boxes = plain(array, name)
+    if boxes.shape == (0,):
+        boxes = boxes.reshape(0, 4)
+    if boxes.ndim != 2 or boxes.shape[1] != 4:
+        raise ValueError(f"{name} must have shape (N, 4), not {boxes.shape}")
+    return boxes.astype(numpy.float32)
+
+
+def _column(array: Array, name: str, count: int, dtype: type) -> Any:
+    """Returns the scores or labels of the `count` boxes of one model."""
+    column = plain(array, name)
+    if column.shape != (count,):
+        raise ValueError(f"{name} must have shape ({count},) for {count} boxes, not {column.shape}")
+    return column.astype(dtype)
 
 
 def weighted_boxes_fusion(boxes_list: Sequence[Array], scores_list: Sequence[Array],
@@ -43,16 +74,26 @@ def weighted_boxes_fusion(boxes_list: Sequence[Array], scores_list: Sequence[Arr
     """
     if conf_type not in _FUSED_SCORES:
         raise ValueError(f"conf_type is {conf_type!r}, must be one of {sorted(_FUSED_SCORES)}")
-    models = len(boxes_list)
+    models = _count_models("boxes_list", boxes_list)
+    weights = [1.0] * models if weights is None else weights
     for name, values in (("scores_list", scores_list), ("labels_list", labels_list),
                          ("weights", weights)):
-        if values is not None and len(values) != models:
+        if _count_models(name, values) != models:
             raise ValueError(f"{name} has {len(values)} elements, boxes_list has {models}")
-    labels = _joined(labels_list, numpy.int64, (-1,))
-    sources = numpy.repeat(numpy.arange(models), [len(scores) for scores in scores_list])
-    result = run(_joined(boxes_list, numpy.float32, (-1, 4)),
-                 _joined(scores_list, numpy.float32, (-1,)), labels, sources=sources,
-                 source_weights=weights if weights is not None else [1.0] * max(models, 1),
-                 iou_threshold=iou_thr, score_threshold=skip_box_thr, method="weighted",
+    _check_number("iou_thr", iou_thr, 0, 1)
+    _check_number("skip_box_thr", skip_box_thr, -math.inf, math.inf)
+    # (an empty part each, because numpy cannot join no arrays)
+    boxes, scores, labels = [_boxes([], "")], [_column([], "", 0, numpy.float32)], [
+        _column([], "", 0, numpy.int64)]
+    for model in range(models):
+        boxes.append(_boxes(boxes_list[model], f"boxes_list[{model}]"))
+        count = len(boxes[-1])
+        scores.append(_column(scores_list[model], f"scores_list[{model}]", count, numpy.float32))
+        labels.append(_column(labels_list[model], f"labels_list[{model}]", count, numpy.int64))
+    sources = numpy.repeat(numpy.arange(models), [len(part) for part in boxes[1:]])
+    all_labels = numpy.concatenate(labels)
+    result = run(numpy.concatenate(boxes), numpy.concatenate(scores), all_labels,
+                 sources=sources, source_weights=weights if models else [1.0], iou_threshold=iou_thr,
+                 score_threshold=skip_box_thr, method="weighted",
                  fused_score=_FUSED_SCORES[conf_type])
-    return result.boxes, result.scores, labels[result.kept]
+    return result.boxes, result.scores, all_labels[result.kept]

@@ -108,6 +108,33 @@ class Methods(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "labels_list has 1 elements, boxes_list has 0"):
             nmscore.weighted_boxes_fusion([], [], [[1]])
 
+    def test_weighted_boxes_fusion_refuses(self):
+        """Errors name the parameter, and the model within it."""
+        good = {"boxes_list": [BOXES, BOXES[:1]], "scores_list": [SCORES, SCORES[:1]],
+                "labels_list": [[1, 2, 3], [1]]}
+        nmscore.weighted_boxes_fusion(**good)
+        masked = np.ma.masked_array
+        for error, message, wrong in (
+                (TypeError, "boxes_list must be a list, not None", {"boxes_list": None}),
+                (TypeError, "labels_list must be a list, not None", {"labels_list": None}),
+                (TypeError, r"boxes_list\[1\] must be an array, not None",
+                 {"boxes_list": [BOXES, None]}),
+                (TypeError, r"scores_list\[0\] must hold numbers",
+                 {"scores_list": [["a", "b", "c"], [1]]}),
+                (TypeError, r"boxes_list\[0\] must not be a masked array",
+                 {"boxes_list": [masked(BOXES, mask=np.array(BOXES) > 20), BOXES[:1]]}),
+                (TypeError, "scores_list must not be a masked array",
+                 {"scores_list": masked([[.9], [.8]], mask=[[0], [1]])}),
+                (ValueError, r"boxes_list\[0\] must have shape \(N, 4\), not \(4, 3\)",
+                 {"boxes_list": [np.array(BOXES).T[:, :3], BOXES[:1]]}),
+                (ValueError, r"scores_list\[1\] must have shape \(1,\) for 1 boxes, not \(2,\)",
+                 {"scores_list": [SCORES, [.1, .2]]}),
+                (TypeError, "iou_thr must be a number, not None", {"iou_thr": None}),
+                (ValueError, "iou_thr is 2, must be 0..1", {"iou_thr": 2}),
+                (TypeError, "skip_box_thr must be a number, not str", {"skip_box_thr": "1"})):
+            with self.subTest(message), self.assertRaisesRegex(error, message):
+                nmscore.weighted_boxes_fusion(**{**good, **wrong})
+
 
 if __name__ == "__main__":
     unittest.main()
