@@ -83,8 +83,8 @@ def weighted_boxes_fusion(boxes_list: Sequence[Array], scores_list: Sequence[Arr
     _check_number("iou_thr", iou_thr, 0, 1)
     _check_number("skip_box_thr", skip_box_thr, -math.inf, math.inf)
     # (an empty part each, because numpy cannot join no arrays)
-    boxes, scores, labels = [_boxes([], "")], [_column([], "", 0, numpy.float32)], [
-        _column([], "", 0, numpy.int64)]
+    boxes = [numpy.zeros((0, 4), numpy.float32)]
+    scores, labels = [numpy.zeros(0, numpy.float32)], [numpy.zeros(0, numpy.int64)]
     for model in range(models):
         boxes.append(_boxes(boxes_list[model], f"boxes_list[{model}]"))
         count = len(boxes[-1])
@@ -93,7 +93,7 @@ def weighted_boxes_fusion(boxes_list: Sequence[Array], scores_list: Sequence[Arr
     sources = numpy.repeat(numpy.arange(models), [len(part) for part in boxes[1:]])
     all_labels = numpy.concatenate(labels)
     result = run(numpy.concatenate(boxes), numpy.concatenate(scores), all_labels,
-                 sources=sources, source_weights=weights if models else [1.0], iou_threshold=iou_thr,
-                 score_threshold=skip_box_thr, method="weighted",
+                 sources=sources, source_weights=weights if models else [1.0],
+                 iou_threshold=iou_thr, score_threshold=skip_box_thr, method="weighted",
                  fused_score=_FUSED_SCORES[conf_type])
     return result.boxes, result.scores, all_labels[result.kept]
