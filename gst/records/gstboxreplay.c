@@ -38,10 +38,10 @@
  * #GstBoxReplay:tolerance away; 0 means half a frame: half of the buffer's duration, else of a
  * frame at the caps' frame rate, else of the distance to the previous buffer, else of 40 ms. A
  * buffer without a record is a frame without boxes. A buffer without a PTS takes the next
- * record. Records must be in order of time, or marked as in decoding order, as boxrecord does
- * for encoded streams; buffers may be in either order. A pipe, a followed file and a looped file
- * take order of time only. Buffers in decoding order take more time. After a seek,
- * match=index needs a frame rate or durations to compute the index of the frame. A buffer
+ * record. Records must be in order of time; those that boxrecord marked as in decoding order
+ * are sorted, except in a pipe, a followed file or a looped file. Buffers may be in order of
+ * presentation or, unless the recording is a pipe or looped, in decoding order, which takes
+ * more time. After a seek, match=index needs a frame rate or durations to compute the index of the frame. A buffer
  * outside of its segment gets no boxes and takes no record.
  *
  * A file may have several sessions, as docs/recording.md defines them: boxrecord begins

@@ -4,7 +4,7 @@
  * metadata NmsBoxLineMeta, whose structure has the text as the field "line". GStreamer 1.24
  * and later serialize custom metadata, so unixfdsink and unixfdsrc pass it to another
  * process; regions of interest and GstAnalytics relations have no serialization. Copies of
- * a buffer and conversions of its format keep it; changes of the frame's size drop it.
+ * a buffer and conversions of its format keep it; changes of the frame's geometry drop it.
  */
 #pragma once
 
