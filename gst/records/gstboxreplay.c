@@ -41,8 +41,8 @@
  * record. Records must be in order of time; those that boxrecord marked as in decoding order
  * are sorted, except in a pipe, a followed file or a looped file. Buffers may be in order of
  * presentation or, unless the recording is a pipe or looped, in decoding order, which takes
- * more time. After a seek, match=index needs a frame rate or durations to compute the index of the frame. A buffer
- * outside of its segment gets no boxes and takes no record.
+ * more time. After a seek, match=index needs a frame rate or durations to compute the index
+ * of the frame. A buffer outside of its segment gets no boxes and takes no record.
  *
  * A file may have several sessions, as docs/recording.md defines them: boxrecord begins
  * one where time goes back. By time, records are taken from one session at a time. A
