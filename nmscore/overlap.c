@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Above this limit the areas alone exclude most pairs. */
+#define HIGH 0.9
+
 double
 nms__limit (float threshold, int inclusive)
 {
@@ -37,7 +40,7 @@ nms__bounds
 nms__bounds_of (double lowest, double highest)
 {
   const double margin = 0x1p-20;        /* larger than the sum of all rounding errors */
-  nms__bounds bounds = { 0.0f, 1.0f, 0.0f, 1.0f, 1.0f, 1.0f };
+  nms__bounds bounds = { 0.0f, 1.0f, 0.0f, 1.0f, 1.0f, 1.0f, 0.0f };
 
   if (highest < 0.0)            /* any intersection exceeds */
     return bounds;
@@ -50,6 +53,8 @@ nms__bounds_of (double lowest, double highest)
   bounds.factor = (float) (lowest / (1.0 + lowest) * (1.0 - margin));
   bounds.certain = (float) (highest / (1.0 + highest) * (1.0 + margin)
       / (double) bounds.factor);
+  if (lowest > HIGH) /* no intersection is greater than the lesser area */
+    bounds.least_area = (float) (lowest * (1.0 - margin));
   /* If a pair exceeds the lowest limit, one area is at most the other divided by that limit.
    * This bounds the error that multiplying by `far` adds to a scaled area. */
   bounds.far = bounds.surely = bounds.certain;

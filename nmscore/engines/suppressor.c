@@ -11,7 +11,7 @@ nms__first_suppressor (const nms__frame *f, const nms__columns *kept, size_t end
   size_t k = 0;
 
   for (size_t first = 0; first < end; first = k + 1) {
-    first = f->kernels->find_overlap (kept, first, end, box, &mask);
+    first = f->kernels->find_overlap (kept, first, end, box, f->bounds.least_area, &mask);
     if (first >= end)
       break;
     for (; mask; mask &= mask - 1) {

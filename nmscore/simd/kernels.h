@@ -33,9 +33,10 @@ typedef struct nms__kernels {
 
   /* Searches first .. end-1 in groups of up to NMS__BLOCK boxes for a group with a box that
    * may exceed the limit. Returns the start of the first such group and sets a bit of *mask for
-   * each of its boxes that may exceed the limit. Returns `end` if there is no such group. */
+   * each of its boxes that may exceed the limit. Returns `end` if there is no such group.
+   * `least_area` is that of nms__bounds. */
   size_t (*find_overlap) (const nms__columns *columns, size_t first, size_t end,
-      const nms__box *box, uint64_t *mask);
+      const nms__box *box, float least_area, uint64_t *mask);
 
   /* As find_overlap, for the columns of a frame with rotated boxes
    * (engines/sorted/rotated_screen.h). */

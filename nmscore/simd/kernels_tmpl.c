@@ -71,13 +71,40 @@ overlap_block (const nms__columns *columns, size_t first, size_t n, const nms__b
       : overlap_lanes (columns, first, n, box, bounds, certain, 0);
 }
 
+/* Number of vectors whose areas are tested before a branch. */
+#define AREAS_AT_ONCE 4
+
+/* Skips groups of AREAS_AT_ONCE vectors, starting at `first`, in which no scaled area lies between
+ * the bounds. Returns the first position that is not skipped. */
+INLINE size_t
+skip_areas (const nms__columns *c, size_t first, size_t end, float above, float below)
+{
+  const vf least = v_set (above), most = v_set (below);
+
+  for (; first + AREAS_AT_ONCE * LANES <= end; first += AREAS_AT_ONCE * LANES) {
+    uint64_t bits = 0;
+#pragma GCC unroll 4
+    for (size_t v = 0; v < AREAS_AT_ONCE; v++) {
+      const vf scaled = v_load (c->scaled + first + v * LANES);
+      bits |= m_bits (m_and (v_gt (scaled, least), v_gt (most, scaled)));
+    }
+    if (bits)
+      break;
+  }
+  return first;
+}
+
 INLINE size_t
 find_lanes (const nms__columns *c, size_t first, size_t end, const nms__box *box,
-    uint64_t *mask, int by_class)
+    float least_area, uint64_t *mask, int by_class)
 {
   const wide b = widen (box);
 
   for (size_t i = first; i < end; i += LANES) {
+    if (least_area > 0.0f)
+      i = skip_areas (c, i, end, box->scaled * least_area, box->scaled / least_area);
+    if (i >= end)
+      break;
     uint64_t bits = m_bits (screen_lanes (c, i, &b, by_class));
     if (end - i < LANES)
       bits &= ((uint64_t) 1 << (end - i)) - 1;
@@ -91,10 +118,12 @@ find_lanes (const nms__columns *c, size_t first, size_t end, const nms__box *box
 
 static size_t
 find_overlap (const nms__columns *columns, size_t first, size_t end, const nms__box *box,
-    uint64_t *mask)
+    float least_area, uint64_t *mask)
 {
-  return columns->class_id ? find_lanes (columns, first, end, box, mask, 1)
-      : find_lanes (columns, first, end, box, mask, 0);
+  if (columns->class_id)
+    return find_lanes (columns, first, end, box, least_area, mask, 1);
+  return least_area > 0.0f ? find_lanes (columns, first, end, box, least_area, mask, 0)
+      : find_lanes (columns, first, end, box, 0.0f, mask, 0);
 }
 
 static size_t

@@ -169,6 +169,29 @@ test_boxes_without_area (void)
   check (&boxes, &capped);
 }
 
+/* Pairs of a box and a box within it, whose IoU is the quotient of their areas, at thresholds around
+ * that quotient. Above a threshold of 0.9 areas are compared first. */
+static void
+test_nested_boxes (void)
+{
+  nms_boxes boxes = start_boxes (600);
+
+  for (size_t i = 0; i < boxes.count; i++) {
+    const double scale = ldexp (1.0 + (double) (i / 2) / 512.0, (int) (i / 2 % 5));
+    put_box (i, (double) (i / 2) * 1e5, 0.0, (i % 2 ? 1000.0 : 1031.0) * scale, 700.0 * scale);
+  }
+  for (size_t k = 0; k < 40; k++) {
+    const float iou = nms_iou (rows + 8 * k, rows + 8 * k + 4);
+    const float thresholds[] = { nextafterf (iou, 0.0f), iou, nextafterf (iou, 1.0f) };
+    g_assert_cmpfloat (iou, >, 0.95f);
+    for (size_t t = 0; t < G_N_ELEMENTS (thresholds); t++) {
+      nms_options options = options_of (thresholds[t], 0);
+      options.inclusive = (uint8_t) (k % 2);
+      check (&boxes, &options);
+    }
+  }
+}
+
 /* Boxes of three objects, so that a total cap of more than three boxes is not filled. */
 static void
 test_cap_that_is_not_filled (void)
@@ -190,6 +213,7 @@ static const TestCase cases[] = {
   { "/hostile/far-tiles", test_far_tiles },
   { "/hostile/classes-that-collide", test_classes_that_collide },
   { "/hostile/boxes-without-area", test_boxes_without_area },
+  { "/hostile/nested-boxes", test_nested_boxes },
   { "/hostile/cap-that-is-not-filled", test_cap_that_is_not_filled },
   { NULL }
 };
