@@ -12,6 +12,7 @@ plugin_init (GstPlugin * plugin)
   gboolean ok = GST_ELEMENT_REGISTER (nmsfilter, plugin);
   ok &= GST_ELEMENT_REGISTER (boxtransform, plugin);
   ok &= GST_ELEMENT_REGISTER (boxmerge, plugin);
+  ok &= GST_ELEMENT_REGISTER (tiledetect, plugin);
 #ifdef HAVE_RECORDS
   ok &= GST_ELEMENT_REGISTER (boxreplay, plugin);
   ok &= GST_ELEMENT_REGISTER (boxrecord, plugin);

@@ -245,7 +245,7 @@ stage_minimal ()
   check "install into a prefix" meson install -C "$dir" --no-rebuild || return 0
   lib=$(dirname "$(find "$prefix" -name libgstnms.so | head -n 1)")
   check "the prefix's plugin has the elements without libraries" installed_elements "$lib" \
-    boxmerge boxtransform nmsfilter
+    boxmerge boxtransform nmsfilter tiledetect
 }
 
 stage_clang ()
@@ -261,7 +261,7 @@ installed_elements ()
   local dir=$1 found
   shift
   found=$(GST_PLUGIN_PATH_1_0=$dir GST_REGISTRY=$(mktemp -u) gst-inspect-1.0 nms |
-    sed -nE 's/^  (box[a-z]+|nms[a-z]+): .*/\1/p' | sort | tr '\n' ' ')
+    sed -nE 's/^  (box[a-z]+|nms[a-z]+|tile[a-z]+): .*/\1/p' | sort | tr '\n' ' ')
   printf 'found: %s\n' "$found"
   [ "$found" = "$* " ]
 }
@@ -304,7 +304,7 @@ stage_install ()
     --destdir "$dest" || return 0
   lib=$(dirname "$(find "$dest" -name libgstnms.so | head -n 1)")
   check "the plugin has all elements" installed_elements "$lib" \
-    boxmerge boxoverlay boxrecord boxreplay boxtransform nmsfilter
+    boxmerge boxoverlay boxrecord boxreplay boxtransform nmsfilter tiledetect
   # shellcheck disable=SC2016
   check "nms-xla-probe is installed" bash -c '"$(find "$1" -name nms-xla-probe)" /no/such |
     grep -q "^error cannot load the plugin"' - "$dest"

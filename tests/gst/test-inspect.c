@@ -9,7 +9,7 @@
 #include "gstrunner.h"
 
 static const gchar *const elements[] = { "nmsfilter", "boxreplay", "boxrecord", "boxoverlay",
-  "boxtransform", "boxmerge"
+  "boxtransform", "boxmerge", "tiledetect"
 };
 
 static const gchar *

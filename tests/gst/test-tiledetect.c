@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tiledetect: the detector of these tests is a boxreplay that reports each picture that it gets as
+ * one box, so the boxes that come out are the tiles.
+ */
+#include <string.h>
+
+#include "gstrunner.h"
+#include "merging.h"
+#include "playing.h"
+#include "textfiles.h"
+
+#define FRAMES 10
+
+/* Returns the path of a recording with a box as large as its frame, 10 frames a second. Free it. */
+static gchar *
+write_whole (void)
+{
+  GString *text = g_string_new (NULL);
+  gchar *path;
+
+  for (guint i = 0; i < FRAMES; i++)
+    g_string_append_printf (text, "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":"
+        "100,\"height\":100},\"objects\":[{\"x\":0,\"y\":0,\"w\":100,\"h\":100,\"roi_type\":\"a\"}"
+        "]}\n", i * FRAME);
+  path = text_file_new ("whole.jsonl", text->str, -1);
+  g_string_free (text, TRUE);
+  return path;
+}
+
+/* Creates a tiledetect, which is a bin, from its launch line. */
+static GstElement *
+detect_new (const gchar * launch)
+{
+  GError *error = NULL;
+  GstElement *element = gst_parse_launch (launch, &error);
+
+  g_assert_no_error (error);
+  return gst_object_ref_sink (element);
+}
+
+static GstHarness *
+tiles_new (const gchar * properties)
+{
+  gchar *path = write_whole ();
+  gchar *launch = g_strdup_printf ("tiledetect %s detector=\"boxreplay location=%s\"", properties,
+      path);
+  GstElement *element = detect_new (launch);
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+
+  gst_object_unref (element);
+  gst_harness_set_live (h, FALSE);
+  g_free (launch);
+  g_free (path);
+  return h;
+}
+
+/* Pushes frame `i` of width x height and checks the tiles. */
+static void
+expect_tiles (GstHarness * h, guint i, gint width, gint height, const gchar * expected)
+{
+  gchar *caps = g_strdup_printf ("video/x-raw,format=GRAY8,width=%d,height=%d,framerate=10/1",
+      width, height);
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, (gsize) (GST_ROUND_UP_4 (width) * height),
+      NULL);
+  gchar *boxes;
+
+  GST_BUFFER_PTS (buffer) = i * FRAME;
+  GST_BUFFER_DURATION (buffer) = FRAME;
+  gst_harness_set_src_caps_str (h, caps);
+  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+  buffer = gst_harness_pull (h);
+  g_assert_nonnull (buffer);
+  g_assert_cmpuint (GST_BUFFER_PTS (buffer), ==, i * FRAME);
+  g_assert_cmpuint (gst_buffer_get_size (buffer), ==, (gsize) (GST_ROUND_UP_4 (width) * height));
+  boxes = merging_boxes (buffer);
+  g_assert_cmpstr (boxes, ==, expected);
+  g_free (boxes);
+  g_free (caps);
+  gst_buffer_unref (buffer);
+}
+
+static void
+test_tiles (void)
+{
+  GstHarness *h = tiles_new ("");
+
+  expect_tiles (h, 0, 640, 480, "0,0,320,240 320,0,320,240 0,240,320,240 320,240,320,240");
+  expect_tiles (h, 1, 640, 480, "0,0,320,240 320,0,320,240 0,240,320,240 320,240,320,240");
+  gst_harness_teardown (h);
+  h = tiles_new ("columns=3 rows=1 overlap=20");
+  expect_tiles (h, 0, 640, 480, "0,0,228,480 206,0,228,480 412,0,228,480");
+  gst_harness_teardown (h);
+  h = tiles_new ("columns=1 rows=1");
+  expect_tiles (h, 0, 640, 480, "0,0,640,480");
+  gst_harness_teardown (h);
+}
+
+/* The tiles follow the size of the frames. */
+static void
+test_caps_changes (void)
+{
+  GstHarness *h = tiles_new ("rows=1");
+
+  expect_tiles (h, 0, 640, 480, "0,0,320,480 320,0,320,480");
+  expect_tiles (h, 1, 320, 240, "0,0,160,240 160,0,160,240");
+  expect_tiles (h, 2, 1280, 100, "0,0,640,100 640,0,640,100");
+  gst_harness_teardown (h);
+}
+
+/* Starts the element, expects that it fails, and that its message has this text. */
+static void
+expect_error (const gchar * launch, const gchar * text)
+{
+  GstElement *element = detect_new (launch);
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  gchar *found;
+
+  gst_element_set_bus (element, bus);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==,
+      GST_STATE_CHANGE_FAILURE);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  found = message_text (message);
+  if (strstr (found, text) == NULL)
+    g_error ("\"%s\" does not say \"%s\"", found, text);
+  g_free (found);
+  gst_message_unref (message);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+}
+
+static void
+test_errors (void)
+{
+  expect_error ("tiledetect", "set the property detector");
+  expect_error ("tiledetect detector=nosuchdetector", "nosuchdetector");
+}
+
+/* Properties are fixed from READY on, and may change between two runs. */
+static void
+test_restart (void)
+{
+  GstElement *pipeline = playing_new ("videotestsrc num-buffers=3 ! tiledetect name=d "
+      "detector=identity ! fakesink");
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "d");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  guint columns;
+
+  playing_to_end (pipeline);
+  g_object_set (element, "columns", 3, "overlap", 10, NULL);
+  playing_to_end (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_READY);
+  g_object_set (element, "columns", 4, NULL);
+  g_object_get (element, "columns", &columns, NULL);
+  g_assert_cmpuint (columns, ==, 3);
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 1);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+  gst_object_unref (pipeline);
+}
+
+static void
+test_defaults (void)
+{
+  GstElement *element = detect_new ("tiledetect");
+  guint columns, rows, overlap;
+  guint64 latency;
+  gchar *detector;
+
+  g_object_get (element, "columns", &columns, "rows", &rows, "overlap", &overlap, "latency",
+      &latency, "detector", &detector, NULL);
+  g_assert_cmpuint (columns, ==, 2);
+  g_assert_cmpuint (rows, ==, 2);
+  g_assert_cmpuint (overlap, ==, 0);
+  g_assert_cmpuint (latency, ==, 0);
+  g_assert_null (detector);
+  gst_object_unref (element);
+}
+
+static const TestCase cases[] = {
+  { "/tiledetect/tiles", test_tiles },
+  { "/tiledetect/caps-changes", test_caps_changes },
+  { "/tiledetect/errors", test_errors },
+  { "/tiledetect/restart", test_restart },
+  { "/tiledetect/defaults", test_defaults },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases, .needs = "boxreplay videocrop");
