@@ -169,8 +169,8 @@ test_boxes_without_area (void)
   check (&boxes, &capped);
 }
 
-/* Pairs of a box and a box within it, whose IoU is the quotient of their areas, at thresholds around
- * that quotient. Above a threshold of 0.9 areas are compared first. */
+/* Pairs of a box and a box within it, whose IoU is the quotient of their areas, at thresholds
+ * around that quotient. Above a threshold of 0.9 areas are compared first. */
 static void
 test_nested_boxes (void)
 {
