@@ -99,6 +99,7 @@ static void
 test_unary (void)
 {
   uint32_t is[G_N_ELEMENTS (some)], bits[G_N_ELEMENTS (some)];
+  float numbers[SOME];
   uint8_t flags[G_N_ELEMENTS (some)];
 
   memcpy (bits, some, sizeof bits);
@@ -118,6 +119,9 @@ test_unary (void)
     flags[i] = (uint8_t) (i % 3);
   }
   CHECK (NMS_LAZY_TO_F32, NMS_LAZY_S32, words, bits[i]);
+  for (int i = 0; i < SOME; i++)
+    numbers[i] = (float) (i - SOME / 2) * 1.37f;
+  CHECK (NMS_LAZY_TO_S32, NMS_LAZY_F32, numbers, (uint32_t) (int32_t) numbers[i]);
   CHECK (NMS_LAZY_TO_S32, NMS_LAZY_PRED, flags, (uint32_t) (flags[i] != 0));
 }
 

@@ -8,10 +8,12 @@ import sys
 
 PROGRAM = """
 #include <nmsgraph.h>
+#include <rescoregraph.h>
 #include <nmsxla.h>
 #include <nmslazy.h>
 #include <nmscore.h>
 #include <nmsgraph.h>
+#include <rescoregraph.h>
 #include <nmsxla.h>
 #include <nmslazy.h>
 #include <nmscore.h>

@@ -48,7 +48,7 @@ REFERENCE = ("tests/reference/ref", "tests/reference/rotatedref.")
 
 # installed side by side, so by name alone wherever they lie
 PUBLIC = {"nmscore/nmscore.h", "nmscore/accel/lazy/nmslazy.h", "nmscore/accel/lazy/nmsgraph.h",
-          "nmscore/accel/xla/nmsxla.h"}
+          "nmscore/accel/lazy/rescoregraph.h", "nmscore/accel/xla/nmsxla.h"}
 
 
 def top(name):

@@ -250,7 +250,7 @@ typedef enum nms_lazy_op {
   NMS_LAZY_ABS, NMS_LAZY_NEG, /* F32, S32 */
   NMS_LAZY_AS_S32, /* F32: its bits, as S32 */
   NMS_LAZY_AS_F32, /* S32: the float that has these bits */
-  NMS_LAZY_TO_S32, /* PRED: 0 or 1 */
+  NMS_LAZY_TO_S32, /* PRED: 0 or 1; F32: without its fraction, must fit */
   NMS_LAZY_TO_F32, /* S32: the number, rounded to nearest even */
   NMS_LAZY_SELECT  /* only through nms_lazy_select () */
 } nms_lazy_op;

@@ -61,6 +61,7 @@ KERNEL (abs_f32, u32, u32, x & 0x7fffffffu)
 KERNEL (abs_s32, u32, u32, x >> 31 ? 0u - x : x)
 KERNEL (copy_s32, u32, u32, x)
 KERNEL (to_f32, s32, f32, x)
+KERNEL (to_s32, f32, s32, x)
 KERNEL (select_s32, u32, u32, x ? y : z)
 
 const nms__info nms__infos[NMS__OUTPUT + 1] = {
@@ -83,7 +84,7 @@ const nms__info nms__infos[NMS__OUTPUT + 1] = {
   [NMS_LAZY_NEG] = { "negate", 1, F32 | S32, 0, { neg_f32, neg_s32 } },
   [NMS_LAZY_AS_S32] = { "bitcast_convert", 1, F32, NMS_LAZY_S32, { copy_s32 } },
   [NMS_LAZY_AS_F32] = { "bitcast_convert", 1, S32, NMS_LAZY_F32, { NULL, copy_s32 } },
-  [NMS_LAZY_TO_S32] = { "convert", 1, PRED, NMS_LAZY_S32, { NULL, copy_s32 } },
+  [NMS_LAZY_TO_S32] = { "convert", 1, F32 | PRED, NMS_LAZY_S32, { to_s32, copy_s32 } },
   [NMS_LAZY_TO_F32] = { "convert", 1, S32, NMS_LAZY_F32, { NULL, to_f32 } },
   [NMS_LAZY_SELECT] = { "select", 3, F32 | S32 | PRED, 0, { NULL, select_s32 } },
   [NMS__BARRIER] = { .name = "optimization_barrier" },
