@@ -38,8 +38,8 @@ may_be_reordered (GstBuffer * buffer)
       || GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT);
 }
 
-/* Returns whether a buffer is likely to be reordered. Encoders without reordered frames set
- * equal times or none. */
+/* Returns whether a buffer with a PTS is likely to be reordered. Its DTS equals the PTS, or is
+ * missing, in streams without reordered frames. */
 static gboolean
 is_in_decoding_order (GstBuffer * buffer)
 {
@@ -85,5 +85,6 @@ record_session_place (RecordSession * self, const GstSegment * segment, GstBuffe
     advance (self, frame->timestamp, segment->rate < 0, may_be_reordered (buffer));
   frame->session = self->number;
   frame->reverse = self->reverse;
-  frame->decoding_order = is_in_decoding_order (buffer);
+  frame->decoding_order = frame->timestamp != RECORDED_FRAME_NO_TIME
+      && is_in_decoding_order (buffer);
 }
