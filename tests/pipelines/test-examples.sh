@@ -10,15 +10,17 @@ NMS_SELF=examples
 . "$PIPELINES/common.sh"
 nms_prepare
 
-# What they work on: a video of 10 frames and a recording of it.
-nms_launch -q videotestsrc num-buffers=10 ! video/x-raw,framerate=10/1 ! jpegenc \
-  ! matroskamux ! filesink location=video.mkv
+# What they work on: a video of 10 frames, and recordings of it and of its halves.
+nms_launch -q videotestsrc num-buffers=10 ! video/x-raw,width=1280,height=360,framerate=10/1 \
+  ! jpegenc ! matroskamux ! filesink location=video.mkv
 for time in 0 100 200 300 400 500 600 700 800 900; do
   printf '{"timestamp":%d,"objects":[%s]}\n' "${time}000000" \
     '{"x":10,"y":10,"w":100,"h":100,"roi_type":"person","detection":{"confidence":0.9}}'
 done >boxes.jsonl
+cp boxes.jsonl left.jsonl
+cp boxes.jsonl right.jsonl
 
-for element in nmsfilter boxreplay boxrecord boxoverlay boxtransform; do
+for element in nmsfilter boxreplay boxrecord boxoverlay boxtransform boxmerge tiledetect; do
   nms_preloaded gst-inspect-1.0 "$element" 2>/dev/null | sed -n 's/^  Example  *//p' >"$element.sh"
   [ -s "$element.sh" ] || fail "gst-inspect-1.0 $element shows no example"
 done
