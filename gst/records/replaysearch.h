@@ -2,8 +2,9 @@
 /*
  * replaysearch: finds the record of each buffer that passes boxreplay, in the place that the
  * properties select: the recording at the location, the text of the pad boxes, or the
- * metadata of the buffer. Called by the streaming thread, except replay_search_init () and
- * replay_search_clear (). The fields that are not private are set by the element.
+ * metadata of the buffer. Called by the streaming thread, except where the element is made,
+ * started, stopped and freed. The element sets `match`, informs `position` of caps and events,
+ * and reads `frame`.
  */
 #pragma once
 
