@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxmerge: ODs, with their classes and relations, beside regions. */
+#include "gstrunner.h"
+#include "merging.h"
+#include "odboxes.h"
+
+/* ODs of two branches come behind that of the main stream, moved to their places, with their
+ * classes and the names of their branches. */
+static void
+test_ods (void)
+{
+  GstBuffer *buffer, *out;
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_1::xpos=320 sink_1::source=right", 2, NULL, FALSE);
+  buffer = frame_new (0);
+  add_class (buffer, add_od (buffer, "dog", 10, 20, 30, 40, 0.5f), "poodle", 0.75f);
+  gst_harness_push (m.branch[0], buffer);
+  buffer = frame_new (0);
+  add_od (buffer, "cat", 10, 20, 30, 40, 0.25f);
+  gst_harness_push (m.branch[1], buffer);
+  buffer = frame_new (0);
+  add_od (buffer, "car", 5, 5, 30, 40, 1);
+  gst_harness_push (m.main, buffer);
+  out = gst_harness_pull (m.main);
+  assert_ods (out, "5 10 330");
+  assert_classes (out, od_at (out, 5), "");
+  assert_classes (out, od_at (out, 10), "poodle source:sink_0");
+  assert_classes (out, od_at (out, 330), "source:right");
+  gst_buffer_unref (out);
+  merging_expect_stat (&m, 0, "boxes", 1);
+  merging_close (&m);
+}
+
+/* A region and the OD with its id are one box. The buffer that another element holds keeps its
+ * own metadata. */
+static void
+test_region_and_od (void)
+{
+  GstBuffer *buffer = frame_new (0), *held = frame_new (0), *out;
+  Merging m;
+  guint id;
+
+  merging_open (&m, "boxmerge sink_0::source=\"\"", 1, NULL, FALSE);
+  id = add_od (buffer, "dog", 10, 20, 30, 40, 0.5f);
+  add_scored (buffer, (gint) id, "dog", 10, 20, 30, 40, 0.5);
+  gst_harness_push (m.branch[0], buffer);
+  add_od (held, "car", 5, 5, 30, 40, 1);
+  gst_harness_push (m.main, gst_buffer_ref (held));
+  out = gst_harness_pull (m.main);
+  assert_ods (out, "5 10");
+  g_assert_cmpuint (count_on (out), ==, 1);
+  g_assert_nonnull (gst_buffer_get_video_region_of_interest_meta_id (out,
+          (gint) od_at (out, 10)));
+  assert_ods (held, "5");
+  gst_buffer_unref (held);
+  gst_buffer_unref (out);
+  merging_expect_stat (&m, 0, "boxes", 1);
+  merging_close (&m);
+}
+
+/* Held ODs come again. */
+static void
+test_hold (void)
+{
+  GstBuffer *buffer = frame_new (0), *out;
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_0::hold=1000000000", 1, NULL, FALSE);
+  add_od (buffer, "dog", 10, 20, 30, 40, 0.5f);
+  gst_harness_push (m.branch[0], buffer);
+  merging_push_main (&m, 0);
+  out = gst_harness_pull (m.main);
+  assert_ods (out, "10");
+  gst_buffer_unref (out);
+  gst_harness_push_event (m.branch[0], gst_event_new_eos ());
+  merging_push_main (&m, FRAME);
+  out = gst_harness_pull (m.main);
+  assert_ods (out, "10");
+  assert_classes (out, od_at (out, 10), "source:sink_0");
+  gst_buffer_unref (out);
+  merging_close (&m);
+}
+
+static const TestCase cases[] = {
+  { "/boxmerge-ods/ods", test_ods },
+  { "/boxmerge-ods/region-and-od", test_region_and_od },
+  { "/boxmerge-ods/hold", test_hold },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);
