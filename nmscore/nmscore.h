@@ -110,8 +110,9 @@
  *             and kept_box are those of the cluster. The box of a cluster with one member
  *             is that member, with its corners in order. A rotated box takes part as its
  *             upright bounding box, whose corners are computed in binary64, rounded to
- *             binary32 and moved outwards by one number. All else is computed in binary32,
- *             each operation rounded, sums in the order of joining.
+ *             binary32 and moved outwards by one number; the boxes of clusters are upright.
+ *             All else is computed in binary32, each operation rounded, sums in the order of
+ *             joining.
  * Greedy merge  The clusters are those of method hard. Their box is the common bounding
  *             box of the members, their score that of the head.
  * Average     The same with another box: each corner is sum (w * corner) / sum (w) over
