@@ -28,10 +28,22 @@ struct _GstBoxMergePad
 
 G_DEFINE_TYPE (GstBoxMergePad, merge_pad, GST_TYPE_AGGREGATOR_PAD)
 
+static void
+forget_held (GstBoxMergePad * self)
+{
+  GST_OBJECT_LOCK (self);
+  gst_clear_buffer (&self->held);
+  GST_OBJECT_UNLOCK (self);
+}
+
 void
 merge_pad_set_caps (GstBoxMergePad * self, const GstCaps * caps)
 {
+  const gint width = self->width, height = self->height;
+
   frame_size_from_caps (caps, &self->width, &self->height);
+  if (self->width != width || self->height != height)
+    forget_held (self);         /* its boxes are in pixels of the other size */
 }
 
 /* ------------------------------------------------------------------ selection */
@@ -82,7 +94,8 @@ static void
 select_held (GstBoxMergePad * self, const MergeMoment * moment)
 {
   GST_OBJECT_LOCK (self);
-  if (self->held && moment->time != MERGE_NO_TIME && self->held_time != MERGE_NO_TIME
+  if (self->held && self->settings.hold > 0 && moment->time != MERGE_NO_TIME
+      && self->held_time != MERGE_NO_TIME
       && moment->time - self->held_time <= (gint64) MIN (self->settings.hold, G_MAXINT64 / 2)) {
     gst_buffer_replace (&self->selected, self->held);
     self->selected_is_held = TRUE;
@@ -240,14 +253,6 @@ merge_pad_stats (GstBoxMergePad * self)
   GST_OBJECT_UNLOCK (self);
   merge_stats_write (&counts, stats);
   return stats;
-}
-
-static void
-forget_held (GstBoxMergePad * self)
-{
-  GST_OBJECT_LOCK (self);
-  gst_clear_buffer (&self->held);
-  GST_OBJECT_UNLOCK (self);
 }
 
 void

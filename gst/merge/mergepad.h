@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 #define GST_TYPE_BOX_MERGE_PAD (merge_pad_get_type ())
 G_DECLARE_FINAL_TYPE (GstBoxMergePad, merge_pad, GST, BOX_MERGE_PAD, GstAggregatorPad)
 
-/* Takes the size of the picture from the caps of the branch. */
+/* Takes the size of the picture from the caps of the branch. A new size ends the hold. */
 void merge_pad_set_caps (GstBoxMergePad * self, const GstCaps * caps);
 
 /* Selects the buffer for a main buffer: the first one that matches, or else a held one, or

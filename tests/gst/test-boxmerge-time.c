@@ -124,6 +124,27 @@ test_hold (void)
   merging_close (&m);
 }
 
+/* Held boxes are forgotten when the size of the branch's picture changes. */
+static void
+test_hold_and_caps (void)
+{
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_0::hold=1000000000 sink_0::width=640 sink_0::height=480", 1,
+      NULL, FALSE);
+  merging_push_box (&m, 0, 0, 1);
+  merging_push_main (&m, 0);
+  merging_expect (&m, 0, "1,20,30,40");
+  gst_harness_set_src_caps_str (m.branch[0],
+      "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1");
+  merging_push_box (&m, 0, 2 * FRAME, 2);
+  merging_push_main (&m, FRAME);
+  merging_expect (&m, FRAME, "");
+  merging_push_main (&m, 2 * FRAME);
+  merging_expect (&m, 2 * FRAME, "4,40,60,80");
+  merging_close (&m);
+}
+
 /* A GAP of a branch blocks no main buffer that it covers, and does not end the hold. */
 static void
 test_branch_gap (void)
@@ -401,6 +422,7 @@ static const TestCase cases[] = {
   { "/boxmerge-time/without-match", test_without_match },
   { "/boxmerge-time/dropping-branch", test_dropping_branch },
   { "/boxmerge-time/hold", test_hold },
+  { "/boxmerge-time/hold-and-caps", test_hold_and_caps },
   { "/boxmerge-time/branch-gap", test_branch_gap },
   { "/boxmerge-time/main-gap", test_main_gap },
   { "/boxmerge-time/eos", test_eos },
