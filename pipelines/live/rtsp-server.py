@@ -11,7 +11,9 @@ takes a free one. Ends when its standard output is closed.
 import signal
 import sys
 
-import gi
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback while modules are loaded
+
+import gi  # noqa: E402
 gi.require_version("Gst", "1.0")
 gi.require_version("GstRtspServer", "1.0")
 from gi.repository import GLib, Gst, GstRtspServer  # noqa: E402

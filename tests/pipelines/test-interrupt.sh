@@ -52,13 +52,20 @@ chmod +x slow/gst-inspect-1.0
 printf 'print ("loading", flush=True)\nimport time\ntime.sleep (30)\n' >slow/gi.py
 PATH=$PWD/slow:$PATH interrupted TERM inspecting record --output results/raw.jsonl
 
-rm -f out
-setsid env --default-signal=INT PYTHONPATH="$PWD/slow" \
-  python3 "$PIPELINES/live/camera.py" rtsp://127.0.0.1/ --detector identity >out 2>err &
-pid=$!
-until grep -qs loading out; do sleep 0.1; done
-rc=0
-kill -INT $pid
-wait $pid || rc=$?
-[ $rc = 130 ] && [ "$(cat err)" = "live-camera: interrupted" ] ||
-  { cat err >&2; fail "camera.py ended with $rc while it loaded modules"; }
+# loading TEXT PROGRAM ARGUMENTS...: a program of live/ says only TEXT at Ctrl-C.
+loading ()
+{
+  local text=$1 program=$2 pid rc=0
+  shift 2
+  rm -f out
+  setsid env --default-signal=INT PYTHONPATH="$PWD/slow" \
+    python3 "$PIPELINES/live/$program" "$@" >out 2>err &
+  pid=$!
+  until grep -qs loading out; do sleep 0.1; done
+  kill -INT $pid
+  wait $pid || rc=$?
+  [ $rc = 130 ] && [ "$(cat err)" = "$text" ] ||
+    { cat err >&2; fail "$program ended with $rc while it loaded modules"; }
+}
+loading 'live-camera: interrupted' camera.py rtsp://127.0.0.1/ --detector identity
+loading '' rtsp-server.py video.avi jpeg
