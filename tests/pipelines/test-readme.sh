@@ -34,7 +34,7 @@ nms_prepare_python
 exec {camera}< <(exec "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$(nms_sample_video)" jpeg)
 read -r -t 30 -u "$camera" address
 
-python3 - "$address" "$ROOT"/{README,docs/nmsfilter,docs/boxmerge,docs/geometry,pipelines/README}.md <<'END'
+python3 - "$address" "$ROOT"/{README,docs/nmsfilter,docs/methods,docs/boxmerge,docs/geometry,pipelines/README}.md <<'END'
 import re, sys
 count = number = instead = 0
 address = sys.argv[1]
@@ -55,6 +55,7 @@ for path in sys.argv[2:]:
         block = re.sub(r"(rtspsrc.*)decodebin !", r"\1decodebin ! identity eos-after=26 !", block)
         block = re.sub(r"^pipelines/", 'timeout 100 pipelines/', block, flags=re.M)
         block = re.sub(r"(?<![-\w/.])pipelines/", '"$PIPELINES"/', block)
+        block = re.sub(r"(?<![-\w/.])docs/", '"$PIPELINES"/../docs/', block)
         block = re.sub(r"(?<![-\w/.])tools/", '"$PIPELINES"/../tools/', block)
         count += block.count("gst-launch-1.0")
         number += 1
