@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * auto: chooses the engine that takes the least time for a frame. All engines return the same
- * result, so a wrong estimate costs time only.
- *
- * Frames of up to TABLE_MOST boxes are assigned by a table, because examining their boxes would
- * take longer than a wrong choice costs. For larger frames the neighbors of a sample of boxes are
- * counted, the number of kept boxes is estimated from them, and a formula for each engine
- * estimates its time. The constants are nanoseconds of one core at 3 GHz; the work of pair tests
- * is divided by the number of lanes.
+ * auto: chooses the engine with the least estimated time. All engines return the same result, so
+ * a wrong estimate costs time only. Frames of up to TABLE_MOST boxes are assigned by a table. For
+ * larger ones the neighbors of a sample of boxes are counted, the number of kept boxes is
+ * estimated from them, and a formula for each engine estimates its time. The constants are
+ * nanoseconds of one core at 3 GHz; the work of pair tests is divided by the number of lanes.
  *
  * The sample may not represent the frame. Therefore engines sequential and sorted, whose time may
  * grow with the square of the number of boxes, get a budget: the number of pair tests that take
@@ -39,8 +36,7 @@ typedef struct estimate {
   double neighbors[SAMPLE_MOST];
 } estimate;
 
-/* Returns pseudorandom position number k, below `count`; it depends on the secret of the context,
- * so the caller cannot predict it. */
+/* Returns position number k, below `count`, which the caller cannot predict. */
 static size_t
 sample_position (const nms__frame *f, size_t k, size_t count)
 {
@@ -53,18 +49,16 @@ count_neighbors (const nms__frame *f, size_t block, size_t pos)
   const nms__columns columns = { f->x1, f->y1, f->x2, f->y2, f->scaled, f->class_id };
   const nms__box box = nms__frame_box (f, pos);
   const size_t first = block * NMS__BLOCK, left = f->count - first;
-  const size_t n = left < NMS__BLOCK ? left : NMS__BLOCK;
-  uint64_t mask = f->kernels->overlap_block (&columns, first, n, &box, &f->bounds, NULL);
-
+  uint64_t mask = f->kernels->overlap_block (&columns, first,
+      left < NMS__BLOCK ? left : NMS__BLOCK, &box, &f->bounds, NULL);
   if (pos / NMS__BLOCK == block)
     mask &= ~((uint64_t) 1 << pos % NMS__BLOCK);
   return nms__count_bits (mask);
 }
 
-/* Estimates the number of neighbors of box `pos` in the frame. Compares the box with its own block
- * and with the blocks at a distance of 1, 2, 4, ... blocks, and counts each of them for all blocks
- * up to the next one. Near blocks are sampled more densely, because boxes of one object are often
- * consecutive. */
+/* Estimates the number of neighbors of box `pos` from its own block and the blocks at a distance of
+ * 1, 2, 4, ... blocks, each of which counts for all blocks up to the next one: boxes of one object
+ * are often consecutive. */
 static double
 estimate_neighbors (const nms__frame *f, size_t pos)
 {
@@ -77,16 +71,14 @@ estimate_neighbors (const nms__frame *f, size_t pos)
   return (double) sum;
 }
 
-/* Returns the share of the best `ranked` boxes that will be kept if the neighbors of each box are
- * neighbors of each other, as in clusters. A box with d neighbors among these boxes is then kept
- * with a probability of 1 / (1 + d). */
+/* Returns the share of boxes that will be kept of the best boxes, which are `part` of all, if the
+ * neighbors of each box are neighbors of each other: the mean of 1 / (1 + neighbors * part). */
 static double
-share_of_clusters (const estimate *e, double ranked)
+share_of_clusters (const estimate *e, double part)
 {
   double sum = 0.0;
-
   for (size_t k = 0; k < e->samples; k++)
-    sum += 1.0 / (1.0 + e->neighbors[k] * (ranked / e->n));
+    sum += 1.0 / (1.0 + e->neighbors[k] * part);
   return sum / (double) e->samples;
 }
 
@@ -94,16 +86,14 @@ share_of_clusters (const estimate *e, double ranked)
 static double
 estimate_same_class (const nms__frame *f)
 {
-  const double pairs = CLASS_SAMPLE * (CLASS_SAMPLE - 1) / 2;
   int32_t id[CLASS_SAMPLE];
   unsigned equal = 0;
-
-  for (size_t k = 0; k < CLASS_SAMPLE; k++)
+  for (size_t k = 0; k < CLASS_SAMPLE; k++) {
     id[k] = f->class_id[sample_position (f, k, f->count)];
-  for (size_t k = 0; k < CLASS_SAMPLE; k++)
     for (size_t j = 0; j < k; j++)
       equal += id[j] == id[k];
-  return ((double) equal + 0.5) / pairs;
+  }
+  return ((double) equal + 0.5) / (0.5 * CLASS_SAMPLE * (CLASS_SAMPLE - 1));
 }
 
 static double
@@ -125,10 +115,11 @@ estimate_frame (const nms__frame *f)
   const size_t stride = f->count / e.samples;
   for (size_t k = 0; k < e.samples; k++)
     e.neighbors[k] = estimate_neighbors (f, k * stride + sample_position (f, k, stride));
-  e.all = e.n * share_of_clusters (&e, e.n);
+  e.all = e.n * share_of_clusters (&e, 1.0);
   e.all *= sqrt (sqrt (sqrt (e.n / e.all))); /* because not all boxes lie in clusters */
   e.kept = lesser (e.all, e.cap);
-  for (e.ranked = e.cap; e.ranked < e.n && e.ranked * share_of_clusters (&e, e.ranked) < e.cap;)
+  e.ranked = e.cap;
+  while (e.ranked < e.n && e.ranked * share_of_clusters (&e, e.ranked / e.n) < e.cap)
     e.ranked = lesser (1.5 * e.ranked, e.n);
   return e;
 }
@@ -138,11 +129,7 @@ estimate_frame (const nms__frame *f)
 static double
 share_undecided (const estimate *e)
 {
-  double sum = 0.0;
-
-  for (size_t k = 0; k < e->samples; k++)
-    sum += 1.0 / (1.0 + 0.5 * e->neighbors[k] * (e->kept / e->n));
-  return lesser (sum / (double) e->samples, 1.0 - 0.5 * e->kept / e->all);
+  return lesser (share_of_clusters (e, 0.5 * e->kept / e->n), 1.0 - 0.5 * e->kept / e->all);
 }
 
 /* Each step finds the best boxes and compares them with the undecided ones. */
@@ -153,21 +140,19 @@ time_sequential (const estimate *e)
       + 2.0 / e->lanes * e->n * e->kept * share_undecided (e);
 }
 
-/* Estimates one sort, of the best boxes only if the cap is low, and the comparison of each box
- * with the boxes kept so far, on average half of `kept`. `unfilled` is the probability that the
- * cap is not filled although the estimate says so; all boxes are then sorted. */
+/* Sorts once, only the best boxes if the cap is low, and compares each box with the boxes kept so
+ * far. `unfilled` is the probability that the cap is not filled against the estimate; all boxes are
+ * then sorted. */
 static double
 time_sorted (const estimate *e)
 {
   const int in_batches = e->first < e->n;
   const double more = e->classes ? lesser (2.0 * e->ranked, e->n) : e->ranked;
   const double boxes = e->ranked <= e->first ? e->first : more;
-
-  if (e->classes) {
-    const double sort = boxes * e->same > NMS__SWEEP_MOST ? 32.0 : 20.0;
+  const double sort = boxes * e->same > NMS__SWEEP_MOST ? 32.0 : 20.0;
+  if (e->classes)
     return 400.0 + (in_batches ? 4.0 : 2.0) * e->n + sort * boxes
         + 1.2 / e->lanes * boxes * lesser (e->all, boxes) * e->same;
-  }
   const double unfilled = in_batches ? 0.5 * lesser (e->cap / e->all, 1.0) : 0.0;
   return (boxes < e->n ? 0.0 : 3000.0) + 2.0 * e->n + 10.0 * boxes
       + 12.0 * (e->ranked - e->kept) + 1.0 / e->lanes * e->ranked * e->kept
@@ -178,13 +163,12 @@ time_sorted (const estimate *e)
 static double
 time_spatial (const estimate *e)
 {
-  if (e->score_order)
-    return 10000.0 + 50.0 * e->n + 40.0 * e->kept;
-  return 6000.0 + 36.0 * e->n + (e->classes ? 60.0 : 30.0) * e->kept;
+  return e->score_order ? 10000.0 + 50.0 * e->n + 40.0 * e->kept
+                        : 6000.0 + 36.0 * e->n + (e->classes ? 60.0 : 30.0) * e->kept;
 }
 
-/* Estimates moving the boxes together by class, deciding each class as a frame of its own, and
- * sorting the kept boxes once more. Assumes that all classes have the same number of boxes. */
+/* Moves the boxes together by class, decides each class as a frame of its own, and sorts the kept
+ * boxes. The estimate assumes that all classes have the same number of boxes. */
 static double
 time_by_class (const estimate *e)
 {
@@ -202,17 +186,15 @@ time_by_class (const estimate *e)
 int
 nms__auto_choose (nms__frame *f)
 {
-  static const int engines[] = { NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED, NMS_ENGINE_SPATIAL,
-    NMS_ENGINE_AUTO };
   size_t best = 0;
-
   if (f->count <= TABLE_MOST)
     return f->count <= SWEEP_BEST && !f->class_id ? NMS_ENGINE_SORTED : NMS_ENGINE_SEQUENTIAL;
   const estimate e = estimate_frame (f);
-  const double time[] = { time_sequential (&e), time_sorted (&e), time_spatial (&e),
-    time_by_class (&e) };
+  const double time[] = { [NMS_ENGINE_AUTO] = time_by_class (&e),
+    [NMS_ENGINE_SEQUENTIAL] = time_sequential (&e), [NMS_ENGINE_SORTED] = time_sorted (&e),
+    [NMS_ENGINE_SPATIAL] = time_spatial (&e) };
   for (size_t i = 1; i < sizeof time / sizeof *time; i++)
     best = time[i] < time[best] ? i : best;
-  f->pair_budget = (uint64_t) (BUDGET * time[2] * e.lanes / PAIR_TEST);
-  return engines[best];
+  f->pair_budget = (uint64_t) (BUDGET * time[NMS_ENGINE_SPATIAL] * e.lanes / PAIR_TEST);
+  return (int) best;
 }
