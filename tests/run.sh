@@ -42,6 +42,8 @@ one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
             compiled by libtpu, translated for XLA's CPU plugin (both fetched
             from PyPI; without it: skipped)
+  methods   the methods compared with the libraries that have them, which are downloaded
+            from PyPI (without it: skipped)
   trixie    the suites in Debian 13 (GStreamer 1.26), which has GstAnalytics, and
             the leak tracer; NMS_TRIXIE_ASAN=yes adds the elements' under address
             sanitizer, which takes a build more (root only)
@@ -59,7 +61,7 @@ END
 . "$(dirname "$0")/../pipelines/common.sh"
 
 STAGES="release locale leaks asan xla minimal clang install levels"
-SLOW_STAGES="tsan valgrind arm fuzz fresh trixie sid tpu"
+SLOW_STAGES="tsan valgrind arm fuzz methods fresh trixie sid tpu"
 
 # the command that runs others in a newer Debian; empty: they run here (see newer_debian)
 inside=()
@@ -138,7 +140,7 @@ build_release ()
 stage_release ()
 {
   build_release || return 0
-  suites release $(no_suites tpu)
+  suites release $(no_suites tpu methods)
 }
 
 # A preloaded library sets the locale of each program, because the programs, unlike
@@ -430,6 +432,15 @@ stage_tpu ()
   check "fetch XLA's plugin for the CPU" "$fetch" "$folder" cpu || return 0
   NMS_TEST_LIBTPU="$folder/libtpu.so" NMS_TEST_XLA_PLUGIN="$folder/xla_cpu_pjrt.so" \
     suites release --suite tpu
+}
+
+stage_methods ()
+{
+  export NMS_BENCH_DIR="$NMS_BUILD_DIR/bench"
+  build_release || return 0
+  check "install the libraries to compare with" "$NMS_ROOT/tests/bench/methods.sh" --install &&
+    suites release methods-agree
+  unset NMS_BENCH_DIR
 }
 
 # Makes the folders of tests/env/debian.sh while other stages run, because it takes minutes and

@@ -5,9 +5,13 @@
 set -euo pipefail
 
 usage='usage: tests/bench/methods.sh [--agree]
+       tests/bench/methods.sh --install
+       tests/bench/methods.sh --install
        tests/bench/methods.sh --installed LIBRARY [--agree]
 
 Installs the libraries, builds gst-nms and runs methods.py. --agree: compares the results only.
+--install only installs them; it exits with 77 if they cannot be downloaded.
+--install only installs them; it exits with 77 if they cannot be downloaded.
 --installed installs and builds nothing: it uses LIBRARY, and the environment of an earlier run or
 else python3; if a library is missing, it says so and exits with 77.'
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,14 +30,16 @@ esac
 
 mkdir -p "$place"
 say () { printf '%s\n' "$*" >&2; }
+if [ "${1-}" = --install ]; then unavailable=77; else unavailable=1; fi
 if ! cmp -s "$here/requirements-methods.txt" "$venv/installed.txt"; then
   say "installing the libraries to compare with (log: $place/pip.log)"
   "$python" -m venv "$venv"
   # shellcheck disable=SC2086 # arguments, several
   "$venv/bin/python" -m pip install ${NMS_BENCH_PIP:-} -r "$here/requirements-methods.txt" \
-    >>"$place/pip.log" 2>&1 || { tail -n 5 "$place/pip.log" >&2; exit 1; }
+    >>"$place/pip.log" 2>&1 || { tail -n 5 "$place/pip.log" >&2; exit "$unavailable"; }
   cp "$here/requirements-methods.txt" "$venv/installed.txt"
 fi
+[ "${1-}" != --install ] || exit 0
 say "building (log: $place/build.log)"
 {
   [ -f "$build/build.ninja" ] || meson setup --buildtype=release "$build" "$root"
