@@ -6,11 +6,9 @@ set -euo pipefail
 
 usage='usage: tests/bench/methods.sh [--agree]
        tests/bench/methods.sh --install
-       tests/bench/methods.sh --install
        tests/bench/methods.sh --installed LIBRARY [--agree]
 
 Installs the libraries, builds gst-nms and runs methods.py. --agree: compares the results only.
---install only installs them; it exits with 77 if they cannot be downloaded.
 --install only installs them; it exits with 77 if they cannot be downloaded.
 --installed installs and builds nothing: it uses LIBRARY, and the environment of an earlier run or
 else python3; if a library is missing, it says so and exits with 77.'

@@ -17,8 +17,10 @@ region_text (GstBuffer * buffer, gint id)
   gint n = g_snprintf (text, sizeof text, "%d %d %u %u", (gint) roi->x, (gint) roi->y, roi->w,
       roi->h);
 
-  if (detection && gst_structure_get_double (detection, "confidence", &confidence))
-    g_snprintf (text + n, sizeof text - n, " %.6g", confidence);
+  if (detection && gst_structure_get_double (detection, "confidence", &confidence)) {
+    text[n++] = ' ';
+    g_ascii_formatd (text + n, (gint) sizeof text - n, "%.6g", confidence);
+  }
   return text;
 }
 

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "methodrows.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,14 +190,18 @@ methodrow_describe (size_t kept_count, const float *kept_score, const float *kep
   char *string = NULL;
   size_t length = 0;
   FILE *stream = open_memstream (&string, &length);
+  locale_t c_locale = newlocale (LC_ALL_MASK, "C", (locale_t) 0), before;
 
-  if (!stream)
+  if (!stream || !c_locale)
     abort ();
+  before = uselocale (c_locale); /* the rows have decimal points */
   for (size_t k = 0; k < kept_count; k++) {
     const float *c = &kept_box[4 * k];
     fprintf (stream, "%s%.9g %.9g,%.9g,%.9g,%.9g", k ? "; " : "", kept_score[k], c[0], c[1], c[2],
         c[3]);
   }
   fclose (stream);
+  uselocale (before);
+  freelocale (c_locale);
   return string;
 }
