@@ -6,44 +6,13 @@
 #include "boxgen.h"
 #include "describe.h"
 #include "enginecheck.h"
-#include "methodrows.h"
+#include "methodcheck.h"
 #include "rounds.h"
 #include "testrunner.h"
 
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const sets[] = { "scalar", "sse2", "avx2", "avx512", "neon" };
-
-#define ALL_OUTPUTS                                                                               \
-  (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)
-
-static void
-test_row (gconstpointer data)
-{
-  const MethodRow *row = data;
-  nms_context *ctx = nms_context_new ();
-  MethodCall call;
-
-  methodrow_call (row, &call);
-  call.options.outputs = ALL_OUTPUTS;
-  for (size_t s = 0; s < G_N_ELEMENTS (sets); s++) {
-    nms_result result = { .size = sizeof result };
-    if (nms_context_set_isa (ctx, sets[s]) < 0)
-      continue;
-    int error = nms_run (ctx, &call.boxes, &call.options, &result);
-    g_assert_cmpstr (nms_context_error (ctx), ==, "");
-    g_assert_cmpint (error, ==, NMS_OK);
-    char *is = describe_result (&result, row->count);
-    char *kept = methodrow_describe (result.kept_count, result.kept_score, result.kept_box);
-    g_assert_cmpstr (is, ==, row->expect);
-    g_assert_cmpstr (kept, ==, row->kept);
-    free (kept);
-    free (is);
-  }
-  nms_context_free (&ctx);
-}
 
 /* A random call of a method that makes new boxes. */
 typedef struct {
@@ -61,7 +30,7 @@ fused_call_random (FusedCall *f, BoxRandom *random, int temper, size_t count)
   nms_options *o = &f->call.options;
 
   boxcall_random (&f->call, random, temper, count);
-  o->outputs = ALL_OUTPUTS;
+  o->outputs = ENGINECHECK_ALL_OUTPUTS;
   o->engine = NMS_ENGINE_AUTO;
   o->method = methods[boxrandom_below (random, G_N_ELEMENTS (methods))];
   o->metric = boxrandom_below (random, 2) ? NMS_METRIC_IOU : NMS_METRIC_IOS;
@@ -92,26 +61,6 @@ fused_call_clear (FusedCall *f)
 }
 
 static void
-compare (nms_context *ctx, const FusedCall *f, uint64_t round)
-{
-  RefResult expected;
-
-  ref_run (&f->call.boxes, &f->call.options, &expected);
-  for (size_t s = 0; s < G_N_ELEMENTS (sets); s++) {
-    nms_result result = { .size = sizeof result };
-    if (nms_context_set_isa (ctx, sets[s]) < 0)
-      continue;
-    if (nms_run (ctx, &f->call.boxes, &f->call.options, &result) < 0)
-      g_error ("%s", nms_context_error (ctx));
-    char *difference = enginecheck_difference_of (&result, &expected, ALL_OUTPUTS);
-    if (difference)
-      g_error ("round %" G_GUINT64_FORMAT ", %s, metric %u: %s", round,
-          nms_context_engine_in_use (ctx), f->call.options.metric, difference);
-  }
-  ref_result_clear (&expected);
-}
-
-static void
 test_random (void)
 {
   const uint64_t seed = rounds_from_environment ("NMS_TEST_SEED", 1);
@@ -123,7 +72,7 @@ test_random (void)
     FusedCall f;
     const size_t count = boxrandom_below (&random, round % 16 ? 80 : 400);
     fused_call_random (&f, &random, (int) boxrandom_below (&random, BOXGEN_TEMPERS), count);
-    compare (ctx, &f, round);
+    methodcheck_call (ctx, &f.call, round);
     fused_call_clear (&f);
   }
   nms_context_free (&ctx);
@@ -151,7 +100,7 @@ test_ensemble_boxes (void)
   options.fused_score = NMS_FUSED_BOX_AND_MODEL_AVG;
   options.source_weights = weights;
   options.source_count = G_N_ELEMENTS (weights);
-  options.outputs = ALL_OUTPUTS;
+  options.outputs = ENGINECHECK_ALL_OUTPUTS;
   g_assert_cmpint (nms_run (ctx, &boxes, &options, &result), ==, NMS_OK);
   g_assert_cmpmem (result.suppressed_by, sizeof by, by, sizeof by);
   g_assert_cmpuint (result.kept_count, ==, 3);
@@ -262,13 +211,13 @@ test_drift (void)
   nms_options_init (&f.call.options, sizeof f.call.options);
   f.call.options.iou_threshold = 0.05f;
   f.call.options.method = NMS_METHOD_WEIGHTED;
-  f.call.options.outputs = ALL_OUTPUTS;
-  compare (ctx, &f, 0);
+  f.call.options.outputs = ENGINECHECK_ALL_OUTPUTS;
+  methodcheck_call (ctx, &f.call, 0);
   nms_context_free (&ctx);
 }
 
 static const TestCase cases[] = {
-  TEST_ROWS ("/methods/fused/row/%s", test_row, methodrows),
+  TEST_ROWS ("/methods/fused/row/%s", methodcheck_row, methodrows),
   { "/methods/fused/ensemble-boxes", test_ensemble_boxes },
   { "/methods/fused/batch", test_batch },
   { "/methods/fused/drift", test_drift },

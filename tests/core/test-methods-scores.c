@@ -7,7 +7,7 @@
 #include "boxgen.h"
 #include "describe.h"
 #include "enginecheck.h"
-#include "methodrows.h"
+#include "methodcheck.h"
 #include "rounds.h"
 #include "sharedcontext.h"
 #include "testrunner.h"
@@ -16,32 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const sets[] = { "scalar", "sse2", "avx2", "avx512", "neon" };
-
-static void
-test_row (gconstpointer data)
-{
-  const MethodRow *row = data;
-  nms_context *ctx = nms_context_new ();
-  MethodCall call;
-
-  methodrow_call (row, &call);
-  call.options.outputs = ENGINECHECK_ALL_OUTPUTS;
-  for (size_t s = 0; s < G_N_ELEMENTS (sets); s++) {
-    nms_result result = { .size = sizeof result };
-    if (nms_context_set_isa (ctx, sets[s]) < 0)
-      continue;
-    g_assert_cmpint (nms_run (ctx, &call.boxes, &call.options, &result), ==, NMS_OK);
-    char *is = describe_result (&result, row->count);
-    char *kept = methodrow_describe (result.kept_count, result.kept_score, result.kept_box);
-    g_assert_cmpstr (is, ==, row->expect);
-    g_assert_cmpstr (kept, ==, row->kept);
-    free (kept);
-    free (is);
-  }
-  nms_context_free (&ctx);
-}
 
 /* -------------------------------------------------- other libraries' tests */
 
@@ -124,26 +98,6 @@ random_method (nms_options *o, BoxRandom *random)
 }
 
 static void
-compare (nms_context *ctx, const BoxCall *call, uint64_t round)
-{
-  RefResult expected;
-
-  ref_run (&call->boxes, &call->options, &expected);
-  for (size_t s = 0; s < G_N_ELEMENTS (sets); s++) {
-    nms_result result = { .size = sizeof result };
-    if (nms_context_set_isa (ctx, sets[s]) < 0)
-      continue;
-    if (nms_run (ctx, &call->boxes, &call->options, &result) < 0)
-      g_error ("%s", nms_context_error (ctx));
-    char *difference = enginecheck_difference_of (&result, &expected, ENGINECHECK_ALL_OUTPUTS);
-    if (difference)
-      g_error ("round %" G_GUINT64_FORMAT ", %s, metric %u, %zu boxes: %s", round,
-          nms_context_engine_in_use (ctx), call->options.metric, call->boxes.count, difference);
-  }
-  ref_result_clear (&expected);
-}
-
-static void
 test_random (void)
 {
   const uint64_t seed = rounds_from_environment ("NMS_TEST_SEED", 1);
@@ -157,7 +111,7 @@ test_random (void)
 
     boxcall_random (&call, &random, (int) boxrandom_below (&random, BOXGEN_TEMPERS), count);
     random_method (&call.options, &random);
-    compare (ctx, &call, round);
+    methodcheck_call (ctx, &call, round);
     boxcall_clear (&call);
   }
   nms_context_free (&ctx);
@@ -178,7 +132,7 @@ test_large (void)
     call.options.method = (uint32_t) (round % 5);
     if (call.options.method)
       call.options.metric = NMS_METRIC_IOU;
-    compare (ctx, &call, round);
+    methodcheck_call (ctx, &call, round);
     boxcall_clear (&call);
   }
   nms_context_free (&ctx);
@@ -206,7 +160,7 @@ test_random_rotated (void)
     call.options.metric = 1 + boxrandom_below (&random, 3);
     call.options.iou_threshold = boxrandom_unit (&random) * 0.9f;
     call.boxes.angle = (nms_column){ angle, 0 };
-    compare (ctx, &call, round);
+    methodcheck_call (ctx, &call, round);
     boxcall_clear (&call);
   }
   nms_context_free (&ctx);
@@ -340,7 +294,7 @@ test_engine_in_use (void)
 }
 
 static const TestCase cases[] = {
-  TEST_ROWS ("/methods/scores/row/%s", test_row, scorerows),
+  TEST_ROWS ("/methods/scores/row/%s", methodcheck_row, scorerows),
   TEST_ROWS ("/methods/scores/published/%s", test_published, published),
   { "/methods/scores/random", test_random },
   { "/methods/scores/large", test_large },

@@ -248,6 +248,22 @@ message_text (GstMessage * message)
   return text;
 }
 
+/* Fails unless the message, which it takes, is there and a part of its text matches `words`, in
+ * which * stands for any text. */
+static inline void
+assert_says (GstMessage * message, const gchar * words)
+{
+  gchar *text, *pattern = g_strdup_printf ("*%s*", words);
+
+  g_assert_nonnull (message);
+  text = message_text (message);
+  if (!g_pattern_match_simple (pattern, text))
+    g_error ("\"%s\" does not say \"%s\"", text, words);
+  g_free (text);
+  g_free (pattern);
+  gst_message_unref (message);
+}
+
 /* Returns whether an element, which another package may provide, is installed. */
 static inline gboolean
 has_element (const gchar * name)

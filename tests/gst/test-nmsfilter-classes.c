@@ -135,19 +135,6 @@ set_options (GstElement * element, const gchar * text)
   gst_structure_free (options);
 }
 
-static void
-assert_says (GstMessage * message, const gchar * pattern)
-{
-  gchar *text;
-
-  g_assert_nonnull (message);
-  text = message_text (message);
-  if (!g_pattern_match_simple (pattern, text))
-    g_error ("\"%s\" does not match \"%s\"", text, pattern);
-  g_free (text);
-  gst_message_unref (message);
-}
-
 /* If it is set before the start: one error when the element starts, none before. */
 static void
 test_unusable_at_start (void)

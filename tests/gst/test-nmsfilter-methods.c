@@ -186,19 +186,6 @@ test_sources (void)
   expect ("nmsfilter sources=left=0.5,main", buffer, "1 3 4");
 }
 
-static void
-assert_says (GstMessage * message, const gchar * says)
-{
-  gchar *text;
-
-  g_assert_nonnull (message);
-  text = message_text (message);
-  if (strstr (text, says) == NULL)
-    g_error ("\"%s\" does not say \"%s\"", text, says);
-  g_free (text);
-  gst_message_unref (message);
-}
-
 /* Pairs that make no sense are refused: before the stream with an error, in it with a warning. */
 static void
 test_refusals (void)

@@ -322,19 +322,6 @@ static const struct
   { "min-area", "300", "min-area: it exceeds max-area" },
 };
 
-static void
-assert_says (GstMessage * message, const gchar * words)
-{
-  gchar *text;
-
-  g_assert_nonnull (message);
-  text = message_text (message);
-  if (strstr (text, words) == NULL)
-    g_error ("\"%s\" does not say \"%s\"", text, words);
-  g_free (text);
-  gst_message_unref (message);
-}
-
 /* An error at the start. */
 static void
 test_unusable_at_start (void)
