@@ -47,7 +47,8 @@ BEHIND = {"gst/nmsfilter/gstnmsfilter.c": {"nmscore/fpmode.h"},
 REFERENCE = ("tests/reference/ref", "tests/reference/rotatedref.")
 
 # installed side by side, so by name alone wherever they lie
-PUBLIC = {"nmscore/nmscore.h", "nmscore/accel/lazy/nmslazy.h", "nmscore/accel/lazy/nmsgraph.h",
+PUBLIC = {"nmscore/nmscore.h", "nmscore/nmsmethods.h", "nmscore/accel/lazy/nmslazy.h",
+          "nmscore/accel/lazy/nmsgraph.h",
           "nmscore/accel/lazy/rescoregraph.h", "nmscore/accel/xla/nmsxla.h"}
 
 

@@ -96,7 +96,7 @@ multiply_add (const graph *g, tensor a, tensor b, tensor c)
   return binary (g, NMS_LAZY_ADD, binary (g, NMS_LAZY_MUL, a, b), c);
 }
 
-/* Computes exp as nmscore.h defines it, for x <= 0. */
+/* Computes exp as nmsmethods.h defines it, for x <= 0. */
 static tensor
 exponential (const graph *g, tensor x)
 {
