@@ -194,6 +194,8 @@ ref_takes_part (const RefCall *call, size_t i)
   return !box->invalid && !box->filtered && !box->not_candidate;
 }
 
+/* The C library's sine may differ from the core's in the last bit, which changes a corner of one in
+ * some 1e8 rotated boxes. */
 RefBox
 ref_upright (const RefBox *box)
 {
