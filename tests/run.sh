@@ -471,7 +471,7 @@ newer_debian ()
     suites "$1-release" $(no_suites tpu bench torchvision pip)
     inside+=(env G_DEBUG=fatal-warnings GST_TRACERS=leaks)
     stage="$1-leaks"
-    suites "$1-release" odmeta odregions odrelations boxreplay nmsfilter
+    suites "$1-release" odmeta odmethods odregions odrelations boxreplay nmsfilter
     stage=$1
   fi
   [ "$1${NMS_TRIXIE_ASAN-}" = trixieyes ] || { inside=(); return 0; }
@@ -485,7 +485,7 @@ newer_debian ()
     -Db_lundef=false -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
     $options; then
     stage="$1-asan"
-    suites "$1-asan" boxmeta boxappend odappend odmeta odregions odrelations odremove nmsfilter \
+    suites "$1-asan" boxmeta boxappend odappend odmeta odmethods odregions odrelations odremove nmsfilter \
       boxreplay boxrecord boxoverlay boxtransform rotatedboxes
     stage=$1
   fi

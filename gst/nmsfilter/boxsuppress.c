@@ -335,7 +335,7 @@ typedef struct
   guint count;                  /* boxes that take part */
   guint lower_ranked;           /* of these, those with BOX_RANKS_LOWER */
   gboolean unscored;            /* a box has no confidence */
-  gboolean scored;              /* a box has one */
+  gboolean scored;              /* a box has a confidence */
   gboolean parts;               /* a box is a part of another */
 } Taken;
 
