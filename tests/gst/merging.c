@@ -11,7 +11,7 @@ add_branch (Merging * m, guint i)
 }
 
 void
-merging_open (Merging * m, const gchar * launch, guint count, const gchar * caps, gboolean live)
+merging_new (Merging * m, const gchar * launch, guint count, gboolean live)
 {
   GstElement *element = element_new (launch);
   guint i;
@@ -24,9 +24,23 @@ merging_open (Merging * m, const gchar * launch, guint count, const gchar * caps
     add_branch (m, i);
     gst_harness_set_live (m->branch[i], live);
   }
+}
+
+void
+merging_start (Merging * m, const gchar * caps)
+{
+  guint i;
+
   gst_harness_set_src_caps_str (m->main, FRAME_CAPS);
-  for (i = 0; i < count; i++)
+  for (i = 0; i < m->count; i++)
     gst_harness_set_src_caps_str (m->branch[i], caps ? caps : FRAME_CAPS);
+}
+
+void
+merging_open (Merging * m, const gchar * launch, guint count, const gchar * caps, gboolean live)
+{
+  merging_new (m, launch, count, live);
+  merging_start (m, caps);
 }
 
 void

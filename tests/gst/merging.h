@@ -22,6 +22,11 @@ typedef struct
  * those of the main stream). A live upstream has a test clock, which stands at 0. */
 void merging_open (Merging * m, const gchar * launch, guint count, const gchar * caps,
     gboolean live);
+
+/* Does the same in two steps: merging_start sends the first events. */
+void merging_new (Merging * m, const gchar * launch, guint count, gboolean live);
+void merging_start (Merging * m, const gchar * caps);
+
 void merging_close (Merging * m);
 
 /* Returns the pad of a branch. Unref it. */

@@ -55,8 +55,9 @@ test_order (void)
   GString *text;
   Merging m;
 
-  merging_open (&m, "boxmerge", 1, NULL, FALSE);
+  merging_new (&m, "boxmerge", 1, FALSE);
   text = note_output (&m);
+  merging_start (&m, NULL);
   gst_harness_push_event (m.main, title_event ("a"));
   gst_harness_push_event (m.branch[0], title_event ("b"));
   gst_harness_push_event (m.branch[0], custom_event ("branch"));
