@@ -164,7 +164,6 @@ nms_context_engine_refusal (const nms_context *ctx)
 
   if (ctx && !refusal)
     refusal = nms__xla_refusal (ctx->xla);
-
   for (unsigned i = 0; ctx && !refusal && (other = nms__threads_context (ctx->threads, i)); i++)
     refusal = nms__xla_refusal (other->xla);
   return refusal;

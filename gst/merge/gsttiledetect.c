@@ -61,7 +61,7 @@ struct _GstTileDetect
   GstBin parent;
 
   TileSettings settings;        /* under the object lock; fixed while `inner` is not NULL */
-  GstElement *inner;            /* what is built from READY on; owned by the bin; NULL before */
+  GstElement *inner;            /* the elements inside; owned by the bin; NULL in state NULL */
 };
 
 #define GST_TYPE_TILE_DETECT (gst_tile_detect_get_type ())

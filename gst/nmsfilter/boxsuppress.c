@@ -552,6 +552,6 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
   } while (taken.parts && box_parents_again (self->parents, boxes, self->fed_at, self->exclude));
   count_states (boxes, counts);
   counts->lower_ranked = taken.lower_ranked;
-  counts->rewritten = take_changes (self, boxes, &result);
+  counts->rewritten = changed_outputs (method) ? take_changes (self, boxes, &result) : 0;
   return 0;
 }

@@ -21,11 +21,11 @@ typedef struct
 } FrameRegion;
 
 /* Parses one length of 0 or more, with a decimal point. NULL and an empty text are 0 pixels.
- * Returns FALSE if the text is no length. */
+ * Returns FALSE if the text is not a length. */
 gboolean frame_length_parse (const gchar * text, FrameLength * length);
 
 /* Parses "x,y,width,height"; blanks around the numbers are ignored. x and y may be negative,
- * width and height must be greater than 0. Returns FALSE if the text is no rectangle. */
+ * width and height must be greater than 0. Returns FALSE if the text is not a rectangle. */
 gboolean frame_region_parse (const gchar * text, FrameRegion * region);
 
 /* Returns a length in pixels. `size` is that of the frame; 100 % are `size` pixels. */

@@ -86,7 +86,7 @@ nms__overlaps (const nms__frame *f, size_t pos, float v)
 static inline int
 nms__cap_is_full (const nms__frame *f, size_t pos)
 {
-  const nms__class *class = f->class_entry ? &f->classes.entry[f->class_entry[pos]] : NULL;
+  const nms__class *class = nms__frame_class (f, pos);
   return f->kept_count >= nms__total_cap (f) || (class && class->kept >= class->cap);
 }
 
@@ -99,8 +99,9 @@ nms__take_next (nms__frame *f, size_t pos, float score)
     nms__over_cap (f, pos);
     return 0;
   }
-  if (f->class_entry)
-    f->classes.entry[f->class_entry[pos]].kept++;
+  nms__class *class = nms__frame_class (f, pos);
+  if (class)
+    class->kept++;
   if (f->kept_score)
     f->kept_score[f->kept_count] = score;
   nms__keep (f, pos);
