@@ -77,6 +77,7 @@
 
 #include "boxsuppress.h"
 #include "elements.h"
+#include "engineinuse.h"
 #include "enginewarnings.h"
 #include "filtersettings.h"
 #include "filterstats.h"
@@ -110,10 +111,7 @@ struct _GstNmsFilter
   gboolean started;
   FilterStats stats;
   gint stopping;                /* atomic; nms_context_interrupt was called */
-  gint engine_used;             /* of the last run; NMS_ENGINE_AUTO: no run yet */
-  const gchar *isa_used;
-  guint method_used;            /* `method` of the last run */
-  gchar in_use[80];             /* the value of engine-in-use */
+  EngineInUse in_use;
 
   /* used by the streaming thread only */
   nms_context *context;         /* NULL while stopped */
@@ -188,7 +186,7 @@ gst_nms_filter_get_property (GObject * object, guint id, GValue * value, GParamS
 
   GST_OBJECT_LOCK (self);
   if (id == PROP_ENGINE_IN_USE)
-    g_value_set_string (value, self->engine_used == NMS_ENGINE_AUTO ? NULL : self->in_use);
+    g_value_set_string (value, engine_in_use_text (&self->in_use));
   else if (id == PROP_STATS)
     g_value_take_boxed (value, make_stats (self));
   else
@@ -226,21 +224,6 @@ warn_unknown_size (GstNmsFilter * self, const BoxSuppressRules * rules)
           rules->prefilter.has_region ? "roi in per cent" : "edge-policy without roi"), (NULL));
 }
 
-static void
-warn_score_loss (GstNmsFilter * self, const BoxSuppressRules * rules)
-{
-  const gchar *reason = score_loss_notice (&self->score_loss, &self->frame, self->boxes, rules);
-  gchar *advice;
-
-  if (G_LIKELY (reason == NULL))
-    return;
-  advice = score_loss_advice (GST_BASE_TRANSFORM_SINK_PAD (self));
-  GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("%s %s", reason, advice),
-      ("%" G_GUINT64_FORMAT " of the %" G_GUINT64_FORMAT " boxes on this buffer have none",
-          self->frame.unscored, self->frame.boxes_in));
-  g_free (advice);
-}
-
 /* Reading computes with coordinates, as the core does, so both run in the core's
  * floating-point mode: other code in the process may have set another one. */
 static gint
@@ -276,7 +259,8 @@ decide (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules)
   filter_stats_add_boxes (&self->frame, self->boxes, counts.lower_ranked);
   if (self->boxes->len == 0)
     return GST_FLOW_OK;
-  warn_score_loss (self, rules);
+  score_loss_warn (&self->score_loss, GST_BASE_TRANSFORM (self), &self->frame, self->boxes,
+      rules);
   if (self->action == GST_NMS_ACTION_TAG)
     self->change = counts.decided > 0;
   else
@@ -302,22 +286,6 @@ post_report (GstNmsFilter * self)
   report_interval_next (&self->reported);
 }
 
-/* Returns whether engine-in-use changed. Call with the object lock. */
-static gboolean
-note_engine (GstNmsFilter * self)
-{
-  gint engine = nms_context_engine (self->context);
-  const gchar *isa = nms_context_isa (self->context);
-
-  if (engine == self->engine_used && isa == self->isa_used && self->method == self->method_used)
-    return FALSE;
-  self->method_used = self->method;
-  self->engine_used = engine;
-  self->isa_used = isa;
-  g_strlcpy (self->in_use, nms_context_engine_in_use (self->context), sizeof self->in_use);
-  return TRUE;
-}
-
 static void
 finish_buffer (GstNmsFilter * self, GstBuffer * buffer)
 {
@@ -327,7 +295,7 @@ finish_buffer (GstNmsFilter * self, GstBuffer * buffer)
   GST_OBJECT_LOCK (self);
   filter_stats_add (&self->stats, &self->frame);
   if (self->boxes->len > 0)
-    engine_changed = note_engine (self);
+    engine_changed = engine_in_use_note (&self->in_use, self->context, self->method);
   GST_OBJECT_UNLOCK (self);
   if (engine_changed)
     g_object_notify (G_OBJECT (self), "engine-in-use");
@@ -470,8 +438,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
   self->stopping = FALSE;
   self->started = error == NULL;
   self->stats = (FilterStats) { 0 };
-  had_engine = self->engine_used != NMS_ENGINE_AUTO;
-  self->engine_used = NMS_ENGINE_AUTO;
+  had_engine = engine_in_use_reset (&self->in_use);
   GST_OBJECT_UNLOCK (self);
   if (had_engine)
     g_object_notify (G_OBJECT (self), "engine-in-use");

@@ -62,8 +62,10 @@ threshold_is_set_for_unscored (const GArray * boxes, const BoxSuppressRules * ru
   return FALSE;
 }
 
-const gchar *
-score_loss_notice (ScoreLoss * loss, const FilterStats * frame, const GArray * boxes,
+/* Returns why the loss matters, as the first sentence of a warning (static), or NULL. After one
+ * loss it returns NULL for the rest of the stream. */
+static const gchar *
+notice (ScoreLoss * loss, const FilterStats * frame, const GArray * boxes,
     const BoxSuppressRules * rules)
 {
   const gchar *reason = NULL;
@@ -209,8 +211,9 @@ find_suspect (GstPad * sinkpad)
   return element;
 }
 
-gchar *
-score_loss_advice (GstPad * sinkpad)
+/* Returns the second sentence of the warning. Free it. */
+static gchar *
+advise (GstPad * sinkpad)
 {
   GstElement *suspect = find_suspect (sinkpad);
   gchar *advice;
@@ -227,4 +230,20 @@ score_loss_advice (GstPad * sinkpad)
         "without one, or dropped it.", GST_OBJECT_NAME (suspect), factory_name (suspect));
   gst_object_unref (suspect);
   return advice;
+}
+
+void
+score_loss_warn (ScoreLoss * loss, GstBaseTransform * element, const FilterStats * frame,
+    const GArray * boxes, const BoxSuppressRules * rules)
+{
+  const gchar *reason = notice (loss, frame, boxes, rules);
+  gchar *advice;
+
+  if (G_LIKELY (reason == NULL))
+    return;
+  advice = advise (GST_BASE_TRANSFORM_SINK_PAD (element));
+  GST_ELEMENT_WARNING (element, STREAM, FORMAT, ("%s %s", reason, advice),
+      ("%" G_GUINT64_FORMAT " of the %" G_GUINT64_FORMAT " boxes on this buffer have none",
+          frame->unscored, frame->boxes_in));
+  g_free (advice);
 }

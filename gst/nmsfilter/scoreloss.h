@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
 #include "boxsuppress.h"
@@ -30,16 +31,12 @@ void score_loss_reset (ScoreLoss * loss);
  * each of their buffers, so the losses of other streams are remembered. */
 void score_loss_begin_stream (ScoreLoss * loss, const gchar * stream);
 
-/* Returns why the loss matters, as the first sentence of a warning (static), or NULL.
- * It matters if a score threshold, the global one or that of a class, is set for a box
- * without a confidence, or if no box of the frame has a confidence and earlier boxes of
- * the stream had one. After one loss it returns NULL for the rest of the stream. Takes
- * boxes with the states that box_suppress_run wrote, and their counters. */
-const gchar *score_loss_notice (ScoreLoss * loss, const FilterStats * frame,
+/* Posts a warning of `element` if the loss matters, at most once in a stream: if a score
+ * threshold, the global one or that of a class, is set for a box without a confidence, or if no
+ * box of the frame has a confidence and earlier boxes of the stream had one. It names the element
+ * upstream that most likely dropped the confidences. Takes boxes with the states that
+ * box_suppress_run wrote, and their counters. */
+void score_loss_warn (ScoreLoss * loss, GstBaseTransform * element, const FilterStats * frame,
     const GArray * boxes, const BoxSuppressRules * rules);
-
-/* Returns the second sentence of the warning, which names the element that most likely
- * dropped the confidences of the boxes that arrive at `sinkpad`. Free it. */
-gchar *score_loss_advice (GstPad * sinkpad);
 
 G_END_DECLS
