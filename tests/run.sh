@@ -44,6 +44,8 @@ one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
             from PyPI; without it: skipped)
   methods   the methods compared with the libraries that have them, which are downloaded
             from PyPI (without it: skipped)
+  frameworks  the Python package in JAX and other libraries, which are downloaded from
+            PyPI (without it: skipped)
   trixie    the suites in Debian 13 (GStreamer 1.26), which has GstAnalytics, and
             the leak tracer; NMS_TRIXIE_ASAN=yes adds the elements' under address
             sanitizer, which takes a build more (root only)
@@ -61,7 +63,7 @@ END
 . "$(dirname "$0")/../pipelines/common.sh"
 
 STAGES="release locale leaks asan xla minimal clang install levels"
-SLOW_STAGES="tsan valgrind arm fuzz methods fresh trixie sid tpu"
+SLOW_STAGES="tsan valgrind arm fuzz methods frameworks fresh trixie sid tpu"
 
 # the command that runs others in a newer Debian; empty: they run here (see newer_debian)
 inside=()
@@ -444,6 +446,15 @@ stage_methods ()
   check "install the libraries to compare with" "$NMS_ROOT/tests/bench/methods.sh" --install &&
     suites release methods-agree
   unset NMS_BENCH_DIR
+}
+
+stage_frameworks ()
+{
+  local folder="$NMS_BUILD_DIR/frameworks"
+  build_release || return 0
+  check "install the libraries" "$NMS_ROOT/tests/frameworks/frameworks.sh" --install "$folder" ||
+    return 0
+  NMS_TEST_FRAMEWORKS="$folder" suites release --suite frameworks
 }
 
 # Makes the folders of tests/env/debian.sh while other stages run, because it takes minutes and

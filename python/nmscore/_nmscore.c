@@ -2,6 +2,7 @@
 /* The compiled module of the Python package nmscore: the table of its functions, its state, and
  * the contexts that calls share. */
 #include "module.h"
+#include "xlahandler.h"
 
 #include <stdio.h>
 
@@ -109,6 +110,7 @@ static PyMethodDef methods[] = {
   { "iou", FAST (boxtools_iou) },
   { "rows_from_cxcywh", boxtools_cxcywh, METH_O, NULL },
   { "rows_from_xywh", boxtools_xywh, METH_O, NULL },
+  { "xla_handler", xlahandler_capsule, METH_NOARGS, NULL },
   { NULL, NULL, 0, NULL },
 };
 

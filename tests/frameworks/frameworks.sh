@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# frameworks: runs a test in a Python environment with the libraries of requirements.txt.
+set -euo pipefail
+
+usage='usage: tests/frameworks/frameworks.sh --install FOLDER
+       tests/frameworks/frameworks.sh TEST.py [ARGUMENT...]
+
+--install makes the environment in FOLDER (a download of some hundred megabytes, once); it exits
+with 77 if the libraries cannot be downloaded. Without it, runs TEST.py in the environment that
+NMS_TEST_FRAMEWORKS names, or exits with 77 if that is not set.'
+requirements=$(cd "$(dirname "$0")" && pwd)/requirements.txt
+
+case ${1-} in
+  '' | -h | --help) printf '%s\n' "$usage"; exit ;;
+  --install) folder=${2:?$usage} ;;
+  *)
+    [ -n "${NMS_TEST_FRAMEWORKS-}" ] ||
+      { printf 'NMS_TEST_FRAMEWORKS names no environment (frameworks.sh --install)\n'; exit 77; }
+    exec "$NMS_TEST_FRAMEWORKS/bin/python" "$@" ;;
+esac
+
+cmp -s "$requirements" "$folder/installed.txt" && exit
+mkdir -p "$folder"
+python3 -m venv "$folder"
+"$folder/bin/python" -m pip --disable-pip-version-check install --quiet --retries 2 \
+  -r "$requirements" || { printf 'cannot install the libraries from PyPI\n'; exit 77; }
+cp "$requirements" "$folder/installed.txt"

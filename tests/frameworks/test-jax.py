@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""nmscore.jax on the CPU returns what nmscore.run returns."""
+import os
+import unittest
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import jax  # noqa: E402 (the variables above are read by the import)
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from jax.sharding import AxisType, NamedSharding, PartitionSpec  # noqa: E402
+
+import nmscore  # noqa: E402
+import nmscore.jax  # noqa: E402
+
+BATCH, BOXES, MOST = 500, 40, 12
+
+
+def random_frames(seed, images=BATCH, boxes=BOXES):
+    """Boxes on a coarse grid and scores of few values, so that overlaps and scores tie."""
+    rng = np.random.default_rng(seed)
+    corners = rng.integers(0, 24, (images, boxes, 2))
+    extents = rng.integers(0, 16, (images, boxes, 2))
+    rows = np.concatenate((corners, corners + extents), axis=2).astype(np.float32)
+    scores = rng.integers(0, 12, (images, boxes)).astype(np.float32) / 8
+    rows[rng.random(rows.shape) < 0.002] = np.nan
+    scores[rng.random(scores.shape) < 0.01] = np.nan
+    return rows, scores, rng.integers(0, 3, (images, boxes)).astype(np.int32)
+
+
+def expected(rows, scores, most, **options):
+    """Returns what nmscore.run keeps, padded as nmscore.jax pads it."""
+    result = nmscore.run(rows, scores, max_detections=most, **options).kept
+    return np.pad(result, (0, most - len(result)), constant_values=-1), len(result)
+
+
+class Cpu(unittest.TestCase):
+    def check(self, kept, rows, scores, most, class_ids=None, **options):
+        """Compares the images of a batch."""
+        index, count = np.asarray(kept.index), np.asarray(kept.count)
+        for i in range(len(rows)):
+            columns = {} if class_ids is None else {"class_ids": class_ids[i]}
+            wanted, number = expected(rows[i], scores[i], most, **columns, **options)
+            self.assertEqual(index[i].tolist(), wanted.tolist(), (i, options))
+            self.assertEqual(count[i], number)
+
+    def test_ten_thousand_frames(self):
+        # each round has other options; together 10,000 frames
+        rounds = [{}, {"iou_threshold": 0.1}, {"iou_threshold": 0.0}, {"iou_threshold": 1.0},
+                  {"inclusive": True}, {"score_threshold": 0.5},
+                  {"score_threshold": 0.5, "score_strict": True}, {"max_per_class": 2},
+                  {"class_agnostic": True}, {"max_candidates": 9},
+                  {"class_options": {1: {"iou_threshold": 0.2, "max_detections": 3},
+                                     -7: {"max_detections": 1}, 2: {"score_threshold": 0.4}}}]
+        for seed in range(20):
+            options = {"iou_threshold": 0.5, **rounds[seed % len(rounds)]}
+            rows, scores, classes = random_frames(seed)
+            classes = classes if seed % 2 or "class_options" in options else None
+            iou = options["iou_threshold"]
+            rest = {name: value for name, value in options.items() if name != "iou_threshold"}
+
+            def one(r, s, c):
+                return nmscore.jax.nms(r, s, iou, MOST, class_ids=c, **rest)
+
+            kept = jax.jit(jax.vmap(one, in_axes=(0, 0, None if classes is None else 0)))(
+                rows, scores, classes)
+            self.check(kept, rows, scores, MOST, classes, **options)
+
+    def test_exclude_and_parents(self):
+        rows, scores, _ = random_frames(30, 50)
+        rng = np.random.default_rng(31)
+        exclude = rng.random(scores.shape) < 0.3
+        parents = rng.integers(-1, BOXES, scores.shape).astype(np.int32)
+        kept = jax.vmap(lambda r, s, e, p: nmscore.jax.nms(r, s, 0.3, 9, exclude=e, parents=p))(
+            rows, scores, exclude, parents)
+        for i in range(len(rows)):
+            wanted, _ = expected(rows[i], scores[i], 9, iou_threshold=0.3, exclude=exclude[i],
+                                 parents=parents[i])
+            self.assertEqual(np.asarray(kept.index[i]).tolist(), wanted.tolist())
+
+    def test_output_longer_than_the_boxes(self):
+        kept = nmscore.jax.nms([[0, 0, 10, 10], [1, 1, 11, 11], [50, 50, 60, 60]],
+                               [0.8, 0.9, 0.7], 0.5, 5)
+        self.assertEqual(kept.index.tolist(), [1, 2, -1, -1, -1])
+        self.assertEqual((int(kept.count), kept.index.dtype), (2, jnp.int32))
+
+    def test_no_boxes(self):
+        kept = nmscore.jax.nms(jnp.zeros((0, 4)), jnp.zeros((0,)), 0.5, 3)
+        self.assertEqual((kept.index.tolist(), int(kept.count)), ([-1, -1, -1], 0))
+
+    def test_narrow_floats(self):
+        rows, scores, _ = random_frames(40, 20)
+        for kind in (jnp.bfloat16, jnp.float16):
+            r, s = jnp.asarray(rows + 0.3, kind), jnp.asarray(scores * 0.7, kind)
+            kept = jax.vmap(lambda r, s: nmscore.jax.nms(r, s, 0.4, MOST))(r, s)
+            self.check(kept, np.asarray(r, np.float32), np.asarray(s, np.float32), MOST,
+                       iou_threshold=0.4)
+
+    def test_vmap_is_one_call(self):
+        rows, scores, _ = random_frames(50, 64)
+
+        def run(r, s):
+            return nmscore.jax.nms(r, s, 0.5, MOST)
+
+        program = jax.jit(jax.vmap(run)).lower(rows, scores).as_text()
+        self.assertEqual(program.count("stablehlo.custom_call @nmscore_nms"), 1)
+        self.assertNotIn("stablehlo.while", program)
+        self.check(jax.vmap(run)(rows, scores), rows, scores, MOST)
+        # boxes shared by all images, scores along another axis, and a vmap inside a vmap
+        shared = jax.vmap(run, in_axes=(None, 1))(rows[0], scores.T)
+        self.check(shared, rows[:1].repeat(64, 0), scores, MOST)
+        pairs = jax.vmap(jax.vmap(run))(rows.reshape(8, 8, BOXES, 4), scores.reshape(8, 8, BOXES))
+        self.assertEqual(pairs.index.shape, (8, 8, MOST))
+        self.check(nmscore.jax.Kept(*(a.reshape(64, *a.shape[2:]) for a in pairs)), rows, scores,
+                   MOST)
+
+    def test_sharded(self):
+        rows, scores, classes = random_frames(60, 8)
+        axis = PartitionSpec("image")
+        kinds = {"auto": jax.make_mesh((2,), ("image",), axis_types=(AxisType.Auto,)),
+                 "explicit": jax.make_mesh((2,), ("image",))}
+
+        def run(r, s, c):
+            return jax.vmap(lambda r, s: nmscore.jax.nms(r, s, 0.5, MOST, class_ids=c))(r, s)
+
+        same = classes[:1].repeat(8, 0)
+        for check in (True, False):
+            mapped = jax.shard_map(run, mesh=kinds["auto"], check_vma=check,
+                                   in_specs=(axis, axis, PartitionSpec()), out_specs=axis)
+            self.check(jax.jit(mapped)(rows, scores, classes[0]), rows, scores, MOST, same)
+        for mesh in kinds.values():
+            put = [jax.device_put(a, NamedSharding(mesh, axis)) for a in (rows, scores)]
+            self.check(jax.jit(run)(*put, classes[0]), rows, scores, MOST, same)
+
+    def test_no_derivative(self):
+        rows, scores, _ = random_frames(70, 1)
+
+        def loss(boxes, guard):
+            kept = nmscore.jax.nms(guard(boxes), guard(scores[0]), 0.5, 4)
+            return boxes[kept.index].sum()
+
+        boxes = np.nan_to_num(rows[0])
+        with self.assertRaisesRegex(TypeError, "not differentiable.*stop_gradient"):
+            jax.grad(loss)(boxes, lambda a: a)
+        gradient = jax.grad(lambda b: loss(b, jax.lax.stop_gradient))(boxes)
+        self.assertEqual(float(gradient.sum()), 16)
+
+    def test_errors_name_the_parameter(self):
+        rows, scores, classes = (a[0] for a in random_frames(80, 1))
+        good = {"boxes": rows, "scores": scores, "iou_threshold": 0.5, "max_output": 3}
+        for error, name, value in (
+                (ValueError, "boxes", rows[:, :3]), (TypeError, "boxes", rows + 1j),
+                (ValueError, "scores", scores[1:]), (TypeError, "scores", None),
+                (ValueError, "iou_threshold", 1.5), (TypeError, "iou_threshold", "half"),
+                (ValueError, "max_output", 0), (TypeError, "max_output", 2.5),
+                (ValueError, "class_ids", classes[1:]), (TypeError, "class_ids", scores),
+                (ValueError, "score_threshold", float("nan")),
+                (ValueError, "max_per_class", -1),
+                (ValueError, r"class_options\[3\]", {3: {"threshold": 1}}),
+                (ValueError, r"class_options\[3\]: iou", {3: {"iou_threshold": 2}})):
+            parameter = name.split("\\")[0]
+            with self.assertRaisesRegex(error, "^" + name):
+                nmscore.jax.nms(**{**good, parameter: value})
+        with self.assertRaisesRegex(TypeError, "^iou_threshold .*traced"):
+            jax.jit(lambda t: nmscore.jax.nms(rows, scores, t, 3))(0.5)
+
+    def test_implementation(self):
+        self.assertIn("native core", nmscore.jax.implementation("cpu"))
+        self.assertEqual(nmscore.jax.implementation(), nmscore.jax.implementation("cpu"))
+        with self.assertRaisesRegex(ValueError, "^platform"):
+            nmscore.jax.implementation("abacus")
+
+
+if __name__ == "__main__":
+    unittest.main()
