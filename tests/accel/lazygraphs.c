@@ -244,6 +244,60 @@ reductions (nms_lazy *lz, unsigned seed, Tensor *out)
   return n + 2;
 }
 
+/* exp, log and sqrt over the whole range of floats, sums, and conversions. */
+static size_t
+mathematics (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  static const int32_t tables[][2] = { { 8, 128 }, { 32, 32 }, { 1024, 1 }, { 1, 1024 } };
+  BoxRandom random = { seed };
+  uint32_t wild[N];
+  uint16_t halves[N];
+  size_t n = 0;
+
+  for (int i = 0; i < N; i++) {
+    wild[i] = (uint32_t) boxrandom_bits (&random);
+    if ((wild[i] & 0x7f800000) == 0) /* no subnormal numbers */
+      wild[i] = 0;
+    halves[i] = (uint16_t) (wild[i] >> 16);
+  }
+  Tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, vector, wild);
+  Tensor y = mul (lz, floats (lz, &random, 1, vector, 1), nms_lazy_f32 (lz, 44.0f));
+  Tensor a = floats (lz, &random, 2, tables[seed % 4], 0), b = floats (lz, &random, 1, vector, 0);
+  out[n++] = nms_lazy_exp (lz, x);
+  out[n++] = nms_lazy_exp (lz, y);
+  out[n++] = nms_lazy_log (lz, x);
+  out[n++] = nms_lazy_log (lz, nms_lazy_exp (lz, y));
+  out[n++] = nms_lazy_unary (lz, NMS_LAZY_SQRT, x);
+  out[n++] = divide (lz, y, nms_lazy_unary (lz, NMS_LAZY_SQRT, nms_lazy_unary (lz, NMS_LAZY_ABS,
+      b)));
+  out[n++] = nms_lazy_unary (lz, NMS_LAZY_TO_S32, x);
+  out[n++] = nms_lazy_sum (lz, a, 0);
+  out[n++] = nms_lazy_sum (lz, mul (lz, a, a), 1);
+  out[n++] = nms_lazy_sum (lz, nms_lazy_slice (lz, mul (lz, b, y),
+      (Tensor[]){ nms_lazy_s32 (lz, 3) }, (int32_t[]){ 997 }), 0);
+  out[n++] = nms_lazy_unary (lz, NMS_LAZY_TO_F32,
+      nms_lazy_input (lz, NMS_LAZY_BF16, 1, vector, halves));
+  return n;
+}
+
+static size_t
+orders (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  static const int32_t flat[] = { 32, 32 }, some[] = { 32 };
+  BoxRandom random = { seed };
+  Tensor a = floats (lz, &random, 1, vector, 2), b = integers (lz, &random);
+  Tensor table = floats (lz, &random, 2, flat, 0), row = nms_lazy_slice (lz, b,
+      (Tensor[]){ nms_lazy_s32 (lz, 7) }, some);
+  size_t n = 0;
+
+  out[n++] = nms_lazy_order (lz, a);
+  out[n++] = nms_lazy_take (lz, b, out[0]);
+  out[n++] = nms_lazy_order (lz, nms_lazy_binary (lz, NMS_LAZY_AND, b, nms_lazy_s32 (lz, 3)));
+  out[n++] = nms_lazy_take (lz, table, row);
+  out[n++] = nms_lazy_take (lz, a, b);
+  return n;
+}
+
 /* -------------------------------------------------------------------- loops */
 
 /* Tensors from before a loop that its functions use. */
@@ -451,6 +505,8 @@ const LazyGraph lazygraphs[] = {
   { "logic", logic },
   { "shapes", shapes },
   { "reductions", reductions },
+  { "mathematics", mathematics },
+  { "orders", orders },
   { "loop", loop },
   { "nested-loops", nested_loops },
   { "nms", nms },

@@ -4,7 +4,7 @@
  * programs are kept, and which calls a backend gets. The backend here counts its calls
  * and computes x + x, whatever the text.
  */
-#include "accel/lazy/lazy.h"
+#include "accel/lazy/lazynodes.h"
 #include "lazygraphs.h"
 #include "testrunner.h"
 

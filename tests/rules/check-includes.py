@@ -30,7 +30,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 # what looks behind the public headers, and says so
 BEHIND = {"gst/nmsfilter/gstnmsfilter.c": {"nmscore/fpmode.h"},
           "tests/core/test-threshold.c": {"nmscore/overlap.h"},
-          "tests/accel/test-lazy-cache.c": {"nmscore/accel/lazy/lazy.h"},
+          "tests/accel/test-lazy-cache.c": {"nmscore/accel/lazy/lazynodes.h"},
           "tests/accel/test-mosaic.c": {"nmscore/accel/mosaic/mosaic.h"},
           "tests/tpu/mosaicprint.c": {"nmscore/accel/mosaic/mosaic.h"},
           "tests/accel/fakepjrt.c": {"nmscore/accel/xla/pjrt.h"},

@@ -36,7 +36,7 @@ NEEDED = {
     # programs of lazy tensors: their text, a cache that threads share, compile times
     "open_memstream", "fprintf", "fputs", "fputc", "fwrite", "ferror", "fclose",
     "pthread_mutex_init", "pthread_mutex_destroy", "pthread_cond_init", "pthread_cond_destroy",
-    "pthread_cond_wait", "pthread_cond_broadcast", "clock_gettime",
+    "pthread_cond_wait", "pthread_cond_broadcast", "clock_gettime", "qsort",
     # the floating-point mode, on architectures without access to its register
     "fegetenv", "fesetenv", "feholdexcept",
     # a few values a run

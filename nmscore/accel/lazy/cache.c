@@ -6,7 +6,7 @@
  * instead of compiling it again. A program whose compilation failed remains, so that a
  * stream does not compile it for every frame. Programs in use are not freed.
  */
-#include "lazy.h"
+#include "lazynodes.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -6,7 +6,7 @@
  */
 #include "nmsgraph.h"
 
-#include "lazy.h"
+#include "lazynodes.h"
 
 typedef nms_lazy_tensor tensor;
 
@@ -46,11 +46,7 @@ nms_lazy_decode_head (nms_lazy *lz, tensor head, tensor *score)
         "decode_head: a head must have two axes and at least 5 rows");
   tensor *const low[] = { &b.x1, &b.y1 }, *const high[] = { &b.x2, &b.y2 };
   tensor scores = rows (lz, head, 4, 1);
-  tensor size = nms_lazy_binary (lz, NMS_LAZY_AND, nms_lazy_unary (lz, NMS_LAZY_AS_S32, scores),
-      nms_lazy_s32 (lz, INT32_MAX));
-  tensor is_nan = nms_lazy_binary (lz, NMS_LAZY_GT, size, nms_lazy_s32 (lz, 0x7f800000));
-  tensor keys = nms_lazy_select (lz, is_nan, nms_lazy_s32 (lz, INT32_MIN),
-      nms_lazy_order_key (lz, scores, NULL));
+  tensor keys = nms__nan_last_key (lz, scores);
 
   for (int i = 0; i < 2; i++) {
     tensor center = rows (lz, head, i, 0);

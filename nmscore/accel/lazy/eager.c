@@ -4,7 +4,7 @@
  * Every element has 32 bits, also a PRED, and every value has its own memory.
  */
 #include "fpmode.h"
-#include "lazy.h"
+#include "lazynodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +76,55 @@ reduce (const nms__node *n, const nms_lazy_shape *s, const uint32_t *from, uint3
   }
 }
 
+/* The high halves of a key make a number that ascends with it, and the lower halves keep
+ * the order of equal keys. */
+static int
+by_number (const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
+  return x < y ? -1 : x > y;
+}
+
+/* Sorts 0, 1, 2, ... by descending key. `result` has memory for 2 * count + 1 words more. */
+static void
+sort (size_t count, const uint32_t *keys, uint32_t *result)
+{
+  uint64_t *const pairs = (uint64_t *) (((uintptr_t) (result + count) + 7) & ~(uintptr_t) 7);
+
+  for (size_t i = 0; i < count; i++)
+    pairs[i] = (uint64_t) (keys[i] ^ 0x7fffffffu) << 32 | i;
+  qsort (pairs, count, sizeof *pairs, by_number);
+  for (size_t i = 0; i < count; i++)
+    result[i] = (uint32_t) pairs[i];
+}
+
+/* Copies rows[index[i]], of `width` words each, to row i of the result. */
+static void
+take (const nms_lazy_shape *rows_shape, const uint32_t *from, size_t count,
+    const uint32_t *index, uint32_t *result)
+{
+  const int32_t last = rows_shape->dims[0] - 1;
+  const size_t width = rows_shape->rank == 2 ? columns (rows_shape) : 1;
+
+  for (size_t i = 0; i < count; i++) {
+    const int32_t at = (int32_t) index[i];
+    memcpy (result + i * width, from + (size_t) (at < 0 ? 0 : at > last ? last : at) * width,
+        width * sizeof *result);
+  }
+}
+
+/* Reads an input whose elements have fewer than 32 bits: a PRED, or a BF16 as the float
+ * that has its value. */
+static void
+widen (const nms_lazy_buffer *in, size_t count, uint32_t *result)
+{
+  const uint8_t *flags = in->data;
+  const uint16_t *halves = in->data;
+
+  for (size_t i = 0; i < count; i++)
+    result[i] = in->shape.type == NMS_LAZY_PRED ? flags[i] : (uint32_t) halves[i] << 16;
+}
+
 static void
 run_node (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint32_t *result)
 {
@@ -87,9 +136,8 @@ run_node (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint32_t
 
   switch (n->op) {
   case NMS__INPUT:
-    flags = t->in[n->attr[0]].data;
-    for (size_t i = 0; s->type == NMS_LAZY_PRED && i < count; i++)
-      result[i] = flags[i];
+    if (s->type == NMS_LAZY_PRED || s->type == NMS_LAZY_BF16)
+      widen (&t->in[n->attr[0]], count, result);
     break;
   case NMS__OUTPUT:
     flags = t->out[n->attr[0]].data;
@@ -123,6 +171,12 @@ run_node (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint32_t
     break;
   case NMS__REDUCE:
     reduce (n, a, from, result);
+    break;
+  case NMS__SORT:
+    sort (count, from, result);
+    break;
+  case NMS__TAKE:
+    take (a, from, (size_t) s->dims[0], at[n->operand[1]], result);
     break;
   default:
     if (nms__infos[n->op].operands)
@@ -162,7 +216,7 @@ set_memory (const nms__trace *t, uint32_t **at, uint32_t *block)
     const nms__node *n = &t->nodes[i];
     if (n->op == NMS__CONSTANT) {
       at[i] = (uint32_t *) n->attr;
-    } else if (n->op == NMS__INPUT && n->shape.type != NMS_LAZY_PRED) {
+    } else if (n->op == NMS__INPUT && n->shape.type <= NMS_LAZY_S32) {
       at[i] = t->in[n->attr[0]].data;
     } else if (n->op == NMS__RESHAPE || n->op == NMS__BARRIER || n->op == NMS__RESULT) {
       at[i] = at[n->operand[0]];
@@ -171,6 +225,8 @@ set_memory (const nms__trace *t, uint32_t **at, uint32_t *block)
       words += nms_lazy_shape_elements (&n->shape);
       if (n->op == NMS__REDUCE) /* memory for halves, quarters, ... */
         words += 2 * nms_lazy_shape_elements (&t->nodes[n->operand[0]].shape);
+      if (n->op == NMS__SORT) /* memory for pairs */
+        words += 2 * nms_lazy_shape_elements (&n->shape) + 1;
     }
   }
   return words;

@@ -8,7 +8,7 @@
  */
 #include "nmsgraph.h"
 
-#include "lazy.h"
+#include "lazynodes.h"
 #include "overlap.h"
 #include "overlapgraph.h"
 
@@ -250,6 +250,17 @@ nms_lazy_order_key (nms_lazy *lz, tensor score, tensor *valid)
         nms_lazy_binary (lz, NMS_LAZY_LE, size, nms_lazy_s32 (lz, 0x7f800000)));
   return nms_lazy_select (lz, nms_lazy_binary (lz, NMS_LAZY_GE, bits, zero), bits,
       nms_lazy_binary (lz, NMS_LAZY_SUB, zero, size));
+}
+
+tensor
+nms__nan_last_key (nms_lazy *lz, tensor x)
+{
+  tensor size = nms_lazy_binary (lz, NMS_LAZY_AND, nms_lazy_unary (lz, NMS_LAZY_AS_S32, x),
+      nms_lazy_s32 (lz, INT32_MAX));
+  tensor is_nan = nms_lazy_binary (lz, NMS_LAZY_GT, size, nms_lazy_s32 (lz, 0x7f800000));
+
+  return nms_lazy_select (lz, is_nan, nms_lazy_s32 (lz, INT32_MIN),
+      nms_lazy_order_key (lz, x, NULL));
 }
 
 tensor

@@ -40,7 +40,7 @@
  *                frame (boxes, thresholds, caps, counts) should be inputs.
  *   constants    nms_lazy_f32 (), _s32 (), _pred (): scalars that are part of the
  *                trace and of the program; another value makes another program.
- *   values read  A tensor that was read keeps its values. Operations recorded on
+ *   values read  A tensor that was read keeps its values until it is freed. Operations recorded on
  *                it later take it as an input.
  *
  * Errors latch: the first wrong call (types or shapes that do not fit, a stale
@@ -53,9 +53,10 @@
  * contracts a product and a sum). These differ between executors and must be
  * kept out of programs: subnormal operands and results (devices flush them), NaN
  * in max, min and reductions, the sign of a zero that max or min takes from two
- * zeros, the sign and payload of a NaN. There is no sum over an axis, because
- * the order in which devices add floats is not defined. The floating-point mode
- * of the caller has no effect.
+ * zeros, the sign and payload of a NaN. Sums over an axis have a defined order.
+ * The floating-point mode of the caller has no effect.
+ *
+ * Operations that equal recorded ones are not recorded again.
  *
  * The method (recording behind an eager interface, hashing the trace, caching
  * the executable, an eager executor as the base) is that of Suhan et al.,
@@ -77,7 +78,9 @@ extern "C" {
 typedef enum nms_lazy_type {
   NMS_LAZY_F32 = 1, /* float */
   NMS_LAZY_S32 = 2, /* int32_t; add, subtract, multiply wrap around */
-  NMS_LAZY_PRED = 3 /* one byte, 0 or 1 (inputs: any other value counts as 1) */
+  NMS_LAZY_PRED = 3, /* one byte, 0 or 1 (inputs: any other value counts as 1) */
+  NMS_LAZY_BF16 = 4  /* uint16_t, the upper half of a float: inputs only, for
+                      * NMS_LAZY_TO_F32 */
 } nms_lazy_type;
 
 /* Tensors are scalars, vectors or matrices. */
@@ -192,6 +195,11 @@ NMS_API void nms_lazy_free (nms_lazy **lz);
  * frame. */
 NMS_API void nms_lazy_clear (nms_lazy *lz);
 
+/* Frees all tensors but these `count`, which remain valid, and what they need. For
+ * a context that is used for long without nms_lazy_clear (): a loop that reads a tensor in
+ * each pass keeps those that the next pass uses. Returns 0 or the latched code. */
+NMS_API int nms_lazy_keep (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
+
 /* Return the first error since the last clear, a code of nms_error or 0; and one
  * line about it or about the last read that failed, or "". */
 NMS_API int nms_lazy_status (const nms_lazy *lz);
@@ -250,9 +258,11 @@ typedef enum nms_lazy_op {
   NMS_LAZY_ABS, NMS_LAZY_NEG, /* F32, S32 */
   NMS_LAZY_AS_S32, /* F32: its bits, as S32 */
   NMS_LAZY_AS_F32, /* S32: the float that has these bits */
-  NMS_LAZY_TO_S32, /* PRED: 0 or 1; F32: without its fraction, must fit */
-  NMS_LAZY_TO_F32, /* S32: the number, rounded to nearest even */
-  NMS_LAZY_SELECT  /* only through nms_lazy_select () */
+  NMS_LAZY_TO_S32, /* PRED: 0 or 1; F32: without its fraction; beyond the range of S32
+                    * INT32_MIN or INT32_MAX, NaN 0 */
+  NMS_LAZY_TO_F32, /* S32: the number, rounded to nearest even; BF16: the same number */
+  NMS_LAZY_SELECT, /* only through nms_lazy_select () */
+  NMS_LAZY_SQRT    /* F32; of a negative number NaN */
 } nms_lazy_op;
 
 /* Apply `op` to each element. Operands have the same shape, or are scalars, which
@@ -263,6 +273,14 @@ NMS_API nms_lazy_tensor nms_lazy_binary (nms_lazy *lz, nms_lazy_op op, nms_lazy_
 /* Takes the element of `a` where the PRED `p` is 1, and that of `b` elsewhere. */
 NMS_API nms_lazy_tensor nms_lazy_select (nms_lazy *lz, nms_lazy_tensor p, nms_lazy_tensor a,
     nms_lazy_tensor b);
+
+/* Compute the exponential and the natural logarithm of F32. They are made of additions,
+ * multiplications and selections, so they have the same bits everywhere; the relative
+ * error of exp is below 2^-22, the error of log below 2^-22 of the greater of the result
+ * and 1/4. exp is 0 up to -87.33654 and infinite beyond 88.72283; its bits for x <= 0 are those of
+ * nmsmethods.h. log is -infinity for 0 and NaN for negative numbers. */
+NMS_API nms_lazy_tensor nms_lazy_exp (nms_lazy *lz, nms_lazy_tensor x);
+NMS_API nms_lazy_tensor nms_lazy_log (nms_lazy *lz, nms_lazy_tensor x);
 
 /* ----------------------------------------------------------------- shapes */
 
@@ -296,6 +314,19 @@ NMS_API nms_lazy_tensor nms_lazy_reduce (nms_lazy *lz, nms_lazy_op op, nms_lazy_
  * unspecified). */
 NMS_API nms_lazy_tensor nms_lazy_argmax (nms_lazy *lz, nms_lazy_tensor a, int axis,
     nms_lazy_tensor *index);
+
+/* Adds the elements (F32 or S32) along `axis`. The result lacks that axis. The order is
+ * defined: with n elements left, the last n / 2 (rounded down) are added to the first
+ * n / 2, and the elements after the sums remain; until one element is left. */
+NMS_API nms_lazy_tensor nms_lazy_sum (nms_lazy *lz, nms_lazy_tensor a, int axis);
+
+/* Returns the indices, S32, that sort a vector (F32 or S32): of the greatest element first,
+ * of equal elements in ascending order; -0 equals 0, and each NaN comes last. */
+NMS_API nms_lazy_tensor nms_lazy_order (nms_lazy *lz, nms_lazy_tensor a);
+
+/* Returns the elements of a vector, or the rows of a matrix, at the indices in the vector
+ * `index` (S32). Indices outside are moved to the nearest one inside. */
+NMS_API nms_lazy_tensor nms_lazy_take (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor index);
 
 /* ------------------------------------------------------------------ loops */
 

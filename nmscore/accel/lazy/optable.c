@@ -4,11 +4,14 @@
  * operations. A kernel computes n elements in a loop that compilers vectorise; the last
  * argument of KERNEL is the expression for one element.
  */
-#include "lazy.h"
+#include "lazynodes.h"
+
+#include <math.h>
 
 #define F32 (1 << NMS_LAZY_F32)
 #define S32 (1 << NMS_LAZY_S32)
 #define PRED (1 << NMS_LAZY_PRED)
+#define BF16 (1 << NMS_LAZY_BF16)
 
 /* The same memory holds elements of different types at different times. */
 typedef float __attribute__ ((may_alias)) f32;
@@ -61,7 +64,9 @@ KERNEL (abs_f32, u32, u32, x & 0x7fffffffu)
 KERNEL (abs_s32, u32, u32, x >> 31 ? 0u - x : x)
 KERNEL (copy_s32, u32, u32, x)
 KERNEL (to_f32, s32, f32, x)
-KERNEL (to_s32, f32, s32, x)
+KERNEL (to_s32, f32, s32,
+    x >= 0x1p31f ? INT32_MAX : x < -0x1p31f ? INT32_MIN : x != x ? 0 : (s32) x)
+KERNEL (sqrt_f32, f32, f32, sqrtf (x))
 KERNEL (select_s32, u32, u32, x ? y : z)
 
 const nms__info nms__infos[NMS__OUTPUT + 1] = {
@@ -86,6 +91,7 @@ const nms__info nms__infos[NMS__OUTPUT + 1] = {
   [NMS_LAZY_AS_F32] = { "bitcast_convert", 1, S32, NMS_LAZY_F32, { NULL, copy_s32 } },
   [NMS_LAZY_TO_S32] = { "convert", 1, F32 | PRED, NMS_LAZY_S32, { to_s32, copy_s32 } },
   [NMS_LAZY_TO_F32] = { "convert", 1, S32, NMS_LAZY_F32, { NULL, to_f32 } },
+  [NMS_LAZY_SQRT] = { "sqrt", 1, F32, 0, { sqrt_f32 } },
   [NMS_LAZY_SELECT] = { "select", 3, F32 | S32 | PRED, 0, { NULL, select_s32 } },
   [NMS__BARRIER] = { .name = "optimization_barrier" },
   [NMS__CONSTANT] = { .name = "constant" },
@@ -96,5 +102,8 @@ const nms__info nms__infos[NMS__OUTPUT + 1] = {
   [NMS__SLICE] = { .name = "dynamic_slice" },
   [NMS__UPDATE] = { .name = "dynamic_update_slice" },
   [NMS__REDUCE] = { .name = "reduce" },
+  [NMS__SORT] = { .name = "sort" },
+  [NMS__TAKE] = { .name = "gather" },
+  [NMS__WIDEN] = { "convert", 1, BF16, NMS_LAZY_F32, { NULL, copy_s32 } },
   [NMS__WHILE] = { .name = "while" }
 };

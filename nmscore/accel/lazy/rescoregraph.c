@@ -6,7 +6,7 @@
  */
 #include "rescoregraph.h"
 
-#include "lazy.h"
+#include "lazynodes.h"
 #include "overlapgraph.h"
 
 #include <float.h>
@@ -88,40 +88,6 @@ row (const graph *g, tensor pick)
   return iou;
 }
 
-/* ---------------------------------------------------------------------- exp */
-
-static tensor
-multiply_add (const graph *g, tensor a, tensor b, tensor c)
-{
-  return binary (g, NMS_LAZY_ADD, binary (g, NMS_LAZY_MUL, a, b), c);
-}
-
-/* Computes exp as nmsmethods.h defines it, for x <= 0. */
-static tensor
-exponential (const graph *g, tensor x)
-{
-  const float terms[] = { 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
-    1.6666665459e-1f, 5.0000001201e-1f };
-  tensor finite = binary (g, NMS_LAZY_GT, x, f32 (g, -87.33654f));
-  tensor bounded = where (g, finite, x, f32 (g, 0.0f));
-  tensor n = nms_lazy_unary (g->lz, NMS_LAZY_TO_S32,
-      multiply_add (g, bounded, f32 (g, 1.44269504f), f32 (g, -0.5f)));
-  tensor by = nms_lazy_unary (g->lz, NMS_LAZY_TO_F32, n);
-  tensor r = binary (g, NMS_LAZY_SUB, bounded,
-      binary (g, NMS_LAZY_MUL, by, f32 (g, 0.693359375f)));
-  tensor p = f32 (g, 1.9875691500e-4f);
-
-  r = multiply_add (g, by, f32 (g, 2.12194440e-4f), r);
-  for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
-    p = multiply_add (g, p, r, f32 (g, terms[i]));
-  p = multiply_add (g, p, binary (g, NMS_LAZY_MUL, r, r), r);
-  p = binary (g, NMS_LAZY_ADD, p, f32 (g, 1.0f));
-  /* the bits of 2^n: n + 127, moved by 23 bits */
-  tensor power = nms_lazy_unary (g->lz, NMS_LAZY_AS_F32,
-      binary (g, NMS_LAZY_MUL, binary (g, NMS_LAZY_ADD, n, s32 (g, 127)), s32 (g, 1 << 23)));
-  return where (g, finite, binary (g, NMS_LAZY_MUL, p, power), f32 (g, 0.0f));
-}
-
 /* --------------------------------------------------------------------- soft */
 
 enum { COUNT, PICK, SCORE, PICKS, NEW_SCORES, STATES };
@@ -142,7 +108,7 @@ lowered (const graph *g, tensor score, tensor pick)
 
   if (g->gaussian) {
     hit = binary (g, NMS_LAZY_GT, v, f32 (g, 0.0f));
-    weight = exponential (g, nms_lazy_unary (g->lz, NMS_LAZY_NEG,
+    weight = nms_lazy_exp (g->lz, nms_lazy_unary (g->lz, NMS_LAZY_NEG,
         binary (g, NMS_LAZY_DIV, binary (g, NMS_LAZY_MUL, v, v), g->sigma)));
   } else {
     hit = binary (g, NMS_LAZY_AND, binary (g, NMS_LAZY_GT, v, g->limit),
@@ -266,7 +232,7 @@ nms_lazy_matrix_nms (nms_lazy *lz, const nms_lazy_boxes *boxes, tensor score, te
   factor = nms_lazy_unary (lz, NMS_LAZY_NEG,
       gaussian ? binary (&g, NMS_LAZY_MUL, sigma, end[M_LOSS]) : end[M_LOSS]);
   if (gaussian)
-    factor = exponential (&g, factor);
+    factor = nms_lazy_exp (lz, factor);
   tensor lower = binary (&g, NMS_LAZY_MUL, score, factor);
   tensor keeps = binary (&g, NMS_LAZY_AND, binary (&g, NMS_LAZY_GE, score, f32 (&g, 0.0f)),
       binary (&g, NMS_LAZY_GE, lower, min_score));

@@ -3,7 +3,7 @@
  * stablehlo: writes a trace as StableHLO text in generic form for XLA, one line for
  * each operation. The value of node 7 is %v7.
  */
-#include "lazy.h"
+#include "lazynodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef struct name {
 static name
 type_of (nms_lazy_shape s)
 {
-  static const char *const types[] = { "", "f32", "i32", "i1" };
+  static const char *const types[] = { "", "f32", "i32", "i1", "bf16" };
   name n;
   int at = snprintf (n.text, sizeof n.text, "tensor<");
 
@@ -43,7 +43,7 @@ value_of (const writer *w, int32_t i)
     const int which = w->nodes[n->operand[0]].attr[0];
     snprintf (v.text, sizeof v.text, "%%v%d#%d", n->operand[0] - 1 - which, which);
   } else {
-    snprintf (v.text, sizeof v.text, "%%v%d", i);
+    snprintf (v.text, sizeof v.text, n->op == NMS__SORT ? "%%v%d#1" : "%%v%d", i);
   }
   return v;
 }
@@ -72,6 +72,23 @@ put_constant (const writer *w, const nms__node *n)
   fprintf (w->out, "> : %s}", type_of (n->shape).text);
 }
 
+/* Writes the order of the keys, which are the first of two results. */
+static void
+put_sort (const writer *w, const nms__node *n)
+{
+  const name s = type_of (n->shape);
+
+  fprintf (w->out, "%%v%td:2 = \"stablehlo.sort\"(%s, %s) ({\n", n - w->nodes,
+      value_of (w, n->operand[0]).text, value_of (w, n->operand[1]).text);
+  fputs ("^bb0(%l: tensor<i32>, %r: tensor<i32>, %m: tensor<i32>, %s: tensor<i32>):\n"
+      "%o = \"stablehlo.compare\"(%l, %r) {comparison_direction = "
+      "#stablehlo<comparison_direction GT>, compare_type = #stablehlo<comparison_type SIGNED>} : "
+      "(tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "\"stablehlo.return\"(%o) : (tensor<i1>) -> ()\n"
+      "}) {dimension = 0 : i64, is_stable = true}", w->out);
+  fprintf (w->out, " : (%s, %s) -> (%s, %s)\n", s.text, s.text, s.text, s.text);
+}
+
 /* Writes the function that combines two elements. */
 static void
 put_reduction (const writer *w, const nms__node *n)
@@ -81,6 +98,20 @@ put_reduction (const writer *w, const nms__node *n)
   fprintf (w->out, " ({\n^bb0(%%l: %s, %%r: %s):\n%%o = \"stablehlo.%s\"(%%l, %%r) : (%s, %s) -> "
       "%s\n\"stablehlo.return\"(%%o) : (%s) -> ()\n}) {dimensions = array<i64: %d>}", s.text,
       s.text, nms__infos[n->attr[0]].name, s.text, s.text, s.text, s.text, n->attr[1]);
+}
+
+/* Writes how indices, each a scalar, select along the first axis. */
+static void
+put_gather (const writer *w, const nms__node *n)
+{
+  const int rows = n->shape.rank == 2;
+
+  fprintf (w->out, " {dimension_numbers = #stablehlo.gather<%scollapsed_slice_dims = [0], "
+      "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1",
+      rows ? "offset_dims = [1], " : "");
+  if (rows)
+    fprintf (w->out, ", %d", n->shape.dims[1]);
+  fputs (">, indices_are_sorted = false}", w->out);
 }
 
 static void
@@ -93,6 +124,8 @@ put_attributes (const writer *w, const nms__node *n)
     put_constant (w, n);
   else if (n->op == NMS__REDUCE)
     put_reduction (w, n);
+  else if (n->op == NMS__TAKE)
+    put_gather (w, n);
   else if (n->op >= NMS_LAZY_EQ && n->op <= NMS_LAZY_LT)
     fprintf (w->out, " {comparison_direction = #stablehlo<comparison_direction %s>, "
         "compare_type = #stablehlo<comparison_type %s>}", orders[n->op - NMS_LAZY_EQ],
@@ -173,6 +206,9 @@ put_node (const writer *w, const nms__node *n)
     fputs (") -> (", w->out);
     put_list (w, loop + 1, loop->attr[0], TYPES);
     fputs (")\n", w->out);
+    break;
+  case NMS__SORT:
+    put_sort (w, n);
     break;
   default:
     if (nms__infos[n->op].name)

@@ -3,7 +3,7 @@
  * tensors: the context of lazy tensors. A tensor is the number of its operation
  * together with a stamp that no other context and no earlier frame has.
  */
-#include "lazy.h"
+#include "lazynodes.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -26,7 +26,8 @@ nms_lazy_shape_elements (const nms_lazy_shape *shape)
 size_t
 nms_lazy_shape_bytes (const nms_lazy_shape *shape)
 {
-  return nms_lazy_shape_elements (shape) * (shape->type == NMS_LAZY_PRED ? 1 : 4);
+  return nms_lazy_shape_elements (shape) * (shape->type == NMS_LAZY_PRED ? 1
+      : shape->type == NMS_LAZY_BF16 ? 2 : 4);
 }
 
 nms_lazy *
@@ -40,21 +41,13 @@ nms_lazy_new (nms_lazy_cache *cache)
   return lz;
 }
 
-static void
-free_values (nms_lazy *lz)
-{
-  for (int32_t i = 0; i < lz->count; i++)
-    free (lz->recorded[i].value);
-  lz->count = 0;
-}
-
 void
 nms_lazy_free (nms_lazy **lz)
 {
   if (!lz || !*lz)
     return;
   nms_lazy_cache_free (&(*lz)->cache);
-  free_values (*lz);
+  nms__records_free (*lz);
   free (*lz);
   *lz = NULL;
 }
@@ -62,16 +55,15 @@ nms_lazy_free (nms_lazy **lz)
 void
 nms_lazy_clear (nms_lazy *lz)
 {
-  static atomic_uint stamps;
+  static atomic_uint_fast64_t stamps;
 
   if (lz->depth) {
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "nms_lazy_clear inside a loop's function");
     return;
   }
-  do
-    lz->stamp = atomic_fetch_add (&stamps, 1) + 1;
-  while (!lz->stamp);
-  free_values (lz);
+  nms__records_free (lz);
+  lz->stamp = (atomic_fetch_add (&stamps, 1) + 1) << NMS__ID_BITS;
+  lz->last_id = 0;
   lz->status = NMS_OK;
   lz->error[0] = 0;
   lz->floor = nms_lazy_input_f32 (lz, -INFINITY);
@@ -112,47 +104,6 @@ nms__value_memory (nms_lazy *lz, const nms_lazy_shape *shape)
   if (!memory)
     nms__lazy_fail (lz, NMS_ERROR_MEMORY, "out of memory for a value of %zu bytes", bytes);
   return memory;
-}
-
-nms__recorded *
-nms__recorded_of (nms_lazy *lz, nms_lazy_tensor x)
-{
-  const uint32_t index = (uint32_t) x - 1;
-
-  if (x == NMS_LAZY_NONE)
-    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "a tensor is NMS_LAZY_NONE");
-  else if (x >> 32 != lz->stamp || index >= (uint32_t) lz->count)
-    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT,
-        "a tensor is of another context, or of before the last clear");
-  else if (lz->recorded[index].hidden)
-    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "a tensor of a loop's function is used outside");
-  return lz->status ? NULL : &lz->recorded[index];
-}
-
-nms_lazy_shape
-nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x)
-{
-  const nms__recorded *r = nms__recorded_of (lz, x);
-  return r ? r->node.shape : (nms_lazy_shape){ 0 };
-}
-
-nms_lazy_tensor
-nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
-    const nms_lazy_tensor *operands, int32_t attr, int32_t second_attr)
-{
-  nms__node n = { .op = op, .shape = shape, .count = count, .attr = { attr, second_attr } };
-  int fixed = op != NMS__INPUT && op != NMS__STATE && op != NMS__RESULT && op != NMS__BARRIER;
-
-  for (int k = 0; k < count && !lz->status; k++) {
-    n.operand[k] = (int32_t) (uint32_t) nms__guarded (lz, op, operands[k]) - 1;
-    fixed = fixed && !lz->status && lz->recorded[n.operand[k]].fixed;
-  }
-  if (lz->count == NMS_LAZY_MAX_OPERATIONS)
-    nms__lazy_fail (lz, NMS_ERROR_RANGE, "more than %d operations", NMS_LAZY_MAX_OPERATIONS);
-  if (lz->status)
-    return NMS_LAZY_NONE;
-  lz->recorded[lz->count++] = (nms__recorded){ .node = n, .fixed = fixed };
-  return (nms_lazy_tensor) lz->stamp << 32 | (uint32_t) lz->count;
 }
 
 /* --------------------------------------------------------------- reading */
@@ -199,7 +150,8 @@ compute (nms_lazy *lz)
       if (status)
         free (out->data);
       else
-        *r = (nms__recorded){ { .op = NMS__INPUT, .shape = r->node.shape }, .value = out->data };
+        *r = (nms__recorded){ { .op = NMS__INPUT, .shape = r->node.shape }, .id = r->id,
+          .value = out->data };
       out++;
     }
   return status;

@@ -4,13 +4,13 @@
  * so that the same work has the same bytes wherever in a frame it was recorded. The
  * cache finds a trace by the hash of its bytes and then compares all bytes.
  */
-#include "lazy.h"
+#include "lazynodes.h"
 
 /* Marks the operations that wanted ones depend on. Operands come before the operations
  * that use them, so one pass backwards finds all. At an END the whole loop is marked,
  * because the distances between its nodes must not change. */
-static void
-mark (nms_lazy *lz)
+void
+nms__mark (nms_lazy *lz)
 {
   nms__recorded *all = lz->recorded;
 
@@ -31,7 +31,7 @@ nms__trace_of (nms_lazy *lz)
   nms__trace t = { .nodes = lz->nodes, .in = lz->buffers };
   const uint32_t *words = (const uint32_t *) lz->nodes;
 
-  mark (lz);
+  nms__mark (lz);
   for (int32_t i = 0; i < lz->count; i++) {
     nms__recorded *r = &lz->recorded[i];
     nms__node *n = &lz->nodes[t.count];

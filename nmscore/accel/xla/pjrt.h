@@ -31,7 +31,7 @@ typedef struct pjrt_loaded_executable pjrt_loaded_executable; /* one on a device
 typedef struct pjrt_topology pjrt_topology;
 
 /* The element types that engine xla uses. */
-enum { PJRT_PRED = 1, PJRT_S32 = 4, PJRT_F32 = 11 };
+enum { PJRT_PRED = 1, PJRT_S32 = 4, PJRT_F32 = 11, PJRT_BF16 = 13 };
 
 /* The head of every struct of arguments. */
 typedef struct pjrt_head {

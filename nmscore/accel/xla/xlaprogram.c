@@ -24,6 +24,8 @@ element_type (int type)
       return PJRT_F32;
     case NMS_LAZY_S32:
       return PJRT_S32;
+    case NMS_LAZY_BF16:
+      return PJRT_BF16;
     default:
       return PJRT_PRED;
   }

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lazy: types and functions that the files of the lazy tensors share.
+ * lazynodes: types and functions that the files of the lazy tensors share.
  *
- *   tensors.c     the context: recorded operations, latched errors, reading
- *   operations.c  the public calls that record: they check types and shapes
+ *   tensors.c     the context: latched errors, reading
+ *   records.c     the recorded operations: equal ones are one, unused ones are freed
+ *   operands.c    the checks of types and shapes, and the texts of their errors
+ *   operations.c, shapes.c, reductions.c, loops.c
+ *                 the public calls that record
+ *   mathgraph.c   exp and log, made of other operations
  *   optable.c     the table of operations, with the loop over elements of each
  *   trace.c       cuts out and renumbers the operations that a read depends on
  *   cache.c       finds or makes the program of a trace; shared by threads
  *   stablehlo.c   writes a trace as text for a compiler
  *   eager.c       computes a trace in plain C
  */
-#ifndef NMS_LAZY_H
-#define NMS_LAZY_H
+#ifndef NMS_LAZYNODES_H
+#define NMS_LAZYNODES_H
 
 #include "nmslazy.h"
 
@@ -19,7 +23,7 @@
  * the STATEs, those of cond, COND, those of body, the NEXTs, END, and then the
  * RESULTs. Distances in attributes count nodes. */
 enum {
-  NMS__INPUT = NMS_LAZY_SELECT + 1, /* attr: number of the input */
+  NMS__INPUT = NMS_LAZY_SQRT + 1, /* attr: number of the input */
   NMS__CONSTANT,  /* attr: its bits */
   NMS__IOTA,      /* attr: axis */
   NMS__BARRIER,   /* operand: a value that no compiler may fold into others */
@@ -29,6 +33,9 @@ enum {
   NMS__SLICE,     /* operands: a, starts */
   NMS__UPDATE,    /* operands: a, part, starts */
   NMS__REDUCE,    /* operands: a, the neutral element; attr: nms_lazy_op, axis */
+  NMS__SORT,      /* operands: keys, numbers; the numbers by descending key, stable */
+  NMS__TAKE,      /* operands: a, indices along its first axis */
+  NMS__WIDEN,     /* operand: BF16, as F32 */
   NMS__WHILE,     /* attr: number of states */
   NMS__STATE,     /* operand: its value before the loop; attr: its number */
   NMS__COND,      /* operand: whether to continue; attr: distance to WHILE, to END */
@@ -75,6 +82,7 @@ typedef struct nms__trace {
 
 typedef struct nms__recorded {
   nms__node node;
+  uint64_t id;     /* of the tensor; they ascend */
   int fixed;       /* it depends on constants only */
   int hidden;      /* it belongs to a loop's function that has ended */
   int wanted;      /* bits: 1: a wanted operation uses it; NMS__WANTED: it is read */
@@ -84,16 +92,25 @@ typedef struct nms__recorded {
 
 #define NMS__WANTED 2
 
+/* A tensor is a stamp and, in the lower bits, an id. */
+#define NMS__ID_BITS 36
+#define NMS__ID_MASK (((nms_lazy_tensor) 1 << NMS__ID_BITS) - 1)
+
+/* Places in the table of recorded operations, a power of two, twice as many as needed. */
+#define NMS__COMMON (2 * NMS_LAZY_MAX_OPERATIONS)
+
 /* The arrays have their maximum sizes; pages that are never touched take no memory. */
 struct nms_lazy {
   nms_lazy_cache *cache;
-  uint32_t stamp;  /* of the tensors since the last clear */
+  nms_lazy_tensor stamp; /* of the tensors since the last clear, in its place */
+  uint64_t last_id;      /* the greatest id since the last clear */
   int depth;       /* number of nested loops whose functions are recording */
   int status;
   char error[NMS__LAZY_TEXT];
   nms_lazy_tensor floor; /* -inf, for nms__guarded */
   int32_t count;
   nms__recorded recorded[NMS_LAZY_MAX_OPERATIONS];
+  int32_t common[NMS__COMMON]; /* index + 1 of operations, by their hash; 0: none */
   nms__node nodes[2 * NMS_LAZY_MAX_OPERATIONS];        /* of a trace */
   nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS];    /* its inputs, then outputs */
 };
@@ -105,17 +122,52 @@ nms_lazy_tensor nms__lazy_fail (nms_lazy *lz, int status, const char *format, ..
 /* Returns the operation of a tensor, or latches an error and returns NULL. */
 nms__recorded *nms__recorded_of (nms_lazy *lz, nms_lazy_tensor x);
 
-/* Appends an operation whose operands are guarded, see nms__guarded. */
+/* Appends an operation whose operands are guarded, see nms__guarded. Returns the tensor of
+ * an equal operation if there is one. */
 nms_lazy_tensor nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
     const nms_lazy_tensor *operands, int32_t attr, int32_t second_attr);
+
+/* Frees the operations from the first to the last, with their values. */
+void nms__records_free (nms_lazy *lz);
 
 /* Returns the tensor that `op` takes instead of x, so that x is rounded before `op`
  * uses it. */
 nms_lazy_tensor nms__guarded (nms_lazy *lz, int op, nms_lazy_tensor x);
 
+/* Returns keys, S32, that order like the floats x; a NaN has the least key. */
+nms_lazy_tensor nms__nan_last_key (nms_lazy *lz, nms_lazy_tensor x);
+
+/* Sets of types. */
+#define NMS__TYPE(type) (1 << (type))
+#define NMS__ANY_TYPE                                                                            \
+  (NMS__TYPE (NMS_LAZY_F32) | NMS__TYPE (NMS_LAZY_S32) | NMS__TYPE (NMS_LAZY_PRED))
+
+/* Checks and fills a shape. Returns 0 after an error. */
+int nms__shape_make (nms_lazy *lz, int32_t type, int rank, const int32_t *dims,
+    nms_lazy_shape *shape);
+
+/* Returns the shape of an operand whose type is among `types`. On another type it
+ * latches an error and returns NULL. */
+const nms_lazy_shape *nms__shape_get (nms_lazy *lz, int op, nms_lazy_tensor x, int types);
+
+/* Latches an error that names the types and shapes of `count` operands, and the shape `to`
+ * that the result would have, unless it is NULL. Returns NMS_LAZY_NONE. */
+nms_lazy_tensor nms__misfit (nms_lazy *lz, int op, int count, const nms_lazy_tensor *operands,
+    const nms_lazy_shape *to);
+
+/* Writes a type and extents, "f32[2,3]". Returns `text`. */
+typedef struct nms__shape_text {
+  char text[48];
+} nms__shape_text;
+
+nms__shape_text nms__shape_describe (const nms_lazy_shape *shape);
+
 /* Allocates memory for the values of a tensor, aligned for backends. Latches an error
  * and returns NULL when out of memory. */
 void *nms__value_memory (nms_lazy *lz, const nms_lazy_shape *shape);
+
+/* Marks what the wanted operations depend on. */
+void nms__mark (nms_lazy *lz);
 
 /* Collects the operations that the wanted tensors depend on. The trace is valid until
  * the next call. */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * records: the recorded operations of a context, at most NMS_LAZY_MAX_OPERATIONS. A table
+ * finds an operation that equals a new one, so that common subexpressions are computed
+ * once. nms_lazy_keep () frees the operations that the caller no longer needs and moves the
+ * others together. Tensors have ids that ascend and never change, so a binary search finds
+ * the operation of a tensor.
+ */
+#include "lazynodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns the index of the operation with this id, or -1. */
+static int32_t
+index_of (const nms_lazy *lz, uint64_t id)
+{
+  int32_t low = 0, high = lz->count;
+
+  /* the ids of operations recorded since the last nms_lazy_keep () have no gaps */
+  if (id <= lz->last_id && lz->last_id - id < (uint64_t) lz->count
+      && lz->recorded[lz->count - 1 - (int32_t) (lz->last_id - id)].id == id)
+    return lz->count - 1 - (int32_t) (lz->last_id - id);
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+    if (lz->recorded[middle].id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < lz->count && lz->recorded[low].id == id ? low : -1;
+}
+
+nms__recorded *
+nms__recorded_of (nms_lazy *lz, nms_lazy_tensor x)
+{
+  const int32_t index = (x & ~NMS__ID_MASK) == lz->stamp ? index_of (lz, x & NMS__ID_MASK) : -1;
+
+  if (x == NMS_LAZY_NONE)
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "a tensor is NMS_LAZY_NONE");
+  else if (index < 0)
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT,
+        "a tensor is of another context, or of before the last clear, or was not kept");
+  else if (lz->recorded[index].hidden)
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "a tensor of a loop's function is used outside");
+  return lz->status ? NULL : &lz->recorded[index];
+}
+
+nms_lazy_shape
+nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x)
+{
+  const nms__recorded *r = nms__recorded_of (lz, x);
+  return r ? r->node.shape : (nms_lazy_shape){ 0 };
+}
+
+/* ------------------------------------------------------- common subexpressions */
+
+/* Returns whether two equal operations have equal values. */
+static int
+is_common (int op)
+{
+  return op < NMS__INPUT || (op >= NMS__CONSTANT && op <= NMS__WIDEN);
+}
+
+/* Returns the place in the table of the operation that equals `n`, or the free place for
+ * it. A loop's functions that have ended do not count, because their values do not exist
+ * outside. */
+static int32_t *
+place_of (nms_lazy *lz, const nms__node *n)
+{
+  const uint32_t *words = (const uint32_t *) n;
+  uint64_t hash = 0;
+
+  for (size_t i = 0; i < sizeof *n / sizeof *words; i++) {
+    hash = (hash ^ words[i]) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  }
+  for (;; hash++) {
+    int32_t *place = &lz->common[hash % NMS__COMMON];
+    const nms__recorded *r = &lz->recorded[*place ? *place - 1 : 0];
+    if (!*place || (!r->hidden && !memcmp (&r->node, n, sizeof *n)))
+      return place;
+  }
+}
+
+nms_lazy_tensor
+nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
+    const nms_lazy_tensor *operands, int32_t attr, int32_t second_attr)
+{
+  nms__node n = { .op = op, .shape = shape, .count = count, .attr = { attr, second_attr } };
+  int fixed = op != NMS__INPUT && op != NMS__STATE && op != NMS__RESULT && op != NMS__BARRIER;
+  int32_t *place = NULL;
+
+  for (int k = 0; k < count && !lz->status; k++) {
+    const nms__recorded *r = nms__recorded_of (lz, nms__guarded (lz, op, operands[k]));
+    n.operand[k] = r ? (int32_t) (r - lz->recorded) : 0;
+    fixed = fixed && r && r->fixed;
+  }
+  if (lz->status)
+    return NMS_LAZY_NONE;
+  if (is_common (op))
+    place = place_of (lz, &n);
+  if (place && *place)
+    return lz->stamp | lz->recorded[*place - 1].id;
+  if (lz->count == NMS_LAZY_MAX_OPERATIONS)
+    return nms__lazy_fail (lz, NMS_ERROR_RANGE, "more than %d operations; nms_lazy_keep () or "
+        "nms_lazy_clear () frees those that are no longer needed", NMS_LAZY_MAX_OPERATIONS);
+  lz->recorded[lz->count++] = (nms__recorded){ .node = n, .id = ++lz->last_id, .fixed = fixed };
+  if (place)
+    *place = lz->count;
+  return lz->stamp | lz->last_id;
+}
+
+/* --------------------------------------------------------------------- freeing */
+
+void
+nms__records_free (nms_lazy *lz)
+{
+  for (int32_t i = 0; i < lz->count; i++)
+    free (lz->recorded[i].value);
+  lz->count = 0;
+  memset (lz->common, 0, sizeof lz->common);
+}
+
+/* Moves the wanted operations together, in their order, and frees the others. The table
+ * holds their new indices meanwhile. */
+static void
+compact (nms_lazy *lz)
+{
+  const int32_t count = lz->count;
+
+  lz->count = 0;
+  for (int32_t i = 0; i < count; i++) {
+    nms__recorded r = lz->recorded[i];
+    if (!r.wanted) {
+      free (r.value);
+      continue;
+    }
+    for (int32_t k = 0; k < r.node.count; k++)
+      r.node.operand[k] = lz->common[r.node.operand[k]];
+    lz->common[i] = lz->count;
+    lz->recorded[lz->count++] = r;
+  }
+  memset (lz->common, 0, sizeof lz->common);
+  for (int32_t i = 0; i < lz->count; i++)
+    if (is_common (lz->recorded[i].node.op) && !lz->recorded[i].hidden)
+      *place_of (lz, &lz->recorded[i].node) = i + 1;
+}
+
+int
+nms_lazy_keep (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
+{
+  if (lz->depth)
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "nms_lazy_keep inside a loop's function");
+  else if (count && !tensors)
+    nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "no tensors");
+  for (int32_t i = 0; i < lz->count; i++)
+    lz->recorded[i].wanted = 0;
+  for (size_t i = 0; i < count && !lz->status; i++) {
+    nms__recorded *r = nms__recorded_of (lz, tensors[i]);
+    if (r)
+      r->wanted = NMS__WANTED;
+  }
+  if (lz->status)
+    return lz->status;
+  nms__recorded_of (lz, lz->floor)->wanted = NMS__WANTED;
+  nms__mark (lz);
+  compact (lz);
+  return NMS_OK;
+}
