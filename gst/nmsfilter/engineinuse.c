@@ -31,3 +31,12 @@ engine_in_use_text (const EngineInUse * self)
 {
   return self->engine == NMS_ENGINE_AUTO ? NULL : self->text;
 }
+
+GParamSpec *
+engine_in_use_spec (void)
+{
+  return g_param_spec_string ("engine-in-use", "Engine in use",
+      "The engine that ran last and its instruction set or device, such as \"sorted/scalar\" "
+      "or \"xla:cpu\"; NULL before the first box. Notifies of each change", NULL,
+      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+}

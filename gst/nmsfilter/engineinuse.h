@@ -26,4 +26,7 @@ gboolean engine_in_use_note (EngineInUse * self, nms_context * context, guint me
 /* Returns the value, or NULL before the first run. */
 const gchar *engine_in_use_text (const EngineInUse * self);
 
+/* Returns the property. */
+GParamSpec *engine_in_use_spec (void);
+
 G_END_DECLS

@@ -56,3 +56,17 @@ filter_stats_to_structure (const FilterStats * stats, GstStructure * structure)
       "lower-ranked", G_TYPE_UINT64, stats->lower_ranked,
       "time", G_TYPE_UINT64, stats->time, NULL);
 }
+
+GParamSpec *
+filter_stats_spec (void)
+{
+  return g_param_spec_boxed ("stats", "Statistics",
+      "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by the reason why "
+      "they were dropped or tagged (suppressed, below-score, not-candidate, over-cap, "
+      "too-few-neighbors, no-score, invalid, too-small, too-large, wrong-aspect-ratio, "
+      "outside-roi, dropped-label, cut-by-edge), boxes of other classes (not-selected), boxes "
+      "without a confidence (unscored), boxes that edge-policy ranked below others "
+      "(lower-ranked), and the nanoseconds spent (time). For each stream of batches a structure "
+      "stream-INDEX with the same fields and stream-id. Notifies at EOS",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+}

@@ -31,4 +31,7 @@ void filter_stats_add (FilterStats * stats, const FilterStats * frame);
 /* Sets a guint64 field of `structure` for each counter. */
 void filter_stats_to_structure (const FilterStats * stats, GstStructure * structure);
 
+/* Returns the property stats. */
+GParamSpec *filter_stats_spec (void);
+
 G_END_DECLS

@@ -33,6 +33,9 @@
  * class. With action=tag it relates a class such as `nms:suppressed` to each OD. If all
  * ODs are dropped, an empty #GstAnalyticsRelationMeta remains.
  *
+ * If the caps have the feature meta:GstAnalyticsBatchMeta (GStreamer 1.28), each buffer inside of
+ * the batches is filtered, with the frame size of its stream.
+ *
  * Place nmsfilter before any videoconvert or videoscale, because those elements drop
  * the confidences.
  *
@@ -81,8 +84,10 @@
 #include "enginewarnings.h"
 #include "filtersettings.h"
 #include "filterstats.h"
+#include "filterstream.h"
 #include "fpmode.h"
 #include "framesize.h"
+#include "meta/batchmeta.h"
 #include "meta/boxmeta.h"
 #include "meta/boxrewrite.h"
 #include "properties.h"
@@ -112,6 +117,7 @@ struct _GstNmsFilter
   FilterStats stats;
   gint stopping;                /* atomic; nms_context_interrupt was called */
   EngineInUse in_use;
+  BatchMeta *batch;                 /* the streams of batches */
 
   /* used by the streaming thread only */
   nms_context *context;         /* NULL while stopped */
@@ -126,9 +132,10 @@ struct _GstNmsFilter
   gboolean report;              /* settings.post_messages, as read for this buffer */
   GstClockTime interval;        /* settings.interval, as read for this buffer */
   ReportInterval reported;      /* since the last message */
-  gint width, height;           /* from the caps; 0: they state none */
+  gboolean batches;             /* the buffers are batches */
+  gint width, height;           /* from the caps of the current buffer; 0: they state none */
   gboolean warned_size;         /* warned that a rule needs the size, since the start */
-  ScoreLoss score_loss;
+  ScoreLoss score_loss;         /* of a stream that is no batches */
   gboolean uses_xla;            /* settings.engine is xla, as read for this buffer */
   guint method;                 /* method and metric as one number, as read for this buffer */
   EngineWarnings engine_warnings;
@@ -171,11 +178,10 @@ gst_nms_filter_set_property (GObject * object, guint id, const GValue * value,
 
 /* Call with the object lock. */
 static GstStructure *
-make_stats (GstNmsFilter * self)
+add_stats (GstNmsFilter * self, GstStructure * structure)
 {
-  GstStructure *structure = gst_structure_new_empty ("nmsfilter-stats");
-
   filter_stats_to_structure (&self->stats, structure);
+  filter_streams_to_structure (self->batch, structure);
   return structure;
 }
 
@@ -188,7 +194,7 @@ gst_nms_filter_get_property (GObject * object, guint id, GValue * value, GParamS
   if (id == PROP_ENGINE_IN_USE)
     g_value_set_string (value, engine_in_use_text (&self->in_use));
   else if (id == PROP_STATS)
-    g_value_take_boxed (value, make_stats (self));
+    g_value_take_boxed (value, add_stats (self, gst_structure_new_empty ("nmsfilter-stats")));
   else
     filter_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
@@ -242,7 +248,8 @@ read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * 
 }
 
 static GstFlowReturn
-decide (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules)
+decide (GstNmsFilter * self, GstBuffer * buffer, ScoreLoss * score_loss,
+    const BoxSuppressRules * rules)
 {
   BoxSuppressCounts counts = { 0 };
   gint res;
@@ -259,8 +266,7 @@ decide (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules)
   filter_stats_add_boxes (&self->frame, self->boxes, counts.lower_ranked);
   if (self->boxes->len == 0)
     return GST_FLOW_OK;
-  score_loss_warn (&self->score_loss, GST_BASE_TRANSFORM (self), &self->frame, self->boxes,
-      rules);
+  score_loss_warn (score_loss, GST_BASE_TRANSFORM (self), &self->frame, self->boxes, rules);
   if (self->action == GST_NMS_ACTION_TAG)
     self->change = counts.decided > 0;
   else
@@ -273,44 +279,20 @@ decide (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules)
 static void
 post_report (GstNmsFilter * self)
 {
-  GstStructure *structure;
-  FilterStats stats;
+  GstStructure *structure = report_interval_to_structure (&self->reported);
 
   GST_OBJECT_LOCK (self);
-  stats = self->stats;
+  add_stats (self, structure);
   GST_OBJECT_UNLOCK (self);
-  structure = report_interval_to_structure (&self->reported);
-  filter_stats_to_structure (&stats, structure);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self), structure));
   report_interval_next (&self->reported);
 }
 
-static void
-finish_buffer (GstNmsFilter * self, GstBuffer * buffer)
-{
-  gboolean engine_changed = FALSE;
-
-  self->frame.time = gst_util_get_timestamp () - self->frame_start;
-  GST_OBJECT_LOCK (self);
-  filter_stats_add (&self->stats, &self->frame);
-  if (self->boxes->len > 0)
-    engine_changed = engine_in_use_note (&self->in_use, self->context, self->method);
-  GST_OBJECT_UNLOCK (self);
-  if (engine_changed)
-    g_object_notify (G_OBJECT (self), "engine-in-use");
-  if (self->uses_xla && self->boxes->len > 0)
-    engine_warnings_post (&self->engine_warnings, GST_ELEMENT (self), self->context);
-  if (self->report && report_interval_add (&self->reported,
-          &GST_BASE_TRANSFORM (self)->segment, buffer, self->interval))
-    post_report (self);
-}
-
+/* Decides the boxes of a buffer of the current size, which does not change yet. */
 static GstFlowReturn
-gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * input,
-    GstBuffer ** output)
+begin_buffer (GstNmsFilter * self, GstBuffer * buffer, ScoreLoss * score_loss)
 {
-  GstNmsFilter *self = GST_NMS_FILTER (trans);
   BoxSuppressRules rules;
   GstFlowReturn flow;
 
@@ -320,12 +302,79 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   take_settings (self, &rules);
   if (rules.has_prefilter)
     warn_unknown_size (self, &rules);
-  flow = decide (self, input, &rules);
+  flow = decide (self, buffer, score_loss, &rules);
   box_suppress_rules_clear (&rules);
+  return flow;
+}
+
+/* Writes what was decided into the buffer, or a copy of it. */
+static void
+change_buffer (GstNmsFilter * self, GstBuffer * buffer)
+{
+  if (self->rewrite)
+    box_rewrite (buffer, self->boxes, self->width, self->height);
+  if (self->change && self->action == GST_NMS_ACTION_TAG)
+    box_meta_tag (buffer, self->reading);
+  else if (self->change)
+    box_meta_remove (buffer, self->reading);
+}
+
+/* Counts a buffer, also in `stats` unless they are NULL. */
+static void
+count_buffer (GstNmsFilter * self, FilterStats * stats)
+{
+  gboolean engine_changed = FALSE;
+
+  self->frame.time = gst_util_get_timestamp () - self->frame_start;
+  GST_OBJECT_LOCK (self);
+  filter_stats_add (&self->stats, &self->frame);
+  if (stats)
+    filter_stats_add (stats, &self->frame);
+  if (self->boxes->len > 0)
+    engine_changed = engine_in_use_note (&self->in_use, self->context, self->method);
+  GST_OBJECT_UNLOCK (self);
+  if (engine_changed)
+    g_object_notify (G_OBJECT (self), "engine-in-use");
+  if (self->uses_xla && self->boxes->len > 0)
+    engine_warnings_post (&self->engine_warnings, GST_ELEMENT (self), self->context);
+}
+
+static GstFlowReturn
+filter_frame (GstElement * element, BatchFrame * frame)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (element);
+  FilterStream *stream = frame->stream->data;
+  GstFlowReturn flow;
+
+  self->width = frame->stream->width;
+  self->height = frame->stream->height;
+  flow = begin_buffer (self, frame->buffer, &stream->score_loss);
   if (flow != GST_FLOW_OK)
     return flow;
+  if (self->change || self->rewrite)
+    change_buffer (self, batch_meta_make_writable (frame));
+  count_buffer (self, &stream->stats);
+  return GST_FLOW_OK;
+}
+
+static const BatchFuncs batch_funcs = {
+  .stream_new = filter_stream_new,.stream_free = filter_stream_free,
+  .event = filter_stream_event,.frame = filter_frame,
+};
+
+static GstFlowReturn
+gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * input,
+    GstBuffer ** output)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (trans);
+  GstFlowReturn flow;
 
   *output = input;
+  if (self->batches)
+    return batch_meta_walk (self->batch, output, &trans->segment);
+  flow = begin_buffer (self, input, &self->score_loss);
+  if (flow != GST_FLOW_OK)
+    return flow;
   if ((self->change || self->rewrite) && !gst_buffer_is_writable (input)) {
     /* the copy shares the memory */
     if (self->rewrite || self->action == GST_NMS_ACTION_TAG) {
@@ -342,18 +391,19 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
   return GST_FLOW_OK;
 }
 
+/* The buffers of a batch have changed already. */
 static GstFlowReturn
 gst_nms_filter_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
 
-  if (self->rewrite)
-    box_rewrite (buffer, self->boxes, self->width, self->height);
-  if (self->change && self->action == GST_NMS_ACTION_TAG)
-    box_meta_tag (buffer, self->reading);
-  else if (self->change)
-    box_meta_remove (buffer, self->reading);
-  finish_buffer (self, buffer);
+  if (!self->batches) {
+    change_buffer (self, buffer);
+    count_buffer (self, NULL);
+  }
+  if (self->report && report_interval_add (&self->reported, &trans->segment, buffer,
+          self->interval))
+    post_report (self);
   return GST_FLOW_OK;
 }
 
@@ -376,6 +426,7 @@ take_caps (GstNmsFilter * self, GstEvent * event)
 
   gst_event_parse_caps (event, &caps);
   frame_size_from_caps (caps, &self->width, &self->height);
+  self->batches = batch_meta_in_caps (caps);
   GST_DEBUG_OBJECT (self, "frame size %dx%d", self->width, self->height);
 }
 
@@ -453,6 +504,8 @@ gst_nms_filter_start (GstBaseTransform * trans)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_isa_refusal ()), (NULL));
   self->engine_warnings = (EngineWarnings) { FALSE, FALSE };
   self->width = self->height = 0;
+  self->batches = FALSE;
+  batch_meta_reset (self->batch);
   self->warned_size = FALSE;
   score_loss_reset (&self->score_loss);
   report_interval_begin (&self->reported);
@@ -494,6 +547,7 @@ gst_nms_filter_init (GstNmsFilter * self)
   self->reading = box_meta_reading_new ();
   self->boxes = box_meta_reading_boxes (self->reading);
   score_loss_init (&self->score_loss);
+  self->batch = batch_meta_new (GST_ELEMENT (self), &batch_funcs);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }
 
@@ -505,27 +559,8 @@ gst_nms_filter_finalize (GObject * object)
   filter_settings_clear (&self->settings);
   box_meta_reading_free (self->reading);
   score_loss_clear (&self->score_loss);
+  batch_meta_free (self->batch);
   G_OBJECT_CLASS (gst_nms_filter_parent_class)->finalize (object);
-}
-
-#define READABLE (G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)
-
-static void
-install_own_properties (GObjectClass * object_class)
-{
-  g_object_class_install_property (object_class, PROP_ENGINE_IN_USE,
-      g_param_spec_string ("engine-in-use", "Engine in use",
-          "The engine that ran last and its instruction set or device, such as \"sorted/scalar\" "
-          "or \"xla:cpu\"; NULL before the first box. Notifies of each change", NULL, READABLE));
-  g_object_class_install_property (object_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by the reason why "
-          "they were dropped or tagged (suppressed, below-score, not-candidate, over-cap, "
-          "too-few-neighbors, no-score, invalid, too-small, too-large, wrong-aspect-ratio, "
-          "outside-roi, dropped-label, cut-by-edge), boxes of other classes (not-selected), boxes "
-          "without a confidence (unscored), boxes that edge-policy ranked below others "
-          "(lower-ranked), and the nanoseconds spent (time). Notifies at EOS",
-          GST_TYPE_STRUCTURE, READABLE));
 }
 
 static void
@@ -541,7 +576,8 @@ gst_nms_filter_class_init (GstNmsFilterClass * klass)
   object_class->get_property = gst_nms_filter_get_property;
   object_class->finalize = gst_nms_filter_finalize;
   filter_settings_install (object_class);
-  install_own_properties (object_class);
+  g_object_class_install_property (object_class, PROP_ENGINE_IN_USE, engine_in_use_spec ());
+  g_object_class_install_property (object_class, PROP_STATS, filter_stats_spec ());
 
   element_class->change_state = GST_DEBUG_FUNCPTR (gst_nms_filter_change_state);
   element_class_describe (element_class, "Non-maximum suppression", "Filter/Metadata/Video",

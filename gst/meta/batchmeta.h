@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * batchmeta: the frames inside of buffers with a GstAnalyticsBatchMeta (GStreamer 1.28), as
+ * analyticscombiner makes them: buffers, buffer lists and events of one or more streams, each
+ * with its own caps and segment.
+ *
+ *     BatchMeta *batch = batch_meta_new (element, &funcs);
+ *     gboolean batches = batch_meta_in_caps (caps);
+ *     if (batches)
+ *       flow = batch_meta_walk (batch, &buffer, segment);
+ *
+ * A stream is known by its number in the batches. Its state is kept from one batch to the
+ * next one until batch_meta_reset. A build without this metadata finds no batches.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* A stream of the batches. The streaming thread alone changes it, under the object lock of the
+ * element. */
+typedef struct
+{
+  guint index;                  /* its number in the batches */
+  GstEvent *start, *caps, *segment;     /* the last STREAM_START, CAPS and SEGMENT, or NULL */
+  gint width, height;           /* of its frames, as the caps state it; 0: unknown */
+  gpointer data;                /* what stream_new returned; the element guards it */
+} BatchStream;
+
+/* A buffer of a batch. */
+typedef struct
+{
+  BatchStream *stream;
+  GstBuffer *buffer;            /* read-only, see batch_meta_make_writable */
+  const GstSegment *segment;    /* that of the batch if the stream has none */
+
+  /* private */
+  GstBuffer **batch;
+  gsize number, object;         /* the places of the stream and of the object */
+  guint item;                   /* the place in a buffer list */
+} BatchFrame;
+
+typedef struct
+{
+  gpointer (*stream_new) (void);        /* allocates the data of a stream */
+  GDestroyNotify stream_free;
+  /* Called for each event of a stream: for a sticky one before the frames of the batch, unless
+   * it is the same as in the batch before. May be NULL. */
+  void (*event) (GstElement * element, BatchStream * stream, GstEvent * event);
+  /* Called for each buffer, in the order of streams and buffers. The walk ends with a result
+   * other than GST_FLOW_OK. */
+  GstFlowReturn (*frame) (GstElement * element, BatchFrame * frame);
+} BatchFuncs;
+
+typedef struct _BatchMeta BatchMeta;
+
+#ifdef HAVE_BATCH_META
+/* Returns whether buffers of these caps are batches: caps with the feature
+ * meta:GstAnalyticsBatchMeta. */
+gboolean batch_meta_in_caps (const GstCaps * caps);
+
+/* Makes and frees the state of all streams. `element`, which is not referenced, and `funcs`
+ * outlive it. */
+BatchMeta *batch_meta_new (GstElement * element, const BatchFuncs * funcs);
+void batch_meta_free (BatchMeta * self);
+
+/* Forgets all streams. Takes the object lock. */
+void batch_meta_reset (BatchMeta * self);
+
+/* Calls `event` and `frame` for each event and each buffer of `*batch`, a buffer with `segment`.
+ * Where a buffer is made writable in a batch that is not, `*batch` becomes a copy that shares all
+ * other buffers, and the caller keeps its reference to the old one. Returns the first result
+ * other than GST_FLOW_OK, and then leaves `*batch` as it was. Posts an error and returns
+ * GST_FLOW_ERROR if the buffer has no GstAnalyticsBatchMeta. */
+GstFlowReturn batch_meta_walk (BatchMeta * self, GstBuffer ** batch, const GstSegment * segment);
+
+/* Replaces the buffer of the frame in its batch by a writable one, and returns it. A buffer that
+ * has other owners is copied; its memory is shared. */
+GstBuffer *batch_meta_make_writable (BatchFrame * self);
+
+/* Returns the id of the stream, or NULL if it is unknown. */
+const gchar *batch_meta_stream_id (const BatchStream * self);
+
+/* Calls `func` with each BatchStream and `user_data`. Call with the object lock. */
+void batch_meta_foreach_stream (BatchMeta * self, GFunc func, gpointer user_data);
+#else
+#define batch_meta_in_caps(caps) FALSE
+#define batch_meta_new(element, funcs) ((void) (funcs), (BatchMeta *) NULL)
+#define batch_meta_free(self) ((void) (self))
+#define batch_meta_reset(self) ((void) (self))
+#define batch_meta_walk(self, batch, segment) ((void) (self), (void) (batch), GST_FLOW_ERROR)
+#define batch_meta_make_writable(self) ((self)->buffer)
+#define batch_meta_stream_id(self) NULL
+#define batch_meta_foreach_stream(self, func, user_data) ((void) (self), (void) (func))
+#endif
+
+G_END_DECLS
