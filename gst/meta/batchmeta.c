@@ -28,6 +28,20 @@ batch_meta_in_caps (const GstCaps * caps)
       GST_CAPS_FEATURE_META_GST_ANALYTICS_BATCH_META);
 }
 
+void
+batch_meta_append_caps (GstCaps * caps)
+{
+  GstCaps *single = gst_caps_copy (caps);
+  GstCaps *several = gst_caps_new_empty_simple ("multistream/x-analytics-batch");
+
+  gst_caps_set_features_simple (single,
+      gst_caps_features_new_single (GST_CAPS_FEATURE_META_GST_ANALYTICS_BATCH_META));
+  gst_caps_set_features_simple (several,
+      gst_caps_features_new_single (GST_CAPS_FEATURE_META_GST_ANALYTICS_BATCH_META));
+  gst_caps_append (caps, several);
+  gst_caps_append (caps, single);
+}
+
 /* --------------------------------------------------------------------- streams */
 
 BatchMeta *

@@ -60,6 +60,10 @@ typedef struct _BatchMeta BatchMeta;
  * meta:GstAnalyticsBatchMeta. */
 gboolean batch_meta_in_caps (const GstCaps * caps);
 
+/* Appends to the caps of a pad template those of batches: of several streams, and of one stream of
+ * each structure that the caps have. */
+void batch_meta_append_caps (GstCaps * caps);
+
 /* Makes and frees the state of all streams. `element`, which is not referenced, and `funcs`
  * outlive it. */
 BatchMeta *batch_meta_new (GstElement * element, const BatchFuncs * funcs);
@@ -86,6 +90,7 @@ const gchar *batch_meta_stream_id (const BatchStream * self);
 void batch_meta_foreach_stream (BatchMeta * self, GFunc func, gpointer user_data);
 #else
 #define batch_meta_in_caps(caps) FALSE
+#define batch_meta_append_caps(caps)
 #define batch_meta_new(element, funcs) ((void) (funcs), (BatchMeta *) NULL)
 #define batch_meta_free(self) ((void) (self))
 #define batch_meta_reset(self) ((void) (self))

@@ -25,6 +25,10 @@
  * * Boxes that an nmsfilter with action=tag marked as suppressed, below-score and
  *   so on are drawn grey and dashed.
  *
+ * If the caps have the feature meta:GstAnalyticsBatchMeta (GStreamer 1.28), the boxes are drawn
+ * into each video frame inside of the batches. A stream inside that cannot be painted on passes
+ * unchanged, with a warning.
+ *
  * Put it before any videoconvert or videoscale, because those drop the scores.
  *
  * ## Example launch line
@@ -41,6 +45,7 @@
 #include "boxdraw.h"
 #include "elements.h"
 #include "enumtype.h"
+#include "meta/batchmeta.h"
 #include "meta/boxmeta.h"
 #include "properties.h"
 
@@ -69,6 +74,13 @@ enum
 #define GST_TYPE_BOX_OVERLAY (gst_box_overlay_get_type ())
 G_DECLARE_FINAL_TYPE (GstBoxOverlay, gst_box_overlay, GST, BOX_OVERLAY, GstBaseTransform);
 
+/* What is needed to paint on the frames of one stream. */
+typedef struct
+{
+  GstVideoInfo info;            /* of an unknown format if the caps are not raw video */
+  BoxDraw *draw;
+} OverlayStream;
+
 struct _GstBoxOverlay
 {
   GstBaseTransform parent;
@@ -78,8 +90,9 @@ struct _GstBoxOverlay
   gchar *font_desc;
 
   /* streaming thread, between start and stop */
-  GstVideoInfo info;
-  BoxDraw *draw;
+  OverlayStream *stream;
+  BatchMeta *batch;             /* the streams of batches */
+  gboolean batches;             /* the buffers are batches */
   GArray *boxes;
   gboolean warned;
 };
@@ -115,12 +128,32 @@ gst_box_overlay_template_caps (void)
   gst_caps_set_value (caps, "format", &formats);
   g_value_unset (&name);
   g_value_unset (&formats);
+  batch_meta_append_caps (caps);
   return caps;
+}
+
+static gpointer
+stream_new (void)
+{
+  OverlayStream *stream = g_new0 (OverlayStream, 1);
+
+  gst_video_info_init (&stream->info);
+  stream->draw = box_draw_new ();
+  return stream;
+}
+
+static void
+stream_free (gpointer data)
+{
+  OverlayStream *stream = data;
+
+  box_draw_free (stream->draw);
+  g_free (stream);
 }
 
 /* Loads the font before the first frame needs it, if labels are shown. */
 static void
-load_font (GstBoxOverlay * self, const GstVideoInfo * info)
+load_font (GstBoxOverlay * self, OverlayStream * stream, const GstVideoInfo * info)
 {
   gchar *font_desc = NULL;
 
@@ -129,7 +162,7 @@ load_font (GstBoxOverlay * self, const GstVideoInfo * info)
     font_desc = g_strdup (self->font_desc);
   GST_OBJECT_UNLOCK (self);
   if (font_desc)
-    box_draw_load_font (self->draw, info, font_desc);
+    box_draw_load_font (stream->draw, info, font_desc);
   g_free (font_desc);
 }
 
@@ -137,16 +170,15 @@ static gboolean
 gst_box_overlay_start (GstBaseTransform * trans)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
-
   GstVideoInfo likely;
 
-  gst_video_info_init (&self->info);
-  self->draw = box_draw_new ();
+  self->stream = stream_new ();
   /* The files of the font take most of the time, whatever the size of the frames is. */
   gst_video_info_set_format (&likely, GST_VIDEO_FORMAT_I420, 1920, 1080);
-  load_font (self, &likely);
+  load_font (self, self->stream, &likely);
   self->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
-  self->warned = FALSE;
+  self->warned = self->batches = FALSE;
+  batch_meta_reset (self->batch);
   return TRUE;
 }
 
@@ -155,8 +187,20 @@ gst_box_overlay_stop (GstBaseTransform * trans)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
 
-  g_clear_pointer (&self->draw, box_draw_free);
+  g_clear_pointer (&self->stream, stream_free);
   g_clear_pointer (&self->boxes, g_array_unref);
+  return TRUE;
+}
+
+/* Returns FALSE if the caps are not raw video. */
+static gboolean
+set_stream_caps (GstBoxOverlay * self, OverlayStream * stream, const GstCaps * caps)
+{
+  if (!gst_video_info_from_caps (&stream->info, caps)) {
+    gst_video_info_init (&stream->info);
+    return FALSE;
+  }
+  load_font (self, stream, &stream->info);
   return TRUE;
 }
 
@@ -165,10 +209,9 @@ gst_box_overlay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * 
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
 
-  if (gst_video_info_from_caps (&self->info, incaps)) {
-    load_font (self, &self->info);
+  self->batches = batch_meta_in_caps (incaps);
+  if (self->batches || set_stream_caps (self, self->stream, incaps))
     return TRUE;
-  }
   GST_ERROR_OBJECT (self, "cannot paint on frames of these caps: %" GST_PTR_FORMAT, incaps);
   return FALSE;
 }
@@ -185,21 +228,8 @@ gst_box_overlay_propose_allocation (GstBaseTransform * trans, GstQuery * decide_
   return TRUE;
 }
 
-/* Only a buffer with boxes has to be writable. */
-static GstFlowReturn
-gst_box_overlay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inbuf,
-    GstBuffer ** outbuf)
-{
-  if (!box_meta_any (inbuf)) {
-    *outbuf = inbuf;
-    return GST_FLOW_OK;
-  }
-  return GST_BASE_TRANSFORM_CLASS (gst_box_overlay_parent_class)->prepare_output_buffer (trans,
-      inbuf, outbuf);
-}
-
 static void
-gst_box_overlay_warn (GstBoxOverlay * self, GstBuffer * buffer)
+gst_box_overlay_warn (GstBoxOverlay * self, const GstVideoInfo * info, GstBuffer * buffer)
 {
   const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
   gchar crop_text[80] = "";
@@ -215,22 +245,20 @@ gst_box_overlay_warn (GstBoxOverlay * self, GstBuffer * buffer)
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
       ("Cannot paint on a video frame; its boxes are not drawn."),
       ("the buffer has %" G_GSIZE_FORMAT " bytes, a %s frame of %dx%d needs %" G_GSIZE_FORMAT
-          "%s", gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (&self->info),
-          GST_VIDEO_INFO_WIDTH (&self->info), GST_VIDEO_INFO_HEIGHT (&self->info),
-          GST_VIDEO_INFO_SIZE (&self->info), crop_text));
+          "%s", gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (info),
+          GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
+          GST_VIDEO_INFO_SIZE (info), crop_text));
 }
 
-static GstFlowReturn
-gst_box_overlay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+/* Draws the boxes of a writable buffer. */
+static void
+paint_buffer (GstBoxOverlay * self, OverlayStream * stream, GstBuffer * buffer)
 {
-  GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
+  const GstVideoInfo *info = &stream->info;
   GstVideoFrame frame;
   BoxDrawOptions options;
   gchar *font_desc;
   guint drawn = 0;
-
-  if (!box_meta_any (buffer))
-    return GST_FLOW_OK;
 
   GST_OBJECT_LOCK (self);
   options = self->options;
@@ -238,18 +266,78 @@ gst_box_overlay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   GST_OBJECT_UNLOCK (self);
   options.font_desc = font_desc;
 
-  box_meta_read (buffer, GST_VIDEO_INFO_WIDTH (&self->info), GST_VIDEO_INFO_HEIGHT (&self->info),
+  box_meta_read (buffer, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
       BOX_READ_TRACK | BOX_READ_STATE, self->boxes);
-  if (gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE)) {
-    if (!box_draw_frame (self->draw, &frame, self->boxes, &options, &drawn))
-      gst_box_overlay_warn (self, buffer);
+  if (gst_video_frame_map (&frame, info, buffer, GST_MAP_READWRITE)) {
+    if (!box_draw_frame (stream->draw, &frame, self->boxes, &options, &drawn))
+      gst_box_overlay_warn (self, info, buffer);
     gst_video_frame_unmap (&frame);
   } else {
-    gst_box_overlay_warn (self, buffer);
+    gst_box_overlay_warn (self, info, buffer);
   }
   if (drawn > 0)
     GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_GAP);
   g_free (font_desc);
+}
+
+/* -------------------------------------------------------------------- batches */
+
+static void
+take_stream_event (GstElement * element, BatchStream * stream, GstEvent * event)
+{
+  GstCaps *caps;
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
+    return;
+  gst_event_parse_caps (event, &caps);
+  set_stream_caps (GST_BOX_OVERLAY (element), stream->data, caps);
+}
+
+static GstFlowReturn
+paint_frame (GstElement * element, BatchFrame * frame)
+{
+  GstBoxOverlay *self = GST_BOX_OVERLAY (element);
+  OverlayStream *stream = frame->stream->data;
+
+  if (!box_meta_any (frame->buffer))
+    return GST_FLOW_OK;
+  if (!paint_can_paint (stream->info.finfo))
+    gst_box_overlay_warn (self, &stream->info, frame->buffer);
+  else
+    paint_buffer (self, stream, batch_meta_make_writable (frame));
+  return GST_FLOW_OK;
+}
+
+static const BatchFuncs batch_funcs = {
+  .stream_new = stream_new,.stream_free = stream_free,.event = take_stream_event,
+  .frame = paint_frame,
+};
+
+/* ---------------------------------------------------------------- the buffers */
+
+/* Only a buffer with boxes has to be writable. Batches are painted on here. */
+static GstFlowReturn
+gst_box_overlay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inbuf,
+    GstBuffer ** outbuf)
+{
+  GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
+
+  *outbuf = inbuf;
+  if (self->batches)
+    return batch_meta_walk (self->batch, outbuf, &trans->segment);
+  if (!box_meta_any (inbuf))
+    return GST_FLOW_OK;
+  return GST_BASE_TRANSFORM_CLASS (gst_box_overlay_parent_class)->prepare_output_buffer (trans,
+      inbuf, outbuf);
+}
+
+static GstFlowReturn
+gst_box_overlay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+{
+  GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
+
+  if (!self->batches && box_meta_any (buffer))
+    paint_buffer (self, self->stream, buffer);
   return GST_FLOW_OK;
 }
 
@@ -287,6 +375,7 @@ static void
 gst_box_overlay_finalize (GObject * object)
 {
   g_free (GST_BOX_OVERLAY (object)->font_desc);
+  batch_meta_free (GST_BOX_OVERLAY (object)->batch);
   G_OBJECT_CLASS (gst_box_overlay_parent_class)->finalize (object);
 }
 
@@ -356,6 +445,7 @@ gst_box_overlay_init (GstBoxOverlay * self)
   self->options.show_score = DEFAULT_SHOW_SCORE;
   self->options.color_by = DEFAULT_COLOR_BY;
   self->font_desc = g_strdup (DEFAULT_FONT_DESC);
+  self->batch = batch_meta_new (GST_ELEMENT (self), &batch_funcs);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), FALSE);
 }

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxoverlay on batches: each stream in its own format, and which pixels change. */
+#include <math.h>
+
+#include "batches.h"
+#include "checkrunner.h"
+#include "pictures.h"
+
+static GstBuffer *
+boxed_new (const GstVideoInfo * info)
+{
+  GstBuffer *buffer = video_buffer_new (info);
+
+  video_buffer_add_box (buffer, "person", 8, 8, 40, 40, 0.5, 0, NULL);
+  return buffer;
+}
+
+static void
+begin (GstBuffer * batch, guint stream, const GstVideoInfo * info)
+{
+  GstCaps *caps = gst_video_info_to_caps (info);
+
+  batches_add_sticky (batch, stream, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+}
+
+/* Returns the number of pixels that differ between an object and `before`. */
+static guint
+changed (GstBuffer * batch, guint stream, guint object, const GstVideoInfo * info,
+    const Picture * before)
+{
+  Picture *after = picture_read (info, batches_get (batch, stream, object));
+  const guint count = picture_changed (before, after, 0, 0, after->width, after->height);
+
+  picture_free (after);
+  return count;
+}
+
+/* Returns a picture without boxes. */
+static Picture *
+blank (const GstVideoInfo * info)
+{
+  GstBuffer *buffer = video_buffer_new (info);
+  Picture *picture = picture_read (info, buffer);
+
+  gst_buffer_unref (buffer);
+  return picture;
+}
+
+GST_START_TEST (paints_each_stream_in_its_format)
+{
+  const GstVideoInfo large = video_info_of (GST_VIDEO_FORMAT_I420, 192, 128);
+  const GstVideoInfo small = video_info_of (GST_VIDEO_FORMAT_RGB, 96, 64);
+  GstHarness *h = harness_new_caps ("boxoverlay", BATCH_CAPS);
+  Picture *large_blank = blank (&large), *small_blank = blank (&small);
+
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *batch = batches_new (i * 100 * GST_MSECOND, 2), *out, *same;
+
+    begin (batch, 0, &large);
+    begin (batch, 1, &small);
+    batches_add (batch, 0, boxed_new (&large));
+    batches_add (batch, 1, boxed_new (&small));
+    same = video_buffer_new (&small);
+    batches_add (batch, 1, same);
+    out = through (h, batch);
+    g_assert_true (out == batch);
+    g_assert_true (batches_get (out, 1, 1) == same);
+    g_assert_cmpuint (changed (out, 0, 0, &large, large_blank), >, 200);
+    g_assert_cmpuint (changed (out, 1, 0, &small, small_blank), >, 200);
+    g_assert_cmpuint (changed (out, 1, 1, &small, small_blank), ==, 0);
+    gst_buffer_unref (out);
+  }
+  picture_free (large_blank);
+  picture_free (small_blank);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (keeps_the_pixels_of_other_branches)
+{
+  const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
+  GstHarness *h = harness_new_caps (OUTLINES, BATCH_CAPS);
+  GstBuffer *batch = batches_new (0, 1), *out;
+  Picture *before = blank (&info);
+
+  begin (batch, 0, &info);
+  batches_add (batch, 0, boxed_new (&info));
+  batches_add (batch, 0, video_buffer_new (&info));
+  GST_BUFFER_FLAG_SET (batches_get (batch, 0, 0), GST_BUFFER_FLAG_GAP);
+  out = through (h, gst_buffer_ref (batch));
+  g_assert_true (out != batch);
+  g_assert_cmpuint (changed (batch, 0, 0, &info, before), ==, 0);
+  g_assert_cmpuint (changed (out, 0, 0, &info, before), >, 200);
+  g_assert_true (batches_get (out, 0, 1) == batches_get (batch, 0, 1));
+  g_assert_false (GST_BUFFER_FLAG_IS_SET (batches_get (out, 0, 0), GST_BUFFER_FLAG_GAP));
+  gst_buffer_unref (out);
+  gst_buffer_unref (batch);
+  picture_free (before);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+/* A stream without caps, and one that is no video, pass unchanged; one warning says so. */
+GST_START_TEST (warns_of_streams_that_cannot_be_painted)
+{
+  const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
+  GstHarness *h = harness_new_caps (OUTLINES, BATCH_CAPS);
+  GstBus *bus = harness_bus (h);
+  GstBuffer *batch = batches_new (0, 3), *out, *unknown = boxed_new (&info);
+  Picture *before = blank (&info);
+
+  batches_begin_stream (batch, 1, "lidar", "application/x-lidar", 0);
+  begin (batch, 2, &info);
+  batches_add (batch, 0, unknown);
+  batches_add (batch, 1, boxed_new (&info));
+  batches_add (batch, 2, boxed_new (&info));
+  out = through (h, batch);
+  g_assert_true (batches_get (out, 0, 0) == unknown);
+  g_assert_cmpuint (changed (out, 0, 0, &info, before), ==, 0);
+  g_assert_cmpuint (changed (out, 1, 0, &info, before), ==, 0);
+  g_assert_cmpuint (changed (out, 2, 0, &info, before), >, 200);
+  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "Cannot paint");
+  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
+  gst_buffer_unref (out);
+  picture_free (before);
+  harness_teardown (h, bus);
+}
+GST_END_TEST
+
+GST_START_TEST (follows_new_caps)
+{
+  const GstVideoInfo first = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
+  const GstVideoInfo second = video_info_of (GST_VIDEO_FORMAT_NV12, 128, 64);
+  GstHarness *h = harness_new_caps (OUTLINES, BATCH_CAPS);
+  GstBuffer *batch = batches_new (0, 1);
+  GstCaps *caps = gst_video_info_to_caps (&second);
+  Picture *before = blank (&second);
+
+  begin (batch, 0, &first);
+  batches_add (batch, 0, boxed_new (&first));
+  batches_add (batch, 0, gst_event_new_caps (caps));
+  batches_add (batch, 0, boxed_new (&second));
+  batch = through (h, batch);
+  g_assert_cmpuint (changed (batch, 0, 2, &second, before), >, 200);
+  gst_buffer_unref (batch);
+  gst_caps_unref (caps);
+  picture_free (before);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+GST_START_TEST (takes_slices_of_one_stream)
+{
+  const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
+  GstHarness *h = harness_new_caps (OUTLINES, "video/x-raw(meta:GstAnalyticsBatchMeta),"
+      "format=RGB,width=192,height=64,framerate=10/1,slice-width=96");
+  GstBuffer *batch = batches_new (0, 1);
+  Picture *before = blank (&info);
+
+  begin (batch, 0, &info);
+  batches_add (batch, 0, boxed_new (&info));
+  batch = through (h, batch);
+  g_assert_cmpuint (changed (batch, 0, 0, &info, before), >, 200);
+  gst_buffer_unref (batch);
+  picture_free (before);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
+static const CheckCase cases[] = {
+  CHECK_CASE (paints_each_stream_in_its_format),
+  CHECK_CASE (keeps_the_pixels_of_other_branches),
+  CHECK_CASE (warns_of_streams_that_cannot_be_painted),
+  CHECK_CASE (follows_new_caps),
+  CHECK_CASE (takes_slices_of_one_stream),
+  { NULL }
+};
+
+CHECK_PROGRAM (cases);
