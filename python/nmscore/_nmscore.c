@@ -106,6 +106,7 @@ static PyMethodDef methods[] = {
   { "nms", FAST (single_nms) },
   { "run", FAST (single_run) },
   { "run_batch", FAST (py_batch_run) },
+  { "program", FAST (py_program_make) },
   { "count_neighbors", FAST (single_neighbors) },
   { "iou", FAST (boxtools_iou) },
   { "rows_from_cxcywh", boxtools_cxcywh, METH_O, NULL },

@@ -42,6 +42,7 @@ PyObject *single_nms (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *single_run (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *single_neighbors (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *py_batch_run (PyObject *module, PyObject *const *args, Py_ssize_t n);
+PyObject *py_program_make (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *boxtools_iou (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *boxtools_cxcywh (PyObject *module, PyObject *rows);
 PyObject *boxtools_xywh (PyObject *module, PyObject *rows);

@@ -10,7 +10,7 @@ tests/      of nmscore only the public headers; no element's header (elements ar
             reached by registered name); tests/reference/ref*.[ch] and rotatedref.[ch]
             nothing else of the project
 pipelines/  as applications: public headers of nmscore, elements by name
-python/     of nmscore only nmscore.h
+python/     of nmscore only nmscore.h and nmsprogram.h
 """
 import os
 import re
@@ -49,7 +49,8 @@ REFERENCE = ("tests/reference/ref", "tests/reference/rotatedref.")
 # installed side by side, so by name alone wherever they lie
 PUBLIC = {"nmscore/nmscore.h", "nmscore/nmsmethods.h", "nmscore/accel/lazy/nmslazy.h",
           "nmscore/accel/lazy/nmsgraph.h",
-          "nmscore/accel/lazy/rescoregraph.h", "nmscore/accel/xla/nmsxla.h"}
+          "nmscore/accel/lazy/rescoregraph.h", "nmscore/accel/program/nmsprogram.h",
+          "nmscore/accel/xla/nmsxla.h"}
 
 
 def top(name):

@@ -17,7 +17,8 @@ import sys
 from projectfiles import finish, project_files, read
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
-PUBLIC = ("nmscore.h", "nmsmethods.h", "nmslazy.h", "nmsgraph.h", "rescoregraph.h", "nmsxla.h")
+PUBLIC = ("nmscore.h", "nmsmethods.h", "nmslazy.h", "nmsgraph.h", "nmsprogram.h", "rescoregraph.h",
+          "nmsxla.h")
 FEATURES = ("nmsfilter", "records", "overlay", "transform", "merge")
 LIBRARIES = {"simdjson": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
 ENGINES = "nmscore/engines/"

@@ -35,6 +35,7 @@ NEEDED = {
     "posix_spawnattr_setsigmask", "read", "sigemptyset", "strsignal", "strtol", "waitpid",
     # programs of lazy tensors: their text, a cache that threads share, compile times
     "open_memstream", "fprintf", "fputs", "fputc", "fwrite", "ferror", "fclose",
+    "strrchr", "strstr",
     "pthread_mutex_init", "pthread_mutex_destroy", "pthread_cond_init", "pthread_cond_destroy",
     "pthread_cond_wait", "pthread_cond_broadcast", "clock_gettime", "qsort",
     # the floating-point mode, on architectures without access to its register

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* program: checks what a program is asked for and prints it for its platform. */
+#include "programgraph.h"
+#include "programtpu.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__ ((format (printf, 4, 5)))
+static int
+fail (int code, char *error, size_t size, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  if (size)
+    vsnprintf (error, size, format, args);
+  va_end (args);
+  return code;
+}
+
+static int
+check_spec (const nms_program_spec *s, char *error, size_t size)
+{
+  if (!s || s->size != sizeof *s)
+    return fail (NMS_ERROR_ARGUMENT, error, size, "spec is NULL or has another size than %zu",
+        sizeof *s);
+  if (s->platform < NMS_PROGRAM_CPU || s->platform > NMS_PROGRAM_TPU)
+    return fail (NMS_ERROR_UNSUPPORTED, error, size, "platform %ld is unknown",
+        (long) s->platform);
+  if (s->head_classes < 0 || (s->head_classes && s->classes))
+    return fail (NMS_ERROR_ARGUMENT, error, size,
+        "head_classes is %ld, must be 0 or more, and classes must be 0 with a head",
+        (long) s->head_classes);
+  if (s->boxes < 1
+      || (size_t) s->boxes > NMS_LAZY_MAX_ELEMENTS / ((size_t) s->head_classes + 4))
+    return fail (NMS_ERROR_RANGE, error, size, "boxes is %ld, must be 1 to %zu", (long) s->boxes,
+        NMS_LAZY_MAX_ELEMENTS / ((size_t) s->head_classes + 4));
+  return NMS_OK;
+}
+
+static int
+check_options (const nms_options *o, char *error, size_t size)
+{
+  const char *which = nms__by_method (o) ? "method and metric"
+      : o->class_option_count ? "class_options" : o->max_candidates ? "max_candidates"
+      : o->outputs ? "outputs" : NULL;
+
+  return which ? fail (NMS_ERROR_UNSUPPORTED, error, size,
+      "%s must have the default, because no program has this option", which) : NMS_OK;
+}
+
+/* Reads the caller's options to *settings. */
+static int
+read_options (const nms_options *options, nms__settings *settings, char *error, size_t size)
+{
+  nms_context *ctx = nms_context_new ();
+  int code;
+
+  if (!ctx)
+    return fail (NMS_ERROR_MEMORY, error, size, "out of memory");
+  code = nms__options_check (ctx, options, settings);
+  if (code)
+    fail (code, error, size, "%s", nms_context_error (ctx));
+  nms_context_free (&ctx);
+  return code ? code : check_options (&settings->options, error, size);
+}
+
+static nms__program_job
+job_of (const nms_program_spec *spec, const nms_options *o, nms_program *made)
+{
+  const uint64_t n = (uint64_t) spec->boxes;
+  const int has_classes = spec->classes || spec->head_classes;
+  uint64_t picks = o->max_detections && o->max_detections < n ? o->max_detections : n;
+
+  if (!has_classes && o->max_per_class && o->max_per_class < picks) /* all boxes have class 0 */
+    picks = o->max_per_class;
+  return (nms__program_job) { .spec = spec, .options = o, .program = made,
+    .picks = (int32_t) picks,
+    .uses_classes = has_classes && !o->class_agnostic,
+    .uses_caps = has_classes && o->max_per_class && o->max_per_class < n };
+}
+
+int
+nms_program_make (const nms_program_spec *spec, const nms_options *options, nms_program *program,
+    char *error, size_t error_size)
+{
+  nms_program made = { .size = sizeof made };
+  nms__settings settings;
+  int code = check_spec (spec, error, error_size);
+
+  if (!code && (!program || program->size != sizeof *program))
+    code = fail (NMS_ERROR_ARGUMENT, error, error_size,
+        "program is NULL or has another size than %zu", sizeof *program);
+  if (!code)
+    code = read_options (options, &settings, error, error_size);
+  if (code)
+    return code;
+
+  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 1);
+  nms_lazy *lz = nms_lazy_new (cache);
+  nms_lazy_cache_free (&cache);
+  if (!lz)
+    return fail (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+  const nms__program_job job = job_of (spec, &settings.options, &made);
+  made.text = spec->platform == NMS_PROGRAM_TPU ? nms__program_tpu (lz, &job)
+                                                : nms__program_graph_loop (lz, &job);
+  if (!made.text) /* without a latched error the text's memory was missing */
+    code = fail (nms_lazy_status (lz) ? nms_lazy_status (lz) : NMS_ERROR_MEMORY, error, error_size,
+        "%s", nms_lazy_error (lz));
+  nms_lazy_free (&lz);
+  if (code)
+    return code;
+  made.length = strlen (made.text);
+  *program = made;
+  return NMS_OK;
+}
+
+void
+nms_program_clear (nms_program *program)
+{
+  if (!program)
+    return;
+  free (program->text);
+  *program = (nms_program) { .size = program->size };
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* programgraph: records the parts of a program as operations on lazy tensors. */
+#ifndef NMS_PROGRAMGRAPH_H
+#define NMS_PROGRAMGRAPH_H
+
+#include "accel/lazy/lazynodes.h"
+#include "nmsprogram.h"
+
+#include "internal.h"
+
+/* Results of a module, at most. */
+#define NMS__PROGRAM_RESULTS 16
+
+/* A program that is being made. */
+typedef struct nms__program_job {
+  const nms_program_spec *spec;
+  const nms_options *options; /* checked, with all fields */
+  int32_t picks;              /* K */
+  int uses_classes;           /* boxes of different classes do not suppress each other */
+  int uses_caps;              /* max_per_class has an effect */
+  nms_program *program;       /* receives inputs and outputs */
+} nms__program_job;
+
+/* Returns the text of the program for CPUs and GPUs, for free (); NULL after an error that is
+ * latched in `lz`. Adds its inputs and outputs to job->program. */
+char *nms__program_graph_loop (nms_lazy *lz, const nms__program_job *job);
+
+/* The results of a module: the first `argument_count` are the kernel's arguments, and
+ * output i of job->program, from the third on, is the result number at[i]. */
+typedef struct nms__program_results {
+  nms_lazy_tensor tensor[NMS__PROGRAM_RESULTS];
+  nms_lazy_shape shape[NMS__PROGRAM_RESULTS];
+  size_t count, argument_count, at[NMS_PROGRAM_MAX_ARRAYS];
+} nms__program_results;
+
+/* Returns in the same way the text of a module that computes the kernel's arguments, and adds
+ * job->program's inputs and outputs. */
+char *nms__program_graph_arguments (nms_lazy *lz, const nms__program_job *job,
+    nms__program_results *results);
+
+/* Returns in the same way the text of a module that counts the picks of the kernel. */
+char *nms__program_graph_count (nms_lazy *lz, const nms__program_job *job);
+
+#endif

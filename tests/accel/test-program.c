@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tests nms_program_make: the inputs and results that it lists, and what it refuses.
+ * tests/frameworks runs the programs.
+ */
+#include "nmsprogram.h"
+#include "testrunner.h"
+
+#include <math.h>
+#include <string.h>
+
+static nms_options
+defaults (void)
+{
+  nms_options o;
+
+  nms_options_init (&o, sizeof o);
+  return o;
+}
+
+static char *
+describe (const nms_program *p)
+{
+  GString *s = g_string_new (NULL);
+
+  for (size_t i = 0; i < p->input_count + p->output_count; i++) {
+    const nms_program_array *a
+        = i < p->input_count ? &p->input[i] : &p->output[i - p->input_count];
+    g_string_append_printf (s, "%s%s:%s", i == p->input_count ? "-> " : "", a->name,
+        a->shape.type == NMS_LAZY_F32 ? "f32" : "s32");
+    for (int k = 0; k < a->shape.rank; k++)
+      g_string_append_printf (s, "%c%d", k ? 'x' : ' ', a->shape.dims[k]);
+    g_string_append (s, "; ");
+  }
+  return g_string_free (s, FALSE);
+}
+
+static void
+check (nms_program_spec spec, const nms_options *o, const char *must, const char *signature)
+{
+  nms_program p = { .size = sizeof p };
+  char why[200] = "", *said;
+
+  spec.size = sizeof spec;
+  g_assert_cmpint (nms_program_make (&spec, o, &p, why, sizeof why), ==, 0);
+  g_assert_cmpuint (p.length, ==, strlen (p.text));
+  said = describe (&p);
+  g_assert_cmpstr (said, ==, must);
+  g_assert_nonnull (strstr (p.text, signature));
+  g_assert_cmpint (spec.platform == NMS_PROGRAM_TPU, ==, !!strstr (p.text, "tpu_custom_call"));
+  g_assert_cmpint (spec.platform == NMS_PROGRAM_CPU, ==, !!strstr (p.text, "stablehlo.divide"));
+  g_free (said);
+  nms_program_clear (&p);
+  g_assert_null (p.text);
+  g_assert_cmpuint (p.size, ==, sizeof p);
+}
+
+static void
+test_arrays (void)
+{
+  static const char in_order[] = "@main(%a0: tensor<200x4xf32>, %a1: tensor<200xf32>, "
+      "%a2: tensor<200xi32>) -> (tensor<20xi32>, tensor<i32>)";
+  nms_options o = defaults ();
+
+  for (int platform = NMS_PROGRAM_CPU; platform <= NMS_PROGRAM_TPU; platform++) {
+    const nms_program_spec plain = { .platform = platform, .boxes = 200 },
+        classes = { .platform = platform, .boxes = 200, .classes = 1 },
+        head = { .platform = platform, .boxes = 100, .head_classes = 8 };
+    check (plain, NULL, "boxes:f32 200x4; scores:f32 200; -> picks:s32 200; count:s32; ",
+        "tensor<200x4xf32>");
+    o = defaults ();
+    o.max_detections = 20;
+    check (classes, &o, "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ", in_order);
+    o.class_agnostic = 1; /* no option uses classes */
+    check (classes, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 20; count:s32; ",
+        "tensor<20xi32>");
+    o.max_per_class = 3;
+    check (classes, &o, "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ", in_order);
+    check (plain, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 3; count:s32; ",
+        "tensor<3xi32>");
+    check (head, &o, "head:f32 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
+        "scores:f32 100; classes:s32 100; ", "@main(%a0: tensor<12x100xf32>) -> (");
+  }
+}
+
+static void
+refused (nms_program_spec spec, const nms_options *o, int code, const char *must)
+{
+  nms_program p = { .size = sizeof p, .length = 7 };
+  char why[200] = "";
+
+  spec.size = sizeof spec;
+  g_assert_cmpint (nms_program_make (&spec, o, &p, why, sizeof why), ==, code);
+  g_assert_cmpstr (why, ==, must);
+  g_assert_cmpint (nms_program_make (&spec, o, &p, NULL, 0), ==, code);
+  g_assert_cmpuint (p.length, ==, 7);
+}
+
+static void
+test_refusals (void)
+{
+  const nms_program_spec good = { .boxes = 10 };
+  nms_options o = defaults ();
+
+  refused ((nms_program_spec) { .boxes = 0 }, NULL, NMS_ERROR_RANGE,
+      "boxes is 0, must be 1 to 67108864");
+  refused ((nms_program_spec) { .boxes = 1 << 27 }, NULL, NMS_ERROR_RANGE,
+      "boxes is 134217728, must be 1 to 67108864");
+  refused ((nms_program_spec) { .boxes = 9, .platform = 3 }, NULL, NMS_ERROR_UNSUPPORTED,
+      "platform 3 is unknown");
+  refused ((nms_program_spec) { .boxes = 9, .head_classes = 3, .classes = 1 }, NULL,
+      NMS_ERROR_ARGUMENT,
+      "head_classes is 3, must be 0 or more, and classes must be 0 with a head");
+  o.iou_threshold = NAN;
+  refused (good, &o, NMS_ERROR_RANGE, "iou_threshold is nan, must be 0..1");
+  o = defaults ();
+  o.method = NMS_METHOD_MATRIX_LINEAR;
+  refused (good, &o, NMS_ERROR_UNSUPPORTED,
+      "method and metric must have the default, because no program has this option");
+  o = defaults ();
+  o.max_candidates = 3;
+  refused (good, &o, NMS_ERROR_UNSUPPORTED,
+      "max_candidates must have the default, because no program has this option");
+}
+
+/* A kernel that does not fit, and structs of another size. */
+static void
+test_sizes (void)
+{
+  nms_program_spec spec = { .size = sizeof spec, .platform = NMS_PROGRAM_TPU, .boxes = 1 << 24 };
+  nms_program p = { .size = sizeof p };
+  char why[200] = "";
+
+  g_assert_cmpint (nms_program_make (&spec, NULL, &p, why, sizeof why), ==, NMS_ERROR_UNSUPPORTED);
+  g_assert_true (g_str_has_prefix (why, "16777216 boxes do not fit into 16777216 bytes of vector "
+          "memory"));
+  spec.size--;
+  g_assert_cmpint (nms_program_make (&spec, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  spec.size++;
+  p.size = 0;
+  g_assert_cmpint (nms_program_make (&spec, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (nms_program_make (&spec, NULL, NULL, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (nms_program_make (NULL, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  nms_program_clear (NULL);
+}
+
+static const TestCase cases[] = {
+  { "/program/arrays", test_arrays },
+  { "/program/refusals", test_refusals },
+  { "/program/sizes", test_sizes },
+  { NULL },
+};
+
+TEST_PROGRAM (cases);
