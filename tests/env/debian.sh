@@ -38,7 +38,9 @@ install_packages ()
 
 case ${1-} in
   -h | --help) usage; exit 0 ;;
-  trixie | sid) release=$1; shift ;;
+  # (with the torch that has torch.compile and torch.export; one release suffices)
+  trixie) release=$1; PACKAGES="$PACKAGES python3-torchvision"; shift ;;
+  sid) release=$1; shift ;;
   *) usage >&2; exit 2 ;;
 esac
 system_can_be_made || die "no folder with $release can be made: $NMS_REASON"

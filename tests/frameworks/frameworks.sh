@@ -3,13 +3,14 @@
 # frameworks: runs a test in a Python environment with the libraries of requirements.txt.
 set -euo pipefail
 
+here=$(cd "$(dirname "$0")" && pwd)
 usage='usage: tests/frameworks/frameworks.sh --install FOLDER
        tests/frameworks/frameworks.sh TEST.py [ARGUMENT...]
 
 --install makes the environment in FOLDER (a download of some hundred megabytes, once); it exits
 with 77 if the libraries cannot be downloaded. Without it, runs TEST.py in the environment that
 NMS_TEST_FRAMEWORKS names, or exits with 77 if that is not set.'
-requirements=$(cd "$(dirname "$0")" && pwd)/requirements.txt
+requirements="$here/requirements.txt" alone="$here/requirements-alone.txt"
 
 case ${1-} in
   '' | -h | --help) printf '%s\n' "$usage"; exit ;;
@@ -20,9 +21,12 @@ case ${1-} in
     exec "$NMS_TEST_FRAMEWORKS/bin/python" "$@" ;;
 esac
 
-cmp -s "$requirements" "$folder/installed.txt" && exit
+cat "$requirements" "$alone" | cmp -s - "$folder/installed.txt" && exit
 mkdir -p "$folder"
 python3 -m venv "$folder"
-"$folder/bin/python" -m pip --disable-pip-version-check install --quiet --retries 2 \
-  -r "$requirements" || { printf 'cannot install the libraries from PyPI\n'; exit 77; }
-cp "$requirements" "$folder/installed.txt"
+pip () { "$folder/bin/python" -m pip --disable-pip-version-check "$@" --quiet --retries 2; }
+if ! { pip install -r "$requirements" && pip install --no-deps -r "$alone"; }; then
+  printf 'cannot install the libraries from PyPI\n'
+  exit 77
+fi
+cat "$requirements" "$alone" >"$folder/installed.txt"
