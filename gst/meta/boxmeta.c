@@ -15,6 +15,7 @@
 #include "boxmeta.h"
 
 #include "odmeta.h"
+#include "parentlinks.h"
 #include "roifields.h"
 
 #include <gst/video/video.h>
@@ -157,52 +158,6 @@ read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position
   box->od = -1;
 }
 
-/* Sets the parent index of each box from its parent id. If several regions have one id,
- * the first of them is the parent. */
-static void
-find_parents (GArray * boxes)
-{
-  GHashTable *by_id = g_hash_table_new (NULL, NULL);
-  guint i;
-
-  for (i = boxes->len; i-- > 0;) {
-    Box *box = &g_array_index (boxes, Box, i);
-    if (box->region_id != 0)
-      g_hash_table_insert (by_id, GINT_TO_POINTER (box->region_id), GUINT_TO_POINTER (i + 1));
-  }
-  for (i = 0; i < boxes->len; i++) {
-    Box *box = &g_array_index (boxes, Box, i);
-    if (box->parent_id != 0 && box->parent_id != box->region_id)
-      box->parent = (gint) GPOINTER_TO_UINT (g_hash_table_lookup (by_id,
-              GINT_TO_POINTER (box->parent_id))) - 1;
-  }
-  g_hash_table_unref (by_id);
-}
-
-/* Removes the parents of the boxes on a ring, a chain of parents that leads back to its
- * first box. */
-static void
-break_rings (GArray * boxes)
-{
-  guint8 *seen = g_new0 (guint8, boxes->len);   /* 1: in this chain, 2: done */
-  guint i;
-
-  for (i = 0; i < boxes->len; i++) {
-    gint k, next;
-
-    for (k = i; k >= 0 && seen[k] == 0; k = g_array_index (boxes, Box, k).parent)
-      seen[k] = 1;
-    /* the chain has met itself: k is on the ring */
-    while (k >= 0 && seen[k] == 1 && (next = g_array_index (boxes, Box, k).parent) >= 0) {
-      g_array_index (boxes, Box, k).parent = -1;
-      k = next;
-    }
-    for (k = i; k >= 0 && seen[k] == 1; k = g_array_index (boxes, Box, k).parent)
-      seen[k] = 2;
-  }
-  g_free (seen);
-}
-
 static void
 read_recorded_ids (GstBuffer * buffer, GArray * boxes)
 {
@@ -266,9 +221,9 @@ read_boxes (GstBuffer * buffer, gint width, gint height, guint flags, GArray * b
   g_array_set_size (boxes, count);
 
   if (parents)
-    find_parents (boxes);
+    parent_links_find (boxes);
   if (od_meta_read (buffer, width, height, flags, boxes, relations) || parents)
-    break_rings (boxes);
+    parent_links_break_rings (boxes);
   if (flags & BOX_READ_RECORDED)
     read_recorded_ids (buffer, boxes);
   for (i = 0; (flags & BOX_READ_STATE) && i < boxes->len; i++) {
@@ -569,8 +524,8 @@ box_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height, Bo
   }
   if (kind & BOX_META_ANALYTICS) {
     if (parents) {
-      find_parents (boxes);
-      break_rings (boxes);
+      parent_links_find (boxes);
+      parent_links_break_rings (boxes);
     }
     od_meta_attach (buffer, boxes, width, height);
   }
