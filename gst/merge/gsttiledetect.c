@@ -11,7 +11,8 @@
  * (#GstTileDetect:detector), and a boxmerge, whose statistics are posted at the end of the
  * stream. Each tile has a detector and a thread of its own. The tiles are those of boxmerge's
  * property tiles, for the size of the frames that come. The frames leave unchanged but for
- * the boxes. The branch of the whole frame holds up to 60 frames while detectors work.
+ * the boxes. The branch of the whole frame holds up to 60 frames while detectors work. Boxes at an
+ * edge of a tile rank below whole boxes in nmsfilter (#GstTileDetect:edge-margin).
  *
  * ## Example launch line
  * |[
@@ -36,6 +37,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_tile_detect_debug);
 #define DEFAULT_COLUMNS 2
 #define DEFAULT_ROWS 2
 #define DEFAULT_OVERLAP 0
+#define DEFAULT_EDGE_MARGIN 5
 #define DEFAULT_LATENCY 0
 
 #define MAIN_QUEUE "queue max-size-buffers=60 max-size-bytes=0 max-size-time=0"
@@ -46,13 +48,14 @@ enum
   PROP_COLUMNS,
   PROP_ROWS,
   PROP_OVERLAP,
+  PROP_EDGE_MARGIN,
   PROP_LATENCY,
 };
 
 typedef struct
 {
   gchar *detector;
-  guint columns, rows, overlap;
+  guint columns, rows, overlap, edge_margin;
   guint64 latency;
 } TileSettings;
 
@@ -79,6 +82,7 @@ static const gsize fields[] = {
   [PROP_COLUMNS] = G_STRUCT_OFFSET (TileSettings, columns),
   [PROP_ROWS] = G_STRUCT_OFFSET (TileSettings, rows),
   [PROP_OVERLAP] = G_STRUCT_OFFSET (TileSettings, overlap),
+  [PROP_EDGE_MARGIN] = G_STRUCT_OFFSET (TileSettings, edge_margin),
   [PROP_LATENCY] = G_STRUCT_OFFSET (TileSettings, latency),
 };
 
@@ -136,8 +140,9 @@ inner_line (const TileSettings * set)
   g_string_append_printf (line, "tee name=tiles tiles. ! " MAIN_QUEUE " ! boxmerge name=merged "
       "latency=%" G_GUINT64_FORMAT, set->latency);
   for (i = 0; i < count; i++)
-    g_string_append_printf (line, " sink_%u::tiles=%ux%u+%u sink_%u::tile-index=%u", i,
-        set->columns, set->rows, set->overlap, i, i);
+    g_string_append_printf (line, " sink_%u::tiles=%ux%u+%u sink_%u::tile-index=%u "
+        "sink_%u::edge-margin=%u", i, set->columns, set->rows, set->overlap, i, i, i,
+        set->edge_margin);
   for (i = 0; i < count; i++)
     g_string_append_printf (line, " tiles. ! queue ! videocrop name=crop_%u ! %s ! merged.sink_%u",
         i, set->detector, i);
@@ -286,6 +291,7 @@ gst_tile_detect_init (GstTileDetect * self)
     .columns = DEFAULT_COLUMNS,
     .rows = DEFAULT_ROWS,
     .overlap = DEFAULT_OVERLAP,
+    .edge_margin = DEFAULT_EDGE_MARGIN,
     .latency = DEFAULT_LATENCY,
   };
   add_ghost (self, &sink_template);
@@ -312,6 +318,12 @@ install_properties (GObjectClass * object_class)
       g_param_spec_uint ("overlap", "Overlap",
           "Pixels by which neighboring tiles overlap; objects up to this size are whole in at "
           "least one tile. Settable in the state NULL", 0, 100000, DEFAULT_OVERLAP, FIXED));
+  g_object_class_install_property (object_class, PROP_EDGE_MARGIN,
+      g_param_spec_uint ("edge-margin", "Edge margin",
+          "Boxes at most this many pixels away from an edge of their tile that lies inside the "
+          "frame are marked as cut, so that nmsfilter ranks them below whole boxes of other "
+          "tiles: the property edge-margin of the pads of boxmerge. 0 = off. Settable in the "
+          "state NULL", 0, G_MAXINT, DEFAULT_EDGE_MARGIN, FIXED));
   g_object_class_install_property (object_class, PROP_LATENCY,
       g_param_spec_uint64 ("latency", "Latency",
           "Longest time in ns that a frame of a live stream waits for its detectors: the property "

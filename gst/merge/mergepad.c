@@ -6,6 +6,7 @@
 #include "mergesettings.h"
 #include "meta/boxappend.h"
 #include "meta/boxmap.h"
+#include "meta/edgecut.h"
 
 #define PROP_STATS (MERGE_PROP_LAST + 1)
 
@@ -159,6 +160,7 @@ typedef struct
   GstVideoOrientationMethod direction;
   gboolean clip;
   gchar *source;                /* NULL: no tag */
+  guint edge_margin;            /* 0: no box is marked as cut */
 } Placing;
 
 /* Returns NULL, or why the place is unknown. */
@@ -173,6 +175,7 @@ take_placing (GstBoxMergePad * self, gint width, gint height, Placing * placing)
       &placing->rect);
   placing->direction = self->settings.place.direction;
   placing->clip = self->settings.clip;
+  placing->edge_margin = self->settings.edge_margin;
   source = self->settings.source ? self->settings.source : GST_OBJECT_NAME (self);
   placing->source = error || *source == '\0' ? NULL : g_strdup (source);
   GST_OBJECT_UNLOCK (self);
@@ -199,6 +202,22 @@ make_map (const GstBoxMergePad * self, const Placing * placing, BoxMap * map)
   box_map_shift (map, placing->rect.x, placing->rect.y);
 }
 
+/* Marks the boxes, which lie in the main frame, that an edge of the branch's picture cuts. */
+static void
+mark_cut_boxes (const Placing * placing, GArray * boxes, gint width, gint height)
+{
+  const GstVideoRectangle *rect = &placing->rect;
+  EdgeCutBorder border = {
+    .rectangle = { rect->x, rect->y, (gdouble) rect->x + rect->w, (gdouble) rect->y + rect->h },
+    .margin_x = placing->edge_margin,
+    .margin_y = placing->edge_margin,
+  };
+
+  border.sides = edge_cut_inner_sides (&border.rectangle, width, height);
+  if (placing->edge_margin > 0 && rect->w > 0 && rect->h > 0)
+    edge_cut_mark_all (boxes, &border);
+}
+
 static guint
 append_boxes (GstBoxMergePad * self, const Placing * placing, GstBuffer ** main, gint width,
     gint height, BoxMetaReading * reading)
@@ -206,8 +225,9 @@ append_boxes (GstBoxMergePad * self, const Placing * placing, GstBuffer ** main,
   BoxMap map;
 
   make_map (self, placing, &map);
-  box_meta_reading_take (reading, self->selected, self->width, self->height, 0);
+  box_meta_reading_take (reading, self->selected, self->width, self->height, BOX_READ_CUT);
   box_map_move_all (&map, box_meta_reading_boxes (reading), width, height, placing->clip);
+  mark_cut_boxes (placing, box_meta_reading_boxes (reading), width, height);
   *main = gst_buffer_make_writable (*main);
   return box_append (*main, self->selected, reading, width, height, placing->source);
 }

@@ -16,6 +16,7 @@
 #define DEFAULT_CLIP FALSE
 #define DEFAULT_HOLD 0
 #define DEFAULT_SOURCE NULL
+#define DEFAULT_EDGE_MARGIN 0
 
 static const gsize fields[] = {
   [MERGE_PROP_XPOS] = G_STRUCT_OFFSET (MergeSettings, place.xpos),
@@ -28,6 +29,7 @@ static const gsize fields[] = {
   [MERGE_PROP_CLIP] = G_STRUCT_OFFSET (MergeSettings, clip),
   [MERGE_PROP_HOLD] = G_STRUCT_OFFSET (MergeSettings, hold),
   [MERGE_PROP_SOURCE] = G_STRUCT_OFFSET (MergeSettings, source),
+  [MERGE_PROP_EDGE_MARGIN] = G_STRUCT_OFFSET (MergeSettings, edge_margin),
 };
 
 #define READWRITE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
@@ -120,6 +122,14 @@ merge_settings_install (GObjectClass * object_class)
           "Name of the branch that its boxes carry: the field name of a structure \"source\" of a "
           "region, and a class \"source:NAME\" related to an OD. NULL = the name of the pad, such "
           "as sink_0; empty = none", DEFAULT_SOURCE, PLAYING));
+  g_object_class_install_property (object_class, MERGE_PROP_EDGE_MARGIN,
+      g_param_spec_uint ("edge-margin", "Edge margin",
+          "Marks boxes that an edge of the branch's picture cuts: those at most this many pixels "
+          "of the main frame away from it or beyond it. Edges of the main frame do not cut. "
+          "nmsfilter ranks marked boxes below all others, so that a whole box of another branch "
+          "suppresses them. The mark is the field cut of a structure \"source\" of a region, and "
+          "a class \"source-cut\" related to an OD. 0 = off",
+          0, G_MAXINT, DEFAULT_EDGE_MARGIN, PLAYING));
 }
 
 void
@@ -138,6 +148,7 @@ merge_settings_init (MergeSettings * settings)
     .clip = DEFAULT_CLIP,
     .hold = DEFAULT_HOLD,
     .source = g_strdup (DEFAULT_SOURCE),
+    .edge_margin = DEFAULT_EDGE_MARGIN,
   };
 }
 

@@ -38,7 +38,8 @@ typedef enum
   MERGE_PROP_CLIP,
   MERGE_PROP_HOLD,
   MERGE_PROP_SOURCE,
-  MERGE_PROP_LAST = MERGE_PROP_SOURCE,
+  MERGE_PROP_EDGE_MARGIN,
+  MERGE_PROP_LAST = MERGE_PROP_EDGE_MARGIN,
 } MergeProp;
 
 /* The values. The pad guards them by its object lock. */
@@ -49,6 +50,7 @@ typedef struct
   gboolean clip;
   guint64 hold;                 /* ns */
   gchar *source;                /* NULL: the name of the pad; "": none */
+  guint edge_margin;            /* pixels of the main frame; 0: no box is marked as cut */
 } MergeSettings;
 
 /* Installs the properties of a pad. */

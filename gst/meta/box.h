@@ -20,6 +20,9 @@ typedef enum
   BOX_MOVED = 1 << 4,           /* x1 .. y2 or rotation changed */
   BOX_RESCORED = 1 << 5,        /* confidence changed; set BOX_HAS_CONFIDENCE too */
   BOX_RANKS_LOWER = 1 << 6,     /* set by nmsfilter: ranks below all boxes without it */
+  /* A border of the picture of its branch cuts it, where another branch may see the rest. Read
+   * with BOX_READ_CUT; box_append writes it: */
+  BOX_CUT = 1 << 7,
 } BoxFlags;
 
 /* The decision of an nmsfilter about a box; BOX_STATE_NONE: it made none. */
@@ -53,6 +56,7 @@ typedef enum
                                  * the lookup takes a tenth of the reading time */
   BOX_READ_RECORDED = 1 << 3,   /* region_id and parent_id as they were recorded */
   BOX_READ_SOURCE = 1 << 4,     /* source */
+  BOX_READ_CUT = 1 << 5,        /* BOX_CUT */
 } BoxReadFlags;
 
 #define BOX_NO_POSITION G_MAXUINT

@@ -100,6 +100,19 @@ copy_structures (const GstVideoRegionOfInterestMeta * from, GstVideoRegionOfInte
     gst_video_region_of_interest_meta_add_param (to, gst_structure_copy (source));
 }
 
+/* Marks a region whose structures are complete as cut. */
+static void
+mark_cut (GstVideoRegionOfInterestMeta * roi)
+{
+  GstStructure *source = gst_video_region_of_interest_meta_get_param (roi, "source");
+
+  if (source == NULL) {
+    source = gst_structure_new_empty ("source");
+    gst_video_region_of_interest_meta_add_param (roi, source);
+  }
+  gst_structure_set (source, "cut", G_TYPE_BOOLEAN, TRUE, NULL);
+}
+
 /* Returns an id that no region and no OD has; or 0 for a region that had 0, if that cannot be
  * mistaken for the id of an OD. */
 static gint
@@ -138,6 +151,8 @@ append_region (const Appending * self, const GstVideoRegionOfInterestMeta * from
       (self->target, from->roi_type, from->x, from->y, from->w, from->h);
 
   copy_structures (from, roi, self->source);
+  if (box->flags & BOX_CUT)
+    mark_cut (roi);
   box_rewrite_region (roi, box, self->width, self->height);
   roi->id = id;
   roi->parent_id = box->parent >= 0 ? self->box_ids[box->parent] : 0;

@@ -20,8 +20,8 @@ G_BEGIN_DECLS
  * of the reading may be changed before as for box_rewrite. Normalized coordinates are made
  * anew from x1 .. y2, because they are fractions of the frame.
  *
- * Read with flags 0, because with BOX_READ_STATE boxes tagged "suppressed" are not appended, and
- * with BOX_READ_RECORDED the ids are those of a recording.
+ * Read with no flags but BOX_READ_CUT, because with BOX_READ_STATE boxes tagged "suppressed" are
+ * not appended, and with BOX_READ_RECORDED the ids are those of a recording.
  *
  * - Regions: label and copies of all structures. A region with an id gets a new one, which no
  *   region and no OD on `target` has; one with an OD gets the id of that. One without an id keeps
@@ -34,6 +34,9 @@ G_BEGIN_DECLS
  * - `name`, if not NULL, is the structure "source" of each region, and for each OD a related class
  *   "source:NAME"; a box that has such a name already gets the new one. box_meta_read returns it
  *   with BOX_READ_SOURCE.
+ * - A box with BOX_CUT is marked: by the field `cut` (TRUE) of the structure "source" of its
+ *   region, which is added if there is no `name`, and by a class "source-cut" that is related to
+ *   its OD.
  *
  * Appending to a relation meta with many mtds takes time that grows with the square of their
  * number. */

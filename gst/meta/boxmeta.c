@@ -103,12 +103,15 @@ read_state (Box * box, const GstStructure * s)
 }
 
 static void
-read_source (Box * box, const GstStructure * s)
+read_source (Box * box, const GstStructure * s, guint flags)
 {
-  const GValue *name = roi_field_value (s, &roi_names.name);
+  const GValue *name = flags & BOX_READ_SOURCE ? roi_field_value (s, &roi_names.name) : NULL;
+  const GValue *cut = flags & BOX_READ_CUT ? roi_field_value (s, &roi_names.cut) : NULL;
 
   if (name && G_VALUE_HOLDS_STRING (name))
     box->source = g_quark_from_string (g_value_get_string (name));
+  if (cut && G_VALUE_HOLDS_BOOLEAN (cut) && g_value_get_boolean (cut))
+    box->flags |= BOX_CUT;
 }
 
 /* Reads a structure other than "detection". Returns FALSE if it is a hint to an encoder. */
@@ -122,8 +125,8 @@ read_other (Box * box, const GstStructure * s, guint flags)
     box->flags |= BOX_HAS_TRACK_ID;
   else if ((flags & BOX_READ_STATE) && roi_structure_is (s, &roi_names.nms))
     read_state (box, s);
-  else if ((flags & BOX_READ_SOURCE) && roi_structure_is (s, &roi_names.source))
-    read_source (box, s);
+  else if ((flags & (BOX_READ_SOURCE | BOX_READ_CUT)) && roi_structure_is (s, &roi_names.source))
+    read_source (box, s, flags);
   return !is_hint (s);
 }
 

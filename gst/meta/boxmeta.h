@@ -15,7 +15,8 @@
  *                  its centre, clockwise
  *     "recorded"   region_id, parent_id (int) as they were recorded, if boxreplay
  *                  gave the region those of an OD
- *     "source"     name (string): the branch from which box_append took the box
+ *     "source"     name (string): the branch from which box_append took the box; cut
+ *                  (boolean): TRUE if a border of the branch's picture cuts it
  *
  * Each such meta is a detection, except those whose only structures are roi/... (hints
  * to an encoder) and those that are locked on the buffer. Each GstAnalyticsODMtd is one

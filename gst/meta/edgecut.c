@@ -54,3 +54,14 @@ edge_cut_box (const Box * box, const EdgeCutBorder * border)
     return FALSE;
   return dx <= border->margin_x || dy <= border->margin_y;
 }
+
+void
+edge_cut_mark_all (GArray * boxes, const EdgeCutBorder * border)
+{
+  for (guint i = 0; i < boxes->len; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+
+    if (!box_state_is_drop (box->state) && edge_cut_box (box, border))
+      box->flags |= BOX_CUT;
+  }
+}

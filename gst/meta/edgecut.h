@@ -48,4 +48,8 @@ guint edge_cut_inner_sides (const BoxRectangle * rectangle, gint width, gint hei
  * order. */
 gboolean edge_cut_box (const Box * box, const EdgeCutBorder * border);
 
+/* Sets BOX_CUT of each box of a GArray of Box that the border cuts, but of those whose state
+ * box_state_is_drop names. */
+void edge_cut_mark_all (GArray * boxes, const EdgeCutBorder * border);
+
 G_END_DECLS

@@ -15,12 +15,14 @@
 #include "odremove.h"
 #include "odrewrite.h"
 
-/* Marks the ODs of the boxes. Returns the number of those to append. */
+/* Marks the ODs of the boxes. Returns the number of those to append, and that of the cut ones among
+ * them. */
 static guint
-mark_ods (OdRemove * removal, const GArray * boxes)
+mark_ods (OdRemove * removal, const GArray * boxes, guint * cut)
 {
   guint i, count = 0;
 
+  *cut = 0;
   for (i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
     const gboolean drop = box_state_is_drop (box->state);
@@ -29,13 +31,14 @@ mark_ods (OdRemove * removal, const GArray * boxes)
       continue;
     od_remove_mark_od (removal, (guint) box->od, drop);
     count += !drop;
+    *cut += !drop && (box->flags & BOX_CUT);
   }
   return count;
 }
 
-/* Marks the classes "source:NAME" as removed. */
+/* Marks the classes "source-cut" and, with `names`, "source:NAME" as removed. */
 static void
-mark_sources (OdRemove * removal)
+mark_sources (OdRemove * removal, gboolean names)
 {
   guint i;
 
@@ -43,7 +46,8 @@ mark_sources (OdRemove * removal)
     GstAnalyticsMtd mtd = { i, removal->meta };
 
     if (gst_analytics_mtd_get_mtd_type (&mtd) == gst_analytics_cls_mtd_get_mtd_type ()
-        && od_meta_class_suffix (&mtd, OD_META_SOURCE_PREFIX))
+        && ((names && od_meta_class_suffix (&mtd, OD_META_SOURCE_PREFIX))
+            || od_meta_class_suffix (&mtd, OD_META_SOURCE_CUT)))
       removal->remove[i] = TRUE;
   }
 }
@@ -68,7 +72,7 @@ with_space (GstBuffer * target, guint count)
   return meta;
 }
 
-/* Writes the places and sources of the appended ODs. */
+/* Writes the places, sources and marks of the appended ODs. */
 static void
 complete (GstAnalyticsRelationMeta * meta, const GArray * boxes, const gint * ids,
     const gchar * name)
@@ -84,6 +88,8 @@ complete (GstAnalyticsRelationMeta * meta, const GArray * boxes, const gint * id
       od_rewrite_od (meta, (guint) ids[box->od], box);
     if (name)
       od_meta_add_class (meta, (guint) ids[box->od], OD_META_SOURCE_PREFIX, name);
+    if (box->flags & BOX_CUT)
+      od_meta_add_class (meta, (guint) ids[box->od], OD_META_SOURCE_CUT, "");
   }
 }
 
@@ -94,7 +100,7 @@ od_append (GstBuffer * target, GstBuffer * source, const GArray * boxes,
   GstAnalyticsRelationMeta *from = od_relations_meta (source), *to;
   gint *ids = NULL;
   OdRemove removal;
-  guint count;
+  guint count, cut;
 
   if (from == NULL || (od_meta_has_frame (target) && od_relations_meta (target) == NULL))
     return NULL;
@@ -102,11 +108,11 @@ od_append (GstBuffer * target, GstBuffer * source, const GArray * boxes,
   removal.relations = relations;
   removal.related_only = TRUE;
   removal.reserved = reserved;
-  count = mark_ods (&removal, boxes);
+  count = mark_ods (&removal, boxes, &cut);
   if (count > 0) {
-    if (name)
-      mark_sources (&removal);
-    to = with_space (target, od_remove_bound (&removal) + (name ? count : 0));
+    if (name || cut > 0)
+      mark_sources (&removal, name != NULL);
+    to = with_space (target, od_remove_bound (&removal) + (name ? count : 0) + cut);
     od_remove_append (&removal, source, to, target);
     ids = g_memdup2 (removal.new_id, (removal.count + 1) * sizeof *ids);
     complete (to, boxes, ids, name);

@@ -104,11 +104,22 @@ read_track (GstAnalyticsMtd * mtd, Box * box)
   }
 }
 
-/* Reads the first track, the first state and the first source among the mtds that an OD is
- * related to. */
+/* Returns whether this is a GstAnalyticsClsMtd with only the class `name`. */
+static gboolean
+is_class (const GstAnalyticsMtd * mtd, GQuark name)
+{
+  GstAnalyticsClsMtd *cls = (GstAnalyticsClsMtd *) mtd;
+
+  return gst_analytics_mtd_get_mtd_type (mtd) == gst_analytics_cls_mtd_get_mtd_type ()
+      && gst_analytics_cls_mtd_get_length (cls) == 1
+      && gst_analytics_cls_mtd_get_quark (cls, 0) == name;
+}
+
+/* Reads the first track, the first state, the first source and, if `cut` is the quark of its
+ * class, the mark of a cut box among the mtds that an OD is related to. */
 static void
 read_related (GstAnalyticsRelationMeta * meta, const OdRelation * relations, guint count,
-    guint flags, Box * box)
+    guint flags, GQuark cut, Box * box)
 {
   guint i;
 
@@ -125,6 +136,8 @@ read_related (GstAnalyticsRelationMeta * meta, const OdRelation * relations, gui
     if ((flags & BOX_READ_SOURCE) && box->source == 0
         && type == gst_analytics_cls_mtd_get_mtd_type ())
       read_source (&mtd, box);
+    if (cut && is_class (&mtd, cut))
+      box->flags |= BOX_CUT;
   }
 }
 
@@ -293,6 +306,8 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray *
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
   const GQuark empty = g_quark_from_static_string ("");
+  /* 0, so that no class is looked at, if no element of the process has marked a box */
+  const GQuark cut = flags & BOX_READ_CUT ? g_quark_try_string (OD_META_SOURCE_CUT) : 0;
   guint regions = boxes->len, count = regions, *by_id = NULL, used = 0, i, length;
   GArray *found;
   gboolean parents;
@@ -331,8 +346,9 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray *
     if (box->od < 0)
       continue;
     used = od_relations_append (meta, (guint) box->od, found, used);
-    if (used > first && (flags & (BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_SOURCE)))
-      read_related (meta, &g_array_index (found, OdRelation, first), used - first, flags, box);
+    if (used > first && (cut || (flags & (BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_SOURCE))))
+      read_related (meta, &g_array_index (found, OdRelation, first), used - first, flags, cut,
+          box);
   }
   g_array_set_size (found, used);
   parents = read_parents (meta, boxes, found);

@@ -8,7 +8,8 @@
  *                       1.26 the angle (radians, clockwise, about the centre)
  *   related to it       GstAnalyticsTrackingMtd: the track; the class
  *                       "nms:suppressed" and so on: nmsfilter action=tag; the
- *                       class "source:NAME": the branch, see box_append
+ *                       class "source:NAME": the branch, and the class "source-cut":
+ *                       a border of its picture cuts the box, see box_append
  *   OD to OD            IS_PART_OF, or CONTAIN in the other direction: the parent
  *
  * A region of interest with the id of an OD is the same detection, as DL Streamer
@@ -29,6 +30,7 @@ G_BEGIN_DECLS
 #include <gst/analytics/analytics.h>
 
 #define OD_META_SOURCE_PREFIX "source:"
+#define OD_META_SOURCE_CUT "source-cut"
 
 /* Returns the text after `prefix` of a GstAnalyticsClsMtd with one class whose name begins with
  * it, else NULL. The text is static. */

@@ -40,6 +40,7 @@ roi_names_init (void)
   SET (region_id, "region_id");
   SET (parent_id, "parent_id");
   SET (name, "name");
+  SET (cut, "cut");
   roi_names.empty = g_quark_from_static_string ("");
   g_once_init_leave (&once, 1);
 }

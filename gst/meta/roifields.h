@@ -23,7 +23,7 @@ typedef struct
 {
   RoiName detection, object_id, nms, rotation, recorded, source;
   RoiName x_min, y_min, x_max, y_max, confidence, label_id, id, state, suppressed_by;
-  RoiName angle, region_id, parent_id, name;
+  RoiName angle, region_id, parent_id, name, cut;
   GQuark empty;                 /* the label "" */
 } RoiNames;
 

@@ -5,9 +5,9 @@
  * Nothing grows faster than n log n, because a frame may have 100,000 boxes.
  *
  * When every box has a confidence, the columns go to the core as they were read. When
- * some have none, or rank lower than their confidence says, the boxes are sorted into
- * their final order here and go to the core without scores, which then ranks them by
- * their position.
+ * some have none, rank lower than their confidence says, or are of sources with different
+ * priorities, the boxes are sorted into their final order here and go to the core without
+ * scores, which then ranks them by their position.
  */
 #include "boxsuppress.h"
 
@@ -227,13 +227,13 @@ set_columns (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * 
 }
 
 static void
-set_sources (BoxSuppress * self, const GArray * boxes, const SourceWeights * sources,
+set_sources (BoxSuppress * self, const GArray * boxes, const SourceOptions * sources,
     nms_boxes * columns)
 {
   guint k;
 
   for (k = 0; k < columns->count; k++)
-    self->source[k] = source_weights_find (sources,
+    self->source[k] = source_options_find (sources,
         g_array_index (boxes, Box, self->fed[k]).source);
   columns->source.data = self->source;
   self->options.source_weights = sources->weights;
@@ -303,7 +303,8 @@ order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
     UnscoredOrderKey *key = &self->keys[kept];
 
     *key = (UnscoredOrderKey) { 0, self->fed[k],
-      box->flags & BOX_RANKS_LOWER ? UNSCORED_ORDER_LOWER : 0
+      unscored_order_group (box->flags & BOX_RANKS_LOWER,
+          source_options_priority (rules->sources, box))
     };
     if (box->flags & BOX_HAS_CONFIDENCE) {
       key->value = (gfloat) box->confidence;
@@ -340,11 +341,13 @@ typedef struct
 } Taken;
 
 /* Writes the boxes that take part into the columns. Decides those that `prefilter` (NULL:
- * none) drops, and those that are dropped for the lack of a confidence. */
+ * none) or the threshold of their source drops, and those that are dropped for the lack of a
+ * confidence. Cut boxes rank lower. */
 static Taken
 take_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
     const PrefilterFrame * prefilter)
 {
+  const gboolean needs_scores = box_suppress_needs_scores ((nms_method) rules->core.method);
   const ClassSelection *selection = rules->selection;
   const guint len = boxes->len;
   Box *box = (Box *) boxes->data;
@@ -368,6 +371,13 @@ take_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
       if (box->state != BOX_STATE_KEPT)
         continue;
     }
+    if (G_UNLIKELY (rules->sources != NULL) && is_valid (box)
+        && source_options_drop (rules->sources, box)) {
+      box->state = BOX_STATE_BELOW_SCORE;
+      continue;
+    }
+    if (G_UNLIKELY (box->flags & BOX_CUT) && !needs_scores)
+      box->flags |= BOX_RANKS_LOWER;
     if (G_UNLIKELY (!(box->flags & BOX_HAS_CONFIDENCE))) {
       if (rules->unscored_order == UNSCORED_ORDER_DROP) {
         box->state = is_valid (box) ? BOX_STATE_NO_SCORE : BOX_STATE_INVALID;
@@ -486,7 +496,7 @@ box_suppress_rules_clear (BoxSuppressRules * rules)
 {
   class_options_unref (rules->options);
   class_selection_unref (rules->selection);
-  source_weights_unref (rules->sources);
+  source_options_unref (rules->sources);
   if (rules->has_prefilter)
     prefilter_clear (&rules->prefilter);
 }
@@ -517,7 +527,8 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
   if (rules->has_prefilter)
     prefilter_begin (&prefilter, &rules->prefilter, rules->options, rules->width, rules->height);
   taken = take_boxes (self, boxes, rules, rules->has_prefilter ? &prefilter : NULL);
-  sorted = taken.unscored || taken.lower_ranked > 0;
+  sorted = taken.unscored || taken.lower_ranked > 0
+      || (rules->sources && rules->sources->has_priorities);
 
   *options = rules->core;
   options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0)
@@ -537,7 +548,7 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
       self->score[k] = 1;
   }
   set_columns (self, boxes, taken.count, &columns, !sorted || needs_scores, taken.parts);
-  if (rules->sources)
+  if (rules->sources && method == NMS_METHOD_WEIGHTED)
     set_sources (self, boxes, rules->sources, &columns);
 
   if (taken.parts) {

@@ -9,7 +9,7 @@
 #include "classoptions.h"
 #include "meta/box.h"
 #include "prefilter.h"
-#include "sourceweights.h"
+#include "sourceoptions.h"
 #include "unscoredorder.h"
 
 G_BEGIN_DECLS
@@ -19,7 +19,8 @@ typedef struct
   nms_options core;             /* class_options and outputs are set by the run */
   ClassOptions *options;        /* of single labels; NULL: none */
   ClassSelection *selection;    /* NULL: all labels */
-  SourceWeights *sources;       /* NULL: all boxes are of one source */
+  SourceOptions *sources;       /* NULL: all boxes are of one source. Different priorities need a
+                                 * method that box_suppress_needs_scores does not name */
   UnscoredOrder unscored_order; /* how boxes without a confidence are ranked */
   guint min_neighbors;          /* that a box without a confidence needs; 0: any number */
   gboolean has_prefilter;
@@ -47,8 +48,8 @@ BoxSuppress *box_suppress_new (nms_context * context);
 void box_suppress_free (BoxSuppress * self);
 
 /* Returns whether a method computes with scores. Then boxes without a confidence are dropped, or
- * all have the score 1 if no box that takes part has a confidence, and none may have
- * BOX_RANKS_LOWER. */
+ * all have the score 1 if no box that takes part has a confidence, none may have
+ * BOX_RANKS_LOWER, and BOX_CUT has no effect. */
 gboolean box_suppress_needs_scores (nms_method method);
 
 /* Writes state and suppressed_by of every box, the new place and confidence of each kept box

@@ -289,10 +289,11 @@ set_class_options (FilterSettings * settings, const GstStructure * structure,
   return NULL;
 }
 
-/* Returns why the method cannot be used with the metric or with the edge policy, to be freed, or
- * NULL. */
+/* Returns why the method cannot be used with the metric, with the edge policy or with the
+ * priorities of sources (NULL: none), to be freed, or NULL. */
 static gchar *
-method_conflict (const MethodSettings * method, EdgePolicy edge_policy)
+method_conflict (const MethodSettings * method, const SourceOptions * sources,
+    EdgePolicy edge_policy)
 {
   const gchar *refusal = nms_method_refusal (method->method, method->metric);
 
@@ -301,6 +302,9 @@ method_conflict (const MethodSettings * method, EdgePolicy edge_policy)
         nms_metric_name (method->metric), refusal);
   if (edge_policy == EDGE_POLICY_LOWER_RANK && box_suppress_needs_scores (method->method))
     return g_strdup_printf ("method=%s with edge-policy=lower-rank: the method ranks boxes by "
+        "their scores only", nms_method_name (method->method));
+  if (sources && sources->has_priorities && box_suppress_needs_scores (method->method))
+    return g_strdup_printf ("method=%s with priorities in sources: the method ranks boxes by "
         "their scores only", nms_method_name (method->method));
   return NULL;
 }
@@ -311,6 +315,8 @@ conflict_after (const FilterSettings * settings, guint id, const GValue * value)
 {
   MethodSettings method = settings->method;
   EdgePolicy edge_policy = settings->prefilter.rules.edge_policy;
+  SourceOptions *sources = source_options_ref (method.options);
+  gchar *refusal, *error = NULL;
 
   if (id == FILTER_PROP_METHOD + METHOD_PROP_METHOD)
     method.method = (nms_method) g_value_get_enum (value);
@@ -318,9 +324,14 @@ conflict_after (const FilterSettings * settings, guint id, const GValue * value)
     method.metric = (nms_metric) g_value_get_enum (value);
   else if (id == FILTER_PROP_PREFILTER + PREFILTER_PROP_EDGE_POLICY)
     edge_policy = (EdgePolicy) g_value_get_enum (value);
-  else
-    return NULL;
-  return method_conflict (&method, edge_policy);
+  else if (id == FILTER_PROP_METHOD + METHOD_PROP_SOURCES) {
+    source_options_unref (sources);
+    sources = source_options_parse (g_value_get_string (value), &error);
+    g_free (error);             /* of the setter, which follows */
+  }
+  refusal = method_conflict (&method, sources, edge_policy);
+  source_options_unref (sources);
+  return refusal;
 }
 
 gchar *
@@ -358,7 +369,8 @@ filter_settings_error (const FilterSettings * settings)
     return g_strdup_printf ("Cannot use class-options: %s.", settings->class_options_error);
   if (settings->method.sources_error)
     return g_strdup_printf ("Cannot use sources: %s.", settings->method.sources_error);
-  conflict = method_conflict (&settings->method, settings->prefilter.rules.edge_policy);
+  conflict = method_conflict (&settings->method, settings->method.options,
+      settings->prefilter.rules.edge_policy);
   if (conflict) {
     gchar *error = g_strdup_printf ("Cannot use %s.", conflict);
 
@@ -387,8 +399,8 @@ filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * r
   core->xla_strict = settings->xla_strict != FALSE;
   rules->options = class_options_ref (settings->options);
   rules->selection = class_selection_ref (settings->selection);
-  rules->sources = core->method == NMS_METHOD_WEIGHTED
-      ? source_weights_ref (settings->method.weights) : NULL;
+  rules->sources = source_options_apply (settings->method.options, core->method)
+      ? source_options_ref (settings->method.options) : NULL;
   rules->unscored_order = settings->missing_score;
   rules->min_neighbors = settings->min_neighbors;
   rules->has_prefilter = settings->has_prefilter;

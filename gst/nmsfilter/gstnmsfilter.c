@@ -241,7 +241,7 @@ read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * 
   gint res = 0;
 
   if (box_meta_reading_take (self->reading, buffer, self->width, self->height,
-          BOX_READ_LEAN | (rules->sources ? BOX_READ_SOURCE : 0)) > 0)
+          BOX_READ_LEAN | BOX_READ_CUT | (rules->sources ? BOX_READ_SOURCE : 0)) > 0)
     res = box_suppress_run (self->suppress, self->boxes, rules, tag, counts);
   nms__fpmode_leave (mode);
   return res;

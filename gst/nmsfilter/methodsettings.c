@@ -75,10 +75,15 @@ method_settings_install (GObjectClass * object_class, guint first)
           gst_nms_fused_score_get_type (), DEFAULT_FUSED_SCORE, SETTABLE));
   g_object_class_install_property (object_class, first + METHOD_PROP_SOURCES,
       g_param_spec_string ("sources", "Sources",
-          "Names of the branches whose boxes boxmerge joined, with their weights for "
-          "method=weighted, as in main=2,left,right=0.5; a name without a weight has 1. Boxes of "
-          "no branch, or of another one, belong to the first name. NULL or empty = all boxes are "
-          "of one source",
+          "Names of the branches whose boxes boxmerge joined, and what applies to them: "
+          "NAME[=WEIGHT][:priority=NUMBER][:score-threshold=NUMBER],... as in "
+          "main=2:priority=1,left,right=0.5:score-threshold=0.3. Begin with the main stream: boxes "
+          "of no branch, or of one that is not listed, belong to the first name. weight = of the "
+          "scores with method=weighted (default 1). priority = boxes rank by it first, then by "
+          "their scores; a higher one suppresses a lower one (-1000 to 1000, default 0; methods "
+          "hard, merge and greedy-merge). score-threshold = boxes with a confidence below this "
+          "are dropped first, beside those below the property score-threshold. NULL or empty = "
+          "all boxes are of one source",
           DEFAULT_SOURCES, SETTABLE));
   gst_type_mark_as_plugin_api (gst_nms_method_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_metric_get_type (), 0);
@@ -111,7 +116,7 @@ void
 method_settings_clear (MethodSettings * self)
 {
   g_free (self->sources);
-  source_weights_unref (self->weights);
+  source_options_unref (self->options);
   g_free (self->sources_error);
 }
 
@@ -121,12 +126,12 @@ method_settings_set (MethodSettings * self, guint prop, const GValue * value,
 {
   if (prop == METHOD_PROP_SOURCES) {
     gchar *error;
-    SourceWeights *weights = source_weights_parse (g_value_get_string (value), &error);
+    SourceOptions *options = source_options_parse (g_value_get_string (value), &error);
 
     if (error && keep_usable)
       return error;
-    source_weights_unref (self->weights);
-    self->weights = weights;
+    source_options_unref (self->options);
+    self->options = options;
     g_free (self->sources_error);
     self->sources_error = error;
   }

@@ -8,7 +8,7 @@
 #include <gst/gst.h>
 #include <nmscore.h>
 
-#include "sourceweights.h"
+#include "sourceoptions.h"
 
 G_BEGIN_DECLS
 
@@ -32,7 +32,7 @@ typedef struct
   gfloat sigma, min_score;
   nms_fused_score fused_score;
   gchar *sources;               /* as it was set */
-  SourceWeights *weights;       /* the same, parsed; NULL: none */
+  SourceOptions *options;       /* the same, parsed; NULL: none */
   gchar *sources_error;         /* why it cannot be used, or NULL */
 } MethodSettings;
 

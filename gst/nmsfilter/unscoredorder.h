@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unscoredorder: the order in which boxes are decided when some carry no
- * confidence: scored boxes by score, then the others as missing-score says. Boxes that
- * rank lower (BOX_RANKS_LOWER) follow in the same order.
+ * unscoredorder: the order in which boxes are decided when scores alone do not state it: boxes that
+ * rank lower (BOX_RANKS_LOWER) after all others, then by the priority of their source, then scored
+ * boxes by score, then those without a confidence as missing-score says.
  */
 #pragma once
 
@@ -24,15 +24,19 @@ typedef struct
 {
   gdouble value;                /* score, neighbors or area; the highest comes first */
   guint32 index;                /* of the box */
-  guint32 group;                /* UnscoredOrderGroup; the lowest comes first */
+  guint32 group;                /* see unscored_order_group; the lowest comes first */
 } UnscoredOrderKey;
 
-/* Bits of the group of a key. */
-typedef enum
+/* The bit of a group whose boxes have no confidence. */
+#define UNSCORED_ORDER_NO_SCORE 1u
+
+/* Returns the group of a scored box with this priority, from -32768 to 32767. `lower` says whether
+ * it has BOX_RANKS_LOWER. */
+static inline guint32
+unscored_order_group (gboolean lower, gint priority)
 {
-  UNSCORED_ORDER_NO_SCORE = 1 << 0,
-  UNSCORED_ORDER_LOWER = 1 << 1,
-} UnscoredOrderGroup;
+  return (guint32) (lower != FALSE) << 17 | (guint32) (32767 - priority) << 1;
+}
 
 /* Sorts `count` keys, best first. `boxes` is the array that the keys index. Of scored
  * boxes with equal scores, the one with the lower index comes first. Unscored boxes with

@@ -32,6 +32,42 @@ test_ods (void)
   merging_close (&m);
 }
 
+/* The mark of a cut OD is a class, which nmsfilter reads. Another boxmerge keeps it once. */
+static void
+test_cut (void)
+{
+  GstBuffer *buffer = frame_new (0), *out;
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_0::xpos=320 sink_0::edge-margin=5", 2, NULL, FALSE);
+  add_od (buffer, "dog", 4, 20, 60, 40, 0.9f);
+  add_od (buffer, "dog", 100, 20, 60, 40, 0.9f);
+  gst_harness_push (m.branch[0], buffer);
+  gst_harness_push (m.branch[1], frame_new (0));
+  buffer = frame_new (0);
+  add_od (buffer, "dog", 318, 20, 70, 40, 0.3f);
+  add_od (buffer, "dog", 410, 20, 70, 40, 0.3f);
+  gst_harness_push (m.main, buffer);
+  out = gst_harness_pull (m.main);
+  assert_ods (out, "318 410 324 420");
+  assert_classes (out, od_at (out, 324), "source:sink_0 source-cut");
+  assert_classes (out, od_at (out, 420), "source:sink_0");
+  buffer = gst_buffer_copy (out);
+  GST_BUFFER_PTS (buffer) = FRAME;
+  out = filtered ("nmsfilter", out);
+  assert_ods (out, "318 420");
+  gst_buffer_unref (out);
+
+  gst_harness_push (m.branch[0], frame_new (FRAME));
+  gst_harness_push (m.branch[1], buffer);
+  merging_push_main (&m, FRAME);
+  out = gst_harness_pull (m.main);
+  assert_ods (out, "318 410 324 420");
+  assert_classes (out, od_at (out, 324), "source:sink_1 source-cut");
+  gst_buffer_unref (out);
+  merging_close (&m);
+}
+
 /* A region and the OD with its id are one box. The buffer that another element holds keeps its
  * own metadata. */
 static void
@@ -84,6 +120,7 @@ test_hold (void)
 
 static const TestCase cases[] = {
   { "/boxmerge-ods/ods", test_ods },
+  { "/boxmerge-ods/cut", test_cut },
   { "/boxmerge-ods/region-and-od", test_region_and_od },
   { "/boxmerge-ods/hold", test_hold },
   { NULL }

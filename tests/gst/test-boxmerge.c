@@ -3,6 +3,8 @@
  * boxmerge: where the boxes of a branch come to lie in the main frame, what belongs to
  * them, and that pixels are not copied.
  */
+#include <string.h>
+
 #include "gstrunner.h"
 #include "merging.h"
 
@@ -73,6 +75,93 @@ test_clip (void)
   expect_place ("sink_0::xpos=620", QUARTER, "630,20,30,40");
   expect_place ("sink_0::xpos=620 sink_0::clip=true", QUARTER, "630,20,10,40");
   expect_place ("sink_0::xpos=640", QUARTER, "");
+}
+
+/* Returns the structure "source" of the only region: its name, and whether it is cut. Free it. */
+static gchar *
+only_source (GstBuffer * buffer)
+{
+  gpointer state = NULL;
+  GstMeta *meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+      GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  GstStructure *source = gst_video_region_of_interest_meta_get_param (
+      (GstVideoRegionOfInterestMeta *) meta, "source");
+  const gchar *name = source ? gst_structure_get_string (source, "name") : NULL;
+  gboolean cut = FALSE;
+
+  g_assert_cmpuint (count_on (buffer), ==, 1);
+  if (source)
+    gst_structure_get_boolean (source, "cut", &cut);
+  return g_strdup_printf ("%s%s", name ? name : "-", cut ? " cut" : "");
+}
+
+/* Sends a box of 30x40 pixels at x, 20 through a branch, with the structure "source" of `had` if
+ * that is not NULL, and checks the source that comes out. */
+static void
+expect_source (const gchar * properties, const gchar * caps, gint x, const gchar * had,
+    const gchar * expected)
+{
+  gchar *launch = g_strdup_printf ("boxmerge %s", properties), *found;
+  GstVideoRegionOfInterestMeta *roi;
+  GstBuffer *buffer = frame_new (0);
+  Merging m;
+
+  merging_open (&m, launch, 1, caps, FALSE);
+  roi = add_scored (buffer, 0, "a", x, 20, 30, 40, 0.5);
+  if (had)
+    gst_video_region_of_interest_meta_add_param (roi, gst_structure_from_string (had, NULL));
+  gst_harness_push (m.branch[0], buffer);
+  merging_push_main (&m, 0);
+  buffer = gst_harness_pull (m.main);
+  found = only_source (buffer);
+  if (strcmp (found, expected) != 0)
+    g_error ("%s, box at %d: \"%s\", not \"%s\"", properties, x, found, expected);
+  g_free (found);
+  g_free (launch);
+  gst_buffer_unref (buffer);
+  merging_close (&m);
+}
+
+/* Boxes at an edge of the branch's picture are cut, but not those at an edge of the main frame. */
+static void
+test_cut (void)
+{
+  static const gchar right[] = "sink_0::edge-margin=5 sink_0::xpos=320";
+
+  expect_source ("sink_0::xpos=320", QUARTER, 0, NULL, "sink_0");
+  expect_source (right, QUARTER, 0, NULL, "sink_0 cut");
+  expect_source (right, QUARTER, 5, NULL, "sink_0 cut");
+  expect_source (right, QUARTER, -10, NULL, "sink_0 cut");
+  expect_source (right, QUARTER, 6, NULL, "sink_0");
+  expect_source (right, QUARTER, 290, NULL, "sink_0");
+  expect_source ("sink_0::edge-margin=5", QUARTER, 0, NULL, "sink_0");
+  expect_source ("sink_0::edge-margin=5", QUARTER, 285, NULL, "sink_0 cut");
+  expect_source ("sink_0::edge-margin=5 sink_0::clip=true", QUARTER, 300, NULL, "sink_0 cut");
+  /* the top edge at 260: 20 pixels away, or 10 after scaling */
+  expect_source ("sink_0::edge-margin=19 sink_0::ypos=240", QUARTER, 100, NULL, "sink_0");
+  expect_source ("sink_0::edge-margin=20 sink_0::ypos=240", QUARTER, 100, NULL, "sink_0 cut");
+  expect_source ("sink_0::edge-margin=10 sink_0::ypos=240 sink_0::width=160 sink_0::height=120",
+      QUARTER, 100, NULL, "sink_0 cut");
+  expect_source ("sink_0::edge-margin=5 sink_0::tiles=2x1 sink_0::tile-index=1", QUARTER, 0, NULL,
+      "sink_0 cut");
+  expect_source ("sink_0::edge-margin=5 sink_0::tiles=2x1 sink_0::tile-index=1 "
+      "sink_0::video-direction=horiz", QUARTER, 290, NULL, "sink_0 cut");
+  /* a branch with the whole frame */
+  expect_source ("sink_0::edge-margin=5", NULL, 0, NULL, "sink_0");
+}
+
+/* A mark of an earlier boxmerge is kept, with or without a name. */
+static void
+test_marks_of_marked (void)
+{
+  expect_source ("", QUARTER, 100, "source,name=old,cut=true", "sink_0 cut");
+  expect_source ("", QUARTER, 100, "source,name=old,cut=false", "sink_0");
+  expect_source ("sink_0::source=\"\"", QUARTER, 100, "source,name=old", "old");
+  expect_source ("sink_0::source=\"\"", QUARTER, 100, "source,name=old,cut=true", "old cut");
+  expect_source ("sink_0::source=\"\" sink_0::edge-margin=5", QUARTER, 285, "source,name=old",
+      "old cut");
+  expect_source ("sink_0::source=\"\" sink_0::edge-margin=5", QUARTER, 285, NULL, "- cut");
+  expect_source ("sink_0::source=\"\" sink_0::edge-margin=5", QUARTER, 100, NULL, "-");
 }
 
 /* A wrong text is a warning of GLib, and the value does not change. */
@@ -251,6 +340,8 @@ static const TestCase cases[] = {
   { "/boxmerge/tiles", test_tiles },
   { "/boxmerge/directions", test_directions },
   { "/boxmerge/clip", test_clip },
+  { "/boxmerge/cut", test_cut },
+  { "/boxmerge/marks-of-marked", test_marks_of_marked },
   { "/boxmerge/malformed-tiles", test_malformed_tiles },
   { "/boxmerge/wrong-tile", test_wrong_tile },
   { "/boxmerge/what-belongs-to-boxes", test_what_belongs_to_boxes },

@@ -21,8 +21,8 @@ write_whole (void)
 
   for (guint i = 0; i < FRAMES; i++)
     g_string_append_printf (text, "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":"
-        "100,\"height\":100},\"objects\":[{\"x\":0,\"y\":0,\"w\":100,\"h\":100,\"roi_type\":\"a\"}"
-        "]}\n", i * FRAME);
+        "100,\"height\":100},\"objects\":[{\"x\":0,\"y\":0,\"w\":100,\"h\":100,\"roi_type\":\"a\","
+        "\"detection\":{\"confidence\":0.9}}]}\n", i * FRAME);
   path = text_file_new ("whole.jsonl", text->str, -1);
   g_string_free (text, TRUE);
   return path;
@@ -164,19 +164,58 @@ test_restart (void)
   gst_object_unref (pipeline);
 }
 
+/* Sends a frame on which a whole object was found already through tiledetect and nmsfilter. One
+ * tile shows most of the object. Returns the boxes that are left. Free them. */
+static gchar *
+boxes_kept (const gchar * properties)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, FRAME_WIDTH * FRAME_HEIGHT, NULL);
+  GstHarness *h = tiles_new (properties);
+  gchar *boxes;
+
+  GST_BUFFER_PTS (buffer) = 0;
+  add_scored (buffer, 0, "a", 0, 0, 360, 480, 0.3);
+  gst_harness_set_src_caps_str (h, FRAME_CAPS);
+  gst_harness_push (h, buffer);
+  buffer = filtered ("nmsfilter", gst_harness_pull (h));
+  boxes = merging_boxes (buffer);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+  return boxes;
+}
+
+/* A box at an inner edge of its tile gives way to a whole one with a lower confidence. */
+static void
+test_cut_boxes (void)
+{
+  static const gchar *const runs[][2] = {
+    { "rows=1", "0,0,360,480 320,0,320,480" },
+    { "rows=1 edge-margin=0", "0,0,320,480 320,0,320,480" },
+    { "rows=1 columns=1", "0,0,640,480" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (runs); i++) {
+    gchar *boxes = boxes_kept (runs[i][0]);
+
+    g_assert_cmpstr (boxes, ==, runs[i][1]);
+    g_free (boxes);
+  }
+}
+
 static void
 test_defaults (void)
 {
   GstElement *element = detect_new ("tiledetect");
-  guint columns, rows, overlap;
+  guint columns, rows, overlap, margin;
   guint64 latency;
   gchar *detector;
 
   g_object_get (element, "columns", &columns, "rows", &rows, "overlap", &overlap, "latency",
-      &latency, "detector", &detector, NULL);
+      &latency, "edge-margin", &margin, "detector", &detector, NULL);
   g_assert_cmpuint (columns, ==, 2);
   g_assert_cmpuint (rows, ==, 2);
   g_assert_cmpuint (overlap, ==, 0);
+  g_assert_cmpuint (margin, ==, 5);
   g_assert_cmpuint (latency, ==, 0);
   g_assert_null (detector);
   gst_object_unref (element);
@@ -185,6 +224,7 @@ test_defaults (void)
 static const TestCase cases[] = {
   { "/tiledetect/tiles", test_tiles },
   { "/tiledetect/caps-changes", test_caps_changes },
+  { "/tiledetect/cut-boxes", test_cut_boxes },
   { "/tiledetect/errors", test_errors },
   { "/tiledetect/restart", test_restart },
   { "/tiledetect/defaults", test_defaults },
