@@ -21,7 +21,8 @@ def interrupted(*_):
     os._exit(130)
 
 
-signal.signal(signal.SIGINT, interrupted)
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, interrupted)
 
 import argparse  # noqa: E402
 import time  # noqa: E402
@@ -60,13 +61,18 @@ def arguments():
     return parser.parse_args()
 
 
-def description(options):
-    """The pipeline that stays, as gst-launch-1.0 would take it."""
-    text = ("appsrc name=frames format=time is-live=true"
+def filtered(options):
+    """The begin of the pipeline that stays, up to a tee with the name filtered."""
+    return ("appsrc name=frames format=time is-live=true"
             " max-buffers=1 max-bytes=0 max-time=0 leaky-type=downstream"
             f" ! videoconvert ! videoscale ! capsfilter name=size caps={quoted(PICTURE)}"
             f" ! {options.detector} ! {options.filter} name=filter post-messages=true"
             " ! boxoverlay show-label=false ! tee name=filtered")
+
+
+def description(options):
+    """The pipeline that stays, as gst-launch-1.0 would take it."""
+    text = filtered(options)
     if options.window:
         text += (" filtered. ! queue leaky=downstream max-size-buffers=1 ! videoconvert"
                  " ! autovideosink sync=false")
@@ -134,7 +140,7 @@ class Camera:
 
 
 class Program:
-    def __init__(self, options):
+    def __init__(self, options, elements=None):
         self.options = options
         self.loop = GLib.MainLoop()
         self.camera = None
@@ -143,7 +149,7 @@ class Program:
         self.arrived = self.taken = self.seen = 0   # frames into and out of the appsrc
         self.waited = 0.0        # seconds since the last frame
         self.stats = self.before = {"frames": 0, "boxes-in": 0, "boxes-out": 0, "time": 0}
-        self.pipeline = Gst.parse_launch(description(options))
+        self.pipeline = Gst.parse_launch(elements or description(options))
         self.frames = self.pipeline.get_by_name("frames")
         self.frames.get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, self.on_taken)
         self.caps = self.rate = None   # the last frame's caps, the first one's rate
@@ -247,11 +253,14 @@ class Program:
             self.camera.gone(f"no frame for {self.options.patience:g} s")
         if self.camera:
             count, time = (self.stats[k] - self.before[k] for k in ("frames", "time"))
-            say(f"{frames} frames/s, {self.dropped()} dropped, boxes {self.stats['boxes-in']} in,"
-                f" {self.stats['boxes-out']} out,"
-                f" nmsfilter {time / count / 1000 if count else 0:.0f} us a frame")
+            self.on_report(frames, time / count / 1000 if count else 0)
             self.before = self.stats
         return GLib.SOURCE_CONTINUE
+
+    def on_report(self, frames, microseconds):
+        """Prints the frames of the last second and nmsfilter's time for one of them."""
+        say(f"{frames} frames/s, {self.dropped()} dropped, boxes {self.stats['boxes-in']} in,"
+            f" {self.stats['boxes-out']} out, nmsfilter {microseconds:.0f} us a frame")
 
     def on_time(self):
         self.end()

@@ -68,4 +68,5 @@ loading ()
     { cat err >&2; fail "$program ended with $rc while it loaded modules"; }
 }
 loading 'live-camera: interrupted' camera.py rtsp://127.0.0.1/ --detector identity
+loading 'view-in-browser: interrupted' view.py rtsp://127.0.0.1/ --detector identity
 loading '' rtsp-server.py video.avi jpeg
