@@ -53,6 +53,16 @@ def nmscore_nms(*columns: jax.Array, max_output: int, options: Options) -> Any:
     return index[0], kept[0]
 
 
+_FLOATS = (jnp.float32, jnp.bfloat16, jnp.float16)
+
+
+def _floats(array: jax.Array, name: str) -> jax.Array:
+    """Returns the numbers as they are, or rounded to float32."""
+    if jnp.issubdtype(array.dtype, jnp.complexfloating):
+        raise TypeError(f"{name} must hold real numbers, not {array.dtype}")
+    return array if array.dtype in _FLOATS else array.astype(jnp.float32)
+
+
 def _column(values: Any, name: str, boxes: int, kind: Any) -> jax.Array:
     """Returns the column, or an empty one for None."""
     if values is None:
@@ -60,9 +70,9 @@ def _column(values: Any, name: str, boxes: int, kind: Any) -> jax.Array:
     array = jnp.asarray(values)
     if array.shape != (boxes,):
         raise ValueError(f"{name} must have the shape ({boxes},), not {array.shape}")
-    if jnp.issubdtype(array.dtype, jnp.complexfloating):
-        raise TypeError(f"{name} must hold real numbers, not {array.dtype}")
-    if jnp.issubdtype(kind, jnp.integer) and not jnp.issubdtype(array.dtype, jnp.integer):
+    if kind == jnp.float32:
+        return _floats(array, name)
+    if kind == jnp.int32 and not jnp.issubdtype(array.dtype, jnp.integer):
         raise TypeError(f"{name} must hold whole numbers, not {array.dtype}")
     return array != 0 if kind == jnp.bool_ else array.astype(kind)
 
@@ -101,16 +111,14 @@ def nms(boxes: Any, scores: Any, iou_threshold: float, max_output: int, *,
     options = read_options(iou_threshold, score_threshold, max_per_class, max_candidates,
                            inclusive, score_strict, class_agnostic, class_options)
     most = count(max_output, "max_output", 1)
-    rows = jnp.asarray(boxes)
+    rows = _floats(jnp.asarray(boxes), "boxes")
     if rows.ndim != 2 or rows.shape[1] != 4:
         raise ValueError(f"boxes must have the shape (N, 4), not {rows.shape}")
-    if jnp.issubdtype(rows.dtype, jnp.complexfloating):
-        raise TypeError(f"boxes must hold real numbers, not {rows.dtype}")
     if scores is None:
         raise TypeError("scores must be an array, not None")
     n = rows.shape[0]
     index, kept = nmscore_nms(
-        rows.astype(jnp.float32), _column(scores, "scores", n, jnp.float32),
+        rows, _column(scores, "scores", n, jnp.float32),
         _column(class_ids, "class_ids", n, jnp.int32), _column(exclude, "exclude", n, jnp.bool_),
         _column(parents, "parents", n, jnp.int32), max_output=most, options=options)
     return Kept(index, kept)

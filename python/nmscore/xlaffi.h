@@ -17,7 +17,14 @@
 enum { XLAFFI_MAJOR = 0, XLAFFI_MINOR_LEAST = 1, XLAFFI_MINOR_MOST = 3 };
 
 /* The element types, error codes, stages and extensions that are used. */
-enum { XLAFFI_PRED = 1, XLAFFI_S32 = 4, XLAFFI_S64 = 5, XLAFFI_F32 = 11 };
+enum {
+  XLAFFI_PRED = 1,
+  XLAFFI_S32 = 4,
+  XLAFFI_S64 = 5,
+  XLAFFI_F16 = 10,
+  XLAFFI_F32 = 11,
+  XLAFFI_BF16 = 16
+};
 enum { XLAFFI_INVALID_ARGUMENT = 3, XLAFFI_RESOURCE_EXHAUSTED = 8 };
 enum { XLAFFI_EXECUTE = 3 };
 enum { XLAFFI_METADATA = 1 };

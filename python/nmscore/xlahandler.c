@@ -2,12 +2,15 @@
 /*
  * xlahandler: decides the images of one call, a few to some hundreds, in place: the arguments are
  * read where XLA has them, and the kept indices are written to XLA's results. The arguments are
- * boxes (B, N, 4) and scores (B, N), binary32, and class ids (B, N), int32, `exclude` (B, N),
- * pred, and parents (B, N), int32; the last three are (B, 0) if absent. The results are indices
- * (B, K), int32, -1 after the kept ones, and counts (B), int32. A call makes a context of its
- * own, because XLA may make calls on several threads at once.
+ * boxes (B, N, 4) and scores (B, N), binary32, binary16 or bfloat16, and class ids (B, N), int32,
+ * `exclude` (B, N), pred, and parents (B, N), int32; the last three are (B, 0) if absent. The
+ * results are indices (B, K), int32, -1 after the kept ones, and counts (B), int32.
+ *
+ * A call makes a context of its own, because XLA may make calls on several threads at once. The
+ * handler widens 16-bit numbers, because an operation of XLA before it takes longer than the call.
  */
 #include "xlahandler.h"
+#include "numbers.h"
 #include "xlaffi.h"
 #include "xlaoptions.h"
 
@@ -22,6 +25,7 @@ typedef struct call {
   nms_options options;
   nms_class_options *classes;
   size_t *offsets, *kept_offsets; /* images + 1 elements each, in one block */
+  float *wide[2];                 /* boxes and scores, if they are not binary32 */
 } call;
 
 static xlaffi_error *
@@ -64,6 +68,13 @@ is_buffer (const xlaffi_buffer *b, int type, int64_t rank, const int64_t *dims)
       && !memcmp (b->dims, dims, (size_t) rank * sizeof *dims);
 }
 
+static int
+is_floats (const xlaffi_buffer *b, int64_t rank, const int64_t *dims)
+{
+  const int known = b->type == XLAFFI_F32 || b->type == XLAFFI_F16 || b->type == XLAFFI_BF16;
+  return known && is_buffer (b, b->type, rank, dims);
+}
+
 /* As is_buffer, for a column, which has one number for each box or none. */
 static int
 is_column (const xlaffi_buffer *b, int type, const int64_t *dims)
@@ -85,7 +96,7 @@ read_shapes (const xlaffi_frame *f, call *c)
   c->images = (size_t) b;
   c->boxes = (size_t) n;
   c->most = (size_t) k;
-  return is_buffer (a[BOXES], XLAFFI_F32, 3, rows) && is_buffer (a[SCORES], XLAFFI_F32, 2, rows)
+  return is_floats (a[BOXES], 3, rows) && is_floats (a[SCORES], 2, rows)
       && is_column (a[CLASSES], XLAFFI_S32, rows) && is_column (a[EXCLUDE], XLAFFI_PRED, rows)
       && is_column (a[PARENTS], XLAFFI_S32, rows) && is_buffer (r[KEPT], XLAFFI_S32, 2, kept)
       && is_buffer (r[COUNTS], XLAFFI_S32, 1, rows);
@@ -95,6 +106,22 @@ static const void *
 column (const xlaffi_buffer *b)
 {
   return b->dims[1] > 0 ? b->data : NULL;
+}
+
+/* Returns the numbers of a buffer, `count`, as binary32: its own or those of *wide, which is
+ * allocated. Returns NULL when out of memory. */
+static const float *
+floats (const xlaffi_buffer *b, size_t count, float **wide)
+{
+  const array_view view = { .data = b->data, .ndim = 1, .shape = { (Py_ssize_t) count },
+    .strides = { 2 }, .kind = b->type == XLAFFI_F16 ? NUMBER_FLOAT : NUMBER_BFLOAT, .bits = 16 };
+
+  if (b->type == XLAFFI_F32)
+    return b->data;
+  *wide = malloc (count * sizeof **wide + 1);
+  if (*wide)
+    numbers_to_floats (&view, *wide);
+  return *wide;
 }
 
 /* Moves the kept indices of each image to its row and fills the row with -1. Begins with the last
@@ -112,7 +139,7 @@ spread (const call *c, int32_t *kept, int32_t *counts)
 }
 
 static int
-run (const xlaffi_frame *f, const call *c, nms_context *ctx)
+run (const xlaffi_frame *f, call *c, nms_context *ctx)
 {
   xlaffi_buffer *const *a = f->args.buffers, *const *r = f->rets.buffers;
   nms_boxes boxes = { .size = sizeof boxes, .count = c->images * c->boxes };
@@ -120,8 +147,11 @@ run (const xlaffi_frame *f, const call *c, nms_context *ctx)
     .kept_capacity = c->images * c->most, .kept_offsets = c->kept_offsets };
   nms_result result = { .size = sizeof result };
 
-  nms_boxes_set_rows (&boxes, a[BOXES]->data);
-  boxes.score.data = a[SCORES]->data;
+  const float *rows = floats (a[BOXES], 4 * boxes.count, &c->wide[0]);
+  boxes.score.data = floats (a[SCORES], boxes.count, &c->wide[1]);
+  if (boxes.count > 0 && (!rows || !boxes.score.data))
+    return NMS_ERROR_MEMORY;
+  nms_boxes_set_rows (&boxes, rows);
   boxes.class_id.data = column (a[CLASSES]);
   boxes.exclude.data = column (a[EXCLUDE]);
   boxes.parent.data = column (a[PARENTS]);
@@ -151,8 +181,11 @@ run_call (const xlaffi_frame *f, call *c)
     c->offsets[i] = i * c->boxes;
   c->options.max_detections = c->most;
   const int error = run (f, c, ctx);
-  xlaffi_error *failure = error ? fail (f, error == NMS_ERROR_MEMORY ? XLAFFI_RESOURCE_EXHAUSTED
-      : XLAFFI_INVALID_ARGUMENT, nms_context_error (ctx)) : NULL;
+  xlaffi_error *failure = NULL;
+  if (error == NMS_ERROR_MEMORY)
+    failure = fail (f, XLAFFI_RESOURCE_EXHAUSTED, "nmscore: out of memory");
+  else if (error)
+    failure = fail (f, XLAFFI_INVALID_ARGUMENT, nms_context_error (ctx));
   nms_context_free (&ctx);
   return failure;
 }
@@ -168,6 +201,8 @@ handle (xlaffi_frame *f)
     return fail (f, XLAFFI_INVALID_ARGUMENT, "nmscore: this version of XLA's FFI is unknown");
   xlaffi_error *failure = run_call (f, &c);
   free (c.offsets);
+  free (c.wide[0]);
+  free (c.wide[1]);
   free (c.classes);
   return failure;
 }

@@ -51,7 +51,7 @@ def step(keys, overlap, others, result, scores, remaining):
         result[...] = scores[...]
 
 
-def kernel(keys, overlap, others):
+def kernel(keys, overlap, others, interpret):
     whole = functools.partial(pl.BlockSpec, block_shape=(BOXES,), index_map=lambda i: (0,))
     square = pl.BlockSpec(block_shape=(BOXES, BOXES), index_map=lambda i: (0, 0))
     return pl.pallas_call(
@@ -61,13 +61,14 @@ def kernel(keys, overlap, others):
             out_specs=whole(),
             scratch_shapes=[pltpu.VMEM((BOXES,), keys.dtype), pltpu.VMEM((BOXES,), keys.dtype)]),
         out_shape=jax.ShapeDtypeStruct((BOXES,), keys.dtype),
-        compiler_params=pltpu.CompilerParams(dimension_semantics=('arbitrary',)))(
+        compiler_params=pltpu.CompilerParams(dimension_semantics=('arbitrary',)),
+        interpret=interpret)(
             keys, overlap, others)
 
 
-def nms(boxes, scores):
+def nms(boxes, scores, interpret=False):
     overlap, others = masks_of(boxes)
-    return kernel(packed_of(scores), overlap, others)
+    return kernel(packed_of(scores), overlap, others, interpret)
 
 
 def main():
