@@ -454,7 +454,10 @@ stage_frameworks ()
   build_release || return 0
   check "install the libraries" "$NMS_ROOT/tests/frameworks/frameworks.sh" --install "$folder" ||
     return 0
+  check "fetch libtpu" "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" tpu &&
+    export NMS_TEST_LIBTPU="$NMS_BUILD_DIR/xla/libtpu.so"
   NMS_TEST_FRAMEWORKS="$folder" suites release --suite frameworks
+  unset NMS_TEST_LIBTPU
 }
 
 # Makes the folders of tests/env/debian.sh while other stages run, because it takes minutes and

@@ -16,11 +16,13 @@ from jax.interpreters import ad, batching, mlir
 import jax.numpy as jnp
 
 from nmscore import _nmscore
+from nmscore._jaxprograms import PROGRAMS, decide
 
 TARGET = "nmscore_nms"
 
 # What runs on each platform.
-IMPLEMENTATIONS = {"cpu": f"the native core, XLA's custom call {TARGET}"}
+IMPLEMENTATIONS = {"cpu": f"the native core, custom call {TARGET}", "tpu": PROGRAMS["tpu"],
+                   "cuda": PROGRAMS["gpu"], "rocm": PROGRAMS["gpu"]}
 
 nms_p = Primitive("nmscore_nms")
 nms_p.multiple_results = True
@@ -75,3 +77,6 @@ def _lower_for_cpu(ctx: Any, *operands: Any, max_output: int, options: Any) -> A
 batching.primitive_batchers[nms_p] = _batch
 ad.primitive_jvps[nms_p] = _no_derivative
 mlir.register_lowering(nms_p, _lower_for_cpu, platform="cpu")
+for _platform, _kind in (("tpu", "tpu"), ("cuda", "gpu"), ("rocm", "gpu")):
+    mlir.register_lowering(nms_p, mlir.lower_fun(functools.partial(decide, _kind),
+                                                 multiple_results=True), platform=_platform)

@@ -12,39 +12,16 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from jax.sharding import AxisType, NamedSharding, PartitionSpec  # noqa: E402
 
-import nmscore  # noqa: E402
 import nmscore.jax  # noqa: E402
+from jaxframes import check, random_frames  # noqa: E402
 
-BATCH, BOXES, MOST = 500, 40, 12
-
-
-def random_frames(seed, images=BATCH, boxes=BOXES):
-    """Boxes on a coarse grid and scores of few values, so that overlaps and scores tie."""
-    rng = np.random.default_rng(seed)
-    corners = rng.integers(0, 24, (images, boxes, 2))
-    extents = rng.integers(0, 16, (images, boxes, 2))
-    rows = np.concatenate((corners, corners + extents), axis=2).astype(np.float32)
-    scores = rng.integers(0, 12, (images, boxes)).astype(np.float32) / 8
-    rows[rng.random(rows.shape) < 0.002] = np.nan
-    scores[rng.random(scores.shape) < 0.01] = np.nan
-    return rows, scores, rng.integers(0, 3, (images, boxes)).astype(np.int32)
-
-
-def expected(rows, scores, most, **options):
-    """Returns what nmscore.run keeps, padded as nmscore.jax pads it."""
-    result = nmscore.run(rows, scores, max_detections=most, **options).kept
-    return np.pad(result, (0, most - len(result)), constant_values=-1), len(result)
+BOXES, MOST = 40, 12
 
 
 class Cpu(unittest.TestCase):
-    def check(self, kept, rows, scores, most, class_ids=None, **options):
-        """Compares the images of a batch."""
-        index, count = np.asarray(kept.index), np.asarray(kept.count)
-        for i in range(len(rows)):
-            columns = {} if class_ids is None else {"class_ids": class_ids[i]}
-            wanted, number = expected(rows[i], scores[i], most, **columns, **options)
-            self.assertEqual(index[i].tolist(), wanted.tolist(), (i, options))
-            self.assertEqual(count[i], number)
+    def check(self, kept, rows, scores, class_ids=None, **options):
+        check(self, kept, rows, scores, MOST, {} if class_ids is None else {"class_ids": class_ids},
+              **options)
 
     def test_ten_thousand_frames(self):
         # each round has other options; together 10,000 frames
@@ -66,7 +43,7 @@ class Cpu(unittest.TestCase):
 
             kept = jax.jit(jax.vmap(one, in_axes=(0, 0, None if classes is None else 0)))(
                 rows, scores, classes)
-            self.check(kept, rows, scores, MOST, classes, **options)
+            self.check(kept, rows, scores, classes, **options)
 
     def test_exclude_and_parents(self):
         rows, scores, _ = random_frames(30, 50)
@@ -75,10 +52,8 @@ class Cpu(unittest.TestCase):
         parents = rng.integers(-1, BOXES, scores.shape).astype(np.int32)
         kept = jax.vmap(lambda r, s, e, p: nmscore.jax.nms(r, s, 0.3, 9, exclude=e, parents=p))(
             rows, scores, exclude, parents)
-        for i in range(len(rows)):
-            wanted, _ = expected(rows[i], scores[i], 9, iou_threshold=0.3, exclude=exclude[i],
-                                 parents=parents[i])
-            self.assertEqual(np.asarray(kept.index[i]).tolist(), wanted.tolist())
+        check(self, kept, rows, scores, 9, {"exclude": exclude, "parents": parents},
+              iou_threshold=0.3)
 
     def test_output_longer_than_the_boxes(self):
         kept = nmscore.jax.nms([[0, 0, 10, 10], [1, 1, 11, 11], [50, 50, 60, 60]],
@@ -95,7 +70,7 @@ class Cpu(unittest.TestCase):
         for kind in (jnp.bfloat16, jnp.float16):
             r, s = jnp.asarray(rows + 0.3, kind), jnp.asarray(scores * 0.7, kind)
             kept = jax.vmap(lambda r, s: nmscore.jax.nms(r, s, 0.4, MOST))(r, s)
-            self.check(kept, np.asarray(r, np.float32), np.asarray(s, np.float32), MOST,
+            self.check(kept, np.asarray(r, np.float32), np.asarray(s, np.float32),
                        iou_threshold=0.4)
 
     def test_vmap_is_one_call(self):
@@ -107,14 +82,13 @@ class Cpu(unittest.TestCase):
         program = jax.jit(jax.vmap(run)).lower(rows, scores).as_text()
         self.assertEqual(program.count("stablehlo.custom_call @nmscore_nms"), 1)
         self.assertNotIn("stablehlo.while", program)
-        self.check(jax.vmap(run)(rows, scores), rows, scores, MOST)
+        self.check(jax.vmap(run)(rows, scores), rows, scores)
         # boxes shared by all images, scores along another axis, and a vmap inside a vmap
         shared = jax.vmap(run, in_axes=(None, 1))(rows[0], scores.T)
-        self.check(shared, rows[:1].repeat(64, 0), scores, MOST)
+        self.check(shared, rows[:1].repeat(64, 0), scores)
         pairs = jax.vmap(jax.vmap(run))(rows.reshape(8, 8, BOXES, 4), scores.reshape(8, 8, BOXES))
         self.assertEqual(pairs.index.shape, (8, 8, MOST))
-        self.check(nmscore.jax.Kept(*(a.reshape(64, *a.shape[2:]) for a in pairs)), rows, scores,
-                   MOST)
+        self.check([a.reshape(64, *a.shape[2:]) for a in pairs], rows, scores)
 
     def test_sharded(self):
         rows, scores, classes = random_frames(60, 8)
@@ -129,10 +103,10 @@ class Cpu(unittest.TestCase):
         for check in (True, False):
             mapped = jax.shard_map(run, mesh=kinds["auto"], check_vma=check,
                                    in_specs=(axis, axis, PartitionSpec()), out_specs=axis)
-            self.check(jax.jit(mapped)(rows, scores, classes[0]), rows, scores, MOST, same)
+            self.check(jax.jit(mapped)(rows, scores, classes[0]), rows, scores, same)
         for mesh in kinds.values():
             put = [jax.device_put(a, NamedSharding(mesh, axis)) for a in (rows, scores)]
-            self.check(jax.jit(run)(*put, classes[0]), rows, scores, MOST, same)
+            self.check(jax.jit(run)(*put, classes[0]), rows, scores, same)
 
     def test_no_derivative(self):
         rows, scores, _ = random_frames(70, 1)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Random frames for the tests of nmscore.jax, and their results by nmscore.run."""
+import numpy as np
+
+import nmscore
+
+
+def random_frames(seed, images=500, boxes=40):
+    """Boxes on a coarse grid and scores of few values, so that overlaps and scores tie."""
+    rng = np.random.default_rng(seed)
+    corners = rng.integers(0, 24, (images, boxes, 2))
+    extents = rng.integers(0, 16, (images, boxes, 2))
+    rows = np.concatenate((corners, corners + extents), axis=2).astype(np.float32)
+    scores = rng.integers(0, 12, (images, boxes)).astype(np.float32) / 8
+    rows[rng.random(rows.shape) < 0.002] = np.nan
+    scores[rng.random(scores.shape) < 0.01] = np.nan
+    return rows, scores, rng.integers(0, 3, (images, boxes)).astype(np.int32)
+
+
+def check(test, kept, rows, scores, most, columns=None, **options):
+    """Compares the images of a batch with nmscore.run. `columns` has its other columns."""
+    index, count = np.asarray(kept[0]), np.asarray(kept[1])
+    for i in range(len(rows)):
+        given = {name: column[i] for name, column in (columns or {}).items()}
+        wanted = nmscore.run(rows[i], scores[i], max_detections=most, **given, **options).kept
+        padded = np.pad(wanted, (0, most - len(wanted)), constant_values=-1)
+        test.assertEqual(index[i].tolist(), padded.tolist(), (i, options))
+        test.assertEqual(count[i], len(wanted))

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""nmscore.jax for GPUs and TPUs returns what nmscore.run returns.
+
+The programs are lowered for these devices and run on the CPU: that for GPUs as it is, that for
+TPUs with its kernel executed by the evaluator of tests/tpu.
+"""
+import os
+import unittest
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import jax  # noqa: E402 (the variable above is read by the import)
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+
+import nmscore.export  # noqa: E402
+import nmscore.jax  # noqa: E402
+from jaxframes import check, random_frames  # noqa: E402
+from kernelcall import BODY, Runner  # noqa: E402
+
+MOST = 12
+OPTIONS = [{}, {"iou_threshold": 0.0}, {"inclusive": True}, {"score_threshold": 0.5},
+           {"score_threshold": 0.5, "score_strict": True}, {"max_per_class": 2},
+           {"class_agnostic": True}, {"class_agnostic": True, "max_per_class": 3}]
+
+
+def program_for(platform, columns, options, *arrays, over=False):
+    """Returns the exported program; `over` maps it over images."""
+    options = {"iou_threshold": 0.5, **options}
+    iou = options.pop("iou_threshold")
+
+    def one(rows, scores, *others):
+        given = dict(zip(columns, others))
+        return tuple(nmscore.jax.nms(rows, scores, iou, MOST, **given, **options))
+
+    return jax.export.export(
+        jax.jit(jax.vmap(one) if over else one), platforms=[platform],
+        disabled_checks=[jax.export.DisabledSafetyCheck.platform()])(*arrays)
+
+
+class Gpu(unittest.TestCase):
+    def test_loop(self):
+        for seed, options in enumerate(OPTIONS):
+            rows, scores, classes = random_frames(seed, 40)
+            columns = {"class_ids": classes, "exclude": classes == seed % 3} if seed % 2 else {}
+            arrays = (rows, scores, *columns.values())
+            platform = ("cuda", "rocm")[seed % 2]
+            program = program_for(platform, columns, options, *arrays, over=True)
+            self.assertIn("@nmscore_loop", str(program.mlir_module()))
+            check(self, program.call(*arrays), rows, scores, MOST, columns,
+                  **{"iou_threshold": 0.5, **options})
+
+    def test_what_the_program_lacks(self):
+        rows, scores, classes = (a[0] for a in random_frames(9, 1))
+        for options in ({"max_candidates": 3}, {"parents": classes},
+                        {"class_options": {1: {"max_detections": 1}}}):
+            with self.assertRaisesRegex(NotImplementedError, next(iter(options))):
+                program_for("cuda", [], options, rows, scores)
+
+    def test_implementation(self):
+        for platform, text in (("cuda", "loop"), ("gpu", "loop"), ("rocm", "loop"),
+                               ("tpu", "Mosaic kernel")):
+            self.assertIn(text, nmscore.jax.implementation(platform))
+
+
+class Tpu(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.runner = Runner()
+
+    def test_kernel(self):
+        before = self.runner.calls
+        for seed, options in enumerate(OPTIONS):
+            rows, scores, classes = random_frames(seed, 2, 150)
+            columns = {"class_ids": classes, "exclude": classes == seed % 3} if seed % 2 else {}
+            arrays = [a[0] for a in (rows, scores, *columns.values())]
+            program = program_for("tpu", columns, options, *arrays)
+            self.assertIn("@nmscore_tpu_kernel", str(program.mlir_module()))
+            kept = [a[None] for a in self.runner.run(program, *arrays)]
+            check(self, kept, rows[:1], scores[:1], MOST, columns,
+                  **{"iou_threshold": 0.5, **options})
+        self.assertEqual(self.runner.calls - before, len(OPTIONS))
+
+    def test_images(self):
+        rows, scores, _ = random_frames(20, 3, 150)
+        program = program_for("tpu", [], {}, rows, scores, over=True)
+        check(self, self.runner.run(program, rows, scores), rows, scores, MOST, iou_threshold=0.5)
+
+    def test_kernel_is_that_of_export(self):
+        rows, scores, _ = random_frames(30, 1, 150)
+        program = program_for("tpu", [], {}, jnp.asarray(rows[0], jnp.bfloat16), scores[0])
+        text = nmscore.export.program("tpu", 150, max_detections=MOST).text
+        self.assertEqual(BODY.findall(str(program.mlir_module())), BODY.findall(text))
+
+    def test_more_output_than_boxes(self):
+        rows, scores = np.float32([[0, 0, 9, 9], [1, 1, 9, 9]]), np.float32([0.5, 0.7])
+        program = program_for("tpu", [], {}, rows, scores)
+        index, count = self.runner.run(program, rows, scores)
+        self.assertEqual((index.tolist(), int(count)), ([1] + [-1] * (MOST - 1), 1))
+
+
+if __name__ == "__main__":
+    unittest.main()
