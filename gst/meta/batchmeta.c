@@ -113,7 +113,7 @@ get_stream (BatchMeta * self, guint index)
   }
   stream = g_new0 (BatchStream, 1);
   stream->index = index;
-  stream->data = self->funcs->stream_new ();
+  stream->data = self->funcs->stream_new (self->element);
   GST_OBJECT_LOCK (self->element);
   g_ptr_array_add (self->streams, stream);
   GST_OBJECT_UNLOCK (self->element);

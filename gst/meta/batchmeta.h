@@ -34,16 +34,16 @@ typedef struct
   BatchStream *stream;
   GstBuffer *buffer;            /* read-only, see batch_meta_make_writable */
   const GstSegment *segment;    /* that of the batch if the stream has none */
+  GstBuffer **batch;            /* where batch_meta_walk got the batch from */
 
   /* private */
-  GstBuffer **batch;
   gsize number, object;         /* the places of the stream and of the object */
   guint item;                   /* the place in a buffer list */
 } BatchFrame;
 
 typedef struct
 {
-  gpointer (*stream_new) (void);        /* allocates the data of a stream */
+  gpointer (*stream_new) (GstElement * element);        /* allocates the data of a stream */
   GDestroyNotify stream_free;
   /* Called for each event of a stream: for a sticky one before the frames of the batch, unless
    * it is the same as in the batch before. May be NULL. */

@@ -7,7 +7,7 @@
 #include "filterstream.h"
 
 gpointer
-filter_stream_new (void)
+filter_stream_new (GstElement * element)
 {
   FilterStream *self = g_new0 (FilterStream, 1);
 

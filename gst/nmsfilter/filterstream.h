@@ -17,7 +17,7 @@ typedef struct
 } FilterStream;
 
 /* Allocate and free it, as BatchFuncs wants it. */
-gpointer filter_stream_new (void);
+gpointer filter_stream_new (GstElement * element);
 void filter_stream_free (gpointer stream);
 
 /* Handles an event of a stream, as BatchFuncs wants it. */

@@ -133,7 +133,7 @@ gst_box_overlay_template_caps (void)
 }
 
 static gpointer
-stream_new (void)
+stream_new (GstElement * element)
 {
   OverlayStream *stream = g_new0 (OverlayStream, 1);
 
@@ -172,7 +172,7 @@ gst_box_overlay_start (GstBaseTransform * trans)
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
   GstVideoInfo likely;
 
-  self->stream = stream_new ();
+  self->stream = stream_new (GST_ELEMENT (self));
   /* The files of the font take most of the time, whatever the size of the frames is. */
   gst_video_info_set_format (&likely, GST_VIDEO_FORMAT_I420, 1920, 1080);
   load_font (self, self->stream, &likely);

@@ -52,6 +52,8 @@ box_structure_from_frame (const RecordedFrame * frame)
 
   if (frame->timestamp != RECORDED_FRAME_NO_TIME)
     gst_structure_set (s, "timestamp", G_TYPE_UINT64, frame->timestamp, NULL);
+  if (frame->stream >= 0)
+    gst_structure_set (s, "stream", G_TYPE_UINT, (guint) frame->stream, NULL);
   if (frame->width > 0 && frame->height > 0)
     gst_structure_set (s, "width", G_TYPE_INT, frame->width, "height", G_TYPE_INT, frame->height,
         NULL);

@@ -59,6 +59,11 @@
  * With emit-signals=true, an application gets the boxes without a file: see
  * #GstBoxRecord::frame-boxes.
  *
+ * If the caps have the feature meta:GstAnalyticsBatchMeta (GStreamer 1.28), each buffer inside of
+ * the batches has a line, in which `stream` is the number of its stream. Times, sessions, sizes
+ * and missing frames are those of that stream. The pad boxes gives its text the times of the
+ * batch. MOT text cannot name streams, so format=mot refuses batches.
+ *
  * Put it before videoconvert and videoscale, because those drop the confidences.
  *
  * ## Example launch line
@@ -78,13 +83,14 @@
 #include "framesize.h"
 #include "jsonl.h"
 #include "linemeta.h"
+#include "meta/batchmeta.h"
 #include "meta/boxmeta.h"
 #include "mottext.h"
 #include "properties.h"
 #include "recordoutput.h"
 #include "recordpad.h"
-#include "recordsession.h"
 #include "recordsettings.h"
+#include "recordstream.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_record_debug);
 #define GST_CAT_DEFAULT gst_box_record_debug
@@ -102,13 +108,6 @@ enum
 
 static guint signals[N_SIGNALS];
 
-typedef struct
-{
-  guint64 frames, boxes, bytes; /* written */
-  guint64 dropped;              /* frames that a full pipe did not take */
-  guint64 failed;               /* frames that could not be written */
-} RecordCounts;
-
 struct _GstBoxRecord
 {
   GstBaseTransform parent;
@@ -124,15 +123,13 @@ struct _GstBoxRecord
 
   /* streaming thread */
   RecordedFrame frame;          /* of the current buffer */
-  RecordSession session;
-  gint width, height;
+  RecordStream *stream;
+  gboolean batches;             /* the buffers are batches */
+  BatchMeta *batch;             /* their streams, each with a RecordStream */
   GString *text;
-  gchar *stream_id;             /* NULL: not written */
-  guint64 next_index;           /* of MOT text: index of the next frame */
-  guint64 missing;              /* frames since the last line for which no line was written */
   gboolean warned_labels, warned_confidence;
 
-  RecordCounts counts;          /* under the object lock */
+  RecordCounts counts;          /* of all streams; under the object lock */
 };
 
 #define GST_TYPE_BOX_RECORD (gst_box_record_get_type ())
@@ -177,10 +174,10 @@ is_left_out (const GstBoxRecord * self)
   return self->settings.format == RECORD_FORMAT_MOT && self->frame.outside_segment;
 }
 
-/* Writes the current frame. With OUTPUT_FULL and OUTPUT_FAILED it has no line. */
+/* Writes the current frame, of `stream`. With OUTPUT_FULL and OUTPUT_FAILED it has no line. */
 static OutputResult
-write_frame (GstBoxRecord * self, GstClockTime running_time, RecordOnFull on_full,
-    RecordOnError on_error)
+write_frame (GstBoxRecord * self, RecordStream * stream, GstClockTime running_time,
+    RecordOnFull on_full, RecordOnError on_error)
 {
   gboolean mot = self->settings.format == RECORD_FORMAT_MOT;
   OutputResult result;
@@ -189,7 +186,7 @@ write_frame (GstBoxRecord * self, GstClockTime running_time, RecordOnFull on_ful
   g_string_truncate (self->text, 0);
   if (is_left_out (self))
     return OUTPUT_OK;
-  self->frame.dropped = self->missing;
+  self->frame.dropped = stream->missing;
   if (mot)
     omitted = mot_text_format (&self->frame, self->text);
   else
@@ -199,24 +196,26 @@ write_frame (GstBoxRecord * self, GstClockTime running_time, RecordOnFull on_ful
     return OUTPUT_OK;
   result = record_output_write (self->output, self->text, running_time, on_full, on_error);
   if (result == OUTPUT_OK)
-    self->missing = 0;
+    stream->missing = 0;
   else if (result != OUTPUT_FLUSHING && !self->frame.outside_segment)
-    self->missing++;
+    stream->missing++;
   return result;
 }
 
 /* Counts the current frame. */
 static void
-count_frame (GstBoxRecord * self, OutputResult result)
+count_frame (GstBoxRecord * self, RecordStream * stream, OutputResult result)
 {
-  GST_OBJECT_LOCK (self);
+  RecordCounts counts = {.dropped = result == OUTPUT_FULL,.failed = result == OUTPUT_FAILED };
+
   if (result == OUTPUT_OK && !is_left_out (self)) {
-    self->counts.frames++;
-    self->counts.boxes += self->frame.boxes->len;
-    self->counts.bytes += self->output ? self->text->len : 0;
+    counts.frames = 1;
+    counts.boxes = self->frame.boxes->len;
+    counts.bytes = self->output ? self->text->len : 0;
   }
-  self->counts.dropped += result == OUTPUT_FULL;
-  self->counts.failed += result == OUTPUT_FAILED;
+  GST_OBJECT_LOCK (self);
+  record_counts_add (&self->counts, &counts);
+  record_counts_add (&stream->counts, &counts);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -232,38 +231,25 @@ emit_frame_boxes (GstBoxRecord * self, GstBuffer * buffer)
   gst_structure_free (boxes);
 }
 
-/* Reads position, size and boxes of a buffer into the current frame. */
+/* Attaches the line of the current frame to the buffer, which is that of `frame` unless it is
+ * NULL. */
 static void
-read_frame (GstBoxRecord * self, GstBuffer * buffer)
-{
-  recorded_frame_reset (&self->frame);
-  record_session_place (&self->session, &GST_BASE_TRANSFORM (self)->segment, buffer, &self->frame);
-  self->frame.stream_id = self->stream_id;
-  self->frame.width = self->width;
-  self->frame.height = self->height;
-  self->frame.index = self->next_index;
-  self->next_index += !self->frame.outside_segment;
-  box_meta_read (buffer, self->width, self->height,
-      BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_RECORDED, self->frame.boxes);
-}
-
-/* Attaches the line of the current frame to the buffer. */
-static void
-attach_line (GstBoxRecord * self, GstBuffer * buffer)
+attach_line (GstBoxRecord * self, GstBuffer * buffer, BatchFrame * frame)
 {
   if (!self->settings.line_meta)
     return;
+  if (frame)
+    buffer = batch_meta_make_writable (frame);
   g_string_truncate (self->text, 0);
   jsonl_format (&self->frame, self->text);
   line_meta_set (buffer, self->text->str);
 }
 
-/* Without line-meta the element is in passthrough: this is the input buffer, and it may be
- * read-only. With line-meta it is writable. */
+/* Records a buffer of `stream`. `frame` is its place in a batch, or NULL. */
 static GstFlowReturn
-gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+record_buffer (GstBoxRecord * self, RecordStream * stream, const GstSegment * segment,
+    GstBuffer * buffer, BatchFrame * frame)
 {
-  GstBoxRecord *self = GST_BOX_RECORD (trans);
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
   OutputResult result = OUTPUT_OK;
   RecordOnError on_error;
@@ -275,23 +261,68 @@ gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
   on_full = self->settings.on_full;
   on_error = self->settings.on_error;
   GST_OBJECT_UNLOCK (self);
-  if (trans->segment.format == GST_FORMAT_TIME)
-    running_time = gst_segment_to_running_time (&trans->segment, GST_FORMAT_TIME,
-        GST_BUFFER_PTS (buffer));
-  read_frame (self, buffer);
+  if (segment->format == GST_FORMAT_TIME)
+    running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  record_stream_place (stream, segment, buffer, &self->frame);
+  box_meta_read (buffer, stream->width, stream->height,
+      BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_RECORDED, self->frame.boxes);
   if (self->output)
-    result = write_frame (self, running_time, on_full, on_error);
+    result = write_frame (self, stream, running_time, on_full, on_error);
   if (result == OUTPUT_FLUSHING)
     return GST_FLOW_FLUSHING;
-  count_frame (self, result);
+  count_frame (self, stream, result);
   if (result == OUTPUT_FAILED && on_error == RECORD_ON_ERROR_FAIL)
     return GST_FLOW_ERROR;
   self->frame.dropped = 0;      /* lines were dropped from the file only */
-  attach_line (self, buffer);
+  attach_line (self, buffer, frame);
   if (emit)
-    emit_frame_boxes (self, buffer);
-  return record_pad_push (&self->boxes_pad, trans, &self->frame, buffer,
-      &self->settings.empty_lines);
+    emit_frame_boxes (self, frame ? frame->buffer : buffer);
+  return record_pad_push (&self->boxes_pad, GST_BASE_TRANSFORM (self), &self->frame,
+      frame ? *frame->batch : buffer, &self->settings.empty_lines);
+}
+
+/* The streams of batches continue the recording that was opened. */
+static gpointer
+new_stream (GstElement * element)
+{
+  RecordStream *stream = record_stream_new ();
+
+  stream->session = GST_BOX_RECORD (element)->stream->session;
+  return stream;
+}
+
+static void
+handle_stream_event (GstElement * element, BatchStream * stream, GstEvent * event)
+{
+  record_stream_event (stream->data, event, GST_BOX_RECORD (element)->settings.add_stream_id);
+}
+
+static GstFlowReturn
+record_frame (GstElement * element, BatchFrame * frame)
+{
+  RecordStream *stream = frame->stream->data;
+
+  stream->number = frame->stream->index;
+  stream->width = frame->stream->width;
+  stream->height = frame->stream->height;
+  return record_buffer (GST_BOX_RECORD (element), stream, frame->segment, frame->buffer, frame);
+}
+
+static const BatchFuncs batch_funcs = {
+  .stream_new = new_stream,.stream_free = record_stream_free,.event = handle_stream_event,
+  .frame = record_frame,
+};
+
+/* Without line-meta the element is in passthrough: this is the input buffer, and it may be
+ * read-only. With line-meta it is writable. */
+static GstFlowReturn
+gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+{
+  GstBoxRecord *self = GST_BOX_RECORD (trans);
+
+  if (self->batches)
+    return batch_meta_walk (self->batch, &buffer, &trans->segment);
+  return record_buffer (self, self->stream, &trans->segment, buffer, NULL);
 }
 
 static gboolean
@@ -299,8 +330,13 @@ gst_box_record_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * o
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
 
-  frame_size_from_caps (incaps, &self->width, &self->height);
-  return TRUE;
+  frame_size_from_caps (incaps, &self->stream->width, &self->stream->height);
+  self->batches = batch_meta_in_caps (incaps);
+  if (!self->batches || self->output == NULL || self->settings.format != RECORD_FORMAT_MOT)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("MOT text cannot name the streams of batches. "
+          "format=jsonl can."), (NULL));
+  return FALSE;
 }
 
 static void
@@ -310,16 +346,6 @@ set_flushing (GstBoxRecord * self, gboolean flushing)
   if (self->output)
     record_output_set_flushing (self->output, flushing);
   GST_OBJECT_UNLOCK (self);
-}
-
-static void
-set_stream_id (GstBoxRecord * self, GstEvent * event)
-{
-  const gchar *id;
-
-  gst_event_parse_stream_start (event, &id);
-  g_free (self->stream_id);
-  self->stream_id = self->settings.add_stream_id ? g_strdup (id) : NULL;
 }
 
 static void
@@ -349,16 +375,13 @@ gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
     case GST_EVENT_FLUSH_STOP:
       set_flushing (self, FALSE);
       break;
-    case GST_EVENT_STREAM_START:
-      set_stream_id (self, event);
-      break;
     case GST_EVENT_EOS:
       handle_eos (self);
       break;
     default:
       break;
   }
-  record_session_event (&self->session, event);
+  record_stream_event (self->stream, event, self->settings.add_stream_id);
   record_pad_event (&self->boxes_pad, trans, event);
   return GST_BASE_TRANSFORM_CLASS (gst_box_record_parent_class)->sink_event (trans, event);
 }
@@ -372,11 +395,11 @@ open_recording (GstBoxRecord * self, gboolean has_other_output)
   const gchar *location = self->settings.location;
   RecordOutput *output = NULL;
 
-  record_session_init (&self->session);
-  self->next_index = 0;
+  record_stream_reset (self->stream);
+  batch_meta_reset (self->batch);
   if (location && *location) {
-    output = record_output_open (GST_ELEMENT (self), &self->settings, &self->session,
-        &self->next_index);
+    output = record_output_open (GST_ELEMENT (self), &self->settings, &self->stream->session,
+        &self->stream->next_index);
     if (output == NULL)
       return FALSE;
   } else if (!has_other_output) {
@@ -417,8 +440,7 @@ gst_box_record_start (GstBaseTransform * trans)
     return FALSE;
   }
   gst_base_transform_set_passthrough (trans, !self->settings.line_meta);
-  self->width = self->height = 0;
-  self->missing = 0;
+  self->batches = FALSE;
   self->warned_labels = self->warned_confidence = FALSE;
   return TRUE;
 }
@@ -435,7 +457,6 @@ gst_box_record_stop (GstBaseTransform * trans)
   on_error = self->settings.on_error;
   GST_OBJECT_UNLOCK (self);
   record_output_close (output, on_error);
-  g_clear_pointer (&self->stream_id, g_free);
   set_stopped (self);
   return TRUE;
 }
@@ -488,12 +509,7 @@ gst_box_record_get_property (GObject * object, guint id, GValue * value, GParamS
 
   GST_OBJECT_LOCK (self);
   if (id == PROP_STATS)
-    g_value_take_boxed (value, gst_structure_new ("boxrecord",
-            "frames", G_TYPE_UINT64, self->counts.frames,
-            "boxes", G_TYPE_UINT64, self->counts.boxes,
-            "bytes", G_TYPE_UINT64, self->counts.bytes,
-            "dropped", G_TYPE_UINT64, self->counts.dropped,
-            "failed", G_TYPE_UINT64, self->counts.failed, NULL));
+    g_value_take_boxed (value, record_counts_to_structure (&self->counts, self->batch));
   else
     record_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
@@ -507,6 +523,8 @@ gst_box_record_finalize (GObject * object)
   record_settings_clear (&self->settings);
   g_clear_pointer (&self->boxes_pad, gst_object_unref);
   recorded_frame_clear (&self->frame);
+  record_stream_free (self->stream);
+  batch_meta_free (self->batch);
   g_string_free (self->text, TRUE);
   G_OBJECT_CLASS (gst_box_record_parent_class)->finalize (object);
 }
@@ -523,11 +541,7 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
   G_OBJECT_CLASS (klass)->get_property = gst_box_record_get_property;
   G_OBJECT_CLASS (klass)->finalize = gst_box_record_finalize;
   record_settings_install (G_OBJECT_CLASS (klass));
-  g_object_class_install_property (G_OBJECT_CLASS (klass), PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics", "Totals since READY, all guint64: frames, boxes "
-          "and bytes (written), dropped (frames that a full pipe did not take), failed (frames "
-          "that could not be written)", GST_TYPE_STRUCTURE,
-          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (G_OBJECT_CLASS (klass), PROP_STATS, record_counts_spec ());
 
   /**
    * GstBoxRecord::frame-boxes:
@@ -537,7 +551,8 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
    *
    * Emitted from the streaming thread for every buffer while emit-signals is TRUE.
    * @boxes has the fields timestamp (guint64, ns of stream time; only if the buffer
-   * has a PTS), width and height (int; only if the caps state them) and boxes: a
+   * has a PTS), stream (guint, the number of the stream; only for a buffer inside of a
+   * batch), width and height (int; only if the caps state them) and boxes: a
    * GstValueArray (in Python: `boxes.get_array("boxes")`) of structures. Each has
    * x y w h (gint64) and region_id (int); if they are known x_min y_min x_max y_max
    * and confidence (double), label (string), label_id, parent_id, id (the track) and
@@ -574,6 +589,8 @@ gst_box_record_init (GstBoxRecord * self)
   record_settings_init (&self->settings);
   self->text = g_string_new (NULL);
   recorded_frame_init (&self->frame);
+  self->stream = record_stream_new ();
+  self->batch = batch_meta_new (GST_ELEMENT (self), &batch_funcs);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -11,7 +11,7 @@
  *      "nms":{"state":"suppressed","suppressed-by":0}}]}
  *
  * timestamp       in ns of stream time, 0 .. 2^63-1; optional
- * session, reverse, decoding-order, outside-segment, dropped, stream-id
+ * session, reverse, decoding-order, outside-segment, dropped, stream, stream-id
  *                 written only where a frame needs them; docs/recording.md
  * resolution      of the frame in pixels; optional
  * objects         required; [] is a frame without boxes

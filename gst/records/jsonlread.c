@@ -22,8 +22,8 @@ static const gchar *const group_paths[] = {
 
 typedef enum
 {
-  TIMESTAMP, SESSION, DROPPED, REVERSE, DECODING_ORDER, OUTSIDE_SEGMENT, STREAM_ID, RESOLUTION,
-  OBJECTS,
+  TIMESTAMP, SESSION, DROPPED, REVERSE, DECODING_ORDER, OUTSIDE_SEGMENT, STREAM, STREAM_ID,
+  RESOLUTION, OBJECTS,
   WIDTH, HEIGHT,
   X, Y, W, H, ROI_TYPE, REGION_ID, PARENT_ID, ID, ROTATION, DETECTION, NMS,
   BOUNDING_BOX, CONFIDENCE, LABEL_ID, LABEL,
@@ -42,6 +42,7 @@ static const JsonMember members[N_MEMBERS] = {
   [REVERSE] = PLAIN ("reverse", GROUP_LINE),
   [DECODING_ORDER] = PLAIN ("decoding-order", GROUP_LINE),
   [OUTSIDE_SEGMENT] = PLAIN ("outside-segment", GROUP_LINE),
+  [STREAM] = PLAIN ("stream", GROUP_LINE),
   [STREAM_ID] = PLAIN ("stream-id", GROUP_LINE),
   [RESOLUTION] = INNER ("resolution", GROUP_LINE, GROUP_RESOLUTION),
   [OBJECTS] = { "objects", GROUP_LINE, JSON_NO_GROUP, GROUP_BOX },
@@ -390,12 +391,15 @@ static gboolean
 parse_sequence (const Source * from, RecordedFrame * frame)
 {
   const JsonValue *stream_id;
+  gboolean has;
 
+  frame->stream = -1;
   return get_count (from, SESSION, &frame->session)
       && get_count (from, DROPPED, &frame->dropped)
       && get_boolean (from, REVERSE, &frame->reverse)
       && get_boolean (from, DECODING_ORDER, &frame->decoding_order)
       && get_boolean (from, OUTSIDE_SEGMENT, &frame->outside_segment)
+      && get_integer (from, STREAM, 0, G_MAXUINT32, &frame->stream, &has)
       && get_string (from, STREAM_ID, &stream_id);
 }
 

@@ -136,6 +136,10 @@ format_sequence (const RecordedFrame * frame, GString * out)
     member_int (out, "\"dropped\":", (gint64) frame->dropped);
     g_string_append_c (out, ',');
   }
+  if (frame->stream >= 0) {
+    member_int (out, "\"stream\":", frame->stream);
+    g_string_append_c (out, ',');
+  }
   if (frame->stream_id) {
     g_string_append (out, "\"stream-id\":");
     number_text_append_string (out, frame->stream_id);

@@ -34,6 +34,7 @@ typedef struct
   gint width, height;           /* size of the frame that the boxes describe; 0: unknown */
   guint64 session;              /* number of the session, from 0: times go in one direction */
   guint64 dropped;              /* number of frames missing directly before this one */
+  gint64 stream;                /* number of its stream in the batches; -1: not of a batch */
   const gchar *stream_id;       /* written if not NULL; not read, and not owned */
   gboolean reverse;             /* times descend in this session */
   gboolean decoding_order;      /* frames of this session may not be in order of time */

@@ -30,7 +30,7 @@ except (ImportError, AttributeError) as error:
 
 FULL = {
     "timestamp": 5, "session": 1, "reverse": True, "decoding-order": True,
-    "outside-segment": True, "dropped": 2, "stream-id": "a",
+    "outside-segment": True, "dropped": 2, "stream": 1, "stream-id": "a",
     "resolution": {"width": 640, "height": 480}, "objects": [{
         "x": 1, "y": 2, "w": 3, "h": 4, "roi_type": "a", "region_id": 1, "parent_id": 2, "id": 3,
         "rotation": 0.5, "detection": {
@@ -40,7 +40,7 @@ FULL = {
 
 BEYOND = {  # numbers just outside of what a member can be
     "timestamp": [-1, 2**63], "session": [-1, 2**63, 0.5],
-    "dropped": [-1, 2**63, 0.5],
+    "dropped": [-1, 2**63, 0.5], "stream": [-1, 2**32, 0.5],
     "width": [0, 2**31], "height": [0, 2**31],
     "x": [-2**31 - 1, 2**31], "y": [-2**31 - 1, 2**31], "w": [-1, 2**32], "h": [-1, 2**32],
     "region_id": [-2**31 - 1, 2**31, 0.5], "parent_id": [-2**31 - 1, 2**31, 0.5],

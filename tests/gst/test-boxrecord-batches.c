@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxrecord on batches: the lines of each stream, with its own times, sessions and counts. */
+#include "batches.h"
+#include "gstrunner.h"
+#include "textfiles.h"
+
+#define LARGE "video/x-raw,format=GRAY8,width=640,height=480,framerate=10/1"
+#define SMALL "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1"
+
+static GstHarness *
+recorder (const gchar * path, const gchar * properties)
+{
+  gchar *line = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
+  GstHarness *h = harness_new_caps (line, BATCH_CAPS);
+
+  g_free (line);
+  return h;
+}
+
+static GstBuffer *
+two_streams (GstClockTime pts)
+{
+  GstBuffer *batch = batches_new (pts, 2);
+
+  batches_begin_stream (batch, 0, "a", LARGE, 0);
+  batches_begin_stream (batch, 1, "b", SMALL, 10 * GST_SECOND);
+  return batch;
+}
+
+static void
+assert_lines (const gchar * path, const gchar * expected)
+{
+  gchar *text = text_file_read (path);
+
+  g_assert_cmpstr (text, ==, expected);
+  g_free (text);
+}
+
+/* Stream b begins at 10 s, which is its stream time 0. */
+static void
+test_lines (void)
+{
+  gchar *path = text_file_path ("lines.jsonl");
+  GstHarness *h = recorder (path, "add-stream-id=true");
+  GstBuffer *batch = two_streams (GST_SECOND), *out;
+  GstBufferList *list = gst_buffer_list_new ();
+
+  batches_add (batch, 0, frame_new (GST_SECOND));
+  batches_add (batch, 0, batches_single_new (2 * GST_SECOND, 0));
+  gst_buffer_list_add (list, frame_new (11 * GST_SECOND));
+  gst_buffer_list_add (list, frame_new (12 * GST_SECOND));
+  batches_add (batch, 1, list);
+  out = through (h, gst_buffer_ref (batch));
+  g_assert_true (out == batch);
+  gst_buffer_unref (out);
+  gst_buffer_unref (batch);
+  assert_lines (path,
+      "{\"timestamp\":1000000000,\"stream\":0,\"stream-id\":\"a\",\"resolution\":{\"width\":640,"
+      "\"height\":480},\"objects\":[]}\n"
+      "{\"timestamp\":2000000000,\"stream\":0,\"stream-id\":\"a\",\"resolution\":{\"width\":640,"
+      "\"height\":480},\"objects\":[{\"x\":0,\"y\":0,\"w\":40,\"h\":40,\"roi_type\":\"o\","
+      "\"region_id\":1,\"detection\":{\"bounding_box\":{\"x_min\":0,\"y_min\":0,"
+      "\"x_max\":0.0625,\"y_max\":0.08333333333333333},\"confidence\":0.9,\"label\":\"o\"}}]}\n"
+      "{\"timestamp\":1000000000,\"stream\":1,\"stream-id\":\"b\",\"resolution\":{\"width\":320,"
+      "\"height\":240},\"objects\":[]}\n"
+      "{\"timestamp\":2000000000,\"stream\":1,\"stream-id\":\"b\",\"resolution\":{\"width\":320,"
+      "\"height\":240},\"objects\":[]}\n");
+  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 4);
+  g_assert_cmpuint (stat_of (h->element, "boxes"), ==, 1);
+  g_assert_cmpuint (batches_stat_of (h->element, 0, "boxes"), ==, 1);
+  g_assert_cmpuint (batches_stat_of (h->element, 1, "frames"), ==, 2);
+  g_assert_cmpuint (batches_stat_of (h->element, 1, "boxes"), ==, 0);
+  gst_harness_teardown (h);
+  g_free (path);
+}
+
+/* Where the time of one stream goes back, a session of that stream begins. */
+static void
+test_sessions (void)
+{
+  gchar *path = text_file_path ("sessions.jsonl");
+  GstHarness *h = recorder (path, "");
+  GstSegment segment;
+
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *batch = two_streams (i * GST_SECOND);
+
+    if (i == 2) {
+      gst_segment_init (&segment, GST_FORMAT_TIME);
+      batches_add (batch, 0, gst_event_new_segment (&segment));
+    }
+    batches_add (batch, 0, frame_new (i == 2 ? 0 : i * GST_SECOND));
+    batches_add (batch, 1, frame_new ((10 + i) * GST_SECOND));
+    gst_buffer_unref (through (h, batch));
+  }
+#define RESOLUTION(stream) ",\"resolution\":{" stream "},\"objects\":[]}\n"
+#define A RESOLUTION ("\"width\":640,\"height\":480")
+#define B RESOLUTION ("\"width\":320,\"height\":240")
+  assert_lines (path,
+      "{\"timestamp\":0,\"stream\":0" A "{\"timestamp\":0,\"stream\":1" B
+      "{\"timestamp\":1000000000,\"stream\":0" A "{\"timestamp\":1000000000,\"stream\":1" B
+      "{\"timestamp\":0,\"session\":1,\"stream\":0" A "{\"timestamp\":2000000000,\"stream\":1" B);
+  gst_harness_teardown (h);
+  g_free (path);
+}
+
+/* A stream without caps, segment and id has the times of the batches and no size. */
+static void
+test_bare_stream (void)
+{
+  gchar *path = text_file_path ("bare.jsonl");
+  GstHarness *h = recorder (path, "add-stream-id=true");
+  GstBuffer *batch = batches_new (0, 1);
+
+  batches_add (batch, 0, frame_new (3));
+  gst_buffer_unref (through (h, batch));
+  gst_buffer_unref (through (h, batches_new (GST_SECOND, 0)));
+  assert_lines (path, "{\"timestamp\":3,\"stream\":0,\"objects\":[]}\n");
+  gst_harness_teardown (h);
+  g_free (path);
+}
+
+static void
+test_append (void)
+{
+  gchar *path = text_file_path ("append.jsonl");
+
+  for (guint i = 0; i < 2; i++) {
+    GstHarness *h = recorder (path, "append=true");
+    GstBuffer *batch = batches_new (0, 2);
+
+    batches_add (batch, 0, frame_new (0));
+    batches_add (batch, 1, frame_new (0));
+    gst_buffer_unref (through (h, batch));
+    gst_harness_teardown (h);
+  }
+  assert_lines (path, "{\"timestamp\":0,\"stream\":0,\"objects\":[]}\n"
+      "{\"timestamp\":0,\"stream\":1,\"objects\":[]}\n"
+      "{\"timestamp\":0,\"session\":1,\"stream\":0,\"objects\":[]}\n"
+      "{\"timestamp\":0,\"session\":1,\"stream\":1,\"objects\":[]}\n");
+  g_free (path);
+}
+
+/* line-meta attaches the line to each buffer, and copies what a tee has too. */
+static void
+test_line_meta (void)
+{
+  GstHarness *h = harness_new_caps ("boxrecord line-meta=true", BATCH_CAPS);
+  GstBuffer *batch = two_streams (0), *out;
+
+  batches_add (batch, 0, frame_new (0));
+  batches_add (batch, 1, batches_single_new (10 * GST_SECOND, 0));
+  out = through (h, gst_buffer_ref (batch));
+  g_assert_true (out != batch);
+  for (guint i = 0; i < 2; i++) {
+    GstCustomMeta *meta = gst_buffer_get_custom_meta (batches_get (out, i, 0), "NmsBoxLineMeta");
+    gchar *member = g_strdup_printf ("\"stream\":%u,", i);
+
+    g_assert_nonnull (meta);
+    g_assert_nonnull (strstr (gst_structure_get_string (gst_custom_meta_get_structure (meta),
+                "line"), member));
+    g_assert_null (gst_buffer_get_custom_meta (batches_get (batch, i, 0), "NmsBoxLineMeta"));
+    g_free (member);
+  }
+  gst_buffer_unref (out);
+  gst_buffer_unref (batch);
+  gst_harness_teardown (h);
+}
+
+static void
+take_stream (GstElement * element, GstBuffer * buffer, GstStructure * boxes, GString * streams)
+{
+  guint stream = 99;
+
+  gst_structure_get_uint (boxes, "stream", &stream);
+  g_string_append_printf (streams, "%u:%u ", stream, count_on (buffer));
+}
+
+static void
+test_signal (void)
+{
+  GstHarness *h = harness_new_caps ("boxrecord emit-signals=true", BATCH_CAPS);
+  GstBuffer *batch = two_streams (0);
+  GString *streams = g_string_new (NULL);
+
+  g_signal_connect (h->element, "frame-boxes", G_CALLBACK (take_stream), streams);
+  batches_add (batch, 0, frame_new (0));
+  batches_add (batch, 1, batches_pair_new (10 * GST_SECOND, 0));
+  gst_buffer_unref (through (h, batch));
+  g_assert_cmpstr (streams->str, ==, "0:0 1:2 ");
+  g_string_free (streams, TRUE);
+  gst_harness_teardown (h);
+}
+
+/* The pad boxes gives the text of all streams the times of the batch. */
+static void
+test_pad (void)
+{
+  GstElement *element = element_new ("boxrecord emit-signals=true");
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+  GstHarness *text = gst_harness_new_with_element (element, NULL, "boxes");
+  GstBuffer *batch = two_streams (7 * GST_SECOND);
+
+  gst_harness_set_src_caps_str (h, BATCH_CAPS);
+  batches_add (batch, 0, batches_single_new (7 * GST_SECOND, 0));
+  batches_add (batch, 1, batches_single_new (17 * GST_SECOND, 0));
+  gst_buffer_unref (through (h, batch));
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *line = gst_harness_pull (text);
+
+    g_assert_cmpuint (GST_BUFFER_PTS (line), ==, 7 * GST_SECOND);
+    g_assert_cmpuint (GST_BUFFER_DURATION (line), ==, 100 * GST_MSECOND);
+    gst_buffer_unref (line);
+  }
+  gst_harness_teardown (text);
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+}
+
+static void
+test_mot (void)
+{
+  gchar *path = text_file_path ("out.txt");
+  gchar *line = g_strdup_printf ("boxrecord format=mot location=\"%s\"", path);
+  GstHarness *h = harness_new_caps (line, NULL);
+  GstBus *bus = harness_bus (h);
+
+  gst_harness_set_src_caps_str (h, BATCH_CAPS);
+  g_assert_cmpint (gst_harness_push (h, two_streams (0)), ==, GST_FLOW_NOT_NEGOTIATED);
+  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), "MOT text cannot name the streams");
+  harness_teardown (h, bus);
+  g_free (line);
+  g_free (path);
+}
+
+/* tests/data/batches.jsonl, which tests of the schema read, is what boxrecord writes. */
+static void
+test_data (void)
+{
+  gchar *path = text_file_path ("data.jsonl"), *expected, *data;
+  GstHarness *h = recorder (path, "");
+  GstBuffer *batch = two_streams (0);
+
+  batches_add (batch, 0, batches_single_new (0, 200));
+  batches_add (batch, 1, frame_new (10 * GST_SECOND));
+  gst_buffer_unref (through (h, batch));
+  data = g_build_filename (g_getenv ("NMS_TEST_DATA"), "batches.jsonl", NULL);
+  expected = text_file_read (data);
+  assert_lines (path, expected);
+  gst_harness_teardown (h);
+  g_free (expected);
+  g_free (data);
+  g_free (path);
+}
+
+static const TestCase cases[] = {
+  { "/batches/boxrecord/lines", test_lines },
+  { "/batches/boxrecord/sessions", test_sessions },
+  { "/batches/boxrecord/bare-stream", test_bare_stream },
+  { "/batches/boxrecord/append", test_append },
+  { "/batches/boxrecord/line-meta", test_line_meta },
+  { "/batches/boxrecord/signal", test_signal },
+  { "/batches/boxrecord/pad", test_pad },
+  { "/batches/boxrecord/mot", test_mot },
+  { "/batches/boxrecord/data", test_data },
+  { NULL }
+};
+
+GST_TEST_PROGRAM (cases);
