@@ -2,7 +2,7 @@
 /*
  * wrappedpjrt: a plugin that simulates faults of the real plugin in
  * NMS_TEST_XLA_PLUGIN, as wrappedpjrt.h describes. Its table is that of the real
- * plugin with two functions replaced.
+ * plugin with functions replaced.
  */
 #include "accel/xla/pjrt.h"
 #include "wrappedpjrt.h"
@@ -18,7 +18,7 @@
 
 static const pjrt_api *real;
 static atomic_int as;
-static atomic_long compiled, executed;
+static atomic_long compiled, executed, sent, received;
 
 /* The most values of a text. Their names are %v7 or %g7; each has a number here. */
 enum { NAMES = 1 << 14 };
@@ -161,6 +161,21 @@ execute (pjrt_execute_args *a)
   return as == WRAPPED_EXECUTE_FAILS ? failure (&last) : real->execute (a);
 }
 
+static pjrt_error *
+from_host (pjrt_from_host_args *a)
+{
+  sent++;
+  return real->from_host (a);
+}
+
+/* A call without memory only asks for the size. */
+static pjrt_error *
+to_host (pjrt_to_host_args *a)
+{
+  received += a->data != NULL;
+  return real->to_host (a);
+}
+
 VISIBLE void
 wrappedpjrt_become (int what)
 {
@@ -177,6 +192,18 @@ VISIBLE long
 wrappedpjrt_executed (void)
 {
   return executed;
+}
+
+VISIBLE long
+wrappedpjrt_sent (void)
+{
+  return sent;
+}
+
+VISIBLE long
+wrappedpjrt_received (void)
+{
+  return received;
 }
 
 const pjrt_api *GetPjrtApi (void);
@@ -198,5 +225,7 @@ GetPjrtApi (void)
   api.head.size = sizeof api;
   api.client_compile = compile;
   api.execute = execute;
+  api.from_host = from_host;
+  api.to_host = to_host;
   return &api;
 }

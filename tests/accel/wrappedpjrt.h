@@ -14,3 +14,7 @@ void wrappedpjrt_become (int what);
 /* Return the calls of compile and of execute since the plugin was loaded. */
 long wrappedpjrt_compiled (void);
 long wrappedpjrt_executed (void);
+
+/* Return the arrays copied to the device and from it since the plugin was loaded. */
+long wrappedpjrt_sent (void);
+long wrappedpjrt_received (void);

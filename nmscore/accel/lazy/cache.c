@@ -182,6 +182,39 @@ compile (nms_lazy_cache *cache, program *p, const nms__trace *t)
 }
 
 int
+nms__cache_is_resident (const nms_lazy_cache *cache)
+{
+  return cache->backend && cache->backend->fetch;
+}
+
+int
+nms__cache_fetch (nms_lazy_cache *cache, void *resident, const nms_lazy_buffer *output,
+    char *error, size_t error_size)
+{
+  pthread_mutex_lock (&cache->lock);
+  cache->counters.fetched++;
+  pthread_mutex_unlock (&cache->lock);
+  return cache->backend->fetch (cache->backend, resident, output, error, error_size);
+}
+
+void
+nms__cache_free_resident (nms_lazy_cache *cache, void *resident)
+{
+  if (resident)
+    cache->backend->free_resident (cache->backend, resident);
+}
+
+/* Counts the arrays that a run copies. */
+static void
+count_copies (nms_lazy_cache *cache, const nms__trace *t)
+{
+  for (size_t i = 0; i < t->input_count && cache->backend; i++)
+    cache->counters.sent += !t->in[i].resident || !*t->in[i].resident;
+  for (size_t i = 0; i < t->output_count && cache->backend; i++)
+    cache->counters.fetched += !t->out[i].resident;
+}
+
+int
 nms__cache_run (nms_lazy_cache *cache, const nms__trace *t, char *error, size_t error_size)
 {
   int is_new, status = NMS_ERROR_MEMORY;
@@ -200,6 +233,8 @@ nms__cache_run (nms_lazy_cache *cache, const nms__trace *t, char *error, size_t 
       pthread_cond_wait (&cache->done, &cache->lock);
     status = p->status;
     cache->counters.runs += !status;
+    if (!status)
+      count_copies (cache, t);
     snprintf (error, error_size, "%s", p->error);
     pthread_mutex_unlock (&cache->lock);
     if (!status && cache->backend)

@@ -87,7 +87,8 @@ typedef struct nms__recorded {
   int hidden;      /* it belongs to a loop's function that has ended */
   int wanted;      /* bits: 1: a wanted operation uses it; NMS__WANTED: it is read */
   int32_t number;  /* in the trace */
-  void *value;     /* of an INPUT */
+  void *value;     /* of an INPUT, or NULL if only the device has it */
+  void *resident;  /* of an INPUT, the device's copy, or NULL */
 } nms__recorded;
 
 #define NMS__WANTED 2
@@ -127,7 +128,7 @@ nms__recorded *nms__recorded_of (nms_lazy *lz, nms_lazy_tensor x);
 nms_lazy_tensor nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
     const nms_lazy_tensor *operands, int32_t attr, int32_t second_attr);
 
-/* Frees the operations from the first to the last, with their values. */
+/* Frees all operations, with their values. */
 void nms__records_free (nms_lazy *lz);
 
 /* Returns the tensor that `op` takes instead of x, so that x is rounded before `op`
@@ -184,6 +185,16 @@ void nms__cache_weaken_hash (nms_lazy_cache *cache, uint64_t mask);
  * a code of nms_error with its text. */
 int nms__cache_run (nms_lazy_cache *cache, const nms__trace *trace, char *error,
     size_t error_size);
+
+/* Returns whether values stay on the device between runs. */
+int nms__cache_is_resident (const nms_lazy_cache *cache);
+
+/* Copies a device's copy to output->data. Returns as nms__cache_run. */
+int nms__cache_fetch (nms_lazy_cache *cache, void *resident, const nms_lazy_buffer *output,
+    char *error, size_t error_size);
+
+/* Frees a device's copy. Accepts NULL. */
+void nms__cache_free_resident (nms_lazy_cache *cache, void *resident);
 
 /* Returns the StableHLO text of a trace, for free (), or NULL when out of memory. */
 char *nms__stablehlo (const nms__trace *trace, size_t *length);

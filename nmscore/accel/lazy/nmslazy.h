@@ -42,6 +42,9 @@
  *                trace and of the program; another value makes another program.
  *   values read  A tensor that was read keeps its values until it is freed. Operations recorded on
  *                it later take it as an input.
+ *   on a device  A tensor that was an input of a program, or was computed, stays on the
+ *                device until it is freed: later programs use it there. Its values
+ *                are copied from the device when they are first read into memory.
  *
  * Errors latch: the first wrong call (types or shapes that do not fit, a stale
  * tensor, too many operations, no memory) sets the context's code and text.
@@ -109,12 +112,14 @@ NMS_API size_t nms_lazy_shape_bytes (const nms_lazy_shape *shape);
 typedef struct nms_lazy_buffer {
   nms_lazy_shape shape;
   void *data;
+  void **resident; /* NULL, or the place of the pointer to the device's own copy, which is
+                    * NULL as long as there is none */
 } nms_lazy_buffer;
 
 /*
  * A device with a compiler. Its owner embeds this struct in one of its own,
  * fills it, and keeps it at the same address until the last cache made with
- * it is freed. None of the functions may be NULL. The library calls them from any
+ * it is freed. Only `fetch` and `free_resident` may be NULL. The library calls them from any
  * thread, also several at once and on the same program. They return 0; or a code of
  * nms_error, and then write one line of English without a newline to `error`, at
  * most `error_size` bytes with the final 0.
@@ -134,13 +139,23 @@ struct nms_lazy_backend {
   /* Runs a program: reads the data of the inputs and writes the data of the
    * outputs. Counts and shapes are always those of the program's text. The data is
    * valid during the call only. The inputs are aligned to 64 bytes, the outputs
-   * need not be aligned. PRED inputs are 0 or 1. */
+   * need not be aligned. PRED inputs are 0 or 1.
+   * A backend with `fetch` also gets buffers whose `resident` is not NULL. Of such an
+   * input it uses *resident, or sets that to the copy that it makes of the data; of such
+   * an output it sets *resident, if the run succeeds, and does not write the data. The
+   * caller owns what was set and calls free_resident () for it. */
   int (*run) (nms_lazy_backend *backend, void *program, const nms_lazy_buffer *inputs,
       size_t input_count, const nms_lazy_buffer *outputs, size_t output_count, char *error,
       size_t error_size);
 
   /* Frees a program that no run uses. */
   void (*free_program) (nms_lazy_backend *backend, void *program);
+
+  /* Copies the device's copy of an array to output->data; and frees such a copy. Both are
+   * NULL for a device that keeps nothing between runs. */
+  int (*fetch) (nms_lazy_backend *backend, void *resident, const nms_lazy_buffer *output,
+      char *error, size_t error_size);
+  void (*free_resident) (nms_lazy_backend *backend, void *resident);
 };
 
 /* ----------------------------------------------------------------- cache */
@@ -172,6 +187,8 @@ typedef struct nms_lazy_counters {
   uint64_t runs;       /* programs run */
   uint64_t compile_ns; /* nanoseconds spent compiling */
   uint64_t programs;   /* in the cache now */
+  uint64_t sent;       /* arrays copied to the device */
+  uint64_t fetched;    /* arrays copied from the device */
 } nms_lazy_counters;
 
 /* Fills *counters, up to its size. Returns 0 or NMS_ERROR_ARGUMENT. */
@@ -209,7 +226,7 @@ NMS_API const char *nms_lazy_error (const nms_lazy *lz);
 NMS_API nms_lazy_shape nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x);
 
 /* Computes and reads `count` tensors, 1 or more. Writes the bytes of tensors[i] to
- * data[i]; if data[i] is NULL, the tensor is computed but not copied. Inside the
+ * data[i]; if data[i] is NULL, the tensor is computed and remains on the device. Inside the
  * functions of nms_lazy_while () a read is an error, because values do not exist
  * there. Returns 0, the latched error, or the error of the backend. An error of the
  * backend does not latch: a later read runs the program again. But a program that

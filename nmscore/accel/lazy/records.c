@@ -113,11 +113,18 @@ nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
 
 /* --------------------------------------------------------------------- freeing */
 
+static void
+free_values (nms_lazy *lz, nms__recorded *r)
+{
+  free (r->value);
+  nms__cache_free_resident (lz->cache, r->resident);
+}
+
 void
 nms__records_free (nms_lazy *lz)
 {
   for (int32_t i = 0; i < lz->count; i++)
-    free (lz->recorded[i].value);
+    free_values (lz, &lz->recorded[i]);
   lz->count = 0;
   memset (lz->common, 0, sizeof lz->common);
 }
@@ -133,7 +140,7 @@ compact (nms_lazy *lz)
   for (int32_t i = 0; i < count; i++) {
     nms__recorded r = lz->recorded[i];
     if (!r.wanted) {
-      free (r.value);
+      free_values (lz, &r);
       continue;
     }
     for (int32_t k = 0; k < r.node.count; k++)

@@ -46,8 +46,8 @@ nms_lazy_free (nms_lazy **lz)
 {
   if (!lz || !*lz)
     return;
-  nms_lazy_cache_free (&(*lz)->cache);
   nms__records_free (*lz);
+  nms_lazy_cache_free (&(*lz)->cache);
   free (*lz);
   *lz = NULL;
 }
@@ -129,8 +129,8 @@ want (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
   return lz->status;
 }
 
-/* Computes the marked tensors, which are inputs then. An error of the program does not
- * latch. */
+/* Computes the marked tensors, which are inputs then. Their values stay on the device if
+ * it keeps them. An error of the program does not latch. */
 static int
 compute (nms_lazy *lz)
 {
@@ -138,7 +138,7 @@ compute (nms_lazy *lz)
   nms_lazy_buffer *out = t.out;
   int status = NMS_OK;
 
-  for (size_t k = 0; k < t.output_count && !status; k++) {
+  for (size_t k = 0; k < t.output_count && !status && !out[k].resident; k++) {
     out[k].data = nms__value_memory (lz, &out[k].shape);
     status = lz->status;
   }
@@ -151,9 +151,30 @@ compute (nms_lazy *lz)
         free (out->data);
       else
         *r = (nms__recorded){ { .op = NMS__INPUT, .shape = r->node.shape }, .id = r->id,
-          .value = out->data };
+          .value = out->data, .resident = r->resident };
       out++;
     }
+  return status;
+}
+
+/* Copies the values of a tensor from the device, unless they are here. An error of the
+ * device does not latch. */
+static int
+fetch (nms_lazy *lz, nms__recorded *r)
+{
+  nms_lazy_buffer b = { .shape = r->node.shape };
+  int status;
+
+  if (r->value)
+    return NMS_OK;
+  b.data = nms__value_memory (lz, &b.shape);
+  if (!b.data)
+    return lz->status;
+  status = nms__cache_fetch (lz->cache, r->resident, &b, lz->error, sizeof lz->error);
+  if (status)
+    free (b.data);
+  else
+    r->value = b.data;
   return status;
 }
 
@@ -164,6 +185,9 @@ nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors, void 
 
   if (!status)
     status = compute (lz);
+  for (size_t i = 0; i < count && !status && data; i++)
+    if (data[i])
+      status = fetch (lz, nms__recorded_of (lz, tensors[i]));
   for (size_t i = 0; i < count && !status; i++) {
     const nms__recorded *r = nms__recorded_of (lz, tensors[i]);
     if (data && data[i])

@@ -30,6 +30,7 @@ nms__trace_of (nms_lazy *lz)
 {
   nms__trace t = { .nodes = lz->nodes, .in = lz->buffers };
   const uint32_t *words = (const uint32_t *) lz->nodes;
+  const int resident = nms__cache_is_resident (lz->cache);
 
   nms__mark (lz);
   for (int32_t i = 0; i < lz->count; i++) {
@@ -42,17 +43,19 @@ nms__trace_of (nms_lazy *lz)
       n->operand[k] = lz->recorded[n->operand[k]].number;
     if (n->op == NMS__INPUT) {
       n->attr[0] = (int32_t) t.input_count;
-      lz->buffers[t.input_count++] = (nms_lazy_buffer){ n->shape, r->value };
+      lz->buffers[t.input_count++] = (nms_lazy_buffer){ n->shape, r->value,
+        resident ? &r->resident : NULL };
     }
     r->number = (int32_t) t.count++;
   }
   t.out = lz->buffers + t.input_count;
   for (int32_t i = 0; i < lz->count; i++) {
-    const nms__recorded *r = &lz->recorded[i];
+    nms__recorded *r = &lz->recorded[i];
     if (r->wanted & NMS__WANTED) {
       lz->nodes[t.count++] = (nms__node){ .op = NMS__OUTPUT, .shape = r->node.shape, .count = 1,
         .operand = { r->number }, .attr = { (int32_t) t.output_count } };
-      t.out[t.output_count++] = (nms_lazy_buffer){ r->node.shape, NULL };
+      t.out[t.output_count++] = (nms_lazy_buffer){ r->node.shape, NULL,
+        resident ? &r->resident : NULL };
     }
   }
   for (size_t i = 0; i < t.count * sizeof *t.nodes / sizeof *words; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * xlaprogram: compiles and runs programs on a device. A run copies the inputs to the
- * device, executes the program once and copies the outputs back. It waits for each of
+ * device, except those that are there, executes the program once and copies the outputs
+ * back, except those that stay there. It waits for each of
  * these, so that the plugin uses no memory of the caller afterwards, and destroys every
- * buffer and event also after an error.
+ * other buffer and every event also after an error.
  */
 #include "xlaprogram.h"
 #include "xladevice.h"
@@ -199,6 +200,66 @@ destroy_buffers (const nms__xla_device *d, pjrt_buffer **buffers, size_t count)
     }
 }
 
+/* Sends the inputs that are not on the device. */
+static void
+send_all (const nms__xla_device *d, const nms_lazy_buffer *inputs, size_t count,
+    pjrt_buffer **buffers, int *code, char *error, size_t error_size)
+{
+  for (size_t i = 0; i < count && !*code; i++) {
+    void **resident = inputs[i].resident;
+    buffers[i] = resident && *resident ? *resident
+        : send (d, &inputs[i], code, error, error_size);
+    if (resident && !*code)
+      *resident = buffers[i];
+  }
+}
+
+/* Reads the outputs, or gives them to the caller. */
+static void
+receive_all (const nms__xla_device *d, const nms_lazy_buffer *outputs, size_t count,
+    pjrt_buffer **buffers, int *code, char *error, size_t error_size)
+{
+  for (size_t i = 0; i < count && !*code; i++)
+    if (!outputs[i].resident)
+      receive (d, buffers[i], &outputs[i], code, error, error_size);
+  for (size_t i = 0; i < count && !*code; i++)
+    if (outputs[i].resident)
+      *outputs[i].resident = buffers[i];
+}
+
+/* Destroys the buffers that the caller does not own. */
+static void
+release (const nms__xla_device *d, const nms_lazy_buffer *arrays, pjrt_buffer **buffers,
+    size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (arrays[i].resident && *arrays[i].resident == buffers[i])
+      buffers[i] = NULL;
+  destroy_buffers (d, buffers, count);
+}
+
+static int
+fetch (nms_lazy_backend *backend, void *resident, const nms_lazy_buffer *output, char *error,
+    size_t error_size)
+{
+  const nms__xla_device *d = (const nms__xla_device *) backend;
+  int code = nms__xla_device_check (d, error, error_size);
+
+  if (!code)
+    receive (d, resident, output, &code, error, error_size);
+  return code;
+}
+
+static void
+free_resident (nms_lazy_backend *backend, void *resident)
+{
+  const nms__xla_device *d = (const nms__xla_device *) backend;
+  pjrt_buffer *buffer = resident;
+
+  if (!nms__xla_device_check (d, NULL, 0)) /* else it belongs to the parent process */
+    destroy_buffers (d, &buffer, 1);
+}
+
 static int
 run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, size_t input_count,
     const nms_lazy_buffer *outputs, size_t output_count, char *error, size_t error_size)
@@ -217,8 +278,7 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
   if (!in)
     return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   out = in + input_count;
-  for (size_t i = 0; i < input_count && !code; i++)
-    in[i] = send (d, &inputs[i], &code, error, error_size);
+  send_all (d, inputs, input_count, in, &code, error, error_size);
   if (!code) {
     pjrt_buffer *const *arguments = in;
     execute.executable = p->executable;
@@ -232,9 +292,10 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
     if (!code)
       await (d, done, &code, "the device failed", error, error_size);
   }
-  for (size_t i = 0; i < output_count && !code; i++)
-    receive (d, out[i], &outputs[i], &code, error, error_size);
-  destroy_buffers (d, in, input_count + output_count);
+  if (!code)
+    receive_all (d, outputs, output_count, out, &code, error, error_size);
+  release (d, inputs, in, input_count);
+  release (d, outputs, out, output_count);
   free (in);
   return code;
 }
@@ -243,4 +304,6 @@ const nms_lazy_backend nms__xla_program_functions = {
   .compile = compile,
   .run = run,
   .free_program = free_program,
+  .fetch = fetch,
+  .free_resident = free_resident,
 };
