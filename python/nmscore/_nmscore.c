@@ -107,6 +107,7 @@ static PyMethodDef methods[] = {
   { "run", FAST (single_run) },
   { "run_batch", FAST (py_batch_run) },
   { "program", FAST (py_program_make) },
+  { "compile_program", py_program_compile, METH_VARARGS, NULL },
   { "count_neighbors", FAST (single_neighbors) },
   { "iou", FAST (boxtools_iou) },
   { "rows_from_cxcywh", boxtools_cxcywh, METH_O, NULL },

@@ -6,11 +6,15 @@
     for array in program.inputs + program.outputs:
         print(array.name, array.type, array.shape)
 
-nmsprogram.h defines the inputs and results.
+`python -m nmscore.export --help` describes the same as a command, which also compiles for
+devices that this machine does not have. nmsprogram.h defines the inputs and results.
 """
 from __future__ import annotations
 
-from typing import List, NamedTuple, Tuple
+import argparse
+import os
+import sys
+from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from nmscore import _nmscore
 
@@ -75,3 +79,80 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
         score_threshold, max_detections, max_per_class, 0, inclusive, score_strict,
         class_agnostic, False, 0.0, 0.0, None, "auto", None, "hard", "iou", "avg", None)
     return Program(text, [Array(*a) for a in inputs], [Array(*a) for a in outputs])
+
+
+def compile_ahead(text: str, plugin: str, topology: str, target: Optional[str] = None) -> bytes:
+    """Returns the serialized executable of a program's text for a device that this machine does
+    not have. The same version of the plugin loads it on that device.
+
+    plugin    path of a PJRT plugin: of libtpu or of jax-cuda13-pjrt (tools/fetch-xla.sh)
+    topology  its name of the devices: "v5e:2x2" and others for TPUs, "1x1x1" for a GPU
+    target    for GPUs, the text of XLA's GpuTargetConfigProto
+
+    Raises RuntimeError with the plugin's message. libtpu may end the process on an error, so a
+    process of its own should call it.
+    """
+    os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")
+    os.environ.setdefault("TPU_LOG_DIR", "disabled")
+    return _nmscore.compile_program(plugin, topology, target, text)
+
+
+def _describe(made: Program) -> str:
+    lines = [(kind, *array) for kind, arrays in (("input", made.inputs), ("result", made.outputs))
+             for array in arrays]
+    return "".join("%-6s  %-7s  %-7s  %s\n" % (kind, name, type_, "x".join(map(str, shape)) or "1")
+                   for kind, name, type_, shape in lines)
+
+
+def _arguments(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m nmscore.export",
+        description="Writes NMS as a program: StableHLO text, or an executable.")
+    parser.add_argument("platform", choices=PLATFORMS, help="cpu: a loop with divisions; gpu: "
+                        "without divisions; tpu: a kernel for TPUs")
+    parser.add_argument("boxes", type=int, help="number of boxes; boxes whose score is NaN pad it")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    parser.add_argument("--describe", action="store_true",
+                        help="write the inputs and results instead of the program")
+    parser.add_argument("--head-classes", type=int, default=0, metavar="C",
+                        help="the input is the head of a YOLO detector, 4 + C rows")
+    parser.add_argument("--classes", action="store_true", help="the boxes have classes")
+    for name, default in (("iou", 0.5), ("score", float("-inf"))):
+        parser.add_argument("--%s-threshold" % name, type=float, default=default, metavar="X",
+                            help="default: %s" % default)
+    for name in ("max-detections", "max-per-class"):
+        parser.add_argument("--" + name, type=int, default=0, metavar="K", help="0: no limit")
+    for name in ("inclusive", "score-strict", "class-agnostic"):
+        parser.add_argument("--" + name, action="store_true", help="as in nmscore.run")
+    parser.add_argument("--tpu-memory", type=int, default=0, metavar="BYTES",
+                        help="vector memory of the kernel; default: 16 MiB")
+    ahead = parser.add_argument_group("an executable instead of the text, for a device that is "
+                                      "not here")
+    ahead.add_argument("--plugin", metavar="FILE", help="a PJRT plugin, from tools/fetch-xla.sh")
+    ahead.add_argument("--topology", metavar="NAME", help="the devices: v5e:2x2, 1x1x1")
+    ahead.add_argument("--target", metavar="FILE", help="for GPUs: XLA's GpuTargetConfigProto")
+    args = parser.parse_args(arguments)
+    if bool(args.plugin) != bool(args.topology):
+        parser.error("--plugin and --topology belong together")
+    return args
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> None:
+    """Runs the command."""
+    args = vars(_arguments(arguments))
+    output, describe, plugin, topology, target = (
+        args.pop(name) for name in ("output", "describe", "plugin", "topology", "target"))
+    try:
+        made = program(**args)
+        data = (_describe(made) if describe else made.text).encode()
+        if plugin and not describe:
+            proto = None if target is None else open(target, encoding="utf-8").read()
+            data = compile_ahead(made.text, plugin, topology, proto)
+        with open(output, "wb") if output else sys.stdout.buffer as file:
+            file.write(data)
+    except (ValueError, RuntimeError, OSError) as error:
+        sys.exit("nmscore.export: %s" % error)
+
+
+if __name__ == "__main__":
+    main()

@@ -43,6 +43,7 @@ PyObject *single_run (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *single_neighbors (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *py_batch_run (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *py_program_make (PyObject *module, PyObject *const *args, Py_ssize_t n);
+PyObject *py_program_compile (PyObject *module, PyObject *args);
 PyObject *boxtools_iou (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *boxtools_cxcywh (PyObject *module, PyObject *rows);
 PyObject *boxtools_xywh (PyObject *module, PyObject *rows);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pyprogram: returns the text of a program (nmsprogram.h). nmscore/export.py names the
- * arguments. */
+/* pyprogram: returns the text of a program (nmsprogram.h), and compiles it (nmsxla.h).
+ * nmscore/export.py names the arguments. */
 #include "pyoptions.h"
 
 #include "nmsprogram.h"
+#include "nmsxla.h"
+
+#include <stdlib.h>
 
 static int
 read_size (PyObject *value, const char *name, int32_t *size)
@@ -87,4 +90,23 @@ py_program_make (PyObject *module, PyObject *const *args, Py_ssize_t n)
   }
   py_options_free (&o);
   return made;
+}
+
+PyObject *
+py_program_compile (PyObject *module, PyObject *args)
+{
+  const char *plugin, *topology, *target, *text;
+  Py_ssize_t length;
+  void *executable;
+  size_t size;
+  char why[4096];
+
+  if (!PyArg_ParseTuple (args, "sszs#", &plugin, &topology, &target, &text, &length))
+    return NULL;
+  if (nms_xla_serialize_ahead (plugin, topology, target, text, (size_t) length, &executable, &size,
+          why, sizeof why))
+    return PyErr_Format (PyExc_RuntimeError, "%s", why);
+  PyObject *bytes = PyBytes_FromStringAndSize (executable, (Py_ssize_t) size);
+  free (executable);
+  return bytes;
 }

@@ -275,6 +275,14 @@ test_ahead (void)
   g_assert_true (g_str_has_suffix (why, "cannot compile for a device that is not here"));
   g_assert_cmpint (nms_xla_compile_ahead (path, NULL, NULL, TEXT, sizeof TEXT, why,
           sizeof why), ==, NMS_ERROR_ARGUMENT);
+  void *executable = path;
+  size_t size = 7;
+  g_assert_cmpint (nms_xla_serialize_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, &executable,
+          &size, why, sizeof why), ==, NMS_ERROR_DEVICE);
+  g_assert_null (executable);
+  g_assert_cmpuint (size, ==, 0);
+  g_assert_cmpint (nms_xla_serialize_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, NULL, &size,
+          why, sizeof why), ==, NMS_ERROR_ARGUMENT);
   g_free (path);
 }
 

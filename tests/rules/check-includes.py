@@ -10,7 +10,7 @@ tests/      of nmscore only the public headers; no element's header (elements ar
             reached by registered name); tests/reference/ref*.[ch] and rotatedref.[ch]
             nothing else of the project
 pipelines/  as applications: public headers of nmscore, elements by name
-python/     of nmscore only nmscore.h and nmsprogram.h
+python/     of nmscore only nmscore.h, nmsprogram.h and nmsxla.h
 """
 import os
 import re

@@ -219,6 +219,15 @@ typedef struct pjrt_compile_args { /* for a device that this machine may not hav
   pjrt_executable *executable; /* out */
 } pjrt_compile_args;
 
+typedef struct pjrt_serialize_args {
+  pjrt_head head;
+  const pjrt_executable *executable;
+  const char *bytes; /* out; valid until `free_serialized` */
+  size_t size;       /* out */
+  void *serialized;  /* out */
+  void (*free_serialized) (void *serialized); /* out */
+} pjrt_serialize_args;
+
 typedef struct pjrt_api {
   pjrt_head head;
   pjrt_head version_head;
@@ -247,7 +256,8 @@ typedef struct pjrt_api {
   pjrt_error *(*executable_destroy) (pjrt_executable_args *); /* 40 */
   void *executable_slots[3];
   pjrt_error *(*output_count) (pjrt_output_count_args *); /* 44 */
-  void *executable_slots_2[5];
+  void *executable_slots_2[4];
+  pjrt_error *(*serialize) (pjrt_serialize_args *); /* 49 */
   pjrt_error *(*loaded_executable_destroy) (pjrt_loaded_executable_args *); /* 50 */
   pjrt_error *(*get_executable) (pjrt_get_executable_args *);
   void *loaded_executable_slots[3];
@@ -280,6 +290,7 @@ PJRT_SLOT (client_compile, 20);
 PJRT_SLOT (from_host, 22);
 PJRT_SLOT (executable_destroy, 40);
 PJRT_SLOT (output_count, 44);
+PJRT_SLOT (serialize, 49);
 PJRT_SLOT (loaded_executable_destroy, 50);
 PJRT_SLOT (get_executable, 51);
 PJRT_SLOT (execute, 55);
@@ -312,6 +323,7 @@ PJRT_SIZE (pjrt_execute_args, 80);
 PJRT_SIZE (pjrt_topology_create_args, 56);
 PJRT_SIZE (pjrt_topology_args, 24);
 PJRT_SIZE (pjrt_compile_args, 64);
+PJRT_SIZE (pjrt_serialize_args, 56);
 #undef PJRT_SLOT
 #undef PJRT_SIZE
 #endif

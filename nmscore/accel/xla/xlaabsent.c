@@ -67,3 +67,14 @@ nms_xla_compile_ahead (const char *plugin, const char *topology, const char *tar
   (void) plugin, (void) topology, (void) target, (void) text, (void) length;
   return absent (error, error_size);
 }
+
+int
+nms_xla_serialize_ahead (const char *plugin, const char *topology, const char *target,
+    const char *text, size_t length, void **executable, size_t *size, char *error,
+    size_t error_size)
+{
+  (void) plugin, (void) topology, (void) target, (void) text, (void) length;
+  if (executable && size)
+    *executable = NULL, *size = 0;
+  return absent (error, error_size);
+}
