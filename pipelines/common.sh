@@ -32,6 +32,7 @@ NMS_PACKAGES_ELEMENTS="g++ libsimdjson-dev libpango1.0-dev"
 NMS_PACKAGES_PIPELINES="gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x gstreamer1.0-opencv
   opencv-data opencv-doc fonts-dejavu-core
+  gstreamer1.0-python3-plugin-loader python3-opencv
   python3-gi python3-gst-1.0 gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0"
 NMS_PACKAGES_ANALYTICS="libgstreamer-plugins-bad1.0-dev"
 NMS_PACKAGES_PYTHON="gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-bad"
@@ -208,12 +209,18 @@ nms_prepare ()
   . "$NMS_ROOT/pipelines/env.sh"
   # (GStreamer ignores GST_PLUGIN_PATH if this is set)
   [ -z "${GST_PLUGIN_PATH_1_0-}" ] ||
-    export GST_PLUGIN_PATH_1_0="$NMS_PLUGIN_DIR:$GST_PLUGIN_PATH_1_0"
+    export GST_PLUGIN_PATH_1_0="$NMS_PLUGIN_DIR:$NMS_DETECTOR_DIR:$GST_PLUGIN_PATH_1_0"
   export GST_REGISTRY="${GST_REGISTRY-$NMS_BUILD_DIR/registry-$(uname -m).bin}"
   for element in nmsfilter boxreplay boxrecord boxoverlay facedetect textoverlay x264enc; do
-    nms_preloaded gst-inspect-1.0 "$element" >/dev/null 2>&1 ||
-      die "GStreamer does not find the element $element (the plugin's folder: $NMS_PLUGIN_DIR)"
+    nms_element "$element"
   done
+}
+
+# Ends the script if GStreamer does not find the element.
+nms_element ()
+{
+  nms_preloaded gst-inspect-1.0 "$1" >/dev/null 2>&1 ||
+    die "GStreamer does not find the element $1 (the plugin's folder: $NMS_PLUGIN_DIR)"
 }
 
 # Prepares GStreamer programs in Python: sets NMS_PYTHON to an interpreter that has the
