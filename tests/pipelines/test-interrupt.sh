@@ -41,6 +41,7 @@ interrupted ()
 
 interrupted INT 'frame [1-9]' quickstart --seconds 60 --output results
 interrupted TERM 'frame [1-9]' quickstart --seconds 60 --output results
+interrupted INT 'Detecting' small-people --output results
 interrupted INT '"timestamp"' publish
 
 # Programs that the scripts only wait for: a gst-inspect-1.0 that reads many plugins, and

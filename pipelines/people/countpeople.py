@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""countpeople: compares the boxes of recordings with the people that people.csv lists.
+
+usage: countpeople.py frames SECONDS-OR-0 RATE
+       countpeople.py pick FRAMES SIZE <RGB >RGB
+       countpeople.py compare FRAMES RECORDING RECORDING FOLDER
+
+frames   prints the numbers of the listed frames, of the first SECONDS at RATE frames a second.
+pick     copies these frames of a stream of frames with SIZE bytes each.
+compare  prints one line for each recording, whose lines are these frames:
+         people, found, small people, found small people, false boxes;
+         then the frame in which the second recording is better by most people, with the people
+         and those found by each. It writes that frame to FOLDER/0.jsonl and FOLDER/1.jsonl: boxes
+         as `found` or `wrong`, and the people without a box as `not found`.
+"""
+import csv
+import json
+import os
+import sys
+from collections import defaultdict
+
+LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "people.csv")
+SMALL = 75          # pixels: people below this height are small
+FOUND = 0.5         # IoU of a person and a box, as in COCO's AP50 and VOC
+
+
+def people():
+    frames = defaultdict(list)
+    with open(LIST, encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            frames[int(row["frame"])].append(tuple(int(row[k]) for k in
+                                                   ("left", "top", "width", "height")))
+    return frames
+
+
+def iou(a, b):
+    width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
+    height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
+    common = max(width, 0) * max(height, 0)
+    return common / (a[2] * a[3] + b[2] * b[3] - common)
+
+
+def match(boxes, listed):
+    """Returns (found, wrong, missed): boxes by falling score, each person found at most once."""
+    found, wrong, missed = [], [], list(listed)
+    for _, box in sorted(boxes, reverse=True):
+        person = max(missed, key=lambda p: iou(p, box), default=None)
+        if person and iou(person, box) >= FOUND:
+            missed.remove(person)
+            found.append((box, person))
+        else:
+            wrong.append(box)
+    return found, wrong, missed
+
+
+def read(path):
+    for line in open(path, encoding="utf-8"):
+        yield [(box["detection"]["confidence"], tuple(box[k] for k in "xywh"))
+               for box in json.loads(line)["objects"]]
+
+
+def write(path, found, wrong, missed):
+    objects = [{"x": x, "y": y, "w": w, "h": h, "roi_type": label}
+               for label, boxes in (("found", [box for box, _ in found]), ("wrong", wrong),
+                                    ("not found", missed))
+               for x, y, w, h in boxes]
+    with open(path, "w", encoding="utf-8") as file:
+        print(json.dumps({"objects": objects}), file=file)
+
+
+def pick(frames, size):
+    number, wanted = 0, set(frames)
+    while wanted and (pixels := sys.stdin.buffer.read(size)):
+        if number in wanted:
+            sys.stdout.buffer.write(pixels)
+        number += 1
+    while sys.stdin.buffer.read(1 << 20):
+        pass    # so that the writer can end
+
+
+def compare(frames, recordings, folder):
+    listed = people()
+    results = [[match(boxes, listed[frame]) for frame, boxes in zip(frames, read(path))]
+               for path in recordings]
+    for result in results:
+        if len(result) != len(frames):
+            sys.exit("countpeople.py: a recording does not have %d frames" % len(frames))
+        print(sum(len(listed[frame]) for frame in frames),
+              sum(len(found) for found, _, _ in result),
+              sum(p[3] < SMALL for frame in frames for p in listed[frame]),
+              sum(p[3] < SMALL for found, _, _ in result for _, p in found),
+              sum(len(wrong) for _, wrong, _ in result))
+    # (people that only the second one finds, less its own faults)
+    gains = [len(b[0]) - len(a[0]) - len(b[1]) - len(b[2]) for a, b in zip(*results)]
+    best = gains.index(max(gains))
+    print(best, len(listed[frames[best]]), *(len(result[best][0]) for result in results))
+    for number, result in enumerate(results):
+        write(os.path.join(folder, "%d.jsonl" % number), *result[best])
+
+
+if __name__ == "__main__":
+    command, *rest = sys.argv[1:]
+    if command == "frames":
+        seconds, rate = map(float, rest)
+        print(*(n for n in sorted(people()) if not seconds or n < seconds * rate))
+    elif command == "pick":
+        pick([int(n) for n in rest[0].split()], int(rest[1]))
+    else:
+        compare([int(n) for n in rest[0].split()], rest[1:3], rest[3])

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# small-people.sh on the first three frames: the numbers, the picture, and how boxes are counted.
+. "$(dirname "$0")/check.sh"
+
+run small-people --seconds 10.5 --output "the results"
+said '^18 people marked by hand, 4 of them less than 75 pixels tall$'
+picture "the results/small-people.png" 1536 576
+[ "$(ls -A "the results")" = small-people.png ] || fail "more than the picture"
+read -r _ _ whole _ _ <<<"$(grep '^whole frame' out)"
+read -r _ _ _ _ tiles _ <<<"$(grep '^2 x 2 tiles' out)"
+[ "$tiles" -gt "$whole" ] || { cat out; fail "the tiles find $tiles, the whole frame $whole"; }
+refused "at least 3" small-people --seconds 1
+refused "only in vtest.avi" small-people --input "the results/small-people.png"
+
+# Frame 20 has five people. Of the boxes below the first finds one, the second is the same again,
+# the third has too little overlap, and the other recording finds all five.
+python3 - "$PIPELINES/people/people.csv" <<'END'
+import csv, json, sys
+rows = [[int(v) for v in row[1:]] for row in csv.reader(open(sys.argv[1])) if row[0] == "20"]
+def write(name, boxes):
+    print(json.dumps({"objects": [
+        {"x": x, "y": y, "w": w, "h": h, "detection": {"confidence": score}}
+        for (x, y, w, h), score in boxes]}), file=open(name, "w"))
+x, y, w, h = rows[1]
+write("some.jsonl", [(rows[0], .9), (rows[0], .8), ((x, y + h // 2, w, h), .7)])
+write("all.jsonl", [(row, .5) for row in rows])
+END
+"$PIPELINES/people/countpeople.py" compare 20 some.jsonl all.jsonl . >counted
+printf '%s\n' "5 1 0 0 2" "5 5 0 0 0" "0 5 1 5" | diff - counted || fail "the counts"
+[ "$(grep -o '"roi_type": "[a-z ]*"' 0.jsonl | sort | uniq -c | tr -s ' \n' ' ')" = \
+  ' 1 "roi_type": "found" 4 "roi_type": "not found" 2 "roi_type": "wrong" ' ] || fail "$(cat 0.jsonl)"
