@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* box_forms: converts other forms of boxes to corners, and computes the IoU of two boxes. */
+/* box_forms: converts other forms of boxes to corners and bfloat16 to float, and computes the IoU of
+ * two boxes. */
 #include "fpmode.h"
 #include "internal.h"
 #include "overlap.h"
@@ -40,6 +41,15 @@ nms_rows_from_xywh (const float *in, size_t count, float *out)
     out[i + 3] = y + h;
   }
   nms__fpmode_leave (mode);
+}
+
+void
+nms_floats_from_bfloat16 (const uint16_t *in, size_t count, float *out)
+{
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t bits = (uint32_t) in[i] << 16;
+    memcpy (&out[i], &bits, sizeof bits);
+  }
 }
 
 float

@@ -180,6 +180,12 @@ NMS_API void nms_boxes_set_rows (nms_boxes *boxes, const float *rows);
 NMS_API void nms_rows_from_cxcywh (const float *in, size_t count, float *out);
 NMS_API void nms_rows_from_xywh (const float *in, size_t count, float *out);
 
+/* Converts `count` numbers of type bfloat16, the upper halves of binary32 numbers, as detectors
+ * on TPUs write boxes and scores. Each has the same value in binary32, NaN and infinities included,
+ * so nothing is rounded, and the result of a run is that for the given boxes. The arrays must not
+ * overlap. */
+NMS_API void nms_floats_from_bfloat16 (const uint16_t *in, size_t count, float *out);
+
 /* --------------------------------------------------------------- options */
 
 /* The engines. All give identical results; they differ in time only. */

@@ -25,7 +25,7 @@ class Array(NamedTuple):
     """An input or a result of a program's function @main, row-major.
 
     name   "boxes", "scores", "classes", "head", "picks" or "count"
-    type   "float32" or "int32", f32 or i32 in the text
+    type   "float32", "bfloat16" or "int32", f32, bf16 or i32 in the text
     shape  its extents, () for one number
     """
     name: str
@@ -53,7 +53,7 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
             iou_threshold: float = 0.5, score_threshold: float = float("-inf"),
             max_detections: int = 0, max_per_class: int = 0, inclusive: bool = False,
             score_strict: bool = False, class_agnostic: bool = False,
-            tpu_memory: int = 0) -> Program:
+            bfloat16: bool = False, tpu_memory: int = 0) -> Program:
     """Returns the program that runs NMS on N boxes, as a Program. Kept boxes are those of
     nmscore.run with the same options.
 
@@ -65,6 +65,8 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
                    YOLOv8: rows cx cy w h, then a score for each of C classes; 0: the
                    inputs are boxes and scores
     classes        the boxes have classes
+    bfloat16       boxes, scores and head are bfloat16; the results are those for the same
+                   numbers in float32
     max_detections K, most kept boxes; 0: N
     tpu_memory     bytes of vector memory for a TPU's kernel, at most 64 MiB on v5e, v5p
                    and v6e; 0: 16 MiB, which every TPU has
@@ -75,9 +77,10 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     if platform not in PLATFORMS:
         raise ValueError("platform must be one of %s, not %r" % (", ".join(PLATFORMS), platform))
     text, inputs, outputs = _nmscore.program(
-        PLATFORMS.index(platform), boxes, head_classes, classes, tpu_memory, iou_threshold,
-        score_threshold, max_detections, max_per_class, 0, inclusive, score_strict,
-        class_agnostic, False, 0.0, 0.0, None, "auto", None, "hard", "iou", "avg", None)
+        PLATFORMS.index(platform), boxes, head_classes, classes, bfloat16, tpu_memory,
+        iou_threshold, score_threshold, max_detections, max_per_class, 0, inclusive,
+        score_strict, class_agnostic, False, 0.0, 0.0, None, "auto", None, "hard", "iou",
+        "avg", None)
     return Program(text, [Array(*a) for a in inputs], [Array(*a) for a in outputs])
 
 
@@ -100,7 +103,7 @@ def compile_ahead(text: str, plugin: str, topology: str, target: Optional[str] =
 def _describe(made: Program) -> str:
     lines = [(kind, *array) for kind, arrays in (("input", made.inputs), ("result", made.outputs))
              for array in arrays]
-    return "".join("%-6s  %-7s  %-7s  %s\n" % (kind, name, type_, "x".join(map(str, shape)) or "1")
+    return "".join("%-6s  %-7s  %-8s  %s\n" % (kind, name, type_, "x".join(map(str, shape)) or "1")
                    for kind, name, type_, shape in lines)
 
 
@@ -117,6 +120,8 @@ def _arguments(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
     parser.add_argument("--head-classes", type=int, default=0, metavar="C",
                         help="the input is the head of a YOLO detector, 4 + C rows")
     parser.add_argument("--classes", action="store_true", help="the boxes have classes")
+    parser.add_argument("--bfloat16", action="store_true",
+                        help="boxes, scores and head are bfloat16")
     for name, default in (("iou", 0.5), ("score", float("-inf"))):
         parser.add_argument("--%s-threshold" % name, type=float, default=default, metavar="X",
                             help="default: %s" % default)

@@ -23,20 +23,24 @@ read_size (PyObject *value, const char *name, int32_t *size)
   return 0;
 }
 
-/* Reads platform, boxes, head_classes, classes and tpu_memory. */
+#define SPEC_COUNT 6
+
+/* Reads platform, boxes, head_classes, classes, bfloat16 and tpu_memory. */
 static int
 read_spec (PyObject *const *args, nms_program_spec *spec)
 {
   uint64_t memory;
-  uint8_t classes;
+  uint8_t classes, bfloat16;
 
   if (read_size (args[0], "platform", &spec->platform) < 0
       || read_size (args[1], "boxes", &spec->boxes) < 0
       || read_size (args[2], "head_classes", &spec->head_classes) < 0
       || py_options_read_flag (args[3], "classes", &classes) < 0
-      || py_options_read_count (args[4], "tpu_memory", &memory) < 0)
+      || py_options_read_flag (args[4], "bfloat16", &bfloat16) < 0
+      || py_options_read_count (args[5], "tpu_memory", &memory) < 0)
     return -1;
   spec->classes = classes;
+  spec->bfloat16 = bfloat16;
   spec->tpu_memory = (size_t) memory;
   return 0;
 }
@@ -49,7 +53,8 @@ arrays_list (const nms_program_array *arrays, size_t count)
 
   for (size_t i = 0; list && i < count; i++) {
     const nms_lazy_shape *s = &arrays[i].shape;
-    const char *type = s->type == NMS_LAZY_F32 ? "float32" : "int32";
+    const char *type = s->type == NMS_LAZY_F32 ? "float32"
+        : s->type == NMS_LAZY_BF16 ? "bfloat16" : "int32";
     PyObject *dims = PyTuple_New (s->rank), *row = NULL;
     for (int k = 0; dims && k < s->rank; k++)
       PyTuple_SET_ITEM (dims, k, PyLong_FromLong (s->dims[k]));
@@ -73,10 +78,10 @@ py_program_make (PyObject *module, PyObject *const *args, Py_ssize_t n)
   PyObject *made = NULL;
   char why[512];
 
-  if (n != 5 + PY_OPTIONS_COUNT)
+  if (n != SPEC_COUNT + PY_OPTIONS_COUNT)
     return PyErr_Format (PyExc_TypeError, "program takes %d arguments, not %zd",
-        5 + PY_OPTIONS_COUNT, n);
-  if (read_spec (args, &spec) == 0 && py_options_read (args + 5, &o) == 0) {
+        SPEC_COUNT + PY_OPTIONS_COUNT, n);
+  if (read_spec (args, &spec) == 0 && py_options_read (args + SPEC_COUNT, &o) == 0) {
     const int error = nms_program_make (&spec, &o.options, &program, why, sizeof why);
     if (error == NMS_ERROR_MEMORY)
       PyErr_NoMemory ();

@@ -27,7 +27,7 @@ describe (const nms_program *p)
     const nms_program_array *a
         = i < p->input_count ? &p->input[i] : &p->output[i - p->input_count];
     g_string_append_printf (s, "%s%s:%s", i == p->input_count ? "-> " : "", a->name,
-        a->shape.type == NMS_LAZY_F32 ? "f32" : "s32");
+        a->shape.type == NMS_LAZY_F32 ? "f32" : a->shape.type == NMS_LAZY_BF16 ? "bf16" : "s32");
     for (int k = 0; k < a->shape.rank; k++)
       g_string_append_printf (s, "%c%d", k ? 'x' : ' ', a->shape.dims[k]);
     g_string_append (s, "; ");
@@ -65,7 +65,9 @@ test_arrays (void)
   for (int platform = NMS_PROGRAM_CPU; platform <= NMS_PROGRAM_TPU; platform++) {
     const nms_program_spec plain = { .platform = platform, .boxes = 200 },
         classes = { .platform = platform, .boxes = 200, .classes = 1 },
-        head = { .platform = platform, .boxes = 100, .head_classes = 8 };
+        head = { .platform = platform, .boxes = 100, .head_classes = 8 },
+        narrow = { .platform = platform, .boxes = 100, .head_classes = 8, .bfloat16 = 1 },
+        narrow_rows = { .platform = platform, .boxes = 200, .classes = 1, .bfloat16 = 1 };
     check (plain, NULL, "boxes:f32 200x4; scores:f32 200; -> picks:s32 200; count:s32; ",
         "tensor<200x4xf32>");
     o = defaults ();
@@ -82,6 +84,11 @@ test_arrays (void)
         "tensor<3xi32>");
     check (head, &o, "head:f32 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
         "scores:f32 100; classes:s32 100; ", "@main(%a0: tensor<12x100xf32>) -> (");
+    check (narrow, &o, "head:bf16 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
+        "scores:f32 100; classes:s32 100; ", "@main(%a0: tensor<12x100xbf16>) -> (");
+    check (narrow_rows, &o, "boxes:bf16 200x4; scores:bf16 200; classes:s32 200; -> "
+        "picks:s32 20; count:s32; ",
+        "@main(%a0: tensor<200x4xbf16>, %a1: tensor<200xbf16>, %a2: tensor<200xi32>)");
   }
 }
 

@@ -116,12 +116,68 @@ test_iou (void)
   }
 }
 
+/* All 65,536 numbers: the float with these upper bits, and 0 below them. */
+static void
+test_bfloat16 (void)
+{
+  uint16_t *in = g_new (uint16_t, 0x10000);
+  float *out = g_new (float, 0x10000);
+
+  for (uint32_t i = 0; i < 0x10000; i++)
+    in[i] = (uint16_t) i;
+  nms_floats_from_bfloat16 (in, 0x10000, out);
+  for (uint32_t i = 0; i < 0x10000; i++) {
+    uint32_t bits;
+    memcpy (&bits, &out[i], sizeof bits);
+    g_assert_cmphex (bits, ==, i << 16);
+  }
+  g_assert_cmpfloat (out[0x3fc0], ==, 1.5f);
+  g_assert_cmpfloat (out[0xc2c9], ==, -100.5f);
+  g_assert_cmpfloat (out[1], ==, 0x1p-133f);
+  g_assert_true (isnan (out[0x7fc0]) && out[0xff80] == -INFINITY);
+  nms_floats_from_bfloat16 (NULL, 0, NULL);
+  g_free (in);
+  g_free (out);
+}
+
+/* Boxes of bfloat16 at a threshold that they reach exactly, and beside it. */
+static void
+test_bfloat16_boxes (void)
+{
+  /* 0 0 3 1, 0 0 1 1 and 2 0 4 1, with scores 1, 0.5 and 0.25: overlaps of 1/3 and 1/4 */
+  static const uint16_t rows[] = { 0, 0, 0x4040, 0x3f80, 0, 0, 0x3f80, 0x3f80, 0x4000, 0, 0x4080,
+    0x3f80 };
+  static const uint16_t scores[] = { 0x3f80, 0x3f00, 0x3e80 };
+  static const struct {
+    float threshold;
+    size_t kept;
+  } must[] = { { 0.2f, 1 }, { 0.25f, 2 }, { 0.3f, 2 }, { 0x1.555556p-2f, 3 } };
+  float corners[12], score[3];
+  nms_context *context = nms_context_new ();
+  nms_boxes boxes = { .size = sizeof boxes, .count = 3, .score = { score, 0 } };
+  nms_options options;
+
+  nms_floats_from_bfloat16 (rows, 12, corners);
+  nms_floats_from_bfloat16 (scores, 3, score);
+  nms_boxes_set_rows (&boxes, corners);
+  nms_options_init (&options, sizeof options);
+  for (size_t i = 0; i < G_N_ELEMENTS (must); i++) {
+    nms_result result = { .size = sizeof result };
+    options.iou_threshold = must[i].threshold;
+    g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
+    g_assert_cmpuint (result.kept_count, ==, must[i].kept);
+  }
+  nms_context_free (&context);
+}
+
 static const TestCase cases[] = {
   { "/box-forms/set-rows", test_set_rows },
   { "/box-forms/center", test_center },
   { "/box-forms/corner-size", test_corner_size },
   { "/box-forms/hostile", test_hostile },
   { "/box-forms/iou", test_iou },
+  { "/box-forms/bfloat16", test_bfloat16 },
+  { "/box-forms/bfloat16-boxes", test_bfloat16_boxes },
   { NULL }
 };
 

@@ -25,6 +25,9 @@
  *   head     tensor<(4+C)xNxf32>  of YOLOv8 and its relatives; see
  *                                 nms_lazy_decode_head () in nmsgraph.h
  *
+ * With spec.bfloat16 boxes, scores and head are bf16. The program widens them to f32 without
+ * rounding, so its results are those for the same numbers in f32.
+ *
  * Its results, where K is max_detections, or N if that is 0 or above N (without classes
  * max_per_class limits K, too, because all boxes have one class):
  *
@@ -68,6 +71,7 @@ typedef struct nms_program_spec {
   int32_t head_classes; /* C, 1 or more: the input is a head; 0: boxes and scores */
   int32_t classes;      /* not 0: the program takes classes; must be 0 with a head, which
                          * contains them */
+  int32_t bfloat16;     /* not 0: boxes, scores and head are bf16 */
   size_t tpu_memory;    /* bytes of vector memory that the kernel may use, at most 64 MiB on
                          * v5e, v5p and v6e; 0: 16 MiB, which every TPU has */
 } nms_program_spec;
@@ -75,7 +79,7 @@ typedef struct nms_program_spec {
 /* An input or a result of @main. */
 typedef struct nms_program_array {
   char name[16];
-  nms_lazy_shape shape; /* type F32 is f32 in the text, S32 is i32 */
+  nms_lazy_shape shape; /* type F32 is f32 in the text, S32 is i32, BF16 is bf16 */
 } nms_program_array;
 
 #define NMS_PROGRAM_MAX_ARRAYS 8

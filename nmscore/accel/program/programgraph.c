@@ -34,6 +34,17 @@ input (nms_lazy *lz, const nms__program_job *job, const char *name, nms_lazy_typ
   return nms__record (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
 }
 
+/* Records an input of floats, which is f32 or bf16, and returns it as F32. */
+static tensor
+float_input (nms_lazy *lz, const nms__program_job *job, const char *name, int32_t rows,
+    int32_t columns)
+{
+  if (!job->spec->bfloat16)
+    return input (lz, job, name, NMS_LAZY_F32, rows, columns);
+  return nms_lazy_unary (lz, NMS_LAZY_TO_F32,
+      input (lz, job, name, NMS_LAZY_BF16, rows, columns));
+}
+
 /* Adds a result of the module and returns its number. */
 static size_t
 add_result (nms_lazy *lz, nms__program_results *r, tensor x)
@@ -64,12 +75,13 @@ column (nms_lazy *lz, const nms__program_job *job, tensor scalar)
 }
 
 /* Replaces the input `floor` (nmslazy.h) by -inf or, if the bits of a score have one special
- * value, -FLT_MAX. Both leave a product unchanged, and no compiler can know which it is. */
+ * value, -FLT_MAX. Both leave a product unchanged, and no compiler can know which it is. The value
+ * is one that a widened bf16 can have. */
 static void
 compute_floor (nms_lazy *lz, tensor score)
 {
   tensor bits = nms_lazy_unary (lz, NMS_LAZY_AS_S32, score);
-  tensor special = nms_lazy_binary (lz, NMS_LAZY_EQ, bits, nms_lazy_s32 (lz, INT32_MAX));
+  tensor special = nms_lazy_binary (lz, NMS_LAZY_EQ, bits, nms_lazy_s32 (lz, 0x7fff0000));
 
   lz->floor = nms_lazy_select (lz, special, nms_lazy_f32 (lz, -FLT_MAX),
       nms_lazy_f32 (lz, -INFINITY));
@@ -89,7 +101,7 @@ static nms_lazy_boxes
 read_head (nms_lazy *lz, const nms__program_job *job, tensor *score)
 {
   const nms_program_spec *s = job->spec;
-  tensor head = input (lz, job, "head", NMS_LAZY_F32, 4 + s->head_classes, s->boxes);
+  tensor head = float_input (lz, job, "head", 4 + s->head_classes, s->boxes);
 
   compute_floor (lz, element (lz, head, 4));
   return nms_lazy_decode_head (lz, head, score);
@@ -99,8 +111,8 @@ static nms_lazy_boxes
 read_rows (nms_lazy *lz, const nms__program_job *job)
 {
   const int32_t n = job->spec->boxes, one_row[] = { 1, n };
-  tensor rows = nms_lazy_transpose (lz, input (lz, job, "boxes", NMS_LAZY_F32, n, 4));
-  tensor score = input (lz, job, "scores", NMS_LAZY_F32, n, 0);
+  tensor rows = nms_lazy_transpose (lz, float_input (lz, job, "boxes", n, 4));
+  tensor score = float_input (lz, job, "scores", n, 0);
   nms_lazy_boxes b = { 0 };
   tensor *const corners[] = { &b.x1, &b.y1, &b.x2, &b.y2 };
 

@@ -23,7 +23,7 @@ put_type (FILE *out, const nms_lazy_shape *s)
   fputs ("tensor<", out);
   for (int i = 0; i < s->rank; i++)
     fprintf (out, "%dx", s->dims[i]);
-  fputs (s->type == NMS_LAZY_F32 ? "f32>" : "i32>", out);
+  fputs (s->type == NMS_LAZY_F32 ? "f32>" : s->type == NMS_LAZY_BF16 ? "bf16>" : "i32>", out);
 }
 
 static void
