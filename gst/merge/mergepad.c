@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* mergepad: a pad of GstAggregator with its settings, its selection and its held boxes. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
 #include "mergepad.h"
 
 #include "framesize.h"
 #include "mergesettings.h"
+#include "meta/batchmeta.h"
 #include "meta/boxappend.h"
 #include "meta/boxmap.h"
 #include "meta/edgecut.h"
@@ -22,6 +27,10 @@ struct _GstBoxMergePad
 
   /* thread of the source pad */
   gint width, height;           /* of the picture; 0: unknown */
+  gboolean batches;             /* the buffers are batches of pictures */
+  BatchMeta *batch;             /* merges the pictures of a batch */
+  BatchMeta *strip;             /* removes their memory */
+  struct _Merging *merging;     /* the main buffer while a batch is merged */
   GstBuffer *selected;          /* for the present main buffer, or NULL */
   gboolean selected_is_held;
   gint64 selected_time;
@@ -43,23 +52,37 @@ merge_pad_set_caps (GstBoxMergePad * self, const GstCaps * caps)
   const gint width = self->width, height = self->height;
 
   frame_size_from_caps (caps, &self->width, &self->height);
+  self->batches = batch_meta_in_caps (caps);
   if (self->width != width || self->height != height)
     forget_held (self);         /* its boxes are in pixels of the other size */
 }
 
 /* ------------------------------------------------------------------ selection */
 
+static GstFlowReturn
+strip_frame (GstObject * owner, BatchFrame * frame)
+{
+  gst_buffer_remove_all_memory (batch_meta_make_writable (frame));
+  return GST_FLOW_OK;
+}
+
 /* Keeps the boxes of a buffer without its memory, which its producer may need. */
 static void
 hold (GstBoxMergePad * self, GstBuffer * buffer, gint64 time)
 {
   GstBuffer *copy = NULL;
+  gboolean holds;
 
   GST_OBJECT_LOCK (self);
-  if (self->settings.hold > 0) {
+  holds = self->settings.hold > 0;
+  GST_OBJECT_UNLOCK (self);
+  if (holds) {
     copy = gst_buffer_new ();
     gst_buffer_copy_into (copy, buffer, GST_BUFFER_COPY_META, 0, -1);
+    if (self->batches)
+      batch_meta_walk (self->strip, &copy, &GST_AGGREGATOR_PAD (self)->segment);
   }
+  GST_OBJECT_LOCK (self);
   gst_buffer_replace (&self->held, copy);
   self->held_time = time;
   GST_OBJECT_UNLOCK (self);
@@ -163,16 +186,44 @@ typedef struct
   guint edge_margin;            /* 0: no box is marked as cut */
 } Placing;
 
+/* A picture of the branch: its buffer, or one inside of a batch. */
+typedef struct
+{
+  GstBuffer *buffer;
+  gint width, height;           /* 0: unknown */
+  guint slice;                  /* number of tiles after the one that the settings name */
+  const GstVideoCropMeta *crop; /* of a slice: its place in the main frame; or NULL */
+} Picture;
+
+/* A main buffer that gets boxes. */
+typedef struct _Merging
+{
+  GstBuffer **main;
+  gint width, height;           /* of its frame; 0: unknown */
+  BoxMetaReading *reading;      /* working space */
+  guint boxes;                  /* number of boxes appended */
+  gchar *error;                 /* NULL, or why a place is unknown */
+} Merging;
+
 /* Returns NULL, or why the place is unknown. */
 static gchar *
-take_placing (GstBoxMergePad * self, gint width, gint height, Placing * placing)
+take_placing (GstBoxMergePad * self, const Merging * merging, const Picture * picture,
+    Placing * placing)
 {
+  const GstVideoCropMeta *crop = picture->crop;
   const gchar *source;
-  gchar *error;
+  gchar *error = NULL;
+  MergePlace place;
 
   GST_OBJECT_LOCK (self);
-  error = merge_place_rect (&self->settings.place, width, height, self->width, self->height,
-      &placing->rect);
+  place = self->settings.place;
+  place.tile_index += picture->slice;
+  if (crop)
+    placing->rect = (GstVideoRectangle) { (gint) crop->x, (gint) crop->y, (gint) crop->width,
+      (gint) crop->height };
+  else
+    error = merge_place_rect (&place, merging->width, merging->height, picture->width,
+        picture->height, &placing->rect);
   placing->direction = self->settings.place.direction;
   placing->clip = self->settings.clip;
   placing->edge_margin = self->settings.edge_margin;
@@ -182,13 +233,13 @@ take_placing (GstBoxMergePad * self, gint width, gint height, Placing * placing)
   return error;
 }
 
-/* Maps the pixels of the branch to those of the main frame. */
+/* Maps the pixels of the picture to those of the main frame. */
 static void
-make_map (const GstBoxMergePad * self, const Placing * placing, BoxMap * map)
+make_map (const Picture * picture, const Placing * placing, BoxMap * map)
 {
   const gboolean sideways = merge_place_is_sideways (placing->direction);
-  const gint width = sideways ? self->height : self->width;
-  const gint height = sideways ? self->width : self->height;
+  const gint width = sideways ? picture->height : picture->width;
+  const gint height = sideways ? picture->width : picture->height;
   GstVideoOrientationMethod back = placing->direction;
 
   if (back == GST_VIDEO_ORIENTATION_90R)
@@ -196,7 +247,7 @@ make_map (const GstBoxMergePad * self, const Placing * placing, BoxMap * map)
   else if (back == GST_VIDEO_ORIENTATION_90L)
     back = GST_VIDEO_ORIENTATION_90R;
   box_map_init (map);
-  box_map_orient (map, back, self->width, self->height);
+  box_map_orient (map, back, picture->width, picture->height);
   if (width > 0 && height > 0 && placing->rect.w > 0 && placing->rect.h > 0)
     box_map_scale (map, (gdouble) placing->rect.w / width, (gdouble) placing->rect.h / height);
   box_map_shift (map, placing->rect.x, placing->rect.y);
@@ -219,35 +270,84 @@ mark_cut_boxes (const Placing * placing, GArray * boxes, gint width, gint height
 }
 
 static guint
-append_boxes (GstBoxMergePad * self, const Placing * placing, GstBuffer ** main, gint width,
-    gint height, BoxMetaReading * reading)
+append_boxes (const Merging * merging, const Picture * picture, const Placing * placing)
 {
+  const gint width = merging->width, height = merging->height;
+  GArray *boxes = box_meta_reading_boxes (merging->reading);
+  GstBuffer **main = merging->main;
   BoxMap map;
 
-  make_map (self, placing, &map);
-  box_meta_reading_take (reading, self->selected, self->width, self->height, BOX_READ_CUT);
-  box_map_move_all (&map, box_meta_reading_boxes (reading), width, height, placing->clip);
-  mark_cut_boxes (placing, box_meta_reading_boxes (reading), width, height);
+  make_map (picture, placing, &map);
+  box_meta_reading_take (merging->reading, picture->buffer, picture->width, picture->height,
+      BOX_READ_CUT);
+  box_map_move_all (&map, boxes, width, height, placing->clip);
+  mark_cut_boxes (placing, boxes, width, height);
   *main = gst_buffer_make_writable (*main);
-  return box_append (*main, self->selected, reading, width, height, placing->source);
+  return box_append (*main, picture->buffer, merging->reading, width, height, placing->source);
+}
+
+/* Appends the boxes of one picture. Sets an error and returns FALSE if its place is unknown. */
+static gboolean
+merge_picture (GstBoxMergePad * self, Merging * merging, const Picture * picture)
+{
+  Placing placing;
+
+  if (!box_meta_any (picture->buffer))
+    return TRUE;
+  merging->error = take_placing (self, merging, picture, &placing);
+  if (merging->error)
+    return FALSE;
+  merging->boxes += append_boxes (merging, picture, &placing);
+  g_free (placing.source);
+  return TRUE;
+}
+
+/* Merges a picture of a batch. */
+static GstFlowReturn
+merge_frame (GstObject * owner, BatchFrame * frame)
+{
+  GstBoxMergePad *self = GST_BOX_MERGE_PAD (owner);
+  const Picture picture = {
+    .buffer = frame->buffer,
+    .width = frame->stream->width,
+    .height = frame->stream->height,
+    .slice = frame->stream->index + frame->position,
+    .crop = gst_buffer_get_video_crop_meta (frame->buffer),
+  };
+
+  return merge_picture (self, self->merging, &picture) ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+static void
+merge_selected (GstBoxMergePad * self, Merging * merging)
+{
+  const Picture picture = {.buffer = self->selected,.width = self->width,.height = self->height };
+
+  if (!self->batches) {
+    merge_picture (self, merging, &picture);
+    return;
+  }
+  self->merging = merging;
+  if (batch_meta_walk (self->batch, &self->selected, &GST_AGGREGATOR_PAD (self)->segment)
+      != GST_FLOW_OK && merging->error == NULL)
+    merging->error = g_strdup ("its caps state batches, and a buffer is none");
+  self->merging = NULL;
 }
 
 gboolean
 merge_pad_merge (GstBoxMergePad * self, GstBuffer ** main, gint width, gint height,
     BoxMetaReading * reading, MergeCounts * total, gchar ** error)
 {
+  Merging merging = {.main = main,.width = width,.height = height,.reading = reading };
   MergeCounts counts = { 0 };
-  Placing placing;
 
   if (self->selected == NULL)
     return TRUE;
-  if (box_meta_any (self->selected)) {
-    *error = take_placing (self, width, height, &placing);
-    if (*error)
-      return FALSE;
-    counts.boxes = append_boxes (self, &placing, main, width, height, reading);
-    g_free (placing.source);
-  }
+  merge_selected (self, &merging);
+  *error = merging.error;
+  if (*error)
+    return FALSE;
+  counts.boxes = merging.boxes;
   if (self->selected_is_held) {
     counts.held = 1;
   } else {
@@ -278,6 +378,8 @@ merge_pad_stats (GstBoxMergePad * self)
 void
 merge_pad_start (GstBoxMergePad * self)
 {
+  batch_meta_reset (self->batch);
+  batch_meta_reset (self->strip);
   GST_OBJECT_LOCK (self);
   self->counts = (MergeCounts) { 0 };
   GST_OBJECT_UNLOCK (self);
@@ -292,6 +394,9 @@ merge_pad_flush (GstAggregatorPad * pad, GstAggregator * aggregator)
 }
 
 /* --------------------------------------------------------------------- object */
+
+static const BatchFuncs merge_funcs = {.frame = merge_frame };
+static const BatchFuncs strip_funcs = {.frame = strip_frame };
 
 static void
 merge_pad_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
@@ -329,6 +434,8 @@ merge_pad_finalize (GObject * object)
   gst_clear_buffer (&self->selected);
   gst_clear_buffer (&self->held);
   merge_settings_clear (&self->settings);
+  batch_meta_free (self->batch);
+  batch_meta_free (self->strip);
   G_OBJECT_CLASS (merge_pad_parent_class)->finalize (object);
 }
 
@@ -349,4 +456,6 @@ static void
 merge_pad_init (GstBoxMergePad * self)
 {
   merge_settings_init (&self->settings);
+  self->batch = batch_meta_new (GST_OBJECT (self), &merge_funcs);
+  self->strip = batch_meta_new (GST_OBJECT (self), &strip_funcs);
 }

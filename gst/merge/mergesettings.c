@@ -93,7 +93,9 @@ install_tiles (GObjectClass * object_class)
           DEFAULT_TILES, PLAYING));
   g_object_class_install_property (object_class, MERGE_PROP_TILE_INDEX,
       g_param_spec_uint ("tile-index", "Tile index",
-          "Number of the tile, from 0, row by row from the top left; only with tiles",
+          "Number of the tile, from 0, row by row from the top left; only with tiles. In a batch "
+          "(caps with meta:GstAnalyticsBatchMeta), buffer n of stream s is the tile tile-index + s "
+          "+ n, or lies where its GstVideoCropMeta states, with or without tiles",
           0, G_MAXINT, DEFAULT_TILE_INDEX, PLAYING));
 }
 

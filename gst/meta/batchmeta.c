@@ -15,7 +15,7 @@
 
 struct _BatchMeta
 {
-  GstElement *element;
+  GstObject *owner;
   const BatchFuncs *funcs;
   GPtrArray *streams;           /* of BatchStream */
 };
@@ -45,11 +45,11 @@ batch_meta_append_caps (GstCaps * caps)
 /* --------------------------------------------------------------------- streams */
 
 BatchMeta *
-batch_meta_new (GstElement * element, const BatchFuncs * funcs)
+batch_meta_new (GstObject * owner, const BatchFuncs * funcs)
 {
   BatchMeta *self = g_new (BatchMeta, 1);
 
-  *self = (BatchMeta) {.element = element,.funcs = funcs,.streams = g_ptr_array_new () };
+  *self = (BatchMeta) {.owner = owner,.funcs = funcs,.streams = g_ptr_array_new () };
   return self;
 }
 
@@ -59,7 +59,8 @@ stream_free (BatchMeta * self, BatchStream * stream)
   gst_clear_event (&stream->start);
   gst_clear_event (&stream->caps);
   gst_clear_event (&stream->segment);
-  self->funcs->stream_free (stream->data);
+  if (self->funcs->stream_free)
+    self->funcs->stream_free (stream->data);
   g_free (stream);
 }
 
@@ -68,11 +69,11 @@ batch_meta_reset (BatchMeta * self)
 {
   guint i;
 
-  GST_OBJECT_LOCK (self->element);
+  GST_OBJECT_LOCK (self->owner);
   for (i = 0; i < self->streams->len; i++)
     stream_free (self, g_ptr_array_index (self->streams, i));
   g_ptr_array_set_size (self->streams, 0);
-  GST_OBJECT_UNLOCK (self->element);
+  GST_OBJECT_UNLOCK (self->owner);
 }
 
 void
@@ -113,10 +114,11 @@ get_stream (BatchMeta * self, guint index)
   }
   stream = g_new0 (BatchStream, 1);
   stream->index = index;
-  stream->data = self->funcs->stream_new (self->element);
-  GST_OBJECT_LOCK (self->element);
+  if (self->funcs->stream_new)
+    stream->data = self->funcs->stream_new (self->owner);
+  GST_OBJECT_LOCK (self->owner);
   g_ptr_array_add (self->streams, stream);
-  GST_OBJECT_UNLOCK (self->element);
+  GST_OBJECT_UNLOCK (self->owner);
   return stream;
 }
 
@@ -153,14 +155,14 @@ take_event (BatchMeta * self, BatchStream * stream, GstEvent * event)
   GstEvent **kept = kept_event (stream, GST_EVENT_TYPE (event));
 
   if (kept != NULL) {
-    GST_OBJECT_LOCK (self->element);
+    GST_OBJECT_LOCK (self->owner);
     gst_event_replace (kept, event);
     if (kept == &stream->caps)
       take_size (stream);
-    GST_OBJECT_UNLOCK (self->element);
+    GST_OBJECT_UNLOCK (self->owner);
   }
   if (self->funcs->event)
-    self->funcs->event (self->element, stream, event);
+    self->funcs->event (self->owner, stream, event);
 }
 
 /* Takes the sticky events that hold at the begin of a batch, and differ from those of the last
@@ -204,6 +206,17 @@ batch_meta_make_writable (BatchFrame * self)
 }
 
 static GstFlowReturn
+visit (BatchMeta * self, BatchFrame * frame, GstBuffer * buffer)
+{
+  GstFlowReturn flow;
+
+  frame->buffer = buffer;
+  flow = self->funcs->frame (self->owner, frame);
+  frame->position++;
+  return flow;
+}
+
+static GstFlowReturn
 walk_list (BatchMeta * self, BatchFrame * frame)
 {
   GstFlowReturn flow = GST_FLOW_OK;
@@ -213,8 +226,7 @@ walk_list (BatchMeta * self, BatchFrame * frame)
 
     if (frame->item >= gst_buffer_list_length (list))
       break;
-    frame->buffer = gst_buffer_list_get (list, frame->item);
-    flow = self->funcs->frame (self->element, frame);
+    flow = visit (self, frame, gst_buffer_list_get (list, frame->item));
   }
   return flow;
 }
@@ -233,10 +245,7 @@ walk_object (BatchMeta * self, BatchFrame * frame, const GstSegment * segment)
     take_event (self, frame->stream, GST_EVENT (object));
   if (GST_IS_BUFFER_LIST (object))
     return walk_list (self, frame);
-  if (!GST_IS_BUFFER (object))
-    return GST_FLOW_OK;
-  frame->buffer = GST_BUFFER (object);
-  return self->funcs->frame (self->element, frame);
+  return GST_IS_BUFFER (object) ? visit (self, frame, GST_BUFFER (object)) : GST_FLOW_OK;
 }
 
 static GstFlowReturn
@@ -247,6 +256,7 @@ walk_stream (BatchMeta * self, BatchFrame * frame, const GstSegment * segment)
   GstFlowReturn flow = GST_FLOW_OK;
 
   frame->stream = get_stream (self, from->index);
+  frame->position = 0;
   take_sticky_events (self, frame->stream, from);
   for (frame->object = 0; frame->object < n_objects && flow == GST_FLOW_OK; frame->object++)
     flow = walk_object (self, frame, segment);
@@ -263,8 +273,9 @@ batch_meta_walk (BatchMeta * self, GstBuffer ** batch, const GstSegment * segmen
   gsize n_streams;
 
   if (meta == NULL) {
-    GST_ELEMENT_ERROR (self->element, STREAM, FORMAT, ("A buffer is not a batch, although its "
-            "caps state one."), ("it has no GstAnalyticsBatchMeta"));
+    if (GST_IS_ELEMENT (self->owner))
+      GST_ELEMENT_ERROR (self->owner, STREAM, FORMAT, ("A buffer is not a batch, although its "
+              "caps state one."), ("it has no GstAnalyticsBatchMeta"));
     return GST_FLOW_ERROR;
   }
   n_streams = meta->n_streams;

@@ -4,13 +4,13 @@
  * analyticscombiner makes them: buffers, buffer lists and events of one or more streams, each
  * with its own caps and segment.
  *
- *     BatchMeta *batch = batch_meta_new (element, &funcs);
+ *     BatchMeta *batch = batch_meta_new (owner, &funcs);
  *     gboolean batches = batch_meta_in_caps (caps);
  *     if (batches)
  *       flow = batch_meta_walk (batch, &buffer, segment);
  *
  * A stream is known by its number in the batches. Its state is kept from one batch to the
- * next one until batch_meta_reset. A build without this metadata finds no batches.
+ * next one until batch_meta_reset. The owner of the state is an element or a pad. A build without this metadata finds no batches.
  */
 #pragma once
 
@@ -19,13 +19,13 @@
 G_BEGIN_DECLS
 
 /* A stream of the batches. The streaming thread alone changes it, under the object lock of the
- * element. */
+ * owner. */
 typedef struct
 {
   guint index;                  /* its number in the batches */
   GstEvent *start, *caps, *segment;     /* the last STREAM_START, CAPS and SEGMENT, or NULL */
   gint width, height;           /* of its frames, as the caps state it; 0: unknown */
-  gpointer data;                /* what stream_new returned; the element guards it */
+  gpointer data;                /* what stream_new returned; the owner guards it */
 } BatchStream;
 
 /* A buffer of a batch. */
@@ -33,6 +33,7 @@ typedef struct
 {
   BatchStream *stream;
   GstBuffer *buffer;            /* read-only, see batch_meta_make_writable */
+  guint position;               /* among the buffers of the stream in this batch, from 0 */
   const GstSegment *segment;    /* that of the batch if the stream has none */
   GstBuffer **batch;            /* where batch_meta_walk got the batch from */
 
@@ -43,14 +44,14 @@ typedef struct
 
 typedef struct
 {
-  gpointer (*stream_new) (GstElement * element);        /* allocates the data of a stream */
-  GDestroyNotify stream_free;
+  gpointer (*stream_new) (GstObject * owner);   /* allocates the data of a stream; may be NULL */
+  GDestroyNotify stream_free;   /* NULL if stream_new is */
   /* Called for each event of a stream: for a sticky one before the frames of the batch, unless
    * it is the same as in the batch before. May be NULL. */
-  void (*event) (GstElement * element, BatchStream * stream, GstEvent * event);
+  void (*event) (GstObject * owner, BatchStream * stream, GstEvent * event);
   /* Called for each buffer, in the order of streams and buffers. The walk ends with a result
    * other than GST_FLOW_OK. */
-  GstFlowReturn (*frame) (GstElement * element, BatchFrame * frame);
+  GstFlowReturn (*frame) (GstObject * owner, BatchFrame * frame);
 } BatchFuncs;
 
 typedef struct _BatchMeta BatchMeta;
@@ -64,9 +65,9 @@ gboolean batch_meta_in_caps (const GstCaps * caps);
  * each structure that the caps have. */
 void batch_meta_append_caps (GstCaps * caps);
 
-/* Makes and frees the state of all streams. `element`, which is not referenced, and `funcs`
- * outlive it. */
-BatchMeta *batch_meta_new (GstElement * element, const BatchFuncs * funcs);
+/* Makes and frees the state of all streams. `owner`, which is not referenced, and `funcs` outlive
+ * it. */
+BatchMeta *batch_meta_new (GstObject * owner, const BatchFuncs * funcs);
 void batch_meta_free (BatchMeta * self);
 
 /* Forgets all streams. Takes the object lock. */
@@ -75,8 +76,8 @@ void batch_meta_reset (BatchMeta * self);
 /* Calls `event` and `frame` for each event and each buffer of `*batch`, a buffer with `segment`.
  * Where a buffer is made writable in a batch that is not, `*batch` becomes a copy that shares all
  * other buffers, and the caller keeps its reference to the old one. Returns the first result
- * other than GST_FLOW_OK, and then leaves `*batch` as it was. Posts an error and returns
- * GST_FLOW_ERROR if the buffer has no GstAnalyticsBatchMeta. */
+ * other than GST_FLOW_OK, and then leaves `*batch` as it was. Returns GST_FLOW_ERROR if the buffer
+ * has no GstAnalyticsBatchMeta, and posts an error if the owner is an element. */
 GstFlowReturn batch_meta_walk (BatchMeta * self, GstBuffer ** batch, const GstSegment * segment);
 
 /* Replaces the buffer of the frame in its batch by a writable one, and returns it. A buffer that
@@ -91,13 +92,18 @@ void batch_meta_foreach_stream (BatchMeta * self, GFunc func, gpointer user_data
 #else
 #define batch_meta_in_caps(caps) FALSE
 #define batch_meta_append_caps(caps)
-#define batch_meta_new(element, funcs) ((void) (funcs), (BatchMeta *) NULL)
+#define batch_meta_new(owner, funcs) ((void) (funcs), (BatchMeta *) NULL)
 #define batch_meta_free(self) ((void) (self))
 #define batch_meta_reset(self) ((void) (self))
-#define batch_meta_walk(self, batch, segment) ((void) (self), (void) (batch), GST_FLOW_ERROR)
 #define batch_meta_make_writable(self) ((self)->buffer)
 #define batch_meta_stream_id(self) NULL
 #define batch_meta_foreach_stream(self, func, user_data) ((void) (self), (void) (func))
+
+static inline GstFlowReturn
+batch_meta_walk (BatchMeta * self, GstBuffer ** batch, const GstSegment * segment)
+{
+  return GST_FLOW_ERROR;
+}
 #endif
 
 G_END_DECLS

@@ -7,7 +7,7 @@
 #include "filterstream.h"
 
 gpointer
-filter_stream_new (GstElement * element)
+filter_stream_new (GstObject * element)
 {
   FilterStream *self = g_new0 (FilterStream, 1);
 
@@ -25,7 +25,7 @@ filter_stream_free (gpointer stream)
 }
 
 void
-filter_stream_event (GstElement * element, BatchStream * stream, GstEvent * event)
+filter_stream_event (GstObject * element, BatchStream * stream, GstEvent * event)
 {
   FilterStream *self = stream->data;
   const gchar *id;

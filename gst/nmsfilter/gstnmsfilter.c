@@ -340,7 +340,7 @@ count_buffer (GstNmsFilter * self, FilterStats * stats)
 }
 
 static GstFlowReturn
-filter_frame (GstElement * element, BatchFrame * frame)
+filter_frame (GstObject * element, BatchFrame * frame)
 {
   GstNmsFilter *self = GST_NMS_FILTER (element);
   FilterStream *stream = frame->stream->data;
@@ -547,7 +547,7 @@ gst_nms_filter_init (GstNmsFilter * self)
   self->reading = box_meta_reading_new ();
   self->boxes = box_meta_reading_boxes (self->reading);
   score_loss_init (&self->score_loss);
-  self->batch = batch_meta_new (GST_ELEMENT (self), &batch_funcs);
+  self->batch = batch_meta_new (GST_OBJECT (self), &batch_funcs);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }
 

@@ -133,7 +133,7 @@ gst_box_overlay_template_caps (void)
 }
 
 static gpointer
-stream_new (GstElement * element)
+stream_new (GstObject * element)
 {
   OverlayStream *stream = g_new0 (OverlayStream, 1);
 
@@ -172,7 +172,7 @@ gst_box_overlay_start (GstBaseTransform * trans)
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
   GstVideoInfo likely;
 
-  self->stream = stream_new (GST_ELEMENT (self));
+  self->stream = stream_new (GST_OBJECT (self));
   /* The files of the font take most of the time, whatever the size of the frames is. */
   gst_video_info_set_format (&likely, GST_VIDEO_FORMAT_I420, 1920, 1080);
   load_font (self, self->stream, &likely);
@@ -283,7 +283,7 @@ paint_buffer (GstBoxOverlay * self, OverlayStream * stream, GstBuffer * buffer)
 /* -------------------------------------------------------------------- batches */
 
 static void
-take_stream_event (GstElement * element, BatchStream * stream, GstEvent * event)
+take_stream_event (GstObject * element, BatchStream * stream, GstEvent * event)
 {
   GstCaps *caps;
 
@@ -294,7 +294,7 @@ take_stream_event (GstElement * element, BatchStream * stream, GstEvent * event)
 }
 
 static GstFlowReturn
-paint_frame (GstElement * element, BatchFrame * frame)
+paint_frame (GstObject * element, BatchFrame * frame)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (element);
   OverlayStream *stream = frame->stream->data;
@@ -445,7 +445,7 @@ gst_box_overlay_init (GstBoxOverlay * self)
   self->options.show_score = DEFAULT_SHOW_SCORE;
   self->options.color_by = DEFAULT_COLOR_BY;
   self->font_desc = g_strdup (DEFAULT_FONT_DESC);
-  self->batch = batch_meta_new (GST_ELEMENT (self), &batch_funcs);
+  self->batch = batch_meta_new (GST_OBJECT (self), &batch_funcs);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), FALSE);
 }

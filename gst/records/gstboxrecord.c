@@ -283,7 +283,7 @@ record_buffer (GstBoxRecord * self, RecordStream * stream, const GstSegment * se
 
 /* The streams of batches continue the recording that was opened. */
 static gpointer
-new_stream (GstElement * element)
+new_stream (GstObject * element)
 {
   RecordStream *stream = record_stream_new ();
 
@@ -292,13 +292,13 @@ new_stream (GstElement * element)
 }
 
 static void
-handle_stream_event (GstElement * element, BatchStream * stream, GstEvent * event)
+handle_stream_event (GstObject * element, BatchStream * stream, GstEvent * event)
 {
   record_stream_event (stream->data, event, GST_BOX_RECORD (element)->settings.add_stream_id);
 }
 
 static GstFlowReturn
-record_frame (GstElement * element, BatchFrame * frame)
+record_frame (GstObject * element, BatchFrame * frame)
 {
   RecordStream *stream = frame->stream->data;
 
@@ -590,7 +590,7 @@ gst_box_record_init (GstBoxRecord * self)
   self->text = g_string_new (NULL);
   recorded_frame_init (&self->frame);
   self->stream = record_stream_new ();
-  self->batch = batch_meta_new (GST_ELEMENT (self), &batch_funcs);
+  self->batch = batch_meta_new (GST_OBJECT (self), &batch_funcs);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
 }
