@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* box_forms: converts other forms of boxes to corners and bfloat16 to float, and computes the IoU of
- * two boxes. */
+/* box_forms: converts other forms of boxes to corners, and bfloat16 to float, and computes the IoU
+ * of two boxes. */
 #include "fpmode.h"
 #include "internal.h"
 #include "overlap.h"
