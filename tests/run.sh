@@ -485,7 +485,7 @@ newer_debian ()
   inside=("$NMS_ROOT/tests/env/debian.sh" "$1")
   # shellcheck disable=SC2086
   if build "$1-release" --buildtype=release $options; then
-    suites "$1-release" $(no_suites tpu bench pip browser)
+    suites "$1-release" $(no_suites tpu bench pip extra-packages)
     inside+=(env G_DEBUG=fatal-warnings GST_TRACERS=leaks)
     stage="$1-leaks"
     suites "$1-release" odmeta odmethods odregions odrelations boxreplay nmsfilter
