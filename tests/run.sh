@@ -456,8 +456,10 @@ stage_frameworks ()
     return 0
   check "fetch libtpu" "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" tpu &&
     export NMS_TEST_LIBTPU="$NMS_BUILD_DIR/xla/libtpu.so"
+  check "fetch XLA's plugin for the CPU" "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" cpu &&
+    export NMS_TEST_XLA_PLUGIN="$NMS_BUILD_DIR/xla/xla_cpu_pjrt.so"
   NMS_TEST_FRAMEWORKS="$folder" suites release --suite frameworks
-  unset NMS_TEST_LIBTPU
+  unset NMS_TEST_LIBTPU NMS_TEST_XLA_PLUGIN
 }
 
 # Makes the folders of tests/env/debian.sh while other stages run, because it takes minutes and

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""cycles MOSAICPRINT XLATEXT LIBTPU OUT [PYTHON]: what NMS on a TPU v5e would
+"""cycles [--first] MOSAICPRINT XLATEXT LIBTPU OUT [PYTHON]: what NMS on a TPU v5e would
 take, as libtpu's compiler estimates it from its static schedule. No TPU is
 involved, nothing is run, so estimates compare with estimates only.
 
 Writes OUT.md and OUT.json. The same boundary for all: boxes N x 4 and scores N,
 binary32, in; the chosen boxes out. PYTHON: one that has JAX, for the seed's
-nms_pallas; without it that row is left out.
+nms_pallas; without it that row is left out. --first: only N = 1024, K = 128.
 
 Every tile of the form of tiles is counted: the kernel ends early when the picks
 are complete, which depends on the boxes, and the compiler counts such a branch
@@ -111,7 +111,10 @@ class Compiler:
         return cycles, done.returncode == 0
 
 
-def measure(mosaicprint, xlatext, plugin, python=None):
+SIZES = ((1024, 128), (1024, 300), (4096, 300), (16384, 300), (65536, 300))
+
+
+def measure(mosaicprint, xlatext, plugin, python=None, sizes=SIZES):
     """Returns all rows as a dictionary. `python` is an interpreter with JAX."""
     compiler = Compiler(xlatext, plugin)
     rows = []
@@ -135,7 +138,7 @@ def measure(mosaicprint, xlatext, plugin, python=None):
         add('nms_pallas', 1024, 128, subprocess.run(
             [python, f'{here}/seedpallas.py'], check=True, stdout=subprocess.PIPE,
             text=True).stdout, 'name.')
-    for boxes, picks in ((1024, 128), (1024, 300), (4096, 300), (16384, 300), (65536, 300)):
+    for boxes, picks in sizes:
         for form in (1, 2):
             ours(form, boxes, picks)
     return {'device': AHEAD, 'method': "estimated from the compiler's static schedule",
@@ -158,8 +161,10 @@ def markdown(cycles):
 
 
 def main():
-    *programs, out = sys.argv[1:5]
-    cycles = measure(*programs, *sys.argv[5:6])
+    arguments = [a for a in sys.argv[1:] if a != '--first']
+    *programs, out = arguments[:4]
+    cycles = measure(*programs, *arguments[4:5],
+                     sizes=SIZES[:1] if '--first' in sys.argv else SIZES)
     with open(out + '.json', 'w') as file:
         json.dump(cycles, file, indent=1)
     with open(out + '.md', 'w') as file:
