@@ -482,6 +482,8 @@ newer_debian ()
   local options="-Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled"
   options="$options -Dpython=enabled"
   local asan=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+  local batches=
+  [ "$1" = trixie ] || batches="nmsfilter-batches boxmerge-batches boxoverlay-batches boxrecord-batches"
   wait "$folders" || true
   check "make the folder" "$NMS_ROOT/tests/env/debian.sh" "$1" true || return 0
   inside=("$NMS_ROOT/tests/env/debian.sh" "$1")
@@ -490,7 +492,8 @@ newer_debian ()
     suites "$1-release" $(no_suites tpu bench pip extra-packages)
     inside+=(env G_DEBUG=fatal-warnings GST_TRACERS=leaks)
     stage="$1-leaks"
-    suites "$1-release" odmeta odmethods odregions odrelations boxreplay nmsfilter
+    # shellcheck disable=SC2086
+    suites "$1-release" odmeta odmethods odregions odrelations boxreplay nmsfilter $batches
     stage=$1
   fi
   [ "$1${NMS_TRIXIE_ASAN-}" = trixieyes ] || { inside=(); return 0; }
@@ -504,8 +507,9 @@ newer_debian ()
     -Db_lundef=false -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
     $options; then
     stage="$1-asan"
+    # shellcheck disable=SC2086
     suites "$1-asan" boxmeta boxappend odappend odmeta odmethods odregions odrelations odremove nmsfilter \
-      boxreplay boxrecord boxoverlay boxtransform rotatedboxes
+      boxreplay boxrecord boxoverlay boxtransform rotatedboxes $batches
     stage=$1
   fi
   inside=()

@@ -239,8 +239,6 @@ walk_object (BatchMeta * self, BatchFrame * frame, const GstSegment * segment)
   frame->segment = segment;
   if (frame->stream->segment)
     gst_event_parse_segment (frame->stream->segment, &frame->segment);
-  if (object == NULL)
-    return GST_FLOW_OK;
   if (GST_IS_EVENT (object))
     take_event (self, frame->stream, GST_EVENT (object));
   if (GST_IS_BUFFER_LIST (object))
