@@ -79,18 +79,15 @@ def _score(value: Any, name: str) -> float:
     return threshold
 
 
-_READ = {"iou_threshold": _iou, "score_threshold": _score, "max_detections": count}
-
-
 def _class_entry(key: Any, given: Mapping[str, Any]) -> Tuple[int, int, float, float, int]:
     name = f"class_options[{key}]"
     unknown = set(given) - set(_CLASS_FIELDS)
     if unknown:
         raise ValueError(f"{name} has the unknown option {sorted(unknown)[0]!r}")
     bits = sum(1 << i for i, field in enumerate(_CLASS_FIELDS) if field in given)
-    iou, score, most = (_READ[field](given.get(field, 0), f"{name}: {field}")
-                        for field in _CLASS_FIELDS)
-    return operator.index(key), bits, iou, score, most
+    iou, score, most = (read(given.get(field, 0), f"{name}: {field}")
+                        for field, read in zip(_CLASS_FIELDS, (_iou, _score, count)))
+    return operator.index(key), bits, iou, score, int(most)
 
 
 def read_options(iou_threshold: Any, score_threshold: Any, max_per_class: Any,

@@ -5,8 +5,8 @@
 
     @jax.jit
     def detect(boxes, scores):
-        kept = nmscore.jax.nms(boxes, scores, 0.5, 100)
-        return boxes[kept.index], kept.count
+        result = nmscore.jax.nms(boxes, scores, 0.5, 100)
+        return boxes[result.kept], result.kept_count
 
 It needs JAX 0.10 or newer. Results are the same bits as those of nmscore.run, on every platform.
 """
@@ -22,17 +22,17 @@ from nmscore._jaxoptions import Options, count, read_options
 from nmscore._jaxprimitive import IMPLEMENTATIONS, nms_p, varying_alike
 from nmscore._types import ClassOptions
 
-__all__ = ["Kept", "implementation", "nms"]
+__all__ = ["Result", "implementation", "nms"]
 
 
-class Kept(NamedTuple):
+class Result(NamedTuple):
     """What nms returns.
 
-    index  (max_output,) int32: the indices of the kept boxes, best first, then -1
-    count  () int32: the number of kept boxes
+    kept        (max_output,) int32: the indices of the kept boxes, best first, then -1
+    kept_count  () int32: the number of kept boxes
     """
-    index: jax.Array
-    count: jax.Array
+    kept: jax.Array
+    kept_count: jax.Array
 
 
 def implementation(platform: Optional[str] = None) -> str:
@@ -49,8 +49,8 @@ def implementation(platform: Optional[str] = None) -> str:
 def nmscore_nms(*columns: jax.Array, max_output: int, options: Options) -> Any:
     """Runs the primitive for one image. The name is that of the function in the program."""
     batch = varying_alike([column[None] for column in columns])
-    index, kept = nms_p.bind(*batch, max_output=max_output, options=options)
-    return index[0], kept[0]
+    kept, kept_count = nms_p.bind(*batch, max_output=max_output, options=options)
+    return kept[0], kept_count[0]
 
 
 _FLOATS = (jnp.float32, jnp.bfloat16, jnp.float16)
@@ -82,8 +82,8 @@ def nms(boxes: Any, scores: Any, iou_threshold: float, max_output: int, *,
         parents: Optional[Any] = None, score_threshold: float = float("-inf"),
         max_per_class: int = 0, max_candidates: int = 0, inclusive: bool = False,
         score_strict: bool = False, class_agnostic: bool = False,
-        class_options: Optional[Mapping[int, ClassOptions]] = None) -> Kept:
-    """Returns the indices of the at most max_output boxes that NMS keeps, best first, as Kept.
+        class_options: Optional[Mapping[int, ClassOptions]] = None) -> Result:
+    """Returns the indices of the at most max_output boxes that NMS keeps, best first, as Result.
 
     The arrays of one image (vmap adds images, and all of them are one call):
 
@@ -99,7 +99,7 @@ def nms(boxes: Any, scores: Any, iou_threshold: float, max_output: int, *,
     Numbers and dicts, known when the program is traced; a program is compiled for each set:
 
     iou_threshold    0..1: a kept box suppresses later boxes whose IoU with it exceeds it
-    max_output       the largest number of boxes kept, 1 or more: the length of Kept.index
+    max_output       the largest number of boxes kept, 1 or more: the length of Result.kept
     score_threshold, max_per_class, max_candidates, inclusive, score_strict, class_agnostic,
     class_options    as in nmscore.run
 
@@ -120,8 +120,8 @@ def nms(boxes: Any, scores: Any, iou_threshold: float, max_output: int, *,
     if scores is None:
         raise TypeError("scores must be an array, not None")
     n = rows.shape[0]
-    index, kept = nmscore_nms(
+    kept, kept_count = nmscore_nms(
         rows, _column(scores, "scores", n, jnp.float32),
         _column(class_ids, "class_ids", n, jnp.int32), _column(exclude, "exclude", n, jnp.bool_),
         _column(parents, "parents", n, jnp.int32), max_output=most, options=options)
-    return Kept(index, kept)
+    return Result(kept, kept_count)

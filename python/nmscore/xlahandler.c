@@ -35,8 +35,8 @@ fail (const xlaffi_frame *f, int code, const char *message)
   return f->api->create_error (&args);
 }
 
-/* Writes the version for which XLA has to treat the handler: XLA's own if the declarations hold
- * for it, or else the newest that they hold for, which XLA then refuses at the registration. */
+/* Writes the version for which the handler was built: XLA's own if the declarations hold for it, or
+ * else the newest for which they hold. XLA decides at the registration whether it supports it. */
 static void
 write_version (const xlaffi_frame *f, xlaffi_metadata *m)
 {

@@ -58,12 +58,12 @@ class Cpu(unittest.TestCase):
     def test_output_longer_than_the_boxes(self):
         kept = nmscore.jax.nms([[0, 0, 10, 10], [1, 1, 11, 11], [50, 50, 60, 60]],
                                [0.8, 0.9, 0.7], 0.5, 5)
-        self.assertEqual(kept.index.tolist(), [1, 2, -1, -1, -1])
-        self.assertEqual((int(kept.count), kept.index.dtype), (2, jnp.int32))
+        self.assertEqual(kept.kept.tolist(), [1, 2, -1, -1, -1])
+        self.assertEqual((int(kept.kept_count), kept.kept.dtype), (2, jnp.int32))
 
     def test_no_boxes(self):
         kept = nmscore.jax.nms(jnp.zeros((0, 4)), jnp.zeros((0,)), 0.5, 3)
-        self.assertEqual((kept.index.tolist(), int(kept.count)), ([-1, -1, -1], 0))
+        self.assertEqual((kept.kept.tolist(), int(kept.kept_count)), ([-1, -1, -1], 0))
 
     def test_narrow_floats(self):
         rows, scores, _ = random_frames(40, 20)
@@ -87,7 +87,7 @@ class Cpu(unittest.TestCase):
         shared = jax.vmap(run, in_axes=(None, 1))(rows[0], scores.T)
         self.check(shared, rows[:1].repeat(64, 0), scores)
         pairs = jax.vmap(jax.vmap(run))(rows.reshape(8, 8, BOXES, 4), scores.reshape(8, 8, BOXES))
-        self.assertEqual(pairs.index.shape, (8, 8, MOST))
+        self.assertEqual(pairs.kept.shape, (8, 8, MOST))
         self.check([a.reshape(64, *a.shape[2:]) for a in pairs], rows, scores)
 
     def test_sharded(self):
@@ -113,7 +113,7 @@ class Cpu(unittest.TestCase):
 
         def loss(boxes, guard):
             kept = nmscore.jax.nms(guard(boxes), guard(scores[0]), 0.5, 4)
-            return boxes[kept.index].sum()
+            return boxes[kept.kept].sum()
 
         boxes = np.nan_to_num(rows[0])
         with self.assertRaisesRegex(TypeError, "not differentiable.*stop_gradient"):

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The function that XLA calls checks XLA's version and the buffers and attributes of a call."""
+import ctypes
+import os
+import unittest
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import jax  # noqa: E402 (the variable above is read by the import)
+import numpy as np  # noqa: E402
+
+import nmscore._nmscore  # noqa: E402
+import nmscore.jax  # noqa: E402
+
+TARGET = "nmscore_nms"
+
+
+class Version(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("extensions", ctypes.c_void_p),
+                ("major", ctypes.c_int), ("minor", ctypes.c_int)]
+
+
+class Api(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("extensions", ctypes.c_void_p), ("version", Version)]
+
+
+class Metadata(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("version", Version), ("traits", ctypes.c_uint32)]
+
+
+class Extension(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("type", ctypes.c_int), ("next", ctypes.c_void_p),
+                ("metadata", ctypes.POINTER(Metadata))]
+
+
+class Frame(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("extensions", ctypes.POINTER(Extension)),
+                ("api", ctypes.POINTER(Api)), ("rest", ctypes.c_size_t * 20)]
+
+
+def reported(major, minor):
+    """Returns the version that the handler reports to an XLA of this version."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Frame))(
+        pointer(nmscore._nmscore.xla_handler(), None))
+    api = Api(version=Version(major=major, minor=minor))
+    metadata = Metadata()
+    extension = Extension(type=1, metadata=ctypes.pointer(metadata))
+    frame = Frame(size=168, extensions=ctypes.pointer(extension), api=ctypes.pointer(api))
+    assert handler(ctypes.byref(frame)) is None
+    return metadata.version.major, metadata.version.minor
+
+
+class Handler(unittest.TestCase):
+    def test_version(self):
+        for minor in (1, 2, 3):
+            self.assertEqual(reported(0, minor), (0, minor))
+        # for an XLA that the declarations do not know: the newest version that they know
+        for unknown in ((0, 4), (0, 0), (1, 2)):
+            self.assertEqual(reported(*unknown), (0, 3))
+
+    def call(self, shapes, most=3, **attributes):
+        """Calls XLA's target with zeros of the given shapes and types."""
+        results = [jax.ShapeDtypeStruct((2, most), np.int32), jax.ShapeDtypeStruct((2,), np.int32)]
+        call = jax.ffi.ffi_call(TARGET, results)
+        return jax.block_until_ready(call(*(np.zeros(*s) for s in shapes), **attributes))
+
+    def test_bad_calls(self):
+        # (registers the target)
+        nmscore.jax.nms(np.zeros((1, 4), np.float32), np.zeros(1, np.float32), 0.5, 1)
+        boxes, scores = ((2, 5, 4), np.float32), ((2, 5), np.float32)
+        classes, exclude = ((2, 5), np.int32), ((2, 0), np.bool_)
+        good = [boxes, scores, classes, exclude, classes]
+        self.assertEqual(self.call(good)[0].shape, (2, 3))
+        for position, bad in ((0, ((2, 5, 3), np.float32)), (0, ((2, 5, 4), np.int32)),
+                              (0, ((10, 4), np.float32)), (1, ((2, 4), np.float32)),
+                              (2, ((2, 5), np.float32)), (2, ((2, 4), np.int32)),
+                              (3, ((2, 5), np.int32)), (4, ((1, 5), np.int32))):
+            shapes = [bad if i == position else shape for i, shape in enumerate(good)]
+            with self.assertRaisesRegex(Exception, "nmscore: the buffers"):
+                self.call(shapes)
+        with self.assertRaisesRegex(Exception, "nmscore: the buffers"):
+            self.call(good[:4])
+        for attributes in ({"iou": np.float32(1)}, {"iou_threshold": np.int32(1)},
+                           {"class_ids": np.float32([1, 2])},
+                           {"class_ids": np.int32([1, 2]), "class_set": np.int32([1])}):
+            with self.assertRaisesRegex(Exception, "nmscore: an attribute"):
+                self.call(good, **attributes)
+        # errors of the core have its text
+        with self.assertRaisesRegex(Exception, "iou_threshold is 3"):
+            self.call(good, iou_threshold=np.float32(3))
+
+
+if __name__ == "__main__":
+    unittest.main()
