@@ -2,6 +2,7 @@
 /* The compiled module of the Python package nmscore: the table of its functions, its state, and
  * the contexts that calls share. */
 #include "module.h"
+#include "pylazy.h"
 #include "xlahandler.h"
 
 #include <stdio.h>
@@ -57,6 +58,8 @@ setup (PyObject *module)
       || !(state->masked = attribute ("numpy.ma", "MaskedArray"))
       || !(state->plain = attribute ("nmscore._arrays", "plain"))
       || !(state->ranks = attribute ("nmscore._arrays", "ranks")))
+    return -1;
+  if (pylazy_add (module) < 0)
     return -1;
   snprintf (version, sizeof version, "%d.%d.%d", v / 1000000, v / 1000 % 1000, v % 1000);
   return PyModule_AddStringConstant (module, "__version__", version);

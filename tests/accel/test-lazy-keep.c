@@ -135,11 +135,31 @@ test_common (void)
   nms_lazy_clear (lz);
 }
 
+/* The same work finds its program, although its constants were recorded by earlier work. */
+static void
+test_same_trace (void)
+{
+  nms_lazy_counters before = { .size = sizeof before }, after = { .size = sizeof after };
+  Tensor x;
+
+  nms_lazy_cache_counters (cache, &before);
+  for (int i = 0; i < 20; i++) {
+    x = nms_lazy_input_f32 (lz, 0.5f);
+    value_of (nms_lazy_exp (lz, x));
+    if (i % 7 == 6)
+      nms_lazy_keep (lz, 1, &x);
+  }
+  nms_lazy_cache_counters (cache, &after);
+  g_assert_cmpuint (after.misses, ==, before.misses + 1);
+  nms_lazy_clear (lz);
+}
+
 static const TestCase cases[] = {
   { "/lazy-keep/long-loop", test_long_loop },
   { "/lazy-keep/unread", test_unread },
   { "/lazy-keep/loop", test_loop },
   { "/lazy-keep/common", test_common },
+  { "/lazy-keep/same-trace", test_same_trace },
   { NULL }
 };
 

@@ -86,7 +86,7 @@ typedef struct nms__recorded {
   int fixed;       /* it depends on constants only */
   int hidden;      /* it belongs to a loop's function that has ended */
   int wanted;      /* bits: 1: a wanted operation uses it; NMS__WANTED: it is read */
-  int32_t number;  /* in the trace */
+  int32_t number;  /* in the trace, or -1 */
   void *value;     /* of an INPUT, or NULL if only the device has it */
   void *resident;  /* of an INPUT, the device's copy, or NULL */
 } nms__recorded;

@@ -69,8 +69,10 @@ nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init, nms_laz
     body (lz, state, next, user);
   end = record_next (lz, count, state, next, loop);
   lz->depth--;
-  if (lz->status)
+  if (lz->status) {
+    hide (lz, loop, lz->count);
     return;
+  }
   lz->recorded[middle].node.attr[1] = lz->count - 1 - middle;
   for (size_t i = 0; i < count; i++)
     out[i] = nms__record (lz, NMS__RESULT, nms_lazy_shape_of (lz, state[i]), 2,

@@ -222,6 +222,10 @@ NMS_API int nms_lazy_keep (nms_lazy *lz, size_t count, const nms_lazy_tensor *te
 NMS_API int nms_lazy_status (const nms_lazy *lz);
 NMS_API const char *nms_lazy_error (const nms_lazy *lz);
 
+/* Clears a latched error and keeps the tensors, except those of the functions of a loop
+ * that failed. Does nothing inside such a function. */
+NMS_API void nms_lazy_recover (nms_lazy *lz);
+
 /* Returns the shape of a tensor, {0} for one that failed. */
 NMS_API nms_lazy_shape nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x);
 
@@ -242,6 +246,9 @@ NMS_API int nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *te
  * compiler can know to change nothing, so that none contracts a product and a sum. Returns
  * NULL on an error, which nms_lazy_error () describes. */
 NMS_API char *nms_lazy_dump (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
+
+/* Returns the hash by which the cache would find that program, 0 on an error. */
+NMS_API uint64_t nms_lazy_hash (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
 
 /* ------------------------------------------------------ inputs, constants */
 

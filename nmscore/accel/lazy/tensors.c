@@ -69,6 +69,15 @@ nms_lazy_clear (nms_lazy *lz)
   lz->floor = nms_lazy_input_f32 (lz, -INFINITY);
 }
 
+void
+nms_lazy_recover (nms_lazy *lz)
+{
+  if (lz->depth)
+    return;
+  lz->status = NMS_OK;
+  lz->error[0] = 0;
+}
+
 int
 nms_lazy_status (const nms_lazy *lz)
 {
@@ -209,4 +218,10 @@ nms_lazy_dump (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
   if (!text)
     snprintf (lz->error, sizeof lz->error, "out of memory for a program's text");
   return text;
+}
+
+uint64_t
+nms_lazy_hash (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
+{
+  return want (lz, count, tensors) ? 0 : nms__trace_of (lz).hash;
 }

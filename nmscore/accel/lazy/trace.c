@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace: collects the recorded operations that a read depends on and renumbers them,
- * so that the same work has the same bytes wherever in a frame it was recorded. The
+ * trace: collects the recorded operations that a read depends on: the inputs in the order in
+ * which they were recorded, then the others in the order of a search from the tensors
+ * read, so that the same work has the same bytes whenever its parts were recorded. The
  * cache finds a trace by the hash of its bytes and then compares all bytes.
  */
 #include "lazynodes.h"
@@ -25,6 +26,46 @@ nms__mark (nms_lazy *lz)
   }
 }
 
+/* Appends an operation whose operands are in the trace. */
+static void
+append (nms_lazy *lz, nms__trace *t, int32_t i)
+{
+  nms__recorded *r = &lz->recorded[i];
+  nms__node *n = &lz->nodes[t->count];
+
+  *n = r->node;
+  for (int32_t k = 0; k < n->count; k++)
+    n->operand[k] = lz->recorded[n->operand[k]].number;
+  if (n->op == NMS__INPUT) {
+    n->attr[0] = (int32_t) t->input_count;
+    lz->buffers[t->input_count++] = (nms_lazy_buffer){ n->shape, r->value,
+      nms__cache_is_resident (lz->cache) ? &r->resident : NULL };
+  }
+  r->number = (int32_t) t->count++;
+}
+
+/* Appends an operation after those that it depends on. The nodes of a loop remain in their
+ * order, because their distances are attributes. */
+static void
+collect (nms_lazy *lz, nms__trace *t, int32_t i)
+{
+  const nms__node *n = &lz->recorded[i].node;
+  const int is_result = n->op == NMS__RESULT;
+  const int32_t last = is_result ? n->operand[1] : i;
+  const int32_t first = is_result ? last - lz->recorded[last].node.attr[0] : i;
+
+  if (lz->recorded[i].number >= 0)
+    return;
+  if (lz->recorded[first].number < 0)
+    for (int32_t k = first; k <= last; k++)
+      for (int32_t o = 0; o < lz->recorded[k].node.count; o++)
+        if (lz->recorded[k].node.operand[o] < first)
+          collect (lz, t, lz->recorded[k].node.operand[o]);
+  for (int32_t k = first; k <= last && is_result && lz->recorded[last].number < 0; k++)
+    append (lz, t, k);
+  append (lz, t, i);
+}
+
 nms__trace
 nms__trace_of (nms_lazy *lz)
 {
@@ -34,20 +75,13 @@ nms__trace_of (nms_lazy *lz)
 
   nms__mark (lz);
   for (int32_t i = 0; i < lz->count; i++) {
-    nms__recorded *r = &lz->recorded[i];
-    nms__node *n = &lz->nodes[t.count];
-    if (!r->wanted)
-      continue;
-    *n = r->node;
-    for (int32_t k = 0; k < n->count; k++)
-      n->operand[k] = lz->recorded[n->operand[k]].number;
-    if (n->op == NMS__INPUT) {
-      n->attr[0] = (int32_t) t.input_count;
-      lz->buffers[t.input_count++] = (nms_lazy_buffer){ n->shape, r->value,
-        resident ? &r->resident : NULL };
-    }
-    r->number = (int32_t) t.count++;
+    lz->recorded[i].number = -1;
+    if (lz->recorded[i].wanted && lz->recorded[i].node.op == NMS__INPUT)
+      append (lz, &t, i);
   }
+  for (int32_t i = 0; i < lz->count; i++)
+    if (lz->recorded[i].wanted & NMS__WANTED)
+      collect (lz, &t, i);
   t.out = lz->buffers + t.input_count;
   for (int32_t i = 0; i < lz->count; i++) {
     nms__recorded *r = &lz->recorded[i];

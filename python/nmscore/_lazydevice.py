@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Devices of nmscore.lazy: they record, run and print programs. Tensors are ints here."""
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy
+
+from nmscore import _nmscore
+
+F32, S32, PRED, BF16 = 1, 2, 3, 4
+DTYPES: Dict[int, Any] = {F32: numpy.float32, S32: numpy.int32, PRED: numpy.bool_}
+
+# Tensors that are no longer used are freed after so many calls.
+KEEP_AFTER = 32
+
+
+class Device:
+    """A device with the programs compiled for it. Only one thread uses it at a time.
+
+    plugin  the path of a PJRT plugin; None: programs are run in C, without a compiler
+    debug   True prints one line for each run: the size and hash of its trace, whether a
+            compiled program was found by that hash, times, and arrays copied to and from the
+            device; "trace" prints the trace, too, as StableHLO
+    """
+
+    def __init__(self, plugin: Optional[Union[str, os.PathLike[str]]] = None,
+                 debug: Union[bool, str] = False) -> None:
+        self.debug = debug
+        self._handle = _nmscore.lazy_open(None if plugin is None else os.fspath(plugin))
+        self._live: Counter[int] = Counter()
+        self._calls = 0
+        self._loops = 0  # nested loops whose functions are being recorded
+
+    @property
+    def name(self) -> str:
+        """"eager", or "xla:" and the platform of the plugin."""
+        return _nmscore.lazy_device_name(self._handle)
+
+    @property
+    def counters(self) -> Dict[str, int]:
+        """Counts since the device was opened; nms_lazy_counters of nmslazy.h explains them."""
+        return _nmscore.lazy_counters(self._handle)
+
+    # The methods below are for nmscore.lazy.
+
+    def hold(self, tensor: int) -> None:
+        self._live[tensor] += 1
+
+    def release(self, tensor: int) -> None:
+        self._live[tensor] -= 1
+        if self._live[tensor] <= 0:
+            del self._live[tensor]
+
+    def keep(self) -> None:
+        """Frees the tensors that no Tensor refers to, once in KEEP_AFTER calls."""
+        self._calls += 1
+        if self._calls >= KEEP_AFTER and not self._loops:
+            self._calls = 0
+            _nmscore.lazy_keep(self._handle, list(self._live))
+
+    def input(self, array: numpy.typing.NDArray[Any], kind: int) -> int:
+        return _nmscore.lazy_input(self._handle, kind, array.shape, array)
+
+    def constant(self, kind: int, value: float) -> int:
+        return _nmscore.lazy_constant(self._handle, kind, value)
+
+    def shape(self, tensor: int) -> Tuple[int, Tuple[int, ...]]:
+        return _nmscore.lazy_shape(self._handle, tensor)
+
+    def apply(self, name: str, tensors: Sequence[int], dims: Sequence[int], axis: int) -> int:
+        return _nmscore.lazy_apply(self._handle, name, tensors, dims, axis)
+
+    def loop(self, state: List[int], cond: Any, body: Any) -> List[int]:
+        last = max(self._live)
+        self._loops += 1
+        try:
+            return _nmscore.lazy_while(self._handle, state, cond, body)
+        finally:
+            self._loops -= 1
+            for tensor in [t for t in self._live if t > last]:  # they exist in the loop only
+                del self._live[tensor]
+
+    def dump(self, tensors: Sequence[int]) -> Tuple[str, int]:
+        return _nmscore.lazy_dump(self._handle, tensors)
+
+    def read(self, tensors: Sequence[int], arrays: Tuple[Any, ...]) -> None:
+        """Computes tensors and writes their values to the arrays that are not None."""
+        if not self.debug:
+            _nmscore.lazy_read(self._handle, tensors, arrays)
+            return
+        text, trace_hash = self.dump(tensors)
+        before, start = self.counters, time.perf_counter()
+        _nmscore.lazy_read(self._handle, tensors, arrays)
+        taken = time.perf_counter() - start
+        new = {name: value - before[name] for name, value in self.counters.items()}
+        self.report(text, trace_hash, new, taken)
+
+    def report(self, text: str, trace_hash: int, new: Dict[str, int], taken: float) -> None:
+        """Prints what a read did. `new` is by how much it raised the counters."""
+        compiled = new["compile_ns"] * 1e-9
+        if self.debug == "trace":
+            print(text, end="", file=sys.stderr)
+        found = ("values are known" if not new["traces"] else "found" if new["hits"]
+                 else "compiled in %.1f ms" % (compiled * 1e3))
+        print("lazy %s: trace %016x, %d operations, %s; ran in %.3f ms; sent %d, fetched %d arrays"
+              % (self.name, trace_hash, text.count("\n%"), found, (taken - compiled) * 1e3,
+                 new["sent"], new["fetched"]), file=sys.stderr)

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""nmscore.lazy against numpy, the examples of docs/lazy.md, and errors. With
+NMS_TEST_XLA_PLUGIN it also compares the plugin's device with the eager executor."""
+import contextlib
+import gc
+import io
+import os
+import re
+import sys
+import threading
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not installed")
+    sys.exit(77)
+
+import nmscore
+from nmscore import lazy
+
+DOCUMENT = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "lazy.md")
+PLUGIN = os.environ.get("NMS_TEST_XLA_PLUGIN")
+
+
+def example(number):
+    """Runs an example of the document. Returns its names and what it printed."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        code = re.findall(r"^```python\n(.*?)^```", file.read(), re.M | re.S)[number]
+    names, out, err = {}, io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        exec(code, names)
+    return names, out.getvalue(), err.getvalue()
+
+
+class Values(unittest.TestCase):
+    plugin = None
+
+    def setUp(self):
+        self.device = lazy.use(self.plugin)
+        self.random = np.random.default_rng(3)
+        self.a = self.random.random((5, 7), np.float32) - np.float32(0.5)
+        self.b = self.random.integers(-9, 9, (5, 7)).astype(np.int32)
+
+    def same(self, x, wanted):
+        wanted = np.asarray(wanted)
+        self.assertEqual((x.shape, x.dtype), (wanted.shape, wanted.dtype))
+        np.testing.assert_array_equal(x.numpy(), wanted)
+
+    def test_operators(self):
+        a, b = self.a, self.b
+        for x in (np.float32(0.3), a[0], a[:, :1], a[:1], a):
+            for function in (lambda p, q: p + q, lambda p, q: p - q, lambda p, q: q * p,
+                             lambda p, q: q / p, lambda p, q: p > q, lambda p, q: p == q):
+                self.same(function(lazy.array(a), lazy.array(x)), function(a, x))
+                self.same(function(lazy.array(x), lazy.array(a)), function(x, a))
+        la, lb = lazy.array(a), lazy.array(b)
+        self.same(2 - lb * 3, 2 - b * np.int32(3))
+        self.same(1 / la, 1 / a)
+        self.same(-abs(lb), -abs(b))
+        self.same((lb & 6) | (lb ^ 5), (b & 6) | (b ^ 5))
+        self.same((la > 0) & ~(lb > 0), (a > 0) & ~(b > 0))
+        self.same(la + lb, a + b.astype(np.float32))
+        self.same(lb / 2, (b / 2).astype(np.float32))
+        self.same(a + la, a + a)
+
+    def test_functions(self):
+        a, b = lazy.array(self.a), lazy.array(self.b)
+        self.same(lazy.where(a > 0, a, 0), np.where(self.a > 0, self.a, np.float32(0)))
+        self.same(lazy.where(a > 0, 1, -1), np.where(self.a > 0, 1, -1).astype(np.int32))
+        self.same(lazy.maximum(b, 2), np.maximum(self.b, 2))
+        self.same(lazy.sqrt(abs(a)), np.sqrt(abs(self.a)))
+        np.testing.assert_allclose(lazy.exp(a).numpy(), np.exp(self.a), rtol=3e-7)
+        np.testing.assert_allclose(lazy.log(abs(a)).numpy(), np.log(abs(self.a)), atol=3e-7)
+        self.same((a * 9).astype(np.int32), (self.a * np.float32(9)).astype(np.int32))
+        self.same((a > 0).astype(np.float32), (self.a > 0).astype(np.float32))
+        self.same(lazy.arange(4), np.arange(4, dtype=np.int32))
+
+    def test_reductions(self):
+        a, b = lazy.array(self.a), lazy.array(self.b)
+        for axis in (None, 0, 1, -1):
+            self.same(a.max(axis), self.a.max(axis))
+            self.same(b.sum(axis), self.b.sum(axis, dtype=np.int32))
+            self.same(a.argmax(axis), self.a.argmax(axis).astype(np.int32))
+            self.same((a > 0).any(axis), (self.a > 0).any(axis))
+            self.same((a > -0.4).all(axis), (self.a > -0.4).all(axis))
+            np.testing.assert_allclose(a.mean(axis).numpy(), self.a.mean(axis), rtol=1e-5)
+
+    def test_indices(self):
+        a, v = lazy.array(self.a), lazy.array(self.b[0])
+        self.same(a[1:3, 2], self.a[1:3, 2])
+        self.same(a[-1], self.a[-1])
+        self.same(a.T[lazy.arange(3)[2]], self.a[:, 2])
+        self.same(a[[3, 0]], self.a[[3, 0]])
+        self.same(a.reshape(7, -1), self.a.reshape(7, 5))
+        self.same(lazy.argsort(v), np.argsort(self.b[0], kind="stable").astype(np.int32))
+        order = np.argsort(-self.a[0], kind="stable")[:3].astype(np.int32)
+        best, index = lazy.top_k(a[0], 3)
+        self.same(best, self.a[0][order])
+        self.same(index, order)
+        self.same(lazy.update(v, 77, 2), np.where(np.arange(7) == 2, np.int32(77), self.b[0]))
+        self.assertEqual([int(x) for x in v], self.b[0].tolist())
+
+    def test_conversions(self):
+        x = lazy.array([1.5, 2.0])
+        self.assertEqual((float(x[0]), int(x[1]), bool(x[0] > 1), len(x)), (1.5, 2, True, 2))
+        self.assertEqual(repr(x), "lazy.array([1.5, 2. ], dtype=float32)")
+        self.same(lazy.array(np.asarray(x)), np.asarray([1.5, 2.0], np.float32))
+        try:
+            import ml_dtypes
+        except ImportError:
+            return
+        half = self.a.astype(ml_dtypes.bfloat16)
+        self.same(lazy.array(half), half.astype(np.float32))
+
+    def test_loop(self):
+        limit = lazy.array(100)
+        count, total = lazy.while_loop(lambda i, s: s < limit, lambda i, s: (i + 1, s + i),
+                                       (lazy.array(0), lazy.array(0)))
+        self.assertEqual((int(count), int(total)), (15, 105))
+
+    def test_examples(self):
+        names, out, err = example(0)
+        values = np.exp(np.asarray([0, -2, -1], np.float32))
+        self.device.debug = False
+        np.testing.assert_allclose(names["y"].numpy(), values, rtol=1e-6)
+        self.assertRegex(out, r"^\[0.66524\d+ 0.0900\d+ 0.2447\d+\]\n$")
+        self.assertRegex(err, r"^lazy (eager|xla:cpu): trace [0-9a-f]{16}, \d+ operations, "
+                         r"(compiled in|found)")
+        names, out, err = example(1)
+        head = names["head"]
+        self.same(names["low"], head[:2] - head[2:4] * np.float32(0.5))
+        self.same(names["label"], head[4:].argmax(0).astype(np.int32))
+        self.same(names["best"], np.sort(head[4:].max(0))[:-6:-1])
+
+    def test_soft_nms(self):
+        names, _, _ = example(2)
+        corners = self.random.random((200, 4), np.float32) * np.float32(90)
+        corners[:, 2:] += corners[:, :2]
+        scores = self.random.random(200, np.float32)
+        count, _, picks, lowered = names["soft_nms"](
+            lazy.array(corners), lazy.array(scores), lazy.array(0.5), lazy.array(0.01), 200)
+        kept, wanted = nmscore.soft_nms(corners, scores, sigma=0.5, score_threshold=0.01)
+        self.assertEqual(int(count), len(kept))
+        self.assertLess(len(kept), 200)
+        np.testing.assert_array_equal(picks.numpy()[:len(kept)], kept)
+        np.testing.assert_array_equal(lowered.numpy()[:len(kept)], wanted)
+
+
+class Recording(unittest.TestCase):
+    def setUp(self):
+        self.device = lazy.use(None)
+
+    def test_cache(self):
+        """Other values of the same shape find the program."""
+        for values in ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0]):
+            (lazy.exp(lazy.array(values)) + 1).numpy()
+        counters = self.device.counters
+        self.assertEqual((counters["misses"], counters["hits"]), (1, 2))
+        lazy.array([1.0, 2.0, 3.0]).max().numpy()
+        self.assertEqual(self.device.counters["misses"], 2)
+
+    def test_long_loop(self):
+        """Tensors that Python no longer refers to are freed."""
+        total = lazy.array(0.0)
+        for step in range(5000):
+            total = total + 1
+            if step % 3 == 0:
+                total.numpy()
+        self.assertEqual(float(total), 5000)
+
+    def test_read_once(self):
+        x = lazy.array([1.0, 2.0])
+        y = x * x
+        lazy.compute(y)
+        self.assertEqual((y + 1).numpy().tolist(), [2, 5])
+        self.assertEqual(self.device.counters["runs"], 2)
+        self.assertNotIn("multiply", lazy.trace(y - 1))
+
+    def test_errors(self):
+        x, y = lazy.array([1.0, 2.0]), lazy.array([1.0, 2.0, 3.0])
+        with self.assertRaisesRegex(ValueError, r"shape mismatch.*\(2,\).*\(3,\)"):
+            x + y
+        with self.assertRaisesRegex(ValueError, r"transpose|reshape of f32\[2\] to f32\[3\]"):
+            x.reshape(3)
+        with self.assertRaisesRegex(ValueError, r"and of f32\[2\] and f32\[2\]"):
+            x & x
+        with self.assertRaisesRegex(ValueError, "another device"):
+            x + lazy.array([1.0, 2.0], lazy.Device())
+        with self.assertRaisesRegex(ValueError, "outside of int32"):
+            lazy.array([2**40])
+        with self.assertRaisesRegex(TypeError, "cannot hold"):
+            lazy.array(["a"])
+        with self.assertRaisesRegex(ValueError, "3 tensors, at most 2|dimensions"):
+            lazy.array(np.zeros((2, 2, 2)))
+        with self.assertRaises(RuntimeError):
+            lazy.Device("/nonexistent/plugin.so")
+        with self.assertRaises(IndexError):
+            x[2]
+        self.assertEqual((x * 2).numpy().tolist(), [2, 4])  # errors leave tensors usable
+
+    def test_errors_in_loops(self):
+        x = lazy.array([1.0, 2.0])
+
+        def fails(s):
+            raise KeyError("mine")
+
+        with self.assertRaisesRegex(KeyError, "mine"):
+            lazy.while_loop(lambda s: s[0] < 9, fails, (x,))
+        with self.assertRaisesRegex(ValueError, r"state 0 from f32\[2\] to f32\[\]"):
+            lazy.while_loop(lambda s: s[0] < 9, lambda s: (s[0],), (x,))
+        with self.assertRaisesRegex(RuntimeError, "inside a loop"):
+            lazy.while_loop(lambda s: s[0] < 9, lambda s: (s.numpy(),), (x,))
+        leaked = []
+        done, = lazy.while_loop(lambda s: s[0] < 9, lambda s: leaked.append(s) or (s + s,), (x,))
+        with self.assertRaisesRegex(ValueError, "used outside"):
+            leaked[0] + 1
+        for _ in range(100):
+            x = x + 1
+        gc.collect()
+        self.assertEqual(done.numpy().tolist(), [16, 32])
+        self.assertEqual(float(x[0]), 101)
+
+    def test_threads(self):
+        """Each thread has a default device."""
+        results = []
+
+        def work():
+            results.append(float(lazy.array([1.0, 2.0]).sum()))
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(results, [3.0] * 4)
+
+
+@unittest.skipUnless(PLUGIN, "NMS_TEST_XLA_PLUGIN names no plugin")
+class OnDevice(Values):
+    plugin = PLUGIN
+
+    def test_resident(self):
+        """What stays on the device is not copied."""
+        x = lazy.array(self.a)
+        y = x * 2
+        lazy.compute(y)
+        z = (y + x).max(1)
+        lazy.compute(z)
+        self.assertEqual([self.device.counters[k] for k in ("sent", "fetched")], [1, 0])
+        z.numpy()
+        z.numpy()
+        self.assertEqual([self.device.counters[k] for k in ("sent", "fetched")], [1, 1])
+
+
+if __name__ == "__main__":
+    unittest.main()
