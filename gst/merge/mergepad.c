@@ -7,11 +7,9 @@
 #include "mergepad.h"
 
 #include "framesize.h"
+#include "mergepicture.h"
 #include "mergesettings.h"
 #include "meta/batchmeta.h"
-#include "meta/boxappend.h"
-#include "meta/boxmap.h"
-#include "meta/edgecut.h"
 
 #define PROP_STATS (MERGE_PROP_LAST + 1)
 
@@ -30,7 +28,7 @@ struct _GstBoxMergePad
   gboolean batches;             /* the buffers are batches of pictures */
   BatchMeta *batch;             /* merges the pictures of a batch */
   BatchMeta *strip;             /* removes their memory */
-  struct _Merging *merging;     /* the main buffer while a batch is merged */
+  MergeTarget *target;          /* the main buffer while a batch is merged */
   GstBuffer *selected;          /* for the present main buffer, or NULL */
   gboolean selected_is_held;
   gint64 selected_time;
@@ -177,137 +175,12 @@ merge_pad_selected (GstBoxMergePad * self)
 
 /* ---------------------------------------------------------------------- boxes */
 
-typedef struct
-{
-  GstVideoRectangle rect;       /* in the main frame */
-  GstVideoOrientationMethod direction;
-  gboolean clip;
-  gchar *source;                /* NULL: no tag */
-  guint edge_margin;            /* 0: no box is marked as cut */
-} Placing;
-
-/* A picture of the branch: its buffer, or one inside of a batch. */
-typedef struct
-{
-  GstBuffer *buffer;
-  gint width, height;           /* 0: unknown */
-  guint slice;                  /* number of tiles after the one that the settings name */
-  const GstVideoCropMeta *crop; /* of a slice: its place in the main frame; or NULL */
-} Picture;
-
-/* A main buffer that gets boxes. */
-typedef struct _Merging
-{
-  GstBuffer **main;
-  gint width, height;           /* of its frame; 0: unknown */
-  BoxMetaReading *reading;      /* working space */
-  guint boxes;                  /* number of boxes appended */
-  gchar *error;                 /* NULL, or why a place is unknown */
-} Merging;
-
-/* Returns NULL, or why the place is unknown. */
-static gchar *
-take_placing (GstBoxMergePad * self, const Merging * merging, const Picture * picture,
-    Placing * placing)
-{
-  const GstVideoCropMeta *crop = picture->crop;
-  const gchar *source;
-  gchar *error = NULL;
-  MergePlace place;
-
-  GST_OBJECT_LOCK (self);
-  place = self->settings.place;
-  place.tile_index += picture->slice;
-  if (crop)
-    placing->rect = (GstVideoRectangle) { (gint) crop->x, (gint) crop->y, (gint) crop->width,
-      (gint) crop->height };
-  else
-    error = merge_place_rect (&place, merging->width, merging->height, picture->width,
-        picture->height, &placing->rect);
-  placing->direction = self->settings.place.direction;
-  placing->clip = self->settings.clip;
-  placing->edge_margin = self->settings.edge_margin;
-  source = self->settings.source ? self->settings.source : GST_OBJECT_NAME (self);
-  placing->source = error || *source == '\0' ? NULL : g_strdup (source);
-  GST_OBJECT_UNLOCK (self);
-  return error;
-}
-
-/* Maps the pixels of the picture to those of the main frame. */
-static void
-make_map (const Picture * picture, const Placing * placing, BoxMap * map)
-{
-  const gboolean sideways = merge_place_is_sideways (placing->direction);
-  const gint width = sideways ? picture->height : picture->width;
-  const gint height = sideways ? picture->width : picture->height;
-  GstVideoOrientationMethod back = placing->direction;
-
-  if (back == GST_VIDEO_ORIENTATION_90R)
-    back = GST_VIDEO_ORIENTATION_90L;
-  else if (back == GST_VIDEO_ORIENTATION_90L)
-    back = GST_VIDEO_ORIENTATION_90R;
-  box_map_init (map);
-  box_map_orient (map, back, picture->width, picture->height);
-  if (width > 0 && height > 0 && placing->rect.w > 0 && placing->rect.h > 0)
-    box_map_scale (map, (gdouble) placing->rect.w / width, (gdouble) placing->rect.h / height);
-  box_map_shift (map, placing->rect.x, placing->rect.y);
-}
-
-/* Marks the boxes, which lie in the main frame, that an edge of the branch's picture cuts. */
-static void
-mark_cut_boxes (const Placing * placing, GArray * boxes, gint width, gint height)
-{
-  const GstVideoRectangle *rect = &placing->rect;
-  EdgeCutBorder border = {
-    .rectangle = { rect->x, rect->y, (gdouble) rect->x + rect->w, (gdouble) rect->y + rect->h },
-    .margin_x = placing->edge_margin,
-    .margin_y = placing->edge_margin,
-  };
-
-  border.sides = edge_cut_inner_sides (&border.rectangle, width, height);
-  if (placing->edge_margin > 0 && rect->w > 0 && rect->h > 0)
-    edge_cut_mark_all (boxes, &border);
-}
-
-static guint
-append_boxes (const Merging * merging, const Picture * picture, const Placing * placing)
-{
-  const gint width = merging->width, height = merging->height;
-  GArray *boxes = box_meta_reading_boxes (merging->reading);
-  GstBuffer **main = merging->main;
-  BoxMap map;
-
-  make_map (picture, placing, &map);
-  box_meta_reading_take (merging->reading, picture->buffer, picture->width, picture->height,
-      BOX_READ_CUT);
-  box_map_move_all (&map, boxes, width, height, placing->clip);
-  mark_cut_boxes (placing, boxes, width, height);
-  *main = gst_buffer_make_writable (*main);
-  return box_append (*main, picture->buffer, merging->reading, width, height, placing->source);
-}
-
-/* Appends the boxes of one picture. Sets an error and returns FALSE if its place is unknown. */
-static gboolean
-merge_picture (GstBoxMergePad * self, Merging * merging, const Picture * picture)
-{
-  Placing placing;
-
-  if (!box_meta_any (picture->buffer))
-    return TRUE;
-  merging->error = take_placing (self, merging, picture, &placing);
-  if (merging->error)
-    return FALSE;
-  merging->boxes += append_boxes (merging, picture, &placing);
-  g_free (placing.source);
-  return TRUE;
-}
-
 /* Merges a picture of a batch. */
 static GstFlowReturn
 merge_frame (GstObject * owner, BatchFrame * frame)
 {
   GstBoxMergePad *self = GST_BOX_MERGE_PAD (owner);
-  const Picture picture = {
+  const MergePicture picture = {
     .buffer = frame->buffer,
     .width = frame->stream->width,
     .height = frame->stream->height,
@@ -315,39 +188,40 @@ merge_frame (GstObject * owner, BatchFrame * frame)
     .crop = gst_buffer_get_video_crop_meta (frame->buffer),
   };
 
-  return merge_picture (self, self->merging, &picture) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  return merge_picture_append (&picture, owner, &self->settings, self->target) ? GST_FLOW_OK
+      : GST_FLOW_ERROR;
 }
 
 static void
-merge_selected (GstBoxMergePad * self, Merging * merging)
+merge_selected (GstBoxMergePad * self, MergeTarget * target)
 {
-  const Picture picture = {.buffer = self->selected,.width = self->width,.height = self->height };
+  const MergePicture picture = {.buffer = self->selected,.width = self->width,.height = self->height };
 
   if (!self->batches) {
-    merge_picture (self, merging, &picture);
+    merge_picture_append (&picture, GST_OBJECT (self), &self->settings, target);
     return;
   }
-  self->merging = merging;
+  self->target = target;
   if (batch_meta_walk (self->batch, &self->selected, &GST_AGGREGATOR_PAD (self)->segment)
-      != GST_FLOW_OK && merging->error == NULL)
-    merging->error = g_strdup ("its caps state batches, and a buffer is none");
-  self->merging = NULL;
+      != GST_FLOW_OK && target->error == NULL)
+    target->error = g_strdup ("its caps state batches, and a buffer is none");
+  self->target = NULL;
 }
 
 gboolean
 merge_pad_merge (GstBoxMergePad * self, GstBuffer ** main, gint width, gint height,
     BoxMetaReading * reading, MergeCounts * total, gchar ** error)
 {
-  Merging merging = {.main = main,.width = width,.height = height,.reading = reading };
+  MergeTarget target = {.main = main,.width = width,.height = height,.reading = reading };
   MergeCounts counts = { 0 };
 
   if (self->selected == NULL)
     return TRUE;
-  merge_selected (self, &merging);
-  *error = merging.error;
+  merge_selected (self, &target);
+  *error = target.error;
   if (*error)
     return FALSE;
-  counts.boxes = merging.boxes;
+  counts.boxes = target.boxes;
   if (self->selected_is_held) {
     counts.held = 1;
   } else {
