@@ -195,7 +195,9 @@ merge_frame (GstObject * owner, BatchFrame * frame)
 static void
 merge_selected (GstBoxMergePad * self, MergeTarget * target)
 {
-  const MergePicture picture = {.buffer = self->selected,.width = self->width,.height = self->height };
+  const MergePicture picture = {
+    .buffer = self->selected,.width = self->width,.height = self->height,
+  };
 
   if (!self->batches) {
     merge_picture_append (&picture, GST_OBJECT (self), &self->settings, target);
