@@ -40,7 +40,7 @@ count = number = instead = 0
 address = sys.argv[1]
 for path in sys.argv[2:]:
     text = open(path, encoding="utf-8").read()
-    text = re.sub(r"^## Install\n.*?(?=^## )", "", text, flags=re.S | re.M)
+    text = re.sub(r"^## Install\n.*?(?=^## |\Z)", "", text, flags=re.S | re.M)
     to_file = re.search(r"`(x264enc ! .*? location=out.mkv)`", text)
     for block in re.findall(r"^```sh\n(.*?)^```", text, re.S | re.M):
         if not re.search(r"^(gst-launch-1.0|[A-Z]+=|cc |pipelines/live)", block, re.M):
