@@ -44,8 +44,8 @@ one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
             from PyPI; without it: skipped)
   methods   the methods compared with the libraries that have them, which are downloaded
             from PyPI (without it: skipped)
-  frameworks  the Python package in JAX and other libraries, which are downloaded from
-            PyPI (without it: skipped)
+  frameworks  the Python package in JAX and other libraries, and onnxdetect, with what is
+            downloaded from PyPI (without it: skipped)
   trixie    the suites in Debian 13 (GStreamer 1.26), which has GstAnalytics, and
             the leak tracer; NMS_TRIXIE_ASAN=yes adds the elements' under address
             sanitizer, which takes a build more (root only)

@@ -34,7 +34,7 @@ nms_prepare_python
 exec {camera}< <(exec "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$(nms_sample_video)" jpeg)
 read -r -t 30 -u "$camera" address
 
-python3 - "$address" "$ROOT"/{README,docs/nmsfilter,docs/methods,docs/boxmerge,docs/geometry,pipelines/README}.md <<'END'
+python3 - "$address" "$ROOT"/{README,docs/nmsfilter,docs/methods,docs/boxmerge,docs/geometry,pipelines/README,pipelines/detectors/README}.md <<'END'
 import re, sys
 count = number = instead = 0
 address = sys.argv[1]
@@ -95,7 +95,9 @@ set +e
 rc=$?
 set -e
 [ $rc = 0 ] || { cat out err >&2; fail "a line of the READMEs failed"; }
-! grep -E '^(WARNING|ERROR)|CRITICAL|no element|no property' err ||
+# (PyGObject's elements are never floating: pipelines/detectors/README.md)
+! grep -v 'CRITICAL .* The created element should be floating' err |
+  grep -E '^(WARNING|ERROR)|CRITICAL|no element|no property' ||
   { cat err >&2; fail "complaints"; }
 # Without a plugin, engine xla gives the one warning that its page announces.
 [ "$(grep -c '^WARNING' out)" = 1 ] && grep -q '^WARNING: .*: Engine xla cannot be used' out ||

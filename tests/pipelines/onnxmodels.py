@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""onnxmodels: writes ONNX files whose detections are known, for test-onnxdetect.sh.
+
+Every model has an input of 320 x 240 and the same two boxes, in pixels of the input, with a
+score of 0.9 for class 1 and of 0.6 for class 0; a third box has a score of 0.1. In mean.onnx
+the scores are the mean of the first channel of the input instead.
+"""
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+CORNERS = numpy.float32([[32, 48, 64, 120], [100, 60, 200, 180], [5, 5, 10, 10]])
+SCORES = numpy.float32([[0, 0.9], [0.6, 0], [0, 0.1]])
+SIZE = numpy.float32([320, 240, 320, 240])
+
+
+def save(name, outputs, shape=(1, 3, 240, 320), kind=TensorProto.FLOAT, scored=None):
+    """outputs: name -> array. scored: the output to which the mean of channel 0 is added."""
+    nodes = [helper.make_node("Cast", ["images"], ["floats"], to=TensorProto.FLOAT),
+             helper.make_node("Slice", ["floats", "from", "to", "axis"], ["red"]),
+             helper.make_node("ReduceMean", ["red"], ["mean"], keepdims=0),
+             helper.make_node("Mul", ["mean", "zero"], ["nothing"])]
+    constants = {"zero": numpy.float32(0), "from": numpy.int64([0]), "to": numpy.int64([1]),
+                 "axis": numpy.int64([1])}
+    for output, array in outputs.items():
+        constants["answer_" + output] = numpy.float32(array)
+        nodes.append(helper.make_node(
+            "Add", ["answer_" + output, "mean" if output == scored else "nothing"], [output]))
+    graph = helper.make_graph(
+        nodes, "answers", [helper.make_tensor_value_info("images", kind, shape)],
+        [helper.make_tensor_value_info(output, TensorProto.FLOAT, numpy.shape(array))
+         for output, array in outputs.items()],
+        [numpy_helper.from_array(numpy.asarray(array), constant)
+         for constant, array in constants.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    if name.startswith("yolov8"):
+        entry = model.metadata_props.add()
+        entry.key, entry.value = "names", "{0: 'person', 1: 'car'}"
+    onnx.checker.check_model(model)
+    onnx.save(model, name + ".onnx")
+
+
+def main():
+    centers = numpy.hstack(((CORNERS[:, :2] + CORNERS[:, 2:]) / 2, CORNERS[:, 2:] - CORNERS[:, :2]))
+    one = numpy.ones((3, 1), numpy.float32)
+    many = numpy.zeros((20, 7), numpy.float32)
+    many[:3] = numpy.hstack((centers, one / 2, SCORES * 2))
+    save("yolov5", {"output0": many[None]})
+    many = numpy.zeros((6, 20), numpy.float32)
+    many[:, :3] = numpy.hstack((centers, SCORES)).T
+    save("yolov8", {"output0": many[None]})
+    save("yolov8-half", {"output0": many[None]}, kind=TensorProto.FLOAT16)
+    save("free", {"output0": many[None]}, shape=("batch", 3, "height", "width"))
+    best, classes = SCORES.max(axis=1), SCORES.argmax(axis=1)
+    save("ssd", {"boxes": CORNERS, "labels": classes, "scores": best})
+    save("mean", {"boxes": CORNERS, "labels": classes, "scores": best * 0}, scored="scores")
+    save("tensorflow", {"detection_boxes": (CORNERS / SIZE)[None][:, :, [1, 0, 3, 2]],
+                        "detection_classes": classes[None], "detection_scores": best[None],
+                        "num_detections": [3]}, shape=(1, 240, 320, 3), kind=TensorProto.UINT8)
+    save("background", {"boxes": (CORNERS / SIZE)[None],
+                        "scores": numpy.hstack((one / 10, SCORES))[None]})
+    save("classifier", {"output0": [[0.5, 0.5]]})
+    save("grey", {"output0": many[None]}, shape=(1, 1, 240, 320))
+
+
+main()
