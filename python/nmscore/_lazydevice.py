@@ -15,8 +15,9 @@ from nmscore import _nmscore
 F32, S32, PRED, BF16 = 1, 2, 3, 4
 DTYPES: Dict[int, Any] = {F32: numpy.float32, S32: numpy.int32, PRED: numpy.bool_}
 
-# Tensors that are no longer used are freed after so many calls.
-KEEP_AFTER = 32
+# Tensors that are no longer used are freed after this number of calls. A call records up to 200
+# of the 4,096 operations that a device holds.
+KEEP_AFTER = 16
 
 
 class Device:
@@ -90,9 +91,14 @@ class Device:
 
     def read(self, tensors: Sequence[int], arrays: Tuple[Any, ...]) -> None:
         """Computes tensors and writes their values to the arrays that are not None."""
-        if not self.debug:
+        if self.debug:
+            self.read_and_report(tensors, arrays)
+        else:
             _nmscore.lazy_read(self._handle, tensors, arrays)
-            return
+        self._calls = KEEP_AFTER  # what they depended on may be free now
+        self.keep()
+
+    def read_and_report(self, tensors: Sequence[int], arrays: Tuple[Any, ...]) -> None:
         text, trace_hash = self.dump(tensors)
         before, start = self.counters, time.perf_counter()
         _nmscore.lazy_read(self._handle, tensors, arrays)

@@ -2,7 +2,7 @@
 """The tensors of nmscore.lazy."""
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, List, Optional, Sequence, Tuple, Union, cast
 
 import numpy
 
@@ -33,7 +33,8 @@ class Tensor:
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        return numpy.dtype(DTYPES[self._kind])
+        dtype: numpy.dtype[Any] = numpy.dtype(DTYPES[self._kind])
+        return dtype
 
     @property
     def ndim(self) -> int:
@@ -86,7 +87,7 @@ class Tensor:
         if kind == self._kind:
             return self
         if kind == PRED:
-            return self != 0
+            return self.binary("ne", 0)
         if self._kind == PRED:
             return self.apply("to_s32").astype(dtype)
         return self.apply("to_f32" if kind == F32 else "to_s32")
@@ -102,9 +103,9 @@ class Tensor:
         axis = 0 if self.shape[1] == 1 else 1
         return self.reshape(self.shape[axis]).apply("broadcast", dims=shape, axis=axis)
 
-    def binary(self, name: str, other: Operand, swap: bool = False) -> Any:
+    def binary(self, name: str, other: Operand, swap: bool = False) -> "Tensor":
         if isinstance(other, str) or other is None:
-            return NotImplemented
+            return cast(Tensor, NotImplemented)
         a, b = common_types(self, as_tensor(self.device, other, self._kind))
         if swap:
             a, b = b, a
@@ -133,10 +134,10 @@ class Tensor:
     def __ror__(self, other: Operand) -> "Tensor": return self.binary("or", other, True)
     def __xor__(self, other: Operand) -> "Tensor": return self.binary("xor", other)
     def __rxor__(self, other: Operand) -> "Tensor": return self.binary("xor", other, True)
-    def __lt__(self, other: Operand) -> "Tensor": return self.binary("lt", other)
-    def __le__(self, other: Operand) -> "Tensor": return self.binary("le", other)
-    def __gt__(self, other: Operand) -> "Tensor": return self.binary("gt", other)
-    def __ge__(self, other: Operand) -> "Tensor": return self.binary("ge", other)
+    def __lt__(self, other: Any) -> "Tensor": return self.binary("lt", other)
+    def __le__(self, other: Any) -> "Tensor": return self.binary("le", other)
+    def __gt__(self, other: Any) -> "Tensor": return self.binary("gt", other)
+    def __ge__(self, other: Any) -> "Tensor": return self.binary("ge", other)
     def __eq__(self, other: Any) -> Any: return self.binary("eq", other)
     def __ne__(self, other: Any) -> Any: return self.binary("ne", other)
     __hash__ = object.__hash__
@@ -176,7 +177,9 @@ class Tensor:
         keys = key if isinstance(key, tuple) else (key,)
         if len(keys) > self.ndim:
             raise IndexError("%d indices for %d axes" % (len(keys), self.ndim))
-        starts, dims, left = [], [], []
+        starts: List[Operand] = []
+        dims: List[int] = []
+        left: List[int] = []
         for axis, extent in enumerate(self.shape):
             k = keys[axis] if axis < len(keys) else slice(None)
             if isinstance(k, slice):

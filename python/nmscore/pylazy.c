@@ -27,7 +27,7 @@ PyObject *
 pylazy_raise (pylazy_device *d, int status)
 {
   PyObject *type = status == NMS_ERROR_DEVICE || status == NMS_ERROR_UNSUPPORTED
-          || status == NMS_ERROR_RANGE ? PyExc_RuntimeError : PyExc_ValueError;
+      ? PyExc_RuntimeError : PyExc_ValueError;
 
   if (status == NMS_ERROR_MEMORY)
     PyErr_NoMemory ();

@@ -170,6 +170,15 @@ class Recording(unittest.TestCase):
                 total.numpy()
         self.assertEqual(float(total), 5000)
 
+    def test_too_long(self):
+        """A trace that is too long is an error, which a read avoids."""
+        x = lazy.array([1.0, 2.0])
+        with self.assertRaisesRegex(ValueError, "more than 4096 operations: read"):
+            for _ in range(5000):
+                x = x + 1
+        self.assertGreater(x.numpy()[0], 4000)
+        self.assertEqual((x - x).numpy().tolist(), [0, 0])
+
     def test_read_once(self):
         x = lazy.array([1.0, 2.0])
         y = x * x

@@ -103,8 +103,8 @@ nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
   if (place && *place)
     return lz->stamp | lz->recorded[*place - 1].id;
   if (lz->count == NMS_LAZY_MAX_OPERATIONS)
-    return nms__lazy_fail (lz, NMS_ERROR_RANGE, "more than %d operations; nms_lazy_keep () or "
-        "nms_lazy_clear () frees those that are no longer needed", NMS_LAZY_MAX_OPERATIONS);
+    return nms__lazy_fail (lz, NMS_ERROR_RANGE, "more than %d operations: read tensors, then "
+        "free what is no longer needed (nms_lazy_keep)", NMS_LAZY_MAX_OPERATIONS);
   lz->recorded[lz->count++] = (nms__recorded){ .node = n, .id = ++lz->last_id, .fixed = fixed };
   if (place)
     *place = lz->count;
