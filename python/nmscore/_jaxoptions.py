@@ -43,6 +43,15 @@ class Options(NamedTuple):
                 named["class_" + name] = numpy.array(values, kind)
         return named
 
+    def of_program(self) -> Dict[str, Any]:
+        """Returns the options as parameters of nmscore.export.program."""
+        given = self._asdict()
+        del given["classes"], given["max_candidates"]
+        given["class_options"] = {
+            key: {name: value for i, (name, value) in enumerate(zip(_CLASS_FIELDS, values))
+                  if bits >> i & 1} for key, bits, *values in self.classes}
+        return given
+
 
 def number(value: Any, name: str) -> float:
     """Returns the number, rounded to float32."""

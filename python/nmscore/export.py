@@ -14,9 +14,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from nmscore import _nmscore
+from nmscore._types import ClassOptions
 
 PLATFORMS = ("cpu", "gpu", "tpu")
 
@@ -53,7 +54,8 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
             iou_threshold: float = 0.5, score_threshold: float = float("-inf"),
             max_detections: int = 0, max_per_class: int = 0, inclusive: bool = False,
             score_strict: bool = False, class_agnostic: bool = False,
-            bfloat16: bool = False, tpu_memory: int = 0) -> Program:
+            class_options: Optional[Mapping[int, ClassOptions]] = None, bfloat16: bool = False,
+            tpu_memory: int = 0) -> Program:
     """Returns the program that runs NMS on N boxes, as a Program. Kept boxes are those of
     nmscore.run with the same options.
 
@@ -68,6 +70,7 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     bfloat16       boxes, scores and head are bfloat16; the results are those for the same
                    numbers in float32
     max_detections K, most kept boxes; 0: N
+    class_options  as in nmscore.run, of at most 256 classes
     tpu_memory     bytes of vector memory for a TPU's kernel, at most 64 MiB on v5e, v5p
                    and v6e; 0: 16 MiB, which every TPU has
 
@@ -79,7 +82,7 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     text, inputs, outputs = _nmscore.program(
         PLATFORMS.index(platform), boxes, head_classes, classes, bfloat16, tpu_memory,
         iou_threshold, score_threshold, max_detections, max_per_class, 0, inclusive,
-        score_strict, class_agnostic, False, 0.0, 0.0, None, "auto", None, "hard", "iou",
+        score_strict, class_agnostic, False, 0.0, 0.0, class_options, "auto", None, "hard", "iou",
         "avg", None)
     return Program(text, [Array(*a) for a in inputs], [Array(*a) for a in outputs])
 

@@ -82,6 +82,16 @@ test_arrays (void)
         "count:s32; ", in_order);
     check (plain, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 3; count:s32; ",
         "tensor<3xi32>");
+    const nms_class_options of_class = { .size = sizeof of_class, .class_id = 0,
+      .set = NMS_CLASS_MAX_DETECTIONS, .max_detections = 7 };
+    o.class_options = &of_class; /* it replaces max_per_class also for boxes without classes */
+    o.class_option_count = 1;
+    check (plain, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 20; count:s32; ",
+        "tensor<20xi32>");
+    check (classes, &o, "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ", in_order);
+    o.class_options = NULL;
+    o.class_option_count = 0;
     check (head, &o, "head:f32 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
         "scores:f32 100; classes:s32 100; ", "@main(%a0: tensor<12x100xf32>) -> (");
     check (narrow, &o, "head:bf16 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
@@ -132,6 +142,29 @@ test_refusals (void)
       "max_candidates must have the default, because no program has this option");
 }
 
+static void
+test_class_options (void)
+{
+  const nms_program_spec good = { .boxes = 10 };
+  nms_class_options list[NMS_PROGRAM_MAX_CLASS_OPTIONS + 1];
+  nms_options o = defaults ();
+
+  for (size_t i = 0; i < G_N_ELEMENTS (list); i++)
+    list[i] = (nms_class_options) { .size = sizeof list[i], .class_id = (int32_t) i,
+      .set = NMS_CLASS_SCORE_THRESHOLD, .score_threshold = 0.5f };
+  o.class_options = list;
+  o.class_option_count = G_N_ELEMENTS (list);
+  refused (good, &o, NMS_ERROR_UNSUPPORTED,
+      "class_option_count is 257, a program has at most 256");
+  o.class_option_count--;
+  check ((nms_program_spec) { .boxes = 10, .classes = 1 }, &o, "boxes:f32 10x4; scores:f32 10; "
+      "classes:s32 10; -> picks:s32 10; count:s32; ", "divide");
+  list[9].class_id = 8;
+  refused (good, &o, NMS_ERROR_DUPLICATE_CLASS, "class 8 is listed twice");
+  list[2].score_threshold = NAN;
+  refused (good, &o, NMS_ERROR_RANGE, "score_threshold of class 2 is NaN");
+}
+
 /* A kernel that does not fit, and structs of another size. */
 static void
 test_sizes (void)
@@ -156,6 +189,7 @@ test_sizes (void)
 static const TestCase cases[] = {
   { "/program/arrays", test_arrays },
   { "/program/refusals", test_refusals },
+  { "/program/class-options", test_class_options },
   { "/program/sizes", test_sizes },
   { NULL },
 };

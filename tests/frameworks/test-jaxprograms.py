@@ -22,7 +22,10 @@ from kernelcall import BODY, Runner  # noqa: E402
 MOST = 12
 OPTIONS = [{}, {"iou_threshold": 0.0}, {"inclusive": True}, {"score_threshold": 0.5},
            {"score_threshold": 0.5, "score_strict": True}, {"max_per_class": 2},
-           {"class_agnostic": True}, {"class_agnostic": True, "max_per_class": 3}]
+           {"class_agnostic": True}, {"class_agnostic": True, "max_per_class": 3},
+           {"max_per_class": 4, "class_options": {0: {"max_detections": 2}}},
+           {"class_options": {1: {"iou_threshold": 0.2, "max_detections": 3},
+                              -7: {"max_detections": 1}, 2: {"score_threshold": 0.4}}}]
 
 
 def program_for(platform, columns, options, *arrays, over=False):
@@ -53,8 +56,7 @@ class Gpu(unittest.TestCase):
 
     def test_what_the_program_lacks(self):
         rows, scores, classes = (a[0] for a in random_frames(9, 1))
-        for options in ({"max_candidates": 3}, {"parents": classes},
-                        {"class_options": {1: {"max_detections": 1}}}):
+        for options in ({"max_candidates": 3}, {"parents": classes}):
             with self.assertRaisesRegex(NotImplementedError, next(iter(options))):
                 program_for("cuda", [], options, rows, scores)
 

@@ -18,7 +18,8 @@
  *   boxes    tensor<Nx4xf32>      rows of x1 y1 x2 y2
  *   scores   tensor<Nxf32>
  *   classes  tensor<Nxi32>        any numbers; only if spec.classes is set and an option
- *                                 uses classes: not class_agnostic, or max_per_class
+ *                                 uses classes: not class_agnostic, max_per_class, or
+ *                                 class_options
  *
  * or, with spec.head_classes = C:
  *
@@ -92,8 +93,12 @@ typedef struct nms_program {
   nms_program_array input[NMS_PROGRAM_MAX_ARRAYS], output[NMS_PROGRAM_MAX_ARRAYS];
 } nms_program;
 
+/* Largest number of entries of class_options. */
+#define NMS_PROGRAM_MAX_CLASS_OPTIONS 256
+
 /* Fills *program. Of `options` (NULL: the defaults) the thresholds, inclusive, score_strict,
- * class_agnostic, max_detections and max_per_class are constants of the program; engine,
+ * class_agnostic, max_detections, max_per_class and class_options are constants of the program,
+ * which grows with the number of class_options; engine,
  * xla_plugin and xla_strict have no effect; all others must have their defaults. Returns 0;
  * or NMS_ERROR_ARGUMENT, _RANGE, _UNSUPPORTED (an option that no program has, or a kernel
  * that does not fit into the memory) or _MEMORY, and writes one line of text to `error`, at

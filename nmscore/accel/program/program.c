@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* program: checks what a program is asked for and prints it for its platform. */
+#include "programclasses.h"
 #include "programgraph.h"
 #include "programtpu.h"
 
@@ -45,16 +46,37 @@ static int
 check_options (const nms_options *o, char *error, size_t size)
 {
   const char *which = nms__by_method (o) ? "method and metric"
-      : o->class_option_count ? "class_options" : o->max_candidates ? "max_candidates"
+      : o->max_candidates ? "max_candidates"
       : o->outputs ? "outputs" : NULL;
 
   return which ? fail (NMS_ERROR_UNSUPPORTED, error, size,
       "%s must have the default, because no program has this option", which) : NMS_OK;
 }
 
-/* Reads the caller's options to *settings. */
+/* Reads the class options to `classes`. */
 static int
-read_options (const nms_options *options, nms__settings *settings, char *error, size_t size)
+read_classes (nms_context *ctx, const nms__settings *settings, nms_class_options *classes)
+{
+  const size_t count = settings->options.class_option_count;
+  int code = NMS_OK;
+
+  if (count > NMS_PROGRAM_MAX_CLASS_OPTIONS)
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "class_option_count is %zu, a program has at"
+        " most %d", count, NMS_PROGRAM_MAX_CLASS_OPTIONS);
+  for (size_t i = 0; i < count && !code; i++) {
+    code = nms__class_options_read (ctx, settings, i, &classes[i]);
+    for (size_t k = 0; k < i && !code; k++)
+      if (classes[k].class_id == classes[i].class_id)
+        code = nms__fail (ctx, NMS_ERROR_DUPLICATE_CLASS, "class %ld is listed twice",
+            (long) classes[i].class_id);
+  }
+  return code;
+}
+
+/* Reads the caller's options to *settings and the class options to `classes`. */
+static int
+read_options (const nms_options *options, nms__settings *settings, nms_class_options *classes,
+    char *error, size_t size)
 {
   nms_context *ctx = nms_context_new ();
   int code;
@@ -62,25 +84,43 @@ read_options (const nms_options *options, nms__settings *settings, char *error, 
   if (!ctx)
     return fail (NMS_ERROR_MEMORY, error, size, "out of memory");
   code = nms__options_check (ctx, options, settings);
+  if (!code)
+    code = read_classes (ctx, settings, classes);
   if (code)
     fail (code, error, size, "%s", nms_context_error (ctx));
   nms_context_free (&ctx);
   return code ? code : check_options (&settings->options, error, size);
 }
 
+/* Returns whether a cap of a class has an effect. */
+static int
+has_caps (const nms__program_job *job)
+{
+  const uint64_t n = (uint64_t) job->spec->boxes;
+
+  for (size_t i = 0; i < job->class_count; i++)
+    if ((job->classes[i].set & NMS_CLASS_MAX_DETECTIONS) && job->classes[i].max_detections < n)
+      return 1;
+  return job->options->max_per_class && job->options->max_per_class < n;
+}
+
 static nms__program_job
-job_of (const nms_program_spec *spec, const nms_options *o, nms_program *made)
+job_of (const nms_program_spec *spec, const nms_options *o, const nms_class_options *classes,
+    nms_program *made)
 {
   const uint64_t n = (uint64_t) spec->boxes;
   const int has_classes = spec->classes || spec->head_classes;
   uint64_t picks = o->max_detections && o->max_detections < n ? o->max_detections : n;
+  nms__program_job job = { .spec = spec, .options = o, .program = made, .classes = classes,
+    .class_count = o->class_option_count };
 
-  if (!has_classes && o->max_per_class && o->max_per_class < picks) /* all boxes have class 0 */
-    picks = o->max_per_class;
-  return (nms__program_job) { .spec = spec, .options = o, .program = made,
-    .picks = (int32_t) picks,
-    .uses_classes = has_classes && !o->class_agnostic,
-    .uses_caps = has_classes && o->max_per_class && o->max_per_class < n };
+  if (!has_classes && !job.class_count && o->max_per_class && o->max_per_class < picks)
+    picks = o->max_per_class; /* all boxes have class 0 */
+  job.picks = (int32_t) picks;
+  job.uses_classes = has_classes && !o->class_agnostic;
+  job.uses_caps = (has_classes || job.class_count) && has_caps (&job);
+  job.uses_limits = nms__program_classes_set (&job, NMS_CLASS_IOU_THRESHOLD);
+  return job;
 }
 
 int
@@ -88,6 +128,7 @@ nms_program_make (const nms_program_spec *spec, const nms_options *options, nms_
     char *error, size_t error_size)
 {
   nms_program made = { .size = sizeof made };
+  nms_class_options classes[NMS_PROGRAM_MAX_CLASS_OPTIONS];
   nms__settings settings;
   int code = check_spec (spec, error, error_size);
 
@@ -95,7 +136,7 @@ nms_program_make (const nms_program_spec *spec, const nms_options *options, nms_
     code = fail (NMS_ERROR_ARGUMENT, error, error_size,
         "program is NULL or has another size than %zu", sizeof *program);
   if (!code)
-    code = read_options (options, &settings, error, error_size);
+    code = read_options (options, &settings, classes, error, error_size);
   if (code)
     return code;
 
@@ -104,7 +145,7 @@ nms_program_make (const nms_program_spec *spec, const nms_options *options, nms_
   nms_lazy_cache_free (&cache);
   if (!lz)
     return fail (NMS_ERROR_MEMORY, error, error_size, "out of memory");
-  const nms__program_job job = job_of (spec, &settings.options, &made);
+  const nms__program_job job = job_of (spec, &settings.options, classes, &made);
   made.text = spec->platform == NMS_PROGRAM_TPU ? nms__program_tpu (lz, &job)
                                                 : nms__program_graph_loop (lz, &job);
   if (!made.text) /* without a latched error the text's memory was missing */

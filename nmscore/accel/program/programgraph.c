@@ -5,6 +5,7 @@
  * recorded last, by a reshape that changes nothing, and equal ones share a number.
  */
 #include "programgraph.h"
+#include "programclasses.h"
 #include "accel/mosaic/mosaicspec.h"
 #include "nmsgraph.h"
 
@@ -116,8 +117,10 @@ read_rows (nms_lazy *lz, const nms__program_job *job)
   nms_lazy_boxes b = { 0 };
   tensor *const corners[] = { &b.x1, &b.y1, &b.x2, &b.y2 };
 
-  if (job->uses_classes || job->uses_caps)
+  if (job->spec->classes && (job->uses_classes || job->uses_caps || job->class_count))
     b.class_id = input (lz, job, "classes", NMS_LAZY_S32, n, 0);
+  else if (job->class_count) /* all boxes have class 0 */
+    b.class_id = column (lz, job, nms_lazy_s32 (lz, 0));
   compute_floor (lz, element (lz, score, 0));
   for (int k = 0; k < 4; k++) {
     const tensor from[] = { nms_lazy_s32 (lz, k), nms_lazy_s32 (lz, 0) };
@@ -134,16 +137,11 @@ read_boxes (nms_lazy *lz, const nms__program_job *job, tensor *score)
   const nms_options *o = job->options;
   nms_lazy_boxes b = job->spec->head_classes ? read_head (lz, job, score) : read_rows (lz, job);
 
-  if (o->score_threshold > -INFINITY || o->score_strict)
+  if (nms__program_classes_set (job, NMS_CLASS_SCORE_THRESHOLD))
+    b.least = nms__program_classes_least (lz, job, b.class_id);
+  else if (o->score_threshold > -INFINITY || o->score_strict)
     b.least = nms_lazy_s32 (lz, nms_lazy_order_key_of (o->score_threshold) + !!o->score_strict);
   return b;
-}
-
-/* Returns the caps of the boxes' classes. */
-static tensor
-class_caps (nms_lazy *lz, const nms__program_job *job)
-{
-  return column (lz, job, nms_lazy_s32 (lz, (int32_t) job->options->max_per_class));
 }
 
 /* Adds the decoded boxes of a head to the outputs. */
@@ -176,12 +174,13 @@ nms__program_graph_loop (nms_lazy *lz, const nms__program_job *job)
   nms_lazy_boxes b = decoded;
 
   b.class_id = job->uses_classes ? decoded.class_id : NMS_LAZY_NONE;
-  b.limit = nms_lazy_f32 (lz, nms_lazy_limit_of (job->options->iou_threshold,
-      job->options->inclusive));
+  b.limit = job->uses_limits ? nms__program_classes_limit (lz, job, decoded.class_id)
+      : nms_lazy_f32 (lz, nms_lazy_limit_of (job->options->iou_threshold,
+          job->options->inclusive));
   b.cap = nms_lazy_s32 (lz, job->picks);
   if (job->uses_caps) {
     b.cap_class = decoded.class_id;
-    b.class_cap = class_caps (lz, job);
+    b.class_cap = nms__program_classes_cap (lz, job, decoded.class_id);
   }
   nms_lazy_kept kept = nms_lazy_nms (lz, &b, flags);
   add_output (lz, job, &results, "picks", nms_lazy_slice (lz, kept.picks, &zero, &job->picks));
@@ -237,8 +236,10 @@ nms__program_graph_arguments (nms_lazy *lz, const nms__program_job *job,
     add_result (lz, results, always[k]);
   if (job->uses_classes || job->uses_caps)
     add_result (lz, results, b.class_id);
+  if (job->uses_limits)
+    add_result (lz, results, nms__program_classes_kernel_limit (lz, job, b.class_id));
   if (job->uses_caps)
-    add_result (lz, results, class_caps (lz, job));
+    add_result (lz, results, nms__program_classes_cap (lz, job, b.class_id));
   results->argument_count = results->count;
   note (job->program->output, &job->program->output_count, "picks", picks);
   note (job->program->output, &job->program->output_count, "count", count);

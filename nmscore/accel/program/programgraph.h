@@ -3,23 +3,10 @@
 #ifndef NMS_PROGRAMGRAPH_H
 #define NMS_PROGRAMGRAPH_H
 
-#include "accel/lazy/lazynodes.h"
-#include "nmsprogram.h"
-
-#include "internal.h"
+#include "programjob.h"
 
 /* Results of a module, at most. */
 #define NMS__PROGRAM_RESULTS 16
-
-/* A program that is being made. */
-typedef struct nms__program_job {
-  const nms_program_spec *spec;
-  const nms_options *options; /* checked, with all fields */
-  int32_t picks;              /* K */
-  int uses_classes;           /* boxes of different classes do not suppress each other */
-  int uses_caps;              /* max_per_class has an effect */
-  nms_program *program;       /* receives inputs and outputs */
-} nms__program_job;
 
 /* Returns the text of the program for CPUs and GPUs, for free (); NULL after an error that is
  * latched in `lz`. Adds its inputs and outputs to job->program. */

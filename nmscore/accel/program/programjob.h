@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* programjob: what a program is made of. */
+#ifndef NMS_PROGRAMJOB_H
+#define NMS_PROGRAMJOB_H
+
+#include "accel/lazy/lazynodes.h"
+#include "nmsprogram.h"
+
+#include "internal.h"
+
+/* A program that is being made. */
+typedef struct nms__program_job {
+  const nms_program_spec *spec;
+  const nms_options *options; /* checked, with all fields */
+  const nms_class_options *classes; /* class_count entries, checked, with all fields */
+  size_t class_count;
+  int32_t picks;              /* K */
+  int uses_classes;           /* boxes of different classes do not suppress each other */
+  int uses_caps;              /* a cap of a class has an effect */
+  int uses_limits;            /* classes have IoU thresholds of their own */
+  nms_program *program;       /* receives inputs and outputs */
+} nms__program_job;
+
+#endif
