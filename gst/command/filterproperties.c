@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* filterproperties: makes the options from the GParamSpecs of the properties, so that a new
+ * property of the element is an option too. */
+#include "filterproperties.h"
+
+/* A class that has the properties, only to own their GParamSpecs. */
+typedef GObject FilterCommandProperties;
+typedef GObjectClass FilterCommandPropertiesClass;
+GType filter_command_properties_get_type (void);
+G_DEFINE_TYPE (FilterCommandProperties, filter_command_properties, G_TYPE_OBJECT)
+
+static void
+no_access (GObject * object, guint id, GValue * value, GParamSpec * spec)
+{
+  g_assert_not_reached ();      /* there are no instances */
+}
+
+static void
+no_change (GObject * object, guint id, const GValue * value, GParamSpec * spec)
+{
+  g_assert_not_reached ();
+}
+
+static void
+filter_command_properties_class_init (FilterCommandPropertiesClass * klass)
+{
+  klass->get_property = no_access;
+  klass->set_property = no_change;
+  filter_settings_install (klass);
+}
+
+static void
+filter_command_properties_init (FilterCommandProperties * self)
+{
+}
+
+void
+filter_properties_init (FilterProperties * self)
+{
+  filter_settings_init (&self->settings);
+  self->given = g_string_new (NULL);
+}
+
+void
+filter_properties_clear (FilterProperties * self)
+{
+  filter_settings_clear (&self->settings);
+  g_string_free (self->given, TRUE);
+}
+
+/* Converts text to a value of the property. */
+static gboolean
+read_value (GParamSpec * spec, const gchar * text, GValue * value)
+{
+  g_value_init (value, spec->value_type);
+  if (G_IS_PARAM_SPEC_STRING (spec)) {
+    g_value_set_string (value, text);
+    return TRUE;
+  }
+  return gst_value_deserialize (value, text) && !g_param_value_validate (spec, value);
+}
+
+/* A GOptionArgFunc. */
+static gboolean
+set_option (const gchar * option, const gchar * text, gpointer data, GError ** error)
+{
+  FilterProperties *self = data;
+  GObjectClass *klass = g_type_class_peek (filter_command_properties_get_type ());
+  GParamSpec *spec = g_object_class_find_property (klass, option + strlen ("--"));
+  GValue value = G_VALUE_INIT;
+  gchar *refused = NULL;
+  gboolean usable;
+
+  if (text == NULL)             /* a switch without a value */
+    text = "true";
+  usable = read_value (spec, text, &value);
+  if (usable)
+    refused = filter_settings_set (&self->settings, spec->param_id, &value, FALSE);
+  if (usable && !refused)
+    refused = filter_settings_error (&self->settings);
+  if (!usable || refused)
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s cannot be \"%s\"%s%s", option,
+        text, refused ? ": " : "", refused ? refused : "");
+  else
+    g_string_append_printf (self->given, "%s=%s\n", spec->name, text);
+  g_value_unset (&value);
+  g_free (refused);
+  return *error == NULL;
+}
+
+static gboolean
+is_option (const GParamSpec * spec)
+{
+  return spec->param_id != FILTER_PROP_POST_MESSAGES && spec->param_id != FILTER_PROP_INTERVAL;
+}
+
+GOptionGroup *
+filter_properties_group (FilterProperties * self)
+{
+  GObjectClass *klass = g_type_class_ref (filter_command_properties_get_type ());
+  GOptionGroup *group = g_option_group_new ("nmsfilter", "Options of nmsfilter:",
+      "Show the options of nmsfilter", self, NULL);
+  guint count;
+  GParamSpec **specs = g_object_class_list_properties (klass, &count);
+
+  for (guint i = 0; i < count; i++) {
+    const gboolean is_switch = G_IS_PARAM_SPEC_BOOLEAN (specs[i]);
+    const GOptionEntry entries[] = {
+      { specs[i]->name, 0, is_switch ? G_OPTION_FLAG_OPTIONAL_ARG : 0, G_OPTION_ARG_CALLBACK,
+          set_option, g_param_spec_get_blurb (specs[i]), is_switch ? NULL : "VALUE" },
+      { NULL }
+    };
+    if (is_option (specs[i]))
+      g_option_group_add_entries (group, entries);
+  }
+  g_free (specs);
+  return group;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * filterproperties: the properties of the element nmsfilter as options of a command line:
+ * --iou-threshold=0.4 and so on, with the element's names, ranges, defaults and texts.
+ */
+#pragma once
+
+#include "nmsfilter/filtersettings.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  FilterSettings settings;
+  GString *given;               /* the options that were given, as NAME=VALUE lines, in order */
+} FilterProperties;
+
+/* Initializes the settings with the defaults. */
+void filter_properties_init (FilterProperties * self);
+void filter_properties_clear (FilterProperties * self);
+
+/* Returns a group with an option for each property but post-messages and interval, which are
+ * about messages. The group writes to `self`, which must stay valid. An option whose value does
+ * not fit ends parsing with an error that names it. */
+GOptionGroup *filter_properties_group (FilterProperties * self);
+
+G_END_DECLS
