@@ -197,6 +197,7 @@ merge_selected (GstBoxMergePad * self, MergeTarget * target)
 {
   const MergePicture picture = {
     .buffer = self->selected,.width = self->width,.height = self->height,
+    .move = gst_buffer_is_writable (self->selected),
   };
 
   if (!self->batches) {
@@ -219,18 +220,19 @@ merge_pad_merge (GstBoxMergePad * self, GstBuffer ** main, gint width, gint heig
 
   if (self->selected == NULL)
     return TRUE;
-  merge_selected (self, &target);
-  *error = target.error;
-  if (*error)
-    return FALSE;
-  counts.boxes = target.boxes;
   if (self->selected_is_held) {
     counts.held = 1;
   } else {
     counts.in = counts.merged = 1;
     hold (self, self->selected, self->selected_time);
+    /* first, because `selected` is then the only reference unless another element has one */
     gst_aggregator_pad_drop_buffer (GST_AGGREGATOR_PAD (self));
   }
+  merge_selected (self, &target);
+  *error = target.error;
+  if (*error)
+    return FALSE;
+  counts.boxes = target.boxes;
   gst_clear_buffer (&self->selected);
   count (self, &counts, total);
   return TRUE;

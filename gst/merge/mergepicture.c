@@ -93,7 +93,8 @@ append_boxes (const MergePicture * self, const MergeTarget * target, const Placi
   box_map_move_all (&map, boxes, width, height, placing->clip);
   mark_cut_boxes (placing, boxes, width, height);
   *main = gst_buffer_make_writable (*main);
-  return box_append (*main, self->buffer, target->reading, width, height, placing->source);
+  return box_append (*main, self->buffer, target->reading, width, height, placing->source,
+      self->move);
 }
 
 gboolean

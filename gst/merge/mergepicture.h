@@ -16,6 +16,7 @@ typedef struct
   gint width, height;           /* 0: unknown */
   guint slice;                  /* number of tiles after the one that the settings name */
   const GstVideoCropMeta *crop; /* of a slice: its place in the main frame; or NULL */
+  gboolean move;                /* `buffer` is writable, and its structures may be moved */
 } MergePicture;
 
 /* A main buffer that gets boxes. */

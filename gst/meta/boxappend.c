@@ -18,6 +18,7 @@ typedef struct
 {
   GstBuffer *target;
   gint width, height;           /* of its frame */
+  gboolean move;                /* structures are moved, not copied */
   GstStructure *source;         /* "source", to be copied to each region; or NULL */
   const gint *od_ids;           /* new ids of ODs by old id, or NULL */
   gboolean has_ods;             /* there are ODs on the target */
@@ -79,25 +80,63 @@ mark_moved (GArray * boxes)
     g_array_index (boxes, Box, i).flags |= BOX_MOVED;
 }
 
-static void
-copy_structures (const GstVideoRegionOfInterestMeta * from, GstVideoRegionOfInterestMeta * to,
-    const GstStructure * source)
+/* Returns whether an appended region does not get this structure. */
+static gboolean
+is_left_out (const Appending * self, const GstStructure * s)
 {
-  const GList *l;
+  return roi_structure_is (s, &roi_names.recorded)
+      || (self->source && roi_structure_is (s, &roi_names.source));
+}
 
-  for (l = from->params; l; l = l->next) {
-    GstStructure *s;
+static void
+copy_structures (const Appending * self, const GstVideoRegionOfInterestMeta * from,
+    GstVideoRegionOfInterestMeta * to)
+{
+  for (const GList * l = from->params; l; l = l->next)
+    if (!is_left_out (self, l->data))
+      gst_video_region_of_interest_meta_add_param (to, gst_structure_copy (l->data));
+}
 
-    if (roi_structure_is (l->data, &roi_names.recorded)
-        || (source && roi_structure_is (l->data, &roi_names.source)))
-      continue;
-    s = gst_structure_copy (l->data);
-    if (roi_structure_is (s, &roi_names.nms))
-      gst_structure_remove_field (s, "suppressed-by");
-    gst_video_region_of_interest_meta_add_param (to, s);
+/* Moves the structures to a region that has none. */
+static void
+move_structures (const Appending * self, GstVideoRegionOfInterestMeta * from,
+    GstVideoRegionOfInterestMeta * to)
+{
+  GList *next;
+
+  to->params = g_steal_pointer (&from->params);
+  for (GList * l = to->params; l; l = next) {
+    next = l->next;
+    if (is_left_out (self, l->data)) {
+      gst_structure_free (l->data);
+      to->params = g_list_delete_link (to->params, l);
+    }
   }
-  if (source)
-    gst_video_region_of_interest_meta_add_param (to, gst_structure_copy (source));
+}
+
+/* Completes the structures of an appended region. */
+static void
+finish_structures (const Appending * self, GstVideoRegionOfInterestMeta * roi)
+{
+  for (GList * l = roi->params; l; l = l->next)
+    if (roi_structure_is (l->data, &roi_names.nms))
+      gst_structure_remove_field (l->data, "suppressed-by");
+  if (self->source)
+    gst_video_region_of_interest_meta_add_param (roi, gst_structure_copy (self->source));
+}
+
+/* Returns the structure "source" of a branch. Its name is interned, because GLib copies a value
+ * with an interned text without copying the text. */
+static GstStructure *
+source_new (const gchar * name)
+{
+  GstStructure *source = gst_structure_new_empty ("source");
+  GValue value = G_VALUE_INIT;
+
+  g_value_init (&value, G_TYPE_STRING);
+  g_value_set_interned_string (&value, g_intern_string (name));
+  gst_structure_take_value (source, "name", &value);
+  return source;
 }
 
 /* Marks a region whose structures are complete as cut. */
@@ -144,13 +183,17 @@ choose_ids (Appending * self, const GArray * boxes)
 }
 
 static void
-append_region (const Appending * self, const GstVideoRegionOfInterestMeta * from,
-    const Box * box, gint id)
+append_region (const Appending * self, GstVideoRegionOfInterestMeta * from, const Box * box,
+    gint id)
 {
   GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta_id
       (self->target, from->roi_type, from->x, from->y, from->w, from->h);
 
-  copy_structures (from, roi, self->source);
+  if (self->move)
+    move_structures (self, from, roi);
+  else
+    copy_structures (self, from, roi);
+  finish_structures (self, roi);
   if (box->flags & BOX_CUT)
     mark_cut (roi);
   box_rewrite_region (roi, box, self->width, self->height);
@@ -173,18 +216,17 @@ append_regions (const Appending * self, GstBuffer * source, const GArray * boxes
     if (box->position != position)
       continue;
     if (!box_state_is_drop (box->state))
-      append_region (self, (const GstVideoRegionOfInterestMeta *) meta, box,
-          self->box_ids[next]);
+      append_region (self, (GstVideoRegionOfInterestMeta *) meta, box, self->box_ids[next]);
     next++;
   }
 }
 
 guint
 box_append (GstBuffer * target, GstBuffer * source, const BoxMetaReading * reading,
-    gint width, gint height, const gchar * name)
+    gint width, gint height, const gchar * name, gboolean move)
 {
   GArray *boxes = box_meta_reading_boxes (reading);
-  Appending self = { target, width, height };
+  Appending self = { target, width, height, move };
   const gint highest = highest_id (target);
   gint *od_ids;
 
@@ -193,7 +235,7 @@ box_append (GstBuffer * target, GstBuffer * source, const BoxMetaReading * readi
   roi_names_init ();
   mark_moved (boxes);
   if (name)
-    self.source = gst_structure_new ("source", "name", G_TYPE_STRING, name, NULL);
+    self.source = source_new (name);
   if (needs_reserved (target, boxes, highest))
     self.reserved = ids_of_regions (target);
   self.od_ids = od_ids = od_append (target, source, boxes, box_meta_reading_relations (reading),

@@ -129,7 +129,7 @@ test_rewrite_scores (void)
   box_meta_reading_free (reading);
 }
 
-/* Appends the boxes of a branch at 300, 200, twice. */
+/* Appends the boxes of a branch at 300, 200, twice: copies their structures, then moves them. */
 static void
 test_append (void)
 {
@@ -148,7 +148,8 @@ test_append (void)
     box_map_init (&map);
     box_map_shift (&map, 300, 200);
     box_map_move_all (&map, box_meta_reading_boxes (reading), 1280, 640, TRUE);
-    g_assert_cmpuint (box_append (buffer, branch, reading, 1280, 640, i ? "right" : NULL), ==, 2);
+    g_assert_cmpuint (box_append (buffer, branch, reading, 1280, 640, i ? "right" : NULL, i == 1),
+        ==, 2);
   }
   g_assert_cmpuint (count_on (branch), ==, metas);
   gst_buffer_unref (branch);    /* nothing of it is referenced */
@@ -190,11 +191,12 @@ test_append_some (void)
   box_map_init (&map);
   box_map_shift (&map, -12, 0);
   box_map_move_all (&map, box_meta_reading_boxes (reading), 640, 480, TRUE);
-  g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, "one"), ==, 2);
+  g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, "one", FALSE), ==, 2);
   ASSERT_REGIONS (buffer, "face 0 0 6 10 id=1 parent=0 | source, name=(string)one;",
       " 18 0 10 10 id=0 parent=1 | source, name=(string)one;");
   box_meta_reading_take (reading, buffer, 0, 0, 0);
-  g_assert_cmpuint (box_append (next, buffer, reading, 640, 480, "two"), ==, 2);
+  g_assert_cmpuint (box_append (next, buffer, reading, 640, 480, "two", TRUE), ==, 2);
+  ASSERT_REGIONS (buffer, "face 0 0 6 10 id=1 parent=0", " 18 0 10 10 id=0 parent=1");
   ASSERT_REGIONS (next, "face 0 0 6 10 id=1 parent=0 | source, name=(string)two;",
       " 18 0 10 10 id=0 parent=1 | source, name=(string)two;");
   gst_buffer_unref (next);

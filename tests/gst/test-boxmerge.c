@@ -307,7 +307,7 @@ test_defaults (void)
   guint64 tolerance, latency, hold;
   gboolean inactive, live, clip;
   gint xpos, ypos, direction;
-  guint width, height, index;
+  guint width, height, index, margin;
   gchar *tiles, *source;
   GObject *child;
 
@@ -320,9 +320,9 @@ test_defaults (void)
   gst_child_proxy_get (GST_CHILD_PROXY (element), "sink_0::xpos", &xpos, "sink_0::ypos", &ypos,
       "sink_0::width", &width, "sink_0::height", &height, "sink_0::tile-index", &index,
       "sink_0::tiles", &tiles, "sink_0::source", &source, "sink_0::hold", &hold, "sink_0::clip",
-      &clip, "sink_0::video-direction", &direction, NULL);
+      &clip, "sink_0::video-direction", &direction, "sink_0::edge-margin", &margin, NULL);
   g_assert_cmpint (xpos | ypos | direction | clip, ==, 0);
-  g_assert_cmpuint (width | height | index, ==, 0);
+  g_assert_cmpuint (width | height | index | margin, ==, 0);
   g_assert_cmpuint (hold, ==, 0);
   g_assert_null (tiles);
   g_assert_null (source);
@@ -335,6 +335,44 @@ test_defaults (void)
   gst_object_unref (element);
 }
 
+/* Returns the confidence of the only region. Fails if it has none. */
+static gdouble
+confidence_of (GstBuffer * buffer)
+{
+  gpointer state = NULL;
+  GstMeta *meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+      GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  gdouble confidence = 0;
+
+  g_assert_cmpuint (count_on (buffer), ==, 1);
+  g_assert_true (gst_structure_get_double (gst_video_region_of_interest_meta_get_param (
+              (GstVideoRegionOfInterestMeta *) meta, "detection"), "confidence", &confidence));
+  return confidence;
+}
+
+/* A branch's buffer that another owner has does not change, nor do boxes that are held. */
+static void
+test_shared_buffers (void)
+{
+  GstBuffer *shared = frame_new (0), *out;
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_0::hold=1000000000", 1, NULL, FALSE);
+  add_scored (shared, 0, "a", 10, 20, 30, 40, 0.5);
+  gst_harness_push (m.branch[0], gst_buffer_ref (shared));
+  for (guint i = 0; i < 3; i++) {
+    merging_push_main (&m, i * FRAME);
+    out = gst_harness_pull (m.main);
+    g_assert_cmpfloat (confidence_of (out), ==, 0.5);
+    gst_buffer_unref (out);
+    if (i == 0)
+      merging_push_box (&m, 0, 5 * FRAME, -1);  /* later than the main buffers */
+  }
+  g_assert_cmpfloat (confidence_of (shared), ==, 0.5);
+  gst_buffer_unref (shared);
+  merging_close (&m);
+}
+
 static const TestCase cases[] = {
   { "/boxmerge/places", test_places },
   { "/boxmerge/tiles", test_tiles },
@@ -342,6 +380,7 @@ static const TestCase cases[] = {
   { "/boxmerge/clip", test_clip },
   { "/boxmerge/cut", test_cut },
   { "/boxmerge/marks-of-marked", test_marks_of_marked },
+  { "/boxmerge/shared-buffers", test_shared_buffers },
   { "/boxmerge/malformed-tiles", test_malformed_tiles },
   { "/boxmerge/wrong-tile", test_wrong_tile },
   { "/boxmerge/what-belongs-to-boxes", test_what_belongs_to_boxes },

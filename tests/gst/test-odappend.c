@@ -155,7 +155,7 @@ test_append (void)
   box_map_init (&map);
   box_map_shift (&map, 300, 200);
   box_map_move_all (&map, boxes, 1280, 800, TRUE);
-  g_assert_cmpuint (box_append (buffer, branch, reading, 1280, 800, "left"), ==, 2);
+  g_assert_cmpuint (box_append (buffer, branch, reading, 1280, 800, "left", FALSE), ==, 2);
   g_assert_cmpuint (mtds_on (branch), ==, 6);
   gst_buffer_unref (branch);
 
@@ -195,15 +195,15 @@ test_append_again (void)
   GstBuffer *branch = branch_new (), *one = frame_new (0), *two = frame_new (0);
 
   box_meta_reading_take (reading, branch, 640, 480, 0);
-  g_assert_cmpuint (box_append (one, branch, reading, 640, 480, "one"), ==, 2);
+  g_assert_cmpuint (box_append (one, branch, reading, 640, 480, "one", FALSE), ==, 2);
   assert_ods (one, "100 105");
   box_meta_reading_take (reading, one, 640, 480, 0);
-  g_assert_cmpuint (box_append (two, one, reading, 640, 480, "two"), ==, 2);
+  g_assert_cmpuint (box_append (two, one, reading, 640, 480, "two", FALSE), ==, 2);
   ASSERT_OD (two, od_at (two, 100), "person 100 50 20 40 0.50 r0.00 tall source:two");
-  g_assert_cmpuint (box_append (two, one, reading, 640, 480, NULL), ==, 2);
+  g_assert_cmpuint (box_append (two, one, reading, 640, 480, NULL, FALSE), ==, 2);
   assert_ods (two, "100 105 100 105");
   GST_META_FLAG_SET ((GstMeta *) relations_of (two), GST_META_FLAG_LOCKED);
-  g_assert_cmpuint (box_append (two, one, reading, 640, 480, NULL), ==, 1);
+  g_assert_cmpuint (box_append (two, one, reading, 640, 480, NULL, FALSE), ==, 1);
   g_assert_cmpuint (count_on (two), ==, 3);
   GST_META_FLAG_UNSET ((GstMeta *) relations_of (two), GST_META_FLAG_LOCKED);
   gst_buffer_unref (two);
