@@ -50,7 +50,8 @@ class Values(unittest.TestCase):
 
     def test_operators(self):
         a, b = self.a, self.b
-        for x in (np.float32(0.3), a[0], a[:, :1], a[:1], a):
+        others = (a[:, :1], np.float32(0.3), a[0], a[:1], a)
+        for x in others[:1] if self.plugin else others:  # compiling takes 0.1 s a program
             for function in (lambda p, q: p + q, lambda p, q: p - q, lambda p, q: q * p,
                              lambda p, q: q / p, lambda p, q: p > q, lambda p, q: p == q):
                 self.same(function(lazy.array(a), lazy.array(x)), function(a, x))
