@@ -46,18 +46,24 @@ def quoted(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def arguments():
-    parser = argparse.ArgumentParser(prog="camera.py", description=__doc__.split("\n")[0])
+def common_arguments(description):
+    """Returns a parser of the arguments that all programs with a Program take."""
+    parser = argparse.ArgumentParser(prog=os.path.basename(sys.argv[0]), description=description)
     parser.add_argument("uri", help="rtsp://..., v4l2:///dev/video0, or any other URI")
     parser.add_argument("--detector", required=True, help="elements that attach boxes to RGB")
     parser.add_argument("--filter", default="nmsfilter", help="nmsfilter and its properties")
-    parser.add_argument("--window", action="store_true", help="show it")
-    parser.add_argument("--file", help="write it, a name that ends in .mp4 or .mkv")
     parser.add_argument("--seconds", type=float, default=0,
                         help="end so long after the first frame; 0: never")
     parser.add_argument("--patience", type=float, default=10,
                         help="seconds without a frame after which a camera counts as gone")
     parser.add_argument("--reconnect", action="store_true", help="wait for a camera that is gone")
+    return parser
+
+
+def arguments():
+    parser = common_arguments(__doc__.split("\n")[0])
+    parser.add_argument("--window", action="store_true", help="show it")
+    parser.add_argument("--file", help="write it, a name that ends in .mp4 or .mkv")
     return parser.parse_args()
 
 

@@ -20,7 +20,6 @@ def interrupted(*_):
 
 signal.signal(signal.SIGINT, interrupted)
 
-import argparse  # noqa: E402
 import collections  # noqa: E402
 import http.server  # noqa: E402
 import ipaddress  # noqa: E402
@@ -43,18 +42,10 @@ LARGEST_REQUEST = 65536
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="view.py", description=__doc__.split("\n")[0])
-    parser.add_argument("uri", help="rtsp://..., v4l2:///dev/video0, file:///..., or another URI")
-    parser.add_argument("--detector", required=True, help="elements that attach boxes to RGB")
-    parser.add_argument("--filter", default="nmsfilter", help="nmsfilter and its properties")
+    parser = camera.common_arguments(__doc__.split("\n")[0])
     parser.add_argument("--listen", default="127.0.0.1", help="address to listen at")
     parser.add_argument("--port", type=int, default=8080, help="0: any free one")
     parser.add_argument("--loop", action="store_true", help="play a file again at its end")
-    parser.add_argument("--seconds", type=float, default=0,
-                        help="end so long after the first frame; 0: never")
-    parser.add_argument("--patience", type=float, default=10,
-                        help="seconds without a frame after which a camera counts as gone")
-    parser.add_argument("--reconnect", action="store_true", help="wait for a camera that is gone")
     return parser.parse_args()
 
 
