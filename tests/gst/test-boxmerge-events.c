@@ -41,7 +41,7 @@ note_output (Merging * m)
   GString *text = g_string_new (NULL);
 
   gst_pad_add_probe (m->main->sinkpad, GST_PAD_PROBE_TYPE_BUFFER
-      | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note, text, NULL);
+      | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH, note, text, NULL);
   return text;
 }
 
@@ -324,6 +324,34 @@ test_seek (void)
   merging_close (&m);
 }
 
+/* A flush of a branch alone forgets its queued and held boxes, and does not reach downstream. */
+static void
+test_branch_flush (void)
+{
+  GstSegment segment;
+  GString *text;
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_0::hold=18446744073709551615", 1, NULL, FALSE);
+  text = note_output (&m);
+  merging_push_box (&m, 0, 0, 1);
+  merging_push_main (&m, 0);
+  merging_expect (&m, 0, "1,20,30,40");
+  merging_push_box (&m, 0, FRAME, 2);
+  g_assert_true (gst_harness_push_event (m.branch[0], gst_event_new_flush_start ()));
+  g_assert_true (gst_harness_push_event (m.branch[0], gst_event_new_flush_stop (TRUE)));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (m.branch[0], gst_event_new_segment (&segment));
+  merging_push_box (&m, 0, 2 * FRAME, 3);
+  merging_push_main (&m, FRAME);
+  merging_expect (&m, FRAME, "");
+  merging_push_main (&m, 2 * FRAME);
+  merging_expect (&m, 2 * FRAME, "3,20,30,40");
+  merging_close (&m);
+  g_assert_null (strstr (text->str, "flush"));
+  g_string_free (text, TRUE);
+}
+
 static void
 test_latency (void)
 {
@@ -372,6 +400,7 @@ static const TestCase cases[] = {
   { "/boxmerge-events/allocation", test_allocation },
   { "/boxmerge-events/upstream-events", test_upstream_events },
   { "/boxmerge-events/seek", test_seek },
+  { "/boxmerge-events/branch-flush", test_branch_flush },
   { "/boxmerge-events/latency", test_latency },
   { "/boxmerge-events/restart", test_restart },
   { NULL }
