@@ -359,6 +359,90 @@ test_given_up_in_use (void)
   counting_clear (&backend);
 }
 
+/* ---------------------------------------------------------------- residency */
+
+/* A backend that doubles its only input and keeps both values. */
+typedef struct {
+  Counting counting;
+  gint kept, freed;
+} Keeping;
+
+/* The value of a device: a number on the heap. */
+static int
+keeping_run (nms_lazy_backend *backend, void *program, const nms_lazy_buffer *inputs,
+    size_t input_count, const nms_lazy_buffer *outputs, size_t output_count, char *error,
+    size_t error_size)
+{
+  Keeping *k = (Keeping *) backend;
+
+  g_assert_nonnull (inputs[0].resident);
+  if (!*inputs[0].resident) {
+    *inputs[0].resident = g_memdup2 (inputs[0].data, sizeof (float));
+    k->kept++;
+  }
+  float twice = 2.0f * *(const float *) *inputs[0].resident;
+  g_assert_null (outputs[0].data);
+  *outputs[0].resident = g_memdup2 (&twice, sizeof twice);
+  k->kept++;
+  return NMS_OK;
+}
+
+static int
+keeping_fetch (nms_lazy_backend *backend, void *resident, const nms_lazy_buffer *output,
+    char *error, size_t error_size)
+{
+  Counting *c = (Counting *) backend;
+
+  if (c->fail_run) {
+    g_snprintf (error, (gulong) error_size, "the device is gone");
+    return NMS_ERROR_DEVICE;
+  }
+  memcpy (output->data, resident, sizeof (float));
+  return NMS_OK;
+}
+
+static void
+keeping_free (nms_lazy_backend *backend, void *resident)
+{
+  ((Keeping *) backend)->freed++;
+  g_free (resident);
+}
+
+/* Values stay on the device until their tensors are freed, also after an error. */
+static void
+test_resident (void)
+{
+  Keeping k = { .kept = 0 };
+  float value = 0.0f;
+
+  counting_init (&k.counting);
+  k.counting.backend.run = keeping_run;
+  k.counting.backend.fetch = keeping_fetch;
+  k.counting.backend.free_resident = keeping_free;
+  nms_lazy_cache *cache = nms_lazy_cache_new (&k.counting.backend, 0);
+  nms_lazy *lz = nms_lazy_new (cache);
+  nms_lazy_tensor x = nms_lazy_input_f32 (lz, 1.0f);
+  for (int i = 0; i < 4; i++) {
+    x = nms_lazy_binary (lz, NMS_LAZY_ADD, x, x);
+    g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]){ NULL }), ==, NMS_OK);
+    g_assert_cmpint (nms_lazy_keep (lz, 1, &x), ==, NMS_OK);
+  }
+  g_assert_cmpint (k.kept, ==, 5);
+  g_assert_cmpint (k.freed, ==, 4);
+  k.counting.fail_run = 1;
+  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]){ &value }), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpstr (nms_lazy_error (lz), ==, "the device is gone");
+  k.counting.fail_run = 0;
+  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]){ &value }), ==, NMS_OK);
+  g_assert_cmpfloat (value, ==, 16.0f);
+  g_assert_cmpuint (counters (cache).sent, ==, 1);
+  g_assert_cmpuint (counters (cache).fetched, ==, 2);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  g_assert_cmpint (k.freed, ==, k.kept);
+  counting_clear (&k.counting);
+}
+
 static const TestCase cases[] = {
   { "/lazy-cache/same-program", test_same_program },
   { "/lazy-cache/other-programs", test_other_programs },
@@ -367,6 +451,7 @@ static const TestCase cases[] = {
   { "/lazy-cache/failing-backend", test_failing_backend },
   { "/lazy-cache/compiled-once", test_compiled_once },
   { "/lazy-cache/given-up-in-use", test_given_up_in_use },
+  { "/lazy-cache/resident", test_resident },
   { NULL }
 };
 

@@ -8,18 +8,18 @@
 
 #include <string.h>
 
-/* Inserts operations that keep compilers from changing a rounding. Compilers contract a
- * product and the sum that uses it (XLA does on a CPU), but not if a maximum with an
- * input stands between them. So a product passes through a maximum with -inf, an input,
- * unless a comparison, a selection or another product uses it. Compilers also replace
- * x / 3 by x * (1/3), combine quotients of quotients, and divide by a root with an inexact
- * instruction. So arithmetic uses constants, quotients and roots through a barrier. */
 static int
 is_quotient (int op)
 {
   return op == NMS_LAZY_DIV || op == NMS_LAZY_SQRT;
 }
 
+/* Inserts operations that keep compilers from changing a rounding. Compilers contract a
+ * product and the sum that uses it (XLA does on a CPU), but not if a maximum with an
+ * input stands between them. So a product passes through a maximum with -inf, an input,
+ * unless a comparison, a selection or another product uses it. Compilers also replace
+ * x / 3 by x * (1/3), combine quotients of quotients, and divide by a root with an inexact
+ * instruction. So arithmetic uses constants, quotients and roots through a barrier. */
 nms_lazy_tensor
 nms__guarded (nms_lazy *lz, int op, nms_lazy_tensor x)
 {

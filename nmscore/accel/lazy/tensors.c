@@ -55,14 +55,14 @@ nms_lazy_free (nms_lazy **lz)
 void
 nms_lazy_clear (nms_lazy *lz)
 {
-  static atomic_uint_fast64_t stamps;
+  static atomic_uint stamps;
 
   if (lz->depth) {
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "nms_lazy_clear inside a loop's function");
     return;
   }
   nms__records_free (lz);
-  lz->stamp = (atomic_fetch_add (&stamps, 1) + 1) << NMS__ID_BITS;
+  lz->stamp = (nms_lazy_tensor) (atomic_fetch_add (&stamps, 1) + 1) << NMS__ID_BITS;
   lz->last_id = 0;
   lz->status = NMS_OK;
   lz->error[0] = 0;
