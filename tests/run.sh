@@ -39,6 +39,8 @@ one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
   arm       the core for AArch64 by a cross compiler, its suite under qemu
   fuzz      each fuzzer for NMS_FUZZ_SECONDS (30), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
+  packages  the Debian packages: built, checked with lintian and autopkgtest,
+            installed and purged in a Debian 12 with nothing on it (root only)
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
             compiled by libtpu, translated for XLA's CPU plugin (both fetched
             from PyPI; without it: skipped)
@@ -63,7 +65,7 @@ END
 . "$(dirname "$0")/../pipelines/common.sh"
 
 STAGES="release locale leaks asan xla minimal clang install levels"
-SLOW_STAGES="tsan valgrind arm fuzz methods frameworks fresh trixie sid tpu"
+SLOW_STAGES="tsan valgrind arm fuzz methods frameworks fresh packages trixie sid tpu"
 
 # the command that runs others in a newer Debian; empty: they run here (see newer_debian)
 inside=()
@@ -427,6 +429,7 @@ stage_fuzz ()
   [ -n "$some" ] || result fail "$stage: no fuzzer was built"
 }
 
+stage_packages () { check "Debian packages" "$NMS_ROOT/tests/env/packages.sh"; }
 stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/env/fresh.sh"; }
 
 # Only the program xlatext loads libtpu, in a process for each module.
