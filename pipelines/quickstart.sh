@@ -8,8 +8,9 @@ usage ()
 usage: pipelines/quickstart.sh [--input FILE] [--output DIR] [--seconds N]
 
 Installs what is needed (with apt-get, as root or through sudo), builds the
-plugin and runs OpenCV's people detector on a video. The detector reports every
-window that looks like a person to it; nmsfilter leaves the best one of each.
+plugin and runs OpenCV's people detector (hogdetect) on a video. The detector reports
+every window that looks like a person to it, with a score; nmsfilter leaves the best
+one of each person.
 
   --input FILE   any video (default: vtest.avi of package opencv-doc)
   --output DIR   where the results go (default: output/ in the checkout)
@@ -27,10 +28,12 @@ nms_arguments "$@"
 out=${NMS_OUTPUT:-$NMS_ROOT/output}
 nms_output_dir "$out"
 nms_prepare
+nms_element hogdetect
 nms_open_video
-nms_detector
-nms_filter
+NMS_DETECTOR=(hogdetect scale=1.6 pyramid-step=1.2)
+NMS_FILTER=(nmsfilter iou-threshold=0.3 score-threshold=0.7)
 nms_two_halves
+DRAW_SCORES=(boxoverlay show-label=false)
 nms_work_dir "$out"
 work=$NMS_WORK
 nms_encode "$work/quickstart.mp4"
@@ -65,7 +68,7 @@ if ! nms_launch -m -e "${NMS_SOURCE[@]}" \
   raw. ! queue ! "${NMS_DRAW[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "raw")" ! mix.sink_0 \
   raw. ! queue ! "${NMS_FILTER[@]}" post-messages=true \
   ! boxrecord "$(nms_set location "$work/after.jsonl")" \
-  ! "${NMS_DRAW[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter")" ! mix.sink_1 \
+  ! "${DRAW_SCORES[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter")" ! mix.sink_1 \
   "${NMS_MIX[@]}" ! "${NMS_ENCODE[@]}" \
   >"$work/messages" 2>"$work/errors"; then
   nms_failed "$work/errors"
@@ -108,7 +111,7 @@ if ! {
     ! boxreplay match=index "$(nms_set location "$work/frame.jsonl")" ! tee name=raw \
     raw. ! queue ! "${NMS_DRAW[@]}" \
     ! "${NMS_CAPTION[@]}" "$(nms_set text "raw: $raw boxes")" ! mix.sink_0 \
-    raw. ! queue ! "${NMS_FILTER[@]}" ! "${NMS_DRAW[@]}" \
+    raw. ! queue ! "${NMS_FILTER[@]}" ! "${DRAW_SCORES[@]}" \
     ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter: $left boxes")" ! mix.sink_1 \
     "${NMS_MIX[@]}" ! pngenc snapshot=true \
     ! filesink "$(nms_set location "$work/quickstart.png")"
