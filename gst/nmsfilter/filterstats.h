@@ -17,7 +17,7 @@ typedef struct
   guint64 boxes_out;            /* boxes that are kept or not selected */
   guint64 by_state[BOX_STATE_COUNT];    /* of BOX_STATE_NONE: boxes of other classes */
   guint64 unscored;             /* boxes without a confidence, kept or not */
-  guint64 lower_ranked;         /* boxes that edge-policy ranked below others, kept or not */
+  guint64 lower_ranked;         /* boxes with BOX_RANKS_LOWER, kept or not */
   guint64 time;                 /* ns spent on the buffers */
 } FilterStats;
 
