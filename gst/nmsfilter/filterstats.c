@@ -66,7 +66,7 @@ filter_stats_spec (void)
       "too-few-neighbors, no-score, invalid, too-small, too-large, wrong-aspect-ratio, "
       "outside-roi, dropped-label, cut-by-edge), boxes of other classes (not-selected), boxes "
       "without a confidence (unscored), boxes that rank below all others because of edge-policy "
-      "or a mark of boxmerge (lower-ranked), and the nanoseconds spent (time). For each stream of batches a structure "
-      "stream-INDEX with the same fields and stream-id. Notifies at EOS",
+      "or a mark of boxmerge (lower-ranked), and the nanoseconds spent (time). For each stream "
+      "of batches a structure stream-INDEX with the same fields and stream-id. Notifies at EOS",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }
