@@ -175,6 +175,8 @@ def cases():
                class_options={-1000003: (0.2, 3), 2000006: (0.9, 5), 0: (0.4, 1)})
     yield Case('caps, agnostic', some, score, 128, 0.6, classes=few, agnostic=True,
                class_options={-1000003: (0.6, 3), 2000006: (0.3, 5)})
+    yield Case('1100 boxes', boxes_of(g, 1100, 0.3), g.integers(0, 40, 1100), 150, 0.4,
+               absent=g.uniform(0, 1, 1100) < 0.9)
     yield Case('5000 boxes', boxes_of(g, 5000, 0.1), g.integers(0, 999, 5000), 40, 0.4)
 
     yield Case('5000 boxes, tied', boxes_of(g, 5000, 0.01), np.zeros(5000), 12, 0.4)

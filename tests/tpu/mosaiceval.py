@@ -117,6 +117,43 @@ class Module:
             env[d] = np.arange(type_.shape[0], dtype=np.int32)
         return run
 
+    def bitcast(self, d, a, t, u):
+        from_, into = Type(t), Type(u)
+        if from_.shape != into.shape or {from_.element, into.element} - {'f32', 'i32'}:
+            raise Unknown(f'bitcast {t} to {u}')
+
+        def run(env):
+            env[d] = from_.check(env[a]).view(into.dtype)
+        return run
+
+    def concatenate(self, d, operands, axis, types, u):
+        operands, types, into = operands.split(', '), [Type(t) for t in types.split(', ')], Type(u)
+        if len(operands) != len(types) or any(t.element != into.element for t in types):
+            raise Unknown(f'concatenation to {u}')
+
+        def run(env):
+            env[d] = into.check(np.concatenate(
+                [t.check(env[o]) for t, o in zip(types, operands)], int(axis)))
+        return run
+
+    def equal(self, d, a, b, t, u, v):
+        type_ = Type(t)
+        if t != u or type_.element != 'i32' or Type(v).text != t.replace('i32', 'i1'):
+            raise Unknown(f'comparison of {t} and {u}')
+
+        def run(env):
+            env[d] = type_.check(env[a]) == type_.check(env[b])
+        return run
+
+    def select(self, d, c, a, b, mask, t, u, v):
+        mask, type_ = Type(mask), Type(t)
+        if not t == u == v or mask.element != 'i1' or mask.shape != type_.shape:
+            raise Unknown(f'selection of {t} and {u}')
+
+        def run(env):
+            env[d] = np.where(mask.check(env[c]), type_.check(env[a]), type_.check(env[b]))
+        return run
+
     # the operations of a sort's comparator; %l0 and %r0 belong to the first operand
     COMPARATOR = [(re.compile(p), f) for p, f in [
         (r'(%\w+) = "stablehlo\.compare"\((%\w+), (%\w+)\) \{comparison_direction = '
@@ -230,6 +267,15 @@ class Module:
          r'\((tensor<\w+>)\) -> (tensor<\w+>)', slice_),
         (rf'{VALUE} = "stablehlo\.iota"\(\) \{{iota_dimension = 0 : i64\}} : \(\) -> '
          r'(tensor<\w+>)', iota),
+        (rf'{VALUE} = "stablehlo\.bitcast_convert"\({VALUE}\) : \((tensor<\w+>)\) -> '
+         r'(tensor<\w+>)', bitcast),
+        (rf'{VALUE} = "stablehlo\.concatenate"\(([^)]*)\) \{{dimension = (\d) : i64\}} : '
+         r'\(([^)]*)\) -> (tensor<\w+>)', concatenate),
+        (rf'{VALUE} = "stablehlo\.compare"\({VALUE}, {VALUE}\) \{{comparison_direction = '
+         r'#stablehlo<comparison_direction EQ>, compare_type = #stablehlo<comparison_type '
+         r'SIGNED>\} : \((tensor<\w+>), (tensor<\w+>)\) -> (tensor<\w+>)', equal),
+        (rf'{VALUE} = "stablehlo\.select"\({VALUE}, {VALUE}, {VALUE}\) : \((tensor<\w+>), '
+         r'(tensor<\w+>), (tensor<\w+>)\) -> (tensor<\w+>)', select),
         (r'(%\w+):(\d+) = "stablehlo\.sort"\(([^)]*)\) \(\{', sort),
         (rf'"func\.return"\({VALUE}\) : \((tensor<\w+>)\) -> \(\)', give_back),
     ]] + [(CALL, call)]

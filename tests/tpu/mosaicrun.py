@@ -15,7 +15,9 @@ class Unknown(Exception):
     pass
 
 
-DTYPES = {'f32': np.float32, 'i32': np.int32, 'i1': np.bool_, 'index': np.int64}
+# numbers of bf16 are kept as float32
+DTYPES = {'f32': np.float32, 'bf16': np.float32, 'i32': np.int32, 'i1': np.bool_,
+          'index': np.int64}
 VALUE = r'(%\w+(?:#\d+)?)'
 WILD = np.int32(0x5bad5bad)
 
@@ -45,7 +47,8 @@ class Type:
         return value
 
     def wild(self):
-        return np.full(self.shape, np.nan if self.element == 'f32' else WILD, self.dtype)
+        return np.full(self.shape, np.nan if self.dtype == np.float32 else WILD,
+                       self.dtype)
 
 
 def literal(text, type_):
@@ -74,7 +77,7 @@ FLOAT = {
 INTEGER = {
     'arith.addi': np.add, 'arith.subi': np.subtract, 'arith.muli': np.multiply,
     'arith.andi': np.bitwise_and, 'arith.ori': np.bitwise_or, 'arith.xori': np.bitwise_xor,
-    'arith.shrui': shift_right, 'arith.shli': np.left_shift,
+    'arith.shrui': shift_right, 'arith.shli': np.left_shift, 'arith.minsi': np.minimum,
 }
 COMPARE_FLOAT = {'ogt': np.greater, 'oge': np.greater_equal, 'olt': np.less, 'oeq': np.equal}
 COMPARE_INTEGER = {'sgt': np.greater, 'sge': np.greater_equal, 'slt': np.less,
@@ -88,6 +91,13 @@ REDUCE = {
 }
 
 
+def exact_bf16(value):
+    """Returns numbers that bf16 holds, and refuses others."""
+    if np.any(value.view(np.int32) & 0xffff):
+        raise Unknown('a number that bf16 does not hold')
+    return value
+
+
 class Kernel:
     """One function on a sequential grid."""
 
@@ -97,9 +107,13 @@ class Kernel:
         r'iteration_bounds = array<i64: (\d+)>, scratch_operands = (\d+) : i64, '
         r'tpu\.core_type = #tpu\.core_type<tc>, window_params = \[(.*)\]\} \{')
     WINDOW = re.compile(
-        r'\{transform_indices = @whole, window_bounds = array<i64: (\d+), (\d+)>\}')
+        r'\{transform_indices = @(\w+), window_bounds = array<i64: (\d+), (\d+)>\}')
     WHOLE = ['func.func @whole(%step: i32) -> (i32, i32) {', '%zero = arith.constant 0 : i32',
-             'return %zero, %zero : i32, i32', '}', '}']
+             'return %zero, %zero : i32, i32', '}']
+    NEXT = ['func.func @next(%step: i32) -> (i32, i32) {', '%zero = arith.constant 0 : i32',
+            '%one = arith.constant 1 : i32', '%last = arith.constant LAST : i32',
+            '%more = arith.addi %step, %one : i32', '%next = arith.minsi %more, %last : i32',
+            'return %next, %zero : i32, i32', '}']
 
     def __init__(self, text, flush):
         self.flush = flush
@@ -114,14 +128,17 @@ class Kernel:
         self.parameters = [(n, Type(t)) for n, t in
                            re.findall(r', (%\w+): (memref<[^>]*>>)', parameters)]
         windowed = self.parameters[:len(self.parameters) - self.scratch_count]
-        if windows != ', '.join('{transform_indices = @whole, window_bounds = array<i64: %d, %d>}'
-                                % t.shape for _, t in windowed):
+        self.windows = [m[0] for m in self.WINDOW.findall(windows)]
+        if windows != ', '.join(
+                '{transform_indices = @%s, window_bounds = array<i64: %d, %d>}' % (w, *t.shape)
+                for w, (_, t) in zip(self.windows, windowed)) or (
+                    len(self.windows) != len(windowed)) or self.windows[-1] != 'whole':
             raise Unknown('windows of the kernel')
         self.types = {}
         self.body = self.block(['return'])
         self.expect('}')
-        for line in self.WHOLE:
-            self.expect(line)
+        for line in self.WHOLE + (self.NEXT if 'next' in self.windows else []) + ['}']:
+            self.expect(line.replace('LAST', str(self.steps - 1)))
         if self.at != len(self.lines):
             raise Unknown(self.lines[self.at])
 
@@ -234,6 +251,9 @@ class Kernel:
         elif op == 'arith.fptosi' and to == 'to':
             ok = from_.shape == into.shape and (from_.element, into.element) == ('f32', 'i32')
             def f(v): return v.astype(np.int32)
+        elif op == 'arith.truncf' and to == 'to':
+            ok = from_.shape == into.shape and (from_.element, into.element) == ('f32', 'bf16')
+            f = exact_bf16
         elif op == 'arith.extui' and to == 'to':
             ok = from_.shape == into.shape and (from_.element, into.element) == ('i1', 'i32')
             def f(v): return v.astype(np.int32)
@@ -303,6 +323,23 @@ class Kernel:
                 if not np.array_equal(value, np.rint(value)) or np.abs(value).sum() >= 2 ** 24:
                     raise Unknown('a sum of floats whose order matters')
             env[d] = np.asarray(f(from_.check(env[a]), axis=axis))
+        return run
+
+    def product(self, d, a, b, sum_, t, u, v, w):
+        left, right, into = Type(t), Type(u), Type(v)
+        if v != w or (left.element, right.element, into.element) != ('bf16', 'bf16', 'f32') or (
+                left.shape[1] != right.shape[0]) or (
+                    into.shape != (left.shape[0], right.shape[1])):
+            raise Unknown(f'product of {t} and {u} to {v}')
+
+        def run(env):
+            x, y, z = left.check(env[a]), right.check(env[b]), into.check(env[sum_])
+            size = np.abs(x).astype(np.float64) @ np.abs(y).astype(np.float64) + np.abs(z)
+            # defined, because sums of small whole numbers are exact in any order
+            if not all(np.array_equal(n, np.rint(n)) for n in (x, y, z)) or not (
+                    size.max() < 2 ** 24):
+                raise Unknown('a product whose rounding matters')
+            env[d] = (x.astype(np.float64) @ y + z).astype(np.float32)
         return run
 
     def place(self, env, memory, row, col, shape):
@@ -383,6 +420,9 @@ class Kernel:
          reduction),
         (rf'{VALUE} = vector\.extract {VALUE}\[0, 0\] : (\S+) from (\S+)', first),
         (rf'{VALUE} = tpu\.transpose {VALUE}, \[1, 0\] : (\S+) -> (\S+)', turn),
+        (rf'{VALUE} = tpu\.matmul {VALUE}, {VALUE}, {VALUE} \{{dimension_numbers = '
+         r'#tpu\.dot_dimension_numbers<\[1\], \[0\], \[0\], \[1\], \[0, 0, 1, 1\], \[\], \[\]>, '
+         r'transpose_lhs_hint = false\} : (\S+), (\S+), (\S+) -> (\S+)', product),
         (rf'{VALUE} = (\w+\.\w+) {VALUE} : (\S+) (to|->) (\S+)', convert),
         (rf'{VALUE} = vector\.load (%\w+)\[{VALUE}, {VALUE}\] : (memref<[^>]*>>), (\S+)', load),
         (rf'vector\.store {VALUE}, (%\w+)\[{VALUE}, {VALUE}\] : (memref<[^>]*>>), (\S+)', store),
@@ -396,6 +436,12 @@ class Kernel:
     def watch(self, memory):
         """Does nothing. A subclass gets the memory before the first step and after each."""
 
+    def window(self, k, value, step):
+        """Returns the part of input `k` that a step gets."""
+        rows = self.parameters[k][1].shape[0]
+        block = min(step + 1, self.steps - 1) if self.windows[k] == 'next' else 0
+        return value[block * rows:(block + 1) * rows]
+
     def run(self, inputs):
         """Runs all steps of the grid, one after another; returns the result's array."""
         memory = {}
@@ -403,17 +449,19 @@ class Kernel:
         if len(inputs) != windowed - 1:
             raise Unknown(f'{len(inputs)} inputs of {windowed - 1}')
         for k, (name, type_) in enumerate(self.parameters):
-            value = inputs[k] if k < len(inputs) else type_.wild()
+            value = self.window(k, inputs[k], 0) if k < len(inputs) else type_.wild()
             memory[name] = type_.check(value).copy()
-        before = [memory[name].copy() for name, _ in self.parameters[:len(inputs)]]
         self.watch(memory)
         for step in range(self.steps):
+            for k, value in enumerate(inputs):
+                memory[self.parameters[k][0]] = self.window(k, value, step).copy()
+            before = [memory[name].copy() for name, _ in self.parameters[:len(inputs)]]
             env = dict(memory)
             env['%' + self.step_name] = np.asarray(step, np.int32)
             for op in self.body:
                 op(env)
             self.watch(memory)
-        for (name, _), value in zip(self.parameters, before):
-            if memory[name].tobytes() != value.tobytes():
-                raise Unknown('the kernel wrote to an input')
+            for (name, _), value in zip(self.parameters, before):
+                if memory[name].tobytes() != value.tobytes():
+                    raise Unknown('the kernel wrote to an input')
         return memory[self.parameters[windowed - 1][0]]

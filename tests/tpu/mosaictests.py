@@ -110,7 +110,9 @@ def compiled(tap, tools):
               'boxes=65536 picks=300 classes=1 box_limits=1 class_caps=1',
               'boxes=180224 picks=300 classes=1 box_limits=1 class_caps=1',
               'boxes=729088 picks=300 classes=1 box_limits=1 class_caps=1 memory=67108864']
-    environment = dict(os.environ, TPU_SKIP_MDS_QUERY='1', TPU_LOG_DIR='disabled')
+    # several processes may compile at the same time
+    environment = dict(os.environ, ALLOW_MULTIPLE_LIBTPU_LOAD='1', TPU_SKIP_MDS_QUERY='1',
+                       TPU_LOG_DIR='disabled')
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, 'module')
         for topology in ('v5e:2x2', 'v6e:2x2'):
@@ -135,11 +137,10 @@ def compiled(tap, tools):
 def translated(tap, tools):
     plugin = os.environ.get('NMS_TEST_XLA_PLUGIN') or skip('NMS_TEST_XLA_PLUGIN names no plugin')
     g = np.random.default_rng(7)
-    n = 384
-    score = g.integers(0, 200, n)
+    n = 200
+    score = g.integers(0, 100, n)
     for form, case in [(1, Case('picks', boxes_of(g, n, 0.5), score, 8, 0.3)),
-                       (2, Case('tiles', boxes_of(g, n, 0.5), score, 200, 0.3)),
-                       (2, Case('tiles, classes', boxes_of(g, n, 0.5), score, 200, 0.3,
+                       (2, Case('tiles', boxes_of(g, n, 0.5), score, 150, 0.3,
                                 classes=g.integers(0, 3, n)))]:
         module = Module(tools.module(case, form))
         for name, ok, why in mosaictranslate.compare(module, case.arguments(tools.limit),

@@ -20,7 +20,8 @@ BINARY = {
     'arith.addf': 'add', 'arith.subf': 'subtract', 'arith.mulf': 'multiply',
     'arith.maximumf': 'maximum', 'arith.minimumf': 'minimum', 'arith.addi': 'add',
     'arith.subi': 'subtract', 'arith.muli': 'multiply', 'arith.andi': 'and', 'arith.ori': 'or',
-    'arith.xori': 'xor', 'arith.shrui': 'shift_right_logical', 'arith.shli': 'shift_left',
+    'arith.xori': 'xor', 'arith.minsi': 'minimum', 'arith.shrui': 'shift_right_logical',
+    'arith.shli': 'shift_left',
 }
 ORDER = {'ogt': 'GT', 'oge': 'GE', 'olt': 'LT', 'oeq': 'EQ', 'sgt': 'GT', 'sge': 'GE',
          'slt': 'LT', 'sle': 'LE', 'eq': 'EQ', 'ne': 'NE'}
@@ -33,6 +34,11 @@ def tensor(type_):
     return 'tensor<%s>' % 'x'.join([*map(str, type_.shape), element])
 
 
+def outer(type_):
+    """The type of an argument or result."""
+    return tensor(type_).replace('bf16', 'f32')
+
+
 class Step:
     """The step's lines, translated."""
 
@@ -40,8 +46,10 @@ class Step:
         self.kernel, self.first = kernel, first
         self.lines, self.names, self.count = [], {}, 0
         self.types = dict(kernel.parameters)
-        for name, _ in kernel.parameters:
+        for name, type_ in kernel.parameters:
             self.names[name] = name
+            if type_.element == 'bf16':  # passed as f32, which holds the same numbers
+                self.names[name] = self.new(self.converted(name, outer(type_), tensor(type_)))
         start = next(i for i, line in enumerate(kernel.lines) if line.startswith('func.func @main'))
         self.names['%' + kernel.step_name] = '%step'
         self.block(kernel.lines[start + 1:kernel.lines.index('return')])
@@ -51,6 +59,10 @@ class Step:
         name = f'%n{self.count}'
         self.lines.append(f'{name} = {text}')
         return name
+
+    @staticmethod
+    def converted(name, from_, into):
+        return f'"stablehlo.convert"({name}) : ({from_}) -> {into}'
 
     def constant(self, literal, type_):
         return self.new(f'"stablehlo.constant"() {{value = dense<{literal}> : {tensor(type_)}}} : '
@@ -165,7 +177,7 @@ class Step:
     def convert(self, d, op, a, t, to, u):
         from_, into = Type(t), Type(u)
         name = {'tpu.bitcast': 'bitcast_convert', 'arith.sitofp': 'convert',
-                'arith.fptosi': 'convert', 'arith.index_cast': 'convert',
+                'arith.fptosi': 'convert', 'arith.truncf': 'convert', 'arith.index_cast': 'convert',
                 'vector.shape_cast': 'reshape', 'vector.broadcast': 'broadcast_in_dim'}[op]
         more = ''
         if name == 'broadcast_in_dim':
@@ -173,6 +185,15 @@ class Step:
             more = f' {{broadcast_dimensions = array<i64{": " if axes else ""}{axes}>}}'
         self.names[d] = self.new(f'"stablehlo.{name}"({self.names[a]}){more} : '
                                  f'({tensor(from_)}) -> {tensor(into)}')
+
+    def product(self, d, a, b, sum_, t, u, v, _):
+        left, right, into = (tensor(Type(x)) for x in (t, u, v))
+        product = self.new(
+            f'"stablehlo.dot_general"({self.names[a]}, {self.names[b]}) {{dot_dimension_numbers = '
+            '#stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>} '
+            f': ({left}, {right}) -> {into}')
+        self.names[d] = self.new(f'"stablehlo.add"({self.names[sum_]}, {product}) : '
+                                 f'({into}, {into}) -> {into}')
 
     def first_of(self, d, a, t, u):
         self.names[d] = '%none'  # only the condition uses it, which is known
@@ -204,14 +225,19 @@ class Step:
          reduction),
         (rf'{VALUE} = vector\.extract {VALUE}\[0, 0\] : (\S+) from (\S+)', first_of),
         (rf'{VALUE} = tpu\.transpose {VALUE}, \[1, 0\] : (\S+) -> (\S+)', turn),
+        (rf'{VALUE} = tpu\.matmul {VALUE}, {VALUE}, {VALUE} \{{.*\}} : (\S+), (\S+), (\S+) -> '
+         r'(\S+)', product),
         (rf'{VALUE} = (\w+\.\w+) {VALUE} : (\S+) (to|->) (\S+)', convert),
         (rf'{VALUE} = vector\.load (%\w+)\[{VALUE}, {VALUE}\] : (memref<[^>]*>>), (\S+)', load),
         (rf'vector\.store {VALUE}, (%\w+)\[{VALUE}, {VALUE}\] : (memref<[^>]*>>), (\S+)', store),
     ]]
 
     def module(self):
-        parameters = ', '.join(f'{n}: {tensor(t)}' for n, t in self.kernel.parameters)
-        types = ', '.join(tensor(t) for _, t in self.kernel.parameters)
+        parameters = ', '.join(f'{n}: {outer(t)}' for n, t in self.kernel.parameters)
+        types = ', '.join(outer(t) for _, t in self.kernel.parameters)
+        for n, t in self.kernel.parameters:
+            if t.element == 'bf16':
+                self.names[n] = self.new(self.converted(self.names[n], tensor(t), outer(t)))
         values = ', '.join(self.names[n] for n, _ in self.kernel.parameters)
         return (f'module @step {{\nfunc.func public @main(%step: tensor<i32>, {parameters}) -> '
                 f'({types}) {{\n' + '\n'.join(self.lines)
@@ -232,7 +258,7 @@ def compare(module, arguments, xlatext, plugin):
             words = []
             np.int32(step).tofile(f'{folder}/step')
             for k, (_, type_) in enumerate(kernel.parameters):
-                kind = 'f32' if type_.element == 'f32' else 's32'
+                kind = 'f32' if type_.dtype == np.float32 else 's32'
                 shape = 'x'.join(map(str, type_.shape))
                 states[step][k].tofile(f'{folder}/in{k}')
                 words += [f'{way}:{kind}:{shape}:{folder}/{way}{k}' for way in ('in', 'out')]

@@ -7,8 +7,7 @@
  * PJRT plugin of a TPU compiles and runs it like any other module: one executable, one
  * launch for each frame. The kernel runs on a sequential grid: its steps run one after
  * another, and the state between steps stays in the chip's vector memory. The kernel
- * has no N x N mask and no division, only the memory limits N, and the picks are those
- * of nms_run, bit for bit.
+ * has no N x N mask and no division, and the picks are those of nms_run, bit for bit.
  *
  * How it was tested: libtpu compiled the modules for several generations of TPUs, their
  * time was estimated from the compiler's static schedule, and an emulator executed
@@ -22,10 +21,12 @@
  *   picks  a grid with one step for each pick. A step passes once over the boxes,
  *          removes those that the last pick suppresses, and finds the next pick. The
  *          time of a step grows with the number of boxes.
- *   tiles  XLA sorts the boxes by rank. Each step compares 128 of them with the boxes
- *          kept so far and then with each other, so no step searches a maximum. The
- *          kernel does no more work after the last pick. This form has no caps per
- *          class and no limits per box.
+ *   tiles  boxes are sorted by rank: up to 1024 by the kernel, which counts for each box
+ *          the boxes before it, more by XLA. Each step compares 128 of them with the
+ *          boxes kept so far and then with each other, so no step searches a maximum.
+ *          The kernel does no more work after the last pick. Sorted boxes reach the
+ *          chip 128 at a time, so only the picks are limited by memory. This form has
+ *          no caps per class and no limits per box.
  *
  * Arguments of @main, in this order, row-major; N is `boxes`:
  *
@@ -42,8 +43,8 @@
  *                                     for all its boxes, 0: no limit; only if
  *                                     `class_caps`
  *
- * The module pads its arguments. It saves this copy if N is a multiple of 1024 up to
- * 4096 boxes, or of 4096 beyond.
+ * The module pads its arguments. The form of picks saves this copy if N is a multiple of
+ * 1024 up to 4096 boxes, or of 4096 beyond; the form of tiles copies them to one array.
  *
  * Result: tensor<Kxi32>, K is `picks`: indices of the kept boxes by rank, then -1.
  *

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * mosaickernel: lays out the arrays of a kernel and prints its function around the
- * body. Every array is one window that covers the whole array and never moves, so it is
- * on the chip before the first step, and the result is written back after the last.
+ * body. An array is one window that covers the whole array and never moves, so it is on
+ * the chip before the first step, and the result is written back after the last. Only
+ * the second input may have a window that moves with the steps: the chip then copies the
+ * rows that the next step needs during a step.
  */
 #include "mosaickernel.h"
 
@@ -47,13 +49,26 @@ array_bytes (const nms__array *array)
   return ((size_t) array->rows + 7) / 8 * 8 * (size_t) array->cols * 4;
 }
 
+/* Returns the part of an input that the kernel sees at once. */
+static nms__array
+window_of (const nms__mosaic_layout *layout, int i)
+{
+  nms__array array = layout->input[i];
+
+  if (i < 2 && layout->window)
+    array.rows = layout->window;
+  return array;
+}
+
 size_t
 nms__mosaic_layout_bytes (const nms__mosaic_layout *layout)
 {
   size_t bytes = 2 * array_bytes (&layout->picks);
 
-  for (int i = 0; i < layout->input_count; i++)
-    bytes += 2 * array_bytes (&layout->input[i]);
+  for (int i = 0; i < layout->input_count; i++) {
+    nms__array window = window_of (layout, i);
+    bytes += 2 * array_bytes (&window);
+  }
   for (int i = 0; i < layout->scratch_count; i++)
     bytes += array_bytes (&layout->scratch[i]);
   return bytes;
@@ -73,7 +88,7 @@ nms__mosaic_begin (nms__mosaic *m, const nms__mosaic_layout *layout)
 
   nms__mosaic_print (m, "module {\nfunc.func @main(%s: i32", step.name);
   for (int i = 0; i < layout->input_count; i++)
-    print_parameter (m, layout->input[i]);
+    print_parameter (m, window_of (layout, i));
   print_parameter (m, layout->picks);
   for (int i = 0; i < layout->scratch_count; i++)
     print_parameter (m, layout->scratch[i]);
@@ -83,17 +98,25 @@ nms__mosaic_begin (nms__mosaic *m, const nms__mosaic_layout *layout)
       "scratch_operands = %d : i64, tpu.core_type = #tpu.core_type<tc>, window_params = [",
       layout->steps, layout->scratch_count);
   for (int i = 0; i <= layout->input_count; i++) {
-    const nms__array *a = i < layout->input_count ? &layout->input[i] : &layout->picks;
-    nms__mosaic_print (m, "%s{transform_indices = @whole, window_bounds = array<i64: %d, %d>}",
-        i ? ", " : "", a->rows, a->cols);
+    nms__array a = i < layout->input_count ? window_of (layout, i) : layout->picks;
+    nms__mosaic_print (m, "%s{transform_indices = @%s, window_bounds = array<i64: %d, %d>}",
+        i ? ", " : "", i == 1 && layout->window ? "next" : "whole", a.rows, a.cols);
   }
   nms__mosaic_print (m, "]} {\n");
   return step;
 }
 
 void
-nms__mosaic_end (nms__mosaic *m)
+nms__mosaic_end (nms__mosaic *m, const nms__mosaic_layout *layout)
 {
-  nms__mosaic_print (m, "return\n}\nfunc.func @whole(%%step: i32) -> (i32, i32) {\n"
-      "%%zero = arith.constant 0 : i32\nreturn %%zero, %%zero : i32, i32\n}\n}\n");
+  static const char zero[] = "%zero = arith.constant 0 : i32\n";
+
+  nms__mosaic_print (m, "return\n}\nfunc.func @whole(%%step: i32) -> (i32, i32) {\n%s"
+      "return %%zero, %%zero : i32, i32\n}\n", zero);
+  if (layout->window)
+    nms__mosaic_print (m, "func.func @next(%%step: i32) -> (i32, i32) {\n%s"
+        "%%one = arith.constant 1 : i32\n%%last = arith.constant %d : i32\n"
+        "%%more = arith.addi %%step, %%one : i32\n%%next = arith.minsi %%more, %%last : i32\n"
+        "return %%next, %%zero : i32, i32\n}\n", zero, layout->steps - 1);
+  nms__mosaic_print (m, "}\n");
 }

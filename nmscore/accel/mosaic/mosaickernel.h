@@ -9,13 +9,21 @@
 #include "mosaicspec.h"
 #include "mosaictext.h"
 
+/* The number of the argument and of the field that holds keys. */
+#define NMS__MOSAIC_KEY 4
+
 /* The arrays of a kernel. Each argument of the module becomes one input, padded to
  * `positions` elements and cut in rows of 128. */
 typedef struct nms__mosaic_layout {
   int positions;   /* boxes with padding */
   int rows;        /* positions / 128 */
   int chunk;       /* rows that a step handles at once */
+  int fields;      /* of a box in the stack of mosaicstack.h; 0: one input a field */
+  int block;       /* rows of 128 boxes with all fields, a multiple of 8 */
+  int ranks;       /* 1: the kernel ranks the boxes, 0: XLA sorts them */
   int steps;       /* of the grid */
+  int window;      /* 0, or the rows of the first two inputs that a step gets: of the first
+                    * input the first ones, of the second input those of the next step */
   int input_count;
   nms__array input[16];
   nms__array picks;
@@ -36,6 +44,6 @@ size_t nms__mosaic_layout_bytes (const nms__mosaic_layout *layout);
 /* Prints the head of the kernel's function. Returns the number of the grid's step. */
 nms__value nms__mosaic_begin (nms__mosaic *m, const nms__mosaic_layout *layout);
 /* Prints the end of the kernel's function. */
-void nms__mosaic_end (nms__mosaic *m);
+void nms__mosaic_end (nms__mosaic *m, const nms__mosaic_layout *layout);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * mosaicmodule: prints the StableHLO module around a kernel. The module pads the
- * arguments, sorts them by rank for the form of tiles, cuts them in rows of 128, calls
- * the kernel, and removes the padding of its result.
+ * arguments, stacks them for the form of tiles, cuts them in rows of 128, calls the
+ * kernel, and removes the padding of its result.
  */
 #include "mosaicmodule.h"
+#include "mosaicstack.h"
 
 #include <stdio.h>
 
@@ -15,7 +16,7 @@ typedef struct {
   int fields, unused;
 } Argument;
 
-enum { KEY = 4, NAME = 24 }; /* number of that argument; bytes of a value's name */
+enum { PARAMETERS = 5, NAME = 24 }; /* number of that argument; bytes of a value's name */
 
 static int
 arguments (const nms__mosaic_spec *spec, Argument list[16])
@@ -71,56 +72,6 @@ print_padding (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_l
   snprintf (name, NAME, "%%p%d", i);
 }
 
-/* Prints the comparison of two scalars inside the sort. */
-static void
-print_comparison (nms__mosaic *m, const char *name, const char *order, int first)
-{
-  nms__mosaic_print (m, "%%%s = \"stablehlo.compare\"(%%l%d, %%r%d) {comparison_direction = "
-      "#stablehlo<comparison_direction %s>, compare_type = #stablehlo<comparison_type SIGNED>} : "
-      "(tensor<i32>, tensor<i32>) -> tensor<i1>\n", name, first, first, order);
-}
-
-/* Prints the sort of all columns by rank: key descending, then index ascending. Writes
- * the names of the sorted columns to `names` and that of the sorted indices to
- * `index`. */
-static void
-print_sort (nms__mosaic *m, const Argument *list, int count, long places, char names[][NAME],
-    char index[NAME])
-{
-  int of[16], n = 0;
-
-  of[n++] = KEY;
-  of[n++] = -1; /* the index */
-  for (int i = 0; i < count; i++)
-    if (list[i].fields && i != KEY && !list[i].unused)
-      of[n++] = i;
-  nms__mosaic_print (m, "%%index = \"stablehlo.iota\"() {iota_dimension = 0 : i64} : () -> "
-      "tensor<%ldxi32>\n%%sorted:%d = \"stablehlo.sort\"(", places, n);
-  for (int k = 0; k < n; k++)
-    nms__mosaic_print (m, "%s%s", k ? ", " : "", of[k] < 0 ? "%index" : names[of[k]]);
-  nms__mosaic_print (m, ") ({\n^bb0(");
-  for (int k = 0; k < n; k++) {
-    const char *t = of[k] < 0 ? "i32" : list[of[k]].type;
-    nms__mosaic_print (m, "%s%%l%d: tensor<%s>, %%r%d: tensor<%s>", k ? ", " : "", k, t, k, t);
-  }
-  nms__mosaic_print (m, "):\n");
-  print_comparison (m, "greater", "GT", 0);
-  print_comparison (m, "equal", "EQ", 0);
-  print_comparison (m, "lower", "LT", 1);
-  nms__mosaic_print (m, "%%tie = \"stablehlo.and\"(%%equal, %%lower) : (tensor<i1>, tensor<i1>) "
-      "-> tensor<i1>\n%%before = \"stablehlo.or\"(%%greater, %%tie) : (tensor<i1>, tensor<i1>) "
-      "-> tensor<i1>\n\"stablehlo.return\"(%%before) : (tensor<i1>) -> ()\n}) "
-      "{dimension = 0 : i64, is_stable = false} : (");
-  for (int pass = 0; pass < 2; pass++) {
-    for (int k = 0; k < n; k++)
-      nms__mosaic_print (m, "%stensor<%ldx%s>", k ? ", " : "", places,
-          of[k] < 0 ? "i32" : list[of[k]].type);
-    nms__mosaic_print (m, pass ? ")\n" : ") -> (");
-  }
-  for (int k = 0; k < n; k++)
-    snprintf (of[k] < 0 ? index : names[of[k]], NAME, "%%sorted#%d", k);
-}
-
 /* Prints value `name` as input %k<k> of the kernel, in rows of 128. */
 static void
 print_input (nms__mosaic *m, const nms__mosaic_layout *layout, const char *name,
@@ -133,11 +84,12 @@ print_input (nms__mosaic *m, const nms__mosaic_layout *layout, const char *name,
       "tensor<%dx128x%s>\n", k, name, shape, layout->input[k].rows, a->type);
 }
 
+/* Prints the operands of the call. Two windows on one array are two equal operands. */
 static void
-print_list (nms__mosaic *m, const nms__mosaic_layout *layout, const char *form)
+print_operands (nms__mosaic *m, const nms__mosaic_layout *layout)
 {
   for (int k = 0; k < layout->input_count; k++)
-    nms__mosaic_print (m, form, k ? ", " : "", k);
+    nms__mosaic_print (m, "%s%%k%d", k ? ", " : "", k == 1 && layout->window ? 0 : k);
 }
 
 static void
@@ -147,7 +99,7 @@ print_call (nms__mosaic *m, const nms__mosaic_layout *layout, const char *kernel
   static const char in_rows[] = "dense<[1, 0]> : tensor<2xindex>";
 
   nms__mosaic_print (m, "%%call = \"stablehlo.custom_call\"(");
-  print_list (m, layout, "%s%%k%d");
+  print_operands (m, layout);
   nms__mosaic_print (m, ") {call_target_name = \"tpu_custom_call\", api_version = 1 : i32, "
       "has_side_effect = false, backend_config = \"{\\22custom_call_config\\22: "
       "{\\22body\\22: \\22");
@@ -166,15 +118,44 @@ print_call (nms__mosaic *m, const nms__mosaic_layout *layout, const char *kernel
   nms__mosaic_print (m, ") -> tensor<%dx128xi32>\n", layout->picks.rows);
 }
 
+/* Prints the inputs of the kernel, one for each argument. */
+static void
+print_inputs (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_layout *layout,
+    const Argument *list, int count)
+{
+  char name[NAME];
+  int k = 0;
+
+  for (int i = 0; i < count; i++)
+    if (!list[i].unused) {
+      print_padding (m, spec, layout, &list[i], i, name);
+      print_input (m, layout, name, &list[i], k++);
+    }
+}
+
+/* Prints the inputs of the kernel: the stack of all fields, and the parameters. */
+static void
+print_stack (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_layout *layout,
+    const Argument *list, int count)
+{
+  nms__mosaic_column columns[16];
+  int n = 0;
+
+  for (int i = 0; i < count; i++)
+    if (list[i].fields && !list[i].unused)
+      columns[n++] = (nms__mosaic_column){ i, list[i].type };
+  nms__mosaic_stack_print (m, layout, spec->boxes, columns, n);
+  print_input (m, layout, "%a5", &list[PARAMETERS], layout->input_count - 1);
+}
+
 void
 nms__mosaic_module_print (nms__mosaic *m, const nms__mosaic_spec *spec,
     const nms__mosaic_layout *layout, const char *kernel, size_t memory)
 {
-  static const Argument index = { "i32", NULL, 1, 0 };
   Argument list[16];
-  char names[16][NAME], index_name[NAME] = "", shape[40];
+  char shape[40];
   long picks = (long) layout->picks.rows * NMS__MOSAIC_LANES;
-  int count = arguments (spec, list), k = 0;
+  int count = arguments (spec, list);
 
   nms__mosaic_print (m, "module @nms {\nfunc.func public @main(");
   for (int i = 0; i < count; i++) {
@@ -182,17 +163,10 @@ nms__mosaic_module_print (nms__mosaic *m, const nms__mosaic_spec *spec,
     nms__mosaic_print (m, "%s%%a%d: tensor<%s>", i ? ", " : "", i, shape);
   }
   nms__mosaic_print (m, ") -> tensor<%ldxi32> {\n", (long) spec->picks);
-  for (int i = 0; i < count; i++)
-    if (!list[i].unused)
-      print_padding (m, spec, layout, &list[i], i, names[i]);
-  if (nms__mosaic_form_of (spec) == NMS__MOSAIC_TILES)
-    print_sort (m, list, count, layout->positions, names, index_name);
-  for (int i = 0; i < count; i++) {
-    if (!list[i].unused)
-      print_input (m, layout, names[i], &list[i], k++);
-    if (i == KEY && *index_name)
-      print_input (m, layout, index_name, &index, k++);
-  }
+  if (layout->fields)
+    print_stack (m, spec, layout, list, count);
+  else
+    print_inputs (m, spec, layout, list, count);
   print_call (m, layout, kernel, memory);
   nms__mosaic_print (m, "%%flat = \"stablehlo.reshape\"(%%call) : (tensor<%dx128xi32>) -> "
       "tensor<%ldxi32>\n", layout->picks.rows, picks);

@@ -321,5 +321,5 @@ nms__mosaic_picks_print (nms__mosaic *m, const nms__mosaic_spec *spec,
   nms__mosaic_close_if (m);
   print_pass (&p, &best);
   print_pick (&p, step, print_search (&p, &best));
-  nms__mosaic_end (m);
+  nms__mosaic_end (m, layout);
 }

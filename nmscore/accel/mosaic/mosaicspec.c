@@ -66,9 +66,11 @@ nms__mosaic_uses_class (const nms__mosaic_spec *spec)
 nms__mosaic_form
 nms__mosaic_form_of (const nms__mosaic_spec *spec)
 {
-  double boxes = spec->boxes, picks = spec->picks, rows = picks / 128.0 + 1.0;
+  double boxes = spec->boxes, picks = spec->picks;
+  double tiles = boxes / 128.0 + 1.0, rows = picks / 128.0 + 1.0;
   double by_picks = picks * (640.0 + 21.0 / 1024.0 * boxes);
-  double by_tiles = 6000.0 + 2.2 * boxes + (boxes / 128.0 + 1.0) * (1200.0 + 300.0 * rows);
+  double by_sort = tiles <= 9.0 ? 40.0 * tiles * tiles : 6000.0 + 2.2 * boxes;
+  double by_tiles = 2000.0 + by_sort + tiles * (850.0 + 150.0 * rows);
 
   if (spec->form != NMS__MOSAIC_AUTO)
     return spec->form;

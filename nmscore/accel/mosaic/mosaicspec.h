@@ -13,11 +13,13 @@
 #define NMS__MOSAIC_ABSENT INT32_MIN
 
 /* The vector memory that every generation of TPUs grants a kernel, in bytes. The most
- * boxes at 300 picks, for the form of picks with all options and for the form of
- * tiles, as libtpu 0.0.51 compiles them:
+ * boxes at 300 picks, for the form of picks with all options, as libtpu 0.0.51 compiles
+ * them:
  *
- *   16 MiB    180,224 and 290,816     v2, v3, v4 (which refuse more) and later
- *   64 MiB    729,088 and 1,189,888   v5e, v5p, v6e */
+ *   16 MiB    180,224   v2, v3, v4 (which refuse more) and later
+ *   64 MiB    729,088   v5e, v5p, v6e
+ *
+ * The form of tiles reads boxes in chunks of 128, so only picks take memory. */
 #define NMS__MOSAIC_MEMORY ((size_t) 16 << 20)
 
 typedef enum nms__mosaic_form {

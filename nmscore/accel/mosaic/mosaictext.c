@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const type_names[] = { "f32", "i32", "i1", "index" };
+static const char *const type_names[] = { "f32", "i32", "i1", "index", "bf16" };
 
 void
 nms__mosaic_print (nms__mosaic *m, const char *format, ...)
@@ -197,6 +197,13 @@ nms__mosaic_to_s32 (nms__mosaic *m, nms__value a)
 }
 
 nms__value
+nms__mosaic_to_bf16 (nms__mosaic *m, nms__value a)
+{
+  return convert (m, "arith.truncf", "to", a,
+      nms__mosaic_value (m, NMS__MOSAIC_BF16, a.rows, a.cols));
+}
+
+nms__value
 nms__mosaic_first (nms__mosaic *m, nms__value row)
 {
   nms__value v = nms__mosaic_value (m, row.type, 0, 0);
@@ -242,6 +249,25 @@ nms__mosaic_transpose (nms__mosaic *m, nms__value a)
 
   nms__mosaic_print (m, "%s = tpu.transpose %s, [1, 0] : ", v.name, a.name);
   nms__mosaic_print_type (m, a);
+  nms__mosaic_print (m, " -> ");
+  nms__mosaic_print_type (m, v);
+  nms__mosaic_print (m, "\n");
+  return v;
+}
+
+nms__value
+nms__mosaic_product (nms__mosaic *m, nms__value a, nms__value b, nms__value sum)
+{
+  nms__value v = nms__mosaic_value (m, sum.type, sum.rows, sum.cols);
+
+  nms__mosaic_print (m, "%s = tpu.matmul %s, %s, %s {dimension_numbers = "
+      "#tpu.dot_dimension_numbers<[1], [0], [0], [1], [0, 0, 1, 1], [], []>, "
+      "transpose_lhs_hint = false} : ", v.name, a.name, b.name, sum.name);
+  nms__mosaic_print_type (m, a);
+  nms__mosaic_print (m, ", ");
+  nms__mosaic_print_type (m, b);
+  nms__mosaic_print (m, ", ");
+  nms__mosaic_print_type (m, sum);
   nms__mosaic_print (m, " -> ");
   nms__mosaic_print_type (m, v);
   nms__mosaic_print (m, "\n");

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 typedef enum nms__mosaic_type {
-  NMS__MOSAIC_F32, NMS__MOSAIC_S32, NMS__MOSAIC_I1, NMS__MOSAIC_INDEX
+  NMS__MOSAIC_F32, NMS__MOSAIC_S32, NMS__MOSAIC_I1, NMS__MOSAIC_INDEX, NMS__MOSAIC_BF16
 } nms__mosaic_type;
 
 /* The result of an operation: its name in the text and its shape; rows 0: a scalar. */
@@ -76,10 +76,11 @@ nms__value nms__mosaic_select (nms__mosaic *m, nms__value mask, nms__value a, nm
 nms__value nms__mosaic_first (nms__mosaic *m, nms__value row);
 
 /* Print conversions: to another type with the same bits; of an integer to the nearest
- * float; of a float to an integer. */
+ * float; of a float to an integer; of a float to the nearest bfloat16. */
 nms__value nms__mosaic_bitcast (nms__mosaic *m, nms__mosaic_type type, nms__value a);
 nms__value nms__mosaic_to_f32 (nms__mosaic *m, nms__value a);
 nms__value nms__mosaic_to_s32 (nms__mosaic *m, nms__value a);
+nms__value nms__mosaic_to_bf16 (nms__mosaic *m, nms__value a);
 
 /* Print scalars: the number of a row's first element, `row` times `cols`, from an index
  * as S32; and the row of an element, `number` divided by `cols`, a power of two, from
@@ -92,6 +93,9 @@ nms__value nms__mosaic_spread (nms__mosaic *m, nms__value a, int rows, int cols)
 
 /* Prints the transpose. */
 nms__value nms__mosaic_transpose (nms__mosaic *m, nms__value a);
+
+/* Prints the product of two matrices of BF16, added to `sum`, in F32. */
+nms__value nms__mosaic_product (nms__mosaic *m, nms__value a, nms__value b, nms__value sum);
 
 /* Prints a reduction of an axis to extent 1. `kind` is "maximumf", "maxsi", ...;
  * `start` is its neutral element as text. */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* mosaicstack: the array of all fields of all boxes that the tiles kernel takes. */
+#ifndef NMS_MOSAICSTACK_H
+#define NMS_MOSAICSTACK_H
+
+#include "mosaickernel.h"
+
+/* Argument %a<number> of the module, tensor<Nx`type`>: a field of 32 bits. */
+typedef struct nms__mosaic_column {
+  int number;
+  const char *type;
+} nms__mosaic_column;
+
+/* Prints %k0, the kernel's first input. If the kernel ranks the boxes
+ * (layout->ranks), it is the fields one after another, padded with absent boxes.
+ * Otherwise XLA sorts the boxes by rank, and the value is one block of fields for each
+ * tile. */
+void nms__mosaic_stack_print (nms__mosaic *m, const nms__mosaic_layout *layout, int boxes,
+    const nms__mosaic_column *columns, int count);
+
+#endif
