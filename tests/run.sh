@@ -436,6 +436,10 @@ stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/
 stage_tpu ()
 {
   local folder="$NMS_BUILD_DIR/xla" fetch="$NMS_ROOT/tools/fetch-xla.sh"
+  if ! python3 -c 'import numpy' 2>/dev/null; then
+    result skip "tpu: numpy is not installed"
+    return 0
+  fi
   build_release || return 0
   check "fetch libtpu" "$fetch" "$folder" tpu || return 0
   check "fetch XLA's plugin for the CPU" "$fetch" "$folder" cpu || return 0
