@@ -63,10 +63,11 @@ receive_tcp ()
 }
 
 # rtpgstpay sends no GAP events, hence empty-lines. RTCP tells the receiver how the times of
-# the two streams relate.
+# the two streams relate, by the times of the frames (rtcp-sync-send-time=false), because those
+# at which packets are sent vary by more than a frame on a busy machine.
 send_rtp ()
 {
-  nms_launch -q rtpbin name=rtp \
+  nms_launch -q rtpbin name=rtp rtcp-sync-send-time=false \
     "${NMS_SOURCE[@]}" ! "${detector[@]}" ! boxrecord name=boxes empty-lines=true \
     boxes.src ! queue ! videoconvert ! video/x-raw,format=I420 ! jpegenc ! rtpjpegpay \
     ! rtp.send_rtp_sink_0 \

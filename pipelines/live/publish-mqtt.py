@@ -10,6 +10,7 @@ lines. The last line on standard error counts the lines that were sent, acknowle
 lost. The exit status is 1 if a line was dropped or lost.
 """
 import argparse
+import collections
 import json
 import os
 import signal
@@ -21,6 +22,9 @@ try:
     import paho.mqtt.client as mqtt
 except ImportError:
     sys.exit("publish-mqtt: the module paho.mqtt is missing (package python3-paho-mqtt)")
+
+
+IN_FLIGHT = 20            # messages that paho sends before the first acknowledgement
 
 
 def arguments():
@@ -54,15 +58,19 @@ def arguments():
 
 
 class Publisher:
-    """Messages that wait for their acknowledgement. The callbacks run in paho's thread, which
-    holds a lock of paho meanwhile; publish () of paho takes that lock, and is therefore called
-    without ours."""
+    """Messages on their way, in order. A thread gives them to paho, whose own thread calls
+    on_connect (), on_disconnect () and on_publish (). After a reconnection paho sends the messages
+    without an acknowledgement again, but would send a new one before them. New ones therefore
+    wait for the first acknowledgement."""
 
     def __init__(self, options):
         self.options = options
-        self.sent = self.acknowledged = self.dropped = self.uncounted = 0   # lines
-        self.waiting = {}         # id of a message: it is a line
+        self.accepted = self.acknowledged = self.dropped = self.uncounted = 0   # lines
+        self.pending = collections.deque()   # (topic, text, is_line, retain), not given to paho
+        self.waiting = {}         # id of a message that paho has: it is a line
         self.early = set()        # ids that were acknowledged before publish () returned them
+        self.unsettled = 0        # messages without an acknowledgement
+        self.open = False         # a new message may be sent
         self.counts = {}          # label: the number that was published last
         self.refused = None
         self.changed = threading.Condition()
@@ -70,46 +78,75 @@ class Publisher:
         self.client = mqtt.Client(*([version.VERSION1] if version else []))
         self.client.on_publish = self.on_publish
         self.client.on_connect = self.on_connect
+        self.client.on_disconnect = self.on_disconnect
         self.client.reconnect_delay_set(1, 5)
         if options.user:
             self.client.username_pw_set(options.user, os.environ.get("MQTT_PASSWORD"))
         if options.tls:
             self.client.tls_set_context(ssl.create_default_context())
 
+    # ---- called in paho's thread
+
     def on_connect(self, client, userdata, flags, code):
-        if code:
-            with self.changed:
+        with self.changed:
+            if code:
                 self.refused = mqtt.connack_string(code)
-                self.changed.notify_all()
+            self.open = not self.waiting
+            self.changed.notify_all()
+
+    def on_disconnect(self, client, userdata, code):
+        with self.changed:
+            self.open = False
 
     def on_publish(self, client, userdata, number):
         with self.changed:
             if number in self.waiting:
-                self.acknowledged += self.waiting.pop(number)
+                self.settle(self.waiting.pop(number))
             else:
                 self.early.add(number)
+            self.open = True
             self.changed.notify_all()
 
-    def send(self, topic, text, is_line=False, retain=False):
-        number = self.client.publish(topic, text, qos=1, retain=retain).mid
+    def settle(self, is_line):
+        self.unsettled -= 1
+        self.acknowledged += is_line
+
+    # ---- the thread that sends
+
+    def send_all(self):
+        while True:
+            with self.changed:
+                self.changed.wait_for(
+                    lambda: self.pending and self.open and len(self.waiting) < IN_FLIGHT)
+                topic, text, is_line, retain = self.pending.popleft()
+                self.changed.notify_all()
+            # (paho takes a lock here that it holds while it calls on_publish ())
+            number = self.client.publish(topic, text, qos=1, retain=retain).mid
+            with self.changed:
+                if number in self.early:
+                    self.early.remove(number)
+                    self.settle(is_line)
+                else:
+                    self.waiting[number] = is_line
+                self.changed.notify_all()
+
+    # ---- the main thread
+
+    def add(self, topic, text, is_line=False, retain=False):
         with self.changed:
-            self.sent += is_line
-            if number in self.early:
-                self.early.remove(number)
-                self.acknowledged += is_line
-            else:
-                self.waiting[number] = is_line
+            self.pending.append((topic, text, is_line, retain))
+            self.unsettled += 1
+            self.accepted += is_line
+            self.changed.notify_all()
 
     def publish(self, line):
-        """Sends a line, after a wait for space in the queue unless lines may be dropped."""
+        """Adds a line, after a wait for space in the queue unless lines may be dropped."""
         with self.changed:
-            if self.options.drop and len(self.waiting) >= self.options.queue:
+            if self.options.drop and self.unsettled >= self.options.queue:
                 self.dropped += 1
                 return
-            self.changed.wait_for(
-                lambda: self.refused or len(self.waiting) < self.options.queue)
-        if not self.refused:
-            self.send(self.options.topic + "/boxes", line, is_line=True)
+            self.changed.wait_for(lambda: self.refused or self.unsettled < self.options.queue)
+        self.add(self.options.topic + "/boxes", line, is_line=True)
 
     def publish_counts(self, line):
         """Publishes the counts of labels that differ from those of the line before."""
@@ -126,12 +163,12 @@ class Publisher:
                 topic = self.options.topic + "/" + topic_level(label)
                 if label not in self.counts and self.options.home_assistant:
                     self.announce(label, topic)
-                self.send(topic, count, retain=True)
+                self.add(topic, count, retain=True)
         self.counts = counts
 
     def announce(self, label, topic):
         name = topic_level(self.options.home_assistant + "_" + label)
-        self.send(f"homeassistant/sensor/{name}/config", json.dumps({
+        self.add(f"homeassistant/sensor/{name}/config", json.dumps({
             "name": f"{self.options.home_assistant} {label}", "unique_id": name,
             "state_topic": topic, "state_class": "measurement"}), retain=True)
 
@@ -142,6 +179,7 @@ class Publisher:
             sys.exit(f"publish-mqtt: cannot connect to {self.options.host}, port"
                      f" {self.options.port}: {error}")
         self.client.loop_start()
+        threading.Thread(target=self.send_all, daemon=True).start()
         for line in lines:
             line = line.strip()
             if line and not self.refused:
@@ -149,11 +187,12 @@ class Publisher:
                 if self.options.counts or self.options.home_assistant:
                     self.publish_counts(line)
         with self.changed:
-            self.changed.wait_for(lambda: self.refused or not self.waiting,
+            self.changed.wait_for(lambda: self.refused or not self.unsettled,
                                   timeout=self.options.patience)
+            lost = self.accepted - self.acknowledged
         self.client.disconnect()
         self.client.loop_stop()
-        return self.sent - self.acknowledged
+        return lost
 
 
 def topic_level(text):
@@ -168,7 +207,7 @@ def main():
     lost = publisher.run(sys.stdin)
     if publisher.refused:
         sys.exit(f"publish-mqtt: the broker refuses the connection: {publisher.refused}")
-    print(f"{publisher.sent} lines sent, {publisher.acknowledged} acknowledged,"
+    print(f"{publisher.accepted} lines sent, {publisher.acknowledged} acknowledged,"
           f" {publisher.dropped} dropped, {lost} lost"
           + (f", {publisher.uncounted} not in boxrecord's format" if publisher.uncounted else ""),
           file=sys.stderr)

@@ -16,6 +16,7 @@ nms_prepare
 nms_prepare_python
 run record --seconds 8 --output raw.jsonl
 
+: >page.out
 "$PIPELINES/view-in-browser.sh" test --port 0 --detector 'boxreplay match=index loop=true
   location=raw.jsonl' >page.out 2>page.err &
 page=$!
