@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""test-nms-filter PROGRAM: the program nms-filter writes what boxreplay, nmsfilter and boxrecord
-write, with any number of threads, and after an interruption."""
+"""test-nms-filter PROGRAM PRELOAD: the program nms-filter writes what boxreplay, nmsfilter and
+boxrecord write, with any number of threads, and after an interruption."""
 import json
 import os
 import random
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM = sys.argv.pop(1)
+PROGRAM, PRELOAD = sys.argv.pop(1), sys.argv.pop(1)   # (of a sanitizer, for gst-launch-1.0)
 
 
 def random_line(rng, number):
@@ -71,7 +71,9 @@ class Results(Case):
                         "video/x-raw,width=1920,height=1080,framerate=25/1", "!", "boxreplay",
                         "location=" + self.input, "!", "nmsfilter", *options, "!", "boxrecord",
                         "location=" + self.path("out.jsonl"), "!", "fakesink"]
-            subprocess.run(pipeline, check=True, stdout=subprocess.DEVNULL)
+            environment = dict(os.environ, LD_PRELOAD=PRELOAD,
+                               ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
+            subprocess.run(pipeline, check=True, stdout=subprocess.DEVNULL, env=environment)
             self.assertEqual(self.filtered(self.input, *("--" + o for o in options)),
                              self.read("out.jsonl"), options)
 
