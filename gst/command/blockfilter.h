@@ -22,14 +22,16 @@ typedef struct
   TextPlace begin, end;
   GString *out;                 /* the filtered frames */
   BlockCounts counts;
-  GError *error;                /* "<line>: <reason>", or NULL; then `out` has the frames before */
+  GError *error;                /* "<line>: <reason>" (COCO: " entry <number>: <reason>"),
+                                 * or NULL; then `out` has the frames before */
   gboolean done;                /* guarded by the lock of blockqueue */
 } Block;
 
 typedef struct _BlockFilter BlockFilter;
 
-/* `from` and `to` are the formats of input and output, not TEXT_FORMAT_AUTO. */
-BlockFilter *block_filter_new (const FilterSettings * settings, TextFormat from, TextFormat to);
+/* `blocks` must stay valid. `to` is the format of the output, not TEXT_FORMAT_AUTO. */
+BlockFilter *block_filter_new (const FilterSettings * settings, const TextBlocks * blocks,
+    TextFormat to);
 void block_filter_free (BlockFilter * self);
 
 /* Fills out, counts and error of the block. */

@@ -6,10 +6,8 @@
 struct _BlockQueue
 {
   TextBlocks *blocks;
-  const FilterSettings *settings;
-  TextFormat to;
   guint threads;
-  GThreadPool *pool;            /* NULL until the format is known */
+  GThreadPool *pool;
   GAsyncQueue *filters;         /* BlockFilters that no thread uses */
   GQueue started;               /* blocks in their order */
   Block *returned;
@@ -62,10 +60,11 @@ block_queue_new (TextBlocks * blocks, const FilterSettings * settings, TextForma
   BlockQueue *self = g_new0 (BlockQueue, 1);
 
   self->blocks = blocks;
-  self->settings = settings;
-  self->to = to;
   self->threads = threads;
   self->filters = g_async_queue_new_full ((GDestroyNotify) block_filter_free);
+  for (guint i = 0; i < threads; i++)
+    g_async_queue_push (self->filters, block_filter_new (settings, blocks, to));
+  self->pool = g_thread_pool_new (run, self, (gint) threads, TRUE, NULL);
   g_queue_init (&self->started);
   g_mutex_init (&self->lock);
   g_cond_init (&self->done);
@@ -77,8 +76,7 @@ block_queue_free (BlockQueue * self)
 {
   if (self == NULL)
     return;
-  if (self->pool)
-    g_thread_pool_free (self->pool, TRUE, TRUE);
+  g_thread_pool_free (self->pool, TRUE, TRUE);
   g_async_queue_unref (self->filters);
   g_queue_clear_full (&self->started, (GDestroyNotify) block_free);
   block_free (self->returned);
@@ -86,18 +84,6 @@ block_queue_free (BlockQueue * self)
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->done);
   g_free (self);
-}
-
-/* Makes the pool and a filter for each thread, when the format of the input is known. */
-static void
-start_pool (BlockQueue * self)
-{
-  const TextFormat from = text_blocks_format (self->blocks);
-
-  for (guint i = 0; i < self->threads; i++)
-    g_async_queue_push (self->filters,
-        block_filter_new (self->settings, from, self->to == TEXT_FORMAT_AUTO ? from : self->to));
-  self->pool = g_thread_pool_new (run, self, (gint) self->threads, TRUE, NULL);
 }
 
 /* Reads a block and gives it to the pool. Sets `ended` at the end. */
@@ -112,8 +98,6 @@ start_block (BlockQueue * self)
     block_free (block);
     return;
   }
-  if (!self->pool)
-    start_pool (self);
   g_queue_push_tail (&self->started, block);
   g_thread_pool_push (self->pool, block, NULL);
 }

@@ -11,8 +11,8 @@ G_BEGIN_DECLS
 
 typedef struct _BlockQueue BlockQueue;
 
-/* Reads from `blocks`. It and the settings must stay valid and unchanged. The output has the format
- * `to`; TEXT_FORMAT_AUTO: that of the input. */
+/* Reads from `blocks`. It and the settings must stay valid and unchanged. `to` is the format of the
+ * output, not TEXT_FORMAT_AUTO. */
 BlockQueue *block_queue_new (TextBlocks * blocks, const FilterSettings * settings, TextFormat to,
     guint threads);
 void block_queue_free (BlockQueue * self);

@@ -15,7 +15,8 @@ static const gchar summary[] =
     "overlapping boxes. Reads INPUT (a file, or - for standard input) and writes OUTPUT (by\n"
     "default -, standard output).\n\n"
     "Formats: jsonl, JSON Lines as boxrecord writes them, a frame on each line; mot, the text of\n"
-    "the MOT challenge, with ascending frames.";
+    "the MOT challenge; coco, a COCO results array; csv, columns named by the first line: frame,\n"
+    "x, y, width, height, score, label_id, label, id. In mot, coco and csv frames have to ascend.";
 
 typedef struct
 {
@@ -37,7 +38,7 @@ typedef struct
 static gboolean
 read_format (const gchar * name, TextFormat * format, GError ** error)
 {
-  static const gchar *const names[] = { "auto", "jsonl", "mot" };
+  static const gchar *const names[] = { "auto", "jsonl", "mot", "coco", "csv" };
 
   for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
     if (name == NULL || g_str_equal (name, names[i])) {
@@ -45,7 +46,7 @@ read_format (const gchar * name, TextFormat * format, GError ** error)
       return TRUE;
     }
   g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-      "the format \"%s\" is none of auto, jsonl and mot", name);
+      "the format \"%s\" is none of auto, jsonl, mot, coco and csv", name);
   return FALSE;
 }
 
@@ -72,7 +73,7 @@ parse (Command * c, gint * argc, gchar *** argv, GError ** error)
 {
   const GOptionEntry entries[] = {
     { "from", 0, 0, G_OPTION_ARG_STRING, &c->from_name,
-        "Format of the input: jsonl, mot; default: by its first character", "FORMAT" },
+        "Format of the input: jsonl, mot, coco, csv; default: by its first character", "FORMAT" },
     { "to", 0, 0, G_OPTION_ARG_STRING, &c->to_name,
         "Format of the output; default: that of the input", "FORMAT" },
     { "threads", 'j', 0, G_OPTION_ARG_INT, &c->threads,
@@ -144,8 +145,14 @@ filter_blocks (BlockQueue * queue, FilterOutput * output, Checkpoint * reached, 
     show (progress, reached);
   }
   if (failed)
-    g_propagate_error (error, failed);
+    g_propagate_prefixed_error (error, failed, " ");
   return failed == NULL;
+}
+
+static TextFormat
+output_format (const Command * c, const TextBlocks * blocks)
+{
+  return c->to == TEXT_FORMAT_AUTO ? text_blocks_format (blocks) : c->to;
 }
 
 /* Returns a text that identifies the run for its checkpoint, to be freed. */
@@ -153,7 +160,8 @@ static gchar *
 describe_run (const Command * c, const TextBlocks * blocks)
 {
   return g_strdup_printf ("input=%s\nsize=%" G_GUINT64_FORMAT "\nfrom=%d\nto=%d\n%s", c->files[0],
-      text_blocks_size (blocks), c->from, c->to, c->properties.given->str);
+      text_blocks_size (blocks), text_blocks_format (blocks), output_format (c, blocks),
+      c->properties.given->str);
 }
 
 static gboolean
@@ -168,7 +176,8 @@ filter_to (const Command * c, TextBlocks * blocks, FilterOutput * output, Checkp
 
   if (reached->input.offset > 0 && !text_blocks_seek (blocks, &reached->input, error))
     return FALSE;
-  queue = block_queue_new (blocks, &c->properties.settings, c->to, (guint) c->threads);
+  queue = block_queue_new (blocks, &c->properties.settings, output_format (c, blocks),
+      (guint) c->threads);
   good = filter_blocks (queue, output, reached, &progress, error);
   block_queue_free (queue);
   if (progress.terminal && !good)
@@ -193,8 +202,8 @@ filter (const Command * c, GError ** error)
     return FALSE;
   }
   run = describe_run (c, blocks);
-  output = filter_output_new (location, run, text_blocks_size (blocks) > 0, c->resume, &reached,
-      error);
+  output = filter_output_new (location, output_format (c, blocks), run,
+      text_blocks_size (blocks) > 0, c->resume, &reached, error);
   g_free (run);
   if (output == NULL)
     g_prefix_error (error, "%s: ", location);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ struct _FilterOutput
   gint fd;
   gchar *checkpoint;            /* its file, or NULL */
   gchar *run;
+  TextFormat format;
   guint64 written;
   gint64 saved;                 /* time of the last checkpoint */
 };
@@ -96,8 +98,8 @@ prepare (FilterOutput * self, gboolean resume, Checkpoint * from, GError ** erro
 }
 
 FilterOutput *
-filter_output_new (const gchar * location, const gchar * run, gboolean resumable, gboolean resume,
-    Checkpoint * from, GError ** error)
+filter_output_new (const gchar * location, TextFormat format, const gchar * run,
+    gboolean resumable, gboolean resume, Checkpoint * from, GError ** error)
 {
   const gboolean standard = g_str_equal (location, "-");
   FilterOutput *self = g_new0 (FilterOutput, 1);
@@ -107,6 +109,7 @@ filter_output_new (const gchar * location, const gchar * run, gboolean resumable
   self->fd = standard ? dup (STDOUT_FILENO)
       : open (location, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   self->run = g_strdup (run);
+  self->format = format;
   self->saved = g_get_monotonic_time ();
   if (self->fd >= 0 && resumable && !standard && is_regular (self->fd))
     self->checkpoint = g_strconcat (location, ".resume", NULL);
@@ -133,13 +136,39 @@ write_all (gint fd, const gchar * text, gsize length, GError ** error)
   return TRUE;
 }
 
+/* Writes what the format has before the first frame. */
+static gboolean
+write_beginning (FilterOutput * self, GError ** error)
+{
+  const gchar *text = self->format == TEXT_FORMAT_CSV ? CSV_TEXT_HEADER
+      : self->format == TEXT_FORMAT_COCO ? "[" : "";
+
+  self->written = strlen (text);
+  return write_all (self->fd, text, self->written, error);
+}
+
+static gboolean
+write_end (FilterOutput * self, GError ** error)
+{
+  if (self->written == 0 && !write_beginning (self, error))
+    return FALSE;
+  return self->format != TEXT_FORMAT_COCO || write_all (self->fd, "\n]\n", 3, error);
+}
+
 gboolean
 filter_output_write (FilterOutput * self, const GString * text, const Checkpoint * reached,
     GError ** error)
 {
-  if (!write_all (self->fd, text->str, text->len, error))
-    return FALSE;
-  self->written += text->len;
+  /* the comma before the first entry of COCO results is left out */
+  const gsize skip = self->format == TEXT_FORMAT_COCO && self->written == 0;
+
+  if (text->len > 0) {
+    if (self->written == 0 && !write_beginning (self, error))
+      return FALSE;
+    if (!write_all (self->fd, text->str + skip, text->len - skip, error))
+      return FALSE;
+    self->written += text->len - skip;
+  }
   if (self->checkpoint == NULL || g_get_monotonic_time () - self->saved < CHECKPOINT_INTERVAL)
     return TRUE;
   return save (self, reached, error);
@@ -148,12 +177,14 @@ filter_output_write (FilterOutput * self, const GString * text, const Checkpoint
 gboolean
 filter_output_close (FilterOutput * self, gboolean complete, GError ** error)
 {
-  const gboolean closed = self->fd < 0 || close (self->fd) == 0 || file_error_set (error, errno);
+  const gboolean ended = !complete || write_end (self, error);
+  const gboolean closed = self->fd < 0 || close (self->fd) == 0
+      || (ended && file_error_set (error, errno));
 
-  if (complete && closed && self->checkpoint)
+  if (complete && ended && closed && self->checkpoint)
     unlink (self->checkpoint);
   g_free (self->checkpoint);
   g_free (self->run);
   g_free (self);
-  return closed;
+  return ended && closed;
 }

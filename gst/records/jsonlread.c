@@ -84,7 +84,7 @@ jsonl_parser_new (void)
 {
   JsonlParser *self = g_new0 (JsonlParser, 1);
 
-  self->scan = json_scan_new (members, N_MEMBERS, self->values);
+  self->scan = json_scan_new ("the line", members, N_MEMBERS, self->values);
   self->text = g_string_new (NULL);
   return self;
 }
@@ -242,31 +242,14 @@ get_four (const Source * from, Member first, gdouble numbers[4], gboolean * pres
 static gboolean
 parse_pixels (const Source * from, Box * box, gboolean * present)
 {
+  const gchar *what;
   gdouble v[4];
-  guint i;
+  guint wrong;
 
   if (!get_four (from, X, v, present))
     return FALSE;
-  for (i = 0; *present && i < 4; i++) {
-    /* the ranges of the metadata */
-    if (i < 2 && (v[i] < G_MININT32 || v[i] > G_MAXINT32))
-      return refuse (from, X + i, "is not within +-2^31");
-    if (i >= 2 && v[i] < 0)
-      return refuse (from, X + i, "is negative");
-    if (i >= 2 && v[i] > G_MAXUINT32)
-      return refuse (from, X + i, "is 2^32 or more");
-  }
-  if (!*present)
-    return TRUE;
-  box->x1 = v[0];
-  box->y1 = v[1];
-  box->x2 = v[0] + v[2];
-  box->y2 = v[1] + v[3];
-  box->x = (gint64) round (v[0]);
-  box->y = (gint64) round (v[1]);
-  box->w = (gint64) round (v[2]);
-  box->h = (gint64) round (v[3]);
-  return TRUE;
+  what = *present ? recorded_frame_place (box, v, &wrong) : NULL;
+  return what == NULL || refuse (from, X + wrong, what);
 }
 
 static gboolean

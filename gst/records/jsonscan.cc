@@ -17,6 +17,7 @@ namespace ondemand = simdjson::ondemand;
 
 struct _JsonScan
 {
+  const gchar *text;            /* its name in messages */
   const JsonMember *members;
   guint count;
   JsonValue *values;            /* not owned */
@@ -32,10 +33,11 @@ struct _JsonScan
 };
 
 JsonScan *
-json_scan_new (const JsonMember * members, guint count, JsonValue * values)
+json_scan_new (const gchar * text, const JsonMember * members, guint count, JsonValue * values)
 {
   JsonScan *self = new JsonScan ();
 
+  self->text = text;
   self->members = members;
   self->count = count;
   self->values = values;
@@ -67,7 +69,7 @@ json_scan_refuse (gint element, const gchar * path, const gchar * what, GError *
 static gboolean
 refuse (JsonScan * self, const gchar * what)
 {
-  return json_scan_refuse (self->element, self->element < 0 ? "the line" : "", what,
+  return json_scan_refuse (self->element, self->element < 0 ? self->text : "", what,
       self->error);
 }
 
@@ -188,7 +190,8 @@ find_member (JsonScan * self, gint group, std::string_view name)
   return -1;
 }
 
-static gboolean scan_value (JsonScan * self, ondemand::value value, gint member, guint depth);
+static gboolean scan_value (JsonScan * self, ondemand::value value, JsonValue * out, gint member,
+    guint depth);
 
 static gboolean
 scan_object (JsonScan * self, ondemand::object object, gint group, guint depth)
@@ -205,7 +208,10 @@ scan_object (JsonScan * self, ondemand::object object, gint group, guint depth)
       error = field.value ().get (value);
     if (error)
       return refuse_text (self, error);
-    if (!scan_value (self, value, find_member (self, group, name), depth))
+    JsonValue ignored = { };
+    const gint member = find_member (self, group, name);
+
+    if (!scan_value (self, value, member < 0 ? &ignored : &self->values[member], member, depth))
       return FALSE;
   }
   return TRUE;
@@ -234,27 +240,34 @@ scan_elements (JsonScan * self, ondemand::array array, gint group, guint depth)
 }
 
 static gboolean
-scan_array (JsonScan * self, ondemand::array array, gint elements, guint depth)
+scan_array (JsonScan * self, ondemand::array array, JsonValue * out, gint elements, guint depth)
 {
   if (elements != JSON_NO_GROUP)
     return self->each == NULL || scan_elements (self, array, elements, depth);
+  out->length = 0;
   for (auto element : array) {
+    JsonValue scanned = { };
     ondemand::value value;
     const simdjson::error_code error = element.get (value);
 
     if (error)
       return refuse_text (self, error);
-    if (!scan_value (self, value, -1, depth))
+    if (!scan_value (self, value, &scanned, -1, depth))
       return FALSE;
+    if (out->length < JSON_ELEMENTS)
+      out->elements[out->length] = scanned.kind == JSON_INTEGER || scanned.kind == JSON_REAL
+          ? scanned.number : NAN;
+    out->length++;
   }
   return TRUE;
 }
 
 /* Reads an object or an array that lies inside `depth` brackets. */
 static gboolean
-scan_brackets (JsonScan * self, ondemand::value value, bool braces, gint member, guint depth)
+scan_brackets (JsonScan * self, ondemand::value value, JsonValue * out, gint member, guint depth)
 {
   const JsonMember *row = member < 0 ? NULL : &self->members[member];
+  const bool braces = out->kind == JSON_OBJECT;
   ondemand::object object;
   ondemand::array array;
   simdjson::error_code error;
@@ -265,27 +278,26 @@ scan_brackets (JsonScan * self, ondemand::value value, bool braces, gint member,
   if (error)
     return refuse_text (self, error);
   return braces ? scan_object (self, object, row ? row->contents : JSON_NO_GROUP, depth + 1)
-      : scan_array (self, array, row ? row->elements : JSON_NO_GROUP, depth + 1);
+      : scan_array (self, array, out, row ? row->elements : JSON_NO_GROUP, depth + 1);
 }
 
 static gboolean
-scan_value (JsonScan * self, ondemand::value value, gint member, guint depth)
+scan_value (JsonScan * self, ondemand::value value, JsonValue * out, gint member, guint depth)
 {
-  JsonValue ignored = { }, *out = member < 0 ? &ignored : &self->values[member];
   ondemand::json_type type;
   const simdjson::error_code error = value.type ().get (type);
 
   if (error)
     return refuse_text (self, error);
-  if (out->kind != JSON_MISSING && self->members[member].elements != JSON_NO_GROUP)
+  if (member >= 0 && out->kind != JSON_MISSING && self->members[member].elements != JSON_NO_GROUP)
     return refuse (self, "has a second member objects");
   switch (type) {
     case ondemand::json_type::object:
       out->kind = JSON_OBJECT;
-      return scan_brackets (self, value, true, member, depth);
+      return scan_brackets (self, value, out, member, depth);
     case ondemand::json_type::array:
       out->kind = JSON_ARRAY;
-      return scan_brackets (self, value, false, member, depth);
+      return scan_brackets (self, value, out, member, depth);
     case ondemand::json_type::number:
       return scan_number (self, value, out);
     case ondemand::json_type::string:

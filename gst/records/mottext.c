@@ -112,14 +112,12 @@ mot_text_parse_line (const gchar * text, MotTextLine * line, GError ** error)
   return TRUE;
 }
 
-/* Appends a comma and a number of pixels, rounded to a millionth and clamped to
- * +-1e9, which is far off any frame. */
+/* Appends a comma and a number of pixels. */
 static void
 append_pixels (GString * out, gdouble pixels)
 {
-  pixels = CLAMP (pixels, -1e9, 1e9);
   g_string_append_c (out, ',');
-  number_text_append_double (out, round (pixels * 1e6) / 1e6);
+  number_text_append_pixels (out, pixels);
 }
 
 guint

@@ -3,6 +3,7 @@
 #include "numbertext.h"
 
 #include <charconv>
+#include <math.h>
 #include <string.h>
 
 #define TEXT_SIZE 32
@@ -58,6 +59,13 @@ number_text_append_double (GString * out, gdouble number)
       break;
   }
   g_string_append_len (out, text, end - text);
+}
+
+void
+number_text_append_pixels (GString * out, gdouble pixels)
+{
+  pixels = CLAMP (pixels, -1e9, 1e9);
+  number_text_append_double (out, round (pixels * 1e6) / 1e6);
 }
 
 void

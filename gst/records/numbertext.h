@@ -13,6 +13,10 @@ G_BEGIN_DECLS
  * same double; -0 is written as 0. */
 void number_text_append_double (GString * out, gdouble number);
 
+/* Appends a number of pixels, rounded to a millionth and clamped to +-1e9, which is far off any
+ * frame. More digits would not survive a division by the frame size and a multiplication. */
+void number_text_append_pixels (GString * out, gdouble pixels);
+
 /* Appends an integer in decimal digits. */
 void number_text_append_int (GString * out, gint64 number);
 

@@ -34,6 +34,30 @@ recorded_frame_reset (RecordedFrame * frame)
   g_array_set_size (frame->boxes, 0);
 }
 
+const gchar *
+recorded_frame_place (Box * box, const gdouble v[4], guint * wrong)
+{
+  for (*wrong = 0; *wrong < 4; (*wrong)++) {
+    if (!isfinite (v[*wrong]))
+      return "is not a finite number";
+    if (*wrong < 2 && (v[*wrong] < G_MININT32 || v[*wrong] > G_MAXINT32))
+      return "is not within +-2^31";
+    if (*wrong >= 2 && v[*wrong] < 0)
+      return "is negative";
+    if (*wrong >= 2 && v[*wrong] > G_MAXUINT32)
+      return "is 2^32 or more";
+  }
+  box->x1 = v[0];
+  box->y1 = v[1];
+  box->x2 = v[0] + v[2];
+  box->y2 = v[1] + v[3];
+  box->x = (gint64) round (v[0]);
+  box->y = (gint64) round (v[1]);
+  box->w = (gint64) round (v[2]);
+  box->h = (gint64) round (v[3]);
+  return NULL;
+}
+
 /* Sets the integers of one axis from its two doubles, in any order, clipped to 0..size. */
 static void
 derive_extent (gdouble a, gdouble b, gint size, gint64 * start, gint64 * length)

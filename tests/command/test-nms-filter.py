@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """test-nms-filter PROGRAM PRELOAD: the program nms-filter writes what boxreplay, nmsfilter and
 boxrecord write, with any number of threads, and after an interruption."""
+import csv
 import json
 import os
 import random
@@ -42,7 +43,7 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
+        with open(self.path(name), "w", encoding="utf-8", newline="") as file:
             file.write(text)
         return self.path(name)
 
@@ -114,6 +115,131 @@ class Results(Case):
                          [str(i + 1) for i, line in enumerate(self.lines) if '"x"' in line])
 
 
+def random_boxes(images=2500):
+    """Returns boxes (image, x, y, w, h, category, score) around a few objects of each image."""
+    rng, boxes = random.Random(7), []
+    for image in range(3, 3 * images, 3):
+        centers = [(rng.randrange(600), rng.randrange(400)) for _ in range(3)]
+        for _ in range(rng.randint(1, 15)):
+            x, y = rng.choice(centers)
+            boxes.append((image, x + rng.randrange(9), y + rng.randrange(9), 40 + rng.randrange(9),
+                          60.25, rng.randint(1, 2), rng.randrange(1000) / 1000))
+    return boxes
+
+
+def coco_text(boxes):
+    return json.dumps([{"image_id": image, "segmentation": {"counts": '}]"\\,['},
+                        "bbox": [x, y, w, h], "category_id": category, "score": score}
+                       for image, x, y, w, h, category, score in boxes], indent=1)
+
+
+def csv_text(boxes):
+    return "score,x,y,other,width,height,label_id,frame\r\n" + "".join(
+        "%r,%d,%d,,%d,%r,%d,%d\r\n" % (score, x, y, w, h, category, image)
+        for image, x, y, w, h, category, score in boxes)
+
+
+def json_lines(boxes):
+    """Returns a line for each image up to the last, with the same boxes."""
+    objects = [[] for _ in range(boxes[-1][0] + 1)]
+    for image, x, y, w, h, category, score in boxes:
+        objects[image].append({"x": x, "y": y, "w": w, "h": h,
+                               "detection": {"label_id": category, "confidence": score}})
+    return "".join(json.dumps({"objects": frame}) + "\n" for frame in objects)
+
+
+def read_coco(text):
+    return [(e["image_id"], *e["bbox"], e["category_id"], e["score"]) for e in json.loads(text)]
+
+
+def read_csv(text):
+    rows = list(csv.DictReader(text.splitlines()))
+    return [(int(r["frame"]), *(float(r[n]) for n in ("x", "y", "width", "height")),
+             int(r["label_id"]), float(r["score"])) for r in rows]
+
+
+class ColumnFormats(Case):
+    """COCO results and CSV."""
+
+    def setUp(self):
+        super().setUp()
+        self.boxes = random_boxes()
+        self.coco = self.write("in.json", coco_text(self.boxes))
+        self.csv = self.write("in.csv", csv_text(self.boxes))
+
+    def test_same_boxes_as_json_lines(self):
+        lines = self.write("boxes.jsonl", json_lines(self.boxes))
+        self.assertGreater(os.path.getsize(self.coco), 2 << 20)
+        for options in ([], ["--iou-threshold=0.3", "--class-agnostic"]):
+            wanted = read_coco(self.filtered(lines, "--to=coco", *options))
+            self.assertTrue(set(wanted) < set(self.boxes))
+            for source in (self.coco, self.csv):
+                for threads in ("--threads=1", "--threads=2"):
+                    coco = self.filtered(source, "--to=coco", threads, *options)
+                    self.assertEqual(read_coco(coco), wanted)
+                    rows = self.filtered(source, "--to=csv", threads, *options)
+                    self.assertEqual(read_csv(rows), wanted)
+
+    def test_output_is_input(self):
+        for source in (self.coco, self.csv):
+            once = self.filtered(source)
+            self.assertEqual(self.filtered("-", input=once), once)
+
+    def test_array_on_one_line(self):
+        one = json.dumps(json.loads(self.read("in.json")), separators=(",", ":"))
+        self.assertEqual(self.filtered("-", input=one), self.filtered(self.coco))
+
+    def test_empty(self):
+        for text in ("[]", " [\n]\n"):
+            self.assertEqual(json.loads(self.filtered("-", input=text)), [])
+        self.assertEqual(json.loads(self.filtered("-", "--to=coco", input="")), [])
+        header = "frame,x,y,width,height,score,label_id,label,id\n"
+        for text in (header, header.rstrip("\n")):
+            self.assertEqual(self.filtered("-", input=text), header)
+        none = self.filtered(self.coco, "--score-threshold=1")
+        self.assertEqual(json.loads(none), [])
+
+    def test_missing_values(self):
+        boxes = '[{"image_id":1,"bbox":[0,0,4,5]},{"image_id":1,"bbox":[9,0,4,5],"score":1e-7}]'
+        self.assertEqual(json.loads(self.filtered("-", input=boxes)), json.loads(boxes))
+        self.assertEqual(self.filtered("-", "--to=csv", input=boxes).splitlines()[1:],
+                         ["1,0,0,4,5,,,,", "1,9,0,4,5,1e-07,,,"])
+        row = "frame,x,y,width,height,score,label_id,label,id\n4,-2.5,0,4,5,0.5,,a person,7\n"
+        self.assertEqual(self.filtered("-", input=row), row)
+
+    def test_resume(self):
+        """Continues in the middle, at a checkpoint as a killed run leaves it."""
+        half = next(i for i in range(9999, 0, -1) if self.boxes[i][0] != self.boxes[i - 1][0])
+        image, before = self.boxes[half][0], self.boxes[half - 1][0]
+        for source, rest, lines, begin in (
+                (self.coco, coco_text(self.boxes[half:])[1:], half, ',\n{"image_id":%d,' % image),
+                (self.csv, csv_text(self.boxes[half:]).split("\n", 1)[1], half + 1,
+                 "\n%d," % image)):
+            out, wanted = self.path("out"), self.filtered(source)
+            output = wanted.index(begin) + (begin[0] == "\n")
+            bad = os.path.getsize(source) - 9
+            with open(source, "r+b") as file:       # an error at the end leaves a checkpoint
+                file.seek(bad)
+                end = file.read()
+                file.seek(bad)
+                file.write(b"?" * 9)
+            self.assertEqual(self.run_filter("-q", source, out).returncode, 1)
+            with open(source, "r+b") as file:
+                file.seek(bad)
+                file.write(end)
+            self.write("out", wanted[:output] + "torn")
+            place = {"input-offset": os.path.getsize(source) - len(rest), "input-line": lines,
+                     "input-frame": before + 1, "output": output}
+            checkpoint = [line.split("=", 1) for line in self.read("out.resume").splitlines()]
+            self.write("out.resume", "\n".join(
+                "=".join([name, *(str(place.get(name, v)) for v in value)])
+                for name, *value in checkpoint) + "\n")
+            self.filtered("--resume", "-q", source, out)
+            with open(out, newline="", encoding="utf-8") as file:
+                self.assertEqual(file.read(), wanted)
+            os.remove(out)
+
+
 class Resumption(Case):
     def test_killed_at_any_time(self):
         file = self.write("large.jsonl", "\n".join(self.lines * 200) + "\n")
@@ -165,10 +291,52 @@ class Errors(Case):
         self.refused(1, ":1: frame is not an integer", "-", input="0,1,2,3,4,5\n")
         self.refused(1, ":3: frame 1 comes after frame 2", "-", input="1,1,2,3,4,5\n2,1,2,3,4,5\n"
                      "1,1,2,3,4,5\n")
-        self.refused(1, "neither JSON Lines nor", "-", input="[]\n")
+        self.refused(1, "neither JSON Lines, MOT", "-", input="]\n")
         self.refused(1, "No such file", self.path("none"))
         self.refused(1, "No such file", self.input, self.path("none/out"))
         self.assertEqual(self.filtered("-", input=""), "")
+
+    def test_coco(self):
+        entry = '{"image_id":%s,"bbox":[1,2,3,4]}'
+        many = [entry % i for i in range(1, 60000)]
+        for entries, text in (
+                ([entry % 5, entry % 4], "-: entry 2: image_id 4 comes after image_id 5; \"jq"),
+                (many + [entry % 1], "-: entry 60000: image_id 1 comes after image_id 59999"),
+                ([entry % 5, '{"bbox":[1,2,3,4]}'], "-: entry 2: image_id is not an integer"),
+                ([entry % -1], "-: entry 1: image_id is not an integer from 0"),
+                ([entry % '"a"'], "-: entry 1: image_id is not an integer"),
+                (['{"image_id":1,"bbox":[1,2,3]}'], "-: entry 1: bbox is not an array of 4"),
+                (['{"image_id":1,"bbox":[1,2,"3",4]}'], "-: entry 1: bbox[2] is not a finite"),
+                (['{"image_id":1,"bbox":[1,2,3,-4]}'], "-: entry 1: bbox[3] is negative"),
+                (['{"image_id":1,"bbox":[1,2,3,4],"category_id":1.5}'], "category_id is not an"),
+                (['{"image_id":1,"bbox":[1,2,3,4],"score":"1"}'], "score is not a finite number"),
+                (['{"image_id":1 "bbox":[1,2,3,4]}'], "-: entry 1: the entry is not valid JSON")):
+            self.refused(1, text, "-", input="[" + ",\n".join(entries) + "]")
+        for text, reason in (("[1]", 'behind 0 entries: "1", but an object or "]" is expected'),
+                             ("[{},,]", 'behind 1 entries: ",", but an object is expected'),
+                             ("[{},]", 'behind 1 entries: "]", but an object is expected'),
+                             ("[{}{}]", 'behind 1 entries: "{", but a comma'),
+                             ("[]]", 'behind 0 entries: "]", but nothing'),
+                             ("[", "does not end"), ("[{\"a\":\"]\"", "does not end")):
+            self.refused(1, "-: " + reason if "behind" in reason else reason, "-", input=text)
+        self.refused(1, ":1: the box with label \"", self.input, "--to=coco")
+
+    def test_csv(self):
+        head = "frame,x,y,width,height,label\n"
+        for lines, text in (
+                ("5,1,2,3,4,\n4,1,2,3,4,\n", "-:3: frame 4 comes after frame 5; sort the lines"),
+                ("5,1,2,3,4\n", "-:2: 5 columns, but the first line has 6"),
+                ("1.5,1,2,3,4,\n", "-:2: frame is not an integer"),
+                ("1,1,,3,4,\n", "-:2: y is missing"),
+                ("1,1,0x2,3,4,\n", "-:2: y is not a finite number"),
+                ("1,1,2,-3,4,\n", "-:2: width is negative"),
+                ('1,1,2,3,4,"a,b"\n', "-:2: a quotation mark, but")):
+            self.refused(1, text, "-", input=head + lines)
+        self.refused(1, "names no column y", "-", input="frame,x,width,height\n")
+        self.refused(1, "without quotation marks", "-", input='"frame","x"\n')
+        self.refused(1, "two columns are named x", "-", input="frame,x,x,y,width,height\n")
+        line = '{"objects":[{"x":1,"y":2,"w":3,"h":4,"roi_type":"a,b"}]}'
+        self.refused(1, ':1: the label "a,b" has a comma', "-", "--to=csv", input=line)
 
     def test_options(self):
         self.refused(2, '--iou-threshold cannot be "1.5"', self.input, "--iou-threshold=1.5")
