@@ -35,8 +35,6 @@ test_refusals (void)
   refused (WITH (1024, 1025, .form = 0),
       "1025 picks of 1024 boxes: must be 1 to the number of boxes");
   refused (WITH (1024, 128, .class_caps = 1), "caps per class need the class argument");
-  refused (WITH (1024, 128, .classes = 1, .class_caps = 1, .form = NMS__MOSAIC_TILES),
-      "the form of tiles has no caps and no limits per class");
   refused (WITH (1024, 128, .form = 7), "form 7 is not in nms__mosaic_form");
 }
 
@@ -71,7 +69,7 @@ test_bound (void)
   g_assert_cmpint (nms__mosaic_most_boxes (&full), >=, 65536);
 }
 
-/* The form is the only possible one, or the one that takes less time. */
+/* The form is the one that the spec names, or the one that takes less time. */
 static void
 test_forms (void)
 {
@@ -81,12 +79,8 @@ test_forms (void)
   spec.picks = 1;
   g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_PICKS);
   spec.picks = 128;
-  spec.box_limits = 1;
-  g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_PICKS);
-  spec.box_limits = 0;
-  spec.class_caps = 1;
-  g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_PICKS);
-  spec.class_caps = 0;
+  spec.box_limits = spec.class_caps = 1;
+  g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_TILES);
   spec.form = NMS__MOSAIC_PICKS;
   g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_PICKS);
 }
@@ -101,9 +95,8 @@ test_texts (void)
     for (int bits = 0; bits < 16; bits++) {
       nms__mosaic_spec spec = { .boxes = counts[i], .picks = counts[i] < 300 ? counts[i] : 300,
         .classes = bits & 1, .class_agnostic = bits >> 1 & 1, .box_limits = bits >> 2 & 1,
-        .class_caps = bits == 9 || bits == 15, .form = NMS__MOSAIC_PICKS };
-      if (bits >> 3 && !spec.box_limits && !spec.class_caps)
-        spec.form = NMS__MOSAIC_TILES;
+        .class_caps = bits == 9 || bits == 15,
+        .form = bits >> 3 ? NMS__MOSAIC_TILES : NMS__MOSAIC_PICKS };
       size_t length = 0;
       char error[200] = "", *text = nms__mosaic_module (&spec, &length, error, sizeof error);
       char *again = nms__mosaic_module (&spec, NULL, error, sizeof error);

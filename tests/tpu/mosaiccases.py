@@ -64,11 +64,6 @@ class Case:
             arguments.append(np.array(self.per_box(1), np.int32))
         return arguments
 
-    def fits(self, form):
-        """Returns whether a form supports the case: form 2, tiles, has no caps and no limits
-        per class."""
-        return form == 1 or not self.class_options
-
 
 def order_key(score, absent):
     """Returns integers that order like the scores; -0 equals 0."""
@@ -211,3 +206,13 @@ def cases():
             boxes = borderline_boxes(g, 240, threshold, inclusive) * F(scale)
             yield Case(f'borderline {threshold:g} {scale:g}', boxes, g.permutation(240), 240,
                        threshold, inclusive)
+
+    g = np.random.default_rng(21)
+    two = np.where(g.uniform(0, 1, 1024) < 0.1, -2 ** 31, 0)
+    yield Case('a cap beyond a block', boxes_of(g, 1024, 0.02), g.uniform(0, 1, 1024), 400, 0.4,
+               classes=two, class_options={0: (0.4, 200), -2 ** 31: (0.0, 9)})
+    yield Case('1100 boxes with caps', boxes_of(g, 1100, 0.3), g.integers(0, 40, 1100), 150, 0.4,
+               classes=g.integers(-1, 3, 1100), class_options={0: (0.1, 20), 1: (0.8, 0)})
+    # classes of which the last candidate of a word is at the cap
+    yield Case('caps at the ends of words', boxes_of(g, 300, 0.001), np.arange(300, 0, -1), 300,
+               classes=np.arange(300) // 32, class_options={c: (0.5, 31 + c % 3) for c in range(9)})

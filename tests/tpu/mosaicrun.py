@@ -240,6 +240,16 @@ class Kernel:
             env[d] = value
         return run
 
+    def count_bits(self, d, a, t):
+        type_ = Type(t)
+        if type_.element != 'i32':
+            raise Unknown(f'count of bits of {t}')
+
+        def run(env):
+            octets = type_.check(env[a])[..., None].view(np.uint8)
+            env[d] = np.unpackbits(octets, axis=-1).sum(-1, dtype=np.int32)
+        return run
+
     def convert(self, d, op, a, t, to, u):
         from_, into = Type(t), Type(u)
         if op == 'tpu.bitcast' and to == '->':
@@ -416,6 +426,7 @@ class Kernel:
         (rf'{VALUE} = arith\.constant (?:dense<([^>]*)>|(\S+)) : (\S+)', constant),
         (rf'{VALUE} = tpu\.iota \{{dimension = (\d) : i32, dimensions = array<i32: (\d)>\}} '
          r': (\S+)', iota),
+        (rf'{VALUE} = math\.ctpop {VALUE} : (\S+)', count_bits),
         (rf'{VALUE} = vector\.multi_reduction <(\w+)>, {VALUE}, {VALUE} \[(\d)\] : (\S+) to (\S+)',
          reduction),
         (rf'{VALUE} = vector\.extract {VALUE}\[0, 0\] : (\S+) from (\S+)', first),

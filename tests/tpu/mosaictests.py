@@ -80,7 +80,7 @@ class Tools:
 def evaluated(tap, tools):
     for case in cases():
         must = tools.reference(case)
-        for form in filter(case.fits, FORMS):
+        for form in FORMS:
             for flush in (True, False):
                 got = Module(tools.module(case, form), flush).run(case.arguments(tools.limit))
                 name = f'{FORMS[form]}: {case.name}{"" if flush else ", with subnormals"}'
@@ -106,17 +106,19 @@ def compiled(tap, tools):
     plugin = os.environ.get('NMS_TEST_LIBTPU') or skip('NMS_TEST_LIBTPU names no plugin')
     specs = ['boxes=1024 picks=128', 'boxes=1024 picks=128 classes=1', 'boxes=1 picks=1',
              'boxes=8192 picks=300 classes=1', 'boxes=1000 picks=700']
-    by_box = ['boxes=4096 picks=300 classes=1 box_limits=1 class_caps=1',
-              'boxes=65536 picks=300 classes=1 box_limits=1 class_caps=1',
-              'boxes=180224 picks=300 classes=1 box_limits=1 class_caps=1',
-              'boxes=729088 picks=300 classes=1 box_limits=1 class_caps=1 memory=67108864']
+    by_box = ['boxes=1024 picks=128 classes=1 box_limits=1 class_caps=1',
+              'boxes=1000 picks=700 classes=1 class_caps=1 class_agnostic=1',
+              'boxes=65536 picks=300 classes=1 box_limits=1 class_caps=1']
+    large = ['boxes=180224 picks=300 classes=1 box_limits=1 class_caps=1',
+             'boxes=729088 picks=300 classes=1 box_limits=1 class_caps=1 memory=67108864']
     # several processes may compile at the same time
     environment = dict(os.environ, ALLOW_MULTIPLE_LIBTPU_LOAD='1', TPU_SKIP_MDS_QUERY='1',
                        TPU_LOG_DIR='disabled')
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, 'module')
         for topology in ('v5e:2x2', 'v6e:2x2'):
-            for form, words in [(f, s) for f in FORMS for s in specs] + [(1, s) for s in by_box]:
+            for form, words in [(f, s) for f in FORMS for s in specs + by_box] + [
+                    (1, s) for s in large]:
                 with open(name, 'w') as file:
                     file.write(tools.text([f'form={form}', *words.split()]))
                 done = subprocess.run([tools.xlatext, 'ahead', plugin, topology, name],
@@ -141,7 +143,8 @@ def translated(tap, tools):
     score = g.integers(0, 100, n)
     for form, case in [(1, Case('picks', boxes_of(g, n, 0.5), score, 8, 0.3)),
                        (2, Case('tiles', boxes_of(g, n, 0.5), score, 150, 0.3,
-                                classes=g.integers(0, 3, n)))]:
+                                classes=g.integers(0, 3, n),
+                                class_options={0: (0.2, 0), 1: (0.6, 9)}))]:
         module = Module(tools.module(case, form))
         for name, ok, why in mosaictranslate.compare(module, case.arguments(tools.limit),
                                                      tools.xlatext, plugin):

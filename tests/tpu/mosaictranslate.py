@@ -174,6 +174,10 @@ class Step:
         self.names[d] = self.new(f'"stablehlo.transpose"({self.names[a]}) {{permutation = '
                                  f'array<i64: 1, 0>}} : ({tensor(Type(t))}) -> {tensor(Type(u))}')
 
+    def count_bits(self, d, a, t):
+        t = tensor(Type(t))
+        self.names[d] = self.new(f'"stablehlo.popcnt"({self.names[a]}) : ({t}) -> {t}')
+
     def convert(self, d, op, a, t, to, u):
         from_, into = Type(t), Type(u)
         name = {'tpu.bitcast': 'bitcast_convert', 'arith.sitofp': 'convert',
@@ -221,6 +225,7 @@ class Step:
         (rf'{VALUE} = arith\.constant (?:dense<([^>]*)>|(\S+)) : (\S+)', literal),
         (rf'{VALUE} = tpu\.iota \{{dimension = (\d) : i32, dimensions = array<i32: (\d)>\}} '
          r': (\S+)', iota),
+        (rf'{VALUE} = math\.ctpop {VALUE} : (\S+)', count_bits),
         (rf'{VALUE} = vector\.multi_reduction <(\w+)>, {VALUE}, {VALUE} \[(\d)\] : (\S+) to (\S+)',
          reduction),
         (rf'{VALUE} = vector\.extract {VALUE}\[0, 0\] : (\S+) from (\S+)', first_of),

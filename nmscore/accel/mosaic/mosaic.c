@@ -5,6 +5,7 @@
 #include "mosaic.h"
 #include "mosaicmodule.h"
 #include "mosaicpicks.h"
+#include "mosaictilearrays.h"
 #include "mosaictiles.h"
 
 #include <stdarg.h>
@@ -76,8 +77,6 @@ check (const nms__mosaic_spec *spec, char *error, size_t size)
     return fail (error, size, "form %d is not in nms__mosaic_form", (int) spec->form);
   if (spec->class_caps && !spec->classes)
     return fail (error, size, "caps per class need the class argument");
-  if (spec->form == NMS__MOSAIC_TILES && (spec->class_caps || spec->box_limits))
-    return fail (error, size, "the form of tiles has no caps and no limits per class");
   if (spec->boxes > nms__mosaic_most_boxes (spec))
     return fail (error, size, "%ld boxes do not fit into %zu bytes of vector memory, %ld do",
         (long) spec->boxes, memory_there (spec), (long) nms__mosaic_most_boxes (spec));

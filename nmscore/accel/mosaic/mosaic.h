@@ -25,8 +25,7 @@
  *          the boxes before it, more by XLA. Each step compares 128 of them with the
  *          boxes kept so far and then with each other, so no step searches a maximum.
  *          The kernel does no more work after the last pick. Sorted boxes reach the
- *          chip 128 at a time, so only the picks are limited by memory. This form has
- *          no caps per class and no limits per box.
+ *          chip 128 at a time, so only the picks are limited by memory.
  *
  * Arguments of @main, in this order, row-major; N is `boxes`:
  *

@@ -28,7 +28,7 @@ typedef struct nms__mosaic_layout {
   nms__array input[16];
   nms__array picks;
   int scratch_count;
-  nms__array scratch[16];
+  nms__array scratch[24];
 } nms__mosaic_layout;
 
 /* Add an input, or an array of scratch memory, of `rows` rows to the layout. The last

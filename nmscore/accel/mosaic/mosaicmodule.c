@@ -143,7 +143,7 @@ print_stack (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_lay
 
   for (int i = 0; i < count; i++)
     if (list[i].fields && !list[i].unused)
-      columns[n++] = (nms__mosaic_column){ i, list[i].type };
+      columns[n++] = (nms__mosaic_column){ i, list[i].fields, list[i].type };
   nms__mosaic_stack_print (m, layout, spec->boxes, columns, n);
   print_input (m, layout, "%a5", &list[PARAMETERS], layout->input_count - 1);
 }

@@ -25,6 +25,32 @@ print_pad (nms__mosaic *m, const nms__mosaic_layout *layout, const char *into, c
       first, first, layout->positions - boxes, first, shape, boxes, shape, layout->positions);
 }
 
+/* Prints %g<i>: column `i` as rows of `n` integers, padded if that is more than `boxes`. */
+static void
+print_rows (nms__mosaic *m, const nms__mosaic_layout *layout, int boxes, int n, int i,
+    const nms__mosaic_column *column)
+{
+  char given[40], bits[16], padded[16], shape[40];
+  int rows = column->fields > 1 ? column->fields : 0;
+
+  snprintf (bits, sizeof bits, "b%d", i);
+  snprintf (padded, sizeof padded, n > boxes ? "p%d" : "b%d", i);
+  if (rows)
+    snprintf (given, sizeof given, "%dx%dx", rows, boxes);
+  else
+    snprintf (given, sizeof given, "%dx", boxes);
+  nms__mosaic_print (m, "%%%s = \"stablehlo.bitcast_convert\"(%%a%d) : (tensor<%s%s>) -> "
+      "tensor<%si32>\n", bits, column->number, given, column->type, given);
+  if (n > boxes)
+    print_pad (m, layout, padded, bits, rows, boxes);
+  if (rows)
+    snprintf (shape, sizeof shape, "%dx%dxi32", rows, n);
+  else
+    snprintf (shape, sizeof shape, "%dxi32", n);
+  nms__mosaic_print (m, "%%g%d = \"stablehlo.reshape\"(%%%s) : (tensor<%s>) -> "
+      "tensor<%dx%dxi32>\n", i, padded, shape, column->fields, n);
+}
+
 /* Prints the columns as rows of one array, %whole, padded. For a single tile the columns are
  * padded before, because XLA fuses that with their computation. */
 static void
@@ -32,28 +58,19 @@ print_join (nms__mosaic *m, const nms__mosaic_layout *layout, int boxes,
     const nms__mosaic_column *columns, int count)
 {
   int n = layout->rows == 1 ? layout->positions : boxes;
-  char bits[16], padded[16];
 
   nms__mosaic_print (m, "%%absent = \"stablehlo.constant\"() {value = dense<-2147483648> : "
       "tensor<i32>} : () -> tensor<i32>\n");
-  for (int i = 0; i < count; i++) {
-    snprintf (bits, sizeof bits, "b%d", i);
-    snprintf (padded, sizeof padded, n > boxes ? "p%d" : "b%d", i);
-    nms__mosaic_print (m, "%%%s = \"stablehlo.bitcast_convert\"(%%a%d) : (tensor<%dx%s>) -> "
-        "tensor<%dxi32>\n", bits, columns[i].number, boxes, columns[i].type, boxes);
-    if (n > boxes)
-      print_pad (m, layout, padded, bits, 0, boxes);
-    nms__mosaic_print (m, "%%g%d = \"stablehlo.reshape\"(%%%s) : (tensor<%dxi32>) -> "
-        "tensor<1x%dxi32>\n", i, padded, n, n);
-  }
+  for (int i = 0; i < count; i++)
+    print_rows (m, layout, boxes, n, i, &columns[i]);
   nms__mosaic_print (m, "%%joined = \"stablehlo.concatenate\"(");
   for (int i = 0; i < count; i++)
     nms__mosaic_print (m, "%s%%g%d", i ? ", " : "", i);
   nms__mosaic_print (m, ") {dimension = 0 : i64} : (");
   for (int i = 0; i < count; i++)
-    nms__mosaic_print (m, "%stensor<1x%dxi32>", i ? ", " : "", n);
-  nms__mosaic_print (m, ") -> tensor<%dx%dxi32>\n", count, n);
-  print_pad (m, layout, "whole", "joined", count, n);
+    nms__mosaic_print (m, "%stensor<%dx%dxi32>", i ? ", " : "", columns[i].fields, n);
+  nms__mosaic_print (m, ") -> tensor<%dx%dxi32>\n", layout->fields, n);
+  print_pad (m, layout, "whole", "joined", layout->fields, n);
 }
 
 /* Prints the comparison of two scalars inside the sort. */

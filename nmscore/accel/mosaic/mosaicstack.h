@@ -5,9 +5,10 @@
 
 #include "mosaickernel.h"
 
-/* Argument %a<number> of the module, tensor<Nx`type`>: a field of 32 bits. */
+/* Argument %a<number> of the module: `fields` fields of 32 bits of each box,
+ * tensor<Nx`type`>, or tensor<fields x N x `type`> for more than one. */
 typedef struct nms__mosaic_column {
-  int number;
+  int number, fields;
   const char *type;
 } nms__mosaic_column;
 

@@ -204,6 +204,16 @@ nms__mosaic_to_bf16 (nms__mosaic *m, nms__value a)
 }
 
 nms__value
+nms__mosaic_count_bits (nms__mosaic *m, nms__value a)
+{
+  nms__value v = nms__mosaic_value (m, a.type, a.rows, a.cols);
+
+  nms__mosaic_print (m, "%s = math.ctpop %s", v.name, a.name);
+  end_with_type (m, v);
+  return v;
+}
+
+nms__value
 nms__mosaic_first (nms__mosaic *m, nms__value row)
 {
   nms__value v = nms__mosaic_value (m, row.type, 0, 0);

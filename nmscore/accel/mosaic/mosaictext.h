@@ -82,6 +82,9 @@ nms__value nms__mosaic_to_f32 (nms__mosaic *m, nms__value a);
 nms__value nms__mosaic_to_s32 (nms__mosaic *m, nms__value a);
 nms__value nms__mosaic_to_bf16 (nms__mosaic *m, nms__value a);
 
+/* Prints the number of bits of each integer that are set. */
+nms__value nms__mosaic_count_bits (nms__mosaic *m, nms__value a);
+
 /* Print scalars: the number of a row's first element, `row` times `cols`, from an index
  * as S32; and the row of an element, `number` divided by `cols`, a power of two, from
  * an S32 as an index. */

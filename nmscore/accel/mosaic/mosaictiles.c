@@ -19,13 +19,13 @@
  */
 #include "mosaictiles.h"
 #include "mosaicpair.h"
-#include "mosaicrank.h"
+#include "mosaictilearrays.h"
 
 #include <stdint.h>
 
 #define TILE NMS__MOSAIC_LANES
-#define WORD 32
-#define WORDS (TILE / WORD)
+#define WORD NMS__MOSAIC_WORD
+#define WORDS NMS__MOSAIC_WORDS
 #define HALVES (2 * WORDS) /* halves of words, 16 bits each */
 
 /* This bit of a word's state is always set. A candidate whose own word contains it is
@@ -33,96 +33,10 @@
  * needs no bit, because no candidate of the word follows it. */
 #define BLOCKED INT32_MIN
 
-/* The fields of a block; those after the index depend on the spec. */
-enum { X1, Y1, X2, Y2, INDEX = NMS__MOSAIC_KEY, FIRST_FREE };
+/* The first fields of a box (mosaictilearrays.h has the others). */
+enum { X1, Y1, X2, Y2, INDEX = NMS__MOSAIC_KEY };
 
-typedef struct {
-  nms__mosaic *m;
-  const nms__mosaic_spec *spec;
-  const nms__mosaic_layout *layout;
-  int class_field;        /* 0: none */
-  nms__array parameters;
-  nms__array first;       /* the first tile's block, or all blocks */
-  nms__array next;        /* the next tile's block, or all blocks */
-  nms__array kept;        /* blocks of kept boxes */
-  nms__array turned;      /* the tile's block, transposed */
-  nms__array column;      /* 128 rows for each field: down the sublanes, the same in all lanes */
-  nms__array weights;     /* 128 rows for each half: the bits of its lanes, others 0 */
-  nms__array hits;        /* overlaps of the candidates: 1, others 0 */
-  nms__array words;       /* 128 rows for each word */
-  nms__array blocked;     /* words of the candidates, one in each sublane */
-  nms__array position;    /* of candidates among the kept boxes, -1 for those not kept */
-  nms__array count, most; /* kept boxes, and their maximum; in all lanes */
-  nms__array bytes;       /* of the candidates */
-  nms__mosaic_ranking ranking;
-  nms__value zero;        /* index */
-} Tiles;
-
-/* The most tiles that a kernel ranks; XLA sorts more boxes in fewer cycles. */
-#define MOST_RANKED 8
-
-static void
-add_ranking (nms__mosaic_layout *layout)
-{
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, layout->rows * layout->block);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, layout->rows * TILE);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, 4 * layout->block);
-  layout->scratch[layout->scratch_count - 1].cols = layout->positions;
-}
-
-void
-nms__mosaic_tiles_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layout)
-{
-  int tiles = (spec->boxes + TILE - 1) / TILE, kept = (spec->picks + TILE - 1) / TILE;
-
-  *layout = (nms__mosaic_layout){ .chunk = 1, .rows = tiles, .positions = tiles * TILE,
-    .steps = tiles, .fields = FIRST_FREE + nms__mosaic_uses_class (spec),
-    .ranks = tiles <= MOST_RANKED };
-  layout->block = (layout->fields + 7) / 8 * 8;
-  layout->window = layout->ranks ? 0 : layout->block;
-  nms__mosaic_add_input (layout, NMS__MOSAIC_S32,
-      tiles * (layout->ranks ? layout->fields : layout->block));
-  if (layout->window)
-    nms__mosaic_add_input (layout, NMS__MOSAIC_S32, tiles * layout->block);
-  nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 8);
-  nms__mosaic_set_picks (layout, spec->picks);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, kept * layout->block);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, TILE);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, layout->fields * TILE);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_BF16, HALVES * TILE);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, TILE);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, 1);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, 1);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, 4 * layout->block);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, 4 * layout->block);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, 2 * TILE);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, WORDS * TILE);
-  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, TILE);
-  if (layout->ranks)
-    add_ranking (layout);
-}
-
-static void
-assign_arrays (Tiles *t)
-{
-  const nms__mosaic_layout *layout = t->layout;
-  const nms__array *s = layout->scratch;
-
-  t->class_field = nms__mosaic_uses_class (t->spec) ? FIRST_FREE : 0;
-  t->first = layout->input[0];
-  t->next = layout->input[1];
-  t->first.rows = t->next.rows = layout->window;
-  t->parameters = layout->input[layout->input_count - 1];
-  t->kept = s[0], t->turned = s[1], t->column = s[2], t->weights = s[3], t->blocked = s[4];
-  t->count = s[5], t->most = s[6], t->bytes = s[7], t->hits = s[9], t->words = s[10];
-  t->position = s[11];
-  t->ranking = (nms__mosaic_ranking){ .tiles = layout->rows, .fields = layout->fields,
-    .key = NMS__MOSAIC_KEY, .given = layout->input[0], .mover = { s[8], layout->block } };
-  if (layout->ranks) {
-    t->ranking.sorted = t->first = t->next = s[12];
-    t->ranking.ranks = s[13], t->ranking.bytes = s[14];
-  }
-}
+typedef nms__mosaic_tiles Tiles;
 
 static nms__value
 op (Tiles *t, const char *name, nms__value a, nms__value b)
@@ -223,8 +137,9 @@ static nms__value
 load_column (Tiles *t, int field, int w)
 {
   nms__value column = load_rows (t, t->column, field * TILE + w * WORD, WORD);
+  int is_limit = t->limit_field && field >= t->limit_field && field < t->limit_field + 3;
 
-  return field <= Y2 ? nms__mosaic_bitcast (t->m, NMS__MOSAIC_F32, column) : column;
+  return field <= Y2 || is_limit ? nms__mosaic_bitcast (t->m, NMS__MOSAIC_F32, column) : column;
 }
 
 static nms__mosaic_box
@@ -237,26 +152,39 @@ load_candidates (Tiles *t, int w)
   return box;
 }
 
-/* Prints the tests whether a box of a block (lanes) would suppress a candidate of word
- * `w` (sublanes). */
-static nms__value
-print_suppressed (Tiles *t, const nms__mosaic_box *candidate, int w, nms__array blocks,
+/* Prints the load of the limits of the candidates of word `w`. */
+static nms__mosaic_limit
+load_limit (Tiles *t, int w)
+{
+  nms__value number[3];
+
+  for (int i = 0; i < 3; i++)
+    number[i] = t->limit_field ? load_column (t, t->limit_field + i, w)
+        : spread (t, load_rows (t, t->parameters, i, 1), WORD);
+  return (nms__mosaic_limit){ number[0], number[1], number[2] };
+}
+
+/* Tests of the candidates of a word (sublanes) and the boxes of a block (lanes). */
+typedef struct {
+  nms__value hits; /* the box would suppress the candidate */
+  nms__value same; /* they have the same class; unset without classes */
+} Pairs;
+
+static Pairs
+print_pairs (Tiles *t, const nms__mosaic_box *candidate, int w, nms__array blocks,
     nms__value base)
 {
   nms__mosaic *m = t->m;
   nms__mosaic_box other = load_boxes (t, blocks, base, WORD);
-  nms__value number[3];
+  nms__mosaic_limit limit = load_limit (t, w);
+  Pairs pairs = { .hits = nms__mosaic_exceeds (m, candidate, &other, &limit) };
 
-  for (int i = 0; i < 3; i++)
-    number[i] = spread (t, load_rows (t, t->parameters, i, 1), WORD);
-  nms__mosaic_limit limit = { number[0], number[1], number[2] };
-  nms__value hits = nms__mosaic_exceeds (m, candidate, &other, &limit);
-  if (t->class_field) {
-    nms__value same = nms__mosaic_compare (m, "eq", load_column (t, t->class_field, w),
+  if (t->class_field)
+    pairs.same = nms__mosaic_compare (m, "eq", load_column (t, t->class_field, w),
         spread (t, load_field (t, blocks, base, t->class_field), WORD));
-    hits = op (t, "arith.andi", hits, same);
-  }
-  return hits;
+  if (t->class_field && !t->spec->class_agnostic)
+    pairs.hits = op (t, "arith.andi", pairs.hits, pairs.same);
+  return pairs;
 }
 
 /* The most blocks of kept boxes for which the loop over them is unrolled. */
@@ -295,6 +223,14 @@ print_product (Tiles *t, nms__value ones, nms__value matrix)
       f32 (t, ones.rows, 0.0f));
 }
 
+/* Prints the store of a test of the candidates of word `w`: 1 or 0. */
+static void
+store_test (Tiles *t, nms__value test, nms__array array, int w)
+{
+  nms__mosaic_store (t->m, nms__mosaic_select (t->m, test, f32 (t, WORD, 1.0f),
+      f32 (t, WORD, 0.0f)), array, nms__mosaic_index (t->m, w * WORD), t->zero);
+}
+
 /* Prints the overlaps of the candidates of word `w` with candidates that rank above. */
 static void
 print_hits (Tiles *t, int w, nms__array block, nms__value base)
@@ -305,12 +241,26 @@ print_hits (Tiles *t, int w, nms__array block, nms__value base)
   nms__value number = op (t, "arith.addi", nms__mosaic_iota (m, WORD, TILE, 0),
       s32 (t, WORD, w * WORD));
   nms__value before = nms__mosaic_compare (m, "slt", lane, number);
-  nms__value hits = op (t, "arith.andi", before,
-      print_suppressed (t, &candidate, w, block, base));
-  nms__value one = f32 (t, WORD, 1.0f);
+  Pairs pairs = print_pairs (t, &candidate, w, block, base);
 
-  nms__mosaic_store (m, nms__mosaic_select (m, hits, one, f32 (t, WORD, 0.0f)), t->hits,
-      nms__mosaic_index (m, w * WORD), t->zero);
+  store_test (t, op (t, "arith.andi", before, pairs.hits), t->hits, w);
+  if (t->most_field)
+    store_test (t, pairs.same, t->caps.members, w);
+}
+
+/* Prints word `v` of the candidates from that word on: bit j is set if the lane of its
+ * candidate j is 1 in `tests`. */
+static void
+print_word (Tiles *t, int v, nms__array tests, nms__array words)
+{
+  nms__mosaic *m = t->m;
+  nms__value half[2], ones = load_rows (t, tests, v * WORD, TILE - v * WORD);
+
+  for (int h = 0; h < 2; h++)
+    half[h] = nms__mosaic_to_s32 (m, print_product (t, ones,
+        load_rows (t, t->weights, (2 * v + h) * TILE, TILE)));
+  nms__mosaic_store (m, op (t, "arith.ori", half[0], op (t, "arith.shli", half[1],
+      s32 (t, ones.rows, WORD / 2))), words, nms__mosaic_index (m, v * TILE + v * WORD), t->zero);
 }
 
 /* Prints the preparation of a tile, whose block is at row `base` of `block`: its columns
@@ -327,14 +277,24 @@ print_preparation (Tiles *t, nms__array block, nms__value base)
   for (int w = 0; w < WORDS; w++)
     print_hits (t, w, block, base);
   for (int v = 0; v < WORDS; v++) {
-    nms__value half[2], hits = load_rows (t, t->hits, v * WORD, TILE - v * WORD);
-    for (int h = 0; h < 2; h++)
-      half[h] = nms__mosaic_to_s32 (m, print_product (t, hits,
-          load_rows (t, t->weights, (2 * v + h) * TILE, TILE)));
-    nms__mosaic_store (m, op (t, "arith.ori", half[0], op (t, "arith.shli", half[1],
-        s32 (t, hits.rows, WORD / 2))), t->words, nms__mosaic_index (m, v * TILE + v * WORD),
-        t->zero);
+    print_word (t, v, t->hits, t->words);
+    if (t->most_field)
+      print_word (t, v, t->caps.members, t->caps.words);
   }
+}
+
+/* Prints the tests which lanes of the block of kept boxes at row `base` hold a box, for a
+ * word's sublanes. */
+static nms__value
+print_held (Tiles *t, nms__value base)
+{
+  nms__mosaic *m = t->m;
+  nms__value first = nms__mosaic_first_of_row (m, base, TILE / t->layout->block);
+  nms__value position = op (t, "arith.addi", nms__mosaic_iota (m, WORD, TILE, 1),
+      nms__mosaic_spread (m, first, WORD, TILE));
+
+  return nms__mosaic_compare (m, "slt", position,
+      spread (t, load_row (t, t->count, t->zero), WORD));
 }
 
 /* Prints the tests whether kept boxes suppress candidates, to 128 more rows of hits.
@@ -347,14 +307,21 @@ print_outside (Tiles *t)
 
   for (int w = 0; w < WORDS; w++) {
     nms__mosaic_box candidate = load_candidates (t, w);
-    nms__value is_hit = f32 (t, WORD, 0.0f);
-    KeptBlocks blocks = { .loop = { .count = 1, .carried = { &is_hit } } };
-    while (next_kept_block (t, &blocks))
-      is_hit = nms__mosaic_select (m,
-          print_suppressed (t, &candidate, w, t->kept, blocks.loop.index), one, is_hit);
+    nms__value is_hit = f32 (t, WORD, 0.0f), of_class = is_hit;
+    KeptBlocks blocks = { .loop = { .count = t->most_field ? 2 : 1,
+        .carried = { &is_hit, &of_class } } };
+    while (next_kept_block (t, &blocks)) {
+      Pairs pairs = print_pairs (t, &candidate, w, t->kept, blocks.loop.index);
+      is_hit = nms__mosaic_select (m, pairs.hits, one, is_hit);
+      if (t->most_field)
+        of_class = nms__mosaic_caps_add (m, of_class, pairs.same,
+            print_held (t, blocks.loop.index));
+    }
     nms__value any = nms__mosaic_reduce (m, "maximumf", "0xFF800000", is_hit, 1);
     nms__mosaic_store (m, spread (t, any, WORD), t->hits, nms__mosaic_index (m, TILE + w * WORD),
         t->zero);
+    if (t->most_field)
+      nms__mosaic_caps_start (m, &t->caps, w, load_column (t, t->most_field, w), of_class);
   }
 }
 
@@ -402,12 +369,16 @@ print_chain (Tiles *t, int w, const nms__value kept[WORDS], nms__value *count)
   nms__value own = load_rows (t, t->words, w * TILE + w * WORD, WORD);
   own = nms__mosaic_select (m, outside, op (t, "arith.ori", own, s32 (t, WORD, BLOCKED)), own);
   nms__mosaic_store (m, own, t->blocked, nms__mosaic_index (m, w * WORD), t->zero);
+  if (t->most_field)
+    nms__mosaic_caps_advance (m, &t->caps, w, kept);
 
   nms__value state = s32 (t, 1, BLOCKED), zero = s32 (t, 1, 0), one = s32 (t, 1, 1);
   for (int j = 0; j < WORD; j++) {
     int row = w * WORD + j;
     nms__value word = load_rows (t, t->blocked, row, 1);
     nms__value keeps = nms__mosaic_compare (m, "eq", op (t, "arith.andi", word, state), zero);
+    if (t->most_field)
+      keeps = op (t, "arith.andi", keeps, nms__mosaic_caps_allow (m, &t->caps, row, state));
     if (j < WORD - 1)
       state = nms__mosaic_select (m, keeps,
           op (t, "arith.ori", state, s32 (t, 1, (int32_t) 1 << j)), state);
@@ -496,7 +467,7 @@ nms__mosaic_tiles_print (nms__mosaic *m, const nms__mosaic_spec *spec,
   nms__value kept[WORDS];
   nms__value step = nms__mosaic_begin (m, layout);
 
-  assign_arrays (&t);
+  nms__mosaic_tiles_assign (&t);
   t.zero = nms__mosaic_index (m, 0);
   nms__mosaic_open_if (m, nms__mosaic_compare (m, "eq", step, nms__mosaic_s32 (m, 0, 0, 0)));
   print_start (&t);

@@ -5,9 +5,6 @@
 
 #include "mosaickernel.h"
 
-/* Sets the arrays and the steps of the kernel for a spec that was checked. */
-void nms__mosaic_tiles_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layout);
-
 /* Prints the kernel. */
 void nms__mosaic_tiles_print (nms__mosaic *m, const nms__mosaic_spec *spec,
     const nms__mosaic_layout *layout);

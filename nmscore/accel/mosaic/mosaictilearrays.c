@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mosaictilearrays: lays out the arrays of the tiles kernel (mosaictilearrays.h).
+ */
+#include "mosaictilearrays.h"
+
+#define TILE NMS__MOSAIC_LANES
+#define WORDS NMS__MOSAIC_WORDS
+
+/* The first field that depends on the spec; before it are the corners and the index. */
+#define FIRST_FREE (NMS__MOSAIC_KEY + 1)
+
+/* The most tiles that a kernel ranks; XLA sorts more boxes in fewer cycles. */
+#define MOST_RANKED 8
+
+static void
+add_ranking (nms__mosaic_layout *layout)
+{
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, layout->rows * layout->block);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, layout->rows * TILE);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, 4 * layout->block);
+  layout->scratch[layout->scratch_count - 1].cols = layout->positions;
+}
+
+static void
+add_caps (nms__mosaic_layout *layout)
+{
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, TILE);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, WORDS * TILE);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, TILE);
+}
+
+/* Returns the number of fields of a box. */
+static int
+fields_of (const nms__mosaic_spec *spec)
+{
+  return FIRST_FREE + nms__mosaic_uses_class (spec) + (spec->box_limits ? 3 : 0)
+      + (spec->class_caps ? 1 : 0);
+}
+
+void
+nms__mosaic_tiles_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layout)
+{
+  int tiles = (spec->boxes + TILE - 1) / TILE, kept = (spec->picks + TILE - 1) / TILE;
+
+  *layout = (nms__mosaic_layout){ .chunk = 1, .rows = tiles, .positions = tiles * TILE,
+    .steps = tiles, .fields = fields_of (spec), .ranks = tiles <= MOST_RANKED };
+  layout->block = (layout->fields + 7) / 8 * 8;
+  layout->window = layout->ranks ? 0 : layout->block;
+  nms__mosaic_add_input (layout, NMS__MOSAIC_S32,
+      tiles * (layout->ranks ? layout->fields : layout->block));
+  if (layout->window)
+    nms__mosaic_add_input (layout, NMS__MOSAIC_S32, tiles * layout->block);
+  nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 8);
+  nms__mosaic_set_picks (layout, spec->picks);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, kept * layout->block);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, TILE);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, layout->fields * TILE);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_BF16, 2 * WORDS * TILE);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, TILE);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, 1);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, 1);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, 4 * layout->block);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, 4 * layout->block);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, 2 * TILE);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, WORDS * TILE);
+  nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, TILE);
+  if (spec->class_caps)
+    add_caps (layout);
+  if (layout->ranks)
+    add_ranking (layout);
+}
+
+static void
+assign_fields (nms__mosaic_tiles *t)
+{
+  int next = FIRST_FREE;
+
+  if (nms__mosaic_uses_class (t->spec))
+    t->class_field = next++;
+  if (t->spec->box_limits)
+    t->limit_field = next, next += 3;
+  if (t->spec->class_caps)
+    t->most_field = next;
+}
+
+void
+nms__mosaic_tiles_assign (nms__mosaic_tiles *t)
+{
+  const nms__mosaic_layout *layout = t->layout;
+  const nms__array *s = layout->scratch;
+
+  assign_fields (t);
+  t->first = layout->input[0];
+  t->next = layout->input[1];
+  t->first.rows = t->next.rows = layout->window;
+  t->parameters = layout->input[layout->input_count - 1];
+  t->kept = s[0], t->turned = s[1], t->column = s[2], t->weights = s[3], t->blocked = s[4];
+  t->count = s[5], t->most = s[6], t->bytes = s[7], t->hits = s[9], t->words = s[10];
+  t->position = s[11];
+  s += 12;
+  if (t->most_field) {
+    t->caps = (nms__mosaic_caps){ .members = s[0], .words = s[1], .room = s[2] };
+    s += 3;
+  }
+  t->ranking = (nms__mosaic_ranking){ .tiles = layout->rows, .fields = layout->fields,
+    .key = NMS__MOSAIC_KEY, .given = layout->input[0],
+    .mover = { layout->scratch[8], layout->block } };
+  if (layout->ranks) {
+    t->ranking.sorted = t->first = t->next = s[0];
+    t->ranking.ranks = s[1], t->ranking.bytes = s[2];
+  }
+}
