@@ -7,6 +7,7 @@
 
 #include "blockqueue.h"
 #include "filteroutput.h"
+#include "valuesweep.h"
 
 #define PROGRESS_INTERVAL (G_USEC_PER_SEC / 4)
 
@@ -20,10 +21,11 @@ static const gchar summary[] =
 
 typedef struct
 {
-  gchar *from_name, *to_name, **files;
+  gchar *from_name, *to_name, *sweep_text, **files;
   gint threads;
   gboolean resume, quiet;
   FilterProperties properties;
+  Sweep sweep;
   TextFormat from, to;
 } Command;
 
@@ -50,6 +52,31 @@ read_format (const gchar * name, TextFormat * format, GError ** error)
   return FALSE;
 }
 
+/* Returns whether each value of the sweep fits. */
+static gboolean
+check_sweep (Command * c, GError ** error)
+{
+  const gsize given = c->properties.given->len;
+  const gboolean to_file = c->files[1] && !g_str_equal (c->files[1], "-");
+  gboolean good = TRUE;
+
+  if (!to_file || g_str_equal (c->files[0], "-") || c->resume) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+        "--sweep needs an input and an output that are files, and cannot be resumed");
+    return FALSE;
+  }
+  if (!sweep_parse (c->sweep_text, &c->sweep, error))
+    return FALSE;
+  for (guint i = 0; good && i < c->sweep.count; i++) {
+    gchar *value = sweep_value (&c->sweep, i);
+
+    good = filter_properties_set (&c->properties, c->sweep.name, value, error);
+    g_free (value);
+  }
+  g_string_truncate (c->properties.given, given);
+  return good;
+}
+
 static gboolean
 check_command (Command * c, GError ** error)
 {
@@ -65,7 +92,7 @@ check_command (Command * c, GError ** error)
     return FALSE;
   if (c->threads == 0)
     c->threads = (gint) g_get_num_processors ();
-  return TRUE;
+  return c->sweep_text == NULL || check_sweep (c, error);
 }
 
 static gboolean
@@ -80,6 +107,9 @@ parse (Command * c, gint * argc, gchar *** argv, GError ** error)
         "Number of threads; default: one for each processor", "N" },
     { "resume", 0, 0, G_OPTION_ARG_NONE, &c->resume,
         "Continue where an earlier run with the same files and options was interrupted", NULL },
+    { "sweep", 0, 0, G_OPTION_ARG_STRING, &c->sweep_text,
+        "Filter once for each value of an option of nmsfilter. STEP is 0.1 by default. Each value"
+        " has an output: OUTPUT kept.json becomes kept-0.3.json", "NAME=FIRST..LAST..STEP" },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &c->quiet, "Report errors only", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &c->files, NULL, NULL },
     { NULL }
@@ -188,9 +218,8 @@ filter_to (const Command * c, TextBlocks * blocks, FilterOutput * output, Checkp
 }
 
 static gboolean
-filter (const Command * c, GError ** error)
+filter (const Command * c, const gchar * location, GError ** error)
 {
-  const gchar *location = c->files[1] ? c->files[1] : "-";
   TextBlocks *blocks = text_blocks_new (c->files[0], c->from, error);
   FilterOutput *output;
   Checkpoint reached;
@@ -216,6 +245,28 @@ filter (const Command * c, GError ** error)
   return good;
 }
 
+/* Filters to a file for each value of the sweep. */
+static gboolean
+filter_sweep (Command * c, GError ** error)
+{
+  const gsize given = c->properties.given->len;
+  gboolean good = TRUE;
+
+  for (guint i = 0; good && i < c->sweep.count; i++) {
+    gchar *value = sweep_value (&c->sweep, i);
+    gchar *location = sweep_location (c->files[1], value);
+
+    if (!c->quiet)
+      g_printerr ("%s\n", location);
+    g_string_truncate (c->properties.given, given);
+    good = filter_properties_set (&c->properties, c->sweep.name, value, error)
+        && filter (c, location, error);
+    g_free (location);
+    g_free (value);
+  }
+  return good;
+}
+
 gint
 main (gint argc, gchar * argv[])
 {
@@ -227,7 +278,8 @@ main (gint argc, gchar * argv[])
   gst_init (NULL, NULL);
   filter_properties_init (&c.properties);
   parsed = parse (&c, &argc, &argv, &error);
-  good = parsed && filter (&c, &error);
+  good = parsed && (c.sweep.name ? filter_sweep (&c, &error)
+      : filter (&c, c.files[1] ? c.files[1] : "-", &error));
   if (error)
     g_printerr ("nms-filter: %s\n", error->message);
   g_clear_error (&error);
@@ -235,5 +287,7 @@ main (gint argc, gchar * argv[])
   g_strfreev (c.files);
   g_free (c.from_name);
   g_free (c.to_name);
+  g_free (c.sweep_text);
+  sweep_clear (&c.sweep);
   return good ? EXIT_SUCCESS : parsed ? EXIT_FAILURE : 2;
 }

@@ -60,38 +60,47 @@ read_value (GParamSpec * spec, const gchar * text, GValue * value)
   return gst_value_deserialize (value, text) && !g_param_value_validate (spec, value);
 }
 
-/* A GOptionArgFunc. */
 static gboolean
-set_option (const gchar * option, const gchar * text, gpointer data, GError ** error)
+is_option (const GParamSpec * spec)
 {
-  FilterProperties *self = data;
+  return spec->param_id != FILTER_PROP_POST_MESSAGES && spec->param_id != FILTER_PROP_INTERVAL;
+}
+
+gboolean
+filter_properties_set (FilterProperties * self, const gchar * name, const gchar * text,
+    GError ** error)
+{
   GObjectClass *klass = g_type_class_peek (filter_command_properties_get_type ());
-  GParamSpec *spec = g_object_class_find_property (klass, option + strlen ("--"));
+  GParamSpec *spec = g_object_class_find_property (klass, name);
   GValue value = G_VALUE_INIT;
   gchar *refused = NULL;
   gboolean usable;
 
-  if (text == NULL)             /* a switch without a value */
-    text = "true";
+  if (spec == NULL || !is_option (spec)) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "there is no option --%s", name);
+    return FALSE;
+  }
   usable = read_value (spec, text, &value);
   if (usable)
     refused = filter_settings_set (&self->settings, spec->param_id, &value, FALSE);
   if (usable && !refused)
     refused = filter_settings_error (&self->settings);
-  if (!usable || refused)
-    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s cannot be \"%s\"%s%s", option,
+  usable = usable && !refused;
+  if (!usable)
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--%s cannot be \"%s\"%s%s", name,
         text, refused ? ": " : "", refused ? refused : "");
   else
     g_string_append_printf (self->given, "%s=%s\n", spec->name, text);
   g_value_unset (&value);
   g_free (refused);
-  return *error == NULL;
+  return usable;
 }
 
+/* A GOptionArgFunc. A switch may be given without a value. */
 static gboolean
-is_option (const GParamSpec * spec)
+set_option (const gchar * option, const gchar * text, gpointer data, GError ** error)
 {
-  return spec->param_id != FILTER_PROP_POST_MESSAGES && spec->param_id != FILTER_PROP_INTERVAL;
+  return filter_properties_set (data, option + strlen ("--"), text ? text : "true", error);
 }
 
 GOptionGroup *

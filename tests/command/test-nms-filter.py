@@ -240,6 +240,34 @@ class ColumnFormats(Case):
             os.remove(out)
 
 
+class Sweeps(Case):
+    def test_a_file_for_each_value(self):
+        done = self.run_filter(self.input, self.path("kept.jsonl"), "--class-agnostic=true",
+                               "--sweep=iou-threshold=0.3..0.7..0.2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        files = sorted(name for name in os.listdir(self.folder) if name != "in.jsonl")
+        self.assertEqual(files, ["kept-0.3.jsonl", "kept-0.5.jsonl", "kept-0.7.jsonl"])
+        for value in ("0.3", "0.5", "0.7"):
+            wanted = self.filtered(self.input, "--iou-threshold=" + value, "--class-agnostic=true")
+            self.assertEqual(self.read("kept-%s.jsonl" % value), wanted)
+        self.assertNotEqual(self.read("kept-0.3.jsonl"), self.read("kept-0.7.jsonl"))
+        self.filtered("-q", self.input, self.path("max"), "--sweep=max-detections=1..3..1")
+        self.assertEqual(self.read("max-3"), self.filtered(self.input, "--max-detections=3"))
+
+    def test_refused(self):
+        for sweep, text in (("iou-threshold=0.9..1.2", '--iou-threshold cannot be "1.1"'),
+                            ("iou-threshold=0.5", "--sweep cannot be"),
+                            ("iou-threshold=0.7..0.3", "--sweep cannot be"),
+                            ("iou-threshold=0..1..1e-9", "at most 1000 values"),
+                            ("no-such=1..2", "no option --no-such")):
+            done = self.run_filter(self.input, self.path("out"), "--sweep=" + sweep)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(text, done.stderr)
+        done = self.run_filter(self.input, "--sweep=iou-threshold=0.3..0.7")
+        self.assertIn("--sweep needs an input and an output that are files", done.stderr)
+        self.assertEqual(os.listdir(self.folder), ["in.jsonl"])
+
+
 class Resumption(Case):
     def test_killed_at_any_time(self):
         file = self.write("large.jsonl", "\n".join(self.lines * 200) + "\n")
