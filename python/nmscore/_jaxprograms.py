@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The JAX primitive on TPUs and GPUs: inlines the program that nmscore.export prints.
 
-A program decides one image. More images are decided one after another.
+On TPUs one kernel decides all images of a batch, one after another. On GPUs a loop calls the
+program for each image.
 """
 from __future__ import annotations
 
@@ -23,20 +24,23 @@ _NAMES = {"tpu": "nmscore_tpu_kernel", "gpu": "nmscore_loop"}
 PROGRAMS = {"tpu": f"a Mosaic kernel, function {_NAMES['tpu']} with a tpu_custom_call",
             "gpu": f"a StableHLO loop, function {_NAMES['gpu']}"}
 
-# Decides one image: at most `most` boxes are kept.
+# Decides `images` images of N boxes each, one after another in the arrays: at most `most` boxes of
+# each are kept.
 program_p = Primitive("nmscore_program")
 program_p.multiple_results = True
 
 
 @program_p.def_abstract_eval
-def _abstract(boxes: Any, *columns: Any, most: int, **_: Any) -> List[Any]:
-    return [boxes.update(shape=shape, dtype=jnp.dtype("int32"), weak_type=False)
+def _abstract(boxes: Any, *columns: Any, images: int, most: int, **_: Any) -> List[Any]:
+    batch = (images,) if images > 1 else ()
+    return [boxes.update(shape=batch + shape, dtype=jnp.dtype("int32"), weak_type=False)
             for shape in ((most,), ())]
 
 
-def _lower(ctx: Any, *operands: Any, platform: str, most: int, options: Options) -> Any:
-    text = export.program(platform, ctx.avals_in[0].shape[0], classes=len(operands) > 2,
-                          max_detections=most, **options.of_program()).text
+def _lower(ctx: Any, *operands: Any, platform: str, images: int, most: int,
+           options: Options) -> Any:
+    text = export.program(platform, ctx.avals_in[0].shape[0] // images, classes=len(operands) > 2,
+                          images=images, max_detections=most, **options.of_program()).text
     context = ctx.module_context
     name = mlir.merge_mlir_modules(context.module, _NAMES[platform],
                                    ir.Module.parse(text, context.context), context.symbol_table)
@@ -44,11 +48,11 @@ def _lower(ctx: Any, *operands: Any, platform: str, most: int, options: Options)
     return func.CallOp(types, ir.FlatSymbolRefAttr.get(name), operands).results
 
 
-def _image(rows: Any, scores: Any, classes: Any, exclude: Any, platform: str, max_output: int,
-           options: Options) -> Any:
-    """Decides one image. An excluded box has score NaN, so that it takes no part. Without classes,
-    a cap of a class is a cap of all boxes."""
-    most = min(max_output, rows.shape[0])
+def _images(arrays: Any, images: int, platform: str, max_output: int, options: Options) -> Any:
+    """Decides images whose boxes follow one another. An excluded box has score NaN, so that it
+    takes no part. Without classes, a cap of a class is a cap of all boxes."""
+    rows, scores, classes, exclude = arrays
+    most = min(max_output, rows.shape[0] // images)
     if not classes.size and not options.classes:
         most = min(most, options.max_per_class or most)
     if exclude.size:
@@ -56,27 +60,32 @@ def _image(rows: Any, scores: Any, classes: Any, exclude: Any, platform: str, ma
     uses_classes = classes.size > 0 and (options.max_per_class > 0 or options.classes != ()
                                          or not options.class_agnostic)
     columns = (rows, scores, classes) if uses_classes else (rows, scores)
-    picks, count = program_p.bind(*columns, platform=platform, most=most, options=options)
-    return jnp.pad(picks, (0, max_output - most), constant_values=-1), count
+    picks, count = program_p.bind(*columns, platform=platform, images=images, most=most,
+                                  options=options)
+    missing = [(0, 0)] * (picks.ndim - 1) + [(0, max_output - most)]
+    return jnp.pad(picks, missing, constant_values=-1), count
 
 
 def decide(platform: str, boxes: Any, scores: Any, classes: Any, exclude: Any, parents: Any, *,
            max_output: int, options: Options) -> Any:
     """The primitive nms in terms of programs for `platform`, "tpu" or "gpu"."""
     images, count = boxes.shape[:2]
-    if count == 0:
+    if images * count == 0:
         return jnp.full((images, max_output), -1, jnp.int32), jnp.zeros((images,), jnp.int32)
     for name, given in (("parents", parents.size), ("max_candidates", options.max_candidates)):
         if given:
             raise NotImplementedError(f"{name} works on the CPU only in nmscore.jax.nms")
     columns = (boxes.astype(jnp.float32), scores.astype(jnp.float32), classes, exclude)
 
-    def image(arrays: Any) -> Any:
-        return _image(*arrays, platform, max_output, options)
+    def one(arrays: Any) -> Any:
+        return _images(arrays, 1, platform, max_output, options)
 
     if images == 1:
-        return [result[None] for result in image([column[0] for column in columns])]
-    return jax.lax.map(image, columns)
+        return [result[None] for result in one([column[0] for column in columns])]
+    if platform == "tpu":
+        joined = [column.reshape(-1, *column.shape[2:]) for column in columns]
+        return _images(joined, images, platform, max_output, options)
+    return jax.lax.map(one, columns)
 
 
 mlir.register_lowering(program_p, _lower)

@@ -55,7 +55,7 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
             max_detections: int = 0, max_per_class: int = 0, inclusive: bool = False,
             score_strict: bool = False, class_agnostic: bool = False,
             class_options: Optional[Mapping[int, ClassOptions]] = None, bfloat16: bool = False,
-            tpu_memory: int = 0) -> Program:
+            tpu_memory: int = 0, images: int = 1) -> Program:
     """Returns the program that runs NMS on N boxes, as a Program. Kept boxes are those of
     nmscore.run with the same options.
 
@@ -73,6 +73,9 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     class_options  as in nmscore.run, of at most 256 classes
     tpu_memory     bytes of vector memory for a TPU's kernel, at most 64 MiB on v5e, v5p
                    and v6e; 0: 16 MiB, which every TPU has
+    images         B, images of one call, decided one after another; more than 1 only for
+                   "tpu" and without a head. Inputs hold one image after another: boxes
+                   (B * N, 4), scores and classes (B * N,); picks are (B, K), count (B,)
 
     The other options are those of nmscore.run and are constants of the program. Raises
     TypeError or ValueError, also if the boxes do not fit into a TPU's memory.
@@ -80,7 +83,7 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     if platform not in PLATFORMS:
         raise ValueError("platform must be one of %s, not %r" % (", ".join(PLATFORMS), platform))
     text, inputs, outputs = _nmscore.program(
-        PLATFORMS.index(platform), boxes, head_classes, classes, bfloat16, tpu_memory,
+        PLATFORMS.index(platform), boxes, head_classes, classes, bfloat16, tpu_memory, images,
         iou_threshold, score_threshold, max_detections, max_per_class, 0, inclusive,
         score_strict, class_agnostic, False, 0.0, 0.0, class_options, "auto", None, "hard", "iou",
         "avg", None)
@@ -134,6 +137,8 @@ def _arguments(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
         parser.add_argument("--" + name, action="store_true", help="as in nmscore.run")
     parser.add_argument("--tpu-memory", type=int, default=0, metavar="BYTES",
                         help="vector memory of the kernel; default: 16 MiB")
+    parser.add_argument("--images", type=int, default=1, metavar="B",
+                        help="images of one call, for tpu; default: 1")
     ahead = parser.add_argument_group("an executable instead of the text, for a device that is "
                                       "not here")
     ahead.add_argument("--plugin", metavar="FILE", help="a PJRT plugin, from tools/fetch-xla.sh")

@@ -23,9 +23,9 @@ read_size (PyObject *value, const char *name, int32_t *size)
   return 0;
 }
 
-#define SPEC_COUNT 6
+#define SPEC_COUNT 7
 
-/* Reads platform, boxes, head_classes, classes, bfloat16 and tpu_memory. */
+/* Reads platform, boxes, head_classes, classes, bfloat16, tpu_memory and images. */
 static int
 read_spec (PyObject *const *args, nms_program_spec *spec)
 {
@@ -37,7 +37,8 @@ read_spec (PyObject *const *args, nms_program_spec *spec)
       || read_size (args[2], "head_classes", &spec->head_classes) < 0
       || py_options_read_flag (args[3], "classes", &classes) < 0
       || py_options_read_flag (args[4], "bfloat16", &bfloat16) < 0
-      || py_options_read_count (args[5], "tpu_memory", &memory) < 0)
+      || py_options_read_count (args[5], "tpu_memory", &memory) < 0
+      || read_size (args[6], "images", &spec->images) < 0)
     return -1;
   spec->classes = classes;
   spec->bfloat16 = bfloat16;

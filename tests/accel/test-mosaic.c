@@ -35,6 +35,10 @@ test_refusals (void)
   refused (WITH (1024, 1025, .form = 0),
       "1025 picks of 1024 boxes: must be 1 to the number of boxes");
   refused (WITH (1024, 128, .class_caps = 1), "caps per class need the class argument");
+  refused (WITH (1024, 128, .images = -1),
+      "-1 images of 1024 boxes: must be 0 or more, and 2147483647 boxes at most");
+  refused (WITH (1024, 128, .images = 1 << 21),
+      "2097152 images of 1024 boxes: must be 0 or more, and 2147483647 boxes at most");
   refused (WITH (1024, 128, .form = 7), "form 7 is not in nms__mosaic_form");
 }
 

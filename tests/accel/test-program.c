@@ -103,6 +103,20 @@ test_arrays (void)
 }
 
 static void
+test_images (void)
+{
+  nms_program_spec spec = { .platform = NMS_PROGRAM_TPU, .boxes = 200, .classes = 1, .images = 3 };
+  nms_options o = defaults ();
+
+  o.max_detections = 20;
+  check (spec, &o, "boxes:f32 600x4; scores:f32 600; classes:s32 600; -> picks:s32 3x20; "
+      "count:s32 3; ", "(tensor<3x20xi32>, tensor<3xi32>)");
+  spec.images = 1;
+  check (spec, &o, "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+      "count:s32; ", "(tensor<20xi32>, tensor<i32>)");
+}
+
+static void
 refused (nms_program_spec spec, const nms_options *o, int code, const char *must)
 {
   nms_program p = { .size = sizeof p, .length = 7 };
@@ -130,6 +144,13 @@ test_refusals (void)
   refused ((nms_program_spec) { .boxes = 9, .head_classes = 3, .classes = 1 }, NULL,
       NMS_ERROR_ARGUMENT,
       "head_classes is 3, must be 0 or more, and classes must be 0 with a head");
+  refused ((nms_program_spec) { .boxes = 9, .platform = NMS_PROGRAM_TPU, .images = -1 }, NULL,
+      NMS_ERROR_RANGE, "images is -1, must be 0 to 7456540");
+  refused ((nms_program_spec) { .boxes = 9, .platform = NMS_PROGRAM_GPU, .images = 2 }, NULL,
+      NMS_ERROR_UNSUPPORTED, "images is 2, must be 0 or 1 for a CPU, for a GPU and with a head");
+  refused ((nms_program_spec) { .boxes = 9, .platform = NMS_PROGRAM_TPU, .images = 2,
+          .head_classes = 3 }, NULL,
+      NMS_ERROR_UNSUPPORTED, "images is 2, must be 0 or 1 for a CPU, for a GPU and with a head");
   o.iou_threshold = NAN;
   refused (good, &o, NMS_ERROR_RANGE, "iou_threshold is nan, must be 0..1");
   o = defaults ();
@@ -188,6 +209,7 @@ test_sizes (void)
 
 static const TestCase cases[] = {
   { "/program/arrays", test_arrays },
+  { "/program/images", test_images },
   { "/program/refusals", test_refusals },
   { "/program/class-options", test_class_options },
   { "/program/sizes", test_sizes },

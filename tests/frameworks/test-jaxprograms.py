@@ -85,9 +85,16 @@ class Tpu(unittest.TestCase):
         self.assertEqual(self.runner.calls - before, len(OPTIONS))
 
     def test_images(self):
-        rows, scores, _ = random_frames(20, 3, 150)
-        program = program_for("tpu", [], {}, rows, scores, over=True)
-        check(self, self.runner.run(program, rows, scores), rows, scores, MOST, iou_threshold=0.5)
+        """One call of the kernel decides all images."""
+        for seed, (size, options) in enumerate(((150, {}), (150, OPTIONS[-1]), (1100, OPTIONS[5]))):
+            rows, scores, classes = random_frames(20 + seed, 3, size)
+            columns = {"class_ids": classes, "exclude": classes == 1} if options else {}
+            arrays = (rows, scores, *columns.values())
+            program = program_for("tpu", columns, options, *arrays, over=True)
+            before = self.runner.calls
+            kept = self.runner.run(program, *arrays)
+            self.assertEqual(self.runner.calls, before + 1)
+            check(self, kept, rows, scores, MOST, columns, **{"iou_threshold": 0.5, **options})
 
     def test_kernel_is_that_of_export(self):
         rows, scores, _ = random_frames(30, 1, 150)

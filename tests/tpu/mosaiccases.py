@@ -2,6 +2,7 @@
 """
 mosaiccases: test cases for kernels, and their results by the reference.
 """
+import copy
 import subprocess
 
 import numpy as np
@@ -40,6 +41,21 @@ class Case:
                 f'class_agnostic={int(self.agnostic)}',
                 f'box_limits={int(bool(self.class_options))}',
                 f'class_caps={int(self.class_caps)}']
+
+    def images(self, count):
+        """Returns this case and others with the same options."""
+        return [self] + [self.other(seed) for seed in range(1, count)]
+
+    def other(self, seed):
+        """Returns a case with the same options and other boxes: these in another order, in part
+        absent if `seed` is 2."""
+        g = np.random.default_rng(seed)
+        case = copy.copy(self)
+        order = g.permutation(self.boxes)
+        case.corners = np.ascontiguousarray(self.corners[:, order])
+        case.score = g.permutation(self.score)
+        case.absent = self.absent | (g.uniform(0, 1, self.boxes) < 0.5 * (seed == 2))
+        return case
 
     def per_box(self, field):
         """Returns a field of the class options for each box."""

@@ -108,13 +108,21 @@ class Module:
             env[d] = from_.check(env[a])[cut]
         return run
 
-    def iota(self, d, t):
-        type_ = Type(t)
-        if len(type_.shape) != 1 or type_.element != 'i32':
-            raise Unknown(f'iota of {t}')
+    def iota(self, d, axis, t):
+        type_, axis = Type(t), int(axis)
+        if axis != len(type_.shape) - 1 or type_.element != 'i32':
+            raise Unknown(f'iota {axis} of {t}')
 
         def run(env):
-            env[d] = np.arange(type_.shape[0], dtype=np.int32)
+            env[d] = np.broadcast_to(np.arange(type_.shape[axis], dtype=np.int32), type_.shape)
+        return run
+
+    def transpose(self, d, a, order, t, u):
+        from_, into = Type(t), Type(u)
+        order = [int(x) for x in order.split(', ')]
+
+        def run(env):
+            env[d] = into.check(from_.check(env[a]).transpose(order))
         return run
 
     def bitcast(self, d, a, t, u):
@@ -187,18 +195,17 @@ class Module:
                     break
             else:
                 raise Unknown(line)
-        last = re.fullmatch(r'\}\) \{dimension = 0 : i64, is_stable = false\} : '
+        last = re.fullmatch(r'\}\) \{dimension = (\d) : i64, is_stable = false\} : '
                             r'\(([^()]*)\) -> \(([^()]*)\)', self.next())
-        if not last or last.group(1) != last.group(2):
+        if not last or last.group(2) != last.group(3):
             raise Unknown('end of a sort')
-        types = [Type(t) for t in last.group(1).split(', ')]
+        types = [Type(t) for t in last.group(2).split(', ')]
         if len(types) != len(operands) or [e for _, e in arguments] != [
                 t.element for t in types for _ in (0, 1)] or len({t.shape for t in types}) != 1 or (
-                len(types[0].shape) != 1):
+                len(types[0].shape) != int(last.group(1)) + 1):
             raise Unknown('types of a sort')
 
-        def run(env):
-            columns = [t.check(env[o]) for t, o in zip(types, operands)]
+        def one_of(columns):
             plain = [c.tolist() for c in columns]
 
             def before(i, j):
@@ -214,9 +221,14 @@ class Module:
                 if first == second:
                     raise Unknown('an unstable sort that does not order two elements')
                 return -1 if first else 1
-            rows = sorted(range(types[0].shape[0]), key=functools.cmp_to_key(order))
-            for k, column in enumerate(columns):
-                env[f'{d}#{k}'] = column[rows]
+            rows = sorted(range(columns[0].size), key=functools.cmp_to_key(order))
+            return [column[rows] for column in columns]
+
+        def run(env):
+            columns = [t.check(env[o]) for t, o in zip(types, operands)]
+            images = zip(*[c.reshape(-1, c.shape[-1]) for c in columns])
+            for k, column in enumerate(zip(*map(one_of, images))):
+                env[f'{d}#{k}'] = np.stack(column).reshape(types[k].shape)
         return run
 
     def call(self, d, operands, config, layouts, types, result):
@@ -265,8 +277,10 @@ class Module:
         (rf'{VALUE} = "stablehlo\.slice"\({VALUE}\) \{{start_indices = {NUMBERS}, '
          rf'limit_indices = {NUMBERS}, strides = {NUMBERS}\}} : '
          r'\((tensor<\w+>)\) -> (tensor<\w+>)', slice_),
-        (rf'{VALUE} = "stablehlo\.iota"\(\) \{{iota_dimension = 0 : i64\}} : \(\) -> '
+        (rf'{VALUE} = "stablehlo\.iota"\(\) \{{iota_dimension = (\d) : i64\}} : \(\) -> '
          r'(tensor<\w+>)', iota),
+        (rf'{VALUE} = "stablehlo\.transpose"\({VALUE}\) \{{permutation = {NUMBERS}\}} : '
+         r'\((tensor<\w+>)\) -> (tensor<\w+>)', transpose),
         (rf'{VALUE} = "stablehlo\.bitcast_convert"\({VALUE}\) : \((tensor<\w+>)\) -> '
          r'(tensor<\w+>)', bitcast),
         (rf'{VALUE} = "stablehlo\.concatenate"\(([^)]*)\) \{{dimension = (\d) : i64\}} : '

@@ -13,10 +13,12 @@ PICKS, TILES = 1, 2
 
 
 class Mutant:
-    def __init__(self, form, name, case, pattern, replacement, times=1, only=None, module=False):
+    def __init__(self, form, name, case, pattern, replacement, times=1, only=None, module=False,
+                 images=1):
         self.form, self.name, self.case = form, name, case
         self.pattern, self.replacement, self.times = re.compile(pattern), replacement, times
         self.only = only      # number of the occurrence; None: all
+        self.images = images  # of the run
         self.module = module  # in the module's text, not the kernel's
 
     def edit(self, text):
@@ -163,6 +165,10 @@ MUTANTS = overlap(PICKS, 8) + overlap(TILES, 32) + [
            r'array<i64: 1>, scratch'),
     Mutant(TILES, 'the end a tile too early', 'few picks',
            r'arith\.cmpi slt, (%v\d+), (%v\d+) : i32', r'arith.cmpi sgt, \1, \2 : i32'),
+    Mutant(TILES, 'the next image continues the picks', 'random',
+           rf'vector\.store {V}, %scratch5\[', r'vector.store \1, %scratch6[', 2, 0, images=3),
+    Mutant(TILES, 'images of another order', 'random', r'array<i64: 1, 0, 2>',
+           'array<i64: 0, 1, 2>', module=True, images=5),
     Mutant(TILES, 'limits of the wrong field', 'class limits', r'arith\.constant 768 : index',
            'arith.constant 896 : index', None),
     Mutant(TILES, 'a class cap too high by one', 'class caps',

@@ -3,8 +3,8 @@
  * mosaicprint: prints a module, so that the tests in Python get the same text as a
  * compiler.
  *
- *     mosaicprint [kernel|memory|most] boxes=N picks=K [form=0..2] [memory=BYTES] [classes=1]
- *         [class_agnostic=1] [box_limits=1] [class_caps=1]
+ *     mosaicprint [kernel|memory|most] boxes=N picks=K [images=B] [form=0..2] [memory=BYTES]
+ *         [classes=1] [class_agnostic=1] [box_limits=1] [class_caps=1]
  *     mosaicprint limit THRESHOLD INCLUSIVE
  *
  * THRESHOLD is the bits of a float in hexadecimal; `limit` prints its numbers in the
@@ -44,6 +44,7 @@ set (nms__mosaic_spec *spec, const char *word)
     return spec->name = number, 1
   FIELD (boxes);
   FIELD (picks);
+  FIELD (images);
   FIELD (memory);
   FIELD (form);
   FIELD (classes);

@@ -102,18 +102,25 @@ class Kernel:
     """One function on a sequential grid."""
 
     HEAD = re.compile(
-        r'func\.func @main\(%(\w+): i32((?:, %\w+: memref<[^>]*>>)*)\) attributes '
-        r'\{dimension_semantics = \[#tpu\.dimension_semantics<arbitrary>\], '
-        r'iteration_bounds = array<i64: (\d+)>, scratch_operands = (\d+) : i64, '
+        r'func\.func @main\((%image: i32, )?%(\w+): i32((?:, %\w+: memref<[^>]*>>)*)\) attributes '
+        r'\{dimension_semantics = \[([^]]*)\], '
+        r'iteration_bounds = array<i64: ((?:\d+, )?)(\d+)>, scratch_operands = (\d+) : i64, '
         r'tpu\.core_type = #tpu\.core_type<tc>, window_params = \[(.*)\]\} \{')
     WINDOW = re.compile(
         r'\{transform_indices = @(\w+), window_bounds = array<i64: (\d+), (\d+)>\}')
-    WHOLE = ['func.func @whole(%step: i32) -> (i32, i32) {', '%zero = arith.constant 0 : i32',
-             'return %zero, %zero : i32, i32', '}']
-    NEXT = ['func.func @next(%step: i32) -> (i32, i32) {', '%zero = arith.constant 0 : i32',
-            '%one = arith.constant 1 : i32', '%last = arith.constant LAST : i32',
-            '%more = arith.addi %step, %one : i32', '%next = arith.minsi %more, %last : i32',
-            'return %next, %zero : i32, i32', '}']
+    # the bodies of the functions that place windows, by their names; for several images they have
+    # the argument %image, too
+    WHOLE, IMAGE = ['return %zero, %zero : i32, i32'], ['return %image, %zero : i32, i32']
+    FIRST = ['%steps = arith.constant STEPS : i32', '%first = arith.muli %image, %steps : i32']
+    INSIDE = ['%one = arith.constant 1 : i32', '%last = arith.constant LAST : i32',
+              '%more = arith.addi %step, %one : i32',
+              '%inside = arith.minsi %more, %last : i32']
+    PLACEMENTS = {
+        False: {'whole': WHOLE, 'next': INSIDE + ['return %inside, %zero : i32, i32']},
+        True: {'whole': WHOLE, 'image': IMAGE,
+               'first': FIRST + ['return %first, %zero : i32, i32'],
+               'next': INSIDE + FIRST + ['%next = arith.addi %first, %inside : i32',
+                                         'return %next, %zero : i32, i32']}}
 
     def __init__(self, text, flush):
         self.flush = flush
@@ -123,7 +130,11 @@ class Kernel:
         head = self.HEAD.fullmatch(self.next())
         if not head:
             raise Unknown('head of the kernel')
-        self.step_name, parameters, steps, scratch, windows = head.groups()
+        image, self.step_name, parameters, axes, images, steps, scratch, windows = head.groups()
+        batch = bool(image)
+        if bool(images) != batch or axes.count('arbitrary') != 1 + batch:
+            raise Unknown('axes of the grid')
+        self.images = int(images[:-2]) if batch else 1
         self.steps, self.scratch_count = int(steps), int(scratch)
         self.parameters = [(n, Type(t)) for n, t in
                            re.findall(r', (%\w+): (memref<[^>]*>>)', parameters)]
@@ -132,13 +143,16 @@ class Kernel:
         if windows != ', '.join(
                 '{transform_indices = @%s, window_bounds = array<i64: %d, %d>}' % (w, *t.shape)
                 for w, (_, t) in zip(self.windows, windowed)) or (
-                    len(self.windows) != len(windowed)) or self.windows[-1] != 'whole':
+                    len(self.windows) != len(windowed)) or (
+                        self.windows[-1] != ('image' if batch else 'whole')):
             raise Unknown('windows of the kernel')
         self.types = {}
         self.body = self.block(['return'])
         self.expect('}')
-        for line in self.WHOLE + (self.NEXT if 'next' in self.windows else []) + ['}']:
-            self.expect(line.replace('LAST', str(self.steps - 1)))
+        for name, lines in self.PLACEMENTS[batch].items():
+            if name in ('whole', 'image') or 'next' in self.windows:
+                self.placement(name, '%image: i32, ' if batch else '', lines)
+        self.expect('}')
         if self.at != len(self.lines):
             raise Unknown(self.lines[self.at])
 
@@ -152,6 +166,13 @@ class Kernel:
         got = self.next()
         if got != line:
             raise Unknown(f'{got} where {line} should be')
+
+    def placement(self, name, image, lines):
+        """Parses a function that places windows."""
+        self.expect(f'func.func @{name}({image}%step: i32) -> (i32, i32) {{')
+        self.expect('%zero = arith.constant 0 : i32')
+        for line in lines + ['}']:
+            self.expect(line.replace('LAST', str(self.steps - 1)).replace('STEPS', str(self.steps)))
 
     # ---- parsing: each operation becomes a function of the environment
 
@@ -447,32 +468,43 @@ class Kernel:
     def watch(self, memory):
         """Does nothing. A subclass gets the memory before the first step and after each."""
 
-    def window(self, k, value, step):
+    def window(self, k, value, image, step):
         """Returns the part of input `k` that a step gets."""
         rows = self.parameters[k][1].shape[0]
-        block = min(step + 1, self.steps - 1) if self.windows[k] == 'next' else 0
+        block = {'whole': 0, 'image': image, 'first': image * self.steps,
+                 'next': image * self.steps + min(step + 1, self.steps - 1)}[self.windows[k]]
         return value[block * rows:(block + 1) * rows]
 
     def run(self, inputs):
         """Runs all steps of the grid, one after another; returns the result's array."""
-        memory = {}
+        memory, results = {}, []
         windowed = len(self.parameters) - self.scratch_count
         if len(inputs) != windowed - 1:
             raise Unknown(f'{len(inputs)} inputs of {windowed - 1}')
         for k, (name, type_) in enumerate(self.parameters):
-            value = self.window(k, inputs[k], 0) if k < len(inputs) else type_.wild()
+            value = self.window(k, inputs[k], 0, 0) if k < len(inputs) else type_.wild()
             memory[name] = type_.check(value).copy()
         self.watch(memory)
-        for step in range(self.steps):
-            for k, value in enumerate(inputs):
-                memory[self.parameters[k][0]] = self.window(k, value, step).copy()
-            before = [memory[name].copy() for name, _ in self.parameters[:len(inputs)]]
-            env = dict(memory)
-            env['%' + self.step_name] = np.asarray(step, np.int32)
-            for op in self.body:
-                op(env)
-            self.watch(memory)
-            for (name, _), value in zip(self.parameters, before):
-                if memory[name].tobytes() != value.tobytes():
-                    raise Unknown('the kernel wrote to an input')
-        return memory[self.parameters[windowed - 1][0]]
+        result, type_ = self.parameters[windowed - 1]
+        for image in range(self.images):
+            memory[result] = type_.wild()
+            for step in range(self.steps):
+                self.step(memory, inputs, image, step)
+            results.append(memory[result])
+        return np.concatenate(results)
+
+    def step(self, memory, inputs, image, step):
+        """Runs a step."""
+        for k, value in enumerate(inputs):
+            name, type_ = self.parameters[k]
+            memory[name] = type_.check(self.window(k, value, image, step)).copy()
+        before = [memory[name].copy() for name, _ in self.parameters[:len(inputs)]]
+        env = dict(memory)
+        env['%image'] = np.asarray(image, np.int32)
+        env['%' + self.step_name] = np.asarray(step, np.int32)
+        for op in self.body:
+            op(env)
+        self.watch(memory)
+        for (name, _), value in zip(self.parameters, before):
+            if memory[name].tobytes() != value.tobytes():
+                raise Unknown('the kernel wrote to an input')

@@ -73,8 +73,19 @@ class Tools:
             raise RuntimeError(done.stderr)
         return done.stdout
 
-    def module(self, case, form):
-        return self.text([f'form={form}', *case.spec()])
+    def module(self, case, form, images=1):
+        return self.text([f'form={form}', f'images={images}', *case.spec()])
+
+    def arguments(self, case, images):
+        """Returns the arguments of a run for several images: the case and others. All images have
+        the same parameters."""
+        columns = zip(*[c.arguments(self.limit) for c in case.images(images)])
+        return [c[0] if c[0].shape == (8, 128) else np.concatenate(c, -1) for c in columns]
+
+    def picks(self, case, images):
+        """Returns what the run must return."""
+        picks = np.stack([self.reference(c) for c in case.images(images)])
+        return picks if images > 1 else picks[0]
 
 
 def evaluated(tap, tools):
@@ -85,6 +96,18 @@ def evaluated(tap, tools):
                 got = Module(tools.module(case, form), flush).run(case.arguments(tools.limit))
                 name = f'{FORMS[form]}: {case.name}{"" if flush else ", with subnormals"}'
                 tap.check(np.array_equal(got, must), name, f'{got}\nmust be {must}')
+    images(tap, tools)
+
+
+def images(tap, tools):
+    """Several images in one call, of which each has a result of its own."""
+    known = {case.name: case for case in cases()}
+    names = ('random', 'classes', 'class caps', 'one box', '1100 boxes with caps')
+    for name, form in [(n, f) for n in names for f in FORMS]:
+        got = Module(tools.module(known[name], form, 3)).run(tools.arguments(known[name], 3))
+        must = tools.picks(known[name], 3)
+        tap.check(np.array_equal(got, must), f'{FORMS[form]}: 3 images of {name}',
+                  f'{got}\nmust be {must}')
 
 
 def mutants(tap, tools):
@@ -93,10 +116,12 @@ def mutants(tap, tools):
     for mutant in mosaicmutants.MUTANTS:
         case = known[mutant.case]
         name = f'{FORMS[mutant.form]}: {mutant.name}: found out by "{case.name}"'
-        must = musts.setdefault(case.name, tools.reference(case))
+        if (case.name, mutant.images) not in musts:
+            musts[case.name, mutant.images] = tools.picks(case, mutant.images)
+        must = musts[case.name, mutant.images]
         try:
-            text = mutant.apply(tools.module(case, mutant.form))
-            got = Module(text).run(case.arguments(tools.limit))
+            text = mutant.apply(tools.module(case, mutant.form, mutant.images))
+            got = Module(text).run(tools.arguments(case, mutant.images))
             tap.check(not np.array_equal(got, must), name, 'the result is the same')
         except (Unknown, LookupError) as error:
             tap.check(False, name, f'{type(error).__name__}: {error}')
@@ -109,6 +134,8 @@ def compiled(tap, tools):
     by_box = ['boxes=1024 picks=128 classes=1 box_limits=1 class_caps=1',
               'boxes=1000 picks=700 classes=1 class_caps=1 class_agnostic=1',
               'boxes=65536 picks=300 classes=1 box_limits=1 class_caps=1']
+    batches = ['images=64 boxes=1024 picks=128', 'images=3 boxes=1 picks=1',
+               'images=4 boxes=8192 picks=300 classes=1 box_limits=1 class_caps=1']
     large = ['boxes=180224 picks=300 classes=1 box_limits=1 class_caps=1',
              'boxes=729088 picks=300 classes=1 box_limits=1 class_caps=1 memory=67108864']
     # several processes may compile at the same time
@@ -117,7 +144,7 @@ def compiled(tap, tools):
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, 'module')
         for topology in ('v5e:2x2', 'v6e:2x2'):
-            for form, words in [(f, s) for f in FORMS for s in specs + by_box] + [
+            for form, words in [(f, s) for f in FORMS for s in specs + by_box + batches] + [
                     (1, s) for s in large]:
                 with open(name, 'w') as file:
                     file.write(tools.text([f'form={form}', *words.split()]))

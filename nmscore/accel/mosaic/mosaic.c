@@ -73,6 +73,9 @@ check (const nms__mosaic_spec *spec, char *error, size_t size)
   if (spec->picks < 1 || spec->picks > spec->boxes)
     return fail (error, size, "%ld picks of %ld boxes: must be 1 to the number of boxes",
         (long) spec->picks, (long) spec->boxes);
+  if (spec->images < 0 || spec->images > INT32_MAX / spec->boxes)
+    return fail (error, size, "%ld images of %ld boxes: must be 0 or more, and %ld boxes at most",
+        (long) spec->images, (long) spec->boxes, (long) INT32_MAX);
   if ((unsigned) spec->form > NMS__MOSAIC_TILES)
     return fail (error, size, "form %d is not in nms__mosaic_form", (int) spec->form);
   if (spec->class_caps && !spec->classes)

@@ -47,6 +47,10 @@
  *
  * Result: tensor<Kxi32>, K is `picks`: indices of the kept boxes by rank, then -1.
  *
+ * With `images` = B above 1 the kernel decides B images, one after another. The arguments
+ * then hold one image after another, so N is B * `boxes`; all images have the same
+ * `parameters`. The result is tensor<BxKxi32>, whose indices are those in the image.
+ *
  * The caller derives the outcomes of the other boxes: a box that ranks below the last
  * pick that a cap allowed is over-cap, any other is suppressed.
  */

@@ -24,8 +24,10 @@ typedef struct nms__mosaic_layout {
   int steps;       /* of the grid */
   int window;      /* 0, or the rows of the first two inputs that a step gets: of the first
                     * input the first ones, of the second input those of the next step */
+  int images;      /* 1 or more: the outer axis of the grid */
   int input_count;
-  nms__array input[16];
+  nms__array input[16]; /* rows of one image */
+  int shared;      /* number of the input that all images share */
   nms__array picks;
   int scratch_count;
   nms__array scratch[24];
@@ -41,7 +43,10 @@ void nms__mosaic_set_picks (nms__mosaic_layout *layout, int picks);
  * count twice, because Mosaic's pipeline may double-buffer them. */
 size_t nms__mosaic_layout_bytes (const nms__mosaic_layout *layout);
 
-/* Prints the head of the kernel's function. Returns the number of the grid's step. */
+/* Returns the rows of an input of all images. */
+int nms__mosaic_input_rows (const nms__mosaic_layout *layout, int input);
+
+/* Prints the head of the kernel's function. Returns the number of the image's step. */
 nms__value nms__mosaic_begin (nms__mosaic *m, const nms__mosaic_layout *layout);
 /* Prints the end of the kernel's function. */
 void nms__mosaic_end (nms__mosaic *m, const nms__mosaic_layout *layout);

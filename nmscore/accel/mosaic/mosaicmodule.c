@@ -2,7 +2,7 @@
 /*
  * mosaicmodule: prints the StableHLO module around a kernel. The module pads the
  * arguments, stacks them for the form of tiles, cuts them in rows of 128, calls the
- * kernel, and removes the padding of its result.
+ * kernel, and removes the padding of its result. Several images are an axis of its arrays.
  */
 #include "mosaicmodule.h"
 #include "mosaicstack.h"
@@ -36,16 +36,42 @@ arguments (const nms__mosaic_spec *spec, Argument list[16])
   return n;
 }
 
-/* Writes the shape of an argument: "1024xf32", "3x1024xf32", "8x128xf32". */
+/* Writes the shape of an argument: "1024xf32", "3x1024xf32", "8x128xf32"; of `images` if that
+ * is more than 1: "16x1024xf32", "16x3x1024xf32", "8x128xf32". */
 static void
-print_shape (char *shape, size_t size, const Argument *a, long boxes)
+print_shape (char *shape, size_t size, const Argument *a, int images, long boxes)
 {
+  char batch[16] = "", fields[16] = "";
+
+  if (images > 1)
+    snprintf (batch, sizeof batch, "%dx", images);
+  if (a->fields > 1)
+    snprintf (fields, sizeof fields, "%dx", a->fields);
   if (a->fields == 0)
     snprintf (shape, size, "8x128x%s", a->type);
-  else if (a->fields == 1)
-    snprintf (shape, size, "%ldx%s", boxes, a->type);
   else
-    snprintf (shape, size, "%dx%ldx%s", a->fields, boxes, a->type);
+    snprintf (shape, size, "%s%s%ldx%s", batch, fields, boxes, a->type);
+}
+
+/* Prints argument %a<i> in the order images, fields, boxes as %t<i>. */
+static void
+print_images (nms__mosaic *m, const nms__mosaic_spec *spec, const Argument *a, int i)
+{
+  int images = nms__mosaic_images (spec);
+  char given[40], shape[40];
+
+  print_shape (given, sizeof given, a, 1, (long) images * spec->boxes);
+  print_shape (shape, sizeof shape, a, images, spec->boxes);
+  if (a->fields == 1) {
+    nms__mosaic_print (m, "%%t%d = \"stablehlo.reshape\"(%%a%d) : (tensor<%s>) -> tensor<%s>\n",
+        i, i, given, shape);
+    return;
+  }
+  nms__mosaic_print (m, "%%r%d = \"stablehlo.reshape\"(%%a%d) : (tensor<%s>) -> "
+      "tensor<%dx%dx%ldx%s>\n", i, i, given, a->fields, images, (long) spec->boxes, a->type);
+  nms__mosaic_print (m, "%%t%d = \"stablehlo.transpose\"(%%r%d) {permutation = array<i64: 1, 0, 2>}"
+      " : (tensor<%dx%dx%ldx%s>) -> tensor<%s>\n", i, i, a->fields, images, (long) spec->boxes,
+      a->type, shape);
 }
 
 /* Prints the padding of argument %a<i> to the kernel's positions and writes the name of
@@ -54,20 +80,27 @@ static void
 print_padding (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_layout *layout,
     const Argument *a, int i, char name[NAME])
 {
-  const char *first = a->fields > 1 ? "0, " : "";
+  int axes = (a->fields > 1) + (layout->images > 1);
+  const char *first = axes == 2 ? "0, 0, " : axes ? "0, " : "";
   long more = (long) layout->positions - spec->boxes;
   char given[40], padded[40];
 
   snprintf (name, NAME, "%%a%d", i);
-  if (!a->fields || !more)
+  if (!a->fields)
     return;
-  print_shape (given, sizeof given, a, spec->boxes);
-  print_shape (padded, sizeof padded, a, layout->positions);
+  if (layout->images > 1) {
+    print_images (m, spec, a, i);
+    snprintf (name, NAME, "%%t%d", i);
+  }
+  if (!more)
+    return;
+  print_shape (given, sizeof given, a, layout->images, spec->boxes);
+  print_shape (padded, sizeof padded, a, layout->images, layout->positions);
   nms__mosaic_print (m, "%%c%d = \"stablehlo.constant\"() {value = dense<%s> : tensor<%s>} : "
       "() -> tensor<%s>\n", i, a->padding, a->type, a->type);
-  nms__mosaic_print (m, "%%p%d = \"stablehlo.pad\"(%%a%d, %%c%d) {edge_padding_low = "
+  nms__mosaic_print (m, "%%p%d = \"stablehlo.pad\"(%s, %%c%d) {edge_padding_low = "
       "array<i64: %s0>, edge_padding_high = array<i64: %s%ld>, interior_padding = "
-      "array<i64: %s0>} : (tensor<%s>, tensor<%s>) -> tensor<%s>\n", i, i, i, first, first,
+      "array<i64: %s0>} : (tensor<%s>, tensor<%s>) -> tensor<%s>\n", i, name, i, first, first,
       more, first, given, a->type, padded);
   snprintf (name, NAME, "%%p%d", i);
 }
@@ -79,9 +112,9 @@ print_input (nms__mosaic *m, const nms__mosaic_layout *layout, const char *name,
 {
   char shape[40];
 
-  print_shape (shape, sizeof shape, a, layout->positions);
+  print_shape (shape, sizeof shape, a, layout->images, layout->positions);
   nms__mosaic_print (m, "%%k%d = \"stablehlo.reshape\"(%s) : (tensor<%s>) -> "
-      "tensor<%dx128x%s>\n", k, name, shape, layout->input[k].rows, a->type);
+      "tensor<%dx128x%s>\n", k, name, shape, nms__mosaic_input_rows (layout, k), a->type);
 }
 
 /* Prints the operands of the call. Two windows on one array are two equal operands. */
@@ -113,9 +146,9 @@ print_call (nms__mosaic *m, const nms__mosaic_layout *layout, const char *kernel
     nms__mosaic_print (m, "%s%s", k ? ", " : "", in_rows);
   nms__mosaic_print (m, "], result_layouts = [%s]} : (", in_rows);
   for (int k = 0; k < layout->input_count; k++)
-    nms__mosaic_print (m, "%stensor<%dx128x%s>", k ? ", " : "", layout->input[k].rows,
-        types[layout->input[k].type]);
-  nms__mosaic_print (m, ") -> tensor<%dx128xi32>\n", layout->picks.rows);
+    nms__mosaic_print (m, "%stensor<%dx128x%s>", k ? ", " : "",
+        nms__mosaic_input_rows (layout, k), types[layout->input[k].type]);
+  nms__mosaic_print (m, ") -> tensor<%dx128xi32>\n", layout->picks.rows * layout->images);
 }
 
 /* Prints the inputs of the kernel, one for each argument. */
@@ -148,31 +181,48 @@ print_stack (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_lay
   print_input (m, layout, "%a5", &list[PARAMETERS], layout->input_count - 1);
 }
 
+/* Prints the cut of the kernel's result to K picks of each image, and the end. */
+static void
+print_result (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_layout *layout)
+{
+  const Argument column = { "i32", NULL, 1, 0 };
+  long padded = (long) layout->picks.rows * NMS__MOSAIC_LANES;
+  char flat[40], picks[40], batch[16] = "";
+  int images = layout->images;
+
+  print_shape (flat, sizeof flat, &column, images, padded);
+  print_shape (picks, sizeof picks, &column, images, spec->picks);
+  if (images > 1)
+    snprintf (batch, sizeof batch, "%d, ", images);
+  nms__mosaic_print (m, "%%flat = \"stablehlo.reshape\"(%%call) : (tensor<%dx128xi32>) -> "
+      "tensor<%s>\n", layout->picks.rows * images, flat);
+  nms__mosaic_print (m, "%%picks = \"stablehlo.slice\"(%%flat) {start_indices = array<i64: %s0>, "
+      "limit_indices = array<i64: %s%ld>, strides = array<i64: %s1>} : (tensor<%s>) -> "
+      "tensor<%s>\n", images > 1 ? "0, " : "", batch, (long) spec->picks, images > 1 ? "1, " : "",
+      flat, picks);
+  nms__mosaic_print (m, "\"func.return\"(%%picks) : (tensor<%s>) -> ()\n}\n}\n", picks);
+}
+
 void
 nms__mosaic_module_print (nms__mosaic *m, const nms__mosaic_spec *spec,
     const nms__mosaic_layout *layout, const char *kernel, size_t memory)
 {
+  const Argument column = { "i32", NULL, 1, 0 };
   Argument list[16];
   char shape[40];
-  long picks = (long) layout->picks.rows * NMS__MOSAIC_LANES;
   int count = arguments (spec, list);
 
   nms__mosaic_print (m, "module @nms {\nfunc.func public @main(");
   for (int i = 0; i < count; i++) {
-    print_shape (shape, sizeof shape, &list[i], spec->boxes);
+    print_shape (shape, sizeof shape, &list[i], 1, (long) layout->images * spec->boxes);
     nms__mosaic_print (m, "%s%%a%d: tensor<%s>", i ? ", " : "", i, shape);
   }
-  nms__mosaic_print (m, ") -> tensor<%ldxi32> {\n", (long) spec->picks);
+  print_shape (shape, sizeof shape, &column, layout->images, spec->picks);
+  nms__mosaic_print (m, ") -> tensor<%s> {\n", shape);
   if (layout->fields)
     print_stack (m, spec, layout, list, count);
   else
     print_inputs (m, spec, layout, list, count);
   print_call (m, layout, kernel, memory);
-  nms__mosaic_print (m, "%%flat = \"stablehlo.reshape\"(%%call) : (tensor<%dx128xi32>) -> "
-      "tensor<%ldxi32>\n", layout->picks.rows, picks);
-  nms__mosaic_print (m, "%%picks = \"stablehlo.slice\"(%%flat) {start_indices = array<i64: 0>, "
-      "limit_indices = array<i64: %ld>, strides = array<i64: 1>} : (tensor<%ldxi32>) -> "
-      "tensor<%ldxi32>\n", (long) spec->picks, picks, (long) spec->picks);
-  nms__mosaic_print (m, "\"func.return\"(%%picks) : (tensor<%ldxi32>) -> ()\n}\n}\n",
-      (long) spec->picks);
+  print_result (m, spec, layout);
 }

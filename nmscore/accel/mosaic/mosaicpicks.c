@@ -46,12 +46,14 @@ nms__mosaic_picks_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layo
   int rows = (spec->boxes + 1023) / 1024 * 8;
   int chunk = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
 
-  *layout = (nms__mosaic_layout){ .chunk = chunk, .steps = spec->picks };
+  *layout = (nms__mosaic_layout){ .chunk = chunk, .steps = spec->picks,
+    .images = nms__mosaic_images (spec) };
   layout->rows = (rows + chunk - 1) / chunk * chunk;
   layout->positions = layout->rows * NMS__MOSAIC_LANES;
   for (int i = 0; i < 4; i++)
     nms__mosaic_add_input (layout, NMS__MOSAIC_F32, layout->rows);
   nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
+  layout->shared = layout->input_count;
   nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 8);
   if (nms__mosaic_uses_class (spec))
     nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);

@@ -56,6 +56,12 @@ nms__mosaic_parameters (float threshold, int inclusive, int32_t most,
     parameters[i] = rows[i / NMS__MOSAIC_LANES];
 }
 
+int32_t
+nms__mosaic_images (const nms__mosaic_spec *spec)
+{
+  return spec->images ? spec->images : 1;
+}
+
 int
 nms__mosaic_uses_class (const nms__mosaic_spec *spec)
 {

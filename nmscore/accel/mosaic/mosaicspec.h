@@ -32,6 +32,7 @@ typedef enum nms__mosaic_form {
 typedef struct nms__mosaic_spec {
   int32_t boxes;      /* N, 1 or more; `memory` limits it */
   int32_t picks;      /* K, 1..N */
+  int32_t images;     /* B, images that a run decides one after another; 0: 1 */
   size_t memory;      /* bytes of vector memory to use; 0: NMS__MOSAIC_MEMORY */
   nms__mosaic_form form;
   uint8_t classes;    /* not 0: the module has the argument `class`, and boxes of
@@ -46,6 +47,9 @@ typedef struct nms__mosaic_spec {
 /* Returns the form that the module has: spec->form, or for NMS__MOSAIC_AUTO the one
  * that takes fewer cycles in the worst case. */
 nms__mosaic_form nms__mosaic_form_of (const nms__mosaic_spec *spec);
+
+/* Returns the number of images, 1 or more for a spec that was checked. */
+int32_t nms__mosaic_images (const nms__mosaic_spec *spec);
 
 /* Returns whether the kernel takes the boxes' classes. */
 int nms__mosaic_uses_class (const nms__mosaic_spec *spec);

@@ -44,13 +44,17 @@ nms__mosaic_tiles_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layo
   int tiles = (spec->boxes + TILE - 1) / TILE, kept = (spec->picks + TILE - 1) / TILE;
 
   *layout = (nms__mosaic_layout){ .chunk = 1, .rows = tiles, .positions = tiles * TILE,
-    .steps = tiles, .fields = fields_of (spec), .ranks = tiles <= MOST_RANKED };
+    .steps = tiles, .fields = fields_of (spec), .ranks = tiles <= MOST_RANKED,
+    .images = nms__mosaic_images (spec) };
   layout->block = (layout->fields + 7) / 8 * 8;
   layout->window = layout->ranks ? 0 : layout->block;
-  nms__mosaic_add_input (layout, NMS__MOSAIC_S32,
-      tiles * (layout->ranks ? layout->fields : layout->block));
+  nms__mosaic_add_input (layout, NMS__MOSAIC_S32, tiles * (layout->ranks ? layout->fields
+      : layout->block));
+  if (layout->ranks && layout->images > 1) /* a window that moves has whole registers */
+    layout->input[0].rows = (layout->input[0].rows + 7) / 8 * 8;
   if (layout->window)
     nms__mosaic_add_input (layout, NMS__MOSAIC_S32, tiles * layout->block);
+  layout->shared = layout->input_count;
   nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 8);
   nms__mosaic_set_picks (layout, spec->picks);
   nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, kept * layout->block);

@@ -26,6 +26,9 @@
  *   head     tensor<(4+C)xNxf32>  of YOLOv8 and its relatives; see
  *                                 nms_lazy_decode_head () in nmsgraph.h
  *
+ * With spec.images = B above 1, which only programs for TPUs have, the inputs hold one image after
+ * another: boxes tensor<B*N x 4>, scores and classes tensor<B*N>. There is no head then.
+ *
  * With spec.bfloat16 boxes, scores and head are bf16. The program widens them to f32 without
  * rounding, so its results are those for the same numbers in f32.
  *
@@ -35,7 +38,8 @@
  *   picks    tensor<Kxi32>        indices of the kept boxes by rank, then -1
  *   count    tensor<i32>          the number of kept boxes
  *
- * and for a head, in the order of its N columns:
+ * for B images tensor<BxKxi32>, whose indices are those in the image, and tensor<Bxi32>; and for a
+ * head, in the order of its N columns:
  *
  *   boxes    tensor<Nx4xf32>      the decoded corners x1 y1 x2 y2
  *   scores   tensor<Nxf32>        the best score of each box; unspecified if all are NaN
@@ -73,6 +77,9 @@ typedef struct nms_program_spec {
   int32_t classes;      /* not 0: the program takes classes; must be 0 with a head, which
                          * contains them */
   int32_t bfloat16;     /* not 0: boxes, scores and head are bf16 */
+  int32_t images;       /* B, images of one call, decided one after another; 0: 1. More than 1
+                         * only for a TPU and without a head; 4 * B * N is at most
+                         * NMS_LAZY_MAX_ELEMENTS */
   size_t tpu_memory;    /* bytes of vector memory that the kernel may use, at most 64 MiB on
                          * v5e, v5p and v6e; 0: 16 MiB, which every TPU has */
 } nms_program_spec;

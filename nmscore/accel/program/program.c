@@ -39,6 +39,13 @@ check_spec (const nms_program_spec *s, char *error, size_t size)
       || (size_t) s->boxes > NMS_LAZY_MAX_ELEMENTS / ((size_t) s->head_classes + 4))
     return fail (NMS_ERROR_RANGE, error, size, "boxes is %ld, must be 1 to %zu", (long) s->boxes,
         NMS_LAZY_MAX_ELEMENTS / ((size_t) s->head_classes + 4));
+  if (s->images < 0
+      || (size_t) s->images > NMS_LAZY_MAX_ELEMENTS / 4 / (size_t) s->boxes)
+    return fail (NMS_ERROR_RANGE, error, size, "images is %ld, must be 0 to %zu", (long) s->images,
+        NMS_LAZY_MAX_ELEMENTS / 4 / (size_t) s->boxes);
+  if (s->images > 1 && (s->platform != NMS_PROGRAM_TPU || s->head_classes))
+    return fail (NMS_ERROR_UNSUPPORTED, error, size,
+        "images is %ld, must be 0 or 1 for a CPU, for a GPU and with a head", (long) s->images);
   return NMS_OK;
 }
 
@@ -117,6 +124,8 @@ job_of (const nms_program_spec *spec, const nms_options *o, const nms_class_opti
   if (!has_classes && !job.class_count && o->max_per_class && o->max_per_class < picks)
     picks = o->max_per_class; /* all boxes have class 0 */
   job.picks = (int32_t) picks;
+  job.images = spec->images ? spec->images : 1;
+  job.columns = job.images * spec->boxes;
   job.uses_classes = has_classes && !o->class_agnostic;
   job.uses_caps = (has_classes || job.class_count) && has_caps (&job);
   job.uses_limits = nms__program_classes_set (&job, NMS_CLASS_IOU_THRESHOLD);

@@ -22,7 +22,7 @@ static tensor
 by_class (nms_lazy *lz, const nms__program_job *job, tensor class_id, uint32_t field,
     const tensor *values, tensor otherwise)
 {
-  tensor column = nms_lazy_broadcast (lz, otherwise, 1, &job->spec->boxes, 0);
+  tensor column = nms_lazy_broadcast (lz, otherwise, 1, &job->columns, 0);
 
   for (size_t i = 0; i < job->class_count; i++)
     if (job->classes[i].set & field) {
@@ -76,7 +76,7 @@ limit_part (nms_lazy *lz, const nms__program_job *job, float threshold, int part
 tensor
 nms__program_classes_kernel_limit (nms_lazy *lz, const nms__program_job *job, tensor class_id)
 {
-  const int32_t n = job->spec->boxes, dims[] = { 3, n }, row[] = { 1, n };
+  const int32_t n = job->columns, dims[] = { 3, n }, row[] = { 1, n };
   tensor values[NMS_PROGRAM_MAX_CLASS_OPTIONS];
   tensor all = nms_lazy_broadcast (lz, nms_lazy_f32 (lz, 0.0f), 2, dims, 0);
 

@@ -72,7 +72,7 @@ add_output (nms_lazy *lz, const nms__program_job *job, nms__program_results *r, 
 static tensor
 column (nms_lazy *lz, const nms__program_job *job, tensor scalar)
 {
-  return nms_lazy_broadcast (lz, scalar, 1, &job->spec->boxes, 0);
+  return nms_lazy_broadcast (lz, scalar, 1, &job->columns, 0);
 }
 
 /* Replaces the input `floor` (nmslazy.h) by -inf or, if the bits of a score have one special
@@ -111,7 +111,7 @@ read_head (nms_lazy *lz, const nms__program_job *job, tensor *score)
 static nms_lazy_boxes
 read_rows (nms_lazy *lz, const nms__program_job *job)
 {
-  const int32_t n = job->spec->boxes, one_row[] = { 1, n };
+  const int32_t n = job->columns, one_row[] = { 1, n };
   tensor rows = nms_lazy_transpose (lz, float_input (lz, job, "boxes", n, 4));
   tensor score = float_input (lz, job, "scores", n, 0);
   nms_lazy_boxes b = { 0 };
@@ -222,12 +222,22 @@ kernel_keys (nms_lazy *lz, const nms_lazy_boxes *b)
   return nms_lazy_select (lz, part, b->key, nms_lazy_s32 (lz, NMS__MOSAIC_ABSENT));
 }
 
+/* Returns K, or B x K for several images. */
+static nms_lazy_shape
+picks_shape (const nms__program_job *job)
+{
+  if (job->images > 1)
+    return (nms_lazy_shape) { NMS_LAZY_S32, 2, { job->images, job->picks } };
+  return (nms_lazy_shape) { NMS_LAZY_S32, 1, { job->picks, 0 } };
+}
+
 char *
 nms__program_graph_arguments (nms_lazy *lz, const nms__program_job *job,
     nms__program_results *results)
 {
-  const nms_lazy_shape picks = { NMS_LAZY_S32, 1, { job->picks, 0 } };
-  const nms_lazy_shape count = { NMS_LAZY_S32, 0, { 0, 0 } };
+  const nms_lazy_shape picks = picks_shape (job);
+  const nms_lazy_shape count = { NMS_LAZY_S32, picks.rank - 1,
+    { job->images > 1 ? job->images : 0, 0 } };
   tensor score = NMS_LAZY_NONE;
   const nms_lazy_boxes b = read_boxes (lz, job, &score);
   const tensor always[] = { b.x1, b.y1, b.x2, b.y2, kernel_keys (lz, &b), parameters (lz, job) };
@@ -250,12 +260,12 @@ nms__program_graph_arguments (nms_lazy *lz, const nms__program_job *job,
 char *
 nms__program_graph_count (nms_lazy *lz, const nms__program_job *job)
 {
-  const nms_lazy_shape shape = { NMS_LAZY_S32, 1, { job->picks, 0 } };
+  const nms_lazy_shape shape = picks_shape (job);
   tensor picks = nms__record (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
   tensor kept = nms_lazy_binary (lz, NMS_LAZY_GE, picks, nms_lazy_s32 (lz, 0));
-  tensor place = nms_lazy_iota (lz, 1, &job->picks, 0);
+  tensor place = nms_lazy_iota (lz, shape.rank, shape.dims, shape.rank - 1);
   tensor count = nms_lazy_reduce (lz, NMS_LAZY_MIN, nms_lazy_select (lz, kept,
-      nms_lazy_s32 (lz, job->picks), place), 0);
+      nms_lazy_s32 (lz, job->picks), place), shape.rank - 1);
 
   return nms_lazy_dump (lz, 1, &count);
 }

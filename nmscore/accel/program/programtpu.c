@@ -76,7 +76,9 @@ put_calls (FILE *out, const Parts *p)
   put_type (out, &g->output[0].shape);
   fputs ("\n%count = \"func.call\"(%picks) {callee = @count} : (", out);
   put_type (out, &g->output[0].shape);
-  fputs (") -> tensor<i32>\n\"func.return\"(%picks, %count", out);
+  fputs (") -> ", out);
+  put_type (out, &g->output[1].shape);
+  fputs ("\n\"func.return\"(%picks, %count", out);
   for (size_t i = 2; i < g->output_count; i++)
     fprintf (out, ", %%p#%zu", r->at[i]);
   fputs (") : (", out);
@@ -127,7 +129,7 @@ join (const Parts *p)
 static nms__mosaic_spec
 spec_of (const nms__program_job *job)
 {
-  return (nms__mosaic_spec) { .boxes = job->spec->boxes, .picks = job->picks,
+  return (nms__mosaic_spec) { .boxes = job->spec->boxes, .picks = job->picks, .images = job->images,
     .memory = job->spec->tpu_memory, .classes = job->uses_classes || job->uses_caps,
     .class_agnostic = !job->uses_classes, .class_caps = (uint8_t) job->uses_caps,
     .box_limits = (uint8_t) job->uses_limits };
