@@ -20,7 +20,7 @@ one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
   release   every suite but tpu, optimised build
   locale    every suite but the pipelines, with a decimal comma
   leaks     the elements' suite under GStreamer's leak tracer
-  asan      every suite but the rules, what plays in real time and long videos,
+  asan      every suite but the rules, what plays in real time and the slow scripts,
             address and undefined-behaviour sanitizers
   xla       engine xla on a real device, that of XLA's plugin for the CPU, which
             is downloaded from PyPI (without it: skipped); the same with
@@ -200,7 +200,7 @@ stage_asan ()
     ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=10 \
     LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/env/lsan.supp":print_suppressions=0 \
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-    suites asan $(no_suites rules bench tpu live sizes)
+    suites asan $(no_suites rules bench tpu live scripts)
 }
 
 # (stacks by frame pointers, because exact stacks make XLA's compiler 100 times slower)
@@ -382,7 +382,7 @@ stage_valgrind ()
 {
   local wrapper="valgrind -q --trace-children=yes --error-exitcode=99"
   build_release || return 0
-  NMS_TEST_ROUNDS=40 NMS_TIMEOUT_MULTIPLIER=30 suites release --suite core \
+  NMS_TEST_ROUNDS=10 NMS_TIMEOUT_MULTIPLIER=30 suites release --suite core \
     --wrapper "$wrapper --leak-check=full --errors-for-leak-kinds=definite"
 }
 
@@ -401,7 +401,7 @@ stage_arm ()
   printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "%s" "$@"\n' "$dir-debian/root" \
     "$dir/tools/nms-xla-probe" >"$dir/xla-probe.sh"
   chmod +x "$dir/xla-probe.sh"
-  NMS_XLA_PROBE="$dir/xla-probe.sh" NMS_TEST_ROUNDS=40 NMS_TIMEOUT_MULTIPLIER=30 suites aarch64 \
+  NMS_XLA_PROBE="$dir/xla-probe.sh" NMS_TEST_ROUNDS=10 NMS_TIMEOUT_MULTIPLIER=30 suites aarch64 \
     $(no_suites hostile)
 }
 
