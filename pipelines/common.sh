@@ -165,8 +165,9 @@ nms_build_dir ()
     die "cannot write in the build folder $NMS_BUILD_DIR (NMS_BUILD_DIR names another)"
 }
 
-# nms_build NAME [meson setup arguments]: builds into $NMS_BUILD_DIR/NAME. Builds anew if
-# the source folder, the system or the arguments have changed, otherwise only the changes.
+# nms_build NAME [meson setup arguments]: builds into $NMS_BUILD_DIR/NAME, all targets or
+# NMS_TARGET. Builds anew if the source folder, the system or the arguments have changed,
+# otherwise only the changes.
 nms_build ()
 {
   local name=$1 dir="$NMS_BUILD_DIR/$1" log="$NMS_BUILD_DIR/$1.log" stamp
@@ -183,11 +184,11 @@ nms_build ()
     }
     printf '%s\n' "$stamp" >"$dir/nms-stamp"
   fi
-  case $(ninja -C "$dir" -n 2>&1) in
+  case $(ninja -C "$dir" -n ${NMS_TARGET:+"$NMS_TARGET"} 2>&1) in
     *"no work to do"*) return 0 ;;
   esac
   say "Building $name"
-  nms_child ninja -C "$dir" >"$log" 2>&1 || {
+  nms_child ninja -C "$dir" ${NMS_TARGET:+"$NMS_TARGET"} >"$log" 2>&1 || {
     grep -E -A 12 'FAILED|error:|ERROR' "$log" | head -n 60 >&2
     say "$NMS_SELF: the build failed (the whole log: $log)" >&2
     return 1

@@ -418,9 +418,10 @@ fuzz_one ()
 stage_fuzz ()
 {
   local program some=
-  CC=clang CXX=clang++ build fuzz --buildtype=debugoptimized -Db_sanitize=address,undefined \
-    -Db_lundef=false -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
-    -Dfuzzers=true -Dtests=enabled -Drecords=enabled -Doverlay=disabled || return 0
+  CC=clang CXX=clang++ NMS_TARGET=fuzz-programs build fuzz --buildtype=debugoptimized \
+    -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fno-sanitize-recover=all \
+    -Dcpp_args=-fno-sanitize-recover=all -Dfuzzers=true -Dtests=enabled -Drecords=enabled \
+    -Doverlay=disabled || return 0
   for program in "$NMS_BUILD_DIR"/fuzz/tests/fuzz/fuzz-*; do
     [ -f "$program" ] && [ -x "$program" ] || continue
     some=yes
