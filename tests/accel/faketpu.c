@@ -103,8 +103,11 @@ faketpu_compile (const char *text, size_t length, char *why, size_t size)
   if (as == FAKETPU_REFUSES) {
     snprintf (why, size, "has no room for it");
   } else if (find_spec (text, length, &kernel->spec)) {
-    compiled++;
-    return kernel;
+    if (as != FAKETPU_OLD || kernel->spec.form == NMS__MOSAIC_PICKS) {
+      compiled++;
+      return kernel;
+    }
+    snprintf (why, size, "has no bfloat16 matrices");
   } else {
     char *copy = calloc (1, length + 1);
     if (!copy)

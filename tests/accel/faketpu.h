@@ -25,6 +25,7 @@ int faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t
 enum {
   FAKETPU_RIGHT,
   FAKETPU_REFUSES,    /* no module compiles */
+  FAKETPU_OLD,        /* no fault: a TPU before v4, for which the form of tiles does not compile */
   FAKETPU_FAILS,      /* no program runs */
   FAKETPU_TIES,       /* of equal keys the last ranks first */
   FAKETPU_CONTRACTS,  /* a union by a fused multiply-add */

@@ -208,6 +208,25 @@ test_parents (void)
   nms_context_free (&ctx);
 }
 
+/* A TPU that does not take the form of tiles gets that of picks. */
+static void
+test_old (void)
+{
+  nms_context *ctx = nms_context_new ();
+  const long kernels = compiled ();
+  Frame f;
+
+  become (FAKETPU_OLD);
+  start (&f, 300, 1);
+  frame_check (&f, ctx);
+  g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_XLA);
+  g_assert_cmpint (compiled (), ==, kernels + 1);
+  frame_clear (&f);
+  nms_context_free (&ctx);
+  become (FAKETPU_RIGHT);
+  frame_check_closed ();
+}
+
 /* No program of a device supports rotated boxes. */
 static void
 test_turned (void)
@@ -335,6 +354,7 @@ static const TestCase cases[] = {
   { "/xla-tpu/programs", test_programs },
   { "/xla-tpu/threads", test_threads },
   { "/xla-tpu/parents", test_parents },
+  { "/xla-tpu/old", test_old },
   { "/xla-tpu/turned", test_turned },
   { "/xla-tpu/refused", test_refused },
   { "/xla-tpu/breaks", test_breaks },
