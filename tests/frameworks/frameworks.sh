@@ -18,7 +18,8 @@ case ${1-} in
   *)
     [ -n "${NMS_TEST_FRAMEWORKS-}" ] ||
       { printf 'NMS_TEST_FRAMEWORKS names no environment (frameworks.sh --install)\n'; exit 77; }
-    exec "$NMS_TEST_FRAMEWORKS/bin/python" "$@" ;;
+    # (tests run at the same time, and libtpu lets only one process open it otherwise)
+    ALLOW_MULTIPLE_LIBTPU_LOAD=1 exec "$NMS_TEST_FRAMEWORKS/bin/python" "$@" ;;
 esac
 
 cat "$requirements" "$alone" | cmp -s - "$folder/installed.txt" && exit
