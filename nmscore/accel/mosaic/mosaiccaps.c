@@ -7,19 +7,6 @@
 #define TILE 128
 #define WORD NMS__MOSAIC_WORD
 
-static nms__value
-load_rows (nms__mosaic *m, nms__array array, int row, int rows)
-{
-  return nms__mosaic_load (m, array, nms__mosaic_index (m, row), nms__mosaic_index (m, 0), rows,
-      TILE);
-}
-
-static void
-store_rows (nms__mosaic *m, nms__value value, nms__array array, int row)
-{
-  nms__mosaic_store (m, value, array, nms__mosaic_index (m, row), nms__mosaic_index (m, 0));
-}
-
 /* Prints the number of bits that two words have in common. */
 static nms__value
 count_common (nms__mosaic *m, nms__value a, nms__value b)
@@ -52,31 +39,32 @@ nms__mosaic_caps_start (nms__mosaic *m, const nms__mosaic_caps *caps, int w, nms
   nms__value room = nms__mosaic_op (m, "arith.subi", most, nms__mosaic_to_s32 (m, total));
   nms__value unlimited = nms__mosaic_compare (m, "sle", most, nms__mosaic_s32 (m, WORD, TILE, 0));
 
-  store_rows (m, nms__mosaic_select (m, unlimited, nms__mosaic_s32 (m, WORD, TILE, INT32_MAX),
-      room), caps->room, w * WORD);
+  nms__mosaic_store_rows (m,
+      nms__mosaic_select (m, unlimited, nms__mosaic_s32 (m, WORD, TILE, INT32_MAX), room),
+      caps->room, w * WORD);
 }
 
 void
 nms__mosaic_caps_advance (nms__mosaic *m, const nms__mosaic_caps *caps, int w,
     const nms__value *kept)
 {
-  nms__value room = load_rows (m, caps->room, w * WORD, WORD);
-  nms__value own = load_rows (m, caps->words, row_of (w, w), WORD);
+  nms__value room = nms__mosaic_load_rows (m, caps->room, w * WORD, WORD);
+  nms__value own = nms__mosaic_load_rows (m, caps->words, row_of (w, w), WORD);
 
   for (int v = 0; v < w; v++)
     room = nms__mosaic_op (m, "arith.subi", room, count_common (m,
-        load_rows (m, caps->words, row_of (v, w), WORD),
+        nms__mosaic_load_rows (m, caps->words, row_of (v, w), WORD),
         nms__mosaic_spread (m, kept[v], WORD, TILE)));
-  store_rows (m, room, caps->room, w * WORD);
-  store_rows (m, nms__mosaic_op (m, "arith.andi", own,
+  nms__mosaic_store_rows (m, room, caps->room, w * WORD);
+  nms__mosaic_store_rows (m, nms__mosaic_op (m, "arith.andi", own,
       nms__mosaic_s32 (m, WORD, TILE, INT32_MAX)), caps->words, row_of (w, w));
 }
 
 nms__value
 nms__mosaic_caps_allow (nms__mosaic *m, const nms__mosaic_caps *caps, int row, nms__value state)
 {
-  nms__value word = load_rows (m, caps->words, row / WORD * TILE + row, 1);
+  nms__value word = nms__mosaic_load_rows (m, caps->words, row / WORD * TILE + row, 1);
 
   return nms__mosaic_compare (m, "slt", count_common (m, word, state),
-      load_rows (m, caps->room, row, 1));
+      nms__mosaic_load_rows (m, caps->room, row, 1));
 }

@@ -8,22 +8,9 @@
 #define TILE NMS__MOSAIC_LANES
 
 static nms__value
-load_rows (nms__mosaic *m, nms__array array, int row, int rows)
-{
-  return nms__mosaic_load (m, array, nms__mosaic_index (m, row), nms__mosaic_index (m, 0), rows,
-      TILE);
-}
-
-static void
-store_rows (nms__mosaic *m, nms__value value, nms__array array, int row)
-{
-  nms__mosaic_store (m, value, array, nms__mosaic_index (m, row), nms__mosaic_index (m, 0));
-}
-
-static nms__value
 load_key (nms__mosaic *m, const nms__mosaic_ranking *r, int tile)
 {
-  return load_rows (m, r->given, r->key * r->tiles + tile, 1);
+  return nms__mosaic_load_rows (m, r->given, r->key * r->tiles + tile, 1);
 }
 
 /* Prints the indices of a tile's boxes, -1 for a box that takes no part. */
@@ -45,9 +32,9 @@ print_bytes (nms__mosaic *m, const nms__mosaic_ranking *r, int tile)
   int block = r->mover.block;
 
   for (int f = 0; f < r->fields; f++)
-    store_rows (m, f == r->key ? print_index (m, r, tile)
-        : load_rows (m, r->given, f * r->tiles + tile, 1), r->sorted, tile * block + f);
-  nms__mosaic_store_bytes (m, load_rows (m, r->sorted, tile * block, block), r->bytes,
+    nms__mosaic_store_rows (m, f == r->key ? print_index (m, r, tile)
+        : nms__mosaic_load_rows (m, r->given, f * r->tiles + tile, 1), r->sorted, tile * block + f);
+  nms__mosaic_store_bytes (m, nms__mosaic_load_rows (m, r->sorted, tile * block, block), r->bytes,
       tile * TILE);
 }
 
@@ -81,8 +68,9 @@ print_ranks (nms__mosaic *m, const nms__mosaic_ranking *r, int tile)
   for (int other = 0; other < r->tiles; other++)
     count = nms__mosaic_op (m, "arith.addf", count,
         nms__mosaic_select (m, print_before (m, r, other, tile, key), one, none));
-  store_rows (m, nms__mosaic_to_s32 (m, nms__mosaic_product (m, nms__mosaic_to_bf16 (m, count),
-      nms__mosaic_to_bf16 (m, one), none)), r->ranks, tile * TILE);
+  nms__mosaic_store_rows (m,
+      nms__mosaic_to_s32 (m, nms__mosaic_product (m, nms__mosaic_to_bf16 (m, count),
+          nms__mosaic_to_bf16 (m, one), none)), r->ranks, tile * TILE);
 }
 
 void
@@ -100,7 +88,8 @@ nms__mosaic_rank_print (nms__mosaic *m, const nms__mosaic_ranking *r)
   nms__value first = nms__mosaic_first_of_row (m, loop.index, TILE / r->mover.block);
   nms__value bytes = nms__mosaic_load (m, r->bytes, nms__mosaic_index (m, 0),
       nms__mosaic_index (m, 0), rows, r->tiles * TILE);
-  nms__value sum = nms__mosaic_move (m, bytes, load_rows (m, r->ranks, 0, r->tiles * TILE), first,
+  nms__value sum = nms__mosaic_move (m, bytes,
+      nms__mosaic_load_rows (m, r->ranks, 0, r->tiles * TILE), first,
       nms__mosaic_f32 (m, rows, TILE, 0.0f));
   nms__mosaic_store (m, nms__mosaic_join_bytes (m, &r->mover, sum), r->sorted, loop.index,
       nms__mosaic_index (m, 0));

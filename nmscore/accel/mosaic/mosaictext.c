@@ -335,6 +335,19 @@ nms__mosaic_store (nms__mosaic *m, nms__value value, nms__array array, nms__valu
   print_access (m, array, row, col, value);
 }
 
+nms__value
+nms__mosaic_load_rows (nms__mosaic *m, nms__array array, int row, int rows)
+{
+  return nms__mosaic_load (m, array, nms__mosaic_index (m, row), nms__mosaic_index (m, 0), rows,
+      array.cols);
+}
+
+void
+nms__mosaic_store_rows (nms__mosaic *m, nms__value value, nms__array array, int row)
+{
+  nms__mosaic_store (m, value, array, nms__mosaic_index (m, row), nms__mosaic_index (m, 0));
+}
+
 void
 nms__mosaic_open_loop (nms__mosaic *m, nms__loop *loop, int end, int step)
 {

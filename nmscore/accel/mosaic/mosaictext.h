@@ -112,6 +112,10 @@ nms__value nms__mosaic_load (nms__mosaic *m, nms__array array, nms__value row, n
 void nms__mosaic_store (nms__mosaic *m, nms__value value, nms__array array, nms__value row,
     nms__value col);
 
+/* The same for whole rows, from row `row` on. */
+nms__value nms__mosaic_load_rows (nms__mosaic *m, nms__array array, int row, int rows);
+void nms__mosaic_store_rows (nms__mosaic *m, nms__value value, nms__array array, int row);
+
 /* A loop for (index = 0; index < end; index += step) that carries `count` values from
  * one pass to the next. *carried[k] is the start value before open_loop, the current
  * value after it, set by the caller to the next value before close_loop, and the last
