@@ -41,7 +41,7 @@ NMS_PACKAGES_TESTS="binutils g++ clang libclang-rt-dev llvm locales valgrind deb
   chromium chromium-driver curl kcat mosquitto mosquitto-clients python3-paho-mqtt
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
   python3-dev python3-jsonschema python3-numpy python3-opencv python3-pip python3-requests
-  python3-selenium python3-torchvision python3-venv python3-yaml"
+  python3-selenium python3-torchvision python3-venv python3-yaml reuse"
 
 say () { printf '%s\n' "$*"; }
 

@@ -13,7 +13,8 @@ from collections import defaultdict
 
 from projectfiles import finish, project_files, read
 
-SPDX = "SPDX-License-Identifier: LGPL-2.1-or-later"
+# (in two parts, because `reuse lint` would read them as the licence of this file)
+SPDX = "SPDX-License-Identifier" + ": LGPL-2.1-or-later"
 SOURCES = (".c", ".h", ".cc", ".cpp", ".py", ".sh", ".map", ".supp")
 COLUMNS = 100
 
