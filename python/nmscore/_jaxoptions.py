@@ -46,7 +46,7 @@ class Options(NamedTuple):
     def of_program(self) -> Dict[str, Any]:
         """Returns the options as parameters of nmscore.export.program."""
         given = self._asdict()
-        del given["classes"], given["max_candidates"]
+        del given["classes"]
         given["class_options"] = {
             key: {name: value for i, (name, value) in enumerate(zip(_CLASS_FIELDS, values))
                   if bits >> i & 1} for key, bits, *values in self.classes}

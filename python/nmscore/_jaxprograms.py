@@ -72,9 +72,8 @@ def decide(platform: str, boxes: Any, scores: Any, classes: Any, exclude: Any, p
     images, count = boxes.shape[:2]
     if images * count == 0:
         return jnp.full((images, max_output), -1, jnp.int32), jnp.zeros((images,), jnp.int32)
-    for name, given in (("parents", parents.size), ("max_candidates", options.max_candidates)):
-        if given:
-            raise NotImplementedError(f"{name} works on the CPU only in nmscore.jax.nms")
+    if parents.size:
+        raise NotImplementedError("parents works on the CPU only in nmscore.jax.nms")
     columns = (boxes.astype(jnp.float32), scores.astype(jnp.float32), classes, exclude)
 
     def one(arrays: Any) -> Any:

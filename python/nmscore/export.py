@@ -52,8 +52,8 @@ class Program(NamedTuple):
 
 def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool = False,
             iou_threshold: float = 0.5, score_threshold: float = float("-inf"),
-            max_detections: int = 0, max_per_class: int = 0, inclusive: bool = False,
-            score_strict: bool = False, class_agnostic: bool = False,
+            max_detections: int = 0, max_per_class: int = 0, max_candidates: int = 0,
+            inclusive: bool = False, score_strict: bool = False, class_agnostic: bool = False,
             class_options: Optional[Mapping[int, ClassOptions]] = None, bfloat16: bool = False,
             tpu_memory: int = 0, images: int = 1) -> Program:
     """Returns the program that runs NMS on N boxes, as a Program. Kept boxes are those of
@@ -84,7 +84,7 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
         raise ValueError("platform must be one of %s, not %r" % (", ".join(PLATFORMS), platform))
     text, inputs, outputs = _nmscore.program(
         PLATFORMS.index(platform), boxes, head_classes, classes, bfloat16, tpu_memory, images,
-        iou_threshold, score_threshold, max_detections, max_per_class, 0, inclusive,
+        iou_threshold, score_threshold, max_detections, max_per_class, max_candidates, inclusive,
         score_strict, class_agnostic, False, 0.0, 0.0, class_options, "auto", None, "hard", "iou",
         "avg", None)
     return Program(text, [Array(*a) for a in inputs], [Array(*a) for a in outputs])
@@ -131,7 +131,7 @@ def _arguments(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
     for name, default in (("iou", 0.5), ("score", float("-inf"))):
         parser.add_argument("--%s-threshold" % name, type=float, default=default, metavar="X",
                             help="default: %s" % default)
-    for name in ("max-detections", "max-per-class"):
+    for name in ("max-detections", "max-per-class", "max-candidates"):
         parser.add_argument("--" + name, type=int, default=0, metavar="K", help="0: no limit")
     for name in ("inclusive", "score-strict", "class-agnostic"):
         parser.add_argument("--" + name, action="store_true", help="as in nmscore.run")

@@ -295,6 +295,7 @@ orders (nms_lazy *lz, unsigned seed, Tensor *out)
   out[n++] = nms_lazy_order (lz, nms_lazy_binary (lz, NMS_LAZY_AND, b, nms_lazy_s32 (lz, 3)));
   out[n++] = nms_lazy_take (lz, table, row);
   out[n++] = nms_lazy_take (lz, a, b);
+  out[n++] = nms_lazy_order (lz, table);
   return n;
 }
 

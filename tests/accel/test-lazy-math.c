@@ -146,6 +146,8 @@ test_order_take (void)
   g_assert_cmpmem (is, sizeof is, ((int32_t[]){ 2, 0, 6, 3, 4, 5, 1, 7 }), sizeof is);
   read_all (nms_lazy_order (lz, nms_lazy_input (lz, NMS_LAZY_S32, 1, &five, words)), is);
   g_assert_cmpmem (is, 20, ((int32_t[]){ 3, 0, 2, 4, 1 }), 20);
+  read_all (nms_lazy_order (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, (int32_t[]){ 2, 4 }, x)), is);
+  g_assert_cmpmem (is, sizeof is, ((int32_t[]){ 2, 0, 3, 1, 2, 0, 1, 3 }), sizeof is);
   Tensor index = nms_lazy_input (lz, NMS_LAZY_S32, 1, &four, (int32_t[]){ 2, -7, 99, 1 });
   Tensor rows = nms_lazy_input (lz, NMS_LAZY_S32, 2, (int32_t[]){ 3, 2 }, table);
   read_all (nms_lazy_take (lz, rows, index), is);

@@ -158,9 +158,9 @@ test_refusals (void)
   refused (good, &o, NMS_ERROR_UNSUPPORTED,
       "method and metric must have the default, because no program has this option");
   o = defaults ();
-  o.max_candidates = 3;
+  o.outputs = NMS_OUTPUT_OUTCOME;
   refused (good, &o, NMS_ERROR_UNSUPPORTED,
-      "max_candidates must have the default, because no program has this option");
+      "outputs must have the default, because no program has this option");
 }
 
 static void

@@ -26,6 +26,7 @@ CASES = [({}, False), ({"max_detections": 15}, False), ({"iou_threshold": 0.0}, 
          ({"score_threshold": 0.5, "score_strict": True}, True),
          ({"score_threshold": 0.5, "max_detections": 30}, True),
          ({"class_agnostic": True, "max_per_class": 4}, True),
+         ({"max_candidates": 60, "score_threshold": 0.4, "max_detections": 30}, True),
          ({"max_per_class": 3, "iou_threshold": 1.0}, True)]
 
 

@@ -23,6 +23,8 @@ MOST = 12
 OPTIONS = [{}, {"iou_threshold": 0.0}, {"inclusive": True}, {"score_threshold": 0.5},
            {"score_threshold": 0.5, "score_strict": True}, {"max_per_class": 2},
            {"class_agnostic": True}, {"class_agnostic": True, "max_per_class": 3},
+           {"max_candidates": 11},
+           {"max_candidates": 20, "class_options": {1: {"score_threshold": 1.0}}},
            {"max_per_class": 4, "class_options": {0: {"max_detections": 2}}},
            {"class_options": {1: {"iou_threshold": 0.2, "max_detections": 3},
                               -7: {"max_detections": 1}, 2: {"score_threshold": 0.4}}}]
@@ -56,9 +58,8 @@ class Gpu(unittest.TestCase):
 
     def test_what_the_program_lacks(self):
         rows, scores, classes = (a[0] for a in random_frames(9, 1))
-        for options in ({"max_candidates": 3}, {"parents": classes}):
-            with self.assertRaisesRegex(NotImplementedError, next(iter(options))):
-                program_for("cuda", [], options, rows, scores)
+        with self.assertRaisesRegex(NotImplementedError, "parents"):
+            program_for("cuda", [], {"parents": classes}, rows, scores)
 
     def test_implementation(self):
         for platform, text in (("cuda", "loop"), ("gpu", "loop"), ("rocm", "loop"),
@@ -86,7 +87,8 @@ class Tpu(unittest.TestCase):
 
     def test_images(self):
         """One call of the kernel decides all images."""
-        for seed, (size, options) in enumerate(((150, {}), (150, OPTIONS[-1]), (1100, OPTIONS[5]))):
+        for seed, (size, options) in enumerate(((150, {}), (150, OPTIONS[-1]), (1100, OPTIONS[5]),
+                                              (150, {"max_candidates": 30}))):
             rows, scores, classes = random_frames(20 + seed, 3, size)
             columns = {"class_ids": classes, "exclude": classes == 1} if options else {}
             arrays = (rows, scores, *columns.values())

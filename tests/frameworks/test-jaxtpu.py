@@ -33,7 +33,8 @@ def plain(rows, scores):
 
 
 def by_class(rows, scores, classes):
-    return tuple(nmscore.jax.nms(rows, scores, 0.5, 300, class_ids=classes, max_per_class=100))
+    return tuple(nmscore.jax.nms(rows, scores, 0.5, 300, class_ids=classes, max_per_class=100,
+                                 max_candidates=2000))
 
 
 class Compiled(unittest.TestCase):

@@ -85,17 +85,21 @@ by_number (const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Sorts 0, 1, 2, ... by descending key. `result` has memory for 2 * count + 1 words more. */
+/* Sorts 0, 1, 2, ... of each row by descending key. `result` has memory for 2 * count + 1 words
+ * more, where `count` is the number of all keys. */
 static void
-sort (size_t count, const uint32_t *keys, uint32_t *result)
+sort (const nms_lazy_shape *s, size_t count, const uint32_t *keys, uint32_t *result)
 {
   uint64_t *const pairs = (uint64_t *) (((uintptr_t) (result + count) + 7) & ~(uintptr_t) 7);
+  const size_t width = columns (s);
 
-  for (size_t i = 0; i < count; i++)
-    pairs[i] = (uint64_t) (keys[i] ^ 0x7fffffffu) << 32 | i;
-  qsort (pairs, count, sizeof *pairs, by_number);
-  for (size_t i = 0; i < count; i++)
-    result[i] = (uint32_t) pairs[i];
+  for (size_t first = 0; first < count; first += width) {
+    for (size_t i = 0; i < width; i++)
+      pairs[i] = (uint64_t) (keys[first + i] ^ 0x7fffffffu) << 32 | i;
+    qsort (pairs, width, sizeof *pairs, by_number);
+    for (size_t i = 0; i < width; i++)
+      result[first + i] = (uint32_t) pairs[i];
+  }
 }
 
 /* Copies rows[index[i]], of `width` words each, to row i of the result. */
@@ -173,7 +177,7 @@ run_node (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint32_t
     reduce (n, a, from, result);
     break;
   case NMS__SORT:
-    sort (count, from, result);
+    sort (s, count, from, result);
     break;
   case NMS__TAKE:
     take (a, from, (size_t) s->dims[0], at[n->operand[1]], result);

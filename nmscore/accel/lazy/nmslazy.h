@@ -347,8 +347,9 @@ NMS_API nms_lazy_tensor nms_lazy_argmax (nms_lazy *lz, nms_lazy_tensor a, int ax
  * n / 2, and the elements after the sums remain; until one element is left. */
 NMS_API nms_lazy_tensor nms_lazy_sum (nms_lazy *lz, nms_lazy_tensor a, int axis);
 
-/* Returns the indices, S32, that sort a vector (F32 or S32): of the greatest element first,
- * of equal elements in ascending order; -0 equals 0, and each NaN comes last. */
+/* Returns the indices, S32, that sort a vector or each row of a matrix (F32 or S32): of the
+ * greatest element first, of equal elements in ascending order; -0 equals 0, and each NaN
+ * comes last. Indices of a matrix are those in the row. */
 NMS_API nms_lazy_tensor nms_lazy_order (nms_lazy *lz, nms_lazy_tensor a);
 
 /* Returns the elements of a vector, or the rows of a matrix, at the indices in the vector

@@ -87,13 +87,13 @@ nms_lazy_order (nms_lazy *lz, nms_lazy_tensor a)
   const nms_lazy_shape *s = nms__shape_get (lz, NMS__SORT, a, types);
   nms_lazy_tensor operands[2] = { a };
 
-  if (!s || s->rank != 1)
+  if (!s || !s->rank)
     return s ? nms__misfit (lz, NMS__SORT, 1, &a, NULL) : NMS_LAZY_NONE;
-  const int32_t n = s->dims[0];
+  const nms_lazy_shape shape = { NMS_LAZY_S32, s->rank, { s->dims[0], s->dims[1] } };
   if (s->type == NMS_LAZY_F32)
     operands[0] = nms__nan_last_key (lz, a);
-  operands[1] = nms_lazy_iota (lz, 1, &n, 0);
-  return nms__record (lz, NMS__SORT, nms_lazy_shape_of (lz, operands[1]), 2, operands, 0, 0);
+  operands[1] = nms_lazy_iota (lz, shape.rank, shape.dims, shape.rank - 1);
+  return nms__record (lz, NMS__SORT, shape, 2, operands, 0, 0);
 }
 
 nms_lazy_tensor

@@ -84,9 +84,9 @@ put_sort (const writer *w, const nms__node *n)
       "%o = \"stablehlo.compare\"(%l, %r) {comparison_direction = "
       "#stablehlo<comparison_direction GT>, compare_type = #stablehlo<comparison_type SIGNED>} : "
       "(tensor<i32>, tensor<i32>) -> tensor<i1>\n"
-      "\"stablehlo.return\"(%o) : (tensor<i1>) -> ()\n"
-      "}) {dimension = 0 : i64, is_stable = true}", w->out);
-  fprintf (w->out, " : (%s, %s) -> (%s, %s)\n", s.text, s.text, s.text, s.text);
+      "\"stablehlo.return\"(%o) : (tensor<i1>) -> ()\n", w->out);
+  fprintf (w->out, "}) {dimension = %d : i64, is_stable = true} : (%s, %s) -> (%s, %s)\n",
+      n->shape.rank - 1, s.text, s.text, s.text, s.text);
 }
 
 /* Writes the function that combines two elements. */

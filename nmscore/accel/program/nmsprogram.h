@@ -104,8 +104,8 @@ typedef struct nms_program {
 #define NMS_PROGRAM_MAX_CLASS_OPTIONS 256
 
 /* Fills *program. Of `options` (NULL: the defaults) the thresholds, inclusive, score_strict,
- * class_agnostic, max_detections, max_per_class and class_options are constants of the program,
- * which grows with the number of class_options; engine,
+ * class_agnostic, max_detections, max_per_class, max_candidates (which sorts the scores) and
+ * class_options are constants of the program, which grows with the number of class_options; engine,
  * xla_plugin and xla_strict have no effect; all others must have their defaults. Returns 0;
  * or NMS_ERROR_ARGUMENT, _RANGE, _UNSUPPORTED (an option that no program has, or a kernel
  * that does not fit into the memory) or _MEMORY, and writes one line of text to `error`, at

@@ -52,9 +52,7 @@ check_spec (const nms_program_spec *s, char *error, size_t size)
 static int
 check_options (const nms_options *o, char *error, size_t size)
 {
-  const char *which = nms__by_method (o) ? "method and metric"
-      : o->max_candidates ? "max_candidates"
-      : o->outputs ? "outputs" : NULL;
+  const char *which = nms__by_method (o) ? "method and metric" : o->outputs ? "outputs" : NULL;
 
   return which ? fail (NMS_ERROR_UNSUPPORTED, error, size,
       "%s must have the default, because no program has this option", which) : NMS_OK;

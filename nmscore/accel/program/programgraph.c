@@ -5,6 +5,7 @@
  * recorded last, by a reshape that changes nothing, and equal ones share a number.
  */
 #include "programgraph.h"
+#include "programcandidates.h"
 #include "programclasses.h"
 #include "accel/mosaic/mosaicspec.h"
 #include "nmsgraph.h"
@@ -141,6 +142,7 @@ read_boxes (nms_lazy *lz, const nms__program_job *job, tensor *score)
     b.least = nms__program_classes_least (lz, job, b.class_id);
   else if (o->score_threshold > -INFINITY || o->score_strict)
     b.least = nms_lazy_s32 (lz, nms_lazy_order_key_of (o->score_threshold) + !!o->score_strict);
+  b.valid = nms__program_candidates (lz, job, &b);
   return b;
 }
 
