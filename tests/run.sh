@@ -28,7 +28,8 @@ one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
   minimal   only the elements without further libraries, from the three -dev packages; their
             suites; installed into a prefix and used from there
   clang     built by clang; core and elements' suites
-  install   installed below a folder; a program and a pipeline that use it;
+  install   installed below a folder; a program and a pipeline that use it; a second
+            build in another folder, which has to give the same bytes;
             README's commands to install, in a checkout at ~/gst-nms
   levels    the core suite at each instruction set below the best, which the
             others use; the elements' suite in plain C
@@ -135,11 +136,9 @@ suites ()
 # Prints the arguments that leave out the named suites.
 no_suites () { local s; for s; do printf -- '--no-suite %s ' "$s"; done; }
 
-build_release ()
-{
-  build release --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
-    -Dpython=enabled
-}
+RELEASE="--buildtype=release -Drecords=enabled -Doverlay=enabled -Dpython=enabled"
+# shellcheck disable=SC2086
+build_release () { build release $RELEASE -Dtests=enabled; }
 
 stage_release ()
 {
@@ -309,6 +308,9 @@ stage_install ()
   dest=$(mktemp -d) # pkg-config copes with no blank in the path of a sysroot
   check "install below a folder" meson install -C "$NMS_BUILD_DIR/release" --no-rebuild \
     --destdir "$dest" || return 0
+  # shellcheck disable=SC2086
+  check "a second build has the same bytes" "$NMS_ROOT/tests/env/reproducible.sh" "$dest" $RELEASE \
+    -Dtests=disabled
   lib=$(dirname "$(find "$dest" -name libgstnms.so | head -n 1)")
   check "the plugin has all elements" installed_elements "$lib" \
     boxmerge boxoverlay boxrecord boxreplay boxtransform nmsfilter tiledetect
