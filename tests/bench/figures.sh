@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# figures: measures every figure of README.md and docs/, in one command.
+usage ()
+{
+  cat <<END
+usage: tests/bench/figures.sh [--list] [NAME...]
+
+Measures the figures of README.md and docs/ on this commit, those named or all, which takes about
+an hour on an idle machine and downloads gigabytes once (as root, because versions needs
+debootstrap). Each NAME prints into output-bench/figures/NAME.txt, whose first line names the
+commit and the load. Ends with an error if one fails, after the others.
+
+END
+  list
+}
+
+# name, the pages that have its figures
+FIGURES='rivals README.md docs/speed.md
+exactness docs/speed.md
+methods docs/speed.md
+versions docs/speed.md
+calls docs/methods.md
+precision docs/methods.md
+seeds docs/frameworks.md
+cycles docs/frameworks.md
+torch docs/frameworks.md
+ultralytics docs/frameworks.md
+nms-filter docs/nms-filter.md
+merge docs/boxmerge.md
+people README.md docs/boxmerge.md'
+
+list () { printf '%s\n' "$FIGURES"; }
+
+case ${1-} in
+  --list) list; exit ;;
+esac
+
+. "$(dirname "$0")/../../pipelines/common.sh"
+
+case ${1-} in
+  -h | --help) usage; exit ;;
+esac
+
+PATH=/usr/bin:/bin:$PATH # Python: the one that the packages belong to
+bench=$NMS_ROOT/tests/bench
+output=$NMS_ROOT/output-bench/figures
+build=$NMS_BUILD_DIR/release
+environment=$NMS_BUILD_DIR/frameworks
+
+rivals () { "$bench/run.sh" && cat "$NMS_ROOT/output-bench/report.md"; }
+
+# (run.sh makes the environment)
+exactness ()
+{
+  "$bench/run.sh" --list >/dev/null &&
+    "$NMS_ROOT/build-bench/venv/bin/python" "$bench/exactness.py"
+}
+
+methods () { "$bench/methods.sh"; }
+versions () { "$bench/versions.sh" --quick --rounds 15; }
+calls () { "$build/tests/bench/bench-methods" 100 1000 10000; }
+
+precision () { "$environment/bin/python" "$bench/coco_ap.py" "$build/gst/command/nms-filter"; }
+seeds () { "$environment/bin/python" "$bench/jaxseeds.py"; }
+
+cycles ()
+{
+  local libtpu
+  libtpu=$("$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" tpu) || return
+  "$environment/bin/python" "$bench/jaxcycles.py" "$build/tests/tpu/xlatext" "$libtpu"
+}
+
+# (by the Python that has Debian's torch)
+torch () { python3 "$bench/torchcalls.py"; }
+
+ultralytics ()
+{
+  NMS_TEST_FRAMEWORKS=$environment python3 \
+    "$NMS_ROOT/tests/frameworks/test-ultralytics.py" --times
+}
+
+nms-filter ()
+{
+  python3 "$bench/commandspeed.py" "$build/gst/command/nms-filter" --frames 1000000
+}
+
+merge () { GST_PLUGIN_PATH=$build/gst "$build/tests/bench/bench-elements" merge; }
+people () { NMS_PLUGIN_DIR=$build/gst "$NMS_ROOT/pipelines/small-people.sh"; }
+
+# measure NAME: writes the figures of NAME, and returns whether they could be measured.
+measure ()
+{
+  local name=$1 rc=0
+  say "measuring $name"
+  {
+    printf 'commit %s, %s, load %s\n\n' "$(git -C "$NMS_ROOT" describe --always --dirty)" \
+      "$(date -u +%F)" "$(cut -d' ' -f1 /proc/loadavg)"
+    "$name"
+  } >"$output/$name.txt" 2>"$output/$name.log" </dev/null || rc=$?
+  [ $rc = 0 ] || say "  failed: $(tail -n 1 "$output/$name.log") ($output/$name.log)"
+  return $rc
+}
+
+names=("$@") failed=0
+[ ${#names[@]} -gt 0 ] || mapfile -t names < <(list | cut -d' ' -f1)
+for name in "${names[@]}"; do
+  list | grep -q "^$name " || die "no figures are named $name (--list)"
+done
+mkdir -p "$output"
+nms_build release --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
+  -Dpython=enabled
+"$NMS_ROOT/tests/frameworks/frameworks.sh" --install "$environment"
+export PYTHONPATH=$build/python:$NMS_ROOT/tests/python
+for name in "${names[@]}"; do
+  measure "$name" || failed=$((failed + 1))
+done
+say "${#names[@]} measured, $failed failed: $output"
+[ $failed = 0 ]
