@@ -305,8 +305,9 @@ static void
 test_errors (void)
 {
   const int32_t two = 2, three = 3, zero = 0, huge[] = { 1 << 20, 1 << 20 };
+  const int32_t largest[] = { 1 << 14, (int32_t) (NMS_LAZY_MAX_ELEMENTS >> 14) };
   const float data[3] = { 0 };
-  Tensor a, b, out;
+  Tensor a, b, out, many[NMS_LAZY_MAX_STATES + 1];
 
   a = nms_lazy_input (lz, NMS_LAZY_F32, 1, &two, data);
   b = nms_lazy_input (lz, NMS_LAZY_F32, 1, &three, data);
@@ -374,6 +375,10 @@ test_errors (void)
   expect (NMS_ERROR_ARGUMENT, "negate of bf16[2]");
   nms_lazy_read (lz, 0, NULL, NULL);
   expect (NMS_ERROR_ARGUMENT, "no tensors");
+  nms_lazy_read (lz, 1, NULL, NULL);
+  expect (NMS_ERROR_ARGUMENT, "no tensors");
+  g_assert_true (nms_lazy_iota (lz, 2, largest, 0) != NMS_LAZY_NONE);
+  nms_lazy_clear (lz);
   for (int i = 0; i <= NMS_LAZY_MAX_OPERATIONS; i++)
     nms_lazy_s32 (lz, i);
   expect (NMS_ERROR_RANGE, "more than 4096 operations");
@@ -399,6 +404,10 @@ test_errors (void)
   expect (NMS_ERROR_ARGUMENT, "body changes state 0 from s32[] to f32[]");
   nms_lazy_while (lz, 0, NULL, never, stay, NULL, NULL);
   expect (NMS_ERROR_ARGUMENT, "no state");
+  for (size_t i = 0; i < G_N_ELEMENTS (many); i++)
+    many[i] = nms_lazy_input_s32 (lz, 1);
+  nms_lazy_while (lz, G_N_ELEMENTS (many), many, never, stay, NULL, many);
+  expect (NMS_ERROR_ARGUMENT, "too many");
   g_assert_null (nms_lazy_new (NULL));
   nms_lazy_free (NULL);
   nms_lazy_cache_free (NULL);

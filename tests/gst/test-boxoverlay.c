@@ -471,6 +471,21 @@ GST_START_TEST (follows_caps_that_change)
 }
 GST_END_TEST
 
+/* These caps fit the pads, but no memory can hold such a frame. */
+GST_START_TEST (refuses_caps_without_a_layout)
+{
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
+  GstHarness *h = overlay_new (OUTLINES, &info);
+  GstCaps *caps = gst_video_info_to_caps (&info);
+
+  gst_caps_set_simple (caps, "width", G_TYPE_INT, G_MAXINT, "height", G_TYPE_INT, G_MAXINT, NULL);
+  gst_harness_push_event (h, gst_event_new_caps (caps));
+  g_assert_cmpint (gst_harness_push (h, video_buffer_new (&info)), ==, GST_FLOW_NOT_NEGOTIATED);
+  gst_caps_unref (caps);
+  gst_harness_teardown (h);
+}
+GST_END_TEST
+
 GST_START_TEST (passes_gaps_and_eos)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
@@ -555,6 +570,7 @@ static const CheckCase cases[] = {
   CHECK_CASE (warns_once_of_short_buffers),
   CHECK_CASE (copies_read_only_memory),
   CHECK_CASE (follows_caps_that_change),
+  CHECK_CASE (refuses_caps_without_a_layout),
   CHECK_CASE (passes_gaps_and_eos),
   CHECK_CASE (draws_a_hundred_thousand_boxes),
   CHECK_CASE (starts_again_and_again),

@@ -416,6 +416,7 @@ on_frame_boxes (GstElement * element, GstBuffer * buffer, GstStructure * boxes, 
   box = gst_value_get_structure (gst_value_array_get_value (array, 1));
   fail_unless_equals_string (gst_structure_get_string (box, "label"), "\xef\xbf\xbd");
   fail_if (gst_structure_has_field (box, "confidence"));
+  fail_unless (gst_structure_get_int (box, "suppressed-by", &id) && id == 0);
   (*(guint *) data)++;
 }
 
@@ -434,7 +435,9 @@ GST_START_TEST (the_signal_needs_no_file)
           G_TYPE_DOUBLE, 0.5, NULL));
   gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
           G_TYPE_INT, 12, NULL));
-  gst_buffer_add_video_region_of_interest_meta (buffer, "\xff", 1, 2, 3, 4);
+  roi = gst_buffer_add_video_region_of_interest_meta (buffer, "\xff", 1, 2, 3, 4);
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms", "state",
+          G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, 0, NULL));
   fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
   fail_unless_equals_int (count, 1);
   g_object_set (element, "emit-signals", FALSE, NULL);

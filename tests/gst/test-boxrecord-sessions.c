@@ -175,6 +175,29 @@ GST_START_TEST (appending_mends_the_last_line)
 
 GST_END_TEST;
 
+/* Frame numbers continue after the last one of the file, because MOT text has no times. */
+GST_START_TEST (appending_continues_the_numbers_of_mot_text)
+{
+  gchar *path = text_file_path ("append.txt");
+  gchar *contents;
+  guint i;
+
+  for (i = 0; i < 3; i++) {
+    GstHarness *h = recorder_new (NULL, path, "append=true format=mot");
+
+    PUSH (h, 0, 1);
+    gst_harness_teardown (h);
+  }
+  contents = text_file_read (path);
+#define MOT_LINE(number) number ",-1,2,3,3,4,-1,-1,-1,-1\n"
+  fail_unless_equals_string (contents, MOT_LINE ("1") MOT_LINE ("2") MOT_LINE ("3") MOT_LINE ("4")
+      MOT_LINE ("5") MOT_LINE ("6"));
+  g_free (contents);
+  g_free (path);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (a_backward_seek_begins_a_session)
 {
   gchar *path = text_file_path ("seek.jsonl");
@@ -300,6 +323,7 @@ static const CheckCase cases[] = {
   CHECK_CASE (appending_after_the_same_time_begins_a_session),
   CHECK_CASE (appending_reads_a_long_line),
   CHECK_CASE (appending_mends_the_last_line),
+  CHECK_CASE (appending_continues_the_numbers_of_mot_text),
   CHECK_CASE (a_backward_seek_begins_a_session),
   CHECK_CASE (reverse_playback_is_marked),
   CHECK_CASE (decoding_order_is_one_session),

@@ -498,6 +498,41 @@ GST_START_TEST (seeks_are_followed)
 
 GST_END_TEST;
 
+/* A segment that begins within two frames of the last buffer is not a jump, so the index counts
+ * buffers. After a larger step it is computed from the time. */
+GST_START_TEST (a_contiguous_segment_keeps_the_index)
+{
+  static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+  Replay r;
+
+  replay_open_records (&r, times, 8, "match=index");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, 1.6 * FRAME), 2);
+  fail_unless_equals_int (replay_x_at (&r, 3.2 * FRAME), 3);
+  replay_segment (&r, 0, 0);
+  fail_unless_equals_int (replay_x_at (&r, 4.8 * FRAME), 4);
+  replay_segment (&r, 0, 0);
+  fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), 8);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (a_seek_may_come_before_the_first_buffer)
+{
+  static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+  Replay r;
+
+  replay_open_records (&r, times, 8, "match=index");
+  replay_flush (&r);
+  replay_segment (&r, 6 * FRAME, 6 * FRAME);
+  fail_unless_equals_int (replay_x_at (&r, 6 * FRAME), 7);
+  fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), 8);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (reverse_playback_is_followed)
 {
   static const gdouble times[] = { 0, 1, 2, 3 };
@@ -584,6 +619,8 @@ static const CheckCase cases[] = {
   CHECK_CASE (caps_may_change_and_scale),
   CHECK_CASE (times_are_stream_times),
   CHECK_CASE (seeks_are_followed),
+  CHECK_CASE (a_contiguous_segment_keeps_the_index),
+  CHECK_CASE (a_seek_may_come_before_the_first_buffer),
   CHECK_CASE (reverse_playback_is_followed),
   CHECK_CASE (a_gap_is_no_frame),
   CHECK_CASE (eos_reports),

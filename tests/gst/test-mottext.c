@@ -27,6 +27,13 @@ GST_START_TEST (mot_lines_are_read)
   fail_unless (mot_text_parse_line ("7,-1,10,20,30,40", &line, NULL) && line.box.flags == 0);
   fail_unless (mot_text_parse_line ("7,-1,10,20,30,40,55.5", &line, NULL));
   fail_unless (line.box.confidence == 55.5);
+  /* the ends of the ranges */
+  fail_unless (mot_text_parse_line ("1,-2147483648,-2147483648,-2147483648,4294967295,4294967295",
+          &line, NULL));
+  fail_unless (line.box.x == G_MININT32 - G_GINT64_CONSTANT (1) && line.box.y == line.box.x);
+  fail_unless (mot_text_parse_line ("9007199254740992,2147483647,2147483647,2147483647,0,0",
+          &line, NULL));
+  fail_unless (line.box.x == G_MAXINT32 - 1 && line.box.w == 0);
 }
 
 GST_END_TEST;
@@ -53,6 +60,9 @@ GST_START_TEST (malformed_mot_lines_are_refused)
     {"1,1,2,3,-4,5,1,-1,-1,-1", "width or height is negative"},
     {"1,1,2,3,4,5e10,1,-1,-1,-1", "width or height is 2^32"},
     {"1,1,2e10,3,4,5,1,-1,-1,-1", "left or top is not within"},
+    {"1,1,2,-2147483649,4,5,1,-1,-1,-1", "left or top is not within"},
+    {"1,1,2,2147483648,4,5,1,-1,-1,-1", "left or top is not within"},
+    {"1,1,2,3,4294967296,5,1,-1,-1,-1", "width or height is 2^32"},
     {"1,1,2,3,4,5,,-1,-1,-1", "conf is not a number"},
     {"1,1,2,3,4,5,1 2,-1,-1,-1", "conf is not a number"},
     {"1;1;2;3;4;5;1", "frame is not a number"},

@@ -111,7 +111,43 @@ depth (gint px, gint py, gdouble x, gdouble y, gdouble w, gdouble h, gdouble ang
   return MIN (w / 2 - u, h / 2 - v);
 }
 
-/* All of the border is painted, and nothing else. */
+/* Fails unless all of the border of a rotated box of 60 x 40 pixels is painted, and nothing
+ * else. */
+static void
+must_draw (GstVideoFormat format, gint left, gint top, gdouble angle)
+{
+  GstBuffer *buffer;
+  GstVideoInfo info;
+  GstHarness *h;
+  Picture *before, *after;
+  gdouble grid;
+  gint x, y;
+
+  gst_video_info_set_format (&info, format, 120, 90);
+  grid = GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, GST_VIDEO_INFO_N_COMPONENTS (&info) > 1)
+      ? 2 : 1;
+  h = overlay_new ("boxoverlay thickness=4 show-label=false show-score=false", &info);
+  buffer = video_buffer_new (&info);
+  before = picture_read (&info, buffer);
+  add_rotated (buffer, 1, left, top, 60, 40, 0.5, angle);
+  buffer = overlay_push (h, buffer);
+  after = picture_read (&info, buffer);
+  for (y = 0; y < 90; y++)
+    for (x = 0; x < 120; x++) {
+      gdouble d = depth (x, y, left, top, 60, 40, angle);
+      gboolean painted = !picture_same (before, after, x, y);
+
+      if (painted && (d < -1.5 * grid || d > 4 + 1.5 * grid))
+        g_error ("format %u, angle %g: %d, %d is painted (%g)", format, angle, x, y, d);
+      if (!painted && d > grid && d < 4 - grid)
+        g_error ("format %u, angle %g: %d, %d is not painted (%g)", format, angle, x, y, d);
+    }
+  picture_free (before);
+  picture_free (after);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+
 static void
 test_draw (void)
 {
@@ -120,40 +156,25 @@ test_draw (void)
   };
   static const gdouble angles[] = { ANGLE, -1.2, 3.0, G_PI / 2, 1e-3, 100 };
   guint f, a;
-  gint x, y;
 
   for (f = 0; f < G_N_ELEMENTS (formats); f++)
-    for (a = 0; a < G_N_ELEMENTS (angles); a++) {
-      GstBuffer *buffer;
-      GstVideoInfo info;
-      GstHarness *h;
-      Picture *before, *after;
-      gdouble grid;
+    for (a = 0; a < G_N_ELEMENTS (angles); a++)
+      must_draw (formats[f], 30, 25, angles[a]);
+}
 
-      gst_video_info_set_format (&info, formats[f], 120, 90);
-      grid = GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, GST_VIDEO_INFO_N_COMPONENTS (&info) > 1)
-          ? 2 : 1;
-      h = overlay_new ("boxoverlay thickness=4 show-label=false show-score=false", &info);
-      buffer = video_buffer_new (&info);
-      before = picture_read (&info, buffer);
-      add_rotated (buffer, 1, 30, 25, 60, 40, 0.5, angles[a]);
-      buffer = overlay_push (h, buffer);
-      after = picture_read (&info, buffer);
-      for (y = 0; y < 90; y++)
-        for (x = 0; x < 120; x++) {
-          gdouble d = depth (x, y, 30, 25, 60, 40, angles[a]);
-          gboolean painted = !picture_same (before, after, x, y);
+/* Only a corner of the box is on the frame, in all quadrants of the angle. */
+static void
+test_draw_corners (void)
+{
+  static const gdouble angles[] = { ANGLE, -ANGLE, G_PI - ANGLE, ANGLE - G_PI };
+  guint a;
 
-          if (painted && (d < -1.5 * grid || d > 4 + 1.5 * grid))
-            g_error ("format %u, angle %g: %d, %d is painted (%g)", f, angles[a], x, y, d);
-          if (!painted && d > grid && d < 4 - grid)
-            g_error ("format %u, angle %g: %d, %d is not painted (%g)", f, angles[a], x, y, d);
-        }
-      picture_free (before);
-      picture_free (after);
-      gst_buffer_unref (buffer);
-      gst_harness_teardown (h);
-    }
+  for (a = 0; a < G_N_ELEMENTS (angles); a++) {
+    must_draw (GST_VIDEO_FORMAT_RGB, 30, -48, angles[a]);
+    must_draw (GST_VIDEO_FORMAT_RGB, 30, 98, angles[a]);
+    must_draw (GST_VIDEO_FORMAT_RGB, -60, 25, angles[a]);
+    must_draw (GST_VIDEO_FORMAT_RGB, 120, 25, angles[a]);
+  }
 }
 
 /* Boxes far outside of the frame, of any size, dashed: no crash and no endless loop. */
@@ -190,6 +211,7 @@ static const TestCase cases[] = {
   { "/rotatedboxes/record-again", test_record_again },
   { "/rotatedboxes/bad-angle", test_bad_angle },
   { "/rotatedboxes/draw", test_draw },
+  { "/rotatedboxes/draw-corners", test_draw_corners },
   { "/rotatedboxes/draw-hostile", test_draw_hostile },
   { NULL }
 };
