@@ -37,10 +37,11 @@ def _abstract(boxes: Any, *columns: Any, images: int, most: int, **_: Any) -> Li
             for shape in ((most,), ())]
 
 
-def _lower(ctx: Any, *operands: Any, platform: str, images: int, most: int,
-           options: Options) -> Any:
-    text = export.program(platform, ctx.avals_in[0].shape[0] // images, classes=len(operands) > 2,
-                          images=images, max_detections=most, **options.of_program()).text
+def _lower(ctx: Any, *operands: Any, platform: str, images: int, most: int, classes: bool,
+           parents: bool, options: Options) -> Any:
+    text = export.program(platform, ctx.avals_in[0].shape[0] // images, classes=classes,
+                          parents=parents, images=images, max_detections=most,
+                          **options.of_program()).text
     context = ctx.module_context
     name = mlir.merge_mlir_modules(context.module, _NAMES[platform],
                                    ir.Module.parse(text, context.context), context.symbol_table)
@@ -51,7 +52,7 @@ def _lower(ctx: Any, *operands: Any, platform: str, images: int, most: int,
 def _images(arrays: Any, images: int, platform: str, max_output: int, options: Options) -> Any:
     """Decides images whose boxes follow one another. An excluded box has score NaN, so that it
     takes no part. Without classes, a cap of a class is a cap of all boxes."""
-    rows, scores, classes, exclude = arrays
+    rows, scores, classes, exclude, parents = arrays
     most = min(max_output, rows.shape[0] // images)
     if not classes.size and not options.classes:
         most = min(most, options.max_per_class or most)
@@ -59,8 +60,9 @@ def _images(arrays: Any, images: int, platform: str, max_output: int, options: O
         scores = jnp.where(exclude, jnp.nan, scores)
     uses_classes = classes.size > 0 and (options.max_per_class > 0 or options.classes != ()
                                          or not options.class_agnostic)
-    columns = (rows, scores, classes) if uses_classes else (rows, scores)
+    columns = [rows, scores] + [classes] * uses_classes + [parents] * bool(parents.size)
     picks, count = program_p.bind(*columns, platform=platform, images=images, most=most,
+                                  classes=uses_classes, parents=bool(parents.size),
                                   options=options)
     missing = [(0, 0)] * (picks.ndim - 1) + [(0, max_output - most)]
     return jnp.pad(picks, missing, constant_values=-1), count
@@ -72,9 +74,7 @@ def decide(platform: str, boxes: Any, scores: Any, classes: Any, exclude: Any, p
     images, count = boxes.shape[:2]
     if images * count == 0:
         return jnp.full((images, max_output), -1, jnp.int32), jnp.zeros((images,), jnp.int32)
-    if parents.size:
-        raise NotImplementedError("parents works on the CPU only in nmscore.jax.nms")
-    columns = (boxes.astype(jnp.float32), scores.astype(jnp.float32), classes, exclude)
+    columns = (boxes.astype(jnp.float32), scores.astype(jnp.float32), classes, exclude, parents)
 
     def one(arrays: Any) -> Any:
         return _images(arrays, 1, platform, max_output, options)

@@ -25,7 +25,7 @@ PLATFORMS = ("cpu", "gpu", "tpu")
 class Array(NamedTuple):
     """An input or a result of a program's function @main, row-major.
 
-    name   "boxes", "scores", "classes", "head", "picks" or "count"
+    name   "boxes", "scores", "classes", "parents", "head", "picks" or "count"
     type   "float32", "bfloat16" or "int32", f32, bf16 or i32 in the text
     shape  its extents, () for one number
     """
@@ -39,7 +39,8 @@ class Program(NamedTuple):
 
     text     StableHLO: a module with one public function, @main
     inputs   its inputs, in order: boxes (N, 4) float32, rows of x1 y1 x2 y2; scores (N,)
-             float32; classes (N,) int32, if `classes` is set and an option uses them. Or
+             float32; classes (N,) int32, if `classes` is set and an option uses them;
+             parents (N,) int32, if `parents` is set. Or
              head (4 + C, N) float32. A box whose score is NaN takes no part
     outputs  its results, in order: picks (K,) int32, the indices of the kept boxes, best
              first, then -1; count () int32, the number of kept boxes. With a head also
@@ -51,7 +52,8 @@ class Program(NamedTuple):
 
 
 def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool = False,
-            iou_threshold: float = 0.5, score_threshold: float = float("-inf"),
+            parents: bool = False, iou_threshold: float = 0.5,
+            score_threshold: float = float("-inf"),
             max_detections: int = 0, max_per_class: int = 0, max_candidates: int = 0,
             inclusive: bool = False, score_strict: bool = False, class_agnostic: bool = False,
             class_options: Optional[Mapping[int, ClassOptions]] = None, bfloat16: bool = False,
@@ -67,6 +69,7 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
                    YOLOv8: rows cx cy w h, then a score for each of C classes; 0: the
                    inputs are boxes and scores
     classes        the boxes have classes
+    parents        the boxes have parents, which nmscore.run describes
     bfloat16       boxes, scores and head are bfloat16; the results are those for the same
                    numbers in float32
     max_detections K, most kept boxes; 0: N
@@ -75,7 +78,7 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
                    and v6e; 0: 16 MiB, which every TPU has
     images         B, images of one call, decided one after another; more than 1 only for
                    "tpu" and without a head. Inputs hold one image after another: boxes
-                   (B * N, 4), scores and classes (B * N,); picks are (B, K), count (B,)
+                   (B * N, 4), the others (B * N,); picks are (B, K), count (B,)
 
     The other options are those of nmscore.run and are constants of the program. Raises
     TypeError or ValueError, also if the boxes do not fit into a TPU's memory.
@@ -83,10 +86,10 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     if platform not in PLATFORMS:
         raise ValueError("platform must be one of %s, not %r" % (", ".join(PLATFORMS), platform))
     text, inputs, outputs = _nmscore.program(
-        PLATFORMS.index(platform), boxes, head_classes, classes, bfloat16, tpu_memory, images,
-        iou_threshold, score_threshold, max_detections, max_per_class, max_candidates, inclusive,
-        score_strict, class_agnostic, False, 0.0, 0.0, class_options, "auto", None, "hard", "iou",
-        "avg", None)
+        PLATFORMS.index(platform), boxes, head_classes, classes, parents, bfloat16, tpu_memory,
+        images, iou_threshold, score_threshold, max_detections, max_per_class, max_candidates,
+        inclusive, score_strict, class_agnostic, False, 0.0, 0.0, class_options, "auto", None,
+        "hard", "iou", "avg", None)
     return Program(text, [Array(*a) for a in inputs], [Array(*a) for a in outputs])
 
 
@@ -126,6 +129,7 @@ def _arguments(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
     parser.add_argument("--head-classes", type=int, default=0, metavar="C",
                         help="the input is the head of a YOLO detector, 4 + C rows")
     parser.add_argument("--classes", action="store_true", help="the boxes have classes")
+    parser.add_argument("--parents", action="store_true", help="the boxes have parents")
     parser.add_argument("--bfloat16", action="store_true",
                         help="boxes, scores and head are bfloat16")
     for name, default in (("iou", 0.5), ("score", float("-inf"))):

@@ -103,9 +103,6 @@ def nms(boxes: Any, scores: Any, iou_threshold: float, max_output: int, *,
     score_threshold, max_per_class, max_candidates, inclusive, score_strict, class_agnostic,
     class_options    as in nmscore.run
 
-    parents works on the CPU only; elsewhere it raises NotImplementedError when the program is
-    lowered.
-
     The result is that of nmscore.run. It is not differentiable: under grad, boxes and scores
     have to pass through jax.lax.stop_gradient.
 

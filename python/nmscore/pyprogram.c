@@ -23,24 +23,26 @@ read_size (PyObject *value, const char *name, int32_t *size)
   return 0;
 }
 
-#define SPEC_COUNT 7
+#define SPEC_COUNT 8
 
-/* Reads platform, boxes, head_classes, classes, bfloat16, tpu_memory and images. */
+/* Reads platform, boxes, head_classes, classes, parents, bfloat16, tpu_memory and images. */
 static int
 read_spec (PyObject *const *args, nms_program_spec *spec)
 {
   uint64_t memory;
-  uint8_t classes, bfloat16;
+  uint8_t classes, parents, bfloat16;
 
   if (read_size (args[0], "platform", &spec->platform) < 0
       || read_size (args[1], "boxes", &spec->boxes) < 0
       || read_size (args[2], "head_classes", &spec->head_classes) < 0
       || py_options_read_flag (args[3], "classes", &classes) < 0
-      || py_options_read_flag (args[4], "bfloat16", &bfloat16) < 0
-      || py_options_read_count (args[5], "tpu_memory", &memory) < 0
-      || read_size (args[6], "images", &spec->images) < 0)
+      || py_options_read_flag (args[4], "parents", &parents) < 0
+      || py_options_read_flag (args[5], "bfloat16", &bfloat16) < 0
+      || py_options_read_count (args[6], "tpu_memory", &memory) < 0
+      || read_size (args[7], "images", &spec->images) < 0)
     return -1;
   spec->classes = classes;
+  spec->parents = parents;
   spec->bfloat16 = bfloat16;
   spec->tpu_memory = (size_t) memory;
   return 0;

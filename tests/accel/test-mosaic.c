@@ -49,8 +49,7 @@ test_bound (void)
 {
   static const nms__mosaic_spec specs[] = { { .picks = 300 }, { .picks = 300, .classes = 1 },
     { .picks = 1, .memory = 1 << 20 }, { .picks = 300, .form = NMS__MOSAIC_TILES },
-    { .picks = 300, .classes = 1, .box_limits = 1,
-        .class_caps = 1 } };
+    { .picks = 300, .classes = 1, .box_limits = 1, .class_caps = 1, .parents = 1 } };
 
   for (size_t i = 0; i < G_N_ELEMENTS (specs); i++) {
     nms__mosaic_spec spec = specs[i];
@@ -69,7 +68,8 @@ test_bound (void)
     g_free (why);
   }
   /* the numbers in mosaicspec.h for every generation */
-  nms__mosaic_spec full = { .picks = 300, .classes = 1, .class_caps = 1, .box_limits = 1 };
+  nms__mosaic_spec full = { .picks = 300, .classes = 1, .class_caps = 1, .box_limits = 1,
+    .parents = 1 };
   g_assert_cmpint (nms__mosaic_most_boxes (&full), >=, 65536);
 }
 
@@ -99,7 +99,7 @@ test_texts (void)
     for (int bits = 0; bits < 16; bits++) {
       nms__mosaic_spec spec = { .boxes = counts[i], .picks = counts[i] < 300 ? counts[i] : 300,
         .classes = bits & 1, .class_agnostic = bits >> 1 & 1, .box_limits = bits >> 2 & 1,
-        .class_caps = bits == 9 || bits == 15,
+        .class_caps = bits == 9 || bits == 15, .parents = bits % 3 == 0,
         .form = bits >> 3 ? NMS__MOSAIC_TILES : NMS__MOSAIC_PICKS };
       size_t length = 0;
       char error[200] = "", *text = nms__mosaic_module (&spec, &length, error, sizeof error);

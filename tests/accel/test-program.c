@@ -65,6 +65,7 @@ test_arrays (void)
   for (int platform = NMS_PROGRAM_CPU; platform <= NMS_PROGRAM_TPU; platform++) {
     const nms_program_spec plain = { .platform = platform, .boxes = 200 },
         classes = { .platform = platform, .boxes = 200, .classes = 1 },
+        parents = { .platform = platform, .boxes = 200, .parents = 1 },
         head = { .platform = platform, .boxes = 100, .head_classes = 8 },
         narrow = { .platform = platform, .boxes = 100, .head_classes = 8, .bfloat16 = 1 },
         narrow_rows = { .platform = platform, .boxes = 200, .classes = 1, .bfloat16 = 1 };
@@ -73,6 +74,8 @@ test_arrays (void)
     o = defaults ();
     o.max_detections = 20;
     check (classes, &o, "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ", in_order);
+    check (parents, &o, "boxes:f32 200x4; scores:f32 200; parents:s32 200; -> picks:s32 20; "
         "count:s32; ", in_order);
     o.class_agnostic = 1; /* no option uses classes */
     check (classes, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 20; count:s32; ",
@@ -143,7 +146,10 @@ test_refusals (void)
       "platform 3 is unknown");
   refused ((nms_program_spec) { .boxes = 9, .head_classes = 3, .classes = 1 }, NULL,
       NMS_ERROR_ARGUMENT,
-      "head_classes is 3, must be 0 or more, and classes must be 0 with a head");
+      "head_classes is 3, must be 0 or more, and classes and parents must be 0 with a head");
+  refused ((nms_program_spec) { .boxes = 9, .head_classes = 3, .parents = 1 }, NULL,
+      NMS_ERROR_ARGUMENT,
+      "head_classes is 3, must be 0 or more, and classes and parents must be 0 with a head");
   refused ((nms_program_spec) { .boxes = 9, .platform = NMS_PROGRAM_TPU, .images = -1 }, NULL,
       NMS_ERROR_RANGE, "images is -1, must be 0 to 7456540");
   refused ((nms_program_spec) { .boxes = 9, .platform = NMS_PROGRAM_GPU, .images = 2 }, NULL,

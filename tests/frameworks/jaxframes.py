@@ -17,6 +17,15 @@ def random_frames(seed, images=500, boxes=40):
     return rows, scores, rng.integers(0, 3, (images, boxes)).astype(np.int32)
 
 
+def random_columns(seed, classes):
+    """Of two seeds one has class ids and excluded boxes, of three one has parents."""
+    columns = {"class_ids": classes, "exclude": classes == seed % 3} if seed % 2 else {}
+    if seed % 3 == 0:
+        near = np.random.default_rng(seed).integers(-4, 5, classes.shape)
+        columns["parents"] = (np.arange(classes.shape[-1]) + near).astype(np.int32)
+    return columns
+
+
 def check(test, kept, rows, scores, most, columns=None, **options):
     """Compares the images of a batch with nmscore.run. `columns` has its other columns."""
     index, count = np.asarray(kept[0]), np.asarray(kept[1])

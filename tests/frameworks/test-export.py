@@ -20,14 +20,14 @@ import nmscore  # noqa: E402
 from nmscore import export  # noqa: E402
 
 BOXES = 200
-# options of each program, with whether the boxes have classes
-CASES = [({}, False), ({"max_detections": 15}, False), ({"iou_threshold": 0.0}, False),
-         ({"iou_threshold": 0.25, "inclusive": True}, True),
-         ({"score_threshold": 0.5, "score_strict": True}, True),
-         ({"score_threshold": 0.5, "max_detections": 30}, True),
-         ({"class_agnostic": True, "max_per_class": 4}, True),
-         ({"max_candidates": 60, "score_threshold": 0.4, "max_detections": 30}, True),
-         ({"max_per_class": 3, "iou_threshold": 1.0}, True)]
+# options of each program, and its columns besides boxes and scores
+CASES = [({}, []), ({"max_detections": 15}, []), ({"iou_threshold": 0.0}, ["parents"]),
+         ({"iou_threshold": 0.25, "inclusive": True}, ["classes", "parents"]),
+         ({"score_threshold": 0.5, "score_strict": True}, ["classes"]),
+         ({"score_threshold": 0.5, "max_detections": 30}, ["classes"]),
+         ({"class_agnostic": True, "max_per_class": 4}, ["classes"]),
+         ({"max_candidates": 60, "score_threshold": 0.4, "max_detections": 30}, ["classes"]),
+         ({"max_per_class": 3, "iou_threshold": 1.0}, ["classes"])]
 
 
 def command(*words):
@@ -51,7 +51,8 @@ def random_frame(rng, boxes=BOXES):
     scores = rng.integers(0, 12, boxes).astype(np.float32) / 8
     rows[rng.random(rows.shape) < 0.002] = np.nan
     scores[rng.random(boxes) < 0.01] = np.nan
-    return rows, scores, rng.integers(-1, 3, boxes).astype(np.int32)
+    return rows, scores, {"classes": rng.integers(-1, 3, boxes).astype(np.int32),
+                          "parents": rng.integers(-1, boxes, boxes).astype(np.int32)}
 
 
 class Jaxlib:
@@ -84,14 +85,15 @@ class Iree:
 
 class Programs(unittest.TestCase):
     def check_frames(self, system, platform, frames, cases):
-        for number, (options, has_classes) in enumerate(cases):
-            text = command(platform, BOXES, *words_of(options), *["--classes"] * has_classes)
+        for number, (options, names) in enumerate(cases):
+            text = command(platform, BOXES, *words_of(options), *["--" + name for name in names])
             run, rng = system(text), np.random.default_rng(number)
             for _ in range(frames):
-                rows, scores, classes = random_frame(rng)
-                columns = [rows, scores] + [classes] * has_classes
-                picks, count = run(*columns)
-                kept = nmscore.run(*columns, **options).kept
+                rows, scores, given = random_frame(rng)
+                picks, count = run(rows, scores, *[given[name] for name in names])
+                kept = nmscore.run(rows, scores, given["classes"] if "classes" in names else None,
+                                   parents=given["parents"] if "parents" in names else None,
+                                   **options).kept
                 self.assertEqual(int(count), len(kept), options)
                 self.assertEqual(picks[:len(kept)].tolist(), kept.tolist(), options)
                 self.assertTrue((picks[len(kept):] == -1).all())

@@ -16,7 +16,7 @@ import numpy as np  # noqa: E402
 
 import nmscore.export  # noqa: E402
 import nmscore.jax  # noqa: E402
-from jaxframes import check, random_frames  # noqa: E402
+from jaxframes import check, random_columns, random_frames  # noqa: E402
 from kernelcall import BODY, Runner  # noqa: E402
 
 MOST = 12
@@ -48,18 +48,13 @@ class Gpu(unittest.TestCase):
     def test_loop(self):
         for seed, options in enumerate(OPTIONS):
             rows, scores, classes = random_frames(seed, 40)
-            columns = {"class_ids": classes, "exclude": classes == seed % 3} if seed % 2 else {}
+            columns = random_columns(seed, classes)
             arrays = (rows, scores, *columns.values())
             platform = ("cuda", "rocm")[seed % 2]
             program = program_for(platform, columns, options, *arrays, over=True)
             self.assertIn("@nmscore_loop", str(program.mlir_module()))
             check(self, program.call(*arrays), rows, scores, MOST, columns,
                   **{"iou_threshold": 0.5, **options})
-
-    def test_what_the_program_lacks(self):
-        rows, scores, classes = (a[0] for a in random_frames(9, 1))
-        with self.assertRaisesRegex(NotImplementedError, "parents"):
-            program_for("cuda", [], {"parents": classes}, rows, scores)
 
     def test_implementation(self):
         for platform, text in (("cuda", "loop"), ("gpu", "loop"), ("rocm", "loop"),
@@ -76,7 +71,7 @@ class Tpu(unittest.TestCase):
         before = self.runner.calls
         for seed, options in enumerate(OPTIONS):
             rows, scores, classes = random_frames(seed, 2, 150)
-            columns = {"class_ids": classes, "exclude": classes == seed % 3} if seed % 2 else {}
+            columns = random_columns(seed, classes)
             arrays = [a[0] for a in (rows, scores, *columns.values())]
             program = program_for("tpu", columns, options, *arrays)
             self.assertIn("@nmscore_tpu_kernel", str(program.mlir_module()))
@@ -90,7 +85,7 @@ class Tpu(unittest.TestCase):
         for seed, (size, options) in enumerate(((150, {}), (150, OPTIONS[-1]), (1100, OPTIONS[5]),
                                               (150, {"max_candidates": 30}))):
             rows, scores, classes = random_frames(20 + seed, 3, size)
-            columns = {"class_ids": classes, "exclude": classes == 1} if options else {}
+            columns = random_columns(seed, classes)
             arrays = (rows, scores, *columns.values())
             program = program_for("tpu", columns, options, *arrays, over=True)
             before = self.runner.calls

@@ -33,8 +33,11 @@ def plain(rows, scores):
 
 
 def by_class(rows, scores, classes):
-    return tuple(nmscore.jax.nms(rows, scores, 0.5, 300, class_ids=classes, max_per_class=100,
-                                 max_candidates=2000))
+    return tuple(nmscore.jax.nms(rows, scores, 0.5, 300, class_ids=classes, max_per_class=100))
+
+
+def by_parents(rows, scores, parents):
+    return tuple(nmscore.jax.nms(rows, scores, 0.5, 300, parents=parents, max_candidates=200))
 
 
 class Compiled(unittest.TestCase):
@@ -48,7 +51,9 @@ class Compiled(unittest.TestCase):
                     compiled(device, jax.vmap(plain), ((64, 1024, 4), jnp.bfloat16),
                              ((64, 1024), jnp.float32)),
                     compiled(device, by_class, ((8400, 4), jnp.float32), ((8400,), jnp.float16),
-                             ((8400,), jnp.int32))):
+                             ((8400,), jnp.int32)),
+                    compiled(device, by_parents, ((500, 4), jnp.float32), ((500,), jnp.float32),
+                             ((500,), jnp.int32))):
                 self.assertEqual(text.count('custom_call_target="tpu_custom_call"'), 1)
 
 

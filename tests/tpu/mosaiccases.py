@@ -15,7 +15,7 @@ class Case:
     """Boxes, scores, classes and options of one run."""
 
     def __init__(self, name, corners, score, picks, threshold=0.5, inclusive=False, classes=None,
-                 agnostic=False, most=None, class_options=None, absent=None):
+                 agnostic=False, most=None, class_options=None, absent=None, parents=None):
         self.name = name
         self.corners = np.ascontiguousarray(corners, F)      # 4 x N
         self.score = np.ascontiguousarray(score, F)
@@ -24,6 +24,7 @@ class Case:
         self.agnostic = agnostic
         self.most = picks if most is None else most
         self.class_options = class_options or {}             # class: (threshold, most or 0)
+        self.parents = None if parents is None else np.ascontiguousarray(parents, np.int32)
         self.absent = np.zeros(self.score.shape, bool) if absent is None else absent
 
     @property
@@ -40,7 +41,8 @@ class Case:
                 f'classes={int(self.classes is not None)}',
                 f'class_agnostic={int(self.agnostic)}',
                 f'box_limits={int(bool(self.class_options))}',
-                f'class_caps={int(self.class_caps)}']
+                f'class_caps={int(self.class_caps)}',
+                f'parents={int(self.parents is not None)}']
 
     def images(self, count):
         """Returns this case and others with the same options."""
@@ -78,6 +80,8 @@ class Case:
                 np.stack([known[t] for t in self.per_box(0)], 1), F))
         if self.class_caps:
             arguments.append(np.array(self.per_box(1), np.int32))
+        if self.parents is not None:
+            arguments.append(self.parents)
         return arguments
 
 
@@ -97,12 +101,15 @@ class Reference:
     def __call__(self, case):
         there = np.flatnonzero(~case.absent)
         options = sorted(case.class_options.items())
-        data = np.array([there.size, case.inclusive, case.agnostic, case.classes is not None,
+        columns = (case.classes is not None) + 2 * (case.parents is not None)
+        data = np.array([there.size, case.inclusive, case.agnostic, columns,
                          case.most, len(options)], np.int32).tobytes() + case.threshold.tobytes()
         for column in [*case.corners, case.score]:
             data += column[there].tobytes()
         if case.classes is not None:
             data += case.classes[there].tobytes()
+        if case.parents is not None:
+            data += self.parents(case, there).tobytes()
         for class_id, (threshold, most) in options:
             data += np.int32(class_id).tobytes() + F(threshold).tobytes()
             data += np.int32(most).tobytes()
@@ -111,6 +118,15 @@ class Reference:
         picks = np.full(case.picks, -1, np.int32)
         picks[:kept.size] = there[kept]
         return picks
+
+    @staticmethod
+    def parents(case, there):
+        """Returns the parents of the boxes `there` as positions in `there`, -1 if absent."""
+        position = np.full(case.boxes, -1, np.int32)
+        position[there] = np.arange(there.size)
+        parents = case.parents[there]
+        inside = (parents >= 0) & (parents < case.boxes)
+        return np.where(inside, position[np.where(inside, parents, 0)], -1).astype(np.int32)
 
 
 def boxes_of(g, n, extent=0.2, area=1.0):
@@ -232,3 +248,15 @@ def cases():
     # classes of which the last candidate of a word is at the cap
     yield Case('caps at the ends of words', boxes_of(g, 300, 0.001), np.arange(300, 0, -1), 300,
                classes=np.arange(300) // 32, class_options={c: (0.5, 31 + c % 3) for c in range(9)})
+
+    g = np.random.default_rng(22)
+    for n in (300, 1100):
+        score, classes = g.integers(0, 40, n), g.integers(-1, 3, n)
+        boxes = boxes_of(g, n, 0.3)
+        centre = boxes[:2] + boxes[2:]
+        distance = ((centre[:, :, None] - centre[:, None]) ** 2).sum(0) + 9 * np.eye(n)
+        near = np.argmin(distance, 0)  # the box whose centre is nearest
+        yield Case(f'{n} boxes with parents', boxes, score, 100, 0.1, parents=near)
+        yield Case(f'{n} boxes with parents and caps', boxes, score, 100, 0.1, classes=classes,
+                   class_options={0: (0.2, 20), 1: (0.8, 0)}, absent=g.uniform(0, 1, n) < 0.3,
+                   parents=np.where(classes < 0, [-2 ** 31, 2 ** 31 - 1][n > 300], near))

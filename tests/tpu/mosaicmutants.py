@@ -50,6 +50,16 @@ def broken(module):
 V = r'(%v\d+)'
 
 
+def parents(form, rows, times):
+    """Returns the mutants of the test of parents on values of `rows` rows."""
+    t = rf'vector<{rows}x128xi32>'
+    both = rf'(cmpi ne, {V}, {V} : {t}\n{V} = arith\.cmpi ne, {V}, {V} : {t}\n{V} = arith\.andi) ' \
+        rf'{V}, {V}'
+    return [Mutant(form, name, '300 boxes with parents', both, replacement, times)
+            for name, replacement in (('a part suppresses its parent', r'\1 \8, \8'),
+                                      ('a parent suppresses its part', r'\1 \9, \9'))]
+
+
 def overlap(form, rows):
     """Returns the mutants of the overlap test on values of `rows` rows."""
     t = rf'vector<{rows}x128xf32>'
@@ -84,7 +94,8 @@ def overlap(form, rows):
     ]
 
 
-MUTANTS = overlap(PICKS, 8) + overlap(TILES, 32) + [
+MUTANTS = overlap(PICKS, 8) + overlap(TILES, 32) + parents(PICKS, 8, 1) + parents(
+    TILES, 32, 12) + [
     Mutant(PICKS, 'a tie taken high', 'ties',
            r'minsi|2147483647', lambda m: 'maxsi' if m[0] == 'minsi' else '-2147483648', None),
     Mutant(PICKS, 'a tie of chunks taken high', '5000 boxes, tied',

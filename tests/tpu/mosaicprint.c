@@ -4,7 +4,7 @@
  * compiler.
  *
  *     mosaicprint [kernel|memory|most] boxes=N picks=K [images=B] [form=0..2] [memory=BYTES]
- *         [classes=1] [class_agnostic=1] [box_limits=1] [class_caps=1]
+ *         [classes=1] [class_agnostic=1] [box_limits=1] [class_caps=1] [parents=1]
  *     mosaicprint limit THRESHOLD INCLUSIVE
  *
  * THRESHOLD is the bits of a float in hexadecimal; `limit` prints its numbers in the
@@ -51,6 +51,7 @@ set (nms__mosaic_spec *spec, const char *word)
   FIELD (class_agnostic);
   FIELD (box_limits);
   FIELD (class_caps);
+  FIELD (parents);
   return 0;
 }
 

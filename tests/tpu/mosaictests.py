@@ -132,10 +132,10 @@ def compiled(tap, tools):
     specs = ['boxes=1024 picks=128', 'boxes=1024 picks=128 classes=1', 'boxes=1 picks=1',
              'boxes=8192 picks=300 classes=1', 'boxes=1000 picks=700']
     by_box = ['boxes=1024 picks=128 classes=1 box_limits=1 class_caps=1',
-              'boxes=1000 picks=700 classes=1 class_caps=1 class_agnostic=1',
+              'boxes=1000 picks=700 classes=1 class_caps=1 class_agnostic=1 parents=1',
               'boxes=65536 picks=300 classes=1 box_limits=1 class_caps=1']
     batches = ['images=64 boxes=1024 picks=128', 'images=3 boxes=1 picks=1',
-               'images=4 boxes=8192 picks=300 classes=1 box_limits=1 class_caps=1']
+               'images=4 boxes=8192 picks=300 classes=1 box_limits=1 class_caps=1 parents=1']
     large = ['boxes=180224 picks=300 classes=1 box_limits=1 class_caps=1',
              'boxes=729088 picks=300 classes=1 box_limits=1 class_caps=1 memory=67108864']
     # several processes may compile at the same time

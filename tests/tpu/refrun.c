@@ -2,10 +2,10 @@
 /*
  * refrun: runs the reference of the tests on standard input, for Python.
  *
- * Reads 6 int32 (boxes, inclusive, agnostic, 1 if there are classes, most kept boxes,
- * number of class options), the threshold, then packed columns x1 y1 x2 y2 score
- * [class], then for each class option: id, threshold, most. Writes the kept indices,
- * int32 each.
+ * Reads 6 int32 (boxes, inclusive, agnostic, 1 if there are classes + 2 if there are
+ * parents, most kept boxes, number of class options), the threshold, then packed columns
+ * x1 y1 x2 y2 score [class] [parent], then for each class option: id, threshold, most.
+ * Writes the kept indices, int32 each.
  */
 #include "reference.h"
 
@@ -42,8 +42,10 @@ main (void)
     return 1;
   for (int i = 0; i < 5; i++)
     columns[i]->data = take (boxes.count, sizeof (float));
-  if (head[3])
+  if (head[3] & 1)
     boxes.class_id.data = take (boxes.count, sizeof (int32_t));
+  if (head[3] & 2)
+    boxes.parent.data = take (boxes.count, sizeof (int32_t));
   for (size_t i = 0; i < options.class_option_count; i++) {
     int32_t *id = take (1, sizeof *id);
     float *limit = take (1, sizeof *limit);
@@ -64,6 +66,7 @@ main (void)
   for (int i = 0; i < 5; i++)
     free ((void *) columns[i]->data);
   free ((void *) boxes.class_id.data);
+  free ((void *) boxes.parent.data);
   free (classes);
   free (threshold);
   free (head);

@@ -41,6 +41,8 @@
  *   class_most    tensor<Nxi32>       most picks of the box's class, the same number
  *                                     for all its boxes, 0: no limit; only if
  *                                     `class_caps`
+ *   parent        tensor<Nxi32>       the index of the box's parent; a number that is no
+ *                                     index: none; only if `parents`
  *
  * The module pads its arguments. The form of picks saves this copy if N is a multiple of
  * 1024 up to 4096 boxes, or of 4096 beyond; the form of tiles copies them to one array.

@@ -33,6 +33,8 @@ arguments (const nms__mosaic_spec *spec, Argument list[16])
     list[n++] = (Argument){ "f32", "0.0", 3, 0 };
   if (spec->class_caps)
     list[n++] = (Argument){ "i32", "0", 1, 0 };
+  if (spec->parents)
+    list[n++] = (Argument){ "i32", "-1", 1, 0 };
   return n;
 }
 

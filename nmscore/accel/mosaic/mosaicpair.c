@@ -82,3 +82,13 @@ nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic
       nms__mosaic_f32 (m, d.rows, d.cols, 0.0f));
   return nms__mosaic_op (m, "arith.andi", overlaps, beyond);
 }
+
+nms__value
+nms__mosaic_unrelated (nms__mosaic *m, const nms__mosaic_relation *a,
+    const nms__mosaic_relation *b)
+{
+  nms__value not_part = nms__mosaic_compare (m, "ne", a->parent, b->index);
+  nms__value not_parent = nms__mosaic_compare (m, "ne", a->index, b->parent);
+
+  return nms__mosaic_op (m, "arith.andi", not_part, not_parent);
+}

@@ -39,4 +39,13 @@ nms__value nms__mosaic_area (nms__mosaic *m, const nms__mosaic_box *box);
 nms__value nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic_box *b,
     const nms__mosaic_limit *limit);
 
+/* Boxes of one shape, by their indices and those of their parents. */
+typedef struct nms__mosaic_relation {
+  nms__value index, parent;
+} nms__mosaic_relation;
+
+/* Prints the test that neither `a` nor `b` is the parent of the other; the result is an I1. */
+nms__value nms__mosaic_unrelated (nms__mosaic *m, const nms__mosaic_relation *a,
+    const nms__mosaic_relation *b);
+
 #endif

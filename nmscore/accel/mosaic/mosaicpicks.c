@@ -20,11 +20,11 @@
 /* Rows of a chunk: enough independent registers to hide latency. */
 #define CHUNK_ROWS 32
 
-enum { X1, Y1, X2, Y2, KEY, PARAMETERS, CLASS, LIMIT, CLASS_MOST, INPUTS };
+enum { X1, Y1, X2, Y2, KEY, PARAMETERS, CLASS, LIMIT, CLASS_MOST, PARENT, INPUTS };
 
 /* The rows of the arrays that describe the last pick. */
 enum { LAST_X1, LAST_Y1, LAST_X2, LAST_Y2 };
-enum { LAST_INDEX, LAST_CLASS };
+enum { LAST_INDEX, LAST_CLASS, LAST_PARENT };
 
 typedef struct {
   nms__mosaic *m;
@@ -37,7 +37,7 @@ typedef struct {
 
 /* The best box so far at each position of a chunk. */
 typedef struct {
-  nms__value key, index, corner[4], class_id;
+  nms__value key, index, corner[4], class_id, parent;
 } Best;
 
 void
@@ -61,6 +61,8 @@ nms__mosaic_picks_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layo
     nms__mosaic_add_input (layout, NMS__MOSAIC_F32, 3 * layout->rows);
   if (spec->class_caps)
     nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
+  if (spec->parents)
+    nms__mosaic_add_input (layout, NMS__MOSAIC_S32, layout->rows);
   nms__mosaic_set_picks (layout, spec->picks);
   nms__mosaic_add_scratch (layout, NMS__MOSAIC_S32, layout->rows);
   nms__mosaic_add_scratch (layout, NMS__MOSAIC_F32, layout->rows);
@@ -77,7 +79,7 @@ assign_arrays (Picks *p)
 
   for (int i = 0; i < INPUTS; i++) {
     if ((i == CLASS && !nms__mosaic_uses_class (p->spec)) || (i == LIMIT && !p->spec->box_limits)
-        || (i == CLASS_MOST && !p->spec->class_caps))
+        || (i == CLASS_MOST && !p->spec->class_caps) || (i == PARENT && !p->spec->parents))
       continue;
     p->in[i] = *next++;
   }
@@ -161,23 +163,44 @@ print_start (Picks *p)
     store_field (p, far, p->last, i);
   store_field (p, none, p->last_bits, LAST_INDEX);
   store_field (p, none, p->last_bits, LAST_CLASS);
+  if (p->spec->parents)
+    store_field (p, none, p->last_bits, LAST_PARENT);
+}
+
+/* What a pass reads of the boxes of a chunk besides corners. */
+typedef struct {
+  nms__value position, class_id, parent;
+} Chunk;
+
+/* Prints the test which boxes of a chunk are neither parents nor parts of the last pick. */
+static nms__value
+print_unrelated (Picks *p, const Chunk *chunk)
+{
+  nms__mosaic_relation box = { chunk->position, chunk->parent };
+  nms__mosaic_relation last = { load_field (p, p->last_bits, LAST_INDEX),
+    load_field (p, p->last_bits, LAST_PARENT) };
+
+  return nms__mosaic_unrelated (p->m, &box, &last);
 }
 
 /* Prints the tests whether the box at a position of a chunk is removed, because the last
  * pick suppresses it, it is the last pick, or its class is full. */
 static nms__value
-print_removed (Picks *p, nms__value row, nms__value position, const nms__mosaic_box *box,
-    const nms__mosaic_box *last, nms__value class_id)
+print_removed (Picks *p, nms__value row, const Chunk *chunk, const nms__mosaic_box *box,
+    const nms__mosaic_box *last)
 {
   nms__mosaic *m = p->m;
   nms__mosaic_limit limit = { load_limit (p, 0, row), load_limit (p, 1, row),
     load_limit (p, 2, row) };
   nms__value removed = nms__mosaic_exceeds (m, box, last, &limit);
-  nms__value self = nms__mosaic_compare (m, "eq", position,
+  nms__value self = nms__mosaic_compare (m, "eq", chunk->position,
       load_field (p, p->last_bits, LAST_INDEX));
 
+  if (p->spec->parents)
+    removed = nms__mosaic_op (m, "arith.andi", removed, print_unrelated (p, chunk));
+
   if (nms__mosaic_uses_class (p->spec)) {
-    nms__value same = nms__mosaic_compare (m, "eq", class_id,
+    nms__value same = nms__mosaic_compare (m, "eq", chunk->class_id,
         load_field (p, p->last_bits, LAST_CLASS));
     if (!p->spec->class_agnostic)
       removed = nms__mosaic_op (m, "arith.andi", removed, same);
@@ -213,37 +236,44 @@ print_pass (Picks *p, Best *best)
   last.area = nms__mosaic_area (m, &last);
   best->key = dead;
   best->index = constant (p, INT32_MAX);
-  best->class_id = constant (p, 0);
+  best->class_id = best->parent = constant (p, 0);
   for (int i = 0; i < 4; i++)
     best->corner[i] = *corners[i];
 
-  nms__loop loop = { .count = nms__mosaic_uses_class (p->spec) ? 7 : 6,
-    .carried = { &best->key, &best->index, &best->corner[0], &best->corner[1],
-        &best->corner[2], &best->corner[3], &best->class_id } };
+  nms__loop loop = { .count = 6, .carried = { &best->key, &best->index, &best->corner[0],
+      &best->corner[1], &best->corner[2], &best->corner[3] } };
+  if (nms__mosaic_uses_class (p->spec))
+    loop.carried[loop.count++] = &best->class_id;
+  if (p->spec->parents)
+    loop.carried[loop.count++] = &best->parent;
   nms__mosaic_open_loop (m, &loop, p->layout->rows, rows);
   nms__value row = loop.index;
-  nms__value position = nms__mosaic_op (m, "arith.addi", number,
-      nms__mosaic_spread (m, nms__mosaic_first_of_row (m, row, cols), rows, cols));
-  nms__value corner[4], class_id = best->class_id;
+  Chunk chunk = { .position = nms__mosaic_op (m, "arith.addi", number,
+      nms__mosaic_spread (m, nms__mosaic_first_of_row (m, row, cols), rows, cols)) };
+  nms__value corner[4];
   for (int i = 0; i < 4; i++)
     corner[i] = load_chunk (p, p->in[X1 + i], row);
   nms__mosaic_box box = { corner[0], corner[1], corner[2], corner[3],
     load_chunk (p, p->area, row) };
   if (nms__mosaic_uses_class (p->spec))
-    class_id = load_chunk (p, p->in[CLASS], row);
+    chunk.class_id = load_chunk (p, p->in[CLASS], row);
+  if (p->spec->parents)
+    chunk.parent = load_chunk (p, p->in[PARENT], row);
 
-  nms__value removed = print_removed (p, row, position, &box, &last, class_id);
+  nms__value removed = print_removed (p, row, &chunk, &box, &last);
   nms__value undecided = nms__mosaic_select (m, removed, dead, load_chunk (p, p->undecided, row));
   nms__mosaic_store (m, undecided, p->undecided, row, p->zero);
 
   /* strictly greater, so that of equal keys the lowest position is kept */
   nms__value better = nms__mosaic_compare (m, "sgt", undecided, best->key);
   best->key = nms__mosaic_select (m, better, undecided, best->key);
-  best->index = nms__mosaic_select (m, better, position, best->index);
+  best->index = nms__mosaic_select (m, better, chunk.position, best->index);
   for (int i = 0; i < 4; i++)
     best->corner[i] = nms__mosaic_select (m, better, corner[i], best->corner[i]);
   if (nms__mosaic_uses_class (p->spec))
-    best->class_id = nms__mosaic_select (m, better, class_id, best->class_id);
+    best->class_id = nms__mosaic_select (m, better, chunk.class_id, best->class_id);
+  if (p->spec->parents)
+    best->parent = nms__mosaic_select (m, better, chunk.parent, best->parent);
   nms__mosaic_close_loop (m, &loop);
 }
 
@@ -253,6 +283,14 @@ static nms__value
 reduce_all (Picks *p, const char *kind, const char *start, nms__value a)
 {
   return nms__mosaic_reduce (p->m, kind, start, nms__mosaic_reduce (p->m, kind, start, a, 0), 1);
+}
+
+/* Prints the store of the one chosen element of a chunk of integers. */
+static void
+store_chosen (Picks *p, nms__value chosen, nms__value a, int field)
+{
+  store_field (p, reduce_all (p, "add", "0",
+      nms__mosaic_select (p->m, chosen, a, constant (p, 0))), p->last_bits, field);
 }
 
 /* Prints the search for the best position of the chunk, which is the next pick, and
@@ -275,9 +313,9 @@ print_search (Picks *p, const Best *best)
     store_field (p, reduce_all (p, "maximumf", "0xFF800000",
         nms__mosaic_select (m, chosen, best->corner[i], low)), p->last, i);
   if (nms__mosaic_uses_class (p->spec))
-    store_field (p, reduce_all (p, "add", "0",
-        nms__mosaic_select (m, chosen, best->class_id, constant (p, 0))), p->last_bits,
-        LAST_CLASS);
+    store_chosen (p, chosen, best->class_id, LAST_CLASS);
+  if (p->spec->parents)
+    store_chosen (p, chosen, best->parent, LAST_PARENT);
 
   /* if no box is undecided, there is no pick */
   nms__value absent = nms__mosaic_s32 (m, 1, 1, NMS__MOSAIC_ABSENT);

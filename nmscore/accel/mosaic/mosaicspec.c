@@ -76,8 +76,9 @@ nms__mosaic_form_of (const nms__mosaic_spec *spec)
   double tiles = boxes / 128.0 + 1.0, rows = picks / 128.0 + 1.0;
   double by_picks = picks * (640.0 + 21.0 / 1024.0 * boxes);
   double by_sort = tiles <= 9.0 ? 40.0 * tiles * tiles : 6000.0 + 2.2 * boxes;
-  double by_class = (spec->class_caps ? 500.0 : 0.0) + (spec->box_limits ? 150.0 : 0.0);
-  double by_tiles = 2000.0 + by_sort + tiles * (850.0 + 150.0 * rows + by_class);
+  double by_option = (spec->class_caps ? 500.0 : 0.0) + (spec->box_limits ? 150.0 : 0.0)
+      + (spec->parents ? 150.0 : 0.0);
+  double by_tiles = 2000.0 + by_sort + tiles * (850.0 + 150.0 * rows + by_option);
 
   if (spec->form != NMS__MOSAIC_AUTO)
     return spec->form;

@@ -13,8 +13,8 @@
 #define NMS__MOSAIC_ABSENT INT32_MIN
 
 /* The vector memory that every generation of TPUs grants a kernel, in bytes. The most
- * boxes at 300 picks, for the form of picks with all options, as libtpu 0.0.51 compiles
- * them:
+ * boxes at 300 picks, for the form of picks with all options but parents, as libtpu 0.0.51
+ * compiles them:
  *
  *   16 MiB    180,224   v2, v3, v4 (which refuse more) and later
  *   64 MiB    729,088   v5e, v5p, v6e
@@ -42,6 +42,8 @@ typedef struct nms__mosaic_spec {
                            * caps use `class` */
   uint8_t box_limits; /* not 0: each box has a limit of its own */
   uint8_t class_caps; /* not 0: argument `class_most`; needs `classes` */
+  uint8_t parents;    /* not 0: argument `parent`; a box and its parent never suppress each
+                       * other */
 } nms__mosaic_spec;
 
 /* Returns the form that the module has: spec->form, or for NMS__MOSAIC_AUTO the one

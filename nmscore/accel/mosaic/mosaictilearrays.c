@@ -35,7 +35,7 @@ static int
 fields_of (const nms__mosaic_spec *spec)
 {
   return FIRST_FREE + nms__mosaic_uses_class (spec) + (spec->box_limits ? 3 : 0)
-      + (spec->class_caps ? 1 : 0);
+      + (spec->class_caps ? 1 : 0) + (spec->parents ? 1 : 0);
 }
 
 void
@@ -85,7 +85,9 @@ assign_fields (nms__mosaic_tiles *t)
   if (t->spec->box_limits)
     t->limit_field = next, next += 3;
   if (t->spec->class_caps)
-    t->most_field = next;
+    t->most_field = next++;
+  if (t->spec->parents)
+    t->parent_field = next;
 }
 
 void

@@ -15,7 +15,7 @@ typedef struct nms__mosaic_tiles {
   nms__mosaic *m;
   const nms__mosaic_spec *spec;
   const nms__mosaic_layout *layout;
-  int class_field, limit_field, most_field; /* numbers of fields; 0: none */
+  int class_field, limit_field, most_field, parent_field; /* numbers of fields; 0: none */
   nms__array parameters;
   nms__array first;       /* the first tile's block, or all blocks */
   nms__array next;        /* the next tile's block, or all blocks */

@@ -126,7 +126,7 @@ print_columns (Tiles *t, nms__value block)
 
   nms__mosaic_store (m, nms__mosaic_transpose (m, block), t->turned, t->zero, t->zero);
   for (int f = 0; f < t->layout->fields; f++)
-    if (f != INDEX)
+    if (f != INDEX || t->parent_field)
       nms__mosaic_store (m, spread (t, nms__mosaic_load (m, t->turned, t->zero,
           nms__mosaic_index (m, f), TILE, 1), TILE), t->column, nms__mosaic_index (m, f * TILE),
           t->zero);
@@ -170,6 +170,19 @@ typedef struct {
   nms__value same; /* they have the same class; unset without classes */
 } Pairs;
 
+/* Prints the test which candidates of word `w` are neither parents nor parts of the boxes of the
+ * block at row `base` of `blocks`. */
+static nms__value
+print_unrelated (Tiles *t, int w, nms__array blocks, nms__value base)
+{
+  const int parent = t->parent_field;
+  nms__mosaic_relation candidate = { load_column (t, INDEX, w), load_column (t, parent, w) };
+  nms__mosaic_relation other = { spread (t, load_field (t, blocks, base, INDEX), WORD),
+    spread (t, load_field (t, blocks, base, parent), WORD) };
+
+  return nms__mosaic_unrelated (t->m, &candidate, &other);
+}
+
 static Pairs
 print_pairs (Tiles *t, const nms__mosaic_box *candidate, int w, nms__array blocks,
     nms__value base)
@@ -184,6 +197,8 @@ print_pairs (Tiles *t, const nms__mosaic_box *candidate, int w, nms__array block
         spread (t, load_field (t, blocks, base, t->class_field), WORD));
   if (t->class_field && !t->spec->class_agnostic)
     pairs.hits = op (t, "arith.andi", pairs.hits, pairs.same);
+  if (t->parent_field)
+    pairs.hits = op (t, "arith.andi", pairs.hits, print_unrelated (t, w, blocks, base));
   return pairs;
 }
 

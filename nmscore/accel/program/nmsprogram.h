@@ -20,6 +20,9 @@
  *   classes  tensor<Nxi32>        any numbers; only if spec.classes is set and an option
  *                                 uses classes: not class_agnostic, max_per_class, or
  *                                 class_options
+ *   parents  tensor<Nxi32>        only if spec.parents is set: the index of the box of which
+ *                                 this one is a part; a number that is no index: none. A box
+ *                                 and its parent do not suppress each other
  *
  * or, with spec.head_classes = C:
  *
@@ -27,7 +30,8 @@
  *                                 nms_lazy_decode_head () in nmsgraph.h
  *
  * With spec.images = B above 1, which only programs for TPUs have, the inputs hold one image after
- * another: boxes tensor<B*N x 4>, scores and classes tensor<B*N>. There is no head then.
+ * another: boxes tensor<B*N x 4>, the others tensor<B*N>. Parents are indices in the image. There
+ * is no head then.
  *
  * With spec.bfloat16 boxes, scores and head are bf16. The program widens them to f32 without
  * rounding, so its results are those for the same numbers in f32.
@@ -76,6 +80,7 @@ typedef struct nms_program_spec {
   int32_t head_classes; /* C, 1 or more: the input is a head; 0: boxes and scores */
   int32_t classes;      /* not 0: the program takes classes; must be 0 with a head, which
                          * contains them */
+  int32_t parents;      /* not 0: the program takes parents; must be 0 with a head */
   int32_t bfloat16;     /* not 0: boxes, scores and head are bf16 */
   int32_t images;       /* B, images of one call, decided one after another; 0: 1. More than 1
                          * only for a TPU and without a head; 4 * B * N is at most

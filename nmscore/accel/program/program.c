@@ -31,9 +31,9 @@ check_spec (const nms_program_spec *s, char *error, size_t size)
   if (s->platform < NMS_PROGRAM_CPU || s->platform > NMS_PROGRAM_TPU)
     return fail (NMS_ERROR_UNSUPPORTED, error, size, "platform %ld is unknown",
         (long) s->platform);
-  if (s->head_classes < 0 || (s->head_classes && s->classes))
+  if (s->head_classes < 0 || (s->head_classes && (s->classes || s->parents)))
     return fail (NMS_ERROR_ARGUMENT, error, size,
-        "head_classes is %ld, must be 0 or more, and classes must be 0 with a head",
+        "head_classes is %ld, must be 0 or more, and classes and parents must be 0 with a head",
         (long) s->head_classes);
   if (s->boxes < 1
       || (size_t) s->boxes > NMS_LAZY_MAX_ELEMENTS / ((size_t) s->head_classes + 4))

@@ -122,6 +122,8 @@ read_rows (nms_lazy *lz, const nms__program_job *job)
     b.class_id = input (lz, job, "classes", NMS_LAZY_S32, n, 0);
   else if (job->class_count) /* all boxes have class 0 */
     b.class_id = column (lz, job, nms_lazy_s32 (lz, 0));
+  if (job->spec->parents)
+    b.parent = input (lz, job, "parents", NMS_LAZY_S32, n, 0);
   compute_floor (lz, element (lz, score, 0));
   for (int k = 0; k < 4; k++) {
     const tensor from[] = { nms_lazy_s32 (lz, k), nms_lazy_s32 (lz, 0) };
@@ -252,6 +254,8 @@ nms__program_graph_arguments (nms_lazy *lz, const nms__program_job *job,
     add_result (lz, results, nms__program_classes_kernel_limit (lz, job, b.class_id));
   if (job->uses_caps)
     add_result (lz, results, nms__program_classes_cap (lz, job, b.class_id));
+  if (b.parent)
+    add_result (lz, results, b.parent);
   results->argument_count = results->count;
   note (job->program->output, &job->program->output_count, "picks", picks);
   note (job->program->output, &job->program->output_count, "count", count);

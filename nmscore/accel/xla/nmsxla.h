@@ -18,11 +18,10 @@
  * TPUs: on a platform named "tpu", engine xla of nms_run runs a kernel written for
  * that chip (Chaim Rand, "Implementing Sequential Algorithms on TPU") instead of the
  * graph of nmsgraph.h. The plugin compiles and runs the kernel like any program.
- * Frames with parents, which the kernel does not support, run the graph, without
- * divisions. libtpu compiled the kernel for several generations of TPUs, its time was
- * estimated from the compiler's static schedule, and its text was executed by an
- * emulator. Engine xla was tested with a plugin that reports a TPU as its platform. No
- * TPU has run the kernel or the graph.
+ * Frames with parents run the graph, without divisions. libtpu compiled the kernel for
+ * several generations of TPUs, its time was estimated from the compiler's static
+ * schedule, and its text was executed by an emulator. Engine xla was tested with a
+ * plugin that reports a TPU as its platform. No TPU has run the kernel or the graph.
  *
  * Trial: a plugin may crash or block when it is opened, as libtpu does on a machine without a
  * TPU. So nms_xla_open () first has the program nms-xla-probe open and close the plugin in a

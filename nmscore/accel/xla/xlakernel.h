@@ -12,7 +12,7 @@
 
 /* Returns the log2_picks of a kind: the least power of two for `cap` picks, at most the
  * number of boxes, which is also used without a cap. Returns 0 if the kernel does not
- * support the kind (frames with parents, or too many boxes for the chip's memory). */
+ * run for the kind (frames with parents, or too many boxes for the chip's memory). */
 uint8_t nms__xla_kernel_picks (nms__xla_kind kind, uint64_t cap);
 
 /* Compiles the kernel for a kind whose log2_picks is not 0. Returns 0, or a code of
