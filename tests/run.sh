@@ -59,6 +59,9 @@ And, by name alone:
   cuda      the programs of engine xla, compiled ahead of time for an NVIDIA
             H200, which need not be here; downloads 135 MB, needs CUDA's ptxas
 
+--all on a commit without other changes, if nothing failed, writes the commit to build/passed, which
+tools/release.sh asks for.
+
 NMS_BUILD_DIR names the build folder (default: build/ in the checkout).
 END
 }
@@ -531,14 +534,20 @@ stage_sid () { newer_debian sid; }
 
 # --------------------------------------------------------------------------
 
+# Prints the commit that is checked out; nothing if a file differs from it.
+clean_commit ()
+{
+  [ -n "$(git -C "$NMS_ROOT" status --porcelain 2>&1)" ] || git -C "$NMS_ROOT" rev-parse HEAD
+}
+
 main ()
 {
-  local argument name line
+  local argument name line commit=
   wanted=()
   for argument; do
     case $argument in
       -h | --help) usage; exit 0 ;;
-      --all) wanted+=($STAGES $SLOW_STAGES) ;;
+      --all) wanted+=($STAGES $SLOW_STAGES); commit=$(clean_commit) ;;
       -*) die "unknown option '$argument' (--help lists them)" ;;
       *)
         declare -F "stage_$argument" >/dev/null ||
@@ -585,6 +594,8 @@ main ()
   done
   line="$passed passed, $failed failed"
   [ "$skipped" = 0 ] || line="$line, $skipped skipped"
+  [ "$failed" != 0 ] || [ -z "$commit" ] || [ "$commit" != "$(clean_commit)" ] ||
+    printf '%s\n' "$commit" "$line" >"$NMS_BUILD_DIR/passed" # which tools/release.sh reads
   say "$line"
   [ "$failed" = 0 ]
 }
