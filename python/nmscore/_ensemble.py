@@ -28,7 +28,7 @@ def _check_number(name: str, value: Any, least: float, most: float) -> None:
     if not isinstance(value, numbers.Real):
         kind = "None" if value is None else type(value).__name__
         raise TypeError(f"{name} must be a number, not {kind}")
-    if not least <= value <= most:
+    if value < least or not value <= most:  # (NaN too)
         raise ValueError(f"{name} is {value}, must be {least}..{most}")
 
 
@@ -96,4 +96,5 @@ def weighted_boxes_fusion(boxes_list: Sequence[Array], scores_list: Sequence[Arr
                  sources=sources, source_weights=weights if models else [1.0],
                  iou_threshold=iou_thr, score_threshold=skip_box_thr, method="weighted",
                  fused_score=_FUSED_SCORES[conf_type])
+    assert result.boxes is not None and result.scores is not None  # because of the method
     return result.boxes, result.scores, all_labels[result.kept]

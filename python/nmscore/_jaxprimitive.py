@@ -28,7 +28,6 @@ nms_p = Primitive("nmscore_nms")
 nms_p.multiple_results = True
 
 
-@nms_p.def_abstract_eval
 def _abstract(boxes: Any, *columns: Any, max_output: int, **_: Any) -> List[Any]:
     kept = (boxes.shape[0], max_output)
     return [boxes.update(shape=shape, dtype=jnp.dtype("int32"), weak_type=False)
@@ -74,6 +73,7 @@ def _lower_for_cpu(ctx: Any, *operands: Any, max_output: int, options: Any) -> A
     return jax.ffi.ffi_lowering(TARGET)(ctx, *operands, **options.attributes())
 
 
+nms_p.def_abstract_eval(_abstract)
 batching.primitive_batchers[nms_p] = _batch
 ad.primitive_jvps[nms_p] = _no_derivative
 mlir.register_lowering(nms_p, _lower_for_cpu, platform="cpu")

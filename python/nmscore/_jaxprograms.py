@@ -30,7 +30,6 @@ program_p = Primitive("nmscore_program")
 program_p.multiple_results = True
 
 
-@program_p.def_abstract_eval
 def _abstract(boxes: Any, *columns: Any, images: int, most: int, **_: Any) -> List[Any]:
     batch = (images,) if images > 1 else ()
     return [boxes.update(shape=batch + shape, dtype=jnp.dtype("int32"), weak_type=False)
@@ -87,4 +86,5 @@ def decide(platform: str, boxes: Any, scores: Any, classes: Any, exclude: Any, p
     return jax.lax.map(one, columns)
 
 
+program_p.def_abstract_eval(_abstract)
 mlir.register_lowering(program_p, _lower)

@@ -30,6 +30,7 @@ def soft_nms(boxes: Array, scores: Array, iou_threshold: float = 0.5,
     """
     result = run(boxes, scores, idxs, iou_threshold=iou_threshold, method="soft-" + method,
                  sigma=sigma, min_score=score_threshold, max_detections=max_detections)
+    assert result.scores is not None  # because the method is not "hard"
     return result.kept, result.scores
 
 
@@ -53,4 +54,5 @@ def matrix_nms(boxes: Array, scores: Array, idxs: Optional[Array] = None, *,
     """
     result = run(boxes, scores, idxs, method="matrix-" + kernel, sigma=sigma,
                  min_score=score_threshold, max_detections=max_detections)
+    assert result.scores is not None  # because the method is not "hard"
     return result.kept, result.scores
