@@ -64,7 +64,7 @@ read_known (const char *name, const char *option, PyObject *value, nms_class_opt
 static int
 read_option (PyObject *key, PyObject *value, nms_class_options *entry)
 {
-  const char *option = PyUnicode_Check (key) ? PyUnicode_AsUTF8 (key) : "";
+  const char *option = PyUnicode_Check (key) ? PyUnicode_AsUTF8AndSize (key, NULL) : "";
   char name[80];
 
   if (!option)
@@ -84,9 +84,22 @@ static PyObject *
 items_of (PyObject *mapping, const char *name)
 {
   PyObject *items = PyMapping_Items (mapping);
-  if (!items && PyErr_ExceptionMatches (PyExc_Exception))
-    PyErr_Format (PyExc_TypeError, "%s must be a dict, not %s", name, Py_TYPE (mapping)->tp_name);
+  if (!items && PyErr_ExceptionMatches (PyExc_Exception)) {
+    PyErr_Clear ();
+    py_options_type_error (name, "a dict", mapping);
+  }
   return items;
+}
+
+/* Reads entry `i` of a list that items_of returned: what a mapping's items () returns may be no
+ * pairs. The list keeps the key and the value. */
+static int
+read_pair (PyObject *items, Py_ssize_t i, PyObject **key, PyObject **value)
+{
+  PyObject *pair = PyList_GetItem (items, i);
+  if (!PyTuple_Check (pair))
+    return py_options_type_error ("an item of class_options", "a pair", pair);
+  return PyArg_UnpackTuple (pair, "class_options", 2, 2, key, value) ? 0 : -1;
 }
 
 static int
@@ -100,9 +113,11 @@ read_entry (PyObject *key, PyObject *options, nms_class_options *entry)
   snprintf (name, sizeof name, "class_options[%ld]", (long) entry->class_id);
   PyObject *items = items_of (options, name);
   int error = items ? 0 : -1;
-  for (Py_ssize_t i = 0; !error && i < PyList_GET_SIZE (items); i++) {
-    PyObject *pair = PyList_GET_ITEM (items, i);
-    error = read_option (PyTuple_GET_ITEM (pair, 0), PyTuple_GET_ITEM (pair, 1), entry);
+  for (Py_ssize_t i = 0; !error && i < PyList_Size (items); i++) {
+    PyObject *option, *value;
+    error = read_pair (items, i, &option, &value);
+    if (!error)
+      error = read_option (option, value, entry);
   }
   Py_XDECREF (items);
   return error;
@@ -116,7 +131,7 @@ class_options_read (PyObject *value, nms_class_options **entries, size_t *count)
   PyObject *items = items_of (value, "class_options");
   if (!items)
     return -1;
-  const Py_ssize_t size = PyList_GET_SIZE (items);
+  const Py_ssize_t size = PyList_Size (items);
   int error = 0;
   *entries = PyMem_Calloc ((size_t) size + 1, sizeof **entries);
   if (!*entries) {
@@ -124,8 +139,10 @@ class_options_read (PyObject *value, nms_class_options **entries, size_t *count)
     error = -1;
   }
   for (Py_ssize_t i = 0; !error && i < size; i++) {
-    PyObject *pair = PyList_GET_ITEM (items, i);
-    error = read_entry (PyTuple_GET_ITEM (pair, 0), PyTuple_GET_ITEM (pair, 1), &(*entries)[i]);
+    PyObject *id, *options;
+    error = read_pair (items, i, &id, &options);
+    if (!error)
+      error = read_entry (id, options, &(*entries)[i]);
   }
   *count = error ? 0 : (size_t) size;
   Py_DECREF (items);

@@ -30,15 +30,26 @@ static const struct
 };
 #define FIELD_COUNT ((int) (sizeof fields / sizeof *fields))
 
+int
+py_options_type_error (const char *name, const char *wanted, PyObject *value)
+{
+  PyObject *type = value == Py_None ? PyUnicode_FromString ("None")
+      : PyObject_GetAttrString ((PyObject *) Py_TYPE (value), "__name__");
+  if (type)
+    PyErr_Format (PyExc_TypeError, "%s must be %s, not %S", name, wanted, type);
+  Py_XDECREF (type);
+  return -1;
+}
+
 /* Replaces the pending exception of a failed conversion of `value` by a TypeError that names the
  * parameter. Leaves MemoryError and KeyboardInterrupt as they are. */
 static int
 type_error (const char *name, const char *wanted, PyObject *value)
 {
-  if (PyErr_ExceptionMatches (PyExc_Exception) && !PyErr_ExceptionMatches (PyExc_MemoryError))
-    PyErr_Format (PyExc_TypeError, "%s must be %s, not %s", name, wanted,
-        value == Py_None ? "None" : Py_TYPE (value)->tp_name);
-  return -1;
+  if (!PyErr_ExceptionMatches (PyExc_Exception) || PyErr_ExceptionMatches (PyExc_MemoryError))
+    return -1;
+  PyErr_Clear ();
+  return py_options_type_error (name, wanted, value);
 }
 
 int
@@ -111,11 +122,8 @@ read_name (PyObject *value, const char *parameter, const char *(*name_of) (int),
 {
   const char *name;
 
-  if (!PyUnicode_Check (value)) {
-    PyErr_Format (PyExc_TypeError, "%s must be a string, not %s", parameter,
-        Py_TYPE (value)->tp_name);
-    return -1;
-  }
+  if (!PyUnicode_Check (value))
+    return py_options_type_error (parameter, "a string", value);
   for (int i = 0; (name = name_of (i)); i++)
     if (PyUnicode_CompareWithASCIIString (value, name) == 0) {
       *number = (uint32_t) i;
@@ -133,7 +141,7 @@ read_weights (PyObject *value, py_options *o)
   PyObject *list = PySequence_List (value);
   if (!list)
     return type_error ("source_weights", "a sequence of numbers or None", value);
-  const Py_ssize_t count = PyList_GET_SIZE (list);
+  const Py_ssize_t count = PyList_Size (list);
   int error = 0;
   if (count == 0) {
     Py_DECREF (list);
@@ -144,7 +152,7 @@ read_weights (PyObject *value, py_options *o)
   if (!o->weights)
     PyErr_NoMemory ();
   for (Py_ssize_t i = 0; o->weights && !error && i < count; i++)
-    error = py_options_read_float (PyList_GET_ITEM (list, i), "source_weights", &o->weights[i]);
+    error = py_options_read_float (PyList_GetItem (list, i), "source_weights", &o->weights[i]);
   Py_DECREF (list);
   o->options.source_weights = o->weights;
   o->options.source_count = (size_t) count;
@@ -176,7 +184,7 @@ read_plugin (PyObject *value, py_options *o)
     return 0;
   if (!PyUnicode_FSConverter (value, &o->plugin))
     return type_error ("xla_plugin", "a path or None", value);
-  o->options.xla_plugin = PyBytes_AS_STRING (o->plugin);
+  o->options.xla_plugin = PyBytes_AsString (o->plugin);
   return 0;
 }
 
@@ -200,7 +208,7 @@ py_options_read (PyObject *const *args, py_options *o)
 int
 py_options_read_outputs (PyObject *const *args, nms_options *options)
 {
-  uint8_t outcome, suppressed_by;
+  uint8_t outcome = 0, suppressed_by = 0;
 
   if (py_options_read_flag (args[0], "outcome", &outcome) < 0
       || py_options_read_flag (args[1], "suppressed_by", &suppressed_by) < 0)

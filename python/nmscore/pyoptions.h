@@ -13,6 +13,10 @@ typedef struct py_options {
   float *weights;   /* of sources */
 } py_options;
 
+/* Raises a TypeError: the parameter `name` must be `wanted`, not of the type of `value`. Returns
+ * -1. */
+int py_options_type_error (const char *name, const char *wanted, PyObject *value);
+
 /* Each of these reads one value. They return 0, or -1 with an exception. */
 int py_options_read_float (PyObject *value, const char *name, float *number);
 int py_options_read_count (PyObject *value, const char *name, uint64_t *count);

@@ -19,6 +19,16 @@ from nmscore import Outcome
 from slow import iou, random_case, slow_run
 
 
+class Pairs:
+    """A mapping whose items are not pairs."""
+
+    def __init__(self, items):
+        self._items = items
+
+    def items(self):
+        return self._items
+
+
 class Run(unittest.TestCase):
     def setUp(self):
         self.random = np.random.default_rng(9)
@@ -182,7 +192,7 @@ class Refusals(unittest.TestCase):
             self.refused(TypeError, name + " must be a whole number, not str", **{name: "7"})
         for name in ("inclusive", "score_strict", "class_agnostic", "xla_strict", "outcome",
                      "suppressed_by"):
-            self.refused(TypeError, name + " must be True or False, not numpy.ndarray",
+            self.refused(TypeError, name + " must be True or False, not ndarray",
                          **{name: self.ids})
         self.refused(ValueError, "iou_threshold is 2, must be 0..1", iou_threshold=2)
         self.refused(TypeError, "engine must be a string, not int", engine=1)
@@ -206,6 +216,10 @@ class Refusals(unittest.TestCase):
                 ({7: {"max_detections": -1}}, ValueError,
                  r"class_options\[7\]: max_detections must be 0 or more, below 2\*\*64")):
             self.refused(error, text, class_options=wrong)
+        self.refused(TypeError, "an item of class_options must be a pair, not list",
+                     class_options=Pairs([[7, {}]]))
+        self.refused(TypeError, "an item of class_options must be a pair, not int",
+                     class_options={7: Pairs([1])})
         self.refused(ValueError, "class_ids must be in the range of int32 where class_options are"
                      " given", class_ids=self.ids + 2**40, class_options={1: {}})
 

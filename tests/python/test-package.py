@@ -198,7 +198,7 @@ class Refusals(unittest.TestCase):
         for wrong in (-0.1, 1.1, float("nan"), float("inf")):
             self.refused(ValueError, "iou_threshold is .*, must be 0..1", *arrays, wrong)
         for wrong, kind in ((None, "None"), ("0.5", "str"), ([0.5], "list"), (1j, "complex"),
-                            (self.scores, "numpy.ndarray")):
+                            (self.scores, "ndarray")):
             self.refused(TypeError, "iou_threshold must be a number, not " + kind, *arrays, wrong)
             self.refused(TypeError, "iou_threshold must be a number, not " + kind,
                          *arrays, self.idxs, wrong)
