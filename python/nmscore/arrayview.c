@@ -183,7 +183,7 @@ array_view_shape_error (const array_view *view, const char *name, const char *wa
 {
   PyObject *shape = PyTuple_New (view->ndim);
   for (int i = 0; shape && i < view->ndim; i++)
-    PyTuple_SET_ITEM (shape, i, PyLong_FromSsize_t (view->shape[i]));
+    PyTuple_SetItem (shape, i, PyLong_FromSsize_t (view->shape[i]));
   if (shape)
     PyErr_Format (PyExc_ValueError, "%s must have shape %s, not %R", name, wanted, shape);
   Py_XDECREF (shape);

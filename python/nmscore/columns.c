@@ -4,6 +4,7 @@
 #include "numbers.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Opens the next view. Returns NULL with an exception. */
 static array_view *
@@ -35,7 +36,7 @@ open_column (module_state *state, columns *c, PyObject *array, const char *name)
 static void *
 allocate (columns *c, size_t size)
 {
-  void *memory = PyMem_RawMalloc (size);
+  void *memory = PyMem_Malloc (size);
   if (!memory)
     PyErr_NoMemory ();
   c->converted[c->open_count - 1] = memory;
@@ -181,7 +182,7 @@ columns_open_classes (module_state *state, columns *c, PyObject *array, const ch
   PyObject *ranks = PyObject_CallFunction (state->ranks, "Os", array, name);
   if (!ranks)
     return -1;
-  PyMem_RawFree (c->converted[--c->open_count]);
+  PyMem_Free (c->converted[--c->open_count]);
   c->converted[c->open_count] = NULL;
   array_view_close (&c->view[c->open_count]);
   c->boxes.class_id = (nms_column){ NULL, 0 };
@@ -259,7 +260,7 @@ void
 columns_close (columns *c)
 {
   for (int i = 0; i < c->open_count; i++) {
-    PyMem_RawFree (c->converted[i]);
+    PyMem_Free (c->converted[i]);
     array_view_close (&c->view[i]);
   }
 }

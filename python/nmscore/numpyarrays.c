@@ -2,6 +2,8 @@
 /* numpyarrays: makes new numpy arrays and fills them through their buffers. */
 #include "numpyarrays.h"
 
+#include <string.h>
+
 PyObject *
 numpyarrays_new (module_state *state, PyObject *shape, PyObject *dtype, Py_buffer *view)
 {

@@ -49,7 +49,7 @@ copy_offsets (py_batch *b, const array_view *view)
   if (view->kind != NUMBER_INT && view->kind != NUMBER_UINT)
     return array_view_kind_error (view, "offsets", "whole numbers");
   b->images = (size_t) view->shape[0] - 1;
-  b->offsets = PyMem_RawMalloc ((b->images + 1) * sizeof *b->offsets);
+  b->offsets = PyMem_Malloc ((b->images + 1) * sizeof *b->offsets);
   if (!b->offsets) {
     PyErr_NoMemory ();
     return -1;
@@ -97,14 +97,14 @@ allocate_arrays (module_state *state, py_batch *b)
 
   a->size = sizeof *a;
   a->kept_capacity = count;
-  a->kept = PyMem_RawMalloc (count * sizeof *a->kept);
-  a->kept_offsets = PyMem_RawMalloc ((b->images + 1) * sizeof *a->kept_offsets);
+  a->kept = PyMem_Malloc (count * sizeof *a->kept);
+  a->kept_offsets = PyMem_Malloc ((b->images + 1) * sizeof *a->kept_offsets);
   if (outputs & NMS_OUTPUT_SUPPRESSED_BY)
-    a->suppressed_by = PyMem_RawMalloc (count * sizeof *a->suppressed_by);
+    a->suppressed_by = PyMem_Malloc (count * sizeof *a->suppressed_by);
   if (outputs & NMS_OUTPUT_SCORE)
-    a->kept_score = PyMem_RawMalloc (count * sizeof *a->kept_score);
+    a->kept_score = PyMem_Malloc (count * sizeof *a->kept_score);
   if (outputs & NMS_OUTPUT_BOX)
-    a->kept_box = PyMem_RawMalloc (4 * count * sizeof *a->kept_box);
+    a->kept_box = PyMem_Malloc (4 * count * sizeof *a->kept_box);
   if (!a->kept || !a->kept_offsets
       || (!a->suppressed_by && outputs & NMS_OUTPUT_SUPPRESSED_BY)
       || (!a->kept_score && outputs & NMS_OUTPUT_SCORE)
@@ -206,12 +206,12 @@ close_batch (py_batch *b)
 {
   columns_close (&b->columns);
   py_options_free (&b->o);
-  PyMem_RawFree (b->offsets);
-  PyMem_RawFree (b->arrays.kept);
-  PyMem_RawFree (b->arrays.kept_offsets);
-  PyMem_RawFree (b->arrays.suppressed_by);
-  PyMem_RawFree (b->arrays.kept_score);
-  PyMem_RawFree (b->arrays.kept_box);
+  PyMem_Free (b->offsets);
+  PyMem_Free (b->arrays.kept);
+  PyMem_Free (b->arrays.kept_offsets);
+  PyMem_Free (b->arrays.suppressed_by);
+  PyMem_Free (b->arrays.kept_score);
+  PyMem_Free (b->arrays.kept_box);
   Py_XDECREF (b->outcome);
 }
 

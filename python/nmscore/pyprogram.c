@@ -60,12 +60,12 @@ arrays_list (const nms_program_array *arrays, size_t count)
         : s->type == NMS_LAZY_BF16 ? "bfloat16" : "int32";
     PyObject *dims = PyTuple_New (s->rank), *row = NULL;
     for (int k = 0; dims && k < s->rank; k++)
-      PyTuple_SET_ITEM (dims, k, PyLong_FromLong (s->dims[k]));
+      PyTuple_SetItem (dims, k, PyLong_FromLong (s->dims[k]));
     if (dims && !PyErr_Occurred ())
       row = Py_BuildValue ("(ssO)", arrays[i].name, type, dims);
     Py_XDECREF (dims);
     if (row)
-      PyList_SET_ITEM (list, (Py_ssize_t) i, row);
+      PyList_SetItem (list, (Py_ssize_t) i, row);
     else
       Py_CLEAR (list);
   }

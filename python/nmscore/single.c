@@ -4,6 +4,8 @@
 #include "numpyarrays.h"
 #include "pyoptions.h"
 
+#include <string.h>
+
 /* Runs NMS. Releases the interpreter's lock while it runs if the frame is large. */
 static int
 run_boxes (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
@@ -161,11 +163,11 @@ counts_of (module_state *state, const nms_boxes *boxes, const nms_options *optio
 static PyObject *
 neighbors_of (module_state *state, const nms_boxes *boxes, const nms_options *options)
 {
-  uint32_t *neighbors = PyMem_RawMalloc (boxes->count * sizeof *neighbors);
+  uint32_t *neighbors = PyMem_Malloc (boxes->count * sizeof *neighbors);
   if (!neighbors)
     return PyErr_NoMemory ();
   PyObject *counts = counts_of (state, boxes, options, neighbors);
-  PyMem_RawFree (neighbors);
+  PyMem_Free (neighbors);
   return counts;
 }
 
