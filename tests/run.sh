@@ -29,7 +29,8 @@ one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
             suites; installed into a prefix and used from there
   clang     built by clang; core and elements' suites
   install   installed below a folder; a program and a pipeline that use it; a second
-            build in another folder, which has to give the same bytes;
+            build in another folder, which has to give the same bytes; the
+            library's interface compared by abidiff with the recorded one;
             README's commands to install, in a checkout at ~/gst-nms
   levels    the core suite at each instruction set below the best, which the
             others use; the elements' suite in plain C
@@ -324,6 +325,8 @@ stage_install ()
   check "a program compiles with pkg-config and runs" installed_program "$dest"
   check "an application compiles and plays" installed_application "$dest" "$lib"
   rm -rf "$dest"
+  check "the library's interface is compatible with the recorded one" "$NMS_ROOT/tests/abi/abi.sh"
+  check "incompatible interfaces are found" "$NMS_ROOT/tests/abi/abi.sh" --test
   check "README's commands in a checkout at ~/gst-nms" \
     timeout 900 "$NMS_ROOT/tests/env/readme-install.sh"
 }

@@ -13,12 +13,13 @@ gst-nms-VERSION.tar.gz, whose bytes depend on the commit alone, in the build fol
 The steps, in order:
 
   1. meson.build has a version above that of the last tag.
-  2. NEWS.md begins with "# VERSION (YYYY-MM-DD)", and debian/changelog with an entry for the same
+  2. tests/abi/abi.sh --record has recorded the library's interface as it is now.
+  3. NEWS.md begins with "# VERSION (YYYY-MM-DD)", and debian/changelog with an entry for the same
      version and day, in a distribution other than UNRELEASED.
-  3. tests/bench/figures.sh has measured every figure of the documents, on a commit with the same
+  4. tests/bench/figures.sh has measured every figure of the documents, on a commit with the same
      gst/ and nmscore/.
-  4. All is committed on main, and pushed to origin.
-  5. tests/run.sh --all has passed on this commit.
+  5. All is committed on main, and pushed to origin.
+  6. tests/run.sh --all has passed on this commit.
 
 NMS_BUILD_DIR names the build folder (default: build/ in the checkout).
 END
@@ -44,6 +45,12 @@ check_version ()
   last=$(git tag --list 'v[0-9]*' | sed 's/^v//' | sort -V | tail -n 1)
   [ -z "$last" ] || is_above "$version" "$last" ||
     refuse "meson.build has version $version, which is not above the last tag, v$last"
+}
+
+check_interface ()
+{
+  NMS_BUILD_DIR=$build tests/abi/abi.sh --exact >/dev/null 2>&1 ||
+    refuse "the recorded interface is another: tests/abi/abi.sh --record"
 }
 
 check_news ()
@@ -120,6 +127,7 @@ esac
 version=$(sed -nE "s/^  version: '([0-9.]+)',$/\1/p" meson.build)
 head=$(git rev-parse HEAD)
 check_version
+check_interface
 check_news
 check_figures
 check_tree

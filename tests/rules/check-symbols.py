@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""check-symbols NM LIBNMSCORE LIBGSTNMS STATIC HEADER...: the symbols of the libraries.
+"""check-symbols NM LIBNMSCORE LIBGSTNMS STATIC DEBIAN HEADER...: the symbols of the libraries.
 
-libnmscore exports exactly the functions that its public headers declare, and uses
-only a listed few of the C library and of the math library. The plugin exports the
-two entry points of a plugin and contains nmscore. So does the archive STATIC, - if there is none;
-only weak symbols of C++, which never clash, are allowed beside them.
+libnmscore exports exactly the functions that its public headers declare and that DEBIAN, the
+symbols file of its package, lists. It uses only a listed few of the C library and of the math
+library. The plugin exports the two entry points of a plugin and contains nmscore. So does the
+archive STATIC, - if there is none; only weak symbols of C++, which never clash, are allowed beside
+them.
 """
 import re
 import subprocess
@@ -78,10 +79,10 @@ def declared(header):
 
 
 def main():
-    nm, core, plugin, static = sys.argv[1:5]
+    nm, core, plugin, static, debian = sys.argv[1:6]
     problems, marked = [], set()
 
-    for header in sys.argv[5:]:
+    for header in sys.argv[6:]:
         with_api, prototypes = declared(header)
         marked |= with_api
         for name in sorted(prototypes - with_api):
@@ -95,6 +96,11 @@ def main():
         problems.append("libnmscore exports %s, which no public header declares" % name)
     for name in sorted(marked - exported):
         problems.append("libnmscore does not export %s, which a public header declares" % name)
+
+    with open(debian, encoding="utf-8") as file:
+        listed = set(re.findall(r"^ (nms_\w+)@", file.read(), re.M))
+    for name in sorted(listed ^ exported):
+        problems.append("libnmscore or %s lacks %s" % (debian, name))
 
     needed = symbols(nm, core, "--undefined-only")
     for name in sorted(needed):
