@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The JAX primitive on TPUs and GPUs: inlines the program that nmscore.export prints.
 
-On TPUs one kernel decides all images of a batch, one after another. On GPUs a loop calls the
-program for each image.
+On TPUs one kernel decides all images of a batch, one after another. On GPUs one loop decides them
+together.
 """
 from __future__ import annotations
 
 from typing import Any, List
 
-import jax
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 import jax.numpy as jnp
@@ -24,8 +23,8 @@ _NAMES = {"tpu": "nmscore_tpu_kernel", "gpu": "nmscore_loop"}
 PROGRAMS = {"tpu": f"a Mosaic kernel, function {_NAMES['tpu']} with a tpu_custom_call",
             "gpu": f"a StableHLO loop, function {_NAMES['gpu']}"}
 
-# Decides `images` images of N boxes each, one after another in the arrays: at most `most` boxes of
-# each are kept.
+# Decides `images` images of N boxes each, which follow one another in the arrays: at most `most`
+# boxes of each are kept.
 program_p = Primitive("nmscore_program")
 program_p.multiple_results = True
 
@@ -48,42 +47,28 @@ def _lower(ctx: Any, *operands: Any, platform: str, images: int, most: int, clas
     return func.CallOp(types, ir.FlatSymbolRefAttr.get(name), operands).results
 
 
-def _images(arrays: Any, images: int, platform: str, max_output: int, options: Options) -> Any:
-    """Decides images whose boxes follow one another. An excluded box has score NaN, so that it
-    takes no part. Without classes, a cap of a class is a cap of all boxes."""
-    rows, scores, classes, exclude, parents = arrays
-    most = min(max_output, rows.shape[0] // images)
+def decide(platform: str, boxes: Any, scores: Any, classes: Any, exclude: Any, parents: Any, *,
+           max_output: int, options: Options) -> Any:
+    """The primitive nms in terms of programs for `platform`, "tpu" or "gpu". An excluded box has
+    score NaN, so that it takes no part. Without classes, a cap of a class is a cap of all boxes."""
+    images, boxes_of_image = boxes.shape[:2]
+    if images * boxes_of_image == 0:
+        return jnp.full((images, max_output), -1, jnp.int32), jnp.zeros((images,), jnp.int32)
+    most = min(max_output, boxes_of_image)
     if not classes.size and not options.classes:
         most = min(most, options.max_per_class or most)
     if exclude.size:
         scores = jnp.where(exclude, jnp.nan, scores)
     uses_classes = classes.size > 0 and (options.max_per_class > 0 or options.classes != ()
                                          or not options.class_agnostic)
-    columns = [rows, scores] + [classes] * uses_classes + [parents] * bool(parents.size)
-    picks, count = program_p.bind(*columns, platform=platform, images=images, most=most,
+    columns = [boxes.astype(jnp.float32), scores.astype(jnp.float32)] + [classes] * uses_classes
+    columns += [parents] * bool(parents.size)
+    picks, count = program_p.bind(*[c.reshape(-1, *c.shape[2:]) for c in columns],
+                                  platform=platform, images=images, most=most,
                                   classes=uses_classes, parents=bool(parents.size),
                                   options=options)
-    missing = [(0, 0)] * (picks.ndim - 1) + [(0, max_output - most)]
-    return jnp.pad(picks, missing, constant_values=-1), count
-
-
-def decide(platform: str, boxes: Any, scores: Any, classes: Any, exclude: Any, parents: Any, *,
-           max_output: int, options: Options) -> Any:
-    """The primitive nms in terms of programs for `platform`, "tpu" or "gpu"."""
-    images, count = boxes.shape[:2]
-    if images * count == 0:
-        return jnp.full((images, max_output), -1, jnp.int32), jnp.zeros((images,), jnp.int32)
-    columns = (boxes.astype(jnp.float32), scores.astype(jnp.float32), classes, exclude, parents)
-
-    def one(arrays: Any) -> Any:
-        return _images(arrays, 1, platform, max_output, options)
-
-    if images == 1:
-        return [result[None] for result in one([column[0] for column in columns])]
-    if platform == "tpu":
-        joined = [column.reshape(-1, *column.shape[2:]) for column in columns]
-        return _images(joined, images, platform, max_output, options)
-    return jax.lax.map(one, columns)
+    return jnp.pad(picks.reshape(images, most), [(0, 0), (0, max_output - most)],
+                   constant_values=-1), count.reshape(images)
 
 
 program_p.def_abstract_eval(_abstract)

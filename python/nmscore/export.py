@@ -76,9 +76,10 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     class_options  as in nmscore.run, of at most 256 classes
     tpu_memory     bytes of vector memory for a TPU's kernel, at most 64 MiB on v5e, v5p
                    and v6e; 0: 16 MiB, which every TPU has
-    images         B, images of one call, decided one after another; more than 1 only for
-                   "tpu" and without a head. Inputs hold one image after another: boxes
-                   (B * N, 4), the others (B * N,); picks are (B, K), count (B,)
+    images         B, images of one call; more than 1 only without a head. A loop decides
+                   them together, a kernel for TPUs one after another. Inputs hold one
+                   image after another: boxes (B * N, 4), the others (B * N,); picks are
+                   (B, K), count (B,)
 
     The other options are those of nmscore.run and are constants of the program. Raises
     TypeError or ValueError, also if the boxes do not fit into a TPU's memory.
@@ -142,7 +143,7 @@ def _arguments(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
     parser.add_argument("--tpu-memory", type=int, default=0, metavar="BYTES",
                         help="vector memory of the kernel; default: 16 MiB")
     parser.add_argument("--images", type=int, default=1, metavar="B",
-                        help="images of one call, for tpu; default: 1")
+                        help="images of one call; default: 1")
     ahead = parser.add_argument_group("an executable instead of the text, for a device that is "
                                       "not here")
     ahead.add_argument("--plugin", metavar="FILE", help="a PJRT plugin, from tools/fetch-xla.sh")

@@ -85,7 +85,7 @@ def nms(boxes: Any, scores: Any, iou_threshold: float, max_output: int, *,
         class_options: Optional[Mapping[int, ClassOptions]] = None) -> Result:
     """Returns the indices of the at most max_output boxes that NMS keeps, best first, as Result.
 
-    The arrays of one image (vmap adds images; on the CPU all of them are one call):
+    The arrays of one image (vmap adds images; all of them are one call):
 
     boxes            (N, 4) rows of x1 y1 x2 y2, in any unit: float32, bfloat16, float16;
                      others are rounded to float32

@@ -189,6 +189,88 @@ test_stream (void)
   nms_lazy_cache_free (&own);
 }
 
+/* The columns of several images, which the program is given as vectors, one image at a time, and
+ * as matrices. */
+enum { IMAGES = 5, BOXES = 70, ALL = IMAGES * BOXES };
+
+typedef struct {
+  float corner[4][ALL], score[ALL], limit[ALL];
+  int32_t class_id[ALL], class_cap[ALL], parent[ALL];
+  int32_t cap;
+} Images;
+
+static void
+make_images (Images *m, BoxRandom *random)
+{
+  for (int i = 0; i < ALL; i++) {
+    const int few = i / BOXES == 1; /* the second image keeps few boxes */
+    for (int k = 0; k < 2; k++) {
+      m->corner[k][i] = few ? 0.0f : (float) boxrandom_below (random, 20);
+      m->corner[k + 2][i] = m->corner[k][i] + (float) boxrandom_below (random, 9);
+    }
+    m->score[i] = (i / BOXES == 2) ? NAN : (float) boxrandom_below (random, 9);
+    m->class_id[i] = (int32_t) boxrandom_below (random, 3);
+    m->limit[i] = nms_lazy_limit_of (0.1f + 0.2f * (float) m->class_id[i], 0);
+    m->class_cap[i] = 3 * m->class_id[i];
+    m->parent[i] = (int32_t) boxrandom_below (random, BOXES + 1) - 1;
+  }
+  m->cap = (int32_t) boxrandom_below (random, 30);
+}
+
+/* Records the images from `first` on, as vectors or matrices of the extents `dims`. */
+static nms_lazy_kept
+record_images (const Images *m, int first, int rank, const int32_t *dims, unsigned options)
+{
+  const int has_caps = options & 1, has_parents = options >> 1 & 1;
+  nms_lazy_boxes b = { 0 };
+  nms_lazy_tensor *const corners[] = { &b.x1, &b.y1, &b.x2, &b.y2 };
+
+  for (int k = 0; k < 4; k++)
+    *corners[k] = nms_lazy_input (lz, NMS_LAZY_F32, rank, dims, m->corner[k] + first);
+  b.valid = nms_lazy_clean_boxes (lz, &b);
+  b.key = nms_lazy_order_key (lz, nms_lazy_input (lz, NMS_LAZY_F32, rank, dims, m->score + first),
+      &b.valid);
+  b.limit = nms_lazy_input (lz, NMS_LAZY_F32, rank, dims, m->limit + first);
+  b.class_id = nms_lazy_input (lz, NMS_LAZY_S32, rank, dims, m->class_id + first);
+  if (has_caps)
+    b.class_cap = nms_lazy_input (lz, NMS_LAZY_S32, rank, dims, m->class_cap + first);
+  if (has_parents)
+    b.parent = nms_lazy_input (lz, NMS_LAZY_S32, rank, dims, m->parent + first);
+  b.cap = nms_lazy_input_s32 (lz, m->cap);
+  return nms_lazy_nms (lz, &b, options & 4 ? NMS_LAZY_NO_DIVISION : 0);
+}
+
+static void
+read_kept (nms_lazy_kept kept, int32_t *picks, int32_t *count, int32_t *state)
+{
+  const nms_lazy_tensor want[] = { kept.picks, kept.count, kept.state };
+
+  g_assert_cmpint (nms_lazy_read (lz, 3, want, (void *[]){ picks, count, state }), ==, NMS_OK);
+  nms_lazy_clear (lz);
+}
+
+/* Several images together have the results that each has alone. */
+static void
+test_images (void)
+{
+  static const int32_t both[] = { IMAGES, BOXES }, one[] = { BOXES };
+  int32_t picks[2][ALL], count[2][IMAGES], state[2][ALL];
+  BoxRandom random = { 5 };
+  Images m;
+
+  for (unsigned round = 0; round < 40; round++) {
+    make_images (&m, &random);
+    read_kept (record_images (&m, 0, 2, both, round), picks[0], count[0], state[0]);
+    for (int i = 0; i < IMAGES; i++)
+      read_kept (record_images (&m, i * BOXES, 1, one, round), picks[1] + i * BOXES, count[1] + i,
+          state[1] + i * BOXES);
+    g_assert_cmpmem (count[0], sizeof count[0], count[1], sizeof count[1]);
+    g_assert_cmpmem (picks[0], sizeof picks[0], picks[1], sizeof picks[1]);
+    g_assert_cmpmem (state[0], sizeof state[0], state[1], sizeof state[1]);
+    g_assert_cmpint (count[0][2], ==, 0);
+  }
+}
+
 static void
 test_errors (void)
 {
@@ -215,6 +297,7 @@ static const TestCase cases[] = {
   { "/lazy-nms/vanishing-overlaps", test_vanishing_overlaps },
   { "/lazy-nms/keys", test_keys },
   { "/lazy-nms/stream", test_stream },
+  { "/lazy-nms/images", test_images },
   { "/lazy-nms/errors", test_errors },
   { NULL }
 };

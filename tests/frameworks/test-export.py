@@ -102,6 +102,18 @@ class Programs(unittest.TestCase):
         self.check_frames(Jaxlib, "cpu", 100, CASES)
         self.check_frames(Jaxlib, "gpu", 100, CASES[3:])
 
+    def test_images(self):
+        for platform in ("cpu", "gpu"):
+            run = Jaxlib(command(platform, BOXES, "--images", 7, "--classes",
+                                 "--max-detections", 60))
+            frames = [random_frame(np.random.default_rng(seed)) for seed in range(7)]
+            picks, count = run(*[np.concatenate(c) for c in zip(*[
+                (rows, scores, given["classes"]) for rows, scores, given in frames])])
+            for i, (rows, scores, given) in enumerate(frames):
+                kept = nmscore.run(rows, scores, given["classes"], max_detections=60).kept
+                self.assertEqual(picks[i, :count[i]].tolist(), kept.tolist())
+                self.assertTrue((picks[i, count[i]:] == -1).all())
+
     def test_iree(self):
         self.check_frames(Iree, "cpu", 20, CASES[4:7])
         self.check_frames(Iree, "gpu", 20, CASES[3:5])

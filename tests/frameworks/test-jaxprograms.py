@@ -52,7 +52,9 @@ class Gpu(unittest.TestCase):
             arrays = (rows, scores, *columns.values())
             platform = ("cuda", "rocm")[seed % 2]
             program = program_for(platform, columns, options, *arrays, over=True)
-            self.assertIn("@nmscore_loop", str(program.mlir_module()))
+            text = str(program.mlir_module())
+            self.assertIn("@nmscore_loop", text)
+            self.assertEqual(text.count("stablehlo.while"), 1)  # of all images together
             check(self, program.call(*arrays), rows, scores, MOST, columns,
                   **{"iou_threshold": 0.5, **options})
 

@@ -34,8 +34,9 @@
 extern "C" {
 #endif
 
-/* The boxes, as vectors of N elements, N is 1 or more; fields that may be scalars say
- * so. A field with a default may be NMS_LAZY_NONE. */
+/* The boxes, as vectors of N elements, N is 1 or more; or of B images with N boxes each, as
+ * matrices of B x N. Fields that may be scalars say so. A field with a default may be
+ * NMS_LAZY_NONE. */
 typedef struct nms_lazy_boxes {
   nms_lazy_tensor x1, y1, x2, y2; /* F32: corners, x1 <= x2, y1 <= y2, without NaN */
   nms_lazy_tensor key;       /* S32: greater keys rank first, equal keys by index */
@@ -54,9 +55,10 @@ typedef struct nms_lazy_boxes {
                               * class has a limit */
   nms_lazy_tensor index, parent; /* S32: a box and the box whose index is its parent
                               * never suppress each other; parent -1: it has none.
-                              * Defaults: no box has a parent; indices 0, 1, 2, ... */
-  nms_lazy_tensor cap;       /* S32 scalar: most kept boxes in all; 0: no limit, which
-                              * is the default */
+                              * Defaults: no box has a parent; indices 0, 1, 2, ... of
+                              * each image */
+  nms_lazy_tensor cap;       /* S32 scalar: most kept boxes of an image; 0: no limit,
+                              * which is the default */
 } nms_lazy_boxes;
 
 /* Flags of nms_lazy_nms. */
@@ -75,8 +77,10 @@ enum {
 };
 
 typedef struct nms_lazy_kept {
-  nms_lazy_tensor picks; /* S32: positions of the kept boxes by rank, then -1 */
-  nms_lazy_tensor count; /* S32 scalar: the number of kept boxes */
+  nms_lazy_tensor picks; /* S32, of the boxes' shape: positions of the kept boxes by rank,
+                          * then -1; of several images, positions in the image */
+  nms_lazy_tensor count; /* S32: the number of kept boxes, a scalar; of several images a
+                          * vector of B */
   nms_lazy_tensor state; /* S32, for each box: the position of the kept box that
                           * suppressed it, the highest-ranked one; or a value of the
                           * enum above */

@@ -29,9 +29,9 @@
  *   head     tensor<(4+C)xNxf32>  of YOLOv8 and its relatives; see
  *                                 nms_lazy_decode_head () in nmsgraph.h
  *
- * With spec.images = B above 1, which only programs for TPUs have, the inputs hold one image after
- * another: boxes tensor<B*N x 4>, the others tensor<B*N>. Parents are indices in the image. There
- * is no head then.
+ * With spec.images = B above 1 the inputs hold one image after another: boxes
+ * tensor<B*N x 4>, the others tensor<B*N>. Parents are indices in the image. There is no
+ * head then.
  *
  * With spec.bfloat16 boxes, scores and head are bf16. The program widens them to f32 without
  * rounding, so its results are those for the same numbers in f32.
@@ -82,8 +82,9 @@ typedef struct nms_program_spec {
                          * contains them */
   int32_t parents;      /* not 0: the program takes parents; must be 0 with a head */
   int32_t bfloat16;     /* not 0: boxes, scores and head are bf16 */
-  int32_t images;       /* B, images of one call, decided one after another; 0: 1. More than 1
-                         * only for a TPU and without a head; 4 * B * N is at most
+  int32_t images;       /* B, images of one call; 0: 1. A loop decides them together, in as many
+                         * steps as the image with the most kept boxes takes, a kernel one after
+                         * another. More than 1 only without a head; 4 * B * N is at most
                          * NMS_LAZY_MAX_ELEMENTS */
   size_t tpu_memory;    /* bytes of vector memory that the kernel may use, at most 64 MiB on
                          * v5e, v5p and v6e; 0: 16 MiB, which every TPU has */

@@ -43,9 +43,9 @@ check_spec (const nms_program_spec *s, char *error, size_t size)
       || (size_t) s->images > NMS_LAZY_MAX_ELEMENTS / 4 / (size_t) s->boxes)
     return fail (NMS_ERROR_RANGE, error, size, "images is %ld, must be 0 to %zu", (long) s->images,
         NMS_LAZY_MAX_ELEMENTS / 4 / (size_t) s->boxes);
-  if (s->images > 1 && (s->platform != NMS_PROGRAM_TPU || s->head_classes))
-    return fail (NMS_ERROR_UNSUPPORTED, error, size,
-        "images is %ld, must be 0 or 1 for a CPU, for a GPU and with a head", (long) s->images);
+  if (s->images > 1 && s->head_classes)
+    return fail (NMS_ERROR_UNSUPPORTED, error, size, "images is %ld, must be 0 or 1 with a head",
+        (long) s->images);
   return NMS_OK;
 }
 

@@ -168,12 +168,35 @@ add_decoded (nms_lazy *lz, const nms__program_job *job, nms__program_results *re
   add_output (lz, job, results, "classes", b->class_id);
 }
 
+/* Gives the columns of several images the shape B x N. */
+static void
+split_images (nms_lazy *lz, const nms__program_job *job, nms_lazy_boxes *b)
+{
+  tensor *const columns[] = { &b->x1, &b->y1, &b->x2, &b->y2, &b->key, &b->valid, &b->least,
+    &b->limit, &b->class_id, &b->cap_class, &b->class_cap, &b->parent };
+  const int32_t dims[] = { job->images, job->spec->boxes };
+
+  for (size_t i = 0; i < sizeof columns / sizeof *columns && job->images > 1; i++)
+    if (*columns[i] && nms_lazy_shape_of (lz, *columns[i]).rank)
+      *columns[i] = nms_lazy_reshape (lz, *columns[i], 2, dims);
+}
+
+/* Returns the first K picks of each image. */
+static tensor
+first_picks (nms_lazy *lz, const nms__program_job *job, tensor picks)
+{
+  const tensor from[] = { nms_lazy_s32 (lz, 0), nms_lazy_s32 (lz, 0) };
+  const int32_t dims[] = { job->images, job->picks };
+
+  return nms_lazy_slice (lz, picks, from, job->images > 1 ? dims : dims + 1);
+}
+
 char *
 nms__program_graph_loop (nms_lazy *lz, const nms__program_job *job)
 {
   const unsigned flags = job->spec->platform == NMS_PROGRAM_CPU ? 0 : NMS_LAZY_NO_DIVISION;
   nms__program_results results = { .count = 0 };
-  tensor score = NMS_LAZY_NONE, zero = nms_lazy_s32 (lz, 0);
+  tensor score = NMS_LAZY_NONE;
   const nms_lazy_boxes decoded = read_boxes (lz, job, &score);
   nms_lazy_boxes b = decoded;
 
@@ -186,8 +209,9 @@ nms__program_graph_loop (nms_lazy *lz, const nms__program_job *job)
     b.cap_class = decoded.class_id;
     b.class_cap = nms__program_classes_cap (lz, job, decoded.class_id);
   }
+  split_images (lz, job, &b);
   nms_lazy_kept kept = nms_lazy_nms (lz, &b, flags);
-  add_output (lz, job, &results, "picks", nms_lazy_slice (lz, kept.picks, &zero, &job->picks));
+  add_output (lz, job, &results, "picks", first_picks (lz, job, kept.picks));
   add_output (lz, job, &results, "count", kept.count);
   add_decoded (lz, job, &results, &decoded, score);
   return nms_lazy_dump (lz, results.count, results.tensor);
