@@ -39,6 +39,7 @@ one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
             locks, which it has to find fault with
   valgrind  the core suite under valgrind
   arm       the core for AArch64 by a cross compiler, its suite under qemu
+  i386      the core for 32-bit x86 by a cross compiler, its suite
   fuzz      each fuzzer for NMS_FUZZ_SECONDS (30), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
   packages  the Debian packages: built, checked with lintian and autopkgtest,
@@ -59,6 +60,8 @@ And, by name alone:
 
   cuda      the programs of engine xla, compiled ahead of time for an NVIDIA
             H200, which need not be here; downloads 135 MB, needs CUDA's ptxas
+  armhf     as arm, for 32-bit ARM, in plain C
+  s390x     as arm, for s390x, whose byte order is the other one (big endian)
 
 --all on a commit without other changes, if nothing failed, writes the commit to build/passed, which
 tools/release.sh asks for.
@@ -70,7 +73,7 @@ END
 . "$(dirname "$0")/../pipelines/common.sh"
 
 STAGES="release locale leaks asan xla minimal clang install levels"
-SLOW_STAGES="tsan valgrind arm fuzz methods frameworks fresh packages trixie sid tpu"
+SLOW_STAGES="tsan valgrind arm i386 fuzz methods frameworks fresh packages trixie sid tpu"
 
 # the command that runs others in a newer Debian; empty: they run here (see newer_debian)
 inside=()
@@ -394,23 +397,43 @@ stage_valgrind ()
     --wrapper "$wrapper --leak-check=full --errors-for-leak-kinds=definite"
 }
 
-# Leaves out hostile, which checks counts of pair tests that are the same on every instruction set,
-# and takes four minutes under qemu.
+# foreign ARCHITECTURE ROUNDS: builds the core for another processor and runs its suite. Leaves
+# out hostile, which checks counts of pair tests that are the same on every instruction set, and
+# takes four minutes under qemu.
+foreign ()
+{
+  local architecture=$1 rounds=$2 dir="$NMS_BUILD_DIR/$1"
+  check "unpack Debian for $architecture" bash -c '"$1" "$2" "$3" >"$3.cross"' - \
+    "$NMS_ROOT/tests/env/foreign.sh" "$architecture" "$dir-debian" || return 1
+  build "$architecture" --buildtype=release --cross-file "$dir-debian.cross" -Dplugin=false \
+    -Dtests=enabled || return 1
+  printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$dir-debian/run" "$dir/tools/nms-xla-probe" \
+    >"$dir/xla-probe.sh"
+  chmod +x "$dir/xla-probe.sh"
+  NMS_XLA_PROBE="$dir/xla-probe.sh" NMS_TEST_ROUNDS=$rounds NMS_TIMEOUT_MULTIPLIER=30 \
+    suites "$architecture" $(no_suites hostile)
+}
+
 stage_arm ()
 {
-  local dir="$NMS_BUILD_DIR/aarch64"
-  check "unpack Debian for AArch64" bash -c '"$1" "$2" >"$2.cross"' - \
-    "$NMS_ROOT/tests/env/arm.sh" "$dir-debian" || return 0
-  mv "$dir-debian.cross" "$dir.cross"
-  build aarch64 --buildtype=release --cross-file "$dir.cross" -Dplugin=false -Dtests=enabled ||
-    return 0
+  foreign arm64 3 || return 0
   check "NEON is what runs" bash -c '"$@" | grep "^neon (obeyed)"' - \
-    qemu-aarch64 -L "$dir-debian/root" "$dir/tests/core/test-levels" --print-level
-  printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "%s" "$@"\n' "$dir-debian/root" \
-    "$dir/tools/nms-xla-probe" >"$dir/xla-probe.sh"
-  chmod +x "$dir/xla-probe.sh"
-  NMS_XLA_PROBE="$dir/xla-probe.sh" NMS_TEST_ROUNDS=10 NMS_TIMEOUT_MULTIPLIER=30 suites aarch64 \
-    $(no_suites hostile)
+    "$NMS_BUILD_DIR/arm64-debian/run" "$NMS_BUILD_DIR/arm64/tests/core/test-levels" --print-level
+}
+
+stage_i386 () { foreign i386 10 || return 0; }
+
+# These run only by name, because they take minutes and their compilers are installed for them.
+stage_armhf ()
+{
+  (nms_install gcc-arm-linux-gnueabihf libc6-dev-armhf-cross) || return 0
+  foreign armhf 3 || return 0
+}
+
+stage_s390x ()
+{
+  (nms_install gcc-s390x-linux-gnu libc6-dev-s390x-cross) || return 0
+  foreign s390x 3 || return 0
 }
 
 fuzz_one ()
