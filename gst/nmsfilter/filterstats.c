@@ -5,7 +5,7 @@
 void
 filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint lower_ranked)
 {
-  guint count[BOX_STATE_COUNT] = { 0, };
+  guint count[BOX_STATE_COUNT] = { 0 };
   guint i, unscored = 0;
 
   for (i = 0; i < boxes->len; i++) {

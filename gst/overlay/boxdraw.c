@@ -133,7 +133,7 @@ box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes,
   g_array_set_size (draw->candidates, 0);
   for (guint i = 0; i < boxes->len; i++) {
     const Box *box = &g_array_index (boxes, Box, i);
-    Candidate candidate = { box, };
+    Candidate candidate = { box };
     gdouble x1 = box->x1 + canvas->left, y1 = box->y1 + canvas->top;
     gdouble x2 = box->x2 + canvas->left, y2 = box->y2 + canvas->top;
 

@@ -152,8 +152,8 @@ split (uint64_t *keys, size_t count, uint64_t pivot, uint64_t *top)
 INLINE void
 count_before (const int32_t *key, size_t first, size_t vectors, size_t count, int32_t *rank)
 {
-  static const int32_t behind[2 * RANKED * LANES] =
-      { [RANKED * LANES ... 2 * RANKED * LANES - 1] = 1 };
+  enum { KEYS = RANKED * LANES };
+  static const int32_t behind[2 * KEYS] = { [KEYS ... 2 * KEYS - 1] = 1 };
   const size_t end = first + vectors * LANES < count ? first + vectors * LANES : count;
   vi mine[RANKED], below[RANKED], before[RANKED];
   size_t j = 0;
@@ -171,7 +171,7 @@ count_before (const int32_t *key, size_t first, size_t vectors, size_t count, in
   for (; j < end; j++) /* an equal key precedes in the lanes behind its own */
 #pragma GCC unroll 2
     for (size_t v = 0; v < vectors; v++) {
-      const int32_t *lower = behind + RANKED * LANES - 1 - (j - first) + v * LANES;
+      const int32_t *lower = behind + KEYS - 1 - (j - first) + v * LANES;
       before[v] = i_count_gt (before[v], i_set (key[j]), i_sub (mine[v], i_load (lower)));
     }
   for (; j < count; j++)

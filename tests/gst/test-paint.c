@@ -330,14 +330,14 @@ GST_START_TEST (places_never_overlap)
   for (guint round = 0; round < 20; round++) {
     const gint width = g_rand_int_range (rand, 20, 200), height = g_rand_int_range (rand, 15, 200);
     guint8 *taken = g_malloc0 ((gsize) width * height);
-    LabelPlacement placement = { 0, };
+    LabelPlacement placement = { 0 };
     guint placed = 0;
     Fixture f;
 
     fixture_open (&f, formats[round % 4], width, height);
     label_placement_begin (&placement, width, height);
     for (guint i = 0; i < 2000; i++) {
-      PaintRect box, label = { 0, };
+      PaintRect box, label = { 0 };
       gint w = f.canvas.step_x * g_rand_int_range (rand, 1, 20);
       gint h = f.canvas.step_y * g_rand_int_range (rand, 1, 8);
 

@@ -112,8 +112,8 @@ take (const nms_lazy_shape *rows_shape, const uint32_t *from, size_t count,
 
   for (size_t i = 0; i < count; i++) {
     const int32_t at = (int32_t) index[i];
-    memcpy (result + i * width, from + (size_t) (at < 0 ? 0 : at > last ? last : at) * width,
-        width * sizeof *result);
+    const int32_t row = at < 0 ? 0 : at > last ? last : at;
+    memcpy (result + i * width, from + (size_t) row * width, width * sizeof *result);
   }
 }
 

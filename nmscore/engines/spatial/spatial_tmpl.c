@@ -18,8 +18,8 @@
 
 #define MOST_HITS 30
 #define NO_BOX UINT32_MAX
-#define DENSE 3  /* after this many boxes in a row that had neighbors, a chunk's best box is
-                  * decided first */
+/* After this many boxes in a row that had neighbors, a chunk's best box is decided first. */
+#define DENSE 3
 #define CHUNK 16 /* grid positions whose cells are computed at once */
 
 /* The result of a query: groups of LANES grid positions, with a bit for each undecided box that
