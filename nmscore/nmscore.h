@@ -37,7 +37,7 @@
  * Overlap     IoU = inter / ((area_i + area_j) - inter), each operation rounded to
  *             binary32. Boxes that do not intersect and boxes without area have
  *             IoU 0: they never suppress and are never suppressed.
- * Suppression A kept box suppresses a later box of the same class if
+ * Suppression  A kept box suppresses a later box of the same class if
  *             IoU > iou_threshold (>= with `inclusive`). A threshold in (0, 2^-24)
  *             counts as 0.
  * Rotated boxes  If at least one box of a pair has an angle other than 0, their
@@ -120,7 +120,7 @@ NMS_API int nms_version (void);
   X (NMS_ERROR_DEVICE, -8, "a device, or the plugin for it, failed")
 
 #define NMS__ENUM(name, value, text) name = value,
-/* Ends with an enumerator that no comma follows, as C89 and C++98 require. */
+/* The codes of NMS_ERROR_LIST, and the least, because C89 and C++98 allow no comma at the end. */
 typedef enum nms_error {
   NMS_ERROR_LIST (NMS__ENUM) NMS__ERROR_LEAST = NMS_ERROR_DEVICE
 } nms_error;

@@ -38,6 +38,7 @@ NMS_PACKAGES_ANALYTICS="libgstreamer-plugins-bad1.0-dev"
 NMS_PACKAGES_PYTHON="gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-bad"
 NMS_PACKAGES_TESTS="abigail-tools binutils ccache g++ clang libclang-rt-dev llvm locales valgrind
   debootstrap autopkgtest debhelper dh-python libgstreamer-plugins-bad1.0-dev lintian
+  doxygen furo python3-breathe python3-myst-parser python3-sphinx
   chromium chromium-driver curl kcat mosquitto mosquitto-clients python3-paho-mqtt
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu libc6-dev-i386-cross qemu-user
   python3-dev python3-jsonschema python3-numpy python3-opencv python3-pip python3-requests

@@ -14,10 +14,10 @@ usage ()
 usage: tests/run.sh [--all] [STAGE...]
 
 Without a STAGE: the stages of the first list, which take about 15 minutes on
-one core, download 340 MB more than quickstart.sh and need 5 GB of disk; with
+one core, download 360 MB more than quickstart.sh and need 5 GB of disk; with
 --all: those of both lists. At the end a table has the duration of each stage.
 
-  release   every suite but tpu, optimised build
+  release   every suite but tpu, optimised build; the documentation site
   locale    every suite but the pipelines, with a decimal comma
   leaks     the elements' suite under GStreamer's leak tracer
   asan      every suite but the rules, what plays in real time and the slow scripts,
@@ -145,11 +145,12 @@ no_suites () { local s; for s; do printf -- '--no-suite %s ' "$s"; done; }
 
 RELEASE="--buildtype=release -Drecords=enabled -Doverlay=enabled -Dpython=enabled"
 # shellcheck disable=SC2086
-build_release () { build release $RELEASE -Dtests=enabled; }
+build_release () { build release $RELEASE -Dtests=enabled -Ddocs=enabled; }
 
 stage_release ()
 {
   build_release || return 0
+  check "the documentation site" meson compile -C "$NMS_BUILD_DIR/release" docs-site
   suites release $(no_suites tpu methods)
 }
 

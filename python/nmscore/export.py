@@ -72,7 +72,7 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     parents        the boxes have parents, which nmscore.run describes
     bfloat16       boxes, scores and head are bfloat16; the results are those for the same
                    numbers in float32
-    max_detections K, most kept boxes; 0: N
+    max_detections  K, most kept boxes; 0: N
     class_options  as in nmscore.run, of at most 256 classes
     tpu_memory     bytes of vector memory for a TPU's kernel, at most 64 MiB on v5e, v5p
                    and v6e; 0: 16 MiB, which every TPU has

@@ -272,17 +272,15 @@ NMS_API nms_lazy_tensor nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *di
 
 /* ---------------------------------------------------------- element by element */
 
+/* The operations on one tensor, or on two tensors of one type. */
 typedef enum nms_lazy_op {
-  /* on two tensors of one type */
-  NMS_LAZY_ADD, NMS_LAZY_SUB, NMS_LAZY_MUL, /* F32, S32 */
-  NMS_LAZY_DIV,                             /* F32 */
-  NMS_LAZY_MAX, NMS_LAZY_MIN,               /* F32, S32 */
-  NMS_LAZY_AND, NMS_LAZY_OR, NMS_LAZY_XOR,  /* S32: bitwise; PRED: logical */
-  /* on two tensors of one type, any type, with a PRED as result; with a NaN only NE
-   * is true */
-  NMS_LAZY_EQ, NMS_LAZY_NE, NMS_LAZY_GE, NMS_LAZY_GT, NMS_LAZY_LE, NMS_LAZY_LT,
-  /* on one tensor */
-  NMS_LAZY_ABS, NMS_LAZY_NEG, /* F32, S32 */
+  NMS_LAZY_ADD, NMS_LAZY_SUB, NMS_LAZY_MUL, /* two: F32, S32 */
+  NMS_LAZY_DIV,                             /* two: F32 */
+  NMS_LAZY_MAX, NMS_LAZY_MIN,               /* two: F32, S32 */
+  NMS_LAZY_AND, NMS_LAZY_OR, NMS_LAZY_XOR,  /* two: S32, bitwise; PRED, logical */
+  NMS_LAZY_EQ, NMS_LAZY_NE, NMS_LAZY_GE, NMS_LAZY_GT, NMS_LAZY_LE, NMS_LAZY_LT, /* two: any
+                              * type; the result is PRED; with a NaN only NE is true */
+  NMS_LAZY_ABS, NMS_LAZY_NEG, /* one: F32, S32 */
   NMS_LAZY_AS_S32, /* F32: its bits, as S32 */
   NMS_LAZY_AS_F32, /* S32: the float that has these bits */
   NMS_LAZY_TO_S32, /* PRED: 0 or 1; F32: without its fraction; beyond the range of S32
