@@ -90,6 +90,13 @@ check_figures ()
     refuse "no figures of these sources in output-bench: tests/bench/figures.sh$missing"
 }
 
+check_interface ()
+{
+  local log
+  log=$(tests/abi/abi.sh --exact 2>&1) ||
+    refuse "the interface is not recorded: tests/abi/abi.sh --record ($(tail -n 1 <<<"$log"))"
+}
+
 check_tree ()
 {
   [ "$(git branch --show-current)" = main ] || refuse "main is not checked out"
@@ -130,6 +137,7 @@ check_version
 check_interface
 check_news
 check_figures
+check_interface
 check_tree
 check_tests
 if [ "$refusals" != 0 ]; then
