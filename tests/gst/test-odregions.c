@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter on buffers with both GstAnalytics detections and regions of interest: an OD
- * and a region for one detection, and some of each.
+ * nmsfilter and boxreplay on buffers with both GstAnalytics detections and regions of
+ * interest: an OD and a region for one detection, and some of each.
  */
 #include "foreignmtd.h"
 #include "gstrunner.h"
 #include "odboxes.h"
+#include "textfiles.h"
 
 static void
 test_both (void)
@@ -54,6 +55,7 @@ test_first_id (void)
   add_region (buffer, 0, "dog", 100, 100, 50, 50);
   out = through (h, buffer);
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 0);   /* the OD has a score */
   gst_buffer_unref (out);
 
   buffer = frame_new (0);
@@ -102,11 +104,42 @@ test_both_tagged (void)
   gst_buffer_unref (out);
 }
 
+/* A replayed region has the id of its OD, and its parent the id of the parent's OD, also where
+ * the parent is the first box of the line. */
+static void
+test_replayed_parents (void)
+{
+  GstElementFactory *factory = gst_element_factory_find ("boxreplay");
+  GstBuffer *buffer = frame_new (0), *out;
+  gchar *path, *launch;
+
+  if (factory == NULL) {
+    g_test_skip ("boxreplay is not built");
+    gst_buffer_unref (buffer);
+    return;
+  }
+  gst_object_unref (factory);
+  path = text_file_new ("parents.jsonl", "{\"timestamp\":0,\"objects\":["
+      "{\"x\":100,\"y\":100,\"w\":50,\"h\":90,\"region_id\":7},"
+      "{\"x\":110,\"y\":100,\"w\":9,\"h\":9,\"region_id\":8,\"parent_id\":7}]}\n", -1);
+  launch = g_strdup_printf ("boxreplay meta=both location=\"%s\"", path);
+  foreign_mtd_add (buffer, 0);      /* makes sure that no OD has id 0 */
+  out = filtered (launch, buffer);
+  assert_ids (out, "1 2");
+  assert_ods (out, "100 110");
+  g_assert_cmpint (gst_buffer_get_video_region_of_interest_meta_id (out, 1)->parent_id, ==, 0);
+  g_assert_cmpint (gst_buffer_get_video_region_of_interest_meta_id (out, 2)->parent_id, ==, 1);
+  gst_buffer_unref (out);
+  g_free (launch);
+  g_free (path);
+}
+
 static const TestCase cases[] = {
   { "/odregions/both", test_both },
   { "/odregions/first-id", test_first_id },
   { "/odregions/both-all-gone", test_both_all_gone },
   { "/odregions/both-tagged", test_both_tagged },
+  { "/odregions/replayed-parents", test_replayed_parents },
   { NULL }
 };
 
