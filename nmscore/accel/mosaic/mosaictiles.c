@@ -365,6 +365,26 @@ print_start (Tiles *t)
   print_preparation (t, t->first, t->zero);
 }
 
+/* Prints the store of the positions of the candidates of word `w` among the kept boxes; bit j of
+ * `kept` is set if candidate j is kept. *count is a row with the number of kept boxes before and
+ * then after them. */
+static void
+store_positions (Tiles *t, int w, nms__value kept, nms__value *count)
+{
+  nms__mosaic *m = t->m;
+  nms__value word = spread (t, kept, WORD);
+  nms__value bit = op (t, "arith.shli", s32 (t, WORD, 1), nms__mosaic_iota (m, WORD, TILE, 0));
+  nms__value before = op (t, "arith.andi", word, op (t, "arith.subi", bit, s32 (t, WORD, 1)));
+  nms__value position = op (t, "arith.addi", spread (t, *count, WORD),
+      nms__mosaic_count_bits (m, before));
+  nms__value is_kept = nms__mosaic_compare (m, "ne", op (t, "arith.andi", word, bit),
+      s32 (t, WORD, 0));
+
+  nms__mosaic_store_rows (m, nms__mosaic_select (m, is_kept, position, s32 (t, WORD, -1)),
+      t->position, w * WORD);
+  *count = op (t, "arith.addi", *count, nms__mosaic_count_bits (m, kept));
+}
+
 /* Prints the decisions about the candidates of word `w`, one after another. Returns the
  * word of the kept ones, the same in all lanes. *count is a row with the number of kept
  * boxes before and then after them. */
@@ -387,7 +407,7 @@ print_chain (Tiles *t, int w, const nms__value kept[WORDS], nms__value *count)
   if (t->most_field)
     nms__mosaic_caps_advance (m, &t->caps, w, kept);
 
-  nms__value state = s32 (t, 1, BLOCKED), zero = s32 (t, 1, 0), one = s32 (t, 1, 1);
+  nms__value state = s32 (t, 1, BLOCKED), zero = s32 (t, 1, 0);
   for (int j = 0; j < WORD; j++) {
     int row = w * WORD + j;
     nms__value word = load_rows (t, t->blocked, row, 1);
@@ -400,10 +420,8 @@ print_chain (Tiles *t, int w, const nms__value kept[WORDS], nms__value *count)
     else
       state = nms__mosaic_select (m, keeps, state,
           op (t, "arith.andi", state, s32 (t, 1, INT32_MAX)));
-    nms__mosaic_store (m, nms__mosaic_select (m, keeps, *count, s32 (t, 1, -1)), t->position,
-        nms__mosaic_index (m, row), t->zero);
-    *count = nms__mosaic_select (m, keeps, op (t, "arith.addi", *count, one), *count);
   }
+  store_positions (t, w, state, count);
   return state;
 }
 
