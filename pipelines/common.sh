@@ -44,10 +44,16 @@ NMS_PACKAGES_TESTS="abigail-tools binutils ccache g++ clang libclang-rt-dev llvm
   python3-dev python3-jsonschema python3-numpy python3-opencv python3-pip python3-requests
   python3-selenium python3-torchvision python3-venv python3-yaml reuse"
 
-say () { printf '%s\n' "$*"; }
+# Prints a line, on a terminal in place of the line that shows progress.
+say ()
+{
+  [ ! -t 1 ] || printf '\r\033[K'
+  printf '%s\n' "$*"
+}
 
 die ()
 {
+  nms_end_builder
   printf '%s: %s\n' "$NMS_SELF" "$*" >&2
   exit 1
 }
@@ -68,7 +74,15 @@ nms_child ()
   return $rc
 }
 
-# Handles SIGINT, SIGTERM and SIGHUP: ends the running program and removes the temporary
+# Ends the build that nms_prepare runs in the background.
+nms_end_builder ()
+{
+  [ -n "${NMS_BUILDER-}" ] || return 0
+  kill -TERM "$NMS_BUILDER" 2>/dev/null || true
+  wait "$NMS_BUILDER" || true
+}
+
+# Handles SIGINT, SIGTERM and SIGHUP: ends the running programs and removes the temporary
 # folders.
 nms_interrupted ()
 {
@@ -77,6 +91,7 @@ nms_interrupted ()
     kill -TERM "$NMS_CHILD" 2>/dev/null || true
     wait "$NMS_CHILD" || true
   fi
+  nms_end_builder
   [ ! -t "$NMS_STDERR" ] || printf '\n' >&"$NMS_STDERR"
   printf '%s: interrupted\n' "$NMS_SELF" >&"$NMS_STDERR"
   exit 130
@@ -137,6 +152,7 @@ nms_install ()
   [ -n "$missing" ] || return 0
   if [ "${NMS_INSTALL-}" = no ]; then
     say "$NMS_SELF: these packages are missing: $missing" >&2
+    nms_end_builder
     exit 77
   fi
   if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
@@ -189,26 +205,42 @@ nms_build ()
     *"no work to do"*) return 0 ;;
   esac
   say "Building $name"
-  nms_child ninja -C "$dir" ${NMS_TARGET:+"$NMS_TARGET"} >"$log" 2>&1 || {
+  # ninja ends its compilers with SIGINT at Ctrl-C, which they would ignore otherwise, because
+  # bash starts programs in the background with SIGINT ignored
+  nms_child env --default-signal=INT ninja -C "$dir" ${NMS_TARGET:+"$NMS_TARGET"} >"$log" 2>&1 || {
     grep -E -A 12 'FAILED|error:|ERROR' "$log" | head -n 60 >&2
     say "$NMS_SELF: the build failed (the whole log: $log)" >&2
     return 1
   }
 }
 
-# Installs the packages, builds the plugin, and sets the variables by which GStreamer
-# finds it.
+# Builds the plugin in a process of its own, which a signal ends without a message.
+nms_build_plugin ()
+{
+  exec {NMS_STDERR}>/dev/null
+  trap nms_interrupted INT TERM HUP
+  nms_build plugin --buildtype=release -Dtests=disabled -Drecords=enabled -Doverlay=enabled
+}
+
+# Installs the packages, builds the plugin, and sets the variables by which GStreamer finds
+# it. The build runs while the packages that it does not need are installed, because apt-get
+# uses one processor.
 nms_prepare ()
 {
   local element
   nms_build_dir
   # shellcheck disable=SC2086
-  nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
+  nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS
+  NMS_BUILDER=
   if [ -z "${NMS_PLUGIN_DIR-}" ]; then
-    nms_build plugin --buildtype=release -Dtests=disabled -Drecords=enabled -Doverlay=enabled ||
-      exit 1
+    nms_build_plugin &
+    NMS_BUILDER=$!
     NMS_PLUGIN_DIR="$NMS_BUILD_DIR/plugin/gst"
   fi
+  # shellcheck disable=SC2086
+  nms_install $NMS_PACKAGES_PIPELINES
+  [ -z "$NMS_BUILDER" ] || wait "$NMS_BUILDER" || exit 1
+  NMS_BUILDER=
   . "$NMS_ROOT/pipelines/env.sh"
   # (GStreamer ignores GST_PLUGIN_PATH if this is set)
   [ -z "${GST_PLUGIN_PATH_1_0-}" ] ||

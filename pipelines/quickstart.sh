@@ -14,7 +14,7 @@ one of each person.
 
   --input FILE   any video (default: vtest.avi of package opencv-doc)
   --output DIR   where the results go (default: output/ in the checkout)
-  --seconds N    how much of the video (default: 30; 0: all of it)
+  --seconds N    how much of the video (default: 10; 0: all of it)
 
 Results: quickstart.mp4 (raw boxes left, filtered right), quickstart.png (one
 frame of it), before.jsonl and after.jsonl (the boxes, one line a frame).
@@ -23,7 +23,7 @@ END
 
 . "$(dirname "$0")/common.sh"
 
-NMS_SECONDS=30
+NMS_SECONDS=10
 nms_arguments "$@"
 out=${NMS_OUTPUT:-$NMS_ROOT/output}
 nms_output_dir "$out"

@@ -44,6 +44,9 @@ interrupted TERM 'frame [1-9]' quickstart --seconds 60 --output results
 interrupted INT 'Detecting' small-people --output results
 interrupted INT '"timestamp"' publish
 
+# The build, which runs beside the installation of packages.
+NMS_PLUGIN_DIR='' NMS_BUILD_DIR=$PWD/build interrupted INT 'Building' record --output results/raw
+
 # Programs that the scripts only wait for: a gst-inspect-1.0 that reads many plugins, and
 # Python, which loads modules before camera.py handles signals.
 mkdir slow
