@@ -44,7 +44,8 @@ one core, download 360 MB more than quickstart.sh and need 5 GB of disk; with
   fuzz      each fuzzer for NMS_FUZZ_SECONDS (18), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
   packages  the Debian packages: built, checked with lintian and autopkgtest,
-            installed and purged in a Debian 12 with nothing on it (root only)
+            upgraded from an older version and purged in a Debian 12 with nothing
+            on it (root only)
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
             compiled by libtpu, translated for XLA's CPU plugin (both fetched
             from PyPI; without it: skipped)
@@ -65,6 +66,8 @@ And, by name alone:
             H200, which need not be here; downloads 135 MB, needs CUDA's ptxas
   armhf     as arm, for 32-bit ARM, in plain C
   s390x     as arm, for s390x, whose byte order is the other one (big endian)
+  packages_trixie  as packages, in Debian 13 (root only)
+  packages_sid     as packages, in Debian unstable (root only)
 
 --all on a commit without other changes, if nothing failed, writes the commit to build/passed, which
 tools/release.sh asks for.
@@ -487,6 +490,15 @@ stage_fuzz ()
 }
 
 stage_packages () { check "Debian packages" "$NMS_ROOT/tests/env/packages.sh"; }
+
+# Run only by name, because a stage takes minutes, and what it checks changes with the releases.
+packages_of ()
+{
+  wait "$folders" || true
+  check "Debian packages of $1" "$NMS_ROOT/tests/env/packages.sh" "$1"
+}
+stage_packages_trixie () { packages_of trixie; }
+stage_packages_sid () { packages_of sid; }
 stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/env/fresh.sh"; }
 
 # Only the program xlatext loads libtpu, in a process for each module.
