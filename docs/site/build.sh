@@ -13,7 +13,7 @@ export GST_PLUGIN_PATH_1_0=$build/gst GST_PLUGIN_SYSTEM_PATH_1_0= GST_REGISTRY=$
 export PYTHONPATH=$build/python
 
 # The pages stay where they are in the repository, so their links to each other hold.
-rm -rf "$source"
+rm -rf "$source" "$site/${NMS_SITE_BUILDER:-html}"
 mkdir -p "$source/reference/c" "$site/doxygen"
 for entry in "$NMS_ROOT"/[!.]*; do
   [ "$entry" -ef "$build" ] || [ -d "$entry/meson-info" ] || ln -s "$entry" "$source/"
