@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 /* Describes an element for gst-inspect-1.0. `example`: a pipeline to copy, which
  * works on the files video.mkv and boxes.jsonl. All strings are static. */
 static inline void
-element_class_describe (GstElementClass * klass, const gchar * name, const gchar * kind,
-    const gchar * description, const gchar * example)
+element_class_describe (GstElementClass *klass, const gchar *name, const gchar *kind,
+    const gchar *description, const gchar *example)
 {
   gst_element_class_set_static_metadata (klass, name, kind, description, ELEMENT_AUTHOR);
   gst_element_class_add_static_metadata (klass, "example", example);

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 /* Writes the frame size of fixed caps of any format; 0 and 0 if they state no
  * size, or one that is not positive. */
 static inline void
-frame_size_from_caps (const GstCaps * caps, gint * width, gint * height)
+frame_size_from_caps (const GstCaps *caps, gint *width, gint *height)
 {
   const GstStructure *s = gst_caps_get_structure (caps, 0);
 

@@ -7,7 +7,7 @@
 #include "elements.h"
 
 static gboolean
-plugin_init (GstPlugin * plugin)
+plugin_init (GstPlugin *plugin)
 {
   gboolean ok = GST_ELEMENT_REGISTER (nmsfilter, plugin);
   ok &= GST_ELEMENT_REGISTER (boxtransform, plugin);
@@ -24,5 +24,5 @@ plugin_init (GstPlugin * plugin)
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, nms,
-    "Non-maximum suppression of the boxes that detectors attach to video",
-    plugin_init, PACKAGE_VERSION, "LGPL", PACKAGE_NAME, PLUGIN_ORIGIN)
+    "Non-maximum suppression of the boxes that detectors attach to video", plugin_init,
+    PACKAGE_VERSION, "LGPL", PACKAGE_NAME, PLUGIN_ORIGIN)

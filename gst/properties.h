@@ -15,7 +15,7 @@ G_BEGIN_DECLS
  * enumeration, flags (guint), a gint, a gfloat, a guint, a guint64, or a gchar * that the
  * struct owns: the text it held is freed. */
 static inline void
-property_field_set (gpointer field, const GValue * value)
+property_field_set (gpointer field, const GValue *value)
 {
   switch (G_TYPE_FUNDAMENTAL (G_VALUE_TYPE (value))) {
     case G_TYPE_BOOLEAN:
@@ -50,7 +50,7 @@ property_field_set (gpointer field, const GValue * value)
 
 /* Sets `value` to the field of a property; a text is copied. */
 static inline void
-property_field_get (gconstpointer field, GValue * value)
+property_field_get (gconstpointer field, GValue *value)
 {
   switch (G_TYPE_FUNDAMENTAL (G_VALUE_TYPE (value))) {
     case G_TYPE_BOOLEAN:
@@ -75,7 +75,7 @@ property_field_get (gconstpointer field, GValue * value)
       g_value_set_uint64 (value, *(const guint64 *) field);
       break;
     case G_TYPE_STRING:
-      g_value_set_string (value, *(gchar * const *) field);
+      g_value_set_string (value, *(gchar *const *) field);
       break;
     default:
       g_assert_not_reached ();
@@ -83,20 +83,22 @@ property_field_get (gconstpointer field, GValue * value)
 }
 
 /* Warns that a property was set in PAUSED or PLAYING, where it is fixed. */
-#define PROPERTY_WARN_READY_ONLY(element, pspec)                               \
-  GST_ELEMENT_WARNING (element, RESOURCE, SETTINGS, ("%s can be set only in "  \
-          "the states NULL and READY; its value is unchanged", (pspec)->name), (NULL))
+#define PROPERTY_WARN_READY_ONLY(element, pspec) \
+  GST_ELEMENT_WARNING (element, RESOURCE, SETTINGS, \
+      ("%s can be set only in " \
+       "the states NULL and READY; its value is unchanged", \
+          (pspec)->name), \
+      (NULL))
 
 /* The method before_transform of elements with controllable properties: gives them their
  * values at the stream time of the buffer, which GstBaseTransform does not do itself. */
 static inline void
-properties_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
+properties_before_transform (GstBaseTransform *trans, GstBuffer *buffer)
 {
   GstClockTime time = GST_CLOCK_TIME_NONE;
 
   if (trans->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
-    time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
-        GST_BUFFER_PTS (buffer));
+    time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   if (GST_CLOCK_TIME_IS_VALID (time))
     gst_object_sync_values (GST_OBJECT (trans), time);
 }

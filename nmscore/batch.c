@@ -38,8 +38,7 @@ arrays_read (nms_context *ctx, const nms_batch_arrays *arrays, nms_batch_arrays 
     offsetof (nms_batch_arrays, kept_box), sizeof *copy };
 
   memset (copy, 0, sizeof *copy);
-  int error
-      = nms__struct_read (ctx, "arrays", arrays, ends, sizeof ends / sizeof *ends, copy);
+  int error = nms__struct_read (ctx, "arrays", arrays, ends, sizeof ends / sizeof *ends, copy);
   if (error)
     return error;
   if (!copy->kept_offsets)
@@ -93,8 +92,8 @@ divide_kept (nms_context *ctx, const batch *b)
   b->arrays.kept_offsets[0] = 0;
   for (size_t i = 0; i < b->images; i++) {
     const size_t count = b->offsets[i + 1] - b->offsets[i];
-    b->arrays.kept_offsets[i + 1]
-        = b->arrays.kept_offsets[i] + (cap && cap < count ? (size_t) cap : count);
+    b->arrays.kept_offsets[i + 1] = b->arrays.kept_offsets[i]
+        + (cap && cap < count ? (size_t) cap : count);
   }
   return NMS_OK;
 }
@@ -169,7 +168,8 @@ run_image (nms_context *ctx, const batch *b, size_t image, nms_result *total)
   const size_t capacity = b->arrays.kept_offsets[image + 1] - start;
   const nms_boxes boxes = boxes_of (b, image);
   const nms_arrays arrays = { .size = sizeof arrays,
-    .kept = capacity ? b->arrays.kept + start : NULL, .kept_capacity = capacity,
+    .kept = capacity ? b->arrays.kept + start : NULL,
+    .kept_capacity = capacity,
     .outcome = b->arrays.outcome ? b->arrays.outcome + first : NULL,
     .suppressed_by = b->arrays.suppressed_by ? b->arrays.suppressed_by + first : NULL,
     .kept_score = b->arrays.kept_score ? b->arrays.kept_score + start : NULL,

@@ -69,7 +69,8 @@ read_options (nms_context *ctx, nms__classes *c, const nms__settings *settings)
   const uint64_t none = UINT64_MAX;
   nms_class_options options;
 
-  c->entry[0] = (nms__class) { .score_threshold = o->score_threshold, .limit = settings->limit,
+  c->entry[0] = (nms__class) { .score_threshold = o->score_threshold,
+    .limit = settings->limit,
     .cap = o->max_per_class ? o->max_per_class : none };
   for (size_t i = 0; i < o->class_option_count; i++) {
     int error = nms__class_options_read (ctx, settings, i, &options);

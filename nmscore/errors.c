@@ -8,8 +8,8 @@
 const char *
 nms_strerror (int error)
 {
-#define CASE(name, value, text)                                                                    \
-  case name:                                                                                       \
+#define CASE(name, value, text) \
+  case name: \
     return text;
   switch (error) {
     NMS_ERROR_LIST (CASE)

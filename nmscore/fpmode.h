@@ -34,15 +34,15 @@ static inline nms__fpmode
 nms__fpmode_enter (void)
 {
   nms__fpmode saved;
-  __asm__ volatile ("mrs %0, fpcr" : "=r" (saved));
-  __asm__ volatile ("msr fpcr, %0" : : "r" ((uint64_t) 0) : "memory");
+  __asm__ volatile("mrs %0, fpcr" : "=r"(saved));
+  __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t) 0) : "memory");
   return saved;
 }
 
 static inline void
 nms__fpmode_leave (nms__fpmode saved)
 {
-  __asm__ volatile ("msr fpcr, %0" : : "r" (saved) : "memory");
+  __asm__ volatile("msr fpcr, %0" : : "r"(saved) : "memory");
 }
 
 #else

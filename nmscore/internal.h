@@ -55,7 +55,7 @@
 /* Options after checking. The class options are copied to the table of classes. */
 typedef struct nms__settings {
   nms_options options;
-  double limit;       /* of options.iou_threshold; see overlap.h */
+  double limit;               /* of options.iou_threshold; see overlap.h */
   size_t class_option_stride; /* bytes from one entry of the class options to the next */
 } nms__settings;
 
@@ -83,7 +83,7 @@ typedef struct nms__classes {
   int shift;       /* of the product of id and factor, which gives the bucket */
   int direct;      /* not 0: an id is the number of its bucket */
   uint64_t factor; /* secret factor of the context */
-  uint32_t count; /* number of entries, the common one included */
+  uint32_t count;  /* number of entries, the common one included */
 } nms__classes;
 
 /* The boxes that take part in a run, in input order, and the arrays of the result. Columns are
@@ -91,28 +91,28 @@ typedef struct nms__classes {
 typedef struct nms__frame {
   size_t count;
   float *x1, *y1, *x2, *y2, *scaled;
-  float side;       /* longest side of all boxes */
-  nms__bounds bounds; /* for the limits of all classes and for `side` */
-  int32_t *class_id;   /* class id; NULL: boxes suppress across classes */
-  uint32_t *class_entry;   /* number of the class's entry; NULL: no class has options or a cap */
-  int32_t *index;   /* position in the caller's columns */
-  uint64_t *packed; /* score key and frame position (order.h) */
+  float side;            /* longest side of all boxes */
+  nms__bounds bounds;    /* for the limits of all classes and for `side` */
+  int32_t *class_id;     /* class id; NULL: boxes suppress across classes */
+  uint32_t *class_entry; /* number of the class's entry; NULL: no class has options or a cap */
+  int32_t *index;        /* position in the caller's columns */
+  uint64_t *packed;      /* score key and frame position (order.h) */
   const nms__kernels *kernels;
   nms__classes classes;
-  uint64_t secret;   /* random number of the context, so that a caller cannot predict which boxes
+  uint64_t secret; /* random number of the context, so that a caller cannot predict which boxes
                       * are sampled and which hash values collide; the result does not depend on
                       * it */
   const nms__settings *settings;
   nms_column parent; /* the caller's column */
   size_t parent_count;
-  const nms_boxes *rotated; /* the caller's boxes; NULL: no box is rotated */
+  const nms_boxes *rotated;       /* the caller's boxes; NULL: no box is rotated */
   struct nms__rotated *rotations; /* rotations of the boxes that take part, by position in the
                                    * caller's columns; filled if `rotated` is not NULL
                                    * (rotated.h) */
 
-  char *scratch;    /* scratch of the engine: nms__engines_scratch_size (capacity) bytes */
-  size_t capacity;  /* number of boxes for which columns and scratch have space */
-  uint64_t pairs;   /* pair tests so far, counted by engines sequential and sorted */
+  char *scratch;        /* scratch of the engine: nms__engines_scratch_size (capacity) bytes */
+  size_t capacity;      /* number of boxes for which columns and scratch have space */
+  uint64_t pairs;       /* pair tests so far, counted by engines sequential and sorted */
   uint64_t pair_budget; /* pair tests after which these engines give up (NMS__OVER_BUDGET);
                          * UINT64_MAX unless engine auto set it */
 
@@ -138,12 +138,12 @@ struct nms_context {
   size_t method_scratch_size;
   size_t method_capacity; /* boxes for which the second block has space */
   int engine;
-  const char *method_in_use; /* of the last successful run; NULL: an engine decided it */
+  const char *method_in_use;          /* of the last successful run; NULL: an engine decided it */
   const nms__kernels *engine_kernels; /* of the last successful run; `kernels` is of the next */
-  char in_use[80];        /* text of nms_context_engine_in_use */
-  struct nms__xla *xla;   /* state of engine xla; NULL before its first use */
+  char in_use[80];                    /* text of nms_context_engine_in_use */
+  struct nms__xla *xla;               /* state of engine xla; NULL before its first use */
   struct nms__threads *threads; /* threads of nms_run_batch besides the caller's; NULL: none */
-  atomic_int interrupted; /* set to 1 by nms_context_interrupt */
+  atomic_int interrupted;       /* set to 1 by nms_context_interrupt */
   const atomic_int *stop; /* `interrupted` of the context whose batches this one runs; of a context
                            * of the caller: its own */
   char error[192];
@@ -194,7 +194,8 @@ static inline const char *
 nms__method_xla_refusal (const nms_options *options)
 {
   return options->engine == NMS_ENGINE_XLA && nms__by_method (options)
-      ? "engine xla runs method hard with metric iou only" : NULL;
+      ? "engine xla runs method hard with metric iou only"
+      : NULL;
 }
 
 /* structs.c: checks the caller's `arrays`, copies them to *copy, and completes a smaller struct

@@ -244,7 +244,8 @@ nms__count_pairs (const nms__frame *f, const nms__runs *r)
   memset (r->planes, 0, blocks * counter_bits (f->count) * sizeof *r->planes);
   for (size_t i = 0; i < r->count; i++)
     r->total[i] = r->weight[i] > 1 && nms__are_neighbors (f, r->first_of[i], r->first_of[i])
-        ? r->weight[i] - 1 : 0;
+        ? r->weight[i] - 1
+        : 0;
   for (size_t b = 0; b < blocks; b++)
     make_block (r, b, f->class_id != NULL);
   for (size_t b = 0, end = 0; b < blocks; b++) {

@@ -20,8 +20,8 @@ typedef struct nms__runs {
   uint32_t *total;      /* number of neighbors of each box of a run */
 
   /* an element for each block */
-  nms__box_columns hull; /* greatest extent, least scaled area; class_id of the first run */
-  nms__box_columns core; /* intersection of all boxes, greatest scaled area; class_id is 1 if all
+  nms__box_columns hull;  /* greatest extent, least scaled area; class_id of the first run */
+  nms__box_columns core;  /* intersection of all boxes, greatest scaled area; class_id is 1 if all
                           * runs have one class, else 0 */
   uint32_t *block_weight; /* number of boxes */
   uint32_t *block_added;  /* number of neighbors to add to the total of each of its runs */

@@ -18,7 +18,7 @@ typedef struct scratch {
   uint32_t *nearness;       /* Z-order key of each box; boxes of similar place and size have
                              * similar keys */
   nms__runs runs;
-  int32_t *position_of;     /* frame position of a box, by the caller's index */
+  int32_t *position_of; /* frame position of a box, by the caller's index */
 } scratch;
 
 static void
@@ -137,7 +137,7 @@ gather_equal (const nms__frame *f, uint64_t *order, uint64_t *other, size_t coun
   }
   for (int k = f->class_entry ? -1 : 0; k < 4; k++) {
     sorted = k < 0 ? sort_by (f, from, to, count, NULL, (const int32_t *) f->class_entry)
-        : sort_by (f, from, to, count, columns[k], NULL);
+                   : sort_by (f, from, to, count, columns[k], NULL);
     to = sorted == from ? to : from;
     from = sorted;
   }
@@ -185,7 +185,7 @@ take_back_parents (const nms__frame *f, uint32_t *neighbors, const int32_t *posi
     if (parent < 0 || parent == index || position_of[parent] < 0)
       continue;
     if (nms__parent (f, parent) == index && parent < index)
-      continue;                 /* parents of each other: subtract the pair once */
+      continue; /* parents of each other: subtract the pair once */
     if (nms__are_neighbors (f, pos, (size_t) position_of[parent])) {
       neighbors[index]--;
       neighbors[parent]--;

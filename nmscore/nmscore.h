@@ -98,7 +98,7 @@ extern "C" {
 #define NMS_VERSION_MAJOR 0
 #define NMS_VERSION_MINOR 1
 #define NMS_VERSION_MICRO 0
-#define NMS_VERSION_NUMBER                                                     \
+#define NMS_VERSION_NUMBER \
   (NMS_VERSION_MAJOR * 1000000 + NMS_VERSION_MINOR * 1000 + NMS_VERSION_MICRO)
 
 /* Returns the library's version in the form of NMS_VERSION_NUMBER. */
@@ -108,22 +108,20 @@ NMS_API int nms_version (void);
 
 /* Every function that can fail returns 0 for success or one of these codes. On failure it
  * writes nothing to the caller's result or arrays. */
-#define NMS_ERROR_LIST(X)                                                      \
-  X (NMS_OK, 0, "success")                                                     \
-  X (NMS_ERROR_ARGUMENT, -1, "a required argument is missing or malformed")    \
-  X (NMS_ERROR_RANGE, -2, "an option is outside its range")                    \
-  X (NMS_ERROR_DUPLICATE_CLASS, -3, "a class is listed twice in the options")  \
-  X (NMS_ERROR_MEMORY, -4, "out of memory")                                    \
-  X (NMS_ERROR_TOO_MANY_BOXES, -5, "more boxes than NMS_MAX_BOXES")            \
-  X (NMS_ERROR_UNSUPPORTED, -6, "not supported by this build")                 \
-  X (NMS_ERROR_SPACE, -7, "an output array of the caller is too small")          \
+#define NMS_ERROR_LIST(X) \
+  X (NMS_OK, 0, "success") \
+  X (NMS_ERROR_ARGUMENT, -1, "a required argument is missing or malformed") \
+  X (NMS_ERROR_RANGE, -2, "an option is outside its range") \
+  X (NMS_ERROR_DUPLICATE_CLASS, -3, "a class is listed twice in the options") \
+  X (NMS_ERROR_MEMORY, -4, "out of memory") \
+  X (NMS_ERROR_TOO_MANY_BOXES, -5, "more boxes than NMS_MAX_BOXES") \
+  X (NMS_ERROR_UNSUPPORTED, -6, "not supported by this build") \
+  X (NMS_ERROR_SPACE, -7, "an output array of the caller is too small") \
   X (NMS_ERROR_DEVICE, -8, "a device, or the plugin for it, failed")
 
 #define NMS__ENUM(name, value, text) name = value,
 /* The codes of NMS_ERROR_LIST, and the least, because C89 and C++98 allow no comma at the end. */
-typedef enum nms_error {
-  NMS_ERROR_LIST (NMS__ENUM) NMS__ERROR_LEAST = NMS_ERROR_DEVICE
-} nms_error;
+typedef enum nms_error { NMS_ERROR_LIST (NMS__ENUM) NMS__ERROR_LEAST = NMS_ERROR_DEVICE } nms_error;
 #undef NMS__ENUM
 
 /* Returns one line of English for a code of the list, "unknown error" for any other number.
@@ -147,19 +145,19 @@ typedef struct nms_column {
 /* The boxes of one call (one image). The arrays are borrowed: they are read during the call
  * only. */
 typedef struct nms_boxes {
-  size_t size;  /* sizeof (nms_boxes) */
-  size_t count; /* number of boxes, 0..NMS_MAX_BOXES; with 0, columns may be absent */
+  size_t size;               /* sizeof (nms_boxes) */
+  size_t count;              /* number of boxes, 0..NMS_MAX_BOXES; with 0, columns may be absent */
   nms_column x1, y1, x2, y2; /* float: the corners; required */
-  nms_column score;    /* float; if absent, all scores are 0 and the input order ranks */
-  nms_column class_id; /* int32_t, any value; if absent, all boxes have class 0 */
-  nms_column exclude;  /* uint8_t; not 0: the box is filtered before the run (unless it is
+  nms_column score;          /* float; if absent, all scores are 0 and the input order ranks */
+  nms_column class_id;       /* int32_t, any value; if absent, all boxes have class 0 */
+  nms_column exclude;        /* uint8_t; not 0: the box is filtered before the run (unless it is
                         * invalid); if absent, no box is */
-  nms_column parent;   /* int32_t: index of the box of which this box is a part, or -1. A box and
+  nms_column parent; /* int32_t: index of the box of which this box is a part, or -1. A box and
                         * its parent never suppress each other. An index out of range counts as
                         * -1. If absent, no box has a parent */
-  nms_column angle;    /* float, in radians: the box is rotated by it about its centre, clockwise
+  nms_column angle;  /* float, in radians: the box is rotated by it about its centre, clockwise
                         * where y points down; see "Rotated boxes". If absent, no box is rotated */
-  nms_column source;   /* int32_t: number of the detector or model that found the box, used by
+  nms_column source; /* int32_t: number of the detector or model that found the box, used by
                         * method weighted; see source_weights. If absent, all boxes are of source
                         * 0 */
 } nms_boxes;
@@ -209,11 +207,7 @@ typedef enum nms_engine {
 NMS_API const char *nms_engine_name (int engine);
 
 /* The fields of nms_class_options that apply. */
-enum {
-  NMS_CLASS_IOU_THRESHOLD = 1,
-  NMS_CLASS_SCORE_THRESHOLD = 2,
-  NMS_CLASS_MAX_DETECTIONS = 4
-};
+enum { NMS_CLASS_IOU_THRESHOLD = 1, NMS_CLASS_SCORE_THRESHOLD = 2, NMS_CLASS_MAX_DETECTIONS = 4 };
 
 /* Options of one class. They replace the global options for boxes of that class; with
  * class_agnostic the options of the lower-ranked box's class decide. Fields not named in `set`
@@ -222,24 +216,24 @@ typedef struct nms_class_options {
   size_t size; /* sizeof (nms_class_options); the same in every entry. `set` must not name a field
                 * beyond `size` */
   int32_t class_id;
-  uint32_t set;           /* NMS_CLASS_... bits */
-  float iou_threshold;    /* 0..1 */
-  float score_threshold;  /* any but NaN */
+  uint32_t set;            /* NMS_CLASS_... bits */
+  float iou_threshold;     /* 0..1 */
+  float score_threshold;   /* any but NaN */
   uint64_t max_detections; /* most kept boxes of this class; 0: no limit */
 } nms_class_options;
 
 /* Optional outputs, a bit each. Outputs that are not requested take no time. */
 enum {
-  NMS_OUTPUT_OUTCOME = 1,      /* nms_result.outcome */
+  NMS_OUTPUT_OUTCOME = 1,       /* nms_result.outcome */
   NMS_OUTPUT_SUPPRESSED_BY = 2, /* nms_result.suppressed_by */
-  NMS_OUTPUT_SCORE = 4,        /* nms_result.kept_score */
-  NMS_OUTPUT_BOX = 8           /* nms_result.kept_box */
+  NMS_OUTPUT_SCORE = 4,         /* nms_result.kept_score */
+  NMS_OUTPUT_BOX = 8            /* nms_result.kept_box */
 };
 
 typedef struct nms_options {
-  size_t size;           /* sizeof (nms_options), written by nms_options_init */
-  float iou_threshold;   /* 0..1, default 0.5: overlap above which a box is suppressed */
-  float score_threshold; /* any but NaN, default -inf (keeps all): a box takes part if score >=
+  size_t size;             /* sizeof (nms_options), written by nms_options_init */
+  float iou_threshold;     /* 0..1, default 0.5: overlap above which a box is suppressed */
+  float score_threshold;   /* any but NaN, default -inf (keeps all): a box takes part if score >=
                           * score_threshold */
   uint64_t max_detections; /* most kept boxes in all, default 0: no limit */
   uint64_t max_per_class;  /* most kept boxes of one class, default 0: no limit */
@@ -252,8 +246,8 @@ typedef struct nms_options {
   uint32_t outputs;        /* NMS_OUTPUT_... bits, default 0 */
   uint32_t reserved2;      /* must be 0 */
   const nms_class_options *class_options; /* borrowed; default NULL */
-  size_t class_option_count; /* default 0 */
-  const char *xla_plugin; /* file of the PJRT plugin for engine xla; borrowed. Default NULL: the
+  size_t class_option_count;              /* default 0 */
+  const char *xla_plugin;  /* file of the PJRT plugin for engine xla; borrowed. Default NULL: the
                            * file that the environment variable NMS_XLA_PLUGIN names when the
                            * context first uses the engine */
   uint64_t max_candidates; /* largest number of boxes that take part, those of all classes
@@ -270,7 +264,7 @@ typedef struct nms_options {
   uint32_t reserved3;      /* must be 0 */
   const float *source_weights; /* method weighted: weight of each source, above 0 and at most 2^32;
                                 * source_count elements, borrowed. Default NULL: all weigh 1 */
-  size_t source_count;     /* method weighted: number of sources, 1..NMS_MAX_SOURCES; default 0
+  size_t source_count;         /* method weighted: number of sources, 1..NMS_MAX_SOURCES; default 0
                             * stands for 1 */
 } nms_options;
 
@@ -388,18 +382,18 @@ typedef enum nms_outcome {
 } nms_outcome;
 
 typedef struct nms_result {
-  size_t size;          /* sizeof (nms_result), set by the caller */
-  size_t kept_count;    /* this and the other five counts add up to nms_boxes.count */
+  size_t size;       /* sizeof (nms_result), set by the caller */
+  size_t kept_count; /* this and the other five counts add up to nms_boxes.count */
   size_t suppressed_count;
   size_t over_cap_count;
   size_t filtered_count;
   size_t invalid_count;
-  const int32_t *kept;  /* kept_count indices in the order of kept_score */
-  const uint8_t *outcome; /* an nms_outcome for each box; NULL unless requested */
+  const int32_t *kept;          /* kept_count indices in the order of kept_score */
+  const uint8_t *outcome;       /* an nms_outcome for each box; NULL unless requested */
   const int32_t *suppressed_by; /* for each box: the highest-ranked kept box that suppresses it
                                  * (method soft or matrix: the box that lowered its score), or
                                  * -1 if the box is not NMS_SUPPRESSED; NULL unless requested */
-  size_t not_candidate_count; /* 0 without max_candidates */
+  size_t not_candidate_count;   /* 0 without max_candidates */
   const float *kept_score; /* score of each kept box, kept_count elements; NULL unless requested */
   const float *kept_box;   /* x1 y1 x2 y2 of each kept box, 4 * kept_count elements; NULL unless
                             * requested */
@@ -416,13 +410,13 @@ NMS_API int nms_run (nms_context *ctx, const nms_boxes *boxes, const nms_options
 
 /* Arrays of the caller for nms_run_into; NULL: not wanted. */
 typedef struct nms_arrays {
-  size_t size;           /* sizeof (nms_arrays) */
-  int32_t *kept;         /* kept_capacity elements */
-  size_t kept_capacity;  /* boxes.count is always enough, and so is max_detections if it is not 0 */
-  uint8_t *outcome;      /* boxes.count elements */
+  size_t size;          /* sizeof (nms_arrays) */
+  int32_t *kept;        /* kept_capacity elements */
+  size_t kept_capacity; /* boxes.count is always enough, and so is max_detections if it is not 0 */
+  uint8_t *outcome;     /* boxes.count elements */
   int32_t *suppressed_by; /* boxes.count elements */
-  float *kept_score;     /* kept_capacity elements */
-  float *kept_box;       /* 4 * kept_capacity elements */
+  float *kept_score;      /* kept_capacity elements */
+  float *kept_box;        /* 4 * kept_capacity elements */
 } nms_arrays;
 
 /* As nms_run, but fills the caller's arrays. `result` gets the counts, and its pointers point
@@ -435,15 +429,15 @@ NMS_API int nms_run_into (nms_context *ctx, const nms_boxes *boxes, const nms_op
 
 /* Arrays of the caller for nms_run_batch. */
 typedef struct nms_batch_arrays {
-  size_t size;           /* sizeof (nms_batch_arrays) */
-  int32_t *kept;         /* kept_capacity elements; required if there is a box */
-  size_t kept_capacity;  /* at least the sum, over all images, of the image's number of boxes or of
+  size_t size;            /* sizeof (nms_batch_arrays) */
+  int32_t *kept;          /* kept_capacity elements; required if there is a box */
+  size_t kept_capacity;   /* at least the sum, over all images, of the image's number of boxes or of
                           * max_detections, if that is less and not 0 */
-  size_t *kept_offsets;  /* images + 1 elements; required */
-  uint8_t *outcome;      /* boxes->count elements; NULL: not wanted */
+  size_t *kept_offsets;   /* images + 1 elements; required */
+  uint8_t *outcome;       /* boxes->count elements; NULL: not wanted */
   int32_t *suppressed_by; /* boxes->count elements; NULL: not wanted */
-  float *kept_score;     /* kept_capacity elements; NULL: not wanted */
-  float *kept_box;       /* 4 * kept_capacity elements; NULL: not wanted */
+  float *kept_score;      /* kept_capacity elements; NULL: not wanted */
+  float *kept_box;        /* 4 * kept_capacity elements; NULL: not wanted */
 } nms_batch_arrays;
 
 /* Largest number of threads of a context. */
@@ -473,8 +467,7 @@ NMS_API int nms_context_set_threads (nms_context *ctx, unsigned threads);
  * nms_batch_arrays requires. If an error concerns one image, its text begins with "image N: ", with
  * N counted from 0, for the first such image, and the arrays may be written in part. */
 NMS_API int nms_run_batch (nms_context *ctx, const nms_boxes *boxes, const size_t *offsets,
-    size_t images, const nms_options *options, const nms_batch_arrays *arrays,
-    nms_result *result);
+    size_t images, const nms_options *options, const nms_batch_arrays *arrays, nms_result *result);
 
 /* ------------------------------------------------------ neighbors, overlap */
 

@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-#define OUTPUTS                                                                                    \
-  (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)
+#define OUTPUTS (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)
 
 static const nms_options defaults = {
   .size = sizeof (nms_options),
@@ -150,10 +149,10 @@ nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t
   static const size_t ends[] = { offsetof (nms_class_options, iou_threshold),
     offsetof (nms_class_options, score_threshold), offsetof (nms_class_options, max_detections),
     sizeof *c };
-  const char *entry
-      = (const char *) settings->options.class_options + i * settings->class_option_stride;
-  const uint32_t known
-      = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_SCORE_THRESHOLD | NMS_CLASS_MAX_DETECTIONS;
+  const char *entry = (const char *) settings->options.class_options
+      + i * settings->class_option_stride;
+  const uint32_t known = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_SCORE_THRESHOLD
+      | NMS_CLASS_MAX_DETECTIONS;
 
   size_t size;
 
@@ -174,7 +173,8 @@ nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t
     return nms__fail (ctx, NMS_ERROR_RANGE, "score_threshold of class %ld is NaN",
         (long) c->class_id);
   return c->set & NMS_CLASS_IOU_THRESHOLD
-      ? threshold_check (ctx, "iou_threshold of a class", c->iou_threshold) : NMS_OK;
+      ? threshold_check (ctx, "iou_threshold of a class", c->iou_threshold)
+      : NMS_OK;
 }
 
 int

@@ -65,7 +65,7 @@ radix_sort (uint64_t *from, uint64_t *to, size_t count)
     uint32_t first = ~(uint32_t) (from[0] >> 32) >> (p * RADIX_BITS) & (RADIX - 1);
     uint32_t sum = 0;
     if (counters[p][first] == count)
-      continue;                 /* all keys have the same digit */
+      continue; /* all keys have the same digit */
     for (unsigned d = 0; d < RADIX; d++) {
       uint32_t c = counters[p][d];
       counters[p][d] = sum;
@@ -91,7 +91,7 @@ nms__sort (const nms__kernels *kernels, uint64_t *packed, uint64_t *scratch, siz
   if (count <= kernels->few && kernels->sort_few (packed, count, scratch))
     return scratch;
   return count <= NMS__MERGE_MOST ? merge_sort (packed, scratch, count)
-      : radix_sort (packed, scratch, count);
+                                  : radix_sort (packed, scratch, count);
 }
 
 #define SAMPLES 64

@@ -34,7 +34,7 @@ static inline uint32_t
 nms__order_key (float value)
 {
   uint32_t bits;
-  value += 0.0f;                /* -0 becomes +0 */
+  value += 0.0f; /* -0 becomes +0 */
   memcpy (&bits, &value, sizeof bits);
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }

@@ -19,10 +19,10 @@ nms__limit (float threshold, int inclusive)
   if (threshold < 0x1p-24f)
     threshold = 0.0f;
   memcpy (&bits, &threshold, sizeof bits);
-  bits &= 0x7fffffff;           /* the threshold -0 is 0 */
+  bits &= 0x7fffffff; /* the threshold -0 is 0 */
   memcpy (&threshold, &bits, sizeof bits);
   if (inclusive && bits == 0)
-    return -1.0;                /* any intersection gives an IoU of at least 0 */
+    return -1.0; /* any intersection gives an IoU of at least 0 */
 
   uint32_t other_bits = inclusive ? bits - 1 : bits + 1;
   float other;
@@ -39,10 +39,10 @@ nms__limit (float threshold, int inclusive)
 nms__bounds
 nms__bounds_of (double lowest, double highest)
 {
-  const double margin = 0x1p-20;        /* larger than the sum of all rounding errors */
+  const double margin = 0x1p-20; /* larger than the sum of all rounding errors */
   nms__bounds bounds = { 0.0f, 1.0f, 0.0f, 1.0f, 1.0f, 1.0f, 0.0f };
 
-  if (highest < 0.0)            /* any intersection exceeds */
+  if (highest < 0.0) /* any intersection exceeds */
     return bounds;
   if (lowest < 0x1p-16) {
     /* A limit is about 0, so the scaled areas are 0. If all limits are 0, an intersection above
@@ -51,14 +51,13 @@ nms__bounds_of (double lowest, double highest)
     return bounds;
   }
   bounds.factor = (float) (lowest / (1.0 + lowest) * (1.0 - margin));
-  bounds.certain = (float) (highest / (1.0 + highest) * (1.0 + margin)
-      / (double) bounds.factor);
+  bounds.certain = (float) (highest / (1.0 + highest) * (1.0 + margin) / (double) bounds.factor);
   if (lowest > HIGH) /* no intersection is greater than the lesser area */
     bounds.least_area = (float) (lowest * (1.0 - margin));
   /* If a pair exceeds the lowest limit, one area is at most the other divided by that limit.
    * This bounds the error that multiplying by `far` adds to a scaled area. */
   bounds.far = bounds.surely = bounds.certain;
-  if (bounds.certain > 1.001f) {        /* classes have different limits */
+  if (bounds.certain > 1.001f) { /* classes have different limits */
     bounds.far = 1.0f;
     bounds.surely = INFINITY;
   }

@@ -212,8 +212,7 @@ nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops)
   f->pair_budget = UINT64_MAX;
   if (o->class_option_count > 0 || o->max_per_class > 0) {
     const int32_t *ids = copy_class_ids (f, boxes);
-    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, ids, boxes->count,
-        &f->bounds);
+    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, ids, boxes->count, &f->bounds);
     if (error)
       return error;
   } else {

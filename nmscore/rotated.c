@@ -47,10 +47,18 @@ sine_cosine (double angle, double *sine, double *cosine)
   double s = series (rest * rest, rest, 2), c = series (rest * rest, 1.0, 1);
 
   switch (count & 3) {
-    case 0: *sine = s, *cosine = c; break;
-    case 1: *sine = c, *cosine = -s; break;
-    case 2: *sine = -s, *cosine = -c; break;
-    default: *sine = -c, *cosine = s; break;
+    case 0:
+      *sine = s, *cosine = c;
+      break;
+    case 1:
+      *sine = c, *cosine = -s;
+      break;
+    case 2:
+      *sine = -s, *cosine = -c;
+      break;
+    default:
+      *sine = -c, *cosine = s;
+      break;
   }
 }
 
@@ -244,10 +252,14 @@ metric_of (const rectangle *a, const rectangle *b, double inter, int metric)
   const double w = hull (a, b, 0), h = hull (a, b, 1), dx = a->x - b->x, dy = a->y - b->y;
 
   switch (metric) {
-    case NMS_METRIC_IOS: return inter / (area_a < area_b ? area_a : area_b);
-    case NMS_METRIC_DIOU: return inter / uni - (dx * dx + dy * dy) / (w * w + h * h);
-    case NMS_METRIC_GIOU: return inter / uni - (w * h - uni) / (w * h);
-    default: return inter / uni;
+    case NMS_METRIC_IOS:
+      return inter / (area_a < area_b ? area_a : area_b);
+    case NMS_METRIC_DIOU:
+      return inter / uni - (dx * dx + dy * dy) / (w * w + h * h);
+    case NMS_METRIC_GIOU:
+      return inter / uni - (w * h - uni) / (w * h);
+    default:
+      return inter / uni;
   }
 }
 

@@ -12,8 +12,7 @@ static int
 prepare (nms_context *ctx, nms_boxes *boxes, unsigned outputs, nms__drops *drops)
 {
   nms__frame *f = &ctx->frame;
-  int error
-      = nms__context_layout (ctx, boxes->count, ctx->settings.options.class_option_count);
+  int error = nms__context_layout (ctx, boxes->count, ctx->settings.options.class_option_count);
 
   if (!error)
     error = nms__context_layout_method (ctx, outputs);
@@ -113,7 +112,8 @@ nms__run_checked (nms_context *ctx, const nms_boxes *columns, const nms_arrays *
   ctx->engine = engine;
   ctx->engine_kernels = ctx->frame.kernels;
   ctx->method_in_use = nms__by_method (&ctx->settings.options)
-      ? nms_method_name ((int) ctx->settings.options.method) : NULL;
+      ? nms_method_name ((int) ctx->settings.options.method)
+      : NULL;
   *result = result_of (&ctx->frame, &drops, arrays);
   return NMS_OK;
 }

@@ -23,12 +23,12 @@ struct nms__threads {
   pid_t pid;
   pthread_mutex_t lock; /* guards `round` to `data` */
   pthread_cond_t start, done;
-  uint64_t round;       /* number of calls of nms__threads_run */
-  unsigned running;     /* workers that have not finished this round */
+  uint64_t round;   /* number of calls of nms__threads_run */
+  unsigned running; /* workers that have not finished this round */
   int stop;
   nms__work work;
   void *data;
-  unsigned count;       /* number of workers, without the caller's thread */
+  unsigned count; /* number of workers, without the caller's thread */
   worker worker[];
 };
 

@@ -36,8 +36,9 @@ NMS_PACKAGES_PIPELINES="gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.
   python3-gi python3-gst-1.0 gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0"
 NMS_PACKAGES_ANALYTICS="libgstreamer-plugins-bad1.0-dev"
 NMS_PACKAGES_PYTHON="gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-bad"
-NMS_PACKAGES_TESTS="abigail-tools binutils ccache g++ clang libclang-rt-dev llvm locales valgrind
-  debootstrap autopkgtest debhelper dh-python libgstreamer-plugins-bad1.0-dev lintian
+NMS_PACKAGES_TESTS="abigail-tools binutils ccache g++ clang clang-format libclang-rt-dev llvm
+  locales valgrind debootstrap autopkgtest debhelper dh-python
+  libgstreamer-plugins-bad1.0-dev lintian
   doxygen furo python3-breathe python3-myst-parser python3-sphinx
   chromium chromium-driver curl kcat mosquitto mosquitto-clients python3-paho-mqtt
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu libc6-dev-i386-cross qemu-user

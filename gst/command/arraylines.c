@@ -3,11 +3,10 @@
 #include "arraylines.h"
 
 static gboolean
-refuse (const ArrayState * state, gchar c, GError ** error)
+refuse (const ArrayState *state, gchar c, GError **error)
 {
-  static const gchar *const expected[] = {
-    "\"[\"", "an object or \"]\"", "an object", "a comma or \"]\"", "nothing"
-  };
+  static const gchar *const expected[] = { "\"[\"", "an object or \"]\"", "an object",
+    "a comma or \"]\"", "nothing" };
 
   g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
       "behind %" G_GUINT64_FORMAT " entries: \"%c\", but %s is expected", state->objects,
@@ -17,7 +16,7 @@ refuse (const ArrayState * state, gchar c, GError ** error)
 
 /* Reads a character of an object. */
 static void
-convert_inner (ArrayState * state, gchar * c)
+convert_inner (ArrayState *state, gchar *c)
 {
   if (*c == '\n')
     *c = ' ';
@@ -35,7 +34,7 @@ convert_inner (ArrayState * state, gchar * c)
 
 /* Reads a character between objects. */
 static gboolean
-convert_outer (ArrayState * state, gchar * c, GError ** error)
+convert_outer (ArrayState *state, gchar *c, GError **error)
 {
   const ArrayExpects expects = state->expects;
   const gchar found = *c;
@@ -61,9 +60,9 @@ convert_outer (ArrayState * state, gchar * c, GError ** error)
 }
 
 gboolean
-array_lines_convert (ArrayState * state, gchar * text, gsize length, GError ** error)
+array_lines_convert (ArrayState *state, gchar *text, gsize length, GError **error)
 {
-  for (gchar * c = text; c < text + length; c++)
+  for (gchar *c = text; c < text + length; c++)
     if (state->depth > 0)
       convert_inner (state, c);
     else if (!convert_outer (state, c, error))

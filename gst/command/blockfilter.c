@@ -12,7 +12,7 @@
 struct _BlockFilter
 {
   TextFormat from, to;
-  const CsvColumns *columns;    /* of the input; not owned */
+  const CsvColumns *columns; /* of the input; not owned */
   gboolean tag;
   BoxSuppressRules rules;
   nms_context *context;
@@ -20,12 +20,12 @@ struct _BlockFilter
   JsonlParser *parser;
   CocoParser *coco;
   RecordedFrame frame;
-  gboolean open;                /* not JSON Lines: `frame` has lines */
-  GArray *kept;                 /* Box */
+  gboolean open; /* not JSON Lines: `frame` has lines */
+  GArray *kept;  /* Box */
 };
 
 BlockFilter *
-block_filter_new (const FilterSettings * settings, const TextBlocks * blocks, TextFormat to)
+block_filter_new (const FilterSettings *settings, const TextBlocks *blocks, TextFormat to)
 {
   BlockFilter *self = g_new0 (BlockFilter, 1);
 
@@ -35,7 +35,7 @@ block_filter_new (const FilterSettings * settings, const TextBlocks * blocks, Te
   self->tag = settings->action == GST_NMS_ACTION_TAG;
   filter_settings_get_rules (settings, &self->rules);
   self->context = nms_context_new ();
-  g_assert (self->context != NULL);     /* as every allocation of GLib */
+  g_assert (self->context != NULL); /* as every allocation of GLib */
   self->suppress = box_suppress_new (self->context);
   self->parser = jsonl_parser_new ();
   self->coco = coco_parser_new ();
@@ -45,7 +45,7 @@ block_filter_new (const FilterSettings * settings, const TextBlocks * blocks, Te
 }
 
 void
-block_filter_free (BlockFilter * self)
+block_filter_free (BlockFilter *self)
 {
   if (self == NULL)
     return;
@@ -61,7 +61,7 @@ block_filter_free (BlockFilter * self)
 
 /* Sets the parent of each box, as reading metadata does. */
 static void
-link_parents (GArray * boxes)
+link_parents (GArray *boxes)
 {
   gboolean parents = FALSE;
 
@@ -79,7 +79,7 @@ link_parents (GArray * boxes)
 
 /* Replaces the boxes of the frame by those that are not dropped. */
 static void
-remove_dropped (BlockFilter * self)
+remove_dropped (BlockFilter *self)
 {
   GArray *boxes = self->frame.boxes;
 
@@ -98,7 +98,7 @@ remove_dropped (BlockFilter * self)
 
 /* Appends the frame to the output. */
 static gboolean
-format_frame (const BlockFilter * self, GString * out, GError ** error)
+format_frame (const BlockFilter *self, GString *out, GError **error)
 {
   switch (self->to) {
     case TEXT_FORMAT_COCO:
@@ -116,7 +116,7 @@ format_frame (const BlockFilter * self, GString * out, GError ** error)
 
 /* Decides the boxes of the frame and writes it to the block. */
 static gboolean
-filter_frame (BlockFilter * self, Block * block, GError ** error)
+filter_frame (BlockFilter *self, Block *block, GError **error)
 {
   RecordedFrame *frame = &self->frame;
   BoxSuppressCounts counts;
@@ -149,8 +149,8 @@ filter_frame (BlockFilter * self, Block * block, GError ** error)
 
 /* Filters a line of JSON, which is a frame. In other formats its number is that of the line. */
 static gboolean
-filter_json (BlockFilter * self, Block * block, const gchar * line, gsize length, guint64 number,
-    GError ** error)
+filter_json (BlockFilter *self, Block *block, const gchar *line, gsize length, guint64 number,
+    GError **error)
 {
   if (!jsonl_parse (self->parser, line, length, &self->frame, error))
     return FALSE;
@@ -160,7 +160,7 @@ filter_json (BlockFilter * self, Block * block, const gchar * line, gsize length
 
 /* Filters the frame that is complete, and begins the one with index `next`. */
 static gboolean
-finish_frame (BlockFilter * self, Block * block, guint64 next, GError ** error)
+finish_frame (BlockFilter *self, Block *block, guint64 next, GError **error)
 {
   const guint64 index = self->frame.index;
 
@@ -175,7 +175,7 @@ finish_frame (BlockFilter * self, Block * block, guint64 next, GError ** error)
 
 /* Refuses a frame that does not come after the one before. */
 static gboolean
-refuse_order (const BlockFilter * self, guint64 frame, GError ** error)
+refuse_order (const BlockFilter *self, guint64 frame, GError **error)
 {
   static const struct
   {
@@ -187,8 +187,8 @@ refuse_order (const BlockFilter * self, guint64 frame, GError ** error)
     [TEXT_FORMAT_CSV] = { "frame", "sort the lines by frame", 0 },
   };
 
-  g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE, "%s %" G_GUINT64_FORMAT
-      " comes after %s %" G_GUINT64_FORMAT "; %s", words[self->from].frame,
+  g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
+      "%s %" G_GUINT64_FORMAT " comes after %s %" G_GUINT64_FORMAT "; %s", words[self->from].frame,
       frame + words[self->from].first, words[self->from].frame,
       self->frame.index + words[self->from].first, words[self->from].advice);
   return FALSE;
@@ -196,8 +196,8 @@ refuse_order (const BlockFilter * self, guint64 frame, GError ** error)
 
 /* Parses a line with one box. *ignored: it is one that ground truth ignores. */
 static gboolean
-parse_box (BlockFilter * self, gchar * line, gsize length, guint64 * frame, Box * box,
-    gboolean * ignored, GError ** error)
+parse_box (BlockFilter *self, gchar *line, gsize length, guint64 *frame, Box *box,
+    gboolean *ignored, GError **error)
 {
   MotTextLine parsed;
 
@@ -216,7 +216,7 @@ parse_box (BlockFilter * self, gchar * line, gsize length, guint64 * frame, Box 
 
 /* Adds a line with one box to its frame. Boxes that ground truth ignores are left out. */
 static gboolean
-filter_box (BlockFilter * self, Block * block, gchar * line, gsize length, GError ** error)
+filter_box (BlockFilter *self, Block *block, gchar *line, gsize length, GError **error)
 {
   const guint64 index = self->frame.index;
   gboolean ignored;
@@ -237,7 +237,7 @@ filter_box (BlockFilter * self, Block * block, gchar * line, gsize length, GErro
 
 /* Sets the error of the block, with the number of the line, and returns FALSE. */
 static gboolean
-fail (const BlockFilter * self, Block * block, guint64 number, GError * error)
+fail (const BlockFilter *self, Block *block, guint64 number, GError *error)
 {
   g_set_error (&block->error, error->domain, error->code, "%s%" G_GUINT64_FORMAT ": %s",
       self->from == TEXT_FORMAT_COCO ? " entry " : "", number, error->message);
@@ -246,28 +246,27 @@ fail (const BlockFilter * self, Block * block, guint64 number, GError * error)
 }
 
 static gboolean
-filter_line (BlockFilter * self, Block * block, gchar * line, gsize length, guint64 number)
+filter_line (BlockFilter *self, Block *block, gchar *line, gsize length, guint64 number)
 {
   GError *error = NULL;
   gboolean good;
 
   if (strspn (line, " \t\r") == length)
     return TRUE;
-  good = self->from == TEXT_FORMAT_JSONL
-      ? filter_json (self, block, line, length, number, &error)
-      : filter_box (self, block, line, length, &error);
+  good = self->from == TEXT_FORMAT_JSONL ? filter_json (self, block, line, length, number, &error)
+                                         : filter_box (self, block, line, length, &error);
   return good || fail (self, block, number, error);
 }
 
 void
-block_filter_run (BlockFilter * self, Block * block)
+block_filter_run (BlockFilter *self, Block *block)
 {
   gchar *line = block->text->str, *end = line + block->text->len;
   guint64 number = block->begin.line;
   GError *error = NULL;
 
   recorded_frame_reset (&self->frame);
-  self->frame.index = block->begin.frame - 1;   /* of the frame before */
+  self->frame.index = block->begin.frame - 1; /* of the frame before */
   self->open = FALSE;
   while (line < end) {
     gchar *newline = memchr (line, '\n', end - line);

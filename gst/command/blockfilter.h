@@ -18,23 +18,23 @@ typedef struct
 /* A block on its way. The same thread of the caller makes and frees it. */
 typedef struct
 {
-  GString *text;                /* the input */
+  GString *text; /* the input */
   TextPlace begin, end;
-  GString *out;                 /* the filtered frames */
+  GString *out; /* the filtered frames */
   BlockCounts counts;
-  GError *error;                /* "<line>: <reason>" (COCO: " entry <number>: <reason>"),
+  GError *error; /* "<line>: <reason>" (COCO: " entry <number>: <reason>"),
                                  * or NULL; then `out` has the frames before */
-  gboolean done;                /* guarded by the lock of blockqueue */
+  gboolean done; /* guarded by the lock of blockqueue */
 } Block;
 
 typedef struct _BlockFilter BlockFilter;
 
 /* `blocks` must stay valid. `to` is the format of the output, not TEXT_FORMAT_AUTO. */
-BlockFilter *block_filter_new (const FilterSettings * settings, const TextBlocks * blocks,
+BlockFilter *block_filter_new (const FilterSettings *settings, const TextBlocks *blocks,
     TextFormat to);
-void block_filter_free (BlockFilter * self);
+void block_filter_free (BlockFilter *self);
 
 /* Fills out, counts and error of the block. */
-void block_filter_run (BlockFilter * self, Block * block);
+void block_filter_run (BlockFilter *self, Block *block);
 
 G_END_DECLS

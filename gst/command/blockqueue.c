@@ -8,11 +8,11 @@ struct _BlockQueue
   TextBlocks *blocks;
   guint threads;
   GThreadPool *pool;
-  GAsyncQueue *filters;         /* BlockFilters that no thread uses */
-  GQueue started;               /* blocks in their order */
+  GAsyncQueue *filters; /* BlockFilters that no thread uses */
+  GQueue started;       /* blocks in their order */
   Block *returned;
   gboolean ended;
-  GError *error;                /* of reading, returned behind the blocks before it */
+  GError *error; /* of reading, returned behind the blocks before it */
   GMutex lock;
   GCond done;
 };
@@ -28,7 +28,7 @@ block_new (void)
 }
 
 static void
-block_free (Block * block)
+block_free (Block *block)
 {
   if (block == NULL)
     return;
@@ -55,7 +55,7 @@ run (gpointer data, gpointer user_data)
 }
 
 BlockQueue *
-block_queue_new (TextBlocks * blocks, const FilterSettings * settings, TextFormat to, guint threads)
+block_queue_new (TextBlocks *blocks, const FilterSettings *settings, TextFormat to, guint threads)
 {
   BlockQueue *self = g_new0 (BlockQueue, 1);
 
@@ -72,7 +72,7 @@ block_queue_new (TextBlocks * blocks, const FilterSettings * settings, TextForma
 }
 
 void
-block_queue_free (BlockQueue * self)
+block_queue_free (BlockQueue *self)
 {
   if (self == NULL)
     return;
@@ -88,7 +88,7 @@ block_queue_free (BlockQueue * self)
 
 /* Reads a block and gives it to the pool. Sets `ended` at the end. */
 static void
-start_block (BlockQueue * self)
+start_block (BlockQueue *self)
 {
   Block *block = block_new ();
 
@@ -103,7 +103,7 @@ start_block (BlockQueue * self)
 }
 
 const Block *
-block_queue_next (BlockQueue * self, GError ** error)
+block_queue_next (BlockQueue *self, GError **error)
 {
   Block *block;
 

@@ -13,12 +13,12 @@ typedef struct _BlockQueue BlockQueue;
 
 /* Reads from `blocks`. It and the settings must stay valid and unchanged. `to` is the format of the
  * output, not TEXT_FORMAT_AUTO. */
-BlockQueue *block_queue_new (TextBlocks * blocks, const FilterSettings * settings, TextFormat to,
+BlockQueue *block_queue_new (TextBlocks *blocks, const FilterSettings *settings, TextFormat to,
     guint threads);
-void block_queue_free (BlockQueue * self);
+void block_queue_free (BlockQueue *self);
 
 /* Waits for the next block and returns it; it is valid until the next call. Returns NULL at the
  * end of the input, or with an error of reading it. */
-const Block *block_queue_next (BlockQueue * self, GError ** error);
+const Block *block_queue_next (BlockQueue *self, GError **error);
 
 G_END_DECLS

@@ -20,8 +20,8 @@ static const struct
 };
 
 gboolean
-checkpoint_save (const gchar * location, const gchar * run, const Checkpoint * checkpoint,
-    GError ** error)
+checkpoint_save (const gchar *location, const gchar *run, const Checkpoint *checkpoint,
+    GError **error)
 {
   GKeyFile *file = g_key_file_new ();
   gboolean saved;
@@ -41,8 +41,7 @@ checkpoint_save (const gchar * location, const gchar * run, const Checkpoint * c
 }
 
 gboolean
-checkpoint_load (const gchar * location, const gchar * run, Checkpoint * checkpoint,
-    GError ** error)
+checkpoint_load (const gchar *location, const gchar *run, Checkpoint *checkpoint, GError **error)
 {
   GKeyFile *file = g_key_file_new ();
   gboolean loaded = g_key_file_load_from_file (file, location, G_KEY_FILE_NONE, error);
@@ -57,8 +56,8 @@ checkpoint_load (const gchar * location, const gchar * run, Checkpoint * checkpo
   for (gsize i = 0; loaded && i < G_N_ELEMENTS (fields); i++) {
     GError *missing = NULL;
 
-    G_STRUCT_MEMBER (guint64, checkpoint, fields[i].offset)
-        = g_key_file_get_uint64 (file, GROUP, fields[i].name, &missing);
+    G_STRUCT_MEMBER (guint64, checkpoint, fields[i].offset) = g_key_file_get_uint64 (file, GROUP,
+        fields[i].name, &missing);
     if (missing) {
       g_propagate_error (error, missing);
       loaded = FALSE;

@@ -11,19 +11,19 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  TextPlace input;              /* all before it has been filtered */
-  guint64 output;               /* bytes of the output that hold the results */
+  TextPlace input; /* all before it has been filtered */
+  guint64 output;  /* bytes of the output that hold the results */
   BlockCounts counts;
 } Checkpoint;
 
 /* Saves the checkpoint, when the output itself has been written to the disk. `run` describes the
  * input, its size and the options. */
-gboolean checkpoint_save (const gchar * location, const gchar * run, const Checkpoint * checkpoint,
-    GError ** error);
+gboolean checkpoint_save (const gchar *location, const gchar *run, const Checkpoint *checkpoint,
+    GError **error);
 
 /* Loads a checkpoint. Returns FALSE and G_FILE_ERROR_NOENT if there is none, and another error if
  * it cannot be read or was made by another `run`. */
-gboolean checkpoint_load (const gchar * location, const gchar * run, Checkpoint * checkpoint,
-    GError ** error);
+gboolean checkpoint_load (const gchar *location, const gchar *run, Checkpoint *checkpoint,
+    GError **error);
 
 G_END_DECLS

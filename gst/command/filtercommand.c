@@ -31,14 +31,14 @@ typedef struct
 
 typedef struct
 {
-  gint64 begun, shown;          /* g_get_monotonic_time () */
-  BlockCounts before;           /* of the run that is resumed */
-  guint64 size;                 /* of the input, 0: unknown */
-  gboolean terminal;            /* shows progress */
+  gint64 begun, shown; /* g_get_monotonic_time () */
+  BlockCounts before;  /* of the run that is resumed */
+  guint64 size;        /* of the input, 0: unknown */
+  gboolean terminal;   /* shows progress */
 } Progress;
 
 static gboolean
-read_format (const gchar * name, TextFormat * format, GError ** error)
+read_format (const gchar *name, TextFormat *format, GError **error)
 {
   static const gchar *const names[] = { "auto", "jsonl", "mot", "coco", "csv" };
 
@@ -54,7 +54,7 @@ read_format (const gchar * name, TextFormat * format, GError ** error)
 
 /* Returns whether each value of the sweep fits. */
 static gboolean
-check_sweep (Command * c, GError ** error)
+check_sweep (Command *c, GError **error)
 {
   const gsize given = c->properties.given->len;
   const gboolean to_file = c->files[1] && !g_str_equal (c->files[1], "-");
@@ -78,7 +78,7 @@ check_sweep (Command * c, GError ** error)
 }
 
 static gboolean
-check_command (Command * c, GError ** error)
+check_command (Command *c, GError **error)
 {
   const guint files = c->files ? g_strv_length (c->files) : 0;
 
@@ -96,7 +96,7 @@ check_command (Command * c, GError ** error)
 }
 
 static gboolean
-parse (Command * c, gint * argc, gchar *** argv, GError ** error)
+parse (Command *c, gint *argc, gchar ***argv, GError **error)
 {
   const GOptionEntry entries[] = {
     { "from", 0, 0, G_OPTION_ARG_STRING, &c->from_name,
@@ -109,10 +109,10 @@ parse (Command * c, gint * argc, gchar *** argv, GError ** error)
         "Continue where an earlier run with the same files and options was interrupted", NULL },
     { "sweep", 0, 0, G_OPTION_ARG_STRING, &c->sweep_text,
         "Filter once for each value of an option of nmsfilter. STEP is 0.1 by default. Each value"
-        " has an output: OUTPUT kept.json becomes kept-0.3.json", "NAME=FIRST..LAST..STEP" },
+        " has an output: OUTPUT kept.json becomes kept-0.3.json",
+        "NAME=FIRST..LAST..STEP" },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &c->quiet, "Report errors only", NULL },
-    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &c->files, NULL, NULL },
-    { NULL }
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &c->files, NULL, NULL }, { NULL }
   };
   GOptionContext *context = g_option_context_new ("INPUT [OUTPUT]");
   gboolean parsed;
@@ -126,7 +126,7 @@ parse (Command * c, gint * argc, gchar *** argv, GError ** error)
 }
 
 static void
-report (const Progress * progress, const Checkpoint * reached, gboolean last)
+report (const Progress *progress, const Checkpoint *reached, gboolean last)
 {
   const gdouble seconds = (gdouble) (g_get_monotonic_time () - progress->begun) / G_USEC_PER_SEC;
   const BlockCounts *c = &reached->counts;
@@ -137,12 +137,12 @@ report (const Progress * progress, const Checkpoint * reached, gboolean last)
   if (!last && progress->size > 0)
     g_printerr ("%.1f %%, ", 100.0 * (gdouble) reached->input.offset / (gdouble) progress->size);
   g_printerr ("%" G_GUINT64_FORMAT " frames, boxes: %" G_GUINT64_FORMAT " in, %" G_GUINT64_FORMAT
-      " kept; %.1f s, %.0f frames/s%s", c->frames, c->boxes, c->kept, seconds, rate,
-      last ? "\n" : "");
+              " kept; %.1f s, %.0f frames/s%s",
+      c->frames, c->boxes, c->kept, seconds, rate, last ? "\n" : "");
 }
 
 static void
-show (Progress * progress, const Checkpoint * reached)
+show (Progress *progress, const Checkpoint *reached)
 {
   const gint64 now = g_get_monotonic_time ();
 
@@ -154,8 +154,8 @@ show (Progress * progress, const Checkpoint * reached)
 
 /* Filters all blocks. `error` of a block names its line; the frames before it are written. */
 static gboolean
-filter_blocks (BlockQueue * queue, FilterOutput * output, Checkpoint * reached, Progress * progress,
-    GError ** error)
+filter_blocks (BlockQueue *queue, FilterOutput *output, Checkpoint *reached, Progress *progress,
+    GError **error)
 {
   const Block *block;
   GError *failed = NULL;
@@ -180,14 +180,14 @@ filter_blocks (BlockQueue * queue, FilterOutput * output, Checkpoint * reached, 
 }
 
 static TextFormat
-output_format (const Command * c, const TextBlocks * blocks)
+output_format (const Command *c, const TextBlocks *blocks)
 {
   return c->to == TEXT_FORMAT_AUTO ? text_blocks_format (blocks) : c->to;
 }
 
 /* Returns a text that identifies the run for its checkpoint, to be freed. */
 static gchar *
-describe_run (const Command * c, const TextBlocks * blocks)
+describe_run (const Command *c, const TextBlocks *blocks)
 {
   return g_strdup_printf ("input=%s\nsize=%" G_GUINT64_FORMAT "\nfrom=%d\nto=%d\n%s", c->files[0],
       text_blocks_size (blocks), text_blocks_format (blocks), output_format (c, blocks),
@@ -195,12 +195,13 @@ describe_run (const Command * c, const TextBlocks * blocks)
 }
 
 static gboolean
-filter_to (const Command * c, TextBlocks * blocks, FilterOutput * output, Checkpoint * reached,
-    GError ** error)
+filter_to (const Command *c, TextBlocks *blocks, FilterOutput *output, Checkpoint *reached,
+    GError **error)
 {
-  Progress progress = { .begun = g_get_monotonic_time (),.before = reached->counts,
-    .size = text_blocks_size (blocks),.terminal = !c->quiet && isatty (STDERR_FILENO)
-  };
+  Progress progress = { .begun = g_get_monotonic_time (),
+    .before = reached->counts,
+    .size = text_blocks_size (blocks),
+    .terminal = !c->quiet && isatty (STDERR_FILENO) };
   BlockQueue *queue;
   gboolean good;
 
@@ -218,7 +219,7 @@ filter_to (const Command * c, TextBlocks * blocks, FilterOutput * output, Checkp
 }
 
 static gboolean
-filter (const Command * c, const gchar * location, GError ** error)
+filter (const Command *c, const gchar *location, GError **error)
 {
   TextBlocks *blocks = text_blocks_new (c->files[0], c->from, error);
   FilterOutput *output;
@@ -247,7 +248,7 @@ filter (const Command * c, const gchar * location, GError ** error)
 
 /* Filters to a file for each value of the sweep. */
 static gboolean
-filter_sweep (Command * c, GError ** error)
+filter_sweep (Command *c, GError **error)
 {
   const gsize given = c->properties.given->len;
   gboolean good = TRUE;
@@ -268,18 +269,19 @@ filter_sweep (Command * c, GError ** error)
 }
 
 gint
-main (gint argc, gchar * argv[])
+main (gint argc, gchar *argv[])
 {
   Command c = { 0 };
   GError *error = NULL;
   gboolean parsed, good;
 
-  g_setenv ("GST_REGISTRY_DISABLE", "yes", TRUE);       /* because no plugin is used */
+  g_setenv ("GST_REGISTRY_DISABLE", "yes", TRUE); /* because no plugin is used */
   gst_init (NULL, NULL);
   filter_properties_init (&c.properties);
   parsed = parse (&c, &argc, &argv, &error);
-  good = parsed && (c.sweep.name ? filter_sweep (&c, &error)
-      : filter (&c, c.files[1] ? c.files[1] : "-", &error));
+  good = parsed
+      && (c.sweep.name ? filter_sweep (&c, &error)
+                       : filter (&c, c.files[1] ? c.files[1] : "-", &error));
   if (error)
     g_printerr ("nms-filter: %s\n", error->message);
   g_clear_error (&error);

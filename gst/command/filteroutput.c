@@ -15,16 +15,16 @@
 struct _FilterOutput
 {
   gint fd;
-  gchar *checkpoint;            /* its file, or NULL */
+  gchar *checkpoint; /* its file, or NULL */
   gchar *run;
   TextFormat format;
   guint64 written;
-  gint64 saved;                 /* time of the last checkpoint */
+  gint64 saved; /* time of the last checkpoint */
 };
 
 /* Cuts the file to the length that the checkpoint describes. */
 static gboolean
-continue_file (FilterOutput * self, Checkpoint * from, GError ** error)
+continue_file (FilterOutput *self, Checkpoint *from, GError **error)
 {
   struct stat info;
 
@@ -43,7 +43,7 @@ continue_file (FilterOutput * self, Checkpoint * from, GError ** error)
 }
 
 static gboolean
-save (FilterOutput * self, const Checkpoint * reached, GError ** error)
+save (FilterOutput *self, const Checkpoint *reached, GError **error)
 {
   Checkpoint checkpoint = *reached;
 
@@ -58,7 +58,7 @@ save (FilterOutput * self, const Checkpoint * reached, GError ** error)
 
 /* Sets up the resumption of a run. */
 static gboolean
-resume_run (FilterOutput * self, Checkpoint * from, GError ** error)
+resume_run (FilterOutput *self, Checkpoint *from, GError **error)
 {
   GError *reason = NULL;
   struct stat info;
@@ -70,8 +70,8 @@ resume_run (FilterOutput * self, Checkpoint * from, GError ** error)
   }
   if (checkpoint_load (self->checkpoint, self->run, from, &reason))
     return continue_file (self, from, error);
-  if (g_error_matches (reason, G_FILE_ERROR, G_FILE_ERROR_NOENT)
-      && fstat (self->fd, &info) == 0 && info.st_size == 0) {
+  if (g_error_matches (reason, G_FILE_ERROR, G_FILE_ERROR_NOENT) && fstat (self->fd, &info) == 0
+      && info.st_size == 0) {
     g_error_free (reason);
     return save (self, from, error);
   }
@@ -88,7 +88,7 @@ is_regular (gint fd)
 }
 
 static gboolean
-prepare (FilterOutput * self, gboolean resume, Checkpoint * from, GError ** error)
+prepare (FilterOutput *self, gboolean resume, Checkpoint *from, GError **error)
 {
   if (resume)
     return resume_run (self, from, error);
@@ -98,23 +98,23 @@ prepare (FilterOutput * self, gboolean resume, Checkpoint * from, GError ** erro
 }
 
 FilterOutput *
-filter_output_new (const gchar * location, TextFormat format, const gchar * run,
-    gboolean resumable, gboolean resume, Checkpoint * from, GError ** error)
+filter_output_new (const gchar *location, TextFormat format, const gchar *run, gboolean resumable,
+    gboolean resume, Checkpoint *from, GError **error)
 {
   const gboolean standard = g_str_equal (location, "-");
   FilterOutput *self = g_new0 (FilterOutput, 1);
   gboolean ready;
 
   *from = (Checkpoint) { 0 };
-  self->fd = standard ? dup (STDOUT_FILENO)
-      : open (location, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  self->fd = standard ? dup (STDOUT_FILENO) : open (location, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   self->run = g_strdup (run);
   self->format = format;
   self->saved = g_get_monotonic_time ();
   if (self->fd >= 0 && resumable && !standard && is_regular (self->fd))
     self->checkpoint = g_strconcat (location, ".resume", NULL);
-  ready = self->fd < 0 ? file_error_set (error, errno)
-      : standard && !resume ? TRUE : prepare (self, resume, from, error);
+  ready = self->fd < 0      ? file_error_set (error, errno)
+      : standard && !resume ? TRUE
+                            : prepare (self, resume, from, error);
   if (!ready) {
     filter_output_close (self, FALSE, NULL);
     return NULL;
@@ -123,7 +123,7 @@ filter_output_new (const gchar * location, TextFormat format, const gchar * run,
 }
 
 static gboolean
-write_all (gint fd, const gchar * text, gsize length, GError ** error)
+write_all (gint fd, const gchar *text, gsize length, GError **error)
 {
   while (length > 0) {
     const gssize written = write (fd, text, length);
@@ -138,17 +138,18 @@ write_all (gint fd, const gchar * text, gsize length, GError ** error)
 
 /* Writes what the format has before the first frame. */
 static gboolean
-write_beginning (FilterOutput * self, GError ** error)
+write_beginning (FilterOutput *self, GError **error)
 {
   const gchar *text = self->format == TEXT_FORMAT_CSV ? CSV_TEXT_HEADER
-      : self->format == TEXT_FORMAT_COCO ? "[" : "";
+      : self->format == TEXT_FORMAT_COCO              ? "["
+                                                      : "";
 
   self->written = strlen (text);
   return write_all (self->fd, text, self->written, error);
 }
 
 static gboolean
-write_end (FilterOutput * self, GError ** error)
+write_end (FilterOutput *self, GError **error)
 {
   if (self->written == 0 && !write_beginning (self, error))
     return FALSE;
@@ -156,8 +157,8 @@ write_end (FilterOutput * self, GError ** error)
 }
 
 gboolean
-filter_output_write (FilterOutput * self, const GString * text, const Checkpoint * reached,
-    GError ** error)
+filter_output_write (FilterOutput *self, const GString *text, const Checkpoint *reached,
+    GError **error)
 {
   /* the comma before the first entry of COCO results is left out */
   const gsize skip = self->format == TEXT_FORMAT_COCO && self->written == 0;
@@ -175,7 +176,7 @@ filter_output_write (FilterOutput * self, const GString * text, const Checkpoint
 }
 
 gboolean
-filter_output_close (FilterOutput * self, gboolean complete, GError ** error)
+filter_output_close (FilterOutput *self, gboolean complete, GError **error)
 {
   const gboolean ended = !complete || write_end (self, error);
   const gboolean closed = self->fd < 0 || close (self->fd) == 0

@@ -10,19 +10,19 @@ GType filter_command_properties_get_type (void);
 G_DEFINE_TYPE (FilterCommandProperties, filter_command_properties, G_TYPE_OBJECT)
 
 static void
-no_access (GObject * object, guint id, GValue * value, GParamSpec * spec)
+no_access (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  g_assert_not_reached ();      /* there are no instances */
+  g_assert_not_reached (); /* there are no instances */
 }
 
 static void
-no_change (GObject * object, guint id, const GValue * value, GParamSpec * spec)
+no_change (GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
   g_assert_not_reached ();
 }
 
 static void
-filter_command_properties_class_init (FilterCommandPropertiesClass * klass)
+filter_command_properties_class_init (FilterCommandPropertiesClass *klass)
 {
   klass->get_property = no_access;
   klass->set_property = no_change;
@@ -30,19 +30,19 @@ filter_command_properties_class_init (FilterCommandPropertiesClass * klass)
 }
 
 static void
-filter_command_properties_init (FilterCommandProperties * self)
+filter_command_properties_init (FilterCommandProperties *self)
 {
 }
 
 void
-filter_properties_init (FilterProperties * self)
+filter_properties_init (FilterProperties *self)
 {
   filter_settings_init (&self->settings);
   self->given = g_string_new (NULL);
 }
 
 void
-filter_properties_clear (FilterProperties * self)
+filter_properties_clear (FilterProperties *self)
 {
   filter_settings_clear (&self->settings);
   g_string_free (self->given, TRUE);
@@ -50,7 +50,7 @@ filter_properties_clear (FilterProperties * self)
 
 /* Converts text to a value of the property. */
 static gboolean
-read_value (GParamSpec * spec, const gchar * text, GValue * value)
+read_value (GParamSpec *spec, const gchar *text, GValue *value)
 {
   g_value_init (value, spec->value_type);
   if (G_IS_PARAM_SPEC_STRING (spec)) {
@@ -61,14 +61,13 @@ read_value (GParamSpec * spec, const gchar * text, GValue * value)
 }
 
 static gboolean
-is_option (const GParamSpec * spec)
+is_option (const GParamSpec *spec)
 {
   return spec->param_id != FILTER_PROP_POST_MESSAGES && spec->param_id != FILTER_PROP_INTERVAL;
 }
 
 gboolean
-filter_properties_set (FilterProperties * self, const gchar * name, const gchar * text,
-    GError ** error)
+filter_properties_set (FilterProperties *self, const gchar *name, const gchar *text, GError **error)
 {
   GObjectClass *klass = g_type_class_peek (filter_command_properties_get_type ());
   GParamSpec *spec = g_object_class_find_property (klass, name);
@@ -98,17 +97,17 @@ filter_properties_set (FilterProperties * self, const gchar * name, const gchar 
 
 /* A GOptionArgFunc. A switch may be given without a value. */
 static gboolean
-set_option (const gchar * option, const gchar * text, gpointer data, GError ** error)
+set_option (const gchar *option, const gchar *text, gpointer data, GError **error)
 {
   return filter_properties_set (data, option + strlen ("--"), text ? text : "true", error);
 }
 
 GOptionGroup *
-filter_properties_group (FilterProperties * self)
+filter_properties_group (FilterProperties *self)
 {
   GObjectClass *klass = g_type_class_ref (filter_command_properties_get_type ());
-  GOptionGroup *group = g_option_group_new ("nmsfilter", "Options of nmsfilter:",
-      "Show the options of nmsfilter", self, NULL);
+  GOptionGroup *group = g_option_group_new ("nmsfilter",
+      "Options of nmsfilter:", "Show the options of nmsfilter", self, NULL);
   guint count;
   GParamSpec **specs = g_object_class_list_properties (klass, &count);
 

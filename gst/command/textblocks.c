@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* textblocks: reads with read(2) and keeps the rest behind the last whole frame for the next
  * block. */
-#define _GNU_SOURCE             /* memrchr () */
+#define _GNU_SOURCE /* memrchr () */
 #include "textblocks.h"
 
 #include <errno.h>
@@ -21,35 +21,35 @@ struct _TextBlocks
   gint fd;
   guint64 size;
   TextFormat format;
-  CsvColumns *columns;          /* of CSV text */
-  CocoParser *parser;           /* of COCO results */
-  ArrayState array;             /* of COCO results, behind `rest` */
-  GString *rest;                /* read, but not returned yet */
+  CsvColumns *columns; /* of CSV text */
+  CocoParser *parser;  /* of COCO results */
+  ArrayState array;    /* of COCO results, behind `rest` */
+  GString *rest;       /* read, but not returned yet */
   gboolean ended;
   TextPlace place;
 };
 
 TextFormat
-text_blocks_format (const TextBlocks * self)
+text_blocks_format (const TextBlocks *self)
 {
   return self->format;
 }
 
 const CsvColumns *
-text_blocks_columns (const TextBlocks * self)
+text_blocks_columns (const TextBlocks *self)
 {
   return self->columns;
 }
 
 guint64
-text_blocks_size (const TextBlocks * self)
+text_blocks_size (const TextBlocks *self)
 {
   return self->size;
 }
 
 /* Makes lines of the text of COCO results that begins at `from` in `rest`. */
 static gboolean
-convert_array (TextBlocks * self, gsize from, GError ** error)
+convert_array (TextBlocks *self, gsize from, GError **error)
 {
   if (!array_lines_convert (&self->array, self->rest->str + from, self->rest->len - from, error))
     return FALSE;
@@ -61,7 +61,7 @@ convert_array (TextBlocks * self, gsize from, GError ** error)
 
 /* Reads about BLOCK_SIZE bytes more, or up to the end of the file. */
 static gboolean
-read_more (TextBlocks * self, GError ** error)
+read_more (TextBlocks *self, GError **error)
 {
   const gsize before = self->rest->len;
   gssize got;
@@ -79,7 +79,7 @@ read_more (TextBlocks * self, GError ** error)
 
 /* Returns the number of the frame of the line at `line`, from 1; 0: there is none. */
 static guint64
-frame_at (const TextBlocks * self, const gchar * line)
+frame_at (const TextBlocks *self, const gchar *line)
 {
   guint64 frame;
   Box box;
@@ -88,13 +88,14 @@ frame_at (const TextBlocks * self, const gchar * line)
     return csv_text_frame (self->columns, line);
   if (self->format == TEXT_FORMAT_COCO)
     return coco_text_parse (self->parser, line, strcspn (line, "\n"), &frame, &box, NULL)
-        ? frame + 1 : 0;
+        ? frame + 1
+        : 0;
   return g_ascii_strtoull (line, NULL, 10);
 }
 
 /* Returns the beginning of the line that ends at `end`, the position behind a newline. */
 static gsize
-line_before (const GString * text, gsize end)
+line_before (const GString *text, gsize end)
 {
   const gchar *newline = end > 1 ? memrchr (text->str, '\n', end - 1) : NULL;
 
@@ -104,7 +105,7 @@ line_before (const GString * text, gsize end)
 /* Returns the length of the whole frames in `rest`, 0 if there is none, and the number of the
  * last one if the format has numbers. */
 static gsize
-whole_frames (const TextBlocks * self, guint64 * frame)
+whole_frames (const TextBlocks *self, guint64 *frame)
 {
   const GString *text = self->rest;
   const gchar *newline = memrchr (text->str, '\n', text->len);
@@ -124,7 +125,7 @@ whole_frames (const TextBlocks * self, guint64 * frame)
 }
 
 static guint64
-count_lines (const gchar * text, gsize length)
+count_lines (const gchar *text, gsize length)
 {
   const gchar *end = text + length;
   guint64 lines = 0;
@@ -137,8 +138,7 @@ count_lines (const gchar * text, gsize length)
 }
 
 gboolean
-text_blocks_next (TextBlocks * self, GString * text, TextPlace * begin, TextPlace * end,
-    GError ** error)
+text_blocks_next (TextBlocks *self, GString *text, TextPlace *begin, TextPlace *end, GError **error)
 {
   guint64 frame = self->place.frame;
   gsize length = 0;
@@ -162,7 +162,7 @@ text_blocks_next (TextBlocks * self, GString * text, TextPlace * begin, TextPlac
 /* -------------------------------------------------------------------- opening */
 
 static gboolean
-detect (TextBlocks * self, GError ** error)
+detect (TextBlocks *self, GError **error)
 {
   const gchar first = self->rest->str[strspn (self->rest->str, " \t\r\n")];
 
@@ -175,14 +175,15 @@ detect (TextBlocks * self, GError ** error)
   else if (g_ascii_isalpha (first) || first == '"')
     self->format = TEXT_FORMAT_CSV;
   else
-    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "the text is neither JSON Lines, MOT "
+    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+        "the text is neither JSON Lines, MOT "
         "challenge text, a COCO results array nor CSV with names in the first line");
   return self->format != TEXT_FORMAT_AUTO;
 }
 
 /* Removes the first line of CSV text from `rest` and parses it. */
 static gboolean
-take_header (TextBlocks * self, GError ** error)
+take_header (TextBlocks *self, GError **error)
 {
   const gsize length = strcspn (self->rest->str, "\n");
   const gsize used = MIN (length + 1, self->rest->len);
@@ -196,11 +197,11 @@ take_header (TextBlocks * self, GError ** error)
 
 /* Reads the first line with contents or BLOCK_SIZE bytes, and what the format has there. */
 static gboolean
-read_beginning (TextBlocks * self, GError ** error)
+read_beginning (TextBlocks *self, GError **error)
 {
   TextFormat format = self->format;
 
-  self->format = TEXT_FORMAT_AUTO;      /* so that read_more () converts nothing */
+  self->format = TEXT_FORMAT_AUTO; /* so that read_more () converts nothing */
   do
     if (!read_more (self, error))
       return FALSE;
@@ -218,7 +219,7 @@ read_beginning (TextBlocks * self, GError ** error)
 }
 
 TextBlocks *
-text_blocks_new (const gchar * location, TextFormat format, GError ** error)
+text_blocks_new (const gchar *location, TextFormat format, GError **error)
 {
   const gboolean standard = g_str_equal (location, "-");
   gint fd = standard ? dup (STDIN_FILENO) : open (location, O_RDONLY | O_CLOEXEC);
@@ -240,7 +241,7 @@ text_blocks_new (const gchar * location, TextFormat format, GError ** error)
 }
 
 void
-text_blocks_free (TextBlocks * self)
+text_blocks_free (TextBlocks *self)
 {
   if (self == NULL)
     return;
@@ -252,7 +253,7 @@ text_blocks_free (TextBlocks * self)
 }
 
 gboolean
-text_blocks_seek (TextBlocks * self, const TextPlace * place, GError ** error)
+text_blocks_seek (TextBlocks *self, const TextPlace *place, GError **error)
 {
   if (lseek (self->fd, (off_t) place->offset, SEEK_SET) < 0)
     return file_error_set (error, errno);
@@ -260,9 +261,8 @@ text_blocks_seek (TextBlocks * self, const TextPlace * place, GError ** error)
   g_string_truncate (self->rest, 0);
   self->ended = FALSE;
   /* a block ends behind the comma of its last entry, or at the end of the file */
-  self->array = (ArrayState) {
-    .expects = place->offset < self->size ? ARRAY_EXPECTS_OBJECT : ARRAY_EXPECTS_NOTHING,
-    .objects = place->line
-  };
+  self->array = (ArrayState) { .expects = place->offset < self->size ? ARRAY_EXPECTS_OBJECT
+                                                                     : ARRAY_EXPECTS_NOTHING,
+    .objects = place->line };
   return TRUE;
 }

@@ -8,11 +8,11 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  TEXT_FORMAT_AUTO,             /* by the first character of the file */
-  TEXT_FORMAT_JSONL,            /* a frame is a line */
-  TEXT_FORMAT_MOT,              /* a frame is the lines with the same first column */
-  TEXT_FORMAT_COCO,             /* a frame is the entries with the same image_id */
-  TEXT_FORMAT_CSV,              /* a frame is the lines with the same column frame */
+  TEXT_FORMAT_AUTO,  /* by the first character of the file */
+  TEXT_FORMAT_JSONL, /* a frame is a line */
+  TEXT_FORMAT_MOT,   /* a frame is the lines with the same first column */
+  TEXT_FORMAT_COCO,  /* a frame is the entries with the same image_id */
+  TEXT_FORMAT_CSV,   /* a frame is the lines with the same column frame */
 } TextFormat;
 
 G_END_DECLS

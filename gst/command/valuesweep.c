@@ -9,7 +9,7 @@
 
 /* Reads the numbers of FIRST..LAST[..STEP]. */
 static gboolean
-read_numbers (gchar ** parts, gdouble numbers[3])
+read_numbers (gchar **parts, gdouble numbers[3])
 {
   const guint count = g_strv_length (parts);
 
@@ -25,7 +25,7 @@ read_numbers (gchar ** parts, gdouble numbers[3])
 }
 
 gboolean
-sweep_parse (const gchar * text, Sweep * sweep, GError ** error)
+sweep_parse (const gchar *text, Sweep *sweep, GError **error)
 {
   const gchar *equals = strchr (text, '=');
   gchar **parts = g_strsplit (equals ? equals + 1 : "", "..", -1);
@@ -35,8 +35,10 @@ sweep_parse (const gchar * text, Sweep * sweep, GError ** error)
     count = floor ((numbers[1] - numbers[0]) / numbers[2] + 1e-6) + 1;
   g_strfreev (parts);
   if (!(count >= 1 && count <= SWEEP_MOST)) {
-    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--sweep cannot be \"%s\"; it has"
-        " the form NAME=FIRST..LAST..STEP, with at most %d values", text, SWEEP_MOST);
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--sweep cannot be \"%s\"; it has"
+        " the form NAME=FIRST..LAST..STEP, with at most %d values",
+        text, SWEEP_MOST);
     return FALSE;
   }
   sweep->name = g_strndup (text, (gsize) (equals - text));
@@ -47,13 +49,13 @@ sweep_parse (const gchar * text, Sweep * sweep, GError ** error)
 }
 
 void
-sweep_clear (Sweep * sweep)
+sweep_clear (Sweep *sweep)
 {
   g_clear_pointer (&sweep->name, g_free);
 }
 
 gchar *
-sweep_value (const Sweep * sweep, guint index)
+sweep_value (const Sweep *sweep, guint index)
 {
   GString *text = g_string_new (NULL);
 
@@ -62,7 +64,7 @@ sweep_value (const Sweep * sweep, guint index)
 }
 
 gchar *
-sweep_location (const gchar * location, const gchar * value)
+sweep_location (const gchar *location, const gchar *value)
 {
   const gchar *slash = strrchr (location, '/');
   const gchar *dot = strrchr (slash ? slash : location, '.');

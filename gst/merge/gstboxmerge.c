@@ -63,19 +63,19 @@ struct _GstBoxMerge
 {
   GstAggregator parent;
 
-  GstAggregatorPad *main;       /* the pad sink, which lives as long as the element */
+  GstAggregatorPad *main; /* the pad sink, which lives as long as the element */
 
   /* under the object lock */
   guint64 tolerance;
-  guint64 frames;               /* since READY */
-  MergeCounts counts;           /* of all branches since READY */
+  guint64 frames;     /* since READY */
+  MergeCounts counts; /* of all branches since READY */
 
   /* thread of the source pad */
   MergeOutput output;
   BoxMetaReading *reading;
-  gint width, height;           /* of the main frame; 0: unknown */
-  gint rate_n, rate_d;          /* 0/1: unknown */
-  gint64 previous;              /* running time of the last main buffer, or MERGE_NO_TIME */
+  gint width, height;  /* of the main frame; 0: unknown */
+  gint rate_n, rate_d; /* 0/1: unknown */
+  gint64 previous;     /* running time of the last main buffer, or MERGE_NO_TIME */
 };
 
 #define GST_TYPE_BOX_MERGE (gst_box_merge_get_type ())
@@ -97,9 +97,9 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 
 /* Takes the main buffer's time. */
 static MergeMoment
-main_moment (GstBoxMerge * self, GstBuffer * buffer)
+main_moment (GstBoxMerge *self, GstBuffer *buffer)
 {
-  MergeMoment moment = {.previous = self->previous };
+  MergeMoment moment = { .previous = self->previous };
   guint64 tolerance;
 
   GST_OBJECT_LOCK (self);
@@ -116,7 +116,7 @@ main_moment (GstBoxMerge * self, GstBuffer * buffer)
 
 /* Gives the controllable properties their values at the stream time of the main buffer. */
 static void
-sync_properties (GstBoxMerge * self, GstPad * pad, GstBuffer * buffer)
+sync_properties (GstBoxMerge *self, GstPad *pad, GstBuffer *buffer)
 {
   GstClockTime time = GST_CLOCK_TIME_NONE;
 
@@ -134,25 +134,25 @@ sync_properties (GstBoxMerge * self, GstPad * pad, GstBuffer * buffer)
 typedef struct
 {
   MergeMoment moment;
-  GstBuffer *buffer;            /* the main buffer */
-  MergeCounts counts;           /* to be added to those of the element */
-  gboolean waiting;             /* for a branch */
+  GstBuffer *buffer;  /* the main buffer */
+  MergeCounts counts; /* to be added to those of the element */
+  gboolean waiting;   /* for a branch */
   gchar *error;
 } Merging;
 
 static gboolean
-select_branch (GstElement * element, GstPad * pad, gpointer user_data)
+select_branch (GstElement *element, GstPad *pad, gpointer user_data)
 {
   Merging *merging = user_data;
 
-  if (GST_IS_BOX_MERGE_PAD (pad) && !merge_pad_select (GST_BOX_MERGE_PAD (pad), &merging->moment,
-          &merging->counts))
+  if (GST_IS_BOX_MERGE_PAD (pad)
+      && !merge_pad_select (GST_BOX_MERGE_PAD (pad), &merging->moment, &merging->counts))
     merging->waiting = TRUE;
   return TRUE;
 }
 
 static gboolean
-merge_branch (GstElement * element, GstPad * pad, gpointer user_data)
+merge_branch (GstElement *element, GstPad *pad, gpointer user_data)
 {
   GstBoxMerge *self = GST_BOX_MERGE (element);
   Merging *merging = user_data;
@@ -165,7 +165,7 @@ merge_branch (GstElement * element, GstPad * pad, gpointer user_data)
 }
 
 static void
-count (GstBoxMerge * self, const MergeCounts * counts, guint frames)
+count (GstBoxMerge *self, const MergeCounts *counts, guint frames)
 {
   GST_OBJECT_LOCK (self);
   self->frames += frames;
@@ -175,12 +175,12 @@ count (GstBoxMerge * self, const MergeCounts * counts, guint frames)
 
 /* Adds the selected boxes to a main buffer, which it takes, and pushes it. */
 static GstFlowReturn
-merge_and_push (GstBoxMerge * self, Merging * merging)
+merge_and_push (GstBoxMerge *self, Merging *merging)
 {
   gst_element_foreach_sink_pad (GST_ELEMENT (self), merge_branch, merging);
   if (merging->error) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("Cannot place the boxes of a branch: %s.",
-            merging->error), (NULL));
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Cannot place the boxes of a branch: %s.", merging->error), (NULL));
     g_free (merging->error);
     gst_buffer_unref (merging->buffer);
     return GST_FLOW_ERROR;
@@ -191,7 +191,7 @@ merge_and_push (GstBoxMerge * self, Merging * merging)
 }
 
 static GstStructure *
-make_stats (GstBoxMerge * self)
+make_stats (GstBoxMerge *self)
 {
   GstStructure *stats = gst_structure_new_empty ("boxmerge");
 
@@ -204,7 +204,7 @@ make_stats (GstBoxMerge * self)
 }
 
 static GstFlowReturn
-finish_stream (GstBoxMerge * self)
+finish_stream (GstBoxMerge *self)
 {
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self), make_stats (self)));
@@ -214,15 +214,15 @@ finish_stream (GstBoxMerge * self)
 }
 
 static GstFlowReturn
-gst_box_merge_aggregate (GstAggregator * aggregator, gboolean timeout)
+gst_box_merge_aggregate (GstAggregator *aggregator, gboolean timeout)
 {
   GstBoxMerge *self = GST_BOX_MERGE (aggregator);
-  Merging merging = {.buffer = gst_aggregator_pad_peek_buffer (self->main) };
+  Merging merging = { .buffer = gst_aggregator_pad_peek_buffer (self->main) };
 
   if (merging.buffer == NULL)
     return gst_aggregator_pad_is_eos (self->main) ? finish_stream (self)
-        : GST_AGGREGATOR_FLOW_NEED_DATA;
-  gst_buffer_unref (merging.buffer);    /* the pad keeps it */
+                                                  : GST_AGGREGATOR_FLOW_NEED_DATA;
+  gst_buffer_unref (merging.buffer); /* the pad keeps it */
   if (merge_match_is_gap (merging.buffer))
     return gst_aggregator_finish_buffer (aggregator, gst_aggregator_pad_pop_buffer (self->main));
   merging.moment = main_moment (self, merging.buffer);
@@ -240,7 +240,7 @@ gst_box_merge_aggregate (GstAggregator * aggregator, gboolean timeout)
 /* Returns the running time at which the main buffer is due, to which GstAggregator adds the
  * latency; nothing is due without one. */
 static GstClockTime
-gst_box_merge_get_next_time (GstAggregator * aggregator)
+gst_box_merge_get_next_time (GstAggregator *aggregator)
 {
   GstBoxMerge *self = GST_BOX_MERGE (aggregator);
   GstBuffer *buffer = gst_aggregator_pad_peek_buffer (self->main);
@@ -256,7 +256,7 @@ gst_box_merge_get_next_time (GstAggregator * aggregator)
 }
 
 static GstSample *
-gst_box_merge_peek_next_sample (GstAggregator * aggregator, GstAggregatorPad * pad)
+gst_box_merge_peek_next_sample (GstAggregator *aggregator, GstAggregatorPad *pad)
 {
   if (GST_IS_BOX_MERGE_PAD (pad))
     return merge_query_sample (pad, merge_pad_selected (GST_BOX_MERGE_PAD (pad)));
@@ -266,7 +266,7 @@ gst_box_merge_peek_next_sample (GstAggregator * aggregator, GstAggregatorPad * p
 /* ---------------------------------------------------------------------- events */
 
 static void
-take_main_caps (GstBoxMerge * self, GstEvent * event)
+take_main_caps (GstBoxMerge *self, GstEvent *event)
 {
   GstCaps *caps;
 
@@ -279,7 +279,7 @@ take_main_caps (GstBoxMerge * self, GstEvent * event)
 }
 
 static void
-take_main_segment (GstBoxMerge * self, GstEvent * event)
+take_main_segment (GstBoxMerge *self, GstEvent *event)
 {
   const GstSegment *segment;
 
@@ -290,7 +290,7 @@ take_main_segment (GstBoxMerge * self, GstEvent * event)
 
 /* Marks a branch as ended, so that the aggregation does not wait for it. */
 static gboolean
-end_branch (GstElement * element, GstPad * pad, gpointer user_data)
+end_branch (GstElement *element, GstPad *pad, gpointer user_data)
 {
   if (GST_IS_BOX_MERGE_PAD (pad))
     PARENT->sink_event (GST_AGGREGATOR (element), GST_AGGREGATOR_PAD (pad), gst_event_new_eos ());
@@ -298,7 +298,7 @@ end_branch (GstElement * element, GstPad * pad, gpointer user_data)
 }
 
 static gboolean
-handle_main_event (GstBoxMerge * self, GstEvent * event)
+handle_main_event (GstBoxMerge *self, GstEvent *event)
 {
   GstAggregator *aggregator = GST_AGGREGATOR (self);
   gboolean handled;
@@ -332,7 +332,7 @@ handle_main_event (GstBoxMerge * self, GstEvent * event)
 }
 
 static gboolean
-handle_branch_event (GstBoxMerge * self, GstBoxMergePad * pad, GstEvent * event)
+handle_branch_event (GstBoxMerge *self, GstBoxMergePad *pad, GstEvent *event)
 {
   const GstEventType type = GST_EVENT_TYPE (event);
   gboolean handled;
@@ -353,7 +353,7 @@ handle_branch_event (GstBoxMerge * self, GstBoxMergePad * pad, GstEvent * event)
       gst_event_parse_caps (event, &caps);
       merge_pad_set_caps (pad, caps);
       break;
-    default:                   /* tags and others are of the branch alone */
+    default: /* tags and others are of the branch alone */
       break;
   }
   gst_event_unref (event);
@@ -361,7 +361,7 @@ handle_branch_event (GstBoxMerge * self, GstBoxMergePad * pad, GstEvent * event)
 }
 
 static gboolean
-gst_box_merge_sink_event (GstAggregator * aggregator, GstAggregatorPad * pad, GstEvent * event)
+gst_box_merge_sink_event (GstAggregator *aggregator, GstAggregatorPad *pad, GstEvent *event)
 {
   GstBoxMerge *self = GST_BOX_MERGE (aggregator);
 
@@ -371,7 +371,7 @@ gst_box_merge_sink_event (GstAggregator * aggregator, GstAggregatorPad * pad, Gs
 }
 
 static gboolean
-gst_box_merge_src_event (GstAggregator * aggregator, GstEvent * event)
+gst_box_merge_src_event (GstAggregator *aggregator, GstEvent *event)
 {
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_SEEK:
@@ -386,7 +386,7 @@ gst_box_merge_src_event (GstAggregator * aggregator, GstEvent * event)
 /* --------------------------------------------------------------------- queries */
 
 static gboolean
-gst_box_merge_sink_query (GstAggregator * aggregator, GstAggregatorPad * pad, GstQuery * query)
+gst_box_merge_sink_query (GstAggregator *aggregator, GstAggregatorPad *pad, GstQuery *query)
 {
   const gboolean is_main = pad == GST_BOX_MERGE (aggregator)->main;
 
@@ -395,7 +395,7 @@ gst_box_merge_sink_query (GstAggregator * aggregator, GstAggregatorPad * pad, Gs
 }
 
 static gboolean
-gst_box_merge_src_query (GstAggregator * aggregator, GstQuery * query)
+gst_box_merge_src_query (GstAggregator *aggregator, GstQuery *query)
 {
   GstPad *main = GST_PAD (GST_BOX_MERGE (aggregator)->main);
 
@@ -407,7 +407,7 @@ gst_box_merge_src_query (GstAggregator * aggregator, GstQuery * query)
 /* Does nothing, because the caps of the main stream were set when they came, and no buffers
  * are allocated. */
 static gboolean
-gst_box_merge_negotiate (GstAggregator * aggregator)
+gst_box_merge_negotiate (GstAggregator *aggregator)
 {
   return TRUE;
 }
@@ -415,30 +415,28 @@ gst_box_merge_negotiate (GstAggregator * aggregator)
 /* ------------------------------------------------------------------------ pads */
 
 static GstPad *
-gst_box_merge_request_new_pad (GstElement * element, GstPadTemplate * template,
-    const gchar * name, const GstCaps * caps)
+gst_box_merge_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name,
+    const GstCaps *caps)
 {
-  GstPad *pad = GST_ELEMENT_CLASS (gst_box_merge_parent_class)->request_new_pad (element,
-      template, name, caps);
+  GstPad *pad = GST_ELEMENT_CLASS (gst_box_merge_parent_class)
+                    ->request_new_pad (element, template, name, caps);
 
   if (pad)
-    gst_child_proxy_child_added (GST_CHILD_PROXY (element), G_OBJECT (pad),
-        GST_OBJECT_NAME (pad));
+    gst_child_proxy_child_added (GST_CHILD_PROXY (element), G_OBJECT (pad), GST_OBJECT_NAME (pad));
   return pad;
 }
 
 static void
-gst_box_merge_release_pad (GstElement * element, GstPad * pad)
+gst_box_merge_release_pad (GstElement *element, GstPad *pad)
 {
-  gst_child_proxy_child_removed (GST_CHILD_PROXY (element), G_OBJECT (pad),
-      GST_OBJECT_NAME (pad));
+  gst_child_proxy_child_removed (GST_CHILD_PROXY (element), G_OBJECT (pad), GST_OBJECT_NAME (pad));
   GST_ELEMENT_CLASS (gst_box_merge_parent_class)->release_pad (element, pad);
 }
 
 /* ----------------------------------------------------------------- start, stop */
 
 static gboolean
-gst_box_merge_start (GstAggregator * aggregator)
+gst_box_merge_start (GstAggregator *aggregator)
 {
   GstBoxMerge *self = GST_BOX_MERGE (aggregator);
 
@@ -454,14 +452,14 @@ gst_box_merge_start (GstAggregator * aggregator)
 }
 
 static gboolean
-gst_box_merge_stop (GstAggregator * aggregator)
+gst_box_merge_stop (GstAggregator *aggregator)
 {
   merge_output_reset (&GST_BOX_MERGE (aggregator)->output, TRUE);
   return TRUE;
 }
 
 static GstFlowReturn
-gst_box_merge_flush (GstAggregator * aggregator)
+gst_box_merge_flush (GstAggregator *aggregator)
 {
   GstBoxMerge *self = GST_BOX_MERGE (aggregator);
 
@@ -473,7 +471,7 @@ gst_box_merge_flush (GstAggregator * aggregator)
 /* ----------------------------------------------------------------------- class */
 
 static void
-gst_box_merge_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+gst_box_merge_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstAggregator *aggregator = GST_AGGREGATOR (object);
   GstBoxMerge *self = GST_BOX_MERGE (object);
@@ -496,7 +494,7 @@ gst_box_merge_set_property (GObject * object, guint id, const GValue * value, GP
 }
 
 static void
-gst_box_merge_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_box_merge_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstAggregator *aggregator = GST_AGGREGATOR (object);
   GstBoxMerge *self = GST_BOX_MERGE (object);
@@ -522,7 +520,7 @@ gst_box_merge_get_property (GObject * object, guint id, GValue * value, GParamSp
 }
 
 static void
-gst_box_merge_finalize (GObject * object)
+gst_box_merge_finalize (GObject *object)
 {
   GstBoxMerge *self = GST_BOX_MERGE (object);
 
@@ -532,7 +530,7 @@ gst_box_merge_finalize (GObject * object)
 }
 
 static void
-gst_box_merge_init (GstBoxMerge * self)
+gst_box_merge_init (GstBoxMerge *self)
 {
   GstPadTemplate *template = gst_static_pad_template_get (&main_template);
 
@@ -548,7 +546,7 @@ gst_box_merge_init (GstBoxMerge * self)
 }
 
 static void
-add_templates (GstElementClass * klass)
+add_templates (GstElementClass *klass)
 {
   gst_element_class_add_static_pad_template_with_gtype (klass, &main_template,
       GST_TYPE_AGGREGATOR_PAD);
@@ -560,7 +558,7 @@ add_templates (GstElementClass * klass)
 }
 
 static void
-gst_box_merge_class_init (GstBoxMergeClass * klass)
+gst_box_merge_class_init (GstBoxMergeClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);

@@ -63,8 +63,8 @@ struct _GstTileDetect
 {
   GstBin parent;
 
-  TileSettings settings;        /* under the object lock; fixed while `inner` is not NULL */
-  GstElement *inner;            /* the elements inside; owned by the bin; NULL in state NULL */
+  TileSettings settings; /* under the object lock; fixed while `inner` is not NULL */
+  GstElement *inner;     /* the elements inside; owned by the bin; NULL in state NULL */
 };
 
 #define GST_TYPE_TILE_DETECT (gst_tile_detect_get_type ())
@@ -90,14 +90,14 @@ static const gsize fields[] = {
 
 typedef struct
 {
-  GstElement *crop;             /* owned by its bin, whose pad has the probe with this data */
+  GstElement *crop; /* owned by its bin, whose pad has the probe with this data */
   MergeTiles tiles;
   guint index;
 } Tile;
 
 /* Sets the crop of a tile for frames of a new size. boxmerge reports an impossible tile. */
 static GstPadProbeReturn
-on_crop_event (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+on_crop_event (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
   const Tile *tile = user_data;
@@ -116,7 +116,7 @@ on_crop_event (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 static void
-watch_crop (GstElement * inner, const MergeTiles * tiles, guint index)
+watch_crop (GstElement *inner, const MergeTiles *tiles, guint index)
 {
   gchar *name = g_strdup_printf ("crop_%u", index);
   Tile tile = { gst_bin_get_by_name (GST_BIN (inner), name), *tiles, index };
@@ -131,18 +131,21 @@ watch_crop (GstElement * inner, const MergeTiles * tiles, guint index)
 
 /* Returns the launch line of all that is inside. */
 static gchar *
-inner_line (const TileSettings * set)
+inner_line (const TileSettings *set)
 {
   GString *line = g_string_new (NULL);
   const guint count = set->columns * set->rows;
   guint i;
 
-  g_string_append_printf (line, "tee name=tiles tiles. ! " MAIN_QUEUE " ! boxmerge name=merged "
-      "latency=%" G_GUINT64_FORMAT, set->latency);
+  g_string_append_printf (line,
+      "tee name=tiles tiles. ! " MAIN_QUEUE " ! boxmerge name=merged "
+      "latency=%" G_GUINT64_FORMAT,
+      set->latency);
   for (i = 0; i < count; i++)
-    g_string_append_printf (line, " sink_%u::tiles=%ux%u+%u sink_%u::tile-index=%u "
-        "sink_%u::edge-margin=%u", i, set->columns, set->rows, set->overlap, i, i, i,
-        set->edge_margin);
+    g_string_append_printf (line,
+        " sink_%u::tiles=%ux%u+%u sink_%u::tile-index=%u "
+        "sink_%u::edge-margin=%u",
+        i, set->columns, set->rows, set->overlap, i, i, i, set->edge_margin);
   for (i = 0; i < count; i++)
     g_string_append_printf (line, " tiles. ! queue ! videocrop name=crop_%u ! %s ! merged.sink_%u",
         i, set->detector, i);
@@ -152,7 +155,7 @@ inner_line (const TileSettings * set)
 /* --------------------------------------------------------------- start and stop */
 
 static void
-set_target (GstTileDetect * self, const gchar * ghost, const gchar * element, const gchar * pad)
+set_target (GstTileDetect *self, const gchar *ghost, const gchar *element, const gchar *pad)
 {
   GstPad *outer = gst_element_get_static_pad (GST_ELEMENT (self), ghost);
   GstElement *found = self->inner ? gst_bin_get_by_name (GST_BIN (self->inner), element) : NULL;
@@ -172,7 +175,7 @@ set_target (GstTileDetect * self, const gchar * ghost, const gchar * element, co
 }
 
 static gboolean
-build (GstTileDetect * self)
+build (GstTileDetect *self)
 {
   const TileSettings *set = &self->settings;
   const MergeTiles tiles = { set->columns, set->rows, set->overlap };
@@ -181,8 +184,10 @@ build (GstTileDetect * self)
   gchar *line;
 
   if (set->detector == NULL || *set->detector == '\0') {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot detect: set the property detector to the "
-            "launch line of a detector"), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Cannot detect: set the property detector to the "
+         "launch line of a detector"),
+        (NULL));
     return FALSE;
   }
   line = inner_line (set);
@@ -190,8 +195,8 @@ build (GstTileDetect * self)
       &error);
   g_free (line);
   if (inner == NULL) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot use the property detector: %s",
-            error->message), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Cannot use the property detector: %s", error->message), (NULL));
     g_error_free (error);
     return FALSE;
   }
@@ -207,7 +212,7 @@ build (GstTileDetect * self)
 }
 
 static void
-tear_down (GstTileDetect * self)
+tear_down (GstTileDetect *self)
 {
   GstElement *inner;
 
@@ -223,7 +228,7 @@ tear_down (GstTileDetect * self)
 }
 
 static GstStateChangeReturn
-gst_tile_detect_change_state (GstElement * element, GstStateChange transition)
+gst_tile_detect_change_state (GstElement *element, GstStateChange transition)
 {
   GstTileDetect *self = GST_TILE_DETECT (element);
   GstStateChangeReturn result;
@@ -240,8 +245,7 @@ gst_tile_detect_change_state (GstElement * element, GstStateChange transition)
 /* ----------------------------------------------------------------------- class */
 
 static void
-gst_tile_detect_set_property (GObject * object, guint id, const GValue * value,
-    GParamSpec * pspec)
+gst_tile_detect_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstTileDetect *self = GST_TILE_DETECT (object);
   gboolean fixed;
@@ -252,12 +256,15 @@ gst_tile_detect_set_property (GObject * object, guint id, const GValue * value,
     property_field_set (G_STRUCT_MEMBER_P (&self->settings, fields[id]), value);
   GST_OBJECT_UNLOCK (self);
   if (fixed)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s can be set only in the state NULL; its "
-            "value is unchanged", pspec->name), (NULL));
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("%s can be set only in the state NULL; its "
+         "value is unchanged",
+            pspec->name),
+        (NULL));
 }
 
 static void
-gst_tile_detect_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_tile_detect_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstTileDetect *self = GST_TILE_DETECT (object);
 
@@ -267,24 +274,24 @@ gst_tile_detect_get_property (GObject * object, guint id, GValue * value, GParam
 }
 
 static void
-gst_tile_detect_finalize (GObject * object)
+gst_tile_detect_finalize (GObject *object)
 {
   g_free (GST_TILE_DETECT (object)->settings.detector);
   G_OBJECT_CLASS (gst_tile_detect_parent_class)->finalize (object);
 }
 
 static void
-add_ghost (GstTileDetect * self, GstStaticPadTemplate * template)
+add_ghost (GstTileDetect *self, GstStaticPadTemplate *template)
 {
   GstPadTemplate *pad_template = gst_static_pad_template_get (template);
 
-  gst_element_add_pad (GST_ELEMENT (self), gst_ghost_pad_new_no_target_from_template
-      (template->name_template, pad_template));
+  gst_element_add_pad (GST_ELEMENT (self),
+      gst_ghost_pad_new_no_target_from_template (template->name_template, pad_template));
   gst_object_unref (pad_template);
 }
 
 static void
-gst_tile_detect_init (GstTileDetect * self)
+gst_tile_detect_init (GstTileDetect *self)
 {
   self->settings = (TileSettings) {
     .detector = g_strdup (DEFAULT_DETECTOR),
@@ -301,38 +308,41 @@ gst_tile_detect_init (GstTileDetect * self)
 #define FIXED (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
 
 static void
-install_properties (GObjectClass * object_class)
+install_properties (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, PROP_DETECTOR,
       g_param_spec_string ("detector", "Detector",
           "Launch line of the detector, with one input and one output, such as \"facedetect "
           "display=false\"; it may scale and convert the tile. Each tile gets its own. Settable in "
-          "the state NULL", DEFAULT_DETECTOR, FIXED));
+          "the state NULL",
+          DEFAULT_DETECTOR, FIXED));
   g_object_class_install_property (object_class, PROP_COLUMNS,
-      g_param_spec_uint ("columns", "Columns", "Tiles in a row. Settable in the state NULL", 1,
-          100, DEFAULT_COLUMNS, FIXED));
+      g_param_spec_uint ("columns", "Columns", "Tiles in a row. Settable in the state NULL", 1, 100,
+          DEFAULT_COLUMNS, FIXED));
   g_object_class_install_property (object_class, PROP_ROWS,
       g_param_spec_uint ("rows", "Rows", "Tiles in a column. Settable in the state NULL", 1, 100,
           DEFAULT_ROWS, FIXED));
   g_object_class_install_property (object_class, PROP_OVERLAP,
       g_param_spec_uint ("overlap", "Overlap",
           "Pixels by which neighboring tiles overlap; objects up to this size are whole in at "
-          "least one tile. Settable in the state NULL", 0, 100000, DEFAULT_OVERLAP, FIXED));
+          "least one tile. Settable in the state NULL",
+          0, 100000, DEFAULT_OVERLAP, FIXED));
   g_object_class_install_property (object_class, PROP_EDGE_MARGIN,
       g_param_spec_uint ("edge-margin", "Edge margin",
           "Boxes at most this many pixels away from an edge of their tile that lies inside the "
           "frame are marked as cut, so that nmsfilter ranks them below whole boxes of other "
           "tiles: the property edge-margin of the pads of boxmerge. 0 = off. Settable in the "
-          "state NULL", 0, G_MAXINT, DEFAULT_EDGE_MARGIN, FIXED));
+          "state NULL",
+          0, G_MAXINT, DEFAULT_EDGE_MARGIN, FIXED));
   g_object_class_install_property (object_class, PROP_LATENCY,
       g_param_spec_uint64 ("latency", "Latency",
           "Longest time in ns that a frame of a live stream waits for its detectors: the property "
-          "latency of boxmerge. Settable in the state NULL", 0, G_MAXUINT64, DEFAULT_LATENCY,
-          FIXED));
+          "latency of boxmerge. Settable in the state NULL",
+          0, G_MAXUINT64, DEFAULT_LATENCY, FIXED));
 }
 
 static void
-gst_tile_detect_class_init (GstTileDetectClass * klass)
+gst_tile_detect_class_init (GstTileDetectClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);

@@ -5,7 +5,7 @@
 #include "mergepad.h"
 
 static guint
-get_children_count (GstChildProxy * proxy)
+get_children_count (GstChildProxy *proxy)
 {
   guint count;
 
@@ -16,7 +16,7 @@ get_children_count (GstChildProxy * proxy)
 }
 
 static GObject *
-get_child_by_index (GstChildProxy * proxy, guint index)
+get_child_by_index (GstChildProxy *proxy, guint index)
 {
   GObject *pad;
 
@@ -38,7 +38,7 @@ merge_branches_init_proxy (gpointer iface, gpointer data)
 }
 
 void
-merge_branches_add_stats (GstElement * element, GstStructure * stats)
+merge_branches_add_stats (GstElement *element, GstStructure *stats)
 {
   GList *l;
 
@@ -54,7 +54,7 @@ merge_branches_add_stats (GstElement * element, GstStructure * stats)
 }
 
 static gboolean
-start_branch (GstElement * element, GstPad * pad, gpointer user_data)
+start_branch (GstElement *element, GstPad *pad, gpointer user_data)
 {
   if (GST_IS_BOX_MERGE_PAD (pad))
     merge_pad_start (GST_BOX_MERGE_PAD (pad));
@@ -62,7 +62,7 @@ start_branch (GstElement * element, GstPad * pad, gpointer user_data)
 }
 
 void
-merge_branches_start (GstElement * element)
+merge_branches_start (GstElement *element)
 {
   gst_element_foreach_sink_pad (element, start_branch, NULL);
 }

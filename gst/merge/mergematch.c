@@ -5,7 +5,7 @@
 #define HALF_OF_UNKNOWN_FRAME (20 * GST_MSECOND)
 
 static gint64
-running_time (const GstSegment * segment, GstClockTime position)
+running_time (const GstSegment *segment, GstClockTime position)
 {
   guint64 time;
   gint sign;
@@ -17,13 +17,13 @@ running_time (const GstSegment * segment, GstClockTime position)
 }
 
 gint64
-merge_match_time (const GstSegment * segment, GstBuffer * buffer)
+merge_match_time (const GstSegment *segment, GstBuffer *buffer)
 {
   return running_time (segment, GST_BUFFER_PTS (buffer));
 }
 
 gint64
-merge_match_half_frame (GstBuffer * buffer, gint rate_n, gint rate_d)
+merge_match_half_frame (GstBuffer *buffer, gint rate_n, gint rate_d)
 {
   GstClockTime duration = GST_BUFFER_DURATION (buffer);
 
@@ -35,7 +35,7 @@ merge_match_half_frame (GstBuffer * buffer, gint rate_n, gint rate_d)
 }
 
 gboolean
-merge_match_is_gap (GstBuffer * buffer)
+merge_match_is_gap (GstBuffer *buffer)
 {
   return GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_n_memory (buffer) == 0;
 }
@@ -43,8 +43,7 @@ merge_match_is_gap (GstBuffer * buffer)
 /* A GAP that ends within the tolerance after the main buffer does not cover it, because
  * its end may be rounded; one that begins that close does. */
 static MergeRelation
-gap_relation (const MergeMoment * moment, const GstSegment * segment, GstBuffer * gap,
-    gint64 start)
+gap_relation (const MergeMoment *moment, const GstSegment *segment, GstBuffer *gap, gint64 start)
 {
   gint64 end = start + moment->tolerance;
 
@@ -58,7 +57,7 @@ gap_relation (const MergeMoment * moment, const GstSegment * segment, GstBuffer 
 }
 
 MergeRelation
-merge_match_relation (const MergeMoment * moment, const GstSegment * segment, GstBuffer * buffer)
+merge_match_relation (const MergeMoment *moment, const GstSegment *segment, GstBuffer *buffer)
 {
   const gint64 time = merge_match_time (segment, buffer);
   const gboolean gap = merge_match_is_gap (buffer);
@@ -73,7 +72,7 @@ merge_match_relation (const MergeMoment * moment, const GstSegment * segment, Gs
 }
 
 gboolean
-merge_match_is_late (const MergeMoment * moment, gint64 time)
+merge_match_is_late (const MergeMoment *moment, gint64 time)
 {
   return moment->previous != MERGE_NO_TIME && time <= moment->previous + moment->tolerance;
 }

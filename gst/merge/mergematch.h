@@ -16,35 +16,35 @@ G_BEGIN_DECLS
 /* A buffer of the main stream that waits for its branches. */
 typedef struct
 {
-  gint64 time;                  /* running time in ns, or MERGE_NO_TIME */
-  gint64 previous;              /* that of the main buffer before it, or MERGE_NO_TIME */
-  gint64 tolerance;             /* largest distance in ns of a buffer that matches */
+  gint64 time;      /* running time in ns, or MERGE_NO_TIME */
+  gint64 previous;  /* that of the main buffer before it, or MERGE_NO_TIME */
+  gint64 tolerance; /* largest distance in ns of a buffer that matches */
 } MergeMoment;
 
 typedef enum
 {
-  MERGE_EARLIER,                /* no later main buffer can match it either: to be dropped */
+  MERGE_EARLIER, /* no later main buffer can match it either: to be dropped */
   MERGE_MATCHES,
-  MERGE_LATER,                  /* the main buffer has no match in this branch */
+  MERGE_LATER, /* the main buffer has no match in this branch */
 } MergeRelation;
 
 /* Returns the running time of the PTS of a buffer. */
-gint64 merge_match_time (const GstSegment * segment, GstBuffer * buffer);
+gint64 merge_match_time (const GstSegment *segment, GstBuffer *buffer);
 
 /* Returns half a frame in ns: half of the buffer's duration, else of a frame at this rate,
  * else of 40 ms. A rate of 0/1 is unknown. */
-gint64 merge_match_half_frame (GstBuffer * buffer, gint rate_n, gint rate_d);
+gint64 merge_match_half_frame (GstBuffer *buffer, gint rate_n, gint rate_d);
 
 /* Returns whether GstAggregator made this buffer of a GAP event. */
-gboolean merge_match_is_gap (GstBuffer * buffer);
+gboolean merge_match_is_gap (GstBuffer *buffer);
 
 /* Returns how a buffer of a branch lies to the main buffer. A buffer matches if either of the
  * two has no time. A GAP that covers the main buffer is MERGE_LATER. */
-MergeRelation merge_match_relation (const MergeMoment * moment, const GstSegment * segment,
-    GstBuffer * buffer);
+MergeRelation merge_match_relation (const MergeMoment *moment, const GstSegment *segment,
+    GstBuffer *buffer);
 
 /* Returns whether an earlier buffer of a branch, with this running time, belongs to a main
  * buffer that has left. Otherwise no main buffer has its time. */
-gboolean merge_match_is_late (const MergeMoment * moment, gint64 time);
+gboolean merge_match_is_late (const MergeMoment *moment, gint64 time);
 
 G_END_DECLS

@@ -9,7 +9,7 @@
 #include "mergematch.h"
 
 static void
-push_events (MergeOutput * self)
+push_events (MergeOutput *self)
 {
   GstEvent *event;
 
@@ -19,7 +19,7 @@ push_events (MergeOutput * self)
 
 /* Pushes the GAP event of which GstAggregator made this buffer. */
 static void
-push_gap (MergeOutput * self, GstBuffer * buffer)
+push_gap (MergeOutput *self, GstBuffer *buffer)
 {
   GstEvent *event = gst_event_new_gap (GST_BUFFER_PTS (buffer), GST_BUFFER_DURATION (buffer));
 
@@ -29,7 +29,7 @@ push_gap (MergeOutput * self, GstBuffer * buffer)
 }
 
 static GstPadProbeReturn
-probe_buffer (MergeOutput * self, GstBuffer * buffer)
+probe_buffer (MergeOutput *self, GstBuffer *buffer)
 {
   self->ready = TRUE;
   push_events (self);
@@ -40,7 +40,7 @@ probe_buffer (MergeOutput * self, GstBuffer * buffer)
 }
 
 static GstPadProbeReturn
-on_output (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+on_output (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   MergeOutput *self = user_data;
   GstEvent *event;
@@ -58,7 +58,7 @@ on_output (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 void
-merge_output_init (MergeOutput * self, GstPad * pad)
+merge_output_init (MergeOutput *self, GstPad *pad)
 {
   self->pad = pad;
   g_queue_init (&self->events);
@@ -67,25 +67,25 @@ merge_output_init (MergeOutput * self, GstPad * pad)
 }
 
 void
-merge_output_begin_stream (MergeOutput * self, GstEvent * event)
+merge_output_begin_stream (MergeOutput *self, GstEvent *event)
 {
   GstEvent *pushed = gst_pad_get_sticky_event (self->pad, GST_EVENT_STREAM_START, 0);
 
   gst_event_replace (&self->stream_start, event);
   if (pushed == NULL)
-    return;                     /* GstAggregator will push one */
+    return; /* GstAggregator will push one */
   gst_event_unref (pushed);
   gst_pad_push_event (self->pad, gst_event_ref (event));
 }
 
 void
-merge_output_begin_segment (MergeOutput * self)
+merge_output_begin_segment (MergeOutput *self)
 {
   self->ready = FALSE;
 }
 
 void
-merge_output_push_event (MergeOutput * self, GstEvent * event)
+merge_output_push_event (MergeOutput *self, GstEvent *event)
 {
   if (self->ready)
     gst_pad_push_event (self->pad, event);
@@ -94,7 +94,7 @@ merge_output_push_event (MergeOutput * self, GstEvent * event)
 }
 
 void
-merge_output_reset (MergeOutput * self, gboolean stream)
+merge_output_reset (MergeOutput *self, gboolean stream)
 {
   self->ready = FALSE;
   g_queue_clear_full (&self->events, (GDestroyNotify) gst_event_unref);

@@ -20,16 +20,16 @@ struct _GstBoxMergePad
   /* under the object lock of the pad */
   MergeSettings settings;
   MergeCounts counts;
-  GstBuffer *held;              /* the metadata of the last buffer taken, or NULL */
-  gint64 held_time;             /* its running time */
+  GstBuffer *held;  /* the metadata of the last buffer taken, or NULL */
+  gint64 held_time; /* its running time */
 
   /* thread of the source pad */
-  gint width, height;           /* of the picture; 0: unknown */
-  gboolean batches;             /* the buffers are batches of pictures */
-  BatchMeta *batch;             /* merges the pictures of a batch */
-  BatchMeta *strip;             /* removes their memory */
-  MergeTarget *target;          /* the main buffer while a batch is merged */
-  GstBuffer *selected;          /* for the present main buffer, or NULL */
+  gint width, height;  /* of the picture; 0: unknown */
+  gboolean batches;    /* the buffers are batches of pictures */
+  BatchMeta *batch;    /* merges the pictures of a batch */
+  BatchMeta *strip;    /* removes their memory */
+  MergeTarget *target; /* the main buffer while a batch is merged */
+  GstBuffer *selected; /* for the present main buffer, or NULL */
   gboolean selected_is_held;
   gint64 selected_time;
 };
@@ -37,7 +37,7 @@ struct _GstBoxMergePad
 G_DEFINE_TYPE (GstBoxMergePad, merge_pad, GST_TYPE_AGGREGATOR_PAD)
 
 static void
-forget_held (GstBoxMergePad * self)
+forget_held (GstBoxMergePad *self)
 {
   GST_OBJECT_LOCK (self);
   gst_clear_buffer (&self->held);
@@ -45,20 +45,20 @@ forget_held (GstBoxMergePad * self)
 }
 
 void
-merge_pad_set_caps (GstBoxMergePad * self, const GstCaps * caps)
+merge_pad_set_caps (GstBoxMergePad *self, const GstCaps *caps)
 {
   const gint width = self->width, height = self->height;
 
   frame_size_from_caps (caps, &self->width, &self->height);
   self->batches = batch_meta_in_caps (caps);
   if (self->width != width || self->height != height)
-    forget_held (self);         /* its boxes are in pixels of the other size */
+    forget_held (self); /* its boxes are in pixels of the other size */
 }
 
 /* ------------------------------------------------------------------ selection */
 
 static GstFlowReturn
-strip_frame (GstObject * owner, BatchFrame * frame)
+strip_frame (GstObject *owner, BatchFrame *frame)
 {
   gst_buffer_remove_all_memory (batch_meta_make_writable (frame));
   return GST_FLOW_OK;
@@ -66,7 +66,7 @@ strip_frame (GstObject * owner, BatchFrame * frame)
 
 /* Keeps the boxes of a buffer without its memory, which its producer may need. */
 static void
-hold (GstBoxMergePad * self, GstBuffer * buffer, gint64 time)
+hold (GstBoxMergePad *self, GstBuffer *buffer, gint64 time)
 {
   GstBuffer *copy = NULL;
   gboolean holds;
@@ -88,7 +88,7 @@ hold (GstBoxMergePad * self, GstBuffer * buffer, gint64 time)
 }
 
 static void
-count (GstBoxMergePad * self, const MergeCounts * more, MergeCounts * total)
+count (GstBoxMergePad *self, const MergeCounts *more, MergeCounts *total)
 {
   merge_stats_add (total, more);
   GST_OBJECT_LOCK (self);
@@ -98,11 +98,11 @@ count (GstBoxMergePad * self, const MergeCounts * more, MergeCounts * total)
 
 /* Drops the first buffer in the queue, which is earlier than the main buffer. */
 static void
-drop_earlier (GstBoxMergePad * self, const MergeMoment * moment, GstBuffer * buffer, gint64 time,
-    MergeCounts * total)
+drop_earlier (GstBoxMergePad *self, const MergeMoment *moment, GstBuffer *buffer, gint64 time,
+    MergeCounts *total)
 {
   const gboolean late = merge_match_is_late (moment, time);
-  const MergeCounts dropped = {.in = 1,.too_late = late,.without_match = !late };
+  const MergeCounts dropped = { .in = 1, .too_late = late, .without_match = !late };
 
   if (!merge_match_is_gap (buffer)) {
     count (self, &dropped, total);
@@ -113,7 +113,7 @@ drop_earlier (GstBoxMergePad * self, const MergeMoment * moment, GstBuffer * buf
 
 /* Selects the held boxes if they are not too old. */
 static void
-select_held (GstBoxMergePad * self, const MergeMoment * moment)
+select_held (GstBoxMergePad *self, const MergeMoment *moment)
 {
   GST_OBJECT_LOCK (self);
   if (self->held && self->settings.hold > 0 && moment->time != MERGE_NO_TIME
@@ -127,7 +127,7 @@ select_held (GstBoxMergePad * self, const MergeMoment * moment)
 
 /* Returns how the first buffer in the queue lies to the main buffer. */
 static MergeRelation
-relation_of (GstBoxMergePad * self, const MergeMoment * moment, GstBuffer * buffer, gint64 * time)
+relation_of (GstBoxMergePad *self, const MergeMoment *moment, GstBuffer *buffer, gint64 *time)
 {
   const GstSegment *segment = &GST_AGGREGATOR_PAD (self)->segment;
   MergeRelation relation;
@@ -140,7 +140,7 @@ relation_of (GstBoxMergePad * self, const MergeMoment * moment, GstBuffer * buff
 }
 
 gboolean
-merge_pad_select (GstBoxMergePad * self, const MergeMoment * moment, MergeCounts * total)
+merge_pad_select (GstBoxMergePad *self, const MergeMoment *moment, MergeCounts *total)
 {
   GstAggregatorPad *pad = GST_AGGREGATOR_PAD (self);
   MergeRelation relation = MERGE_EARLIER;
@@ -168,7 +168,7 @@ merge_pad_select (GstBoxMergePad * self, const MergeMoment * moment, MergeCounts
 }
 
 GstBuffer *
-merge_pad_selected (GstBoxMergePad * self)
+merge_pad_selected (GstBoxMergePad *self)
 {
   return self->selected ? gst_buffer_ref (self->selected) : NULL;
 }
@@ -177,7 +177,7 @@ merge_pad_selected (GstBoxMergePad * self)
 
 /* Merges a picture of a batch. */
 static GstFlowReturn
-merge_frame (GstObject * owner, BatchFrame * frame)
+merge_frame (GstObject *owner, BatchFrame *frame)
 {
   GstBoxMergePad *self = GST_BOX_MERGE_PAD (owner);
   const MergePicture picture = {
@@ -189,14 +189,16 @@ merge_frame (GstObject * owner, BatchFrame * frame)
   };
 
   return merge_picture_append (&picture, owner, &self->settings, self->target) ? GST_FLOW_OK
-      : GST_FLOW_ERROR;
+                                                                               : GST_FLOW_ERROR;
 }
 
 static void
-merge_selected (GstBoxMergePad * self, MergeTarget * target)
+merge_selected (GstBoxMergePad *self, MergeTarget *target)
 {
   const MergePicture picture = {
-    .buffer = self->selected,.width = self->width,.height = self->height,
+    .buffer = self->selected,
+    .width = self->width,
+    .height = self->height,
     .move = gst_buffer_is_writable (self->selected),
   };
 
@@ -206,16 +208,17 @@ merge_selected (GstBoxMergePad * self, MergeTarget * target)
   }
   self->target = target;
   if (batch_meta_walk (self->batch, &self->selected, &GST_AGGREGATOR_PAD (self)->segment)
-      != GST_FLOW_OK && target->error == NULL)
+          != GST_FLOW_OK
+      && target->error == NULL)
     target->error = g_strdup ("its caps state batches, and a buffer is none");
   self->target = NULL;
 }
 
 gboolean
-merge_pad_merge (GstBoxMergePad * self, GstBuffer ** main, gint width, gint height,
-    BoxMetaReading * reading, MergeCounts * total, gchar ** error)
+merge_pad_merge (GstBoxMergePad *self, GstBuffer **main, gint width, gint height,
+    BoxMetaReading *reading, MergeCounts *total, gchar **error)
 {
-  MergeTarget target = {.main = main,.width = width,.height = height,.reading = reading };
+  MergeTarget target = { .main = main, .width = width, .height = height, .reading = reading };
   MergeCounts counts = { 0 };
 
   if (self->selected == NULL)
@@ -241,7 +244,7 @@ merge_pad_merge (GstBoxMergePad * self, GstBuffer ** main, gint width, gint heig
 /* ----------------------------------------------------------------- statistics */
 
 GstStructure *
-merge_pad_stats (GstBoxMergePad * self)
+merge_pad_stats (GstBoxMergePad *self)
 {
   GstStructure *stats = gst_structure_new_empty (GST_OBJECT_NAME (self));
   MergeCounts counts;
@@ -254,7 +257,7 @@ merge_pad_stats (GstBoxMergePad * self)
 }
 
 void
-merge_pad_start (GstBoxMergePad * self)
+merge_pad_start (GstBoxMergePad *self)
 {
   batch_meta_reset (self->batch);
   batch_meta_reset (self->strip);
@@ -265,7 +268,7 @@ merge_pad_start (GstBoxMergePad * self)
 
 /* Called at FLUSH_STOP of the branch, and when the element stops. */
 static GstFlowReturn
-merge_pad_flush (GstAggregatorPad * pad, GstAggregator * aggregator)
+merge_pad_flush (GstAggregatorPad *pad, GstAggregator *aggregator)
 {
   forget_held (GST_BOX_MERGE_PAD (pad));
   return GST_FLOW_OK;
@@ -273,11 +276,11 @@ merge_pad_flush (GstAggregatorPad * pad, GstAggregator * aggregator)
 
 /* --------------------------------------------------------------------- object */
 
-static const BatchFuncs merge_funcs = {.frame = merge_frame };
-static const BatchFuncs strip_funcs = {.frame = strip_frame };
+static const BatchFuncs merge_funcs = { .frame = merge_frame };
+static const BatchFuncs strip_funcs = { .frame = strip_frame };
 
 static void
-merge_pad_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+merge_pad_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstBoxMergePad *self = GST_BOX_MERGE_PAD (object);
   gboolean usable;
@@ -287,11 +290,12 @@ merge_pad_set_property (GObject * object, guint id, const GValue * value, GParam
   GST_OBJECT_UNLOCK (self);
   if (!usable)
     g_warning ("%s of %s: \"%s\" is not COLUMNSxROWS or COLUMNSxROWS+OVERLAP; its value is "
-        "unchanged", pspec->name, GST_OBJECT_NAME (self), g_value_get_string (value));
+               "unchanged",
+        pspec->name, GST_OBJECT_NAME (self), g_value_get_string (value));
 }
 
 static void
-merge_pad_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+merge_pad_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstBoxMergePad *self = GST_BOX_MERGE_PAD (object);
 
@@ -305,7 +309,7 @@ merge_pad_get_property (GObject * object, guint id, GValue * value, GParamSpec *
 }
 
 static void
-merge_pad_finalize (GObject * object)
+merge_pad_finalize (GObject *object)
 {
   GstBoxMergePad *self = GST_BOX_MERGE_PAD (object);
 
@@ -318,7 +322,7 @@ merge_pad_finalize (GObject * object)
 }
 
 static void
-merge_pad_class_init (GstBoxMergePadClass * klass)
+merge_pad_class_init (GstBoxMergePadClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
@@ -331,7 +335,7 @@ merge_pad_class_init (GstBoxMergePadClass * klass)
 }
 
 static void
-merge_pad_init (GstBoxMergePad * self)
+merge_pad_init (GstBoxMergePad *self)
 {
   merge_settings_init (&self->settings);
   self->batch = batch_meta_new (GST_OBJECT (self), &merge_funcs);

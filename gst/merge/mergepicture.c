@@ -8,17 +8,17 @@
 
 typedef struct
 {
-  GstVideoRectangle rect;       /* in the main frame */
+  GstVideoRectangle rect; /* in the main frame */
   GstVideoOrientationMethod direction;
   gboolean clip;
-  gchar *source;                /* NULL: no tag */
-  guint edge_margin;            /* 0: no box is marked as cut */
+  gchar *source;     /* NULL: no tag */
+  guint edge_margin; /* 0: no box is marked as cut */
 } Placing;
 
 /* Returns NULL, or why the place is unknown. */
 static gchar *
-take_placing (const MergePicture * self, GstObject * pad, const MergeSettings * settings,
-    const MergeTarget * target, Placing * placing)
+take_placing (const MergePicture *self, GstObject *pad, const MergeSettings *settings,
+    const MergeTarget *target, Placing *placing)
 {
   const GstVideoCropMeta *crop = self->crop;
   const gchar *source;
@@ -32,8 +32,8 @@ take_placing (const MergePicture * self, GstObject * pad, const MergeSettings * 
     placing->rect = (GstVideoRectangle) { (gint) crop->x, (gint) crop->y, (gint) crop->width,
       (gint) crop->height };
   else
-    error = merge_place_rect (&place, target->width, target->height, self->width,
-        self->height, &placing->rect);
+    error = merge_place_rect (&place, target->width, target->height, self->width, self->height,
+        &placing->rect);
   placing->direction = settings->place.direction;
   placing->clip = settings->clip;
   placing->edge_margin = settings->edge_margin;
@@ -45,7 +45,7 @@ take_placing (const MergePicture * self, GstObject * pad, const MergeSettings * 
 
 /* Maps the pixels of the picture to those of the main frame. */
 static void
-make_map (const MergePicture * self, const Placing * placing, BoxMap * map)
+make_map (const MergePicture *self, const Placing *placing, BoxMap *map)
 {
   const gboolean sideways = merge_place_is_sideways (placing->direction);
   const gint width = sideways ? self->height : self->width;
@@ -65,7 +65,7 @@ make_map (const MergePicture * self, const Placing * placing, BoxMap * map)
 
 /* Marks the boxes, which lie in the main frame, that an edge of the branch's picture cuts. */
 static void
-mark_cut_boxes (const Placing * placing, GArray * boxes, gint width, gint height)
+mark_cut_boxes (const Placing *placing, GArray *boxes, gint width, gint height)
 {
   const GstVideoRectangle *rect = &placing->rect;
   EdgeCutBorder border = {
@@ -80,7 +80,7 @@ mark_cut_boxes (const Placing * placing, GArray * boxes, gint width, gint height
 }
 
 static guint
-append_boxes (const MergePicture * self, const MergeTarget * target, const Placing * placing)
+append_boxes (const MergePicture *self, const MergeTarget *target, const Placing *placing)
 {
   const gint width = target->width, height = target->height;
   GArray *boxes = box_meta_reading_boxes (target->reading);
@@ -88,8 +88,7 @@ append_boxes (const MergePicture * self, const MergeTarget * target, const Placi
   BoxMap map;
 
   make_map (self, placing, &map);
-  box_meta_reading_take (target->reading, self->buffer, self->width, self->height,
-      BOX_READ_CUT);
+  box_meta_reading_take (target->reading, self->buffer, self->width, self->height, BOX_READ_CUT);
   box_map_move_all (&map, boxes, width, height, placing->clip);
   mark_cut_boxes (placing, boxes, width, height);
   *main = gst_buffer_make_writable (*main);
@@ -98,8 +97,8 @@ append_boxes (const MergePicture * self, const MergeTarget * target, const Placi
 }
 
 gboolean
-merge_picture_append (const MergePicture * self, GstObject * pad, const MergeSettings * settings,
-    MergeTarget * target)
+merge_picture_append (const MergePicture *self, GstObject *pad, const MergeSettings *settings,
+    MergeTarget *target)
 {
   Placing placing;
 

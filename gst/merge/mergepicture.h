@@ -22,16 +22,16 @@ typedef struct
 /* A main buffer that gets boxes. */
 typedef struct
 {
-  GstBuffer **main;             /* is made writable if there are boxes */
-  gint width, height;           /* of its frame; 0: unknown */
-  BoxMetaReading *reading;      /* working space */
-  guint boxes;                  /* number of boxes appended so far */
-  gchar *error;                 /* NULL, or why a place is unknown, to be freed */
+  GstBuffer **main;        /* is made writable if there are boxes */
+  gint width, height;      /* of its frame; 0: unknown */
+  BoxMetaReading *reading; /* working space */
+  guint boxes;             /* number of boxes appended so far */
+  gchar *error;            /* NULL, or why a place is unknown, to be freed */
 } MergeTarget;
 
 /* Appends the boxes of the picture, placed by the settings of `pad`, which its object lock
  * guards. Returns FALSE, with an error in `target`, if the place is unknown. */
-gboolean merge_picture_append (const MergePicture * self, GstObject * pad,
-    const MergeSettings * settings, MergeTarget * target);
+gboolean merge_picture_append (const MergePicture *self, GstObject *pad,
+    const MergeSettings *settings, MergeTarget *target);
 
 G_END_DECLS

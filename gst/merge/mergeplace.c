@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_TILES 1000         /* in a row or a column */
+#define MOST_TILES 1000 /* in a row or a column */
 
 gboolean
-merge_tiles_parse (const gchar * text, MergeTiles * tiles)
+merge_tiles_parse (const gchar *text, MergeTiles *tiles)
 {
   const gsize length = text ? strlen (text) : 0;
   int used = 0;
@@ -27,13 +27,13 @@ merge_tiles_parse (const gchar * text, MergeTiles * tiles)
       return FALSE;
     text = rest;
   }
-  return text[used] == '\0' && tiles->columns > 0 && tiles->columns <= MOST_TILES
-      && tiles->rows > 0 && tiles->rows <= MOST_TILES;
+  return text[used] == '\0' && tiles->columns > 0 && tiles->columns <= MOST_TILES && tiles->rows > 0
+      && tiles->rows <= MOST_TILES;
 }
 
 /* Places tile `index` of `count` along an axis of `size` pixels. */
 static gboolean
-place_along (gint64 size, guint count, guint overlap, guint index, gint * start, gint * length)
+place_along (gint64 size, guint count, guint overlap, guint index, gint *start, gint *length)
 {
   gint64 tile = (size + (gint64) (count - 1) * overlap + count - 1) / count;
 
@@ -47,15 +47,15 @@ place_along (gint64 size, guint count, guint overlap, guint index, gint * start,
 }
 
 gboolean
-merge_tiles_rect (const MergeTiles * tiles, guint index, gint width, gint height,
-    GstVideoRectangle * rect)
+merge_tiles_rect (const MergeTiles *tiles, guint index, gint width, gint height,
+    GstVideoRectangle *rect)
 {
   if (index >= tiles->columns * tiles->rows)
     return FALSE;
-  return place_along (width, tiles->columns, tiles->overlap, index % tiles->columns,
-      &rect->x, &rect->w)
-      && place_along (height, tiles->rows, tiles->overlap, index / tiles->columns,
-      &rect->y, &rect->h);
+  return place_along (width, tiles->columns, tiles->overlap, index % tiles->columns, &rect->x,
+             &rect->w)
+      && place_along (height, tiles->rows, tiles->overlap, index / tiles->columns, &rect->y,
+          &rect->h);
 }
 
 gboolean
@@ -66,20 +66,21 @@ merge_place_is_sideways (GstVideoOrientationMethod direction)
 }
 
 static gchar *
-place_tile (const MergePlace * self, gint width, gint height, GstVideoRectangle * rect)
+place_tile (const MergePlace *self, gint width, gint height, GstVideoRectangle *rect)
 {
   if (width <= 0 || height <= 0)
     return g_strdup ("tiles need the size of the main frame, which its caps do not state");
   if (!merge_tiles_rect (&self->tiles, self->tile_index, width, height, rect))
     return g_strdup_printf ("a frame of %dx%d has no tile %u in a grid of %ux%u tiles that "
-        "overlap by %u pixels", width, height, self->tile_index, self->tiles.columns,
-        self->tiles.rows, self->tiles.overlap);
+                            "overlap by %u pixels",
+        width, height, self->tile_index, self->tiles.columns, self->tiles.rows,
+        self->tiles.overlap);
   return NULL;
 }
 
 gchar *
-merge_place_rect (const MergePlace * self, gint width, gint height, gint picture_width,
-    gint picture_height, GstVideoRectangle * rect)
+merge_place_rect (const MergePlace *self, gint width, gint height, gint picture_width,
+    gint picture_height, GstVideoRectangle *rect)
 {
   const gboolean sideways = merge_place_is_sideways (self->direction);
 

@@ -13,35 +13,35 @@ G_BEGIN_DECLS
  * pixels. Text: COLUMNSxROWS or COLUMNSxROWS+OVERLAP, such as 2x2+64. */
 typedef struct
 {
-  guint columns, rows;          /* 0: no grid */
-  guint overlap;                /* pixels, at least */
+  guint columns, rows; /* 0: no grid */
+  guint overlap;       /* pixels, at least */
 } MergeTiles;
 
 /* Reads the text; NULL and "" are no grid. Returns FALSE if it is malformed. */
-gboolean merge_tiles_parse (const gchar * text, MergeTiles * tiles);
+gboolean merge_tiles_parse (const gchar *text, MergeTiles *tiles);
 
 /* Writes the place of tile `index`, counted from 0 row by row. A tile is
  * (WIDTH + (COLUMNS - 1) * OVERLAP) / COLUMNS wide, rounded up to an even number, and tile i of
  * a row begins at i * (WIDTH - tile) / (COLUMNS - 1), rounded down to an even number but for
  * the last; heights likewise. (Even, because croppers move the chroma of 4:2:0 otherwise.)
  * Returns FALSE if there is no such tile, or the overlap is not smaller than a tile. */
-gboolean merge_tiles_rect (const MergeTiles * tiles, guint index, gint width, gint height,
-    GstVideoRectangle * rect);
+gboolean merge_tiles_rect (const MergeTiles *tiles, guint index, gint width, gint height,
+    GstVideoRectangle *rect);
 
 typedef struct
 {
-  gint xpos, ypos;              /* pixels of the main frame */
-  guint width, height;          /* 0: as large as the picture of the branch */
-  MergeTiles tiles;             /* if it has columns, it sets all of the above */
+  gint xpos, ypos;     /* pixels of the main frame */
+  guint width, height; /* 0: as large as the picture of the branch */
+  MergeTiles tiles;    /* if it has columns, it sets all of the above */
   guint tile_index;
-  GstVideoOrientationMethod direction;  /* how the branch was turned */
+  GstVideoOrientationMethod direction; /* how the branch was turned */
 } MergePlace;
 
 /* Writes the place of a branch whose picture has the size `picture_width` x `picture_height`
  * (0: unknown) in a main frame of `width` x `height` (0: unknown). Returns NULL, or why there
  * is none, a text to be freed. */
-gchar *merge_place_rect (const MergePlace * self, gint width, gint height, gint picture_width,
-    gint picture_height, GstVideoRectangle * rect);
+gchar *merge_place_rect (const MergePlace *self, gint width, gint height, gint picture_width,
+    gint picture_height, GstVideoRectangle *rect);
 
 /* Returns whether the direction exchanges width and height. */
 gboolean merge_place_is_sideways (GstVideoOrientationMethod direction);

@@ -7,7 +7,7 @@
 #include <gst/video/video.h>
 
 static gboolean
-answer_allocation (GstPad * src, gboolean is_main, GstQuery * query)
+answer_allocation (GstPad *src, gboolean is_main, GstQuery *query)
 {
   if (!is_main)
     gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
@@ -18,20 +18,20 @@ answer_allocation (GstPad * src, gboolean is_main, GstQuery * query)
 }
 
 gboolean
-merge_query_answer (GstPad * src, gboolean is_main, GstQuery * query)
+merge_query_answer (GstPad *src, gboolean is_main, GstQuery *query)
 {
   switch (GST_QUERY_TYPE (query)) {
     case GST_QUERY_ALLOCATION:
       return answer_allocation (src, is_main, query);
     case GST_QUERY_DRAIN:
-      return !is_main;          /* no memory of a branch is kept */
+      return !is_main; /* no memory of a branch is kept */
     default:
       return FALSE;
   }
 }
 
 GstSample *
-merge_query_sample (GstAggregatorPad * pad, GstBuffer * buffer)
+merge_query_sample (GstAggregatorPad *pad, GstBuffer *buffer)
 {
   GstSample *sample;
   GstCaps *caps;

@@ -37,7 +37,7 @@ static const gsize fields[] = {
 #define CONTROLLABLE (PLAYING | GST_PARAM_CONTROLLABLE)
 
 void
-merge_settings_install_element (GObjectClass * object_class)
+merge_settings_install_element (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, MERGE_ELEMENT_PROP_TOLERANCE,
       g_param_spec_uint64 ("tolerance", "Tolerance",
@@ -48,26 +48,28 @@ merge_settings_install_element (GObjectClass * object_class)
   g_object_class_install_property (object_class, MERGE_ELEMENT_PROP_IGNORE_INACTIVE_PADS,
       g_param_spec_boolean ("ignore-inactive-pads", "Ignore inactive pads",
           "In a live pipeline, do not wait for a branch that has had no buffer yet, once a "
-          "main buffer has waited for it", DEFAULT_IGNORE_INACTIVE_PADS, PLAYING));
+          "main buffer has waited for it",
+          DEFAULT_IGNORE_INACTIVE_PADS, PLAYING));
   g_object_class_install_property (object_class, MERGE_ELEMENT_PROP_FORCE_LIVE,
       g_param_spec_boolean ("force-live", "Force live",
           "Wait for branches at most until the main buffer's running time plus latency, also if no "
-          "source is live", DEFAULT_FORCE_LIVE, READWRITE | G_PARAM_CONSTRUCT_ONLY));
+          "source is live",
+          DEFAULT_FORCE_LIVE, READWRITE | G_PARAM_CONSTRUCT_ONLY));
 }
 
 static void
-install_place (GObjectClass * object_class)
+install_place (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, MERGE_PROP_XPOS,
       g_param_spec_int ("xpos", "X position",
           "Left edge of the branch's picture in the main frame, in pixels of the main frame. For a "
-          "branch behind videocrop: its property left", G_MININT, G_MAXINT, DEFAULT_XPOS,
-          CONTROLLABLE));
+          "branch behind videocrop: its property left",
+          G_MININT, G_MAXINT, DEFAULT_XPOS, CONTROLLABLE));
   g_object_class_install_property (object_class, MERGE_PROP_YPOS,
       g_param_spec_int ("ypos", "Y position",
           "Top edge of the branch's picture in the main frame, in pixels of the main frame. For a "
-          "branch behind videocrop: its property top", G_MININT, G_MAXINT, DEFAULT_YPOS,
-          CONTROLLABLE));
+          "branch behind videocrop: its property top",
+          G_MININT, G_MAXINT, DEFAULT_YPOS, CONTROLLABLE));
   g_object_class_install_property (object_class, MERGE_PROP_WIDTH,
       g_param_spec_uint ("width", "Width",
           "Width of the branch's picture in the main frame, in pixels of the main frame; boxes are "
@@ -81,7 +83,7 @@ install_place (GObjectClass * object_class)
 }
 
 static void
-install_tiles (GObjectClass * object_class)
+install_tiles (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, MERGE_PROP_TILES,
       g_param_spec_string ("tiles", "Tiles",
@@ -100,7 +102,7 @@ install_tiles (GObjectClass * object_class)
 }
 
 void
-merge_settings_install (GObjectClass * object_class)
+merge_settings_install (GObjectClass *object_class)
 {
   install_place (object_class);
   install_tiles (object_class);
@@ -112,18 +114,20 @@ merge_settings_install (GObjectClass * object_class)
   g_object_class_install_property (object_class, MERGE_PROP_CLIP,
       g_param_spec_boolean ("clip", "Clip",
           "Clip boxes to the main frame. Rotated boxes are not clipped. Boxes wholly outside of "
-          "the main frame are left out in any case", DEFAULT_CLIP, PLAYING));
+          "the main frame are left out in any case",
+          DEFAULT_CLIP, PLAYING));
   g_object_class_install_property (object_class, MERGE_PROP_HOLD,
       g_param_spec_uint64 ("hold", "Hold",
           "Largest age of a buffer of the branch, in ns since its time, at which its boxes are "
           "also added to main buffers that have no buffer of the branch, until the next one. For "
-          "detectors that are slower than the video. 0 = off", 0, G_MAXUINT64, DEFAULT_HOLD,
-          PLAYING));
+          "detectors that are slower than the video. 0 = off",
+          0, G_MAXUINT64, DEFAULT_HOLD, PLAYING));
   g_object_class_install_property (object_class, MERGE_PROP_SOURCE,
       g_param_spec_string ("source", "Source",
           "Name of the branch that its boxes carry: the field name of a structure \"source\" of a "
           "region, and a class \"source:NAME\" related to an OD. NULL = the name of the pad, such "
-          "as sink_0; empty = none", DEFAULT_SOURCE, PLAYING));
+          "as sink_0; empty = none",
+          DEFAULT_SOURCE, PLAYING));
   g_object_class_install_property (object_class, MERGE_PROP_EDGE_MARGIN,
       g_param_spec_uint ("edge-margin", "Edge margin",
           "Marks boxes that an edge of the branch's picture cuts: those at most this many pixels "
@@ -135,7 +139,7 @@ merge_settings_install (GObjectClass * object_class)
 }
 
 void
-merge_settings_init (MergeSettings * settings)
+merge_settings_init (MergeSettings *settings)
 {
   *settings = (MergeSettings) {
     .place = {
@@ -155,14 +159,14 @@ merge_settings_init (MergeSettings * settings)
 }
 
 void
-merge_settings_clear (MergeSettings * settings)
+merge_settings_clear (MergeSettings *settings)
 {
   g_free (settings->tiles);
   g_free (settings->source);
 }
 
 gboolean
-merge_settings_set (MergeSettings * settings, guint id, const GValue * value)
+merge_settings_set (MergeSettings *settings, guint id, const GValue *value)
 {
   MergeTiles tiles;
 
@@ -176,7 +180,7 @@ merge_settings_set (MergeSettings * settings, guint id, const GValue * value)
 }
 
 void
-merge_settings_get (const MergeSettings * settings, guint id, GValue * value)
+merge_settings_get (const MergeSettings *settings, guint id, GValue *value)
 {
   property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
 }

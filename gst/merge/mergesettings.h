@@ -23,7 +23,7 @@ typedef enum
 #define MERGE_DEFAULT_TOLERANCE 0
 
 /* Installs the properties of the element. */
-void merge_settings_install_element (GObjectClass * object_class);
+void merge_settings_install_element (GObjectClass *object_class);
 
 /* The ids of the properties of a pad. Those of the pad itself begin after MERGE_PROP_LAST. */
 typedef enum
@@ -46,23 +46,23 @@ typedef enum
 typedef struct
 {
   MergePlace place;
-  gchar *tiles;                 /* the text of place.tiles */
+  gchar *tiles; /* the text of place.tiles */
   gboolean clip;
-  guint64 hold;                 /* ns */
-  gchar *source;                /* NULL: the name of the pad; "": none */
-  guint edge_margin;            /* pixels of the main frame; 0: no box is marked as cut */
+  guint64 hold;      /* ns */
+  gchar *source;     /* NULL: the name of the pad; "": none */
+  guint edge_margin; /* pixels of the main frame; 0: no box is marked as cut */
 } MergeSettings;
 
 /* Installs the properties of a pad. */
-void merge_settings_install (GObjectClass * object_class);
+void merge_settings_install (GObjectClass *object_class);
 
 /* Set all values to their defaults, and free them. */
-void merge_settings_init (MergeSettings * settings);
-void merge_settings_clear (MergeSettings * settings);
+void merge_settings_init (MergeSettings *settings);
+void merge_settings_clear (MergeSettings *settings);
 
 /* Sets the property `id`, a MergeProp. Returns FALSE, and changes nothing, if a text is
  * malformed. */
-gboolean merge_settings_set (MergeSettings * settings, guint id, const GValue * value);
-void merge_settings_get (const MergeSettings * settings, guint id, GValue * value);
+gboolean merge_settings_set (MergeSettings *settings, guint id, const GValue *value);
+void merge_settings_get (const MergeSettings *settings, guint id, GValue *value);
 
 G_END_DECLS

@@ -9,7 +9,7 @@
   "their time), boxes (added to main buffers)"
 
 void
-merge_stats_add (MergeCounts * counts, const MergeCounts * more)
+merge_stats_add (MergeCounts *counts, const MergeCounts *more)
 {
   counts->in += more->in;
   counts->merged += more->merged;
@@ -34,15 +34,15 @@ merge_stats_element_spec (void)
       "Totals since READY, all guint64: frames (buffers of the main stream), and sums over all "
       "branches, also those that were released: " FIELDS ". A structure for each branch that is "
       "there, named after its pad. Posted as element message \"boxmerge\" at the end of the "
-      "stream", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+      "stream",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }
 
 void
-merge_stats_write (const MergeCounts * counts, GstStructure * structure)
+merge_stats_write (const MergeCounts *counts, GstStructure *structure)
 {
-  gst_structure_set (structure, "in", G_TYPE_UINT64, counts->in,
-      "merged", G_TYPE_UINT64, counts->merged, "held", G_TYPE_UINT64, counts->held,
-      "too-late", G_TYPE_UINT64, counts->too_late,
-      "without-match", G_TYPE_UINT64, counts->without_match,
-      "boxes", G_TYPE_UINT64, counts->boxes, NULL);
+  gst_structure_set (structure, "in", G_TYPE_UINT64, counts->in, "merged", G_TYPE_UINT64,
+      counts->merged, "held", G_TYPE_UINT64, counts->held, "too-late", G_TYPE_UINT64,
+      counts->too_late, "without-match", G_TYPE_UINT64, counts->without_match, "boxes",
+      G_TYPE_UINT64, counts->boxes, NULL);
 }

@@ -17,19 +17,19 @@ struct _BatchMeta
 {
   GstObject *owner;
   const BatchFuncs *funcs;
-  GPtrArray *streams;           /* of BatchStream */
+  GPtrArray *streams; /* of BatchStream */
 };
 
 gboolean
-batch_meta_in_caps (const GstCaps * caps)
+batch_meta_in_caps (const GstCaps *caps)
 {
   return gst_caps_get_size (caps) > 0
       && gst_caps_features_contains (gst_caps_get_features (caps, 0),
-      GST_CAPS_FEATURE_META_GST_ANALYTICS_BATCH_META);
+          GST_CAPS_FEATURE_META_GST_ANALYTICS_BATCH_META);
 }
 
 void
-batch_meta_append_caps (GstCaps * caps)
+batch_meta_append_caps (GstCaps *caps)
 {
   GstCaps *single = gst_caps_copy (caps);
   GstCaps *several = gst_caps_new_empty_simple ("multistream/x-analytics-batch");
@@ -45,16 +45,16 @@ batch_meta_append_caps (GstCaps * caps)
 /* --------------------------------------------------------------------- streams */
 
 BatchMeta *
-batch_meta_new (GstObject * owner, const BatchFuncs * funcs)
+batch_meta_new (GstObject *owner, const BatchFuncs *funcs)
 {
   BatchMeta *self = g_new (BatchMeta, 1);
 
-  *self = (BatchMeta) {.owner = owner,.funcs = funcs,.streams = g_ptr_array_new () };
+  *self = (BatchMeta) { .owner = owner, .funcs = funcs, .streams = g_ptr_array_new () };
   return self;
 }
 
 static void
-stream_free (BatchMeta * self, BatchStream * stream)
+stream_free (BatchMeta *self, BatchStream *stream)
 {
   gst_clear_event (&stream->start);
   gst_clear_event (&stream->caps);
@@ -65,7 +65,7 @@ stream_free (BatchMeta * self, BatchStream * stream)
 }
 
 void
-batch_meta_reset (BatchMeta * self)
+batch_meta_reset (BatchMeta *self)
 {
   guint i;
 
@@ -77,7 +77,7 @@ batch_meta_reset (BatchMeta * self)
 }
 
 void
-batch_meta_free (BatchMeta * self)
+batch_meta_free (BatchMeta *self)
 {
   batch_meta_reset (self);
   g_ptr_array_unref (self->streams);
@@ -85,13 +85,13 @@ batch_meta_free (BatchMeta * self)
 }
 
 void
-batch_meta_foreach_stream (BatchMeta * self, GFunc func, gpointer user_data)
+batch_meta_foreach_stream (BatchMeta *self, GFunc func, gpointer user_data)
 {
   g_ptr_array_foreach (self->streams, func, user_data);
 }
 
 const gchar *
-batch_meta_stream_id (const BatchStream * self)
+batch_meta_stream_id (const BatchStream *self)
 {
   const gchar *id = NULL;
 
@@ -102,7 +102,7 @@ batch_meta_stream_id (const BatchStream * self)
 
 /* Returns the stream with this number, a new one if there is none. */
 static BatchStream *
-get_stream (BatchMeta * self, guint index)
+get_stream (BatchMeta *self, guint index)
 {
   BatchStream *stream;
   guint i;
@@ -126,7 +126,7 @@ get_stream (BatchMeta * self, guint index)
 
 /* Returns where the stream keeps the last event of this type, or NULL if it does not. */
 static GstEvent **
-kept_event (BatchStream * stream, GstEventType type)
+kept_event (BatchStream *stream, GstEventType type)
 {
   switch (type) {
     case GST_EVENT_STREAM_START:
@@ -141,7 +141,7 @@ kept_event (BatchStream * stream, GstEventType type)
 }
 
 static void
-take_size (BatchStream * stream)
+take_size (BatchStream *stream)
 {
   GstCaps *caps;
 
@@ -150,7 +150,7 @@ take_size (BatchStream * stream)
 }
 
 static void
-take_event (BatchMeta * self, BatchStream * stream, GstEvent * event)
+take_event (BatchMeta *self, BatchStream *stream, GstEvent *event)
 {
   GstEvent **kept = kept_event (stream, GST_EVENT_TYPE (event));
 
@@ -168,7 +168,7 @@ take_event (BatchMeta * self, BatchStream * stream, GstEvent * event)
 /* Takes the sticky events that hold at the begin of a batch, and differ from those of the last
  * batch. */
 static void
-take_sticky_events (BatchMeta * self, BatchStream * stream, const GstAnalyticsBatchStream * from)
+take_sticky_events (BatchMeta *self, BatchStream *stream, const GstAnalyticsBatchStream *from)
 {
   GstEvent **kept;
   gsize i;
@@ -186,13 +186,13 @@ take_sticky_events (BatchMeta * self, BatchStream * stream, const GstAnalyticsBa
 
 /* Returns the stream in which a frame lies. */
 static GstAnalyticsBatchStream *
-stream_of (const BatchFrame * frame)
+stream_of (const BatchFrame *frame)
 {
   return &gst_buffer_get_analytics_batch_meta (*frame->batch)->streams[frame->number];
 }
 
 GstBuffer *
-batch_meta_make_writable (BatchFrame * self)
+batch_meta_make_writable (BatchFrame *self)
 {
   GstMiniObject **object;
 
@@ -200,13 +200,14 @@ batch_meta_make_writable (BatchFrame * self)
     *self->batch = gst_buffer_copy (*self->batch);
   object = &stream_of (self)->objects[self->object];
   *object = gst_mini_object_make_writable (*object);
-  self->buffer = GST_IS_BUFFER (*object) ? GST_BUFFER (*object)
+  self->buffer = GST_IS_BUFFER (*object)
+      ? GST_BUFFER (*object)
       : gst_buffer_list_get_writable (GST_BUFFER_LIST (*object), self->item);
   return self->buffer;
 }
 
 static GstFlowReturn
-visit (BatchMeta * self, BatchFrame * frame, GstBuffer * buffer)
+visit (BatchMeta *self, BatchFrame *frame, GstBuffer *buffer)
 {
   GstFlowReturn flow;
 
@@ -217,7 +218,7 @@ visit (BatchMeta * self, BatchFrame * frame, GstBuffer * buffer)
 }
 
 static GstFlowReturn
-walk_list (BatchMeta * self, BatchFrame * frame)
+walk_list (BatchMeta *self, BatchFrame *frame)
 {
   GstFlowReturn flow = GST_FLOW_OK;
 
@@ -232,7 +233,7 @@ walk_list (BatchMeta * self, BatchFrame * frame)
 }
 
 static GstFlowReturn
-walk_object (BatchMeta * self, BatchFrame * frame, const GstSegment * segment)
+walk_object (BatchMeta *self, BatchFrame *frame, const GstSegment *segment)
 {
   GstMiniObject *object = stream_of (frame)->objects[frame->object];
 
@@ -247,7 +248,7 @@ walk_object (BatchMeta * self, BatchFrame * frame, const GstSegment * segment)
 }
 
 static GstFlowReturn
-walk_stream (BatchMeta * self, BatchFrame * frame, const GstSegment * segment)
+walk_stream (BatchMeta *self, BatchFrame *frame, const GstSegment *segment)
 {
   const GstAnalyticsBatchStream *from = stream_of (frame);
   const gsize n_objects = from->n_objects;
@@ -262,18 +263,20 @@ walk_stream (BatchMeta * self, BatchFrame * frame, const GstSegment * segment)
 }
 
 GstFlowReturn
-batch_meta_walk (BatchMeta * self, GstBuffer ** batch, const GstSegment * segment)
+batch_meta_walk (BatchMeta *self, GstBuffer **batch, const GstSegment *segment)
 {
   const GstAnalyticsBatchMeta *meta = gst_buffer_get_analytics_batch_meta (*batch);
   GstBuffer *const input = *batch;
-  BatchFrame frame = {.batch = batch };
+  BatchFrame frame = { .batch = batch };
   GstFlowReturn flow = GST_FLOW_OK;
   gsize n_streams;
 
   if (meta == NULL) {
     if (GST_IS_ELEMENT (self->owner))
-      GST_ELEMENT_ERROR (self->owner, STREAM, FORMAT, ("A buffer is not a batch, although its "
-              "caps state one."), ("it has no GstAnalyticsBatchMeta"));
+      GST_ELEMENT_ERROR (self->owner, STREAM, FORMAT,
+          ("A buffer is not a batch, although its "
+           "caps state one."),
+          ("it has no GstAnalyticsBatchMeta"));
     return GST_FLOW_ERROR;
   }
   n_streams = meta->n_streams;

@@ -23,36 +23,36 @@ G_BEGIN_DECLS
  * owner. */
 typedef struct
 {
-  guint index;                  /* its number in the batches */
-  GstEvent *start, *caps, *segment;     /* the last STREAM_START, CAPS and SEGMENT, or NULL */
-  gint width, height;           /* of its frames, as the caps state it; 0: unknown */
-  gpointer data;                /* what stream_new returned; the owner guards it */
+  guint index;                      /* its number in the batches */
+  GstEvent *start, *caps, *segment; /* the last STREAM_START, CAPS and SEGMENT, or NULL */
+  gint width, height;               /* of its frames, as the caps state it; 0: unknown */
+  gpointer data;                    /* what stream_new returned; the owner guards it */
 } BatchStream;
 
 /* A buffer of a batch. */
 typedef struct
 {
   BatchStream *stream;
-  GstBuffer *buffer;            /* read-only, see batch_meta_make_writable */
-  guint position;               /* among the buffers of the stream in this batch, from 0 */
-  const GstSegment *segment;    /* that of the batch if the stream has none */
-  GstBuffer **batch;            /* where batch_meta_walk got the batch from */
+  GstBuffer *buffer;         /* read-only, see batch_meta_make_writable */
+  guint position;            /* among the buffers of the stream in this batch, from 0 */
+  const GstSegment *segment; /* that of the batch if the stream has none */
+  GstBuffer **batch;         /* where batch_meta_walk got the batch from */
 
   /* private */
-  gsize number, object;         /* the places of the stream and of the object */
-  guint item;                   /* the place in a buffer list */
+  gsize number, object; /* the places of the stream and of the object */
+  guint item;           /* the place in a buffer list */
 } BatchFrame;
 
 typedef struct
 {
-  gpointer (*stream_new) (GstObject * owner);   /* allocates the data of a stream; may be NULL */
-  GDestroyNotify stream_free;   /* NULL if stream_new is */
+  gpointer (*stream_new) (GstObject *owner); /* allocates the data of a stream; may be NULL */
+  GDestroyNotify stream_free;                /* NULL if stream_new is */
   /* Called for each event of a stream: for a sticky one before the frames of the batch, unless
    * it is the same as in the batch before. May be NULL. */
-  void (*event) (GstObject * owner, BatchStream * stream, GstEvent * event);
+  void (*event) (GstObject *owner, BatchStream *stream, GstEvent *event);
   /* Called for each buffer, in the order of streams and buffers. The walk ends with a result
    * other than GST_FLOW_OK. */
-  GstFlowReturn (*frame) (GstObject * owner, BatchFrame * frame);
+  GstFlowReturn (*frame) (GstObject *owner, BatchFrame *frame);
 } BatchFuncs;
 
 typedef struct _BatchMeta BatchMeta;
@@ -60,36 +60,36 @@ typedef struct _BatchMeta BatchMeta;
 #ifdef HAVE_BATCH_META
 /* Returns whether buffers of these caps are batches: caps with the feature
  * meta:GstAnalyticsBatchMeta. */
-gboolean batch_meta_in_caps (const GstCaps * caps);
+gboolean batch_meta_in_caps (const GstCaps *caps);
 
 /* Appends to the caps of a pad template those of batches: of several streams, and of one stream of
  * each structure that the caps have. */
-void batch_meta_append_caps (GstCaps * caps);
+void batch_meta_append_caps (GstCaps *caps);
 
 /* Makes and frees the state of all streams. `owner`, which is not referenced, and `funcs` outlive
  * it. */
-BatchMeta *batch_meta_new (GstObject * owner, const BatchFuncs * funcs);
-void batch_meta_free (BatchMeta * self);
+BatchMeta *batch_meta_new (GstObject *owner, const BatchFuncs *funcs);
+void batch_meta_free (BatchMeta *self);
 
 /* Forgets all streams. Takes the object lock. */
-void batch_meta_reset (BatchMeta * self);
+void batch_meta_reset (BatchMeta *self);
 
 /* Calls `event` and `frame` for each event and each buffer of `*batch`, a buffer with `segment`.
  * Where a buffer is made writable in a batch that is not, `*batch` becomes a copy that shares all
  * other buffers, and the caller keeps its reference to the old one. Returns the first result
  * other than GST_FLOW_OK, and then leaves `*batch` as it was. Returns GST_FLOW_ERROR if the buffer
  * has no GstAnalyticsBatchMeta, and posts an error if the owner is an element. */
-GstFlowReturn batch_meta_walk (BatchMeta * self, GstBuffer ** batch, const GstSegment * segment);
+GstFlowReturn batch_meta_walk (BatchMeta *self, GstBuffer **batch, const GstSegment *segment);
 
 /* Replaces the buffer of the frame in its batch by a writable one, and returns it. A buffer that
  * has other owners is copied; its memory is shared. */
-GstBuffer *batch_meta_make_writable (BatchFrame * self);
+GstBuffer *batch_meta_make_writable (BatchFrame *self);
 
 /* Returns the id of the stream, or NULL if it is unknown. */
-const gchar *batch_meta_stream_id (const BatchStream * self);
+const gchar *batch_meta_stream_id (const BatchStream *self);
 
 /* Calls `func` with each BatchStream and `user_data`. Call with the object lock. */
-void batch_meta_foreach_stream (BatchMeta * self, GFunc func, gpointer user_data);
+void batch_meta_foreach_stream (BatchMeta *self, GFunc func, gpointer user_data);
 #else
 #define batch_meta_in_caps(caps) FALSE
 #define batch_meta_append_caps(caps)
@@ -101,7 +101,7 @@ void batch_meta_foreach_stream (BatchMeta * self, GFunc func, gpointer user_data
 #define batch_meta_foreach_stream(self, func, user_data) ((void) (self), (void) (func))
 
 static inline GstFlowReturn
-batch_meta_walk (BatchMeta * self, GstBuffer ** batch, const GstSegment * segment)
+batch_meta_walk (BatchMeta *self, GstBuffer **batch, const GstSegment *segment)
 {
   return GST_FLOW_ERROR;
 }

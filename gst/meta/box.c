@@ -29,7 +29,7 @@ box_state_name (BoxState state)
 }
 
 BoxState
-box_state_from_name (const gchar * name)
+box_state_from_name (const gchar *name)
 {
   guint i;
 
@@ -56,7 +56,7 @@ box_extent_agrees_clipped (gdouble a, gdouble b, gint64 start, gint64 length, gi
 
 /* Rounds the extent a..b, limited to 32 bits. NaN becomes 0. */
 static void
-place_extent (gdouble a, gdouble b, gint64 * start, gint64 * length)
+place_extent (gdouble a, gdouble b, gint64 *start, gint64 *length)
 {
   a = isnan (a) ? 0 : CLAMP (a, G_MININT32, G_MAXINT32);
   b = isnan (b) ? 0 : CLAMP (b, G_MININT32, G_MAXINT32);
@@ -69,7 +69,7 @@ place_extent (gdouble a, gdouble b, gint64 * start, gint64 * length)
 }
 
 void
-box_place (Box * box, gint width, gint height)
+box_place (Box *box, gint width, gint height)
 {
   place_extent (box->x1, box->x2, &box->x, &box->w);
   place_extent (box->y1, box->y2, &box->y, &box->h);
@@ -85,7 +85,7 @@ box_place (Box * box, gint width, gint height)
 }
 
 Box
-box_upright (const Box * box)
+box_upright (const Box *box)
 {
   Box upright = *box;
 

@@ -12,14 +12,14 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  BOX_HAS_NORMALIZED = 1 << 0,  /* x_min .. y_max are valid */
+  BOX_HAS_NORMALIZED = 1 << 0, /* x_min .. y_max are valid */
   BOX_HAS_CONFIDENCE = 1 << 1,
   BOX_HAS_LABEL_ID = 1 << 2,
   BOX_HAS_TRACK_ID = 1 << 3,
   /* Set by code that changes a box after reading, for box_rewrite: */
-  BOX_MOVED = 1 << 4,           /* x1 .. y2 or rotation changed */
-  BOX_RESCORED = 1 << 5,        /* confidence changed; set BOX_HAS_CONFIDENCE too */
-  BOX_RANKS_LOWER = 1 << 6,     /* set by nmsfilter: ranks below all boxes without it */
+  BOX_MOVED = 1 << 4,       /* x1 .. y2 or rotation changed */
+  BOX_RESCORED = 1 << 5,    /* confidence changed; set BOX_HAS_CONFIDENCE too */
+  BOX_RANKS_LOWER = 1 << 6, /* set by nmsfilter: ranks below all boxes without it */
   /* A border of the picture of its branch cuts it, where another branch may see the rest. Read
    * with BOX_READ_CUT; box_append writes it: */
   BOX_CUT = 1 << 7,
@@ -43,20 +43,20 @@ typedef enum
   BOX_STATE_OUTSIDE_ROI,
   BOX_STATE_DROPPED_LABEL,
   BOX_STATE_CUT_BY_EDGE,
-  BOX_STATE_COUNT,              /* the number of states */
+  BOX_STATE_COUNT, /* the number of states */
 } BoxState;
 
 /* The optional fields that reading fills. It always fills the geometry, the label, the
  * ids of the regions and the confidence. */
 typedef enum
 {
-  BOX_READ_TRACK = 1 << 0,      /* track_id */
-  BOX_READ_STATE = 1 << 1,      /* state, suppressed_by */
-  BOX_READ_LEAN = 1 << 2,       /* label_id only for boxes without a label, because
+  BOX_READ_TRACK = 1 << 0,    /* track_id */
+  BOX_READ_STATE = 1 << 1,    /* state, suppressed_by */
+  BOX_READ_LEAN = 1 << 2,     /* label_id only for boxes without a label, because
                                  * the lookup takes a tenth of the reading time */
-  BOX_READ_RECORDED = 1 << 3,   /* region_id and parent_id as they were recorded */
-  BOX_READ_SOURCE = 1 << 4,     /* source */
-  BOX_READ_CUT = 1 << 5,        /* BOX_CUT */
+  BOX_READ_RECORDED = 1 << 3, /* region_id and parent_id as they were recorded */
+  BOX_READ_SOURCE = 1 << 4,   /* source */
+  BOX_READ_CUT = 1 << 5,      /* BOX_CUT */
 } BoxReadFlags;
 
 #define BOX_NO_POSITION G_MAXUINT
@@ -70,28 +70,28 @@ typedef struct
   gdouble x_min, y_min, x_max, y_max;
   /* The integers of the meta or the file; x and y may be negative. */
   gint64 x, y, w, h;
-  gdouble confidence;           /* BOX_HAS_CONFIDENCE */
-  gdouble rotation;             /* radians by which the coordinates above are rotated
+  gdouble confidence; /* BOX_HAS_CONFIDENCE */
+  gdouble rotation;   /* radians by which the coordinates above are rotated
                                  * about the centre, clockwise; 0: upright */
-  guint flags;                  /* BoxFlags */
-  GQuark label;                 /* 0: empty */
-  GQuark source;                /* name of the branch that box_append took it from; 0: none */
-  gint label_id;                /* BOX_HAS_LABEL_ID */
-  gint region_id;               /* 0: unset */
-  gint parent_id;               /* region_id of the box this is a part of; 0: unset */
-  gint track_id;                /* BOX_HAS_TRACK_ID */
-  gint parent;                  /* index of the parent in the same array, or -1 */
+  guint flags;        /* BoxFlags */
+  GQuark label;       /* 0: empty */
+  GQuark source;      /* name of the branch that box_append took it from; 0: none */
+  gint label_id;      /* BOX_HAS_LABEL_ID */
+  gint region_id;     /* 0: unset */
+  gint parent_id;     /* region_id of the box this is a part of; 0: unset */
+  gint track_id;      /* BOX_HAS_TRACK_ID */
+  gint parent;        /* index of the parent in the same array, or -1 */
   BoxState state;
-  gint suppressed_by;           /* index in the same array, or -1 */
-  guint position;               /* used by boxmeta.c: position of its region among the
+  gint suppressed_by; /* index in the same array, or -1 */
+  guint position;     /* used by boxmeta.c: position of its region among the
                                  * regions on the buffer, or BOX_NO_POSITION */
-  gint od;                      /* used by meta/: the id of its OD, or -1 */
+  gint od;            /* used by meta/: the id of its OD, or -1 */
 } Box;
 
 /* Converts a state to text and back: "kept", "suppressed", "below-score", ...; NULL for
  * BOX_STATE_NONE, and BOX_STATE_NONE for NULL or for text that does not name a state. */
 const gchar *box_state_name (BoxState state);
-BoxState box_state_from_name (const gchar * name);
+BoxState box_state_from_name (const gchar *name);
 
 /* Returns whether an nmsfilter with action=remove removes a box in this state. */
 static inline gboolean
@@ -102,9 +102,8 @@ box_state_is_drop (BoxState state)
 
 /* Returns what box_extent_agrees returns, for an extent that leaves 0..size or is not
  * finite. Cold, so that the compiler keeps the path of other extents free of jumps. */
-__attribute__ ((cold))
-gboolean box_extent_agrees_clipped (gdouble a, gdouble b, gint64 start, gint64 length,
-    gint size);
+__attribute__ ((cold)) gboolean box_extent_agrees_clipped (gdouble a, gdouble b, gint64 start,
+    gint64 length, gint size);
 
 /* Returns whether the extent a..b (in pixels, in either order) agrees with the integers:
  * both clipped to 0..size, start and length differ by at most 1 pixel. Returns FALSE if
@@ -113,21 +112,21 @@ gboolean box_extent_agrees_clipped (gdouble a, gdouble b, gint64 start, gint64 l
 static inline gboolean
 box_extent_agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
 {
-  if (G_UNLIKELY (!(a >= 0 && a <= b && b <= size && start >= 0 && length >= 0
-              && start + length <= size)))
+  if (G_UNLIKELY (
+          !(a >= 0 && a <= b && b <= size && start >= 0 && length >= 0 && start + length <= size)))
     return box_extent_agrees_clipped (a, b, start, length, size);
   return fabs (a - start) <= 1.0 && fabs ((b - a) - length) <= 1.0;
 }
 
 /* Returns a copy whose x1 .. y2 are those of the smallest upright box around a rotated one, and
  * whose rotation is 0. */
-Box box_upright (const Box * box);
+Box box_upright (const Box *box);
 
 /* Derives the integers x y w h and the normalized coordinates from x1 .. y2. Pixels are
  * rounded to the nearest integers, and a length above 0 to at least 1: rounding outward
  * could enlarge a length by almost 2, and reading ignores normalized coordinates whose
  * length differs by more than 1 pixel from the integers. width and height are those of
  * the frame; if one is 0 (unknown), clears BOX_HAS_NORMALIZED instead. */
-void box_place (Box * box, gint width, gint height);
+void box_place (Box *box, gint width, gint height);
 
 G_END_DECLS

@@ -17,19 +17,19 @@
 typedef struct
 {
   GstBuffer *target;
-  gint width, height;           /* of its frame */
-  gboolean move;                /* structures are moved, not copied */
-  GstStructure *source;         /* "source", to be copied to each region; or NULL */
-  const gint *od_ids;           /* new ids of ODs by old id, or NULL */
-  gboolean has_ods;             /* there are ODs on the target */
-  GHashTable *reserved;         /* ids of regions on the target; NULL: none is above next_id */
-  gint next_id;                 /* above the ids of mtds and those given so far */
-  gint *box_ids;                /* [boxes] new ids, 0 for boxes that were not appended */
-  guint count;                  /* boxes that were appended */
+  gint width, height;   /* of its frame */
+  gboolean move;        /* structures are moved, not copied */
+  GstStructure *source; /* "source", to be copied to each region; or NULL */
+  const gint *od_ids;   /* new ids of ODs by old id, or NULL */
+  gboolean has_ods;     /* there are ODs on the target */
+  GHashTable *reserved; /* ids of regions on the target; NULL: none is above next_id */
+  gint next_id;         /* above the ids of mtds and those given so far */
+  gint *box_ids;        /* [boxes] new ids, 0 for boxes that were not appended */
+  guint count;          /* boxes that were appended */
 } Appending;
 
 static GHashTable *
-ids_of_regions (GstBuffer * buffer)
+ids_of_regions (GstBuffer *buffer)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   GHashTable *ids = g_hash_table_new (NULL, NULL);
@@ -43,7 +43,7 @@ ids_of_regions (GstBuffer * buffer)
 
 /* Returns the highest id of a region, at least 0. */
 static gint
-highest_id (GstBuffer * buffer)
+highest_id (GstBuffer *buffer)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   gpointer state = NULL;
@@ -58,7 +58,7 @@ highest_id (GstBuffer * buffer)
 /* Returns whether the ids of the target's regions have to be known: ODs have ids that cannot be
  * chosen, and there may be no ids above the highest one. */
 static gboolean
-needs_reserved (GstBuffer * target, const GArray * boxes, gint highest)
+needs_reserved (GstBuffer *target, const GArray *boxes, gint highest)
 {
   guint i;
 
@@ -72,7 +72,7 @@ needs_reserved (GstBuffer * target, const GArray * boxes, gint highest)
 
 /* Makes box_rewrite_region and od_append write the places of all boxes. */
 static void
-mark_moved (GArray * boxes)
+mark_moved (GArray *boxes)
 {
   guint i;
 
@@ -82,30 +82,30 @@ mark_moved (GArray * boxes)
 
 /* Returns whether an appended region does not get this structure. */
 static gboolean
-is_left_out (const Appending * self, const GstStructure * s)
+is_left_out (const Appending *self, const GstStructure *s)
 {
   return roi_structure_is (s, &roi_names.recorded)
       || (self->source && roi_structure_is (s, &roi_names.source));
 }
 
 static void
-copy_structures (const Appending * self, const GstVideoRegionOfInterestMeta * from,
-    GstVideoRegionOfInterestMeta * to)
+copy_structures (const Appending *self, const GstVideoRegionOfInterestMeta *from,
+    GstVideoRegionOfInterestMeta *to)
 {
-  for (const GList * l = from->params; l; l = l->next)
+  for (const GList *l = from->params; l; l = l->next)
     if (!is_left_out (self, l->data))
       gst_video_region_of_interest_meta_add_param (to, gst_structure_copy (l->data));
 }
 
 /* Moves the structures to a region that has none. */
 static void
-move_structures (const Appending * self, GstVideoRegionOfInterestMeta * from,
-    GstVideoRegionOfInterestMeta * to)
+move_structures (const Appending *self, GstVideoRegionOfInterestMeta *from,
+    GstVideoRegionOfInterestMeta *to)
 {
   GList *next;
 
   to->params = g_steal_pointer (&from->params);
-  for (GList * l = to->params; l; l = next) {
+  for (GList *l = to->params; l; l = next) {
     next = l->next;
     if (is_left_out (self, l->data)) {
       gst_structure_free (l->data);
@@ -116,9 +116,9 @@ move_structures (const Appending * self, GstVideoRegionOfInterestMeta * from,
 
 /* Completes the structures of an appended region. */
 static void
-finish_structures (const Appending * self, GstVideoRegionOfInterestMeta * roi)
+finish_structures (const Appending *self, GstVideoRegionOfInterestMeta *roi)
 {
-  for (GList * l = roi->params; l; l = l->next)
+  for (GList *l = roi->params; l; l = l->next)
     if (roi_structure_is (l->data, &roi_names.nms))
       gst_structure_remove_field (l->data, "suppressed-by");
   if (self->source)
@@ -128,7 +128,7 @@ finish_structures (const Appending * self, GstVideoRegionOfInterestMeta * roi)
 /* Returns the structure "source" of a branch. Its name is interned, because GLib copies a value
  * with an interned text without copying the text. */
 static GstStructure *
-source_new (const gchar * name)
+source_new (const gchar *name)
 {
   GstStructure *source = gst_structure_new_empty ("source");
   GValue value = G_VALUE_INIT;
@@ -141,7 +141,7 @@ source_new (const gchar * name)
 
 /* Marks a region whose structures are complete as cut. */
 static void
-mark_cut (GstVideoRegionOfInterestMeta * roi)
+mark_cut (GstVideoRegionOfInterestMeta *roi)
 {
   GstStructure *source = gst_video_region_of_interest_meta_get_param (roi, "source");
 
@@ -155,7 +155,7 @@ mark_cut (GstVideoRegionOfInterestMeta * roi)
 /* Returns an id that no region and no OD has; or 0 for a region that had 0, if that cannot be
  * mistaken for the id of an OD. */
 static gint
-unused_id (Appending * self, gint old_id)
+unused_id (Appending *self, gint old_id)
 {
   if (old_id == 0 && !self->has_ods)
     return 0;
@@ -166,7 +166,7 @@ unused_id (Appending * self, gint old_id)
 
 /* Writes the new ids of the boxes, and counts the appended boxes. */
 static void
-choose_ids (Appending * self, const GArray * boxes)
+choose_ids (Appending *self, const GArray *boxes)
 {
   guint i;
 
@@ -183,11 +183,10 @@ choose_ids (Appending * self, const GArray * boxes)
 }
 
 static void
-append_region (const Appending * self, GstVideoRegionOfInterestMeta * from, const Box * box,
-    gint id)
+append_region (const Appending *self, GstVideoRegionOfInterestMeta *from, const Box *box, gint id)
 {
-  GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta_id
-      (self->target, from->roi_type, from->x, from->y, from->w, from->h);
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta_id (self->target,
+      from->roi_type, from->x, from->y, from->w, from->h);
 
   if (self->move)
     move_structures (self, from, roi);
@@ -202,15 +201,16 @@ append_region (const Appending * self, GstVideoRegionOfInterestMeta * from, cons
 }
 
 static void
-append_regions (const Appending * self, GstBuffer * source, const GArray * boxes)
+append_regions (const Appending *self, GstBuffer *source, const GArray *boxes)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   gpointer state = NULL;
   guint position, next = 0;
   GstMeta *meta;
 
-  for (position = 0; next < boxes->len
-      && (meta = gst_buffer_iterate_meta_filtered (source, &state, api)) != NULL; position++) {
+  for (position = 0;
+       next < boxes->len && (meta = gst_buffer_iterate_meta_filtered (source, &state, api)) != NULL;
+       position++) {
     const Box *box = &g_array_index (boxes, Box, next);
 
     if (box->position != position)
@@ -222,8 +222,8 @@ append_regions (const Appending * self, GstBuffer * source, const GArray * boxes
 }
 
 guint
-box_append (GstBuffer * target, GstBuffer * source, const BoxMetaReading * reading,
-    gint width, gint height, const gchar * name, gboolean move)
+box_append (GstBuffer *target, GstBuffer *source, const BoxMetaReading *reading, gint width,
+    gint height, const gchar *name, gboolean move)
 {
   GArray *boxes = box_meta_reading_boxes (reading);
   Appending self = { target, width, height, move };

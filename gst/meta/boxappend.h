@@ -42,7 +42,7 @@ G_BEGIN_DECLS
  *
  * Appending to a relation meta with many mtds takes time that grows with the square of their
  * number. */
-guint box_append (GstBuffer * target, GstBuffer * source, const BoxMetaReading * reading,
-    gint width, gint height, const gchar * name, gboolean move);
+guint box_append (GstBuffer *target, GstBuffer *source, const BoxMetaReading *reading, gint width,
+    gint height, const gchar *name, gboolean move);
 
 G_END_DECLS

@@ -12,20 +12,20 @@
 #include <math.h>
 
 void
-box_map_init (BoxMap * self)
+box_map_init (BoxMap *self)
 {
-  *self = (BoxMap) {.xx = 1,.yy = 1 };
+  *self = (BoxMap) { .xx = 1, .yy = 1 };
 }
 
 void
-box_map_shift (BoxMap * self, gdouble dx, gdouble dy)
+box_map_shift (BoxMap *self, gdouble dx, gdouble dy)
 {
   self->x0 += dx;
   self->y0 += dy;
 }
 
 void
-box_map_scale (BoxMap * self, gdouble sx, gdouble sy)
+box_map_scale (BoxMap *self, gdouble sx, gdouble sy)
 {
   self->xx *= sx;
   self->xy *= sx;
@@ -36,13 +36,13 @@ box_map_scale (BoxMap * self, gdouble sx, gdouble sy)
 }
 
 static void
-swap_axes (BoxMap * self)
+swap_axes (BoxMap *self)
 {
   *self = (BoxMap) { self->yx, self->yy, self->y0, self->xx, self->xy, self->x0 };
 }
 
 static void
-mirror_x (BoxMap * self, gdouble width)
+mirror_x (BoxMap *self, gdouble width)
 {
   self->xx = -self->xx;
   self->xy = -self->xy;
@@ -50,7 +50,7 @@ mirror_x (BoxMap * self, gdouble width)
 }
 
 static void
-mirror_y (BoxMap * self, gdouble height)
+mirror_y (BoxMap *self, gdouble height)
 {
   self->yx = -self->yx;
   self->yy = -self->yy;
@@ -58,7 +58,7 @@ mirror_y (BoxMap * self, gdouble height)
 }
 
 void
-box_map_orient (BoxMap * self, GstVideoOrientationMethod method, gdouble width, gdouble height)
+box_map_orient (BoxMap *self, GstVideoOrientationMethod method, gdouble width, gdouble height)
 {
   switch (method) {
     case GST_VIDEO_ORIENTATION_90R:
@@ -93,7 +93,7 @@ box_map_orient (BoxMap * self, GstVideoOrientationMethod method, gdouble width, 
 }
 
 gboolean
-box_map_is_identity (const BoxMap * self)
+box_map_is_identity (const BoxMap *self)
 {
   return self->xx == 1 && self->xy == 0 && self->x0 == 0 && self->yx == 0 && self->yy == 1
       && self->y0 == 0;
@@ -101,7 +101,7 @@ box_map_is_identity (const BoxMap * self)
 
 /* Changes the sides and the angle of a box whose sides were scaled as if they were upright. */
 static void
-correct_rotated (Box * box, gdouble sx, gdouble sy)
+correct_rotated (Box *box, gdouble sx, gdouble sy)
 {
   const gdouble x = (box->x1 + box->x2) / 2, y = (box->y1 + box->y2) / 2;
   const gdouble c = cos (box->rotation), s = sin (box->rotation);
@@ -116,7 +116,7 @@ correct_rotated (Box * box, gdouble sx, gdouble sy)
 }
 
 void
-box_map_move (const BoxMap * self, Box * box)
+box_map_move (const BoxMap *self, Box *box)
 {
   const gdouble sx = fabs (self->xx + self->xy), sy = fabs (self->yx + self->yy);
   const gdouble ax = self->xx * box->x1 + self->xy * box->y1 + self->x0;
@@ -131,14 +131,14 @@ box_map_move (const BoxMap * self, Box * box)
   box->flags |= BOX_MOVED;
   if (box->rotation == 0)
     return;
-  if (self->xx * self->yy - self->xy * self->yx < 0)    /* a mirror */
+  if (self->xx * self->yy - self->xy * self->yx < 0) /* a mirror */
     box->rotation = -box->rotation;
   if (sx != sy)
     correct_rotated (box, sx, sy);
 }
 
 gboolean
-box_map_outside (const Box * box, gint width, gint height)
+box_map_outside (const Box *box, gint width, gint height)
 {
   const Box upright = box_upright (box);
 
@@ -146,10 +146,9 @@ box_map_outside (const Box * box, gint width, gint height)
 }
 
 void
-box_map_clip (Box * box, gint width, gint height)
+box_map_clip (Box *box, gint width, gint height)
 {
-  if (box->rotation != 0 || (box->x1 >= 0 && box->y1 >= 0 && box->x2 <= width
-          && box->y2 <= height))
+  if (box->rotation != 0 || (box->x1 >= 0 && box->y1 >= 0 && box->x2 <= width && box->y2 <= height))
     return;
   box->x1 = CLAMP (box->x1, 0, width);
   box->x2 = CLAMP (box->x2, 0, width);
@@ -159,7 +158,7 @@ box_map_clip (Box * box, gint width, gint height)
 }
 
 guint
-box_map_move_all (const BoxMap * self, GArray * boxes, gint width, gint height, gboolean clip)
+box_map_move_all (const BoxMap *self, GArray *boxes, gint width, gint height, gboolean clip)
 {
   const gboolean known = width > 0 && height > 0;
   guint i, outside = 0;

@@ -30,41 +30,39 @@ typedef struct
 } BoxMap;
 
 /* Makes a map that changes nothing. */
-void box_map_init (BoxMap * self);
+void box_map_init (BoxMap *self);
 
 /* Adds dx and dy to the coordinates: negative for a crop at the left and the top, positive for a
  * border there, or for the place of a picture within a larger one. */
-void box_map_shift (BoxMap * self, gdouble dx, gdouble dy);
+void box_map_shift (BoxMap *self, gdouble dx, gdouble dy);
 
 /* Multiplies the coordinates by sx and sy, which are above 0. */
-void box_map_scale (BoxMap * self, gdouble sx, gdouble sy);
+void box_map_scale (BoxMap *self, gdouble sx, gdouble sy);
 
 /* Turns a picture of width x height pixels, the size after the steps so far, as videoflip's
  * property video-direction does. The picture of 90R, 90L, UL_LR and UR_LL is height x width.
  * AUTO and CUSTOM add no step. */
-void box_map_orient (BoxMap * self, GstVideoOrientationMethod method, gdouble width,
-    gdouble height);
+void box_map_orient (BoxMap *self, GstVideoOrientationMethod method, gdouble width, gdouble height);
 
 /* Returns whether the map changes nothing. */
-gboolean box_map_is_identity (const BoxMap * self);
+gboolean box_map_is_identity (const BoxMap *self);
 
 /* Changes x1 .. y2 and the rotation of a box, and sets BOX_MOVED. If sx and sy differ, a rotated
  * box would become a parallelogram: the result is the rotated box with its centre, the direction
  * of its width, and the lengths of its sides. */
-void box_map_move (const BoxMap * self, Box * box);
+void box_map_move (const BoxMap *self, Box *box);
 
 /* Returns whether no part of the box is inside a frame of width x height. A rotated box counts
  * as the upright box around it. */
-gboolean box_map_outside (const Box * box, gint width, gint height);
+gboolean box_map_outside (const Box *box, gint width, gint height);
 
 /* Clips x1 .. y2 of an upright box that is not outside to the frame, and sets BOX_MOVED if that
  * changes it. Does not change a rotated box, because the part inside is not a rectangle. */
-void box_map_clip (Box * box, gint width, gint height);
+void box_map_clip (Box *box, gint width, gint height);
 
 /* Moves all boxes of a GArray of Box, and clips them to the frame of width x height if `clip`.
  * Sets the state of boxes outside the frame to BOX_STATE_INVALID, for box_meta_remove and
  * box_append, and returns their number. With width or height 0 (unknown) no box is outside. */
-guint box_map_move_all (const BoxMap * self, GArray * boxes, gint width, gint height,
-    gboolean clip);
+guint box_map_move_all (const BoxMap *self, GArray *boxes, gint width, gint height, gboolean clip);
 
 G_END_DECLS

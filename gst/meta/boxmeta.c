@@ -27,7 +27,7 @@
 /* Returns whether a structure is a hint to an encoder. A region whose structures are all
  * hints is not a detection. */
 static inline gboolean
-is_hint (const GstStructure * s)
+is_hint (const GstStructure *s)
 {
   return g_str_has_prefix (gst_structure_get_name (s), "roi/");
 }
@@ -35,7 +35,7 @@ is_hint (const GstStructure * s)
 /* Returns whether a region is a detection. Locked metas are not, because only the code
  * that locked them may change them. */
 static gboolean
-is_detection (const GstVideoRegionOfInterestMeta * roi)
+is_detection (const GstVideoRegionOfInterestMeta *roi)
 {
   const GList *l;
 
@@ -48,16 +48,15 @@ is_detection (const GstVideoRegionOfInterestMeta * roi)
 }
 
 static inline GstVideoRegionOfInterestMeta *
-next_roi (GstBuffer * buffer, gpointer * state, GType api)
+next_roi (GstBuffer *buffer, gpointer *state, GType api)
 {
-  return (GstVideoRegionOfInterestMeta *)
-      gst_buffer_iterate_meta_filtered (buffer, state, api);
+  return (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, state, api);
 }
 
 /* ------------------------------------------------------------------ reading */
 
 static inline void
-read_detection (Box * box, const GstStructure * s, gint width, gint height, guint flags)
+read_detection (Box *box, const GstStructure *s, gint width, gint height, guint flags)
 {
   gdouble x_min, y_min, x_max, y_max, x1, y1, x2, y2;
 
@@ -67,8 +66,7 @@ read_detection (Box * box, const GstStructure * s, gint width, gint height, guin
       && roi_field_int (s, &roi_names.label_id, &box->label_id))
     box->flags |= BOX_HAS_LABEL_ID;
 
-  if (width <= 0 || height <= 0
-      || !roi_field_number (s, &roi_names.x_min, &x_min)
+  if (width <= 0 || height <= 0 || !roi_field_number (s, &roi_names.x_min, &x_min)
       || !roi_field_number (s, &roi_names.x_max, &x_max)
       || !roi_field_number (s, &roi_names.y_min, &y_min)
       || !roi_field_number (s, &roi_names.y_max, &y_max))
@@ -92,7 +90,7 @@ read_detection (Box * box, const GstStructure * s, gint width, gint height, guin
 }
 
 static void
-read_state (Box * box, const GstStructure * s)
+read_state (Box *box, const GstStructure *s)
 {
   const GValue *state = roi_field_value (s, &roi_names.state);
 
@@ -103,7 +101,7 @@ read_state (Box * box, const GstStructure * s)
 }
 
 static void
-read_source (Box * box, const GstStructure * s, guint flags)
+read_source (Box *box, const GstStructure *s, guint flags)
 {
   const GValue *name = flags & BOX_READ_SOURCE ? roi_field_value (s, &roi_names.name) : NULL;
   const GValue *cut = flags & BOX_READ_CUT ? roi_field_value (s, &roi_names.cut) : NULL;
@@ -116,7 +114,7 @@ read_source (Box * box, const GstStructure * s, guint flags)
 
 /* Reads a structure other than "detection". Returns FALSE if it is a hint to an encoder. */
 static gboolean
-read_other (Box * box, const GstStructure * s, guint flags)
+read_other (Box *box, const GstStructure *s, guint flags)
 {
   if (roi_structure_is (s, &roi_names.rotation))
     roi_field_number (s, &roi_names.angle, &box->rotation);
@@ -133,7 +131,7 @@ read_other (Box * box, const GstStructure * s, guint flags)
 /* Writes the fields of a region into a box, field by field, because clearing the whole
  * box first takes as long as the rest. */
 static inline void
-read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position)
+read_region (Box *box, const GstVideoRegionOfInterestMeta *roi, guint position)
 {
   /* x and y are unsigned; values from 2^31 on are negative numbers */
   box->x = (gint32) roi->x;
@@ -162,7 +160,7 @@ read_region (Box * box, const GstVideoRegionOfInterestMeta * roi, guint position
 }
 
 static void
-read_recorded_ids (GstBuffer * buffer, GArray * boxes)
+read_recorded_ids (GstBuffer *buffer, GArray *boxes)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   GstVideoRegionOfInterestMeta *roi;
@@ -185,8 +183,8 @@ read_recorded_ids (GstBuffer * buffer, GArray * boxes)
 }
 
 static guint
-read_boxes (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes,
-    GArray * relations)
+read_boxes (GstBuffer *buffer, gint width, gint height, guint flags, GArray *boxes,
+    GArray *relations)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   GstVideoRegionOfInterestMeta *roi;
@@ -202,7 +200,7 @@ read_boxes (GstBuffer * buffer, gint width, gint height, guint flags, GArray * b
 
     if (G_UNLIKELY (GST_META_FLAG_IS_SET (&roi->meta, GST_META_FLAG_LOCKED)))
       continue;
-    if (count >= boxes->len)    /* in large steps, because each call takes time */
+    if (count >= boxes->len) /* in large steps, because each call takes time */
       g_array_set_size (boxes, 2 * count + 32);
     box = &g_array_index (boxes, Box, count);
     read_region (box, roi, position);
@@ -238,13 +236,13 @@ read_boxes (GstBuffer * buffer, gint width, gint height, guint flags, GArray * b
 }
 
 guint
-box_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes)
+box_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *boxes)
 {
   return read_boxes (buffer, width, height, flags, boxes, NULL);
 }
 
 gboolean
-box_meta_any (GstBuffer * buffer)
+box_meta_any (GstBuffer *buffer)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   GstVideoRegionOfInterestMeta *roi;
@@ -261,8 +259,8 @@ box_meta_any (GstBuffer * buffer)
 
 struct _BoxMetaReading
 {
-  GArray *boxes;                /* Box */
-  GArray *relations;            /* of od_meta_relations_new */
+  GArray *boxes;     /* Box */
+  GArray *relations; /* of od_meta_relations_new */
 };
 
 BoxMetaReading *
@@ -276,7 +274,7 @@ box_meta_reading_new (void)
 }
 
 void
-box_meta_reading_free (BoxMetaReading * reading)
+box_meta_reading_free (BoxMetaReading *reading)
 {
   g_array_unref (reading->boxes);
   g_array_unref (reading->relations);
@@ -284,19 +282,19 @@ box_meta_reading_free (BoxMetaReading * reading)
 }
 
 GArray *
-box_meta_reading_boxes (const BoxMetaReading * reading)
+box_meta_reading_boxes (const BoxMetaReading *reading)
 {
   return reading->boxes;
 }
 
 const GArray *
-box_meta_reading_relations (const BoxMetaReading * reading)
+box_meta_reading_relations (const BoxMetaReading *reading)
 {
   return reading->relations;
 }
 
 guint
-box_meta_reading_take (BoxMetaReading * reading, GstBuffer * buffer, gint width, gint height,
+box_meta_reading_take (BoxMetaReading *reading, GstBuffer *buffer, gint width, gint height,
     guint flags)
 {
   return read_boxes (buffer, width, height, flags, reading->boxes, reading->relations);
@@ -307,21 +305,21 @@ box_meta_reading_take (BoxMetaReading * reading, GstBuffer * buffer, gint width,
 typedef struct
 {
   GType api;
-  const Box *box;               /* the first box not met yet */
-  guint left;                   /* number of boxes from there on */
-  guint position;               /* of the next region on the buffer */
+  const Box *box; /* the first box not met yet */
+  guint left;     /* number of boxes from there on */
+  guint position; /* of the next region on the buffer */
 } Removal;
 
 static void
-removal_init (Removal * removal, const GArray * boxes)
+removal_init (Removal *removal, const GArray *boxes)
 {
-  *removal = (Removal) { GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE,
-    (const Box *) boxes->data, boxes->len, 0 };
+  *removal = (Removal) { GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, (const Box *) boxes->data,
+    boxes->len, 0 };
 }
 
 /* Steps to the next region on the buffer and returns whether it is removed. */
 static inline gboolean
-removal_next (Removal * removal)
+removal_next (Removal *removal)
 {
   if (removal->left == 0 || removal->box->position != removal->position++)
     return FALSE;
@@ -330,7 +328,7 @@ removal_next (Removal * removal)
 }
 
 static gboolean
-remove_one (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
+remove_one (GstBuffer *buffer, GstMeta **meta, gpointer user_data)
 {
   Removal *removal = user_data;
 
@@ -341,7 +339,7 @@ remove_one (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
 }
 
 void
-box_meta_remove (GstBuffer * buffer, const BoxMetaReading * reading)
+box_meta_remove (GstBuffer *buffer, const BoxMetaReading *reading)
 {
   Removal removal;
 
@@ -353,7 +351,7 @@ box_meta_remove (GstBuffer * buffer, const BoxMetaReading * reading)
 /* Copies as gst_buffer_copy does, but without the removed boxes, because copying them
  * would take most of the time. */
 GstBuffer *
-box_meta_copy_without (GstBuffer * buffer, const BoxMetaReading * reading)
+box_meta_copy_without (GstBuffer *buffer, const BoxMetaReading *reading)
 {
   GstMetaTransformCopy how = { FALSE, 0, gst_buffer_get_size (buffer) };
   GstBuffer *copy = gst_buffer_new ();
@@ -379,17 +377,17 @@ box_meta_copy_without (GstBuffer * buffer, const BoxMetaReading * reading)
 }
 
 static gboolean
-remove_detection (GstBuffer * buffer, GstMeta ** meta, gpointer user_data)
+remove_detection (GstBuffer *buffer, GstMeta **meta, gpointer user_data)
 {
   const GType *api = user_data;
 
-  if ((*meta)->info->api == *api && is_detection ((GstVideoRegionOfInterestMeta *) * meta))
+  if ((*meta)->info->api == *api && is_detection ((GstVideoRegionOfInterestMeta *) *meta))
     *meta = NULL;
   return TRUE;
 }
 
 void
-box_meta_remove_all (GstBuffer * buffer)
+box_meta_remove_all (GstBuffer *buffer)
 {
   GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
 
@@ -401,7 +399,7 @@ box_meta_remove_all (GstBuffer * buffer)
 /* ------------------------------------------------------------------ writing */
 
 static void
-tag_one (GstVideoRegionOfInterestMeta * roi, const Box * box)
+tag_one (GstVideoRegionOfInterestMeta *roi, const Box *box)
 {
   GstStructure *tag = NULL;
   GList *l;
@@ -420,7 +418,7 @@ tag_one (GstVideoRegionOfInterestMeta * roi, const Box * box)
 }
 
 void
-box_meta_tag (GstBuffer * buffer, const BoxMetaReading * reading)
+box_meta_tag (GstBuffer *buffer, const BoxMetaReading *reading)
 {
   const GArray *boxes = reading->boxes;
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
@@ -444,7 +442,7 @@ box_meta_tag (GstBuffer * buffer, const BoxMetaReading * reading)
 /* Clips start .. start + length to 0..size, or, if size is 0 (unknown), to the 32 bits of
  * the meta. */
 static void
-clip (gint64 start, gint64 length, gint size, guint * start_out, guint * length_out)
+clip (gint64 start, gint64 length, gint size, guint *start_out, guint *length_out)
 {
   /* so that the sum of the two fits into 64 bits */
   start = CLAMP (start, G_MININT32, G_MAXINT32);
@@ -459,7 +457,7 @@ clip (gint64 start, gint64 length, gint size, guint * start_out, guint * length_
 }
 
 static GstVideoRegionOfInterestMeta *
-attach_region (GstBuffer * buffer, const Box * box, gint width, gint height)
+attach_region (GstBuffer *buffer, const Box *box, gint width, gint height)
 {
   GstVideoRegionOfInterestMeta *roi;
   guint x, y, w, h;
@@ -476,9 +474,8 @@ attach_region (GstBuffer * buffer, const Box * box, gint width, gint height)
     GstStructure *s = gst_structure_new_empty ("detection");
 
     if (box->flags & BOX_HAS_NORMALIZED)
-      gst_structure_set (s, "x_min", G_TYPE_DOUBLE, box->x_min, "x_max", G_TYPE_DOUBLE,
-          box->x_max, "y_min", G_TYPE_DOUBLE, box->y_min, "y_max", G_TYPE_DOUBLE, box->y_max,
-          NULL);
+      gst_structure_set (s, "x_min", G_TYPE_DOUBLE, box->x_min, "x_max", G_TYPE_DOUBLE, box->x_max,
+          "y_min", G_TYPE_DOUBLE, box->y_min, "y_max", G_TYPE_DOUBLE, box->y_max, NULL);
     if (box->flags & BOX_HAS_CONFIDENCE)
       gst_structure_set (s, "confidence", G_TYPE_DOUBLE, box->confidence, NULL);
     if (box->flags & BOX_HAS_LABEL_ID)
@@ -499,19 +496,20 @@ attach_region (GstBuffer * buffer, const Box * box, gint width, gint height)
 /* Gives a region the id of its OD. The ids that were recorded are kept in the structure
  * "recorded", so that boxrecord can write them again. */
 static void
-give_od_id (GstVideoRegionOfInterestMeta * roi, const GArray * boxes, const Box * box)
+give_od_id (GstVideoRegionOfInterestMeta *roi, const GArray *boxes, const Box *box)
 {
   gint parent_id = box->parent >= 0 ? g_array_index (boxes, Box, box->parent).od : 0;
 
   if (roi->id != box->od || roi->parent_id != parent_id)
-    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("recorded",
-            "region_id", G_TYPE_INT, roi->id, "parent_id", G_TYPE_INT, roi->parent_id, NULL));
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("recorded", "region_id", G_TYPE_INT, roi->id, "parent_id", G_TYPE_INT,
+            roi->parent_id, NULL));
   roi->id = box->od;
   roi->parent_id = parent_id;
 }
 
 void
-box_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height, BoxMetaKind kind)
+box_meta_attach (GstBuffer *buffer, GArray *boxes, gint width, gint height, BoxMetaKind kind)
 {
   gboolean parents = FALSE;
   guint i;
@@ -542,13 +540,13 @@ box_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height, Bo
 }
 
 gboolean
-box_meta_lacks_frame (GstBuffer * buffer, BoxMetaKind kind)
+box_meta_lacks_frame (GstBuffer *buffer, BoxMetaKind kind)
 {
   return (kind & BOX_META_ANALYTICS) && !od_meta_has_frame (buffer);
 }
 
 void
-box_meta_propose (GstQuery * query)
+box_meta_propose (GstQuery *query)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
 

@@ -35,10 +35,10 @@ G_BEGIN_DECLS
  * those of the caps, 0 if unknown; `flags` are BoxReadFlags. The normalised doubles
  * count only where they agree with the integers, clipped to the frame, within 1
  * pixel, because elements that scale or crop change only the integers. */
-guint box_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes);
+guint box_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *boxes);
 
 /* Returns whether the buffer carries at least one detection. */
-gboolean box_meta_any (GstBuffer * buffer);
+gboolean box_meta_any (GstBuffer *buffer);
 
 /* The detections of a buffer that is changed afterwards: the boxes, and the
  * relations that GstAnalytics has between them, because finding these takes most of
@@ -46,44 +46,44 @@ gboolean box_meta_any (GstBuffer * buffer);
 typedef struct _BoxMetaReading BoxMetaReading;
 
 BoxMetaReading *box_meta_reading_new (void);
-void box_meta_reading_free (BoxMetaReading * reading);
+void box_meta_reading_free (BoxMetaReading *reading);
 
 /* Returns the boxes (a GArray of Box), which belong to the reading. The array is the
  * same one as long as the reading lives. States, and the fields that box_rewrite writes
  * back, may be written into the boxes; no box may be added, removed or reordered. */
-GArray *box_meta_reading_boxes (const BoxMetaReading * reading);
+GArray *box_meta_reading_boxes (const BoxMetaReading *reading);
 
 /* Returns the relations that start at ODs, for the functions of odmeta and odappend that take
  * them. They belong to the reading. */
-const GArray *box_meta_reading_relations (const BoxMetaReading * reading);
+const GArray *box_meta_reading_relations (const BoxMetaReading *reading);
 
 /* Reads the detections of a buffer as box_meta_read does, and their relations. */
-guint box_meta_reading_take (BoxMetaReading * reading, GstBuffer * buffer, gint width,
-    gint height, guint flags);
+guint box_meta_reading_take (BoxMetaReading *reading, GstBuffer *buffer, gint width, gint height,
+    guint flags);
 
 /* Removes from a writable buffer (the one that was read, or a copy of it) each box
  * whose state is one that box_state_is_drop names. */
-void box_meta_remove (GstBuffer * buffer, const BoxMetaReading * reading);
+void box_meta_remove (GstBuffer *buffer, const BoxMetaReading *reading);
 
 /* Returns a writable copy of the buffer that was read (memory and all metadata; the
  * memory is shared where it can be) without the boxes that box_meta_remove would
  * remove. Returns NULL if the memory cannot be copied. */
-GstBuffer *box_meta_copy_without (GstBuffer * buffer, const BoxMetaReading * reading);
+GstBuffer *box_meta_copy_without (GstBuffer *buffer, const BoxMetaReading *reading);
 
 /* Writes state and suppressed_by of each box whose state is not BOX_STATE_NONE as
  * its structure "nms" into a writable buffer (the one that was read, or a copy of
  * it), replacing an older one. */
-void box_meta_tag (GstBuffer * buffer, const BoxMetaReading * reading);
+void box_meta_tag (GstBuffer *buffer, const BoxMetaReading *reading);
 
 /* Removes all detections from a writable buffer. */
-void box_meta_remove_all (GstBuffer * buffer);
+void box_meta_remove_all (GstBuffer *buffer);
 
 /* The metadata as which boxes are attached. */
 typedef enum
 {
   BOX_META_ROI = 1,
-  BOX_META_ANALYTICS = 2,       /* only where the build has it */
-  BOX_META_BOTH = 3,            /* regions with the ids of their ODs */
+  BOX_META_ANALYTICS = 2, /* only where the build has it */
+  BOX_META_BOTH = 3,      /* regions with the ids of their ODs */
 } BoxMetaKind;
 
 /* Attaches boxes to a writable buffer.
@@ -91,14 +91,13 @@ typedef enum
  * parent id; "detection" if a box has normalized coordinates, a confidence or a label
  * id; "object_id", "nms" and "rotation" if it has a track, a state or a rotation.
  * As ODs: see od_meta_attach. Writes parent and od of each box. */
-void box_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height,
-    BoxMetaKind kind);
+void box_meta_attach (GstBuffer *buffer, GArray *boxes, gint width, gint height, BoxMetaKind kind);
 
 /* Returns whether a frame without boxes still needs box_meta_attach: GstAnalytics is
  * wanted, and the buffer has no relation meta. */
-gboolean box_meta_lacks_frame (GstBuffer * buffer, BoxMetaKind kind);
+gboolean box_meta_lacks_frame (GstBuffer *buffer, BoxMetaKind kind);
 
 /* Adds the metadata of boxes to the answer to an ALLOCATION query. */
-void box_meta_propose (GstQuery * query);
+void box_meta_propose (GstQuery *query);
 
 G_END_DECLS

@@ -10,7 +10,7 @@
 #include "roifields.h"
 
 static GstStructure *
-find_structure (const GstVideoRegionOfInterestMeta * roi, const RoiName * name)
+find_structure (const GstVideoRegionOfInterestMeta *roi, const RoiName *name)
 {
   const GList *l;
 
@@ -21,7 +21,7 @@ find_structure (const GstVideoRegionOfInterestMeta * roi, const RoiName * name)
 }
 
 static GstStructure *
-add_structure (GstVideoRegionOfInterestMeta * roi, const gchar * name)
+add_structure (GstVideoRegionOfInterestMeta *roi, const gchar *name)
 {
   GstStructure *s = gst_structure_new_empty (name);
 
@@ -30,7 +30,7 @@ add_structure (GstVideoRegionOfInterestMeta * roi, const gchar * name)
 }
 
 static void
-write_normalized (GstStructure * s, const Box * box)
+write_normalized (GstStructure *s, const Box *box)
 {
   if (!(box->flags & BOX_HAS_NORMALIZED)) {
     gst_structure_remove_fields (s, "x_min", "x_max", "y_min", "y_max", NULL);
@@ -43,7 +43,7 @@ write_normalized (GstStructure * s, const Box * box)
 }
 
 static void
-write_place (GstVideoRegionOfInterestMeta * roi, const Box * box, gint width, gint height)
+write_place (GstVideoRegionOfInterestMeta *roi, const Box *box, gint width, gint height)
 {
   GstStructure *detection = find_structure (roi, &roi_names.detection);
   GstStructure *rotation = find_structure (roi, &roi_names.rotation);
@@ -64,7 +64,7 @@ write_place (GstVideoRegionOfInterestMeta * roi, const Box * box, gint width, gi
 }
 
 void
-box_rewrite_region (GstVideoRegionOfInterestMeta * roi, const Box * box, gint width, gint height)
+box_rewrite_region (GstVideoRegionOfInterestMeta *roi, const Box *box, gint width, gint height)
 {
   if (box->flags & BOX_MOVED)
     write_place (roi, box, width, height);
@@ -78,7 +78,7 @@ box_rewrite_region (GstVideoRegionOfInterestMeta * roi, const Box * box, gint wi
 }
 
 void
-box_rewrite (GstBuffer * buffer, GArray * boxes, gint width, gint height)
+box_rewrite (GstBuffer *buffer, GArray *boxes, gint width, gint height)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   gpointer state = NULL;
@@ -86,8 +86,9 @@ box_rewrite (GstBuffer * buffer, GArray * boxes, gint width, gint height)
   GstMeta *meta;
 
   roi_names_init ();
-  for (position = 0; next < boxes->len
-      && (meta = gst_buffer_iterate_meta_filtered (buffer, &state, api)) != NULL; position++) {
+  for (position = 0;
+       next < boxes->len && (meta = gst_buffer_iterate_meta_filtered (buffer, &state, api)) != NULL;
+       position++) {
     const Box *box = &g_array_index (boxes, Box, next);
 
     if (box->position != position)

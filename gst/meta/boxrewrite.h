@@ -27,10 +27,10 @@ G_BEGIN_DECLS
  * or none if one of them is 0 (unknown); angle in "rotation". A region that had no "rotation"
  * although its OD is rotated gets the upright box around the rotated one.
  * Rescored: confidence in "detection", which is added where it is absent, and in the OD. */
-void box_rewrite (GstBuffer * buffer, GArray * boxes, gint width, gint height);
+void box_rewrite (GstBuffer *buffer, GArray *boxes, gint width, gint height);
 
 /* Writes one box into a region as box_rewrite does. */
-void box_rewrite_region (GstVideoRegionOfInterestMeta * roi, const Box * box, gint width,
+void box_rewrite_region (GstVideoRegionOfInterestMeta *roi, const Box *box, gint width,
     gint height);
 
 G_END_DECLS

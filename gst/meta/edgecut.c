@@ -3,7 +3,7 @@
 #include "edgecut.h"
 
 guint
-edge_cut_inner_sides (const BoxRectangle * rectangle, gint width, gint height)
+edge_cut_inner_sides (const BoxRectangle *rectangle, gint width, gint height)
 {
   guint sides = 0;
 
@@ -22,7 +22,7 @@ edge_cut_inner_sides (const BoxRectangle * rectangle, gint width, gint height)
 
 /* Returns the upright rectangle around a box. */
 static BoxRectangle
-bounds_of (const Box * box)
+bounds_of (const Box *box)
 {
   const gdouble x = (box->x1 + box->x2) / 2, y = (box->y1 + box->y2) / 2;
   const gdouble w = fabs (box->x2 - box->x1) / 2, h = fabs (box->y2 - box->y1) / 2;
@@ -30,14 +30,13 @@ bounds_of (const Box * box)
   const gdouble dx = w * c + h * s, dy = w * s + h * c;
 
   if (box->rotation == 0)
-    return (BoxRectangle) { MIN (box->x1, box->x2), MIN (box->y1, box->y2),
-      MAX (box->x1, box->x2), MAX (box->y1, box->y2)
-    };
+    return (BoxRectangle) { MIN (box->x1, box->x2), MIN (box->y1, box->y2), MAX (box->x1, box->x2),
+      MAX (box->y1, box->y2) };
   return (BoxRectangle) { x - dx, y - dy, x + dx, y + dy };
 }
 
 gboolean
-edge_cut_box (const Box * box, const EdgeCutBorder * border)
+edge_cut_box (const Box *box, const EdgeCutBorder *border)
 {
   const BoxRectangle bounds = bounds_of (box), *edge = &border->rectangle;
   gdouble dx = INFINITY, dy = INFINITY; /* distances from the nearest side, negative beyond it */
@@ -56,7 +55,7 @@ edge_cut_box (const Box * box, const EdgeCutBorder * border)
 }
 
 void
-edge_cut_mark_all (GArray * boxes, const EdgeCutBorder * border)
+edge_cut_mark_all (GArray *boxes, const EdgeCutBorder *border)
 {
   for (guint i = 0; i < boxes->len; i++) {
     Box *box = &g_array_index (boxes, Box, i);

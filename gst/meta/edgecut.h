@@ -29,10 +29,10 @@ typedef enum
 typedef struct
 {
   BoxRectangle rectangle;
-  guint sides;                  /* EdgeCutSides that cut boxes */
-  gdouble margin_x;             /* largest distance from the left and right side, in pixels */
-  gdouble margin_y;             /* from the top and bottom side; 0 or more, as margin_x */
-  gboolean shared;              /* boxes may be of other detectors, which see more: one that
+  guint sides;      /* EdgeCutSides that cut boxes */
+  gdouble margin_x; /* largest distance from the left and right side, in pixels */
+  gdouble margin_y; /* from the top and bottom side; 0 or more, as margin_x */
+  gboolean shared;  /* boxes may be of other detectors, which see more: one that
                                  * extends beyond a side by more than the margin and
                                  * 1 pixel (for rounding) is whole */
 } EdgeCutBorder;
@@ -40,16 +40,16 @@ typedef struct
 /* Returns the sides (EdgeCutSides) of `rectangle` that lie inside a frame of this size, in
  * pixels. The sides at or beyond the edge of the frame are not among them, because no other
  * tile shows the rest of the object there. All sides if width or height is 0 (unknown). */
-guint edge_cut_inner_sides (const BoxRectangle * rectangle, gint width, gint height);
+guint edge_cut_inner_sides (const BoxRectangle *rectangle, gint width, gint height);
 
 /* Returns whether the border cuts the box: whether it comes within the margin of a side
  * (exactly that distance counts) or extends beyond that side. The upright rectangle around a
  * rotated box counts. The coordinates of the box must be finite; they may be in either
  * order. */
-gboolean edge_cut_box (const Box * box, const EdgeCutBorder * border);
+gboolean edge_cut_box (const Box *box, const EdgeCutBorder *border);
 
 /* Sets BOX_CUT of each box of a GArray of Box that the border cuts, but of those whose state
  * box_state_is_drop names. */
-void edge_cut_mark_all (GArray * boxes, const EdgeCutBorder * border);
+void edge_cut_mark_all (GArray *boxes, const EdgeCutBorder *border);
 
 G_END_DECLS

@@ -5,7 +5,7 @@
 #include <string.h>
 
 GQuark
-label_table_intern (LabelTable * self, const gchar * label)
+label_table_intern (LabelTable *self, const gchar *label)
 {
   GQuark known;
 

@@ -15,15 +15,15 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  guint max;                    /* new labels to take; 0: all, of any length */
-  guint taken;                  /* new labels so far */
-  guint64 refused;              /* calls that returned 0 */
+  guint max;       /* new labels to take; 0: all, of any length */
+  guint taken;     /* new labels so far */
+  guint64 refused; /* calls that returned 0 */
 } LabelTable;
 
 /* Returns the quark of `label`; or 0, which means no label, if it is new to the process and
  * the limit is reached or it is longer than LABEL_TABLE_LONGEST. A label that the process
  * already has as a quark takes no more memory and is never refused. `self` may be NULL: no
  * limit. */
-GQuark label_table_intern (LabelTable * self, const gchar * label);
+GQuark label_table_intern (LabelTable *self, const gchar *label);
 
 G_END_DECLS

@@ -18,7 +18,7 @@
 /* Marks the ODs of the boxes. Returns the number of those to append, and that of the cut ones among
  * them. */
 static guint
-mark_ods (OdRemove * removal, const GArray * boxes, guint * cut)
+mark_ods (OdRemove *removal, const GArray *boxes, guint *cut)
 {
   guint i, count = 0;
 
@@ -38,7 +38,7 @@ mark_ods (OdRemove * removal, const GArray * boxes, guint * cut)
 
 /* Marks the classes "source-cut" and, with `names`, "source:NAME" as removed. */
 static void
-mark_sources (OdRemove * removal, gboolean names)
+mark_sources (OdRemove *removal, gboolean names)
 {
   guint i;
 
@@ -54,7 +54,7 @@ mark_sources (OdRemove * removal, gboolean names)
 
 /* Returns the relation meta of `target`, added or rebuilt for `count` more mtds. */
 static GstAnalyticsRelationMeta *
-with_space (GstBuffer * target, guint count)
+with_space (GstBuffer *target, guint count)
 {
   GstAnalyticsRelationMetaInitParams params = { count, 64 * count };
   GstAnalyticsRelationMeta *meta = od_relations_meta (target);
@@ -74,8 +74,7 @@ with_space (GstBuffer * target, guint count)
 
 /* Writes the places, sources and marks of the appended ODs. */
 static void
-complete (GstAnalyticsRelationMeta * meta, const GArray * boxes, const gint * ids,
-    const gchar * name)
+complete (GstAnalyticsRelationMeta *meta, const GArray *boxes, const gint *ids, const gchar *name)
 {
   guint i;
 
@@ -94,8 +93,8 @@ complete (GstAnalyticsRelationMeta * meta, const GArray * boxes, const gint * id
 }
 
 gint *
-od_append (GstBuffer * target, GstBuffer * source, const GArray * boxes,
-    const GArray * relations, GHashTable * reserved, const gchar * name)
+od_append (GstBuffer *target, GstBuffer *source, const GArray *boxes, const GArray *relations,
+    GHashTable *reserved, const gchar *name)
 {
   GstAnalyticsRelationMeta *from = od_relations_meta (source), *to;
   gint *ids = NULL;

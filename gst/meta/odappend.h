@@ -17,14 +17,14 @@ G_BEGIN_DECLS
  * Relates the class "source:NAME" to each OD if `name` is not NULL, instead of an older one.
  * Returns the new ids by old id, -1 for a mtd that was not appended, to be freed with g_free; or
  * NULL if there is no OD to append, or if the relation meta of `target` is locked. */
-gint *od_append (GstBuffer * target, GstBuffer * source, const GArray * boxes,
-    const GArray * relations, GHashTable * reserved, const gchar * name);
+gint *od_append (GstBuffer *target, GstBuffer *source, const GArray *boxes, const GArray *relations,
+    GHashTable *reserved, const gchar *name);
 
 #else
 
 static inline gint *
-od_append (GstBuffer * target, GstBuffer * source, const GArray * boxes, const GArray * relations,
-    GHashTable * reserved, const gchar * name)
+od_append (GstBuffer *target, GstBuffer *source, const GArray *boxes, const GArray *relations,
+    GHashTable *reserved, const gchar *name)
 {
   return NULL;
 }

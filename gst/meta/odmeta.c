@@ -19,13 +19,13 @@
 #define STATE_PREFIX "nms:"
 
 gboolean
-od_meta_is (const GstMeta * meta)
+od_meta_is (const GstMeta *meta)
 {
   return meta->info->api == GST_ANALYTICS_RELATION_META_API_TYPE;
 }
 
 void
-od_meta_propose (GstQuery * query)
+od_meta_propose (GstQuery *query)
 {
   const GType api = GST_ANALYTICS_RELATION_META_API_TYPE;
 
@@ -34,13 +34,13 @@ od_meta_propose (GstQuery * query)
 }
 
 gboolean
-od_meta_has_frame (GstBuffer * buffer)
+od_meta_has_frame (GstBuffer *buffer)
 {
   return gst_buffer_get_analytics_relation_meta (buffer) != NULL;
 }
 
 gint
-od_meta_length (GstBuffer * buffer)
+od_meta_length (GstBuffer *buffer)
 {
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
 
@@ -48,20 +48,21 @@ od_meta_length (GstBuffer * buffer)
 }
 
 gboolean
-od_meta_any (GstBuffer * buffer)
+od_meta_any (GstBuffer *buffer)
 {
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   gpointer state = NULL;
   GstAnalyticsMtd od;
 
-  return meta && gst_analytics_relation_meta_iterate (meta, &state,
-      gst_analytics_od_mtd_get_mtd_type (), &od);
+  return meta
+      && gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
+          &od);
 }
 
 /* ------------------------------------------------------------------ reading */
 
 const gchar *
-od_meta_class_suffix (const GstAnalyticsMtd * mtd, const gchar * prefix)
+od_meta_class_suffix (const GstAnalyticsMtd *mtd, const gchar *prefix)
 {
   const GstAnalyticsClsMtd *cls = (const GstAnalyticsClsMtd *) mtd;
   const gchar *name;
@@ -76,13 +77,13 @@ od_meta_class_suffix (const GstAnalyticsMtd * mtd, const gchar * prefix)
 
 /* Returns the state in a class such as "nms:kept". */
 static BoxState
-state_of_class (const GstAnalyticsMtd * mtd)
+state_of_class (const GstAnalyticsMtd *mtd)
 {
   return box_state_from_name (od_meta_class_suffix (mtd, STATE_PREFIX));
 }
 
 static void
-read_source (const GstAnalyticsMtd * mtd, Box * box)
+read_source (const GstAnalyticsMtd *mtd, Box *box)
 {
   const gchar *name = od_meta_class_suffix (mtd, OD_META_SOURCE_PREFIX);
 
@@ -91,14 +92,15 @@ read_source (const GstAnalyticsMtd * mtd, Box * box)
 }
 
 static void
-read_track (GstAnalyticsMtd * mtd, Box * box)
+read_track (GstAnalyticsMtd *mtd, Box *box)
 {
   GstClockTime first, last;
   gboolean lost;
   guint64 id;
 
   if (gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) mtd, &id, &first, &last,
-          &lost) && id <= G_MAXINT) {
+          &lost)
+      && id <= G_MAXINT) {
     box->track_id = (gint) id;
     box->flags |= BOX_HAS_TRACK_ID;
   }
@@ -106,7 +108,7 @@ read_track (GstAnalyticsMtd * mtd, Box * box)
 
 /* Returns whether this is a GstAnalyticsClsMtd with only the class `name`. */
 static gboolean
-is_class (const GstAnalyticsMtd * mtd, GQuark name)
+is_class (const GstAnalyticsMtd *mtd, GQuark name)
 {
   GstAnalyticsClsMtd *cls = (GstAnalyticsClsMtd *) mtd;
 
@@ -118,8 +120,8 @@ is_class (const GstAnalyticsMtd * mtd, GQuark name)
 /* Reads the first track, the first state, the first source and, if `cut` is the quark of its
  * class, the mark of a cut box among the mtds that an OD is related to. */
 static void
-read_related (GstAnalyticsRelationMeta * meta, const OdRelation * relations, guint count,
-    guint flags, GQuark cut, Box * box)
+read_related (GstAnalyticsRelationMeta *meta, const OdRelation *relations, guint count, guint flags,
+    GQuark cut, Box *box)
 {
   guint i;
 
@@ -144,14 +146,14 @@ read_related (GstAnalyticsRelationMeta * meta, const OdRelation * relations, gui
 /* Reads an OD, field by field as read_region does. `empty` is the quark of "", which
  * stands for an absent label. */
 static void
-read_od (GstAnalyticsMtd * mtd, GQuark empty, Box * box)
+read_od (GstAnalyticsMtd *mtd, GQuark empty, Box *box)
 {
   GstAnalyticsODMtd *od = (GstAnalyticsODMtd *) mtd;
   gfloat confidence = 0, rotation = 0;
   gint x = 0, y = 0, w = 0, h = 0;
   GQuark label;
 
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   gst_analytics_od_mtd_get_oriented_location (od, &x, &y, &w, &h, &rotation, &confidence);
 #else
   gst_analytics_od_mtd_get_location (od, &x, &y, &w, &h, &confidence);
@@ -185,7 +187,7 @@ read_od (GstAnalyticsMtd * mtd, GQuark empty, Box * box)
 /* Returns whether the box and the OD, both clipped to the frame, agree within a
  * pixel. */
 static gboolean
-same_place (const Box * box, const Box * od, gint width, gint height)
+same_place (const Box *box, const Box *od, gint width, gint height)
 {
   return box_extent_agrees (box->x1, box->x2, od->x, od->w, width > 0 ? width : G_MAXINT)
       && box_extent_agrees (box->y1, box->y2, od->y, od->h, height > 0 ? height : G_MAXINT);
@@ -193,7 +195,7 @@ same_place (const Box * box, const Box * od, gint width, gint height)
 
 /* Adds to the box of a region what only its OD states. */
 static void
-complete (Box * box, const Box * od, gint width, gint height)
+complete (Box *box, const Box *od, gint width, gint height)
 {
   box->od = od->od;
   /* the region may be the upright box around a rotated OD */
@@ -208,7 +210,7 @@ complete (Box * box, const Box * od, gint width, gint height)
     box->x2 = od->x2;
     box->y2 = od->y2;
   }
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   box->rotation = od->rotation;
 #endif
   /* an OD without a confidence has 0 */
@@ -223,7 +225,7 @@ complete (Box * box, const Box * od, gint width, gint height)
 /* Returns a table by id of an OD: index + 1 of the first region with that id, or 0.
  * Free it with g_free. */
 static guint *
-regions_by_id (const GArray * boxes, guint count)
+regions_by_id (const GArray *boxes, guint count)
 {
   guint *by_id = g_new0 (guint, count + 1);
   guint i;
@@ -240,7 +242,7 @@ regions_by_id (const GArray * boxes, guint count)
 /* Returns index + 1 of the region of OD 0: one with id 0, at the same place and of the
  * same class; 0 if there is none. */
 static guint
-region_of_first (const GArray * boxes, const Box * od, guint regions, gint width, gint height)
+region_of_first (const GArray *boxes, const Box *od, guint regions, gint width, gint height)
 {
   guint i;
 
@@ -256,10 +258,10 @@ region_of_first (const GArray * boxes, const Box * od, guint regions, gint width
 
 /* Sets the parents of boxes whose regions set none. Returns whether it found any. */
 static gboolean
-read_parents (GstAnalyticsRelationMeta * meta, GArray * boxes, const GArray * relations)
+read_parents (GstAnalyticsRelationMeta *meta, GArray *boxes, const GArray *relations)
 {
   const guint wanted = GST_ANALYTICS_REL_TYPE_IS_PART_OF | GST_ANALYTICS_REL_TYPE_CONTAIN;
-  gint *box_of = NULL;          /* by id; -1: no OD */
+  gint *box_of = NULL; /* by id; -1: no OD */
   gboolean any = FALSE;
   guint i, k, count = (guint) gst_analytics_relation_get_length (meta);
 
@@ -300,8 +302,8 @@ od_meta_relations_new (void)
 }
 
 gboolean
-od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes,
-    GArray * relations)
+od_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *boxes,
+    GArray *relations)
 {
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
@@ -318,20 +320,19 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray *
   length = (guint) gst_analytics_relation_get_length (meta);
   if (regions > 0)
     by_id = regions_by_id (boxes, length);
-  for (i = 0; i < length; i++) {        /* half the time of GStreamer's iterator */
+  for (i = 0; i < length; i++) { /* half the time of GStreamer's iterator */
     GstAnalyticsMtd mtd = { i, meta };
     guint region = 0;
     Box *box;
 
     if (gst_analytics_mtd_get_mtd_type (&mtd) != type)
       continue;
-    if (count >= boxes->len)    /* in large steps, because each call takes time */
+    if (count >= boxes->len) /* in large steps, because each call takes time */
       g_array_set_size (boxes, 2 * count + 32);
     box = &g_array_index (boxes, Box, count);
     read_od (&mtd, empty, box);
     if (regions > 0)
-      region = i > 0 ? by_id[i]
-          : region_of_first (boxes, box, regions, width, height);
+      region = i > 0 ? by_id[i] : region_of_first (boxes, box, regions, width, height);
     if (region > 0)
       complete (&g_array_index (boxes, Box, region - 1), box, width, height);
     else
@@ -347,8 +348,7 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray *
       continue;
     used = od_relations_append (meta, (guint) box->od, found, used);
     if (used > first && (cut || (flags & (BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_SOURCE))))
-      read_related (meta, &g_array_index (found, OdRelation, first), used - first, flags, cut,
-          box);
+      read_related (meta, &g_array_index (found, OdRelation, first), used - first, flags, cut, box);
   }
   g_array_set_size (found, used);
   parents = read_parents (meta, boxes, found);
@@ -360,8 +360,8 @@ od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray *
 
 /* Prepares the removal. Returns FALSE if there is nothing to remove. */
 static gboolean
-begin_removal (OdRemove * removal, GstAnalyticsRelationMeta * meta, const GArray * boxes,
-    const GArray * relations)
+begin_removal (OdRemove *removal, GstAnalyticsRelationMeta *meta, const GArray *boxes,
+    const GArray *relations)
 {
   gboolean any = FALSE;
   guint i;
@@ -383,7 +383,7 @@ begin_removal (OdRemove * removal, GstAnalyticsRelationMeta * meta, const GArray
 }
 
 void
-od_meta_remove (GstBuffer * buffer, const GArray * boxes, const GArray * relations)
+od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relations)
 {
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   OdRemove removal;
@@ -396,8 +396,8 @@ od_meta_remove (GstBuffer * buffer, const GArray * boxes, const GArray * relatio
 }
 
 void
-od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
-    const GArray * relations)
+od_meta_copy_without (GstBuffer *copy, GstBuffer *buffer, const GArray *boxes,
+    const GArray *relations)
 {
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
   OdRemove removal;
@@ -407,9 +407,9 @@ od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes
   if (od_relations_meta (buffer) && begin_removal (&removal, meta, boxes, relations)) {
     od_remove_copy (&removal, buffer, copy);
   } else {
-    GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };
-    ((GstMeta *) meta)->info->transform_func (copy, (GstMeta *) meta, buffer,
-        _gst_meta_transform_copy, &whole);
+    GstMetaTransformCopy whole = { FALSE, 0, (gsize) -1 };
+    ((GstMeta *) meta)
+        ->info->transform_func (copy, (GstMeta *) meta, buffer, _gst_meta_transform_copy, &whole);
     if (od_relations_meta (buffer) == NULL)
       return;
   }
@@ -417,7 +417,7 @@ od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes
 }
 
 void
-od_meta_remove_all (GstBuffer * buffer)
+od_meta_remove_all (GstBuffer *buffer)
 {
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   gpointer state = NULL;
@@ -427,8 +427,8 @@ od_meta_remove_all (GstBuffer * buffer)
   if (!od_meta_any (buffer))
     return;
   od_remove_init (&removal, meta);
-  while (gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
-          &od))
+  while (
+      gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (), &od))
     removal.remove[od.id] = TRUE;
   od_remove_in_place (&removal, buffer);
   od_remove_clear (&removal);
@@ -436,16 +436,16 @@ od_meta_remove_all (GstBuffer * buffer)
 
 /* Steps to the next mtd of one type that `id` is related to. */
 static gboolean
-next_related (GstAnalyticsRelationMeta * meta, guint id, GstAnalyticsMtdType type,
-    gpointer * state, GstAnalyticsMtd * other)
+next_related (GstAnalyticsRelationMeta *meta, guint id, GstAnalyticsMtdType type, gpointer *state,
+    GstAnalyticsMtd *other)
 {
-  return gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_ANY,
-      type, state, other);
+  return gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_ANY, type,
+      state, other);
 }
 
 void
-od_meta_add_class (GstAnalyticsRelationMeta * meta, guint od, const gchar * prefix,
-    const gchar * suffix)
+od_meta_add_class (GstAnalyticsRelationMeta *meta, guint od, const gchar *prefix,
+    const gchar *suffix)
 {
   gchar *name = g_strconcat (prefix, suffix, NULL);
   GstAnalyticsClsMtd cls;
@@ -456,7 +456,7 @@ od_meta_add_class (GstAnalyticsRelationMeta * meta, guint od, const gchar * pref
 }
 
 void
-od_meta_tag (GstBuffer * buffer, const GArray * boxes)
+od_meta_tag (GstBuffer *buffer, const GArray *boxes)
 {
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   OdRemove removal;
@@ -475,8 +475,8 @@ od_meta_tag (GstBuffer * buffer, const GArray * boxes)
     if (box->od < 0 || box_state_name (box->state) == NULL)
       continue;
     removal.extra++;
-    while (next_related (meta, (guint) box->od, gst_analytics_cls_mtd_get_mtd_type (), &state,
-            &mtd))
+    while (
+        next_related (meta, (guint) box->od, gst_analytics_cls_mtd_get_mtd_type (), &state, &mtd))
       removal.remove[mtd.id] |= state_of_class (&mtd) != BOX_STATE_NONE;
   }
   if (removal.extra > 0) {
@@ -502,7 +502,7 @@ to_int (gdouble number)
 
 /* Adds an OD, which is not clipped to the frame, unlike a region. */
 static guint
-add_od (GstAnalyticsRelationMeta * meta, const Box * box, gint width, gint height)
+add_od (GstAnalyticsRelationMeta *meta, const Box *box, gint width, gint height)
 {
   gfloat confidence = box->flags & BOX_HAS_CONFIDENCE ? (gfloat) box->confidence : 0.0f;
   gdouble x1 = (gdouble) box->x, y1 = (gdouble) box->y;
@@ -517,19 +517,19 @@ add_od (GstAnalyticsRelationMeta * meta, const Box * box, gint width, gint heigh
     x2 = box->x_max * width;
     y2 = box->y_max * height;
   }
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   if (box->rotation != 0)
     gst_analytics_relation_meta_add_oriented_od_mtd (meta, label, to_int (x1), to_int (y1),
         to_int (x2 - x1), to_int (y2 - y1), (gfloat) box->rotation, confidence, &od);
   else
 #endif
-    gst_analytics_relation_meta_add_od_mtd (meta, label, to_int (x1), to_int (y1),
-        to_int (x2 - x1), to_int (y2 - y1), confidence, &od);
+    gst_analytics_relation_meta_add_od_mtd (meta, label, to_int (x1), to_int (y1), to_int (x2 - x1),
+        to_int (y2 - y1), confidence, &od);
   return od.id;
 }
 
 void
-od_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height)
+od_meta_attach (GstBuffer *buffer, GArray *boxes, gint width, gint height)
 {
   GstAnalyticsRelationMetaInitParams params = { 1, 64 };
   GstAnalyticsRelationMeta *meta;

@@ -34,21 +34,21 @@ G_BEGIN_DECLS
 
 /* Returns the text after `prefix` of a GstAnalyticsClsMtd with one class whose name begins with
  * it, else NULL. The text is static. */
-const gchar *od_meta_class_suffix (const GstAnalyticsMtd * mtd, const gchar * prefix);
+const gchar *od_meta_class_suffix (const GstAnalyticsMtd *mtd, const gchar *prefix);
 
 /* Adds the class `prefix` + `suffix` with confidence 1 and relates it to an OD. */
-void od_meta_add_class (GstAnalyticsRelationMeta * meta, guint od, const gchar * prefix,
-    const gchar * suffix);
+void od_meta_add_class (GstAnalyticsRelationMeta *meta, guint od, const gchar *prefix,
+    const gchar *suffix);
 
 /* Returns whether the buffer has a relation meta, even an empty or locked one. */
-gboolean od_meta_has_frame (GstBuffer * buffer);
+gboolean od_meta_has_frame (GstBuffer *buffer);
 
 /* Returns whether the buffer carries an OD. */
-gboolean od_meta_any (GstBuffer * buffer);
+gboolean od_meta_any (GstBuffer *buffer);
 
 /* Returns the number of mtds of the relation meta, which is above the id of each of them; 0 if
  * there is none. */
-gint od_meta_length (GstBuffer * buffer);
+gint od_meta_length (GstBuffer *buffer);
 
 /* Returns a new array for the relations of ODs, which od_meta_read fills. */
 GArray *od_meta_relations_new (void);
@@ -57,8 +57,8 @@ GArray *od_meta_relations_new (void);
  * a box for each other OD, in the order of their ids. `flags` are BoxReadFlags;
  * width and height are those of the frame, or 0. Writes the relations of the ODs
  * into `relations`, which may be NULL. Returns whether it set a parent. */
-gboolean od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags,
-    GArray * boxes, GArray * relations);
+gboolean od_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *boxes,
+    GArray *relations);
 
 /* Removes the OD of each box whose state box_state_is_drop names, and each mtd that
  * is related to removed ODs and to no other OD, directly or through further mtds.
@@ -69,30 +69,30 @@ gboolean od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags,
  * Ids are indices, so the mtds behind a removed one get lower ids. Ids do not change if
  * something else may hold them, that is a kept region with an id, or a mtd of a type
  * that is not known here; then empty mtds of type "nms-removed" take the removed places. */
-void od_meta_remove (GstBuffer * buffer, const GArray * boxes, const GArray * relations);
+void od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relations);
 
 /* Adds to `copy`, a copy of the buffer without its relation meta, the meta that
  * od_meta_remove would leave. */
-void od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
-    const GArray * relations);
+void od_meta_copy_without (GstBuffer *copy, GstBuffer *buffer, const GArray *boxes,
+    const GArray *relations);
 
 /* Removes all ODs as od_meta_remove does. */
-void od_meta_remove_all (GstBuffer * buffer);
+void od_meta_remove_all (GstBuffer *buffer);
 
 /* Relates the class "nms:STATE" to the OD of each box that has a state, and removes an
  * older one. */
-void od_meta_tag (GstBuffer * buffer, const GArray * boxes);
+void od_meta_tag (GstBuffer *buffer, const GArray *boxes);
 
 /* Adds an OD, with its track, parent and state, for each of the boxes, and writes its id
  * into the `od` of the box. A box without a confidence gets 0. width and height are
  * those of the frame, 0 if unknown. Without boxes, adds an empty relation meta. */
-void od_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height);
+void od_meta_attach (GstBuffer *buffer, GArray *boxes, gint width, gint height);
 
 /* Returns whether this is the relation meta, which od_meta_copy_without copies. */
-gboolean od_meta_is (const GstMeta * meta);
+gboolean od_meta_is (const GstMeta *meta);
 
 /* Adds the relation meta to the answer to an ALLOCATION query. */
-void od_meta_propose (GstQuery * query);
+void od_meta_propose (GstQuery *query);
 
 #else
 
@@ -103,64 +103,64 @@ od_meta_relations_new (void)
 }
 
 static inline gboolean
-od_meta_has_frame (GstBuffer * buffer)
+od_meta_has_frame (GstBuffer *buffer)
 {
   return FALSE;
 }
 
 static inline gint
-od_meta_length (GstBuffer * buffer)
+od_meta_length (GstBuffer *buffer)
 {
   return 0;
 }
 
 static inline gboolean
-od_meta_any (GstBuffer * buffer)
+od_meta_any (GstBuffer *buffer)
 {
   return FALSE;
 }
 
 static inline gboolean
-od_meta_read (GstBuffer * buffer, gint width, gint height, guint flags, GArray * boxes,
-    GArray * relations)
+od_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *boxes,
+    GArray *relations)
 {
   return FALSE;
 }
 
 static inline void
-od_meta_remove (GstBuffer * buffer, const GArray * boxes, const GArray * relations)
+od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relations)
 {
 }
 
 static inline void
-od_meta_copy_without (GstBuffer * copy, GstBuffer * buffer, const GArray * boxes,
-    const GArray * relations)
+od_meta_copy_without (GstBuffer *copy, GstBuffer *buffer, const GArray *boxes,
+    const GArray *relations)
 {
 }
 
 static inline void
-od_meta_remove_all (GstBuffer * buffer)
+od_meta_remove_all (GstBuffer *buffer)
 {
 }
 
 static inline void
-od_meta_attach (GstBuffer * buffer, GArray * boxes, gint width, gint height)
+od_meta_attach (GstBuffer *buffer, GArray *boxes, gint width, gint height)
 {
 }
 
 static inline void
-od_meta_tag (GstBuffer * buffer, const GArray * boxes)
+od_meta_tag (GstBuffer *buffer, const GArray *boxes)
 {
 }
 
 static inline gboolean
-od_meta_is (const GstMeta * meta)
+od_meta_is (const GstMeta *meta)
 {
   return FALSE;
 }
 
 static inline void
-od_meta_propose (GstQuery * query)
+od_meta_propose (GstQuery *query)
 {
 }
 

@@ -25,12 +25,12 @@
 /* The marks of a mtd. The first three are set for mtds other than ODs. */
 enum
 {
-  TO_KEPT = 1,                  /* related to a kept OD */
-  TO_REMOVED = 2,               /* related to a removed OD */
-  DIRECT = 4,                   /* has a relation with an OD itself, so that its
+  TO_KEPT = 1,    /* related to a kept OD */
+  TO_REMOVED = 2, /* related to a removed OD */
+  DIRECT = 4,     /* has a relation with an OD itself, so that its
                                  * indirect relations do not count */
   IS_OD = 8,
-  IS_PLACEHOLDER = 16,          /* takes the place of a removed mtd */
+  IS_PLACEHOLDER = 16, /* takes the place of a removed mtd */
 };
 
 static const GstAnalyticsMtdImpl placeholder_impl = { .name = "nms-removed" };
@@ -38,7 +38,7 @@ static const GstAnalyticsMtdImpl placeholder_impl = { .name = "nms-removed" };
 #define PLACEHOLDER_TYPE ((GstAnalyticsMtdType) &placeholder_impl)
 
 void
-od_remove_init (OdRemove * self, GstAnalyticsRelationMeta * meta)
+od_remove_init (OdRemove *self, GstAnalyticsRelationMeta *meta)
 {
   self->meta = meta;
   self->count = (guint) gst_analytics_relation_get_length (meta);
@@ -53,13 +53,13 @@ od_remove_init (OdRemove * self, GstAnalyticsRelationMeta * meta)
 }
 
 void
-od_remove_clear (OdRemove * self)
+od_remove_clear (OdRemove *self)
 {
-  g_free (self->new_id);        /* with remove and marks behind it */
+  g_free (self->new_id); /* with remove and marks behind it */
 }
 
 GstAnalyticsRelationMeta *
-od_relations_meta (GstBuffer * buffer)
+od_relations_meta (GstBuffer *buffer)
 {
   GstMeta *meta = (GstMeta *) gst_buffer_get_analytics_relation_meta (buffer);
 
@@ -69,24 +69,23 @@ od_relations_meta (GstBuffer * buffer)
 }
 
 guint
-od_relations_append (GstAnalyticsRelationMeta * meta, guint id, GArray * relations, guint used)
+od_relations_append (GstAnalyticsRelationMeta *meta, guint id, GArray *relations, guint used)
 {
   GstAnalyticsMtd other;
   gpointer state = NULL;
 
   while (gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_ANY,
-          GST_ANALYTICS_MTD_TYPE_ANY, &state, &other)) {
+      GST_ANALYTICS_MTD_TYPE_ANY, &state, &other)) {
     if (used >= relations->len) /* in large steps, because each call takes time */
       g_array_set_size (relations, 2 * used + 64);
-    g_array_index (relations, OdRelation, used++) = (OdRelation) {
-      id, other.id, gst_analytics_relation_meta_get_relation (meta, id, other.id)
-    };
+    g_array_index (relations, OdRelation, used++) = (OdRelation) { id, other.id,
+      gst_analytics_relation_meta_get_relation (meta, id, other.id) };
   }
   return used;
 }
 
 static GstAnalyticsMtdType
-type_of (const OdRemove * self, guint id)
+type_of (const OdRemove *self, guint id)
 {
   GstAnalyticsMtd mtd = { id, self->meta };
 
@@ -94,7 +93,7 @@ type_of (const OdRemove * self, guint id)
 }
 
 static GArray *
-relations_of_ods (const OdRemove * self)
+relations_of_ods (const OdRemove *self)
 {
   const GstAnalyticsMtdType od_type = gst_analytics_od_mtd_get_mtd_type ();
   GArray *relations = g_array_new (FALSE, FALSE, sizeof (OdRelation));
@@ -110,7 +109,7 @@ relations_of_ods (const OdRemove * self)
 /* ----------------------------------------------------------------- deciding */
 
 void
-od_remove_mark_od (OdRemove * self, guint id, gboolean remove)
+od_remove_mark_od (OdRemove *self, guint id, gboolean remove)
 {
   self->marks[id] = IS_OD;
   self->remove[id] = remove;
@@ -120,7 +119,7 @@ od_remove_mark_od (OdRemove * self, guint id, gboolean remove)
  * mtd without a type counts as one: GStreamer 1.28 leaves it where a mtd of another
  * type refused to be copied. */
 static void
-mark_types (OdRemove * self)
+mark_types (OdRemove *self)
 {
   const GstAnalyticsMtdType od_type = gst_analytics_od_mtd_get_mtd_type ();
   guint i;
@@ -142,7 +141,7 @@ mark_types (OdRemove * self)
 /* Marks the mtds that have a relation with an OD. Returns whether there are relations
  * among the mtds other than ODs. */
 static gboolean
-mark_related (OdRemove * self, const GArray * relations)
+mark_related (OdRemove *self, const GArray *relations)
 {
   guint8 *marks = self->marks;
   gboolean indirect = FALSE;
@@ -165,12 +164,12 @@ mark_related (OdRemove * self, const GArray * relations)
 /* Spreads TO_KEPT and TO_REMOVED along the relations among mtds other than ODs, to
  * those that have no relation with an OD themselves, until nothing changes. */
 static void
-mark_indirectly_related (OdRemove * self, const GArray * relations)
+mark_indirectly_related (OdRemove *self, const GArray *relations)
 {
   gboolean changed = TRUE;
   guint i;
 
-  for (i = 0; i < self->count; i++)     /* one relation to a kept OD keeps a mtd */
+  for (i = 0; i < self->count; i++) /* one relation to a kept OD keeps a mtd */
     if (self->marks[i] & TO_KEPT)
       self->marks[i] &= ~TO_REMOVED;
   while (changed) {
@@ -195,7 +194,7 @@ mark_indirectly_related (OdRemove * self, const GArray * relations)
 }
 
 static gboolean
-relates_to_any (const OdRemove * self, guint id, const guint * ods, guint count)
+relates_to_any (const OdRemove *self, guint id, const guint *ods, guint count)
 {
   guint i;
 
@@ -207,7 +206,7 @@ relates_to_any (const OdRemove * self, guint id, const guint * ods, guint count)
 
 /* Returns whether a mtd other than an OD is removed, from its marks. */
 static gboolean
-is_removed_with_ods (const OdRemove * self, guint id)
+is_removed_with_ods (const OdRemove *self, guint id)
 {
   const guint8 marks = self->marks[id];
 
@@ -222,7 +221,7 @@ is_removed_with_ods (const OdRemove * self, guint id)
  * these mtds, indirect relations do not count; if few ODs are kept, asking a mtd for
  * its relation to each kept OD is faster than reading all its relations. */
 static void
-decide (OdRemove * self, const GArray * od_relations, GArray * relations)
+decide (OdRemove *self, const GArray *od_relations, GArray *relations)
 {
   guint *kept = g_new (guint, self->count + 1), ods = 0, others = 0, direct = 0, used = 0, i;
 
@@ -268,10 +267,10 @@ may_hold_ids (GstAnalyticsMtdType type)
   return type != gst_analytics_od_mtd_get_mtd_type ()
       && type != gst_analytics_cls_mtd_get_mtd_type ()
       && type != gst_analytics_tracking_mtd_get_mtd_type ()
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
       && type != gst_analytics_segmentation_mtd_get_mtd_type ()
 #endif
-#if GST_CHECK_VERSION (1, 28, 0)
+#if GST_CHECK_VERSION(1, 28, 0)
       && type != gst_analytics_tensor_mtd_get_mtd_type ()
 #endif
       ;
@@ -281,13 +280,13 @@ may_hold_ids (GstAnalyticsMtdType type)
 typedef struct
 {
   guint id;
-  const GstAnalyticsMtdImpl *impl;      /* its type */
+  const GstAnalyticsMtdImpl *impl; /* its type */
   gsize size;
 } KeptMtd;
 
 /* Lists the kept mtds; writes their number and the size of their data in bytes. */
 static KeptMtd *
-list_kept (OdRemove * self, guint * count, gsize * bytes)
+list_kept (OdRemove *self, guint *count, gsize *bytes)
 {
   KeptMtd *mtds = g_new (KeptMtd, self->count + 1), *next = mtds;
   const GstAnalyticsMtdType od_type = gst_analytics_od_mtd_get_mtd_type ();
@@ -321,19 +320,19 @@ typedef struct
 {
   const KeptMtd *mtds;
   guint count;
-  gsize bytes;                  /* size of the data of all mtds */
-  const GArray *od_relations;   /* OdRelation: those that start at ODs */
-  const GArray *relations;      /* OdRelation: those that start at other mtds */
+  gsize bytes;                /* size of the data of all mtds */
+  const GArray *od_relations; /* OdRelation: those that start at ODs */
+  const GArray *relations;    /* OdRelation: those that start at other mtds */
 } Content;
 
 static gpointer
-data_of (const OdRemove * self, guint id)
+data_of (const OdRemove *self, guint id)
 {
   return gst_analytics_relation_meta_get_mtd_data (self->meta, id);
 }
 
 static void
-write_relations (const OdRemove * self, GstAnalyticsRelationMeta * meta, const GArray * relations)
+write_relations (const OdRemove *self, GstAnalyticsRelationMeta *meta, const GArray *relations)
 {
   guint i;
 
@@ -347,7 +346,7 @@ write_relations (const OdRemove * self, GstAnalyticsRelationMeta * meta, const G
 }
 
 static void
-add_placeholder (GstAnalyticsRelationMeta * meta)
+add_placeholder (GstAnalyticsRelationMeta *meta)
 {
   GstAnalyticsMtd added;
 
@@ -356,9 +355,10 @@ add_placeholder (GstAnalyticsRelationMeta * meta)
 
 /* Adds placeholders until the next id is not reserved. */
 static void
-skip_reserved (const OdRemove * self, GstAnalyticsRelationMeta * meta)
+skip_reserved (const OdRemove *self, GstAnalyticsRelationMeta *meta)
 {
-  while (self->reserved && g_hash_table_contains (self->reserved,
+  while (self->reserved
+      && g_hash_table_contains (self->reserved,
           GSIZE_TO_POINTER (gst_analytics_relation_get_length (meta))))
     add_placeholder (meta);
 }
@@ -366,8 +366,8 @@ skip_reserved (const OdRemove * self, GstAnalyticsRelationMeta * meta)
 /* Appends the content to a meta, which has no mtds if ids must not change. The data of the
  * mtds follow each other in `saved`, or are still in self->meta if that is NULL. */
 static void
-write_content (OdRemove * self, GstAnalyticsRelationMeta * meta, const Content * content,
-    const guint8 * saved)
+write_content (OdRemove *self, GstAnalyticsRelationMeta *meta, const Content *content,
+    const guint8 *saved)
 {
   GstAnalyticsMtd added;
   guint i, k = 0;
@@ -396,10 +396,10 @@ write_content (OdRemove * self, GstAnalyticsRelationMeta * meta, const Content *
 
 /* Lets the kept mtds that own something copy it into the meta of `target`. */
 static void
-copy_owned (const OdRemove * self, GstAnalyticsRelationMeta * meta, const Content * content,
-    GstBuffer * buffer, GstBuffer * target)
+copy_owned (const OdRemove *self, GstAnalyticsRelationMeta *meta, const Content *content,
+    GstBuffer *buffer, GstBuffer *target)
 {
-  GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };
+  GstMetaTransformCopy whole = { FALSE, 0, (gsize) -1 };
   guint i;
 
   for (i = 0; i < content->count; i++) {
@@ -414,7 +414,7 @@ copy_owned (const OdRemove * self, GstAnalyticsRelationMeta * meta, const Conten
 
 /* Adds a new meta with the content to `target`. */
 static void
-copy (OdRemove * self, const Content * content, GstBuffer * buffer, GstBuffer * target)
+copy (OdRemove *self, const Content *content, GstBuffer *buffer, GstBuffer *target)
 {
   GstAnalyticsRelationMetaInitParams params;
   GstAnalyticsRelationMeta *meta;
@@ -435,7 +435,7 @@ copy (OdRemove * self, const Content * content, GstBuffer * buffer, GstBuffer * 
  * cleared. They cannot if one of them owns something, which clearing would free, or
  * if mtds will be added, because the meta would have to grow. */
 static gboolean
-can_be_refilled (const OdRemove * self, const Content * content)
+can_be_refilled (const OdRemove *self, const Content *content)
 {
   guint i;
 
@@ -449,7 +449,7 @@ can_be_refilled (const OdRemove * self, const Content * content)
 
 /* Clears the meta and writes the content back. */
 static void
-refill (OdRemove * self, const Content * content, GstBuffer * buffer)
+refill (OdRemove *self, const Content *content, GstBuffer *buffer)
 {
   GstMeta *meta = (GstMeta *) self->meta;
   guint8 *saved = g_malloc (content->bytes + 1), *next = saved;
@@ -466,9 +466,9 @@ refill (OdRemove * self, const Content * content, GstBuffer * buffer)
 
 /* Replaces the meta by a new one, which is built on a temporary buffer. */
 static void
-replace (OdRemove * self, const Content * content, GstBuffer * buffer)
+replace (OdRemove *self, const Content *content, GstBuffer *buffer)
 {
-  GstMetaTransformCopy whole = { FALSE, 0, (gsize) - 1 };
+  GstMetaTransformCopy whole = { FALSE, 0, (gsize) -1 };
   GstBuffer *temporary = gst_buffer_new ();
   GstMeta *meta;
 
@@ -483,10 +483,10 @@ replace (OdRemove * self, const Content * content, GstBuffer * buffer)
 /* Rebuilds the meta on `target`, or in place if that is NULL; or appends its content to
  * `meta`, the meta of `target`, unless that is NULL. */
 static void
-rebuild (OdRemove * self, GstBuffer * buffer, GstBuffer * target, GstAnalyticsRelationMeta * meta)
+rebuild (OdRemove *self, GstBuffer *buffer, GstBuffer *target, GstAnalyticsRelationMeta *meta)
 {
   GArray *own_relations = NULL, *relations = g_array_new (FALSE, FALSE, sizeof (OdRelation));
-  Content content = {.od_relations = self->relations,.relations = relations };
+  Content content = { .od_relations = self->relations, .relations = relations };
   KeptMtd *mtds;
 
   if (content.od_relations == NULL)
@@ -510,13 +510,13 @@ rebuild (OdRemove * self, GstBuffer * buffer, GstBuffer * target, GstAnalyticsRe
 }
 
 void
-od_remove_copy (OdRemove * self, GstBuffer * buffer, GstBuffer * target)
+od_remove_copy (OdRemove *self, GstBuffer *buffer, GstBuffer *target)
 {
   rebuild (self, buffer, target, NULL);
 }
 
 guint
-od_remove_bound (const OdRemove * self)
+od_remove_bound (const OdRemove *self)
 {
   guint i, count = 0;
 
@@ -526,14 +526,14 @@ od_remove_bound (const OdRemove * self)
 }
 
 void
-od_remove_append (OdRemove * self, GstBuffer * buffer, GstAnalyticsRelationMeta * meta,
-    GstBuffer * target)
+od_remove_append (OdRemove *self, GstBuffer *buffer, GstAnalyticsRelationMeta *meta,
+    GstBuffer *target)
 {
   rebuild (self, buffer, target, meta);
 }
 
 GstAnalyticsRelationMeta *
-od_remove_in_place (OdRemove * self, GstBuffer * buffer)
+od_remove_in_place (OdRemove *self, GstBuffer *buffer)
 {
   rebuild (self, buffer, NULL, NULL);
   return self->meta;

@@ -13,59 +13,58 @@ G_BEGIN_DECLS
 /* A relation between two mtds, which has a direction. */
 typedef struct
 {
-  guint from, to;               /* ids */
+  guint from, to; /* ids */
   GstAnalyticsRelTypes types;
 } OdRelation;
 
 /* Returns the relation meta of a buffer, or NULL if it has none or a locked one. */
-GstAnalyticsRelationMeta *od_relations_meta (GstBuffer * buffer);
+GstAnalyticsRelationMeta *od_relations_meta (GstBuffer *buffer);
 
 /* Writes the relations that start at mtd `id` into `relations` (a GArray of
  * OdRelation), beginning at element `used`, and returns the number of elements used
  * afterwards. The array grows in large steps, so its length is at least that number. */
-guint od_relations_append (GstAnalyticsRelationMeta * meta, guint id, GArray * relations,
-    guint used);
+guint od_relations_append (GstAnalyticsRelationMeta *meta, guint id, GArray *relations, guint used);
 
 typedef struct
 {
-  GstAnalyticsRelationMeta *meta;       /* the meta to remove from */
-  guint count;                  /* number of its mtds */
-  guint8 *remove;               /* [count]; not 0: this mtd is to be removed */
-  gboolean keep_ids;            /* ids must not change: see od_meta_remove */
-  guint extra;                  /* number of mtds that will be added afterwards */
-  gboolean related_only;        /* removes the mtds that are related to no OD, too */
-  GHashTable *reserved;         /* set of ids (GINT_TO_POINTER) that od_remove_append gives to
+  GstAnalyticsRelationMeta *meta; /* the meta to remove from */
+  guint count;                    /* number of its mtds */
+  guint8 *remove;                 /* [count]; not 0: this mtd is to be removed */
+  gboolean keep_ids;              /* ids must not change: see od_meta_remove */
+  guint extra;                    /* number of mtds that will be added afterwards */
+  gboolean related_only;          /* removes the mtds that are related to no OD, too */
+  GHashTable *reserved;           /* set of ids (GINT_TO_POINTER) that od_remove_append gives to
                                  * no OD; NULL: none */
-  const GArray *relations;      /* relations that start at ODs; NULL: to be collected */
-  guint8 *marks;                /* [count]; set and used by odremove.c */
-  gint *new_id;                 /* [count]; set by the rebuild: -1 for a removed mtd */
+  const GArray *relations;        /* relations that start at ODs; NULL: to be collected */
+  guint8 *marks;                  /* [count]; set and used by odremove.c */
+  gint *new_id;                   /* [count]; set by the rebuild: -1 for a removed mtd */
 } OdRemove;
 
 /* Prepares a removal in which no mtd is marked yet. Free it with od_remove_clear. */
-void od_remove_init (OdRemove * self, GstAnalyticsRelationMeta * meta);
-void od_remove_clear (OdRemove * self);
+void od_remove_init (OdRemove *self, GstAnalyticsRelationMeta *meta);
+void od_remove_clear (OdRemove *self);
 
 /* Marks mtd `id` as an OD, and whether it is to be removed. Marking is optional: the
  * rebuild looks up the type of each mtd that is not marked. */
-void od_remove_mark_od (OdRemove * self, guint id, gboolean remove);
+void od_remove_mark_od (OdRemove *self, guint id, gboolean remove);
 
 /* Rebuilds the meta on its buffer, which must be writable, without the marked mtds
  * and without each mtd that is related to removed ODs and to no kept OD. Returns the
  * rebuilt meta, which may be another object. */
-GstAnalyticsRelationMeta *od_remove_in_place (OdRemove * self, GstBuffer * buffer);
+GstAnalyticsRelationMeta *od_remove_in_place (OdRemove *self, GstBuffer *buffer);
 
 /* Returns the number of mtds that are kept, at most. */
-guint od_remove_bound (const OdRemove * self);
+guint od_remove_bound (const OdRemove *self);
 
 /* Appends the mtds that od_remove_in_place would leave, and their relations, to `meta`, the
  * relation meta of `target`, another buffer, and writes their new ids into new_id. The mtds of
  * `meta` keep their ids; those of `buffer` do not change. Ids inside the data of mtds of types
  * that are not known here cannot be changed, so they name other mtds afterwards. */
-void od_remove_append (OdRemove * self, GstBuffer * buffer, GstAnalyticsRelationMeta * meta,
-    GstBuffer * target);
+void od_remove_append (OdRemove *self, GstBuffer *buffer, GstAnalyticsRelationMeta *meta,
+    GstBuffer *target);
 
 /* Adds the meta that od_remove_in_place would build to `target`, a buffer without
  * relation meta. The meta of `buffer` does not change. */
-void od_remove_copy (OdRemove * self, GstBuffer * buffer, GstBuffer * target);
+void od_remove_copy (OdRemove *self, GstBuffer *buffer, GstBuffer *target);
 
 G_END_DECLS

@@ -23,12 +23,12 @@ typedef struct
 } OdData;
 
 static OdData
-read_od (const GstAnalyticsMtd * mtd)
+read_od (const GstAnalyticsMtd *mtd)
 {
   GstAnalyticsODMtd *od = (GstAnalyticsODMtd *) mtd;
-  OdData data = {.label = gst_analytics_od_mtd_get_obj_type (od) };
+  OdData data = { .label = gst_analytics_od_mtd_get_obj_type (od) };
 
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   gst_analytics_od_mtd_get_oriented_location (od, &data.x, &data.y, &data.w, &data.h,
       &data.rotation, &data.confidence);
 #else
@@ -38,9 +38,9 @@ read_od (const GstAnalyticsMtd * mtd)
 }
 
 static gboolean
-add_od (GstAnalyticsRelationMeta * meta, const OdData * data, GstAnalyticsODMtd * od)
+add_od (GstAnalyticsRelationMeta *meta, const OdData *data, GstAnalyticsODMtd *od)
 {
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   return gst_analytics_relation_meta_add_oriented_od_mtd (meta, data->label, data->x, data->y,
       data->w, data->h, data->rotation, data->confidence, od);
 #else
@@ -50,23 +50,22 @@ add_od (GstAnalyticsRelationMeta * meta, const OdData * data, GstAnalyticsODMtd 
 }
 
 static void
-replace_od (GstAnalyticsMtd * mtd, const OdData * data)
+replace_od (GstAnalyticsMtd *mtd, const OdData *data)
 {
   GstAnalyticsRelationMetaInitParams params = { 1, 64 };
   GstBuffer *temporary = gst_buffer_new ();
-  GstAnalyticsRelationMeta *meta =
-      gst_buffer_add_analytics_relation_meta_full (temporary, &params);
+  GstAnalyticsRelationMeta *meta = gst_buffer_add_analytics_relation_meta_full (temporary, &params);
   const gsize size = gst_analytics_mtd_get_size (mtd);
   GstAnalyticsODMtd od;
 
-  if (add_od (meta, data, &od) && gst_analytics_mtd_get_size ((GstAnalyticsMtd *) & od) == size)
+  if (add_od (meta, data, &od) && gst_analytics_mtd_get_size ((GstAnalyticsMtd *) &od) == size)
     memcpy (gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id),
         gst_analytics_relation_meta_get_mtd_data (meta, od.id), size);
   gst_buffer_unref (temporary);
 }
 
 void
-od_rewrite_od (GstAnalyticsRelationMeta * meta, guint id, const Box * box)
+od_rewrite_od (GstAnalyticsRelationMeta *meta, guint id, const Box *box)
 {
   GstAnalyticsMtd mtd = { id, meta };
   OdData data = read_od (&mtd);
@@ -87,7 +86,7 @@ od_rewrite_od (GstAnalyticsRelationMeta * meta, guint id, const Box * box)
 }
 
 void
-od_rewrite (GstBuffer * buffer, const GArray * boxes)
+od_rewrite (GstBuffer *buffer, const GArray *boxes)
 {
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   guint i;

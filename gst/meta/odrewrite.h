@@ -13,15 +13,15 @@ G_BEGIN_DECLS
 
 /* Writes each box with an OD and BOX_MOVED or BOX_RESCORED, but those that box_state_is_drop
  * names, into its OD. The label, ids and relations do not change. */
-void od_rewrite (GstBuffer * buffer, const GArray * boxes);
+void od_rewrite (GstBuffer *buffer, const GArray *boxes);
 
 /* Writes one box into the OD `id` as od_rewrite does. */
-void od_rewrite_od (GstAnalyticsRelationMeta * meta, guint id, const Box * box);
+void od_rewrite_od (GstAnalyticsRelationMeta *meta, guint id, const Box *box);
 
 #else
 
 static inline void
-od_rewrite (GstBuffer * buffer, const GArray * boxes)
+od_rewrite (GstBuffer *buffer, const GArray *boxes)
 {
 }
 

@@ -5,7 +5,7 @@
 #include "box.h"
 
 void
-parent_links_find (GArray * boxes)
+parent_links_find (GArray *boxes)
 {
   GHashTable *by_id = g_hash_table_new (NULL, NULL);
   guint i;
@@ -18,16 +18,17 @@ parent_links_find (GArray * boxes)
   for (i = 0; i < boxes->len; i++) {
     Box *box = &g_array_index (boxes, Box, i);
     if (box->parent_id != 0 && box->parent_id != box->region_id)
-      box->parent = (gint) GPOINTER_TO_UINT (g_hash_table_lookup (by_id,
-              GINT_TO_POINTER (box->parent_id))) - 1;
+      box->parent = (gint) GPOINTER_TO_UINT (
+                        g_hash_table_lookup (by_id, GINT_TO_POINTER (box->parent_id)))
+          - 1;
   }
   g_hash_table_unref (by_id);
 }
 
 void
-parent_links_break_rings (GArray * boxes)
+parent_links_break_rings (GArray *boxes)
 {
-  guint8 *seen = g_new0 (guint8, boxes->len);   /* 1: in this chain, 2: done */
+  guint8 *seen = g_new0 (guint8, boxes->len); /* 1: in this chain, 2: done */
   guint i;
 
   for (i = 0; i < boxes->len; i++) {

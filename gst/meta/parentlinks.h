@@ -8,10 +8,10 @@ G_BEGIN_DECLS
 
 /* Sets the parent index of each box from its parent id. If several regions have one id,
  * the first of them is the parent. `boxes` is a GArray of Box. */
-void parent_links_find (GArray * boxes);
+void parent_links_find (GArray *boxes);
 
 /* Removes the parents of the boxes on a ring, a chain of parents that leads back to its
  * first box. */
-void parent_links_break_rings (GArray * boxes);
+void parent_links_break_rings (GArray *boxes);
 
 G_END_DECLS

@@ -8,7 +8,7 @@
 
 RoiNames roi_names;
 
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
 #define SET(name, text) gst_id_str_set_static_str (&roi_names.name, text)
 #else
 #define SET(name, text) (roi_names.name = g_quark_from_static_string (text))
@@ -46,7 +46,7 @@ roi_names_init (void)
 }
 
 gboolean
-roi_field_any_number (const GValue * value, gdouble * number)
+roi_field_any_number (const GValue *value, gdouble *number)
 {
   if (value == NULL)
     return FALSE;
@@ -68,7 +68,7 @@ roi_field_any_number (const GValue * value, gdouble * number)
 }
 
 void
-roi_field_set_number (GstStructure * s, const RoiName * name, gdouble number)
+roi_field_set_number (GstStructure *s, const RoiName *name, gdouble number)
 {
   GValue *value = (GValue *) roi_field_value (s, name);
   GValue added = G_VALUE_INIT;
@@ -79,7 +79,7 @@ roi_field_set_number (GstStructure * s, const RoiName * name, gdouble number)
   }
   g_value_init (&added, G_TYPE_DOUBLE);
   g_value_set_double (&added, number);
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   gst_structure_id_str_take_value (s, name, &added);
 #else
   gst_structure_id_take_value (s, *name, &added);
@@ -87,7 +87,7 @@ roi_field_set_number (GstStructure * s, const RoiName * name, gdouble number)
 }
 
 gboolean
-roi_field_int (const GstStructure * s, const RoiName * name, gint * number)
+roi_field_int (const GstStructure *s, const RoiName *name, gint *number)
 {
   const GValue *value = roi_field_value (s, name);
 

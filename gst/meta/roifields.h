@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
 typedef GstIdStr RoiName;
 #else
 typedef GQuark RoiName;
@@ -24,7 +24,7 @@ typedef struct
   RoiName detection, object_id, nms, rotation, recorded, source;
   RoiName x_min, y_min, x_max, y_max, confidence, label_id, id, state, suppressed_by;
   RoiName angle, region_id, parent_id, name, cut;
-  GQuark empty;                 /* the label "" */
+  GQuark empty; /* the label "" */
 } RoiNames;
 
 /* Written by the first call of roi_names_init; later calls only test a flag. */
@@ -33,9 +33,9 @@ void roi_names_init (void);
 
 /* Returns whether the structure has this name. */
 static inline gboolean
-roi_structure_is (const GstStructure * s, const RoiName * name)
+roi_structure_is (const GstStructure *s, const RoiName *name)
 {
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   return gst_id_str_is_equal (gst_structure_get_name_id_str (s), name);
 #else
   return gst_structure_get_name_id (s) == *name;
@@ -44,9 +44,9 @@ roi_structure_is (const GstStructure * s, const RoiName * name)
 
 /* Returns the value of a field, or NULL if the structure has no such field. */
 static inline const GValue *
-roi_field_value (const GstStructure * s, const RoiName * name)
+roi_field_value (const GstStructure *s, const RoiName *name)
 {
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   return gst_structure_id_str_get_value (s, name);
 #else
   return gst_structure_id_get_value (s, *name);
@@ -56,14 +56,13 @@ roi_field_value (const GstStructure * s, const RoiName * name)
 /* Writes a number of any type as a double. Returns FALSE if the value is NULL or no
  * number. Cold, because nearly all numbers are doubles: the compiler then keeps the
  * path of doubles free of jumps, which saves a seventh of the time of reading. */
-__attribute__ ((cold))
-gboolean roi_field_any_number (const GValue * value, gdouble * number);
+__attribute__ ((cold)) gboolean roi_field_any_number (const GValue *value, gdouble *number);
 
 /* Writes the number of a field. Returns FALSE if the field is absent or does not hold a
  * number. (Reads the data of the value directly, because g_value_get_double would check
  * its type again, which takes as long as finding the field.) */
 static inline gboolean
-roi_field_number (const GstStructure * s, const RoiName * name, gdouble * number)
+roi_field_number (const GstStructure *s, const RoiName *name, gdouble *number)
 {
   const GValue *value = roi_field_value (s, name);
 
@@ -75,10 +74,10 @@ roi_field_number (const GstStructure * s, const RoiName * name, gdouble * number
 
 /* Sets a field to a number. Replaces the number of a field that holds a double in place, which
  * takes a third of the time of gst_structure_set. */
-void roi_field_set_number (GstStructure * s, const RoiName * name, gdouble number);
+void roi_field_set_number (GstStructure *s, const RoiName *name, gdouble number);
 
 /* Writes the integer of a field. Returns FALSE if the field is absent, holds another type,
  * or holds an integer that does not fit into an int. */
-gboolean roi_field_int (const GstStructure * s, const RoiName * name, gint * number);
+gboolean roi_field_int (const GstStructure *s, const RoiName *name, gint *number);
 
 G_END_DECLS

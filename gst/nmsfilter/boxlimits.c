@@ -25,7 +25,7 @@ box_limit_name (BoxLimit limit)
 }
 
 BoxLimit
-box_limit_from_name (const gchar * name)
+box_limit_from_name (const gchar *name)
 {
   guint i;
 
@@ -36,7 +36,7 @@ box_limit_from_name (const gchar * name)
 }
 
 void
-box_limits_init (BoxLimits * limits, gfloat value)
+box_limits_init (BoxLimits *limits, gfloat value)
 {
   guint i;
 
@@ -45,7 +45,7 @@ box_limits_init (BoxLimits * limits, gfloat value)
 }
 
 gboolean
-box_limits_differ (const BoxLimits * limits, gfloat value)
+box_limits_differ (const BoxLimits *limits, gfloat value)
 {
   guint i;
 
@@ -56,7 +56,7 @@ box_limits_differ (const BoxLimits * limits, gfloat value)
 }
 
 BoxLimit
-box_limits_contradiction (const BoxLimits * limits)
+box_limits_contradiction (const BoxLimits *limits)
 {
   guint i;
 
@@ -67,7 +67,7 @@ box_limits_contradiction (const BoxLimits * limits)
 }
 
 static inline gfloat
-limit_of (const BoxLimits * general, const BoxLimits * of_label, BoxLimit limit)
+limit_of (const BoxLimits *general, const BoxLimits *of_label, BoxLimit limit)
 {
   if (of_label && of_label->limit[limit] != BOX_LIMIT_UNSET)
     return of_label->limit[limit];
@@ -75,11 +75,12 @@ limit_of (const BoxLimits * general, const BoxLimits * of_label, BoxLimit limit)
 }
 
 BoxState
-box_limits_check (const BoxLimits * general, const BoxLimits * of_label, const Box * box)
+box_limits_check (const BoxLimits *general, const BoxLimits *of_label, const Box *box)
 {
   const gdouble width = fabs (box->x2 - box->x1), height = fabs (box->y2 - box->y1);
-  const gfloat sizes[] = { (gfloat) width, (gfloat) height, (gfloat) (width * height),
-    (gfloat) (width / height)   /* NaN for a point, which no limit drops */
+  const gfloat sizes[] = {
+    (gfloat) width, (gfloat) height, (gfloat) (width * height),
+    (gfloat) (width / height) /* NaN for a point, which no limit drops */
   };
   guint i;
 

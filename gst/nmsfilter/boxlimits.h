@@ -27,7 +27,7 @@ typedef enum
 
 typedef struct
 {
-  gfloat limit[BOX_LIMIT_COUNT];        /* 0: no limit. Those of a label may also be
+  gfloat limit[BOX_LIMIT_COUNT]; /* 0: no limit. Those of a label may also be
                                          * BOX_LIMIT_UNSET: the limit of all labels applies */
 } BoxLimits;
 
@@ -35,22 +35,21 @@ typedef struct
 const gchar *box_limit_name (BoxLimit limit);
 
 /* Returns the limit with this name, or BOX_LIMIT_COUNT if there is none. */
-BoxLimit box_limit_from_name (const gchar * name);
+BoxLimit box_limit_from_name (const gchar *name);
 
 /* Sets all limits to `value`. */
-void box_limits_init (BoxLimits * limits, gfloat value);
+void box_limits_init (BoxLimits *limits, gfloat value);
 
 /* Returns whether any limit differs from `value`. */
-gboolean box_limits_differ (const BoxLimits * limits, gfloat value);
+gboolean box_limits_differ (const BoxLimits *limits, gfloat value);
 
 /* Returns the first minimum that exceeds its maximum (the maximum is the next enumerator),
  * so that no box passes, or BOX_LIMIT_COUNT if there is none. */
-BoxLimit box_limits_contradiction (const BoxLimits * limits);
+BoxLimit box_limits_contradiction (const BoxLimits *limits);
 
 /* Returns BOX_STATE_KEPT, BOX_STATE_TOO_SMALL, BOX_STATE_TOO_LARGE or
  * BOX_STATE_WRONG_ASPECT_RATIO. The limits of its label (NULL: none) replace the general
  * ones. The coordinates of the box must be finite. */
-BoxState box_limits_check (const BoxLimits * general, const BoxLimits * of_label,
-    const Box * box);
+BoxState box_limits_check (const BoxLimits *general, const BoxLimits *of_label, const Box *box);
 
 G_END_DECLS

@@ -11,16 +11,16 @@
 #include <string.h>
 
 #define ROUNDS 16
-#define ROUNDS_FREE 8           /* only the first 8 may end an exclusion */
+#define ROUNDS_FREE 8 /* only the first 8 may end an exclusion */
 
 struct _BoxParents
 {
-  GArray *parts;                /* guint32: indices of boxes with a parent, each
+  GArray *parts;  /* guint32: indices of boxes with a parent, each
                                  * behind its parent */
-  GArray *first;                /* guint8 (a BoxState): the state of each part before
+  GArray *first;  /* guint8 (a BoxState): the state of each part before
                                  * the first run */
-  GArray *listed;               /* guint8 for each box: 1 if it is in parts */
-  guint rounds;                 /* runs so far */
+  GArray *listed; /* guint8 for each box: 1 if it is in parts */
+  guint rounds;   /* runs so far */
 };
 
 BoxParents *
@@ -35,7 +35,7 @@ box_parents_new (void)
 }
 
 void
-box_parents_free (BoxParents * parents)
+box_parents_free (BoxParents *parents)
 {
   g_array_unref (parents->parts);
   g_array_unref (parents->first);
@@ -44,7 +44,7 @@ box_parents_free (BoxParents * parents)
 }
 
 static void
-reverse (GArray * array, guint from)
+reverse (GArray *array, guint from)
 {
   guint to;
 
@@ -58,7 +58,7 @@ reverse (GArray * array, guint from)
 }
 
 void
-box_parents_begin (BoxParents * parents, const GArray * boxes)
+box_parents_begin (BoxParents *parents, const GArray *boxes)
 {
   guint i;
 
@@ -84,8 +84,8 @@ box_parents_begin (BoxParents * parents, const GArray * boxes)
     reverse (parents->parts, from);
   }
   for (i = 0; i < parents->parts->len; i++) {
-    guint8 state = (guint8) g_array_index (boxes, Box,
-        g_array_index (parents->parts, guint32, i)).state;
+    guint8 state =
+        (guint8) g_array_index (boxes, Box, g_array_index (parents->parts, guint32, i)).state;
     g_array_append_val (parents->first, state);
   }
 }
@@ -93,7 +93,7 @@ box_parents_begin (BoxParents * parents, const GArray * boxes)
 /* Drops a part whose parent is dropped, unless it is dropped already. Returns whether
  * it did. */
 static gboolean
-follow (GArray * boxes, Box * box)
+follow (GArray *boxes, Box *box)
 {
   const Box *parent = &g_array_index (boxes, Box, box->parent);
 
@@ -105,8 +105,8 @@ follow (GArray * boxes, Box * box)
 }
 
 void
-box_parents_exclude_first (BoxParents * parents, GArray * boxes, const gint32 * fed_at,
-    guint8 * exclude, guint count)
+box_parents_exclude_first (BoxParents *parents, GArray *boxes, const gint32 *fed_at,
+    guint8 *exclude, guint count)
 {
   guint i;
 
@@ -120,7 +120,7 @@ box_parents_exclude_first (BoxParents * parents, GArray * boxes, const gint32 * 
 }
 
 gboolean
-box_parents_again (BoxParents * parents, GArray * boxes, const gint32 * fed_at, guint8 * exclude)
+box_parents_again (BoxParents *parents, GArray *boxes, const gint32 *fed_at, guint8 *exclude)
 {
   gboolean again = FALSE;
   gboolean last = ++parents->rounds >= ROUNDS;

@@ -24,19 +24,19 @@ typedef struct _BoxParents BoxParents;
 
 /* Returns a new object; it keeps scratch memory from frame to frame. */
 BoxParents *box_parents_new (void);
-void box_parents_free (BoxParents * parents);
+void box_parents_free (BoxParents *parents);
 
 /* Begins a frame. Frames on which no box has a parent need none of these functions. */
-void box_parents_begin (BoxParents * parents, const GArray * boxes);
+void box_parents_begin (BoxParents *parents, const GArray *boxes);
 
 /* Writes exclude[0..count): 1 for the parts of boxes that are dropped before the first
  * run. Their state becomes that of the dropped box. */
-void box_parents_exclude_first (BoxParents * parents, GArray * boxes, const gint32 * fed_at,
-    guint8 * exclude, guint count);
+void box_parents_exclude_first (BoxParents *parents, GArray *boxes, const gint32 *fed_at,
+    guint8 *exclude, guint count);
 
 /* Drops the parts of the boxes that the last run dropped. Ignores the states that the
  * run wrote for excluded boxes. Returns TRUE if `exclude` has changed: run again. */
-gboolean box_parents_again (BoxParents * parents, GArray * boxes, const gint32 * fed_at,
-    guint8 * exclude);
+gboolean box_parents_again (BoxParents *parents, GArray *boxes, const gint32 *fed_at,
+    guint8 *exclude);
 
 G_END_DECLS

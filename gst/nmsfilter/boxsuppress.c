@@ -17,29 +17,29 @@
 #include "boxparents.h"
 #include "unscoredorder.h"
 
-#define COORDINATE_LIMIT 1e18f  /* of the core: a box with a greater one is invalid */
+#define COORDINATE_LIMIT 1e18f /* of the core: a box with a greater one is invalid */
 
 struct _BoxSuppress
 {
-  nms_context *context;         /* owned by the caller */
-  nms_options options;          /* of this run */
-  gboolean rotated;             /* a box of this run has a rotation */
+  nms_context *context; /* owned by the caller */
+  nms_options options;  /* of this run */
+  gboolean rotated;     /* a box of this run has a rotation */
   BoxParents *parents;
 
-  guint capacity;               /* elements of each array below */
+  guint capacity; /* elements of each array below */
 
   /* one element for each box */
-  gint32 *class_of;             /* class id; set only if some box has no confidence */
-  gint32 *fed_at;               /* position among the fed boxes, or -1 */
+  gint32 *class_of; /* class id; set only if some box has no confidence */
+  gint32 *fed_at;   /* position among the fed boxes, or -1 */
 
   /* one element for each fed box: a box that goes to the core */
-  guint32 *fed;                 /* index of the box */
-  gfloat *rows;                 /* x1 y1 x2 y2 */
+  guint32 *fed; /* index of the box */
+  gfloat *rows; /* x1 y1 x2 y2 */
   gfloat *angle;
   gfloat *score;
   gint32 *class_id;
-  gint32 *source;               /* filled if the run has sources */
-  gint32 *parent;               /* position of its parent among the fed boxes, or -1 */
+  gint32 *source; /* filled if the run has sources */
+  gint32 *parent; /* position of its parent among the fed boxes, or -1 */
   guint8 *exclude;
   guint32 *neighbors;
   UnscoredOrderKey *keys;
@@ -51,13 +51,13 @@ struct _BoxSuppress
     gint label_id;
     gint32 class_id;
     guint32 stamp;
-  } *id_slots;
-  guint id_slot_count;          /* a power of 2, at least twice the capacity */
+  } * id_slots;
+  guint id_slot_count; /* a power of 2, at least twice the capacity */
   guint32 stamp;
 };
 
 BoxSuppress *
-box_suppress_new (nms_context * context)
+box_suppress_new (nms_context *context)
 {
   BoxSuppress *self = g_new0 (BoxSuppress, 1);
 
@@ -67,7 +67,7 @@ box_suppress_new (nms_context * context)
 }
 
 void
-box_suppress_free (BoxSuppress * self)
+box_suppress_free (BoxSuppress *self)
 {
   if (self == NULL)
     return;
@@ -89,7 +89,7 @@ box_suppress_free (BoxSuppress * self)
 }
 
 static void
-reserve (BoxSuppress * self, guint count)
+reserve (BoxSuppress *self, guint count)
 {
   guint capacity = MAX (self->capacity, 64);
 
@@ -115,7 +115,7 @@ reserve (BoxSuppress * self, guint count)
 /* ------------------------------------------------------------------ classes */
 
 static gint32
-class_of_label_id (BoxSuppress * self, gint label_id, gint32 * last)
+class_of_label_id (BoxSuppress *self, gint label_id, gint32 *last)
 {
   guint slot = (guint) label_id * 2654435769u;
   guint mask;
@@ -129,7 +129,7 @@ class_of_label_id (BoxSuppress * self, gint label_id, gint32 * last)
   }
   mask = self->id_slot_count - 1;
   for (slot = (slot ^ slot >> 15) & mask; self->id_slots[slot].stamp == self->stamp;
-      slot = (slot + 1) & mask)
+       slot = (slot + 1) & mask)
     if (self->id_slots[slot].label_id == label_id)
       return self->id_slots[slot].class_id;
   self->id_slots[slot] = (struct IdSlot) { label_id, --*last, self->stamp };
@@ -137,9 +137,9 @@ class_of_label_id (BoxSuppress * self, gint label_id, gint32 * last)
 }
 
 static void
-begin_label_ids (BoxSuppress * self)
+begin_label_ids (BoxSuppress *self)
 {
-  if (++self->stamp == 0 && self->id_slots) {       /* once in 2^32 frames */
+  if (++self->stamp == 0 && self->id_slots) { /* once in 2^32 frames */
     memset (self->id_slots, 0, self->id_slot_count * sizeof *self->id_slots);
     self->stamp = 1;
   }
@@ -148,7 +148,7 @@ begin_label_ids (BoxSuppress * self)
 /* Returns the class id of a box. `last` is the class id that was given out last to the
  * label id of a box without a label. */
 static inline gint32
-class_of_box (BoxSuppress * self, const Box * box, gint32 * last)
+class_of_box (BoxSuppress *self, const Box *box, gint32 *last)
 {
   if (G_LIKELY (box->label != 0))
     return CLASS_ID_OF_LABEL (box->label);
@@ -158,20 +158,19 @@ class_of_box (BoxSuppress * self, const Box * box, gint32 * last)
 /* ------------------------------------------------------------------ columns */
 
 static gboolean
-is_valid (const Box * box)
+is_valid (const Box *box)
 {
   /* each comparison is false for NaN */
   return fabsf ((gfloat) box->x1) <= COORDINATE_LIMIT
       && fabsf ((gfloat) box->y1) <= COORDINATE_LIMIT
       && fabsf ((gfloat) box->x2) <= COORDINATE_LIMIT
-      && fabsf ((gfloat) box->y2) <= COORDINATE_LIMIT
-      && isfinite ((gfloat) box->rotation)
+      && fabsf ((gfloat) box->y2) <= COORDINATE_LIMIT && isfinite ((gfloat) box->rotation)
       && !((box->flags & BOX_HAS_CONFIDENCE) && isnan (box->confidence));
 }
 
 /* Writes box i at position k of the columns. */
 static inline void
-feed (BoxSuppress * self, const Box * box, guint32 i, gint32 class_id, guint k)
+feed (BoxSuppress *self, const Box *box, guint32 i, gint32 class_id, guint k)
 {
   gfloat *row = &self->rows[(gsize) 4 * k];
 
@@ -186,7 +185,7 @@ feed (BoxSuppress * self, const Box * box, guint32 i, gint32 class_id, guint k)
 
 /* Writes the columns again, after fed[0..count) has changed. */
 static void
-feed_again (BoxSuppress * self, const GArray * boxes, guint count)
+feed_again (BoxSuppress *self, const GArray *boxes, guint count)
 {
   guint k;
 
@@ -198,7 +197,7 @@ feed_again (BoxSuppress * self, const GArray * boxes, guint count)
 
 /* Sets up `columns` for the core: the first `count` elements of the arrays. */
 static void
-set_columns (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * columns,
+set_columns (BoxSuppress *self, const GArray *boxes, guint count, nms_boxes *columns,
     gboolean with_score, gboolean parts)
 {
   guint i, k;
@@ -227,8 +226,8 @@ set_columns (BoxSuppress * self, const GArray * boxes, guint count, nms_boxes * 
 }
 
 static void
-set_sources (BoxSuppress * self, const GArray * boxes, const SourceOptions * sources,
-    nms_boxes * columns)
+set_sources (BoxSuppress *self, const GArray *boxes, const SourceOptions *sources,
+    nms_boxes *columns)
 {
   guint k;
 
@@ -248,7 +247,7 @@ set_sources (BoxSuppress * self, const GArray * boxes, const SourceOptions * sou
  * `drop_unscored`, those without a confidence. Returns the number of boxes left in fed[],
  * or an error. */
 static gint
-order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules, guint count,
+order_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules, guint count,
     gboolean parts, gboolean unscored, gboolean drop_unscored)
 {
   const Box *all = (const Box *) boxes->data;
@@ -287,14 +286,13 @@ order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
     nms_options counting = self->options;
     nms_boxes columns;
 
-    counting.max_candidates = 0;        /* because neighbors decide which boxes are best */
+    counting.max_candidates = 0; /* because neighbors decide which boxes are best */
     counting.method = NMS_METHOD_HARD;
     counting.metric = NMS_METRIC_IOU;
     counting.outputs = 0;
     feed_again (self, boxes, count);
     set_columns (self, boxes, count, &columns, FALSE, parts);
-    if ((res = nms_count_neighbors (self->context, &columns, &counting,
-                self->neighbors)) < 0)
+    if ((res = nms_count_neighbors (self->context, &columns, &counting, self->neighbors)) < 0)
       return res;
   }
 
@@ -304,8 +302,7 @@ order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
 
     *key = (UnscoredOrderKey) { 0, self->fed[k],
       unscored_order_group (box->flags & BOX_RANKS_LOWER,
-          source_options_priority (rules->sources, box))
-    };
+          source_options_priority (rules->sources, box)) };
     if (box->flags & BOX_HAS_CONFIDENCE) {
       key->value = (gfloat) box->confidence;
     } else if (rules->min_neighbors > 0 && self->neighbors[k] < rules->min_neighbors) {
@@ -333,19 +330,19 @@ order_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
 
 typedef struct
 {
-  guint count;                  /* boxes that take part */
-  guint lower_ranked;           /* of these, those with BOX_RANKS_LOWER */
-  gboolean unscored;            /* a box has no confidence */
-  gboolean scored;              /* a box has a confidence */
-  gboolean parts;               /* a box is a part of another */
+  guint count;        /* boxes that take part */
+  guint lower_ranked; /* of these, those with BOX_RANKS_LOWER */
+  gboolean unscored;  /* a box has no confidence */
+  gboolean scored;    /* a box has a confidence */
+  gboolean parts;     /* a box is a part of another */
 } Taken;
 
 /* Writes the boxes that take part into the columns. Decides those that `prefilter` (NULL:
  * none) or the threshold of their source drops, and those that are dropped for the lack of a
  * confidence. Cut boxes rank lower. */
 static Taken
-take_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
-    const PrefilterFrame * prefilter)
+take_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
+    const PrefilterFrame *prefilter)
 {
   const gboolean needs_scores = box_suppress_needs_scores ((nms_method) rules->core.method);
   const ClassSelection *selection = rules->selection;
@@ -398,7 +395,7 @@ take_boxes (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
 }
 
 static void
-take_outcomes (BoxSuppress * self, GArray * boxes, guint count, const nms_result * result)
+take_outcomes (BoxSuppress *self, GArray *boxes, guint count, const nms_result *result)
 {
   static const guint8 states[] = {
     [NMS_KEPT] = BOX_STATE_KEPT,
@@ -415,7 +412,8 @@ take_outcomes (BoxSuppress * self, GArray * boxes, guint count, const nms_result
 
     box->state = (BoxState) states[result->outcome[k]];
     if (result->suppressed_by)
-      box->suppressed_by = result->suppressed_by[k] < 0 ? -1
+      box->suppressed_by = result->suppressed_by[k] < 0
+          ? -1
           : (gint) self->fed[result->suppressed_by[k]];
   }
 }
@@ -440,7 +438,7 @@ changed_outputs (nms_method method)
 
 /* Moves a box from `row`, as it was fed, to `corners`. */
 static void
-take_corners (Box * box, const gfloat * row, const gfloat * corners)
+take_corners (Box *box, const gfloat *row, const gfloat *corners)
 {
   if (corners[0] == MIN (row[0], row[2]) && corners[1] == MIN (row[1], row[3])
       && corners[2] == MAX (row[0], row[2]) && corners[3] == MAX (row[1], row[3]))
@@ -456,7 +454,7 @@ take_corners (Box * box, const gfloat * row, const gfloat * corners)
 /* Writes the places and scores that the method gave to the kept boxes, and returns the number of
  * boxes that it changed. */
 static guint
-take_changes (const BoxSuppress * self, GArray * boxes, const nms_result * result)
+take_changes (const BoxSuppress *self, GArray *boxes, const nms_result *result)
 {
   guint k, changed = 0;
 
@@ -477,7 +475,7 @@ take_changes (const BoxSuppress * self, GArray * boxes, const nms_result * resul
 }
 
 static void
-count_states (const GArray * boxes, BoxSuppressCounts * counts)
+count_states (const GArray *boxes, BoxSuppressCounts *counts)
 {
   guint i, decided = 0, dropped = 0;
 
@@ -492,7 +490,7 @@ count_states (const GArray * boxes, BoxSuppressCounts * counts)
 }
 
 void
-box_suppress_rules_clear (BoxSuppressRules * rules)
+box_suppress_rules_clear (BoxSuppressRules *rules)
 {
   class_options_unref (rules->options);
   class_selection_unref (rules->selection);
@@ -509,8 +507,8 @@ box_suppress_needs_scores (nms_method method)
 }
 
 gint
-box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
-    gboolean want_suppressors, BoxSuppressCounts * counts)
+box_suppress_run (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
+    gboolean want_suppressors, BoxSuppressCounts *counts)
 {
   nms_result result = { .size = sizeof result };
   nms_options *options = &self->options;
@@ -541,7 +539,8 @@ box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * r
     options->score_threshold = -INFINITY;
     options->score_strict = 0;
     if ((res = order_boxes (self, boxes, rules, taken.count, taken.parts, taken.unscored,
-                needs_scores && taken.scored)) < 0)
+             needs_scores && taken.scored))
+        < 0)
       return res;
     taken.count = (guint) res;
     for (k = 0; !taken.scored && k < taken.count; k++)

@@ -24,28 +24,28 @@ typedef struct
   UnscoredOrder unscored_order; /* how boxes without a confidence are ranked */
   guint min_neighbors;          /* that a box without a confidence needs; 0: any number */
   gboolean has_prefilter;
-  Prefilter prefilter;          /* if has_prefilter */
-  gint width, height;           /* of the frame, in pixels; 0: unknown */
+  Prefilter prefilter; /* if has_prefilter */
+  gint width, height;  /* of the frame, in pixels; 0: unknown */
 } BoxSuppressRules;
 
 /* Releases the references that the rules hold. */
-void box_suppress_rules_clear (BoxSuppressRules * rules);
+void box_suppress_rules_clear (BoxSuppressRules *rules);
 
 /* Numbers of boxes of one frame. */
 typedef struct
 {
-  guint decided;                /* have a state other than BOX_STATE_NONE */
-  guint dropped;                /* have a state that box_state_is_drop names */
-  guint lower_ranked;           /* have BOX_RANKS_LOWER */
-  guint rewritten;              /* have BOX_MOVED or BOX_RESCORED */
+  guint decided;      /* have a state other than BOX_STATE_NONE */
+  guint dropped;      /* have a state that box_state_is_drop names */
+  guint lower_ranked; /* have BOX_RANKS_LOWER */
+  guint rewritten;    /* have BOX_MOVED or BOX_RESCORED */
 } BoxSuppressCounts;
 
 typedef struct _BoxSuppress BoxSuppress;
 
 /* Returns a new object, one per stream, which keeps scratch memory from frame to
  * frame. It runs on `context`, which the caller frees after it. _free accepts NULL. */
-BoxSuppress *box_suppress_new (nms_context * context);
-void box_suppress_free (BoxSuppress * self);
+BoxSuppress *box_suppress_new (nms_context *context);
+void box_suppress_free (BoxSuppress *self);
 
 /* Returns whether a method computes with scores. Then boxes without a confidence are dropped, or
  * all have the score 1 if no box that takes part has a confidence, none may have
@@ -57,7 +57,7 @@ gboolean box_suppress_needs_scores (nms_method method);
  * not take part gets BOX_STATE_NONE. suppressed_by is -1 throughout unless
  * `want_suppressors`. Returns 0, or a negative nms_error; then the states are
  * undefined, and nms_context_error of the context gives the details. */
-gint box_suppress_run (BoxSuppress * self, GArray * boxes, const BoxSuppressRules * rules,
-    gboolean want_suppressors, BoxSuppressCounts * counts);
+gint box_suppress_run (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
+    gboolean want_suppressors, BoxSuppressCounts *counts);
 
 G_END_DECLS

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS "iou-threshold, score-threshold, max, min-width, max-width, min-height, max-height, " \
+#define KEYS \
+  "iou-threshold, score-threshold, max, min-width, max-width, min-height, max-height, " \
   "min-area, max-area, min-aspect-ratio, max-aspect-ratio"
 
 typedef struct
@@ -20,14 +21,14 @@ typedef struct
 
 typedef struct
 {
-  GArray *options;              /* LabelOptions */
+  GArray *options; /* LabelOptions */
   gchar *error;
 } Parser;
 
 /* --------------------------------------------------------------- one value */
 
 static gboolean
-value_number (const GValue * value, gdouble * number)
+value_number (const GValue *value, gdouble *number)
 {
   if (G_VALUE_HOLDS_DOUBLE (value)) {
     *number = g_value_get_double (value);
@@ -64,8 +65,7 @@ value_number (const GValue * value, gdouble * number)
 }
 
 static gboolean
-fail (Parser * parser, const gchar * label, const gchar * key, const GValue * value,
-    const gchar * what)
+fail (Parser *parser, const gchar *label, const gchar *key, const GValue *value, const gchar *what)
 {
   gchar *text = gst_value_serialize (value);
 
@@ -76,8 +76,8 @@ fail (Parser * parser, const gchar * label, const gchar * key, const GValue * va
 }
 
 static gboolean
-parse_key (Parser * parser, LabelOptions * options, const gchar * label, const gchar * key,
-    const GValue * value)
+parse_key (Parser *parser, LabelOptions *options, const gchar *label, const gchar *key,
+    const GValue *value)
 {
   nms_class_options *option = &options->core;
   const BoxLimit limit = box_limit_from_name (key);
@@ -104,8 +104,8 @@ parse_key (Parser * parser, LabelOptions * options, const gchar * label, const g
       return fail (parser, label, key, value, "a finite number of 0 (no limit) or more");
     options->limits.limit[limit] = (gfloat) number;
   } else {
-    parser->error = g_strdup_printf ("unknown key \"%s\" for label \"%s\"; the keys are " KEYS,
-        key, label);
+    parser->error = g_strdup_printf ("unknown key \"%s\" for label \"%s\"; the keys are " KEYS, key,
+        label);
     return FALSE;
   }
   return TRUE;
@@ -116,8 +116,7 @@ parse_key (Parser * parser, LabelOptions * options, const gchar * label, const g
 /* Parses the options of one label. `skip` names a field of `fields` that is not an option
  * ("label" in the list form), or is NULL. */
 static gboolean
-parse_label (Parser * parser, const gchar * label, const GstStructure * fields,
-    const gchar * skip)
+parse_label (Parser *parser, const gchar *label, const GstStructure *fields, const gchar *skip)
 {
   LabelOptions option = { .core = { .size = sizeof option.core } };
   BoxLimit limit;
@@ -149,7 +148,7 @@ parse_label (Parser * parser, const gchar * label, const GstStructure * fields,
 /* Parses one [o,label=...,...] of the list form. GStreamer reads a label of digits as a
  * number, so it is turned into text again. */
 static gboolean
-parse_entry (Parser * parser, const GValue * entry, guint position)
+parse_entry (Parser *parser, const GValue *entry, guint position)
 {
   const GstStructure *fields = NULL;
   const GValue *value = NULL;
@@ -166,7 +165,8 @@ parse_entry (Parser * parser, const GValue * entry, guint position)
     label = value ? gst_value_serialize (value) : NULL;
   if (label == NULL) {
     parser->error = g_strdup_printf ("entry %u of options has no label; "
-        "an entry is [o,label=car,...] with the keys " KEYS, position);
+                                     "an entry is [o,label=car,...] with the keys " KEYS,
+        position);
     return FALSE;
   }
   ok = parse_label (parser, label, fields, "label");
@@ -177,23 +177,22 @@ parse_entry (Parser * parser, const GValue * entry, guint position)
 /* Refuses a field that has neither form. The message shows both forms, with the name of
  * the field as the label unless that name is a key. */
 static gboolean
-fail_field (Parser * parser, const gchar * name)
+fail_field (Parser *parser, const gchar *name)
 {
   static const gchar *const no_labels[] = { "iou-threshold", "score-threshold", "max", "options",
-    NULL
-  };
+    NULL };
   const gboolean no_label = g_strv_contains (no_labels, name)
       || box_limit_from_name (name) != BOX_LIMIT_COUNT;
 
   parser->error = g_strdup_printf ("field \"%s\" is not a label with its options in brackets, as "
-      "in o,%s=[o,iou-threshold=0.3], nor a list of them, as in "
-      "o,options=<[o,label=car,max=5]>; the keys are " KEYS, name,
-      no_label ? "person" : name);
+                                   "in o,%s=[o,iou-threshold=0.3], nor a list of them, as in "
+                                   "o,options=<[o,label=car,max=5]>; the keys are " KEYS,
+      name, no_label ? "person" : name);
   return FALSE;
 }
 
 static gboolean
-parse_field (Parser * parser, const gchar * name, const GValue * value)
+parse_field (Parser *parser, const gchar *name, const GValue *value)
 {
   guint i, n;
 
@@ -232,7 +231,7 @@ compare_label_options (gconstpointer a, gconstpointer b)
 }
 
 static void
-refuse_twice (Parser * parser)
+refuse_twice (Parser *parser)
 {
   guint i;
 
@@ -249,7 +248,7 @@ refuse_twice (Parser * parser)
 
 /* Returns the options in the form that is used on every frame. */
 static ClassOptions *
-make_options (const GArray * labels)
+make_options (const GArray *labels)
 {
   ClassOptions *result = g_new0 (ClassOptions, 1);
   gboolean any = FALSE;
@@ -274,7 +273,7 @@ make_options (const GArray * labels)
 }
 
 ClassOptions *
-class_options_parse (const GstStructure * structure, gchar ** error)
+class_options_parse (const GstStructure *structure, gchar **error)
 {
   Parser parser = { g_array_new (FALSE, FALSE, sizeof (LabelOptions)), NULL };
   ClassOptions *result = NULL;
@@ -296,7 +295,7 @@ class_options_parse (const GstStructure * structure, gchar ** error)
 }
 
 ClassOptions *
-class_options_ref (ClassOptions * options)
+class_options_ref (ClassOptions *options)
 {
   if (options)
     g_atomic_int_inc (&options->ref_count);
@@ -304,7 +303,7 @@ class_options_ref (ClassOptions * options)
 }
 
 void
-class_options_unref (ClassOptions * options)
+class_options_unref (ClassOptions *options)
 {
   if (options && g_atomic_int_dec_and_test (&options->ref_count)) {
     g_free (options->options);
@@ -316,7 +315,7 @@ class_options_unref (ClassOptions * options)
 
 /* Returns the options of a class, or NULL if it has none. */
 static const nms_class_options *
-find_options (const ClassOptions * options, gint32 class_id)
+find_options (const ClassOptions *options, gint32 class_id)
 {
   nms_class_options key = { .class_id = class_id };
 
@@ -326,7 +325,7 @@ find_options (const ClassOptions * options, gint32 class_id)
 }
 
 gfloat
-class_options_score_threshold (const ClassOptions * options, gint32 class_id, gfloat otherwise)
+class_options_score_threshold (const ClassOptions *options, gint32 class_id, gfloat otherwise)
 {
   const nms_class_options *found = find_options (options, class_id);
 
@@ -336,7 +335,7 @@ class_options_score_threshold (const ClassOptions * options, gint32 class_id, gf
 }
 
 const BoxLimits *
-class_options_limits (const ClassOptions * options, gint32 class_id)
+class_options_limits (const ClassOptions *options, gint32 class_id)
 {
   const nms_class_options *found;
 
@@ -363,7 +362,7 @@ compare_quarks (gconstpointer a, gconstpointer b)
 }
 
 ClassSelection *
-class_selection_parse (const gchar * text)
+class_selection_parse (const gchar *text)
 {
   ClassSelection *selection = NULL;
   gchar **words;
@@ -388,7 +387,7 @@ class_selection_parse (const gchar * text)
 }
 
 ClassSelection *
-class_selection_ref (ClassSelection * selection)
+class_selection_ref (ClassSelection *selection)
 {
   if (selection)
     g_atomic_int_inc (&selection->ref_count);
@@ -396,15 +395,16 @@ class_selection_ref (ClassSelection * selection)
 }
 
 void
-class_selection_unref (ClassSelection * selection)
+class_selection_unref (ClassSelection *selection)
 {
   if (selection && g_atomic_int_dec_and_test (&selection->ref_count))
     g_free (selection);
 }
 
 gboolean
-class_selection_has (const ClassSelection * selection, GQuark label)
+class_selection_has (const ClassSelection *selection, GQuark label)
 {
-  return selection == NULL || bsearch (&label, selection->labels, selection->count,
-      sizeof label, compare_quarks) != NULL;
+  return selection == NULL
+      || bsearch (&label, selection->labels, selection->count, sizeof label, compare_quarks)
+      != NULL;
 }

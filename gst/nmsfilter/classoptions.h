@@ -22,9 +22,9 @@ typedef struct
 {
   gint ref_count;
   guint count;
-  nms_class_options *options;   /* by class_id, ascending */
-  nms_class_options *unscored;  /* the same without the score thresholds */
-  BoxLimits *limits;            /* of the same labels; NULL: none has any */
+  nms_class_options *options;  /* by class_id, ascending */
+  nms_class_options *unscored; /* the same without the score thresholds */
+  BoxLimits *limits;           /* of the same labels; NULL: none has any */
 } ClassOptions;
 
 /* Parses class-options, in either form:
@@ -34,19 +34,19 @@ typedef struct
  * Numbers may have any numeric type, or be text. Returns NULL if a key is unknown, a
  * value is not a number or out of range, or a label is missing or listed twice. *error is
  * then one sentence that names the label and the key; free it with g_free. */
-ClassOptions *class_options_parse (const GstStructure * structure, gchar ** error);
+ClassOptions *class_options_parse (const GstStructure *structure, gchar **error);
 
 /* Take and release a reference. Both accept NULL. */
-ClassOptions *class_options_ref (ClassOptions * options);
-void class_options_unref (ClassOptions * options);
+ClassOptions *class_options_ref (ClassOptions *options);
+void class_options_unref (ClassOptions *options);
 
 /* Returns the score threshold of a class, or `otherwise` if the class has none of its
  * own. `options` may be NULL. */
-gfloat class_options_score_threshold (const ClassOptions * options, gint32 class_id,
+gfloat class_options_score_threshold (const ClassOptions *options, gint32 class_id,
     gfloat otherwise);
 
 /* Returns the limits of a class, or NULL if no class has any. */
-const BoxLimits *class_options_limits (const ClassOptions * options, gint32 class_id);
+const BoxLimits *class_options_limits (const ClassOptions *options, gint32 class_id);
 
 /* Returns a score threshold as the core takes it. The lowest float that a property can
  * have means "keep all"; it becomes -inf, because a score may be -inf too. */
@@ -58,19 +58,19 @@ typedef struct
 {
   gint ref_count;
   guint count;
-  GQuark labels[];              /* ascending */
+  GQuark labels[]; /* ascending */
 } ClassSelection;
 
 /* Parses labels separated by commas; blanks around labels and empty labels are ignored.
  * Returns NULL if no label is left: all classes take part. */
-ClassSelection *class_selection_parse (const gchar * text);
+ClassSelection *class_selection_parse (const gchar *text);
 
 /* Take and release a reference. Both accept NULL. */
-ClassSelection *class_selection_ref (ClassSelection * selection);
-void class_selection_unref (ClassSelection * selection);
+ClassSelection *class_selection_ref (ClassSelection *selection);
+void class_selection_unref (ClassSelection *selection);
 
 /* Returns whether the boxes of a label take part: always if `selection` is NULL. An
  * empty label (0) is in no selection. */
-gboolean class_selection_has (const ClassSelection * selection, GQuark label);
+gboolean class_selection_has (const ClassSelection *selection, GQuark label);
 
 G_END_DECLS

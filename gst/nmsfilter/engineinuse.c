@@ -3,7 +3,7 @@
 #include "engineinuse.h"
 
 gboolean
-engine_in_use_reset (EngineInUse * self)
+engine_in_use_reset (EngineInUse *self)
 {
   const gboolean had_run = self->engine != NMS_ENGINE_AUTO;
 
@@ -12,7 +12,7 @@ engine_in_use_reset (EngineInUse * self)
 }
 
 gboolean
-engine_in_use_note (EngineInUse * self, nms_context * context, guint method)
+engine_in_use_note (EngineInUse *self, nms_context *context, guint method)
 {
   const gint engine = nms_context_engine (context);
   const gchar *isa = nms_context_isa (context);
@@ -27,7 +27,7 @@ engine_in_use_note (EngineInUse * self, nms_context * context, guint method)
 }
 
 const gchar *
-engine_in_use_text (const EngineInUse * self)
+engine_in_use_text (const EngineInUse *self)
 {
   return self->engine == NMS_ENGINE_AUTO ? NULL : self->text;
 }
@@ -37,6 +37,6 @@ engine_in_use_spec (void)
 {
   return g_param_spec_string ("engine-in-use", "Engine in use",
       "The engine that ran last and its instruction set or device, such as \"sorted/scalar\" "
-      "or \"xla:cpu\"; NULL before the first box. Notifies of each change", NULL,
-      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+      "or \"xla:cpu\"; NULL before the first box. Notifies of each change",
+      NULL, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }

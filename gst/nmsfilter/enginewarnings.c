@@ -5,7 +5,7 @@
 #include "nmsxla.h"
 
 void
-engine_warnings_post (EngineWarnings * self, GstElement * element, nms_context * context)
+engine_warnings_post (EngineWarnings *self, GstElement *element, nms_context *context)
 {
   const gchar *refusal = nms_context_engine_refusal (context);
   gchar reason[256];

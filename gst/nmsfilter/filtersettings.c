@@ -8,8 +8,8 @@
 /* -------------------------------------------------------------- enumerations */
 
 #ifdef HAVE_XLA
-#define XLA_ENGINE                                                             \
-    , { NMS_ENGINE_XLA, "One program that XLA compiles for the device of xla-plugin", "xla" }
+#define XLA_ENGINE \
+  , { NMS_ENGINE_XLA, "One program that XLA compiles for the device of xla-plugin", "xla" }
 #else
 #define XLA_ENGINE
 #endif
@@ -17,14 +17,12 @@
 DEFINE_ENUM_TYPE (gst_nms_engine_get_type, "GstNmsEngine",
     { NMS_ENGINE_AUTO, "Choose by the number of boxes, the limits and a sample of overlaps",
         "auto" },
-    { NMS_ENGINE_SEQUENTIAL, "One step for each kept box; best if few are kept",
-        "sequential" },
+    { NMS_ENGINE_SEQUENTIAL, "One step for each kept box; best if few are kept", "sequential" },
     { NMS_ENGINE_SORTED, "Sort, then compare each box with the kept boxes", "sorted" },
     { NMS_ENGINE_SPATIAL, "Find the boxes near each kept box in a grid; best for thousands",
         "spatial" } XLA_ENGINE)
 DEFINE_ENUM_TYPE (gst_nms_missing_score_get_type, "GstNmsMissingScore",
-    { UNSCORED_ORDER_NEIGHBORS, "Rank by the number of boxes that each box overlaps",
-        "neighbors" },
+    { UNSCORED_ORDER_NEIGHBORS, "Rank by the number of boxes that each box overlaps", "neighbors" },
     { UNSCORED_ORDER_AREA, "Rank by area, largest first", "area" },
     { UNSCORED_ORDER_INPUT, "Rank in the order in which the detector attached them", "order" },
     { UNSCORED_ORDER_DROP, "Drop boxes without a confidence", "drop" })
@@ -55,12 +53,13 @@ DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
 #define CONTROLLABLE (SETTABLE | GST_PARAM_CONTROLLABLE)
 
 static void
-install_thresholds (GObjectClass * object_class)
+install_thresholds (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_IOU_THRESHOLD,
       g_param_spec_float ("iou-threshold", "IoU threshold",
           "Overlap (intersection over union) with a better box of the same class above which a "
-          "box is dropped; 1 drops nothing", 0, 1, DEFAULT_IOU_THRESHOLD, CONTROLLABLE));
+          "box is dropped; 1 drops nothing",
+          0, 1, DEFAULT_IOU_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_SCORE_THRESHOLD,
       g_param_spec_float ("score-threshold", "Score threshold",
           "Boxes with a confidence below this (not equal to it) are dropped first. It does not "
@@ -69,12 +68,12 @@ install_thresholds (GObjectClass * object_class)
           -G_MAXFLOAT, G_MAXFLOAT, DEFAULT_SCORE_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_DETECTIONS,
       g_param_spec_uint ("max-detections", "Maximum detections",
-          "Number of boxes to keep on a buffer at most, the best ones; 0 = no limit",
-          0, G_MAXUINT, DEFAULT_MAX_DETECTIONS, CONTROLLABLE));
+          "Number of boxes to keep on a buffer at most, the best ones; 0 = no limit", 0, G_MAXUINT,
+          DEFAULT_MAX_DETECTIONS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_PER_CLASS,
       g_param_spec_uint ("max-per-class", "Maximum per class",
-          "Number of boxes of one class to keep on a buffer at most; 0 = no limit",
-          0, G_MAXUINT, DEFAULT_MAX_PER_CLASS, CONTROLLABLE));
+          "Number of boxes of one class to keep on a buffer at most; 0 = no limit", 0, G_MAXUINT,
+          DEFAULT_MAX_PER_CLASS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_CANDIDATES,
       g_param_spec_uint ("max-candidates", "Maximum candidates",
           "Largest number of boxes of a buffer that take part: the best ones, across classes. The "
@@ -93,7 +92,7 @@ install_thresholds (GObjectClass * object_class)
 }
 
 static void
-install_algorithm (GObjectClass * object_class)
+install_algorithm (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_ENGINE,
       g_param_spec_enum ("engine", "Engine",
@@ -113,7 +112,7 @@ install_algorithm (GObjectClass * object_class)
 }
 
 static void
-install_xla (GObjectClass * object_class)
+install_xla (GObjectClass *object_class)
 {
   const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
@@ -125,11 +124,12 @@ install_xla (GObjectClass * object_class)
   g_object_class_install_property (object_class, FILTER_PROP_XLA_STRICT,
       g_param_spec_boolean ("xla-strict", "XLA strictly",
           "With engine=xla, wait until its programs are compiled, and stop with an error if it "
-          "cannot run, instead of using another engine", DEFAULT_XLA_STRICT, ready));
+          "cannot run, instead of using another engine",
+          DEFAULT_XLA_STRICT, ready));
 }
 
 static void
-install_choices (GObjectClass * object_class)
+install_choices (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_MISSING_SCORE,
       g_param_spec_enum ("missing-score", "Missing score",
@@ -145,7 +145,8 @@ install_choices (GObjectClass * object_class)
   g_object_class_install_property (object_class, FILTER_PROP_CLASSES,
       g_param_spec_string ("classes", "Classes",
           "Labels of the boxes to filter, separated by commas; boxes with other labels pass "
-          "unchanged and count towards no limit. NULL or empty = all", DEFAULT_CLASSES, SETTABLE));
+          "unchanged and count towards no limit. NULL or empty = all",
+          DEFAULT_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_OPTIONS,
       g_param_spec_boxed ("class-options", "Class options",
           "Other values of iou-threshold, score-threshold and the limits of size (min-width, "
@@ -160,7 +161,7 @@ install_choices (GObjectClass * object_class)
 }
 
 static void
-install_reports (GObjectClass * object_class)
+install_reports (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_POST_MESSAGES,
       g_param_spec_boolean ("post-messages", "Post messages",
@@ -171,12 +172,12 @@ install_reports (GObjectClass * object_class)
           DEFAULT_POST_MESSAGES, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_INTERVAL,
       g_param_spec_uint64 ("interval", "Interval",
-          "Stream time between two messages, in nanoseconds",
-          1, G_MAXUINT64, DEFAULT_INTERVAL, CONTROLLABLE));
+          "Stream time between two messages, in nanoseconds", 1, G_MAXUINT64, DEFAULT_INTERVAL,
+          CONTROLLABLE));
 }
 
 void
-filter_settings_install (GObjectClass * object_class)
+filter_settings_install (GObjectClass *object_class)
 {
   install_thresholds (object_class);
   install_choices (object_class);
@@ -214,7 +215,7 @@ static const gsize fields[] = {
 };
 
 void
-filter_settings_init (FilterSettings * settings)
+filter_settings_init (FilterSettings *settings)
 {
   *settings = (FilterSettings) {
     .iou_threshold = DEFAULT_IOU_THRESHOLD,
@@ -240,7 +241,7 @@ filter_settings_init (FilterSettings * settings)
 }
 
 void
-filter_settings_clear (FilterSettings * settings)
+filter_settings_clear (FilterSettings *settings)
 {
   g_free (settings->xla_plugin);
   g_free (settings->classes);
@@ -254,7 +255,7 @@ filter_settings_clear (FilterSettings * settings)
 }
 
 void
-filter_settings_get (const FilterSettings * settings, guint id, GValue * value)
+filter_settings_get (const FilterSettings *settings, guint id, GValue *value)
 {
   if (id == FILTER_PROP_CLASS_OPTIONS)
     gst_value_set_structure (value, settings->class_options);
@@ -268,8 +269,7 @@ filter_settings_get (const FilterSettings * settings, guint id, GValue * value)
 
 /* Sets class-options; NULL sets none. Stores or refuses values as filter_settings_set. */
 static gchar *
-set_class_options (FilterSettings * settings, const GstStructure * structure,
-    gboolean keep_usable)
+set_class_options (FilterSettings *settings, const GstStructure *structure, gboolean keep_usable)
 {
   ClassOptions *options = NULL;
   gchar *error = NULL;
@@ -292,8 +292,7 @@ set_class_options (FilterSettings * settings, const GstStructure * structure,
 /* Returns why the method cannot be used with the metric, with the edge policy or with the
  * priorities of sources (NULL: none), to be freed, or NULL. */
 static gchar *
-method_conflict (const MethodSettings * method, const SourceOptions * sources,
-    EdgePolicy edge_policy)
+method_conflict (const MethodSettings *method, const SourceOptions *sources, EdgePolicy edge_policy)
 {
   const gchar *refusal = nms_method_refusal (method->method, method->metric);
 
@@ -302,16 +301,18 @@ method_conflict (const MethodSettings * method, const SourceOptions * sources,
         nms_metric_name (method->metric), refusal);
   if (edge_policy == EDGE_POLICY_LOWER_RANK && box_suppress_needs_scores (method->method))
     return g_strdup_printf ("method=%s with edge-policy=lower-rank: the method ranks boxes by "
-        "their scores only", nms_method_name (method->method));
+                            "their scores only",
+        nms_method_name (method->method));
   if (sources && sources->has_priorities && box_suppress_needs_scores (method->method))
     return g_strdup_printf ("method=%s with priorities in sources: the method ranks boxes by "
-        "their scores only", nms_method_name (method->method));
+                            "their scores only",
+        nms_method_name (method->method));
   return NULL;
 }
 
 /* Returns why setting a property to `value` would cause such a conflict, to be freed, or NULL. */
 static gchar *
-conflict_after (const FilterSettings * settings, guint id, const GValue * value)
+conflict_after (const FilterSettings *settings, guint id, const GValue *value)
 {
   MethodSettings method = settings->method;
   EdgePolicy edge_policy = settings->prefilter.rules.edge_policy;
@@ -327,7 +328,7 @@ conflict_after (const FilterSettings * settings, guint id, const GValue * value)
   else if (id == FILTER_PROP_METHOD + METHOD_PROP_SOURCES) {
     source_options_unref (sources);
     sources = source_options_parse (g_value_get_string (value), &error);
-    g_free (error);             /* of the setter, which follows */
+    g_free (error); /* of the setter, which follows */
   }
   refusal = method_conflict (&method, sources, edge_policy);
   source_options_unref (sources);
@@ -335,8 +336,7 @@ conflict_after (const FilterSettings * settings, guint id, const GValue * value)
 }
 
 gchar *
-filter_settings_set (FilterSettings * settings, guint id, const GValue * value,
-    gboolean keep_usable)
+filter_settings_set (FilterSettings *settings, guint id, const GValue *value, gboolean keep_usable)
 {
   gchar *refused = keep_usable ? conflict_after (settings, id, value) : NULL;
 
@@ -345,8 +345,7 @@ filter_settings_set (FilterSettings * settings, guint id, const GValue * value,
   if (id == FILTER_PROP_CLASS_OPTIONS)
     refused = set_class_options (settings, gst_value_get_structure (value), keep_usable);
   else if (id >= FILTER_PROP_METHOD)
-    refused = method_settings_set (&settings->method, id - FILTER_PROP_METHOD, value,
-        keep_usable);
+    refused = method_settings_set (&settings->method, id - FILTER_PROP_METHOD, value, keep_usable);
   else if (id >= FILTER_PROP_PREFILTER)
     refused = prefilter_settings_set (&settings->prefilter, id - FILTER_PROP_PREFILTER, value,
         keep_usable);
@@ -361,7 +360,7 @@ filter_settings_set (FilterSettings * settings, guint id, const GValue * value,
 }
 
 gchar *
-filter_settings_error (const FilterSettings * settings)
+filter_settings_error (const FilterSettings *settings)
 {
   gchar *conflict;
 
@@ -381,7 +380,7 @@ filter_settings_error (const FilterSettings * settings)
 }
 
 void
-filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * rules)
+filter_settings_get_rules (const FilterSettings *settings, BoxSuppressRules *rules)
 {
   nms_options *core = &rules->core;
 
@@ -395,12 +394,13 @@ filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * r
   core->class_agnostic = settings->class_agnostic != FALSE;
   core->engine = settings->engine;
   method_settings_apply (&settings->method, core);
-  core->xla_plugin = settings->xla_plugin;      /* does not change while started */
+  core->xla_plugin = settings->xla_plugin; /* does not change while started */
   core->xla_strict = settings->xla_strict != FALSE;
   rules->options = class_options_ref (settings->options);
   rules->selection = class_selection_ref (settings->selection);
   rules->sources = source_options_apply (settings->method.options, core->method)
-      ? source_options_ref (settings->method.options) : NULL;
+      ? source_options_ref (settings->method.options)
+      : NULL;
   rules->unscored_order = settings->missing_score;
   rules->min_neighbors = settings->min_neighbors;
   rules->has_prefilter = settings->has_prefilter;

@@ -39,8 +39,8 @@ typedef enum
   FILTER_PROP_INTERVAL,
   FILTER_PROP_XLA_PLUGIN,
   FILTER_PROP_XLA_STRICT,
-  FILTER_PROP_PREFILTER,        /* the first of the properties of prefiltersettings.h */
-  FILTER_PROP_METHOD = FILTER_PROP_PREFILTER + PREFILTER_PROP_COUNT,    /* likewise of
+  FILTER_PROP_PREFILTER, /* the first of the properties of prefiltersettings.h */
+  FILTER_PROP_METHOD = FILTER_PROP_PREFILTER + PREFILTER_PROP_COUNT, /* likewise of
                                  * methodsettings.h */
   FILTER_PROP_LAST = FILTER_PROP_METHOD + METHOD_PROP_COUNT - 1,
 } FilterProp;
@@ -57,38 +57,38 @@ typedef struct
   GstNmsAction action;
   gboolean post_messages;
   GstClockTime interval;
-  gchar *xla_plugin;            /* NULL: the one that NMS_XLA_PLUGIN names */
+  gchar *xla_plugin; /* NULL: the one that NMS_XLA_PLUGIN names */
   gboolean xla_strict;
 
-  gchar *classes;               /* as it was set */
-  ClassSelection *selection;    /* the same, parsed */
-  GstStructure *class_options;  /* as it was set */
-  ClassOptions *options;        /* the same, parsed; NULL if it cannot be used */
-  gchar *class_options_error;   /* the reason why it cannot be used, or NULL */
+  gchar *classes;              /* as it was set */
+  ClassSelection *selection;   /* the same, parsed */
+  GstStructure *class_options; /* as it was set */
+  ClassOptions *options;       /* the same, parsed; NULL if it cannot be used */
+  gchar *class_options_error;  /* the reason why it cannot be used, or NULL */
 
   MethodSettings method;
   PrefilterSettings prefilter;
-  gboolean has_prefilter;       /* one of its rules, or a limit of a label, applies */
+  gboolean has_prefilter; /* one of its rules, or a limit of a label, applies */
 } FilterSettings;
 
 /* Installs the properties, and the types of their enumerations. */
-void filter_settings_install (GObjectClass * object_class);
+void filter_settings_install (GObjectClass *object_class);
 
-void filter_settings_init (FilterSettings * settings);
-void filter_settings_clear (FilterSettings * settings);
+void filter_settings_init (FilterSettings *settings);
+void filter_settings_clear (FilterSettings *settings);
 
 /* Sets a property. A value that cannot be used is stored with the reason, or refused if
  * `keep_usable`. Returns the reason of a refusal, to be freed, else NULL. */
-gchar *filter_settings_set (FilterSettings * settings, guint id, const GValue * value,
+gchar *filter_settings_set (FilterSettings *settings, guint id, const GValue *value,
     gboolean keep_usable);
-void filter_settings_get (const FilterSettings * settings, guint id, GValue * value);
+void filter_settings_get (const FilterSettings *settings, guint id, GValue *value);
 
 /* Returns a sentence that names a property that cannot be used and the reason, to be freed,
  * or NULL if all can be used. */
-gchar *filter_settings_error (const FilterSettings * settings);
+gchar *filter_settings_error (const FilterSettings *settings);
 
 /* Writes the rules by which one frame is filtered, but for its size. They hold references,
  * which box_suppress_rules_clear releases. */
-void filter_settings_get_rules (const FilterSettings * settings, BoxSuppressRules * rules);
+void filter_settings_get_rules (const FilterSettings *settings, BoxSuppressRules *rules);
 
 G_END_DECLS

@@ -3,7 +3,7 @@
 #include "filterstats.h"
 
 void
-filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint lower_ranked)
+filter_stats_add_boxes (FilterStats *stats, const GArray *boxes, guint lower_ranked)
 {
   guint count[BOX_STATE_COUNT] = { 0 };
   guint i, unscored = 0;
@@ -24,7 +24,7 @@ filter_stats_add_boxes (FilterStats * stats, const GArray * boxes, guint lower_r
 }
 
 void
-filter_stats_add (FilterStats * stats, const FilterStats * frame)
+filter_stats_add (FilterStats *stats, const FilterStats *frame)
 {
   guint i;
 
@@ -39,22 +39,18 @@ filter_stats_add (FilterStats * stats, const FilterStats * frame)
 }
 
 void
-filter_stats_to_structure (const FilterStats * stats, GstStructure * structure)
+filter_stats_to_structure (const FilterStats *stats, GstStructure *structure)
 {
   guint i;
 
-  gst_structure_set (structure,
-      "frames", G_TYPE_UINT64, stats->frames,
-      "boxes-in", G_TYPE_UINT64, stats->boxes_in,
-      "boxes-out", G_TYPE_UINT64, stats->boxes_out, NULL);
+  gst_structure_set (structure, "frames", G_TYPE_UINT64, stats->frames, "boxes-in", G_TYPE_UINT64,
+      stats->boxes_in, "boxes-out", G_TYPE_UINT64, stats->boxes_out, NULL);
   for (i = BOX_STATE_KEPT + 1; i < BOX_STATE_COUNT; i++)
-    gst_structure_set (structure, box_state_name ((BoxState) i), G_TYPE_UINT64,
-        stats->by_state[i], NULL);
-  gst_structure_set (structure,
-      "not-selected", G_TYPE_UINT64, stats->by_state[BOX_STATE_NONE],
-      "unscored", G_TYPE_UINT64, stats->unscored,
-      "lower-ranked", G_TYPE_UINT64, stats->lower_ranked,
-      "time", G_TYPE_UINT64, stats->time, NULL);
+    gst_structure_set (structure, box_state_name ((BoxState) i), G_TYPE_UINT64, stats->by_state[i],
+        NULL);
+  gst_structure_set (structure, "not-selected", G_TYPE_UINT64, stats->by_state[BOX_STATE_NONE],
+      "unscored", G_TYPE_UINT64, stats->unscored, "lower-ranked", G_TYPE_UINT64,
+      stats->lower_ranked, "time", G_TYPE_UINT64, stats->time, NULL);
 }
 
 GParamSpec *

@@ -7,7 +7,7 @@
 #include "filterstream.h"
 
 gpointer
-filter_stream_new (GstObject * element)
+filter_stream_new (GstObject *element)
 {
   FilterStream *self = g_new0 (FilterStream, 1);
 
@@ -25,7 +25,7 @@ filter_stream_free (gpointer stream)
 }
 
 void
-filter_stream_event (GstObject * element, BatchStream * stream, GstEvent * event)
+filter_stream_event (GstObject *element, BatchStream *stream, GstEvent *event)
 {
   FilterStream *self = stream->data;
   const gchar *id;
@@ -54,7 +54,7 @@ stream_to_structure (gpointer data, gpointer user_data)
 }
 
 void
-filter_streams_to_structure (BatchMeta * batch, GstStructure * structure)
+filter_streams_to_structure (BatchMeta *batch, GstStructure *structure)
 {
   batch_meta_foreach_stream (batch, stream_to_structure, structure);
 }

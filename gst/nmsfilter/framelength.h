@@ -11,8 +11,8 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gdouble value;                /* finite */
-  gboolean percent;             /* of the width or the height; else pixels */
+  gdouble value;    /* finite */
+  gboolean percent; /* of the width or the height; else pixels */
 } FrameLength;
 
 typedef struct
@@ -22,20 +22,20 @@ typedef struct
 
 /* Parses one length of 0 or more, with a decimal point. NULL and an empty text are 0 pixels.
  * Returns FALSE if the text is not a length. */
-gboolean frame_length_parse (const gchar * text, FrameLength * length);
+gboolean frame_length_parse (const gchar *text, FrameLength *length);
 
 /* Parses "x,y,width,height"; blanks around the numbers are ignored. x and y may be negative,
  * width and height must be greater than 0. Returns FALSE if the text is not a rectangle. */
-gboolean frame_region_parse (const gchar * text, FrameRegion * region);
+gboolean frame_region_parse (const gchar *text, FrameRegion *region);
 
 /* Returns a length in pixels. `size` is that of the frame; 100 % are `size` pixels. */
-gdouble frame_length_pixels (const FrameLength * length, gdouble size);
+gdouble frame_length_pixels (const FrameLength *length, gdouble size);
 
 /* Returns whether a coordinate is in per cent, so that the size of the frame is needed. */
-gboolean frame_region_needs_size (const FrameRegion * region);
+gboolean frame_region_needs_size (const FrameRegion *region);
 
 /* Returns the rectangle in pixels of a frame of this size, not clipped to the frame. The size
  * is not used if frame_region_needs_size returns FALSE. */
-BoxRectangle frame_region_pixels (const FrameRegion * region, gint width, gint height);
+BoxRectangle frame_region_pixels (const FrameRegion *region, gint width, gint height);
 
 G_END_DECLS

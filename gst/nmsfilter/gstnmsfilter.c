@@ -115,29 +115,29 @@ struct _GstNmsFilter
   FilterSettings settings;
   gboolean started;
   FilterStats stats;
-  gint stopping;                /* atomic; nms_context_interrupt was called */
+  gint stopping; /* atomic; nms_context_interrupt was called */
   EngineInUse in_use;
-  BatchMeta *batch;                 /* the streams of batches */
+  BatchMeta *batch; /* the streams of batches */
 
   /* used by the streaming thread only */
-  nms_context *context;         /* NULL while stopped */
-  BoxSuppress *suppress;        /* likewise */
-  BoxMetaReading *reading;      /* of the current buffer */
-  GArray *boxes;                /* the boxes of the reading */
-  FilterStats frame;            /* of the current buffer */
-  GstClockTime frame_start;     /* time at which work on it began */
-  GstNmsAction action;          /* settings.action, as read for this buffer */
-  gboolean change;              /* transform_ip still has to remove or tag boxes */
-  gboolean rewrite;             /* transform_ip has to write changed boxes back */
-  gboolean report;              /* settings.post_messages, as read for this buffer */
-  GstClockTime interval;        /* settings.interval, as read for this buffer */
-  ReportInterval reported;      /* since the last message */
-  gboolean batches;             /* the buffers are batches */
-  gint width, height;           /* from the caps of the current buffer; 0: they state none */
-  gboolean warned_size;         /* warned that a rule needs the size, since the start */
-  ScoreLoss score_loss;         /* of a stream that is no batches */
-  gboolean uses_xla;            /* settings.engine is xla, as read for this buffer */
-  guint method;                 /* method and metric as one number, as read for this buffer */
+  nms_context *context;     /* NULL while stopped */
+  BoxSuppress *suppress;    /* likewise */
+  BoxMetaReading *reading;  /* of the current buffer */
+  GArray *boxes;            /* the boxes of the reading */
+  FilterStats frame;        /* of the current buffer */
+  GstClockTime frame_start; /* time at which work on it began */
+  GstNmsAction action;      /* settings.action, as read for this buffer */
+  gboolean change;          /* transform_ip still has to remove or tag boxes */
+  gboolean rewrite;         /* transform_ip has to write changed boxes back */
+  gboolean report;          /* settings.post_messages, as read for this buffer */
+  GstClockTime interval;    /* settings.interval, as read for this buffer */
+  ReportInterval reported;  /* since the last message */
+  gboolean batches;         /* the buffers are batches */
+  gint width, height;       /* from the caps of the current buffer; 0: they state none */
+  gboolean warned_size;     /* warned that a rule needs the size, since the start */
+  ScoreLoss score_loss;     /* of a stream that is no batches */
+  gboolean uses_xla;        /* settings.engine is xla, as read for this buffer */
+  guint method;             /* method and metric as one number, as read for this buffer */
   EngineWarnings engine_warnings;
 };
 
@@ -146,16 +146,15 @@ G_DEFINE_TYPE_WITH_CODE (GstNmsFilter, gst_nms_filter, GST_TYPE_BASE_TRANSFORM,
     G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, NULL))
 GST_ELEMENT_REGISTER_DEFINE (nmsfilter, "nmsfilter", GST_RANK_NONE, gst_nms_filter_get_type ())
 
-static GstStaticPadTemplate sink_template =
-GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
-static GstStaticPadTemplate src_template =
-GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK,
+    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
+    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
 /* ---------------------------------------------------------------- properties */
 
 static void
-gst_nms_filter_set_property (GObject * object, guint id, const GValue * value,
-    GParamSpec * pspec)
+gst_nms_filter_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstNmsFilter *self = GST_NMS_FILTER (object);
   gchar *refused = NULL;
@@ -178,7 +177,7 @@ gst_nms_filter_set_property (GObject * object, guint id, const GValue * value,
 
 /* Call with the object lock. */
 static GstStructure *
-add_stats (GstNmsFilter * self, GstStructure * structure)
+add_stats (GstNmsFilter *self, GstStructure *structure)
 {
   filter_stats_to_structure (&self->stats, structure);
   filter_streams_to_structure (self->batch, structure);
@@ -186,7 +185,7 @@ add_stats (GstNmsFilter * self, GstStructure * structure)
 }
 
 static void
-gst_nms_filter_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_nms_filter_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstNmsFilter *self = GST_NMS_FILTER (object);
 
@@ -204,7 +203,7 @@ gst_nms_filter_get_property (GObject * object, guint id, GValue * value, GParamS
 
 /* Reads the properties that apply to this buffer, all at once. */
 static void
-take_settings (GstNmsFilter * self, BoxSuppressRules * rules)
+take_settings (GstNmsFilter *self, BoxSuppressRules *rules)
 {
   GST_OBJECT_LOCK (self);
   filter_settings_get_rules (&self->settings, rules);
@@ -221,35 +220,37 @@ take_settings (GstNmsFilter * self, BoxSuppressRules * rules)
 /* Warns once after a start that a rule does not apply because the size of the frame is not
  * known. */
 static void
-warn_unknown_size (GstNmsFilter * self, const BoxSuppressRules * rules)
+warn_unknown_size (GstNmsFilter *self, const BoxSuppressRules *rules)
 {
   if (self->width > 0 || self->warned_size || !prefilter_needs_size (&rules->prefilter))
     return;
   self->warned_size = TRUE;
-  GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("%s does not apply: the caps state no frame size.",
-          rules->prefilter.has_region ? "roi in per cent" : "edge-policy without roi"), (NULL));
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("%s does not apply: the caps state no frame size.",
+          rules->prefilter.has_region ? "roi in per cent" : "edge-policy without roi"),
+      (NULL));
 }
 
 /* Reading computes with coordinates, as the core does, so both run in the core's
  * floating-point mode: other code in the process may have set another one. */
 static gint
-read_and_run (GstNmsFilter * self, GstBuffer * buffer, const BoxSuppressRules * rules,
-    BoxSuppressCounts * counts)
+read_and_run (GstNmsFilter *self, GstBuffer *buffer, const BoxSuppressRules *rules,
+    BoxSuppressCounts *counts)
 {
   const gboolean tag = self->action == GST_NMS_ACTION_TAG;
   const nms__fpmode mode = nms__fpmode_enter ();
   gint res = 0;
 
   if (box_meta_reading_take (self->reading, buffer, self->width, self->height,
-          BOX_READ_LEAN | BOX_READ_CUT | (rules->sources ? BOX_READ_SOURCE : 0)) > 0)
+          BOX_READ_LEAN | BOX_READ_CUT | (rules->sources ? BOX_READ_SOURCE : 0))
+      > 0)
     res = box_suppress_run (self->suppress, self->boxes, rules, tag, counts);
   nms__fpmode_leave (mode);
   return res;
 }
 
 static GstFlowReturn
-decide (GstNmsFilter * self, GstBuffer * buffer, ScoreLoss * score_loss,
-    const BoxSuppressRules * rules)
+decide (GstNmsFilter *self, GstBuffer *buffer, ScoreLoss *score_loss, const BoxSuppressRules *rules)
 {
   BoxSuppressCounts counts = { 0 };
   gint res;
@@ -258,8 +259,9 @@ decide (GstNmsFilter * self, GstBuffer * buffer, ScoreLoss * score_loss,
   if (res < 0 && g_atomic_int_get (&self->stopping))
     return GST_FLOW_FLUSHING;
   if (res < 0) {
-    GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("Cannot filter the boxes: %s.",
-            nms_context_error (self->context)), ("%s", nms_strerror (res)));
+    GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+        ("Cannot filter the boxes: %s.", nms_context_error (self->context)),
+        ("%s", nms_strerror (res)));
     return GST_FLOW_ERROR;
   }
 
@@ -277,7 +279,7 @@ decide (GstNmsFilter * self, GstBuffer * buffer, ScoreLoss * score_loss,
 }
 
 static void
-post_report (GstNmsFilter * self)
+post_report (GstNmsFilter *self)
 {
   GstStructure *structure = report_interval_to_structure (&self->reported);
 
@@ -291,7 +293,7 @@ post_report (GstNmsFilter * self)
 
 /* Decides the boxes of a buffer of the current size, which does not change yet. */
 static GstFlowReturn
-begin_buffer (GstNmsFilter * self, GstBuffer * buffer, ScoreLoss * score_loss)
+begin_buffer (GstNmsFilter *self, GstBuffer *buffer, ScoreLoss *score_loss)
 {
   BoxSuppressRules rules;
   GstFlowReturn flow;
@@ -309,7 +311,7 @@ begin_buffer (GstNmsFilter * self, GstBuffer * buffer, ScoreLoss * score_loss)
 
 /* Writes what was decided into the buffer, or a copy of it. */
 static void
-change_buffer (GstNmsFilter * self, GstBuffer * buffer)
+change_buffer (GstNmsFilter *self, GstBuffer *buffer)
 {
   if (self->rewrite)
     box_rewrite (buffer, self->boxes, self->width, self->height);
@@ -321,7 +323,7 @@ change_buffer (GstNmsFilter * self, GstBuffer * buffer)
 
 /* Counts a buffer, also in `stats` unless they are NULL. */
 static void
-count_buffer (GstNmsFilter * self, FilterStats * stats)
+count_buffer (GstNmsFilter *self, FilterStats *stats)
 {
   gboolean engine_changed = FALSE;
 
@@ -340,7 +342,7 @@ count_buffer (GstNmsFilter * self, FilterStats * stats)
 }
 
 static GstFlowReturn
-filter_frame (GstObject * element, BatchFrame * frame)
+filter_frame (GstObject *element, BatchFrame *frame)
 {
   GstNmsFilter *self = GST_NMS_FILTER (element);
   FilterStream *stream = frame->stream->data;
@@ -358,13 +360,14 @@ filter_frame (GstObject * element, BatchFrame * frame)
 }
 
 static const BatchFuncs batch_funcs = {
-  .stream_new = filter_stream_new,.stream_free = filter_stream_free,
-  .event = filter_stream_event,.frame = filter_frame,
+  .stream_new = filter_stream_new,
+  .stream_free = filter_stream_free,
+  .event = filter_stream_event,
+  .frame = filter_frame,
 };
 
 static GstFlowReturn
-gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * input,
-    GstBuffer ** output)
+gst_nms_filter_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *input, GstBuffer **output)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
   GstFlowReturn flow;
@@ -393,7 +396,7 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
 
 /* The buffers of a batch have changed already. */
 static GstFlowReturn
-gst_nms_filter_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+gst_nms_filter_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
 
@@ -401,8 +404,8 @@ gst_nms_filter_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
     change_buffer (self, buffer);
     count_buffer (self, NULL);
   }
-  if (self->report && report_interval_add (&self->reported, &trans->segment, buffer,
-          self->interval))
+  if (self->report
+      && report_interval_add (&self->reported, &trans->segment, buffer, self->interval))
     post_report (self);
   return GST_FLOW_OK;
 }
@@ -410,7 +413,7 @@ gst_nms_filter_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 /* ------------------------------------------------------------------- stream */
 
 static void
-take_stream_start (GstNmsFilter * self, GstEvent * event)
+take_stream_start (GstNmsFilter *self, GstEvent *event)
 {
   const gchar *stream;
 
@@ -420,7 +423,7 @@ take_stream_start (GstNmsFilter * self, GstEvent * event)
 
 /* set_caps is not used, because the base class then refuses streams without caps. */
 static void
-take_caps (GstNmsFilter * self, GstEvent * event)
+take_caps (GstNmsFilter *self, GstEvent *event)
 {
   GstCaps *caps;
 
@@ -431,7 +434,7 @@ take_caps (GstNmsFilter * self, GstEvent * event)
 }
 
 static gboolean
-gst_nms_filter_sink_event (GstBaseTransform * trans, GstEvent * event)
+gst_nms_filter_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
   gboolean report;
@@ -462,18 +465,17 @@ gst_nms_filter_sink_event (GstBaseTransform * trans, GstEvent * event)
 }
 
 static gboolean
-gst_nms_filter_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query,
-    GstQuery * query)
+gst_nms_filter_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
 {
-  if (!GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)->propose_allocation (trans,
-          decide_query, query))
+  if (!GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)
+           ->propose_allocation (trans, decide_query, query))
     GST_DEBUG_OBJECT (trans, "downstream does not answer the query");
   box_meta_propose (query);
   return TRUE;
 }
 
 static gboolean
-gst_nms_filter_start (GstBaseTransform * trans)
+gst_nms_filter_start (GstBaseTransform *trans)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
   gboolean had_engine;
@@ -513,7 +515,7 @@ gst_nms_filter_start (GstBaseTransform * trans)
 }
 
 static gboolean
-gst_nms_filter_stop (GstBaseTransform * trans)
+gst_nms_filter_stop (GstBaseTransform *trans)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
 
@@ -527,7 +529,7 @@ gst_nms_filter_stop (GstBaseTransform * trans)
 
 /* The base class waits for the streaming thread, which under xla-strict may wait for a plugin. */
 static GstStateChangeReturn
-gst_nms_filter_change_state (GstElement * element, GstStateChange transition)
+gst_nms_filter_change_state (GstElement *element, GstStateChange transition)
 {
   GstNmsFilter *self = GST_NMS_FILTER (element);
 
@@ -541,7 +543,7 @@ gst_nms_filter_change_state (GstElement * element, GstStateChange transition)
 /* -------------------------------------------------------------------- class */
 
 static void
-gst_nms_filter_init (GstNmsFilter * self)
+gst_nms_filter_init (GstNmsFilter *self)
 {
   filter_settings_init (&self->settings);
   self->reading = box_meta_reading_new ();
@@ -552,7 +554,7 @@ gst_nms_filter_init (GstNmsFilter * self)
 }
 
 static void
-gst_nms_filter_finalize (GObject * object)
+gst_nms_filter_finalize (GObject *object)
 {
   GstNmsFilter *self = GST_NMS_FILTER (object);
 
@@ -564,7 +566,7 @@ gst_nms_filter_finalize (GObject * object)
 }
 
 static void
-gst_nms_filter_class_init (GstNmsFilterClass * klass)
+gst_nms_filter_class_init (GstNmsFilterClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);

@@ -7,35 +7,52 @@
 
 DEFINE_ENUM_TYPE (gst_nms_method_get_type, "GstNmsMethod",
     { NMS_METHOD_HARD, "Drop each box that overlaps a better one too much", "hard" },
-    { NMS_METHOD_SOFT_LINEAR, "Lower the scores of boxes that overlap a better one too much, "
-        "times 1 - overlap", "soft-linear" },
-    { NMS_METHOD_SOFT_GAUSSIAN, "Lower the scores of all boxes that overlap a better one, times "
-        "exp (-overlap^2 / sigma)", "soft-gaussian" },
-    { NMS_METHOD_MATRIX_LINEAR, "Lower all scores at once, less by boxes that are overlapped "
-        "themselves (Matrix NMS, linear kernel)", "matrix-linear" },
+    { NMS_METHOD_SOFT_LINEAR,
+        "Lower the scores of boxes that overlap a better one too much, "
+        "times 1 - overlap",
+        "soft-linear" },
+    { NMS_METHOD_SOFT_GAUSSIAN,
+        "Lower the scores of all boxes that overlap a better one, times "
+        "exp (-overlap^2 / sigma)",
+        "soft-gaussian" },
+    { NMS_METHOD_MATRIX_LINEAR,
+        "Lower all scores at once, less by boxes that are overlapped "
+        "themselves (Matrix NMS, linear kernel)",
+        "matrix-linear" },
     { NMS_METHOD_MATRIX_GAUSSIAN, "As matrix-linear with the kernel exp (-sigma * overlap^2)",
         "matrix-gaussian" },
-    { NMS_METHOD_WEIGHTED, "Replace overlapping boxes with their mean by score, and their scores "
-        "with fused-score (weighted box fusion)", "weighted" },
-    { NMS_METHOD_MERGE, "Replace boxes that overlap, directly or through others, with the box "
-        "around them", "merge" },
-    { NMS_METHOD_GREEDY_MERGE, "Replace a kept box and those that overlap it with the box around "
-        "them", "greedy-merge" },
-    { NMS_METHOD_AVERAGE, "Replace a kept box and those that overlap it with their mean by score, "
-        "and keep the best score", "average" })
+    { NMS_METHOD_WEIGHTED,
+        "Replace overlapping boxes with their mean by score, and their scores "
+        "with fused-score (weighted box fusion)",
+        "weighted" },
+    { NMS_METHOD_MERGE,
+        "Replace boxes that overlap, directly or through others, with the box "
+        "around them",
+        "merge" },
+    { NMS_METHOD_GREEDY_MERGE,
+        "Replace a kept box and those that overlap it with the box around "
+        "them",
+        "greedy-merge" },
+    { NMS_METHOD_AVERAGE,
+        "Replace a kept box and those that overlap it with their mean by score, "
+        "and keep the best score",
+        "average" })
 DEFINE_ENUM_TYPE (gst_nms_metric_get_type, "GstNmsMetric",
     { NMS_METRIC_IOU, "Intersection over union", "iou" },
     { NMS_METRIC_IOS, "Intersection over the area of the smaller box", "ios" },
     { NMS_METRIC_DIOU, "IoU, less for distant centres; method hard only", "diou" },
-    { NMS_METRIC_GIOU, "IoU, less for the empty part of the common bounding box; method hard "
-        "only", "giou" })
+    { NMS_METRIC_GIOU,
+        "IoU, less for the empty part of the common bounding box; method hard "
+        "only",
+        "giou" })
 DEFINE_ENUM_TYPE (gst_nms_fused_score_get_type, "GstNmsFusedScore",
-    { NMS_FUSED_AVG, "Mean of the scores", "avg" },
-    { NMS_FUSED_MAX, "Best score", "max" },
+    { NMS_FUSED_AVG, "Mean of the scores", "avg" }, { NMS_FUSED_MAX, "Best score", "max" },
     { NMS_FUSED_BOX_AND_MODEL_AVG, "Mean of the scores, by the sources that found the object",
         "box-and-model-avg" },
-    { NMS_FUSED_ABSENT_MODEL_AWARE_AVG, "Mean of the scores, with 0 for each source that did not "
-        "find the object", "absent-model-aware-avg" })
+    { NMS_FUSED_ABSENT_MODEL_AWARE_AVG,
+        "Mean of the scores, with 0 for each source that did not "
+        "find the object",
+        "absent-model-aware-avg" })
 
 #define DEFAULT_METHOD NMS_METHOD_HARD
 #define DEFAULT_METRIC NMS_METRIC_IOU
@@ -48,7 +65,7 @@ DEFINE_ENUM_TYPE (gst_nms_fused_score_get_type, "GstNmsFusedScore",
 #define CONTROLLABLE (SETTABLE | GST_PARAM_CONTROLLABLE)
 
 void
-method_settings_install (GObjectClass * object_class, guint first)
+method_settings_install (GObjectClass *object_class, guint first)
 {
   g_object_class_install_property (object_class, first + METHOD_PROP_METHOD,
       g_param_spec_enum ("method", "Method",
@@ -67,8 +84,8 @@ method_settings_install (GObjectClass * object_class, guint first)
           0, G_MAXFLOAT, DEFAULT_SIGMA, CONTROLLABLE));
   g_object_class_install_property (object_class, first + METHOD_PROP_MIN_SCORE,
       g_param_spec_float ("min-score", "Minimum score",
-          "Least new score of a kept box, with the soft and matrix methods",
-          0, G_MAXFLOAT, DEFAULT_MIN_SCORE, CONTROLLABLE));
+          "Least new score of a kept box, with the soft and matrix methods", 0, G_MAXFLOAT,
+          DEFAULT_MIN_SCORE, CONTROLLABLE));
   g_object_class_install_property (object_class, first + METHOD_PROP_FUSED_SCORE,
       g_param_spec_enum ("fused-score", "Fused score",
           "The score of a box that method=weighted makes of several",
@@ -100,7 +117,7 @@ static const gsize fields[] = {
 };
 
 void
-method_settings_init (MethodSettings * self)
+method_settings_init (MethodSettings *self)
 {
   *self = (MethodSettings) {
     .method = DEFAULT_METHOD,
@@ -113,7 +130,7 @@ method_settings_init (MethodSettings * self)
 }
 
 void
-method_settings_clear (MethodSettings * self)
+method_settings_clear (MethodSettings *self)
 {
   g_free (self->sources);
   source_options_unref (self->options);
@@ -121,8 +138,7 @@ method_settings_clear (MethodSettings * self)
 }
 
 gchar *
-method_settings_set (MethodSettings * self, guint prop, const GValue * value,
-    gboolean keep_usable)
+method_settings_set (MethodSettings *self, guint prop, const GValue *value, gboolean keep_usable)
 {
   if (prop == METHOD_PROP_SOURCES) {
     gchar *error;
@@ -140,13 +156,13 @@ method_settings_set (MethodSettings * self, guint prop, const GValue * value,
 }
 
 void
-method_settings_get (const MethodSettings * self, guint prop, GValue * value)
+method_settings_get (const MethodSettings *self, guint prop, GValue *value)
 {
   property_field_get (G_STRUCT_MEMBER_P (self, fields[prop]), value);
 }
 
 void
-method_settings_apply (const MethodSettings * self, nms_options * options)
+method_settings_apply (const MethodSettings *self, nms_options *options)
 {
   options->method = self->method;
   options->metric = self->metric;

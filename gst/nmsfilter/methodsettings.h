@@ -31,25 +31,25 @@ typedef struct
   nms_metric metric;
   gfloat sigma, min_score;
   nms_fused_score fused_score;
-  gchar *sources;               /* as it was set */
-  SourceOptions *options;       /* the same, parsed; NULL: none */
-  gchar *sources_error;         /* why it cannot be used, or NULL */
+  gchar *sources;         /* as it was set */
+  SourceOptions *options; /* the same, parsed; NULL: none */
+  gchar *sources_error;   /* why it cannot be used, or NULL */
 } MethodSettings;
 
 /* Installs the properties with the ids `first`, `first` + 1, ... */
-void method_settings_install (GObjectClass * object_class, guint first);
+void method_settings_install (GObjectClass *object_class, guint first);
 
-void method_settings_init (MethodSettings * self);
-void method_settings_clear (MethodSettings * self);
+void method_settings_init (MethodSettings *self);
+void method_settings_clear (MethodSettings *self);
 
 /* Sets a property. A value that cannot be used is stored with the reason, or refused if
  * `keep_usable`. Returns the reason of a refusal, to be freed, else NULL. */
-gchar *method_settings_set (MethodSettings * self, guint prop, const GValue * value,
+gchar *method_settings_set (MethodSettings *self, guint prop, const GValue *value,
     gboolean keep_usable);
 
-void method_settings_get (const MethodSettings * self, guint prop, GValue * value);
+void method_settings_get (const MethodSettings *self, guint prop, GValue *value);
 
 /* Writes the fields of the options that the properties determine, but for the sources. */
-void method_settings_apply (const MethodSettings * self, nms_options * options);
+void method_settings_apply (const MethodSettings *self, nms_options *options);
 
 G_END_DECLS

@@ -3,7 +3,7 @@
 #include "prefilter.h"
 
 void
-prefilter_copy (const Prefilter * self, Prefilter * copy)
+prefilter_copy (const Prefilter *self, Prefilter *copy)
 {
   *copy = *self;
   class_selection_ref (copy->keep_labels);
@@ -11,22 +11,21 @@ prefilter_copy (const Prefilter * self, Prefilter * copy)
 }
 
 void
-prefilter_clear (Prefilter * self)
+prefilter_clear (Prefilter *self)
 {
   class_selection_unref (self->keep_labels);
   class_selection_unref (self->drop_labels);
 }
 
 gboolean
-prefilter_is_active (const Prefilter * self, const ClassOptions * options)
+prefilter_is_active (const Prefilter *self, const ClassOptions *options)
 {
-  return box_limits_differ (&self->limits, 0) || (options && options->limits)
-      || self->keep_labels || self->drop_labels || self->has_region
-      || self->edge_policy != EDGE_POLICY_NONE;
+  return box_limits_differ (&self->limits, 0) || (options && options->limits) || self->keep_labels
+      || self->drop_labels || self->has_region || self->edge_policy != EDGE_POLICY_NONE;
 }
 
 gboolean
-prefilter_needs_size (const Prefilter * self)
+prefilter_needs_size (const Prefilter *self)
 {
   if (self->has_region)
     return frame_region_needs_size (&self->region);
@@ -38,7 +37,7 @@ prefilter_needs_size (const Prefilter * self)
  * other regions may be among its boxes. If there is no region of interest, the frame itself
  * is a part of a larger picture. */
 static void
-begin_border (PrefilterFrame * frame, gint width, gint height)
+begin_border (PrefilterFrame *frame, gint width, gint height)
 {
   const Prefilter *rules = frame->rules;
   EdgeCutBorder *border = &frame->border;
@@ -58,7 +57,7 @@ begin_border (PrefilterFrame * frame, gint width, gint height)
 }
 
 void
-prefilter_begin (PrefilterFrame * frame, const Prefilter * rules, const ClassOptions * options,
+prefilter_begin (PrefilterFrame *frame, const Prefilter *rules, const ClassOptions *options,
     gint width, gint height)
 {
   const gboolean known = width > 0 && height > 0;
@@ -76,7 +75,7 @@ prefilter_begin (PrefilterFrame * frame, const Prefilter * rules, const ClassOpt
 /* Returns whether the center of a box is in a rectangle, with its left and top sides and
  * without its right and bottom sides, so that adjacent regions share no box. */
 static gboolean
-center_is_in (const Box * box, const BoxRectangle * region)
+center_is_in (const Box *box, const BoxRectangle *region)
 {
   const gdouble x = (box->x1 + box->x2) / 2, y = (box->y1 + box->y2) / 2;
 
@@ -84,7 +83,7 @@ center_is_in (const Box * box, const BoxRectangle * region)
 }
 
 BoxState
-prefilter_check (const PrefilterFrame * frame, Box * box)
+prefilter_check (const PrefilterFrame *frame, Box *box)
 {
   const Prefilter *rules = frame->rules;
   BoxState state;

@@ -23,27 +23,27 @@ typedef enum
 typedef struct
 {
   BoxLimits limits;
-  ClassSelection *keep_labels;  /* NULL: all labels */
-  ClassSelection *drop_labels;  /* NULL: none */
+  ClassSelection *keep_labels; /* NULL: all labels */
+  ClassSelection *drop_labels; /* NULL: none */
   gboolean has_region;
-  FrameRegion region;           /* if has_region */
+  FrameRegion region; /* if has_region */
   EdgePolicy edge_policy;
   FrameLength edge_margin;
-  guint edge_sides;             /* EdgeCutSides that cut boxes */
+  guint edge_sides; /* EdgeCutSides that cut boxes */
 } Prefilter;
 
 /* Writes a copy that holds references of its own. */
-void prefilter_copy (const Prefilter * self, Prefilter * copy);
+void prefilter_copy (const Prefilter *self, Prefilter *copy);
 
 /* Releases the references. */
-void prefilter_clear (Prefilter * self);
+void prefilter_clear (Prefilter *self);
 
 /* Returns whether any rule, or any limit of a label in `options` (may be NULL), applies. */
-gboolean prefilter_is_active (const Prefilter * self, const ClassOptions * options);
+gboolean prefilter_is_active (const Prefilter *self, const ClassOptions *options);
 
 /* Returns whether a rule applies only to frames of a known size: a region of interest in per
  * cent, or an edge policy without a region of interest. */
-gboolean prefilter_needs_size (const Prefilter * self);
+gboolean prefilter_needs_size (const Prefilter *self);
 
 /* The rules in pixels of one frame. */
 typedef struct
@@ -51,17 +51,17 @@ typedef struct
   const Prefilter *rules;
   const ClassOptions *options;
   gboolean has_region, has_border;
-  BoxRectangle region;          /* if has_region */
-  EdgeCutBorder border;         /* if has_border: of the region, or of the frame */
+  BoxRectangle region;  /* if has_region */
+  EdgeCutBorder border; /* if has_border: of the region, or of the frame */
 } PrefilterFrame;
 
 /* Begins a frame of this size, 0 if it is unknown; then the rules that need it do not apply.
  * `rules` and `options` (may be NULL) must live as long as `frame` is used. */
-void prefilter_begin (PrefilterFrame * frame, const Prefilter * rules,
-    const ClassOptions * options, gint width, gint height);
+void prefilter_begin (PrefilterFrame *frame, const Prefilter *rules, const ClassOptions *options,
+    gint width, gint height);
 
 /* Returns the state of a box that is dropped, or BOX_STATE_KEPT. Sets BOX_RANKS_LOWER of a
  * box that ranks lower. The coordinates of the box must be finite. */
-BoxState prefilter_check (const PrefilterFrame * frame, Box * box);
+BoxState prefilter_check (const PrefilterFrame *frame, Box *box);
 
 G_END_DECLS

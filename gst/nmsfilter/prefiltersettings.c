@@ -25,11 +25,10 @@ DEFINE_ENUM_TYPE (gst_nms_edge_policy_get_type, "GstNmsEdgePolicy",
 
 DEFINE_FLAGS_TYPE (gst_nms_edge_sides_get_type, "GstNmsEdgeSides",
     { EDGE_CUT_LEFT, "The left edge", "left" }, { EDGE_CUT_TOP, "The top edge", "top" },
-    { EDGE_CUT_RIGHT, "The right edge", "right" },
-    { EDGE_CUT_BOTTOM, "The bottom edge", "bottom" })
+    { EDGE_CUT_RIGHT, "The right edge", "right" }, { EDGE_CUT_BOTTOM, "The bottom edge", "bottom" })
 
 static void
-install_limits (GObjectClass * object_class, guint first)
+install_limits (GObjectClass *object_class, guint first)
 {
   static const struct
   {
@@ -37,26 +36,26 @@ install_limits (GObjectClass * object_class, guint first)
   } rows[BOX_LIMIT_COUNT] = {
     [BOX_LIMIT_MIN_WIDTH] = { "Minimum width",
         "Boxes narrower than this (pixels of the frame, before their rotation) are dropped before "
-        "suppression; 0 = no limit"},
+        "suppression; 0 = no limit" },
     [BOX_LIMIT_MAX_WIDTH] = { "Maximum width",
         "Boxes wider than this (pixels of the frame, before their rotation) are dropped before "
-        "suppression; 0 = no limit"},
+        "suppression; 0 = no limit" },
     [BOX_LIMIT_MIN_HEIGHT] = { "Minimum height",
         "Boxes lower than this (pixels of the frame, before their rotation) are dropped before "
-        "suppression; 0 = no limit"},
+        "suppression; 0 = no limit" },
     [BOX_LIMIT_MAX_HEIGHT] = { "Maximum height",
         "Boxes higher than this (pixels of the frame, before their rotation) are dropped before "
-        "suppression; 0 = no limit"},
+        "suppression; 0 = no limit" },
     [BOX_LIMIT_MIN_AREA] = { "Minimum area",
         "Boxes with a smaller area (width x height, square pixels) are dropped before "
-        "suppression; 0 = no limit"},
+        "suppression; 0 = no limit" },
     [BOX_LIMIT_MAX_AREA] = { "Maximum area",
         "Boxes with a larger area (width x height, square pixels) are dropped before "
-        "suppression; 0 = no limit"},
+        "suppression; 0 = no limit" },
     [BOX_LIMIT_MIN_ASPECT_RATIO] = { "Minimum aspect ratio",
-        "Boxes with a smaller width / height are dropped before suppression; 0 = no limit"},
+        "Boxes with a smaller width / height are dropped before suppression; 0 = no limit" },
     [BOX_LIMIT_MAX_ASPECT_RATIO] = { "Maximum aspect ratio",
-        "Boxes with a larger width / height are dropped before suppression; 0 = no limit"},
+        "Boxes with a larger width / height are dropped before suppression; 0 = no limit" },
   };
   guint i;
 
@@ -67,7 +66,7 @@ install_limits (GObjectClass * object_class, guint first)
 }
 
 void
-prefilter_settings_install (GObjectClass * object_class, guint first)
+prefilter_settings_install (GObjectClass *object_class, guint first)
 {
   install_limits (object_class, first);
   g_object_class_install_property (object_class, first + PREFILTER_PROP_ROI,
@@ -79,12 +78,13 @@ prefilter_settings_install (GObjectClass * object_class, guint first)
   g_object_class_install_property (object_class, first + PREFILTER_PROP_KEEP_LABELS,
       g_param_spec_string ("keep-labels", "Keep labels",
           "Labels separated by commas; boxes with other labels or without a label are dropped "
-          "before suppression. NULL or empty = keep all labels", DEFAULT_KEEP_LABELS, SETTABLE));
+          "before suppression. NULL or empty = keep all labels",
+          DEFAULT_KEEP_LABELS, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_DROP_LABELS,
       g_param_spec_string ("drop-labels", "Drop labels",
           "Labels separated by commas; boxes with these labels are dropped before suppression, "
-          "also if keep-labels lists them. NULL or empty = drop none", DEFAULT_DROP_LABELS,
-          SETTABLE));
+          "also if keep-labels lists them. NULL or empty = drop none",
+          DEFAULT_DROP_LABELS, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_EDGE_POLICY,
       g_param_spec_enum ("edge-policy", "Edge policy",
           "What happens to boxes of objects that an edge cuts: boxes within edge-margin of an "
@@ -128,7 +128,7 @@ offset_of (guint prop)
 }
 
 void
-prefilter_settings_init (PrefilterSettings * self)
+prefilter_settings_init (PrefilterSettings *self)
 {
   *self = (PrefilterSettings) {
     .roi = g_strdup (DEFAULT_ROI),
@@ -143,7 +143,7 @@ prefilter_settings_init (PrefilterSettings * self)
 }
 
 void
-prefilter_settings_clear (PrefilterSettings * self)
+prefilter_settings_clear (PrefilterSettings *self)
 {
   prefilter_clear (&self->rules);
   g_free (self->roi);
@@ -156,7 +156,7 @@ prefilter_settings_clear (PrefilterSettings * self)
 
 /* Parses the text of a property into `rules`. Returns why it cannot be used, or NULL. */
 static gchar *
-parse (Prefilter * rules, guint prop, const gchar * text)
+parse (Prefilter *rules, guint prop, const gchar *text)
 {
   if (prop == PREFILTER_PROP_ROI) {
     FrameRegion region = { 0 };
@@ -165,28 +165,31 @@ parse (Prefilter * rules, guint prop, const gchar * text)
     rules->region = region;
     if (text && *text && !rules->has_region)
       return g_strdup_printf ("\"%s\" is not \"x,y,width,height\" with a width and height "
-          "greater than 0, each in pixels or per cent, as in 25%%,0,50%%,100%%", text);
+                              "greater than 0, each in pixels or per cent, as in 25%%,0,50%%,100%%",
+          text);
   } else if (prop == PREFILTER_PROP_EDGE_MARGIN) {
     if (!frame_length_parse (text, &rules->edge_margin))
       return g_strdup_printf ("\"%s\" is not a number of pixels or per cent of 0 or more, as in "
-          "5 or 10%%", text);
+                              "5 or 10%%",
+          text);
   }
   return NULL;
 }
 
 static void
-set_selection (ClassSelection ** selection, const gchar * text)
+set_selection (ClassSelection **selection, const gchar *text)
 {
   class_selection_unref (*selection);
   *selection = class_selection_parse (text);
 }
 
 gchar *
-prefilter_settings_set (PrefilterSettings * self, guint prop, const GValue * value,
+prefilter_settings_set (PrefilterSettings *self, guint prop, const GValue *value,
     gboolean keep_usable)
 {
   gchar **error_of = prop == PREFILTER_PROP_ROI ? &self->roi_error
-      : prop == PREFILTER_PROP_EDGE_MARGIN ? &self->edge_margin_error : NULL;
+      : prop == PREFILTER_PROP_EDGE_MARGIN      ? &self->edge_margin_error
+                                                : NULL;
 
   if (error_of) {
     Prefilter rules = self->rules;
@@ -207,13 +210,13 @@ prefilter_settings_set (PrefilterSettings * self, guint prop, const GValue * val
 }
 
 void
-prefilter_settings_get (const PrefilterSettings * self, guint prop, GValue * value)
+prefilter_settings_get (const PrefilterSettings *self, guint prop, GValue *value)
 {
   property_field_get (G_STRUCT_MEMBER_P (self, offset_of (prop)), value);
 }
 
 gchar *
-prefilter_settings_error (const PrefilterSettings * self)
+prefilter_settings_error (const PrefilterSettings *self)
 {
   const BoxLimit limit = box_limits_contradiction (&self->rules.limits);
 

@@ -35,20 +35,20 @@ typedef struct
 } PrefilterSettings;
 
 /* Installs the properties with the ids `first`, `first` + 1, ... */
-void prefilter_settings_install (GObjectClass * object_class, guint first);
+void prefilter_settings_install (GObjectClass *object_class, guint first);
 
-void prefilter_settings_init (PrefilterSettings * self);
-void prefilter_settings_clear (PrefilterSettings * self);
+void prefilter_settings_init (PrefilterSettings *self);
+void prefilter_settings_clear (PrefilterSettings *self);
 
 /* Sets a property. A value that cannot be used is stored with the reason, or refused if
  * `keep_usable`. Returns the reason of a refusal, to be freed, else NULL. */
-gchar *prefilter_settings_set (PrefilterSettings * self, guint prop, const GValue * value,
+gchar *prefilter_settings_set (PrefilterSettings *self, guint prop, const GValue *value,
     gboolean keep_usable);
 
-void prefilter_settings_get (const PrefilterSettings * self, guint prop, GValue * value);
+void prefilter_settings_get (const PrefilterSettings *self, guint prop, GValue *value);
 
 /* Returns a sentence that names a property that cannot be used and the reason, to be freed,
  * or NULL if all can be used. */
-gchar *prefilter_settings_error (const PrefilterSettings * self);
+gchar *prefilter_settings_error (const PrefilterSettings *self);
 
 G_END_DECLS

@@ -4,16 +4,14 @@
 #include "reportinterval.h"
 
 void
-report_interval_begin (ReportInterval * self)
+report_interval_begin (ReportInterval *self)
 {
-  *self = (ReportInterval) {
-    TRUE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE,
-    GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, 0
-  };
+  *self = (ReportInterval) { TRUE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE,
+    GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, 0 };
 }
 
 void
-report_interval_next (ReportInterval * self)
+report_interval_next (ReportInterval *self)
 {
   self->empty = TRUE;
   self->timestamp = self->next_timestamp;
@@ -24,7 +22,7 @@ report_interval_next (ReportInterval * self)
 
 /* Stores the times at which the next buffer begins; in reverse, those of this buffer. */
 static void
-note_next (ReportInterval * self, const GstSegment * segment, GstBuffer * buffer)
+note_next (ReportInterval *self, const GstSegment *segment, GstBuffer *buffer)
 {
   const GstClockTime pts = GST_BUFFER_PTS (buffer);
 
@@ -34,12 +32,12 @@ note_next (ReportInterval * self, const GstSegment * segment, GstBuffer * buffer
     return;
   self->next_timestamp += GST_BUFFER_DURATION (buffer);
   if (GST_CLOCK_TIME_IS_VALID (self->next_stream_time))
-    self->next_stream_time +=
-        (GstClockTime) (GST_BUFFER_DURATION (buffer) * ABS (segment->applied_rate));
+    self->next_stream_time += (GstClockTime) (GST_BUFFER_DURATION (buffer)
+        * ABS (segment->applied_rate));
 }
 
 gboolean
-report_interval_add (ReportInterval * self, const GstSegment * segment, GstBuffer * buffer,
+report_interval_add (ReportInterval *self, const GstSegment *segment, GstBuffer *buffer,
     GstClockTime length)
 {
   GstClockTime pts = GST_BUFFER_PTS (buffer);
@@ -66,7 +64,7 @@ report_interval_add (ReportInterval * self, const GstSegment * segment, GstBuffe
     return self->end - self->running_time >= length;
   }
   if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (pts))
-    return FALSE;               /* outside of the segment */
+    return FALSE; /* outside of the segment */
 
   now = g_get_monotonic_time ();
   if (self->wall == 0)
@@ -75,16 +73,13 @@ report_interval_add (ReportInterval * self, const GstSegment * segment, GstBuffe
 }
 
 GstStructure *
-report_interval_to_structure (const ReportInterval * self)
+report_interval_to_structure (const ReportInterval *self)
 {
   GstClockTime duration = GST_CLOCK_TIME_NONE;
 
   if (GST_CLOCK_TIME_IS_VALID (self->running_time))
     duration = self->end - self->running_time;
-  return gst_structure_new ("nmsfilter",
-      "endtime", GST_TYPE_CLOCK_TIME, self->next_stream_time,
-      "timestamp", G_TYPE_UINT64, self->timestamp,
-      "stream-time", G_TYPE_UINT64, self->stream_time,
-      "running-time", G_TYPE_UINT64, self->running_time,
-      "duration", G_TYPE_UINT64, duration, NULL);
+  return gst_structure_new ("nmsfilter", "endtime", GST_TYPE_CLOCK_TIME, self->next_stream_time,
+      "timestamp", G_TYPE_UINT64, self->timestamp, "stream-time", G_TYPE_UINT64, self->stream_time,
+      "running-time", G_TYPE_UINT64, self->running_time, "duration", G_TYPE_UINT64, duration, NULL);
 }

@@ -8,31 +8,31 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gboolean empty;               /* no buffer yet: the times are those at which it begins */
-  GstClockTime timestamp;       /* of its first buffer; NONE: not known */
-  GstClockTime stream_time;     /* of its first buffer */
-  GstClockTime running_time;    /* of its first buffer */
-  GstClockTime end;             /* running time at the end of its last buffer */
-  GstClockTime next_timestamp;  /* of a buffer that follows the last one without a gap */
+  gboolean empty;              /* no buffer yet: the times are those at which it begins */
+  GstClockTime timestamp;      /* of its first buffer; NONE: not known */
+  GstClockTime stream_time;    /* of its first buffer */
+  GstClockTime running_time;   /* of its first buffer */
+  GstClockTime end;            /* running time at the end of its last buffer */
+  GstClockTime next_timestamp; /* of a buffer that follows the last one without a gap */
   GstClockTime next_stream_time;
-  gint64 wall;                  /* monotonic us at its first buffer; 0: no buffer yet */
+  gint64 wall; /* monotonic us at its first buffer; 0: no buffer yet */
 } ReportInterval;
 
 /* Begins an interval with the next buffer. Call it where the time of the stream jumps. */
-void report_interval_begin (ReportInterval * self);
+void report_interval_begin (ReportInterval *self);
 
 /* Begins an interval where this one ends, with a length of 0 until a buffer is added. Call it
  * after a report. */
-void report_interval_next (ReportInterval * self);
+void report_interval_next (ReportInterval *self);
 
 /* Adds a buffer. Returns TRUE if the interval has reached `length` (ns). Buffers
  * without a timestamp, and those of a segment that is not in time format, are timed
  * by the monotonic clock of the machine. Those outside of their segment are left out. */
-gboolean report_interval_add (ReportInterval * self, const GstSegment * segment,
-    GstBuffer * buffer, GstClockTime length);
+gboolean report_interval_add (ReportInterval *self, const GstSegment *segment, GstBuffer *buffer,
+    GstClockTime length);
 
 /* Returns the structure of a message, with the time fields that the messages of the
  * element `level` have. Free it. */
-GstStructure *report_interval_to_structure (const ReportInterval * self);
+GstStructure *report_interval_to_structure (const ReportInterval *self);
 
 G_END_DECLS

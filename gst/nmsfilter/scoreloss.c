@@ -16,7 +16,7 @@
 /* ------------------------------------------------------------------- noticing */
 
 void
-score_loss_init (ScoreLoss * loss)
+score_loss_init (ScoreLoss *loss)
 {
   *loss = (ScoreLoss) {
     .streams = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
@@ -24,21 +24,21 @@ score_loss_init (ScoreLoss * loss)
 }
 
 void
-score_loss_clear (ScoreLoss * loss)
+score_loss_clear (ScoreLoss *loss)
 {
   g_free (loss->stream);
   g_hash_table_unref (loss->streams);
 }
 
 void
-score_loss_reset (ScoreLoss * loss)
+score_loss_reset (ScoreLoss *loss)
 {
   score_loss_clear (loss);
   score_loss_init (loss);
 }
 
 void
-score_loss_begin_stream (ScoreLoss * loss, const gchar * stream)
+score_loss_begin_stream (ScoreLoss *loss, const gchar *stream)
 {
   g_free (loss->stream);
   loss->stream = g_strdup (stream);
@@ -47,7 +47,7 @@ score_loss_begin_stream (ScoreLoss * loss, const gchar * stream)
 }
 
 static gboolean
-threshold_is_set_for_unscored (const GArray * boxes, const BoxSuppressRules * rules)
+threshold_is_set_for_unscored (const GArray *boxes, const BoxSuppressRules *rules)
 {
   guint i;
 
@@ -56,7 +56,8 @@ threshold_is_set_for_unscored (const GArray * boxes, const BoxSuppressRules * ru
 
     if (box->state != BOX_STATE_NONE && !(box->flags & BOX_HAS_CONFIDENCE)
         && class_options_score_threshold (rules->options, CLASS_ID_OF_LABEL (box->label),
-            rules->core.score_threshold) > -INFINITY)
+               rules->core.score_threshold)
+            > -INFINITY)
       return TRUE;
   }
   return FALSE;
@@ -65,8 +66,8 @@ threshold_is_set_for_unscored (const GArray * boxes, const BoxSuppressRules * ru
 /* Returns why the loss matters, as the first sentence of a warning (static), or NULL. After one
  * loss it returns NULL for the rest of the stream. */
 static const gchar *
-notice (ScoreLoss * loss, const FilterStats * frame, const GArray * boxes,
-    const BoxSuppressRules * rules)
+notice (ScoreLoss *loss, const FilterStats *frame, const GArray *boxes,
+    const BoxSuppressRules *rules)
 {
   const gchar *reason = NULL;
 
@@ -93,7 +94,7 @@ notice (ScoreLoss * loss, const FilterStats * frame, const GArray * boxes,
 /* Returns the source pad of the element that feeds `sinkpad`, or NULL. Ghost pads, of
  * bins entered and of bins left, are followed to the pads inside and outside. */
 static GstPad *
-find_source (GstPad * sinkpad)
+find_source (GstPad *sinkpad)
 {
   GstPad *pad = gst_pad_get_peer (sinkpad);
 
@@ -120,7 +121,7 @@ find_source (GstPad * sinkpad)
 /* Returns the only sink pad that `srcpad` gets its buffers from, or NULL if there is no
  * such pad, or more than one. */
 static GstPad *
-find_sink (GstPad * srcpad)
+find_sink (GstPad *srcpad)
 {
   GstIterator *links = gst_pad_iterate_internal_links (srcpad);
   GValue item = G_VALUE_INIT;
@@ -141,7 +142,7 @@ find_sink (GstPad * srcpad)
 }
 
 static const gchar *
-factory_name (GstElement * element)
+factory_name (GstElement *element)
 {
   GstElementFactory *factory = gst_element_get_factory (element);
 
@@ -150,7 +151,7 @@ factory_name (GstElement * element)
 
 /* Returns whether the element moves or cuts the pixels. */
 static gboolean
-moves_pixels (GstElement * element)
+moves_pixels (GstElement *element)
 {
   static const gchar *const names[] = { "videobox", "videocrop", "videoflip", NULL };
 
@@ -161,36 +162,34 @@ moves_pixels (GstElement * element)
  * pixels: such elements copy at most the rectangle of a region. Since GStreamer 1.26
  * the class of videoscale is Scaler without Converter. */
 static gboolean
-drops_confidences (GstElement * element)
+drops_confidences (GstElement *element)
 {
   const gchar *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
 
   return (klass && strstr (klass, "Video")
-          && (strstr (klass, "Converter") || strstr (klass, "Scaler")))
+             && (strstr (klass, "Converter") || strstr (klass, "Scaler")))
       || moves_pixels (element);
 }
 
 static gboolean
-hands_buffers_on (GstElement * element)
+hands_buffers_on (GstElement *element)
 {
   static const gchar *const names[] = { "boxoverlay", "boxrecord", "boxtransform", "nmsfilter",
-    NULL
-  };
+    NULL };
   GstElementFactory *factory = gst_element_get_factory (element);
-  const gchar *plugin = factory ?
-      gst_plugin_feature_get_plugin_name (GST_PLUGIN_FEATURE (factory)) : NULL;
+  const gchar *plugin = factory ? gst_plugin_feature_get_plugin_name (GST_PLUGIN_FEATURE (factory))
+                                : NULL;
 
   if (drops_confidences (element))
     return GST_IS_BASE_TRANSFORM (element)
         && gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (element));
-  return g_strcmp0 (plugin, "coreelements") == 0
-      || g_strv_contains (names, factory_name (element));
+  return g_strcmp0 (plugin, "coreelements") == 0 || g_strv_contains (names, factory_name (element));
 }
 
 /* Returns the nearest element upstream that does more than hand buffers on, the first
  * element of the pipeline if each only hands them on, or NULL if the pad is not linked. */
 static GstElement *
-find_suspect (GstPad * sinkpad)
+find_suspect (GstPad *sinkpad)
 {
   GstElement *element = NULL;
   GstPad *sink = gst_object_ref (sinkpad), *source;
@@ -213,28 +212,31 @@ find_suspect (GstPad * sinkpad)
 
 /* Returns the second sentence of the warning. Free it. */
 static gchar *
-advise (GstPad * sinkpad)
+advise (GstPad *sinkpad)
 {
   GstElement *suspect = find_suspect (sinkpad);
   gchar *advice;
 
   if (suspect == NULL)
     return g_strdup ("Put nmsfilter before videoconvert, videoscale and the like: they drop "
-        "confidences.");
+                     "confidences.");
   if (drops_confidences (suspect))
     advice = g_strdup_printf ("%s (%s) probably dropped it: put nmsfilter before that element%s.",
-        GST_OBJECT_NAME (suspect), factory_name (suspect), moves_pixels (suspect) ?
-        ", or send the boxes around it and move them with boxtransform (docs/geometry.md)" : "");
+        GST_OBJECT_NAME (suspect), factory_name (suspect),
+        moves_pixels (suspect)
+            ? ", or send the boxes around it and move them with boxtransform (docs/geometry.md)"
+            : "");
   else
     advice = g_strdup_printf ("They come from %s (%s), which attached or received them "
-        "without one, or dropped it.", GST_OBJECT_NAME (suspect), factory_name (suspect));
+                              "without one, or dropped it.",
+        GST_OBJECT_NAME (suspect), factory_name (suspect));
   gst_object_unref (suspect);
   return advice;
 }
 
 void
-score_loss_warn (ScoreLoss * loss, GstBaseTransform * element, const FilterStats * frame,
-    const GArray * boxes, const BoxSuppressRules * rules)
+score_loss_warn (ScoreLoss *loss, GstBaseTransform *element, const FilterStats *frame,
+    const GArray *boxes, const BoxSuppressRules *rules)
 {
   const gchar *reason = notice (loss, frame, boxes, rules);
   gchar *advice;

@@ -5,13 +5,13 @@
 #include <nmscore.h>
 #include <string.h>
 
-#define MOST_WEIGHT 4294967296.0        /* of the core */
+#define MOST_WEIGHT 4294967296.0 /* of the core */
 
 /* ------------------------------------------------------------------- parsing */
 
 /* Reads a number that fills the text but for blanks. */
 static gboolean
-read_number (const gchar * text, gdouble * number)
+read_number (const gchar *text, gdouble *number)
 {
   gchar *end;
 
@@ -21,7 +21,7 @@ read_number (const gchar * text, gdouble * number)
 
 /* Parses "name" or "name=weight". Returns why it cannot be used, or NULL. */
 static gchar *
-take_name (SourceOptions * self, guint i, gchar * text)
+take_name (SourceOptions *self, guint i, gchar *text)
 {
   gchar *equals = strrchr (text, '=');
   gdouble weight = 1;
@@ -42,7 +42,7 @@ take_name (SourceOptions * self, guint i, gchar * text)
 
 /* Parses a priority. Returns why it cannot be used, or NULL. */
 static gchar *
-take_priority (SourceOptions * self, guint i, const gchar * value)
+take_priority (SourceOptions *self, guint i, const gchar *value)
 {
   const gint most = SOURCE_OPTIONS_MOST_PRIORITY;
   gdouble number;
@@ -55,7 +55,7 @@ take_priority (SourceOptions * self, guint i, const gchar * value)
 }
 
 static gchar *
-take_score_threshold (SourceOptions * self, guint i, const gchar * value)
+take_score_threshold (SourceOptions *self, guint i, const gchar *value)
 {
   gdouble number;
 
@@ -69,7 +69,7 @@ take_score_threshold (SourceOptions * self, guint i, const gchar * value)
 
 /* Parses "priority=1" or "score-threshold=0.4". Returns why it cannot be used, or NULL. */
 static gchar *
-take_option (SourceOptions * self, guint i, const gchar * text)
+take_option (SourceOptions *self, guint i, const gchar *text)
 {
   gchar **option = g_strsplit (text, "=", 2);
   gchar *error;
@@ -80,14 +80,15 @@ take_option (SourceOptions * self, guint i, const gchar * text)
     error = take_score_threshold (self, i, option[1]);
   else
     error = g_strdup_printf ("%s has \"%s\"; there are only priority=NUMBER and "
-        "score-threshold=NUMBER", g_quark_to_string (self->names[i]), text);
+                             "score-threshold=NUMBER",
+        g_quark_to_string (self->names[i]), text);
   g_strfreev (option);
   return error;
 }
 
 /* Parses the text of a source and adds it. Returns why it cannot be used, or NULL. */
 static gchar *
-add_source (SourceOptions * self, const gchar * text)
+add_source (SourceOptions *self, const gchar *text)
 {
   gchar **parts = g_strsplit (text, ":", -1);
   const guint i = self->count;
@@ -109,7 +110,7 @@ add_source (SourceOptions * self, const gchar * text)
 }
 
 SourceOptions *
-source_options_parse (const gchar * text, gchar ** error)
+source_options_parse (const gchar *text, gchar **error)
 {
   gchar **words = g_strsplit (text ? text : "", ",", -1);
   const guint most = g_strv_length (words);
@@ -129,8 +130,8 @@ source_options_parse (const gchar * text, gchar ** error)
   if (*error == NULL && self->count == 1
       && (self->priorities[0] != 0 || self->has_score_thresholds))
     *error = g_strdup_printf ("all boxes belong to the only name, %s; begin with the main stream, "
-        "as in main,%s:priority=1", g_quark_to_string (self->names[0]),
-        g_quark_to_string (self->names[0]));
+                              "as in main,%s:priority=1",
+        g_quark_to_string (self->names[0]), g_quark_to_string (self->names[0]));
   if (*error || self->count == 0) {
     source_options_unref (self);
     return NULL;
@@ -139,7 +140,7 @@ source_options_parse (const gchar * text, gchar ** error)
 }
 
 SourceOptions *
-source_options_ref (SourceOptions * self)
+source_options_ref (SourceOptions *self)
 {
   if (self)
     g_atomic_int_inc (&self->ref_count);
@@ -147,7 +148,7 @@ source_options_ref (SourceOptions * self)
 }
 
 void
-source_options_unref (SourceOptions * self)
+source_options_unref (SourceOptions *self)
 {
   if (self == NULL || !g_atomic_int_dec_and_test (&self->ref_count))
     return;
@@ -161,14 +162,14 @@ source_options_unref (SourceOptions * self)
 /* --------------------------------------------------------------------- using */
 
 gboolean
-source_options_apply (const SourceOptions * self, gint method)
+source_options_apply (const SourceOptions *self, gint method)
 {
-  return self && (method == NMS_METHOD_WEIGHTED || self->has_priorities
-      || self->has_score_thresholds);
+  return self
+      && (method == NMS_METHOD_WEIGHTED || self->has_priorities || self->has_score_thresholds);
 }
 
 gint
-source_options_find (const SourceOptions * self, GQuark name)
+source_options_find (const SourceOptions *self, GQuark name)
 {
   guint i;
 
@@ -179,15 +180,14 @@ source_options_find (const SourceOptions * self, GQuark name)
 }
 
 gint
-source_options_priority (const SourceOptions * self, const Box * box)
+source_options_priority (const SourceOptions *self, const Box *box)
 {
   return self ? self->priorities[source_options_find (self, box->source)] : 0;
 }
 
 gboolean
-source_options_drop (const SourceOptions * self, const Box * box)
+source_options_drop (const SourceOptions *self, const Box *box)
 {
   return self && self->has_score_thresholds && (box->flags & BOX_HAS_CONFIDENCE)
-      && (gfloat) box->confidence < self->score_thresholds[source_options_find (self,
-          box->source)];
+      && (gfloat) box->confidence < self->score_thresholds[source_options_find (self, box->source)];
 }

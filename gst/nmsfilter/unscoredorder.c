@@ -23,7 +23,7 @@ compare (gconstpointer a, gconstpointer b, gpointer user_data)
     if (order == 0)
       order = COMPARE (l->y1, r->y1);
     if (order == 0)
-      order = COMPARE (l->x2, r->x2);   /* the width, as x1 is equal */
+      order = COMPARE (l->x2, r->x2); /* the width, as x1 is equal */
     if (order == 0)
       order = COMPARE (l->y2, r->y2);
   }
@@ -31,7 +31,7 @@ compare (gconstpointer a, gconstpointer b, gpointer user_data)
 }
 
 void
-unscored_order_sort (UnscoredOrderKey * keys, guint count, const Box * boxes)
+unscored_order_sort (UnscoredOrderKey *keys, guint count, const Box *boxes)
 {
   g_qsort_with_data (keys, (gint) count, sizeof *keys, compare, (gpointer) boxes);
 }

@@ -22,9 +22,9 @@ typedef enum
 
 typedef struct
 {
-  gdouble value;                /* score, neighbors or area; the highest comes first */
-  guint32 index;                /* of the box */
-  guint32 group;                /* see unscored_order_group; the lowest comes first */
+  gdouble value; /* score, neighbors or area; the highest comes first */
+  guint32 index; /* of the box */
+  guint32 group; /* see unscored_order_group; the lowest comes first */
 } UnscoredOrderKey;
 
 /* The bit of a group whose boxes have no confidence. */
@@ -42,6 +42,6 @@ unscored_order_group (gboolean lower, gint priority)
  * boxes with equal scores, the one with the lower index comes first. Unscored boxes with
  * equal values are sorted by geometry, because cascade detectors report the same boxes
  * in another order from run to run. */
-void unscored_order_sort (UnscoredOrderKey * keys, guint count, const Box * boxes);
+void unscored_order_sort (UnscoredOrderKey *keys, guint count, const Box *boxes);
 
 G_END_DECLS

@@ -26,11 +26,11 @@
 typedef struct
 {
   const Box *box;
-  PaintRect rect, visible;      /* the outline, of a rotated box the upright rectangle around
+  PaintRect rect, visible; /* the outline, of a rotated box the upright rectangle around
                                  * it; and its part on the frame */
   gboolean is_rotated;
   PaintRotated rotated;
-  gdouble score;                /* the confidence; -inf if the box has none */
+  gdouble score; /* the confidence; -inf if the box has none */
   gboolean dropped;
 } Candidate;
 
@@ -52,7 +52,7 @@ box_draw_new (void)
 }
 
 void
-box_draw_free (BoxDraw * draw)
+box_draw_free (BoxDraw *draw)
 {
   if (draw == NULL)
     return;
@@ -63,7 +63,7 @@ box_draw_free (BoxDraw * draw)
 }
 
 static gboolean
-box_dropped (const Box * box)
+box_dropped (const Box *box)
 {
   return box->state != BOX_STATE_NONE && box->state != BOX_STATE_KEPT;
 }
@@ -71,7 +71,7 @@ box_dropped (const Box * box)
 /* Returns the text for the box's class: the label, or else "class" and the number,
  * or else an empty text. `text` is memory for the result. */
 static const gchar *
-box_class_text (const Box * box, gchar text[PIECE_SIZE])
+box_class_text (const Box *box, gchar text[PIECE_SIZE])
 {
   if (box->label != 0)
     return g_quark_to_string (box->label);
@@ -83,7 +83,7 @@ box_class_text (const Box * box, gchar text[PIECE_SIZE])
 }
 
 static const gchar *
-box_score_text (const Box * box, gchar text[PIECE_SIZE])
+box_score_text (const Box *box, gchar text[PIECE_SIZE])
 {
   gdouble score = box->confidence;
 
@@ -94,7 +94,7 @@ box_score_text (const Box * box, gchar text[PIECE_SIZE])
 }
 
 static guint32
-box_color (const Box * box, BoxDrawColorBy color_by)
+box_color (const Box *box, BoxDrawColorBy color_by)
 {
   gchar text[PIECE_SIZE];
 
@@ -128,7 +128,7 @@ candidate_compare (gconstpointer a, gconstpointer b)
 
 /* Collects the boxes that are on the frame, best first. */
 static void
-box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes, gint thickness)
+box_draw_find (BoxDraw *draw, const PaintCanvas *canvas, const GArray *boxes, gint thickness)
 {
   g_array_set_size (draw->candidates, 0);
   for (guint i = 0; i < boxes->len; i++) {
@@ -143,8 +143,8 @@ box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes,
       candidate.is_rotated = TRUE;
       paint_rotated_bounds (&candidate.rotated, &x1, &y1, &x2, &y2);
     }
-    if (!paint_snap (canvas, x1, y1, x2, y2, thickness, &candidate.rect) ||
-        !paint_clip (canvas, &candidate.rect, &candidate.visible))
+    if (!paint_snap (canvas, x1, y1, x2, y2, thickness, &candidate.rect)
+        || !paint_clip (canvas, &candidate.rect, &candidate.visible))
       continue;
     candidate.dropped = box_dropped (box);
     candidate.score = -INFINITY;
@@ -157,8 +157,8 @@ box_draw_find (BoxDraw * draw, const PaintCanvas * canvas, const GArray * boxes,
 
 /* Writes the texts of a box's label to `piece` and returns their number. */
 static guint
-box_draw_pieces (const Box * box, const BoxDrawOptions * options,
-    gchar text[MAX_PIECES][PIECE_SIZE], const gchar * piece[MAX_PIECES])
+box_draw_pieces (const Box *box, const BoxDrawOptions *options, gchar text[MAX_PIECES][PIECE_SIZE],
+    const gchar *piece[MAX_PIECES])
 {
   guint n = 0;
 
@@ -179,8 +179,8 @@ box_draw_pieces (const Box * box, const BoxDrawOptions * options,
 }
 
 static void
-box_draw_outline (const PaintCanvas * canvas, const Candidate * candidate,
-    const BoxDrawOptions * options)
+box_draw_outline (const PaintCanvas *canvas, const Candidate *candidate,
+    const BoxDrawOptions *options)
 {
   PaintColor color = paint_color (canvas, box_color (candidate->box, options->color_by));
   gint dash = candidate->dropped ? 3 * options->thickness : 0;
@@ -192,8 +192,8 @@ box_draw_outline (const PaintCanvas * canvas, const Candidate * candidate,
 }
 
 static void
-box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * candidate,
-    const BoxDrawOptions * options)
+box_draw_label (BoxDraw *draw, const PaintCanvas *canvas, const Candidate *candidate,
+    const BoxDrawOptions *options)
 {
   gchar text[MAX_PIECES][PIECE_SIZE];
   const gchar *piece[MAX_PIECES];
@@ -209,7 +209,8 @@ box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * ca
   PaintRect label;
 
   /* Check that a single letter fits first, because rendering a text is expensive. */
-  if (n == 0 || !label_placement_find (&draw->placement, canvas, &candidate->visible,
+  if (n == 0
+      || !label_placement_find (&draw->placement, canvas, &candidate->visible,
           MIN (paint_ceil_x (canvas, size), canvas->width), MIN (line, canvas->height), &label))
     return;
 
@@ -240,7 +241,7 @@ box_draw_label (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * ca
 
 /* Marks the outline of a kept box as occupied, so that no label of a dropped box covers it. */
 static void
-box_draw_occupy_outline (BoxDraw * draw, const PaintCanvas * canvas, const Candidate * candidate,
+box_draw_occupy_outline (BoxDraw *draw, const PaintCanvas *canvas, const Candidate *candidate,
     gint thickness)
 {
   PaintRect bars[4];
@@ -253,7 +254,7 @@ box_draw_occupy_outline (BoxDraw * draw, const PaintCanvas * canvas, const Candi
 }
 
 void
-box_draw_load_font (BoxDraw * draw, const GstVideoInfo * info, const gchar * font_desc)
+box_draw_load_font (BoxDraw *draw, const GstVideoInfo *info, const gchar *font_desc)
 {
   PaintCanvas canvas;
 
@@ -264,8 +265,8 @@ box_draw_load_font (BoxDraw * draw, const GstVideoInfo * info, const gchar * fon
 }
 
 gboolean
-box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
-    const BoxDrawOptions * options, guint * drawn)
+box_draw_frame (BoxDraw *draw, GstVideoFrame *frame, const GArray *boxes,
+    const BoxDrawOptions *options, guint *drawn)
 {
   const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (frame->buffer);
   PaintCanvas canvas;

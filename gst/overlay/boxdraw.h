@@ -15,23 +15,23 @@ typedef enum
 
 typedef struct
 {
-  gint thickness;               /* pixels, >= 1 */
-  gboolean show_label;          /* write class and track */
+  gint thickness;      /* pixels, >= 1 */
+  gboolean show_label; /* write class and track */
   gboolean show_score;
   BoxDrawColorBy color_by;
-  const gchar *font_desc;       /* see label_cache_set_font () */
+  const gchar *font_desc; /* see label_cache_set_font () */
 } BoxDrawOptions;
 
 /* Holds the label cache and the working memory of one stream. One thread at a time may use it. */
 typedef struct _BoxDraw BoxDraw;
 
 BoxDraw *box_draw_new (void);
-void box_draw_free (BoxDraw * draw);
+void box_draw_free (BoxDraw *draw);
 
 /* Loads the font and renders the characters of ASCII for frames of this format, so that the
  * first frame with labels does not wait for it: 10 to 40 ms if the process has used no font
  * before, then 3 ms. Does nothing for formats that cannot be painted on. */
-void box_draw_load_font (BoxDraw * draw, const GstVideoInfo * info, const gchar * font_desc);
+void box_draw_load_font (BoxDraw *draw, const GstVideoInfo *info, const gchar *font_desc);
 
 /* Draws `boxes`, an array of Box, into a frame that is mapped for writing, or into the
  * crop that its buffer's GstVideoCropMeta states, from whose corner coordinates count.
@@ -42,7 +42,7 @@ void box_draw_load_font (BoxDraw * draw, const GstVideoInfo * info, const gchar 
  * number of boxes that are at least partly on the frame. Returns FALSE, and leaves
  * `drawn` unchanged, if frames of this format cannot be painted on or the crop lies off
  * the frame. */
-gboolean box_draw_frame (BoxDraw * draw, GstVideoFrame * frame, const GArray * boxes,
-    const BoxDrawOptions * options, guint * drawn);
+gboolean box_draw_frame (BoxDraw *draw, GstVideoFrame *frame, const GArray *boxes,
+    const BoxDrawOptions *options, guint *drawn);
 
 G_END_DECLS

@@ -13,7 +13,7 @@
 
 #define FIRST ' '
 #define LAST '~'
-#define MAX_FONT_SIZE 64        /* the table takes up to 500 KB */
+#define MAX_FONT_SIZE 64 /* the table takes up to 500 KB */
 
 struct _GlyphTable
 {
@@ -27,14 +27,14 @@ glyph_table_new (void)
 }
 
 void
-glyph_table_clear (GlyphTable * table)
+glyph_table_clear (GlyphTable *table)
 {
   for (guint i = 0; i < G_N_ELEMENTS (table->glyph); i++)
     g_clear_pointer (&table->glyph[i].data, g_free);
 }
 
 void
-glyph_table_free (GlyphTable * table)
+glyph_table_free (GlyphTable *table)
 {
   if (table)
     glyph_table_clear (table);
@@ -42,7 +42,7 @@ glyph_table_free (GlyphTable * table)
 }
 
 static const LabelPicture *
-get_glyph (GlyphTable * table, LabelFont * font, gchar c)
+get_glyph (GlyphTable *table, LabelFont *font, gchar c)
 {
   LabelPicture *glyph = &table->glyph[c - FIRST];
 
@@ -54,7 +54,7 @@ get_glyph (GlyphTable * table, LabelFont * font, gchar c)
 }
 
 void
-glyph_table_fill (GlyphTable * table, LabelFont * font)
+glyph_table_fill (GlyphTable *table, LabelFont *font)
 {
   for (gchar c = FIRST; c <= LAST && label_font_size (font) <= MAX_FONT_SIZE; c++)
     get_glyph (table, font, c);
@@ -62,7 +62,7 @@ glyph_table_fill (GlyphTable * table, LabelFont * font)
 
 /* Sets all fields of the picture except data. */
 static gboolean
-measure (GlyphTable * table, LabelFont * font, const gchar * text, LabelPicture * picture)
+measure (GlyphTable *table, LabelFont *font, const gchar *text, LabelPicture *picture)
 {
   gint descent = 0;
 
@@ -85,8 +85,7 @@ measure (GlyphTable * table, LabelFont * font, const gchar * text, LabelPicture 
 }
 
 gboolean
-glyph_table_compose (GlyphTable * table, LabelFont * font, const gchar * text,
-    LabelPicture * picture)
+glyph_table_compose (GlyphTable *table, LabelFont *font, const gchar *text, LabelPicture *picture)
 {
   guint8 *at;
 

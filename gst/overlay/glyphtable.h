@@ -13,20 +13,20 @@ G_BEGIN_DECLS
 typedef struct _GlyphTable GlyphTable;
 
 GlyphTable *glyph_table_new (void);
-void glyph_table_free (GlyphTable * table);
+void glyph_table_free (GlyphTable *table);
 
 /* Removes all pictures. Call it when the font changes. */
-void glyph_table_clear (GlyphTable * table);
+void glyph_table_clear (GlyphTable *table);
 
 /* Renders all characters that are not rendered yet, in about 3 ms. Does nothing if the font
  * has more than 64 pixels. */
-void glyph_table_fill (GlyphTable * table, LabelFont * font);
+void glyph_table_fill (GlyphTable *table, LabelFont *font);
 
 /* Writes the picture of a text to `picture`, which the caller frees, in about 1 us. Returns
  * FALSE, and the caller must render the text, if the text has a character that is not
  * printable ASCII or is wider than label_font_max_width (), or if the font has more than 64
  * pixels. */
-gboolean glyph_table_compose (GlyphTable * table, LabelFont * font, const gchar * text,
-    LabelPicture * picture);
+gboolean glyph_table_compose (GlyphTable *table, LabelFont *font, const gchar *text,
+    LabelPicture *picture);
 
 G_END_DECLS

@@ -77,7 +77,7 @@ G_DECLARE_FINAL_TYPE (GstBoxOverlay, gst_box_overlay, GST, BOX_OVERLAY, GstBaseT
 /* What is needed to paint on the frames of one stream. */
 typedef struct
 {
-  GstVideoInfo info;            /* of an unknown format if the caps are not raw video */
+  GstVideoInfo info; /* of an unknown format if the caps are not raw video */
   BoxDraw *draw;
 } OverlayStream;
 
@@ -91,8 +91,8 @@ struct _GstBoxOverlay
 
   /* streaming thread, between start and stop */
   OverlayStream *stream;
-  BatchMeta *batch;             /* the streams of batches */
-  gboolean batches;             /* the buffers are batches */
+  BatchMeta *batch; /* the streams of batches */
+  gboolean batches; /* the buffers are batches */
   GArray *boxes;
   gboolean warned;
 };
@@ -112,10 +112,9 @@ gst_box_overlay_template_caps (void)
   GValue formats = G_VALUE_INIT, name = G_VALUE_INIT;
   guint n;
   const GstVideoFormat *format = gst_video_formats_raw (&n);
-  GstCaps *caps = gst_caps_new_simple ("video/x-raw",
-      "width", GST_TYPE_INT_RANGE, 1, G_MAXINT,
-      "height", GST_TYPE_INT_RANGE, 1, G_MAXINT,
-      "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
+  GstCaps *caps = gst_caps_new_simple ("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, G_MAXINT,
+      "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1,
+      G_MAXINT, 1, NULL);
 
   g_value_init (&formats, GST_TYPE_LIST);
   g_value_init (&name, G_TYPE_STRING);
@@ -133,7 +132,7 @@ gst_box_overlay_template_caps (void)
 }
 
 static gpointer
-stream_new (GstObject * element)
+stream_new (GstObject *element)
 {
   OverlayStream *stream = g_new0 (OverlayStream, 1);
 
@@ -153,7 +152,7 @@ stream_free (gpointer data)
 
 /* Loads the font before the first frame needs it, if labels are shown. */
 static void
-load_font (GstBoxOverlay * self, OverlayStream * stream, const GstVideoInfo * info)
+load_font (GstBoxOverlay *self, OverlayStream *stream, const GstVideoInfo *info)
 {
   gchar *font_desc = NULL;
 
@@ -167,7 +166,7 @@ load_font (GstBoxOverlay * self, OverlayStream * stream, const GstVideoInfo * in
 }
 
 static gboolean
-gst_box_overlay_start (GstBaseTransform * trans)
+gst_box_overlay_start (GstBaseTransform *trans)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
   GstVideoInfo likely;
@@ -183,7 +182,7 @@ gst_box_overlay_start (GstBaseTransform * trans)
 }
 
 static gboolean
-gst_box_overlay_stop (GstBaseTransform * trans)
+gst_box_overlay_stop (GstBaseTransform *trans)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
 
@@ -194,7 +193,7 @@ gst_box_overlay_stop (GstBaseTransform * trans)
 
 /* Returns FALSE if the caps are not raw video. */
 static gboolean
-set_stream_caps (GstBoxOverlay * self, OverlayStream * stream, const GstCaps * caps)
+set_stream_caps (GstBoxOverlay *self, OverlayStream *stream, const GstCaps *caps)
 {
   if (!gst_video_info_from_caps (&stream->info, caps)) {
     gst_video_info_init (&stream->info);
@@ -205,7 +204,7 @@ set_stream_caps (GstBoxOverlay * self, OverlayStream * stream, const GstCaps * c
 }
 
 static gboolean
-gst_box_overlay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
+gst_box_overlay_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
 
@@ -218,18 +217,18 @@ gst_box_overlay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * 
 
 /* Tells upstream that metadata of boxes is welcome, besides what downstream proposes. */
 static gboolean
-gst_box_overlay_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query,
-    GstQuery * query)
+gst_box_overlay_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query,
+    GstQuery *query)
 {
-  if (!GST_BASE_TRANSFORM_CLASS (gst_box_overlay_parent_class)->propose_allocation (trans,
-          decide_query, query))
+  if (!GST_BASE_TRANSFORM_CLASS (gst_box_overlay_parent_class)
+           ->propose_allocation (trans, decide_query, query))
     GST_DEBUG_OBJECT (trans, "downstream does not answer the query");
   box_meta_propose (query);
   return TRUE;
 }
 
 static void
-gst_box_overlay_warn (GstBoxOverlay * self, const GstVideoInfo * info, GstBuffer * buffer)
+gst_box_overlay_warn (GstBoxOverlay *self, const GstVideoInfo *info, GstBuffer *buffer)
 {
   const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
   gchar crop_text[80] = "";
@@ -244,15 +243,14 @@ gst_box_overlay_warn (GstBoxOverlay * self, const GstVideoInfo * info, GstBuffer
         crop->height, crop->x, crop->y);
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
       ("Cannot paint on a video frame; its boxes are not drawn."),
-      ("the buffer has %" G_GSIZE_FORMAT " bytes, a %s frame of %dx%d needs %" G_GSIZE_FORMAT
-          "%s", gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (info),
-          GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
-          GST_VIDEO_INFO_SIZE (info), crop_text));
+      ("the buffer has %" G_GSIZE_FORMAT " bytes, a %s frame of %dx%d needs %" G_GSIZE_FORMAT "%s",
+          gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
+          GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_SIZE (info), crop_text));
 }
 
 /* Draws the boxes of a writable buffer. */
 static void
-paint_buffer (GstBoxOverlay * self, OverlayStream * stream, GstBuffer * buffer)
+paint_buffer (GstBoxOverlay *self, OverlayStream *stream, GstBuffer *buffer)
 {
   const GstVideoInfo *info = &stream->info;
   GstVideoFrame frame;
@@ -283,7 +281,7 @@ paint_buffer (GstBoxOverlay * self, OverlayStream * stream, GstBuffer * buffer)
 /* -------------------------------------------------------------------- batches */
 
 static void
-take_stream_event (GstObject * element, BatchStream * stream, GstEvent * event)
+take_stream_event (GstObject *element, BatchStream *stream, GstEvent *event)
 {
   GstCaps *caps;
 
@@ -294,7 +292,7 @@ take_stream_event (GstObject * element, BatchStream * stream, GstEvent * event)
 }
 
 static GstFlowReturn
-paint_frame (GstObject * element, BatchFrame * frame)
+paint_frame (GstObject *element, BatchFrame *frame)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (element);
   OverlayStream *stream = frame->stream->data;
@@ -309,7 +307,9 @@ paint_frame (GstObject * element, BatchFrame * frame)
 }
 
 static const BatchFuncs batch_funcs = {
-  .stream_new = stream_new,.stream_free = stream_free,.event = take_stream_event,
+  .stream_new = stream_new,
+  .stream_free = stream_free,
+  .event = take_stream_event,
   .frame = paint_frame,
 };
 
@@ -317,8 +317,8 @@ static const BatchFuncs batch_funcs = {
 
 /* Only a buffer with boxes has to be writable. Batches are painted on here. */
 static GstFlowReturn
-gst_box_overlay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inbuf,
-    GstBuffer ** outbuf)
+gst_box_overlay_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *inbuf,
+    GstBuffer **outbuf)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
 
@@ -327,12 +327,12 @@ gst_box_overlay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inb
     return batch_meta_walk (self->batch, outbuf, &trans->segment);
   if (!box_meta_any (inbuf))
     return GST_FLOW_OK;
-  return GST_BASE_TRANSFORM_CLASS (gst_box_overlay_parent_class)->prepare_output_buffer (trans,
-      inbuf, outbuf);
+  return GST_BASE_TRANSFORM_CLASS (gst_box_overlay_parent_class)
+      ->prepare_output_buffer (trans, inbuf, outbuf);
 }
 
 static GstFlowReturn
-gst_box_overlay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+gst_box_overlay_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (trans);
 
@@ -350,7 +350,7 @@ static const gsize fields[] = {
 };
 
 static void
-gst_box_overlay_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+gst_box_overlay_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (object);
 
@@ -362,7 +362,7 @@ gst_box_overlay_set_property (GObject * object, guint id, const GValue * value, 
 }
 
 static void
-gst_box_overlay_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_box_overlay_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstBoxOverlay *self = GST_BOX_OVERLAY (object);
 
@@ -372,7 +372,7 @@ gst_box_overlay_get_property (GObject * object, guint id, GValue * value, GParam
 }
 
 static void
-gst_box_overlay_finalize (GObject * object)
+gst_box_overlay_finalize (GObject *object)
 {
   g_free (GST_BOX_OVERLAY (object)->font_desc);
   batch_meta_free (GST_BOX_OVERLAY (object)->batch);
@@ -380,7 +380,7 @@ gst_box_overlay_finalize (GObject * object)
 }
 
 static void
-gst_box_overlay_class_init (GstBoxOverlayClass * klass)
+gst_box_overlay_class_init (GstBoxOverlayClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
@@ -396,16 +396,16 @@ gst_box_overlay_class_init (GstBoxOverlayClass * klass)
 
   g_object_class_install_property (object_class, PROP_THICKNESS,
       g_param_spec_uint ("thickness", "Thickness",
-          "Width of the outlines in pixels. It is rounded up to the chroma grid of the format",
-          1, MAX_THICKNESS, DEFAULT_THICKNESS, flags | GST_PARAM_CONTROLLABLE));
+          "Width of the outlines in pixels. It is rounded up to the chroma grid of the format", 1,
+          MAX_THICKNESS, DEFAULT_THICKNESS, flags | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (object_class, PROP_SHOW_LABEL,
       g_param_spec_boolean ("show-label", "Show label",
-          "Write the class and the track at each box that has them",
-          DEFAULT_SHOW_LABEL, flags | GST_PARAM_CONTROLLABLE));
+          "Write the class and the track at each box that has them", DEFAULT_SHOW_LABEL,
+          flags | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (object_class, PROP_SHOW_SCORE,
       g_param_spec_boolean ("show-score", "Show score",
-          "Write the confidence at each box that has one",
-          DEFAULT_SHOW_SCORE, flags | GST_PARAM_CONTROLLABLE));
+          "Write the confidence at each box that has one", DEFAULT_SHOW_SCORE,
+          flags | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (object_class, PROP_COLOR_BY,
       g_param_spec_enum ("color-by", "Color by",
           "Whether boxes of one class or boxes of one track have the same colour",
@@ -414,7 +414,8 @@ gst_box_overlay_class_init (GstBoxOverlayClass * klass)
       g_param_spec_string ("font-desc", "Font description",
           "Pango description of the labels' font, such as \"Sans Bold\", \"Serif 12\" (points "
           "of 1/72 inch at 96 pixels an inch) or \"Monospace 20px\". Without a size, the font "
-          "size follows the frame size", DEFAULT_FONT_DESC, flags));
+          "size follows the frame size",
+          DEFAULT_FONT_DESC, flags));
 
   element_class_describe (element_class, "Box overlay", "Filter/Editor/Video",
       "Draws the boxes that detectors attached to video frames, with label and score",
@@ -438,7 +439,7 @@ gst_box_overlay_class_init (GstBoxOverlayClass * klass)
 }
 
 static void
-gst_box_overlay_init (GstBoxOverlay * self)
+gst_box_overlay_init (GstBoxOverlay *self)
 {
   self->options.thickness = DEFAULT_THICKNESS;
   self->options.show_label = DEFAULT_SHOW_LABEL;

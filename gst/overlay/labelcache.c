@@ -18,11 +18,11 @@
 
 typedef struct
 {
-  LabelMask label;              /* what callers get */
+  LabelMask label; /* what callers get */
   gchar *text;
-  guint8 *data, *sub;           /* of the mask */
+  guint8 *data, *sub; /* of the mask */
   gsize bytes;
-  GList link;                   /* the link in `used`; its data is this entry */
+  GList link; /* the link in `used`; its data is this entry */
 } Entry;
 
 struct _LabelCache
@@ -30,10 +30,10 @@ struct _LabelCache
   LabelFont *font;
   GlyphTable *glyphs;
   gchar *font_desc;
-  PaintCanvas canvas;           /* only its size and chroma grid are used */
+  PaintCanvas canvas; /* only its size and chroma grid are used */
 
-  GHashTable *entries;          /* from text to Entry, which owns the text */
-  GQueue used;                  /* of Entry, the most recently used one first */
+  GHashTable *entries; /* from text to Entry, which owns the text */
+  GQueue used;         /* of Entry, the most recently used one first */
   gsize bytes;
   guint64 rendered;
 };
@@ -62,15 +62,15 @@ label_cache_new (void)
 }
 
 static void
-label_cache_clear (LabelCache * cache)
+label_cache_clear (LabelCache *cache)
 {
-  g_queue_init (&cache->used);  /* the links are freed with the entries */
+  g_queue_init (&cache->used); /* the links are freed with the entries */
   g_hash_table_remove_all (cache->entries);
   cache->bytes = 0;
 }
 
 void
-label_cache_free (LabelCache * cache)
+label_cache_free (LabelCache *cache)
 {
   if (cache == NULL)
     return;
@@ -83,18 +83,17 @@ label_cache_free (LabelCache * cache)
 }
 
 static gboolean
-label_cache_is_current (const LabelCache * cache, const gchar * font_desc,
-    const PaintCanvas * canvas)
+label_cache_is_current (const LabelCache *cache, const gchar *font_desc, const PaintCanvas *canvas)
 {
   const PaintCanvas *old = &cache->canvas;
 
-  return cache->font_desc != NULL && strcmp (cache->font_desc, font_desc) == 0 &&
-      old->width == canvas->width && old->height == canvas->height &&
-      old->step_x == canvas->step_x && old->step_y == canvas->step_y;
+  return cache->font_desc != NULL && strcmp (cache->font_desc, font_desc) == 0
+      && old->width == canvas->width && old->height == canvas->height
+      && old->step_x == canvas->step_x && old->step_y == canvas->step_y;
 }
 
 void
-label_cache_set_font (LabelCache * cache, const gchar * font_desc, const PaintCanvas * canvas)
+label_cache_set_font (LabelCache *cache, const gchar *font_desc, const PaintCanvas *canvas)
 {
   if (label_cache_is_current (cache, font_desc, canvas))
     return;
@@ -107,25 +106,25 @@ label_cache_set_font (LabelCache * cache, const gchar * font_desc, const PaintCa
 }
 
 void
-label_cache_load (LabelCache * cache)
+label_cache_load (LabelCache *cache)
 {
   glyph_table_fill (cache->glyphs, cache->font);
 }
 
 gint
-label_cache_line_height (LabelCache * cache)
+label_cache_line_height (LabelCache *cache)
 {
   return label_font_line_height (cache->font);
 }
 
 gint
-label_cache_font_size (LabelCache * cache)
+label_cache_font_size (LabelCache *cache)
 {
   return label_font_size (cache->font);
 }
 
 static void
-label_cache_render (LabelCache * cache, Entry * entry)
+label_cache_render (LabelCache *cache, Entry *entry)
 {
   PaintMask *mask = &entry->label.mask;
   LabelPicture picture;
@@ -141,7 +140,7 @@ label_cache_render (LabelCache * cache, Entry * entry)
   entry->bytes = (gsize) mask->stride * mask->height;
   cache->rendered++;
   if (cache->canvas.step_x == 1 && cache->canvas.step_y == 1)
-    return;                     /* painting only reads the data */
+    return; /* painting only reads the data */
   sub_size = paint_mask_sub_size (&cache->canvas, mask);
   entry->bytes += sub_size;
   entry->sub = g_malloc (MAX (sub_size, 1));
@@ -149,10 +148,10 @@ label_cache_render (LabelCache * cache, Entry * entry)
 }
 
 static void
-label_cache_evict (LabelCache * cache)
+label_cache_evict (LabelCache *cache)
 {
-  while (cache->used.length > LABEL_CACHE_MIN_MASKS &&
-      (cache->used.length > LABEL_CACHE_MAX_MASKS || cache->bytes > LABEL_CACHE_MAX_BYTES)) {
+  while (cache->used.length > LABEL_CACHE_MIN_MASKS
+      && (cache->used.length > LABEL_CACHE_MAX_MASKS || cache->bytes > LABEL_CACHE_MAX_BYTES)) {
     Entry *oldest = cache->used.tail->data;
 
     g_queue_unlink (&cache->used, &oldest->link);
@@ -162,7 +161,7 @@ label_cache_evict (LabelCache * cache)
 }
 
 const LabelMask *
-label_cache_get (LabelCache * cache, const gchar * text)
+label_cache_get (LabelCache *cache, const gchar *text)
 {
   Entry *entry = g_hash_table_lookup (cache->entries, text);
 
@@ -188,7 +187,7 @@ label_cache_get (LabelCache * cache, const gchar * text)
 }
 
 LabelCacheUsage
-label_cache_usage (const LabelCache * cache)
+label_cache_usage (const LabelCache *cache)
 {
   LabelCacheUsage usage = { cache->used.length, cache->bytes, cache->rendered };
 

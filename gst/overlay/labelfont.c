@@ -44,7 +44,7 @@ label_font_new (void)
 }
 
 void
-label_font_free (LabelFont * font)
+label_font_free (LabelFont *font)
 {
   if (font == NULL)
     return;
@@ -63,7 +63,7 @@ auto_size (gint side)
 
 /* Returns the size of the description in pixels, at most a quarter of `side`. */
 static gdouble
-size_of (const PangoFontDescription * desc, gint side)
+size_of (const PangoFontDescription *desc, gint side)
 {
   gdouble size = 0;
 
@@ -78,7 +78,7 @@ size_of (const PangoFontDescription * desc, gint side)
 }
 
 void
-label_font_set (LabelFont * font, const gchar * font_desc, gint width, gint height)
+label_font_set (LabelFont *font, const gchar *font_desc, gint width, gint height)
 {
   PangoFontDescription *desc = pango_font_description_from_string (font_desc);
   const gdouble size = size_of (desc, MIN (width, height));
@@ -86,8 +86,8 @@ label_font_set (LabelFont * font, const gchar * font_desc, gint width, gint heig
 
   pango_font_description_set_absolute_size (desc, size * PANGO_SCALE);
   metrics = pango_context_get_metrics (font->context, desc, NULL);
-  font->line_height = PANGO_PIXELS_CEIL (pango_font_metrics_get_ascent (metrics)) +
-      PANGO_PIXELS_CEIL (pango_font_metrics_get_descent (metrics));
+  font->line_height = PANGO_PIXELS_CEIL (pango_font_metrics_get_ascent (metrics))
+      + PANGO_PIXELS_CEIL (pango_font_metrics_get_descent (metrics));
   pango_font_metrics_unref (metrics);
 
   font->size = (gint) (size + 0.5);
@@ -98,19 +98,19 @@ label_font_set (LabelFont * font, const gchar * font_desc, gint width, gint heig
 }
 
 gint
-label_font_line_height (const LabelFont * font)
+label_font_line_height (const LabelFont *font)
 {
   return font->line_height;
 }
 
 gint
-label_font_size (const LabelFont * font)
+label_font_size (const LabelFont *font)
 {
   return font->size;
 }
 
 gint
-label_font_max_width (const LabelFont * font)
+label_font_max_width (const LabelFont *font)
 {
   return font->max_width;
 }
@@ -118,7 +118,7 @@ label_font_max_width (const LabelFont * font)
 /* Returns a copy of the text as one line of valid UTF-8, at most MAX_CHARACTERS
  * long; to be freed. */
 static gchar *
-clean_text (const gchar * text)
+clean_text (const gchar *text)
 {
   /* A character has at most 6 bytes. If the cut splits the last one,
    * g_utf8_make_valid () replaces its bytes. */
@@ -127,7 +127,7 @@ clean_text (const gchar * text)
   guint n;
 
   for (n = 0; *p != '\0' && n < MAX_CHARACTERS; n++, p = g_utf8_next_char (p)) {
-    if ((guchar) * p < 0x20 || (guchar) * p == 0x7f)
+    if ((guchar) *p < 0x20 || (guchar) *p == 0x7f)
       *p = ' ';
   }
   *p = '\0';
@@ -135,7 +135,7 @@ clean_text (const gchar * text)
 }
 
 LabelPicture
-label_font_render (LabelFont * font, const gchar * text)
+label_font_render (LabelFont *font, const gchar *text)
 {
   gchar *clean = clean_text (text);
   LabelPicture picture;

@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-#define CELL_BITS 2             /* cells of 4 x 4 pixels */
+#define CELL_BITS 2 /* cells of 4 x 4 pixels */
 
 void
-label_placement_begin (LabelPlacement * placement, gint width, gint height)
+label_placement_begin (LabelPlacement *placement, gint width, gint height)
 {
   gsize size;
 
@@ -32,7 +32,7 @@ label_placement_begin (LabelPlacement * placement, gint width, gint height)
 }
 
 void
-label_placement_clear (LabelPlacement * placement)
+label_placement_clear (LabelPlacement *placement)
 {
   g_free (placement->cells);
   memset (placement, 0, sizeof *placement);
@@ -40,42 +40,40 @@ label_placement_clear (LabelPlacement * placement)
 
 /* Returns the cells that a rectangle on the frame touches. */
 static PaintRect
-label_placement_cells (const PaintRect * r)
+label_placement_cells (const PaintRect *r)
 {
-  PaintRect cells = {
-    r->x1 >> CELL_BITS, r->y1 >> CELL_BITS,
-    ((r->x2 - 1) >> CELL_BITS) + 1, ((r->y2 - 1) >> CELL_BITS) + 1
-  };
+  PaintRect cells = { r->x1 >> CELL_BITS, r->y1 >> CELL_BITS, ((r->x2 - 1) >> CELL_BITS) + 1,
+    ((r->y2 - 1) >> CELL_BITS) + 1 };
 
   return cells;
 }
 
 static gboolean
-label_placement_is_free (const LabelPlacement * placement, const PaintRect * label)
+label_placement_is_free (const LabelPlacement *placement, const PaintRect *label)
 {
   PaintRect cells = label_placement_cells (label);
 
   for (gint64 y = cells.y1; y < cells.y2; y++) {
     if (memchr (placement->cells + y * placement->columns + cells.x1, 1,
-            (gsize) (cells.x2 - cells.x1)) != NULL)
+            (gsize) (cells.x2 - cells.x1))
+        != NULL)
       return FALSE;
   }
   return TRUE;
 }
 
 void
-label_placement_occupy (LabelPlacement * placement, const PaintRect * label)
+label_placement_occupy (LabelPlacement *placement, const PaintRect *label)
 {
   PaintRect cells = label_placement_cells (label);
 
   for (gint64 y = cells.y1; y < cells.y2; y++)
-    memset (placement->cells + y * placement->columns + cells.x1, 1,
-        (gsize) (cells.x2 - cells.x1));
+    memset (placement->cells + y * placement->columns + cells.x1, 1, (gsize) (cells.x2 - cells.x1));
 }
 
 gboolean
-label_placement_find (const LabelPlacement * placement, const PaintCanvas * canvas,
-    const PaintRect * box, gint width, gint height, PaintRect * label)
+label_placement_find (const LabelPlacement *placement, const PaintCanvas *canvas,
+    const PaintRect *box, gint width, gint height, PaintRect *label)
 {
   /* Round down to the chroma grid, so that a label that is moved left or up is
    * still on the frame. */
@@ -89,9 +87,14 @@ label_placement_find (const LabelPlacement * placement, const PaintCanvas * canv
   /* Try positions inside the box last because there a label hides the object. At
    * the top of the frame, where no label fits above the box, inside comes first. */
   gint64 xy[][2] = {
-    {left, above >= 0 ? above : box->y1},
-    {right, above}, {left, below}, {right, below},
-    {left, box->y1}, {right, box->y1}, {left, low}, {right, low},
+    { left, above >= 0 ? above : box->y1 },
+    { right, above },
+    { left, below },
+    { right, below },
+    { left, box->y1 },
+    { right, box->y1 },
+    { left, low },
+    { right, low },
   };
 
   if (max_x < 0 || max_y < 0)

@@ -20,7 +20,7 @@
 #define PAINT_FAR ((gdouble) (G_GINT64_CONSTANT (1) << 40))
 
 static gboolean
-paint_component_fits (const GstVideoFormatInfo * finfo, guint c)
+paint_component_fits (const GstVideoFormatInfo *finfo, guint c)
 {
   gint depth = finfo->depth[c], pstride = finfo->pixel_stride[c];
 
@@ -41,12 +41,12 @@ paint_component_fits (const GstVideoFormatInfo * finfo, guint c)
 }
 
 gboolean
-paint_can_paint (const GstVideoFormatInfo * finfo)
+paint_can_paint (const GstVideoFormatInfo *finfo)
 {
-  const guint refused = GST_VIDEO_FORMAT_FLAG_PALETTE | GST_VIDEO_FORMAT_FLAG_COMPLEX |
-      GST_VIDEO_FORMAT_FLAG_TILED;
-  const guint needed = GST_VIDEO_FORMAT_FLAG_YUV | GST_VIDEO_FORMAT_FLAG_RGB |
-      GST_VIDEO_FORMAT_FLAG_GRAY;
+  const guint refused = GST_VIDEO_FORMAT_FLAG_PALETTE | GST_VIDEO_FORMAT_FLAG_COMPLEX
+      | GST_VIDEO_FORMAT_FLAG_TILED;
+  const guint needed = GST_VIDEO_FORMAT_FLAG_YUV | GST_VIDEO_FORMAT_FLAG_RGB
+      | GST_VIDEO_FORMAT_FLAG_GRAY;
 
   if ((finfo->flags & refused) != 0 || (finfo->flags & needed) == 0)
     return FALSE;
@@ -58,14 +58,14 @@ paint_can_paint (const GstVideoFormatInfo * finfo)
 }
 
 static void
-paint_plane_init (PaintPlane * plane, GstVideoFrame * frame, guint c)
+paint_plane_init (PaintPlane *plane, GstVideoFrame *frame, guint c)
 {
   const GstVideoFormatInfo *finfo = frame->info.finfo;
   gint poffset = finfo->poffset[c];
 
   plane->word = finfo->depth[c] > 8;
-  plane->swap = plane->word &&
-      ((finfo->flags & GST_VIDEO_FORMAT_FLAG_LE) != 0) != (G_BYTE_ORDER == G_LITTLE_ENDIAN);
+  plane->swap = plane->word
+      && ((finfo->flags & GST_VIDEO_FORMAT_FLAG_LE) != 0) != (G_BYTE_ORDER == G_LITTLE_ENDIAN);
   plane->shift = finfo->shift[c];
   /* The table lists the second word of a chroma pair at offset 1, because it counts words there. */
   if (plane->word && (poffset & 1))
@@ -81,7 +81,7 @@ paint_plane_init (PaintPlane * plane, GstVideoFrame * frame, guint c)
 }
 
 gboolean
-paint_canvas_measure (PaintCanvas * canvas, const GstVideoInfo * info)
+paint_canvas_measure (PaintCanvas *canvas, const GstVideoInfo *info)
 {
   memset (canvas, 0, sizeof *canvas);
   if (!paint_can_paint (info->finfo))
@@ -97,7 +97,7 @@ paint_canvas_measure (PaintCanvas * canvas, const GstVideoInfo * info)
 }
 
 gboolean
-paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame)
+paint_canvas_init (PaintCanvas *canvas, GstVideoFrame *frame)
 {
   const GstVideoInfo *info = &frame->info;
 
@@ -107,8 +107,8 @@ paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame)
   for (guint c = 0; c < canvas->n_planes; c++)
     paint_plane_init (&canvas->planes[c], frame, c);
 
-  canvas->packed = canvas->n_planes >= 3 && GST_VIDEO_FRAME_N_PLANES (frame) == 1 &&
-      canvas->step_x == 1 && canvas->step_y == 1 && !canvas->planes[0].word;
+  canvas->packed = canvas->n_planes >= 3 && GST_VIDEO_FRAME_N_PLANES (frame) == 1
+      && canvas->step_x == 1 && canvas->step_y == 1 && !canvas->planes[0].word;
 
   canvas->luma = !GST_VIDEO_INFO_IS_RGB (info);
   if (!gst_video_color_matrix_get_Kr_Kb (info->colorimetry.matrix, &canvas->kr, &canvas->kb))
@@ -119,7 +119,7 @@ paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame)
 }
 
 gboolean
-paint_canvas_crop (PaintCanvas * canvas, guint x, guint y, guint width, guint height)
+paint_canvas_crop (PaintCanvas *canvas, guint x, guint y, guint width, guint height)
 {
   if (x >= (guint) canvas->width || y >= (guint) canvas->height || width == 0 || height == 0)
     return FALSE;
@@ -130,8 +130,8 @@ paint_canvas_crop (PaintCanvas * canvas, guint x, guint y, guint width, guint he
   for (guint c = 0; c < canvas->n_planes; c++) {
     PaintPlane *plane = &canvas->planes[c];
 
-    plane->data += (gssize) (((gint) y - canvas->top) >> plane->h_sub) * plane->stride +
-        (gssize) (((gint) x - canvas->left) >> plane->w_sub) * plane->pstride;
+    plane->data += (gssize) (((gint) y - canvas->top) >> plane->h_sub) * plane->stride
+        + (gssize) (((gint) x - canvas->left) >> plane->w_sub) * plane->pstride;
     plane->left = canvas->left >> plane->w_sub;
     plane->top = canvas->top >> plane->h_sub;
   }
@@ -139,13 +139,13 @@ paint_canvas_crop (PaintCanvas * canvas, guint x, guint y, guint width, guint he
 }
 
 PaintColor
-paint_color (const PaintCanvas * canvas, guint32 rgb)
+paint_color (const PaintCanvas *canvas, guint32 rgb)
 {
   gdouble r = ((rgb >> 16) & 0xff) / 255.0;
   gdouble g = ((rgb >> 8) & 0xff) / 255.0;
   gdouble b = (rgb & 0xff) / 255.0;
   gdouble part[GST_VIDEO_MAX_COMPONENTS] = { r, g, b, 1.0 };
-  PaintColor color = { {0} };
+  PaintColor color = { { 0 } };
 
   if (canvas->luma) {
     part[0] = canvas->kr * r + (1.0 - canvas->kr - canvas->kb) * g + canvas->kb * b;
@@ -166,20 +166,20 @@ paint_ceil (gint64 v, gint step)
 }
 
 gint
-paint_ceil_x (const PaintCanvas * canvas, gint x)
+paint_ceil_x (const PaintCanvas *canvas, gint x)
 {
   return (gint) paint_ceil (x, canvas->step_x);
 }
 
 gint
-paint_ceil_y (const PaintCanvas * canvas, gint y)
+paint_ceil_y (const PaintCanvas *canvas, gint y)
 {
   return (gint) paint_ceil (y, canvas->step_y);
 }
 
 /* Orders two corners and rounds each to the nearest multiple of step. */
 static void
-paint_snap_pair (gdouble a, gdouble b, gint step, gint thickness, gint64 * from, gint64 * to)
+paint_snap_pair (gdouble a, gdouble b, gint step, gint thickness, gint64 *from, gint64 *to)
 {
   gdouble lo = CLAMP (MIN (a, b), -PAINT_FAR, PAINT_FAR);
   gdouble hi = CLAMP (MAX (a, b), -PAINT_FAR, PAINT_FAR);
@@ -192,8 +192,8 @@ paint_snap_pair (gdouble a, gdouble b, gint step, gint thickness, gint64 * from,
 }
 
 gboolean
-paint_snap (const PaintCanvas * canvas, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
-    gint thickness, PaintRect * rect)
+paint_snap (const PaintCanvas *canvas, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
+    gint thickness, PaintRect *rect)
 {
   if (isnan (x1) || isnan (y1) || isnan (x2) || isnan (y2))
     return FALSE;
@@ -203,19 +203,17 @@ paint_snap (const PaintCanvas * canvas, gdouble x1, gdouble y1, gdouble x2, gdou
 }
 
 gboolean
-paint_clip (const PaintCanvas * canvas, const PaintRect * rect, PaintRect * out)
+paint_clip (const PaintCanvas *canvas, const PaintRect *rect, PaintRect *out)
 {
-  PaintRect r = {
-    MAX (rect->x1, 0), MAX (rect->y1, 0),
-    MIN (rect->x2, canvas->width), MIN (rect->y2, canvas->height)
-  };
+  PaintRect r = { MAX (rect->x1, 0), MAX (rect->y1, 0), MIN (rect->x2, canvas->width),
+    MIN (rect->y2, canvas->height) };
 
   *out = r;
   return r.x1 < r.x2 && r.y1 < r.y2;
 }
 
 static inline guint16
-paint_to_word (const PaintPlane * plane, guint value)
+paint_to_word (const PaintPlane *plane, guint value)
 {
   guint16 word = (guint16) (value << plane->shift);
 
@@ -223,14 +221,14 @@ paint_to_word (const PaintPlane * plane, guint value)
 }
 
 static inline guint
-paint_from_word (const PaintPlane * plane, guint16 word)
+paint_from_word (const PaintPlane *plane, guint16 word)
 {
   return (plane->swap ? GUINT16_SWAP_LE_BE (word) : word) >> plane->shift;
 }
 
 /* Copies each word by memcpy because it may be unaligned: a GstVideoMeta may state any stride. */
 static void
-paint_fill_words (guint8 * p, gint pstride, gint n, guint16 word)
+paint_fill_words (guint8 *p, gint pstride, gint n, guint16 word)
 {
   for (; n > 0; n--, p += pstride)
     memcpy (p, &word, sizeof word);
@@ -239,7 +237,7 @@ paint_fill_words (guint8 * p, gint pstride, gint n, guint16 word)
 /* Uses a loop for short rows because most calls are for the vertical bars of
  * outlines, which are 1 or 2 bytes wide. */
 static inline void
-paint_fill_bytes (guint8 * p, gint pstride, gint n, guint8 value)
+paint_fill_bytes (guint8 *p, gint pstride, gint n, guint8 value)
 {
   if (pstride == 1 && n > 8) {
     memset (p, value, n);
@@ -252,7 +250,7 @@ paint_fill_bytes (guint8 * p, gint pstride, gint n, guint8 value)
 /* Copies the first row of a rectangle of packed pixels to its other rows, from the
  * first component of the first pixel to the last component of the last one. */
 static void
-paint_repeat (const PaintCanvas * canvas, const PaintRect * r)
+paint_repeat (const PaintCanvas *canvas, const PaintRect *r)
 {
   const PaintPlane *plane = &canvas->planes[0];
   guint8 *first = plane->data, *last = plane->data, *p;
@@ -269,7 +267,7 @@ paint_repeat (const PaintCanvas * canvas, const PaintRect * r)
 }
 
 void
-paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor * color)
+paint_fill (const PaintCanvas *canvas, const PaintRect *rect, const PaintColor *color)
 {
   PaintRect r;
 
@@ -285,7 +283,7 @@ paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor
     guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;
 
     if (canvas->packed)
-      y2 = y1 + 1;              /* paint_repeat () fills the others */
+      y2 = y1 + 1; /* paint_repeat () fills the others */
     for (gint y = y1; y < y2; y++, p += plane->stride) {
       if (plane->word)
         paint_fill_words (p, plane->pstride, x2 - x1, paint_to_word (plane, color->value[c]));
@@ -300,8 +298,8 @@ paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor
 /* Fills one bar of the border, in dashes along x or along y. Visits only the dashes
  * on the frame because a bar may be 2^40 pixels long. */
 static void
-paint_bar (const PaintCanvas * canvas, PaintRect bar, gboolean along_x, gint64 dash,
-    const PaintColor * color)
+paint_bar (const PaintCanvas *canvas, PaintRect bar, gboolean along_x, gint64 dash,
+    const PaintColor *color)
 {
   gint64 *from = along_x ? &bar.x1 : &bar.y1;
   gint64 *to = along_x ? &bar.x2 : &bar.y2;
@@ -322,7 +320,7 @@ paint_bar (const PaintCanvas * canvas, PaintRect bar, gboolean along_x, gint64 d
 }
 
 void
-paint_outline_bars (const PaintCanvas * canvas, const PaintRect * rect, gint thickness,
+paint_outline_bars (const PaintCanvas *canvas, const PaintRect *rect, gint thickness,
     PaintRect bars[4])
 {
   gint64 tx = MIN (paint_ceil (thickness, canvas->step_x), rect->x2 - rect->x1);
@@ -337,8 +335,8 @@ paint_outline_bars (const PaintCanvas * canvas, const PaintRect * rect, gint thi
 }
 
 void
-paint_outline (const PaintCanvas * canvas, const PaintRect * rect, gint thickness, gint dash,
-    const PaintColor * color)
+paint_outline (const PaintCanvas *canvas, const PaintRect *rect, gint thickness, gint dash,
+    const PaintColor *color)
 {
   PaintRect bars[4];
 
@@ -355,8 +353,7 @@ mix_word (guint from, guint to, guint a)
 }
 
 static void
-mix_words (const PaintPlane * plane, guint8 * p, gint n, const guint8 * coverage,
-    guint16 value)
+mix_words (const PaintPlane *plane, guint8 *p, gint n, const guint8 *coverage, guint16 value)
 {
   for (gint i = 0; i < n; i++, p += plane->pstride) {
     guint16 word;
@@ -364,22 +361,21 @@ mix_words (const PaintPlane * plane, guint8 * p, gint n, const guint8 * coverage
     if (coverage[i] == 0)
       continue;
     memcpy (&word, p, sizeof word);
-    word = paint_to_word (plane, mix_word (paint_from_word (plane, word), value,
-            coverage[i]));
+    word = paint_to_word (plane, mix_word (paint_from_word (plane, word), value, coverage[i]));
     memcpy (p, &word, sizeof word);
   }
 }
 
 gsize
-paint_mask_sub_size (const PaintCanvas * canvas, const PaintMask * mask)
+paint_mask_sub_size (const PaintCanvas *canvas, const PaintMask *mask)
 {
-  return (gsize) (paint_ceil_x (canvas, mask->width) / canvas->step_x) *
-      (gsize) (paint_ceil_y (canvas, mask->height) / canvas->step_y);
+  return (gsize) (paint_ceil_x (canvas, mask->width) / canvas->step_x)
+      * (gsize) (paint_ceil_y (canvas, mask->height) / canvas->step_y);
 }
 
 /* Returns the sum of the coverage of a block; its part outside the mask counts as not covered. */
 static guint
-block_sum (const PaintMask * mask, gint x, gint y, gint step_x, gint step_y)
+block_sum (const PaintMask *mask, gint x, gint y, gint step_x, gint step_y)
 {
   guint sum = 0;
 
@@ -392,18 +388,18 @@ block_sum (const PaintMask * mask, gint x, gint y, gint step_x, gint step_y)
 
 /* Writes the means of the whole blocks of 2 x 2 in two rows. Returns their number. */
 static gint
-shrink_pairs (const guint8 * restrict row, gint stride, gint width, guint8 * restrict sub)
+shrink_pairs (const guint8 *restrict row, gint stride, gint width, guint8 *restrict sub)
 {
   const gint n = width / 2;
 
   for (gint i = 0; i < n; i++)
-    sub[i] = (guint8) ((row[2 * i] + row[2 * i + 1] + row[2 * i + stride] +
-            row[2 * i + stride + 1]) / 4);
+    sub[i] = (guint8) ((row[2 * i] + row[2 * i + 1] + row[2 * i + stride] + row[2 * i + stride + 1])
+        / 4);
   return n;
 }
 
 void
-paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub)
+paint_mask_shrink (const PaintCanvas *canvas, PaintMask *mask, guint8 *sub)
 {
   gint step_x = canvas->step_x, step_y = canvas->step_y;
 
@@ -421,8 +417,8 @@ paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub)
 }
 
 static void
-mask_packed (const PaintCanvas * canvas, const PaintRect * r, const guint8 * coverage,
-    gint stride, const PaintColor * color)
+mask_packed (const PaintCanvas *canvas, const PaintRect *r, const guint8 *coverage, gint stride,
+    const PaintColor *color)
 {
   const PaintPlane *plane = &canvas->planes[0];
   guint8 *p = plane->data;
@@ -441,8 +437,8 @@ mask_packed (const PaintCanvas * canvas, const PaintRect * r, const guint8 * cov
 }
 
 void
-paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,
-    const PaintColor * color)
+paint_mask (const PaintCanvas *canvas, gint x, gint y, const PaintMask *mask,
+    const PaintColor *color)
 {
   PaintRect r = { x, y, (gint64) x + mask->width, (gint64) y + mask->height };
 
@@ -464,8 +460,8 @@ paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,
     gint x2 = (gint) (paint_ceil (r.x2, 1 << plane->w_sub) >> plane->w_sub);
     gint y2 = (gint) (paint_ceil (r.y2, 1 << plane->h_sub) >> plane->h_sub);
     guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;
-    const guint8 *coverage = (sub ? mask->sub : mask->data) +
-        (gssize) (y1 - (y >> plane->h_sub)) * stride + (x1 - (x >> plane->w_sub));
+    const guint8 *coverage = (sub ? mask->sub : mask->data)
+        + (gssize) (y1 - (y >> plane->h_sub)) * stride + (x1 - (x >> plane->w_sub));
 
     for (gint row = y1; row < y2; row++, p += plane->stride, coverage += stride) {
       if (plane->word)

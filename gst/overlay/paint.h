@@ -21,26 +21,26 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  guint8 *data;                 /* the sample at 0, 0 */
-  gint stride, pstride;         /* bytes */
-  gint left, top;               /* the first sample of the picture in a row and in a column */
-  guint w_sub, h_sub;           /* log2 of the subsampling */
-  guint shift;                  /* bits by which a value is shifted left in its word; 0 for bytes */
-  gboolean word, swap;          /* 16-bit words instead of bytes; words not in native byte order */
+  guint8 *data;         /* the sample at 0, 0 */
+  gint stride, pstride; /* bytes */
+  gint left, top;       /* the first sample of the picture in a row and in a column */
+  guint w_sub, h_sub;   /* log2 of the subsampling */
+  guint shift;          /* bits by which a value is shifted left in its word; 0 for bytes */
+  gboolean word, swap;  /* 16-bit words instead of bytes; words not in native byte order */
 } PaintPlane;
 
 /* A mapped frame to paint on. Valid while the frame is mapped. */
 typedef struct
 {
-  gint width, height;           /* left and top included */
-  gint step_x, step_y;          /* the chroma grid: 1, 2 or 4 */
-  gint left, top;               /* the first pixel of the picture; below step_x and step_y, and
+  gint width, height;  /* left and top included */
+  gint step_x, step_y; /* the chroma grid: 1, 2 or 4 */
+  gint left, top;      /* the first pixel of the picture; below step_x and step_y, and
                                  * 0 unless a crop begins off the chroma grid */
-  gboolean packed;              /* one plane of whole pixels, each component a byte */
-  guint n_planes;               /* one per component */
+  gboolean packed;     /* one plane of whole pixels, each component a byte */
+  guint n_planes;      /* one per component */
   PaintPlane planes[GST_VIDEO_MAX_COMPONENTS];
   /* for the conversion of RGB to component values */
-  gboolean luma;                /* the first component is a luma */
+  gboolean luma; /* the first component is a luma */
   gdouble kr, kb;
   gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
 } PaintCanvas;
@@ -69,66 +69,66 @@ typedef struct
 
 /* Returns whether frames of this format can be painted on: FALSE for tiled, palette
  * and bit-packed formats. */
-gboolean paint_can_paint (const GstVideoFormatInfo * finfo);
+gboolean paint_can_paint (const GstVideoFormatInfo *finfo);
 
 /* Sets the size and the chroma grid of a canvas for frames of this format, nothing else: it
  * must not be painted on. Returns FALSE if paint_can_paint () refuses the format. */
-gboolean paint_canvas_measure (PaintCanvas * canvas, const GstVideoInfo * info);
+gboolean paint_canvas_measure (PaintCanvas *canvas, const GstVideoInfo *info);
 
 /* Makes a canvas of a frame that is mapped for writing. Returns FALSE if
  * paint_can_paint () refuses its format. */
-gboolean paint_canvas_init (PaintCanvas * canvas, GstVideoFrame * frame);
+gboolean paint_canvas_init (PaintCanvas *canvas, GstVideoFrame *frame);
 
 /* Limits a canvas of a whole frame to the part of this rectangle on the frame. The
  * canvas then begins at the point of the chroma grid at or before x, y; left and top
  * say how far before, and only chroma samples that the picture shares are painted
  * there. Returns FALSE if no part is on the frame; the canvas must not be used then. */
-gboolean paint_canvas_crop (PaintCanvas * canvas, guint x, guint y, guint width, guint height);
+gboolean paint_canvas_crop (PaintCanvas *canvas, guint x, guint y, guint width, guint height);
 
 /* Converts 0xRRGGBB (full range, as a screen shows it) to the matrix and the range
  * of the frame's colorimetry. */
-PaintColor paint_color (const PaintCanvas * canvas, guint32 rgb);
+PaintColor paint_color (const PaintCanvas *canvas, guint32 rgb);
 
 /* Return a value rounded up to the chroma grid. */
-gint paint_ceil_x (const PaintCanvas * canvas, gint x);
-gint paint_ceil_y (const PaintCanvas * canvas, gint y);
+gint paint_ceil_x (const PaintCanvas *canvas, gint x);
+gint paint_ceil_y (const PaintCanvas *canvas, gint y);
 
 /* Rounds a rectangle to the chroma grid. The corners may come in any order and lie
  * anywhere. The result is at least `thickness` (>= 1) wide and high, so that an
  * empty box is visible as a dot. Returns FALSE, and leaves `rect` unchanged, if a
  * coordinate is NaN. */
-gboolean paint_snap (const PaintCanvas * canvas, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
-    gint thickness, PaintRect * rect);
+gboolean paint_snap (const PaintCanvas *canvas, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
+    gint thickness, PaintRect *rect);
 
 /* Sets `out`, which may be `rect`, to the part of `rect` on the frame. Returns
  * FALSE if that is empty. */
-gboolean paint_clip (const PaintCanvas * canvas, const PaintRect * rect, PaintRect * out);
+gboolean paint_clip (const PaintCanvas *canvas, const PaintRect *rect, PaintRect *out);
 
 /* Fills a rectangle. */
-void paint_fill (const PaintCanvas * canvas, const PaintRect * rect, const PaintColor * color);
+void paint_fill (const PaintCanvas *canvas, const PaintRect *rect, const PaintColor *color);
 
 /* Paints the border inside `rect`, `thickness` pixels wide, rounded up to the
  * chroma grid. It consists of dashes and gaps of `dash` pixels each (rounded up
  * likewise), counted from the top left corner of the rectangle; if `dash` is 0, it
  * is solid. */
-void paint_outline (const PaintCanvas * canvas, const PaintRect * rect, gint thickness, gint dash,
-    const PaintColor * color);
+void paint_outline (const PaintCanvas *canvas, const PaintRect *rect, gint thickness, gint dash,
+    const PaintColor *color);
 
 /* Returns the size in bytes of a mask's `sub` on this canvas. */
-gsize paint_mask_sub_size (const PaintCanvas * canvas, const PaintMask * mask);
+gsize paint_mask_sub_size (const PaintCanvas *canvas, const PaintMask *mask);
 
 /* Writes the means of a mask's coverage to `sub`, which the mask refers to from
  * then on. Reads width, height, stride and data of the mask; sets sub_stride. */
-void paint_mask_shrink (const PaintCanvas * canvas, PaintMask * mask, guint8 * sub);
+void paint_mask_shrink (const PaintCanvas *canvas, PaintMask *mask, guint8 *sub);
 
 /* Sets `bars` to the four rectangles that a solid paint_outline () fills: top and
  * bottom as wide as `rect`, left and right as high, not clipped. */
-void paint_outline_bars (const PaintCanvas * canvas, const PaintRect * rect, gint thickness,
+void paint_outline_bars (const PaintCanvas *canvas, const PaintRect *rect, gint thickness,
     PaintRect bars[4]);
 
 /* Blends the colour into the frame through the mask, whose top left corner is at x,
  * y on the chroma grid. */
-void paint_mask (const PaintCanvas * canvas, gint x, gint y, const PaintMask * mask,
-    const PaintColor * color);
+void paint_mask (const PaintCanvas *canvas, gint x, gint y, const PaintMask *mask,
+    const PaintColor *color);
 
 G_END_DECLS

@@ -24,15 +24,15 @@ mix (guint8 from, guint8 to, guint8 a)
 }
 
 static void
-mix_bytes (guint8 * restrict p, gint n, const guint8 * restrict coverage, guint8 value)
+mix_bytes (guint8 *restrict p, gint n, const guint8 *restrict coverage, guint8 value)
 {
   for (gint i = 0; i < n; i++)
     p[i] = mix (p[i], value, coverage[i]);
 }
 
 static inline void
-mix_values (guint8 * restrict p, gint n, const guint8 * restrict coverage,
-    const guint8 * restrict value)
+mix_values (guint8 *restrict p, gint n, const guint8 *restrict coverage,
+    const guint8 *restrict value)
 {
   for (gint i = 0; i < n; i++)
     p[i] = mix (p[i], value[i], coverage[i]);
@@ -41,8 +41,7 @@ mix_values (guint8 * restrict p, gint n, const guint8 * restrict coverage,
 /* Writes the coverage of PAINT_MIX_CHUNK pixels of 4 bytes to those of their bytes that `used`
  * marks, and 0 to the others. */
 static inline void
-spread (guint8 * restrict out, const guint8 * restrict coverage,
-    const guint8 used[PAINT_MIX_PSTRIDE])
+spread (guint8 *restrict out, const guint8 *restrict coverage, const guint8 used[PAINT_MIX_PSTRIDE])
 {
   for (gint i = 0; i < PAINT_MIX_CHUNK; i++) {
     for (gint b = 0; b < 4; b++)
@@ -52,7 +51,7 @@ spread (guint8 * restrict out, const guint8 * restrict coverage,
 
 /* Text covers about a third of its mask, in runs. */
 static inline gboolean
-is_clear (const guint8 * coverage)
+is_clear (const guint8 *coverage)
 {
   guint64 half[2];
 
@@ -62,7 +61,7 @@ is_clear (const guint8 * coverage)
 
 /* Copies the coverage of the last pixels of a row and fills the chunk up with 0. */
 static const guint8 *
-pad_chunk (guint8 padded[PAINT_MIX_CHUNK], const guint8 * coverage, gint n)
+pad_chunk (guint8 padded[PAINT_MIX_CHUNK], const guint8 *coverage, gint n)
 {
   memset (padded, 0, PAINT_MIX_CHUNK);
   memcpy (padded, coverage, n);
@@ -70,7 +69,7 @@ pad_chunk (guint8 padded[PAINT_MIX_CHUNK], const guint8 * coverage, gint n)
 }
 
 PaintMixPixel
-paint_mix_pixel (gint pstride, guint n_components, const guint16 * value, const gint * at)
+paint_mix_pixel (gint pstride, guint n_components, const guint16 *value, const gint *at)
 {
   PaintMixPixel pixel = { .pstride = pstride };
 
@@ -86,8 +85,7 @@ paint_mix_pixel (gint pstride, guint n_components, const guint16 * value, const 
 /* Blends pixels of 4 bytes; the constant makes the compiler vectorize it. For the last
  * pixel of a row, stops at its last component, because its padding may lie beyond the frame. */
 static void
-mix_fours (guint8 * p, gint n, gboolean last, const guint8 * coverage,
-    const PaintMixPixel * pixel)
+mix_fours (guint8 *p, gint n, gboolean last, const guint8 *coverage, const PaintMixPixel *pixel)
 {
   guint8 spaced[PAINT_MIX_CHUNK * 4];
 
@@ -100,7 +98,7 @@ mix_fours (guint8 * p, gint n, gboolean last, const guint8 * coverage,
 
 /* Returns three bytes in lanes of 16 bits, in which mix () does not overflow. */
 static inline guint64
-lanes_of (const guint8 * p)
+lanes_of (const guint8 *p)
 {
   return p[0] | (guint64) p[1] << 16 | (guint64) p[2] << 32;
 }
@@ -108,8 +106,8 @@ lanes_of (const guint8 * p)
 /* Blends pixels of 3 bytes one by one, their bytes at once, because compilers do not vectorize
  * a spread to three bytes. */
 static void
-mix_threes (guint8 * restrict p, gint n, const guint8 * restrict coverage,
-    const guint8 * restrict value)
+mix_threes (guint8 *restrict p, gint n, const guint8 *restrict coverage,
+    const guint8 *restrict value)
 {
   const guint64 half = G_GUINT64_CONSTANT (0x8000800080), low = G_GUINT64_CONSTANT (0xff00ff00ff);
   const guint64 to = lanes_of (value);
@@ -128,7 +126,7 @@ mix_threes (guint8 * restrict p, gint n, const guint8 * restrict coverage,
 }
 
 void
-paint_mix_pixels (guint8 * p, gint n, const guint8 * coverage, const PaintMixPixel * pixel)
+paint_mix_pixels (guint8 *p, gint n, const guint8 *coverage, const PaintMixPixel *pixel)
 {
   const gint pstride = pixel->pstride;
   guint8 padded[PAINT_MIX_CHUNK];
@@ -149,7 +147,7 @@ paint_mix_pixels (guint8 * p, gint n, const guint8 * coverage, const PaintMixPix
 }
 
 void
-paint_mix_row (guint8 * p, gint pstride, gint n, const guint8 * coverage, guint8 value)
+paint_mix_row (guint8 *p, gint pstride, gint n, const guint8 *coverage, guint8 value)
 {
   if (pstride == 1) {
     mix_bytes (p, n, coverage, value);

@@ -17,20 +17,19 @@ typedef struct
 } Point;
 
 gboolean
-paint_rotated_init (PaintRotated * rotated, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
+paint_rotated_init (PaintRotated *rotated, gdouble x1, gdouble y1, gdouble x2, gdouble y2,
     gdouble rotation)
 {
   *rotated = (PaintRotated) { (x1 + x2) / 2, (y1 + y2) / 2, fabs (x2 - x1), fabs (y2 - y1),
-    sin (rotation), cos (rotation)
-  };
+    sin (rotation), cos (rotation) };
   /* all comparisons are false for NaN */
   return fabs (rotated->x) < ROTATED_FAR && fabs (rotated->y) < ROTATED_FAR
       && rotated->w < ROTATED_FAR && rotated->h < ROTATED_FAR && isfinite (rotation);
 }
 
 void
-paint_rotated_bounds (const PaintRotated * rotated, gdouble * x1, gdouble * y1, gdouble * x2,
-    gdouble * y2)
+paint_rotated_bounds (const PaintRotated *rotated, gdouble *x1, gdouble *y1, gdouble *x2,
+    gdouble *y2)
 {
   gdouble w = fabs (rotated->w * rotated->cos) + fabs (rotated->h * rotated->sin);
   gdouble h = fabs (rotated->w * rotated->sin) + fabs (rotated->h * rotated->cos);
@@ -43,17 +42,16 @@ paint_rotated_bounds (const PaintRotated * rotated, gdouble * x1, gdouble * y1, 
 
 /* Converts a point from the axes of the box, with 0, 0 at its centre, to the canvas. */
 static Point
-to_canvas (const PaintRotated * rotated, gdouble u, gdouble v)
+to_canvas (const PaintRotated *rotated, gdouble u, gdouble v)
 {
   return (Point) { rotated->x + u * rotated->cos - v * rotated->sin,
-    rotated->y + u * rotated->sin + v * rotated->cos
-  };
+    rotated->y + u * rotated->sin + v * rotated->cos };
 }
 
 /* Finds where the horizontal line at `y` crosses a convex quadrangle. Returns FALSE
  * if it does not. */
 static gboolean
-cross (const Point corners[4], gdouble y, gdouble * left, gdouble * right)
+cross (const Point corners[4], gdouble y, gdouble *left, gdouble *right)
 {
   gboolean met = FALSE;
 
@@ -73,7 +71,7 @@ cross (const Point corners[4], gdouble y, gdouble * left, gdouble * right)
 
 /* Fills a convex quadrangle, at least one chroma column wide in each row. */
 static void
-fill (const PaintCanvas * canvas, const Point corners[4], const PaintColor * color)
+fill (const PaintCanvas *canvas, const Point corners[4], const PaintColor *color)
 {
   gdouble top = corners[0].y, bottom = corners[0].y, left, right;
   const gint step_x = canvas->step_x, step_y = canvas->step_y;
@@ -97,8 +95,8 @@ fill (const PaintCanvas * canvas, const Point corners[4], const PaintColor * col
 
 /* Fills the rectangle from u1 to u2 along an axis of the box, and from v1 to v2 across it. */
 static void
-fill_bar (const PaintCanvas * canvas, const PaintRotated * rotated, gboolean along_x, gdouble u1,
-    gdouble u2, gdouble v1, gdouble v2, const PaintColor * color)
+fill_bar (const PaintCanvas *canvas, const PaintRotated *rotated, gboolean along_x, gdouble u1,
+    gdouble u2, gdouble v1, gdouble v2, const PaintColor *color)
 {
   const Point corners[4] = {
     along_x ? to_canvas (rotated, u1, v1) : to_canvas (rotated, v1, u1),
@@ -112,8 +110,8 @@ fill_bar (const PaintCanvas * canvas, const PaintRotated * rotated, gboolean alo
 
 /* Fills one side, solid if `dash` is 0. Visits only the dashes near the frame. */
 static void
-fill_side (const PaintCanvas * canvas, const PaintRotated * rotated, gboolean along_x, gdouble v1,
-    gdouble v2, gdouble dash, const PaintColor * color)
+fill_side (const PaintCanvas *canvas, const PaintRotated *rotated, gboolean along_x, gdouble v1,
+    gdouble v2, gdouble dash, const PaintColor *color)
 {
   gdouble half = (along_x ? rotated->w : rotated->h) / 2;
   gdouble reach = canvas->width + canvas->height, dx, dy, nearest, from, to;
@@ -128,22 +126,22 @@ fill_side (const PaintCanvas * canvas, const PaintRotated * rotated, gboolean al
       fill_bar (canvas, rotated, along_x, from, to, v1, v2, color);
     return;
   }
-  if (from > -half)             /* begin at the start of a dash, counted from the corner */
+  if (from > -half) /* begin at the start of a dash, counted from the corner */
     from = -half + floor ((from + half) / (2 * dash)) * 2 * dash;
   for (; from < to; from += 2 * dash)
     fill_bar (canvas, rotated, along_x, from, MIN (from + dash, to), v1, v2, color);
 }
 
 void
-paint_rotated_outline (const PaintCanvas * canvas, const PaintRotated * box, gint thickness,
-    gint dash, const PaintColor * color)
+paint_rotated_outline (const PaintCanvas *canvas, const PaintRotated *box, gint thickness,
+    gint dash, const PaintColor *color)
 {
   /* at least as thick as a row, because a thinner bar could lie between the middles of two rows */
   gdouble thick = MAX (thickness, MAX (canvas->step_x, canvas->step_y));
   PaintRotated rotated = *box;
   gdouble tx, ty;
 
-  rotated.w = MAX (rotated.w, thick);   /* an empty box is visible as a dot */
+  rotated.w = MAX (rotated.w, thick); /* an empty box is visible as a dot */
   rotated.h = MAX (rotated.h, thick);
   tx = MIN (thick, rotated.w);
   ty = MIN (thick, rotated.h);

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 /* Returns a bright colour that depends only on the bytes of the text: it is the
  * same in every run and on every machine. Different texts may get the same colour. */
-guint32 palette_color (const gchar * text);
+guint32 palette_color (const gchar *text);
 
 /* Returns black or white, whichever has more contrast to this background. */
 guint32 palette_text_color (guint32 background);

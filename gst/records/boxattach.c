@@ -2,27 +2,27 @@
 #include "boxattach.h"
 
 void
-box_attach_init (BoxAttach * self)
+box_attach_init (BoxAttach *self)
 {
   self->no_boxes = g_array_new (FALSE, FALSE, sizeof (Box));
   self->present = g_array_new (FALSE, FALSE, sizeof (Box));
 }
 
 void
-box_attach_clear (BoxAttach * self)
+box_attach_clear (BoxAttach *self)
 {
   g_array_unref (self->no_boxes);
   g_array_unref (self->present);
 }
 
 static gboolean
-has_boxes (const RecordedFrame * frame)
+has_boxes (const RecordedFrame *frame)
 {
   return frame != NULL && frame->boxes->len > 0;
 }
 
 gboolean
-box_attach_changes (const BoxAttach * self, const RecordedFrame * frame, GstBuffer * buffer)
+box_attach_changes (const BoxAttach *self, const RecordedFrame *frame, GstBuffer *buffer)
 {
   return has_boxes (frame) || (self->replace && box_meta_any (buffer))
       || box_meta_lacks_frame (buffer, self->kind);
@@ -31,7 +31,7 @@ box_attach_changes (const BoxAttach * self, const RecordedFrame * frame, GstBuff
 /* Returns the number of boxes on the buffer that will precede the attached ones:
  * regions precede boxes that are only ODs. */
 static guint
-count_before (BoxAttach * self, GstBuffer * buffer, gint width, gint height)
+count_before (BoxAttach *self, GstBuffer *buffer, gint width, gint height)
 {
   guint i, count;
 
@@ -43,8 +43,7 @@ count_before (BoxAttach * self, GstBuffer * buffer, gint width, gint height)
 }
 
 void
-box_attach_run (BoxAttach * self, RecordedFrame * frame, GstBuffer * buffer, gint width,
-    gint height)
+box_attach_run (BoxAttach *self, RecordedFrame *frame, GstBuffer *buffer, gint width, gint height)
 {
   guint i, before = 0;
 

@@ -13,25 +13,24 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  BoxMetaKind kind;             /* the metadata that boxes are attached as */
-  gboolean replace;             /* remove the boxes on the buffer first */
+  BoxMetaKind kind; /* the metadata that boxes are attached as */
+  gboolean replace; /* remove the boxes on the buffer first */
 
   /* private */
-  GArray *no_boxes;             /* of Box, always empty */
-  GArray *present;              /* of Box: the boxes already on the buffer */
+  GArray *no_boxes; /* of Box, always empty */
+  GArray *present;  /* of Box: the boxes already on the buffer */
 } BoxAttach;
 
-void box_attach_init (BoxAttach * self);
-void box_attach_clear (BoxAttach * self);
+void box_attach_init (BoxAttach *self);
+void box_attach_clear (BoxAttach *self);
 
 /* Returns whether box_attach_run () would change the buffer. `frame` may be NULL: no
  * record. */
-gboolean box_attach_changes (const BoxAttach * self, const RecordedFrame * frame,
-    GstBuffer * buffer);
+gboolean box_attach_changes (const BoxAttach *self, const RecordedFrame *frame, GstBuffer *buffer);
 
 /* Attaches the boxes, which fit a frame of width x height (0: unknown), to a buffer, which
  * is writable if it changes. `frame` may be changed, and may be NULL. */
-void box_attach_run (BoxAttach * self, RecordedFrame * frame, GstBuffer * buffer, gint width,
+void box_attach_run (BoxAttach *self, RecordedFrame *frame, GstBuffer *buffer, gint width,
     gint height);
 
 G_END_DECLS

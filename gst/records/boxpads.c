@@ -4,7 +4,7 @@
 #include <string.h>
 
 void
-box_pads_escape (GString * line)
+box_pads_escape (GString *line)
 {
   /* in JSON these characters are in strings only, where an escape may replace them */
   g_string_replace (line, "<", "\\u003c", 0);
@@ -13,7 +13,7 @@ box_pads_escape (GString * line)
 }
 
 void
-box_pads_restore (GString * line)
+box_pads_restore (GString *line)
 {
   g_string_truncate (line, strlen (g_strchomp (line->str)));
   /* a line has quotes, unless they were escaped as &quot; */

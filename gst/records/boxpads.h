@@ -16,10 +16,10 @@ G_BEGIN_DECLS
 #define BOX_PADS_CAPS_READ "text/x-raw, format=(string){ utf8, pango-markup }"
 
 /* Replaces < > & by JSON's escapes, so that no demuxer takes the line for markup. */
-void box_pads_escape (GString * line);
+void box_pads_escape (GString *line);
 
 /* Removes the end of line and the NULs that a demuxer adds behind it, and replaces the
  * entities of markup (&quot; ...) if the demuxer has escaped the quotes. */
-void box_pads_restore (GString * line);
+void box_pads_restore (GString *line);
 
 G_END_DECLS

@@ -4,7 +4,7 @@
 #include "boxstructure.h"
 
 static void
-take_string (GstStructure * s, const gchar * field, gchar * text)
+take_string (GstStructure *s, const gchar *field, gchar *text)
 {
   GValue value = G_VALUE_INIT;
 
@@ -14,11 +14,11 @@ take_string (GstStructure * s, const gchar * field, gchar * text)
 }
 
 static GstStructure *
-from_box (const Box * box)
+from_box (const Box *box)
 {
   GstStructure *s = gst_structure_new ("box", "x", G_TYPE_INT64, box->x, "y", G_TYPE_INT64, box->y,
-      "w", G_TYPE_INT64, box->w, "h", G_TYPE_INT64, box->h, "region_id", G_TYPE_INT,
-      box->region_id, NULL);
+      "w", G_TYPE_INT64, box->w, "h", G_TYPE_INT64, box->h, "region_id", G_TYPE_INT, box->region_id,
+      NULL);
 
   /* a label may hold any bytes, but strings of other languages must be valid UTF-8 */
   if (box->label)
@@ -44,7 +44,7 @@ from_box (const Box * box)
 }
 
 GstStructure *
-box_structure_from_frame (const RecordedFrame * frame)
+box_structure_from_frame (const RecordedFrame *frame)
 {
   GstStructure *s = gst_structure_new_empty ("frame-boxes");
   GValue array = G_VALUE_INIT;

@@ -13,6 +13,6 @@
 G_BEGIN_DECLS
 
 /* Returns a new structure "frame-boxes", to be freed. */
-GstStructure *box_structure_from_frame (const RecordedFrame * frame);
+GstStructure *box_structure_from_frame (const RecordedFrame *frame);
 
 G_END_DECLS

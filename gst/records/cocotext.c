@@ -8,7 +8,13 @@
 #include "numbertext.h"
 
 typedef enum
-{ IMAGE_ID, CATEGORY_ID, BBOX, SCORE, N_MEMBERS } Member;
+{
+  IMAGE_ID,
+  CATEGORY_ID,
+  BBOX,
+  SCORE,
+  N_MEMBERS
+} Member;
 
 static const JsonMember members[N_MEMBERS] = {
   [IMAGE_ID] = { "image_id", 0, JSON_NO_GROUP, JSON_NO_GROUP },
@@ -33,7 +39,7 @@ coco_parser_new (void)
 }
 
 void
-coco_parser_free (CocoParser * self)
+coco_parser_free (CocoParser *self)
 {
   if (self == NULL)
     return;
@@ -42,7 +48,7 @@ coco_parser_free (CocoParser * self)
 }
 
 static gboolean
-parse_bbox (const JsonValue * value, Box * box, GError ** error)
+parse_bbox (const JsonValue *value, Box *box, GError **error)
 {
   static const gchar *const paths[] = { "bbox[0]", "bbox[1]", "bbox[2]", "bbox[3]" };
   const gchar *what;
@@ -55,7 +61,7 @@ parse_bbox (const JsonValue * value, Box * box, GError ** error)
 }
 
 static gboolean
-parse_category (const JsonValue * value, Box * box, GError ** error)
+parse_category (const JsonValue *value, Box *box, GError **error)
 {
   if (value->kind == JSON_MISSING)
     return TRUE;
@@ -67,7 +73,7 @@ parse_category (const JsonValue * value, Box * box, GError ** error)
 }
 
 static gboolean
-parse_score (const JsonValue * value, Box * box, GError ** error)
+parse_score (const JsonValue *value, Box *box, GError **error)
 {
   if (value->kind == JSON_MISSING)
     return TRUE;
@@ -79,24 +85,23 @@ parse_score (const JsonValue * value, Box * box, GError ** error)
 }
 
 gboolean
-coco_text_parse (CocoParser * self, const gchar * text, gsize length, guint64 * image, Box * box,
-    GError ** error)
+coco_text_parse (CocoParser *self, const gchar *text, gsize length, guint64 *image, Box *box,
+    GError **error)
 {
   const JsonValue *values = self->values, *id = &values[IMAGE_ID];
 
-  *box = (Box) {.parent = -1,.suppressed_by = -1,.od = -1 };
+  *box = (Box) { .parent = -1, .suppressed_by = -1, .od = -1 };
   if (!json_scan_line (self->scan, text, length, NULL, NULL, error))
     return FALSE;
   if (id->kind != JSON_INTEGER || id->integer < 0 || (guint64) id->integer > COCO_TEXT_MAX_IMAGE)
     return json_scan_refuse (-1, "image_id", "is not an integer from 0 to 2^53", error);
   *image = (guint64) id->integer;
-  return parse_bbox (&values[BBOX], box, error)
-      && parse_category (&values[CATEGORY_ID], box, error)
+  return parse_bbox (&values[BBOX], box, error) && parse_category (&values[CATEGORY_ID], box, error)
       && parse_score (&values[SCORE], box, error);
 }
 
 static void
-format_box (const Box * box, guint64 image, GString * out)
+format_box (const Box *box, guint64 image, GString *out)
 {
   g_string_append (out, ",\n{\"image_id\":");
   number_text_append_int (out, (gint64) image);
@@ -121,14 +126,16 @@ format_box (const Box * box, guint64 image, GString * out)
 }
 
 gboolean
-coco_text_format (const RecordedFrame * frame, GString * out, GError ** error)
+coco_text_format (const RecordedFrame *frame, GString *out, GError **error)
 {
   for (guint i = 0; i < frame->boxes->len; i++) {
     const Box *box = &g_array_index (frame->boxes, Box, i);
 
     if (box->label != 0 && !(box->flags & BOX_HAS_LABEL_ID)) {
-      g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE, "the box with label \"%s\" has no "
-          "label_id, which COCO results need as category_id", g_quark_to_string (box->label));
+      g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
+          "the box with label \"%s\" has no "
+          "label_id, which COCO results need as category_id",
+          g_quark_to_string (box->label));
       return FALSE;
     }
     format_box (box, frame->index, out);

@@ -24,17 +24,17 @@ G_BEGIN_DECLS
 typedef struct _CocoParser CocoParser;
 
 CocoParser *coco_parser_new (void);
-void coco_parser_free (CocoParser * self);
+void coco_parser_free (CocoParser *self);
 
 /* Parses one entry, the object without a comma. Returns FALSE and RECORD_ERROR_MALFORMED, whose
  * message names the member, if it is not valid. */
-gboolean coco_text_parse (CocoParser * self, const gchar * text, gsize length, guint64 * image,
-    Box * box, GError ** error);
+gboolean coco_text_parse (CocoParser *self, const gchar *text, gsize length, guint64 *image,
+    Box *box, GError **error);
 
 /* Appends ",\n" and an entry for each box of the frame, whose index is the image_id. Pixels are
  * rounded to a millionth, and a confidence that is not finite is left out. Returns FALSE and
  * RECORD_ERROR_UNUSABLE if a box has a label, but no label id, so that its category_id is
  * unknown; `out` then has the boxes before. */
-gboolean coco_text_format (const RecordedFrame * frame, GString * out, GError ** error);
+gboolean coco_text_format (const RecordedFrame *frame, GString *out, GError **error);
 
 G_END_DECLS

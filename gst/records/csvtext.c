@@ -8,20 +8,30 @@
 #include "numbertext.h"
 
 typedef enum
-{ FRAME, X, Y, WIDTH, HEIGHT, SCORE, LABEL_ID, LABEL, ID, N_COLUMNS } Column;
+{
+  FRAME,
+  X,
+  Y,
+  WIDTH,
+  HEIGHT,
+  SCORE,
+  LABEL_ID,
+  LABEL,
+  ID,
+  N_COLUMNS
+} Column;
 
-static const gchar *const names[N_COLUMNS] = {
-  "frame", "x", "y", "width", "height", "score", "label_id", "label", "id"
-};
+static const gchar *const names[N_COLUMNS] = { "frame", "x", "y", "width", "height", "score",
+  "label_id", "label", "id" };
 
 struct _CsvColumns
 {
-  guint count;                  /* columns of a line */
-  gint position[N_COLUMNS];     /* of each column in the line; -1: missing */
+  guint count;              /* columns of a line */
+  gint position[N_COLUMNS]; /* of each column in the line; -1: missing */
 };
 
 static gboolean
-refuse (Column column, const gchar * what, GError ** error)
+refuse (Column column, const gchar *what, GError **error)
 {
   g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%s %s", names[column], what);
   return FALSE;
@@ -31,7 +41,7 @@ refuse (Column column, const gchar * what, GError ** error)
 
 /* Stores where the column with this name is. */
 static gboolean
-add_column (CsvColumns * self, const gchar * name, GError ** error)
+add_column (CsvColumns *self, const gchar *name, GError **error)
 {
   for (gsize i = 0; i < N_COLUMNS; i++) {
     if (!g_str_equal (name, names[i]))
@@ -47,7 +57,7 @@ add_column (CsvColumns * self, const gchar * name, GError ** error)
 }
 
 CsvColumns *
-csv_columns_new (const gchar * header, gsize length, GError ** error)
+csv_columns_new (const gchar *header, gsize length, GError **error)
 {
   CsvColumns *self = g_new0 (CsvColumns, 1);
   gchar *line = g_strndup (header, length);
@@ -61,8 +71,10 @@ csv_columns_new (const gchar * header, gsize length, GError ** error)
   for (gsize i = FRAME; good && i <= HEIGHT; i++)
     if (self->position[i] < 0) {
       good = FALSE;
-      g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE, "the first line names no column %s;"
-          " it has to name frame, x, y, width and height, without quotation marks", names[i]);
+      g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
+          "the first line names no column %s;"
+          " it has to name frame, x, y, width and height, without quotation marks",
+          names[i]);
     }
   g_strfreev (cells);
   g_free (line);
@@ -72,7 +84,7 @@ csv_columns_new (const gchar * header, gsize length, GError ** error)
 }
 
 void
-csv_columns_free (CsvColumns * self)
+csv_columns_free (CsvColumns *self)
 {
   g_free (self);
 }
@@ -81,12 +93,12 @@ csv_columns_free (CsvColumns * self)
 
 /* Cuts the line and sets cells[] of the known columns; NULL: missing or empty. */
 static gboolean
-split (const CsvColumns * self, gchar * line, gchar * cells[N_COLUMNS], GError ** error)
+split (const CsvColumns *self, gchar *line, gchar *cells[N_COLUMNS], GError **error)
 {
   guint count = 0;
 
   memset (cells, 0, N_COLUMNS * sizeof *cells);
-  for (gchar * cell = line, *next; cell; cell = next, count++) {
+  for (gchar *cell = line, *next; cell; cell = next, count++) {
     next = strchr (cell, ',');
     if (next)
       *next++ = '\0';
@@ -104,7 +116,7 @@ split (const CsvColumns * self, gchar * line, gchar * cells[N_COLUMNS], GError *
 
 /* Reads a plain decimal number. */
 static gboolean
-parse_number (gchar * cells[N_COLUMNS], Column column, gdouble * number, GError ** error)
+parse_number (gchar *cells[N_COLUMNS], Column column, gdouble *number, GError **error)
 {
   const gchar *cell = cells[column];
   gchar *end;
@@ -119,8 +131,8 @@ parse_number (gchar * cells[N_COLUMNS], Column column, gdouble * number, GError 
 
 /* Sets *number and the flag if there is a value. */
 static gboolean
-parse_int (gchar * cells[N_COLUMNS], Column column, gint * number, BoxFlags flag, Box * box,
-    GError ** error)
+parse_int (gchar *cells[N_COLUMNS], Column column, gint *number, BoxFlags flag, Box *box,
+    GError **error)
 {
   gint64 wide;
 
@@ -134,7 +146,7 @@ parse_int (gchar * cells[N_COLUMNS], Column column, gint * number, BoxFlags flag
 }
 
 static gboolean
-parse_pixels (gchar * cells[N_COLUMNS], Box * box, GError ** error)
+parse_pixels (gchar *cells[N_COLUMNS], Box *box, GError **error)
 {
   const gchar *what;
   gdouble pixels[4];
@@ -148,11 +160,11 @@ parse_pixels (gchar * cells[N_COLUMNS], Box * box, GError ** error)
 }
 
 gboolean
-csv_text_parse (const CsvColumns * self, gchar * line, guint64 * frame, Box * box, GError ** error)
+csv_text_parse (const CsvColumns *self, gchar *line, guint64 *frame, Box *box, GError **error)
 {
   gchar *cells[N_COLUMNS];
 
-  *box = (Box) {.parent = -1,.suppressed_by = -1,.od = -1 };
+  *box = (Box) { .parent = -1, .suppressed_by = -1, .od = -1 };
   if (strchr (line, '"')) {
     g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED,
         "a quotation mark, but cells in quotation marks are not read");
@@ -177,7 +189,7 @@ csv_text_parse (const CsvColumns * self, gchar * line, guint64 * frame, Box * bo
 }
 
 guint64
-csv_text_frame (const CsvColumns * self, const gchar * line)
+csv_text_frame (const CsvColumns *self, const gchar *line)
 {
   for (gint column = 0; column < self->position[FRAME]; column++) {
     line += strcspn (line, ",\n");
@@ -192,11 +204,10 @@ csv_text_frame (const CsvColumns * self, const gchar * line)
 /* -------------------------------------------------------------------- writing */
 
 static void
-format_box (const Box * box, guint64 frame, GString * out)
+format_box (const Box *box, guint64 frame, GString *out)
 {
   const gdouble pixels[] = { MIN (box->x1, box->x2), MIN (box->y1, box->y2),
-    fabs (box->x2 - box->x1), fabs (box->y2 - box->y1)
-  };
+    fabs (box->x2 - box->x1), fabs (box->y2 - box->y1) };
 
   number_text_append_int (out, (gint64) frame);
   for (guint i = 0; i < 4; i++) {
@@ -219,15 +230,17 @@ format_box (const Box * box, guint64 frame, GString * out)
 }
 
 gboolean
-csv_text_format (const RecordedFrame * frame, GString * out, GError ** error)
+csv_text_format (const RecordedFrame *frame, GString *out, GError **error)
 {
   for (guint i = 0; i < frame->boxes->len; i++) {
     const Box *box = &g_array_index (frame->boxes, Box, i);
     const gchar *label = g_quark_to_string (box->label);
 
     if (label && strpbrk (label, ",\"\r\n")) {
-      g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE, "the label \"%s\" has a comma, a "
-          "quotation mark or a line break, which CSV text cannot have here", label);
+      g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
+          "the label \"%s\" has a comma, a "
+          "quotation mark or a line break, which CSV text cannot have here",
+          label);
       return FALSE;
     }
     format_box (box, frame->index, out);

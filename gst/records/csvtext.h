@@ -28,20 +28,20 @@ typedef struct _CsvColumns CsvColumns;
 
 /* Parses the first line, of which `length` bytes are read. Returns NULL and RECORD_ERROR_UNUSABLE
  * if a name is missing or there twice. */
-CsvColumns *csv_columns_new (const gchar * header, gsize length, GError ** error);
-void csv_columns_free (CsvColumns * self);
+CsvColumns *csv_columns_new (const gchar *header, gsize length, GError **error);
+void csv_columns_free (CsvColumns *self);
 
 /* Parses one line, NUL-terminated, and cuts it into cells. Returns FALSE and
  * RECORD_ERROR_MALFORMED if it is not valid. */
-gboolean csv_text_parse (const CsvColumns * self, gchar * line, guint64 * frame, Box * box,
-    GError ** error);
+gboolean csv_text_parse (const CsvColumns *self, gchar *line, guint64 *frame, Box *box,
+    GError **error);
 
 /* Returns the frame of a line, which ends at a newline or NUL, plus 1; 0: it has none. */
-guint64 csv_text_frame (const CsvColumns * self, const gchar * line);
+guint64 csv_text_frame (const CsvColumns *self, const gchar *line);
 
 /* Appends a line for each box of the frame. Pixels are rounded to a millionth, and a confidence
  * that is not finite is left out. Returns FALSE and RECORD_ERROR_UNUSABLE if a label contains a
  * comma, a quotation mark or a line break; `out` then has the boxes before. */
-gboolean csv_text_format (const RecordedFrame * frame, GString * out, GError ** error);
+gboolean csv_text_format (const RecordedFrame *frame, GString *out, GError **error);
 
 G_END_DECLS

@@ -34,7 +34,7 @@ find (const struct stat *st, gboolean writing)
 }
 
 gboolean
-file_claim_take (int fd, gboolean writing, const gchar * owner, GError ** error)
+file_claim_take (int fd, gboolean writing, const gchar *owner, GError **error)
 {
   FileClaim *claim;
   struct stat st;
@@ -45,12 +45,15 @@ file_claim_take (int fd, gboolean writing, const gchar * owner, GError ** error)
   g_mutex_lock (&lock);
   if ((item = find (&st, writing)) != NULL) {
     claim = item->data;
-    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-        "%s %s this file, so %s cannot", claim->owner, writing ? "writes to" : "reads", owner);
+    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s %s this file, so %s cannot",
+        claim->owner, writing ? "writes to" : "reads", owner);
   } else {
     claim = g_new (FileClaim, 1);
     *claim = (FileClaim) {
-      .device = st.st_dev,.inode = st.st_ino,.writing = writing,.owner = g_strdup (owner),
+      .device = st.st_dev,
+      .inode = st.st_ino,
+      .writing = writing,
+      .owner = g_strdup (owner),
     };
     claims = g_slist_prepend (claims, claim);
   }

@@ -8,10 +8,9 @@ G_BEGIN_DECLS
 
 /* Sets the G_FILE_ERROR of this errno, with the system's text. Returns FALSE. */
 static inline gboolean
-file_error_set (GError ** error, int number)
+file_error_set (GError **error, int number)
 {
-  g_set_error_literal (error, G_FILE_ERROR, g_file_error_from_errno (number),
-      g_strerror (number));
+  g_set_error_literal (error, G_FILE_ERROR, g_file_error_from_errno (number), g_strerror (number));
   return FALSE;
 }
 

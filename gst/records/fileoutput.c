@@ -19,13 +19,13 @@ struct _FileOutput
 {
   gchar *path, *owner;
   FileFlush flush;
-  int fd;                       /* -1: the file was removed, and its path cannot be opened */
-  GString *collected;           /* lines that precede the next one in the file */
-  gint64 checked;               /* monotonic time, in us, when the path was last checked */
+  int fd;             /* -1: the file was removed, and its path cannot be opened */
+  GString *collected; /* lines that precede the next one in the file */
+  gint64 checked;     /* monotonic time, in us, when the path was last checked */
 };
 
 static gboolean
-open_file (FileOutput * self, gboolean append, GError ** error)
+open_file (FileOutput *self, gboolean append, GError **error)
 {
   int fd = g_open (self->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
 
@@ -46,7 +46,7 @@ open_file (FileOutput * self, gboolean append, GError ** error)
 }
 
 static gboolean
-close_fd (int fd, GError ** error)
+close_fd (int fd, GError **error)
 {
   if (fd < 0)
     return TRUE;
@@ -55,8 +55,8 @@ close_fd (int fd, GError ** error)
 }
 
 FileOutput *
-file_output_open (const gchar * path, gboolean append, FileFlush flush, const gchar * owner,
-    GError ** error)
+file_output_open (const gchar *path, gboolean append, FileFlush flush, const gchar *owner,
+    GError **error)
 {
   FileOutput *self = g_new0 (FileOutput, 1);
 
@@ -72,7 +72,7 @@ file_output_open (const gchar * path, gboolean append, FileFlush flush, const gc
 }
 
 static gboolean
-write_collected (FileOutput * self, GError ** error)
+write_collected (FileOutput *self, GError **error)
 {
   gboolean ok;
   gsize done;
@@ -87,7 +87,7 @@ write_collected (FileOutput * self, GError ** error)
 /* Returns whether the path leads to the open file. Sets *removed to whether the file has no
  * name left. */
 static gboolean
-is_at_path (FileOutput * self, gboolean * removed)
+is_at_path (FileOutput *self, gboolean *removed)
 {
   struct stat now, opened;
 
@@ -100,7 +100,7 @@ is_at_path (FileOutput * self, gboolean * removed)
  * keeps the open file, unless it was removed. Checks the path only every CHECK_PATH, because
  * the system call takes 2 us and writing a line 45 us. */
 static gboolean
-follow_path (FileOutput * self, GError ** error)
+follow_path (FileOutput *self, GError **error)
 {
   gint64 time = g_get_monotonic_time ();
   GError *problem = NULL;
@@ -127,7 +127,7 @@ follow_path (FileOutput * self, GError ** error)
 }
 
 OutputResult
-file_output_write (FileOutput * self, const gchar * line, gsize length, GError ** error)
+file_output_write (FileOutput *self, const gchar *line, gsize length, GError **error)
 {
   gsize done;
 
@@ -145,7 +145,7 @@ file_output_write (FileOutput * self, const gchar * line, gsize length, GError *
 }
 
 gboolean
-file_output_flush (FileOutput * self, GError ** error)
+file_output_flush (FileOutput *self, GError **error)
 {
   if (self->collected->len > 0 && (!follow_path (self, error) || !write_collected (self, error)))
     return FALSE;
@@ -154,7 +154,7 @@ file_output_flush (FileOutput * self, GError ** error)
 }
 
 gboolean
-file_output_close (FileOutput * self, GError ** error)
+file_output_close (FileOutput *self, GError **error)
 {
   GError *problem = NULL;
   gboolean ok;
@@ -172,7 +172,7 @@ file_output_close (FileOutput * self, GError ** error)
 }
 
 guint64
-file_output_size (FileOutput * self)
+file_output_size (FileOutput *self)
 {
   struct stat st;
 
@@ -182,7 +182,7 @@ file_output_size (FileOutput * self)
 }
 
 const gchar *
-file_output_path (FileOutput * self)
+file_output_path (FileOutput *self)
 {
   return self->path;
 }

@@ -16,9 +16,9 @@ G_BEGIN_DECLS
 /* When lines are written: the values of the property `flush`. */
 typedef enum
 {
-  FILE_FLUSH_LINE = 0,          /* each line at once, so that other programs can read it */
-  FILE_FLUSH_BUFFER = 1,        /* when 64 KiB are collected, and at the end */
-  FILE_FLUSH_DISK = 2,          /* each line onto the disk, so that it survives a power failure */
+  FILE_FLUSH_LINE = 0,   /* each line at once, so that other programs can read it */
+  FILE_FLUSH_BUFFER = 1, /* when 64 KiB are collected, and at the end */
+  FILE_FLUSH_DISK = 2,   /* each line onto the disk, so that it survives a power failure */
 } FileFlush;
 
 typedef struct _FileOutput FileOutput;
@@ -26,24 +26,23 @@ typedef struct _FileOutput FileOutput;
 /* Opens the file for the element named `owner`; a file that exists is emptied, or with
  * `append` continued. Returns NULL and a G_FILE_ERROR if the file cannot be written or
  * another element of the process writes to it. */
-FileOutput *file_output_open (const gchar * path, gboolean append, FileFlush flush,
-    const gchar * owner, GError ** error);
+FileOutput *file_output_open (const gchar *path, gboolean append, FileFlush flush,
+    const gchar *owner, GError **error);
 
 /* Writes the collected lines and closes the file. Returns FALSE and a G_FILE_ERROR if
  * that fails. */
-gboolean file_output_close (FileOutput * self, GError ** error);
+gboolean file_output_close (FileOutput *self, GError **error);
 
 /* Writes one line. After OUTPUT_FAILED the line is not in the file, and lines collected
  * before are kept for a later call. */
-OutputResult file_output_write (FileOutput * self, const gchar * line, gsize length,
-    GError ** error);
+OutputResult file_output_write (FileOutput *self, const gchar *line, gsize length, GError **error);
 
 /* Writes the collected lines. Returns FALSE and a G_FILE_ERROR if that fails. */
-gboolean file_output_flush (FileOutput * self, GError ** error);
+gboolean file_output_flush (FileOutput *self, GError **error);
 
 /* Returns the size of the file in bytes, the collected lines included. */
-guint64 file_output_size (FileOutput * self);
+guint64 file_output_size (FileOutput *self);
 
-const gchar *file_output_path (FileOutput * self);
+const gchar *file_output_path (FileOutput *self);
 
 G_END_DECLS

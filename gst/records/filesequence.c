@@ -8,18 +8,18 @@
 
 struct _FileSequence
 {
-  FileOutput *output;           /* NULL: the next file could not be opened */
-  gchar *path;                  /* of the open file, or of the next one */
+  FileOutput *output; /* NULL: the next file could not be opened */
+  gchar *path;        /* of the open file, or of the next one */
   gboolean numbered;
   NumberedFile names;
-  guint number;                 /* of the open file, or of the next one */
-  GstClockTime begin;           /* running time of its first frame; GST_CLOCK_TIME_NONE: none yet */
+  guint number;       /* of the open file, or of the next one */
+  GstClockTime begin; /* running time of its first frame; GST_CLOCK_TIME_NONE: none yet */
   gchar *owner;
   FileSequenceSettings settings;
 };
 
 static gboolean
-open_output (FileSequence * self, gboolean append, GError ** error)
+open_output (FileSequence *self, gboolean append, GError **error)
 {
   self->output = file_output_open (self->path, append, self->settings.flush, self->owner, error);
   self->begin = GST_CLOCK_TIME_NONE;
@@ -27,7 +27,7 @@ open_output (FileSequence * self, gboolean append, GError ** error)
 }
 
 static void
-sequence_free (FileSequence * self)
+sequence_free (FileSequence *self)
 {
   numbered_file_clear (&self->names);
   g_free (self->path);
@@ -36,12 +36,12 @@ sequence_free (FileSequence * self)
 }
 
 FileSequence *
-file_sequence_open (const FileSequenceSettings * settings, GError ** error)
+file_sequence_open (const FileSequenceSettings *settings, GError **error)
 {
   FileSequence *self = g_new0 (FileSequence, 1);
 
   self->settings = *settings;
-  self->settings.location = self->settings.owner = NULL;        /* owned by the caller */
+  self->settings.location = self->settings.owner = NULL; /* owned by the caller */
   self->owner = g_strdup (settings->owner);
   self->numbered = settings->max_size > 0 || settings->max_time > 0;
   if (!self->numbered) {
@@ -57,7 +57,7 @@ file_sequence_open (const FileSequenceSettings * settings, GError ** error)
 }
 
 gboolean
-file_sequence_close (FileSequence * self, GError ** error)
+file_sequence_close (FileSequence *self, GError **error)
 {
   gboolean ok = self->output == NULL || file_output_close (self->output, error);
 
@@ -67,7 +67,7 @@ file_sequence_close (FileSequence * self, GError ** error)
 
 /* Returns whether the line must be written to the next file, because of a limit. */
 static gboolean
-at_limit (FileSequence * self, gsize length, GstClockTime running_time)
+at_limit (FileSequence *self, gsize length, GstClockTime running_time)
 {
   guint64 size = self->numbered ? file_output_size (self->output) : 0;
 
@@ -82,7 +82,7 @@ at_limit (FileSequence * self, gsize length, GstClockTime running_time)
 
 /* Closes the file and removes the oldest one if there are more than max_files. */
 static gboolean
-finish_file (FileSequence * self, GError ** error)
+finish_file (FileSequence *self, GError **error)
 {
   gchar *old;
 
@@ -101,8 +101,8 @@ finish_file (FileSequence * self, GError ** error)
 }
 
 OutputResult
-file_sequence_write (FileSequence * self, const gchar * line, gsize length,
-    GstClockTime running_time, GError ** error)
+file_sequence_write (FileSequence *self, const gchar *line, gsize length, GstClockTime running_time,
+    GError **error)
 {
   OutputResult result;
 
@@ -119,13 +119,13 @@ file_sequence_write (FileSequence * self, const gchar * line, gsize length,
 }
 
 gboolean
-file_sequence_flush (FileSequence * self, GError ** error)
+file_sequence_flush (FileSequence *self, GError **error)
 {
   return self->output == NULL || file_output_flush (self->output, error);
 }
 
 const gchar *
-file_sequence_path (FileSequence * self)
+file_sequence_path (FileSequence *self)
 {
   return self->path;
 }

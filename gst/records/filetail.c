@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* filetail: reads a block at the end, and a block of twice the size while the line is longer. */
-#define _GNU_SOURCE             /* memrchr () */
+#define _GNU_SOURCE /* memrchr () */
 #include "filetail.h"
 
 #include <errno.h>
@@ -15,11 +15,11 @@
 
 /* Reads `size` bytes at `offset`, or fewer at the end of the file. */
 static gboolean
-read_block (int fd, gchar * block, gsize size, goffset offset, gsize * got, GError ** error)
+read_block (int fd, gchar *block, gsize size, goffset offset, gsize *got, GError **error)
 {
   *got = 0;
   while (*got < size) {
-    gssize count = pread (fd, block + *got, size - *got, offset + (goffset) * got);
+    gssize count = pread (fd, block + *got, size - *got, offset + (goffset) *got);
 
     if (count == 0)
       break;
@@ -33,7 +33,7 @@ read_block (int fd, gchar * block, gsize size, goffset offset, gsize * got, GErr
 /* Sets the lines from a block at the end of the file. Returns FALSE if the last
  * complete line begins before the block. */
 static gboolean
-split (FileTail * self, const gchar * block, gsize size, gboolean whole_file)
+split (FileTail *self, const gchar *block, gsize size, gboolean whole_file)
 {
   const gchar *end = memrchr (block, '\n', size), *start;
   gsize length = end ? (gsize) (end - block) : 0;
@@ -55,7 +55,7 @@ split (FileTail * self, const gchar * block, gsize size, gboolean whole_file)
 }
 
 gboolean
-file_tail_read (FileTail * self, int fd, GError ** error)
+file_tail_read (FileTail *self, int fd, GError **error)
 {
   gboolean done = FALSE;
   gchar *block = NULL;
@@ -80,7 +80,7 @@ file_tail_read (FileTail * self, int fd, GError ** error)
 }
 
 void
-file_tail_clear (FileTail * self)
+file_tail_clear (FileTail *self)
 {
   g_clear_pointer (&self->line, g_free);
   g_clear_pointer (&self->unfinished, g_free);

@@ -115,21 +115,21 @@ struct _GstBoxRecord
   /* under the object lock; those that record_settings_may_change () refuses are fixed
    * while `started` */
   RecordSettings settings;
-  gboolean started;             /* under the object lock; from start () to the end of stop () */
-  GstBoxRecordPad *boxes_pad;   /* under the object lock; NULL unless requested */
+  gboolean started;           /* under the object lock; from start () to the end of stop () */
+  GstBoxRecordPad *boxes_pad; /* under the object lock; NULL unless requested */
 
   /* set and cleared under the object lock; used by the streaming thread */
-  RecordOutput *output;         /* NULL if no location is set */
+  RecordOutput *output; /* NULL if no location is set */
 
   /* streaming thread */
-  RecordedFrame frame;          /* of the current buffer */
+  RecordedFrame frame; /* of the current buffer */
   RecordStream *stream;
-  gboolean batches;             /* the buffers are batches */
-  BatchMeta *batch;             /* their streams, each with a RecordStream */
+  gboolean batches; /* the buffers are batches */
+  BatchMeta *batch; /* their streams, each with a RecordStream */
   GString *text;
   gboolean warned_labels, warned_confidence;
 
-  RecordCounts counts;          /* of all streams; under the object lock */
+  RecordCounts counts; /* of all streams; under the object lock */
 };
 
 #define GST_TYPE_BOX_RECORD (gst_box_record_get_type ())
@@ -146,37 +146,43 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 
 /* Warns once about confidences, and once about labels, that the recording leaves out. */
 static void
-warn_about_losses (GstBoxRecord * self, guint omitted)
+warn_about_losses (GstBoxRecord *self, guint omitted)
 {
   guint i;
 
   if (omitted > 0 && !self->warned_confidence) {
     self->warned_confidence = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Cannot write a confidence of frame %"
-            G_GUINT64_FORMAT " (%s); it is left out, here and in later frames", self->frame.index,
-            self->settings.format == RECORD_FORMAT_MOT ? "NaN, infinite, or -1, which means none" :
-            "NaN or infinite"), (NULL));
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("Cannot write a confidence of frame %" G_GUINT64_FORMAT
+         " (%s); it is left out, here and in later frames",
+            self->frame.index,
+            self->settings.format == RECORD_FORMAT_MOT ? "NaN, infinite, or -1, which means none"
+                                                       : "NaN or infinite"),
+        (NULL));
   }
   for (i = 0; self->settings.format == RECORD_FORMAT_MOT && !self->warned_labels
-      && i < self->frame.boxes->len; i++) {
+       && i < self->frame.boxes->len;
+       i++) {
     if (g_array_index (self->frame.boxes, Box, i).label == 0)
       continue;
     self->warned_labels = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("MOT text cannot hold labels; they are left out. "
-            "format=jsonl keeps them"), (NULL));
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("MOT text cannot hold labels; they are left out. "
+         "format=jsonl keeps them"),
+        (NULL));
   }
 }
 
 /* MOT text cannot mark a frame that is not shown, so that frame is not written. */
 static gboolean
-is_left_out (const GstBoxRecord * self)
+is_left_out (const GstBoxRecord *self)
 {
   return self->settings.format == RECORD_FORMAT_MOT && self->frame.outside_segment;
 }
 
 /* Writes the current frame, of `stream`. With OUTPUT_FULL and OUTPUT_FAILED it has no line. */
 static OutputResult
-write_frame (GstBoxRecord * self, RecordStream * stream, GstClockTime running_time,
+write_frame (GstBoxRecord *self, RecordStream *stream, GstClockTime running_time,
     RecordOnFull on_full, RecordOnError on_error)
 {
   gboolean mot = self->settings.format == RECORD_FORMAT_MOT;
@@ -204,9 +210,9 @@ write_frame (GstBoxRecord * self, RecordStream * stream, GstClockTime running_ti
 
 /* Counts the current frame. */
 static void
-count_frame (GstBoxRecord * self, RecordStream * stream, OutputResult result)
+count_frame (GstBoxRecord *self, RecordStream *stream, OutputResult result)
 {
-  RecordCounts counts = {.dropped = result == OUTPUT_FULL,.failed = result == OUTPUT_FAILED };
+  RecordCounts counts = { .dropped = result == OUTPUT_FULL, .failed = result == OUTPUT_FAILED };
 
   if (result == OUTPUT_OK && !is_left_out (self)) {
     counts.frames = 1;
@@ -220,7 +226,7 @@ count_frame (GstBoxRecord * self, RecordStream * stream, OutputResult result)
 }
 
 static void
-emit_frame_boxes (GstBoxRecord * self, GstBuffer * buffer)
+emit_frame_boxes (GstBoxRecord *self, GstBuffer *buffer)
 {
   GstStructure *boxes;
 
@@ -234,7 +240,7 @@ emit_frame_boxes (GstBoxRecord * self, GstBuffer * buffer)
 /* Attaches the line of the current frame to the buffer, which is that of `frame` unless it is
  * NULL. */
 static void
-attach_line (GstBoxRecord * self, GstBuffer * buffer, BatchFrame * frame)
+attach_line (GstBoxRecord *self, GstBuffer *buffer, BatchFrame *frame)
 {
   if (!self->settings.line_meta)
     return;
@@ -247,8 +253,8 @@ attach_line (GstBoxRecord * self, GstBuffer * buffer, BatchFrame * frame)
 
 /* Records a buffer of `stream`. `frame` is its place in a batch, or NULL. */
 static GstFlowReturn
-record_buffer (GstBoxRecord * self, RecordStream * stream, const GstSegment * segment,
-    GstBuffer * buffer, BatchFrame * frame)
+record_buffer (GstBoxRecord *self, RecordStream *stream, const GstSegment *segment,
+    GstBuffer *buffer, BatchFrame *frame)
 {
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
   OutputResult result = OUTPUT_OK;
@@ -273,7 +279,7 @@ record_buffer (GstBoxRecord * self, RecordStream * stream, const GstSegment * se
   count_frame (self, stream, result);
   if (result == OUTPUT_FAILED && on_error == RECORD_ON_ERROR_FAIL)
     return GST_FLOW_ERROR;
-  self->frame.dropped = 0;      /* lines were dropped from the file only */
+  self->frame.dropped = 0; /* lines were dropped from the file only */
   attach_line (self, buffer, frame);
   if (emit)
     emit_frame_boxes (self, frame ? frame->buffer : buffer);
@@ -283,7 +289,7 @@ record_buffer (GstBoxRecord * self, RecordStream * stream, const GstSegment * se
 
 /* The streams of batches continue the recording that was opened. */
 static gpointer
-new_stream (GstObject * element)
+new_stream (GstObject *element)
 {
   RecordStream *stream = record_stream_new ();
 
@@ -292,13 +298,13 @@ new_stream (GstObject * element)
 }
 
 static void
-handle_stream_event (GstObject * element, BatchStream * stream, GstEvent * event)
+handle_stream_event (GstObject *element, BatchStream *stream, GstEvent *event)
 {
   record_stream_event (stream->data, event, GST_BOX_RECORD (element)->settings.add_stream_id);
 }
 
 static GstFlowReturn
-record_frame (GstObject * element, BatchFrame * frame)
+record_frame (GstObject *element, BatchFrame *frame)
 {
   RecordStream *stream = frame->stream->data;
 
@@ -309,14 +315,16 @@ record_frame (GstObject * element, BatchFrame * frame)
 }
 
 static const BatchFuncs batch_funcs = {
-  .stream_new = new_stream,.stream_free = record_stream_free,.event = handle_stream_event,
+  .stream_new = new_stream,
+  .stream_free = record_stream_free,
+  .event = handle_stream_event,
   .frame = record_frame,
 };
 
 /* Without line-meta the element is in passthrough: this is the input buffer, and it may be
  * read-only. With line-meta it is writable. */
 static GstFlowReturn
-gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+gst_box_record_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
 
@@ -326,7 +334,7 @@ gst_box_record_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 }
 
 static gboolean
-gst_box_record_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
+gst_box_record_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
 
@@ -334,13 +342,15 @@ gst_box_record_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * o
   self->batches = batch_meta_in_caps (incaps);
   if (!self->batches || self->output == NULL || self->settings.format != RECORD_FORMAT_MOT)
     return TRUE;
-  GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("MOT text cannot name the streams of batches. "
-          "format=jsonl can."), (NULL));
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("MOT text cannot name the streams of batches. "
+       "format=jsonl can."),
+      (NULL));
   return FALSE;
 }
 
 static void
-set_flushing (GstBoxRecord * self, gboolean flushing)
+set_flushing (GstBoxRecord *self, gboolean flushing)
 {
   GST_OBJECT_LOCK (self);
   if (self->output)
@@ -349,7 +359,7 @@ set_flushing (GstBoxRecord * self, gboolean flushing)
 }
 
 static void
-handle_eos (GstBoxRecord * self)
+handle_eos (GstBoxRecord *self)
 {
   RecordOnError on_error;
 
@@ -363,7 +373,7 @@ handle_eos (GstBoxRecord * self)
 }
 
 static gboolean
-gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
+gst_box_record_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
 
@@ -390,7 +400,7 @@ gst_box_record_sink_event (GstBaseTransform * trans, GstEvent * event)
 
 /* Opens the recording, if there is a location. Returns FALSE after an error message. */
 static gboolean
-open_recording (GstBoxRecord * self, gboolean has_other_output)
+open_recording (GstBoxRecord *self, gboolean has_other_output)
 {
   const gchar *location = self->settings.location;
   RecordOutput *output = NULL;
@@ -403,8 +413,10 @@ open_recording (GstBoxRecord * self, gboolean has_other_output)
     if (output == NULL)
       return FALSE;
   } else if (!has_other_output) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("Cannot record: set the property location (- is "
-            "standard output), emit-signals or line-meta, or link the pad boxes"), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Cannot record: set the property location (- is "
+         "standard output), emit-signals or line-meta, or link the pad boxes"),
+        (NULL));
     return FALSE;
   }
   GST_OBJECT_LOCK (self);
@@ -416,7 +428,7 @@ open_recording (GstBoxRecord * self, gboolean has_other_output)
 
 /* Lets the properties change again. */
 static void
-set_stopped (GstBoxRecord * self)
+set_stopped (GstBoxRecord *self)
 {
   GST_OBJECT_LOCK (self);
   self->started = FALSE;
@@ -424,7 +436,7 @@ set_stopped (GstBoxRecord * self)
 }
 
 static gboolean
-gst_box_record_start (GstBaseTransform * trans)
+gst_box_record_start (GstBaseTransform *trans)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
   gboolean has_other_output;
@@ -446,7 +458,7 @@ gst_box_record_start (GstBaseTransform * trans)
 }
 
 static gboolean
-gst_box_record_stop (GstBaseTransform * trans)
+gst_box_record_stop (GstBaseTransform *trans)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
   RecordOnError on_error;
@@ -462,7 +474,7 @@ gst_box_record_stop (GstBaseTransform * trans)
 }
 
 static GstStateChangeReturn
-gst_box_record_change_state (GstElement * element, GstStateChange transition)
+gst_box_record_change_state (GstElement *element, GstStateChange transition)
 {
   /* otherwise deactivating the pads waits until a blocked reader reads on */
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
@@ -473,14 +485,14 @@ gst_box_record_change_state (GstElement * element, GstStateChange transition)
 /* ------------------------------------------------------------- the pad boxes */
 
 static GstPad *
-gst_box_record_request_new_pad (GstElement * element, GstPadTemplate * template,
-    const gchar * name, const GstCaps * caps)
+gst_box_record_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name,
+    const GstCaps *caps)
 {
   return record_pad_request (element, template, &GST_BOX_RECORD (element)->boxes_pad);
 }
 
 static void
-gst_box_record_release_pad (GstElement * element, GstPad * pad)
+gst_box_record_release_pad (GstElement *element, GstPad *pad)
 {
   record_pad_release (element, pad, &GST_BOX_RECORD (element)->boxes_pad);
 }
@@ -488,7 +500,7 @@ gst_box_record_release_pad (GstElement * element, GstPad * pad)
 /* ---------------------------------------------------------------- properties */
 
 static void
-gst_box_record_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+gst_box_record_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstBoxRecord *self = GST_BOX_RECORD (object);
   gboolean refused;
@@ -503,7 +515,7 @@ gst_box_record_set_property (GObject * object, guint id, const GValue * value, G
 }
 
 static void
-gst_box_record_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_box_record_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstBoxRecord *self = GST_BOX_RECORD (object);
 
@@ -516,7 +528,7 @@ gst_box_record_get_property (GObject * object, guint id, GValue * value, GParamS
 }
 
 static void
-gst_box_record_finalize (GObject * object)
+gst_box_record_finalize (GObject *object)
 {
   GstBoxRecord *self = GST_BOX_RECORD (object);
 
@@ -530,7 +542,7 @@ gst_box_record_finalize (GObject * object)
 }
 
 static void
-gst_box_record_class_init (GstBoxRecordClass * klass)
+gst_box_record_class_init (GstBoxRecordClass *klass)
 {
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
@@ -584,7 +596,7 @@ gst_box_record_class_init (GstBoxRecordClass * klass)
 }
 
 static void
-gst_box_record_init (GstBoxRecord * self)
+gst_box_record_init (GstBoxRecord *self)
 {
   record_settings_init (&self->settings);
   self->text = g_string_new (NULL);

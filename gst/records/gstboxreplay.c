@@ -111,19 +111,19 @@ struct _GstBoxReplay
 
   /* under the object lock; fixed while `started`, unless replay_settings_may_change () */
   ReplaySettings settings;
-  gboolean started;             /* under the object lock; from start () to the end of stop () */
-  GstBoxReplayPad *boxes_pad;   /* fixed while `started`; NULL unless requested */
+  gboolean started;           /* under the object lock; from start () to the end of stop () */
+  GstBoxReplayPad *boxes_pad; /* fixed while `started`; NULL unless requested */
 
   /* set and cleared under the object lock; used by the streaming thread; NULL unless a
    * location is replayed */
-  RecordReader *reader;         /* owned by search.match */
+  RecordReader *reader; /* owned by search.match */
 
   /* streaming thread */
-  ReplaySearch search;          /* its frame is for transform_ip */
-  BoxAttach attach;             /* for transform_ip */
-  LabelTable labels;            /* new labels that this element has taken */
+  ReplaySearch search; /* its frame is for transform_ip */
+  BoxAttach attach;    /* for transform_ip */
+  LabelTable labels;   /* new labels that this element has taken */
 
-  ReplayStats stats;            /* changed by the streaming thread, under the object lock */
+  ReplayStats stats; /* changed by the streaming thread, under the object lock */
 };
 
 #define GST_TYPE_BOX_REPLAY (gst_box_replay_get_type ())
@@ -139,7 +139,7 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 /* ---------------------------------------------------------------- statistics */
 
 static void
-update_counts (GstBoxReplay * self)
+update_counts (GstBoxReplay *self)
 {
   GST_OBJECT_LOCK (self);
   self->stats.counts = *replay_search_counts (&self->search);
@@ -153,7 +153,7 @@ update_counts (GstBoxReplay * self)
 
 /* Posts the statistics of the stream, and warns if no record matched. */
 static void
-report (GstBoxReplay * self)
+report (GstBoxReplay *self)
 {
   replay_search_finish (&self->search);
   update_counts (self);
@@ -169,15 +169,14 @@ report (GstBoxReplay * self)
 
 /* Returns whether the buffer has a line that transform_ip removes. */
 static gboolean
-has_line (GstBoxReplay * self, GstBuffer * buffer)
+has_line (GstBoxReplay *self, GstBuffer *buffer)
 {
   return self->settings.line_meta && line_meta_get (buffer) != NULL;
 }
 
 /* Called before transform_ip, to decide whether the buffer must be writable. */
 static GstFlowReturn
-gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * input,
-    GstBuffer ** output)
+gst_box_replay_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *input, GstBuffer **output)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
   GstFlowReturn flow = replay_search_find (&self->search, &trans->segment, input);
@@ -203,7 +202,7 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * inpu
 }
 
 static GstFlowReturn
-gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+gst_box_replay_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
   const StreamPosition *position = &self->search.position;
@@ -218,7 +217,7 @@ gst_box_replay_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 }
 
 static gboolean
-gst_box_replay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
+gst_box_replay_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
   stream_position_set_caps (&GST_BOX_REPLAY (trans)->search.position, incaps);
   return TRUE;
@@ -226,7 +225,7 @@ gst_box_replay_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * o
 
 /* With TRUE, interrupts waiting for a pipe or for the pad boxes. */
 static void
-set_flushing (GstBoxReplay * self, gboolean flushing)
+set_flushing (GstBoxReplay *self, gboolean flushing)
 {
   GST_OBJECT_LOCK (self);
   if (self->reader)
@@ -237,7 +236,7 @@ set_flushing (GstBoxReplay * self, gboolean flushing)
 }
 
 static gboolean
-gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
+gst_box_replay_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
 
@@ -247,8 +246,7 @@ gst_box_replay_sink_event (GstBaseTransform * trans, GstEvent * event)
       set_flushing (self, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
       break;
     case GST_EVENT_EOS:
-      if (replay_search_is_open (&self->search)
-          && !stream_position_ended (&self->search.position))
+      if (replay_search_is_open (&self->search) && !stream_position_ended (&self->search.position))
         report (self);
       break;
     default:
@@ -270,7 +268,7 @@ warn_waiting (gpointer element)
 
 /* Opens the recording at the location. Returns FALSE after an error message. */
 static gboolean
-open_location (GstBoxReplay * self)
+open_location (GstBoxReplay *self)
 {
   const ReplaySettings *set = &self->settings;
   RecordReader *reader = replay_open (GST_ELEMENT (self), set);
@@ -289,7 +287,7 @@ open_location (GstBoxReplay * self)
 
 /* Opens the recording. Returns FALSE after an error message. */
 static gboolean
-open_recording (GstBoxReplay * self)
+open_recording (GstBoxReplay *self)
 {
   const ReplaySettings *set = &self->settings;
 
@@ -303,7 +301,7 @@ open_recording (GstBoxReplay * self)
 
 /* Lets the properties change again. */
 static void
-set_stopped (GstBoxReplay * self)
+set_stopped (GstBoxReplay *self)
 {
   GST_OBJECT_LOCK (self);
   self->started = FALSE;
@@ -311,7 +309,7 @@ set_stopped (GstBoxReplay * self)
 }
 
 static gboolean
-gst_box_replay_start (GstBaseTransform * trans)
+gst_box_replay_start (GstBaseTransform *trans)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
 
@@ -328,7 +326,7 @@ gst_box_replay_start (GstBaseTransform * trans)
 }
 
 static gboolean
-gst_box_replay_stop (GstBaseTransform * trans)
+gst_box_replay_stop (GstBaseTransform *trans)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
 
@@ -342,7 +340,7 @@ gst_box_replay_stop (GstBaseTransform * trans)
 }
 
 static GstStateChangeReturn
-gst_box_replay_change_state (GstElement * element, GstStateChange transition)
+gst_box_replay_change_state (GstElement *element, GstStateChange transition)
 {
   /* otherwise deactivating the pads waits until a pipe has data */
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
@@ -352,7 +350,7 @@ gst_box_replay_change_state (GstElement * element, GstStateChange transition)
 
 /* Adds boxes-timeout to the latency of a live pipeline where a buffer may wait so long. */
 static void
-add_latency (GstBoxReplay * self, GstQuery * query)
+add_latency (GstBoxReplay *self, GstQuery *query)
 {
   GstClockTime least, most, wait = GST_CLOCK_TIME_NONE;
   gboolean live;
@@ -370,7 +368,7 @@ add_latency (GstBoxReplay * self, GstQuery * query)
 }
 
 static gboolean
-gst_box_replay_query (GstBaseTransform * trans, GstPadDirection direction, GstQuery * query)
+gst_box_replay_query (GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
   if (!GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->query (trans, direction, query))
     return FALSE;
@@ -382,8 +380,8 @@ gst_box_replay_query (GstBaseTransform * trans, GstPadDirection direction, GstQu
 /* ------------------------------------------------------------- the pad boxes */
 
 static GstPad *
-gst_box_replay_request_new_pad (GstElement * element, GstPadTemplate * template,
-    const gchar * name, const GstCaps * caps)
+gst_box_replay_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name,
+    const GstCaps *caps)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (element);
 
@@ -391,7 +389,7 @@ gst_box_replay_request_new_pad (GstElement * element, GstPadTemplate * template,
 }
 
 static void
-gst_box_replay_release_pad (GstElement * element, GstPad * pad)
+gst_box_replay_release_pad (GstElement *element, GstPad *pad)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (element);
 
@@ -401,7 +399,7 @@ gst_box_replay_release_pad (GstElement * element, GstPad * pad)
 /* ---------------------------------------------------------------- properties */
 
 static void
-gst_box_replay_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+gst_box_replay_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (object);
   gboolean refused = FALSE;
@@ -419,7 +417,7 @@ gst_box_replay_set_property (GObject * object, guint id, const GValue * value, G
 }
 
 static void
-gst_box_replay_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_box_replay_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (object);
 
@@ -432,7 +430,7 @@ gst_box_replay_get_property (GObject * object, guint id, GValue * value, GParamS
 }
 
 static void
-gst_box_replay_finalize (GObject * object)
+gst_box_replay_finalize (GObject *object)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (object);
 
@@ -444,7 +442,7 @@ gst_box_replay_finalize (GObject * object)
 }
 
 static void
-gst_box_replay_class_init (GstBoxReplayClass * klass)
+gst_box_replay_class_init (GstBoxReplayClass *klass)
 {
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
@@ -481,7 +479,7 @@ gst_box_replay_class_init (GstBoxReplayClass * klass)
 }
 
 static void
-gst_box_replay_init (GstBoxReplay * self)
+gst_box_replay_init (GstBoxReplay *self)
 {
   replay_settings_init (&self->settings);
   box_attach_init (&self->attach);

@@ -40,22 +40,22 @@ G_BEGIN_DECLS
 typedef struct _JsonlParser JsonlParser;
 
 JsonlParser *jsonl_parser_new (void);
-void jsonl_parser_free (JsonlParser * self);
+void jsonl_parser_free (JsonlParser *self);
 
 /* Parses one line: sets all fields of `frame` but index and line. If the line is
  * malformed, returns FALSE and RECORD_ERROR_MALFORMED, whose message names the member;
  * the contents of `frame` are then undefined. */
-gboolean jsonl_parse (JsonlParser * self, const gchar * line, gsize length, RecordedFrame * frame,
-    GError ** error);
+gboolean jsonl_parse (JsonlParser *self, const gchar *line, gsize length, RecordedFrame *frame,
+    GError **error);
 
 /* Parses one line as jsonl_parse () does, except that it passes over the boxes without
  * checking them and leaves `frame` without boxes, which takes a tenth of the time. */
-gboolean jsonl_parse_header (JsonlParser * self, const gchar * line, gsize length,
-    RecordedFrame * frame, GError ** error);
+gboolean jsonl_parse_header (JsonlParser *self, const gchar *line, gsize length,
+    RecordedFrame *frame, GError **error);
 
 /* Appends the frame as one line, its end of line included. If the frame size is
  * known, each object gets a bounding_box and its integers are clipped to the frame.
  * Returns the number of confidences left out because they are not finite. */
-guint jsonl_format (const RecordedFrame * frame, GString * out);
+guint jsonl_format (const RecordedFrame *frame, GString *out);
 
 G_END_DECLS

@@ -16,24 +16,55 @@ typedef enum
   GROUP_NMS,
 } Group;
 
-static const gchar *const group_paths[] = {
-  "", "resolution.", "", "detection.", "detection.bounding_box.", "nms."
-};
+static const gchar *const group_paths[] = { "", "resolution.", "", "detection.",
+  "detection.bounding_box.", "nms." };
 
 typedef enum
 {
-  TIMESTAMP, SESSION, DROPPED, REVERSE, DECODING_ORDER, OUTSIDE_SEGMENT, STREAM, STREAM_ID,
-  RESOLUTION, OBJECTS,
-  WIDTH, HEIGHT,
-  X, Y, W, H, ROI_TYPE, REGION_ID, PARENT_ID, ID, ROTATION, DETECTION, NMS,
-  BOUNDING_BOX, CONFIDENCE, LABEL_ID, LABEL,
-  X_MIN, Y_MIN, X_MAX, Y_MAX,
-  STATE, SUPPRESSED_BY,
+  TIMESTAMP,
+  SESSION,
+  DROPPED,
+  REVERSE,
+  DECODING_ORDER,
+  OUTSIDE_SEGMENT,
+  STREAM,
+  STREAM_ID,
+  RESOLUTION,
+  OBJECTS,
+  WIDTH,
+  HEIGHT,
+  X,
+  Y,
+  W,
+  H,
+  ROI_TYPE,
+  REGION_ID,
+  PARENT_ID,
+  ID,
+  ROTATION,
+  DETECTION,
+  NMS,
+  BOUNDING_BOX,
+  CONFIDENCE,
+  LABEL_ID,
+  LABEL,
+  X_MIN,
+  Y_MIN,
+  X_MAX,
+  Y_MAX,
+  STATE,
+  SUPPRESSED_BY,
   N_MEMBERS
 } Member;
 
-#define PLAIN(name, group) { name, group, JSON_NO_GROUP, JSON_NO_GROUP }
-#define INNER(name, group, contents) { name, group, contents, JSON_NO_GROUP }
+#define PLAIN(name, group) \
+  { \
+    name, group, JSON_NO_GROUP, JSON_NO_GROUP \
+  }
+#define INNER(name, group, contents) \
+  { \
+    name, group, contents, JSON_NO_GROUP \
+  }
 
 static const JsonMember members[N_MEMBERS] = {
   [TIMESTAMP] = PLAIN ("timestamp", GROUP_LINE),
@@ -75,8 +106,8 @@ struct _JsonlParser
 {
   JsonScan *scan;
   JsonValue values[N_MEMBERS];
-  GString *text;                /* a copy of a string of the line, NUL-terminated */
-  RecordedFrame *frame;         /* the frame being read */
+  GString *text;        /* a copy of a string of the line, NUL-terminated */
+  RecordedFrame *frame; /* the frame being read */
 };
 
 JsonlParser *
@@ -90,7 +121,7 @@ jsonl_parser_new (void)
 }
 
 void
-jsonl_parser_free (JsonlParser * self)
+jsonl_parser_free (JsonlParser *self)
 {
   if (self == NULL)
     return;
@@ -106,13 +137,13 @@ typedef struct
 {
   const JsonValue *values;
   GString *text;
-  gint element;                 /* index in "objects", or -1 */
+  gint element; /* index in "objects", or -1 */
   GError **error;
 } Source;
 
 /* Sets the error "<path of the member> <what>" and returns FALSE. */
 static gboolean
-refuse (const Source * from, Member member, const gchar * what)
+refuse (const Source *from, Member member, const gchar *what)
 {
   gchar *path = g_strconcat (group_paths[members[member].group], members[member].name, NULL);
 
@@ -124,7 +155,7 @@ refuse (const Source * from, Member member, const gchar * what)
 /* The getters return FALSE after an error. A missing member is not an error; it
  * sets *present to FALSE, or the result to NULL. */
 static gboolean
-get_number (const Source * from, Member member, gdouble * number, gboolean * present)
+get_number (const Source *from, Member member, gdouble *number, gboolean *present)
 {
   const JsonValue *value = &from->values[member];
 
@@ -140,8 +171,8 @@ get_number (const Source * from, Member member, gdouble * number, gboolean * pre
 }
 
 static gboolean
-get_integer (const Source * from, Member member, gint64 min, gint64 max, gint64 * number,
-    gboolean * present)
+get_integer (const Source *from, Member member, gint64 min, gint64 max, gint64 *number,
+    gboolean *present)
 {
   const JsonValue *value = &from->values[member];
 
@@ -149,8 +180,9 @@ get_integer (const Source * from, Member member, gint64 min, gint64 max, gint64 
   if (!*present)
     return TRUE;
   if (value->kind != JSON_INTEGER || value->integer < min || value->integer > max) {
-    gchar *what = g_strdup_printf ("is not an integer from %" G_GINT64_FORMAT " to %"
-        G_GINT64_FORMAT, min, max);
+    gchar *what = g_strdup_printf ("is not an integer from %" G_GINT64_FORMAT
+                                   " to %" G_GINT64_FORMAT,
+        min, max);
     refuse (from, member, what);
     g_free (what);
     return FALSE;
@@ -160,7 +192,7 @@ get_integer (const Source * from, Member member, gint64 min, gint64 max, gint64 
 }
 
 static gboolean
-get_int (const Source * from, Member member, gint * number, gboolean * present)
+get_int (const Source *from, Member member, gint *number, gboolean *present)
 {
   gint64 wide = 0;
 
@@ -173,7 +205,7 @@ get_int (const Source * from, Member member, gint * number, gboolean * present)
 
 /* Sets *text to the value, or to NULL if the member is missing. */
 static gboolean
-get_string (const Source * from, Member member, const JsonValue ** text)
+get_string (const Source *from, Member member, const JsonValue **text)
 {
   const JsonValue *value = &from->values[member];
 
@@ -185,7 +217,7 @@ get_string (const Source * from, Member member, const JsonValue ** text)
 
 /* Returns a terminated copy of a string, which is valid until the next call. */
 static const gchar *
-terminate (const Source * from, const JsonValue * string)
+terminate (const Source *from, const JsonValue *string)
 {
   g_string_truncate (from->text, 0);
   return g_string_append_len (from->text, string->text, (gssize) string->length)->str;
@@ -193,7 +225,7 @@ terminate (const Source * from, const JsonValue * string)
 
 /* Sets *boolean to FALSE if the member is missing. */
 static gboolean
-get_boolean (const Source * from, Member member, gboolean * boolean)
+get_boolean (const Source *from, Member member, gboolean *boolean)
 {
   const JsonValue *value = &from->values[member];
 
@@ -205,7 +237,7 @@ get_boolean (const Source * from, Member member, gboolean * boolean)
 
 /* Sets *present to whether the member is an object, whose values can be got then. */
 static gboolean
-get_object (const Source * from, Member member, gboolean * present)
+get_object (const Source *from, Member member, gboolean *present)
 {
   const JsonValue *value = &from->values[member];
 
@@ -217,7 +249,7 @@ get_object (const Source * from, Member member, gboolean * present)
 
 /* Gets four numbers, from `first` on. It is an error if only some of them are present. */
 static gboolean
-get_four (const Source * from, Member first, gdouble numbers[4], gboolean * present)
+get_four (const Source *from, Member first, gdouble numbers[4], gboolean *present)
 {
   guint i, missing = 0, count = 0;
 
@@ -240,7 +272,7 @@ get_four (const Source * from, Member first, gdouble numbers[4], gboolean * pres
 /* --------------------------------------------------------------------- boxes */
 
 static gboolean
-parse_pixels (const Source * from, Box * box, gboolean * present)
+parse_pixels (const Source *from, Box *box, gboolean *present)
 {
   const gchar *what;
   gdouble v[4];
@@ -253,7 +285,7 @@ parse_pixels (const Source * from, Box * box, gboolean * present)
 }
 
 static gboolean
-parse_bounding_box (const Source * from, Box * box)
+parse_bounding_box (const Source *from, Box *box)
 {
   gboolean has;
   gdouble v[4];
@@ -271,7 +303,7 @@ parse_bounding_box (const Source * from, Box * box)
 }
 
 static gboolean
-parse_detection (const Source * from, Box * box)
+parse_detection (const Source *from, Box *box)
 {
   gboolean has;
 
@@ -289,7 +321,7 @@ parse_detection (const Source * from, Box * box)
 }
 
 static gboolean
-parse_nms (const Source * from, Box * box)
+parse_nms (const Source *from, Box *box)
 {
   const JsonValue *state;
   gboolean has;
@@ -300,7 +332,8 @@ parse_nms (const Source * from, Box * box)
     return refuse (from, STATE, "is missing");
   box->state = box_state_from_name (terminate (from, state));
   if (box->state == BOX_STATE_NONE)
-    return refuse (from, STATE, "is none of kept, suppressed, below-score, not-candidate, "
+    return refuse (from, STATE,
+        "is none of kept, suppressed, below-score, not-candidate, "
         "over-cap, too-few-neighbors, no-score, invalid, too-small, too-large, "
         "wrong-aspect-ratio, outside-roi, dropped-label, cut-by-edge");
   if (!get_int (from, SUPPRESSED_BY, &box->suppressed_by, &has))
@@ -312,7 +345,7 @@ parse_nms (const Source * from, Box * box)
 
 /* Sets the label: roi_type, or detection.label if that is missing or empty. */
 static gboolean
-parse_label (const Source * from, gboolean detection, LabelTable * labels, Box * box)
+parse_label (const Source *from, gboolean detection, LabelTable *labels, Box *box)
 {
   const JsonValue *label, *inner = NULL;
 
@@ -327,23 +360,21 @@ parse_label (const Source * from, gboolean detection, LabelTable * labels, Box *
 
 /* Makes a box of the object that was just read. */
 static gboolean
-parse_object (gint element, gpointer data, GError ** error)
+parse_object (gint element, gpointer data, GError **error)
 {
   JsonlParser *self = data;
   const Source from = { self->values, self->text, element, error };
-  Box box = {.w = -1,.parent = -1,.suppressed_by = -1,.od = -1 };
+  Box box = { .w = -1, .parent = -1, .suppressed_by = -1, .od = -1 };
   gboolean pixels, detection, nms, has;
 
-  if (!parse_pixels (&from, &box, &pixels)
-      || !get_int (&from, REGION_ID, &box.region_id, &has)
+  if (!parse_pixels (&from, &box, &pixels) || !get_int (&from, REGION_ID, &box.region_id, &has)
       || !get_int (&from, PARENT_ID, &box.parent_id, &has)
       || !get_int (&from, ID, &box.track_id, &has))
     return FALSE;
   if (has)
     box.flags |= BOX_HAS_TRACK_ID;
   if (!get_number (&from, ROTATION, &box.rotation, &has)
-      || !get_object (&from, DETECTION, &detection)
-      || (detection && !parse_detection (&from, &box))
+      || !get_object (&from, DETECTION, &detection) || (detection && !parse_detection (&from, &box))
       || !parse_label (&from, detection, self->frame->labels, &box)
       || !get_object (&from, NMS, &nms) || (nms && !parse_nms (&from, &box)))
     return FALSE;
@@ -358,7 +389,7 @@ parse_object (gint element, gpointer data, GError ** error)
 
 /* Sets *number to 0 if the member is missing. */
 static gboolean
-get_count (const Source * from, Member member, guint64 * number)
+get_count (const Source *from, Member member, guint64 *number)
 {
   gint64 value = 0;
   gboolean has;
@@ -371,14 +402,13 @@ get_count (const Source * from, Member member, guint64 * number)
 
 /* Parses the members that place a line among the other lines. */
 static gboolean
-parse_sequence (const Source * from, RecordedFrame * frame)
+parse_sequence (const Source *from, RecordedFrame *frame)
 {
   const JsonValue *stream_id;
   gboolean has;
 
   frame->stream = -1;
-  return get_count (from, SESSION, &frame->session)
-      && get_count (from, DROPPED, &frame->dropped)
+  return get_count (from, SESSION, &frame->session) && get_count (from, DROPPED, &frame->dropped)
       && get_boolean (from, REVERSE, &frame->reverse)
       && get_boolean (from, DECODING_ORDER, &frame->decoding_order)
       && get_boolean (from, OUTSIDE_SEGMENT, &frame->outside_segment)
@@ -387,7 +417,7 @@ parse_sequence (const Source * from, RecordedFrame * frame)
 }
 
 static gboolean
-parse_length (const Source * from, Member member, gint * length)
+parse_length (const Source *from, Member member, gint *length)
 {
   gint64 number;
   gboolean has;
@@ -401,25 +431,24 @@ parse_length (const Source * from, Member member, gint * length)
 }
 
 static gboolean
-parse_header (const Source * from, RecordedFrame * frame)
+parse_header (const Source *from, RecordedFrame *frame)
 {
   gint64 number = 0;
   gboolean has;
 
-  if (!get_integer (from, TIMESTAMP, 0, G_MAXINT64, &number, &has)
-      || !parse_sequence (from, frame))
+  if (!get_integer (from, TIMESTAMP, 0, G_MAXINT64, &number, &has) || !parse_sequence (from, frame))
     return FALSE;
   frame->timestamp = has ? (guint64) number : RECORDED_FRAME_NO_TIME;
   frame->width = frame->height = 0;
   if (!get_object (from, RESOLUTION, &has))
     return FALSE;
-  return !has || (parse_length (from, WIDTH, &frame->width)
-      && parse_length (from, HEIGHT, &frame->height));
+  return !has
+      || (parse_length (from, WIDTH, &frame->width) && parse_length (from, HEIGHT, &frame->height));
 }
 
 /* Refuses a box that names a suppressor beyond the last box. */
 static gboolean
-check_suppressors (Source * from, const RecordedFrame * frame)
+check_suppressors (Source *from, const RecordedFrame *frame)
 {
   const gint count = (gint) frame->boxes->len;
 
@@ -430,15 +459,14 @@ check_suppressors (Source * from, const RecordedFrame * frame)
 }
 
 static gboolean
-parse_line (JsonlParser * self, const gchar * line, gsize length, JsonElementFunc each,
-    RecordedFrame * frame, GError ** error)
+parse_line (JsonlParser *self, const gchar *line, gsize length, JsonElementFunc each,
+    RecordedFrame *frame, GError **error)
 {
   Source from = { self->values, self->text, -1, error };
 
   g_array_set_size (frame->boxes, 0);
   self->frame = frame;
-  if (!json_scan_line (self->scan, line, length, each, self, error)
-      || !parse_header (&from, frame))
+  if (!json_scan_line (self->scan, line, length, each, self, error) || !parse_header (&from, frame))
     return FALSE;
   if (self->values[OBJECTS].kind == JSON_MISSING)
     return refuse (&from, OBJECTS, "is missing");
@@ -448,15 +476,15 @@ parse_line (JsonlParser * self, const gchar * line, gsize length, JsonElementFun
 }
 
 gboolean
-jsonl_parse_header (JsonlParser * self, const gchar * line, gsize length, RecordedFrame * frame,
-    GError ** error)
+jsonl_parse_header (JsonlParser *self, const gchar *line, gsize length, RecordedFrame *frame,
+    GError **error)
 {
   return parse_line (self, line, length, NULL, frame, error);
 }
 
 gboolean
-jsonl_parse (JsonlParser * self, const gchar * line, gsize length, RecordedFrame * frame,
-    GError ** error)
+jsonl_parse (JsonlParser *self, const gchar *line, gsize length, RecordedFrame *frame,
+    GError **error)
 {
   return parse_line (self, line, length, parse_object, frame, error);
 }

@@ -8,14 +8,14 @@
 #include "numbertext.h"
 
 static void
-member_int (GString * out, const gchar * name_and_colon, gint64 number)
+member_int (GString *out, const gchar *name_and_colon, gint64 number)
 {
   g_string_append (out, name_and_colon);
   number_text_append_int (out, number);
 }
 
 static void
-member_double (GString * out, const gchar * name_and_colon, gdouble number)
+member_double (GString *out, const gchar *name_and_colon, gdouble number)
 {
   g_string_append (out, name_and_colon);
   number_text_append_double (out, number);
@@ -23,7 +23,7 @@ member_double (GString * out, const gchar * name_and_colon, gdouble number)
 
 /* Clips to 0..size, if the size is known. */
 static void
-clip (gint64 * start, gint64 * length, gint size)
+clip (gint64 *start, gint64 *length, gint size)
 {
   gint64 end = *start + *length;
 
@@ -34,7 +34,7 @@ clip (gint64 * start, gint64 * length, gint size)
 }
 
 static void
-format_bounding_box (const Box * box, gint width, gint height, GString * out)
+format_bounding_box (const Box *box, gint width, gint height, GString *out)
 {
   gdouble x_min = box->x_min, y_min = box->y_min, x_max = box->x_max, y_max = box->y_max;
 
@@ -54,7 +54,7 @@ format_bounding_box (const Box * box, gint width, gint height, GString * out)
 /* Appends the member "detection", if it has contents. Returns the number of
  * confidences left out. */
 static guint
-format_detection (const Box * box, gint width, gint height, GString * out)
+format_detection (const Box *box, gint width, gint height, GString *out)
 {
   gboolean confidence = (box->flags & BOX_HAS_CONFIDENCE) && isfinite (box->confidence);
   gboolean label_id = (box->flags & BOX_HAS_LABEL_ID) != 0;
@@ -77,13 +77,13 @@ format_detection (const Box * box, gint width, gint height, GString * out)
       number_text_append_string (out, g_quark_to_string (box->label));
       g_string_append_c (out, ',');
     }
-    out->str[out->len - 1] = '}';       /* replaces the last comma */
+    out->str[out->len - 1] = '}'; /* replaces the last comma */
   }
   return (box->flags & BOX_HAS_CONFIDENCE) && !confidence;
 }
 
 static guint
-format_box (const Box * box, gint width, gint height, GString * out)
+format_box (const Box *box, gint width, gint height, GString *out)
 {
   const gchar *state = box_state_name (box->state);
   gint64 x = box->x, y = box->y, w = box->w, h = box->h;
@@ -120,7 +120,7 @@ format_box (const Box * box, gint width, gint height, GString * out)
 
 /* Appends the members that place a line among the other lines. */
 static void
-format_sequence (const RecordedFrame * frame, GString * out)
+format_sequence (const RecordedFrame *frame, GString *out)
 {
   if (frame->session > 0) {
     member_int (out, "\"session\":", (gint64) frame->session);
@@ -148,7 +148,7 @@ format_sequence (const RecordedFrame * frame, GString * out)
 }
 
 guint
-jsonl_format (const RecordedFrame * frame, GString * out)
+jsonl_format (const RecordedFrame *frame, GString *out)
 {
   gboolean size_known = frame->width > 0 && frame->height > 0;
   guint i, omitted = 0;

@@ -17,23 +17,23 @@ namespace ondemand = simdjson::ondemand;
 
 struct _JsonScan
 {
-  const gchar *text;            /* its name in messages */
+  const gchar *text; /* its name in messages */
   const JsonMember *members;
   guint count;
-  JsonValue *values;            /* not owned */
+  JsonValue *values; /* not owned */
   ondemand::parser parser;
-  gchar *line;                  /* a copy, followed by the padding that simdjson may read */
+  gchar *line; /* a copy, followed by the padding that simdjson may read */
   gsize capacity;
 
   /* of the line being read */
   JsonElementFunc each;
   gpointer data;
-  gint element;                 /* index in the array, or -1 */
+  gint element; /* index in the array, or -1 */
   GError **error;
 };
 
 JsonScan *
-json_scan_new (const gchar * text, const JsonMember * members, guint count, JsonValue * values)
+json_scan_new (const gchar *text, const JsonMember *members, guint count, JsonValue *values)
 {
   JsonScan *self = new JsonScan ();
 
@@ -45,7 +45,7 @@ json_scan_new (const gchar * text, const JsonMember * members, guint count, Json
 }
 
 void
-json_scan_free (JsonScan * self)
+json_scan_free (JsonScan *self)
 {
   if (self == NULL)
     return;
@@ -56,10 +56,10 @@ json_scan_free (JsonScan * self)
 /* -------------------------------------------------------------------- errors */
 
 gboolean
-json_scan_refuse (gint element, const gchar * path, const gchar * what, GError ** error)
+json_scan_refuse (gint element, const gchar *path, const gchar *what, GError **error)
 {
-  gchar *place = element < 0 ? g_strdup ("") : g_strdup_printf ("objects[%d]%s", element,
-      *path ? "." : "");
+  gchar *place = element < 0 ? g_strdup ("")
+                             : g_strdup_printf ("objects[%d]%s", element, *path ? "." : "");
 
   g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%s%s %s", place, path, what);
   g_free (place);
@@ -67,15 +67,14 @@ json_scan_refuse (gint element, const gchar * path, const gchar * what, GError *
 }
 
 static gboolean
-refuse (JsonScan * self, const gchar * what)
+refuse (JsonScan *self, const gchar *what)
 {
-  return json_scan_refuse (self->element, self->element < 0 ? self->text : "", what,
-      self->error);
+  return json_scan_refuse (self->element, self->element < 0 ? self->text : "", what, self->error);
 }
 
 /* Sets the error for text that is not JSON and returns FALSE. */
 static gboolean
-refuse_text (JsonScan * self, simdjson::error_code reason)
+refuse_text (JsonScan *self, simdjson::error_code reason)
 {
   gchar *what = g_strdup_printf ("is not valid JSON: %s", simdjson::error_message (reason));
 
@@ -88,7 +87,7 @@ refuse_text (JsonScan * self, simdjson::error_code reason)
 
 /* Removes the digits that `text` begins with, and returns their number. */
 static gsize
-skip_digits (std::string_view & text)
+skip_digits (std::string_view &text)
 {
   const gsize n = MIN (text.find_first_not_of ("0123456789"), text.size ());
 
@@ -98,7 +97,7 @@ skip_digits (std::string_view & text)
 
 /* Removes the first character of `text` if it is one of `any`, and returns whether it was. */
 static bool
-skip_one (std::string_view & text, std::string_view any)
+skip_one (std::string_view &text, std::string_view any)
 {
   const bool found = !text.empty () && any.find (text[0]) != std::string_view::npos;
 
@@ -124,7 +123,7 @@ is_number (std::string_view text)
 }
 
 static gboolean
-scan_number (JsonScan * self, ondemand::value value, JsonValue * out)
+scan_number (JsonScan *self, ondemand::value value, JsonValue *out)
 {
   const std::string_view token = value.raw_json_token ();
   ondemand::number number;
@@ -150,7 +149,7 @@ scan_number (JsonScan * self, ondemand::value value, JsonValue * out)
 /* -------------------------------------------------------------------- values */
 
 static gboolean
-scan_string (JsonScan * self, ondemand::value value, JsonValue * out)
+scan_string (JsonScan *self, ondemand::value value, JsonValue *out)
 {
   std::string_view text;
   const simdjson::error_code error = value.get_string ().get (text);
@@ -167,11 +166,11 @@ scan_string (JsonScan * self, ondemand::value value, JsonValue * out)
 
 /* Reads true, false or null. */
 static gboolean
-scan_word (JsonScan * self, ondemand::value value, gboolean boolean, JsonValue * out)
+scan_word (JsonScan *self, ondemand::value value, gboolean boolean, JsonValue *out)
 {
   bool answer = false;
   const simdjson::error_code error = boolean ? value.get_bool ().get (answer)
-      : value.is_null ().get (answer);
+                                             : value.is_null ().get (answer);
 
   if (error || (!boolean && !answer))
     return refuse (self, "has a word that is neither true, false nor null");
@@ -182,7 +181,7 @@ scan_word (JsonScan * self, ondemand::value value, gboolean boolean, JsonValue *
 
 /* Returns the row of a member, or -1 if it is ignored. */
 static gint
-find_member (JsonScan * self, gint group, std::string_view name)
+find_member (JsonScan *self, gint group, std::string_view name)
 {
   for (guint i = 0; group != JSON_NO_GROUP && i < self->count; i++)
     if (self->members[i].group == group && name == self->members[i].name)
@@ -190,11 +189,11 @@ find_member (JsonScan * self, gint group, std::string_view name)
   return -1;
 }
 
-static gboolean scan_value (JsonScan * self, ondemand::value value, JsonValue * out, gint member,
+static gboolean scan_value (JsonScan *self, ondemand::value value, JsonValue *out, gint member,
     guint depth);
 
 static gboolean
-scan_object (JsonScan * self, ondemand::object object, gint group, guint depth)
+scan_object (JsonScan *self, ondemand::object object, gint group, guint depth)
 {
   for (guint i = 0; group != JSON_NO_GROUP && i < self->count; i++)
     if (self->members[i].group == group)
@@ -208,7 +207,7 @@ scan_object (JsonScan * self, ondemand::object object, gint group, guint depth)
       error = field.value ().get (value);
     if (error)
       return refuse_text (self, error);
-    JsonValue ignored = { };
+    JsonValue ignored = {};
     const gint member = find_member (self, group, name);
 
     if (!scan_value (self, value, member < 0 ? &ignored : &self->values[member], member, depth))
@@ -219,7 +218,7 @@ scan_object (JsonScan * self, ondemand::object object, gint group, guint depth)
 
 /* Reads the array of objects of the line. */
 static gboolean
-scan_elements (JsonScan * self, ondemand::array array, gint group, guint depth)
+scan_elements (JsonScan *self, ondemand::array array, gint group, guint depth)
 {
   self->element = 0;
   for (auto value : array) {
@@ -240,13 +239,13 @@ scan_elements (JsonScan * self, ondemand::array array, gint group, guint depth)
 }
 
 static gboolean
-scan_array (JsonScan * self, ondemand::array array, JsonValue * out, gint elements, guint depth)
+scan_array (JsonScan *self, ondemand::array array, JsonValue *out, gint elements, guint depth)
 {
   if (elements != JSON_NO_GROUP)
     return self->each == NULL || scan_elements (self, array, elements, depth);
   out->length = 0;
   for (auto element : array) {
-    JsonValue scanned = { };
+    JsonValue scanned = {};
     ondemand::value value;
     const simdjson::error_code error = element.get (value);
 
@@ -256,7 +255,8 @@ scan_array (JsonScan * self, ondemand::array array, JsonValue * out, gint elemen
       return FALSE;
     if (out->length < JSON_ELEMENTS)
       out->elements[out->length] = scanned.kind == JSON_INTEGER || scanned.kind == JSON_REAL
-          ? scanned.number : NAN;
+          ? scanned.number
+          : NAN;
     out->length++;
   }
   return TRUE;
@@ -264,7 +264,7 @@ scan_array (JsonScan * self, ondemand::array array, JsonValue * out, gint elemen
 
 /* Reads an object or an array that lies inside `depth` brackets. */
 static gboolean
-scan_brackets (JsonScan * self, ondemand::value value, JsonValue * out, gint member, guint depth)
+scan_brackets (JsonScan *self, ondemand::value value, JsonValue *out, gint member, guint depth)
 {
   const JsonMember *row = member < 0 ? NULL : &self->members[member];
   const bool braces = out->kind == JSON_OBJECT;
@@ -278,11 +278,11 @@ scan_brackets (JsonScan * self, ondemand::value value, JsonValue * out, gint mem
   if (error)
     return refuse_text (self, error);
   return braces ? scan_object (self, object, row ? row->contents : JSON_NO_GROUP, depth + 1)
-      : scan_array (self, array, out, row ? row->elements : JSON_NO_GROUP, depth + 1);
+                : scan_array (self, array, out, row ? row->elements : JSON_NO_GROUP, depth + 1);
 }
 
 static gboolean
-scan_value (JsonScan * self, ondemand::value value, JsonValue * out, gint member, guint depth)
+scan_value (JsonScan *self, ondemand::value value, JsonValue *out, gint member, guint depth)
 {
   ondemand::json_type type;
   const simdjson::error_code error = value.type ().get (type);
@@ -305,7 +305,7 @@ scan_value (JsonScan * self, ondemand::value value, JsonValue * out, gint member
     case ondemand::json_type::boolean:
     case ondemand::json_type::null:
       return scan_word (self, value, type == ondemand::json_type::boolean, out);
-    default:                   /* text that is not a value, in later versions of simdjson */
+    default: /* text that is not a value, in later versions of simdjson */
       return refuse_text (self, simdjson::TAPE_ERROR);
   }
 }
@@ -314,7 +314,7 @@ scan_value (JsonScan * self, ondemand::value value, JsonValue * out, gint member
 
 /* Copies the line into memory with padding, because simdjson reads beyond the end. */
 static simdjson::error_code
-copy_line (JsonScan * self, const gchar * line, gsize length)
+copy_line (JsonScan *self, const gchar *line, gsize length)
 {
   if (self->line == NULL || length > self->capacity) {
     const gsize capacity = MAX (length + length / 2, FIRST_CAPACITY);
@@ -332,8 +332,8 @@ copy_line (JsonScan * self, const gchar * line, gsize length)
 }
 
 gboolean
-json_scan_line (JsonScan * self, const gchar * line, gsize length, JsonElementFunc each,
-    gpointer data, GError ** error)
+json_scan_line (JsonScan *self, const gchar *line, gsize length, JsonElementFunc each,
+    gpointer data, GError **error)
 {
   ondemand::document document;
   ondemand::object object;
@@ -344,8 +344,8 @@ json_scan_line (JsonScan * self, const gchar * line, gsize length, JsonElementFu
   self->element = -1;
   self->error = error;
   if (!problem)
-    problem = self->parser.iterate (self->line, length,
-        self->capacity + simdjson::SIMDJSON_PADDING).get (document);
+    problem = self->parser.iterate (self->line, length, self->capacity + simdjson::SIMDJSON_PADDING)
+                  .get (document);
   if (!problem)
     problem = document.get_object ().get (object);
   if (problem == simdjson::EMPTY)

@@ -14,10 +14,10 @@ G_BEGIN_DECLS
 typedef enum
 {
   JSON_MISSING,
-  JSON_INTEGER,                 /* of 64 bits, signed; `number` is set too */
+  JSON_INTEGER, /* of 64 bits, signed; `number` is set too */
   JSON_REAL,
   JSON_STRING,
-  JSON_BOOLEAN,                 /* `integer` is 0 or 1 */
+  JSON_BOOLEAN, /* `integer` is 0 or 1 */
   JSON_OBJECT,
   JSON_ARRAY,
   JSON_NULL,
@@ -30,9 +30,9 @@ typedef struct
   JsonKind kind;
   gint64 integer;
   gdouble number;
-  const gchar *text;            /* UTF-8 without NUL characters, not terminated, not owned */
-  gsize length;                 /* of the text, in bytes; of an array, its number of elements */
-  gdouble elements[JSON_ELEMENTS];      /* the first ones of an array; NAN: not a number */
+  const gchar *text;               /* UTF-8 without NUL characters, not terminated, not owned */
+  gsize length;                    /* of the text, in bytes; of an array, its number of elements */
+  gdouble elements[JSON_ELEMENTS]; /* the first ones of an array; NAN: not a number */
 } JsonValue;
 
 #define JSON_NO_GROUP (-1)
@@ -41,9 +41,9 @@ typedef struct
 typedef struct
 {
   const gchar *name;
-  gint group;                   /* of the object that has this member */
-  gint contents;                /* group of the object in this member, or JSON_NO_GROUP */
-  gint elements;                /* group of the objects in the array that this member is, or
+  gint group;    /* of the object that has this member */
+  gint contents; /* group of the object in this member, or JSON_NO_GROUP */
+  gint elements; /* group of the objects in the array that this member is, or
                                  * JSON_NO_GROUP; one member of the line may have this */
 } JsonMember;
 
@@ -51,24 +51,24 @@ typedef struct _JsonScan JsonScan;
 
 /* Called for each object of the array whose values have been read. Returns FALSE after it
  * has set an error, which ends the scan. */
-typedef gboolean (*JsonElementFunc) (gint element, gpointer data, GError ** error);
+typedef gboolean (*JsonElementFunc) (gint element, gpointer data, GError **error);
 
 /* `text` names what is read in messages ("the line"); it and `members`, which has `count`
  * rows, must stay valid. `values` has room for `count` values.
  * While an object is read, the values of its group hold its members that were read; if
  * a name is there twice, the last one. */
-JsonScan *json_scan_new (const gchar * text, const JsonMember * members, guint count,
-    JsonValue * values);
-void json_scan_free (JsonScan * self);
+JsonScan *json_scan_new (const gchar *text, const JsonMember *members, guint count,
+    JsonValue *values);
+void json_scan_free (JsonScan *self);
 
 /* Reads one line. `each` is called for each object of the array; if it is NULL, the array
  * is passed over and its contents are not checked. The texts of `values` are valid until
  * the next call. If the line is malformed, returns FALSE and RECORD_ERROR_MALFORMED. */
-gboolean json_scan_line (JsonScan * self, const gchar * line, gsize length, JsonElementFunc each,
-    gpointer data, GError ** error);
+gboolean json_scan_line (JsonScan *self, const gchar *line, gsize length, JsonElementFunc each,
+    gpointer data, GError **error);
 
 /* Sets the error "objects[<element>].<path> <what>" and returns FALSE. `element` is -1
  * outside of the array. `path` may be empty. */
-gboolean json_scan_refuse (gint element, const gchar * path, const gchar * what, GError ** error);
+gboolean json_scan_refuse (gint element, const gchar *path, const gchar *what, GError **error);
 
 G_END_DECLS

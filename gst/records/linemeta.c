@@ -7,7 +7,7 @@
 #define FIELD "line"
 
 static gboolean
-has_same_size (const GstVideoMetaTransform * scale)
+has_same_size (const GstVideoMetaTransform *scale)
 {
   return GST_VIDEO_INFO_WIDTH (scale->in_info) == GST_VIDEO_INFO_WIDTH (scale->out_info)
       && GST_VIDEO_INFO_HEIGHT (scale->in_info) == GST_VIDEO_INFO_HEIGHT (scale->out_info);
@@ -15,12 +15,13 @@ has_same_size (const GstVideoMetaTransform * scale)
 
 /* Copies the line where the frame keeps its geometry. */
 static gboolean
-transform (GstBuffer * to, GstCustomMeta * meta, GstBuffer * from, GQuark type, gpointer data,
+transform (GstBuffer *to, GstCustomMeta *meta, GstBuffer *from, GQuark type, gpointer data,
     gpointer user_data)
 {
   const gchar *line = gst_structure_get_string (gst_custom_meta_get_structure (meta), FIELD);
 
-  if (line == NULL || !(GST_META_TRANSFORM_IS_COPY (type)
+  if (line == NULL
+      || !(GST_META_TRANSFORM_IS_COPY (type)
           || (GST_VIDEO_META_TRANSFORM_IS_SCALE (type) && has_same_size (data))))
     return FALSE;
   line_meta_set (to, line);
@@ -31,8 +32,7 @@ void
 line_meta_register (void)
 {
   static const gchar *tags[] = { GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_ORIENTATION_STR,
-    GST_META_TAG_VIDEO_SIZE_STR, NULL
-  };
+    GST_META_TAG_VIDEO_SIZE_STR, NULL };
   static gsize registered;
 
   if (g_once_init_enter (&registered)) {
@@ -42,7 +42,7 @@ line_meta_register (void)
 }
 
 void
-line_meta_set (GstBuffer * buffer, const gchar * line)
+line_meta_set (GstBuffer *buffer, const gchar *line)
 {
   GstCustomMeta *meta = gst_buffer_get_custom_meta (buffer, NAME);
 
@@ -52,7 +52,7 @@ line_meta_set (GstBuffer * buffer, const gchar * line)
 }
 
 const gchar *
-line_meta_get (GstBuffer * buffer)
+line_meta_get (GstBuffer *buffer)
 {
   GstCustomMeta *meta = gst_buffer_get_custom_meta (buffer, NAME);
 
@@ -60,7 +60,7 @@ line_meta_get (GstBuffer * buffer)
 }
 
 void
-line_meta_remove (GstBuffer * buffer)
+line_meta_remove (GstBuffer *buffer)
 {
   GstCustomMeta *meta = gst_buffer_get_custom_meta (buffer, NAME);
 

@@ -17,12 +17,12 @@ G_BEGIN_DECLS
 void line_meta_register (void);
 
 /* Sets the line of a writable buffer, and replaces one that it has. `line` is UTF-8. */
-void line_meta_set (GstBuffer * buffer, const gchar * line);
+void line_meta_set (GstBuffer *buffer, const gchar *line);
 
 /* Returns the line of a buffer, which owns it, or NULL. */
-const gchar *line_meta_get (GstBuffer * buffer);
+const gchar *line_meta_get (GstBuffer *buffer);
 
 /* Removes the line of a writable buffer, if it has one. */
-void line_meta_remove (GstBuffer * buffer);
+void line_meta_remove (GstBuffer *buffer);
 
 G_END_DECLS

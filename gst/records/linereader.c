@@ -18,47 +18,46 @@
 
 #define CHUNK 65536
 #define FOLLOW_INTERVAL (50 * GST_MSECOND)
-#define STALL GST_SECOND        /* length of a wait at which `waiting` is called */
+#define STALL GST_SECOND /* length of a wait at which `waiting` is called */
 
 struct _LineReader
 {
   int fd;
   gboolean seekable;
-  gboolean shared;              /* a second reader of it would take some of the lines */
-  gboolean claimed;             /* by file_claim_take () */
+  gboolean shared;  /* a second reader of it would take some of the lines */
+  gboolean claimed; /* by file_claim_take () */
   gsize max_line;
-  gint flushing;                /* boolean, accessed atomically */
-  GstPoll *poll;                /* NULL for a regular file, which never blocks */
+  gint flushing; /* boolean, accessed atomically */
+  GstPoll *poll; /* NULL for a regular file, which never blocks */
   GstPollFD poll_fd;
   gboolean follow;
-  GstPoll *pause;               /* for waiting at the end of the file */
+  GstPoll *pause; /* for waiting at the end of the file */
   void (*waiting) (gpointer data);
   gpointer waiting_data;
-  gint64 deadline;              /* monotonic time in us; 0: none */
-  gboolean late;                /* the deadline ended the last call */
-  GstClockTime waited;          /* ns without data; GST_CLOCK_TIME_NONE after `waiting` */
+  gint64 deadline;     /* monotonic time in us; 0: none */
+  gboolean late;       /* the deadline ended the last call */
+  GstClockTime waited; /* ns without data; GST_CLOCK_TIME_NONE after `waiting` */
 
   gchar *buffer;
-  gsize size;                   /* of buffer, less a byte for a NUL */
-  gsize start, end;             /* the text read and not returned yet */
-  gsize scanned;                /* no end of line is before this */
-  guint64 end_offset;           /* position of `end` in the file */
-  guint64 line_offset;          /* position of the line returned last */
+  gsize size;          /* of buffer, less a byte for a NUL */
+  gsize start, end;    /* the text read and not returned yet */
+  gsize scanned;       /* no end of line is before this */
+  guint64 end_offset;  /* position of `end` in the file */
+  guint64 line_offset; /* position of the line returned last */
   gboolean eof;
-  gboolean unfinished;          /* the line returned last has no end */
-  gboolean discarding;          /* inside a line that is too long, and skipping its rest */
+  gboolean unfinished; /* the line returned last has no end */
+  gboolean discarding; /* inside a line that is too long, and skipping its rest */
   guint64 number;
 };
 
 static void
-set_errno_error (GError ** error, int number)
+set_errno_error (GError **error, int number)
 {
-  g_set_error_literal (error, G_FILE_ERROR, g_file_error_from_errno (number),
-      g_strerror (number));
+  g_set_error_literal (error, G_FILE_ERROR, g_file_error_from_errno (number), g_strerror (number));
 }
 
 LineReader *
-line_reader_new (const gchar * location, gsize max_line, GError ** error)
+line_reader_new (const gchar *location, gsize max_line, GError **error)
 {
   LineReader *self;
   struct stat st;
@@ -97,7 +96,7 @@ line_reader_new (const gchar * location, gsize max_line, GError ** error)
 }
 
 void
-line_reader_free (LineReader * self)
+line_reader_free (LineReader *self)
 {
   if (self == NULL)
     return;
@@ -112,7 +111,7 @@ line_reader_free (LineReader * self)
 }
 
 void
-line_reader_set_flushing (LineReader * self, gboolean flushing)
+line_reader_set_flushing (LineReader *self, gboolean flushing)
 {
   g_atomic_int_set (&self->flushing, flushing);
   if (self->poll)
@@ -121,19 +120,19 @@ line_reader_set_flushing (LineReader * self, gboolean flushing)
 }
 
 void
-line_reader_set_follow (LineReader * self, gboolean follow)
+line_reader_set_follow (LineReader *self, gboolean follow)
 {
   self->follow = follow;
 }
 
 gboolean
-line_reader_follows (LineReader * self)
+line_reader_follows (LineReader *self)
 {
   return self->follow;
 }
 
 gboolean
-line_reader_claim (LineReader * self, const gchar * owner, GError ** error)
+line_reader_claim (LineReader *self, const gchar *owner, GError **error)
 {
   if (self->shared && !self->claimed)
     self->claimed = file_claim_take (self->fd, FALSE, owner, error);
@@ -141,21 +140,21 @@ line_reader_claim (LineReader * self, const gchar * owner, GError ** error)
 }
 
 void
-line_reader_set_waiting (LineReader * self, void (*waiting) (gpointer), gpointer data)
+line_reader_set_waiting (LineReader *self, void (*waiting) (gpointer), gpointer data)
 {
   self->waiting = waiting;
   self->waiting_data = data;
 }
 
 gboolean
-line_reader_is_unfinished (LineReader * self)
+line_reader_is_unfinished (LineReader *self)
 {
   return self->unfinished;
 }
 
 /* Makes space for CHUNK more bytes behind `end`. */
 static void
-reserve_chunk (LineReader * self)
+reserve_chunk (LineReader *self)
 {
   gsize used = self->end - self->start;
 
@@ -177,7 +176,7 @@ reserve_chunk (LineReader * self)
 
 /* Returns the longest time, in ns, to wait from now on, at most `most`. */
 static GstClockTime
-time_to_wait (LineReader * self, GstClockTime most)
+time_to_wait (LineReader *self, GstClockTime most)
 {
   gint64 rest = self->deadline - g_get_monotonic_time ();
 
@@ -186,7 +185,7 @@ time_to_wait (LineReader * self, GstClockTime most)
 
 /* Returns whether the deadline has passed, and sets `late` then. */
 static gboolean
-check_late (LineReader * self)
+check_late (LineReader *self)
 {
   self->late = self->deadline != 0 && g_get_monotonic_time () >= self->deadline;
   return self->late;
@@ -194,7 +193,7 @@ check_late (LineReader * self)
 
 /* Adds to the time waited, and calls `waiting` when it reaches STALL. */
 static void
-add_wait (LineReader * self, GstClockTime time)
+add_wait (LineReader *self, GstClockTime time)
 {
   if (!GST_CLOCK_TIME_IS_VALID (self->waited) || self->deadline != 0)
     return;
@@ -208,7 +207,7 @@ add_wait (LineReader * self, GstClockTime time)
 
 /* Waits until there is something to read. Returns LINE_READER_LINE then. */
 static LineReaderResult
-wait_for_data (LineReader * self, GError ** error)
+wait_for_data (LineReader *self, GError **error)
 {
   for (;;) {
     GstClockTime limit = GST_CLOCK_TIME_IS_VALID (self->waited) ? STALL : GST_CLOCK_TIME_NONE;
@@ -231,7 +230,7 @@ wait_for_data (LineReader * self, GError ** error)
 
 /* Waits at the end of a file that is followed. Returns LINE_READER_LINE afterwards. */
 static LineReaderResult
-wait_for_more (LineReader * self, GError ** error)
+wait_for_more (LineReader *self, GError **error)
 {
   struct stat st;
 
@@ -241,8 +240,8 @@ wait_for_more (LineReader * self, GError ** error)
         "the file was cut off while it was followed");
     return LINE_READER_FAILED;
   }
-  if (check_late (self) || (gst_poll_wait (self->pause, time_to_wait (self, FOLLOW_INTERVAL)) < 0
-          && errno == EBUSY))
+  if (check_late (self)
+      || (gst_poll_wait (self->pause, time_to_wait (self, FOLLOW_INTERVAL)) < 0 && errno == EBUSY))
     return LINE_READER_FLUSHING;
   add_wait (self, FOLLOW_INTERVAL);
   return LINE_READER_LINE;
@@ -250,7 +249,7 @@ wait_for_more (LineReader * self, GError ** error)
 
 /* Reads once. Returns LINE_READER_LINE after a success or the end of the file. */
 static LineReaderResult
-fill (LineReader * self, GError ** error)
+fill (LineReader *self, GError **error)
 {
   gssize got;
 
@@ -282,7 +281,7 @@ fill (LineReader * self, GError ** error)
 
 /* Returns the line that ends at `scanned`; the next one begins at `past_end`. */
 static LineReaderResult
-take_line (LineReader * self, gsize past_end, gchar ** line, gsize * length)
+take_line (LineReader *self, gsize past_end, gchar **line, gsize *length)
 {
   *line = self->buffer + self->start;
   *length = self->scanned - self->start;
@@ -302,19 +301,19 @@ take_line (LineReader * self, gsize past_end, gchar ** line, gsize * length)
 }
 
 void
-line_reader_set_deadline (LineReader * self, gint64 deadline)
+line_reader_set_deadline (LineReader *self, gint64 deadline)
 {
   self->deadline = deadline;
 }
 
 gboolean
-line_reader_is_late (LineReader * self)
+line_reader_is_late (LineReader *self)
 {
   return self->late;
 }
 
 LineReaderResult
-line_reader_next (LineReader * self, gchar ** line, gsize * length, GError ** error)
+line_reader_next (LineReader *self, gchar **line, gsize *length, GError **error)
 {
   self->late = FALSE;
   for (;;) {
@@ -348,25 +347,25 @@ line_reader_next (LineReader * self, gchar ** line, gsize * length, GError ** er
 }
 
 guint64
-line_reader_number (LineReader * self)
+line_reader_number (LineReader *self)
 {
   return self->number;
 }
 
 guint64
-line_reader_offset (LineReader * self)
+line_reader_offset (LineReader *self)
 {
   return self->line_offset;
 }
 
 gboolean
-line_reader_can_rewind (LineReader * self)
+line_reader_can_rewind (LineReader *self)
 {
   return self->seekable;
 }
 
 gboolean
-line_reader_seek (LineReader * self, guint64 offset, guint64 number, GError ** error)
+line_reader_seek (LineReader *self, guint64 offset, guint64 number, GError **error)
 {
   if (!self->seekable) {
     set_errno_error (error, ESPIPE);
@@ -384,7 +383,7 @@ line_reader_seek (LineReader * self, guint64 offset, guint64 number, GError ** e
 }
 
 guint64
-line_reader_count_rest (LineReader * self, const gchar * except)
+line_reader_count_rest (LineReader *self, const gchar *except)
 {
   guint64 count = 0;
 

@@ -17,69 +17,68 @@ typedef enum
 {
   LINE_READER_LINE,
   LINE_READER_EOF,
-  LINE_READER_TOO_LONG,         /* longer than max_line; the next call skips it */
-  LINE_READER_FLUSHING,         /* interrupted; no data is lost */
-  LINE_READER_FAILED,           /* the error says why */
+  LINE_READER_TOO_LONG, /* longer than max_line; the next call skips it */
+  LINE_READER_FLUSHING, /* interrupted; no data is lost */
+  LINE_READER_FAILED,   /* the error says why */
 } LineReaderResult;
 
 /* Opens a file. `location` is a path in the encoding of the file system; "-" is
  * standard input. Lines longer than `max_line` bytes are refused. Does not wait,
  * even for a FIFO without a writer. Returns NULL and a G_FILE_ERROR ("No such file
  * or directory") if the file is a directory or cannot be read. */
-LineReader *line_reader_new (const gchar * location, gsize max_line, GError ** error);
-void line_reader_free (LineReader * self);
+LineReader *line_reader_new (const gchar *location, gsize max_line, GError **error);
+void line_reader_free (LineReader *self);
 
 /* Reads the next line. `line` has no end of line, is NUL-terminated, has `length`
  * bytes, NULs included, may be written to, and is valid until the next call. */
-LineReaderResult line_reader_next (LineReader * self, gchar ** line, gsize * length,
-    GError ** error);
+LineReaderResult line_reader_next (LineReader *self, gchar **line, gsize *length, GError **error);
 
 /* Returns the number, from 1, of the line that the last call returned or refused; 0
  * before the first call. */
-guint64 line_reader_number (LineReader * self);
+guint64 line_reader_number (LineReader *self);
 
 /* With TRUE, line_reader_next () waits at the end of the file for further lines instead of
  * returning LINE_READER_EOF, and returns complete lines only. It looks for them every
  * 50 ms; a regular file that has become shorter is a G_FILE_ERROR. The default is FALSE. */
-void line_reader_set_follow (LineReader * self, gboolean follow);
-gboolean line_reader_follows (LineReader * self);
+void line_reader_set_follow (LineReader *self, gboolean follow);
+gboolean line_reader_follows (LineReader *self);
 
 /* Claims a pipe or socket for the element named `owner`, until line_reader_free (). Returns
  * FALSE and a G_FILE_ERROR if another element of this process reads it. Other files need
  * no claim. */
-gboolean line_reader_claim (LineReader * self, const gchar * owner, GError ** error);
+gboolean line_reader_claim (LineReader *self, const gchar *owner, GError **error);
 
 /* Sets a function that line_reader_next () calls when it has waited for 1 s, and not again
  * until data has come. */
-void line_reader_set_waiting (LineReader * self, void (*waiting) (gpointer), gpointer data);
+void line_reader_set_waiting (LineReader *self, void (*waiting) (gpointer), gpointer data);
 
 /* Sets the time (g_get_monotonic_time ()) at which line_reader_next () stops waiting: it
  * returns LINE_READER_FLUSHING, and line_reader_is_late () returns TRUE until it is called
  * again. `waiting` is not called then. 0, the default: no limit. */
-void line_reader_set_deadline (LineReader * self, gint64 deadline);
-gboolean line_reader_is_late (LineReader * self);
+void line_reader_set_deadline (LineReader *self, gint64 deadline);
+gboolean line_reader_is_late (LineReader *self);
 
 /* Returns whether the line that the last call returned has no end of line, because the
  * file ends there. */
-gboolean line_reader_is_unfinished (LineReader * self);
+gboolean line_reader_is_unfinished (LineReader *self);
 
 /* Returns the position in the file, in bytes, of the line that the last call returned. */
-guint64 line_reader_offset (LineReader * self);
+guint64 line_reader_offset (LineReader *self);
 
 /* Returns whether line_reader_seek () is possible: TRUE for a regular file or block device. */
-gboolean line_reader_can_rewind (LineReader * self);
+gboolean line_reader_can_rewind (LineReader *self);
 
 /* Goes to the line that begins at `offset` and has this number, from 1. Returns FALSE
  * and a G_FILE_ERROR if that fails. */
-gboolean line_reader_seek (LineReader * self, guint64 offset, guint64 number, GError ** error);
+gboolean line_reader_seek (LineReader *self, guint64 offset, guint64 number, GError **error);
 
 /* Reads to the end of the file and returns the number of lines that are not blank and
  * do not contain the text `except`. Returns 0 without reading if the file cannot be
  * rewound, because a pipe may never end. */
-guint64 line_reader_count_rest (LineReader * self, const gchar * except);
+guint64 line_reader_count_rest (LineReader *self, const gchar *except);
 
 /* With TRUE, interrupts a waiting line_reader_next () and keeps later calls from
  * waiting, until it is called with FALSE. Any thread may call it. */
-void line_reader_set_flushing (LineReader * self, gboolean flushing);
+void line_reader_set_flushing (LineReader *self, gboolean flushing);
 
 G_END_DECLS

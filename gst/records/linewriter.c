@@ -11,21 +11,21 @@
 
 #include "pipeoutput.h"
 
-#define FIRST_WAIT 100          /* us */
-#define LONGEST_WAIT 10000      /* us */
+#define FIRST_WAIT 100     /* us */
+#define LONGEST_WAIT 10000 /* us */
 
 struct _LineWriter
 {
-  PipeOutput *pipe;             /* NULL: a file */
-  FileSequence *files;          /* NULL: a pipe */
+  PipeOutput *pipe;    /* NULL: a file */
+  FileSequence *files; /* NULL: a pipe */
   GMutex lock;
-  GCond changed;                /* `flushing` changed */
-  gboolean flushing;            /* under `lock` */
+  GCond changed;     /* `flushing` changed */
+  gboolean flushing; /* under `lock` */
 };
 
 /* Returns whether the location is written as a regular file; one that does not exist yet is. */
 static gboolean
-is_file (const gchar * location)
+is_file (const gchar *location)
 {
   struct stat st;
 
@@ -35,7 +35,7 @@ is_file (const gchar * location)
 }
 
 LineWriter *
-line_writer_new (const FileSequenceSettings * settings, GError ** error)
+line_writer_new (const FileSequenceSettings *settings, GError **error)
 {
   LineWriter *self = g_new0 (LineWriter, 1);
 
@@ -53,7 +53,7 @@ line_writer_new (const FileSequenceSettings * settings, GError ** error)
 }
 
 gboolean
-line_writer_free (LineWriter * self, GError ** error)
+line_writer_free (LineWriter *self, GError **error)
 {
   gboolean ok;
 
@@ -70,7 +70,7 @@ line_writer_free (LineWriter * self, GError ** error)
 }
 
 void
-line_writer_set_flushing (LineWriter * self, gboolean flushing)
+line_writer_set_flushing (LineWriter *self, gboolean flushing)
 {
   g_mutex_lock (&self->lock);
   self->flushing = flushing;
@@ -80,15 +80,16 @@ line_writer_set_flushing (LineWriter * self, gboolean flushing)
 
 /* Waits until `until`, in us of monotonic time, or until it is interrupted. */
 static void
-wait_until (LineWriter * self, gint64 until)
+wait_until (LineWriter *self, gint64 until)
 {
   g_mutex_lock (&self->lock);
-  while (!self->flushing && g_cond_wait_until (&self->changed, &self->lock, until));
+  while (!self->flushing && g_cond_wait_until (&self->changed, &self->lock, until))
+    ;
   g_mutex_unlock (&self->lock);
 }
 
 static gboolean
-is_flushing (LineWriter * self)
+is_flushing (LineWriter *self)
 {
   gboolean flushing;
 
@@ -99,8 +100,8 @@ is_flushing (LineWriter * self)
 }
 
 static OutputResult
-write_to_pipe (LineWriter * self, const gchar * line, gsize length, GstClockTime timeout,
-    GError ** error)
+write_to_pipe (LineWriter *self, const gchar *line, gsize length, GstClockTime timeout,
+    GError **error)
 {
   gint64 now = g_get_monotonic_time (), deadline = G_MAXINT64, wait = FIRST_WAIT;
 
@@ -119,8 +120,8 @@ write_to_pipe (LineWriter * self, const gchar * line, gsize length, GstClockTime
 }
 
 OutputResult
-line_writer_write (LineWriter * self, const gchar * line, gsize length,
-    GstClockTime running_time, GstClockTime timeout, GError ** error)
+line_writer_write (LineWriter *self, const gchar *line, gsize length, GstClockTime running_time,
+    GstClockTime timeout, GError **error)
 {
   if (self->files)
     return file_sequence_write (self->files, line, length, running_time, error);
@@ -128,7 +129,7 @@ line_writer_write (LineWriter * self, const gchar * line, gsize length,
 }
 
 gboolean
-line_writer_flush (LineWriter * self, GstClockTime timeout, GError ** error)
+line_writer_flush (LineWriter *self, GstClockTime timeout, GError **error)
 {
   if (self->files)
     return file_sequence_flush (self->files, error);
@@ -136,7 +137,7 @@ line_writer_flush (LineWriter * self, GstClockTime timeout, GError ** error)
 }
 
 const gchar *
-line_writer_path (LineWriter * self)
+line_writer_path (LineWriter *self)
 {
   return self->files ? file_sequence_path (self->files) : NULL;
 }

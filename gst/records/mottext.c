@@ -9,25 +9,23 @@
 
 #define MAX_COLUMNS 10
 
-static const gchar *const column_names[MAX_COLUMNS] = {
-  "frame", "id", "left", "top", "width", "height", "conf", "column 8", "column 9", "column 10"
-};
+static const gchar *const column_names[MAX_COLUMNS] = { "frame", "id", "left", "top", "width",
+  "height", "conf", "column 8", "column 9", "column 10" };
 
-static gboolean G_GNUC_PRINTF (2, 3)
-refuse (GError ** error, const gchar * format, ...)
+static gboolean G_GNUC_PRINTF (2, 3) refuse (GError **error, const gchar *format, ...)
 {
   va_list args;
 
   va_start (args, format);
-  g_propagate_error (error, g_error_new_valist (RECORD_ERROR, RECORD_ERROR_MALFORMED, format,
-          args));
+  g_propagate_error (error,
+      g_error_new_valist (RECORD_ERROR, RECORD_ERROR_MALFORMED, format, args));
   va_end (args);
   return FALSE;
 }
 
 /* Reads one column, which must be a plain decimal number. */
 static gboolean
-parse_column (const gchar ** text, guint column, gdouble * number, GError ** error)
+parse_column (const gchar **text, guint column, gdouble *number, GError **error)
 {
   const gchar *start = *text + strspn (*text, " \t");
   gsize length = strspn (start, "0123456789+-.eE");
@@ -52,7 +50,7 @@ is_integer (gdouble number, gdouble min, gdouble max)
 }
 
 gboolean
-mot_text_parse_line (const gchar * text, MotTextLine * line, GError ** error)
+mot_text_parse_line (const gchar *text, MotTextLine *line, GError **error)
 {
   gdouble v[MAX_COLUMNS];
   guint columns = 0;
@@ -84,8 +82,9 @@ mot_text_parse_line (const gchar * text, MotTextLine * line, GError ** error)
     return refuse (error, "width or height is 2^32 or more");
 
   *line = (MotTextLine) {
-    .frame = (guint64) v[0] - 1,.columns = columns,
-    .box = {.parent = -1,.suppressed_by = -1 },
+    .frame = (guint64) v[0] - 1,
+    .columns = columns,
+    .box = { .parent = -1, .suppressed_by = -1 },
   };
   box->x1 = v[2] - 1;
   box->y1 = v[3] - 1;
@@ -114,14 +113,14 @@ mot_text_parse_line (const gchar * text, MotTextLine * line, GError ** error)
 
 /* Appends a comma and a number of pixels. */
 static void
-append_pixels (GString * out, gdouble pixels)
+append_pixels (GString *out, gdouble pixels)
 {
   g_string_append_c (out, ',');
   number_text_append_pixels (out, pixels);
 }
 
 guint
-mot_text_format (const RecordedFrame * frame, GString * out)
+mot_text_format (const RecordedFrame *frame, GString *out)
 {
   guint i, omitted = 0;
 

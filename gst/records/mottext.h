@@ -19,19 +19,19 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  guint64 frame;                /* from 0, one less than in the text */
-  gboolean ignored;             /* the flag is 0 */
+  guint64 frame;    /* from 0, one less than in the text */
+  gboolean ignored; /* the flag is 0 */
   guint columns;
   Box box;
 } MotTextLine;
 
 /* Parses one line, NUL-terminated. Returns FALSE and RECORD_ERROR_MALFORMED if it is not valid. */
-gboolean mot_text_parse_line (const gchar * text, MotTextLine * line, GError ** error);
+gboolean mot_text_parse_line (const gchar *text, MotTextLine *line, GError **error);
 
 /* Appends the boxes of the frame as detections. Pixels are rounded to a millionth,
  * because more digits would not survive a division by the frame size and a
  * multiplication. Returns the number of confidences left out because they are not
  * finite, or are -1, which means no confidence. */
-guint mot_text_format (const RecordedFrame * frame, GString * out);
+guint mot_text_format (const RecordedFrame *frame, GString *out);
 
 G_END_DECLS

@@ -10,7 +10,7 @@
 /* Reads a conversion from after its percent sign. Returns the text that follows it, or NULL if
  * it is not %d. */
 static const gchar *
-parse_conversion (const gchar * text, guint * width)
+parse_conversion (const gchar *text, guint *width)
 {
   gchar *end;
   gulong number;
@@ -24,7 +24,7 @@ parse_conversion (const gchar * text, guint * width)
 }
 
 gboolean
-numbered_file_init (NumberedFile * self, const gchar * pattern, GError ** error)
+numbered_file_init (NumberedFile *self, const gchar *pattern, GError **error)
 {
   GString *part = g_string_new (NULL);
   gboolean ok = TRUE;
@@ -52,21 +52,21 @@ numbered_file_init (NumberedFile * self, const gchar * pattern, GError ** error)
 }
 
 void
-numbered_file_clear (NumberedFile * self)
+numbered_file_clear (NumberedFile *self)
 {
   g_clear_pointer (&self->prefix, g_free);
   g_clear_pointer (&self->suffix, g_free);
 }
 
 gchar *
-numbered_file_path (const NumberedFile * self, guint number)
+numbered_file_path (const NumberedFile *self, guint number)
 {
   return g_strdup_printf ("%s%0*u%s", self->prefix, (int) self->width, number, self->suffix);
 }
 
 /* Returns whether `name` is the name of a numbered file, and sets *number to its number. */
 static gboolean
-parse_name (const NumberedFile * self, const gchar * name, guint * number)
+parse_name (const NumberedFile *self, const gchar *name, guint *number)
 {
   const gchar *prefix = strrchr (self->prefix, '/');
   gchar *path, *end = NULL;
@@ -88,7 +88,7 @@ parse_name (const NumberedFile * self, const gchar * name, guint * number)
 }
 
 guint
-numbered_file_last (const NumberedFile * self)
+numbered_file_last (const NumberedFile *self)
 {
   gchar *folder = g_path_get_dirname (self->prefix);
   GDir *dir = g_dir_open (folder, 0, NULL);

@@ -40,13 +40,13 @@ is_plain (gdouble number)
 }
 
 void
-number_text_append_double (GString * out, gdouble number)
+number_text_append_double (GString *out, gdouble number)
 {
   gchar text[TEXT_SIZE], *end = text;
   gdouble again;
 
   if (bits_of (number) << 1 == 0)
-    number = 0.0;               /* drop the sign of -0, because JSON readers lose it */
+    number = 0.0; /* drop the sign of -0, because JSON readers lose it */
   if (is_plain (number)) {
     /* the shortest digits are those that the loop below finds, three times as fast */
     end = std::to_chars (text, text + TEXT_SIZE, number, std::chars_format::fixed).ptr;
@@ -55,21 +55,22 @@ number_text_append_double (GString * out, gdouble number)
   }
   for (gint digits = 15; digits <= 17; digits++) {
     end = format (text, number, digits);
-    if (std::from_chars (text, end, again).ec == std::errc () && bits_of (again) == bits_of (number))
+    if (std::from_chars (text, end, again).ec == std::errc ()
+        && bits_of (again) == bits_of (number))
       break;
   }
   g_string_append_len (out, text, end - text);
 }
 
 void
-number_text_append_pixels (GString * out, gdouble pixels)
+number_text_append_pixels (GString *out, gdouble pixels)
 {
   pixels = CLAMP (pixels, -1e9, 1e9);
   number_text_append_double (out, round (pixels * 1e6) / 1e6);
 }
 
 void
-number_text_append_int (GString * out, gint64 number)
+number_text_append_int (GString *out, gint64 number)
 {
   gchar digits[24];
   gsize i = sizeof digits;
@@ -84,7 +85,7 @@ number_text_append_int (GString * out, gint64 number)
 }
 
 void
-number_text_append_string (GString * out, const gchar * text)
+number_text_append_string (GString *out, const gchar *text)
 {
   const gchar *end = text + strlen (text);
 
@@ -99,8 +100,8 @@ number_text_append_string (GString * out, const gchar * text)
 
       if (found)
         g_string_append_printf (out, "\\%c", letter[found - short_form]);
-      else if ((guchar) * p < 0x20)
-        g_string_append_printf (out, "\\u%04x", (guint) (guchar) * p);
+      else if ((guchar) *p < 0x20)
+        g_string_append_printf (out, "\\u%04x", (guint) (guchar) *p);
       else
         g_string_append_c (out, *p);
     }

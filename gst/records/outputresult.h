@@ -5,7 +5,7 @@
 typedef enum
 {
   OUTPUT_OK,
-  OUTPUT_FULL,                  /* a pipe has no room; nothing of the line was written */
-  OUTPUT_FLUSHING,              /* interrupted; nothing of the line was written */
-  OUTPUT_FAILED,                /* nothing of the line counts as written; the error says why */
+  OUTPUT_FULL,     /* a pipe has no room; nothing of the line was written */
+  OUTPUT_FLUSHING, /* interrupted; nothing of the line was written */
+  OUTPUT_FAILED,   /* nothing of the line counts as written; the error says why */
 } OutputResult;

@@ -29,14 +29,14 @@ struct _PipeOutput
   ino_t inode;
 
   GMutex lock;
-  int fd;                       /* -1: could not be opened again; under `lock`, like all below */
+  int fd; /* -1: could not be opened again; under `lock`, like all below */
   mode_t mode;
   gboolean nonblocking;
-  gchar *fifo;                  /* the path of a FIFO; NULL: not opened by a path */
-  gboolean waiting;             /* fd is open for reading too, because the FIFO has no reader yet */
-  gsize unread;                 /* bytes in the FIFO after the last write while `waiting` */
-  gboolean broken;              /* the reader closed the pipe */
-  GString *unsent;              /* the rest of a line that was begun */
+  gchar *fifo;      /* the path of a FIFO; NULL: not opened by a path */
+  gboolean waiting; /* fd is open for reading too, because the FIFO has no reader yet */
+  gsize unread;     /* bytes in the FIFO after the last write while `waiting` */
+  gboolean broken;  /* the reader closed the pipe */
+  GString *unsent;  /* the rest of a line that was begun */
 };
 
 /* the outputs that are open in this process */
@@ -47,7 +47,7 @@ static GSList *table;
 
 /* Opens standard output a second time if it is a pipe, otherwise duplicates it. */
 static int
-open_stdout (gboolean * nonblocking)
+open_stdout (gboolean *nonblocking)
 {
   struct stat st;
   int fd = -1;
@@ -61,7 +61,7 @@ open_stdout (gboolean * nonblocking)
 /* Opens a path. A FIFO without a reader is opened for reading too, because it cannot
  * be opened for writing alone. */
 static int
-open_path (const gchar * path, gboolean * waiting)
+open_path (const gchar *path, gboolean *waiting)
 {
   const int flags = O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
   int fd = g_open (path, O_WRONLY | flags, 0);
@@ -89,7 +89,7 @@ find_shared (const struct stat *st)
 }
 
 PipeOutput *
-pipe_output_open (const gchar * location, GError ** error)
+pipe_output_open (const gchar *location, GError **error)
 {
   gboolean nonblocking = TRUE, waiting = FALSE;
   gboolean is_stdout = strcmp (location, "-") == 0;
@@ -127,7 +127,7 @@ pipe_output_open (const gchar * location, GError ** error)
 /* Opens a FIFO again after its reader closed it. Closes it first, which empties it, because
  * the next reader must not begin in the middle of a line. */
 static gboolean
-reopen (PipeOutput * self, GError ** error)
+reopen (PipeOutput *self, GError **error)
 {
   if (self->fd >= 0)
     close (self->fd);
@@ -141,7 +141,7 @@ reopen (PipeOutput * self, GError ** error)
 /* Closes the reading side as soon as a reader has read something, so that writing fails
  * when that reader closes the FIFO. */
 static void
-stop_waiting (PipeOutput * self)
+stop_waiting (PipeOutput *self)
 {
   gboolean waiting;
   int fd;
@@ -159,9 +159,9 @@ stop_waiting (PipeOutput * self)
 /* ------------------------------------------------------------------- writing */
 
 static gssize
-write_part (PipeOutput * self, const gchar * text, gsize length)
+write_part (PipeOutput *self, const gchar *text, gsize length)
 {
-  struct pollfd writable = {.fd = self->fd,.events = POLLOUT };
+  struct pollfd writable = { .fd = self->fd, .events = POLLOUT };
 
   if (S_ISSOCK (self->mode))
     return send (self->fd, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -176,7 +176,7 @@ write_part (PipeOutput * self, const gchar * text, gsize length)
 
 /* Writes what the pipe takes. Sets *done to the number of bytes. Returns FALSE after an error. */
 static gboolean
-write_now (PipeOutput * self, const gchar * text, gsize length, gsize * done, GError ** error)
+write_now (PipeOutput *self, const gchar *text, gsize length, gsize *done, GError **error)
 {
   if (S_ISREG (self->mode))
     return whole_write_lines (self->fd, text, length, done, error);
@@ -196,7 +196,7 @@ write_now (PipeOutput * self, const gchar * text, gsize length, gsize * done, GE
 }
 
 static OutputResult
-write_unsent (PipeOutput * self, GError ** error)
+write_unsent (PipeOutput *self, GError **error)
 {
   gsize done;
   gboolean ok = write_now (self, self->unsent->str, self->unsent->len, &done, error);
@@ -206,7 +206,7 @@ write_unsent (PipeOutput * self, GError ** error)
 }
 
 static OutputResult
-write_line (PipeOutput * self, const gchar * line, gsize length, GError ** error)
+write_line (PipeOutput *self, const gchar *line, gsize length, GError **error)
 {
   gsize done;
   gboolean ok;
@@ -222,7 +222,7 @@ write_line (PipeOutput * self, const gchar * line, gsize length, GError ** error
 }
 
 OutputResult
-pipe_output_try (PipeOutput * self, const gchar * line, gsize length, GError ** error)
+pipe_output_try (PipeOutput *self, const gchar *line, gsize length, GError **error)
 {
   OutputResult result = OUTPUT_OK;
 
@@ -242,7 +242,7 @@ pipe_output_try (PipeOutput * self, const gchar * line, gsize length, GError ** 
 /* ------------------------------------------------------------------- closing */
 
 gboolean
-pipe_output_close (PipeOutput * self, GError ** error)
+pipe_output_close (PipeOutput *self, GError **error)
 {
   gboolean last, ok = TRUE;
 

@@ -23,15 +23,14 @@ typedef struct _PipeOutput PipeOutput;
 
 /* Opens a location that is not a regular file; "-" is standard output, which may be one.
  * Returns NULL and a G_FILE_ERROR if it cannot be written. */
-PipeOutput *pipe_output_open (const gchar * location, GError ** error);
+PipeOutput *pipe_output_open (const gchar *location, GError **error);
 
 /* Closes the output for its last user. Returns FALSE and a G_FILE_ERROR if the reader
  * left a part of the last line (G_FILE_ERROR_AGAIN), or as close (2) does. */
-gboolean pipe_output_close (PipeOutput * self, GError ** error);
+gboolean pipe_output_close (PipeOutput *self, GError **error);
 
 /* Writes one line, or nothing if the pipe has no room (OUTPUT_FULL). After
  * G_FILE_ERROR_PIPE (the reader closed the pipe), a later call opens a FIFO again. */
-OutputResult pipe_output_try (PipeOutput * self, const gchar * line, gsize length,
-    GError ** error);
+OutputResult pipe_output_try (PipeOutput *self, const gchar *line, gsize length, GError **error);
 
 G_END_DECLS

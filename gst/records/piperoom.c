@@ -5,7 +5,7 @@
  * a row hold more bytes than one page, except for the first, which is being read.
  * Therefore `n` bytes occupy at most 2 n / page + 2 pages.
  */
-#define _GNU_SOURCE             /* F_GETPIPE_SZ */
+#define _GNU_SOURCE /* F_GETPIPE_SZ */
 #include "piperoom.h"
 
 #include <fcntl.h>

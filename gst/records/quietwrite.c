@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 gssize
-quiet_write (int fd, const gchar * text, gsize length)
+quiet_write (int fd, const gchar *text, gsize length)
 {
   static const struct timespec at_once = { 0, 0 };
   sigset_t pipe_only, before, pending;
@@ -26,7 +26,8 @@ quiet_write (int fd, const gchar * text, gsize length)
   written = write (fd, text, length);
   saved = errno;
   if (written < 0 && saved == EPIPE && !was_pending)
-    while (sigtimedwait (&pipe_only, NULL, &at_once) < 0 && errno == EINTR);
+    while (sigtimedwait (&pipe_only, NULL, &at_once) < 0 && errno == EINTR)
+      ;
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   errno = saved;
   return written;

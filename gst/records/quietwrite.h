@@ -8,6 +8,6 @@ G_BEGIN_DECLS
 
 /* Calls write (2) without raising SIGPIPE: a closed pipe or socket is only the errno
  * EPIPE. The handler and the mask of the process are unchanged. */
-gssize quiet_write (int fd, const gchar * text, gsize length);
+gssize quiet_write (int fd, const gchar *text, gsize length);
 
 G_END_DECLS

@@ -15,7 +15,7 @@
 #include "mottext.h"
 
 static gboolean
-parse (const gchar * text, RecordFormat format, RecordedFrame * frame, GError ** error)
+parse (const gchar *text, RecordFormat format, RecordedFrame *frame, GError **error)
 {
   JsonlParser *parser;
   MotTextLine line;
@@ -34,7 +34,7 @@ parse (const gchar * text, RecordFormat format, RecordedFrame * frame, GError **
 
 /* Returns whether the text begins like a record of that format. */
 static gboolean
-looks_right (const gchar * text, RecordFormat format)
+looks_right (const gchar *text, RecordFormat format)
 {
   text += strspn (text, " \t");
   return format == RECORD_FORMAT_MOT ? g_ascii_isdigit (*text) : *text == '{';
@@ -42,7 +42,7 @@ looks_right (const gchar * text, RecordFormat format)
 
 /* Makes the file end with a complete line. */
 static gboolean
-mend (RecordAppend * self, int fd, const gchar * unfinished, gboolean complete, GError ** error)
+mend (RecordAppend *self, int fd, const gchar *unfinished, gboolean complete, GError **error)
 {
   gsize length = strlen (unfinished);
   struct stat st;
@@ -56,7 +56,7 @@ mend (RecordAppend * self, int fd, const gchar * unfinished, gboolean complete, 
 }
 
 static gboolean
-prepare (RecordAppend * self, int fd, const FileTail * tail, RecordFormat format, GError ** error)
+prepare (RecordAppend *self, int fd, const FileTail *tail, RecordFormat format, GError **error)
 {
   gchar *rest = tail->unfinished ? g_strchomp (g_strdup (tail->unfinished)) : NULL;
   gboolean complete = rest && *rest && parse (rest, format, &self->last, NULL), ok = TRUE;
@@ -75,15 +75,15 @@ prepare (RecordAppend * self, int fd, const FileTail * tail, RecordFormat format
 }
 
 gboolean
-record_append_prepare (RecordAppend * self, const gchar * location, RecordFormat format,
-    GError ** error)
+record_append_prepare (RecordAppend *self, const gchar *location, RecordFormat format,
+    GError **error)
 {
   struct stat st;
   FileTail tail;
   gboolean ok;
   int fd;
 
-  *self = (RecordAppend) {.empty = TRUE };
+  *self = (RecordAppend) { .empty = TRUE };
   recorded_frame_init (&self->last);
   if (g_stat (location, &st) < 0 || !S_ISREG (st.st_mode))
     return TRUE;
@@ -97,7 +97,7 @@ record_append_prepare (RecordAppend * self, const gchar * location, RecordFormat
 }
 
 void
-record_append_clear (RecordAppend * self)
+record_append_clear (RecordAppend *self)
 {
   recorded_frame_clear (&self->last);
 }

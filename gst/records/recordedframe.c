@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-G_DEFINE_QUARK (record-error-quark, record_error)
+G_DEFINE_QUARK (record - error - quark, record_error)
 
 void
-recorded_frame_init (RecordedFrame * frame)
+recorded_frame_init (RecordedFrame *frame)
 {
   frame->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
   frame->labels = NULL;
@@ -15,13 +15,13 @@ recorded_frame_init (RecordedFrame * frame)
 }
 
 void
-recorded_frame_clear (RecordedFrame * frame)
+recorded_frame_clear (RecordedFrame *frame)
 {
   g_clear_pointer (&frame->boxes, g_array_unref);
 }
 
 void
-recorded_frame_reset (RecordedFrame * frame)
+recorded_frame_reset (RecordedFrame *frame)
 {
   frame->timestamp = RECORDED_FRAME_NO_TIME;
   frame->index = 0;
@@ -35,7 +35,7 @@ recorded_frame_reset (RecordedFrame * frame)
 }
 
 const gchar *
-recorded_frame_place (Box * box, const gdouble v[4], guint * wrong)
+recorded_frame_place (Box *box, const gdouble v[4], guint *wrong)
 {
   for (*wrong = 0; *wrong < 4; (*wrong)++) {
     if (!isfinite (v[*wrong]))
@@ -60,7 +60,7 @@ recorded_frame_place (Box * box, const gdouble v[4], guint * wrong)
 
 /* Sets the integers of one axis from its two doubles, in any order, clipped to 0..size. */
 static void
-derive_extent (gdouble a, gdouble b, gint size, gint64 * start, gint64 * length)
+derive_extent (gdouble a, gdouble b, gint size, gint64 *start, gint64 *length)
 {
   gdouble first = CLAMP (MIN (a, b), 0.0, (gdouble) size);
   gdouble last = CLAMP (MAX (a, b), 0.0, (gdouble) size);
@@ -70,14 +70,14 @@ derive_extent (gdouble a, gdouble b, gint size, gint64 * start, gint64 * length)
 }
 
 void
-recorded_frame_derive_integers (Box * box, gint width, gint height)
+recorded_frame_derive_integers (Box *box, gint width, gint height)
 {
   derive_extent (box->x_min * width, box->x_max * width, width, &box->x, &box->w);
   derive_extent (box->y_min * height, box->y_max * height, height, &box->y, &box->h);
 }
 
 static void
-normalize (Box * box, gint width, gint height)
+normalize (Box *box, gint width, gint height)
 {
   box->x_min = box->x1 / width;
   box->x_max = box->x2 / width;
@@ -88,15 +88,15 @@ normalize (Box * box, gint width, gint height)
 
 /* Returns whether the integers alone describe the box exactly on a frame of this size. */
 static gboolean
-integers_suffice (const Box * box, gint width, gint height)
+integers_suffice (const Box *box, gint width, gint height)
 {
-  return box->x1 == box->x && box->y1 == box->y
-      && box->x2 == box->x + box->w && box->y2 == box->y + box->h
-      && box->x >= 0 && box->y >= 0 && box->x + box->w <= width && box->y + box->h <= height;
+  return box->x1 == box->x && box->y1 == box->y && box->x2 == box->x + box->w
+      && box->y2 == box->y + box->h && box->x >= 0 && box->y >= 0 && box->x + box->w <= width
+      && box->y + box->h <= height;
 }
 
 static void
-fit (Box * box, gboolean same_size, gint from_width, gint from_height, gint width, gint height)
+fit (Box *box, gboolean same_size, gint from_width, gint from_height, gint width, gint height)
 {
   gboolean keep = FALSE;
 
@@ -118,7 +118,7 @@ fit (Box * box, gboolean same_size, gint from_width, gint from_height, gint widt
 }
 
 gboolean
-recorded_frame_fit (RecordedFrame * frame, gint width, gint height, GError ** error)
+recorded_frame_fit (RecordedFrame *frame, gint width, gint height, GError **error)
 {
   gboolean known = frame->width > 0 && frame->height > 0;
   gboolean same_size = !known || (frame->width == width && frame->height == height);
@@ -129,7 +129,8 @@ recorded_frame_fit (RecordedFrame * frame, gint width, gint height, GError ** er
       if (g_array_index (frame->boxes, Box, i).w < 0) {
         g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED,
             "objects[%u] has normalized coordinates only, and neither a resolution on the line "
-            "nor the caps say of what", i);
+            "nor the caps say of what",
+            i);
         return FALSE;
       }
     for (i = 0; i < frame->boxes->len; i++) {

@@ -19,47 +19,47 @@ GQuark record_error_quark (void);
 
 typedef enum
 {
-  RECORD_ERROR_MALFORMED,       /* this line is malformed; the next may be valid */
-  RECORD_ERROR_UNUSABLE,        /* the whole file cannot be used */
+  RECORD_ERROR_MALFORMED, /* this line is malformed; the next may be valid */
+  RECORD_ERROR_UNUSABLE,  /* the whole file cannot be used */
 } RecordError;
 
 #define RECORDED_FRAME_NO_TIME G_MAXUINT64
 
 typedef struct
 {
-  guint64 timestamp;            /* in ns of stream time, or RECORDED_FRAME_NO_TIME */
-  guint64 index;                /* index of the frame in the file, from 0 */
-  guint64 line;                 /* the line where it begins, from 1 */
-  guint64 offset;               /* position of that line in the file, in bytes */
-  gint width, height;           /* size of the frame that the boxes describe; 0: unknown */
-  guint64 session;              /* number of the session, from 0: times go in one direction */
-  guint64 dropped;              /* number of frames missing directly before this one */
-  gint64 stream;                /* number of its stream in the batches; -1: not of a batch */
-  const gchar *stream_id;       /* written if not NULL; not read, and not owned */
-  gboolean reverse;             /* times descend in this session */
-  gboolean decoding_order;      /* frames of this session may not be in order of time */
-  gboolean outside_segment;     /* a frame that is not shown; it takes no part in matching */
-  LabelTable *labels;           /* for a frame that is read; NULL: no limit; not owned */
+  guint64 timestamp;        /* in ns of stream time, or RECORDED_FRAME_NO_TIME */
+  guint64 index;            /* index of the frame in the file, from 0 */
+  guint64 line;             /* the line where it begins, from 1 */
+  guint64 offset;           /* position of that line in the file, in bytes */
+  gint width, height;       /* size of the frame that the boxes describe; 0: unknown */
+  guint64 session;          /* number of the session, from 0: times go in one direction */
+  guint64 dropped;          /* number of frames missing directly before this one */
+  gint64 stream;            /* number of its stream in the batches; -1: not of a batch */
+  const gchar *stream_id;   /* written if not NULL; not read, and not owned */
+  gboolean reverse;         /* times descend in this session */
+  gboolean decoding_order;  /* frames of this session may not be in order of time */
+  gboolean outside_segment; /* a frame that is not shown; it takes no part in matching */
+  LabelTable *labels;       /* for a frame that is read; NULL: no limit; not owned */
   /* Array of Box. x1 .. y2 of a box that was read from a file are pixels of that
    * frame. A box without integers in the file has w == -1 and BOX_HAS_NORMALIZED. */
   GArray *boxes;
 } RecordedFrame;
 
 /* Allocate and free the array of boxes. */
-void recorded_frame_init (RecordedFrame * frame);
-void recorded_frame_clear (RecordedFrame * frame);
+void recorded_frame_init (RecordedFrame *frame);
+void recorded_frame_clear (RecordedFrame *frame);
 
 /* Resets all fields but labels; the array keeps its memory. */
-void recorded_frame_reset (RecordedFrame * frame);
+void recorded_frame_reset (RecordedFrame *frame);
 
 /* Sets x1 .. y2 and the integers of a box, which are rounded, from its left, top, width and height
  * in pixels. Returns NULL, or changes nothing and returns what is wrong with number *wrong, which
  * is outside of the metadata's range. */
-const gchar *recorded_frame_place (Box * box, const gdouble pixels[4], guint * wrong);
+const gchar *recorded_frame_place (Box *box, const gdouble pixels[4], guint *wrong);
 
 /* Sets the integers of a box from its normalized coordinates: position and size
  * rounded, and clipped to the frame. */
-void recorded_frame_derive_integers (Box * box, gint width, gint height);
+void recorded_frame_derive_integers (Box *box, gint width, gint height);
 
 /* Fits the boxes to a frame of width x height (0: unknown). Normalized coordinates
  * win over integers: integers that agree with them are kept, others are computed
@@ -67,6 +67,6 @@ void recorded_frame_derive_integers (Box * box, gint width, gint height);
  * normalized coordinates where integers are not exact: if it is scaled, off the
  * frame, or not of whole pixels. Returns FALSE, and changes nothing, if a box needs
  * a frame size but neither the recording nor the caller states one. */
-gboolean recorded_frame_fit (RecordedFrame * frame, gint width, gint height, GError ** error);
+gboolean recorded_frame_fit (RecordedFrame *frame, gint width, gint height, GError **error);
 
 G_END_DECLS

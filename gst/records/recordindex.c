@@ -8,18 +8,18 @@
 
 typedef struct
 {
-  guint64 number;               /* as in the file */
+  guint64 number; /* as in the file */
   gboolean reverse;
-  guint first;                  /* its first checkpoint */
-  guint64 first_key, last_key;  /* smallest and largest key */
+  guint first;                 /* its first checkpoint */
+  guint64 first_key, last_key; /* smallest and largest key */
 } Session;
 
 struct _RecordIndex
 {
-  GArray *checkpoints;          /* of RecordCheckpoint */
-  GArray *sessions;             /* of Session */
-  gboolean begun;               /* `last` is valid */
-  RecordCheckpoint last;        /* the last record added */
+  GArray *checkpoints;   /* of RecordCheckpoint */
+  GArray *sessions;      /* of Session */
+  gboolean begun;        /* `last` is valid */
+  RecordCheckpoint last; /* the last record added */
 };
 
 RecordIndex *
@@ -33,7 +33,7 @@ record_index_new (void)
 }
 
 void
-record_index_free (RecordIndex * self)
+record_index_free (RecordIndex *self)
 {
   if (self == NULL)
     return;
@@ -49,13 +49,13 @@ record_index_key (gboolean reverse, guint64 time)
 }
 
 static RecordCheckpoint *
-checkpoint (RecordIndex * self, guint i)
+checkpoint (RecordIndex *self, guint i)
 {
   return &g_array_index (self->checkpoints, RecordCheckpoint, i);
 }
 
 static Session *
-session (RecordIndex * self, guint i)
+session (RecordIndex *self, guint i)
 {
   return &g_array_index (self->sessions, Session, i);
 }
@@ -63,7 +63,7 @@ session (RecordIndex * self, guint i)
 /* -------------------------------------------------------------------- adding */
 
 static void
-begin_session (RecordIndex * self, const RecordedFrame * frame, guint64 key)
+begin_session (RecordIndex *self, const RecordedFrame *frame, guint64 key)
 {
   Session s = { frame->session, frame->reverse, self->checkpoints->len, key, key };
 
@@ -72,7 +72,7 @@ begin_session (RecordIndex * self, const RecordedFrame * frame, guint64 key)
 }
 
 void
-record_index_add (RecordIndex * self, const RecordedFrame * frame)
+record_index_add (RecordIndex *self, const RecordedFrame *frame)
 {
   gboolean timed = frame->timestamp != RECORDED_FRAME_NO_TIME, far;
   guint64 key = record_index_key (frame->reverse, frame->timestamp);
@@ -82,7 +82,9 @@ record_index_add (RecordIndex * self, const RecordedFrame * frame)
     return;
   self->begun = TRUE;
   self->last = (RecordCheckpoint) {
-    .offset = frame->offset,.line = frame->line,.index = frame->index - frame->dropped,
+    .offset = frame->offset,
+    .line = frame->line,
+    .index = frame->index - frame->dropped,
     .time = frame->timestamp,
   };
   far = self->checkpoints->len == 0
@@ -103,8 +105,8 @@ record_index_add (RecordIndex * self, const RecordedFrame * frame)
 /* Goes to the last record added and reads headers from there until `enough` returns TRUE, or
  * to the end of the file. */
 static RecordReaderResult
-read_on (RecordIndex * self, RecordReader * reader, gboolean (*enough) (RecordIndex *,
-        gconstpointer), gconstpointer target, GError ** error)
+read_on (RecordIndex *self, RecordReader *reader, gboolean (*enough) (RecordIndex *, gconstpointer),
+    gconstpointer target, GError **error)
 {
   RecordReaderResult result = RECORD_READER_FRAME;
   RecordedFrame frame;
@@ -113,8 +115,9 @@ read_on (RecordIndex * self, RecordReader * reader, gboolean (*enough) (RecordIn
   recorded_frame_init (&frame);
   record_reader_set_follow (reader, FALSE);
   while (result != RECORD_READER_END && !enough (self, target)) {
-    if (!sought && !record_reader_seek (reader, self->last.offset, self->last.line,
-            self->last.index, error)) {
+    if (!sought
+        && !record_reader_seek (reader, self->last.offset, self->last.line, self->last.index,
+            error)) {
       result = RECORD_READER_FAILED;
       break;
     }
@@ -130,7 +133,7 @@ read_on (RecordIndex * self, RecordReader * reader, gboolean (*enough) (RecordIn
   record_reader_set_follow (reader, follow);
   recorded_frame_clear (&frame);
   return result == RECORD_READER_FLUSHING || result == RECORD_READER_FAILED ? result
-      : RECORD_READER_FRAME;
+                                                                            : RECORD_READER_FRAME;
 }
 
 /* ------------------------------------------------------------------- finding */
@@ -138,7 +141,7 @@ read_on (RecordIndex * self, RecordReader * reader, gboolean (*enough) (RecordIn
 /* Rates how well a session fits: 4 or more if the time is within it, 2 or more if it has later
  * records, and one more if it was recorded in the same direction. */
 static guint
-rate_session (RecordIndex * self, guint i, const RecordQuery * query)
+rate_session (RecordIndex *self, guint i, const RecordQuery *query)
 {
   const Session *s = session (self, i);
   guint64 key = record_index_key (s->reverse, query->time);
@@ -151,7 +154,7 @@ rate_session (RecordIndex * self, guint i, const RecordQuery * query)
 /* Chooses the session that fits best; of equal ones the first in this order: this one
  * (unless the jump is backward), the ones after it, this one, the ones before it. */
 static guint
-choose_session (RecordIndex * self, const RecordQuery * query)
+choose_session (RecordIndex *self, const RecordQuery *query)
 {
   guint i, best = query->session, count = self->sessions->len;
   guint rating = query->back ? 0 : rate_session (self, best, query);
@@ -171,7 +174,7 @@ choose_session (RecordIndex * self, const RecordQuery * query)
 
 /* Returns whether the records added so far decide the answer. */
 static gboolean
-time_is_known (RecordIndex * self, gconstpointer target)
+time_is_known (RecordIndex *self, gconstpointer target)
 {
   const RecordQuery *query = target;
   const Session *s;
@@ -184,14 +187,14 @@ time_is_known (RecordIndex * self, gconstpointer target)
 }
 
 RecordReaderResult
-record_index_find_time (RecordIndex * self, RecordReader * reader, RecordQuery * query,
-    RecordCheckpoint * place, GError ** error)
+record_index_find_time (RecordIndex *self, RecordReader *reader, RecordQuery *query,
+    RecordCheckpoint *place, GError **error)
 {
   RecordReaderResult result = read_on (self, reader, time_is_known, query, error);
   const Session *s;
   guint i, end;
 
-  *place = (RecordCheckpoint) {.line = 1 };
+  *place = (RecordCheckpoint) { .line = 1 };
   if (result != RECORD_READER_FRAME || self->sessions->len == 0)
     return result;
   if (query->session >= self->sessions->len)
@@ -203,26 +206,26 @@ record_index_find_time (RecordIndex * self, RecordReader * reader, RecordQuery *
   for (i = end - 1; i > s->first; i--)
     if (checkpoint (self, i)->time != RECORDED_FRAME_NO_TIME
         && record_index_key (s->reverse, checkpoint (self, i)->time)
-        <= record_index_key (s->reverse, query->time))
+            <= record_index_key (s->reverse, query->time))
       break;
   *place = *checkpoint (self, i);
   return result;
 }
 
 static gboolean
-index_is_known (RecordIndex * self, gconstpointer index)
+index_is_known (RecordIndex *self, gconstpointer index)
 {
   return self->begun && self->last.index >= *(const guint64 *) index;
 }
 
 RecordReaderResult
-record_index_find_index (RecordIndex * self, RecordReader * reader, guint64 index,
-    RecordCheckpoint * place, GError ** error)
+record_index_find_index (RecordIndex *self, RecordReader *reader, guint64 index,
+    RecordCheckpoint *place, GError **error)
 {
   RecordReaderResult result = read_on (self, reader, index_is_known, &index, error);
   guint i;
 
-  *place = (RecordCheckpoint) {.line = 1 };
+  *place = (RecordCheckpoint) { .line = 1 };
   for (i = self->checkpoints->len; i > 0; i--)
     if (checkpoint (self, i - 1)->index <= index) {
       *place = *checkpoint (self, i - 1);

@@ -12,15 +12,15 @@ struct _RecordMatch
 {
   RecordQueue *queue;
   RecordMatchBy by;
-  RecordedFrame *current;       /* the record returned last, or NULL */
-  gboolean searched;            /* last_key is valid */
-  guint64 last_key;             /* of the time searched last */
-  gboolean holding;             /* `current` may be given to further buffers */
-  gboolean held;                /* `current` was returned last as a held record */
+  RecordedFrame *current; /* the record returned last, or NULL */
+  gboolean searched;      /* last_key is valid */
+  guint64 last_key;       /* of the time searched last */
+  gboolean holding;       /* `current` may be given to further buffers */
+  gboolean held;          /* `current` was returned last as a held record */
 };
 
 RecordMatch *
-record_match_new (RecordReader * reader, RecordMatchBy by, gboolean skip_errors, gboolean loop)
+record_match_new (RecordReader *reader, RecordMatchBy by, gboolean skip_errors, gboolean loop)
 {
   RecordMatch *self = g_new0 (RecordMatch, 1);
 
@@ -31,7 +31,7 @@ record_match_new (RecordReader * reader, RecordMatchBy by, gboolean skip_errors,
 }
 
 void
-record_match_free (RecordMatch * self)
+record_match_free (RecordMatch *self)
 {
   if (self == NULL)
     return;
@@ -42,14 +42,14 @@ record_match_free (RecordMatch * self)
 
 /* Returns record `i` of the queue. */
 static RecordedFrame *
-record (RecordMatch * self, guint i)
+record (RecordMatch *self, guint i)
 {
   return record_queue_peek (self->queue, i);
 }
 
 /* Returns record `i` of the queue to the caller and discards those before it. */
 static RecordMatchResult
-use_record (RecordMatch * self, guint i, RecordedFrame ** frame)
+use_record (RecordMatch *self, guint i, RecordedFrame **frame)
 {
   record_queue_discard (self->queue, i);
   record_queue_recycle (self->queue, self->current);
@@ -61,7 +61,7 @@ use_record (RecordMatch * self, guint i, RecordedFrame ** frame)
 
 /* Reads one record, as record_queue_read () does; RECORD_MATCH_NONE at the deadline. */
 static RecordMatchResult
-read_record (RecordMatch * self, guint64 time, guint64 index, GError ** error)
+read_record (RecordMatch *self, guint64 time, guint64 index, GError **error)
 {
   RecordMatchResult result = record_queue_read (self->queue, time, index, error);
 
@@ -71,13 +71,13 @@ read_record (RecordMatch * self, guint64 time, guint64 index, GError ** error)
 }
 
 void
-record_match_set_deadline (RecordMatch * self, gint64 deadline)
+record_match_set_deadline (RecordMatch *self, gint64 deadline)
 {
   record_reader_set_deadline (self->queue->reader, deadline);
 }
 
 RecordMatchResult
-record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
+record_match_by (RecordMatch *self, RecordMatchBy *by, GError **error)
 {
   RecordMatchResult result;
 
@@ -95,10 +95,12 @@ record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
   } else if (self->by == RECORD_MATCH_AUTO) {
     self->by = RECORD_MATCH_INDEX;
   } else {
-    g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE, "%" G_GUINT64_FORMAT
-        ": %s, so match=timestamp is impossible; match=index works", record (self, 0)->line,
-        record_reader_format (self->queue->reader) == RECORD_FORMAT_MOT ? "MOT text has no times" :
-        "the first record has no timestamp");
+    g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
+        "%" G_GUINT64_FORMAT ": %s, so match=timestamp is impossible; match=index works",
+        record (self, 0)->line,
+        record_reader_format (self->queue->reader) == RECORD_FORMAT_MOT
+            ? "MOT text has no times"
+            : "the first record has no timestamp");
     return RECORD_MATCH_FAILED;
   }
   *by = self->by;
@@ -108,7 +110,7 @@ record_match_by (RecordMatch * self, RecordMatchBy * by, GError ** error)
 /* ------------------------------------------------------------------ matching */
 
 static RecordMatchResult
-go_to (RecordMatch * self, const RecordJump * jump, gboolean back, GError ** error)
+go_to (RecordMatch *self, const RecordJump *jump, gboolean back, GError **error)
 {
   self->searched = self->holding = FALSE;
   return record_queue_go_to (self->queue, jump, back, error);
@@ -117,9 +119,9 @@ go_to (RecordMatch * self, const RecordJump * jump, gboolean back, GError ** err
 /* Goes back in the current session if the stream plays against its direction, or gives
  * buffers in decoding order. */
 static RecordMatchResult
-step_back (RecordMatch * self, guint64 time, GError ** error)
+step_back (RecordMatch *self, guint64 time, GError **error)
 {
-  const RecordJump jump = {.time = time,.reverse = self->queue->reverse,.next = TRUE };
+  const RecordJump jump = { .time = time, .reverse = self->queue->reverse, .next = TRUE };
 
   if (!self->searched || record_queue_key (self->queue, time) >= self->last_key
       || !record_queue_can_jump (self->queue))
@@ -131,7 +133,7 @@ step_back (RecordMatch * self, guint64 time, GError ** error)
 
 /* Returns how far record `i` of the queue, which has a time, is from `time`. */
 static guint64
-distance (RecordMatch * self, guint i, guint64 time)
+distance (RecordMatch *self, guint i, guint64 time)
 {
   guint64 at = record (self, i)->timestamp;
 
@@ -141,7 +143,7 @@ distance (RecordMatch * self, guint i, guint64 time)
 /* Returns the distance, in ns before the time, within which a record is taken without reading
  * the next one, because reading may wait for the next frame. 0 if reading never waits. */
 static guint64
-get_shortcut (RecordMatch * self, const RecordSearch * search)
+get_shortcut (RecordMatch *self, const RecordSearch *search)
 {
   guint64 duration = search->frame_duration > 0 ? search->frame_duration : UNKNOWN_FRAME_DURATION;
 
@@ -154,8 +156,8 @@ get_shortcut (RecordMatch * self, const RecordSearch * search)
  * until both are there or it is certain which one is used. Sets an index to -1 if the queue
  * lacks that record. */
 static RecordMatchResult
-find_neighbors (RecordMatch * self, const RecordSearch * search, gint * before_found,
-    gint * after_found, GError ** error)
+find_neighbors (RecordMatch *self, const RecordSearch *search, gint *before_found,
+    gint *after_found, GError **error)
 {
   const guint64 time = search->time, shortcut = get_shortcut (self, search);
   gint before, after;
@@ -199,7 +201,7 @@ find_neighbors (RecordMatch * self, const RecordSearch * search, gint * before_f
 
 /* Returns whether the record returned last is before the time and not older than `hold`. */
 static gboolean
-is_young (RecordMatch * self, const RecordSearch * search)
+is_young (RecordMatch *self, const RecordSearch *search)
 {
   guint64 now = record_queue_key (self->queue, search->time);
   guint64 then = record_queue_key (self->queue, self->current->timestamp);
@@ -210,8 +212,7 @@ is_young (RecordMatch * self, const RecordSearch * search)
 /* Returns the record before the time, if it is held for this buffer. It is in the queue or was
  * returned last. */
 static RecordMatchResult
-hold_record (RecordMatch * self, const RecordSearch * search, gint before,
-    RecordedFrame ** frame)
+hold_record (RecordMatch *self, const RecordSearch *search, gint before, RecordedFrame **frame)
 {
   if (before >= 0 && distance (self, before, search->time) > search->hold) {
     record_queue_discard (self->queue, before + 1);
@@ -230,7 +231,7 @@ hold_record (RecordMatch * self, const RecordSearch * search, gint before,
 /* Counts the record that was found by time as matched. In decoding order, an earlier search
  * for a later time may have counted it as unmatched. */
 static void
-count_match (RecordMatch * self)
+count_match (RecordMatch *self)
 {
   RecordQueue *queue = self->queue;
 
@@ -241,8 +242,8 @@ count_match (RecordMatch * self)
 }
 
 RecordMatchResult
-record_match_at_time (RecordMatch * self, const RecordSearch * search, RecordedFrame ** frame,
-    GError ** error)
+record_match_at_time (RecordMatch *self, const RecordSearch *search, RecordedFrame **frame,
+    GError **error)
 {
   gint before = -1, after = -1, best = -1;
   RecordMatchResult result = step_back (self, search->time, error);
@@ -255,8 +256,8 @@ record_match_at_time (RecordMatch * self, const RecordSearch * search, RecordedF
     return result;
   if (before >= 0 && distance (self, before, search->time) <= search->tolerance)
     best = before;
-  if (after >= 0 && distance (self, after, search->time) <= search->tolerance && (best < 0
-          || distance (self, after, search->time) < distance (self, best, search->time)))
+  if (after >= 0 && distance (self, after, search->time) <= search->tolerance
+      && (best < 0 || distance (self, after, search->time) < distance (self, best, search->time)))
     best = after;
   if (best >= 0) {
     use_record (self, best, frame);
@@ -271,7 +272,7 @@ record_match_at_time (RecordMatch * self, const RecordSearch * search, RecordedF
 }
 
 RecordMatchResult
-record_match_at_index (RecordMatch * self, guint64 index, RecordedFrame ** frame, GError ** error)
+record_match_at_index (RecordMatch *self, guint64 index, RecordedFrame **frame, GError **error)
 {
   RecordMatchResult result = RECORD_MATCH_FOUND;
 
@@ -293,7 +294,7 @@ record_match_at_index (RecordMatch * self, guint64 index, RecordedFrame ** frame
 }
 
 RecordMatchResult
-record_match_take_next (RecordMatch * self, RecordedFrame ** frame, GError ** error)
+record_match_take_next (RecordMatch *self, RecordedFrame **frame, GError **error)
 {
   RecordMatchResult result = RECORD_MATCH_FOUND;
 
@@ -311,7 +312,7 @@ record_match_take_next (RecordMatch * self, RecordedFrame ** frame, GError ** er
 }
 
 void
-record_match_skip_found (RecordMatch * self, const gchar * reason)
+record_match_skip_found (RecordMatch *self, const gchar *reason)
 {
   self->holding = FALSE;
   if (self->held)
@@ -322,14 +323,14 @@ record_match_skip_found (RecordMatch * self, const gchar * reason)
 }
 
 static RecordMatchResult
-start_again (RecordMatch * self, GError ** error)
+start_again (RecordMatch *self, GError **error)
 {
   self->searched = self->holding = FALSE;
   return record_queue_restart (self->queue, error);
 }
 
 RecordMatchResult
-record_match_jump (RecordMatch * self, const RecordJump * jump, GError ** error)
+record_match_jump (RecordMatch *self, const RecordJump *jump, GError **error)
 {
   RecordQueue *queue = self->queue;
   gboolean back = queue->descending != jump->reverse
@@ -343,24 +344,24 @@ record_match_jump (RecordMatch * self, const RecordJump * jump, GError ** error)
   if (!record_queue_can_jump (queue))
     return jump->back ? start_again (self, error) : RECORD_MATCH_FOUND;
   if (jump->next && queue->by_time)
-    return RECORD_MATCH_FOUND;  /* record_match_at_time () steps back if it must */
+    return RECORD_MATCH_FOUND; /* record_match_at_time () steps back if it must */
   return go_to (self, jump, back, error);
 }
 
 void
-record_match_finish (RecordMatch * self)
+record_match_finish (RecordMatch *self)
 {
   record_queue_finish (self->queue);
 }
 
 const RecordMatchCounts *
-record_match_counts (RecordMatch * self)
+record_match_counts (RecordMatch *self)
 {
   return &self->queue->counts;
 }
 
 const gchar *
-record_match_first_skipped (RecordMatch * self)
+record_match_first_skipped (RecordMatch *self)
 {
   return self->queue->first_skipped;
 }

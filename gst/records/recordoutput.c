@@ -9,30 +9,31 @@
 #include "linewriter.h"
 #include "recordappend.h"
 
-#define STALL GST_SECOND        /* the wait after which a warning is posted */
+#define STALL GST_SECOND /* the wait after which a warning is posted */
 
 struct _RecordOutput
 {
-  GstElement *element;          /* the owner of this struct */
+  GstElement *element; /* the owner of this struct */
   const RecordSettings *settings;
   LineWriter *writer;
-  gboolean warned;              /* posted a warning about a line that could not be written */
+  gboolean warned; /* posted a warning about a line that could not be written */
 };
 
 /* Posts an error, or with RECORD_ON_ERROR_CONTINUE a warning at the first call. Frees
  * `error`. */
 static void
-post_failure (RecordOutput * self, RecordOnError on_error, GError * error)
+post_failure (RecordOutput *self, RecordOnError on_error, GError *error)
 {
   gboolean full = g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOSPC);
   gboolean closed = g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_PIPE);
   gint code = full ? GST_RESOURCE_ERROR_NO_SPACE_LEFT : GST_RESOURCE_ERROR_WRITE;
   const gchar *path = line_writer_path (self->writer);
   gchar *text = g_strdup_printf ("Cannot write to %s: %s%s%s%s",
-      path ? path : self->settings->location,
-      closed ? "the reader closed the pipe (" : "", error->message, closed ? ")" : "",
+      path ? path : self->settings->location, closed ? "the reader closed the pipe (" : "",
+      error->message, closed ? ")" : "",
       on_error == RECORD_ON_ERROR_CONTINUE ? "; recording continues with the next frame that "
-      "can be written" : "");
+                                             "can be written"
+                                           : "");
 
   if (on_error == RECORD_ON_ERROR_FAIL)
     gst_element_message_full (self->element, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, code, text,
@@ -47,24 +48,26 @@ post_failure (RecordOutput * self, RecordOnError on_error, GError * error)
 }
 
 static void
-post_append_failure (RecordOutput * self, const gchar * path, GError * error)
+post_append_failure (RecordOutput *self, const gchar *path, GError *error)
 {
   gboolean mot = self->settings->format == RECORD_FORMAT_MOT;
 
   if (error->domain == RECORD_ERROR)
-    GST_ELEMENT_ERROR (self->element, RESOURCE, SETTINGS, ("Cannot append to %s: the file does "
-            "not end with a line of %s: %s", path, mot ? "MOT text" : "JSON Lines",
-            error->message), (NULL));
+    GST_ELEMENT_ERROR (self->element, RESOURCE, SETTINGS,
+        ("Cannot append to %s: the file does "
+         "not end with a line of %s: %s",
+            path, mot ? "MOT text" : "JSON Lines", error->message),
+        (NULL));
   else
-    GST_ELEMENT_ERROR (self->element, RESOURCE, SETTINGS, ("Cannot append to %s: %s", path,
-            error->message), (NULL));
+    GST_ELEMENT_ERROR (self->element, RESOURCE, SETTINGS,
+        ("Cannot append to %s: %s", path, error->message), (NULL));
   g_error_free (error);
 }
 
 /* Prepares the open file to be continued after its last frame. Returns FALSE after an
  * error message. */
 static gboolean
-continue_file (RecordOutput * self, RecordSession * session, guint64 * next_index)
+continue_file (RecordOutput *self, RecordSession *session, guint64 *next_index)
 {
   const gchar *path = line_writer_path (self->writer);
   GError *error = NULL;
@@ -77,8 +80,10 @@ continue_file (RecordOutput * self, RecordSession * session, guint64 * next_inde
   if (!ok)
     post_append_failure (self, path, error);
   if (ok && append.removed > 0)
-    GST_ELEMENT_WARNING (self->element, RESOURCE, WRITE, ("Removed an unfinished line of %"
-            G_GUINT64_FORMAT " bytes from the end of %s", append.removed, path), (NULL));
+    GST_ELEMENT_WARNING (self->element, RESOURCE, WRITE,
+        ("Removed an unfinished line of %" G_GUINT64_FORMAT " bytes from the end of %s",
+            append.removed, path),
+        (NULL));
   if (ok && !append.empty) {
     record_session_continue (session, &append.last);
     *next_index = append.last.index + 1;
@@ -88,13 +93,17 @@ continue_file (RecordOutput * self, RecordSession * session, guint64 * next_inde
 }
 
 RecordOutput *
-record_output_open (GstElement * element, const RecordSettings * settings,
-    RecordSession * session, guint64 * next_index)
+record_output_open (GstElement *element, const RecordSettings *settings, RecordSession *session,
+    guint64 *next_index)
 {
   FileSequenceSettings file = {
-    .location = settings->location,.owner = GST_OBJECT_NAME (element),.append = settings->append,
-    .flush = settings->flush,.max_size = settings->max_file_size,
-    .max_time = settings->max_file_time,.max_files = settings->max_files,
+    .location = settings->location,
+    .owner = GST_OBJECT_NAME (element),
+    .append = settings->append,
+    .flush = settings->flush,
+    .max_size = settings->max_file_size,
+    .max_time = settings->max_file_time,
+    .max_files = settings->max_files,
   };
   RecordOutput *self = g_new0 (RecordOutput, 1);
   GError *error = NULL;
@@ -105,8 +114,8 @@ record_output_open (GstElement * element, const RecordSettings * settings,
   *next_index = 0;
   self->writer = line_writer_new (&file, &error);
   if (self->writer == NULL) {
-    GST_ELEMENT_ERROR (element, RESOURCE, OPEN_WRITE, ("Cannot open %s for writing: %s",
-            settings->location, error->message), (NULL));
+    GST_ELEMENT_ERROR (element, RESOURCE, OPEN_WRITE,
+        ("Cannot open %s for writing: %s", settings->location, error->message), (NULL));
     g_error_free (error);
   } else if (settings->append && !continue_file (self, session, next_index)) {
     line_writer_free (g_steal_pointer (&self->writer), NULL);
@@ -117,7 +126,7 @@ record_output_open (GstElement * element, const RecordSettings * settings,
 }
 
 void
-record_output_close (RecordOutput * self, RecordOnError on_error)
+record_output_close (RecordOutput *self, RecordOnError on_error)
 {
   GError *error = NULL;
 
@@ -126,18 +135,21 @@ record_output_close (RecordOutput * self, RecordOnError on_error)
   if (!line_writer_free (self->writer, &error)) {
     if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_AGAIN)
         || on_error == RECORD_ON_ERROR_CONTINUE)
-      GST_ELEMENT_WARNING (self->element, RESOURCE, CLOSE, ("The end of %s is missing: %s",
-              self->settings->location, error->message), (NULL));
+      GST_ELEMENT_WARNING (self->element, RESOURCE, CLOSE,
+          ("The end of %s is missing: %s", self->settings->location, error->message), (NULL));
     else
-      GST_ELEMENT_ERROR (self->element, RESOURCE, CLOSE, ("Cannot close %s, the recording may be "
-              "incomplete: %s", self->settings->location, error->message), (NULL));
+      GST_ELEMENT_ERROR (self->element, RESOURCE, CLOSE,
+          ("Cannot close %s, the recording may be "
+           "incomplete: %s",
+              self->settings->location, error->message),
+          (NULL));
     g_error_free (error);
   }
   g_free (self);
 }
 
 OutputResult
-record_output_write (RecordOutput * self, const GString * text, GstClockTime running_time,
+record_output_write (RecordOutput *self, const GString *text, GstClockTime running_time,
     RecordOnFull on_full, RecordOnError on_error)
 {
   GError *error = NULL;
@@ -145,9 +157,11 @@ record_output_write (RecordOutput * self, const GString * text, GstClockTime run
       on_full == RECORD_ON_FULL_DROP ? 0 : STALL, &error);
 
   if (result == OUTPUT_FULL && on_full == RECORD_ON_FULL_BLOCK) {
-    GST_ELEMENT_WARNING (self->element, RESOURCE, WRITE, ("The reader of %s has not read for 1 s, "
-            "so the stream waits for it; on-full=drop drops lines instead",
-            self->settings->location), (NULL));
+    GST_ELEMENT_WARNING (self->element, RESOURCE, WRITE,
+        ("The reader of %s has not read for 1 s, "
+         "so the stream waits for it; on-full=drop drops lines instead",
+            self->settings->location),
+        (NULL));
     result = line_writer_write (self->writer, text->str, text->len, running_time,
         GST_CLOCK_TIME_NONE, &error);
   }
@@ -157,7 +171,7 @@ record_output_write (RecordOutput * self, const GString * text, GstClockTime run
 }
 
 void
-record_output_flush (RecordOutput * self, RecordOnError on_error)
+record_output_flush (RecordOutput *self, RecordOnError on_error)
 {
   GError *error = NULL;
 
@@ -166,7 +180,7 @@ record_output_flush (RecordOutput * self, RecordOnError on_error)
 }
 
 void
-record_output_set_flushing (RecordOutput * self, gboolean flushing)
+record_output_set_flushing (RecordOutput *self, gboolean flushing)
 {
   line_writer_set_flushing (self->writer, flushing);
 }

@@ -10,7 +10,7 @@ struct _GstBoxRecordPad
 
   /* streaming thread of the video */
   GString *line;
-  GstEvent *start, *segment;    /* of the video, last sent on in another form; or NULL */
+  GstEvent *start, *segment; /* of the video, last sent on in another form; or NULL */
 };
 
 G_DEFINE_TYPE (GstBoxRecordPad, record_pad, GST_TYPE_PAD)
@@ -21,7 +21,7 @@ static GstStaticPadTemplate template = GST_STATIC_PAD_TEMPLATE ("boxes", GST_PAD
 /* Drops QoS, because late text says nothing about the video; forwards all other events to
  * the source of the video. */
 static gboolean
-handle_event (GstPad * pad, GstObject * parent, GstEvent * event)
+handle_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) != GST_EVENT_QOS)
     return gst_pad_event_default (pad, parent, event);
@@ -32,7 +32,7 @@ handle_event (GstPad * pad, GstObject * parent, GstEvent * event)
 /* ------------------------------------------------------------ sticky events */
 
 static void
-push_stream_start (GstBoxRecordPad * self, GstPad * video)
+push_stream_start (GstBoxRecordPad *self, GstPad *video)
 {
   GstElement *element = gst_pad_get_parent_element (video);
   gchar *id = gst_pad_create_stream_id (GST_PAD (self), element, "boxes");
@@ -52,7 +52,7 @@ push_stream_start (GstBoxRecordPad * self, GstPad * video)
 /* Sets *known to the event of this type on the pad of the video. Returns whether it has
  * changed. */
 static gboolean
-take_event (GstPad * video, GstEventType type, GstEvent ** known)
+take_event (GstPad *video, GstEventType type, GstEvent **known)
 {
   GstEvent *event = gst_pad_get_sticky_event (video, type, 0);
   gboolean changed = gst_event_replace (known, event);
@@ -63,7 +63,7 @@ take_event (GstPad * video, GstEventType type, GstEvent ** known)
 
 /* Pushes the events that must precede text and that the pad does not have yet. */
 static void
-begin (GstBoxRecordPad * self, GstPad * video)
+begin (GstBoxRecordPad *self, GstPad *video)
 {
   gboolean started = take_event (video, GST_EVENT_STREAM_START, &self->start);
 
@@ -76,7 +76,7 @@ begin (GstBoxRecordPad * self, GstPad * video)
 /* ---------------------------------------------------------------- boxes, events */
 
 static GstBuffer *
-text_new (GstBoxRecordPad * self, const RecordedFrame * frame, GstBuffer * buffer)
+text_new (GstBoxRecordPad *self, const RecordedFrame *frame, GstBuffer *buffer)
 {
   GstBuffer *text;
 
@@ -91,7 +91,7 @@ text_new (GstBoxRecordPad * self, const RecordedFrame * frame, GstBuffer * buffe
 
 /* Returns a reference to the pad, or NULL. */
 static GstBoxRecordPad *
-get_pad (gpointer element, GstBoxRecordPad ** slot)
+get_pad (gpointer element, GstBoxRecordPad **slot)
 {
   GstBoxRecordPad *pad;
 
@@ -102,8 +102,8 @@ get_pad (gpointer element, GstBoxRecordPad ** slot)
 }
 
 GstFlowReturn
-record_pad_push (GstBoxRecordPad ** slot, GstBaseTransform * element, const RecordedFrame * frame,
-    GstBuffer * buffer, const gboolean * empty_lines)
+record_pad_push (GstBoxRecordPad **slot, GstBaseTransform *element, const RecordedFrame *frame,
+    GstBuffer *buffer, const gboolean *empty_lines)
 {
   GstBoxRecordPad *self = frame->outside_segment ? NULL : get_pad (element, slot);
   GstFlowReturn flow = GST_FLOW_OK;
@@ -120,14 +120,14 @@ record_pad_push (GstBoxRecordPad ** slot, GstBaseTransform * element, const Reco
   if (line)
     flow = gst_pad_push (GST_PAD (self), text_new (self, frame, buffer));
   else if (GST_BUFFER_PTS_IS_VALID (buffer))
-    gst_pad_push_event (GST_PAD (self), gst_event_new_gap (GST_BUFFER_PTS (buffer),
-            GST_BUFFER_DURATION (buffer)));
+    gst_pad_push_event (GST_PAD (self),
+        gst_event_new_gap (GST_BUFFER_PTS (buffer), GST_BUFFER_DURATION (buffer)));
   gst_object_unref (self);
   return flow == GST_FLOW_ERROR || flow == GST_FLOW_NOT_NEGOTIATED ? GST_FLOW_ERROR : GST_FLOW_OK;
 }
 
 void
-record_pad_event (GstBoxRecordPad ** slot, GstBaseTransform * element, GstEvent * event)
+record_pad_event (GstBoxRecordPad **slot, GstBaseTransform *element, GstEvent *event)
 {
   GstBoxRecordPad *self = get_pad (element, slot);
 
@@ -155,10 +155,10 @@ record_pad_event (GstBoxRecordPad ** slot, GstBaseTransform * element, GstEvent 
 /* ------------------------------------------------------------ request, release */
 
 static GstBoxRecordPad *
-pad_new (GstPadTemplate * from)
+pad_new (GstPadTemplate *from)
 {
-  GstBoxRecordPad *self = g_object_new (RECORD_TYPE_PAD, "name", "boxes", "direction",
-      GST_PAD_SRC, "template", from, NULL);
+  GstBoxRecordPad *self = g_object_new (RECORD_TYPE_PAD, "name", "boxes", "direction", GST_PAD_SRC,
+      "template", from, NULL);
 
   gst_pad_set_event_function (GST_PAD (self), handle_event);
   gst_pad_use_fixed_caps (GST_PAD (self));
@@ -166,7 +166,7 @@ pad_new (GstPadTemplate * from)
 }
 
 GstPad *
-record_pad_request (GstElement * element, GstPadTemplate * from, GstBoxRecordPad ** slot)
+record_pad_request (GstElement *element, GstPadTemplate *from, GstBoxRecordPad **slot)
 {
   GstBoxRecordPad *self = gst_object_ref_sink (pad_new (from));
   gboolean refused;
@@ -174,7 +174,7 @@ record_pad_request (GstElement * element, GstPadTemplate * from, GstBoxRecordPad
   GST_OBJECT_LOCK (element);
   refused = *slot != NULL;
   if (!refused)
-    *slot = self;               /* takes the reference */
+    *slot = self; /* takes the reference */
   GST_OBJECT_UNLOCK (element);
   if (refused) {
     gst_object_unref (self);
@@ -186,7 +186,7 @@ record_pad_request (GstElement * element, GstPadTemplate * from, GstBoxRecordPad
 }
 
 void
-record_pad_release (GstElement * element, GstPad * pad, GstBoxRecordPad ** slot)
+record_pad_release (GstElement *element, GstPad *pad, GstBoxRecordPad **slot)
 {
   GST_OBJECT_LOCK (element);
   *slot = NULL;
@@ -205,7 +205,7 @@ record_pad_template (void)
 }
 
 static void
-record_pad_finalize (GObject * object)
+record_pad_finalize (GObject *object)
 {
   GstBoxRecordPad *self = RECORD_PAD (object);
 
@@ -216,13 +216,13 @@ record_pad_finalize (GObject * object)
 }
 
 static void
-record_pad_class_init (GstBoxRecordPadClass * klass)
+record_pad_class_init (GstBoxRecordPadClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = record_pad_finalize;
 }
 
 static void
-record_pad_init (GstBoxRecordPad * self)
+record_pad_init (GstBoxRecordPad *self)
 {
   self->line = g_string_new (NULL);
 }

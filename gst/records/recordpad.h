@@ -21,20 +21,19 @@ G_DECLARE_FINAL_TYPE (GstBoxRecordPad, record_pad, RECORD, PAD, GstPad)
 GstPadTemplate *record_pad_template (void);
 
 /* The methods request_new_pad and release_pad. Returns NULL if there is a pad already. */
-GstPad *record_pad_request (GstElement * element, GstPadTemplate * template,
-    GstBoxRecordPad ** slot);
-void record_pad_release (GstElement * element, GstPad * pad, GstBoxRecordPad ** slot);
+GstPad *record_pad_request (GstElement *element, GstPadTemplate *template, GstBoxRecordPad **slot);
+void record_pad_release (GstElement *element, GstPad *pad, GstBoxRecordPad **slot);
 
 /* Pushes the boxes of a frame with the times of `buffer`, if there is a pad. A frame
  * without boxes is a GAP event, or if *empty_lines (under the object lock) a line without
  * objects; a frame outside of the segment is left out. Returns GST_FLOW_ERROR if an
  * element downstream had an error, else GST_FLOW_OK: a pad that has no peer, is at its
  * end or is flushing takes no text and does not stop the video. Called by the streaming thread. */
-GstFlowReturn record_pad_push (GstBoxRecordPad ** slot, GstBaseTransform * element,
-    const RecordedFrame * frame, GstBuffer * buffer, const gboolean * empty_lines);
+GstFlowReturn record_pad_push (GstBoxRecordPad **slot, GstBaseTransform *element,
+    const RecordedFrame *frame, GstBuffer *buffer, const gboolean *empty_lines);
 
 /* Forwards GAP, EOS and flushes of the video, if there is a pad; ignores all other
  * events. Called by the thread of the event. */
-void record_pad_event (GstBoxRecordPad ** slot, GstBaseTransform * element, GstEvent * event);
+void record_pad_event (GstBoxRecordPad **slot, GstBaseTransform *element, GstEvent *event);
 
 G_END_DECLS

@@ -13,7 +13,7 @@ frame_free (gpointer frame)
 }
 
 RecordQueue *
-record_queue_new (RecordReader * reader, gboolean skip_errors, gboolean loop)
+record_queue_new (RecordReader *reader, gboolean skip_errors, gboolean loop)
 {
   RecordQueue *self = g_new0 (RecordQueue, 1);
 
@@ -29,7 +29,7 @@ record_queue_new (RecordReader * reader, gboolean skip_errors, gboolean loop)
 
 /* Moves the records in the window to the end of the queue. */
 static void
-empty_window (RecordQueue * self)
+empty_window (RecordQueue *self)
 {
   RecordWindow *window = &self->window;
 
@@ -41,7 +41,7 @@ empty_window (RecordQueue * self)
 }
 
 void
-record_queue_free (RecordQueue * self)
+record_queue_free (RecordQueue *self)
 {
   if (self == NULL)
     return;
@@ -58,13 +58,13 @@ record_queue_free (RecordQueue * self)
 }
 
 RecordedFrame *
-record_queue_peek (const RecordQueue * self, guint i)
+record_queue_peek (const RecordQueue *self, guint i)
 {
   return g_ptr_array_index (self->frames, i);
 }
 
 static RecordedFrame *
-new_frame (RecordQueue * self)
+new_frame (RecordQueue *self)
 {
   RecordedFrame *frame;
 
@@ -78,13 +78,13 @@ new_frame (RecordQueue * self)
 /* Keeps a frame for reuse. Four suffice, because two are used in turn; only a search
  * beyond records without a time needs more. */
 RecordedFrame *
-record_queue_take (RecordQueue * self)
+record_queue_take (RecordQueue *self)
 {
   return g_ptr_array_steal_index (self->frames, 0);
 }
 
 void
-record_queue_recycle (RecordQueue * self, RecordedFrame * frame)
+record_queue_recycle (RecordQueue *self, RecordedFrame *frame)
 {
   if (frame && self->spare->len < 4)
     g_ptr_array_add (self->spare, frame);
@@ -93,14 +93,14 @@ record_queue_recycle (RecordQueue * self, RecordedFrame * frame)
 }
 
 gboolean
-record_queue_was_counted (const RecordQueue * self, const RecordedFrame * frame)
+record_queue_was_counted (const RecordQueue *self, const RecordedFrame *frame)
 {
   return frame->timestamp != RECORDED_FRAME_NO_TIME
       && record_queue_key (self, frame->timestamp) < self->counted_key;
 }
 
 void
-record_queue_discard (RecordQueue * self, guint count)
+record_queue_discard (RecordQueue *self, guint count)
 {
   guint i;
 
@@ -120,7 +120,7 @@ record_queue_discard (RecordQueue * self, guint count)
 /* ------------------------------------------------------------------- reading */
 
 static void
-begin_pass (RecordQueue * self)
+begin_pass (RecordQueue *self)
 {
   self->timed = self->records = self->skipped = 0;
 }
@@ -128,7 +128,7 @@ begin_pass (RecordQueue * self)
 /* Skips passes of a looped file that equal the one that just ended, and counts their
  * records and malformed lines as if they had been read. */
 static void
-skip_passes (RecordQueue * self, guint64 passes, guint64 length, guint64 frames)
+skip_passes (RecordQueue *self, guint64 passes, guint64 length, guint64 frames)
 {
   self->time_offset += passes * length;
   self->index_offset += passes * frames;
@@ -143,7 +143,7 @@ skip_passes (RecordQueue * self, guint64 passes, guint64 length, guint64 frames)
  * without reading those between. Returns FALSE if the file has no frames or cannot
  * be rewound. */
 static gboolean
-next_pass (RecordQueue * self, guint64 time, guint64 index, GError ** error)
+next_pass (RecordQueue *self, guint64 time, guint64 index, GError **error)
 {
   guint64 frames = record_reader_frames (self->reader);
   guint64 duration = self->frame_duration, length = 0;
@@ -167,20 +167,21 @@ next_pass (RecordQueue * self, guint64 time, guint64 index, GError ** error)
 }
 
 guint64
-record_queue_key (const RecordQueue * self, guint64 time)
+record_queue_key (const RecordQueue *self, guint64 time)
 {
   return record_index_key (self->descending, time);
 }
 
 static gboolean
-in_order (RecordQueue * self, const RecordedFrame * frame, GError ** error)
+in_order (RecordQueue *self, const RecordedFrame *frame, GError **error)
 {
   if (self->timed == 0
       || record_queue_key (self, frame->timestamp) >= record_queue_key (self, self->last_time))
     return TRUE;
-  g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%" G_GUINT64_FORMAT
-      ": timestamp %" G_GUINT64_FORMAT " is %s %" G_GUINT64_FORMAT " of line %"
-      G_GUINT64_FORMAT ", but records must be in order of time (match=index ignores times)",
+  g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED,
+      "%" G_GUINT64_FORMAT ": timestamp %" G_GUINT64_FORMAT " is %s %" G_GUINT64_FORMAT
+      " of line %" G_GUINT64_FORMAT
+      ", but records must be in order of time (match=index ignores times)",
       frame->line, frame->timestamp - self->time_offset, self->descending ? "after" : "before",
       self->last_time - self->time_offset, self->last_line);
   return FALSE;
@@ -188,7 +189,7 @@ in_order (RecordQueue * self, const RecordedFrame * frame, GError ** error)
 
 /* Begins the session of `frame`, the first record read of it. */
 static void
-begin_session (RecordQueue * self, const RecordedFrame * frame)
+begin_session (RecordQueue *self, const RecordedFrame *frame)
 {
   if (self->number != frame->session || self->descending != frame->reverse)
     self->counted_key = 0;
@@ -200,12 +201,13 @@ begin_session (RecordQueue * self, const RecordedFrame * frame)
 /* Takes a record with a time, the newest one of the file. Returns FALSE and an error if
  * it cannot be used. Sets *next if it begins the next session. */
 static gboolean
-accept_time (RecordQueue * self, RecordedFrame * frame, gboolean * next, GError ** error)
+accept_time (RecordQueue *self, RecordedFrame *frame, gboolean *next, GError **error)
 {
   *next = self->by_time && self->timed > 0
       && (self->number != frame->session || self->descending != frame->reverse);
   if (*next && self->loop) {
-    g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE, "%" G_GUINT64_FORMAT
+    g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
+        "%" G_GUINT64_FORMAT
         ": another session begins, but loop=true needs a recording of one session",
         frame->line);
     return FALSE;
@@ -225,7 +227,7 @@ accept_time (RecordQueue * self, RecordedFrame * frame, gboolean * next, GError 
 }
 
 void
-record_queue_next_session (RecordQueue * self)
+record_queue_next_session (RecordQueue *self)
 {
   RecordedFrame *frame = g_steal_pointer (&self->pending);
 
@@ -239,7 +241,7 @@ record_queue_next_session (RecordQueue * self)
 }
 
 void
-record_queue_count_skipped (RecordQueue * self, const gchar * message)
+record_queue_count_skipped (RecordQueue *self, const gchar *message)
 {
   if (self->counts.skipped++ == 0)
     self->first_skipped = g_strdup (message);
@@ -247,7 +249,7 @@ record_queue_count_skipped (RecordQueue * self, const gchar * message)
 
 /* Reads the next record of the file into *frame, which it may exchange. */
 static RecordReaderResult
-read_frame (RecordQueue * self, RecordedFrame ** frame, GError ** error)
+read_frame (RecordQueue *self, RecordedFrame **frame, GError **error)
 {
   RecordReaderResult result = record_reader_next (self->reader, *frame, error);
 
@@ -259,7 +261,7 @@ read_frame (RecordQueue * self, RecordedFrame ** frame, GError ** error)
 /* Does the same in order of time. Lines that have not been written yet are not waited for, so
  * pipes and followed files are not sorted. */
 static RecordReaderResult
-read_in_order (RecordQueue * self, RecordedFrame ** frame, GError ** error)
+read_in_order (RecordQueue *self, RecordedFrame **frame, GError **error)
 {
   RecordWindow *window = &self->window;
   RecordedFrame *first;
@@ -288,7 +290,7 @@ read_in_order (RecordQueue * self, RecordedFrame ** frame, GError ** error)
 }
 
 RecordMatchResult
-record_queue_read (RecordQueue * self, guint64 time, guint64 index, GError ** error)
+record_queue_read (RecordQueue *self, guint64 time, guint64 index, GError **error)
 {
   RecordMatchResult result = RECORD_MATCH_NONE;
   guint64 offset_before = self->index_offset;
@@ -352,14 +354,14 @@ record_queue_read (RecordQueue * self, guint64 time, guint64 index, GError ** er
 /* ------------------------------------------------------------------- jumping */
 
 gboolean
-record_queue_can_jump (RecordQueue * self)
+record_queue_can_jump (RecordQueue *self)
 {
   return !self->loop && record_reader_can_rewind (self->reader);
 }
 
 /* Forgets the records read ahead, because reading goes on at another place. */
 static void
-forget_all (RecordQueue * self)
+forget_all (RecordQueue *self)
 {
   empty_window (self);
   record_queue_discard (self, self->frames->len);
@@ -369,7 +371,7 @@ forget_all (RecordQueue * self)
 }
 
 RecordMatchResult
-record_queue_restart (RecordQueue * self, GError ** error)
+record_queue_restart (RecordQueue *self, GError **error)
 {
   forget_all (self);
   self->time_offset = self->index_offset = 0;
@@ -377,11 +379,15 @@ record_queue_restart (RecordQueue * self, GError ** error)
 }
 
 RecordMatchResult
-record_queue_go_to (RecordQueue * self, const RecordJump * jump, gboolean back, GError ** error)
+record_queue_go_to (RecordQueue *self, const RecordJump *jump, gboolean back, GError **error)
 {
   RecordQuery query = {
-    .time = jump->time,.slack = jump->slack,.session = self->session,.stay = jump->next,
-    .back = back,.reverse = jump->reverse,
+    .time = jump->time,
+    .slack = jump->slack,
+    .session = self->session,
+    .stay = jump->next,
+    .back = back,
+    .reverse = jump->reverse,
   };
   RecordCheckpoint place;
   RecordReaderResult result;
@@ -393,15 +399,15 @@ record_queue_go_to (RecordQueue * self, const RecordJump * jump, gboolean back, 
     result = record_index_find_index (self->index, self->reader, jump->index, &place, error);
   if (result == RECORD_READER_FLUSHING)
     return RECORD_MATCH_FLUSHING;
-  if (result != RECORD_READER_FRAME || !record_reader_seek (self->reader, place.offset,
-          place.line, place.index, error))
+  if (result != RECORD_READER_FRAME
+      || !record_reader_seek (self->reader, place.offset, place.line, place.index, error))
     return RECORD_MATCH_FAILED;
   self->session = query.session;
   return RECORD_MATCH_FOUND;
 }
 
 void
-record_queue_finish (RecordQueue * self)
+record_queue_finish (RecordQueue *self)
 {
   const gboolean unread = !self->started && record_reader_can_rewind (self->reader);
 
@@ -412,7 +418,7 @@ record_queue_finish (RecordQueue * self)
   record_queue_discard (self, self->frames->len);
   if (self->loop)
     return;
-  if (!self->reverse)           /* also after the end was read, because the file may have grown */
+  if (!self->reverse) /* also after the end was read, because the file may have grown */
     self->counts.unmatched += record_reader_count_rest (self->reader);
   /* a file of which no record was read is still at its start for the next stream */
   self->end = self->started = !(unread && record_reader_rewind (self->reader, NULL));

@@ -13,24 +13,24 @@
 struct _RecordReader
 {
   LineReader *reader;
-  RecordFormat requested_format, format;        /* format: AUTO until detected */
+  RecordFormat requested_format, format; /* format: AUTO until detected */
   JsonlParser *parser;
   gsize max_line;
-  LabelTable *labels;           /* not owned; NULL: no limit */
-  guint64 next_index;           /* of JSON Lines */
+  LabelTable *labels; /* not owned; NULL: no limit */
+  guint64 next_index; /* of JSON Lines */
 
   /* of MOT text */
-  RecordedFrame mot;            /* the incomplete frame */
-  gboolean mot_open;            /* `mot` holds a frame */
-  guint64 mot_frames;           /* number of the incomplete frame, from 1; 0 before the first */
-  guint columns;                /* number of columns in the first line; 0: not read yet */
-  guint64 last_line;            /* line number of the last valid line */
-  guint64 ignored;              /* boxes with flag 0 */
-  guint64 pass_ignored;         /* those read since the file was opened or rewound */
+  RecordedFrame mot;    /* the incomplete frame */
+  gboolean mot_open;    /* `mot` holds a frame */
+  guint64 mot_frames;   /* number of the incomplete frame, from 1; 0 before the first */
+  guint columns;        /* number of columns in the first line; 0: not read yet */
+  guint64 last_line;    /* line number of the last valid line */
+  guint64 ignored;      /* boxes with flag 0 */
+  guint64 pass_ignored; /* those read since the file was opened or rewound */
 };
 
 RecordReader *
-record_reader_new (const gchar * location, RecordFormat format, gsize max_line, GError ** error)
+record_reader_new (const gchar *location, RecordFormat format, gsize max_line, GError **error)
 {
   LineReader *reader = line_reader_new (location, max_line, error);
   RecordReader *self;
@@ -47,7 +47,7 @@ record_reader_new (const gchar * location, RecordFormat format, gsize max_line, 
 }
 
 void
-record_reader_free (RecordReader * self)
+record_reader_free (RecordReader *self)
 {
   if (self == NULL)
     return;
@@ -58,14 +58,14 @@ record_reader_free (RecordReader * self)
 }
 
 void
-record_reader_set_labels (RecordReader * self, LabelTable * labels)
+record_reader_set_labels (RecordReader *self, LabelTable *labels)
 {
   self->labels = labels;
 }
 
 /* Sets the error for the current line. */
 static RecordReaderResult
-malformed (RecordReader * self, GError ** error, const GError * reason)
+malformed (RecordReader *self, GError **error, const GError *reason)
 {
   g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%" G_GUINT64_FORMAT ": %s",
       line_reader_number (self->reader), reason->message);
@@ -73,7 +73,7 @@ malformed (RecordReader * self, GError ** error, const GError * reason)
 }
 
 static RecordReaderResult G_GNUC_PRINTF (3, 4)
-unusable (RecordReader * self, GError ** error, const gchar * format, ...)
+    unusable (RecordReader *self, GError **error, const gchar *format, ...)
 {
   va_list args;
   gchar *reason;
@@ -89,7 +89,7 @@ unusable (RecordReader * self, GError ** error, const gchar * format, ...)
 
 /* Reads the next line that is not blank; returns RECORD_READER_FRAME if there is one. */
 static RecordReaderResult
-next_line (RecordReader * self, gchar ** line, gsize * length, GError ** error)
+next_line (RecordReader *self, gchar **line, gsize *length, GError **error)
 {
   do {
     switch (line_reader_next (self->reader, line, length, error)) {
@@ -113,8 +113,8 @@ next_line (RecordReader * self, gchar ** line, gsize * length, GError ** error)
 
 /* Parses one line; sets *shown to FALSE if its frame is outside of its segment. */
 static RecordReaderResult
-next_jsonl (RecordReader * self, gchar * line, gsize length, gboolean boxes,
-    RecordedFrame * frame, gboolean * shown, GError ** error)
+next_jsonl (RecordReader *self, gchar *line, gsize length, gboolean boxes, RecordedFrame *frame,
+    gboolean *shown, GError **error)
 {
   GError *reason = NULL;
 
@@ -138,8 +138,8 @@ next_jsonl (RecordReader * self, gchar * line, gsize length, gboolean boxes,
 /* Adds one line to the incomplete frame. If the line begins another frame, sets
  * *complete and moves the completed frame to `frame`. */
 static RecordReaderResult
-next_mot (RecordReader * self, gchar * text, gsize length, RecordedFrame * frame,
-    gboolean * complete, GError ** error)
+next_mot (RecordReader *self, gchar *text, gsize length, RecordedFrame *frame, gboolean *complete,
+    GError **error)
 {
   GError *reason = NULL;
   MotTextLine line;
@@ -158,9 +158,11 @@ next_mot (RecordReader * self, gchar * text, gsize length, RecordedFrame * frame
   }
   self->columns = line.columns;
   if (line.frame + 1 < self->mot_frames)
-    return unusable (self, error, "frame %" G_GUINT64_FORMAT " comes after frame %"
-        G_GUINT64_FORMAT " of line %" G_GUINT64_FORMAT ": the file is not in order of frames; "
-        "\"sort -s -t, -k1,1n\" mends it", line.frame + 1, self->mot_frames, self->last_line);
+    return unusable (self, error,
+        "frame %" G_GUINT64_FORMAT " comes after frame %" G_GUINT64_FORMAT
+        " of line %" G_GUINT64_FORMAT ": the file is not in order of frames; "
+        "\"sort -s -t, -k1,1n\" mends it",
+        line.frame + 1, self->mot_frames, self->last_line);
 
   if (!self->mot_open || line.frame > self->mot.index) {
     *complete = self->mot_open;
@@ -188,7 +190,7 @@ next_mot (RecordReader * self, gchar * text, gsize length, RecordedFrame * frame
 
 /* Returns the last frame, which the end of the file completes. */
 static RecordReaderResult
-last_mot (RecordReader * self, RecordedFrame * frame)
+last_mot (RecordReader *self, RecordedFrame *frame)
 {
   RecordedFrame swap = *frame;
 
@@ -202,7 +204,7 @@ last_mot (RecordReader * self, RecordedFrame * frame)
 
 /* Sets the format by the first character of a line. Returns FALSE if it fits none. */
 static gboolean
-detect (RecordReader * self, const gchar * line)
+detect (RecordReader *self, const gchar *line)
 {
   gchar first = line[strspn (line, " \t")];
 
@@ -215,7 +217,7 @@ detect (RecordReader * self, const gchar * line)
 
 /* Returns whether the last line may be the beginning of a record. */
 static gboolean
-may_grow (RecordReader * self, const gchar * line, gsize length)
+may_grow (RecordReader *self, const gchar *line, gsize length)
 {
   if (!line_reader_is_unfinished (self->reader))
     return FALSE;
@@ -226,21 +228,23 @@ may_grow (RecordReader * self, const gchar * line, gsize length)
 
 /* Adds the probable reason to the message about the last line. */
 static RecordReaderResult
-unfinished (GError ** error)
+unfinished (GError **error)
 {
   GError *reason;
 
   if (error == NULL)
     return RECORD_READER_UNFINISHED;
   reason = g_steal_pointer (error);
-  g_set_error (error, reason->domain, reason->code, "%s; the line has no end: the file is "
-      "incomplete or still growing (follow=true waits for the rest)", reason->message);
+  g_set_error (error, reason->domain, reason->code,
+      "%s; the line has no end: the file is "
+      "incomplete or still growing (follow=true waits for the rest)",
+      reason->message);
   g_error_free (reason);
   return RECORD_READER_UNFINISHED;
 }
 
 static RecordReaderResult
-next_frame (RecordReader * self, gboolean boxes, RecordedFrame * frame, GError ** error)
+next_frame (RecordReader *self, gboolean boxes, RecordedFrame *frame, GError **error)
 {
   for (;;) {
     gboolean complete = TRUE, growing;
@@ -255,7 +259,8 @@ next_frame (RecordReader * self, gboolean boxes, RecordedFrame * frame, GError *
     if (result != RECORD_READER_FRAME)
       return result;
     if (self->format == RECORD_FORMAT_AUTO && !detect (self, line))
-      return unusable (self, error, "neither JSON Lines (which begins with '{') nor MOT text "
+      return unusable (self, error,
+          "neither JSON Lines (which begins with '{') nor MOT text "
           "(which begins with a digit)");
     growing = may_grow (self, line, length);
     if (self->format == RECORD_FORMAT_JSONL)
@@ -270,25 +275,25 @@ next_frame (RecordReader * self, gboolean boxes, RecordedFrame * frame, GError *
 }
 
 RecordReaderResult
-record_reader_next (RecordReader * self, RecordedFrame * frame, GError ** error)
+record_reader_next (RecordReader *self, RecordedFrame *frame, GError **error)
 {
   return next_frame (self, TRUE, frame, error);
 }
 
 RecordReaderResult
-record_reader_next_header (RecordReader * self, RecordedFrame * frame, GError ** error)
+record_reader_next_header (RecordReader *self, RecordedFrame *frame, GError **error)
 {
   return next_frame (self, FALSE, frame, error);
 }
 
 RecordFormat
-record_reader_format (RecordReader * self)
+record_reader_format (RecordReader *self)
 {
   return self->format;
 }
 
 guint64
-record_reader_frames (RecordReader * self)
+record_reader_frames (RecordReader *self)
 {
   if (self->format == RECORD_FORMAT_MOT)
     return self->mot_frames;
@@ -296,26 +301,25 @@ record_reader_frames (RecordReader * self)
 }
 
 guint64
-record_reader_ignored (RecordReader * self)
+record_reader_ignored (RecordReader *self)
 {
   return self->ignored;
 }
 
 void
-record_reader_skip_passes (RecordReader * self, guint64 passes)
+record_reader_skip_passes (RecordReader *self, guint64 passes)
 {
   self->ignored += passes * self->pass_ignored;
 }
 
 gboolean
-record_reader_can_rewind (RecordReader * self)
+record_reader_can_rewind (RecordReader *self)
 {
   return line_reader_can_rewind (self->reader);
 }
 
 gboolean
-record_reader_seek (RecordReader * self, guint64 offset, guint64 line, guint64 index,
-    GError ** error)
+record_reader_seek (RecordReader *self, guint64 offset, guint64 line, guint64 index, GError **error)
 {
   if (!line_reader_seek (self->reader, offset, line, error))
     return FALSE;
@@ -326,7 +330,7 @@ record_reader_seek (RecordReader * self, guint64 offset, guint64 line, guint64 i
 }
 
 gboolean
-record_reader_rewind (RecordReader * self, GError ** error)
+record_reader_rewind (RecordReader *self, GError **error)
 {
   if (!record_reader_seek (self, 0, 1, 0, error))
     return FALSE;
@@ -337,7 +341,7 @@ record_reader_rewind (RecordReader * self, GError ** error)
 }
 
 guint64
-record_reader_count_rest (RecordReader * self)
+record_reader_count_rest (RecordReader *self)
 {
   gboolean follow = line_reader_follows (self->reader);
   guint64 count = 0;
@@ -361,49 +365,49 @@ record_reader_count_rest (RecordReader * self)
 }
 
 void
-record_reader_set_follow (RecordReader * self, gboolean follow)
+record_reader_set_follow (RecordReader *self, gboolean follow)
 {
   line_reader_set_follow (self->reader, follow);
 }
 
 gboolean
-record_reader_follows (RecordReader * self)
+record_reader_follows (RecordReader *self)
 {
   return line_reader_follows (self->reader);
 }
 
 void
-record_reader_set_deadline (RecordReader * self, gint64 deadline)
+record_reader_set_deadline (RecordReader *self, gint64 deadline)
 {
   line_reader_set_deadline (self->reader, deadline);
 }
 
 gboolean
-record_reader_is_late (RecordReader * self)
+record_reader_is_late (RecordReader *self)
 {
   return line_reader_is_late (self->reader);
 }
 
 gboolean
-record_reader_may_wait (RecordReader * self)
+record_reader_may_wait (RecordReader *self)
 {
   return !record_reader_can_rewind (self) || record_reader_follows (self);
 }
 
 gboolean
-record_reader_claim (RecordReader * self, const gchar * owner, GError ** error)
+record_reader_claim (RecordReader *self, const gchar *owner, GError **error)
 {
   return line_reader_claim (self->reader, owner, error);
 }
 
 void
-record_reader_set_waiting (RecordReader * self, void (*waiting) (gpointer), gpointer data)
+record_reader_set_waiting (RecordReader *self, void (*waiting) (gpointer), gpointer data)
 {
   line_reader_set_waiting (self->reader, waiting, data);
 }
 
 void
-record_reader_set_flushing (RecordReader * self, gboolean flushing)
+record_reader_set_flushing (RecordReader *self, gboolean flushing)
 {
   line_reader_set_flushing (self->reader, flushing);
 }

@@ -5,13 +5,13 @@
 #include "streamposition.h"
 
 void
-record_session_init (RecordSession * self)
+record_session_init (RecordSession *self)
 {
-  *self = (RecordSession) {.last = GST_CLOCK_TIME_NONE };
+  *self = (RecordSession) { .last = GST_CLOCK_TIME_NONE };
 }
 
 void
-record_session_continue (RecordSession * self, const RecordedFrame * last)
+record_session_continue (RecordSession *self, const RecordedFrame *last)
 {
   record_session_init (self);
   self->number = last->session;
@@ -22,17 +22,16 @@ record_session_continue (RecordSession * self, const RecordedFrame * last)
 }
 
 void
-record_session_event (RecordSession * self, GstEvent * event)
+record_session_event (RecordSession *self, GstEvent *event)
 {
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
-      || GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
       || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     self->jumped = TRUE;
 }
 
 /* Returns whether a buffer may be in decoding order, where times go back without a jump. */
 static gboolean
-may_be_reordered (GstBuffer * buffer)
+may_be_reordered (GstBuffer *buffer)
 {
   return GST_BUFFER_DTS_IS_VALID (buffer)
       || GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT);
@@ -41,7 +40,7 @@ may_be_reordered (GstBuffer * buffer)
 /* Returns whether a buffer with a PTS is likely to be reordered. Its DTS equals the PTS, or is
  * missing, in streams without reordered frames. */
 static gboolean
-is_in_decoding_order (GstBuffer * buffer)
+is_in_decoding_order (GstBuffer *buffer)
 {
   return GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT)
       || (GST_BUFFER_DTS_IS_VALID (buffer) && GST_BUFFER_DTS (buffer) != GST_BUFFER_PTS (buffer));
@@ -49,8 +48,7 @@ is_in_decoding_order (GstBuffer * buffer)
 
 /* Returns whether a frame at `time` is not in the session of the frame before it. */
 static gboolean
-begins_session (const RecordSession * self, GstClockTime time, gboolean reverse,
-    gboolean reordered)
+begins_session (const RecordSession *self, GstClockTime time, gboolean reverse, gboolean reordered)
 {
   if (self->last == GST_CLOCK_TIME_NONE)
     return self->appended;
@@ -62,7 +60,7 @@ begins_session (const RecordSession * self, GstClockTime time, gboolean reverse,
 }
 
 static void
-advance (RecordSession * self, GstClockTime time, gboolean reverse, gboolean reordered)
+advance (RecordSession *self, GstClockTime time, gboolean reverse, gboolean reordered)
 {
   if (begins_session (self, time, reverse, reordered)) {
     self->number++;
@@ -75,8 +73,8 @@ advance (RecordSession * self, GstClockTime time, gboolean reverse, gboolean reo
 }
 
 void
-record_session_place (RecordSession * self, const GstSegment * segment, GstBuffer * buffer,
-    RecordedFrame * frame)
+record_session_place (RecordSession *self, const GstSegment *segment, GstBuffer *buffer,
+    RecordedFrame *frame)
 {
   G_STATIC_ASSERT (RECORDED_FRAME_NO_TIME == GST_CLOCK_TIME_NONE);
   frame->timestamp = stream_position_time (segment, buffer);

@@ -53,14 +53,14 @@ static const gsize fields[] = {
   [RECORD_PROP_LINE_META] = G_STRUCT_OFFSET (RecordSettings, line_meta),
 };
 
-static const GParamFlags ready =
-    G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-static const GParamFlags playing =
-    G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+static const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+    | GST_PARAM_MUTABLE_READY;
+static const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+    | GST_PARAM_MUTABLE_PLAYING;
 
 /* Installs the properties that select the contents of the recording. */
 static void
-install_recording (GObjectClass * object_class)
+install_recording (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, RECORD_PROP_LOCATION,
       g_param_spec_string ("location", "Location",
@@ -68,7 +68,8 @@ install_recording (GObjectClass * object_class)
           "max-file-size or max-file-time a pattern with one %d, such as boxes%05d.jsonl",
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (object_class, RECORD_PROP_FORMAT,
-      g_param_spec_enum ("format", "Format", "Format of the recording. jsonl keeps everything; mot "
+      g_param_spec_enum ("format", "Format",
+          "Format of the recording. jsonl keeps everything; mot "
           "cannot hold labels, region ids, states, angles, times and sessions",
           record_format_get_type (), DEFAULT_FORMAT, ready));
   g_object_class_install_property (object_class, RECORD_PROP_APPEND,
@@ -83,7 +84,8 @@ install_recording (GObjectClass * object_class)
           "x y w h (gint64, pixels) and region_id (int), and if they are known label and state "
           "(string), parent_id, label_id, id (the track) and suppressed-by (int), and as double "
           "x_min y_min x_max y_max (fractions of the frame), confidence and rotation (radians, "
-          "clockwise)", DEFAULT_EMIT_SIGNALS, playing));
+          "clockwise)",
+          DEFAULT_EMIT_SIGNALS, playing));
   g_object_class_install_property (object_class, RECORD_PROP_EMPTY_LINES,
       g_param_spec_boolean ("empty-lines", "Empty lines",
           "What the pad boxes pushes for a frame without boxes: true = a line with an empty "
@@ -92,31 +94,34 @@ install_recording (GObjectClass * object_class)
   g_object_class_install_property (object_class, RECORD_PROP_ADD_STREAM_ID,
       g_param_spec_boolean ("add-stream-id", "Add stream id",
           "Write the id of the stream, from its STREAM_START event, to each line of JSON Lines. It "
-          "tells the lines of several streams in one pipe apart", DEFAULT_ADD_STREAM_ID, ready));
+          "tells the lines of several streams in one pipe apart",
+          DEFAULT_ADD_STREAM_ID, ready));
   g_object_class_install_property (object_class, RECORD_PROP_LINE_META,
       g_param_spec_boolean ("line-meta", "Line metadata",
           "Attach the line of each frame to its buffer as the metadata NmsBoxLineMeta, a structure "
           "with the string line; no location is needed then. unixfdsink of GStreamer 1.24 and "
           "later passes it to another process, where boxreplay line-meta=true takes it. Elements "
-          "that crop, scale or turn the picture drop it", DEFAULT_LINE_META, ready));
+          "that crop, scale or turn the picture drop it",
+          DEFAULT_LINE_META, ready));
 }
 
 /* Installs the properties of how files and pipes are written. */
 static void
-install_output (GObjectClass * object_class)
+install_output (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, RECORD_PROP_ON_FULL,
       g_param_spec_enum ("on-full", "On full",
           "What to do with a line if the reader of a pipe is slow and the pipe is full. block "
           "stalls the stream, with a warning after 1 s; drop counts the frame in stats and writes "
-          "the number of dropped frames to the next line", record_on_full_get_type (),
-          DEFAULT_ON_FULL, playing));
+          "the number of dropped frames to the next line",
+          record_on_full_get_type (), DEFAULT_ON_FULL, playing));
   g_object_class_install_property (object_class, RECORD_PROP_ON_ERROR,
       g_param_spec_enum ("on-error", "On error",
           "What to do if a line cannot be written, for example because the disk is full or the "
           "reader closed the pipe. continue counts the frame in stats as failed, tries the next "
           "line, and writes the number of missing frames to it. A location that cannot be opened "
-          "at start is always an error", record_on_error_get_type (), DEFAULT_ON_ERROR, playing));
+          "at start is always an error",
+          record_on_error_get_type (), DEFAULT_ON_ERROR, playing));
   g_object_class_install_property (object_class, RECORD_PROP_FLUSH,
       g_param_spec_enum ("flush", "Flush",
           "When the lines of a regular file are written. Lines for a pipe are written at once",
@@ -124,11 +129,13 @@ install_output (GObjectClass * object_class)
   g_object_class_install_property (object_class, RECORD_PROP_MAX_FILE_SIZE,
       g_param_spec_uint64 ("max-file-size", "Max file size",
           "Begin the next numbered file before a file is larger than this, in bytes; a single line "
-          "may be larger. 0 = no limit", 0, G_MAXUINT64, DEFAULT_MAX_FILE_SIZE, ready));
+          "may be larger. 0 = no limit",
+          0, G_MAXUINT64, DEFAULT_MAX_FILE_SIZE, ready));
   g_object_class_install_property (object_class, RECORD_PROP_MAX_FILE_TIME,
       g_param_spec_uint64 ("max-file-time", "Max file time",
           "Begin the next numbered file when the first frame of a file is this old, in ns of "
-          "running time. 0 = no limit", 0, G_MAXUINT64, DEFAULT_MAX_FILE_TIME, ready));
+          "running time. 0 = no limit",
+          0, G_MAXUINT64, DEFAULT_MAX_FILE_TIME, ready));
   g_object_class_install_property (object_class, RECORD_PROP_MAX_FILES,
       g_param_spec_uint ("max-files", "Max files",
           "Largest number of numbered files to keep; the oldest is removed. 0 = keep all", 0,
@@ -136,7 +143,7 @@ install_output (GObjectClass * object_class)
 }
 
 void
-record_settings_install (GObjectClass * object_class)
+record_settings_install (GObjectClass *object_class)
 {
   install_recording (object_class);
   install_output (object_class);
@@ -147,7 +154,7 @@ record_settings_install (GObjectClass * object_class)
 }
 
 void
-record_settings_init (RecordSettings * settings)
+record_settings_init (RecordSettings *settings)
 {
   *settings = (RecordSettings) {
     .location = g_strdup (DEFAULT_LOCATION),
@@ -167,7 +174,7 @@ record_settings_init (RecordSettings * settings)
 }
 
 void
-record_settings_clear (RecordSettings * settings)
+record_settings_clear (RecordSettings *settings)
 {
   g_free (settings->location);
 }
@@ -180,13 +187,13 @@ record_settings_may_change (guint id)
 }
 
 void
-record_settings_set (RecordSettings * settings, guint id, const GValue * value)
+record_settings_set (RecordSettings *settings, guint id, const GValue *value)
 {
   property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
 }
 
 void
-record_settings_get (const RecordSettings * settings, guint id, GValue * value)
+record_settings_get (const RecordSettings *settings, guint id, GValue *value)
 {
   property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
 }

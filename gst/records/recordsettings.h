@@ -60,17 +60,17 @@ typedef struct
 } RecordSettings;
 
 /* Installs these properties and the types of their enumerations. */
-void record_settings_install (GObjectClass * object_class);
+void record_settings_install (GObjectClass *object_class);
 
 /* Set all values to their defaults, and free them. */
-void record_settings_init (RecordSettings * settings);
-void record_settings_clear (RecordSettings * settings);
+void record_settings_init (RecordSettings *settings);
+void record_settings_clear (RecordSettings *settings);
 
 /* Returns whether the property may change while a recording is open. */
 gboolean record_settings_may_change (guint id);
 
 /* Set and get the property `id`, a RecordProp. */
-void record_settings_set (RecordSettings * settings, guint id, const GValue * value);
-void record_settings_get (const RecordSettings * settings, guint id, GValue * value);
+void record_settings_set (RecordSettings *settings, guint id, const GValue *value);
+void record_settings_get (const RecordSettings *settings, guint id, GValue *value);
 
 G_END_DECLS

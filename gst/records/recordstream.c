@@ -26,15 +26,15 @@ record_stream_free (gpointer stream)
 }
 
 void
-record_stream_reset (RecordStream * self)
+record_stream_reset (RecordStream *self)
 {
   g_free (self->id);
-  *self = (RecordStream) {.number = self->number };
+  *self = (RecordStream) { .number = self->number };
   record_session_init (&self->session);
 }
 
 void
-record_stream_event (RecordStream * self, GstEvent * event, gboolean add_id)
+record_stream_event (RecordStream *self, GstEvent *event, gboolean add_id)
 {
   const gchar *id;
 
@@ -47,8 +47,8 @@ record_stream_event (RecordStream * self, GstEvent * event, gboolean add_id)
 }
 
 void
-record_stream_place (RecordStream * self, const GstSegment * segment, GstBuffer * buffer,
-    RecordedFrame * frame)
+record_stream_place (RecordStream *self, const GstSegment *segment, GstBuffer *buffer,
+    RecordedFrame *frame)
 {
   recorded_frame_reset (frame);
   record_session_place (&self->session, segment, buffer, frame);
@@ -63,7 +63,7 @@ record_stream_place (RecordStream * self, const GstSegment * segment, GstBuffer 
 /* --------------------------------------------------------------------- counts */
 
 void
-record_counts_add (RecordCounts * self, const RecordCounts * more)
+record_counts_add (RecordCounts *self, const RecordCounts *more)
 {
   self->frames += more->frames;
   self->boxes += more->boxes;
@@ -73,14 +73,11 @@ record_counts_add (RecordCounts * self, const RecordCounts * more)
 }
 
 static GstStructure *
-to_structure (const gchar * name, const RecordCounts * counts)
+to_structure (const gchar *name, const RecordCounts *counts)
 {
-  return gst_structure_new (name,
-      "frames", G_TYPE_UINT64, counts->frames,
-      "boxes", G_TYPE_UINT64, counts->boxes,
-      "bytes", G_TYPE_UINT64, counts->bytes,
-      "dropped", G_TYPE_UINT64, counts->dropped,
-      "failed", G_TYPE_UINT64, counts->failed, NULL);
+  return gst_structure_new (name, "frames", G_TYPE_UINT64, counts->frames, "boxes", G_TYPE_UINT64,
+      counts->boxes, "bytes", G_TYPE_UINT64, counts->bytes, "dropped", G_TYPE_UINT64,
+      counts->dropped, "failed", G_TYPE_UINT64, counts->failed, NULL);
 }
 
 static void
@@ -97,7 +94,7 @@ add_stream (gpointer data, gpointer user_data)
 }
 
 GstStructure *
-record_counts_to_structure (const RecordCounts * total, BatchMeta * batch)
+record_counts_to_structure (const RecordCounts *total, BatchMeta *batch)
 {
   GstStructure *structure = to_structure ("boxrecord", total);
 
@@ -108,8 +105,10 @@ record_counts_to_structure (const RecordCounts * total, BatchMeta * batch)
 GParamSpec *
 record_counts_spec (void)
 {
-  return g_param_spec_boxed ("stats", "Statistics", "Totals since READY, all guint64: frames, "
+  return g_param_spec_boxed ("stats", "Statistics",
+      "Totals since READY, all guint64: frames, "
       "boxes and bytes (written), dropped (frames that a full pipe did not take), failed (frames "
       "that could not be written). For each stream of batches a structure stream-INDEX with the "
-      "same fields", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+      "same fields",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }

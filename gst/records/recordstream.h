@@ -23,11 +23,11 @@ typedef struct
 typedef struct
 {
   RecordSession session;
-  gint width, height;           /* of the frames; 0: unknown */
-  gint64 number;                /* of the stream in the batches; -1: not of a batch */
-  gchar *id;                    /* NULL: not written */
-  guint64 next_index;           /* of MOT text: index of the next frame */
-  guint64 missing;              /* frames since the last line for which no line was written */
+  gint width, height; /* of the frames; 0: unknown */
+  gint64 number;      /* of the stream in the batches; -1: not of a batch */
+  gchar *id;          /* NULL: not written */
+  guint64 next_index; /* of MOT text: index of the next frame */
+  guint64 missing;    /* frames since the last line for which no line was written */
   RecordCounts counts;
 } RecordStream;
 
@@ -36,21 +36,21 @@ RecordStream *record_stream_new (void);
 void record_stream_free (gpointer stream);
 
 /* Begins anew, in session 0, with the same number. */
-void record_stream_reset (RecordStream * self);
+void record_stream_reset (RecordStream *self);
 
 /* Handles an event of the stream but CAPS. Takes the id of the stream if `add_id`. */
-void record_stream_event (RecordStream * self, GstEvent * event, gboolean add_id);
+void record_stream_event (RecordStream *self, GstEvent *event, gboolean add_id);
 
 /* Resets `frame`, and writes all of it but the boxes: those of `buffer`, the next one. */
-void record_stream_place (RecordStream * self, const GstSegment * segment, GstBuffer * buffer,
-    RecordedFrame * frame);
+void record_stream_place (RecordStream *self, const GstSegment *segment, GstBuffer *buffer,
+    RecordedFrame *frame);
 
 /* Adds the counts of a frame to a sum. */
-void record_counts_add (RecordCounts * self, const RecordCounts * more);
+void record_counts_add (RecordCounts *self, const RecordCounts *more);
 
 /* Returns the structure of the property stats, with a field stream-NUMBER for each stream of
  * batches, a structure of that name. Free it. Call with the object lock. */
-GstStructure *record_counts_to_structure (const RecordCounts * total, BatchMeta * batch);
+GstStructure *record_counts_to_structure (const RecordCounts *total, BatchMeta *batch);
 
 /* Returns the property stats. */
 GParamSpec *record_counts_spec (void);

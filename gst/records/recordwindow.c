@@ -3,19 +3,19 @@
 #include "recordwindow.h"
 
 void
-record_window_init (RecordWindow * self)
+record_window_init (RecordWindow *self)
 {
-  *self = (RecordWindow) {.frames = g_ptr_array_new () };
+  *self = (RecordWindow) { .frames = g_ptr_array_new () };
 }
 
 void
-record_window_clear (RecordWindow * self)
+record_window_clear (RecordWindow *self)
 {
   g_ptr_array_unref (self->frames);
 }
 
 void
-record_window_reset (RecordWindow * self)
+record_window_reset (RecordWindow *self)
 {
   g_assert (self->frames->len == 0);
   self->next = NULL;
@@ -23,7 +23,7 @@ record_window_reset (RecordWindow * self)
 }
 
 static gboolean
-is_sorted (RecordWindow * self, const RecordedFrame * frame)
+is_sorted (RecordWindow *self, const RecordedFrame *frame)
 {
   if (frame->timestamp == RECORDED_FRAME_NO_TIME)
     return FALSE;
@@ -37,7 +37,7 @@ is_sorted (RecordWindow * self, const RecordedFrame * frame)
 
 /* Inserts the frame behind those that are not after it. */
 static void
-insert (RecordWindow * self, RecordedFrame * frame)
+insert (RecordWindow *self, RecordedFrame *frame)
 {
   guint i = self->frames->len;
 
@@ -45,7 +45,7 @@ insert (RecordWindow * self, RecordedFrame * frame)
     const RecordedFrame *other = g_ptr_array_index (self->frames, i - 1);
 
     if (frame->reverse ? other->timestamp >= frame->timestamp
-        : other->timestamp <= frame->timestamp)
+                       : other->timestamp <= frame->timestamp)
       break;
     i--;
   }
@@ -53,11 +53,12 @@ insert (RecordWindow * self, RecordedFrame * frame)
 }
 
 gboolean
-record_window_add (RecordWindow * self, RecordedFrame * frame)
+record_window_add (RecordWindow *self, RecordedFrame *frame)
 {
   const RecordedFrame *first = self->frames->len > 0 ? g_ptr_array_index (self->frames, 0) : NULL;
 
-  if (first && (frame->timestamp == RECORDED_FRAME_NO_TIME || first->session != frame->session
+  if (first
+      && (frame->timestamp == RECORDED_FRAME_NO_TIME || first->session != frame->session
           || first->reverse != frame->reverse)) {
     self->next = frame;
     return FALSE;
@@ -69,7 +70,7 @@ record_window_add (RecordWindow * self, RecordedFrame * frame)
 }
 
 RecordedFrame *
-record_window_take (RecordWindow * self)
+record_window_take (RecordWindow *self)
 {
   if (self->frames->len > RECORD_WINDOW_MOST
       || (self->frames->len > 0 && (self->next || self->ended)))

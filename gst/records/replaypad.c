@@ -6,7 +6,7 @@
 
 typedef struct
 {
-  GstClockTime time;            /* running time */
+  GstClockTime time; /* running time */
   GstBuffer *buffer;
 } Line;
 
@@ -17,19 +17,19 @@ struct _GstBoxReplayPad
   /* under the lock; the condition is signalled at every change */
   GMutex lock;
   GCond changed;
-  GQueue lines;                 /* of Line, in order of arrival */
-  GstClockTime position;        /* running time before which no line will come */
-  gboolean ended;               /* EOS: no line will come at all */
-  gboolean flushing;            /* the pad, by its own flush */
-  gboolean interrupted;         /* by replay_pad_set_flushing () */
-  gboolean finished;            /* by replay_pad_finish () */
+  GQueue lines;          /* of Line, in order of arrival */
+  GstClockTime position; /* running time before which no line will come */
+  gboolean ended;        /* EOS: no line will come at all */
+  gboolean flushing;     /* the pad, by its own flush */
+  gboolean interrupted;  /* by replay_pad_set_flushing () */
+  gboolean finished;     /* by replay_pad_finish () */
 
   /* streaming thread of the pad */
   GstSegment segment;
 
   /* streaming thread of the video */
-  ReplayText *text;             /* not owned */
-  GstClockTime time;            /* running time of the line found last */
+  ReplayText *text;  /* not owned */
+  GstClockTime time; /* running time of the line found last */
 };
 
 G_DEFINE_TYPE (GstBoxReplayPad, replay_pad, GST_TYPE_PAD)
@@ -38,14 +38,14 @@ static GstStaticPadTemplate template = GST_STATIC_PAD_TEMPLATE ("boxes", GST_PAD
     GST_PAD_REQUEST, GST_STATIC_CAPS (BOX_PADS_CAPS_READ));
 
 static void
-line_free (Line * line)
+line_free (Line *line)
 {
   gst_buffer_unref (line->buffer);
   g_free (line);
 }
 
 GstClockTime
-replay_pad_time (const GstSegment * segment, GstBuffer * buffer)
+replay_pad_time (const GstSegment *segment, GstBuffer *buffer)
 {
   GstClockTime time = GST_BUFFER_PTS (buffer);
 
@@ -60,7 +60,7 @@ replay_pad_time (const GstSegment * segment, GstBuffer * buffer)
 
 /* Waits for room and adds the line. Returns what the pad returns to its upstream. */
 static GstFlowReturn
-add_line (GstBoxReplayPad * self, GstClockTime time, GstBuffer * buffer)
+add_line (GstBoxReplayPad *self, GstClockTime time, GstBuffer *buffer)
 {
   GstFlowReturn flow = GST_FLOW_OK;
 
@@ -85,15 +85,17 @@ add_line (GstBoxReplayPad * self, GstClockTime time, GstBuffer * buffer)
 }
 
 static GstFlowReturn
-handle_buffer (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+handle_buffer (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   GstBoxReplayPad *self = REPLAY_PAD (pad);
   GstFlowReturn flow = GST_FLOW_OK;
   GstClockTime time;
 
   if (self->segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID (buffer)) {
-    GST_ELEMENT_ERROR (parent, STREAM, FORMAT, ("The pad boxes needs text with timestamps in a "
-            "segment of time"), (NULL));
+    GST_ELEMENT_ERROR (parent, STREAM, FORMAT,
+        ("The pad boxes needs text with timestamps in a "
+         "segment of time"),
+        (NULL));
     flow = GST_FLOW_ERROR;
   } else if (GST_CLOCK_TIME_IS_VALID (time = replay_pad_time (&self->segment, buffer))) {
     flow = add_line (self, time, buffer);
@@ -104,13 +106,13 @@ handle_buffer (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
 /* Moves the position to the end of a gap. */
 static void
-take_gap (GstBoxReplayPad * self, GstEvent * event)
+take_gap (GstBoxReplayPad *self, GstEvent *event)
 {
   GstClockTime ends[2], time;
 
   gst_event_parse_gap (event, &ends[0], &ends[1]);
   ends[1] = MIN (ends[0] + (GST_CLOCK_TIME_IS_VALID (ends[1]) ? ends[1] : 0), self->segment.stop);
-  for (guint i = 0; i < 2; i++) {       /* in reverse, the gap ends at its start */
+  for (guint i = 0; i < 2; i++) { /* in reverse, the gap ends at its start */
     time = gst_segment_to_running_time (&self->segment, GST_FORMAT_TIME, ends[i]);
     if (GST_CLOCK_TIME_IS_VALID (time))
       self->position = MAX (self->position, time);
@@ -118,7 +120,7 @@ take_gap (GstBoxReplayPad * self, GstEvent * event)
 }
 
 static void
-forget_lines (GstBoxReplayPad * self)
+forget_lines (GstBoxReplayPad *self)
 {
   Line *line;
 
@@ -129,7 +131,7 @@ forget_lines (GstBoxReplayPad * self)
 }
 
 static gboolean
-handle_event (GstPad * pad, GstObject * parent, GstEvent * event)
+handle_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   GstBoxReplayPad *self = REPLAY_PAD (pad);
 
@@ -158,7 +160,7 @@ handle_event (GstPad * pad, GstObject * parent, GstEvent * event)
   }
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-  gst_event_unref (event);      /* the events of the video go downstream */
+  gst_event_unref (event); /* the events of the video go downstream */
   return TRUE;
 }
 
@@ -166,7 +168,7 @@ handle_event (GstPad * pad, GstObject * parent, GstEvent * event)
 
 /* Removes lines before this running time. */
 static void
-drop_before (GstBoxReplayPad * self, GstClockTime time)
+drop_before (GstBoxReplayPad *self, GstClockTime time)
 {
   Line *line;
 
@@ -180,8 +182,8 @@ drop_before (GstBoxReplayPad * self, GstClockTime time)
 /* Waits until it is known whether there is a line from `first` to `last`. Sets *buffer to it
  * or to NULL. Returns FALSE if interrupted. */
 static gboolean
-wait_for_line (GstBoxReplayPad * self, GstClockTime first, GstClockTime last, gint64 deadline,
-    GstBuffer ** buffer)
+wait_for_line (GstBoxReplayPad *self, GstClockTime first, GstClockTime last, gint64 deadline,
+    GstBuffer **buffer)
 {
   gboolean waiting = TRUE;
   Line *line;
@@ -209,7 +211,7 @@ wait_for_line (GstBoxReplayPad * self, GstClockTime first, GstClockTime last, gi
 
 /* Parses the text of a frame. */
 static RecordMatchResult
-parse (GstBoxReplayPad * self, GstBuffer * buffer, RecordedFrame ** frame, GError ** error)
+parse (GstBoxReplayPad *self, GstBuffer *buffer, RecordedFrame **frame, GError **error)
 {
   RecordMatchResult result = RECORD_MATCH_NONE;
   GstMapInfo map;
@@ -223,8 +225,8 @@ parse (GstBoxReplayPad * self, GstBuffer * buffer, RecordedFrame ** frame, GErro
 }
 
 RecordMatchResult
-replay_pad_find (GstBoxReplayPad * self, GstClockTime time, GstClockTime tolerance,
-    gint64 deadline, RecordedFrame ** frame, GError ** error)
+replay_pad_find (GstBoxReplayPad *self, GstClockTime time, GstClockTime tolerance, gint64 deadline,
+    RecordedFrame **frame, GError **error)
 {
   const GstClockTime last = time > G_MAXUINT64 - 1 - tolerance ? G_MAXUINT64 - 1 : time + tolerance;
   RecordMatchResult result = RECORD_MATCH_NONE;
@@ -243,7 +245,7 @@ replay_pad_find (GstBoxReplayPad * self, GstClockTime time, GstClockTime toleran
 }
 
 static void
-set_finished (GstBoxReplayPad * self, gboolean finished)
+set_finished (GstBoxReplayPad *self, gboolean finished)
 {
   g_mutex_lock (&self->lock);
   if (finished)
@@ -254,19 +256,19 @@ set_finished (GstBoxReplayPad * self, gboolean finished)
 }
 
 void
-replay_pad_finish (GstBoxReplayPad * self)
+replay_pad_finish (GstBoxReplayPad *self)
 {
   set_finished (self, TRUE);
 }
 
 void
-replay_pad_resume (GstBoxReplayPad * self)
+replay_pad_resume (GstBoxReplayPad *self)
 {
   set_finished (self, FALSE);
 }
 
 void
-replay_pad_start (GstBoxReplayPad * self, ReplayText * text)
+replay_pad_start (GstBoxReplayPad *self, ReplayText *text)
 {
   g_mutex_lock (&self->lock);
   forget_lines (self);
@@ -276,7 +278,7 @@ replay_pad_start (GstBoxReplayPad * self, ReplayText * text)
 }
 
 void
-replay_pad_set_flushing (GstBoxReplayPad * self, gboolean flushing)
+replay_pad_set_flushing (GstBoxReplayPad *self, gboolean flushing)
 {
   g_mutex_lock (&self->lock);
   self->interrupted = flushing;
@@ -287,10 +289,10 @@ replay_pad_set_flushing (GstBoxReplayPad * self, gboolean flushing)
 /* ------------------------------------------------------------ request, release */
 
 static GstBoxReplayPad *
-pad_new (GstPadTemplate * from)
+pad_new (GstPadTemplate *from)
 {
-  GstBoxReplayPad *self = g_object_new (REPLAY_TYPE_PAD, "name", "boxes", "direction",
-      GST_PAD_SINK, "template", from, NULL);
+  GstBoxReplayPad *self = g_object_new (REPLAY_TYPE_PAD, "name", "boxes", "direction", GST_PAD_SINK,
+      "template", from, NULL);
 
   gst_pad_set_chain_function (GST_PAD (self), handle_buffer);
   gst_pad_set_event_function (GST_PAD (self), handle_event);
@@ -298,8 +300,8 @@ pad_new (GstPadTemplate * from)
 }
 
 GstPad *
-replay_pad_request (GstElement * element, GstPadTemplate * from, GstBoxReplayPad ** slot,
-    const gboolean * started)
+replay_pad_request (GstElement *element, GstPadTemplate *from, GstBoxReplayPad **slot,
+    const gboolean *started)
 {
   GstBoxReplayPad *self = gst_object_ref_sink (pad_new (from));
   gboolean refused;
@@ -307,7 +309,7 @@ replay_pad_request (GstElement * element, GstPadTemplate * from, GstBoxReplayPad
   GST_OBJECT_LOCK (element);
   refused = *started || *slot != NULL;
   if (!refused)
-    *slot = self;               /* takes the reference */
+    *slot = self; /* takes the reference */
   GST_OBJECT_UNLOCK (element);
   if (refused) {
     GST_WARNING_OBJECT (element, "one pad can be requested, in the states NULL and READY");
@@ -321,7 +323,7 @@ replay_pad_request (GstElement * element, GstPadTemplate * from, GstBoxReplayPad
 
 /* Empties the slot if its pad was released. */
 void
-replay_pad_stop (GstElement * element, GstBoxReplayPad ** slot)
+replay_pad_stop (GstElement *element, GstBoxReplayPad **slot)
 {
   GstBoxReplayPad *released = NULL;
 
@@ -334,7 +336,7 @@ replay_pad_stop (GstElement * element, GstBoxReplayPad ** slot)
 
 /* Ends the stream of the pad. */
 static void
-close_pad (GstBoxReplayPad * self)
+close_pad (GstBoxReplayPad *self)
 {
   g_mutex_lock (&self->lock);
   self->ended = self->finished = TRUE;
@@ -343,8 +345,8 @@ close_pad (GstBoxReplayPad * self)
 }
 
 void
-replay_pad_release (GstElement * element, GstPad * pad, GstBoxReplayPad ** slot,
-    const gboolean * started)
+replay_pad_release (GstElement *element, GstPad *pad, GstBoxReplayPad **slot,
+    const gboolean *started)
 {
   gboolean keep;
 
@@ -367,7 +369,7 @@ replay_pad_template (void)
 }
 
 static void
-replay_pad_finalize (GObject * object)
+replay_pad_finalize (GObject *object)
 {
   GstBoxReplayPad *self = REPLAY_PAD (object);
 
@@ -378,13 +380,13 @@ replay_pad_finalize (GObject * object)
 }
 
 static void
-replay_pad_class_init (GstBoxReplayPadClass * klass)
+replay_pad_class_init (GstBoxReplayPadClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = replay_pad_finalize;
 }
 
 static void
-replay_pad_init (GstBoxReplayPad * self)
+replay_pad_init (GstBoxReplayPad *self)
 {
   g_mutex_init (&self->lock);
   g_cond_init (&self->changed);

@@ -24,38 +24,38 @@ GstPadTemplate *replay_pad_template (void);
  * element keeps the pad, or NULL if it has none; it changes under the object lock. While
  * *started is TRUE it does not change: replay_pad_request () returns NULL, and a released pad
  * remains, at its end, until replay_pad_stop (). */
-GstPad *replay_pad_request (GstElement * element, GstPadTemplate * template,
-    GstBoxReplayPad ** slot, const gboolean * started);
-void replay_pad_release (GstElement * element, GstPad * pad, GstBoxReplayPad ** slot,
-    const gboolean * started);
-void replay_pad_stop (GstElement * element, GstBoxReplayPad ** slot);
+GstPad *replay_pad_request (GstElement *element, GstPadTemplate *template, GstBoxReplayPad **slot,
+    const gboolean *started);
+void replay_pad_release (GstElement *element, GstPad *pad, GstBoxReplayPad **slot,
+    const gboolean *started);
+void replay_pad_stop (GstElement *element, GstBoxReplayPad **slot);
 
 /* Forgets all text; called before the video starts. `text`, which is not owned, parses and
  * counts what comes. */
-void replay_pad_start (GstBoxReplayPad * self, ReplayText * text);
+void replay_pad_start (GstBoxReplayPad *self, ReplayText *text);
 
 /* Returns the running time of a buffer, at least that of the start of its segment;
  * GST_CLOCK_TIME_NONE if it has no PTS, is outside of the segment, or the segment is not
  * in time. */
-GstClockTime replay_pad_time (const GstSegment * segment, GstBuffer * buffer);
+GstClockTime replay_pad_time (const GstSegment *segment, GstBuffer *buffer);
 
 /* Finds the first text that is at most `tolerance` (ns) away from the running time `time`
  * of a frame. Earlier text is dropped and counted as unmatched. Waits until such text, a
  * later text, a GAP event or EOS has come, but no longer than until `deadline`
  * (g_get_monotonic_time (); 0: without a limit). Text without content is a frame without boxes.
  * Called by the streaming thread of the video. The frame is that of replay_text_parse (). */
-RecordMatchResult replay_pad_find (GstBoxReplayPad * self, GstClockTime time,
-    GstClockTime tolerance, gint64 deadline, RecordedFrame ** frame, GError ** error);
+RecordMatchResult replay_pad_find (GstBoxReplayPad *self, GstClockTime time, GstClockTime tolerance,
+    gint64 deadline, RecordedFrame **frame, GError **error);
 
 /* Handles EOS of the video: counts the text that is left as unmatched. Text that comes
  * later is refused, until replay_pad_resume (). */
-void replay_pad_finish (GstBoxReplayPad * self);
+void replay_pad_finish (GstBoxReplayPad *self);
 
 /* Handles SEGMENT of the video: takes text again. */
-void replay_pad_resume (GstBoxReplayPad * self);
+void replay_pad_resume (GstBoxReplayPad *self);
 
 /* With TRUE, interrupts replay_pad_find () and the upstream of the pad, and keeps both
  * from waiting until it is called with FALSE. Any thread may call it. */
-void replay_pad_set_flushing (GstBoxReplayPad * self, gboolean flushing);
+void replay_pad_set_flushing (GstBoxReplayPad *self, gboolean flushing);
 
 G_END_DECLS

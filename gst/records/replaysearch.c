@@ -9,13 +9,13 @@
 
 /* Returns whether boxes come as text, not from the location. */
 static gboolean
-takes_text (const ReplaySearch * self)
+takes_text (const ReplaySearch *self)
 {
   return self->pad || self->settings->line_meta;
 }
 
 const gchar *
-replay_search_source (const ReplaySearch * self)
+replay_search_source (const ReplaySearch *self)
 {
   if (self->settings->line_meta)
     return "metadata of buffers";
@@ -23,20 +23,20 @@ replay_search_source (const ReplaySearch * self)
 }
 
 void
-replay_search_init (ReplaySearch * self, GstElement * element, const ReplaySettings * settings)
+replay_search_init (ReplaySearch *self, GstElement *element, const ReplaySettings *settings)
 {
-  *self = (ReplaySearch) {.element = element,.settings = settings };
+  *self = (ReplaySearch) { .element = element, .settings = settings };
   replay_text_init (&self->text);
 }
 
 void
-replay_search_clear (ReplaySearch * self)
+replay_search_clear (ReplaySearch *self)
 {
   replay_text_clear (&self->text);
 }
 
 void
-replay_search_start (ReplaySearch * self, GstBoxReplayPad * pad, LabelTable * labels)
+replay_search_start (ReplaySearch *self, GstBoxReplayPad *pad, LabelTable *labels)
 {
   self->pad = pad;
   self->frame = NULL;
@@ -48,7 +48,7 @@ replay_search_start (ReplaySearch * self, GstBoxReplayPad * pad, LabelTable * la
 }
 
 void
-replay_search_stop (ReplaySearch * self)
+replay_search_stop (ReplaySearch *self)
 {
   g_clear_pointer (&self->match, record_match_free);
   self->pad = NULL;
@@ -56,14 +56,14 @@ replay_search_stop (ReplaySearch * self)
 }
 
 gboolean
-replay_search_is_open (const ReplaySearch * self)
+replay_search_is_open (const ReplaySearch *self)
 {
   return self->match || takes_text (self);
 }
 
 /* Posts an error of the recording, frees it and returns GST_FLOW_ERROR. */
 static GstFlowReturn
-source_failed (ReplaySearch * self, GError * error)
+source_failed (ReplaySearch *self, GError *error)
 {
   replay_open_failed (self->element, replay_search_source (self), error);
   return GST_FLOW_ERROR;
@@ -71,7 +71,7 @@ source_failed (ReplaySearch * self, GError * error)
 
 /* Posts and frees the error if the search failed. */
 static GstFlowReturn
-flow_of (ReplaySearch * self, RecordMatchResult result, GError * error)
+flow_of (ReplaySearch *self, RecordMatchResult result, GError *error)
 {
   if (result == RECORD_MATCH_FAILED)
     return source_failed (self, error);
@@ -80,7 +80,7 @@ flow_of (ReplaySearch * self, RecordMatchResult result, GError * error)
 
 /* Returns the largest distance, in ns, between a buffer and its record. */
 static guint64
-get_tolerance (ReplaySearch * self, const StreamPositionStep * step)
+get_tolerance (ReplaySearch *self, const StreamPositionStep *step)
 {
   guint64 tolerance;
 
@@ -92,7 +92,7 @@ get_tolerance (ReplaySearch * self, const StreamPositionStep * step)
 
 /* Returns the longest time, in ns, that the buffer waits for its record. */
 static GstClockTime
-get_patience (ReplaySearch * self)
+get_patience (ReplaySearch *self)
 {
   GstClockTime patience;
 
@@ -107,23 +107,30 @@ static gint64
 deadline_of (GstClockTime patience)
 {
   return GST_CLOCK_TIME_IS_VALID (patience)
-      ? g_get_monotonic_time () + (gint64) (patience / GST_USECOND) : 0;
+      ? g_get_monotonic_time () + (gint64) (patience / GST_USECOND)
+      : 0;
 }
 
 /* Follows a jump of the stream in the recording. */
 static GstFlowReturn
-follow_jump (ReplaySearch * self, const GstSegment * segment, const StreamPositionStep * step)
+follow_jump (ReplaySearch *self, const GstSegment *segment, const StreamPositionStep *step)
 {
   RecordMatchResult result;
   GError *error = NULL;
   RecordJump jump = {
-    .time = step->time,.index = self->position.index,.slack = get_tolerance (self, step),
-    .back = step->rewound,.next = step->next_in_reverse,.reverse = segment->rate < 0,
+    .time = step->time,
+    .index = self->position.index,
+    .slack = get_tolerance (self, step),
+    .back = step->rewound,
+    .next = step->next_in_reverse,
+    .reverse = segment->rate < 0,
   };
 
   if (step->index_unknown) {
-    GST_ELEMENT_ERROR (self->element, STREAM, FAILED, ("Cannot compute the index of the frame "
-            "after a seek: match=index needs a frame rate in the caps or durations"), (NULL));
+    GST_ELEMENT_ERROR (self->element, STREAM, FAILED,
+        ("Cannot compute the index of the frame "
+         "after a seek: match=index needs a frame rate in the caps or durations"),
+        (NULL));
     return GST_FLOW_ERROR;
   }
   GST_LOG_OBJECT (self->element, "jump to %" GST_TIME_FORMAT, GST_TIME_ARGS (step->time));
@@ -137,7 +144,7 @@ follow_jump (ReplaySearch * self, const GstSegment * segment, const StreamPositi
 /* Sets self->frame to the record of the buffer, or to NULL if it has none. A buffer that
  * is outside of its segment has none and does not move the search, because sinks drop it. */
 static GstFlowReturn
-find_record (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer)
+find_record (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
 {
   RecordMatchBy by;
   StreamPositionStep step;
@@ -159,7 +166,9 @@ find_record (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer
       result = record_match_at_index (self->match, self->position.index, &self->frame, &error);
     } else if (GST_CLOCK_TIME_IS_VALID (step.time)) {
       RecordSearch search = {
-        .time = step.time,.tolerance = get_tolerance (self, &step),.frame_duration = step.duration,
+        .time = step.time,
+        .tolerance = get_tolerance (self, &step),
+        .frame_duration = step.duration,
       };
 
       GST_OBJECT_LOCK (self->element);
@@ -177,7 +186,7 @@ find_record (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer
 
 /* Does the same with the text of the pad boxes. */
 static GstFlowReturn
-find_text (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer)
+find_text (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
 {
   GstClockTime time = replay_pad_time (segment, buffer);
   GError *error = NULL;
@@ -194,7 +203,7 @@ find_text (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer)
 
 /* Does the same with the text in the metadata of the buffer. */
 static GstFlowReturn
-take_line (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer)
+take_line (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
 {
   const gchar *line = line_meta_get (buffer);
   RecordMatchResult result = RECORD_MATCH_NONE;
@@ -202,14 +211,14 @@ take_line (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer)
 
   stream_position_step (&self->position, segment, buffer, FALSE);
   if (line)
-    result = replay_text_parse (&self->text, line, strlen (line),
-        replay_pad_time (segment, buffer), &self->frame, &error);
+    result = replay_text_parse (&self->text, line, strlen (line), replay_pad_time (segment, buffer),
+        &self->frame, &error);
   return flow_of (self, result, error);
 }
 
 /* Fits the boxes of the record to the frame size of the caps. */
 static GstFlowReturn
-fit_record (ReplaySearch * self)
+fit_record (ReplaySearch *self)
 {
   GError *error = NULL;
   guint64 line;
@@ -234,7 +243,7 @@ fit_record (ReplaySearch * self)
 }
 
 GstFlowReturn
-replay_search_find (ReplaySearch * self, const GstSegment * segment, GstBuffer * buffer)
+replay_search_find (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
 {
   GstFlowReturn flow;
 
@@ -249,7 +258,7 @@ replay_search_find (ReplaySearch * self, const GstSegment * segment, GstBuffer *
 }
 
 void
-replay_search_finish (ReplaySearch * self)
+replay_search_finish (ReplaySearch *self)
 {
   if (self->pad)
     replay_pad_finish (self->pad);
@@ -258,13 +267,13 @@ replay_search_finish (ReplaySearch * self)
 }
 
 const RecordMatchCounts *
-replay_search_counts (ReplaySearch * self)
+replay_search_counts (ReplaySearch *self)
 {
   return takes_text (self) ? &self->text.counts : record_match_counts (self->match);
 }
 
 const gchar *
-replay_search_first_skipped (ReplaySearch * self)
+replay_search_first_skipped (ReplaySearch *self)
 {
   return takes_text (self) ? self->text.first_skipped : record_match_first_skipped (self->match);
 }

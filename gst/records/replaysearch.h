@@ -18,46 +18,44 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  GstElement *element;          /* posts the errors; its lock guards the settings; not owned */
+  GstElement *element; /* posts the errors; its lock guards the settings; not owned */
   const ReplaySettings *settings;
-  GstBoxReplayPad *pad;         /* the pad boxes or NULL; not owned */
-  RecordMatch *match;           /* of the location or NULL; owned */
+  GstBoxReplayPad *pad; /* the pad boxes or NULL; not owned */
+  RecordMatch *match;   /* of the location or NULL; owned */
   StreamPosition position;
-  RecordedFrame *frame;         /* the record of the buffer, or NULL; not owned */
+  RecordedFrame *frame; /* the record of the buffer, or NULL; not owned */
 
   /* private */
   ReplayText text;
 } ReplaySearch;
 
-void replay_search_init (ReplaySearch * self, GstElement * element,
-    const ReplaySettings * settings);
-void replay_search_clear (ReplaySearch * self);
+void replay_search_init (ReplaySearch *self, GstElement *element, const ReplaySettings *settings);
+void replay_search_clear (ReplaySearch *self);
 
 /* Resets the counts, and begins with the pad (NULL: none). The caller sets `match`. `labels`
  * is not owned. */
-void replay_search_start (ReplaySearch * self, GstBoxReplayPad * pad, LabelTable * labels);
+void replay_search_start (ReplaySearch *self, GstBoxReplayPad *pad, LabelTable *labels);
 
 /* Frees `match` and forgets the pad. */
-void replay_search_stop (ReplaySearch * self);
+void replay_search_stop (ReplaySearch *self);
 
 /* Returns whether there is a recording, a pad or line-meta. */
-gboolean replay_search_is_open (const ReplaySearch * self);
+gboolean replay_search_is_open (const ReplaySearch *self);
 
 /* Returns the name of the recording for messages. */
-const gchar *replay_search_source (const ReplaySearch * self);
+const gchar *replay_search_source (const ReplaySearch *self);
 
 /* Sets `frame` to the record of the buffer, whose boxes fit the frame size of the caps, or to
  * NULL if it has none. Returns GST_FLOW_ERROR after an error message, GST_FLOW_FLUSHING if a
  * flush interrupted waiting, else GST_FLOW_OK. */
-GstFlowReturn replay_search_find (ReplaySearch * self, const GstSegment * segment,
-    GstBuffer * buffer);
+GstFlowReturn replay_search_find (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer);
 
 /* Counts the remaining records as unmatched, at EOS of the video. */
-void replay_search_finish (ReplaySearch * self);
+void replay_search_finish (ReplaySearch *self);
 
-const RecordMatchCounts *replay_search_counts (ReplaySearch * self);
+const RecordMatchCounts *replay_search_counts (ReplaySearch *self);
 
 /* Returns the message about the first line that was skipped, or NULL. */
-const gchar *replay_search_first_skipped (ReplaySearch * self);
+const gchar *replay_search_first_skipped (ReplaySearch *self);
 
 G_END_DECLS

@@ -21,9 +21,11 @@ DEFINE_ENUM_TYPE (replay_existing_get_type, "GstBoxReplayExisting",
     { REPLAY_EXISTING_KEEP, "Existing boxes stay beside the recorded ones", "keep" },
     { REPLAY_EXISTING_REPLACE, "Existing boxes are removed from every buffer", "replace" })
 #ifdef HAVE_ANALYTICS
-#define WITH_ANALYTICS                                                         \
-    , { BOX_META_ANALYTICS, "GstAnalytics object detections", "analytics" },   \
-    { BOX_META_BOTH, "Each box as both, with the same id", "both" }
+#define WITH_ANALYTICS \
+  , { BOX_META_ANALYTICS, "GstAnalytics object detections", "analytics" }, \
+  { \
+    BOX_META_BOTH, "Each box as both, with the same id", "both" \
+  }
 #else
 #define WITH_ANALYTICS
 #endif
@@ -71,11 +73,11 @@ static const gsize fields[] = {
 };
 
 void
-replay_settings_install (GObjectClass * object_class)
+replay_settings_install (GObjectClass *object_class)
 {
   const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-  const GParamFlags playing =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+  const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+      | GST_PARAM_MUTABLE_PLAYING;
 
   g_object_class_install_property (object_class, REPLAY_PROP_LOCATION,
       g_param_spec_string ("location", "Location",
@@ -83,8 +85,8 @@ replay_settings_install (GObjectClass * object_class)
           "line; memory holds the longest line, and for seeks 32 bytes for every 16 KiB read",
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_FORMAT,
-      g_param_spec_enum ("format", "Format", "Format of the recording",
-          replay_format_get_type (), DEFAULT_FORMAT, ready));
+      g_param_spec_enum ("format", "Format", "Format of the recording", replay_format_get_type (),
+          DEFAULT_FORMAT, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_MATCH,
       g_param_spec_enum ("match", "Match",
           "How the record of a buffer is found. Each record is used once; a buffer without a "
@@ -100,8 +102,8 @@ replay_settings_install (GObjectClass * object_class)
       g_param_spec_uint64 ("boxes-timeout", "Boxes timeout",
           "Longest time, in ns, that a buffer waits for its record from a pipe, a followed file or "
           "the pad boxes; after that it passes without boxes. A live pipeline adds it to its "
-          "latency. 18446744073709551615 = no limit", 0, G_MAXUINT64,
-          DEFAULT_BOXES_TIMEOUT, playing));
+          "latency. 18446744073709551615 = no limit",
+          0, G_MAXUINT64, DEFAULT_BOXES_TIMEOUT, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_EXISTING,
       g_param_spec_enum ("existing", "Existing", "What happens to boxes already on a buffer",
           replay_existing_get_type (), DEFAULT_EXISTING, playing));
@@ -126,8 +128,8 @@ replay_settings_install (GObjectClass * object_class)
           "Number of different labels to take from recordings while the element exists, because "
           "a process keeps every label until it ends. A box with another one, or with a label of "
           "more than 4096 bytes, is attached without a label and counted as labels-refused. "
-          "Labels that the process knows already are not counted. 0 = no limit", 0, G_MAXUINT,
-          DEFAULT_MAX_LABELS, ready));
+          "Labels that the process knows already are not counted. 0 = no limit",
+          0, G_MAXUINT, DEFAULT_MAX_LABELS, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_FOLLOW,
       g_param_spec_boolean ("follow", "Follow",
           "At the end of the recording, wait for further lines, as for a pipe, because it is still "
@@ -153,7 +155,7 @@ replay_settings_install (GObjectClass * object_class)
 }
 
 void
-replay_settings_init (ReplaySettings * settings)
+replay_settings_init (ReplaySettings *settings)
 {
   *settings = (ReplaySettings) {
     .location = g_strdup (DEFAULT_LOCATION),
@@ -174,7 +176,7 @@ replay_settings_init (ReplaySettings * settings)
 }
 
 void
-replay_settings_clear (ReplaySettings * settings)
+replay_settings_clear (ReplaySettings *settings)
 {
   g_free (settings->location);
 }
@@ -182,18 +184,18 @@ replay_settings_clear (ReplaySettings * settings)
 gboolean
 replay_settings_may_change (guint id)
 {
-  return id == REPLAY_PROP_TOLERANCE || id == REPLAY_PROP_BOXES_TIMEOUT
-      || id == REPLAY_PROP_HOLD || id == REPLAY_PROP_EXISTING || id == REPLAY_PROP_META;
+  return id == REPLAY_PROP_TOLERANCE || id == REPLAY_PROP_BOXES_TIMEOUT || id == REPLAY_PROP_HOLD
+      || id == REPLAY_PROP_EXISTING || id == REPLAY_PROP_META;
 }
 
 void
-replay_settings_set (ReplaySettings * settings, guint id, const GValue * value)
+replay_settings_set (ReplaySettings *settings, guint id, const GValue *value)
 {
   property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
 }
 
 void
-replay_settings_get (const ReplaySettings * settings, guint id, GValue * value)
+replay_settings_get (const ReplaySettings *settings, guint id, GValue *value)
 {
   property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
 }

@@ -62,17 +62,17 @@ typedef struct
 } ReplaySettings;
 
 /* Installs these properties and the types of their enumerations. */
-void replay_settings_install (GObjectClass * object_class);
+void replay_settings_install (GObjectClass *object_class);
 
 /* Set all values to their defaults, and free them. */
-void replay_settings_init (ReplaySettings * settings);
-void replay_settings_clear (ReplaySettings * settings);
+void replay_settings_init (ReplaySettings *settings);
+void replay_settings_clear (ReplaySettings *settings);
 
 /* Returns whether the property may change while a recording is open. */
 gboolean replay_settings_may_change (guint id);
 
 /* Set and get the property `id`, a ReplayProp. */
-void replay_settings_set (ReplaySettings * settings, guint id, const GValue * value);
-void replay_settings_get (const ReplaySettings * settings, guint id, GValue * value);
+void replay_settings_set (ReplaySettings *settings, guint id, const GValue *value);
+void replay_settings_get (const ReplaySettings *settings, guint id, GValue *value);
 
 G_END_DECLS

@@ -4,14 +4,14 @@
 #include "boxpads.h"
 
 void
-replay_text_init (ReplayText * self)
+replay_text_init (ReplayText *self)
 {
-  *self = (ReplayText) {.parser = jsonl_parser_new (),.line = g_string_new (NULL) };
+  *self = (ReplayText) { .parser = jsonl_parser_new (), .line = g_string_new (NULL) };
   recorded_frame_init (&self->frame);
 }
 
 void
-replay_text_clear (ReplayText * self)
+replay_text_clear (ReplayText *self)
 {
   jsonl_parser_free (self->parser);
   recorded_frame_clear (&self->frame);
@@ -20,7 +20,7 @@ replay_text_clear (ReplayText * self)
 }
 
 void
-replay_text_start (ReplayText * self, gboolean skip_errors, gsize max_line, LabelTable * labels)
+replay_text_start (ReplayText *self, gboolean skip_errors, gsize max_line, LabelTable *labels)
 {
   self->skip_errors = skip_errors;
   self->max_line = max_line;
@@ -30,14 +30,14 @@ replay_text_start (ReplayText * self, gboolean skip_errors, gsize max_line, Labe
 }
 
 void
-replay_text_prefix_error (ReplayText * self, GError ** error)
+replay_text_prefix_error (ReplayText *self, GError **error)
 {
   g_prefix_error (error, " text at %" GST_TIME_FORMAT ": ", GST_TIME_ARGS (self->time));
 }
 
 /* Counts the line parsed last, which cannot be used. */
 static void
-skip_line (ReplayText * self, const gchar * reason)
+skip_line (ReplayText *self, const gchar *reason)
 {
   self->counts.skipped++;
   if (self->first_skipped == NULL)
@@ -46,7 +46,7 @@ skip_line (ReplayText * self, const gchar * reason)
 
 /* Counts the line parsed last as skipped, or returns RECORD_MATCH_FAILED. */
 static RecordMatchResult
-refuse (ReplayText * self, GError * reason, GError ** error)
+refuse (ReplayText *self, GError *reason, GError **error)
 {
   replay_text_prefix_error (self, &reason);
   if (!self->skip_errors) {
@@ -59,8 +59,8 @@ refuse (ReplayText * self, GError * reason, GError ** error)
 }
 
 RecordMatchResult
-replay_text_parse (ReplayText * self, const gchar * line, gsize size, GstClockTime time,
-    RecordedFrame ** frame, GError ** error)
+replay_text_parse (ReplayText *self, const gchar *line, gsize size, GstClockTime time,
+    RecordedFrame **frame, GError **error)
 {
   GError *reason = NULL;
 
@@ -84,7 +84,7 @@ replay_text_parse (ReplayText * self, const gchar * line, gsize size, GstClockTi
 }
 
 void
-replay_text_skip_found (ReplayText * self, const gchar * reason)
+replay_text_skip_found (ReplayText *self, const gchar *reason)
 {
   self->counts.matched--;
   skip_line (self, reason);

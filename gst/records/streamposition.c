@@ -7,24 +7,24 @@
 #define UNKNOWN_FRAME_DURATION (40 * GST_MSECOND)
 
 void
-stream_position_init (StreamPosition * self)
+stream_position_init (StreamPosition *self)
 {
-  *self = (StreamPosition) {.last_time = GST_CLOCK_TIME_NONE,.first_time = GST_CLOCK_TIME_NONE };
+  *self = (StreamPosition) { .last_time = GST_CLOCK_TIME_NONE, .first_time = GST_CLOCK_TIME_NONE };
 }
 
 void
-stream_position_set_caps (StreamPosition * self, const GstCaps * caps)
+stream_position_set_caps (StreamPosition *self, const GstCaps *caps)
 {
   const GstStructure *s = gst_caps_get_structure (caps, 0);
 
   frame_size_from_caps (caps, &self->width, &self->height);
-  if (!gst_structure_get_fraction (s, "framerate", &self->fps_n, &self->fps_d)
-      || self->fps_n <= 0 || self->fps_d <= 0)
+  if (!gst_structure_get_fraction (s, "framerate", &self->fps_n, &self->fps_d) || self->fps_n <= 0
+      || self->fps_d <= 0)
     self->fps_n = self->fps_d = 0;
 }
 
 void
-stream_position_event (StreamPosition * self, GstEvent * event)
+stream_position_event (StreamPosition *self, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     self->flushed = TRUE;
@@ -35,19 +35,19 @@ stream_position_event (StreamPosition * self, GstEvent * event)
 }
 
 gboolean
-stream_position_ended (const StreamPosition * self)
+stream_position_ended (const StreamPosition *self)
 {
   return self->ended;
 }
 
 GstClockTime
-stream_position_half_frame (const StreamPositionStep * step)
+stream_position_half_frame (const StreamPositionStep *step)
 {
   return step->duration > 0 ? step->duration / 2 : UNKNOWN_FRAME_DURATION / 2;
 }
 
 gboolean
-stream_position_is_outside (const GstSegment * segment, GstBuffer * buffer)
+stream_position_is_outside (const GstSegment *segment, GstBuffer *buffer)
 {
   GstClockTime start = GST_BUFFER_PTS (buffer), stop = start;
 
@@ -59,7 +59,7 @@ stream_position_is_outside (const GstSegment * segment, GstBuffer * buffer)
 }
 
 GstClockTime
-stream_position_time (const GstSegment * segment, GstBuffer * buffer)
+stream_position_time (const GstSegment *segment, GstBuffer *buffer)
 {
   guint64 time;
   gint sign;
@@ -73,7 +73,7 @@ stream_position_time (const GstSegment * segment, GstBuffer * buffer)
 }
 
 static GstClockTime
-frame_duration (const StreamPosition * self, GstBuffer * buffer)
+frame_duration (const StreamPosition *self, GstBuffer *buffer)
 {
   if (GST_BUFFER_DURATION_IS_VALID (buffer) && GST_BUFFER_DURATION (buffer) > 0)
     return GST_BUFFER_DURATION (buffer);
@@ -84,7 +84,7 @@ frame_duration (const StreamPosition * self, GstBuffer * buffer)
 
 /* Returns the index of the frame at `time`; the frame at first_time has index 0. */
 static guint64
-index_at (const StreamPosition * self, GstClockTime time, GstClockTime duration)
+index_at (const StreamPosition *self, GstClockTime time, GstClockTime duration)
 {
   GstClockTime origin = GST_CLOCK_TIME_IS_VALID (self->first_time) ? self->first_time : 0;
 
@@ -95,7 +95,7 @@ index_at (const StreamPosition * self, GstClockTime time, GstClockTime duration)
 }
 
 StreamPositionStep
-stream_position_step (StreamPosition * self, const GstSegment * segment, GstBuffer * buffer,
+stream_position_step (StreamPosition *self, const GstSegment *segment, GstBuffer *buffer,
     gboolean by_index)
 {
   gboolean had_time = GST_CLOCK_TIME_IS_VALID (self->last_time);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* wholewrite: calls write (2) once, and truncates the file if not all was written. */
-#define _GNU_SOURCE             /* memrchr () */
+#define _GNU_SOURCE /* memrchr () */
 #include "wholewrite.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ remove_behind (int fd, gsize length)
 }
 
 gboolean
-whole_write_lines (int fd, const gchar * text, gsize length, gsize * done, GError ** error)
+whole_write_lines (int fd, const gchar *text, gsize length, gsize *done, GError **error)
 {
   const gchar *end;
   int number = 0;

@@ -10,7 +10,6 @@ G_BEGIN_DECLS
  * a full disk, the file ends with the last complete line that was written. Sets *done
  * to the number of bytes of complete lines in the file. Returns FALSE and a
  * G_FILE_ERROR if not all were written. */
-gboolean whole_write_lines (int fd, const gchar * text, gsize length, gsize * done,
-    GError ** error);
+gboolean whole_write_lines (int fd, const gchar *text, gsize length, gsize *done, GError **error);
 
 G_END_DECLS

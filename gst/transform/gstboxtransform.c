@@ -101,20 +101,20 @@ struct _GstBoxTransform
   TransformStats stats;
 
   /* streaming thread */
-  gint width, height;           /* from the caps; 0: they state none */
-  PictureChangePlan plan;       /* for this buffer */
-  gboolean clip;                /* change.clip, as read for this buffer */
-  gboolean moves;               /* the boxes of this buffer are to be moved */
+  gint width, height;     /* from the caps; 0: they state none */
+  PictureChangePlan plan; /* for this buffer */
+  gboolean clip;          /* change.clip, as read for this buffer */
+  gboolean moves;         /* the boxes of this buffer are to be moved */
   BoxMetaReading *reading;
 };
 
 G_DEFINE_TYPE (GstBoxTransform, gst_box_transform, GST_TYPE_BASE_TRANSFORM);
 GST_ELEMENT_REGISTER_DEFINE (boxtransform, "boxtransform", GST_RANK_NONE, GST_TYPE_BOX_TRANSFORM);
 
-static GstStaticPadTemplate sink_template =
-GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
-static GstStaticPadTemplate src_template =
-GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK,
+    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
+    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
 #define GST_TYPE_BOX_TRANSFORM_METHOD (gst_box_transform_method_get_type ())
 DEFINE_ENUM_TYPE (gst_box_transform_method_get_type, "GstBoxTransformMethod",
@@ -145,14 +145,15 @@ static const gsize fields[] = {
 };
 
 static void
-gst_box_transform_set_property (GObject * object, guint id, const GValue * value,
-    GParamSpec * pspec)
+gst_box_transform_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstBoxTransform *self = GST_BOX_TRANSFORM (object);
 
   if (id == PROP_VIDEO_DIRECTION && g_value_get_enum (value) > GST_VIDEO_ORIENTATION_UR_LL) {
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("video-direction cannot be auto or custom; its "
-            "value is unchanged."), ("the tag that videoflip followed does not pass it"));
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("video-direction cannot be auto or custom; its "
+         "value is unchanged."),
+        ("the tag that videoflip followed does not pass it"));
     return;
   }
   GST_OBJECT_LOCK (self);
@@ -161,17 +162,15 @@ gst_box_transform_set_property (GObject * object, guint id, const GValue * value
 }
 
 static GstStructure *
-stats_to_structure (const TransformStats * stats)
+stats_to_structure (const TransformStats *stats)
 {
-  return gst_structure_new ("boxtransform-stats",
-      "frames", G_TYPE_UINT64, stats->frames,
-      "boxes-in", G_TYPE_UINT64, stats->boxes_in,
-      "boxes-out", G_TYPE_UINT64, stats->boxes_out,
+  return gst_structure_new ("boxtransform-stats", "frames", G_TYPE_UINT64, stats->frames,
+      "boxes-in", G_TYPE_UINT64, stats->boxes_in, "boxes-out", G_TYPE_UINT64, stats->boxes_out,
       "outside", G_TYPE_UINT64, stats->outside, NULL);
 }
 
 static void
-gst_box_transform_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_box_transform_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstBoxTransform *self = GST_BOX_TRANSFORM (object);
 
@@ -186,7 +185,7 @@ gst_box_transform_get_property (GObject * object, guint id, GValue * value, GPar
 /* ---------------------------------------------------------------- one buffer */
 
 static void
-count_boxes (GstBoxTransform * self, guint boxes, guint outside)
+count_boxes (GstBoxTransform *self, guint boxes, guint outside)
 {
   GST_OBJECT_LOCK (self);
   self->stats.frames++;
@@ -198,7 +197,7 @@ count_boxes (GstBoxTransform * self, guint boxes, guint outside)
 
 /* Plans the change for this buffer. Returns FALSE after an error message. */
 static gboolean
-make_plan (GstBoxTransform * self)
+make_plan (GstBoxTransform *self)
 {
   PictureChange change;
   gchar *fault;
@@ -219,8 +218,8 @@ make_plan (GstBoxTransform * self)
 
 /* Only a buffer whose boxes are moved has to be writable. */
 static GstFlowReturn
-gst_box_transform_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * input,
-    GstBuffer ** output)
+gst_box_transform_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *input,
+    GstBuffer **output)
 {
   GstBoxTransform *self = GST_BOX_TRANSFORM (trans);
 
@@ -231,12 +230,12 @@ gst_box_transform_prepare_output_buffer (GstBaseTransform * trans, GstBuffer * i
     *output = input;
     return GST_FLOW_OK;
   }
-  return GST_BASE_TRANSFORM_CLASS (gst_box_transform_parent_class)->prepare_output_buffer (trans,
-      input, output);
+  return GST_BASE_TRANSFORM_CLASS (gst_box_transform_parent_class)
+      ->prepare_output_buffer (trans, input, output);
 }
 
 static GstFlowReturn
-gst_box_transform_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+gst_box_transform_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {
   GstBoxTransform *self = GST_BOX_TRANSFORM (trans);
   const PictureChangePlan *plan = &self->plan;
@@ -260,7 +259,7 @@ gst_box_transform_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
 
 /* set_caps is not used, because the base class then refuses streams without caps. */
 static gboolean
-gst_box_transform_sink_event (GstBaseTransform * trans, GstEvent * event)
+gst_box_transform_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstBoxTransform *self = GST_BOX_TRANSFORM (trans);
   GstCaps *caps;
@@ -276,18 +275,18 @@ gst_box_transform_sink_event (GstBaseTransform * trans, GstEvent * event)
 }
 
 static gboolean
-gst_box_transform_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query,
-    GstQuery * query)
+gst_box_transform_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query,
+    GstQuery *query)
 {
-  if (!GST_BASE_TRANSFORM_CLASS (gst_box_transform_parent_class)->propose_allocation (trans,
-          decide_query, query))
+  if (!GST_BASE_TRANSFORM_CLASS (gst_box_transform_parent_class)
+           ->propose_allocation (trans, decide_query, query))
     GST_DEBUG_OBJECT (trans, "downstream does not answer the query");
   box_meta_propose (query);
   return TRUE;
 }
 
 static gboolean
-gst_box_transform_start (GstBaseTransform * trans)
+gst_box_transform_start (GstBaseTransform *trans)
 {
   GstBoxTransform *self = GST_BOX_TRANSFORM (trans);
 
@@ -301,75 +300,97 @@ gst_box_transform_start (GstBaseTransform * trans)
 /* --------------------------------------------------------------------- class */
 
 static void
-gst_box_transform_init (GstBoxTransform * self)
+gst_box_transform_init (GstBoxTransform *self)
 {
-  self->change = (PictureChange) {
-    .top = DEFAULT_CROP,.bottom = DEFAULT_CROP,.left = DEFAULT_CROP,.right = DEFAULT_CROP,
-    .width = DEFAULT_SIZE,.height = DEFAULT_SIZE,.method = DEFAULT_METHOD,
-    .stretched = DEFAULT_STRETCHED,.clip = DEFAULT_CLIP
-  };
+  self->change = (PictureChange) { .top = DEFAULT_CROP,
+    .bottom = DEFAULT_CROP,
+    .left = DEFAULT_CROP,
+    .right = DEFAULT_CROP,
+    .width = DEFAULT_SIZE,
+    .height = DEFAULT_SIZE,
+    .method = DEFAULT_METHOD,
+    .stretched = DEFAULT_STRETCHED,
+    .clip = DEFAULT_CLIP };
   self->reading = box_meta_reading_new ();
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }
 
 static void
-gst_box_transform_finalize (GObject * object)
+gst_box_transform_finalize (GObject *object)
 {
   box_meta_reading_free (GST_BOX_TRANSFORM (object)->reading);
   G_OBJECT_CLASS (gst_box_transform_parent_class)->finalize (object);
 }
 
-#define WRITABLE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING \
-    | GST_PARAM_CONTROLLABLE)
+#define WRITABLE \
+  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE)
 
 static void
-install_int (GObjectClass * klass, guint id, const gchar * name, const gchar * nick,
-    const gchar * blurb, gint min, gint value)
+install_int (GObjectClass *klass, guint id, const gchar *name, const gchar *nick,
+    const gchar *blurb, gint min, gint value)
 {
   g_object_class_install_property (klass, id,
       g_param_spec_int (name, nick, blurb, min, G_MAXINT, value, WRITABLE));
 }
 
 static void
-install_properties (GObjectClass * klass)
+install_properties (GObjectClass *klass)
 {
-  install_int (klass, PROP_TOP, "top", "Top", "Pixels that were cropped at the top; negative: rows "
-      "that were added there", G_MININT, DEFAULT_CROP);
-  install_int (klass, PROP_BOTTOM, "bottom", "Bottom", "Pixels that were cropped at the bottom; "
-      "negative: rows that were added there", G_MININT, DEFAULT_CROP);
-  install_int (klass, PROP_LEFT, "left", "Left", "Pixels that were cropped at the left; negative: "
-      "columns that were added there", G_MININT, DEFAULT_CROP);
-  install_int (klass, PROP_RIGHT, "right", "Right", "Pixels that were cropped at the right; "
-      "negative: columns that were added there", G_MININT, DEFAULT_CROP);
-  install_int (klass, PROP_WIDTH, "width", "Width", "Width of the picture before the crop, to "
-      "which the boxes refer; 0: it was not scaled horizontally after the crop and the flip", 0,
-      DEFAULT_SIZE);
-  install_int (klass, PROP_HEIGHT, "height", "Height", "Height of the picture before the crop, to "
-      "which the boxes refer; 0: it was not scaled vertically after the crop and the flip", 0,
-      DEFAULT_SIZE);
+  install_int (klass, PROP_TOP, "top", "Top",
+      "Pixels that were cropped at the top; negative: rows "
+      "that were added there",
+      G_MININT, DEFAULT_CROP);
+  install_int (klass, PROP_BOTTOM, "bottom", "Bottom",
+      "Pixels that were cropped at the bottom; "
+      "negative: rows that were added there",
+      G_MININT, DEFAULT_CROP);
+  install_int (klass, PROP_LEFT, "left", "Left",
+      "Pixels that were cropped at the left; negative: "
+      "columns that were added there",
+      G_MININT, DEFAULT_CROP);
+  install_int (klass, PROP_RIGHT, "right", "Right",
+      "Pixels that were cropped at the right; "
+      "negative: columns that were added there",
+      G_MININT, DEFAULT_CROP);
+  install_int (klass, PROP_WIDTH, "width", "Width",
+      "Width of the picture before the crop, to "
+      "which the boxes refer; 0: it was not scaled horizontally after the crop and the flip",
+      0, DEFAULT_SIZE);
+  install_int (klass, PROP_HEIGHT, "height", "Height",
+      "Height of the picture before the crop, to "
+      "which the boxes refer; 0: it was not scaled vertically after the crop and the flip",
+      0, DEFAULT_SIZE);
   g_object_class_install_property (klass, PROP_METHOD,
-      g_param_spec_enum ("method", "Method", "How the picture was flipped after the crop, by "
-          "videoflip's names", GST_TYPE_BOX_TRANSFORM_METHOD, DEFAULT_METHOD, WRITABLE));
+      g_param_spec_enum ("method", "Method",
+          "How the picture was flipped after the crop, by "
+          "videoflip's names",
+          GST_TYPE_BOX_TRANSFORM_METHOD, DEFAULT_METHOD, WRITABLE));
   g_object_class_install_property (klass, PROP_VIDEO_DIRECTION,
-      g_param_spec_enum ("video-direction", "Video direction", "The same as method, by other "
-          "names; auto and custom are refused", GST_TYPE_VIDEO_ORIENTATION_METHOD,
-          DEFAULT_METHOD, WRITABLE));
+      g_param_spec_enum ("video-direction", "Video direction",
+          "The same as method, by other "
+          "names; auto and custom are refused",
+          GST_TYPE_VIDEO_ORIENTATION_METHOD, DEFAULT_METHOD, WRITABLE));
   g_object_class_install_property (klass, PROP_STRETCHED,
-      g_param_spec_boolean ("stretched", "Stretched", "The boxes were scaled from the size of the "
+      g_param_spec_boolean ("stretched", "Stretched",
+          "The boxes were scaled from the size of the "
           "picture before the crop to that of this frame, as boxreplay does; else they are in the "
-          "pixels of the picture before the crop", DEFAULT_STRETCHED, WRITABLE));
+          "pixels of the picture before the crop",
+          DEFAULT_STRETCHED, WRITABLE));
   g_object_class_install_property (klass, PROP_CLIP,
-      g_param_spec_boolean ("clip", "Clip", "Clip boxes to the frame. Rotated boxes are not "
-          "clipped, and boxes wholly outside are removed in any case", DEFAULT_CLIP, WRITABLE));
+      g_param_spec_boolean ("clip", "Clip",
+          "Clip boxes to the frame. Rotated boxes are not "
+          "clipped, and boxes wholly outside are removed in any case",
+          DEFAULT_CLIP, WRITABLE));
   g_object_class_install_property (klass, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics", "Totals since READY, all guint64: frames, "
+      g_param_spec_boxed ("stats", "Statistics",
+          "Totals since READY, all guint64: frames, "
           "boxes-in, boxes-out, and boxes removed because they were outside of the frame "
-          "(outside). Notifies at EOS", GST_TYPE_STRUCTURE,
-          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+          "(outside). Notifies at EOS",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void
-gst_box_transform_class_init (GstBoxTransformClass * klass)
+gst_box_transform_class_init (GstBoxTransformClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);

@@ -8,11 +8,10 @@
 
 /* Returns whether the flip exchanges width and height. */
 static gboolean
-swaps (const PictureChange * self)
+swaps (const PictureChange *self)
 {
   return self->method == GST_VIDEO_ORIENTATION_90R || self->method == GST_VIDEO_ORIENTATION_90L
-      || self->method == GST_VIDEO_ORIENTATION_UL_LR
-      || self->method == GST_VIDEO_ORIENTATION_UR_LL;
+      || self->method == GST_VIDEO_ORIENTATION_UL_LR || self->method == GST_VIDEO_ORIENTATION_UR_LL;
 }
 
 /* Returns the size before the crop along one axis; 0: unknown. `frame` is the size of the frame
@@ -26,25 +25,24 @@ size_before (gint set, gint frame, gint start, gint end)
 }
 
 static gchar *
-find_fault (const PictureChange * self, gint64 width, gint64 height, gint frame_width)
+find_fault (const PictureChange *self, gint64 width, gint64 height, gint frame_width)
 {
   const gboolean scaled = self->width > 0 || self->height > 0;
 
   if (frame_width == 0 && (scaled || self->stretched || self->method != 0))
     return g_strdup ("The caps state no frame size, which width, height, stretched and method "
-        "need.");
-  if (frame_width > 0 && (width - self->left - self->right <= 0
-          || height - self->top - self->bottom <= 0 || width <= 0 || height <= 0
-          || width > G_MAXINT || height > G_MAXINT))
+                     "need.");
+  if (frame_width > 0
+      && (width - self->left - self->right <= 0 || height - self->top - self->bottom <= 0
+          || width <= 0 || height <= 0 || width > G_MAXINT || height > G_MAXINT))
     return g_strdup_printf ("The crop (left %d, right %d, top %d, bottom %d) leaves nothing of a "
-        "picture of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT ".", self->left, self->right,
-        self->top, self->bottom, width, height);
+                            "picture of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT ".",
+        self->left, self->right, self->top, self->bottom, width, height);
   return NULL;
 }
 
 gchar *
-picture_change_plan (const PictureChange * self, gint width, gint height,
-    PictureChangePlan * plan)
+picture_change_plan (const PictureChange *self, gint width, gint height, PictureChangePlan *plan)
 {
   const gboolean swap = swaps (self);
   const gint64 before_width = size_before (self->width, swap ? height : width, self->left,

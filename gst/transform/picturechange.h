@@ -15,9 +15,9 @@ typedef struct
   gint top, bottom, left, right;
   /* size of that picture before the crop; 0: derived from the frame size, not scaled */
   gint width, height;
-  gint method;                  /* GstVideoOrientationMethod; not AUTO or CUSTOM */
-  gboolean stretched;           /* the boxes were scaled to the frame size before */
-  gboolean clip;                /* boxes are clipped to the frame */
+  gint method;        /* GstVideoOrientationMethod; not AUTO or CUSTOM */
+  gboolean stretched; /* the boxes were scaled to the frame size before */
+  gboolean clip;      /* boxes are clipped to the frame */
 } PictureChange;
 
 /* What follows from a change for a frame size. */
@@ -31,7 +31,7 @@ typedef struct
 /* Writes the plan for frames of width x height, 0 if unknown. Returns NULL, or why the change is
  * impossible, as a sentence (to be freed with g_free): the crop leaves nothing, or a frame size
  * is needed and unknown. */
-gchar *picture_change_plan (const PictureChange * self, gint width, gint height,
-    PictureChangePlan * plan);
+gchar *picture_change_plan (const PictureChange *self, gint width, gint height,
+    PictureChangePlan *plan);
 
 G_END_DECLS

@@ -25,8 +25,8 @@
 
 typedef struct estimate {
   double n;
-  double cap;    /* at most n */
-  double all;    /* boxes that would be kept without the total cap */
+  double cap; /* at most n */
+  double all; /* boxes that would be kept without the total cap */
   double kept;
   double ranked; /* boxes that rank above the one that fills the cap; n: not filled */
   double same;   /* share of all boxes that have the class of a given box; 1: no classes */
@@ -49,8 +49,8 @@ count_neighbors (const nms__frame *f, size_t block, size_t pos)
   const nms__columns columns = { f->x1, f->y1, f->x2, f->y2, f->scaled, f->class_id };
   const nms__box box = nms__frame_box (f, pos);
   const size_t first = block * NMS__BLOCK, left = f->count - first;
-  uint64_t mask = f->kernels->overlap_block (&columns, first,
-      left < NMS__BLOCK ? left : NMS__BLOCK, &box, &f->bounds, NULL);
+  uint64_t mask = f->kernels->overlap_block (&columns, first, left < NMS__BLOCK ? left : NMS__BLOCK,
+      &box, &f->bounds, NULL);
   if (pos / NMS__BLOCK == block)
     mask &= ~((uint64_t) 1 << pos % NMS__BLOCK);
   return nms__count_bits (mask);
@@ -105,8 +105,10 @@ lesser (double a, double b)
 static estimate
 estimate_frame (const nms__frame *f)
 {
-  estimate e = { .n = (double) f->count, .lanes = f->kernels->lanes,
-    .classes = f->class_id != NULL, .score_order = nms__takes_score_order (f) };
+  estimate e = { .n = (double) f->count,
+    .lanes = f->kernels->lanes,
+    .classes = f->class_id != NULL,
+    .score_order = nms__takes_score_order (f) };
 
   e.first = nms__sorts_in_batches (f) ? (double) nms__first_batch (f) : e.n;
   e.cap = lesser ((double) nms__total_cap (f), e.n);
@@ -154,9 +156,8 @@ time_sorted (const estimate *e)
     return 400.0 + (in_batches ? 4.0 : 2.0) * e->n + sort * boxes
         + 1.2 / e->lanes * boxes * lesser (e->all, boxes) * e->same;
   const double unfilled = in_batches ? 0.5 * lesser (e->cap / e->all, 1.0) : 0.0;
-  return (boxes < e->n ? 0.0 : 3000.0) + 2.0 * e->n + 10.0 * boxes
-      + 12.0 * (e->ranked - e->kept) + 1.0 / e->lanes * e->ranked * e->kept
-      + unfilled * 24.0 * e->n;
+  return (boxes < e->n ? 0.0 : 3000.0) + 2.0 * e->n + 10.0 * boxes + 12.0 * (e->ranked - e->kept)
+      + 1.0 / e->lanes * e->ranked * e->kept + unfilled * 24.0 * e->n;
 }
 
 /* Boxes are scattered to the cells of a grid, and the kept ones probe cells. */
@@ -191,7 +192,8 @@ nms__auto_choose (nms__frame *f)
     return f->count <= SWEEP_BEST && !f->class_id ? NMS_ENGINE_SORTED : NMS_ENGINE_SEQUENTIAL;
   const estimate e = estimate_frame (f);
   const double time[] = { [NMS_ENGINE_AUTO] = time_by_class (&e),
-    [NMS_ENGINE_SEQUENTIAL] = time_sequential (&e), [NMS_ENGINE_SORTED] = time_sorted (&e),
+    [NMS_ENGINE_SEQUENTIAL] = time_sequential (&e),
+    [NMS_ENGINE_SORTED] = time_sorted (&e),
     [NMS_ENGINE_SPATIAL] = time_spatial (&e) };
   for (size_t i = 1; i < sizeof time / sizeof *time; i++)
     best = time[i] < time[best] ? i : best;

@@ -29,7 +29,7 @@ typedef struct scratch {
   /* used before and after the partitions are decided, in the memory of their engines */
   uint32_t *number; /* partition of each box (nms__partitions.number) */
   record *records;
-  uint64_t *keys;   /* for sorting */
+  uint64_t *keys; /* for sorting */
 } scratch;
 
 /* Lays out the scratch. Returns the size of its first part, which the engines that decide the

@@ -16,8 +16,7 @@ nms__first_suppressor (const nms__frame *f, const nms__columns *kept, size_t end
       break;
     for (; mask; mask &= mask - 1) {
       k = first + nms__lowest_bit (mask);
-      if (nms__column_exceeds (kept, k, box, limit)
-          && !nms__related (f, index, kept_index[k]))
+      if (nms__column_exceeds (kept, k, box, limit) && !nms__related (f, index, kept_index[k]))
         return k;
     }
   }

@@ -18,15 +18,15 @@
 #include "engines/engine.h"
 
 typedef struct nms__box_blocks {
-  size_t count;              /* number of boxes */
-  nms__box_columns box;      /* by place, the position in spatial order; `scaled` is the area;
+  size_t count;            /* number of boxes */
+  nms__box_columns box;    /* by place, the position in spatial order; `scaled` is the area;
                               * behind the last box, to the end of its block, boxes without area */
-  uint32_t *position;        /* frame position, by place */
-  uint32_t *place;           /* by frame position */
-  uint32_t *begin, *end;     /* the places of the box's class partition, by place */
-  nms__box_columns bounds;   /* bounding box of each block; `scaled` is 0 */
-  uint64_t *keys, *keys2;    /* for sorting, of class partition and centre; unused afterwards */
-  uint32_t *number;          /* class partition, by frame position; unused afterwards */
+  uint32_t *position;      /* frame position, by place */
+  uint32_t *place;         /* by frame position */
+  uint32_t *begin, *end;   /* the places of the box's class partition, by place */
+  nms__box_columns bounds; /* bounding box of each block; `scaled` is 0 */
+  uint64_t *keys, *keys2;  /* for sorting, of class partition and centre; unused afterwards */
+  uint32_t *number;        /* class partition, by frame position; unused afterwards */
 } nms__box_blocks;
 
 /* Lays out the arrays for up to `boxes` boxes. */
@@ -63,8 +63,8 @@ nms__place_is_set (const uint64_t *bits, size_t place)
 
 /* The row of one box, a block at a time. */
 typedef struct nms__row {
-  size_t first;   /* first place of the block */
-  uint64_t mask;  /* the boxes of the block that are wanted, intersect the box, and may overlap it
+  size_t first;  /* first place of the block */
+  uint64_t mask; /* the boxes of the block that are wanted, intersect the box, and may overlap it
                    * by their class and parents; never the box itself */
   float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN))); /* metric of each box of `mask` */
 
@@ -77,7 +77,7 @@ typedef struct nms__row {
   size_t group;  /* number of the first block behind the current group of NMS__BLOCK blocks */
   uint64_t left; /* blocks of that group not yet visited */
   int metric;
-  int rotated;   /* not 0: pairs with a rotated box have the metric of the rotated boxes */
+  int rotated; /* not 0: pairs with a rotated box have the metric of the rotated boxes */
 } nms__row;
 
 /* Starts the row of the box at `place`. `wanted` has a bit for each place: boxes whose bit is not

@@ -13,10 +13,10 @@
 
 typedef struct scratch {
   nms__box_blocks blocks;
-  uint64_t *above;   /* by place: the boxes that rank above the current one */
+  uint64_t *above;        /* by place: the boxes that rank above the current one */
   uint64_t *keys, *keys2; /* for sorting */
-  float *most;       /* greatest metric of the box and a box above it, by place */
-  uint32_t *rank;    /* by place */
+  float *most;            /* greatest metric of the box and a box above it, by place */
+  uint32_t *rank;         /* by place */
   float sigma;
 } scratch;
 

@@ -24,17 +24,16 @@ static const method methods[] = {
   [NMS_METHOD_HARD] = { "hard", nms__hard_metric, nms__hard_metric_scratch_size,
       IOU | IOS | DIOU | GIOU, SCORES | BOXES },
   [NMS_METHOD_SOFT_LINEAR] = { "soft-linear", nms__soft, nms__soft_scratch_size, IOU | IOS, BOXES },
-  [NMS_METHOD_SOFT_GAUSSIAN]
-      = { "soft-gaussian", nms__soft, nms__soft_scratch_size, IOU | IOS, BOXES },
-  [NMS_METHOD_MATRIX_LINEAR]
-      = { "matrix-linear", nms__matrix, nms__matrix_scratch_size, IOU | IOS, BOXES },
-  [NMS_METHOD_MATRIX_GAUSSIAN]
-      = { "matrix-gaussian", nms__matrix, nms__matrix_scratch_size, IOU | IOS, BOXES },
-  [NMS_METHOD_WEIGHTED]
-      = { "weighted", nms__weighted, nms__weighted_scratch_size, IOU | IOS, 0 },
+  [NMS_METHOD_SOFT_GAUSSIAN] = { "soft-gaussian", nms__soft, nms__soft_scratch_size, IOU | IOS,
+      BOXES },
+  [NMS_METHOD_MATRIX_LINEAR] = { "matrix-linear", nms__matrix, nms__matrix_scratch_size, IOU | IOS,
+      BOXES },
+  [NMS_METHOD_MATRIX_GAUSSIAN] = { "matrix-gaussian", nms__matrix, nms__matrix_scratch_size,
+      IOU | IOS, BOXES },
+  [NMS_METHOD_WEIGHTED] = { "weighted", nms__weighted, nms__weighted_scratch_size, IOU | IOS, 0 },
   [NMS_METHOD_MERGE] = { "merge", nms__merge, nms__merge_scratch_size, IOU | IOS, SCORES },
-  [NMS_METHOD_GREEDY_MERGE]
-      = { "greedy-merge", nms__merge, nms__merge_scratch_size, IOU | IOS, SCORES },
+  [NMS_METHOD_GREEDY_MERGE] = { "greedy-merge", nms__merge, nms__merge_scratch_size, IOU | IOS,
+      SCORES },
   [NMS_METHOD_AVERAGE] = { "average", nms__merge, nms__merge_scratch_size, IOU | IOS, SCORES },
 };
 
@@ -63,10 +62,10 @@ nms_metric_name (int metric)
 const char *
 nms_fused_score_name (int fused_score)
 {
-  static const char *const names[]
-      = { "avg", "max", "box-and-model-avg", "absent-model-aware-avg" };
+  static const char *const names[] = { "avg", "max", "box-and-model-avg",
+    "absent-model-aware-avg" };
   return fused_score >= 0 && fused_score <= NMS_FUSED_ABSENT_MODEL_AWARE_AVG ? names[fused_score]
-                                                                            : NULL;
+                                                                             : NULL;
 }
 
 const char *

@@ -61,8 +61,7 @@ metric_lanes (const nms__columns *c, size_t i, const wide *b, vf inter, int metr
 }
 
 INLINE uint64_t
-metric_lanes_of_block (const nms__columns *c, size_t first, const wide *b, int metric,
-    float *value)
+metric_lanes_of_block (const nms__columns *c, size_t first, const wide *b, int metric, float *value)
 {
   const vf least = v_set (NMS__LEAST_EXTENT);
   uint64_t hits = 0;

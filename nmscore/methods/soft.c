@@ -137,8 +137,7 @@ nms__soft (nms_context *ctx)
     }
     const size_t pos = nms__packed_position (key), place = s.blocks.place[pos];
     remove_place (&s, place);
-    s.best[place / NMS__BLOCK]
-        = greatest (&s.key[place / NMS__BLOCK * NMS__BLOCK], NMS__BLOCK);
+    s.best[place / NMS__BLOCK] = greatest (&s.key[place / NMS__BLOCK * NMS__BLOCK], NMS__BLOCK);
     if (nms__take_next (f, pos, nms__score_of_key ((uint32_t) (key >> 32))))
       lower_row (f, &s, pos);
   }

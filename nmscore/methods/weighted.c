@@ -34,7 +34,7 @@ typedef struct weighted {
   uint32_t *previous;       /* the member that joined before, by frame position; NONE: the head */
   cluster *clusters;        /* in the order in which they began */
   size_t count;
-  uint8_t *has;             /* not 0: the current cluster has a member of the source */
+  uint8_t *has; /* not 0: the current cluster has a member of the source */
 } weighted;
 
 static weighted
@@ -73,7 +73,8 @@ source_of (const nms__frame *f, size_t pos)
   if (f->boxes->source.data)
     nms__load (&source, &f->boxes->source, (size_t) f->index[pos], sizeof source);
   return source >= 0 && (size_t) source < nms__source_count (&f->settings->options)
-      ? (uint32_t) source : 0;
+      ? (uint32_t) source
+      : 0;
 }
 
 static float
@@ -126,9 +127,12 @@ start_cluster (weighted *w, size_t pos)
   w->of[pos] = (uint32_t) w->count;
   w->previous[pos] = NONE;
   nms__place_set (w->heads, w->blocks.place[pos]);
-  w->clusters[w->count++] = (cluster) { .head = (uint32_t) pos, .last = (uint32_t) pos,
-    .sums = { .members = 1, .scores = w->score[pos], .best = w->score[pos],
-      .weights = weight_of (w, pos) } };
+  w->clusters[w->count++] = (cluster) { .head = (uint32_t) pos,
+    .last = (uint32_t) pos,
+    .sums = { .members = 1,
+        .scores = w->score[pos],
+        .best = w->score[pos],
+        .weights = weight_of (w, pos) } };
 }
 
 /* Stores the fused box of a cluster at the place of its head, and widens the bounding box of the
@@ -139,13 +143,14 @@ move_head (const weighted *w, const cluster *c)
   const nms__box_blocks *b = &w->blocks;
   const size_t place = b->place[c->head], block = place / NMS__BLOCK;
   float box[4];
-  float bounds[4]
-      = { b->bounds.x1[block], b->bounds.y1[block], b->bounds.x2[block], b->bounds.y2[block] };
+  float bounds[4] = { b->bounds.x1[block], b->bounds.y1[block], b->bounds.x2[block],
+    b->bounds.y2[block] };
 
   nms__fused_mean (c->corners, c->sums.scores, box);
   nms__fused_widen (bounds, box);
-  nms__put_box (&b->box, place, &(nms__box) { box[0], box[1], box[2], box[3],
-      nms__area (box[0], box[1], box[2], box[3]), 0 }, 0);
+  nms__put_box (&b->box, place,
+      &(nms__box) { box[0], box[1], box[2], box[3], nms__area (box[0], box[1], box[2], box[3]), 0 },
+      0);
   nms__put_box (&b->bounds, block, &(nms__box) { bounds[0], bounds[1], bounds[2], bounds[3], 0, 0 },
       0);
 }

@@ -17,19 +17,18 @@
 #define RUNS_neon 1
 #define RUNS_sse2 __builtin_cpu_supports ("sse2")
 #define RUNS_avx2 (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("bmi2"))
-#define RUNS_avx512                                                                                \
-  (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512vl")                       \
+#define RUNS_avx512 \
+  (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512vl") \
       && __builtin_cpu_supports ("avx512dq") && __builtin_cpu_supports ("avx512bw"))
 
 /* meson.build defines NMS__ISAS: X (isa) for each one built, slowest first. */
-#define X(isa)                                                                                     \
-  extern const nms__kernels nms__kernels_##isa;                                                    \
+#define X(isa) \
+  extern const nms__kernels nms__kernels_##isa; \
   static int runs_##isa (void) { return RUNS_##isa; }
 NMS__ISAS
 #undef X
 
-static const struct
-{
+static const struct {
   const nms__kernels *kernels;
   int (*runs) (void);
 } tables[] = {

@@ -68,7 +68,7 @@ overlap_block (const nms__columns *columns, size_t first, size_t n, const nms__b
     const nms__bounds *bounds, uint64_t *certain)
 {
   return columns->class_id ? overlap_lanes (columns, first, n, box, bounds, certain, 1)
-      : overlap_lanes (columns, first, n, box, bounds, certain, 0);
+                           : overlap_lanes (columns, first, n, box, bounds, certain, 0);
 }
 
 /* Number of vectors whose areas are tested before a branch. */
@@ -95,8 +95,8 @@ skip_areas (const nms__columns *c, size_t first, size_t end, float above, float 
 }
 
 INLINE size_t
-find_lanes (const nms__columns *c, size_t first, size_t end, const nms__box *box,
-    float least_area, uint64_t *mask, int by_class)
+find_lanes (const nms__columns *c, size_t first, size_t end, const nms__box *box, float least_area,
+    uint64_t *mask, int by_class)
 {
   const wide b = widen (box);
 
@@ -123,7 +123,7 @@ find_overlap (const nms__columns *columns, size_t first, size_t end, const nms__
   if (columns->class_id)
     return find_lanes (columns, first, end, box, least_area, mask, 1);
   return least_area > 0.0f ? find_lanes (columns, first, end, box, least_area, mask, 0)
-      : find_lanes (columns, first, end, box, 0.0f, mask, 0);
+                           : find_lanes (columns, first, end, box, 0.0f, mask, 0);
 }
 
 static size_t
@@ -153,7 +153,7 @@ INLINE void
 count_before (const int32_t *key, size_t first, size_t vectors, size_t count, int32_t *rank)
 {
   enum { KEYS = RANKED * LANES };
-  static const int32_t behind[2 * KEYS] = { [KEYS ... 2 * KEYS - 1] = 1 };
+  static const int32_t behind[2 * KEYS] = { [KEYS... 2 * KEYS - 1] = 1 };
   const size_t end = first + vectors * LANES < count ? first + vectors * LANES : count;
   vi mine[RANKED], below[RANKED], before[RANKED];
   size_t j = 0;
@@ -353,7 +353,10 @@ const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .step = step,
   .split = split,
   .sort_few = sort_few,
-  .few = LANES == 1 ? 24 : LANES == 4 ? 128 : LANES == 8 ? 256 : NMS__FEW,
+  .few = LANES == 1 ? 24
+      : LANES == 4  ? 128
+      : LANES == 8  ? 256
+                    : NMS__FEW,
   .sweep = sweep,
   .take_block = take_block,
   .metric_block = metric_block,

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 
 /* As a detector would leave them: rows of corners, scores and classes apart. */
-typedef struct
-{
+typedef struct {
   float *rows, *scores;
   int32_t *classes;
   size_t count, room;
@@ -51,7 +50,8 @@ read_boxes (Boxes *b)
     float *row = b->rows + 4 * b->count;
     int class_id = 0;
     if (sscanf (line, "%f %f %f %f %f %d", row, row + 1, row + 2, row + 3, &b->scores[b->count],
-            &class_id) < 5) {
+            &class_id)
+        < 5) {
       fprintf (stderr, "boxes: line %d is not x1 y1 x2 y2 score [class]\n", number);
       return -1;
     }

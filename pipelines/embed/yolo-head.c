@@ -38,8 +38,8 @@ run (nms_lazy *lz, int32_t classes, int32_t anchors, const float *head, const ch
 
   if (!picks || !values)
     fail ("out of memory");
-  nms_lazy_boxes boxes = nms_lazy_decode_head (lz,
-      nms_lazy_input (lz, NMS_LAZY_F32, 2, dims, head), &score);
+  nms_lazy_boxes boxes = nms_lazy_decode_head (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, dims, head),
+      &score);
   boxes.limit = nms_lazy_input_f32 (lz, nms_lazy_limit_of (strtof (iou, NULL), 0));
   boxes.least = nms_lazy_input_s32 (lz, nms_lazy_order_key_of (strtof (least, NULL)));
   nms_lazy_kept kept = nms_lazy_nms (lz, &boxes, 0);

@@ -125,8 +125,15 @@ static PyModuleDef_Slot slots[] = {
 };
 
 static PyModuleDef definition = {
-  PyModuleDef_HEAD_INIT, "_nmscore", NULL, sizeof (module_state), methods, slots, traverse,
-  clear, release,
+  PyModuleDef_HEAD_INIT,
+  "_nmscore",
+  NULL,
+  sizeof (module_state),
+  methods,
+  slots,
+  traverse,
+  clear,
+  release,
 };
 
 PyMODINIT_FUNC PyInit__nmscore (void);

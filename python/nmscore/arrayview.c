@@ -117,8 +117,10 @@ open_dlpack (PyObject *object, const char *name, array_view *view)
   const dlpack_tensor *tensor = &managed->tensor;
   if (tensor->device_type != DLPACK_CPU && tensor->device_type != DLPACK_CUDA_HOST
       && tensor->device_type != DLPACK_ROCM_HOST) {
-    PyErr_Format (PyExc_ValueError, "%s must be in the memory of the CPU, not of a device of"
-        " DLPack's type %d", name, (int) tensor->device_type);
+    PyErr_Format (PyExc_ValueError,
+        "%s must be in the memory of the CPU, not of a device of"
+        " DLPack's type %d",
+        name, (int) tensor->device_type);
     array_view_close (view);
     return -1;
   }
@@ -136,8 +138,10 @@ array_view_open (module_state *state, PyObject *object, const char *name, array_
 {
   /* refused, because the buffer of a masked array does not contain the mask */
   if (PyObject_TypeCheck (object, (PyTypeObject *) state->masked)) {
-    PyErr_Format (PyExc_TypeError, "%s must not be a masked array: select the boxes that are not"
-        " masked, or pass the array's data", name);
+    PyErr_Format (PyExc_TypeError,
+        "%s must not be a masked array: select the boxes that are not"
+        " masked, or pass the array's data",
+        name);
     return -1;
   }
   if (open_buffer (object, view))

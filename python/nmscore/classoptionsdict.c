@@ -21,8 +21,7 @@ read_id (PyObject *key, int32_t *id)
     return -1;
   }
   if (overflow || wide < INT32_MIN || wide > INT32_MAX) {
-    PyErr_Format (PyExc_ValueError, "class_options: class id %R is beyond the range of int32",
-        key);
+    PyErr_Format (PyExc_ValueError, "class_options: class id %R is beyond the range of int32", key);
     return -1;
   }
   *id = (int32_t) wide;
@@ -45,7 +44,8 @@ read_known (const char *name, const char *option, PyObject *value, nms_class_opt
     entry->set |= NMS_CLASS_IOU_THRESHOLD;
     if (py_options_read_float (value, name, &entry->iou_threshold) < 0)
       return -1;
-    return entry->iou_threshold >= 0 && entry->iou_threshold <= 1 ? 0
+    return entry->iou_threshold >= 0 && entry->iou_threshold <= 1
+        ? 0
         : range_error (name, value, "0..1");
   }
   if (!strcmp (option, "score_threshold")) {

@@ -62,8 +62,7 @@ is_whole (const array_view *view)
 static bool
 in_place (const array_view *view, number_kind kind, unsigned bits)
 {
-  return view->kind == kind && view->bits == bits
-      && (view->shape[0] <= 1 || view->strides[0] != 0);
+  return view->kind == kind && view->bits == bits && (view->shape[0] <= 1 || view->strides[0] != 0);
 }
 
 /* Points *column at the elements of `view`, without a copy. */
@@ -149,8 +148,7 @@ fits_int32 (const array_view *view)
 /* Opens whole numbers as int32. Returns 0, -1 with an exception, or 1 if some do not fit; those
  * are converted to -1. */
 static int
-open_int32 (module_state *state, columns *c, PyObject *array, const char *name,
-    nms_column *column)
+open_int32 (module_state *state, columns *c, PyObject *array, const char *name, nms_column *column)
 {
   const array_view *view = open_column (state, c, array, name);
   if (!view)
@@ -185,7 +183,7 @@ columns_open_classes (module_state *state, columns *c, PyObject *array, const ch
   PyMem_Free (c->converted[--c->open_count]);
   c->converted[c->open_count] = NULL;
   array_view_close (&c->view[c->open_count]);
-  c->boxes.class_id = (nms_column){ NULL, 0 };
+  c->boxes.class_id = (nms_column) { NULL, 0 };
   int error = open_int32 (state, c, ranks, name, &c->boxes.class_id);
   Py_DECREF (ranks); /* the view holds another reference */
   return error;
@@ -229,8 +227,7 @@ columns_open_all (module_state *state, columns *c, PyObject *const *args)
 {
   if (columns_open_boxes (state, c, args[0]) < 0)
     return -1;
-  if (args[1] != Py_None
-      && columns_open_floats (state, c, args[1], "scores", &c->boxes.score) < 0)
+  if (args[1] != Py_None && columns_open_floats (state, c, args[1], "scores", &c->boxes.score) < 0)
     return -1;
   if (args[2] != Py_None && columns_open_classes (state, c, args[2], "class_ids") < 0)
     return -1;
@@ -238,8 +235,7 @@ columns_open_all (module_state *state, columns *c, PyObject *const *args)
     return -1;
   if (args[4] != Py_None && columns_open_parents (state, c, args[4]) < 0)
     return -1;
-  if (args[5] != Py_None
-      && columns_open_floats (state, c, args[5], "angles", &c->boxes.angle) < 0)
+  if (args[5] != Py_None && columns_open_floats (state, c, args[5], "angles", &c->boxes.angle) < 0)
     return -1;
   if (args[6] != Py_None && columns_open_sources (state, c, args[6]) < 0)
     return -1;
@@ -251,7 +247,8 @@ columns_check_classes (const columns *c, const nms_options *options)
 {
   if (!c->ranked || !options->class_option_count)
     return 0;
-  PyErr_SetString (PyExc_ValueError, "class_ids must be in the range of int32 where class_options"
+  PyErr_SetString (PyExc_ValueError,
+      "class_ids must be in the range of int32 where class_options"
       " are given");
   return -1;
 }

@@ -24,7 +24,7 @@ typedef struct dlpack_tensor {
   uint8_t code, bits; /* type (DLPACK_INT ...) and size of a number */
   uint16_t lanes;     /* numbers in an element */
   int64_t *shape;
-  int64_t *strides;   /* in elements; NULL: packed, the last index fastest */
+  int64_t *strides; /* in elements; NULL: packed, the last index fastest */
   uint64_t byte_offset;
 } dlpack_tensor;
 

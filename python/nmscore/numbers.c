@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-#define KEY(kind, bits) ((kind) * 128 + (int) (bits))
+#define KEY(kind, bits) ((kind) *128 + (int) (bits))
 /* (all but uint64) */
-#define FOR_EACH_INTEGER(X)                                                    \
-  X (NUMBER_INT, 8, int8_t)                                                    \
-  X (NUMBER_INT, 16, int16_t)                                                  \
-  X (NUMBER_INT, 32, int32_t)                                                  \
-  X (NUMBER_INT, 64, int64_t)                                                  \
-  X (NUMBER_UINT, 8, uint8_t)                                                  \
-  X (NUMBER_UINT, 16, uint16_t)                                                \
+#define FOR_EACH_INTEGER(X) \
+  X (NUMBER_INT, 8, int8_t) \
+  X (NUMBER_INT, 16, int16_t) \
+  X (NUMBER_INT, 32, int32_t) \
+  X (NUMBER_INT, 64, int64_t) \
+  X (NUMBER_UINT, 8, uint8_t) \
+  X (NUMBER_UINT, 16, uint16_t) \
   X (NUMBER_UINT, 32, uint32_t)
 
 static inline float
@@ -44,13 +44,13 @@ float_of_bfloat (uint16_t bfloat)
 }
 
 /* Writes `expression`, which is in terms of an element `v`, for each element. */
-#define STORE_EACH(type, expression)                                           \
-  for (Py_ssize_t row = 0; row < rows; row++)                                  \
-    for (Py_ssize_t column = 0; column < columns; column++) {                  \
-      type v;                                                                  \
+#define STORE_EACH(type, expression) \
+  for (Py_ssize_t row = 0; row < rows; row++) \
+    for (Py_ssize_t column = 0; column < columns; column++) { \
+      type v; \
       memcpy (&v, view->data + row * view->strides[0] + column * step, sizeof v); \
-      *out++ = (expression);                                                   \
-    }                                                                          \
+      *out++ = (expression); \
+    } \
   break
 
 void
@@ -60,8 +60,8 @@ numbers_to_floats (const array_view *view, float *out)
   const Py_ssize_t step = view->ndim > 1 ? view->strides[1] : 0;
 
   switch (KEY (view->kind, view->bits)) {
-#define STORE_INTEGERS(kind, bits, type)                                       \
-  case KEY (kind, bits):                                                       \
+#define STORE_INTEGERS(kind, bits, type) \
+  case KEY (kind, bits): \
     STORE_EACH (type, (float) v);
     FOR_EACH_INTEGER (STORE_INTEGERS)
 #undef STORE_INTEGERS
@@ -85,11 +85,11 @@ read_whole (const array_view *view, const char *at)
   uint64_t most;
 
   switch (KEY (view->kind, view->bits)) {
-#define READ(kind, bits, type)                                                 \
-  case KEY (kind, bits): {                                                     \
-    type v;                                                                    \
-    memcpy (&v, at, sizeof v);                                                 \
-    return v;                                                                  \
+#define READ(kind, bits, type) \
+  case KEY (kind, bits): { \
+    type v; \
+    memcpy (&v, at, sizeof v); \
+    return v; \
   }
     FOR_EACH_INTEGER (READ)
 #undef READ

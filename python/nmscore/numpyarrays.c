@@ -22,18 +22,18 @@ new_row (module_state *state, size_t count, PyObject *dtype, Py_buffer *view)
   return array;
 }
 
-#define DEFINE_INT64(name, type)                                               \
-  PyObject *name (module_state *state, const type *values, size_t count)       \
-  {                                                                            \
-    Py_buffer view;                                                            \
-    PyObject *array = new_row (state, count, state->int64, &view);             \
-    if (!array)                                                                \
-      return NULL;                                                             \
-    int64_t *out = view.buf;                                                   \
-    for (size_t i = 0; i < count; i++)                                         \
-      out[i] = (int64_t) values[i];                                            \
-    PyBuffer_Release (&view);                                                  \
-    return array;                                                              \
+#define DEFINE_INT64(name, type) \
+  PyObject *name (module_state *state, const type *values, size_t count) \
+  { \
+    Py_buffer view; \
+    PyObject *array = new_row (state, count, state->int64, &view); \
+    if (!array) \
+      return NULL; \
+    int64_t *out = view.buf; \
+    for (size_t i = 0; i < count; i++) \
+      out[i] = (int64_t) values[i]; \
+    PyBuffer_Release (&view); \
+    return array; \
   }
 
 DEFINE_INT64 (numpyarrays_indices, int32_t)

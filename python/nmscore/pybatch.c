@@ -30,8 +30,10 @@ check_offsets (const py_batch *b)
   }
   for (size_t i = 0; i < b->images; i++)
     if (b->offsets[i] > b->offsets[i + 1]) {
-      PyErr_Format (PyExc_ValueError, "offsets must ascend, but offsets[%zu] is %zu and"
-          " offsets[%zu] is %zu", i, b->offsets[i], i + 1, b->offsets[i + 1]);
+      PyErr_Format (PyExc_ValueError,
+          "offsets must ascend, but offsets[%zu] is %zu and"
+          " offsets[%zu] is %zu",
+          i, b->offsets[i], i + 1, b->offsets[i + 1]);
       return -1;
     }
   if (last == count)
@@ -105,8 +107,7 @@ allocate_arrays (module_state *state, py_batch *b)
     a->kept_score = PyMem_Malloc (count * sizeof *a->kept_score);
   if (outputs & NMS_OUTPUT_BOX)
     a->kept_box = PyMem_Malloc (4 * count * sizeof *a->kept_box);
-  if (!a->kept || !a->kept_offsets
-      || (!a->suppressed_by && outputs & NMS_OUTPUT_SUPPRESSED_BY)
+  if (!a->kept || !a->kept_offsets || (!a->suppressed_by && outputs & NMS_OUTPUT_SUPPRESSED_BY)
       || (!a->kept_score && outputs & NMS_OUTPUT_SCORE)
       || (!a->kept_box && outputs & NMS_OUTPUT_BOX)) {
     PyErr_NoMemory ();
@@ -125,11 +126,12 @@ batch_tuple (module_state *state, const py_batch *b, nms_context *ctx, const nms
   PyObject *kept = numpyarrays_indices (state, a->kept, r->kept_count);
   PyObject *offsets = numpyarrays_sizes (state, a->kept_offsets, b->images + 1);
   PyObject *by = a->suppressed_by
-      ? numpyarrays_indices (state, a->suppressed_by, b->columns.boxes.count) : module_none ();
+      ? numpyarrays_indices (state, a->suppressed_by, b->columns.boxes.count)
+      : module_none ();
   PyObject *scores = a->kept_score ? numpyarrays_floats (state, a->kept_score, r->kept_count)
-      : module_none ();
+                                   : module_none ();
   PyObject *rows = a->kept_box ? numpyarrays_rows (state, a->kept_box, r->kept_count)
-      : module_none ();
+                               : module_none ();
   PyObject *tuple = NULL;
 
   if (kept && offsets && by && scores && rows)
@@ -189,14 +191,10 @@ run (module_state *state, const py_batch *b)
 
   if (!ctx)
     return NULL;
-  Py_BEGIN_ALLOW_THREADS
-  error = nms_run_batch (ctx, &b->columns.boxes, b->offsets, b->images, &b->o.options, &b->arrays,
-      &result);
-  Py_END_ALLOW_THREADS
-  if (error)
-    module_raise (error, ctx);
-  else
-    tuple = batch_tuple (state, b, ctx, &result);
+  Py_BEGIN_ALLOW_THREADS error = nms_run_batch (ctx, &b->columns.boxes, b->offsets, b->images,
+      &b->o.options, &b->arrays, &result);
+  Py_END_ALLOW_THREADS if (error) module_raise (error, ctx);
+  else tuple = batch_tuple (state, b, ctx, &result);
   return_context (state, ctx, b->threads);
   return tuple;
 }

@@ -27,7 +27,8 @@ PyObject *
 pylazy_raise (pylazy_device *d, int status)
 {
   PyObject *type = status == NMS_ERROR_DEVICE || status == NMS_ERROR_UNSUPPORTED
-      ? PyExc_RuntimeError : PyExc_ValueError;
+      ? PyExc_RuntimeError
+      : PyExc_ValueError;
 
   if (status == NMS_ERROR_MEMORY)
     PyErr_NoMemory ();
@@ -104,8 +105,7 @@ lazy_open (PyObject *module, PyObject *args)
     return NULL;
   }
   if (plugin) {
-    Py_BEGIN_ALLOW_THREADS
-    status = nms_xla_open (plugin, &d->backend, error, sizeof error);
+    Py_BEGIN_ALLOW_THREADS status = nms_xla_open (plugin, &d->backend, error, sizeof error);
     Py_END_ALLOW_THREADS
   }
   if (!status) {
@@ -177,9 +177,10 @@ lazy_constant (PyObject *module, PyObject *args)
 
   if (!PyArg_ParseTuple (args, "Oid", &capsule, &type, &value) || !(d = pylazy_device_of (capsule)))
     return NULL;
-  return pylazy_result (d, type == NMS_LAZY_F32 ? nms_lazy_f32 (d->lz, (float) value)
-      : type == NMS_LAZY_S32 ? nms_lazy_s32 (d->lz, (int32_t) value)
-      : nms_lazy_pred (d->lz, value != 0.0));
+  return pylazy_result (d,
+      type == NMS_LAZY_F32       ? nms_lazy_f32 (d->lz, (float) value)
+          : type == NMS_LAZY_S32 ? nms_lazy_s32 (d->lz, (int32_t) value)
+                                 : nms_lazy_pred (d->lz, value != 0.0));
 }
 
 /* lazy_shape (device, tensor) -> (type, dims) */
@@ -197,8 +198,8 @@ lazy_shape (PyObject *module, PyObject *args)
   if (!s.type)
     return pylazy_raise (d, nms_lazy_status (d->lz));
   return s.rank == 0 ? Py_BuildValue ("(i())", s.type)
-      : s.rank == 1 ? Py_BuildValue ("(i(i))", s.type, s.dims[0])
-      : Py_BuildValue ("(i(ii))", s.type, s.dims[0], s.dims[1]);
+      : s.rank == 1  ? Py_BuildValue ("(i(i))", s.type, s.dims[0])
+                     : Py_BuildValue ("(i(ii))", s.type, s.dims[0], s.dims[1]);
 }
 
 /* Reads tensors of which `buffers` has writable buffers, or None. */
@@ -211,18 +212,15 @@ read_into (pylazy_device *d, const nms_lazy_tensor *tensors, PyObject *buffers, 
 
   for (Py_ssize_t i = 0; i < count && !status; i++) {
     PyObject *buffer = PyTuple_GetItem (buffers, i);
-    if (!buffer || (buffer != Py_None
-        && PyObject_GetBuffer (buffer, &views[i], PyBUF_CONTIG) < 0))
+    if (!buffer || (buffer != Py_None && PyObject_GetBuffer (buffer, &views[i], PyBUF_CONTIG) < 0))
       status = NMS_ERROR_ARGUMENT;
     else
       data[i] = views[i].buf;
   }
   if (!status) {
     d->running = 1;
-    Py_BEGIN_ALLOW_THREADS
-    status = nms_lazy_read (d->lz, (size_t) count, tensors, data);
-    Py_END_ALLOW_THREADS
-    d->running = 0;
+    Py_BEGIN_ALLOW_THREADS status = nms_lazy_read (d->lz, (size_t) count, tensors, data);
+    Py_END_ALLOW_THREADS d->running = 0;
   }
   for (Py_ssize_t i = 0; i < count && views; i++)
     PyBuffer_Release (&views[i]);

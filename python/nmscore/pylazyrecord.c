@@ -11,30 +11,71 @@ static const struct {
   const char *name;
   int op, operands;
 } operations[] = {
-  { "add", NMS_LAZY_ADD, 2 }, { "sub", NMS_LAZY_SUB, 2 }, { "mul", NMS_LAZY_MUL, 2 },
-  { "div", NMS_LAZY_DIV, 2 }, { "max", NMS_LAZY_MAX, 2 }, { "min", NMS_LAZY_MIN, 2 },
-  { "and", NMS_LAZY_AND, 2 }, { "or", NMS_LAZY_OR, 2 }, { "xor", NMS_LAZY_XOR, 2 },
-  { "eq", NMS_LAZY_EQ, 2 }, { "ne", NMS_LAZY_NE, 2 }, { "ge", NMS_LAZY_GE, 2 },
-  { "gt", NMS_LAZY_GT, 2 }, { "le", NMS_LAZY_LE, 2 }, { "lt", NMS_LAZY_LT, 2 },
-  { "abs", NMS_LAZY_ABS, 1 }, { "neg", NMS_LAZY_NEG, 1 }, { "as_s32", NMS_LAZY_AS_S32, 1 },
-  { "as_f32", NMS_LAZY_AS_F32, 1 }, { "to_s32", NMS_LAZY_TO_S32, 1 },
-  { "to_f32", NMS_LAZY_TO_F32, 1 }, { "sqrt", NMS_LAZY_SQRT, 1 },
+  { "add", NMS_LAZY_ADD, 2 },
+  { "sub", NMS_LAZY_SUB, 2 },
+  { "mul", NMS_LAZY_MUL, 2 },
+  { "div", NMS_LAZY_DIV, 2 },
+  { "max", NMS_LAZY_MAX, 2 },
+  { "min", NMS_LAZY_MIN, 2 },
+  { "and", NMS_LAZY_AND, 2 },
+  { "or", NMS_LAZY_OR, 2 },
+  { "xor", NMS_LAZY_XOR, 2 },
+  { "eq", NMS_LAZY_EQ, 2 },
+  { "ne", NMS_LAZY_NE, 2 },
+  { "ge", NMS_LAZY_GE, 2 },
+  { "gt", NMS_LAZY_GT, 2 },
+  { "le", NMS_LAZY_LE, 2 },
+  { "lt", NMS_LAZY_LT, 2 },
+  { "abs", NMS_LAZY_ABS, 1 },
+  { "neg", NMS_LAZY_NEG, 1 },
+  { "as_s32", NMS_LAZY_AS_S32, 1 },
+  { "as_f32", NMS_LAZY_AS_F32, 1 },
+  { "to_s32", NMS_LAZY_TO_S32, 1 },
+  { "to_f32", NMS_LAZY_TO_F32, 1 },
+  { "sqrt", NMS_LAZY_SQRT, 1 },
   { "select", NMS_LAZY_SELECT, 3 },
 };
 
 /* The others, which have a function each. */
-enum { BROADCAST, RESHAPE, TRANSPOSE, SLICE, UPDATE, MAX, MIN, ALL, ANY, SUM, ARGMAX, ORDER,
-  TAKE, EXP, LOG, IOTA };
+enum {
+  BROADCAST,
+  RESHAPE,
+  TRANSPOSE,
+  SLICE,
+  UPDATE,
+  MAX,
+  MIN,
+  ALL,
+  ANY,
+  SUM,
+  ARGMAX,
+  ORDER,
+  TAKE,
+  EXP,
+  LOG,
+  IOTA
+};
 
 static const struct {
   const char *name;
   int what, operands; /* SLICE and UPDATE: besides a start for each axis */
 } functions[] = {
-  { "broadcast", BROADCAST, 1 }, { "reshape", RESHAPE, 1 }, { "transpose", TRANSPOSE, 1 },
-  { "slice", SLICE, 1 }, { "update", UPDATE, 2 }, { "reduce_max", MAX, 1 },
-  { "reduce_min", MIN, 1 }, { "reduce_and", ALL, 1 }, { "reduce_or", ANY, 1 }, { "sum", SUM, 1 },
-  { "argmax", ARGMAX, 1 }, { "order", ORDER, 1 }, { "take", TAKE, 2 }, { "exp", EXP, 1 },
-  { "log", LOG, 1 }, { "iota", IOTA, 0 },
+  { "broadcast", BROADCAST, 1 },
+  { "reshape", RESHAPE, 1 },
+  { "transpose", TRANSPOSE, 1 },
+  { "slice", SLICE, 1 },
+  { "update", UPDATE, 2 },
+  { "reduce_max", MAX, 1 },
+  { "reduce_min", MIN, 1 },
+  { "reduce_and", ALL, 1 },
+  { "reduce_or", ANY, 1 },
+  { "sum", SUM, 1 },
+  { "argmax", ARGMAX, 1 },
+  { "order", ORDER, 1 },
+  { "take", TAKE, 2 },
+  { "exp", EXP, 1 },
+  { "log", LOG, 1 },
+  { "iota", IOTA, 0 },
 };
 
 static tensor
@@ -43,22 +84,39 @@ call (nms_lazy *lz, int what, const tensor *x, int rank, const int32_t *dims, in
   tensor index = NMS_LAZY_NONE;
 
   switch (what) {
-  case BROADCAST: return nms_lazy_broadcast (lz, x[0], rank, dims, axis);
-  case RESHAPE: return nms_lazy_reshape (lz, x[0], rank, dims);
-  case TRANSPOSE: return nms_lazy_transpose (lz, x[0]);
-  case SLICE: return nms_lazy_slice (lz, x[0], x + 1, dims);
-  case UPDATE: return nms_lazy_update (lz, x[0], x[1], x + 2);
-  case MAX: return nms_lazy_reduce (lz, NMS_LAZY_MAX, x[0], axis);
-  case MIN: return nms_lazy_reduce (lz, NMS_LAZY_MIN, x[0], axis);
-  case ALL: return nms_lazy_reduce (lz, NMS_LAZY_AND, x[0], axis);
-  case ANY: return nms_lazy_reduce (lz, NMS_LAZY_OR, x[0], axis);
-  case SUM: return nms_lazy_sum (lz, x[0], axis);
-  case ARGMAX: nms_lazy_argmax (lz, x[0], axis, &index); return index;
-  case ORDER: return nms_lazy_order (lz, x[0]);
-  case TAKE: return nms_lazy_take (lz, x[0], x[1]);
-  case EXP: return nms_lazy_exp (lz, x[0]);
-  case LOG: return nms_lazy_log (lz, x[0]);
-  default: return nms_lazy_iota (lz, rank, dims, axis);
+    case BROADCAST:
+      return nms_lazy_broadcast (lz, x[0], rank, dims, axis);
+    case RESHAPE:
+      return nms_lazy_reshape (lz, x[0], rank, dims);
+    case TRANSPOSE:
+      return nms_lazy_transpose (lz, x[0]);
+    case SLICE:
+      return nms_lazy_slice (lz, x[0], x + 1, dims);
+    case UPDATE:
+      return nms_lazy_update (lz, x[0], x[1], x + 2);
+    case MAX:
+      return nms_lazy_reduce (lz, NMS_LAZY_MAX, x[0], axis);
+    case MIN:
+      return nms_lazy_reduce (lz, NMS_LAZY_MIN, x[0], axis);
+    case ALL:
+      return nms_lazy_reduce (lz, NMS_LAZY_AND, x[0], axis);
+    case ANY:
+      return nms_lazy_reduce (lz, NMS_LAZY_OR, x[0], axis);
+    case SUM:
+      return nms_lazy_sum (lz, x[0], axis);
+    case ARGMAX:
+      nms_lazy_argmax (lz, x[0], axis, &index);
+      return index;
+    case ORDER:
+      return nms_lazy_order (lz, x[0]);
+    case TAKE:
+      return nms_lazy_take (lz, x[0], x[1]);
+    case EXP:
+      return nms_lazy_exp (lz, x[0]);
+    case LOG:
+      return nms_lazy_log (lz, x[0]);
+    default:
+      return nms_lazy_iota (lz, rank, dims, axis);
   }
 }
 
@@ -89,9 +147,10 @@ pylazy_apply (PyObject *module, PyObject *args)
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
     if (!strcmp (name, operations[i].name) && count == operations[i].operands) {
       const nms_lazy_op op = (nms_lazy_op) operations[i].op;
-      return pylazy_result (d, count == 1 ? nms_lazy_unary (d->lz, op, x[0])
-          : count == 2 ? nms_lazy_binary (d->lz, op, x[0], x[1])
-          : nms_lazy_select (d->lz, x[0], x[1], x[2]));
+      return pylazy_result (d,
+          count == 1       ? nms_lazy_unary (d->lz, op, x[0])
+              : count == 2 ? nms_lazy_binary (d->lz, op, x[0], x[1])
+                           : nms_lazy_select (d->lz, x[0], x[1], x[2]));
     }
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (!strcmp (name, functions[i].name)

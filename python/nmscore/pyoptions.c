@@ -8,13 +8,15 @@
 typedef enum option_kind { OPTION_FLOAT, OPTION_COUNT, OPTION_FLAG } option_kind;
 
 /* The options that are one number each, in the order of the parameters. */
-static const struct
-{
+static const struct {
   const char *name;
   option_kind kind;
   size_t offset;
 } fields[] = {
-#define FIELD(name, kind) { #name, kind, offsetof (nms_options, name) }
+#define FIELD(name, kind) \
+  { \
+#name, kind, offsetof(nms_options, name) \
+  }
   FIELD (iou_threshold, OPTION_FLOAT),
   FIELD (score_threshold, OPTION_FLOAT),
   FIELD (max_detections, OPTION_COUNT),
@@ -33,7 +35,8 @@ static const struct
 int
 py_options_type_error (const char *name, const char *wanted, PyObject *value)
 {
-  PyObject *type = value == Py_None ? PyUnicode_FromString ("None")
+  PyObject *type = value == Py_None
+      ? PyUnicode_FromString ("None")
       : PyObject_GetAttrString ((PyObject *) Py_TYPE (value), "__name__");
   if (type)
     PyErr_Format (PyExc_TypeError, "%s must be %s, not %S", name, wanted, type);

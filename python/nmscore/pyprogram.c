@@ -57,7 +57,8 @@ arrays_list (const nms_program_array *arrays, size_t count)
   for (size_t i = 0; list && i < count; i++) {
     const nms_lazy_shape *s = &arrays[i].shape;
     const char *type = s->type == NMS_LAZY_F32 ? "float32"
-        : s->type == NMS_LAZY_BF16 ? "bfloat16" : "int32";
+        : s->type == NMS_LAZY_BF16             ? "bfloat16"
+                                               : "int32";
     PyObject *dims = PyTuple_New (s->rank), *row = NULL;
     for (int k = 0; dims && k < s->rank; k++)
       PyTuple_SetItem (dims, k, PyLong_FromLong (s->dims[k]));

@@ -8,17 +8,14 @@
 
 /* Runs NMS. Releases the interpreter's lock while it runs if the frame is large. */
 static int
-run_boxes (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
-    nms_result *result)
+run_boxes (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, nms_result *result)
 {
   int error;
 
   if (boxes->count < MODULE_RELEASE_FROM)
     return nms_run (ctx, boxes, options, result);
-  Py_BEGIN_ALLOW_THREADS
-  error = nms_run (ctx, boxes, options, result);
-  Py_END_ALLOW_THREADS
-  return error;
+  Py_BEGIN_ALLOW_THREADS error = nms_run (ctx, boxes, options, result);
+  Py_END_ALLOW_THREADS return error;
 }
 
 static PyObject *
@@ -76,13 +73,14 @@ result_tuple (module_state *state, nms_context *ctx, unsigned outputs, const nms
 {
   PyObject *kept = numpyarrays_indices (state, r->kept, r->kept_count);
   PyObject *outcome = outputs & NMS_OUTPUT_OUTCOME ? outcome_array (state, r->outcome, count)
-      : module_none ();
+                                                   : module_none ();
   PyObject *by = outputs & NMS_OUTPUT_SUPPRESSED_BY
-      ? numpyarrays_indices (state, r->suppressed_by, count) : module_none ();
+      ? numpyarrays_indices (state, r->suppressed_by, count)
+      : module_none ();
   PyObject *scores = r->kept_score ? numpyarrays_floats (state, r->kept_score, r->kept_count)
-      : module_none ();
+                                   : module_none ();
   PyObject *rows = r->kept_box ? numpyarrays_rows (state, r->kept_box, r->kept_count)
-      : module_none ();
+                               : module_none ();
   PyObject *tuple = NULL;
 
   if (kept && outcome && by && scores && rows)
@@ -149,13 +147,9 @@ counts_of (module_state *state, const nms_boxes *boxes, const nms_options *optio
 
   if (!ctx)
     return NULL;
-  Py_BEGIN_ALLOW_THREADS
-  error = nms_count_neighbors (ctx, boxes, options, neighbors);
-  Py_END_ALLOW_THREADS
-  if (error)
-    module_raise (error, ctx);
-  else
-    counts = numpyarrays_counts (state, neighbors, boxes->count);
+  Py_BEGIN_ALLOW_THREADS error = nms_count_neighbors (ctx, boxes, options, neighbors);
+  Py_END_ALLOW_THREADS if (error) module_raise (error, ctx);
+  else counts = numpyarrays_counts (state, neighbors, boxes->count);
   module_return_context (state, ctx);
   return counts;
 }

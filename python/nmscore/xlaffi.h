@@ -125,11 +125,11 @@ typedef struct xlaffi_frame {
 } xlaffi_frame;
 
 /* Whether a struct that XLA passed has the field `field`. */
-#define XLAFFI_HAS(pointer, field)                                                                 \
+#define XLAFFI_HAS(pointer, field) \
   ((pointer)->size >= (size_t) ((const char *) (&(pointer)->field + 1) - (const char *) (pointer)))
 
 #if UINTPTR_MAX == 0xffffffffffffffff
-#define XLAFFI_AT(type, field, offset)                                                             \
+#define XLAFFI_AT(type, field, offset) \
   static_assert (offsetof (type, field) == (offset), "offset of " #field " in " #type)
 XLAFFI_AT (xlaffi_extension, next, 16);
 XLAFFI_AT (xlaffi_version, minor, 20);

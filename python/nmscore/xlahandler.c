@@ -113,8 +113,12 @@ column (const xlaffi_buffer *b)
 static const float *
 floats (const xlaffi_buffer *b, size_t count, float **wide)
 {
-  const array_view view = { .data = b->data, .ndim = 1, .shape = { (Py_ssize_t) count },
-    .strides = { 2 }, .kind = b->type == XLAFFI_F16 ? NUMBER_FLOAT : NUMBER_BFLOAT, .bits = 16 };
+  const array_view view = { .data = b->data,
+    .ndim = 1,
+    .shape = { (Py_ssize_t) count },
+    .strides = { 2 },
+    .kind = b->type == XLAFFI_F16 ? NUMBER_FLOAT : NUMBER_BFLOAT,
+    .bits = 16 };
 
   if (b->type == XLAFFI_F32)
     return b->data;
@@ -143,8 +147,10 @@ run (const xlaffi_frame *f, call *c, nms_context *ctx)
 {
   xlaffi_buffer *const *a = f->args.buffers, *const *r = f->rets.buffers;
   nms_boxes boxes = { .size = sizeof boxes, .count = c->images * c->boxes };
-  nms_batch_arrays arrays = { .size = sizeof arrays, .kept = r[KEPT]->data,
-    .kept_capacity = c->images * c->most, .kept_offsets = c->kept_offsets };
+  nms_batch_arrays arrays = { .size = sizeof arrays,
+    .kept = r[KEPT]->data,
+    .kept_capacity = c->images * c->most,
+    .kept_offsets = c->kept_offsets };
   nms_result result = { .size = sizeof result };
 
   const float *rows = floats (a[BOXES], 4 * boxes.count, &c->wide[0]);

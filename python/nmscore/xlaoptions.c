@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct
-{
+static const struct {
   const char *name;
   int type;
   size_t offset;
 } fields[] = {
-#define FIELD(name, type) { #name, type, offsetof (nms_options, name) }
+#define FIELD(name, type) \
+  { \
+#name, type, offsetof(nms_options, name) \
+  }
   FIELD (iou_threshold, XLAFFI_F32),
   FIELD (score_threshold, XLAFFI_F32),
   FIELD (max_per_class, XLAFFI_S64),
@@ -24,13 +26,15 @@ static const struct
 #undef FIELD
 };
 
-static const struct
-{
+static const struct {
   const char *name;
   int type;
   size_t offset;
 } class_fields[] = {
-#define FIELD(name, type) { "class_" #name, type, offsetof (nms_class_options, name) }
+#define FIELD(name, type) \
+  { \
+    "class_" #name, type, offsetof (nms_class_options, name) \
+  }
   { "class_ids", XLAFFI_S32, offsetof (nms_class_options, class_id) },
   FIELD (set, XLAFFI_S32),
   FIELD (iou_threshold, XLAFFI_F32),

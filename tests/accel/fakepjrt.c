@@ -133,11 +133,11 @@ begin (const pjrt_head *head, size_t size, const char *what)
   return NULL;
 }
 
-#define BEGIN(what)                                                                                \
-  do {                                                                                             \
-    pjrt_error *error = begin (&a->head, sizeof *a, what);                                         \
-    if (error)                                                                                     \
-      return error;                                                                                \
+#define BEGIN(what) \
+  do { \
+    pjrt_error *error = begin (&a->head, sizeof *a, what); \
+    if (error) \
+      return error; \
   } while (0)
 
 static void

@@ -83,8 +83,12 @@ find_spec (const char *text, size_t length, nms__mosaic_spec *spec)
       || !result || sscanf (result, "-> tensor<%dxi32> {", &picks) != 1)
     return 0;
   for (unsigned way = 0; way < 32; way++) {
-    *spec = (nms__mosaic_spec) { .boxes = boxes, .picks = picks, .classes = way & 1,
-      .class_agnostic = way >> 1 & 1, .box_limits = way >> 2 & 1, .class_caps = way >> 3 & 1,
+    *spec = (nms__mosaic_spec) { .boxes = boxes,
+      .picks = picks,
+      .classes = way & 1,
+      .class_agnostic = way >> 1 & 1,
+      .box_limits = way >> 2 & 1,
+      .class_caps = way >> 3 & 1,
       .form = way & 16 ? NMS__MOSAIC_TILES : NMS__MOSAIC_PICKS };
     if ((spec->classes || !(spec->class_agnostic || spec->class_caps))
         && writes (spec, text, length))
@@ -161,7 +165,8 @@ best (const Arguments *a, int32_t n, const char *undecided)
   int32_t found = -1;
 
   for (int32_t i = 0; i < n; i++)
-    if (undecided[i] && (found < 0 || a->key[i] > a->key[found]
+    if (undecided[i]
+        && (found < 0 || a->key[i] > a->key[found]
             || (as == FAKETPU_TIES && a->key[i] == a->key[found])))
       found = i;
   return found;
@@ -224,8 +229,8 @@ pick (const FakeKernel *kernel, const Arguments *a, int32_t *picks)
 }
 
 int
-faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t *sizes,
-    size_t count, void *result, char *why, size_t size)
+faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t *sizes, size_t count,
+    void *result, char *why, size_t size)
 {
   const nms__mosaic_spec *spec = &kernel->spec;
   const size_t n = (size_t) spec->boxes * 4;
@@ -234,8 +239,11 @@ faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t *si
     const void **at;
     size_t size;
   } all[] = {
-    { (const void **) &a.x1, n }, { (const void **) &a.y1, n }, { (const void **) &a.x2, n },
-    { (const void **) &a.y2, n }, { (const void **) &a.key, n },
+    { (const void **) &a.x1, n },
+    { (const void **) &a.y1, n },
+    { (const void **) &a.x2, n },
+    { (const void **) &a.y2, n },
+    { (const void **) &a.key, n },
     { (const void **) &a.parameters, NMS__MOSAIC_PARAMETERS * sizeof (float) },
     { (const void **) &a.class_id, spec->classes ? n : 0 },
     { (const void **) &a.limit, spec->box_limits ? 3 * n : 0 },

@@ -24,18 +24,18 @@ int faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t
 /* The functions that tests call through dlsym. First, the faults to simulate: */
 enum {
   FAKETPU_RIGHT,
-  FAKETPU_REFUSES,    /* no module compiles */
-  FAKETPU_OLD,        /* no fault: a TPU before v4, for which the form of tiles does not compile */
-  FAKETPU_FAILS,      /* no program runs */
-  FAKETPU_TIES,       /* of equal keys the last ranks first */
-  FAKETPU_CONTRACTS,  /* a union by a fused multiply-add */
-  FAKETPU_EQUAL,      /* an overlap at the limit exceeds it */
-  FAKETPU_CAPS,       /* caps per class are ignored */
-  FAKETPU_MOST,       /* the cap of the run is ignored */
-  FAKETPU_CLASSES,    /* boxes of different classes suppress each other */
-  FAKETPU_TWICE,      /* the first pick is returned twice */
-  FAKETPU_BEYOND,     /* a pick is a position of the padding */
-  FAKETPU_AFTER_END   /* a pick follows the end of the list */
+  FAKETPU_REFUSES,   /* no module compiles */
+  FAKETPU_OLD,       /* no fault: a TPU before v4, for which the form of tiles does not compile */
+  FAKETPU_FAILS,     /* no program runs */
+  FAKETPU_TIES,      /* of equal keys the last ranks first */
+  FAKETPU_CONTRACTS, /* a union by a fused multiply-add */
+  FAKETPU_EQUAL,     /* an overlap at the limit exceeds it */
+  FAKETPU_CAPS,      /* caps per class are ignored */
+  FAKETPU_MOST,      /* the cap of the run is ignored */
+  FAKETPU_CLASSES,   /* boxes of different classes suppress each other */
+  FAKETPU_TWICE,     /* the first pick is returned twice */
+  FAKETPU_BEYOND,    /* a pick is a position of the padding */
+  FAKETPU_AFTER_END  /* a pick follows the end of the list */
 };
 void faketpu_become (int what);
 

@@ -14,7 +14,7 @@ frame_init (Frame *f, size_t count, uint32_t seed)
 {
   GRand *random = g_rand_new_with_seed (seed);
 
-  *f = (Frame){ .boxes = { .size = sizeof f->boxes, .count = count } };
+  *f = (Frame) { .boxes = { .size = sizeof f->boxes, .count = count } };
   f->rows = g_new (float, 4 * count + 1);
   f->score = g_new (float, count + 1);
   for (size_t i = 0; i < count; i++) {

@@ -203,7 +203,7 @@ shapes (nms_lazy *lz, unsigned seed, Tensor *out)
   size_t n = 0;
 
   out[n++] = nms_lazy_transpose (lz, a);
-  out[n++] = nms_lazy_reshape (lz, a, 2, (int32_t[]){ 8, 128 });
+  out[n++] = nms_lazy_reshape (lz, a, 2, (int32_t[]) { 8, 128 });
   out[n++] = nms_lazy_reshape (lz, a, 1, vector);
   out[n++] = nms_lazy_slice (lz, a, starts, part);
   out[n++] = nms_lazy_update (lz, a, nms_lazy_slice (lz, a, ends, part), starts);
@@ -211,8 +211,8 @@ shapes (nms_lazy *lz, unsigned seed, Tensor *out)
   out[n++] = nms_lazy_broadcast (lz, lone, 2, flat, (int) (seed % 2));
   out[n++] = nms_lazy_transpose (lz, nms_lazy_reshape (lz, b, 2, flat));
   out[n++] = nms_lazy_iota (lz, 2, flat, (int) (seed % 2));
-  out[n++] = add (lz, nms_lazy_iota (lz, 2, flat, 0), nms_lazy_broadcast (lz,
-      nms_lazy_iota (lz, 1, row + 1, 0), 2, flat, 1));
+  out[n++] = add (lz, nms_lazy_iota (lz, 2, flat, 0),
+      nms_lazy_broadcast (lz, nms_lazy_iota (lz, 1, row + 1, 0), 2, flat, 1));
   out[n++] = nms_lazy_broadcast (lz, nms_lazy_pred (lz, 1), 2, part, 0);
   out[n++] = nms_lazy_f32 (lz, 1e-20f);
   out[n++] = nms_lazy_broadcast (lz, nms_lazy_f32 (lz, seed & 1 ? NAN : -INFINITY), 1, part, 0);
@@ -268,13 +268,14 @@ mathematics (nms_lazy *lz, unsigned seed, Tensor *out)
   out[n++] = nms_lazy_log (lz, x);
   out[n++] = nms_lazy_log (lz, nms_lazy_exp (lz, y));
   out[n++] = nms_lazy_unary (lz, NMS_LAZY_SQRT, x);
-  out[n++] = divide (lz, y, nms_lazy_unary (lz, NMS_LAZY_SQRT, nms_lazy_unary (lz, NMS_LAZY_ABS,
-      b)));
+  out[n++] = divide (lz, y,
+      nms_lazy_unary (lz, NMS_LAZY_SQRT, nms_lazy_unary (lz, NMS_LAZY_ABS, b)));
   out[n++] = nms_lazy_unary (lz, NMS_LAZY_TO_S32, x);
   out[n++] = nms_lazy_sum (lz, a, 0);
   out[n++] = nms_lazy_sum (lz, mul (lz, a, a), 1);
-  out[n++] = nms_lazy_sum (lz, nms_lazy_slice (lz, mul (lz, b, y),
-      (Tensor[]){ nms_lazy_s32 (lz, 3) }, (int32_t[]){ 997 }), 0);
+  out[n++] = nms_lazy_sum (lz,
+      nms_lazy_slice (lz, mul (lz, b, y), (Tensor[]) { nms_lazy_s32 (lz, 3) }, (int32_t[]) { 997 }),
+      0);
   out[n++] = nms_lazy_unary (lz, NMS_LAZY_TO_F32,
       nms_lazy_input (lz, NMS_LAZY_BF16, 1, vector, halves));
   return n;
@@ -286,8 +287,8 @@ orders (nms_lazy *lz, unsigned seed, Tensor *out)
   static const int32_t flat[] = { 32, 32 }, some[] = { 32 };
   BoxRandom random = { seed };
   Tensor a = floats (lz, &random, 1, vector, 2), b = integers (lz, &random);
-  Tensor table = floats (lz, &random, 2, flat, 0), row = nms_lazy_slice (lz, b,
-      (Tensor[]){ nms_lazy_s32 (lz, 7) }, some);
+  Tensor table = floats (lz, &random, 2, flat, 0),
+         row = nms_lazy_slice (lz, b, (Tensor[]) { nms_lazy_s32 (lz, 7) }, some);
   size_t n = 0;
 
   out[n++] = nms_lazy_order (lz, a);
@@ -497,24 +498,13 @@ rescored (nms_lazy *lz, unsigned seed, Tensor *out)
   return 12;
 }
 
-const LazyGraph lazygraphs[] = {
-  { "rescored", rescored },
-  { "float-operations", float_operations },
-  { "float-roundings", float_roundings },
-  { "integer-operations", integer_operations },
-  { "comparisons", comparisons },
-  { "logic", logic },
-  { "shapes", shapes },
-  { "reductions", reductions },
-  { "mathematics", mathematics },
-  { "orders", orders },
-  { "loop", loop },
-  { "nested-loops", nested_loops },
-  { "nms", nms },
-  { "nms-without-division", nms_without_division },
-  { "decoded-head", decoded_head },
-  { NULL, NULL }
-};
+const LazyGraph lazygraphs[] = { { "rescored", rescored }, { "float-operations", float_operations },
+  { "float-roundings", float_roundings }, { "integer-operations", integer_operations },
+  { "comparisons", comparisons }, { "logic", logic }, { "shapes", shapes },
+  { "reductions", reductions }, { "mathematics", mathematics }, { "orders", orders },
+  { "loop", loop }, { "nested-loops", nested_loops }, { "nms", nms },
+  { "nms-without-division", nms_without_division }, { "decoded-head", decoded_head },
+  { NULL, NULL } };
 
 /* ------------------------------------------------------------------ running */
 
@@ -563,8 +553,9 @@ lazyvalues_difference (const LazyValues *a, const LazyValues *b)
   char *text = NULL;
 
   if (a->error || b->error || a->count != b->count) {
-    if (asprintf (&text, "%zu and %zu values: %s, %s", a->count, b->count,
-            a->error ? a->error : "", b->error ? b->error : "") < 0)
+    if (asprintf (&text, "%zu and %zu values: %s, %s", a->count, b->count, a->error ? a->error : "",
+            b->error ? b->error : "")
+        < 0)
       abort ();
     return text;
   }
@@ -582,7 +573,8 @@ lazyvalues_difference (const LazyValues *a, const LazyValues *b)
     memcpy (&x, (char *) a->data[k] + first * size, size);
     memcpy (&y, (char *) b->data[k] + first * size, size);
     if (asprintf (&text, "output %zu: %zu of %zu elements differ, first %zu: %08x, %08x", k,
-            different, n, first, x, y) < 0)
+            different, n, first, x, y)
+        < 0)
       abort ();
     return text;
   }

@@ -13,7 +13,7 @@ typedef struct {
   size_t count, padded;
   const nms_boxes *boxes;
   const nms_options *options;
-  float *floats;   /* one column at a time */
+  float *floats; /* one column at a time */
   int32_t *words;
   uint8_t *flags;
 } Call;
@@ -88,7 +88,8 @@ rule_of (const Call *c, size_t i)
 {
   const nms_options *o = c->options;
   nms_class_options rule = { .iou_threshold = o->iou_threshold,
-    .score_threshold = o->score_threshold, .max_detections = o->max_per_class };
+    .score_threshold = o->score_threshold,
+    .max_detections = o->max_per_class };
 
   for (size_t k = 0; k < o->class_option_count; k++) {
     const nms_class_options *own = &o->class_options[k];
@@ -111,7 +112,8 @@ least_of (const Call *c, size_t i)
 
   if (c->boxes->exclude.data)
     memcpy (&exclude, at (&c->boxes->exclude, i, 1), 1);
-  return exclude ? INT32_MAX
+  return exclude
+      ? INT32_MAX
       : nms_lazy_order_key_of (rule_of (c, i).score_threshold) + (c->options->score_strict != 0);
 }
 
@@ -187,9 +189,11 @@ record (nms_lazy *lz, const Call *c, int all, unsigned flags)
 static nms_outcome
 outcome_of (int32_t state)
 {
-  return state >= 0 ? NMS_SUPPRESSED : state == NMS_LAZY_KEPT ? NMS_KEPT
+  return state >= 0                ? NMS_SUPPRESSED
+      : state == NMS_LAZY_KEPT     ? NMS_KEPT
       : state == NMS_LAZY_OVER_CAP ? NMS_OVER_CAP
-      : state == NMS_LAZY_FILTERED ? NMS_FILTERED : NMS_INVALID;
+      : state == NMS_LAZY_FILTERED ? NMS_FILTERED
+                                   : NMS_INVALID;
 }
 
 static char *
@@ -216,8 +220,8 @@ difference (const Call *c, const RefResult *e, const int32_t *picks, int32_t cou
 }
 
 char *
-lazynms_difference (nms_lazy *lz, const nms_boxes *boxes, const nms_options *options,
-    size_t padded, int columns, unsigned flags, const RefResult *expected)
+lazynms_difference (nms_lazy *lz, const nms_boxes *boxes, const nms_options *options, size_t padded,
+    int columns, unsigned flags, const RefResult *expected)
 {
   nms_options defaults;
   Call c = { boxes->count, padded, boxes, options ? options : &defaults, NULL, NULL, NULL };
@@ -233,7 +237,7 @@ lazynms_difference (nms_lazy *lz, const nms_boxes *boxes, const nms_options *opt
     abort ();
   nms_lazy_kept kept = record (lz, &c, columns == LAZYNMS_ALL, flags);
   const nms_lazy_tensor want[] = { kept.picks, kept.count, kept.state };
-  if (nms_lazy_read (lz, 3, want, (void *[]){ picks, &count, state }) < 0)
+  if (nms_lazy_read (lz, 3, want, (void *[]) { picks, &count, state }) < 0)
     result = text ("%s", nms_lazy_error (lz));
   else
     result = difference (&c, expected, picks, count, state);

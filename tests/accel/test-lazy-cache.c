@@ -21,12 +21,12 @@ typedef struct {
   gint compiles, runs, frees;
   gint fail_compile, fail_run;
   pthread_mutex_t gate; /* a test that holds it makes compilations wait */
-  char *text;  /* of the last compilation */
+  char *text;           /* of the last compilation */
 } Counting;
 
 static int
-counting_compile (nms_lazy_backend *backend, const char *text, size_t length,
-    size_t output_count, void **program, char *error, size_t error_size)
+counting_compile (nms_lazy_backend *backend, const char *text, size_t length, size_t output_count,
+    void **program, char *error, size_t error_size)
 {
   Counting *c = (Counting *) backend;
 
@@ -52,7 +52,8 @@ counting_run (nms_lazy_backend *backend, void *program, const nms_lazy_buffer *i
   Counting *c = (Counting *) backend;
   const nms_lazy_shape *shape = &inputs[0].shape;
   g_autofree char *main = g_strdup_printf (shape->rank ? "@main(%%a0: tensor<%dxf32>)"
-      : "@main(%%a0: tensor<f32>)", shape->dims[0]);
+                                                       : "@main(%%a0: tensor<f32>)",
+      shape->dims[0]);
   const float *in = inputs[0].data;
   float *out = outputs[0].data;
 
@@ -82,7 +83,7 @@ static void
 counting_init (Counting *c)
 {
   memset (c, 0, sizeof *c);
-  c->backend = (nms_lazy_backend){ sizeof c->backend, "counting", counting_compile, counting_run,
+  c->backend = (nms_lazy_backend) { sizeof c->backend, "counting", counting_compile, counting_run,
     counting_free };
   pthread_mutex_init (&c->gate, NULL);
 }
@@ -120,7 +121,7 @@ twice (nms_lazy *lz, int32_t n, float value)
   nms_lazy_clear (lz);
   x = nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, data);
   y = nms_lazy_binary (lz, NMS_LAZY_ADD, x, x);
-  status = nms_lazy_read (lz, 1, &y, (void *[]){ result });
+  status = nms_lazy_read (lz, 1, &y, (void *[]) { result });
   for (int32_t i = 0; i < n && !status; i++)
     g_assert_cmpfloat (result[i], ==, 2.0f * value);
   return status;
@@ -135,10 +136,10 @@ above (nms_lazy *lz, float threshold, int baked, const uint8_t expected[3])
   nms_lazy_tensor x, t, y;
 
   nms_lazy_clear (lz);
-  x = nms_lazy_input (lz, NMS_LAZY_F32, 1, (int32_t[]){ 3 }, data);
+  x = nms_lazy_input (lz, NMS_LAZY_F32, 1, (int32_t[]) { 3 }, data);
   t = baked ? nms_lazy_f32 (lz, threshold) : nms_lazy_input_f32 (lz, threshold);
   y = nms_lazy_binary (lz, NMS_LAZY_GT, x, t);
-  g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]){ result }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]) { result }), ==, NMS_OK);
   g_assert_cmpmem (result, 3, expected, 3);
 }
 
@@ -149,7 +150,7 @@ test_same_program (void)
   nms_lazy *lz = nms_lazy_new (cache);
 
   for (int i = 0; i < 1000; i++)
-    above (lz, (float) i / 1000.0f, 0, (uint8_t[]){ i < 100, i < 200, i < 300 });
+    above (lz, (float) i / 1000.0f, 0, (uint8_t[]) { i < 100, i < 200, i < 300 });
   g_assert_cmpuint (counters (cache).misses, ==, 1);
   g_assert_cmpuint (counters (cache).hits, ==, 999);
   g_assert_cmpuint (counters (cache).runs, ==, 1000);
@@ -158,7 +159,7 @@ test_same_program (void)
   nms_lazy_f32 (lz, 77.0f);
   nms_lazy_free (&lz);
   lz = nms_lazy_new (cache);
-  above (lz, 0.15f, 0, (uint8_t[]){ 0, 1, 1 });
+  above (lz, 0.15f, 0, (uint8_t[]) { 0, 1, 1 });
   g_assert_cmpuint (counters (cache).misses, ==, 1);
   nms_lazy_free (&lz);
   nms_lazy_cache_free (&cache);
@@ -171,12 +172,12 @@ test_other_programs (void)
   nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
   nms_lazy *lz = nms_lazy_new (cache);
 
-  above (lz, 0.15f, 1, (uint8_t[]){ 0, 1, 1 });
-  above (lz, 0.15f, 1, (uint8_t[]){ 0, 1, 1 });
+  above (lz, 0.15f, 1, (uint8_t[]) { 0, 1, 1 });
+  above (lz, 0.15f, 1, (uint8_t[]) { 0, 1, 1 });
   g_assert_cmpuint (counters (cache).misses, ==, 1);
-  above (lz, 0.25f, 1, (uint8_t[]){ 0, 0, 1 }); /* another constant */
+  above (lz, 0.25f, 1, (uint8_t[]) { 0, 0, 1 }); /* another constant */
   g_assert_cmpuint (counters (cache).misses, ==, 2);
-  above (lz, 0.25f, 0, (uint8_t[]){ 0, 0, 1 }); /* an input instead */
+  above (lz, 0.25f, 0, (uint8_t[]) { 0, 0, 1 }); /* an input instead */
   g_assert_cmpuint (counters (cache).misses, ==, 3);
   for (int32_t n = 1; n < 6; n++) /* other shapes */
     g_assert_cmpint (twice (lz, n, 3.0f), ==, NMS_OK);
@@ -293,7 +294,7 @@ compile_thread (gpointer data)
 {
   nms_lazy *lz = nms_lazy_new (data);
   float value = 1.0f;
-  nms_lazy_tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, (int32_t[]){ 1 }, &value);
+  nms_lazy_tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, (int32_t[]) { 1 }, &value);
   nms_lazy_tensor y = nms_lazy_binary (lz, NMS_LAZY_ADD, x, x);
 
   g_assert_cmpint (nms_lazy_read (lz, 1, &y, NULL), ==, NMS_OK);
@@ -424,16 +425,16 @@ test_resident (void)
   nms_lazy_tensor x = nms_lazy_input_f32 (lz, 1.0f);
   for (int i = 0; i < 4; i++) {
     x = nms_lazy_binary (lz, NMS_LAZY_ADD, x, x);
-    g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]){ NULL }), ==, NMS_OK);
+    g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]) { NULL }), ==, NMS_OK);
     g_assert_cmpint (nms_lazy_keep (lz, 1, &x), ==, NMS_OK);
   }
   g_assert_cmpint (k.kept, ==, 5);
   g_assert_cmpint (k.freed, ==, 4);
   k.counting.fail_run = 1;
-  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]){ &value }), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]) { &value }), ==, NMS_ERROR_DEVICE);
   g_assert_cmpstr (nms_lazy_error (lz), ==, "the device is gone");
   k.counting.fail_run = 0;
-  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]){ &value }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]) { &value }), ==, NMS_OK);
   g_assert_cmpfloat (value, ==, 16.0f);
   g_assert_cmpuint (counters (cache).sent, ==, 1);
   g_assert_cmpuint (counters (cache).fetched, ==, 2);
@@ -443,16 +444,12 @@ test_resident (void)
   counting_clear (&k.counting);
 }
 
-static const TestCase cases[] = {
-  { "/lazy-cache/same-program", test_same_program },
-  { "/lazy-cache/other-programs", test_other_programs },
-  { "/lazy-cache/bound", test_bound },
+static const TestCase cases[] = { { "/lazy-cache/same-program", test_same_program },
+  { "/lazy-cache/other-programs", test_other_programs }, { "/lazy-cache/bound", test_bound },
   { "/lazy-cache/colliding-hashes", test_colliding_hashes },
   { "/lazy-cache/failing-backend", test_failing_backend },
   { "/lazy-cache/compiled-once", test_compiled_once },
   { "/lazy-cache/given-up-in-use", test_given_up_in_use },
-  { "/lazy-cache/resident", test_resident },
-  { NULL }
-};
+  { "/lazy-cache/resident", test_resident }, { NULL } };
 
 TEST_PROGRAM (cases);

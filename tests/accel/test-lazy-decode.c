@@ -35,8 +35,8 @@ make_head (BoxRandom *random, float head[4 + CLASSES][ANCHORS], int hostile)
       head[4 + c][i] = (float) boxrandom_below (random, 40) / 40.0f;
   }
   for (int k = 0; k < 60 && hostile; k++)
-    head[boxrandom_below (random, 4 + CLASSES)][boxrandom_below (random, ANCHORS)]
-        = bad[boxrandom_below (random, 6)];
+    head[boxrandom_below (random, 4 + CLASSES)][boxrandom_below (random, ANCHORS)] =
+        bad[boxrandom_below (random, 6)];
   for (int c = 0; c < CLASSES && hostile; c++) /* no score at all, and no score but one */
     head[4 + c][17] = head[4 + (c + 1) % CLASSES][18] = c < CLASSES - 1 ? NAN : 0.25f;
   for (int c = 0; c < CLASSES && hostile; c++)
@@ -54,9 +54,8 @@ run_program (const float head[4 + CLASSES][ANCHORS], int transposed, float iou, 
   for (int i = 0; i < ANCHORS; i++)
     for (int r = 0; r < 4 + CLASSES; r++)
       columns[i][r] = head[r][i];
-  raw = transposed
-      ? nms_lazy_transpose (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, turned, columns))
-      : nms_lazy_input (lz, NMS_LAZY_F32, 2, dims, head);
+  raw = transposed ? nms_lazy_transpose (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, turned, columns))
+                   : nms_lazy_input (lz, NMS_LAZY_F32, 2, dims, head);
   nms_lazy_boxes boxes = nms_lazy_decode_head (lz, raw, &score);
   boxes.limit = nms_lazy_input_f32 (lz, nms_lazy_limit_of (iou, 0));
   boxes.least = nms_lazy_input_s32 (lz, nms_lazy_order_key_of (least));
@@ -125,8 +124,8 @@ test_heads (void)
 
   for (int round = 0; round < 40; round++) {
     float head[4 + CLASSES][ANCHORS];
-    const float iou = boxrandom_unit (&random), least = round % 4 ? 0.9f * boxrandom_unit (&random)
-                                                                  : -INFINITY;
+    const float iou = boxrandom_unit (&random),
+                least = round % 4 ? 0.9f * boxrandom_unit (&random) : -INFINITY;
     const int32_t most = (int32_t) boxrandom_below (&random, 60);
     Decoded d;
 
@@ -146,14 +145,15 @@ test_dump (void)
 {
   static const float head[4 + CLASSES][ANCHORS];
   const int32_t dims[] = { 4 + CLASSES, ANCHORS };
-  nms_lazy_boxes boxes = nms_lazy_decode_head (lz,
-      nms_lazy_input (lz, NMS_LAZY_F32, 2, dims, head), NULL);
+  nms_lazy_boxes boxes = nms_lazy_decode_head (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, dims, head),
+      NULL);
 
   boxes.limit = nms_lazy_input_f32 (lz, 0.5f);
   nms_lazy_kept kept = nms_lazy_nms (lz, &boxes, 0);
   g_autofree char *text = nms_lazy_dump (lz, 1, &kept.picks);
-  g_assert_nonnull (strstr (text, "func.func @main(%a0: tensor<f32>, %a1: tensor<11x210xf32>, "
-        "%a2: tensor<f32>) -> (tensor<210xi32>)"));
+  g_assert_nonnull (strstr (text,
+      "func.func @main(%a0: tensor<f32>, %a1: tensor<11x210xf32>, "
+      "%a2: tensor<f32>) -> (tensor<210xi32>)"));
   g_assert_nonnull (strstr (text, "\"stablehlo.while\""));
   g_assert_null (strstr (strstr (text, "@main") + 1, "func.func"));
   g_assert_null (strstr (text, "210x210"));
@@ -163,10 +163,7 @@ test_dump (void)
   nms_lazy_clear (lz);
 }
 
-static const TestCase cases[] = {
-  { "/lazy-decode/heads", test_heads },
-  { "/lazy-decode/dump", test_dump },
-  { NULL }
-};
+static const TestCase cases[] = { { "/lazy-decode/heads", test_heads },
+  { "/lazy-decode/dump", test_dump }, { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

@@ -58,9 +58,6 @@ close_device (void)
   nms_xla_close (&backend);
 }
 
-static const TestCase cases[] = {
-  TEST_ROWS ("/lazy-device/%s", test_graph, lazygraphs),
-  { NULL }
-};
+static const TestCase cases[] = { TEST_ROWS ("/lazy-device/%s", test_graph, lazygraphs), { NULL } };
 
 TEST_PROGRAM (cases, open_device, close_device);

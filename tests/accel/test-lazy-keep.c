@@ -17,7 +17,7 @@ value_of (Tensor x)
 {
   float value = 0.0f;
 
-  if (nms_lazy_read (lz, 1, &x, (void *[]){ &value }) < 0)
+  if (nms_lazy_read (lz, 1, &x, (void *[]) { &value }) < 0)
     g_error ("%s", nms_lazy_error (lz));
   return value;
 }
@@ -154,13 +154,8 @@ test_same_trace (void)
   nms_lazy_clear (lz);
 }
 
-static const TestCase cases[] = {
-  { "/lazy-keep/long-loop", test_long_loop },
-  { "/lazy-keep/unread", test_unread },
-  { "/lazy-keep/loop", test_loop },
-  { "/lazy-keep/common", test_common },
-  { "/lazy-keep/same-trace", test_same_trace },
-  { NULL }
-};
+static const TestCase cases[] = { { "/lazy-keep/long-loop", test_long_loop },
+  { "/lazy-keep/unread", test_unread }, { "/lazy-keep/loop", test_loop },
+  { "/lazy-keep/common", test_common }, { "/lazy-keep/same-trace", test_same_trace }, { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

@@ -83,13 +83,18 @@ test_sqrt_convert (void)
   read_all (nms_lazy_unary (lz, NMS_LAZY_SQRT, floats (x)), y);
   for (int i = 0; i < N; i++)
     g_assert_cmpfloat (y[i], ==, sqrtf (x[i]));
-  memcpy (x, (float[]){ 3e9f, -3e9f, NAN, 2147483520.0f, -2147483648.0f, -1.9f, INFINITY,
-    -INFINITY, 2147483648.0f }, 9 * sizeof *x);
+  memcpy (x,
+      (float[]) { 3e9f, -3e9f, NAN, 2147483520.0f, -2147483648.0f, -1.9f, INFINITY, -INFINITY,
+          2147483648.0f },
+      9 * sizeof *x);
   read_all (nms_lazy_unary (lz, NMS_LAZY_TO_S32, floats (x)), whole);
-  g_assert_cmpmem (whole, 9 * sizeof *whole, ((int32_t[]){ INT32_MAX, INT32_MIN, 0, 2147483520,
-      INT32_MIN, -1, INT32_MAX, INT32_MIN, INT32_MAX }), 9 * sizeof *whole);
+  g_assert_cmpmem (whole, 9 * sizeof *whole,
+      ((int32_t[]) { INT32_MAX, INT32_MIN, 0, 2147483520, INT32_MIN, -1, INT32_MAX, INT32_MIN,
+          INT32_MAX }),
+      9 * sizeof *whole);
   read_all (nms_lazy_unary (lz, NMS_LAZY_TO_F32,
-      nms_lazy_input (lz, NMS_LAZY_BF16, 1, &count, halves)), y);
+                nms_lazy_input (lz, NMS_LAZY_BF16, 1, &count, halves)),
+      y);
   for (int i = 0; i < N; i++) {
     uint32_t bits;
     memcpy (&bits, &y[i], sizeof bits);
@@ -143,27 +148,22 @@ test_order_take (void)
   int32_t is[8];
 
   read_all (nms_lazy_order (lz, nms_lazy_input (lz, NMS_LAZY_F32, 1, &eight, x)), is);
-  g_assert_cmpmem (is, sizeof is, ((int32_t[]){ 2, 0, 6, 3, 4, 5, 1, 7 }), sizeof is);
+  g_assert_cmpmem (is, sizeof is, ((int32_t[]) { 2, 0, 6, 3, 4, 5, 1, 7 }), sizeof is);
   read_all (nms_lazy_order (lz, nms_lazy_input (lz, NMS_LAZY_S32, 1, &five, words)), is);
-  g_assert_cmpmem (is, 20, ((int32_t[]){ 3, 0, 2, 4, 1 }), 20);
-  read_all (nms_lazy_order (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, (int32_t[]){ 2, 4 }, x)), is);
-  g_assert_cmpmem (is, sizeof is, ((int32_t[]){ 2, 0, 3, 1, 2, 0, 1, 3 }), sizeof is);
-  Tensor index = nms_lazy_input (lz, NMS_LAZY_S32, 1, &four, (int32_t[]){ 2, -7, 99, 1 });
-  Tensor rows = nms_lazy_input (lz, NMS_LAZY_S32, 2, (int32_t[]){ 3, 2 }, table);
+  g_assert_cmpmem (is, 20, ((int32_t[]) { 3, 0, 2, 4, 1 }), 20);
+  read_all (nms_lazy_order (lz, nms_lazy_input (lz, NMS_LAZY_F32, 2, (int32_t[]) { 2, 4 }, x)), is);
+  g_assert_cmpmem (is, sizeof is, ((int32_t[]) { 2, 0, 3, 1, 2, 0, 1, 3 }), sizeof is);
+  Tensor index = nms_lazy_input (lz, NMS_LAZY_S32, 1, &four, (int32_t[]) { 2, -7, 99, 1 });
+  Tensor rows = nms_lazy_input (lz, NMS_LAZY_S32, 2, (int32_t[]) { 3, 2 }, table);
   read_all (nms_lazy_take (lz, rows, index), is);
-  g_assert_cmpmem (is, sizeof is, ((int32_t[]){ 20, 21, 0, 1, 20, 21, 10, 11 }), sizeof is);
-  index = nms_lazy_input (lz, NMS_LAZY_S32, 1, &four, (int32_t[]){ 2, -7, 99, 1 });
+  g_assert_cmpmem (is, sizeof is, ((int32_t[]) { 20, 21, 0, 1, 20, 21, 10, 11 }), sizeof is);
+  index = nms_lazy_input (lz, NMS_LAZY_S32, 1, &four, (int32_t[]) { 2, -7, 99, 1 });
   read_all (nms_lazy_take (lz, nms_lazy_input (lz, NMS_LAZY_S32, 1, &five, words), index), is);
-  g_assert_cmpmem (is, 16, ((int32_t[]){ 5, 5, -1, INT32_MIN }), 16);
+  g_assert_cmpmem (is, 16, ((int32_t[]) { 5, 5, -1, INT32_MIN }), 16);
 }
 
-static const TestCase cases[] = {
-  { "/lazy-math/exp", test_exp },
-  { "/lazy-math/log", test_log },
-  { "/lazy-math/sqrt-convert", test_sqrt_convert },
-  { "/lazy-math/sum", test_sum },
-  { "/lazy-math/order-take", test_order_take },
-  { NULL }
-};
+static const TestCase cases[] = { { "/lazy-math/exp", test_exp }, { "/lazy-math/log", test_log },
+  { "/lazy-math/sqrt-convert", test_sqrt_convert }, { "/lazy-math/sum", test_sum },
+  { "/lazy-math/order-take", test_order_take }, { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

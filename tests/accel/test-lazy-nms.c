@@ -87,8 +87,10 @@ test_borderline (void)
       float t = ref_iou (a, b);
       int side = (int) boxrandom_below (&random, 3);
       t = side == 0 ? t : nextafterf (t, side == 1 ? 0.0f : 1.0f);
-      own[i / 2] = (nms_class_options){ .size = sizeof own[0], .class_id = (int32_t) i,
-        .set = NMS_CLASS_IOU_THRESHOLD, .iou_threshold = CLAMP (t, 0.0f, 1.0f) };
+      own[i / 2] = (nms_class_options) { .size = sizeof own[0],
+        .class_id = (int32_t) i,
+        .set = NMS_CLASS_IOU_THRESHOLD,
+        .iou_threshold = CLAMP (t, 0.0f, 1.0f) };
     }
     nms_boxes_set_rows (&boxes, rows);
     boxes.score.data = scores;
@@ -134,10 +136,11 @@ test_keys (void)
   uint8_t valid[G_N_ELEMENTS (scores)];
 
   nms_lazy_tensor there = nms_lazy_broadcast (lz, nms_lazy_pred (lz, 1), 1, &n, 0);
-  nms_lazy_tensor want[] = { nms_lazy_order_key (lz,
-      nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, scores), &there), 0 };
+  nms_lazy_tensor want[] = {
+    nms_lazy_order_key (lz, nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, scores), &there), 0
+  };
   want[1] = there;
-  g_assert_cmpint (nms_lazy_read (lz, 2, want, (void *[]){ keys, valid }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 2, want, (void *[]) { keys, valid }), ==, NMS_OK);
   nms_lazy_clear (lz);
   for (int i = 0; i < n - 1; i++) {
     g_assert_cmpint (keys[i], ==, nms_lazy_order_key_of (scores[i]));
@@ -245,7 +248,7 @@ read_kept (nms_lazy_kept kept, int32_t *picks, int32_t *count, int32_t *state)
 {
   const nms_lazy_tensor want[] = { kept.picks, kept.count, kept.state };
 
-  g_assert_cmpint (nms_lazy_read (lz, 3, want, (void *[]){ picks, count, state }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 3, want, (void *[]) { picks, count, state }), ==, NMS_OK);
   nms_lazy_clear (lz);
 }
 
@@ -291,15 +294,10 @@ test_errors (void)
   nms_lazy_clear (lz);
 }
 
-static const TestCase cases[] = {
-  { "/lazy-nms/random", test_random },
+static const TestCase cases[] = { { "/lazy-nms/random", test_random },
   { "/lazy-nms/borderline", test_borderline },
-  { "/lazy-nms/vanishing-overlaps", test_vanishing_overlaps },
-  { "/lazy-nms/keys", test_keys },
-  { "/lazy-nms/stream", test_stream },
-  { "/lazy-nms/images", test_images },
-  { "/lazy-nms/errors", test_errors },
-  { NULL }
-};
+  { "/lazy-nms/vanishing-overlaps", test_vanishing_overlaps }, { "/lazy-nms/keys", test_keys },
+  { "/lazy-nms/stream", test_stream }, { "/lazy-nms/images", test_images },
+  { "/lazy-nms/errors", test_errors }, { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

@@ -16,8 +16,7 @@
 #define MOST 200
 
 /* One random frame. Scores have few values, which give ties. */
-typedef struct
-{
+typedef struct {
   int32_t count;
   float rows[4 * MOST], column[4][MOST], scores[MOST];
   int32_t classes[MOST];
@@ -71,7 +70,8 @@ record (const Frame *f)
   if (!o->class_agnostic)
     b.class_id = nms_lazy_input (lz, NMS_LAZY_S32, 1, &f->count, f->classes);
   return (o->method == NMS_METHOD_SOFT_LINEAR || o->method == NMS_METHOD_SOFT_GAUSSIAN
-              ? nms_lazy_soft_nms : nms_lazy_matrix_nms) (lz, &b, score, least, sigma, gaussian);
+          ? nms_lazy_soft_nms
+          : nms_lazy_matrix_nms) (lz, &b, score, least, sigma, gaussian);
 }
 
 static void
@@ -84,7 +84,7 @@ check_frame (nms_context *ctx, const Frame *f)
   int32_t picks[MOST], count;
   float scores[MOST];
 
-  g_assert_cmpint (nms_lazy_read (lz, 3, want, (void *[]){ picks, scores, &count }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 3, want, (void *[]) { picks, scores, &count }), ==, NMS_OK);
   nms_lazy_clear (lz);
   nms_boxes_set_rows (&boxes, f->rows);
   boxes.score.data = f->scores;
@@ -133,10 +133,11 @@ test_valid (void)
   b.x1 = b.y1 = nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, low);
   b.x2 = b.y2 = nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, high);
   b.valid = nms_lazy_input (lz, NMS_LAZY_PRED, 1, &n, valid);
-  nms_lazy_rescored kept = nms_lazy_soft_nms (lz, &b, nms_lazy_input (lz, NMS_LAZY_F32, 1, &n,
-          score), nms_lazy_f32 (lz, 0.0f), nms_lazy_f32 (lz, 0.5f), 1);
+  nms_lazy_rescored kept = nms_lazy_soft_nms (lz, &b,
+      nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, score), nms_lazy_f32 (lz, 0.0f),
+      nms_lazy_f32 (lz, 0.5f), 1);
   nms_lazy_tensor want[] = { kept.picks, kept.count };
-  g_assert_cmpint (nms_lazy_read (lz, 2, want, (void *[]){ picks, &count }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 2, want, (void *[]) { picks, &count }), ==, NMS_OK);
   g_assert_cmpint (count, ==, 1);
   g_assert_cmpint (picks[0], ==, 0);
   nms_lazy_clear (lz);
@@ -154,11 +155,7 @@ test_errors (void)
   nms_lazy_clear (lz);
 }
 
-static const TestCase cases[] = {
-  { "/lazy-rescore/random", test_random },
-  { "/lazy-rescore/valid", test_valid },
-  { "/lazy-rescore/errors", test_errors },
-  { NULL }
-};
+static const TestCase cases[] = { { "/lazy-rescore/random", test_random },
+  { "/lazy-rescore/valid", test_valid }, { "/lazy-rescore/errors", test_errors }, { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

@@ -91,7 +91,7 @@ test_loop (void)
   float sum;
   Tensor acc = nms_lazy_input_f32 (lz, 0.0f), step[2];
 
-  step[1] = nms_lazy_input (lz, NMS_LAZY_F32, 1, scalar, (float[]){ 0.5f });
+  step[1] = nms_lazy_input (lz, NMS_LAZY_F32, 1, scalar, (float[]) { 0.5f });
   step[1] = nms_lazy_reshape (lz, step[1], 0, NULL);
   read_one (step[1], NULL);
   expect_copies (1, 0);
@@ -120,10 +120,10 @@ test_failed_run (void)
   y[0] = times (x, x);
   y[1] = times (y[0], x);
   become (WRAPPED_EXECUTE_FAILS);
-  g_assert_cmpint (nms_lazy_read (lz, 2, y, (void *[]){ NULL, result }), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpint (nms_lazy_read (lz, 2, y, (void *[]) { NULL, result }), ==, NMS_ERROR_DEVICE);
   become (WRAPPED_AS_IT_IS);
   expect_copies (1, 0);
-  g_assert_cmpint (nms_lazy_read (lz, 2, y, (void *[]){ NULL, result }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 2, y, (void *[]) { NULL, result }), ==, NMS_OK);
   expect_copies (0, 1);
   g_assert_cmpfloat (result[0], ==, 27.0f);
   nms_lazy_clear (lz);
@@ -154,11 +154,8 @@ close_device (void)
   nms_xla_close (&backend);
 }
 
-static const TestCase cases[] = {
-  { "/lazy-resident/copies", test_copies },
-  { "/lazy-resident/loop", test_loop },
-  { "/lazy-resident/failed-run", test_failed_run },
-  { NULL }
-};
+static const TestCase cases[] = { { "/lazy-resident/copies", test_copies },
+  { "/lazy-resident/loop", test_loop }, { "/lazy-resident/failed-run", test_failed_run },
+  { NULL } };
 
 TEST_PROGRAM (cases, open_device, close_device);

@@ -38,8 +38,12 @@ static const int32_t count = SOME;
 static float
 float_of (nms_lazy_op f, float a, float b)
 {
-  return f == NMS_LAZY_ADD ? a + b : f == NMS_LAZY_SUB ? a - b : f == NMS_LAZY_MUL ? a * b
-      : f == NMS_LAZY_DIV ? a / b : f == NMS_LAZY_MAX ? fmaxf (a, b) : fminf (a, b);
+  return f == NMS_LAZY_ADD ? a + b
+      : f == NMS_LAZY_SUB  ? a - b
+      : f == NMS_LAZY_MUL  ? a * b
+      : f == NMS_LAZY_DIV  ? a / b
+      : f == NMS_LAZY_MAX  ? fmaxf (a, b)
+                           : fminf (a, b);
 }
 
 static uint32_t
@@ -47,9 +51,14 @@ word_of (nms_lazy_op f, uint32_t a, uint32_t b)
 {
   const int less = (int32_t) a < (int32_t) b;
 
-  return f == NMS_LAZY_ADD ? a + b : f == NMS_LAZY_SUB ? a - b : f == NMS_LAZY_MUL ? a * b
-      : f == NMS_LAZY_MAX ? (less ? b : a) : f == NMS_LAZY_MIN ? (less ? a : b)
-      : f == NMS_LAZY_AND ? (a & b) : f == NMS_LAZY_OR ? (a | b) : (a ^ b);
+  return f == NMS_LAZY_ADD ? a + b
+      : f == NMS_LAZY_SUB  ? a - b
+      : f == NMS_LAZY_MUL  ? a * b
+      : f == NMS_LAZY_MAX  ? (less ? b : a)
+      : f == NMS_LAZY_MIN  ? (less ? a : b)
+      : f == NMS_LAZY_AND  ? (a & b)
+      : f == NMS_LAZY_OR   ? (a | b)
+                           : (a ^ b);
 }
 
 /* Tests each operation with two vectors, scalar and vector, vector and scalar. */
@@ -66,7 +75,9 @@ check_binary (nms_lazy_op f, nms_lazy_type type, const void *values)
         memcpy (turned + 4 * i, all + 4 * ((i + k) % SOME), 4);
       Tensor a = nms_lazy_input (lz, type, form != 1, &count, form == 1 ? all + 4 * k : all);
       Tensor b = nms_lazy_input (lz, type, form != 2, &count,
-          form == 0 ? (const char *) turned : form == 1 ? all : all + 4 * k);
+          form == 0       ? (const char *) turned
+              : form == 1 ? all
+                          : all + 4 * k);
       read_one (nms_lazy_binary (lz, f, a, b), result, sizeof result);
       for (int i = 0; i < SOME; i++) {
         const int ia = form == 1 ? k : i, ib = form == 0 ? (i + k) % SOME : form == 1 ? i : k;
@@ -103,10 +114,10 @@ test_unary (void)
   uint8_t flags[G_N_ELEMENTS (some)];
 
   memcpy (bits, some, sizeof bits);
-#define CHECK(op, type, data, must)                                                              \
+#define CHECK(op, type, data, must) \
   read_one (nms_lazy_unary (lz, op, nms_lazy_input (lz, type, 1, &count, data)), is, sizeof is); \
-  for (int i = 0; i < SOME; i++)                                                                 \
-    g_assert_cmphex (is[i], ==, must)
+  for (int i = 0; i < SOME; i++) \
+  g_assert_cmphex (is[i], ==, must)
   CHECK (NMS_LAZY_NEG, NMS_LAZY_F32, some, bits[i] ^ 0x80000000u);
   CHECK (NMS_LAZY_ABS, NMS_LAZY_F32, some, bits[i] & 0x7fffffffu);
   CHECK (NMS_LAZY_AS_S32, NMS_LAZY_F32, some, bits[i]);
@@ -136,15 +147,16 @@ test_compare_select (void)
   for (int order = 0; order < 6; order++) {
     uint8_t is[4];
     read_one (nms_lazy_binary (lz, (nms_lazy_op) (NMS_LAZY_EQ + order),
-        nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, a), nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, b)),
+                  nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, a),
+                  nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, b)),
         is, sizeof is);
     g_assert_cmpmem (is, 4, must[order], 4);
   }
   int32_t chosen[4];
-  Tensor flags = nms_lazy_input (lz, NMS_LAZY_PRED, 1, &n, (uint8_t[]){ 0, 1, 2, 0 });
+  Tensor flags = nms_lazy_input (lz, NMS_LAZY_PRED, 1, &n, (uint8_t[]) { 0, 1, 2, 0 });
   read_one (nms_lazy_select (lz, flags, nms_lazy_s32 (lz, -5), nms_lazy_iota (lz, 1, &n, 0)),
       chosen, sizeof chosen);
-  g_assert_cmpmem (chosen, sizeof chosen, ((int32_t[]){ 0, -5, -5, 3 }), sizeof chosen);
+  g_assert_cmpmem (chosen, sizeof chosen, ((int32_t[]) { 0, -5, -5, 3 }), sizeof chosen);
 }
 
 static void
@@ -156,30 +168,33 @@ test_shapes (void)
 #define MATRIX nms_lazy_input (lz, NMS_LAZY_S32, 2, dims, data)
 
   read_one (nms_lazy_transpose (lz, MATRIX), six, sizeof six);
-  g_assert_cmpmem (six, sizeof six, ((int32_t[]){ 1, 4, 2, 5, 3, 6 }), sizeof six);
+  g_assert_cmpmem (six, sizeof six, ((int32_t[]) { 1, 4, 2, 5, 3, 6 }), sizeof six);
   Tensor here[] = { nms_lazy_s32 (lz, 1), nms_lazy_s32 (lz, 1) };
-  read_one (nms_lazy_slice (lz, MATRIX, here, (int32_t[]){ 1, 2 }), two, sizeof two);
-  g_assert_cmpmem (two, sizeof two, ((int32_t[]){ 5, 6 }), sizeof two);
+  read_one (nms_lazy_slice (lz, MATRIX, here, (int32_t[]) { 1, 2 }), two, sizeof two);
+  g_assert_cmpmem (two, sizeof two, ((int32_t[]) { 5, 6 }), sizeof two);
   /* starts beyond the end are moved back */
   Tensor far[] = { nms_lazy_input_s32 (lz, 77), nms_lazy_input_s32 (lz, -3) };
-  read_one (nms_lazy_slice (lz, MATRIX, far, (int32_t[]){ 1, 2 }), two, sizeof two);
-  g_assert_cmpmem (two, sizeof two, ((int32_t[]){ 4, 5 }), sizeof two);
+  read_one (nms_lazy_slice (lz, MATRIX, far, (int32_t[]) { 1, 2 }), two, sizeof two);
+  g_assert_cmpmem (two, sizeof two, ((int32_t[]) { 4, 5 }), sizeof two);
   Tensor at[] = { nms_lazy_s32 (lz, 0), nms_lazy_s32 (lz, 2) };
-  read_one (nms_lazy_update (lz, MATRIX, nms_lazy_input (lz, NMS_LAZY_S32, 2,
-      (int32_t[]){ 2, 1 }, (int32_t[]){ 9, 8 }), at), six, sizeof six);
-  g_assert_cmpmem (six, sizeof six, ((int32_t[]){ 1, 2, 9, 4, 5, 8 }), sizeof six);
+  read_one (nms_lazy_update (lz, MATRIX,
+                nms_lazy_input (lz, NMS_LAZY_S32, 2, (int32_t[]) { 2, 1 }, (int32_t[]) { 9, 8 }),
+                at),
+      six, sizeof six);
+  g_assert_cmpmem (six, sizeof six, ((int32_t[]) { 1, 2, 9, 4, 5, 8 }), sizeof six);
   read_one (nms_lazy_broadcast (lz, nms_lazy_input (lz, NMS_LAZY_S32, 1, dims, data), 2, dims, 0),
       six, sizeof six);
-  g_assert_cmpmem (six, sizeof six, ((int32_t[]){ 1, 1, 1, 2, 2, 2 }), sizeof six);
+  g_assert_cmpmem (six, sizeof six, ((int32_t[]) { 1, 1, 1, 2, 2, 2 }), sizeof six);
   read_one (nms_lazy_broadcast (lz, nms_lazy_input (lz, NMS_LAZY_S32, 1, dims + 1, data), 2, dims,
-      1), six, sizeof six);
-  g_assert_cmpmem (six, sizeof six, ((int32_t[]){ 1, 2, 3, 1, 2, 3 }), sizeof six);
+                1),
+      six, sizeof six);
+  g_assert_cmpmem (six, sizeof six, ((int32_t[]) { 1, 2, 3, 1, 2, 3 }), sizeof six);
   read_one (nms_lazy_iota (lz, 2, dims, 0), six, sizeof six);
-  g_assert_cmpmem (six, sizeof six, ((int32_t[]){ 0, 0, 0, 1, 1, 1 }), sizeof six);
+  g_assert_cmpmem (six, sizeof six, ((int32_t[]) { 0, 0, 0, 1, 1, 1 }), sizeof six);
   read_one (nms_lazy_reduce (lz, NMS_LAZY_OR, MATRIX, 0), three, sizeof three);
-  g_assert_cmpmem (three, sizeof three, ((int32_t[]){ 5, 7, 7 }), sizeof three);
+  g_assert_cmpmem (three, sizeof three, ((int32_t[]) { 5, 7, 7 }), sizeof three);
   read_one (nms_lazy_reduce (lz, NMS_LAZY_MAX, MATRIX, 1), two, sizeof two);
-  g_assert_cmpmem (two, sizeof two, ((int32_t[]){ 3, 6 }), sizeof two);
+  g_assert_cmpmem (two, sizeof two, ((int32_t[]) { 3, 6 }), sizeof two);
 }
 
 /* argmax takes the first of equal elements, in rows of all lengths up to some vector
@@ -194,8 +209,8 @@ test_argmax (void)
       for (int32_t i = 0; i < n; i++)
         data[i] = i == first || i == n - 1 ? 2.0f : (float) (i % 3) - 1.0f;
       Tensor index;
-      g_assert_true (nms_lazy_argmax (lz, nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, data), 0,
-          &index) != NMS_LAZY_NONE);
+      g_assert_true (nms_lazy_argmax (lz, nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, data), 0, &index)
+          != NMS_LAZY_NONE);
       read_one (index, &place, sizeof place);
       g_assert_cmpint (place, ==, first);
     }
@@ -212,17 +227,17 @@ test_read_twice (void)
 
   nms_lazy_cache_counters (cache, &c);
   const uint64_t runs = c.runs;
-  g_assert_cmpint (nms_lazy_read (lz, 2, both, (void *[]){ &value, &other }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 2, both, (void *[]) { &value, &other }), ==, NMS_OK);
   g_assert_true (value == 9.0f && other == 9.0f);
-  g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]){ &other }), ==, NMS_OK);
-  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]){ &other }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]) { &other }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]) { &other }), ==, NMS_OK);
   g_assert_cmpfloat (other, ==, 3.0f);
   nms_lazy_cache_counters (cache, &c);
   g_assert_cmpuint (c.runs, ==, runs + 1);
   Tensor z = nms_lazy_binary (lz, NMS_LAZY_ADD, y, x);
   g_autofree char *text = nms_lazy_dump (lz, 1, &z);
   g_assert_null (strstr (text, "multiply"));
-  g_assert_cmpint (nms_lazy_read (lz, 1, &z, (void *[]){ &value }), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &z, (void *[]) { &value }), ==, NMS_OK);
   g_assert_cmpfloat (value, ==, 12.0f);
   nms_lazy_clear (lz);
 }
@@ -383,9 +398,9 @@ test_errors (void)
     nms_lazy_s32 (lz, i);
   expect (NMS_ERROR_RANGE, "more than 4096 operations");
 
-#define LOOP(cond, body)                                                                         \
-  a = nms_lazy_input_s32 (lz, 1), out = 77;                                                      \
-  nms_lazy_while (lz, 1, &a, cond, body, NULL, &out);                                            \
+#define LOOP(cond, body) \
+  a = nms_lazy_input_s32 (lz, 1), out = 77; \
+  nms_lazy_while (lz, 1, &a, cond, body, NULL, &out); \
   g_assert_true (out == NMS_LAZY_NONE)
   LOOP (read_inside, stay);
   expect (NMS_ERROR_UNSUPPORTED, "cannot be read inside a loop");
@@ -427,16 +442,10 @@ test_other_context (void)
   g_assert_null (other);
 }
 
-static const TestCase cases[] = {
-  { "/lazy-values/binary", test_binary },
-  { "/lazy-values/unary", test_unary },
-  { "/lazy-values/compare-select", test_compare_select },
-  { "/lazy-values/shapes", test_shapes },
-  { "/lazy-values/argmax", test_argmax },
-  { "/lazy-values/read-twice", test_read_twice },
-  { "/lazy-values/errors", test_errors },
-  { "/lazy-values/other-context", test_other_context },
-  { NULL }
-};
+static const TestCase cases[] = { { "/lazy-values/binary", test_binary },
+  { "/lazy-values/unary", test_unary }, { "/lazy-values/compare-select", test_compare_select },
+  { "/lazy-values/shapes", test_shapes }, { "/lazy-values/argmax", test_argmax },
+  { "/lazy-values/read-twice", test_read_twice }, { "/lazy-values/errors", test_errors },
+  { "/lazy-values/other-context", test_other_context }, { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

@@ -24,7 +24,7 @@ refused (nms__mosaic_spec spec, const char *why)
   g_assert_null (nms__mosaic_kernel (&spec, NULL, NULL, 0));
 }
 
-#define WITH(n, k, ...) ((nms__mosaic_spec){ .boxes = n, .picks = k, __VA_ARGS__ })
+#define WITH(n, k, ...) ((nms__mosaic_spec) { .boxes = n, .picks = k, __VA_ARGS__ })
 
 static void
 test_refusals (void)
@@ -68,7 +68,10 @@ test_bound (void)
     g_free (why);
   }
   /* the numbers in mosaicspec.h for every generation */
-  nms__mosaic_spec full = { .picks = 300, .classes = 1, .class_caps = 1, .box_limits = 1,
+  nms__mosaic_spec full = { .picks = 300,
+    .classes = 1,
+    .class_caps = 1,
+    .box_limits = 1,
     .parents = 1 };
   g_assert_cmpint (nms__mosaic_most_boxes (&full), >=, 65536);
 }
@@ -97,9 +100,13 @@ test_texts (void)
 
   for (size_t i = 0; i < G_N_ELEMENTS (counts); i++)
     for (int bits = 0; bits < 16; bits++) {
-      nms__mosaic_spec spec = { .boxes = counts[i], .picks = counts[i] < 300 ? counts[i] : 300,
-        .classes = bits & 1, .class_agnostic = bits >> 1 & 1, .box_limits = bits >> 2 & 1,
-        .class_caps = bits == 9 || bits == 15, .parents = bits % 3 == 0,
+      nms__mosaic_spec spec = { .boxes = counts[i],
+        .picks = counts[i] < 300 ? counts[i] : 300,
+        .classes = bits & 1,
+        .class_agnostic = bits >> 1 & 1,
+        .box_limits = bits >> 2 & 1,
+        .class_caps = bits == 9 || bits == 15,
+        .parents = bits % 3 == 0,
         .form = bits >> 3 ? NMS__MOSAIC_TILES : NMS__MOSAIC_PICKS };
       size_t length = 0;
       char error[200] = "", *text = nms__mosaic_module (&spec, &length, error, sizeof error);
@@ -149,13 +156,8 @@ print_small (const char *needs)
   return NULL;
 }
 
-static const TestCase cases[] = {
-  { "/mosaic/refusals", test_refusals },
-  { "/mosaic/bound", test_bound },
-  { "/mosaic/forms", test_forms },
-  { "/mosaic/texts", test_texts },
-  { "/mosaic/parameters", test_parameters },
-  { NULL }
-};
+static const TestCase cases[] = { { "/mosaic/refusals", test_refusals },
+  { "/mosaic/bound", test_bound }, { "/mosaic/forms", test_forms }, { "/mosaic/texts", test_texts },
+  { "/mosaic/parameters", test_parameters }, { NULL } };
 
 TEST_PROGRAM (cases, print_small);

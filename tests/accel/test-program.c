@@ -24,10 +24,11 @@ describe (const nms_program *p)
   GString *s = g_string_new (NULL);
 
   for (size_t i = 0; i < p->input_count + p->output_count; i++) {
-    const nms_program_array *a
-        = i < p->input_count ? &p->input[i] : &p->output[i - p->input_count];
+    const nms_program_array *a = i < p->input_count ? &p->input[i] : &p->output[i - p->input_count];
     g_string_append_printf (s, "%s%s:%s", i == p->input_count ? "-> " : "", a->name,
-        a->shape.type == NMS_LAZY_F32 ? "f32" : a->shape.type == NMS_LAZY_BF16 ? "bf16" : "s32");
+        a->shape.type == NMS_LAZY_F32        ? "f32"
+            : a->shape.type == NMS_LAZY_BF16 ? "bf16"
+                                             : "s32");
     for (int k = 0; k < a->shape.rank; k++)
       g_string_append_printf (s, "%c%d", k ? 'x' : ' ', a->shape.dims[k]);
     g_string_append (s, "; ");
@@ -59,11 +60,12 @@ static void
 test_arrays (void)
 {
   static const char in_order[] = "@main(%a0: tensor<200x4xf32>, %a1: tensor<200xf32>, "
-      "%a2: tensor<200xi32>) -> (tensor<20xi32>, tensor<i32>)";
+                                 "%a2: tensor<200xi32>) -> (tensor<20xi32>, tensor<i32>)";
   nms_options o = defaults ();
 
   for (int platform = NMS_PROGRAM_CPU; platform <= NMS_PROGRAM_TPU; platform++) {
-    const nms_program_spec plain = { .platform = platform, .boxes = 200 },
+    const nms_program_spec
+        plain = { .platform = platform, .boxes = 200 },
         classes = { .platform = platform, .boxes = 200, .classes = 1 },
         parents = { .platform = platform, .boxes = 200, .parents = 1 },
         head = { .platform = platform, .boxes = 100, .head_classes = 8 },
@@ -73,33 +75,48 @@ test_arrays (void)
         "tensor<200x4xf32>");
     o = defaults ();
     o.max_detections = 20;
-    check (classes, &o, "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
-        "count:s32; ", in_order);
-    check (parents, &o, "boxes:f32 200x4; scores:f32 200; parents:s32 200; -> picks:s32 20; "
-        "count:s32; ", in_order);
+    check (classes, &o,
+        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ",
+        in_order);
+    check (parents, &o,
+        "boxes:f32 200x4; scores:f32 200; parents:s32 200; -> picks:s32 20; "
+        "count:s32; ",
+        in_order);
     o.class_agnostic = 1; /* no option uses classes */
     check (classes, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 20; count:s32; ",
         "tensor<20xi32>");
     o.max_per_class = 3;
-    check (classes, &o, "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
-        "count:s32; ", in_order);
+    check (classes, &o,
+        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ",
+        in_order);
     check (plain, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 3; count:s32; ",
         "tensor<3xi32>");
-    const nms_class_options of_class = { .size = sizeof of_class, .class_id = 0,
-      .set = NMS_CLASS_MAX_DETECTIONS, .max_detections = 7 };
+    const nms_class_options of_class = { .size = sizeof of_class,
+      .class_id = 0,
+      .set = NMS_CLASS_MAX_DETECTIONS,
+      .max_detections = 7 };
     o.class_options = &of_class; /* it replaces max_per_class also for boxes without classes */
     o.class_option_count = 1;
     check (plain, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 20; count:s32; ",
         "tensor<20xi32>");
-    check (classes, &o, "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
-        "count:s32; ", in_order);
+    check (classes, &o,
+        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ",
+        in_order);
     o.class_options = NULL;
     o.class_option_count = 0;
-    check (head, &o, "head:f32 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
-        "scores:f32 100; classes:s32 100; ", "@main(%a0: tensor<12x100xf32>) -> (");
-    check (narrow, &o, "head:bf16 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
-        "scores:f32 100; classes:s32 100; ", "@main(%a0: tensor<12x100xbf16>) -> (");
-    check (narrow_rows, &o, "boxes:bf16 200x4; scores:bf16 200; classes:s32 200; -> "
+    check (head, &o,
+        "head:f32 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
+        "scores:f32 100; classes:s32 100; ",
+        "@main(%a0: tensor<12x100xf32>) -> (");
+    check (narrow, &o,
+        "head:bf16 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
+        "scores:f32 100; classes:s32 100; ",
+        "@main(%a0: tensor<12x100xbf16>) -> (");
+    check (narrow_rows, &o,
+        "boxes:bf16 200x4; scores:bf16 200; classes:s32 200; -> "
         "picks:s32 20; count:s32; ",
         "@main(%a0: tensor<200x4xbf16>, %a1: tensor<200xbf16>, %a2: tensor<200xi32>)");
   }
@@ -113,11 +130,15 @@ test_images (void)
   o.max_detections = 20;
   for (int platform = NMS_PROGRAM_CPU; platform <= NMS_PROGRAM_TPU; platform++) {
     nms_program_spec spec = { .platform = platform, .boxes = 200, .classes = 1, .images = 3 };
-    check (spec, &o, "boxes:f32 600x4; scores:f32 600; classes:s32 600; -> picks:s32 3x20; "
-        "count:s32 3; ", "(tensor<3x20xi32>, tensor<3xi32>)");
+    check (spec, &o,
+        "boxes:f32 600x4; scores:f32 600; classes:s32 600; -> picks:s32 3x20; "
+        "count:s32 3; ",
+        "(tensor<3x20xi32>, tensor<3xi32>)");
     spec.images = 1;
-    check (spec, &o, "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
-        "count:s32; ", "(tensor<20xi32>, tensor<i32>)");
+    check (spec, &o,
+        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ",
+        "(tensor<20xi32>, tensor<i32>)");
   }
 }
 
@@ -154,9 +175,11 @@ test_refusals (void)
       "head_classes is 3, must be 0 or more, and classes and parents must be 0 with a head");
   refused ((nms_program_spec) { .boxes = 9, .platform = NMS_PROGRAM_TPU, .images = -1 }, NULL,
       NMS_ERROR_RANGE, "images is -1, must be 0 to 7456540");
-  refused ((nms_program_spec) { .boxes = 9, .platform = NMS_PROGRAM_TPU, .images = 2,
-          .head_classes = 3 }, NULL,
-      NMS_ERROR_UNSUPPORTED, "images is 2, must be 0 or 1 with a head");
+  refused ((nms_program_spec) { .boxes = 9,
+               .platform = NMS_PROGRAM_TPU,
+               .images = 2,
+               .head_classes = 3 },
+      NULL, NMS_ERROR_UNSUPPORTED, "images is 2, must be 0 or 1 with a head");
   o.iou_threshold = NAN;
   refused (good, &o, NMS_ERROR_RANGE, "iou_threshold is nan, must be 0..1");
   o = defaults ();
@@ -177,15 +200,18 @@ test_class_options (void)
   nms_options o = defaults ();
 
   for (size_t i = 0; i < G_N_ELEMENTS (list); i++)
-    list[i] = (nms_class_options) { .size = sizeof list[i], .class_id = (int32_t) i,
-      .set = NMS_CLASS_SCORE_THRESHOLD, .score_threshold = 0.5f };
+    list[i] = (nms_class_options) { .size = sizeof list[i],
+      .class_id = (int32_t) i,
+      .set = NMS_CLASS_SCORE_THRESHOLD,
+      .score_threshold = 0.5f };
   o.class_options = list;
   o.class_option_count = G_N_ELEMENTS (list);
-  refused (good, &o, NMS_ERROR_UNSUPPORTED,
-      "class_option_count is 257, a program has at most 256");
+  refused (good, &o, NMS_ERROR_UNSUPPORTED, "class_option_count is 257, a program has at most 256");
   o.class_option_count--;
-  check ((nms_program_spec) { .boxes = 10, .classes = 1 }, &o, "boxes:f32 10x4; scores:f32 10; "
-      "classes:s32 10; -> picks:s32 10; count:s32; ", "divide");
+  check ((nms_program_spec) { .boxes = 10, .classes = 1 }, &o,
+      "boxes:f32 10x4; scores:f32 10; "
+      "classes:s32 10; -> picks:s32 10; count:s32; ",
+      "divide");
   list[9].class_id = 8;
   refused (good, &o, NMS_ERROR_DUPLICATE_CLASS, "class 8 is listed twice");
   list[2].score_threshold = NAN;
@@ -201,8 +227,9 @@ test_sizes (void)
   char why[200] = "";
 
   g_assert_cmpint (nms_program_make (&spec, NULL, &p, why, sizeof why), ==, NMS_ERROR_UNSUPPORTED);
-  g_assert_true (g_str_has_prefix (why, "16777216 boxes do not fit into 16777216 bytes of vector "
-          "memory"));
+  g_assert_true (g_str_has_prefix (why,
+      "16777216 boxes do not fit into 16777216 bytes of vector "
+      "memory"));
   spec.size--;
   g_assert_cmpint (nms_program_make (&spec, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
   spec.size++;

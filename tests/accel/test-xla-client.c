@@ -188,15 +188,15 @@ test_outputs (void)
   void *program = NULL;
 
   g_assert_cmpint (nms_xla_open (path, &backend, why, sizeof why), ==, NMS_OK);
-  g_assert_cmpint (backend->compile (backend, "outputs 3", 9, 2, &program, why,
-          sizeof why), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpint (backend->compile (backend, "outputs 3", 9, 2, &program, why, sizeof why), ==,
+      NMS_ERROR_DEVICE);
   g_assert_cmpstr (why, ==, "the program has 3 outputs, must have 2");
 
   /* an output whose size differs from the text's is not written */
   in.data = data;
   out[0] = (nms_lazy_buffer) { shapes[2], data };
-  g_assert_cmpint (backend->compile (backend, "outputs 1", 9, 1, &program, why,
-          sizeof why), ==, NMS_OK);
+  g_assert_cmpint (backend->compile (backend, "outputs 1", 9, 1, &program, why, sizeof why), ==,
+      NMS_OK);
   g_assert_cmpint (backend->run (backend, program, &in, 1, out, 1, why, sizeof why), ==,
       NMS_ERROR_DEVICE);
   g_assert_cmpstr (why, ==, "an output of the program has 24 bytes, must have 4");
@@ -239,18 +239,19 @@ test_fork (void)
   pid_t child;
 
   g_assert_cmpint (nms_xla_open (path, &backend, why, sizeof why), ==, NMS_OK);
-  g_assert_cmpint (backend->compile (backend, "outputs 1", 9, 1, &program, why,
-          sizeof why), ==, NMS_OK);
+  g_assert_cmpint (backend->compile (backend, "outputs 1", 9, 1, &program, why, sizeof why), ==,
+      NMS_OK);
   child = fork ();
   if (child == 0) {
     int wrong = 0;
     alarm (20);
     wrong |= nms_xla_open (path, &other, why, sizeof why) != NMS_ERROR_DEVICE;
     wrong |= !strstr (why, "forked") || other;
-    wrong |= 2 * (backend->run (backend, program, &in, 1, &out, 1, why, sizeof why)
-        != NMS_ERROR_DEVICE);
-    wrong |= 4 * (backend->compile (backend, "outputs 1", 9, 1, &none, why,
-        sizeof why) != NMS_ERROR_DEVICE);
+    wrong |= 2
+        * (backend->run (backend, program, &in, 1, &out, 1, why, sizeof why) != NMS_ERROR_DEVICE);
+    wrong |= 4
+        * (backend->compile (backend, "outputs 1", 9, 1, &none, why, sizeof why)
+            != NMS_ERROR_DEVICE);
     wrong |= 8 * (nms__xla_device_count () != 0);
     backend->free_program (backend, program);
     nms_xla_close (&backend);
@@ -274,31 +275,27 @@ test_ahead (void)
 {
   char *path = plugin ("works"), why[160];
 
-  g_assert_cmpint (nms_xla_compile_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, why,
-          sizeof why), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpint (nms_xla_compile_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, why, sizeof why),
+      ==, NMS_ERROR_DEVICE);
   g_assert_true (g_str_has_suffix (why, "cannot compile for a device that is not here"));
-  g_assert_cmpint (nms_xla_compile_ahead (path, NULL, NULL, TEXT, sizeof TEXT, why,
-          sizeof why), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (nms_xla_compile_ahead (path, NULL, NULL, TEXT, sizeof TEXT, why, sizeof why), ==,
+      NMS_ERROR_ARGUMENT);
   void *executable = path;
   size_t size = 7;
   g_assert_cmpint (nms_xla_serialize_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, &executable,
-          &size, why, sizeof why), ==, NMS_ERROR_DEVICE);
+                       &size, why, sizeof why),
+      ==, NMS_ERROR_DEVICE);
   g_assert_null (executable);
   g_assert_cmpuint (size, ==, 0);
   g_assert_cmpint (nms_xla_serialize_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, NULL, &size,
-          why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+                       why, sizeof why),
+      ==, NMS_ERROR_ARGUMENT);
   g_free (path);
 }
 
-static const TestCase cases[] = {
-  { "/xla-client/broken", test_broken },
-  { "/xla-client/arguments", test_arguments },
-  { "/xla-client/every-failure", test_every_failure },
-  { "/xla-client/outputs", test_outputs },
-  { "/xla-client/shared", test_shared },
-  { "/xla-client/fork", test_fork },
-  { "/xla-client/ahead", test_ahead },
-  { NULL }
-};
+static const TestCase cases[] = { { "/xla-client/broken", test_broken },
+  { "/xla-client/arguments", test_arguments }, { "/xla-client/every-failure", test_every_failure },
+  { "/xla-client/outputs", test_outputs }, { "/xla-client/shared", test_shared },
+  { "/xla-client/fork", test_fork }, { "/xla-client/ahead", test_ahead }, { NULL } };
 
 TEST_PROGRAM (cases, find_functions);

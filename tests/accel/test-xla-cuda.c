@@ -13,30 +13,29 @@
 #include <string.h>
 
 /* XLA's GpuTargetConfigProto with NVIDIA's figures for the H200. */
-static const char target[] =
-    "platform_name: \"CUDA\"\n"
-    "device_description_str: \"NVIDIA H200\"\n"
-    "dnn_version_info { major: 9 minor: 8 patch: 0 }\n"
-    "gpu_device_info {\n"
-    "  cuda_compute_capability { major: 9 minor: 0 }\n"
-    "  core_count: 132\n"
-    "  fpus_per_core: 128\n"
-    "  threads_per_warp: 32\n"
-    "  threads_per_block_limit: 1024\n"
-    "  threads_per_core_limit: 2048\n"
-    "  block_dim_limit_x: 2147483647\n"
-    "  block_dim_limit_y: 65535\n"
-    "  block_dim_limit_z: 65535\n"
-    "  registers_per_core_limit: 65536\n"
-    "  registers_per_block_limit: 65536\n"
-    "  shared_memory_per_block: 49152\n"
-    "  shared_memory_per_block_optin: 232448\n"
-    "  shared_memory_per_core: 233472\n"
-    "  l2_cache_size: 52428800\n"
-    "  memory_bandwidth: 4800000000000\n"
-    "  device_memory_size: 150000000000\n"
-    "  clock_rate_ghz: 1.98\n"
-    "}\n";
+static const char target[] = "platform_name: \"CUDA\"\n"
+                             "device_description_str: \"NVIDIA H200\"\n"
+                             "dnn_version_info { major: 9 minor: 8 patch: 0 }\n"
+                             "gpu_device_info {\n"
+                             "  cuda_compute_capability { major: 9 minor: 0 }\n"
+                             "  core_count: 132\n"
+                             "  fpus_per_core: 128\n"
+                             "  threads_per_warp: 32\n"
+                             "  threads_per_block_limit: 1024\n"
+                             "  threads_per_core_limit: 2048\n"
+                             "  block_dim_limit_x: 2147483647\n"
+                             "  block_dim_limit_y: 65535\n"
+                             "  block_dim_limit_z: 65535\n"
+                             "  registers_per_core_limit: 65536\n"
+                             "  registers_per_block_limit: 65536\n"
+                             "  shared_memory_per_block: 49152\n"
+                             "  shared_memory_per_block_optin: 232448\n"
+                             "  shared_memory_per_core: 233472\n"
+                             "  l2_cache_size: 52428800\n"
+                             "  memory_bandwidth: 4800000000000\n"
+                             "  device_memory_size: 150000000000\n"
+                             "  clock_rate_ghz: 1.98\n"
+                             "}\n";
 
 static const char *plugin;
 
@@ -90,8 +89,8 @@ test_refuses (void)
 {
   char why[400] = "";
 
-  g_assert_cmpint (nms_xla_compile_ahead (plugin, "1x1x1", target, "nonsense", 8, why,
-          sizeof why), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpint (nms_xla_compile_ahead (plugin, "1x1x1", target, "nonsense", 8, why, sizeof why),
+      ==, NMS_ERROR_DEVICE);
   g_assert_true (g_str_has_prefix (why, "cannot compile: "));
 }
 
@@ -102,10 +101,7 @@ find_plugin (const char *needs)
   return plugin ? NULL : "NMS_TEST_XLA_CUDA names no plugin; see tests/run.sh cuda";
 }
 
-static const TestCase cases[] = {
-  { "/xla-cuda/compiles", test_compiles },
-  { "/xla-cuda/refuses", test_refuses },
-  { NULL }
-};
+static const TestCase cases[] = { { "/xla-cuda/compiles", test_compiles },
+  { "/xla-cuda/refuses", test_refuses }, { NULL } };
 
 TEST_PROGRAM (cases, find_plugin);

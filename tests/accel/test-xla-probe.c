@@ -190,8 +190,8 @@ test_program (void)
     char *argv[] = { (char *) g_getenv ("NMS_XLA_PROBE"), path, NULL };
     GError *error = NULL;
     int status = 0;
-    g_assert_true (g_spawn_sync (NULL, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, NULL,
-            &status, NULL));
+    g_assert_true (
+        g_spawn_sync (NULL, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, NULL, &status, NULL));
     g_assert_cmpstr (output, ==, rows[i].output);
     g_assert_true (g_spawn_check_wait_status (status, &error) == !rows[i].code);
     g_clear_error (&error);
@@ -226,8 +226,10 @@ run_strict_batch (gpointer data)
   const size_t offsets[] = { 0, 35, 70 };
   size_t kept_offsets[G_N_ELEMENTS (offsets)];
   int32_t kept[70];
-  const nms_batch_arrays arrays = { .size = sizeof arrays, .kept = kept,
-    .kept_capacity = G_N_ELEMENTS (kept), .kept_offsets = kept_offsets };
+  const nms_batch_arrays arrays = { .size = sizeof arrays,
+    .kept = kept,
+    .kept_capacity = G_N_ELEMENTS (kept),
+    .kept_offsets = kept_offsets };
   nms_result result = { .size = sizeof result };
   nms_context *ctx = data;
   char *path = plugin ("stall");
@@ -238,8 +240,8 @@ run_strict_batch (gpointer data)
   f.options.xla_plugin = path;
   f.options.xla_strict = 1;
   g_assert_cmpint (nms_context_set_threads (ctx, 2), ==, NMS_OK);
-  g_assert_cmpint (nms_run_batch (ctx, &f.boxes, offsets, 2, &f.options, &arrays, &result),
-      ==, NMS_ERROR_DEVICE);
+  g_assert_cmpint (nms_run_batch (ctx, &f.boxes, offsets, 2, &f.options, &arrays, &result), ==,
+      NMS_ERROR_DEVICE);
   g_assert_true (g_str_has_prefix (nms_context_error (ctx),
       "image 0: engine xla: interrupted while it waited for "));
   frame_clear (&f);
@@ -295,17 +297,11 @@ test_free (void)
   check_free ("stuck", TRUE);
 }
 
-static const TestCase cases[] = {
-  { "/xla-probe/crashes", test_crashes },
-  { "/xla-probe/blocks", test_blocks },
-  { "/xla-probe/truncated", test_truncated },
-  { "/xla-probe/once", test_once },
-  { "/xla-probe/program-absent", test_program_absent },
-  { "/xla-probe/program", test_program },
-  { "/xla-probe/interrupt", test_interrupt },
+static const TestCase cases[] = { { "/xla-probe/crashes", test_crashes },
+  { "/xla-probe/blocks", test_blocks }, { "/xla-probe/truncated", test_truncated },
+  { "/xla-probe/once", test_once }, { "/xla-probe/program-absent", test_program_absent },
+  { "/xla-probe/program", test_program }, { "/xla-probe/interrupt", test_interrupt },
   /* last, because the plugins block threads of this process */
-  { "/xla-probe/free", test_free },
-  { NULL }
-};
+  { "/xla-probe/free", test_free }, { NULL } };
 
 TEST_PROGRAM (cases);

@@ -170,13 +170,9 @@ test_too_many_boxes (void)
   frame_clear (&f);
 }
 
-static const TestCase cases[] = {
-  { "/xla-refusal/native-takes-over", test_native_takes_over },
+static const TestCase cases[] = { { "/xla-refusal/native-takes-over", test_native_takes_over },
   { "/xla-refusal/strict-fails", test_strict_fails },
-  { "/xla-refusal/no-plugin-named", test_no_plugin_named },
-  { "/xla-refusal/names", test_names },
-  { "/xla-refusal/too-many-boxes", test_too_many_boxes },
-  { NULL }
-};
+  { "/xla-refusal/no-plugin-named", test_no_plugin_named }, { "/xla-refusal/names", test_names },
+  { "/xla-refusal/too-many-boxes", test_too_many_boxes }, { NULL } };
 
 TEST_PROGRAM (cases);

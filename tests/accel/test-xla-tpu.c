@@ -260,8 +260,9 @@ static const struct {
   { FAKETPU_REFUSES, "cannot compile: client_compile has no room for it" },
   { FAKETPU_FAILS, "the device failed: execute is out of order" },
   { FAKETPU_TIES, "impossible results" }, /* equal keys, out of order */
-  { FAKETPU_CONTRACTS, "does not compute as IEEE binary32 requires (it contracts a product "
-    "and a sum, in a union)" },
+  { FAKETPU_CONTRACTS,
+      "does not compute as IEEE binary32 requires (it contracts a product "
+      "and a sum, in a union)" },
   { FAKETPU_EQUAL, "does not compute as IEEE binary32 requires (" },
   { FAKETPU_CAPS, "does not compute as IEEE binary32 requires (a frame of mixed boxes)" },
   { FAKETPU_MOST, "impossible results" },
@@ -348,17 +349,10 @@ test_breaks (void)
   }
 }
 
-static const TestCase cases[] = {
-  { "/xla-tpu/random", test_random },
-  { "/xla-tpu/largest", test_largest },
-  { "/xla-tpu/programs", test_programs },
-  { "/xla-tpu/threads", test_threads },
-  { "/xla-tpu/parents", test_parents },
-  { "/xla-tpu/old", test_old },
-  { "/xla-tpu/turned", test_turned },
-  { "/xla-tpu/refused", test_refused },
-  { "/xla-tpu/breaks", test_breaks },
-  { NULL }
-};
+static const TestCase cases[] = { { "/xla-tpu/random", test_random },
+  { "/xla-tpu/largest", test_largest }, { "/xla-tpu/programs", test_programs },
+  { "/xla-tpu/threads", test_threads }, { "/xla-tpu/parents", test_parents },
+  { "/xla-tpu/old", test_old }, { "/xla-tpu/turned", test_turned },
+  { "/xla-tpu/refused", test_refused }, { "/xla-tpu/breaks", test_breaks }, { NULL } };
 
 TEST_PROGRAM (cases, find_functions);

@@ -224,7 +224,8 @@ check_refused (int what, const char *reason)
 static void
 test_contraction (void)
 {
-  check_refused (WRAPPED_CONTRACTS, "the device does not compute as IEEE binary32 requires (it "
+  check_refused (WRAPPED_CONTRACTS,
+      "the device does not compute as IEEE binary32 requires (it "
       "contracts a product and a sum, in ");
 }
 
@@ -270,8 +271,8 @@ in_child (Frame *f, nms_context *ctx)
   f->options.xla_strict = 0;
   wrong |= nms_run (ctx, &f->boxes, &f->options, &result) != NMS_OK;
   wrong |= 2 * (nms_context_engine (ctx) == NMS_ENGINE_XLA);
-  wrong |= 4 * (!nms_context_engine_refusal (ctx)
-      || !strstr (nms_context_engine_refusal (ctx), "forked"));
+  wrong |= 4
+      * (!nms_context_engine_refusal (ctx) || !strstr (nms_context_engine_refusal (ctx), "forked"));
   f->options.xla_strict = 1;
   wrong |= 8 * (nms_run (ctx, &f->boxes, &f->options, &result) != NMS_ERROR_DEVICE);
   wrong |= 16 * (nms_run (other, &f->boxes, &f->options, &result) != NMS_ERROR_DEVICE);
@@ -307,18 +308,11 @@ test_fork (void)
   }
 }
 
-static const TestCase cases[] = {
-  { "/xla/sizes", test_sizes },
-  { "/xla/thousand-settings", test_thousand_settings },
-  { "/xla/one-launch", test_one_launch },
-  { "/xla/shared", test_shared },
-  { "/xla/threads", test_threads },
-  { "/xla/native-meanwhile", test_native_meanwhile },
-  { "/xla/contraction", test_contraction },
-  { "/xla/compile-fails", test_compile_fails },
-  { "/xla/execute-fails", test_execute_fails },
-  { "/xla/fork", test_fork },
-  { NULL }
-};
+static const TestCase cases[] = { { "/xla/sizes", test_sizes },
+  { "/xla/thousand-settings", test_thousand_settings }, { "/xla/one-launch", test_one_launch },
+  { "/xla/shared", test_shared }, { "/xla/threads", test_threads },
+  { "/xla/native-meanwhile", test_native_meanwhile }, { "/xla/contraction", test_contraction },
+  { "/xla/compile-fails", test_compile_fails }, { "/xla/execute-fails", test_execute_fails },
+  { "/xla/fork", test_fork }, { NULL } };
 
 TEST_PROGRAM (cases, find_functions);

@@ -47,16 +47,18 @@ typedef struct {
 static int
 parse (const char *line, operation *o)
 {
-  return sscanf (line, "%15[%a-z0-9] = \"stablehlo.%23[a-z_]\"(%15[%a-z0-9], %15[%a-z0-9]) : "
-          "(%63[a-z0-9<>],", o->name, o->op, o->operands[0], o->operands[1], o->type) == 5
+  return sscanf (line,
+             "%15[%a-z0-9] = \"stablehlo.%23[a-z_]\"(%15[%a-z0-9], %15[%a-z0-9]) : "
+             "(%63[a-z0-9<>],",
+             o->name, o->op, o->operands[0], o->operands[1], o->type)
+      == 5
       && strstr (o->type, "f32>");
 }
 
 /* Writes sum - a * b with one rounding, as a contracting device computes it: in
  * binary64, which holds the product exactly. */
 static char *
-put_contracted (char *to, const operation *o, const char *sum, const product *p,
-    const char *op)
+put_contracted (char *to, const operation *o, const char *sum, const product *p, const char *op)
 {
   const char *values[] = { sum, p->factors[0], p->factors[1] };
   char wide[64];
@@ -68,8 +70,8 @@ put_contracted (char *to, const operation *o, const char *sum, const product *p,
         values[i], o->type, wide);
   to += sprintf (to, "%%x3_%s = \"stablehlo.multiply\"(%%x1_%s, %%x2_%s) : (%s, %s) -> %s\n",
       o->name + 1, o->name + 1, o->name + 1, wide, wide, wide);
-  to += sprintf (to, "%%x4_%s = \"stablehlo.%s\"(%%x0_%s, %%x3_%s) : (%s, %s) -> %s\n",
-      o->name + 1, op, o->name + 1, o->name + 1, wide, wide, wide);
+  to += sprintf (to, "%%x4_%s = \"stablehlo.%s\"(%%x0_%s, %%x3_%s) : (%s, %s) -> %s\n", o->name + 1,
+      op, o->name + 1, o->name + 1, wide, wide, wide);
   to += sprintf (to, "%s = \"stablehlo.convert\"(%%x4_%s) : (%s) -> %s\n", o->name, o->name + 1,
       wide, o->type);
   return to;

@@ -4,7 +4,7 @@
 
 enum {
   WRAPPED_AS_IT_IS,
-  WRAPPED_CONTRACTS,     /* programs contract products and sums */
+  WRAPPED_CONTRACTS, /* programs contract products and sums */
   WRAPPED_COMPILE_FAILS,
   WRAPPED_EXECUTE_FAILS
 };

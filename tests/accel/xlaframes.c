@@ -58,7 +58,7 @@ xlaframes_check_threads (const char *plugin)
   Runner runners[4];
 
   for (size_t i = 0; i < G_N_ELEMENTS (runners); i++) {
-    runners[i] = (Runner){ .plugin = plugin, .seed = i };
+    runners[i] = (Runner) { .plugin = plugin, .seed = i };
     runners[i].thread = g_thread_new (NULL, run_some, &runners[i]);
   }
   for (size_t i = 0; i < G_N_ELEMENTS (runners); i++)

@@ -38,35 +38,33 @@ make_detections (guint count)
 }
 
 const gchar *
-detection_label (const Detection * d)
+detection_label (const Detection *d)
 {
   return labels[d->label];
 }
 
 void
-attach (GstBuffer * buffer, const Detection * d, guint id)
+attach (GstBuffer *buffer, const Detection *d, guint id)
 {
   GstVideoRegionOfInterestMeta *meta = gst_buffer_add_video_region_of_interest_meta (buffer,
       detection_label (d), (guint) d->x, (guint) d->y, (guint) d->w, (guint) d->h);
 
   meta->id = (gint) id + 1;
-  gst_video_region_of_interest_meta_add_param (meta, gst_structure_new ("detection",
-          "x_min", G_TYPE_DOUBLE, d->x / (gdouble) WIDTH,
-          "x_max", G_TYPE_DOUBLE, (d->x + d->w) / (gdouble) WIDTH,
-          "y_min", G_TYPE_DOUBLE, d->y / (gdouble) HEIGHT,
-          "y_max", G_TYPE_DOUBLE, (d->y + d->h) / (gdouble) HEIGHT,
+  gst_video_region_of_interest_meta_add_param (meta,
+      gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, d->x / (gdouble) WIDTH, "x_max",
+          G_TYPE_DOUBLE, (d->x + d->w) / (gdouble) WIDTH, "y_min", G_TYPE_DOUBLE,
+          d->y / (gdouble) HEIGHT, "y_max", G_TYPE_DOUBLE, (d->y + d->h) / (gdouble) HEIGHT,
           "confidence", G_TYPE_DOUBLE, d->confidence, "label_id", G_TYPE_INT, d->label, NULL));
 }
 
 void
-attach_all (GstBuffer * buffer, const GArray * list)
+attach_all (GstBuffer *buffer, const GArray *list)
 {
   for (guint i = 0; i < list->len; i++)
     attach (buffer, &g_array_index (list, Detection, i), i);
 }
 
-static GstFlowReturn
-catch (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+static GstFlowReturn catch (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   Bed *bed = pad->chaindata;
 
@@ -75,7 +73,7 @@ catch (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 }
 
 gboolean
-bed_open (Bed * bed, const gchar * name, ...)
+bed_open (Bed *bed, const gchar *name, ...)
 {
   const gchar *property;
   GstSegment segment;
@@ -116,7 +114,7 @@ bed_open (Bed * bed, const gchar * name, ...)
 }
 
 void
-bed_push (Bed * bed, GstBuffer * buffer)
+bed_push (Bed *bed, GstBuffer *buffer)
 {
   const GstFlowReturn flow = gst_pad_push (bed->before, buffer);
 
@@ -125,7 +123,7 @@ bed_push (Bed * bed, GstBuffer * buffer)
 }
 
 void
-bed_close (Bed * bed)
+bed_close (Bed *bed)
 {
   gst_pad_push_event (bed->before, gst_event_new_eos ());
   gst_element_set_state (bed->element, GST_STATE_NULL);

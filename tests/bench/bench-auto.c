@@ -21,7 +21,7 @@
 #include <time.h>
 
 #define MISS_RATIO 1.15
-#define MISS_TIME 0.3    /* microseconds */
+#define MISS_TIME 0.3 /* microseconds */
 
 static void
 print_point (const Point *p, const double us[ENGINES], int best, int picked, double ratio,
@@ -73,7 +73,8 @@ main (int argc, char **argv)
     return 2;
   seed_points ((uint64_t) number_after (argc, argv, "--seed", 1));
   printf ("layout      boxes dens. empty scor iou cls.    cap  /cl   kept |      auto sequential"
-      "    sorted   spatial | picked     best       ratio (%s)\n", nms_context_isa (ctx));
+          "    sorted   spatial | picked     best       ratio (%s)\n",
+      nms_context_isa (ctx));
   for (; i < points && time (NULL) - start < seconds; i++) {
     const Point p = draw_point (most);
     nms_boxes boxes;

@@ -42,11 +42,15 @@ allocate (size_t count, size_t size)
 static void
 make (Bench *b, size_t count)
 {
-  const Point point = { .layout = DETECTOR, .count = count, .density = 5, .iou = 0.5f,
-    .classes = 80, .score = 0 };
+  const Point point = { .layout = DETECTOR,
+    .count = count,
+    .density = 5,
+    .iou = 0.5f,
+    .classes = 80,
+    .score = 0 };
 
   b->images = BOXES / count;
-  b->boxes = (Boxes){ allocate (BOXES * 4, sizeof (float)), allocate (BOXES, sizeof (float)),
+  b->boxes = (Boxes) { allocate (BOXES * 4, sizeof (float)), allocate (BOXES, sizeof (float)),
     allocate (BOXES, sizeof (int32_t)) };
   b->offsets = allocate (b->images + 1, sizeof *b->offsets);
   b->kept_offsets = allocate (b->images + 1, sizeof *b->kept_offsets);
@@ -94,8 +98,10 @@ run_loop (Bench *b, nms_context *context)
 static size_t
 run_batch (Bench *b, nms_context *context)
 {
-  const nms_batch_arrays arrays = { .size = sizeof arrays, .kept = b->kept,
-    .kept_capacity = BOXES, .kept_offsets = b->kept_offsets };
+  const nms_batch_arrays arrays = { .size = sizeof arrays,
+    .kept = b->kept,
+    .kept_capacity = BOXES,
+    .kept_offsets = b->kept_offsets };
   nms_result result = { .size = sizeof result };
 
   b->columns.count = b->offsets[b->images];
@@ -111,8 +117,7 @@ time_way (Bench *b, int way, clockid_t clock)
   struct timespec start, end;
 
   clock_gettime (clock, &start);
-  const size_t kept
-      = way == LOOP ? run_loop (b, b->context[way]) : run_batch (b, b->context[way]);
+  const size_t kept = way == LOOP ? run_loop (b, b->context[way]) : run_batch (b, b->context[way]);
   clock_gettime (clock, &end);
   if (!kept)
     abort ();
@@ -137,8 +142,8 @@ median (double *values, int count)
 static void
 print_row (Bench *b, size_t count, int rounds)
 {
-  const clockid_t clocks[WAYS]
-      = { CLOCK_PROCESS_CPUTIME_ID, CLOCK_PROCESS_CPUTIME_ID, CLOCK_MONOTONIC };
+  const clockid_t clocks[WAYS] = { CLOCK_PROCESS_CPUTIME_ID, CLOCK_PROCESS_CPUTIME_ID,
+    CLOCK_MONOTONIC };
   double *times[WAYS], *ratios[WAYS];
 
   for (int w = 0; w < WAYS; w++) {
@@ -176,8 +181,8 @@ main (int argc, char **argv)
   if (nms_context_set_threads (b.context[TWO_THREADS], 2))
     return 1;
   seed_points (1);
-  printf ("%8s %8s %12s %12s %8s %12s %8s\n", "boxes", "images", "loop us", "1 thread us",
-      "ratio", "2 threads us", "faster");
+  printf ("%8s %8s %12s %12s %8s %12s %8s\n", "boxes", "images", "loop us", "1 thread us", "ratio",
+      "2 threads us", "faster");
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     make (&b, counts[i]);
     print_row (&b, counts[i], rounds);

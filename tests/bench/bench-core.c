@@ -82,8 +82,8 @@ load (bench *b, const char *folder, float iou, uint64_t cap)
   count = score_bytes / sizeof (float);
   if (!b->rows || !b->scores)
     return "rows.f32 or scores.f32 is missing";
-  if (row_bytes != count * 4 * sizeof (float) ||
-      (b->classes && class_bytes != count * sizeof (int32_t)))
+  if (row_bytes != count * 4 * sizeof (float)
+      || (b->classes && class_bytes != count * sizeof (int32_t)))
     return "the files differ in their number of boxes";
 
   nms_context_trim (b->ctx); /* so that the scratch size reported is that of this workload */

@@ -19,7 +19,7 @@
 /* -------------------------------------------------------------- boxoverlay */
 
 static gboolean
-drop_region (GstBuffer * buffer, GstMeta ** meta, gpointer data)
+drop_region (GstBuffer *buffer, GstMeta **meta, gpointer data)
 {
   if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
     *meta = NULL;
@@ -28,7 +28,7 @@ drop_region (GstBuffer * buffer, GstMeta ** meta, gpointer data)
 
 /* Draws on one frame again and again, because new pixels would not change the work. */
 static void
-bench_overlay (Timings * timings)
+bench_overlay (Timings *timings)
 {
   const guint counts[] = { 0, 10, 50 };
   GRand *rand = g_rand_new_with_seed (1);
@@ -50,7 +50,7 @@ bench_overlay (Timings * timings)
         Detection d = g_array_index (list, Detection, j);
         if (d.confidence < 0.7)
           continue;
-        d.confidence = g_rand_double_range (rand, 0.3, 1);      /* another text */
+        d.confidence = g_rand_double_range (rand, 0.3, 1); /* another text */
         attach (frame, &d, attached++);
       }
       GST_BUFFER_PTS (frame) = call * FRAME;
@@ -71,13 +71,13 @@ done:
 /* -------------------------------------------------- boxrecord and boxreplay */
 
 static guint
-count_regions (GstBuffer * buffer)
+count_regions (GstBuffer *buffer)
 {
   return gst_buffer_get_n_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
 }
 
 static void
-bench_files (Timings * timings)
+bench_files (Timings *timings)
 {
   const guint frames = timings_calls (timings) / 4;
   gchar *folder = g_dir_make_tmp ("bench-elements-XXXXXX", NULL);
@@ -96,8 +96,8 @@ bench_files (Timings * timings)
     bed_close (&bed);
     timings_print (timings, "boxrecord, 100 boxes, JSON Lines into a file");
   }
-  if (g_file_test (path, G_FILE_TEST_EXISTS) &&
-      bed_open (&bed, "boxreplay", "location", path, NULL)) {
+  if (g_file_test (path, G_FILE_TEST_EXISTS)
+      && bed_open (&bed, "boxreplay", "location", path, NULL)) {
     for (guint i = 0; i < frames; i++) {
       GstBuffer *buffer = gst_buffer_new ();
       GST_BUFFER_PTS (buffer) = i * FRAME;
@@ -121,10 +121,9 @@ main (int argc, char **argv)
   Timings *timings = g_new0 (Timings, 1);
   guint major, minor, micro, nano;
 
-  static const struct
-  {
+  static const struct {
     const gchar *name;
-    void (*run) (Timings * timings);
+    void (*run) (Timings *timings);
   } parts[] = {
     { "filter", bench_filter },
     { "analytics", bench_analytics },
@@ -132,7 +131,7 @@ main (int argc, char **argv)
     { "files", bench_files },
     { "merge", bench_merge },
   };
-  guint wanted = 0;             /* a bit each */
+  guint wanted = 0; /* a bit each */
 
   gst_init (&argc, &argv);
   for (int i = 1; i < argc; i++) {
@@ -146,7 +145,7 @@ main (int argc, char **argv)
       wanted |= 1u << k;
     } else if (!g_str_equal (argv[i], "--json") && !g_str_equal (argv[i], "--quick")) {
       g_print ("usage: bench-elements [--json] [--quick] [filter] [analytics] [overlay] "
-          "[files] [merge]\n");
+               "[files] [merge]\n");
       return !g_str_equal (argv[i], "--help");
     }
   }

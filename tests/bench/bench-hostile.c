@@ -107,13 +107,15 @@ time_compared (nms_context *ctx, Frame *f, HostileCall call)
   switch (call) {
     case BEST_ENGINE:
       for (f->options.engine = NMS_ENGINE_SEQUENTIAL; f->options.engine <= NMS_ENGINE_SPATIAL;
-          f->options.engine++) {
+           f->options.engine++) {
         const double time = time_frame (ctx, f, RUN);
         least = time < least ? time : least;
       }
       f->options.engine = NMS_ENGINE_AUTO;
       return least;
-    case OTHER_IDS: frame_change_ids (f); return time_frame (ctx, f, RUN);
+    case OTHER_IDS:
+      frame_change_ids (f);
+      return time_frame (ctx, f, RUN);
     case SINGLE_IMAGES: {
       const int with_classes = f->with_classes;
       f->with_classes = 0;
@@ -121,7 +123,8 @@ time_compared (nms_context *ctx, Frame *f, HostileCall call)
       f->with_classes = with_classes;
       return time;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 

@@ -20,14 +20,13 @@
 #define BOXES 100
 #define MAX_SPENT 2000
 
-typedef struct
-{
-  GArray *list;                 /* of Detection; shared and read-only */
-  gint64 until;                 /* microseconds, monotonic */
-  gint64 pace;                  /* microseconds between two frames; 0: none */
-  gint64 first;                 /* microseconds; start of the first frame */
+typedef struct {
+  GArray *list; /* of Detection; shared and read-only */
+  gint64 until; /* microseconds, monotonic */
+  gint64 pace;  /* microseconds between two frames; 0: none */
+  gint64 first; /* microseconds; start of the first frame */
   guint frames;
-  gfloat spent[MAX_SPENT];      /* microseconds of the last pushes */
+  gfloat spent[MAX_SPENT]; /* microseconds of the last pushes */
 } Stream;
 
 static gdouble
@@ -37,7 +36,7 @@ now (void)
 }
 
 static GstBuffer *
-frame_new (const Stream * stream)
+frame_new (const Stream *stream)
 {
   GstBuffer *buffer = gst_buffer_new ();
 
@@ -84,8 +83,7 @@ compare (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-typedef struct
-{
+typedef struct {
   guint frames;
   gdouble seconds, median, p99, worst_p99;
 } Result;
@@ -93,7 +91,7 @@ typedef struct
 /* Sets p99 to the median and worst_p99 to the maximum of the 99th percentiles of the
  * streams. Returns FALSE if there is no nmsfilter. */
 static gboolean
-run (GArray * list, gdouble seconds, gboolean paced, Result * result)
+run (GArray *list, gdouble seconds, gboolean paced, Result *result)
 {
   Stream *streams = g_new0 (Stream, STREAMS);
   const gint64 start = g_get_monotonic_time ();
@@ -154,15 +152,16 @@ main (int argc, char **argv)
     res = 0;
     if (json)
       g_print ("{\"streams\": %d, \"boxes\": %d, \"processors\": %d, \"frames_per_second\": %.0f, "
-          "\"paced_fps\": 25, \"median_us\": %.2f, \"p99_us\": %.2f, "
-          "\"worst_p99_us\": %.2f}\n", STREAMS, BOXES, CPU_COUNT (&cpus),
-          fast.frames / fast.seconds, paced.median, paced.p99, paced.worst_p99);
+               "\"paced_fps\": 25, \"median_us\": %.2f, \"p99_us\": %.2f, "
+               "\"worst_p99_us\": %.2f}\n",
+          STREAMS, BOXES, CPU_COUNT (&cpus), fast.frames / fast.seconds, paced.median, paced.p99,
+          paced.worst_p99);
     else
       g_print ("%d streams of %d boxes on %d processors\n"
-          "as fast as they go: %.0f frames/s in all\n"
-          "at 25 frames/s each: median %.2f us, p99 %.2f us (the worst stream's %.2f us)\n",
-          STREAMS, BOXES, CPU_COUNT (&cpus), fast.frames / fast.seconds,
-          paced.median, paced.p99, paced.worst_p99);
+               "as fast as they go: %.0f frames/s in all\n"
+               "at 25 frames/s each: median %.2f us, p99 %.2f us (the worst stream's %.2f us)\n",
+          STREAMS, BOXES, CPU_COUNT (&cpus), fast.frames / fast.seconds, paced.median, paced.p99,
+          paced.worst_p99);
   }
   g_array_unref (list);
   return res;

@@ -123,7 +123,7 @@ run (const frames *f, int strict, double fps)
     times[on_device][ran[on_device]++] = end - begin;
     if (fps > 0 && start + (double) (k + 1) / fps > end) {
       double pause = start + (double) (k + 1) / fps - end;
-      nanosleep (&(struct timespec){ (time_t) pause, (long) (1e9 * (pause - (long) pause)) },
+      nanosleep (&(struct timespec) { (time_t) pause, (long) (1e9 * (pause - (long) pause)) },
           NULL);
     }
   }
@@ -134,9 +134,10 @@ run (const frames *f, int strict, double fps)
   print_times ("natively", times[0], ran[0]);
   if (plugin && nms_xla_engine_counters (plugin, &c) == NMS_OK && c.traces)
     printf ("programs: %llu looked up, %llu found (%.2f %%), %llu compiled in %.0f ms, "
-        "%llu runs, known answers included\n", (unsigned long long) c.traces,
-        (unsigned long long) c.hits, 100 * (double) c.hits / (double) c.traces,
-        (unsigned long long) c.misses, (double) c.compile_ns / 1e6, (unsigned long long) c.runs);
+            "%llu runs, known answers included\n",
+        (unsigned long long) c.traces, (unsigned long long) c.hits,
+        100 * (double) c.hits / (double) c.traces, (unsigned long long) c.misses,
+        (double) c.compile_ns / 1e6, (unsigned long long) c.runs);
   nms_context_free (&ctx);
   free (times[0]);
   free (times[1]);

@@ -8,7 +8,7 @@
 /* Attaches the boxes as GstAnalytics detections, with or without a class mtd for each. Allocates
  * the meta at its final size, as a decoder does that knows the number of boxes. */
 static void
-attach_ods (GstBuffer * buffer, const GArray * list, gboolean classes)
+attach_ods (GstBuffer *buffer, const GArray *list, gboolean classes)
 {
   const guint mtds = list->len * (classes ? 2 : 1);
   GstAnalyticsRelationMetaInitParams params = { MAX (mtds, 1), mtds * 64 + 64 };
@@ -22,8 +22,9 @@ attach_ods (GstBuffer * buffer, const GArray * list, gboolean classes)
 
     gst_analytics_relation_meta_add_od_mtd (meta, label, d->x, d->y, d->w, d->h,
         (gfloat) d->confidence, &od);
-    if (classes && gst_analytics_relation_meta_add_one_cls_mtd (meta, (gfloat) d->confidence,
-            label, &cls)) {
+    if (classes
+        && gst_analytics_relation_meta_add_one_cls_mtd (meta, (gfloat) d->confidence, label,
+            &cls)) {
       gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, od.id,
           cls.id);
       gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, cls.id,
@@ -34,7 +35,7 @@ attach_ods (GstBuffer * buffer, const GArray * list, gboolean classes)
 
 /* Measures how long GStreamer takes to read all relations. */
 static void
-time_relations (const GArray * list, gboolean classes, Timings * timings)
+time_relations (const GArray *list, gboolean classes, Timings *timings)
 {
   GstBuffer *buffer = gst_buffer_new ();
   GstAnalyticsRelationMeta *meta;
@@ -49,8 +50,8 @@ time_relations (const GArray * list, gboolean classes, Timings * timings)
     gpointer state = NULL;
     GstAnalyticsMtd other;
 
-    while (gst_analytics_relation_meta_get_direct_related (meta, id,
-            GST_ANALYTICS_REL_TYPE_ANY, GST_ANALYTICS_MTD_TYPE_ANY, &state, &other))
+    while (gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_ANY,
+        GST_ANALYTICS_MTD_TYPE_ANY, &state, &other))
       found++;
   }
   timings_add (timings, &timings->beside, start);
@@ -60,7 +61,7 @@ time_relations (const GArray * list, gboolean classes, Timings * timings)
 }
 
 void
-bench_analytics (Timings * timings)
+bench_analytics (Timings *timings)
 {
   const guint counts[] = { 10, 100, 300 };
   Bed bed;
@@ -84,11 +85,12 @@ bench_analytics (Timings * timings)
       if (!shared)
         time_relations (list, classes, timings);
     }
-    left = (guint) gst_analytics_relation_get_length (gst_buffer_get_analytics_relation_meta
-        (bed.caught));
-    timings_print (timings, FILTER_ROW, counts[i / 4], classes ? left / 2 : left, classes
-        ? shared ? ", ODs with a class, shared" : ", ODs with a class"
-        : shared ? ", ODs, of a shared buffer" : ", ODs");
+    left = (guint) gst_analytics_relation_get_length (
+        gst_buffer_get_analytics_relation_meta (bed.caught));
+    timings_print (timings, FILTER_ROW, counts[i / 4], classes ? left / 2 : left,
+        classes      ? shared ? ", ODs with a class, shared" : ", ODs with a class"
+            : shared ? ", ODs, of a shared buffer"
+                     : ", ODs");
     if (!shared)
       timings_print_series (timings, &timings->beside,
           "  (GStreamer: looking through all relations)");
@@ -98,7 +100,7 @@ bench_analytics (Timings * timings)
 }
 #else
 void
-bench_analytics (Timings * timings)
+bench_analytics (Timings *timings)
 {
 }
 #endif

@@ -15,7 +15,7 @@
 /* Runs nms_run on the columns that nmsfilter makes of the boxes. Writes the outcomes to
  * `outcome`. */
 static void
-time_nms (const GArray * list, Timings * timings, guint8 * outcome)
+time_nms (const GArray *list, Timings *timings, guint8 *outcome)
 {
   nms_context *ctx = nms_context_new ();
   nms_boxes boxes = { .size = sizeof boxes, .count = list->len };
@@ -54,25 +54,24 @@ time_nms (const GArray * list, Timings * timings, guint8 * outcome)
   g_free (classes);
 }
 
-typedef struct
-{
+typedef struct {
   const guint8 *outcome;
   guint next;
 } Dropper;
 
 static gboolean
-drop_suppressed (GstBuffer * buffer, GstMeta ** meta, gpointer data)
+drop_suppressed (GstBuffer *buffer, GstMeta **meta, gpointer data)
 {
   Dropper *dropper = data;
 
-  if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE &&
-      dropper->outcome[dropper->next++] != NMS_KEPT)
+  if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE
+      && dropper->outcome[dropper->next++] != NMS_KEPT)
     *meta = NULL;
   return TRUE;
 }
 
 /* Reads a field with the fastest call: by quark, from GStreamer 1.26 on by GstIdStr. */
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
 typedef GstIdStr Field;
 #define FIELD_SET(field, name) gst_id_str_set_static_str (field, name)
 #define FIELD_VALUE(s, field) gst_structure_id_str_get_value (s, field)
@@ -84,13 +83,11 @@ typedef GQuark Field;
 #define IS_NAMED(s, field) (gst_structure_get_name_id (s) == *(field))
 #endif
 
-enum
-{ FIELDS = 5 };
+enum { FIELDS = 5 };
 
-typedef struct
-{
+typedef struct {
   Field detection, fields[FIELDS];
-  gdouble sum;                  /* a sum, so that the compiler does not remove the reads */
+  gdouble sum; /* a sum, so that the compiler does not remove the reads */
 } Reader;
 
 static Reader
@@ -107,7 +104,7 @@ reader_new (void)
 
 /* Reads the boxes and confidences as every filter of such metadata has to. */
 static void
-read_regions (Reader * reader, GstBuffer * buffer)
+read_regions (Reader *reader, GstBuffer *buffer)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   gpointer state = NULL;
@@ -126,14 +123,13 @@ read_regions (Reader * reader, GstBuffer * buffer)
 }
 
 static void
-reader_check (const Reader * reader, guint boxes)
+reader_check (const Reader *reader, guint boxes)
 {
   if (reader->sum <= 0 && boxes > 0)
     g_error ("the confidences are gone");
 }
 
-typedef enum
-{ ATTACH, READ, DROP, COPY, FREE, PARTS } Part;
+typedef enum { ATTACH, READ, DROP, COPY, FREE, PARTS } Part;
 
 static const gchar *const part_names[PARTS] = {
   "  (detector's own: attaching them)",
@@ -144,7 +140,7 @@ static const gchar *const part_names[PARTS] = {
 };
 
 static void
-time_part (Part part, const GArray * list, Timings * timings, const guint8 * outcome)
+time_part (Part part, const GArray *list, Timings *timings, const guint8 *outcome)
 {
   Reader reader = reader_new ();
 
@@ -176,8 +172,7 @@ time_part (Part part, const GArray * list, Timings * timings, const guint8 * out
  * With `shared` each buffer has a second owner, as behind a tee. Without `shared` the calls of
  * GStreamer alone are timed too, in turn with the element. */
 static guint
-time_filter (Bed * bed, const GArray * list, gboolean shared, const guint8 * outcome,
-    Timings * timings)
+time_filter (Bed *bed, const GArray *list, gboolean shared, const guint8 *outcome, Timings *timings)
 {
   Reader reader = reader_new ();
 
@@ -208,7 +203,7 @@ time_filter (Bed * bed, const GArray * list, gboolean shared, const guint8 * out
 }
 
 void
-bench_filter (Timings * timings)
+bench_filter (Timings *timings)
 {
   const guint counts[] = { 0, 10, 100, 1000 };
   Bed bed;

@@ -11,18 +11,16 @@
 
 #define BRANCHES 8
 
-typedef struct
-{
+typedef struct {
   GstElement *element;
   GstPad *before[BRANCHES + 1]; /* the last one is that of the main stream */
   GstPad *after;
   Timings *timings;
-  GAsyncQueue *caught;          /* GstBuffer */
+  GAsyncQueue *caught; /* GstBuffer */
   guint64 start;
 } MergeBed;
 
-static GstFlowReturn
-catch (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+static GstFlowReturn catch (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   MergeBed *bed = gst_pad_get_element_private (pad);
 
@@ -34,7 +32,7 @@ catch (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 }
 
 static GstPad *
-source_for (GstPad * sink)
+source_for (GstPad *sink)
 {
   GstPad *pad = gst_pad_new (NULL, GST_PAD_SRC);
   GstCaps *caps = gst_caps_from_string (CAPS);
@@ -52,11 +50,11 @@ source_for (GstPad * sink)
 }
 
 static void
-bed_start (MergeBed * bed, Timings * timings, const gchar * source)
+bed_start (MergeBed *bed, Timings *timings, const gchar *source)
 {
   GstPad *src;
 
-  *bed = (MergeBed) {.element = gst_element_factory_make ("boxmerge", NULL),.timings = timings };
+  *bed = (MergeBed) { .element = gst_element_factory_make ("boxmerge", NULL), .timings = timings };
   bed->caught = g_async_queue_new ();
   bed->after = gst_pad_new (NULL, GST_PAD_SINK);
   gst_pad_set_element_private (bed->after, bed);
@@ -76,7 +74,7 @@ bed_start (MergeBed * bed, Timings * timings, const gchar * source)
 }
 
 static void
-bed_stop (MergeBed * bed)
+bed_stop (MergeBed *bed)
 {
   gst_element_set_state (bed->element, GST_STATE_NULL);
   for (guint i = 0; i <= BRANCHES; i++)
@@ -88,7 +86,7 @@ bed_stop (MergeBed * bed)
 }
 
 static void
-push_frame (MergeBed * bed, const GArray * list, guint frame)
+push_frame (MergeBed *bed, const GArray *list, guint frame)
 {
   GstBuffer *out;
 
@@ -103,13 +101,13 @@ push_frame (MergeBed * bed, const GArray * list, guint frame)
   out = g_async_queue_pop (bed->caught);
   if (gst_buffer_get_n_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
       != BRANCHES * list->len)
-    g_error ("boxmerge attached %u boxes", gst_buffer_get_n_meta (out,
-            GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE));
+    g_error ("boxmerge attached %u boxes",
+        gst_buffer_get_n_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE));
   gst_buffer_unref (out);
 }
 
 static void
-time_merge (Timings * timings, guint count, const gchar * source)
+time_merge (Timings *timings, guint count, const gchar *source)
 {
   GArray *list = make_detections (count);
   MergeBed bed;
@@ -124,7 +122,7 @@ time_merge (Timings * timings, guint count, const gchar * source)
 }
 
 void
-bench_merge (Timings * timings)
+bench_merge (Timings *timings)
 {
   const clockid_t clock = timings->clock;
 

@@ -235,8 +235,7 @@ images (Frame *f)
     f->class_ids[i] = (int32_t) (i / IMAGE_BOXES);
 }
 
-const HostileInput hostile_inputs[] = {
-  { "rotated, thin", 10000, RUN, 0.1, thin, natural_rotated },
+const HostileInput hostile_inputs[] = { { "rotated, thin", 10000, RUN, 0.1, thin, natural_rotated },
   { "rotated, thin", 100000, RUN, 2, thin, natural_rotated },
   { "rotated, crossing", 10000, RUN, 0.1, crossing, natural_rotated },
   { "rotated, crossing", 100000, RUN, 2, crossing, natural_rotated },
@@ -249,9 +248,7 @@ const HostileInput hostile_inputs[] = {
   { "concentric (sorted)", 100000, RUN, 0.1, concentric_sorted, natural_sorted },
   { "concentric", 1000000, RUN, 1.5, concentric, natural },
   { "colliding class ids", 100000, OTHER_IDS, 1.2, colliding_ids, natural_classes },
-  { "images as classes", 64 * IMAGE_BOXES, SINGLE_IMAGES, 1.2, images, natural },
-  { NULL }
-};
+  { "images as classes", 64 * IMAGE_BOXES, SINGLE_IMAGES, 1.2, images, natural }, { NULL } };
 
 /* ------------------------------------------------------------------ frames */
 
@@ -259,7 +256,8 @@ void
 frame_init (Frame *f, size_t most)
 {
   *f = (Frame) { .rows = malloc (most * 4 * sizeof *f->rows),
-    .scores = malloc (most * sizeof *f->scores), .angles = malloc (most * sizeof *f->angles),
+    .scores = malloc (most * sizeof *f->scores),
+    .angles = malloc (most * sizeof *f->angles),
     .class_ids = malloc (most * sizeof *f->class_ids) };
   if (!f->rows || !f->scores || !f->angles || !f->class_ids) {
     fprintf (stderr, "bench-hostile: out of memory\n");

@@ -25,9 +25,9 @@ typedef struct workload {
 } workload;
 
 static const workload workloads[] = {
-  { "frame", 100, 8, 0, 0.5f, 0 },        /* the output of a detector for an image */
-  { "article", 1024, 0, 0, 0.1f, 128 },   /* the size of the TPU article */
-  { "crowd", 8400, 700, 80, 0.5f, 0 },    /* every anchor of a detector, classes */
+  { "frame", 100, 8, 0, 0.5f, 0 },      /* the output of a detector for an image */
+  { "article", 1024, 0, 0, 0.1f, 128 }, /* the size of the TPU article */
+  { "crowd", 8400, 700, 80, 0.5f, 0 },  /* every anchor of a detector, classes */
 };
 
 enum { WORKLOADS = sizeof workloads / sizeof *workloads, IMAGE = 1024 };
@@ -96,7 +96,7 @@ int
 counted (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, nms_result *result)
 {
   const int error = nms_run (ctx, boxes, options, result);
-  __asm__ volatile ("" ::: "memory"); /* no tail call, because the count ends on return */
+  __asm__ volatile("" ::: "memory"); /* no tail call, because the count ends on return */
   return error;
 }
 

@@ -71,7 +71,8 @@ fill_point (const Point *p, Boxes *b)
   const double n = (double) p->count;
   const size_t objects = (size_t) (n / p->density) + 1;
   const double field = p->layout == DETECTOR ? 64.0 * sqrt ((double) objects)
-      : p->layout == RANDOM ? 1024.0 : 60.0 * sqrt (n / p->density);
+      : p->layout == RANDOM                  ? 1024.0
+                                             : 60.0 * sqrt (n / p->density);
   const int low_scores = bits () % 2;
   const uint64_t seed = bits ();
 

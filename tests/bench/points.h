@@ -12,11 +12,11 @@ typedef struct {
   size_t count;
   double density; /* boxes an object, or how full the field is */
   float iou;
-  int classes;    /* 0: no column */
+  int classes; /* 0: no column */
   uint64_t cap, class_cap;
-  int in_rows;    /* boxes come in the order of the image, as anchors do */
-  double empty;   /* share of boxes without area */
-  float score;    /* threshold */
+  int in_rows;     /* boxes come in the order of the image, as anchors do */
+  double empty;    /* share of boxes without area */
+  float score;     /* threshold */
   int suppressors; /* are asked for */
 } Point;
 
@@ -36,7 +36,6 @@ Point draw_point (size_t most);
 void fill_point (const Point *point, Boxes *boxes);
 
 /* The call for it, of the arrays of `boxes`. */
-void call_point (const Point *point, const Boxes *boxes, nms_boxes *columns,
-    nms_options *options);
+void call_point (const Point *point, const Boxes *boxes, nms_boxes *columns, nms_options *options);
 
 #endif

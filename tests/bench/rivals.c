@@ -12,10 +12,10 @@
 #include <time.h>
 
 #define ROUNDS 11
-#define FEW_ROUNDS 5     /* where a call takes longer than LONG nanoseconds */
+#define FEW_ROUNDS 5 /* where a call takes longer than LONG nanoseconds */
 #define LONG 3e5
-#define TURN 20e3        /* nanoseconds that the calls of a turn take, at least */
-#define HOPELESS 2.5     /* times the best: an engine that slow takes few turns */
+#define TURN 20e3    /* nanoseconds that the calls of a turn take, at least */
+#define HOPELESS 2.5 /* times the best: an engine that slow takes few turns */
 
 static double
 now (void)

@@ -2,7 +2,7 @@
 #include "timings.h"
 
 guint64
-timings_now (const Timings * timings)
+timings_now (const Timings *timings)
 {
   struct timespec t;
 
@@ -11,7 +11,7 @@ timings_now (const Timings * timings)
 }
 
 void
-timings_add (const Timings * timings, Series * series, guint64 start)
+timings_add (const Timings *timings, Series *series, guint64 start)
 {
   series->times[series->calls++] = timings_now (timings) - start;
 }
@@ -24,19 +24,19 @@ compare_times (gconstpointer a, gconstpointer b)
 }
 
 guint
-timings_calls (const Timings * timings)
+timings_calls (const Timings *timings)
 {
   return timings->quick ? 200 : MAX_CALLS;
 }
 
 guint
-timings_calls_for (const Timings * timings, const GArray * list)
+timings_calls_for (const Timings *timings, const GArray *list)
 {
   return list->len > 500 ? timings_calls (timings) / 4 : timings_calls (timings);
 }
 
 void
-timings_print_series (Timings * timings, Series * series, const gchar * what)
+timings_print_series (Timings *timings, Series *series, const gchar *what)
 {
   guint64 *times = series->times + series->calls / 10;
   const guint n = series->calls - series->calls / 10;
@@ -44,7 +44,8 @@ timings_print_series (Timings * timings, Series * series, const gchar * what)
   qsort (times, n, sizeof *times, compare_times);
   if (timings->json)
     g_print ("%s\n  {\"what\": \"%s\", \"median_us\": %.3f, \"q1_us\": %.3f, \"q3_us\": %.3f, "
-        "\"calls\": %u}", timings->rows ? "," : "", what, times[n / 2] / 1e3, times[n / 4] / 1e3,
+             "\"calls\": %u}",
+        timings->rows ? "," : "", what, times[n / 2] / 1e3, times[n / 4] / 1e3,
         times[n * 3 / 4] / 1e3, n);
   else
     g_print ("%-58s %9.2f us  (%.2f .. %.2f)\n", what, times[n / 2] / 1e3, times[n / 4] / 1e3,
@@ -54,7 +55,7 @@ timings_print_series (Timings * timings, Series * series, const gchar * what)
 }
 
 void
-timings_print (Timings * timings, const gchar * format, ...)
+timings_print (Timings *timings, const gchar *format, ...)
 {
   va_list values;
   gchar *what;
@@ -67,7 +68,7 @@ timings_print (Timings * timings, const gchar * format, ...)
 }
 
 void
-timings_push (Timings * timings, Bed * bed, GstBuffer * buffer)
+timings_push (Timings *timings, Bed *bed, GstBuffer *buffer)
 {
   guint64 start;
 

@@ -114,11 +114,11 @@ make_corners (BoxCall *call, BoxRandom *random, int temper)
     scale = ldexpf (1.0f, (int) boxrandom_below (random, 112) - 62);
   for (int k = 0; k < 4; k++) {
     if (form == 0)
-      *columns[k] = (nms_column){ call->corners + k, row };
+      *columns[k] = (nms_column) { call->corners + k, row };
     else if (form == 1)
-      *columns[k] = (nms_column){ call->corners + n * (size_t) k, 0 };
+      *columns[k] = (nms_column) { call->corners + n * (size_t) k, 0 };
     else
-      *columns[k] = (nms_column){ call->corners + (n ? 4 * (n - 1) : 0) + k, -row };
+      *columns[k] = (nms_column) { call->corners + (n ? 4 * (n - 1) : 0) + k, -row };
   }
   for (size_t i = 0; i < n; i++) {
     float box[4];
@@ -137,7 +137,7 @@ make_scores (BoxCall *call, BoxRandom *random, int temper)
   if (chance (random, 5))
     return;
   call->score = allocate (call->boxes.count, sizeof *call->score);
-  call->boxes.score = (nms_column){ call->score, 0 };
+  call->boxes.score = (nms_column) { call->score, 0 };
   for (size_t i = 0; i < call->boxes.count; i++) {
     if (temper == BOXGEN_HOSTILE && chance (random, 20))
       call->score[i] = hostile_float (random);
@@ -167,19 +167,19 @@ make_others (BoxCall *call, BoxRandom *random, uint32_t classes)
 
   if (classes) {
     call->class_id = allocate (n, sizeof *call->class_id);
-    call->boxes.class_id = (nms_column){ call->class_id, 0 };
+    call->boxes.class_id = (nms_column) { call->class_id, 0 };
     for (size_t i = 0; i < n; i++)
       call->class_id[i] = random_class (random, classes);
   }
   if (chance (random, 20)) {
     call->exclude = allocate (n, sizeof *call->exclude);
-    call->boxes.exclude = (nms_column){ call->exclude, 0 };
+    call->boxes.exclude = (nms_column) { call->exclude, 0 };
     for (size_t i = 0; i < n; i++)
       call->exclude[i] = chance (random, 15) ? (uint8_t) (1 + boxrandom_below (random, 255)) : 0;
   }
   if (chance (random, 25)) {
     call->parent = allocate (n, sizeof *call->parent);
-    call->boxes.parent = (nms_column){ call->parent, 0 };
+    call->boxes.parent = (nms_column) { call->parent, 0 };
     for (size_t i = 0; i < n; i++) {
       call->parent[i] = chance (random, 50) ? -1 : (int32_t) boxrandom_below (random, (uint32_t) n);
       if (chance (random, 5))
@@ -203,8 +203,8 @@ score_near (const BoxCall *call, BoxRandom *random)
 static void
 load_box (const BoxCall *call, size_t i, float box[4])
 {
-  const nms_column *columns[4]
-      = { &call->boxes.x1, &call->boxes.y1, &call->boxes.x2, &call->boxes.y2 };
+  const nms_column *columns[4] = { &call->boxes.x1, &call->boxes.y1, &call->boxes.x2,
+    &call->boxes.y2 };
 
   for (int k = 0; k < 4; k++) {
     ptrdiff_t stride = columns[k]->stride ? columns[k]->stride : (ptrdiff_t) sizeof (float);
@@ -268,8 +268,10 @@ make_options (BoxCall *call, BoxRandom *random, uint32_t classes)
       listed |= call->class_options[k].class_id == id;
     if (listed || chance (random, 30))
       continue;
-    *c = (nms_class_options){ .size = sizeof *c, .class_id = id,
-      .set = boxrandom_below (random, 8), .iou_threshold = iou_near (call, random),
+    *c = (nms_class_options) { .size = sizeof *c,
+      .class_id = id,
+      .set = boxrandom_below (random, 8),
+      .iou_threshold = iou_near (call, random),
       .score_threshold = score_near (call, random),
       .max_detections = boxrandom_below (random, MIN (n, 12) + 2) };
     o->class_option_count++;
@@ -284,7 +286,7 @@ boxcall_random (BoxCall *call, BoxRandom *random, int temper, size_t count)
   static const uint32_t class_counts[] = { 0, 1, 2, 3, 8, 1000 };
   uint32_t classes = class_counts[boxrandom_below (random, COUNT (class_counts))];
 
-  *call = (BoxCall){ .boxes = { .size = sizeof call->boxes, .count = count } };
+  *call = (BoxCall) { .boxes = { .size = sizeof call->boxes, .count = count } };
   make_corners (call, random, temper);
   make_scores (call, random, temper);
   make_others (call, random, classes);
@@ -298,7 +300,7 @@ boxcall_distinct_scores (BoxCall *call, BoxRandom *random)
 
   if (!call->score)
     call->score = allocate (n, sizeof *call->score);
-  call->boxes.score = (nms_column){ call->score, 0 };
+  call->boxes.score = (nms_column) { call->score, 0 };
   for (size_t i = 0; i < n; i++) {
     size_t j = boxrandom_below (random, (uint32_t) i + 1);
     call->score[i] = call->score[j];
@@ -314,5 +316,5 @@ boxcall_clear (BoxCall *call)
   free (call->class_id);
   free (call->exclude);
   free (call->parent);
-  *call = (BoxCall){ 0 };
+  *call = (BoxCall) { 0 };
 }

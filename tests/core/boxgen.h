@@ -24,11 +24,11 @@ float boxrandom_unit (BoxRandom *random);                     /* from 0 to 1 */
 
 enum {
   BOXGEN_UNIFORM,
-  BOXGEN_GRID,     /* small integers: overlaps that hit thresholds */
-  BOXGEN_CROWD,    /* copies of few objects with small shifts, as detectors write them */
-  BOXGEN_EQUAL,    /* few different boxes, many times */
-  BOXGEN_SCALED,   /* BOXGEN_CROWD times a small or large power of two */
-  BOXGEN_HOSTILE,  /* NaN, infinities, limits, flipped, -0, subnormals */
+  BOXGEN_GRID,    /* small integers: overlaps that hit thresholds */
+  BOXGEN_CROWD,   /* copies of few objects with small shifts, as detectors write them */
+  BOXGEN_EQUAL,   /* few different boxes, many times */
+  BOXGEN_SCALED,  /* BOXGEN_CROWD times a small or large power of two */
+  BOXGEN_HOSTILE, /* NaN, infinities, limits, flipped, -0, subnormals */
   BOXGEN_TEMPERS
 };
 

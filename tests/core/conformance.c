@@ -33,10 +33,10 @@ conformance_set_yxyx (nms_boxes *boxes, const float *rows)
 {
   const ptrdiff_t stride = 4 * sizeof (float);
 
-  boxes->y1 = (nms_column){ rows, stride };
-  boxes->x1 = (nms_column){ rows + 1, stride };
-  boxes->y2 = (nms_column){ rows + 2, stride };
-  boxes->x2 = (nms_column){ rows + 3, stride };
+  boxes->y1 = (nms_column) { rows, stride };
+  boxes->x1 = (nms_column) { rows + 1, stride };
+  boxes->y2 = (nms_column) { rows + 2, stride };
+  boxes->x2 = (nms_column) { rows + 3, stride };
 }
 
 void
@@ -53,13 +53,12 @@ conformance_run (const nms_boxes *boxes, const nms_options *options, nms_result 
     g_assert_cmpstr (difference, ==, NULL);
     ref_result_clear (&expected);
   }
-  *result = (nms_result){ .size = sizeof *result };
+  *result = (nms_result) { .size = sizeof *result };
   g_assert_cmpint (nms_run (context, boxes, options, result), ==, NMS_OK);
 }
 
 void
-conformance_fail (const nms_boxes *boxes, const nms_options *options, int error,
-    const char *detail)
+conformance_fail (const nms_boxes *boxes, const nms_options *options, int error, const char *detail)
 {
   nms_result result = { .size = sizeof result };
 

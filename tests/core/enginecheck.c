@@ -166,7 +166,7 @@ run_into_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *opti
 {
   size_t n = boxes->count;
   size_t capacity = options->max_detections && options->max_detections < n ? options->max_detections
-                                                                       : n;
+                                                                           : n;
   int32_t *kept = allocate (capacity, sizeof *kept);
   uint8_t *outcome = allocate (n, sizeof *outcome);
   int32_t *suppressed_by = allocate (n, sizeof *suppressed_by);
@@ -253,8 +253,7 @@ enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *op
     enginecheck_use (&own, e);
     for (uint32_t combination = 0; combination < 4 && !difference; combination++) {
       own.outputs = outputs_of (combination);
-      difference = located (run_once (ctx, boxes, &own, &expected), engine, "nms_run",
-          own.outputs);
+      difference = located (run_once (ctx, boxes, &own, &expected), engine, "nms_run", own.outputs);
       if (!difference && how == ENGINECHECK_FULL)
         difference = located (run_into_once (ctx, boxes, &own, &expected, own.outputs), engine,
             "nms_run_into", own.outputs);

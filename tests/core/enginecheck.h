@@ -18,7 +18,7 @@ extern const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1];
 int enginecheck_count (void);
 void enginecheck_use (nms_options *options, int number);
 
-#define ENGINECHECK_ALL_OUTPUTS                                                                    \
+#define ENGINECHECK_ALL_OUTPUTS \
   (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)
 
 /* Describes the first difference between `result`, which must have all outputs, and the

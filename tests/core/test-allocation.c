@@ -35,10 +35,10 @@ void __wrap_free (void *memory);
 #define BLOCKS 64
 
 static struct {
-  int armed;       /* counts only while a library function runs */
-  int fail_at;     /* index of the allocation that fails; -1: none fails */
-  int calls;       /* allocations so far */
-  size_t held;     /* bytes */
+  int armed;   /* counts only while a library function runs */
+  int fail_at; /* index of the allocation that fails; -1: none fails */
+  int calls;   /* allocations so far */
+  size_t held; /* bytes */
   struct {
     void *memory;
     size_t size;
@@ -196,8 +196,11 @@ run_all (nms_context *context, const BoxCall *call)
   int32_t *kept = g_new (int32_t, n + 1), *by = g_new (int32_t, n + 1);
   uint8_t *outcome = g_new (uint8_t, n + 1);
   uint32_t *neighbors = g_new (uint32_t, n + 1);
-  nms_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = n,
-    .outcome = outcome, .suppressed_by = by };
+  nms_arrays arrays = { .size = sizeof arrays,
+    .kept = kept,
+    .kept_capacity = n,
+    .outcome = outcome,
+    .suppressed_by = by };
   nms_options options = call->options;
   nms_result result = { .size = sizeof result };
   int error;
@@ -242,7 +245,7 @@ test_steady (void)
   nms_result result = { .size = sizeof result };
   nms_class_options classes[BOXGEN_CLASS_OPTIONS];
   for (int32_t i = 0; i < BOXGEN_CLASS_OPTIONS; i++)
-    classes[i] = (nms_class_options){ .size = sizeof classes[i], .class_id = i };
+    classes[i] = (nms_class_options) { .size = sizeof classes[i], .class_id = i };
   nms_options_init (&call.options, sizeof call.options);
   call.options.class_options = classes;
   call.options.class_option_count = BOXGEN_CLASS_OPTIONS;
@@ -385,8 +388,8 @@ formula (size_t boxes, size_t class_options)
 static void
 test_formula (void)
 {
-  static const size_t boxes[]
-      = { 0, 1, 255, 256, 257, 1000, 4096, 8400, 10000, 25200, 65535, 65536, 100000, 699050 };
+  static const size_t boxes[] = { 0, 1, 255, 256, 257, 1000, 4096, 8400, 10000, 25200, 65535, 65536,
+    100000, 699050 };
   static const size_t classes[] = { 0, 1, 5, 80, 1203, 100000, 699050 };
 
   for (size_t b = 0; b < G_N_ELEMENTS (boxes); b++)
@@ -524,18 +527,11 @@ test_failed_reserve (void)
   free_context (&context);
 }
 
-static const TestCase cases[] = {
-  { "/allocation/watch", test_watch },
-  { "/allocation/steady", test_steady },
-  { "/allocation/reserve", test_reserve },
-  { "/allocation/methods", test_methods },
-  { "/allocation/method-fails", test_method_fails },
-  { "/allocation/bad-calls", test_bad_calls },
-  { "/allocation/formula", test_formula },
-  { "/allocation/growth", test_growth },
-  { "/allocation/failures", test_failures },
-  { "/allocation/failed-reserve", test_failed_reserve },
-  { NULL }
-};
+static const TestCase cases[] = { { "/allocation/watch", test_watch },
+  { "/allocation/steady", test_steady }, { "/allocation/reserve", test_reserve },
+  { "/allocation/methods", test_methods }, { "/allocation/method-fails", test_method_fails },
+  { "/allocation/bad-calls", test_bad_calls }, { "/allocation/formula", test_formula },
+  { "/allocation/growth", test_growth }, { "/allocation/failures", test_failures },
+  { "/allocation/failed-reserve", test_failed_reserve }, { NULL } };
 
 TEST_PROGRAM (cases);

@@ -53,7 +53,7 @@ draw_boxes (Call *c, GRand *random)
     c->rows[4 * i + 3] = (float) (y + between (random, 40.0, 60.0));
     c->class_id[i] = g_rand_int_range (random, 0, classes);
   }
-  c->boxes = (nms_boxes){ .size = sizeof c->boxes, .count = count };
+  c->boxes = (nms_boxes) { .size = sizeof c->boxes, .count = count };
   nms_boxes_set_rows (&c->boxes, c->rows);
   c->boxes.score.data = c->score;
   if (g_rand_boolean (random))
@@ -98,9 +98,6 @@ test_equal_reference (void)
   nms_context_free (&ctx);
 }
 
-static const TestCase cases[] = {
-  { "/batches/equal-reference", test_equal_reference },
-  { NULL }
-};
+static const TestCase cases[] = { { "/batches/equal-reference", test_equal_reference }, { NULL } };
 
 TEST_PROGRAM (cases);

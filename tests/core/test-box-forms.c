@@ -170,15 +170,10 @@ test_bfloat16_boxes (void)
   nms_context_free (&context);
 }
 
-static const TestCase cases[] = {
-  { "/box-forms/set-rows", test_set_rows },
-  { "/box-forms/center", test_center },
-  { "/box-forms/corner-size", test_corner_size },
-  { "/box-forms/hostile", test_hostile },
-  { "/box-forms/iou", test_iou },
-  { "/box-forms/bfloat16", test_bfloat16 },
-  { "/box-forms/bfloat16-boxes", test_bfloat16_boxes },
-  { NULL }
-};
+static const TestCase cases[] = { { "/box-forms/set-rows", test_set_rows },
+  { "/box-forms/center", test_center }, { "/box-forms/corner-size", test_corner_size },
+  { "/box-forms/hostile", test_hostile }, { "/box-forms/iou", test_iou },
+  { "/box-forms/bfloat16", test_bfloat16 }, { "/box-forms/bfloat16-boxes", test_bfloat16_boxes },
+  { NULL } };
 
 TEST_PROGRAM (cases);

@@ -260,10 +260,7 @@ test_time (void)
   }
 }
 
-static const TestCase cases[] = {
-  { "/candidates/results", test_results },
-  { "/candidates/time", test_time },
-  { NULL }
-};
+static const TestCase cases[] = { { "/candidates/results", test_results },
+  { "/candidates/time", test_time }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -61,9 +61,11 @@ draw_options (Call *c, GRand *random, int32_t factor)
   if (one_in (random, 3))
     return;
   for (int k = 0; k < 2; k++)
-    c->class_options[k] = (nms_class_options){ .size = sizeof *c->class_options,
-      .class_id = k * factor, .set = (uint32_t) g_rand_int_range (random, 0, 8),
-      .iou_threshold = 0.4f, .score_threshold = 0.1f,
+    c->class_options[k] = (nms_class_options) { .size = sizeof *c->class_options,
+      .class_id = k * factor,
+      .set = (uint32_t) g_rand_int_range (random, 0, 8),
+      .iou_threshold = 0.4f,
+      .score_threshold = 0.1f,
       .max_detections = (uint64_t) g_rand_int_range (random, 0, 300) };
   o->class_options = c->class_options;
   o->class_option_count = 2;
@@ -84,7 +86,7 @@ draw_call (Call *c, GRand *random)
     c->class_id[i] = (int32_t) (at * at * classes) * factor;
     draw_box (c, random, i, objects, levels);
   }
-  c->boxes = (nms_boxes){ .size = sizeof c->boxes, .count = count };
+  c->boxes = (nms_boxes) { .size = sizeof c->boxes, .count = count };
   nms_boxes_set_rows (&c->boxes, c->rows);
   c->boxes.score.data = c->score;
   c->boxes.class_id.data = c->class_id;
@@ -132,7 +134,7 @@ test_engine_in_use (void)
     draw_box (c, random, i, 10, 1 << 24);
     c->class_id[i] = (int32_t) (i / 700);
   }
-  c->boxes = (nms_boxes){ .size = sizeof c->boxes, .count = MOST };
+  c->boxes = (nms_boxes) { .size = sizeof c->boxes, .count = MOST };
   nms_boxes_set_rows (&c->boxes, c->rows);
   c->boxes.score.data = c->score;
   c->boxes.class_id.data = c->class_id;
@@ -144,10 +146,7 @@ test_engine_in_use (void)
   g_rand_free (random);
 }
 
-static const TestCase cases[] = {
-  { "/class-partitions/equal-reference", test_equal_reference },
-  { "/class-partitions/engine-in-use", test_engine_in_use },
-  { NULL }
-};
+static const TestCase cases[] = { { "/class-partitions/equal-reference", test_equal_reference },
+  { "/class-partitions/engine-in-use", test_engine_in_use }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -102,7 +102,7 @@ draw_options (Call *c)
   if (!one_in (c, 3) || c->class_id[0] > INT32_MAX - OPTIONS)
     return;
   for (size_t i = 0; i < OPTIONS; i++)
-    c->class_options[i] = (nms_class_options){ .size = sizeof c->class_options[i],
+    c->class_options[i] = (nms_class_options) { .size = sizeof c->class_options[i],
       .class_id = c->class_id[0] + (int32_t) i,
       .set = (uint32_t) g_rand_int_range (c->random, 0, 8),
       .iou_threshold = (float) g_rand_double (c->random),
@@ -127,7 +127,7 @@ check_round (nms_context *ctx, guint32 seed)
   c.parent = g_new (int32_t, c.count);
   draw_boxes (&c);
   draw_options (&c);
-  c.boxes = (nms_boxes){ .size = sizeof c.boxes, .count = c.count };
+  c.boxes = (nms_boxes) { .size = sizeof c.boxes, .count = c.count };
   nms_boxes_set_rows (&c.boxes, c.rows);
   c.boxes.score.data = c.score;
   c.boxes.class_id.data = c.class_id;
@@ -158,9 +158,6 @@ test_equal_reference (void)
   nms_context_free (&ctx);
 }
 
-static const TestCase cases[] = {
-  { "/classes/equal-reference", test_equal_reference },
-  { NULL }
-};
+static const TestCase cases[] = { { "/classes/equal-reference", test_equal_reference }, { NULL } };
 
 TEST_PROGRAM (cases);

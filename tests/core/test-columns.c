@@ -143,8 +143,10 @@ test_outputs (void)
     guarded_init (&suppressed_by, n * sizeof (int32_t), at_end);
     guarded_init (&neighbors, n * sizeof (uint32_t), at_end);
     guarded_init (&rows, n * 4 * sizeof (float), at_end);
-    nms_arrays arrays = { .size = sizeof arrays, .kept = (int32_t *) kept.data,
-      .kept_capacity = n, .outcome = (uint8_t *) outcome.data,
+    nms_arrays arrays = { .size = sizeof arrays,
+      .kept = (int32_t *) kept.data,
+      .kept_capacity = n,
+      .outcome = (uint8_t *) outcome.data,
       .suppressed_by = (int32_t *) suppressed_by.data };
     g_assert_cmpint (nms_run_into (context, &call.boxes, &call.options, &arrays, &result), ==,
         NMS_OK);
@@ -167,8 +169,8 @@ test_outputs (void)
 static void
 test_absent (void)
 {
-  static const float rows[][4]
-      = { { 0, 0, 4, 2 }, { 0, 0, 4, 4 }, { 0, 0, 4, 3.5f }, { 9, 9, 12, 12 } };
+  static const float rows[][4] = { { 0, 0, 4, 2 }, { 0, 0, 4, 4 }, { 0, 0, 4, 3.5f },
+    { 9, 9, 12, 12 } };
   nms_boxes boxes = { .size = sizeof boxes, .count = G_N_ELEMENTS (rows) };
   nms_result result = { .size = sizeof result };
 
@@ -182,16 +184,12 @@ test_absent (void)
   g_assert_null (result.outcome);
   g_assert_null (result.suppressed_by);
 
-  boxes = (nms_boxes){ .size = sizeof boxes };
+  boxes = (nms_boxes) { .size = sizeof boxes };
   g_assert_cmpint (nms_run (context, &boxes, NULL, &result), ==, NMS_OK);
   g_assert_cmpuint (result.kept_count, ==, 0);
 }
 
-static const TestCase cases[] = {
-  TEST_ROWS ("/columns/stride/%s", test_strides, strides),
-  { "/columns/outputs", test_outputs },
-  { "/columns/absent", test_absent },
-  { NULL }
-};
+static const TestCase cases[] = { TEST_ROWS ("/columns/stride/%s", test_strides, strides),
+  { "/columns/outputs", test_outputs }, { "/columns/absent", test_absent }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

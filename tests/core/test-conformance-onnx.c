@@ -28,8 +28,8 @@ typedef struct {
 } OnnxRow;
 
 #define SIX_BOXES_CENTERED \
-  0.5f, 0.5f, 1, 1, 0.5f, 0.6f, 1, 1, 0.5f, 0.4f, 1, 1, 0.5f, 10.5f, 1, 1, 0.5f, 10.6f, \
-  1, 1, 0.5f, 100.5f, 1, 1
+  0.5f, 0.5f, 1, 1, 0.5f, 0.6f, 1, 1, 0.5f, 0.4f, 1, 1, 0.5f, 10.5f, 1, 1, 0.5f, 10.6f, 1, 1, \
+      0.5f, 100.5f, 1, 1
 
 static const OnnxRow rows[] = {
   { "test_nonmaxsuppression_suppress_by_IOU", .batches = 1, .classes = 1, .count = 6,
@@ -136,10 +136,8 @@ test_row (gconstpointer data)
   }
 }
 
-static const TestCase cases[] = {
-  TEST_ROWS ("/conformance/onnx/%s", test_row, rows),
+static const TestCase cases[] = { TEST_ROWS ("/conformance/onnx/%s", test_row, rows),
 
-  { NULL }
-};
+  { NULL } };
 
 TEST_PROGRAM (cases, conformance_start, conformance_finish);

@@ -143,14 +143,9 @@ test_trim (void)
   nms_context_free (&context);
 }
 
-static const TestCase cases[] = {
-  { "/context/life", test_life },
-  { "/context/engine", test_engine },
-  { "/context/engine-in-use", test_engine_in_use },
-  { "/context/names", test_names },
-  { "/context/version", test_version },
-  { "/context/trim", test_trim },
-  { NULL }
-};
+static const TestCase cases[] = { { "/context/life", test_life },
+  { "/context/engine", test_engine }, { "/context/engine-in-use", test_engine_in_use },
+  { "/context/names", test_names }, { "/context/version", test_version },
+  { "/context/trim", test_trim }, { NULL } };
 
 TEST_PROGRAM (cases);

@@ -24,11 +24,11 @@ typedef struct {
 static void
 call_init (Call *call)
 {
-  *call = (Call){ .boxes = { .size = sizeof call->boxes, .count = G_N_ELEMENTS (corners) } };
+  *call = (Call) { .boxes = { .size = sizeof call->boxes, .count = G_N_ELEMENTS (corners) } };
   nms_boxes_set_rows (&call->boxes, corners[0]);
   nms_options_init (&call->options, sizeof call->options);
   for (int i = 0; i < 2; i++)
-    call->classes[i] = (nms_class_options){ .size = sizeof call->classes[i], .class_id = i };
+    call->classes[i] = (nms_class_options) { .size = sizeof call->classes[i], .class_id = i };
   call->options.class_options = call->classes;
 }
 
@@ -52,8 +52,11 @@ must_fail (const Call *call, int error, const char *detail)
   int32_t kept[3], by[3];
   uint8_t outcome[3];
   uint32_t neighbors[3];
-  nms_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = 3,
-    .outcome = outcome, .suppressed_by = by };
+  nms_arrays arrays = { .size = sizeof arrays,
+    .kept = kept,
+    .kept_capacity = 3,
+    .outcome = outcome,
+    .suppressed_by = by };
   Call good;
 
   memset (&result, 0x3c, sizeof result);
@@ -110,8 +113,7 @@ test_null (void)
   g_assert_cmpstr (nms_context_error (context), ==, "arrays is NULL");
   g_assert_cmpint (nms_run_into (context, &call.boxes, NULL, &arrays, NULL), ==,
       NMS_ERROR_ARGUMENT);
-  g_assert_cmpint (nms_count_neighbors (context, &call.boxes, NULL, NULL), ==,
-      NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (nms_count_neighbors (context, &call.boxes, NULL, NULL), ==, NMS_ERROR_ARGUMENT);
   g_assert_cmpstr (nms_context_error (context), ==, "neighbors is NULL");
   must_work (&call);
 }
@@ -122,8 +124,7 @@ test_columns (void)
   for (int i = 0; i < 4; i++) {
     Call call;
     call_init (&call);
-    nms_column *columns[4]
-        = { &call.boxes.x1, &call.boxes.y1, &call.boxes.x2, &call.boxes.y2 };
+    nms_column *columns[4] = { &call.boxes.x1, &call.boxes.y1, &call.boxes.x2, &call.boxes.y2 };
     columns[i]->data = NULL;
     must_fail (&call, NMS_ERROR_ARGUMENT, "a corner column of boxes is NULL");
   }
@@ -263,8 +264,7 @@ test_class_options (void)
   call.options.class_option_count = 2;
   must_work (&call);
   call.options.class_options = NULL;
-  must_fail (&call, NMS_ERROR_ARGUMENT,
-      "class_options is NULL but class_option_count is 2");
+  must_fail (&call, NMS_ERROR_ARGUMENT, "class_options is NULL but class_option_count is 2");
 
   call_init (&call);
   call.options.class_option_count = NMS_MAX_CLASS_OPTIONS + 1;
@@ -324,8 +324,8 @@ test_duplicate_class (void)
 static void
 test_strerror (void)
 {
-#define CHECK(name, value, text)                                                                   \
-  g_assert_cmpint (name, ==, value);                                                               \
+#define CHECK(name, value, text) \
+  g_assert_cmpint (name, ==, value); \
   g_assert_cmpstr (nms_strerror (name), ==, text);
   NMS_ERROR_LIST (CHECK)
 #undef CHECK
@@ -335,19 +335,13 @@ test_strerror (void)
   g_assert_cmpstr (nms_strerror (INT_MAX), ==, "unknown error");
 }
 
-static const TestCase cases[] = {
-  { "/errors/null", test_null },
-  { "/errors/columns", test_columns },
-  { "/errors/count", test_count },
+static const TestCase cases[] = { { "/errors/null", test_null },
+  { "/errors/columns", test_columns }, { "/errors/count", test_count },
   { "/errors/iou-threshold", test_iou_threshold },
-  { "/errors/score-threshold", test_score_threshold },
-  { "/errors/unsupported", test_unsupported },
-  { "/errors/reserved", test_reserved },
-  { "/errors/methods", test_methods },
+  { "/errors/score-threshold", test_score_threshold }, { "/errors/unsupported", test_unsupported },
+  { "/errors/reserved", test_reserved }, { "/errors/methods", test_methods },
   { "/errors/class-options", test_class_options },
-  { "/errors/duplicate-class", test_duplicate_class },
-  { "/errors/strerror", test_strerror },
-  { NULL }
-};
+  { "/errors/duplicate-class", test_duplicate_class }, { "/errors/strerror", test_strerror },
+  { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -20,8 +20,8 @@
 
 typedef enum { PLAIN, UPWARD, DOWNWARD, TOWARD_ZERO, FLUSH, FLUSH_UPWARD, MODES } Mode;
 
-static const char *const mode_names[MODES + 1]
-    = { "plain", "upward", "downward", "toward-zero", "flush", "flush-upward" };
+static const char *const mode_names[MODES + 1] = { "plain", "upward", "downward", "toward-zero",
+  "flush", "flush-upward" };
 
 static uint64_t
 get_register (void)
@@ -30,7 +30,7 @@ get_register (void)
   return _mm_getcsr () & ~0x3fu; /* without the flags of exceptions */
 #elif defined(__aarch64__)
   uint64_t value;
-  __asm__ volatile ("mrs %0, fpcr" : "=r"(value));
+  __asm__ volatile("mrs %0, fpcr" : "=r"(value));
   return value;
 #else
   return (uint64_t) fegetround ();
@@ -45,9 +45,9 @@ set_flush (int on)
   _mm_setcsr ((_mm_getcsr () & ~bits) | (on ? bits : 0));
 #elif defined(__aarch64__)
   uint64_t value, bit = (uint64_t) 1 << 24;
-  __asm__ volatile ("mrs %0, fpcr" : "=r"(value));
+  __asm__ volatile("mrs %0, fpcr" : "=r"(value));
   value = on ? value | bit : value & ~bit;
-  __asm__ volatile ("msr fpcr, %0" : : "r"(value));
+  __asm__ volatile("msr fpcr, %0" : : "r"(value));
 #else
   (void) on;
 #endif
@@ -56,8 +56,8 @@ set_flush (int on)
 static void
 enter (Mode mode)
 {
-  static const int rounding[MODES]
-      = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST, FE_UPWARD };
+  static const int rounding[MODES] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO,
+    FE_TONEAREST, FE_UPWARD };
 
   fesetround (rounding[mode]);
   set_flush (mode == FLUSH || mode == FLUSH_UPWARD);
@@ -101,7 +101,7 @@ typedef struct {
 static void
 copy_init (Copy *copy, size_t n)
 {
-  *copy = (Copy){ .result = { .size = sizeof copy->result } };
+  *copy = (Copy) { .result = { .size = sizeof copy->result } };
   copy->kept = g_new0 (int32_t, n + 1);
   copy->outcome = g_new0 (uint8_t, n + 1);
   copy->suppressed_by = g_new0 (int32_t, n + 1);
@@ -120,8 +120,10 @@ static void
 run_in_mode (Mode mode, nms_context *context, const nms_boxes *boxes, const nms_options *options,
     Copy *copy)
 {
-  nms_arrays arrays = { .size = sizeof arrays, .kept = copy->kept,
-    .kept_capacity = boxes->count, .outcome = copy->outcome,
+  nms_arrays arrays = { .size = sizeof arrays,
+    .kept = copy->kept,
+    .kept_capacity = boxes->count,
+    .outcome = copy->outcome,
     .suppressed_by = copy->suppressed_by };
   uint64_t before, after;
   int error;
@@ -142,8 +144,11 @@ run_batch_in_mode (Mode mode, nms_context *context, const nms_boxes *boxes,
 {
   const size_t offsets[2] = { 0, boxes->count };
   size_t kept_offsets[2];
-  nms_batch_arrays arrays = { .size = sizeof arrays, .kept = copy->kept,
-    .kept_capacity = boxes->count, .kept_offsets = kept_offsets, .outcome = copy->outcome,
+  nms_batch_arrays arrays = { .size = sizeof arrays,
+    .kept = copy->kept,
+    .kept_capacity = boxes->count,
+    .kept_offsets = kept_offsets,
+    .outcome = copy->outcome,
     .suppressed_by = copy->suppressed_by };
   uint64_t before, after;
   int error;
@@ -272,9 +277,9 @@ test_helpers (gconstpointer data)
   static const float in[][4] = { { 0.1f, 0.2f, 0.3f, 0.7f }, { -0.1f, 16777216, 3, 1 },
     { 0, 0, 0x1p-126f, 0x1p-149f }, { 0x1p-149f, -0x1p-126f, 0x1p-130f, 0x1.8p-126f },
     { 1, 1, 0x1p-24f, 0x1.000002p-24f } };
-  static const float pairs[][2][4]
-      = { { { 0, 0, 3, 3 }, { 1, 1, 4, 4 } }, { { 0, 0, 7, 3 }, { 0.1f, 0.2f, 5, 3.3f } },
-          { { 0, 0, 0x1p56f, 0x1p56f }, { 0, 0, 0x1p-12f, 0x1p-8f } } };
+  static const float pairs[][2][4] = { { { 0, 0, 3, 3 }, { 1, 1, 4, 4 } },
+    { { 0, 0, 7, 3 }, { 0.1f, 0.2f, 5, 3.3f } },
+    { { 0, 0, 0x1p56f, 0x1p56f }, { 0, 0, 0x1p-12f, 0x1p-8f } } };
   enum { N = G_N_ELEMENTS (in), PAIRS = G_N_ELEMENTS (pairs) };
   float center[2][N][4], corner[2][N][4], iou[2][PAIRS];
   uint64_t before, after;
@@ -301,12 +306,10 @@ test_helpers (gconstpointer data)
     g_assert_cmpfloat (iou[0][p], ==, ref_iou (pairs[p][0], pairs[p][1]));
 }
 
-static const TestCase cases[] = {
-  TEST_ROWS ("/fpmode/%s/results", test_results, mode_names),
+static const TestCase cases[] = { TEST_ROWS ("/fpmode/%s/results", test_results, mode_names),
   TEST_ROWS ("/fpmode/%s/errors", test_errors, mode_names),
   TEST_ROWS ("/fpmode/%s/helpers", test_helpers, mode_names),
 
-  { NULL }
-};
+  { NULL } };
 
 TEST_PROGRAM (cases);

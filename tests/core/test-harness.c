@@ -39,8 +39,12 @@ set_up (Fixture *f)
   memcpy (f->kept, f->expected.kept, 2 * sizeof *f->kept);
   memcpy (f->outcome, f->expected.outcome, 5);
   memcpy (f->suppressed_by, f->expected.suppressed_by, 5 * sizeof *f->suppressed_by);
-  f->result = (nms_result){ .size = sizeof f->result, .kept_count = 2, .suppressed_count = 1,
-    .over_cap_count = 2, .kept = f->kept, .outcome = f->outcome,
+  f->result = (nms_result) { .size = sizeof f->result,
+    .kept_count = 2,
+    .suppressed_count = 1,
+    .over_cap_count = 2,
+    .kept = f->kept,
+    .outcome = f->outcome,
     .suppressed_by = f->suppressed_by };
 }
 
@@ -175,15 +179,9 @@ test_run (Fixture *f)
 static const struct {
   const char *name;
   void (*check) (Fixture *f);
-} checks[] = {
-  { "counts", test_counts },
-  { "kept", test_kept },
-  { "outcome", test_outcome },
-  { "suppressed-by", test_suppressed_by },
-  { "outputs", test_outputs },
-  { "run", test_run },
-  { NULL }
-};
+} checks[] = { { "counts", test_counts }, { "kept", test_kept }, { "outcome", test_outcome },
+  { "suppressed-by", test_suppressed_by }, { "outputs", test_outputs }, { "run", test_run },
+  { NULL } };
 
 static void
 test_check (gconstpointer row)
@@ -195,10 +193,8 @@ test_check (gconstpointer row)
   tear_down (&f);
 }
 
-static const TestCase cases[] = {
-  TEST_ROWS ("/harness/%s", test_check, checks),
+static const TestCase cases[] = { TEST_ROWS ("/harness/%s", test_check, checks),
 
-  { NULL }
-};
+  { NULL } };
 
 TEST_PROGRAM (cases);

@@ -207,15 +207,11 @@ test_cap_that_is_not_filled (void)
   }
 }
 
-static const TestCase cases[] = {
-  { "/hostile/misjudged-frame", test_misjudged_frame },
-  { "/hostile/cells-that-wrap", test_cells_that_wrap },
-  { "/hostile/far-tiles", test_far_tiles },
+static const TestCase cases[] = { { "/hostile/misjudged-frame", test_misjudged_frame },
+  { "/hostile/cells-that-wrap", test_cells_that_wrap }, { "/hostile/far-tiles", test_far_tiles },
   { "/hostile/classes-that-collide", test_classes_that_collide },
   { "/hostile/boxes-without-area", test_boxes_without_area },
   { "/hostile/nested-boxes", test_nested_boxes },
-  { "/hostile/cap-that-is-not-filled", test_cap_that_is_not_filled },
-  { NULL }
-};
+  { "/hostile/cap-that-is-not-filled", test_cap_that_is_not_filled }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

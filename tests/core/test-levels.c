@@ -210,8 +210,8 @@ bench (void)
 {
   static const size_t counts[] = { 16, 100, 1024, 8400 };
 
-  printf ("%-7s %6s %12s %12s %12s   (median us a call, crowded boxes)\n", "level", "boxes",
-      "auto", "sequential", "sorted");
+  printf ("%-7s %6s %12s %12s %12s   (median us a call, crowded boxes)\n", "level", "boxes", "auto",
+      "sequential", "sorted");
   for (size_t l = 0; levels[l]; l++) {
     nms_context *ctx = nms_context_new ();
     for (size_t c = 0; c < G_N_ELEMENTS (counts); c++) {
@@ -244,11 +244,7 @@ child (const char *argument)
   return strcmp (argument, "--bench") == 0 ? bench () : -1;
 }
 
-static const TestCase cases[] = {
-  TEST_ROWS ("/levels/equal/%s", test_equal, levels + 1),
-  { "/levels/names", test_names },
-  { "/levels/environment", test_environment },
-  { NULL }
-};
+static const TestCase cases[] = { TEST_ROWS ("/levels/equal/%s", test_equal, levels + 1),
+  { "/levels/names", test_names }, { "/levels/environment", test_environment }, { NULL } };
 
 TEST_PROGRAM (cases, .child = child);

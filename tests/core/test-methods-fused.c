@@ -47,9 +47,9 @@ fused_call_random (FusedCall *f, BoxRandom *random, int temper, size_t count)
   for (size_t i = 0; i < count; i++)
     f->angle[i] = boxrandom_below (random, 3) ? boxrandom_unit (random) * 7 - 3.5f : 0;
   if (!boxrandom_below (random, 8))
-    f->call.boxes.angle = (nms_column){ f->angle, 0 };
+    f->call.boxes.angle = (nms_column) { f->angle, 0 };
   if (boxrandom_below (random, 4))
-    f->call.boxes.source = (nms_column){ f->source, 0 };
+    f->call.boxes.source = (nms_column) { f->source, 0 };
 }
 
 static void
@@ -89,8 +89,11 @@ test_ensemble_boxes (void)
   static const int32_t labels[] = { 1, 1, 1, 1, 1, 0 }, sources[] = { 0, 0, 0, 1, 1, 1 };
   static const int32_t by[] = { -1, 0, -1, 2, 2, -1 };
   nms_context *ctx = nms_context_new ();
-  nms_boxes boxes = { .size = sizeof boxes, .count = G_N_ELEMENTS (rows), .score = { scores, 0 },
-    .class_id = { labels, 0 }, .source = { sources, 0 } };
+  nms_boxes boxes = { .size = sizeof boxes,
+    .count = G_N_ELEMENTS (rows),
+    .score = { scores, 0 },
+    .class_id = { labels, 0 },
+    .source = { sources, 0 } };
   nms_result result = { .size = sizeof result };
   nms_options options;
 
@@ -130,7 +133,7 @@ boxes_between (nms_boxes boxes, size_t from, size_t end)
   for (size_t c = 0; c < G_N_ELEMENTS (words); c++)
     skip (words[c], from, 4);
   skip (&boxes.exclude, from, 1);
-  boxes.parent = (nms_column){ 0 };
+  boxes.parent = (nms_column) { 0 };
   boxes.count = end - from;
   return boxes;
 }
@@ -159,8 +162,12 @@ test_batch (void)
   int32_t kept[300];
   float kept_score[300], kept_box[4 * 300];
   size_t ends[IMAGES + 1];
-  const nms_batch_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = 300,
-    .kept_offsets = ends, .kept_score = kept_score, .kept_box = kept_box };
+  const nms_batch_arrays arrays = { .size = sizeof arrays,
+    .kept = kept,
+    .kept_capacity = 300,
+    .kept_offsets = ends,
+    .kept_score = kept_score,
+    .kept_box = kept_box };
 
   g_assert_cmpint (nms_context_set_threads (ctx, 2), ==, NMS_OK);
   for (int round = 0; round < 40; round++) {
@@ -205,7 +212,8 @@ test_drift (void)
     const float x = (float) (i % 32) / 32, y = (float) (i / 32) / 40;
     memcpy (rows[i], (float[4]) { x, y, x + 0.01f, y + 0.01f }, sizeof rows[i]);
   }
-  f.call.boxes = (nms_boxes){ .size = sizeof f.call.boxes, .count = COUNT,
+  f.call.boxes = (nms_boxes) { .size = sizeof f.call.boxes,
+    .count = COUNT,
     .score = { scores, 0 } };
   nms_boxes_set_rows (&f.call.boxes, &rows[0][0]);
   nms_options_init (&f.call.options, sizeof f.call.options);
@@ -216,13 +224,8 @@ test_drift (void)
   nms_context_free (&ctx);
 }
 
-static const TestCase cases[] = {
-  TEST_ROWS ("/methods/fused/row/%s", methodcheck_row, methodrows),
-  { "/methods/fused/ensemble-boxes", test_ensemble_boxes },
-  { "/methods/fused/batch", test_batch },
-  { "/methods/fused/drift", test_drift },
-  { "/methods/fused/random", test_random },
-  { NULL }
-};
+static const TestCase cases[] = { TEST_ROWS ("/methods/fused/row/%s", methodcheck_row, methodrows),
+  { "/methods/fused/ensemble-boxes", test_ensemble_boxes }, { "/methods/fused/batch", test_batch },
+  { "/methods/fused/drift", test_drift }, { "/methods/fused/random", test_random }, { NULL } };
 
 TEST_PROGRAM (cases);

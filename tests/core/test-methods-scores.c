@@ -30,21 +30,21 @@ typedef struct {
   float kept_scores[6];
 } Published;
 
-#define MMCV_BOXES                                                                                \
-  .count = 4, .boxes = { { 6, 3, 8, 7 }, { 3, 6, 9, 11 }, { 3, 7, 10, 12 }, { 1, 4, 13, 7 } },    \
+#define MMCV_BOXES \
+  .count = 4, .boxes = { { 6, 3, 8, 7 }, { 3, 6, 9, 11 }, { 3, 7, 10, 12 }, { 1, 4, 13, 7 } }, \
   .scores = { 0.6f, 0.9f, 0.7f, 0.2f }
 
 /* y1 x1 y2 x2, which makes no difference */
-#define TENSORFLOW_BOXES                                                                          \
-  .count = 6,                                                                                     \
-  .boxes = { { 0, 0, 1, 1 }, { 0, 0.1f, 1, 1.1f }, { 0, -0.1f, 1, 0.9f }, { 0, 10, 1, 11 },       \
-    { 0, 10.1f, 1, 11.1f }, { 0, 100, 1, 101 } },                                                 \
+#define TENSORFLOW_BOXES \
+  .count = 6, \
+  .boxes = { { 0, 0, 1, 1 }, { 0, 0.1f, 1, 1.1f }, { 0, -0.1f, 1, 0.9f }, { 0, 10, 1, 11 }, \
+    { 0, 10.1f, 1, 11.1f }, { 0, 100, 1, 101 } }, \
   .scores = { 0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f }
 
-static const Published published[] = {
-  { "mmcv-linear", NMS_METHOD_SOFT_LINEAR, .threshold = 0.3f, .min_score = 0.01f,
-      .tolerance = 1e-6f, MMCV_BOXES, .kept = { 1, 0, 2, 3 },
-      .kept_scores = { 0.9f, 0.6f, 0.29024392f, 0.2f } },
+static const Published published[] = { { "mmcv-linear", NMS_METHOD_SOFT_LINEAR, .threshold = 0.3f,
+                                           .min_score = 0.01f, .tolerance = 1e-6f, MMCV_BOXES,
+                                           .kept = { 1, 0, 2, 3 },
+                                           .kept_scores = { 0.9f, 0.6f, 0.29024392f, 0.2f } },
   { "mmcv-gaussian", NMS_METHOD_SOFT_GAUSSIAN, .sigma = 0.5f, .min_score = 0.01f,
       .tolerance = 1e-6f, MMCV_BOXES, .kept = { 1, 0, 2, 3 },
       .kept_scores = { 0.9f, 0.59630775f, 0.3527551f, 0.18650459f } },
@@ -53,8 +53,7 @@ static const Published published[] = {
   { "tensorflow-gaussian", NMS_METHOD_SOFT_GAUSSIAN, .sigma = 1, .tolerance = 1e-3f,
       TENSORFLOW_BOXES, .kept = { 3, 0, 1, 5, 4, 2 },
       .kept_scores = { 0.95f, 0.9f, 0.384f, 0.3f, 0.256f, 0.197f } },
-  { NULL }
-};
+  { NULL } };
 
 static void
 test_published (gconstpointer data)
@@ -159,7 +158,7 @@ test_random_rotated (void)
     call.options.method = NMS_METHOD_HARD;
     call.options.metric = 1 + boxrandom_below (&random, 3);
     call.options.iou_threshold = boxrandom_unit (&random) * 0.9f;
-    call.boxes.angle = (nms_column){ angle, 0 };
+    call.boxes.angle = (nms_column) { angle, 0 };
     methodcheck_call (ctx, &call, round);
     boxcall_clear (&call);
   }
@@ -179,11 +178,13 @@ test_rotated_scores (void)
   } cases[] = {
     { NMS_METHOD_SOFT_LINEAR, NMS_METRIC_IOU, 1 - 0.70710678 },
     { NMS_METHOD_SOFT_LINEAR, NMS_METRIC_IOS, 1 - 0.82842712 },
-    { NMS_METHOD_SOFT_GAUSSIAN, NMS_METRIC_IOU, 0.36787944 },     /* exp (-0.5 / 0.5) */
+    { NMS_METHOD_SOFT_GAUSSIAN, NMS_METRIC_IOU, 0.36787944 }, /* exp (-0.5 / 0.5) */
     { NMS_METHOD_MATRIX_LINEAR, NMS_METRIC_IOU, 1 - 0.70710678 },
-    { NMS_METHOD_MATRIX_GAUSSIAN, NMS_METRIC_IOU, 0.36787944 },   /* exp (-2 * 0.5) */
+    { NMS_METHOD_MATRIX_GAUSSIAN, NMS_METRIC_IOU, 0.36787944 }, /* exp (-2 * 0.5) */
   };
-  nms_boxes boxes = { .size = sizeof boxes, .count = 2, .score = { scores, 0 },
+  nms_boxes boxes = { .size = sizeof boxes,
+    .count = 2,
+    .score = { scores, 0 },
     .angle = { angles, 0 } };
   nms_options options;
 
@@ -293,17 +294,12 @@ test_engine_in_use (void)
   g_assert_cmpstr (nms_context_error (context), ==, "neighbors are counted by metric iou only");
 }
 
-static const TestCase cases[] = {
-  TEST_ROWS ("/methods/scores/row/%s", methodcheck_row, scorerows),
+static const TestCase cases[] = { TEST_ROWS ("/methods/scores/row/%s", methodcheck_row, scorerows),
   TEST_ROWS ("/methods/scores/published/%s", test_published, published),
-  { "/methods/scores/random", test_random },
-  { "/methods/scores/large", test_large },
+  { "/methods/scores/random", test_random }, { "/methods/scores/large", test_large },
   { "/methods/scores/random-rotated", test_random_rotated },
   { "/methods/scores/rotated-scores", test_rotated_scores },
-  { "/methods/scores/exponential", test_exponential },
-  { "/methods/scores/names", test_names },
-  { "/methods/scores/engine-in-use", test_engine_in_use },
-  { NULL }
-};
+  { "/methods/scores/exponential", test_exponential }, { "/methods/scores/names", test_names },
+  { "/methods/scores/engine-in-use", test_engine_in_use }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

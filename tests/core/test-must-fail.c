@@ -34,9 +34,6 @@ test_spoilt_row (void)
   nms_context_free (&context);
 }
 
-static const TestCase cases[] = {
-  { "/must-fail/spoilt-row", test_spoilt_row },
-  { NULL }
-};
+static const TestCase cases[] = { { "/must-fail/spoilt-row", test_spoilt_row }, { NULL } };
 
 TEST_PROGRAM (cases);

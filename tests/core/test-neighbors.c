@@ -23,8 +23,7 @@
 #define BY_IOU NMS_CLASS_IOU_THRESHOLD
 
 /* `expect` lists the number of neighbors of each box. */
-static const HandRow rows[] = {
-  { "no box", "", .iou = 0.5f, .least = ALL },
+static const HandRow rows[] = { { "no box", "", .iou = 0.5f, .least = ALL },
   { "one box is not its own neighbor", "0", .iou = 0, .least = ALL, .inclusive = 1, .count = 1,
       .boxes = { { WHOLE } } },
   { "equal boxes", "2 2 2 0", .iou = 0.5f, .least = ALL, .count = 4,
@@ -38,8 +37,8 @@ static const HandRow rows[] = {
   /* whole-half 1/2, whole-quarter 1/4, half-quarter 1/2 */
   { "overlap equal to the threshold", "0 0 0", .iou = 0.5f, .least = ALL, .count = 3,
       .boxes = { { WHOLE }, { HALF }, { QUARTER } } },
-  { "overlap equal to the threshold, inclusive", "1 2 1", .iou = 0.5f, .least = ALL,
-      .inclusive = 1, .count = 3, .boxes = { { WHOLE }, { HALF }, { QUARTER } } },
+  { "overlap equal to the threshold, inclusive", "1 2 1", .iou = 0.5f, .least = ALL, .inclusive = 1,
+      .count = 3, .boxes = { { WHOLE }, { HALF }, { QUARTER } } },
   { "touching", "0 0", .iou = 0, .least = ALL, .inclusive = 1, .count = 2,
       .boxes = { { WHOLE }, { 4, 0, 8, 4 } } },
   { "scores do not matter", "1 2 1", .iou = 0.4f, .least = ALL, .count = 3,
@@ -81,8 +80,7 @@ static const HandRow rows[] = {
       .boxes = { { WHOLE, .part_of = 1 }, { WHOLE } } },
   { "two parts of one parent", "0 1 1", .iou = 0.25f, .least = ALL, .count = 3,
       .boxes = { { WHOLE }, { HALF, .part_of = 1 }, { HALF, .part_of = 1 } } },
-  { .name = NULL }
-};
+  { .name = NULL } };
 
 static void
 test_row (gconstpointer data)
@@ -136,7 +134,7 @@ typedef struct Crowd {
 static void
 crowd_fill (Crowd *crowd, BoxRandom *random, size_t count, uint32_t equal_percent)
 {
-  crowd->boxes = (nms_boxes){ .size = sizeof crowd->boxes, .count = count };
+  crowd->boxes = (nms_boxes) { .size = sizeof crowd->boxes, .count = count };
   nms_boxes_set_rows (&crowd->boxes, crowd->corners[0]);
   for (size_t i = 0; i < count; i++) {
     float *c = crowd->corners[i];
@@ -224,7 +222,7 @@ test_objects (void)
       crowd->corners[i][2] += object;
     }
     if (round % 4 > 1)
-      memcpy (crowd->corners[7], (float[4]){ 0, -1e18f, 1e18f, 1e18f }, sizeof *crowd->corners);
+      memcpy (crowd->corners[7], (float[4]) { 0, -1e18f, 1e18f, 1e18f }, sizeof *crowd->corners);
     crowd->boxes.class_id.data = round % 8 > 3 ? crowd->ids : NULL;
     for (size_t t = 0; t < G_N_ELEMENTS (thresholds); t++) {
       options.iou_threshold = thresholds[t];
@@ -252,13 +250,9 @@ test_rotated_crowd (void)
   g_free (crowd);
 }
 
-static const TestCase cases[] = {
-  TEST_ROWS ("/neighbors/%s", test_row, rows),
-  { "/neighbors/equal-boxes", test_equal_boxes },
-  { "/neighbors/crowd", test_crowd },
-  { "/neighbors/objects", test_objects },
-  { "/neighbors/rotated-crowd", test_rotated_crowd },
-  { NULL }
-};
+static const TestCase cases[] = { TEST_ROWS ("/neighbors/%s", test_row, rows),
+  { "/neighbors/equal-boxes", test_equal_boxes }, { "/neighbors/crowd", test_crowd },
+  { "/neighbors/objects", test_objects }, { "/neighbors/rotated-crowd", test_rotated_crowd },
+  { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

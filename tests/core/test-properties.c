@@ -77,8 +77,8 @@ run (const nms_boxes *boxes, const nms_options *options, uint32_t engine, Output
   outputs->kept_count = result.kept_count;
   outputs->kept = g_memdup2 (result.kept, result.kept_count * sizeof *result.kept);
   outputs->outcome = g_memdup2 (result.outcome, boxes->count);
-  outputs->suppressed_by
-      = g_memdup2 (result.suppressed_by, boxes->count * sizeof *result.suppressed_by);
+  outputs->suppressed_by = g_memdup2 (result.suppressed_by,
+      boxes->count * sizeof *result.suppressed_by);
 }
 
 static void
@@ -121,8 +121,8 @@ equals_reference (Round *round)
   /* seeds run through all tempers and the sizes 0 to 300 */
   start_round (round, (int) (round->seed % BOXGEN_TEMPERS),
       (size_t) (round->seed / BOXGEN_TEMPERS % 301));
-  end_round (round, enginecheck_run (context, &round->call.boxes, &round->call.options,
-          ENGINECHECK_FULL));
+  end_round (round,
+      enginecheck_run (context, &round->call.boxes, &round->call.options, ENGINECHECK_FULL));
 }
 
 static void
@@ -134,10 +134,9 @@ test_equals_reference (void)
 static void
 equals_reference_small (Round *round)
 {
-  start_round (round, (int) (round->seed % BOXGEN_TEMPERS),
-      boxrandom_below (&round->random, 12));
-  end_round (round, enginecheck_run (context, &round->call.boxes, &round->call.options,
-          ENGINECHECK_FULL));
+  start_round (round, (int) (round->seed % BOXGEN_TEMPERS), boxrandom_below (&round->random, 12));
+  end_round (round,
+      enginecheck_run (context, &round->call.boxes, &round->call.options, ENGINECHECK_FULL));
 }
 
 static void
@@ -151,8 +150,8 @@ equals_reference_large (Round *round)
 {
   start_round (round, (int) (round->seed % BOXGEN_TEMPERS),
       700 + boxrandom_below (&round->random, 2500));
-  end_round (round, enginecheck_run (context, &round->call.boxes, &round->call.options,
-          ENGINECHECK_QUICK));
+  end_round (round,
+      enginecheck_run (context, &round->call.boxes, &round->call.options, ENGINECHECK_QUICK));
 }
 
 static void
@@ -228,8 +227,8 @@ test_consistent (void)
 static void
 gather (const BoxCall *call, const int32_t *from, size_t n, float (*rows)[4])
 {
-  const nms_column *columns[4]
-      = { &call->boxes.x1, &call->boxes.y1, &call->boxes.x2, &call->boxes.y2 };
+  const nms_column *columns[4] = { &call->boxes.x1, &call->boxes.y1, &call->boxes.x2,
+    &call->boxes.y2 };
 
   for (size_t k = 0; k < n; k++)
     for (size_t d = 0; d < 4; d++) {
@@ -252,7 +251,7 @@ is_idempotent (Round *round)
   call->boxes.parent.data = NULL; /* its indices would name other boxes */
   run (&call->boxes, &call->options, NMS_ENGINE_AUTO, &first);
 
-  float(*rows)[4] = g_malloc0_n (first.kept_count + 1, sizeof *rows);
+  float (*rows)[4] = g_malloc0_n (first.kept_count + 1, sizeof *rows);
   float *score = g_new (float, first.kept_count + 1);
   int32_t *class_id = g_new (int32_t, first.kept_count + 1);
   nms_boxes boxes = { .size = sizeof boxes, .count = first.kept_count };
@@ -314,7 +313,7 @@ is_blind_to_order (Round *round)
     from32[i] = (int32_t) from[i];
     at[from[i]] = i;
   }
-  float(*rows)[4] = g_malloc0_n (n + 1, sizeof *rows);
+  float (*rows)[4] = g_malloc0_n (n + 1, sizeof *rows);
   float *score = g_new (float, n + 1);
   int32_t *class_id = g_new (int32_t, n + 1), *parent = g_new (int32_t, n + 1);
   uint8_t *exclude = g_new (uint8_t, n + 1);
@@ -372,7 +371,7 @@ is_symmetric (Round *round)
   run (&call->boxes, &call->options, NMS_ENGINE_AUTO, &first);
 
   nms_boxes boxes = call->boxes;
-  float(*rows)[4] = g_malloc0_n (n + 1, sizeof *rows);
+  float (*rows)[4] = g_malloc0_n (n + 1, sizeof *rows);
   gather (call, NULL, n, rows);
   for (size_t i = 0; i < n; i++) {
     float x1 = rows[i][0], y1 = rows[i][1], x2 = rows[i][2], y2 = rows[i][3];
@@ -425,7 +424,7 @@ obeys_extreme_thresholds (Round *round)
 
     options.iou_threshold = 0;
     run (&call->boxes, &options, enginecheck_engines[e], &o);
-    float(*rows)[4] = g_malloc0_n (o.kept_count + 1, sizeof *rows);
+    float (*rows)[4] = g_malloc0_n (o.kept_count + 1, sizeof *rows);
     gather (call, o.kept, o.kept_count, rows);
     for (size_t a = 0; a < o.kept_count && !difference; a++)
       for (size_t b = a + 1; b < o.kept_count && !difference; b++)
@@ -458,8 +457,8 @@ is_blind_to_history (Round *round)
   if (!difference)
     nms_context_trim (fresh);
   if (!difference)
-    difference
-        = enginecheck_run (fresh, &round->call.boxes, &round->call.options, ENGINECHECK_QUICK);
+    difference = enginecheck_run (fresh, &round->call.boxes, &round->call.options,
+        ENGINECHECK_QUICK);
   nms_context_free (&fresh);
   end_round (round, difference);
 }
@@ -491,18 +490,14 @@ test_iou (void)
   each_round (9000000, 50000, equals_reference_iou);
 }
 
-static const TestCase cases[] = {
-  { "/properties/equals-reference", test_equals_reference },
+static const TestCase cases[] = { { "/properties/equals-reference", test_equals_reference },
   { "/properties/equals-reference-small", test_equals_reference_small },
   { "/properties/equals-reference-large", test_equals_reference_large },
-  { "/properties/consistent", test_consistent },
-  { "/properties/idempotent", test_idempotent },
+  { "/properties/consistent", test_consistent }, { "/properties/idempotent", test_idempotent },
   { "/properties/blind-to-order", test_blind_to_order },
   { "/properties/symmetric", test_symmetric },
   { "/properties/extreme-thresholds", test_extreme_thresholds },
-  { "/properties/blind-to-history", test_blind_to_history },
-  { "/properties/iou", test_iou },
-  { NULL }
-};
+  { "/properties/blind-to-history", test_blind_to_history }, { "/properties/iou", test_iou },
+  { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -63,7 +63,7 @@ test_iou (void)
     { { 0, 0, 4, 4 }, { 0, 0, 4, 2 }, 0.5f },
     { { 0, 0, 4, 4 }, { 2, 0, 6, 4 }, 0x1.555556p-2f }, /* 8 / 24 */
     { { 0, 0, 4, 4 }, { 6, 4, 2, 0 }, 0x1.555556p-2f }, /* the same, flipped */
-    { { 0, 0, 2, 2 }, { 1, 1, 3, 3 }, 0x1.24924ap-3f },  /* 1 / 7 */
+    { { 0, 0, 2, 2 }, { 1, 1, 3, 3 }, 0x1.24924ap-3f }, /* 1 / 7 */
     { { 0, 0, 4, 4 }, { 4, 0, 8, 4 }, 0.0f },
     { { 0, 0, 4, 4 }, { 9, 9, 9, 9 }, 0.0f },
     { { 0, 0, 0, 4 }, { 0, 0, 0, 4 }, 0.0f },
@@ -81,8 +81,8 @@ test_iou (void)
 }
 
 /* WHOLE, HALF and QUARTER of handrows.c, and a box far away. */
-static const float overlapping[][4]
-    = { { 0, 0, 4, 4 }, { 0, 0, 4, 2 }, { 0, 0, 4, 1 }, { 9, 9, 13, 13 } };
+static const float overlapping[][4] = { { 0, 0, 4, 4 }, { 0, 0, 4, 2 }, { 0, 0, 4, 1 },
+  { 9, 9, 13, 13 } };
 
 static void
 test_neighbors (void)
@@ -91,17 +91,19 @@ test_neighbors (void)
   uint32_t n[G_N_ELEMENTS (overlapping)];
   const ptrdiff_t stride = sizeof overlapping[0];
 
-  boxes.x1 = (nms_column){ &overlapping[0][0], stride };
-  boxes.y1 = (nms_column){ &overlapping[0][1], stride };
-  boxes.x2 = (nms_column){ &overlapping[0][2], stride };
-  boxes.y2 = (nms_column){ &overlapping[0][3], stride };
+  boxes.x1 = (nms_column) { &overlapping[0][0], stride };
+  boxes.y1 = (nms_column) { &overlapping[0][1], stride };
+  boxes.x2 = (nms_column) { &overlapping[0][2], stride };
+  boxes.y2 = (nms_column) { &overlapping[0][3], stride };
 
   /* overlaps 0-1: 1/2, 0-2: 1/4, 1-2: 1/2; the default threshold is 1/2 */
   ref_count_neighbors (&boxes, NULL, n);
   g_assert_cmpuint (n[0] + n[1] + n[2] + n[3], ==, 0);
 
-  nms_options options = { .size = sizeof options, .iou_threshold = 0.5f,
-    .score_threshold = -INFINITY, .inclusive = 1 };
+  nms_options options = { .size = sizeof options,
+    .iou_threshold = 0.5f,
+    .score_threshold = -INFINITY,
+    .inclusive = 1 };
   ref_count_neighbors (&boxes, &options, n);
   g_assert_cmpuint (n[0], ==, 1);
   g_assert_cmpuint (n[1], ==, 2);
@@ -114,16 +116,16 @@ test_neighbors (void)
 static void
 test_defaults (void)
 {
-  static const float rows[][4]
-      = { { 0, 0, 4, 2 }, { 0, 0, 4, 4 }, { 0, 0, 4, 3 }, { 0, 0, 4, 3.5f } };
+  static const float rows[][4] = { { 0, 0, 4, 2 }, { 0, 0, 4, 4 }, { 0, 0, 4, 3 },
+    { 0, 0, 4, 3.5f } };
   const ptrdiff_t stride = sizeof rows[0];
   nms_boxes boxes = { .size = sizeof boxes, .count = G_N_ELEMENTS (rows) };
   RefResult result;
 
-  boxes.x1 = (nms_column){ &rows[0][0], stride };
-  boxes.y1 = (nms_column){ &rows[0][1], stride };
-  boxes.x2 = (nms_column){ &rows[0][2], stride };
-  boxes.y2 = (nms_column){ &rows[0][3], stride };
+  boxes.x1 = (nms_column) { &rows[0][0], stride };
+  boxes.y1 = (nms_column) { &rows[0][1], stride };
+  boxes.x2 = (nms_column) { &rows[0][2], stride };
+  boxes.y2 = (nms_column) { &rows[0][3], stride };
   ref_run (&boxes, NULL, &result);
   char *is = describe_reference (&result);
   /* 0-1: 8/16; 0-2: 8/12; 0-3: 8/14 */
@@ -132,14 +134,10 @@ test_defaults (void)
   ref_result_clear (&result);
 }
 
-static const TestCase cases[] = {
-  { "/reference/iou", test_iou },
-  { "/reference/neighbors", test_neighbors },
-  { "/reference/defaults", test_defaults },
+static const TestCase cases[] = { { "/reference/iou", test_iou },
+  { "/reference/neighbors", test_neighbors }, { "/reference/defaults", test_defaults },
   TEST_ROWS ("/reference/row/%s", test_row, handrows),
   TEST_ROWS ("/reference/method/%s", test_method_row, methodrows),
-  TEST_ROWS ("/reference/scores/%s", test_method_row, scorerows),
-  { NULL }
-};
+  TEST_ROWS ("/reference/scores/%s", test_method_row, scorerows), { NULL } };
 
 TEST_PROGRAM (cases);

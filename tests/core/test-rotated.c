@@ -32,11 +32,11 @@ kept_of (const RotatedBox *list, size_t count, float threshold, int inclusive)
   nms_options_init (&options, sizeof options);
   options.iou_threshold = threshold;
   options.inclusive = (uint8_t) inclusive;
-  boxes.x1 = (nms_column){ &list->box[0], sizeof *list };
-  boxes.y1 = (nms_column){ &list->box[1], sizeof *list };
-  boxes.x2 = (nms_column){ &list->box[2], sizeof *list };
-  boxes.y2 = (nms_column){ &list->box[3], sizeof *list };
-  boxes.angle = (nms_column){ &list->angle, sizeof *list };
+  boxes.x1 = (nms_column) { &list->box[0], sizeof *list };
+  boxes.y1 = (nms_column) { &list->box[1], sizeof *list };
+  boxes.x2 = (nms_column) { &list->box[2], sizeof *list };
+  boxes.y2 = (nms_column) { &list->box[3], sizeof *list };
+  boxes.angle = (nms_column) { &list->angle, sizeof *list };
   g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
   return result.kept_count;
 }
@@ -75,10 +75,9 @@ test_known (void)
         { { 10, 10, 20, 20 }, PI / 4 }, 0.828427124746190 / (2 - 0.828427124746190) },
     { "a bar across a bar", { { 0, 40, 100, 60 }, 0 }, { { 0, 40, 100, 60 }, PI / 2 },
         400.0 / 3600 },
-    { "a bar lies along a diagonal", { { 0, -5, 100, 5 }, PI / 4 },
-        { { 0, -5, 100, 5 }, -PI / 4 }, 100.0 / 1900 },
-    { "one inside of the other", { { 0, 0, 100, 100 }, 0.3f }, { { 45, 45, 55, 55 }, 1.1f },
-        0.01 },
+    { "a bar lies along a diagonal", { { 0, -5, 100, 5 }, PI / 4 }, { { 0, -5, 100, 5 }, -PI / 4 },
+        100.0 / 1900 },
+    { "one inside of the other", { { 0, 0, 100, 100 }, 0.3f }, { { 45, 45, 55, 55 }, 1.1f }, 0.01 },
     { "upright boxes around them meet, they do not", { { 0, 0, 100, 4 }, PI / 4 },
         { { 30, -30, 130, -26 }, PI / 4 }, 0 },
     { "touching sides", { { 0, 0, 10, 10 }, PI / 2 }, { { 10, 0, 20, 10 }, PI / 2 }, 0 },
@@ -153,9 +152,13 @@ test_values (void)
 {
   static const RotatedBox list[] = { { { 0, 0, 10, 10 }, NAN }, { { 0, 0, 10, 10 }, INFINITY },
     { { 0, 0, 10, 10 }, 0 }, { { 0, 0, 10, 10 }, -0.0f }, { { 0, 0, 10, 10 }, 1e30f } };
-  nms_boxes boxes = { .size = sizeof boxes, .count = 5, .x1 = { &list->box[0], sizeof *list },
-    .y1 = { &list->box[1], sizeof *list }, .x2 = { &list->box[2], sizeof *list },
-    .y2 = { &list->box[3], sizeof *list }, .angle = { &list->angle, sizeof *list } };
+  nms_boxes boxes = { .size = sizeof boxes,
+    .count = 5,
+    .x1 = { &list->box[0], sizeof *list },
+    .y1 = { &list->box[1], sizeof *list },
+    .x2 = { &list->box[2], sizeof *list },
+    .y2 = { &list->box[3], sizeof *list },
+    .angle = { &list->angle, sizeof *list } };
   nms_result result = { .size = sizeof result };
   nms_options options;
 
@@ -278,8 +281,8 @@ test_precision (void)
 
     for (int i = 0; i < 2; i++) {
       float x = 1000 + 30 * boxrandom_unit (&random), y = 500 + 30 * boxrandom_unit (&random);
-      pair[i] = (RotatedBox){ { x, y, x + 5 + 60 * boxrandom_unit (&random),
-                              y + 5 + 60 * boxrandom_unit (&random) },
+      pair[i] = (RotatedBox) { { x, y, x + 5 + 60 * boxrandom_unit (&random),
+                                   y + 5 + 60 * boxrandom_unit (&random) },
         8 * boxrandom_unit (&random) - 4 };
     }
     exact = ref_rotated_iou (pair[0].box, pair[0].angle, pair[1].box, pair[1].angle);
@@ -306,8 +309,8 @@ test_ties (void)
     float outer[2], inner[2]; /* sides */
     float even;               /* the overlap, rounded */
   } rows[] = {
-    { { 0x1p14f, 0x1p11f }, { 10831, 1549 }, 0x1.000004p-1f },  /* 16777219 / 2^25 */
-    { { 0x1p23f, 4 }, { 5592407, 3 }, 0x1.000004p-1f },         /* 16777221 / 2^25 */
+    { { 0x1p14f, 0x1p11f }, { 10831, 1549 }, 0x1.000004p-1f }, /* 16777219 / 2^25 */
+    { { 0x1p23f, 4 }, { 5592407, 3 }, 0x1.000004p-1f },        /* 16777221 / 2^25 */
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -321,16 +324,10 @@ test_ties (void)
   }
 }
 
-static const TestCase cases[] = {
-  { "/rotated/known", test_known },
-  { "/rotated/moved-as-one", test_moved_as_one },
-  { "/rotated/quarter-turn", test_quarter_turn },
-  { "/rotated/values", test_values },
-  { "/rotated/random", test_random },
-  { "/rotated/ties", test_ties },
-  { "/rotated/thin", test_thin },
-  { "/rotated/precision", test_precision },
-  { NULL }
-};
+static const TestCase cases[] = { { "/rotated/known", test_known },
+  { "/rotated/moved-as-one", test_moved_as_one }, { "/rotated/quarter-turn", test_quarter_turn },
+  { "/rotated/values", test_values }, { "/rotated/random", test_random },
+  { "/rotated/ties", test_ties }, { "/rotated/thin", test_thin },
+  { "/rotated/precision", test_precision }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

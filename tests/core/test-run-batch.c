@@ -70,7 +70,7 @@ batch_init (Batch *b, uint64_t seed)
   BoxRandom random = { seed };
   const uint32_t count = boxrandom_below (&random, 500);
 
-  *b = (Batch){ .images = boxrandom_below (&random, MOST_IMAGES + 1) };
+  *b = (Batch) { .images = boxrandom_below (&random, MOST_IMAGES + 1) };
   boxcall_random (&b->call, &random, (int) (seed % BOXGEN_TEMPERS), b->images ? count : 0);
   for (size_t i = 1; i < b->images; i++)
     b->offsets[i] = boxrandom_below (&random, count + 1);
@@ -81,7 +81,8 @@ batch_init (Batch *b, uint64_t seed)
       b->offsets[k - 1] = swap;
     }
   b->offsets[b->images] = b->call.boxes.count;
-  b->arrays = (nms_batch_arrays){ .size = sizeof b->arrays, .kept_offsets = b->kept_offsets,
+  b->arrays = (nms_batch_arrays) { .size = sizeof b->arrays,
+    .kept_offsets = b->kept_offsets,
     .kept_capacity = least_capacity (b) };
   b->arrays.kept = g_new (int32_t, b->arrays.kept_capacity);
   b->arrays.outcome = g_new (uint8_t, b->call.boxes.count);
@@ -225,13 +226,15 @@ must_fail (Batch *b, int code, const char *text)
 static void
 three_boxes (Batch *b)
 {
-  *b = (Batch){ .images = 2, .offsets = { 0, 1, 3 } };
+  *b = (Batch) { .images = 2, .offsets = { 0, 1, 3 } };
   b->call.corners = calloc (12, sizeof *b->call.corners);
-  b->call.boxes = (nms_boxes){ .size = sizeof b->call.boxes, .count = 3 };
+  b->call.boxes = (nms_boxes) { .size = sizeof b->call.boxes, .count = 3 };
   nms_boxes_set_rows (&b->call.boxes, b->call.corners);
   nms_options_init (&b->call.options, sizeof b->call.options);
-  b->arrays = (nms_batch_arrays){ .size = sizeof b->arrays, .kept = g_new (int32_t, 3),
-    .kept_capacity = 3, .kept_offsets = b->kept_offsets };
+  b->arrays = (nms_batch_arrays) { .size = sizeof b->arrays,
+    .kept = g_new (int32_t, 3),
+    .kept_capacity = 3,
+    .kept_offsets = b->kept_offsets };
   b->result.size = sizeof b->result;
 }
 
@@ -266,8 +269,8 @@ test_offsets (void)
 static void
 test_errors (void)
 {
-  static const nms_class_options twice[2]
-      = { { .size = sizeof *twice }, { .size = sizeof *twice } };
+  static const nms_class_options twice[2] = { { .size = sizeof *twice },
+    { .size = sizeof *twice } };
   Batch b;
 
   three_boxes (&b);
@@ -312,8 +315,8 @@ test_null (void)
   g_assert_cmpint (nms_run_batch (context, &b.call.boxes, b.offsets, 2, NULL, &b.arrays, NULL), ==,
       NMS_ERROR_ARGUMENT);
   g_assert_cmpstr (nms_context_error (context), ==, "result is NULL");
-  g_assert_cmpint (nms_run_batch (context, &b.call.boxes, b.offsets, 2, NULL, &b.arrays,
-          &b.result), ==, NMS_OK);
+  g_assert_cmpint (nms_run_batch (context, &b.call.boxes, b.offsets, 2, NULL, &b.arrays, &b.result),
+      ==, NMS_OK);
   g_free (b.arrays.kept);
   b.arrays.kept = NULL;
   must_fail (&b, NMS_ERROR_ARGUMENT, "kept is NULL");
@@ -388,17 +391,11 @@ test_fork (void)
   batch_clear (&b);
 }
 
-static const TestCase cases[] = {
-  { "/run-batch/random", test_random },
-  { "/run-batch/engine-in-use", test_engine_in_use },
-  { "/run-batch/offsets", test_offsets },
-  { "/run-batch/errors", test_errors },
-  { "/run-batch/null", test_null },
-  { "/run-batch/methods", test_methods },
-  { "/run-batch/arrays-ends", test_arrays_ends },
-  { "/run-batch/thread-numbers", test_thread_numbers },
-  { "/run-batch/fork", test_fork },
-  { NULL }
-};
+static const TestCase cases[] = { { "/run-batch/random", test_random },
+  { "/run-batch/engine-in-use", test_engine_in_use }, { "/run-batch/offsets", test_offsets },
+  { "/run-batch/errors", test_errors }, { "/run-batch/null", test_null },
+  { "/run-batch/methods", test_methods }, { "/run-batch/arrays-ends", test_arrays_ends },
+  { "/run-batch/thread-numbers", test_thread_numbers }, { "/run-batch/fork", test_fork },
+  { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -10,8 +10,8 @@
 
 /* Four boxes that do not overlap, and a copy of the first. */
 enum { N = 5 };
-static const float corners[N][4]
-    = { { 0, 0, 4, 4 }, { 10, 0, 14, 4 }, { 20, 0, 24, 4 }, { 30, 0, 34, 4 }, { 0, 0, 4, 4 } };
+static const float corners[N][4] = { { 0, 0, 4, 4 }, { 10, 0, 14, 4 }, { 20, 0, 24, 4 },
+  { 30, 0, 34, 4 }, { 0, 0, 4, 4 } };
 static const float scores[N] = { 4, 3, 2, 1, 0 };
 
 typedef struct {
@@ -27,8 +27,9 @@ typedef struct {
 static void
 call_init (Call *call, uint32_t engine)
 {
-  *call = (Call){ .boxes = { .size = sizeof call->boxes, .count = N, .score = { scores, 0 } },
-    .arrays = { .size = sizeof call->arrays }, .result = { .size = sizeof call->result } };
+  *call = (Call) { .boxes = { .size = sizeof call->boxes, .count = N, .score = { scores, 0 } },
+    .arrays = { .size = sizeof call->arrays },
+    .result = { .size = sizeof call->result } };
   nms_boxes_set_rows (&call->boxes, corners[0]);
   nms_options_init (&call->options, sizeof call->options);
   call->options.engine = engine;
@@ -154,13 +155,9 @@ test_outlives (void)
     g_assert_cmpint (call.result.kept[k], ==, k);
 }
 
-static const TestCase cases[] = {
-  { "/run-into/counts-only", test_counts_only },
-  { "/run-into/all", test_all },
-  { "/run-into/space", test_space },
+static const TestCase cases[] = { { "/run-into/counts-only", test_counts_only },
+  { "/run-into/all", test_all }, { "/run-into/space", test_space },
   { "/run-into/capacity-of-the-cap", test_capacity_of_the_cap },
-  { "/run-into/outlives", test_outlives },
-  { NULL }
-};
+  { "/run-into/outlives", test_outlives }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

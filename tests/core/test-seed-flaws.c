@@ -25,7 +25,7 @@ typedef struct {
 static void
 frame_init (Frame *f, size_t n)
 {
-  *f = (Frame){ .boxes = { .size = sizeof f->boxes, .count = n } };
+  *f = (Frame) { .boxes = { .size = sizeof f->boxes, .count = n } };
   f->rows = g_malloc0_n (n, sizeof *f->rows);
   f->score = g_malloc0_n (n, sizeof *f->score);
   for (size_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ frame_clear (Frame *f)
 static void
 run (Frame *f, int engine, nms_result *result)
 {
-  *result = (nms_result){ .size = sizeof *result };
+  *result = (nms_result) { .size = sizeof *result };
   enginecheck_use (&f->options, engine);
   f->options.outputs = NMS_OUTPUT_OUTCOME;
   g_assert_cmpint (nms_run (context, &f->boxes, &f->options, result), ==, NMS_OK);
@@ -239,14 +239,10 @@ test_more_than_2_24 (void)
 /* Those programs disagree at IoU == threshold; here the option `inclusive` decides, in
  * all engines: see the rows with 1/3 in handrows.c. */
 
-static const TestCase cases[] = {
-  { "/seed-flaws/lowest-key", test_lowest_key },
-  { "/seed-flaws/all-lowest", test_all_lowest },
-  { "/seed-flaws/no-area", test_no_area },
+static const TestCase cases[] = { { "/seed-flaws/lowest-key", test_lowest_key },
+  { "/seed-flaws/all-lowest", test_all_lowest }, { "/seed-flaws/no-area", test_no_area },
   { "/seed-flaws/exactly-k", test_exactly_k },
   { "/seed-flaws/more-than-4096", test_more_than_4096 },
-  { "/seed-flaws/more-than-2^24", test_more_than_2_24 },
-  { NULL }
-};
+  { "/seed-flaws/more-than-2^24", test_more_than_2_24 }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

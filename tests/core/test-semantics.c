@@ -36,10 +36,8 @@ test_row (gconstpointer data)
   g_assert_cmpstr (difference, ==, NULL);
 }
 
-static const TestCase cases[] = {
-  TEST_ROWS ("/semantics/%s", test_row, handrows),
+static const TestCase cases[] = { TEST_ROWS ("/semantics/%s", test_row, handrows),
 
-  { NULL }
-};
+  { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -175,8 +175,10 @@ draw_options (GRand *r, Call *call)
   for (int32_t id = 0; id < CLASS_OPTIONS; id++)
     if (one_in (r, 2))
       call->class_options[n++] = (nms_class_options) { .size = sizeof *call->class_options,
-        .class_id = id, .set = (uint32_t) g_rand_int_range (r, 0, 8),
-        .iou_threshold = draw_threshold (r), .score_threshold = 0.1f,
+        .class_id = id,
+        .set = (uint32_t) g_rand_int_range (r, 0, 8),
+        .iou_threshold = draw_threshold (r),
+        .score_threshold = 0.1f,
         .max_detections = (uint64_t) g_rand_int_range (r, 0, 5) };
   o->class_options = call->class_options;
   o->class_option_count = n;
@@ -349,13 +351,9 @@ test_classes_in_one_place (void)
   nms_context_free (&spatial);
 }
 
-static const TestCase cases[] = {
-  { "/spatial/few-boxes", test_few_boxes },
-  { "/spatial/some-boxes", test_some_boxes },
-  { "/spatial/many-boxes", test_many_boxes },
+static const TestCase cases[] = { { "/spatial/few-boxes", test_few_boxes },
+  { "/spatial/some-boxes", test_some_boxes }, { "/spatial/many-boxes", test_many_boxes },
   { "/spatial/hostile-layouts-end", test_hostile_layouts_end },
-  { "/spatial/classes-in-one-place", test_classes_in_one_place },
-  { NULL }
-};
+  { "/spatial/classes-in-one-place", test_classes_in_one_place }, { NULL } };
 
 TEST_PROGRAM (cases);

@@ -40,7 +40,7 @@ resized (const void *data, size_t known, size_t size)
 static int
 run (const void *boxes, const void *options, nms_result *result)
 {
-  *result = (nms_result){ .size = sizeof *result };
+  *result = (nms_result) { .size = sizeof *result };
   return nms_run (context, boxes, options, result);
 }
 
@@ -278,8 +278,10 @@ test_class_options (void)
   options.class_options = (const nms_class_options *) entries;
   options.class_option_count = 2;
   for (size_t i = 0; i < 2; i++) {
-    nms_class_options c = { .size = SIZE, .class_id = (int32_t) i + 3,
-      .set = i ? NMS_CLASS_SCORE_THRESHOLD : NMS_CLASS_IOU_THRESHOLD, .iou_threshold = 0.75f,
+    nms_class_options c = { .size = SIZE,
+      .class_id = (int32_t) i + 3,
+      .set = i ? NMS_CLASS_SCORE_THRESHOLD : NMS_CLASS_IOU_THRESHOLD,
+      .iou_threshold = 0.75f,
       .score_threshold = 0.5f };
     memcpy (entries + i * SIZE, &c, sizeof c);
   }
@@ -324,7 +326,8 @@ test_class_option_ends (void)
         NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_SCORE_THRESHOLD },
     { sizeof (nms_class_options), 7 },
   };
-  const nms_class_options full = { .iou_threshold = 0.75f, .score_threshold = 0.15f,
+  const nms_class_options full = { .iou_threshold = 0.75f,
+    .score_threshold = 0.15f,
     .max_detections = 1 };
   nms_boxes boxes = plain_boxes ();
   nms_options options;
@@ -391,8 +394,12 @@ test_arrays_ends (void)
   int32_t kept[3], suppressed_by[3];
   uint8_t outcome[3];
   float kept_score[3], kept_box[12];
-  const nms_arrays full = { .kept = kept, .kept_capacity = 3, .outcome = outcome,
-    .suppressed_by = suppressed_by, .kept_score = kept_score, .kept_box = kept_box };
+  const nms_arrays full = { .kept = kept,
+    .kept_capacity = 3,
+    .outcome = outcome,
+    .suppressed_by = suppressed_by,
+    .kept_score = kept_score,
+    .kept_box = kept_box };
 
   for (size_t size = ends[0], end = 0; size <= sizeof full + 8; size++) {
     nms_arrays *arrays = resized (&full, sizeof full, size);
@@ -443,8 +450,7 @@ test_changing_class_ids (void)
   g_assert_cmpuint (result.kept_count, ==, 1);
 }
 
-static const TestCase cases[] = {
-  { "/struct-sizes/boxes", test_boxes },
+static const TestCase cases[] = { { "/struct-sizes/boxes", test_boxes },
   { "/struct-sizes/boxes-too-small", test_boxes_too_small },
   { "/struct-sizes/options", test_options },
   { "/struct-sizes/ends-inside-field", test_ends_inside_field },
@@ -452,11 +458,8 @@ static const TestCase cases[] = {
   { "/struct-sizes/no-options", test_no_options },
   { "/struct-sizes/class-options", test_class_options },
   { "/struct-sizes/class-option-ends", test_class_option_ends },
-  { "/struct-sizes/result", test_result },
-  { "/struct-sizes/result-ends", test_result_ends },
+  { "/struct-sizes/result", test_result }, { "/struct-sizes/result-ends", test_result_ends },
   { "/struct-sizes/arrays-ends", test_arrays_ends },
-  { "/struct-sizes/changing-class-ids", test_changing_class_ids },
-  { NULL }
-};
+  { "/struct-sizes/changing-class-ids", test_changing_class_ids }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

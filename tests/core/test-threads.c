@@ -68,9 +68,6 @@ test_threads (void)
   }
 }
 
-static const TestCase cases[] = {
-  { "/threads/same-results", test_threads },
-  { NULL }
-};
+static const TestCase cases[] = { { "/threads/same-results", test_threads }, { NULL } };
 
 TEST_PROGRAM (cases);

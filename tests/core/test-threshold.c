@@ -76,8 +76,9 @@ check_screen (const Limit *l, float inter, float area_a, float area_b)
 
     if ((must && !passes) || (certain && !must)) {
       g_test_message ("inter %a, areas %a and %a, threshold %a, inclusive %d: exceeds %d,"
-                      " passes %d, certain %d", (double) inter, (double) area_a,
-          (double) area_b, (double) l->threshold, inclusive, must, passes, certain);
+                      " passes %d, certain %d",
+          (double) inter, (double) area_a, (double) area_b, (double) l->threshold, inclusive, must,
+          passes, certain);
       g_test_fail ();
     }
   }
@@ -226,9 +227,8 @@ test_extremes (void)
   static const float thresholds[] = { 0.0f, -0.0f, 0x1p-149f, 0x1p-126f, 0x1.fffffep-25f, 0x1p-24f,
     0x1.000002p-24f, 0x1.fffffep-2f, 0.5f, 0x1.000002p-1f, 0x1.fffffep-1f, 1.0f };
   static const float values[] = { 0x1p-100f, 0x1.000002p-100f, 0x1p-60f, 0x1p-24f, 0.1f,
-    0x1.fffffep-1f, 1.0f, 0x1.000002p+0f, 3.0f, 16777215.0f, 16777216.0f,
-    0x1p+49f, 0x1p+50f, 0x1.000002p+50f, 0x1p+51f, 0x1p+60f, 0x1p+100f,
-    4e36f, 8e36f };
+    0x1.fffffep-1f, 1.0f, 0x1.000002p+0f, 3.0f, 16777215.0f, 16777216.0f, 0x1p+49f, 0x1p+50f,
+    0x1.000002p+50f, 0x1p+51f, 0x1p+60f, 0x1p+100f, 4e36f, 8e36f };
 
   for (size_t t = 0; t < G_N_ELEMENTS (thresholds); t++) {
     Limit l;
@@ -240,13 +240,8 @@ test_extremes (void)
   }
 }
 
-static const TestCase cases[] = {
-  { "/threshold/around", test_around },
-  { "/threshold/hardest", test_hardest },
-  { "/threshold/integers", test_integers },
-  { "/threshold/areas", test_areas },
-  { "/threshold/extremes", test_extremes },
-  { NULL }
-};
+static const TestCase cases[] = { { "/threshold/around", test_around },
+  { "/threshold/hardest", test_hardest }, { "/threshold/integers", test_integers },
+  { "/threshold/areas", test_areas }, { "/threshold/extremes", test_extremes }, { NULL } };
 
 TEST_PROGRAM (cases);

@@ -19,7 +19,10 @@ typedef struct {
 } TestCase;
 
 /* A TestCase that calls `run_row` with each row of the array `rows`. */
-#define TEST_ROWS(path, run_row, rows) { path, NULL, run_row, rows, sizeof *(rows) }
+#define TEST_ROWS(path, run_row, rows) \
+  { \
+    path, NULL, run_row, rows, sizeof *(rows) \
+  }
 
 typedef struct {
   const TestCase *cases; /* ends with a path that is NULL */
@@ -37,9 +40,9 @@ typedef struct {
 int testrunner_run (int argc, char **argv, const TestProgram *program);
 
 /* The function main of a program; the arguments initialize its TestProgram. */
-#define TEST_PROGRAM(...)                                 \
-  int main (int argc, char **argv)                        \
-  {                                                       \
-    static const TestProgram program = { __VA_ARGS__ };   \
-    return testrunner_run (argc, argv, &program);         \
+#define TEST_PROGRAM(...) \
+  int main (int argc, char **argv) \
+  { \
+    static const TestProgram program = { __VA_ARGS__ }; \
+    return testrunner_run (argc, argv, &program); \
   }

@@ -3,8 +3,7 @@
  * main, as applications do. */
 #include <locale.h>
 
-__attribute__ ((constructor))
-static void
+__attribute__ ((constructor)) static void
 use_the_locale_of_the_environment (void)
 {
   setlocale (LC_ALL, "");

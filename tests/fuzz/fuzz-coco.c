@@ -6,12 +6,12 @@
 #include "fuzzfile.h"
 #include "records/cocotext.h"
 
-int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
+int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
 static void
-check_again (CocoParser * parser, const Box * box, guint64 image)
+check_again (CocoParser *parser, const Box *box, guint64 image)
 {
-  RecordedFrame frame = {.index = image,.boxes = g_array_new (FALSE, FALSE, sizeof (Box)) };
+  RecordedFrame frame = { .index = image, .boxes = g_array_new (FALSE, FALSE, sizeof (Box)) };
   GString *out = g_string_new (NULL);
   GError *error = NULL;
 
@@ -32,7 +32,7 @@ check_again (CocoParser * parser, const Box * box, guint64 image)
 }
 
 int
-LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
+LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
   CocoParser *parser = coco_parser_new ();
   gchar *text = g_strndup ((const gchar *) data, size), *save = NULL, *line;

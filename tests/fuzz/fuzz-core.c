@@ -110,9 +110,12 @@ take_class_options (Bytes *bytes, nms_options *options)
   int32_t id = take_byte (bytes) & 1 ? INT32_MIN : -1;
 
   for (size_t i = 0; i < count; i++)
-    list[i] = (nms_class_options){ .size = sizeof *list, .class_id = id + (int32_t) i,
-      .set = take_byte (bytes) & 7, .iou_threshold = take_threshold (bytes),
-      .score_threshold = take_score_threshold (bytes), .max_detections = take_byte (bytes) % 5 };
+    list[i] = (nms_class_options) { .size = sizeof *list,
+      .class_id = id + (int32_t) i,
+      .set = take_byte (bytes) & 7,
+      .iou_threshold = take_threshold (bytes),
+      .score_threshold = take_score_threshold (bytes),
+      .max_detections = take_byte (bytes) % 5 };
   options->class_options = count ? list : NULL;
   options->class_option_count = count;
   return list;
@@ -140,8 +143,8 @@ take_method (Bytes *bytes, nms_options *options)
 
 /* Takes the sources of the boxes and a weight for each, and sets the column if `wanted`. */
 static void
-take_sources (Bytes *bytes, nms_boxes *boxes, nms_options *options, int32_t *source,
-    float *weights, int wanted)
+take_sources (Bytes *bytes, nms_boxes *boxes, nms_options *options, int32_t *source, float *weights,
+    int wanted)
 {
   for (size_t i = 0; i < boxes->count; i++)
     source[i] = take_byte (bytes) % 5 - 1;
@@ -247,7 +250,7 @@ scramble (nms_context *context, Bytes *bytes)
   }
   options.class_options = take_byte (bytes) & 7 ? classes : NULL;
 
-  boxes = (nms_boxes){ .size = sizeof boxes, .count = take_byte (bytes) % (ROOM + 1) };
+  boxes = (nms_boxes) { .size = sizeof boxes, .count = take_byte (bytes) % (ROOM + 1) };
   for (size_t i = 0; i < boxes.count * 4; i++)
     columns[i] = take_coordinate (bytes, take_byte (bytes));
   nms_boxes_set_rows (&boxes, columns);
@@ -256,8 +259,8 @@ scramble (nms_context *context, Bytes *bytes)
     boxes.y2.data = NULL;
   take (bytes, &options.max_candidates, sizeof options.max_candidates);
   if (take_byte (bytes) & 1) {
-    take (bytes, &options.method, offsetof (nms_options, source_weights)
-        - offsetof (nms_options, method));
+    take (bytes, &options.method,
+        offsetof (nms_options, source_weights) - offsetof (nms_options, method));
     options.source_count = take_byte (bytes);
   }
 

@@ -6,13 +6,13 @@
 #include "fuzzfile.h"
 #include "records/csvtext.h"
 
-int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
+int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
 /* Writes the box, parses it and writes it again. Returns FALSE if it cannot be written. */
 static gboolean
-check_again (const CsvColumns * written, Box * box, guint64 index)
+check_again (const CsvColumns *written, Box *box, guint64 index)
 {
-  RecordedFrame frame = {.index = index,.boxes = g_array_new (FALSE, FALSE, sizeof (Box)) };
+  RecordedFrame frame = { .index = index, .boxes = g_array_new (FALSE, FALSE, sizeof (Box)) };
   GString *out = g_string_new (NULL);
   GError *error = NULL;
   gboolean good;
@@ -39,7 +39,7 @@ check_again (const CsvColumns * written, Box * box, guint64 index)
 }
 
 int
-LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
+LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
   gchar *text = g_strndup ((const gchar *) data, size), *save = NULL, *line;
   const gsize first = strcspn (text, "\n");
@@ -48,7 +48,7 @@ LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
 
   g_assert (written != NULL);
   for (line = columns != NULL && text[first] ? strtok_r (text + first + 1, "\n", &save) : NULL;
-      line != NULL; line = strtok_r (NULL, "\n", &save)) {
+       line != NULL; line = strtok_r (NULL, "\n", &save)) {
     const guint64 number = csv_text_frame (columns, line);
     guint64 frame;
     Box box;

@@ -6,10 +6,10 @@
 #include "fuzzfile.h"
 #include "records/jsonl.h"
 
-int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
+int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
 static void
-check_round_trip (RecordedFrame * frame, gint width, gint height)
+check_round_trip (RecordedFrame *frame, gint width, gint height)
 {
   JsonlParser *parser = jsonl_parser_new ();
   GString *once = g_string_new (NULL), *again = g_string_new (NULL);
@@ -32,7 +32,7 @@ check_round_trip (RecordedFrame * frame, gint width, gint height)
 }
 
 static void
-check (RecordedFrame * frame)
+check (RecordedFrame *frame)
 {
   switch (frame->line % 3) {
     case 0:
@@ -49,7 +49,7 @@ check (RecordedFrame * frame)
 
 /* Parses the bytes as one line. A line whose boxes are valid has a valid header. */
 static void
-check_header (const gchar * line, gsize length)
+check_header (const gchar *line, gsize length)
 {
   JsonlParser *parser = jsonl_parser_new ();
   RecordedFrame frame;
@@ -64,7 +64,7 @@ check_header (const gchar * line, gsize length)
 }
 
 int
-LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
+LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
   check_header ((const gchar *) data, size);
   fuzz_file (data, size, RECORD_FORMAT_JSONL, check);

@@ -7,13 +7,13 @@
 #include "fuzzfile.h"
 #include "records/mottext.h"
 
-int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
+int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
 /* Beyond this, a double is not exact to a millionth of a pixel through the round trip. */
 #define FAR 1e6
 
 static gboolean
-exact (const Box * box)
+exact (const Box *box)
 {
   return fabs (box->x1) < FAR && fabs (box->y1) < FAR && fabs (box->x2) < FAR
       && fabs (box->y2) < FAR;
@@ -21,14 +21,15 @@ exact (const Box * box)
 
 /* Checks the round trip of each box by itself. */
 static void
-check (RecordedFrame * frame)
+check (RecordedFrame *frame)
 {
   GString *once = g_string_new (NULL), *again = g_string_new (NULL);
   guint i;
 
   g_assert (recorded_frame_fit (frame, 1921, 1081, NULL));
   for (i = 0; i < frame->boxes->len; i++) {
-    RecordedFrame one = {.index = frame->index,.boxes = g_array_new (FALSE, FALSE, sizeof (Box)) };
+    RecordedFrame one = { .index = frame->index,
+      .boxes = g_array_new (FALSE, FALSE, sizeof (Box)) };
     MotTextLine line;
 
     g_array_append_val (one.boxes, g_array_index (frame->boxes, Box, i));
@@ -51,7 +52,7 @@ check (RecordedFrame * frame)
 }
 
 int
-LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
+LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
   fuzz_file (data, size, RECORD_FORMAT_MOT, check);
   return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* fuzzfile: writes the input to a file in memory and reads it through recordreader. */
-#define _GNU_SOURCE              /* memfd_create */
+#define _GNU_SOURCE /* memfd_create */
 #include "fuzzfile.h"
 
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #define MAX_LINE 4096
 
 void
-fuzz_file (const guint8 * data, gsize size, RecordFormat format, FuzzFrame check)
+fuzz_file (const guint8 *data, gsize size, RecordFormat format, FuzzFrame check)
 {
   gint fd = memfd_create ("fuzz", 0);
   gchar *location = g_strdup_printf ("/proc/self/fd/%d", fd);
@@ -25,8 +25,9 @@ fuzz_file (const guint8 * data, gsize size, RecordFormat format, FuzzFrame check
   recorded_frame_init (&frame);
   do {
     result = record_reader_next (reader, &frame, &error);
-    g_assert ((error != NULL) == (result == RECORD_READER_MALFORMED
-            || result == RECORD_READER_UNFINISHED || result == RECORD_READER_FAILED));
+    g_assert ((error != NULL)
+        == (result == RECORD_READER_MALFORMED || result == RECORD_READER_UNFINISHED
+            || result == RECORD_READER_FAILED));
     g_clear_error (&error);
     if (result == RECORD_READER_FRAME) {
       g_assert (frames == 0 || frame.index > index);

@@ -8,7 +8,7 @@
 
 #include "records/recordreader.h"
 
-typedef void (*FuzzFrame) (RecordedFrame * frame);
+typedef void (*FuzzFrame) (RecordedFrame *frame);
 
 /* Reads all frames, skips malformed lines, and calls `check` with each frame. */
-void fuzz_file (const guint8 * data, gsize size, RecordFormat format, FuzzFrame check);
+void fuzz_file (const guint8 *data, gsize size, RecordFormat format, FuzzFrame check);

@@ -2,7 +2,7 @@
 #include "batches.h"
 
 static GstAnalyticsBatchStream *
-stream_of (GstBuffer * batch, guint stream)
+stream_of (GstBuffer *batch, guint stream)
 {
   GstAnalyticsBatchMeta *meta = gst_buffer_get_analytics_batch_meta (batch);
 
@@ -27,7 +27,7 @@ batches_new (GstClockTime pts, guint n_streams)
 }
 
 void
-batches_add_sticky (GstBuffer * batch, guint stream, GstEvent * event)
+batches_add_sticky (GstBuffer *batch, guint stream, GstEvent *event)
 {
   GstAnalyticsBatchStream *to = stream_of (batch, stream);
 
@@ -36,7 +36,7 @@ batches_add_sticky (GstBuffer * batch, guint stream, GstEvent * event)
 }
 
 static GstEvent *
-caps_event (const gchar * text)
+caps_event (const gchar *text)
 {
   GstCaps *caps = gst_caps_from_string (text);
   GstEvent *event = gst_event_new_caps (caps);
@@ -46,7 +46,7 @@ caps_event (const gchar * text)
 }
 
 void
-batches_begin_stream (GstBuffer * batch, guint stream, const gchar * id, const gchar * caps,
+batches_begin_stream (GstBuffer *batch, guint stream, const gchar *id, const gchar *caps,
     GstClockTime start)
 {
   GstSegment segment;
@@ -63,7 +63,7 @@ batches_begin_stream (GstBuffer * batch, guint stream, const gchar * id, const g
 }
 
 void
-batches_add (GstBuffer * batch, guint stream, gpointer object)
+batches_add (GstBuffer *batch, guint stream, gpointer object)
 {
   GstAnalyticsBatchStream *to = stream_of (batch, stream);
 
@@ -72,7 +72,7 @@ batches_add (GstBuffer * batch, guint stream, gpointer object)
 }
 
 gpointer
-batches_get (GstBuffer * batch, guint stream, guint object)
+batches_get (GstBuffer *batch, guint stream, guint object)
 {
   GstAnalyticsBatchStream *from = stream_of (batch, stream);
 
@@ -99,7 +99,7 @@ batches_pair_new (GstClockTime pts, gint x)
 }
 
 guint64
-batches_stat_of (GstElement * element, guint stream, const gchar * name)
+batches_stat_of (GstElement *element, guint stream, const gchar *name)
 {
   gchar *field = g_strdup_printf ("stream-%u", stream);
   const GValue *inner;

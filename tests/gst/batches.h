@@ -16,19 +16,19 @@
 GstBuffer *batches_new (GstClockTime pts, guint n_streams);
 
 /* Adds an event that holds at the begin of the batch, and takes it. */
-void batches_add_sticky (GstBuffer * batch, guint stream, GstEvent * event);
+void batches_add_sticky (GstBuffer *batch, guint stream, GstEvent *event);
 
 /* Adds a stream-start with this id, caps, and a segment in time that begins at `start`, with
  * stream time 0 there. Each may be left out: id and caps are NULL, start is
  * GST_CLOCK_TIME_NONE. */
-void batches_begin_stream (GstBuffer * batch, guint stream, const gchar * id, const gchar * caps,
+void batches_begin_stream (GstBuffer *batch, guint stream, const gchar *id, const gchar *caps,
     GstClockTime start);
 
 /* Adds a buffer, a buffer list or an event, and takes it. */
-void batches_add (GstBuffer * batch, guint stream, gpointer object);
+void batches_add (GstBuffer *batch, guint stream, gpointer object);
 
 /* Returns an object, which the batch owns. */
-gpointer batches_get (GstBuffer * batch, guint stream, guint object);
+gpointer batches_get (GstBuffer *batch, guint stream, guint object);
 
 /* Fails unless the buffer `object` of a stream has exactly the regions with these ids. */
 #define batches_assert_ids(batch, stream, object, expected) \
@@ -42,4 +42,4 @@ GstBuffer *batches_pair_new (GstClockTime pts, gint x);
 GstBuffer *batches_single_new (GstClockTime pts, gint x);
 
 /* Returns a counter of a stream in the property "stats". Fails if there is none. */
-guint64 batches_stat_of (GstElement * element, guint stream, const gchar * name);
+guint64 batches_stat_of (GstElement *element, guint stream, const gchar *name);

@@ -3,7 +3,7 @@
 #include "checkrunner.h"
 
 int
-checkrunner_run (int argc, char **argv, const CheckProgram * program)
+checkrunner_run (int argc, char **argv, const CheckProgram *program)
 {
   gchar *name = g_path_get_basename (argv[0]);
   Suite *suite = suite_create (name);

@@ -14,23 +14,26 @@ typedef struct
 } CheckCase;
 
 /* The CheckCase of a GST_START_TEST. */
-#define CHECK_CASE(test) { #test, test }
+#define CHECK_CASE(test) \
+  { \
+#test, test \
+  }
 
 typedef struct
 {
-  const CheckCase *cases;       /* ends with a name that is NULL */
+  const CheckCase *cases; /* ends with a name that is NULL */
   /* called before and after each case, in its process; may be NULL */
   void (*setup) (void);
   void (*teardown) (void);
 } CheckProgram;
 
 /* Returns the exit status. */
-int checkrunner_run (int argc, char **argv, const CheckProgram * program);
+int checkrunner_run (int argc, char **argv, const CheckProgram *program);
 
 /* The function main of a program; the arguments initialize its CheckProgram. */
-#define CHECK_PROGRAM(...)                                                     \
-  int main (int argc, char **argv)                                             \
-  {                                                                            \
-    static const CheckProgram program = { __VA_ARGS__ };                       \
-    return checkrunner_run (argc, argv, &program);                             \
+#define CHECK_PROGRAM(...) \
+  int main (int argc, char **argv) \
+  { \
+    static const CheckProgram program = { __VA_ARGS__ }; \
+    return checkrunner_run (argc, argv, &program); \
   }

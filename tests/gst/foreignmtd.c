@@ -12,7 +12,7 @@ typedef struct
 static gint foreign_alive = 0;
 
 static gboolean
-foreign_transform (GstBuffer * target, GstAnalyticsMtd * mtd, GstBuffer * buffer, GQuark type,
+foreign_transform (GstBuffer *target, GstAnalyticsMtd *mtd, GstBuffer *buffer, GQuark type,
     gpointer data)
 {
   Foreign *foreign = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
@@ -23,7 +23,7 @@ foreign_transform (GstBuffer * target, GstAnalyticsMtd * mtd, GstBuffer * buffer
 }
 
 static void
-foreign_clear (GstBuffer * buffer, GstAnalyticsMtd * mtd)
+foreign_clear (GstBuffer *buffer, GstAnalyticsMtd *mtd)
 {
   Foreign *foreign = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
 
@@ -31,14 +31,14 @@ foreign_clear (GstBuffer * buffer, GstAnalyticsMtd * mtd)
   foreign_alive--;
 }
 
-static const GstAnalyticsMtdImpl foreign_impl = {
-  .name = "foreign", .mtd_meta_transform = foreign_transform, .mtd_meta_clear = foreign_clear
-};
+static const GstAnalyticsMtdImpl foreign_impl = { .name = "foreign",
+  .mtd_meta_transform = foreign_transform,
+  .mtd_meta_clear = foreign_clear };
 
 #define FOREIGN_TYPE ((GstAnalyticsMtdType) &foreign_impl)
 
 guint
-foreign_mtd_add (GstBuffer * buffer, gint number)
+foreign_mtd_add (GstBuffer *buffer, gint number)
 {
   GstAnalyticsMtd mtd;
   Foreign *foreign = gst_analytics_relation_meta_add_mtd (relations_of (buffer), &foreign_impl,
@@ -51,7 +51,7 @@ foreign_mtd_add (GstBuffer * buffer, gint number)
 }
 
 gchar *
-foreign_mtds_on (GstBuffer * buffer)
+foreign_mtds_on (GstBuffer *buffer)
 {
   GString *text = g_string_new (NULL);
   gpointer state = NULL;

@@ -12,44 +12,41 @@
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 
-#define NOT_INSTRUMENTED __attribute__((no_sanitize ("thread")))
+#define NOT_INSTRUMENTED __attribute__ ((no_sanitize ("thread")))
 
 /* Defines `real` as the library's function of this name. */
-#define REAL(name)                                                             \
-  static __typeof__ (&name) found;                                             \
-  __typeof__ (&name) real = __atomic_load_n (&found, __ATOMIC_RELAXED);        \
-  if (real == NULL) {                                                          \
-    real = (__typeof__ (&name)) dlsym (RTLD_NEXT, #name);                      \
-    __atomic_store_n (&found, real, __ATOMIC_RELAXED);                         \
+#define REAL(name) \
+  static __typeof__ (&name) found; \
+  __typeof__ (&name) real = __atomic_load_n (&found, __ATOMIC_RELAXED); \
+  if (real == NULL) { \
+    real = (__typeof__ (&name)) dlsym (RTLD_NEXT, #name); \
+    __atomic_store_n (&found, real, __ATOMIC_RELAXED); \
   }
 
-#define LOCK(name, Type)                                                       \
-  NOT_INSTRUMENTED void                                                        \
-  name (Type * lock)                                                           \
-  {                                                                            \
-    REAL (name);                                                               \
-    real (lock);                                                               \
-    __tsan_acquire (lock);                                                     \
+#define LOCK(name, Type) \
+  NOT_INSTRUMENTED void name (Type *lock) \
+  { \
+    REAL (name); \
+    real (lock); \
+    __tsan_acquire (lock); \
   }
 
-#define TRYLOCK(name, Type)                                                    \
-  NOT_INSTRUMENTED gboolean                                                    \
-  name (Type * lock)                                                           \
-  {                                                                            \
-    REAL (name);                                                               \
-    gboolean got = real (lock);                                                \
-    if (got)                                                                   \
-      __tsan_acquire (lock);                                                   \
-    return got;                                                                \
+#define TRYLOCK(name, Type) \
+  NOT_INSTRUMENTED gboolean name (Type *lock) \
+  { \
+    REAL (name); \
+    gboolean got = real (lock); \
+    if (got) \
+      __tsan_acquire (lock); \
+    return got; \
   }
 
-#define UNLOCK(name, Type)                                                     \
-  NOT_INSTRUMENTED void                                                        \
-  name (Type * lock)                                                           \
-  {                                                                            \
-    REAL (name);                                                               \
-    __tsan_release (lock);                                                     \
-    real (lock);                                                               \
+#define UNLOCK(name, Type) \
+  NOT_INSTRUMENTED void name (Type *lock) \
+  { \
+    REAL (name); \
+    __tsan_release (lock); \
+    real (lock); \
   }
 
 LOCK (g_mutex_lock, GMutex)
@@ -64,7 +61,7 @@ LOCK (g_rw_lock_writer_lock, GRWLock)
 UNLOCK (g_rw_lock_writer_unlock, GRWLock)
 
 NOT_INSTRUMENTED void
-g_cond_wait (GCond * cond, GMutex * mutex)
+g_cond_wait (GCond *cond, GMutex *mutex)
 {
   REAL (g_cond_wait);
   __tsan_release (mutex);
@@ -73,7 +70,7 @@ g_cond_wait (GCond * cond, GMutex * mutex)
 }
 
 NOT_INSTRUMENTED gboolean
-g_cond_wait_until (GCond * cond, GMutex * mutex, gint64 end_time)
+g_cond_wait_until (GCond *cond, GMutex *mutex, gint64 end_time)
 {
   REAL (g_cond_wait_until);
   gboolean res;
@@ -107,14 +104,13 @@ g_once_init_leave (volatile void *location, gsize result)
 
 /* Everything before each unref is visible to the thread that takes the last reference
  * away. */
-#define UNREF(name, Type)                                                      \
-  NOT_INSTRUMENTED void                                                        \
-  name (Type object)                                                           \
-  {                                                                            \
-    REAL (name);                                                               \
-    __tsan_release (object);                                                   \
-    __tsan_acquire (object);                                                   \
-    real (object);                                                             \
+#define UNREF(name, Type) \
+  NOT_INSTRUMENTED void name (Type object) \
+  { \
+    REAL (name); \
+    __tsan_release (object); \
+    __tsan_acquire (object); \
+    real (object); \
   }
 
 UNREF (g_object_unref, gpointer)
@@ -142,7 +138,7 @@ g_slice_free1 (gsize size, gpointer block)
 /* Everything before the post is visible to the thread that takes the message off the
  * bus. */
 NOT_INSTRUMENTED gboolean
-gst_bus_post (GstBus * bus, GstMessage * message)
+gst_bus_post (GstBus *bus, GstMessage *message)
 {
   REAL (gst_bus_post);
   __tsan_release (bus);
@@ -150,7 +146,7 @@ gst_bus_post (GstBus * bus, GstMessage * message)
 }
 
 NOT_INSTRUMENTED GstMessage *
-gst_bus_timed_pop_filtered (GstBus * bus, GstClockTime timeout, GstMessageType types)
+gst_bus_timed_pop_filtered (GstBus *bus, GstClockTime timeout, GstMessageType types)
 {
   REAL (gst_bus_timed_pop_filtered);
   GstMessage *message = real (bus, timeout, types);

@@ -29,10 +29,10 @@ frame_new (GstClockTime pts)
 
 /* Adds a region without a confidence. x and y may be negative: they wrap. */
 static inline GstVideoRegionOfInterestMeta *
-add_region (GstBuffer * buffer, gint id, const gchar * label, gint x, gint y, guint w, guint h)
+add_region (GstBuffer *buffer, gint id, const gchar *label, gint x, gint y, guint w, guint h)
 {
-  GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta (buffer,
-      label, (guint) x, (guint) y, w, h);
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta (buffer, label,
+      (guint) x, (guint) y, w, h);
 
   roi->id = id;
   return roi;
@@ -40,7 +40,7 @@ add_region (GstBuffer * buffer, gint id, const gchar * label, gint x, gint y, gu
 
 /* Adds a region with a confidence and without normalized coordinates. */
 static inline GstVideoRegionOfInterestMeta *
-add_scored (GstBuffer * buffer, gint id, const gchar * label, gint x, gint y, guint w, guint h,
+add_scored (GstBuffer *buffer, gint id, const gchar *label, gint x, gint y, guint w, guint h,
     gdouble confidence)
 {
   GstVideoRegionOfInterestMeta *roi = add_region (buffer, id, label, x, y, w, h);
@@ -53,22 +53,22 @@ add_scored (GstBuffer * buffer, gint id, const gchar * label, gint x, gint y, gu
 /* Adds a region as detectors write it: doubles, normalized by the frame size, and the
  * integers that they round to. */
 static inline GstVideoRegionOfInterestMeta *
-add_exact (GstBuffer * buffer, gint id, const gchar * label, gdouble x1, gdouble y1, gdouble x2,
+add_exact (GstBuffer *buffer, gint id, const gchar *label, gdouble x1, gdouble y1, gdouble x2,
     gdouble y2, gdouble confidence)
 {
   GstVideoRegionOfInterestMeta *roi = add_region (buffer, id, label, (gint) (x1 + 0.5),
       (gint) (y1 + 0.5), (guint) (x2 - x1 + 0.5), (guint) (y2 - y1 + 0.5));
 
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("detection",
-          "x_min", G_TYPE_DOUBLE, x1 / FRAME_WIDTH, "x_max", G_TYPE_DOUBLE, x2 / FRAME_WIDTH,
-          "y_min", G_TYPE_DOUBLE, y1 / FRAME_HEIGHT, "y_max", G_TYPE_DOUBLE, y2 / FRAME_HEIGHT,
-          "confidence", G_TYPE_DOUBLE, confidence, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, x1 / FRAME_WIDTH, "x_max",
+          G_TYPE_DOUBLE, x2 / FRAME_WIDTH, "y_min", G_TYPE_DOUBLE, y1 / FRAME_HEIGHT, "y_max",
+          G_TYPE_DOUBLE, y2 / FRAME_HEIGHT, "confidence", G_TYPE_DOUBLE, confidence, NULL));
   return roi;
 }
 
 /* Returns the ids of all regions on the buffer, in its order: "1 4 7". Static. */
 static inline const gchar *
-ids_on (GstBuffer * buffer)
+ids_on (GstBuffer *buffer)
 {
   static GString *text = NULL;
   GstMeta *meta;
@@ -78,14 +78,15 @@ ids_on (GstBuffer * buffer)
     text = g_string_new (NULL);
   g_string_truncate (text, 0);
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+      != NULL)
     g_string_append_printf (text, "%s%d", text->len ? " " : "",
         ((GstVideoRegionOfInterestMeta *) meta)->id);
   return text->str;
 }
 
 static inline guint
-count_on (GstBuffer * buffer)
+count_on (GstBuffer *buffer)
 {
   return gst_buffer_get_n_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
 }
@@ -95,10 +96,9 @@ count_on (GstBuffer * buffer)
 /* Returns the structure "nms" of region `id` as text: "kept", "suppressed:0"; "" if it
  * has none. Free it. */
 static inline gchar *
-tag_of (GstBuffer * buffer, gint id)
+tag_of (GstBuffer *buffer, gint id)
 {
-  GstVideoRegionOfInterestMeta *roi =
-      gst_buffer_get_video_region_of_interest_meta_id (buffer, id);
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, id);
   GstStructure *tag = roi ? gst_video_region_of_interest_meta_get_param (roi, "nms") : NULL;
   gint by;
 
@@ -109,15 +109,18 @@ tag_of (GstBuffer * buffer, gint id)
   return g_strdup (gst_structure_get_string (tag, "state"));
 }
 
-#define assert_tag(buffer, id, expected) G_STMT_START {                        \
-    gchar *tag_ = tag_of (buffer, id);                                         \
-    g_assert_cmpstr (tag_, ==, expected);                                      \
-    g_free (tag_);                                                             \
-  } G_STMT_END
+#define assert_tag(buffer, id, expected) \
+  G_STMT_START \
+  { \
+    gchar *tag_ = tag_of (buffer, id); \
+    g_assert_cmpstr (tag_, ==, expected); \
+    g_free (tag_); \
+  } \
+  G_STMT_END
 
 /* Creates the element of a launch line, which names only one. */
 static inline GstElement *
-element_new (const gchar * launch_line)
+element_new (const gchar *launch_line)
 {
   GError *error = NULL;
   GstElement *element = gst_parse_launch (launch_line, &error);
@@ -131,7 +134,7 @@ element_new (const gchar * launch_line)
 /* Creates the element in a harness, and starts a stream with these caps; with NULL sends
  * no caps. */
 static inline GstHarness *
-harness_new_caps (const gchar * launch_line, const gchar * caps)
+harness_new_caps (const gchar *launch_line, const gchar *caps)
 {
   GstElement *element = element_new (launch_line);
   GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
@@ -143,7 +146,7 @@ harness_new_caps (const gchar * launch_line, const gchar * caps)
 }
 
 static inline GstHarness *
-harness_new (const gchar * launch_line)
+harness_new (const gchar *launch_line)
 {
   return harness_new_caps (launch_line, FRAME_CAPS);
 }
@@ -151,7 +154,7 @@ harness_new (const gchar * launch_line)
 /* Pushes `buffer`, which it takes, and returns the buffer that comes out. Fails if the
  * push fails. */
 static inline GstBuffer *
-through (GstHarness * h, GstBuffer * buffer)
+through (GstHarness *h, GstBuffer *buffer)
 {
   GstBuffer *out;
 
@@ -163,7 +166,7 @@ through (GstHarness * h, GstBuffer * buffer)
 
 /* Pushes `buffer` through a new element of this launch line and returns what comes out. */
 static inline GstBuffer *
-filtered (const gchar * launch_line, GstBuffer * buffer)
+filtered (const gchar *launch_line, GstBuffer *buffer)
 {
   GstHarness *h = harness_new (launch_line);
   GstBuffer *out = through (h, buffer);
@@ -175,7 +178,7 @@ filtered (const gchar * launch_line, GstBuffer * buffer)
 /* Sends `buffer`, which it takes, through a new element of this launch line. Fails unless
  * exactly the regions with these ids are left on it. */
 static inline void
-expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
+expect (const gchar *launch_line, GstBuffer *buffer, const gchar *ids)
 {
   GstBuffer *out = filtered (launch_line, buffer);
 
@@ -187,7 +190,7 @@ expect (const gchar * launch_line, GstBuffer * buffer, const gchar * ids)
 /* Returns a field of the property "stats" of an element. Fails if there is no such
  * field. */
 static inline guint64
-stat_of (GstElement * element, const gchar * name)
+stat_of (GstElement *element, const gchar *name)
 {
   GstStructure *stats;
   guint64 value = 0;
@@ -201,7 +204,7 @@ stat_of (GstElement * element, const gchar * name)
 
 /* Gives the element of a harness a bus, from which its messages can be taken. */
 static inline GstBus *
-harness_bus (GstHarness * h)
+harness_bus (GstHarness *h)
 {
   GstBus *bus = gst_bus_new ();
 
@@ -211,7 +214,7 @@ harness_bus (GstHarness * h)
 
 /* Frees a harness whose element has a bus from harness_bus, and the bus. */
 static inline void
-harness_teardown (GstHarness * h, GstBus * bus)
+harness_teardown (GstHarness *h, GstBus *bus)
 {
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
@@ -220,7 +223,7 @@ harness_teardown (GstHarness * h, GstBus * bus)
 
 /* Removes all messages from the bus. Returns how many have this type. */
 static inline guint
-count_messages (GstBus * bus, GstMessageType type)
+count_messages (GstBus *bus, GstMessageType type)
 {
   GstMessage *message;
   guint count = 0;
@@ -234,7 +237,7 @@ count_messages (GstBus * bus, GstMessageType type)
 
 /* Returns the text of a warning or an error that users see. Free it. */
 static inline gchar *
-message_text (GstMessage * message)
+message_text (GstMessage *message)
 {
   GError *error = NULL;
   gchar *text;
@@ -251,7 +254,7 @@ message_text (GstMessage * message)
 /* Fails unless the message, which it takes, is there and a part of its text matches `words`, in
  * which * stands for any text. */
 static inline void
-assert_says (GstMessage * message, const gchar * words)
+assert_says (GstMessage *message, const gchar *words)
 {
   gchar *text, *pattern = g_strdup_printf ("*%s*", words);
 
@@ -266,7 +269,7 @@ assert_says (GstMessage * message, const gchar * words)
 
 /* Returns whether an element, which another package may provide, is installed. */
 static inline gboolean
-has_element (const gchar * name)
+has_element (const gchar *name)
 {
   GstElementFactory *factory = gst_element_factory_find (name);
 

@@ -2,7 +2,7 @@
 #include "merging.h"
 
 static void
-add_branch (Merging * m, guint i)
+add_branch (Merging *m, guint i)
 {
   gchar *name = g_strdup_printf ("sink_%u", i);
 
@@ -11,12 +11,12 @@ add_branch (Merging * m, guint i)
 }
 
 void
-merging_new (Merging * m, const gchar * launch, guint count, gboolean live)
+merging_new (Merging *m, const gchar *launch, guint count, gboolean live)
 {
   GstElement *element = element_new (launch);
   guint i;
 
-  *m = (Merging) {.element = element,.count = count };
+  *m = (Merging) { .element = element, .count = count };
   m->main = gst_harness_new_with_element (element, "sink", "src");
   gst_object_unref (element);
   gst_harness_set_live (m->main, live);
@@ -27,7 +27,7 @@ merging_new (Merging * m, const gchar * launch, guint count, gboolean live)
 }
 
 void
-merging_start (Merging * m, const gchar * caps)
+merging_start (Merging *m, const gchar *caps)
 {
   guint i;
 
@@ -37,14 +37,14 @@ merging_start (Merging * m, const gchar * caps)
 }
 
 void
-merging_open (Merging * m, const gchar * launch, guint count, const gchar * caps, gboolean live)
+merging_open (Merging *m, const gchar *launch, guint count, const gchar *caps, gboolean live)
 {
   merging_new (m, launch, count, live);
   merging_start (m, caps);
 }
 
 void
-merging_close (Merging * m)
+merging_close (Merging *m)
 {
   guint i;
 
@@ -54,7 +54,7 @@ merging_close (Merging * m)
 }
 
 GstPad *
-merging_pad (Merging * m, guint i)
+merging_pad (Merging *m, guint i)
 {
   gchar *name = g_strdup_printf ("sink_%u", i);
   GstPad *pad = gst_element_get_static_pad (m->element, name);
@@ -65,7 +65,7 @@ merging_pad (Merging * m, guint i)
 }
 
 void
-merging_push_box (Merging * m, guint i, GstClockTime time, gint x)
+merging_push_box (Merging *m, guint i, GstClockTime time, gint x)
 {
   GstBuffer *buffer = frame_new (time);
 
@@ -75,20 +75,21 @@ merging_push_box (Merging * m, guint i, GstClockTime time, gint x)
 }
 
 void
-merging_push_main (Merging * m, GstClockTime time)
+merging_push_main (Merging *m, GstClockTime time)
 {
   g_assert_cmpint (gst_harness_push (m->main, frame_new (time)), ==, GST_FLOW_OK);
 }
 
 gchar *
-merging_boxes (GstBuffer * buffer)
+merging_boxes (GstBuffer *buffer)
 {
   GString *text = g_string_new (NULL);
   gpointer state = NULL;
   GstMeta *meta;
 
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+      != NULL) {
     const GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
 
     g_string_append_printf (text, "%s%d,%d,%u,%u", text->len ? " " : "", (gint) roi->x,
@@ -98,7 +99,7 @@ merging_boxes (GstBuffer * buffer)
 }
 
 void
-merging_expect (Merging * m, GstClockTime time, const gchar * boxes)
+merging_expect (Merging *m, GstClockTime time, const gchar *boxes)
 {
   GstBuffer *buffer = gst_harness_pull (m->main);
   gchar *found;
@@ -112,14 +113,14 @@ merging_expect (Merging * m, GstClockTime time, const gchar * boxes)
 }
 
 void
-merging_expect_none (Merging * m)
+merging_expect_none (Merging *m)
 {
   g_usleep (30 * 1000);
   g_assert_cmpuint (gst_harness_buffers_in_queue (m->main), ==, 0);
 }
 
 void
-merging_expect_stat (Merging * m, guint i, const gchar * name, guint64 value)
+merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value)
 {
   GstPad *pad = merging_pad (m, i);
   GstStructure *stats;
@@ -135,7 +136,7 @@ merging_expect_stat (Merging * m, guint i, const gchar * name, guint64 value)
 }
 
 GstEvent *
-merging_wait_event (Merging * m, GstEventType type)
+merging_wait_event (Merging *m, GstEventType type)
 {
   for (;;) {
     GstEvent *event = gst_harness_pull_event (m->main);

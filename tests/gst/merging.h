@@ -12,45 +12,44 @@
 
 typedef struct
 {
-  GstElement *element;          /* owned by the harness */
+  GstElement *element; /* owned by the harness */
   GstHarness *main;
   GstHarness *branch[MERGING_BRANCHES];
-  guint count;                  /* branches */
+  guint count; /* branches */
 } Merging;
 
 /* Creates the element of this launch line and `count` branches with pictures of these caps (NULL:
  * those of the main stream). A live upstream has a test clock, which stands at 0. */
-void merging_open (Merging * m, const gchar * launch, guint count, const gchar * caps,
-    gboolean live);
+void merging_open (Merging *m, const gchar *launch, guint count, const gchar *caps, gboolean live);
 
 /* Does the same in two steps: merging_start sends the first events. */
-void merging_new (Merging * m, const gchar * launch, guint count, gboolean live);
-void merging_start (Merging * m, const gchar * caps);
+void merging_new (Merging *m, const gchar *launch, guint count, gboolean live);
+void merging_start (Merging *m, const gchar *caps);
 
-void merging_close (Merging * m);
+void merging_close (Merging *m);
 
 /* Returns the pad of a branch. Unref it. */
-GstPad *merging_pad (Merging * m, guint i);
+GstPad *merging_pad (Merging *m, guint i);
 
 /* Pushes a buffer at this time with a region of 30x40 pixels at x, 20 to a branch; with a
  * negative x, one without boxes. */
-void merging_push_box (Merging * m, guint i, GstClockTime time, gint x);
+void merging_push_box (Merging *m, guint i, GstClockTime time, gint x);
 
 /* Pushes a main buffer without boxes. */
-void merging_push_main (Merging * m, GstClockTime time);
+void merging_push_main (Merging *m, GstClockTime time);
 
 /* Waits for a main buffer, checks its time and its boxes. */
-void merging_expect (Merging * m, GstClockTime time, const gchar * boxes);
+void merging_expect (Merging *m, GstClockTime time, const gchar *boxes);
 
 /* Checks that no main buffer comes within 30 ms. */
-void merging_expect_none (Merging * m);
+void merging_expect_none (Merging *m);
 
 /* Checks a count of a branch. */
-void merging_expect_stat (Merging * m, guint i, const gchar * name, guint64 value);
+void merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value);
 
 /* Returns x,y,w,h of each region. Free it. */
-gchar *merging_boxes (GstBuffer * buffer);
+gchar *merging_boxes (GstBuffer *buffer);
 
 /* Removes what a harness has got at the source pad up to an event of this type, which is
  * returned. Waits for it. */
-GstEvent *merging_wait_event (Merging * m, GstEventType type);
+GstEvent *merging_wait_event (Merging *m, GstEventType type);

@@ -6,7 +6,7 @@
 #include "gstboxes.h"
 
 void
-numbered_attach (GstBuffer * buffer, guint index, gint width, gint height)
+numbered_attach (GstBuffer *buffer, guint index, gint width, gint height)
 {
   static const gchar *const labels[] = { "person", "car" };
   const gint w = width ? width : FRAME_WIDTH, h = height ? height : FRAME_HEIGHT;
@@ -22,9 +22,9 @@ numbered_attach (GstBuffer * buffer, guint index, gint width, gint height)
         labels[i % 2], x * w / 32, y * h / 32, (guint) ((right - x) * w / 32),
         (guint) ((bottom - y) * h / 32));
 
-    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("detection",
-            "x_min", G_TYPE_DOUBLE, x / 32.0, "x_max", G_TYPE_DOUBLE, right / 32.0,
-            "y_min", G_TYPE_DOUBLE, y / 32.0, "y_max", G_TYPE_DOUBLE, bottom / 32.0,
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, x / 32.0, "x_max", G_TYPE_DOUBLE,
+            right / 32.0, "y_min", G_TYPE_DOUBLE, y / 32.0, "y_max", G_TYPE_DOUBLE, bottom / 32.0,
             "confidence", G_TYPE_DOUBLE, confidence, NULL));
   }
   g_rand_free (rand);
@@ -32,7 +32,7 @@ numbered_attach (GstBuffer * buffer, guint index, gint width, gint height)
 
 /* Returns a hash of the ids and positions of the regions, in order. */
 static guint32
-digest (GstBuffer * buffer)
+digest (GstBuffer *buffer)
 {
   guint32 hash = 2166136261u;
   gpointer state = NULL;
@@ -60,7 +60,7 @@ caps_of (gint width, gint height)
 }
 
 static GstHarness *
-open_harness (const gchar * line, gint width, gint height)
+open_harness (const gchar *line, gint width, gint height)
 {
   gchar *caps = caps_of (width, height);
   GstHarness *h = harness_new_caps (line, caps);
@@ -70,8 +70,7 @@ open_harness (const gchar * line, gint width, gint height)
 }
 
 void
-numbered_record (const gchar * path, guint count, gint width, gint height,
-    const GstClockTime * times)
+numbered_record (const gchar *path, guint count, gint width, gint height, const GstClockTime *times)
 {
   gchar *line = g_strdup_printf ("boxrecord location=%s", path);
   GstHarness *h = open_harness (line, width, height);
@@ -89,8 +88,7 @@ numbered_record (const gchar * path, guint count, gint width, gint height,
 }
 
 void
-numbered_expect (Numbered * numbered, const gchar * settings, guint count, gint width,
-    gint height)
+numbered_expect (Numbered *numbered, const gchar *settings, guint count, gint width, gint height)
 {
   gchar *line = g_strdup_printf ("nmsfilter %s", settings ? settings : "iou-threshold=1");
   GstHarness *h = open_harness (line, width, height);
@@ -115,7 +113,7 @@ numbered_expect (Numbered * numbered, const gchar * settings, guint count, gint 
 }
 
 void
-numbered_see (Numbered * numbered, GstBuffer * buffer, guint index)
+numbered_see (Numbered *numbered, GstBuffer *buffer, guint index)
 {
   g_assert_cmpuint (index, <, NUMBERED_MOST);
   g_assert_cmpuint (numbered->count, <, G_N_ELEMENTS (numbered->order));
@@ -127,7 +125,7 @@ numbered_see (Numbered * numbered, GstBuffer * buffer, guint index)
 }
 
 GstPadProbeReturn
-numbered_see_on_pad (GstPad * pad, GstPadProbeInfo * info, gpointer numbered)
+numbered_see_on_pad (GstPad *pad, GstPadProbeInfo *info, gpointer numbered)
 {
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
   GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_SEGMENT, 0);
@@ -145,7 +143,7 @@ numbered_see_on_pad (GstPad * pad, GstPadProbeInfo * info, gpointer numbered)
 }
 
 void
-numbered_must_be (const Numbered * numbered, guint first, guint last)
+numbered_must_be (const Numbered *numbered, guint first, guint last)
 {
   const gint step = last < first ? -1 : 1;
   const guint count = (guint) ABS ((gint) last - (gint) first) + 1;

@@ -11,7 +11,7 @@
 #include "gstboxes.h"
 
 static inline GstAnalyticsRelationMeta *
-relations_of (GstBuffer * buffer)
+relations_of (GstBuffer *buffer)
 {
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
 
@@ -34,25 +34,24 @@ assert_none_alive (gint alive)
 
 /* Adds an OD and returns its id. */
 static inline guint
-add_od (GstBuffer * buffer, const gchar * label, gint x, gint y, gint w, gint h,
-    gfloat confidence)
+add_od (GstBuffer *buffer, const gchar *label, gint x, gint y, gint w, gint h, gfloat confidence)
 {
   GstAnalyticsODMtd od;
 
   g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations_of (buffer),
-          g_quark_from_string (label), x, y, w, h, confidence, &od));
+      g_quark_from_string (label), x, y, w, h, confidence, &od));
   return od.id;
 }
 
 /* Adds a class, related to `id` in both directions with different bits. Returns its id. */
 static inline guint
-add_class (GstBuffer * buffer, guint id, const gchar * name, gfloat level)
+add_class (GstBuffer *buffer, guint id, const gchar *name, gfloat level)
 {
   GstAnalyticsRelationMeta *meta = relations_of (buffer);
   GstAnalyticsClsMtd cls;
 
-  g_assert_true (gst_analytics_relation_meta_add_one_cls_mtd (meta, level,
-          g_quark_from_string (name), &cls));
+  g_assert_true (
+      gst_analytics_relation_meta_add_one_cls_mtd (meta, level, g_quark_from_string (name), &cls));
   gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, id, cls.id);
   gst_analytics_relation_meta_set_relation (meta,
       GST_ANALYTICS_REL_TYPE_RELATE_TO | GST_ANALYTICS_REL_TYPE_IS_PART_OF, cls.id, id);
@@ -61,15 +60,15 @@ add_class (GstBuffer * buffer, guint id, const gchar * name, gfloat level)
 
 /* Returns x of the detection before its rotation. */
 static inline gint
-x_of_od (const GstAnalyticsMtd * mtd)
+x_of_od (const GstAnalyticsMtd *mtd)
 {
   gfloat confidence;
   gint x, y, w, h;
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   gfloat rotation;
 
-  gst_analytics_od_mtd_get_oriented_location ((GstAnalyticsODMtd *) mtd, &x, &y, &w, &h,
-      &rotation, &confidence);
+  gst_analytics_od_mtd_get_oriented_location ((GstAnalyticsODMtd *) mtd, &x, &y, &w, &h, &rotation,
+      &confidence);
 #else
   gst_analytics_od_mtd_get_location ((GstAnalyticsODMtd *) mtd, &x, &y, &w, &h, &confidence);
 #endif
@@ -78,7 +77,7 @@ x_of_od (const GstAnalyticsMtd * mtd)
 
 /* Returns x of each OD in the order of ids: "1 4 7". Static. */
 static inline const gchar *
-ods_on (GstBuffer * buffer)
+ods_on (GstBuffer *buffer)
 {
   static GString *text = NULL;
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
@@ -88,8 +87,9 @@ ods_on (GstBuffer * buffer)
   if (text == NULL)
     text = g_string_new (NULL);
   g_string_truncate (text, 0);
-  while (meta && gst_analytics_relation_meta_iterate (meta, &state,
-          gst_analytics_od_mtd_get_mtd_type (), &mtd))
+  while (meta
+      && gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
+          &mtd))
     g_string_append_printf (text, "%s%d", text->len ? " " : "", x_of_od (&mtd));
   return text->str;
 }
@@ -97,7 +97,7 @@ ods_on (GstBuffer * buffer)
 #define assert_ods(buffer, expected) g_assert_cmpstr (ods_on (buffer), ==, expected)
 
 static inline guint
-mtds_on (GstBuffer * buffer)
+mtds_on (GstBuffer *buffer)
 {
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
 
@@ -107,13 +107,13 @@ mtds_on (GstBuffer * buffer)
 
 /* Returns the id of the OD with that x. Fails if there is none. */
 static inline guint
-od_at (GstBuffer * buffer, gint at)
+od_at (GstBuffer *buffer, gint at)
 {
   gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
   while (gst_analytics_relation_meta_iterate (gst_buffer_get_analytics_relation_meta (buffer),
-          &state, gst_analytics_od_mtd_get_mtd_type (), &mtd))
+      &state, gst_analytics_od_mtd_get_mtd_type (), &mtd))
     if (x_of_od (&mtd) == at)
       return mtd.id;
   g_error ("no OD at %d", at);
@@ -122,36 +122,39 @@ od_at (GstBuffer * buffer, gint at)
 
 /* Returns the names of the classes that are related to an OD: "dog nms:kept". Free it. */
 static inline gchar *
-classes_of (GstBuffer * buffer, guint id)
+classes_of (GstBuffer *buffer, guint id)
 {
   GString *text = g_string_new (NULL);
   gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
-  while (gst_analytics_relation_meta_get_direct_related (gst_buffer_get_analytics_relation_meta
-          (buffer), id, GST_ANALYTICS_REL_TYPE_ANY, gst_analytics_cls_mtd_get_mtd_type (), &state,
-          &mtd))
+  while (gst_analytics_relation_meta_get_direct_related (gst_buffer_get_analytics_relation_meta (
+                                                             buffer),
+      id, GST_ANALYTICS_REL_TYPE_ANY, gst_analytics_cls_mtd_get_mtd_type (), &state, &mtd))
     g_string_append_printf (text, "%s%s", text->len ? " " : "",
-        g_quark_to_string (gst_analytics_cls_mtd_get_quark ((GstAnalyticsClsMtd *) & mtd, 0)));
+        g_quark_to_string (gst_analytics_cls_mtd_get_quark ((GstAnalyticsClsMtd *) &mtd, 0)));
   return g_string_free (text, FALSE);
 }
 
-#define assert_classes(buffer, id, expected) G_STMT_START {                    \
-    gchar *classes_ = classes_of (buffer, id);                                 \
-    g_assert_cmpstr (classes_, ==, expected);                                  \
-    g_free (classes_);                                                         \
-  } G_STMT_END
+#define assert_classes(buffer, id, expected) \
+  G_STMT_START \
+  { \
+    gchar *classes_ = classes_of (buffer, id); \
+    g_assert_cmpstr (classes_, ==, expected); \
+    g_free (classes_); \
+  } \
+  G_STMT_END
 
 /* Adds relations of these types from one mtd to another. */
 static inline void
-relate (GstBuffer * buffer, guint from, guint to, GstAnalyticsRelTypes types)
+relate (GstBuffer *buffer, guint from, guint to, GstAnalyticsRelTypes types)
 {
   gst_analytics_relation_meta_set_relation (relations_of (buffer), types, from, to);
 }
 
 /* Returns the types of the relations from one mtd to another. */
 static inline guint
-types_between (GstBuffer * buffer, guint from, guint to)
+types_between (GstBuffer *buffer, guint from, guint to)
 {
   return gst_analytics_relation_meta_get_relation (relations_of (buffer), from, to);
 }
@@ -162,7 +165,7 @@ three_ods (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_od (buffer, "dog", 1, 0, 50, 50, 0.5f);   /* suppressed by 2 */
+  add_od (buffer, "dog", 1, 0, 50, 50, 0.5f); /* suppressed by 2 */
   add_od (buffer, "dog", 2, 0, 50, 50, 0.9f);
   add_od (buffer, "dog", 300, 0, 50, 50, 0.7f);
   return buffer;

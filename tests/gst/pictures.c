@@ -6,7 +6,7 @@
 
 /* Converts one pixel by the formulas of the colour standards. */
 static void
-to_rgb (const GstVideoInfo * info, const guint8 ayuv[4], guint8 argb[4])
+to_rgb (const GstVideoInfo *info, const guint8 ayuv[4], guint8 argb[4])
 {
   gboolean full = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
   gdouble kr = 0.299, kb = 0.114, kg, y, u, v, rgb[3];
@@ -27,7 +27,7 @@ to_rgb (const GstVideoInfo * info, const guint8 ayuv[4], guint8 argb[4])
 }
 
 Picture *
-picture_read (const GstVideoInfo * info, GstBuffer * buffer)
+picture_read (const GstVideoInfo *info, GstBuffer *buffer)
 {
   Picture *picture = g_new0 (Picture, 1);
   const GstVideoFormatInfo *finfo = info->finfo;
@@ -50,8 +50,8 @@ picture_read (const GstVideoInfo * info, GstBuffer * buffer)
     guint8 *line = picture->unpacked + (gsize) y * info->width * bytes;
     guint8 *argb = picture->argb + (gsize) y * info->width * 4;
 
-    finfo->unpack_func (finfo, GST_VIDEO_PACK_FLAG_NONE, row, frame.data,
-        frame.info.stride, 0, y, info->width);
+    finfo->unpack_func (finfo, GST_VIDEO_PACK_FLAG_NONE, row, frame.data, frame.info.stride, 0, y,
+        info->width);
     memcpy (line, row, (gsize) info->width * bytes);
     for (gint x = 0; x < info->width; x++, argb += 4) {
       guint8 part[4];
@@ -70,7 +70,7 @@ picture_read (const GstVideoInfo * info, GstBuffer * buffer)
 }
 
 void
-picture_free (Picture * picture)
+picture_free (Picture *picture)
 {
   g_free (picture->argb);
   g_free (picture->unpacked);
@@ -78,7 +78,7 @@ picture_free (Picture * picture)
 }
 
 guint32
-picture_rgb (const Picture * picture, gint x, gint y)
+picture_rgb (const Picture *picture, gint x, gint y)
 {
   const guint8 *p = picture->argb + ((gsize) y * picture->width + x) * 4;
 
@@ -86,13 +86,13 @@ picture_rgb (const Picture * picture, gint x, gint y)
 }
 
 guint8
-picture_alpha (const Picture * picture, gint x, gint y)
+picture_alpha (const Picture *picture, gint x, gint y)
 {
   return picture->argb[((gsize) y * picture->width + x) * 4];
 }
 
 gboolean
-picture_same (const Picture * a, const Picture * b, gint x, gint y)
+picture_same (const Picture *a, const Picture *b, gint x, gint y)
 {
   gsize bytes = a->wide ? 8 : 4, at = ((gsize) y * a->width + x) * bytes;
 
@@ -100,7 +100,7 @@ picture_same (const Picture * a, const Picture * b, gint x, gint y)
 }
 
 guint
-picture_changed (const Picture * a, const Picture * b, gint x1, gint y1, gint x2, gint y2)
+picture_changed (const Picture *a, const Picture *b, gint x1, gint y1, gint x2, gint y2)
 {
   guint n = 0;
 
@@ -121,7 +121,7 @@ rgb_distance (guint32 a, guint32 b)
 }
 
 GstBuffer *
-video_buffer_new (const GstVideoInfo * info)
+video_buffer_new (const GstVideoInfo *info)
 {
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (info), NULL);
 
@@ -131,31 +131,32 @@ video_buffer_new (const GstVideoInfo * info)
 }
 
 void
-video_buffer_add_box (GstBuffer * buffer, const gchar * label, guint x, guint y, guint w,
-    guint h, gdouble confidence, gint track, const gchar * state)
+video_buffer_add_box (GstBuffer *buffer, const gchar *label, guint x, guint y, guint w, guint h,
+    gdouble confidence, gint track, const gchar *state)
 {
-  GstVideoRegionOfInterestMeta *meta =
-      gst_buffer_add_video_region_of_interest_meta (buffer, label, x, y, w, h);
+  GstVideoRegionOfInterestMeta *meta = gst_buffer_add_video_region_of_interest_meta (buffer, label,
+      x, y, w, h);
 
   if (!isnan (confidence))
-    gst_video_region_of_interest_meta_add_param (meta, gst_structure_new ("detection",
-            "confidence", G_TYPE_DOUBLE, confidence, NULL));
+    gst_video_region_of_interest_meta_add_param (meta,
+        gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL));
   if (track != 0)
-    gst_video_region_of_interest_meta_add_param (meta, gst_structure_new ("object_id",
-            "id", G_TYPE_INT, track, NULL));
+    gst_video_region_of_interest_meta_add_param (meta,
+        gst_structure_new ("object_id", "id", G_TYPE_INT, track, NULL));
   if (state != NULL)
-    gst_video_region_of_interest_meta_add_param (meta, gst_structure_new ("nms",
-            "state", G_TYPE_STRING, state, "suppressed-by", G_TYPE_INT, -1, NULL));
+    gst_video_region_of_interest_meta_add_param (meta,
+        gst_structure_new ("nms", "state", G_TYPE_STRING, state, "suppressed-by", G_TYPE_INT, -1,
+            NULL));
 }
 
 void
-overlay_set_info (GstHarness * h, const GstVideoInfo * info)
+overlay_set_info (GstHarness *h, const GstVideoInfo *info)
 {
   gst_harness_set_src_caps (h, gst_video_info_to_caps ((GstVideoInfo *) info));
 }
 
 GstHarness *
-overlay_new (const gchar * launch, const GstVideoInfo * info)
+overlay_new (const gchar *launch, const GstVideoInfo *info)
 {
   GstHarness *h = gst_harness_new_parse (launch);
 
@@ -164,7 +165,7 @@ overlay_new (const gchar * launch, const GstVideoInfo * info)
 }
 
 GstBuffer *
-overlay_push (GstHarness * h, GstBuffer * buffer)
+overlay_push (GstHarness *h, GstBuffer *buffer)
 {
   g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
   return gst_harness_pull (h);
@@ -181,7 +182,7 @@ video_info_of (GstVideoFormat format, gint width, gint height)
 }
 
 Picture *
-overlay_draw (GstHarness * h, const GstVideoInfo * info, GstBuffer * buffer)
+overlay_draw (GstHarness *h, const GstVideoInfo *info, GstBuffer *buffer)
 {
   Picture *picture;
 

@@ -19,42 +19,42 @@ typedef struct
 {
   gint width, height;
   gboolean has_alpha;
-  guint8 *argb;                 /* 4 bytes a pixel */
-  guint8 *unpacked;             /* as GStreamer unpacks it; 16 bits if `wide` */
+  guint8 *argb;     /* 4 bytes a pixel */
+  guint8 *unpacked; /* as GStreamer unpacks it; 16 bits if `wide` */
   gboolean wide;
 } Picture;
 
-Picture *picture_read (const GstVideoInfo * info, GstBuffer * buffer);
-void picture_free (Picture * picture);
+Picture *picture_read (const GstVideoInfo *info, GstBuffer *buffer);
+void picture_free (Picture *picture);
 
 /* picture_rgb returns a pixel as 0xRRGGBB. picture_same returns whether two pictures
  * have exactly the same components there. */
-guint32 picture_rgb (const Picture * picture, gint x, gint y);
-guint8 picture_alpha (const Picture * picture, gint x, gint y);
-gboolean picture_same (const Picture * a, const Picture * b, gint x, gint y);
+guint32 picture_rgb (const Picture *picture, gint x, gint y);
+guint8 picture_alpha (const Picture *picture, gint x, gint y);
+gboolean picture_same (const Picture *a, const Picture *b, gint x, gint y);
 /* Returns how many pixels differ within x1 <= x < x2, y1 <= y < y2. */
-guint picture_changed (const Picture * a, const Picture * b, gint x1, gint y1, gint x2, gint y2);
+guint picture_changed (const Picture *a, const Picture *b, gint x1, gint y1, gint x2, gint y2);
 
 /* Returns the largest difference of a channel. */
 gint rgb_distance (guint32 a, guint32 b);
 
 /* Returns a buffer for this format in the default layout, with all bytes 0x50. */
-GstBuffer *video_buffer_new (const GstVideoInfo * info);
+GstBuffer *video_buffer_new (const GstVideoInfo *info);
 
 /* Adds a region. No confidence if it is NAN, no track if it is 0, no state if it is
  * NULL. */
-void video_buffer_add_box (GstBuffer * buffer, const gchar * label, guint x, guint y, guint w,
-    guint h, gdouble confidence, gint track, const gchar * state);
+void video_buffer_add_box (GstBuffer *buffer, const gchar *label, guint x, guint y, guint w,
+    guint h, gdouble confidence, gint track, const gchar *state);
 
 GstVideoInfo video_info_of (GstVideoFormat format, gint width, gint height);
 
 /* Creates a boxoverlay in a harness with these caps. `launch` is a line like "boxoverlay
  * show-label=false". */
-GstHarness *overlay_new (const gchar * launch, const GstVideoInfo * info);
-void overlay_set_info (GstHarness * h, const GstVideoInfo * info);
+GstHarness *overlay_new (const gchar *launch, const GstVideoInfo *info);
+void overlay_set_info (GstHarness *h, const GstVideoInfo *info);
 
 /* Pushes the buffer, which it takes, and returns the one that comes out. */
-GstBuffer *overlay_push (GstHarness * h, GstBuffer * buffer);
+GstBuffer *overlay_push (GstHarness *h, GstBuffer *buffer);
 
 /* Pushes the buffer, which it takes, and returns the picture that comes out. */
-Picture *overlay_draw (GstHarness * h, const GstVideoInfo * info, GstBuffer * buffer);
+Picture *overlay_draw (GstHarness *h, const GstVideoInfo *info, GstBuffer *buffer);

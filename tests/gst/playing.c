@@ -4,7 +4,7 @@
 #include "gstboxes.h"
 
 GstElement *
-playing_new (const gchar * format, ...)
+playing_new (const gchar *format, ...)
 {
   GError *error = NULL;
   GstElement *pipeline;
@@ -21,7 +21,7 @@ playing_new (const gchar * format, ...)
 }
 
 GstMessage *
-playing_wait (GstElement * pipeline, GstMessageType types)
+playing_wait (GstElement *pipeline, GstMessageType types)
 {
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessage *message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
@@ -39,7 +39,7 @@ playing_wait (GstElement * pipeline, GstMessageType types)
 }
 
 void
-playing_to_end (GstElement * pipeline)
+playing_to_end (GstElement *pipeline)
 {
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   gst_message_unref (playing_wait (pipeline, GST_MESSAGE_EOS));
@@ -47,7 +47,7 @@ playing_to_end (GstElement * pipeline)
 }
 
 void
-playing_probe (GstElement * pipeline, const gchar * element, const gchar * pad,
+playing_probe (GstElement *pipeline, const gchar *element, const gchar *pad,
     GstPadProbeCallback callback, gpointer user_data)
 {
   GstElement *found = gst_bin_get_by_name (GST_BIN (pipeline), element);
@@ -59,7 +59,7 @@ playing_probe (GstElement * pipeline, const gchar * element, const gchar * pad,
 }
 
 guint64
-playing_stat (GstElement * pipeline, const gchar * element, const gchar * name)
+playing_stat (GstElement *pipeline, const gchar *element, const gchar *name)
 {
   GstElement *found = gst_bin_get_by_name (GST_BIN (pipeline), element);
   guint64 value = stat_of (found, name);

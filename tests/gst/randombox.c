@@ -4,7 +4,7 @@
 #include "randombox.h"
 
 static gdouble
-odd_number (GRand * random)
+odd_number (GRand *random)
 {
   switch (g_rand_int_range (random, 0, 8)) {
     case 0:
@@ -23,14 +23,13 @@ odd_number (GRand * random)
 }
 
 void
-random_box (GRand * random, Box * b, guint count)
+random_box (GRand *random, Box *b, guint count)
 {
   static const gchar *const labels[] = { NULL, "person", "traffic light", "\"\\\n\x02", "\xff\xfe",
-    "\xc3\xa9\xe2\x80\xa8", "{[,:]}"
-  };
+    "\xc3\xa9\xe2\x80\xa8", "{[,:]}" };
   const gchar *label = labels[g_rand_int_range (random, 0, G_N_ELEMENTS (labels))];
 
-  *b = (Box) {.parent = -1,.suppressed_by = -1 };
+  *b = (Box) { .parent = -1, .suppressed_by = -1 };
   b->x = g_rand_int_range (random, -1000, 3000);
   b->y = g_rand_int_range (random, -1000, 3000);
   b->w = g_rand_int_range (random, 0, 3000);

@@ -6,4 +6,4 @@
 
 /* Makes a random box of a frame with `count` boxes; a suppressed box may name any
  * of them as suppressed-by. */
-void random_box (GRand * random, Box * b, guint count);
+void random_box (GRand *random, Box *b, guint count);

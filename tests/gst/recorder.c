@@ -8,7 +8,7 @@
 #include "textfiles.h"
 
 GstHarness *
-recorder_new (GstBus * bus, const gchar * location, const gchar * properties)
+recorder_new (GstBus *bus, const gchar *location, const gchar *properties)
 {
   gchar *launch = g_strdup_printf ("boxrecord location=\"%s\" %s", location, properties);
   GstHarness *h = gst_harness_new_parse (launch);
@@ -22,7 +22,7 @@ recorder_new (GstBus * bus, const gchar * location, const gchar * properties)
 }
 
 GstFlowReturn
-recorder_push (GstHarness * h, guint index, guint boxes)
+recorder_push (GstHarness *h, guint index, guint boxes)
 {
   GstBuffer *buffer = gst_buffer_new ();
 
@@ -34,14 +34,14 @@ recorder_push (GstHarness * h, guint index, guint boxes)
 }
 
 void
-recorder_push_range (GstHarness * h, guint from, guint to)
+recorder_push_range (GstHarness *h, guint from, guint to)
 {
   for (; from < to; from++)
     fail_unless_equals_int (recorder_push (h, from, 1), GST_FLOW_OK);
 }
 
 guint64
-recorder_stat (GstHarness * h, const gchar * field)
+recorder_stat (GstHarness *h, const gchar *field)
 {
   GstElement *element = gst_harness_find_element (h, "boxrecord");
   GstStructure *stats;
@@ -55,7 +55,7 @@ recorder_stat (GstHarness * h, const gchar * field)
 }
 
 guint
-recorder_messages (GstBus * bus, GstMessageType type, const gchar * text)
+recorder_messages (GstBus *bus, GstMessageType type, const gchar *text)
 {
   GstMessage *message;
   guint count = 0;
@@ -75,22 +75,23 @@ recorder_messages (GstBus * bus, GstMessageType type, const gchar * text)
 }
 
 guint
-recorder_lines (const gchar * text)
+recorder_lines (const gchar *text)
 {
   gchar **lines = g_strsplit (text, "\n", -1);
   guint count;
 
   for (count = 0; lines[count] && lines[count + 1]; count++)
     fail_unless (g_str_has_prefix (lines[count], "{\"timestamp\":")
-        && g_str_has_suffix (lines[count], "]}") && strstr (lines[count] + 1, "{\"timestamp\"")
-        == NULL, "line %u: %s", count + 1, lines[count]);
+            && g_str_has_suffix (lines[count], "]}")
+            && strstr (lines[count] + 1, "{\"timestamp\"") == NULL,
+        "line %u: %s", count + 1, lines[count]);
   fail_unless (lines[count] == NULL || *lines[count] == '\0', "half a line: %s", lines[count]);
   g_strfreev (lines);
   return count;
 }
 
 guint
-recorder_file_lines (const gchar * path)
+recorder_file_lines (const gchar *path)
 {
   gchar *text = text_file_read (path);
   guint count = recorder_lines (text);

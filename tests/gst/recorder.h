@@ -11,23 +11,23 @@
 #define BIG 200
 
 /* Returns a boxrecord that plays and posts its messages on `bus` (NULL: nowhere). */
-GstHarness *recorder_new (GstBus * bus, const gchar * location, const gchar * properties);
+GstHarness *recorder_new (GstBus *bus, const gchar *location, const gchar *properties);
 
 /* Pushes the frame at index * FRAME, with that number of boxes. */
-GstFlowReturn recorder_push (GstHarness * h, guint index, guint boxes);
+GstFlowReturn recorder_push (GstHarness *h, guint index, guint boxes);
 
 /* Pushes frames from..to-1, each with one box; fails unless each passes. */
-void recorder_push_range (GstHarness * h, guint from, guint to);
+void recorder_push_range (GstHarness *h, guint from, guint to);
 
 /* Returns a field of the property stats. */
-guint64 recorder_stat (GstHarness * h, const gchar * field);
+guint64 recorder_stat (GstHarness *h, const gchar *field);
 
 /* Returns the number of messages of that type on the bus, which it empties. Fails if one
  * lacks the text. */
-guint recorder_messages (GstBus * bus, GstMessageType type, const gchar * text);
+guint recorder_messages (GstBus *bus, GstMessageType type, const gchar *text);
 
 /* Fails unless `text` consists of complete lines of JSON. Returns their number. */
-guint recorder_lines (const gchar * text);
+guint recorder_lines (const gchar *text);
 
 /* The same for a file. */
-guint recorder_file_lines (const gchar * path);
+guint recorder_file_lines (const gchar *path);

@@ -17,7 +17,7 @@ static const gchar *folder;
 static GRand *rand_state;
 
 static void
-add_param (GstVideoRegionOfInterestMeta * roi, GstStructure * param)
+add_param (GstVideoRegionOfInterestMeta *roi, GstStructure *param)
 {
   gst_video_region_of_interest_meta_add_param (roi, param);
 }
@@ -25,7 +25,7 @@ add_param (GstVideoRegionOfInterestMeta * roi, GstStructure * param)
 /* -------------------------------------------------------- frames, one of each kind */
 
 static void
-add_plain (GstBuffer * buffer)
+add_plain (GstBuffer *buffer)
 {
   add_region (buffer, 0, "person", 10, 20, 30, 40);
   add_scored (buffer, 2, "person", 10, 20, 30, 40, 0.5);
@@ -33,7 +33,7 @@ add_plain (GstBuffer * buffer)
 }
 
 static void
-add_off_frame (GstBuffer * buffer)
+add_off_frame (GstBuffer *buffer)
 {
   add_region (buffer, 1, "a", -10, -20, 30, 40);
   add_region (buffer, 2, "a", G_MININT, G_MAXINT, G_MAXUINT, G_MAXUINT);
@@ -42,7 +42,7 @@ add_off_frame (GstBuffer * buffer)
 }
 
 static void
-add_identities (GstBuffer * buffer)
+add_identities (GstBuffer *buffer)
 {
   GstVideoRegionOfInterestMeta *roi = add_scored (buffer, 7, "car", 0, 0, 90, 90, 0.5);
 
@@ -53,7 +53,7 @@ add_identities (GstBuffer * buffer)
 }
 
 static void
-add_rotated (GstBuffer * buffer)
+add_rotated (GstBuffer *buffer)
 {
   static const gdouble angles[] = { 0.5, -3, 1e-300, 1e300, INFINITY, NAN, 0 };
   guint i;
@@ -64,7 +64,7 @@ add_rotated (GstBuffer * buffer)
 }
 
 static void
-add_odd_values (GstBuffer * buffer)
+add_odd_values (GstBuffer *buffer)
 {
   static const gchar *const labels[] = { NULL, "", "\xff\xfe", "\"\\\n\x01", "\xc3\xa9" };
   static const gdouble confidences[] = { NAN, INFINITY, -INFINITY, 5e-324, 1e308, -0.0, 1e22 };
@@ -78,7 +78,7 @@ add_odd_values (GstBuffer * buffer)
 
 /* Adds boxes to which nmsfilter gives each of the states, for record_states (). */
 static void
-add_for_states (GstBuffer * buffer)
+add_for_states (GstBuffer *buffer)
 {
   guint i;
 
@@ -108,18 +108,16 @@ random_double (void)
 }
 
 static void
-add_random (GstBuffer * buffer)
+add_random (GstBuffer *buffer)
 {
   guint i, count = (guint) g_rand_int_range (rand_state, 0, 20);
 
   for (i = 0; i < count; i++) {
-    GstVideoRegionOfInterestMeta *roi = add_scored (buffer, random_int (), "random",
-        random_int (), random_int (), (guint) random_int (),
-        (guint) random_int (), random_double ());
+    GstVideoRegionOfInterestMeta *roi = add_scored (buffer, random_int (), "random", random_int (),
+        random_int (), (guint) random_int (), (guint) random_int (), random_double ());
 
     roi->parent_id = random_int ();
-    add_param (roi, gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, random_double (),
-            NULL));
+    add_param (roi, gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, random_double (), NULL));
     add_param (roi, gst_structure_new ("object_id", "id", G_TYPE_INT, random_int (), NULL));
   }
 }
@@ -129,7 +127,7 @@ add_random (GstBuffer * buffer)
 /* Records `frames` frames into the file `name`, behind the elements `before` ("" or
  * ending in "! "). */
 static void
-record (const gchar * name, const gchar * before, const gchar * caps, guint frames,
+record (const gchar *name, const gchar *before, const gchar *caps, guint frames,
     void (*add) (GstBuffer *))
 {
   gchar *line = g_strdup_printf ("%sboxrecord location=\"%s/%s.jsonl\"", before, folder, name);
@@ -157,11 +155,9 @@ record_kinds (void)
   {
     const gchar *name;
     void (*add) (GstBuffer *);
-  } kinds[] = {
-    {"nothing", NULL}, {"plain", add_plain}, {"off-frame", add_off_frame},
-    {"identities", add_identities}, {"rotated", add_rotated}, {"odd-values", add_odd_values},
-    {"random", add_random}
-  };
+  } kinds[] = { { "nothing", NULL }, { "plain", add_plain }, { "off-frame", add_off_frame },
+    { "identities", add_identities }, { "rotated", add_rotated }, { "odd-values", add_odd_values },
+    { "random", add_random } };
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (kinds); i++) {
@@ -211,7 +207,7 @@ record_sessions (void)
 
 /* Copies what a pipe holds to the end of a file. */
 static void
-drain (int fd, FILE * file)
+drain (int fd, FILE *file)
 {
   gchar block[4096];
   gssize got;
@@ -254,9 +250,8 @@ static void
 record_states (void)
 {
   static const gchar *const settings[] = { "max-detections=1", "max-candidates=2",
-    "missing-score=drop", "min-neighbors=1", "min-width=50", "max-width=50",
-    "max-aspect-ratio=0.5", "roi=0,0,9,9", "drop-labels=a", "edge-policy=drop"
-  };
+    "missing-score=drop", "min-neighbors=1", "min-width=50", "max-width=50", "max-aspect-ratio=0.5",
+    "roi=0,0,9,9", "drop-labels=a", "edge-policy=drop" };
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (settings); i++) {
@@ -272,7 +267,7 @@ record_states (void)
 
 /* Replays recordings as each kind of metadata of this build. */
 static void
-record_replayed (const gchar * location, const gchar * stem, const gchar * caps)
+record_replayed (const gchar *location, const gchar *stem, const gchar *caps)
 {
   GstElement *element = element_new ("boxreplay");
   GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), "meta");
@@ -317,7 +312,7 @@ record_data (void)
 }
 
 static void
-print_skipped (const gchar * path)
+print_skipped (const gchar *path)
 {
   gchar *line = g_strdup_printf ("boxreplay location=\"%s\" match=index on-error=skip", path);
   GstHarness *h = harness_new (line);

@@ -8,7 +8,7 @@
 #include "textfiles.h"
 
 void
-replay_open (Replay * r, const gchar * contents, const gchar * properties)
+replay_open (Replay *r, const gchar *contents, const gchar *properties)
 {
   gchar *launch;
 
@@ -22,7 +22,7 @@ replay_open (Replay * r, const gchar * contents, const gchar * properties)
 }
 
 void
-replay_close (Replay * r)
+replay_close (Replay *r)
 {
   gst_element_set_bus (r->h->element, NULL);
   gst_harness_teardown (r->h);
@@ -42,19 +42,20 @@ replay_buffer (GstClockTime pts)
 }
 
 guint
-replay_count (GstBuffer * buffer)
+replay_count (GstBuffer *buffer)
 {
   return gst_buffer_get_n_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
 }
 
 GstVideoRegionOfInterestMeta *
-replay_box (GstBuffer * buffer, guint n)
+replay_box (GstBuffer *buffer, guint n)
 {
   gpointer state = NULL;
   GstMeta *meta;
 
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+      != NULL)
     if (n-- == 0)
       return (GstVideoRegionOfInterestMeta *) meta;
   g_assert_not_reached ();
@@ -63,7 +64,7 @@ replay_box (GstBuffer * buffer, guint n)
 
 /* The records of the tests differ in x. */
 gint
-replay_x_at (Replay * r, GstClockTime pts)
+replay_x_at (Replay *r, GstClockTime pts)
 {
   GstBuffer *buffer = gst_harness_push_and_pull (r->h, replay_buffer (pts));
   gint x;
@@ -75,7 +76,7 @@ replay_x_at (Replay * r, GstClockTime pts)
 }
 
 guint64
-replay_stat (Replay * r, const gchar * field)
+replay_stat (Replay *r, const gchar *field)
 {
   GstElement *element = gst_harness_find_element (r->h, "boxreplay");
   GstStructure *stats;
@@ -90,7 +91,7 @@ replay_stat (Replay * r, const gchar * field)
 
 /* Takes all messages of that type, of which there must be exactly one. */
 gchar *
-replay_message (Replay * r, GstMessageType type)
+replay_message (Replay *r, GstMessageType type)
 {
   GstMessage *message = gst_bus_pop_filtered (r->bus, type);
   GError *error = NULL;
@@ -110,7 +111,7 @@ replay_message (Replay * r, GstMessageType type)
 }
 
 void
-replay_must_say (Replay * r, GstMessageType type, const gchar * what)
+replay_must_say (Replay *r, GstMessageType type, const gchar *what)
 {
   gchar *text = replay_message (r, type);
 
@@ -121,19 +122,21 @@ replay_must_say (Replay * r, GstMessageType type, const gchar * what)
 
 /* Writes records with x = 1, 2, 3, ... */
 gchar *
-replay_records (const gdouble * times, guint count)
+replay_records (const gdouble *times, guint count)
 {
   GString *s = g_string_new (NULL);
   guint i;
 
   for (i = 0; i < count; i++)
-    g_string_append_printf (s, "{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,"
-        "\"y\":0,\"w\":4,\"h\":4}]}\n", (guint64) (times[i] * FRAME + 0.5), i + 1);
+    g_string_append_printf (s,
+        "{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,"
+        "\"y\":0,\"w\":4,\"h\":4}]}\n",
+        (guint64) (times[i] * FRAME + 0.5), i + 1);
   return g_string_free (s, FALSE);
 }
 
 void
-replay_open_records (Replay * r, const gdouble * times, guint count, const gchar * properties)
+replay_open_records (Replay *r, const gdouble *times, guint count, const gchar *properties)
 {
   gchar *text = replay_records (times, count);
 
@@ -142,7 +145,7 @@ replay_open_records (Replay * r, const gdouble * times, guint count, const gchar
 }
 
 void
-replay_segment (Replay * r, GstClockTime start, GstClockTime time)
+replay_segment (Replay *r, GstClockTime start, GstClockTime time)
 {
   GstSegment segment;
 
@@ -153,7 +156,7 @@ replay_segment (Replay * r, GstClockTime start, GstClockTime time)
 }
 
 void
-replay_flush (Replay * r)
+replay_flush (Replay *r)
 {
   fail_unless (gst_harness_push_event (r->h, gst_event_new_flush_start ()));
   fail_unless (gst_harness_push_event (r->h, gst_event_new_flush_stop (TRUE)));

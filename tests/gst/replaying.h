@@ -17,31 +17,30 @@ typedef struct
 } Replay;
 
 /* Creates a boxreplay with these properties and a file with these contents. */
-void replay_open (Replay * r, const gchar * contents, const gchar * properties);
-void replay_close (Replay * r);
+void replay_open (Replay *r, const gchar *contents, const gchar *properties);
+void replay_close (Replay *r);
 
 /* Returns JSON Lines with one record at each of these times, in frames. The only box of
  * a record has x = 1, 2, 3, ..., which identifies it. Free it. */
-gchar *replay_records (const gdouble * times, guint count);
-void replay_open_records (Replay * r, const gdouble * times, guint count,
-    const gchar * properties);
+gchar *replay_records (const gdouble *times, guint count);
+void replay_open_records (Replay *r, const gdouble *times, guint count, const gchar *properties);
 
 GstBuffer *replay_buffer (GstClockTime pts);
-guint replay_count (GstBuffer * buffer);
-GstVideoRegionOfInterestMeta *replay_box (GstBuffer * buffer, guint n);
+guint replay_count (GstBuffer *buffer);
+GstVideoRegionOfInterestMeta *replay_box (GstBuffer *buffer, guint n);
 
 /* Pushes one buffer. Returns x of its first box, or -1 if it has none. */
-gint replay_x_at (Replay * r, GstClockTime pts);
+gint replay_x_at (Replay *r, GstClockTime pts);
 
 /* Returns a field of the property stats. */
-guint64 replay_stat (Replay * r, const gchar * field);
+guint64 replay_stat (Replay *r, const gchar *field);
 
 /* Returns the text of the only message of that type. Fails if there is none or more than
  * one. Free it. */
-gchar *replay_message (Replay * r, GstMessageType type);
+gchar *replay_message (Replay *r, GstMessageType type);
 
 /* Fails unless the only message of that type contains `what` and the name of the file. */
-void replay_must_say (Replay * r, GstMessageType type, const gchar * what);
+void replay_must_say (Replay *r, GstMessageType type, const gchar *what);
 
-void replay_segment (Replay * r, GstClockTime start, GstClockTime time);
-void replay_flush (Replay * r);
+void replay_segment (Replay *r, GstClockTime start, GstClockTime time);
+void replay_flush (Replay *r);

@@ -4,10 +4,10 @@
  * test starts. */
 #pragma once
 
-#if defined (__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
-#elif defined (__has_feature)
-#if __has_feature (address_sanitizer)
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
 #define SANITIZED 1
 #endif
 #endif

@@ -12,7 +12,7 @@ typedef struct
 {
   GstElement *element;
   gchar *locations[2];
-  gint stop;                    /* boolean, accessed atomically */
+  gint stop; /* boolean, accessed atomically */
 } Race;
 
 static gpointer
@@ -27,7 +27,7 @@ set_location (gpointer data)
 }
 
 static void
-check_message (const Race * race, GstMessage * message)
+check_message (const Race *race, GstMessage *message)
 {
   GError *error;
 
@@ -35,12 +35,13 @@ check_message (const Race * race, GstMessage * message)
     return;
   gst_message_parse_error (message, &error, NULL);
   fail_unless (strstr (error->message, race->locations[0]) != NULL
-      || strstr (error->message, race->locations[1]) != NULL, "%s", error->message);
+          || strstr (error->message, race->locations[1]) != NULL,
+      "%s", error->message);
   g_error_free (error);
 }
 
 void
-start_race (const gchar * factory)
+start_race (const gchar *factory)
 {
   Race race = { gst_element_factory_make (factory, NULL),
     { text_file_path ("missing/a"), text_file_path ("missing/a-longer-name-of-a-file") }, FALSE };

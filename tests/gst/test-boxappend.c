@@ -10,14 +10,14 @@
 #include "meta/boxrewrite.h"
 
 static void
-add_structure (GstVideoRegionOfInterestMeta * roi, const gchar * text)
+add_structure (GstVideoRegionOfInterestMeta *roi, const gchar *text)
 {
   gst_video_region_of_interest_meta_add_param (roi, gst_structure_from_string (text, NULL));
 }
 
 /* Returns a region as text: label, place, id, parent and structures. Free it. */
 static gchar *
-region_text (const GstVideoRegionOfInterestMeta * roi)
+region_text (const GstVideoRegionOfInterestMeta *roi)
 {
   GString *text = g_string_new (NULL);
   const GList *l;
@@ -35,13 +35,14 @@ region_text (const GstVideoRegionOfInterestMeta * roi)
 
 /* Fails unless the regions of the buffer are these, in order; ends with NULL. */
 static void
-assert_regions (GstBuffer * buffer, const gchar * const *expected)
+assert_regions (GstBuffer *buffer, const gchar *const *expected)
 {
   gpointer state = NULL;
   GstMeta *meta;
 
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+      != NULL) {
     gchar *text = region_text ((GstVideoRegionOfInterestMeta *) meta);
 
     g_assert_cmpstr (text, ==, *expected++);
@@ -51,7 +52,7 @@ assert_regions (GstBuffer * buffer, const gchar * const *expected)
 }
 
 #define ASSERT_REGIONS(buffer, ...) \
-  assert_regions (buffer, (const gchar * const[]) { __VA_ARGS__, NULL })
+  assert_regions (buffer, (const gchar *const[]) { __VA_ARGS__, NULL })
 
 /* A person with a face and everything that a region may have. */
 static GstBuffer *
@@ -61,7 +62,8 @@ branch_new (void)
   GstVideoRegionOfInterestMeta *person = add_region (buffer, 1, "person", 100, 50, 20, 40);
   GstVideoRegionOfInterestMeta *face = add_region (buffer, 7, "face", 105, 52, 4, 4);
 
-  add_structure (person, "detection, x_min=0.15625, x_max=0.1875, y_min=0.10416666666666667, "
+  add_structure (person,
+      "detection, x_min=0.15625, x_max=0.1875, y_min=0.10416666666666667, "
       "y_max=0.1875, confidence=0.5, label_id=3;");
   add_structure (person, "object_id, id=(int)11;");
   add_structure (person, "mask, size=(int)5;");
@@ -85,7 +87,8 @@ test_rewrite_moved (void)
   box_map_scale (&map, 0.5, 0.5);
   box_map_move_all (&map, box_meta_reading_boxes (reading), 320, 240, FALSE);
   box_rewrite (buffer, box_meta_reading_boxes (reading), 320, 240);
-  ASSERT_REGIONS (buffer, "person 40 32 10 20 id=1 parent=0 | detection, x_min=(double)0.125, "
+  ASSERT_REGIONS (buffer,
+      "person 40 32 10 20 id=1 parent=0 | detection, x_min=(double)0.125, "
       "x_max=(double)0.15625, y_min=(double)0.13333333333333333, y_max=(double)0.21666666666666667"
       ", confidence=(double)0.5, label_id=(int)3; | object_id, id=(int)11; | mask, size=(int)5; | "
       "nms, state=(string)kept, suppressed-by=(int)1; | recorded, region_id=(int)4, "
@@ -152,7 +155,7 @@ test_append (void)
         ==, 2);
   }
   g_assert_cmpuint (count_on (branch), ==, metas);
-  gst_buffer_unref (branch);    /* nothing of it is referenced */
+  gst_buffer_unref (branch); /* nothing of it is referenced */
   ASSERT_REGIONS (buffer, "car 1 2 3 4 id=1 parent=0",
       "roi 0 0 9 9 id=2 parent=0 | roi/x264enc, delta-qp=(int)5;",
       "person 400 250 20 40 id=3 parent=0 | detection, x_min=(double)0.3125, "
@@ -205,12 +208,8 @@ test_append_some (void)
   box_meta_reading_free (reading);
 }
 
-static const TestCase cases[] = {
-  { "/boxappend/rewrite-moved", test_rewrite_moved },
-  { "/boxappend/rewrite-scores", test_rewrite_scores },
-  { "/boxappend/append", test_append },
-  { "/boxappend/append-some", test_append_some },
-  { NULL }
-};
+static const TestCase cases[] = { { "/boxappend/rewrite-moved", test_rewrite_moved },
+  { "/boxappend/rewrite-scores", test_rewrite_scores }, { "/boxappend/append", test_append },
+  { "/boxappend/append-some", test_append_some }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

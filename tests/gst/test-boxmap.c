@@ -9,12 +9,15 @@
 
 #include <math.h>
 
-#define ASSERT_PLACE(box, left, top, right, bottom) G_STMT_START {             \
-    g_assert_cmpfloat_with_epsilon ((box).x1, left, 1e-9);                     \
-    g_assert_cmpfloat_with_epsilon ((box).y1, top, 1e-9);                      \
-    g_assert_cmpfloat_with_epsilon ((box).x2, right, 1e-9);                    \
-    g_assert_cmpfloat_with_epsilon ((box).y2, bottom, 1e-9);                   \
-  } G_STMT_END
+#define ASSERT_PLACE(box, left, top, right, bottom) \
+  G_STMT_START \
+  { \
+    g_assert_cmpfloat_with_epsilon ((box).x1, left, 1e-9); \
+    g_assert_cmpfloat_with_epsilon ((box).y1, top, 1e-9); \
+    g_assert_cmpfloat_with_epsilon ((box).x2, right, 1e-9); \
+    g_assert_cmpfloat_with_epsilon ((box).y2, bottom, 1e-9); \
+  } \
+  G_STMT_END
 
 /* The box 1 2 4 3 on a picture of 10 x 6. */
 static void
@@ -37,7 +40,7 @@ test_orient (void)
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    Box box = {.x1 = 1,.y1 = 2,.x2 = 4,.y2 = 3 }, rotated = box;
+    Box box = { .x1 = 1, .y1 = 2, .x2 = 4, .y2 = 3 }, rotated = box;
     BoxMap map;
 
     rotated.rotation = 0.25;
@@ -58,12 +61,12 @@ test_orient (void)
 static void
 test_steps (void)
 {
-  Box box = {.x1 = 100,.y1 = 50,.x2 = 300,.y2 = 150 };
+  Box box = { .x1 = 100, .y1 = 50, .x2 = 300, .y2 = 150 };
   BoxMap map;
 
   box_map_init (&map);
-  box_map_shift (&map, -40, -20);       /* 60 30 260 130 */
-  box_map_orient (&map, GST_VIDEO_ORIENTATION_90R, 600, 460);   /* 330 60 430 260 */
+  box_map_shift (&map, -40, -20);                             /* 60 30 260 130 */
+  box_map_orient (&map, GST_VIDEO_ORIENTATION_90R, 600, 460); /* 330 60 430 260 */
   box_map_scale (&map, 0.5, 0.25);
   box_map_move (&map, &box);
   ASSERT_PLACE (box, 165, 15, 215, 65);
@@ -94,7 +97,7 @@ test_round_trips (void)
 static void
 test_uneven (void)
 {
-  Box box = {.x1 = 10,.y1 = 20,.x2 = 50,.y2 = 30,.rotation = 0.5 };
+  Box box = { .x1 = 10, .y1 = 20, .x2 = 50, .y2 = 30, .rotation = 0.5 };
   BoxMap map;
   gdouble half;
 
@@ -114,13 +117,13 @@ static void
 test_move_all (void)
 {
   static const Box given[] = {
-    {.x1 = 10,.y1 = 10,.x2 = 30,.y2 = 30 },     /* 0 0 20 20 */
-    {.x1 = 5,.y1 = 15,.x2 = 30,.y2 = 30 },      /* -5 5 20 20 */
-    {.x1 = 0,.y1 = 15,.x2 = 10,.y2 = 30 },      /* -10 5 0 20: beside the frame */
-    {.x1 = 105,.y1 = 15,.x2 = 120,.y2 = 30 },   /* 95 5 110 20 */
-    {.x1 = 110,.y1 = 15,.x2 = 120,.y2 = 30 },   /* 100 5 110 20: beside the frame */
-    {.x1 = 0,.y1 = 20,.x2 = 9,.y2 = 22,.rotation = G_PI / 4 },  /* x up to -1.6 */
-    {.x1 = 0,.y1 = 20,.x2 = 14,.y2 = 26,.rotation = G_PI / 4 }, /* x up to 4 */
+    { .x1 = 10, .y1 = 10, .x2 = 30, .y2 = 30 },   /* 0 0 20 20 */
+    { .x1 = 5, .y1 = 15, .x2 = 30, .y2 = 30 },    /* -5 5 20 20 */
+    { .x1 = 0, .y1 = 15, .x2 = 10, .y2 = 30 },    /* -10 5 0 20: beside the frame */
+    { .x1 = 105, .y1 = 15, .x2 = 120, .y2 = 30 }, /* 95 5 110 20 */
+    { .x1 = 110, .y1 = 15, .x2 = 120, .y2 = 30 }, /* 100 5 110 20: beside the frame */
+    { .x1 = 0, .y1 = 20, .x2 = 9, .y2 = 22, .rotation = G_PI / 4 },  /* x up to -1.6 */
+    { .x1 = 0, .y1 = 20, .x2 = 14, .y2 = 26, .rotation = G_PI / 4 }, /* x up to 4 */
   };
   gint clip;
 
@@ -156,7 +159,7 @@ test_place (void)
 
   for (i = 0; i < 100; i++)
     for (k = 0; k <= 100; k++) {
-      Box box = {.x1 = i / 10.0,.x2 = (i + k) / 10.0,.y1 = -i / 10.0,.y2 = k / 10.0 };
+      Box box = { .x1 = i / 10.0, .x2 = (i + k) / 10.0, .y1 = -i / 10.0, .y2 = k / 10.0 };
 
       box_place (&box, 640, 480);
       g_assert_true (box_extent_agrees (box.x1, box.x2, box.x, box.w, 640));
@@ -173,7 +176,7 @@ test_place (void)
 static void
 test_place_huge (void)
 {
-  Box box = {.x1 = -1e300,.x2 = INFINITY,.y1 = NAN,.y2 = 1e10 };
+  Box box = { .x1 = -1e300, .x2 = INFINITY, .y1 = NAN, .y2 = 1e10 };
 
   box_place (&box, 0, 0);
   g_assert_cmpint (box.x, ==, G_MININT32);
@@ -182,15 +185,9 @@ test_place_huge (void)
   g_assert_cmpint (box.h, ==, G_MAXINT32);
 }
 
-static const TestCase cases[] = {
-  { "/boxmap/orient", test_orient },
-  { "/boxmap/steps", test_steps },
-  { "/boxmap/round-trips", test_round_trips },
-  { "/boxmap/uneven", test_uneven },
-  { "/boxmap/move-all", test_move_all },
-  { "/boxmap/place", test_place },
-  { "/boxmap/place-huge", test_place_huge },
-  { NULL }
-};
+static const TestCase cases[] = { { "/boxmap/orient", test_orient },
+  { "/boxmap/steps", test_steps }, { "/boxmap/round-trips", test_round_trips },
+  { "/boxmap/uneven", test_uneven }, { "/boxmap/move-all", test_move_all },
+  { "/boxmap/place", test_place }, { "/boxmap/place-huge", test_place_huge }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -33,7 +33,7 @@ cropped_new (gint x, guint left, guint top)
 
 /* Returns a batch of one stream with pictures of these caps. */
 static GstBuffer *
-slices_new (const gchar * caps)
+slices_new (const gchar *caps)
 {
   GstBuffer *batch = batches_new (0, 1);
 
@@ -43,8 +43,8 @@ slices_new (const gchar * caps)
 
 /* Merges a batch, which it takes, with a main buffer. Fails unless that gets these boxes. */
 static void
-expect_merged (const gchar * launch, const gchar * caps, GstBuffer * batch,
-    const gchar * expected, guint boxes)
+expect_merged (const gchar *launch, const gchar *caps, GstBuffer *batch, const gchar *expected,
+    guint boxes)
 {
   Merging m;
 
@@ -136,13 +136,15 @@ test_source (void)
   roi = (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (out,
       GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
   g_assert_cmpstr (gst_structure_get_string (gst_video_region_of_interest_meta_get_param (roi,
-              "source"), "name"), ==, "slices");
+                                                 "source"),
+                       "name"),
+      ==, "slices");
   gst_buffer_unref (out);
   merging_close (&m);
 }
 
 static void
-expect_error (const gchar * launch, GstBuffer * buffer, const gchar * text)
+expect_error (const gchar *launch, GstBuffer *buffer, const gchar *text)
 {
   GstBus *bus = gst_bus_new ();
   Merging m;
@@ -205,17 +207,10 @@ test_shared (void)
   gst_buffer_unref (batch);
 }
 
-static const TestCase cases[] = {
-  { "/batches/boxmerge/tiles", test_tiles },
-  { "/batches/boxmerge/list", test_list },
-  { "/batches/boxmerge/streams", test_streams },
-  { "/batches/boxmerge/crops", test_crops },
-  { "/batches/boxmerge/empty", test_empty },
-  { "/batches/boxmerge/source", test_source },
-  { "/batches/boxmerge/errors", test_errors },
-  { "/batches/boxmerge/hold", test_hold },
-  { "/batches/boxmerge/shared", test_shared },
-  { NULL }
-};
+static const TestCase cases[] = { { "/batches/boxmerge/tiles", test_tiles },
+  { "/batches/boxmerge/list", test_list }, { "/batches/boxmerge/streams", test_streams },
+  { "/batches/boxmerge/crops", test_crops }, { "/batches/boxmerge/empty", test_empty },
+  { "/batches/boxmerge/source", test_source }, { "/batches/boxmerge/errors", test_errors },
+  { "/batches/boxmerge/hold", test_hold }, { "/batches/boxmerge/shared", test_shared }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -9,20 +9,20 @@
 #define SMALL "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1"
 
 static GstEvent *
-custom_event (const gchar * name)
+custom_event (const gchar *name)
 {
   return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty (name));
 }
 
 static GstEvent *
-title_event (const gchar * title)
+title_event (const gchar *title)
 {
   return gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, title, NULL));
 }
 
 /* Appends what passes the source pad to a text. */
 static GstPadProbeReturn
-note (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+note (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   GString *text = user_data;
 
@@ -36,12 +36,14 @@ note (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 
 /* Notes what the element pushes, from now on. Free it after the element has stopped. */
 static GString *
-note_output (Merging * m)
+note_output (Merging *m)
 {
   GString *text = g_string_new (NULL);
 
-  gst_pad_add_probe (m->main->sinkpad, GST_PAD_PROBE_TYPE_BUFFER
-      | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH, note, text, NULL);
+  gst_pad_add_probe (m->main->sinkpad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+          | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+      note, text, NULL);
   return text;
 }
 
@@ -79,7 +81,8 @@ test_order (void)
   gst_event_unref (event);
   gst_event_unref (merging_wait_event (&m, GST_EVENT_EOS));
   merging_close (&m);
-  g_assert_cmpstr (text->str, ==, "stream-start caps segment tag buffer-0 custom-downstream "
+  g_assert_cmpstr (text->str, ==,
+      "stream-start caps segment tag buffer-0 custom-downstream "
       "buffer-1 tag eos ");
   g_string_free (text, TRUE);
 }
@@ -185,13 +188,13 @@ test_caps_queries (void)
 }
 
 static gboolean
-has_meta (GstQuery * query, GType api)
+has_meta (GstQuery *query, GType api)
 {
   return gst_query_find_allocation_meta (query, api, NULL);
 }
 
 static GstQuery *
-query_allocation (GstHarness * h)
+query_allocation (GstHarness *h)
 {
   GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
@@ -225,7 +228,7 @@ test_allocation (void)
 
 /* Returns whether an upstream event of this type has reached the harness. */
 static gboolean
-got_upstream (GstHarness * h, GstEventType type)
+got_upstream (GstHarness *h, GstEventType type)
 {
   gboolean found = FALSE;
   GstEvent *event;
@@ -238,7 +241,7 @@ got_upstream (GstHarness * h, GstEventType type)
 }
 
 static void
-expect_upstream (Merging * m, GstEvent * event, gboolean branch)
+expect_upstream (Merging *m, GstEvent *event, gboolean branch)
 {
   const GstEventType type = GST_EVENT_TYPE (event);
 
@@ -259,8 +262,9 @@ test_upstream_events (void)
   merging_push_main (&m, 0);
   merging_expect (&m, 0, "1,20,30,40");
   expect_upstream (&m, gst_event_new_reconfigure (), FALSE);
-  expect_upstream (&m, gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
-          gst_structure_new_empty ("GstForceKeyUnit")), FALSE);
+  expect_upstream (&m,
+      gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new_empty ("GstForceKeyUnit")),
+      FALSE);
   expect_upstream (&m, gst_event_new_navigation (gst_structure_new_empty ("a")), FALSE);
   expect_upstream (&m, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 1, 0, 0), TRUE);
   expect_upstream (&m, gst_event_new_latency (GST_SECOND), TRUE);
@@ -268,7 +272,7 @@ test_upstream_events (void)
 }
 
 static void
-push_flush (Merging * m, guint32 seqnum, gboolean start)
+push_flush (Merging *m, guint32 seqnum, gboolean start)
 {
   GstHarness *const all[] = { m->branch[0], m->main };
 
@@ -285,8 +289,8 @@ push_flush (Merging * m, guint32 seqnum, gboolean start)
 static void
 test_seek (void)
 {
-  GstEvent *seek = gst_event_new_seek (1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
-      GST_SEEK_TYPE_SET, 5 * FRAME, GST_SEEK_TYPE_NONE, 0);
+  GstEvent *seek = gst_event_new_seek (1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
+      5 * FRAME, GST_SEEK_TYPE_NONE, 0);
   guint32 seqnum = gst_event_get_seqnum (seek);
   GstSegment segment;
   GstEvent *event;
@@ -369,7 +373,8 @@ static void
 test_restart (void)
 {
   GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=5 ! tee name=t ! queue "
-      "! boxmerge name=m ! fakesink t. ! queue ! m.sink_0", NULL);
+                                           "! boxmerge name=m ! fakesink t. ! queue ! m.sink_0",
+      NULL);
   GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "m");
   GstBus *bus = gst_element_get_bus (pipeline);
 
@@ -377,8 +382,8 @@ test_restart (void)
     GstMessage *message;
 
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_EOS
-        | GST_MESSAGE_ERROR);
+    message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND,
+        GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
     g_assert_nonnull (message);
     g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
     gst_message_unref (message);
@@ -392,18 +397,14 @@ test_restart (void)
   gst_object_unref (pipeline);
 }
 
-static const TestCase cases[] = {
-  { "/boxmerge-events/order", test_order },
+static const TestCase cases[] = { { "/boxmerge-events/order", test_order },
   { "/boxmerge-events/second-stream", test_second_stream },
   { "/boxmerge-events/caps-changes", test_caps_changes },
   { "/boxmerge-events/caps-queries", test_caps_queries },
   { "/boxmerge-events/allocation", test_allocation },
   { "/boxmerge-events/upstream-events", test_upstream_events },
-  { "/boxmerge-events/seek", test_seek },
-  { "/boxmerge-events/branch-flush", test_branch_flush },
-  { "/boxmerge-events/latency", test_latency },
-  { "/boxmerge-events/restart", test_restart },
-  { NULL }
-};
+  { "/boxmerge-events/seek", test_seek }, { "/boxmerge-events/branch-flush", test_branch_flush },
+  { "/boxmerge-events/latency", test_latency }, { "/boxmerge-events/restart", test_restart },
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);

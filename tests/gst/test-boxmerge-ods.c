@@ -86,8 +86,7 @@ test_region_and_od (void)
   out = gst_harness_pull (m.main);
   assert_ods (out, "5 10");
   g_assert_cmpuint (count_on (out), ==, 1);
-  g_assert_nonnull (gst_buffer_get_video_region_of_interest_meta_id (out,
-          (gint) od_at (out, 10)));
+  g_assert_nonnull (gst_buffer_get_video_region_of_interest_meta_id (out, (gint) od_at (out, 10)));
   assert_ods (held, "5");
   gst_buffer_unref (held);
   gst_buffer_unref (out);
@@ -118,12 +117,8 @@ test_hold (void)
   merging_close (&m);
 }
 
-static const TestCase cases[] = {
-  { "/boxmerge-ods/ods", test_ods },
-  { "/boxmerge-ods/cut", test_cut },
-  { "/boxmerge-ods/region-and-od", test_region_and_od },
-  { "/boxmerge-ods/hold", test_hold },
-  { NULL }
-};
+static const TestCase cases[] = { { "/boxmerge-ods/ods", test_ods },
+  { "/boxmerge-ods/cut", test_cut }, { "/boxmerge-ods/region-and-od", test_region_and_od },
+  { "/boxmerge-ods/hold", test_hold }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -12,19 +12,19 @@
 #include "merging.h"
 
 #define BRANCHES 4
-#define ROUNDS 1000             /* of all branches together; NMS_TEST_ROUNDS sets another number */
+#define ROUNDS 1000 /* of all branches together; NMS_TEST_ROUNDS sets another number */
 
 typedef struct
 {
   GstElement *element;
   GstHarness *main;
-  guint rounds;                 /* of each branch */
-  gint time;                    /* atomic: number of the last main buffer pushed */
-  gint running;                 /* atomic: branches that have not finished */
+  guint rounds; /* of each branch */
+  gint time;    /* atomic: number of the last main buffer pushed */
+  gint running; /* atomic: branches that have not finished */
 } Load;
 
 static GstPad *
-open_branch (Load * load, GstPad ** sink)
+open_branch (Load *load, GstPad **sink)
 {
   GstPad *src = gst_pad_new ("branch", GST_PAD_SRC);
   GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
@@ -43,7 +43,7 @@ open_branch (Load * load, GstPad ** sink)
 }
 
 static void
-run_round (Load * load, GRand * rand)
+run_round (Load *load, GRand *rand)
 {
   GstPad *sink, *src = open_branch (load, &sink);
   const gint count = g_rand_int_range (rand, 0, 5);
@@ -57,8 +57,8 @@ run_round (Load * load, GRand * rand)
   if (g_rand_int_range (rand, 0, 4) == 0)
     gst_pad_push_event (src, gst_event_new_eos ());
   else if (g_rand_int_range (rand, 0, 4) == 0)
-    gst_pad_push_event (src, gst_event_new_gap ((GstClockTime) g_atomic_int_get (&load->time)
-            * FRAME, 3 * FRAME));
+    gst_pad_push_event (src,
+        gst_event_new_gap ((GstClockTime) g_atomic_int_get (&load->time) * FRAME, 3 * FRAME));
   gst_element_release_request_pad (load->element, sink);
   gst_pad_set_active (src, FALSE);
   gst_object_unref (sink);
@@ -123,12 +123,12 @@ run_main (gpointer user_data)
 typedef struct
 {
   guint64 buffers, boxes;
-  gint ended;                   /* atomic */
+  gint ended; /* atomic */
 } Seen;
 
 /* Checks each main buffer until EOS. */
 static GstPadProbeReturn
-check_output (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+check_output (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Seen *seen = user_data;
 
@@ -151,14 +151,14 @@ test_pads (void)
   GThread *threads[BRANCHES], *main_thread, *settings;
   GstElement *element;
   Seen seen = { 0 };
-  Load load = {.running = BRANCHES };
+  Load load = { .running = BRANCHES };
   Merging m;
   gint count;
 
   merging_open (&m, "boxmerge", 0, NULL, FALSE);
   gst_harness_set_drop_buffers (m.main, TRUE);
-  gst_pad_add_probe (m.main->sinkpad, GST_PAD_PROBE_TYPE_BUFFER
-      | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_output, &seen, NULL);
+  gst_pad_add_probe (m.main->sinkpad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_output, &seen, NULL);
   load.element = element = m.element;
   load.main = m.main;
   load.rounds = (rounds ? (guint) atoi (rounds) : ROUNDS) / BRANCHES;
@@ -175,16 +175,14 @@ test_pads (void)
   g_assert_cmpuint (seen.buffers, ==, (guint) count);
   g_assert_cmpuint (stat_of (element, "frames"), ==, (guint) count);
   g_assert_cmpuint (stat_of (element, "boxes"), ==, seen.boxes);
-  g_assert_cmpuint (stat_of (element, "in"), ==, stat_of (element, "merged")
-      + stat_of (element, "too-late") + stat_of (element, "without-match"));
+  g_assert_cmpuint (stat_of (element, "in"), ==,
+      stat_of (element, "merged") + stat_of (element, "too-late")
+          + stat_of (element, "without-match"));
   g_assert_cmpuint (stat_of (element, "merged"), >, 0);
   g_test_message ("%d main buffers, %" G_GUINT64_FORMAT " boxes", count, seen.boxes);
   merging_close (&m);
 }
 
-static const TestCase cases[] = {
-  { "/boxmerge-pads/come-and-go", test_pads },
-  { NULL }
-};
+static const TestCase cases[] = { { "/boxmerge-pads/come-and-go", test_pads }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

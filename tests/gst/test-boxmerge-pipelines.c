@@ -20,9 +20,11 @@ write_recording (void)
   gchar *path;
 
   for (guint i = 0; i < FRAMES; i++)
-    g_string_append_printf (text, "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":"
+    g_string_append_printf (text,
+        "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":"
         "320,\"height\":240},\"objects\":[{\"x\":%u,\"y\":20,\"w\":30,\"h\":40,\"roi_type\":\"a\","
-        "\"detection\":{\"confidence\":0.5}}]}\n", i * FRAME, i);
+        "\"detection\":{\"confidence\":0.5}}]}\n",
+        i * FRAME, i);
   path = text_file_new ("tile.jsonl", text->str, -1);
   g_string_free (text, TRUE);
   return path;
@@ -31,17 +33,19 @@ write_recording (void)
 typedef struct
 {
   guint frames;
-  gint wrong;                   /* atomic: frames with other boxes than expected */
+  gint wrong; /* atomic: frames with other boxes than expected */
 } Output;
 
 /* Checks that a frame has the boxes of all four tiles at its time. */
 static GstPadProbeReturn
-check_tiles (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+check_tiles (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
   const guint i = (guint) (GST_BUFFER_PTS (buffer) / FRAME);
-  gchar *boxes = merging_boxes (buffer), *expected = g_strdup_printf ("%u,20,30,40 %u,20,30,40 "
-      "%u,260,30,40 %u,260,30,40", i, i + 320, i, i + 320);
+  gchar *boxes = merging_boxes (buffer),
+        *expected = g_strdup_printf ("%u,20,30,40 %u,20,30,40 "
+                                     "%u,260,30,40 %u,260,30,40",
+            i, i + 320, i, i + 320);
   Output *output = user_data;
 
   output->frames++;
@@ -55,9 +59,10 @@ check_tiles (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 static GstElement *
-tiled_new (const gchar * path, gint frames)
+tiled_new (const gchar *path, gint frames)
 {
-  return playing_new ("videotestsrc num-buffers=%d ! "
+  return playing_new (
+      "videotestsrc num-buffers=%d ! "
       "video/x-raw,format=GRAY8,width=640,height=480,framerate=10/1 ! tee name=t "
       "t. ! " QUEUE " ! boxmerge name=m sink_0::tiles=2x2 sink_1::tiles=2x2 "
       "sink_1::tile-index=1 sink_2::tiles=2x2 sink_2::tile-index=2 sink_3::tiles=2x2 "
@@ -95,9 +100,9 @@ test_seeks (void)
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   gst_message_unref (playing_wait (pipeline, GST_MESSAGE_ASYNC_DONE));
   for (guint i = 0; i < 20; i++) {
-    g_assert_true (gst_element_seek (pipeline, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH
-            | GST_SEEK_FLAG_ACCURATE, GST_SEEK_TYPE_SET, (i * 7 % FRAMES) * FRAME,
-            GST_SEEK_TYPE_SET, FRAMES * FRAME));
+    g_assert_true (gst_element_seek (pipeline, 1, GST_FORMAT_TIME,
+        GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, GST_SEEK_TYPE_SET, (i * 7 % FRAMES) * FRAME,
+        GST_SEEK_TYPE_SET, FRAMES * FRAME));
     gst_message_unref (playing_wait (pipeline, GST_MESSAGE_ASYNC_DONE));
   }
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
@@ -111,7 +116,7 @@ test_seeks (void)
 
 /* Keeps the largest delay of a buffer against the clock. */
 static GstPadProbeReturn
-measure_delay (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+measure_delay (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   GstElement *element = gst_pad_get_parent_element (pad);
   GstClockTime now = gst_element_get_current_running_time (element);
@@ -130,7 +135,8 @@ static void
 test_slow_branch (void)
 {
   GstClockTime worst = 0;
-  GstElement *pipeline = playing_new ("videotestsrc is-live=true num-buffers=30 ! "
+  GstElement *pipeline = playing_new (
+      "videotestsrc is-live=true num-buffers=30 ! "
       "video/x-raw,format=GRAY8,width=64,height=48,framerate=20/1 ! tee name=t "
       "t. ! queue ! boxmerge name=m latency=50000000 ! fakesink name=sink sync=false "
       "t. ! queue leaky=downstream max-size-buffers=1 ! identity sleep-time=3000000 ! m.sink_0 "
@@ -143,11 +149,8 @@ test_slow_branch (void)
   gst_object_unref (pipeline);
 }
 
-static const TestCase cases[] = {
-  { "/boxmerge-pipelines/tiles", test_tiles },
+static const TestCase cases[] = { { "/boxmerge-pipelines/tiles", test_tiles },
   { "/boxmerge-pipelines/seeks", test_seeks },
-  { "/boxmerge-pipelines/slow-branch", test_slow_branch },
-  { NULL }
-};
+  { "/boxmerge-pipelines/slow-branch", test_slow_branch }, { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "boxreplay videocrop");

@@ -104,8 +104,7 @@ static void
 test_hold (void)
 {
   static const gchar *const expected[] = { "1,20,30,40", "1,20,30,40", "1,20,30,40", "", "",
-    "2,20,30,40"
-  };
+    "2,20,30,40" };
   Merging m;
   guint i;
 
@@ -286,7 +285,7 @@ test_without_times (void)
 /* ------------------------------------------------------------ live pipelines */
 
 static GstTestClock *
-clock_of (Merging * m)
+clock_of (Merging *m)
 {
   GstClock *clock = gst_element_get_clock (m->element);
 
@@ -296,7 +295,7 @@ clock_of (Merging * m)
 
 /* Waits until the element waits for the clock, checks the time, and lets it come. */
 static void
-reach_deadline (Merging * m, GstClockTime deadline)
+reach_deadline (Merging *m, GstClockTime deadline)
 {
   GstTestClock *clock = clock_of (m);
   GstClockID id;
@@ -411,22 +410,18 @@ test_dead_branch (void)
     merging_expect (&m, i * FRAME, "");
   }
   merging_push_main (&m, GST_CLOCK_TIME_NONE);
-  reach_deadline (&m, 50 * GST_MSECOND);        /* which has passed */
+  reach_deadline (&m, 50 * GST_MSECOND); /* which has passed */
   merging_expect (&m, GST_CLOCK_TIME_NONE, "");
   merging_close (&m);
 }
 
-static const TestCase cases[] = {
-  { "/boxmerge-time/tolerance", test_tolerance },
+static const TestCase cases[] = { { "/boxmerge-time/tolerance", test_tolerance },
   { "/boxmerge-time/waiting", test_waiting },
   { "/boxmerge-time/without-match", test_without_match },
-  { "/boxmerge-time/dropping-branch", test_dropping_branch },
-  { "/boxmerge-time/hold", test_hold },
+  { "/boxmerge-time/dropping-branch", test_dropping_branch }, { "/boxmerge-time/hold", test_hold },
   { "/boxmerge-time/hold-and-caps", test_hold_and_caps },
-  { "/boxmerge-time/branch-gap", test_branch_gap },
-  { "/boxmerge-time/main-gap", test_main_gap },
-  { "/boxmerge-time/eos", test_eos },
-  { "/boxmerge-time/early-eos", test_early_eos },
+  { "/boxmerge-time/branch-gap", test_branch_gap }, { "/boxmerge-time/main-gap", test_main_gap },
+  { "/boxmerge-time/eos", test_eos }, { "/boxmerge-time/early-eos", test_early_eos },
   { "/boxmerge-time/segments", test_segments },
   { "/boxmerge-time/without-times", test_without_times },
   { "/boxmerge-time/deadline", test_deadline },
@@ -434,8 +429,6 @@ static const TestCase cases[] = {
   { "/boxmerge-time/slow-branch", test_slow_branch },
   { "/boxmerge-time/inactive-pads", test_inactive_pads },
   { "/boxmerge-time/force-live", test_force_live },
-  { "/boxmerge-time/dead-branch", test_dead_branch },
-  { NULL }
-};
+  { "/boxmerge-time/dead-branch", test_dead_branch }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

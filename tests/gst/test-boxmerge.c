@@ -14,7 +14,7 @@
 /* Sends one box, at 10,20 and 30x40 pixels large, through a branch with a picture of 320x240 or
  * other caps and these properties of its pad. */
 static void
-expect_place (const gchar * properties, const gchar * caps, const gchar * expected)
+expect_place (const gchar *properties, const gchar *caps, const gchar *expected)
 {
   gchar *launch = g_strdup_printf ("boxmerge %s", properties);
   Merging m;
@@ -79,13 +79,13 @@ test_clip (void)
 
 /* Returns the structure "source" of the only region: its name, and whether it is cut. Free it. */
 static gchar *
-only_source (GstBuffer * buffer)
+only_source (GstBuffer *buffer)
 {
   gpointer state = NULL;
   GstMeta *meta = gst_buffer_iterate_meta_filtered (buffer, &state,
       GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-  GstStructure *source = gst_video_region_of_interest_meta_get_param (
-      (GstVideoRegionOfInterestMeta *) meta, "source");
+  GstStructure *source =
+      gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta, "source");
   const gchar *name = source ? gst_structure_get_string (source, "name") : NULL;
   gboolean cut = FALSE;
 
@@ -98,8 +98,8 @@ only_source (GstBuffer * buffer)
 /* Sends a box of 30x40 pixels at x, 20 through a branch, with the structure "source" of `had` if
  * that is not NULL, and checks the source that comes out. */
 static void
-expect_source (const gchar * properties, const gchar * caps, gint x, const gchar * had,
-    const gchar * expected)
+expect_source (const gchar *properties, const gchar *caps, gint x, const gchar *had,
+    const gchar *expected)
 {
   gchar *launch = g_strdup_printf ("boxmerge %s", properties), *found;
   GstVideoRegionOfInterestMeta *roi;
@@ -145,7 +145,8 @@ test_cut (void)
   expect_source ("sink_0::edge-margin=5 sink_0::tiles=2x1 sink_0::tile-index=1", QUARTER, 0, NULL,
       "sink_0 cut");
   expect_source ("sink_0::edge-margin=5 sink_0::tiles=2x1 sink_0::tile-index=1 "
-      "sink_0::video-direction=horiz", QUARTER, 290, NULL, "sink_0 cut");
+                 "sink_0::video-direction=horiz",
+      QUARTER, 290, NULL, "sink_0 cut");
   /* a branch with the whole frame */
   expect_source ("sink_0::edge-margin=5", NULL, 0, NULL, "sink_0");
 }
@@ -169,8 +170,7 @@ static void
 test_malformed_tiles (void)
 {
   static const gchar *const texts[] = { "2", "2x", "x2", "2x2+", "2x2x2", "0x1", "1x0", "2 x2",
-    "-1x2", "2x2+4x", "2000x2", "2x2-4", "2x2+1+1"
-  };
+    "-1x2", "2x2+4x", "2000x2", "2x2-4", "2x2+1+1" };
   GstElement *element = element_new ("boxmerge");
   GstPad *pad = gst_element_request_pad_simple (element, "sink_0");
   gchar *value;
@@ -214,7 +214,7 @@ test_wrong_tile (void)
 }
 
 static const gchar *
-source_of (GstBuffer * buffer, guint n)
+source_of (GstBuffer *buffer, guint n)
 {
   GstVideoRegionOfInterestMeta *roi = NULL;
   gpointer state = NULL;
@@ -261,8 +261,9 @@ test_what_belongs_to_boxes (void)
   roi = gst_buffer_get_video_region_of_interest_meta_id (out, 3);
   g_assert_cmpint (roi->parent_id, ==, 2);
   roi = gst_buffer_get_video_region_of_interest_meta_id (out, 2);
-  g_assert_true (gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi,
-              "detection"), "confidence", &confidence));
+  g_assert_true (
+      gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "detection"),
+          "confidence", &confidence));
   g_assert_cmpfloat (confidence, ==, 0.75);
   gst_buffer_unref (out);
   merging_close (&m);
@@ -337,7 +338,7 @@ test_defaults (void)
 
 /* Returns the confidence of the only region. Fails if it has none. */
 static gdouble
-confidence_of (GstBuffer * buffer)
+confidence_of (GstBuffer *buffer)
 {
   gpointer state = NULL;
   GstMeta *meta = gst_buffer_iterate_meta_filtered (buffer, &state,
@@ -346,7 +347,8 @@ confidence_of (GstBuffer * buffer)
 
   g_assert_cmpuint (count_on (buffer), ==, 1);
   g_assert_true (gst_structure_get_double (gst_video_region_of_interest_meta_get_param (
-              (GstVideoRegionOfInterestMeta *) meta, "detection"), "confidence", &confidence));
+                                               (GstVideoRegionOfInterestMeta *) meta, "detection"),
+      "confidence", &confidence));
   return confidence;
 }
 
@@ -366,27 +368,22 @@ test_shared_buffers (void)
     g_assert_cmpfloat (confidence_of (out), ==, 0.5);
     gst_buffer_unref (out);
     if (i == 0)
-      merging_push_box (&m, 0, 5 * FRAME, -1);  /* later than the main buffers */
+      merging_push_box (&m, 0, 5 * FRAME, -1); /* later than the main buffers */
   }
   g_assert_cmpfloat (confidence_of (shared), ==, 0.5);
   gst_buffer_unref (shared);
   merging_close (&m);
 }
 
-static const TestCase cases[] = {
-  { "/boxmerge/places", test_places },
-  { "/boxmerge/tiles", test_tiles },
-  { "/boxmerge/directions", test_directions },
-  { "/boxmerge/clip", test_clip },
-  { "/boxmerge/cut", test_cut },
+static const TestCase cases[] = { { "/boxmerge/places", test_places },
+  { "/boxmerge/tiles", test_tiles }, { "/boxmerge/directions", test_directions },
+  { "/boxmerge/clip", test_clip }, { "/boxmerge/cut", test_cut },
   { "/boxmerge/marks-of-marked", test_marks_of_marked },
   { "/boxmerge/shared-buffers", test_shared_buffers },
   { "/boxmerge/malformed-tiles", test_malformed_tiles },
   { "/boxmerge/wrong-tile", test_wrong_tile },
   { "/boxmerge/what-belongs-to-boxes", test_what_belongs_to_boxes },
-  { "/boxmerge/shared-memory", test_shared_memory },
-  { "/boxmerge/defaults", test_defaults },
-  { NULL }
-};
+  { "/boxmerge/shared-memory", test_shared_memory }, { "/boxmerge/defaults", test_defaults },
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -19,7 +19,7 @@ boxes_new (void)
 
 /* Gives the first and the third of four boxes a state in which they are removed. */
 static void
-drop_first_and_third (const BoxMetaReading * reading)
+drop_first_and_third (const BoxMetaReading *reading)
 {
   GArray *boxes = box_meta_reading_boxes (reading);
 
@@ -58,15 +58,17 @@ test_read_everything (void)
   gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, -4, NULL);
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("object_id", "id", G_TYPE_INT, 77, NULL));
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms",
-          "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, 1, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
+          1, NULL));
   add_region (buffer, 9, "", 1, 2, 3, 4);
 
   g_assert_cmpuint (box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT,
-          BOX_READ_TRACK | BOX_READ_STATE, boxes), ==, 2);
+                        BOX_READ_TRACK | BOX_READ_STATE, boxes),
+      ==, 2);
   box = BOX (boxes, 0);
-  g_assert_cmphex (box->flags, ==, BOX_HAS_NORMALIZED | BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID
-      | BOX_HAS_TRACK_ID);
+  g_assert_cmphex (box->flags, ==,
+      BOX_HAS_NORMALIZED | BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID | BOX_HAS_TRACK_ID);
   g_assert_cmpfloat (box->x1, ==, 10.25);
   g_assert_cmpfloat (box->x2, ==, 30.75);
   g_assert_cmpfloat (box->y1, ==, 20.5);
@@ -102,7 +104,7 @@ test_read_everything (void)
 
 /* Makes a region whose doubles are `off` pixels beside its integers 100..200. */
 static gboolean
-counts (const gchar * field, gdouble off, gint width)
+counts (const gchar *field, gdouble off, gint width)
 {
   GArray *boxes = boxes_new ();
   GstBuffer *buffer = frame_new (0);
@@ -151,8 +153,9 @@ test_bad_tags (void)
     GstBuffer *buffer = frame_new (0);
     GstVideoRegionOfInterestMeta *roi = add_region (buffer, 1, "a", 0, 0, 1, 1);
 
-    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms", "state",
-            G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, bad[i], NULL));
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
+            bad[i], NULL));
     box_meta_read (buffer, 0, 0, BOX_READ_STATE, boxes);
     g_assert_cmpint (BOX (boxes, 0)->suppressed_by, ==, -1);
     gst_structure_set (gst_video_region_of_interest_meta_get_param (roi, "nms"), "state",
@@ -191,11 +194,24 @@ test_parents (void)
   {
     gint id, parent_id, parent;
   } rows[] = {
-    { 1, 2, 1 }, { 2, 3, 2 }, { 3, 0, -1 },
-    { 4, 5, 4 }, { 5, 6, -1 }, { 6, 5, -1 },
-    { 7, 7, -1 }, { 0, 8, 9 }, { 9, 99, -1 },
-    { 8, 0, -1 }, { 8, 1, 0 }, { 10, 0, -1 },
-    { 11, 12, -1 }, { 12, 13, -1 }, { 13, 11, -1 }, { 14, 13, 14 }, { -3, 0, -1 }, { 15, -3, 16 },
+    { 1, 2, 1 },
+    { 2, 3, 2 },
+    { 3, 0, -1 },
+    { 4, 5, 4 },
+    { 5, 6, -1 },
+    { 6, 5, -1 },
+    { 7, 7, -1 },
+    { 0, 8, 9 },
+    { 9, 99, -1 },
+    { 8, 0, -1 },
+    { 8, 1, 0 },
+    { 10, 0, -1 },
+    { 11, 12, -1 },
+    { 12, 13, -1 },
+    { 13, 11, -1 },
+    { 14, 13, 14 },
+    { -3, 0, -1 },
+    { 15, -3, 16 },
   };
   GArray *boxes = boxes_new ();
   GstBuffer *buffer = frame_new (0);
@@ -241,7 +257,7 @@ test_remove (void)
 /* Returns the API types of the metas of a buffer, in order, without the reference that a
  * copy keeps to the buffer of a pool. */
 static gchar *
-list_metas (GstBuffer * buffer)
+list_metas (GstBuffer *buffer)
 {
   GString *list = g_string_new (NULL);
   gpointer state = NULL;
@@ -405,9 +421,9 @@ test_attach (void)
 {
   static const struct
   {
-    gint64 x, y, w, h;          /* given */
+    gint64 x, y, w, h; /* given */
     gint cx, cy;
-    guint cw, ch;               /* as written to the meta */
+    guint cw, ch; /* as written to the meta */
   } rows[] = {
     { 10, 20, 30, 40, 10, 20, 30, 40 },
     { -10, -20, 30, 40, 0, 0, 20, 20 },
@@ -425,13 +441,21 @@ test_attach (void)
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     GstBuffer *buffer = frame_new (0);
     GstVideoRegionOfInterestMeta *roi;
-    Box box = { .x = rows[i].x, .y = rows[i].y, .w = rows[i].w, .h = rows[i].h,
-      .label = g_quark_from_string ("dog"), .region_id = 3, .parent_id = 4, .track_id = 5,
-      .label_id = 6, .confidence = 0.1, .state = BOX_STATE_OVER_CAP, .suppressed_by = -1,
-      .flags = BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID | BOX_HAS_TRACK_ID
-    };
+    Box box = { .x = rows[i].x,
+      .y = rows[i].y,
+      .w = rows[i].w,
+      .h = rows[i].h,
+      .label = g_quark_from_string ("dog"),
+      .region_id = 3,
+      .parent_id = 4,
+      .track_id = 5,
+      .label_id = 6,
+      .confidence = 0.1,
+      .state = BOX_STATE_OVER_CAP,
+      .suppressed_by = -1,
+      .flags = BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID | BOX_HAS_TRACK_ID };
 
-    if (i < 3) {                /* exact in the doubles, even if the integers are clipped */
+    if (i < 3) { /* exact in the doubles, even if the integers are clipped */
       box.flags |= BOX_HAS_NORMALIZED;
       box.x_min = (rows[i].x + 0.25) / FRAME_WIDTH;
       box.x_max = (rows[i].x + rows[i].w) / (gdouble) FRAME_WIDTH;
@@ -485,20 +509,12 @@ test_attach_little (void)
   g_array_unref (boxes);
 }
 
-static const TestCase cases[] = {
-  { "/boxmeta/state-names", test_state_names },
-  { "/boxmeta/read-everything", test_read_everything },
-  { "/boxmeta/agreement", test_agreement },
-  { "/boxmeta/bad-tags", test_bad_tags },
-  { "/boxmeta/any", test_any },
-  { "/boxmeta/parents", test_parents },
-  { "/boxmeta/remove", test_remove },
-  { "/boxmeta/copy-without", test_copy_without },
-  { "/boxmeta/extents", test_extents },
-  { "/boxmeta/tag", test_tag },
-  { "/boxmeta/attach", test_attach },
-  { "/boxmeta/attach-little", test_attach_little },
-  { NULL }
-};
+static const TestCase cases[] = { { "/boxmeta/state-names", test_state_names },
+  { "/boxmeta/read-everything", test_read_everything }, { "/boxmeta/agreement", test_agreement },
+  { "/boxmeta/bad-tags", test_bad_tags }, { "/boxmeta/any", test_any },
+  { "/boxmeta/parents", test_parents }, { "/boxmeta/remove", test_remove },
+  { "/boxmeta/copy-without", test_copy_without }, { "/boxmeta/extents", test_extents },
+  { "/boxmeta/tag", test_tag }, { "/boxmeta/attach", test_attach },
+  { "/boxmeta/attach-little", test_attach_little }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

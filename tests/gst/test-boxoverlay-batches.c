@@ -7,7 +7,7 @@
 #include "pictures.h"
 
 static GstBuffer *
-boxed_new (const GstVideoInfo * info)
+boxed_new (const GstVideoInfo *info)
 {
   GstBuffer *buffer = video_buffer_new (info);
 
@@ -16,7 +16,7 @@ boxed_new (const GstVideoInfo * info)
 }
 
 static void
-begin (GstBuffer * batch, guint stream, const GstVideoInfo * info)
+begin (GstBuffer *batch, guint stream, const GstVideoInfo *info)
 {
   GstCaps *caps = gst_video_info_to_caps (info);
 
@@ -26,8 +26,8 @@ begin (GstBuffer * batch, guint stream, const GstVideoInfo * info)
 
 /* Returns the number of pixels that differ between an object and `before`. */
 static guint
-changed (GstBuffer * batch, guint stream, guint object, const GstVideoInfo * info,
-    const Picture * before)
+changed (GstBuffer *batch, guint stream, guint object, const GstVideoInfo *info,
+    const Picture *before)
 {
   Picture *after = picture_read (info, batches_get (batch, stream, object));
   const guint count = picture_changed (before, after, 0, 0, after->width, after->height);
@@ -38,7 +38,7 @@ changed (GstBuffer * batch, guint stream, guint object, const GstVideoInfo * inf
 
 /* Returns a picture without boxes. */
 static Picture *
-blank (const GstVideoInfo * info)
+blank (const GstVideoInfo *info)
 {
   GstBuffer *buffer = video_buffer_new (info);
   Picture *picture = picture_read (info, buffer);
@@ -153,7 +153,8 @@ GST_END_TEST
 GST_START_TEST (takes_slices_of_one_stream)
 {
   const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = harness_new_caps (OUTLINES, "video/x-raw(meta:GstAnalyticsBatchMeta),"
+  GstHarness *h = harness_new_caps (OUTLINES,
+      "video/x-raw(meta:GstAnalyticsBatchMeta),"
       "format=RGB,width=192,height=64,framerate=10/1,slice-width=96");
   GstBuffer *batch = batches_new (0, 1);
   Picture *before = blank (&info);
@@ -168,13 +169,9 @@ GST_START_TEST (takes_slices_of_one_stream)
 }
 GST_END_TEST
 
-static const CheckCase cases[] = {
-  CHECK_CASE (paints_each_stream_in_its_format),
+static const CheckCase cases[] = { CHECK_CASE (paints_each_stream_in_its_format),
   CHECK_CASE (keeps_the_pixels_of_other_branches),
-  CHECK_CASE (warns_of_streams_that_cannot_be_painted),
-  CHECK_CASE (follows_new_caps),
-  CHECK_CASE (takes_slices_of_one_stream),
-  { NULL }
-};
+  CHECK_CASE (warns_of_streams_that_cannot_be_painted), CHECK_CASE (follows_new_caps),
+  CHECK_CASE (takes_slices_of_one_stream), { NULL } };
 
 CHECK_PROGRAM (cases);

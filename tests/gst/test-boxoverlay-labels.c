@@ -31,11 +31,14 @@ typedef struct
   const gchar *state;
 } TestBox;
 
-#define END { NULL, 0, 0, 0, 0, 0, 0, NULL }
+#define END \
+  { \
+    NULL, 0, 0, 0, 0, 0, 0, NULL \
+  }
 
 /* Draws the boxes up to END; with NULL an empty frame. */
 static Picture *
-draw (const gchar * launch, const TestBox * boxes)
+draw (const gchar *launch, const TestBox *boxes)
 {
   GstVideoInfo info = video_info ();
   GstHarness *h = overlay_new (launch, &info);
@@ -51,16 +54,16 @@ draw (const gchar * launch, const TestBox * boxes)
 }
 
 static Picture *
-draw_one (const gchar * launch, const gchar * label, gdouble score, gint track)
+draw_one (const gchar *launch, const gchar *label, gdouble score, gint track)
 {
-  TestBox boxes[] = { {label, 40, 80, 100, 100, score, track, NULL}, END };
+  TestBox boxes[] = { { label, 40, 80, 100, 100, score, track, NULL }, END };
 
   return draw (launch, boxes);
 }
 
 /* Returns how many pixels the background of a label extends to the right in a row. */
 static gint
-run_length (const Picture * picture, gint x, gint y, guint32 rgb)
+run_length (const Picture *picture, gint x, gint y, guint32 rgb)
 {
   gint n = 0;
 
@@ -72,7 +75,7 @@ run_length (const Picture * picture, gint x, gint y, guint32 rgb)
 /* Returns the width of the label above the box at 40, 80; 0 if there is none. The row
  * just above the outline has only background. */
 static gint
-label_width (const gchar * launch, const gchar * label, gdouble score, gint track)
+label_width (const gchar *launch, const gchar *label, gdouble score, gint track)
 {
   Picture *picture = draw_one (launch, label, score, track);
   gint n = run_length (picture, 40, 79, picture_rgb (picture, 40, 80));
@@ -131,13 +134,21 @@ GST_START_TEST (writes_scores_with_two_decimals_and_a_point)
     gdouble score;
     const gchar *text;
   } rows[] = {
-    {0.91, "0.91"}, {0.9149, "0.91"}, {1.0, "1.00"}, {0.0, "0.00"}, {-0.001, "0.00"},
-    {0.999, "1.00"}, {12.5, "12.50"}, {-3.25, "-3.25"}, {1e9, "1e+09"}, {INFINITY, "inf"},
+    { 0.91, "0.91" },
+    { 0.9149, "0.91" },
+    { 1.0, "1.00" },
+    { 0.0, "0.00" },
+    { -0.001, "0.00" },
+    { 0.999, "1.00" },
+    { 12.5, "12.50" },
+    { -3.25, "-3.25" },
+    { 1e9, "1e+09" },
+    { INFINITY, "inf" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    TestBox number[] = { {"", 40, 80, 100, 100, rows[i].score, 0, "suppressed"}, END };
-    TestBox text[] = { {rows[i].text, 40, 80, 100, 100, NAN, 0, "suppressed"}, END };
+    TestBox number[] = { { "", 40, 80, 100, 100, rows[i].score, 0, "suppressed" }, END };
+    TestBox text[] = { { rows[i].text, 40, 80, 100, 100, NAN, 0, "suppressed" }, END };
     Picture *a = draw ("boxoverlay", number), *b = draw ("boxoverlay", text);
 
     g_assert_cmpuint (picture_changed (a, b, 0, 0, WIDTH, HEIGHT), ==, 0);
@@ -149,17 +160,16 @@ GST_END_TEST
 
 GST_START_TEST (keeps_labels_on_the_frame)
 {
-  static const guint at[][2] = { {0, 0}, {WIDTH - 20, 0}, {0, HEIGHT - 10}, {WIDTH - 4, 100},
-  {WIDTH - 10, HEIGHT - 10}, {100, 3}
-  };
+  static const guint at[][2] = { { 0, 0 }, { WIDTH - 20, 0 }, { 0, HEIGHT - 10 },
+    { WIDTH - 4, 100 }, { WIDTH - 10, HEIGHT - 10 }, { 100, 3 } };
   Picture *before = draw ("boxoverlay", NULL);
-  Picture *whole = draw ("boxoverlay thickness=1", (TestBox[]) { {"person", 100, 100, 1, 1, 0.91,
-            0, NULL}, END });
+  Picture *whole = draw ("boxoverlay thickness=1",
+      (TestBox[]) { { "person", 100, 100, 1, 1, 0.91, 0, NULL }, END });
   guint full = picture_changed (before, whole, 0, 0, WIDTH, HEIGHT) - 1;
 
   picture_free (whole);
   for (guint i = 0; i < G_N_ELEMENTS (at); i++) {
-    TestBox boxes[] = { {"person", at[i][0], at[i][1], 1, 1, 0.91, 0, NULL}, END };
+    TestBox boxes[] = { { "person", at[i][0], at[i][1], 1, 1, 0.91, 0, NULL }, END };
     Picture *after = draw ("boxoverlay thickness=1", boxes);
 
     /* The dot may be covered by the label. */
@@ -173,10 +183,10 @@ GST_END_TEST
 GST_START_TEST (places_labels_inside_at_the_top)
 {
   Picture *before = draw ("boxoverlay", NULL);
-  Picture *inside = draw ("boxoverlay", (TestBox[]) { {"person", 40, 4, 200, 100, 0.91, 0, NULL},
-        END });
-  Picture *above = draw ("boxoverlay", (TestBox[]) { {"person", 40, 104, 200, 100, 0.91, 0, NULL},
-        END });
+  Picture *inside = draw ("boxoverlay",
+      (TestBox[]) { { "person", 40, 4, 200, 100, 0.91, 0, NULL }, END });
+  Picture *above = draw ("boxoverlay",
+      (TestBox[]) { { "person", 40, 104, 200, 100, 0.91, 0, NULL }, END });
 
   g_assert_cmpuint (picture_changed (before, inside, 0, 0, WIDTH, 4), ==, 0);
   g_assert_cmpuint (picture_changed (before, inside, 44, 8, 100, 14), >=, 56 * 6);
@@ -191,11 +201,8 @@ GST_END_TEST
 /* Two equal boxes show both labels; that of the better box is above. */
 GST_START_TEST (keeps_labels_apart)
 {
-  TestBox boxes[] = {
-    {"car", 40, 80, 100, 100, 0.50, 0, NULL},
-    {"person", 40, 80, 100, 100, 0.90, 0, NULL},
-    END
-  };
+  TestBox boxes[] = { { "car", 40, 80, 100, 100, 0.50, 0, NULL },
+    { "person", 40, 80, 100, 100, 0.90, 0, NULL }, END };
   Picture *person = draw_one ("boxoverlay", "person", 0.9, 0);
   Picture *both = draw ("boxoverlay", boxes);
   Picture *car = draw_one ("boxoverlay", "car", 0.5, 0);
@@ -226,7 +233,10 @@ GST_START_TEST (colors_are_stable)
     const gchar *label;
     guint32 rgb;
   } rows[] = {
-    {"person", 0xff6a95}, {"car", 0x7f74ff}, {"face", 0x09ddf2}, {"truck", 0xe88c03},
+    { "person", 0xff6a95 },
+    { "car", 0x7f74ff },
+    { "face", 0x09ddf2 },
+    { "truck", 0xe88c03 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -240,10 +250,9 @@ GST_END_TEST
 
 GST_START_TEST (colors_by_class_or_track)
 {
-  TestBox boxes[] = {
-    {"person", 10, 100, 40, 40, NAN, 1, NULL}, {"person", 80, 100, 40, 40, NAN, 2, NULL},
-    {"car", 150, 100, 40, 40, NAN, 1, NULL}, {"person", 220, 100, 40, 40, NAN, 0, NULL}, END
-  };
+  TestBox boxes[] = { { "person", 10, 100, 40, 40, NAN, 1, NULL },
+    { "person", 80, 100, 40, 40, NAN, 2, NULL }, { "car", 150, 100, 40, 40, NAN, 1, NULL },
+    { "person", 220, 100, 40, 40, NAN, 0, NULL }, END };
   Picture *class = draw ("boxoverlay color-by=class", boxes);
   Picture *track = draw ("boxoverlay color-by=track", boxes);
 
@@ -261,12 +270,11 @@ GST_START_TEST (dropped_boxes_are_grey_and_dashed)
 {
   static const gchar *const states[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
-    "outside-roi", "dropped-label", "cut-by-edge"
-  };
+    "outside-roi", "dropped-label", "cut-by-edge" };
   Picture *before = draw ("boxoverlay", NULL), *kept;
 
   for (guint i = 0; i < G_N_ELEMENTS (states); i++) {
-    TestBox boxes[] = { {"person", 40, 80, 120, 100, 0.9, 0, states[i]}, END };
+    TestBox boxes[] = { { "person", 40, 80, 120, 100, 0.9, 0, states[i] }, END };
     Picture *after = draw ("boxoverlay thickness=2", boxes);
     guint32 rgb = picture_rgb (after, 40, 80);
     guint painted;
@@ -274,7 +282,7 @@ GST_START_TEST (dropped_boxes_are_grey_and_dashed)
     g_assert_cmphex (rgb >> 16, ==, rgb & 0xff);
     g_assert_cmphex (rgb >> 16, ==, (rgb >> 8) & 0xff);
     painted = picture_changed (before, after, 40, 178, 156, 180);
-    g_assert_cmpuint (painted, ==, 2 * 60);     /* 10 dashes of 6 pixels, 9 gaps and a rest */
+    g_assert_cmpuint (painted, ==, 2 * 60); /* 10 dashes of 6 pixels, 9 gaps and a rest */
     g_assert_false (picture_same (before, after, 45, 178));
     g_assert_true (picture_same (before, after, 46, 178));
     g_assert_true (picture_same (before, after, 51, 178));
@@ -284,7 +292,7 @@ GST_START_TEST (dropped_boxes_are_grey_and_dashed)
     g_assert_cmpuint (painted, <=, 102);
     picture_free (after);
   }
-  kept = draw ("boxoverlay", (TestBox[]) { {"person", 40, 80, 120, 100, 0.9, 0, "kept"}, END });
+  kept = draw ("boxoverlay", (TestBox[]) { { "person", 40, 80, 120, 100, 0.9, 0, "kept" }, END });
   g_assert_cmpuint (picture_changed (before, kept, 40, 178, 160, 180), ==, 240);
   g_assert_cmphex (picture_rgb (kept, 40, 80), ==, 0xff6a95);
   picture_free (kept);
@@ -295,13 +303,10 @@ GST_END_TEST
 /* Kept boxes are drawn above dropped ones, in any order of the metas. */
 GST_START_TEST (dropped_boxes_lie_below)
 {
-  TestBox boxes[] = {
-    {"person", 40, 80, 120, 100, 0.9, 0, "kept"},
-    {"person", 40, 80, 120, 100, 0.8, 0, "suppressed"},
-    END
-  };
-  Picture *one = draw ("boxoverlay show-label=false show-score=false", (TestBox[]) { {"person", 40,
-            80, 120, 100, 0.9, 0, NULL}, END });
+  TestBox boxes[] = { { "person", 40, 80, 120, 100, 0.9, 0, "kept" },
+    { "person", 40, 80, 120, 100, 0.8, 0, "suppressed" }, END };
+  Picture *one = draw ("boxoverlay show-label=false show-score=false",
+      (TestBox[]) { { "person", 40, 80, 120, 100, 0.9, 0, NULL }, END });
   Picture *two = draw ("boxoverlay show-label=false show-score=false", boxes);
 
   g_assert_cmpuint (picture_changed (one, two, 0, 0, WIDTH, HEIGHT), ==, 0);
@@ -313,11 +318,8 @@ GST_END_TEST
 /* The label of a dropped box is visible, and does not cover the outline of a kept box. */
 GST_START_TEST (dropped_labels_keep_off_kept_lines)
 {
-  TestBox boxes[] = {
-    {"person", 60, 90, 110, 60, 0.8, 0, "suppressed"},
-    {"person", 40, 80, 140, 100, 0.9, 0, "kept"},
-    END
-  };
+  TestBox boxes[] = { { "person", 60, 90, 110, 60, 0.8, 0, "suppressed" },
+    { "person", 40, 80, 140, 100, 0.9, 0, "kept" }, END };
   Picture *before = draw ("boxoverlay", NULL), *kept = draw ("boxoverlay", boxes + 1);
   Picture *both = draw ("boxoverlay", boxes);
 
@@ -336,8 +338,10 @@ GST_START_TEST (survives_any_label)
   gchar *endless = g_strnfill (1024 * 1024, 'x'), *stacked = g_strnfill (3000, 'e');
   const gchar *labels[] = { "\xff\xfe\xc3", "caf\xe9", "<b>&amp;</", "two\nlines\ttab\x01\x7f",
     "\xe4\xba\xba \xd8\xb9\xd8\xb1\xd8\xa8\xd9\x8a \xf0\x9f\x98\x80", "  ", "%s%n", endless,
-    stacked, "\xed\xa0\x80", "\xe2\x80\xae" "rtl", "\xcc\x81\xcc\x81\xcc\x81\xcc\x81"
-  };
+    stacked, "\xed\xa0\x80",
+    "\xe2\x80\xae"
+    "rtl",
+    "\xcc\x81\xcc\x81\xcc\x81\xcc\x81" };
   gint width;
 
   for (gsize i = 1; i + 1 < 3000; i += 2)
@@ -357,8 +361,7 @@ GST_END_TEST
 GST_START_TEST (survives_any_font)
 {
   static const gchar *const fonts[] = { "", "No Such Family 12", "Sans 0", "Sans -4", "Sans 100000",
-    "12", "\xff\xfe", "Sans Bold Italic Condensed 9.5", ",,,", "Monospace 20px"
-  };
+    "12", "\xff\xfe", "Sans Bold Italic Condensed 9.5", ",,,", "Monospace 20px" };
   GstVideoInfo info = video_info ();
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstElement *element = gst_harness_find_element (h, "boxoverlay");
@@ -397,8 +400,7 @@ GST_START_TEST (properties_have_their_defaults)
   GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
   GObjectClass *klass = G_OBJECT_GET_CLASS (element);
   static const gchar *const names[] = { "thickness", "show-label", "show-score", "color-by",
-    "font-desc"
-  };
+    "font-desc" };
   guint thickness;
   gint color_by;
   gchar *font;
@@ -435,7 +437,7 @@ GST_START_TEST (thickness_has_its_range)
   {
     guint value;
     gboolean valid;
-  } rows[] = { {0, FALSE}, {1, TRUE}, {64, TRUE}, {65, FALSE} };
+  } rows[] = { { 0, FALSE }, { 1, TRUE }, { 64, TRUE }, { 65, FALSE } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     GValue value = G_VALUE_INIT;
@@ -456,8 +458,7 @@ GST_START_TEST (properties_change_while_playing)
   static const gchar *const launch[] = { "boxoverlay thickness=9",
     "boxoverlay thickness=9 show-label=false",
     "boxoverlay thickness=9 show-label=false show-score=false",
-    "boxoverlay thickness=9 show-label=false show-score=false color-by=track"
-  };
+    "boxoverlay thickness=9 show-label=false show-score=false color-by=track" };
 
   for (guint i = 0; i < G_N_ELEMENTS (launch); i++) {
     GstBuffer *buffer = video_buffer_new (&info);
@@ -544,8 +545,7 @@ draw_many (gpointer data)
 GST_START_TEST (many_streams_draw_at_once)
 {
   static const gchar *const labels[] = { "person", "\xe4\xba\xba person", "traffic light",
-    "caf\xe9"
-  };
+    "caf\xe9" };
   GThread *threads[8];
 
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
@@ -562,28 +562,16 @@ setup (void)
   g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING);
 }
 
-static const CheckCase cases[] = {
-  CHECK_CASE (labels_what_is_known),
-  CHECK_CASE (labels_can_be_read),
-  CHECK_CASE (writes_scores_with_two_decimals_and_a_point),
-  CHECK_CASE (keeps_labels_on_the_frame),
-  CHECK_CASE (places_labels_inside_at_the_top),
-  CHECK_CASE (keeps_labels_apart),
-  CHECK_CASE (colors_are_stable),
-  CHECK_CASE (colors_by_class_or_track),
-  CHECK_CASE (dropped_boxes_are_grey_and_dashed),
-  CHECK_CASE (dropped_boxes_lie_below),
-  CHECK_CASE (dropped_labels_keep_off_kept_lines),
-  CHECK_CASE (survives_any_label),
-  CHECK_CASE (survives_any_font),
-  CHECK_CASE (fonts_have_their_sizes),
-  CHECK_CASE (properties_have_their_defaults),
-  CHECK_CASE (thickness_has_its_range),
-  CHECK_CASE (properties_change_while_playing),
-  CHECK_CASE (thickness_can_be_controlled),
-  CHECK_CASE (is_what_it_says),
-  CHECK_CASE (many_streams_draw_at_once),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (labels_what_is_known),
+  CHECK_CASE (labels_can_be_read), CHECK_CASE (writes_scores_with_two_decimals_and_a_point),
+  CHECK_CASE (keeps_labels_on_the_frame), CHECK_CASE (places_labels_inside_at_the_top),
+  CHECK_CASE (keeps_labels_apart), CHECK_CASE (colors_are_stable),
+  CHECK_CASE (colors_by_class_or_track), CHECK_CASE (dropped_boxes_are_grey_and_dashed),
+  CHECK_CASE (dropped_boxes_lie_below), CHECK_CASE (dropped_labels_keep_off_kept_lines),
+  CHECK_CASE (survives_any_label), CHECK_CASE (survives_any_font),
+  CHECK_CASE (fonts_have_their_sizes), CHECK_CASE (properties_have_their_defaults),
+  CHECK_CASE (thickness_has_its_range), CHECK_CASE (properties_change_while_playing),
+  CHECK_CASE (thickness_can_be_controlled), CHECK_CASE (is_what_it_says),
+  CHECK_CASE (many_streams_draw_at_once), { NULL } };
 
 CHECK_PROGRAM (cases, setup);

@@ -43,8 +43,8 @@ GST_START_TEST (answers_allocation_alone)
   g_assert_true (gst_pad_send_event (pad, gst_event_new_stream_start ("s")));
   g_assert_true (gst_pad_send_event (pad, gst_event_new_caps (caps)));
   g_assert_true (gst_pad_query (pad, query));
-  g_assert_true (gst_query_find_allocation_meta (query,
-          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL));
+  g_assert_true (
+      gst_query_find_allocation_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL));
   gst_query_unref (query);
   gst_caps_unref (caps);
   gst_object_unref (pad);
@@ -100,7 +100,7 @@ GST_END_TEST
 
 /* Returns a buffer of frames of `full` that states a crop, with one box. */
 static GstBuffer *
-cropped_new (const GstVideoInfo * full, const GstVideoRectangle * crop, guint x, guint y, guint w,
+cropped_new (const GstVideoInfo *full, const GstVideoRectangle *crop, guint x, guint y, guint w,
     guint h)
 {
   GstBuffer *buffer = video_buffer_new (full);
@@ -122,8 +122,7 @@ GST_START_TEST (paints_a_crop_like_a_frame_of_its_size)
 {
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_I420,
     GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_UYVY, GST_VIDEO_FORMAT_Y41B,
-    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_P010_10LE
-  };
+    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_P010_10LE };
   static const GstVideoRectangle crop = { 16, 8, PICTURE_WIDTH, PICTURE_HEIGHT };
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
@@ -162,7 +161,7 @@ GST_END_TEST
 
 /* Returns the first component of a pixel: the luma. */
 static guint8
-luma_at (const Picture * picture, gint x, gint y)
+luma_at (const Picture *picture, gint x, gint y)
 {
   return picture->unpacked[((gsize) y * picture->width + x) * 4 + 1];
 }
@@ -173,8 +172,7 @@ luma_at (const Picture * picture, gint x, gint y)
 GST_START_TEST (paints_no_luma_beside_a_crop)
 {
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12,
-    GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_YUV9
-  };
+    GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_YUV9 };
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
     for (gint k = 0; k < 16; k++) {
@@ -221,9 +219,8 @@ GST_END_TEST
  * warning, once, because its boxes cannot be drawn. */
 GST_START_TEST (cuts_crops_to_the_frame)
 {
-  static const GstVideoRectangle crops[] = { {0, 0, -1, -1}, {90, 60, 96, 64}, {95, 63, -1, -1},
-  {0, 0, 0, 10}, {96, 0, 10, 10}, {0, 64, 10, 10}, {-1, -1, -1, -1}
-  };
+  static const GstVideoRectangle crops[] = { { 0, 0, -1, -1 }, { 90, 60, 96, 64 },
+    { 95, 63, -1, -1 }, { 0, 0, 0, 10 }, { 96, 0, 10, 10 }, { 0, 64, 10, 10 }, { -1, -1, -1, -1 } };
   const gsize guard = 4096;
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   gsize bytes = GST_VIDEO_INFO_SIZE (&info);
@@ -237,8 +234,8 @@ GST_START_TEST (cuts_crops_to_the_frame)
     GstMessage *message;
 
     memset (memory, 0x50, bytes + 2 * guard);
-    gst_buffer_replace_all_memory (buffer, gst_memory_new_wrapped (0, memory, bytes + 2 * guard,
-            guard, bytes, NULL, NULL));
+    gst_buffer_replace_all_memory (buffer,
+        gst_memory_new_wrapped (0, memory, bytes + 2 * guard, guard, bytes, NULL, NULL));
     gst_buffer_unref (overlay_push (h, buffer));
     for (gsize k = 0; k < guard; k++)
       g_assert_true (memory[k] == 0x50 && memory[guard + bytes + k] == 0x50);
@@ -255,15 +252,10 @@ GST_START_TEST (cuts_crops_to_the_frame)
 }
 GST_END_TEST
 
-static const CheckCase cases[] = {
-  CHECK_CASE (paints_in_segments_of_any_format),
-  CHECK_CASE (answers_allocation_alone),
-  CHECK_CASE (removes_the_gap_flag_from_painted_buffers),
+static const CheckCase cases[] = { CHECK_CASE (paints_in_segments_of_any_format),
+  CHECK_CASE (answers_allocation_alone), CHECK_CASE (removes_the_gap_flag_from_painted_buffers),
   CHECK_CASE (keeps_the_gap_flag_where_nothing_is_painted),
-  CHECK_CASE (paints_a_crop_like_a_frame_of_its_size),
-  CHECK_CASE (paints_no_luma_beside_a_crop),
-  CHECK_CASE (cuts_crops_to_the_frame),
-  { NULL }
-};
+  CHECK_CASE (paints_a_crop_like_a_frame_of_its_size), CHECK_CASE (paints_no_luma_beside_a_crop),
+  CHECK_CASE (cuts_crops_to_the_frame), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -8,7 +8,7 @@
 
 /* Draws one box without a label on an empty frame. */
 static Picture *
-draw_box (const GstVideoInfo * info, const gchar * launch, guint x, guint y, guint w, guint h)
+draw_box (const GstVideoInfo *info, const gchar *launch, guint x, guint y, guint w, guint h)
 {
   GstHarness *harness = overlay_new (launch, info);
   GstBuffer *buffer = video_buffer_new (info);
@@ -21,7 +21,7 @@ draw_box (const GstVideoInfo * info, const gchar * launch, guint x, guint y, gui
 }
 
 static Picture *
-blank (const GstVideoInfo * info)
+blank (const GstVideoInfo *info)
 {
   GstBuffer *buffer = video_buffer_new (info);
   Picture *picture = picture_read (info, buffer);
@@ -67,8 +67,8 @@ check_format (GstVideoFormat format, gint width, gint height, guint32 rgb)
   tx = MAX (2, step_x);
   ty = MAX (2, step_y);
   if (GST_VIDEO_INFO_IS_GRAY (&info)) {
-    guint luma = (guint) lrint (0.299 * (rgb >> 16) + 0.587 * ((rgb >> 8) & 255) +
-        0.114 * (rgb & 255));
+    guint luma = (guint) lrint (
+        0.299 * (rgb >> 16) + 0.587 * ((rgb >> 8) & 255) + 0.114 * (rgb & 255));
 
     rgb = luma << 16 | luma << 8 | luma;
   }
@@ -81,8 +81,8 @@ check_format (GstVideoFormat format, gint width, gint height, guint32 rgb)
         if (!picture_same (before, after, x, y))
           g_error ("%s: pixel %d,%d changed", finfo->name, x, y);
       } else if (rgb_distance (picture_rgb (after, x, y), rgb) > 4) {
-        g_error ("%s: pixel %d,%d is %06x, not %06x", finfo->name, x, y,
-            picture_rgb (after, x, y), rgb);
+        g_error ("%s: pixel %d,%d is %06x, not %06x", finfo->name, x, y, picture_rgb (after, x, y),
+            rgb);
       } else if (after->has_alpha) {
         g_assert_cmpuint (picture_alpha (after, x, y), ==, 255);
       }
@@ -93,14 +93,14 @@ check_format (GstVideoFormat format, gint width, gint height, guint32 rgb)
 }
 
 static const GValue *
-template_formats (GstElement * element)
+template_formats (GstElement *element)
 {
   GstPadTemplate *template = gst_element_get_pad_template (element, "sink");
   GstCaps *caps = gst_pad_template_get_caps (template);
   const GValue *list = gst_structure_get_value (gst_caps_get_structure (caps, 0), "format");
 
-  g_assert_cmpuint (gst_caps_get_size (caps), >=, 1);  /* those of batches follow */
-  gst_caps_unref (caps);        /* the template keeps a reference */
+  g_assert_cmpuint (gst_caps_get_size (caps), >=, 1); /* those of batches follow */
+  gst_caps_unref (caps);                              /* the template keeps a reference */
   return list;
 }
 
@@ -124,9 +124,31 @@ GST_END_TEST
 GST_START_TEST (lists_the_formats_of_video)
 {
   static const gchar *const wanted[] = {
-    "I420", "YV12", "NV12", "NV21", "Y42B", "Y444", "YUY2", "UYVY", "YVYU", "AYUV", "RGB",
-    "BGR", "RGBx", "BGRx", "xRGB", "xBGR", "RGBA", "BGRA", "ARGB", "ABGR", "GRAY8", "NV16",
-    "GRAY16_LE", "I420_10LE", "P010_10LE",
+    "I420",
+    "YV12",
+    "NV12",
+    "NV21",
+    "Y42B",
+    "Y444",
+    "YUY2",
+    "UYVY",
+    "YVYU",
+    "AYUV",
+    "RGB",
+    "BGR",
+    "RGBx",
+    "BGRx",
+    "xRGB",
+    "xBGR",
+    "RGBA",
+    "BGRA",
+    "ARGB",
+    "ABGR",
+    "GRAY8",
+    "NV16",
+    "GRAY16_LE",
+    "I420_10LE",
+    "P010_10LE",
   };
   static const gchar *const unwanted[] = { "v210", "RGB8P", "RGB16", "NV12_64Z32", "v216" };
   GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
@@ -171,14 +193,14 @@ GST_START_TEST (passes_buffers_without_boxes_as_they_are)
   GstHarness *h = overlay_new ("boxoverlay", &info);
   GstBuffer *in, *out;
 
-  gst_buffer_unref (overlay_push (h, video_buffer_new (&info)));        /* marked as DISCONT */
+  gst_buffer_unref (overlay_push (h, video_buffer_new (&info))); /* marked as DISCONT */
   for (guint hint = 0; hint < 2; hint++) {
     in = video_buffer_new (&info);
     if (hint == 1)
-      gst_video_region_of_interest_meta_add_param (gst_buffer_add_video_region_of_interest_meta
-          (in, "hint", 8, 8, 30, 30), gst_structure_new ("roi/x264enc", "delta-qp", G_TYPE_FLOAT,
-              -5.0f, NULL));
-    gst_buffer_ref (in);        /* another branch holds it */
+      gst_video_region_of_interest_meta_add_param (gst_buffer_add_video_region_of_interest_meta (in,
+                                                       "hint", 8, 8, 30, 30),
+          gst_structure_new ("roi/x264enc", "delta-qp", G_TYPE_FLOAT, -5.0f, NULL));
+    gst_buffer_ref (in); /* another branch holds it */
     out = overlay_push (h, in);
     g_assert_true (out == in);
     gst_buffer_unref (out);
@@ -233,8 +255,7 @@ GST_START_TEST (clips_boxes_to_the_frame)
   static const gint64 at[] = { G_MININT32, -1000, -20, -1, 0, 1, 90, 95, 96, 97, 5000, G_MAXINT32 };
   static const guint size[] = { 0, 1, 2, 3, 30, 200, G_MAXINT32, G_MAXUINT32 };
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YUY2,
-    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_P010_10LE
-  };
+    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_P010_10LE };
   const gsize guard = 4096;
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
@@ -266,9 +287,8 @@ GST_END_TEST
 
 GST_START_TEST (draws_nothing_for_boxes_off_the_frame)
 {
-  static const gint boxes[][4] = { {-50, 10, 40, 20}, {96, 10, 40, 20}, {10, -30, 20, 30},
-  {10, 64, 20, 10}, {3000, 3000, 5, 5}
-  };
+  static const gint boxes[][4] = { { -50, 10, 40, 20 }, { 96, 10, 40, 20 }, { 10, -30, 20, 30 },
+    { 10, 64, 20, 10 }, { 3000, 3000, 5, 5 } };
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   Picture *before = blank (&info);
 
@@ -288,7 +308,7 @@ GST_START_TEST (draws_the_visible_edges_only)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_GRAY8, PICTURE_WIDTH, PICTURE_HEIGHT);
   Picture *before = blank (&info);
-  Picture *after = draw_box (&info, OUTLINES, (guint) - 20, 10, 60, 30);
+  Picture *after = draw_box (&info, OUTLINES, (guint) -20, 10, 60, 30);
 
   g_assert_cmpuint (picture_changed (before, after, 0, 12, 38, 38), ==, 0);
   g_assert_cmpuint (picture_changed (before, after, 0, 10, 40, 12), ==, 80);
@@ -320,8 +340,7 @@ GST_START_TEST (draws_in_the_given_thickness)
     Picture *before = blank (&info), *after = draw_box (&info, launch, 10, 10, 150, 150);
     gint hole = MAX (150 - 2 * thickness, 0);
 
-    g_assert_cmpuint (picture_changed (before, after, 0, 0, 200, 200), ==,
-        150 * 150 - hole * hole);
+    g_assert_cmpuint (picture_changed (before, after, 0, 0, 200, 200), ==, 150 * 150 - hole * hole);
     picture_free (before);
     picture_free (after);
     g_free (launch);
@@ -339,11 +358,11 @@ GST_START_TEST (survives_any_numbers)
   for (guint k = 0; k < 8 * 8 * 8; k++) {
     GstBuffer *buffer = video_buffer_new (&info);
 
-    gst_video_region_of_interest_meta_add_param (gst_buffer_add_video_region_of_interest_meta
-        (buffer, "person", 10, 10, 20, 20), gst_structure_new ("detection",
-            "x_min", G_TYPE_DOUBLE, odd[k % 8], "y_min", G_TYPE_DOUBLE, odd[k / 8 % 8],
-            "x_max", G_TYPE_DOUBLE, odd[k / 64], "y_max", G_TYPE_DOUBLE, odd[(k + 3) % 8],
-            "confidence", G_TYPE_DOUBLE, odd[k % 7], NULL));
+    gst_video_region_of_interest_meta_add_param (
+        gst_buffer_add_video_region_of_interest_meta (buffer, "person", 10, 10, 20, 20),
+        gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, odd[k % 8], "y_min", G_TYPE_DOUBLE,
+            odd[k / 8 % 8], "x_max", G_TYPE_DOUBLE, odd[k / 64], "y_max", G_TYPE_DOUBLE,
+            odd[(k + 3) % 8], "confidence", G_TYPE_DOUBLE, odd[k % 7], NULL));
     gst_buffer_unref (overlay_push (h, buffer));
   }
   gst_harness_teardown (h);
@@ -448,8 +467,7 @@ GST_END_TEST
 GST_START_TEST (follows_caps_that_change)
 {
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_RGB,
-    GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_I420
-  };
+    GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_I420 };
   GstVideoInfo info = video_info_of (formats[0], 320, 240);
   GstHarness *h = overlay_new ("boxoverlay", &info);
 
@@ -531,7 +549,8 @@ GST_END_TEST
 GST_START_TEST (starts_again_and_again)
 {
   GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=5 ! "
-      "video/x-raw,width=64,height=48 ! boxoverlay ! fakesink", NULL);
+                                           "video/x-raw,width=64,height=48 ! boxoverlay ! fakesink",
+      NULL);
   GstBus *bus;
 
   g_assert_nonnull (pipeline);
@@ -552,29 +571,16 @@ GST_START_TEST (starts_again_and_again)
 }
 GST_END_TEST
 
-static const CheckCase cases[] = {
-  CHECK_CASE (paints_each_listed_format),
-  CHECK_CASE (lists_the_formats_of_video),
-  CHECK_CASE (follows_the_colorimetry),
-  CHECK_CASE (passes_buffers_without_boxes_as_they_are),
-  CHECK_CASE (paints_in_place_where_it_may),
-  CHECK_CASE (leaves_other_branches_untouched),
-  CHECK_CASE (clips_boxes_to_the_frame),
-  CHECK_CASE (draws_nothing_for_boxes_off_the_frame),
-  CHECK_CASE (draws_the_visible_edges_only),
-  CHECK_CASE (shows_an_empty_box_as_a_dot),
-  CHECK_CASE (draws_in_the_given_thickness),
-  CHECK_CASE (survives_any_numbers),
-  CHECK_CASE (honours_the_video_meta),
-  CHECK_CASE (paints_gap_buffers),
-  CHECK_CASE (warns_once_of_short_buffers),
-  CHECK_CASE (copies_read_only_memory),
-  CHECK_CASE (follows_caps_that_change),
-  CHECK_CASE (refuses_caps_without_a_layout),
-  CHECK_CASE (passes_gaps_and_eos),
-  CHECK_CASE (draws_a_hundred_thousand_boxes),
-  CHECK_CASE (starts_again_and_again),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (paints_each_listed_format),
+  CHECK_CASE (lists_the_formats_of_video), CHECK_CASE (follows_the_colorimetry),
+  CHECK_CASE (passes_buffers_without_boxes_as_they_are), CHECK_CASE (paints_in_place_where_it_may),
+  CHECK_CASE (leaves_other_branches_untouched), CHECK_CASE (clips_boxes_to_the_frame),
+  CHECK_CASE (draws_nothing_for_boxes_off_the_frame), CHECK_CASE (draws_the_visible_edges_only),
+  CHECK_CASE (shows_an_empty_box_as_a_dot), CHECK_CASE (draws_in_the_given_thickness),
+  CHECK_CASE (survives_any_numbers), CHECK_CASE (honours_the_video_meta),
+  CHECK_CASE (paints_gap_buffers), CHECK_CASE (warns_once_of_short_buffers),
+  CHECK_CASE (copies_read_only_memory), CHECK_CASE (follows_caps_that_change),
+  CHECK_CASE (refuses_caps_without_a_layout), CHECK_CASE (passes_gaps_and_eos),
+  CHECK_CASE (draws_a_hundred_thousand_boxes), CHECK_CASE (starts_again_and_again), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -8,7 +8,7 @@
 #define SMALL "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1"
 
 static GstHarness *
-recorder (const gchar * path, const gchar * properties)
+recorder (const gchar *path, const gchar *properties)
 {
   gchar *line = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
   GstHarness *h = harness_new_caps (line, BATCH_CAPS);
@@ -28,7 +28,7 @@ two_streams (GstClockTime pts)
 }
 
 static void
-assert_lines (const gchar * path, const gchar * expected)
+assert_lines (const gchar *path, const gchar *expected)
 {
   gchar *text = text_file_read (path);
 
@@ -134,7 +134,8 @@ test_append (void)
     gst_buffer_unref (through (h, batch));
     gst_harness_teardown (h);
   }
-  assert_lines (path, "{\"timestamp\":0,\"stream\":0,\"objects\":[]}\n"
+  assert_lines (path,
+      "{\"timestamp\":0,\"stream\":0,\"objects\":[]}\n"
       "{\"timestamp\":0,\"stream\":1,\"objects\":[]}\n"
       "{\"timestamp\":0,\"session\":1,\"stream\":0,\"objects\":[]}\n"
       "{\"timestamp\":0,\"session\":1,\"stream\":1,\"objects\":[]}\n");
@@ -157,8 +158,8 @@ test_line_meta (void)
     gchar *member = g_strdup_printf ("\"stream\":%u,", i);
 
     g_assert_nonnull (meta);
-    g_assert_nonnull (strstr (gst_structure_get_string (gst_custom_meta_get_structure (meta),
-                "line"), member));
+    g_assert_nonnull (
+        strstr (gst_structure_get_string (gst_custom_meta_get_structure (meta), "line"), member));
     g_assert_null (gst_buffer_get_custom_meta (batches_get (batch, i, 0), "NmsBoxLineMeta"));
     g_free (member);
   }
@@ -168,7 +169,7 @@ test_line_meta (void)
 }
 
 static void
-take_stream (GstElement * element, GstBuffer * buffer, GstStructure * boxes, GString * streams)
+take_stream (GstElement *element, GstBuffer *buffer, GstStructure *boxes, GString *streams)
 {
   guint stream = 99;
 
@@ -253,17 +254,11 @@ test_data (void)
   g_free (path);
 }
 
-static const TestCase cases[] = {
-  { "/batches/boxrecord/lines", test_lines },
+static const TestCase cases[] = { { "/batches/boxrecord/lines", test_lines },
   { "/batches/boxrecord/sessions", test_sessions },
   { "/batches/boxrecord/bare-stream", test_bare_stream },
-  { "/batches/boxrecord/append", test_append },
-  { "/batches/boxrecord/line-meta", test_line_meta },
-  { "/batches/boxrecord/signal", test_signal },
-  { "/batches/boxrecord/pad", test_pad },
-  { "/batches/boxrecord/mot", test_mot },
-  { "/batches/boxrecord/data", test_data },
-  { NULL }
-};
+  { "/batches/boxrecord/append", test_append }, { "/batches/boxrecord/line-meta", test_line_meta },
+  { "/batches/boxrecord/signal", test_signal }, { "/batches/boxrecord/pad", test_pad },
+  { "/batches/boxrecord/mot", test_mot }, { "/batches/boxrecord/data", test_data }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -13,7 +13,7 @@
 #include "recorder.h"
 #include "textfiles.h"
 
-#define DISK 20000              /* bytes; not a multiple of the length of a line */
+#define DISK 20000 /* bytes; not a multiple of the length of a line */
 
 /* Limits the size of files, or with 0 ends the limit. Check writes a file for each
  * condition that it checks, so nothing is checked under the limit. */
@@ -78,7 +78,8 @@ GST_START_TEST (a_full_disk_need_not_end_the_stream)
   text = text_file_read (path);
   {
     gchar *marker = g_strdup_printf ("{\"timestamp\":50000000000,\"dropped\":%" G_GUINT64_FORMAT
-        ",", recorder_stat (h, "failed"));
+                                     ",",
+        recorder_stat (h, "failed"));
     fail_unless (strstr (text, marker) != NULL, "no %s", marker);
     g_free (marker);
   }
@@ -194,7 +195,8 @@ GST_START_TEST (two_recorders_of_one_file_are_refused)
     fail_unless_equals_int (gst_element_set_state (other, GST_STATE_PLAYING),
         GST_STATE_CHANGE_FAILURE);
     fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR,
-            "first writes to this file, so second cannot"), 1);
+                                "first writes to this file, so second cannot"),
+        1);
     gst_element_set_state (other, GST_STATE_NULL);
     gst_element_set_bus (other, NULL);
     gst_bus_set_flushing (bus, TRUE);
@@ -259,16 +261,10 @@ GST_START_TEST (lines_have_the_id_of_their_stream)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (a_full_disk_leaves_whole_lines),
-  CHECK_CASE (a_full_disk_need_not_end_the_stream),
-  CHECK_CASE (a_file_may_be_rotated_away),
-  CHECK_CASE (a_path_may_be_good_for_one_opening),
-  CHECK_CASE (a_lost_folder_may_come_back),
-  CHECK_CASE (two_recorders_of_one_file_are_refused),
-  CHECK_CASE (lines_are_handed_on_as_set),
-  CHECK_CASE (lines_have_the_id_of_their_stream),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (a_full_disk_leaves_whole_lines),
+  CHECK_CASE (a_full_disk_need_not_end_the_stream), CHECK_CASE (a_file_may_be_rotated_away),
+  CHECK_CASE (a_path_may_be_good_for_one_opening), CHECK_CASE (a_lost_folder_may_come_back),
+  CHECK_CASE (two_recorders_of_one_file_are_refused), CHECK_CASE (lines_are_handed_on_as_set),
+  CHECK_CASE (lines_have_the_id_of_their_stream), { NULL } };
 
 CHECK_PROGRAM (cases);

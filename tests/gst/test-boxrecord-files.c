@@ -16,7 +16,7 @@
 #include "textfiles.h"
 
 static GstHarness *
-harness (GstBus * bus, const gchar * location, const gchar * properties)
+harness (GstBus *bus, const gchar *location, const gchar *properties)
 {
   gchar *launch = g_strdup_printf ("boxrecord location=%s %s", location, properties);
   GstHarness *h = gst_harness_new_parse (launch);
@@ -39,7 +39,7 @@ new_buffer (GstClockTime pts)
 
 /* Fails unless the only error on the bus contains that text. */
 static void
-must_fail (GstBus * bus, const gchar * what)
+must_fail (GstBus *bus, const gchar *what)
 {
   GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
   GError *error;
@@ -54,7 +54,7 @@ must_fail (GstBus * bus, const gchar * what)
 }
 
 static void
-must_not_start (const gchar * location, const gchar * format, gboolean append, const gchar * what)
+must_not_start (const gchar *location, const gchar *format, gboolean append, const gchar *what)
 {
   GstElement *element = gst_element_factory_make ("boxrecord", NULL);
   GstBus *bus = gst_bus_new ();
@@ -102,7 +102,7 @@ GST_END_TEST;
 
 /* Reads one line from a descriptor, which must be there already. */
 static void
-must_read_line (int fd, const gchar * expected)
+must_read_line (int fd, const gchar *expected)
 {
   gchar line[256];
   gsize length = 0;
@@ -194,9 +194,9 @@ GST_START_TEST (a_stuck_reader_is_interrupted)
       lines = g_strsplit (all, "\n", -1);
       for (k = 0; lines[k + 1]; k++)
         fail_unless (g_str_has_prefix (lines[k], "{\"timestamp\":")
-            && g_str_has_suffix (lines[k], ",\"objects\":[]}"), "%s", lines[k]);
-      fail_unless_equals_string (lines[k - 1],
-          "{\"timestamp\":7,\"session\":1,\"objects\":[]}");
+                && g_str_has_suffix (lines[k], ",\"objects\":[]}"),
+            "%s", lines[k]);
+      fail_unless_equals_string (lines[k - 1], "{\"timestamp\":7,\"session\":1,\"objects\":[]}");
       fail_unless_equals_string (lines[k], "");
       g_strfreev (lines);
       g_free (all);
@@ -234,11 +234,11 @@ child_environment (void)
       g_printerr ("other programs: NOT TESTED, the sanitizer is no library\n");
       g_clear_pointer (&environment, g_strfreev);
     } else {
-      for (end = name; *end != '\n'; end++);
+      for (end = name; *end != '\n'; end++)
+        ;
       *end = '\0';
       environment = g_environ_setenv (environment, "LD_PRELOAD",
-          strchr (g_strrstr (maps, " "), '/'),
-          TRUE);
+          strchr (g_strrstr (maps, " "), '/'), TRUE);
       environment = g_environ_setenv (environment, "ASAN_OPTIONS", "detect_leaks=0", TRUE);
     }
     g_free (maps);
@@ -253,8 +253,7 @@ GST_START_TEST (standard_output_is_live)
 {
   const gchar *argv[] = { "gst-launch-1.0", "-q", "videotestsrc", "!",
     "video/x-raw,width=16,height=16,framerate=10/1", "!", "boxrecord", "location=-", "!",
-    "fakesink", NULL
-  };
+    "fakesink", NULL };
   gchar *errors, *program = g_find_program_in_path (argv[0]), **environment;
   gsize length = 0;
   GPid pid;
@@ -268,12 +267,13 @@ GST_START_TEST (standard_output_is_live)
   if ((environment = child_environment ()) == NULL)
     return;
   fail_unless (g_spawn_async_with_pipes (NULL, (gchar **) argv, environment,
-          G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid, NULL, &out, &err,
-          NULL));
+      G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid, NULL, &out, &err, NULL));
   g_strfreev (environment);
-  must_read_line (out, "{\"timestamp\":0,\"resolution\":{\"width\":16,\"height\":16},"
+  must_read_line (out,
+      "{\"timestamp\":0,\"resolution\":{\"width\":16,\"height\":16},"
       "\"objects\":[]}\n");
-  must_read_line (out, "{\"timestamp\":100000000,\"resolution\":{\"width\":16,\"height\":16},"
+  must_read_line (out,
+      "{\"timestamp\":100000000,\"resolution\":{\"width\":16,\"height\":16},"
       "\"objects\":[]}\n");
   close (out);
   /* the program reports an error and fails, and does not die of SIGPIPE */
@@ -349,10 +349,7 @@ GST_START_TEST (files_change_in_ready_only)
 
 GST_END_TEST;
 
-GST_START_TEST (files_change_while_starting)
-{
-  start_race ("boxrecord");
-}
+GST_START_TEST (files_change_while_starting) { start_race ("boxrecord"); }
 
 GST_END_TEST;
 
@@ -360,7 +357,8 @@ GST_START_TEST (states_may_repeat)
 {
   gchar *path = text_file_path ("states.jsonl");
   gchar *launch = g_strdup_printf ("videotestsrc num-buffers=3 ! video/x-raw,width=16,height=16,"
-      "framerate=10/1 ! boxrecord name=r location=%s ! fakesink", path);
+                                   "framerate=10/1 ! boxrecord name=r location=%s ! fakesink",
+      path);
   GstElement *pipeline = gst_parse_launch (launch, NULL);
   GstBus *bus = gst_element_get_bus (pipeline);
   gchar *contents, *before = NULL;
@@ -393,7 +391,7 @@ GST_END_TEST;
 /* -------------------------------------------------------------------- signal */
 
 static void
-on_frame_boxes (GstElement * element, GstBuffer * buffer, GstStructure * boxes, gpointer data)
+on_frame_boxes (GstElement *element, GstBuffer *buffer, GstStructure *boxes, gpointer data)
 {
   const GValue *array = gst_structure_get_value (boxes, "boxes");
   const GstStructure *box;
@@ -430,14 +428,15 @@ GST_START_TEST (the_signal_needs_no_file)
 
   g_signal_connect (element, "frame-boxes", G_CALLBACK (on_frame_boxes), &count);
   gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=16,height=16,framerate=10/1");
-  roi = gst_buffer_add_video_region_of_interest_meta (buffer, "car", (guint) - 3, 2, 9, 4);
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("detection", "confidence",
-          G_TYPE_DOUBLE, 0.5, NULL));
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
-          G_TYPE_INT, 12, NULL));
+  roi = gst_buffer_add_video_region_of_interest_meta (buffer, "car", (guint) -3, 2, 9, 4);
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, 0.5, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("object_id", "id", G_TYPE_INT, 12, NULL));
   roi = gst_buffer_add_video_region_of_interest_meta (buffer, "\xff", 1, 2, 3, 4);
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms", "state",
-          G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, 0, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
+          0, NULL));
   fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
   fail_unless_equals_int (count, 1);
   g_object_set (element, "emit-signals", FALSE, NULL);
@@ -482,7 +481,8 @@ GST_START_TEST (the_signal_works_from_python)
   gchar *program = text_file_path ("frame-boxes.py");
   gchar *boxes = text_file_new ("frame-boxes.jsonl",
       "{\"timestamp\":0,\"objects\":[{\"x\":2,\"y\":0,"
-      "\"w\":4,\"h\":4,\"roi_type\":\"\xc3\xa9\",\"detection\":{\"confidence\":0.75}}]}\n", -1);
+      "\"w\":4,\"h\":4,\"roi_type\":\"\xc3\xa9\",\"detection\":{\"confidence\":0.75}}]}\n",
+      -1);
   const gchar *argv[] = { "/usr/bin/python3", program, boxes, NULL };
   gchar **environment = child_environment ();
   gint status = 0;
@@ -491,8 +491,8 @@ GST_START_TEST (the_signal_works_from_python)
   fail_unless (g_file_set_contents (program, script, -1, NULL));
   if (environment == NULL) {
     /* reported above */
-  } else if (!g_spawn_sync (NULL, (gchar **) argv, environment, G_SPAWN_DEFAULT, NULL, NULL,
-          NULL, NULL, &status, &error)) {
+  } else if (!g_spawn_sync (NULL, (gchar **) argv, environment, G_SPAWN_DEFAULT, NULL, NULL, NULL,
+                 NULL, &status, &error)) {
     g_printerr ("the signal from Python: NOT TESTED, %s\n", error->message);
     g_clear_error (&error);
   } else if (WIFEXITED (status) && WEXITSTATUS (status) == 77) {
@@ -507,19 +507,11 @@ GST_START_TEST (the_signal_works_from_python)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (unusable_files_fail_at_start),
-  CHECK_CASE (a_full_disk_is_one_error),
-  CHECK_CASE (a_fifo_is_live_and_its_reader_may_leave),
-  CHECK_CASE (a_stuck_reader_is_interrupted),
-  CHECK_CASE (standard_output_is_live),
-  CHECK_CASE (sigpipe_stays_as_it_was),
-  CHECK_CASE (files_change_in_ready_only),
-  CHECK_CASE (files_change_while_starting),
-  CHECK_CASE (states_may_repeat),
-  CHECK_CASE (the_signal_needs_no_file),
-  CHECK_CASE (the_signal_works_from_python),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (unusable_files_fail_at_start),
+  CHECK_CASE (a_full_disk_is_one_error), CHECK_CASE (a_fifo_is_live_and_its_reader_may_leave),
+  CHECK_CASE (a_stuck_reader_is_interrupted), CHECK_CASE (standard_output_is_live),
+  CHECK_CASE (sigpipe_stays_as_it_was), CHECK_CASE (files_change_in_ready_only),
+  CHECK_CASE (files_change_while_starting), CHECK_CASE (states_may_repeat),
+  CHECK_CASE (the_signal_needs_no_file), CHECK_CASE (the_signal_works_from_python), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -9,7 +9,7 @@
 #include "textfiles.h"
 
 static gchar *
-numbered (const gchar * pattern, guint number)
+numbered (const gchar *pattern, guint number)
 {
   gchar *name = g_strdup_printf (strstr (pattern, "%03d") ? "%s%03u.jsonl" : "%s%u.jsonl",
       strstr (pattern, "%03d") ? "w" : "n", number);
@@ -21,7 +21,7 @@ numbered (const gchar * pattern, guint number)
 
 /* Returns the number of lines in file `number`, and removes it; -1 if it does not exist. */
 static gint
-lines_of (const gchar * pattern, guint number)
+lines_of (const gchar *pattern, guint number)
 {
   gchar *path = numbered (pattern, number);
   gint lines = -1;
@@ -35,7 +35,7 @@ lines_of (const gchar * pattern, guint number)
 }
 
 static goffset
-size_of (const gchar * pattern, guint number)
+size_of (const gchar *pattern, guint number)
 {
   gchar *path = numbered (pattern, number);
   GStatBuf st;
@@ -136,7 +136,7 @@ GST_END_TEST;
 
 /* Fails unless starting with that file name is an error that contains the text. */
 static void
-must_not_start (const gchar * name, const gchar * what)
+must_not_start (const gchar *name, const gchar *what)
 {
   gchar *location = text_file_path (name);
   GstElement *element = gst_element_factory_make ("boxrecord", NULL);
@@ -158,8 +158,7 @@ must_not_start (const gchar * name, const gchar * what)
 GST_START_TEST (other_patterns_are_refused)
 {
   static const gchar *const names[] = { "none.jsonl", "two%d%d.jsonl", "%s", "%n%d", "%", "%5d",
-    "%099d", "%0", "%%d", "%-05d", "%ld"
-  };
+    "%099d", "%0", "%%d", "%-05d", "%ld" };
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (names); i++)
@@ -183,14 +182,9 @@ GST_START_TEST (a_percent_sign_needs_a_limit)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (files_are_no_larger_than_the_limit),
-  CHECK_CASE (files_are_no_longer_than_the_limit),
-  CHECK_CASE (the_oldest_files_are_removed),
-  CHECK_CASE (appending_continues_the_last_file),
-  CHECK_CASE (other_patterns_are_refused),
-  CHECK_CASE (a_percent_sign_needs_a_limit),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (files_are_no_larger_than_the_limit),
+  CHECK_CASE (files_are_no_longer_than_the_limit), CHECK_CASE (the_oldest_files_are_removed),
+  CHECK_CASE (appending_continues_the_last_file), CHECK_CASE (other_patterns_are_refused),
+  CHECK_CASE (a_percent_sign_needs_a_limit), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -15,7 +15,7 @@ typedef struct
 } Pads;
 
 static Pads
-pads_new (const gchar * launch_line)
+pads_new (const gchar *launch_line)
 {
   Pads pads = { .element = element_new (launch_line) };
 
@@ -27,7 +27,7 @@ pads_new (const gchar * launch_line)
 }
 
 static void
-pads_free (Pads * pads)
+pads_free (Pads *pads)
 {
   gst_harness_teardown (pads->boxes);
   gst_harness_teardown (pads->video);
@@ -36,7 +36,7 @@ pads_free (Pads * pads)
 
 /* Pushes a frame with a box of this label, or without a box if `label` is NULL. */
 static void
-push_frame (Pads * pads, guint number, const gchar * label)
+push_frame (Pads *pads, guint number, const gchar *label)
 {
   GstBuffer *buffer = frame_new (number * FRAME);
 
@@ -48,7 +48,7 @@ push_frame (Pads * pads, guint number, const gchar * label)
 /* Takes the next buffer of the pad boxes, which must be of this frame. Returns its text.
  * Free it. */
 static gchar *
-take_text (Pads * pads, guint number)
+take_text (Pads *pads, guint number)
 {
   GstBuffer *buffer = gst_harness_try_pull (pads->boxes);
   gsize length;
@@ -68,7 +68,7 @@ take_text (Pads * pads, guint number)
 /* Returns the next event of this type that came out of the pad boxes, dropping others, or
  * NULL. */
 static GstEvent *
-take_event (Pads * pads, GstEventType type)
+take_event (Pads *pads, GstEventType type)
 {
   GstEvent *event;
 
@@ -81,7 +81,7 @@ take_event (Pads * pads, GstEventType type)
 }
 
 static void
-must_come (Pads * pads, GstEventType type)
+must_come (Pads *pads, GstEventType type)
 {
   GstEvent *event = take_event (pads, type);
 
@@ -97,7 +97,8 @@ GST_START_TEST (pushes_a_line_with_the_times_of_the_frame)
   push_frame (&pads, 3, "a");
   push_frame (&pads, 4, "b");
   text = take_text (&pads, 3);
-  fail_unless_equals_string (text, "{\"timestamp\":300000000,\"resolution\":{\"width\":640,"
+  fail_unless_equals_string (text,
+      "{\"timestamp\":300000000,\"resolution\":{\"width\":640,"
       "\"height\":480},\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40,\"roi_type\":\"a\","
       "\"region_id\":1,\"detection\":{\"bounding_box\":{\"x_min\":0.015625,"
       "\"y_min\":0.041666666666666664,\"x_max\":0.0625,\"y_max\":0.125},\"confidence\":0.5,"
@@ -212,7 +213,7 @@ GST_START_TEST (leaves_the_video_alone)
   GstElement *element = element_new ("boxrecord");
   GstPad *pad = gst_element_request_pad_simple (element, "boxes");
   GstPadTemplate *template = gst_pad_get_pad_template (pad);
-  Pads pads = {.element = element };
+  Pads pads = { .element = element };
 
   pads.video = gst_harness_new_with_element (element, "sink", "src");
   gst_harness_set_src_caps_str (pads.video, FRAME_CAPS);
@@ -235,7 +236,7 @@ GST_START_TEST (leaves_the_video_alone)
 GST_END_TEST
 
 static GstFlowReturn
-fail_to_take (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+fail_to_take (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   gst_buffer_unref (buffer);
   return GST_FLOW_ERROR;
@@ -276,17 +277,10 @@ GST_START_TEST (counts_as_an_output)
 }
 GST_END_TEST
 
-static const CheckCase cases[] = {
-  CHECK_CASE (pushes_a_line_with_the_times_of_the_frame),
-  CHECK_CASE (begins_as_the_video_does),
-  CHECK_CASE (pushes_a_gap_for_a_frame_without_boxes),
-  CHECK_CASE (pushes_empty_lines_if_told_so),
-  CHECK_CASE (writes_markup_as_escapes),
-  CHECK_CASE (forwards_gaps_flushes_and_eos),
-  CHECK_CASE (leaves_the_video_alone),
-  CHECK_CASE (stops_at_an_error_downstream),
-  CHECK_CASE (counts_as_an_output),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (pushes_a_line_with_the_times_of_the_frame),
+  CHECK_CASE (begins_as_the_video_does), CHECK_CASE (pushes_a_gap_for_a_frame_without_boxes),
+  CHECK_CASE (pushes_empty_lines_if_told_so), CHECK_CASE (writes_markup_as_escapes),
+  CHECK_CASE (forwards_gaps_flushes_and_eos), CHECK_CASE (leaves_the_video_alone),
+  CHECK_CASE (stops_at_an_error_downstream), CHECK_CASE (counts_as_an_output), { NULL } };
 
 CHECK_PROGRAM (cases);

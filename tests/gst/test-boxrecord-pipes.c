@@ -10,7 +10,7 @@
 #include "textfiles.h"
 
 static gchar *
-new_fifo (const gchar * name)
+new_fifo (const gchar *name)
 {
   gchar *path = text_file_path (name);
 
@@ -20,7 +20,7 @@ new_fifo (const gchar * name)
 
 /* Appends what the pipe holds now to `text`. */
 static void
-drain (int fd, GString * text)
+drain (int fd, GString *text)
 {
   gchar block[4096];
   gssize got;
@@ -33,7 +33,7 @@ typedef struct
 {
   GstHarness *h;
   guint boxes;
-  gint pushed;                  /* accessed atomically */
+  gint pushed; /* accessed atomically */
 } Pusher;
 
 static gpointer
@@ -42,15 +42,16 @@ push_until_refused (gpointer data)
   Pusher *pusher = data;
   GstFlowReturn flow;
 
-  while ((flow = recorder_push (pusher->h, (guint) g_atomic_int_get (&pusher->pushed),
-              pusher->boxes)) == GST_FLOW_OK)
+  while (
+      (flow = recorder_push (pusher->h, (guint) g_atomic_int_get (&pusher->pushed), pusher->boxes))
+      == GST_FLOW_OK)
     g_atomic_int_inc (&pusher->pushed);
   return GINT_TO_POINTER (flow);
 }
 
 /* Waits until the thread has been blocked for `ms`. */
 static void
-wait_until_blocked (Pusher * pusher, guint ms)
+wait_until_blocked (Pusher *pusher, guint ms)
 {
   gint before;
 
@@ -64,7 +65,8 @@ GST_START_TEST (a_fifo_without_a_reader_does_not_block_preroll)
 {
   gchar *path = new_fifo ("preroll");
   gchar *launch = g_strdup_printf ("videotestsrc num-buffers=5 ! video/x-raw,width=16,height=16 "
-      "! boxrecord location=\"%s\" ! fakesink sync=false", path);
+                                   "! boxrecord location=\"%s\" ! fakesink sync=false",
+      path);
   GstElement *pipeline = gst_parse_launch (launch, NULL);
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessage *message;
@@ -295,7 +297,8 @@ GST_START_TEST (a_reader_may_come_back)
   recorder_push_range (h, 1, 4);
   fail_unless_equals_uint64 (recorder_stat (h, "failed"), 1);
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_WARNING,
-          "the reader closed the pipe"), 1);
+                              "the reader closed the pipe"),
+      1);
   fd = open (path, O_RDONLY | O_NONBLOCK);
   recorder_push_range (h, 4, 5);
   drain (fd, text);
@@ -312,16 +315,10 @@ GST_START_TEST (a_reader_may_come_back)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (a_fifo_without_a_reader_does_not_block_preroll),
-  CHECK_CASE (a_late_reader_gets_all_lines),
-  CHECK_CASE (a_stalled_stream_warns_and_goes_on),
-  CHECK_CASE (dropped_lines_are_counted_and_marked),
-  CHECK_CASE (a_flush_leaves_whole_lines),
-  CHECK_CASE (two_recorders_share_a_pipe),
-  CHECK_CASE (a_line_longer_than_the_pipe_passes),
-  CHECK_CASE (a_reader_may_come_back),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (a_fifo_without_a_reader_does_not_block_preroll),
+  CHECK_CASE (a_late_reader_gets_all_lines), CHECK_CASE (a_stalled_stream_warns_and_goes_on),
+  CHECK_CASE (dropped_lines_are_counted_and_marked), CHECK_CASE (a_flush_leaves_whole_lines),
+  CHECK_CASE (two_recorders_share_a_pipe), CHECK_CASE (a_line_longer_than_the_pipe_passes),
+  CHECK_CASE (a_reader_may_come_back), { NULL } };
 
 CHECK_PROGRAM (cases);

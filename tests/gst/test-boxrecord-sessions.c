@@ -16,7 +16,7 @@ typedef enum
 
 /* Pushes one buffer with a box at the time of frame `i`. */
 static void
-push (GstHarness * h, gint i, Kind kind)
+push (GstHarness *h, gint i, Kind kind)
 {
   GstBuffer *buffer = gst_buffer_new ();
 
@@ -31,7 +31,7 @@ push (GstHarness * h, gint i, Kind kind)
 }
 
 static void
-push_times (GstHarness * h, const gint * frames, guint count)
+push_times (GstHarness *h, const gint *frames, guint count)
 {
   guint i;
 
@@ -39,11 +39,12 @@ push_times (GstHarness * h, const gint * frames, guint count)
     push (h, frames[i], RAW);
 }
 
-#define PUSH(h, ...) push_times (h, (const gint[]) { __VA_ARGS__ },                     \
-    sizeof ((const gint[]) { __VA_ARGS__ }) / sizeof (gint))
+#define PUSH(h, ...) \
+  push_times (h, (const gint[]) { __VA_ARGS__ }, \
+      sizeof ((const gint[]) { __VA_ARGS__ }) / sizeof (gint))
 
 static void
-new_segment (GstHarness * h, gdouble rate, guint64 start, guint64 stop)
+new_segment (GstHarness *h, gdouble rate, guint64 start, guint64 stop)
 {
   GstSegment segment;
 
@@ -57,7 +58,7 @@ new_segment (GstHarness * h, gdouble rate, guint64 start, guint64 stop)
 /* Fails unless the file has these lines, each written as "<frame><members>" with
  * members of its header, "-" for a line without a timestamp. */
 static void
-must_hold (const gchar * path, const gchar * const *expected)
+must_hold (const gchar *path, const gchar *const *expected)
 {
   GString *text = g_string_new (NULL);
   gchar *contents = text_file_read (path);
@@ -69,8 +70,10 @@ must_hold (const gchar * path, const gchar * const *expected)
     if (*parts[0] != '-')
       g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",",
           (guint64) (g_ascii_strtoull (parts[0], NULL, 10) * FRAME));
-    g_string_append_printf (text, "%s\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
-        "\"region_id\":0}]}\n", parts[1] ? parts[1] : "");
+    g_string_append_printf (text,
+        "%s\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
+        "\"region_id\":0}]}\n",
+        parts[1] ? parts[1] : "");
     g_strfreev (parts);
   }
   fail_unless_equals_string (contents, text->str);
@@ -78,7 +81,7 @@ must_hold (const gchar * path, const gchar * const *expected)
   g_free (contents);
 }
 
-#define HOLDS(path, ...) must_hold (path, (const gchar * const[]) { __VA_ARGS__, NULL })
+#define HOLDS(path, ...) must_hold (path, (const gchar *const[]) { __VA_ARGS__, NULL })
 #define DO " \"decoding-order\":true,"
 #define S1 " \"session\":1,"
 #define S2 " \"session\":2,"
@@ -142,7 +145,8 @@ GST_START_TEST (appending_reads_a_long_line)
   gst_harness_teardown (h);
   contents = text_file_read (path);
   fail_unless (g_str_has_prefix (contents, long_line->str));
-  fail_unless_equals_string (contents + long_line->len, "{\"timestamp\":0,\"session\":5,"
+  fail_unless_equals_string (contents + long_line->len,
+      "{\"timestamp\":0,\"session\":5,"
       "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n");
   g_string_free (long_line, TRUE);
   g_free (contents);
@@ -190,8 +194,8 @@ GST_START_TEST (appending_continues_the_numbers_of_mot_text)
   }
   contents = text_file_read (path);
 #define MOT_LINE(number) number ",-1,2,3,3,4,-1,-1,-1,-1\n"
-  fail_unless_equals_string (contents, MOT_LINE ("1") MOT_LINE ("2") MOT_LINE ("3") MOT_LINE ("4")
-      MOT_LINE ("5") MOT_LINE ("6"));
+  fail_unless_equals_string (contents,
+      MOT_LINE ("1") MOT_LINE ("2") MOT_LINE ("3") MOT_LINE ("4") MOT_LINE ("5") MOT_LINE ("6"));
   g_free (contents);
   g_free (path);
 }
@@ -318,19 +322,13 @@ GST_START_TEST (a_frame_across_the_start_has_a_time)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (appending_begins_a_session_where_time_goes_back),
+static const CheckCase cases[] = { CHECK_CASE (appending_begins_a_session_where_time_goes_back),
   CHECK_CASE (appending_after_the_same_time_begins_a_session),
-  CHECK_CASE (appending_reads_a_long_line),
-  CHECK_CASE (appending_mends_the_last_line),
+  CHECK_CASE (appending_reads_a_long_line), CHECK_CASE (appending_mends_the_last_line),
   CHECK_CASE (appending_continues_the_numbers_of_mot_text),
-  CHECK_CASE (a_backward_seek_begins_a_session),
-  CHECK_CASE (reverse_playback_is_marked),
-  CHECK_CASE (decoding_order_is_one_session),
-  CHECK_CASE (frames_outside_of_the_segment_are_marked),
+  CHECK_CASE (a_backward_seek_begins_a_session), CHECK_CASE (reverse_playback_is_marked),
+  CHECK_CASE (decoding_order_is_one_session), CHECK_CASE (frames_outside_of_the_segment_are_marked),
   CHECK_CASE (mot_text_leaves_out_frames_outside_of_the_segment),
-  CHECK_CASE (a_frame_across_the_start_has_a_time),
-  { NULL }
-};
+  CHECK_CASE (a_frame_across_the_start_has_a_time), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -14,7 +14,7 @@
 #define NO_SIZE "application/x-anything"
 
 static GstHarness *
-harness (GstBus * bus, const gchar * caps, const gchar * format, ...)
+harness (GstBus *bus, const gchar *caps, const gchar *format, ...)
 {
   GstHarness *h;
   gchar *launch;
@@ -42,14 +42,14 @@ new_buffer (GstClockTime pts)
 }
 
 static void
-push (GstHarness * h, GstBuffer * buffer)
+push (GstHarness *h, GstBuffer *buffer)
 {
   fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
   gst_buffer_unref (gst_harness_pull (h));
 }
 
 static void
-must_hold (const gchar * path, const gchar * expected)
+must_hold (const gchar *path, const gchar *expected)
 {
   gchar *contents = text_file_read (path);
 
@@ -59,7 +59,7 @@ must_hold (const gchar * path, const gchar * expected)
 
 /* Counts the messages of that type on the bus. */
 static guint
-count_messages (GstBus * bus, GstMessageType type)
+count_messages (GstBus *bus, GstMessageType type)
 {
   GstMessage *message;
   guint count = 0;
@@ -81,16 +81,17 @@ GST_START_TEST (frames_become_lines)
   roi = gst_buffer_add_video_region_of_interest_meta (buffer, "person", 10, 20, 30, 60);
   roi->id = 3;
   roi->parent_id = 1;
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("detection",
-          "x_min", G_TYPE_DOUBLE, 0.013, "y_min", G_TYPE_DOUBLE, 0.035, "x_max", G_TYPE_DOUBLE,
-          0.052, "y_max", G_TYPE_DOUBLE, 0.139, "confidence", G_TYPE_DOUBLE, 0.91, "label_id",
-          G_TYPE_INT, 1, NULL));
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
-          G_TYPE_INT, 7, NULL));
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms", "state",
-          G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, 1, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, 0.013, "y_min", G_TYPE_DOUBLE, 0.035,
+          "x_max", G_TYPE_DOUBLE, 0.052, "y_max", G_TYPE_DOUBLE, 0.139, "confidence", G_TYPE_DOUBLE,
+          0.91, "label_id", G_TYPE_INT, 1, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("object_id", "id", G_TYPE_INT, 7, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
+          1, NULL));
   /* integers only, outside of the frame: negative ones wrap */
-  gst_buffer_add_video_region_of_interest_meta (buffer, "", (guint) - 192, 288, 384, 576);
+  gst_buffer_add_video_region_of_interest_meta (buffer, "", (guint) -192, 288, 384, 576);
   /* a hint for an encoder is not a detection */
   roi = gst_buffer_add_video_region_of_interest_meta (buffer, "hint", 1, 1, 1, 1);
   gst_video_region_of_interest_meta_add_param (roi, gst_structure_new_empty ("roi/x264enc"));
@@ -99,7 +100,8 @@ GST_START_TEST (frames_become_lines)
   push (h, new_buffer (GST_CLOCK_TIME_NONE));
   gst_harness_push_event (h, gst_event_new_gap (3 * FRAME, FRAME));
   /* each line is in the file when its buffer has passed */
-  must_hold (path, "{\"timestamp\":0,\"resolution\":{\"width\":768,\"height\":576},\"objects\":["
+  must_hold (path,
+      "{\"timestamp\":0,\"resolution\":{\"width\":768,\"height\":576},\"objects\":["
       "{\"x\":10,\"y\":20,\"w\":30,\"h\":60,\"roi_type\":\"person\",\"region_id\":3,"
       "\"parent_id\":1,\"id\":7,\"detection\":{\"bounding_box\":{\"x_min\":0.013,\"y_min\":0.035,"
       "\"x_max\":0.052,\"y_max\":0.139},\"confidence\":0.91,\"label_id\":1,\"label\":\"person\"},"
@@ -120,13 +122,14 @@ GST_START_TEST (caps_may_change_or_tell_nothing)
   GstHarness *h = harness (NULL, NO_SIZE, "boxrecord location=\"%s\"", path);
   GstBuffer *buffer = new_buffer (0);
 
-  gst_buffer_add_video_region_of_interest_meta (buffer, "a", (guint) - 5, 2, 4000, 4);
+  gst_buffer_add_video_region_of_interest_meta (buffer, "a", (guint) -5, 2, 4000, 4);
   push (h, buffer);
   gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=4,height=8,framerate=0/1");
   buffer = new_buffer (FRAME);
   gst_buffer_add_video_region_of_interest_meta (buffer, "a", 1, 2, 2, 4);
   push (h, buffer);
-  must_hold (path, "{\"timestamp\":0,\"objects\":[{\"x\":-5,\"y\":2,\"w\":4000,\"h\":4,"
+  must_hold (path,
+      "{\"timestamp\":0,\"objects\":[{\"x\":-5,\"y\":2,\"w\":4000,\"h\":4,"
       "\"roi_type\":\"a\",\"region_id\":0,\"detection\":{\"label\":\"a\"}}]}\n"
       "{\"timestamp\":100000000,\"resolution\":{\"width\":4,\"height\":8},\"objects\":[{\"x\":1,"
       "\"y\":2,\"w\":2,\"h\":4,\"roi_type\":\"a\",\"region_id\":0,\"detection\":{\"bounding_box\":"
@@ -148,9 +151,10 @@ GST_START_TEST (times_are_stream_times)
   segment.time = 5 * FRAME;
   fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
   push (h, new_buffer (1001 * FRAME));
-  push (h, new_buffer (998 * FRAME));   /* before the segment, after 0 */
-  push (h, new_buffer (1 * FRAME));     /* before 0 */
-  must_hold (path, "{\"timestamp\":600000000,\"objects\":[]}\n"
+  push (h, new_buffer (998 * FRAME)); /* before the segment, after 0 */
+  push (h, new_buffer (1 * FRAME));   /* before 0 */
+  must_hold (path,
+      "{\"timestamp\":600000000,\"objects\":[]}\n"
       "{\"timestamp\":300000000,\"outside-segment\":true,\"objects\":[]}\n"
       "{\"outside-segment\":true,\"objects\":[]}\n");
   gst_harness_teardown (h);
@@ -166,7 +170,7 @@ GST_START_TEST (buffers_are_never_copied)
   GstBuffer *in = new_buffer (0), *out;
 
   gst_buffer_add_video_region_of_interest_meta (in, "a", 1, 2, 3, 4);
-  gst_buffer_ref (in);          /* two owners, so not writable */
+  gst_buffer_ref (in); /* two owners, so not writable */
   fail_unless_equals_int (gst_harness_push (h, in), GST_FLOW_OK);
   out = gst_harness_pull (h);
   fail_unless (out == in);
@@ -191,14 +195,14 @@ GST_START_TEST (mot_text_is_written)
   for (i = 0; i < 2; i++) {
     buffer = new_buffer (FRAME);
     roi = gst_buffer_add_video_region_of_interest_meta (buffer, "person", 9, 0, 30, 60);
-    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("detection",
-            "confidence", G_TYPE_DOUBLE, i ? 0.5 : NAN, NULL));
-    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
-            G_TYPE_INT, 7, NULL));
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, i ? 0.5 : NAN, NULL));
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("object_id", "id", G_TYPE_INT, 7, NULL));
     push (h, buffer);
   }
   must_hold (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n");
-  fail_unless_equals_int (count_messages (bus, GST_MESSAGE_WARNING), 2);   /* label, NaN */
+  fail_unless_equals_int (count_messages (bus, GST_MESSAGE_WARNING), 2); /* label, NaN */
   gst_harness_teardown (h);
 
   /* appends after the last line; an incomplete last line is removed */
@@ -212,7 +216,8 @@ GST_START_TEST (mot_text_is_written)
   buffer = new_buffer (0);
   gst_buffer_add_video_region_of_interest_meta (buffer, "", 0, 0, 1, 1);
   push (h, buffer);
-  must_hold (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n"
+  must_hold (path,
+      "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n"
       "4,-1,1,1,1,1,-1,-1,-1,-1\n");
   gst_harness_teardown (h);
   gst_bus_set_flushing (bus, TRUE);
@@ -252,11 +257,12 @@ GST_START_TEST (numbers_that_are_none_are_left_out)
 
   for (i = 0; i < 3; i++) {
     GstBuffer *buffer = new_buffer (i);
-    GstVideoRegionOfInterestMeta *roi =
-        gst_buffer_add_video_region_of_interest_meta (buffer, "", 1, 2, 3, 4);
+    GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta (buffer, "", 1,
+        2, 3, 4);
 
-    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("detection",
-            "confidence", G_TYPE_DOUBLE, i ? INFINITY : NAN, "x_min", G_TYPE_DOUBLE, NAN, NULL));
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, i ? INFINITY : NAN, "x_min",
+            G_TYPE_DOUBLE, NAN, NULL));
     push (h, buffer);
   }
   must_hold (path,
@@ -276,13 +282,12 @@ GST_END_TEST;
 
 /* Replays a recording onto buffers with the times of its records, and records it again. */
 static void
-must_survive (const gchar * path, const gchar * caps, const gchar * format,
-    const GstClockTime * times, guint frames)
+must_survive (const gchar *path, const gchar *caps, const gchar *format, const GstClockTime *times,
+    guint frames)
 {
   gchar *again = text_file_path ("again.txt");
   GstHarness *h = harness (NULL, caps,
-      "boxreplay location=\"%s\" ! boxrecord format=%s location=\"%s\"",
-      path, format, again);
+      "boxreplay location=\"%s\" ! boxrecord format=%s location=\"%s\"", path, format, again);
   gchar *before, *after;
   guint i;
 
@@ -320,11 +325,10 @@ GST_START_TEST (golden_recordings_survive)
 GST_END_TEST;
 
 static void
-add_random_box (GstBuffer * buffer, GRand * random, gint width, gint height)
+add_random_box (GstBuffer *buffer, GRand *random, gint width, gint height)
 {
   static const gchar *const labels[] = { "", "person", "traffic light", "\"\\\n\x02", "\xff\xfe",
-    "\xc3\xa9"
-  };
+    "\xc3\xa9" };
   gdouble x1 = g_rand_double_range (random, -0.3, 1.2);
   gdouble y1 = g_rand_double_range (random, -0.3, 1.2);
   gdouble x2 = x1 + g_rand_double_range (random, 0, 0.8), y2 = y1 + g_rand_double (random);
@@ -342,22 +346,24 @@ add_random_box (GstBuffer * buffer, GRand * random, gint width, gint height)
     if (g_rand_boolean (random)) {
       /* half of the time the integers do not agree with the doubles */
       gdouble off = g_rand_boolean (random) ? 0 : g_rand_double_range (random, -0.02, 0.02);
-      gst_structure_set (s, "x_min", G_TYPE_DOUBLE, x1 + off, "y_min", G_TYPE_DOUBLE, y1,
-          "x_max", G_TYPE_DOUBLE, x2 + off, "y_max", G_TYPE_DOUBLE, y2, NULL);
+      gst_structure_set (s, "x_min", G_TYPE_DOUBLE, x1 + off, "y_min", G_TYPE_DOUBLE, y1, "x_max",
+          G_TYPE_DOUBLE, x2 + off, "y_max", G_TYPE_DOUBLE, y2, NULL);
     }
     if (g_rand_boolean (random))
-      gst_structure_set (s, "confidence", G_TYPE_DOUBLE, g_rand_boolean (random) ?
-          (gdouble) (gfloat) g_rand_double (random) : g_rand_double (random), NULL);
+      gst_structure_set (s, "confidence", G_TYPE_DOUBLE,
+          g_rand_boolean (random) ? (gdouble) (gfloat) g_rand_double (random)
+                                  : g_rand_double (random),
+          NULL);
     if (g_rand_boolean (random))
       gst_structure_set (s, "label_id", G_TYPE_INT, (gint) g_rand_int (random), NULL);
     gst_video_region_of_interest_meta_add_param (roi, s);
   }
   if (g_rand_boolean (random))
-    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
-            G_TYPE_INT, (gint) g_rand_int (random), NULL));
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("object_id", "id", G_TYPE_INT, (gint) g_rand_int (random), NULL));
   if (g_rand_boolean (random)) {
     s = gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", NULL);
-    if (g_rand_boolean (random))        /* may be out of date, beyond the last box */
+    if (g_rand_boolean (random)) /* may be out of date, beyond the last box */
       gst_structure_set (s, "suppressed-by", G_TYPE_INT, g_rand_int_range (random, -2, 5), NULL);
     gst_video_region_of_interest_meta_add_param (roi, s);
   }
@@ -370,12 +376,12 @@ GST_START_TEST (random_recordings_survive)
     const gchar *caps, *format;
     gint width, height;
   } rows[] = {
-    {CAPS, "jsonl", 768, 576},
-    {NO_SIZE, "jsonl", 640, 480},
-    {"video/x-raw,format=GRAY8,width=1921,height=7,framerate=30000/1001", "jsonl", 1921, 7},
-    {CAPS, "mot", 768, 576},
-    {"video/x-raw,format=GRAY8,width=1921,height=1081,framerate=0/1", "mot", 1921, 1081},
-    {NO_SIZE, "mot", 640, 480},
+    { CAPS, "jsonl", 768, 576 },
+    { NO_SIZE, "jsonl", 640, 480 },
+    { "video/x-raw,format=GRAY8,width=1921,height=7,framerate=30000/1001", "jsonl", 1921, 7 },
+    { CAPS, "mot", 768, 576 },
+    { "video/x-raw,format=GRAY8,width=1921,height=1081,framerate=0/1", "mot", 1921, 1081 },
+    { NO_SIZE, "mot", 640, 480 },
   };
   guint i, frame, n;
 
@@ -407,17 +413,11 @@ GST_START_TEST (random_recordings_survive)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (frames_become_lines),
-  CHECK_CASE (caps_may_change_or_tell_nothing),
-  CHECK_CASE (times_are_stream_times),
-  CHECK_CASE (buffers_are_never_copied),
-  CHECK_CASE (mot_text_is_written),
+static const CheckCase cases[] = { CHECK_CASE (frames_become_lines),
+  CHECK_CASE (caps_may_change_or_tell_nothing), CHECK_CASE (times_are_stream_times),
+  CHECK_CASE (buffers_are_never_copied), CHECK_CASE (mot_text_is_written),
   CHECK_CASE (append_continues_and_otherwise_empties),
-  CHECK_CASE (numbers_that_are_none_are_left_out),
-  CHECK_CASE (golden_recordings_survive),
-  CHECK_CASE (random_recordings_survive),
-  { NULL }
-};
+  CHECK_CASE (numbers_that_are_none_are_left_out), CHECK_CASE (golden_recordings_survive),
+  CHECK_CASE (random_recordings_survive), { NULL } };
 
 CHECK_PROGRAM (cases);

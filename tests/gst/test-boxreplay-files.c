@@ -15,7 +15,7 @@
 /* --------------------------------------------------------------- bad input */
 
 static void
-must_not_start (const gchar * location, const gchar * what)
+must_not_start (const gchar *location, const gchar *what)
 {
   GstElement *element = gst_element_factory_make ("boxreplay", NULL);
   GstBus *bus = gst_bus_new ();
@@ -70,18 +70,20 @@ GST_START_TEST (malformed_lines_name_file_and_line)
   {
     const gchar *line, *says;
   } rows[] = {
-    {"{\"timestamp\":100000000,\"objects\":[{\"x\":", ":2: the line is not valid JSON"},
-    {"{\"timestamp\":100000000,\"objects\":[]}{}", ":2: something follows the object"},
-    {"garbage", ":2: the line is not a JSON object"},
-    {"{\"timestamp\":100000000}", ":2: objects is missing"},
-    {"{\"timestamp\":9223372036854775808,\"objects\":[]}", ":2: timestamp is not an integer"},
-    {"1,2,3,4,5,6,7,8,9,10", ":2: the line is not a JSON object"},
+    { "{\"timestamp\":100000000,\"objects\":[{\"x\":", ":2: the line is not valid JSON" },
+    { "{\"timestamp\":100000000,\"objects\":[]}{}", ":2: something follows the object" },
+    { "garbage", ":2: the line is not a JSON object" },
+    { "{\"timestamp\":100000000}", ":2: objects is missing" },
+    { "{\"timestamp\":9223372036854775808,\"objects\":[]}", ":2: timestamp is not an integer" },
+    { "1,2,3,4,5,6,7,8,9,10", ":2: the line is not a JSON object" },
   };
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *text = g_strconcat (good, rows[i].line, "\n{\"timestamp\":200000000,\"objects\":"
-        "[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n", NULL);
+    gchar *text = g_strconcat (good, rows[i].line,
+        "\n{\"timestamp\":200000000,\"objects\":"
+        "[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n",
+        NULL);
     Replay r;
 
     replay_open (&r, text, "");
@@ -154,8 +156,10 @@ GST_END_TEST;
 GST_START_TEST (long_lines_are_refused)
 {
   gchar *blanks = g_strnfill (200000, ' ');
-  gchar *text = g_strconcat ("{\"timestamp\":0,\"objects\":[", blanks, "]}\n"
-      "{\"timestamp\":100000000,\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}", NULL);
+  gchar *text = g_strconcat ("{\"timestamp\":0,\"objects\":[", blanks,
+      "]}\n"
+      "{\"timestamp\":100000000,\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}",
+      NULL);
   Replay r;
 
   replay_open (&r, text, "max-line=200000");
@@ -186,11 +190,13 @@ GST_START_TEST (labels_are_limited)
   GString *text = g_string_new (NULL);
   Replay r;
 
-  g_quark_from_static_string ("person");        /* known to the process */
+  g_quark_from_static_string ("person"); /* known to the process */
   names[5] = longest;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    g_string_append_printf (text, "{\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4,"
-        "\"roi_type\":\"%s\"}]}\n", i, names[i]);
+    g_string_append_printf (text,
+        "{\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4,"
+        "\"roi_type\":\"%s\"}]}\n",
+        i, names[i]);
   replay_open (&r, text->str, "match=index max-labels=2");
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     GstBuffer *buffer;
@@ -222,7 +228,8 @@ GST_END_TEST;
 
 GST_START_TEST (boxes_without_any_frame_size)
 {
-  static const gchar text[] = "{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
+  static const gchar text[] =
+      "{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
       "\"y_min\":0,\"x_max\":1,\"y_max\":1}}}]}\n{\"objects\":[{\"x\":2,\"y\":0,\"w\":4,"
       "\"h\":4}]}\n";
   Replay r;
@@ -334,7 +341,7 @@ GST_START_TEST (a_silent_pipe_is_interrupted)
   guint i;
 
   fail_unless (mkfifo (path, 0600) == 0);
-  fd = open (path, O_RDWR);     /* a writer that writes nothing */
+  fd = open (path, O_RDWR); /* a writer that writes nothing */
   for (i = 0; i < 2; i++) {
     h = gst_harness_new_parse (launch);
     gst_harness_set_src_caps_str (h, CAPS);
@@ -376,10 +383,7 @@ GST_START_TEST (files_change_in_ready_only)
 
 GST_END_TEST;
 
-GST_START_TEST (files_change_while_starting)
-{
-  start_race ("boxreplay");
-}
+GST_START_TEST (files_change_while_starting) { start_race ("boxreplay"); }
 
 GST_END_TEST;
 
@@ -389,7 +393,8 @@ GST_START_TEST (states_may_repeat)
   gchar *text = replay_records (times, 3);
   gchar *path = text_file_new ("again.jsonl", text, -1);
   gchar *launch = g_strdup_printf ("videotestsrc num-buffers=3 ! " CAPS " ! "
-      "boxreplay name=r location=%s ! fakesink", path);
+                                   "boxreplay name=r location=%s ! fakesink",
+      path);
   GstElement *pipeline = gst_parse_launch (launch, NULL);
   GstElement *replay = gst_bin_get_by_name (GST_BIN (pipeline), "r");
   GstBus *bus = gst_element_get_bus (pipeline);
@@ -448,9 +453,11 @@ GST_START_TEST (long_recordings_take_no_memory)
 
   fail_unless (file != NULL);
   for (i = 0; i < lines; i++)
-    fprintf (file, "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":16,"
+    fprintf (file,
+        "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":16,"
         "\"height\":16},\"objects\":[{\"x\":%u,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"person\","
-        "\"region_id\":%u}]}\n", i * FRAME, i % 12 + 1, i);
+        "\"region_id\":%u}]}\n",
+        i * FRAME, i % 12 + 1, i);
   fail_unless (fclose (file) == 0);
   launch = g_strdup_printf ("boxreplay location=%s", path);
   r.path = path;
@@ -458,7 +465,7 @@ GST_START_TEST (long_recordings_take_no_memory)
   r.bus = gst_bus_new ();
   gst_harness_set_src_caps_str (r.h, CAPS);
   gst_harness_set_drop_buffers (r.h, TRUE);
-  for (i = 0; i < lines; i += 3) {      /* some records are skipped */
+  for (i = 0; i < lines; i += 3) { /* some records are skipped */
     fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (i * FRAME)), GST_FLOW_OK);
     if (i == lines / 10)
       before = resident_kib ();
@@ -466,29 +473,19 @@ GST_START_TEST (long_recordings_take_no_memory)
   after = resident_kib ();
   fail_unless_equals_uint64 (replay_stat (&r, "matched"), lines / 3);
   fail_unless (SANITIZED || after < before + 8192,
-      "%" G_GUINT64_FORMAT " KiB, after %" G_GUINT64_FORMAT,
-      before, after);
+      "%" G_GUINT64_FORMAT " KiB, after %" G_GUINT64_FORMAT, before, after);
   g_free (launch);
   replay_close (&r);
 }
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (unusable_files_fail_at_start),
-  CHECK_CASE (malformed_lines_name_file_and_line),
-  CHECK_CASE (records_out_of_order_are_refused),
-  CHECK_CASE (the_format_is_told_or_refused),
-  CHECK_CASE (long_lines_are_refused),
-  CHECK_CASE (labels_are_limited),
-  CHECK_CASE (boxes_without_any_frame_size),
-  CHECK_CASE (a_fifo_streams),
-  CHECK_CASE (a_silent_pipe_is_interrupted),
-  CHECK_CASE (files_change_in_ready_only),
-  CHECK_CASE (files_change_while_starting),
-  CHECK_CASE (states_may_repeat),
-  CHECK_CASE (long_recordings_take_no_memory),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (unusable_files_fail_at_start),
+  CHECK_CASE (malformed_lines_name_file_and_line), CHECK_CASE (records_out_of_order_are_refused),
+  CHECK_CASE (the_format_is_told_or_refused), CHECK_CASE (long_lines_are_refused),
+  CHECK_CASE (labels_are_limited), CHECK_CASE (boxes_without_any_frame_size),
+  CHECK_CASE (a_fifo_streams), CHECK_CASE (a_silent_pipe_is_interrupted),
+  CHECK_CASE (files_change_in_ready_only), CHECK_CASE (files_change_while_starting),
+  CHECK_CASE (states_may_repeat), CHECK_CASE (long_recordings_take_no_memory), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -16,11 +16,12 @@ static gchar *
 line_at (guint64 time, guint x)
 {
   return g_strdup_printf ("{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,\"y\":0,"
-      "\"w\":4,\"h\":4}]}\n", time, x);
+                          "\"w\":4,\"h\":4}]}\n",
+      time, x);
 }
 
 static void
-append_text (const gchar * path, const gchar * text, gssize length)
+append_text (const gchar *path, const gchar *text, gssize length)
 {
   FILE *file = fopen (path, "a");
   gsize size = length < 0 ? strlen (text) : (gsize) length;
@@ -287,8 +288,10 @@ GST_START_TEST (hold_ends_at_an_empty_record)
 {
   Replay r;
 
-  replay_open (&r, "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n"
-      "{\"timestamp\":200000000,\"objects\":[]}\n", "hold=1000000000");
+  replay_open (&r,
+      "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n"
+      "{\"timestamp\":200000000,\"objects\":[]}\n",
+      "hold=1000000000");
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
   fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
@@ -334,7 +337,8 @@ GST_START_TEST (held_boxes_are_unchanged)
   gint by;
   Replay r;
 
-  replay_open (&r, "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4},{\"x\":2,"
+  replay_open (&r,
+      "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4},{\"x\":2,"
       "\"y\":0,\"w\":4,\"h\":4,\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}\n",
       "hold=1000000000 meta=roi");
   for (i = 0; i < 3; i++) {
@@ -343,8 +347,9 @@ GST_START_TEST (held_boxes_are_unchanged)
     gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
     buffer = gst_harness_push_and_pull (r.h, buffer);
     fail_unless_equals_int (replay_count (buffer), 3);
-    fail_unless (gst_structure_get_int (
-            gst_video_region_of_interest_meta_get_param (replay_box (buffer, 2), "nms"),
+    fail_unless (
+        gst_structure_get_int (gst_video_region_of_interest_meta_get_param (replay_box (buffer, 2),
+                                   "nms"),
             "suppressed-by", &by));
     fail_unless_equals_int (by, 1);
     gst_buffer_unref (buffer);
@@ -364,7 +369,7 @@ GST_START_TEST (a_pipe_adds_no_latency)
   guint i, k;
 
   for (i = 0; i < G_N_ELEMENTS (off); i++) {
-    Replay r = { .path = text_file_path ("latency"),.bus = gst_bus_new () };
+    Replay r = { .path = text_file_path ("latency"), .bus = gst_bus_new () };
     gchar *launch = g_strdup_printf ("boxreplay location=%s", r.path);
     int fd;
 
@@ -391,12 +396,12 @@ GST_END_TEST;
 
 /* Opens a pipe to a boxreplay with these properties. Returns its end for writing. */
 static int
-open_pipe (Replay * r, const gchar * properties)
+open_pipe (Replay *r, const gchar *properties)
 {
   gchar *launch;
   int fd;
 
-  *r = (Replay) {.path = text_file_path ("pipe"),.bus = gst_bus_new () };
+  *r = (Replay) { .path = text_file_path ("pipe"), .bus = gst_bus_new () };
   fail_unless (mkfifo (r->path, 0600) == 0);
   fd = open (r->path, O_RDWR);
   launch = g_strdup_printf ("boxreplay location=%s %s", r->path, properties);
@@ -407,7 +412,7 @@ open_pipe (Replay * r, const gchar * properties)
 }
 
 static void
-close_pipe (Replay * r, int fd)
+close_pipe (Replay *r, int fd)
 {
   close (fd);
   unlink (r->path);
@@ -436,7 +441,7 @@ GST_START_TEST (a_pipe_is_waited_for_no_longer_than_told)
     int fd = open_pipe (&r, properties);
 
     start = g_get_monotonic_time ();
-    fail_unless_equals_int (replay_x_at (&r, 0), -1);   /* before the first line */
+    fail_unless_equals_int (replay_x_at (&r, 0), -1); /* before the first line */
     fail_unless (g_get_monotonic_time () - start >= 50000);
     if (i == 1)
       write_line (fd, 0);
@@ -465,8 +470,10 @@ GST_START_TEST (a_followed_file_is_waited_for_no_longer_than_told)
   replay_open_records (&r, times, 1, "follow=true boxes-timeout=20000000");
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
-  append_text (r.path, "{\"timestamp\":200000000,\"objects\":[{\"x\":7,\"y\":0,\"w\":4,"
-      "\"h\":4}]}\n", -1);
+  append_text (r.path,
+      "{\"timestamp\":200000000,\"objects\":[{\"x\":7,\"y\":0,\"w\":4,"
+      "\"h\":4}]}\n",
+      -1);
   fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 7);
   replay_close (&r);
 }
@@ -502,7 +509,7 @@ GST_START_TEST (latency_includes_the_wait)
 GST_END_TEST
 
 static void
-count_up (GObject * object, GParamSpec * pspec, gpointer count)
+count_up (GObject *object, GParamSpec *pspec, gpointer count)
 {
   ++*(guint *) count;
 }
@@ -544,16 +551,17 @@ GST_START_TEST (a_pipe_has_one_replay)
     g_object_set (other, "location", path, NULL);
     gst_element_set_bus (other, bus);
     fail_unless (gst_element_set_state (one, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
-    fail_unless_equals_int (gst_element_set_state (other, GST_STATE_PAUSED) ==
-        GST_STATE_CHANGE_FAILURE, i == 0);
+    fail_unless_equals_int (gst_element_set_state (other, GST_STATE_PAUSED)
+            == GST_STATE_CHANGE_FAILURE,
+        i == 0);
     if (i == 0) {
       GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
       GError *error;
 
       fail_unless (message != NULL);
       gst_message_parse_error (message, &error, NULL);
-      fail_unless (strstr (error->message, "first reads this file, so second cannot") != NULL,
-          "%s", error->message);
+      fail_unless (strstr (error->message, "first reads this file, so second cannot") != NULL, "%s",
+          error->message);
       g_error_free (error);
       gst_message_unref (message);
     }
@@ -573,26 +581,16 @@ GST_START_TEST (a_pipe_has_one_replay)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (an_unfinished_line_is_a_warning),
-  CHECK_CASE (unfinished_mot_text_is_a_warning),
-  CHECK_CASE (a_file_that_grew_is_reported),
-  CHECK_CASE (follow_waits_for_lines),
-  CHECK_CASE (following_is_interrupted),
-  CHECK_CASE (a_file_cut_off_is_an_error),
-  CHECK_CASE (follow_and_loop_exclude_each_other),
-  CHECK_CASE (waiting_is_a_warning),
-  CHECK_CASE (hold_fills_the_frames_between),
-  CHECK_CASE (hold_ends_at_an_empty_record),
-  CHECK_CASE (hold_follows_seeks),
-  CHECK_CASE (held_boxes_are_unchanged),
-  CHECK_CASE (a_pipe_adds_no_latency),
+static const CheckCase cases[] = { CHECK_CASE (an_unfinished_line_is_a_warning),
+  CHECK_CASE (unfinished_mot_text_is_a_warning), CHECK_CASE (a_file_that_grew_is_reported),
+  CHECK_CASE (follow_waits_for_lines), CHECK_CASE (following_is_interrupted),
+  CHECK_CASE (a_file_cut_off_is_an_error), CHECK_CASE (follow_and_loop_exclude_each_other),
+  CHECK_CASE (waiting_is_a_warning), CHECK_CASE (hold_fills_the_frames_between),
+  CHECK_CASE (hold_ends_at_an_empty_record), CHECK_CASE (hold_follows_seeks),
+  CHECK_CASE (held_boxes_are_unchanged), CHECK_CASE (a_pipe_adds_no_latency),
   CHECK_CASE (a_pipe_is_waited_for_no_longer_than_told),
   CHECK_CASE (a_followed_file_is_waited_for_no_longer_than_told),
-  CHECK_CASE (latency_includes_the_wait),
-  CHECK_CASE (stats_notify_at_the_end),
-  CHECK_CASE (a_pipe_has_one_replay),
-  { NULL }
-};
+  CHECK_CASE (latency_includes_the_wait), CHECK_CASE (stats_notify_at_the_end),
+  CHECK_CASE (a_pipe_has_one_replay), { NULL } };
 
 CHECK_PROGRAM (cases);

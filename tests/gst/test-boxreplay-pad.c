@@ -6,7 +6,7 @@
 #include "gstboxes.h"
 
 #define FRAME (100 * GST_MSECOND)
-#define LINES 64                /* that the pad holds */
+#define LINES 64 /* that the pad holds */
 
 /* A boxreplay whose two sink pads are in a harness each. */
 typedef struct
@@ -18,10 +18,10 @@ typedef struct
 
 /* Creates it with these properties, and with regions alone, which keep their ids. */
 static Pads
-pads_new (const gchar * properties)
+pads_new (const gchar *properties)
 {
   gchar *line = g_strdup_printf ("boxreplay meta=roi %s", properties);
-  Pads pads = { .element = element_new (line),.bus = gst_bus_new () };
+  Pads pads = { .element = element_new (line), .bus = gst_bus_new () };
 
   g_free (line);
 
@@ -35,7 +35,7 @@ pads_new (const gchar * properties)
 }
 
 static void
-pads_free (Pads * pads)
+pads_free (Pads *pads)
 {
   gst_element_set_bus (pads->element, NULL);
   gst_harness_teardown (pads->video);
@@ -45,7 +45,7 @@ pads_free (Pads * pads)
 }
 
 static GstFlowReturn
-push_text (Pads * pads, GstClockTime time, const gchar * text)
+push_text (Pads *pads, GstClockTime time, const gchar *text)
 {
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, strlen (text), NULL);
 
@@ -56,10 +56,11 @@ push_text (Pads * pads, GstClockTime time, const gchar * text)
 
 /* Pushes the line of a frame at this time with one box, which has this region_id. */
 static GstFlowReturn
-push_box (Pads * pads, GstClockTime time, gint id)
+push_box (Pads *pads, GstClockTime time, gint id)
 {
   gchar *line = g_strdup_printf ("{\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
-      "\"roi_type\":\"a\",\"region_id\":%d}]}\n", id);
+                                 "\"roi_type\":\"a\",\"region_id\":%d}]}\n",
+      id);
   GstFlowReturn flow = push_text (pads, time, line);
 
   g_free (line);
@@ -68,7 +69,7 @@ push_box (Pads * pads, GstClockTime time, gint id)
 
 /* Pushes a frame and compares the region ids on it when it comes out. */
 static void
-expect_ids (Pads * pads, GstClockTime time, const gchar * ids)
+expect_ids (Pads *pads, GstClockTime time, const gchar *ids)
 {
   GstBuffer *buffer = through (pads->video, frame_new (time));
 
@@ -86,7 +87,7 @@ push_frame (gpointer data)
 }
 
 static GThread *
-frame_that_waits (Pads * pads)
+frame_that_waits (Pads *pads)
 {
   GThread *thread = g_thread_new ("video", push_frame, pads);
 
@@ -96,7 +97,7 @@ frame_that_waits (Pads * pads)
 }
 
 static void
-expect_ids_from (Pads * pads, GThread * thread, const gchar * ids)
+expect_ids_from (Pads *pads, GThread *thread, const gchar *ids)
 {
   GstBuffer *buffer;
 
@@ -290,7 +291,8 @@ GST_START_TEST (reads_what_a_demuxer_escaped)
   GstBuffer *buffer;
   GstVideoRegionOfInterestMeta *roi;
 
-  push_text (&pads, 0, "{&quot;objects&quot;:[{&quot;x&quot;:1,&quot;y&quot;:2,&quot;w&quot;:3,"
+  push_text (&pads, 0,
+      "{&quot;objects&quot;:[{&quot;x&quot;:1,&quot;y&quot;:2,&quot;w&quot;:3,"
       "&quot;h&quot;:4,&quot;roi_type&quot;:&quot;it&apos;s \\u003cb\\u003e\\u0026amp;&quot;}]}");
   buffer = through (pads.video, frame_new (0));
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
@@ -303,7 +305,7 @@ GST_END_TEST
 
 /* Fails unless the only message of this type on the bus contains `what`. */
 static void
-must_say (Pads * pads, GstMessageType type, const gchar * what)
+must_say (Pads *pads, GstMessageType type, const gchar *what)
 {
   GstMessage *message = gst_bus_pop_filtered (pads->bus, type);
   gchar *text;
@@ -397,24 +399,14 @@ GST_START_TEST (needs_one_recording)
 }
 GST_END_TEST
 
-static const CheckCase cases[] = {
-  CHECK_CASE (attaches_text_of_the_same_time),
-  CHECK_CASE (drops_and_counts_text_without_a_frame),
-  CHECK_CASE (takes_a_gap_or_eos_for_no_boxes),
-  CHECK_CASE (takes_empty_text_for_no_boxes),
-  CHECK_CASE (waits_for_the_text),
-  CHECK_CASE (waits_no_longer_than_told),
-  CHECK_CASE (matches_by_running_time),
-  CHECK_CASE (a_flush_interrupts_the_wait),
-  CHECK_CASE (ready_interrupts_the_wait),
-  CHECK_CASE (a_flush_of_the_pad_forgets_its_text),
-  CHECK_CASE (holds_so_many_lines),
-  CHECK_CASE (reads_what_a_demuxer_escaped),
-  CHECK_CASE (malformed_text_is_an_error_or_skipped),
-  CHECK_CASE (text_needs_times),
-  CHECK_CASE (is_requested_before_the_start),
-  CHECK_CASE (needs_one_recording),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (attaches_text_of_the_same_time),
+  CHECK_CASE (drops_and_counts_text_without_a_frame), CHECK_CASE (takes_a_gap_or_eos_for_no_boxes),
+  CHECK_CASE (takes_empty_text_for_no_boxes), CHECK_CASE (waits_for_the_text),
+  CHECK_CASE (waits_no_longer_than_told), CHECK_CASE (matches_by_running_time),
+  CHECK_CASE (a_flush_interrupts_the_wait), CHECK_CASE (ready_interrupts_the_wait),
+  CHECK_CASE (a_flush_of_the_pad_forgets_its_text), CHECK_CASE (holds_so_many_lines),
+  CHECK_CASE (reads_what_a_demuxer_escaped), CHECK_CASE (malformed_text_is_an_error_or_skipped),
+  CHECK_CASE (text_needs_times), CHECK_CASE (is_requested_before_the_start),
+  CHECK_CASE (needs_one_recording), { NULL } };
 
 CHECK_PROGRAM (cases);

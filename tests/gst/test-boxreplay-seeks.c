@@ -12,12 +12,14 @@
 
 /* Appends a line of about `size` bytes whose only box has x = i % 12 + 1. */
 static void
-append_line (GString * text, guint i, guint size, const gchar * member)
+append_line (GString *text, guint i, guint size, const gchar *member)
 {
   gsize start = text->len;
 
-  g_string_append_printf (text, "{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,"
-      "\"y\":0,\"w\":4,\"h\":4}]", i * FRAME, i % 12 + 1);
+  g_string_append_printf (text,
+      "{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,"
+      "\"y\":0,\"w\":4,\"h\":4}]",
+      i * FRAME, i % 12 + 1);
   while (text->len - start + 2 < size)
     g_string_append_c (text, ' ');
   g_string_append_printf (text, "%s}\n", member);
@@ -48,7 +50,7 @@ mot_lines (guint count)
 }
 
 static void
-begin_reverse (Replay * r, GstClockTime stop)
+begin_reverse (Replay *r, GstClockTime stop)
 {
   GstSegment segment;
 
@@ -59,7 +61,7 @@ begin_reverse (Replay * r, GstClockTime stop)
 }
 
 static void
-seek_to (Replay * r, guint i)
+seek_to (Replay *r, guint i)
 {
   replay_flush (r);
   replay_segment (r, i * FRAME, i * FRAME);
@@ -216,7 +218,7 @@ GST_END_TEST;
 GST_START_TEST (an_empty_stream_decides_nothing)
 {
   const gchar *lines = "{\"objects\":[{\"x\":5,\"y\":0,\"w\":4,\"h\":4}]}\n"
-      "{\"objects\":[{\"x\":6,\"y\":0,\"w\":4,\"h\":4}]}\n";
+                       "{\"objects\":[{\"x\":6,\"y\":0,\"w\":4,\"h\":4}]}\n";
   gchar *timed = json_lines (COUNT, 200);
   Replay r;
 
@@ -244,14 +246,9 @@ GST_START_TEST (an_empty_stream_decides_nothing)
 }
 GST_END_TEST
 
-static const CheckCase cases[] = {
-  CHECK_CASE (every_seek_finds_its_record),
-  CHECK_CASE (reverse_finds_every_record),
-  CHECK_CASE (lines_are_counted_across_seeks),
-  CHECK_CASE (dropped_frames_keep_the_index),
-  CHECK_CASE (reverse_reads_little),
-  CHECK_CASE (an_empty_stream_decides_nothing),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (every_seek_finds_its_record),
+  CHECK_CASE (reverse_finds_every_record), CHECK_CASE (lines_are_counted_across_seeks),
+  CHECK_CASE (dropped_frames_keep_the_index), CHECK_CASE (reverse_reads_little),
+  CHECK_CASE (an_empty_stream_decides_nothing), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -14,7 +14,7 @@ typedef struct
 
 /* Begins a part with a flush and a segment, as a seek does. */
 static void
-begin_part (GstHarness * h, const Part * part)
+begin_part (GstHarness *h, const Part *part)
 {
   GstSegment segment;
 
@@ -31,21 +31,20 @@ begin_part (GstHarness * h, const Part * part)
 }
 
 static guint
-part_length (const Part * part)
+part_length (const Part *part)
 {
   return ABS ((gint) part->to - (gint) part->from) + 1;
 }
 
 static guint
-part_frame (const Part * part, guint i)
+part_frame (const Part *part, guint i)
 {
   return part->from <= part->to ? part->from + i : part->from - i;
 }
 
 /* Records the parts. The x of the box counts all buffers from 1. */
 static void
-record_parts (const gchar * path, const gchar * properties, const Part * parts, guint count,
-    guint * x)
+record_parts (const gchar *path, const gchar *properties, const Part *parts, guint count, guint *x)
 {
   gchar *launch = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
   GstHarness *h = gst_harness_new_parse (launch);
@@ -69,7 +68,7 @@ record_parts (const gchar * path, const gchar * properties, const Part * parts, 
 
 /* Opens a replay of a file that exists. */
 static void
-open_path (Replay * r, const gchar * path, const gchar * properties)
+open_path (Replay *r, const gchar *path, const gchar *properties)
 {
   gchar *contents = text_file_read (path);
 
@@ -81,9 +80,8 @@ open_path (Replay * r, const gchar * path, const gchar * properties)
 /* Recorded and replayed with the same seeks, every buffer gets its own boxes. */
 GST_START_TEST (the_same_seeks_give_the_same_boxes)
 {
-  static const Part parts[] = {
-    {0, 9}, {4, 8}, {20, 29}, {2, 6}, {9, 0}, {9, 3}, {3, 12}, {0, 40}
-  };
+  static const Part parts[] = { { 0, 9 }, { 4, 8 }, { 20, 29 }, { 2, 6 }, { 9, 0 }, { 9, 3 },
+    { 3, 12 }, { 0, 40 } };
   static const gchar *const by[] = { "match=timestamp", "match=auto" };
   guint i, k, n, x = 0;
   gchar *path = text_file_path ("parts.jsonl");
@@ -145,7 +143,7 @@ GST_END_TEST;
 /* A stream without seeks gets the boxes of the next session where one ends. */
 GST_START_TEST (a_straight_stream_passes_sessions)
 {
-  static const Part parts[] = { {0, 9}, {5, 14} };
+  static const Part parts[] = { { 0, 9 }, { 5, 14 } };
   gchar *path = text_file_path ("straight.jsonl");
   guint i, x = 0;
   Replay r;
@@ -164,7 +162,7 @@ GST_END_TEST;
 /* A session recorded in reverse serves a stream that plays forward, and vice versa. */
 GST_START_TEST (direction_need_not_be_the_recorded_one)
 {
-  static const Part parts[] = { {9, 0}, {0, 9} };
+  static const Part parts[] = { { 9, 0 }, { 0, 9 } };
   guint i, k;
 
   for (i = 0; i < 2; i++) {
@@ -187,7 +185,8 @@ GST_END_TEST;
 /* A part of a recording may begin in any session. */
 GST_START_TEST (the_first_session_may_have_any_number)
 {
-  static const gchar text[] = "{\"timestamp\":0,\"session\":5,\"objects\":[{\"x\":1,\"y\":0,"
+  static const gchar text[] =
+      "{\"timestamp\":0,\"session\":5,\"objects\":[{\"x\":1,\"y\":0,"
       "\"w\":4,\"h\":4}]}\n{\"timestamp\":100000000,\"session\":5,\"objects\":[{\"x\":2,"
       "\"y\":0,\"w\":4,\"h\":4}]}\n";
   guint loop;
@@ -206,7 +205,7 @@ GST_END_TEST;
 
 GST_START_TEST (a_loop_needs_one_session)
 {
-  static const Part parts[] = { {0, 1}, {0, 1} };
+  static const Part parts[] = { { 0, 1 }, { 0, 1 } };
   gchar *path = text_file_path ("loop.jsonl");
   guint x = 0;
   Replay r;
@@ -244,14 +243,15 @@ GST_END_TEST;
 /* Returns records in this order, marked as in decoding order from the second on, the i-th frame
  * with x = i % 12 + 1. Free it. */
 static gchar *
-records_in_decoding_order (const guint * order, guint count, const gchar * more)
+records_in_decoding_order (const guint *order, guint count, const gchar *more)
 {
   GString *text = g_string_new (NULL);
 
   for (guint i = 0; i < count; i++)
-    g_string_append_printf (text, "{\"timestamp\":%" G_GUINT64_FORMAT ",%s%s\"objects\":[{"
-        "\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n", order[i] * FRAME, more,
-        i > 0 ? "\"decoding-order\":true," : "", order[i] % 12 + 1);
+    g_string_append_printf (text,
+        "{\"timestamp\":%" G_GUINT64_FORMAT ",%s%s\"objects\":[{"
+        "\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n",
+        order[i] * FRAME, more, i > 0 ? "\"decoding-order\":true," : "", order[i] % 12 + 1);
   return g_string_free (text, FALSE);
 }
 
@@ -312,7 +312,7 @@ GST_START_TEST (disorder_is_an_error)
 {
   guint far[20] = { 100 };
   static const gchar bare[] = "{\"timestamp\":400000000,\"objects\":[]}\n"
-      "{\"timestamp\":0,\"objects\":[]}\n";
+                              "{\"timestamp\":0,\"objects\":[]}\n";
   gchar *text;
   Replay r;
 
@@ -341,7 +341,7 @@ GST_END_TEST;
 /* Pushes the frames from -3 on of a segment that begins at frame 10, and expects boxes from
  * frame 0 on only. */
 static void
-preroll_takes_nothing (const gchar * contents, const gchar * properties)
+preroll_takes_nothing (const gchar *contents, const gchar *properties)
 {
   gint i;
   Replay r;
@@ -359,7 +359,8 @@ preroll_takes_nothing (const gchar * contents, const gchar * properties)
 GST_START_TEST (buffers_outside_the_segment_take_no_record)
 {
   static const gdouble times[] = { 0, 1, 2, 3, 4 };
-  static const gchar hidden[] = "{\"outside-segment\":true,\"objects\":[{\"x\":9,\"y\":0,"
+  static const gchar hidden[] =
+      "{\"outside-segment\":true,\"objects\":[{\"x\":9,\"y\":0,"
       "\"w\":4,\"h\":4}]}\n{\"timestamp\":0,\"outside-segment\":true,\"objects\":[]}\n";
   gchar *plain = replay_records (times, 5);
   gchar *marked = g_strconcat (hidden, plain, hidden, NULL);
@@ -378,7 +379,8 @@ GST_END_TEST;
 /* Lines of frames that are not shown do not count among the remaining records of a file. */
 GST_START_TEST (marked_lines_are_not_unmatched)
 {
-  static const gchar text[] = "{\"timestamp\":0,\"objects\":[]}\n{\"timestamp\":100000000,"
+  static const gchar text[] =
+      "{\"timestamp\":0,\"objects\":[]}\n{\"timestamp\":100000000,"
       "\"objects\":[]}\n{\"timestamp\":200000000,\"outside-segment\":true,\"objects\":[]}\n"
       "{\"timestamp\":300000000,\"objects\":[]}\n";
   Replay r;
@@ -392,20 +394,13 @@ GST_START_TEST (marked_lines_are_not_unmatched)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (the_same_seeks_give_the_same_boxes),
-  CHECK_CASE (appended_recordings_are_replayed),
-  CHECK_CASE (a_straight_stream_passes_sessions),
+static const CheckCase cases[] = { CHECK_CASE (the_same_seeks_give_the_same_boxes),
+  CHECK_CASE (appended_recordings_are_replayed), CHECK_CASE (a_straight_stream_passes_sessions),
   CHECK_CASE (direction_need_not_be_the_recorded_one),
-  CHECK_CASE (the_first_session_may_have_any_number),
-  CHECK_CASE (a_loop_needs_one_session),
-  CHECK_CASE (decoding_order_finds_every_record),
-  CHECK_CASE (a_file_in_decoding_order_is_sorted),
-  CHECK_CASE (sorted_records_are_counted_at_the_end),
-  CHECK_CASE (disorder_is_an_error),
+  CHECK_CASE (the_first_session_may_have_any_number), CHECK_CASE (a_loop_needs_one_session),
+  CHECK_CASE (decoding_order_finds_every_record), CHECK_CASE (a_file_in_decoding_order_is_sorted),
+  CHECK_CASE (sorted_records_are_counted_at_the_end), CHECK_CASE (disorder_is_an_error),
   CHECK_CASE (buffers_outside_the_segment_take_no_record),
-  CHECK_CASE (marked_lines_are_not_unmatched),
-  { NULL }
-};
+  CHECK_CASE (marked_lines_are_not_unmatched), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -16,12 +16,14 @@ GST_START_TEST (everything_is_attached)
   gdouble number;
   gint integer;
 
-  replay_open (&r, "\xef\xbb\xbf\r\n{\"timestamp\":0,\"resolution\":{\"width\":16,\"height\":16},"
+  replay_open (&r,
+      "\xef\xbb\xbf\r\n{\"timestamp\":0,\"resolution\":{\"width\":16,\"height\":16},"
       "\"objects\":[{\"x\":2,\"y\":0,\"w\":8,\"h\":16,\"roi_type\":\"person\",\"region_id\":3,"
       "\"parent_id\":1,\"id\":7,\"detection\":{\"bounding_box\":{\"x_min\":0.125,\"y_min\":-0.5,"
       "\"x_max\":0.625,\"y_max\":1.5},\"confidence\":0.91,\"label_id\":1},"
       "\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":1}},"
-      "{\"x\":1,\"y\":1,\"w\":0,\"h\":0}]}\r\n", "meta=roi");
+      "{\"x\":1,\"y\":1,\"w\":0,\"h\":0}]}\r\n",
+      "meta=roi");
   buffer = gst_harness_push_and_pull (r.h, replay_buffer (0));
   fail_unless_equals_int (replay_count (buffer), 2);
   roi = replay_box (buffer, 0);
@@ -56,7 +58,7 @@ GST_START_TEST (the_nearest_record_is_used_once)
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
   fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
-  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1);    /* no record: an empty frame */
+  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1); /* no record: an empty frame */
   fail_unless_equals_int (replay_x_at (&r, 4 * FRAME), 4);
   fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 5);
   fail_unless_equals_int (replay_x_at (&r, 6 * FRAME), 6);
@@ -131,13 +133,14 @@ GST_END_TEST;
 GST_START_TEST (records_without_a_time)
 {
   static const gchar none[] = "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n\n \n"
-      "{\"objects\":[]}\n{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}";
-  static const gchar some[] = "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n"
+                              "{\"objects\":[]}\n{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}";
+  static const gchar some[] =
+      "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n"
       "{\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}\n"
       "{\"timestamp\":200000000,\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n";
   Replay r;
 
-  replay_open (&r, none, "");   /* the last line is complete, without a newline */
+  replay_open (&r, none, ""); /* the last line is complete, without a newline */
   fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 1);
   fail_unless_equals_int (replay_x_at (&r, 9 * FRAME), -1);
   fail_unless_equals_int (replay_x_at (&r, 10 * FRAME), 3);
@@ -182,8 +185,10 @@ GST_START_TEST (mot_text_is_replayed)
   Replay r;
   GstBuffer *buffer;
 
-  replay_open (&r, "1,7,2,3,4,5,0.5,-1,-1,-1\n1,-1,5,5,5,5,-1,-1,-1,-1\n"
-      "3,1,7,7,4.5,4,1,-1,-1,-1\n", "");
+  replay_open (&r,
+      "1,7,2,3,4,5,0.5,-1,-1,-1\n1,-1,5,5,5,5,-1,-1,-1,-1\n"
+      "3,1,7,7,4.5,4,1,-1,-1,-1\n",
+      "");
   buffer = gst_harness_push_and_pull (r.h, replay_buffer (0));
   fail_unless_equals_int (replay_count (buffer), 2);
   fail_unless (replay_box (buffer, 0)->x == 1 && replay_box (buffer, 0)->y == 2);
@@ -269,8 +274,10 @@ GST_START_TEST (loop_skips_whole_passes)
   }
 
   /* by index after a seek, which counts malformed lines but no unmatched records */
-  replay_open (&r, "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\nx\n"
-      "{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n", "loop=true on-error=skip");
+  replay_open (&r,
+      "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\nx\n"
+      "{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n",
+      "loop=true on-error=skip");
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   replay_flush (&r);
   replay_segment (&r, LATE, LATE);
@@ -296,7 +303,7 @@ GST_END_TEST;
 
 /* Pushes two buffers and returns the statistics, which the caller frees. */
 static GstStructure *
-replay_two (const gchar * text, const gchar * properties, GstClockTime pts, gint x[2])
+replay_two (const gchar *text, const gchar *properties, GstClockTime pts, gint x[2])
 {
   GstElement *element;
   GstStructure *stats;
@@ -379,13 +386,16 @@ GST_START_TEST (kept_boxes_shift_suppressed_by)
   GstBuffer *buffer;
   gint by;
 
-  replay_open (&r, "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4},{\"x\":2,"
-      "\"y\":0,\"w\":4,\"h\":4,\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}", "");
+  replay_open (&r,
+      "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4},{\"x\":2,"
+      "\"y\":0,\"w\":4,\"h\":4,\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}",
+      "");
   buffer = replay_buffer (0);
   gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
   buffer = gst_harness_push_and_pull (r.h, buffer);
-  fail_unless (gst_structure_get_int (
-          gst_video_region_of_interest_meta_get_param (replay_box (buffer, 2), "nms"),
+  fail_unless (
+      gst_structure_get_int (gst_video_region_of_interest_meta_get_param (replay_box (buffer, 2),
+                                 "nms"),
           "suppressed-by", &by));
   fail_unless_equals_int (by, 1);
   gst_buffer_unref (buffer);
@@ -401,7 +411,7 @@ GST_START_TEST (buffers_without_boxes_pass_uncopied)
   GstBuffer *in, *out;
 
   replay_open_records (&r, times, 1, "meta=roi");
-  in = gst_buffer_ref (replay_buffer (0));        /* two owners, so not writable */
+  in = gst_buffer_ref (replay_buffer (0)); /* two owners, so not writable */
   fail_unless (gst_harness_push (r.h, in) == GST_FLOW_OK);
   out = gst_harness_pull (r.h);
   fail_unless (out == in);
@@ -423,9 +433,9 @@ GST_END_TEST;
 GST_START_TEST (caps_may_change_and_scale)
 {
   static const gchar text[] = "{\"timestamp\":0,\"resolution\":{\"width\":32,\"height\":8},"
-      "\"objects\":[{\"x\":4,\"y\":4,\"w\":8,\"h\":2}]}\n"
-      "{\"timestamp\":100000000,\"resolution\":{\"width\":32,\"height\":8},"
-      "\"objects\":[{\"x\":4,\"y\":4,\"w\":8,\"h\":2}]}\n";
+                              "\"objects\":[{\"x\":4,\"y\":4,\"w\":8,\"h\":2}]}\n"
+                              "{\"timestamp\":100000000,\"resolution\":{\"width\":32,\"height\":8},"
+                              "\"objects\":[{\"x\":4,\"y\":4,\"w\":8,\"h\":2}]}\n";
   Replay r;
   GstBuffer *buffer;
 
@@ -434,8 +444,7 @@ GST_START_TEST (caps_may_change_and_scale)
   fail_unless (replay_box (buffer, 0)->x == 2 && replay_box (buffer, 0)->y == 8
       && replay_box (buffer, 0)->w == 4 && replay_box (buffer, 0)->h == 4);
   gst_buffer_unref (buffer);
-  gst_harness_set_src_caps_str (r.h,
-      "video/x-raw,format=GRAY8,width=64,height=8,framerate=10/1");
+  gst_harness_set_src_caps_str (r.h, "video/x-raw,format=GRAY8,width=64,height=8,framerate=10/1");
   buffer = gst_harness_push_and_pull (r.h, replay_buffer (FRAME));
   fail_unless (replay_box (buffer, 0)->x == 8 && replay_box (buffer, 0)->y == 4);
   gst_buffer_unref (buffer);
@@ -584,8 +593,8 @@ GST_START_TEST (eos_reports)
   s = gst_message_get_structure (message);
   fail_unless (gst_structure_has_name (s, "boxreplay"));
   fail_unless (gst_structure_get (s, "frames", G_TYPE_UINT64, &frames, "matched", G_TYPE_UINT64,
-          &matched, "unmatched", G_TYPE_UINT64, &unmatched, "boxes", G_TYPE_UINT64, &boxes,
-          "skipped", G_TYPE_UINT64, &skipped, NULL));
+      &matched, "unmatched", G_TYPE_UINT64, &unmatched, "boxes", G_TYPE_UINT64, &boxes, "skipped",
+      G_TYPE_UINT64, &skipped, NULL));
   fail_unless (frames == 2 && matched == 2 && unmatched == 3 && boxes == 2 && skipped == 0);
   gst_message_unref (message);
   fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING) == NULL);
@@ -601,30 +610,17 @@ GST_START_TEST (eos_reports)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (everything_is_attached),
-  CHECK_CASE (the_nearest_record_is_used_once),
-  CHECK_CASE (tolerance_bounds_the_search),
-  CHECK_CASE (buffers_without_a_time_go_by_index),
-  CHECK_CASE (records_without_a_time),
-  CHECK_CASE (match_index_ignores_times),
-  CHECK_CASE (mot_text_is_replayed),
-  CHECK_CASE (mot_sorted_by_track_is_refused),
-  CHECK_CASE (loop_adds_length_and_a_frame),
-  CHECK_CASE (loop_skips_whole_passes),
-  CHECK_CASE (loop_equals_copies_of_the_file),
-  CHECK_CASE (existing_boxes),
-  CHECK_CASE (kept_boxes_shift_suppressed_by),
-  CHECK_CASE (buffers_without_boxes_pass_uncopied),
-  CHECK_CASE (caps_may_change_and_scale),
-  CHECK_CASE (times_are_stream_times),
-  CHECK_CASE (seeks_are_followed),
+static const CheckCase cases[] = { CHECK_CASE (everything_is_attached),
+  CHECK_CASE (the_nearest_record_is_used_once), CHECK_CASE (tolerance_bounds_the_search),
+  CHECK_CASE (buffers_without_a_time_go_by_index), CHECK_CASE (records_without_a_time),
+  CHECK_CASE (match_index_ignores_times), CHECK_CASE (mot_text_is_replayed),
+  CHECK_CASE (mot_sorted_by_track_is_refused), CHECK_CASE (loop_adds_length_and_a_frame),
+  CHECK_CASE (loop_skips_whole_passes), CHECK_CASE (loop_equals_copies_of_the_file),
+  CHECK_CASE (existing_boxes), CHECK_CASE (kept_boxes_shift_suppressed_by),
+  CHECK_CASE (buffers_without_boxes_pass_uncopied), CHECK_CASE (caps_may_change_and_scale),
+  CHECK_CASE (times_are_stream_times), CHECK_CASE (seeks_are_followed),
   CHECK_CASE (a_contiguous_segment_keeps_the_index),
-  CHECK_CASE (a_seek_may_come_before_the_first_buffer),
-  CHECK_CASE (reverse_playback_is_followed),
-  CHECK_CASE (a_gap_is_no_frame),
-  CHECK_CASE (eos_reports),
-  { NULL }
-};
+  CHECK_CASE (a_seek_may_come_before_the_first_buffer), CHECK_CASE (reverse_playback_is_followed),
+  CHECK_CASE (a_gap_is_no_frame), CHECK_CASE (eos_reports), { NULL } };
 
 CHECK_PROGRAM (cases);

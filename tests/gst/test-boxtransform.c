@@ -6,12 +6,12 @@
 #include <gst/controller/controller.h>
 #include <string.h>
 
-#define CAPS(width, height) "video/x-raw,format=GRAY8,width=" #width ",height=" #height \
-  ",framerate=10/1"
+#define CAPS(width, height) \
+  "video/x-raw,format=GRAY8,width=" #width ",height=" #height ",framerate=10/1"
 
 /* Returns the places of the regions as text: "1: 10 20 30 40; ...". Static. */
 static const gchar *
-places_on (GstBuffer * buffer)
+places_on (GstBuffer *buffer)
 {
   static GString *text = NULL;
   gpointer state = NULL;
@@ -21,7 +21,8 @@ places_on (GstBuffer * buffer)
     text = g_string_new (NULL);
   g_string_truncate (text, 0);
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+      != NULL) {
     const GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
 
     g_string_append_printf (text, "%s%d: %d %d %u %u", text->len ? "; " : "", roi->id,
@@ -32,7 +33,7 @@ places_on (GstBuffer * buffer)
 
 /* Sends the box 100 50 200 100 of a picture of 640 x 480 through boxtransform. */
 static void
-expect_place (const gchar * properties, const gchar * caps, const gchar * place)
+expect_place (const gchar *properties, const gchar *caps, const gchar *place)
 {
   gchar *launch = g_strconcat ("boxtransform ", properties, NULL);
   GstHarness *h = harness_new_caps (launch, caps);
@@ -99,10 +100,10 @@ test_details (void)
   gdouble value;
 
   roi->parent_id = 9;
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
-          G_TYPE_INT, 12, NULL));
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("unknown", "x",
-          G_TYPE_INT, 1, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("object_id", "id", G_TYPE_INT, 12, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("unknown", "x", G_TYPE_INT, 1, NULL));
   buffer = through (h, buffer);
   g_assert_cmpstr (places_on (buffer), ==, "7: 60 31 11 10");
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 7);
@@ -121,7 +122,7 @@ test_details (void)
 }
 
 static void
-assert_stats (GstElement * element, guint frames, guint in, guint out, guint outside)
+assert_stats (GstElement *element, guint frames, guint in, guint out, guint outside)
 {
   g_assert_cmpuint (stat_of (element, "frames"), ==, frames);
   g_assert_cmpuint (stat_of (element, "boxes-in"), ==, in);
@@ -206,8 +207,9 @@ test_errors (void)
 {
   static const gchar *const rows[][3] = {
     { "left=300 right=400 width=640", CAPS (640, 480), "leaves nothing of a picture of 640x480" },
-    { "top=-2147483648 bottom=-2147483648", CAPS (640, 480), "leaves nothing of a picture of "
-          "640x-4294966816" },
+    { "top=-2147483648 bottom=-2147483648", CAPS (640, 480),
+        "leaves nothing of a picture of "
+        "640x-4294966816" },
     { "method=clockwise", "application/x-detections", "no frame size" },
     { "stretched=true", "application/x-detections", "no frame size" },
     { "width=640", "application/x-detections", "no frame size" },
@@ -290,16 +292,10 @@ test_controlled (void)
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = {
-  { "/boxtransform/defaults", test_defaults },
-  { "/boxtransform/places", test_places },
-  { "/boxtransform/details", test_details },
-  { "/boxtransform/playing", test_playing },
-  { "/boxtransform/copies", test_copies },
-  { "/boxtransform/errors", test_errors },
-  { "/boxtransform/auto-direction", test_auto_direction },
-  { "/boxtransform/controlled", test_controlled },
-  { NULL }
-};
+static const TestCase cases[] = { { "/boxtransform/defaults", test_defaults },
+  { "/boxtransform/places", test_places }, { "/boxtransform/details", test_details },
+  { "/boxtransform/playing", test_playing }, { "/boxtransform/copies", test_copies },
+  { "/boxtransform/errors", test_errors }, { "/boxtransform/auto-direction", test_auto_direction },
+  { "/boxtransform/controlled", test_controlled }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

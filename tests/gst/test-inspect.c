@@ -9,11 +9,10 @@
 #include "gstrunner.h"
 
 static const gchar *const elements[] = { "nmsfilter", "boxreplay", "boxrecord", "boxoverlay",
-  "boxtransform", "boxmerge", "tiledetect"
-};
+  "boxtransform", "boxmerge", "tiledetect" };
 
 static const gchar *
-metadata (GstElementFactory * factory, const gchar * key)
+metadata (GstElementFactory *factory, const gchar *key)
 {
   const gchar *value = gst_element_factory_get_metadata (factory, key);
 
@@ -31,7 +30,7 @@ test_metadata (void)
     gchar *in_example = g_strconcat (" ! ", elements[i], " ", NULL);
 
     if (factory == NULL)
-      continue;                 /* not built */
+      continue; /* not built */
     g_assert_cmpstr (metadata (factory, "author"), ==, "The gst-nms authors");
     g_assert_true (g_pattern_match_simple ("Filter/*/Video", metadata (factory, "klass")));
     g_assert_true (g_str_has_prefix (metadata (factory, "example"), "gst-launch-1.0 "));
@@ -43,7 +42,7 @@ test_metadata (void)
 
 /* Fails unless the description of the property has this whole word. */
 static void
-assert_described (GstElement * element, const gchar * property, const gchar * word)
+assert_described (GstElement *element, const gchar *property, const gchar *word)
 {
   GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), property);
   gchar *pattern = g_strdup_printf ("(?<![-\\w])%s(?![-\\w])", word);
@@ -59,8 +58,7 @@ test_states (void)
 {
   static const gchar *const words[] = { "nms", "state", "suppressed-by", "kept", "suppressed",
     "below-score", "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid",
-    "too-small", "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-label", "cut-by-edge"
-  };
+    "too-small", "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-label", "cut-by-edge" };
   GstElement *element = element_new ("nmsfilter");
   guint i;
 
@@ -92,7 +90,7 @@ test_stats (void)
 }
 
 static void
-assert_fields_described (GstElement * element, const GstStructure * structure)
+assert_fields_described (GstElement *element, const GstStructure *structure)
 {
   gint i;
 
@@ -101,7 +99,7 @@ assert_fields_described (GstElement * element, const GstStructure * structure)
 }
 
 static void
-on_frame_boxes (GstElement * element, GstBuffer * buffer, GstStructure * boxes, guint * fields)
+on_frame_boxes (GstElement *element, GstBuffer *buffer, GstStructure *boxes, guint *fields)
 {
   const GValue *array = gst_structure_get_value (boxes, "boxes");
   const GstStructure *box = gst_value_get_structure (gst_value_array_get_value (array, 0));
@@ -128,24 +126,21 @@ test_frame_boxes (void)
   roi = add_exact (buffer, 3, "a", 10, 20, 30, 40, 0.5);
   roi->parent_id = 7;
   gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, 1, NULL);
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("rotation", "angle",
-          G_TYPE_DOUBLE, 0.5, NULL));
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
-          G_TYPE_INT, 12, NULL));
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms", "state",
-          G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, 0, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, 0.5, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("object_id", "id", G_TYPE_INT, 12, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
+          0, NULL));
   g_signal_connect (h->element, "frame-boxes", G_CALLBACK (on_frame_boxes), &fields);
   gst_buffer_unref (through (h, buffer));
   g_assert_cmpuint (fields, ==, 4 + 17);
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = {
-  { "/inspect/metadata", test_metadata },
-  { "/inspect/states", test_states },
-  { "/inspect/stats", test_stats },
-  { "/inspect/frame-boxes", test_frame_boxes },
-  { NULL }
-};
+static const TestCase cases[] = { { "/inspect/metadata", test_metadata },
+  { "/inspect/states", test_states }, { "/inspect/stats", test_stats },
+  { "/inspect/frame-boxes", test_frame_boxes }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

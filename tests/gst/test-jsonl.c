@@ -30,7 +30,7 @@ teardown (void)
 }
 
 static gboolean
-parse_bytes (const gchar * text, gsize length, GError ** error)
+parse_bytes (const gchar *text, gsize length, GError **error)
 {
   gchar *copy = g_malloc (length + 1);
   gboolean ok;
@@ -43,7 +43,7 @@ parse_bytes (const gchar * text, gsize length, GError ** error)
 }
 
 static void
-must_parse (const gchar * text)
+must_parse (const gchar *text)
 {
   GError *error = NULL;
 
@@ -59,7 +59,7 @@ box (guint i)
 }
 
 static void
-must_refuse (const gchar * text, gsize length, const gchar * reason)
+must_refuse (const gchar *text, gsize length, const gchar *reason)
 {
   GError *error = NULL;
 
@@ -72,7 +72,8 @@ must_refuse (const gchar * text, gsize length, const gchar * reason)
 
 GST_START_TEST (every_member_is_read)
 {
-  must_parse ("{\"timestamp\":100000000,\"resolution\":{\"width\":768,\"height\":576},"
+  must_parse (
+      "{\"timestamp\":100000000,\"resolution\":{\"width\":768,\"height\":576},"
       "\"source\":\"cam\",\"tags\":{\"a\":[1,{}]},\"objects\":[{\"x\":10,\"y\":-20,\"w\":30,"
       "\"h\":60,\"roi_type\":\"person\",\"region_id\":3,\"parent_id\":1,\"id\":7,"
       "\"detection\":{\"bounding_box\":{\"x_min\":0.013,\"y_min\":-0.035,\"x_max\":0.052,"
@@ -90,8 +91,8 @@ GST_START_TEST (every_member_is_read)
   fail_unless (box (0)->confidence == 0.91);
   fail_unless (box (0)->x_min == 0.013 && box (0)->y_min == -0.035 && box (0)->x_max == 0.052
       && box (0)->y_max == 0.139);
-  fail_unless_equals_int (box (0)->flags, BOX_HAS_NORMALIZED | BOX_HAS_CONFIDENCE
-      | BOX_HAS_LABEL_ID | BOX_HAS_TRACK_ID);
+  fail_unless_equals_int (box (0)->flags,
+      BOX_HAS_NORMALIZED | BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID | BOX_HAS_TRACK_ID);
   fail_unless_equals_int (box (0)->state, BOX_STATE_SUPPRESSED);
   fail_unless_equals_int (box (0)->suppressed_by, 1);
   fail_unless_equals_string (g_quark_to_string (box (1)->label), "car");
@@ -105,10 +106,10 @@ GST_END_TEST;
 GST_START_TEST (what_may_be_missing)
 {
   must_parse (" { \"objects\" : [ ] } ");
-  fail_unless (frame.timestamp == RECORDED_FRAME_NO_TIME && frame.width == 0
-      && frame.boxes->len == 0);
+  fail_unless (
+      frame.timestamp == RECORDED_FRAME_NO_TIME && frame.width == 0 && frame.boxes->len == 0);
   must_parse ("{\"timestamp\":0,\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
-      "\"x_max\":1,\"y_min\":0.25,\"y_max\":0.75}}}]}");
+              "\"x_max\":1,\"y_min\":0.25,\"y_max\":0.75}}}]}");
   fail_unless (frame.timestamp == 0 && box (0)->w == -1 && box (0)->label == 0);
   /* a name written with escapes is the same name */
   must_parse ("{\"\\u006fbjects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4}]}");
@@ -116,7 +117,8 @@ GST_START_TEST (what_may_be_missing)
   must_parse ("{\"timestamp\":9223372036854775807,\"objects\":[]}");
   fail_unless (frame.timestamp == G_MAXINT64);
   /* ignored members may hold any number, and may be called objects */
-  must_parse ("{\"hash\":18446744073709551615,\"big\":1e400,\"x\":{\"objects\":[1,2]},"
+  must_parse (
+      "{\"hash\":18446744073709551615,\"big\":1e400,\"x\":{\"objects\":[1,2]},"
       "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"objects\":[3],\"s\":\"]}{[\\\"\"}]}");
   fail_unless_equals_int (frame.boxes->len, 1);
 }
@@ -129,109 +131,111 @@ GST_START_TEST (malformed_lines_are_refused)
   {
     const gchar *text, *reason;
   } rows[] = {
-    {"", "empty"},
-    {"[]", "not a JSON object"},
-    {"true", "not a JSON object"},
-    {"{", "not valid JSON"},
-    {"{\"objects\":[]", "not valid JSON"},
-    {"{\"objects\":[{\"x\":1,\"y\":2,\"w\":3", "not valid JSON"},
-    {"{\"objects\":[],\"a", "not valid JSON"},
-    {"{\"objects\":[]}{\"objects\":[]}", "something follows"},
-    {"{\"objects\":[]} {}", "something follows"},
-    {"{\"objects\":[]} x", "not valid JSON"},
-    {"{\"objects\":[]}}", "something follows"},
-    {"{\"objects\":[}", "objects[0] is not an object"},
-    {"{\"a\":[}", "not valid JSON"},
-    {"{\"objects\":[]]", "not valid JSON"},
-    {"{\"objects\":[],}", "not valid JSON"},
-    {"{\"objects\"[]}", "not valid JSON"},
-    {"{\"objects\":[] \"a\":1}", "not valid JSON"},
-    {"{a:1}", "not valid JSON"},
-    {"{'a':1}", "not valid JSON"},
-    {"{\"objects\":[]/*comment*/}", "not valid JSON"},
-    {"{\"a\":nul,\"objects\":[]}", "a word that is neither"},
+    { "", "empty" },
+    { "[]", "not a JSON object" },
+    { "true", "not a JSON object" },
+    { "{", "not valid JSON" },
+    { "{\"objects\":[]", "not valid JSON" },
+    { "{\"objects\":[{\"x\":1,\"y\":2,\"w\":3", "not valid JSON" },
+    { "{\"objects\":[],\"a", "not valid JSON" },
+    { "{\"objects\":[]}{\"objects\":[]}", "something follows" },
+    { "{\"objects\":[]} {}", "something follows" },
+    { "{\"objects\":[]} x", "not valid JSON" },
+    { "{\"objects\":[]}}", "something follows" },
+    { "{\"objects\":[}", "objects[0] is not an object" },
+    { "{\"a\":[}", "not valid JSON" },
+    { "{\"objects\":[]]", "not valid JSON" },
+    { "{\"objects\":[],}", "not valid JSON" },
+    { "{\"objects\"[]}", "not valid JSON" },
+    { "{\"objects\":[] \"a\":1}", "not valid JSON" },
+    { "{a:1}", "not valid JSON" },
+    { "{'a':1}", "not valid JSON" },
+    { "{\"objects\":[]/*comment*/}", "not valid JSON" },
+    { "{\"a\":nul,\"objects\":[]}", "a word that is neither" },
     /* members that are ignored are checked too */
-    {"{\"a\":[1 2],\"objects\":[]}", "not valid JSON"},
-    {"{\"a\":[1,],\"objects\":[]}", "not valid JSON"},
-    {"{\"a\":[01],\"objects\":[]}", "not valid JSON"},
-    {"{\"a\":[1e999.5],\"objects\":[]}", "not valid JSON"},
-    {"{\"a\":{\"b\" 1},\"objects\":[]}", "not valid JSON"},
-    {"{\"a\":{\"b\":\"\\x\"},\"objects\":[]}", "not valid JSON"},
-    {"{\"a\":[truex],\"objects\":[]}", "a word that is neither"},
-    {"{\"a\":\"\xff\",\"objects\":[]}", "not valid JSON"},
-    {"{\"objects\":[],\"objects\":[]}", "a second member objects"},
-    {"{\"timestamp\":1}", "objects is missing"},
-    {"{\"objects\":{}}", "objects is not an array"},
-    {"{\"objects\":null}", "objects is not an array"},
-    {"{\"objects\":[1]}", "objects[0] is not an object"},
-    {"{\"objects\":[null]}", "objects[0] is not an object"},
-    {"{\"objects\":[[]]}", "objects[0] is not an object"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1},]}", "objects[1] is not an object"},
-    {"{\"objects\":[,{\"x\":1,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0] is not an object"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1}{}]}", "not valid JSON"},
-    {"{\"objects\":[{}]}", "objects[0] has neither x, y, w, h nor"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1}]}", "objects[0].h is missing"},
-    {"{\"objects\":[{\"x\":\"1\",\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number"},
-    {"{\"objects\":[{\"x\":true,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number"},
-    {"{\"objects\":[{\"x\":null,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number"},
-    {"{\"objects\":[{\"x\":[],\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":-1,\"h\":1}]}", "objects[0].w is negative"},
-    {"{\"objects\":[{\"x\":1e10,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not within"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1e10,\"h\":1}]}", "objects[0].w is 2^32"},
-    {"{\"objects\":[{\"x\":1e400,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a finite"},
-    {"{\"objects\":[{\"x\":NaN,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON"},
-    {"{\"objects\":[{\"x\":Infinity,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON"},
-    {"{\"objects\":[{\"x\":-Infinity,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON"},
-    {"{\"objects\":[{\"x\":010,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON"},
-    {"{\"objects\":[{\"x\":0x10,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON"},
-    {"{\"objects\":[{\"x\":1.,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON"},
-    {"{\"objects\":[{\"x\":1e,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON"},
-    {"{\"objects\":[{\"x\":1,5,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0] is not valid JSON"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1},{\"detection\":1}]}",
-        "objects[1].detection is not an object"},
-    {"{\"objects\":[{\"detection\":{\"bounding_box\":[1,2,3,4]}}]}",
-        "objects[0].detection.bounding_box is not an object"},
-    {"{\"objects\":[{\"detection\":{\"bounding_box\":{}}}]}",
-        "objects[0].detection.bounding_box.x_min is missing"},
-    {"{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,\"y_min\":0,\"x_max\":1}}}]}",
-        "objects[0].detection.bounding_box.y_max is missing"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"confidence\":\"high\"}}]}",
-        "objects[0].detection.confidence is not a number"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"confidence\":-1e999}}]}",
-        "objects[0].detection.confidence is not a finite number"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"label_id\":0.5}}]}",
-        "objects[0].detection.label_id is not an integer"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":5}]}",
-        "objects[0].roi_type is not a string"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"a\\u0000b\"}]}", "NUL"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\\x\"}]}", "not valid JSON"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\\u12g4\"}]}",
-        "not valid JSON"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"a\tb\"}]}",
-        "not valid JSON"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\xff\"}]}", "not valid JSON"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"id\":4294967296}]}",
-        "objects[0].id is not an integer from -2147483648 to 2147483647"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"region_id\":99999999999999999999}]}",
-        "objects[0].region_id is not an integer"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"nms\":{\"state\":\"gone\"}}]}",
-        "objects[0].nms.state is none of kept"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"nms\":{}}]}",
-        "objects[0].nms.state is missing"},
-    {"{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"nms\":{\"state\":\"suppressed\","
-        "\"suppressed-by\":1}}]}", "objects[0].nms.suppressed-by is beyond"},
-    {"{\"timestamp\":-1,\"objects\":[]}", "timestamp is not an integer from 0 to 92233720368547"},
-    {"{\"timestamp\":9223372036854775808,\"objects\":[]}", "timestamp is not an integer"},
-    {"{\"timestamp\":18446744073709551616,\"objects\":[]}", "timestamp is not an integer"},
-    {"{\"timestamp\":1e9,\"objects\":[]}", "timestamp is not an integer"},
-    {"{\"timestamp\":1.5,\"objects\":[]}", "timestamp is not an integer"},
-    {"{\"timestamp\":\"1\",\"objects\":[]}", "timestamp is not an integer"},
-    {"{\"timestamp\":null,\"objects\":[]}", "timestamp is not an integer"},
-    {"{\"resolution\":{\"width\":0,\"height\":5},\"objects\":[]}", "resolution.width is not an"},
-    {"{\"resolution\":{\"width\":5,\"height\":-5},\"objects\":[]}", "resolution.height is not an"},
-    {"{\"resolution\":{\"width\":5},\"objects\":[]}", "resolution.height is missing"},
-    {"{\"resolution\":[5,5],\"objects\":[]}", "resolution is not an object"},
-    {"{\"resolution\":{\"width\":5e9,\"height\":5},\"objects\":[]}", "resolution.width is not an"},
+    { "{\"a\":[1 2],\"objects\":[]}", "not valid JSON" },
+    { "{\"a\":[1,],\"objects\":[]}", "not valid JSON" },
+    { "{\"a\":[01],\"objects\":[]}", "not valid JSON" },
+    { "{\"a\":[1e999.5],\"objects\":[]}", "not valid JSON" },
+    { "{\"a\":{\"b\" 1},\"objects\":[]}", "not valid JSON" },
+    { "{\"a\":{\"b\":\"\\x\"},\"objects\":[]}", "not valid JSON" },
+    { "{\"a\":[truex],\"objects\":[]}", "a word that is neither" },
+    { "{\"a\":\"\xff\",\"objects\":[]}", "not valid JSON" },
+    { "{\"objects\":[],\"objects\":[]}", "a second member objects" },
+    { "{\"timestamp\":1}", "objects is missing" },
+    { "{\"objects\":{}}", "objects is not an array" },
+    { "{\"objects\":null}", "objects is not an array" },
+    { "{\"objects\":[1]}", "objects[0] is not an object" },
+    { "{\"objects\":[null]}", "objects[0] is not an object" },
+    { "{\"objects\":[[]]}", "objects[0] is not an object" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1},]}", "objects[1] is not an object" },
+    { "{\"objects\":[,{\"x\":1,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0] is not an object" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1}{}]}", "not valid JSON" },
+    { "{\"objects\":[{}]}", "objects[0] has neither x, y, w, h nor" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1}]}", "objects[0].h is missing" },
+    { "{\"objects\":[{\"x\":\"1\",\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number" },
+    { "{\"objects\":[{\"x\":true,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number" },
+    { "{\"objects\":[{\"x\":null,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number" },
+    { "{\"objects\":[{\"x\":[],\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a number" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":-1,\"h\":1}]}", "objects[0].w is negative" },
+    { "{\"objects\":[{\"x\":1e10,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not within" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1e10,\"h\":1}]}", "objects[0].w is 2^32" },
+    { "{\"objects\":[{\"x\":1e400,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a finite" },
+    { "{\"objects\":[{\"x\":NaN,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON" },
+    { "{\"objects\":[{\"x\":Infinity,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON" },
+    { "{\"objects\":[{\"x\":-Infinity,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON" },
+    { "{\"objects\":[{\"x\":010,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON" },
+    { "{\"objects\":[{\"x\":0x10,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON" },
+    { "{\"objects\":[{\"x\":1.,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON" },
+    { "{\"objects\":[{\"x\":1e,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON" },
+    { "{\"objects\":[{\"x\":1,5,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0] is not valid JSON" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1},{\"detection\":1}]}",
+        "objects[1].detection is not an object" },
+    { "{\"objects\":[{\"detection\":{\"bounding_box\":[1,2,3,4]}}]}",
+        "objects[0].detection.bounding_box is not an object" },
+    { "{\"objects\":[{\"detection\":{\"bounding_box\":{}}}]}",
+        "objects[0].detection.bounding_box.x_min is missing" },
+    { "{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,\"y_min\":0,\"x_max\":1}}}]}",
+        "objects[0].detection.bounding_box.y_max is missing" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"confidence\":\"high\"}}]}",
+        "objects[0].detection.confidence is not a number" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"confidence\":-1e999}}]}",
+        "objects[0].detection.confidence is not a finite number" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"label_id\":0.5}}]}",
+        "objects[0].detection.label_id is not an integer" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":5}]}",
+        "objects[0].roi_type is not a string" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"a\\u0000b\"}]}", "NUL" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\\x\"}]}", "not valid JSON" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\\u12g4\"}]}",
+        "not valid JSON" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"a\tb\"}]}", "not valid JSON" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"roi_type\":\"\xff\"}]}", "not valid JSON" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"id\":4294967296}]}",
+        "objects[0].id is not an integer from -2147483648 to 2147483647" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"region_id\":99999999999999999999}]}",
+        "objects[0].region_id is not an integer" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"nms\":{\"state\":\"gone\"}}]}",
+        "objects[0].nms.state is none of kept" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"nms\":{}}]}",
+        "objects[0].nms.state is missing" },
+    { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"nms\":{\"state\":\"suppressed\","
+      "\"suppressed-by\":1}}]}",
+        "objects[0].nms.suppressed-by is beyond" },
+    { "{\"timestamp\":-1,\"objects\":[]}", "timestamp is not an integer from 0 to 92233720368547" },
+    { "{\"timestamp\":9223372036854775808,\"objects\":[]}", "timestamp is not an integer" },
+    { "{\"timestamp\":18446744073709551616,\"objects\":[]}", "timestamp is not an integer" },
+    { "{\"timestamp\":1e9,\"objects\":[]}", "timestamp is not an integer" },
+    { "{\"timestamp\":1.5,\"objects\":[]}", "timestamp is not an integer" },
+    { "{\"timestamp\":\"1\",\"objects\":[]}", "timestamp is not an integer" },
+    { "{\"timestamp\":null,\"objects\":[]}", "timestamp is not an integer" },
+    { "{\"resolution\":{\"width\":0,\"height\":5},\"objects\":[]}", "resolution.width is not an" },
+    { "{\"resolution\":{\"width\":5,\"height\":-5},\"objects\":[]}",
+        "resolution.height is not an" },
+    { "{\"resolution\":{\"width\":5},\"objects\":[]}", "resolution.height is missing" },
+    { "{\"resolution\":[5,5],\"objects\":[]}", "resolution is not an object" },
+    { "{\"resolution\":{\"width\":5e9,\"height\":5},\"objects\":[]}",
+        "resolution.width is not an" },
   };
   guint i;
 
@@ -273,7 +277,8 @@ GST_START_TEST (nesting_is_bounded)
   must_refuse (text, strlen (text), "nested deeper than 64");
   g_free (text);
   /* brackets in strings do not count as nesting */
-  must_parse ("{\"objects\":[],\"a\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+  must_parse (
+      "{\"objects\":[],\"a\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
       "[[[["
       "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"}");
 }
@@ -304,9 +309,17 @@ GST_START_TEST (numbers_are_short_and_exact)
     gdouble number;
     const gchar *text;
   } rows[] = {
-    {0, "0"}, {-0.0, "0"}, {1, "1"}, {-1.5, "-1.5"}, {0.1, "0.1"}, {0.91, "0.91"},
-    {1.0 / 3, "0.3333333333333333"}, {0.1 + 0.2, "0.30000000000000004"}, {1e300, "1e+300"},
-    {5e-324, "4.94065645841247e-324"}, {123456789012345680.0, "1.2345678901234568e+17"},
+    { 0, "0" },
+    { -0.0, "0" },
+    { 1, "1" },
+    { -1.5, "-1.5" },
+    { 0.1, "0.1" },
+    { 0.91, "0.91" },
+    { 1.0 / 3, "0.3333333333333333" },
+    { 0.1 + 0.2, "0.30000000000000004" },
+    { 1e300, "1e+300" },
+    { 5e-324, "4.94065645841247e-324" },
+    { 123456789012345680.0, "1.2345678901234568e+17" },
   };
   GRand *random = g_rand_new_with_seed (11);
   GString *text = g_string_new (NULL);
@@ -322,7 +335,7 @@ GST_START_TEST (numbers_are_short_and_exact)
     {
       guint64 bits;
       gdouble number;
-    } any = {.bits = (guint64) g_rand_int (random) << 32 | g_rand_int (random) };
+    } any = { .bits = (guint64) g_rand_int (random) << 32 | g_rand_int (random) };
 
     if (!isfinite (any.number))
       continue;
@@ -344,15 +357,15 @@ GST_END_TEST;
 GST_START_TEST (numbers_have_the_digits_of_printf)
 {
   static const gdouble edges[] = { 1e-4, 9.9999999999999991e-5, 1e15, 999999999999999.9, 1e14,
-    -1e15
-  };
+    -1e15 };
   GRand *random = g_rand_new_with_seed (5);
   GString *text = g_string_new (NULL);
   gchar expected[G_ASCII_DTOSTR_BUF_SIZE], how[8];
 
   for (guint i = 0; i < 100000 + G_N_ELEMENTS (edges); i++) {
-    gdouble number = i < G_N_ELEMENTS (edges) ? edges[i] : g_rand_double_range (random, -1, 1)
-        * pow (10, g_rand_int_range (random, -20, 25));
+    gdouble number = i < G_N_ELEMENTS (edges)
+        ? edges[i]
+        : g_rand_double_range (random, -1, 1) * pow (10, g_rand_int_range (random, -20, 25));
     gint digits = 15;
 
     do {
@@ -393,13 +406,11 @@ GST_START_TEST (strings_are_escaped)
   {
     const gchar *text, *json;
   } rows[] = {
-    {"", "\"\""},
-    {"traffic light", "\"traffic light\""},
-    {"a\"b\\c/", "\"a\\\"b\\\\c/\""},
-    {"\b\f\n\r\t\x01\x1f\x7f", "\"\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\""},
-    {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
-    {"a\xff\xc3", "\"a\xef\xbf\xbd\xef\xbf\xbd\""},
-    {"\xed\xa0\x80z", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\""},     /* a lone surrogate */
+    { "", "\"\"" }, { "traffic light", "\"traffic light\"" }, { "a\"b\\c/", "\"a\\\"b\\\\c/\"" },
+    { "\b\f\n\r\t\x01\x1f\x7f", "\"\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\"" },
+    { "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"" },
+    { "a\xff\xc3", "\"a\xef\xbf\xbd\xef\xbf\xbd\"" },
+    { "\xed\xa0\x80z", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\"" }, /* a lone surrogate */
   };
   GString *text = g_string_new (NULL);
   guint i;
@@ -417,7 +428,7 @@ GST_END_TEST;
 GST_START_TEST (not_a_number_is_left_out)
 {
   GString *text = g_string_new (NULL);
-  Box one = {.w = 1,.h = 1,.flags = BOX_HAS_CONFIDENCE,.confidence = NAN,.suppressed_by = -1 };
+  Box one = { .w = 1, .h = 1, .flags = BOX_HAS_CONFIDENCE, .confidence = NAN, .suppressed_by = -1 };
 
   g_array_append_val (frame.boxes, one);
   one.confidence = INFINITY;
@@ -466,16 +477,17 @@ GST_START_TEST (boxes_fit_the_caps)
   fail_unless (b->x == 1 && b->w == 1 && b->x_min == 0.005 && b->x_max == 0.0175);
   /* another size: scaled, from the integers or from the doubles */
   must_parse ("{\"resolution\":{\"width\":50,\"height\":200},"
-      "\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40},{\"x\":0,\"y\":0,\"w\":1,\"h\":1,"
-      "\"detection\":{\"bounding_box\":{\"x_min\":0.5,\"y_min\":0.5,\"x_max\":0.75,"
-      "\"y_max\":1.5}}}]}");
+              "\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40},{\"x\":0,\"y\":0,\"w\":1,\"h\":1,"
+              "\"detection\":{\"bounding_box\":{\"x_min\":0.5,\"y_min\":0.5,\"x_max\":0.75,"
+              "\"y_max\":1.5}}}]}");
   must_fit (100, 100);
   b = box (0);
   fail_unless (b->x == 20 && b->y == 10 && b->w == 60 && b->h == 20 && b->x_max == 0.8);
   b = box (1);
   fail_unless (b->x == 50 && b->y == 50 && b->w == 25 && b->h == 50 && b->y_max == 1.5);
   /* integers that agree with the doubles are kept, others are computed from them */
-  must_parse ("{\"resolution\":{\"width\":100,\"height\":100},\"objects\":["
+  must_parse (
+      "{\"resolution\":{\"width\":100,\"height\":100},\"objects\":["
       "{\"x\":10,\"y\":10,\"w\":10,\"h\":10,\"detection\":{\"bounding_box\":{\"x_min\":0.109,"
       "\"y_min\":0.109,\"x_max\":0.209,\"y_max\":0.209}}},"
       "{\"x\":10,\"y\":10,\"w\":10,\"h\":10,\"detection\":{\"bounding_box\":{\"x_min\":0.12,"
@@ -488,11 +500,11 @@ GST_START_TEST (boxes_fit_the_caps)
   fail_unless (box (0)->x == -10 && box (0)->w == 30);
   /* only the file states a size */
   must_parse ("{\"resolution\":{\"width\":200,\"height\":100},\"objects\":[{\"detection\":"
-      "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
+              "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
   must_fit (0, 0);
   fail_unless (box (0)->x == 50 && box (0)->y == 50 && box (0)->w == 50 && box (0)->h == 50);
   must_parse ("{\"objects\":[{\"detection\":"
-      "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
+              "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
   fail_if (recorded_frame_fit (&frame, 0, 0, &error));
   fail_unless (strstr (error->message, "neither a resolution") != NULL);
   g_error_free (error);
@@ -540,22 +552,14 @@ GST_START_TEST (text_reads_back_as_the_same_text)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (every_member_is_read),
-  CHECK_CASE (what_may_be_missing),
-  CHECK_CASE (malformed_lines_are_refused),
-  CHECK_CASE (nesting_is_bounded),
-  CHECK_CASE (many_boxes),
-  CHECK_CASE (numbers_are_short_and_exact),
-  CHECK_CASE (numbers_have_the_digits_of_printf),
+static const CheckCase cases[] = { CHECK_CASE (every_member_is_read),
+  CHECK_CASE (what_may_be_missing), CHECK_CASE (malformed_lines_are_refused),
+  CHECK_CASE (nesting_is_bounded), CHECK_CASE (many_boxes),
+  CHECK_CASE (numbers_are_short_and_exact), CHECK_CASE (numbers_have_the_digits_of_printf),
 #ifdef __SSE2__
   CHECK_CASE (numbers_are_exact_under_flush_to_zero),
 #endif
-  CHECK_CASE (strings_are_escaped),
-  CHECK_CASE (not_a_number_is_left_out),
-  CHECK_CASE (boxes_fit_the_caps),
-  CHECK_CASE (text_reads_back_as_the_same_text),
-  { NULL }
-};
+  CHECK_CASE (strings_are_escaped), CHECK_CASE (not_a_number_is_left_out),
+  CHECK_CASE (boxes_fit_the_caps), CHECK_CASE (text_reads_back_as_the_same_text), { NULL } };
 
 CHECK_PROGRAM (cases, setup, teardown);

@@ -8,7 +8,7 @@
 #define NAME "NmsBoxLineMeta"
 
 static gboolean
-is_region (GstBuffer * buffer, GstMeta ** meta, gpointer data)
+is_region (GstBuffer *buffer, GstMeta **meta, gpointer data)
 {
   if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
     *meta = NULL;
@@ -17,7 +17,7 @@ is_region (GstBuffer * buffer, GstMeta ** meta, gpointer data)
 
 /* Removes the regions, as unixfdsink does. */
 static GstBuffer *
-without_regions (GstBuffer * buffer)
+without_regions (GstBuffer *buffer)
 {
   buffer = gst_buffer_make_writable (buffer);
   gst_buffer_foreach_meta (buffer, is_region, NULL);
@@ -39,7 +39,7 @@ frame_with_line (void)
 
 /* Returns the line of a buffer, which owns it, or NULL. */
 static const gchar *
-line_of (GstBuffer * buffer)
+line_of (GstBuffer *buffer)
 {
   GstCustomMeta *meta = gst_buffer_get_custom_meta (buffer, NAME);
 
@@ -48,7 +48,7 @@ line_of (GstBuffer * buffer)
 
 /* Returns the boxes of a buffer as a line of text. Free it. */
 static gchar *
-boxes_of (GstBuffer * buffer)
+boxes_of (GstBuffer *buffer)
 {
   GstBuffer *out = filtered ("boxrecord line-meta=true", gst_buffer_ref (buffer));
   gchar *line = g_strdup (line_of (out));
@@ -58,7 +58,7 @@ boxes_of (GstBuffer * buffer)
 }
 
 static void
-set_line (GstBuffer * buffer, const gchar * line)
+set_line (GstBuffer *buffer, const gchar *line)
 {
   GstCustomMeta *meta = gst_buffer_add_custom_meta (buffer, NAME);
 
@@ -68,7 +68,7 @@ set_line (GstBuffer * buffer, const gchar * line)
 /* Fails unless boxreplay attaches the boxes of frame_with_line () for `buffer`, which it
  * takes, and removes the line. */
 static void
-expect_boxes (GstBuffer * buffer)
+expect_boxes (GstBuffer *buffer)
 {
   gchar *sent = g_strdup (line_of (buffer)), *received;
   GstBuffer *out = filtered ("boxreplay line-meta=true meta=roi", buffer);
@@ -93,8 +93,8 @@ GST_END_TEST
 
 GST_START_TEST (copies_a_shared_buffer)
 {
-  GstBuffer *buffer = frame_new (FRAME), *out = filtered ("boxrecord line-meta=true",
-      gst_buffer_ref (buffer));
+  GstBuffer *buffer = frame_new (FRAME),
+            *out = filtered ("boxrecord line-meta=true", gst_buffer_ref (buffer));
 
   fail_unless (out != buffer);
   fail_unless (line_of (out) != NULL && line_of (buffer) == NULL);
@@ -134,8 +134,7 @@ GST_START_TEST (replaces_an_older_line)
   GstBuffer *buffer = frame_with_line ();
 
   buffer = filtered ("boxrecord line-meta=true", buffer);
-  fail_unless_equals_int (gst_buffer_get_n_meta (buffer,
-          gst_meta_get_info (NAME)->api), 1);
+  fail_unless_equals_int (gst_buffer_get_n_meta (buffer, gst_meta_get_info (NAME)->api), 1);
   expect ("boxreplay line-meta=true", buffer, "");
 }
 GST_END_TEST
@@ -180,7 +179,7 @@ GST_START_TEST (follows_conversion_and_not_scaling)
   const gsize size = FRAME_WIDTH * FRAME_HEIGHT;
   GstBuffer *buffer = frame_with_line (), *out;
   GstHarness *h = gst_harness_new_parse ("videoconvert ! capsfilter caps=\"video/x-raw,"
-      "format=RGB\"");
+                                         "format=RGB\"");
 
   gst_buffer_replace_all_memory (buffer, gst_allocator_alloc (NULL, size, NULL));
   gst_harness_set_src_caps_str (h, FRAME_CAPS);
@@ -201,7 +200,7 @@ GST_END_TEST
 /* What unixfdsink and unixfdsrc do with metadata. */
 GST_START_TEST (passes_serialization)
 {
-#if GST_CHECK_VERSION (1, 24, 0)
+#if GST_CHECK_VERSION(1, 24, 0)
   GstBuffer *from = frame_with_line (), *to = frame_new (FRAME);
   GByteArray *bytes = g_byte_array_new ();
   guint32 consumed;
@@ -219,7 +218,7 @@ GST_END_TEST
 
 /* Fails unless the element does not start. */
 static void
-expect_refusal (const gchar * launch_line)
+expect_refusal (const gchar *launch_line)
 {
   GstElement *element = element_new (launch_line);
 
@@ -264,19 +263,11 @@ GST_START_TEST (reports_at_each_end)
 }
 GST_END_TEST
 
-static const CheckCase cases[] = {
-  CHECK_CASE (carries_all_boxes),
-  CHECK_CASE (copies_a_shared_buffer),
-  CHECK_CASE (passes_the_input_by_default),
-  CHECK_CASE (takes_gap_buffers_too),
-  CHECK_CASE (replaces_an_older_line),
-  CHECK_CASE (passes_a_buffer_without_a_line),
-  CHECK_CASE (refuses_a_malformed_line),
-  CHECK_CASE (follows_conversion_and_not_scaling),
-  CHECK_CASE (passes_serialization),
-  CHECK_CASE (is_the_only_source),
-  CHECK_CASE (reports_at_each_end),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (carries_all_boxes),
+  CHECK_CASE (copies_a_shared_buffer), CHECK_CASE (passes_the_input_by_default),
+  CHECK_CASE (takes_gap_buffers_too), CHECK_CASE (replaces_an_older_line),
+  CHECK_CASE (passes_a_buffer_without_a_line), CHECK_CASE (refuses_a_malformed_line),
+  CHECK_CASE (follows_conversion_and_not_scaling), CHECK_CASE (passes_serialization),
+  CHECK_CASE (is_the_only_source), CHECK_CASE (reports_at_each_end), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -11,7 +11,7 @@
 #include "playing.h"
 #include "textfiles.h"
 
-#define FRAMES 60               /* that the recording has */
+#define FRAMES 60 /* that the recording has */
 #define SETTINGS "iou-threshold=0.3"
 #define VIDEO "/usr/share/doc/opencv-doc/examples/data/vtest.avi"
 #define WIDTH 768
@@ -27,7 +27,7 @@ video_path (void)
 
 /* Skips the test and returns TRUE if an element or the video is missing. */
 static gboolean
-lacking (const gchar * const *elements)
+lacking (const gchar *const *elements)
 {
   for (; *elements; elements++) {
     if (!has_element (*elements)) {
@@ -46,9 +46,10 @@ lacking (const gchar * const *elements)
 
 /* Writes a file with `frames` frames, encoded and in a container. */
 static void
-make_video (const gchar * path, guint frames, gint width, gint height, const gchar * encoder)
+make_video (const gchar *path, guint frames, gint width, gint height, const gchar *encoder)
 {
-  GstElement *pipeline = playing_new ("videotestsrc num-buffers=%u pattern=ball ! "
+  GstElement *pipeline = playing_new (
+      "videotestsrc num-buffers=%u pattern=ball ! "
       "video/x-raw,format=I420,width=%d,height=%d,framerate=10/1 ! %s ! filesink location=%s",
       frames, width, height, encoder, path);
 
@@ -61,17 +62,16 @@ static const gchar *const decoder[] = { "avidemux", "avdec_msmpeg4", NULL };
 /* --------------------------------------------------------------------- seeks */
 
 static void
-seek (GstElement * pipeline, gdouble rate, GstSeekFlags flags, guint first, guint end)
+seek (GstElement *pipeline, gdouble rate, GstSeekFlags flags, guint first, guint end)
 {
-  g_assert_true (gst_element_seek (pipeline, rate, GST_FORMAT_TIME,
-          GST_SEEK_FLAG_ACCURATE | flags, GST_SEEK_TYPE_SET, first * NUMBERED_TIME,
-          GST_SEEK_TYPE_SET, end * NUMBERED_TIME));
+  g_assert_true (gst_element_seek (pipeline, rate, GST_FORMAT_TIME, GST_SEEK_FLAG_ACCURATE | flags,
+      GST_SEEK_TYPE_SET, first * NUMBERED_TIME, GST_SEEK_TYPE_SET, end * NUMBERED_TIME));
 }
 
 /* Waits for the end of a part of the stream. Its frames must be first to last; then
  * empties the list of frames. */
 static void
-part (GstElement * pipeline, Numbered * seen, GstMessageType end, guint first, guint last)
+part (GstElement *pipeline, Numbered *seen, GstMessageType end, guint first, guint last)
 {
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   gst_message_unref (playing_wait (pipeline, end));
@@ -90,24 +90,24 @@ test_seeks (void)
     numbered_record (all, FRAMES, WIDTH, HEIGHT, NULL);
     numbered_expect (seen, SETTINGS, FRAMES, WIDTH, HEIGHT);
     pipeline = playing_new ("filesrc location=%s ! avidemux ! avdec_msmpeg4 ! "
-        "boxreplay meta=roi location=%s ! nmsfilter " SETTINGS
-        " ! fakesink name=sink sync=false", video_path (),
-        all);
+                            "boxreplay meta=roi location=%s ! nmsfilter " SETTINGS
+                            " ! fakesink name=sink sync=false",
+        video_path (), all);
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
     gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
     playing_probe (pipeline, "sink", "sink", numbered_see_on_pad, seen);
 
     seek (pipeline, 1.0, GST_SEEK_FLAG_FLUSH, 0, 20);
     part (pipeline, seen, GST_MESSAGE_EOS, 0, 19);
-    seek (pipeline, 1.0, GST_SEEK_FLAG_FLUSH, 33, 47);  /* not at a key frame */
+    seek (pipeline, 1.0, GST_SEEK_FLAG_FLUSH, 33, 47); /* not at a key frame */
     part (pipeline, seen, GST_MESSAGE_EOS, 33, 46);
     seek (pipeline, 1.0, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_SEGMENT, 50, 60);
     part (pipeline, seen, GST_MESSAGE_SEGMENT_DONE, 50, 59);
-    seek (pipeline, 1.0, GST_SEEK_FLAG_SEGMENT, 10, 20);        /* without a flush, as in a loop */
+    seek (pipeline, 1.0, GST_SEEK_FLAG_SEGMENT, 10, 20); /* without a flush, as in a loop */
     part (pipeline, seen, GST_MESSAGE_SEGMENT_DONE, 10, 19);
     seek (pipeline, 1.0, GST_SEEK_FLAG_SEGMENT, 10, 20);
     part (pipeline, seen, GST_MESSAGE_SEGMENT_DONE, 10, 19);
-    seek (pipeline, 2.0, GST_SEEK_FLAG_FLUSH, 5, 15);   /* faster, without dropping frames */
+    seek (pipeline, 2.0, GST_SEEK_FLAG_FLUSH, 5, 15); /* faster, without dropping frames */
     part (pipeline, seen, GST_MESSAGE_EOS, 5, 14);
     gst_element_set_state (pipeline, GST_STATE_NULL);
     gst_object_unref (pipeline);
@@ -117,7 +117,7 @@ test_seeks (void)
 }
 
 static void
-play_backwards (const gchar * path, const gchar * decode, gint width, gint height, guint first)
+play_backwards (const gchar *path, const gchar *decode, gint width, gint height, guint first)
 {
   gchar *all = text_file_path ("all.jsonl");
   Numbered *seen = g_new (Numbered, 1);
@@ -126,8 +126,8 @@ play_backwards (const gchar * path, const gchar * decode, gint width, gint heigh
   numbered_record (all, FRAMES, width, height, NULL);
   numbered_expect (seen, SETTINGS, FRAMES, width, height);
   pipeline = playing_new ("filesrc location=%s ! %s ! boxreplay meta=roi location=%s ! "
-      "nmsfilter " SETTINGS
-      " ! fakesink name=sink sync=false", path, decode, all);
+                          "nmsfilter " SETTINGS " ! fakesink name=sink sync=false",
+      path, decode, all);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
   playing_probe (pipeline, "sink", "sink", numbered_see_on_pad, seen);
@@ -156,8 +156,7 @@ static void
 test_backwards_key_frames (void)
 {
   static const gchar *const elements[] = { "videotestsrc", "jpegenc", "jpegdec", "avimux",
-    "avidemux", NULL
-  };
+    "avidemux", NULL };
   gchar *path = text_file_path ("motion.avi");
 
   if (!lacking (elements)) {
@@ -173,23 +172,23 @@ test_backwards_key_frames (void)
 typedef struct
 {
   guint in, out, sizes;
-  gint width;                   /* of the previous buffer */
-  Numbered *seen;               /* one for each size of frames */
+  gint width;     /* of the previous buffer */
+  Numbered *seen; /* one for each size of frames */
 } Counted;
 
 static void
-size_on_pad (GstPad * pad, gint * width, gint * height)
+size_on_pad (GstPad *pad, gint *width, gint *height)
 {
   GstCaps *caps = gst_pad_get_current_caps (pad);
   const GstStructure *s = gst_caps_get_structure (caps, 0);
 
-  g_assert_true (gst_structure_get (s, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height,
-          NULL));
+  g_assert_true (
+      gst_structure_get (s, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL));
   gst_caps_unref (caps);
 }
 
 static GstPadProbeReturn
-attach_next (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+attach_next (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Counted *counted = user_data;
   GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
@@ -202,7 +201,7 @@ attach_next (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 static GstPadProbeReturn
-see_next (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+see_next (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Counted *counted = user_data;
   Numbered *seen = counted->seen;
@@ -221,7 +220,7 @@ see_next (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 
 /* Links the pad that decodebin adds, in place of the previous one. */
 static void
-link_new_pad (GstElement * decodebin, GstPad * pad, gpointer user_data)
+link_new_pad (GstElement *decodebin, GstPad *pad, gpointer user_data)
 {
   GstPad *sink = gst_element_get_static_pad (user_data, "sink");
   GstPad *before = gst_pad_get_peer (sink);
@@ -240,8 +239,7 @@ static void
 test_decodebin_plugs_anew (void)
 {
   static const gchar *const elements[] = { "videotestsrc", "theoraenc", "theoradec", "oggmux",
-    "oggdemux", "decodebin", NULL
-  };
+    "oggdemux", "decodebin", NULL };
   gchar *first = text_file_path ("first.ogg"), *second = text_file_path ("second.ogg");
   gchar *both = text_file_path ("both.ogg"), *bytes;
   Counted counted = { .seen = g_new (Numbered, 2) };
@@ -263,7 +261,8 @@ test_decodebin_plugs_anew (void)
     numbered_expect (&counted.seen[0], SETTINGS, FRAMES, 320, 256);
     numbered_expect (&counted.seen[1], SETTINGS, FRAMES, 160, 128);
     pipeline = playing_new ("filesrc location=%s ! decodebin name=decoder "
-        "nmsfilter name=filter " SETTINGS " ! fakesink name=sink sync=false", both);
+                            "nmsfilter name=filter " SETTINGS " ! fakesink name=sink sync=false",
+        both);
     decodebin = gst_bin_get_by_name (GST_BIN (pipeline), "decoder");
     filter = gst_bin_get_by_name (GST_BIN (pipeline), "filter");
     g_signal_connect (decodebin, "pad-added", G_CALLBACK (link_new_pad), filter);
@@ -289,8 +288,7 @@ static void
 test_codecs_in_a_row (void)
 {
   static const gchar *const elements[] = { "videotestsrc", "jpegenc", "jpegdec", "matroskamux",
-    "matroskademux", "theoraenc", "theoradec", "oggmux", "oggdemux", "decodebin", "concat", NULL
-  };
+    "matroskademux", "theoraenc", "theoradec", "oggmux", "oggdemux", "decodebin", "concat", NULL };
   gchar *first = text_file_path ("first.mkv"), *second = text_file_path ("second.ogg");
   Counted counted = { .seen = g_new (Numbered, 2) };
   GstElement *pipeline;
@@ -301,9 +299,11 @@ test_codecs_in_a_row (void)
     numbered_expect (&counted.seen[0], SETTINGS, FRAMES, 320, 256);
     numbered_expect (&counted.seen[1], SETTINGS, FRAMES, 160, 128);
     /* the inputs are requested by name because the order in which they appear varies */
-    pipeline = playing_new ("concat name=c ! nmsfilter name=filter " SETTINGS " ! "
+    pipeline = playing_new (
+        "concat name=c ! nmsfilter name=filter " SETTINGS " ! "
         "fakesink name=sink sync=false filesrc location=%s ! decodebin ! queue ! c.sink_0 "
-        "filesrc location=%s ! decodebin ! queue ! c.sink_1", first, second);
+        "filesrc location=%s ! decodebin ! queue ! c.sink_1",
+        first, second);
     playing_probe (pipeline, "filter", "sink", attach_next, &counted);
     playing_probe (pipeline, "sink", "sink", see_next, &counted);
     playing_to_end (pipeline);
@@ -334,10 +334,11 @@ test_tee (void)
     numbered_expect (few, SETTINGS, FRAMES, WIDTH, HEIGHT);
     numbered_expect (many, NULL, FRAMES, WIDTH, HEIGHT);
     pipeline = playing_new ("filesrc location=%s ! avidemux ! avdec_msmpeg4 ! "
-        "boxreplay meta=roi location=%s ! tee name=t "
-        "t. ! queue ! nmsfilter " SETTINGS " ! fakesink name=filtered sync=false "
-        "t. ! queue ! fakesink name=plain sync=false", video_path (),
-        all);
+                            "boxreplay meta=roi location=%s ! tee name=t "
+                            "t. ! queue ! nmsfilter " SETTINGS
+                            " ! fakesink name=filtered sync=false "
+                            "t. ! queue ! fakesink name=plain sync=false",
+        video_path (), all);
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
     gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
     playing_probe (pipeline, "filtered", "sink", numbered_see_on_pad, few);
@@ -353,14 +354,11 @@ test_tee (void)
   g_free (all);
 }
 
-static const TestCase cases[] = {
-  { "/messy-files/seeks", test_seeks },
+static const TestCase cases[] = { { "/messy-files/seeks", test_seeks },
   { "/messy-files/backwards", test_backwards },
   { "/messy-files/backwards-key-frames", test_backwards_key_frames },
   { "/messy-files/decodebin-plugs-anew", test_decodebin_plugs_anew },
-  { "/messy-files/codecs-in-a-row", test_codecs_in_a_row },
-  { "/messy-files/tee", test_tee },
-  { NULL }
-};
+  { "/messy-files/codecs-in-a-row", test_codecs_in_a_row }, { "/messy-files/tee", test_tee },
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -20,7 +20,7 @@
 #define UNKNOWN "capsfilter caps=application/x-frames"
 
 static void
-must_be_equal (const gchar * left, const gchar * right)
+must_be_equal (const gchar *left, const gchar *right)
 {
   gchar *a = text_file_read (left), *b = text_file_read (right);
 
@@ -33,7 +33,7 @@ must_be_equal (const gchar * left, const gchar * right)
 /* --------------------------------------------------------------- timestamps */
 
 static GstPadProbeReturn
-count_frame (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Numbered *seen = user_data;
 
@@ -56,10 +56,12 @@ test_without_timestamps (void)
     times[i] = GST_CLOCK_TIME_NONE;
   numbered_record (all, FRAMES, 0, 0, times);
   numbered_expect (seen, SETTINGS, FRAMES, 0, 0);
-  pipeline = playing_new (SOURCE " ! " UNKNOWN " ! "
+  pipeline = playing_new (SOURCE
+      " ! " UNKNOWN " ! "
       "boxreplay meta=roi name=replay location=%s ! boxrecord location=%s ! "
       "nmsfilter " SETTINGS " ! "
-      "fakesink name=sink", FRAMES, all, copy);
+      "fakesink name=sink",
+      FRAMES, all, copy);
   playing_probe (pipeline, "sink", "sink", count_frame, seen);
   playing_to_end (pipeline);
   numbered_must_be (seen, 0, FRAMES - 1);
@@ -91,7 +93,7 @@ typedef struct
 } Irregular;
 
 static GstPadProbeReturn
-set_irregular (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+set_irregular (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Irregular *state = user_data;
   GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
@@ -103,7 +105,7 @@ set_irregular (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 static GstPadProbeReturn
-see_irregular (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+see_irregular (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Irregular *state = user_data;
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
@@ -127,8 +129,10 @@ test_variable_rate (void)
   numbered_record (all, FRAMES, 0, 0, times);
   numbered_expect (&state->seen, SETTINGS, FRAMES, 0, 0);
   pipeline = playing_new (SOURCE "format=time ! " UNKNOWN " ! "
-      "boxreplay meta=roi name=replay tolerance=400000 location=%s ! "
-      "boxrecord location=%s ! nmsfilter " SETTINGS " ! fakesink name=sink", FRAMES, all, copy);
+                                 "boxreplay meta=roi name=replay tolerance=400000 location=%s ! "
+                                 "boxrecord location=%s ! nmsfilter " SETTINGS
+                                 " ! fakesink name=sink",
+      FRAMES, all, copy);
   playing_probe (pipeline, "source", "src", set_irregular, state);
   playing_probe (pipeline, "sink", "sink", see_irregular, state);
   playing_to_end (pipeline);
@@ -144,7 +148,7 @@ test_variable_rate (void)
 /* --------------------------------------------------------------------- caps */
 
 static GstPadProbeReturn
-see_first_half (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+see_first_half (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Numbered *halves = user_data;
   GstCaps *caps = gst_pad_get_current_caps (pad);
@@ -177,11 +181,13 @@ test_resolution_change (void)
   numbered_record (all, FRAMES, 640, 480, NULL);
   numbered_expect (&halves[0], SETTINGS, FRAMES, 640, 480);
   numbered_expect (&halves[1], SETTINGS, FRAMES, 320, 192);
-  pipeline = playing_new ("concat name=c adjust-base=false ! boxreplay meta=roi location=%s ! "
+  pipeline = playing_new (
+      "concat name=c adjust-base=false ! boxreplay meta=roi location=%s ! "
       "nmsfilter name=filter " SETTINGS " ! fakesink name=sink "
       "videotestsrc num-buffers=%d ! video/x-raw,format=GRAY8,width=640,height=480,"
       "framerate=10/1 ! c. videotestsrc num-buffers=%d ! video/x-raw,format=GRAY8,width=320,"
-      "height=192,framerate=10/1 ! c.", all, FRAMES, FRAMES);
+      "height=192,framerate=10/1 ! c.",
+      all, FRAMES, FRAMES);
   playing_probe (pipeline, "sink", "sink", see_first_half, halves);
   playing_to_end (pipeline);
   numbered_must_be (&halves[0], 0, FRAMES - 1);
@@ -214,12 +220,13 @@ test_tee (void)
   numbered_expect (seen, NULL, FRAMES, 0, 0);
   numbered_expect (&state->seen, SETTINGS, FRAMES, 0, 0);
 
-  pipeline = playing_new (SOURCE "format=time ! " UNKNOWN " ! "
+  pipeline = playing_new (SOURCE
+      "format=time ! " UNKNOWN " ! "
       "boxreplay meta=roi tolerance=400000 location=%s ! tee name=t "
       "t. ! queue ! nmsfilter " SETTINGS " ! boxrecord location=%s ! fakesink name=filtered "
       "t. ! queue ! boxrecord location=%s ! fakesink name=plain "
-      "t. ! queue ! nmsfilter action=tag " SETTINGS " ! fakesink name=tagged", FRAMES, all, few,
-      copy);
+      "t. ! queue ! nmsfilter action=tag " SETTINGS " ! fakesink name=tagged",
+      FRAMES, all, few, copy);
   playing_probe (pipeline, "source", "src", set_irregular, state);
   playing_probe (pipeline, "filtered", "sink", see_irregular, state);
   playing_to_end (pipeline);
@@ -229,9 +236,11 @@ test_tee (void)
 
   /* the filtered branch alone gives the same file */
   state->sent = 0;
-  pipeline = playing_new (SOURCE "format=time ! " UNKNOWN " ! "
+  pipeline = playing_new (SOURCE
+      "format=time ! " UNKNOWN " ! "
       "boxreplay meta=roi tolerance=400000 location=%s ! nmsfilter " SETTINGS " ! "
-      "boxrecord location=%s ! fakesink", FRAMES, all, expected);
+      "boxrecord location=%s ! fakesink",
+      FRAMES, all, expected);
   playing_probe (pipeline, "source", "src", set_irregular, state);
   playing_to_end (pipeline);
   must_be_equal (few, expected);
@@ -244,12 +253,9 @@ test_tee (void)
   g_free (expected);
 }
 
-static const TestCase cases[] = {
-  { "/messy-streams/without-timestamps", test_without_timestamps },
+static const TestCase cases[] = { { "/messy-streams/without-timestamps", test_without_timestamps },
   { "/messy-streams/variable-rate", test_variable_rate },
   { "/messy-streams/resolution-change", test_resolution_change },
-  { "/messy-streams/tee", test_tee },
-  { NULL }
-};
+  { "/messy-streams/tee", test_tee }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

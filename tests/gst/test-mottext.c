@@ -16,8 +16,8 @@ GST_START_TEST (mot_lines_are_read)
   fail_unless (line.box.x1 == 794.27 - 1 && line.box.y1 == 247.59 - 1);
   fail_unless (line.box.x2 == 794.27 - 1 + 71.245 && line.box.w == 71 && line.box.x == 793);
   /* no track, no confidence; blanks; numbers as numpy writes them */
-  fail_unless (mot_text_parse_line (" 2.0e+00 , -1 , 1 , 1 , 2 , 3 , -1 , -1 , -1 , -1 \r", &line,
-          NULL));
+  fail_unless (
+      mot_text_parse_line (" 2.0e+00 , -1 , 1 , 1 , 2 , 3 , -1 , -1 , -1 , -1 \r", &line, NULL));
   fail_unless (line.frame == 1 && line.box.flags == 0 && line.box.x == 0 && line.box.y == 0);
   /* ground truth: a flag and a class instead of a confidence */
   fail_unless (mot_text_parse_line ("7,2,10,20,30,40,1,5,0.8", &line, NULL));
@@ -29,10 +29,10 @@ GST_START_TEST (mot_lines_are_read)
   fail_unless (line.box.confidence == 55.5);
   /* the ends of the ranges */
   fail_unless (mot_text_parse_line ("1,-2147483648,-2147483648,-2147483648,4294967295,4294967295",
-          &line, NULL));
+      &line, NULL));
   fail_unless (line.box.x == G_MININT32 - G_GINT64_CONSTANT (1) && line.box.y == line.box.x);
-  fail_unless (mot_text_parse_line ("9007199254740992,2147483647,2147483647,2147483647,0,0",
-          &line, NULL));
+  fail_unless (
+      mot_text_parse_line ("9007199254740992,2147483647,2147483647,2147483647,0,0", &line, NULL));
   fail_unless (line.box.x == G_MAXINT32 - 1 && line.box.w == 0);
 }
 
@@ -44,31 +44,31 @@ GST_START_TEST (malformed_mot_lines_are_refused)
   {
     const gchar *text, *reason;
   } rows[] = {
-    {"", "frame is not a number"},
-    {"1,2,3", "3 columns"},
-    {"1,2,3,4,5,6,7,8", "8 columns"},
-    {"1,2,3,4,5,6,7,8,9,10,11", "more than 10 columns"},
-    {"0,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1"},
-    {"-1,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1"},
-    {"1.5,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1"},
-    {"1,1.5,2,3,4,5,1,-1,-1,-1", "id is not an integer"},
-    {"1,1,x,3,4,5,1,-1,-1,-1", "left is not a number"},
-    {"1,1,2,nan,4,5,1,-1,-1,-1", "top is not a number"},
-    {"1,1,2,inf,4,5,1,-1,-1,-1", "top is not a number"},
-    {"1,1,2,3,1e400,5,1,-1,-1,-1", "width is not a finite number"},
-    {"1,1,2,3,0x10,5,1,-1,-1,-1", "width is not a number"},
-    {"1,1,2,3,-4,5,1,-1,-1,-1", "width or height is negative"},
-    {"1,1,2,3,4,5e10,1,-1,-1,-1", "width or height is 2^32"},
-    {"1,1,2e10,3,4,5,1,-1,-1,-1", "left or top is not within"},
-    {"1,1,2,-2147483649,4,5,1,-1,-1,-1", "left or top is not within"},
-    {"1,1,2,2147483648,4,5,1,-1,-1,-1", "left or top is not within"},
-    {"1,1,2,3,4294967296,5,1,-1,-1,-1", "width or height is 2^32"},
-    {"1,1,2,3,4,5,,-1,-1,-1", "conf is not a number"},
-    {"1,1,2,3,4,5,1 2,-1,-1,-1", "conf is not a number"},
-    {"1;1;2;3;4;5;1", "frame is not a number"},
-    {"1,1,2,3,4,5,1,person,1", "column 8 is not a number"},
-    {"1,1,2,3,4,5,1,1.5,1", "class is not an integer"},
-    {"1,1,2,3,4,5,1,", "column 8 is not a number"},
+    { "", "frame is not a number" },
+    { "1,2,3", "3 columns" },
+    { "1,2,3,4,5,6,7,8", "8 columns" },
+    { "1,2,3,4,5,6,7,8,9,10,11", "more than 10 columns" },
+    { "0,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1" },
+    { "-1,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1" },
+    { "1.5,1,2,3,4,5,1,-1,-1,-1", "frame is not an integer from 1" },
+    { "1,1.5,2,3,4,5,1,-1,-1,-1", "id is not an integer" },
+    { "1,1,x,3,4,5,1,-1,-1,-1", "left is not a number" },
+    { "1,1,2,nan,4,5,1,-1,-1,-1", "top is not a number" },
+    { "1,1,2,inf,4,5,1,-1,-1,-1", "top is not a number" },
+    { "1,1,2,3,1e400,5,1,-1,-1,-1", "width is not a finite number" },
+    { "1,1,2,3,0x10,5,1,-1,-1,-1", "width is not a number" },
+    { "1,1,2,3,-4,5,1,-1,-1,-1", "width or height is negative" },
+    { "1,1,2,3,4,5e10,1,-1,-1,-1", "width or height is 2^32" },
+    { "1,1,2e10,3,4,5,1,-1,-1,-1", "left or top is not within" },
+    { "1,1,2,-2147483649,4,5,1,-1,-1,-1", "left or top is not within" },
+    { "1,1,2,2147483648,4,5,1,-1,-1,-1", "left or top is not within" },
+    { "1,1,2,3,4294967296,5,1,-1,-1,-1", "width or height is 2^32" },
+    { "1,1,2,3,4,5,,-1,-1,-1", "conf is not a number" },
+    { "1,1,2,3,4,5,1 2,-1,-1,-1", "conf is not a number" },
+    { "1;1;2;3;4;5;1", "frame is not a number" },
+    { "1,1,2,3,4,5,1,person,1", "column 8 is not a number" },
+    { "1,1,2,3,4,5,1,1.5,1", "class is not an integer" },
+    { "1,1,2,3,4,5,1,", "column 8 is not a number" },
   };
   MotTextLine line;
   guint i;
@@ -139,11 +139,8 @@ GST_START_TEST (mot_text_reads_back_as_the_same_text)
 
 GST_END_TEST;
 
-static const CheckCase cases[] = {
-  CHECK_CASE (mot_lines_are_read),
-  CHECK_CASE (malformed_mot_lines_are_refused),
-  CHECK_CASE (mot_text_reads_back_as_the_same_text),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (mot_lines_are_read),
+  CHECK_CASE (malformed_mot_lines_are_refused), CHECK_CASE (mot_text_reads_back_as_the_same_text),
+  { NULL } };
 
 CHECK_PROGRAM (cases);

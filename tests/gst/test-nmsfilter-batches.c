@@ -103,7 +103,7 @@ test_in_place (void)
 
 /* A batch that a tee sent to another branch too keeps all its boxes there. */
 static void
-test_tee (const gchar * launch_line, gboolean removes)
+test_tee (const gchar *launch_line, gboolean removes)
 {
   GstHarness *h = harness_new_caps (launch_line, BATCH_CAPS);
   GstBuffer *batch = two_streams (0), *out;
@@ -119,8 +119,8 @@ test_tee (const gchar * launch_line, gboolean removes)
   if (removes)
     g_assert_true (batches_get (out, 1, 0) == batches_get (batch, 1, 0));
   g_assert_cmpuint (GST_BUFFER_PTS (out), ==, GST_BUFFER_PTS (batch));
-  g_assert_true (gst_buffer_peek_memory (batches_get (out, 0, 0), 0) ==
-      gst_buffer_peek_memory (batches_get (batch, 0, 0), 0));
+  g_assert_true (gst_buffer_peek_memory (batches_get (out, 0, 0), 0)
+      == gst_buffer_peek_memory (batches_get (batch, 0, 0), 0));
   gst_buffer_unref (out);
   gst_buffer_unref (batch);
   gst_harness_teardown (h);
@@ -241,7 +241,7 @@ test_new_caps (void)
   batches_assert_ids (batch, 0, 0, "1");
   batches_assert_ids (batch, 0, 3, "");
   gst_buffer_unref (batch);
-  batch = batches_new (GST_SECOND, 1);  /* states no caps */
+  batch = batches_new (GST_SECOND, 1); /* states no caps */
   batches_add (batch, 0, batches_single_new (0, 200));
   batch = through (h, batch);
   batches_assert_ids (batch, 0, 0, "");
@@ -334,25 +334,19 @@ test_score_loss (void)
   harness_teardown (h, bus);
 }
 
-static const TestCase cases[] = {
-  { "/batches/nmsfilter/sizes", test_sizes },
-  { "/batches/nmsfilter/stats", test_stats },
-  { "/batches/nmsfilter/restart", test_restart },
+static const TestCase cases[] = { { "/batches/nmsfilter/sizes", test_sizes },
+  { "/batches/nmsfilter/stats", test_stats }, { "/batches/nmsfilter/restart", test_restart },
   { "/batches/nmsfilter/in-place", test_in_place },
   { "/batches/nmsfilter/tee-remove", test_tee_remove },
   { "/batches/nmsfilter/tee-tag", test_tee_tag },
   { "/batches/nmsfilter/tee-unchanged", test_tee_unchanged },
   { "/batches/nmsfilter/shared-frame", test_shared_frame },
-  { "/batches/nmsfilter/empty", test_empty },
-  { "/batches/nmsfilter/list-alone", test_list_alone },
+  { "/batches/nmsfilter/empty", test_empty }, { "/batches/nmsfilter/list-alone", test_list_alone },
   { "/batches/nmsfilter/list-shared", test_list_shared },
-  { "/batches/nmsfilter/new-caps", test_new_caps },
-  { "/batches/nmsfilter/no-caps", test_no_caps },
+  { "/batches/nmsfilter/new-caps", test_new_caps }, { "/batches/nmsfilter/no-caps", test_no_caps },
   { "/batches/nmsfilter/no-batch", test_no_batch },
   { "/batches/nmsfilter/one-stream", test_one_stream },
   { "/batches/nmsfilter/no-feature", test_no_feature },
-  { "/batches/nmsfilter/score-loss", test_score_loss },
-  { NULL }
-};
+  { "/batches/nmsfilter/score-loss", test_score_loss }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

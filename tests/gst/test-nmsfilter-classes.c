@@ -66,7 +66,8 @@ static void
 test_class_options_keys (void)
 {
   expect ("nmsfilter class-options=\"o,options=<[o,label=\\\"traffic light\\\","
-      "iou-threshold=0.7,score-threshold=0.5],[o,label=car,max=5]>\"", street (), "1 3 4 5 7 9");
+          "iou-threshold=0.7,score-threshold=0.5],[o,label=car,max=5]>\"",
+      street (), "1 3 4 5 7 9");
   /* the score-threshold of a class replaces the general one, higher or lower */
   expect ("nmsfilter score-threshold=0.85 class-options=\"o,car=[o,score-threshold=0.1]\"",
       street (), "1 4 7 9");
@@ -88,14 +89,14 @@ test_candidate_decides (void)
   add_scored (buffer, 2, "b", 20, 0, 100, 100, 0.8);
   expect ("nmsfilter class-agnostic=true class-options=\"o,a=[o,iou-threshold=0.9]\"",
       gst_buffer_ref (buffer), "1");
-  expect ("nmsfilter class-agnostic=true class-options=\"o,b=[o,iou-threshold=0.9]\"",
-      buffer, "1 2");
+  expect ("nmsfilter class-agnostic=true class-options=\"o,b=[o,iou-threshold=0.9]\"", buffer,
+      "1 2");
 }
 
 static const struct
 {
   const gchar *options;
-  const gchar *says;            /* pattern of the message */
+  const gchar *says; /* pattern of the message */
 } unusable[] = {
   { "o,person=[o,iou=0.3]", "*unknown key \"iou\"*\"person\"*iou-threshold*score-threshold*max*" },
   { "o,person=[o,iou-threshold=1.01]", "*iou-threshold*\"person\"*1.01*0 to 1*" },
@@ -125,7 +126,7 @@ static const struct
 };
 
 static void
-set_options (GstElement * element, const gchar * text)
+set_options (GstElement *element, const gchar *text)
 {
   GstStructure *options = gst_structure_from_string (text, NULL);
 
@@ -155,7 +156,7 @@ test_unusable_at_start (void)
         GST_STATE_CHANGE_FAILURE);
     assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), unusable[i].says);
     g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ERROR), ==, 0);
-    g_object_get (element, "class-options", &options, NULL);    /* unchanged */
+    g_object_get (element, "class-options", &options, NULL); /* unchanged */
     g_assert_nonnull (options);
     gst_structure_free (options);
 
@@ -202,8 +203,8 @@ test_command_line (void)
 {
   static const struct
   {
-    const gchar *options;       /* after class-options= */
-    const gchar *says;          /* NULL: valid */
+    const gchar *options; /* after class-options= */
+    const gchar *says;    /* NULL: valid */
   } rows[] = {
     { "o,person=[o,iou-threshold=0.3],car=[o,max=5]", NULL },
     { "'o,person=[o,iou-threshold=0.3]'", NULL },
@@ -224,7 +225,8 @@ test_command_line (void)
   }
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     gchar *line = g_strdup_printf ("%s -q fakesrc num-buffers=2 ! nmsfilter "
-        "class-options=%s ! fakesink", program, rows[i].options);
+                                   "class-options=%s ! fakesink",
+        program, rows[i].options);
     gchar *shell[] = { (gchar *) "/bin/sh", (gchar *) "-c", line, NULL };
     gchar **env = g_environ_unsetenv (g_environ_unsetenv (g_get_environ (), "G_DEBUG"),
         "GST_TRACERS");
@@ -232,7 +234,7 @@ test_command_line (void)
     gint status;
 
     g_assert_true (g_spawn_sync (NULL, shell, env, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL,
-            &errors, &status, NULL));
+        &errors, &status, NULL));
     if (strstr (errors, "ASan runtime does not come first"))
       g_test_skip ("a sanitizer's plugin in a program without it");
     else if ((status == 0) != (rows[i].says == NULL)
@@ -248,7 +250,7 @@ test_command_line (void)
 /* ------------------------------------------------------------------ classes */
 
 static void
-add_with_label_id (GstBuffer * buffer, gint id, const gchar * label, gint label_id, gint x,
+add_with_label_id (GstBuffer *buffer, gint id, const gchar *label, gint label_id, gint x,
     gdouble confidence)
 {
   GstVideoRegionOfInterestMeta *roi = add_scored (buffer, id, label, x, 0, 100, 100, confidence);
@@ -264,16 +266,16 @@ test_label_ids (void)
   GstVideoRegionOfInterestMeta *roi;
 
   add_with_label_id (buffer, 1, "a", 7, 0, 0.9);
-  add_with_label_id (buffer, 2, "a", 8, 5, 0.8);        /* same label: suppressed */
+  add_with_label_id (buffer, 2, "a", 8, 5, 0.8); /* same label: suppressed */
   add_with_label_id (buffer, 3, "", 7, 0, 0.7);
   add_with_label_id (buffer, 4, "", 8, 5, 0.6);
-  add_with_label_id (buffer, 5, "", 7, 5, 0.5);         /* suppressed by 3 */
-  add_with_label_id (buffer, 6, NULL, 8, 0, 0.4);       /* suppressed by 4 */
+  add_with_label_id (buffer, 5, "", 7, 5, 0.5);   /* suppressed by 3 */
+  add_with_label_id (buffer, 6, NULL, 8, 0, 0.4); /* suppressed by 4 */
   add_with_label_id (buffer, 7, NULL, G_MININT, 0, 0.3);
   add_with_label_id (buffer, 8, NULL, G_MAXINT, 0, 0.3);
   add_with_label_id (buffer, 9, NULL, 0, 0, 0.3);
-  add_scored (buffer, 10, NULL, 0, 0, 100, 100, 0.2);   /* no class */
-  roi = add_scored (buffer, 11, "", 5, 0, 100, 100, 0.1);       /* suppressed by 10 */
+  add_scored (buffer, 10, NULL, 0, 0, 100, 100, 0.2);     /* no class */
+  roi = add_scored (buffer, 11, "", 5, 0, 100, 100, 0.1); /* suppressed by 10 */
   g_assert_nonnull (roi);
   expect ("nmsfilter", buffer, "1 3 4 7 8 9 10");
 }
@@ -300,8 +302,7 @@ test_many_label_ids (void)
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/classes/list", test_classes_list },
+static const TestCase cases[] = { { "/nmsfilter/classes/list", test_classes_list },
   { "/nmsfilter/classes/options-forms", test_class_options_forms },
   { "/nmsfilter/classes/options-keys", test_class_options_keys },
   { "/nmsfilter/classes/candidate-decides", test_candidate_decides },
@@ -309,8 +310,6 @@ static const TestCase cases[] = {
   { "/nmsfilter/classes/unusable-while-playing", test_unusable_while_playing },
   { "/nmsfilter/classes/command-line", test_command_line },
   { "/nmsfilter/classes/label-ids", test_label_ids },
-  { "/nmsfilter/classes/many-label-ids", test_many_label_ids },
-  { NULL }
-};
+  { "/nmsfilter/classes/many-label-ids", test_many_label_ids }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -10,18 +10,23 @@
 #include "gstrunner.h"
 
 #define STREAMS 16
-#define STEADY 8                /* streams 0 to 7 keep their properties */
-#define SWAPPED 12              /* the filters of streams from 12 on are replaced */
-#define VARIANTS 40             /* different frames, which repeat */
-#define SETTINGS 1500           /* operations of one thread of each kind */
+#define STEADY 8      /* streams 0 to 7 keep their properties */
+#define SWAPPED 12    /* the filters of streams from 12 on are replaced */
+#define VARIANTS 40   /* different frames, which repeat */
+#define SETTINGS 1500 /* operations of one thread of each kind */
 #define READINGS 1500
 #define PIPELINES 40
 #define SWAPS 60
 
 static const gchar *const steady_settings[STEADY] = {
-  "iou-threshold=0.3", "engine=sequential", "engine=sorted inclusive=true", "engine=spatial",
-  "max-detections=5", "class-agnostic=true score-threshold=0.5",
-  "missing-score=area min-neighbors=1", "classes=car,dog max-per-class=3",
+  "iou-threshold=0.3",
+  "engine=sequential",
+  "engine=sorted inclusive=true",
+  "engine=spatial",
+  "max-detections=5",
+  "class-agnostic=true score-threshold=0.5",
+  "missing-score=area min-neighbors=1",
+  "classes=car,dog max-per-class=3",
 };
 
 typedef struct
@@ -32,16 +37,16 @@ typedef struct
 typedef struct
 {
   GstElement *pipeline;
-  guint32 expected[VARIANTS];   /* hash of the result; only for streams that are not changed */
+  guint32 expected[VARIANTS]; /* hash of the result; only for streams that are not changed */
 
   /* used by the streaming thread */
   guint sent, wrong;
   Totals seen;
 
-  Totals retired;               /* sums of the filters that were replaced */
+  Totals retired; /* sums of the filters that were replaced */
   GMutex swap_mutex;
   GCond swap_cond;
-  gboolean flowing;             /* a buffer has passed the present filter */
+  gboolean flowing; /* a buffer has passed the present filter */
 } Stream;
 
 static Stream streams[STREAMS];
@@ -51,7 +56,7 @@ static Stream streams[STREAMS];
 /* Attaches the boxes of frame `variant`: up to 40 of three classes, some without a
  * confidence, some parts of others. */
 static guint
-attach_boxes (GstBuffer * buffer, guint variant)
+attach_boxes (GstBuffer *buffer, guint variant)
 {
   static const gchar *const labels[] = { "person", "car", "dog" };
   GRand *rand = g_rand_new_with_seed (variant);
@@ -77,7 +82,7 @@ attach_boxes (GstBuffer * buffer, guint variant)
 
 /* Returns a hash of the ids on the buffer, in order. */
 static guint32
-digest (GstBuffer * buffer)
+digest (GstBuffer *buffer)
 {
   guint32 hash = 2166136261u;
   gpointer state = NULL;
@@ -91,7 +96,7 @@ digest (GstBuffer * buffer)
 
 /* Computes the result for each frame with a filter that runs alone. */
 static void
-find_expected (Stream * stream, const gchar * settings)
+find_expected (Stream *stream, const gchar *settings)
 {
   gchar *line = g_strdup_printf ("nmsfilter %s", settings);
   GstHarness *h = harness_new (line);
@@ -114,7 +119,7 @@ find_expected (Stream * stream, const gchar * settings)
 /* Sends caps, because fakesrc has none. (A capsfilter sometimes posts an error when a
  * pipeline is stopped in mid-stream.) */
 static GstPadProbeReturn
-on_source_event (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+on_source_event (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_STREAM_START
       && !gst_pad_has_current_caps (pad)) {
@@ -129,7 +134,7 @@ on_source_event (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 static GstPadProbeReturn
-on_source (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+on_source (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Stream *stream = user_data;
   GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
@@ -141,7 +146,7 @@ on_source (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 static GstPadProbeReturn
-on_sink (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+on_sink (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Stream *stream = user_data;
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
@@ -155,7 +160,7 @@ on_sink (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 static void
-add_probe (GstElement * bin, const gchar * element, const gchar * pad, GstPadProbeType type,
+add_probe (GstElement *bin, const gchar *element, const gchar *pad, GstPadProbeType type,
     GstPadProbeCallback callback, gpointer user_data)
 {
   GstElement *found = gst_bin_get_by_name (GST_BIN (bin), element);
@@ -167,17 +172,17 @@ add_probe (GstElement * bin, const gchar * element, const gchar * pad, GstPadPro
 }
 
 static GstElement *
-pipeline_new (const gchar * settings, const gchar * source_settings, Stream * stream)
+pipeline_new (const gchar *settings, const gchar *source_settings, Stream *stream)
 {
   gchar *line = g_strdup_printf ("fakesrc name=source format=time sizetype=fixed sizemax=16 %s ! "
-      "identity name=before ! nmsfilter name=filter %s ! "
-      "fakesink name=sink async=false", source_settings, settings);
+                                 "identity name=before ! nmsfilter name=filter %s ! "
+                                 "fakesink name=sink async=false",
+      source_settings, settings);
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (line, &error);
 
   g_assert_no_error (error);
-  add_probe (pipeline, "source", "src", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_source_event,
-      NULL);
+  add_probe (pipeline, "source", "src", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_source_event, NULL);
   add_probe (pipeline, "source", "src", GST_PAD_PROBE_TYPE_BUFFER, on_source, stream);
   add_probe (pipeline, "sink", "sink", GST_PAD_PROBE_TYPE_BUFFER, on_sink, stream);
   g_free (line);
@@ -186,7 +191,7 @@ pipeline_new (const gchar * settings, const gchar * source_settings, Stream * st
 
 /* Waits for the end of the stream. Drops the other messages of the pipeline. */
 static void
-wait_for_end (GstElement * pipeline)
+wait_for_end (GstElement *pipeline)
 {
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessage *message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
@@ -199,12 +204,11 @@ wait_for_end (GstElement * pipeline)
 
 /* Adds the counts of a filter, which must add up at any time. */
 static void
-add_totals (Totals * totals, GstElement * filter)
+add_totals (Totals *totals, GstElement *filter)
 {
   static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
-    "outside-roi", "dropped-label", "cut-by-edge"
-  };
+    "outside-roi", "dropped-label", "cut-by-edge" };
   GstStructure *stats;
   guint64 value, in, out, dropped = 0;
   guint i;
@@ -215,7 +219,7 @@ add_totals (Totals * totals, GstElement * filter)
     dropped += value;
   }
   g_assert_true (gst_structure_get (stats, "frames", G_TYPE_UINT64, &value, "boxes-in",
-          G_TYPE_UINT64, &in, "boxes-out", G_TYPE_UINT64, &out, NULL));
+      G_TYPE_UINT64, &in, "boxes-out", G_TYPE_UINT64, &out, NULL));
   g_assert_cmpuint (in, ==, out + dropped);
   totals->frames += value;
   totals->boxes_in += in;
@@ -226,7 +230,7 @@ add_totals (Totals * totals, GstElement * filter)
 /* ----------------------------------------------------------- the other threads */
 
 static GstElement *
-filter_of (const Stream * stream)
+filter_of (const Stream *stream)
 {
   return gst_bin_get_by_name (GST_BIN (stream->pipeline), "filter");
 }
@@ -234,7 +238,7 @@ filter_of (const Stream * stream)
 /* Sets a random property. With `refused` also sets values that a playing filter refuses
  * with a warning, and with which a stopped one would not start. */
 static void
-set_something (GstElement * filter, GRand * rand, gboolean refused)
+set_something (GstElement *filter, GRand *rand, gboolean refused)
 {
   static const struct
   {
@@ -247,7 +251,8 @@ set_something (GstElement * filter, GRand * rand, gboolean refused)
     { "class-agnostic", { "true", "false", "true", "false" } },
     { "inclusive", { "true", "false", "true", "false" } },
     { "post-messages", { "true", "false", "false", "false" } },
-    { "class-options", { "o,car=[o,max=2]", "o,dog=[o,iou-threshold=0.2,score-threshold=0.1]",
+    { "class-options",
+        { "o,car=[o,max=2]", "o,dog=[o,iou-threshold=0.2,score-threshold=0.1]",
             "o,person=[o,score-threshold=0.6],car=[o,max=1]", "o,car=[o,most=2]" } },
     { "min-width", { "0", "20", "60", "0" } },
     { "keep-labels", { "", "person,car", "cat,dog,car", "" } },
@@ -285,7 +290,7 @@ change_settings (gpointer user_data)
     gint number = g_rand_int_range (rand, STEADY, STREAMS);
     GstElement *filter = filter_of (&streams[number]);
 
-    if (filter) {               /* else it is being replaced */
+    if (filter) { /* else it is being replaced */
       set_something (filter, rand, number < SWAPPED);
       gst_object_unref (filter);
     }
@@ -349,7 +354,7 @@ build_pipelines (gpointer user_data)
 }
 
 static GstPadProbeReturn
-on_first_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+on_first_buffer (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Stream *stream = user_data;
 
@@ -362,7 +367,7 @@ on_first_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 
 /* Runs while no buffer is in the filter. */
 static GstPadProbeReturn
-swap_now (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+swap_now (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Stream *stream = user_data;
   GstBin *bin = GST_BIN (stream->pipeline);
@@ -379,8 +384,7 @@ swap_now (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 
   new = gst_element_factory_make ("nmsfilter", "filter");
   gst_bin_add (bin, new);
-  add_probe (stream->pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER, on_first_buffer,
-      stream);
+  add_probe (stream->pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER, on_first_buffer, stream);
   g_assert_true (gst_element_link_many (before, new, sink, NULL));
   g_assert_true (gst_element_sync_state_with_parent (new));
   gst_object_unref (before);
@@ -390,7 +394,7 @@ swap_now (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 
 /* Waits for the first buffer that passes the present filter. */
 static void
-wait_for_flow (Stream * stream)
+wait_for_flow (Stream *stream)
 {
   g_mutex_lock (&stream->swap_mutex);
   while (!stream->flowing)
@@ -427,8 +431,7 @@ static void
 test_streams (void)
 {
   static const GThreadFunc functions[] = { change_settings, change_settings, read_settings,
-    read_settings, build_pipelines, build_pipelines, swap_filters
-  };
+    read_settings, build_pipelines, build_pipelines, swap_filters };
   GThread *threads[G_N_ELEMENTS (functions)];
   guint64 frames = 0;
   guint i;
@@ -482,9 +485,7 @@ test_streams (void)
   g_test_message ("%" G_GUINT64_FORMAT " frames in all", frames);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/concurrency/sixteen-streams", test_streams },
-  { NULL }
-};
+static const TestCase cases[] = { { "/nmsfilter/concurrency/sixteen-streams", test_streams },
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -31,8 +31,8 @@ test_frigate (void)
   /* the frame extends beyond this region, so that 3 is cut too */
   expect ("nmsfilter roi=2,0,338,480 edge-policy=lower-rank", two_regions (), "2 4 5");
   /* 5 overlaps no whole box: it is kept, unless its own confidence is too low */
-  expect ("nmsfilter roi=0,0,340,480 edge-policy=lower-rank score-threshold=0.3",
-      two_regions (), "2 3");
+  expect ("nmsfilter roi=0,0,340,480 edge-policy=lower-rank score-threshold=0.3", two_regions (),
+      "2 3");
   expect ("nmsfilter roi=0,0,340,480 edge-policy=lower-rank max-detections=2", two_regions (),
       "2 3");
 }
@@ -43,9 +43,9 @@ test_hailo (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "a", 64, 100, 50, 50, 0.9);    /* a tenth of 640 */
+  add_scored (buffer, 1, "a", 64, 100, 50, 50, 0.9); /* a tenth of 640 */
   add_scored (buffer, 2, "a", 65, 200, 50, 50, 0.9);
-  add_scored (buffer, 3, "a", 300, 382, 50, 50, 0.9);   /* ends at nine tenths of 480 */
+  add_scored (buffer, 3, "a", 300, 382, 50, 50, 0.9); /* ends at nine tenths of 480 */
   add_scored (buffer, 4, "a", 400, 381, 50, 50, 0.9);
   expect ("nmsfilter edge-policy=drop edge-margin=10%", gst_buffer_ref (buffer), "2 4");
   expect ("nmsfilter edge-policy=drop edge-margin=9.9%", buffer, "1 2 3 4");
@@ -59,8 +59,8 @@ test_sahi (void)
 {
   GstBuffer *left = frame_new (0), *right = frame_new (0), *both = frame_new (0);
 
-  add_scored (left, 1, "car", 540, 100, 100, 50, 0.9);  /* the visible part of 3 */
-  add_scored (left, 2, "car", 0, 300, 80, 50, 0.8);     /* at the edge of the picture */
+  add_scored (left, 1, "car", 540, 100, 100, 50, 0.9); /* the visible part of 3 */
+  add_scored (left, 2, "car", 0, 300, 80, 50, 0.8);    /* at the edge of the picture */
   add_scored (right, 3, "car", 60, 100, 160, 50, 0.6);
   left = filtered ("nmsfilter edge-policy=drop edge-sides=right", left);
   assert_ids (left, "2");
@@ -88,7 +88,7 @@ test_sides (void)
   add_scored (buffer, 1, "a", 300, 5, 20, 20, 0.9);
   add_scored (buffer, 2, "a", 615, 200, 20, 20, 0.9);
   add_scored (buffer, 3, "a", 300, 455, 20, 20, 0.9);
-  add_scored (buffer, 4, "a", -30, 100, 20, 20, 0.9);   /* beyond the left edge */
+  add_scored (buffer, 4, "a", -30, 100, 20, 20, 0.9); /* beyond the left edge */
   for (i = 0; i < 4; i++) {
     static const gchar *const left[] = { "1 2 3", "0 2 3 4", "0 1 3 4", "0 1 2 4" };
     gchar *line = g_strdup_printf ("nmsfilter edge-policy=drop edge-sides=%s", sides[i]);
@@ -127,12 +127,14 @@ static void
 test_confidences_remain (void)
 {
   GstBuffer *out = filtered ("nmsfilter action=tag roi=0,0,340,480 edge-policy=lower-rank "
-      "score-threshold=0.3", two_regions ());
+                             "score-threshold=0.3",
+      two_regions ());
   GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (out, 1);
   gdouble confidence;
 
-  g_assert_true (gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi,
-              "detection"), "confidence", &confidence));
+  g_assert_true (
+      gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "detection"),
+          "confidence", &confidence));
   g_assert_cmpfloat (confidence, ==, 0.95);
   assert_tag (out, 1, "suppressed:1");
   assert_tag (out, 2, "kept");
@@ -185,15 +187,10 @@ test_as_if_scored_lower (void)
   gst_harness_teardown (lower);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/edges/frigate", test_frigate },
-  { "/nmsfilter/edges/hailo", test_hailo },
-  { "/nmsfilter/edges/sahi", test_sahi },
-  { "/nmsfilter/edges/sides", test_sides },
-  { "/nmsfilter/edges/unscored", test_unscored },
+static const TestCase cases[] = { { "/nmsfilter/edges/frigate", test_frigate },
+  { "/nmsfilter/edges/hailo", test_hailo }, { "/nmsfilter/edges/sahi", test_sahi },
+  { "/nmsfilter/edges/sides", test_sides }, { "/nmsfilter/edges/unscored", test_unscored },
   { "/nmsfilter/edges/confidences-remain", test_confidences_remain },
-  { "/nmsfilter/edges/as-if-scored-lower", test_as_if_scored_lower },
-  { NULL }
-};
+  { "/nmsfilter/edges/as-if-scored-lower", test_as_if_scored_lower }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -30,7 +30,7 @@ lone (GstClockTime pts)
 /* Creates a harness and pushes the first buffer, which the base class marks as a
  * discontinuity. */
 static GstHarness *
-running_harness (const gchar * launch_line)
+running_harness (const gchar *launch_line)
 {
   GstHarness *h = harness_new (launch_line);
 
@@ -45,8 +45,7 @@ static void
 test_unchanged_is_not_copied (void)
 {
   static const gchar *const lines[] = { "nmsfilter", "nmsfilter action=tag classes=b",
-    "nmsfilter classes=b"
-  };
+    "nmsfilter classes=b" };
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (lines); i++) {
@@ -128,14 +127,14 @@ test_shared_with_locked (void)
 
 /* Memory that fails the test when it is mapped. */
 static gpointer
-never_map (GstMemory * memory, gsize size, GstMapFlags flags)
+never_map (GstMemory *memory, gsize size, GstMapFlags flags)
 {
   g_error ("the memory was mapped");
   return NULL;
 }
 
 static void
-free_memory (GstAllocator * allocator, GstMemory * memory)
+free_memory (GstAllocator *allocator, GstMemory *memory)
 {
   g_free (memory);
 }
@@ -146,13 +145,13 @@ static GType no_map_allocator_get_type (void);
 G_DEFINE_TYPE (NoMapAllocator, no_map_allocator, GST_TYPE_ALLOCATOR)
 
 static void
-no_map_allocator_class_init (NoMapAllocatorClass * klass)
+no_map_allocator_class_init (NoMapAllocatorClass *klass)
 {
   klass->free = free_memory;
 }
 
 static void
-no_map_allocator_init (NoMapAllocator * allocator)
+no_map_allocator_init (NoMapAllocator *allocator)
 {
   allocator->mem_type = "no-map";
   allocator->mem_map = never_map;
@@ -195,7 +194,7 @@ typedef struct
 } Seen;
 
 static GstPadProbeReturn
-attach_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+attach_boxes (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
 
@@ -207,7 +206,7 @@ attach_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 static GstPadProbeReturn
-count_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+count_boxes (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Seen *seen = user_data;
 
@@ -219,7 +218,7 @@ count_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 /* Creates a pipeline. Its element n gets three boxes on each buffer: one of two that
  * overlap is suppressed. */
 static GstElement *
-boxes_pipeline (const gchar * launch_line)
+boxes_pipeline (const gchar *launch_line)
 {
   GstElement *pipeline = playing_new ("%s", launch_line);
 
@@ -230,7 +229,8 @@ boxes_pipeline (const gchar * launch_line)
 static void
 test_tee (void)
 {
-  GstElement *pipeline = playing_new ("videotestsrc num-buffers=20 ! "
+  GstElement *pipeline = playing_new (
+      "videotestsrc num-buffers=20 ! "
       "video/x-raw,width=320,height=240 ! tee name=t "
       "t. ! queue ! nmsfilter ! fakesink name=clean sync=false "
       "t. ! queue ! nmsfilter action=tag ! fakesink name=tagged sync=false "
@@ -255,7 +255,7 @@ static void
 test_null_playing_loop (void)
 {
   GstElement *pipeline = boxes_pipeline ("videotestsrc num-buffers=5 ! nmsfilter name=n "
-      "post-messages=true ! fakesink name=s sync=false");
+                                         "post-messages=true ! fakesink name=s sync=false");
   GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   guint round;
 
@@ -268,7 +268,7 @@ test_null_playing_loop (void)
     playing_to_end (pipeline);
     gst_pad_remove_probe (pad, id);
     g_assert_cmpuint (seen.boxes, ==, 10);
-    g_assert_cmpuint (stat_of (filter, "frames"), ==, 5);       /* reset from READY to PAUSED */
+    g_assert_cmpuint (stat_of (filter, "frames"), ==, 5); /* reset from READY to PAUSED */
     g_assert_cmpuint (stat_of (filter, "suppressed"), ==, 5);
     gst_object_unref (pad);
     gst_object_unref (sink);
@@ -281,7 +281,7 @@ static void
 test_aborted_playing (void)
 {
   GstElement *pipeline = boxes_pipeline ("videotestsrc is-live=true ! nmsfilter name=n ! "
-      "fakesink sync=false");
+                                         "fakesink sync=false");
   guint round;
 
   for (round = 0; round < 10; round++) {
@@ -295,7 +295,8 @@ test_aborted_playing (void)
 static void
 test_seek (void)
 {
-  GstElement *pipeline = boxes_pipeline ("videotestsrc num-buffers=500 ! "
+  GstElement *pipeline = boxes_pipeline (
+      "videotestsrc num-buffers=500 ! "
       "video/x-raw,framerate=10/1 ! nmsfilter name=n ! fakesink sync=false name=s");
   GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   guint i;
@@ -303,8 +304,8 @@ test_seek (void)
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
   for (i = 0; i < 5; i++) {
-    g_assert_true (gst_element_seek_simple (pipeline, GST_FORMAT_TIME,
-            GST_SEEK_FLAG_FLUSH, (i % 2 ? 1 : 3) * GST_SECOND));
+    g_assert_true (gst_element_seek_simple (pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
+        (i % 2 ? 1 : 3) * GST_SECOND));
     gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
   }
   playing_to_end (pipeline);
@@ -339,7 +340,8 @@ fiddle (gpointer user_data)
 static void
 test_settings_from_other_threads (void)
 {
-  GstElement *pipeline = boxes_pipeline ("videotestsrc num-buffers=2000 ! "
+  GstElement *pipeline = boxes_pipeline (
+      "videotestsrc num-buffers=2000 ! "
       "video/x-raw,width=16,height=16 ! nmsfilter name=n ! fakesink sync=false");
   GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   GThread *threads[2];
@@ -387,8 +389,11 @@ test_caps_change (void)
     buffer = frame_new (0);
     add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
     add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
-    gst_harness_set_src_caps_str (h, round == 1 ? "video/x-raw,format=GRAY8,width=320,height=240,"
-        "framerate=10/1" : round == 2 ? "text/x-raw" : FRAME_CAPS);
+    gst_harness_set_src_caps_str (h,
+        round == 1       ? "video/x-raw,format=GRAY8,width=320,height=240,"
+                           "framerate=10/1"
+            : round == 2 ? "text/x-raw"
+                         : FRAME_CAPS);
     out = through (h, buffer);
     /* in the other frames the doubles do not agree, and the integers give .538 */
     assert_ids (out, round == 1 || round == 2 ? "1" : "1 2");
@@ -439,8 +444,8 @@ test_allocation (void)
   gst_buffer_unref (through (h, frame_new (0)));
   query = gst_query_new_allocation (caps, TRUE);
   g_assert_true (gst_pad_peer_query (h->srcpad, query));
-  g_assert_true (gst_query_find_allocation_meta (query,
-          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, &index));
+  g_assert_true (
+      gst_query_find_allocation_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, &index));
   g_assert_true (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, &index));
   pools = gst_query_get_n_allocation_pools (query);
   g_assert_cmpuint (pools, ==, 0);
@@ -462,8 +467,8 @@ test_allocation_without_answer (void)
   g_assert_true (gst_pad_send_event (pad, gst_event_new_stream_start ("s")));
   g_assert_true (gst_pad_send_event (pad, gst_event_new_caps (caps)));
   g_assert_true (gst_pad_query (pad, query));
-  g_assert_true (gst_query_find_allocation_meta (query,
-          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL));
+  g_assert_true (
+      gst_query_find_allocation_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL));
   gst_query_unref (query);
   gst_caps_unref (caps);
   gst_object_unref (pad);
@@ -481,8 +486,8 @@ test_latency (void)
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/events/unchanged-is-not-copied", test_unchanged_is_not_copied },
+static const TestCase cases[] = { { "/nmsfilter/events/unchanged-is-not-copied",
+                                      test_unchanged_is_not_copied },
   { "/nmsfilter/events/changed-in-place", test_writable_is_changed_in_place },
   { "/nmsfilter/events/copied-without-memory", test_shared_is_copied_without_memory },
   { "/nmsfilter/events/shared-with-locked", test_shared_with_locked },
@@ -492,14 +497,11 @@ static const TestCase cases[] = {
   { "/nmsfilter/events/aborted-playing", test_aborted_playing },
   { "/nmsfilter/events/seek", test_seek },
   { "/nmsfilter/events/other-threads", test_settings_from_other_threads },
-  { "/nmsfilter/events/gap", test_gap },
-  { "/nmsfilter/events/caps-change", test_caps_change },
+  { "/nmsfilter/events/gap", test_gap }, { "/nmsfilter/events/caps-change", test_caps_change },
   { "/nmsfilter/events/no-caps", test_no_caps },
   { "/nmsfilter/events/no-timestamps", test_no_timestamps },
   { "/nmsfilter/events/allocation", test_allocation },
   { "/nmsfilter/events/allocation-without-answer", test_allocation_without_answer },
-  { "/nmsfilter/events/latency", test_latency },
-  { NULL }
-};
+  { "/nmsfilter/events/latency", test_latency }, { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "videotestsrc");

@@ -8,8 +8,9 @@
 #include "gstrunner.h"
 #include "playing.h"
 
-#define LIVE "videotestsrc name=source is-live=true num-buffers=%d ! " \
-    "video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1"
+#define LIVE \
+  "videotestsrc name=source is-live=true num-buffers=%d ! " \
+  "video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1"
 #define FRAME (GST_SECOND / 25)
 
 static gboolean
@@ -27,8 +28,7 @@ lacking_source (void)
 /* ------------------------------------------------------------------- latency */
 
 static void
-query_latency (const gchar * between, gboolean * live, GstClockTime * least,
-    GstClockTime * most)
+query_latency (const gchar *between, gboolean *live, GstClockTime *least, GstClockTime *most)
 {
   GstElement *pipeline = playing_new (LIVE " ! %s fakesink sync=true", 50, between);
   GstQuery *query = gst_query_new_latency ();
@@ -47,8 +47,7 @@ static void
 test_latency (void)
 {
   static const gchar *const queues[] = { "", "queue max-size-buffers=3 ! ",
-    "queue leaky=downstream max-size-buffers=1 max-size-time=0 max-size-bytes=0 ! "
-  };
+    "queue leaky=downstream max-size-buffers=1 max-size-time=0 max-size-bytes=0 ! " };
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (queues) && !lacking_source (); i++) {
@@ -77,7 +76,7 @@ typedef struct
 } Block;
 
 static GstPadProbeReturn
-on_block (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+on_block (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Block *block = user_data;
 
@@ -128,12 +127,12 @@ test_stuck_downstream (void)
   gst_query_parse_latency (query, &live, &least, &most);
   g_assert_cmpuint (least, >=, FRAME);
   gst_query_unref (query);
-  g_assert_true (gst_element_send_event (sink, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 0.5,
-              GST_SECOND, 0)));
+  g_assert_true (gst_element_send_event (sink,
+      gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 0.5, GST_SECOND, 0)));
 
   gst_pad_remove_probe (pad, probe);
   gst_message_unref (playing_wait (pipeline, GST_MESSAGE_EOS));
-  g_assert_cmpuint (stat_of (filter, "frames"), ==, 20);        /* although a QoS event came */
+  g_assert_cmpuint (stat_of (filter, "frames"), ==, 20); /* although a QoS event came */
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pad);
   gst_object_unref (filter);
@@ -146,8 +145,8 @@ test_stuck_downstream (void)
 /* --------------------------------------------------------------- a slow frame */
 
 #define FRAMES 70
-#define BOXES 10                /* two groups of five equal boxes */
-#define HEAP 20000              /* boxes that do not overlap, which take longest */
+#define BOXES 10   /* two groups of five equal boxes */
+#define HEAP 20000 /* boxes that do not overlap, which take longest */
 
 /* The queue may drop a slow frame, but hardly all of them. */
 static gboolean
@@ -159,19 +158,19 @@ is_slow (guint number)
 typedef struct
 {
   guint sent, entered, left, wrong;
-  gint64 since;                 /* microseconds; when the current frame entered */
-  gint64 spent[FRAMES];         /* -1: dropped earlier */
+  gint64 since;         /* microseconds; when the current frame entered */
+  gint64 spent[FRAMES]; /* -1: dropped earlier */
   guint last;
 } Live;
 
 static guint
-number_of (GstBuffer * buffer)
+number_of (GstBuffer *buffer)
 {
   return (guint) GST_BUFFER_OFFSET (buffer);
 }
 
 static GstPadProbeReturn
-attach_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+attach_boxes (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
   guint number = number_of (buffer);
@@ -179,15 +178,15 @@ attach_boxes (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
   Live *live = user_data;
 
   for (i = 0; i < count; i++)
-    add_scored (buffer, i + 1, "a", i % columns * 20, is_slow (number) ? i / columns * 20 : 0,
-        15, 15, (gdouble) (count - i) / count);
+    add_scored (buffer, i + 1, "a", i % columns * 20, is_slow (number) ? i / columns * 20 : 0, 15,
+        15, (gdouble) (count - i) / count);
   live->sent++;
   GST_PAD_PROBE_INFO_DATA (info) = buffer;
   return GST_PAD_PROBE_OK;
 }
 
 static GstPadProbeReturn
-on_enter (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+on_enter (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Live *live = user_data;
 
@@ -198,7 +197,7 @@ on_enter (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 }
 
 static GstPadProbeReturn
-on_leave (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+on_leave (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
   guint number = number_of (buffer);
@@ -221,7 +220,7 @@ compare_times (gconstpointer a, gconstpointer b)
 /* Returns the median time of ordinary frames from `first` to before `end`, in
  * microseconds. */
 static gint64
-median (const Live * live, guint first, guint end)
+median (const Live *live, guint first, guint end)
 {
   gint64 times[FRAMES];
   guint i, count = 0;
@@ -237,11 +236,13 @@ median (const Live * live, guint first, guint end)
 /* Plays the pipeline once. Returns FALSE if the queue dropped every slow frame, as it
  * does when the machine stops for some seconds. */
 static gboolean
-play_slow_frames (Live * live)
+play_slow_frames (Live *live)
 {
-  GstElement *pipeline = playing_new (LIVE " ! queue leaky=downstream max-size-buffers=1 "
+  GstElement *pipeline = playing_new (LIVE
+      " ! queue leaky=downstream max-size-buffers=1 "
       "max-size-bytes=0 max-size-time=0 ! nmsfilter name=filter engine=sequential ! "
-      "fakesink sync=true qos=true", FRAMES);
+      "fakesink sync=true qos=true",
+      FRAMES);
   guint i, slow = 0;
 
   *live = (Live) { .sent = 0 };
@@ -281,8 +282,10 @@ test_slow_frame (void)
     before = median (live, 0, 25);
     after = median (live, 26, FRAMES);
     g_test_message ("%u of %u frames passed; slow ones took %" G_GINT64_FORMAT " us and more, "
-        "others %" G_GINT64_FORMAT " before and %" G_GINT64_FORMAT " after, %u as long as a slow "
-        "one", live->left, live->sent, shortest, before, after, as_slow);
+                    "others %" G_GINT64_FORMAT " before and %" G_GINT64_FORMAT
+                    " after, %u as long as a slow "
+                    "one",
+        live->left, live->sent, shortest, before, after, as_slow);
     /* the machine may have interrupted one of them */
     g_assert_cmpuint (as_slow, <=, FRAMES / 10);
     g_assert_cmpint (after, <, shortest);
@@ -290,11 +293,8 @@ test_slow_frame (void)
   g_free (live);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter-live/latency", test_latency },
+static const TestCase cases[] = { { "/nmsfilter-live/latency", test_latency },
   { "/nmsfilter-live/stuck-downstream", test_stuck_downstream },
-  { "/nmsfilter-live/slow-frame", test_slow_frame },
-  { NULL }
-};
+  { "/nmsfilter-live/slow-frame", test_slow_frame }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -8,7 +8,7 @@
 
 /* Returns a region as text: "x y w h", and its confidence if it has one. Static. */
 static const gchar *
-region_text (GstBuffer * buffer, gint id)
+region_text (GstBuffer *buffer, gint id)
 {
   static gchar text[96];
   GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, id);
@@ -39,7 +39,7 @@ frame (void)
 
 /* Fails unless the method leaves these regions, of which `id` reads as `text`. */
 static void
-expect_region (const gchar * launch_line, const gchar * ids, gint id, const gchar * text)
+expect_region (const gchar *launch_line, const gchar *ids, gint id, const gchar *text)
 {
   GstBuffer *out = filtered (launch_line, frame ());
 
@@ -59,8 +59,7 @@ test_scores (void)
   expect_region ("nmsfilter method=soft-linear min-score=0.25", "1 3 4", 1, "100 100 80 80 0.9");
   /* 0.6 * exp (-0.36 / 0.5), * exp (-0.36 / 1) */
   expect_region ("nmsfilter method=soft-gaussian", "1 2 3 4", 2, "120 100 80 80 0.292051");
-  expect_region ("nmsfilter method=soft-gaussian sigma=1", "1 2 3 4", 2,
-      "120 100 80 80 0.418606");
+  expect_region ("nmsfilter method=soft-gaussian sigma=1", "1 2 3 4", 2, "120 100 80 80 0.418606");
   expect_region ("nmsfilter method=matrix-linear", "1 2 3 4", 2, "120 100 80 80 0.24");
   /* 0.6 * exp (-2 * 0.36) */
   expect_region ("nmsfilter method=matrix-gaussian", "1 2 3 4", 2, "120 100 80 80 0.292051");
@@ -96,8 +95,8 @@ test_other_fields (void)
   gint track;
 
   roi->parent_id = 77;
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id",
-          G_TYPE_INT, 5, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("object_id", "id", G_TYPE_INT, 5, NULL));
   out = filtered ("nmsfilter method=weighted", buffer);
   roi = gst_buffer_get_video_region_of_interest_meta_id (out, 1);
   g_assert_cmpint (roi->parent_id, ==, 77);
@@ -250,16 +249,12 @@ test_engine_in_use (void)
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/methods/scores", test_scores },
+static const TestCase cases[] = { { "/nmsfilter/methods/scores", test_scores },
   { "/nmsfilter/methods/places", test_places },
   { "/nmsfilter/methods/other-fields", test_other_fields },
   { "/nmsfilter/methods/shared-buffer", test_shared_buffer },
   { "/nmsfilter/methods/no-confidence", test_no_confidence },
-  { "/nmsfilter/methods/sources", test_sources },
-  { "/nmsfilter/methods/refusals", test_refusals },
-  { "/nmsfilter/methods/engine-in-use", test_engine_in_use },
-  { NULL }
-};
+  { "/nmsfilter/methods/sources", test_sources }, { "/nmsfilter/methods/refusals", test_refusals },
+  { "/nmsfilter/methods/engine-in-use", test_engine_in_use }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

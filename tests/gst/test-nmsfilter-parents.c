@@ -10,7 +10,7 @@
 #include <math.h>
 
 static void
-part (GstBuffer * buffer, gint id, gint parent_id, const gchar * label, gint x, gint y, guint w,
+part (GstBuffer *buffer, gint id, gint parent_id, const gchar *label, gint x, gint y, guint w,
     guint h, gdouble confidence)
 {
   add_scored (buffer, id, label, x, y, w, h, confidence)->parent_id = parent_id;
@@ -35,9 +35,9 @@ test_follows_the_whole (void)
   GstBuffer *buffer = frame_new (0), *out;
 
   part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
-  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8);     /* suppressed by 1 */
-  part (buffer, 3, 2, "wheel", 0, 80, 20, 20, 0.99);    /* part of 2 */
-  part (buffer, 4, 3, "bolt", 0, 80, 2, 2, 0.99);       /* part of 3 */
+  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8);  /* suppressed by 1 */
+  part (buffer, 3, 2, "wheel", 0, 80, 20, 20, 0.99); /* part of 2 */
+  part (buffer, 4, 3, "bolt", 0, 80, 2, 2, 0.99);    /* part of 3 */
   part (buffer, 5, 1, "wheel", 80, 80, 20, 20, 0.3);
   out = through (h, buffer);
   assert_ids (out, "1 5");
@@ -52,10 +52,10 @@ all_fates (void)
   GstBuffer *buffer = frame_new (0);
 
   part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
-  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8);     /* suppressed */
-  part (buffer, 3, 0, "car", 200, 0, 100, 100, 0.1);    /* below-score */
-  part (buffer, 4, 0, "car", 300, 0, 100, 100, NAN);    /* invalid */
-  part (buffer, 5, 0, "car", 400, 0, 100, 100, 0.7);    /* over-cap */
+  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8);  /* suppressed */
+  part (buffer, 3, 0, "car", 200, 0, 100, 100, 0.1); /* below-score */
+  part (buffer, 4, 0, "car", 300, 0, 100, 100, NAN); /* invalid */
+  part (buffer, 5, 0, "car", 400, 0, 100, 100, 0.7); /* over-cap */
   part (buffer, 6, 0, "car", 400, 200, 100, 100, 0.75);
   part (buffer, 12, 2, "x", 0, 200, 10, 10, 0.9);
   part (buffer, 13, 3, "y", 0, 200, 10, 10, 0.9);
@@ -90,10 +90,10 @@ test_leaves_no_trace (void)
   GstBuffer *buffer = frame_new (0);
 
   part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
-  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.5);     /* suppressed by 1 */
-  part (buffer, 3, 2, "wheel", 300, 80, 20, 20, 0.8);   /* removed with 2 ... */
-  part (buffer, 4, 0, "wheel", 301, 80, 20, 20, 0.7);   /* ... so this is kept */
-  part (buffer, 5, 0, "wheel", 302, 80, 20, 20, 0.6);   /* and suppresses this */
+  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.5);   /* suppressed by 1 */
+  part (buffer, 3, 2, "wheel", 300, 80, 20, 20, 0.8); /* removed with 2 ... */
+  part (buffer, 4, 0, "wheel", 301, 80, 20, 20, 0.7); /* ... so this is kept */
+  part (buffer, 5, 0, "wheel", 302, 80, 20, 20, 0.6); /* and suppresses this */
   expect ("nmsfilter", gst_buffer_ref (buffer), "1 4");
   expect ("nmsfilter engine=sequential", buffer, "1 4");
 }
@@ -125,7 +125,7 @@ test_saved_by_the_second_pass (void)
   part (buffer, 12, 0, "a", 10, 0, 100, 100, 0.30);
   part (buffer, 13, 12, "b", 0, 0, 100, 100, 0.90);
   part (buffer, 14, 0, "b", 10, 0, 100, 100, 0.80);
-  part (buffer, 15, 0, "b", 55, 0, 100, 100, 0.70);     /* 55/145 with 14, 45/155 with 13 */
+  part (buffer, 15, 0, "b", 55, 0, 100, 100, 0.70); /* 55/145 with 14, 45/155 with 13 */
   part (buffer, 16, 15, "c", 0, 0, 100, 100, 0.85);
   part (buffer, 17, 0, "c", 1, 0, 100, 100, 0.60);
   expect ("nmsfilter iou-threshold=0.35", buffer, "11 14 17");
@@ -145,10 +145,10 @@ test_paradox (void)
     GstHarness *h = harness_new (line);
     GstBuffer *buffer = frame_new (0), *out;
 
-    part (buffer, 1, 4, "a", 0, 0, 100, 100, 0.9);      /* p */
-    part (buffer, 2, 0, "a", 40, 0, 100, 100, 0.8);     /* d: 60/140 with p */
-    part (buffer, 3, 0, "a", 80, 0, 100, 100, 0.7);     /* q: 60/140 with d, 20/180 with p */
-    part (buffer, 4, 0, "a", 120, 0, 100, 100, 0.6);    /* w: 60/140 with q, 20/180 with d */
+    part (buffer, 1, 4, "a", 0, 0, 100, 100, 0.9);   /* p */
+    part (buffer, 2, 0, "a", 40, 0, 100, 100, 0.8);  /* d: 60/140 with p */
+    part (buffer, 3, 0, "a", 80, 0, 100, 100, 0.7);  /* q: 60/140 with d, 20/180 with p */
+    part (buffer, 4, 0, "a", 120, 0, 100, 100, 0.6); /* w: 60/140 with q, 20/180 with d */
     out = through (h, buffer);
     assert_ids (out, "2 4");
     gst_buffer_unref (out);
@@ -163,11 +163,11 @@ test_no_parents (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  part (buffer, 0, 0, "a", 0, 0, 100, 100, 0.9);        /* an id of 0 means no id */
+  part (buffer, 0, 0, "a", 0, 0, 100, 100, 0.9); /* an id of 0 means no id */
   part (buffer, 0, 0, "a", 1, 0, 100, 100, 0.8);
-  part (buffer, 5, 5, "b", 0, 0, 100, 100, 0.7);        /* its own parent */
-  part (buffer, 6, 77, "c", 0, 0, 100, 100, 0.6);       /* an unknown parent */
-  part (buffer, 7, 8, "d", 0, 0, 100, 100, 0.9);        /* parents of each other */
+  part (buffer, 5, 5, "b", 0, 0, 100, 100, 0.7);  /* its own parent */
+  part (buffer, 6, 77, "c", 0, 0, 100, 100, 0.6); /* an unknown parent */
+  part (buffer, 7, 8, "d", 0, 0, 100, 100, 0.9);  /* parents of each other */
   part (buffer, 8, 7, "d", 1, 0, 100, 100, 0.8);
   expect ("nmsfilter", buffer, "0 5 6 7");
 }
@@ -191,9 +191,9 @@ test_not_selected (void)
   GstBuffer *buffer = frame_new (0);
 
   part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
-  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8);     /* suppressed */
-  part (buffer, 3, 2, "wheel", 0, 80, 20, 20, 0.9);     /* not selected, part of 2 */
-  part (buffer, 4, 0, "bus", 0, 0, 100, 100, 0.1);      /* not selected: kept */
+  part (buffer, 2, 0, "car", 10, 0, 100, 100, 0.8); /* suppressed */
+  part (buffer, 3, 2, "wheel", 0, 80, 20, 20, 0.9); /* not selected, part of 2 */
+  part (buffer, 4, 0, "bus", 0, 0, 100, 100, 0.1);  /* not selected: kept */
   part (buffer, 5, 4, "car", 300, 0, 100, 100, 0.9);
   expect ("nmsfilter classes=car score-threshold=0.5", buffer, "1 4 5");
 }
@@ -245,21 +245,17 @@ test_long_chain (void)
   gst_buffer_unref (buffer);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/parents/no-competition", test_no_competition },
+static const TestCase cases[] = { { "/nmsfilter/parents/no-competition", test_no_competition },
   { "/nmsfilter/parents/follows-the-whole", test_follows_the_whole },
   { "/nmsfilter/parents/fate-and-tags", test_fate_and_tags },
   { "/nmsfilter/parents/leaves-no-trace", test_leaves_no_trace },
   { "/nmsfilter/parents/leaves-its-place", test_leaves_its_place },
   { "/nmsfilter/parents/second-pass", test_saved_by_the_second_pass },
-  { "/nmsfilter/parents/paradox", test_paradox },
-  { "/nmsfilter/parents/none", test_no_parents },
+  { "/nmsfilter/parents/paradox", test_paradox }, { "/nmsfilter/parents/none", test_no_parents },
   { "/nmsfilter/parents/ring", test_ring },
   { "/nmsfilter/parents/not-selected", test_not_selected },
   { "/nmsfilter/parents/unscored", test_unscored_parts },
   { "/nmsfilter/parents/unscored-part-of-dropped", test_unscored_part_of_dropped },
-  { "/nmsfilter/parents/long-chain", test_long_chain },
-  { NULL }
-};
+  { "/nmsfilter/parents/long-chain", test_long_chain }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -39,7 +39,8 @@ test_limits (void)
   expect ("nmsfilter max-aspect-ratio=1.9", pairs (), "2 3 5");
   expect ("nmsfilter min-aspect-ratio=0.51", pairs (), "1 4 5");
   expect ("nmsfilter min-width=1 max-width=1000 min-height=1 max-height=1000 min-area=1 "
-      "max-area=9999999 min-aspect-ratio=0.01 max-aspect-ratio=100", pairs (), "1 3 5");
+          "max-area=9999999 min-aspect-ratio=0.01 max-aspect-ratio=100",
+      pairs (), "1 3 5");
 }
 
 /* A box without a width or height has the aspect ratio 0 or infinity; a point has none. */
@@ -66,7 +67,8 @@ test_exact_limits (void)
   for (i = 0; i < 9; i++)
     add_exact (buffer, i + 1, "a", i * 64, i * 48, (i + 1) * 64, (i + 1) * 48, 0.5);
   expect ("nmsfilter min-width=64 max-width=64 min-height=48 max-height=48 min-area=3072 "
-      "max-area=3072", buffer, "1 2 3 4 5 6 7 8 9");
+          "max-area=3072",
+      buffer, "1 2 3 4 5 6 7 8 9");
 }
 
 static void
@@ -74,18 +76,18 @@ test_rotated (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  gst_video_region_of_interest_meta_add_param (add_scored (buffer, 1, "a", 300, 200, 100, 10,
-          0.9), gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, G_PI / 2, NULL));
+  gst_video_region_of_interest_meta_add_param (add_scored (buffer, 1, "a", 300, 200, 100, 10, 0.9),
+      gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, G_PI / 2, NULL));
   /* the sides of the box count, not those of the upright rectangle around it */
   expect ("nmsfilter min-width=100 max-height=10", gst_buffer_ref (buffer), "1");
   expect ("nmsfilter max-width=50", gst_buffer_ref (buffer), "");
   expect ("nmsfilter min-aspect-ratio=10", gst_buffer_ref (buffer), "1");
   /* at an edge the upright rectangle counts, here 345..355 x 155..255 */
   expect ("nmsfilter edge-policy=drop roi=340,155,100,100", gst_buffer_ref (buffer), "");
-  expect ("nmsfilter edge-policy=drop edge-margin=0 roi=344,154,12,102",
-      gst_buffer_ref (buffer), "1");
-  expect ("nmsfilter edge-policy=drop edge-margin=0 roi=344,155,12,102",
-      gst_buffer_ref (buffer), "");
+  expect ("nmsfilter edge-policy=drop edge-margin=0 roi=344,154,12,102", gst_buffer_ref (buffer),
+      "1");
+  expect ("nmsfilter edge-policy=drop edge-margin=0 roi=344,155,12,102", gst_buffer_ref (buffer),
+      "");
   expect ("nmsfilter edge-policy=drop edge-margin=0 roi=344,157,12,98", buffer, "1");
 }
 
@@ -95,10 +97,10 @@ test_class_options (void)
   expect ("nmsfilter min-width=60 class-options=\"o,b=[o,min-width=40]\"", pairs (), "1 3 5");
   expect ("nmsfilter min-width=60 class-options=\"o,b=[o,min-width=0]\"", pairs (), "1 3 5");
   expect ("nmsfilter class-options=\"o,b=[o,max-height=75,min-aspect-ratio=0.1],"
-      "c=[o,min-area=3601]\"", pairs (), "1 4");
+          "c=[o,min-area=3601]\"",
+      pairs (), "1 4");
   expect ("nmsfilter max-width=50 class-options=\"o,a=[o,max=5]\"", pairs (), "3");
-  expect ("nmsfilter class-options=\"o,a=[o,max-width=99,score-threshold=0.85]\"", pairs (),
-      "3 5");
+  expect ("nmsfilter class-options=\"o,a=[o,max-width=99,score-threshold=0.85]\"", pairs (), "3 5");
 }
 
 static void
@@ -128,8 +130,7 @@ test_labels (void)
   expect ("nmsfilter keep-labels=nothing", gst_buffer_ref (buffer), "");
   expect ("nmsfilter keep-labels=\"\" drop-labels=,", gst_buffer_ref (buffer), "1 3 5 6");
   /* boxes with labels that classes does not list pass all rules */
-  expect ("nmsfilter classes=a drop-labels=a,b min-width=1000", gst_buffer_ref (buffer),
-      "3 4 5 6");
+  expect ("nmsfilter classes=a drop-labels=a,b min-width=1000", gst_buffer_ref (buffer), "3 4 5 6");
   /* a dropped label suppresses no other label */
   add_scored (buffer, 7, "d", 0, 0, 100, 50, 0.5);
   expect ("nmsfilter class-agnostic=true drop-labels=a", buffer, "3 5 6 7");
@@ -139,9 +140,9 @@ static void
 test_states_and_stats (void)
 {
   static const gchar *const states[] = { "dropped-label", "too-small", "too-small", "too-large",
-    "wrong-aspect-ratio", "outside-roi", "cut-by-edge", "kept", "invalid"
-  };
-  GstHarness *h = harness_new ("nmsfilter action=tag drop-labels=x min-width=10 min-area=200 "
+    "wrong-aspect-ratio", "outside-roi", "cut-by-edge", "kept", "invalid" };
+  GstHarness *h = harness_new (
+      "nmsfilter action=tag drop-labels=x min-width=10 min-area=200 "
       "max-height=100 max-aspect-ratio=3 roi=100,100,300,300 edge-policy=drop");
   GstBuffer *buffer = frame_new (0), *out;
   guint i;
@@ -182,7 +183,7 @@ test_parents (void)
   out = filtered ("nmsfilter action=tag max-width=150 min-width=10", gst_buffer_ref (buffer));
   assert_tag (out, 1, "too-large");
   assert_tag (out, 2, "too-large");
-  assert_tag (out, 3, "kept");  /* because 2 does not take part */
+  assert_tag (out, 3, "kept"); /* because 2 does not take part */
   assert_tag (out, 4, "kept");
   assert_tag (out, 5, "too-small");
   gst_buffer_unref (out);
@@ -212,7 +213,7 @@ test_takes_part_in_nothing (void)
 
 /* Sends a box of 20 x 20 pixels at x = 200. Returns whether it is kept. */
 static gboolean
-keeps (GstHarness * h)
+keeps (GstHarness *h)
 {
   GstBuffer *buffer = frame_new (0);
   guint left;
@@ -225,7 +226,7 @@ keeps (GstHarness * h)
 }
 
 static void
-set_caps (GstHarness * h, const gchar * text)
+set_caps (GstHarness *h, const gchar *text)
 {
   GstCaps *caps = gst_caps_from_string (text);
 
@@ -382,24 +383,23 @@ typedef struct
 } Random;
 
 static void
-add_random (GstBuffer * buffer, gint id, const Random * r)
+add_random (GstBuffer *buffer, gint id, const Random *r)
 {
   add_scored (buffer, id, r->label, r->x, r->y, r->w, r->h, r->confidence);
 }
 
 static Random
-random_box (GRand * random)
+random_box (GRand *random)
 {
   static const gchar *const labels[] = { "a", "b", "c" };
 
   return (Random) { g_rand_int_range (random, 0, 12) * 30, g_rand_int_range (random, 0, 10) * 30,
     (guint) g_rand_int_range (random, 1, 8) * 20, (guint) g_rand_int_range (random, 1, 8) * 20,
-    labels[g_rand_int_range (random, 0, 3)], g_rand_int_range (random, 0, 50) / 50.0
-  };
+    labels[g_rand_int_range (random, 0, 3)], g_rand_int_range (random, 0, 50) / 50.0 };
 }
 
 static gboolean
-passes (const Random * r)
+passes (const Random *r)
 {
   const gdouble w = r->w, h = r->h, x = r->x + w / 2, y = r->y + h / 2;
 
@@ -412,7 +412,8 @@ passes (const Random * r)
 static void
 test_as_if_absent (void)
 {
-  GstHarness *whole = harness_new ("nmsfilter iou-threshold=0.3 max-detections=9 drop-labels=c "
+  GstHarness *whole = harness_new (
+      "nmsfilter iou-threshold=0.3 max-detections=9 drop-labels=c "
       "min-width=40 max-width=120 max-height=140 min-area=2000 min-aspect-ratio=0.5 "
       "max-aspect-ratio=2 roi=5%,10%,50%,50% class-options=\"o,b=[o,min-area=4000]\"");
   GstHarness *without = harness_new ("nmsfilter iou-threshold=0.3 max-detections=9");
@@ -446,14 +447,12 @@ test_as_if_absent (void)
   gst_harness_teardown (without);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/prefilter/limits", test_limits },
+static const TestCase cases[] = { { "/nmsfilter/prefilter/limits", test_limits },
   { "/nmsfilter/prefilter/empty-boxes", test_empty_boxes },
   { "/nmsfilter/prefilter/exact-limits", test_exact_limits },
   { "/nmsfilter/prefilter/rotated", test_rotated },
   { "/nmsfilter/prefilter/class-options", test_class_options },
-  { "/nmsfilter/prefilter/region", test_region },
-  { "/nmsfilter/prefilter/labels", test_labels },
+  { "/nmsfilter/prefilter/region", test_region }, { "/nmsfilter/prefilter/labels", test_labels },
   { "/nmsfilter/prefilter/states-and-stats", test_states_and_stats },
   { "/nmsfilter/prefilter/parents", test_parents },
   { "/nmsfilter/prefilter/takes-part-in-nothing", test_takes_part_in_nothing },
@@ -462,8 +461,6 @@ static const TestCase cases[] = {
   { "/nmsfilter/prefilter/changes-while-playing", test_changes_while_playing },
   { "/nmsfilter/prefilter/unusable-at-start", test_unusable_at_start },
   { "/nmsfilter/prefilter/unusable-while-playing", test_unusable_while_playing },
-  { "/nmsfilter/prefilter/as-if-absent", test_as_if_absent },
-  { NULL }
-};
+  { "/nmsfilter/prefilter/as-if-absent", test_as_if_absent }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

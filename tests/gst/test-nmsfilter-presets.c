@@ -9,12 +9,12 @@ static const struct
   gfloat iou, score;
   guint most, candidates, neighbors;
 } rows[] = {
-  {"deepstream", 0.3f, 0.2f, 0, 0, 0},
-  {"opencv", 0.4f, 0.5f, 0, 0, 0},
-  {"ssd", 0.45f, 0.01f, 200, 0, 0},
-  {"torchvision", 0.5f, 0.05f, 100, 0, 0},
-  {"ultralytics", 0.7f, 0.25f, 300, 30000, 0},
-  {"viola-jones", 0.3f, -G_MAXFLOAT, 0, 0, 3},
+  { "deepstream", 0.3f, 0.2f, 0, 0, 0 },
+  { "opencv", 0.4f, 0.5f, 0, 0, 0 },
+  { "ssd", 0.45f, 0.01f, 200, 0, 0 },
+  { "torchvision", 0.5f, 0.05f, 100, 0, 0 },
+  { "ultralytics", 0.7f, 0.25f, 300, 30000, 0 },
+  { "viola-jones", 0.3f, -G_MAXFLOAT, 0, 0, 3 },
 };
 
 static void
@@ -30,7 +30,7 @@ test_names (void)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     gchar *comment = NULL;
 
-    g_assert_true (g_strv_contains ((const gchar * const *) names, rows[i].name));
+    g_assert_true (g_strv_contains ((const gchar *const *) names, rows[i].name));
     g_assert_true (gst_preset_get_meta (GST_PRESET (element), rows[i].name, "comment", &comment));
     g_assert_nonnull (comment);
     g_free (comment);
@@ -44,7 +44,8 @@ static void
 test_values (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    GstElement *element = element_new ("nmsfilter iou-threshold=0.123 score-threshold=7 "
+    GstElement *element = element_new (
+        "nmsfilter iou-threshold=0.123 score-threshold=7 "
         "max-detections=9 max-per-class=9 max-candidates=9 min-neighbors=9 class-agnostic=true "
         "inclusive=true missing-score=drop");
     gboolean agnostic, inclusive;
@@ -55,8 +56,8 @@ test_values (void)
     g_assert_true (gst_preset_load_preset (GST_PRESET (element), rows[i].name));
     g_object_get (element, "iou-threshold", &iou, "score-threshold", &score, "max-detections",
         &most, "max-per-class", &per_class, "max-candidates", &candidates, "min-neighbors",
-        &neighbors, "class-agnostic", &agnostic, "inclusive", &inclusive, "missing-score",
-        &missing, NULL);
+        &neighbors, "class-agnostic", &agnostic, "inclusive", &inclusive, "missing-score", &missing,
+        NULL);
     g_assert_cmpfloat (iou, ==, rows[i].iou);
     g_assert_cmpfloat (score, ==, rows[i].score);
     g_assert_cmpuint (most, ==, rows[i].most);
@@ -83,11 +84,8 @@ test_launch_line (void)
   gst_object_unref (element);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/presets/names", test_names },
+static const TestCase cases[] = { { "/nmsfilter/presets/names", test_names },
   { "/nmsfilter/presets/values", test_values },
-  { "/nmsfilter/presets/launch-line", test_launch_line },
-  { NULL }
-};
+  { "/nmsfilter/presets/launch-line", test_launch_line }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -106,13 +106,21 @@ test_enum_numbers (void)
     const gchar *property, *nick;
     gint value;
   } rows[] = {
-    { "method", "hard", 0 }, { "metric", "iou", 0 },
-    { "engine", "auto", 0 }, { "engine", "sequential", 1 }, { "engine", "sorted", 2 },
+    { "method", "hard", 0 },
+    { "metric", "iou", 0 },
+    { "engine", "auto", 0 },
+    { "engine", "sequential", 1 },
+    { "engine", "sorted", 2 },
     { "engine", "spatial", 3 },
-    { "missing-score", "neighbors", 0 }, { "missing-score", "area", 1 },
-    { "missing-score", "order", 2 }, { "missing-score", "drop", 3 },
-    { "action", "remove", 0 }, { "action", "tag", 1 },
-    { "edge-policy", "none", 0 }, { "edge-policy", "lower-rank", 1 }, { "edge-policy", "drop", 2 },
+    { "missing-score", "neighbors", 0 },
+    { "missing-score", "area", 1 },
+    { "missing-score", "order", 2 },
+    { "missing-score", "drop", 3 },
+    { "action", "remove", 0 },
+    { "action", "tag", 1 },
+    { "edge-policy", "none", 0 },
+    { "edge-policy", "lower-rank", 1 },
+    { "edge-policy", "drop", 2 },
   };
   GstElement *element = element_new ("nmsfilter");
   guint i;
@@ -131,8 +139,9 @@ test_enum_numbers (void)
 static void
 expect_out_of_range (void)
 {
-  g_test_expect_message ("GLib-GObject", glib_check_version (2, 80, 0) == NULL
-      ? G_LOG_LEVEL_CRITICAL : G_LOG_LEVEL_WARNING, "*out of range*");
+  g_test_expect_message ("GLib-GObject",
+      glib_check_version (2, 80, 0) == NULL ? G_LOG_LEVEL_CRITICAL : G_LOG_LEVEL_WARNING,
+      "*out of range*");
 }
 
 static void
@@ -143,7 +152,9 @@ test_out_of_range (void)
     const gchar *name;
     gdouble value;
   } rows[] = {
-    { "iou-threshold", 1.5 }, { "iou-threshold", -0.1 }, { "min-width", -1 },
+    { "iou-threshold", 1.5 },
+    { "iou-threshold", -0.1 },
+    { "min-width", -1 },
     { "max-aspect-ratio", -0.1 },
   };
   GstElement *element = element_new ("nmsfilter iou-threshold=0.25");
@@ -169,7 +180,8 @@ test_out_of_range (void)
 static void
 test_round_trip (void)
 {
-  GstElement *element = element_new ("nmsfilter iou-threshold=0.3 score-threshold=-2 "
+  GstElement *element = element_new (
+      "nmsfilter iou-threshold=0.3 score-threshold=-2 "
       "max-detections=4294967295 max-per-class=7 max-candidates=9 class-agnostic=true "
       "inclusive=true "
       "engine=sorted missing-score=area min-neighbors=3 classes=\"person, traffic light\" "
@@ -182,11 +194,11 @@ test_round_trip (void)
   gchar *classes;
   GstStructure *options;
 
-  g_object_get (element, "iou-threshold", &iou, "score-threshold", &score, "max-detections",
-      &max, "max-per-class", &per_class, "max-candidates", &candidates, "class-agnostic",
-      &agnostic, "inclusive", &inclusive, "engine", &engine, "missing-score", &missing,
-      "min-neighbors", &neighbors, "classes", &classes, "action", &action, "post-messages",
-      &post, "interval", &interval, "class-options", &options, NULL);
+  g_object_get (element, "iou-threshold", &iou, "score-threshold", &score, "max-detections", &max,
+      "max-per-class", &per_class, "max-candidates", &candidates, "class-agnostic", &agnostic,
+      "inclusive", &inclusive, "engine", &engine, "missing-score", &missing, "min-neighbors",
+      &neighbors, "classes", &classes, "action", &action, "post-messages", &post, "interval",
+      &interval, "class-options", &options, NULL);
   g_assert_cmpfloat (iou, ==, 0.3f);
   g_assert_cmpfloat (score, ==, -2);
   g_assert_cmpuint (max, ==, G_MAXUINT);
@@ -215,13 +227,13 @@ pair (GstClockTime pts)
   GstBuffer *buffer = frame_new (pts);
 
   add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "b", 20, 0, 100, 100, 0.5);    /* 2/3 */
+  add_scored (buffer, 2, "b", 20, 0, 100, 100, 0.5); /* 2/3 */
   add_scored (buffer, 3, "a", 20, 0, 100, 100, 0.4);
   return buffer;
 }
 
 static void
-expect_now (GstHarness * h, const gchar * ids)
+expect_now (GstHarness *h, const gchar *ids)
 {
   GstBuffer *out = through (h, pair (0));
 
@@ -343,8 +355,7 @@ test_element (void)
 static void
 print_start (void)
 {
-  GstElement *pipeline = gst_parse_launch ("fakesrc num-buffers=1 ! nmsfilter ! fakesink",
-      NULL);
+  GstElement *pipeline = gst_parse_launch ("fakesrc num-buffers=1 ! nmsfilter ! fakesink", NULL);
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessage *message;
   GError *error = NULL;
@@ -366,7 +377,7 @@ print_start (void)
 }
 
 static gchar *
-start_with_isa (const gchar * level)
+start_with_isa (const gchar *level)
 {
   gchar **environment = g_environ_setenv (g_get_environ (), "NMS_ISA", level, TRUE);
   gchar *self = g_file_read_link ("/proc/self/exe", NULL);
@@ -374,8 +385,8 @@ start_with_isa (const gchar * level)
   gchar *output = NULL;
   gint status;
 
-  g_assert_true (g_spawn_sync (NULL, argv, environment, 0, NULL, NULL, &output, NULL, &status,
-          NULL));
+  g_assert_true (
+      g_spawn_sync (NULL, argv, environment, 0, NULL, NULL, &output, NULL, &status, NULL));
   g_assert_cmpint (status, ==, 0);
   g_free (self);
   g_strfreev (environment);
@@ -395,7 +406,7 @@ test_impossible_isa (void)
 
 /* A lock that the element held would block the reading of the property here. */
 static void
-collect_engine (GObject * filter, GParamSpec * pspec, gpointer user_data)
+collect_engine (GObject *filter, GParamSpec *pspec, gpointer user_data)
 {
   gchar *used;
 
@@ -405,7 +416,7 @@ collect_engine (GObject * filter, GParamSpec * pspec, gpointer user_data)
 }
 
 static void
-count_notification (GObject * filter, GParamSpec * pspec, gpointer user_data)
+count_notification (GObject *filter, GParamSpec *pspec, gpointer user_data)
 {
   guint *count = user_data;
 
@@ -415,7 +426,7 @@ count_notification (GObject * filter, GParamSpec * pspec, gpointer user_data)
 }
 
 static void
-push_boxes (GstHarness * h, guint buffers, guint boxes)
+push_boxes (GstHarness *h, guint buffers, guint boxes)
 {
   for (guint i = 0; i < buffers; i++) {
     GstBuffer *buffer = frame_new (0);
@@ -440,7 +451,7 @@ test_notifies_of_engine (void)
   push_boxes (h, 3, 2);
   g_assert_cmpuint (engines->len, ==, 1);
   gst_util_set_object_arg (G_OBJECT (h->element), "engine", "sorted");
-  g_assert_cmpuint (engines->len, ==, 1);       /* no run yet */
+  g_assert_cmpuint (engines->len, ==, 1); /* no run yet */
   push_boxes (h, 3, 2);
   g_assert_cmpuint (engines->len, ==, 2);
   gst_harness_teardown (h);
@@ -466,7 +477,7 @@ test_notifies_of_reset (void)
   g_assert_cmpstr (g_ptr_array_index (engines, 0), ==, "none");
   gst_element_set_state (h->element, GST_STATE_READY);
   gst_element_set_state (h->element, GST_STATE_PAUSED);
-  g_assert_cmpuint (engines->len, ==, 1);       /* it was NULL already */
+  g_assert_cmpuint (engines->len, ==, 1); /* it was NULL already */
   gst_harness_teardown (h);
   g_ptr_array_unref (engines);
 }
@@ -496,8 +507,7 @@ child (const char *argument)
   return 0;
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/properties/defaults", test_defaults },
+static const TestCase cases[] = { { "/nmsfilter/properties/defaults", test_defaults },
   { "/nmsfilter/properties/names-and-flags", test_names_and_flags },
   { "/nmsfilter/properties/enum-numbers", test_enum_numbers },
   { "/nmsfilter/properties/out-of-range", test_out_of_range },
@@ -509,8 +519,6 @@ static const TestCase cases[] = {
   { "/nmsfilter/properties/impossible-isa", test_impossible_isa },
   { "/nmsfilter/properties/notifies-of-engine", test_notifies_of_engine },
   { "/nmsfilter/properties/notifies-of-reset", test_notifies_of_reset },
-  { "/nmsfilter/properties/notifies-of-stats", test_notifies_of_stats },
-  { NULL }
-};
+  { "/nmsfilter/properties/notifies-of-stats", test_notifies_of_stats }, { NULL } };
 
 GST_TEST_PROGRAM (cases, .child = child);

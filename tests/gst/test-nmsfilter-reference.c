@@ -17,10 +17,10 @@ static const gchar *const labels[LABELS] = { "person", "traffic light", "car", "
 
 typedef struct
 {
-  gdouble corners[4];           /* pixels, for the reference */
+  gdouble corners[4]; /* pixels, for the reference */
   gdouble score;
   gboolean scored;
-  gint class_id;                /* 0 to LABELS - 1: a label; from LABELS on: a label id */
+  gint class_id; /* 0 to LABELS - 1: a label; from LABELS on: a label id */
 } Truth;
 
 typedef struct
@@ -29,8 +29,8 @@ typedef struct
   guint max, per_class, candidates, min_neighbors;
   gboolean inclusive, agnostic;
   gint engine, missing;
-  gboolean select;              /* only person and car */
-  gboolean special;             /* options of car */
+  gboolean select;  /* only person and car */
+  gboolean special; /* options of car */
 } Choice;
 
 typedef struct
@@ -44,7 +44,7 @@ typedef struct
 /* ------------------------------------------------------------ a random frame */
 
 static void
-random_box (GRand * random, GstBuffer * buffer, guint i, gint unscored_percent, Truth * truth)
+random_box (GRand *random, GstBuffer *buffer, guint i, gint unscored_percent, Truth *truth)
 {
   gint label = g_rand_int_range (random, 0, LABELS);
   gint x = g_rand_int_range (random, -30, 30) + 200 * g_rand_int_range (random, 0, 3);
@@ -72,7 +72,7 @@ random_box (GRand * random, GstBuffer * buffer, guint i, gint unscored_percent, 
   if (truth->scored) {
     /* few values, so that scores are equal; sometimes no score */
     truth->score = g_rand_int_range (random, 0, 30) ? g_rand_int_range (random, -5, 20) / 20.0
-        : NAN;
+                                                    : NAN;
     gst_structure_set (detection, "confidence", G_TYPE_DOUBLE, truth->score, NULL);
   }
   if (g_rand_boolean (random)) {
@@ -86,7 +86,7 @@ random_box (GRand * random, GstBuffer * buffer, guint i, gint unscored_percent, 
 }
 
 static void
-random_choice (GRand * random, Choice * choice)
+random_choice (GRand *random, Choice *choice)
 {
   static const gfloat ious[] = { 0.f, 0.1f, 0.3f, 0.5f, 0.7f, 1.f };
 
@@ -105,15 +105,15 @@ random_choice (GRand * random, Choice * choice)
 }
 
 static void
-apply (GstElement * element, const Choice * choice)
+apply (GstElement *element, const Choice *choice)
 {
   g_object_set (element, "iou-threshold", choice->iou, "score-threshold", choice->score,
       "max-detections", choice->max, "max-per-class", choice->per_class, "max-candidates",
       choice->candidates, "min-neighbors", choice->min_neighbors, "inclusive", choice->inclusive,
       "class-agnostic", choice->agnostic, "engine", choice->engine, "missing-score",
       choice->missing, "classes", choice->select ? "person,car" : NULL, NULL);
-  gst_util_set_object_arg (G_OBJECT (element), "class-options", choice->special ?
-      "o,car=[o,iou-threshold=0.4,score-threshold=0.6,max=2]" : "o");
+  gst_util_set_object_arg (G_OBJECT (element), "class-options",
+      choice->special ? "o,car=[o,iou-threshold=0.4,score-threshold=0.6,max=2]" : "o");
 }
 
 /* -------------------------------------------------------- what must come out */
@@ -128,8 +128,7 @@ typedef struct
 } Columns;
 
 static void
-columns_fill (Columns * c, const Truth * truth, const guint32 * which, guint count,
-    gboolean scores)
+columns_fill (Columns *c, const Truth *truth, const guint32 *which, guint count, gboolean scores)
 {
   guint k, j;
 
@@ -153,7 +152,7 @@ columns_fill (Columns * c, const Truth * truth, const guint32 * which, guint cou
 }
 
 static void
-columns_clear (Columns * c)
+columns_clear (Columns *c)
 {
   g_free (c->rows);
   g_free (c->score);
@@ -177,26 +176,25 @@ compare_ranks (const void *a, const void *b)
 }
 
 static void
-say (gchar ** expected, guint i, const gchar * state)
+say (gchar **expected, guint i, const gchar *state)
 {
   g_free (expected[i]);
   expected[i] = g_strdup (state);
 }
 
 static void
-say_outcomes (gchar ** expected, const Columns * c, const nms_options * options,
-    const guint32 * which)
+say_outcomes (gchar **expected, const Columns *c, const nms_options *options, const guint32 *which)
 {
-  static const gchar *const names[] = { "kept", "suppressed", "over-cap", "below-score",
-    "invalid", "not-candidate"
-  };
+  static const gchar *const names[] = { "kept", "suppressed", "over-cap", "below-score", "invalid",
+    "not-candidate" };
   RefResult result;
   gsize k;
 
   ref_run (&c->boxes, options, &result);
   for (k = 0; k < result.count; k++) {
     g_free (expected[which[k]]);
-    expected[which[k]] = result.suppressed_by[k] < 0 ? g_strdup (names[result.outcome[k]])
+    expected[which[k]] = result.suppressed_by[k] < 0
+        ? g_strdup (names[result.outcome[k]])
         : g_strdup_printf ("%s:%u", names[result.outcome[k]], which[result.suppressed_by[k]]);
   }
   ref_result_clear (&result);
@@ -205,8 +203,8 @@ say_outcomes (gchar ** expected, const Columns * c, const nms_options * options,
 /* Sorts boxes of which some have no score. Sets the state of those that are removed for
  * another reason than overlap. Returns how many are left. */
 static guint
-put_in_order (const Truth * truth, const Choice * choice, const nms_options * options,
-    guint32 * which, guint count, gchar ** expected)
+put_in_order (const Truth *truth, const Choice *choice, const nms_options *options, guint32 *which,
+    guint count, gchar **expected)
 {
   guint32 *neighbors = g_new0 (guint32, count + 1);
   Rank *ranks = g_new0 (Rank, count + 1);
@@ -237,8 +235,10 @@ put_in_order (const Truth * truth, const Choice * choice, const nms_options * op
         say (expected, which[k], "too-few-neighbors");
         continue;
       }
-      value = choice->missing == 0 ? neighbors[k] : choice->missing == 2 ? -(gdouble) which[k] :
-          fabs (t->corners[2] - t->corners[0]) * fabs (t->corners[3] - t->corners[1]);
+      value = choice->missing == 0 ? neighbors[k]
+          : choice->missing == 2
+          ? -(gdouble) which[k]
+          : fabs (t->corners[2] - t->corners[0]) * fabs (t->corners[3] - t->corners[1]);
     }
     ranks[left++] = (Rank) { which[k], t->scored ? (gfloat) value : value, !t->scored, t };
   }
@@ -251,18 +251,22 @@ put_in_order (const Truth * truth, const Choice * choice, const nms_options * op
 }
 
 static void
-expect_states (const Truth * truth, guint count, const Choice * choice, gchar ** expected)
+expect_states (const Truth *truth, guint count, const Choice *choice, gchar **expected)
 {
-  nms_class_options special = { .size = sizeof special, .class_id = 2,
+  nms_class_options special = { .size = sizeof special,
+    .class_id = 2,
     .set = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_SCORE_THRESHOLD | NMS_CLASS_MAX_DETECTIONS,
-    .iou_threshold = 0.4f, .score_threshold = 0.6f, .max_detections = 2
-  };
-  nms_options options = { .size = sizeof options, .iou_threshold = choice->iou,
+    .iou_threshold = 0.4f,
+    .score_threshold = 0.6f,
+    .max_detections = 2 };
+  nms_options options = { .size = sizeof options,
+    .iou_threshold = choice->iou,
     .score_threshold = choice->score == -G_MAXFLOAT ? -INFINITY : choice->score,
-    .max_detections = choice->max, .max_per_class = choice->per_class,
-    .inclusive = choice->inclusive != 0, .class_agnostic = choice->agnostic != 0,
-    .outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY
-  };
+    .max_detections = choice->max,
+    .max_per_class = choice->per_class,
+    .inclusive = choice->inclusive != 0,
+    .class_agnostic = choice->agnostic != 0,
+    .outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY };
   guint32 *which = g_new (guint32, count + 1);
   gboolean unscored = FALSE;
   guint i, left = 0;
@@ -326,11 +330,11 @@ compare_frames (guint32 seed, guint frames, gint unscored_percent)
 
       if (g_strcmp0 (tag, expected[i]) != 0)
         g_error ("seed %u frame %u box %u of %u is %s, not %s (iou %g score %g max %u per class "
-            "%u candidates %u inclusive %d agnostic %d engine %d missing %d min neighbors %u "
-            "select %d special %d)", seed, frame, i, count, tag, expected[i], choice.iou,
-            choice.score, choice.max, choice.per_class, choice.candidates, choice.inclusive,
-            choice.agnostic, choice.engine, choice.missing, choice.min_neighbors, choice.select,
-            choice.special);
+                 "%u candidates %u inclusive %d agnostic %d engine %d missing %d min neighbors %u "
+                 "select %d special %d)",
+            seed, frame, i, count, tag, expected[i], choice.iou, choice.score, choice.max,
+            choice.per_class, choice.candidates, choice.inclusive, choice.agnostic, choice.engine,
+            choice.missing, choice.min_neighbors, choice.select, choice.special);
       if (*tag == '\0' || g_str_equal (tag, "kept"))
         g_string_append_printf (left, "%s%u", left->len ? " " : "", i + 1);
       g_free (tag);
@@ -367,11 +371,8 @@ test_mixed (void)
   compare_frames (4, 200, 3);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/reference/scored", test_scored },
-  { "/nmsfilter/reference/unscored", test_unscored },
-  { "/nmsfilter/reference/mixed", test_mixed },
-  { NULL }
-};
+static const TestCase cases[] = { { "/nmsfilter/reference/scored", test_scored },
+  { "/nmsfilter/reference/unscored", test_unscored }, { "/nmsfilter/reference/mixed", test_mixed },
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);

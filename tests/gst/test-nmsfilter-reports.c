@@ -14,7 +14,7 @@ pair (GstClockTime pts)
 }
 
 static guint64
-number (const GstStructure * structure, const gchar * name)
+number (const GstStructure *structure, const gchar *name)
 {
   guint64 value = 0;
 
@@ -25,7 +25,7 @@ number (const GstStructure * structure, const gchar * name)
 
 /* Removes all messages from the bus. Returns how many are called "nmsfilter". */
 static guint
-count_reports (GstBus * bus)
+count_reports (GstBus *bus)
 {
   GstMessage *message;
   guint count = 0;
@@ -39,7 +39,7 @@ count_reports (GstBus * bus)
 }
 
 static void
-push_seconds (GstHarness * h, guint from_tenth, guint tenths)
+push_seconds (GstHarness *h, guint from_tenth, guint tenths)
 {
   guint i;
 
@@ -65,8 +65,7 @@ test_fields (void)
   static const gchar *const counts[] = { "boxes-in", "boxes-out", "suppressed", "below-score",
     "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid", "too-small",
     "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-label", "cut-by-edge",
-    "not-selected", "unscored", "lower-ranked", "time"
-  };
+    "not-selected", "unscored", "lower-ranked", "time" };
   GstHarness *h = harness_new ("nmsfilter post-messages=true");
   GstBus *bus = harness_bus (h);
   const GstStructure *report;
@@ -75,7 +74,7 @@ test_fields (void)
   guint i;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = 5 * GST_SECOND;       /* running time is PTS - 5 s, stream time PTS - 3 s */
+  segment.start = 5 * GST_SECOND; /* running time is PTS - 5 s, stream time PTS - 3 s */
   segment.time = 2 * GST_SECOND;
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   push_seconds (h, 50, 10);
@@ -255,14 +254,14 @@ test_jumps (void)
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
   push_seconds (h, 0, 5);
-  push_seconds (h, 36000, 10);  /* an hour forward, without a new segment */
+  push_seconds (h, 36000, 10); /* an hour forward, without a new segment */
   g_assert_cmpuint (count_reports (bus), <=, 2);
-  push_seconds (h, 5, 11);      /* and back */
+  push_seconds (h, 5, 11); /* and back */
   i = count_reports (bus);
   g_assert_cmpuint (i, >=, 1);
   g_assert_cmpuint (i, <=, 2);
 
-  for (i = 0; i < 3; i++) {     /* seeks back to the start */
+  for (i = 0; i < 3; i++) { /* seeks back to the start */
     gst_harness_push_event (h, gst_event_new_flush_start ());
     gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
     gst_harness_push_event (h, gst_event_new_segment (&segment));
@@ -295,8 +294,10 @@ test_without_timestamps (void)
 static void
 test_in_a_pipeline (void)
 {
-  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=25 ! "
-      "video/x-raw,framerate=10/1 ! nmsfilter post-messages=true ! fakesink", NULL);
+  GstElement *pipeline =
+      gst_parse_launch ("videotestsrc num-buffers=25 ! "
+                        "video/x-raw,framerate=10/1 ! nmsfilter post-messages=true ! fakesink",
+          NULL);
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessage *message;
   guint reports = 0;
@@ -312,7 +313,7 @@ test_in_a_pipeline (void)
     if (end)
       break;
   }
-  g_assert_cmpuint (reports, ==, 3);    /* at 1 s, 2 s and the end */
+  g_assert_cmpuint (reports, ==, 3); /* at 1 s, 2 s and the end */
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (bus);
   gst_object_unref (pipeline);
@@ -320,7 +321,7 @@ test_in_a_pipeline (void)
 
 /* A pipeline with a converter between the detector and the filter. */
 static GstPadProbeReturn
-attach_late (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+attach_late (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
 
@@ -338,7 +339,7 @@ test_stats_reset (void)
   gst_buffer_unref (through (h, pair (0)));
   g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);
   gst_element_set_state (h->element, GST_STATE_READY);
-  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);     /* unread */
+  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1); /* unread */
   gst_element_set_state (h->element, GST_STATE_PAUSED);
   g_assert_cmpuint (stat_of (h->element, "frames"), ==, 0);
   g_assert_cmpuint (stat_of (h->element, "time"), ==, 0);
@@ -350,9 +351,11 @@ test_stats_reset (void)
 static void
 test_converter_upstream (void)
 {
-  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=5 ! "
-      "video/x-raw,format=RGB,width=320,height=240 ! identity name=detector ! "
-      "videoconvert ! video/x-raw,format=I420 ! nmsfilter name=n ! fakesink", NULL);
+  GstElement *pipeline =
+      gst_parse_launch ("videotestsrc num-buffers=5 ! "
+                        "video/x-raw,format=RGB,width=320,height=240 ! identity name=detector ! "
+                        "videoconvert ! video/x-raw,format=I420 ! nmsfilter name=n ! fakesink",
+          NULL);
   GstElement *detector = gst_bin_get_by_name (GST_BIN (pipeline), "detector");
   GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   GstPad *pad = gst_element_get_static_pad (detector, "src");
@@ -378,10 +381,8 @@ test_converter_upstream (void)
   gst_object_unref (pipeline);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/reports/off-by-default", test_off_by_default },
-  { "/nmsfilter/reports/fields", test_fields },
-  { "/nmsfilter/reports/interval", test_interval },
+static const TestCase cases[] = { { "/nmsfilter/reports/off-by-default", test_off_by_default },
+  { "/nmsfilter/reports/fields", test_fields }, { "/nmsfilter/reports/interval", test_interval },
   { "/nmsfilter/reports/end-of-stream", test_end_of_stream },
   { "/nmsfilter/reports/end-after-interval", test_end_after_interval },
   { "/nmsfilter/reports/outside-segment", test_outside_segment },
@@ -391,8 +392,6 @@ static const TestCase cases[] = {
   { "/nmsfilter/reports/without-timestamps", test_without_timestamps },
   { "/nmsfilter/reports/in-a-pipeline", test_in_a_pipeline },
   { "/nmsfilter/reports/stats-reset", test_stats_reset },
-  { "/nmsfilter/reports/converter-upstream", test_converter_upstream },
-  { NULL }
-};
+  { "/nmsfilter/reports/converter-upstream", test_converter_upstream }, { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "videotestsrc");

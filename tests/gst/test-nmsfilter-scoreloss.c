@@ -10,7 +10,7 @@
 #include "textfiles.h"
 
 static GstBuffer *
-scored (const gchar * label)
+scored (const gchar *label)
 {
   GstBuffer *buffer = frame_new (0);
 
@@ -19,7 +19,7 @@ scored (const gchar * label)
 }
 
 static GstBuffer *
-unscored (const gchar * label)
+unscored (const gchar *label)
 {
   GstBuffer *buffer = frame_new (0);
 
@@ -28,14 +28,14 @@ unscored (const gchar * label)
 }
 
 static void
-push (GstHarness * h, GstBuffer * buffer)
+push (GstHarness *h, GstBuffer *buffer)
 {
   gst_buffer_unref (through (h, buffer));
 }
 
 /* Fails unless the bus has exactly one warning, which contains `word`. */
 static void
-expect_warning (GstBus * bus, const gchar * word)
+expect_warning (GstBus *bus, const gchar *word)
 {
   GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   gchar *text;
@@ -49,8 +49,7 @@ expect_warning (GstBus * bus, const gchar * word)
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
 }
 
-#define expect_no_warning(bus)                                                 \
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0)
+#define expect_no_warning(bus) g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0)
 
 /* ---------------------------------------------------------------- when it comes */
 
@@ -66,13 +65,13 @@ test_global_threshold (void)
   expect_no_warning (bus);
   push (h, unscored ("a"));
   expect_warning (bus, "score threshold does not apply");
-  for (i = 0; i < 3; i++)       /* once a stream */
+  for (i = 0; i < 3; i++) /* once a stream */
     push (h, unscored ("a"));
   expect_no_warning (bus);
   g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
   push (h, unscored ("a"));
   expect_warning (bus, "nmsfilter before videoconvert");
-  for (i = 0; i < 3; i++) {     /* streams interleaved as funnel does it */
+  for (i = 0; i < 3; i++) { /* streams interleaved as funnel does it */
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("third")));
     push (h, scored ("a"));
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
@@ -108,7 +107,7 @@ test_class_threshold (void)
   push (h, unscored ("a"));
   push (h, unscored ("c"));
   g_object_set (h->element, "classes", "a", NULL);
-  push (h, unscored ("b"));     /* passes with any confidence */
+  push (h, unscored ("b")); /* passes with any confidence */
   g_object_set (h->element, "classes", NULL, NULL);
   expect_no_warning (bus);
   push (h, unscored ("b"));
@@ -126,7 +125,7 @@ test_partly_scored (void)
   guint i;
 
   add_region (buffer, 3, "a", 300, 0, 100, 100);
-  for (i = 0; i < 3; i++)       /* no warning without a threshold */
+  for (i = 0; i < 3; i++) /* no warning without a threshold */
     push (h, gst_buffer_ref (buffer));
   expect_no_warning (bus);
   g_object_set (h->element, "score-threshold", 0.5, NULL);
@@ -145,14 +144,14 @@ test_lost_scores (void)
   guint round;
 
   for (round = 0; round < 2; round++) {
-    push (h, unscored ("a"));   /* no box had a confidence so far */
+    push (h, unscored ("a")); /* no box had a confidence so far */
     push (h, frame_new (0));
     push (h, scored ("a"));
     push (h, frame_new (0));
     expect_no_warning (bus);
     push (h, unscored ("a"));
     expect_warning (bus, "earlier boxes of this stream had one");
-    push (h, scored ("a"));     /* once for each stream */
+    push (h, scored ("a")); /* once for each stream */
     push (h, unscored ("a"));
     expect_no_warning (bus);
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
@@ -165,7 +164,7 @@ test_lost_scores (void)
 /* ------------------------------------------------------------ which one it names */
 
 static GstPadProbeReturn
-attach (GstPad * pad, GstPadProbeInfo * info, gpointer with_score)
+attach (GstPad *pad, GstPadProbeInfo *info, gpointer with_score)
 {
   GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
 
@@ -181,7 +180,7 @@ attach (GstPad * pad, GstPadProbeInfo * info, gpointer with_score)
  * attaches a box to each of its buffers. Returns the texts of the warnings of nmsfilter,
  * one on each line. */
 static gchar *
-warnings_of (GstElement * pipeline, gboolean with_score)
+warnings_of (GstElement *pipeline, gboolean with_score)
 {
   GstElement *detector = gst_bin_get_by_name (GST_BIN (pipeline), "detector");
   GstBus *bus = gst_element_get_bus (pipeline);
@@ -192,8 +191,7 @@ warnings_of (GstElement * pipeline, gboolean with_score)
   if (detector) {
     GstPad *pad = gst_element_get_static_pad (detector, "src");
 
-    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, attach, GINT_TO_POINTER (with_score),
-        NULL);
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, attach, GINT_TO_POINTER (with_score), NULL);
     gst_object_unref (pad);
     gst_object_unref (detector);
   }
@@ -220,7 +218,7 @@ warnings_of (GstElement * pipeline, gboolean with_score)
 
 /* Fails unless the only warning contains `expected`; with NULL there must be none. */
 static void
-check (GstElement * pipeline, gboolean with_score, const gchar * expected)
+check (GstElement *pipeline, gboolean with_score, const gchar *expected)
 {
   gchar *texts = warnings_of (pipeline, with_score);
 
@@ -234,7 +232,8 @@ check (GstElement * pipeline, gboolean with_score, const gchar * expected)
   g_free (texts);
 }
 
-#define SOURCE "videotestsrc name=detector num-buffers=3 ! "                   \
+#define SOURCE \
+  "videotestsrc name=detector num-buffers=3 ! " \
   "video/x-raw,format=RGB,width=320,height=240 ! "
 #define FILTER "nmsfilter score-threshold=0.6 ! fakesink"
 
@@ -247,24 +246,27 @@ test_named (void)
     gboolean with_score;
     const gchar *expected;
   } cases[] = {
-    {SOURCE FILTER, TRUE, NULL},
-    {SOURCE FILTER, FALSE, "They come from detector (videotestsrc)"},
-    {SOURCE "videoconvert name=c ! video/x-raw,format=I420 ! " FILTER, FALSE,
-        "c (videoconvert) probably dropped it"},
-    {SOURCE "videoscale name=s ! video/x-raw,width=160,height=120 ! queue ! tee ! identity ! "
-          "queue ! " FILTER, FALSE, "s (videoscale) probably dropped it"},
-    {SOURCE "videoconvert name=far ! video/x-raw,format=I420 ! "
-          "videoscale name=near ! video/x-raw,width=160,height=120 ! nmsfilter ! queue ! "
-          FILTER, FALSE, "near (videoscale) probably dropped it"},
+    { SOURCE FILTER, TRUE, NULL },
+    { SOURCE FILTER, FALSE, "They come from detector (videotestsrc)" },
+    { SOURCE "videoconvert name=c ! video/x-raw,format=I420 ! " FILTER, FALSE,
+        "c (videoconvert) probably dropped it" },
+    { SOURCE "videoscale name=s ! video/x-raw,width=160,height=120 ! queue ! tee ! identity ! "
+             "queue ! " FILTER,
+        FALSE, "s (videoscale) probably dropped it" },
+    { SOURCE
+        "videoconvert name=far ! video/x-raw,format=I420 ! "
+        "videoscale name=near ! video/x-raw,width=160,height=120 ! nmsfilter ! queue ! " FILTER,
+        FALSE, "near (videoscale) probably dropped it" },
     /* a converter in passthrough keeps all metadata */
-    {SOURCE "videoconvert name=far ! video/x-raw,format=I420 ! videoscale ! " FILTER, FALSE,
-        "far (videoconvert) probably dropped it"},
-    {SOURCE "videoconvert ! " FILTER, TRUE, NULL},
-    {SOURCE "videoconvert ! " FILTER, FALSE, "They come from detector (videotestsrc)"},
+    { SOURCE "videoconvert name=far ! video/x-raw,format=I420 ! videoscale ! " FILTER, FALSE,
+        "far (videoconvert) probably dropped it" },
+    { SOURCE "videoconvert ! " FILTER, TRUE, NULL },
+    { SOURCE "videoconvert ! " FILTER, FALSE, "They come from detector (videotestsrc)" },
     /* one input, and one of several inputs */
-    {SOURCE "input-selector ! " FILTER, FALSE, "They come from detector (videotestsrc)"},
-    {SOURCE "funnel name=f ! " FILTER " videotestsrc num-buffers=3 ! "
-          "video/x-raw,format=RGB,width=320,height=240 ! f.", FALSE, "They come from f (funnel)"},
+    { SOURCE "input-selector ! " FILTER, FALSE, "They come from detector (videotestsrc)" },
+    { SOURCE "funnel name=f ! " FILTER " videotestsrc num-buffers=3 ! "
+             "video/x-raw,format=RGB,width=320,height=240 ! f.",
+        FALSE, "They come from f (funnel)" },
   };
   guint i;
 
@@ -285,9 +287,12 @@ test_cropped (void)
     g_test_skip ("there is no videocrop");
     return;
   }
-  check (gst_parse_launch ("videotestsrc num-buffers=3 ! video/x-raw,format=RGB,width=320,"
-          "height=240 ! videocrop name=detector left=8 ! boxtransform left=8 ! " FILTER, NULL),
-      FALSE, "detector (videocrop) probably dropped it: put nmsfilter before that element, or "
+  check (gst_parse_launch (
+             "videotestsrc num-buffers=3 ! video/x-raw,format=RGB,width=320,"
+             "height=240 ! videocrop name=detector left=8 ! boxtransform left=8 ! " FILTER,
+             NULL),
+      FALSE,
+      "detector (videocrop) probably dropped it: put nmsfilter before that element, or "
       "send the boxes around it and move them with boxtransform (docs/geometry.md).");
 }
 
@@ -300,7 +305,8 @@ test_bins (void)
   guint i;
 
   parts[0] = gst_parse_bin_from_description (SOURCE "videoconvert name=c ! "
-      "capsfilter caps=video/x-raw,format=I420", TRUE, NULL);
+                                                    "capsfilter caps=video/x-raw,format=I420",
+      TRUE, NULL);
   parts[1] = gst_parse_bin_from_description ("queue", TRUE, NULL);
   parts[2] = gst_parse_bin_from_description ("nmsfilter score-threshold=0.6 ! fakesink", TRUE,
       NULL);
@@ -340,14 +346,17 @@ test_replayed (void)
   {
     const gchar *lines, *elements, *expected;
   } cases[] = {
-    {lines, "boxreplay name=r location=%s ! ", NULL},
+    { lines, "boxreplay name=r location=%s ! ", NULL },
     /* regions only, because videoconvert copies GstAnalytics metadata from GStreamer
      * 1.26 on */
-    {lines, "boxreplay name=r meta=roi location=%s ! videoconvert name=c ! "
-          "video/x-raw,format=I420 ! ", "c (videoconvert) probably dropped it"},
-    {unscored_lines, "videoconvert name=c ! video/x-raw,format=I420 ! "
-          "boxreplay name=r location=%s ! ",
-        "They come from r (boxreplay)"},
+    { lines,
+        "boxreplay name=r meta=roi location=%s ! videoconvert name=c ! "
+        "video/x-raw,format=I420 ! ",
+        "c (videoconvert) probably dropped it" },
+    { unscored_lines,
+        "videoconvert name=c ! video/x-raw,format=I420 ! "
+        "boxreplay name=r location=%s ! ",
+        "They come from r (boxreplay)" },
   };
   guint i;
 
@@ -359,7 +368,8 @@ test_replayed (void)
     gchar *path = text_file_new ("boxes.jsonl", cases[i].lines, -1);
     gchar *elements = g_strdup_printf (cases[i].elements, path);
     gchar *line = g_strconcat ("videotestsrc num-buffers=3 ! "
-        "video/x-raw,format=RGB,width=320,height=240 ! ", elements, FILTER, NULL);
+                               "video/x-raw,format=RGB,width=320,height=240 ! ",
+        elements, FILTER, NULL);
     GError *error = NULL;
     GstElement *pipeline = gst_parse_launch (line, &error);
 
@@ -371,17 +381,14 @@ test_replayed (void)
   }
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/scoreloss/global-threshold", test_global_threshold },
+static const TestCase cases[] = { { "/nmsfilter/scoreloss/global-threshold",
+                                      test_global_threshold },
   { "/nmsfilter/scoreloss/thresholds", test_thresholds },
   { "/nmsfilter/scoreloss/class-threshold", test_class_threshold },
   { "/nmsfilter/scoreloss/partly-scored", test_partly_scored },
   { "/nmsfilter/scoreloss/lost-scores", test_lost_scores },
-  { "/nmsfilter/scoreloss/named", test_named },
-  { "/nmsfilter/scoreloss/cropped", test_cropped },
-  { "/nmsfilter/scoreloss/bins", test_bins },
-  { "/nmsfilter/scoreloss/replayed", test_replayed },
-  { NULL }
-};
+  { "/nmsfilter/scoreloss/named", test_named }, { "/nmsfilter/scoreloss/cropped", test_cropped },
+  { "/nmsfilter/scoreloss/bins", test_bins }, { "/nmsfilter/scoreloss/replayed", test_replayed },
+  { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "videotestsrc videoconvert");

@@ -9,7 +9,7 @@
 /* Adds a box at x of one of two rows, of this branch (NULL: of none). Boxes of a row overlap if
  * they are at most 30 pixels apart. */
 static void
-add_of (GstBuffer * buffer, gint id, const gchar * source, gint x, gint row, gdouble confidence)
+add_of (GstBuffer *buffer, gint id, const gchar *source, gint x, gint row, gdouble confidence)
 {
   GstVideoRegionOfInterestMeta *roi = add_scored (buffer, id, "a", x, row * 200, 100, 100,
       confidence);
@@ -20,7 +20,7 @@ add_of (GstBuffer * buffer, gint id, const gchar * source, gint x, gint row, gdo
 }
 
 static void
-mark_cut (GstBuffer * buffer, gint id)
+mark_cut (GstBuffer *buffer, gint id)
 {
   GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, id);
   GstStructure *source = gst_video_region_of_interest_meta_get_param (roi, "source");
@@ -129,9 +129,10 @@ test_cut (void)
   mark_cut (buffer, 6);
   out = through (h, gst_buffer_ref (buffer));
   assert_ids (out, "1 2 6");
-  gst_structure_get_double (gst_video_region_of_interest_meta_get_param
-      (gst_buffer_get_video_region_of_interest_meta_id (out, 6), "detection"), "confidence",
-      &confidence);
+  gst_structure_get_double (gst_video_region_of_interest_meta_get_param (
+                                gst_buffer_get_video_region_of_interest_meta_id (out, 6),
+                                "detection"),
+      "confidence", &confidence);
   g_assert_cmpfloat (confidence, ==, 0.4);
   g_assert_cmpuint (stat_of (h->element, "lower-ranked"), ==, 2);
   gst_buffer_unref (out);
@@ -194,14 +195,9 @@ test_refusals (void)
   }
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/sources/priorities", test_priorities },
-  { "/nmsfilter/sources/ties", test_ties },
-  { "/nmsfilter/sources/unscored", test_unscored },
-  { "/nmsfilter/sources/thresholds", test_thresholds },
-  { "/nmsfilter/sources/cut", test_cut },
-  { "/nmsfilter/sources/refusals", test_refusals },
-  { NULL }
-};
+static const TestCase cases[] = { { "/nmsfilter/sources/priorities", test_priorities },
+  { "/nmsfilter/sources/ties", test_ties }, { "/nmsfilter/sources/unscored", test_unscored },
+  { "/nmsfilter/sources/thresholds", test_thresholds }, { "/nmsfilter/sources/cut", test_cut },
+  { "/nmsfilter/sources/refusals", test_refusals }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -98,7 +98,7 @@ mixed (void)
   GstBuffer *buffer = frame_new (0);
 
   add_region (buffer, 1, "a", 0, 0, 100, 100);
-  add_scored (buffer, 2, "a", 10, 0, 100, 100, -5.0);   /* before 1 with any score */
+  add_scored (buffer, 2, "a", 10, 0, 100, 100, -5.0); /* before 1 with any score */
   add_region (buffer, 3, "a", 200, 0, 100, 100);
   add_region (buffer, 4, "b", 200, 0, 100, 100);
   add_scored (buffer, 5, "a", 400, 0, 100, 100, 0.5);
@@ -112,8 +112,8 @@ test_mixed (void)
 {
   expect ("nmsfilter", mixed (), "2 3 4 7");
   expect ("nmsfilter score-threshold=0.1", mixed (), "1 3 4 7");
-  expect ("nmsfilter score-threshold=0.1 class-options=\"o,a=[o,score-threshold=-9]\"",
-      mixed (), "2 3 4 7");
+  expect ("nmsfilter score-threshold=0.1 class-options=\"o,a=[o,score-threshold=-9]\"", mixed (),
+      "2 3 4 7");
   expect ("nmsfilter max-detections=2", mixed (), "2 7");
   expect ("nmsfilter max-detections=3 missing-score=order", mixed (), "2 3 7");
   expect ("nmsfilter missing-score=drop", mixed (), "2 7");
@@ -172,8 +172,7 @@ static void
 test_huge_frames (void)
 {
   static const gchar *const lines[] = { "nmsfilter", "nmsfilter min-neighbors=1",
-    "nmsfilter missing-score=area", "nmsfilter missing-score=drop"
-  };
+    "nmsfilter missing-score=area", "nmsfilter missing-score=drop" };
   guint k, i;
 
   for (k = 0; k < G_N_ELEMENTS (lines); k++) {
@@ -193,8 +192,8 @@ test_huge_frames (void)
     g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 100001);
     g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, count_on (out));
     g_assert_cmpuint (stat_of (h->element, "boxes-out") + stat_of (h->element, "suppressed")
-        + stat_of (h->element, "no-score") + stat_of (h->element, "too-few-neighbors"), ==,
-        100001);
+            + stat_of (h->element, "no-score") + stat_of (h->element, "too-few-neighbors"),
+        ==, 100001);
     gst_buffer_unref (out);
     g_rand_free (random);
     gst_harness_teardown (h);
@@ -212,13 +211,12 @@ test_huge_frame_of_equal_boxes (void)
   for (i = 0; i <= 100000; i++)
     add_region (buffer, i, "a", 10 + i % 3, 10, 50, 50);
   out = through (h, buffer);
-  assert_ids (out, "0");        /* equal numbers of neighbors: x gives the order */
+  assert_ids (out, "0"); /* equal numbers of neighbors: x gives the order */
   gst_buffer_unref (out);
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/unscored/ranks", test_ranks },
+static const TestCase cases[] = { { "/nmsfilter/unscored/ranks", test_ranks },
   { "/nmsfilter/unscored/min-neighbors", test_min_neighbors },
   { "/nmsfilter/unscored/caps-and-thresholds", test_caps_and_thresholds },
   { "/nmsfilter/unscored/order-does-not-matter", test_order_does_not_matter },
@@ -227,8 +225,6 @@ static const TestCase cases[] = {
   { "/nmsfilter/unscored/no-score-is-written", test_no_score_is_written },
   { "/nmsfilter/unscored/counts", test_counts },
   { "/nmsfilter/unscored/huge-frames", test_huge_frames },
-  { "/nmsfilter/unscored/huge-frame-of-equal-boxes", test_huge_frame_of_equal_boxes },
-  { NULL }
-};
+  { "/nmsfilter/unscored/huge-frame-of-equal-boxes", test_huge_frame_of_equal_boxes }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

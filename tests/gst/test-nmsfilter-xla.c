@@ -10,13 +10,13 @@
 #include <string.h>
 
 static gchar *
-plugin (const gchar * kind)
+plugin (const gchar *kind)
 {
   return g_strdup_printf ("%s/fakepjrt-%s.so", FAKE_PLUGINS, kind);
 }
 
 static GstHarness *
-harness_with (const gchar * path, gboolean strict)
+harness_with (const gchar *path, gboolean strict)
 {
   GstHarness *h = harness_new ("nmsfilter engine=xla");
 
@@ -40,7 +40,7 @@ three (guint i)
 }
 
 static void
-push_three (GstHarness * h, guint i)
+push_three (GstHarness *h, guint i)
 {
   GstBuffer *out = through (h, three (i));
 
@@ -49,7 +49,7 @@ push_three (GstHarness * h, guint i)
 }
 
 static gchar *
-engine_in_use (GstHarness * h)
+engine_in_use (GstHarness *h)
 {
   gchar *text;
 
@@ -59,7 +59,7 @@ engine_in_use (GstHarness * h)
 
 /* The whole stream has one warning, and all results are right. */
 static void
-check_one_warning (const gchar * path, const gchar * reason)
+check_one_warning (const gchar *path, const gchar *reason)
 {
   GstHarness *h = harness_with (path, FALSE);
   GstBus *bus = harness_bus (h);
@@ -118,7 +118,7 @@ test_strict (void)
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ERROR);
   gst_message_parse_error (message, &error, &detail);
   g_assert_true (g_str_has_prefix (error->message,
-          "Cannot filter the boxes: engine xla: cannot load the plugin: /no/such/plugin.so"));
+      "Cannot filter the boxes: engine xla: cannot load the plugin: /no/such/plugin.so"));
   g_error_free (error);
   g_free (detail);
   gst_message_unref (message);
@@ -152,8 +152,9 @@ test_no_probe (void)
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   g_assert_nonnull (message);
   text = message_text (message);
-  g_assert_true (g_str_has_prefix (text, "Engine xla opens its plugin without a trial: the "
-          "program /nowhere/nms-xla-probe cannot be run"));
+  g_assert_true (g_str_has_prefix (text,
+      "Engine xla opens its plugin without a trial: the "
+      "program /nowhere/nms-xla-probe cannot be run"));
   gst_message_unref (message);
   g_setenv ("NMS_XLA_PROBE", probe, TRUE);
   harness_teardown (h, bus);
@@ -231,7 +232,7 @@ test_not_while_playing (void)
  * plugin creates a file when it is loaded. The child has an empty registry. It only
  * creates the element, or also pushes a buffer. */
 static gboolean
-is_loaded_by (const gchar * what)
+is_loaded_by (const gchar *what)
 {
   gchar *folder = g_dir_make_tmp ("nmsXXXXXX", NULL);
   gchar *registry = g_build_filename (folder, "registry", NULL);
@@ -245,8 +246,8 @@ is_loaded_by (const gchar * what)
   env = g_environ_setenv (env, "GST_REGISTRY", registry, TRUE);
   env = g_environ_setenv (env, "NMS_XLA_PLUGIN", path, TRUE);
   env = g_environ_setenv (env, "NMS_TEST_MARK", mark, TRUE);
-  g_assert_true (g_spawn_sync (NULL, argv, env, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, &status,
-          NULL));
+  g_assert_true (
+      g_spawn_sync (NULL, argv, env, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, &status, NULL));
   g_assert_cmpint (status, ==, 0);
   g_assert_true (g_file_test (registry, G_FILE_TEST_EXISTS));
   loaded = g_file_test (mark, G_FILE_TEST_EXISTS);
@@ -356,18 +357,13 @@ test_device_later (void)
   harness_teardown (h, bus);
 }
 
-static const TestCase cases[] = {
-  { "/nmsfilter/xla/device", test_device },
+static const TestCase cases[] = { { "/nmsfilter/xla/device", test_device },
   { "/nmsfilter/xla/device-later", test_device_later },
-  { "/nmsfilter/xla/one-warning", test_one_warning },
-  { "/nmsfilter/xla/strict", test_strict },
-  { "/nmsfilter/xla/crash", test_crash },
-  { "/nmsfilter/xla/no-probe", test_no_probe },
+  { "/nmsfilter/xla/one-warning", test_one_warning }, { "/nmsfilter/xla/strict", test_strict },
+  { "/nmsfilter/xla/crash", test_crash }, { "/nmsfilter/xla/no-probe", test_no_probe },
   { "/nmsfilter/xla/not-while-playing", test_not_while_playing },
   { "/nmsfilter/xla/registry-scan", test_registry_scan },
   /* last, because the plugin blocks threads of this process */
-  { "/nmsfilter/xla/null-returns", test_null_returns },
-  { NULL }
-};
+  { "/nmsfilter/xla/null-returns", test_null_returns }, { NULL } };
 
 GST_TEST_PROGRAM (cases, .child = child);

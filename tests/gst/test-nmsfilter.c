@@ -20,9 +20,9 @@ two_objects (void)
   GstBuffer *buffer = frame_new (0);
 
   add_scored (buffer, 1, "person", 100, 100, 100, 100, 0.6);
-  add_scored (buffer, 2, "person", 120, 100, 100, 100, 0.9);    /* 2/3 with 1 */
+  add_scored (buffer, 2, "person", 120, 100, 100, 100, 0.9); /* 2/3 with 1 */
   add_scored (buffer, 3, "person", 300, 100, 100, 100, 0.5);
-  add_scored (buffer, 4, "person", 350, 100, 100, 100, 0.4);    /* 1/3 with 3 */
+  add_scored (buffer, 4, "person", 350, 100, 100, 100, 0.4); /* 1/3 with 3 */
   return buffer;
 }
 
@@ -156,17 +156,16 @@ static void
 test_stats_add_up (void)
 {
   static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
-    "too-few-neighbors", "no-score", "invalid"
-  };
+    "too-few-neighbors", "no-score", "invalid" };
   GstHarness *h = harness_new ("nmsfilter score-threshold=0.3 max-detections=3 classes=a,b "
-      "min-neighbors=1 max-candidates=5");
+                               "min-neighbors=1 max-candidates=5");
   GstBuffer *buffer = frame_new (0), *out;
   guint64 dropped = 0;
   guint i;
 
   add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "a", 5, 0, 100, 100, 0.8);     /* suppressed */
-  add_scored (buffer, 3, "a", 200, 0, 100, 100, 0.2);   /* below-score */
+  add_scored (buffer, 2, "a", 5, 0, 100, 100, 0.8);   /* suppressed */
+  add_scored (buffer, 3, "a", 200, 0, 100, 100, 0.2); /* below-score */
   add_scored (buffer, 4, "b", 400, 0, 100, 100, 0.7);
   add_scored (buffer, 5, "b", 0, 200, 100, 100, 0.6);
   add_scored (buffer, 6, "b", 0, 350, 100, 100, 0.5);   /* over-cap */
@@ -203,17 +202,18 @@ static void
 test_tag (void)
 {
   GstHarness *h = harness_new ("nmsfilter action=tag score-threshold=0.3 max-detections=2 "
-      "classes=a missing-score=drop");
+                               "classes=a missing-score=drop");
   GstBuffer *buffer = frame_new (0), *out;
   GstVideoRegionOfInterestMeta *roi;
 
   roi = add_scored (buffer, 1, "a", 5, 0, 100, 100, 0.8);
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms",
-          "state", G_TYPE_STRING, "kept", "other", G_TYPE_INT, 3, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("nms", "state", G_TYPE_STRING, "kept", "other", G_TYPE_INT, 3, NULL));
   add_region (buffer, 2, "a", 0, 0, 100, 100);
   roi = add_scored (buffer, 3, "a", 0, 0, 100, 100, 0.9);
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms",
-          "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT, 0, NULL));
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
+          0, NULL));
   add_scored (buffer, 4, "a", 200, 0, 100, 100, 0.1);
   add_scored (buffer, 5, "a", 200, 0, 100, 100, NAN);
   add_scored (buffer, 6, "b", 200, 0, 100, 100, 0.9);
@@ -221,7 +221,7 @@ test_tag (void)
   add_scored (buffer, 8, "a", 400, 0, 100, 100, 0.6);
   out = through (h, buffer);
   assert_ids (out, "1 2 3 4 5 6 7 8");
-  assert_tag (out, 1, "suppressed:2");  /* the detection at index 2, which has id 3 */
+  assert_tag (out, 1, "suppressed:2"); /* the detection at index 2, which has id 3 */
   assert_tag (out, 2, "no-score");
   assert_tag (out, 3, "kept");
   assert_tag (out, 4, "below-score");
@@ -292,12 +292,12 @@ test_hints_and_locked (void)
   GstVideoRegionOfInterestMeta *roi;
 
   add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
-  roi = add_region (buffer, 2, "a", 0, 0, 100, 100);    /* a hint */
+  roi = add_region (buffer, 2, "a", 0, 0, 100, 100); /* a hint */
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("roi/x264", "delta-qp", G_TYPE_DOUBLE, -0.5, NULL));
-  roi = add_scored (buffer, 3, "a", 0, 0, 100, 100, 0.8);       /* locked */
+  roi = add_scored (buffer, 3, "a", 0, 0, 100, 100, 0.8); /* locked */
   GST_META_FLAG_SET (&roi->meta, GST_META_FLAG_LOCKED);
-  roi = add_scored (buffer, 4, "a", 0, 0, 100, 100, 0.7);       /* a detection with a hint */
+  roi = add_scored (buffer, 4, "a", 0, 0, 100, 100, 0.7); /* a detection with a hint */
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("roi/x264", "delta-qp", G_TYPE_DOUBLE, -0.5, NULL));
   gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 4);
@@ -324,7 +324,7 @@ test_doubles_decide (void)
   add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
   add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
   expect ("nmsfilter iou-threshold=0.5", gst_buffer_copy (buffer), "1 2");
-  gst_buffer_get_video_region_of_interest_meta_id (buffer, 1)->x = 12;   /* doubles outdated */
+  gst_buffer_get_video_region_of_interest_meta_id (buffer, 1)->x = 12; /* doubles outdated */
   expect ("nmsfilter iou-threshold=0.6", buffer, "1");
 }
 
@@ -337,10 +337,10 @@ test_doubles_agree_after_clipping (void)
   /* 60 of 100 columns lie left of the frame, so the integers are clipped */
   add_exact (buffer, 1, "a", 0, 10, 40, 110, 0.9);
   roi = add_exact (buffer, 2, "a", 0, 10, 100, 110, 0.8);
-  gst_structure_set (roi->params->data, "x_min", G_TYPE_DOUBLE, -60.0 / FRAME_WIDTH,
-      "x_max", G_TYPE_DOUBLE, 40.0 / FRAME_WIDTH, NULL);
+  gst_structure_set (roi->params->data, "x_min", G_TYPE_DOUBLE, -60.0 / FRAME_WIDTH, "x_max",
+      G_TYPE_DOUBLE, 40.0 / FRAME_WIDTH, NULL);
   roi->w = 40;
-  expect ("nmsfilter iou-threshold=0.5", buffer, "1 2");        /* IoU .4, not 1 */
+  expect ("nmsfilter iou-threshold=0.5", buffer, "1 2"); /* IoU .4, not 1 */
 }
 
 static void
@@ -356,7 +356,7 @@ test_hopeless_doubles (void)
     add_exact (buffer, 1, "a", 10, 10, 110, 110, 0.9);
     roi = add_exact (buffer, 2, "a", 10, 10, 110, 110, 0.8);
     gst_structure_set (roi->params->data, "x_min", G_TYPE_DOUBLE, bad[i], NULL);
-    expect ("nmsfilter", buffer, "1");  /* by the integers a duplicate */
+    expect ("nmsfilter", buffer, "1"); /* by the integers a duplicate */
   }
 }
 
@@ -372,7 +372,7 @@ test_field_types (void)
   roi = add_region (buffer, 2, "a", 0, 0, 100, 100);
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("detection", "confidence", G_TYPE_INT, 1, NULL));
-  roi = add_region (buffer, 3, "a", 0, 0, 100, 100);    /* not a number: no score */
+  roi = add_region (buffer, 3, "a", 0, 0, 100, 100); /* not a number: no score */
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("detection", "confidence", G_TYPE_STRING, "0.9", NULL));
   expect ("nmsfilter", gst_buffer_ref (buffer), "2");
@@ -386,7 +386,7 @@ test_wrapped_negatives (void)
 
   add_scored (buffer, 1, "a", -50, -50, 100, 100, 0.9);
   add_scored (buffer, 2, "a", -48, -50, 100, 100, 0.8);
-  add_scored (buffer, 3, "a", 0, 0, 50, 50, 0.7);       /* a quarter of 1 */
+  add_scored (buffer, 3, "a", 0, 0, 50, 50, 0.7); /* a quarter of 1 */
   add_scored (buffer, 4, "a", -20, -20, 30, 30, 0.6);
   add_scored (buffer, 5, "a", G_MININT, 0, 10, 10, 0.6);
   add_scored (buffer, 6, "a", G_MAXINT, 0, G_MAXUINT, G_MAXUINT, 0.6);
@@ -403,7 +403,7 @@ test_no_frame_size (void)
   add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
   add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
   out = through (h, buffer);
-  assert_ids (out, "1");        /* .538 by the integers */
+  assert_ids (out, "1"); /* .538 by the integers */
   gst_buffer_unref (out);
   gst_harness_teardown (h);
 }
@@ -467,7 +467,7 @@ test_flush_to_zero (void)
   GstHarness *h = harness_new ("nmsfilter");
   guint before = _mm_getcsr ();
 
-  add_scored (buffer, 1, "a", 0, 0, 100, 100, 1e-41);   /* subnormal floats */
+  add_scored (buffer, 1, "a", 0, 0, 100, 100, 1e-41); /* subnormal floats */
   add_scored (buffer, 2, "a", 0, 0, 100, 100, 2e-41);
   _mm_setcsr (before | 0x8040);
   out = through (h, buffer);
@@ -479,18 +479,13 @@ test_flush_to_zero (void)
 }
 #endif
 
-static const TestCase cases[] = {
-  { "/nmsfilter/overlap", test_overlap },
-  { "/nmsfilter/engines", test_engines },
-  { "/nmsfilter/inclusive", test_inclusive },
+static const TestCase cases[] = { { "/nmsfilter/overlap", test_overlap },
+  { "/nmsfilter/engines", test_engines }, { "/nmsfilter/inclusive", test_inclusive },
   { "/nmsfilter/score-threshold", test_score_threshold },
   { "/nmsfilter/default-keeps-any-score", test_default_keeps_any_score },
-  { "/nmsfilter/caps", test_caps },
-  { "/nmsfilter/ties", test_ties },
-  { "/nmsfilter/invalid", test_invalid },
-  { "/nmsfilter/stats-add-up", test_stats_add_up },
-  { "/nmsfilter/tag", test_tag },
-  { "/nmsfilter/tag-then-remove", test_tag_then_remove },
+  { "/nmsfilter/caps", test_caps }, { "/nmsfilter/ties", test_ties },
+  { "/nmsfilter/invalid", test_invalid }, { "/nmsfilter/stats-add-up", test_stats_add_up },
+  { "/nmsfilter/tag", test_tag }, { "/nmsfilter/tag-then-remove", test_tag_then_remove },
   { "/nmsfilter/max-candidates", test_max_candidates },
   { "/nmsfilter/tag-too-few-neighbors", test_tag_too_few_neighbors },
   { "/nmsfilter/hints-and-locked", test_hints_and_locked },
@@ -505,7 +500,6 @@ static const TestCase cases[] = {
 #if defined(__SSE2__)
   { "/nmsfilter/flush-to-zero", test_flush_to_zero },
 #endif
-  { NULL }
-};
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -14,30 +14,34 @@
 
 /* Returns an OD as text: "dog 1 2 3 4 0.50 r0.00 classes". Free it. */
 static gchar *
-od_text (GstBuffer * buffer, guint id)
+od_text (GstBuffer *buffer, guint id)
 {
   GstAnalyticsMtd mtd = { id, relations_of (buffer) };
-  GstAnalyticsODMtd *od = (GstAnalyticsODMtd *) & mtd;
+  GstAnalyticsODMtd *od = (GstAnalyticsODMtd *) &mtd;
   gfloat confidence, rotation = 0;
   gint x, y, w, h;
   gchar *classes = classes_of (buffer, id), *text;
 
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   gst_analytics_od_mtd_get_oriented_location (od, &x, &y, &w, &h, &rotation, &confidence);
 #else
   gst_analytics_od_mtd_get_location (od, &x, &y, &w, &h, &confidence);
 #endif
-  text = g_strdup_printf ("%s %d %d %d %d %.2f r%.2f %s", g_quark_to_string
-      (gst_analytics_od_mtd_get_obj_type (od)), x, y, w, h, confidence, rotation, classes);
+  text = g_strdup_printf ("%s %d %d %d %d %.2f r%.2f %s",
+      g_quark_to_string (gst_analytics_od_mtd_get_obj_type (od)), x, y, w, h, confidence, rotation,
+      classes);
   g_free (classes);
   return text;
 }
 
-#define ASSERT_OD(buffer, id, expected) G_STMT_START {                         \
-    gchar *text_ = od_text (buffer, id);                                       \
-    g_assert_cmpstr (text_, ==, expected);                                     \
-    g_free (text_);                                                            \
-  } G_STMT_END
+#define ASSERT_OD(buffer, id, expected) \
+  G_STMT_START \
+  { \
+    gchar *text_ = od_text (buffer, id); \
+    g_assert_cmpstr (text_, ==, expected); \
+    g_free (text_); \
+  } \
+  G_STMT_END
 
 /* A person (OD 0) with a class, a face (OD 2) that is a part of it, a track of the face, a foreign
  * mtd that the track is related to, and a class of no OD. The face has a region. */
@@ -88,8 +92,8 @@ test_rewrite (void)
   box_rewrite (buffer, boxes, 640, 480);
   g_assert_cmpuint (mtds_on (buffer), ==, length + 1);
   ASSERT_OD (buffer, 0, "person 100 0 40 80 0.50 r0.00 tall");
-  ASSERT_OD (buffer, 2, "face 111 5 8 8 0.75 r0.00 ");     /* the place of the region's doubles */
-  ASSERT_OD (buffer, 6, "far 0 0 10 10 0.50 r0.00 ");       /* outside, so to be removed */
+  ASSERT_OD (buffer, 2, "face 111 5 8 8 0.75 r0.00 "); /* the place of the region's doubles */
+  ASSERT_OD (buffer, 6, "far 0 0 10 10 0.50 r0.00 ");  /* outside, so to be removed */
   g_assert_cmphex (types_between (buffer, 2, 0), ==, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
   g_assert_cmphex (types_between (buffer, 2, 3), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
   foreign = foreign_mtds_on (buffer);
@@ -107,7 +111,7 @@ test_rewrite (void)
 static void
 test_rewrite_rotated (void)
 {
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   BoxMetaReading *reading = box_meta_reading_new ();
   GstBuffer *buffer = frame_new (0);
   GstVideoRegionOfInterestMeta *roi;
@@ -162,7 +166,7 @@ test_append (void)
   ASSERT_OD (buffer, 0, "car 1 2 3 4 1.00 r0.00 red");
   person = od_at (buffer, 400);
   face = od_at (buffer, 405);
-  g_assert_cmpuint (person, !=, 2);     /* the id of the region "sign" */
+  g_assert_cmpuint (person, !=, 2); /* the id of the region "sign" */
   ASSERT_OD (buffer, person, "person 400 250 20 40 0.50 r0.00 tall source:left");
   ASSERT_OD (buffer, face, "face 405 252 4 4 0.25 r0.00 source:left");
   g_assert_cmphex (types_between (buffer, face, person), ==, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
@@ -212,12 +216,8 @@ test_append_again (void)
   box_meta_reading_free (reading);
 }
 
-static const TestCase cases[] = {
-  { "/odappend/rewrite", test_rewrite },
-  { "/odappend/rewrite-rotated", test_rewrite_rotated },
-  { "/odappend/append", test_append },
-  { "/odappend/append-again", test_append_again },
-  { NULL }
-};
+static const TestCase cases[] = { { "/odappend/rewrite", test_rewrite },
+  { "/odappend/rewrite-rotated", test_rewrite_rotated }, { "/odappend/append", test_append },
+  { "/odappend/append-again", test_append_again }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

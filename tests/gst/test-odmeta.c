@@ -56,7 +56,7 @@ test_settings (void)
     add_od (buffer, "dog", 2, 0, 50, 50, 0.9f);
     add_od (buffer, "cat", 3, 0, 50, 50, 0.8f);
     add_od (buffer, "dog", 300, 0, 50, 50, 0.7f);
-    add_od (buffer, "dog", 4, 300, -50, -50, 0.6f);     /* negative extents */
+    add_od (buffer, "dog", 4, 300, -50, -50, 0.6f); /* negative extents */
     out = filtered (rows[i].launch_line, buffer);
     g_test_message ("%s", rows[i].launch_line);
     assert_ods (out, rows[i].left);
@@ -79,7 +79,7 @@ test_all_and_none (void)
 
   buffer = frame_new (0);
   add_class (buffer, add_od (buffer, "dog", 1, 0, 50, 50, 0.9f), "puppy", 0.5f);
-  out = through (h, gst_buffer_ref (buffer));   /* two owners */
+  out = through (h, gst_buffer_ref (buffer)); /* two owners */
   g_assert_true (out == buffer);
   gst_buffer_unref (out);
   gst_buffer_unref (buffer);
@@ -107,15 +107,15 @@ test_shared (void)
   assert_none_alive (foreign_mtds_alive ());
 }
 
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
 static void
-add_rotated (GstBuffer * buffer, const gchar * label, gint x, gint y, gint w, gint h,
-    gfloat rotation, gfloat confidence)
+add_rotated (GstBuffer *buffer, const gchar *label, gint x, gint y, gint w, gint h, gfloat rotation,
+    gfloat confidence)
 {
   GstAnalyticsODMtd od;
 
   g_assert_true (gst_analytics_relation_meta_add_oriented_od_mtd (relations_of (buffer),
-          g_quark_from_string (label), x, y, w, h, rotation, confidence, &od));
+      g_quark_from_string (label), x, y, w, h, rotation, confidence, &od));
 }
 
 /* Bars across each other are kept, no matter how much their upright boxes overlap. Of
@@ -130,15 +130,15 @@ test_rotated (void)
   gfloat rotation, confidence;
 
   add_rotated (buffer, "ship", 200, 200, 100, 10, eighth, 0.9f);
-  add_rotated (buffer, "ship", 201, 200, 100, 10, -eighth, 0.8f);        /* across */
-  add_rotated (buffer, "ship", 202, 201, 100, 10, eighth, 0.7f); /* along: IoU .73 */
-  add_rotated (buffer, "boat", 203, 201, 100, 10, eighth, 0.6f); /* along, of another class */
-  add_od (buffer, "ship", 204, 200, 100, 10, 0.5f);     /* upright: crosses both */
+  add_rotated (buffer, "ship", 201, 200, 100, 10, -eighth, 0.8f); /* across */
+  add_rotated (buffer, "ship", 202, 201, 100, 10, eighth, 0.7f);  /* along: IoU .73 */
+  add_rotated (buffer, "boat", 203, 201, 100, 10, eighth, 0.6f);  /* along, of another class */
+  add_od (buffer, "ship", 204, 200, 100, 10, 0.5f);               /* upright: crosses both */
   add_rotated (buffer, "ship", 205, 205, 100, 10, NAN, 0.99f);
   out = filtered ("nmsfilter iou-threshold=0.5", buffer);
   assert_ods (out, "200 201 203 204");
-  g_assert_true (gst_analytics_relation_meta_get_od_mtd (relations_of (out), od_at (out, 203),
-          &od));
+  g_assert_true (
+      gst_analytics_relation_meta_get_od_mtd (relations_of (out), od_at (out, 203), &od));
   gst_analytics_od_mtd_get_oriented_location (&od, &x, &y, &w, &h, &rotation, &confidence);
   g_assert_cmpfloat (rotation, ==, eighth);
   gst_buffer_unref (out);
@@ -172,7 +172,7 @@ test_tag (void)
 
   add_class (buffer, 0, "puppy", 0.5f);
   out = through (h, buffer);
-  for (i = 0; i < 3; i++) {             /* a second filter replaces the tags */
+  for (i = 0; i < 3; i++) { /* a second filter replaces the tags */
     assert_ods (out, "1 2 300");
     g_assert_cmpuint (mtds_on (out), ==, 7);
     assert_classes (out, od_at (out, 1), "puppy nms:suppressed");
@@ -183,7 +183,7 @@ test_tag (void)
   gst_buffer_unref (out);
 
   g_object_set (h->element, "classes", "cat", NULL);
-  out = through (h, three_ods ());      /* not selected, so not tagged */
+  out = through (h, three_ods ()); /* not selected, so not tagged */
   g_assert_cmpuint (mtds_on (out), ==, 3);
   gst_buffer_unref (out);
   gst_harness_teardown (h);
@@ -197,25 +197,20 @@ test_allocation (void)
   GstQuery *query = gst_query_new_allocation (caps, FALSE);
 
   g_assert_true (gst_pad_peer_query (h->srcpad, query));
-  g_assert_true (gst_query_find_allocation_meta (query, GST_ANALYTICS_RELATION_META_API_TYPE,
-          NULL));
+  g_assert_true (
+      gst_query_find_allocation_meta (query, GST_ANALYTICS_RELATION_META_API_TYPE, NULL));
   gst_query_unref (query);
   gst_caps_unref (caps);
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = {
-  { "/odmeta/drop", test_drop },
-  { "/odmeta/settings", test_settings },
-  { "/odmeta/all-and-none", test_all_and_none },
+static const TestCase cases[] = { { "/odmeta/drop", test_drop },
+  { "/odmeta/settings", test_settings }, { "/odmeta/all-and-none", test_all_and_none },
   { "/odmeta/shared", test_shared },
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   { "/odmeta/rotated", test_rotated },
 #endif
-  { "/odmeta/locked", test_locked },
-  { "/odmeta/tag", test_tag },
-  { "/odmeta/allocation", test_allocation },
-  { NULL }
-};
+  { "/odmeta/locked", test_locked }, { "/odmeta/tag", test_tag },
+  { "/odmeta/allocation", test_allocation }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -5,15 +5,16 @@
 
 /* Returns an OD as text: "x y w h confidence". Static. */
 static const gchar *
-od_text (GstBuffer * buffer, guint id)
+od_text (GstBuffer *buffer, guint id)
 {
   static gchar text[96];
   GstAnalyticsODMtd od;
   gfloat confidence;
   gint x, y, w, h, n;
 
-  g_assert_true (gst_analytics_relation_meta_get_od_mtd (gst_buffer_get_analytics_relation_meta
-          (buffer), id, &od));
+  g_assert_true (
+      gst_analytics_relation_meta_get_od_mtd (gst_buffer_get_analytics_relation_meta (buffer), id,
+          &od));
   gst_analytics_od_mtd_get_location (&od, &x, &y, &w, &h, &confidence);
   n = g_snprintf (text, sizeof text, "%d %d %d %d ", x, y, w, h);
   g_ascii_formatd (text + n, (gint) sizeof text - n, "%.6g", confidence);
@@ -22,7 +23,7 @@ od_text (GstBuffer * buffer, guint id)
 
 /* Two ODs with an IoU of 0.6, each with a class, and one apart. Writes their ids to `ids`. */
 static GstBuffer *
-frame (guint * ids)
+frame (guint *ids)
 {
   GstBuffer *buffer = frame_new (0);
 
@@ -77,7 +78,7 @@ test_region_and_od (void)
   guint ids[3];
 
   buffer = frame_new (0);
-  add_od (buffer, "b", 0, 300, 10, 10, 0.5f);   /* so that no other OD has id 0 */
+  add_od (buffer, "b", 0, 300, 10, 10, 0.5f); /* so that no other OD has id 0 */
   ids[0] = add_od (buffer, "a", 100, 100, 80, 80, 0.9f);
   ids[1] = add_od (buffer, "a", 120, 100, 80, 80, 0.6f);
   add_scored (buffer, (gint) ids[0], "a", 100, 100, 80, 80, 0.9);
@@ -106,12 +107,8 @@ test_shared_buffer (void)
   gst_buffer_unref (buffer);
 }
 
-static const TestCase cases[] = {
-  { "/odmethods/scores", test_scores },
-  { "/odmethods/places", test_places },
-  { "/odmethods/region-and-od", test_region_and_od },
-  { "/odmethods/shared-buffer", test_shared_buffer },
-  { NULL }
-};
+static const TestCase cases[] = { { "/odmethods/scores", test_scores },
+  { "/odmethods/places", test_places }, { "/odmethods/region-and-od", test_region_and_od },
+  { "/odmethods/shared-buffer", test_shared_buffer }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -15,7 +15,7 @@ test_both (void)
   GstBuffer *buffer = frame_new (0), *out;
   guint id;
 
-  foreign_mtd_add (buffer, 0);      /* makes sure that no OD has id 0 */
+  foreign_mtd_add (buffer, 0); /* makes sure that no OD has id 0 */
   /* each is an OD and a region for one detection; the doubles give overlaps of .502 and
    * .498 */
   id = add_od (buffer, "dog", 100, 100, 100, 10, 0.25f);
@@ -55,7 +55,7 @@ test_first_id (void)
   add_region (buffer, 0, "dog", 100, 100, 50, 50);
   out = through (h, buffer);
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 0);   /* the OD has a score */
+  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 0); /* the OD has a score */
   gst_buffer_unref (out);
 
   buffer = frame_new (0);
@@ -119,11 +119,13 @@ test_replayed_parents (void)
     return;
   }
   gst_object_unref (factory);
-  path = text_file_new ("parents.jsonl", "{\"timestamp\":0,\"objects\":["
+  path = text_file_new ("parents.jsonl",
+      "{\"timestamp\":0,\"objects\":["
       "{\"x\":100,\"y\":100,\"w\":50,\"h\":90,\"region_id\":7},"
-      "{\"x\":110,\"y\":100,\"w\":9,\"h\":9,\"region_id\":8,\"parent_id\":7}]}\n", -1);
+      "{\"x\":110,\"y\":100,\"w\":9,\"h\":9,\"region_id\":8,\"parent_id\":7}]}\n",
+      -1);
   launch = g_strdup_printf ("boxreplay meta=both location=\"%s\"", path);
-  foreign_mtd_add (buffer, 0);      /* makes sure that no OD has id 0 */
+  foreign_mtd_add (buffer, 0); /* makes sure that no OD has id 0 */
   out = filtered (launch, buffer);
   assert_ids (out, "1 2");
   assert_ods (out, "100 110");
@@ -134,13 +136,9 @@ test_replayed_parents (void)
   g_free (path);
 }
 
-static const TestCase cases[] = {
-  { "/odregions/both", test_both },
-  { "/odregions/first-id", test_first_id },
-  { "/odregions/both-all-gone", test_both_all_gone },
+static const TestCase cases[] = { { "/odregions/both", test_both },
+  { "/odregions/first-id", test_first_id }, { "/odregions/both-all-gone", test_both_all_gone },
   { "/odregions/both-tagged", test_both_tagged },
-  { "/odregions/replayed-parents", test_replayed_parents },
-  { NULL }
-};
+  { "/odregions/replayed-parents", test_replayed_parents }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -7,15 +7,15 @@
 #include "gstrunner.h"
 #include "odboxes.h"
 
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
 static guint
-add_segmentation (GstBuffer * buffer, GstBuffer * mask)
+add_segmentation (GstBuffer *buffer, GstBuffer *mask)
 {
   guint regions[2] = { 3, 8 };
   GstAnalyticsSegmentationMtd mtd;
 
   g_assert_true (gst_analytics_relation_meta_add_segmentation_mtd (relations_of (buffer),
-          gst_buffer_ref (mask), GST_SEGMENTATION_TYPE_INSTANCE, 2, regions, 0, 0, 8, 8, &mtd));
+      gst_buffer_ref (mask), GST_SEGMENTATION_TYPE_INSTANCE, 2, regions, 0, 0, 8, 8, &mtd));
   return mtd.id;
 }
 
@@ -44,11 +44,11 @@ test_related (void)
 
     ods[i] = add_od (buffer, "dog", 10 * (gint) i, 0, 500, 500, 0.5f + 0.1f * (gfloat) (i == 1));
     add_class (buffer, ods[i], i == 1 ? "best" : "worse", 0.125f * (gfloat) i);
-    gst_analytics_relation_meta_add_tracking_mtd (relations_of (buffer), 1000 + i,
-        i * GST_SECOND, &tracking);
+    gst_analytics_relation_meta_add_tracking_mtd (relations_of (buffer), 1000 + i, i * GST_SECOND,
+        &tracking);
     relate (buffer, ods[i], tracking.id, GST_ANALYTICS_REL_TYPE_RELATE_TO);
     relate (buffer, ods[i], add_segmentation (buffer, mask), GST_ANALYTICS_REL_TYPE_CONTAIN);
-#if GST_CHECK_VERSION (1, 28, 0)
+#if GST_CHECK_VERSION(1, 28, 0)
     {
       gsize dims[1] = { 4 };
       GstAnalyticsTensorMtd tensor;
@@ -61,22 +61,22 @@ test_related (void)
     }
 #endif
   }
-  add_segmentation (buffer, mask);      /* of the frame, without relations */
+  add_segmentation (buffer, mask); /* of the frame, without relations */
   out = filtered ("nmsfilter", buffer);
 
   assert_ods (out, "10");
   ods[0] = od_at (out, 10);
-  g_assert_cmpuint (ods[0], ==, 0);     /* all types are known, so ids may change */
+  g_assert_cmpuint (ods[0], ==, 0); /* all types are known, so ids may change */
   assert_classes (out, 0, "best");
   g_assert_cmpuint (types_between (out, 1, 0), ==, both);
   g_assert_cmpuint (types_between (out, 0, 1), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
   while (gst_analytics_relation_meta_iterate (relations_of (out), &state,
-          gst_analytics_tracking_mtd_get_mtd_type (), &mtd)) {
+      gst_analytics_tracking_mtd_get_mtd_type (), &mtd)) {
     GstClockTime first, last;
     gboolean lost;
     guint64 id;
 
-    gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) & mtd, &id, &first, &last,
+    gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) &mtd, &id, &first, &last,
         &lost);
     g_assert_cmpuint (id, ==, 1001);
     g_assert_cmpuint (first, ==, GST_SECOND);
@@ -84,8 +84,9 @@ test_related (void)
   }
   g_assert_cmpuint (track, ==, 1);
   for (state = NULL; gst_analytics_relation_meta_iterate (relations_of (out), &state,
-          gst_analytics_segmentation_mtd_get_mtd_type (), &mtd); segmentation++) {
-    GstAnalyticsSegmentationMtd *one = (GstAnalyticsSegmentationMtd *) & mtd;
+           gst_analytics_segmentation_mtd_get_mtd_type (), &mtd);
+       segmentation++) {
+    GstAnalyticsSegmentationMtd *one = (GstAnalyticsSegmentationMtd *) &mtd;
     GstBuffer *its = gst_analytics_segmentation_mtd_get_mask (one, NULL, NULL, NULL, NULL);
 
     g_assert_true (its == mask);
@@ -93,10 +94,10 @@ test_related (void)
     gst_buffer_unref (its);
   }
   g_assert_cmpuint (segmentation, ==, 2);
-#if GST_CHECK_VERSION (1, 28, 0)
+#if GST_CHECK_VERSION(1, 28, 0)
   state = NULL;
   g_assert_true (gst_analytics_relation_meta_iterate (relations_of (out), &state,
-          gst_analytics_tensor_mtd_get_mtd_type (), &mtd));
+      gst_analytics_tensor_mtd_get_mtd_type (), &mtd));
   g_assert_cmpuint (types_between (out, mtd.id, 0), ==, GST_ANALYTICS_REL_TYPE_N_TO_N);
   g_assert_cmpuint (mtds_on (out), ==, 6);
 #else
@@ -151,15 +152,14 @@ test_chains (void)
 }
 
 static gboolean
-refuse_transform (GstBuffer * target, GstAnalyticsMtd * mtd, GstBuffer * buffer, GQuark type,
+refuse_transform (GstBuffer *target, GstAnalyticsMtd *mtd, GstBuffer *buffer, GQuark type,
     gpointer data)
 {
   return FALSE;
 }
 
-static const GstAnalyticsMtdImpl uncopied_impl = {
-  .name = "uncopied", .mtd_meta_transform = refuse_transform
-};
+static const GstAnalyticsMtdImpl uncopied_impl = { .name = "uncopied",
+  .mtd_meta_transform = refuse_transform };
 
 /* From GStreamer 1.28 on a mtd that refuses to be copied leaves a placeholder without a
  * type in the copy. */
@@ -192,9 +192,9 @@ test_parents (void)
   GstBuffer *buffer = frame_new (0), *out;
 
   add_od (buffer, "car", 1, 0, 100, 100, 0.9f);
-  add_od (buffer, "car", 2, 0, 100, 100, 0.8f); /* part of 1 */
-  add_od (buffer, "car", 3, 0, 100, 100, 0.7f); /* suppressed */
-  add_od (buffer, "wheel", 300, 0, 20, 20, 0.99f);      /* part of it */
+  add_od (buffer, "car", 2, 0, 100, 100, 0.8f);    /* part of 1 */
+  add_od (buffer, "car", 3, 0, 100, 100, 0.7f);    /* suppressed */
+  add_od (buffer, "wheel", 300, 0, 20, 20, 0.99f); /* part of it */
   relate (buffer, 1, 0, part_of);
   relate (buffer, 2, 3, contains);
   out = filtered ("nmsfilter", buffer);
@@ -212,13 +212,11 @@ test_parents (void)
 }
 
 static const TestCase cases[] = {
-#if GST_CHECK_VERSION (1, 26, 0)
+#if GST_CHECK_VERSION(1, 26, 0)
   { "/odrelations/related", test_related },
 #endif
-  { "/odrelations/chains", test_chains },
-  { "/odrelations/uncopied", test_uncopied },
-  { "/odrelations/parents", test_parents },
-  { NULL }
+  { "/odrelations/chains", test_chains }, { "/odrelations/uncopied", test_uncopied },
+  { "/odrelations/parents", test_parents }, { NULL }
 };
 
 GST_TEST_PROGRAM (cases);

@@ -12,7 +12,14 @@
 #define MOST 40
 
 typedef enum
-{ DETECTION, CLASS, TRACK, FOREIGN, OWNER, KINDS } Kind;
+{
+  DETECTION,
+  CLASS,
+  TRACK,
+  FOREIGN,
+  OWNER,
+  KINDS
+} Kind;
 
 /* Types that the plugin does not know: one that holds a number, one that owns memory. */
 typedef struct
@@ -23,7 +30,7 @@ typedef struct
 static gint owned_alive = 0;
 
 static gboolean
-owner_transform (GstBuffer * target, GstAnalyticsMtd * mtd, GstBuffer * buffer, GQuark type,
+owner_transform (GstBuffer *target, GstAnalyticsMtd *mtd, GstBuffer *buffer, GQuark type,
     gpointer data)
 {
   Owned *owned = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
@@ -34,7 +41,7 @@ owner_transform (GstBuffer * target, GstAnalyticsMtd * mtd, GstBuffer * buffer, 
 }
 
 static void
-owner_clear (GstBuffer * buffer, GstAnalyticsMtd * mtd)
+owner_clear (GstBuffer *buffer, GstAnalyticsMtd *mtd)
 {
   Owned *owned = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
 
@@ -43,44 +50,44 @@ owner_clear (GstBuffer * buffer, GstAnalyticsMtd * mtd)
 }
 
 static const GstAnalyticsMtdImpl foreign_impl = { .name = "foreign" };
-static const GstAnalyticsMtdImpl owner_impl = {
-  .name = "owner", .mtd_meta_transform = owner_transform, .mtd_meta_clear = owner_clear
-};
+static const GstAnalyticsMtdImpl owner_impl = { .name = "owner",
+  .mtd_meta_transform = owner_transform,
+  .mtd_meta_clear = owner_clear };
 
 /* The mtds that were put on the buffer. */
 typedef struct
 {
   guint count;
   Kind kind[MOST];
-  gboolean low[MOST];           /* an OD below the score */
+  gboolean low[MOST]; /* an OD below the score */
   guint8 relation[MOST][MOST];
   gboolean removed[MOST];
 } Model;
 
 static void
-add_mtd (GstAnalyticsRelationMeta * meta, const Model * model, guint i)
+add_mtd (GstAnalyticsRelationMeta *meta, const Model *model, guint i)
 {
   gpointer data;
 
   switch (model->kind[i]) {
-    case DETECTION:{
+    case DETECTION: {
       GstAnalyticsODMtd od;
-      gst_analytics_relation_meta_add_od_mtd (meta, g_quark_from_static_string ("dog"),
-          (gint) i, 20 * (gint) i, 5, 5, model->low[i] ? 0.25f : 0.75f, &od);
+      gst_analytics_relation_meta_add_od_mtd (meta, g_quark_from_static_string ("dog"), (gint) i,
+          20 * (gint) i, 5, 5, model->low[i] ? 0.25f : 0.75f, &od);
       break;
     }
-    case CLASS:{
+    case CLASS: {
       GstAnalyticsClsMtd cls;
       gst_analytics_relation_meta_add_one_cls_mtd (meta, (gfloat) i / MOST,
           g_quark_from_static_string ("puppy"), &cls);
       break;
     }
-    case TRACK:{
+    case TRACK: {
       GstAnalyticsTrackingMtd track;
       gst_analytics_relation_meta_add_tracking_mtd (meta, i, i, &track);
       break;
     }
-    default:{
+    default: {
       GstAnalyticsMtd mtd;
       const gboolean owner = model->kind[i] == OWNER;
 
@@ -99,7 +106,7 @@ add_mtd (GstAnalyticsRelationMeta * meta, const Model * model, guint i)
 /* Finds the number that add_mtd gave a mtd, and its kind. Returns FALSE for a
  * placeholder. */
 static gboolean
-identify (GstAnalyticsMtd * mtd, Kind * kind, guint * number)
+identify (GstAnalyticsMtd *mtd, Kind *kind, guint *number)
 {
   const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type (mtd);
   const gpointer data = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
@@ -121,10 +128,10 @@ identify (GstAnalyticsMtd * mtd, Kind * kind, guint * number)
     g_assert_cmpuint (id, ==, first);
     *kind = TRACK;
     *number = (guint) id;
-  } else if (type == (GstAnalyticsMtdType) & foreign_impl) {
+  } else if (type == (GstAnalyticsMtdType) &foreign_impl) {
     *kind = FOREIGN;
     memcpy (number, data, sizeof *number);
-  } else if (type == (GstAnalyticsMtdType) & owner_impl) {
+  } else if (type == (GstAnalyticsMtdType) &owner_impl) {
     *kind = OWNER;
     *number = *((Owned *) data)->number;
   } else {
@@ -135,19 +142,19 @@ identify (GstAnalyticsMtd * mtd, Kind * kind, guint * number)
 }
 
 static Model
-random_model (GRand * rand)
+random_model (GRand *rand)
 {
-  static const guint8 bits[] = { GST_ANALYTICS_REL_TYPE_IS_PART_OF,
-    GST_ANALYTICS_REL_TYPE_CONTAIN, GST_ANALYTICS_REL_TYPE_RELATE_TO
-  };
+  static const guint8 bits[] = { GST_ANALYTICS_REL_TYPE_IS_PART_OF, GST_ANALYTICS_REL_TYPE_CONTAIN,
+    GST_ANALYTICS_REL_TYPE_RELATE_TO };
   const guint kinds = (guint) g_rand_int_range (rand, CLASS, KINDS + 1);
   const gdouble low = g_rand_double (rand), density = g_rand_double_range (rand, 0, 0.15);
   const gboolean led_to = g_rand_boolean (rand);
-  Model model = {.count = (guint) g_rand_int_range (rand, 1, MOST + 1) };
+  Model model = { .count = (guint) g_rand_int_range (rand, 1, MOST + 1) };
   guint i, k, b;
 
   for (i = 0; i < model.count; i++) {
-    model.kind[i] = g_rand_boolean (rand) ? DETECTION
+    model.kind[i] = g_rand_boolean (rand)
+        ? DETECTION
         : (Kind) g_rand_int_range (rand, DETECTION, (gint32) kinds);
     model.low[i] = model.kind[i] == DETECTION && g_rand_double (rand) < low;
   }
@@ -175,7 +182,7 @@ random_model (GRand * rand)
 
 /* Finds whether the mtd is related to an OD directly, and whether to one that is kept. */
 static gboolean
-directly (const Model * model, guint i, gboolean * stays)
+directly (const Model *model, guint i, gboolean *stays)
 {
   gboolean any = FALSE;
   guint k;
@@ -191,8 +198,7 @@ directly (const Model * model, guint i, gboolean * stays)
 
 /* Follows relations from i over mtds without a direct relation to an OD. */
 static void
-follow (const Model * model, guint i, gboolean * seen, gboolean * to_removed,
-    gboolean * to_kept)
+follow (const Model *model, guint i, gboolean *seen, gboolean *to_removed, gboolean *to_kept)
 {
   gboolean stays;
   guint k;
@@ -203,13 +209,12 @@ follow (const Model * model, guint i, gboolean * seen, gboolean * to_removed,
     return;
   }
   for (k = 0; k < model->count; k++)
-    if (!seen[k] && model->kind[k] != DETECTION
-        && (model->relation[i][k] || model->relation[k][i]))
+    if (!seen[k] && model->kind[k] != DETECTION && (model->relation[i][k] || model->relation[k][i]))
       follow (model, k, seen, to_removed, to_kept);
 }
 
 static void
-find_removed (Model * model)
+find_removed (Model *model)
 {
   guint i;
 
@@ -222,7 +227,7 @@ find_removed (Model * model)
 }
 
 static GstBuffer *
-make_buffer (const Model * model)
+make_buffer (const Model *model)
 {
   GstBuffer *buffer = frame_new (0);
   GstAnalyticsRelationMeta *meta = relations_of (buffer);
@@ -238,7 +243,7 @@ make_buffer (const Model * model)
 }
 
 static void
-check (GstBuffer * buffer, const Model * model, gboolean whole)
+check (GstBuffer *buffer, const Model *model, gboolean whole)
 {
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
   guint number[MOST], left = 0, next = 0, id, k, count = mtds_on (buffer);
@@ -270,8 +275,9 @@ check (GstBuffer * buffer, const Model * model, gboolean whole)
   for (id = 0; id < count; id++)
     for (k = 0; k < count; k++)
       g_assert_cmpuint (gst_analytics_relation_meta_get_relation (meta, id, k), ==,
-          number[id] == G_MAXUINT || number[k] == G_MAXUINT ? 0
-          : model->relation[number[id]][number[k]]);
+          number[id] == G_MAXUINT || number[k] == G_MAXUINT
+              ? 0
+              : model->relation[number[id]][number[k]]);
 }
 
 static void
@@ -303,13 +309,10 @@ test_random (void)
     assert_none_alive (owned_alive);
     g_rand_free (rand);
   }
-  g_assert_cmpuint (dropped, >, rounds);        /* more than one mtd a round */
+  g_assert_cmpuint (dropped, >, rounds); /* more than one mtd a round */
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = {
-  { "/odremove/random", test_random },
-  { NULL }
-};
+static const TestCase cases[] = { { "/odremove/random", test_random }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -16,8 +16,7 @@
 static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12,
   GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_YUV9, GST_VIDEO_FORMAT_RGB,
   GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_ARGB64, GST_VIDEO_FORMAT_GRAY8,
-  GST_VIDEO_FORMAT_I420_10BE, GST_VIDEO_FORMAT_P010_10LE
-};
+  GST_VIDEO_FORMAT_I420_10BE, GST_VIDEO_FORMAT_P010_10LE };
 
 typedef struct
 {
@@ -28,7 +27,7 @@ typedef struct
 } Fixture;
 
 static void
-fixture_open (Fixture * f, GstVideoFormat format, gint width, gint height)
+fixture_open (Fixture *f, GstVideoFormat format, gint width, gint height)
 {
   gst_video_info_init (&f->info);
   gst_video_info_set_format (&f->info, format, width, height);
@@ -38,7 +37,7 @@ fixture_open (Fixture * f, GstVideoFormat format, gint width, gint height)
 }
 
 static Picture *
-fixture_close (Fixture * f)
+fixture_close (Fixture *f)
 {
   Picture *picture;
 
@@ -49,38 +48,37 @@ fixture_close (Fixture * f)
 }
 
 static gint64
-random_on_grid (GRand * rand, gint size, gint step)
+random_on_grid (GRand *rand, gint size, gint step)
 {
   return (gint64) g_rand_int_range (rand, -size / step, 2 * size / step) * step;
 }
 
 /* Returns a random size, or a random position on the frame. */
 static gint64
-random_size (GRand * rand, gint size, gint step)
+random_size (GRand *rand, gint size, gint step)
 {
   return (gint64) g_rand_int_range (rand, 0, MAX (size / step, 1)) * step;
 }
 
 /* Returns whether a pixel belongs to the shape, decided for each pixel by itself. */
-typedef gboolean (*Expect) (const PaintRect * r, gint tx, gint ty, gint dx, gint dy, gint x,
-    gint y);
+typedef gboolean (*Expect) (const PaintRect *r, gint tx, gint ty, gint dx, gint dy, gint x, gint y);
 
 static gboolean
-expect_fill (const PaintRect * r, gint tx, gint ty, gint dx, gint dy, gint x, gint y)
+expect_fill (const PaintRect *r, gint tx, gint ty, gint dx, gint dy, gint x, gint y)
 {
   return x >= r->x1 && x < r->x2 && y >= r->y1 && y < r->y2;
 }
 
 static gboolean
-expect_outline (const PaintRect * r, gint tx, gint ty, gint dx, gint dy, gint x, gint y)
+expect_outline (const PaintRect *r, gint tx, gint ty, gint dx, gint dy, gint x, gint y)
 {
   gboolean horizontal = y < r->y1 + ty || y >= r->y2 - ty;
   gboolean vertical = x < r->x1 + tx || x >= r->x2 - tx;
 
   if (!expect_fill (r, 0, 0, 0, 0, x, y))
     return FALSE;
-  return (horizontal && (dx == 0 || (x - r->x1) / dx % 2 == 0)) ||
-      (vertical && (dy == 0 || (y - r->y1) / dy % 2 == 0));
+  return (horizontal && (dx == 0 || (x - r->x1) / dx % 2 == 0))
+      || (vertical && (dy == 0 || (y - r->y1) / dy % 2 == 0));
 }
 
 static gint
@@ -123,27 +121,23 @@ check_random_shapes (gboolean outline)
 
     for (gint y = 0; y < height; y++)
       for (gint x = 0; x < width; x++)
-        if (picture_same (before, after, x, y) == expect (&r, ceil_to (thickness, sx),
-                ceil_to (thickness, sy), ceil_to (dash, sx), ceil_to (dash, sy), x, y))
+        if (picture_same (before, after, x, y)
+            == expect (&r, ceil_to (thickness, sx), ceil_to (thickness, sy), ceil_to (dash, sx),
+                ceil_to (dash, sy), x, y))
           g_error ("round %u, %s %dx%d: pixel %d,%d, rectangle %d,%d to %d,%d, thickness %d, "
-              "dash %d", round, f.info.finfo->name, width, height, x, y, (gint) r.x1, (gint) r.y1,
-              (gint) r.x2, (gint) r.y2, thickness, dash);
+                   "dash %d",
+              round, f.info.finfo->name, width, height, x, y, (gint) r.x1, (gint) r.y1, (gint) r.x2,
+              (gint) r.y2, thickness, dash);
     picture_free (before);
     picture_free (after);
   }
   g_rand_free (rand);
 }
 
-GST_START_TEST (fills_rectangles)
-{
-  check_random_shapes (FALSE);
-}
+GST_START_TEST (fills_rectangles) { check_random_shapes (FALSE); }
 GST_END_TEST
 
-GST_START_TEST (draws_outlines_and_dashes)
-{
-  check_random_shapes (TRUE);
-}
+GST_START_TEST (draws_outlines_and_dashes) { check_random_shapes (TRUE); }
 GST_END_TEST
 
 /* Drawing a bar 2^41 pixels long takes no longer than one as long as the frame. */
@@ -170,12 +164,16 @@ GST_START_TEST (snaps_to_the_grid)
     gint thickness;
     gint64 from, to;
   } rows[] = {
-    {GST_VIDEO_FORMAT_RGB, 1.4, 7.5, 1, 1, 8}, {GST_VIDEO_FORMAT_RGB, 7.5, 1.4, 1, 1, 8},
-    {GST_VIDEO_FORMAT_I420, 1.0, 6.9, 1, 2, 6}, {GST_VIDEO_FORMAT_I420, 0.9, 7.0, 1, 0, 8},
-    {GST_VIDEO_FORMAT_I420, 5, 5, 3, 6, 10}, {GST_VIDEO_FORMAT_I420, -3.1, -1, 1, -4, 0},
-    {GST_VIDEO_FORMAT_YUV9, 5, 18, 2, 4, 20}, {GST_VIDEO_FORMAT_RGB, 5, 5, 64, 5, 69},
-    {GST_VIDEO_FORMAT_RGB, -1e300, 1e300, 1, -(G_GINT64_CONSTANT (1) << 40),
-          G_GINT64_CONSTANT (1) << 40},
+    { GST_VIDEO_FORMAT_RGB, 1.4, 7.5, 1, 1, 8 },
+    { GST_VIDEO_FORMAT_RGB, 7.5, 1.4, 1, 1, 8 },
+    { GST_VIDEO_FORMAT_I420, 1.0, 6.9, 1, 2, 6 },
+    { GST_VIDEO_FORMAT_I420, 0.9, 7.0, 1, 0, 8 },
+    { GST_VIDEO_FORMAT_I420, 5, 5, 3, 6, 10 },
+    { GST_VIDEO_FORMAT_I420, -3.1, -1, 1, -4, 0 },
+    { GST_VIDEO_FORMAT_YUV9, 5, 18, 2, 4, 20 },
+    { GST_VIDEO_FORMAT_RGB, 5, 5, 64, 5, 69 },
+    { GST_VIDEO_FORMAT_RGB, -1e300, 1e300, 1, -(G_GINT64_CONSTANT (1) << 40),
+        G_GINT64_CONSTANT (1) << 40 },
   };
   PaintRect r = { 77, 77, 77, 77 };
   Fixture f;
@@ -191,7 +189,7 @@ GST_START_TEST (snaps_to_the_grid)
   r.x1 = 77;
   for (guint i = 0; i < 4; i++)
     g_assert_false (paint_snap (&f.canvas, i == 0 ? NAN : 1, i == 1 ? NAN : 1, i == 2 ? NAN : 9,
-            i == 3 ? NAN : 9, 1, &r));
+        i == 3 ? NAN : 9, 1, &r));
   g_assert_cmpint (r.x1, ==, 77);
   picture_free (fixture_close (&f));
 }
@@ -431,7 +429,7 @@ GST_START_TEST (only_short_ascii_is_composed)
   g_assert_false (glyph_table_compose (glyphs, font, "stra\303\237e", &picture));
   g_assert_false (glyph_table_compose (glyphs, font, "two\nlines", &picture));
   g_assert_false (glyph_table_compose (glyphs, font,
-          "a text that is wider than half of a frame of 640 pixels", &picture));
+      "a text that is wider than half of a frame of 640 pixels", &picture));
   g_assert_true (glyph_table_compose (glyphs, font, "a text", &picture));
   g_assert_cmpint (picture.width, >, 20);
   g_free (picture.data);
@@ -516,8 +514,7 @@ GST_START_TEST (refuses_what_it_cannot_paint)
   static const GstVideoFormat refused[] = { GST_VIDEO_FORMAT_v210, GST_VIDEO_FORMAT_RGB16,
     GST_VIDEO_FORMAT_RGB8P, GST_VIDEO_FORMAT_NV12_64Z32, GST_VIDEO_FORMAT_Y410,
     GST_VIDEO_FORMAT_IYU1, GST_VIDEO_FORMAT_UYVP, GST_VIDEO_FORMAT_v216, GST_VIDEO_FORMAT_Y210,
-    GST_VIDEO_FORMAT_GRAY10_LE32, GST_VIDEO_FORMAT_NV12_10LE40
-  };
+    GST_VIDEO_FORMAT_GRAY10_LE32, GST_VIDEO_FORMAT_NV12_10LE40 };
 
   for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
     g_assert_false (paint_can_paint (gst_video_format_get_info (refused[i])));
@@ -535,24 +532,14 @@ GST_START_TEST (refuses_components_in_one_place)
 }
 GST_END_TEST
 
-static const CheckCase cases[] = {
-  CHECK_CASE (fills_rectangles),
-  CHECK_CASE (draws_outlines_and_dashes),
-  CHECK_CASE (draws_endless_dashes),
-  CHECK_CASE (snaps_to_the_grid),
-  CHECK_CASE (blends_exactly),
-  CHECK_CASE (clips_masks),
-  CHECK_CASE (shrinks_masks_to_means),
-  CHECK_CASE (colors_are_readable_and_many),
-  CHECK_CASE (places_never_overlap),
-  CHECK_CASE (labels_are_set_once),
-  CHECK_CASE (numbers_are_composed_exactly),
-  CHECK_CASE (only_short_ascii_is_composed),
-  CHECK_CASE (rows_are_mixed_by_the_definition),
-  CHECK_CASE (the_cache_is_bounded),
-  CHECK_CASE (refuses_what_it_cannot_paint),
-  CHECK_CASE (refuses_components_in_one_place),
-  { NULL }
-};
+static const CheckCase cases[] = { CHECK_CASE (fills_rectangles),
+  CHECK_CASE (draws_outlines_and_dashes), CHECK_CASE (draws_endless_dashes),
+  CHECK_CASE (snaps_to_the_grid), CHECK_CASE (blends_exactly), CHECK_CASE (clips_masks),
+  CHECK_CASE (shrinks_masks_to_means), CHECK_CASE (colors_are_readable_and_many),
+  CHECK_CASE (places_never_overlap), CHECK_CASE (labels_are_set_once),
+  CHECK_CASE (numbers_are_composed_exactly), CHECK_CASE (only_short_ascii_is_composed),
+  CHECK_CASE (rows_are_mixed_by_the_definition), CHECK_CASE (the_cache_is_bounded),
+  CHECK_CASE (refuses_what_it_cannot_paint), CHECK_CASE (refuses_components_in_one_place),
+  { NULL } };
 
 CHECK_PROGRAM (cases);

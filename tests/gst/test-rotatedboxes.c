@@ -14,11 +14,12 @@
 #define ANGLE 0.5
 
 static void
-add_rotated (GstBuffer * buffer, gint id, gint x, gint y, guint w, guint h, gdouble confidence,
+add_rotated (GstBuffer *buffer, gint id, gint x, gint y, guint w, guint h, gdouble confidence,
     gdouble angle)
 {
   gst_video_region_of_interest_meta_add_param (add_scored (buffer, id, "ship", x, y, w, h,
-          confidence), gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, angle, NULL));
+                                                   confidence),
+      gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, angle, NULL));
 }
 
 /* Rotated bars across each other overlap little, along each other much. */
@@ -45,9 +46,9 @@ test_neighbors (void)
   gint i;
 
   for (i = 1; i <= 4; i++)
-    gst_video_region_of_interest_meta_add_param (add_region (buffer, i, "ship", 200 + (i == 3),
-            200, 100, 10), gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE,
-            i < 4 ? ANGLE : -ANGLE, NULL));
+    gst_video_region_of_interest_meta_add_param (add_region (buffer, i, "ship", 200 + (i == 3), 200,
+                                                     100, 10),
+        gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, i < 4 ? ANGLE : -ANGLE, NULL));
   buffer = filtered ("nmsfilter min-neighbors=2", buffer);
   assert_ids (buffer, "1");
   gst_buffer_unref (buffer);
@@ -56,13 +57,15 @@ test_neighbors (void)
 static void
 test_record_again (void)
 {
-  const gchar *line = "{\"timestamp\":0,\"resolution\":{\"width\":640,\"height\":480},"
+  const gchar *line =
+      "{\"timestamp\":0,\"resolution\":{\"width\":640,\"height\":480},"
       "\"objects\":[{\"x\":10,\"y\":20,\"w\":64,\"h\":48,\"roi_type\":\"ship\",\"region_id\":3,"
       "\"rotation\":-0.25,\"detection\":{\"bounding_box\":{\"x_min\":0.015625,\"y_min\":0.0417,"
       "\"x_max\":0.115625,\"y_max\":0.1417},\"confidence\":0.5,\"label\":\"ship\"}}]}\n";
   gchar *in = text_file_new ("in.jsonl", line, -1), *out = text_file_new ("out.jsonl", "", 0);
   gchar *launch = g_strdup_printf ("boxreplay location=\"%s\" ! nmsfilter ! boxrecord "
-      "location=\"%s\"", in, out);
+                                   "location=\"%s\"",
+      in, out);
   GstHarness *h = gst_harness_new_parse (launch);
   gchar *recorded;
 
@@ -80,8 +83,10 @@ test_record_again (void)
 static void
 test_bad_angle (void)
 {
-  gchar *in = text_file_new ("in.jsonl", "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,"
-      "\"rotation\":\"much\"}]}\n", -1);
+  gchar *in = text_file_new ("in.jsonl",
+      "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,"
+      "\"rotation\":\"much\"}]}\n",
+      -1);
   gchar *launch = g_strdup_printf ("boxreplay location=\"%s\"", in);
   GstHarness *h = harness_new (launch);
   GstBus *bus = harness_bus (h);
@@ -124,8 +129,7 @@ must_draw (GstVideoFormat format, gint left, gint top, gdouble angle)
   gint x, y;
 
   gst_video_info_set_format (&info, format, 120, 90);
-  grid = GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, GST_VIDEO_INFO_N_COMPONENTS (&info) > 1)
-      ? 2 : 1;
+  grid = GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, GST_VIDEO_INFO_N_COMPONENTS (&info) > 1) ? 2 : 1;
   h = overlay_new ("boxoverlay thickness=4 show-label=false show-score=false", &info);
   buffer = video_buffer_new (&info);
   before = picture_read (&info, buffer);
@@ -151,9 +155,8 @@ must_draw (GstVideoFormat format, gint left, gint top, gdouble angle)
 static void
 test_draw (void)
 {
-  static const GstVideoFormat formats[] = {
-    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_GRAY8
-  };
+  static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_I420,
+    GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_GRAY8 };
   static const gdouble angles[] = { ANGLE, -1.2, 3.0, G_PI / 2, 1e-3, 100 };
   guint f, a;
 
@@ -196,24 +199,21 @@ test_draw_hostile (void)
       GstVideoRegionOfInterestMeta *roi = add_scored (buffer, 1, "ship", places[k], places[3 - k],
           sizes[i], sizes[(i + k) % 4], 0.5);
 
-      gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("rotation", "angle",
-              G_TYPE_DOUBLE, k == 0 ? NAN : 0.1 * i + 1e-9, NULL));
-      gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("nms", "state",
-              G_TYPE_STRING, k % 2 ? "suppressed" : "kept", NULL));
+      gst_video_region_of_interest_meta_add_param (roi,
+          gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, k == 0 ? NAN : 0.1 * i + 1e-9,
+              NULL));
+      gst_video_region_of_interest_meta_add_param (roi,
+          gst_structure_new ("nms", "state", G_TYPE_STRING, k % 2 ? "suppressed" : "kept", NULL));
     }
   gst_buffer_unref (overlay_push (h, buffer));
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = {
-  { "/rotatedboxes/filter", test_filter },
+static const TestCase cases[] = { { "/rotatedboxes/filter", test_filter },
   { "/rotatedboxes/neighbors", test_neighbors },
   { "/rotatedboxes/record-again", test_record_again },
-  { "/rotatedboxes/bad-angle", test_bad_angle },
-  { "/rotatedboxes/draw", test_draw },
+  { "/rotatedboxes/bad-angle", test_bad_angle }, { "/rotatedboxes/draw", test_draw },
   { "/rotatedboxes/draw-corners", test_draw_corners },
-  { "/rotatedboxes/draw-hostile", test_draw_hostile },
-  { NULL }
-};
+  { "/rotatedboxes/draw-hostile", test_draw_hostile }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

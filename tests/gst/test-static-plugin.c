@@ -53,18 +53,15 @@ test_registers (void)
   g_assert_nonnull (element);
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_PLAYING), !=,
       GST_STATE_CHANGE_FAILURE);
-  gst_message_unref (gst_bus_timed_pop_filtered (GST_ELEMENT_BUS (element), GST_CLOCK_TIME_NONE,
-          GST_MESSAGE_EOS));
+  gst_message_unref (
+      gst_bus_timed_pop_filtered (GST_ELEMENT_BUS (element), GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS));
   gst_element_set_state (element, GST_STATE_NULL);
   gst_object_unref (element);
-  g_assert_cmpint (nms_run () + box_meta_read () + filter_stats_add ()
-      + gst_nms_filter_get_type (), ==, 10);
+  g_assert_cmpint (nms_run () + box_meta_read () + filter_stats_add () + gst_nms_filter_get_type (),
+      ==, 10);
 }
 
-static const TestCase cases[] = {
-  { "/static-plugin/registers", test_registers },
-  { NULL }
-};
+static const TestCase cases[] = { { "/static-plugin/registers", test_registers }, { NULL } };
 
 static const char *
 start (const char *needs)

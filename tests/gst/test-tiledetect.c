@@ -20,9 +20,11 @@ write_whole (void)
   gchar *path;
 
   for (guint i = 0; i < FRAMES; i++)
-    g_string_append_printf (text, "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":"
+    g_string_append_printf (text,
+        "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":"
         "100,\"height\":100},\"objects\":[{\"x\":0,\"y\":0,\"w\":100,\"h\":100,\"roi_type\":\"a\","
-        "\"detection\":{\"confidence\":0.9}}]}\n", i * FRAME);
+        "\"detection\":{\"confidence\":0.9}}]}\n",
+        i * FRAME);
   path = text_file_new ("whole.jsonl", text->str, -1);
   g_string_free (text, TRUE);
   return path;
@@ -30,7 +32,7 @@ write_whole (void)
 
 /* Creates a tiledetect, which is a bin, from its launch line. */
 static GstElement *
-detect_new (const gchar * launch)
+detect_new (const gchar *launch)
 {
   GError *error = NULL;
   GstElement *element = gst_parse_launch (launch, &error);
@@ -40,7 +42,7 @@ detect_new (const gchar * launch)
 }
 
 static GstHarness *
-tiles_new (const gchar * properties)
+tiles_new (const gchar *properties)
 {
   gchar *path = write_whole ();
   gchar *launch = g_strdup_printf ("tiledetect %s detector=\"boxreplay location=%s\"", properties,
@@ -57,7 +59,7 @@ tiles_new (const gchar * properties)
 
 /* Pushes frame `i` of width x height and checks the tiles. */
 static void
-expect_tiles (GstHarness * h, guint i, gint width, gint height, const gchar * expected)
+expect_tiles (GstHarness *h, guint i, gint width, gint height, const gchar *expected)
 {
   gchar *caps = g_strdup_printf ("video/x-raw,format=GRAY8,width=%d,height=%d,framerate=10/1",
       width, height);
@@ -110,7 +112,7 @@ test_caps_changes (void)
 
 /* Starts the element, expects that it fails, and that its message has this text. */
 static void
-expect_error (const gchar * launch, const gchar * text)
+expect_error (const gchar *launch, const gchar *text)
 {
   GstElement *element = detect_new (launch);
   GstBus *bus = gst_bus_new ();
@@ -118,8 +120,7 @@ expect_error (const gchar * launch, const gchar * text)
   gchar *found;
 
   gst_element_set_bus (element, bus);
-  g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==,
-      GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
   g_assert_nonnull (message);
   found = message_text (message);
@@ -145,7 +146,7 @@ static void
 test_restart (void)
 {
   GstElement *pipeline = playing_new ("videotestsrc num-buffers=3 ! tiledetect name=d "
-      "detector=identity ! fakesink");
+                                      "detector=identity ! fakesink");
   GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "d");
   GstBus *bus = gst_element_get_bus (pipeline);
   guint columns;
@@ -167,7 +168,7 @@ test_restart (void)
 /* Sends a frame on which a whole object was found already through tiledetect and nmsfilter. One
  * tile shows most of the object. Returns the boxes that are left. Free them. */
 static gchar *
-boxes_kept (const gchar * properties)
+boxes_kept (const gchar *properties)
 {
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, FRAME_WIDTH * FRAME_HEIGHT, NULL);
   GstHarness *h = tiles_new (properties);
@@ -221,14 +222,9 @@ test_defaults (void)
   gst_object_unref (element);
 }
 
-static const TestCase cases[] = {
-  { "/tiledetect/tiles", test_tiles },
-  { "/tiledetect/caps-changes", test_caps_changes },
-  { "/tiledetect/cut-boxes", test_cut_boxes },
-  { "/tiledetect/errors", test_errors },
-  { "/tiledetect/restart", test_restart },
-  { "/tiledetect/defaults", test_defaults },
-  { NULL }
-};
+static const TestCase cases[] = { { "/tiledetect/tiles", test_tiles },
+  { "/tiledetect/caps-changes", test_caps_changes }, { "/tiledetect/cut-boxes", test_cut_boxes },
+  { "/tiledetect/errors", test_errors }, { "/tiledetect/restart", test_restart },
+  { "/tiledetect/defaults", test_defaults }, { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "boxreplay videocrop");

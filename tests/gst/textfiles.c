@@ -30,7 +30,7 @@ remove_folder (void)
 }
 
 gchar *
-text_file_path (const gchar * name)
+text_file_path (const gchar *name)
 {
   if (folder == NULL || getpid () != owner) {
     GError *error = NULL;
@@ -45,7 +45,7 @@ text_file_path (const gchar * name)
 }
 
 gchar *
-text_file_new (const gchar * name, const gchar * contents, gssize length)
+text_file_new (const gchar *name, const gchar *contents, gssize length)
 {
   gchar *path = text_file_path (name);
   GError *error = NULL;
@@ -56,7 +56,7 @@ text_file_new (const gchar * name, const gchar * contents, gssize length)
 }
 
 gchar *
-text_file_read (const gchar * path)
+text_file_read (const gchar *path)
 {
   GError *error = NULL;
   gchar *contents;

@@ -5,10 +5,10 @@
 #include <glib.h>
 
 /* Returns a path in the folder; creates no file. Free it. */
-gchar *text_file_path (const gchar * name);
+gchar *text_file_path (const gchar *name);
 
 /* Writes a file with these bytes (length -1: up to the NUL). Returns its path. Free it. */
-gchar *text_file_new (const gchar * name, const gchar * contents, gssize length);
+gchar *text_file_new (const gchar *name, const gchar *contents, gssize length);
 
 /* Returns the contents, NUL-terminated. Fails if the file cannot be read. */
-gchar *text_file_read (const gchar * path);
+gchar *text_file_read (const gchar *path);

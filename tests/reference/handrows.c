@@ -71,8 +71,8 @@ const HandRow handrows[] = {
       .boxes = { { 0, 0, 8192, 8192, 0.9f }, { 0, 0, 1, 1, 0.8f } } },
   /* 2^24 + 1 rounds to 2^24, minus 1: the union is 16777215, and 1/16777215
    * rounds above 2^-24; exact arithmetic would give 2^-24 and keep the box */
-  { "each operation of the union is rounded", "K S0 | 0", .iou = 0x1p-24f, .least = ALL,
-      .count = 2, .boxes = { { 0, 0, 4096, 4096, 0.9f }, { 0, 0, 1, 1, 0.8f } } },
+  { "each operation of the union is rounded", "K S0 | 0", .iou = 0x1p-24f, .least = ALL, .count = 2,
+      .boxes = { { 0, 0, 4096, 4096, 0.9f }, { 0, 0, 1, 1, 0.8f } } },
   /* intersection 2^-48, union 2^112: the quotient 2^-160 rounds to 0, which is not above
    * 0 */
   { "a quotient that rounds to 0 is not above 0", "K K | 0 1", .iou = 0, .least = ALL, .count = 2,
@@ -90,8 +90,8 @@ const HandRow handrows[] = {
       .boxes = { { WHOLE, 0.6f }, { WHOLE, 0.7f } } },
   { "-0 reaches a threshold of +0", "K K | 0 1", .iou = 0.5f, .least = 0.0f, .count = 2,
       .boxes = { { WHOLE, -0.0f }, { FAR, 0.0f } } },
-  { "+0 is not above -0 when strict", "F F |", .iou = 0.5f, .least = -0.0f, .strict = 1,
-      .count = 2, .boxes = { { WHOLE, 0.0f }, { FAR, -0.0f } } },
+  { "+0 is not above -0 when strict", "F F |", .iou = 0.5f, .least = -0.0f, .strict = 1, .count = 2,
+      .boxes = { { WHOLE, 0.0f }, { FAR, -0.0f } } },
   { "-inf takes part by default, last", "K K K | 2 1 0", .iou = 0.5f, .least = ALL, .count = 3,
       .boxes = { { WHOLE, -INFINITY }, { FAR, -FLT_MAX }, { -9, -9, -5, -5, INFINITY } } },
   { "-inf is not above -inf when strict", "F K | 1", .iou = 0.5f, .least = ALL, .strict = 1,
@@ -200,8 +200,8 @@ const HandRow handrows[] = {
       .classes = { { .class_id = 1, .set = BY_MAX, .max_detections = 1 } },
       .boxes = { { WHOLE, 0.9f, 1 }, { WHOLE, 0.8f, 1 }, { WHOLE, 0.7f, 2 }, { WHOLE, 0.6f, 2 },
           { FAR, 0.5f, 1 } } },
-  { "both caps at once", "K K O O O | 0 1", .iou = 0.5f, .least = ALL, .max = 2,
-      .max_per_class = 1, .count = 5,
+  { "both caps at once", "K K O O O | 0 1", .iou = 0.5f, .least = ALL, .max = 2, .max_per_class = 1,
+      .count = 5,
       .boxes = { { WHOLE, 0.9f, 1 }, { WHOLE, 0.8f, 2 }, { FAR, 0.7f, 1 }, { FAR, 0.6f, 3 },
           { WHOLE, 0.5f, 3 } } },
   { "class caps count per class when agnostic", "K O K S0 O | 0 2", .iou = 0.5f, .least = ALL,
@@ -262,9 +262,15 @@ const HandRow handrows[] = {
       .boxes = { { WHOLE, 0.9f, 1 }, { FAR, 0.8f, 1 }, { WHOLE, 0.7f, 2 }, { FAR, 0.6f, 2 } } },
   { "fields that are not set are inherited", "K S0 F O | 0", .iou = 0.25f, .least = 0.3f,
       .max_per_class = 1, .class_count = 2,
-      .classes = { { .class_id = 1, .set = BY_MAX, .iou_threshold = 0.9f, .score_threshold = 5,
+      .classes = { { .class_id = 1,
+                       .set = BY_MAX,
+                       .iou_threshold = 0.9f,
+                       .score_threshold = 5,
                        .max_detections = 2 },
-          { .class_id = 2, .set = 0, .iou_threshold = NAN, .score_threshold = NAN,
+          { .class_id = 2,
+              .set = 0,
+              .iou_threshold = NAN,
+              .score_threshold = NAN,
               .max_detections = 9 } },
       .count = 4,
       .boxes = { { WHOLE, 0.9f, 2 }, { HALF, 0.8f, 1 }, { FAR, 0.2f, 1 }, { FAR, 0.7f, 2 } },
@@ -302,8 +308,7 @@ const HandRow handrows[] = {
       .boxes = { { HALF, 0.9f, .part_of = 2 }, { WHOLE, 0.8f } } },
   { "two parts of one parent do meet", "K K S1 | 0 1", .iou = 0.25f, .least = ALL, .count = 3,
       .boxes = { { WHOLE, 0.9f }, { HALF, 0.8f, .part_of = 1 }, { HALF, 0.7f, .part_of = 1 } } },
-  { "a part of a part meets its grandparent", "K K S0 | 0 1", .iou = 0.2f, .least = ALL,
-      .count = 3,
+  { "a part of a part meets its grandparent", "K K S0 | 0 1", .iou = 0.2f, .least = ALL, .count = 3,
       .boxes = { { WHOLE, 0.9f }, { HALF, 0.8f, .part_of = 1 }, { QUARTER, 0.7f, .part_of = 2 } } },
   { "the second suppressor counts where the first is the parent", "K K S1 | 0 1", .iou = 0.4f,
       .least = ALL, .count = 3,
@@ -323,12 +328,12 @@ handrow_call (const HandRow *row, HandCall *call)
   const ptrdiff_t stride = sizeof (HandBox);
   HandBox *rows = call->rows;
 
-  *call = (HandCall){ 0 };
+  *call = (HandCall) { 0 };
   for (size_t i = 0; i < row->count; i++) {
     rows[i] = row->boxes[i];
     call->parent[i] = rows[i].part_of - 1;
   }
-  call->boxes = (nms_boxes){
+  call->boxes = (nms_boxes) {
     .size = sizeof (nms_boxes),
     .count = row->count,
     .x1 = { &rows->x1, stride },
@@ -340,7 +345,7 @@ handrow_call (const HandRow *row, HandCall *call)
     .exclude = { &rows->exclude, stride },
     .parent = { call->parent, 0 },
   };
-  call->options = (nms_options){
+  call->options = (nms_options) {
     .size = sizeof (nms_options),
     .iou_threshold = row->iou,
     .score_threshold = row->least,

@@ -38,8 +38,7 @@ const MethodRow methodrows[] = {
   { "greedy: any score is taken", "S1 K | 1", "0 0,0,6,4", GREEDY, QUARTER, .count = 2,
       .boxes = { { SHIFTED, -3 }, { WHOLE, 0 } } },
   { "greedy: what comes after the cap is in no box", "K O O | 0", "0.75 0,0,4,4", GREEDY, QUARTER,
-      .max = 1, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { FAR, 0.625f }, { SHIFTED, 0.5f } } },
+      .max = 1, .count = 3, .boxes = { { WHOLE, 0.75f }, { FAR, 0.625f }, { SHIFTED, 0.5f } } },
   /* SAHI's tests of its metrics */
   { "greedy: IoS", "K S0 | 0", "0.75 0,0,100,100", GREEDY, .metric = NMS_METRIC_IOS,
       .threshold = 0.5f, .count = 2,
@@ -72,11 +71,9 @@ const MethodRow methodrows[] = {
       MERGE, .threshold = 0.375f, .count = 3,
       .boxes = { { 2, 0, 6, 3, 0.5f }, { SHIFTED, 0.75f }, { NEXT, 0.75f } } },
   { "merge: classes", "K K S0 | 0 1", "0.75 0,0,8,4; 0.625 0,0,4,2", MERGE, .threshold = 0,
-      .count = 3,
-      .boxes = { { WHOLE, 0.75f, 1 }, { HALF, 0.625f, 2 }, { 2, 0, 8, 4, 0.5f, 1 } } },
+      .count = 3, .boxes = { { WHOLE, 0.75f, 1 }, { HALF, 0.625f, 2 }, { 2, 0, 8, 4, 0.5f, 1 } } },
   { "merge: classes meet", "K S0 S0 | 0", "0.75 0,0,8,4", MERGE, .threshold = 0, .agnostic = 1,
-      .count = 3,
-      .boxes = { { WHOLE, 0.75f, 1 }, { HALF, 0.625f, 2 }, { 2, 0, 8, 4, 0.5f, 1 } } },
+      .count = 3, .boxes = { { WHOLE, 0.75f, 1 }, { HALF, 0.625f, 2 }, { 2, 0, 8, 4, 0.5f, 1 } } },
   { "merge: a part and its whole", "K K | 0 1", "0.75 0,0,4,4; 0.5 0,0,4,2", MERGE, QUARTER,
       .count = 2, .boxes = { { WHOLE, 0.75f }, { HALF, 0.5f, .part_of = 1 } } },
   { "merge: all members of a cluster are over the cap", "K S0 O O | 0", "0.75 0,0,4,4", MERGE,
@@ -116,8 +113,7 @@ const MethodRow methodrows[] = {
       .boxes = { { WHOLE, 0.5f, 0, 0 }, { HALF, 0.375f, 0, 1 } } },
   /* a source of two has found both boxes */
   { "weighted: avg", "K S0 | 0", "0.25 0,0,4,3.5", WEIGHTED, QUARTER, .sources = 2,
-      .weights = { 3, 1 }, .count = 2,
-      .boxes = { { WHOLE, 0.75f, 0, 1 }, { HALF, 0.25f, 0, 1 } } },
+      .weights = { 3, 1 }, .count = 2, .boxes = { { WHOLE, 0.75f, 0, 1 }, { HALF, 0.25f, 0, 1 } } },
   { "weighted: max", "K S0 | 0", "0.25 0,0,4,3.5", WEIGHTED, .fused_score = NMS_FUSED_MAX, QUARTER,
       .sources = 2, .weights = { 3, 1 }, .count = 2,
       .boxes = { { WHOLE, 0.75f, 0, 1 }, { HALF, 0.25f, 0, 1 } } },
@@ -147,7 +143,7 @@ const MethodRow methodrows[] = {
 void
 methodrow_call (const MethodRow *row, MethodCall *call)
 {
-  *call = (MethodCall){ .boxes = { .size = sizeof call->boxes, .count = row->count } };
+  *call = (MethodCall) { .boxes = { .size = sizeof call->boxes, .count = row->count } };
   for (size_t i = 0; i < row->count; i++) {
     call->rows[i] = row->boxes[i];
     call->parent[i] = row->boxes[i].part_of - 1;
@@ -157,16 +153,16 @@ methodrow_call (const MethodRow *row, MethodCall *call)
 
   const MethodBox *first = call->rows;
   const ptrdiff_t stride = sizeof *first;
-  call->boxes.x1 = (nms_column){ &first->x1, stride };
-  call->boxes.y1 = (nms_column){ &first->y1, stride };
-  call->boxes.x2 = (nms_column){ &first->x2, stride };
-  call->boxes.y2 = (nms_column){ &first->y2, stride };
-  call->boxes.score = (nms_column){ &first->score, stride };
-  call->boxes.class_id = (nms_column){ &first->class_id, stride };
-  call->boxes.source = (nms_column){ &first->source, stride };
-  call->boxes.parent = (nms_column){ call->parent, 0 };
+  call->boxes.x1 = (nms_column) { &first->x1, stride };
+  call->boxes.y1 = (nms_column) { &first->y1, stride };
+  call->boxes.x2 = (nms_column) { &first->x2, stride };
+  call->boxes.y2 = (nms_column) { &first->y2, stride };
+  call->boxes.score = (nms_column) { &first->score, stride };
+  call->boxes.class_id = (nms_column) { &first->class_id, stride };
+  call->boxes.source = (nms_column) { &first->source, stride };
+  call->boxes.parent = (nms_column) { call->parent, 0 };
 
-  call->options = (nms_options){
+  call->options = (nms_options) {
     .size = sizeof call->options,
     .iou_threshold = row->threshold,
     .score_threshold = -INFINITY,

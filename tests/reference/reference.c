@@ -14,7 +14,7 @@
 static void
 result_allocate (RefResult *result, size_t count)
 {
-  *result = (RefResult){ .count = count };
+  *result = (RefResult) { .count = count };
   result->kept = ref_allocate (count, sizeof *result->kept);
   result->outcome = ref_allocate (count, sizeof *result->outcome);
   result->suppressed_by = ref_allocate (count, sizeof *result->suppressed_by);
@@ -50,14 +50,26 @@ ref_run (const nms_boxes *boxes, const nms_options *options, RefResult *result)
   enter_dropped (&call, result);
   switch (options ? options->method : NMS_METHOD_HARD) {
     case NMS_METHOD_SOFT_LINEAR:
-    case NMS_METHOD_SOFT_GAUSSIAN: ref_run_soft (&call, result); break;
+    case NMS_METHOD_SOFT_GAUSSIAN:
+      ref_run_soft (&call, result);
+      break;
     case NMS_METHOD_MATRIX_LINEAR:
-    case NMS_METHOD_MATRIX_GAUSSIAN: ref_run_matrix (&call, result); break;
-    case NMS_METHOD_WEIGHTED: ref_run_weighted (&call, result); break;
-    case NMS_METHOD_MERGE: ref_run_merge (&call, result); break;
+    case NMS_METHOD_MATRIX_GAUSSIAN:
+      ref_run_matrix (&call, result);
+      break;
+    case NMS_METHOD_WEIGHTED:
+      ref_run_weighted (&call, result);
+      break;
+    case NMS_METHOD_MERGE:
+      ref_run_merge (&call, result);
+      break;
     case NMS_METHOD_GREEDY_MERGE:
-    case NMS_METHOD_AVERAGE: ref_run_greedy (&call, result); break;
-    default: ref_run_hard (&call, result); break;
+    case NMS_METHOD_AVERAGE:
+      ref_run_greedy (&call, result);
+      break;
+    default:
+      ref_run_hard (&call, result);
+      break;
   }
   free (call.list);
 }
@@ -70,7 +82,7 @@ ref_result_clear (RefResult *result)
   free (result->suppressed_by);
   free (result->kept_score);
   free (result->kept_box);
-  *result = (RefResult){ 0 };
+  *result = (RefResult) { 0 };
 }
 
 /* Returns whether boxes i and j overlap by more than box i's threshold. */

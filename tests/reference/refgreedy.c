@@ -11,8 +11,7 @@ average (const RefCall *call, const int32_t *order, size_t length, const RefResu
 {
   const RefBox *first = &call->list[head];
   float weight = ref_weight_of (first->score), total = weight;
-  float sum[4]
-      = { weight * first->x1, weight * first->y1, weight * first->x2, weight * first->y2 };
+  float sum[4] = { weight * first->x1, weight * first->y1, weight * first->x2, weight * first->y2 };
   bool alone = true;
 
   for (size_t n = 0; n < length; n++) {

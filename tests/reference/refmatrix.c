@@ -55,7 +55,8 @@ linear_decay (const RefCall *call, size_t j, const float *comp, int32_t *by)
     if (v == 0.0f || comp[i] == 1.0f)
       continue;
     float decay = (1.0f - v) / (1.0f - comp[i]);
-    if (decay < least || (*by >= 0 && decay == least
+    if (decay < least
+        || (*by >= 0 && decay == least
             && above (call->list[i].score, i, call->list[*by].score, (size_t) *by))) {
       least = decay;
       *by = (int32_t) i;
@@ -74,7 +75,8 @@ gaussian_decay (const RefCall *call, size_t j, const float *comp, int32_t *by)
     float difference = v * v - comp[i] * comp[i];
     if (v == 0.0f)
       continue;
-    if (difference > most || (*by >= 0 && difference == most
+    if (difference > most
+        || (*by >= 0 && difference == most
             && above (call->list[i].score, i, call->list[*by].score, (size_t) *by))) {
       most = difference;
       *by = (int32_t) i;
@@ -97,8 +99,8 @@ rescore (const RefCall *call, float *score, bool *decided, RefResult *result)
     if (decided[j])
       continue;
     score[j] = clamped (call->list[j].score)
-        * (call->options->method == NMS_METHOD_MATRIX_GAUSSIAN
-                ? gaussian_decay (call, j, comp, &by) : linear_decay (call, j, comp, &by));
+        * (call->options->method == NMS_METHOD_MATRIX_GAUSSIAN ? gaussian_decay (call, j, comp, &by)
+                                                               : linear_decay (call, j, comp, &by));
     if (score[j] < call->options->min_score) {
       decided[j] = true;
       result->outcome[j] = NMS_SUPPRESSED;

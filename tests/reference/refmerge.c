@@ -20,7 +20,7 @@ static RefCluster
 start_cluster (const RefCall *call, int32_t head)
 {
   const RefBox *box = &call->list[head];
-  return (RefCluster){ head, box->score, { box->x1, box->y1, box->x2, box->y2 } };
+  return (RefCluster) { head, box->score, { box->x1, box->y1, box->x2, box->y2 } };
 }
 
 void

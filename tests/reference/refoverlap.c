@@ -65,7 +65,7 @@ bounds_of (const RefBox *box)
   long double w = (long double) box->x2 - box->x1, h = (long double) box->y2 - box->y1;
   long double c = fabs (cos (angle)), s = fabs (sin (angle));
 
-  return (Bounds){ ((long double) box->x1 + box->x2) / 2, ((long double) box->y1 + box->y2) / 2,
+  return (Bounds) { ((long double) box->x1 + box->x2) / 2, ((long double) box->y1 + box->y2) / 2,
     (w * c + h * s) / 2, (w * s + h * c) / 2 };
 }
 
@@ -151,10 +151,14 @@ ref_metric (const RefBox *a, const RefBox *b, unsigned metric)
   if (!meet (a, b))
     return 0.0f;
   switch (metric) {
-    case NMS_METRIC_IOS: return inter / least (area (a), area (b));
-    case NMS_METRIC_DIOU: return inter / (both - inter) - distance_part (a, b);
-    case NMS_METRIC_GIOU: return giou (a, b, inter, both);
-    default: return inter / (both - inter);
+    case NMS_METRIC_IOS:
+      return inter / least (area (a), area (b));
+    case NMS_METRIC_DIOU:
+      return inter / (both - inter) - distance_part (a, b);
+    case NMS_METRIC_GIOU:
+      return giou (a, b, inter, both);
+    default:
+      return inter / (both - inter);
   }
 }
 

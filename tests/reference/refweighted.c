@@ -10,10 +10,10 @@ typedef struct {
   RefCluster cluster;
   RefBox fused;
   size_t members;
-  float conf;    /* sum of the scores */
-  float best;    /* greatest score */
-  float sum[4];  /* of the corners times the scores */
-  float weights; /* sum of the members' source weights */
+  float conf;                /* sum of the scores */
+  float best;                /* greatest score */
+  float sum[4];              /* of the corners times the scores */
+  float weights;             /* sum of the members' source weights */
   bool has[NMS_MAX_SOURCES]; /* sources of the members */
 } Fusion;
 
@@ -68,12 +68,14 @@ fused_score (const nms_options *o, const Fusion *f)
   size_t least = f->members < source_count (o) ? f->members : source_count (o);
 
   switch (o->fused_score) {
-    case NMS_FUSED_MAX: return f->best / greatest_weight (o);
+    case NMS_FUSED_MAX:
+      return f->best / greatest_weight (o);
     case NMS_FUSED_BOX_AND_MODEL_AVG:
       return mean * n / f->weights * weights_of (o, f, true) / all_weights (o);
     case NMS_FUSED_ABSENT_MODEL_AWARE_AVG:
       return mean * n / (f->weights + weights_of (o, f, false));
-    default: return mean * (float) least / all_weights (o);
+    default:
+      return mean * (float) least / all_weights (o);
   }
 }
 
@@ -134,8 +136,9 @@ complete (const nms_options *o, Fusion *fusions, size_t count, RefCluster *clust
       { fused->x1, fused->y1, fused->x2, fused->y2 } };
     size_t place = n;
 
-    for (; place && (clusters[place - 1].score < c.score
-               || (clusters[place - 1].score == c.score && clusters[place - 1].head > c.head));
+    for (; place
+         && (clusters[place - 1].score < c.score
+             || (clusters[place - 1].score == c.score && clusters[place - 1].head > c.head));
          place--)
       clusters[place] = clusters[place - 1];
     clusters[place] = c;

@@ -32,9 +32,9 @@
 #define QUARTER .threshold = 0.25f
 #define TWO(a, b) .count = 2, .boxes = { { a, 0.75f }, { b, 0.5f } }
 
-const MethodRow scorerows[] = {
-  { "hard: IoS at the threshold", "K K | 0 1", "0.75 0,0,4,4; 0.5 2,0,6,4", IOS,
-      .threshold = 0.5f, TWO (WHOLE, SHIFTED) },
+const MethodRow scorerows[] = { { "hard: IoS at the threshold", "K K | 0 1",
+                                    "0.75 0,0,4,4; 0.5 2,0,6,4", IOS, .threshold = 0.5f,
+                                    TWO (WHOLE, SHIFTED) },
   { "hard: IoS at the threshold, inclusive", "K S0 | 0", "0.75 0,0,4,4", IOS, .threshold = 0.5f,
       .inclusive = 1, TWO (WHOLE, SHIFTED) },
   { "hard: IoS of a box within another", "K S0 | 0", "0.75 0,0,100,100", IOS, .threshold = 0.9f,
@@ -56,8 +56,8 @@ const MethodRow scorerows[] = {
   { "hard: IoS, boxes behind the cap are over it, suppressed or not", "K O O | 0", "0.75 0,0,4,4",
       IOS, QUARTER, .max = 1, .count = 3,
       .boxes = { { WHOLE, 0.75f }, { HALF, 0.5f }, { FAR, 0.25f } } },
-  { "hard: IoS, a suppressed box suppresses nothing", "K S0 K | 0 2",
-      "0.75 0,0,4,4; 0.25 4,0,8,4", IOS, QUARTER, .count = 3,
+  { "hard: IoS, a suppressed box suppresses nothing", "K S0 K | 0 2", "0.75 0,0,4,4; 0.25 4,0,8,4",
+      IOS, QUARTER, .count = 3,
       .boxes = { { WHOLE, 0.75f }, { SHIFTED, 0.5f }, { 4, 0, 8, 4, 0.25f } } },
 
   { "soft-linear: the score falls and the order changes", "K K K | 0 2 1",
@@ -65,8 +65,8 @@ const MethodRow scorerows[] = {
       .boxes = { { WHOLE, 0.75f }, { HALF, 0.5f }, { FAR, 0.375f } } },
   { "soft-linear: not above the threshold", "K K | 0 1", "0.75 0,0,4,4; 0.5 0,0,4,2", LINEAR,
       .threshold = 0.5f, TWO (WHOLE, HALF) },
-  { "soft-linear: inclusive", "K K | 0 1", "0.75 0,0,4,4; 0.25 0,0,4,2", LINEAR,
-      .threshold = 0.5f, .inclusive = 1, TWO (WHOLE, HALF) },
+  { "soft-linear: inclusive", "K K | 0 1", "0.75 0,0,4,4; 0.25 0,0,4,2", LINEAR, .threshold = 0.5f,
+      .inclusive = 1, TWO (WHOLE, HALF) },
   { "soft-linear: below the least score", "K S0 | 0", "0.75 0,0,4,4", LINEAR, QUARTER,
       .min_score = 0.375f, TWO (WHOLE, HALF) },
   { "soft-linear: equal to the least score", "K K | 0 1", "0.75 0,0,4,4; 0.25 0,0,4,2", LINEAR,
@@ -94,8 +94,8 @@ const MethodRow scorerows[] = {
   /* exp (-0.25 / 0.5) = 0.60653066, exp (-0.25 / 1) = 0.77880078 */
   { "soft-gaussian: the default sigma", "K K | 0 1", "0.75 0,0,4,4; 0.303265333 0,0,4,2", GAUSSIAN,
       QUARTER, TWO (WHOLE, HALF) },
-  { "soft-gaussian: TensorFlow's sigma 0.5 is 1", "K K | 0 1",
-      "0.75 0,0,4,4; 0.389400393 0,0,4,2", GAUSSIAN, .sigma = 1, TWO (WHOLE, HALF) },
+  { "soft-gaussian: TensorFlow's sigma 0.5 is 1", "K K | 0 1", "0.75 0,0,4,4; 0.389400393 0,0,4,2",
+      GAUSSIAN, .sigma = 1, TWO (WHOLE, HALF) },
   { "soft-gaussian: the threshold has no effect", "K K | 0 1", "0.75 0,0,4,4; 0.303265333 0,0,4,2",
       GAUSSIAN, .threshold = 1, TWO (WHOLE, HALF) },
   { "soft-gaussian: a least sigma", "K S0 | 0", "0.75 0,0,4,4", GAUSSIAN, .sigma = FLT_TRUE_MIN,
@@ -117,8 +117,8 @@ const MethodRow scorerows[] = {
       .boxes = { { WHOLE, 0.5f }, { FAR, 0.75f } } },
   { "matrix-linear: classes", "K K | 0 1", "0.75 0,0,4,4; 0.5 0,0,4,2", MATRIX, .count = 2,
       .boxes = { { WHOLE, 0.75f, 1 }, { HALF, 0.5f, 2 } } },
-  { "matrix-linear: classes meet", "K K | 0 1", "0.75 0,0,4,4; 0.25 0,0,4,2", MATRIX,
-      .agnostic = 1, .count = 2, .boxes = { { WHOLE, 0.75f, 1 }, { HALF, 0.5f, 2 } } },
+  { "matrix-linear: classes meet", "K K | 0 1", "0.75 0,0,4,4; 0.25 0,0,4,2", MATRIX, .agnostic = 1,
+      .count = 2, .boxes = { { WHOLE, 0.75f, 1 }, { HALF, 0.5f, 2 } } },
   { "matrix-linear: equal scores, the lower index first", "K K | 0 1",
       "0.75 0,0,4,2; 0.375 0,0,4,4", MATRIX, .count = 2,
       .boxes = { { HALF, 0.75f }, { WHOLE, 0.75f } } },
@@ -131,5 +131,4 @@ const MethodRow scorerows[] = {
   { "matrix-gaussian: a lowered box lowers less", "K K K | 0 1 2",
       "0.75 0,0,4,4; 0.303265333 0,0,4,2; 0.220624223 0,0,2,2", MATRIX_GAUSSIAN, .count = 3,
       .boxes = { { WHOLE, 0.75f }, { HALF, 0.5f }, { 0, 0, 2, 2, 0.25f } } },
-  { NULL }
-};
+  { NULL } };

@@ -40,8 +40,9 @@ set (nms__mosaic_spec *spec, const char *word)
   if (!value)
     return 0;
   long long number = atoll (value + 1);
-#define FIELD(name) if (n == strlen (#name) && !strncmp (word, #name, n)) \
-    return spec->name = number, 1
+#define FIELD(name) \
+  if (n == strlen (#name) && !strncmp (word, #name, n)) \
+  return spec->name = number, 1
   FIELD (boxes);
   FIELD (picks);
   FIELD (images);

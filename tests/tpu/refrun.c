@@ -30,9 +30,12 @@ main (void)
   int32_t *head = take (6, sizeof *head);
   float *threshold = take (1, sizeof *threshold);
   nms_boxes boxes = { .size = sizeof boxes, .count = (size_t) head[0] };
-  nms_options options = { .size = sizeof options, .iou_threshold = *threshold,
-    .score_threshold = -__builtin_inff (), .inclusive = head[1] != 0,
-    .class_agnostic = head[2] != 0, .max_detections = (uint64_t) head[4],
+  nms_options options = { .size = sizeof options,
+    .iou_threshold = *threshold,
+    .score_threshold = -__builtin_inff (),
+    .inclusive = head[1] != 0,
+    .class_agnostic = head[2] != 0,
+    .max_detections = (uint64_t) head[4],
     .class_option_count = (size_t) head[5] };
   nms_column *columns[] = { &boxes.x1, &boxes.y1, &boxes.x2, &boxes.y2, &boxes.score };
   nms_class_options *classes = calloc (options.class_option_count + 1, sizeof *classes);
@@ -50,8 +53,10 @@ main (void)
     int32_t *id = take (1, sizeof *id);
     float *limit = take (1, sizeof *limit);
     int32_t *most = take (1, sizeof *most);
-    classes[i] = (nms_class_options){ .size = sizeof classes[i], .class_id = *id,
-      .set = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_MAX_DETECTIONS, .iou_threshold = *limit,
+    classes[i] = (nms_class_options) { .size = sizeof classes[i],
+      .class_id = *id,
+      .set = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_MAX_DETECTIONS,
+      .iou_threshold = *limit,
       .max_detections = (uint64_t) *most };
     free (id);
     free (limit);

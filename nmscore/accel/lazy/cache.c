@@ -29,7 +29,7 @@ struct program {
 
 struct nms_lazy_cache {
   pthread_mutex_t lock;
-  pthread_cond_t done; /* a compilation has ended */
+  pthread_cond_t done;       /* a compilation has ended */
   nms_lazy_backend *backend; /* NULL: eager */
   atomic_size_t holds;
   size_t bound;
@@ -128,8 +128,9 @@ find (nms_lazy_cache *cache, const nms__trace *t, int *is_new)
   const size_t bytes = t->count * sizeof *t->nodes;
   program **at = &cache->first, *p;
 
-  while ((p = *at) && (((p->hash ^ t->hash) & cache->hash_mask) || p->count != t->count
-      || memcmp (p->nodes, t->nodes, bytes)))
+  while ((p = *at)
+      && (((p->hash ^ t->hash) & cache->hash_mask) || p->count != t->count
+          || memcmp (p->nodes, t->nodes, bytes)))
     at = &p->next;
   *is_new = !p;
   if (p) {
@@ -188,8 +189,8 @@ nms__cache_is_resident (const nms_lazy_cache *cache)
 }
 
 int
-nms__cache_fetch (nms_lazy_cache *cache, void *resident, const nms_lazy_buffer *output,
-    char *error, size_t error_size)
+nms__cache_fetch (nms_lazy_cache *cache, void *resident, const nms_lazy_buffer *output, char *error,
+    size_t error_size)
 {
   pthread_mutex_lock (&cache->lock);
   cache->counters.fetched++;

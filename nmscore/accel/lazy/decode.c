@@ -28,8 +28,8 @@ static tensor
 score_of (nms_lazy *lz, tensor key)
 {
   tensor zero = nms_lazy_s32 (lz, 0);
-  tensor negative = nms_lazy_binary (lz, NMS_LAZY_OR,
-      nms_lazy_binary (lz, NMS_LAZY_SUB, zero, key), nms_lazy_s32 (lz, INT32_MIN));
+  tensor negative = nms_lazy_binary (lz, NMS_LAZY_OR, nms_lazy_binary (lz, NMS_LAZY_SUB, zero, key),
+      nms_lazy_s32 (lz, INT32_MIN));
   tensor bits = nms_lazy_select (lz, nms_lazy_binary (lz, NMS_LAZY_GE, key, zero), key, negative);
 
   return nms_lazy_unary (lz, NMS_LAZY_AS_F32, bits);

@@ -25,8 +25,8 @@ columns (const nms_lazy_shape *s)
 
 /* Copies result[i][j] = from[i * row + j * column]. */
 static void
-copy (uint32_t *restrict result, size_t result_row, const uint32_t *from, size_t row,
-    size_t column, const nms_lazy_shape *s)
+copy (uint32_t *restrict result, size_t result_row, const uint32_t *from, size_t row, size_t column,
+    const nms_lazy_shape *s)
 {
   for (size_t i = 0; i < rows (s); i++, result += result_row, from += row) {
     const uint32_t first = *from;
@@ -104,8 +104,8 @@ sort (const nms_lazy_shape *s, size_t count, const uint32_t *keys, uint32_t *res
 
 /* Copies rows[index[i]], of `width` words each, to row i of the result. */
 static void
-take (const nms_lazy_shape *rows_shape, const uint32_t *from, size_t count,
-    const uint32_t *index, uint32_t *result)
+take (const nms_lazy_shape *rows_shape, const uint32_t *from, size_t count, const uint32_t *index,
+    uint32_t *result)
 {
   const int32_t last = rows_shape->dims[0] - 1;
   const size_t width = rows_shape->rank == 2 ? columns (rows_shape) : 1;
@@ -139,53 +139,53 @@ run_node (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint32_t
   uint8_t *flags;
 
   switch (n->op) {
-  case NMS__INPUT:
-    if (s->type == NMS_LAZY_PRED || s->type == NMS_LAZY_BF16)
-      widen (&t->in[n->attr[0]], count, result);
-    break;
-  case NMS__OUTPUT:
-    flags = t->out[n->attr[0]].data;
-    for (size_t i = 0; s->type == NMS_LAZY_PRED && i < count; i++)
-      flags[i] = (uint8_t) from[i];
-    if (s->type != NMS_LAZY_PRED)
-      memcpy (flags, from, nms_lazy_shape_bytes (s));
-    break;
-  case NMS__STATE:
-  case NMS__NEXT:
-    memcpy (result, from, count * sizeof *result);
-    break;
-  case NMS__IOTA:
-    for (size_t i = 0; i < count; i++)
-      result[i] = (uint32_t) (n->attr[0] == s->rank - 1 ? i % columns (s) : i / columns (s));
-    break;
-  case NMS__BROADCAST:
-    copy (result, columns (s), from, a->rank && n->attr[0] < s->rank - 1,
-        a->rank && n->attr[0] == s->rank - 1, s);
-    break;
-  case NMS__TRANSPOSE:
-    copy (result, columns (s), from, 1, columns (a), s);
-    break;
-  case NMS__SLICE:
-    copy (result, columns (s), from + start (n, at, 1, a, s), columns (a), 1, s);
-    break;
-  case NMS__UPDATE:
-    a = &t->nodes[n->operand[1]].shape;
-    memcpy (result, from, count * sizeof *result);
-    copy (result + start (n, at, 2, s, a), columns (s), at[n->operand[1]], columns (a), 1, a);
-    break;
-  case NMS__REDUCE:
-    reduce (n, a, from, result);
-    break;
-  case NMS__SORT:
-    sort (s, count, from, result);
-    break;
-  case NMS__TAKE:
-    take (a, from, (size_t) s->dims[0], at[n->operand[1]], result);
-    break;
-  default:
-    if (nms__infos[n->op].operands)
-      nms__infos[n->op].kernel[a->type != NMS_LAZY_F32](count, result, from,
-          at[n->operand[n->count > 1]], at[n->operand[n->count - 1]]);
+    case NMS__INPUT:
+      if (s->type == NMS_LAZY_PRED || s->type == NMS_LAZY_BF16)
+        widen (&t->in[n->attr[0]], count, result);
+      break;
+    case NMS__OUTPUT:
+      flags = t->out[n->attr[0]].data;
+      for (size_t i = 0; s->type == NMS_LAZY_PRED && i < count; i++)
+        flags[i] = (uint8_t) from[i];
+      if (s->type != NMS_LAZY_PRED)
+        memcpy (flags, from, nms_lazy_shape_bytes (s));
+      break;
+    case NMS__STATE:
+    case NMS__NEXT:
+      memcpy (result, from, count * sizeof *result);
+      break;
+    case NMS__IOTA:
+      for (size_t i = 0; i < count; i++)
+        result[i] = (uint32_t) (n->attr[0] == s->rank - 1 ? i % columns (s) : i / columns (s));
+      break;
+    case NMS__BROADCAST:
+      copy (result, columns (s), from, a->rank && n->attr[0] < s->rank - 1,
+          a->rank && n->attr[0] == s->rank - 1, s);
+      break;
+    case NMS__TRANSPOSE:
+      copy (result, columns (s), from, 1, columns (a), s);
+      break;
+    case NMS__SLICE:
+      copy (result, columns (s), from + start (n, at, 1, a, s), columns (a), 1, s);
+      break;
+    case NMS__UPDATE:
+      a = &t->nodes[n->operand[1]].shape;
+      memcpy (result, from, count * sizeof *result);
+      copy (result + start (n, at, 2, s, a), columns (s), at[n->operand[1]], columns (a), 1, a);
+      break;
+    case NMS__REDUCE:
+      reduce (n, a, from, result);
+      break;
+    case NMS__SORT:
+      sort (s, count, from, result);
+      break;
+    case NMS__TAKE:
+      take (a, from, (size_t) s->dims[0], at[n->operand[1]], result);
+      break;
+    default:
+      if (nms__infos[n->op].operands)
+        nms__infos[n->op].kernel[a->type != NMS_LAZY_F32](count, result, from,
+            at[n->operand[n->count > 1]], at[n->operand[n->count - 1]]);
   }
 }
 

@@ -24,25 +24,25 @@
  * RESULTs. Distances in attributes count nodes. */
 enum {
   NMS__INPUT = NMS_LAZY_SQRT + 1, /* attr: number of the input */
-  NMS__CONSTANT,  /* attr: its bits */
-  NMS__IOTA,      /* attr: axis */
-  NMS__BARRIER,   /* operand: a value that no compiler may fold into others */
-  NMS__BROADCAST, /* attr: axis */
+  NMS__CONSTANT,                  /* attr: its bits */
+  NMS__IOTA,                      /* attr: axis */
+  NMS__BARRIER,                   /* operand: a value that no compiler may fold into others */
+  NMS__BROADCAST,                 /* attr: axis */
   NMS__RESHAPE,
   NMS__TRANSPOSE,
-  NMS__SLICE,     /* operands: a, starts */
-  NMS__UPDATE,    /* operands: a, part, starts */
-  NMS__REDUCE,    /* operands: a, the neutral element; attr: nms_lazy_op, axis */
-  NMS__SORT,      /* operands: keys, numbers; the numbers of each row by descending key, stable */
-  NMS__TAKE,      /* operands: a, indices along its first axis */
-  NMS__WIDEN,     /* operand: BF16, as F32 */
-  NMS__WHILE,     /* attr: number of states */
-  NMS__STATE,     /* operand: its value before the loop; attr: its number */
-  NMS__COND,      /* operand: whether to continue; attr: distance to WHILE, to END */
-  NMS__NEXT,      /* operand: the next state */
-  NMS__END,       /* attr: distance to the WHILE */
-  NMS__RESULT,    /* operands: STATE, END */
-  NMS__OUTPUT     /* operand: the value read; attr: number of the output */
+  NMS__SLICE,  /* operands: a, starts */
+  NMS__UPDATE, /* operands: a, part, starts */
+  NMS__REDUCE, /* operands: a, the neutral element; attr: nms_lazy_op, axis */
+  NMS__SORT,   /* operands: keys, numbers; the numbers of each row by descending key, stable */
+  NMS__TAKE,   /* operands: a, indices along its first axis */
+  NMS__WIDEN,  /* operand: BF16, as F32 */
+  NMS__WHILE,  /* attr: number of states */
+  NMS__STATE,  /* operand: its value before the loop; attr: its number */
+  NMS__COND,   /* operand: whether to continue; attr: distance to WHILE, to END */
+  NMS__NEXT,   /* operand: the next state */
+  NMS__END,    /* attr: distance to the WHILE */
+  NMS__RESULT, /* operands: STATE, END */
+  NMS__OUTPUT  /* operand: the value read; attr: number of the output */
 };
 
 /* One operation. It has no padding, because traces are compared byte by byte. */
@@ -59,10 +59,10 @@ typedef void nms__kernel (size_t n, void *result, const void *a, const void *b, 
 
 /* The properties of an operation. */
 typedef struct nms__info {
-  const char *name;     /* in StableHLO; NULL: the operation has no line of its own */
-  int operands;         /* their number if it works element by element, else 0 */
-  int types;            /* of the operands, bits 1 << nms_lazy_type */
-  int32_t result;       /* type of the result; 0: the type of the operands */
+  const char *name;       /* in StableHLO; NULL: the operation has no line of its own */
+  int operands;           /* their number if it works element by element, else 0 */
+  int types;              /* of the operands, bits 1 << nms_lazy_type */
+  int32_t result;         /* type of the result; 0: the type of the operands */
   nms__kernel *kernel[2]; /* for floats, for words */
 } nms__info;
 
@@ -82,13 +82,13 @@ typedef struct nms__trace {
 
 typedef struct nms__recorded {
   nms__node node;
-  uint64_t id;     /* of the tensor; they ascend */
-  int fixed;       /* it depends on constants only */
-  int hidden;      /* it belongs to a loop's function that has ended */
-  int wanted;      /* bits: 1: a wanted operation uses it; NMS__WANTED: it is read */
-  int32_t number;  /* in the trace, or -1 */
-  void *value;     /* of an INPUT, or NULL if only the device has it */
-  void *resident;  /* of an INPUT, the device's copy, or NULL */
+  uint64_t id;    /* of the tensor; they ascend */
+  int fixed;      /* it depends on constants only */
+  int hidden;     /* it belongs to a loop's function that has ended */
+  int wanted;     /* bits: 1: a wanted operation uses it; NMS__WANTED: it is read */
+  int32_t number; /* in the trace, or -1 */
+  void *value;    /* of an INPUT, or NULL if only the device has it */
+  void *resident; /* of an INPUT, the device's copy, or NULL */
 } nms__recorded;
 
 #define NMS__WANTED 2
@@ -105,20 +105,20 @@ struct nms_lazy {
   nms_lazy_cache *cache;
   nms_lazy_tensor stamp; /* of the tensors since the last clear, in its place */
   uint64_t last_id;      /* the greatest id since the last clear */
-  int depth;       /* number of nested loops whose functions are recording */
+  int depth;             /* number of nested loops whose functions are recording */
   int status;
   char error[NMS__LAZY_TEXT];
   nms_lazy_tensor floor; /* -inf, for nms__guarded */
   int32_t count;
   nms__recorded recorded[NMS_LAZY_MAX_OPERATIONS];
   int32_t common[NMS__COMMON]; /* index + 1 of operations, by their hash; 0: none */
-  nms__node nodes[2 * NMS_LAZY_MAX_OPERATIONS];        /* of a trace */
-  nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS];    /* its inputs, then outputs */
+  nms__node nodes[2 * NMS_LAZY_MAX_OPERATIONS];     /* of a trace */
+  nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS]; /* its inputs, then outputs */
 };
 
 /* Latches an error, unless one is latched. Returns NMS_LAZY_NONE. */
-__attribute__ ((format (printf, 3, 4)))
-nms_lazy_tensor nms__lazy_fail (nms_lazy *lz, int status, const char *format, ...);
+__attribute__ ((format (printf, 3, 4))) nms_lazy_tensor nms__lazy_fail (nms_lazy *lz, int status,
+    const char *format, ...);
 
 /* Returns the operation of a tensor, or latches an error and returns NULL. */
 nms__recorded *nms__recorded_of (nms_lazy *lz, nms_lazy_tensor x);
@@ -140,7 +140,7 @@ nms_lazy_tensor nms__nan_last_key (nms_lazy *lz, nms_lazy_tensor x);
 
 /* Sets of types. */
 #define NMS__TYPE(type) (1 << (type))
-#define NMS__ANY_TYPE                                                                            \
+#define NMS__ANY_TYPE \
   (NMS__TYPE (NMS_LAZY_F32) | NMS__TYPE (NMS_LAZY_S32) | NMS__TYPE (NMS_LAZY_PRED))
 
 /* Checks and fills a shape. Returns 0 after an error. */
@@ -183,8 +183,7 @@ void nms__cache_weaken_hash (nms_lazy_cache *cache, uint64_t mask);
 
 /* Runs the program of a trace, compiled first if it is not in the cache. Returns 0, or
  * a code of nms_error with its text. */
-int nms__cache_run (nms_lazy_cache *cache, const nms__trace *trace, char *error,
-    size_t error_size);
+int nms__cache_run (nms_lazy_cache *cache, const nms__trace *trace, char *error, size_t error_size);
 
 /* Returns whether values stay on the device between runs. */
 int nms__cache_is_resident (const nms_lazy_cache *cache);

@@ -23,15 +23,14 @@ record_next (nms_lazy *lz, size_t count, const nms_lazy_tensor *state, nms_lazy_
     const nms_lazy_shape must = nms_lazy_shape_of (lz, state[i]);
     const nms_lazy_shape is = nms_lazy_shape_of (lz, next[i]);
     if (memcmp (&is, &must, sizeof is))
-      nms__lazy_fail (lz, NMS_ERROR_ARGUMENT,
-          "while: body changes state %zu from %s to %s", i, nms__shape_describe (&must).text,
-          nms__shape_describe (&is).text);
+      nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "while: body changes state %zu from %s to %s", i,
+          nms__shape_describe (&must).text, nms__shape_describe (&is).text);
     if (!lz->status)
       next[i] = nms__guarded (lz, NMS__NEXT, next[i]);
   }
   for (size_t i = 0; i < count; i++)
     nms__record (lz, NMS__NEXT, nms_lazy_shape_of (lz, state[i]), 1, &next[i], 0, 0);
-  return nms__record (lz, NMS__END, (nms_lazy_shape){ 0 }, 0, NULL, lz->count - loop, 0);
+  return nms__record (lz, NMS__END, (nms_lazy_shape) { 0 }, 0, NULL, lz->count - loop, 0);
 }
 
 void
@@ -76,6 +75,6 @@ nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init, nms_laz
   lz->recorded[middle].node.attr[1] = lz->count - 1 - middle;
   for (size_t i = 0; i < count; i++)
     out[i] = nms__record (lz, NMS__RESULT, nms_lazy_shape_of (lz, state[i]), 2,
-        (nms_lazy_tensor[]){ state[i], end }, 0, 0);
+        (nms_lazy_tensor[]) { state[i], end }, 0, 0);
   hide (lz, loop, lz->count - (int32_t) count);
 }

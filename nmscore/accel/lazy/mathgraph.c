@@ -54,8 +54,8 @@ nms_lazy_exp (nms_lazy *lz, tensor x)
   const tensor bounded = nms_lazy_select (lz, finite, x, zero);
   const tensor half = where (lz, bounded, NMS_LAZY_GT, 0.0f, nms_lazy_f32 (lz, 0.5f),
       nms_lazy_f32 (lz, -0.5f));
-  const tensor n = nms_lazy_unary (lz, NMS_LAZY_TO_S32, nms_lazy_binary (lz, NMS_LAZY_ADD,
-      f32 (lz, NMS_LAZY_MUL, bounded, 1.44269504f), half));
+  const tensor n = nms_lazy_unary (lz, NMS_LAZY_TO_S32,
+      nms_lazy_binary (lz, NMS_LAZY_ADD, f32 (lz, NMS_LAZY_MUL, bounded, 1.44269504f), half));
   const tensor by = nms_lazy_unary (lz, NMS_LAZY_TO_F32, n);
   const tensor twice = s32 (lz, NMS_LAZY_GT, n, 0);
   tensor r = nms_lazy_binary (lz, NMS_LAZY_SUB, bounded, f32 (lz, NMS_LAZY_MUL, by, 0.693359375f));
@@ -80,14 +80,13 @@ tensor
 nms_lazy_log (nms_lazy *lz, tensor x)
 {
   static const float terms[] = { -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f,
-    1.4249322787e-1f, -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f,
-    3.3333331174e-1f };
+    1.4249322787e-1f, -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f };
   const tensor bits = nms_lazy_unary (lz, NMS_LAZY_AS_S32, x);
   const tensor digits = s32 (lz, NMS_LAZY_OR, s32 (lz, NMS_LAZY_AND, bits, 0x007fffff), 0x3f000000);
   const tensor m = nms_lazy_unary (lz, NMS_LAZY_AS_F32, digits);
   const tensor low = f32 (lz, NMS_LAZY_LT, m, 0.70710678f);
-  const tensor power = f32 (lz, NMS_LAZY_MUL, nms_lazy_unary (lz, NMS_LAZY_TO_F32,
-      s32 (lz, NMS_LAZY_AND, bits, 0x7f800000)), 0x1p-23f);
+  const tensor power = f32 (lz, NMS_LAZY_MUL,
+      nms_lazy_unary (lz, NMS_LAZY_TO_F32, s32 (lz, NMS_LAZY_AND, bits, 0x7f800000)), 0x1p-23f);
   const tensor e = nms_lazy_binary (lz, NMS_LAZY_SUB, f32 (lz, NMS_LAZY_SUB, power, 126.0f),
       nms_lazy_select (lz, low, nms_lazy_f32 (lz, 1.0f), nms_lazy_f32 (lz, 0.0f)));
   const tensor r = f32 (lz, NMS_LAZY_SUB,

@@ -83,8 +83,7 @@ of_pick (const graph *g, int which, tensor pick)
 static tensor
 column (const graph *g, tensor x)
 {
-  return nms_lazy_shape_of (g->lz, x).rank ? x
-      : nms_lazy_broadcast (g->lz, x, g->rank, g->dims, 0);
+  return nms_lazy_shape_of (g->lz, x).rank ? x : nms_lazy_broadcast (g->lz, x, g->rank, g->dims, 0);
 }
 
 /* Reduces the boxes of each image. */
@@ -142,8 +141,8 @@ overlaps (const graph *g, tensor pick)
 {
   const tensor *c = g->c;
   nms__overlap_columns columns = { c[X1], c[Y1], c[X2], c[Y2], c[AREA], c[LIMIT] };
-  nms__overlap_columns box = { of_pick (g, X1, pick), of_pick (g, Y1, pick),
-    of_pick (g, X2, pick), of_pick (g, Y2, pick), of_pick (g, AREA, pick), 0 };
+  nms__overlap_columns box = { of_pick (g, X1, pick), of_pick (g, Y1, pick), of_pick (g, X2, pick),
+    of_pick (g, Y2, pick), of_pick (g, AREA, pick), 0 };
   tensor hit = nms__overlap_graph (g->lz, &columns, &box, g->flags & NMS_LAZY_NO_DIVISION);
 
   if (g->has_classes)
@@ -228,9 +227,9 @@ count_picks (const graph *g, const tensor *end)
 {
   if (g->rank == 1)
     return end[COUNT];
-  return reduce (g, NMS_LAZY_MIN, nms_lazy_select (g->lz,
-      compare (g, NMS_LAZY_GE, end[PICKS], number (g, 0)), number (g, g->dims[1]),
-      g->c[POSITION]));
+  return reduce (g, NMS_LAZY_MIN,
+      nms_lazy_select (g->lz, compare (g, NMS_LAZY_GE, end[PICKS], number (g, 0)),
+          number (g, g->dims[1]), g->c[POSITION]));
 }
 
 /* Computes the states after the loop: if the total cap is full, the boxes that rank
@@ -268,8 +267,9 @@ nms_lazy_nms (nms_lazy *lz, const nms_lazy_boxes *b, unsigned flags)
   c[LIMIT] = columns.limit;
   c[KEY] = b->key;
   c[POSITION] = nms_lazy_iota (lz, g.rank, g.dims, g.rank - 1);
-  c[CAP] = b->cap ? nms_lazy_select (lz, compare (&g, NMS_LAZY_GT, b->cap, number (&g, 0)),
-      b->cap, most) : most;
+  c[CAP] = b->cap
+      ? nms_lazy_select (lz, compare (&g, NMS_LAZY_GT, b->cap, number (&g, 0)), b->cap, most)
+      : most;
   c[CLASS] = b->class_id;
   c[CAP_CLASS] = b->cap_class ? b->cap_class : b->class_id;
   c[INDEX] = b->index ? b->index : c[POSITION];
@@ -284,7 +284,7 @@ nms_lazy_nms (nms_lazy *lz, const nms_lazy_boxes *b, unsigned flags)
   s[CAP_LEFT] = b->class_cap;
   nms_lazy_while (lz, g.has_caps ? STATES : CAP_LEFT, s, go_on, step, &g, end);
   tensor count = count_picks (&g, end);
-  return (nms_lazy_kept){ end[PICKS], count, last_state (&g, end, count) };
+  return (nms_lazy_kept) { end[PICKS], count, last_state (&g, end, count) };
 }
 
 /* ----------------------------------------------------------- keys and limits */

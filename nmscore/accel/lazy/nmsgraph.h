@@ -39,25 +39,25 @@ extern "C" {
  * NMS_LAZY_NONE. */
 typedef struct nms_lazy_boxes {
   nms_lazy_tensor x1, y1, x2, y2; /* F32: corners, x1 <= x2, y1 <= y2, without NaN */
-  nms_lazy_tensor key;       /* S32: greater keys rank first, equal keys by index */
-  nms_lazy_tensor valid;     /* PRED; default: all boxes are valid */
-  nms_lazy_tensor least;     /* S32, may be a scalar: a box takes part if its key >=
+  nms_lazy_tensor key;            /* S32: greater keys rank first, equal keys by index */
+  nms_lazy_tensor valid;          /* PRED; default: all boxes are valid */
+  nms_lazy_tensor least;          /* S32, may be a scalar: a box takes part if its key >=
                               * least; default: all take part */
-  nms_lazy_tensor limit;     /* F32, may be a scalar; required: a kept box suppresses
+  nms_lazy_tensor limit;          /* F32, may be a scalar; required: a kept box suppresses
                               * a box if their IoU > the limit of the latter. From
                               * nms_lazy_limit_of () */
-  nms_lazy_tensor class_id;  /* S32, any numbers: boxes suppress only boxes of their
+  nms_lazy_tensor class_id;       /* S32, any numbers: boxes suppress only boxes of their
                               * class; default: all boxes have one class */
-  nms_lazy_tensor cap_class; /* S32, any numbers: the class whose kept boxes class_cap
+  nms_lazy_tensor cap_class;      /* S32, any numbers: the class whose kept boxes class_cap
                               * limits; default: class_id */
-  nms_lazy_tensor class_cap; /* S32: most kept boxes of the box's cap_class, the same
+  nms_lazy_tensor class_cap;      /* S32: most kept boxes of the box's cap_class, the same
                               * number for all its boxes; 0: no limit; default: no
                               * class has a limit */
-  nms_lazy_tensor index, parent; /* S32: a box and the box whose index is its parent
+  nms_lazy_tensor index, parent;  /* S32: a box and the box whose index is its parent
                               * never suppress each other; parent -1: it has none.
                               * Defaults: no box has a parent; indices 0, 1, 2, ... of
                               * each image */
-  nms_lazy_tensor cap;       /* S32 scalar: most kept boxes of an image; 0: no limit,
+  nms_lazy_tensor cap;            /* S32 scalar: most kept boxes of an image; 0: no limit,
                               * which is the default */
 } nms_lazy_boxes;
 

@@ -79,8 +79,8 @@ extern "C" {
 /* Element types. In the host's memory arrays are packed and row-major (the last axis
  * is contiguous), without padding. */
 typedef enum nms_lazy_type {
-  NMS_LAZY_F32 = 1, /* float */
-  NMS_LAZY_S32 = 2, /* int32_t; add, subtract, multiply wrap around */
+  NMS_LAZY_F32 = 1,  /* float */
+  NMS_LAZY_S32 = 2,  /* int32_t; add, subtract, multiply wrap around */
   NMS_LAZY_PRED = 3, /* one byte, 0 or 1 (inputs: any other value counts as 1) */
   NMS_LAZY_BF16 = 4  /* uint16_t, the upper half of a float: inputs only, for
                       * NMS_LAZY_TO_F32 */
@@ -97,8 +97,8 @@ typedef enum nms_lazy_type {
 
 /* A tensor's type and extents. Rank 0 is a scalar. Extents are 1 or more. */
 typedef struct nms_lazy_shape {
-  int32_t type; /* nms_lazy_type */
-  int32_t rank; /* 0..NMS_LAZY_MAX_RANK */
+  int32_t type;                    /* nms_lazy_type */
+  int32_t rank;                    /* 0..NMS_LAZY_MAX_RANK */
   int32_t dims[NMS_LAZY_MAX_RANK]; /* rows, columns; those beyond the rank are 0 */
 } nms_lazy_shape;
 
@@ -133,8 +133,8 @@ struct nms_lazy_backend {
    * a final 0), which has one public function `main` with `output_count` results.
    * Its arguments are the inputs that runs will give. Type PRED is i1 there, S32
    * is i32. Writes a pointer of the backend's choice, not NULL, to *program. */
-  int (*compile) (nms_lazy_backend *backend, const char *text, size_t length,
-      size_t output_count, void **program, char *error, size_t error_size);
+  int (*compile) (nms_lazy_backend *backend, const char *text, size_t length, size_t output_count,
+      void **program, char *error, size_t error_size);
 
   /* Runs a program: reads the data of the inputs and writes the data of the
    * outputs. Counts and shapes are always those of the program's text. The data is
@@ -274,13 +274,24 @@ NMS_API nms_lazy_tensor nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *di
 
 /* The operations on one tensor, or on two tensors of one type. */
 typedef enum nms_lazy_op {
-  NMS_LAZY_ADD, NMS_LAZY_SUB, NMS_LAZY_MUL, /* two: F32, S32 */
-  NMS_LAZY_DIV,                             /* two: F32 */
-  NMS_LAZY_MAX, NMS_LAZY_MIN,               /* two: F32, S32 */
-  NMS_LAZY_AND, NMS_LAZY_OR, NMS_LAZY_XOR,  /* two: S32, bitwise; PRED, logical */
-  NMS_LAZY_EQ, NMS_LAZY_NE, NMS_LAZY_GE, NMS_LAZY_GT, NMS_LAZY_LE, NMS_LAZY_LT, /* two: any
+  NMS_LAZY_ADD,
+  NMS_LAZY_SUB,
+  NMS_LAZY_MUL, /* two: F32, S32 */
+  NMS_LAZY_DIV, /* two: F32 */
+  NMS_LAZY_MAX,
+  NMS_LAZY_MIN, /* two: F32, S32 */
+  NMS_LAZY_AND,
+  NMS_LAZY_OR,
+  NMS_LAZY_XOR, /* two: S32, bitwise; PRED, logical */
+  NMS_LAZY_EQ,
+  NMS_LAZY_NE,
+  NMS_LAZY_GE,
+  NMS_LAZY_GT,
+  NMS_LAZY_LE,
+  NMS_LAZY_LT, /* two: any
                               * type; the result is PRED; with a NaN only NE is true */
-  NMS_LAZY_ABS, NMS_LAZY_NEG, /* one: F32, S32 */
+  NMS_LAZY_ABS,
+  NMS_LAZY_NEG,    /* one: F32, S32 */
   NMS_LAZY_AS_S32, /* F32: its bits, as S32 */
   NMS_LAZY_AS_F32, /* S32: the float that has these bits */
   NMS_LAZY_TO_S32, /* PRED: 0 or 1; F32: without its fraction; beyond the range of S32
@@ -331,8 +342,7 @@ NMS_API nms_lazy_tensor nms_lazy_update (nms_lazy *lz, nms_lazy_tensor a, nms_la
 
 /* Reduces `axis`: MAX or MIN (F32 or S32; the result with a NaN is unspecified), or
  * AND or OR (S32 or PRED). The result lacks that axis. */
-NMS_API nms_lazy_tensor nms_lazy_reduce (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a,
-    int axis);
+NMS_API nms_lazy_tensor nms_lazy_reduce (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a, int axis);
 
 /* Returns the greatest element along `axis` and writes its S32 index to *index, of
  * equal elements the first. `a` is S32, or F32 without NaN (with one the result is
@@ -368,8 +378,8 @@ NMS_API nms_lazy_tensor nms_lazy_take (nms_lazy *lz, nms_lazy_tensor a, nms_lazy
  * out[0..count-1] receives the last state. Loops may be nested.
  */
 typedef nms_lazy_tensor (*nms_lazy_cond) (nms_lazy *lz, const nms_lazy_tensor *state, void *user);
-typedef void (*nms_lazy_body) (nms_lazy *lz, const nms_lazy_tensor *state, nms_lazy_tensor *next,
-    void *user);
+typedef void (
+    *nms_lazy_body) (nms_lazy *lz, const nms_lazy_tensor *state, nms_lazy_tensor *next, void *user);
 
 NMS_API void nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init,
     nms_lazy_cond cond, nms_lazy_body body, void *user, nms_lazy_tensor *out);

@@ -33,7 +33,10 @@ nms__misfit (nms_lazy *lz, int op, int count, const nms_lazy_tensor *operands,
   for (int k = 0; k < count && !lz->status; k++) {
     const nms_lazy_shape s = nms_lazy_shape_of (lz, operands[k]);
     at += snprintf (text + at, sizeof text - (size_t) at, "%s%s",
-        k == 0 ? " of " : k == count - 1 ? " and " : ", ", nms__shape_describe (&s).text);
+        k == 0               ? " of "
+            : k == count - 1 ? " and "
+                             : ", ",
+        nms__shape_describe (&s).text);
   }
   return nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "%s%s%s%s: types or shapes do not fit",
       nms__infos[op].name, text, to ? " to " : "", to ? nms__shape_describe (to).text : "");
@@ -56,7 +59,7 @@ nms__shape_make (nms_lazy *lz, int32_t type, int rank, const int32_t *dims, nms_
 {
   size_t elements = 1;
 
-  *shape = (nms_lazy_shape){ .type = type, .rank = rank };
+  *shape = (nms_lazy_shape) { .type = type, .rank = rank };
   if (type < NMS_LAZY_F32 || type > NMS_LAZY_BF16 || rank < 0 || rank > NMS_LAZY_MAX_RANK
       || (rank && !dims)) {
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "type %d or rank %d is unknown, or no extents", type,

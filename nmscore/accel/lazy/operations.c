@@ -26,7 +26,7 @@ nms__guarded (nms_lazy *lz, int op, nms_lazy_tensor x)
   const int multiplies = op == NMS_LAZY_MUL || op == NMS_LAZY_DIV;
   const int arithmetic = multiplies || op == NMS_LAZY_ADD || op == NMS_LAZY_SUB;
   const nms__recorded *r = nms__recorded_of (lz, x);
-  const nms_lazy_shape shape = r ? r->node.shape : (nms_lazy_shape){ 0 };
+  const nms_lazy_shape shape = r ? r->node.shape : (nms_lazy_shape) { 0 };
 
   if (shape.type != NMS_LAZY_F32)
     return x;
@@ -78,7 +78,7 @@ nms_lazy_input_s32 (nms_lazy *lz, int32_t value)
 static nms_lazy_tensor
 constant (nms_lazy *lz, int32_t type, int32_t bits)
 {
-  return nms__record (lz, NMS__CONSTANT, (nms_lazy_shape){ type }, 0, NULL, bits, 0);
+  return nms__record (lz, NMS__CONSTANT, (nms_lazy_shape) { type }, 0, NULL, bits, 0);
 }
 
 nms_lazy_tensor
@@ -124,9 +124,11 @@ common_shape (nms_lazy *lz, int op, int count, const nms_lazy_tensor *operands,
     const int flag = op == NMS_LAZY_SELECT && k == 0;
     const nms_lazy_shape s = nms_lazy_shape_of (lz, operands[k]);
     const int types = flag ? NMS__TYPE (NMS_LAZY_PRED)
-        : shape->type ? NMS__TYPE (shape->type) : nms__infos[op].types;
-    if (!(NMS__TYPE (s.type) & types) || (s.rank && shape->rank
-        && (s.rank != shape->rank || memcmp (s.dims, shape->dims, sizeof s.dims))))
+        : shape->type      ? NMS__TYPE (shape->type)
+                           : nms__infos[op].types;
+    if (!(NMS__TYPE (s.type) & types)
+        || (s.rank && shape->rank
+            && (s.rank != shape->rank || memcmp (s.dims, shape->dims, sizeof s.dims))))
       return 0;
     if (s.rank)
       *shape = s;
@@ -168,11 +170,11 @@ nms_lazy_unary (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a)
 nms_lazy_tensor
 nms_lazy_binary (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a, nms_lazy_tensor b)
 {
-  return elements (lz, (int) op, 2, (nms_lazy_tensor[]){ a, b });
+  return elements (lz, (int) op, 2, (nms_lazy_tensor[]) { a, b });
 }
 
 nms_lazy_tensor
 nms_lazy_select (nms_lazy *lz, nms_lazy_tensor p, nms_lazy_tensor a, nms_lazy_tensor b)
 {
-  return elements (lz, NMS_LAZY_SELECT, 3, (nms_lazy_tensor[]){ p, a, b });
+  return elements (lz, NMS_LAZY_SELECT, 3, (nms_lazy_tensor[]) { p, a, b });
 }

@@ -18,16 +18,15 @@ typedef float __attribute__ ((may_alias)) f32;
 typedef int32_t __attribute__ ((may_alias)) s32;
 typedef uint32_t __attribute__ ((may_alias)) u32;
 
-#define KERNEL(kernel, from, to, expression)                                                     \
-  static void                                                                                    \
-  kernel (size_t n, void *result, const void *a, const void *b, const void *c)                   \
-  {                                                                                              \
-    to *restrict r = result;                                                                     \
-    for (size_t i = 0; i < n; i++) {                                                             \
+#define KERNEL(kernel, from, to, expression) \
+  static void kernel (size_t n, void *result, const void *a, const void *b, const void *c) \
+  { \
+    to *restrict r = result; \
+    for (size_t i = 0; i < n; i++) { \
       const from x = ((const from *) a)[i], y = ((const from *) b)[i], z = ((const from *) c)[i]; \
-      (void) y, (void) z;                                                                        \
-      r[i] = (to) (expression);                                                                  \
-    }                                                                                            \
+      (void) y, (void) z; \
+      r[i] = (to) (expression); \
+    } \
   }
 
 /* S32 is computed as unsigned, because integers wrap around. In the maximum and the
@@ -36,14 +35,14 @@ KERNEL (add_f32, f32, f32, x + y)
 KERNEL (add_s32, u32, u32, x + y)
 KERNEL (sub_f32, f32, f32, x - y)
 KERNEL (sub_s32, u32, u32, x - y)
-KERNEL (mul_f32, f32, f32, x * y)
-KERNEL (mul_s32, u32, u32, x * y)
+KERNEL (mul_f32, f32, f32, x *y)
+KERNEL (mul_s32, u32, u32, x *y)
 KERNEL (div_f32, f32, f32, x / y)
 KERNEL (max_f32, f32, f32, x > y || x != x ? x : y)
 KERNEL (max_s32, s32, s32, x > y ? x : y)
 KERNEL (min_f32, f32, f32, x < y || x != x ? x : y)
 KERNEL (min_s32, s32, s32, x < y ? x : y)
-KERNEL (and_s32, u32, u32, x & y)
+KERNEL (and_s32, u32, u32, x &y)
 KERNEL (or_s32, u32, u32, x | y)
 KERNEL (xor_s32, u32, u32, x ^ y)
 KERNEL (eq_f32, f32, u32, x == y)
@@ -65,7 +64,10 @@ KERNEL (abs_s32, u32, u32, x >> 31 ? 0u - x : x)
 KERNEL (copy_s32, u32, u32, x)
 KERNEL (to_f32, s32, f32, x)
 KERNEL (to_s32, f32, s32,
-    x >= 0x1p31f ? INT32_MAX : x < -0x1p31f ? INT32_MIN : x != x ? 0 : (s32) x)
+    x >= 0x1p31f       ? INT32_MAX
+        : x < -0x1p31f ? INT32_MIN
+        : x != x       ? 0
+                       : (s32) x)
 KERNEL (sqrt_f32, f32, f32, sqrtf (x))
 KERNEL (select_s32, u32, u32, x ? y : z)
 

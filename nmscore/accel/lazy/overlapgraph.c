@@ -149,8 +149,7 @@ exceeds_exactly (nms_lazy *lz, tensor inter, tensor uni, tensor t)
   tensor beyond = nms_lazy_binary (lz, NMS_LAZY_OR, above (lz, d, sum),
       nms_lazy_binary (lz, NMS_LAZY_AND, equal (lz, d, sum), above (lz, zero, rest)));
   /* at limit 0 the quotient must exceed 2^-150 */
-  tensor some = above (lz, mul (lz, inter, f32 (lz, 0x1p50f)),
-      mul (lz, uni, f32 (lz, 0x1p-100f)));
+  tensor some = above (lz, mul (lz, inter, f32 (lz, 0x1p50f)), mul (lz, uni, f32 (lz, 0x1p-100f)));
 
   beyond = nms_lazy_select (lz, equal (lz, t, zero), some, beyond);
   return nms_lazy_binary (lz, NMS_LAZY_OR, beyond, nms_lazy_binary (lz, NMS_LAZY_LT, t, zero));

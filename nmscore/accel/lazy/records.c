@@ -50,7 +50,7 @@ nms_lazy_shape
 nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x)
 {
   const nms__recorded *r = nms__recorded_of (lz, x);
-  return r ? r->node.shape : (nms_lazy_shape){ 0 };
+  return r ? r->node.shape : (nms_lazy_shape) { 0 };
 }
 
 /* ------------------------------------------------------- common subexpressions */
@@ -84,8 +84,8 @@ place_of (nms_lazy *lz, const nms__node *n)
 }
 
 nms_lazy_tensor
-nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
-    const nms_lazy_tensor *operands, int32_t attr, int32_t second_attr)
+nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count, const nms_lazy_tensor *operands,
+    int32_t attr, int32_t second_attr)
 {
   nms__node n = { .op = op, .shape = shape, .count = count, .attr = { attr, second_attr } };
   int fixed = op != NMS__INPUT && op != NMS__STATE && op != NMS__RESULT && op != NMS__BARRIER;
@@ -103,9 +103,11 @@ nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
   if (place && *place)
     return lz->stamp | lz->recorded[*place - 1].id;
   if (lz->count == NMS_LAZY_MAX_OPERATIONS)
-    return nms__lazy_fail (lz, NMS_ERROR_RANGE, "more than %d operations: read tensors, then "
-        "free what is no longer needed (nms_lazy_keep)", NMS_LAZY_MAX_OPERATIONS);
-  lz->recorded[lz->count++] = (nms__recorded){ .node = n, .id = ++lz->last_id, .fixed = fixed };
+    return nms__lazy_fail (lz, NMS_ERROR_RANGE,
+        "more than %d operations: read tensors, then "
+        "free what is no longer needed (nms_lazy_keep)",
+        NMS_LAZY_MAX_OPERATIONS);
+  lz->recorded[lz->count++] = (nms__recorded) { .node = n, .id = ++lz->last_id, .fixed = fixed };
   if (place)
     *place = lz->count;
   return lz->stamp | lz->last_id;

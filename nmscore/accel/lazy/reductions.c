@@ -23,9 +23,9 @@ nms_lazy_reduce (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a, int axis)
     neutral[0] = (int32_t) 0xff800000;
     neutral[1] = 0x7f800000;
   }
-  operands[1] = nms__record (lz, NMS__CONSTANT, (nms_lazy_shape){ s->type }, 0, NULL,
+  operands[1] = nms__record (lz, NMS__CONSTANT, (nms_lazy_shape) { s->type }, 0, NULL,
       neutral[op - NMS_LAZY_MAX], 0);
-  shape = (nms_lazy_shape){ s->type, s->rank - 1, { s->rank == 2 ? s->dims[!axis] : 0 } };
+  shape = (nms_lazy_shape) { s->type, s->rank - 1, { s->rank == 2 ? s->dims[!axis] : 0 } };
   return nms__record (lz, NMS__REDUCE, shape, 2, operands, (int32_t) op, axis);
 }
 

@@ -69,8 +69,8 @@ best (const graph *g, tensor score)
   tensor there = binary (g, NMS_LAZY_AND, binary (g, NMS_LAZY_EQ, score, greatest),
       binary (g, NMS_LAZY_GE, score, f32 (g, 0.0f)));
 
-  return nms_lazy_reduce (g->lz, NMS_LAZY_MIN,
-      where (g, there, g->position, s32 (g, INT32_MAX)), 0);
+  return nms_lazy_reduce (g->lz, NMS_LAZY_MIN, where (g, there, g->position, s32 (g, INT32_MAX)),
+      0);
 }
 
 /* Computes the IoU of the box at `pick` and each box, 0 for those of other classes. */
@@ -108,8 +108,9 @@ lowered (const graph *g, tensor score, tensor pick)
 
   if (g->gaussian) {
     hit = binary (g, NMS_LAZY_GT, v, f32 (g, 0.0f));
-    weight = nms_lazy_exp (g->lz, nms_lazy_unary (g->lz, NMS_LAZY_NEG,
-        binary (g, NMS_LAZY_DIV, binary (g, NMS_LAZY_MUL, v, v), g->sigma)));
+    weight = nms_lazy_exp (g->lz,
+        nms_lazy_unary (g->lz, NMS_LAZY_NEG,
+            binary (g, NMS_LAZY_DIV, binary (g, NMS_LAZY_MUL, v, v), g->sigma)));
   } else {
     hit = binary (g, NMS_LAZY_AND, binary (g, NMS_LAZY_GT, v, g->limit),
         binary (g, NMS_LAZY_GT, v, f32 (g, 0.0f)));
@@ -146,7 +147,7 @@ pick_all (graph *g, tensor score)
   s[PICKS] = fill (g, s32 (g, -1));
   s[NEW_SCORES] = fill (g, f32 (g, GONE));
   nms_lazy_while (g->lz, STATES, s, go_on, step, g, end);
-  return (nms_lazy_rescored){ end[PICKS], end[NEW_SCORES], end[COUNT] };
+  return (nms_lazy_rescored) { end[PICKS], end[NEW_SCORES], end[COUNT] };
 }
 
 /* Fills `g`. Returns the scores, GONE for boxes that take no part. */
@@ -154,15 +155,21 @@ static tensor
 begin (graph *g, nms_lazy *lz, const nms_lazy_boxes *b, tensor score, tensor least, tensor sigma,
     int gaussian)
 {
-  *g = (graph){ .lz = lz, .n = nms_lazy_shape_of (lz, score).dims[0], .gaussian = gaussian,
-    .class_id = b->class_id, .limit = b->limit, .least = least, .sigma = sigma };
+  *g = (graph) { .lz = lz,
+    .n = nms_lazy_shape_of (lz, score).dims[0],
+    .gaussian = gaussian,
+    .class_id = b->class_id,
+    .limit = b->limit,
+    .least = least,
+    .sigma = sigma };
   if (!lz->status && nms_lazy_shape_of (lz, score).rank != 1)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "nms: boxes are vectors");
-  g->boxes = (nms__overlap_columns){ b->x1, b->y1, b->x2, b->y2, 0, 0 };
+  g->boxes = (nms__overlap_columns) { b->x1, b->y1, b->x2, b->y2, 0, 0 };
   nms__overlap_areas (lz, &g->boxes);
   g->position = nms_lazy_iota (lz, 1, &g->n, 0);
-  g->cap = b->cap ? where (g, binary (g, NMS_LAZY_GT, b->cap, s32 (g, 0)), b->cap,
-      s32 (g, INT32_MAX)) : s32 (g, INT32_MAX);
+  g->cap = b->cap
+      ? where (g, binary (g, NMS_LAZY_GT, b->cap, s32 (g, 0)), b->cap, s32 (g, INT32_MAX))
+      : s32 (g, INT32_MAX);
   score = where (g, binary (g, NMS_LAZY_GE, score, least), score, f32 (g, GONE));
   return b->valid ? where (g, b->valid, score, f32 (g, GONE)) : score;
 }
@@ -205,14 +212,15 @@ matrix_step (nms_lazy *lz, const tensor *s, tensor *next, void *user)
     loss = binary (g, NMS_LAZY_SUB, binary (g, NMS_LAZY_MUL, v, v),
         binary (g, NMS_LAZY_MUL, most, most));
   else
-    loss = nms_lazy_unary (lz, NMS_LAZY_NEG, binary (g, NMS_LAZY_DIV,
-        binary (g, NMS_LAZY_SUB, one, v), binary (g, NMS_LAZY_SUB, one, most)));
-  tensor counts = g->gaussian ? hit : binary (g, NMS_LAZY_AND, hit,
-      binary (g, NMS_LAZY_LT, most, one));
+    loss = nms_lazy_unary (lz, NMS_LAZY_NEG,
+        binary (g, NMS_LAZY_DIV, binary (g, NMS_LAZY_SUB, one, v),
+            binary (g, NMS_LAZY_SUB, one, most)));
+  tensor counts = g->gaussian ? hit
+                              : binary (g, NMS_LAZY_AND, hit, binary (g, NMS_LAZY_LT, most, one));
   next[M_LEFT] = left;
   next[M_MOST] = where (g, hit, binary (g, NMS_LAZY_MAX, s[M_MOST], v), s[M_MOST]);
-  next[M_LOSS] = where (g, binary (g, NMS_LAZY_AND, counts,
-      binary (g, NMS_LAZY_GT, loss, s[M_LOSS])), loss, s[M_LOSS]);
+  next[M_LOSS] = where (g,
+      binary (g, NMS_LAZY_AND, counts, binary (g, NMS_LAZY_GT, loss, s[M_LOSS])), loss, s[M_LOSS]);
   next[M_PICK] = best (g, left);
 }
 

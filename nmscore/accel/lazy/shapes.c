@@ -36,7 +36,7 @@ nms_lazy_transpose (nms_lazy *lz, nms_lazy_tensor a)
   if (!s || s->rank != 2)
     return s ? nms__misfit (lz, NMS__TRANSPOSE, 1, &a, NULL) : NMS_LAZY_NONE;
   return nms__record (lz, NMS__TRANSPOSE,
-      (nms_lazy_shape){ s->type, 2, { s->dims[1], s->dims[0] } }, 1, &a, 0, 0);
+      (nms_lazy_shape) { s->type, 2, { s->dims[1], s->dims[0] } }, 1, &a, 0, 0);
 }
 
 /* Records a slice of the extents of `part`, or an update by a tensor of that shape.
@@ -71,12 +71,12 @@ nms_lazy_slice (nms_lazy *lz, nms_lazy_tensor a, const nms_lazy_tensor *from, co
   nms_lazy_shape part;
 
   return s && nms__shape_make (lz, s->type, s->rank, dims, &part)
-      ? cut (lz, NMS__SLICE, &part, 1, operands, from) : NMS_LAZY_NONE;
+      ? cut (lz, NMS__SLICE, &part, 1, operands, from)
+      : NMS_LAZY_NONE;
 }
 
 nms_lazy_tensor
-nms_lazy_update (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor part,
-    const nms_lazy_tensor *from)
+nms_lazy_update (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor part, const nms_lazy_tensor *from)
 {
   const nms_lazy_shape *p = nms__shape_get (lz, NMS__UPDATE, part, NMS__ANY_TYPE);
   nms_lazy_tensor operands[2 + NMS_LAZY_MAX_RANK] = { a, part };

@@ -55,8 +55,8 @@ static void
 put_list (const writer *w, const nms__node *first, int count, int what)
 {
   for (int k = 0; k < count; k++)
-    fprintf (w->out, "%s%s", k ? ", " : "", what == TYPES ? type_of (first[k].shape).text
-        : value_of (w, first[k].operand[0]).text);
+    fprintf (w->out, "%s%s", k ? ", " : "",
+        what == TYPES ? type_of (first[k].shape).text : value_of (w, first[k].operand[0]).text);
 }
 
 /* ------------------------------------------------------------- operations */
@@ -80,11 +80,13 @@ put_sort (const writer *w, const nms__node *n)
 
   fprintf (w->out, "%%v%td:2 = \"stablehlo.sort\"(%s, %s) ({\n", n - w->nodes,
       value_of (w, n->operand[0]).text, value_of (w, n->operand[1]).text);
-  fputs ("^bb0(%l: tensor<i32>, %r: tensor<i32>, %m: tensor<i32>, %s: tensor<i32>):\n"
+  fputs (
+      "^bb0(%l: tensor<i32>, %r: tensor<i32>, %m: tensor<i32>, %s: tensor<i32>):\n"
       "%o = \"stablehlo.compare\"(%l, %r) {comparison_direction = "
       "#stablehlo<comparison_direction GT>, compare_type = #stablehlo<comparison_type SIGNED>} : "
       "(tensor<i32>, tensor<i32>) -> tensor<i1>\n"
-      "\"stablehlo.return\"(%o) : (tensor<i1>) -> ()\n", w->out);
+      "\"stablehlo.return\"(%o) : (tensor<i1>) -> ()\n",
+      w->out);
   fprintf (w->out, "}) {dimension = %d : i64, is_stable = true} : (%s, %s) -> (%s, %s)\n",
       n->shape.rank - 1, s.text, s.text, s.text, s.text);
 }
@@ -93,11 +95,12 @@ put_sort (const writer *w, const nms__node *n)
 static void
 put_reduction (const writer *w, const nms__node *n)
 {
-  const name s = type_of ((nms_lazy_shape){ .type = n->shape.type });
+  const name s = type_of ((nms_lazy_shape) { .type = n->shape.type });
 
-  fprintf (w->out, " ({\n^bb0(%%l: %s, %%r: %s):\n%%o = \"stablehlo.%s\"(%%l, %%r) : (%s, %s) -> "
-      "%s\n\"stablehlo.return\"(%%o) : (%s) -> ()\n}) {dimensions = array<i64: %d>}", s.text,
-      s.text, nms__infos[n->attr[0]].name, s.text, s.text, s.text, s.text, n->attr[1]);
+  fprintf (w->out,
+      " ({\n^bb0(%%l: %s, %%r: %s):\n%%o = \"stablehlo.%s\"(%%l, %%r) : (%s, %s) -> "
+      "%s\n\"stablehlo.return\"(%%o) : (%s) -> ()\n}) {dimensions = array<i64: %d>}",
+      s.text, s.text, nms__infos[n->attr[0]].name, s.text, s.text, s.text, s.text, n->attr[1]);
 }
 
 /* Writes how indices, each a scalar, select along the first axis. */
@@ -106,7 +109,8 @@ put_gather (const writer *w, const nms__node *n)
 {
   const int rows = n->shape.rank == 2;
 
-  fprintf (w->out, " {dimension_numbers = #stablehlo.gather<%scollapsed_slice_dims = [0], "
+  fprintf (w->out,
+      " {dimension_numbers = #stablehlo.gather<%scollapsed_slice_dims = [0], "
       "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1",
       rows ? "offset_dims = [1], " : "");
   if (rows)
@@ -127,9 +131,13 @@ put_attributes (const writer *w, const nms__node *n)
   else if (n->op == NMS__TAKE)
     put_gather (w, n);
   else if (n->op >= NMS_LAZY_EQ && n->op <= NMS_LAZY_LT)
-    fprintf (w->out, " {comparison_direction = #stablehlo<comparison_direction %s>, "
-        "compare_type = #stablehlo<comparison_type %s>}", orders[n->op - NMS_LAZY_EQ],
-        a->type == NMS_LAZY_F32 ? "FLOAT" : a->type == NMS_LAZY_S32 ? "SIGNED" : "UNSIGNED");
+    fprintf (w->out,
+        " {comparison_direction = #stablehlo<comparison_direction %s>, "
+        "compare_type = #stablehlo<comparison_type %s>}",
+        orders[n->op - NMS_LAZY_EQ],
+        a->type == NMS_LAZY_F32       ? "FLOAT"
+            : a->type == NMS_LAZY_S32 ? "SIGNED"
+                                      : "UNSIGNED");
   else if (n->op == NMS__IOTA)
     fprintf (w->out, " {iota_dimension = %d : i64}", n->attr[0]);
   else if (n->op == NMS__BROADCAST && a->rank)
@@ -188,31 +196,31 @@ put_node (const writer *w, const nms__node *n)
   const nms__node *loop = is_end ? n - n->attr[0] : n;
 
   switch (n->op) {
-  case NMS__WHILE:
-    fprintf (w->out, "%%v%td:%d = \"stablehlo.while\"(", n - w->nodes, n->attr[0]);
-    put_list (w, n + 1, n->attr[0], OPERANDS);
-    fputs (") ({\n", w->out);
-    put_states (w, n);
-    break;
-  case NMS__COND:
-    put_return (w, "stablehlo", n, 1);
-    fputs ("}, {\n", w->out);
-    put_states (w, loop);
-    break;
-  case NMS__END:
-    put_return (w, "stablehlo", n - loop->attr[0], loop->attr[0]);
-    fputs ("}) : (", w->out);
-    put_list (w, loop + 1, loop->attr[0], TYPES);
-    fputs (") -> (", w->out);
-    put_list (w, loop + 1, loop->attr[0], TYPES);
-    fputs (")\n", w->out);
-    break;
-  case NMS__SORT:
-    put_sort (w, n);
-    break;
-  default:
-    if (nms__infos[n->op].name)
-      put_operation (w, n);
+    case NMS__WHILE:
+      fprintf (w->out, "%%v%td:%d = \"stablehlo.while\"(", n - w->nodes, n->attr[0]);
+      put_list (w, n + 1, n->attr[0], OPERANDS);
+      fputs (") ({\n", w->out);
+      put_states (w, n);
+      break;
+    case NMS__COND:
+      put_return (w, "stablehlo", n, 1);
+      fputs ("}, {\n", w->out);
+      put_states (w, loop);
+      break;
+    case NMS__END:
+      put_return (w, "stablehlo", n - loop->attr[0], loop->attr[0]);
+      fputs ("}) : (", w->out);
+      put_list (w, loop + 1, loop->attr[0], TYPES);
+      fputs (") -> (", w->out);
+      put_list (w, loop + 1, loop->attr[0], TYPES);
+      fputs (")\n", w->out);
+      break;
+    case NMS__SORT:
+      put_sort (w, n);
+      break;
+    default:
+      if (nms__infos[n->op].name)
+        put_operation (w, n);
   }
 }
 

@@ -26,8 +26,10 @@ nms_lazy_shape_elements (const nms_lazy_shape *shape)
 size_t
 nms_lazy_shape_bytes (const nms_lazy_shape *shape)
 {
-  return nms_lazy_shape_elements (shape) * (shape->type == NMS_LAZY_PRED ? 1
-      : shape->type == NMS_LAZY_BF16 ? 2 : 4);
+  return nms_lazy_shape_elements (shape)
+      * (shape->type == NMS_LAZY_PRED        ? 1
+              : shape->type == NMS_LAZY_BF16 ? 2
+                                             : 4);
 }
 
 nms_lazy *
@@ -159,7 +161,7 @@ compute (nms_lazy *lz)
       if (status)
         free (out->data);
       else
-        *r = (nms__recorded){ { .op = NMS__INPUT, .shape = r->node.shape }, .id = r->id,
+        *r = (nms__recorded) { { .op = NMS__INPUT, .shape = r->node.shape }, .id = r->id,
           .value = out->data, .resident = r->resident };
       out++;
     }

@@ -38,7 +38,7 @@ append (nms_lazy *lz, nms__trace *t, int32_t i)
     n->operand[k] = lz->recorded[n->operand[k]].number;
   if (n->op == NMS__INPUT) {
     n->attr[0] = (int32_t) t->input_count;
-    lz->buffers[t->input_count++] = (nms_lazy_buffer){ n->shape, r->value,
+    lz->buffers[t->input_count++] = (nms_lazy_buffer) { n->shape, r->value,
       nms__cache_is_resident (lz->cache) ? &r->resident : NULL };
   }
   r->number = (int32_t) t->count++;
@@ -86,9 +86,12 @@ nms__trace_of (nms_lazy *lz)
   for (int32_t i = 0; i < lz->count; i++) {
     nms__recorded *r = &lz->recorded[i];
     if (r->wanted & NMS__WANTED) {
-      lz->nodes[t.count++] = (nms__node){ .op = NMS__OUTPUT, .shape = r->node.shape, .count = 1,
-        .operand = { r->number }, .attr = { (int32_t) t.output_count } };
-      t.out[t.output_count++] = (nms_lazy_buffer){ r->node.shape, NULL,
+      lz->nodes[t.count++] = (nms__node) { .op = NMS__OUTPUT,
+        .shape = r->node.shape,
+        .count = 1,
+        .operand = { r->number },
+        .attr = { (int32_t) t.output_count } };
+      t.out[t.output_count++] = (nms_lazy_buffer) { r->node.shape, NULL,
         resident ? &r->resident : NULL };
     }
   }

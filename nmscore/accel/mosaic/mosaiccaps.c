@@ -34,8 +34,8 @@ void
 nms__mosaic_caps_start (nms__mosaic *m, const nms__mosaic_caps *caps, int w, nms__value most,
     nms__value sum)
 {
-  nms__value total = nms__mosaic_spread (m,
-      nms__mosaic_reduce (m, "add", "0x00000000", sum, 1), WORD, TILE);
+  nms__value total = nms__mosaic_spread (m, nms__mosaic_reduce (m, "add", "0x00000000", sum, 1),
+      WORD, TILE);
   nms__value room = nms__mosaic_op (m, "arith.subi", most, nms__mosaic_to_s32 (m, total));
   nms__value unlimited = nms__mosaic_compare (m, "sle", most, nms__mosaic_s32 (m, WORD, TILE, 0));
 
@@ -52,12 +52,13 @@ nms__mosaic_caps_advance (nms__mosaic *m, const nms__mosaic_caps *caps, int w,
   nms__value own = nms__mosaic_load_rows (m, caps->words, row_of (w, w), WORD);
 
   for (int v = 0; v < w; v++)
-    room = nms__mosaic_op (m, "arith.subi", room, count_common (m,
-        nms__mosaic_load_rows (m, caps->words, row_of (v, w), WORD),
-        nms__mosaic_spread (m, kept[v], WORD, TILE)));
+    room = nms__mosaic_op (m, "arith.subi", room,
+        count_common (m, nms__mosaic_load_rows (m, caps->words, row_of (v, w), WORD),
+            nms__mosaic_spread (m, kept[v], WORD, TILE)));
   nms__mosaic_store_rows (m, room, caps->room, w * WORD);
-  nms__mosaic_store_rows (m, nms__mosaic_op (m, "arith.andi", own,
-      nms__mosaic_s32 (m, WORD, TILE, INT32_MAX)), caps->words, row_of (w, w));
+  nms__mosaic_store_rows (m,
+      nms__mosaic_op (m, "arith.andi", own, nms__mosaic_s32 (m, WORD, TILE, INT32_MAX)),
+      caps->words, row_of (w, w));
 }
 
 nms__value

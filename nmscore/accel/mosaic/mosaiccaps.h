@@ -23,13 +23,12 @@ typedef struct nms__mosaic_caps {
 
 /* Prints the addition to `sum`, floats, of 1 in the lanes that hold a kept box of the
  * candidate's class: `same` tests the class, `kept` whether the lane holds a box. */
-nms__value nms__mosaic_caps_add (nms__mosaic *m, nms__value sum, nms__value same,
-    nms__value kept);
+nms__value nms__mosaic_caps_add (nms__mosaic *m, nms__value sum, nms__value same, nms__value kept);
 
 /* Prints the store of the room for the candidates of word `w` before their tile. `most` is
  * the caps, 0 or less for none; `sum` is that of nms__mosaic_caps_add (). */
-void nms__mosaic_caps_start (nms__mosaic *m, const nms__mosaic_caps *caps, int w,
-    nms__value most, nms__value sum);
+void nms__mosaic_caps_start (nms__mosaic *m, const nms__mosaic_caps *caps, int w, nms__value most,
+    nms__value sum);
 
 /* Prints the subtraction from the room of word `w` of what the words before it keep,
  * rows in `kept`. The own word of each candidate loses bit 31, which states use otherwise. */

@@ -112,12 +112,16 @@ nms__mosaic_begin (nms__mosaic *m, const nms__mosaic_layout *layout)
   for (int i = 0; i < layout->scratch_count; i++)
     print_parameter (m, layout->scratch[i]);
 
-  nms__mosaic_print (m, ") attributes {dimension_semantics = [%s%s%s], iteration_bounds = "
-      "array<i64: ", arbitrary, batch ? ", " : "", batch ? arbitrary : "");
+  nms__mosaic_print (m,
+      ") attributes {dimension_semantics = [%s%s%s], iteration_bounds = "
+      "array<i64: ",
+      arbitrary, batch ? ", " : "", batch ? arbitrary : "");
   if (batch)
     nms__mosaic_print (m, "%d, ", layout->images);
-  nms__mosaic_print (m, "%d>, scratch_operands = %d : i64, tpu.core_type = #tpu.core_type<tc>, "
-      "window_params = [", layout->steps, layout->scratch_count);
+  nms__mosaic_print (m,
+      "%d>, scratch_operands = %d : i64, tpu.core_type = #tpu.core_type<tc>, "
+      "window_params = [",
+      layout->steps, layout->scratch_count);
   for (int i = 0; i <= layout->input_count; i++) {
     nms__array a = i < layout->input_count ? window_of (layout, i) : layout->picks;
     nms__mosaic_print (m, "%s{transform_indices = @%s, window_bounds = array<i64: %d, %d>}",
@@ -132,8 +136,10 @@ nms__mosaic_begin (nms__mosaic *m, const nms__mosaic_layout *layout)
 static void
 print_placement (nms__mosaic *m, const nms__mosaic_layout *layout, const char *name)
 {
-  nms__mosaic_print (m, "func.func @%s(%s%%step: i32) -> (i32, i32) {\n"
-      "%%zero = arith.constant 0 : i32\n", name, layout->images > 1 ? "%image: i32, " : "");
+  nms__mosaic_print (m,
+      "func.func @%s(%s%%step: i32) -> (i32, i32) {\n"
+      "%%zero = arith.constant 0 : i32\n",
+      name, layout->images > 1 ? "%image: i32, " : "");
 }
 
 /* Prints the functions that place windows at the first tile of an image and the next tile. */
@@ -144,16 +150,21 @@ print_window_placements (nms__mosaic *m, const nms__mosaic_layout *layout)
 
   if (layout->images > 1) {
     print_placement (m, layout, "first");
-    nms__mosaic_print (m, "%%steps = arith.constant %d : i32\n%%first = arith.muli %%image, "
-        "%%steps : i32\nreturn %%first, %%zero : i32, i32\n}\n", layout->steps);
+    nms__mosaic_print (m,
+        "%%steps = arith.constant %d : i32\n%%first = arith.muli %%image, "
+        "%%steps : i32\nreturn %%first, %%zero : i32, i32\n}\n",
+        layout->steps);
   }
   print_placement (m, layout, "next");
-  nms__mosaic_print (m, "%%one = arith.constant 1 : i32\n%%last = arith.constant %d : i32\n"
+  nms__mosaic_print (m,
+      "%%one = arith.constant 1 : i32\n%%last = arith.constant %d : i32\n"
       "%%more = arith.addi %%step, %%one : i32\n%%inside = arith.minsi %%more, %%last : i32\n",
       layout->steps - 1);
   if (layout->images > 1) {
-    nms__mosaic_print (m, "%%steps = arith.constant %d : i32\n%%first = arith.muli %%image, "
-        "%%steps : i32\n%%next = arith.addi %%first, %%inside : i32\n", layout->steps);
+    nms__mosaic_print (m,
+        "%%steps = arith.constant %d : i32\n%%first = arith.muli %%image, "
+        "%%steps : i32\n%%next = arith.addi %%first, %%inside : i32\n",
+        layout->steps);
     next = "%next";
   }
   nms__mosaic_print (m, "return %s, %%zero : i32, i32\n}\n", next);

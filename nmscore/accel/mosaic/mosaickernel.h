@@ -15,19 +15,19 @@
 /* The arrays of a kernel. Each argument of the module becomes one input, padded to
  * `positions` elements and cut in rows of 128. */
 typedef struct nms__mosaic_layout {
-  int positions;   /* boxes with padding */
-  int rows;        /* positions / 128 */
-  int chunk;       /* rows that a step handles at once */
-  int fields;      /* of a box in the stack of mosaicstack.h; 0: one input a field */
-  int block;       /* rows of 128 boxes with all fields, a multiple of 8 */
-  int ranks;       /* 1: the kernel ranks the boxes, 0: XLA sorts them */
-  int steps;       /* of the grid */
-  int window;      /* 0, or the rows of the first two inputs that a step gets: of the first
+  int positions; /* boxes with padding */
+  int rows;      /* positions / 128 */
+  int chunk;     /* rows that a step handles at once */
+  int fields;    /* of a box in the stack of mosaicstack.h; 0: one input a field */
+  int block;     /* rows of 128 boxes with all fields, a multiple of 8 */
+  int ranks;     /* 1: the kernel ranks the boxes, 0: XLA sorts them */
+  int steps;     /* of the grid */
+  int window;    /* 0, or the rows of the first two inputs that a step gets: of the first
                     * input the first ones, of the second input those of the next step */
-  int images;      /* 1 or more: the outer axis of the grid */
+  int images;    /* 1 or more: the outer axis of the grid */
   int input_count;
   nms__array input[16]; /* rows of one image */
-  int shared;      /* number of the input that all images share */
+  int shared;           /* number of the input that all images share */
   nms__array picks;
   int scratch_count;
   nms__array scratch[24];

@@ -24,17 +24,17 @@ arguments (const nms__mosaic_spec *spec, Argument list[16])
   int n = 0;
 
   for (int i = 0; i < 4; i++)
-    list[n++] = (Argument){ "f32", "0.0", 1, 0 };
-  list[n++] = (Argument){ "i32", "-2147483648", 1, 0 };
-  list[n++] = (Argument){ "f32", NULL, 0, 0 };
+    list[n++] = (Argument) { "f32", "0.0", 1, 0 };
+  list[n++] = (Argument) { "i32", "-2147483648", 1, 0 };
+  list[n++] = (Argument) { "f32", NULL, 0, 0 };
   if (spec->classes)
-    list[n++] = (Argument){ "i32", "0", 1, !nms__mosaic_uses_class (spec) };
+    list[n++] = (Argument) { "i32", "0", 1, !nms__mosaic_uses_class (spec) };
   if (spec->box_limits)
-    list[n++] = (Argument){ "f32", "0.0", 3, 0 };
+    list[n++] = (Argument) { "f32", "0.0", 3, 0 };
   if (spec->class_caps)
-    list[n++] = (Argument){ "i32", "0", 1, 0 };
+    list[n++] = (Argument) { "i32", "0", 1, 0 };
   if (spec->parents)
-    list[n++] = (Argument){ "i32", "-1", 1, 0 };
+    list[n++] = (Argument) { "i32", "-1", 1, 0 };
   return n;
 }
 
@@ -65,15 +65,18 @@ print_images (nms__mosaic *m, const nms__mosaic_spec *spec, const Argument *a, i
   print_shape (given, sizeof given, a, 1, (long) images * spec->boxes);
   print_shape (shape, sizeof shape, a, images, spec->boxes);
   if (a->fields == 1) {
-    nms__mosaic_print (m, "%%t%d = \"stablehlo.reshape\"(%%a%d) : (tensor<%s>) -> tensor<%s>\n",
-        i, i, given, shape);
+    nms__mosaic_print (m, "%%t%d = \"stablehlo.reshape\"(%%a%d) : (tensor<%s>) -> tensor<%s>\n", i,
+        i, given, shape);
     return;
   }
-  nms__mosaic_print (m, "%%r%d = \"stablehlo.reshape\"(%%a%d) : (tensor<%s>) -> "
-      "tensor<%dx%dx%ldx%s>\n", i, i, given, a->fields, images, (long) spec->boxes, a->type);
-  nms__mosaic_print (m, "%%t%d = \"stablehlo.transpose\"(%%r%d) {permutation = array<i64: 1, 0, 2>}"
-      " : (tensor<%dx%dx%ldx%s>) -> tensor<%s>\n", i, i, a->fields, images, (long) spec->boxes,
-      a->type, shape);
+  nms__mosaic_print (m,
+      "%%r%d = \"stablehlo.reshape\"(%%a%d) : (tensor<%s>) -> "
+      "tensor<%dx%dx%ldx%s>\n",
+      i, i, given, a->fields, images, (long) spec->boxes, a->type);
+  nms__mosaic_print (m,
+      "%%t%d = \"stablehlo.transpose\"(%%r%d) {permutation = array<i64: 1, 0, 2>}"
+      " : (tensor<%dx%dx%ldx%s>) -> tensor<%s>\n",
+      i, i, a->fields, images, (long) spec->boxes, a->type, shape);
 }
 
 /* Prints the padding of argument %a<i> to the kernel's positions and writes the name of
@@ -98,25 +101,30 @@ print_padding (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_l
     return;
   print_shape (given, sizeof given, a, layout->images, spec->boxes);
   print_shape (padded, sizeof padded, a, layout->images, layout->positions);
-  nms__mosaic_print (m, "%%c%d = \"stablehlo.constant\"() {value = dense<%s> : tensor<%s>} : "
-      "() -> tensor<%s>\n", i, a->padding, a->type, a->type);
-  nms__mosaic_print (m, "%%p%d = \"stablehlo.pad\"(%s, %%c%d) {edge_padding_low = "
+  nms__mosaic_print (m,
+      "%%c%d = \"stablehlo.constant\"() {value = dense<%s> : tensor<%s>} : "
+      "() -> tensor<%s>\n",
+      i, a->padding, a->type, a->type);
+  nms__mosaic_print (m,
+      "%%p%d = \"stablehlo.pad\"(%s, %%c%d) {edge_padding_low = "
       "array<i64: %s0>, edge_padding_high = array<i64: %s%ld>, interior_padding = "
-      "array<i64: %s0>} : (tensor<%s>, tensor<%s>) -> tensor<%s>\n", i, name, i, first, first,
-      more, first, given, a->type, padded);
+      "array<i64: %s0>} : (tensor<%s>, tensor<%s>) -> tensor<%s>\n",
+      i, name, i, first, first, more, first, given, a->type, padded);
   snprintf (name, NAME, "%%p%d", i);
 }
 
 /* Prints value `name` as input %k<k> of the kernel, in rows of 128. */
 static void
-print_input (nms__mosaic *m, const nms__mosaic_layout *layout, const char *name,
-    const Argument *a, int k)
+print_input (nms__mosaic *m, const nms__mosaic_layout *layout, const char *name, const Argument *a,
+    int k)
 {
   char shape[40];
 
   print_shape (shape, sizeof shape, a, layout->images, layout->positions);
-  nms__mosaic_print (m, "%%k%d = \"stablehlo.reshape\"(%s) : (tensor<%s>) -> "
-      "tensor<%dx128x%s>\n", k, name, shape, nms__mosaic_input_rows (layout, k), a->type);
+  nms__mosaic_print (m,
+      "%%k%d = \"stablehlo.reshape\"(%s) : (tensor<%s>) -> "
+      "tensor<%dx128x%s>\n",
+      k, name, shape, nms__mosaic_input_rows (layout, k), a->type);
 }
 
 /* Prints the operands of the call. Two windows on one array are two equal operands. */
@@ -135,21 +143,24 @@ print_call (nms__mosaic *m, const nms__mosaic_layout *layout, const char *kernel
 
   nms__mosaic_print (m, "%%call = \"stablehlo.custom_call\"(");
   print_operands (m, layout);
-  nms__mosaic_print (m, ") {call_target_name = \"tpu_custom_call\", api_version = 1 : i32, "
+  nms__mosaic_print (m,
+      ") {call_target_name = \"tpu_custom_call\", api_version = 1 : i32, "
       "has_side_effect = false, backend_config = \"{\\22custom_call_config\\22: "
       "{\\22body\\22: \\22");
   nms__mosaic_print (m, "%s", kernel);
   nms__mosaic_print (m, "\\22, \\22needs_layout_passes\\22: true}");
   if (memory != NMS__MOSAIC_MEMORY)
-    nms__mosaic_print (m, ", \\22scoped_memory_configs\\22: [{\\22memory_space\\22: 1, "
-        "\\22offset\\22: 0, \\22size\\22: %zu}]", memory);
+    nms__mosaic_print (m,
+        ", \\22scoped_memory_configs\\22: [{\\22memory_space\\22: 1, "
+        "\\22offset\\22: 0, \\22size\\22: %zu}]",
+        memory);
   nms__mosaic_print (m, "}\", operand_layouts = [");
   for (int k = 0; k < layout->input_count; k++)
     nms__mosaic_print (m, "%s%s", k ? ", " : "", in_rows);
   nms__mosaic_print (m, "], result_layouts = [%s]} : (", in_rows);
   for (int k = 0; k < layout->input_count; k++)
-    nms__mosaic_print (m, "%stensor<%dx128x%s>", k ? ", " : "",
-        nms__mosaic_input_rows (layout, k), types[layout->input[k].type]);
+    nms__mosaic_print (m, "%stensor<%dx128x%s>", k ? ", " : "", nms__mosaic_input_rows (layout, k),
+        types[layout->input[k].type]);
   nms__mosaic_print (m, ") -> tensor<%dx128xi32>\n", layout->picks.rows * layout->images);
 }
 
@@ -178,7 +189,7 @@ print_stack (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_lay
 
   for (int i = 0; i < count; i++)
     if (list[i].fields && !list[i].unused)
-      columns[n++] = (nms__mosaic_column){ i, list[i].fields, list[i].type };
+      columns[n++] = (nms__mosaic_column) { i, list[i].fields, list[i].type };
   nms__mosaic_stack_print (m, layout, spec->boxes, columns, n);
   print_input (m, layout, "%a5", &list[PARAMETERS], layout->input_count - 1);
 }
@@ -196,12 +207,15 @@ print_result (nms__mosaic *m, const nms__mosaic_spec *spec, const nms__mosaic_la
   print_shape (picks, sizeof picks, &column, images, spec->picks);
   if (images > 1)
     snprintf (batch, sizeof batch, "%d, ", images);
-  nms__mosaic_print (m, "%%flat = \"stablehlo.reshape\"(%%call) : (tensor<%dx128xi32>) -> "
-      "tensor<%s>\n", layout->picks.rows * images, flat);
-  nms__mosaic_print (m, "%%picks = \"stablehlo.slice\"(%%flat) {start_indices = array<i64: %s0>, "
+  nms__mosaic_print (m,
+      "%%flat = \"stablehlo.reshape\"(%%call) : (tensor<%dx128xi32>) -> "
+      "tensor<%s>\n",
+      layout->picks.rows * images, flat);
+  nms__mosaic_print (m,
+      "%%picks = \"stablehlo.slice\"(%%flat) {start_indices = array<i64: %s0>, "
       "limit_indices = array<i64: %s%ld>, strides = array<i64: %s1>} : (tensor<%s>) -> "
-      "tensor<%s>\n", images > 1 ? "0, " : "", batch, (long) spec->picks, images > 1 ? "1, " : "",
-      flat, picks);
+      "tensor<%s>\n",
+      images > 1 ? "0, " : "", batch, (long) spec->picks, images > 1 ? "1, " : "", flat, picks);
   nms__mosaic_print (m, "\"func.return\"(%%picks) : (tensor<%s>) -> ()\n}\n}\n", picks);
 }
 

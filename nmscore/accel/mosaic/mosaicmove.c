@@ -44,8 +44,9 @@ nms__mosaic_join_bytes (nms__mosaic *m, const nms__mosaic_mover *mover, nms__val
 
   nms__mosaic_store (m, sum, mover->sums, zero, zero);
   for (int i = 0; i < 4; i++) {
-    nms__value byte = nms__mosaic_to_s32 (m, nms__mosaic_load (m, mover->sums,
-        nms__mosaic_index (m, i * mover->block), zero, mover->block, LANES));
+    nms__value byte = nms__mosaic_to_s32 (m,
+        nms__mosaic_load (m, mover->sums, nms__mosaic_index (m, i * mover->block), zero,
+            mover->block, LANES));
     byte = shifted (m, "arith.shli", byte, 8 * i);
     whole = i ? nms__mosaic_op (m, "arith.ori", whole, byte) : byte;
   }

@@ -31,7 +31,6 @@ nms__value nms__mosaic_move (nms__mosaic *m, nms__value bytes, nms__value positi
     nms__value first, nms__value sum);
 
 /* Prints the block that the bytes of `sum` form. */
-nms__value nms__mosaic_join_bytes (nms__mosaic *m, const nms__mosaic_mover *mover,
-    nms__value sum);
+nms__value nms__mosaic_join_bytes (nms__mosaic *m, const nms__mosaic_mover *mover, nms__value sum);
 
 #endif

@@ -60,8 +60,7 @@ nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic
   /* a power of two with which no product below under- or overflows */
   nms__value small = nms__mosaic_compare (m, "olt", uni,
       nms__mosaic_f32 (m, uni.rows, uni.cols, 1.0f));
-  nms__value scale = nms__mosaic_select (m, small,
-      nms__mosaic_f32 (m, uni.rows, uni.cols, 0x1p64f),
+  nms__value scale = nms__mosaic_select (m, small, nms__mosaic_f32 (m, uni.rows, uni.cols, 0x1p64f),
       nms__mosaic_f32 (m, uni.rows, uni.cols, 0x1p-32f));
   nms__value scaled = nms__mosaic_op (m, "arith.mulf", uni, scale);
 
@@ -78,14 +77,12 @@ nms__mosaic_exceeds (nms__mosaic *m, const nms__mosaic_box *a, const nms__mosaic
   d = less_product (m, d, limit->high, second);
   d = less_product (m, d, limit->low, first);
   d = less_product (m, d, limit->low, second);
-  nms__value beyond = nms__mosaic_compare (m, "ogt", d,
-      nms__mosaic_f32 (m, d.rows, d.cols, 0.0f));
+  nms__value beyond = nms__mosaic_compare (m, "ogt", d, nms__mosaic_f32 (m, d.rows, d.cols, 0.0f));
   return nms__mosaic_op (m, "arith.andi", overlaps, beyond);
 }
 
 nms__value
-nms__mosaic_unrelated (nms__mosaic *m, const nms__mosaic_relation *a,
-    const nms__mosaic_relation *b)
+nms__mosaic_unrelated (nms__mosaic *m, const nms__mosaic_relation *a, const nms__mosaic_relation *b)
 {
   nms__value not_part = nms__mosaic_compare (m, "ne", a->parent, b->index);
   nms__value not_parent = nms__mosaic_compare (m, "ne", a->index, b->parent);

@@ -46,7 +46,8 @@ nms__mosaic_picks_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layo
   int rows = (spec->boxes + 1023) / 1024 * 8;
   int chunk = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
 
-  *layout = (nms__mosaic_layout){ .chunk = chunk, .steps = spec->picks,
+  *layout = (nms__mosaic_layout) { .chunk = chunk,
+    .steps = spec->picks,
     .images = nms__mosaic_images (spec) };
   layout->rows = (rows + chunk - 1) / chunk * chunk;
   layout->positions = layout->rows * NMS__MOSAIC_LANES;
@@ -118,8 +119,8 @@ load_limit (Picks *p, int field, nms__value row)
 {
   if (!p->spec->box_limits)
     return load_field (p, p->in[PARAMETERS], field);
-  return load_chunk (p, p->in[LIMIT], nms__mosaic_op (p->m, "arith.addi", row,
-      nms__mosaic_index (p->m, field * p->layout->rows)));
+  return load_chunk (p, p->in[LIMIT],
+      nms__mosaic_op (p->m, "arith.addi", row, nms__mosaic_index (p->m, field * p->layout->rows)));
 }
 
 static void
@@ -153,10 +154,10 @@ print_start (Picks *p)
   }
   nms__mosaic_close_loop (m, &loop);
 
-  loop = (nms__loop){ .count = 0 };
+  loop = (nms__loop) { .count = 0 };
   nms__mosaic_open_loop (m, &loop, p->layout->picks.rows, 8);
-  nms__mosaic_store (m, nms__mosaic_s32 (m, 8, NMS__MOSAIC_LANES, -1), p->layout->picks,
-      loop.index, p->zero);
+  nms__mosaic_store (m, nms__mosaic_s32 (m, 8, NMS__MOSAIC_LANES, -1), p->layout->picks, loop.index,
+      p->zero);
   nms__mosaic_close_loop (m, &loop);
 
   for (int i = LAST_X1; i <= LAST_Y2; i++)
@@ -240,16 +241,19 @@ print_pass (Picks *p, Best *best)
   for (int i = 0; i < 4; i++)
     best->corner[i] = *corners[i];
 
-  nms__loop loop = { .count = 6, .carried = { &best->key, &best->index, &best->corner[0],
-      &best->corner[1], &best->corner[2], &best->corner[3] } };
+  nms__loop loop = { .count = 6,
+    .carried = { &best->key, &best->index, &best->corner[0], &best->corner[1], &best->corner[2],
+        &best->corner[3] } };
   if (nms__mosaic_uses_class (p->spec))
     loop.carried[loop.count++] = &best->class_id;
   if (p->spec->parents)
     loop.carried[loop.count++] = &best->parent;
   nms__mosaic_open_loop (m, &loop, p->layout->rows, rows);
   nms__value row = loop.index;
-  Chunk chunk = { .position = nms__mosaic_op (m, "arith.addi", number,
-      nms__mosaic_spread (m, nms__mosaic_first_of_row (m, row, cols), rows, cols)) };
+  Chunk chunk = {
+    .position = nms__mosaic_op (m, "arith.addi", number,
+        nms__mosaic_spread (m, nms__mosaic_first_of_row (m, row, cols), rows, cols))
+  };
   nms__value corner[4];
   for (int i = 0; i < 4; i++)
     corner[i] = load_chunk (p, p->in[X1 + i], row);
@@ -289,8 +293,8 @@ reduce_all (Picks *p, const char *kind, const char *start, nms__value a)
 static void
 store_chosen (Picks *p, nms__value chosen, nms__value a, int field)
 {
-  store_field (p, reduce_all (p, "add", "0",
-      nms__mosaic_select (p->m, chosen, a, constant (p, 0))), p->last_bits, field);
+  store_field (p, reduce_all (p, "add", "0", nms__mosaic_select (p->m, chosen, a, constant (p, 0))),
+      p->last_bits, field);
 }
 
 /* Prints the search for the best position of the chunk, which is the next pick, and
@@ -310,8 +314,10 @@ print_search (Picks *p, const Best *best)
   nms__value low = nms__mosaic_f32 (m, rows, cols, -INFINITY);
 
   for (int i = 0; i < 4; i++)
-    store_field (p, reduce_all (p, "maximumf", "0xFF800000",
-        nms__mosaic_select (m, chosen, best->corner[i], low)), p->last, i);
+    store_field (p,
+        reduce_all (p, "maximumf", "0xFF800000",
+            nms__mosaic_select (m, chosen, best->corner[i], low)),
+        p->last, i);
   if (nms__mosaic_uses_class (p->spec))
     store_chosen (p, chosen, best->class_id, LAST_CLASS);
   if (p->spec->parents)
@@ -336,8 +342,8 @@ print_pick (Picks *p, nms__value step, nms__value index)
   nms__value lane = nms__mosaic_op (m, "arith.andi", number,
       nms__mosaic_s32 (m, 1, cols, cols - 1));
   nms__value here = nms__mosaic_compare (m, "eq", nms__mosaic_iota (m, 1, cols, 1), lane);
-  nms__value most = nms__mosaic_load (m, p->in[PARAMETERS],
-      nms__mosaic_index (m, NMS__MOSAIC_MOST), p->zero, 1, cols);
+  nms__value most = nms__mosaic_load (m, p->in[PARAMETERS], nms__mosaic_index (m, NMS__MOSAIC_MOST),
+      p->zero, 1, cols);
   nms__value below_cap = nms__mosaic_compare (m, "olt", nms__mosaic_to_f32 (m, number), most);
   nms__value old = nms__mosaic_load (m, p->layout->picks, row, p->zero, 1, cols);
   nms__value picks = nms__mosaic_select (m, nms__mosaic_op (m, "arith.andi", here, below_cap),

@@ -32,8 +32,10 @@ print_bytes (nms__mosaic *m, const nms__mosaic_ranking *r, int tile)
   int block = r->mover.block;
 
   for (int f = 0; f < r->fields; f++)
-    nms__mosaic_store_rows (m, f == r->key ? print_index (m, r, tile)
-        : nms__mosaic_load_rows (m, r->given, f * r->tiles + tile, 1), r->sorted, tile * block + f);
+    nms__mosaic_store_rows (m,
+        f == r->key ? print_index (m, r, tile)
+                    : nms__mosaic_load_rows (m, r->given, f * r->tiles + tile, 1),
+        r->sorted, tile * block + f);
   nms__mosaic_store_bytes (m, nms__mosaic_load_rows (m, r->sorted, tile * block, block), r->bytes,
       tile * TILE);
 }
@@ -69,8 +71,10 @@ print_ranks (nms__mosaic *m, const nms__mosaic_ranking *r, int tile)
     count = nms__mosaic_op (m, "arith.addf", count,
         nms__mosaic_select (m, print_before (m, r, other, tile, key), one, none));
   nms__mosaic_store_rows (m,
-      nms__mosaic_to_s32 (m, nms__mosaic_product (m, nms__mosaic_to_bf16 (m, count),
-          nms__mosaic_to_bf16 (m, one), none)), r->ranks, tile * TILE);
+      nms__mosaic_to_s32 (m,
+          nms__mosaic_product (m, nms__mosaic_to_bf16 (m, count), nms__mosaic_to_bf16 (m, one),
+              none)),
+      r->ranks, tile * TILE);
 }
 
 void

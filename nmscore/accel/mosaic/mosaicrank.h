@@ -13,11 +13,11 @@
 #include "mosaicmove.h"
 
 typedef struct nms__mosaic_ranking {
-  int tiles;         /* of 128 boxes */
-  int fields;        /* of a box */
-  int key;           /* number of the field that holds keys */
-  nms__array given;  /* fields * tiles rows: `tiles` rows for each field */
-  nms__array sorted; /* block * tiles rows: one block for each tile, by rank. Field
+  int tiles;               /* of 128 boxes */
+  int fields;              /* of a box */
+  int key;                 /* number of the field that holds keys */
+  nms__array given;        /* fields * tiles rows: `tiles` rows for each field */
+  nms__array sorted;       /* block * tiles rows: one block for each tile, by rank. Field
                       * `key` holds indices of boxes, -1 for a box that takes no part */
   nms__array ranks, bytes; /* scratch: 128 rows and 4 * block rows for each tile */
   nms__mosaic_mover mover;

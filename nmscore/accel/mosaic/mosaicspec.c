@@ -25,13 +25,13 @@ void
 nms__mosaic_limit_of (double middle, float limit[3])
 {
   limit[2] = 1.0f;
-  if (middle < 0.0) {           /* any intersection */
+  if (middle < 0.0) { /* any intersection */
     limit[0] = limit[1] = 0.0f;
   } else if (middle < 0x1p-100) { /* 2^-150, which is not a number of binary32 */
     limit[0] = (float) (middle * 0x1p100);
     limit[1] = 0.0f;
     limit[2] = 0x1p100f;
-  } else {                      /* 25 bits, because nms__limit adds less for ties */
+  } else { /* 25 bits, because nms__limit adds less for ties */
     double exact = rounded (middle, 25), high = rounded (exact, 12);
     limit[0] = (float) high;
     limit[1] = (float) (exact - high);

@@ -30,19 +30,19 @@ typedef enum nms__mosaic_form {
 
 /* What a module is compiled for; everything else is an argument of each run. */
 typedef struct nms__mosaic_spec {
-  int32_t boxes;      /* N, 1 or more; `memory` limits it */
-  int32_t picks;      /* K, 1..N */
-  int32_t images;     /* B, images that a run decides one after another; 0: 1 */
-  size_t memory;      /* bytes of vector memory to use; 0: NMS__MOSAIC_MEMORY */
+  int32_t boxes;  /* N, 1 or more; `memory` limits it */
+  int32_t picks;  /* K, 1..N */
+  int32_t images; /* B, images that a run decides one after another; 0: 1 */
+  size_t memory;  /* bytes of vector memory to use; 0: NMS__MOSAIC_MEMORY */
   nms__mosaic_form form;
-  uint8_t classes;    /* not 0: the module has the argument `class`, and boxes of
+  uint8_t classes;        /* not 0: the module has the argument `class`, and boxes of
                        * different classes never suppress each other unless
                        * `class_agnostic` */
   uint8_t class_agnostic; /* not 0: boxes of all classes suppress each other; only
                            * caps use `class` */
-  uint8_t box_limits; /* not 0: each box has a limit of its own */
-  uint8_t class_caps; /* not 0: argument `class_most`; needs `classes` */
-  uint8_t parents;    /* not 0: argument `parent`; a box and its parent never suppress each
+  uint8_t box_limits;     /* not 0: each box has a limit of its own */
+  uint8_t class_caps;     /* not 0: argument `class_most`; needs `classes` */
+  uint8_t parents;        /* not 0: argument `parent`; a box and its parent never suppress each
                        * other */
 } nms__mosaic_spec;
 

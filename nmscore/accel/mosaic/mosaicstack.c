@@ -32,10 +32,12 @@ print_pad (nms__mosaic *m, const nms__mosaic_layout *layout, const char *into, c
     snprintf (shape, sizeof shape, "%dx%s", rows, batch_of (layout, batch));
   else
     snprintf (shape, sizeof shape, "%s", batch_of (layout, batch));
-  nms__mosaic_print (m, "%%%s = \"stablehlo.pad\"(%%%s, %%absent) {edge_padding_low = "
+  nms__mosaic_print (m,
+      "%%%s = \"stablehlo.pad\"(%%%s, %%absent) {edge_padding_low = "
       "array<i64: %s0>, edge_padding_high = array<i64: %s%d>, interior_padding = "
-      "array<i64: %s0>} : (tensor<%s%dxi32>, tensor<i32>) -> tensor<%s%dxi32>\n", into, from,
-      first, first, layout->positions - boxes, first, shape, boxes, shape, layout->positions);
+      "array<i64: %s0>} : (tensor<%s%dxi32>, tensor<i32>) -> tensor<%s%dxi32>\n",
+      into, from, first, first, layout->positions - boxes, first, shape, boxes, shape,
+      layout->positions);
 }
 
 /* Prints %g<i>: column `i` as rows of `n` integers, padded if that is more than `boxes`. */
@@ -51,12 +53,16 @@ print_rows (nms__mosaic *m, const nms__mosaic_layout *layout, int boxes, int n, 
     snprintf (given, sizeof given, "%dx", rows);
   snprintf (value, sizeof value, "b%d", i);
   snprintf (shape, sizeof shape, "%s%ldx", given, all);
-  nms__mosaic_print (m, "%%b%d = \"stablehlo.bitcast_convert\"(%%a%d) : (tensor<%s%s>) -> "
-      "tensor<%si32>\n", i, column->number, shape, column->type, shape);
+  nms__mosaic_print (m,
+      "%%b%d = \"stablehlo.bitcast_convert\"(%%a%d) : (tensor<%s%s>) -> "
+      "tensor<%si32>\n",
+      i, column->number, shape, column->type, shape);
   if (n > boxes) {
     if (layout->images > 1) {
-      nms__mosaic_print (m, "%%i%d = \"stablehlo.reshape\"(%%b%d) : (tensor<%si32>) -> "
-          "tensor<%s%s%dxi32>\n", i, i, shape, given, batch_of (layout, batch), boxes);
+      nms__mosaic_print (m,
+          "%%i%d = \"stablehlo.reshape\"(%%b%d) : (tensor<%si32>) -> "
+          "tensor<%s%s%dxi32>\n",
+          i, i, shape, given, batch_of (layout, batch), boxes);
       snprintf (value, sizeof value, "i%d", i);
     }
     snprintf (shape, sizeof shape, "p%d", i);
@@ -64,8 +70,10 @@ print_rows (nms__mosaic *m, const nms__mosaic_layout *layout, int boxes, int n, 
     snprintf (value, sizeof value, "p%d", i);
     snprintf (shape, sizeof shape, "%s%s%dx", given, batch_of (layout, batch), n);
   }
-  nms__mosaic_print (m, "%%g%d = \"stablehlo.reshape\"(%%%s) : (tensor<%si32>) -> "
-      "tensor<%dx%s%dxi32>\n", i, value, shape, column->fields, batch_of (layout, batch), n);
+  nms__mosaic_print (m,
+      "%%g%d = \"stablehlo.reshape\"(%%%s) : (tensor<%si32>) -> "
+      "tensor<%dx%s%dxi32>\n",
+      i, value, shape, column->fields, batch_of (layout, batch), n);
 }
 
 /* Prints the columns as rows of one array, %whole, padded. For a single tile the columns are
@@ -78,7 +86,8 @@ print_join (nms__mosaic *m, const nms__mosaic_layout *layout, int boxes,
   char batch[16];
 
   batch_of (layout, batch);
-  nms__mosaic_print (m, "%%absent = \"stablehlo.constant\"() {value = dense<-2147483648> : "
+  nms__mosaic_print (m,
+      "%%absent = \"stablehlo.constant\"() {value = dense<-2147483648> : "
       "tensor<i32>} : () -> tensor<i32>\n");
   for (int i = 0; i < count; i++)
     print_rows (m, layout, boxes, n, i, &columns[i]);
@@ -96,9 +105,11 @@ print_join (nms__mosaic *m, const nms__mosaic_layout *layout, int boxes,
 static void
 print_comparison (nms__mosaic *m, const char *name, const char *order, int first)
 {
-  nms__mosaic_print (m, "%%%s = \"stablehlo.compare\"(%%l%d, %%r%d) {comparison_direction = "
+  nms__mosaic_print (m,
+      "%%%s = \"stablehlo.compare\"(%%l%d, %%r%d) {comparison_direction = "
       "#stablehlo<comparison_direction %s>, compare_type = #stablehlo<comparison_type SIGNED>} : "
-      "(tensor<i32>, tensor<i32>) -> tensor<i1>\n", name, first, first, order);
+      "(tensor<i32>, tensor<i32>) -> tensor<i1>\n",
+      name, first, first, order);
 }
 
 /* Prints the sort of the rows of %whole by rank: key descending, then index ascending.
@@ -113,14 +124,17 @@ print_sort (nms__mosaic *m, const nms__mosaic_layout *layout)
   if (batched)
     snprintf (limit, sizeof limit, "%d, ", layout->images);
   for (int f = 0; f < fields; f++)
-    nms__mosaic_print (m, "%%s%d = \"stablehlo.slice\"(%%whole) {start_indices = "
+    nms__mosaic_print (m,
+        "%%s%d = \"stablehlo.slice\"(%%whole) {start_indices = "
         "array<i64: %d, %s0>, limit_indices = array<i64: %d, %s%d>, strides = array<i64: 1, %s1>} "
         ": (tensor<%dx%s%dxi32>) -> tensor<1x%s%dxi32>\n%%f%d = \"stablehlo.reshape\"(%%s%d) : "
-        "(tensor<1x%s%dxi32>) -> tensor<%s%dxi32>\n", f, f, batched ? "0, " : "", f + 1, limit, n,
-        batched ? "1, " : "", fields, batch, n, batch, n, f, f, batch, n, batch, n);
-  nms__mosaic_print (m, "%%f%d = \"stablehlo.iota\"() {iota_dimension = %d : i64} : () -> "
-      "tensor<%s%dxi32>\n%%sorted:%d = \"stablehlo.sort\"(", fields, batched, batch, n,
-      fields + 1);
+        "(tensor<1x%s%dxi32>) -> tensor<%s%dxi32>\n",
+        f, f, batched ? "0, " : "", f + 1, limit, n, batched ? "1, " : "", fields, batch, n, batch,
+        n, f, f, batch, n, batch, n);
+  nms__mosaic_print (m,
+      "%%f%d = \"stablehlo.iota\"() {iota_dimension = %d : i64} : () -> "
+      "tensor<%s%dxi32>\n%%sorted:%d = \"stablehlo.sort\"(",
+      fields, batched, batch, n, fields + 1);
   for (int f = 0; f <= fields; f++)
     nms__mosaic_print (m, "%s%%f%d", f ? ", " : "", f);
   nms__mosaic_print (m, ") ({\n^bb0(");
@@ -130,10 +144,12 @@ print_sort (nms__mosaic *m, const nms__mosaic_layout *layout)
   print_comparison (m, "greater", "GT", NMS__MOSAIC_KEY);
   print_comparison (m, "equal", "EQ", NMS__MOSAIC_KEY);
   print_comparison (m, "lower", "LT", fields);
-  nms__mosaic_print (m, "%%tie = \"stablehlo.and\"(%%equal, %%lower) : (tensor<i1>, tensor<i1>) "
+  nms__mosaic_print (m,
+      "%%tie = \"stablehlo.and\"(%%equal, %%lower) : (tensor<i1>, tensor<i1>) "
       "-> tensor<i1>\n%%before = \"stablehlo.or\"(%%greater, %%tie) : (tensor<i1>, tensor<i1>) "
       "-> tensor<i1>\n\"stablehlo.return\"(%%before) : (tensor<i1>) -> ()\n}) "
-      "{dimension = %d : i64, is_stable = false} : (", batched);
+      "{dimension = %d : i64, is_stable = false} : (",
+      batched);
   for (int pass = 0; pass < 2; pass++) {
     for (int f = 0; f <= fields; f++)
       nms__mosaic_print (m, "%stensor<%s%dxi32>", f ? ", " : "", batch, n);
@@ -148,17 +164,24 @@ print_indices (nms__mosaic *m, const nms__mosaic_layout *layout)
   char batch[16], shape[40];
 
   snprintf (shape, sizeof shape, "%s%dx", batch_of (layout, batch), layout->positions);
-  nms__mosaic_print (m, "%%least = \"stablehlo.constant\"() {value = dense<-2147483648> : "
-      "tensor<%si32>} : () -> tensor<%si32>\n", shape, shape);
-  nms__mosaic_print (m, "%%none = \"stablehlo.constant\"() {value = dense<-1> : tensor<%si32>} "
-      ": () -> tensor<%si32>\n", shape, shape);
-  nms__mosaic_print (m, "%%gone = \"stablehlo.compare\"(%%sorted#%d, %%least) "
+  nms__mosaic_print (m,
+      "%%least = \"stablehlo.constant\"() {value = dense<-2147483648> : "
+      "tensor<%si32>} : () -> tensor<%si32>\n",
+      shape, shape);
+  nms__mosaic_print (m,
+      "%%none = \"stablehlo.constant\"() {value = dense<-1> : tensor<%si32>} "
+      ": () -> tensor<%si32>\n",
+      shape, shape);
+  nms__mosaic_print (m,
+      "%%gone = \"stablehlo.compare\"(%%sorted#%d, %%least) "
       "{comparison_direction = #stablehlo<comparison_direction EQ>, compare_type = "
       "#stablehlo<comparison_type SIGNED>} : (tensor<%si32>, tensor<%si32>) -> "
-      "tensor<%si1>\n", NMS__MOSAIC_KEY, shape, shape, shape);
-  nms__mosaic_print (m, "%%rank = \"stablehlo.select\"(%%gone, %%none, %%sorted#%d) : "
-      "(tensor<%si1>, tensor<%si32>, tensor<%si32>) -> tensor<%si32>\n", layout->fields, shape,
-      shape, shape, shape);
+      "tensor<%si1>\n",
+      NMS__MOSAIC_KEY, shape, shape, shape);
+  nms__mosaic_print (m,
+      "%%rank = \"stablehlo.select\"(%%gone, %%none, %%sorted#%d) : "
+      "(tensor<%si1>, tensor<%si32>, tensor<%si32>) -> tensor<%si32>\n",
+      layout->fields, shape, shape, shape, shape);
 }
 
 /* Prints %k0, the sorted columns as one block of fields for each tile. */
@@ -173,8 +196,10 @@ print_blocks (nms__mosaic *m, const nms__mosaic_layout *layout)
     char name[24] = "%rank";
     if (f != NMS__MOSAIC_KEY)
       snprintf (name, sizeof name, "%%sorted#%d", f);
-    nms__mosaic_print (m, "%%t%d = \"stablehlo.reshape\"(%s) : (tensor<%s%dxi32>) -> "
-        "tensor<%dx1x128xi32>\n", f, name, batch, layout->positions, tiles);
+    nms__mosaic_print (m,
+        "%%t%d = \"stablehlo.reshape\"(%s) : (tensor<%s%dxi32>) -> "
+        "tensor<%dx1x128xi32>\n",
+        f, name, batch, layout->positions, tiles);
   }
   nms__mosaic_print (m, "%%tiles = \"stablehlo.concatenate\"(");
   for (int f = 0; f < fields; f++)
@@ -183,12 +208,15 @@ print_blocks (nms__mosaic *m, const nms__mosaic_layout *layout)
   for (int f = 0; f < fields; f++)
     nms__mosaic_print (m, "%stensor<%dx1x128xi32>", f ? ", " : "", tiles);
   nms__mosaic_print (m, ") -> tensor<%dx%dx128xi32>\n", tiles, fields);
-  nms__mosaic_print (m, "%%blocks = \"stablehlo.pad\"(%%tiles, %%absent) {edge_padding_low = "
+  nms__mosaic_print (m,
+      "%%blocks = \"stablehlo.pad\"(%%tiles, %%absent) {edge_padding_low = "
       "array<i64: 0, 0, 0>, edge_padding_high = array<i64: 0, %d, 0>, interior_padding = "
       "array<i64: 0, 0, 0>} : (tensor<%dx%dx128xi32>, tensor<i32>) -> tensor<%dx%dx128xi32>\n",
       layout->block - fields, tiles, fields, tiles, layout->block);
-  nms__mosaic_print (m, "%%k0 = \"stablehlo.reshape\"(%%blocks) : (tensor<%dx%dx128xi32>) -> "
-      "tensor<%dx128xi32>\n", tiles, layout->block, tiles * layout->block);
+  nms__mosaic_print (m,
+      "%%k0 = \"stablehlo.reshape\"(%%blocks) : (tensor<%dx%dx128xi32>) -> "
+      "tensor<%dx128xi32>\n",
+      tiles, layout->block, tiles * layout->block);
 }
 
 /* Prints %k0, the fields of %whole one after another, of one image after another. */
@@ -199,21 +227,29 @@ print_fields (nms__mosaic *m, const nms__mosaic_layout *layout)
   int given = fields * layout->rows, rows = layout->input[0].rows;
 
   if (images == 1) {
-    nms__mosaic_print (m, "%%k0 = \"stablehlo.reshape\"(%%whole) : (tensor<%dx%dxi32>) -> "
-        "tensor<%dx128xi32>\n", fields, n, given);
+    nms__mosaic_print (m,
+        "%%k0 = \"stablehlo.reshape\"(%%whole) : (tensor<%dx%dxi32>) -> "
+        "tensor<%dx128xi32>\n",
+        fields, n, given);
     return;
   }
-  nms__mosaic_print (m, "%%images = \"stablehlo.transpose\"(%%whole) {permutation = "
-      "array<i64: 1, 0, 2>} : (tensor<%dx%dx%dxi32>) -> tensor<%dx%dx%dxi32>\n", fields, images, n,
-      images, fields, n);
-  nms__mosaic_print (m, "%%rows = \"stablehlo.reshape\"(%%images) : (tensor<%dx%dx%dxi32>) -> "
-      "tensor<%dx%dx128xi32>\n", images, fields, n, images, given);
-  nms__mosaic_print (m, "%%full = \"stablehlo.pad\"(%%rows, %%absent) {edge_padding_low = "
+  nms__mosaic_print (m,
+      "%%images = \"stablehlo.transpose\"(%%whole) {permutation = "
+      "array<i64: 1, 0, 2>} : (tensor<%dx%dx%dxi32>) -> tensor<%dx%dx%dxi32>\n",
+      fields, images, n, images, fields, n);
+  nms__mosaic_print (m,
+      "%%rows = \"stablehlo.reshape\"(%%images) : (tensor<%dx%dx%dxi32>) -> "
+      "tensor<%dx%dx128xi32>\n",
+      images, fields, n, images, given);
+  nms__mosaic_print (m,
+      "%%full = \"stablehlo.pad\"(%%rows, %%absent) {edge_padding_low = "
       "array<i64: 0, 0, 0>, edge_padding_high = array<i64: 0, %d, 0>, interior_padding = "
       "array<i64: 0, 0, 0>} : (tensor<%dx%dx128xi32>, tensor<i32>) -> tensor<%dx%dx128xi32>\n",
       rows - given, images, given, images, rows);
-  nms__mosaic_print (m, "%%k0 = \"stablehlo.reshape\"(%%full) : (tensor<%dx%dx128xi32>) -> "
-      "tensor<%dx128xi32>\n", images, rows, images * rows);
+  nms__mosaic_print (m,
+      "%%k0 = \"stablehlo.reshape\"(%%full) : (tensor<%dx%dx128xi32>) -> "
+      "tensor<%dx128xi32>\n",
+      images, rows, images * rows);
 }
 
 void

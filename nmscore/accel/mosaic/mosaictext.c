@@ -82,8 +82,8 @@ constant (nms__mosaic *m, nms__mosaic_type type, int rows, int cols, const char 
 {
   nms__value v = nms__mosaic_value (m, type, rows, cols);
 
-  nms__mosaic_print (m, rows ? "%s = arith.constant dense<%s>" : "%s = arith.constant %s",
-      v.name, literal);
+  nms__mosaic_print (m, rows ? "%s = arith.constant dense<%s>" : "%s = arith.constant %s", v.name,
+      literal);
   end_with_type (m, v);
   return v;
 }
@@ -123,8 +123,8 @@ nms__mosaic_iota (nms__mosaic *m, int rows, int cols, int axis)
 {
   nms__value v = nms__mosaic_value (m, NMS__MOSAIC_S32, rows, cols);
 
-  nms__mosaic_print (m, "%s = tpu.iota {dimension = %d : i32, dimensions = array<i32: %d>}",
-      v.name, axis, axis);
+  nms__mosaic_print (m, "%s = tpu.iota {dimension = %d : i32, dimensions = array<i32: %d>}", v.name,
+      axis, axis);
   end_with_type (m, v);
   return v;
 }
@@ -270,9 +270,11 @@ nms__mosaic_product (nms__mosaic *m, nms__value a, nms__value b, nms__value sum)
 {
   nms__value v = nms__mosaic_value (m, sum.type, sum.rows, sum.cols);
 
-  nms__mosaic_print (m, "%s = tpu.matmul %s, %s, %s {dimension_numbers = "
+  nms__mosaic_print (m,
+      "%s = tpu.matmul %s, %s, %s {dimension_numbers = "
       "#tpu.dot_dimension_numbers<[1], [0], [0], [1], [0, 0, 1, 1], [], []>, "
-      "transpose_lhs_hint = false} : ", v.name, a.name, b.name, sum.name);
+      "transpose_lhs_hint = false} : ",
+      v.name, a.name, b.name, sum.name);
   nms__mosaic_print_type (m, a);
   nms__mosaic_print (m, ", ");
   nms__mosaic_print_type (m, b);
@@ -295,8 +297,8 @@ nms__mosaic_reduce (nms__mosaic *m, const char *kind, const char *start, nms__va
 
   nms__mosaic_print (m, "%s = arith.constant dense<%s> : vector<%dx%s>\n", initial.name, start,
       left, type);
-  nms__mosaic_print (m, "%s = vector.multi_reduction <%s>, %s, %s [%d] : ", flat.name, kind,
-      a.name, initial.name, axis);
+  nms__mosaic_print (m, "%s = vector.multi_reduction <%s>, %s, %s [%d] : ", flat.name, kind, a.name,
+      initial.name, axis);
   nms__mosaic_print_type (m, a);
   nms__mosaic_print (m, " to vector<%dx%s>\n", left, type);
   nms__mosaic_print (m, "%s = vector.shape_cast %s : vector<%dx%s> to ", v.name, flat.name, left,

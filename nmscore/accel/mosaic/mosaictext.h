@@ -17,7 +17,11 @@
 #include <stdint.h>
 
 typedef enum nms__mosaic_type {
-  NMS__MOSAIC_F32, NMS__MOSAIC_S32, NMS__MOSAIC_I1, NMS__MOSAIC_INDEX, NMS__MOSAIC_BF16
+  NMS__MOSAIC_F32,
+  NMS__MOSAIC_S32,
+  NMS__MOSAIC_I1,
+  NMS__MOSAIC_INDEX,
+  NMS__MOSAIC_BF16
 } nms__mosaic_type;
 
 /* The result of an operation: its name in the text and its shape; rows 0: a scalar. */

@@ -43,13 +43,17 @@ nms__mosaic_tiles_layout (const nms__mosaic_spec *spec, nms__mosaic_layout *layo
 {
   int tiles = (spec->boxes + TILE - 1) / TILE, kept = (spec->picks + TILE - 1) / TILE;
 
-  *layout = (nms__mosaic_layout){ .chunk = 1, .rows = tiles, .positions = tiles * TILE,
-    .steps = tiles, .fields = fields_of (spec), .ranks = tiles <= MOST_RANKED,
+  *layout = (nms__mosaic_layout) { .chunk = 1,
+    .rows = tiles,
+    .positions = tiles * TILE,
+    .steps = tiles,
+    .fields = fields_of (spec),
+    .ranks = tiles <= MOST_RANKED,
     .images = nms__mosaic_images (spec) };
   layout->block = (layout->fields + 7) / 8 * 8;
   layout->window = layout->ranks ? 0 : layout->block;
-  nms__mosaic_add_input (layout, NMS__MOSAIC_S32, tiles * (layout->ranks ? layout->fields
-      : layout->block));
+  nms__mosaic_add_input (layout, NMS__MOSAIC_S32,
+      tiles * (layout->ranks ? layout->fields : layout->block));
   if (layout->ranks && layout->images > 1) /* a window that moves has whole registers */
     layout->input[0].rows = (layout->input[0].rows + 7) / 8 * 8;
   if (layout->window)
@@ -106,11 +110,13 @@ nms__mosaic_tiles_assign (nms__mosaic_tiles *t)
   t->position = s[11];
   s += 12;
   if (t->most_field) {
-    t->caps = (nms__mosaic_caps){ .members = s[0], .words = s[1], .room = s[2] };
+    t->caps = (nms__mosaic_caps) { .members = s[0], .words = s[1], .room = s[2] };
     s += 3;
   }
-  t->ranking = (nms__mosaic_ranking){ .tiles = layout->rows, .fields = layout->fields,
-    .key = NMS__MOSAIC_KEY, .given = layout->input[0],
+  t->ranking = (nms__mosaic_ranking) { .tiles = layout->rows,
+    .fields = layout->fields,
+    .key = NMS__MOSAIC_KEY,
+    .given = layout->input[0],
     .mover = { layout->scratch[8], layout->block } };
   if (layout->ranks) {
     t->ranking.sorted = t->first = t->next = s[0];

@@ -31,7 +31,7 @@ typedef struct nms__mosaic_tiles {
   nms__array bytes;       /* of the candidates */
   nms__mosaic_ranking ranking;
   nms__mosaic_caps caps;
-  nms__value zero;        /* index */
+  nms__value zero; /* index */
 } nms__mosaic_tiles;
 
 /* Sets the arrays and the steps of the kernel for a spec that was checked. */

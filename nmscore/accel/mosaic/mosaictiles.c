@@ -127,9 +127,10 @@ print_columns (Tiles *t, nms__value block)
   nms__mosaic_store (m, nms__mosaic_transpose (m, block), t->turned, t->zero, t->zero);
   for (int f = 0; f < t->layout->fields; f++)
     if (f != INDEX || t->parent_field)
-      nms__mosaic_store (m, spread (t, nms__mosaic_load (m, t->turned, t->zero,
-          nms__mosaic_index (m, f), TILE, 1), TILE), t->column, nms__mosaic_index (m, f * TILE),
-          t->zero);
+      nms__mosaic_store (m,
+          spread (t, nms__mosaic_load (m, t->turned, t->zero, nms__mosaic_index (m, f), TILE, 1),
+              TILE),
+          t->column, nms__mosaic_index (m, f * TILE), t->zero);
 }
 
 /* Prints the load of a field of the 32 candidates of word `w`, one in each sublane. */
@@ -145,8 +146,8 @@ load_column (Tiles *t, int field, int w)
 static nms__mosaic_box
 load_candidates (Tiles *t, int w)
 {
-  nms__mosaic_box box = { load_column (t, X1, w), load_column (t, Y1, w),
-    load_column (t, X2, w), load_column (t, Y2, w), { "", 0, 0, 0 } };
+  nms__mosaic_box box = { load_column (t, X1, w), load_column (t, Y1, w), load_column (t, X2, w),
+    load_column (t, Y2, w), { "", 0, 0, 0 } };
 
   box.area = nms__mosaic_area (t->m, &box);
   return box;
@@ -160,8 +161,8 @@ load_limit (Tiles *t, int w)
 
   for (int i = 0; i < 3; i++)
     number[i] = t->limit_field ? load_column (t, t->limit_field + i, w)
-        : spread (t, load_rows (t, t->parameters, i, 1), WORD);
-  return (nms__mosaic_limit){ number[0], number[1], number[2] };
+                               : spread (t, load_rows (t, t->parameters, i, 1), WORD);
+  return (nms__mosaic_limit) { number[0], number[1], number[2] };
 }
 
 /* Tests of the candidates of a word (sublanes) and the boxes of a block (lanes). */
@@ -184,8 +185,7 @@ print_unrelated (Tiles *t, int w, nms__array blocks, nms__value base)
 }
 
 static Pairs
-print_pairs (Tiles *t, const nms__mosaic_box *candidate, int w, nms__array blocks,
-    nms__value base)
+print_pairs (Tiles *t, const nms__mosaic_box *candidate, int w, nms__array blocks, nms__value base)
 {
   nms__mosaic *m = t->m;
   nms__mosaic_box other = load_boxes (t, blocks, base, WORD);
@@ -242,8 +242,9 @@ print_product (Tiles *t, nms__value ones, nms__value matrix)
 static void
 store_test (Tiles *t, nms__value test, nms__array array, int w)
 {
-  nms__mosaic_store (t->m, nms__mosaic_select (t->m, test, f32 (t, WORD, 1.0f),
-      f32 (t, WORD, 0.0f)), array, nms__mosaic_index (t->m, w * WORD), t->zero);
+  nms__mosaic_store (t->m,
+      nms__mosaic_select (t->m, test, f32 (t, WORD, 1.0f), f32 (t, WORD, 0.0f)), array,
+      nms__mosaic_index (t->m, w * WORD), t->zero);
 }
 
 /* Prints the overlaps of the candidates of word `w` with candidates that rank above. */
@@ -272,10 +273,11 @@ print_word (Tiles *t, int v, nms__array tests, nms__array words)
   nms__value half[2], ones = load_rows (t, tests, v * WORD, TILE - v * WORD);
 
   for (int h = 0; h < 2; h++)
-    half[h] = nms__mosaic_to_s32 (m, print_product (t, ones,
-        load_rows (t, t->weights, (2 * v + h) * TILE, TILE)));
-  nms__mosaic_store (m, op (t, "arith.ori", half[0], op (t, "arith.shli", half[1],
-      s32 (t, ones.rows, WORD / 2))), words, nms__mosaic_index (m, v * TILE + v * WORD), t->zero);
+    half[h] = nms__mosaic_to_s32 (m,
+        print_product (t, ones, load_rows (t, t->weights, (2 * v + h) * TILE, TILE)));
+  nms__mosaic_store (m,
+      op (t, "arith.ori", half[0], op (t, "arith.shli", half[1], s32 (t, ones.rows, WORD / 2))),
+      words, nms__mosaic_index (m, v * TILE + v * WORD), t->zero);
 }
 
 /* Prints the preparation of a tile, whose block is at row `base` of `block`: its columns
@@ -324,7 +326,7 @@ print_outside (Tiles *t)
     nms__mosaic_box candidate = load_candidates (t, w);
     nms__value is_hit = f32 (t, WORD, 0.0f), of_class = is_hit;
     KeptBlocks blocks = { .loop = { .count = t->most_field ? 2 : 1,
-        .carried = { &is_hit, &of_class } } };
+                              .carried = { &is_hit, &of_class } } };
     while (next_kept_block (t, &blocks)) {
       Pairs pairs = print_pairs (t, &candidate, w, t->kept, blocks.loop.index);
       is_hit = nms__mosaic_select (m, pairs.hits, one, is_hit);
@@ -353,13 +355,14 @@ print_start (Tiles *t)
   nms__mosaic_store (m, s32 (t, 8, 0), t->kept, loop.index, t->zero);
   nms__mosaic_close_loop (m, &loop);
 
-  loop = (nms__loop){ .count = 0 };
+  loop = (nms__loop) { .count = 0 };
   nms__mosaic_open_loop (m, &loop, t->layout->picks.rows, 8);
   nms__mosaic_store (m, s32 (t, 8, -1), t->layout->picks, loop.index, t->zero);
   nms__mosaic_close_loop (m, &loop);
   nms__mosaic_store (m, s32 (t, 1, 0), t->count, t->zero, t->zero);
-  nms__mosaic_store (m, nms__mosaic_to_s32 (m, load_row (t, t->parameters,
-      nms__mosaic_index (m, NMS__MOSAIC_MOST))), t->most, t->zero, t->zero);
+  nms__mosaic_store (m,
+      nms__mosaic_to_s32 (m, load_row (t, t->parameters, nms__mosaic_index (m, NMS__MOSAIC_MOST))),
+      t->most, t->zero, t->zero);
   if (t->layout->ranks)
     nms__mosaic_rank_print (m, &t->ranking);
   print_preparation (t, t->first, t->zero);
@@ -395,11 +398,12 @@ print_chain (Tiles *t, int w, const nms__value kept[WORDS], nms__value *count)
   nms__value common = s32 (t, WORD, 0);
 
   for (int v = 0; v < w; v++)
-    common = op (t, "arith.ori", common, op (t, "arith.andi",
-        load_rows (t, t->words, v * TILE + w * WORD, WORD), spread (t, kept[v], WORD)));
+    common = op (t, "arith.ori", common,
+        op (t, "arith.andi", load_rows (t, t->words, v * TILE + w * WORD, WORD),
+            spread (t, kept[v], WORD)));
   nms__value by_candidate = nms__mosaic_compare (m, "ne", common, s32 (t, WORD, 0));
-  nms__value by_kept = nms__mosaic_compare (m, "ogt",
-      load_rows (t, t->hits, TILE + w * WORD, WORD), f32 (t, WORD, 0.0f));
+  nms__value by_kept = nms__mosaic_compare (m, "ogt", load_rows (t, t->hits, TILE + w * WORD, WORD),
+      f32 (t, WORD, 0.0f));
   nms__value outside = op (t, "arith.ori", by_kept, by_candidate);
   nms__value own = load_rows (t, t->words, w * TILE + w * WORD, WORD);
   own = nms__mosaic_select (m, outside, op (t, "arith.ori", own, s32 (t, WORD, BLOCKED)), own);
@@ -453,16 +457,18 @@ print_append_block (Tiles *t, nms__value base, const Moving *moving)
   nms__mosaic *m = t->m;
   int rows = t->layout->block;
   nms__value first = nms__mosaic_first_of_row (m, base, TILE / rows);
-  nms__value moved = nms__mosaic_join_bytes (m, &t->ranking.mover, nms__mosaic_move (m,
-      moving->bytes, moving->position, first, f32 (t, 4 * rows, 0.0f)));
+  nms__value moved = nms__mosaic_join_bytes (m, &t->ranking.mover,
+      nms__mosaic_move (m, moving->bytes, moving->position, first, f32 (t, 4 * rows, 0.0f)));
   nms__value old = nms__mosaic_load (m, t->kept, base, t->zero, rows, TILE);
-  nms__mosaic_store (m, nms__mosaic_select (m,
-      print_filled (t, first, moving, moving->more, rows), moved, old), t->kept, base, t->zero);
+  nms__mosaic_store (m,
+      nms__mosaic_select (m, print_filled (t, first, moving, moving->more, rows), moved, old),
+      t->kept, base, t->zero);
 
   nms__value row = nms__mosaic_row_of (m, first, TILE);
   nms__value end = op (t, "arith.minsi", moving->more, load_row (t, t->most, t->zero));
-  nms__mosaic_store (m, nms__mosaic_select (m, print_filled (t, first, moving, end, 1),
-      load_field (t, t->kept, base, INDEX), load_row (t, t->layout->picks, row)),
+  nms__mosaic_store (m,
+      nms__mosaic_select (m, print_filled (t, first, moving, end, 1),
+          load_field (t, t->kept, base, INDEX), load_row (t, t->layout->picks, row)),
       t->layout->picks, row, t->zero);
 }
 
@@ -507,9 +513,9 @@ nms__mosaic_tiles_print (nms__mosaic *m, const nms__mosaic_spec *spec,
   nms__mosaic_close_if (m);
 
   /* do nothing after the last pick of the run */
-  nms__mosaic_open_if (m, nms__mosaic_compare (m, "slt",
-      nms__mosaic_first (m, load_row (&t, t.count, t.zero)),
-      nms__mosaic_first (m, load_row (&t, t.most, t.zero))));
+  nms__mosaic_open_if (m,
+      nms__mosaic_compare (m, "slt", nms__mosaic_first (m, load_row (&t, t.count, t.zero)),
+          nms__mosaic_first (m, load_row (&t, t.most, t.zero))));
   print_outside (&t);
   Moving moving = { .bytes = load_rows (&t, t.bytes, 0, 4 * layout->block),
     .count = load_row (&t, t.count, t.zero) };

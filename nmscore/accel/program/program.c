@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__ ((format (printf, 4, 5)))
-static int
+__attribute__ ((format (printf, 4, 5))) static int
 fail (int code, char *error, size_t size, const char *format, ...)
 {
   va_list args;
@@ -29,18 +28,15 @@ check_spec (const nms_program_spec *s, char *error, size_t size)
     return fail (NMS_ERROR_ARGUMENT, error, size, "spec is NULL or has another size than %zu",
         sizeof *s);
   if (s->platform < NMS_PROGRAM_CPU || s->platform > NMS_PROGRAM_TPU)
-    return fail (NMS_ERROR_UNSUPPORTED, error, size, "platform %ld is unknown",
-        (long) s->platform);
+    return fail (NMS_ERROR_UNSUPPORTED, error, size, "platform %ld is unknown", (long) s->platform);
   if (s->head_classes < 0 || (s->head_classes && (s->classes || s->parents)))
     return fail (NMS_ERROR_ARGUMENT, error, size,
         "head_classes is %ld, must be 0 or more, and classes and parents must be 0 with a head",
         (long) s->head_classes);
-  if (s->boxes < 1
-      || (size_t) s->boxes > NMS_LAZY_MAX_ELEMENTS / ((size_t) s->head_classes + 4))
+  if (s->boxes < 1 || (size_t) s->boxes > NMS_LAZY_MAX_ELEMENTS / ((size_t) s->head_classes + 4))
     return fail (NMS_ERROR_RANGE, error, size, "boxes is %ld, must be 1 to %zu", (long) s->boxes,
         NMS_LAZY_MAX_ELEMENTS / ((size_t) s->head_classes + 4));
-  if (s->images < 0
-      || (size_t) s->images > NMS_LAZY_MAX_ELEMENTS / 4 / (size_t) s->boxes)
+  if (s->images < 0 || (size_t) s->images > NMS_LAZY_MAX_ELEMENTS / 4 / (size_t) s->boxes)
     return fail (NMS_ERROR_RANGE, error, size, "images is %ld, must be 0 to %zu", (long) s->images,
         NMS_LAZY_MAX_ELEMENTS / 4 / (size_t) s->boxes);
   if (s->images > 1 && s->head_classes)
@@ -55,7 +51,8 @@ check_options (const nms_options *o, char *error, size_t size)
   const char *which = nms__by_method (o) ? "method and metric" : o->outputs ? "outputs" : NULL;
 
   return which ? fail (NMS_ERROR_UNSUPPORTED, error, size,
-      "%s must have the default, because no program has this option", which) : NMS_OK;
+             "%s must have the default, because no program has this option", which)
+               : NMS_OK;
 }
 
 /* Reads the class options to `classes`. */
@@ -66,8 +63,10 @@ read_classes (nms_context *ctx, const nms__settings *settings, nms_class_options
   int code = NMS_OK;
 
   if (count > NMS_PROGRAM_MAX_CLASS_OPTIONS)
-    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "class_option_count is %zu, a program has at"
-        " most %d", count, NMS_PROGRAM_MAX_CLASS_OPTIONS);
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED,
+        "class_option_count is %zu, a program has at"
+        " most %d",
+        count, NMS_PROGRAM_MAX_CLASS_OPTIONS);
   for (size_t i = 0; i < count && !code; i++) {
     code = nms__class_options_read (ctx, settings, i, &classes[i]);
     for (size_t k = 0; k < i && !code; k++)
@@ -116,7 +115,10 @@ job_of (const nms_program_spec *spec, const nms_options *o, const nms_class_opti
   const uint64_t n = (uint64_t) spec->boxes;
   const int has_classes = spec->classes || spec->head_classes;
   uint64_t picks = o->max_detections && o->max_detections < n ? o->max_detections : n;
-  nms__program_job job = { .spec = spec, .options = o, .program = made, .classes = classes,
+  nms__program_job job = { .spec = spec,
+    .options = o,
+    .program = made,
+    .classes = classes,
     .class_count = o->class_option_count };
 
   if (!has_classes && !job.class_count && o->max_per_class && o->max_per_class < picks)

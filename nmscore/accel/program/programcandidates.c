@@ -20,8 +20,8 @@ keys_of (nms_lazy *lz, const nms_lazy_boxes *b, const int32_t dims[2])
 
   if (b->least)
     part = op (lz, NMS_LAZY_AND, part, op (lz, NMS_LAZY_GE, b->key, b->least));
-  return nms_lazy_reshape (lz, nms_lazy_select (lz, part, b->key, nms_lazy_s32 (lz, INT32_MIN)),
-      2, dims);
+  return nms_lazy_reshape (lz, nms_lazy_select (lz, part, b->key, nms_lazy_s32 (lz, INT32_MIN)), 2,
+      dims);
 }
 
 /* Returns the position of the last candidate in each row. */
@@ -57,10 +57,10 @@ nms__program_candidates (nms_lazy *lz, const nms__program_job *job, const nms_la
     return b->valid;
   tensor keys = keys_of (lz, b, dims), last = last_of (lz, keys, dims, (int32_t) most);
   tensor key = nms_lazy_broadcast (lz, element_of (lz, keys, last, dims), 2, dims, 0);
-  tensor tie = op (lz, NMS_LAZY_AND, op (lz, NMS_LAZY_EQ, keys, key), op (lz, NMS_LAZY_LE,
-      nms_lazy_iota (lz, 2, dims, 1), nms_lazy_broadcast (lz, last, 2, dims, 0)));
+  tensor tie = op (lz, NMS_LAZY_AND, op (lz, NMS_LAZY_EQ, keys, key),
+      op (lz, NMS_LAZY_LE, nms_lazy_iota (lz, 2, dims, 1),
+          nms_lazy_broadcast (lz, last, 2, dims, 0)));
   tensor candidate = op (lz, NMS_LAZY_OR, op (lz, NMS_LAZY_GT, keys, key), tie);
 
-  return op (lz, NMS_LAZY_AND, b->valid,
-      nms_lazy_reshape (lz, candidate, shape.rank, shape.dims));
+  return op (lz, NMS_LAZY_AND, b->valid, nms_lazy_reshape (lz, candidate, shape.rank, shape.dims));
 }

@@ -57,8 +57,7 @@ nms__program_classes_limit (nms_lazy *lz, const nms__program_job *job, tensor cl
   tensor values[NMS_PROGRAM_MAX_CLASS_OPTIONS];
 
   for (size_t i = 0; i < job->class_count; i++)
-    values[i] = nms_lazy_f32 (lz,
-        nms_lazy_limit_of (job->classes[i].iou_threshold, o->inclusive));
+    values[i] = nms_lazy_f32 (lz, nms_lazy_limit_of (job->classes[i].iou_threshold, o->inclusive));
   return by_class (lz, job, class_id, NMS_CLASS_IOU_THRESHOLD, values,
       nms_lazy_f32 (lz, nms_lazy_limit_of (o->iou_threshold, o->inclusive)));
 }

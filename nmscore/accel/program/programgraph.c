@@ -43,8 +43,7 @@ float_input (nms_lazy *lz, const nms__program_job *job, const char *name, int32_
 {
   if (!job->spec->bfloat16)
     return input (lz, job, name, NMS_LAZY_F32, rows, columns);
-  return nms_lazy_unary (lz, NMS_LAZY_TO_F32,
-      input (lz, job, name, NMS_LAZY_BF16, rows, columns));
+  return nms_lazy_unary (lz, NMS_LAZY_TO_F32, input (lz, job, name, NMS_LAZY_BF16, rows, columns));
 }
 
 /* Adds a result of the module and returns its number. */
@@ -201,9 +200,9 @@ nms__program_graph_loop (nms_lazy *lz, const nms__program_job *job)
   nms_lazy_boxes b = decoded;
 
   b.class_id = job->uses_classes ? decoded.class_id : NMS_LAZY_NONE;
-  b.limit = job->uses_limits ? nms__program_classes_limit (lz, job, decoded.class_id)
-      : nms_lazy_f32 (lz, nms_lazy_limit_of (job->options->iou_threshold,
-          job->options->inclusive));
+  b.limit = job->uses_limits
+      ? nms__program_classes_limit (lz, job, decoded.class_id)
+      : nms_lazy_f32 (lz, nms_lazy_limit_of (job->options->iou_threshold, job->options->inclusive));
   b.cap = nms_lazy_s32 (lz, job->picks);
   if (job->uses_caps) {
     b.cap_class = decoded.class_id;
@@ -294,8 +293,8 @@ nms__program_graph_count (nms_lazy *lz, const nms__program_job *job)
   tensor picks = nms__record (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
   tensor kept = nms_lazy_binary (lz, NMS_LAZY_GE, picks, nms_lazy_s32 (lz, 0));
   tensor place = nms_lazy_iota (lz, shape.rank, shape.dims, shape.rank - 1);
-  tensor count = nms_lazy_reduce (lz, NMS_LAZY_MIN, nms_lazy_select (lz, kept,
-      nms_lazy_s32 (lz, job->picks), place), shape.rank - 1);
+  tensor count = nms_lazy_reduce (lz, NMS_LAZY_MIN,
+      nms_lazy_select (lz, kept, nms_lazy_s32 (lz, job->picks), place), shape.rank - 1);
 
   return nms_lazy_dump (lz, 1, &count);
 }

@@ -129,10 +129,15 @@ join (const Parts *p)
 static nms__mosaic_spec
 spec_of (const nms__program_job *job)
 {
-  return (nms__mosaic_spec) { .boxes = job->spec->boxes, .picks = job->picks, .images = job->images,
-    .memory = job->spec->tpu_memory, .classes = job->uses_classes || job->uses_caps,
-    .class_agnostic = !job->uses_classes, .class_caps = (uint8_t) job->uses_caps,
-    .box_limits = (uint8_t) job->uses_limits, .parents = job->spec->parents != 0 };
+  return (nms__mosaic_spec) { .boxes = job->spec->boxes,
+    .picks = job->picks,
+    .images = job->images,
+    .memory = job->spec->tpu_memory,
+    .classes = job->uses_classes || job->uses_caps,
+    .class_agnostic = !job->uses_classes,
+    .class_caps = (uint8_t) job->uses_caps,
+    .box_limits = (uint8_t) job->uses_limits,
+    .parents = job->spec->parents != 0 };
 }
 
 char *

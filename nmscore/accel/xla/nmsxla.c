@@ -22,8 +22,7 @@ nms_xla_open (const char *plugin, nms_lazy_backend **backend, char *error, size_
   if (!code)
     code = nms__xla_probe (plugin, error, error_size);
   if (!code)
-    code = nms__xla_device_open (plugin, &nms__xla_program_functions, &device, error,
-        error_size);
+    code = nms__xla_device_open (plugin, &nms__xla_program_functions, &device, error, error_size);
   if (!code)
     *backend = &device->backend;
   return code;

@@ -138,7 +138,7 @@ typedef struct pjrt_to_host_args {
   pjrt_buffer *source;
   void *layout;
   void *data;
-  size_t size; /* in: bytes of `data`; out, if `data` is NULL: the bytes needed */
+  size_t size;       /* in: bytes of `data`; out, if `data` is NULL: the bytes needed */
   pjrt_event *event; /* out: `data` is written */
 } pjrt_to_host_args;
 
@@ -222,9 +222,9 @@ typedef struct pjrt_compile_args { /* for a device that this machine may not hav
 typedef struct pjrt_serialize_args {
   pjrt_head head;
   const pjrt_executable *executable;
-  const char *bytes; /* out; valid until `free_serialized` */
-  size_t size;       /* out */
-  void *serialized;  /* out */
+  const char *bytes;                          /* out; valid until `free_serialized` */
+  size_t size;                                /* out */
+  void *serialized;                           /* out */
   void (*free_serialized) (void *serialized); /* out */
 } pjrt_serialize_args;
 
@@ -257,7 +257,7 @@ typedef struct pjrt_api {
   void *executable_slots[3];
   pjrt_error *(*output_count) (pjrt_output_count_args *); /* 44 */
   void *executable_slots_2[4];
-  pjrt_error *(*serialize) (pjrt_serialize_args *); /* 49 */
+  pjrt_error *(*serialize) (pjrt_serialize_args *);                         /* 49 */
   pjrt_error *(*loaded_executable_destroy) (pjrt_loaded_executable_args *); /* 50 */
   pjrt_error *(*get_executable) (pjrt_get_executable_args *);
   void *loaded_executable_slots[3];
@@ -274,7 +274,7 @@ typedef struct pjrt_api {
 } pjrt_api;
 
 #if UINTPTR_MAX == 0xffffffffffffffff
-#define PJRT_SLOT(name, number)                                                                    \
+#define PJRT_SLOT(name, number) \
   static_assert (offsetof (pjrt_api, name) == 40 + 8 * (number), "PJRT slot " #number)
 #define PJRT_SIZE(type, bytes) static_assert (sizeof (type) == (bytes), "size of " #type)
 PJRT_SLOT (error_destroy, 0);

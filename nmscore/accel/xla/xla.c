@@ -19,12 +19,12 @@
 
 struct nms__xla {
   pid_t pid;
-  char *asked;          /* option xla_plugin; NULL: it is not set */
+  char *asked; /* option xla_plugin; NULL: it is not set */
   char *plugin;
   nms__xla_store *store; /* NULL: not open, or in use by the job */
   nms_lazy *lz;
-  nms__xla_job *job;    /* the job in progress, or NULL */
-  int code;             /* of the refusal; 0: not refused */
+  nms__xla_job *job; /* the job in progress, or NULL */
+  int code;          /* of the refusal; 0: not refused */
   char refusal[TEXT];
 };
 
@@ -63,7 +63,7 @@ nms__xla_free (struct nms__xla **xla)
     nms_lazy_free (&x->lz);
     nms__xla_job_abandon (&x->job);
     nms__xla_job_close (&x->store);
-  }                             /* else these and their locks belong to the parent */
+  } /* else these and their locks belong to the parent */
   free (x->asked);
   free (x->plugin);
   free (x);
@@ -144,7 +144,8 @@ is_ready (struct nms__xla *x, nms__xla_kind kind, int strict, const atomic_int *
     return 0;
   end_job (x);
   /* the job may have been started for a frame of another kind */
-  return !x->code && (nms__xla_store_state (x->store, kind) == NMS__XLA_READY
+  return !x->code
+      && (nms__xla_store_state (x->store, kind) == NMS__XLA_READY
           || (strict && is_ready (x, kind, strict, interrupted)));
 }
 

@@ -45,7 +45,7 @@ serialize (const pjrt_api *api, const pjrt_executable *executable, Serialized *o
   if (args.free_serialized)
     args.free_serialized (args.serialized);
   return out->bytes ? NMS_OK
-      : nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
+                    : nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
 }
 
 static int

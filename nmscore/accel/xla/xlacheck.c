@@ -152,9 +152,8 @@ static int
 check_roundings (checker *c, char *error, size_t error_size)
 {
   static const char *const names[FAULTS] = { "it contracts a product and a sum, in an area",
-    "it contracts a product and a sum, in an area",
-    "it contracts a product and a sum, in a union", "an overlap at its threshold",
-    "an overlap just above its threshold" };
+    "it contracts a product and a sum, in an area", "it contracts a product and a sum, in a union",
+    "an overlap at its threshold", "an overlap just above its threshold" };
 
   for (size_t i = 0; i < BOXES; i++)
     c->parent[i] = -1;
@@ -235,7 +234,9 @@ check_largest (checker *c, char *error, size_t error_size)
 int
 nms__xla_check (nms__xla_store *store, nms__xla_kind kind, char *error, size_t error_size)
 {
-  checker c = { .store = store, .kind = kind, .random = 12345,
+  checker c = { .store = store,
+    .kind = kind,
+    .random = 12345,
     .boxes = (size_t) 1 << kind.log2_boxes };
   int code = NMS_ERROR_MEMORY;
 
@@ -248,8 +249,8 @@ nms__xla_check (nms__xla_store *store, nms__xla_kind kind, char *error, size_t e
   c.kept = calloc (c.boxes, sizeof *c.kept);
   c.suppressed_by = calloc (c.boxes, sizeof *c.suppressed_by);
   c.outcome = calloc (c.boxes, sizeof *c.outcome);
-  if (c.ctx && c.lz && c.rows && c.scores && c.class_id && c.parent && c.kept
-      && c.suppressed_by && c.outcome) {
+  if (c.ctx && c.lz && c.rows && c.scores && c.class_id && c.parent && c.kept && c.suppressed_by
+      && c.outcome) {
     code = check_roundings (&c, error, error_size);
     if (!code)
       code = check_frames (&c, error, error_size);

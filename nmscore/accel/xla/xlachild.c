@@ -34,8 +34,7 @@ set_attributes (posix_spawnattr_t *attributes)
   sigfillset (&all);
   return posix_spawnattr_setflags (attributes,
              POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
-      || posix_spawnattr_setpgroup (attributes, 0)
-      || posix_spawnattr_setsigmask (attributes, &none)
+      || posix_spawnattr_setpgroup (attributes, 0) || posix_spawnattr_setsigmask (attributes, &none)
       || posix_spawnattr_setsigdefault (attributes, &all);
 }
 
@@ -118,14 +117,13 @@ reap (pid_t child, int is_late)
 }
 
 static int
-refuse (const char *path, const char *line, int is_late, unsigned seconds, int status,
-    char *error, size_t error_size)
+refuse (const char *path, const char *line, int is_late, unsigned seconds, int status, char *error,
+    size_t error_size)
 {
   static const char prefix[] = "error ";
 
   if (!strncmp (line, prefix, sizeof prefix - 1))
-    return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size, "%s",
-        line + sizeof prefix - 1);
+    return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size, "%s", line + sizeof prefix - 1);
   if (is_late)
     return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "the plugin blocks: a trial process had not opened it after %u s: %s", seconds, path);

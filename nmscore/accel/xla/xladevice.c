@@ -121,8 +121,8 @@ open_locked (const char *path, const nms_lazy_backend *functions, nms__xla_devic
 }
 
 int
-nms__xla_device_open (const char *path, const nms_lazy_backend *functions,
-    nms__xla_device **device, char *error, size_t error_size)
+nms__xla_device_open (const char *path, const nms_lazy_backend *functions, nms__xla_device **device,
+    char *error, size_t error_size)
 {
   int code = nms__xla_device_claim (error, error_size);
 

@@ -34,8 +34,7 @@ int nms__xla_device_open (const char *path, const nms_lazy_backend *functions,
 void nms__xla_device_close (nms__xla_device *device);
 
 /* Loads a plugin's library and returns its functions in *api; opens no device. */
-int nms__xla_device_load (const char *path, const pjrt_api **api, char *error,
-    size_t error_size);
+int nms__xla_device_load (const char *path, const pjrt_api **api, char *error, size_t error_size);
 
 /* Returns 0, or an error in a process forked from the one that first used a
  * plugin. */

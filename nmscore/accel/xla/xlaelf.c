@@ -20,8 +20,8 @@ static int
 truncated (const char *path, uint64_t needed, uint64_t size, char *error, size_t error_size)
 {
   return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
-      "%s is truncated: it has %llu bytes, its headers name %llu", path,
-      (unsigned long long) size, (unsigned long long) needed);
+      "%s is truncated: it has %llu bytes, its headers name %llu", path, (unsigned long long) size,
+      (unsigned long long) needed);
 }
 
 static int

@@ -17,10 +17,11 @@
 enum { X1, Y1, X2, Y2, LIMIT, FLOATS };
 enum { KEY, GROUP, CLASS, CLASS_CAP, INDEX, PARENT, INTEGERS };
 
-static const unsigned char in_variant[INTEGERS] = {
-  [GROUP] = NMS__XLA_CLASSES, [CLASS] = NMS__XLA_CLASS_CAPS, [CLASS_CAP] = NMS__XLA_CLASS_CAPS,
-  [INDEX] = NMS__XLA_PARENTS, [PARENT] = NMS__XLA_PARENTS
-};
+static const unsigned char in_variant[INTEGERS] = { [GROUP] = NMS__XLA_CLASSES,
+  [CLASS] = NMS__XLA_CLASS_CAPS,
+  [CLASS_CAP] = NMS__XLA_CLASS_CAPS,
+  [INDEX] = NMS__XLA_PARENTS,
+  [PARENT] = NMS__XLA_PARENTS };
 
 int
 nms__xla_frame_kind (const nms__frame *f, nms__xla_kind *kind, char *why_not, size_t size)

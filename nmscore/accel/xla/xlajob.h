@@ -26,8 +26,7 @@ void nms__xla_job_wake (void);
 /* Frees a finished job and sets *job to NULL. Writes the store, whose use the caller takes
  * over, or NULL if the plugin could not be opened. Returns 0, or a code of nms_error and one
  * line of text. */
-int nms__xla_job_take (nms__xla_job **job, nms__xla_store **store, char *error,
-    size_t error_size);
+int nms__xla_job_take (nms__xla_job **job, nms__xla_store **store, char *error, size_t error_size);
 
 /* Leaves a job to its thread, which gives up the store when it has finished, and sets *job to
  * NULL. Does not wait. Accepts a pointer to NULL. */

@@ -22,8 +22,11 @@ spec_of (nms__xla_kind kind)
   const uint8_t caps = (kind.variant & NMS__XLA_CLASS_CAPS) != 0;
   const uint8_t groups = (kind.variant & NMS__XLA_CLASSES) != 0;
 
-  return (nms__mosaic_spec) { .boxes = 1 << kind.log2_boxes, .picks = 1 << kind.log2_picks,
-    .classes = caps || groups, .class_agnostic = !groups, .box_limits = caps,
+  return (nms__mosaic_spec) { .boxes = 1 << kind.log2_boxes,
+    .picks = 1 << kind.log2_picks,
+    .classes = caps || groups,
+    .class_agnostic = !groups,
+    .box_limits = caps,
     .class_caps = caps };
 }
 
@@ -52,8 +55,10 @@ add (signature *s, nms_lazy_type type, int rows, int32_t columns, char **memory)
 {
   nms_lazy_buffer *b = &s->in[s->count++];
 
-  *b = (nms_lazy_buffer) { .shape = { .type = type, .rank = rows ? 2 : 1,
-      .dims = { rows ? rows : columns, rows ? columns : 0 } }, .data = *memory };
+  *b = (nms_lazy_buffer) { .shape = { .type = type,
+                               .rank = rows ? 2 : 1,
+                               .dims = { rows ? rows : columns, rows ? columns : 0 } },
+    .data = *memory };
   *memory += (size_t) (rows ? rows : 1) * (size_t) columns * 4;
   return b->data;
 }
@@ -82,8 +87,10 @@ columns_of (nms__xla_kind kind, char *memory)
     c.limit = add (&c.s, NMS_LAZY_F32, 3, spec.boxes, &memory);
   if (spec.class_caps)
     c.most = add (&c.s, NMS_LAZY_S32, 0, spec.boxes, &memory);
-  c.s.out = (nms_lazy_buffer) { .shape = { .type = NMS_LAZY_S32, .rank = 1,
-      .dims = { spec.picks } }, .data = memory };
+  c.s.out = (nms_lazy_buffer) {
+    .shape = { .type = NMS_LAZY_S32, .rank = 1, .dims = { spec.picks } },
+    .data = memory
+  };
   return c;
 }
 
@@ -130,7 +137,8 @@ fill (const nms__frame *f, columns *c, nms__xla_kind kind)
                              : NMS__MOSAIC_ABSENT;
   nms__mosaic_parameters (o->iou_threshold, o->inclusive,
       o->max_detections && o->max_detections < (uint64_t) picks ? (int32_t) o->max_detections
-                                                                 : picks, c->parameters);
+                                                                : picks,
+      c->parameters);
   fill_classes (f, c, n);
 }
 
@@ -256,8 +264,8 @@ compile_form (nms__xla_store *store, const nms__mosaic_spec *spec, void **progra
 }
 
 int
-nms__xla_kernel_compile (nms__xla_store *store, nms__xla_kind kind, void **program,
-    char *error, size_t error_size)
+nms__xla_kernel_compile (nms__xla_store *store, nms__xla_kind kind, void **program, char *error,
+    size_t error_size)
 {
   nms__mosaic_spec spec = spec_of (kind);
   const uint64_t start = now ();

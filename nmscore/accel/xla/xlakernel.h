@@ -17,8 +17,8 @@ uint8_t nms__xla_kernel_picks (nms__xla_kind kind, uint64_t cap);
 
 /* Compiles the kernel for a kind whose log2_picks is not 0. Returns 0, or a code of
  * nms_error and one line of text. */
-int nms__xla_kernel_compile (nms__xla_store *store, nms__xla_kind kind, void **program,
-    char *error, size_t error_size);
+int nms__xla_kernel_compile (nms__xla_store *store, nms__xla_kind kind, void **program, char *error,
+    size_t error_size);
 
 /* Runs the kernel and fills the frame's results; returns as nms__xla_frame_run. */
 int nms__xla_kernel_run (nms__xla_store *store, void *program, nms__frame *frame,

@@ -27,15 +27,24 @@ static int
 check_table (const char *path, const pjrt_api *api, char *error, size_t error_size)
 {
   static const size_t needed[] = {
-    offsetof (pjrt_api, error_destroy), offsetof (pjrt_api, error_message),
-    offsetof (pjrt_api, initialize), offsetof (pjrt_api, event_destroy),
-    offsetof (pjrt_api, event_await), offsetof (pjrt_api, client_create),
-    offsetof (pjrt_api, client_destroy), offsetof (pjrt_api, platform_name),
-    offsetof (pjrt_api, addressable_devices), offsetof (pjrt_api, client_compile),
-    offsetof (pjrt_api, from_host), offsetof (pjrt_api, executable_destroy),
-    offsetof (pjrt_api, output_count), offsetof (pjrt_api, loaded_executable_destroy),
-    offsetof (pjrt_api, get_executable), offsetof (pjrt_api, execute),
-    offsetof (pjrt_api, buffer_destroy), offsetof (pjrt_api, to_host),
+    offsetof (pjrt_api, error_destroy),
+    offsetof (pjrt_api, error_message),
+    offsetof (pjrt_api, initialize),
+    offsetof (pjrt_api, event_destroy),
+    offsetof (pjrt_api, event_await),
+    offsetof (pjrt_api, client_create),
+    offsetof (pjrt_api, client_destroy),
+    offsetof (pjrt_api, platform_name),
+    offsetof (pjrt_api, addressable_devices),
+    offsetof (pjrt_api, client_compile),
+    offsetof (pjrt_api, from_host),
+    offsetof (pjrt_api, executable_destroy),
+    offsetof (pjrt_api, output_count),
+    offsetof (pjrt_api, loaded_executable_destroy),
+    offsetof (pjrt_api, get_executable),
+    offsetof (pjrt_api, execute),
+    offsetof (pjrt_api, buffer_destroy),
+    offsetof (pjrt_api, to_host),
   };
   const size_t least = offsetof (pjrt_api, to_host) + sizeof api->to_host;
 
@@ -44,8 +53,8 @@ check_table (const char *path, const pjrt_api *api, char *error, size_t error_si
         "%s: its GetPjrtApi returned nothing", path);
   if (api->head.size < least)
     return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
-        "%s is too old: its table of functions has %zu bytes, %zu are needed", path,
-        api->head.size, least);
+        "%s is too old: its table of functions has %zu bytes, %zu are needed", path, api->head.size,
+        least);
   if (api->major != PJRT_MAJOR)
     return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
         "%s has version %d.%d of the PJRT interface, not %d", path, api->major, api->minor,

@@ -74,8 +74,7 @@ probe_locked (const char *path, const struct stat *file, char *error, size_t err
   for (const answer *a = answers; a; a = a->next)
     if (!strcmp (a->path, path) && is_same_file (&a->file, file))
       return a->code ? nms__xla_error_set (a->code, error, error_size, "%s", a->error) : NMS_OK;
-  const int code = nms__xla_child_open (program (), path, seconds (), &is_final, text,
-      sizeof text);
+  const int code = nms__xla_child_open (program (), path, seconds (), &is_final, text, sizeof text);
   if (is_final)
     keep_answer (path, file, code, text);
   return code ? nms__xla_error_set (code, error, error_size, "%s", text) : NMS_OK;
@@ -105,5 +104,6 @@ nms__xla_probe_check (char *error, size_t error_size)
     return NMS_OK;
   return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
       "the program %s cannot be run, so a plugin that crashes or blocks is not detected "
-      "before it is opened", file);
+      "before it is opened",
+      file);
 }

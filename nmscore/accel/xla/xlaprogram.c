@@ -136,7 +136,7 @@ free_program (nms_lazy_backend *backend, void *compiled)
   program *p = compiled;
 
   if (nms__xla_device_check (d, NULL, 0))
-    return;                     /* it belongs to the parent process */
+    return; /* it belongs to the parent process */
   destroy_executable (d, p->executable);
   free (p);
 }
@@ -207,8 +207,7 @@ send_all (const nms__xla_device *d, const nms_lazy_buffer *inputs, size_t count,
 {
   for (size_t i = 0; i < count && !*code; i++) {
     void **resident = inputs[i].resident;
-    buffers[i] = resident && *resident ? *resident
-        : send (d, &inputs[i], code, error, error_size);
+    buffers[i] = resident && *resident ? *resident : send (d, &inputs[i], code, error, error_size);
     if (resident && !*code)
       *resident = buffers[i];
   }

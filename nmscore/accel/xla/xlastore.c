@@ -111,8 +111,8 @@ nms__xla_store_wants_kernel (const nms__xla_store *store, nms__xla_kind kind)
 static nms__xla_entry *
 entry_of (nms__xla_store *store, nms__xla_kind kind)
 {
-  const int picks = nms__xla_store_wants_kernel (store, kind)
-      ? 1 + kind.log2_picks - NMS__XLA_LEAST : 0;
+  const int picks = nms__xla_store_wants_kernel (store, kind) ? 1 + kind.log2_picks - NMS__XLA_LEAST
+                                                              : 0;
 
   return &store->entry[kind.log2_boxes - NMS__XLA_LEAST][kind.variant][picks];
 }

@@ -54,7 +54,7 @@ typedef struct nms__xla_store {
   pthread_mutex_t lock; /* of the entries' states */
   pthread_cond_t made;  /* a state has left NMS__XLA_MAKING */
   nms__xla_entry entry[NMS__XLA_SIZES][NMS__XLA_VARIANTS][1 + NMS__XLA_SIZES];
-  int has_kernels;      /* the device is a TPU, which runs the kernel of xlakernel.h */
+  int has_kernels; /* the device is a TPU, which runs the kernel of xlakernel.h */
   atomic_ullong kernel_programs, kernel_failures, kernel_runs, kernel_compile_ns;
 } nms__xla_store;
 

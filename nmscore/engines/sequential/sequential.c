@@ -21,12 +21,12 @@
 #define WANTED 13
 
 typedef struct scratch {
-  int32_t *key;   /* keys of the undecided boxes; their frame positions are in `pos` */
+  int32_t *key; /* keys of the undecided boxes; their frame positions are in `pos` */
   uint32_t *pos;
   nms__box_columns top; /* the best boxes, in order of rank */
   int32_t *top_key;
   uint32_t *top_pos;
-  uint32_t *positions; /* positions of the best boxes among the undecided ones */
+  uint32_t *positions;    /* positions of the best boxes among the undecided ones */
   uint64_t *sort, *sort2; /* keys of the best boxes, and a buffer for sorting */
 } scratch;
 

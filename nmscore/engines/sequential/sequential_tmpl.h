@@ -188,8 +188,8 @@ note_suppressors (const nms__undecided *a, size_t first, uint64_t gone, vi by,
 INLINE void
 squeeze (nms__undecided *a, size_t to, size_t from, uint64_t keep, int by_class)
 {
-  float *columns[] = { a->x1, a->y1, a->x2, a->y2, a->scaled, (float *) a->key,
-    (float *) a->pos, (float *) a->class_id };
+  float *columns[] = { a->x1, a->y1, a->x2, a->y2, a->scaled, (float *) a->key, (float *) a->pos,
+    (float *) a->class_id };
   const int count = by_class ? 8 : 7;
 #if defined(HAVE_SQUEEZE)
 #pragma GCC unroll 8

@@ -67,12 +67,12 @@ rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const 
 }
 
 static size_t
-find_rotated (const nms__rotated_columns *c, size_t first, size_t end,
-    const nms__rotated_box *box, uint64_t *mask)
+find_rotated (const nms__rotated_columns *c, size_t first, size_t end, const nms__rotated_box *box,
+    uint64_t *mask)
 {
-  const wide_rotated b = { v_set (box->x), v_set (box->y), v_set (box->half_w),
-    v_set (box->half_h), v_set (box->cos), v_set (box->sin), v_set (box->length),
-    v_set (box->thickness), v_set (box->scaled) };
+  const wide_rotated b = { v_set (box->x), v_set (box->y), v_set (box->half_w), v_set (box->half_h),
+    v_set (box->cos), v_set (box->sin), v_set (box->length), v_set (box->thickness),
+    v_set (box->scaled) };
 
   for (size_t i = first; i < end; i += LANES) {
     const uint64_t present = end - i < LANES ? ((uint64_t) 1 << (end - i)) - 1 : UINT64_MAX;

@@ -88,8 +88,7 @@ sorted_all (nms__frame *f, const nms__sorted_scratch *s)
       nms__over_cap (f, pos);
       continue;
     }
-    if (!nms__sorted_take (f, s, &w.ranked, rank, &n,
-            class ? class->limit : f->settings->limit))
+    if (!nms__sorted_take (f, s, &w.ranked, rank, &n, class ? class->limit : f->settings->limit))
       continue;
     nms__keep (f, pos);
     if (class)
@@ -107,8 +106,7 @@ sorted_few (nms__frame *f, const nms__sorted_scratch *s)
   const uint64_t cap = nms__total_cap (f);
   const uint64_t *keys = nms__sort (f->kernels, f->packed, s->keys, f->count);
   uint32_t *kept = s->kept;
-  const size_t n = nms__sweep_keys (f, &s->columns, keys, f->count, f->settings->limit, cap,
-      kept);
+  const size_t n = nms__sweep_keys (f, &s->columns, keys, f->count, f->settings->limit, cap, kept);
 
   for (size_t k = 0; k < n; k++)
     nms__keep (f, nms__packed_position (keys[kept[k]]));

@@ -15,7 +15,7 @@ typedef struct nms__sorted_scratch {
   uint64_t *keys, *keys2;   /* packed keys, and a buffer for sorting them */
   uint32_t *kept;           /* numbers of the kept boxes among a partition's keys */
   int32_t *kept_index;      /* position of each kept box in the caller's columns */
-  uint32_t *partition;           /* partition of each box, if classes have no entries */
+  uint32_t *partition;      /* partition of each box, if classes have no entries */
   uint64_t *kept_bits;      /* a bit for each box of the frame */
   nms__rotated_unit *unit;  /* used for frames with rotated boxes */
 } nms__sorted_scratch;

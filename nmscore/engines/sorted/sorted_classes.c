@@ -68,8 +68,8 @@ decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const nms__parti
     if (count > 1)
       keys = nms__sort (f->kernels, s->keys + begin, s->keys2 + begin, count);
     nms__class *class = nms__frame_class (f, nms__packed_position (keys[0]));
-    const size_t n = decide_partition (f, s, keys, count,
-        class ? class->limit : f->settings->limit, class ? class->cap : UINT64_MAX);
+    const size_t n = decide_partition (f, s, keys, count, class ? class->limit : f->settings->limit,
+        class ? class->cap : UINT64_MAX);
     for (size_t i = 0; i < n; i++) {
       const size_t pos = nms__packed_position (keys[s->kept[i]]);
       s->kept_bits[pos / NMS__BLOCK] |= (uint64_t) 1 << pos % NMS__BLOCK;

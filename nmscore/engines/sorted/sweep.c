@@ -25,8 +25,8 @@ gather (const nms__frame *f, const nms__box_columns *c, const uint64_t *keys, si
 }
 
 size_t
-nms__sweep_keys (nms__frame *f, const nms__box_columns *columns, const uint64_t *keys,
-    size_t count, double limit, uint64_t cap, uint32_t *kept)
+nms__sweep_keys (nms__frame *f, const nms__box_columns *columns, const uint64_t *keys, size_t count,
+    double limit, uint64_t cap, uint32_t *kept)
 {
   nms__bounds bounds = f->bounds;
   const nms__sweep s = { f, &bounds, nms__columns_of (columns, 0), keys, count, kept, limit, cap,
@@ -51,8 +51,7 @@ nms__sweep_decide (const nms__sweep *s, size_t first, uint32_t hits, uint32_t do
   for (uint32_t left = doubt; left; left &= left - 1) {
     const size_t k = first + nms__lowest_bit (left);
     const int32_t k_index = f->index[nms__packed_position (s->key[k])];
-    if (!nms__column_exceeds (c, k, &box, s->limit)
-        || nms__related (f, index, k_index))
+    if (!nms__column_exceeds (c, k, &box, s->limit) || nms__related (f, index, k_index))
       hits &= ~(left & -left);
   }
   return hits;

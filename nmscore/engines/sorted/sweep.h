@@ -24,7 +24,7 @@ typedef struct nms__sweep {
   uint64_t cap; /* number of kept boxes at which the sweep stops; not 0 */
   int careful;  /* not 0: every pair that passes the screen gets the exact test, because the frame
                  * has parents */
-  int with_suppressors;   /* not 0: write the suppressors */
+  int with_suppressors; /* not 0: write the suppressors */
 } nms__sweep;
 
 /* Copies the boxes of one limit, given by their keys in order of rank, to `columns` and

@@ -22,8 +22,8 @@ enum { VECTORS = NMS__UNIT / LANES };
  * may exceed the limit with b, and in `unsure` those of boxes that surely do. bounds.least
  * excludes intersections with an extent that counts as 0. */
 INLINE void
-meet (const nms__columns *c, size_t first, const wide *b, vf factor, vf least,
-    vm clear[VECTORS], vm unsure[VECTORS])
+meet (const nms__columns *c, size_t first, const wide *b, vf factor, vf least, vm clear[VECTORS],
+    vm unsure[VECTORS])
 {
 #pragma GCC unroll 16
   for (size_t v = 0; v < VECTORS; v++) {

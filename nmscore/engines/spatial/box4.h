@@ -18,13 +18,13 @@
 #endif
 
 typedef struct nms__box4 {
-  _Alignas (64) float x1[NMS__BOX4];
+  _Alignas(64) float x1[NMS__BOX4];
   float y1[NMS__BOX4], x2[NMS__BOX4], y2[NMS__BOX4];
 } nms__box4;
 
 /* One box and its scaled area (overlap.h), each value in all lanes. */
 typedef struct nms__wide_box {
-  _Alignas (16) float x1[NMS__BOX4];
+  _Alignas(16) float x1[NMS__BOX4];
   float y1[NMS__BOX4], x2[NMS__BOX4], y2[NMS__BOX4], scaled[NMS__BOX4];
 } nms__wide_box;
 
@@ -60,8 +60,7 @@ nms__box4_may (const nms__box4 *q, const nms__wide_box *b, const nms__bounds *bo
 
   for (size_t i = 0; i < NMS__BOX4; i += LANES) {
     /* one of two negative extents becomes 0, so that their product is not positive */
-    vf inter = v_mul (v_max (nms__box4_width (q, i, b), v_set (0.0f)),
-        nms__box4_height (q, i, b));
+    vf inter = v_mul (v_max (nms__box4_width (q, i, b), v_set (0.0f)), nms__box4_height (q, i, b));
     bits |= (unsigned) m_bits (v_gt (inter, nms__box4_scaled_sum (q, i, b, bounds->factor))) << i;
   }
   return bits;

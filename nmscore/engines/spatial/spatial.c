@@ -29,7 +29,7 @@
 
 #define BATCH 64
 #define PAIRS (BATCH * 16)
-#define SMALL_RUN 4             /* most runs have at most this many box4 */
+#define SMALL_RUN 4 /* most runs have at most this many box4 */
 
 /* A box of the current batch. */
 typedef struct member {
@@ -45,7 +45,7 @@ typedef struct walk {
   nms__grid *g;
   const uint64_t *order;
   nms__bounds bounds;
-  size_t rank;        /* rank of the first box that is in no batch yet */
+  size_t rank; /* rank of the first box that is in no batch yet */
   unsigned members, queries, pairs, hits;
   member member[BATCH];
   nms__query query[BATCH];
@@ -92,8 +92,7 @@ decide_box4 (const walk *w, uint32_t box4, unsigned hits, const nms__query *k)
     const float area = nms__area (q->x1[i], q->y1[i], q->x2[i], q->y2[i]);
     const double limit = g->class_entry ? f->classes.entry[g->class_entry[at]].limit
                                         : f->settings->limit;
-    if (!nms__exceeds (inter, area, k->area, limit)
-        || nms__related (f, k->index, g->index[at]))
+    if (!nms__exceeds (inter, area, k->area, limit) || nms__related (f, k->index, g->index[at]))
       continue;
     mark_decided (g, at);
     if (f->suppressed_by)
@@ -107,8 +106,7 @@ apply_hits (const walk *w, uint32_t box4, unsigned hits, const nms__query *k, in
   hits &= w->g->undecided[box4];
   if (!hits)
     return;
-  if (precise
-      || (hits & ~nms__box4_surely (&w->g->box4[box4], &w->wide[k - w->query], &w->bounds)))
+  if (precise || (hits & ~nms__box4_surely (&w->g->box4[box4], &w->wide[k - w->query], &w->bounds)))
     decide_box4 (w, box4, hits, k);
   else
     w->g->undecided[box4] &= (uint8_t) ~hits;

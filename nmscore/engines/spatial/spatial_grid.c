@@ -30,12 +30,12 @@
 
 #include <math.h>
 
-#define SAMPLE 64           /* boxes that are sampled to choose levels and rows */
-#define MEAN_SAMPLE 4096    /* boxes that are sampled to choose the size of cells */
-#define STEPS_PER_OCTAVE 8  /* steps of nms__grid.size_of */
+#define SAMPLE 64          /* boxes that are sampled to choose levels and rows */
+#define MEAN_SAMPLE 4096   /* boxes that are sampled to choose the size of cells */
+#define STEPS_PER_OCTAVE 8 /* steps of nms__grid.size_of */
 #define WRAPS 16.0
 #define LEAST_COLUMNS 16.0 /* more than most queries need, so that few extend over two tiles */
-#define LITTLE 0.25f        /* a lower limit bounds the sides too little */
+#define LITTLE 0.25f       /* a lower limit bounds the sides too little */
 
 static void
 set_reach (nms__reach *r, const nms__bounds *bounds)
@@ -75,8 +75,8 @@ take_sample (nms__grid *g, const nms__frame *f)
   for (size_t i = f->secret % stride; i < f->count; i += stride) {
     if (!has_area (f->x2[i] - f->x1[i], f->y2[i] - f->y1[i]))
       continue;
-    nms__insert_sorted (size, n, nms__float_bits (nms__area (f->x1[i], f->y1[i], f->x2[i],
-        f->y2[i])) >> 20);
+    nms__insert_sorted (size, n,
+        nms__float_bits (nms__area (f->x1[i], f->y1[i], f->x2[i], f->y2[i])) >> 20);
     nms__insert_sorted (x, n, 0.5 * ((double) f->x1[i] + f->x2[i]));
     nms__insert_sorted (y, n, 0.5 * ((double) f->y1[i] + f->y2[i]));
     n++;

@@ -11,9 +11,9 @@
 
 #include <math.h>
 
-#define NMS__SIZES 32   /* size classes: levels of the grid by the boxes' area */
+#define NMS__SIZES 32         /* size classes: levels of the grid by the boxes' area */
 #define NMS__ASPECT_OCTAVES 6 /* octaves of width / height in an aspect class */
-#define NMS__ASPECTS 16 /* aspect classes: levels by width / height */
+#define NMS__ASPECTS 16       /* aspect classes: levels by width / height */
 #define NMS__LEVELS (NMS__SIZES * NMS__ASPECTS)
 
 /* Sides of a cell, in units of nms__mean_reach times the mean side of the level's boxes. Cells
@@ -33,10 +33,10 @@ nms__mean_reach (double distance, double limit)
 
 /* What a box must have in common with another box for their IoU to exceed a limit. */
 typedef struct nms__reach {
-  float least_area, most_area; /* bounds of the other box's area, divided by the box's */
+  float least_area, most_area;     /* bounds of the other box's area, divided by the box's */
   float least_aspect, most_aspect; /* bounds of width / height, likewise */
-  float most_side;             /* the other box's sides are less than this times the box's */
-  double distance;             /* on each axis the distance of the centres is less than this times
+  float most_side;                 /* the other box's sides are less than this times the box's */
+  double distance; /* on each axis the distance of the centres is less than this times
                                 * the sum of both sides */
 } nms__reach;
 
@@ -45,38 +45,38 @@ typedef struct nms__reach {
  * first number is a hash, with secret factors, of the tile's position and the class id; it is 0
  * in the first tile if boxes suppress across classes. */
 typedef struct nms__level {
-  double per[2];       /* cells in a unit of length, along x and y */
-  double origin[2];    /* column and row of the first tile's first cell; whole numbers */
-  uint64_t columns;    /* number of cells from one row to the next */
+  double per[2];         /* cells in a unit of length, along x and y */
+  double origin[2];      /* column and row of the first tile's first cell; whole numbers */
+  uint64_t columns;      /* number of cells from one row to the next */
   uint64_t tile_mask[2]; /* number of a tile's columns - 1, and of its rows - 1 */
   uint8_t tile_bits[2];  /* binary logarithms of a tile's numbers of columns and rows */
-  uint8_t shift;       /* bits by which a hash is shifted right to give a tile's first number */
-  uint32_t mask;       /* number of cells - 1; cell numbers wrap around */
-  uint32_t first;      /* number of its first cell in nms__grid.begin */
-  float most_w, most_h; /* upper bounds of the boxes' sides */
+  uint8_t shift;         /* bits by which a hash is shifted right to give a tile's first number */
+  uint32_t mask;         /* number of cells - 1; cell numbers wrap around */
+  uint32_t first;        /* number of its first cell in nms__grid.begin */
+  float most_w, most_h;  /* upper bounds of the boxes' sides */
   float mean_w, mean_h;
-  uint32_t count[2];   /* number of boxes; the sum of two counters */
+  uint32_t count[2]; /* number of boxes; the sum of two counters */
 } nms__level;
 
 typedef struct nms__grid {
   nms__reach reach;
-  uint32_t *begin; /* first grid position of each cell, and the end of the last cell */
-  int32_t *class_id;  /* by grid position; NULL: boxes suppress across classes */
+  uint32_t *begin;   /* first grid position of each cell, and the end of the last cell */
+  int32_t *class_id; /* by grid position; NULL: boxes suppress across classes */
   uint32_t in_cells; /* number of grid positions in cells; boxes without area follow */
   uint32_t cells;
   uint64_t factor[2], class_factor; /* secret factors for columns, rows and classes */
-  double span[2], middle[2]; /* extents and centre of the rectangle that holds most centres */
-  int size_begin, size_width; /* in steps of size_of */
-  uint8_t size_of[2048]; /* size class, from the upper bits of a float */
-  uint8_t aspect_of[256]; /* aspect class, from the exponent of a float */
+  double span[2], middle[2];     /* extents and centre of the rectangle that holds most centres */
+  int size_begin, size_width;    /* in steps of size_of */
+  uint8_t size_of[2048];         /* size class, from the upper bits of a float */
+  uint8_t aspect_of[256];        /* aspect class, from the exponent of a float */
   uint16_t occupied[NMS__SIZES]; /* a bit for each aspect class that has boxes */
   nms__level level[NMS__LEVELS];
 
   /* by grid position, for the walk in score order only */
   struct nms__box4 *box4;
-  int32_t *index; /* position in the caller's columns */
+  int32_t *index;        /* position in the caller's columns */
   uint32_t *class_entry; /* NULL: no class has options or a cap */
-  uint8_t *undecided;  /* of each box4: a bit for each undecided box */
+  uint8_t *undecided;    /* of each box4: a bit for each undecided box */
 } nms__grid;
 
 #define NMS__NO_LEVEL UINT16_MAX /* the box cannot suppress or be suppressed */
@@ -106,7 +106,8 @@ nms__least_area_of (const nms__grid *g, unsigned size)
   const int step = g->size_begin + g->size_width * (int) size;
   if (size == 0 || step <= 0)
     return 0.0f;
-  return size == NMS__SIZES || step >= NMS__INFINITE_STEP ? (float) INFINITY
+  return size == NMS__SIZES || step >= NMS__INFINITE_STEP
+      ? (float) INFINITY
       : nms__float_of_bits ((uint32_t) step << 20);
 }
 
@@ -118,7 +119,7 @@ nms__least_aspect_of (unsigned aspect)
   if (aspect == 0)
     return 0.0f;
   return aspect == NMS__ASPECTS ? (float) INFINITY
-      : nms__float_of_bits ((uint32_t) (127 + octave) << 23);
+                                : nms__float_of_bits ((uint32_t) (127 + octave) << 23);
 }
 
 /* Adding it rounds -2^51 <= v < 2^51 to a whole number in the lower bits. */
@@ -159,7 +160,8 @@ nms__cell_number (const nms__grid *g, const nms__level *l, uint64_t column, uint
       + (row >> l->tile_bits[1]) * g->factor[1] + class_hash;
 
   return (uint32_t) ((row & l->tile_mask[1]) * l->columns + (column & l->tile_mask[0])
-      + (hash >> l->shift)) & l->mask;
+             + (hash >> l->shift))
+      & l->mask;
 }
 
 /* Returns whether a cell lies in another tile than the first. */

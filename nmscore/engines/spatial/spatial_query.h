@@ -47,8 +47,8 @@ typedef struct nms__query {
   nms__hull hull;
   float x1, y1, x2, y2, area;
   int32_t class_id;
-  uint32_t at;                /* grid position */
-  int32_t index;              /* position in the caller's columns */
+  uint32_t at;   /* grid position */
+  int32_t index; /* position in the caller's columns */
   uint32_t run_count;
   int direct;                 /* not 0: it has more runs than `run` can hold */
   uint32_t run[NMS__RUNS][2]; /* first cell; cell behind the last */
@@ -57,7 +57,7 @@ typedef struct nms__query {
 /* The rectangle of cells that a query needs of a level. */
 typedef struct nms__cell_rect {
   uint64_t column, row; /* column and row of the first cell, counted from the level's origin */
-  uint64_t wide, rows; /* number of columns and rows, minus 1 */
+  uint64_t wide, rows;  /* number of columns and rows, minus 1 */
 } nms__cell_rect;
 
 static inline nms__cell_rect
@@ -66,8 +66,8 @@ nms__cell_rect_of (const nms__grid *g, const nms__level *l, const nms__hull *h)
   const nms__reach *r = &g->reach;
   const nms__pair per = { l->per[0], l->per[1] }, most = { l->most_w, l->most_h };
   const nms__pair origin = { l->origin[0], l->origin[1] };
-  const nms__pair far
-      = r->distance * (h->most + nms__lesser (h->most * (double) r->most_side, most));
+  const nms__pair far = r->distance
+      * (h->most + nms__lesser (h->most * (double) r->most_side, most));
   nms__pair from = (h->low - far) * per - origin, to = (h->high + far) * per - origin;
   const nms__pair least = { -0x1p51, -0x1p51 }, greatest = -1.0 - least;
 
@@ -209,8 +209,7 @@ nms__query_few_rows (const nms__grid *g, nms__query *k)
     return 0;
   for (uint64_t row = 0; row < NMS__FEW_ROWS; row++) {
     const uint64_t seen = (uint64_t) 0 - (row <= v.rows); /* all bits or none */
-    const uint32_t first
-        = nms__cell_number (g, l, v.column, v.row + (row & seen), class_hash);
+    const uint32_t first = nms__cell_number (g, l, v.column, v.row + (row & seen), class_hash);
     const uint32_t end = first + (((uint32_t) v.wide + 1) & (uint32_t) seen);
     past_end |= end > l->mask + 1;
     k->run[row][0] = l->first + first;

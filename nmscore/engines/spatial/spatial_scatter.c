@@ -13,7 +13,7 @@
 /* Approximate number of boxes in a bucket. In larger buckets consecutive boxes often increment the
  * same counter, and each increment waits for the store of the one before. */
 #define BUCKET_BOXES 64
-#define LINE 64        /* bytes of a cache line */
+#define LINE 64 /* bytes of a cache line */
 /* Number of records by which prefetches run ahead: when records are scattered, and when a
  * record's frame position is read. */
 #define NEXT_LINES 4
@@ -57,8 +57,7 @@ nms__spatial_layout (nms__spatial_scratch *s, nms__arena *a, size_t boxes)
 /* Returns the number of a cell outside of the first tile. Not inline, because such cells are
  * rare. */
 static uint32_t __attribute__ ((noinline))
-other_tile_number (const nms__grid *g, const nms__level *l, double x, double y,
-    uint64_t class_hash)
+other_tile_number (const nms__grid *g, const nms__level *l, double x, double y, uint64_t class_hash)
 {
   return nms__cell_number (g, l, nms__cell_along (x), nms__cell_along (y), class_hash);
 }
@@ -84,9 +83,10 @@ number_cells (const nms__grid *g, const nms__frame *f, const nms__spatial_scratc
       const nms__level *l = &g->level[s->level[i]];
       const double middle[2] = { 0.5 * ((double) f->x1[i] + (double) f->x2[i]),
         0.5 * ((double) f->y1[i] + (double) f->y2[i]) };
-      cell = l->first + cell_number (g, l, middle[0] * l->per[0] - l->origin[0],
-          middle[1] * l->per[1] - l->origin[1],
-          f->class_id ? nms__class_hash (g, f->class_id[i]) : 0);
+      cell = l->first
+          + cell_number (g, l, middle[0] * l->per[0] - l->origin[0],
+              middle[1] * l->per[1] - l->origin[1],
+              f->class_id ? nms__class_hash (g, f->class_id[i]) : 0);
     }
     s->cell_of[i] = cell;
     b->end[cell >> b->shift]++;
@@ -225,8 +225,7 @@ nms__scatter_to_box4 (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s
 /* -------------------------------------------------------- for the sweep */
 
 static inline void
-put_in_columns (const nms__grid *g, nms__frame *f, const nms__cell_boxes *s,
-    const nms__record *r)
+put_in_columns (const nms__grid *g, nms__frame *f, const nms__cell_boxes *s, const nms__record *r)
 {
   const uint32_t at = g->begin[r->cell + 1]++;
 

@@ -21,11 +21,11 @@ typedef struct nms__cell_boxes {
   nms__frame *frame;
   const nms__grid *grid;
   nms__columns columns;
-  float *score;      /* by grid position */
-  uint32_t *position; /* by grid position: the frame position */
-  uint64_t *undecided;    /* a bit for each grid position in a cell; a word more */
-  uint32_t *waiting; /* by grid position: the grid position of the box that waits for it */
-  uint32_t *kept;    /* a bit for each frame position; 0 at first */
+  float *score;        /* by grid position */
+  uint32_t *position;  /* by grid position: the frame position */
+  uint64_t *undecided; /* a bit for each grid position in a cell; a word more */
+  uint32_t *waiting;   /* by grid position: the grid position of the box that waits for it */
+  uint32_t *kept;      /* a bit for each frame position; 0 at first */
 } nms__cell_boxes;
 
 /* The scratch of engine spatial. */
@@ -34,7 +34,7 @@ typedef struct nms__spatial_scratch {
   uint32_t *begin;      /* see nms__grid.begin */
   nms__record *records; /* used until all boxes are in cells */
   uint32_t *cell_of;    /* cell of each box of the frame; used until the records are written */
-  int32_t *class_id;       /* see nms__grid.class_id */
+  int32_t *class_id;    /* see nms__grid.class_id */
 
   /* of the walk */
   struct nms__box4 *box4;

@@ -141,8 +141,8 @@ probe_level_run (void *data, uint32_t first, uint32_t end)
 }
 
 static void
-probe_levels (const nms__cell_boxes *s, const wide *b, const nms__query *k, hits *found,
-    int action, int by_class)
+probe_levels (const nms__cell_boxes *s, const wide *b, const nms__query *k, hits *found, int action,
+    int by_class)
 {
   const nms__hull hull = nms__hull_of (k->x1, k->y1, k->x2, k->y2);
   level_probe a = { s, b, k, found, action, by_class };
@@ -188,8 +188,9 @@ classify (const nms__cell_boxes *s, uint32_t at, const wide *b, const nms__query
   }
   if (above)
     for (uint32_t i = 0; i < found->count; i++)
-      find_best (s, found->from[i], found->bits[i]
-          & (uint32_t) m_bits (v_ge (v_load (s->score + found->from[i]), mine)), found);
+      find_best (s, found->from[i],
+          found->bits[i] & (uint32_t) m_bits (v_ge (v_load (s->score + found->from[i]), mine)),
+          found);
 }
 
 INLINE void
@@ -300,8 +301,8 @@ bound_cells (const nms__level *l, bounds_of_level *of)
 }
 
 INLINE vm
-cells_along (vf low, vf high, int axis, const bounds_of_level *of, float most,
-    const nms__reach *r, float *from, float *to)
+cells_along (vf low, vf high, int axis, const bounds_of_level *of, float most, const nms__reach *r,
+    float *from, float *to)
 {
   const float per = of->per[axis];
   const vf side = v_sub (high, low), middle = v_mul (v_set (0.5f), v_add (low, high));
@@ -328,7 +329,8 @@ cells_of_chunk (const nms__cell_boxes *s, const nms__level *l, const bounds_of_l
     const vf y1 = v_load (s->columns.y1 + at + i), y2 = v_load (s->columns.y2 + at + i);
     const vf w = v_sub (x2, x1), h = v_sub (y2, y1), area = v_mul (w, h);
     vm ok = m_and (v_ge (area, v_set (of->least_area)), v_gt (v_set (of->most_area), area));
-    ok = m_and (ok, m_and (v_ge (w, v_mul (h, v_set (of->least_aspect))),
+    ok = m_and (ok,
+        m_and (v_ge (w, v_mul (h, v_set (of->least_aspect))),
             v_gt (v_mul (h, v_set (of->most_aspect)), w)));
     ok = m_and (ok, cells_along (x1, x2, 0, of, l->most_w, r, c->from_x + i, c->to_x + i));
     ok = m_and (ok, cells_along (y1, y2, 1, of, l->most_h, r, c->from_y + i, c->to_y + i));
@@ -344,8 +346,8 @@ cell_of (float rounded)
 
 /* Writes to k->run the two rows of cells that the box queries. Returns 0 if it needs more. */
 INLINE int
-query_two_rows (const nms__grid *g, const nms__level *l, const bounds_of_level *of,
-    const chunk *c, unsigned i, nms__query *k)
+query_two_rows (const nms__grid *g, const nms__level *l, const bounds_of_level *of, const chunk *c,
+    unsigned i, nms__query *k)
 {
   const uint32_t column = cell_of (c->from_x[i]), row = cell_of (c->from_y[i]);
   const uint32_t cells = cell_of (c->to_x[i]) - column + 1;
@@ -385,8 +387,7 @@ fetch_run (const nms__cell_boxes *s, uint32_t first)
 }
 
 /* Not inline, because within query_chunk it would take registers from the loop. */
-static int __attribute__ ((noinline))
-query_levels (const nms__grid *g, nms__query *k)
+static int __attribute__ ((noinline)) query_levels (const nms__grid *g, nms__query *k)
 {
   return nms__query_cells (g, k);
 }
