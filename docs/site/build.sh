@@ -15,8 +15,9 @@ export PYTHONPATH=$build/python
 # The pages stay where they are in the repository, so their links to each other hold.
 rm -rf "$source" "$site/${NMS_SITE_BUILDER:-html}"
 mkdir -p "$source/reference/c" "$site/doxygen"
+# (but not the folder that contains BUILD, because Sphinx follows links, and it may be large)
 for entry in "$NMS_ROOT"/[!.]*; do
-  [ "$entry" -ef "$build" ] || [ -d "$entry/meson-info" ] || ln -s "$entry" "$source/"
+  [[ $build/ == "$entry"/* ]] || [ -d "$entry/meson-info" ] || ln -s "$entry" "$source/"
 done
 cp "$NMS_ROOT/docs/site/python.rst" "$source/reference/"
 "$python" "$NMS_ROOT/docs/site/elementpages.py" "$NMS_ROOT/gst" "$source/reference/elements"
