@@ -13,8 +13,8 @@ usage ()
   cat <<END
 usage: tests/run.sh [--all] [STAGE...]
 
-Without a STAGE: the stages of the first list, which take about 15 minutes on
-one core, download 360 MB more than quickstart.sh and need 5 GB of disk; with
+Without a STAGE: the stages of the first list, which take about half an hour
+on two cores, download 500 MB more than quickstart.sh and need 5 GB of disk; with
 --all: those of both lists. At the end a table has the duration of each stage.
 
   release   every suite but tpu, optimised build; the documentation site
