@@ -97,7 +97,8 @@ class Install(unittest.TestCase):
         self.assertTrue(shown["Location"].startswith(self.folder.name), shown["Location"])
 
     def test_description_is_the_readme(self):
-        self.assertEqual(self.output_of("-c", DESCRIPTION).strip(), read("python/README.md").strip())
+        self.assertEqual(self.output_of("-c", DESCRIPTION).strip(),
+                         read("python/README.md").strip())
 
     def test_only_the_package_is_installed(self):
         shown = self.output_of("-m", "pip", "show", "--files", "nmscore").splitlines()
