@@ -205,7 +205,7 @@ parse_box (BlockFilter *self, gchar *line, gsize length, guint64 *frame, Box *bo
   if (self->from == TEXT_FORMAT_COCO)
     return coco_text_parse (self->coco, line, length, frame, box, error);
   if (self->from == TEXT_FORMAT_CSV)
-    return csv_text_parse (self->columns, line, frame, box, error);
+    return csv_text_parse (self->columns, line, NULL, frame, box, error);
   if (!mot_text_parse_line (line, &parsed, error))
     return FALSE;
   *frame = parsed.frame;

@@ -160,7 +160,8 @@ parse_pixels (gchar *cells[N_COLUMNS], Box *box, GError **error)
 }
 
 gboolean
-csv_text_parse (const CsvColumns *self, gchar *line, guint64 *frame, Box *box, GError **error)
+csv_text_parse (const CsvColumns *self, gchar *line, LabelTable *labels, guint64 *frame, Box *box,
+    GError **error)
 {
   gchar *cells[N_COLUMNS];
 
@@ -181,7 +182,7 @@ csv_text_parse (const CsvColumns *self, gchar *line, guint64 *frame, Box *box, G
       || !parse_int (cells, ID, &box->track_id, BOX_HAS_TRACK_ID, box, error))
     return FALSE;
   if (cells[LABEL])
-    box->label = label_table_intern (NULL, cells[LABEL]);
+    box->label = label_table_intern (labels, cells[LABEL]);
   if (cells[SCORE] == NULL)
     return TRUE;
   box->flags |= BOX_HAS_CONFIDENCE;

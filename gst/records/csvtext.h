@@ -31,10 +31,10 @@ typedef struct _CsvColumns CsvColumns;
 CsvColumns *csv_columns_new (const gchar *header, gsize length, GError **error);
 void csv_columns_free (CsvColumns *self);
 
-/* Parses one line, NUL-terminated, and cuts it into cells. Returns FALSE and
- * RECORD_ERROR_MALFORMED if it is not valid. */
-gboolean csv_text_parse (const CsvColumns *self, gchar *line, guint64 *frame, Box *box,
-    GError **error);
+/* Parses one line, NUL-terminated, and cuts it into cells. `labels` may be NULL: no limit.
+ * Returns FALSE and RECORD_ERROR_MALFORMED if the line is not valid. */
+gboolean csv_text_parse (const CsvColumns *self, gchar *line, LabelTable *labels, guint64 *frame,
+    Box *box, GError **error);
 
 /* Returns the frame of a line, which ends at a newline or NUL, plus 1; 0: it has none. */
 guint64 csv_text_frame (const CsvColumns *self, const gchar *line);

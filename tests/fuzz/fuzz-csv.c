@@ -27,7 +27,7 @@ check_again (const CsvColumns *written, Box *box, guint64 index)
 
     g_assert (out->len > 0 && out->str[out->len - 1] == '\n');
     g_string_truncate (out, out->len - 1);
-    csv_text_parse (written, out->str, &number, &again, &error);
+    csv_text_parse (written, out->str, &fuzz_labels, &number, &again, &error);
     g_assert_no_error (error);
     g_assert_cmpuint (number, ==, index);
     g_assert_cmpint (again.label_id, ==, box->label_id);
@@ -53,7 +53,7 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
     guint64 frame;
     Box box;
 
-    if (!csv_text_parse (columns, line, &frame, &box, NULL))
+    if (!csv_text_parse (columns, line, &fuzz_labels, &frame, &box, NULL))
       continue;
     g_assert (number == frame + 1 || number == 0);
     check_again (written, &box, frame);

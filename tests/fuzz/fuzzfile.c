@@ -8,6 +8,8 @@
 
 #define MAX_LINE 4096
 
+LabelTable fuzz_labels = { .max = 1000 };
+
 void
 fuzz_file (const guint8 *data, gsize size, RecordFormat format, FuzzFrame check)
 {
@@ -22,6 +24,7 @@ fuzz_file (const guint8 *data, gsize size, RecordFormat format, FuzzFrame check)
   g_assert (fd >= 0 && write (fd, data, size) == (gssize) size);
   reader = record_reader_new (location, format, MAX_LINE, &error);
   g_assert_no_error (error);
+  record_reader_set_labels (reader, &fuzz_labels);
   recorded_frame_init (&frame);
   do {
     result = record_reader_next (reader, &frame, &error);

@@ -8,6 +8,10 @@
 
 #include "records/recordreader.h"
 
+/* Limits the new labels of the process. Beyond 2,048 quarks GLib enlarges their array and leaks
+ * the old one. */
+extern LabelTable fuzz_labels;
+
 typedef void (*FuzzFrame) (RecordedFrame *frame);
 
 /* Reads all frames, skips malformed lines, and calls `check` with each frame. */
