@@ -54,7 +54,7 @@ say ()
 
 die ()
 {
-  nms_end_builder
+  nms_end_children
   printf '%s: %s\n' "$NMS_SELF" "$*" >&2
   exit 1
 }
@@ -69,18 +69,20 @@ nms_child ()
 {
   local rc=0
   timeout --foreground -k 1 "${NMS_LIMIT:-0}" "$@" <&0 &
-  NMS_CHILD=$!
-  wait "$NMS_CHILD" || rc=$?
-  NMS_CHILD=
+  wait $! || rc=$?
   return $rc
 }
 
-# Ends the build that nms_prepare runs in the background.
-nms_end_builder ()
+# Ends all programs that run in the background. Asks bash which these are, because a signal
+# may come before a variable has the number of a process.
+nms_end_children ()
 {
-  [ -n "${NMS_BUILDER-}" ] || return 0
-  kill -TERM "$NMS_BUILDER" 2>/dev/null || true
-  wait "$NMS_BUILDER" || true
+  local children
+  children=$(jobs -p)
+  [ -n "$children" ] || return 0
+  # shellcheck disable=SC2086
+  kill -TERM $children 2>/dev/null || true
+  wait || true
 }
 
 # Handles SIGINT, SIGTERM and SIGHUP: ends the running programs and removes the temporary
@@ -88,11 +90,7 @@ nms_end_builder ()
 nms_interrupted ()
 {
   trap '' INT TERM HUP
-  if [ -n "${NMS_CHILD-}" ]; then
-    kill -TERM "$NMS_CHILD" 2>/dev/null || true
-    wait "$NMS_CHILD" || true
-  fi
-  nms_end_builder
+  nms_end_children
   [ ! -t "$NMS_STDERR" ] || printf '\n' >&"$NMS_STDERR"
   printf '%s: interrupted\n' "$NMS_SELF" >&"$NMS_STDERR"
   exit 130
@@ -153,7 +151,7 @@ nms_install ()
   [ -n "$missing" ] || return 0
   if [ "${NMS_INSTALL-}" = no ]; then
     say "$NMS_SELF: these packages are missing: $missing" >&2
-    nms_end_builder
+    nms_end_children
     exit 77
   fi
   if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
@@ -228,20 +226,18 @@ nms_build_plugin ()
 # uses one processor.
 nms_prepare ()
 {
-  local element
+  local element builder=''
   nms_build_dir
   # shellcheck disable=SC2086
   nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS
-  NMS_BUILDER=
   if [ -z "${NMS_PLUGIN_DIR-}" ]; then
     nms_build_plugin &
-    NMS_BUILDER=$!
+    builder=$!
     NMS_PLUGIN_DIR="$NMS_BUILD_DIR/plugin/gst"
   fi
   # shellcheck disable=SC2086
   nms_install $NMS_PACKAGES_PIPELINES
-  [ -z "$NMS_BUILDER" ] || wait "$NMS_BUILDER" || exit 1
-  NMS_BUILDER=
+  [ -z "$builder" ] || wait "$builder" || exit 1
   . "$NMS_ROOT/pipelines/env.sh"
   # (GStreamer ignores GST_PLUGIN_PATH if this is set)
   [ -z "${GST_PLUGIN_PATH_1_0-}" ] ||

@@ -23,7 +23,6 @@ interrupted ()
     kill -0 $pid 2>/dev/null || break
     sleep 0.1
   done
-  sleep 0.5 # a script announces a program before it starts it
   start=$(date +%s%N)
   if [ "$signal" = INT ]; then kill -INT -- -$pid; else kill -$signal "$(pgrep -P $pid)"; fi
   wait $pid || rc=$?
