@@ -87,6 +87,7 @@
 #include "meta/boxmeta.h"
 #include "mottext.h"
 #include "properties.h"
+#include "recordlosses.h"
 #include "recordoutput.h"
 #include "recordpad.h"
 #include "recordsettings.h"
@@ -127,7 +128,7 @@ struct _GstBoxRecord
   gboolean batches; /* the buffers are batches */
   BatchMeta *batch; /* their streams, each with a RecordStream */
   GString *text;
-  gboolean warned_labels, warned_confidence;
+  RecordLosses losses;
 
   RecordCounts counts; /* of all streams; under the object lock */
 };
@@ -143,35 +144,6 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
 /* ------------------------------------------------------------------ recording */
-
-/* Warns once about confidences, and once about labels, that the recording leaves out. */
-static void
-warn_about_losses (GstBoxRecord *self, guint omitted)
-{
-  guint i;
-
-  if (omitted > 0 && !self->warned_confidence) {
-    self->warned_confidence = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("Cannot write a confidence of frame %" G_GUINT64_FORMAT
-         " (%s); it is left out, here and in later frames",
-            self->frame.index,
-            self->settings.format == RECORD_FORMAT_MOT ? "NaN, infinite, or -1, which means none"
-                                                       : "NaN or infinite"),
-        (NULL));
-  }
-  for (i = 0; self->settings.format == RECORD_FORMAT_MOT && !self->warned_labels
-       && i < self->frame.boxes->len;
-       i++) {
-    if (g_array_index (self->frame.boxes, Box, i).label == 0)
-      continue;
-    self->warned_labels = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("MOT text cannot hold labels; they are left out. "
-         "format=jsonl keeps them"),
-        (NULL));
-  }
-}
 
 /* MOT text cannot mark a frame that is not shown, so that frame is not written. */
 static gboolean
@@ -197,7 +169,8 @@ write_frame (GstBoxRecord *self, RecordStream *stream, GstClockTime running_time
     omitted = mot_text_format (&self->frame, self->text);
   else
     omitted = jsonl_format (&self->frame, self->text);
-  warn_about_losses (self, omitted);
+  record_losses_warn (&self->losses, GST_ELEMENT (self), self->settings.format, &self->frame,
+      omitted);
   if (self->text->len == 0)
     return OUTPUT_OK;
   result = record_output_write (self->output, self->text, running_time, on_full, on_error);
@@ -453,7 +426,7 @@ gst_box_record_start (GstBaseTransform *trans)
   }
   gst_base_transform_set_passthrough (trans, !self->settings.line_meta);
   self->batches = FALSE;
-  self->warned_labels = self->warned_confidence = FALSE;
+  self->losses = (RecordLosses) { 0 };
   return TRUE;
 }
 
