@@ -226,132 +226,6 @@ GST_START_TEST (mot_sorted_by_track_is_refused)
 
 GST_END_TEST;
 
-GST_START_TEST (loop_adds_length_and_a_frame)
-{
-  static const gdouble times[] = { 1, 2, 3 };
-  Replay r;
-  guint i;
-
-  replay_open_records (&r, times, 3, "loop=true");
-  for (i = 1; i < 20; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), (i - 1) % 3 + 1);
-  fail_unless_equals_int (replay_stat (&r, "unmatched"), 0);
-  replay_close (&r);
-  replay_open_records (&r, times, 3, "loop=true match=index");
-  for (i = 0; i < 20; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 + 1);
-  replay_close (&r);
-  /* a file with one record, and one without: neither hangs */
-  replay_open_records (&r, times, 1, "loop=true");
-  for (i = 1; i < 5; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), 1);
-  replay_close (&r);
-  replay_open (&r, "", "loop=true");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
-  replay_close (&r);
-  replay_open (&r, "x\ny\n", "loop=true on-error=skip format=jsonl");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
-  replay_close (&r);
-}
-
-GST_END_TEST;
-
-/* Ten years later, about 10^9 passes over the file have gone by. */
-#define LATE (G_GUINT64_CONSTANT (3153600000) * FRAME)
-
-GST_START_TEST (loop_skips_whole_passes)
-{
-  static const gdouble times[] = { 1, 2, 3 };
-  Replay r;
-  guint64 i;
-
-  for (i = LATE / FRAME; i < LATE / FRAME + 3; i++) {
-    replay_open_records (&r, times, 3, "loop=true");
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), (i - 1) % 3 + 1);
-    fail_unless_equals_int (replay_x_at (&r, (i + 1) * FRAME), i % 3 + 1);
-    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), i - 1);
-    replay_close (&r);
-  }
-
-  /* by index after a seek, which counts malformed lines but no unmatched records */
-  replay_open (&r,
-      "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\nx\n"
-      "{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n",
-      "loop=true on-error=skip");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  replay_flush (&r);
-  replay_segment (&r, LATE, LATE);
-  for (i = LATE / FRAME; i < LATE / FRAME + 4; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 == 1 ? -1 : (gint) (i % 3) + 1);
-  fail_unless_equals_uint64 (replay_stat (&r, "skipped"), (i - 2) / 3 + 1);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
-  replay_close (&r);
-
-  /* ground truth: the boxes that were ignored are counted in each pass */
-  replay_open (&r, "1,1,2,3,4,5,0,1,1\n3,1,3,3,4,5,1,1,1\n", "loop=true");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
-  replay_flush (&r);
-  replay_segment (&r, LATE, LATE);
-  for (i = LATE / FRAME; i % 3 != 2; i++)
-    replay_x_at (&r, i * FRAME);
-  fail_unless_equals_int (replay_x_at (&r, i * FRAME), 2);
-  fail_unless_equals_uint64 (replay_stat (&r, "ignored"), i / 3 + 1);
-  replay_close (&r);
-}
-
-GST_END_TEST;
-
-/* Pushes two buffers and returns the statistics, which the caller frees. */
-static GstStructure *
-replay_two (const gchar *text, const gchar *properties, GstClockTime pts, gint x[2])
-{
-  GstElement *element;
-  GstStructure *stats;
-  Replay r;
-
-  replay_open (&r, text, properties);
-  x[0] = replay_x_at (&r, pts);
-  x[1] = replay_x_at (&r, pts + FRAME);
-  element = gst_harness_find_element (r.h, "boxreplay");
-  g_object_get (element, "stats", &stats, NULL);
-  gst_object_unref (element);
-  replay_close (&r);
-  return stats;
-}
-
-/* Joining a loop late gives what a file with 12 copies of its records gives. */
-GST_START_TEST (loop_equals_copies_of_the_file)
-{
-  static const gdouble times[] = { 0.3, 1.1, 2.45 };
-  gchar *once = replay_records (times, 3);
-  GString *copies = g_string_new (NULL);
-  guint i, quarter;
-
-  for (i = 0; i < 12; i++) {
-    const gdouble shifted[] = { times[0] + 3.15 * i, times[1] + 3.15 * i, times[2] + 3.15 * i };
-    gchar *copy = replay_records (shifted, 3);
-
-    g_string_append (copies, copy);
-    g_free (copy);
-  }
-  for (quarter = 0; quarter < 4 * 35; quarter++) {
-    gint looped[2], straight[2];
-    GstStructure *a = replay_two (once, "loop=true", quarter * FRAME / 4, looped);
-    GstStructure *b = replay_two (copies->str, "", quarter * FRAME / 4, straight);
-
-    fail_unless (gst_structure_is_equal (a, b), "at %u: %" GST_PTR_FORMAT " and %" GST_PTR_FORMAT,
-        quarter, a, b);
-    for (i = 0; i < 2; i++)
-      fail_unless_equals_int (looped[i], straight[i]);
-    gst_structure_free (a);
-    gst_structure_free (b);
-  }
-  g_free (once);
-  g_string_free (copies, TRUE);
-}
-
-GST_END_TEST;
-
 GST_START_TEST (existing_boxes)
 {
   static const gdouble times[] = { 0 };
@@ -469,6 +343,15 @@ GST_START_TEST (times_are_stream_times)
 
 GST_END_TEST;
 
+/* Seeks to a frame and pushes it. Fails unless it gets the record of that frame. */
+static void
+seek_to (Replay *r, gint frame)
+{
+  replay_flush (r);
+  replay_segment (r, frame * FRAME, frame * FRAME);
+  fail_unless_equals_int (replay_x_at (r, frame * FRAME), frame + 1);
+}
+
 GST_START_TEST (seeks_are_followed)
 {
   static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
@@ -481,26 +364,18 @@ GST_START_TEST (seeks_are_followed)
     fail_unless_equals_int (replay_x_at (&r, 0), 1);
     fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
     /* forward */
-    replay_flush (&r);
-    replay_segment (&r, 6 * FRAME, 6 * FRAME);
-    fail_unless_equals_int (replay_x_at (&r, 6 * FRAME), 7);
+    seek_to (&r, 6);
     fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), 8);
     /* backward */
-    replay_flush (&r);
-    replay_segment (&r, 2 * FRAME, 2 * FRAME);
-    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+    seek_to (&r, 2);
     /* to the same frame again */
-    replay_flush (&r);
-    replay_segment (&r, 2 * FRAME, 2 * FRAME);
-    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+    seek_to (&r, 2);
     /* without a flush */
     replay_segment (&r, 0, 0);
     fail_unless_equals_int (replay_x_at (&r, 0), 1);
     /* after the end */
     fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-    replay_flush (&r);
-    replay_segment (&r, 5 * FRAME, 5 * FRAME);
-    fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 6);
+    seek_to (&r, 5);
     replay_close (&r);
   }
 }
@@ -533,9 +408,7 @@ GST_START_TEST (a_seek_may_come_before_the_first_buffer)
   Replay r;
 
   replay_open_records (&r, times, 8, "match=index");
-  replay_flush (&r);
-  replay_segment (&r, 6 * FRAME, 6 * FRAME);
-  fail_unless_equals_int (replay_x_at (&r, 6 * FRAME), 7);
+  seek_to (&r, 6);
   fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), 8);
   replay_close (&r);
 }
@@ -614,12 +487,10 @@ static const CheckCase cases[] = { CHECK_CASE (everything_is_attached),
   CHECK_CASE (the_nearest_record_is_used_once), CHECK_CASE (tolerance_bounds_the_search),
   CHECK_CASE (buffers_without_a_time_go_by_index), CHECK_CASE (records_without_a_time),
   CHECK_CASE (match_index_ignores_times), CHECK_CASE (mot_text_is_replayed),
-  CHECK_CASE (mot_sorted_by_track_is_refused), CHECK_CASE (loop_adds_length_and_a_frame),
-  CHECK_CASE (loop_skips_whole_passes), CHECK_CASE (loop_equals_copies_of_the_file),
-  CHECK_CASE (existing_boxes), CHECK_CASE (kept_boxes_shift_suppressed_by),
-  CHECK_CASE (buffers_without_boxes_pass_uncopied), CHECK_CASE (caps_may_change_and_scale),
-  CHECK_CASE (times_are_stream_times), CHECK_CASE (seeks_are_followed),
-  CHECK_CASE (a_contiguous_segment_keeps_the_index),
+  CHECK_CASE (mot_sorted_by_track_is_refused), CHECK_CASE (existing_boxes),
+  CHECK_CASE (kept_boxes_shift_suppressed_by), CHECK_CASE (buffers_without_boxes_pass_uncopied),
+  CHECK_CASE (caps_may_change_and_scale), CHECK_CASE (times_are_stream_times),
+  CHECK_CASE (seeks_are_followed), CHECK_CASE (a_contiguous_segment_keeps_the_index),
   CHECK_CASE (a_seek_may_come_before_the_first_buffer), CHECK_CASE (reverse_playback_is_followed),
   CHECK_CASE (a_gap_is_no_frame), CHECK_CASE (eos_reports), { NULL } };
 

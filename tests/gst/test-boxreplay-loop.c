@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxreplay: loop=true, which repeats the records after their last one. */
+#include "checkrunner.h"
+#include "replaying.h"
+
+GST_START_TEST (loop_adds_length_and_a_frame)
+{
+  static const gdouble times[] = { 1, 2, 3 };
+  Replay r;
+  guint i;
+
+  replay_open_records (&r, times, 3, "loop=true");
+  for (i = 1; i < 20; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), (i - 1) % 3 + 1);
+  fail_unless_equals_int (replay_stat (&r, "unmatched"), 0);
+  replay_close (&r);
+  replay_open_records (&r, times, 3, "loop=true match=index");
+  for (i = 0; i < 20; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 + 1);
+  replay_close (&r);
+  /* a file with one record, and one without: neither hangs */
+  replay_open_records (&r, times, 1, "loop=true");
+  for (i = 1; i < 5; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), 1);
+  replay_close (&r);
+  replay_open (&r, "", "loop=true");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  replay_close (&r);
+  replay_open (&r, "x\ny\n", "loop=true on-error=skip format=jsonl");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+/* Ten years later, about 10^9 passes over the file have gone by. */
+#define LATE (G_GUINT64_CONSTANT (3153600000) * FRAME)
+
+GST_START_TEST (loop_skips_whole_passes)
+{
+  static const gdouble times[] = { 1, 2, 3 };
+  Replay r;
+  guint64 i;
+
+  for (i = LATE / FRAME; i < LATE / FRAME + 3; i++) {
+    replay_open_records (&r, times, 3, "loop=true");
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), (i - 1) % 3 + 1);
+    fail_unless_equals_int (replay_x_at (&r, (i + 1) * FRAME), i % 3 + 1);
+    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), i - 1);
+    replay_close (&r);
+  }
+
+  /* by index after a seek, which counts malformed lines but no unmatched records */
+  replay_open (&r,
+      "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\nx\n"
+      "{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n",
+      "loop=true on-error=skip");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  replay_flush (&r);
+  replay_segment (&r, LATE, LATE);
+  for (i = LATE / FRAME; i < LATE / FRAME + 4; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 == 1 ? -1 : (gint) (i % 3) + 1);
+  fail_unless_equals_uint64 (replay_stat (&r, "skipped"), (i - 2) / 3 + 1);
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+  replay_close (&r);
+
+  /* ground truth: the boxes that were ignored are counted in each pass */
+  replay_open (&r, "1,1,2,3,4,5,0,1,1\n3,1,3,3,4,5,1,1,1\n", "loop=true");
+  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  replay_flush (&r);
+  replay_segment (&r, LATE, LATE);
+  for (i = LATE / FRAME; i % 3 != 2; i++)
+    replay_x_at (&r, i * FRAME);
+  fail_unless_equals_int (replay_x_at (&r, i * FRAME), 2);
+  fail_unless_equals_uint64 (replay_stat (&r, "ignored"), i / 3 + 1);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
+/* Pushes two buffers and returns the statistics, which the caller frees. */
+static GstStructure *
+replay_two (const gchar *text, const gchar *properties, GstClockTime pts, gint x[2])
+{
+  GstElement *element;
+  GstStructure *stats;
+  Replay r;
+
+  replay_open (&r, text, properties);
+  x[0] = replay_x_at (&r, pts);
+  x[1] = replay_x_at (&r, pts + FRAME);
+  element = gst_harness_find_element (r.h, "boxreplay");
+  g_object_get (element, "stats", &stats, NULL);
+  gst_object_unref (element);
+  replay_close (&r);
+  return stats;
+}
+
+/* Joining a loop late gives what a file with 12 copies of its records gives. */
+GST_START_TEST (loop_equals_copies_of_the_file)
+{
+  static const gdouble times[] = { 0.3, 1.1, 2.45 };
+  gchar *once = replay_records (times, 3);
+  GString *copies = g_string_new (NULL);
+  guint i, quarter;
+
+  for (i = 0; i < 12; i++) {
+    const gdouble shifted[] = { times[0] + 3.15 * i, times[1] + 3.15 * i, times[2] + 3.15 * i };
+    gchar *copy = replay_records (shifted, 3);
+
+    g_string_append (copies, copy);
+    g_free (copy);
+  }
+  for (quarter = 0; quarter < 4 * 35; quarter++) {
+    gint looped[2], straight[2];
+    GstStructure *a = replay_two (once, "loop=true", quarter * FRAME / 4, looped);
+    GstStructure *b = replay_two (copies->str, "", quarter * FRAME / 4, straight);
+
+    fail_unless (gst_structure_is_equal (a, b), "at %u: %" GST_PTR_FORMAT " and %" GST_PTR_FORMAT,
+        quarter, a, b);
+    for (i = 0; i < 2; i++)
+      fail_unless_equals_int (looped[i], straight[i]);
+    gst_structure_free (a);
+    gst_structure_free (b);
+  }
+  g_free (once);
+  g_string_free (copies, TRUE);
+}
+
+GST_END_TEST;
+
+static const CheckCase cases[] = { CHECK_CASE (loop_adds_length_and_a_frame),
+  CHECK_CASE (loop_skips_whole_passes), CHECK_CASE (loop_equals_copies_of_the_file), { NULL } };
+
+CHECK_PROGRAM (cases);
