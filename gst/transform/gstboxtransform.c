@@ -333,33 +333,27 @@ install_int (GObjectClass *klass, guint id, const gchar *name, const gchar *nick
       g_param_spec_int (name, nick, blurb, min, G_MAXINT, value, WRITABLE));
 }
 
+/* macros, because the descriptions are static strings */
+#define INSTALL_CROP(klass, id, name, nick, added) \
+  install_int (klass, id, name, nick, \
+      "Pixels that were cropped at the " name "; negative: " added " that were added there", \
+      G_MININT, DEFAULT_CROP)
+#define INSTALL_SIZE(klass, id, name, nick, direction) \
+  install_int (klass, id, name, nick, \
+      nick \
+      " of the picture before the crop, to which the boxes refer; 0: it was not scaled " direction \
+      " after the crop and the flip", \
+      0, DEFAULT_SIZE)
+
 static void
 install_properties (GObjectClass *klass)
 {
-  install_int (klass, PROP_TOP, "top", "Top",
-      "Pixels that were cropped at the top; negative: rows "
-      "that were added there",
-      G_MININT, DEFAULT_CROP);
-  install_int (klass, PROP_BOTTOM, "bottom", "Bottom",
-      "Pixels that were cropped at the bottom; "
-      "negative: rows that were added there",
-      G_MININT, DEFAULT_CROP);
-  install_int (klass, PROP_LEFT, "left", "Left",
-      "Pixels that were cropped at the left; negative: "
-      "columns that were added there",
-      G_MININT, DEFAULT_CROP);
-  install_int (klass, PROP_RIGHT, "right", "Right",
-      "Pixels that were cropped at the right; "
-      "negative: columns that were added there",
-      G_MININT, DEFAULT_CROP);
-  install_int (klass, PROP_WIDTH, "width", "Width",
-      "Width of the picture before the crop, to "
-      "which the boxes refer; 0: it was not scaled horizontally after the crop and the flip",
-      0, DEFAULT_SIZE);
-  install_int (klass, PROP_HEIGHT, "height", "Height",
-      "Height of the picture before the crop, to "
-      "which the boxes refer; 0: it was not scaled vertically after the crop and the flip",
-      0, DEFAULT_SIZE);
+  INSTALL_CROP (klass, PROP_TOP, "top", "Top", "rows");
+  INSTALL_CROP (klass, PROP_BOTTOM, "bottom", "Bottom", "rows");
+  INSTALL_CROP (klass, PROP_LEFT, "left", "Left", "columns");
+  INSTALL_CROP (klass, PROP_RIGHT, "right", "Right", "columns");
+  INSTALL_SIZE (klass, PROP_WIDTH, "width", "Width", "horizontally");
+  INSTALL_SIZE (klass, PROP_HEIGHT, "height", "Height", "vertically");
   g_object_class_install_property (klass, PROP_METHOD,
       g_param_spec_enum ("method", "Method",
           "How the picture was flipped after the crop, by "
