@@ -414,8 +414,9 @@ stage_valgrind ()
     --wrapper "$wrapper --leak-check=full --errors-for-leak-kinds=definite"
 }
 
-# Replays the corpus of fuzz-core under MemorySanitizer. The other programs need GLib, which does
-# not report what it writes; valgrind covers them.
+# Replays the corpus of fuzz-core under MemorySanitizer. The other programs use GLib, which is not
+# built with MemorySanitizer, so that memory written by GLib would count as uninitialized; the
+# stage valgrind checks them.
 stage_msan ()
 {
   CC=clang CXX=clang++ NMS_TARGET=tests/fuzz/fuzz-core build msan --buildtype=debugoptimized \

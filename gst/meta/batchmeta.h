@@ -10,8 +10,8 @@
  *       flow = batch_meta_walk (batch, &buffer, segment);
  *
  * A stream is known by its number in the batches. Its state is kept from one batch to the next
- * one until batch_meta_reset. The owner of the state is an element or a pad. A build without this
- * metadata finds no batches.
+ * one until batch_meta_reset. The owner of the state is an element or a pad. In a build
+ * without this metadata batch_meta_in_caps returns FALSE.
  */
 #pragma once
 

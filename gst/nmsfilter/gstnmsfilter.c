@@ -135,7 +135,7 @@ struct _GstNmsFilter
   gboolean batches;         /* the buffers are batches */
   gint width, height;       /* from the caps of the current buffer; 0: they state none */
   gboolean warned_size;     /* warned that a rule needs the size, since the start */
-  ScoreLoss score_loss;     /* of a stream that is no batches */
+  ScoreLoss score_loss;     /* of the stream, unless its buffers are batches */
   gboolean uses_xla;        /* settings.engine is xla, as read for this buffer */
   guint method;             /* method and metric as one number, as read for this buffer */
   EngineWarnings engine_warnings;

@@ -21,8 +21,9 @@
  *                                 uses classes: not class_agnostic, max_per_class, or
  *                                 class_options
  *   parents  tensor<Nxi32>        only if spec.parents is set: the index of the box of which
- *                                 this one is a part; a number that is no index: none. A box
- *                                 and its parent do not suppress each other
+ *                                 this one is a part. A number below 0 or from N on means that
+ *                                 the box has no parent. A box and its parent do not suppress
+ *                                 each other
  *
  * or, with spec.head_classes = C:
  *
