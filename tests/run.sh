@@ -56,7 +56,8 @@ on two cores, download 500 MB more than quickstart.sh and need 5 GB of disk; wit
   trixie    the suites in Debian 13 (GStreamer 1.26), which has GstAnalytics, and
             the leak tracer; NMS_TRIXIE_ASAN=yes adds the elements' under address
             sanitizer, which takes a build more (root only)
-  sid       the suites in Debian unstable (1.28), and the leak tracer (root only)
+  sid       the suites, but what plays in real time and the slow scripts, in Debian
+            unstable (1.28), and the leak tracer (root only)
 
 And, by name alone:
 
@@ -552,22 +553,26 @@ make_folders ()
   done
 }
 
-# Runs every suite in a folder of tests/env/debian.sh, in a release build, then the leak tracer.
-# Leaves out instruction counts, which hold for one compiler, and the installation by pip. Tests of
-# torch are skipped in sid, because its folder does not contain torch.
+# Runs the suites in a folder of tests/env/debian.sh, in a release build, then the leak tracer.
+# Leaves out instruction counts, which hold for one compiler, and the installation by pip. In sid
+# also leaves out what takes minutes and is the same in trixie: what plays in real time and the
+# slow scripts. Tests of torch are skipped in sid, because its folder does not contain torch.
 newer_debian ()
 {
   local options="-Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled"
   options="$options -Dpython=enabled"
   local asan=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
-  local batches=
-  [ "$1" = trixie ] || batches="nmsfilter-batches boxmerge-batches boxoverlay-batches boxrecord-batches"
+  local batches='' left_out="tpu bench pip extra-packages"
+  if [ "$1" != trixie ]; then
+    batches="nmsfilter-batches boxmerge-batches boxoverlay-batches boxrecord-batches"
+    left_out="$left_out live scripts"
+  fi
   wait "$folders" || true
   check "make the folder" "$NMS_ROOT/tests/env/debian.sh" "$1" true || return 0
   inside=("$NMS_ROOT/tests/env/debian.sh" "$1")
   # shellcheck disable=SC2086
   if build "$1-release" --buildtype=release $options; then
-    suites "$1-release" $(no_suites tpu bench pip extra-packages)
+    suites "$1-release" $(no_suites $left_out)
     inside+=(env G_DEBUG=fatal-warnings GST_TRACERS=leaks)
     stage="$1-leaks"
     # shellcheck disable=SC2086
