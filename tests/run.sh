@@ -20,8 +20,8 @@ on two cores, download 500 MB more than quickstart.sh and need 5 GB of disk; wit
   release   every suite but tpu, optimised build; the documentation site
   locale    every suite but the pipelines, with a decimal comma
   leaks     the elements' suite under GStreamer's leak tracer
-  asan      every suite but the rules, what plays in real time and the slow scripts,
-            address and undefined-behaviour sanitizers
+  asan      every suite but the rules, the pipelines and what plays in real time, address and
+            undefined-behaviour sanitizers
   xla       engine xla on a real device, that of XLA's plugin for the CPU, which
             is downloaded from PyPI (without it: skipped); the same with
             sanitizers and under the leak tracer
@@ -196,10 +196,13 @@ stage_leaks ()
   unset G_DEBUG GST_TRACERS
 }
 
+# (with lines, but no variables for a debugger, which take a quarter of the compiler's time)
+SANITIZED="-fno-sanitize-recover=all -g1"
+
 build_asan ()
 {
   build asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
-    -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
+    -Dc_args="$SANITIZED" -Dcpp_args="$SANITIZED" \
     -Dtests=enabled -Drecords=enabled -Doverlay=enabled -Dpython=enabled
 }
 
@@ -214,7 +217,7 @@ stage_asan ()
     ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=10 \
     LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/env/lsan.supp":print_suppressions=0 \
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-    suites asan $(no_suites rules bench tpu live scripts)
+    suites asan $(no_suites rules bench tpu live pipelines)
 }
 
 # (stacks by frame pointers, because exact stacks make XLA's compiler 100 times slower)
@@ -283,7 +286,7 @@ stage_clang ()
 {
   CC=clang CXX=clang++ build clang --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
     --werror || return 0
-  suites clang $(no_suites pipelines bench tpu)
+  suites clang $(no_suites pipelines rules bench tpu pip)
 }
 
 # Checks that the plugin in folder $1 has exactly the elements $2 ..., in order.
@@ -393,8 +396,8 @@ unlocked_plugin_fails ()
 # locks to it, and G_SLICE makes GLib take its memory from malloc.
 stage_tsan ()
 {
-  build tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dtests=enabled \
-    -Drecords=enabled -Doverlay=disabled || return 0
+  build tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dc_args=-g1 \
+    -Dtests=enabled -Drecords=enabled -Doverlay=disabled || return 0
   local dir="$NMS_BUILD_DIR/tsan/tests" fixed=
   # (the sanitizer cannot run with many bits of address randomization)
   "$dir/core/test-threads" --help >/dev/null 2>&1 || fixed="setarch -R"
@@ -406,12 +409,13 @@ stage_tsan ()
   unset GST_REGISTRY_FORK G_SLICE TSAN_OPTIONS
 }
 
-# Runs fewer rounds, because valgrind, like qemu, takes about 30 times as long.
+# Runs fewer rounds, because valgrind, like qemu, takes about 30 times as long, and leaves out
+# hostile, which takes minutes and runs under the address sanitizer.
 stage_valgrind ()
 {
   local wrapper="valgrind -q --trace-children=yes --error-exitcode=99"
   build_release || return 0
-  NMS_TEST_ROUNDS=5 NMS_TIMEOUT_MULTIPLIER=30 suites release --suite core \
+  NMS_TEST_ROUNDS=3 NMS_TIMEOUT_MULTIPLIER=30 suites release --suite core $(no_suites hostile) \
     --wrapper "$wrapper --leak-check=full --errors-for-leak-kinds=definite"
 }
 
@@ -421,7 +425,7 @@ stage_valgrind ()
 stage_msan ()
 {
   CC=clang CXX=clang++ NMS_TARGET=tests/fuzz/fuzz-core build msan --buildtype=debugoptimized \
-    -Db_sanitize=memory -Db_lundef=false -Dfuzzers=true -Dtests=enabled -Dpython=disabled ||
+    -Db_sanitize=memory -Db_lundef=false -Dc_args=-g1 -Dfuzzers=true -Dtests=enabled -Dpython=disabled ||
     return 0
   check "fuzz-core" "$NMS_BUILD_DIR/msan/tests/fuzz/fuzz-core" -runs=0 \
     "$NMS_ROOT/tests/fuzz/corpus-core"
@@ -480,8 +484,8 @@ stage_fuzz ()
 {
   local program some=
   CC=clang CXX=clang++ NMS_TARGET=fuzz-programs build fuzz --buildtype=debugoptimized \
-    -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fno-sanitize-recover=all \
-    -Dcpp_args=-fno-sanitize-recover=all -Dfuzzers=true -Dtests=enabled -Drecords=enabled \
+    -Db_sanitize=address,undefined -Db_lundef=false -Dc_args="$SANITIZED" \
+    -Dcpp_args="$SANITIZED" -Dfuzzers=true -Dtests=enabled -Drecords=enabled \
     -Doverlay=disabled || return 0
   for program in "$NMS_BUILD_DIR"/fuzz/tests/fuzz/fuzz-*; do
     [ -f "$program" ] && [ -x "$program" ] || continue
@@ -587,8 +591,7 @@ newer_debian ()
     "NMS_SCANNER_PRELOAD=$("${inside[@]:0:2}" cc -print-file-name=libasan.so)")
   # shellcheck disable=SC2086
   if build "$1-asan" --buildtype=debugoptimized -Db_sanitize=address,undefined \
-    -Db_lundef=false -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
-    $options; then
+    -Db_lundef=false -Dc_args="$SANITIZED" -Dcpp_args="$SANITIZED" $options; then
     stage="$1-asan"
     # shellcheck disable=SC2086
     suites "$1-asan" boxmeta boxappend odappend odmeta odmethods odregions odrelations odremove nmsfilter \

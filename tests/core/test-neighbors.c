@@ -6,6 +6,7 @@
 #include "boxgen.h"
 #include "enginecheck.h"
 #include "handrows.h"
+#include "rounds.h"
 #include "sharedcontext.h"
 #include "testrunner.h"
 
@@ -179,11 +180,12 @@ test_crowd (void)
     { .size = sizeof by_class[0], .class_id = 1, .set = BY_IOU, .iou_threshold = 0.85f },
     { .size = sizeof by_class[0], .class_id = 2, .set = BY_IOU, .iou_threshold = 0.4f }
   };
+  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", G_N_ELEMENTS (counts));
   BoxRandom random = { 15 };
   Crowd *crowd = g_new0 (Crowd, 1);
   nms_options options;
 
-  for (size_t n = 0; n < G_N_ELEMENTS (counts); n++)
+  for (size_t n = 0; n < MIN (rounds, G_N_ELEMENTS (counts)); n++)
     for (uint32_t equal_percent = 0; equal_percent <= 90; equal_percent += 45) {
       crowd_fill (crowd, &random, counts[n], equal_percent);
       for (size_t t = 0; t < G_N_ELEMENTS (thresholds); t++)
@@ -209,12 +211,13 @@ static void
 test_objects (void)
 {
   static const float thresholds[] = { 0, 0.5f, 0.9f };
+  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 24);
   BoxRandom random = { 17 };
   Crowd *crowd = g_new0 (Crowd, 1);
   nms_options options;
 
   nms_options_init (&options, sizeof options);
-  for (int round = 0; round < 24; round++) {
+  for (int round = 0; round < (int) MIN (rounds, 24); round++) {
     crowd_fill (crowd, &random, round % 3 ? 500 : 20, round % 2 ? 45 : 0);
     for (size_t i = 0; i < crowd->boxes.count; i++) {
       const float object = 300.0f * (float) boxrandom_below (&random, 8);

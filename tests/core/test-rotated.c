@@ -7,6 +7,7 @@
 #include "boxgen.h"
 #include "enginecheck.h"
 #include "rotatedref.h"
+#include "rounds.h"
 #include "sharedcontext.h"
 #include "testrunner.h"
 
@@ -192,10 +193,9 @@ random_angle (BoxRandom *random, int hostile)
 static void
 test_random (void)
 {
-  const char *wish = g_getenv ("NMS_TEST_ROUNDS");
-  int rounds = wish ? MIN (atoi (wish), 600) : 600;
+  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 600);
 
-  for (int round = 0; round < rounds; round++) {
+  for (int round = 0; round < (int) MIN (rounds, 600); round++) {
     BoxRandom random = { (uint64_t) round };
     size_t count = boxrandom_below (&random, round % 10 ? 40 : 200);
     int temper = round % BOXGEN_TEMPERS;
@@ -243,10 +243,11 @@ static void
 test_thin (void)
 {
   static const float thresholds[] = { 0, 1e-6f, 0.01f, 0.3f, 0.5f, 0.9f };
+  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 60);
 
-  for (int round = 0; round < 60; round++) {
+  for (int round = 0; round < (int) MIN (rounds, 60); round++) {
     BoxRandom random = { (uint64_t) round };
-    const size_t count = boxrandom_below (&random, round % 10 ? 60 : 400);
+    const size_t count = boxrandom_below (&random, round % 10 || rounds < 60 ? 60 : 400);
     float *rows = g_new (float, 4 * count), *angles = g_new (float, count);
     nms_boxes boxes = { .size = sizeof boxes, .count = count };
     nms_options options;
