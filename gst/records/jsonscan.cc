@@ -3,8 +3,6 @@
  * That parser checks only values that are read, so jsonscan reads every value. */
 #include "jsonscan.h"
 
-#include <charconv>
-#include <math.h>
 #include <simdjson.h>
 #include <string.h>
 
@@ -141,8 +139,7 @@ scan_number (JsonScan *self, ondemand::value value, JsonValue *out)
   /* simdjson refuses numbers that are too large */
   if (!is_number (token))
     return refuse_text (self, error);
-  out->number = INFINITY;
-  std::from_chars (token.data (), token.data () + token.size (), out->number);
+  out->number = g_ascii_strtod (token.data (), NULL);
   return TRUE;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* numbertext: uses <charconv>, because that does not depend on the locale, and allocates only if the string has to grow. */
+/* numbertext: uses <charconv>, because that does not depend on the locale, and allocates only if
+ * the string has to grow. */
 #include "numbertext.h"
 
 #include <charconv>
@@ -19,14 +20,17 @@ bits_of (gdouble number)
   return bits;
 }
 
-/* Writes a number with that many digits as printf's %g does, and returns the end of the text. */
+/* Writes a number with that many digits as printf's %g does, and NUL. Returns the end of the text. */
 static gchar *
 format (gchar text[TEXT_SIZE], gdouble number, gint digits)
 {
-  gchar how[8];
+  gchar how[8], *end;
 
-  if ((bits_of (number) >> 52 & 0x7ff) != 0)
-    return std::to_chars (text, text + TEXT_SIZE, number, std::chars_format::general, digits).ptr;
+  if ((bits_of (number) >> 52 & 0x7ff) != 0) {
+    end = std::to_chars (text, text + TEXT_SIZE, number, std::chars_format::general, digits).ptr;
+    *end = '\0';
+    return end;
+  }
   /* std::to_chars compares subnormal numbers with 0 */
   g_snprintf (how, sizeof how, "%%.%dg", digits);
   return text + strlen (g_ascii_formatd (text, TEXT_SIZE, how, number));
@@ -43,7 +47,6 @@ void
 number_text_append_double (GString *out, gdouble number)
 {
   gchar text[TEXT_SIZE], *end = text;
-  gdouble again;
 
   if (bits_of (number) << 1 == 0)
     number = 0.0; /* drop the sign of -0, because JSON readers lose it */
@@ -55,8 +58,8 @@ number_text_append_double (GString *out, gdouble number)
   }
   for (gint digits = 15; digits <= 17; digits++) {
     end = format (text, number, digits);
-    if (std::from_chars (text, end, again).ec == std::errc ()
-        && bits_of (again) == bits_of (number))
+    /* std::from_chars rounds some numbers twice on 32-bit x86 */
+    if (bits_of (g_ascii_strtod (text, NULL)) == bits_of (number))
       break;
   }
   g_string_append_len (out, text, end - text);

@@ -381,6 +381,29 @@ GST_START_TEST (numbers_have_the_digits_of_printf)
 }
 GST_END_TEST
 
+/* 15 digits times a power of ten are rounded once, also those that a product of two doubles in 80
+ * bits would round twice. */
+GST_START_TEST (numbers_are_read_exactly)
+{
+  GRand *random = g_rand_new_with_seed (3);
+  gchar number[40], line[120];
+
+  for (guint i = 0; i < 100000; i++) {
+    guint64 digits = g_rand_double_range (random, 1, 1e15);
+
+    g_snprintf (number, sizeof number, "%" G_GUINT64_FORMAT "e%d", digits,
+        g_rand_int_range (random, -25, 25));
+    g_snprintf (line, sizeof line,
+        "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"confidence\":%s}}]}",
+        number);
+    must_parse (line);
+    fail_unless (box (0)->confidence == g_ascii_strtod (number, NULL), "%s", number);
+  }
+  g_rand_free (random);
+}
+
+GST_END_TEST;
+
 #ifdef __SSE2__
 /* A library built with fast-math leaves flush-to-zero on in the process. */
 GST_START_TEST (numbers_are_exact_under_flush_to_zero)
@@ -556,6 +579,7 @@ static const CheckCase cases[] = { CHECK_CASE (every_member_is_read),
   CHECK_CASE (what_may_be_missing), CHECK_CASE (malformed_lines_are_refused),
   CHECK_CASE (nesting_is_bounded), CHECK_CASE (many_boxes),
   CHECK_CASE (numbers_are_short_and_exact), CHECK_CASE (numbers_have_the_digits_of_printf),
+  CHECK_CASE (numbers_are_read_exactly),
 #ifdef __SSE2__
   CHECK_CASE (numbers_are_exact_under_flush_to_zero),
 #endif
