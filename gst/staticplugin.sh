@@ -9,7 +9,9 @@ objcopy=$1 ar=$2 output=$3 archive=$4
 shift 4
 object=$output.o
 "$@" -r -nostdlib -o "$object" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive
-"$objcopy" --localize-hidden "$object"
+# (Without section groups, such as those of inline functions: the linker drops a group if the
+# application has one of that name, and refuses references to local symbols of a dropped group.)
+"$objcopy" --localize-hidden --remove-section=.group "$object"
 rm -f "$output"
 "$ar" rcs "$output" "$object"
 rm -f "$object"
