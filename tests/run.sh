@@ -67,6 +67,7 @@ And, by name alone:
             H200, which need not be here; downloads 135 MB, needs CUDA's ptxas
   armhf     as arm, for 32-bit ARM, in plain C
   s390x     as arm, for s390x, whose byte order is the other one (big endian)
+  i386_elements  the elements' suite on 32-bit x86, in a Debian 12 of that architecture (root only)
   packages_trixie  as packages, in Debian 13 (root only)
   packages_sid     as packages, in Debian unstable (root only)
 
@@ -555,6 +556,19 @@ make_folders ()
       *" $release "*) nice "$NMS_ROOT/tests/env/debian.sh" "$release" true >/dev/null 2>&1 || true ;;
     esac
   done
+}
+
+# Runs only by name, because the folder takes minutes to make.
+stage_i386_elements ()
+{
+  local name=bookworm-i386
+  check "make the folder" "$NMS_ROOT/tests/env/debian.sh" "$name" true || return 0
+  inside=("$NMS_ROOT/tests/env/debian.sh" "$name")
+  if build "$name-release" --buildtype=release -Dtests=enabled -Drecords=enabled \
+    -Doverlay=enabled -Dpython=disabled; then
+    suites "$name-release" --suite gst
+  fi
+  inside=()
 }
 
 # Runs the suites in a folder of tests/env/debian.sh, in a release build, then the leak tracer.

@@ -1,28 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# env: a newer Debian in a folder, with the GStreamer that has GstAnalytics, and
-# commands in it.
+# env: another Debian in a folder, a newer one with the GStreamer that has GstAnalytics or
+# one for 32-bit x86, and commands in it.
 usage ()
 {
   cat <<END
-usage: tests/env/debian.sh trixie|sid [COMMAND...]
+usage: tests/env/debian.sh trixie|sid|bookworm-i386 [COMMAND...]
 
 Makes the folder build/trixie (Debian 13, GStreamer 1.26) or build/sid (Debian
-unstable, 1.28) with all that the tests need, once, and runs the COMMAND there,
-in this checkout. Without a COMMAND: builds the plugin and runs every suite.
+unstable, 1.28) with all that the tests need, or build/bookworm-i386 (Debian 12 for
+32-bit x86) with what the suite gst needs, once, and runs the COMMAND there, in this
+checkout. Without a COMMAND: builds the plugin and runs every suite, in
+bookworm-i386 only gst.
 
 Needs root and debootstrap, and fails where these folders cannot be made.
 NMS_BUILD_DIR names the build folder (default: build/ in the checkout); what is
-built there goes to NMS_BUILD_DIR/trixie-release.
+built there goes to NMS_BUILD_DIR/trixie-release, and so on.
 END
 }
 
 . "$(dirname "$0")/../../pipelines/common.sh"
 . "$NMS_ROOT/tests/env/system.sh"
-
-PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
-  $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_PYTHON binutils gstreamer1.0-plugins-bad
-  python3-onnx python3-dev python3-jsonschema python3-numpy"
 
 # Runs apt-get inside until it succeeds, because the index of unstable may be outdated.
 install_packages ()
@@ -36,13 +34,26 @@ install_packages ()
     { tail -n 20 "$folder.log" >&2; die "the packages could not be installed in $folder"; }
 }
 
-case ${1-} in
+release=${1-} debian=$release architecture=
+PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
+  $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_PYTHON binutils gstreamer1.0-plugins-bad
+  python3-onnx python3-dev python3-jsonschema python3-numpy"
+FEATURES="-Danalytics=enabled -Dpython=enabled" SUITES=
+case $release in
   -h | --help) usage; exit 0 ;;
   # (with the torch that has torch.compile and torch.export; one release suffices)
-  trixie) release=$1; PACKAGES="$PACKAGES python3-torchvision"; shift ;;
-  sid) release=$1; shift ;;
+  trixie) PACKAGES="$PACKAGES python3-torchvision" ;;
+  sid) ;;
+  bookworm-i386)
+    debian=bookworm architecture=i386
+    PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS binutils gstreamer1.0-tools
+      gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-libav fonts-dejavu-core
+      opencv-doc python3-jsonschema"
+    FEATURES="-Dpython=disabled" SUITES="--suite gst"
+    ;;
   *) usage >&2; exit 2 ;;
 esac
+shift
 system_can_be_made || die "no folder with $release can be made: $NMS_REASON"
 
 nms_build_dir
@@ -51,7 +62,8 @@ folder="$NMS_BUILD_DIR/$release"
 packages=$(printf '%s ' $PACKAGES)
 if [ ! -e "$folder/complete" ] || [ "$(cat "$folder/packages" 2>/dev/null)" != "$packages" ]; then
   say "Making $folder, or adding to it"
-  system_make "$folder" "$release" || die "debootstrap failed (the whole log: $folder.log)"
+  system_make "$folder" "$debian" "$architecture" ||
+    die "debootstrap failed (the whole log: $folder.log)"
   install_packages
   printf '%s\n' "$packages" >"$folder/packages"
   say "Made $folder in $SECONDS s"
@@ -60,9 +72,9 @@ fi
 if [ $# = 0 ]; then
   # shellcheck disable=SC2016
   set -- bash -c '. pipelines/common.sh && nms_build "$1-release" --buildtype=release \
-    -Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled \
-    -Dpython=enabled &&
-    meson test -C "$NMS_BUILD_DIR/$1-release" --no-rebuild --print-errorlogs' - "$release"
+    -Dtests=enabled -Drecords=enabled -Doverlay=enabled $2 &&
+    meson test -C "$NMS_BUILD_DIR/$1-release" --no-rebuild --print-errorlogs $3' - \
+    "$release" "$FEATURES" "$SUITES"
 fi
 NMS_SHARED="$NMS_ROOT
 $NMS_BUILD_DIR"

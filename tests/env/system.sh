@@ -4,7 +4,7 @@
 #
 #     system_copy_checkout FOLDER
 #     system_can_be_made || die "$NMS_REASON"
-#     system_make FOLDER bookworm           # once; writes FOLDER.log
+#     system_make FOLDER bookworm [i386]    # once; writes FOLDER.log
 #     system_inside FOLDER PATH COMMAND...  # runs COMMAND in PATH of the folder
 
 # Succeeds if such a folder can be made here; else sets NMS_REASON.
@@ -35,16 +35,18 @@ system_copy_checkout ()
   ) | tar -x -C "$1"
 }
 
-# Makes the folder again if an earlier run did not complete it.
+# Makes the folder again if an earlier run did not complete it. Without an architecture: that of
+# this Debian.
 system_make ()
 {
-  local folder=$1 release=$2
+  local folder=$1 release=$2 architecture=${3-}
   [ ! -e "$folder/complete" ] || return 0
   rm -rf --one-file-system "$folder"
   mkdir -p "$folder/etc/dpkg/dpkg.cfg.d" || return 1
   # does not wait for the disk, because a lost folder is made again
   echo force-unsafe-io >"$folder/etc/dpkg/dpkg.cfg.d/unsafe-io"
-  debootstrap --variant=minbase "$release" "$folder" >"$folder.log" 2>&1 ||
+  debootstrap ${architecture:+--arch="$architecture"} --variant=minbase "$release" "$folder" \
+    >"$folder.log" 2>&1 ||
     { tail -n 20 "$folder.log" >&2; return 1; }
   touch "$folder/complete"
 }
