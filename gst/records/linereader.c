@@ -167,8 +167,9 @@ reserve_chunk (LineReader *self)
   if (self->size - self->end < CHUNK) {
     gsize size = MAX (self->size, CHUNK);
 
+    /* not by twice, because the size of a line of 2 GiB would overflow on 32-bit processors */
     while (size - self->end < CHUNK)
-      size *= 2;
+      size += size / 2;
     self->buffer = g_realloc (self->buffer, size + 1);
     self->size = size;
   }
