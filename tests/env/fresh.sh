@@ -11,7 +11,7 @@ system_can_be_made || { say "$NMS_REASON"; exit 77; }
 
 nms_build_dir
 root=$(mktemp -d "$NMS_BUILD_DIR/fresh.XXXXXX")
-trap 'rm -rf --one-file-system "$root"' EXIT
+trap 'system_remove "$root"' EXIT
 system_make "$root/system" bookworm || die "debootstrap failed"
 say "a bare system after $SECONDS s"
 

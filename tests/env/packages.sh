@@ -34,7 +34,7 @@ nms_build_dir
 NMS_BUILD_DIR=$(cd "$NMS_BUILD_DIR" && pwd)
 export NMS_BUILD_DIR
 work=$(mktemp -d "$NMS_BUILD_DIR/packages.XXXXXX")
-trap 'rm -rf --one-file-system "$work"' EXIT
+trap 'system_remove "$work"' EXIT
 mkdir "$work/gst-nms" "$work/old"
 system_copy_checkout "$work/gst-nms"
 version=$(dpkg-parsechangelog -l "$work/gst-nms/debian/changelog" -S Version)

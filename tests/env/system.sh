@@ -6,6 +6,7 @@
 #     system_can_be_made || die "$NMS_REASON"
 #     system_make FOLDER bookworm [i386]    # once; writes FOLDER.log
 #     system_inside FOLDER PATH COMMAND...  # runs COMMAND in PATH of the folder
+#     system_remove FOLDER                  # in the background
 
 # Succeeds if such a folder can be made here; else sets NMS_REASON.
 system_can_be_made ()
@@ -49,6 +50,13 @@ system_make ()
     >"$folder.log" 2>&1 ||
     { tail -n 20 "$folder.log" >&2; return 1; }
   touch "$folder/complete"
+}
+
+# Removes the folder in the background, which takes minutes on a disk whose file system is mounted
+# with `discard`.
+system_remove ()
+{
+  rm -rf --one-file-system "$1" >/dev/null 2>&1 </dev/null &
 }
 
 # Runs the command in namespaces of its own, so that its mounts end with it: /proc, and
