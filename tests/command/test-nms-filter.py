@@ -211,10 +211,11 @@ class ColumnFormats(Case):
         """Continues in the middle, at a checkpoint as a killed run leaves it."""
         half = next(i for i in range(9999, 0, -1) if self.boxes[i][0] != self.boxes[i - 1][0])
         image, before = self.boxes[half][0], self.boxes[half - 1][0]
-        for source, rest, lines, begin in (
-                (self.coco, coco_text(self.boxes[half:])[1:], half, ',\n{"image_id":%d,' % image),
+        for source, rest, lines, begin, torn in (
+                (self.coco, coco_text(self.boxes[half:])[1:], half, ',\n{"image_id":%d,' % image,
+                 "torn"),
                 (self.csv, csv_text(self.boxes[half:]).split("\n", 1)[1], half + 1,
-                 "\n%d," % image)):
+                 "\n%d," % image, "")):
             out, wanted = self.path("out"), self.filtered(source)
             output = wanted.index(begin) + (begin[0] == "\n")
             bad = os.path.getsize(source) - 9
@@ -227,7 +228,7 @@ class ColumnFormats(Case):
             with open(source, "r+b") as file:
                 file.seek(bad)
                 file.write(end)
-            self.write("out", wanted[:output] + "torn")
+            self.write("out", wanted[:output] + torn)
             place = {"input-offset": os.path.getsize(source) - len(rest), "input-line": lines,
                      "input-frame": before + 1, "output": output}
             checkpoint = [line.split("=", 1) for line in self.read("out.resume").splitlines()]

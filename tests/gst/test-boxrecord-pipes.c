@@ -283,6 +283,33 @@ GST_START_TEST (a_line_longer_than_the_pipe_passes)
 
 GST_END_TEST;
 
+/* A line that leaves less than three pages of the largest pipe (1 MiB) is written at once if the
+ * pipe is empty. */
+GST_START_TEST (a_line_fills_an_empty_pipe)
+{
+  gchar *path = new_fifo ("full");
+  int fd = open (path, O_RDONLY | O_NONBLOCK);
+  GstHarness *h = recorder_new (NULL, path, "");
+  gchar *label = g_strnfill (512 * 1024 - 4096, 'x'); /* is written twice */
+  GString *text = g_string_new (NULL);
+  GstBuffer *buffer = gst_buffer_new ();
+
+  GST_BUFFER_PTS (buffer) = 0;
+  gst_buffer_add_video_region_of_interest_meta (buffer, label, 1, 2, 3, 4);
+  fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+  drain (fd, text);
+  fail_unless (text->len > 1024 * 1024 - 3 * 4096 && text->len < 1024 * 1024,
+      "the line has %" G_GSIZE_FORMAT " bytes", text->len);
+  fail_unless_equals_int (recorder_lines (text->str), 1);
+  gst_harness_teardown (h);
+  g_string_free (text, TRUE);
+  g_free (label);
+  close (fd);
+  g_free (path);
+}
+
+GST_END_TEST;
+
 /* With on-error=continue a FIFO may get another reader. */
 GST_START_TEST (a_reader_may_come_back)
 {
@@ -319,6 +346,6 @@ static const CheckCase cases[] = { CHECK_CASE (a_fifo_without_a_reader_does_not_
   CHECK_CASE (a_late_reader_gets_all_lines), CHECK_CASE (a_stalled_stream_warns_and_goes_on),
   CHECK_CASE (dropped_lines_are_counted_and_marked), CHECK_CASE (a_flush_leaves_whole_lines),
   CHECK_CASE (two_recorders_share_a_pipe), CHECK_CASE (a_line_longer_than_the_pipe_passes),
-  CHECK_CASE (a_reader_may_come_back), { NULL } };
+  CHECK_CASE (a_line_fills_an_empty_pipe), CHECK_CASE (a_reader_may_come_back), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -125,6 +125,7 @@ GST_START_TEST (buffers_without_a_time_go_by_index)
   fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
   fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), 4);
   fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), -1);
+  fail_unless_equals_uint64 (replay_stat (&r, "matched"), 4);
   replay_close (&r);
 }
 

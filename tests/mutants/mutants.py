@@ -58,7 +58,7 @@ STATEMENT = re.compile(r"^\s+(?:[\w>.\[\]*-]+(?: [\w+*/|&^-]*= .*| \(.*\)|\+\+|-
 HIDDEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'"
                     r"|^[ \t]*#(?:\\\n|[^\n])*", re.S | re.M)
 UNWATCHED = re.compile(r"assert|GST_(TRACE|LOG|DEBUG|INFO)\w*|__builtin_(expect|prefetch)"
-                       r"|(_free|_unref|_clear|g_clear_\w+) \(")
+                       r"|(\bfree|_free|_unref|_clear|g_clear_\w+) \(")
 POINTER = re.compile(r"^(?!.*(=|\breturn|\bif|\bwhile)).*\s[*&]$")
 
 Mutant = collections.namedtuple("Mutant", "file line old new")
