@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy
 
 from nmscore._arrays import plain, refuse_masked
 from nmscore._frames import run
+from nmscore._parameternames import renamed
 from nmscore._types import Array, Indices, Rows, Scores
 
 _FUSED_SCORES = {"avg": "avg", "max": "max", "box_and_model_avg": "box-and-model-avg",
@@ -21,7 +22,17 @@ def _count_models(name: str, values: Any) -> int:
     if values is None:
         raise TypeError(f"{name} must be a list, not None")
     refuse_masked(values, name)
-    return len(values)
+    try:
+        return len(values)
+    except Exception as error:
+        raise TypeError(f"{name} must be a list: {error}") from error
+
+
+def _elements(name: str, values: Any, count: int) -> List[Any]:
+    try:
+        return [values[model] for model in range(count)]
+    except Exception as error:
+        raise TypeError(f"{name} must be a list: {error}") from error
 
 
 def _check_number(name: str, value: Any, least: float, most: float) -> None:
@@ -72,29 +83,38 @@ def weighted_boxes_fusion(boxes_list: Sequence[Array], scores_list: Sequence[Arr
     Solovyev, Wang and Gabruseva, "Weighted boxes fusion: ensembling boxes from different
     object detection models".
     """
+    if not isinstance(conf_type, str):
+        raise TypeError(f"conf_type must be a string, not {type(conf_type).__name__}")
     if conf_type not in _FUSED_SCORES:
         raise ValueError(f"conf_type is {conf_type!r}, must be one of {sorted(_FUSED_SCORES)}")
     models = _count_models("boxes_list", boxes_list)
-    weights = [1.0] * models if weights is None else weights
-    for name, values in (("scores_list", scores_list), ("labels_list", labels_list),
-                         ("weights", weights)):
-        if _count_models(name, values) != models:
-            raise ValueError(f"{name} has {len(values)} elements, boxes_list has {models}")
+    given: Dict[str, Any] = {"boxes_list": boxes_list, "scores_list": scores_list,
+                             "labels_list": labels_list}
+    if weights is not None:
+        given["weights"] = weights
+    for name, values in given.items():  # all before the elements of one are read
+        count = _count_models(name, values)
+        if count != models:
+            raise ValueError(f"{name} has {count} elements, boxes_list has {models}")
+    lists = {name: _elements(name, values, models) for name, values in given.items()}
     _check_number("iou_thr", iou_thr, 0, 1)
     _check_number("skip_box_thr", skip_box_thr, -math.inf, math.inf)
     # (an empty part each, because numpy cannot join no arrays)
     boxes = [numpy.zeros((0, 4), numpy.float32)]
     scores, labels = [numpy.zeros(0, numpy.float32)], [numpy.zeros(0, numpy.int64)]
-    for model in range(models):
-        boxes.append(_boxes(boxes_list[model], f"boxes_list[{model}]"))
+    parts = zip(lists["boxes_list"], lists["scores_list"], lists["labels_list"])
+    for model, (part, part_scores, part_labels) in enumerate(parts):
+        boxes.append(_boxes(part, f"boxes_list[{model}]"))
         count = len(boxes[-1])
-        scores.append(_column(scores_list[model], f"scores_list[{model}]", count, numpy.float32))
-        labels.append(_column(labels_list[model], f"labels_list[{model}]", count, numpy.int64))
+        scores.append(_column(part_scores, f"scores_list[{model}]", count, numpy.float32))
+        labels.append(_column(part_labels, f"labels_list[{model}]", count, numpy.int64))
     sources = numpy.repeat(numpy.arange(models), [len(part) for part in boxes[1:]])
     all_labels = numpy.concatenate(labels)
-    result = run(numpy.concatenate(boxes), numpy.concatenate(scores), all_labels,
-                 sources=sources, source_weights=weights if models else [1.0],
-                 iou_threshold=iou_thr, score_threshold=skip_box_thr, method="weighted",
-                 fused_score=_FUSED_SCORES[conf_type])
+    with renamed(source_weights="weights", score_threshold="skip_box_thr"):
+        result = run(numpy.concatenate(boxes), numpy.concatenate(scores), all_labels,
+                     sources=sources,
+                     source_weights=lists.get("weights", [1.0] * models) or [1.0],
+                     iou_threshold=iou_thr, score_threshold=skip_box_thr, method="weighted",
+                     fused_score=_FUSED_SCORES[conf_type])
     assert result.boxes is not None and result.scores is not None  # because of the method
     return result.boxes, result.scores, all_labels[result.kept]

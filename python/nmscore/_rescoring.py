@@ -5,7 +5,24 @@ from __future__ import annotations
 from typing import Optional, Tuple
 
 from nmscore._frames import run
+from nmscore._parameternames import renamed
 from nmscore._types import Array, Indices, Scores
+
+
+def _rescore(boxes: Array, scores: Array, idxs: Optional[Array], family: str, parameter: str,
+             kernel: str, sigma: float, score_threshold: float, max_detections: int,
+             iou_threshold: float = 0.5) -> Tuple[Indices, Scores]:
+    """Runs method `family` with a kernel, which is the value of `parameter`."""
+    if not isinstance(kernel, str):
+        raise TypeError(f"{parameter} must be a string, not {type(kernel).__name__}")
+    if kernel not in ("gaussian", "linear"):
+        raise ValueError(f"{parameter} is {kernel!r}, must be 'gaussian' or 'linear'")
+    with renamed(class_ids="idxs", min_score="score_threshold"):
+        result = run(boxes, scores, idxs, iou_threshold=iou_threshold,
+                     method=f"{family}-{kernel}", sigma=sigma, min_score=score_threshold,
+                     max_detections=max_detections)
+    assert result.scores is not None  # because the method is not "hard"
+    return result.kept, result.scores
 
 
 def soft_nms(boxes: Array, scores: Array, iou_threshold: float = 0.5,
@@ -28,10 +45,8 @@ def soft_nms(boxes: Array, scores: Array, iou_threshold: float = 0.5,
 
     Bodla et al., "Soft-NMS: improving object detection with one line of code".
     """
-    result = run(boxes, scores, idxs, iou_threshold=iou_threshold, method="soft-" + method,
-                 sigma=sigma, min_score=score_threshold, max_detections=max_detections)
-    assert result.scores is not None  # because the method is not "hard"
-    return result.kept, result.scores
+    return _rescore(boxes, scores, idxs, "soft", "method", method, sigma, score_threshold,
+                    max_detections, iou_threshold)
 
 
 def matrix_nms(boxes: Array, scores: Array, idxs: Optional[Array] = None, *,
@@ -52,7 +67,5 @@ def matrix_nms(boxes: Array, scores: Array, idxs: Optional[Array] = None, *,
     Wang et al., "SOLOv2: dynamic and fast instance
     segmentation".
     """
-    result = run(boxes, scores, idxs, method="matrix-" + kernel, sigma=sigma,
-                 min_score=score_threshold, max_detections=max_detections)
-    assert result.scores is not None  # because the method is not "hard"
-    return result.kept, result.scores
+    return _rescore(boxes, scores, idxs, "matrix", "kernel", kernel, sigma, score_threshold,
+                    max_detections)

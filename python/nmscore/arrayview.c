@@ -83,6 +83,25 @@ kind_of_code (const dlpack_tensor *tensor)
   }
 }
 
+/* Returns whether the dimensions and the size in bytes are possible. Strides of 0 allow any size,
+ * which would overflow where memory for the elements is allocated. */
+static bool
+is_possible (const dlpack_tensor *tensor)
+{
+  int64_t size = tensor->bits / 8;
+
+  if (tensor->ndim < 0)
+    return false;
+  for (int i = 0; i < tensor->ndim; i++) {
+    const int64_t length = tensor->shape[i];
+
+    if (length < 0 || (length > 0 && size > PY_SSIZE_T_MAX / length))
+      return false;
+    size *= length > 0 ? length : 1;
+  }
+  return true;
+}
+
 static void
 view_tensor (const dlpack_tensor *tensor, array_view *view)
 {
@@ -128,6 +147,11 @@ open_dlpack (PyObject *object, const char *name, array_view *view)
   if (view->kind == NUMBER_OTHER || tensor->ndim > ARRAY_MAX_DIMS) {
     array_view_close (view);
     return 0;
+  }
+  if (!is_possible (tensor)) {
+    PyErr_Format (PyExc_ValueError, "%s has a shape that no array can have", name);
+    array_view_close (view);
+    return -1;
   }
   view_tensor (tensor, view);
   return 1;

@@ -32,11 +32,13 @@ open_column (module_state *state, columns *c, PyObject *array, const char *name)
   return NULL;
 }
 
-/* Allocates memory for the converted elements of the view that was opened last. */
+/* Allocates memory for the converted elements of the view that was opened last, `size` bytes for
+ * each box. */
 static void *
 allocate (columns *c, size_t size)
 {
-  void *memory = PyMem_Malloc (size);
+  const size_t count = c->boxes.count;
+  void *memory = count <= PY_SSIZE_T_MAX / size ? PyMem_Malloc (count * size) : NULL;
   if (!memory)
     PyErr_NoMemory ();
   c->converted[c->open_count - 1] = memory;
@@ -105,7 +107,7 @@ columns_open_boxes (module_state *state, columns *c, PyObject *array)
     set_rows (&c->boxes, view->data, view->strides[0], view->strides[1]);
     return 0;
   }
-  float *rows = allocate (c, c->boxes.count * 4 * sizeof *rows);
+  float *rows = allocate (c, 4 * sizeof *rows);
   if (!rows)
     return -1;
   numbers_to_floats (view, rows);
@@ -124,7 +126,7 @@ columns_open_floats (module_state *state, columns *c, PyObject *array, const cha
     return array_view_kind_error (view, name, "numbers");
   if (in_place (view, NUMBER_FLOAT, 32) || c->boxes.count == 0)
     return refer (view, column);
-  float *values = allocate (c, c->boxes.count * sizeof *values);
+  float *values = allocate (c, sizeof *values);
   if (!values)
     return -1;
   numbers_to_floats (view, values);
@@ -162,7 +164,7 @@ open_int32 (module_state *state, columns *c, PyObject *array, const char *name, 
     column->data = view->data + (PY_BIG_ENDIAN ? 4 : 0);
     return 0;
   }
-  int32_t *values = allocate (c, c->boxes.count * sizeof *values);
+  int32_t *values = allocate (c, sizeof *values);
   if (!values)
     return -1;
   column->data = values;
@@ -214,7 +216,7 @@ columns_open_exclude (module_state *state, columns *c, PyObject *array)
     return array_view_kind_error (view, "exclude", "booleans or whole numbers");
   if (in_place (view, NUMBER_BOOL, 8) || in_place (view, NUMBER_UINT, 8) || c->boxes.count == 0)
     return refer (view, &c->boxes.exclude);
-  uint8_t *flags = allocate (c, c->boxes.count);
+  uint8_t *flags = allocate (c, sizeof *flags);
   if (!flags)
     return -1;
   numbers_to_flags (view, flags);

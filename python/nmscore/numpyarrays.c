@@ -8,6 +8,8 @@ PyObject *
 numpyarrays_new (module_state *state, PyObject *shape, PyObject *dtype, Py_buffer *view)
 {
   PyObject *array = shape ? PyObject_CallFunctionObjArgs (state->empty, shape, dtype, NULL) : NULL;
+  if (!array && PyErr_ExceptionMatches (PyExc_ValueError)) /* more bytes than memory can have */
+    PyErr_NoMemory ();
   if (array && PyObject_GetBuffer (array, view, PyBUF_WRITABLE) < 0)
     Py_CLEAR (array);
   return array;

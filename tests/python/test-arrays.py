@@ -81,6 +81,24 @@ class Dlpack(Case):
             gc.collect()
             self.assertEqual(wrong.lent, 0)
 
+    def test_impossible_shapes(self):
+        """Strides of 0 allow rows that no memory could hold."""
+        row = np.zeros((1, 4), np.float32)
+        for function in (nmscore.rows_from_xywh, lambda rows: nmscore.nms(rows, [], 0.5)):
+            for array, rows, error in ((row, 2**62, ValueError), (row, -1, ValueError),
+                                       (row.astype(np.uint8), 2**60, MemoryError),
+                                       (row, 2**56, MemoryError)):
+                lender = Lender(array)
+                lender.shape[0], lender.strides[0] = rows, 0
+                with self.subTest(rows=rows), self.assertRaisesRegex(
+                        error, "^(boxes|rows) has a shape that no array can have$"
+                        if error is ValueError else ""):
+                    function(lender)
+        lender = Lender(row)
+        lender.managed.tensor.ndim = -1
+        with self.assertRaisesRegex(ValueError, "^boxes has a shape that no array can have$"):
+            nmscore.nms(lender, [], 0.5)
+
     @needs_torch
     def test_torch(self):
         tensors = [torch.from_numpy(a) for a in (self.boxes, self.scores, self.idxs)]

@@ -95,6 +95,19 @@ class Methods(unittest.TestCase):
         np.testing.assert_array_equal(kept, [0, 2, 1])
         np.testing.assert_allclose(scores, [0.9, 0.3, 0.6 * np.exp(-0.72)], 1e-6)
 
+    def test_soft_and_matrix_nms_refuse(self):
+        """Errors name the parameters of the function that was called."""
+        for function, text, options in (
+                (nmscore.soft_nms, "idxs must have shape", {"idxs": [1]}),
+                (nmscore.soft_nms, "score_threshold must be a number", {"score_threshold": "a"}),
+                (nmscore.soft_nms, "method is 'hard', must be 'gaussian'", {"method": "hard"}),
+                (nmscore.soft_nms, "method must be a string, not NoneType", {"method": None}),
+                (nmscore.matrix_nms, "idxs must hold whole numbers", {"idxs": [0.5, 1, 2]}),
+                (nmscore.matrix_nms, "kernel is 'x', must be 'gaussian'", {"kernel": "x"}),
+                (nmscore.matrix_nms, "kernel must be a string", {"kernel": np.zeros(2)})):
+            with self.subTest(text), self.assertRaisesRegex((TypeError, ValueError), "^" + text):
+                function(BOXES, SCORES, **options)
+
     def test_weighted_boxes_fusion(self):
         boxes, scores, labels = nmscore.weighted_boxes_fusion(
             [[BOXES[0]], [BOXES[1], BOXES[2]], []], [[0.9], [0.6, 0.3], []], [[7], [7, 8], []])
@@ -129,6 +142,12 @@ class Methods(unittest.TestCase):
                  {"boxes_list": [np.array(BOXES).T[:, :3], BOXES[:1]]}),
                 (ValueError, r"scores_list\[1\] must have shape \(1,\) for 1 boxes, not \(2,\)",
                  {"scores_list": [SCORES, [.1, .2]]}),
+                (TypeError, "^scores_list must be a list: .*no len", {"scores_list": 5}),
+                (TypeError, "^labels_list must be a list: ", {"labels_list": {7, 8}}),
+                (TypeError, "^weights must be a number, not str", {"weights": "ab"}),
+                (ValueError, "^weights", {"weights": [0, 1]}),
+                (ValueError, "^skip_box_thr is beyond", {"skip_box_thr": 10**400}),
+                (TypeError, "^conf_type must be a string, not list", {"conf_type": ["avg"]}),
                 (TypeError, "iou_thr must be a number, not None", {"iou_thr": None}),
                 (ValueError, "iou_thr is 2, must be 0..1", {"iou_thr": 2}),
                 (TypeError, "skip_box_thr must be a number, not str", {"skip_box_thr": "1"})):
