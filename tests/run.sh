@@ -41,7 +41,7 @@ on two cores, download 500 MB more than quickstart.sh and need 5 GB of disk; wit
   msan      the core and its engines under MemorySanitizer, on the corpus of its fuzzer
   arm       the core for AArch64 by a cross compiler, its suite under qemu
   i386      the core for 32-bit x86 by a cross compiler, its suite
-  fuzz      each fuzzer for NMS_FUZZ_SECONDS (18), starting from its corpus
+  fuzz      each fuzzer for NMS_FUZZ_SECONDS (10), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
   packages  the Debian packages: built, checked with lintian and autopkgtest,
             upgraded from an older version and purged in a Debian 12 with nothing
@@ -477,7 +477,7 @@ fuzz_one ()
   name=$(basename "$program")
   corpus="$NMS_BUILD_DIR/corpus/$name"
   mkdir -p "$corpus"
-  "$program" -max_total_time="${NMS_FUZZ_SECONDS:-18}" -timeout=20 -rss_limit_mb=4096 \
+  "$program" -max_total_time="${NMS_FUZZ_SECONDS:-10}" -timeout=20 -rss_limit_mb=4096 \
     -artifact_prefix="$NMS_BUILD_DIR/$name-" "$corpus" "$NMS_ROOT/tests/fuzz/corpus-${name#fuzz-}"
 }
 

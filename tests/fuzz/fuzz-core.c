@@ -7,6 +7,8 @@
  * Built for libFuzzer, or with corpusreplay.c as a plain program that runs files.
  */
 #include "enginecheck.h"
+#include "fuzzbytes.h"
+#include "fuzzcount.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,77 +20,42 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 #define MOST_BOXES 150
 #define MOST_CLASSES 4
 
-typedef struct {
-  const uint8_t *data;
-  size_t left;
-} Bytes;
-
-/* Takes `size` bytes; zeros after the end of the input. */
-static void
-take (Bytes *bytes, void *value, size_t size)
-{
-  size_t n = size < bytes->left ? size : bytes->left;
-
-  memset (value, 0, size);
-  if (!n)
-    return;
-  memcpy (value, bytes->data, n);
-  bytes->data += n;
-  bytes->left -= n;
-}
-
-static uint8_t
-take_byte (Bytes *bytes)
-{
-  uint8_t value;
-  take (bytes, &value, sizeof value);
-  return value;
-}
-
-static float
-take_float (Bytes *bytes)
-{
-  float value;
-  take (bytes, &value, sizeof value);
-  return value;
-}
-
 /* Reads a coordinate in one of three forms: a small integer (overlaps of these equal
  * thresholds), half of an integer from a wider range, or any 32 bits. */
 static float
-take_coordinate (Bytes *bytes, int form)
+take_coordinate (FuzzBytes *bytes, int form)
 {
   int16_t wide;
 
   switch (form & 3) {
     case 0:
     case 1:
-      return (float) (take_byte (bytes) & 15);
+      return (float) (fuzz_take_byte (bytes) & 15);
     case 2:
-      take (bytes, &wide, sizeof wide);
+      fuzz_take (bytes, &wide, sizeof wide);
       return (float) wide / 2;
     default:
-      return take_float (bytes);
+      return fuzz_take_float (bytes);
   }
 }
 
 /* Takes a threshold from 0 to 1; half of the time a quotient of small integers. */
 static float
-take_threshold (Bytes *bytes)
+take_threshold (FuzzBytes *bytes)
 {
-  uint8_t p = take_byte (bytes), q = take_byte (bytes);
+  uint8_t p = fuzz_take_byte (bytes), q = fuzz_take_byte (bytes);
   float t;
 
   if (p & 1)
     return (float) (p % 17) / (float) (q % 16 + 16);
-  t = fabsf (take_float (bytes));
+  t = fabsf (fuzz_take_float (bytes));
   return t <= 1 ? t : 0.5f; /* may be NaN */
 }
 
 static float
-take_score_threshold (Bytes *bytes)
+take_score_threshold (FuzzBytes *bytes)
 {
-  float t = take_byte (bytes) & 1 ? take_float (bytes) : -INFINITY;
+  float t = fuzz_take_byte (bytes) & 1 ? fuzz_take_float (bytes) : -INFINITY;
   return isnan (t) ? -INFINITY : t;
 }
 
@@ -103,19 +70,19 @@ allocate (size_t count, size_t size)
 
 /* Takes class options, in an allocation of exactly their size. */
 static nms_class_options *
-take_class_options (Bytes *bytes, nms_options *options)
+take_class_options (FuzzBytes *bytes, nms_options *options)
 {
-  size_t count = take_byte (bytes) % (MOST_CLASSES + 1);
+  size_t count = fuzz_take_byte (bytes) % (MOST_CLASSES + 1);
   nms_class_options *list = allocate (count, sizeof *list);
-  int32_t id = take_byte (bytes) & 1 ? INT32_MIN : -1;
+  int32_t id = fuzz_take_byte (bytes) & 1 ? INT32_MIN : -1;
 
   for (size_t i = 0; i < count; i++)
     list[i] = (nms_class_options) { .size = sizeof *list,
       .class_id = id + (int32_t) i,
-      .set = take_byte (bytes) & 7,
+      .set = fuzz_take_byte (bytes) & 7,
       .iou_threshold = take_threshold (bytes),
       .score_threshold = take_score_threshold (bytes),
-      .max_detections = take_byte (bytes) % 5 };
+      .max_detections = fuzz_take_byte (bytes) % 5 };
   options->class_options = count ? list : NULL;
   options->class_option_count = count;
   return list;
@@ -124,10 +91,10 @@ take_class_options (Bytes *bytes, nms_options *options)
 /* Takes a method, a metric that it takes, and their options. All are 0, method hard by IoU, after
  * the end of the input. */
 static void
-take_method (Bytes *bytes, nms_options *options)
+take_method (FuzzBytes *bytes, nms_options *options)
 {
   static const float sigmas[] = { 0, 0.5f, 2, 1e-9f, 1e9f };
-  uint8_t choice = take_byte (bytes);
+  uint8_t choice = fuzz_take_byte (bytes);
 
   options->method = choice & 15;
   options->metric = choice >> 4 & 3;
@@ -135,32 +102,32 @@ take_method (Bytes *bytes, nms_options *options)
     options->method = NMS_METHOD_HARD;
   if (nms_method_refusal ((int) options->method, (int) options->metric))
     options->metric = NMS_METRIC_IOU;
-  options->sigma = sigmas[take_byte (bytes) % (sizeof sigmas / sizeof *sigmas)];
-  options->min_score = (float) (take_byte (bytes) % 64) / 64;
-  options->fused_score = take_byte (bytes) & 3;
-  options->source_count = take_byte (bytes) & 3;
+  options->sigma = sigmas[fuzz_take_byte (bytes) % (sizeof sigmas / sizeof *sigmas)];
+  options->min_score = (float) (fuzz_take_byte (bytes) % 64) / 64;
+  options->fused_score = fuzz_take_byte (bytes) & 3;
+  options->source_count = fuzz_take_byte (bytes) & 3;
 }
 
 /* Takes the sources of the boxes and a weight for each, and sets the column if `wanted`. */
 static void
-take_sources (Bytes *bytes, nms_boxes *boxes, nms_options *options, int32_t *source, float *weights,
-    int wanted)
+take_sources (FuzzBytes *bytes, nms_boxes *boxes, nms_options *options, int32_t *source,
+    float *weights, int wanted)
 {
   for (size_t i = 0; i < boxes->count; i++)
-    source[i] = take_byte (bytes) % 5 - 1;
+    source[i] = fuzz_take_byte (bytes) % 5 - 1;
   for (size_t i = 0; i < 4; i++)
-    weights[i] = (float) (take_byte (bytes) + 1) / 16;
+    weights[i] = (float) (fuzz_take_byte (bytes) + 1) / 16;
   boxes->source.data = wanted ? source : NULL;
   options->source_weights = wanted ? weights : NULL;
 }
 
 /* Makes a well-formed call and compares every engine with the reference. */
 static void
-compare (nms_context *context, Bytes *bytes)
+compare (nms_context *context, FuzzBytes *bytes)
 {
-  uint8_t switches = take_byte (bytes), columns = take_byte (bytes);
-  int form = take_byte (bytes);
-  size_t n = take_byte (bytes) % (MOST_BOXES + 1);
+  uint8_t switches = fuzz_take_byte (bytes), columns = fuzz_take_byte (bytes);
+  int form = fuzz_take_byte (bytes);
+  size_t n = fuzz_take_byte (bytes) % (MOST_BOXES + 1);
   nms_options options;
   nms_boxes boxes = { .size = sizeof boxes, .count = n };
   float *corners = allocate (4 * n, sizeof *corners), *score = allocate (n, sizeof *score);
@@ -176,9 +143,9 @@ compare (nms_context *context, Bytes *bytes)
   options.iou_threshold = take_threshold (bytes);
   options.score_threshold = take_score_threshold (bytes);
   if (switches & 8)
-    options.max_detections = take_byte (bytes);
+    options.max_detections = fuzz_take_byte (bytes);
   if (switches & 16)
-    options.max_per_class = take_byte (bytes) % 8;
+    options.max_per_class = fuzz_take_byte (bytes) % 8;
   nms_class_options *classes = take_class_options (bytes, &options);
 
   if (n > bytes->left / 4 + 2) /* a short input makes a small frame */
@@ -187,18 +154,18 @@ compare (nms_context *context, Bytes *bytes)
     for (size_t k = 0; k < 4; k++)
       corners[4 * i + k] = take_coordinate (bytes, form);
     if (form & 4)
-      score[i] = take_float (bytes);
+      score[i] = fuzz_take_float (bytes);
     else
-      score[i] = (float) (int8_t) take_byte (bytes);
+      score[i] = (float) (int8_t) fuzz_take_byte (bytes);
     if (form & 8)
-      take (bytes, &class_id[i], sizeof class_id[i]);
+      fuzz_take (bytes, &class_id[i], sizeof class_id[i]);
     else
-      class_id[i] = columns & 2 ? (take_byte (bytes) & 3) - 1 : 0;
-    exclude[i] = columns & 4 ? take_byte (bytes) & 0x11 : 0;
-    parent[i] = columns & 8 ? (int8_t) take_byte (bytes) : -1;
+      class_id[i] = columns & 2 ? (fuzz_take_byte (bytes) & 3) - 1 : 0;
+    exclude[i] = columns & 4 ? fuzz_take_byte (bytes) & 0x11 : 0;
+    parent[i] = columns & 8 ? (int8_t) fuzz_take_byte (bytes) : -1;
   }
   if (switches & 32)
-    options.max_candidates = take_byte (bytes);
+    options.max_candidates = fuzz_take_byte (bytes);
   nms_boxes_set_rows (&boxes, corners);
   boxes.score.data = columns & 1 ? score : NULL;
   boxes.class_id.data = columns & 2 ? class_id : NULL;
@@ -207,6 +174,7 @@ compare (nms_context *context, Bytes *bytes)
   take_method (bytes, &options);
   take_sources (bytes, &boxes, &options, source, weights, columns & 16);
 
+  fuzz_count (n);
   char *difference = enginecheck_run (context, &boxes, &options, ENGINECHECK_FULL);
   if (difference) {
     fprintf (stderr, "%zu boxes, method %u, metric %u: %s\n", n, options.method, options.metric,
@@ -225,7 +193,7 @@ compare (nms_context *context, Bytes *bytes)
 /* Makes structs of raw bytes, except for their pointers. The call may return any code of
  * the list, must set an error text if it fails, and must leave the context usable. */
 static void
-scramble (nms_context *context, Bytes *bytes)
+scramble (nms_context *context, FuzzBytes *bytes)
 {
   enum { ROOM = 40 };
   float columns[ROOM * 4] = { 0 };
@@ -236,8 +204,8 @@ scramble (nms_context *context, Bytes *bytes)
   int error;
 
   nms_options_init (&options, sizeof options);
-  take (bytes, &options, offsetof (nms_options, max_candidates));
-  if (take_byte (bytes) & 3)
+  fuzz_take (bytes, &options, offsetof (nms_options, max_candidates));
+  if (fuzz_take_byte (bytes) & 3)
     options.size = sizeof options;
   else
     options.size %= sizeof options + 1;
@@ -245,23 +213,23 @@ scramble (nms_context *context, Bytes *bytes)
     options.class_option_count %= 4;
   classes = allocate (options.class_option_count, sizeof *classes);
   for (size_t i = 0; i < options.class_option_count; i++) {
-    take (bytes, &classes[i], sizeof classes[i]);
+    fuzz_take (bytes, &classes[i], sizeof classes[i]);
     classes[i].size = sizeof *classes;
   }
-  options.class_options = take_byte (bytes) & 7 ? classes : NULL;
+  options.class_options = fuzz_take_byte (bytes) & 7 ? classes : NULL;
 
-  boxes = (nms_boxes) { .size = sizeof boxes, .count = take_byte (bytes) % (ROOM + 1) };
+  boxes = (nms_boxes) { .size = sizeof boxes, .count = fuzz_take_byte (bytes) % (ROOM + 1) };
   for (size_t i = 0; i < boxes.count * 4; i++)
-    columns[i] = take_coordinate (bytes, take_byte (bytes));
+    columns[i] = take_coordinate (bytes, fuzz_take_byte (bytes));
   nms_boxes_set_rows (&boxes, columns);
   boxes.score = boxes.x1;
-  if (take_byte (bytes) == 1)
+  if (fuzz_take_byte (bytes) == 1)
     boxes.y2.data = NULL;
-  take (bytes, &options.max_candidates, sizeof options.max_candidates);
-  if (take_byte (bytes) & 1) {
-    take (bytes, &options.method,
+  fuzz_take (bytes, &options.max_candidates, sizeof options.max_candidates);
+  if (fuzz_take_byte (bytes) & 1) {
+    fuzz_take (bytes, &options.method,
         offsetof (nms_options, source_weights) - offsetof (nms_options, method));
-    options.source_count = take_byte (bytes);
+    options.source_count = fuzz_take_byte (bytes);
   }
 
   memset (&result, 0x3c, sizeof result);
@@ -283,10 +251,10 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   nms_context *context = nms_context_new (); /* without earlier scratch memory */
-  Bytes bytes = { data, size };
+  FuzzBytes bytes = { data, size };
 
   static const char *const levels[] = { NULL, "scalar", "sse2", "avx2", "avx512", "neon" };
-  uint8_t choices = take_byte (&bytes);
+  uint8_t choices = fuzz_take_byte (&bytes);
 
   if (!context)
     abort ();

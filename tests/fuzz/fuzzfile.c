@@ -3,6 +3,8 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "fuzzfile.h"
 
+#include "fuzzcount.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,6 +38,7 @@ fuzz_file (const guint8 *data, gsize size, RecordFormat format, FuzzFrame check)
       g_assert (frames == 0 || frame.index > index);
       index = frame.index;
       frames++;
+      fuzz_count (frame.boxes->len);
       check (&frame);
     }
   } while (result == RECORD_READER_FRAME || result == RECORD_READER_MALFORMED
