@@ -81,6 +81,7 @@ measure_python ()
 }
 
 mkdir -p "$FOUND"
+export LLVM_PROFILE_FILE=$FOUND/other.profile  # of programs that the builds run
 export CC=clang CXX=clang++
 NMS_TARGET=fuzz-programs nms_build fuzz --buildtype=debugoptimized -Db_sanitize=address,undefined \
   -Db_lundef=false -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
