@@ -58,7 +58,7 @@ set_field (GstStructure *s, const gchar *name, FuzzBytes *bytes)
       gst_structure_set (s, name, G_TYPE_BOOLEAN, fuzz_take_byte (bytes) & 1, NULL);
       return;
     case 6:
-      gst_structure_set (s, name, G_TYPE_INT64, take_integer (bytes) << 20, NULL);
+      gst_structure_set (s, name, G_TYPE_INT64, take_integer (bytes) * 1048576, NULL);
       return;
     case 7:
       gst_structure_set (s, name, G_TYPE_UINT, (guint) take_integer (bytes), NULL);
