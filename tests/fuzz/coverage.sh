@@ -27,15 +27,23 @@ files_of ()
   esac
 }
 
+# Reads the summary of llvm-cov export, and prints how many lines of the named files are covered.
+count_lines='
+import json, os, sys
+wanted = {os.path.abspath(name) for name in sys.argv[1:]}
+lines = [f["summary"]["lines"] for f in json.load(sys.stdin)["data"][0]["files"]
+         if os.path.realpath(f["filename"]) in wanted]
+count, covered = (sum(line[key] for line in lines) for key in ("count", "covered"))
+print(f"{covered:,} of {count:,} lines ({100 * covered / count:.0f} %)")'
+
 # Prints the line of a fuzzer: name, boxes, covered lines, inputs.
 report ()
 {
   local name=$1 boxes=$2 profile=$3 object=$4 inputs=$5 total
   "llvm-profdata$LLVM" merge -o "$profile.merged" "$profile"
   # shellcheck disable=SC2046
-  total=$(cd "$NMS_ROOT" &&
-    "llvm-cov$LLVM" report "$object" -instr-profile="$profile.merged" $(files_of "$name") |
-    awk '/^TOTAL/ { printf "%d of %d lines (%s)", $8 - $9, $8, $10 }')
+  total=$("llvm-cov$LLVM" export -summary-only "$object" -instr-profile="$profile.merged" |
+    (cd "$NMS_ROOT" && python3 -c "$count_lines" $(files_of "$name")))
   printf '%-7s %10s boxes  %-30s %s\n' "$name" "$boxes" "$total" "$inputs"
 }
 
