@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxrecord: pipes whose readers are slow, late, gone, or shared by several recorders. */
 #include <fcntl.h>
+#include <gst/video/video.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
