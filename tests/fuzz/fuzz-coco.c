@@ -3,6 +3,7 @@
  * survives being written and parsed again. */
 #include <string.h>
 
+#include "fuzzcount.h"
 #include "fuzzfile.h"
 #include "records/cocotext.h"
 
@@ -42,10 +43,12 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
     guint64 image;
     Box box;
 
-    if (coco_text_parse (parser, line, strlen (line), &image, &box, &error))
+    if (coco_text_parse (parser, line, strlen (line), &image, &box, &error)) {
+      fuzz_count (1);
       check_again (parser, &box, image);
-    else
+    } else {
       g_assert (error != NULL);
+    }
     g_clear_error (&error);
   }
   coco_parser_free (parser);
