@@ -91,8 +91,10 @@ measure_python ()
 mkdir -p "$FOUND"
 export LLVM_PROFILE_FILE=$FOUND/other.profile  # of programs that the builds run
 export CC=clang CXX=clang++
+# (the options of stage fuzz of tests/run.sh, so that neither builds the other's folder again)
+sanitized="-fno-sanitize-recover=all -g1"
 NMS_TARGET=fuzz-programs nms_build fuzz --buildtype=debugoptimized -Db_sanitize=address,undefined \
-  -Db_lundef=false -Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all \
+  -Db_lundef=false -Dc_args="$sanitized" -Dcpp_args="$sanitized" \
   -Dfuzzers=true -Dtests=enabled -Drecords=enabled -Doverlay=disabled
 counters='-fprofile-instr-generate -fcoverage-mapping'
 for target in fuzz-programs python-package; do
