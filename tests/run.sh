@@ -421,8 +421,7 @@ stage_valgrind ()
 }
 
 # Replays the corpus of fuzz-core under MemorySanitizer. The other programs use GLib, which is not
-# built with MemorySanitizer, so that memory written by GLib would count as uninitialized; the
-# stage valgrind checks them.
+# built with MemorySanitizer, so that memory written by GLib would count as uninitialized.
 stage_msan ()
 {
   CC=clang CXX=clang++ NMS_TARGET=tests/fuzz/fuzz-core build msan --buildtype=debugoptimized \

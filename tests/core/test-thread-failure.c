@@ -4,7 +4,6 @@
  * started, and the context keeps those that it had. The linker redirects pthread_create to this
  * file (--wrap).
  */
-#include "boxgen.h"
 #include "sharedcontext.h"
 #include "testrunner.h"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # foreign ARCHITECTURE FOLDER: prepares a cross build of the core for another processor. Prints a
-# cross file for meson, and makes in FOLDER, once, what it names: root/, with the libraries of
-# Debian 12 for ARCHITECTURE, and run, a script that runs a program of that processor. ARCHITECTURE
-# is Debian's name: arm64, armhf, i386 or s390x. The packages are unpacked but not installed,
-# because their installation scripts need programs of that processor.
+# cross file for meson. The first run makes FOLDER/root, the libraries of Debian 12 for
+# ARCHITECTURE; each run writes FOLDER/run, a script that runs a program of that processor.
+# ARCHITECTURE is Debian's name: arm64, armhf, i386 or s390x. The packages are unpacked but not
+# installed, because their installation scripts need programs of that processor.
 set -euo pipefail
 
 architecture=$1

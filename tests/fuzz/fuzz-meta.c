@@ -70,7 +70,6 @@ static const Choices transform_choices[] = {
   { "clip", { "false" } },
 };
 
-/* An element in its harness. `error` is set if the last buffer made no buffer. */
 static GstHarness *
 harness_new (const gchar *factory, const gchar *caps)
 {
