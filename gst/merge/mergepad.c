@@ -17,6 +17,8 @@ struct _GstBoxMergePad
 {
   GstAggregatorPad parent;
 
+  GMutex queue_lock; /* held while a buffer is peeked or dropped, and while the pad is released */
+
   /* under the object lock of the pad */
   MergeSettings settings;
   MergeCounts counts;
@@ -35,6 +37,38 @@ struct _GstBoxMergePad
 };
 
 G_DEFINE_TYPE (GstBoxMergePad, merge_pad, GST_TYPE_AGGREGATOR_PAD)
+
+void
+merge_pad_lock_queue (GstBoxMergePad *self)
+{
+  g_mutex_lock (&self->queue_lock);
+}
+
+void
+merge_pad_unlock_queue (GstBoxMergePad *self)
+{
+  g_mutex_unlock (&self->queue_lock);
+}
+
+/* Returns the first buffer in the queue, to be unreffed, or NULL. */
+static GstBuffer *
+peek_first (GstBoxMergePad *self)
+{
+  GstBuffer *buffer;
+
+  merge_pad_lock_queue (self);
+  buffer = gst_aggregator_pad_peek_buffer (GST_AGGREGATOR_PAD (self));
+  merge_pad_unlock_queue (self);
+  return buffer;
+}
+
+static void
+drop_first (GstBoxMergePad *self)
+{
+  merge_pad_lock_queue (self);
+  gst_aggregator_pad_drop_buffer (GST_AGGREGATOR_PAD (self));
+  merge_pad_unlock_queue (self);
+}
 
 static void
 forget_held (GstBoxMergePad *self)
@@ -108,7 +142,7 @@ drop_earlier (GstBoxMergePad *self, const MergeMoment *moment, GstBuffer *buffer
     count (self, &dropped, total);
     hold (self, buffer, time);
   }
-  gst_aggregator_pad_drop_buffer (GST_AGGREGATOR_PAD (self));
+  drop_first (self);
 }
 
 /* Selects the held boxes if they are not too old. */
@@ -142,14 +176,13 @@ relation_of (GstBoxMergePad *self, const MergeMoment *moment, GstBuffer *buffer,
 gboolean
 merge_pad_select (GstBoxMergePad *self, const MergeMoment *moment, MergeCounts *total)
 {
-  GstAggregatorPad *pad = GST_AGGREGATOR_PAD (self);
   MergeRelation relation = MERGE_EARLIER;
   gboolean dropped = FALSE;
   GstBuffer *buffer;
   gint64 time;
 
   gst_clear_buffer (&self->selected);
-  while (relation == MERGE_EARLIER && (buffer = gst_aggregator_pad_peek_buffer (pad)) != NULL) {
+  while (relation == MERGE_EARLIER && (buffer = peek_first (self)) != NULL) {
     relation = relation_of (self, moment, buffer, &time);
     if (relation == MERGE_EARLIER) {
       drop_earlier (self, moment, buffer, time, total);
@@ -164,7 +197,8 @@ merge_pad_select (GstBoxMergePad *self, const MergeMoment *moment, MergeCounts *
   if (self->selected == NULL)
     select_held (self, moment);
   /* (GstAggregator has waited already for a pad that was empty before) */
-  return !dropped || relation != MERGE_EARLIER || gst_aggregator_pad_is_eos (pad);
+  return !dropped || relation != MERGE_EARLIER
+      || gst_aggregator_pad_is_eos (GST_AGGREGATOR_PAD (self));
 }
 
 GstBuffer *
@@ -229,7 +263,7 @@ merge_pad_merge (GstBoxMergePad *self, GstBuffer **main, gint width, gint height
     counts.in = counts.merged = 1;
     hold (self, self->selected, self->selected_time);
     /* first, because `selected` is then the only reference unless another element has one */
-    gst_aggregator_pad_drop_buffer (GST_AGGREGATOR_PAD (self));
+    drop_first (self);
   }
   merge_selected (self, &target);
   *error = target.error;
@@ -318,6 +352,7 @@ merge_pad_finalize (GObject *object)
   merge_settings_clear (&self->settings);
   batch_meta_free (self->batch);
   batch_meta_free (self->strip);
+  g_mutex_clear (&self->queue_lock);
   G_OBJECT_CLASS (merge_pad_parent_class)->finalize (object);
 }
 
@@ -337,6 +372,7 @@ merge_pad_class_init (GstBoxMergePadClass *klass)
 static void
 merge_pad_init (GstBoxMergePad *self)
 {
+  g_mutex_init (&self->queue_lock);
   merge_settings_init (&self->settings);
   self->batch = batch_meta_new (GST_OBJECT (self), &merge_funcs);
   self->strip = batch_meta_new (GST_OBJECT (self), &strip_funcs);

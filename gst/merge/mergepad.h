@@ -36,6 +36,12 @@ GstBuffer *merge_pad_selected (GstBoxMergePad *self);
 gboolean merge_pad_merge (GstBoxMergePad *self, GstBuffer **main, gint width, gint height,
     BoxMetaReading *reading, MergeCounts *total, gchar **error);
 
+/* The queue of the pad is locked while a buffer is peeked or dropped, and has to be locked while
+ * the pad is released: there GstAggregator unrefs the buffer that was peeked last without its own
+ * lock (GStreamer 1.22), while the thread of the source pad may be dropping it. Any thread. */
+void merge_pad_lock_queue (GstBoxMergePad *self);
+void merge_pad_unlock_queue (GstBoxMergePad *self);
+
 /* Returns the statistics of the pad as a structure named after it, to be freed. Any thread. */
 GstStructure *merge_pad_stats (GstBoxMergePad *self);
 
