@@ -95,8 +95,8 @@ extern "C" {
 #endif
 
 /* The version of this header. nms_version returns the library's. */
-#define NMS_VERSION_MAJOR 0
-#define NMS_VERSION_MINOR 1
+#define NMS_VERSION_MAJOR 1
+#define NMS_VERSION_MINOR 0
 #define NMS_VERSION_MICRO 0
 #define NMS_VERSION_NUMBER \
   (NMS_VERSION_MAJOR * 1000000 + NMS_VERSION_MINOR * 1000 + NMS_VERSION_MICRO)
