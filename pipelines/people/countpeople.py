@@ -4,15 +4,15 @@
 
 usage: countpeople.py frames SECONDS-OR-0 RATE
        countpeople.py pick FRAMES SIZE <RGB >RGB
-       countpeople.py compare FRAMES RECORDING RECORDING FOLDER
+       countpeople.py compare FRAMES FOLDER RECORDING RECORDING...
 
 frames   prints the numbers of the listed frames, of the first SECONDS at RATE frames a second.
 pick     copies these frames of a stream of frames with SIZE bytes each.
 compare  prints one line for each recording, whose lines are these frames:
          people, found, small people, found small people, false boxes;
-         then the frame in which the second recording is better by most people, with the people
-         and those found by each. It writes that frame to FOLDER/0.jsonl and FOLDER/1.jsonl: boxes
-         as `found` or `wrong`, and the people without a box as `not found`.
+         then the frame in which the second recording is better than the first by most people, with
+         the people and those found by these two. It writes that frame to FOLDER/0.jsonl and
+         FOLDER/1.jsonl: boxes as `found` or `wrong`, and the people without a box as `not found`.
 """
 import csv
 import json
@@ -79,7 +79,7 @@ def pick(frames, size):
         pass    # so that the writer can end
 
 
-def compare(frames, recordings, folder):
+def compare(frames, folder, recordings):
     listed = people()
     results = [[match(boxes, listed[frame]) for frame, boxes in zip(frames, read(path))]
                for path in recordings]
@@ -92,10 +92,10 @@ def compare(frames, recordings, folder):
               sum(p[3] < SMALL for found, _, _ in result for _, p in found),
               sum(len(wrong) for _, wrong, _ in result))
     # (people that only the second one finds, less its own faults)
-    gains = [len(b[0]) - len(a[0]) - len(b[1]) - len(b[2]) for a, b in zip(*results)]
+    gains = [len(b[0]) - len(a[0]) - len(b[1]) - len(b[2]) for a, b in zip(*results[:2])]
     best = gains.index(max(gains))
-    print(best, len(listed[frames[best]]), *(len(result[best][0]) for result in results))
-    for number, result in enumerate(results):
+    print(best, len(listed[frames[best]]), *(len(result[best][0]) for result in results[:2]))
+    for number, result in enumerate(results[:2]):
         write(os.path.join(folder, "%d.jsonl" % number), *result[best])
 
 
@@ -107,4 +107,4 @@ if __name__ == "__main__":
     elif command == "pick":
         pick([int(n) for n in rest[0].split()], int(rest[1]))
     else:
-        compare([int(n) for n in rest[0].split()], rest[1:3], rest[3])
+        compare([int(n) for n in rest[0].split()], rest[1], rest[2:])

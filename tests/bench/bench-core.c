@@ -7,9 +7,9 @@
  *                                    format of worker.py, for run.py
  *
  * A FOLDER has rows.f32 (packed rows x1 y1 x2 y2), scores.f32 and, optionally,
- * classes.i32, raw and little-endian, as workloads.py writes them. A call is what an
- * application makes: the rows as they are, all checks, the kept list and the outcome of
- * each box.
+ * classes.i32, raw and little-endian, as workloads.py writes them, and in its folders 1, 2 ... the
+ * same of other frames. A call is what an application makes: the rows as they are, all checks, the
+ * kept list and the outcome of each box, of the next frame at each call.
  */
 #include <nmscore.h>
 
@@ -20,17 +20,23 @@
 
 #define MAX_LINE 4096
 #define MAX_CALLS 100000
+#define MAX_FRAMES 64
 #define DEFAULT_CALLS 1000
 #define DEFAULT_SECONDS 5.0 /* limit of calls without --repeat */
 
-typedef struct bench {
-  nms_context *ctx;
+typedef struct frame {
   nms_boxes boxes;
-  nms_options options;
-  nms_result result;
   float *rows, *scores;
   int32_t *classes; /* NULL: no classes */
-  uint64_t *times;  /* MAX_CALLS, in nanoseconds */
+} frame;
+
+typedef struct bench {
+  nms_context *ctx;
+  nms_options options;
+  nms_result result;
+  frame frames[MAX_FRAMES];
+  int frame_count, next; /* next: frame of the next call */
+  uint64_t *times;       /* MAX_CALLS, in nanoseconds */
 } bench;
 
 static void
@@ -67,33 +73,65 @@ read_file (const char *folder, const char *name, size_t *size)
   return data;
 }
 
+static void
+free_frames (bench *b)
+{
+  for (int i = 0; i < b->frame_count; i++) {
+    free (b->frames[i].rows);
+    free (b->frames[i].scores);
+    free (b->frames[i].classes);
+  }
+  b->frame_count = b->next = 0;
+}
+
+/* Reads the files of the next frame, if there are any. Returns NULL, or a description of the
+ * error. */
+static const char *
+read_frame (bench *b, const char *folder)
+{
+  frame *f = &b->frames[b->frame_count];
+  size_t row_bytes = 0, score_bytes = 0, class_bytes = 0, count;
+
+  *f = (frame) { .boxes = { .size = sizeof f->boxes } };
+  f->rows = read_file (folder, "rows.f32", &row_bytes);
+  if (!f->rows)
+    return NULL;
+  b->frame_count++;
+  f->scores = read_file (folder, "scores.f32", &score_bytes);
+  f->classes = read_file (folder, "classes.i32", &class_bytes);
+  count = score_bytes / sizeof (float);
+  if (!f->scores || row_bytes != count * 4 * sizeof (float)
+      || (f->classes && class_bytes != count * sizeof (int32_t)))
+    return "the files differ in their number of boxes";
+  f->boxes.count = count;
+  nms_boxes_set_rows (&f->boxes, f->rows);
+  f->boxes.score.data = f->scores;
+  f->boxes.class_id.data = f->classes;
+  return NULL;
+}
+
 /* Reads the workload. Returns NULL, or a description of the error. */
 static const char *
 load (bench *b, const char *folder, float iou, uint64_t cap)
 {
-  size_t row_bytes = 0, score_bytes = 0, class_bytes = 0, count;
+  const char *error;
+  int before;
 
-  free (b->rows);
-  free (b->scores);
-  free (b->classes);
-  b->rows = read_file (folder, "rows.f32", &row_bytes);
-  b->scores = read_file (folder, "scores.f32", &score_bytes);
-  b->classes = read_file (folder, "classes.i32", &class_bytes);
-  count = score_bytes / sizeof (float);
-  if (!b->rows || !b->scores)
-    return "rows.f32 or scores.f32 is missing";
-  if (row_bytes != count * 4 * sizeof (float)
-      || (b->classes && class_bytes != count * sizeof (int32_t)))
-    return "the files differ in their number of boxes";
+  free_frames (b);
+  error = read_frame (b, folder);
+  if (error || b->frame_count == 0)
+    return error ? error : "rows.f32 is missing";
+  do {
+    char path[MAX_LINE];
 
+    before = b->frame_count;
+    snprintf (path, sizeof path, "%s/%d", folder, before);
+    error = before < MAX_FRAMES ? read_frame (b, path) : NULL;
+  } while (!error && b->frame_count > before);
   nms_context_trim (b->ctx); /* so that the scratch size reported is that of this workload */
-  b->boxes = (nms_boxes) { .size = sizeof b->boxes, .count = count };
-  nms_boxes_set_rows (&b->boxes, b->rows);
-  b->boxes.score.data = b->scores;
-  b->boxes.class_id.data = b->classes;
   b->options.iou_threshold = iou;
   b->options.max_detections = cap;
-  return NULL;
+  return error;
 }
 
 /* ----------------------------------------------------------------- timing */
@@ -109,7 +147,18 @@ now (clockid_t clock)
 static int
 call (bench *b)
 {
-  return nms_run (b->ctx, &b->boxes, &b->options, &b->result);
+  const frame *f = &b->frames[b->next];
+
+  b->next = (b->next + 1) % b->frame_count;
+  return nms_run (b->ctx, &f->boxes, &b->options, &b->result);
+}
+
+/* Runs the first frame. */
+static int
+call_first (bench *b)
+{
+  b->next = 0;
+  return call (b);
 }
 
 /* Fills b->times with at least one and up to `count` calls; stops after `seconds`.
@@ -161,7 +210,7 @@ peak_growth (bench *b)
     fclose (file);
   }
   before = process_status ("VmRSS");
-  call (b);
+  call_first (b);
   after = process_status ("VmHWM");
   return after > before ? after - before : 0;
 }
@@ -181,7 +230,7 @@ print_summary (bench *b, long calls)
   qsort (b->times, (size_t) calls, sizeof *b->times, compare_times);
   printf ("%zu boxes, %zu kept: median %.3f us, quartiles %.3f and %.3f, %ld calls, "
           "engine %s, %s, %zu bytes of scratch\n",
-      b->boxes.count, b->result.kept_count, (double) b->times[calls / 2] / 1e3,
+      b->frames[0].boxes.count, b->result.kept_count, (double) b->times[calls / 2] / 1e3,
       (double) b->times[calls / 4] / 1e3, (double) b->times[calls * 3 / 4] / 1e3, calls,
       nms_engine_name (nms_context_engine (b->ctx)), nms_context_isa (b->ctx),
       nms_context_scratch (b->ctx));
@@ -213,7 +262,7 @@ answer_load (bench *b)
     error = load (b, folder, strtof (iou, NULL), strtoull (cap, NULL, 10));
   if (error)
     printf ("error %s\n", error);
-  else if (b->options.engine == NMS_ENGINE_XLA && b->boxes.count > NMS_XLA_MAX_BOXES)
+  else if (b->options.engine == NMS_ENGINE_XLA && b->frames[0].boxes.count > NMS_XLA_MAX_BOXES)
     printf ("skip engine xla takes at most %d boxes\n", NMS_XLA_MAX_BOXES);
   else if (b->options.engine == NMS_ENGINE_XLA && run (b, 1, 1e9, CLOCK_MONOTONIC) < 0)
     printf ("error %s\n", nms_context_error (b->ctx)); /* this call compiled the program */
@@ -241,8 +290,8 @@ answer_kept (bench *b)
   const char *path = strtok (NULL, "\t");
   FILE *file = path ? fopen (path, "wb") : NULL;
 
-  if (!file) {
-    puts ("error cannot write");
+  if (!file || call_first (b) < 0) {
+    puts ("error cannot run or write");
     return;
   }
   fwrite (b->result.kept, sizeof *b->result.kept, b->result.kept_count, file);
@@ -354,14 +403,12 @@ main (int argc, char **argv)
       die (folder, error);
     calls = run (&b, repeat > 0 ? repeat : DEFAULT_CALLS, repeat > 0 ? 1e9 : DEFAULT_SECONDS,
         CLOCK_MONOTONIC);
-    if (calls < 0)
+    if (calls < 0 || call_first (&b) < 0)
       die (folder, nms_context_error (b.ctx));
     print_summary (&b, calls);
   }
   nms_context_free (&b.ctx);
-  free (b.rows);
-  free (b.scores);
-  free (b.classes);
+  free_frames (&b);
   free (b.times);
   return 0;
 }

@@ -7,12 +7,14 @@ docs/nms-filter.md:
 
 A frame has 100 boxes of 3 classes. nms-filter reads them from a pipe, which is written by this
 program, and from a file. The loop reads with Python's json and calls torchvision's batched_nms.
-Processor time is user and system time of the process; memory is its largest resident set.
+Processor time is user and system time of the process. Memory is VmHWM of /proc/PID/status, because
+the largest resident set that wait4 returns begins with that of Python, which starts the program.
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import time
@@ -24,13 +26,17 @@ BOXES, CLASSES, VARIED = 100, 3, 500
 
 def frame_line(rng):
     """Returns a line as boxrecord writes it, of time 0, with boxes around 20 objects."""
-    center = rng.uniform((50, 50), (1230, 670), (20, 2))[rng.integers(0, 20, BOXES)]
-    size = rng.uniform(30, 200, (BOXES, 2))
-    corner = center + rng.normal(0, 4, (BOXES, 2)) - size / 2
+    of = rng.integers(0, 20, BOXES)
+    extent = rng.uniform(30, 200, (20, 2))[of]
+    center = rng.uniform((50, 50), (1230, 670), (20, 2))[of]
+    center = center + rng.normal(0, 0.1, (BOXES, 2)) * extent
+    size = extent * numpy.exp(rng.normal(0, 0.12, (BOXES, 2)))
+    corner = center - size / 2
+    kinds = rng.integers(0, CLASSES, 20)[of]
     objects = [{"x": int(x), "y": int(y), "w": int(w), "h": int(h), "roi_type": f"class{kind}",
                 "detection": {"confidence": round(float(score), 4), "label": f"class{kind}"}}
                for (x, y), (w, h), kind, score in zip(
-                   corner.clip(0), size, rng.integers(0, CLASSES, BOXES), rng.random(BOXES))]
+                   corner.clip(0), size, kinds, rng.random(BOXES))]
     resolution = {"width": 1280, "height": 720}
     return json.dumps({"timestamp": 0, "resolution": resolution,
                        "objects": objects}, separators=(",", ":")) + "\n"
@@ -52,10 +58,16 @@ def start_filter(program, source, **options):
 
 def usage_of(process):
     """Waits for the process and returns its processor time in s and its memory in MB."""
-    _, status, usage = os.wait4(process.pid, 0)
+    found, peak = 0, 0
+    while not found:
+        largest = re.search(r"VmHWM:\s*(\d+) kB",
+                            pathlib.Path(f"/proc/{process.pid}/status").read_text())
+        peak = int(largest.group(1)) if largest else peak  # none once it has ended
+        time.sleep(0.01)
+        found, status, usage = os.wait4(process.pid, os.WNOHANG)
     if status:
         raise SystemExit("nms-filter failed")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return usage.ru_utime + usage.ru_stime, peak / 1024
 
 
 def run_loop(path, frames):

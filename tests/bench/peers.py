@@ -79,12 +79,12 @@ class OnnxRuntime(Peer):
         session = ort.InferenceSession(self.model(inputs), options,
                                        providers=["CPUExecutionProvider"])
         binding = session.io_binding()
-        self.alive = [ort.OrtValue.ortvalue_from_numpy(v) for v in inputs.values()]
-        for name, value in zip(inputs, self.alive):
+        values = [ort.OrtValue.ortvalue_from_numpy(v) for v in inputs.values()]
+        for name, value in zip(inputs, values):
             binding.bind_ortvalue_input(name, value)
         binding.bind_output("kept")
 
-        def call():
+        def call(alive=values):  # as long as the call is
             session.run_with_iobinding(binding)
             return binding.get_outputs()[0].numpy()
         return call
@@ -186,13 +186,17 @@ class Jax(Peer):
     offset = True
     largest = 8400
 
+    def __init__(self):
+        self.compiled = {}  # by threshold and limit; one program for all frames
+
     def prepare(self, rows, scores, classes, iou, cap):
         if len(scores) > self.largest:
             raise NotImplementedError(f"the N x N mask is built up to N = {self.largest}")
         import jax
         jax.config.update("jax_platforms", "cpu")
         most = cap or len(scores)
-        call = jax.jit(lambda b, s: self.nms(b, s, iou, most))
+        call = self.compiled.setdefault((iou, most),
+                                        jax.jit(lambda b, s: self.nms(b, s, iou, most)))
         boxes = jax.device_put(with_offset(rows, classes, np.float32))
         ranks = jax.device_put(scores)
         return lambda: call(boxes, ranks).block_until_ready()

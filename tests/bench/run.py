@@ -316,6 +316,7 @@ def main():
                 s.stop()
     results["missing"] = missing
     results["build"] = build_facts(build, results.pop("about"))
+    save(results, output)  # so that a fault of a program below loses no measurement
     results["imageset"] = imageset_program(options, processors[-2:])
     results["elements"] = elements_program(build, "bench-elements", options)
     results["streams"] = elements_program(build, "bench-streams", options, processors[:2])
@@ -402,10 +403,14 @@ def compiled_programs(build, data, options):
     return found
 
 
+def save(results, output):
+    (output / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+
+
 def finish(results, output):
     import plots
     import report
-    (output / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    save(results, output)
     text = report.markdown(results)
     (output / "report.md").write_text(text)
     for path in plots.draw(results, output):

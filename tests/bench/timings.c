@@ -40,18 +40,20 @@ timings_print_series (Timings *timings, Series *series, const gchar *what)
 {
   guint64 *times = series->times + series->calls / 10;
   const guint n = series->calls - series->calls / 10;
+  gchar *escaped = g_strescape (what, NULL);
 
   qsort (times, n, sizeof *times, compare_times);
   if (timings->json)
     g_print ("%s\n  {\"what\": \"%s\", \"median_us\": %.3f, \"q1_us\": %.3f, \"q3_us\": %.3f, "
              "\"calls\": %u}",
-        timings->rows ? "," : "", what, times[n / 2] / 1e3, times[n / 4] / 1e3,
+        timings->rows ? "," : "", escaped, times[n / 2] / 1e3, times[n / 4] / 1e3,
         times[n * 3 / 4] / 1e3, n);
   else
     g_print ("%-58s %9.2f us  (%.2f .. %.2f)\n", what, times[n / 2] / 1e3, times[n / 4] / 1e3,
         times[n * 3 / 4] / 1e3);
   timings->rows++;
   series->calls = 0;
+  g_free (escaped);
 }
 
 void

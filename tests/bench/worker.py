@@ -4,10 +4,12 @@
 Separate processes separate the threads, heaps and crashes of the systems, and run.py
 can end one that takes too long. bench-core has the same commands for nmscore:
 
-    load FOLDER IOU CAP   prepares a workload; answers ok, or: skip REASON
-    run COUNT CLOCK       answers COUNT times in nanoseconds, one a call; CLOCK is wall, or
-                          cpu: the process's time on the processor, all threads
-    kept FILE             writes the last call's kept indices as int32; answers ok COUNT
+    load FOLDER IOU CAP   prepares all frames of a workload; answers ok, or: skip REASON
+    run COUNT CLOCK       answers COUNT times in nanoseconds, one a call, of one frame after the
+                          other; CLOCK is wall, or cpu: the process's time on the processor,
+                          all threads
+    kept FILE             calls once, and writes the first frame's kept indices as int32;
+                          answers ok COUNT
     memory                calls once; answers the bytes by which that raised the peak of
                           resident memory (meant for a first call in a new process)
     about                 answers one JSON object: versions, and what was used
@@ -35,29 +37,31 @@ def status(field):
 class Worker:
     def __init__(self, system):
         self.peer = SYSTEMS[system]()
-        self.call = self.result = None
+        self.calls, self.next = [], 0
 
     def load(self, folder, iou, cap):
-        self.call = self.result = None
-        rows, scores, classes = workloads.load(folder)
+        self.calls, self.next = [], 0
         try:
-            self.call = self.peer.prepare(rows, scores, classes, float(iou), int(cap))
+            for frame in workloads.frame_folders(folder):
+                rows, scores, classes = workloads.load(frame)
+                self.calls.append(self.peer.prepare(rows, scores, classes, float(iou), int(cap)))
         except NotImplementedError as e:
             return f"skip {e}"
         return "ok"
 
     def run(self, count, clock):
         clock = time.process_time_ns if clock == "cpu" else time.perf_counter_ns
-        call, times = self.call, []
+        times = []
         for _ in range(int(count)):
+            call = self.calls[self.next]
+            self.next = (self.next + 1) % len(self.calls)
             start = clock()
-            result = call()
+            call()
             times.append(clock() - start)
-        self.result = result
         return " ".join(map(str, times))
 
     def kept(self, path):
-        indices = self.peer.indices(self.result)
+        indices = self.peer.indices(self.calls[0]())
         indices.astype("<i4").tofile(path)
         return f"ok {len(indices)}"
 
@@ -65,7 +69,7 @@ class Worker:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as f:
             f.write("5")
         before = status("VmRSS")
-        self.result = self.call()
+        self.calls[0]()
         return str(max(0, status("VmHWM") - before))
 
     def about(self):

@@ -9,6 +9,8 @@ picture "the results/small-people.png" 1536 576
 [ "$(ls -A "the results")" = small-people.png ] || fail "more than the picture"
 read -r _ _ whole _ _ <<<"$(grep '^whole frame' out)"
 read -r _ _ _ _ tiles _ <<<"$(grep '^2 x 2 tiles' out)"
+read -r _ enlarged _ <<<"$(grep '^enlarged' out)"
+[ "$enlarged" -gt "$whole" ] || { cat out; fail "the enlarged frame finds $enlarged"; }
 [ "$tiles" -gt "$whole" ] || { cat out; fail "the tiles find $tiles, the whole frame $whole"; }
 refused "at least 3" small-people --seconds 1
 refused "only in vtest.avi" small-people --input "the results/small-people.png"
@@ -26,7 +28,7 @@ x, y, w, h = rows[1]
 write("some.jsonl", [(rows[0], .9), (rows[0], .8), ((x, y + h // 2, w, h), .7)])
 write("all.jsonl", [(row, .5) for row in rows])
 END
-"$PIPELINES/people/countpeople.py" compare 20 some.jsonl all.jsonl . >counted
-printf '%s\n' "5 1 0 0 2" "5 5 0 0 0" "0 5 1 5" | diff - counted || fail "the counts"
+"$PIPELINES/people/countpeople.py" compare 20 . some.jsonl all.jsonl some.jsonl >counted
+printf '%s\n' "5 1 0 0 2" "5 5 0 0 0" "5 1 0 0 2" "0 5 1 5" | diff - counted || fail "the counts"
 [ "$(grep -o '"roi_type": "[a-z ]*"' 0.jsonl | sort | uniq -c | tr -s ' \n' ' ')" = \
   ' 1 "roi_type": "found" 4 "roi_type": "not found" 2 "roi_type": "wrong" ' ] || fail "$(cat 0.jsonl)"
