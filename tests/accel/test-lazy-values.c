@@ -242,6 +242,34 @@ test_read_twice (void)
   nms_lazy_clear (lz);
 }
 
+/* A program that is compiled begins a reduction with the value that changes no result. The
+ * interpreter begins with the first element. */
+static void
+test_neutral (void)
+{
+  static const struct {
+    nms_lazy_op op;
+    nms_lazy_type type;
+    const char *constant;
+  } rows[] = { { NMS_LAZY_MAX, NMS_LAZY_F32, "dense<0xFF800000>" },
+    { NMS_LAZY_MIN, NMS_LAZY_F32, "dense<0x7F800000>" },
+    { NMS_LAZY_MAX, NMS_LAZY_S32, "dense<-2147483648>" },
+    { NMS_LAZY_MIN, NMS_LAZY_S32, "dense<2147483647>" },
+    { NMS_LAZY_AND, NMS_LAZY_S32, "dense<-1>" }, { NMS_LAZY_OR, NMS_LAZY_S32, "dense<0>" } };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const int floats = rows[i].type == NMS_LAZY_F32;
+    Tensor x = nms_lazy_input (lz, rows[i].type, 1, &count,
+        floats ? (void *) some : (void *) words);
+    Tensor reduced = nms_lazy_reduce (lz, rows[i].op, x, 0);
+    g_autofree char *text = nms_lazy_dump (lz, 1, &reduced);
+
+    if (!strstr (text, rows[i].constant))
+      g_error ("no %s in:\n%s", rows[i].constant, text);
+    nms_lazy_clear (lz);
+  }
+}
+
 /* ------------------------------------------------------------------ errors */
 
 static Tensor
@@ -445,7 +473,8 @@ test_other_context (void)
 static const TestCase cases[] = { { "/lazy-values/binary", test_binary },
   { "/lazy-values/unary", test_unary }, { "/lazy-values/compare-select", test_compare_select },
   { "/lazy-values/shapes", test_shapes }, { "/lazy-values/argmax", test_argmax },
-  { "/lazy-values/read-twice", test_read_twice }, { "/lazy-values/errors", test_errors },
-  { "/lazy-values/other-context", test_other_context }, { NULL } };
+  { "/lazy-values/neutral", test_neutral }, { "/lazy-values/read-twice", test_read_twice },
+  { "/lazy-values/errors", test_errors }, { "/lazy-values/other-context", test_other_context },
+  { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

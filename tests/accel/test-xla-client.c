@@ -47,7 +47,7 @@ static void
 check_refused (const char *path, const char *reason)
 {
   nms_lazy_backend *backend = (nms_lazy_backend *) &backend;
-  char why[200] = "", little[9] = "";
+  char why[200] = "", little[9] = "", least[1] = { 'x' };
 
   g_assert_cmpint (nms_xla_open (path, &backend, why, sizeof why), ==, NMS_ERROR_DEVICE);
   g_assert_null (backend);
@@ -56,6 +56,8 @@ check_refused (const char *path, const char *reason)
   g_assert_cmpint (nms_xla_open (path, &backend, little, sizeof little), ==, NMS_ERROR_DEVICE);
   g_assert_cmpint (nms_xla_open (path, &backend, NULL, 0), ==, NMS_ERROR_DEVICE);
   g_assert_true (g_str_has_prefix (why, little) && strlen (little) == 8);
+  g_assert_cmpint (nms_xla_open (path, &backend, least, sizeof least), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpint (least[0], ==, '\0');
   g_assert_cmpuint (nms__xla_device_count (), ==, 0);
   nms_xla_close (&backend);
 }
@@ -253,6 +255,10 @@ test_fork (void)
         * (backend->compile (backend, "outputs 1", 9, 1, &none, why, sizeof why)
             != NMS_ERROR_DEVICE);
     wrong |= 8 * (nms__xla_device_count () != 0);
+    wrong |= 32
+        * (nms_xla_compile_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, why, sizeof why)
+                != NMS_ERROR_DEVICE
+            || !strstr (why, "forked"));
     backend->free_program (backend, program);
     nms_xla_close (&backend);
     wrong |= 16 * (backend != NULL);

@@ -171,6 +171,7 @@ test_programs (void)
       frame_clear (&f);
     }
   g_assert_cmpint (nms_xla_engine_counters (PLUGIN, &counters), ==, NMS_OK);
+  g_assert_cmpuint (counters.traces, ==, counters.hits + counters.misses);
   g_assert_cmpuint (counters.programs, ==, 6);
   g_assert_cmpuint (counters.misses, ==, 6);
   g_assert_cmpuint (counters.hits, ==, counters.runs);

@@ -193,14 +193,24 @@ test_main_gap (void)
   merging_close (&m);
 }
 
+static void
+count_notification (GObject *element, GParamSpec *property, gpointer user_data)
+{
+  (void) element;
+  (void) property;
+  g_atomic_int_inc ((gint *) user_data);
+}
+
 /* EOS of a branch ends the waiting for it; EOS of the main stream ends the stream, also if a
- * branch has neither data nor EOS. */
+ * branch has neither data nor EOS, and tells that the statistics are final. */
 static void
 test_eos (void)
 {
   Merging m;
+  gint notified = 0;
 
   merging_open (&m, "boxmerge", 3, NULL, FALSE);
+  g_signal_connect (m.element, "notify::stats", G_CALLBACK (count_notification), &notified);
   merging_push_box (&m, 0, 0, 1);
   gst_harness_push_event (m.branch[0], gst_event_new_eos ());
   merging_push_box (&m, 1, 0, 2);
@@ -212,8 +222,10 @@ test_eos (void)
   merging_expect_none (&m);
   merging_push_box (&m, 1, FRAME, 3);
   merging_expect (&m, FRAME, "3,20,30,40");
+  g_assert_cmpint (g_atomic_int_get (&notified), ==, 0);
   gst_harness_push_event (m.main, gst_event_new_eos ());
   gst_event_unref (merging_wait_event (&m, GST_EVENT_EOS));
+  g_assert_cmpint (g_atomic_int_get (&notified), ==, 1);
   merging_close (&m);
 }
 

@@ -292,10 +292,33 @@ test_controlled (void)
   gst_harness_teardown (h);
 }
 
+/* A moved box gets normalized corners if it has a structure for them, because its corners need
+ * not lie on pixels any more. */
+static void
+test_between_pixels (void)
+{
+  GstHarness *h = harness_new_caps ("boxtransform width=640 height=480", CAPS (320, 240));
+  GstBuffer *buffer = frame_new (0);
+  GstStructure *detection;
+  gdouble x_min = 0, y_max = 0;
+
+  add_scored (buffer, 1, "person", 101, 50, 200, 101, 0.5);
+  buffer = through (h, buffer);
+  detection = gst_video_region_of_interest_meta_get_param (
+      gst_buffer_get_video_region_of_interest_meta_id (buffer, 1), "detection");
+  g_assert_true (gst_structure_get_double (detection, "x_min", &x_min));
+  g_assert_true (gst_structure_get_double (detection, "y_max", &y_max));
+  g_assert_cmpfloat (x_min, ==, 50.5 / 320);
+  g_assert_cmpfloat (y_max, ==, 75.5 / 240);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+
 static const TestCase cases[] = { { "/boxtransform/defaults", test_defaults },
-  { "/boxtransform/places", test_places }, { "/boxtransform/details", test_details },
-  { "/boxtransform/playing", test_playing }, { "/boxtransform/copies", test_copies },
-  { "/boxtransform/errors", test_errors }, { "/boxtransform/auto-direction", test_auto_direction },
+  { "/boxtransform/between-pixels", test_between_pixels }, { "/boxtransform/places", test_places },
+  { "/boxtransform/details", test_details }, { "/boxtransform/playing", test_playing },
+  { "/boxtransform/copies", test_copies }, { "/boxtransform/errors", test_errors },
+  { "/boxtransform/auto-direction", test_auto_direction },
   { "/boxtransform/controlled", test_controlled }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

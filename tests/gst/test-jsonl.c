@@ -467,6 +467,26 @@ GST_START_TEST (not_a_number_is_left_out)
 
 GST_END_TEST;
 
+GST_START_TEST (the_first_box_is_written_as_suppressor)
+{
+  GString *text = g_string_new (NULL);
+  Box one = { .w = 1, .h = 1, .state = BOX_STATE_KEPT, .suppressed_by = -1 };
+
+  g_array_append_val (frame.boxes, one);
+  one.state = BOX_STATE_SUPPRESSED;
+  one.suppressed_by = 0;
+  g_array_append_val (frame.boxes, one);
+  fail_unless_equals_int (jsonl_format (&frame, text), 0);
+  fail_unless_equals_string (text->str,
+      "{\"objects\":[{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0,"
+      "\"nms\":{\"state\":\"kept\"}},"
+      "{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0,"
+      "\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}\n");
+  g_string_free (text, TRUE);
+}
+
+GST_END_TEST;
+
 /* ------------------------------------------------------------------ fitting */
 
 static void
@@ -584,6 +604,7 @@ static const CheckCase cases[] = { CHECK_CASE (every_member_is_read),
   CHECK_CASE (numbers_are_exact_under_flush_to_zero),
 #endif
   CHECK_CASE (strings_are_escaped), CHECK_CASE (not_a_number_is_left_out),
-  CHECK_CASE (boxes_fit_the_caps), CHECK_CASE (text_reads_back_as_the_same_text), { NULL } };
+  CHECK_CASE (the_first_box_is_written_as_suppressor), CHECK_CASE (boxes_fit_the_caps),
+  CHECK_CASE (text_reads_back_as_the_same_text), { NULL } };
 
 CHECK_PROGRAM (cases, setup, teardown);

@@ -191,6 +191,28 @@ test_append (void)
   assert_none_alive (foreign_mtds_alive () - alive);
 }
 
+/* A box that is to be dropped is not appended, and gets no source. */
+static void
+test_append_some (void)
+{
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GArray *boxes = box_meta_reading_boxes (reading);
+  GstBuffer *buffer = frame_new (0), *branch = branch_new ();
+
+  box_meta_reading_take (reading, branch, 640, 480, 0);
+  g_assert_cmpuint (boxes->len, ==, 2);
+  for (guint i = 0; i < boxes->len; i++)
+    if (g_array_index (boxes, Box, i).od == 0)
+      g_array_index (boxes, Box, i).state = BOX_STATE_SUPPRESSED;
+  g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, "left", FALSE), ==, 1);
+  assert_ods (buffer, "105");
+  assert_classes (buffer, od_at (buffer, 105), "source:left");
+  g_assert_cmpuint (mtds_on (buffer), ==, 4); /* the face, its track, the foreign mtd, the source */
+  gst_buffer_unref (branch);
+  gst_buffer_unref (buffer);
+  box_meta_reading_free (reading);
+}
+
 /* ODs of a buffer without any, then once more with another name; then to a locked meta. */
 static void
 test_append_again (void)
@@ -216,8 +238,38 @@ test_append_again (void)
   box_meta_reading_free (reading);
 }
 
+/* A removed OD leaves a placeholder if a region names a later one. ODs appended to such a meta,
+ * which is rebuilt for them, change no id. */
+static void
+test_append_to_placeholder (void)
+{
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GArray *boxes = box_meta_reading_boxes (reading);
+  GstBuffer *buffer = three_ods (), *branch = branch_new ();
+  const guint named = od_at (buffer, 300);
+
+  add_region (buffer, (gint) named, "dog", 300, 0, 50, 50);
+  box_meta_reading_take (reading, buffer, 640, 480, 0);
+  g_assert_cmpuint (boxes->len, ==, 3);
+  for (guint i = 0; i < boxes->len; i++)
+    if (g_array_index (boxes, Box, i).x1 == 1)
+      g_array_index (boxes, Box, i).state = BOX_STATE_SUPPRESSED;
+  box_meta_remove (buffer, reading);
+  assert_ods (buffer, "2 300");
+  g_assert_cmpuint (od_at (buffer, 300), ==, named);
+
+  box_meta_reading_take (reading, branch, 640, 480, 0);
+  g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, "left", FALSE), ==, 2);
+  assert_ods (buffer, "2 300 100 105");
+  g_assert_cmpuint (od_at (buffer, 300), ==, named);
+  gst_buffer_unref (branch);
+  gst_buffer_unref (buffer);
+  box_meta_reading_free (reading);
+}
+
 static const TestCase cases[] = { { "/odappend/rewrite", test_rewrite },
   { "/odappend/rewrite-rotated", test_rewrite_rotated }, { "/odappend/append", test_append },
-  { "/odappend/append-again", test_append_again }, { NULL } };
+  { "/odappend/append-some", test_append_some }, { "/odappend/append-again", test_append_again },
+  { "/odappend/append-to-placeholder", test_append_to_placeholder }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -68,6 +68,26 @@ test_first_id (void)
   gst_harness_teardown (h);
 }
 
+/* A region without a score, which names its OD, has the score of the OD. */
+static void
+test_score_of_od (void)
+{
+  GstHarness *h = harness_new ("nmsfilter score-threshold=0.5");
+  GstBuffer *buffer = frame_new (0), *out;
+
+  foreign_mtd_add (buffer, 0); /* makes sure that no OD has id 0 */
+  add_region (buffer, (gint) add_od (buffer, "dog", 100, 100, 50, 50, 0.25f), "dog", 100, 100, 50,
+      50);
+  add_region (buffer, (gint) add_od (buffer, "dog", 300, 100, 50, 50, 0.75f), "dog", 300, 100, 50,
+      50);
+  out = through (h, buffer);
+  assert_ods (out, "300");
+  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 2);
+  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 0);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
 static void
 test_both_all_gone (void)
 {
@@ -137,7 +157,8 @@ test_replayed_parents (void)
 }
 
 static const TestCase cases[] = { { "/odregions/both", test_both },
-  { "/odregions/first-id", test_first_id }, { "/odregions/both-all-gone", test_both_all_gone },
+  { "/odregions/first-id", test_first_id }, { "/odregions/score-of-od", test_score_of_od },
+  { "/odregions/both-all-gone", test_both_all_gone },
   { "/odregions/both-tagged", test_both_tagged },
   { "/odregions/replayed-parents", test_replayed_parents }, { NULL } };
 
