@@ -325,6 +325,8 @@ def main():
     copy_checkout(tree)
     if not (build / "build.ninja").exists():
         subprocess.run(("meson", "setup", build, tree) + OPTIONS, check=True)
+    # (the list of tests is that of the last configuration)
+    subprocess.run(("ninja", "-C", build, "build.ninja"), stdout=subprocess.DEVNULL, check=True)
     suites = Suites(build)
     if not suites.ninja(suites.products):
         sys.exit("the original does not compile")
