@@ -202,6 +202,15 @@ stat_of (GstElement *element, const gchar *name)
   return value;
 }
 
+/* Increments the gint `count`, atomically: for the signal notify. */
+static inline void
+count_notification (GObject *object, GParamSpec *property, gpointer count)
+{
+  (void) object;
+  (void) property;
+  g_atomic_int_inc ((gint *) count);
+}
+
 /* Gives the element of a harness a bus, from which its messages can be taken. */
 static inline GstBus *
 harness_bus (GstHarness *h)

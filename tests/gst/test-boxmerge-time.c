@@ -193,14 +193,6 @@ test_main_gap (void)
   merging_close (&m);
 }
 
-static void
-count_notification (GObject *element, GParamSpec *property, gpointer user_data)
-{
-  (void) element;
-  (void) property;
-  g_atomic_int_inc ((gint *) user_data);
-}
-
 /* EOS of a branch ends the waiting for it; EOS of the main stream ends the stream, also if a
  * branch has neither data nor EOS, and tells that the statistics are final. */
 static void

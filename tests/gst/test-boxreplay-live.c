@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "checkrunner.h"
+#include "gstboxes.h"
 #include "replaying.h"
 #include "textfiles.h"
 
@@ -508,22 +509,16 @@ GST_START_TEST (latency_includes_the_wait)
 }
 GST_END_TEST
 
-static void
-count_up (GObject *object, GParamSpec *pspec, gpointer count)
-{
-  ++*(guint *) count;
-}
-
 GST_START_TEST (stats_notify_at_the_end)
 {
   static const gdouble times[] = { 0 };
-  guint count = 0;
+  gint count = 0;
   GstElement *element;
   Replay r;
 
   replay_open_records (&r, times, 1, "");
   element = gst_harness_find_element (r.h, "boxreplay");
-  g_signal_connect (element, "notify::stats", G_CALLBACK (count_up), &count);
+  g_signal_connect (element, "notify::stats", G_CALLBACK (count_notification), &count);
   replay_x_at (&r, 0);
   fail_unless_equals_int (count, 0);
   fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
