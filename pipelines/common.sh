@@ -96,6 +96,10 @@ nms_interrupted ()
   exit 130
 }
 
+# The trap of these signals. bash 5.2 may run it while it expands $(...), and then reads it as a part
+# of that, up to a `)`; at any other time the first line ends the script, before the second is read.
+NMS_INTERRUPTED=$'nms_interrupted\n)'
+
 # nms_temporary VARIABLE TEMPLATE: makes a folder, which is removed when the script ends,
 # and writes its name to VARIABLE.
 NMS_TEMPORARY=()
@@ -217,7 +221,7 @@ nms_build ()
 nms_build_plugin ()
 {
   exec {NMS_STDERR}>/dev/null
-  trap nms_interrupted INT TERM HUP
+  trap "$NMS_INTERRUPTED" INT TERM HUP
   nms_build plugin --buildtype=release -Dtests=disabled -Drecords=enabled -Doverlay=enabled
 }
 
@@ -291,7 +295,7 @@ nms_arguments ()
 {
   local option name
   exec {NMS_STDERR}>&2
-  trap nms_interrupted INT TERM HUP
+  trap "$NMS_INTERRUPTED" INT TERM HUP
   while [ $# -gt 0 ]; do
     option=$1
     case $option in
