@@ -305,6 +305,24 @@ GST_START_TEST (buffers_without_boxes_pass_uncopied)
 
 GST_END_TEST;
 
+GST_START_TEST (boxes_of_a_shared_buffer_are_removed_from_a_copy)
+{
+  static const gdouble times[] = { 1 };
+  GstBuffer *in = replay_buffer (0), *out;
+  Replay r;
+
+  replay_open_records (&r, times, 1, "meta=roi existing=replace");
+  gst_buffer_add_video_region_of_interest_meta (in, "old", 9, 9, 1, 1);
+  out = gst_harness_push_and_pull (r.h, gst_buffer_ref (in));
+  fail_unless_equals_int (replay_count (in), 1);
+  fail_unless_equals_int (replay_count (out), 0);
+  gst_buffer_unref (out);
+  gst_buffer_unref (in);
+  replay_close (&r);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (caps_may_change_and_scale)
 {
   static const gchar text[] = "{\"timestamp\":0,\"resolution\":{\"width\":32,\"height\":8},"
@@ -490,6 +508,7 @@ static const CheckCase cases[] = { CHECK_CASE (everything_is_attached),
   CHECK_CASE (match_index_ignores_times), CHECK_CASE (mot_text_is_replayed),
   CHECK_CASE (mot_sorted_by_track_is_refused), CHECK_CASE (existing_boxes),
   CHECK_CASE (kept_boxes_shift_suppressed_by), CHECK_CASE (buffers_without_boxes_pass_uncopied),
+  CHECK_CASE (boxes_of_a_shared_buffer_are_removed_from_a_copy),
   CHECK_CASE (caps_may_change_and_scale), CHECK_CASE (times_are_stream_times),
   CHECK_CASE (seeks_are_followed), CHECK_CASE (a_contiguous_segment_keeps_the_index),
   CHECK_CASE (a_seek_may_come_before_the_first_buffer), CHECK_CASE (reverse_playback_is_followed),
