@@ -75,7 +75,6 @@ replay_text_parse (ReplayText *self, const gchar *line, gsize size, GstClockTime
   box_pads_restore (self->line);
   if (self->line->len == 0)
     return RECORD_MATCH_NONE;
-  recorded_frame_reset (&self->frame);
   if (!jsonl_parse (self->parser, self->line->str, self->line->len, &self->frame, &reason))
     return refuse (self, reason, error);
   self->counts.matched++;

@@ -6,6 +6,7 @@
 #include <gst/video/video.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -246,50 +247,66 @@ child_environment (void)
   return environment;
 }
 
-/* Runs gst-launch-1.0 -q with its output piped into this program, which stops reading in
- * mid-stream. The pipeline has no end, so the first lines must have been written while
+/* Runs gst-launch-1.0 -q with this standard output, which this program reads at out[0] and
+ * closes in mid-stream. The pipeline has no end, so the first lines must have been written while
  * it ran. */
-GST_START_TEST (standard_output_is_live)
+static void
+must_write_live (const int out[2])
 {
   const gchar *argv[] = { "gst-launch-1.0", "-q", "videotestsrc", "!",
     "video/x-raw,width=16,height=16,framerate=10/1", "!", "boxrecord", "location=-", "!",
     "fakesink", NULL };
-  gchar *errors, *program = g_find_program_in_path (argv[0]), **environment;
+  gchar *errors, **environment = child_environment ();
   gsize length = 0;
   GPid pid;
-  int out, err, status;
+  int err[2], status;
+
+  if (environment == NULL)
+    return;
+  fail_unless (pipe (err) == 0);
+  fcntl (out[0], F_SETFD, FD_CLOEXEC);
+  fail_unless (g_spawn_async_with_fds (NULL, (gchar **) argv, environment,
+      G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid, -1, out[1], err[1], NULL));
+  close (out[1]);
+  close (err[1]);
+  g_strfreev (environment);
+  must_read_line (out[0],
+      "{\"timestamp\":0,\"resolution\":{\"width\":16,\"height\":16},"
+      "\"objects\":[]}\n");
+  must_read_line (out[0],
+      "{\"timestamp\":100000000,\"resolution\":{\"width\":16,\"height\":16},"
+      "\"objects\":[]}\n");
+  close (out[0]);
+  /* the program reports an error and fails, and does not die of SIGPIPE */
+  errors = g_malloc0 (65536);
+  while (length < 65535) {
+    gssize got = read (err[0], errors + length, 65535 - length);
+    if (got <= 0)
+      break;
+    length += got;
+  }
+  close (err[0]);
+  fail_unless (waitpid (pid, &status, 0) == pid);
+  fail_unless (strstr (errors, "the reader closed the pipe") != NULL, "%s", errors);
+  fail_unless (WIFEXITED (status) && WEXITSTATUS (status) != 0, "status %d", status);
+  g_spawn_close_pid (pid);
+  g_free (errors);
+}
+
+GST_START_TEST (standard_output_is_live)
+{
+  gchar *program = g_find_program_in_path ("gst-launch-1.0");
+  int out[2];
 
   if (program == NULL) {
     g_printerr ("gst-launch-1.0 into a pipe: NOT TESTED, there is no gst-launch-1.0\n");
     return;
   }
   g_free (program);
-  if ((environment = child_environment ()) == NULL)
-    return;
-  fail_unless (g_spawn_async_with_pipes (NULL, (gchar **) argv, environment,
-      G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid, NULL, &out, &err, NULL));
-  g_strfreev (environment);
-  must_read_line (out,
-      "{\"timestamp\":0,\"resolution\":{\"width\":16,\"height\":16},"
-      "\"objects\":[]}\n");
-  must_read_line (out,
-      "{\"timestamp\":100000000,\"resolution\":{\"width\":16,\"height\":16},"
-      "\"objects\":[]}\n");
-  close (out);
-  /* the program reports an error and fails, and does not die of SIGPIPE */
-  errors = g_malloc0 (65536);
-  while (length < 65535) {
-    gssize got = read (err, errors + length, 65535 - length);
-    if (got <= 0)
-      break;
-    length += got;
-  }
-  close (err);
-  fail_unless (waitpid (pid, &status, 0) == pid);
-  fail_unless (strstr (errors, "the reader closed the pipe") != NULL, "%s", errors);
-  fail_unless (WIFEXITED (status) && WEXITSTATUS (status) != 0, "status %d", status);
-  g_spawn_close_pid (pid);
-  g_free (errors);
+  fail_unless (pipe (out) == 0);
+  must_write_live (out);
+  fail_unless (socketpair (AF_UNIX, SOCK_STREAM, 0, out) == 0);
+  must_write_live (out);
 }
 
 GST_END_TEST;
