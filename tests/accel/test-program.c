@@ -40,8 +40,8 @@ static void
 check (nms_program_spec spec, const nms_options *o, const char *must, const char *signature)
 {
   static const char *const calls[] = { "tpu_custom_call",
-    "\n%p:", "\n%picks = \"func.call\"(%p#0, ", "\n%count = \"func.call\"(%picks) {",
-    "\n\"func.return\"(%picks, %count" };
+    "\n%p:", "\n%picks = \"func.call\"(%p#0, ", " {callee = @kernel} : (",
+    "\n%count = \"func.call\"(%picks) {", "\n\"func.return\"(%picks, %count" };
   nms_program p = { .size = sizeof p };
   char why[200] = "", *said;
 
