@@ -92,6 +92,28 @@ test_forms (void)
   g_assert_cmpint (nms__mosaic_form_of (&spec), ==, NMS__MOSAIC_PICKS);
 }
 
+/* Returns the arguments of @main for a spec. Free it. */
+static char *
+signature_of (const nms__mosaic_spec *spec)
+{
+  GString *s = g_string_new ("func.func public @main(");
+  int n = 6;
+
+  for (int i = 0; i < 5; i++)
+    g_string_append_printf (s, "%%a%d: tensor<%dx%s>, ", i, spec->boxes, i < 4 ? "f32" : "i32");
+  g_string_append (s, "%a5: tensor<8x128xf32>");
+  if (spec->classes)
+    g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
+  if (spec->box_limits)
+    g_string_append_printf (s, ", %%a%d: tensor<3x%dxf32>", n++, spec->boxes);
+  if (spec->class_caps)
+    g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
+  if (spec->parents)
+    g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
+  g_string_append (s, ") -> ");
+  return g_string_free (s, FALSE);
+}
+
 /* Every kind of spec gives a complete text, the same each time. */
 static void
 test_texts (void)
@@ -111,12 +133,15 @@ test_texts (void)
       size_t length = 0;
       char error[200] = "", *text = nms__mosaic_module (&spec, &length, error, sizeof error);
       char *again = nms__mosaic_module (&spec, NULL, error, sizeof error);
+      char *signature = signature_of (&spec);
 
       g_assert_cmpstr (error, ==, "");
       g_assert_cmpuint (strlen (text), ==, length);
       g_assert_cmpstr (text, ==, again);
       g_assert_true (g_str_has_prefix (text, "module @nms {\n"));
       g_assert_true (g_str_has_suffix (text, "\n}\n}\n"));
+      g_assert_nonnull (strstr (text, signature));
+      g_free (signature);
       g_free (text);
       g_free (again);
     }

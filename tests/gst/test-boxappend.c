@@ -208,8 +208,29 @@ test_append_some (void)
   box_meta_reading_free (reading);
 }
 
+/* Where no ids are left above the highest one, the appended boxes get unused lower ones. */
+static void
+test_append_below_highest (void)
+{
+  static const gint ids[] = { G_MAXINT, 1, 3 };
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GstBuffer *buffer = frame_new (0), *branch = frame_new (0);
+
+  for (guint i = 0; i < 3; i++) {
+    add_region (buffer, ids[i], "person", 0, 0, 10, 10);
+    add_region (branch, ids[i], "face", 20, 0, 10, 10);
+  }
+  box_meta_reading_take (reading, branch, 0, 0, 0);
+  g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, NULL, FALSE), ==, 3);
+  g_assert_cmpstr (ids_on (buffer), ==, "2147483647 1 3 2 4 5");
+  gst_buffer_unref (branch);
+  gst_buffer_unref (buffer);
+  box_meta_reading_free (reading);
+}
+
 static const TestCase cases[] = { { "/boxappend/rewrite-moved", test_rewrite_moved },
   { "/boxappend/rewrite-scores", test_rewrite_scores }, { "/boxappend/append", test_append },
-  { "/boxappend/append-some", test_append_some }, { NULL } };
+  { "/boxappend/append-some", test_append_some },
+  { "/boxappend/append-below-highest", test_append_below_highest }, { NULL } };
 
 GST_TEST_PROGRAM (cases);
