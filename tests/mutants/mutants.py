@@ -167,6 +167,10 @@ class Suites:
         self.tests = {t["name"]: t for t in self.introspect("--tests")
                       if {"gst-nms:core", "gst-nms:gst"} & set(t["suite"])
                       or t["name"] == EVALUATED}
+        # (without numpy this test passes at once)
+        python = self.tests[EVALUATED]["cmd"][0]
+        if subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode:
+            sys.exit("%s needs numpy, which %s lacks" % (EVALUATED, python))
         for test in self.tests.values():
             test["files"] = [os.path.relpath(f, build) for d in test["depends"] for f in files[d]]
         self.noticed_by = collections.Counter()
