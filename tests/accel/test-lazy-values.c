@@ -406,6 +406,8 @@ test_errors (void)
   expect (NMS_ERROR_ARGUMENT, "add of pred[]");
   nms_lazy_sum (lz, nms_lazy_iota (lz, 1, &two, 0), 1);
   expect (NMS_ERROR_ARGUMENT, "add of s32[2]");
+  nms_lazy_sum (lz, nms_lazy_iota (lz, 2, (int32_t[]) { 2, 3 }, 0), 2);
+  expect (NMS_ERROR_ARGUMENT, "add of s32[2,3]");
   nms_lazy_order (lz, nms_lazy_f32 (lz, 1));
   expect (NMS_ERROR_ARGUMENT, "sort of f32[]");
   nms_lazy_take (lz, nms_lazy_iota (lz, 1, &two, 0), nms_lazy_s32 (lz, 0));
