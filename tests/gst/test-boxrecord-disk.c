@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxrecord: full disks, files that are moved, shared or limited, and when lines are
  * written. A limit of the process on file sizes stands for a full disk. */
+#define _GNU_SOURCE /* memfd_create */
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -177,6 +179,41 @@ GST_START_TEST (a_lost_folder_may_come_back)
 
 GST_END_TEST;
 
+/* Fails unless a boxrecord with the name "second" cannot start, and says why. */
+static void
+must_refuse (const gchar *location, gboolean append, const gchar *text)
+{
+  GstElement *element = gst_element_factory_make ("boxrecord", "second");
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (element, bus);
+  g_object_set (element, "location", location, "append", append, NULL);
+  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PLAYING),
+      GST_STATE_CHANGE_FAILURE);
+  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, text), 1);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_bus_set_flushing (bus, TRUE);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+}
+
+/* A program that runs cannot be opened, and the end of a sealed file cannot be removed. */
+GST_START_TEST (a_file_that_cannot_be_appended_to_is_refused)
+{
+  int fd = memfd_create ("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  gchar *sealed = g_strdup_printf ("/dev/fd/%d", fd);
+
+  must_refuse ("/proc/self/exe", TRUE, "Text file busy");
+  fail_unless (write (fd, "{\"times", 7) == 7);
+  fail_unless (fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+  must_refuse (sealed, TRUE, "Operation not permitted");
+  fail_unless (close (fd) == 0);
+  g_free (sealed);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (two_recorders_of_one_file_are_refused)
 {
   gchar *path = text_file_path ("one.jsonl"), *same = text_file_path ("same.jsonl");
@@ -186,23 +223,8 @@ GST_START_TEST (two_recorders_of_one_file_are_refused)
 
   recorder_push_range (h, 0, 2);
   fail_unless (link (path, same) == 0);
-  for (i = 0; i < 4; i++) {
-    GstElement *other = gst_element_factory_make ("boxrecord", "second");
-    GstBus *bus = gst_bus_new ();
-
-    gst_element_set_bus (other, bus);
-    g_object_set (other, "location", locations[i / 2], "append", i % 2, NULL);
-    fail_unless_equals_int (gst_element_set_state (other, GST_STATE_PLAYING),
-        GST_STATE_CHANGE_FAILURE);
-    fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR,
-                                "first writes to this file, so second cannot"),
-        1);
-    gst_element_set_state (other, GST_STATE_NULL);
-    gst_element_set_bus (other, NULL);
-    gst_bus_set_flushing (bus, TRUE);
-    gst_object_unref (bus);
-    gst_object_unref (other);
-  }
+  for (i = 0; i < 4; i++)
+    must_refuse (locations[i / 2], i % 2, "first writes to this file, so second cannot");
   recorder_push_range (h, 2, 3);
   fail_unless_equals_int (recorder_file_lines (path), 3);
   gst_harness_teardown (h);
@@ -264,6 +286,7 @@ GST_END_TEST;
 static const CheckCase cases[] = { CHECK_CASE (a_full_disk_leaves_whole_lines),
   CHECK_CASE (a_full_disk_need_not_end_the_stream), CHECK_CASE (a_file_may_be_rotated_away),
   CHECK_CASE (a_path_may_be_good_for_one_opening), CHECK_CASE (a_lost_folder_may_come_back),
+  CHECK_CASE (a_file_that_cannot_be_appended_to_is_refused),
   CHECK_CASE (two_recorders_of_one_file_are_refused), CHECK_CASE (lines_are_handed_on_as_set),
   CHECK_CASE (lines_have_the_id_of_their_stream), { NULL } };
 
