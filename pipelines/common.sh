@@ -209,8 +209,10 @@ nms_build ()
   esac
   say "Building $name"
   # ninja ends its compilers with SIGINT at Ctrl-C, which they would ignore otherwise, because
-  # bash starts programs in the background with SIGINT ignored
-  nms_child env --default-signal=INT ninja -C "$dir" ${NMS_TARGET:+"$NMS_TARGET"} >"$log" 2>&1 || {
+  # bash starts programs in the background with SIGINT ignored; files that they leave in TMPDIR
+  # stay in the build folder
+  nms_child env --default-signal=INT TMPDIR="$(cd "$dir" && pwd)" \
+    ninja -C "$dir" ${NMS_TARGET:+"$NMS_TARGET"} >"$log" 2>&1 || {
     grep -E -A 12 'FAILED|error:|ERROR' "$log" | head -n 60 >&2
     say "$NMS_SELF: the build failed (the whole log: $log)" >&2
     return 1
