@@ -7,10 +7,16 @@
 
 #include "textfiles.h"
 
+static gchar *
+launch_line (const gchar *location, const gchar *properties)
+{
+  return g_strdup_printf ("boxrecord location=\"%s\" %s", location, properties);
+}
+
 GstHarness *
 recorder_new (GstBus *bus, const gchar *location, const gchar *properties)
 {
-  gchar *launch = g_strdup_printf ("boxrecord location=\"%s\" %s", location, properties);
+  gchar *launch = launch_line (location, properties);
   GstHarness *h = gst_harness_new_parse (launch);
 
   if (bus)
@@ -19,6 +25,25 @@ recorder_new (GstBus *bus, const gchar *location, const gchar *properties)
   gst_harness_set_drop_buffers (h, TRUE);
   g_free (launch);
   return h;
+}
+
+void
+recorder_must_refuse (const gchar *location, const gchar *properties, const gchar *text)
+{
+  gchar *launch = launch_line (location, properties);
+  GstElement *element = gst_object_ref_sink (gst_parse_launch (launch, NULL));
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (element, bus);
+  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PLAYING),
+      GST_STATE_CHANGE_FAILURE);
+  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, text), 1);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_bus_set_flushing (bus, TRUE);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+  g_free (launch);
 }
 
 GstFlowReturn

@@ -13,6 +13,9 @@
 /* Returns a boxrecord that plays and posts its messages on `bus` (NULL: nowhere). */
 GstHarness *recorder_new (GstBus *bus, const gchar *location, const gchar *properties);
 
+/* Fails unless a boxrecord with these properties cannot start, and its error contains the text. */
+void recorder_must_refuse (const gchar *location, const gchar *properties, const gchar *text);
+
 /* Pushes the frame at index * FRAME, with that number of boxes. */
 GstFlowReturn recorder_push (GstHarness *h, guint index, guint boxes);
 

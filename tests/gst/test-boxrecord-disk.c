@@ -179,35 +179,16 @@ GST_START_TEST (a_lost_folder_may_come_back)
 
 GST_END_TEST;
 
-/* Fails unless a boxrecord with the name "second" cannot start, and says why. */
-static void
-must_refuse (const gchar *location, gboolean append, const gchar *text)
-{
-  GstElement *element = gst_element_factory_make ("boxrecord", "second");
-  GstBus *bus = gst_bus_new ();
-
-  gst_element_set_bus (element, bus);
-  g_object_set (element, "location", location, "append", append, NULL);
-  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PLAYING),
-      GST_STATE_CHANGE_FAILURE);
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, text), 1);
-  gst_element_set_state (element, GST_STATE_NULL);
-  gst_element_set_bus (element, NULL);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
-  gst_object_unref (element);
-}
-
 /* A program that runs cannot be opened, and the end of a sealed file cannot be removed. */
 GST_START_TEST (a_file_that_cannot_be_appended_to_is_refused)
 {
   int fd = memfd_create ("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   gchar *sealed = g_strdup_printf ("/dev/fd/%d", fd);
 
-  must_refuse ("/proc/self/exe", TRUE, "Text file busy");
+  recorder_must_refuse ("/proc/self/exe", "append=true", "Text file busy");
   fail_unless (write (fd, "{\"times", 7) == 7);
   fail_unless (fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
-  must_refuse (sealed, TRUE, "Operation not permitted");
+  recorder_must_refuse (sealed, "append=true", "Operation not permitted");
   fail_unless (close (fd) == 0);
   g_free (sealed);
 }
@@ -224,7 +205,8 @@ GST_START_TEST (two_recorders_of_one_file_are_refused)
   recorder_push_range (h, 0, 2);
   fail_unless (link (path, same) == 0);
   for (i = 0; i < 4; i++)
-    must_refuse (locations[i / 2], i % 2, "first writes to this file, so second cannot");
+    recorder_must_refuse (locations[i / 2], i % 2 ? "name=second append=true" : "name=second",
+        "first writes to this file, so second cannot");
   recorder_push_range (h, 2, 3);
   fail_unless_equals_int (recorder_file_lines (path), 3);
   gst_harness_teardown (h);

@@ -139,19 +139,8 @@ static void
 must_not_start (const gchar *name, const gchar *what)
 {
   gchar *location = text_file_path (name);
-  GstElement *element = gst_element_factory_make ("boxrecord", NULL);
-  GstBus *bus = gst_bus_new ();
 
-  gst_element_set_bus (element, bus);
-  g_object_set (element, "location", location, "max-file-size", (guint64) 1000, NULL);
-  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PLAYING),
-      GST_STATE_CHANGE_FAILURE);
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, what), 1);
-  gst_element_set_state (element, GST_STATE_NULL);
-  gst_element_set_bus (element, NULL);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
-  gst_object_unref (element);
+  recorder_must_refuse (location, "max-file-size=1000", what);
   g_free (location);
 }
 
