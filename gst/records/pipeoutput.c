@@ -158,13 +158,25 @@ stop_waiting (PipeOutput *self)
 
 /* ------------------------------------------------------------------- writing */
 
+/* Like send (2), but a reader that left lines unread is EPIPE as in a pipe: the first call after
+ * that gives ECONNRESET. */
+static gssize
+send_part (int fd, const gchar *text, gsize length)
+{
+  gssize sent = send (fd, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+  if (sent < 0 && errno == ECONNRESET)
+    errno = EPIPE;
+  return sent;
+}
+
 static gssize
 write_part (PipeOutput *self, const gchar *text, gsize length)
 {
   struct pollfd writable = { .fd = self->fd, .events = POLLOUT };
 
   if (S_ISSOCK (self->mode))
-    return send (self->fd, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return send_part (self->fd, text, length);
   if (self->nonblocking)
     return quiet_write (self->fd, text, length);
   if (poll (&writable, 1, 0) == 0) {

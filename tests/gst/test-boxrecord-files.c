@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -247,12 +249,31 @@ child_environment (void)
   return environment;
 }
 
-/* Runs gst-launch-1.0 -q with this standard output, which this program reads at out[0] and
- * closes in mid-stream. The pipeline has no end, so the first lines must have been written while
- * it ran. */
+/* Sets both ends of a new TCP connection. */
 static void
-must_write_live (const int out[2])
+connect_tcp (int ends[2])
 {
+  struct sockaddr_in address = { .sin_family = AF_INET };
+  socklen_t length = sizeof address;
+  int listener = socket (AF_INET, SOCK_STREAM, 0);
+
+  address.sin_addr.s_addr = htonl (INADDR_LOOPBACK);
+  fail_unless (bind (listener, (struct sockaddr *) &address, length) == 0);
+  fail_unless (listen (listener, 1) == 0);
+  fail_unless (getsockname (listener, (struct sockaddr *) &address, &length) == 0);
+  ends[1] = socket (AF_INET, SOCK_STREAM, 0);
+  fail_unless (connect (ends[1], (struct sockaddr *) &address, length) == 0);
+  ends[0] = accept (listener, NULL, NULL);
+  close (listener);
+}
+
+/* Runs gst-launch-1.0 -q with this standard output, which this program reads at out[0] and
+ * closes in mid-stream, with a line in it that was not read if `unread`. The pipeline has no end,
+ * so the first lines must have been written while it ran. */
+static void
+must_write_live (const int out[2], gboolean unread)
+{
+  struct pollfd readable = { .fd = out[0], .events = POLLIN };
   const gchar *argv[] = { "gst-launch-1.0", "-q", "videotestsrc", "!",
     "video/x-raw,width=16,height=16,framerate=10/1", "!", "boxrecord", "location=-", "!",
     "fakesink", NULL };
@@ -276,6 +297,8 @@ must_write_live (const int out[2])
   must_read_line (out[0],
       "{\"timestamp\":100000000,\"resolution\":{\"width\":16,\"height\":16},"
       "\"objects\":[]}\n");
+  if (unread)
+    fail_unless (poll (&readable, 1, 20000) == 1);
   close (out[0]);
   /* the program reports an error and fails, and does not die of SIGPIPE */
   errors = g_malloc0 (65536);
@@ -304,9 +327,12 @@ GST_START_TEST (standard_output_is_live)
   }
   g_free (program);
   fail_unless (pipe (out) == 0);
-  must_write_live (out);
+  must_write_live (out, FALSE);
   fail_unless (socketpair (AF_UNIX, SOCK_STREAM, 0, out) == 0);
-  must_write_live (out);
+  must_write_live (out, FALSE);
+  /* here the system reports ECONNRESET in place of EPIPE */
+  connect_tcp (out);
+  must_write_live (out, TRUE);
 }
 
 GST_END_TEST;
