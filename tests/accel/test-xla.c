@@ -260,6 +260,30 @@ test_execute_fails (void)
   frame_check_closed ();
 }
 
+/* A device that returns positions outside of the frame in the middle of a stream: the native
+ * engines run the same frame. */
+static void
+test_out_of_range (void)
+{
+  for (int what = WRAPPED_SPOILS_1; what <= WRAPPED_SPOILS_3; what++) {
+    nms_context *ctx = nms_context_new ();
+    Frame f;
+
+    start (&f, 80, 1);
+    frame_check (&f, ctx);
+    check_in_use (ctx);
+    become (what);
+    f.options.xla_strict = 0;
+    frame_check (&f, ctx);
+    g_assert_cmpstr (nms_context_engine_refusal (ctx), ==, "the device gives impossible results");
+    g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
+    become (WRAPPED_AS_IT_IS);
+    nms_context_free (&ctx);
+    frame_clear (&f);
+    frame_check_closed ();
+  }
+}
+
 static int
 in_child (Frame *f, nms_context *ctx)
 {
@@ -313,6 +337,6 @@ static const TestCase cases[] = { { "/xla/sizes", test_sizes },
   { "/xla/shared", test_shared }, { "/xla/threads", test_threads },
   { "/xla/native-meanwhile", test_native_meanwhile }, { "/xla/contraction", test_contraction },
   { "/xla/compile-fails", test_compile_fails }, { "/xla/execute-fails", test_execute_fails },
-  { "/xla/fork", test_fork }, { NULL } };
+  { "/xla/out-of-range", test_out_of_range }, { "/xla/fork", test_fork }, { NULL } };
 
 TEST_PROGRAM (cases, find_functions);

@@ -19,6 +19,7 @@
 static const pjrt_api *real;
 static atomic_int as;
 static atomic_long compiled, executed, sent, received;
+static atomic_long since; /* arrays received since wrappedpjrt_become () */
 
 /* The most values of a text. Their names are %v7 or %g7; each has a number here. */
 enum { NAMES = 1 << 14 };
@@ -174,13 +175,24 @@ from_host (pjrt_from_host_args *a)
 static pjrt_error *
 to_host (pjrt_to_host_args *a)
 {
-  received += a->data != NULL;
-  return real->to_host (a);
+  static const int32_t wrong = 1 << 30;
+  pjrt_error *error = real->to_host (a);
+
+  if (!a->data)
+    return error;
+  received++;
+  if (!error && as == WRAPPED_SPOILS_1 + since++ % 3) {
+    pjrt_event_args copied = { .head.size = sizeof copied, .event = a->event };
+    error = real->event_await (&copied);
+    memcpy (a->data, &wrong, sizeof wrong);
+  }
+  return error;
 }
 
 VISIBLE void
 wrappedpjrt_become (int what)
 {
+  since = 0;
   as = what;
 }
 

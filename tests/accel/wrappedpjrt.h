@@ -6,7 +6,10 @@ enum {
   WRAPPED_AS_IT_IS,
   WRAPPED_CONTRACTS, /* programs contract products and sums */
   WRAPPED_COMPILE_FAILS,
-  WRAPPED_EXECUTE_FAILS
+  WRAPPED_EXECUTE_FAILS,
+  WRAPPED_SPOILS_1, /* of three arrays copied from the device, the first begins with 2^30 */
+  WRAPPED_SPOILS_2, /* the second */
+  WRAPPED_SPOILS_3  /* the third */
 };
 
 void wrappedpjrt_become (int what);
