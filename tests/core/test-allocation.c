@@ -491,6 +491,64 @@ test_failures (void)
   g_assert_cmpint (failures, >=, 3); /* the context, and both frames */
 }
 
+/* Checks a call that lacked memory: it says so. */
+static int
+is_refused (const nms_context *context, int error)
+{
+  if (error) {
+    g_assert_cmpint (error, ==, NMS_ERROR_MEMORY);
+    g_assert_cmpstr (nms_context_error (context), !=, "");
+  }
+  return error != NMS_OK;
+}
+
+/* The same for a context of three threads, which have scratch of their own, and a batch. */
+static void
+test_batch_failures (void)
+{
+  enum { BOXES = 300 };
+  const size_t offsets[] = { 0, 100, 100, BOXES };
+  int32_t kept[BOXES], expected[BOXES];
+  size_t kept_offsets[G_N_ELEMENTS (offsets)];
+  nms_batch_arrays arrays = { .size = sizeof arrays,
+    .kept_offsets = kept_offsets,
+    .kept = expected,
+    .kept_capacity = BOXES };
+  nms_result result = { .size = sizeof result };
+  BoxRandom random = { 12 };
+  nms_context *context = nms_context_new ();
+  int fail_at = 0, failures, error;
+  BoxCall call;
+
+  boxcall_random (&call, &random, BOXGEN_CROWD, BOXES);
+  call.boxes.parent.data = NULL;
+  error = nms_run_batch (context, &call.boxes, offsets, 3, &call.options, &arrays, &result);
+  g_assert_cmpint (error, ==, NMS_OK);
+  const size_t count = result.kept_count;
+  nms_context_free (&context);
+
+  arrays.kept = kept;
+  do {
+    failures = 0;
+    context = new_context ();
+    heap.fail_at = heap.calls + fail_at++;
+    do
+      COUNTED (error = nms_context_set_threads (context, 3));
+    while (is_refused (context, error) && ++failures < 2);
+    do
+      COUNTED (error = nms_run_batch (context, &call.boxes, offsets, 3, &call.options, &arrays,
+                   &result));
+    while (is_refused (context, error) && ++failures < 2);
+    heap.fail_at = -1;
+    g_assert_cmpint (failures, <, 2); /* each call succeeds at the second try */
+    g_assert_cmpmem (kept, result.kept_count * sizeof *kept, expected, count * sizeof *expected);
+    free_context (&context);
+  } while (failures);
+  /* the array of threads, two contexts, three blocks of scratch */
+  g_assert_cmpint (fail_at, >, 6);
+  boxcall_clear (&call);
+}
+
 /* A reserve that fails keeps the scratch memory, and the last result in it. */
 static void
 test_failed_reserve (void)
@@ -532,6 +590,7 @@ static const TestCase cases[] = { { "/allocation/watch", test_watch },
   { "/allocation/methods", test_methods }, { "/allocation/method-fails", test_method_fails },
   { "/allocation/bad-calls", test_bad_calls }, { "/allocation/formula", test_formula },
   { "/allocation/growth", test_growth }, { "/allocation/failures", test_failures },
+  { "/allocation/batch-failures", test_batch_failures },
   { "/allocation/failed-reserve", test_failed_reserve }, { NULL } };
 
 TEST_PROGRAM (cases);
