@@ -8,7 +8,7 @@
  *   FAKE_SMALL   a table that ends before the last function that the library uses
  *   FAKE_MAJOR   another major version of the interface
  *   FAKE_HOLE    a slot without a function
- *   FAKE_START   initialize fails
+ *   FAKE_START   initialize fails, with a message of one line that no zero byte ends
  *   FAKE_EMPTY   a client without devices
  *   FAKE_ABORT   aborts the process when loaded
  *   FAKE_CRASH   initialize reads through a null pointer
@@ -150,14 +150,14 @@ static void
 error_message (pjrt_error_message_args *a)
 {
   a->message = a->error->text;
-  a->message_size = strlen (a->error->text);
+  a->message_size = strcspn (a->error->text, "@");
 }
 
 static pjrt_error *
 initialize (pjrt_initialize_args *a)
 {
 #if defined FAKE_START
-  return fail ("initialize", "always fails");
+  return fail ("initialize", "always fails@not a part of the message");
 #elif defined FAKE_CRASH
   a = *(pjrt_initialize_args *volatile *) NULL;
 #endif
