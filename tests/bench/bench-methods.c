@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-methods: times each method on detector-like boxes, with scores, corners and suppressors as
- * outputs, on each instruction set. Prints medians of processor time in milliseconds.
+ * bench-methods: times each method with scores, corners and suppressors as outputs, on each
+ * instruction set. Prints medians of processor time in milliseconds.
  *
  *     bench-methods [BOXES ...]        default: 1000 10000
+ *
+ * BOXES is a number of detector-like boxes, or random:N for N large boxes at random places.
  */
 #include "points.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define MOST_CALLS 51
@@ -57,11 +60,11 @@ time_call (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
 }
 
 static void
-print_method (nms_context *ctx, const nms_boxes *boxes, nms_options *options)
+print_method (nms_context *ctx, const char *name, const nms_boxes *boxes, nms_options *options)
 {
   size_t kept = 0;
 
-  printf ("%6zu %-16s %-4s", boxes->count, nms_method_name ((int) options->method),
+  printf ("%12s %-16s %-4s", name, nms_method_name ((int) options->method),
       nms_metric_name ((int) options->metric));
   for (size_t s = 0; s < SETS; s++) {
     if (nms_context_set_isa (ctx, sets[s]) == NMS_OK)
@@ -75,9 +78,14 @@ print_method (nms_context *ctx, const nms_boxes *boxes, nms_options *options)
 
 /* Times every pair of method and metric that the library takes. */
 static void
-time_methods (size_t count)
+time_methods (const char *argument)
 {
-  const Point point = { .layout = DETECTOR, .count = count, .density = 8, .iou = 0.5f };
+  const int random = !strncmp (argument, "random:", 7);
+  const size_t count = strtoull (argument + (random ? 7 : 0), NULL, 10);
+  const Point point = { .layout = random ? RANDOM : DETECTOR,
+    .count = count,
+    .density = 8,
+    .iou = 0.5f };
   Boxes arrays = { malloc (count * 16), malloc (count * 4), malloc (count * 4) };
   nms_context *ctx = nms_context_new ();
   nms_options options;
@@ -94,7 +102,7 @@ time_methods (size_t count)
       if (!nms_method_refusal (method, metric)) {
         options.method = (uint32_t) method;
         options.metric = (uint32_t) metric;
-        print_method (ctx, &boxes, &options);
+        print_method (ctx, argument, &boxes, &options);
       }
   nms_context_free (&ctx);
   free (arrays.rows);
@@ -105,15 +113,15 @@ time_methods (size_t count)
 int
 main (int argc, char **argv)
 {
-  printf ("%6s %-16s %-4s", "boxes", "method", "");
+  printf ("%12s %-16s %-4s", "boxes", "method", "");
   for (size_t s = 0; s < SETS; s++)
     printf (" %9s", sets[s]);
   printf (" %7s\n", "kept");
   for (int i = 1; i < argc; i++)
-    time_methods (strtoull (argv[i], NULL, 10));
+    time_methods (argv[i]);
   if (argc == 1) {
-    time_methods (1000);
-    time_methods (10000);
+    time_methods ("1000");
+    time_methods ("10000");
   }
   return 0;
 }

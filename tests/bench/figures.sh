@@ -20,7 +20,7 @@ FIGURES='rivals README.md docs/speed.md
 exactness docs/speed.md
 methods docs/speed.md
 versions docs/speed.md
-calls docs/methods.md
+calls docs/methods.md docs/speed.md
 precision docs/methods.md
 seeds docs/frameworks.md docs/seeds.md
 cycles docs/frameworks.md docs/seeds.md
@@ -59,7 +59,7 @@ exactness ()
 
 methods () { "$bench/methods.sh"; }
 versions () { "$bench/versions.sh" --quick --rounds 15; }
-calls () { "$build/tests/bench/bench-methods" 100 1000 10000; }
+calls () { "$build/tests/bench/bench-methods" 100 1000 10000 random:10000; }
 
 precision () { "$environment/bin/python" "$bench/coco_ap.py" "$build/gst/command/nms-filter"; }
 seeds () { "$environment/bin/python" "$bench/jaxseeds.py"; }
