@@ -146,6 +146,35 @@ test_images (void)
   }
 }
 
+/* A class with an IoU threshold of its own has a program of its own. */
+static void
+test_class_thresholds (void)
+{
+  nms_class_options of_class = { .size = sizeof of_class,
+    .class_id = 1,
+    .set = NMS_CLASS_SCORE_THRESHOLD };
+  nms_options o = defaults ();
+
+  o.class_options = &of_class;
+  o.class_option_count = 1;
+  for (int platform = NMS_PROGRAM_CPU; platform <= NMS_PROGRAM_TPU; platform++) {
+    const nms_program_spec spec = { .size = sizeof spec,
+      .platform = platform,
+      .boxes = 200,
+      .classes = 1 };
+    nms_program without = { .size = sizeof without }, with = without;
+    char why[200] = "";
+    of_class.set = NMS_CLASS_SCORE_THRESHOLD;
+    of_class.iou_threshold = 0.3f;
+    g_assert_cmpint (nms_program_make (&spec, &o, &without, why, sizeof why), ==, 0);
+    of_class.set |= NMS_CLASS_IOU_THRESHOLD;
+    g_assert_cmpint (nms_program_make (&spec, &o, &with, why, sizeof why), ==, 0);
+    g_assert_true (strcmp (with.text, without.text) != 0); /* no message of two whole programs */
+    nms_program_clear (&without);
+    nms_program_clear (&with);
+  }
+}
+
 static void
 refused (nms_program_spec spec, const nms_options *o, int code, const char *must)
 {
@@ -249,6 +278,7 @@ static const TestCase cases[] = {
   { "/program/images", test_images },
   { "/program/refusals", test_refusals },
   { "/program/class-options", test_class_options },
+  { "/program/class-thresholds", test_class_thresholds },
   { "/program/sizes", test_sizes },
   { NULL },
 };
