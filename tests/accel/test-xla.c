@@ -235,53 +235,42 @@ test_compile_fails (void)
   check_refused (WRAPPED_COMPILE_FAILS, "cannot compile: ");
 }
 
+/* Lets the device fail in the middle of a stream: the native engines run the same frame. */
 static void
-test_execute_fails (void)
+check_broken (int what, const char *reason)
 {
   nms_context *ctx = nms_context_new ();
   Frame f;
 
-  check_refused (WRAPPED_EXECUTE_FAILS, "the device failed: ");
-
-  /* in the middle of a stream: the native engines run the same frame */
   start (&f, 80, 1);
   frame_check (&f, ctx);
   check_in_use (ctx);
-  become (WRAPPED_EXECUTE_FAILS);
+  become (what);
   f.options.xla_strict = 0;
   frame_check (&f, ctx);
-  g_assert_true (g_str_has_prefix (nms_context_engine_refusal (ctx), "the device failed: "));
+  g_assert_true (g_str_has_prefix (nms_context_engine_refusal (ctx), reason));
   g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
   f.options.xla_strict = 1;
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "the device failed: ");
+  frame_fails (&f, ctx, NMS_ERROR_DEVICE, reason);
   become (WRAPPED_AS_IT_IS);
   nms_context_free (&ctx);
   frame_clear (&f);
   frame_check_closed ();
 }
 
-/* A device that returns positions outside of the frame in the middle of a stream: the native
- * engines run the same frame. */
+static void
+test_execute_fails (void)
+{
+  check_refused (WRAPPED_EXECUTE_FAILS, "the device failed: ");
+  check_broken (WRAPPED_EXECUTE_FAILS, "the device failed: ");
+}
+
+/* Positions outside of the frame */
 static void
 test_out_of_range (void)
 {
-  for (int what = WRAPPED_SPOILS_1; what <= WRAPPED_SPOILS_3; what++) {
-    nms_context *ctx = nms_context_new ();
-    Frame f;
-
-    start (&f, 80, 1);
-    frame_check (&f, ctx);
-    check_in_use (ctx);
-    become (what);
-    f.options.xla_strict = 0;
-    frame_check (&f, ctx);
-    g_assert_cmpstr (nms_context_engine_refusal (ctx), ==, "the device gives impossible results");
-    g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
-    become (WRAPPED_AS_IT_IS);
-    nms_context_free (&ctx);
-    frame_clear (&f);
-    frame_check_closed ();
-  }
+  for (int what = WRAPPED_SPOILS_1; what <= WRAPPED_SPOILS_3; what++)
+    check_broken (what, "the device gives impossible results");
 }
 
 static int
