@@ -158,8 +158,8 @@ stop_waiting (PipeOutput *self)
 
 /* ------------------------------------------------------------------- writing */
 
-/* Like send (2), but a reader that left lines unread is EPIPE as in a pipe: the first call after
- * that gives ECONNRESET. */
+/* Sends without waiting. After a reader closed the socket with lines unread, the first call fails
+ * with ECONNRESET, which becomes EPIPE, as from a pipe. */
 static gssize
 send_part (int fd, const gchar *text, gsize length)
 {

@@ -265,7 +265,7 @@ test_execute_fails (void)
   check_broken (WRAPPED_EXECUTE_FAILS, "the device failed: ");
 }
 
-/* Positions outside of the frame */
+/* A device that returns a position, a count or a state that the frame cannot have. */
 static void
 test_out_of_range (void)
 {

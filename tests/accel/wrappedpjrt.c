@@ -19,7 +19,7 @@
 static const pjrt_api *real;
 static atomic_int as;
 static atomic_long compiled, executed, sent, received;
-static atomic_long since; /* arrays received since wrappedpjrt_become () */
+static atomic_long since; /* arrays received since wrappedpjrt_become (), three in a run */
 
 /* The most values of a text. Their names are %v7 or %g7; each has a number here. */
 enum { NAMES = 1 << 14 };

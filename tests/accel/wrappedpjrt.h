@@ -7,9 +7,9 @@ enum {
   WRAPPED_CONTRACTS, /* programs contract products and sums */
   WRAPPED_COMPILE_FAILS,
   WRAPPED_EXECUTE_FAILS,
-  WRAPPED_SPOILS_1, /* of three arrays copied from the device, the first begins with 2^30 */
-  WRAPPED_SPOILS_2, /* the second */
-  WRAPPED_SPOILS_3  /* the third */
+  WRAPPED_SPOILS_1, /* a run's first array, copied from the device, begins with 2^30 */
+  WRAPPED_SPOILS_2, /* its second array does */
+  WRAPPED_SPOILS_3  /* its third array does */
 };
 
 void wrappedpjrt_become (int what);

@@ -428,6 +428,17 @@ test_growth (void)
   free_context (&context);
 }
 
+/* Returns whether the call lacked memory. Fails at any other error, and at one without a text. */
+static int
+lacked_memory (const nms_context *context, int error)
+{
+  if (error) {
+    g_assert_cmpint (error, ==, NMS_ERROR_MEMORY);
+    g_assert_cmpstr (nms_context_error (context), !=, "");
+  }
+  return error != NMS_OK;
+}
+
 /* Lets the first allocation fail, then the second, and so on until all succeed: for a
  * small frame, then for a larger one with class options, which needs new scratch memory. */
 static void
@@ -460,9 +471,7 @@ test_failures (void)
       int error;
 
       COUNTED (error = nms_run (context, &calls[i]->boxes, &calls[i]->options, &result));
-      if (error) {
-        g_assert_cmpint (error, ==, NMS_ERROR_MEMORY);
-        g_assert_cmpstr (nms_context_error (context), !=, "");
+      if (lacked_memory (context, error)) {
         g_assert_cmpmem (&result, sizeof result, &before, sizeof before);
         g_assert_cmpuint (nms_context_scratch (context), ==, scratch);
         refused++;
@@ -491,18 +500,8 @@ test_failures (void)
   g_assert_cmpint (failures, >=, 3); /* the context, and both frames */
 }
 
-/* Checks a call that lacked memory: it says so. */
-static int
-is_refused (const nms_context *context, int error)
-{
-  if (error) {
-    g_assert_cmpint (error, ==, NMS_ERROR_MEMORY);
-    g_assert_cmpstr (nms_context_error (context), !=, "");
-  }
-  return error != NMS_OK;
-}
-
-/* The same for a context of three threads, which have scratch of their own, and a batch. */
+/* Lets each allocation of a context with three threads and of its batch fail in turn. Each thread
+ * has scratch of its own. */
 static void
 test_batch_failures (void)
 {
@@ -534,13 +533,13 @@ test_batch_failures (void)
     heap.fail_at = heap.calls + fail_at++;
     do
       COUNTED (error = nms_context_set_threads (context, 3));
-    while (is_refused (context, error) && ++failures < 2);
+    while (lacked_memory (context, error) && ++failures < 2);
     do
       COUNTED (error = nms_run_batch (context, &call.boxes, offsets, 3, &call.options, &arrays,
                    &result));
-    while (is_refused (context, error) && ++failures < 2);
+    while (lacked_memory (context, error) && ++failures < 2);
     heap.fail_at = -1;
-    g_assert_cmpint (failures, <, 2); /* each call succeeds at the second try */
+    g_assert_cmpint (failures, <, 2); /* a call succeeds when it is repeated */
     g_assert_cmpmem (kept, result.kept_count * sizeof *kept, expected, count * sizeof *expected);
     free_context (&context);
   } while (failures);
