@@ -6,10 +6,13 @@
  */
 #include "frames.h"
 #include "nmsxla.h"
+#include "sanitized.h"
 #include "testrunner.h"
 
 #include <glib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const struct {
   const char *kind, *reason;
@@ -102,6 +105,56 @@ test_strict_fails (void)
   }
 }
 
+/* Runs a frame in a new context. Returns whether engine xla is refused at once, because this
+ * process was forked. */
+static int
+is_refused_at_once (Frame *f)
+{
+  nms_context *ctx = nms_context_new ();
+  int refused;
+
+  frame_check (f, ctx);
+  nms_context_interrupt (ctx);
+  refused = nms_context_engine_refusal (ctx) && strstr (nms_context_engine_refusal (ctx), "forked");
+  nms_context_free (&ctx);
+  return refused;
+}
+
+/* A process that is forked right after the first frame, when no thread may have reached the plugin
+ * yet, starts no thread for a plugin and waits for no lock of the parent. It has to be the first
+ * test, because it needs the first frame of the process. */
+static void
+test_fork_after_first_frame (void)
+{
+  nms_context *ctx;
+  char *path;
+  int status;
+  pid_t child;
+  Frame f;
+
+  if (SANITIZED) {
+    g_test_skip ("a thread may allocate during the fork: see sanitized.h");
+    return;
+  }
+  ctx = nms_context_new ();
+  path = plugin ("works");
+  frame_init (&f, 70, 1);
+  f.options.engine = NMS_ENGINE_XLA;
+  f.options.xla_plugin = path;
+  frame_check (&f, ctx);
+  child = fork ();
+  if (child == 0) {
+    alarm (60);
+    _exit (!is_refused_at_once (&f));
+  }
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_true (WIFEXITED (status) && WEXITSTATUS (status) == 0);
+  nms_context_free (&ctx);
+  frame_check_closed ();
+  frame_clear (&f);
+  g_free (path);
+}
+
 static void
 test_no_plugin_named (void)
 {
@@ -170,7 +223,9 @@ test_too_many_boxes (void)
   frame_clear (&f);
 }
 
-static const TestCase cases[] = { { "/xla-refusal/native-takes-over", test_native_takes_over },
+static const TestCase cases[] = { { "/xla-refusal/fork-after-first-frame",
+                                      test_fork_after_first_frame },
+  { "/xla-refusal/native-takes-over", test_native_takes_over },
   { "/xla-refusal/strict-fails", test_strict_fails },
   { "/xla-refusal/no-plugin-named", test_no_plugin_named }, { "/xla-refusal/names", test_names },
   { "/xla-refusal/too-many-boxes", test_too_many_boxes }, { NULL } };

@@ -9,16 +9,15 @@
 #include "engines/engine.h"
 #include "xlaframe.h"
 #include "xlajob.h"
+#include "xlaowner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TEXT 256
 
 struct nms__xla {
-  pid_t pid;
   char *asked; /* option xla_plugin; NULL: it is not set */
   char *plugin;
   nms__xla_store *store; /* NULL: not open, or in use by the job */
@@ -59,7 +58,7 @@ nms__xla_free (struct nms__xla **xla)
   *xla = NULL;
   if (!x)
     return;
-  if (x->pid == getpid ()) {
+  if (nms__xla_owner_is_self ()) {
     nms_lazy_free (&x->lz);
     nms__xla_job_abandon (&x->job);
     nms__xla_job_close (&x->store);
@@ -72,7 +71,10 @@ nms__xla_free (struct nms__xla **xla)
 void
 nms__xla_wake (void)
 {
-  nms__xla_job_wake ();
+  /* without the claim this process has no jobs, and if it was forked, the lock of the jobs may stay
+   * locked for ever */
+  if (nms__xla_owner_is_self ())
+    nms__xla_job_wake ();
 }
 
 /* Copies a string or NULL. Returns 0 when out of memory. */
@@ -94,7 +96,6 @@ new_xla (const char *plugin)
 
   if (!x)
     return NULL;
-  x->pid = getpid ();
   if (!copy (&x->asked, plugin)
       || !copy (&x->plugin, plugin ? plugin : getenv ("NMS_XLA_PLUGIN"))) {
     nms__xla_free (&x);
@@ -112,16 +113,16 @@ current (nms_context *ctx)
 {
   const char *plugin = ctx->settings.options.xla_plugin;
   struct nms__xla *x = ctx->xla;
+  char error[TEXT];
 
   if (x && ((plugin && x->asked) ? strcmp (plugin, x->asked) != 0 : plugin != x->asked))
     nms__xla_free (&ctx->xla);
   if (!ctx->xla)
     ctx->xla = new_xla (plugin);
   x = ctx->xla;
-  if (x && !x->code && x->pid != getpid ())
-    refuse (x, NMS_ERROR_DEVICE,
-        "this process was forked from one that had opened an XLA plugin, whose threads do not "
-        "exist here");
+  /* before a thread is started, because a forked process must not wait for the parent's locks */
+  if (x && !x->code && nms__xla_owner_claim (error, sizeof error))
+    refuse (x, NMS_ERROR_DEVICE, error);
   return x;
 }
 

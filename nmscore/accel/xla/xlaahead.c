@@ -4,6 +4,7 @@
 
 #include "xladevice.h"
 #include "xlaerror.h"
+#include "xlaowner.h"
 #include "xlaprogram.h"
 
 #include <stdlib.h>
@@ -92,7 +93,9 @@ ahead (const char *plugin, const char *topology, const char *target, const char 
   if (!plugin || !*plugin || !topology || !text)
     return nms__xla_error_set (NMS_ERROR_ARGUMENT, error, error_size,
         "a required argument is NULL");
-  code = nms__xla_device_load (plugin, &api, error, error_size);
+  code = nms__xla_owner_claim (error, error_size);
+  if (!code)
+    code = nms__xla_device_load (plugin, &api, error, error_size);
   if (code)
     return code;
   if (api->head.size < sizeof *api || !api->topology_create || !api->topology_destroy

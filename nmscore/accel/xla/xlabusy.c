@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* xlabusy: a counter under a lock, and a condition variable that signals its return to 0. */
 #include "xlabusy.h"
+#include "xlaowner.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static size_t busy; /* under the lock */
-/* Id of the process whose threads are counted; 0: none yet. Atomic and not under the lock, because
- * in a forked process the lock may stay locked for ever. */
-static atomic_long counting;
 
 void
 nms__xla_busy_begin (void)
 {
   pthread_mutex_lock (&lock);
-  atomic_store (&counting, (long) getpid ());
   busy++;
   pthread_mutex_unlock (&lock);
 }
@@ -39,8 +34,8 @@ nms__xla_busy_wait (unsigned milliseconds)
   struct timespec end;
   int late = 0;
 
-  if (atomic_load (&counting) != (long) getpid ())
-    return 1;
+  if (!nms__xla_owner_is_self ())
+    return 1; /* in a forked process the lock may stay locked for ever */
   clock_gettime (CLOCK_REALTIME, &end);
   end.tv_sec += milliseconds / 1000;
   end.tv_nsec += milliseconds % 1000 * 1000000L;

@@ -1,48 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * xladevice: opens and closes the clients of plugins. The threads of a plugin do not
- * exist in a forked child, where a transfer would wait for them forever. So `owner`
- * is the process that first used a plugin, and in any other process every function
- * returns an error before it locks anything.
- */
+/* xladevice: opens and closes the clients of plugins. */
 #include "xladevice.h"
 #include "xlaerror.h"
 #include "xlalibrary.h"
+#include "xlaowner.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static nms__xla_device *devices; /* under the lock */
-static atomic_long owner;        /* the process that may use plugins; 0: any */
-
-static int
-refuse_fork (char *error, size_t error_size)
-{
-  return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
-      "this process was forked from one that had opened an XLA plugin, whose threads do not "
-      "exist here");
-}
-
-int
-nms__xla_device_claim (char *error, size_t error_size)
-{
-  long claimed_by = 0, self = (long) getpid ();
-
-  if (atomic_compare_exchange_strong (&owner, &claimed_by, self) || claimed_by == self)
-    return NMS_OK;
-  return refuse_fork (error, error_size);
-}
-
-int
-nms__xla_device_check (const nms__xla_device *device, char *error, size_t error_size)
-{
-  return device->pid == getpid () ? NMS_OK : refuse_fork (error, error_size);
-}
 
 static void
 destroy_client (nms__xla_device *device)
@@ -113,7 +82,6 @@ open_locked (const char *path, const nms_lazy_backend *functions, nms__xla_devic
   device->backend.size = sizeof device->backend;
   device->backend.name = device->name;
   device->users = 1;
-  device->pid = getpid ();
   device->next = devices;
   devices = device;
   *opened = device;
@@ -124,10 +92,8 @@ int
 nms__xla_device_open (const char *path, const nms_lazy_backend *functions, nms__xla_device **device,
     char *error, size_t error_size)
 {
-  int code = nms__xla_device_claim (error, error_size);
+  int code;
 
-  if (code)
-    return code;
   pthread_mutex_lock (&lock);
   code = open_locked (path, functions, device, error, error_size);
   pthread_mutex_unlock (&lock);
@@ -137,10 +103,8 @@ nms__xla_device_open (const char *path, const nms_lazy_backend *functions, nms__
 int
 nms__xla_device_load (const char *path, const pjrt_api **api, char *error, size_t error_size)
 {
-  int code = nms__xla_device_claim (error, error_size);
+  int code;
 
-  if (code)
-    return code;
   pthread_mutex_lock (&lock);
   code = nms__xla_library_load (path, api, error, error_size);
   pthread_mutex_unlock (&lock);
@@ -150,7 +114,7 @@ nms__xla_device_load (const char *path, const pjrt_api **api, char *error, size_
 void
 nms__xla_device_close (nms__xla_device *device)
 {
-  if (nms__xla_device_check (device, NULL, 0))
+  if (!nms__xla_owner_is_self ())
     return; /* it belongs to the parent process, which closes it */
   pthread_mutex_lock (&lock);
   if (--device->users == 0) {
@@ -170,7 +134,7 @@ nms__xla_device_count (void)
 {
   size_t count = 0;
 
-  if (nms__xla_device_claim (NULL, 0))
+  if (!nms__xla_owner_is_self ())
     return 0;
   pthread_mutex_lock (&lock);
   for (const nms__xla_device *device = devices; device; device = device->next)

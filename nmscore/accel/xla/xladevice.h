@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * xladevice: open devices of plugins, one for each plugin in a process, counted and
- * shared.
+ * shared. Call nms__xla_owner_claim () before a plugin is opened or loaded.
  */
 #ifndef NMS_XLADEVICE_H
 #define NMS_XLADEVICE_H
 
 #include "nmslazy.h"
 #include "pjrt.h"
-
-#include <sys/types.h>
 
 typedef struct nms__xla_device {
   nms_lazy_backend backend; /* first, because callers hold a pointer to it */
@@ -18,7 +16,6 @@ typedef struct nms__xla_device {
   const pjrt_api *api;
   pjrt_client *client;
   pjrt_device *device;
-  pid_t pid; /* of the process that opened it */
   char name[64];
   char path[];
 } nms__xla_device;
@@ -30,21 +27,13 @@ int nms__xla_device_open (const char *path, const nms_lazy_backend *functions,
     nms__xla_device **device, char *error, size_t error_size);
 
 /* Counts one user less; after the last one it destroys the plugin's client and frees the
- * device. Does nothing in a process forked from the one that opened the device. */
+ * device. Does nothing in a forked process. */
 void nms__xla_device_close (nms__xla_device *device);
 
 /* Loads a plugin's library and returns its functions in *api; opens no device. */
 int nms__xla_device_load (const char *path, const pjrt_api **api, char *error, size_t error_size);
 
-/* Returns 0, or an error in a process forked from the one that first used a
- * plugin. */
-int nms__xla_device_claim (char *error, size_t error_size);
-
-/* Returns 0, or an error in a process forked from the one that opened the device. */
-int nms__xla_device_check (const nms__xla_device *device, char *error, size_t error_size);
-
-/* For tests: the number of devices that this process has open, 0 in a process that
- * nms__xla_device_claim refuses. */
+/* For tests: the number of devices that this process has open, 0 in a forked process. */
 size_t nms__xla_device_count (void);
 
 #endif

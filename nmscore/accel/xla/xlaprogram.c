@@ -9,6 +9,7 @@
 #include "xlaprogram.h"
 #include "xladevice.h"
 #include "xlaerror.h"
+#include "xlaowner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +100,7 @@ compile (nms_lazy_backend *backend, const char *text, size_t length, size_t outp
   PJRT_ARGS (pjrt_program, module);
   PJRT_ARGS (pjrt_client_compile_args, args);
   program *p;
-  int code = nms__xla_device_check (d, error, error_size);
+  int code = nms__xla_owner_claim (error, error_size);
 
   if (code)
     return code;
@@ -135,7 +136,7 @@ free_program (nms_lazy_backend *backend, void *compiled)
   const nms__xla_device *d = (const nms__xla_device *) backend;
   program *p = compiled;
 
-  if (nms__xla_device_check (d, NULL, 0))
+  if (!nms__xla_owner_is_self ())
     return; /* it belongs to the parent process */
   destroy_executable (d, p->executable);
   free (p);
@@ -242,7 +243,7 @@ fetch (nms_lazy_backend *backend, void *resident, const nms_lazy_buffer *output,
     size_t error_size)
 {
   const nms__xla_device *d = (const nms__xla_device *) backend;
-  int code = nms__xla_device_check (d, error, error_size);
+  int code = nms__xla_owner_claim (error, error_size);
 
   if (!code)
     receive (d, resident, output, &code, error, error_size);
@@ -255,7 +256,7 @@ free_resident (nms_lazy_backend *backend, void *resident)
   const nms__xla_device *d = (const nms__xla_device *) backend;
   pjrt_buffer *buffer = resident;
 
-  if (!nms__xla_device_check (d, NULL, 0)) /* else it belongs to the parent process */
+  if (nms__xla_owner_is_self ()) /* else it belongs to the parent process */
     destroy_buffers (d, &buffer, 1);
 }
 
@@ -269,7 +270,7 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
   PJRT_ARGS (pjrt_execute_args, execute);
   pjrt_buffer **in, **out;
   pjrt_event *done = NULL;
-  int code = nms__xla_device_check (d, error, error_size);
+  int code = nms__xla_owner_claim (error, error_size);
 
   if (code)
     return code;
