@@ -15,7 +15,8 @@ usage: tests/run.sh [--all] [STAGE...]
 
 Without a STAGE: the stages of the first list, which take about half an hour
 on two cores, download 500 MB more than quickstart.sh and need 5 GB of disk; with
---all: those of both lists. At the end a table has the duration of each stage.
+--all: those of both lists, which need 18 GB. At the end a table has the duration of
+each stage.
 
   release   every suite but tpu, optimised build; the documentation site
   locale    every suite but the pipelines, with a decimal comma
@@ -99,13 +100,14 @@ result ()
 }
 
 # check NAME COMMAND...: runs one test and prints its output if it fails. Status 77 means that
-# it cannot run here.
+# it cannot run here, unless the disk was full.
 check ()
 {
   local name="$stage: $1" log rc=0
   shift
   log="$NMS_BUILD_DIR/check.log"
   ("$@") >"$log" 2>&1 </dev/null || rc=$?
+  [ "$rc" != 77 ] || ! grep -q "No space left on device" "$log" || rc=1
   case $rc in
     0) result pass "$name" ;;
     77) result skip "$name: $(tail -n 1 "$log")" ;;
@@ -621,6 +623,14 @@ stage_sid () { newer_debian sid; }
 
 # --------------------------------------------------------------------------
 
+# check_disk GB: sets `disk` to a warning if less is free where the build folder is.
+check_disk ()
+{
+  local free
+  free=$(df -Pk "$NMS_BUILD_DIR" | awk 'NR == 2 { print int ($4 * 1024 / 1e9) }')
+  [ "$free" -ge "$1" ] || disk="only $free GB of disk are free, and a first run needs $1 GB"
+}
+
 # Prints the commit that is checked out; nothing if a file differs from it.
 clean_commit ()
 {
@@ -629,12 +639,12 @@ clean_commit ()
 
 main ()
 {
-  local argument name line commit=
+  local argument name line commit= disk= gigabytes=0
   wanted=()
   for argument; do
     case $argument in
       -h | --help) usage; exit 0 ;;
-      --all) wanted+=($STAGES $SLOW_STAGES); commit=$(clean_commit) ;;
+      --all) wanted+=($STAGES $SLOW_STAGES) gigabytes=18; commit=$(clean_commit) ;;
       -*) die "unknown option '$argument' (--help lists them)" ;;
       *)
         declare -F "stage_$argument" >/dev/null ||
@@ -643,9 +653,11 @@ main ()
         ;;
     esac
   done
-  [ ${#wanted[@]} -gt 0 ] || wanted=($STAGES)
+  [ ${#wanted[@]} -gt 0 ] || wanted=($STAGES) gigabytes=5
 
   nms_build_dir
+  check_disk "$gigabytes"
+  [ -z "$disk" ] || say "run: $disk"
   unset NMS_PLUGIN_DIR NMS_INSTALL DISPLAY WAYLAND_DISPLAY
   export LC_ALL=C.UTF-8
   export MESON_TESTTHREADS=$(($(nproc) + 1)) # live tests mostly wait
@@ -679,6 +691,7 @@ main ()
   for name in ${failures[@]+"${failures[@]}"}; do
     say "FAILED  $name"
   done
+  [ "$failed" = 0 ] || [ -z "$disk" ] || say "At the start $disk."
   line="$passed passed, $failed failed"
   [ "$skipped" = 0 ] || line="$line, $skipped skipped"
   [ "$failed" != 0 ] || [ -z "$commit" ] || [ "$commit" != "$(clean_commit)" ] ||
