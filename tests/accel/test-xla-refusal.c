@@ -145,7 +145,10 @@ test_fork_after_first_frame (void)
   child = fork ();
   if (child == 0) {
     alarm (60);
-    _exit (!is_refused_at_once (&f));
+    /* another program, because valgrind would report what the parent's threads have allocated */
+    if (is_refused_at_once (&f))
+      execl ("/bin/true", "true", NULL);
+    _exit (1);
   }
   g_assert_cmpint (waitpid (child, &status, 0), ==, child);
   g_assert_true (WIFEXITED (status) && WEXITSTATUS (status) == 0);
