@@ -156,10 +156,79 @@ test_replayed_parents (void)
   g_free (path);
 }
 
+/* existing=replace removes all detections, and what is related only to them. */
+static void
+test_replayed_instead (void)
+{
+  GstElementFactory *factory = gst_element_factory_find ("boxreplay");
+  GstBuffer *buffer = frame_new (0), *out;
+  gchar *path, *launch;
+
+  if (factory == NULL) {
+    g_test_skip ("boxreplay is not built");
+    gst_buffer_unref (buffer);
+    return;
+  }
+  gst_object_unref (factory);
+  path = text_file_new ("instead.jsonl",
+      "{\"timestamp\":0,\"objects\":[{\"x\":110,\"y\":100,\"w\":9,\"h\":9}]}\n", -1);
+  launch = g_strdup_printf ("boxreplay meta=both existing=replace location=\"%s\"", path);
+  foreign_mtd_add (buffer, 5); /* related to nothing */
+  add_class (buffer, add_od (buffer, "dog", 100, 100, 50, 90, 0.5f), "puppy", 0.5f);
+  add_od (buffer, "dog", 200, 100, 50, 90, 0.5f);
+  add_region (buffer, 1, "dog", 100, 100, 50, 90);
+  out = filtered (launch, buffer);
+  assert_ods (out, "110");
+  g_assert_cmpuint (gst_buffer_get_n_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), ==, 1);
+  g_assert_cmpuint (mtds_on (out), ==, 2); /* the third party's and the new OD */
+  gst_buffer_unref (out);
+  g_free (launch);
+  g_free (path);
+}
+
+/* The boxes of a frame leave nothing in those of the next: an OD in the place of a region that
+ * has a parent is recorded without one. */
+static void
+test_recorded_after_parents (void)
+{
+  GstElementFactory *factory = gst_element_factory_find ("boxrecord");
+  gchar *path = text_file_path ("recorded.jsonl"), *launch, *text;
+  GstBuffer *buffer = frame_new (0);
+  GstHarness *h;
+
+  if (factory == NULL) {
+    g_test_skip ("boxrecord is not built");
+    gst_buffer_unref (buffer);
+    g_free (path);
+    return;
+  }
+  gst_object_unref (factory);
+  launch = g_strdup_printf ("boxrecord location=\"%s\"", path);
+  h = harness_new (launch);
+  add_region (buffer, 7, "dog", 100, 100, 50, 90);
+  add_region (buffer, 8, "paw", 110, 100, 9, 9)->parent_id = 7;
+  gst_buffer_unref (through (h, buffer));
+  buffer = frame_new (0);
+  add_od (buffer, "dog", 100, 100, 50, 90, 0.5f);
+  add_od (buffer, "paw", 110, 100, 9, 9, 0.5f);
+  gst_buffer_unref (through (h, buffer));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
+  gst_harness_teardown (h);
+  text = text_file_read (path);
+  g_assert_nonnull (strstr (text, "\"parent_id\":7"));
+  g_assert_null (strstr (strchr (text, '\n'), "parent_id"));
+  g_assert_nonnull (strstr (strchr (text, '\n'), "\"paw\""));
+  g_free (text);
+  g_free (launch);
+  g_free (path);
+}
+
 static const TestCase cases[] = { { "/odregions/both", test_both },
   { "/odregions/first-id", test_first_id }, { "/odregions/score-of-od", test_score_of_od },
   { "/odregions/both-all-gone", test_both_all_gone },
   { "/odregions/both-tagged", test_both_tagged },
-  { "/odregions/replayed-parents", test_replayed_parents }, { NULL } };
+  { "/odregions/replayed-parents", test_replayed_parents },
+  { "/odregions/replayed-instead", test_replayed_instead },
+  { "/odregions/recorded-after-parents", test_recorded_after_parents }, { NULL } };
 
 GST_TEST_PROGRAM (cases);
