@@ -186,41 +186,72 @@ test_replayed_instead (void)
   g_free (path);
 }
 
+/* Lets boxrecord record the two buffers, and returns the text of the file; NULL, and the test is
+ * skipped, if it is not built. */
+static gchar *
+record (GstBuffer *first, GstBuffer *second)
+{
+  GstElementFactory *factory = gst_element_factory_find ("boxrecord");
+  gchar *path = text_file_path ("recorded.jsonl"), *launch, *text = NULL;
+  GstHarness *h;
+
+  if (factory) {
+    launch = g_strdup_printf ("boxrecord location=\"%s\"", path);
+    h = harness_new (launch);
+    gst_buffer_unref (through (h, first));
+    gst_buffer_unref (through (h, second));
+    g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
+    gst_harness_teardown (h);
+    text = text_file_read (path);
+    gst_object_unref (factory);
+    g_free (launch);
+  } else {
+    g_test_skip ("boxrecord is not built");
+    gst_buffer_unref (first);
+    gst_buffer_unref (second);
+  }
+  g_free (path);
+  return text;
+}
+
 /* The boxes of a frame leave nothing in those of the next: an OD in the place of a region that
  * has a parent is recorded without one. */
 static void
 test_recorded_after_parents (void)
 {
-  GstElementFactory *factory = gst_element_factory_find ("boxrecord");
-  gchar *path = text_file_path ("recorded.jsonl"), *launch, *text;
-  GstBuffer *buffer = frame_new (0);
-  GstHarness *h;
+  GstBuffer *regions = frame_new (0), *ods = frame_new (0);
+  gchar *text;
 
-  if (factory == NULL) {
-    g_test_skip ("boxrecord is not built");
-    gst_buffer_unref (buffer);
-    g_free (path);
-    return;
+  add_region (regions, 7, "dog", 100, 100, 50, 90);
+  add_region (regions, 8, "paw", 110, 100, 9, 9)->parent_id = 7;
+  add_od (ods, "dog", 100, 100, 50, 90, 0.5f);
+  add_od (ods, "paw", 110, 100, 9, 9, 0.5f);
+  text = record (regions, ods);
+  if (text) {
+    g_assert_nonnull (strstr (text, "\"parent_id\":7"));
+    g_assert_null (strstr (strchr (text, '\n'), "parent_id"));
+    g_assert_nonnull (strstr (strchr (text, '\n'), "\"paw\""));
   }
-  gst_object_unref (factory);
-  launch = g_strdup_printf ("boxrecord location=\"%s\"", path);
-  h = harness_new (launch);
-  add_region (buffer, 7, "dog", 100, 100, 50, 90);
-  add_region (buffer, 8, "paw", 110, 100, 9, 9)->parent_id = 7;
-  gst_buffer_unref (through (h, buffer));
-  buffer = frame_new (0);
-  add_od (buffer, "dog", 100, 100, 50, 90, 0.5f);
-  add_od (buffer, "paw", 110, 100, 9, 9, 0.5f);
-  gst_buffer_unref (through (h, buffer));
-  g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
-  gst_harness_teardown (h);
-  text = text_file_read (path);
-  g_assert_nonnull (strstr (text, "\"parent_id\":7"));
-  g_assert_null (strstr (strchr (text, '\n'), "parent_id"));
-  g_assert_nonnull (strstr (strchr (text, '\n'), "\"paw\""));
   g_free (text);
-  g_free (launch);
-  g_free (path);
+}
+
+/* Tags of ODs are recorded; only ODs with a tag have a state. */
+static void
+test_recorded_tags (void)
+{
+  gchar *text = record (filtered ("nmsfilter action=tag", three_ods ()), three_ods ());
+
+  if (text) {
+    gchar **parts = g_strsplit (text, "\"state\":\"", -1);
+
+    g_assert_cmpuint (g_strv_length (parts), ==, 4);
+    g_assert_true (g_str_has_prefix (parts[1], "suppressed\""));
+    g_assert_true (g_str_has_prefix (parts[2], "kept\""));
+    g_assert_true (g_str_has_prefix (parts[3], "kept\""));
+    g_assert_nonnull (strchr (parts[3], '\n')); /* the three are in the first line */
+    g_strfreev (parts);
+  }
+  g_free (text);
 }
 
 static const TestCase cases[] = { { "/odregions/both", test_both },
@@ -229,6 +260,7 @@ static const TestCase cases[] = { { "/odregions/both", test_both },
   { "/odregions/both-tagged", test_both_tagged },
   { "/odregions/replayed-parents", test_replayed_parents },
   { "/odregions/replayed-instead", test_replayed_instead },
-  { "/odregions/recorded-after-parents", test_recorded_after_parents }, { NULL } };
+  { "/odregions/recorded-after-parents", test_recorded_after_parents },
+  { "/odregions/recorded-tags", test_recorded_tags }, { NULL } };
 
 GST_TEST_PROGRAM (cases);
