@@ -169,9 +169,6 @@ mark_indirectly_related (OdRemove *self, const GArray *relations)
   gboolean changed = TRUE;
   guint i;
 
-  for (i = 0; i < self->count; i++) /* one relation to a kept OD keeps a mtd */
-    if (self->marks[i] & TO_KEPT)
-      self->marks[i] &= ~TO_REMOVED;
   while (changed) {
     changed = FALSE;
     for (i = 0; i < relations->len; i++) {
