@@ -628,7 +628,7 @@ check_disk ()
 {
   local free
   free=$(df -Pk "$NMS_BUILD_DIR" | awk 'NR == 2 { print int ($4 * 1024 / 1e9) }')
-  [ "$free" -ge "$1" ] || disk="only $free GB of disk are free, and a first run needs $1 GB"
+  [ "$free" -ge "$1" ] || disk="Only $free GB of disk were free at the start; a first run needs $1 GB."
 }
 
 # Prints the commit that is checked out; nothing if a file differs from it.
@@ -657,7 +657,7 @@ main ()
 
   nms_build_dir
   check_disk "$gigabytes"
-  [ -z "$disk" ] || say "run: $disk"
+  [ -z "$disk" ] || say "$disk"
   unset NMS_PLUGIN_DIR NMS_INSTALL DISPLAY WAYLAND_DISPLAY
   export LC_ALL=C.UTF-8
   export MESON_TESTTHREADS=$(($(nproc) + 1)) # live tests mostly wait
@@ -691,7 +691,7 @@ main ()
   for name in ${failures[@]+"${failures[@]}"}; do
     say "FAILED  $name"
   done
-  [ "$failed" = 0 ] || [ -z "$disk" ] || say "At the start $disk."
+  [ "$failed" = 0 ] || [ -z "$disk" ] || say "$disk"
   line="$passed passed, $failed failed"
   [ "$skipped" = 0 ] || line="$line, $skipped skipped"
   [ "$failed" != 0 ] || [ -z "$commit" ] || [ "$commit" != "$(clean_commit)" ] ||

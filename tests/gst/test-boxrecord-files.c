@@ -249,7 +249,7 @@ child_environment (void)
   return environment;
 }
 
-/* Opens a TCP connection: what is written to ends[1] is read at ends[0]. */
+/* Opens a TCP connection. ends[0] is read, ends[1] is written to. */
 static void
 connect_tcp (int ends[2])
 {

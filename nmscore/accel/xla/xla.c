@@ -71,8 +71,8 @@ nms__xla_free (struct nms__xla **xla)
 void
 nms__xla_wake (void)
 {
-  /* without the claim this process has no jobs, and if it was forked, the lock of the jobs may stay
-   * locked for ever */
+  /* a process that is not the owner has no jobs; if it was forked, their lock may stay locked for
+   * ever */
   if (nms__xla_owner_is_self ())
     nms__xla_job_wake ();
 }

@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
-/* Makes this process the owner if there is none. Returns 0, or NMS_ERROR_DEVICE and one line of
- * text if another process, from which this one was forked, is the owner. */
+/* Makes this process the owner unless another one already is. Returns 0, or NMS_ERROR_DEVICE and
+ * one line of text if the owner is another process, from which this one was forked. */
 int nms__xla_owner_claim (char *error, size_t error_size);
 
 /* Returns whether this process is the owner. */
