@@ -124,66 +124,69 @@ test_both_tagged (void)
   gst_buffer_unref (out);
 }
 
+/* Lets boxreplay attach the boxes of `text` to the buffer, and returns it; NULL, and the test is
+ * skipped, if it is not built. */
+static GstBuffer *
+replay (const gchar *text, const gchar *properties, GstBuffer *buffer)
+{
+  GstElementFactory *factory = gst_element_factory_find ("boxreplay");
+  GstBuffer *out = NULL;
+  gchar *path, *launch;
+
+  if (factory) {
+    path = text_file_new ("replayed.jsonl", text, -1);
+    launch = g_strdup_printf ("boxreplay %s location=\"%s\"", properties, path);
+    out = filtered (launch, buffer);
+    gst_object_unref (factory);
+    g_free (launch);
+    g_free (path);
+  } else {
+    g_test_skip ("boxreplay is not built");
+    gst_buffer_unref (buffer);
+  }
+  return out;
+}
+
 /* A replayed region has the id of its OD, and its parent the id of the parent's OD, also where
  * the parent is the first box of the line. */
 static void
 test_replayed_parents (void)
 {
-  GstElementFactory *factory = gst_element_factory_find ("boxreplay");
   GstBuffer *buffer = frame_new (0), *out;
-  gchar *path, *launch;
 
-  if (factory == NULL) {
-    g_test_skip ("boxreplay is not built");
-    gst_buffer_unref (buffer);
-    return;
-  }
-  gst_object_unref (factory);
-  path = text_file_new ("parents.jsonl",
-      "{\"timestamp\":0,\"objects\":["
-      "{\"x\":100,\"y\":100,\"w\":50,\"h\":90,\"region_id\":7},"
-      "{\"x\":110,\"y\":100,\"w\":9,\"h\":9,\"region_id\":8,\"parent_id\":7}]}\n",
-      -1);
-  launch = g_strdup_printf ("boxreplay meta=both location=\"%s\"", path);
   foreign_mtd_add (buffer, 0); /* makes sure that no OD has id 0 */
-  out = filtered (launch, buffer);
+  out = replay ("{\"timestamp\":0,\"objects\":["
+                "{\"x\":100,\"y\":100,\"w\":50,\"h\":90,\"region_id\":7},"
+                "{\"x\":110,\"y\":100,\"w\":9,\"h\":9,\"region_id\":8,\"parent_id\":7}]}\n",
+      "meta=both", buffer);
+  if (out == NULL)
+    return;
   assert_ids (out, "1 2");
   assert_ods (out, "100 110");
   g_assert_cmpint (gst_buffer_get_video_region_of_interest_meta_id (out, 1)->parent_id, ==, 0);
   g_assert_cmpint (gst_buffer_get_video_region_of_interest_meta_id (out, 2)->parent_id, ==, 1);
   gst_buffer_unref (out);
-  g_free (launch);
-  g_free (path);
 }
 
-/* existing=replace removes all detections, and what is related only to them. */
+/* With existing=replace boxreplay removes all boxes of the buffer, and the mtds that are related
+ * only to removed ODs. */
 static void
 test_replayed_instead (void)
 {
-  GstElementFactory *factory = gst_element_factory_find ("boxreplay");
   GstBuffer *buffer = frame_new (0), *out;
-  gchar *path, *launch;
 
-  if (factory == NULL) {
-    g_test_skip ("boxreplay is not built");
-    gst_buffer_unref (buffer);
-    return;
-  }
-  gst_object_unref (factory);
-  path = text_file_new ("instead.jsonl",
-      "{\"timestamp\":0,\"objects\":[{\"x\":110,\"y\":100,\"w\":9,\"h\":9}]}\n", -1);
-  launch = g_strdup_printf ("boxreplay meta=both existing=replace location=\"%s\"", path);
   foreign_mtd_add (buffer, 5); /* related to nothing */
   add_class (buffer, add_od (buffer, "dog", 100, 100, 50, 90, 0.5f), "puppy", 0.5f);
   add_od (buffer, "dog", 200, 100, 50, 90, 0.5f);
   add_region (buffer, 1, "dog", 100, 100, 50, 90);
-  out = filtered (launch, buffer);
+  out = replay ("{\"timestamp\":0,\"objects\":[{\"x\":110,\"y\":100,\"w\":9,\"h\":9}]}\n",
+      "meta=both existing=replace", buffer);
+  if (out == NULL)
+    return;
   assert_ods (out, "110");
   g_assert_cmpuint (gst_buffer_get_n_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), ==, 1);
   g_assert_cmpuint (mtds_on (out), ==, 2); /* the third party's and the new OD */
   gst_buffer_unref (out);
-  g_free (launch);
-  g_free (path);
 }
 
 /* Lets boxrecord record the two buffers, and returns the text of the file; NULL, and the test is
