@@ -448,11 +448,10 @@ gst_box_merge_start (GstAggregator *aggregator)
   self->frames = 0;
   self->counts = (MergeCounts) { 0 };
   GST_OBJECT_UNLOCK (self);
-  merge_branches_start (GST_ELEMENT (self));
   self->width = self->height = self->rate_n = 0;
   self->rate_d = 1;
   self->previous = MERGE_NO_TIME;
-  return TRUE;
+  return merge_branches_start (GST_ELEMENT (self));
 }
 
 static gboolean

@@ -56,13 +56,11 @@ merge_branches_add_stats (GstElement *element, GstStructure *stats)
 static gboolean
 start_branch (GstElement *element, GstPad *pad, gpointer user_data)
 {
-  if (GST_IS_BOX_MERGE_PAD (pad))
-    merge_pad_start (GST_BOX_MERGE_PAD (pad));
-  return TRUE;
+  return !GST_IS_BOX_MERGE_PAD (pad) || merge_pad_start (GST_BOX_MERGE_PAD (pad));
 }
 
-void
+gboolean
 merge_branches_start (GstElement *element)
 {
-  gst_element_foreach_sink_pad (element, start_branch, NULL);
+  return gst_element_foreach_sink_pad (element, start_branch, NULL);
 }

@@ -13,7 +13,8 @@ void merge_branches_init_proxy (gpointer iface, gpointer data);
 /* Sets a field of `stats` for each branch, named after its pad: a structure of its counts. */
 void merge_branches_add_stats (GstElement *element, GstStructure *stats);
 
-/* Sets the counts of all branches to 0. */
-void merge_branches_start (GstElement *element);
+/* Sets the counts of all branches to 0. Posts an error and returns FALSE if a property of one is
+ * malformed. */
+gboolean merge_branches_start (GstElement *element);
 
 G_END_DECLS

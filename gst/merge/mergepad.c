@@ -290,14 +290,38 @@ merge_pad_stats (GstBoxMergePad *self)
   return stats;
 }
 
-void
+static void
+post_malformed_tiles (GstBoxMergePad *self)
+{
+  GstElement *element = gst_pad_get_parent_element (GST_PAD (self));
+  gchar *text;
+
+  if (element == NULL)
+    return;
+  g_object_get (self, "tiles", &text, NULL);
+  GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
+      ("Cannot use the property tiles of pad %s: \"%s\" is not COLUMNSxROWS or "
+       "COLUMNSxROWS+OVERLAP",
+          GST_OBJECT_NAME (self), text),
+      (NULL));
+  g_free (text);
+  gst_object_unref (element);
+}
+
+gboolean
 merge_pad_start (GstBoxMergePad *self)
 {
+  gboolean usable;
+
   batch_meta_reset (self->batch);
   batch_meta_reset (self->strip);
   GST_OBJECT_LOCK (self);
   self->counts = (MergeCounts) { 0 };
+  usable = merge_settings_usable (&self->settings);
   GST_OBJECT_UNLOCK (self);
+  if (!usable)
+    post_malformed_tiles (self);
+  return usable;
 }
 
 /* Called at FLUSH_STOP of the branch, and when the element stops. */
@@ -323,9 +347,7 @@ merge_pad_set_property (GObject *object, guint id, const GValue *value, GParamSp
   usable = merge_settings_set (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
   if (!usable)
-    g_warning ("%s of %s: \"%s\" is not COLUMNSxROWS or COLUMNSxROWS+OVERLAP; its value is "
-               "unchanged",
-        pspec->name, GST_OBJECT_NAME (self), g_value_get_string (value));
+    post_malformed_tiles (self);
 }
 
 static void

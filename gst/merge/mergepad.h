@@ -45,7 +45,8 @@ void merge_pad_unlock_queue (GstBoxMergePad *self);
 /* Returns the statistics of the pad as a structure named after it, to be freed. Any thread. */
 GstStructure *merge_pad_stats (GstBoxMergePad *self);
 
-/* Sets all counts to 0. Called while the thread of the source pad is stopped. */
-void merge_pad_start (GstBoxMergePad *self);
+/* Sets all counts to 0. Posts an error and returns FALSE if a property is malformed. Called while
+ * the thread of the source pad is stopped. */
+gboolean merge_pad_start (GstBoxMergePad *self);
 
 G_END_DECLS

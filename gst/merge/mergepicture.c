@@ -102,12 +102,11 @@ merge_picture_append (const MergePicture *self, GstObject *pad, const MergeSetti
 {
   Placing placing;
 
-  if (!box_meta_any (self->buffer))
-    return TRUE;
   target->error = take_placing (self, pad, settings, target, &placing);
   if (target->error)
     return FALSE;
-  target->boxes += append_boxes (self, target, &placing);
+  if (box_meta_any (self->buffer))
+    target->boxes += append_boxes (self, target, &placing);
   g_free (placing.source);
   return TRUE;
 }

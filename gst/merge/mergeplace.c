@@ -7,15 +7,12 @@
 
 #define MOST_TILES 1000 /* in a row or a column */
 
-gboolean
-merge_tiles_parse (const gchar *text, MergeTiles *tiles)
+static gboolean
+parse (const gchar *text, MergeTiles *tiles)
 {
-  const gsize length = text ? strlen (text) : 0;
+  const gsize length = strlen (text);
   int used = 0;
 
-  *tiles = (MergeTiles) { 0 };
-  if (length == 0)
-    return TRUE;
   if (length > 32 || strspn (text, "0123456789x+") != length)
     return FALSE;
   if (sscanf (text, "%4ux%4u%n", &tiles->columns, &tiles->rows, &used) != 2)
@@ -29,6 +26,16 @@ merge_tiles_parse (const gchar *text, MergeTiles *tiles)
   }
   return text[used] == '\0' && tiles->columns > 0 && tiles->columns <= MOST_TILES && tiles->rows > 0
       && tiles->rows <= MOST_TILES;
+}
+
+gboolean
+merge_tiles_parse (const gchar *text, MergeTiles *tiles)
+{
+  MergeTiles found = { 0 };
+  const gboolean usable = text == NULL || *text == '\0' || parse (text, &found);
+
+  *tiles = usable ? found : (MergeTiles) { 0 };
+  return usable;
 }
 
 /* Places tile `index` of `count` along an axis of `size` pixels. */

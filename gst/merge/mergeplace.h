@@ -17,7 +17,7 @@ typedef struct
   guint overlap;       /* pixels, at least */
 } MergeTiles;
 
-/* Reads the text; NULL and "" are no grid. Returns FALSE if it is malformed. */
+/* Reads the text; NULL and "" are no grid. Returns FALSE, and no grid, if it is malformed. */
 gboolean merge_tiles_parse (const gchar *text, MergeTiles *tiles);
 
 /* Writes the place of tile `index`, counted from 0 row by row. A tile is

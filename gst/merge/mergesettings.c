@@ -168,15 +168,16 @@ merge_settings_clear (MergeSettings *settings)
 gboolean
 merge_settings_set (MergeSettings *settings, guint id, const GValue *value)
 {
+  property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
+  return id != MERGE_PROP_TILES || merge_tiles_parse (settings->tiles, &settings->place.tiles);
+}
+
+gboolean
+merge_settings_usable (const MergeSettings *settings)
+{
   MergeTiles tiles;
 
-  if (id == MERGE_PROP_TILES) {
-    if (!merge_tiles_parse (g_value_get_string (value), &tiles))
-      return FALSE;
-    settings->place.tiles = tiles;
-  }
-  property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
-  return TRUE;
+  return merge_tiles_parse (settings->tiles, &tiles);
 }
 
 void

@@ -60,9 +60,12 @@ void merge_settings_install (GObjectClass *object_class);
 void merge_settings_init (MergeSettings *settings);
 void merge_settings_clear (MergeSettings *settings);
 
-/* Sets the property `id`, a MergeProp. Returns FALSE, and changes nothing, if a text is
- * malformed. */
+/* Sets the property `id`, a MergeProp. Returns FALSE if a text is malformed; there is no grid then. */
 gboolean merge_settings_set (MergeSettings *settings, guint id, const GValue *value);
+
+/* Returns whether no text is malformed. */
+gboolean merge_settings_usable (const MergeSettings *settings);
+
 void merge_settings_get (const MergeSettings *settings, guint id, GValue *value);
 
 G_END_DECLS

@@ -165,7 +165,22 @@ test_marks_of_marked (void)
   expect_source ("sink_0::source=\"\" sink_0::edge-margin=5", QUARTER, 100, NULL, "-");
 }
 
-/* A wrong text is a warning of GLib, and the value does not change. */
+/* Checks that the bus has one error with this text. */
+static void
+expect_bus_error (GstBus *bus, const gchar *expected)
+{
+  GstMessage *message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+  gchar *text;
+
+  g_assert_nonnull (message);
+  text = message_text (message);
+  if (strstr (text, expected) == NULL)
+    g_error ("\"%s\" does not say \"%s\"", text, expected);
+  g_free (text);
+  gst_message_unref (message);
+}
+
+/* A wrong text is an error when it is set, and at the start. */
 static void
 test_malformed_tiles (void)
 {
@@ -173,41 +188,42 @@ test_malformed_tiles (void)
     "-1x2", "2x2+4x", "2000x2", "2x2-4", "2x2+1+1" };
   GstElement *element = element_new ("boxmerge");
   GstPad *pad = gst_element_request_pad_simple (element, "sink_0");
-  gchar *value;
+  GstBus *bus = gst_bus_new ();
 
-  g_object_set (pad, "tiles", "2x2", NULL);
+  gst_element_set_bus (element, bus);
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
-    g_test_expect_message ("gstnms", G_LOG_LEVEL_WARNING, "*is not COLUMNSxROWS*");
+    gchar *expected = g_strdup_printf ("pad sink_0: \"%s\" is not COLUMNSxROWS", texts[i]);
+
     g_object_set (pad, "tiles", texts[i], NULL);
-    g_test_assert_expected_messages ();
+    expect_bus_error (bus, expected);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
+        GST_STATE_CHANGE_FAILURE);
+    expect_bus_error (bus, expected);
+    gst_element_set_state (element, GST_STATE_NULL);
+    g_free (expected);
   }
-  g_object_get (pad, "tiles", &value, NULL);
-  g_assert_cmpstr (value, ==, "2x2");
-  g_free (value);
+  g_object_set (pad, "tiles", "2x2", NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=, GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
   gst_element_release_request_pad (element, pad);
   gst_object_unref (pad);
   gst_object_unref (element);
 }
 
-/* A tile that is not in the grid is an error of the stream. */
+/* A tile that is not in the grid is an error of the stream, also if it has no boxes. */
 static void
 test_wrong_tile (void)
 {
-  GstMessage *message = NULL;
   GstBus *bus;
-  gchar *text;
   Merging m;
 
   merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::tile-index=4", 1, QUARTER, FALSE);
   bus = harness_bus (m.main);
-  merging_push_box (&m, 0, 0, 10);
+  merging_push_box (&m, 0, 0, -1);
   merging_push_main (&m, 0);
-  message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
-  g_assert_nonnull (message);
-  text = message_text (message);
-  g_assert_nonnull (strstr (text, "no tile 4 in a grid of 2x2"));
-  g_free (text);
-  gst_message_unref (message);
+  expect_bus_error (bus, "no tile 4 in a grid of 2x2");
   gst_element_set_bus (m.element, NULL);
   gst_object_unref (bus);
   merging_close (&m);
