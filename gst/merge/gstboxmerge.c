@@ -223,7 +223,7 @@ gst_box_merge_aggregate (GstAggregator *aggregator, gboolean timeout)
     return gst_aggregator_pad_is_eos (self->main) ? finish_stream (self)
                                                   : GST_AGGREGATOR_FLOW_NEED_DATA;
   gst_buffer_unref (merging.buffer); /* the pad keeps it */
-  if (merge_match_is_gap (merging.buffer))
+  if (merge_match_gap (merging.buffer))
     return gst_aggregator_finish_buffer (aggregator, gst_aggregator_pad_pop_buffer (self->main));
   merging.moment = main_moment (self, merging.buffer);
   gst_element_foreach_sink_pad (GST_ELEMENT (self), select_branch, &merging);
@@ -284,8 +284,24 @@ take_main_segment (GstBoxMerge *self, GstEvent *event)
   const GstSegment *segment;
 
   gst_event_parse_segment (event, &segment);
-  merge_output_begin_segment (&self->output);
   gst_aggregator_update_segment (GST_AGGREGATOR (self), segment);
+}
+
+/* Passes a GAP event to GstAggregator, which puts a buffer in its place. */
+static gboolean
+take_gap (GstBoxMerge *self, GstAggregatorPad *pad, GstEvent *event)
+{
+  GstEvent *gap = gst_event_ref (event);
+  gboolean handled = PARENT->sink_event (GST_AGGREGATOR (self), pad, event);
+  GstBuffer *buffer = GST_IS_BOX_MERGE_PAD (pad) ? merge_pad_peek (GST_BOX_MERGE_PAD (pad))
+                                                 : gst_aggregator_pad_peek_buffer (pad);
+
+  if (buffer) {
+    merge_match_mark_gap (buffer, gap);
+    gst_buffer_unref (buffer);
+  }
+  gst_event_unref (gap);
+  return handled;
 }
 
 /* Marks a branch as ended, so that the aggregation does not wait for it. */
@@ -305,22 +321,26 @@ handle_main_event (GstBoxMerge *self, GstEvent *event)
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_STREAM_START:
-      merge_output_begin_stream (&self->output, event);
+      merge_output_note_event (&self->output, event);
       break;
     case GST_EVENT_CAPS:
+      merge_output_note_event (&self->output, event);
       take_main_caps (self, event);
       gst_event_unref (event);
       return TRUE;
     case GST_EVENT_SEGMENT:
+      merge_output_note_event (&self->output, event);
       take_main_segment (self, event);
       break;
+    case GST_EVENT_GAP:
+      return take_gap (self, self->main, event);
     case GST_EVENT_EOS:
+      merge_output_note_event (&self->output, event);
       handled = PARENT->sink_event (aggregator, self->main, event);
       gst_element_foreach_sink_pad (GST_ELEMENT (self), end_branch, NULL);
       return handled;
     case GST_EVENT_FLUSH_START:
     case GST_EVENT_FLUSH_STOP:
-    case GST_EVENT_GAP:
       break;
     default:
       if (!GST_EVENT_IS_SERIALIZED (event))
@@ -344,11 +364,12 @@ handle_branch_event (GstBoxMerge *self, GstBoxMergePad *pad, GstEvent *event)
     case GST_EVENT_EOS:
     case GST_EVENT_FLUSH_START:
     case GST_EVENT_FLUSH_STOP:
-    case GST_EVENT_GAP:
       handled = PARENT->sink_event (GST_AGGREGATOR (self), GST_AGGREGATOR_PAD (pad), event);
       if (type == GST_EVENT_STREAM_START && gst_aggregator_pad_is_eos (self->main))
         end_branch (GST_ELEMENT (self), GST_PAD (pad), NULL);
       return handled;
+    case GST_EVENT_GAP:
+      return take_gap (self, GST_AGGREGATOR_PAD (pad), event);
     case GST_EVENT_CAPS:
       gst_event_parse_caps (event, &caps);
       merge_pad_set_caps (pad, caps);

@@ -34,10 +34,23 @@ merge_match_half_frame (GstBuffer *buffer, gint rate_n, gint rate_d)
   return HALF_OF_UNKNOWN_FRAME;
 }
 
-gboolean
-merge_match_is_gap (GstBuffer *buffer)
+static GQuark
+gap_quark (void)
 {
-  return GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_n_memory (buffer) == 0;
+  return g_quark_from_static_string ("boxmerge-gap");
+}
+
+void
+merge_match_mark_gap (GstBuffer *buffer, GstEvent *event)
+{
+  gst_mini_object_set_qdata (GST_MINI_OBJECT (buffer), gap_quark (), gst_event_ref (event),
+      (GDestroyNotify) gst_event_unref);
+}
+
+GstEvent *
+merge_match_gap (GstBuffer *buffer)
+{
+  return gst_mini_object_get_qdata (GST_MINI_OBJECT (buffer), gap_quark ());
 }
 
 /* A GAP that ends within the tolerance after the main buffer does not cover it, because
@@ -60,7 +73,7 @@ MergeRelation
 merge_match_relation (const MergeMoment *moment, const GstSegment *segment, GstBuffer *buffer)
 {
   const gint64 time = merge_match_time (segment, buffer);
-  const gboolean gap = merge_match_is_gap (buffer);
+  const gboolean gap = merge_match_gap (buffer) != NULL;
 
   if (time == MERGE_NO_TIME || moment->time == MERGE_NO_TIME)
     return gap ? MERGE_EARLIER : MERGE_MATCHES;

@@ -35,8 +35,12 @@ gint64 merge_match_time (const GstSegment *segment, GstBuffer *buffer);
  * else of 40 ms. A rate of 0/1 is unknown. */
 gint64 merge_match_half_frame (GstBuffer *buffer, gint rate_n, gint rate_d);
 
-/* Returns whether GstAggregator made this buffer of a GAP event. */
-gboolean merge_match_is_gap (GstBuffer *buffer);
+/* Marks a buffer that GstAggregator made of a GAP event. A buffer that came as one may have the
+ * flag GAP and no memory too, and boxes. */
+void merge_match_mark_gap (GstBuffer *buffer, GstEvent *event);
+
+/* Returns the GAP event of which GstAggregator made this buffer, or NULL. */
+GstEvent *merge_match_gap (GstBuffer *buffer);
 
 /* Returns how a buffer of a branch lies to the main buffer. A buffer matches if either of the
  * two has no time. A GAP that covers the main buffer is MERGE_LATER. */

@@ -17,25 +17,35 @@ push_events (MergeOutput *self)
     gst_pad_push_event (self->pad, event);
 }
 
-/* Pushes the GAP event of which GstAggregator made this buffer. */
-static void
-push_gap (MergeOutput *self, GstBuffer *buffer)
+/* Returns the place of the main stream's event of this type, or NULL if it is not replaced. */
+static GstEvent **
+place_of (MergeOutput *self, GstEventType type)
 {
-  GstEvent *event = gst_event_new_gap (GST_BUFFER_PTS (buffer), GST_BUFFER_DURATION (buffer));
-
-  if (gst_buffer_get_custom_meta (buffer, "GstAggregatorMissingDataMeta"))
-    gst_event_set_gap_flags (event, GST_GAP_FLAG_MISSING_DATA);
-  gst_pad_push_event (self->pad, event);
+  switch (type) {
+    case GST_EVENT_STREAM_START:
+      return &self->stream_start;
+    case GST_EVENT_CAPS:
+      return &self->caps;
+    case GST_EVENT_SEGMENT:
+      return &self->segment;
+    case GST_EVENT_EOS:
+      return &self->eos;
+    default:
+      return NULL;
+  }
 }
 
+/* Replaces a buffer that GstAggregator made of a GAP event by the event. */
 static GstPadProbeReturn
 probe_buffer (MergeOutput *self, GstBuffer *buffer)
 {
+  GstEvent *gap = merge_match_gap (buffer);
+
   self->ready = TRUE;
   push_events (self);
-  if (!merge_match_is_gap (buffer))
+  if (gap == NULL)
     return GST_PAD_PROBE_OK;
-  push_gap (self, buffer);
+  gst_pad_push_event (self->pad, gst_event_ref (gap));
   return GST_PAD_PROBE_DROP;
 }
 
@@ -43,16 +53,17 @@ static GstPadProbeReturn
 on_output (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   MergeOutput *self = user_data;
-  GstEvent *event;
+  GstEvent *event, **main_event;
 
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
     return probe_buffer (self, GST_PAD_PROBE_INFO_BUFFER (info));
   event = GST_PAD_PROBE_INFO_EVENT (info);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START && self->stream_start) {
-    info->data = gst_event_ref (self->stream_start);
-    gst_event_unref (event);
-  } else if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
     push_events (self);
+  main_event = place_of (self, GST_EVENT_TYPE (event));
+  if (main_event && *main_event) {
+    info->data = gst_event_ref (*main_event);
+    gst_event_unref (event);
   }
   return GST_PAD_PROBE_OK;
 }
@@ -66,22 +77,26 @@ merge_output_init (MergeOutput *self, GstPad *pad)
       on_output, self, NULL);
 }
 
-void
-merge_output_begin_stream (MergeOutput *self, GstEvent *event)
+/* Pushes STREAM_START if GstAggregator will not, because it has pushed one before. */
+static void
+push_stream_start (MergeOutput *self)
 {
   GstEvent *pushed = gst_pad_get_sticky_event (self->pad, GST_EVENT_STREAM_START, 0);
 
-  gst_event_replace (&self->stream_start, event);
   if (pushed == NULL)
-    return; /* GstAggregator will push one */
+    return;
   gst_event_unref (pushed);
-  gst_pad_push_event (self->pad, gst_event_ref (event));
+  gst_pad_push_event (self->pad, gst_event_ref (self->stream_start));
 }
 
 void
-merge_output_begin_segment (MergeOutput *self)
+merge_output_note_event (MergeOutput *self, GstEvent *event)
 {
-  self->ready = FALSE;
+  gst_event_replace (place_of (self, GST_EVENT_TYPE (event)), event);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    push_stream_start (self);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
+    self->ready = FALSE;
 }
 
 void
@@ -98,6 +113,10 @@ merge_output_reset (MergeOutput *self, gboolean stream)
 {
   self->ready = FALSE;
   g_queue_clear_full (&self->events, (GDestroyNotify) gst_event_unref);
-  if (stream)
-    gst_clear_event (&self->stream_start);
+  if (!stream)
+    return;
+  gst_clear_event (&self->stream_start);
+  gst_clear_event (&self->caps);
+  gst_clear_event (&self->segment);
+  gst_clear_event (&self->eos);
 }

@@ -12,25 +12,25 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  GstPad *pad;            /* not owned */
-  GstEvent *stream_start; /* of the main stream; NULL: that of GstAggregator is used */
-  GQueue events;          /* to be pushed behind the next segment, before its buffers */
-  gboolean ready;         /* a buffer has followed the last segment */
+  GstPad *pad; /* not owned */
+  /* the main stream's last events of these types, or NULL; GstAggregator makes its own with the
+   * same content, and these replace them, because their seqnums tell of which seek they are */
+  GstEvent *stream_start, *caps, *segment, *eos;
+  GQueue events;  /* to be pushed behind the next segment, before its buffers */
+  gboolean ready; /* a buffer has followed the last segment */
 } MergeOutput;
 
 /* Takes over the source pad, which must live as long as the output is used. */
 void merge_output_init (MergeOutput *self, GstPad *pad);
 
-/* Handles STREAM_START of the main stream. */
-void merge_output_begin_stream (MergeOutput *self, GstEvent *event);
-
-/* Holds events back until the first buffer of the segment that follows. */
-void merge_output_begin_segment (MergeOutput *self);
+/* Takes note of STREAM_START, CAPS, SEGMENT or EOS of the main stream, before GstAggregator gets
+ * it. Other events are held back from SEGMENT to its first buffer. */
+void merge_output_note_event (MergeOutput *self, GstEvent *event);
 
 /* Pushes a serialized event, which it takes, in the order of the main stream. */
 void merge_output_push_event (MergeOutput *self, GstEvent *event);
 
-/* Forgets the events that were not pushed; with `stream`, the stream too. */
+/* Forgets the events that were not pushed; with `stream`, those of the stream too. */
 void merge_output_reset (MergeOutput *self, gboolean stream);
 
 G_END_DECLS

@@ -50,9 +50,8 @@ merge_pad_unlock_queue (GstBoxMergePad *self)
   g_mutex_unlock (&self->queue_lock);
 }
 
-/* Returns the first buffer in the queue, to be unreffed, or NULL. */
-static GstBuffer *
-peek_first (GstBoxMergePad *self)
+GstBuffer *
+merge_pad_peek (GstBoxMergePad *self)
 {
   GstBuffer *buffer;
 
@@ -138,7 +137,7 @@ drop_earlier (GstBoxMergePad *self, const MergeMoment *moment, GstBuffer *buffer
   const gboolean late = merge_match_is_late (moment, time);
   const MergeCounts dropped = { .in = 1, .too_late = late, .without_match = !late };
 
-  if (!merge_match_is_gap (buffer)) {
+  if (merge_match_gap (buffer) == NULL) {
     count (self, &dropped, total);
     hold (self, buffer, time);
   }
@@ -182,7 +181,7 @@ merge_pad_select (GstBoxMergePad *self, const MergeMoment *moment, MergeCounts *
   gint64 time;
 
   gst_clear_buffer (&self->selected);
-  while (relation == MERGE_EARLIER && (buffer = peek_first (self)) != NULL) {
+  while (relation == MERGE_EARLIER && (buffer = merge_pad_peek (self)) != NULL) {
     relation = relation_of (self, moment, buffer, &time);
     if (relation == MERGE_EARLIER) {
       drop_earlier (self, moment, buffer, time, total);

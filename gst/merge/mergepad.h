@@ -20,6 +20,9 @@ G_DECLARE_FINAL_TYPE (GstBoxMergePad, merge_pad, GST, BOX_MERGE_PAD, GstAggregat
 /* Takes the size of the picture from the caps of the branch. A new size ends the hold. */
 void merge_pad_set_caps (GstBoxMergePad *self, const GstCaps *caps);
 
+/* Returns the first buffer in the queue, to be unreffed, or NULL. */
+GstBuffer *merge_pad_peek (GstBoxMergePad *self);
+
 /* Selects the buffer for a main buffer: the first one that matches, or else a held one, or
  * none. Drops earlier buffers, and counts them in `total` too. Returns FALSE if all that was
  * queued was dropped and the branch has not ended, because a buffer that matches may still come
