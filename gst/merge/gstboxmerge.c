@@ -409,10 +409,19 @@ gst_box_merge_src_event (GstAggregator *aggregator, GstEvent *event)
 static gboolean
 gst_box_merge_sink_query (GstAggregator *aggregator, GstAggregatorPad *pad, GstQuery *query)
 {
-  const gboolean is_main = pad == GST_BOX_MERGE (aggregator)->main;
-
-  return merge_query_answer (GST_AGGREGATOR_SRC_PAD (aggregator), is_main, query)
+  return (pad == GST_BOX_MERGE (aggregator)->main
+             && merge_query_answer_main (GST_AGGREGATOR_SRC_PAD (aggregator), query))
       || PARENT->sink_query (aggregator, pad, query);
+}
+
+/* Answers queries of branches at once, because in the queue of the pad they would wait behind a
+ * buffer that waits for the main stream. */
+static gboolean
+gst_box_merge_sink_query_pre_queue (GstAggregator *aggregator, GstAggregatorPad *pad,
+    GstQuery *query)
+{
+  return (pad != GST_BOX_MERGE (aggregator)->main && merge_query_answer_branch (query))
+      || PARENT->sink_query_pre_queue (aggregator, pad, query);
 }
 
 static gboolean
@@ -614,5 +623,6 @@ gst_box_merge_class_init (GstBoxMergeClass *klass)
   aggregator_class->sink_event = GST_DEBUG_FUNCPTR (gst_box_merge_sink_event);
   aggregator_class->src_event = GST_DEBUG_FUNCPTR (gst_box_merge_src_event);
   aggregator_class->sink_query = GST_DEBUG_FUNCPTR (gst_box_merge_sink_query);
+  aggregator_class->sink_query_pre_queue = GST_DEBUG_FUNCPTR (gst_box_merge_sink_query_pre_queue);
   aggregator_class->src_query = GST_DEBUG_FUNCPTR (gst_box_merge_src_query);
 }

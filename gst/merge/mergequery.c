@@ -6,25 +6,27 @@
 
 #include <gst/video/video.h>
 
-static gboolean
-answer_allocation (GstPad *src, gboolean is_main, GstQuery *query)
+gboolean
+merge_query_answer_main (GstPad *src, GstQuery *query)
 {
-  if (!is_main)
-    gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  else if (!gst_pad_peer_query (src, query))
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
+    return FALSE;
+  if (!gst_pad_peer_query (src, query))
     GST_DEBUG_OBJECT (src, "downstream does not answer the query");
   box_meta_propose (query);
   return TRUE;
 }
 
 gboolean
-merge_query_answer (GstPad *src, gboolean is_main, GstQuery *query)
+merge_query_answer_branch (GstQuery *query)
 {
   switch (GST_QUERY_TYPE (query)) {
     case GST_QUERY_ALLOCATION:
-      return answer_allocation (src, is_main, query);
+      gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+      box_meta_propose (query);
+      return TRUE;
     case GST_QUERY_DRAIN:
-      return !is_main; /* no memory of a branch is kept */
+      return TRUE;
     default:
       return FALSE;
   }

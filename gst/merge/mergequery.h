@@ -6,10 +6,13 @@
 
 G_BEGIN_DECLS
 
-/* Answers a query of a sink pad. Returns FALSE if it has no answer of its own. An ALLOCATION
- * query of the main stream is answered by the peer of `src`, because the main stream's memory
- * leaves unchanged; a branch may have any memory and its boxes are welcome. */
-gboolean merge_query_answer (GstPad *src, gboolean is_main, GstQuery *query);
+/* Answers an ALLOCATION query of the main stream as the peer of `src` does, because the main
+ * stream's memory leaves unchanged. Returns FALSE for other queries. */
+gboolean merge_query_answer_main (GstPad *src, GstQuery *query);
+
+/* Answers ALLOCATION and DRAIN queries of a branch, of whose buffers only the boxes are used.
+ * Returns FALSE for other queries. */
+gboolean merge_query_answer_branch (GstQuery *query);
 
 /* Returns a sample with this buffer of a pad, or NULL if that is NULL. Takes the buffer. */
 GstSample *merge_query_sample (GstAggregatorPad *pad, GstBuffer *buffer);
