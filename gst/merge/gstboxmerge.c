@@ -70,6 +70,8 @@ struct _GstBoxMerge
   guint64 frames;     /* since READY */
   MergeCounts counts; /* of all branches since READY */
 
+  gint seeks; /* that are being passed upstream; atomic */
+
   /* thread of the source pad */
   MergeOutput output;
   BoxMetaReading *reading;
@@ -391,11 +393,67 @@ gst_box_merge_sink_event (GstAggregator *aggregator, GstAggregatorPad *pad, GstE
   return handle_branch_event (self, GST_BOX_MERGE_PAD (pad), event);
 }
 
+/* Passes a seek to the main stream and to the branches that have a source of their own. */
+static gboolean
+seek (GstBoxMerge *self, GstEvent *event)
+{
+  gboolean done;
+
+  g_atomic_int_inc (&self->seeks);
+  done = PARENT->src_event (GST_AGGREGATOR (self), event);
+  g_atomic_int_add (&self->seeks, -1);
+  return done;
+}
+
+/* Compares by stream and group: a tee passes both on, and two sources of one file differ in the
+ * group. Returns 0, for gst_iterator_filter, if the pad needs a seek of its own. */
+static gint
+needs_seek (gconstpointer a, gconstpointer b)
+{
+  GstPad *const pad = g_value_get_object (a), *const main = g_value_get_object (b);
+  GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_STREAM_START, 0);
+  GstEvent *main_event = gst_pad_get_sticky_event (main, GST_EVENT_STREAM_START, 0);
+  const gchar *id = NULL, *main_id = NULL;
+  guint group = 0, main_group = 0;
+  gint same;
+
+  if (event) {
+    gst_event_parse_stream_start (event, &id);
+    gst_event_parse_group_id (event, &group);
+  }
+  if (main_event) {
+    gst_event_parse_stream_start (main_event, &main_id);
+    gst_event_parse_group_id (main_event, &main_group);
+  }
+  same = pad != main && id && g_strcmp0 (id, main_id) == 0 && group == main_group;
+  gst_clear_event (&event);
+  gst_clear_event (&main_event);
+  return same;
+}
+
+/* Returns the sink pads to which GstAggregator passes an event that comes from downstream. */
+static GstIterator *
+iterate_upstream (GstPad *pad, GstObject *parent)
+{
+  GstBoxMerge *self = GST_BOX_MERGE (parent);
+  GstIterator *pads = gst_pad_iterate_internal_links_default (pad, parent), *filtered;
+  GValue main = G_VALUE_INIT;
+
+  if (g_atomic_int_get (&self->seeks) == 0)
+    return pads;
+  g_value_init (&main, GST_TYPE_PAD);
+  g_value_set_object (&main, self->main);
+  filtered = gst_iterator_filter (pads, needs_seek, &main);
+  g_value_unset (&main);
+  return filtered;
+}
+
 static gboolean
 gst_box_merge_src_event (GstAggregator *aggregator, GstEvent *event)
 {
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_SEEK:
+      return seek (GST_BOX_MERGE (aggregator), event);
     case GST_EVENT_QOS:
     case GST_EVENT_LATENCY:
       return PARENT->src_event (aggregator, event);
@@ -576,6 +634,7 @@ gst_box_merge_init (GstBoxMerge *self)
   gst_element_add_pad (GST_ELEMENT (self), GST_PAD (self->main));
   gst_object_unref (template);
   merge_output_init (&self->output, GST_AGGREGATOR_SRC_PAD (self));
+  gst_pad_set_iterate_internal_links_function (GST_AGGREGATOR_SRC_PAD (self), iterate_upstream);
 }
 
 static void
