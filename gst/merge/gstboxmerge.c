@@ -640,10 +640,11 @@ gst_box_merge_init (GstBoxMerge *self)
 static void
 add_templates (GstElementClass *klass)
 {
-  gst_element_class_add_static_pad_template_with_gtype (klass, &main_template,
-      GST_TYPE_AGGREGATOR_PAD);
+  /* (first, because gst_element_link takes the first template when no pad is free) */
   gst_element_class_add_static_pad_template_with_gtype (klass, &branch_template,
       GST_TYPE_BOX_MERGE_PAD);
+  gst_element_class_add_static_pad_template_with_gtype (klass, &main_template,
+      GST_TYPE_AGGREGATOR_PAD);
   gst_element_class_add_static_pad_template_with_gtype (klass, &src_template,
       GST_TYPE_AGGREGATOR_PAD);
   gst_type_mark_as_plugin_api (GST_TYPE_BOX_MERGE_PAD, 0);

@@ -47,15 +47,22 @@ playing_to_end (GstElement *pipeline)
 }
 
 void
-playing_probe (GstElement *pipeline, const gchar *element, const gchar *pad,
-    GstPadProbeCallback callback, gpointer user_data)
+playing_probe_type (GstElement *pipeline, const gchar *element, const gchar *pad,
+    GstPadProbeType type, GstPadProbeCallback callback, gpointer user_data)
 {
   GstElement *found = gst_bin_get_by_name (GST_BIN (pipeline), element);
   GstPad *there = gst_element_get_static_pad (found, pad);
 
-  gst_pad_add_probe (there, GST_PAD_PROBE_TYPE_BUFFER, callback, user_data, NULL);
+  gst_pad_add_probe (there, type, callback, user_data, NULL);
   gst_object_unref (there);
   gst_object_unref (found);
+}
+
+void
+playing_probe (GstElement *pipeline, const gchar *element, const gchar *pad,
+    GstPadProbeCallback callback, gpointer user_data)
+{
+  playing_probe_type (pipeline, element, pad, GST_PAD_PROBE_TYPE_BUFFER, callback, user_data);
 }
 
 guint64

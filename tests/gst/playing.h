@@ -14,6 +14,9 @@ GstMessage *playing_wait (GstElement *pipeline, GstMessageType types);
 /* Plays to the end of the stream, then stops. */
 void playing_to_end (GstElement *pipeline);
 
+/* Adds a probe of this type, or of buffers, to a pad of the element with this name. */
+void playing_probe_type (GstElement *pipeline, const gchar *element, const gchar *pad,
+    GstPadProbeType type, GstPadProbeCallback callback, gpointer user_data);
 void playing_probe (GstElement *pipeline, const gchar *element, const gchar *pad,
     GstPadProbeCallback callback, gpointer user_data);
 

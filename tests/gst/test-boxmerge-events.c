@@ -5,6 +5,7 @@
  */
 #include "gstrunner.h"
 #include "merging.h"
+#include "playing.h"
 
 #define SMALL "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1"
 
@@ -12,6 +13,23 @@ static GstEvent *
 custom_event (const gchar *name)
 {
   return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty (name));
+}
+
+/* Pushes an event with a seqnum to the main stream. */
+static void
+push_numbered (Merging *m, GstEvent *event, guint32 seqnum)
+{
+  gst_event_set_seqnum (event, seqnum);
+  g_assert_true (gst_harness_push_event (m->main, event));
+}
+
+static void
+expect_seqnum (Merging *m, GstEventType type, guint32 seqnum)
+{
+  GstEvent *event = merging_wait_event (m, type);
+
+  g_assert_cmpuint (gst_event_get_seqnum (event), ==, seqnum);
+  gst_event_unref (event);
 }
 
 static GstEvent *
@@ -85,6 +103,57 @@ test_order (void)
       "stream-start caps segment tag buffer-0 custom-downstream "
       "buffer-1 tag eos ");
   g_string_free (text, TRUE);
+}
+
+/* Events of the main stream keep their seqnums, also those that GstAggregator makes anew. */
+static void
+test_seqnums (void)
+{
+  GstCaps *caps = gst_caps_from_string (SMALL);
+  GstSegment segment;
+  Merging m;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  merging_new (&m, "boxmerge", 0, FALSE);
+  push_numbered (&m, gst_event_new_stream_start ("numbered"), 1001);
+  push_numbered (&m, gst_event_new_caps (caps), 1002);
+  push_numbered (&m, gst_event_new_segment (&segment), 1003);
+  merging_push_main (&m, 0);
+  push_numbered (&m, gst_event_new_gap (FRAME, FRAME), 1004);
+  push_numbered (&m, gst_event_new_eos (), 1005);
+  expect_seqnum (&m, GST_EVENT_STREAM_START, 1001);
+  expect_seqnum (&m, GST_EVENT_CAPS, 1002);
+  expect_seqnum (&m, GST_EVENT_SEGMENT, 1003);
+  expect_seqnum (&m, GST_EVENT_GAP, 1004);
+  expect_seqnum (&m, GST_EVENT_EOS, 1005);
+  gst_caps_unref (caps);
+  merging_close (&m);
+}
+
+/* Returns a buffer without memory, with the flag GAP and a region of 30x40 pixels at x, 20. */
+static GstBuffer *
+gap_buffer (guint x)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+
+  GST_BUFFER_PTS (buffer) = 0;
+  GST_BUFFER_DURATION (buffer) = FRAME;
+  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP | GST_BUFFER_FLAG_DROPPABLE);
+  gst_buffer_add_video_region_of_interest_meta (buffer, "a", x, 20, 30, 40);
+  return buffer;
+}
+
+/* Buffers without memory and with the flag GAP are not taken for GAP events. */
+static void
+test_gap_buffers (void)
+{
+  Merging m;
+
+  merging_open (&m, "boxmerge", 1, NULL, FALSE);
+  gst_harness_push (m.branch[0], gap_buffer (1));
+  gst_harness_push (m.main, gap_buffer (2));
+  merging_expect (&m, 0, "2,20,30,40 1,20,30,40");
+  merging_close (&m);
 }
 
 /* A second stream has its own id and comes in order too. */
@@ -226,6 +295,20 @@ test_allocation (void)
   merging_close (&m);
 }
 
+/* A query of a branch does not wait for the buffers that wait for the main stream. */
+static void
+test_allocation_behind_buffer (void)
+{
+  Merging m;
+
+  merging_open (&m, "boxmerge", 1, NULL, FALSE);
+  merging_push_box (&m, 0, 0, 1);
+  gst_query_unref (query_allocation (m.branch[0]));
+  merging_push_main (&m, 0);
+  merging_expect (&m, 0, "1,20,30,40");
+  merging_close (&m);
+}
+
 /* Returns whether an upstream event of this type has reached the harness. */
 static gboolean
 got_upstream (GstHarness *h, GstEventType type)
@@ -269,6 +352,58 @@ test_upstream_events (void)
   expect_upstream (&m, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 1, 0, 0), TRUE);
   expect_upstream (&m, gst_event_new_latency (GST_SECOND), TRUE);
   merging_close (&m);
+}
+
+static GstPadProbeReturn
+count_seeks (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_SEEK)
+    ++*(guint *) user_data;
+  return GST_PAD_PROBE_OK;
+}
+
+/* Branches of the main stream's own source are sought with it. */
+static void
+test_one_source (void)
+{
+  static const GstSeekFlags flags[] = { GST_SEEK_FLAG_FLUSH, 0 };
+  GstElement *pipeline = playing_new (
+      "videotestsrc num-buffers=1000 ! identity name=i ! tee name=t ! queue ! boxmerge name=m "
+      "! fakesink t. ! queue ! m.sink_0 t. ! queue ! videoscale ! m.sink_1");
+  guint seeks = 0;
+
+  playing_probe_type (pipeline, "i", "src", GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, count_seeks, &seeks);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_message_unref (playing_wait (pipeline, GST_MESSAGE_ASYNC_DONE));
+  for (guint i = 0; i < G_N_ELEMENTS (flags); i++) {
+    g_assert_true (gst_element_seek_simple (pipeline, GST_FORMAT_TIME, flags[i], GST_SECOND));
+    g_assert_cmpuint (seeks, ==, i + 1);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+
+/* gst_element_link links the main stream first, then branches. */
+static void
+test_link (void)
+{
+  GstElement *pipeline = playing_new ("boxmerge name=m queue name=a queue name=b");
+  GstElement *merge = gst_bin_get_by_name (GST_BIN (pipeline), "m");
+  static const gchar *const names[][2] = { { "a", "sink" }, { "b", "sink_0" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    GstElement *queue = gst_bin_get_by_name (GST_BIN (pipeline), names[i][0]);
+    GstPad *pad = gst_element_get_static_pad (queue, "src"), *peer;
+
+    g_assert_true (gst_element_link (queue, merge));
+    peer = gst_pad_get_peer (pad);
+    g_assert_cmpstr (GST_OBJECT_NAME (peer), ==, names[i][1]);
+    gst_object_unref (peer);
+    gst_object_unref (pad);
+    gst_object_unref (queue);
+  }
+  gst_object_unref (merge);
+  gst_object_unref (pipeline);
 }
 
 static void
@@ -403,6 +538,10 @@ static const TestCase cases[] = { { "/boxmerge-events/order", test_order },
   { "/boxmerge-events/caps-queries", test_caps_queries },
   { "/boxmerge-events/allocation", test_allocation },
   { "/boxmerge-events/upstream-events", test_upstream_events },
+  { "/boxmerge-events/seqnums", test_seqnums },
+  { "/boxmerge-events/gap-buffers", test_gap_buffers },
+  { "/boxmerge-events/allocation-behind-buffer", test_allocation_behind_buffer },
+  { "/boxmerge-events/one-source", test_one_source }, { "/boxmerge-events/link", test_link },
   { "/boxmerge-events/seek", test_seek }, { "/boxmerge-events/branch-flush", test_branch_flush },
   { "/boxmerge-events/latency", test_latency }, { "/boxmerge-events/restart", test_restart },
   { NULL } };
