@@ -26,7 +26,8 @@
  * Every branch needs a queue, and so does the main stream, because the thread that fills one
  * pad would wait for the other pads. The queue of the main stream must hold the frames
  * for which a detector delays or drops its buffers: `queue max-size-buffers=60 max-size-bytes=0
- * max-size-time=0`.
+ * max-size-time=0`. If a detector leaves frames out, an `identity drop-allocation=true` belongs
+ * before the tee (docs/boxmerge.md).
  *
  * EOS of the main stream ends the stream. At the end an element message `boxmerge` states the
  * statistics (`gst-launch-1.0 -m` shows it).

@@ -7,8 +7,8 @@
  * takes the place of the detector in a pipeline, and finds objects that are too small for that in
  * the whole frame. nmsfilter should follow, because neighboring tiles find the same objects.
  *
- * It is a bin: a tee, for each tile a queue, a videocrop and a detector
- * (#GstTileDetect:detector), and a boxmerge, whose statistics are posted at the end of the
+ * It is a bin: a tee, for each tile a bin `tile_0`, `tile_1` and so on with a queue, a videocrop and
+ * a detector (#GstTileDetect:detector), and a boxmerge, whose statistics are posted at the end of the
  * stream. Each tile has a detector and a thread of its own. The tiles are those of boxmerge's
  * property tiles, for the size of the frames that come. The frames leave unchanged but for
  * the boxes. The branch of the whole frame holds up to 60 frames while detectors work. Boxes at an
@@ -28,6 +28,7 @@
 #include "elements.h"
 #include "framesize.h"
 #include "mergeplace.h"
+#include "meta/boxmeta.h"
 #include "properties.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_tile_detect_debug);
@@ -40,7 +41,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_tile_detect_debug);
 #define DEFAULT_EDGE_MARGIN 5
 #define DEFAULT_LATENCY 0
 
-#define MAIN_QUEUE "queue max-size-buffers=60 max-size-bytes=0 max-size-time=0"
+#define MAIN_QUEUE_FRAMES 60
 
 enum
 {
@@ -63,8 +64,8 @@ struct _GstTileDetect
 {
   GstBin parent;
 
-  TileSettings settings; /* under the object lock; fixed while `inner` is not NULL */
-  GstElement *inner;     /* the elements inside; owned by the bin; NULL in state NULL */
+  TileSettings settings; /* under the object lock; fixed while `built` is TRUE */
+  gboolean built;        /* the elements inside are there; under the object lock */
 };
 
 #define GST_TYPE_TILE_DETECT (gst_tile_detect_get_type ())
@@ -96,92 +97,207 @@ typedef struct
 } Tile;
 
 /* Sets the crop of a tile for frames of a new size. boxmerge reports an impossible tile. */
-static GstPadProbeReturn
-on_crop_event (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+static void
+set_crop (const Tile *tile, const GstCaps *caps)
 {
-  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
-  const Tile *tile = user_data;
   GstVideoRectangle rect;
   gint width, height;
-  GstCaps *caps;
 
-  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
-    return GST_PAD_PROBE_OK;
-  gst_event_parse_caps (event, &caps);
   frame_size_from_caps (caps, &width, &height);
   if (width > 0 && merge_tiles_rect (&tile->tiles, tile->index, width, height, &rect))
     g_object_set (tile->crop, "left", rect.x, "right", width - rect.x - rect.w, "top", rect.y,
         "bottom", height - rect.y - rect.h, NULL);
+}
+
+/* Returns the caps of frames whose tile the detector takes, to be unreffed. videocrop would
+ * answer with its present crop, which is that of the frames before. */
+static GstCaps *
+frame_caps (const Tile *tile)
+{
+  GstPad *pad = gst_element_get_static_pad (tile->crop, "src");
+  GstCaps *template = gst_pad_get_pad_template_caps (pad);
+  GstCaps *caps = gst_pad_peer_query_caps (pad, template);
+
+  caps = gst_caps_make_writable (caps);
+  merge_tiles_widen_caps (&tile->tiles, caps);
+  gst_caps_unref (template);
+  gst_object_unref (pad);
+  return caps;
+}
+
+static GstPadProbeReturn
+answer_query (const Tile *tile, GstQuery *query)
+{
+  GstCaps *caps, *asked, *found;
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_CAPS:
+      gst_query_parse_caps (query, &asked);
+      caps = frame_caps (tile);
+      found = asked ? gst_caps_intersect_full (asked, caps, GST_CAPS_INTERSECT_FIRST)
+                    : gst_caps_ref (caps);
+      gst_query_set_caps_result (query, found);
+      gst_caps_unref (found);
+      break;
+    case GST_QUERY_ACCEPT_CAPS:
+      gst_query_parse_accept_caps (query, &asked);
+      caps = frame_caps (tile);
+      gst_query_set_accept_caps_result (query, gst_caps_can_intersect (asked, caps));
+      break;
+    default:
+      return GST_PAD_PROBE_OK;
+  }
+  gst_caps_unref (caps);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+static GstPadProbeReturn
+on_crop_input (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  const Tile *tile = user_data;
+  GstCaps *caps;
+
+  if (info->type & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM)
+    return answer_query (tile, GST_PAD_PROBE_INFO_QUERY (info));
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_CAPS) {
+    gst_event_parse_caps (GST_PAD_PROBE_INFO_EVENT (info), &caps);
+    set_crop (tile, caps);
+  }
   return GST_PAD_PROBE_OK;
 }
 
 static void
-watch_crop (GstElement *inner, const MergeTiles *tiles, guint index)
+watch_crop (GstElement *bin, const MergeTiles *tiles, guint index)
 {
-  gchar *name = g_strdup_printf ("crop_%u", index);
-  Tile tile = { gst_bin_get_by_name (GST_BIN (inner), name), *tiles, index };
+  Tile tile = { gst_bin_get_by_name (GST_BIN (bin), "crop"), *tiles, index };
   GstPad *pad = gst_element_get_static_pad (tile.crop, "sink");
 
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_crop_event,
-      g_memdup2 (&tile, sizeof tile), g_free);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
+      on_crop_input, g_memdup2 (&tile, sizeof tile), g_free);
   gst_object_unref (pad);
   gst_object_unref (tile.crop);
-  g_free (name);
 }
 
-/* Returns the launch line of all that is inside. */
-static gchar *
-inner_line (const TileSettings *set)
+/* Returns the bin of a tile, with pads sink and src, or NULL with an error. */
+static GstElement *
+tile_bin_new (const TileSettings *set, guint index, GError **error)
 {
-  GString *line = g_string_new (NULL);
-  const guint count = set->columns * set->rows;
-  guint i;
+  const MergeTiles tiles = { set->columns, set->rows, set->overlap };
+  gchar *line = g_strdup_printf ("queue ! videocrop name=crop ! %s ! identity", set->detector);
+  GstElement *bin = gst_parse_bin_from_description_full (line, TRUE, NULL,
+      GST_PARSE_FLAG_FATAL_ERRORS, error);
 
-  g_string_append_printf (line,
-      "tee name=tiles tiles. ! " MAIN_QUEUE " ! boxmerge name=merged "
-      "latency=%" G_GUINT64_FORMAT,
-      set->latency);
-  for (i = 0; i < count; i++)
-    g_string_append_printf (line,
-        " sink_%u::tiles=%ux%u+%u sink_%u::tile-index=%u "
-        "sink_%u::edge-margin=%u",
-        i, set->columns, set->rows, set->overlap, i, i, i, set->edge_margin);
-  for (i = 0; i < count; i++)
-    g_string_append_printf (line, " tiles. ! queue ! videocrop name=crop_%u ! %s ! merged.sink_%u",
-        i, set->detector, i);
-  return g_string_free (line, FALSE);
+  g_free (line);
+  if (bin == NULL)
+    return NULL;
+  if (bin->numsinkpads != 1 || bin->numsrcpads != 1) {
+    g_set_error (error, GST_PARSE_ERROR, GST_PARSE_ERROR_LINK,
+        "\"%s\" has no unlinked input at its beginning or no unlinked output at its end",
+        set->detector);
+    gst_object_unref (gst_object_ref_sink (bin));
+    return NULL;
+  }
+  watch_crop (bin, &tiles, index);
+  return bin;
 }
 
 /* --------------------------------------------------------------- start and stop */
 
+/* Answers ALLOCATION as a consumer of memory without any layout but that of the caps, because the
+ * query would wait in a queue behind frames that wait for a detector that leaves frames out. */
+static GstPadProbeReturn
+on_input_query (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
+    return GST_PAD_PROBE_OK;
+  box_meta_propose (query);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Makes a pad of the element the outside of a pad of an element inside. */
 static void
-set_target (GstTileDetect *self, const gchar *ghost, const gchar *element, const gchar *pad)
+set_target (GstTileDetect *self, const gchar *ghost, GstElement *inside)
 {
   GstPad *outer = gst_element_get_static_pad (GST_ELEMENT (self), ghost);
-  GstElement *found = self->inner ? gst_bin_get_by_name (GST_BIN (self->inner), element) : NULL;
-  GstPad *inner = found ? gst_element_get_static_pad (found, pad) : NULL;
+  GstPad *inner = gst_element_get_static_pad (inside, ghost);
 
-  if (inner) {
-    GstPad *between = gst_ghost_pad_new (ghost, inner);
-
-    gst_element_add_pad (self->inner, between);
-    gst_ghost_pad_set_target (GST_GHOST_PAD (outer), between);
-    gst_object_unref (inner);
-    gst_object_unref (found);
-  } else {
-    gst_ghost_pad_set_target (GST_GHOST_PAD (outer), NULL);
-  }
+  gst_ghost_pad_set_target (GST_GHOST_PAD (outer), inner);
+  gst_object_unref (inner);
   gst_object_unref (outer);
+}
+
+/* Adds the elements through which whole frames pass. Returns the boxmerge. */
+static GstElement *
+add_main (GstTileDetect *self, GstElement *tee)
+{
+  GstElement *queue = gst_element_factory_make ("queue", NULL);
+  GstElement *merge = gst_element_factory_make ("boxmerge", "merged");
+  GstPad *pad = gst_element_get_static_pad (tee, "sink");
+
+  g_object_set (queue, "max-size-buffers", MAIN_QUEUE_FRAMES, "max-size-bytes", 0, "max-size-time",
+      G_GUINT64_CONSTANT (0), NULL);
+  g_object_set (merge, "latency", self->settings.latency, NULL);
+  gst_bin_add_many (GST_BIN (self), tee, queue, merge, NULL);
+  gst_element_link (tee, queue);
+  gst_element_link_pads (queue, "src", merge, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, on_input_query, NULL, NULL);
+  gst_object_unref (pad);
+  set_target (self, "sink", tee);
+  set_target (self, "src", merge);
+  return merge;
+}
+
+static gboolean
+add_tile (GstTileDetect *self, GstElement *tee, GstElement *merge, guint index, GError **error)
+{
+  const TileSettings *set = &self->settings;
+  GstElement *bin = tile_bin_new (set, index, error);
+  gchar *name, *grid;
+  GstPad *pad;
+
+  if (bin == NULL)
+    return FALSE;
+  name = g_strdup_printf ("tile_%u", index);
+  gst_object_set_name (GST_OBJECT (bin), name);
+  g_free (name);
+  gst_bin_add (GST_BIN (self), bin);
+  gst_element_link (tee, bin);
+  name = g_strdup_printf ("sink_%u", index);
+  grid = g_strdup_printf ("%ux%u+%u", set->columns, set->rows, set->overlap);
+  pad = gst_element_request_pad_simple (merge, name);
+  g_object_set (pad, "tiles", grid, "tile-index", index, "edge-margin", set->edge_margin, NULL);
+  gst_element_link_pads_full (bin, "src", merge, name, GST_PAD_LINK_CHECK_TEMPLATE_CAPS);
+  gst_object_unref (pad);
+  g_free (grid);
+  g_free (name);
+  return TRUE;
+}
+
+static void
+tear_down (GstTileDetect *self)
+{
+  GstBin *bin = GST_BIN (self);
+
+  while (bin->children) {
+    GstElement *child = gst_object_ref (bin->children->data);
+
+    gst_element_set_state (child, GST_STATE_NULL);
+    gst_bin_remove (bin, child);
+    gst_object_unref (child);
+  }
+  GST_OBJECT_LOCK (self);
+  self->built = FALSE;
+  GST_OBJECT_UNLOCK (self);
 }
 
 static gboolean
 build (GstTileDetect *self)
 {
   const TileSettings *set = &self->settings;
-  const MergeTiles tiles = { set->columns, set->rows, set->overlap };
-  GstElement *inner;
+  GstElement *tee, *merge;
   GError *error = NULL;
-  gchar *line;
 
   if (set->detector == NULL || *set->detector == '\0') {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
@@ -190,41 +306,20 @@ build (GstTileDetect *self)
         (NULL));
     return FALSE;
   }
-  line = inner_line (set);
-  inner = gst_parse_bin_from_description_full (line, FALSE, NULL, GST_PARSE_FLAG_FATAL_ERRORS,
-      &error);
-  g_free (line);
-  if (inner == NULL) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("Cannot use the property detector: %s", error->message), (NULL));
-    g_error_free (error);
-    return FALSE;
-  }
+  GST_OBJECT_LOCK (self);
+  self->built = TRUE;
+  GST_OBJECT_UNLOCK (self);
+  tee = gst_element_factory_make ("tee", "tiles");
+  merge = add_main (self, tee);
   for (guint i = 0; i < set->columns * set->rows; i++)
-    watch_crop (inner, &tiles, i);
-  gst_bin_add (GST_BIN (self), inner);
-  GST_OBJECT_LOCK (self);
-  self->inner = inner;
-  GST_OBJECT_UNLOCK (self);
-  set_target (self, "sink", "tiles", "sink");
-  set_target (self, "src", "merged", "src");
+    if (!add_tile (self, tee, merge, i, &error)) {
+      GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+          ("Cannot use the property detector: %s", error->message), (NULL));
+      g_error_free (error);
+      tear_down (self);
+      return FALSE;
+    }
   return TRUE;
-}
-
-static void
-tear_down (GstTileDetect *self)
-{
-  GstElement *inner;
-
-  GST_OBJECT_LOCK (self);
-  inner = g_steal_pointer (&self->inner);
-  GST_OBJECT_UNLOCK (self);
-  if (inner == NULL)
-    return;
-  set_target (self, "sink", NULL, NULL);
-  set_target (self, "src", NULL, NULL);
-  gst_element_set_state (inner, GST_STATE_NULL);
-  gst_bin_remove (GST_BIN (self), inner);
 }
 
 static GstStateChangeReturn
@@ -251,7 +346,7 @@ gst_tile_detect_set_property (GObject *object, guint id, const GValue *value, GP
   gboolean fixed;
 
   GST_OBJECT_LOCK (self);
-  fixed = self->inner != NULL;
+  fixed = self->built;
   if (!fixed)
     property_field_set (G_STRUCT_MEMBER_P (&self->settings, fields[id]), value);
   GST_OBJECT_UNLOCK (self);
@@ -313,8 +408,8 @@ install_properties (GObjectClass *object_class)
   g_object_class_install_property (object_class, PROP_DETECTOR,
       g_param_spec_string ("detector", "Detector",
           "Launch line of the detector, with one input and one output, such as \"facedetect "
-          "display=false\"; it may scale and convert the tile. Each tile gets its own. Settable in "
-          "the state NULL",
+          "display=false\"; it may scale and convert the tile. Each tile gets its own, in a bin "
+          "tile_0, tile_1 and so on. Settable in the state NULL",
           DEFAULT_DETECTOR, FIXED));
   g_object_class_install_property (object_class, PROP_COLUMNS,
       g_param_spec_uint ("columns", "Columns", "Tiles in a row. Settable in the state NULL", 1, 100,

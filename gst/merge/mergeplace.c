@@ -65,6 +65,67 @@ merge_tiles_rect (const MergeTiles *tiles, guint index, gint width, gint height,
           &rect->h);
 }
 
+/* Writes the lengths of frames along an axis whose tiles are `value` long, an integer, a range or a
+ * list of these. The inverse of place_along. */
+static void
+widen_value (const GValue *value, guint count, guint overlap, GValue *frames)
+{
+  const gint64 shared = (gint64) (count - 1) * overlap;
+  gint64 from, to;
+
+  if (GST_VALUE_HOLDS_LIST (value)) {
+    g_value_init (frames, GST_TYPE_LIST);
+    for (guint i = 0; i < gst_value_list_get_size (value); i++) {
+      GValue entry = G_VALUE_INIT;
+
+      widen_value (gst_value_list_get_value (value, i), count, overlap, &entry);
+      gst_value_list_append_and_take_value (frames, &entry);
+    }
+    return;
+  }
+  if (GST_VALUE_HOLDS_INT_RANGE (value)) {
+    from = gst_value_get_int_range_min (value);
+    to = gst_value_get_int_range_max (value);
+  } else {
+    from = to = g_value_get_int (value);
+  }
+  /* (Tiles are rounded up to an even number, but are not larger than the frame.) */
+  from = CLAMP (count * (from - 2 + (from & 1)) + 1 - shared, from, G_MAXINT);
+  to = CLAMP (count * (to & ~(gint64) 1) - shared, to, G_MAXINT);
+  if (from < to) {
+    g_value_init (frames, GST_TYPE_INT_RANGE);
+    gst_value_set_int_range (frames, (gint) from, (gint) to);
+  } else if (from == to) {
+    g_value_init (frames, G_TYPE_INT);
+    g_value_set_int (frames, (gint) from);
+  } else {
+    g_value_init (frames, GST_TYPE_LIST); /* empty, because no frame has such tiles */
+  }
+}
+
+static void
+widen_field (GstStructure *structure, const gchar *name, guint count, guint overlap)
+{
+  const GValue *value = gst_structure_get_value (structure, name);
+  GValue frames = G_VALUE_INIT;
+
+  if (value == NULL)
+    return;
+  widen_value (value, count, overlap, &frames);
+  gst_structure_take_value (structure, name, &frames);
+}
+
+void
+merge_tiles_widen_caps (const MergeTiles *tiles, GstCaps *caps)
+{
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    GstStructure *structure = gst_caps_get_structure (caps, i);
+
+    widen_field (structure, "width", tiles->columns, tiles->overlap);
+    widen_field (structure, "height", tiles->rows, tiles->overlap);
+  }
+}
+
 gboolean
 merge_place_is_sideways (GstVideoOrientationMethod direction)
 {

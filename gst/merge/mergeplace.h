@@ -28,6 +28,10 @@ gboolean merge_tiles_parse (const gchar *text, MergeTiles *tiles);
 gboolean merge_tiles_rect (const MergeTiles *tiles, guint index, gint width, gint height,
     GstVideoRectangle *rect);
 
+/* Replaces the sizes in writable caps, those of tiles, by the sizes of the frames that have such
+ * tiles. */
+void merge_tiles_widen_caps (const MergeTiles *tiles, GstCaps *caps);
+
 typedef struct
 {
   gint xpos, ypos;     /* pixels of the main frame */

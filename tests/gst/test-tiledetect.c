@@ -110,6 +110,131 @@ test_caps_changes (void)
   gst_harness_teardown (h);
 }
 
+static gboolean
+accepts (GstHarness *h, const gchar *size)
+{
+  gchar *text = g_strdup_printf ("video/x-raw,format=GRAY8,framerate=10/1,%s", size);
+  GstCaps *caps = gst_caps_from_string (text);
+  GstCaps *found = gst_pad_peer_query_caps (h->srcpad, caps);
+  const gboolean accepted = gst_pad_peer_query_accept_caps (h->srcpad, caps);
+
+  g_assert_cmpint (accepted, ==, !gst_caps_is_empty (found));
+  gst_caps_unref (found);
+  gst_caps_unref (caps);
+  g_free (text);
+  return accepted;
+}
+
+/* Frames that are smaller than those before are accepted before they come. */
+static void
+test_smaller_frames (void)
+{
+  GstHarness *h = tiles_new ("rows=1");
+
+  expect_tiles (h, 0, 1280, 720, "0,0,640,720 640,0,640,720");
+  g_assert_true (accepts (h, "width=320,height=240"));
+  expect_tiles (h, 1, 320, 240, "0,0,160,240 160,0,160,240");
+  gst_harness_teardown (h);
+}
+
+/* A detector that takes tiles of certain sizes only determines the sizes of the frames. */
+static void
+test_tile_sizes (void)
+{
+  static const struct
+  {
+    const gchar *grid, *tile, *accepted, *refused;
+  } runs[] = {
+    { "columns=2 rows=1 overlap=80", "width=640,height=640", "width=1200,height=640",
+        "width=1202,height=640" },
+    { "columns=3 rows=2", "width=200,height=102", "width=598,height=201", "width=601,height=204" },
+    { "columns=1 rows=2", "width=641,height={102,103}", "width=641,height=204",
+        "width=641,height=205" },
+    { "columns=2 rows=2", "width={320,400},height=[100,200]", "width=800,height=400",
+        "width=320,height=402" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (runs); i++) {
+    gchar *launch =
+        g_strdup_printf ("tiledetect %s detector=\"capsfilter caps=\\\"video/x-raw,%s\\\"\"",
+            runs[i].grid, runs[i].tile);
+    GstElement *element = detect_new (launch);
+    GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+
+    g_assert_true (accepts (h, runs[i].accepted));
+    g_assert_false (accepts (h, runs[i].refused));
+    gst_harness_teardown (h);
+    gst_object_unref (element);
+    g_free (launch);
+  }
+}
+
+/* The same for each tile by its pictures: all tiles of each frame come to the detector. */
+static void
+test_fixed_size (void)
+{
+  GstElement *pipeline = playing_new (
+      "videotestsrc num-buffers=3 ! video/x-raw,width=1200,height=640 ! tiledetect name=d columns=2 "
+      "rows=1 overlap=80 detector=\"capsfilter caps=video/x-raw,width=640,height=640\" "
+      "! fakesink");
+
+  playing_to_end (pipeline);
+  gst_object_unref (pipeline);
+}
+
+typedef struct
+{
+  guint number; /* of the buffer at which the source is asked to negotiate again */
+  guint count;  /* buffers that passed */
+} Renegotiation;
+
+static GstPadProbeReturn
+renegotiate (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  Renegotiation *state = user_data;
+
+  if (++state->count == state->number)
+    gst_pad_send_event (pad, gst_event_new_reconfigure ());
+  return GST_PAD_PROBE_OK;
+}
+
+/* A detector that leaves frames out, as videorate does, and a source that negotiates again: its
+ * ALLOCATION query does not wait for frames that wait for the detector. */
+static void
+test_slow_detector (void)
+{
+  GstElement *pipeline = playing_new (
+      "videotestsrc num-buffers=60 name=s ! video/x-raw,framerate=30/1 ! tiledetect rows=1 "
+      "detector=\"videorate ! video/x-raw,framerate=5/1\" ! fakesink name=f");
+  Renegotiation in = { 20, 0 }, out = { 0, 0 };
+
+  playing_probe (pipeline, "s", "src", renegotiate, &in);
+  playing_probe (pipeline, "f", "sink", renegotiate, &out);
+  playing_to_end (pipeline);
+  g_assert_cmpuint (in.count, ==, 60);
+  g_assert_cmpuint (out.count, ==, 60);
+  gst_object_unref (pipeline);
+}
+
+/* Elements of a detector may have names, by which the properties of one tile can be set. */
+static void
+test_names (void)
+{
+  GstElement *pipeline = playing_new ("videotestsrc num-buffers=3 ! tiledetect name=d detector="
+                                      "\"identity name=det\" tile_3::det::sleep-time=1 ! fakesink");
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "d");
+  guint times[2];
+
+  gst_element_set_state (pipeline, GST_STATE_READY);
+  gst_child_proxy_get (GST_CHILD_PROXY (element), "tile_0::det::sleep-time", &times[0],
+      "tile_3::det::sleep-time", &times[1], NULL);
+  g_assert_cmpuint (times[0], ==, 0);
+  g_assert_cmpuint (times[1], ==, 1);
+  playing_to_end (pipeline);
+  gst_object_unref (element);
+  gst_object_unref (pipeline);
+}
+
 /* Starts the element, expects that it fails, and that its message has this text. */
 static void
 expect_error (const gchar *launch, const gchar *text)
@@ -139,6 +264,8 @@ test_errors (void)
 {
   expect_error ("tiledetect", "set the property detector");
   expect_error ("tiledetect detector=nosuchdetector", "nosuchdetector");
+  expect_error ("tiledetect detector=fakesink", "fakesink");
+  expect_error ("tiledetect detector=videotestsrc", "videotestsrc");
 }
 
 /* Properties are fixed from READY on, and may change between two runs. */
@@ -223,6 +350,9 @@ test_defaults (void)
 }
 
 static const TestCase cases[] = { { "/tiledetect/tiles", test_tiles },
+  { "/tiledetect/smaller-frames", test_smaller_frames },
+  { "/tiledetect/tile-sizes", test_tile_sizes }, { "/tiledetect/fixed-size", test_fixed_size },
+  { "/tiledetect/slow-detector", test_slow_detector }, { "/tiledetect/names", test_names },
   { "/tiledetect/caps-changes", test_caps_changes }, { "/tiledetect/cut-boxes", test_cut_boxes },
   { "/tiledetect/errors", test_errors }, { "/tiledetect/restart", test_restart },
   { "/tiledetect/defaults", test_defaults }, { NULL } };
