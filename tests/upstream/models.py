@@ -1,84 +1,77 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""models: tiny neural networks whose detections are known.
+"""models: tiny neural networks whose detections are known, made from .modelinfo files.
 
-Each ignores its picture (it returns a constant plus 0 times the mean of the picture)
-and returns given boxes in the layout of a family of detectors, so that inference and
-decoders of GStreamer run as with a real network. Needs the Python
+Each multiplies given boxes, in the layout of a family of detectors, by the brightness of its
+picture: they are exact if the picture is white and its values come in the range that the file
+states. So inference and decoders of GStreamer run as with a real network. Needs the Python
 package onnx.
 """
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-WIDTH, HEIGHT = 320, 240  # size of the input picture
 LABELS = ("person", "car", "dog")
+TYPES = {"float32": TensorProto.FLOAT, "uint8": TensorProto.UINT8}
+SSD = "ssd-mobilenet-v1-variant-1-out-"
+# What GStreamer 1.26, which reads no .modelinfo file, looks for in the model itself.
+KEYS = {SSD + "boxes": "Boxes", SSD + "scores": "Scores", SSD + "classes": "Classes",
+        "generic-variant-1-out-count": "NumDetections"}
 
 
-def _constant(name, array):
-    return numpy_helper.from_array(numpy.asarray(array), name)
+def _tensor(name, section):
+    dims = [size if size >= 0 else "%s %d" % (name, i)
+            for i, size in enumerate(map(int, section["dims"].split(",")))]
+    return helper.make_tensor_value_info(name, TYPES[section["type"]], dims)
 
 
-def _save(path, nodes, constants, outputs, metadata=()):
-    """outputs: name -> shape, all of float."""
-    nothing = [helper.make_node("ReduceMean", ["images"], ["mean"], keepdims=0),
-               helper.make_node("Mul", ["mean", "zero"], ["nothing"])]
+def _save(path, info, answers):
+    """Writes the model that `info` (a ConfigParser) describes. answers: id -> array. Sizes
+    depend on the picture, because ssdtensordec accepts no size that is known before."""
+    names = {section["id"]: name for name, section in info.items() if "id" in section}
+    (image,) = (name for name, section in info.items() if section.get("dir") == "input")
+    constants = {"white": numpy.float32(info[image]["ranges"].split(";")[0].split(",")[1]),
+                 "all": numpy.float32([1e6]), "0": numpy.int64([0]), "1": numpy.int64([1])}
+    nodes = [helper.make_node("Cast", [image], ["floats"], to=TensorProto.FLOAT),
+             helper.make_node("ReduceMean", ["floats"], ["mean"], keepdims=0),
+             helper.make_node("Div", ["mean", "white"], ["fraction"]),
+             helper.make_node("Round", ["fraction"], ["brightness"]),
+             helper.make_node("Mul", ["all", "brightness"], ["count"]),
+             helper.make_node("Cast", ["count"], ["end"], to=TensorProto.INT64)]
+    for key, answer in answers.items():
+        constants["answer " + key] = answer = numpy.float32(answer)
+        nodes += [helper.make_node("Mul", ["answer " + key, "brightness"], [key]),
+                  helper.make_node("Slice", [key, "0", "end", str(min(answer.ndim - 1, 1))],
+                                   [names[key]])]
     graph = helper.make_graph(
-        nothing + nodes, "constant",
-        [helper.make_tensor_value_info("images", TensorProto.FLOAT, [1, 3, HEIGHT, WIDTH])],
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-         for name, shape in outputs.items()],
-        [_constant("zero", numpy.float32(0))] + constants)
+        nodes, "constant", [_tensor(image, info[image])],
+        [_tensor(names[key], info[names[key]]) for key in answers],
+        [numpy_helper.from_array(numpy.asarray(array), name)
+         for name, array in constants.items()])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    for key, value in metadata:
+    for key in KEYS.keys() & answers.keys():
         entry = model.metadata_props.add()
-        entry.key, entry.value = key, value
+        entry.key, entry.value = names[key], "Gst.Model.ObjectDetector." + KEYS[key]
     onnx.checker.check_model(model)
     onnx.save(model, path)
 
 
-def yolo(path, boxes):
+def yolo(path, info, boxes):
     """Writes a model with the output of YOLOv8: for each box a column of cx cy w h and class
-    scores. boxes: (x, y, w, h, class, score). Adds the description for GStreamer 1.28."""
-    tensor = numpy.zeros((1, 4 + len(LABELS), len(boxes)), numpy.float32)
+    scores. boxes: (x, y, w, h, class, score)."""
+    (output,) = (section for section in info.values() if section.get("dir") == "output")
+    tensor = numpy.zeros([int(size) for size in output["dims"].split(",")], numpy.float32)
     for i, (x, y, w, h, label, score) in enumerate(boxes):
         tensor[0, :4, i] = x + w / 2, y + h / 2, w, h
         tensor[0, 4 + label, i] = score
-    _save(path, [helper.make_node("Add", ["answer", "nothing"], ["output0"])],
-          [_constant("answer", tensor)], {"output0": tensor.shape})
-    with open(path + ".modelinfo", "w", encoding="ascii") as info:
-        info.write("""[modelinfo]
-version=1.0
-group-id=yolo-v8-out
-
-[images]
-id=yolo-v8-in
-type=float32
-dims=1,3,%d,%d
-dir=input
-ranges=0.0,1.0;0.0,1.0;0.0,1.0
-
-[output0]
-id=yolo-v8-out
-type=float32
-dims=%s
-dir=output
-dims-order=col-major
-""" % (HEIGHT, WIDTH, ",".join(map(str, tensor.shape))))
+    _save(path, info, {output["id"]: tensor})
 
 
-def ssd(path, boxes):
-    """Writes a model with the output of SSD MobileNet: four tensors, corners as fractions,
-    y first, with the names that GStreamer 1.26 expects."""
-    corners = [[y / HEIGHT, x / WIDTH, (y + h) / HEIGHT, (x + w) / WIDTH]
+def ssd(path, info, boxes, width, height):
+    """Writes a model with the output of SSD MobileNet: four tensors, corners as fractions of
+    this size, y first."""
+    corners = [[y / height, x / width, (y + h) / height, (x + w) / width]
                for x, y, w, h, _, _ in boxes]
-    tensors = {"boxes": [corners], "scores": [[box[5] for box in boxes]],
-               "detection_classes": [[box[4] for box in boxes]], "num_detections": [len(boxes)]}
-    names = {"boxes": "Boxes", "scores": "Scores", "detection_classes": "Classes",
-             "num_detections": "NumDetections"}
-    arrays = {name: numpy.array(values, numpy.float32) for name, values in tensors.items()}
-    _save(path,
-          [helper.make_node("Add", ["answer_" + name, "nothing"], [name]) for name in arrays],
-          [_constant("answer_" + name, array) for name, array in arrays.items()],
-          {name: array.shape for name, array in arrays.items()},
-          [(name, "Gst.Model.ObjectDetector." + names[name]) for name in arrays])
+    _save(path, info, {SSD + "boxes": [corners], SSD + "scores": [[box[5] for box in boxes]],
+                       SSD + "classes": [[box[4] for box in boxes]],
+                       "generic-variant-1-out-count": [len(boxes)]})

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pipelines_of: what the tests with GStreamer's own elements share: pipelines,
-recordings, and a separate implementation of greedy non-maximum suppression.
+recordings, the pipelines of docs/nmsfilter.md, and a separate implementation of greedy
+non-maximum suppression.
 """
 import atexit
+import collections
+import configparser
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 
-SOURCE = "videotestsrc num-buffers=3 pattern=black ! video/x-raw,format=RGB,width=320,height=240"
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/nmsfilter.md")
+SOURCE = "videotestsrc num-buffers=3 pattern=white ! video/x-raw,format=RGB,width=320,height=240"
 
 
 def enter_new_folder():
@@ -39,6 +44,49 @@ def launch(*parts):
                           check=False)
     if done.returncode or "ERROR" in done.stderr:
         sys.exit("%s\nended with %d:\n%s" % (" ".join(command), done.returncode, done.stderr))
+
+
+class Documented:
+    """A section of docs/nmsfilter.md: a .modelinfo file, of which the first line names the
+    file, and a pipeline."""
+
+    def __init__(self, heading):
+        with open(DOCUMENT, encoding="utf-8") as file:
+            section = re.search(r"^### %s.*?(?=^###? |\Z)" % heading, file.read(), re.S | re.M)[0]
+        (self.text,) = re.findall(r"^```ini\n(.*?)^```$", section, re.S | re.M)
+        (self.pipeline,) = re.findall(r"^```\n(gst-launch.*?)^```$", section, re.S | re.M)
+        self.model = re.search(r"model-file=(\S+)", self.pipeline)[1]
+        self.size = [int(re.search(side + r"=(\d+)", self.pipeline)[1])
+                     for side in ("width", "height")]
+
+    def info(self):
+        parser = configparser.ConfigParser()
+        parser.read_string(self.text)
+        return parser
+
+    def run(self, *numbers):
+        """Runs the pipeline on a white picture, without a window. numbers: the numbers of boxes
+        of each label, ascending, in front of nmsfilter and behind it."""
+        with open(re.match(r"# (\S+)\n", self.text)[1], "w", encoding="ascii") as file:
+            file.write(self.text)
+        launch("videotestsrc num-buffers=1 pattern=white", "pngenc", "filesink location=white.png")
+        pipeline = self.pipeline.replace("\\\n", "")
+        for text, instead in ((r"^gst-launch-1.0", ""), (r"\$VIDEO", "white.png"),
+                              (r"autovideosink$", "fakesink"),
+                              (r"nmsfilter [^!]*!", r"boxrecord location=raw.jsonl ! \g<0> "
+                               "boxrecord location=kept.jsonl !")):
+            pipeline, count = re.subn(text, instead, pipeline)
+            must_equal("%s in a documented pipeline" % text, count, 1)
+        launch(pipeline)
+        for name, must in zip(("raw.jsonl", "kept.jsonl"), numbers):
+            (boxes,) = frames(name)
+            labels = collections.Counter(box["roi_type"] for box in boxes)
+            must_equal(name, sorted(labels.values()), must)
+
+
+def write_info(model, info):
+    with open(model + ".modelinfo", "w", encoding="ascii") as file:
+        info.write(file)
 
 
 def frames(path):
