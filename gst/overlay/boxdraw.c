@@ -264,6 +264,24 @@ box_draw_load_font (BoxDraw *draw, const GstVideoInfo *info, const gchar *font_d
   label_cache_load (draw->label_cache);
 }
 
+/* Writes the labels of the candidates, of which the first `kept` ones are kept. */
+static void
+box_draw_labels (BoxDraw *draw, const PaintCanvas *canvas, guint kept,
+    const BoxDrawOptions *options)
+{
+  const Candidate *candidates = (const Candidate *) draw->candidates->data;
+  const guint n = draw->candidates->len;
+
+  label_cache_set_font (draw->label_cache, options->font_desc, canvas);
+  label_placement_begin (&draw->placement, canvas->width, canvas->height);
+  for (guint i = 0; i < kept; i++)
+    box_draw_label (draw, canvas, &candidates[i], options);
+  for (guint i = 0; kept < n && i < kept; i++)
+    box_draw_occupy_outline (draw, canvas, &candidates[i], options->thickness);
+  for (guint i = kept; i < n; i++)
+    box_draw_label (draw, canvas, &candidates[i], options);
+}
+
 gboolean
 box_draw_frame (BoxDraw *draw, GstVideoFrame *frame, const GArray *boxes,
     const BoxDrawOptions *options, guint *drawn)
@@ -286,16 +304,7 @@ box_draw_frame (BoxDraw *draw, GstVideoFrame *frame, const GArray *boxes,
     kept++;
   for (guint i = n; i > 0; i--)
     box_draw_outline (&canvas, &candidates[i - 1], options);
-  if (!options->show_label && !options->show_score)
-    return TRUE;
-
-  label_cache_set_font (draw->label_cache, options->font_desc, &canvas);
-  label_placement_begin (&draw->placement, canvas.width, canvas.height);
-  for (guint i = 0; i < kept; i++)
-    box_draw_label (draw, &canvas, &candidates[i], options);
-  for (guint i = 0; kept < n && i < kept; i++)
-    box_draw_occupy_outline (draw, &canvas, &candidates[i], options->thickness);
-  for (guint i = kept; i < n; i++)
-    box_draw_label (draw, &canvas, &candidates[i], options);
+  if (options->show_label || options->show_score)
+    box_draw_labels (draw, &canvas, kept, options);
   return TRUE;
 }
