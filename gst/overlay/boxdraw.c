@@ -293,8 +293,10 @@ box_draw_frame (BoxDraw *draw, GstVideoFrame *frame, const GArray *boxes,
 
   if (!paint_canvas_init (&canvas, frame))
     return FALSE;
-  if (crop && !paint_canvas_crop (&canvas, crop->x, crop->y, crop->width, crop->height))
+  if (crop && !paint_canvas_crop (&canvas, crop->x, crop->y, crop->width, crop->height)) {
+    paint_canvas_finish (&canvas);
     return FALSE;
+  }
 
   /* Draw in reverse order, so that the best box lies on top. */
   box_draw_find (draw, &canvas, boxes, options->thickness);
@@ -306,5 +308,6 @@ box_draw_frame (BoxDraw *draw, GstVideoFrame *frame, const GArray *boxes,
     box_draw_outline (&canvas, &candidates[i - 1], options);
   if (options->show_label || options->show_score)
     box_draw_labels (draw, &canvas, kept, options);
+  paint_canvas_finish (&canvas);
   return TRUE;
 }

@@ -105,7 +105,7 @@ DEFINE_ENUM_TYPE (gst_box_overlay_color_by_get_type, "GstBoxOverlayColorBy",
     { BOX_DRAW_COLOR_BY_CLASS, "One colour for each class", "class" },
     { BOX_DRAW_COLOR_BY_TRACK, "One colour for each track; by class if a box has none", "track" })
 
-/* Returns caps of every raw format whose components can be written one by one. */
+/* Returns caps of every raw format that can be painted on. */
 static GstCaps *
 gst_box_overlay_template_caps (void)
 {

@@ -40,21 +40,27 @@ paint_component_fits (const GstVideoFormatInfo *finfo, guint c)
   return pstride == 2 || (pstride == 4 && finfo->plane[c] == 1) || (pstride == 8 && depth == 16);
 }
 
-gboolean
-paint_can_paint (const GstVideoFormatInfo *finfo)
+/* Returns whether each component has bytes or words of its own. */
+static gboolean
+paint_is_plain (const GstVideoFormatInfo *finfo)
 {
-  const guint refused = GST_VIDEO_FORMAT_FLAG_PALETTE | GST_VIDEO_FORMAT_FLAG_COMPLEX
-      | GST_VIDEO_FORMAT_FLAG_TILED;
-  const guint needed = GST_VIDEO_FORMAT_FLAG_YUV | GST_VIDEO_FORMAT_FLAG_RGB
-      | GST_VIDEO_FORMAT_FLAG_GRAY;
-
-  if ((finfo->flags & refused) != 0 || (finfo->flags & needed) == 0)
+  if ((finfo->flags & GST_VIDEO_FORMAT_FLAG_COMPLEX) != 0)
     return FALSE;
   for (guint c = 0; c < finfo->n_components; c++) {
     if (!paint_component_fits (finfo, c))
       return FALSE;
   }
-  return finfo->n_components > 0;
+  return TRUE;
+}
+
+gboolean
+paint_can_paint (const GstVideoFormatInfo *finfo)
+{
+  const guint refused = GST_VIDEO_FORMAT_FLAG_PALETTE | GST_VIDEO_FORMAT_FLAG_TILED;
+  const guint needed = GST_VIDEO_FORMAT_FLAG_YUV | GST_VIDEO_FORMAT_FLAG_RGB
+      | GST_VIDEO_FORMAT_FLAG_GRAY;
+
+  return (finfo->flags & refused) == 0 && (finfo->flags & needed) != 0;
 }
 
 static void
@@ -96,18 +102,38 @@ paint_canvas_measure (PaintCanvas *canvas, const GstVideoInfo *info)
   return TRUE;
 }
 
+/* Returns a frame of pixels that GStreamer's functions unpack, without any row yet. They may
+ * write, and read, up to a group of pixels beyond the end of a row. */
+static GstVideoFrame
+paint_unpacked_new (PaintCanvas *canvas, const GstVideoFrame *frame)
+{
+  GstVideoFrame unpacked = *frame;
+  GstVideoInfo *info = &unpacked.info;
+
+  info->finfo = gst_video_format_get_info (frame->info.finfo->unpack_format);
+  info->stride[0] = (info->width + 16) * info->finfo->pixel_stride[0];
+  canvas->unpacked = g_malloc0_n (info->height, info->stride[0]);
+  canvas->touched = g_new0 (gboolean, info->height);
+  unpacked.data[0] = canvas->unpacked;
+  return unpacked;
+}
+
 gboolean
 paint_canvas_init (PaintCanvas *canvas, GstVideoFrame *frame)
 {
-  const GstVideoInfo *info = &frame->info;
+  GstVideoFrame painted = *frame;
+  const GstVideoInfo *info = &painted.info;
 
   if (!paint_canvas_measure (canvas, info))
     return FALSE;
-  canvas->n_planes = GST_VIDEO_FRAME_N_COMPONENTS (frame);
+  canvas->frame = frame;
+  if (!paint_is_plain (info->finfo))
+    painted = paint_unpacked_new (canvas, frame);
+  canvas->n_planes = GST_VIDEO_FRAME_N_COMPONENTS (&painted);
   for (guint c = 0; c < canvas->n_planes; c++)
-    paint_plane_init (&canvas->planes[c], frame, c);
+    paint_plane_init (&canvas->planes[c], &painted, c);
 
-  canvas->packed = canvas->n_planes >= 3 && GST_VIDEO_FRAME_N_PLANES (frame) == 1
+  canvas->packed = canvas->n_planes >= 3 && GST_VIDEO_FRAME_N_PLANES (&painted) == 1
       && canvas->step_x == 1 && canvas->step_y == 1 && !canvas->planes[0].word;
 
   canvas->luma = !GST_VIDEO_INFO_IS_RGB (info);
@@ -116,6 +142,22 @@ paint_canvas_init (PaintCanvas *canvas, GstVideoFrame *frame)
   gst_video_color_range_offsets (info->colorimetry.range, info->finfo, canvas->offset,
       canvas->scale);
   return TRUE;
+}
+
+void
+paint_canvas_finish (PaintCanvas *canvas)
+{
+  GstVideoFrame *frame = canvas->frame;
+  const GstVideoFormatInfo *finfo = frame->info.finfo;
+  gint stride = canvas->planes[0].stride;
+
+  for (gint y = 0; canvas->unpacked && y < frame->info.height; y++) {
+    if (canvas->touched[y])
+      finfo->pack_func (finfo, GST_VIDEO_PACK_FLAG_NONE, canvas->unpacked + (gsize) y * stride,
+          stride, frame->data, frame->info.stride, frame->info.chroma_site, y, frame->info.width);
+  }
+  g_clear_pointer (&canvas->unpacked, g_free);
+  g_clear_pointer (&canvas->touched, g_free);
 }
 
 gboolean
@@ -202,6 +244,27 @@ paint_snap (const PaintCanvas *canvas, gdouble x1, gdouble y1, gdouble x2, gdoub
   return TRUE;
 }
 
+/* Unpacks the rows of a rectangle, if they are not yet. */
+static void
+paint_touch (const PaintCanvas *canvas, const PaintRect *r)
+{
+  const GstVideoFrame *frame = canvas->frame;
+  const GstVideoFormatInfo *finfo = frame->info.finfo;
+  const PaintPlane *plane = &canvas->planes[0];
+  gint top;
+
+  if (canvas->unpacked == NULL)
+    return;
+  top = (gint) ((plane->data - canvas->unpacked) / plane->stride); /* of a crop */
+  for (gint y = top + (gint) r->y1; y < top + (gint) r->y2; y++) {
+    if (!canvas->touched[y])
+      finfo->unpack_func (finfo, GST_VIDEO_PACK_FLAG_NONE,
+          canvas->unpacked + (gsize) y * plane->stride, frame->data, frame->info.stride, 0, y,
+          frame->info.width);
+    canvas->touched[y] = TRUE;
+  }
+}
+
 gboolean
 paint_clip (const PaintCanvas *canvas, const PaintRect *rect, PaintRect *out)
 {
@@ -273,6 +336,7 @@ paint_fill (const PaintCanvas *canvas, const PaintRect *rect, const PaintColor *
 
   if (!paint_clip (canvas, rect, &r))
     return;
+  paint_touch (canvas, &r);
 
   for (guint c = 0; c < canvas->n_planes; c++) {
     const PaintPlane *plane = &canvas->planes[c];
@@ -444,6 +508,7 @@ paint_mask (const PaintCanvas *canvas, gint x, gint y, const PaintMask *mask,
 
   if (!paint_clip (canvas, &r, &r))
     return;
+  paint_touch (canvas, &r);
 
   if (canvas->packed) {
     mask_packed (canvas, &r, mask->data + (gssize) (r.y1 - y) * mask->stride + (r.x1 - x),

@@ -122,8 +122,9 @@ GST_START_TEST (paints_a_crop_like_a_frame_of_its_size)
 {
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_I420,
     GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_UYVY, GST_VIDEO_FORMAT_Y41B,
-    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_P010_10LE };
-  static const GstVideoRectangle crop = { 16, 8, PICTURE_WIDTH, PICTURE_HEIGHT };
+    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_v210,
+    GST_VIDEO_FORMAT_NV12_10LE32 };
+  static const GstVideoRectangle crop = { 24, 8, PICTURE_WIDTH, PICTURE_HEIGHT };
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
     GstVideoInfo info = video_info_of (formats[f], PICTURE_WIDTH, PICTURE_HEIGHT);

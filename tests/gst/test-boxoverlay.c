@@ -47,6 +47,21 @@ snap (gint v, gint step)
   return (2 * v + step) / (2 * step) * step;
 }
 
+/* Returns a frame of which neighboring pixels differ. The unused lower bits of 16-bit words with
+ * 10 or 12 bits are 0. */
+static GstBuffer *
+mixed_new (const GstVideoInfo *info)
+{
+  GstBuffer *buffer = video_buffer_new (info);
+  GstMapInfo map;
+
+  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
+  for (gsize i = 0; i < map.size; i++)
+    map.data[i] = (guint8) ((i * i + i / 7) << 6);
+  gst_buffer_unmap (buffer, &map);
+  return buffer;
+}
+
 /* Checks each pixel of one drawn box: the outline has the expected colour, all other
  * pixels are as before. */
 static void
@@ -56,8 +71,13 @@ check_format (GstVideoFormat format, gint width, gint height, guint32 rgb)
   const GstVideoFormatInfo *finfo = info.finfo;
   gint step_x = 1 << MAX (finfo->w_sub[1], 0), step_y = 1 << MAX (finfo->h_sub[1], 0);
   gint x1, y1, x2, y2, tx, ty;
-  Picture *before = blank (&info), *after = draw_box (&info, OUTLINES, 13, 11, 50, 34);
+  GstHarness *harness = overlay_new (OUTLINES, &info);
+  GstBuffer *buffer = mixed_new (&info);
+  Picture *before = picture_read (&info, buffer), *after;
 
+  video_buffer_add_box (buffer, "person", 13, 11, 50, 34, NAN, 0, NULL);
+  after = overlay_draw (harness, &info, buffer);
+  gst_harness_teardown (harness);
   if (finfo->n_components < 3)
     step_x = step_y = 1;
   x1 = snap (13, step_x);
@@ -84,7 +104,8 @@ check_format (GstVideoFormat format, gint width, gint height, guint32 rgb)
         g_error ("%s: pixel %d,%d is %06x, not %06x", finfo->name, x, y, picture_rgb (after, x, y),
             rgb);
       } else if (after->has_alpha) {
-        g_assert_cmpuint (picture_alpha (after, x, y), ==, 255);
+        /* two bits unpack to 192 */
+        g_assert_cmpuint (picture_alpha (after, x, y), ==, finfo->depth[3] == 2 ? 192 : 255);
       }
     }
   }
@@ -121,48 +142,26 @@ GST_START_TEST (paints_each_listed_format)
 }
 GST_END_TEST
 
-GST_START_TEST (lists_the_formats_of_video)
+GST_START_TEST (lists_all_formats_but_palettes_and_tiles)
 {
-  static const gchar *const wanted[] = {
-    "I420",
-    "YV12",
-    "NV12",
-    "NV21",
-    "Y42B",
-    "Y444",
-    "YUY2",
-    "UYVY",
-    "YVYU",
-    "AYUV",
-    "RGB",
-    "BGR",
-    "RGBx",
-    "BGRx",
-    "xRGB",
-    "xBGR",
-    "RGBA",
-    "BGRA",
-    "ARGB",
-    "ABGR",
-    "GRAY8",
-    "NV16",
-    "GRAY16_LE",
-    "I420_10LE",
-    "P010_10LE",
-  };
-  static const gchar *const unwanted[] = { "v210", "RGB8P", "RGB16", "NV12_64Z32", "v216" };
   GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
-  const GValue *list = template_formats (element);
+  GstCaps *caps = gst_pad_template_get_caps (gst_element_get_pad_template (element, "sink"));
+  guint n;
+  const GstVideoFormat *formats = gst_video_formats_raw (&n);
 
-  for (guint k = 0; k < G_N_ELEMENTS (wanted) + G_N_ELEMENTS (unwanted); k++) {
-    gboolean want = k < G_N_ELEMENTS (wanted), found = FALSE;
-    const gchar *name = want ? wanted[k] : unwanted[k - G_N_ELEMENTS (wanted)];
+  for (guint i = 0; i < n; i++) {
+    const GstVideoFormatInfo *finfo = gst_video_format_get_info (formats[i]);
+    gboolean listed,
+        wanted = !GST_VIDEO_FORMAT_INFO_HAS_PALETTE (finfo)
+        && !GST_VIDEO_FORMAT_INFO_IS_TILED (finfo);
+    GstCaps *one = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, finfo->name, NULL);
 
-    for (guint i = 0; i < gst_value_list_get_size (list); i++)
-      found |= strcmp (g_value_get_string (gst_value_list_get_value (list, i)), name) == 0;
-    if (found != want)
-      g_error ("%s is %slisted", name, found ? "" : "not ");
+    listed = gst_caps_can_intersect (caps, one);
+    if (listed != wanted)
+      g_error ("%s is %slisted", finfo->name, listed ? "" : "not ");
+    gst_caps_unref (one);
   }
+  gst_caps_unref (caps);
   gst_object_unref (element);
 }
 GST_END_TEST
@@ -572,7 +571,7 @@ GST_START_TEST (starts_again_and_again)
 GST_END_TEST
 
 static const CheckCase cases[] = { CHECK_CASE (paints_each_listed_format),
-  CHECK_CASE (lists_the_formats_of_video), CHECK_CASE (follows_the_colorimetry),
+  CHECK_CASE (lists_all_formats_but_palettes_and_tiles), CHECK_CASE (follows_the_colorimetry),
   CHECK_CASE (passes_buffers_without_boxes_as_they_are), CHECK_CASE (paints_in_place_where_it_may),
   CHECK_CASE (leaves_other_branches_untouched), CHECK_CASE (clips_boxes_to_the_frame),
   CHECK_CASE (draws_nothing_for_boxes_off_the_frame), CHECK_CASE (draws_the_visible_edges_only),
