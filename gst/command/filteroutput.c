@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "records/fileclaim.h"
 #include "records/fileerror.h"
 
 #define CHECKPOINT_INTERVAL G_USEC_PER_SEC
@@ -15,6 +16,7 @@
 struct _FilterOutput
 {
   gint fd;
+  FileClaim *claim;
   gchar *checkpoint; /* its file, or NULL */
   gchar *run;
   TextFormat format;
@@ -87,13 +89,17 @@ is_regular (gint fd)
   return fstat (fd, &info) == 0 && S_ISREG (info.st_mode);
 }
 
+/* Fails before the file is changed if it is the input. */
 static gboolean
-prepare (FilterOutput *self, gboolean resume, Checkpoint *from, GError **error)
+prepare (FilterOutput *self, gboolean standard, gboolean resume, Checkpoint *from, GError **error)
 {
+  self->claim = file_claim_take (self->fd, FILE_CLAIM_REPLACE, "its output", error);
+  if (self->claim == NULL)
+    return FALSE;
   if (resume)
     return resume_run (self, from, error);
-  if (is_regular (self->fd) && ftruncate (self->fd, 0) < 0)
-    return file_error_set (error, errno);
+  if (!standard && is_regular (self->fd) && !file_claim_empty (self->claim, self->fd, error))
+    return FALSE;
   return self->checkpoint == NULL || save (self, from, error);
 }
 
@@ -112,9 +118,8 @@ filter_output_new (const gchar *location, TextFormat format, const gchar *run, g
   self->saved = g_get_monotonic_time ();
   if (self->fd >= 0 && resumable && !standard && is_regular (self->fd))
     self->checkpoint = g_strconcat (location, ".resume", NULL);
-  ready = self->fd < 0      ? file_error_set (error, errno)
-      : standard && !resume ? TRUE
-                            : prepare (self, resume, from, error);
+  ready = self->fd < 0 ? file_error_set (error, errno)
+                       : prepare (self, standard, resume, from, error);
   if (!ready) {
     filter_output_close (self, FALSE, NULL);
     return NULL;
@@ -184,6 +189,7 @@ filter_output_close (FilterOutput *self, gboolean complete, GError **error)
 
   if (complete && ended && closed && self->checkpoint)
     unlink (self->checkpoint);
+  file_claim_release (self->claim);
   g_free (self->checkpoint);
   g_free (self->run);
   g_free (self);

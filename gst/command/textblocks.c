@@ -12,6 +12,7 @@
 
 #include "arraylines.h"
 #include "records/cocotext.h"
+#include "records/fileclaim.h"
 #include "records/fileerror.h"
 
 #define BLOCK_SIZE (1 << 20)
@@ -19,6 +20,7 @@
 struct _TextBlocks
 {
   gint fd;
+  FileClaim *claim; /* keeps the output from replacing the input */
   guint64 size;
   TextFormat format;
   CsvColumns *columns; /* of CSV text */
@@ -235,7 +237,8 @@ text_blocks_new (const gchar *location, TextFormat format, GError **error)
   self->size = S_ISREG (info.st_mode) ? (guint64) info.st_size : 0;
   self->format = format;
   self->rest = g_string_new (NULL);
-  if (!read_beginning (self, error))
+  self->claim = file_claim_take (fd, FILE_CLAIM_READ, "nms-filter", error);
+  if (self->claim == NULL || !read_beginning (self, error))
     g_clear_pointer (&self, text_blocks_free);
   return self;
 }
@@ -245,6 +248,7 @@ text_blocks_free (TextBlocks *self)
 {
   if (self == NULL)
     return;
+  file_claim_release (self->claim);
   close (self->fd);
   csv_columns_free (self->columns);
   coco_parser_free (self->parser);

@@ -1,79 +1,106 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fileclaim: a list with an item for each claim, found by device and inode. */
+/* fileclaim: a list with an item for each claim, found by device and inode, so that a file is known
+ * under all of its names. */
 #include "fileclaim.h"
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "fileerror.h"
 
-typedef struct
+struct _FileClaim
 {
   dev_t device;
   ino_t inode;
-  gboolean writing;
+  FileUse use;
   gchar *owner;
-} FileClaim;
+};
 
 /* the files that are claimed in this process */
 static GMutex lock;
 static GSList *claims;
 
-static GSList *
-find (const struct stat *st, gboolean writing)
+/* Returns whether the file cannot be used in both ways. */
+static gboolean
+exclude (const struct stat *st, FileUse a, FileUse b)
+{
+  if (a == FILE_CLAIM_READ && b == FILE_CLAIM_READ)
+    return S_ISFIFO (st->st_mode) || S_ISSOCK (st->st_mode);
+  if (a != FILE_CLAIM_READ && b != FILE_CLAIM_READ)
+    return TRUE;
+  return (a == FILE_CLAIM_REPLACE || b == FILE_CLAIM_REPLACE) && S_ISREG (st->st_mode)
+      && st->st_size > 0;
+}
+
+static const FileClaim *
+find_excluding (const struct stat *st, FileUse use)
 {
   GSList *item;
 
   for (item = claims; item; item = item->next) {
     const FileClaim *claim = item->data;
 
-    if (claim->device == st->st_dev && claim->inode == st->st_ino && claim->writing == writing)
-      break;
+    if (claim->device == st->st_dev && claim->inode == st->st_ino && exclude (st, claim->use, use))
+      return claim;
   }
-  return item;
+  return NULL;
 }
 
-gboolean
-file_claim_take (int fd, gboolean writing, const gchar *owner, GError **error)
+FileClaim *
+file_claim_take (int fd, FileUse use, const gchar *owner, GError **error)
 {
-  FileClaim *claim;
+  const FileClaim *other;
+  FileClaim *self = NULL;
   struct stat st;
-  GSList *item;
 
-  if (fstat (fd, &st) < 0)
-    return file_error_set (error, errno);
+  if (fstat (fd, &st) < 0) {
+    file_error_set (error, errno);
+    return NULL;
+  }
   g_mutex_lock (&lock);
-  if ((item = find (&st, writing)) != NULL) {
-    claim = item->data;
+  if ((other = find_excluding (&st, use)) != NULL) {
     g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s %s this file, so %s cannot",
-        claim->owner, writing ? "writes to" : "reads", owner);
+        other->owner,
+        other->use == FILE_CLAIM_READ ? "reads"
+            : use == FILE_CLAIM_READ  ? "replaces"
+                                      : "writes to",
+        owner);
   } else {
-    claim = g_new (FileClaim, 1);
-    *claim = (FileClaim) {
+    self = g_new (FileClaim, 1);
+    *self = (FileClaim) {
       .device = st.st_dev,
       .inode = st.st_ino,
-      .writing = writing,
+      .use = use,
       .owner = g_strdup (owner),
     };
-    claims = g_slist_prepend (claims, claim);
+    claims = g_slist_prepend (claims, self);
   }
   g_mutex_unlock (&lock);
-  return item == NULL;
+  return self;
 }
 
 void
-file_claim_release (int fd, gboolean writing)
+file_claim_release (FileClaim *self)
 {
-  struct stat st;
-  GSList *item;
+  if (self == NULL)
+    return;
+  g_mutex_lock (&lock);
+  claims = g_slist_remove (claims, self);
+  g_mutex_unlock (&lock);
+  g_free (self->owner);
+  g_free (self);
+}
+
+gboolean
+file_claim_empty (FileClaim *self, int fd, GError **error)
+{
+  gboolean emptied;
 
   g_mutex_lock (&lock);
-  if (fstat (fd, &st) == 0 && (item = find (&st, writing)) != NULL) {
-    FileClaim *claim = item->data;
-
-    claims = g_slist_delete_link (claims, item);
-    g_free (claim->owner);
-    g_free (claim);
-  }
+  emptied = ftruncate (fd, 0) == 0 || file_error_set (error, errno);
+  if (emptied)
+    self->use = FILE_CLAIM_APPEND;
   g_mutex_unlock (&lock);
+  return emptied;
 }

@@ -20,6 +20,8 @@ struct _FileOutput
   gchar *path, *owner;
   FileFlush flush;
   int fd;             /* -1: the file was removed, and its path cannot be opened */
+  FileClaim *claim;   /* for `fd` */
+  gboolean former;    /* the file has the lines of a former recording, which is to be replaced */
   GString *collected; /* lines that precede the next one in the file */
   gint64 checked;     /* monotonic time, in us, when the path was last checked */
 };
@@ -28,30 +30,35 @@ static gboolean
 open_file (FileOutput *self, gboolean append, GError **error)
 {
   int fd = g_open (self->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+  FileClaim *claim;
 
   if (fd < 0)
     return file_error_set (error, errno);
-  if (!file_claim_take (fd, TRUE, self->owner, error)) {
-    close (fd);
-    return FALSE;
-  }
-  if (!append && ftruncate (fd, 0) < 0) {
-    file_error_set (error, errno);
-    file_claim_release (fd, TRUE);
+  claim = file_claim_take (fd, append ? FILE_CLAIM_APPEND : FILE_CLAIM_REPLACE, self->owner, error);
+  if (claim == NULL) {
     close (fd);
     return FALSE;
   }
   self->fd = fd;
+  self->claim = claim;
+  self->former = !append;
   return TRUE;
 }
 
 static gboolean
-close_fd (int fd, GError **error)
+close_fd (int fd, FileClaim *claim, GError **error)
 {
-  if (fd < 0)
-    return TRUE;
-  file_claim_release (fd, TRUE);
-  return close (fd) == 0 || errno == EINTR || file_error_set (error, errno);
+  file_claim_release (claim);
+  return fd < 0 || close (fd) == 0 || errno == EINTR || file_error_set (error, errno);
+}
+
+static gboolean
+remove_former (FileOutput *self, GError **error)
+{
+  if (self->former && !file_claim_empty (self->claim, self->fd, error))
+    return FALSE;
+  self->former = FALSE;
+  return TRUE;
 }
 
 FileOutput *
@@ -104,6 +111,7 @@ follow_path (FileOutput *self, GError **error)
 {
   gint64 time = g_get_monotonic_time ();
   GError *problem = NULL;
+  FileClaim *claim = self->claim;
   int old = self->fd;
   gboolean removed;
 
@@ -115,10 +123,12 @@ follow_path (FileOutput *self, GError **error)
   if (old >= 0)
     write_collected (self, NULL);
   if (open_file (self, TRUE, &problem)) {
-    close_fd (old, NULL);
+    close_fd (old, claim, NULL);
   } else if (removed) {
-    close_fd (old, NULL);
+    close_fd (old, claim, NULL);
     self->fd = -1;
+    self->claim = NULL;
+    self->former = FALSE;
     g_propagate_error (error, problem);
     return FALSE;
   }
@@ -131,7 +141,7 @@ file_output_write (FileOutput *self, const gchar *line, gsize length, GError **e
 {
   gsize done;
 
-  if (!follow_path (self, error))
+  if (!follow_path (self, error) || !remove_former (self, error))
     return OUTPUT_FAILED;
   if (self->flush == FILE_FLUSH_BUFFER) {
     if (self->collected->len >= COLLECT && !write_collected (self, error))
@@ -147,7 +157,9 @@ file_output_write (FileOutput *self, const gchar *line, gsize length, GError **e
 gboolean
 file_output_flush (FileOutput *self, GError **error)
 {
-  if (self->collected->len > 0 && (!follow_path (self, error) || !write_collected (self, error)))
+  if ((self->former || self->collected->len > 0)
+      && (!follow_path (self, error) || !remove_former (self, error)
+          || !write_collected (self, error)))
     return FALSE;
   return self->flush != FILE_FLUSH_DISK || self->fd < 0 || fdatasync (self->fd) == 0
       || file_error_set (error, errno);
@@ -159,8 +171,8 @@ file_output_close (FileOutput *self, GError **error)
   GError *problem = NULL;
   gboolean ok;
 
-  ok = file_output_flush (self, &problem);
-  close_fd (self->fd, ok ? &problem : NULL);
+  ok = self->former || file_output_flush (self, &problem);
+  close_fd (self->fd, self->claim, ok ? &problem : NULL);
   ok = problem == NULL;
   if (problem)
     g_propagate_error (error, problem);
@@ -176,7 +188,7 @@ file_output_size (FileOutput *self)
 {
   struct stat st;
 
-  if (self->fd < 0 || fstat (self->fd, &st) < 0)
+  if (self->fd < 0 || self->former || fstat (self->fd, &st) < 0)
     return 0;
   return (guint64) st.st_size + self->collected->len;
 }

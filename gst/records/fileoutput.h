@@ -23,14 +23,16 @@ typedef enum
 
 typedef struct _FileOutput FileOutput;
 
-/* Opens the file for the element named `owner`; a file that exists is emptied, or with
- * `append` continued. Returns NULL and a G_FILE_ERROR if the file cannot be written or
- * another element of the process writes to it. */
+/* Opens the file for the element named `owner`. With `append` a file that exists is continued;
+ * otherwise it is emptied by the first file_output_write () or file_output_flush (), because an
+ * element that fails to start must not destroy it. Returns NULL and a G_FILE_ERROR if the file
+ * cannot be written, or if another element of the process writes to it or reads what would be
+ * lost. */
 FileOutput *file_output_open (const gchar *path, gboolean append, FileFlush flush,
     const gchar *owner, GError **error);
 
-/* Writes the collected lines and closes the file. Returns FALSE and a G_FILE_ERROR if
- * that fails. */
+/* Writes the collected lines and closes the file; leaves it as it was if nothing was written or
+ * flushed. Returns FALSE and a G_FILE_ERROR if that fails. */
 gboolean file_output_close (FileOutput *self, GError **error);
 
 /* Writes one line. After OUTPUT_FAILED the line is not in the file, and lines collected
@@ -40,7 +42,7 @@ OutputResult file_output_write (FileOutput *self, const gchar *line, gsize lengt
 /* Writes the collected lines. Returns FALSE and a G_FILE_ERROR if that fails. */
 gboolean file_output_flush (FileOutput *self, GError **error);
 
-/* Returns the size of the file in bytes, the collected lines included. */
+/* Returns the size of the new file in bytes, the collected lines included. */
 guint64 file_output_size (FileOutput *self);
 
 const gchar *file_output_path (FileOutput *self);

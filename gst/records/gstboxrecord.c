@@ -33,7 +33,8 @@
  *
  * Several boxrecords of a process may share a pipe: their lines do not mix, and
  * add-stream-id=true tells them apart. Programs that share a pipe mix lines longer than
- * 4096 bytes (PIPE_BUF). Two boxrecords of a process cannot write to one file.
+ * 4096 bytes (PIPE_BUF). Two boxrecords of a process cannot write to one file, and none can
+ * replace a file that a boxreplay of the process reads.
  * Programs can share one with append=true, but each numbers its sessions by itself.
  *
  * A file that was moved away, as logrotate does, is created again within 100 ms, and one that was

@@ -24,8 +24,7 @@ struct _LineReader
 {
   int fd;
   gboolean seekable;
-  gboolean shared;  /* a second reader of it would take some of the lines */
-  gboolean claimed; /* by file_claim_take () */
+  FileClaim *claim; /* NULL before line_reader_claim () */
   gsize max_line;
   gint flushing; /* boolean, accessed atomically */
   GstPoll *poll; /* NULL for a regular file, which never blocks */
@@ -82,7 +81,6 @@ line_reader_new (const gchar *location, gsize max_line, GError **error)
   self = g_new0 (LineReader, 1);
   self->fd = fd;
   self->seekable = S_ISREG (st.st_mode) || S_ISBLK (st.st_mode);
-  self->shared = S_ISFIFO (st.st_mode) || S_ISSOCK (st.st_mode);
   self->max_line = max_line;
   self->pause = gst_poll_new (TRUE);
   if (!S_ISREG (st.st_mode)) {
@@ -103,8 +101,7 @@ line_reader_free (LineReader *self)
   if (self->poll)
     gst_poll_free (self->poll);
   gst_poll_free (self->pause);
-  if (self->claimed)
-    file_claim_release (self->fd, FALSE);
+  file_claim_release (self->claim);
   close (self->fd);
   g_free (self->buffer);
   g_free (self);
@@ -134,9 +131,8 @@ line_reader_follows (LineReader *self)
 gboolean
 line_reader_claim (LineReader *self, const gchar *owner, GError **error)
 {
-  if (self->shared && !self->claimed)
-    self->claimed = file_claim_take (self->fd, FALSE, owner, error);
-  return !self->shared || self->claimed;
+  self->claim = file_claim_take (self->fd, FILE_CLAIM_READ, owner, error);
+  return self->claim != NULL;
 }
 
 void

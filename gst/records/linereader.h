@@ -43,9 +43,9 @@ guint64 line_reader_number (LineReader *self);
 void line_reader_set_follow (LineReader *self, gboolean follow);
 gboolean line_reader_follows (LineReader *self);
 
-/* Claims a pipe or socket for the element named `owner`, until line_reader_free (). Returns
- * FALSE and a G_FILE_ERROR if another element of this process reads it. Other files need
- * no claim. */
+/* Claims the file for the element named `owner`, until line_reader_free (). Returns FALSE and a
+ * G_FILE_ERROR if another element of this process reads the same pipe or replaces the same file.
+ * To be called once. */
 gboolean line_reader_claim (LineReader *self, const gchar *owner, GError **error);
 
 /* Sets a function that line_reader_next () calls when it has waited for 1 s, and not again

@@ -77,7 +77,7 @@ gboolean record_reader_is_late (RecordReader *self);
 /* Returns whether reading may wait: the recording is a pipe, or is followed. */
 gboolean record_reader_may_wait (RecordReader *self);
 
-/* Claims a pipe, as line_reader_claim () describes it. */
+/* Claims the file, as line_reader_claim () describes it. */
 gboolean record_reader_claim (RecordReader *self, const gchar *owner, GError **error);
 
 /* Sets a function that is called when reading has waited for 1 s, once until data comes. */

@@ -74,7 +74,8 @@ install_recording (GObjectClass *object_class)
           record_format_get_type (), DEFAULT_FORMAT, ready));
   g_object_class_install_property (object_class, RECORD_PROP_APPEND,
       g_param_spec_boolean ("append", "Append",
-          "Continue an existing file, or the last numbered one, instead of emptying it",
+          "Continue an existing file, or the last numbered one. Otherwise the first line, or the "
+          "end of the stream, empties it",
           DEFAULT_APPEND, ready));
   g_object_class_install_property (object_class, RECORD_PROP_EMIT_SIGNALS,
       g_param_spec_boolean ("emit-signals", "Emit signals",

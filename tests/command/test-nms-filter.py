@@ -325,6 +325,27 @@ class Errors(Case):
         self.refused(1, "No such file", self.input, self.path("none/out"))
         self.assertEqual(self.filtered("-", input=""), "")
 
+    def test_output_is_the_input(self):
+        before = self.read("in.jsonl")
+        os.mkdir(self.path("folder"))
+        os.symlink(self.input, self.path("symbolic"))
+        os.link(self.input, self.path("hard"))
+        text = "nms-filter reads this file, so its output cannot"
+        for name in ("in.jsonl", "symbolic", "hard", "folder/../in.jsonl"):
+            self.refused(1, text, self.input, self.path(name))
+            self.refused(1, text, self.path(name), os.path.relpath(self.input))
+            self.refused(1, text, "--resume", self.input, self.path(name))
+        os.link(self.input, self.path("in-0.3.jsonl"))
+        self.refused(1, text, self.path("in-0.3.jsonl"), self.input,
+                     "--sweep=iou-threshold=0.3..0.5")
+        with open(self.input, encoding="utf-8") as file:
+            self.refused(1, text, "-", self.input, stdin=file)
+        with open(self.input, "a", encoding="utf-8") as file:
+            done = subprocess.run([PROGRAM, self.input], stdout=file, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(self.read("in.jsonl"), before)
+        self.filtered("/dev/null", "/dev/null")
+
     def test_coco(self):
         entry = '{"image_id":%s,"bbox":[1,2,3,4]}'
         many = [entry % i for i in range(1, 60000)]

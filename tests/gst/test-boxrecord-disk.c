@@ -202,6 +202,7 @@ GST_START_TEST (two_recorders_of_one_file_are_refused)
   GstHarness *h = recorder_new (NULL, path, "name=first");
   guint i;
 
+  recorder_must_refuse (path, "name=second", "first writes to this file, so second cannot");
   recorder_push_range (h, 0, 2);
   fail_unless (link (path, same) == 0);
   for (i = 0; i < 4; i++)
@@ -216,6 +217,162 @@ GST_START_TEST (two_recorders_of_one_file_are_refused)
   gst_harness_teardown (h);
   fail_unless_equals_int (recorder_file_lines (path), 4);
   g_free (same);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* Plays a pipeline to its end or its first error. Fails unless that error contains `refused`, or
+ * there is none if that is NULL. */
+static void
+play (const gchar *refused, const gchar *format, ...)
+{
+  GstElement *pipeline;
+  GstMessage *message;
+  GError *error = NULL;
+  GstBus *bus;
+  gchar *launch;
+  va_list args;
+
+  va_start (args, format);
+  launch = g_strdup_vprintf (format, args);
+  va_end (args);
+  pipeline = gst_parse_launch (launch, &error);
+  g_assert_no_error (error);
+  bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
+      GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, NULL);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  fail_unless ((error != NULL) == (refused != NULL), "%s: %s", launch,
+      error ? error->message : "no error");
+  fail_unless (error == NULL || strstr (error->message, refused) != NULL, "%s: %s", launch,
+      error ? error->message : "");
+  g_clear_error (&error);
+  gst_message_unref (message);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+  g_free (launch);
+}
+
+#define SOURCE "videotestsrc num-buffers=3 ! video/x-raw,width=16,height=16,framerate=10/1"
+#define RECORDING \
+  "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4}]}\n" \
+  "{\"timestamp\":100000000,\"objects\":[]}\n"
+
+/* Fails unless the file has its first contents. */
+static void
+must_be_unchanged (const gchar *path)
+{
+  gchar *text = text_file_read (path);
+
+  fail_unless_equals_string (text, RECORDING);
+  g_free (text);
+}
+
+/* A file is not emptied while a boxreplay of the process reads it, whatever its name and
+ * whichever of the two starts first. */
+GST_START_TEST (a_recording_is_not_recorded_onto_itself)
+{
+  gchar *path = text_file_new ("self1.jsonl", RECORDING, -1), *folder = g_path_get_dirname (path);
+  gchar *linked = text_file_path ("symlink.jsonl"), *hard = text_file_path ("hard.jsonl");
+  gchar *pattern = text_file_path ("self%d.jsonl");
+  const gchar *const names[] = { path, linked, hard, "self1.jsonl" };
+  guint i;
+
+  fail_unless (symlink (path, linked) == 0 && link (path, hard) == 0);
+  fail_unless (g_chdir (folder) == 0);
+  for (i = 0; i < G_N_ELEMENTS (names); i++) {
+    play ("record replaces this file, so replay cannot",
+        SOURCE
+        " ! boxreplay name=replay location=%s ! boxrecord name=record location=%s ! fakesink",
+        path, names[i]);
+    must_be_unchanged (path);
+    play ("replay reads this file, so record cannot",
+        SOURCE " ! boxrecord name=record on-error=continue location=%s"
+               " ! boxreplay name=replay on-error=skip follow=true location=%s ! fakesink",
+        names[i], path);
+    must_be_unchanged (path);
+  }
+  play ("replay reads this file, so record cannot",
+      SOURCE " ! boxreplay name=replay location=%s"
+             " ! boxrecord name=record location=%s max-file-size=1 ! fakesink",
+      path, pattern);
+  must_be_unchanged (path);
+  /* what loses no line is allowed */
+  play (NULL, SOURCE " ! boxreplay location=%s ! boxreplay location=%s ! fakesink", path, linked);
+  play (NULL, SOURCE " ! boxreplay location=%s ! boxrecord location=%s append=true ! fakesink",
+      path, path);
+  fail_unless_equals_int (recorder_file_lines (path), 5);
+  play (NULL, SOURCE " ! boxrecord location=%s ! fakesink", path);
+  fail_unless_equals_int (recorder_file_lines (path), 3);
+  fail_unless (g_chdir ("/") == 0);
+  g_free (pattern);
+  g_free (hard);
+  g_free (linked);
+  g_free (folder);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* An element of another pipeline is refused, too; one that follows the new lines is not. */
+GST_START_TEST (a_recorder_and_a_replay_may_share_a_new_file)
+{
+  gchar *path = text_file_new ("shared.jsonl", RECORDING, -1);
+  GstElement *replay = gst_element_factory_make ("boxreplay", "replay");
+  GstHarness *h;
+
+  g_object_set (replay, "location", path, "follow", TRUE, NULL);
+  fail_unless (gst_element_set_state (replay, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+  recorder_must_refuse (path, "name=record", "replay reads this file, so record cannot");
+  gst_element_set_state (replay, GST_STATE_NULL);
+
+  h = recorder_new (NULL, path, "");
+  fail_unless_equals_int (gst_element_set_state (replay, GST_STATE_PAUSED),
+      GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (replay, GST_STATE_NULL);
+  must_be_unchanged (path);
+  recorder_push_range (h, 0, 1);
+  fail_unless (gst_element_set_state (replay, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+  recorder_push_range (h, 1, 4);
+  fail_unless_equals_int (recorder_file_lines (path), 4);
+  gst_harness_teardown (h);
+  h = recorder_new (NULL, path, "append=true");
+  recorder_push_range (h, 4, 5);
+  fail_unless_equals_int (recorder_file_lines (path), 5);
+  gst_harness_teardown (h);
+  gst_element_set_state (replay, GST_STATE_NULL);
+  gst_object_unref (replay);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* A stream that ends without a frame is an empty recording; one that does not end is none. */
+GST_START_TEST (a_file_is_emptied_by_a_line_or_the_end)
+{
+  gchar *path = text_file_new ("old.jsonl", RECORDING, -1), *moved = text_file_path ("old.1");
+  GstHarness *h = recorder_new (NULL, path, "flush=buffer");
+
+  gst_harness_teardown (h);
+  must_be_unchanged (path);
+  h = recorder_new (NULL, path, "flush=buffer");
+  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  fail_unless_equals_int (recorder_file_lines (path), 0);
+  gst_harness_teardown (h);
+  g_free (path);
+  /* a file that was moved away meanwhile is not replaced */
+  path = text_file_new ("old.jsonl", RECORDING, -1);
+  h = recorder_new (NULL, path, "");
+  fail_unless (g_rename (path, moved) == 0);
+  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  must_be_unchanged (moved);
+  fail_unless_equals_int (recorder_file_lines (path), 0);
+  gst_harness_teardown (h);
+  g_free (moved);
   g_free (path);
 }
 
@@ -269,7 +426,10 @@ static const CheckCase cases[] = { CHECK_CASE (a_full_disk_leaves_whole_lines),
   CHECK_CASE (a_full_disk_need_not_end_the_stream), CHECK_CASE (a_file_may_be_rotated_away),
   CHECK_CASE (a_path_may_be_good_for_one_opening), CHECK_CASE (a_lost_folder_may_come_back),
   CHECK_CASE (a_file_that_cannot_be_appended_to_is_refused),
-  CHECK_CASE (two_recorders_of_one_file_are_refused), CHECK_CASE (lines_are_handed_on_as_set),
+  CHECK_CASE (two_recorders_of_one_file_are_refused),
+  CHECK_CASE (a_recording_is_not_recorded_onto_itself),
+  CHECK_CASE (a_recorder_and_a_replay_may_share_a_new_file),
+  CHECK_CASE (a_file_is_emptied_by_a_line_or_the_end), CHECK_CASE (lines_are_handed_on_as_set),
   CHECK_CASE (lines_have_the_id_of_their_stream), { NULL } };
 
 CHECK_PROGRAM (cases);
