@@ -23,9 +23,10 @@
  *
  * A replay keeps these members of JSON Lines: x y w h, roi_type, region_id, parent_id, id (the
  * track), detection.bounding_box, .confidence, .label_id, .label (if roi_type is missing),
- * rotation, nms.state and .suppressed-by. It ignores all others. bounding_box wins over x y w
- * h; x y w h that agree with it within 1 pixel are attached unchanged. If the resolution
- * differs from that of the caps, boxes are scaled.
+ * rotation, nms.state and .suppressed-by. It ignores all others. A line with resolution and
+ * without objects is a frame without boxes. bounding_box wins over x y w h; x y w h that agree
+ * with it within 1 pixel are attached unchanged. If the resolution differs from that of the
+ * caps, boxes are scaled.
  *
  * Boxes are attached as #GstVideoRegionOfInterestMeta, as GstAnalyticsODMtd or as both with the
  * same id, as DL Streamer does it (#GstBoxReplay:meta). An OD has whole pixels, off the frame

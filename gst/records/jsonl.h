@@ -14,8 +14,9 @@
  * session, reverse, decoding-order, outside-segment, dropped, stream, stream-id
  *                 written only where a frame needs them; docs/recording.md
  * resolution      of the frame in pixels; optional
- * objects         required; [] is a frame without boxes
- *   x y w h       in pixels; an object has these four, a bounding_box, or both
+ * objects         required on a line without resolution; [] or missing: a frame without boxes
+ *   x y w h       in pixels; an object has these four, a bounding_box, or both. x and y from
+ *                 2^31 to 2^32-1 are negative numbers, less 2^32
  *   roi_type      the label; if missing or "", detection.label is used
  *   region_id     the id of this box; 0: none
  *   parent_id     the region_id of the box that this one is a part of; 0: none
@@ -26,7 +27,7 @@
  *                 proportions the box keeps its angle. (An extension of this
  *                 project, which other readers ignore.)
  *   bounding_box  in fractions of the frame, exact off the frame too. It wins over
- *                 x y w h, which are clipped to the frame
+ *                 x y w h, which are clipped to the frame, unless it has the same pixels
  *   nms           the decision of an nmsfilter with action=tag
  *
  * Parsing keeps these members and ignores all others.

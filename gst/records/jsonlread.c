@@ -280,6 +280,10 @@ parse_pixels (const Source *from, Box *box, gboolean *present)
 
   if (!get_four (from, X, v, present))
     return FALSE;
+  /* gvametaconvert writes negative coordinates as unsigned ones */
+  for (guint i = 0; *present && i < 2; i++)
+    if (v[i] > G_MAXINT32 && v[i] <= G_MAXUINT32)
+      v[i] -= (gdouble) G_MAXUINT32 + 1;
   what = *present ? recorded_frame_place (box, v, &wrong) : NULL;
   return what == NULL || refuse (from, X + wrong, what);
 }
@@ -358,6 +362,15 @@ parse_label (const Source *from, gboolean detection, LabelTable *labels, Box *bo
   return TRUE;
 }
 
+/* Returns whether bounding_box has the pixels of x, y, w and h, as gvametaconvert writes it for an
+ * OD without a region. */
+static gboolean
+has_pixel_edges (const Box *box)
+{
+  return (box->flags & BOX_HAS_NORMALIZED) && box->w > 1 && box->h > 1 && box->x_min == box->x1
+      && box->y_min == box->y1 && box->x_max == box->x2 && box->y_max == box->y2;
+}
+
 /* Makes a box of the object that was just read. */
 static gboolean
 parse_object (gint element, gpointer data, GError **error)
@@ -381,6 +394,8 @@ parse_object (gint element, gpointer data, GError **error)
   if (!pixels && !(box.flags & BOX_HAS_NORMALIZED))
     return json_scan_refuse (element, "", "has neither x, y, w, h nor detection.bounding_box",
         error);
+  if (has_pixel_edges (&box))
+    box.flags &= ~BOX_HAS_NORMALIZED;
   g_array_append_val (self->frame->boxes, box);
   return TRUE;
 }
@@ -469,7 +484,7 @@ parse_line (JsonlParser *self, const gchar *line, gsize length, JsonElementFunc 
   if (!json_scan_line (self->scan, line, length, each, self, error) || !parse_header (&from, frame))
     return FALSE;
   if (self->values[OBJECTS].kind == JSON_MISSING)
-    return refuse (&from, OBJECTS, "is missing");
+    return frame->width > 0 || refuse (&from, OBJECTS, "is missing");
   if (self->values[OBJECTS].kind != JSON_ARRAY)
     return refuse (&from, OBJECTS, "is not an array");
   return check_suppressors (&from, frame);

@@ -93,6 +93,11 @@ class Results(Case):
         self.assertEqual(self.run_filter(file, self.path("out.jsonl"), "-q").stderr, "")
         self.assertFalse(os.path.exists(self.path("out.jsonl.resume")))
 
+    def test_lines_without_objects(self):
+        line = '{"timestamp":40000000,"resolution":{"width":320,"height":240}'
+        self.assertEqual(self.filtered("-", input=line + '}\n' + line + ',"tensors":[{}]}\n'),
+                         (line + ',"objects":[]}\n') * 2)
+
     def test_mot(self):
         text = "".join("%d,-1,%d,20,30,40,0.%d,-1,-1,-1\n" % (frame, 10 + frame % 3 + 50 * i, 9 - i)
                        for frame in range(1, 40000) if frame % 10 for i in (0, 1))

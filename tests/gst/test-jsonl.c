@@ -121,6 +121,29 @@ GST_START_TEST (what_may_be_missing)
 
 GST_END_TEST;
 
+/* gvametaconvert of DL Streamer leaves out empty objects, writes the edges in pixels if a box is an
+ * OD without a region, and writes a negative coordinate as an unsigned number. */
+GST_START_TEST (lines_of_dl_streamer_are_read)
+{
+  must_parse ("{\"resolution\":{\"height\":240,\"width\":320},\"source\":\"cam\","
+              "\"timestamp\":33333333}");
+  fail_unless (frame.timestamp == 33333333 && frame.width == 320 && frame.boxes->len == 0);
+  must_parse (
+      "{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_max\":118.0,\"x_min\":-10.0,"
+      "\"y_max\":120.0,\"y_min\":24.0},\"confidence\":0.5},\"h\":96,\"region_id\":1,\"w\":128,"
+      "\"x\":4294967286,\"y\":24},{\"h\":4,\"w\":3,\"x\":2147483647,\"y\":4294967295},"
+      "{\"detection\":{\"bounding_box\":{\"x_max\":1,\"x_min\":0,\"y_max\":1,\"y_min\":0}},"
+      "\"h\":1,\"w\":1,\"x\":0,\"y\":0}],\"resolution\":{\"height\":240,\"width\":320}}");
+  fail_unless_equals_int (frame.boxes->len, 3);
+  fail_unless_equals_int (box (0)->flags, BOX_HAS_CONFIDENCE);
+  fail_unless (box (0)->x == -10 && box (0)->y == 24 && box (0)->w == 128 && box (0)->h == 96);
+  fail_unless (box (0)->x1 == -10 && box (0)->x2 == 118);
+  fail_unless (box (1)->x == G_MAXINT && box (1)->y == -1);
+  fail_unless_equals_int (box (2)->flags, BOX_HAS_NORMALIZED);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (malformed_lines_are_refused)
 {
   static const struct
@@ -176,6 +199,7 @@ GST_START_TEST (malformed_lines_are_refused)
     { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":-1,\"h\":1}]}", "objects[0].w is negative" },
     { "{\"objects\":[{\"x\":1e10,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not within" },
     { "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1e10,\"h\":1}]}", "objects[0].w is 2^32" },
+    { "{\"objects\":[{\"x\":4294967296,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not within" },
     { "{\"objects\":[{\"x\":1e400,\"y\":1,\"w\":1,\"h\":1}]}", "objects[0].x is not a finite" },
     { "{\"objects\":[{\"x\":NaN,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON" },
     { "{\"objects\":[{\"x\":Infinity,\"y\":1,\"w\":1,\"h\":1}]}", "not valid JSON" },
@@ -469,8 +493,9 @@ GST_START_TEST (text_reads_back_as_the_same_text)
 GST_END_TEST;
 
 static const CheckCase cases[] = { CHECK_CASE (every_member_is_read),
-  CHECK_CASE (what_may_be_missing), CHECK_CASE (malformed_lines_are_refused),
-  CHECK_CASE (nesting_is_bounded), CHECK_CASE (many_boxes), CHECK_CASE (numbers_are_read_exactly),
+  CHECK_CASE (what_may_be_missing), CHECK_CASE (lines_of_dl_streamer_are_read),
+  CHECK_CASE (malformed_lines_are_refused), CHECK_CASE (nesting_is_bounded),
+  CHECK_CASE (many_boxes), CHECK_CASE (numbers_are_read_exactly),
   CHECK_CASE (not_a_number_is_left_out), CHECK_CASE (the_first_box_is_written_as_suppressor),
   CHECK_CASE (boxes_fit_the_caps), CHECK_CASE (text_reads_back_as_the_same_text), { NULL } };
 

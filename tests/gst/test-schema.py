@@ -42,10 +42,38 @@ BEYOND = {  # numbers just outside of what a member can be
     "timestamp": [-1, 2**63], "session": [-1, 2**63, 0.5],
     "dropped": [-1, 2**63, 0.5], "stream": [-1, 2**32, 0.5],
     "width": [0, 2**31], "height": [0, 2**31],
-    "x": [-2**31 - 1, 2**31], "y": [-2**31 - 1, 2**31], "w": [-1, 2**32], "h": [-1, 2**32],
+    "x": [-2**31 - 1, 2**32], "y": [-2**31 - 1, 2**32], "w": [-1, 2**32], "h": [-1, 2**32],
     "region_id": [-2**31 - 1, 2**31, 0.5], "parent_id": [-2**31 - 1, 2**31, 0.5],
     "id": [-2**31 - 1, 2**31, 0.5], "label_id": [-2**31 - 1, 2**31, 0.5],
     "suppressed-by": [-1, 2**31, 0.5], "state": ["Kept", ""]}
+
+
+# What gvametaconvert of DL Streamer 2026.2 writes, with every property on.
+TENSOR = {
+    "precision": "FP32", "layout": "NC", "dims": [1, 2], "name": "keypoints", "model_name": "m",
+    "layer_name": "l", "semantic_tag": "m/l", "tensor_name": "t", "dims_order": "row-major",
+    "format": "keypoints", "type": "keypoints", "label": "a", "confidence": [0.5, 0.25],
+    "label_id": 1, "data": [0.5, 1], "point_connections": [0, 1], "point_names": ["a", ""]}
+CLASSIFICATION = {"label": "happy", "model": {"name": "m"}, "confidence": 0.5, "label_id": 3}
+FRAME = {"resolution": {"width": 320, "height": 240}, "timestamp": 33333333}
+DL_STREAMER = {
+    **FRAME, "source": "rtsp://camera", "tags": {"a": [None, {"objects": [1]}]},
+    "system_timestamp": "2026-11-23T22:00:00.123:+0000",
+    "rtp": {"sender_ntp_unix_timestamp_ns": 1795000000000000000}, "tensors": [TENSOR],
+    "objects": [{
+        "x": 32, "y": 24, "w": 128, "h": 96, "region_id": 0, "id": 4, "roi_type": "face",
+        "detection": {"bounding_box": {"x_min": 0.1, "x_max": 0.5, "y_min": 0.1, "y_max": 0.5},
+                      "confidence": 0.9, "label_id": 1, "label": "face"},
+        "extra_params": {"dimension": [1.5, 2], "rotation": 0.5}, "emotion": CLASSIFICATION,
+        "classification/m": CLASSIFICATION, "tensors": [TENSOR, {"name": "mask", "data": [0, 255]}],
+        "zone_violations": ["door"], "associated_3d_object_id": 2**64 - 1,
+        "tripwire_crossings": [{"tripwire_id": "line", "direction": -1}],
+        "dwell_times": [{"zone_id": "door", "dwell_time_sec": 1.5,
+                         "first_seen_timestamp_sec": 0.5}]},
+                {"x": 4294967286, "y": 0, "w": 20, "h": 9, "region_id": 7, "parent_id": 0,
+                 "detection": {"bounding_box": {"x_min": -10.0, "x_max": 10.0, "y_min": 0.0,
+                                                "y_max": 9.0}, "confidence": 0.5}},
+                {"x": 0, "y": 0, "w": 320, "h": 240, "tensors": [], "scene": CLASSIFICATION}]}
 
 
 def closed(schema):
@@ -68,12 +96,14 @@ def members(value):
 
 
 def named(schema):
-    """All members that a schema names."""
+    """All members that a schema names and that are not passed over."""
     if isinstance(schema, list):
         return set().union(*map(named, schema))
     if not isinstance(schema, dict):
         return set()
-    return set(schema.get("properties", ())).union(*map(named, schema.values()))
+    read = {name for name, value in schema.get("properties", {}).items()
+            if value != {"$ref": "#/$defs/passed-over"}}
+    return read.union(*map(named, schema.values()))
 
 
 def places(value, path=()):
@@ -111,13 +141,14 @@ def wrong_frames():
         for number in BEYOND.get(path[-1], ()):
             yield changed(path, number)
     box, corners = ("objects", 0), ("objects", 0, "detection", "bounding_box")
-    required = [("objects",), ("resolution", "width"), ("resolution", "height")]
+    required = [("resolution", "width"), ("resolution", "height")]
     required += [box + (key,) for key in "xywh"] + [box + ("nms", "state")]
     required += [corners + (key,) for key in FULL["objects"][0]["detection"]["bounding_box"]]
     yield from (changed(path) for path in required)
     for thing in ({}, {"roi_type": "a"}, {"detection": {"confidence": 0.5}}, {"x": 1, "y": 2}):
         yield changed(box, thing)
     yield {}
+    yield {"timestamp": 5, "tensors": []}
     yield []
 
 
@@ -125,6 +156,10 @@ def right_frames():
     """Frames that DL Streamer or other programs may write."""
     yield FULL
     yield {"objects": []}
+    yield FRAME
+    yield {**FRAME, "tensors": [TENSOR]}
+    yield DL_STREAMER
+    yield changed(("objects",))
     yield changed(("timestamp",))
     yield changed(("resolution",))
     yield changed(("objects", 0, "detection"))
@@ -171,6 +206,11 @@ def main():
         check_recordings(schema, glob.glob(os.path.join(folder, "*.jsonl"))
                          + glob.glob(os.path.join(data, "*.jsonl")))
         right, wrong = list(right_frames()), list(wrong_frames())
+        classified = {"emotion", "scene", "classification/m"}  # named by the model
+        for frame, part in ([(DL_STREAMER, schema)]
+                            + [(box, schema["$defs"]["box"]) for box in DL_STREAMER["objects"]]):
+            unlisted = set(frame) - set(part["properties"])
+            assert unlisted <= classified, "the schema does not list %s" % (unlisted - classified)
         for frame in right:
             validator.validate(frame)
         for frame in wrong:
