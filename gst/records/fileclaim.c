@@ -92,6 +92,12 @@ file_claim_release (FileClaim *self)
   g_free (self);
 }
 
+const gchar *
+file_claim_owner (const FileClaim *self)
+{
+  return self->owner;
+}
+
 gboolean
 file_claim_empty (FileClaim *self, int fd, GError **error)
 {

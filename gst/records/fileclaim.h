@@ -25,6 +25,8 @@ FileClaim *file_claim_take (int fd, FileUse use, const gchar *owner, GError **er
 /* Releases a claim; NULL is ignored. */
 void file_claim_release (FileClaim *self);
 
+const gchar *file_claim_owner (const FileClaim *self);
+
 /* Empties the file `fd` of a claim to replace it. From then on the claim is one to append. */
 gboolean file_claim_empty (FileClaim *self, int fd, GError **error);
 

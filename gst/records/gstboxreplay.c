@@ -69,7 +69,8 @@
  *
  * A last line that is incomplete, as in a file that is still being written, is a warning.
  * follow=true waits for its rest and for further lines, as for a pipe, so a stream that
- * runs longer than its recording waits until a flush, a state change or boxes-timeout.
+ * runs longer than its recording waits until a flush, a state change or boxes-timeout. If the
+ * file is renamed or emptied meanwhile, the stream goes on in the new file or contents.
  *
  * A file is read in memory no larger than its longest line. An index of 32 bytes for every
  * 16 KiB makes seeks and reverse playback cheap. The first jump beyond what was read passes

@@ -22,6 +22,7 @@
 
 struct _LineReader
 {
+  gchar *location; /* NULL: standard input */
   int fd;
   gboolean seekable;
   FileClaim *claim; /* NULL before line_reader_claim () */
@@ -30,7 +31,8 @@ struct _LineReader
   GstPoll *poll; /* NULL for a regular file, which never blocks */
   GstPollFD poll_fd;
   gboolean follow;
-  GstPoll *pause; /* for waiting at the end of the file */
+  gboolean replaced; /* another file is at the location, but this one may have more lines */
+  GstPoll *pause;    /* for waiting at the end of the file */
   void (*waiting) (gpointer data);
   gpointer waiting_data;
   gint64 deadline;     /* monotonic time in us; 0: none */
@@ -41,7 +43,8 @@ struct _LineReader
   gsize size;          /* of buffer, less a byte for a NUL */
   gsize start, end;    /* the text read and not returned yet */
   gsize scanned;       /* no end of line is before this */
-  guint64 end_offset;  /* position of `end` in the file */
+  guint64 base;        /* position of the start of the file; see line_reader_base () */
+  guint64 end_offset;  /* position of `end` */
   guint64 line_offset; /* position of the line returned last */
   gboolean eof;
   gboolean unfinished; /* the line returned last has no end */
@@ -79,6 +82,7 @@ line_reader_new (const gchar *location, gsize max_line, GError **error)
     return NULL;
   }
   self = g_new0 (LineReader, 1);
+  self->location = strcmp (location, "-") == 0 ? NULL : g_strdup (location);
   self->fd = fd;
   self->seekable = S_ISREG (st.st_mode) || S_ISBLK (st.st_mode);
   self->max_line = max_line;
@@ -103,6 +107,7 @@ line_reader_free (LineReader *self)
   gst_poll_free (self->pause);
   file_claim_release (self->claim);
   close (self->fd);
+  g_free (self->location);
   g_free (self->buffer);
   g_free (self);
 }
@@ -225,17 +230,68 @@ wait_for_data (LineReader *self, GError **error)
   }
 }
 
+/* Goes on at the start of a file, without the unfinished line of the one before. */
+static void
+begin_file (LineReader *self)
+{
+  self->base = self->end_offset;
+  self->start = self->end = self->scanned = 0;
+  self->number = 0;
+  self->discarding = self->replaced = FALSE;
+}
+
+/* Returns whether the location leads to another file that has lines already. A writer begins it
+ * after its last line in the open one. */
+static gboolean
+is_replaced (LineReader *self, const struct stat *opened)
+{
+  struct stat now;
+
+  return self->location && g_stat (self->location, &now) == 0 && S_ISREG (now.st_mode)
+      && now.st_size > 0 && (now.st_dev != opened->st_dev || now.st_ino != opened->st_ino);
+}
+
+/* Opens the location again; keeps the open file if there is none at the moment. */
+static LineReaderResult
+open_again (LineReader *self, GError **error)
+{
+  int fd = g_open (self->location, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+  FileClaim *claim = NULL;
+
+  self->replaced = FALSE;
+  if (fd < 0 && errno == ENOENT)
+    return LINE_READER_LINE;
+  if (fd < 0)
+    set_errno_error (error, errno);
+  else if (self->claim)
+    claim = file_claim_take (fd, FILE_CLAIM_READ, file_claim_owner (self->claim), error);
+  if (fd < 0 || (self->claim && claim == NULL)) {
+    if (fd >= 0)
+      close (fd);
+    return LINE_READER_FAILED;
+  }
+  file_claim_release (self->claim);
+  close (self->fd);
+  self->claim = claim;
+  self->fd = fd;
+  begin_file (self);
+  return LINE_READER_LINE;
+}
+
 /* Waits at the end of a file that is followed. Returns LINE_READER_LINE afterwards. */
 static LineReaderResult
 wait_for_more (LineReader *self, GError **error)
 {
   struct stat st;
 
-  if (fstat (self->fd, &st) == 0 && S_ISREG (st.st_mode)
-      && (guint64) st.st_size < self->end_offset) {
-    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-        "the file was cut off while it was followed");
-    return LINE_READER_FAILED;
+  if (self->replaced)
+    return open_again (self, error);
+  if (fstat (self->fd, &st) == 0 && S_ISREG (st.st_mode)) {
+    self->replaced = is_replaced (self, &st);
+    if (self->replaced)
+      return LINE_READER_LINE;
+    if ((guint64) st.st_size < self->end_offset - self->base && lseek (self->fd, 0, SEEK_SET) == 0)
+      begin_file (self);
   }
   if (check_late (self)
       || (gst_poll_wait (self->pause, time_to_wait (self, FOLLOW_INTERVAL)) < 0 && errno == EBUSY))
@@ -355,6 +411,12 @@ line_reader_offset (LineReader *self)
   return self->line_offset;
 }
 
+guint64
+line_reader_base (LineReader *self)
+{
+  return self->base;
+}
+
 gboolean
 line_reader_can_rewind (LineReader *self)
 {
@@ -368,7 +430,7 @@ line_reader_seek (LineReader *self, guint64 offset, guint64 number, GError **err
     set_errno_error (error, ESPIPE);
     return FALSE;
   }
-  if (lseek (self->fd, (off_t) offset, SEEK_SET) < 0) {
+  if (lseek (self->fd, (off_t) (offset - self->base), SEEK_SET) < 0) {
     set_errno_error (error, errno);
     return FALSE;
   }

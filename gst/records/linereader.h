@@ -33,13 +33,14 @@ void line_reader_free (LineReader *self);
  * bytes, NULs included, may be written to, and is valid until the next call. */
 LineReaderResult line_reader_next (LineReader *self, gchar **line, gsize *length, GError **error);
 
-/* Returns the number, from 1, of the line that the last call returned or refused; 0
+/* Returns the number in its file, from 1, of the line that the last call returned or refused; 0
  * before the first call. */
 guint64 line_reader_number (LineReader *self);
 
 /* With TRUE, line_reader_next () waits at the end of the file for further lines instead of
  * returning LINE_READER_EOF, and returns complete lines only. It looks for them every
- * 50 ms; a regular file that has become shorter is a G_FILE_ERROR. The default is FALSE. */
+ * 50 ms. If the location then leads to another file that is not empty, or the file has become
+ * shorter, reading goes on at the start of the new contents. The default is FALSE. */
 void line_reader_set_follow (LineReader *self, gboolean follow);
 gboolean line_reader_follows (LineReader *self);
 
@@ -62,13 +63,19 @@ gboolean line_reader_is_late (LineReader *self);
  * file ends there. */
 gboolean line_reader_is_unfinished (LineReader *self);
 
-/* Returns the position in the file, in bytes, of the line that the last call returned. */
+/* Returns the position, in bytes, of the line that the last call returned. Positions go on from
+ * one followed file to the next one. */
 guint64 line_reader_offset (LineReader *self);
+
+/* Returns the position of the start of the open file: 0 for the first one. Nothing before it can
+ * be read any more. */
+guint64 line_reader_base (LineReader *self);
 
 /* Returns whether line_reader_seek () is possible: TRUE for a regular file or block device. */
 gboolean line_reader_can_rewind (LineReader *self);
 
-/* Goes to the line that begins at `offset` and has this number, from 1. Returns FALSE
+/* Goes to the line that begins at `offset`, which is not before line_reader_base (), and has this
+ * number, from 1. Returns FALSE
  * and a G_FILE_ERROR if that fails. */
 gboolean line_reader_seek (LineReader *self, guint64 offset, guint64 number, GError **error);
 

@@ -18,6 +18,8 @@ struct _RecordReader
   gsize max_line;
   LabelTable *labels; /* not owned; NULL: no limit */
   guint64 next_index; /* of JSON Lines */
+  guint64 base;       /* line_reader_base () of the file read last */
+  guint64 base_index; /* of the first line of that file */
 
   /* of MOT text */
   RecordedFrame mot;    /* the incomplete frame */
@@ -85,6 +87,16 @@ static RecordReaderResult G_GNUC_PRINTF (3, 4)
       line_reader_number (self->reader), reason);
   g_free (reason);
   return RECORD_READER_FAILED;
+}
+
+/* Sets base and base_index after a followed file was replaced. */
+static void
+note_base (RecordReader *self)
+{
+  if (line_reader_base (self->reader) == self->base)
+    return;
+  self->base = line_reader_base (self->reader);
+  self->base_index = self->next_index;
 }
 
 /* Reads the next line that is not blank; returns RECORD_READER_FRAME if there is one. */
@@ -252,6 +264,7 @@ next_frame (RecordReader *self, gboolean boxes, RecordedFrame *frame, GError **e
     gsize length;
     RecordReaderResult result = next_line (self, &line, &length, error);
 
+    note_base (self);
     if (result == RECORD_READER_FRAME || result == RECORD_READER_MALFORMED)
       self->next_index++;
     if (result == RECORD_READER_END)
@@ -321,6 +334,12 @@ record_reader_can_rewind (RecordReader *self)
 gboolean
 record_reader_seek (RecordReader *self, guint64 offset, guint64 line, guint64 index, GError **error)
 {
+  note_base (self);
+  if (offset < self->base) {
+    offset = self->base;
+    line = 1;
+    index = self->base_index;
+  }
   if (!line_reader_seek (self->reader, offset, line, error))
     return FALSE;
   self->next_index = index;

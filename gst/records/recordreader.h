@@ -90,8 +90,9 @@ gboolean record_reader_can_rewind (RecordReader *self);
 gboolean record_reader_rewind (RecordReader *self, GError **error);
 
 /* Goes to a frame that was read before: the line `line`, from 1, at `offset` bytes of
- * the file, with frame index `index`. The order of MOT text is not checked across the
- * jump. Returns FALSE and a G_FILE_ERROR if that fails. */
+ * the file, with frame index `index`; or, if that is in a followed file that was replaced, to the
+ * start of the new one. The order of MOT text is not checked across the jump. Returns FALSE and
+ * a G_FILE_ERROR if that fails. */
 gboolean record_reader_seek (RecordReader *self, guint64 offset, guint64 line, guint64 index,
     GError **error);
 guint64 record_reader_count_rest (RecordReader *self);

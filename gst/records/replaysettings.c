@@ -133,7 +133,9 @@ replay_settings_install (GObjectClass *object_class)
   g_object_class_install_property (object_class, REPLAY_PROP_FOLLOW,
       g_param_spec_boolean ("follow", "Follow",
           "At the end of the recording, wait for further lines, as for a pipe, because it is still "
-          "being written. A flush or a state change ends the wait. Not possible with loop",
+          "being written. A file that was renamed (log rotation) is read to its end, then the new "
+          "file at the location; one that was emptied is read from its start. A flush or a state "
+          "change ends the wait. Not possible with loop",
           DEFAULT_FOLLOW, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_HOLD,
       g_param_spec_uint64 ("hold", "Hold",

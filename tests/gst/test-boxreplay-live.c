@@ -179,16 +179,96 @@ GST_START_TEST (following_is_interrupted)
 
 GST_END_TEST;
 
-GST_START_TEST (a_file_cut_off_is_an_error)
+/* Appends the records from..to-1, each at its number of frames and with x one higher. */
+static void
+append_records (const gchar *path, guint from, guint to)
+{
+  for (; from < to; from++) {
+    gchar *line = line_at (from * FRAME, from + 1);
+
+    append_text (path, line, -1);
+    g_free (line);
+  }
+}
+
+/* A file that was moved away is read to its end, without a line that it does not finish, and then
+ * the new file at its path. */
+GST_START_TEST (follow_goes_on_in_a_new_file)
+{
+  static const gchar *const properties[] = { "follow=true", "follow=true match=index" };
+  static const gdouble times[] = { 0 };
+  gchar *old = text_file_path ("followed.1");
+  guint i, k;
+
+  for (i = 0; i < G_N_ELEMENTS (properties); i++) {
+    Replay r;
+
+    replay_open_records (&r, times, 1, properties[i]);
+    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    for (k = 0; k < 2; k++) {
+      fail_unless (rename (r.path, old) == 0);
+      append_records (r.path, 3 + 4 * k, 5 + 4 * k);
+      append_records (old, 1 + 4 * k, 3 + 4 * k);
+      append_text (old, "{\"timestamp\":", -1);
+      fail_unless_equals_int (replay_x_at (&r, (1 + 4 * k) * FRAME), 2 + 4 * k);
+      fail_unless_equals_int (replay_x_at (&r, (2 + 4 * k) * FRAME), 3 + 4 * k);
+      fail_unless_equals_int (replay_x_at (&r, (3 + 4 * k) * FRAME), 4 + 4 * k);
+      fail_unless_equals_int (replay_x_at (&r, (4 + 4 * k) * FRAME), 5 + 4 * k);
+    }
+    /* a seek finds the records of the new file only */
+    replay_flush (&r);
+    replay_segment (&r, 5 * FRAME, 5 * FRAME);
+    fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), -1);
+    fail_unless_equals_int (replay_x_at (&r, 6 * FRAME), -1);
+    fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), 8);
+    fail_unless_equals_int (replay_x_at (&r, 8 * FRAME), 9);
+    fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
+    replay_close (&r);
+  }
+  g_free (old);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (follow_goes_on_in_a_file_cut_off)
+{
+  static const gdouble times[] = { 0 };
+  gchar *line = line_at (3 * FRAME, 4);
+  Replay r;
+
+  replay_open_records (&r, times, 1, "follow=true");
+  append_records (r.path, 1, 2);
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  fail_unless (truncate (r.path, 0) == 0);
+  append_records (r.path, 2, 3);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  /* messages count the lines of the new contents */
+  append_text (r.path, line, -1);
+  append_text (r.path, "x\n", -1);
+  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (4 * FRAME)), GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, ":3: the line is not a JSON object");
+  replay_close (&r);
+  g_free (line);
+}
+
+GST_END_TEST;
+
+/* Without a file at the path, or with an empty one, the stream waits. */
+GST_START_TEST (follow_waits_for_a_new_file)
 {
   static const gdouble times[] = { 0 };
   Replay r;
 
-  replay_open_records (&r, times, 1, "follow=true");
+  replay_open_records (&r, times, 1, "follow=true boxes-timeout=20000000");
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless (truncate (r.path, 3) == 0);
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (FRAME)), GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, "the file was cut off");
+  fail_unless (unlink (r.path) == 0);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+  append_text (r.path, "", 0);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
+  append_records (r.path, 3, 4);
+  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
   replay_close (&r);
 }
 
@@ -579,7 +659,8 @@ GST_END_TEST;
 static const CheckCase cases[] = { CHECK_CASE (an_unfinished_line_is_a_warning),
   CHECK_CASE (unfinished_mot_text_is_a_warning), CHECK_CASE (a_file_that_grew_is_reported),
   CHECK_CASE (follow_waits_for_lines), CHECK_CASE (following_is_interrupted),
-  CHECK_CASE (a_file_cut_off_is_an_error), CHECK_CASE (follow_and_loop_exclude_each_other),
+  CHECK_CASE (follow_goes_on_in_a_new_file), CHECK_CASE (follow_goes_on_in_a_file_cut_off),
+  CHECK_CASE (follow_waits_for_a_new_file), CHECK_CASE (follow_and_loop_exclude_each_other),
   CHECK_CASE (waiting_is_a_warning), CHECK_CASE (hold_fills_the_frames_between),
   CHECK_CASE (hold_ends_at_an_empty_record), CHECK_CASE (hold_follows_seeks),
   CHECK_CASE (held_boxes_are_unchanged), CHECK_CASE (a_pipe_adds_no_latency),
