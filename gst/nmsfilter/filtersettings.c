@@ -119,7 +119,7 @@ install_xla (GObjectClass *object_class)
   g_object_class_install_property (object_class, FILTER_PROP_XLA_PLUGIN,
       g_param_spec_string ("xla-plugin", "XLA plugin",
           "The file of the PJRT plugin that engine=xla uses; it determines the device. NULL = "
-          "the file that the environment variable NMS_XLA_PLUGIN names",
+          "the file that the environment variable NMS_XLA_PLUGIN names. Presets do not hold it",
           DEFAULT_XLA_PLUGIN, ready));
   g_object_class_install_property (object_class, FILTER_PROP_XLA_STRICT,
       g_param_spec_boolean ("xla-strict", "XLA strictly",
@@ -145,7 +145,7 @@ install_choices (GObjectClass *object_class)
   g_object_class_install_property (object_class, FILTER_PROP_CLASSES,
       g_param_spec_string ("classes", "Classes",
           "Labels of the boxes to filter, separated by commas; boxes with other labels pass "
-          "unchanged and count towards no limit. NULL or empty = all",
+          "unchanged and count towards no limit. NULL or empty = all. Presets do not hold it",
           DEFAULT_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_OPTIONS,
       g_param_spec_boxed ("class-options", "Class options",
@@ -156,7 +156,7 @@ install_choices (GObjectClass *object_class)
           "blanks, "
           "'\"o,options=<[o,label=\\\"traffic light\\\",score-threshold=0.2]>\"', "
           "both quoted for a shell. Text that is no GstStructure, such as person=0.3, cannot be "
-          "set",
+          "set. Presets do not hold it",
           GST_TYPE_STRUCTURE, SETTABLE));
 }
 
@@ -189,6 +189,24 @@ filter_settings_install (GObjectClass *object_class)
   gst_type_mark_as_plugin_api (gst_nms_engine_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_missing_score_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_action_get_type (), 0);
+}
+
+gchar **
+filter_settings_preset_names (GObjectClass *object_class)
+{
+  GPtrArray *names = g_ptr_array_new ();
+  GParamSpec **specs;
+  guint count;
+
+  specs = g_object_class_list_properties (object_class, &count);
+  for (guint i = 0; i < count; i++)
+    if (specs[i]->owner_type == G_OBJECT_CLASS_TYPE (object_class)
+        && (specs[i]->flags & G_PARAM_WRITABLE) && specs[i]->value_type != G_TYPE_STRING
+        && specs[i]->value_type != GST_TYPE_STRUCTURE)
+      g_ptr_array_add (names, g_strdup (specs[i]->name));
+  g_free (specs);
+  g_ptr_array_add (names, NULL);
+  return (gchar **) g_ptr_array_free (names, FALSE);
 }
 
 /* -------------------------------------------------------------------- values */

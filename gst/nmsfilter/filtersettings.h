@@ -74,6 +74,11 @@ typedef struct
 /* Installs the properties, and the types of their enumerations. */
 void filter_settings_install (GObjectClass *object_class);
 
+/* Returns the names of the properties of this class that a preset holds, to be freed with
+ * g_strfreev: the settable ones but for texts and structures, because GStreamer escapes these
+ * twice when it saves a preset and unescapes them once when it loads it. */
+gchar **filter_settings_preset_names (GObjectClass *object_class);
+
 void filter_settings_init (FilterSettings *settings);
 void filter_settings_clear (FilterSettings *settings);
 

@@ -141,9 +141,11 @@ struct _GstNmsFilter
   EngineWarnings engine_warnings;
 };
 
+static void gst_nms_filter_init_preset (gpointer interface, gpointer user_data);
+
 /* The presets are in GstNmsFilter.prs; GStreamer's own functions read the file. */
 G_DEFINE_TYPE_WITH_CODE (GstNmsFilter, gst_nms_filter, GST_TYPE_BASE_TRANSFORM,
-    G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, NULL))
+    G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, gst_nms_filter_init_preset))
 GST_ELEMENT_REGISTER_DEFINE (nmsfilter, "nmsfilter", GST_RANK_NONE, gst_nms_filter_get_type ())
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK,
@@ -197,6 +199,18 @@ gst_nms_filter_get_property (GObject *object, guint id, GValue *value, GParamSpe
   else
     filter_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
+}
+
+static gchar **
+gst_nms_filter_get_preset_property_names (GstPreset *preset)
+{
+  return filter_settings_preset_names (G_OBJECT_GET_CLASS (preset));
+}
+
+static void
+gst_nms_filter_init_preset (gpointer interface, gpointer user_data)
+{
+  ((GstPresetInterface *) interface)->get_property_names = gst_nms_filter_get_preset_property_names;
 }
 
 /* --------------------------------------------------------------- one buffer */

@@ -100,7 +100,7 @@ method_settings_install (GObjectClass *object_class, guint first)
           "their scores; a higher one suppresses a lower one (-1000 to 1000, default 0; methods "
           "hard, merge and greedy-merge). score-threshold = boxes with a confidence below this "
           "are dropped first, beside those below the property score-threshold. NULL or empty = "
-          "all boxes are of one source",
+          "all boxes are of one source. Presets do not hold it",
           DEFAULT_SOURCES, SETTABLE));
   gst_type_mark_as_plugin_api (gst_nms_method_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_metric_get_type (), 0);

@@ -73,17 +73,18 @@ prefilter_settings_install (GObjectClass *object_class, guint first)
       g_param_spec_string ("roi", "Region of interest",
           "Boxes whose center is outside of this rectangle are dropped before suppression: "
           "\"x,y,width,height\", each in pixels or, with %, in per cent of the frame, such as "
-          "\"25%,0,50%,100%\". Its right and bottom sides are outside. NULL or empty = off",
+          "\"25%,0,50%,100%\". Its right and bottom sides are outside. NULL or empty = off. "
+          "Presets do not hold it",
           DEFAULT_ROI, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_KEEP_LABELS,
       g_param_spec_string ("keep-labels", "Keep labels",
           "Labels separated by commas; boxes with other labels or without a label are dropped "
-          "before suppression. NULL or empty = keep all labels",
+          "before suppression. NULL or empty = keep all labels. Presets do not hold it",
           DEFAULT_KEEP_LABELS, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_DROP_LABELS,
       g_param_spec_string ("drop-labels", "Drop labels",
           "Labels separated by commas; boxes with these labels are dropped before suppression, "
-          "also if keep-labels lists them. NULL or empty = drop none",
+          "also if keep-labels lists them. NULL or empty = drop none. Presets do not hold it",
           DEFAULT_DROP_LABELS, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_EDGE_POLICY,
       g_param_spec_enum ("edge-policy", "Edge policy",
@@ -100,9 +101,10 @@ prefilter_settings_install (GObjectClass *object_class, guint first)
           gst_nms_edge_sides_get_type (), DEFAULT_EDGE_SIDES, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_EDGE_MARGIN,
       g_param_spec_string ("edge-margin", "Edge margin",
-          "Largest distance from an edge at which edge-policy applies to a box: pixels or, with "
-          "%, per cent of the width (left and right edge) and of the height (top and bottom "
-          "edge) of roi or else of the frame. NULL or empty = 0, boxes that touch the edge",
+          "Largest distance from an edge at which edge-policy applies to a box: pixels or, with %, "
+          "per cent of the width (left and right edge) and of the height (top and bottom edge) of "
+          "roi or else of the frame. NULL or empty = 0, boxes that touch the edge. Presets do not "
+          "hold it",
           DEFAULT_EDGE_MARGIN, SETTABLE));
   gst_type_mark_as_plugin_api (gst_nms_edge_policy_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_edge_sides_get_type (), 0);

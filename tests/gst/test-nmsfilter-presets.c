@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nmsfilter: its presets, found in the folder that GST_PRESET_PATH names. */
+/* nmsfilter: its presets, found in the folder that GST_PRESET_PATH names, and saved ones. */
 #include "gstboxes.h"
 #include "gstrunner.h"
+
+#include <glib/gstdio.h>
 
 static const struct
 {
@@ -84,8 +86,122 @@ test_launch_line (void)
   gst_object_unref (element);
 }
 
+/* ------------------------------------------------------------- saved presets */
+
+/* Sets `value`, which holds the default, to another one. */
+static void
+change_value (GParamSpec *spec, GValue *value)
+{
+  if (G_IS_PARAM_SPEC_BOOLEAN (spec))
+    g_value_set_boolean (value, !g_value_get_boolean (value));
+  else if (G_IS_PARAM_SPEC_ENUM (spec))
+    g_value_set_enum (value, 2 - (gint) (G_PARAM_SPEC_ENUM (spec)->enum_class->n_values < 3));
+  else if (G_IS_PARAM_SPEC_FLAGS (spec))
+    g_value_set_flags (value, 6);
+  else if (G_IS_PARAM_SPEC_FLOAT (spec))
+    g_value_set_float (value, 0.1f);
+  else if (G_IS_PARAM_SPEC_UINT (spec))
+    g_value_set_uint (value, 7);
+  else if (G_IS_PARAM_SPEC_UINT64 (spec))
+    g_value_set_uint64 (value, G_MAXUINT64 - 1);
+  else if (G_IS_PARAM_SPEC_STRING (spec))
+    g_value_set_string (value, "traffic light,50%");
+  else
+    g_value_take_boxed (value,
+        gst_structure_from_string ("o,options=<[o,label=\"traffic light\",max=5]>", NULL));
+}
+
+/* Sets each settable property of the element to another value than its default. */
+static void
+change_properties (GstElement *element)
+{
+  GParamSpec **specs;
+  guint n;
+
+  specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
+  for (guint i = 0; i < n; i++) {
+    GValue value = G_VALUE_INIT;
+
+    if (specs[i]->owner_type == G_OBJECT_TYPE (element) && (specs[i]->flags & G_PARAM_WRITABLE)) {
+      g_value_init (&value, specs[i]->value_type);
+      g_object_get_property (G_OBJECT (element), specs[i]->name, &value);
+      change_value (specs[i], &value);
+      g_assert_false (g_param_value_defaults (specs[i], &value));
+      g_object_set_property (G_OBJECT (element), specs[i]->name, &value);
+      g_value_unset (&value);
+    }
+  }
+  g_free (specs);
+}
+
+/* Fails unless the property was loaded as it was saved. One that presets do not hold must say
+ * so, and must have kept its default. */
+static void
+check_loaded (GstElement *saved, GstElement *loaded, GParamSpec *spec)
+{
+  const gboolean out = strstr (g_param_spec_get_blurb (spec), "Presets do not hold it") != NULL;
+  GValue before = G_VALUE_INIT, after = G_VALUE_INIT;
+
+  g_value_init (&before, spec->value_type);
+  g_value_init (&after, spec->value_type);
+  g_object_get_property (G_OBJECT (saved), spec->name, &before);
+  g_object_get_property (G_OBJECT (loaded), spec->name, &after);
+  if (out ? !g_param_value_defaults (spec, &after)
+          : g_param_values_cmp (spec, &before, &after) != 0)
+    g_error ("%s changes in a preset", spec->name);
+  g_value_unset (&before);
+  g_value_unset (&after);
+}
+
+static void
+remove_user_presets (const gchar *element)
+{
+  gchar *path = g_strdup_printf ("%s/gstreamer-1.0/presets/%s.prs", g_get_user_data_dir (),
+      element);
+  gchar *backup = g_strconcat (path, ".bak", NULL);
+
+  g_remove (path);
+  g_remove (backup);
+  g_free (path);
+  g_free (backup);
+}
+
+/* Of the elements, only nmsfilter has presets. */
+static void
+test_saved (void)
+{
+  static const gchar *const others[] = { "boxreplay", "boxrecord", "boxoverlay", "boxtransform",
+    "boxmerge", "tiledetect" };
+  GstElement *saved = element_new ("nmsfilter name=saved");
+  GstElement *loaded = element_new ("nmsfilter name=loaded");
+  GParamSpec **specs;
+  guint n;
+
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
+    GstElement *other = gst_element_factory_make (others[i], NULL);
+
+    g_assert_false (GST_IS_PRESET (other));
+    g_clear_pointer (&other, gst_object_unref);
+  }
+  change_properties (saved);
+  g_assert_true (gst_preset_save_preset (GST_PRESET (saved), "mine"));
+  g_assert_true (gst_preset_load_preset (GST_PRESET (loaded), "mine"));
+  g_assert_true (gst_preset_delete_preset (GST_PRESET (saved), "mine"));
+  remove_user_presets (G_OBJECT_TYPE_NAME (saved));
+
+  g_assert_cmpstr (GST_OBJECT_NAME (loaded), ==, "loaded");
+  specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (saved), &n);
+  for (guint i = 0; i < n; i++)
+    if (specs[i]->owner_type == G_OBJECT_TYPE (saved) && (specs[i]->flags & G_PARAM_WRITABLE))
+      check_loaded (saved, loaded, specs[i]);
+  g_free (specs);
+  gst_object_unref (saved);
+  gst_object_unref (loaded);
+}
+
 static const TestCase cases[] = { { "/nmsfilter/presets/names", test_names },
   { "/nmsfilter/presets/values", test_values },
-  { "/nmsfilter/presets/launch-line", test_launch_line }, { NULL } };
+  { "/nmsfilter/presets/launch-line", test_launch_line },
+  { "/nmsfilter/presets/saved", test_saved }, { NULL } };
 
 GST_TEST_PROGRAM (cases);
