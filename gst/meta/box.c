@@ -18,7 +18,7 @@ static const gchar *const state_names[] = {
   [BOX_STATE_TOO_LARGE] = "too-large",
   [BOX_STATE_WRONG_ASPECT_RATIO] = "wrong-aspect-ratio",
   [BOX_STATE_OUTSIDE_ROI] = "outside-roi",
-  [BOX_STATE_DROPPED_LABEL] = "dropped-label",
+  [BOX_STATE_DROPPED_CLASS] = "dropped-class",
   [BOX_STATE_CUT_BY_EDGE] = "cut-by-edge",
 };
 

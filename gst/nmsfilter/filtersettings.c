@@ -104,7 +104,7 @@ install_algorithm (GObjectClass *object_class)
           "What to do with boxes that are not kept. \"tag\" removes no box and adds to each "
           "region a structure \"nms\" with state (string: kept, suppressed, below-score, "
           "not-candidate, over-cap, too-few-neighbors, no-score, invalid, too-small, too-large, "
-          "wrong-aspect-ratio, outside-roi, dropped-label or cut-by-edge) and, for a suppressed "
+          "wrong-aspect-ratio, outside-roi, dropped-class or cut-by-edge) and, for a suppressed "
           "box, suppressed-by (int: the index, from 0, of the box on the buffer that suppressed "
           "it); it relates a class nms:STATE to each GstAnalytics detection. Boxes that classes "
           "does not list get neither",

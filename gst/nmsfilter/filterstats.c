@@ -60,7 +60,7 @@ filter_stats_spec (void)
       "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by the reason why "
       "they were dropped or tagged (suppressed, below-score, not-candidate, over-cap, "
       "too-few-neighbors, no-score, invalid, too-small, too-large, wrong-aspect-ratio, "
-      "outside-roi, dropped-label, cut-by-edge), boxes of other classes (not-selected), boxes "
+      "outside-roi, dropped-class, cut-by-edge), boxes of other classes (not-selected), boxes "
       "without a confidence (unscored), boxes that rank below all others because of edge-policy "
       "or a mark of boxmerge (lower-ranked), and the nanoseconds spent (time). For each stream "
       "of batches a structure stream-INDEX with the same fields and stream-id. Notifies at EOS",

@@ -6,22 +6,22 @@ void
 prefilter_copy (const Prefilter *self, Prefilter *copy)
 {
   *copy = *self;
-  class_selection_ref (copy->keep_labels);
-  class_selection_ref (copy->drop_labels);
+  class_selection_ref (copy->keep_classes);
+  class_selection_ref (copy->drop_classes);
 }
 
 void
 prefilter_clear (Prefilter *self)
 {
-  class_selection_unref (self->keep_labels);
-  class_selection_unref (self->drop_labels);
+  class_selection_unref (self->keep_classes);
+  class_selection_unref (self->drop_classes);
 }
 
 gboolean
 prefilter_is_active (const Prefilter *self, const ClassOptions *options)
 {
-  return box_limits_differ (&self->limits, 0) || (options && options->limits) || self->keep_labels
-      || self->drop_labels || self->has_region || self->edge_policy != EDGE_POLICY_NONE;
+  return box_limits_differ (&self->limits, 0) || (options && options->limits) || self->keep_classes
+      || self->drop_classes || self->has_region || self->edge_policy != EDGE_POLICY_NONE;
 }
 
 gboolean
@@ -88,9 +88,9 @@ prefilter_check (const PrefilterFrame *frame, Box *box)
   const Prefilter *rules = frame->rules;
   BoxState state;
 
-  if (!class_selection_has (rules->keep_labels, box->label)
-      || (rules->drop_labels && class_selection_has (rules->drop_labels, box->label)))
-    return BOX_STATE_DROPPED_LABEL;
+  if (!class_selection_has (rules->keep_classes, box->label)
+      || (rules->drop_classes && class_selection_has (rules->drop_classes, box->label)))
+    return BOX_STATE_DROPPED_CLASS;
   state = box_limits_check (&rules->limits,
       class_options_limits (frame->options, CLASS_ID_OF_LABEL (box->label)), box);
   if (state != BOX_STATE_KEPT)

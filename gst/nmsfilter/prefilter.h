@@ -23,8 +23,8 @@ typedef enum
 typedef struct
 {
   BoxLimits limits;
-  ClassSelection *keep_labels; /* NULL: all labels */
-  ClassSelection *drop_labels; /* NULL: none */
+  ClassSelection *keep_classes; /* NULL: all labels */
+  ClassSelection *drop_classes; /* NULL: none */
   gboolean has_region;
   FrameRegion region; /* if has_region */
   EdgePolicy edge_policy;

@@ -9,8 +9,8 @@
 
 #define DEFAULT_LIMIT 0.0f
 #define DEFAULT_ROI NULL
-#define DEFAULT_KEEP_LABELS NULL
-#define DEFAULT_DROP_LABELS NULL
+#define DEFAULT_KEEP_CLASSES NULL
+#define DEFAULT_DROP_CLASSES NULL
 #define DEFAULT_EDGE_POLICY EDGE_POLICY_NONE
 #define DEFAULT_EDGE_SIDES EDGE_CUT_ALL
 #define DEFAULT_EDGE_MARGIN "5"
@@ -76,16 +76,16 @@ prefilter_settings_install (GObjectClass *object_class, guint first)
           "\"25%,0,50%,100%\". Its right and bottom sides are outside. NULL or empty = off. "
           "Presets do not hold it",
           DEFAULT_ROI, SETTABLE));
-  g_object_class_install_property (object_class, first + PREFILTER_PROP_KEEP_LABELS,
-      g_param_spec_string ("keep-labels", "Keep labels",
+  g_object_class_install_property (object_class, first + PREFILTER_PROP_KEEP_CLASSES,
+      g_param_spec_string ("keep-classes", "Keep labels",
           "Labels separated by commas; boxes with other labels or without a label are dropped "
           "before suppression. NULL or empty = keep all labels. Presets do not hold it",
-          DEFAULT_KEEP_LABELS, SETTABLE));
-  g_object_class_install_property (object_class, first + PREFILTER_PROP_DROP_LABELS,
-      g_param_spec_string ("drop-labels", "Drop labels",
+          DEFAULT_KEEP_CLASSES, SETTABLE));
+  g_object_class_install_property (object_class, first + PREFILTER_PROP_DROP_CLASSES,
+      g_param_spec_string ("drop-classes", "Drop labels",
           "Labels separated by commas; boxes with these labels are dropped before suppression, "
-          "also if keep-labels lists them. NULL or empty = drop none. Presets do not hold it",
-          DEFAULT_DROP_LABELS, SETTABLE));
+          "also if keep-classes lists them. NULL or empty = drop none. Presets do not hold it",
+          DEFAULT_DROP_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_EDGE_POLICY,
       g_param_spec_enum ("edge-policy", "Edge policy",
           "What happens to boxes of objects that an edge cuts: boxes within edge-margin of an "
@@ -114,8 +114,8 @@ prefilter_settings_install (GObjectClass *object_class, guint first)
 
 static const gsize fields[] = {
   [PREFILTER_PROP_ROI] = G_STRUCT_OFFSET (PrefilterSettings, roi),
-  [PREFILTER_PROP_KEEP_LABELS] = G_STRUCT_OFFSET (PrefilterSettings, keep_labels),
-  [PREFILTER_PROP_DROP_LABELS] = G_STRUCT_OFFSET (PrefilterSettings, drop_labels),
+  [PREFILTER_PROP_KEEP_CLASSES] = G_STRUCT_OFFSET (PrefilterSettings, keep_classes),
+  [PREFILTER_PROP_DROP_CLASSES] = G_STRUCT_OFFSET (PrefilterSettings, drop_classes),
   [PREFILTER_PROP_EDGE_POLICY] = G_STRUCT_OFFSET (PrefilterSettings, rules.edge_policy),
   [PREFILTER_PROP_EDGE_SIDES] = G_STRUCT_OFFSET (PrefilterSettings, rules.edge_sides),
   [PREFILTER_PROP_EDGE_MARGIN] = G_STRUCT_OFFSET (PrefilterSettings, edge_margin),
@@ -134,8 +134,8 @@ prefilter_settings_init (PrefilterSettings *self)
 {
   *self = (PrefilterSettings) {
     .roi = g_strdup (DEFAULT_ROI),
-    .keep_labels = g_strdup (DEFAULT_KEEP_LABELS),
-    .drop_labels = g_strdup (DEFAULT_DROP_LABELS),
+    .keep_classes = g_strdup (DEFAULT_KEEP_CLASSES),
+    .drop_classes = g_strdup (DEFAULT_DROP_CLASSES),
     .edge_margin = g_strdup (DEFAULT_EDGE_MARGIN),
   };
   box_limits_init (&self->rules.limits, DEFAULT_LIMIT);
@@ -149,8 +149,8 @@ prefilter_settings_clear (PrefilterSettings *self)
 {
   prefilter_clear (&self->rules);
   g_free (self->roi);
-  g_free (self->keep_labels);
-  g_free (self->drop_labels);
+  g_free (self->keep_classes);
+  g_free (self->drop_classes);
   g_free (self->edge_margin);
   g_free (self->roi_error);
   g_free (self->edge_margin_error);
@@ -204,10 +204,10 @@ prefilter_settings_set (PrefilterSettings *self, guint prop, const GValue *value
     *error_of = error;
   }
   property_field_set (G_STRUCT_MEMBER_P (self, offset_of (prop)), value);
-  if (prop == PREFILTER_PROP_KEEP_LABELS)
-    set_selection (&self->rules.keep_labels, self->keep_labels);
-  if (prop == PREFILTER_PROP_DROP_LABELS)
-    set_selection (&self->rules.drop_labels, self->drop_labels);
+  if (prop == PREFILTER_PROP_KEEP_CLASSES)
+    set_selection (&self->rules.keep_classes, self->keep_classes);
+  if (prop == PREFILTER_PROP_DROP_CLASSES)
+    set_selection (&self->rules.drop_classes, self->drop_classes);
   return NULL;
 }
 

@@ -16,8 +16,8 @@ G_BEGIN_DECLS
 typedef enum
 {
   PREFILTER_PROP_ROI = BOX_LIMIT_COUNT,
-  PREFILTER_PROP_KEEP_LABELS,
-  PREFILTER_PROP_DROP_LABELS,
+  PREFILTER_PROP_KEEP_CLASSES,
+  PREFILTER_PROP_DROP_CLASSES,
   PREFILTER_PROP_EDGE_POLICY,
   PREFILTER_PROP_EDGE_SIDES,
   PREFILTER_PROP_EDGE_MARGIN,
@@ -29,7 +29,7 @@ typedef struct
 {
   Prefilter rules;
   /* the texts of properties as they were set */
-  gchar *roi, *keep_labels, *drop_labels, *edge_margin;
+  gchar *roi, *keep_classes, *drop_classes, *edge_margin;
   /* the reasons why they cannot be used, or NULL */
   gchar *roi_error, *edge_margin_error;
 } PrefilterSettings;

@@ -339,7 +339,7 @@ parse_nms (const Source *from, Box *box)
     return refuse (from, STATE,
         "is none of kept, suppressed, below-score, not-candidate, "
         "over-cap, too-few-neighbors, no-score, invalid, too-small, too-large, "
-        "wrong-aspect-ratio, outside-roi, dropped-label, cut-by-edge");
+        "wrong-aspect-ratio, outside-roi, dropped-class, cut-by-edge");
   if (!get_int (from, SUPPRESSED_BY, &box->suppressed_by, &has))
     return FALSE;
   if (has && box->suppressed_by < 0)

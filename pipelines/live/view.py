@@ -35,7 +35,7 @@ PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "view.html")
 # the statistics that the page shows: all but times and those that count kept boxes twice
 COUNTS = ["frames", "boxes-in", "boxes-out", "suppressed", "below-score", "not-candidate",
           "over-cap", "too-few-neighbors", "no-score", "invalid", "too-small", "too-large",
-          "wrong-aspect-ratio", "outside-roi", "dropped-label", "cut-by-edge"]
+          "wrong-aspect-ratio", "outside-roi", "dropped-class", "cut-by-edge"]
 SLIDERS = {"iou-threshold": (0, 1), "score-threshold": (0, 1), "min-neighbors": (0, 20)}
 STALLED = 10            # seconds after which a viewer that takes nothing is disconnected
 LARGEST_REQUEST = 65536
@@ -142,7 +142,7 @@ class View(camera.Program):
 
     def state(self):
         """Returns what /state says."""
-        dropped = set(filter(None, (self.filter.get_property("drop-labels") or "").split(",")))
+        dropped = set(filter(None, (self.filter.get_property("drop-classes") or "").split(",")))
         settings = {name: self.filter.get_property(name) for name in SLIDERS}
         settings["score-threshold"] = max(0, settings["score-threshold"])   # (may be -FLT_MAX)
         with self.lock:
@@ -156,11 +156,11 @@ class View(camera.Program):
         if not isinstance(changes, dict):
             raise ValueError("an object with settings is needed")
         for name, value in changes.items():
-            if name == "drop-labels":
+            if name == "drop-classes":
                 if not isinstance(value, list) or any(
                         not isinstance(label, str) or not label or "," in label
                         for label in value):
-                    raise ValueError("drop-labels takes a list of labels without commas")
+                    raise ValueError("drop-classes takes a list of labels without commas")
             elif name not in SLIDERS:
                 raise ValueError(f"there is no setting '{name}'")
             elif (not isinstance(value, (int, float)) or isinstance(value, bool)
@@ -168,7 +168,7 @@ class View(camera.Program):
                   or not SLIDERS[name][0] <= value <= SLIDERS[name][1]):
                 raise ValueError("%s takes a number from %g to %g" % ((name,) + SLIDERS[name]))
         for name, value in changes.items():
-            if name == "drop-labels":
+            if name == "drop-classes":
                 value = ",".join(value)
             elif name == "min-neighbors":
                 value = int(value)

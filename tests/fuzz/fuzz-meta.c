@@ -46,8 +46,8 @@ static const Choices filter_choices[] = {
   { "max-area", { "50", "0" } },
   { "min-aspect-ratio", { "0.5", "0" } },
   { "roi", { "0,0,20,20", "25%,0,50%,100%", "-9,-9,1000,1000", "" } },
-  { "keep-labels", { "person,face", "" } },
-  { "drop-labels", { "car", "" } },
+  { "keep-classes", { "person,face", "" } },
+  { "drop-classes", { "car", "" } },
   { "edge-policy", { "lower-rank", "drop", "none" } },
   { "edge-margin", { "5", "10%", "0" } },
   { "missing-score", { "neighbors", "area", "order", "drop" } },
@@ -122,7 +122,7 @@ check_stats (GstHarness *h, guint64 in, guint64 out)
 {
   static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
-    "outside-roi", "dropped-label", "cut-by-edge" };
+    "outside-roi", "dropped-class", "cut-by-edge" };
   GstStructure *stats = stats_of (h);
   guint64 sum = out;
 

@@ -251,7 +251,7 @@ record_states (void)
 {
   static const gchar *const settings[] = { "max-detections=1", "max-candidates=2",
     "missing-score=drop", "min-neighbors=1", "min-width=50", "max-width=50", "max-aspect-ratio=0.5",
-    "roi=0,0,9,9", "drop-labels=a", "edge-policy=drop" };
+    "roi=0,0,9,9", "drop-classes=a", "edge-policy=drop" };
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (settings); i++) {

@@ -270,7 +270,7 @@ GST_START_TEST (dropped_boxes_are_grey_and_dashed)
 {
   static const gchar *const states[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
-    "outside-roi", "dropped-label", "cut-by-edge" };
+    "outside-roi", "dropped-class", "cut-by-edge" };
   Picture *before = draw ("boxoverlay", NULL), *kept;
 
   for (guint i = 0; i < G_N_ELEMENTS (states); i++) {

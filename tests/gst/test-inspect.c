@@ -58,7 +58,7 @@ test_states (void)
 {
   static const gchar *const words[] = { "nms", "state", "suppressed-by", "kept", "suppressed",
     "below-score", "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid",
-    "too-small", "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-label", "cut-by-edge" };
+    "too-small", "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-class", "cut-by-edge" };
   GstElement *element = element_new ("nmsfilter");
   guint i;
 

@@ -123,26 +123,27 @@ test_labels (void)
   GstBuffer *buffer = pairs ();
 
   add_scored (buffer, 6, NULL, 500, 0, 10, 10, 0.9);
-  expect ("nmsfilter keep-labels=a,c", gst_buffer_ref (buffer), "1 5");
-  expect ("nmsfilter keep-labels=\" b ,,\"", gst_buffer_ref (buffer), "3");
-  expect ("nmsfilter drop-labels=\"a, c\"", gst_buffer_ref (buffer), "3 6");
-  expect ("nmsfilter keep-labels=a,b drop-labels=a", gst_buffer_ref (buffer), "3");
-  expect ("nmsfilter keep-labels=nothing", gst_buffer_ref (buffer), "");
-  expect ("nmsfilter keep-labels=\"\" drop-labels=,", gst_buffer_ref (buffer), "1 3 5 6");
+  expect ("nmsfilter keep-classes=a,c", gst_buffer_ref (buffer), "1 5");
+  expect ("nmsfilter keep-classes=\" b ,,\"", gst_buffer_ref (buffer), "3");
+  expect ("nmsfilter drop-classes=\"a, c\"", gst_buffer_ref (buffer), "3 6");
+  expect ("nmsfilter keep-classes=a,b drop-classes=a", gst_buffer_ref (buffer), "3");
+  expect ("nmsfilter keep-classes=nothing", gst_buffer_ref (buffer), "");
+  expect ("nmsfilter keep-classes=\"\" drop-classes=,", gst_buffer_ref (buffer), "1 3 5 6");
   /* boxes with labels that classes does not list pass all rules */
-  expect ("nmsfilter classes=a drop-labels=a,b min-width=1000", gst_buffer_ref (buffer), "3 4 5 6");
+  expect ("nmsfilter classes=a drop-classes=a,b min-width=1000", gst_buffer_ref (buffer),
+      "3 4 5 6");
   /* a dropped label suppresses no other label */
   add_scored (buffer, 7, "d", 0, 0, 100, 50, 0.5);
-  expect ("nmsfilter class-agnostic=true drop-labels=a", buffer, "3 5 6 7");
+  expect ("nmsfilter class-agnostic=true drop-classes=a", buffer, "3 5 6 7");
 }
 
 static void
 test_states_and_stats (void)
 {
-  static const gchar *const states[] = { "dropped-label", "too-small", "too-small", "too-large",
+  static const gchar *const states[] = { "dropped-class", "too-small", "too-small", "too-large",
     "wrong-aspect-ratio", "outside-roi", "cut-by-edge", "kept", "invalid" };
   GstHarness *h = harness_new (
-      "nmsfilter action=tag drop-labels=x min-width=10 min-area=200 "
+      "nmsfilter action=tag drop-classes=x min-width=10 min-area=200 "
       "max-height=100 max-aspect-ratio=3 roi=100,100,300,300 edge-policy=drop");
   GstBuffer *buffer = frame_new (0), *out;
   guint i;
@@ -291,11 +292,11 @@ test_changes_while_playing (void)
   g_assert_false (keeps (h));
   g_object_set (h->element, "min-width", 0.0, "roi", "0,0,100,100", NULL);
   g_assert_false (keeps (h));
-  g_object_set (h->element, "roi", NULL, "keep-labels", "b", NULL);
+  g_object_set (h->element, "roi", NULL, "keep-classes", "b", NULL);
   g_assert_false (keeps (h));
-  g_object_set (h->element, "keep-labels", NULL, "drop-labels", "a", NULL);
+  g_object_set (h->element, "keep-classes", NULL, "drop-classes", "a", NULL);
   g_assert_false (keeps (h));
-  g_object_set (h->element, "drop-labels", NULL, "edge-policy", 2, "edge-margin", "50%", NULL);
+  g_object_set (h->element, "drop-classes", NULL, "edge-policy", 2, "edge-margin", "50%", NULL);
   g_assert_false (keeps (h));
   g_object_set (h->element, "edge-margin", NULL, NULL);
   g_assert_true (keeps (h));
@@ -413,7 +414,7 @@ static void
 test_as_if_absent (void)
 {
   GstHarness *whole = harness_new (
-      "nmsfilter iou-threshold=0.3 max-detections=9 drop-labels=c "
+      "nmsfilter iou-threshold=0.3 max-detections=9 drop-classes=c "
       "min-width=40 max-width=120 max-height=140 min-area=2000 min-aspect-ratio=0.5 "
       "max-aspect-ratio=2 roi=5%,10%,50%,50% class-options=\"o,b=[o,min-area=4000]\"");
   GstHarness *without = harness_new ("nmsfilter iou-threshold=0.3 max-detections=9");

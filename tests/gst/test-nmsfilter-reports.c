@@ -64,7 +64,7 @@ test_fields (void)
 {
   static const gchar *const counts[] = { "boxes-in", "boxes-out", "suppressed", "below-score",
     "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid", "too-small",
-    "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-label", "cut-by-edge",
+    "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-class", "cut-by-edge",
     "not-selected", "unscored", "lower-ranked", "time" };
   GstHarness *h = harness_new ("nmsfilter post-messages=true");
   GstBus *bus = harness_bus (h);

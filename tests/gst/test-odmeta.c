@@ -41,7 +41,7 @@ test_settings (void)
     { "nmsfilter classes=cat", "1 2 3 300 4" },
     { "nmsfilter class-options=\"o,dog=[o,score-threshold=0.75]\"", "2 3" },
     { "nmsfilter score-threshold=2", "" },
-    { "nmsfilter drop-labels=dog", "3" },
+    { "nmsfilter drop-classes=dog", "3" },
     { "nmsfilter min-width=51", "" },
     { "nmsfilter max-aspect-ratio=1 min-area=2500", "2 3 300 4" },
     { "nmsfilter roi=26,0,1,480", "1" },

@@ -40,9 +40,9 @@ answered 404 "$url/nothing"
 answered 403 "$url/state" -H 'Host: elsewhere.example'
 answered 403 "$url/settings" -H 'Host: elsewhere.example' -H "$json" -d '{"iou-threshold":1}'
 answered 415 "$url/settings" -d '{"iou-threshold":1}'
-answered 413 "$url/settings" -H "$json" -d "{\"drop-labels\":[\"$(printf '%070000d' 0)\"]}"
+answered 413 "$url/settings" -H "$json" -d "{\"drop-classes\":[\"$(printf '%070000d' 0)\"]}"
 for settings in '{"iou-threshold":2}' '{"iou-threshold":NaN}' '{"iou-threshold":"1"}' \
-  '{"min-neighbors":-1}' '{"drop-labels":"face"}' '{"drop-labels":["a,b"]}' '{"action":1}' \
+  '{"min-neighbors":-1}' '{"drop-classes":"face"}' '{"drop-classes":["a,b"]}' '{"action":1}' \
   '[]' '{' "$(printf '%020000d' 0 | tr 0 '[')"; do
   answered 400 "$url/settings" -H "$json" -d "$settings"
 done
