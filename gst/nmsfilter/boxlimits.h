@@ -27,8 +27,8 @@ typedef enum
 
 typedef struct
 {
-  gfloat limit[BOX_LIMIT_COUNT]; /* 0: no limit. Those of a label may also be
-                                         * BOX_LIMIT_UNSET: the limit of all labels applies */
+  gfloat limit[BOX_LIMIT_COUNT]; /* 0: no limit. Those of a class may also be
+                                         * BOX_LIMIT_UNSET: the limit of all classes applies */
 } BoxLimits;
 
 /* Returns the name of a limit: "min-width", ... Properties and class options have it. */
@@ -48,7 +48,7 @@ gboolean box_limits_differ (const BoxLimits *limits, gfloat value);
 BoxLimit box_limits_contradiction (const BoxLimits *limits);
 
 /* Returns BOX_STATE_KEPT, BOX_STATE_TOO_SMALL, BOX_STATE_TOO_LARGE or
- * BOX_STATE_WRONG_ASPECT_RATIO. The limits of its label (NULL: none) replace the general
+ * BOX_STATE_WRONG_ASPECT_RATIO. The limits of its class (NULL: none) replace the general
  * ones. The coordinates of the box must be finite. */
 BoxState box_limits_check (const BoxLimits *general, const BoxLimits *of_label, const Box *box);
 

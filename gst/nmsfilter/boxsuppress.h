@@ -17,8 +17,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   nms_options core;             /* class_options and outputs are set by the run */
-  ClassOptions *options;        /* of single labels; NULL: none */
-  ClassSelection *selection;    /* NULL: all labels */
+  ClassOptions *options;        /* of single classes; NULL: none */
+  ClassSelection *selection;    /* NULL: all classes */
   SourceOptions *sources;       /* NULL: all boxes are of one source. Different priorities need a
                                  * method that box_suppress_needs_scores does not name */
   UnscoredOrder unscored_order; /* how boxes without a confidence are ranked */
@@ -53,7 +53,7 @@ void box_suppress_free (BoxSuppress *self);
 gboolean box_suppress_needs_scores (nms_method method);
 
 /* Writes state and suppressed_by of every box, the new place and confidence of each kept box
- * that the method changes (with BOX_MOVED and BOX_RESCORED), and `counts`. A box whose label does
+ * that the method changes (with BOX_MOVED and BOX_RESCORED), and `counts`. A box whose class does
  * not take part gets BOX_STATE_NONE. suppressed_by is -1 throughout unless
  * `want_suppressors`. Returns 0, or a negative nms_error; then the states are
  * undefined, and nms_context_error of the context gives the details. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * classoptions: parses the properties when they are set, and searches by bisection for
- * every box, because lists have from one to some hundred labels.
+ * every box, because lists have from one to some hundred classes.
  */
 #include "classoptions.h"
 
@@ -17,11 +17,11 @@ typedef struct
 {
   nms_class_options core;
   BoxLimits limits;
-} LabelOptions;
+} ClassEntry;
 
 typedef struct
 {
-  GArray *options; /* LabelOptions */
+  GArray *options; /* ClassEntry */
   gchar *error;
 } Parser;
 
@@ -69,14 +69,14 @@ fail (Parser *parser, const gchar *label, const gchar *key, const GValue *value,
 {
   gchar *text = gst_value_serialize (value);
 
-  parser->error = g_strdup_printf ("%s of label \"%s\" is %s, must be %s", key, label,
+  parser->error = g_strdup_printf ("%s of class \"%s\" is %s, must be %s", key, label,
       text ? text : G_VALUE_TYPE_NAME (value), what);
   g_free (text);
   return FALSE;
 }
 
 static gboolean
-parse_key (Parser *parser, LabelOptions *options, const gchar *label, const gchar *key,
+parse_key (Parser *parser, ClassEntry *options, const gchar *label, const gchar *key,
     const GValue *value)
 {
   nms_class_options *option = &options->core;
@@ -104,26 +104,26 @@ parse_key (Parser *parser, LabelOptions *options, const gchar *label, const gcha
       return fail (parser, label, key, value, "a finite number of 0 (no limit) or more");
     options->limits.limit[limit] = (gfloat) number;
   } else {
-    parser->error = g_strdup_printf ("unknown key \"%s\" for label \"%s\"; the keys are " KEYS, key,
+    parser->error = g_strdup_printf ("unknown key \"%s\" for class \"%s\"; the keys are " KEYS, key,
         label);
     return FALSE;
   }
   return TRUE;
 }
 
-/* --------------------------------------------------------------- one label */
+/* --------------------------------------------------------------- one class */
 
-/* Parses the options of one label. `skip` names a field of `fields` that is not an option
- * ("label" in the list form), or is NULL. */
+/* Parses the options of the class that `label` names. `skip` names a field of `fields` that is not
+ * an option ("class" in the list form), or is NULL. */
 static gboolean
-parse_label (Parser *parser, const gchar *label, const GstStructure *fields, const gchar *skip)
+parse_class (Parser *parser, const gchar *label, const GstStructure *fields, const gchar *skip)
 {
-  LabelOptions option = { .core = { .size = sizeof option.core } };
+  ClassEntry option = { .core = { .size = sizeof option.core } };
   BoxLimit limit;
   gint i;
 
   if (*label == '\0') {
-    parser->error = g_strdup ("a label is empty");
+    parser->error = g_strdup ("the name of a class is empty");
     return FALSE;
   }
   box_limits_init (&option.limits, BOX_LIMIT_UNSET);
@@ -137,7 +137,7 @@ parse_label (Parser *parser, const gchar *label, const GstStructure *fields, con
   }
   limit = box_limits_contradiction (&option.limits);
   if (limit != BOX_LIMIT_COUNT) {
-    parser->error = g_strdup_printf ("%s of label \"%s\" exceeds %s, so no box would pass",
+    parser->error = g_strdup_printf ("%s of class \"%s\" exceeds %s, so no box would pass",
         box_limit_name (limit), label, box_limit_name ((BoxLimit) (limit + 1)));
     return FALSE;
   }
@@ -145,7 +145,7 @@ parse_label (Parser *parser, const gchar *label, const GstStructure *fields, con
   return TRUE;
 }
 
-/* Parses one [o,label=...,...] of the list form. GStreamer reads a label of digits as a
+/* Parses one [o,class=...,...] of the list form. GStreamer reads a name of digits as a
  * number, so it is turned into text again. */
 static gboolean
 parse_entry (Parser *parser, const GValue *entry, guint position)
@@ -158,36 +158,36 @@ parse_entry (Parser *parser, const GValue *entry, guint position)
   if (GST_VALUE_HOLDS_STRUCTURE (entry))
     fields = gst_value_get_structure (entry);
   if (fields)
-    value = gst_structure_get_value (fields, "label");
+    value = gst_structure_get_value (fields, "class");
   if (value && G_VALUE_HOLDS_STRING (value))
     label = g_value_dup_string (value);
   else
     label = value ? gst_value_serialize (value) : NULL;
   if (label == NULL) {
-    parser->error = g_strdup_printf ("entry %u of options has no label; "
-                                     "an entry is [o,label=car,...] with the keys " KEYS,
+    parser->error = g_strdup_printf ("entry %u of options has no class; "
+                                     "an entry is [o,class=car,...] with the keys " KEYS,
         position);
     return FALSE;
   }
-  ok = parse_label (parser, label, fields, "label");
+  ok = parse_class (parser, label, fields, "class");
   g_free (label);
   return ok;
 }
 
 /* Refuses a field that has neither form. The message shows both forms, with the name of
- * the field as the label unless that name is a key. */
+ * the field as the class unless that name is a key. */
 static gboolean
 fail_field (Parser *parser, const gchar *name)
 {
-  static const gchar *const no_labels[] = { "iou-threshold", "score-threshold", "max", "options",
+  static const gchar *const no_classes[] = { "iou-threshold", "score-threshold", "max", "options",
     NULL };
-  const gboolean no_label = g_strv_contains (no_labels, name)
+  const gboolean no_class = g_strv_contains (no_classes, name)
       || box_limit_from_name (name) != BOX_LIMIT_COUNT;
 
-  parser->error = g_strdup_printf ("field \"%s\" is not a label with its options in brackets, as "
+  parser->error = g_strdup_printf ("field \"%s\" is not a class with its options in brackets, as "
                                    "in o,%s=[o,iou-threshold=0.3], nor a list of them, as in "
-                                   "o,options=<[o,label=car,max=5]>; the keys are " KEYS,
-      name, no_label ? "person" : name);
+                                   "o,options=<[o,class=car,max=5]>; the keys are " KEYS,
+      name, no_class ? "person" : name);
   return FALSE;
 }
 
@@ -197,7 +197,7 @@ parse_field (Parser *parser, const gchar *name, const GValue *value)
   guint i, n;
 
   if (GST_VALUE_HOLDS_STRUCTURE (value) && gst_value_get_structure (value))
-    return parse_label (parser, name, gst_value_get_structure (value), NULL);
+    return parse_class (parser, name, gst_value_get_structure (value), NULL);
   if (strcmp (name, "options") != 0
       || !(GST_VALUE_HOLDS_ARRAY (value) || GST_VALUE_HOLDS_LIST (value)))
     return fail_field (parser, name);
@@ -225,9 +225,9 @@ compare_class_ids (gconstpointer a, gconstpointer b)
 }
 
 static gint
-compare_label_options (gconstpointer a, gconstpointer b)
+compare_entries (gconstpointer a, gconstpointer b)
 {
-  return compare_class_ids (&((const LabelOptions *) a)->core, &((const LabelOptions *) b)->core);
+  return compare_class_ids (&((const ClassEntry *) a)->core, &((const ClassEntry *) b)->core);
 }
 
 static void
@@ -236,10 +236,10 @@ refuse_twice (Parser *parser)
   guint i;
 
   for (i = 1; i < parser->options->len; i++) {
-    gint32 id = g_array_index (parser->options, LabelOptions, i).core.class_id;
+    gint32 id = g_array_index (parser->options, ClassEntry, i).core.class_id;
 
-    if (id == g_array_index (parser->options, LabelOptions, i - 1).core.class_id) {
-      parser->error = g_strdup_printf ("label \"%s\" is listed twice",
+    if (id == g_array_index (parser->options, ClassEntry, i - 1).core.class_id) {
+      parser->error = g_strdup_printf ("class \"%s\" is listed twice",
           g_quark_to_string ((GQuark) id));
       return;
     }
@@ -248,24 +248,24 @@ refuse_twice (Parser *parser)
 
 /* Returns the options in the form that is used on every frame. */
 static ClassOptions *
-make_options (const GArray *labels)
+make_options (const GArray *entries)
 {
   ClassOptions *result = g_new0 (ClassOptions, 1);
   gboolean any = FALSE;
   guint k;
 
   result->ref_count = 1;
-  result->count = labels->len;
-  result->options = g_new (nms_class_options, labels->len);
-  result->unscored = g_new (nms_class_options, labels->len);
-  result->limits = g_new (BoxLimits, labels->len);
-  for (k = 0; k < labels->len; k++) {
-    const LabelOptions *label = &g_array_index (labels, LabelOptions, k);
+  result->count = entries->len;
+  result->options = g_new (nms_class_options, entries->len);
+  result->unscored = g_new (nms_class_options, entries->len);
+  result->limits = g_new (BoxLimits, entries->len);
+  for (k = 0; k < entries->len; k++) {
+    const ClassEntry *entry = &g_array_index (entries, ClassEntry, k);
 
-    result->options[k] = result->unscored[k] = label->core;
+    result->options[k] = result->unscored[k] = entry->core;
     result->unscored[k].set &= ~(guint32) NMS_CLASS_SCORE_THRESHOLD;
-    result->limits[k] = label->limits;
-    any = any || box_limits_differ (&label->limits, BOX_LIMIT_UNSET);
+    result->limits[k] = entry->limits;
+    any = any || box_limits_differ (&entry->limits, BOX_LIMIT_UNSET);
   }
   if (!any)
     g_clear_pointer (&result->limits, g_free);
@@ -275,7 +275,7 @@ make_options (const GArray *labels)
 ClassOptions *
 class_options_parse (const GstStructure *structure, gchar **error)
 {
-  Parser parser = { g_array_new (FALSE, FALSE, sizeof (LabelOptions)), NULL };
+  Parser parser = { g_array_new (FALSE, FALSE, sizeof (ClassEntry)), NULL };
   ClassOptions *result = NULL;
   gint i;
 
@@ -284,7 +284,7 @@ class_options_parse (const GstStructure *structure, gchar **error)
     parse_field (&parser, name, gst_structure_get_value (structure, name));
   }
   if (parser.error == NULL) {
-    g_array_sort (parser.options, compare_label_options);
+    g_array_sort (parser.options, compare_entries);
     refuse_twice (&parser);
   }
   if (parser.error == NULL)
@@ -351,7 +351,7 @@ class_options_threshold_for_core (gfloat threshold)
   return threshold <= -G_MAXFLOAT ? -INFINITY : threshold;
 }
 
-/* -------------------------------------------------- labels that take part */
+/* -------------------------------------------------- classes that take part */
 
 static gint
 compare_quarks (gconstpointer a, gconstpointer b)

@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 /* The class id of a label in the core. Boxes without a label have ids of 0 or less. */
 #define CLASS_ID_OF_LABEL(quark) ((gint32) (quark))
 
-/* ------------------------------------------------------- options per label */
+/* ------------------------------------------------------- options per class */
 
 typedef struct
 {
@@ -24,16 +24,16 @@ typedef struct
   guint count;
   nms_class_options *options;  /* by class_id, ascending */
   nms_class_options *unscored; /* the same without the score thresholds */
-  BoxLimits *limits;           /* of the same labels; NULL: none has any */
+  BoxLimits *limits;           /* of the same classes; NULL: none has any */
 } ClassOptions;
 
 /* Parses class-options, in either form:
  *   o,person=[o,iou-threshold=0.3],car=[o,max=5]
- *   o,options=<[o,label="traffic light",score-threshold=0.2],[o,label=car,max=5]>
+ *   o,options=<[o,class="traffic light",score-threshold=0.2],[o,class=car,max=5]>
  * The keys are iou-threshold, score-threshold, max and the names of box_limit_name.
  * Numbers may have any numeric type, or be text. Returns NULL if a key is unknown, a
- * value is not a number or out of range, or a label is missing or listed twice. *error is
- * then one sentence that names the label and the key; free it with g_free. */
+ * value is not a number or out of range, or a class is missing or listed twice. *error is
+ * then one sentence that names the class and the key; free it with g_free. */
 ClassOptions *class_options_parse (const GstStructure *structure, gchar **error);
 
 /* Take and release a reference. Both accept NULL. */
@@ -52,7 +52,7 @@ const BoxLimits *class_options_limits (const ClassOptions *options, gint32 class
  * have means "keep all"; it becomes -inf, because a score may be -inf too. */
 gfloat class_options_threshold_for_core (gfloat threshold);
 
-/* -------------------------------------------------- labels that take part */
+/* -------------------------------------------------- classes that take part */
 
 typedef struct
 {
@@ -61,8 +61,8 @@ typedef struct
   GQuark labels[]; /* ascending */
 } ClassSelection;
 
-/* Parses labels separated by commas; blanks around labels and empty labels are ignored.
- * Returns NULL if no label is left: all classes take part. */
+/* Parses the labels of classes, separated by commas; blanks around them and empty ones are
+ * ignored. Returns NULL if none is left: all classes take part. */
 ClassSelection *class_selection_parse (const gchar *text);
 
 /* Take and release a reference. Both accept NULL. */

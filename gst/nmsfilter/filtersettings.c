@@ -144,17 +144,17 @@ install_choices (GObjectClass *object_class)
           0, G_MAXUINT, DEFAULT_MIN_NEIGHBORS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASSES,
       g_param_spec_string ("classes", "Classes",
-          "Labels of the boxes to filter, separated by commas; boxes with other labels pass "
+          "Classes of the boxes to filter, separated by commas; boxes of other classes pass "
           "unchanged and count towards no limit. NULL or empty = all. Presets do not hold it",
           DEFAULT_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_OPTIONS,
       g_param_spec_boxed ("class-options", "Class options",
           "Other values of iou-threshold, score-threshold and the limits of size (min-width, "
           "max-width, min-height, max-height, min-area, max-area, min-aspect-ratio, "
-          "max-aspect-ratio), and max (boxes; 0 = no limit), for single labels, in brackets: "
-          "'o,person=[o,iou-threshold=0.3,min-height=40],car=[o,max=5]' or, for labels with "
+          "max-aspect-ratio), and max (boxes; 0 = no limit), for single classes, in brackets: "
+          "'o,person=[o,iou-threshold=0.3,min-height=40],car=[o,max=5]' or, for classes with "
           "blanks, "
-          "'\"o,options=<[o,label=\\\"traffic light\\\",score-threshold=0.2]>\"', "
+          "'\"o,options=<[o,class=\\\"traffic light\\\",score-threshold=0.2]>\"', "
           "both quoted for a shell. Text that is no GstStructure, such as person=0.3, cannot be "
           "set. Presets do not hold it",
           GST_TYPE_STRUCTURE, SETTABLE));

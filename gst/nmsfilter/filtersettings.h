@@ -68,7 +68,7 @@ typedef struct
 
   MethodSettings method;
   PrefilterSettings prefilter;
-  gboolean has_prefilter; /* one of its rules, or a limit of a label, applies */
+  gboolean has_prefilter; /* one of its rules, or a limit of a class, applies */
 } FilterSettings;
 
 /* Installs the properties, and the types of their enumerations. */

@@ -64,10 +64,10 @@
  * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
  *   ! nmsfilter @preset=ultralytics ! fakesink
  * ]|
- * Set options for a label with a blank, quoted for a shell:
+ * Set options for a class with a blank, quoted for a shell:
  * |[
  * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
- *   ! nmsfilter class-options='"o,options=<[o,label=\"traffic light\",iou-threshold=0.3]>"' \
+ *   ! nmsfilter class-options='"o,options=<[o,class=\"traffic light\",iou-threshold=0.3]>"' \
  *   ! fakesink
  * ]|
  */

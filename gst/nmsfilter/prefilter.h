@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * prefilter: decides before the suppression which boxes are dropped for their label, size or
+ * prefilter: decides before the suppression which boxes are dropped for their class, size or
  * position, and which ones a border cuts. A box that it drops suppresses no other box and
  * counts neither as a neighbor nor towards a limit.
  */
@@ -23,7 +23,7 @@ typedef enum
 typedef struct
 {
   BoxLimits limits;
-  ClassSelection *keep_classes; /* NULL: all labels */
+  ClassSelection *keep_classes; /* NULL: all classes */
   ClassSelection *drop_classes; /* NULL: none */
   gboolean has_region;
   FrameRegion region; /* if has_region */
@@ -38,7 +38,7 @@ void prefilter_copy (const Prefilter *self, Prefilter *copy);
 /* Releases the references. */
 void prefilter_clear (Prefilter *self);
 
-/* Returns whether any rule, or any limit of a label in `options` (may be NULL), applies. */
+/* Returns whether any rule, or any limit of a class in `options` (may be NULL), applies. */
 gboolean prefilter_is_active (const Prefilter *self, const ClassOptions *options);
 
 /* Returns whether a rule applies only to frames of a known size: a region of interest in per

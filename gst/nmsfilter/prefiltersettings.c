@@ -77,13 +77,13 @@ prefilter_settings_install (GObjectClass *object_class, guint first)
           "Presets do not hold it",
           DEFAULT_ROI, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_KEEP_CLASSES,
-      g_param_spec_string ("keep-classes", "Keep labels",
-          "Labels separated by commas; boxes with other labels or without a label are dropped "
-          "before suppression. NULL or empty = keep all labels. Presets do not hold it",
+      g_param_spec_string ("keep-classes", "Keep classes",
+          "Classes separated by commas; boxes of other classes or without a label are dropped "
+          "before suppression. NULL or empty = keep all classes. Presets do not hold it",
           DEFAULT_KEEP_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_DROP_CLASSES,
-      g_param_spec_string ("drop-classes", "Drop labels",
-          "Labels separated by commas; boxes with these labels are dropped before suppression, "
+      g_param_spec_string ("drop-classes", "Drop classes",
+          "Classes separated by commas; boxes of these classes are dropped before suppression, "
           "also if keep-classes lists them. NULL or empty = drop none. Presets do not hold it",
           DEFAULT_DROP_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_EDGE_POLICY,

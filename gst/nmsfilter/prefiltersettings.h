@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * prefiltersettings: the properties of nmsfilter about labels, sizes and positions of boxes:
+ * prefiltersettings: the properties of nmsfilter about classes, sizes and positions of boxes:
  * their names, ranges, defaults and text, and their values.
  */
 #pragma once

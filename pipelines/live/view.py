@@ -160,7 +160,7 @@ class View(camera.Program):
                 if not isinstance(value, list) or any(
                         not isinstance(label, str) or not label or "," in label
                         for label in value):
-                    raise ValueError("drop-classes takes a list of labels without commas")
+                    raise ValueError("drop-classes takes a list of classes without commas")
             elif name not in SLIDERS:
                 raise ValueError(f"there is no setting '{name}'")
             elif (not isinstance(value, (int, float)) or isinstance(value, bool)

@@ -43,14 +43,14 @@ test_class_options_forms (void)
 {
   static const gchar *const same[] = {
     "o,person=[o,iou-threshold=0.7],car=[o,max=1]",
-    "o,options=<[o,label=person,iou-threshold=0.7],[o,label=car,max=1]>",
-    "o,options={[o,label=person,iou-threshold=0.7],[o,label=car,max=1]}",
-    "o,options=<[o,label=person,iou-threshold=0.7]>,car=[o,max=1]",
+    "o,options=<[o,class=person,iou-threshold=0.7],[o,class=car,max=1]>",
+    "o,options={[o,class=person,iou-threshold=0.7],[o,class=car,max=1]}",
+    "o,options=<[o,class=person,iou-threshold=0.7]>,car=[o,max=1]",
     "o,person=[o,iou-threshold=(float)0.7],car=[o,max=(uint)1]",
     "o,person=[o,iou-threshold=(string)0.7],car=[o,max=(gint64)1]",
     "o,person=[o,iou-threshold=(double)0.7],car=[o,max=(double)1]",
     "o,person=[o,iou-threshold=(fraction)7/10],car=[o,max=(guint64)1]",
-    "o,options=<(GstStructure)[o,label=person,iou-threshold=0.7],[o,max=1,label=car]>",
+    "o,options=<(GstStructure)[o,class=person,iou-threshold=0.7],[o,max=1,class=car]>",
   };
   guint i;
 
@@ -65,8 +65,8 @@ test_class_options_forms (void)
 static void
 test_class_options_keys (void)
 {
-  expect ("nmsfilter class-options=\"o,options=<[o,label=\\\"traffic light\\\","
-          "iou-threshold=0.7,score-threshold=0.5],[o,label=car,max=5]>\"",
+  expect ("nmsfilter class-options=\"o,options=<[o,class=\\\"traffic light\\\","
+          "iou-threshold=0.7,score-threshold=0.5],[o,class=car,max=5]>\"",
       street (), "1 3 4 5 7 9");
   /* the score-threshold of a class replaces the general one, higher or lower */
   expect ("nmsfilter score-threshold=0.85 class-options=\"o,car=[o,score-threshold=0.1]\"",
@@ -115,14 +115,14 @@ static const struct
   { "o,person=[o,min-aspect-ratio=wide]", "*min-aspect-ratio*\"person\"*wide*finite number*" },
   { "o,person=[o,min-height=40,max-height=39]", "*min-height*\"person\"*exceeds max-height*" },
   { "person,min-area=5", "*\"min-area\"*as in o,person=?o,iou-threshold=0.3?, *" },
-  { "o,cat=5", "*\"cat\"*as in o,cat=?o,iou-threshold=0.3?, *options=<?o,label=*keys*max*" },
-  { "o,options=5", "*\"options\"*as in o,person=?o,iou-threshold=0.3?, *options=<?o,label=*" },
-  { "person,max=5", "*\"max\"*as in o,person=?o,iou-threshold=0.3?, *options=<?o,label=*" },
-  { "o,options=<[o,max=1]>", "*entry 0*no label*" },
-  { "o,options=<[o,label=a],5>", "*entry 1*no label*" },
-  { "o,options=<[o,label=(string)\"\",max=1]>", "*label is empty*" },
-  { "o,options=<[o,label=car,max=1],[o,label=car,max=2]>", "*\"car\"*twice*" },
-  { "o,car=[o,max=1],options=<[o,label=car,max=2]>", "*\"car\"*twice*" },
+  { "o,cat=5", "*\"cat\"*as in o,cat=?o,iou-threshold=0.3?, *options=<?o,class=*keys*max*" },
+  { "o,options=5", "*\"options\"*as in o,person=?o,iou-threshold=0.3?, *options=<?o,class=*" },
+  { "person,max=5", "*\"max\"*as in o,person=?o,iou-threshold=0.3?, *options=<?o,class=*" },
+  { "o,options=<[o,max=1]>", "*entry 0*no class*" },
+  { "o,options=<[o,class=a],5>", "*entry 1*no class*" },
+  { "o,options=<[o,class=(string)\"\",max=1]>", "*class is empty*" },
+  { "o,options=<[o,class=car,max=1],[o,class=car,max=2]>", "*\"car\"*twice*" },
+  { "o,car=[o,max=1],options=<[o,class=car,max=2]>", "*\"car\"*twice*" },
 };
 
 static void
@@ -208,11 +208,11 @@ test_command_line (void)
   } rows[] = {
     { "o,person=[o,iou-threshold=0.3],car=[o,max=5]", NULL },
     { "'o,person=[o,iou-threshold=0.3]'", NULL },
-    { "'o,options=<[o,label=person,iou-threshold=0.3],[o,label=car,max=5]>'", NULL },
-    { "'\"o,options=<[o,label=\\\"traffic light\\\",iou-threshold=0.3],[o,label=car,max=5]>\"'",
+    { "'o,options=<[o,class=person,iou-threshold=0.3],[o,class=car,max=5]>'", NULL },
+    { "'\"o,options=<[o,class=\\\"traffic light\\\",iou-threshold=0.3],[o,class=car,max=5]>\"'",
         NULL },
-    { "'\"o,options=<[o,label=\\\"traffic light\\\",iou=0.3]>\"'",
-        "unknown key \"iou\" for label \"traffic light\"" },
+    { "'\"o,options=<[o,class=\\\"traffic light\\\",iou=0.3]>\"'",
+        "unknown key \"iou\" for class \"traffic light\"" },
     { "o,car=[o,max=-1]", "must be a whole number" },
     { "o,person=0.3", "as in o,person=[o,iou-threshold=0.3]" },
   };

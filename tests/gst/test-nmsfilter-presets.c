@@ -108,7 +108,7 @@ change_value (GParamSpec *spec, GValue *value)
     g_value_set_string (value, "traffic light,50%");
   else
     g_value_take_boxed (value,
-        gst_structure_from_string ("o,options=<[o,label=\"traffic light\",max=5]>", NULL));
+        gst_structure_from_string ("o,options=<[o,class=\"traffic light\",max=5]>", NULL));
 }
 
 /* Sets each settable property of the element to another value than its default. */

@@ -64,9 +64,9 @@ try:
     wait(lambda: cell("kept", 1) < cell("in", 1) / 2, "fewer boxes at threshold 0.3")
     switch = browser.find_element(By.CSS_SELECTOR, "#labels input[name=face]")
     switch.click()
-    wait(lambda: cell("kept", 1) == 0 and cell("dropped-class", 1) > 0, "that a label is dropped")
+    wait(lambda: cell("kept", 1) == 0 and cell("dropped-class", 1) > 0, "that a class is dropped")
     switch.click()
-    wait(lambda: cell("kept", 1) > 0, "the label again")
+    wait(lambda: cell("kept", 1) > 0, "the class again")
     print("the page shows", few, "boxes a frame")
 finally:
     browser.quit()
