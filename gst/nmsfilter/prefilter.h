@@ -8,7 +8,7 @@
 
 #include "boxlimits.h"
 #include "classoptions.h"
-#include "framelength.h"
+#include "meta/framelength.h"
 
 G_BEGIN_DECLS
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "meta/edgecut.h"
+#include "edgecut.h"
 
 G_BEGIN_DECLS
 
