@@ -57,7 +57,7 @@ def launch_line(arguments):
     for y, tile_height in places_along(height, rows, arguments.overlap):
         for x, tile_width in places_along(width, columns, arguments.overlap):
             i = len(branches)
-            merge += (" sink_%d::tiles=%s sink_%d::tile-index=%d sink_%d::edge-margin=%d"
+            merge += (" sink_%d::tiles=%s sink_%d::tile-index=%d sink_%d::edge-margin=%s"
                       % (i, grid, i, i, i, arguments.edge_margin))
             branches.append("tiles. ! queue ! videocrop left=%d right=%d top=%d bottom=%d ! %s%s "
                             "! merged.sink_%d" % (x, width - x - tile_width, y,
@@ -78,15 +78,15 @@ def main():
     size.add_argument("--tile", type=size_of, help="largest size of a tile, WxH")
     size.add_argument("--grid", type=size_of, help="columns and rows, CxR")
     parser.add_argument("--overlap", type=int, default=0, help="pixels (default 0)")
-    parser.add_argument("--edge-margin", type=int, default=5, help="boxes at most this many pixels "
-                        "away from an inner edge of a tile give way to whole ones in nmsfilter; 0: "
-                        "off (default 5)")
+    parser.add_argument("--edge-margin", default="5", help="boxes at most this many pixels or, "
+                        "with %%, per cent of the tile away from an inner edge of a tile give way "
+                        "to whole ones in nmsfilter; NULL: none (default 5)")
     parser.add_argument("--scale", type=size_of, help="scale each tile to WxH for the detector")
     parser.add_argument("--whole", action="store_true", help="detect in the whole frame too")
     parser.add_argument("--detector", required=True, help="launch line of the detector")
     arguments = parser.parse_args()
-    if arguments.overlap < 0 or arguments.edge_margin < 0:
-        parser.error("--overlap or --edge-margin is negative")
+    if arguments.overlap < 0:
+        parser.error("--overlap is negative")
     print(launch_line(arguments))
 
 

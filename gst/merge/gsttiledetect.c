@@ -29,6 +29,7 @@
 #include "framesize.h"
 #include "mergeplace.h"
 #include "meta/boxmeta.h"
+#include "meta/framelength.h"
 #include "properties.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_tile_detect_debug);
@@ -38,7 +39,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_tile_detect_debug);
 #define DEFAULT_COLUMNS 2
 #define DEFAULT_ROWS 2
 #define DEFAULT_OVERLAP 0
-#define DEFAULT_EDGE_MARGIN 5
+#define DEFAULT_EDGE_MARGIN "5"
 #define DEFAULT_LATENCY 0
 
 #define MAIN_QUEUE_FRAMES 60
@@ -56,7 +57,8 @@ enum
 typedef struct
 {
   gchar *detector;
-  guint columns, rows, overlap, edge_margin;
+  guint columns, rows, overlap;
+  gchar *edge_margin;
   guint64 latency;
 } TileSettings;
 
@@ -297,6 +299,7 @@ build (GstTileDetect *self)
 {
   const TileSettings *set = &self->settings;
   GstElement *tee, *merge;
+  FrameLength margin;
   GError *error = NULL;
 
   if (set->detector == NULL || *set->detector == '\0') {
@@ -304,6 +307,11 @@ build (GstTileDetect *self)
         ("Cannot detect: set the property detector to the "
          "launch line of a detector"),
         (NULL));
+    return FALSE;
+  }
+  if (!frame_length_parse (set->edge_margin, &margin)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Cannot use edge-margin: \"%s\" is not %s.", set->edge_margin, FRAME_LENGTH_FORM), (NULL));
     return FALSE;
   }
   GST_OBJECT_LOCK (self);
@@ -372,6 +380,7 @@ static void
 gst_tile_detect_finalize (GObject *object)
 {
   g_free (GST_TILE_DETECT (object)->settings.detector);
+  g_free (GST_TILE_DETECT (object)->settings.edge_margin);
   G_OBJECT_CLASS (gst_tile_detect_parent_class)->finalize (object);
 }
 
@@ -393,7 +402,7 @@ gst_tile_detect_init (GstTileDetect *self)
     .columns = DEFAULT_COLUMNS,
     .rows = DEFAULT_ROWS,
     .overlap = DEFAULT_OVERLAP,
-    .edge_margin = DEFAULT_EDGE_MARGIN,
+    .edge_margin = g_strdup (DEFAULT_EDGE_MARGIN),
     .latency = DEFAULT_LATENCY,
   };
   add_ghost (self, &sink_template);
@@ -423,12 +432,13 @@ install_properties (GObjectClass *object_class)
           "least one tile. Settable in the state NULL",
           0, 100000, DEFAULT_OVERLAP, FIXED));
   g_object_class_install_property (object_class, PROP_EDGE_MARGIN,
-      g_param_spec_uint ("edge-margin", "Edge margin",
-          "Boxes at most this many pixels away from an edge of their tile that lies inside the "
-          "frame are marked as cut, so that nmsfilter ranks them below whole boxes of other "
-          "tiles: the property edge-margin of the pads of boxmerge. 0 = off. Settable in the "
-          "state NULL",
-          0, G_MAXINT, DEFAULT_EDGE_MARGIN, FIXED));
+      g_param_spec_string ("edge-margin", "Edge margin",
+          "Largest distance of a box from an edge of its tile that lies inside the frame at which "
+          "it is marked as cut, so that nmsfilter ranks it below whole boxes of other tiles: "
+          "pixels or, with %, per cent of the tile; the property edge-margin of the pads of "
+          "boxmerge. 0 = boxes that touch the edge; NULL or empty = none. Settable in the state "
+          "NULL",
+          DEFAULT_EDGE_MARGIN, FIXED));
   g_object_class_install_property (object_class, PROP_LATENCY,
       g_param_spec_uint64 ("latency", "Latency",
           "Longest time in ns that a frame of a live stream waits for its detectors: the property "

@@ -289,38 +289,33 @@ merge_pad_stats (GstBoxMergePad *self)
   return stats;
 }
 
-static void
-post_malformed_tiles (GstBoxMergePad *self)
+/* Posts an error and returns FALSE if the text of a property is malformed. */
+static gboolean
+check_settings (GstBoxMergePad *self)
 {
   GstElement *element = gst_pad_get_parent_element (GST_PAD (self));
-  gchar *text;
+  gchar *fault;
 
-  if (element == NULL)
-    return;
-  g_object_get (self, "tiles", &text, NULL);
-  GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
-      ("Cannot use the property tiles of pad %s: \"%s\" is not COLUMNSxROWS or "
-       "COLUMNSxROWS+OVERLAP",
-          GST_OBJECT_NAME (self), text),
-      (NULL));
-  g_free (text);
-  gst_object_unref (element);
+  GST_OBJECT_LOCK (self);
+  fault = merge_settings_fault (&self->settings);
+  GST_OBJECT_UNLOCK (self);
+  if (fault && element)
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS, ("Pad %s: %s.", GST_OBJECT_NAME (self), fault),
+        (NULL));
+  gst_clear_object (&element);
+  g_free (fault);
+  return fault == NULL;
 }
 
 gboolean
 merge_pad_start (GstBoxMergePad *self)
 {
-  gboolean usable;
-
   batch_meta_reset (self->batch);
   batch_meta_reset (self->strip);
   GST_OBJECT_LOCK (self);
   self->counts = (MergeCounts) { 0 };
-  usable = merge_settings_usable (&self->settings);
   GST_OBJECT_UNLOCK (self);
-  if (!usable)
-    post_malformed_tiles (self);
-  return usable;
+  return check_settings (self);
 }
 
 /* Called at FLUSH_STOP of the branch, and when the element stops. */
@@ -340,13 +335,11 @@ static void
 merge_pad_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstBoxMergePad *self = GST_BOX_MERGE_PAD (object);
-  gboolean usable;
 
   GST_OBJECT_LOCK (self);
-  usable = merge_settings_set (&self->settings, id, value);
+  merge_settings_set (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
-  if (!usable)
-    post_malformed_tiles (self);
+  check_settings (self);
 }
 
 static void

@@ -11,8 +11,8 @@ typedef struct
   GstVideoRectangle rect; /* in the main frame */
   GstVideoOrientationMethod direction;
   gboolean clip;
-  gchar *source;     /* NULL: no tag */
-  guint edge_margin; /* 0: no box is marked as cut */
+  gchar *source;      /* NULL: no tag */
+  FrameLength margin; /* distance from an edge within which a box is cut */
 } Placing;
 
 /* Returns NULL, or why the place is unknown. */
@@ -36,7 +36,7 @@ take_placing (const MergePicture *self, GstObject *pad, const MergeSettings *set
         &placing->rect);
   placing->direction = settings->place.direction;
   placing->clip = settings->clip;
-  placing->edge_margin = settings->edge_margin;
+  placing->margin = settings->margin;
   source = settings->source ? settings->source : GST_OBJECT_NAME (pad);
   placing->source = error || *source == '\0' ? NULL : g_strdup (source);
   GST_OBJECT_UNLOCK (pad);
@@ -63,19 +63,20 @@ make_map (const MergePicture *self, const Placing *placing, BoxMap *map)
   box_map_shift (map, placing->rect.x, placing->rect.y);
 }
 
-/* Marks the boxes, which lie in the main frame, that an edge of the branch's picture cuts. */
+/* Marks the boxes, which lie in the main frame, that an edge of the branch's picture cuts. Marks
+ * none if the size of the main frame is unknown, because its own edges do not cut. */
 static void
 mark_cut_boxes (const Placing *placing, GArray *boxes, gint width, gint height)
 {
   const GstVideoRectangle *rect = &placing->rect;
   EdgeCutBorder border = {
     .rectangle = { rect->x, rect->y, (gdouble) rect->x + rect->w, (gdouble) rect->y + rect->h },
-    .margin_x = placing->edge_margin,
-    .margin_y = placing->edge_margin,
+    .margin_x = frame_length_pixels (&placing->margin, rect->w),
+    .margin_y = frame_length_pixels (&placing->margin, rect->h),
   };
 
   border.sides = edge_cut_inner_sides (&border.rectangle, width, height);
-  if (placing->edge_margin > 0 && rect->w > 0 && rect->h > 0)
+  if (placing->margin.value >= 0 && width > 0 && height > 0 && rect->w > 0 && rect->h > 0)
     edge_cut_mark_all (boxes, &border);
 }
 

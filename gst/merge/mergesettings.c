@@ -16,7 +16,7 @@
 #define DEFAULT_CLIP FALSE
 #define DEFAULT_HOLD 0
 #define DEFAULT_SOURCE NULL
-#define DEFAULT_EDGE_MARGIN 0
+#define DEFAULT_EDGE_MARGIN "5"
 
 static const gsize fields[] = {
   [MERGE_PROP_XPOS] = G_STRUCT_OFFSET (MergeSettings, place.xpos),
@@ -129,13 +129,15 @@ merge_settings_install (GObjectClass *object_class)
           "as sink_0; empty = none",
           DEFAULT_SOURCE, PLAYING));
   g_object_class_install_property (object_class, MERGE_PROP_EDGE_MARGIN,
-      g_param_spec_uint ("edge-margin", "Edge margin",
-          "Marks boxes that an edge of the branch's picture cuts: those at most this many pixels "
-          "of the main frame away from it or beyond it. Edges of the main frame do not cut. "
-          "nmsfilter ranks marked boxes below all others, so that a whole box of another branch "
-          "suppresses them. The mark is the field cut of a structure \"source\" of a region, and "
-          "a class \"source-cut\" related to an OD. 0 = off",
-          0, G_MAXINT, DEFAULT_EDGE_MARGIN, PLAYING));
+      g_param_spec_string ("edge-margin", "Edge margin",
+          "Largest distance of a box from an edge of the branch's picture at which it is marked as "
+          "cut: pixels of the main frame or, with %, per cent of the width (left and right edge) "
+          "and of the height (top and bottom edge) of the picture there. Edges of the main frame "
+          "do not cut. nmsfilter ranks marked boxes below all others, so that a whole box of "
+          "another branch suppresses them. The mark is the field cut of a structure \"source\" of "
+          "a region, and a class \"source-cut\" related to an OD. 0 = boxes that touch the edge; "
+          "NULL or empty = none",
+          DEFAULT_EDGE_MARGIN, PLAYING));
 }
 
 void
@@ -154,8 +156,9 @@ merge_settings_init (MergeSettings *settings)
     .clip = DEFAULT_CLIP,
     .hold = DEFAULT_HOLD,
     .source = g_strdup (DEFAULT_SOURCE),
-    .edge_margin = DEFAULT_EDGE_MARGIN,
+    .edge_margin = g_strdup (DEFAULT_EDGE_MARGIN),
   };
+  frame_length_parse (settings->edge_margin, &settings->margin);
 }
 
 void
@@ -163,21 +166,30 @@ merge_settings_clear (MergeSettings *settings)
 {
   g_free (settings->tiles);
   g_free (settings->source);
+  g_free (settings->edge_margin);
 }
 
-gboolean
+void
 merge_settings_set (MergeSettings *settings, guint id, const GValue *value)
 {
   property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
-  return id != MERGE_PROP_TILES || merge_tiles_parse (settings->tiles, &settings->place.tiles);
+  merge_tiles_parse (settings->tiles, &settings->place.tiles);
+  frame_length_parse (settings->edge_margin, &settings->margin);
 }
 
-gboolean
-merge_settings_usable (const MergeSettings *settings)
+gchar *
+merge_settings_fault (const MergeSettings *settings)
 {
+  FrameLength margin;
   MergeTiles tiles;
 
-  return merge_tiles_parse (settings->tiles, &tiles);
+  if (!merge_tiles_parse (settings->tiles, &tiles))
+    return g_strdup_printf ("cannot use tiles: \"%s\" is not COLUMNSxROWS or COLUMNSxROWS+OVERLAP",
+        settings->tiles);
+  if (!frame_length_parse (settings->edge_margin, &margin))
+    return g_strdup_printf ("cannot use edge-margin: \"%s\" is not %s", settings->edge_margin,
+        FRAME_LENGTH_FORM);
+  return NULL;
 }
 
 void

@@ -8,6 +8,7 @@
 #include <gst/gst.h>
 
 #include "mergeplace.h"
+#include "meta/framelength.h"
 
 G_BEGIN_DECLS
 
@@ -48,9 +49,10 @@ typedef struct
   MergePlace place;
   gchar *tiles; /* the text of place.tiles */
   gboolean clip;
-  guint64 hold;      /* ns */
-  gchar *source;     /* NULL: the name of the pad; "": none */
-  guint edge_margin; /* pixels of the main frame; 0: no box is marked as cut */
+  guint64 hold;       /* ns */
+  gchar *source;      /* NULL: the name of the pad; "": none */
+  gchar *edge_margin; /* the text of margin */
+  FrameLength margin; /* distance from an edge within which a box is cut */
 } MergeSettings;
 
 /* Installs the properties of a pad. */
@@ -60,11 +62,11 @@ void merge_settings_install (GObjectClass *object_class);
 void merge_settings_init (MergeSettings *settings);
 void merge_settings_clear (MergeSettings *settings);
 
-/* Sets the property `id`, a MergeProp. Returns FALSE if a text is malformed; there is no grid then. */
-gboolean merge_settings_set (MergeSettings *settings, guint id, const GValue *value);
+/* Sets the property `id`, a MergeProp. A malformed text is stored; merge_settings_fault finds it. */
+void merge_settings_set (MergeSettings *settings, guint id, const GValue *value);
 
-/* Returns whether no text is malformed. */
-gboolean merge_settings_usable (const MergeSettings *settings);
+/* Returns which text is malformed, and its form, as a text to be freed, or NULL. */
+gchar *merge_settings_fault (const MergeSettings *settings);
 
 void merge_settings_get (const MergeSettings *settings, guint id, GValue *value);
 

@@ -24,7 +24,7 @@ parse_number (const gchar *text, FrameLength *length)
 gboolean
 frame_length_parse (const gchar *text, FrameLength *length)
 {
-  *length = (FrameLength) { 0, FALSE };
+  *length = (FrameLength) { -INFINITY, FALSE };
   if (text == NULL || *text == '\0')
     return TRUE;
   return parse_number (text, length) && length->value >= 0;

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gdouble value;    /* finite */
+  gdouble value;    /* finite, or -INFINITY pixels for no length */
   gboolean percent; /* of the width or the height; else pixels */
 } FrameLength;
 
@@ -20,9 +20,12 @@ typedef struct
   FrameLength x, y, width, height;
 } FrameRegion;
 
-/* Parses one length of 0 or more, with a decimal point. NULL and an empty text are 0 pixels.
- * Returns FALSE if the text is not a length. */
+/* Parses an edge margin: a length of 0 or more, with a decimal point. NULL and an empty text are
+ * -INFINITY pixels, within which no box lies. Returns FALSE if the text is not a length. */
 gboolean frame_length_parse (const gchar *text, FrameLength *length);
+
+/* What such a text has to be, for a message. */
+#define FRAME_LENGTH_FORM "a number of pixels or per cent of 0 or more, as in 5 or 10%"
 
 /* Parses "x,y,width,height"; blanks around the numbers are ignored. x and y may be negative,
  * width and height must be greater than 0. Returns FALSE if the text is not a rectangle. */

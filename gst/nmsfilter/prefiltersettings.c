@@ -101,10 +101,10 @@ prefilter_settings_install (GObjectClass *object_class, guint first)
           gst_nms_edge_sides_get_type (), DEFAULT_EDGE_SIDES, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_EDGE_MARGIN,
       g_param_spec_string ("edge-margin", "Edge margin",
-          "Largest distance from an edge at which edge-policy applies to a box: pixels or, with %, "
-          "per cent of the width (left and right edge) and of the height (top and bottom edge) of "
-          "roi or else of the frame. NULL or empty = 0, boxes that touch the edge. Presets do not "
-          "hold it",
+          "Largest distance from an edge at which edge-policy applies to a box: pixels or, with "
+          "%, per cent of the width (left and right edge) and of the height (top and bottom "
+          "edge) of roi or else of the frame. 0 = boxes that touch the edge; NULL or "
+          "empty = none. Presets do not hold it",
           DEFAULT_EDGE_MARGIN, SETTABLE));
   gst_type_mark_as_plugin_api (gst_nms_edge_policy_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_edge_sides_get_type (), 0);
@@ -171,9 +171,7 @@ parse (Prefilter *rules, guint prop, const gchar *text)
           text);
   } else if (prop == PREFILTER_PROP_EDGE_MARGIN) {
     if (!frame_length_parse (text, &rules->edge_margin))
-      return g_strdup_printf ("\"%s\" is not a number of pixels or per cent of 0 or more, as in "
-                              "5 or 10%%",
-          text);
+      return g_strdup_printf ("\"%s\" is not %s", text, FRAME_LENGTH_FORM);
   }
   return NULL;
 }

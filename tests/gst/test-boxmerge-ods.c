@@ -39,7 +39,7 @@ test_cut (void)
   GstBuffer *buffer = frame_new (0), *out;
   Merging m;
 
-  merging_open (&m, "boxmerge sink_0::xpos=320 sink_0::edge-margin=5", 2, NULL, FALSE);
+  merging_open (&m, "boxmerge sink_0::xpos=320", 2, NULL, FALSE);
   add_od (buffer, "dog", 4, 20, 60, 40, 0.9f);
   add_od (buffer, "dog", 100, 20, 60, 40, 0.9f);
   gst_harness_push (m.branch[0], buffer);

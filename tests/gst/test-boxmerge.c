@@ -126,29 +126,61 @@ expect_source (const gchar *properties, const gchar *caps, gint x, const gchar *
 static void
 test_cut (void)
 {
-  static const gchar right[] = "sink_0::edge-margin=5 sink_0::xpos=320";
+  static const gchar right[] = "sink_0::xpos=320";
 
-  expect_source ("sink_0::xpos=320", QUARTER, 0, NULL, "sink_0");
   expect_source (right, QUARTER, 0, NULL, "sink_0 cut");
   expect_source (right, QUARTER, 5, NULL, "sink_0 cut");
   expect_source (right, QUARTER, -10, NULL, "sink_0 cut");
   expect_source (right, QUARTER, 6, NULL, "sink_0");
   expect_source (right, QUARTER, 290, NULL, "sink_0");
-  expect_source ("sink_0::edge-margin=5", QUARTER, 0, NULL, "sink_0");
-  expect_source ("sink_0::edge-margin=5", QUARTER, 285, NULL, "sink_0 cut");
-  expect_source ("sink_0::edge-margin=5 sink_0::clip=true", QUARTER, 300, NULL, "sink_0 cut");
+  expect_source ("", QUARTER, 0, NULL, "sink_0");
+  expect_source ("", QUARTER, 285, NULL, "sink_0 cut");
+  expect_source ("sink_0::clip=true", QUARTER, 300, NULL, "sink_0 cut");
   /* the top edge at 260: 20 pixels away, or 10 after scaling */
   expect_source ("sink_0::edge-margin=19 sink_0::ypos=240", QUARTER, 100, NULL, "sink_0");
   expect_source ("sink_0::edge-margin=20 sink_0::ypos=240", QUARTER, 100, NULL, "sink_0 cut");
   expect_source ("sink_0::edge-margin=10 sink_0::ypos=240 sink_0::width=160 sink_0::height=120",
       QUARTER, 100, NULL, "sink_0 cut");
-  expect_source ("sink_0::edge-margin=5 sink_0::tiles=2x1 sink_0::tile-index=1", QUARTER, 0, NULL,
-      "sink_0 cut");
-  expect_source ("sink_0::edge-margin=5 sink_0::tiles=2x1 sink_0::tile-index=1 "
-                 "sink_0::video-direction=horiz",
-      QUARTER, 290, NULL, "sink_0 cut");
+  expect_source ("sink_0::tiles=2x1 sink_0::tile-index=1", QUARTER, 0, NULL, "sink_0 cut");
+  expect_source ("sink_0::tiles=2x1 sink_0::tile-index=1 sink_0::video-direction=horiz", QUARTER,
+      290, NULL, "sink_0 cut");
   /* a branch with the whole frame */
-  expect_source ("sink_0::edge-margin=5", NULL, 0, NULL, "sink_0");
+  expect_source ("", NULL, 0, NULL, "sink_0");
+}
+
+/* Per cent are those of the branch's picture; 0 marks boxes that touch, and an empty text none. */
+static void
+test_edge_margin (void)
+{
+  expect_source ("sink_0::edge-margin=10% sink_0::xpos=320", QUARTER, 32, NULL, "sink_0 cut");
+  expect_source ("sink_0::edge-margin=10% sink_0::xpos=320", QUARTER, 33, NULL, "sink_0");
+  /* the top edge at 260 is 20 pixels away, and 8.4 % of 240 are 20.16 */
+  expect_source ("sink_0::edge-margin=8.4% sink_0::ypos=240", QUARTER, 100, NULL, "sink_0 cut");
+  expect_source ("sink_0::edge-margin=8.3% sink_0::ypos=240", QUARTER, 100, NULL, "sink_0");
+  expect_source ("sink_0::edge-margin=0 sink_0::xpos=320", QUARTER, 0, NULL, "sink_0 cut");
+  expect_source ("sink_0::edge-margin=0 sink_0::xpos=320", QUARTER, 1, NULL, "sink_0");
+  expect_source ("sink_0::edge-margin=\"\" sink_0::xpos=320", QUARTER, 0, NULL, "sink_0");
+}
+
+/* The edges of a main frame of unknown size do not cut either. */
+static void
+test_cut_unknown_size (void)
+{
+  GstBuffer *buffer = frame_new (0);
+  gchar *found;
+  Merging m;
+
+  merging_open (&m, "boxmerge", 1, NULL, FALSE);
+  gst_harness_set_src_caps_str (m.main, "application/x-test");
+  add_scored (buffer, 0, "a", 0, 20, 30, 40, 0.5);
+  gst_harness_push (m.branch[0], buffer);
+  merging_push_main (&m, 0);
+  buffer = gst_harness_pull (m.main);
+  found = only_source (buffer);
+  g_assert_cmpstr (found, ==, "sink_0");
+  g_free (found);
+  gst_buffer_unref (buffer);
+  merging_close (&m);
 }
 
 /* A mark of an earlier boxmerge is kept, with or without a name. */
@@ -159,10 +191,9 @@ test_marks_of_marked (void)
   expect_source ("", QUARTER, 100, "source,name=old,cut=false", "sink_0");
   expect_source ("sink_0::source=\"\"", QUARTER, 100, "source,name=old", "old");
   expect_source ("sink_0::source=\"\"", QUARTER, 100, "source,name=old,cut=true", "old cut");
-  expect_source ("sink_0::source=\"\" sink_0::edge-margin=5", QUARTER, 285, "source,name=old",
-      "old cut");
-  expect_source ("sink_0::source=\"\" sink_0::edge-margin=5", QUARTER, 285, NULL, "- cut");
-  expect_source ("sink_0::source=\"\" sink_0::edge-margin=5", QUARTER, 100, NULL, "-");
+  expect_source ("sink_0::source=\"\"", QUARTER, 285, "source,name=old", "old cut");
+  expect_source ("sink_0::source=\"\"", QUARTER, 285, NULL, "- cut");
+  expect_source ("sink_0::source=\"\"", QUARTER, 100, NULL, "-");
 }
 
 /* Checks that the bus has one error with this text. */
@@ -180,29 +211,21 @@ expect_bus_error (GstBus *bus, const gchar *expected)
   gst_message_unref (message);
 }
 
-/* A wrong text is an error when it is set, and at the start. */
+/* Sets a malformed text, which is an error at once and at the start. */
 static void
-test_malformed_tiles (void)
+expect_malformed (const gchar *property, const gchar *text, const gchar *expected)
 {
-  static const gchar *const texts[] = { "2", "2x", "x2", "2x2+", "2x2x2", "0x1", "1x0", "2 x2",
-    "-1x2", "2x2+4x", "2000x2", "2x2-4", "2x2+1+1" };
   GstElement *element = element_new ("boxmerge");
   GstPad *pad = gst_element_request_pad_simple (element, "sink_0");
   GstBus *bus = gst_bus_new ();
 
   gst_element_set_bus (element, bus);
-  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
-    gchar *expected = g_strdup_printf ("pad sink_0: \"%s\" is not COLUMNSxROWS", texts[i]);
-
-    g_object_set (pad, "tiles", texts[i], NULL);
-    expect_bus_error (bus, expected);
-    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
-        GST_STATE_CHANGE_FAILURE);
-    expect_bus_error (bus, expected);
-    gst_element_set_state (element, GST_STATE_NULL);
-    g_free (expected);
-  }
-  g_object_set (pad, "tiles", "2x2", NULL);
+  g_object_set (pad, property, text, NULL);
+  expect_bus_error (bus, expected);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  expect_bus_error (bus, expected);
+  gst_element_set_state (element, GST_STATE_NULL);
+  g_object_set (pad, property, NULL, NULL);
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=, GST_STATE_CHANGE_FAILURE);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
@@ -210,6 +233,23 @@ test_malformed_tiles (void)
   gst_element_release_request_pad (element, pad);
   gst_object_unref (pad);
   gst_object_unref (element);
+}
+
+static void
+test_malformed_text (void)
+{
+  static const gchar *const grids[] = { "2", "2x", "x2", "2x2+", "2x2x2", "0x1", "1x0", "2 x2",
+    "-1x2", "2x2+4x", "2000x2", "2x2-4", "2x2+1+1" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (grids); i++) {
+    gchar *expected = g_strdup_printf ("sink_0: cannot use tiles: \"%s\" is not COLUMNSx",
+        grids[i]);
+
+    expect_malformed ("tiles", grids[i], expected);
+    g_free (expected);
+  }
+  expect_malformed ("edge-margin", "5px", "cannot use edge-margin: \"5px\" is not a number");
+  expect_malformed ("edge-margin", "-1", "cannot use edge-margin: \"-1\" is not a number");
 }
 
 /* A tile that is not in the grid is an error of the stream, also if it has no boxes. */
@@ -324,8 +364,8 @@ test_defaults (void)
   guint64 tolerance, latency, hold;
   gboolean inactive, live, clip;
   gint xpos, ypos, direction;
-  guint width, height, index, margin;
-  gchar *tiles, *source;
+  guint width, height, index;
+  gchar *tiles, *source, *margin;
   GObject *child;
 
   g_object_get (element, "tolerance", &tolerance, "latency", &latency, "ignore-inactive-pads",
@@ -339,7 +379,9 @@ test_defaults (void)
       "sink_0::tiles", &tiles, "sink_0::source", &source, "sink_0::hold", &hold, "sink_0::clip",
       &clip, "sink_0::video-direction", &direction, "sink_0::edge-margin", &margin, NULL);
   g_assert_cmpint (xpos | ypos | direction | clip, ==, 0);
-  g_assert_cmpuint (width | height | index | margin, ==, 0);
+  g_assert_cmpuint (width | height | index, ==, 0);
+  g_assert_cmpstr (margin, ==, "5");
+  g_free (margin);
   g_assert_cmpuint (hold, ==, 0);
   g_assert_null (tiles);
   g_assert_null (source);
@@ -394,10 +436,11 @@ test_shared_buffers (void)
 static const TestCase cases[] = { { "/boxmerge/places", test_places },
   { "/boxmerge/tiles", test_tiles }, { "/boxmerge/directions", test_directions },
   { "/boxmerge/clip", test_clip }, { "/boxmerge/cut", test_cut },
+  { "/boxmerge/edge-margin", test_edge_margin },
+  { "/boxmerge/cut-unknown-size", test_cut_unknown_size },
   { "/boxmerge/marks-of-marked", test_marks_of_marked },
   { "/boxmerge/shared-buffers", test_shared_buffers },
-  { "/boxmerge/malformed-tiles", test_malformed_tiles },
-  { "/boxmerge/wrong-tile", test_wrong_tile },
+  { "/boxmerge/malformed-text", test_malformed_text }, { "/boxmerge/wrong-tile", test_wrong_tile },
   { "/boxmerge/what-belongs-to-boxes", test_what_belongs_to_boxes },
   { "/boxmerge/shared-memory", test_shared_memory }, { "/boxmerge/defaults", test_defaults },
   { NULL } };

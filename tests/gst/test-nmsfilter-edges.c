@@ -97,6 +97,8 @@ test_sides (void)
     g_free (line);
   }
   expect ("nmsfilter edge-policy=drop edge-margin=4.9", gst_buffer_ref (buffer), "0 1 2 3");
+  expect ("nmsfilter edge-policy=drop edge-margin=0", gst_buffer_ref (buffer), "0 1 2 3");
+  expect ("nmsfilter edge-policy=drop edge-margin=\"\"", gst_buffer_ref (buffer), "0 1 2 3 4");
   expect ("nmsfilter edge-policy=drop edge-sides=0", gst_buffer_ref (buffer), "0 1 2 3 4");
   expect ("nmsfilter edge-policy=drop", buffer, "");
 }

@@ -266,6 +266,7 @@ test_errors (void)
   expect_error ("tiledetect detector=nosuchdetector", "nosuchdetector");
   expect_error ("tiledetect detector=fakesink", "fakesink");
   expect_error ("tiledetect detector=videotestsrc", "videotestsrc");
+  expect_error ("tiledetect detector=identity edge-margin=5px", "edge-margin: \"5px\" is not");
 }
 
 /* Properties are fixed from READY on, and may change between two runs. */
@@ -318,7 +319,8 @@ test_cut_boxes (void)
 {
   static const gchar *const runs[][2] = {
     { "rows=1", "0,0,360,480 320,0,320,480" },
-    { "rows=1 edge-margin=0", "0,0,320,480 320,0,320,480" },
+    { "rows=1 edge-margin=\"\"", "0,0,320,480 320,0,320,480" },
+    { "rows=1 edge-margin=1%", "0,0,360,480 320,0,320,480" },
     { "rows=1 columns=1", "0,0,640,480" },
   };
 
@@ -334,16 +336,17 @@ static void
 test_defaults (void)
 {
   GstElement *element = detect_new ("tiledetect");
-  guint columns, rows, overlap, margin;
+  guint columns, rows, overlap;
   guint64 latency;
-  gchar *detector;
+  gchar *detector, *margin;
 
   g_object_get (element, "columns", &columns, "rows", &rows, "overlap", &overlap, "latency",
       &latency, "edge-margin", &margin, "detector", &detector, NULL);
   g_assert_cmpuint (columns, ==, 2);
   g_assert_cmpuint (rows, ==, 2);
   g_assert_cmpuint (overlap, ==, 0);
-  g_assert_cmpuint (margin, ==, 5);
+  g_assert_cmpstr (margin, ==, "5");
+  g_free (margin);
   g_assert_cmpuint (latency, ==, 0);
   g_assert_null (detector);
   gst_object_unref (element);
