@@ -41,10 +41,10 @@ install_limits (GObjectClass *object_class, guint first)
         "Boxes wider than this (pixels of the frame, before their rotation) are dropped before "
         "suppression; 0 = no limit" },
     [BOX_LIMIT_MIN_HEIGHT] = { "Minimum height",
-        "Boxes lower than this (pixels of the frame, before their rotation) are dropped before "
+        "Boxes shorter than this (pixels of the frame, before their rotation) are dropped before "
         "suppression; 0 = no limit" },
     [BOX_LIMIT_MAX_HEIGHT] = { "Maximum height",
-        "Boxes higher than this (pixels of the frame, before their rotation) are dropped before "
+        "Boxes taller than this (pixels of the frame, before their rotation) are dropped before "
         "suppression; 0 = no limit" },
     [BOX_LIMIT_MIN_AREA] = { "Minimum area",
         "Boxes with a smaller area (width x height, square pixels) are dropped before "
