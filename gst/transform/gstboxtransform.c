@@ -16,7 +16,7 @@
  * 1. #GstBoxTransform:top, #GstBoxTransform:bottom, #GstBoxTransform:left and
  *    #GstBoxTransform:right were cropped from it, in its own pixels, as videocrop does. Negative
  *    numbers are borders that were added, as by videobox.
- * 2. It was flipped: #GstBoxTransform:method, as videoflip does.
+ * 2. It was flipped: #GstBoxTransform:video-direction, as videoflip does.
  * 3. It was scaled to the size in the caps, if that differs from the size after the first two
  *    steps. #GstBoxTransform:width and #GstBoxTransform:height are the size at the beginning; 0
  *    means that it was not scaled.
@@ -51,7 +51,6 @@
 #include <gst/base/gstbasetransform.h>
 
 #include "elements.h"
-#include "enumtype.h"
 #include "framesize.h"
 #include "meta/boxmeta.h"
 #include "meta/boxrewrite.h"
@@ -63,7 +62,7 @@ GST_DEBUG_CATEGORY_STATIC (box_transform_debug);
 
 #define DEFAULT_CROP 0
 #define DEFAULT_SIZE 0
-#define DEFAULT_METHOD GST_VIDEO_ORIENTATION_IDENTITY
+#define DEFAULT_DIRECTION GST_VIDEO_ORIENTATION_IDENTITY
 #define DEFAULT_STRETCHED FALSE
 #define DEFAULT_CLIP TRUE
 
@@ -76,7 +75,6 @@ enum
   PROP_RIGHT,
   PROP_WIDTH,
   PROP_HEIGHT,
-  PROP_METHOD,
   PROP_VIDEO_DIRECTION,
   PROP_STRETCHED,
   PROP_CLIP,
@@ -116,19 +114,6 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
-#define GST_TYPE_BOX_TRANSFORM_METHOD (gst_box_transform_method_get_type ())
-DEFINE_ENUM_TYPE (gst_box_transform_method_get_type, "GstBoxTransformMethod",
-    { GST_VIDEO_ORIENTATION_IDENTITY, "Not flipped", "none" },
-    { GST_VIDEO_ORIENTATION_90R, "Turned clockwise by 90 degrees", "clockwise" },
-    { GST_VIDEO_ORIENTATION_180, "Turned by 180 degrees", "rotate-180" },
-    { GST_VIDEO_ORIENTATION_90L, "Turned counter-clockwise by 90 degrees", "counterclockwise" },
-    { GST_VIDEO_ORIENTATION_HORIZ, "Flipped left to right", "horizontal-flip" },
-    { GST_VIDEO_ORIENTATION_VERT, "Flipped top to bottom", "vertical-flip" },
-    { GST_VIDEO_ORIENTATION_UL_LR, "Flipped across the diagonal from the upper left",
-        "upper-left-diagonal" },
-    { GST_VIDEO_ORIENTATION_UR_LL, "Flipped across the diagonal from the upper right",
-        "upper-right-diagonal" })
-
 /* ---------------------------------------------------------------- properties */
 
 static const gsize fields[] = {
@@ -138,8 +123,7 @@ static const gsize fields[] = {
   [PROP_RIGHT] = G_STRUCT_OFFSET (GstBoxTransform, change.right),
   [PROP_WIDTH] = G_STRUCT_OFFSET (GstBoxTransform, change.width),
   [PROP_HEIGHT] = G_STRUCT_OFFSET (GstBoxTransform, change.height),
-  [PROP_METHOD] = G_STRUCT_OFFSET (GstBoxTransform, change.method),
-  [PROP_VIDEO_DIRECTION] = G_STRUCT_OFFSET (GstBoxTransform, change.method),
+  [PROP_VIDEO_DIRECTION] = G_STRUCT_OFFSET (GstBoxTransform, change.direction),
   [PROP_STRETCHED] = G_STRUCT_OFFSET (GstBoxTransform, change.stretched),
   [PROP_CLIP] = G_STRUCT_OFFSET (GstBoxTransform, change.clip),
 };
@@ -308,7 +292,7 @@ gst_box_transform_init (GstBoxTransform *self)
     .right = DEFAULT_CROP,
     .width = DEFAULT_SIZE,
     .height = DEFAULT_SIZE,
-    .method = DEFAULT_METHOD,
+    .direction = DEFAULT_DIRECTION,
     .stretched = DEFAULT_STRETCHED,
     .clip = DEFAULT_CLIP };
   self->reading = box_meta_reading_new ();
@@ -354,16 +338,11 @@ install_properties (GObjectClass *klass)
   INSTALL_CROP (klass, PROP_RIGHT, "right", "Right", "columns");
   INSTALL_SIZE (klass, PROP_WIDTH, "width", "Width", "horizontally");
   INSTALL_SIZE (klass, PROP_HEIGHT, "height", "Height", "vertically");
-  g_object_class_install_property (klass, PROP_METHOD,
-      g_param_spec_enum ("method", "Method",
-          "How the picture was flipped after the crop, by "
-          "videoflip's names",
-          GST_TYPE_BOX_TRANSFORM_METHOD, DEFAULT_METHOD, WRITABLE));
   g_object_class_install_property (klass, PROP_VIDEO_DIRECTION,
       g_param_spec_enum ("video-direction", "Video direction",
-          "The same as method, by other "
-          "names; auto and custom are refused",
-          GST_TYPE_VIDEO_ORIENTATION_METHOD, DEFAULT_METHOD, WRITABLE));
+          "How the picture was flipped or turned after the crop: the property of that name of "
+          "videoflip. auto and custom are refused",
+          GST_TYPE_VIDEO_ORIENTATION_METHOD, DEFAULT_DIRECTION, WRITABLE));
   g_object_class_install_property (klass, PROP_STRETCHED,
       g_param_spec_boolean ("stretched", "Stretched",
           "The boxes were scaled from the size of the "
@@ -405,7 +384,6 @@ gst_box_transform_class_init (GstBoxTransformClass *klass)
       "! boxtransform stretched=true left=40 top=20 ! boxoverlay ! videoconvert ! autovideosink");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_type_mark_as_plugin_api (GST_TYPE_BOX_TRANSFORM_METHOD, 0);
 
   trans_class->start = gst_box_transform_start;
   trans_class->sink_event = gst_box_transform_sink_event;

@@ -10,8 +10,10 @@
 static gboolean
 swaps (const PictureChange *self)
 {
-  return self->method == GST_VIDEO_ORIENTATION_90R || self->method == GST_VIDEO_ORIENTATION_90L
-      || self->method == GST_VIDEO_ORIENTATION_UL_LR || self->method == GST_VIDEO_ORIENTATION_UR_LL;
+  return self->direction == GST_VIDEO_ORIENTATION_90R
+      || self->direction == GST_VIDEO_ORIENTATION_90L
+      || self->direction == GST_VIDEO_ORIENTATION_UL_LR
+      || self->direction == GST_VIDEO_ORIENTATION_UR_LL;
 }
 
 /* Returns the size before the crop along one axis; 0: unknown. `frame` is the size of the frame
@@ -29,9 +31,9 @@ find_fault (const PictureChange *self, gint64 width, gint64 height, gint frame_w
 {
   const gboolean scaled = self->width > 0 || self->height > 0;
 
-  if (frame_width == 0 && (scaled || self->stretched || self->method != 0))
-    return g_strdup ("The caps state no frame size, which width, height, stretched and method "
-                     "need.");
+  if (frame_width == 0 && (scaled || self->stretched || self->direction != 0))
+    return g_strdup ("The caps state no frame size, which width, height, stretched and "
+                     "video-direction need.");
   if (frame_width > 0
       && (width - self->left - self->right <= 0 || height - self->top - self->bottom <= 0
           || width <= 0 || height <= 0 || width > G_MAXINT || height > G_MAXINT))
@@ -61,7 +63,7 @@ picture_change_plan (const PictureChange *self, gint width, gint height, Picture
     box_map_scale (map, (gdouble) before_width / width, (gdouble) before_height / height);
   box_map_shift (map, -(gdouble) self->left, -(gdouble) self->top);
   if (width > 0) {
-    box_map_orient (map, self->method, cropped_width, cropped_height);
+    box_map_orient (map, self->direction, cropped_width, cropped_height);
     box_map_scale (map, (gdouble) width / (swap ? cropped_height : cropped_width),
         (gdouble) height / (swap ? cropped_width : cropped_height));
   }

@@ -15,7 +15,7 @@ typedef struct
   gint top, bottom, left, right;
   /* size of that picture before the crop; 0: derived from the frame size, not scaled */
   gint width, height;
-  gint method;        /* GstVideoOrientationMethod; not AUTO or CUSTOM */
+  gint direction;     /* GstVideoOrientationMethod; not AUTO or CUSTOM */
   gboolean stretched; /* the boxes were scaled to the frame size before */
   gboolean clip;      /* boxes are clipped to the frame */
 } PictureChange;

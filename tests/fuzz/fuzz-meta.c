@@ -65,7 +65,7 @@ static const Choices transform_choices[] = {
   { "right", { "3", "-2147483648" } },
   { "width", { "32", "1", "2147483647" } },
   { "height", { "32", "1", "2147483647" } },
-  { "method", { "clockwise", "rotate-180", "horizontal-flip", "upper-left-diagonal" } },
+  { "video-direction", { "90r", "180", "horiz", "ul-lr" } },
   { "stretched", { "true" } },
   { "clip", { "false" } },
 };

@@ -60,23 +60,24 @@ test_places (void)
     { "left=200 top=100 clip=false", CAPS (440, 380), "1: -100 -50 200 100" },
     { "left=300", CAPS (340, 480), "" },
     { "left=300 clip=false", CAPS (340, 480), "" },
-    { "method=none", CAPS (640, 480), "1: 100 50 200 100" },
-    { "method=clockwise", CAPS (480, 640), "1: 330 100 100 200" },
-    { "method=rotate-180", CAPS (640, 480), "1: 340 330 200 100" },
-    { "method=counterclockwise", CAPS (480, 640), "1: 50 340 100 200" },
-    { "method=horizontal-flip", CAPS (640, 480), "1: 340 50 200 100" },
-    { "method=vertical-flip", CAPS (640, 480), "1: 100 330 200 100" },
-    { "method=upper-left-diagonal", CAPS (480, 640), "1: 50 100 100 200" },
-    { "method=upper-right-diagonal", CAPS (480, 640), "1: 330 340 100 200" },
+    { "video-direction=identity", CAPS (640, 480), "1: 100 50 200 100" },
+    { "video-direction=90r", CAPS (480, 640), "1: 330 100 100 200" },
+    { "video-direction=180", CAPS (640, 480), "1: 340 330 200 100" },
+    { "video-direction=90l", CAPS (480, 640), "1: 50 340 100 200" },
+    { "video-direction=horiz", CAPS (640, 480), "1: 340 50 200 100" },
+    { "video-direction=vert", CAPS (640, 480), "1: 100 330 200 100" },
+    { "video-direction=ul-lr", CAPS (480, 640), "1: 50 100 100 200" },
+    { "video-direction=ur-ll", CAPS (480, 640), "1: 330 340 100 200" },
     { "video-direction=90r", CAPS (480, 640), "1: 330 100 100 200" },
     { "width=640 height=480", CAPS (320, 120), "1: 50 13 100 25" },
     { "width=640", CAPS (1280, 480), "1: 200 50 400 100" },
     /* a crop to 600 x 460, a turn to 460 x 600, half the size */
-    { "left=40 top=20 method=clockwise width=640 height=480", CAPS (230, 300), "1: 165 30 50 100" },
+    { "left=40 top=20 video-direction=90r width=640 height=480", CAPS (230, 300),
+        "1: 165 30 50 100" },
     /* the box was stretched to 320 x 480 */
     { "stretched=true left=100 right=220", CAPS (320, 480), "1: 100 50 220 100" },
     { "stretched=true width=1280 height=480", CAPS (640, 480), "1: 100 50 200 100" },
-    { "stretched=true method=clockwise", CAPS (480, 640), "1: 368 133 75 267" },
+    { "stretched=true video-direction=90r", CAPS (480, 640), "1: 368 133 75 267" },
     { "left=40", "application/x-detections", "1: 60 50 200 100" },
     { "left=40", "video/x-raw(memory:DMABuf),format=DMA_DRM,width=600,height=480",
         "1: 60 50 200 100" },
@@ -183,7 +184,7 @@ test_copies (void)
   out = through (h, gst_buffer_ref (buffer));
   g_assert_true (out == buffer);
   gst_buffer_unref (out);
-  g_object_set (h->element, "method", GST_VIDEO_ORIENTATION_HORIZ, NULL);
+  g_object_set (h->element, "video-direction", GST_VIDEO_ORIENTATION_HORIZ, NULL);
   out = through (h, gst_buffer_ref (buffer));
   g_assert_true (out != buffer);
   g_assert_true (gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (buffer, 0));
@@ -210,7 +211,7 @@ test_errors (void)
     { "top=-2147483648 bottom=-2147483648", CAPS (640, 480),
         "leaves nothing of a picture of "
         "640x-4294966816" },
-    { "method=clockwise", "application/x-detections", "no frame size" },
+    { "video-direction=90r", "application/x-detections", "no frame size" },
     { "stretched=true", "application/x-detections", "no frame size" },
     { "width=640", "application/x-detections", "no frame size" },
   };
@@ -238,14 +239,14 @@ test_errors (void)
 static void
 test_auto_direction (void)
 {
-  GstHarness *h = harness_new_caps ("boxtransform method=clockwise", CAPS (480, 640));
+  GstHarness *h = harness_new_caps ("boxtransform video-direction=90r", CAPS (480, 640));
   GstBus *bus = harness_bus (h);
-  gint method;
+  gint direction;
 
   g_object_set (h->element, "video-direction", GST_VIDEO_ORIENTATION_AUTO, NULL);
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 1);
-  g_object_get (h->element, "video-direction", &method, NULL);
-  g_assert_cmpint (method, ==, GST_VIDEO_ORIENTATION_90R);
+  g_object_get (h->element, "video-direction", &direction, NULL);
+  g_assert_cmpint (direction, ==, GST_VIDEO_ORIENTATION_90R);
   harness_teardown (h, bus);
 }
 
@@ -253,14 +254,13 @@ static void
 test_defaults (void)
 {
   GstElement *element = element_new ("boxtransform");
-  gint top, bottom, left, right, width, height, method, direction;
+  gint top, bottom, left, right, width, height, direction;
   gboolean stretched, clip;
 
   g_object_get (element, "top", &top, "bottom", &bottom, "left", &left, "right", &right, "width",
-      &width, "height", &height, "method", &method, "video-direction", &direction, "stretched",
-      &stretched, "clip", &clip, NULL);
+      &width, "height", &height, "video-direction", &direction, "stretched", &stretched, "clip",
+      &clip, NULL);
   g_assert_cmpint (top | bottom | left | right | width | height, ==, 0);
-  g_assert_cmpint (method, ==, GST_VIDEO_ORIENTATION_IDENTITY);
   g_assert_cmpint (direction, ==, GST_VIDEO_ORIENTATION_IDENTITY);
   g_assert_false (stretched);
   g_assert_true (clip);
