@@ -580,6 +580,9 @@ gst_box_merge_set_property (GObject *object, guint id, const GValue *value, GPar
     case MERGE_ELEMENT_PROP_FORCE_LIVE:
       gst_aggregator_set_force_live (aggregator, g_value_get_boolean (value));
       break;
+    case MERGE_ELEMENT_PROP_START_TIME:
+    case MERGE_ELEMENT_PROP_START_TIME_SELECTION:
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
@@ -602,6 +605,10 @@ gst_box_merge_get_property (GObject *object, guint id, GValue *value, GParamSpec
       break;
     case MERGE_ELEMENT_PROP_FORCE_LIVE:
       g_value_set_boolean (value, gst_aggregator_get_force_live (aggregator));
+      break;
+    case MERGE_ELEMENT_PROP_START_TIME:
+    case MERGE_ELEMENT_PROP_START_TIME_SELECTION:
+      g_param_value_set_default (pspec, value);
       break;
     case PROP_STATS:
       g_value_take_boxed (value, make_stats (self));

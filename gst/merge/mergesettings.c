@@ -4,6 +4,8 @@
 
 #include "properties.h"
 
+#include <gst/base/gstaggregator.h>
+
 #define DEFAULT_IGNORE_INACTIVE_PADS FALSE
 #define DEFAULT_FORCE_LIVE FALSE
 #define DEFAULT_XPOS 0
@@ -36,6 +38,23 @@ static const gsize fields[] = {
 #define PLAYING (READWRITE | GST_PARAM_MUTABLE_PLAYING)
 #define CONTROLLABLE (PLAYING | GST_PARAM_CONTROLLABLE)
 
+/* Replaces the properties of GstAggregator that have no effect here, to say so. */
+static void
+install_without_effect (GObjectClass *object_class)
+{
+  const GType selection =
+      g_object_class_find_property (object_class, "start-time-selection")->value_type;
+
+  g_object_class_install_property (object_class, MERGE_ELEMENT_PROP_START_TIME,
+      g_param_spec_uint64 ("start-time", "Start time",
+          "Has no effect: buffers and segments keep the times of the main stream", 0, G_MAXUINT64,
+          G_MAXUINT64, READWRITE));
+  g_object_class_install_property (object_class, MERGE_ELEMENT_PROP_START_TIME_SELECTION,
+      g_param_spec_enum ("start-time-selection", "Start time selection",
+          "Has no effect: buffers and segments keep the times of the main stream", selection,
+          GST_AGGREGATOR_START_TIME_SELECTION_ZERO, READWRITE));
+}
+
 void
 merge_settings_install_element (GObjectClass *object_class)
 {
@@ -55,6 +74,7 @@ merge_settings_install_element (GObjectClass *object_class)
           "Wait for branches at most until the main buffer's running time plus latency, also if no "
           "source is live",
           DEFAULT_FORCE_LIVE, READWRITE | G_PARAM_CONSTRUCT_ONLY));
+  install_without_effect (object_class);
 }
 
 static void

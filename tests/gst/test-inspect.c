@@ -139,8 +139,25 @@ test_frame_boxes (void)
   gst_harness_teardown (h);
 }
 
+/* Properties of GstAggregator that boxmerge does not follow say so. */
+static void
+test_without_effect (void)
+{
+  GstElement *element = element_new ("boxmerge start-time-selection=set start-time=5000000000");
+  guint64 start_time;
+  gint selection;
+
+  assert_described (element, "start-time", "Has no effect");
+  assert_described (element, "start-time-selection", "Has no effect");
+  g_object_get (element, "start-time", &start_time, "start-time-selection", &selection, NULL);
+  g_assert_cmpuint (start_time, ==, G_MAXUINT64);
+  g_assert_cmpint (selection, ==, 0);
+  gst_object_unref (element);
+}
+
 static const TestCase cases[] = { { "/inspect/metadata", test_metadata },
   { "/inspect/states", test_states }, { "/inspect/stats", test_stats },
-  { "/inspect/frame-boxes", test_frame_boxes }, { NULL } };
+  { "/inspect/frame-boxes", test_frame_boxes }, { "/inspect/without-effect", test_without_effect },
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);
