@@ -12,8 +12,8 @@
 G_BEGIN_DECLS
 
 /* Sets the field of a property to `value`. The field is a gboolean, the
- * enumeration, flags (guint), a gint, a gfloat, a guint, a guint64, or a gchar * that the
- * struct owns: the text it held is freed. */
+ * enumeration, flags (guint), a gint, a gfloat, a gdouble, a guint, a guint64, or a gchar *
+ * that the struct owns: the text it held is freed. */
 static inline void
 property_field_set (gpointer field, const GValue *value)
 {
@@ -32,6 +32,9 @@ property_field_set (gpointer field, const GValue *value)
       break;
     case G_TYPE_FLOAT:
       *(gfloat *) field = g_value_get_float (value);
+      break;
+    case G_TYPE_DOUBLE:
+      *(gdouble *) field = g_value_get_double (value);
       break;
     case G_TYPE_UINT:
       *(guint *) field = g_value_get_uint (value);
@@ -67,6 +70,9 @@ property_field_get (gconstpointer field, GValue *value)
       break;
     case G_TYPE_FLOAT:
       g_value_set_float (value, *(const gfloat *) field);
+      break;
+    case G_TYPE_DOUBLE:
+      g_value_set_double (value, *(const gdouble *) field);
       break;
     case G_TYPE_UINT:
       g_value_set_uint (value, *(const guint *) field);

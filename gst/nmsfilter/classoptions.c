@@ -92,7 +92,7 @@ parse_key (Parser *parser, ClassEntry *options, const gchar *label, const gchar 
   } else if (strcmp (key, "score-threshold") == 0) {
     if (!is_number)
       return fail (parser, label, key, value, "a number");
-    option->score_threshold = class_options_threshold_for_core ((gfloat) number);
+    option->score_threshold = (gfloat) number;
     option->set |= NMS_CLASS_SCORE_THRESHOLD;
   } else if (strcmp (key, "max") == 0) {
     if (!is_number || number < 0 || number > G_MAXUINT32 || number != floor (number))
@@ -343,12 +343,6 @@ class_options_limits (const ClassOptions *options, gint32 class_id)
     return NULL;
   found = find_options (options, class_id);
   return found ? &options->limits[found - options->options] : NULL;
-}
-
-gfloat
-class_options_threshold_for_core (gfloat threshold)
-{
-  return threshold <= -G_MAXFLOAT ? -INFINITY : threshold;
 }
 
 /* -------------------------------------------------- classes that take part */

@@ -48,10 +48,6 @@ gfloat class_options_score_threshold (const ClassOptions *options, gint32 class_
 /* Returns the limits of a class, or NULL if no class has any. */
 const BoxLimits *class_options_limits (const ClassOptions *options, gint32 class_id);
 
-/* Returns a score threshold as the core takes it. The lowest float that a property can
- * have means "keep all"; it becomes -inf, because a score may be -inf too. */
-gfloat class_options_threshold_for_core (gfloat threshold);
-
 /* -------------------------------------------------- classes that take part */
 
 typedef struct

@@ -33,7 +33,7 @@ DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
 /* ---------------------------------------------------------------- properties */
 
 #define DEFAULT_IOU_THRESHOLD 0.5f
-#define DEFAULT_SCORE_THRESHOLD (-G_MAXFLOAT)
+#define DEFAULT_SCORE_THRESHOLD (-INFINITY)
 #define DEFAULT_MAX_DETECTIONS 0
 #define DEFAULT_MAX_PER_CLASS 0
 #define DEFAULT_MAX_CANDIDATES 0
@@ -61,11 +61,12 @@ install_thresholds (GObjectClass *object_class)
           "box is dropped; 1 drops nothing",
           0, 1, DEFAULT_IOU_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_SCORE_THRESHOLD,
-      g_param_spec_float ("score-threshold", "Score threshold",
+      /* a double, because GStreamer does not read -inf as a float */
+      g_param_spec_double ("score-threshold", "Score threshold",
           "Boxes with a confidence below this (not equal to it) are dropped first. It does not "
-          "apply to boxes without a confidence (the first such box causes a warning). The "
-          "default keeps all boxes, because some detectors report negative confidences",
-          -G_MAXFLOAT, G_MAXFLOAT, DEFAULT_SCORE_THRESHOLD, CONTROLLABLE));
+          "apply to boxes without a confidence (the first such box causes a warning). -inf = off, "
+          "not 0, because some detectors report negative confidences",
+          -INFINITY, INFINITY, DEFAULT_SCORE_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_DETECTIONS,
       g_param_spec_uint ("max-detections", "Maximum detections",
           "Number of boxes to keep on a buffer at most, the best ones; 0 = no limit", 0, G_MAXUINT,
@@ -404,7 +405,7 @@ filter_settings_get_rules (const FilterSettings *settings, BoxSuppressRules *rul
 
   nms_options_init (core, sizeof *core);
   core->iou_threshold = settings->iou_threshold;
-  core->score_threshold = class_options_threshold_for_core (settings->score_threshold);
+  core->score_threshold = (gfloat) settings->score_threshold;
   core->max_detections = settings->max_detections;
   core->max_per_class = settings->max_per_class;
   core->max_candidates = settings->max_candidates;

@@ -48,7 +48,8 @@ typedef enum
 /* Guarded by the element's object lock. */
 typedef struct
 {
-  gfloat iou_threshold, score_threshold;
+  gfloat iou_threshold;
+  gdouble score_threshold;
   guint max_detections, max_per_class, max_candidates;
   gboolean class_agnostic, inclusive;
   nms_engine engine;

@@ -144,7 +144,7 @@ class View(camera.Program):
         """Returns what /state says."""
         dropped = set(filter(None, (self.filter.get_property("drop-classes") or "").split(",")))
         settings = {name: self.filter.get_property(name) for name in SLIDERS}
-        settings["score-threshold"] = max(0, settings["score-threshold"])   # (may be -FLT_MAX)
+        settings["score-threshold"] = max(0, settings["score-threshold"])   # (may be -inf)
         with self.lock:
             return {"measured": dict(self.measured), "totals": dict(self.totals),
                     "recent": dict(self.recent), "settings": settings, "viewers": self.viewers,

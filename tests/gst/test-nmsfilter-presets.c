@@ -4,19 +4,21 @@
 #include "gstrunner.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 
 static const struct
 {
   const gchar *name;
-  gfloat iou, score;
+  gfloat iou;
+  gdouble score;
   guint most, candidates, neighbors;
 } rows[] = {
-  { "deepstream", 0.3f, 0.2f, 0, 0, 0 },
-  { "opencv", 0.4f, 0.5f, 0, 0, 0 },
-  { "ssd", 0.45f, 0.01f, 200, 0, 0 },
-  { "torchvision", 0.5f, 0.05f, 100, 0, 0 },
-  { "ultralytics", 0.7f, 0.25f, 300, 30000, 0 },
-  { "viola-jones", 0.3f, -G_MAXFLOAT, 0, 0, 3 },
+  { "deepstream", 0.3f, 0.2, 0, 0, 0 },
+  { "opencv", 0.4f, 0.5, 0, 0, 0 },
+  { "ssd", 0.45f, 0.01, 200, 0, 0 },
+  { "torchvision", 0.5f, 0.05, 100, 0, 0 },
+  { "ultralytics", 0.7f, 0.25, 300, 30000, 0 },
+  { "viola-jones", 0.3f, -INFINITY, 0, 0, 3 },
 };
 
 static void
@@ -52,7 +54,8 @@ test_values (void)
         "inclusive=true missing-score=drop");
     gboolean agnostic, inclusive;
     guint most, per_class, candidates, neighbors;
-    gfloat iou, score;
+    gdouble score;
+    gfloat iou;
     gint missing;
 
     g_assert_true (gst_preset_load_preset (GST_PRESET (element), rows[i].name));
@@ -100,6 +103,8 @@ change_value (GParamSpec *spec, GValue *value)
     g_value_set_flags (value, 6);
   else if (G_IS_PARAM_SPEC_FLOAT (spec))
     g_value_set_float (value, 0.1f);
+  else if (G_IS_PARAM_SPEC_DOUBLE (spec))
+    g_value_set_double (value, 0.1);
   else if (G_IS_PARAM_SPEC_UINT (spec))
     g_value_set_uint (value, 7);
   else if (G_IS_PARAM_SPEC_UINT64 (spec))

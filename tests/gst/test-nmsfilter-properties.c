@@ -42,7 +42,7 @@ static const struct
   gboolean controllable;
 } fixed[] = {
   { "iou-threshold", "gfloat", "0.5", TRUE },
-  { "score-threshold", "gfloat", NULL, TRUE },
+  { "score-threshold", "gdouble", "-inf", TRUE },
   { "max-detections", "guint", "0", TRUE },
   { "max-per-class", "guint", "0", TRUE },
   { "max-candidates", "guint", "0", TRUE },
@@ -186,7 +186,8 @@ test_round_trip (void)
       "inclusive=true "
       "engine=sorted missing-score=area min-neighbors=3 classes=\"person, traffic light\" "
       "action=tag post-messages=true interval=5 class-options=o,car=[o,max=5]");
-  gfloat iou, score;
+  gfloat iou;
+  gdouble score;
   guint max, per_class, candidates, neighbors;
   gboolean agnostic, inclusive, post;
   gint engine, missing, action;
@@ -254,7 +255,9 @@ test_changes_while_playing (void)
   expect_now (h, "1");
   g_object_set (h->element, "class-agnostic", FALSE, "score-threshold", 0.6f, NULL);
   expect_now (h, "1");
-  g_object_set (h->element, "score-threshold", -G_MAXFLOAT, "max-detections", 1, NULL);
+  gst_util_set_object_arg (G_OBJECT (h->element), "score-threshold", "-inf");
+  expect_now (h, "1 2");
+  g_object_set (h->element, "max-detections", 1, NULL);
   expect_now (h, "1");
   g_object_set (h->element, "max-detections", 0, "iou-threshold", 1.f, NULL);
   expect_now (h, "1 2 3");

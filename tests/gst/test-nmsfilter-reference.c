@@ -91,7 +91,7 @@ random_choice (GRand *random, Choice *choice)
   static const gfloat ious[] = { 0.f, 0.1f, 0.3f, 0.5f, 0.7f, 1.f };
 
   choice->iou = ious[g_rand_int_range (random, 0, G_N_ELEMENTS (ious))];
-  choice->score = g_rand_boolean (random) ? -G_MAXFLOAT : 0.25f;
+  choice->score = g_rand_boolean (random) ? -INFINITY : 0.25f;
   choice->max = g_rand_boolean (random) ? 0 : (guint) g_rand_int_range (random, 1, 20);
   choice->per_class = g_rand_boolean (random) ? 0 : (guint) g_rand_int_range (random, 1, 8);
   choice->candidates = g_rand_boolean (random) ? 0 : (guint) g_rand_int_range (random, 1, 40);
@@ -261,7 +261,7 @@ expect_states (const Truth *truth, guint count, const Choice *choice, gchar **ex
     .max_detections = 2 };
   nms_options options = { .size = sizeof options,
     .iou_threshold = choice->iou,
-    .score_threshold = choice->score == -G_MAXFLOAT ? -INFINITY : choice->score,
+    .score_threshold = choice->score,
     .max_detections = choice->max,
     .max_per_class = choice->per_class,
     .inclusive = choice->inclusive != 0,
