@@ -57,8 +57,8 @@ install_thresholds (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_IOU_THRESHOLD,
       g_param_spec_float ("iou-threshold", "IoU threshold",
-          "Overlap (intersection over union) with a better box of the same class above which a "
-          "box is dropped; 1 drops nothing",
+          "Overlap (intersection over union, or as metric says) with a better box of the same "
+          "class above which a box is dropped; 1 drops nothing",
           0, 1, DEFAULT_IOU_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_SCORE_THRESHOLD,
       /* a double, because GStreamer does not read -inf as a float */
@@ -69,12 +69,12 @@ install_thresholds (GObjectClass *object_class)
           -INFINITY, INFINITY, DEFAULT_SCORE_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_DETECTIONS,
       g_param_spec_uint ("max-detections", "Maximum detections",
-          "Number of boxes to keep on a buffer at most, the best ones; 0 = no limit", 0, G_MAXUINT,
+          "Largest number of boxes kept on a buffer: the best ones; 0 = no limit", 0, G_MAXUINT,
           DEFAULT_MAX_DETECTIONS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_PER_CLASS,
       g_param_spec_uint ("max-per-class", "Maximum per class",
-          "Number of boxes of one class to keep on a buffer at most; 0 = no limit", 0, G_MAXUINT,
-          DEFAULT_MAX_PER_CLASS, CONTROLLABLE));
+          "Largest number of boxes of one class kept on a buffer: the best ones; 0 = no limit", 0,
+          G_MAXUINT, DEFAULT_MAX_PER_CLASS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_CANDIDATES,
       g_param_spec_uint ("max-candidates", "Maximum candidates",
           "Largest number of boxes of a buffer that take part: the best ones, across classes. The "
@@ -107,8 +107,8 @@ install_algorithm (GObjectClass *object_class)
           "not-candidate, over-cap, too-few-neighbors, no-score, invalid, too-small, too-large, "
           "wrong-aspect-ratio, outside-roi, dropped-class or cut-by-edge) and, for a suppressed "
           "box, suppressed-by (int: the index, from 0, of the box on the buffer that suppressed "
-          "it); it relates a class nms:STATE to each GstAnalytics detection. Boxes that classes "
-          "does not list get neither",
+          "it); it relates a class nms:STATE to each GstAnalytics detection. Boxes of classes "
+          "that the property classes does not list get neither",
           gst_nms_action_get_type (), DEFAULT_ACTION, SETTABLE));
 }
 
@@ -172,9 +172,8 @@ install_reports (GObjectClass *object_class)
           "previous message",
           DEFAULT_POST_MESSAGES, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_INTERVAL,
-      g_param_spec_uint64 ("interval", "Interval",
-          "Stream time between two messages, in nanoseconds", 1, G_MAXUINT64, DEFAULT_INTERVAL,
-          CONTROLLABLE));
+      g_param_spec_uint64 ("interval", "Interval", "Stream time between two messages, in ns", 1,
+          G_MAXUINT64, DEFAULT_INTERVAL, CONTROLLABLE));
 }
 
 void

@@ -84,7 +84,7 @@ method_settings_install (GObjectClass *object_class, guint first)
           0, G_MAXFLOAT, DEFAULT_SIGMA, CONTROLLABLE));
   g_object_class_install_property (object_class, first + METHOD_PROP_MIN_SCORE,
       g_param_spec_float ("min-score", "Minimum score",
-          "Least new score of a kept box, with the soft and matrix methods", 0, G_MAXFLOAT,
+          "Lowest new score of a kept box, with the soft and matrix methods", 0, G_MAXFLOAT,
           DEFAULT_MIN_SCORE, CONTROLLABLE));
   g_object_class_install_property (object_class, first + METHOD_PROP_FUSED_SCORE,
       g_param_spec_enum ("fused-score", "Fused score",
@@ -95,12 +95,12 @@ method_settings_install (GObjectClass *object_class, guint first)
           "Names of the branches whose boxes boxmerge joined, and what applies to them: "
           "NAME[=WEIGHT][:priority=NUMBER][:score-threshold=NUMBER],... as in "
           "main=2:priority=1,left,right=0.5:score-threshold=0.3. Begin with the main stream: boxes "
-          "of no branch, or of one that is not listed, belong to the first name. weight = of the "
-          "scores with method=weighted (default 1). priority = boxes rank by it first, then by "
-          "their scores; a higher one suppresses a lower one (-1000 to 1000, default 0; methods "
-          "hard, merge and greedy-merge). score-threshold = boxes with a confidence below this "
-          "are dropped first, beside those below the property score-threshold. NULL or empty = "
-          "all boxes are of one source. Presets do not hold it",
+          "of no branch, or of one that is not listed, belong to the first name. weight = factor "
+          "of the scores with method=weighted (default 1). priority = boxes rank by it first, then "
+          "by their scores; a higher one suppresses a lower one (-1000 to 1000, default 0; methods "
+          "hard, merge and greedy-merge). score-threshold = boxes with a confidence below this are "
+          "dropped first, beside those below the property score-threshold. NULL or empty = all "
+          "boxes are of one source. Presets do not hold it",
           DEFAULT_SOURCES, SETTABLE));
   gst_type_mark_as_plugin_api (gst_nms_method_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_metric_get_type (), 0);

@@ -71,7 +71,7 @@ prefilter_settings_install (GObjectClass *object_class, guint first)
   install_limits (object_class, first);
   g_object_class_install_property (object_class, first + PREFILTER_PROP_ROI,
       g_param_spec_string ("roi", "Region of interest",
-          "Boxes whose center is outside of this rectangle are dropped before suppression: "
+          "Boxes whose centre is outside of this rectangle are dropped before suppression: "
           "\"x,y,width,height\", each in pixels or, with %, in per cent of the frame, such as "
           "\"25%,0,50%,100%\". Its right and bottom sides are outside. NULL or empty = off. "
           "Presets do not hold it",

@@ -400,7 +400,7 @@ gst_box_overlay_class_init (GstBoxOverlayClass *klass)
           MAX_THICKNESS, DEFAULT_THICKNESS, flags | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (object_class, PROP_SHOW_LABEL,
       g_param_spec_boolean ("show-label", "Show label",
-          "Write the class and the track at each box that has them", DEFAULT_SHOW_LABEL,
+          "Write the label and the track at each box that has them", DEFAULT_SHOW_LABEL,
           flags | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (object_class, PROP_SHOW_SCORE,
       g_param_spec_boolean ("show-score", "Show score",

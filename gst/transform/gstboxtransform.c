@@ -320,13 +320,12 @@ install_int (GObjectClass *klass, guint id, const gchar *name, const gchar *nick
 /* macros, because the descriptions are static strings */
 #define INSTALL_CROP(klass, id, name, nick, added) \
   install_int (klass, id, name, nick, \
-      "Pixels that were cropped at the " name "; negative: " added " that were added there", \
+      "Pixels that were cropped at the " name "; negative = " added " that were added there", \
       G_MININT, DEFAULT_CROP)
 #define INSTALL_SIZE(klass, id, name, nick, direction) \
   install_int (klass, id, name, nick, \
-      nick \
-      " of the picture before the crop, to which the boxes refer; 0: it was not scaled " direction \
-      " after the crop and the flip", \
+      nick " of the picture before the crop, to which the boxes refer; 0 = not scaled " direction \
+           " after the crop and the flip", \
       0, DEFAULT_SIZE)
 
 static void
