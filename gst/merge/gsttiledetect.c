@@ -7,12 +7,12 @@
  * takes the place of the detector in a pipeline, and finds objects that are too small for that in
  * the whole frame. nmsfilter should follow, because neighboring tiles find the same objects.
  *
- * It is a bin: a tee, for each tile a bin `tile_0`, `tile_1` and so on with a queue, a videocrop and
- * a detector (#GstTileDetect:detector), and a boxmerge, whose statistics are posted at the end of the
- * stream. Each tile has a detector and a thread of its own. The tiles are those of boxmerge's
- * property tiles, for the size of the frames that come. The frames leave unchanged but for
- * the boxes. The branch of the whole frame holds up to 60 frames while detectors work. Boxes at an
- * edge of a tile rank below whole boxes in nmsfilter (#GstTileDetect:edge-margin).
+ * It is a bin: a tee, for each tile a bin `tile_0`, `tile_1` and so on with a queue, a videocrop
+ * and a detector (#GstTileDetect:detector), and a boxmerge, whose statistics are posted at the end
+ * of the stream. Each tile has a detector and a thread of its own. The tiles are those of
+ * boxmerge's property tiles, for the size of the frames that come. The frames leave unchanged but
+ * for the boxes. The branch of the whole frame holds up to 60 frames while detectors work. Boxes at
+ * an edge of a tile rank below whole boxes in nmsfilter (#GstTileDetect:edge-margin).
  *
  * ## Example launch line
  * |[

@@ -64,7 +64,8 @@ void merge_settings_install (GObjectClass *object_class);
 void merge_settings_init (MergeSettings *settings);
 void merge_settings_clear (MergeSettings *settings);
 
-/* Sets the property `id`, a MergeProp. A malformed text is stored; merge_settings_fault finds it. */
+/* Sets the property `id`, a MergeProp. A malformed text is stored, and merge_settings_fault finds
+ * it. */
 void merge_settings_set (MergeSettings *settings, guint id, const GValue *value);
 
 /* Returns which text is malformed, and its form, as a text to be freed, or NULL. */

@@ -169,12 +169,12 @@ test_tile_sizes (void)
   }
 }
 
-/* The same for each tile by its pictures: all tiles of each frame come to the detector. */
+/* Such a detector gets its tiles. */
 static void
 test_fixed_size (void)
 {
   GstElement *pipeline = playing_new (
-      "videotestsrc num-buffers=3 ! video/x-raw,width=1200,height=640 ! tiledetect name=d columns=2 "
+      "videotestsrc num-buffers=3 ! video/x-raw,width=1200,height=640 ! tiledetect columns=2 "
       "rows=1 overlap=80 detector=\"capsfilter caps=video/x-raw,width=640,height=640\" "
       "! fakesink");
 
