@@ -60,12 +60,17 @@ file_claim_take (int fd, FileUse use, const gchar *owner, GError **error)
   }
   g_mutex_lock (&lock);
   if ((other = find_excluding (&st, use)) != NULL) {
-    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s %s this file, so %s cannot",
+    const gboolean is_read = other->use == FILE_CLAIM_READ, reads = use == FILE_CLAIM_READ;
+
+    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s %s this file, so %s cannot%s",
         other->owner,
-        other->use == FILE_CLAIM_READ ? "reads"
-            : use == FILE_CLAIM_READ  ? "replaces"
-                                      : "writes to",
-        owner);
+        is_read     ? "reads"
+            : reads ? "replaces"
+                    : "writes to",
+        owner,
+        is_read == reads ? ""
+            : reads      ? " read it"
+                         : " replace it");
   } else {
     self = g_new (FileClaim, 1);
     *self = (FileClaim) {

@@ -335,7 +335,7 @@ class Errors(Case):
         os.mkdir(self.path("folder"))
         os.symlink(self.input, self.path("symbolic"))
         os.link(self.input, self.path("hard"))
-        text = "nms-filter reads this file, so its output cannot"
+        text = "nms-filter reads this file, so its output cannot replace it"
         for name in ("in.jsonl", "symbolic", "hard", "folder/../in.jsonl"):
             self.refused(1, text, self.input, self.path(name))
             self.refused(1, text, self.path(name), os.path.relpath(self.input))

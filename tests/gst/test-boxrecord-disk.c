@@ -285,18 +285,18 @@ GST_START_TEST (a_recording_is_not_recorded_onto_itself)
   fail_unless (symlink (path, linked) == 0 && link (path, hard) == 0);
   fail_unless (g_chdir (folder) == 0);
   for (i = 0; i < G_N_ELEMENTS (names); i++) {
-    play ("record replaces this file, so replay cannot",
+    play ("record replaces this file, so replay cannot read it",
         SOURCE
         " ! boxreplay name=replay location=%s ! boxrecord name=record location=%s ! fakesink",
         path, names[i]);
     must_be_unchanged (path);
-    play ("replay reads this file, so record cannot",
+    play ("replay reads this file, so record cannot replace it",
         SOURCE " ! boxrecord name=record on-error=continue location=%s"
                " ! boxreplay name=replay on-error=skip follow=true location=%s ! fakesink",
         names[i], path);
     must_be_unchanged (path);
   }
-  play ("replay reads this file, so record cannot",
+  play ("replay reads this file, so record cannot replace it",
       SOURCE " ! boxreplay name=replay location=%s"
              " ! boxrecord name=record location=%s max-file-size=1 ! fakesink",
       path, pattern);
@@ -327,7 +327,7 @@ GST_START_TEST (a_recorder_and_a_replay_may_share_a_new_file)
 
   g_object_set (replay, "location", path, "follow", TRUE, NULL);
   fail_unless (gst_element_set_state (replay, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
-  recorder_must_refuse (path, "name=record", "replay reads this file, so record cannot");
+  recorder_must_refuse (path, "name=record", "replay reads this file, so record cannot replace it");
   gst_element_set_state (replay, GST_STATE_NULL);
 
   h = recorder_new (NULL, path, "");
