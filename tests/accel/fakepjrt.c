@@ -15,6 +15,8 @@
  *   FAKE_QUIT    creating a client ends the process with status 0
  *   FAKE_HANG    GetPjrtApi never returns
  *   FAKE_STALL   compiling never returns
+ *   FAKE_LATE    compiling takes 1 s; the process aborts if a destructor registered then runs before
+ *                its end
  *   FAKE_STUCK   closing the client never returns, except in nms-xla-probe
  *   FAKE_TPU     a TPU that runs only the kernel's module: see faketpu.h
  *   FAKE_WORKS   works: a program returns its first inputs
@@ -231,6 +233,17 @@ addressable_devices (pjrt_devices_args *a)
   return NULL;
 }
 
+#ifdef FAKE_LATE
+static atomic_int compiling;
+
+static void
+destroy_compiler (void)
+{
+  if (compiling)
+    abort ();
+}
+#endif
+
 /* Reads the number of outputs, which follows "outputs " in the text. */
 static pjrt_error *
 client_compile (pjrt_client_compile_args *a)
@@ -251,6 +264,12 @@ client_compile (pjrt_client_compile_args *a)
   BEGIN ("client_compile");
 #ifdef FAKE_STALL
   block ();
+#endif
+#ifdef FAKE_LATE
+  compiling = 1;
+  atexit (destroy_compiler);
+  sleep (1);
+  compiling = 0;
 #endif
   memcpy (text, a->program->code, a->program->code_size < 63 ? a->program->code_size : 63);
   outputs = strstr (text, "outputs ");

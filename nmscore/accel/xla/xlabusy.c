@@ -5,7 +5,15 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+
+/* The function by which C++ registers destructors of thread-local objects; absent in some C
+ * libraries. exit () runs those of its thread before all functions of atexit (). */
+extern int __cxa_thread_atexit_impl (void (*destroy) (void *), void *object, void *library)
+    __attribute__ ((weak));
+extern void *__dso_handle __attribute__ ((visibility ("hidden")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
@@ -51,7 +59,7 @@ nms__xla_busy_wait (unsigned milliseconds)
   return !late;
 }
 
-/* Is called once for each loaded plugin. Once a wait has exceeded the time limit, the later calls
+/* Is called once for each loaded plugin and by the main thread. Once a wait has exceeded the time limit, the later calls
  * return at once. */
 static void
 wait_at_exit (void)
@@ -62,8 +70,25 @@ wait_at_exit (void)
     too_long = !nms__xla_busy_wait (NMS__XLA_EXIT_MS);
 }
 
+static void
+wait_of_main (void *unused)
+{
+  (void) unused;
+  wait_at_exit ();
+}
+
 void
 nms__xla_busy_wait_at_exit (void)
 {
   atexit (wait_at_exit);
+}
+
+void
+nms__xla_busy_wait_of_main (void)
+{
+  static _Thread_local int registered;
+
+  if (registered || !__cxa_thread_atexit_impl || syscall (SYS_gettid) != getpid ())
+    return;
+  registered = !__cxa_thread_atexit_impl (wait_of_main, NULL, &__dso_handle);
 }

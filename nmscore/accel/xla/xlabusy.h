@@ -20,4 +20,9 @@ int nms__xla_busy_wait (unsigned milliseconds);
 #define NMS__XLA_EXIT_MS 3000
 void nms__xla_busy_wait_at_exit (void);
 
+/* Does the same if the caller is the main thread, before all functions of atexit (). A plugin
+ * registers more destructors while it creates its client and compiles, which run before the wait
+ * that was registered when it was loaded. */
+void nms__xla_busy_wait_of_main (void);
+
 #endif

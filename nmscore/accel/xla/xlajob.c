@@ -74,6 +74,7 @@ start (nms__xla_job *job)
   pthread_t thread;
 
   nms__xla_busy_begin ();
+  nms__xla_busy_wait_of_main ();
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &before);
   const int error = pthread_create (&thread, NULL, work, job);
@@ -162,6 +163,7 @@ nms__xla_job_abandon (nms__xla_job **job)
   *job = NULL;
   if (!left)
     return;
+  nms__xla_busy_wait_of_main ();
   pthread_mutex_lock (&lock);
   const int done = left->state == DONE;
   left->state = ABANDONED;
