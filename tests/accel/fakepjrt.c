@@ -15,8 +15,8 @@
  *   FAKE_QUIT    creating a client ends the process with status 0
  *   FAKE_HANG    GetPjrtApi never returns
  *   FAKE_STALL   compiling never returns
- *   FAKE_LATE    compiling takes 1 s; the process aborts if a destructor registered then runs before
- *                its end
+ *   FAKE_LATE    compiling takes 1 s, and registers a destructor that aborts the process if it
+ *                runs before the end
  *   FAKE_STUCK   closing the client never returns, except in nms-xla-probe
  *   FAKE_TPU     a TPU that runs only the kernel's module: see faketpu.h
  *   FAKE_WORKS   works: a program returns its first inputs

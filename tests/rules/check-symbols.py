@@ -25,6 +25,7 @@ NEEDED = {
     "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_create", "pthread_detach",
     "pthread_join",
     "pthread_cond_timedwait", "pthread_sigmask", "sigfillset", "__cxa_atexit",
+    "__cxa_thread_atexit_impl", "gettid",
     # the files of plugins
     "open", "open64", "close", "pread", "pread64", "fstat", "fstat64", "stat", "stat64", "access",
     # the program that opens a plugin first

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* xlabusy: a counter under a lock, and a condition variable that signals its return to 0. */
+#define _GNU_SOURCE /* gettid */
 #include "xlabusy.h"
 #include "xlaowner.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,8 +59,8 @@ nms__xla_busy_wait (unsigned milliseconds)
   return !late;
 }
 
-/* Is called once for each loaded plugin and by the main thread. Once a wait has exceeded the time limit, the later calls
- * return at once. */
+/* Is called once for each loaded plugin and by the main thread. Once a wait has exceeded the time
+ * limit, the later calls return at once. */
 static void
 wait_at_exit (void)
 {
@@ -88,7 +88,7 @@ nms__xla_busy_wait_of_main (void)
 {
   static _Thread_local int registered;
 
-  if (registered || !__cxa_thread_atexit_impl || syscall (SYS_gettid) != getpid ())
+  if (registered || !__cxa_thread_atexit_impl || gettid () != getpid ())
     return;
   registered = !__cxa_thread_atexit_impl (wait_of_main, NULL, &__dso_handle);
 }
