@@ -77,7 +77,8 @@ link_parents (GArray *boxes)
   }
 }
 
-/* Replaces the boxes of the frame by those that are not dropped. */
+/* Replaces the boxes of the frame by those that are not dropped. A part whose parent is dropped
+ * has no parent afterwards, as box_meta_remove leaves it. */
 static void
 remove_dropped (BlockFilter *self)
 {
@@ -90,6 +91,8 @@ remove_dropped (BlockFilter *self)
     if (box_state_is_drop (box.state))
       continue;
     box.state = BOX_STATE_NONE;
+    if (box.parent >= 0 && box_state_is_drop (g_array_index (boxes, Box, box.parent).state))
+      box.parent_id = 0;
     g_array_append_val (self->kept, box);
   }
   self->frame.boxes = self->kept;

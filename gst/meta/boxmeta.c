@@ -338,6 +338,44 @@ remove_one (GstBuffer *buffer, GstMeta **meta, gpointer user_data)
   return TRUE;
 }
 
+/* Returns whether a box is kept without its parent. */
+static inline gboolean
+is_orphan (const GArray *boxes, const Box *box)
+{
+  return box->parent >= 0 && !box_state_is_drop (box->state)
+      && box_state_is_drop (g_array_index (boxes, Box, box->parent).state);
+}
+
+/* Clears the parent ids of the kept regions whose parents were removed, because a later element
+ * may give these ids to other regions. */
+static void
+clear_parent_ids (GstBuffer *buffer, const GArray *boxes)
+{
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  guint i, orphans = 0, position = 0; /* of the next region among those that were read */
+  GstVideoRegionOfInterestMeta *roi;
+  gpointer state = NULL;
+
+  for (i = 0; i < boxes->len; i++)
+    orphans += is_orphan (boxes, &g_array_index (boxes, Box, i));
+  for (i = 0; i < boxes->len && orphans > 0; i++) {
+    const Box *box = &g_array_index (boxes, Box, i);
+
+    if (box->position == BOX_NO_POSITION)
+      return;
+    for (; position < box->position; position++)
+      next_roi (buffer, &state, api); /* a region that is no detection */
+    position++;
+    if (box_state_is_drop (box->state))
+      continue;
+    roi = next_roi (buffer, &state, api);
+    if (is_orphan (boxes, box)) {
+      roi->parent_id = 0;
+      orphans--;
+    }
+  }
+}
+
 void
 box_meta_remove (GstBuffer *buffer, const BoxMetaReading *reading)
 {
@@ -345,6 +383,7 @@ box_meta_remove (GstBuffer *buffer, const BoxMetaReading *reading)
 
   removal_init (&removal, reading->boxes);
   gst_buffer_foreach_meta (buffer, remove_one, &removal);
+  clear_parent_ids (buffer, reading->boxes);
   od_meta_remove (buffer, reading->boxes, reading->relations);
 }
 
@@ -372,6 +411,7 @@ box_meta_copy_without (GstBuffer *buffer, const BoxMetaReading *reading)
     if (meta->info->transform_func)
       meta->info->transform_func (copy, meta, buffer, _gst_meta_transform_copy, &how);
   }
+  clear_parent_ids (copy, reading->boxes);
   od_meta_copy_without (copy, buffer, reading->boxes, reading->relations);
   return copy;
 }

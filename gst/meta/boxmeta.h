@@ -62,7 +62,8 @@ guint box_meta_reading_take (BoxMetaReading *reading, GstBuffer *buffer, gint wi
     guint flags);
 
 /* Removes from a writable buffer (the one that was read, or a copy of it) each box
- * whose state is one that box_state_is_drop names. */
+ * whose state is one that box_state_is_drop names. The remaining parts of removed regions get
+ * the parent id 0. */
 void box_meta_remove (GstBuffer *buffer, const BoxMetaReading *reading);
 
 /* Returns a writable copy of the buffer that was read (memory and all metadata; the

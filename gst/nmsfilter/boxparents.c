@@ -90,14 +90,15 @@ box_parents_begin (BoxParents *parents, const GArray *boxes)
   }
 }
 
-/* Drops a part whose parent is dropped, unless it is dropped already. Returns whether
- * it did. */
+/* Drops a part whose parent is dropped, unless it is dropped already, or the parent is dropped
+ * for its label, which is not that of the part. Returns whether it did. */
 static gboolean
 follow (GArray *boxes, Box *box)
 {
   const Box *parent = &g_array_index (boxes, Box, box->parent);
 
-  if (box_state_is_drop (box->state) || !box_state_is_drop (parent->state))
+  if (box_state_is_drop (box->state) || !box_state_is_drop (parent->state)
+      || parent->state == BOX_STATE_DROPPED_CLASS)
     return FALSE;
   box->state = parent->state;
   box->suppressed_by = parent->suppressed_by;

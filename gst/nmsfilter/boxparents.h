@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * boxparents: a box that is a part of another box (a wheel of a car) is dropped when
- * that box is dropped. A part that is dropped for this reason must neither have
- * suppressed other boxes nor have counted towards a cap. So the frame is run again
- * without it, until a run changes nothing.
+ * that box is dropped, unless only the label of that box is unwanted. A part that is
+ * dropped for this reason must neither have suppressed other boxes nor have counted
+ * towards a cap. So the frame is run again without it, until a run changes nothing.
  *
  *     box_parents_begin (p, boxes);
  *     box_parents_exclude_first (p, boxes, fed_at, exclude, count);

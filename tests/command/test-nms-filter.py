@@ -67,6 +67,7 @@ class Results(Case):
                         ["action=tag", "class-agnostic=true"],
                         ["method=soft-linear", "min-score=0.2"], ["method=weighted"],
                         ["min-width=30", "roi=0,0,900,500", "drop-classes=car"],
+                        ["keep-classes=person"],
                         ["class-options=o,person=[o,max=2]", "missing-score=area"]):
             pipeline = ["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=60", "!",
                         "video/x-raw,width=1920,height=1080,framerate=25/1", "!", "boxreplay",

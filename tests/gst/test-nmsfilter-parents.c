@@ -2,7 +2,7 @@
 /*
  * nmsfilter: boxes that are parts of other boxes (parent_id). A part and its parent do
  * not suppress each other; a part is removed with its parent, and then has no effect on
- * other boxes.
+ * other boxes. If only the label drops the parent, the part stays.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
@@ -198,6 +198,64 @@ test_not_selected (void)
   expect ("nmsfilter classes=car score-threshold=0.5", buffer, "1 4 5");
 }
 
+static gint
+parent_id_of (GstBuffer *buffer, gint id)
+{
+  return gst_buffer_get_video_region_of_interest_meta_id (buffer, id)->parent_id;
+}
+
+/* A vehicle with people inside, as DL Streamer's inference-region=roi-list nests them, an
+ * encoder hint, and a car with a plate. */
+static GstBuffer *
+nested (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  part (buffer, 3, 1, "person", 10, 10, 30, 60, 0.9);
+  gst_video_region_of_interest_meta_add_param (add_region (buffer, 9, "", 0, 0, 10, 10),
+      gst_structure_new_empty ("roi/x264enc"));
+  part (buffer, 1, 0, "vehicle", 0, 0, 300, 200, 0.8);
+  part (buffer, 2, 1, "person", 100, 10, 30, 60, 0.7);
+  part (buffer, 4, 3, "face", 15, 10, 10, 10, 0.9);
+  part (buffer, 5, 0, "car", 400, 0, 100, 50, 0.9);
+  part (buffer, 6, 5, "plate", 420, 30, 20, 8, 0.6);
+  part (buffer, 7, 5, "car", 0, 300, 2, 2, 0.6);
+  return buffer;
+}
+
+/* A selection by label looks at each box alone: parts stay if their labels do. Their parents are
+ * gone, so they name none; the ids of other parents stay. */
+static void
+test_dropped_class (void)
+{
+  GstBuffer *buffer = nested (), *out;
+
+  out = filtered ("nmsfilter keep-classes=person", gst_buffer_ref (buffer));
+  assert_ids (out, "3 9 2");
+  g_assert_cmpint (parent_id_of (out, 3), ==, 0);
+  g_assert_cmpint (parent_id_of (out, 2), ==, 0);
+  gst_buffer_unref (out);
+  out = filtered ("nmsfilter keep-classes=person,face", gst_buffer_ref (buffer));
+  assert_ids (out, "3 9 2 4");
+  g_assert_cmpint (parent_id_of (out, 3), ==, 0);
+  g_assert_cmpint (parent_id_of (out, 4), ==, 3);
+  gst_buffer_unref (out);
+  out = filtered ("nmsfilter drop-classes=vehicle,car", nested ()); /* (in place) */
+  assert_ids (out, "3 9 2 4 6");
+  g_assert_cmpint (parent_id_of (out, 2), ==, 0);
+  g_assert_cmpint (parent_id_of (out, 4), ==, 3);
+  g_assert_cmpint (parent_id_of (out, 6), ==, 0);
+  gst_buffer_unref (out);
+  out = filtered ("nmsfilter action=tag keep-classes=person", gst_buffer_ref (buffer));
+  assert_tag (out, 1, "dropped-class");
+  assert_tag (out, 2, "kept");
+  g_assert_cmpint (parent_id_of (out, 2), ==, 1);
+  gst_buffer_unref (out);
+  g_assert_cmpint (parent_id_of (buffer, 3), ==, 1);
+  /* dropped for another reason, a part takes its own parts with it */
+  expect ("nmsfilter drop-classes=vehicle max-height=50", buffer, "9 5 6 7");
+}
+
 static void
 test_unscored_parts (void)
 {
@@ -254,6 +312,7 @@ static const TestCase cases[] = { { "/nmsfilter/parents/no-competition", test_no
   { "/nmsfilter/parents/paradox", test_paradox }, { "/nmsfilter/parents/none", test_no_parents },
   { "/nmsfilter/parents/ring", test_ring },
   { "/nmsfilter/parents/not-selected", test_not_selected },
+  { "/nmsfilter/parents/dropped-class", test_dropped_class },
   { "/nmsfilter/parents/unscored", test_unscored_parts },
   { "/nmsfilter/parents/unscored-part-of-dropped", test_unscored_part_of_dropped },
   { "/nmsfilter/parents/long-chain", test_long_chain }, { NULL } };
