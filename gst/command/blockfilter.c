@@ -78,7 +78,7 @@ link_parents (GArray *boxes)
 }
 
 /* Replaces the boxes of the frame by those that are not dropped. A part whose parent is dropped
- * has no parent afterwards, as box_meta_remove leaves it. */
+ * has no parent afterwards, as box_remove leaves it. */
 static void
 remove_dropped (BlockFilter *self)
 {

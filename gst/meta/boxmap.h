@@ -61,7 +61,7 @@ gboolean box_map_outside (const Box *box, gint width, gint height);
 void box_map_clip (Box *box, gint width, gint height);
 
 /* Moves all boxes of a GArray of Box, and clips them to the frame of width x height if `clip`.
- * Sets the state of boxes outside the frame to BOX_STATE_INVALID, for box_meta_remove and
+ * Sets the state of boxes outside the frame to BOX_STATE_INVALID, for box_remove and
  * box_append, and returns their number. With width or height 0 (unknown) no box is outside. */
 guint box_map_move_all (const BoxMap *self, GArray *boxes, gint width, gint height, gboolean clip);
 

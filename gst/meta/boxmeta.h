@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxmeta: reads, removes, tags and attaches the boxes that a buffer carries as
- * metadata. boxrewrite changes their places and scores, boxappend appends the boxes of
+ * boxmeta: reads, tags and attaches the boxes that a buffer carries as metadata. boxremove
+ * removes some, boxrewrite changes their places and scores, boxappend appends the boxes of
  * another buffer. These and what they call for GstAnalytics (odmeta, odrewrite, odappend)
  * are the only code that knows the form of the metadata:
  *
@@ -60,16 +60,6 @@ const GArray *box_meta_reading_relations (const BoxMetaReading *reading);
 /* Reads the detections of a buffer as box_meta_read does, and their relations. */
 guint box_meta_reading_take (BoxMetaReading *reading, GstBuffer *buffer, gint width, gint height,
     guint flags);
-
-/* Removes from a writable buffer (the one that was read, or a copy of it) each box
- * whose state is one that box_state_is_drop names. The remaining parts of removed regions get
- * the parent id 0. */
-void box_meta_remove (GstBuffer *buffer, const BoxMetaReading *reading);
-
-/* Returns a writable copy of the buffer that was read (memory and all metadata; the
- * memory is shared where it can be) without the boxes that box_meta_remove would
- * remove. Returns NULL if the memory cannot be copied. */
-GstBuffer *box_meta_copy_without (GstBuffer *buffer, const BoxMetaReading *reading);
 
 /* Writes state and suppressed_by of each box whose state is not BOX_STATE_NONE as
  * its structure "nms" into a writable buffer (the one that was read, or a copy of

@@ -8,7 +8,7 @@
  *                    box->confidence = ...;  box->flags |= BOX_RESCORED | BOX_HAS_CONFIDENCE;
  *     buffer = gst_buffer_make_writable (buffer);
  *     box_rewrite (buffer, box_meta_reading_boxes (reading), width, height);
- *     box_meta_remove (buffer, reading);           optional, and only after box_rewrite
+ *     box_remove (buffer, reading);           optional, and only after box_rewrite
  */
 #pragma once
 
@@ -20,7 +20,7 @@ G_BEGIN_DECLS
 
 /* Writes each box with BOX_MOVED or BOX_RESCORED, but those that box_state_is_drop names, into
  * its region and its OD. `buffer` is the one that was read, or a copy of it with the same
- * metadata, and writable. Call it before box_meta_remove, which changes positions and ids.
+ * metadata, and writable. Call it before box_remove, which changes positions and ids.
  *
  * Moved (x1 .. y2, rotation): the integers of region and OD, rounded by box_place and not clipped;
  * x_min .. y_max in "detection", if the region has that structure, for a frame of width x height,

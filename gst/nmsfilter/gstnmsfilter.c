@@ -88,7 +88,7 @@
 #include "fpmode.h"
 #include "framesize.h"
 #include "meta/batchmeta.h"
-#include "meta/boxmeta.h"
+#include "meta/boxremove.h"
 #include "meta/boxrewrite.h"
 #include "properties.h"
 #include "reportinterval.h"
@@ -332,7 +332,7 @@ change_buffer (GstNmsFilter *self, GstBuffer *buffer)
   if (self->change && self->action == GST_NMS_ACTION_TAG)
     box_meta_tag (buffer, self->reading);
   else if (self->change)
-    box_meta_remove (buffer, self->reading);
+    box_remove (buffer, self->reading);
 }
 
 /* Counts a buffer, also in `stats` unless they are NULL. */
@@ -397,7 +397,7 @@ gst_nms_filter_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *input,
     if (self->rewrite || self->action == GST_NMS_ACTION_TAG) {
       *output = gst_buffer_copy (input);
     } else {
-      *output = box_meta_copy_without (input, self->reading);
+      *output = box_remove_copy (input, self->reading);
       self->change = FALSE;
     }
   }

@@ -52,7 +52,7 @@
 
 #include "elements.h"
 #include "framesize.h"
-#include "meta/boxmeta.h"
+#include "meta/boxremove.h"
 #include "meta/boxrewrite.h"
 #include "picturechange.h"
 #include "properties.h"
@@ -232,7 +232,7 @@ gst_box_transform_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
     outside = box_map_move_all (&plan->map, boxes, plan->width, plan->height, self->clip);
     box_rewrite (buffer, boxes, plan->width, plan->height);
     if (outside > 0)
-      box_meta_remove (buffer, self->reading);
+      box_remove (buffer, self->reading);
     GST_LOG_OBJECT (self, "moved %u boxes, of which %u are outside", count, outside);
   }
   count_boxes (self, count, outside);

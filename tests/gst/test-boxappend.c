@@ -7,6 +7,7 @@
 #include "gstrunner.h"
 #include "meta/boxappend.h"
 #include "meta/boxmap.h"
+#include "meta/boxremove.h"
 #include "meta/boxrewrite.h"
 
 static void
@@ -123,7 +124,7 @@ test_rewrite_scores (void)
   g_array_index (boxes, Box, 2).x1 = 59.5;
   box_rewrite (buffer, boxes, 0, 0);
   g_array_index (boxes, Box, 1).state = BOX_STATE_SUPPRESSED;
-  box_meta_remove (buffer, reading);
+  box_remove (buffer, reading);
   ASSERT_REGIONS (buffer, "a -10 10 20 20 id=1 parent=0 | detection, confidence=(double)0.25;",
       "c 60 10 20 20 id=3 parent=0 | detection, confidence=(double)0.5; | "
       "rotation, angle=(double)0.75;",

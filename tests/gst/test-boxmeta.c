@@ -5,7 +5,7 @@
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
-#include "meta/boxmeta.h"
+#include "meta/boxremove.h"
 
 #include <math.h>
 
@@ -243,10 +243,10 @@ test_remove (void)
   g_assert_cmpuint (box_meta_reading_take (reading, buffer, 0, 0, 0), ==, 4);
   drop_first_and_third (reading);
   copy = gst_buffer_copy (buffer);
-  box_meta_remove (copy, reading);
+  box_remove (copy, reading);
   assert_ids (copy, "2 3 5");
   assert_ids (buffer, "1 2 3 4 5");
-  box_meta_remove (buffer, reading);
+  box_remove (buffer, reading);
   assert_ids (buffer, "2 3 5");
   g_assert_nonnull (gst_buffer_get_video_meta (buffer));
   gst_buffer_unref (copy);
@@ -303,9 +303,9 @@ test_copy_without (void)
   g_assert_cmpuint (box_meta_reading_take (reading, buffer, FRAME_WIDTH, FRAME_HEIGHT, 0), ==, 4);
   drop_first_and_third (reading);
 
-  copy = box_meta_copy_without (buffer, reading);
+  copy = box_remove_copy (buffer, reading);
   plain = gst_buffer_copy (buffer);
-  box_meta_remove (plain, reading);
+  box_remove (plain, reading);
   assert_ids (copy, "2 3 5 6");
   assert_ids (plain, "2 3 5 6");
   assert_ids (buffer, "1 2 3 4 5 6");

@@ -7,6 +7,7 @@
 #include "gstrunner.h"
 #include "meta/boxappend.h"
 #include "meta/boxmap.h"
+#include "meta/boxremove.h"
 #include "meta/boxrewrite.h"
 #include "odboxes.h"
 
@@ -99,7 +100,7 @@ test_rewrite (void)
   foreign = foreign_mtds_on (buffer);
   g_assert_cmpstr (foreign, ==, "9");
   g_free (foreign);
-  box_meta_remove (buffer, reading);
+  box_remove (buffer, reading);
   g_assert_cmpuint (box_meta_reading_take (reading, buffer, 640, 480, 0), ==, 2);
   g_assert_cmpfloat_with_epsilon (g_array_index (boxes, Box, 0).x1, 110.5, 1e-9);
   g_assert_cmpfloat (g_array_index (boxes, Box, 0).confidence, ==, 0.75);
@@ -254,7 +255,7 @@ test_append_to_placeholder (void)
   for (guint i = 0; i < boxes->len; i++)
     if (g_array_index (boxes, Box, i).x1 == 1)
       g_array_index (boxes, Box, i).state = BOX_STATE_SUPPRESSED;
-  box_meta_remove (buffer, reading);
+  box_remove (buffer, reading);
   assert_ods (buffer, "2 300");
   g_assert_cmpuint (od_at (buffer, 300), ==, named);
 

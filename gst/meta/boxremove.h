@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxremove: removes boxes from a buffer.
+ *
+ *     box_meta_reading_take (reading, buffer, width, height, 0);
+ *     for each box:  box->state = ...;
+ *     buffer = gst_buffer_make_writable (buffer);
+ *     box_remove (buffer, reading);
+ */
+#pragma once
+
+#include "boxmeta.h"
+
+G_BEGIN_DECLS
+
+/* Removes from a writable buffer (the one that was read, or a copy of it) each box
+ * whose state is one that box_state_is_drop names. The remaining parts of removed regions get
+ * the parent id 0. */
+void box_remove (GstBuffer *buffer, const BoxMetaReading *reading);
+
+/* Returns a writable copy of the buffer that was read (memory and all metadata; the
+ * memory is shared where it can be) without the boxes that box_remove would
+ * remove. Returns NULL if the memory cannot be copied. */
+GstBuffer *box_remove_copy (GstBuffer *buffer, const BoxMetaReading *reading);
+
+G_END_DECLS
