@@ -10,7 +10,7 @@
 
 #include "odrewrite.h"
 
-#include "odremove.h"
+#include "odrelations.h"
 
 #include <string.h>
 
