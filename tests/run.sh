@@ -612,7 +612,8 @@ newer_debian ()
     stage="$1-asan"
     # shellcheck disable=SC2086
     suites "$1-asan" boxmeta boxappend odappend odmeta odmethods odregions odrelations odremove nmsfilter \
-      boxreplay boxrecord boxoverlay boxtransform rotatedboxes $batches
+      boxreplay boxrecord boxoverlay boxtransform boxtransform-ods boxmerge-ods rotatedboxes \
+      $batches
     stage=$1
   fi
   inside=()

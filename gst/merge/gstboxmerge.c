@@ -11,8 +11,9 @@
  * Boxes are regions of interest and, where the plugin was built with GstAnalytics, ODs. They are
  * moved to the place of the branch's picture in the main frame (#GstBoxMergePad:xpos, ypos, width
  * and height, or #GstBoxMergePad:tiles), turned back (#GstBoxMergePad:video-direction) and get the
- * name of their branch (#GstBoxMergePad:source). Classes, tracks, parents and structures go with
- * them; ids are made unique. nmsfilter then removes the boxes that several branches found.
+ * name of their branch (#GstBoxMergePad:source). Classes, tracks, masks, parents and structures go
+ * with them; ids are made unique. Metadata with positions or ids that cannot be changed stays
+ * behind, and a warning names its type. nmsfilter then removes what several branches found.
  *
  * A buffer of a branch belongs to the main buffer with the same running time, at most
  * #GstBoxMerge:tolerance away. Buffers without a PTS are matched in their order. A main buffer
@@ -188,6 +189,7 @@ merge_and_push (GstBoxMerge *self, Merging *merging)
     gst_buffer_unref (merging->buffer);
     return GST_FLOW_ERROR;
   }
+  box_meta_reading_warn (self->reading, GST_ELEMENT (self));
   self->previous = merging->moment.time;
   count (self, &merging->counts, 1);
   return gst_aggregator_finish_buffer (GST_AGGREGATOR (self), merging->buffer);
@@ -540,6 +542,7 @@ gst_box_merge_start (GstAggregator *aggregator)
   self->width = self->height = self->rate_n = 0;
   self->rate_d = 1;
   self->previous = MERGE_NO_TIME;
+  box_meta_reading_reset (self->reading);
   return merge_branches_start (GST_ELEMENT (self));
 }
 

@@ -90,7 +90,7 @@ append_boxes (const MergePicture *self, const MergeTarget *target, const Placing
 
   make_map (self, placing, &map);
   box_meta_reading_take (target->reading, self->buffer, self->width, self->height, BOX_READ_CUT);
-  box_map_move_all (&map, boxes, width, height, placing->clip);
+  box_meta_reading_map (target->reading, &map, width, height, placing->clip);
   mark_cut_boxes (placing, boxes, width, height);
   *main = gst_buffer_make_writable (*main);
   return box_append (*main, self->buffer, target->reading, width, height, placing->source,

@@ -222,8 +222,8 @@ append_regions (const Appending *self, GstBuffer *source, const GArray *boxes)
 }
 
 guint
-box_append (GstBuffer *target, GstBuffer *source, const BoxMetaReading *reading, gint width,
-    gint height, const gchar *name, gboolean move)
+box_append (GstBuffer *target, GstBuffer *source, BoxMetaReading *reading, gint width, gint height,
+    const gchar *name, gboolean move)
 {
   GArray *boxes = box_meta_reading_boxes (reading);
   Appending self = { target, width, height, move };
@@ -239,7 +239,7 @@ box_append (GstBuffer *target, GstBuffer *source, const BoxMetaReading *reading,
   if (needs_reserved (target, boxes, highest))
     self.reserved = ids_of_regions (target);
   self.od_ids = od_ids = od_append (target, source, boxes, box_meta_reading_relations (reading),
-      self.reserved, name);
+      self.reserved, name, box_meta_reading_move (reading));
   self.has_ods = od_meta_any (target);
   self.next_id = self.reserved ? od_meta_length (target) + 1 : highest + 1;
   self.box_ids = g_new (gint, boxes->len);

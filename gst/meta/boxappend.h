@@ -4,7 +4,7 @@
  * branch found in a part of the frame.
  *
  *     box_meta_reading_take (reading, branch, branch_width, branch_height, 0);
- *     box_map_move_all (&map, box_meta_reading_boxes (reading), width, height, TRUE);
+ *     box_meta_reading_map (reading, &map, width, height, TRUE);
  *     main = gst_buffer_make_writable (main);
  *     count = box_append (main, branch, reading, width, height, "sink_0", FALSE);
  */
@@ -30,9 +30,11 @@ G_BEGIN_DECLS
  *   0, but gets an id if `target` has ODs then, because 0 is the id of the first OD. Parent ids
  *   follow; that of a parent which is not appended becomes 0. Removed: the structure "recorded",
  *   and the field suppressed-by in "nms", because they name boxes of `source`.
- * - ODs: with each mtd that is related to them (classes, tracks, masks, types of others), and the
- *   relations among these. Ids inside the data of mtds of unknown types are not changed. No OD is
- *   appended, nor a box that is only an OD, if another element has locked the relation meta.
+ * - ODs: with each class, track, tensor and mask that is related to them, and the relations among
+ *   these. Masks are moved as box_meta_reading_map moved the boxes. Mtds of unknown types, which
+ *   may hold ids and positions, and masks of a flipped or turned picture are left out, with what
+ *   is related to them alone; see box_meta_reading_warn. No OD is appended, nor a box that is only
+ *   an OD, if another element has locked the relation meta.
  * - `name`, if not NULL, is the structure "source" of each region, and for each OD a related class
  *   "source:NAME"; a box that has such a name already gets the new one. box_meta_read returns it
  *   with BOX_READ_SOURCE.
@@ -42,7 +44,7 @@ G_BEGIN_DECLS
  *
  * Appending to a relation meta with many mtds takes time that grows with the square of their
  * number. */
-guint box_append (GstBuffer *target, GstBuffer *source, const BoxMetaReading *reading, gint width,
+guint box_append (GstBuffer *target, GstBuffer *source, BoxMetaReading *reading, gint width,
     gint height, const gchar *name, gboolean move);
 
 G_END_DECLS

@@ -99,6 +99,12 @@ box_map_is_identity (const BoxMap *self)
       && self->y0 == 0;
 }
 
+gboolean
+box_map_flips (const BoxMap *self)
+{
+  return self->xy != 0 || self->yx != 0 || self->xx < 0 || self->yy < 0;
+}
+
 /* Changes the sides and the angle of a box whose sides were scaled as if they were upright. */
 static void
 correct_rotated (Box *box, gdouble sx, gdouble sy)

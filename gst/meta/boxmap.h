@@ -29,6 +29,14 @@ typedef struct
   gdouble yx, yy, y0;
 } BoxMap;
 
+/* A move of boxes and of the metadata that belongs to them. */
+typedef struct
+{
+  BoxMap map;
+  const gchar *lost; /* name of a type of metadata that was removed, because its positions or ids
+                      * cannot be changed; NULL: none was */
+} BoxMove;
+
 /* Makes a map that changes nothing. */
 void box_map_init (BoxMap *self);
 
@@ -46,6 +54,9 @@ void box_map_orient (BoxMap *self, GstVideoOrientationMethod method, gdouble wid
 
 /* Returns whether the map changes nothing. */
 gboolean box_map_is_identity (const BoxMap *self);
+
+/* Returns whether the map flips or turns pictures. */
+gboolean box_map_flips (const BoxMap *self);
 
 /* Changes x1 .. y2 and the rotation of a box, and sets BOX_MOVED. If sx and sy differ, a rotated
  * box would become a parallelogram: the result is the rotated box with its centre, the direction

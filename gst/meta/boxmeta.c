@@ -241,8 +241,8 @@ box_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *
   return read_boxes (buffer, width, height, flags, boxes, NULL);
 }
 
-gboolean
-box_meta_any (GstBuffer *buffer)
+static gboolean
+any_region (GstBuffer *buffer)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   GstVideoRegionOfInterestMeta *roi;
@@ -252,7 +252,19 @@ box_meta_any (GstBuffer *buffer)
   while ((roi = next_roi (buffer, &state, api)) != NULL)
     if (is_detection (roi))
       return TRUE;
-  return od_meta_any (buffer);
+  return FALSE;
+}
+
+gboolean
+box_meta_any (GstBuffer *buffer)
+{
+  return any_region (buffer) || od_meta_any (buffer);
+}
+
+gboolean
+box_meta_any_place (GstBuffer *buffer)
+{
+  return any_region (buffer) || od_meta_any_place (buffer);
 }
 
 /* -------------------------------------------------------------- the reading */
@@ -261,12 +273,14 @@ struct _BoxMetaReading
 {
   GArray *boxes;     /* Box */
   GArray *relations; /* of od_meta_relations_new */
+  BoxMove move;
+  gboolean warned; /* of what the moves lost */
 };
 
 BoxMetaReading *
 box_meta_reading_new (void)
 {
-  BoxMetaReading *reading = g_new (BoxMetaReading, 1);
+  BoxMetaReading *reading = g_new0 (BoxMetaReading, 1);
 
   reading->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
   reading->relations = od_meta_relations_new ();
@@ -297,7 +311,42 @@ guint
 box_meta_reading_take (BoxMetaReading *reading, GstBuffer *buffer, gint width, gint height,
     guint flags)
 {
+  box_map_init (&reading->move.map);
   return read_boxes (buffer, width, height, flags, reading->boxes, reading->relations);
+}
+
+guint
+box_meta_reading_map (BoxMetaReading *reading, const BoxMap *map, gint width, gint height,
+    gboolean clip)
+{
+  reading->move.map = *map;
+  return box_map_move_all (map, reading->boxes, width, height, clip);
+}
+
+BoxMove *
+box_meta_reading_move (BoxMetaReading *reading)
+{
+  return &reading->move;
+}
+
+void
+box_meta_reading_warn (BoxMetaReading *reading, GstElement *element)
+{
+  if (reading->move.lost == NULL || reading->warned)
+    return;
+  reading->warned = TRUE;
+  GST_ELEMENT_WARNING (element, STREAM, FORMAT,
+      ("Metadata of the type \"%s\" is removed, because it cannot be moved with the boxes.",
+          reading->move.lost),
+      ("the same holds for all types that this plugin does not know, because they may hold "
+       "positions or ids, and for masks where the picture is flipped or turned"));
+}
+
+void
+box_meta_reading_reset (BoxMetaReading *reading)
+{
+  reading->move.lost = NULL;
+  reading->warned = FALSE;
 }
 
 /* ----------------------------------------------------------------- removing */

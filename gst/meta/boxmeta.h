@@ -26,7 +26,7 @@
 
 #include <gst/gst.h>
 
-#include "box.h"
+#include "boxmap.h"
 
 G_BEGIN_DECLS
 
@@ -39,6 +39,10 @@ guint box_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GA
 
 /* Returns whether the buffer carries at least one detection. */
 gboolean box_meta_any (GstBuffer *buffer);
+
+/* Returns whether the buffer carries a detection, or GstAnalytics metadata that may hold another
+ * position. */
+gboolean box_meta_any_place (GstBuffer *buffer);
 
 /* The detections of a buffer that is changed afterwards: the boxes, and the
  * relations that GstAnalytics has between them, because finding these takes most of
@@ -60,6 +64,19 @@ const GArray *box_meta_reading_relations (const BoxMetaReading *reading);
 /* Reads the detections of a buffer as box_meta_read does, and their relations. */
 guint box_meta_reading_take (BoxMetaReading *reading, GstBuffer *buffer, gint width, gint height,
     guint flags);
+
+/* Moves the boxes by box_map_move_all, so that box_rewrite, box_remove and box_append move or
+ * remove with them what else may hold positions. Returns the number of boxes outside. */
+guint box_meta_reading_map (BoxMetaReading *reading, const BoxMap *map, gint width, gint height,
+    gboolean clip);
+
+/* Returns how the boxes were moved: by the identity if box_meta_reading_map was not called. */
+BoxMove *box_meta_reading_move (BoxMetaReading *reading);
+
+/* Posts a warning of the element if metadata was lost because its positions or ids could not be
+ * changed; once until box_meta_reading_reset, which begins a stream. */
+void box_meta_reading_warn (BoxMetaReading *reading, GstElement *element);
+void box_meta_reading_reset (BoxMetaReading *reading);
 
 /* Writes state and suppressed_by of each box whose state is not BOX_STATE_NONE as
  * its structure "nms" into a writable buffer (the one that was read, or a copy of

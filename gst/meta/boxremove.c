@@ -85,15 +85,17 @@ clear_parent_ids (GstBuffer *buffer, const GArray *boxes)
 }
 
 void
-box_remove (GstBuffer *buffer, const BoxMetaReading *reading)
+box_remove (GstBuffer *buffer, BoxMetaReading *reading)
 {
+  BoxMove *move = box_meta_reading_move (reading);
   const GArray *boxes = box_meta_reading_boxes (reading);
   Removal removal;
 
   removal_init (&removal, boxes);
   gst_buffer_foreach_meta (buffer, remove_one, &removal);
   clear_parent_ids (buffer, boxes);
-  od_meta_remove (buffer, boxes, box_meta_reading_relations (reading));
+  od_meta_remove (buffer, boxes, box_meta_reading_relations (reading),
+      box_map_is_identity (&move->map) ? NULL : move);
 }
 
 /* Copies as gst_buffer_copy does, but without the removed boxes, because copying them

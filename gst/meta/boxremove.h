@@ -15,8 +15,10 @@ G_BEGIN_DECLS
 
 /* Removes from a writable buffer (the one that was read, or a copy of it) each box
  * whose state is one that box_state_is_drop names. The remaining parts of removed regions get
- * the parent id 0. */
-void box_remove (GstBuffer *buffer, const BoxMetaReading *reading);
+ * the parent id 0. If box_meta_reading_map moved the boxes, also removes the GstAnalytics metadata
+ * that cannot be moved with them: that of unknown types, and masks if the picture is flipped or
+ * turned. */
+void box_remove (GstBuffer *buffer, BoxMetaReading *reading);
 
 /* Returns a writable copy of the buffer that was read (memory and all metadata; the
  * memory is shared where it can be) without the boxes that box_remove would

@@ -78,8 +78,9 @@ box_rewrite_region (GstVideoRegionOfInterestMeta *roi, const Box *box, gint widt
 }
 
 void
-box_rewrite (GstBuffer *buffer, GArray *boxes, gint width, gint height)
+box_rewrite (GstBuffer *buffer, BoxMetaReading *reading, gint width, gint height)
 {
+  const GArray *boxes = box_meta_reading_boxes (reading);
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   gpointer state = NULL;
   guint position, next = 0;
@@ -97,5 +98,5 @@ box_rewrite (GstBuffer *buffer, GArray *boxes, gint width, gint height)
       box_rewrite_region ((GstVideoRegionOfInterestMeta *) meta, box, width, height);
     next++;
   }
-  od_rewrite (buffer, boxes);
+  od_rewrite (buffer, boxes, &box_meta_reading_move (reading)->map);
 }

@@ -4,15 +4,16 @@
  * else stays: labels, classes, tracks, relations, ids, parents and unknown structures.
  *
  *     box_meta_reading_take (reading, buffer, old_width, old_height, 0);
+ *     box_meta_reading_map (reading, &map, width, height, TRUE);         or
  *     for each box:  box->x1 = ...;  box->flags |= BOX_MOVED;
  *                    box->confidence = ...;  box->flags |= BOX_RESCORED | BOX_HAS_CONFIDENCE;
  *     buffer = gst_buffer_make_writable (buffer);
- *     box_rewrite (buffer, box_meta_reading_boxes (reading), width, height);
+ *     box_rewrite (buffer, reading, width, height);
  *     box_remove (buffer, reading);           optional, and only after box_rewrite
  */
 #pragma once
 
-#include "box.h"
+#include "boxmeta.h"
 
 #include <gst/video/video.h>
 
@@ -26,8 +27,10 @@ G_BEGIN_DECLS
  * x_min .. y_max in "detection", if the region has that structure, for a frame of width x height,
  * or none if one of them is 0 (unknown); angle in "rotation". A region that had no "rotation"
  * although its OD is rotated gets the upright box around the rotated one.
+ * The masks of GstAnalytics are moved as box_meta_reading_map moved the boxes, unless that flips or
+ * turns the picture; all of them, because a mask may belong to no box.
  * Rescored: confidence in "detection", which is added where it is absent, and in the OD. */
-void box_rewrite (GstBuffer *buffer, GArray *boxes, gint width, gint height);
+void box_rewrite (GstBuffer *buffer, BoxMetaReading *reading, gint width, gint height);
 
 /* Writes one box into a region as box_rewrite does. */
 void box_rewrite_region (GstVideoRegionOfInterestMeta *roi, const Box *box, gint width,

@@ -94,12 +94,12 @@ complete (GstAnalyticsRelationMeta *meta, const GArray *boxes, const gint *ids, 
 
 gint *
 od_append (GstBuffer *target, GstBuffer *source, const GArray *boxes, const GArray *relations,
-    GHashTable *reserved, const gchar *name)
+    GHashTable *reserved, const gchar *name, BoxMove *move)
 {
   GstAnalyticsRelationMeta *from = od_relations_meta (source), *to;
   gint *ids = NULL;
   OdRemove removal;
-  guint count, cut;
+  guint count, cut, first;
 
   if (from == NULL || (od_meta_has_frame (target) && od_relations_meta (target) == NULL))
     return NULL;
@@ -107,12 +107,15 @@ od_append (GstBuffer *target, GstBuffer *source, const GArray *boxes, const GArr
   removal.relations = relations;
   removal.related_only = TRUE;
   removal.reserved = reserved;
+  removal.move = move;
   count = mark_ods (&removal, boxes, &cut);
   if (count > 0) {
     if (name || cut > 0)
       mark_sources (&removal, name != NULL);
     to = with_space (target, od_remove_bound (&removal) + (name ? count : 0) + cut);
+    first = (guint) gst_analytics_relation_get_length (to);
     od_remove_append (&removal, source, to, target);
+    od_rewrite_masks (to, first, &move->map);
     ids = g_memdup2 (removal.new_id, (removal.count + 1) * sizeof *ids);
     complete (to, boxes, ids, name);
   }

@@ -59,6 +59,24 @@ od_meta_any (GstBuffer *buffer)
           &od);
 }
 
+gboolean
+od_meta_any_place (GstBuffer *buffer)
+{
+  GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
+  gpointer state = NULL;
+  GstAnalyticsMtd mtd;
+
+  while (meta
+      && gst_analytics_relation_meta_iterate (meta, &state, GST_ANALYTICS_MTD_TYPE_ANY, &mtd)) {
+    const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type (&mtd);
+
+    if (type == gst_analytics_od_mtd_get_mtd_type () || od_relations_type_is_mask (type)
+        || od_relations_type_is_unknown (type))
+      return TRUE;
+  }
+  return FALSE;
+}
+
 /* ------------------------------------------------------------------ reading */
 
 const gchar *
@@ -383,14 +401,17 @@ begin_removal (OdRemove *removal, GstAnalyticsRelationMeta *meta, const GArray *
 }
 
 void
-od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relations)
+od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relations, BoxMove *move)
 {
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   OdRemove removal;
+  gboolean any;
 
   if (meta == NULL)
     return;
-  if (begin_removal (&removal, meta, boxes, relations))
+  any = begin_removal (&removal, meta, boxes, relations);
+  removal.move = move;
+  if (any || od_remove_loses_any (&removal))
     od_remove_in_place (&removal, buffer);
   od_remove_clear (&removal);
 }

@@ -22,7 +22,7 @@
 
 #include <gst/gst.h>
 
-#include "box.h"
+#include "boxmap.h"
 
 G_BEGIN_DECLS
 
@@ -46,6 +46,9 @@ gboolean od_meta_has_frame (GstBuffer *buffer);
 /* Returns whether the buffer carries an OD. */
 gboolean od_meta_any (GstBuffer *buffer);
 
+/* Returns whether the buffer carries an OD, or another mtd that may hold a position. */
+gboolean od_meta_any_place (GstBuffer *buffer);
+
 /* Returns the number of mtds of the relation meta, which is above the id of each of them; 0 if
  * there is none. */
 gint od_meta_length (GstBuffer *buffer);
@@ -68,8 +71,12 @@ gboolean od_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, 
  *
  * Ids are indices, so the mtds behind a removed one get lower ids. Ids do not change if
  * something else may hold them, that is a kept region with an id, or a mtd of a type
- * that is not known here; then empty mtds of type "nms-removed" take the removed places. */
-void od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relations);
+ * that is not known here; then empty mtds of type "nms-removed" take the removed places.
+ *
+ * `move` is how the boxes were moved; NULL if they were not. Mtds of unknown types and, if the
+ * picture was flipped or turned, masks are removed then, because their data cannot be changed. */
+void od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relations,
+    BoxMove *move);
 
 /* Adds to `copy`, a copy of the buffer without its relation meta, the meta that
  * od_meta_remove would leave. */
@@ -121,6 +128,12 @@ od_meta_any (GstBuffer *buffer)
 }
 
 static inline gboolean
+od_meta_any_place (GstBuffer *buffer)
+{
+  return FALSE;
+}
+
+static inline gboolean
 od_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *boxes,
     GArray *relations)
 {
@@ -128,7 +141,7 @@ od_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *b
 }
 
 static inline void
-od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relations)
+od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relations, BoxMove *move)
 {
 }
 

@@ -6,6 +6,30 @@
 
 #include "odrelations.h"
 
+const GstAnalyticsMtdImpl od_relations_placeholder = { .name = "nms-removed" };
+
+gboolean
+od_relations_type_is_mask (GstAnalyticsMtdType type)
+{
+#if GST_CHECK_VERSION(1, 26, 0)
+  return type == gst_analytics_segmentation_mtd_get_mtd_type ();
+#else
+  return FALSE;
+#endif
+}
+
+gboolean
+od_relations_type_is_unknown (GstAnalyticsMtdType type)
+{
+  return type != gst_analytics_od_mtd_get_mtd_type ()
+      && type != gst_analytics_cls_mtd_get_mtd_type ()
+      && type != gst_analytics_tracking_mtd_get_mtd_type () && !od_relations_type_is_mask (type)
+#if GST_CHECK_VERSION(1, 28, 0)
+      && type != gst_analytics_tensor_mtd_get_mtd_type ()
+#endif
+      && type != OD_RELATIONS_PLACEHOLDER && type != 0;
+}
+
 GstAnalyticsRelationMeta *
 od_relations_meta (GstBuffer *buffer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* odrelations: the relation meta of a buffer and the relations among its mtds. */
+/* odrelations: the relation meta of a buffer, the types of its mtds and their relations. */
 #pragma once
 
 #include <gst/analytics/analytics.h>
@@ -12,6 +12,18 @@ typedef struct
   guint from, to; /* ids */
   GstAnalyticsRelTypes types;
 } OdRelation;
+
+/* A mtd without data that takes the place of a removed one, so that later ones keep their ids. */
+extern const GstAnalyticsMtdImpl od_relations_placeholder;
+#define OD_RELATIONS_PLACEHOLDER ((GstAnalyticsMtdType) &od_relations_placeholder)
+
+/* Returns whether mtds of this type are masks (GstAnalyticsSegmentationMtd). */
+gboolean od_relations_type_is_mask (GstAnalyticsMtdType type);
+
+/* Returns whether this type is not known here, so that its data may contain positions and ids of
+ * other mtds. Classes, tracks and tensors contain none of these, ODs and masks only positions. A
+ * mtd without a type (0) and a placeholder contain nothing. */
+gboolean od_relations_type_is_unknown (GstAnalyticsMtdType type);
 
 /* Returns the relation meta of a buffer, or NULL if it has none or a locked one. */
 GstAnalyticsRelationMeta *od_relations_meta (GstBuffer *buffer);

@@ -31,11 +31,9 @@ enum
                                  * indirect relations do not count */
   IS_OD = 8,
   IS_PLACEHOLDER = 16, /* takes the place of a removed mtd */
+  IS_LOST = 32,        /* removed because its data cannot be changed with the boxes; counts as a
+                                 * removed OD for what is related to it alone */
 };
-
-static const GstAnalyticsMtdImpl placeholder_impl = { .name = "nms-removed" };
-
-#define PLACEHOLDER_TYPE ((GstAnalyticsMtdType) &placeholder_impl)
 
 void
 od_remove_init (OdRemove *self, GstAnalyticsRelationMeta *meta)
@@ -49,6 +47,7 @@ od_remove_init (OdRemove *self, GstAnalyticsRelationMeta *meta)
   self->extra = 0;
   self->related_only = FALSE;
   self->reserved = NULL;
+  self->move = NULL;
   self->relations = NULL;
 }
 
@@ -64,6 +63,27 @@ type_of (const OdRemove *self, guint id)
   GstAnalyticsMtd mtd = { id, self->meta };
 
   return gst_analytics_mtd_get_mtd_type (&mtd);
+}
+
+/* Returns whether mtds of this type cannot be changed with the boxes: those of unknown types, and
+ * masks, whose pixels would have to be turned too. */
+static gboolean
+is_unmovable (const OdRemove *self, GstAnalyticsMtdType type)
+{
+  return self->move
+      && (od_relations_type_is_unknown (type)
+          || (od_relations_type_is_mask (type) && box_map_flips (&self->move->map)));
+}
+
+gboolean
+od_remove_loses_any (const OdRemove *self)
+{
+  guint i;
+
+  for (i = 0; i < self->count; i++)
+    if (is_unmovable (self, type_of (self, i)))
+      return TRUE;
+  return FALSE;
 }
 
 static GArray *
@@ -89,8 +109,8 @@ od_remove_mark_od (OdRemove *self, guint id, gboolean remove)
   self->remove[id] = remove;
 }
 
-/* Marks the ODs that are not marked yet, and the placeholders, which are removed. A
- * mtd without a type counts as one: GStreamer 1.28 leaves it where a mtd of another
+/* Marks the ODs that are not marked yet, and the placeholders and the lost mtds, which are removed.
+ * A mtd without a type counts as a placeholder: GStreamer 1.28 leaves it where a mtd of another
  * type refused to be copied. */
 static void
 mark_types (OdRemove *self)
@@ -105,8 +125,11 @@ mark_types (OdRemove *self)
       continue;
     type = type_of (self, i);
     self->marks[i] = type == od_type ? IS_OD : 0;
-    if (type == PLACEHOLDER_TYPE || type == 0) {
+    if (type == OD_RELATIONS_PLACEHOLDER || type == 0) {
       self->marks[i] = IS_PLACEHOLDER;
+      self->remove[i] = TRUE;
+    } else if (is_unmovable (self, type)) {
+      self->marks[i] = IS_LOST;
       self->remove[i] = TRUE;
     }
   }
@@ -135,6 +158,18 @@ mark_related (OdRemove *self, const GArray *relations)
   return indirect;
 }
 
+/* Spreads the marks of a mtd to one that it has a relation with. Returns whether that changed. */
+static gboolean
+spread (guint8 from, guint8 *to)
+{
+  const guint8 marks = from & IS_LOST ? TO_REMOVED : from & (TO_KEPT | TO_REMOVED);
+
+  if ((*to & DIRECT) || (*to & marks) == marks)
+    return FALSE;
+  *to |= marks;
+  return TRUE;
+}
+
 /* Spreads TO_KEPT and TO_REMOVED along the relations among mtds other than ODs, to
  * those that have no relation with an OD themselves, until nothing changes. */
 static void
@@ -148,17 +183,10 @@ mark_indirectly_related (OdRemove *self, const GArray *relations)
     for (i = 0; i < relations->len; i++) {
       const OdRelation *relation = &g_array_index (relations, OdRelation, i);
       guint8 *a = &self->marks[relation->from], *b = &self->marks[relation->to];
-      guint8 both = (*a | *b) & (TO_KEPT | TO_REMOVED);
 
-      if ((*a | *b) & IS_OD)
-        continue;
-      if (!(*a & DIRECT) && (*a & both) != both) {
-        *a |= both;
-        changed = TRUE;
-      }
-      if (!(*b & DIRECT) && (*b & both) != both) {
-        *b |= both;
-        changed = TRUE;
+      if (((*a | *b) & IS_OD) == 0) {
+        changed |= spread (*a, b);
+        changed |= spread (*b, a);
       }
     }
   }
@@ -202,13 +230,13 @@ decide (OdRemove *self, const GArray *od_relations, GArray *relations)
     if (self->marks[i] & IS_OD) {
       if (!self->remove[i])
         kept[ods++] = i;
-    } else if (!(self->marks[i] & IS_PLACEHOLDER)) {
+    } else if (!(self->marks[i] & (IS_PLACEHOLDER | IS_LOST))) {
       others++;
       direct += (self->marks[i] & DIRECT) != 0;
     }
   if (direct == others && 3 * ods < self->count && !self->related_only) {
     for (i = 0; i < self->count; i++) {
-      if (self->marks[i] & (IS_OD | IS_PLACEHOLDER))
+      if (self->marks[i] & (IS_OD | IS_PLACEHOLDER | IS_LOST))
         continue;
       if (!(self->marks[i] & TO_KEPT) && !relates_to_any (self, i, kept, ods))
         self->remove[i] = TRUE;
@@ -230,21 +258,19 @@ decide (OdRemove *self, const GArray *od_relations, GArray *relations)
   g_free (kept);
 }
 
-/* Returns whether the data of mtds of this type may contain ids of other mtds. The
- * types that are known here contain none. */
-static gboolean
-may_hold_ids (GstAnalyticsMtdType type)
+/* Writes the name of the type of the first lost mtd that would have been kept. */
+static void
+name_lost (OdRemove *self)
 {
-  return type != gst_analytics_od_mtd_get_mtd_type ()
-      && type != gst_analytics_cls_mtd_get_mtd_type ()
-      && type != gst_analytics_tracking_mtd_get_mtd_type ()
-#if GST_CHECK_VERSION(1, 26, 0)
-      && type != gst_analytics_segmentation_mtd_get_mtd_type ()
-#endif
-#if GST_CHECK_VERSION(1, 28, 0)
-      && type != gst_analytics_tensor_mtd_get_mtd_type ()
-#endif
-      ;
+  guint i;
+
+  for (i = 0; self->move && i < self->count; i++)
+    if ((self->marks[i] & IS_LOST) && (!self->related_only || (self->marks[i] & TO_KEPT))) {
+      const gchar *name = gst_analytics_mtd_type_get_name (type_of (self, i));
+
+      self->move->lost = name ? name : "without a name";
+      return;
+    }
 }
 
 /* A mtd that is kept. */
@@ -273,7 +299,7 @@ list_kept (OdRemove *self, guint *count, gsize *bytes)
       continue;
     type = self->marks[i] & IS_OD ? od_type : type_of (self, i);
     if (type != seen) {
-      self->keep_ids = self->keep_ids || may_hold_ids (type);
+      self->keep_ids = self->keep_ids || od_relations_type_is_unknown (type);
       seen = type;
     }
     *next = (KeptMtd) { i, (const GstAnalyticsMtdImpl *) type, gst_analytics_mtd_get_size (&mtd) };
@@ -321,7 +347,7 @@ add_placeholder (GstAnalyticsRelationMeta *meta)
 {
   GstAnalyticsMtd added;
 
-  gst_analytics_relation_meta_add_mtd (meta, &placeholder_impl, 0, &added);
+  gst_analytics_relation_meta_add_mtd (meta, &od_relations_placeholder, 0, &added);
 }
 
 /* Adds placeholders until the next id is not reserved. */
@@ -463,6 +489,7 @@ rebuild (OdRemove *self, GstBuffer *buffer, GstBuffer *target, GstAnalyticsRelat
   if (content.od_relations == NULL)
     content.od_relations = own_relations = relations_of_ods (self);
   decide (self, content.od_relations, relations);
+  name_lost (self);
   content.mtds = mtds = list_kept (self, &content.count, &content.bytes);
   if (meta) {
     self->keep_ids = FALSE;

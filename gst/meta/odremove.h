@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "boxmap.h"
 #include "odrelations.h"
 
 G_BEGIN_DECLS
@@ -20,6 +21,8 @@ typedef struct
   gboolean related_only;          /* removes the mtds that are related to no OD, too */
   GHashTable *reserved;           /* set of ids (GINT_TO_POINTER) that od_remove_append gives to
                                  * no OD; NULL: none */
+  BoxMove *move;                  /* removes the mtds that cannot be moved, too, and writes `lost`;
+                                 * NULL: nothing is moved */
   const GArray *relations;        /* relations that start at ODs; NULL: to be collected */
   guint8 *marks;                  /* [count]; set and used by odremove.c */
   gint *new_id;                   /* [count]; set by the rebuild: -1 for a removed mtd */
@@ -38,13 +41,18 @@ void od_remove_mark_od (OdRemove *self, guint id, gboolean remove);
  * rebuilt meta, which may be another object. */
 GstAnalyticsRelationMeta *od_remove_in_place (OdRemove *self, GstBuffer *buffer);
 
+/* Returns whether there are mtds that cannot be changed with the boxes, by `move`: those of types
+ * that are not known here, which may hold positions and ids, and, if the picture is flipped or
+ * turned, masks. */
+gboolean od_remove_loses_any (const OdRemove *self);
+
 /* Returns the number of mtds that are kept, at most. */
 guint od_remove_bound (const OdRemove *self);
 
 /* Appends the mtds that od_remove_in_place would leave, and their relations, to `meta`, the
  * relation meta of `target`, another buffer, and writes their new ids into new_id. The mtds of
- * `meta` keep their ids; those of `buffer` do not change. Ids inside the data of mtds of types
- * that are not known here cannot be changed, so they name other mtds afterwards. */
+ * `meta` keep their ids; those of `buffer` do not change. `move` has to be set, because ids inside
+ * the data of mtds of types that are not known here would name other mtds afterwards. */
 void od_remove_append (OdRemove *self, GstBuffer *buffer, GstAnalyticsRelationMeta *meta,
     GstBuffer *target);
 

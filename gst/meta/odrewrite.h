@@ -2,7 +2,7 @@
 /* odrewrite: writes changed places and scores of boxes into their GstAnalytics ODs. */
 #pragma once
 
-#include "box.h"
+#include "boxmap.h"
 
 #include <gst/gst.h>
 
@@ -12,16 +12,21 @@ G_BEGIN_DECLS
 #include <gst/analytics/analytics.h>
 
 /* Writes each box with an OD and BOX_MOVED or BOX_RESCORED, but those that box_state_is_drop
- * names, into its OD. The label, ids and relations do not change. */
-void od_rewrite (GstBuffer *buffer, const GArray *boxes);
+ * names, into its OD. The label, ids and relations do not change. Moves all masks as
+ * od_rewrite_masks does. */
+void od_rewrite (GstBuffer *buffer, const GArray *boxes, const BoxMap *map);
 
 /* Writes one box into the OD `id` as od_rewrite does. */
 void od_rewrite_od (GstAnalyticsRelationMeta *meta, guint id, const Box *box);
 
+/* Moves the places of the masks (GstAnalyticsSegmentationMtd) from id `first` on, unless the map
+ * flips or turns the picture. */
+void od_rewrite_masks (GstAnalyticsRelationMeta *meta, guint first, const BoxMap *map);
+
 #else
 
 static inline void
-od_rewrite (GstBuffer *buffer, const GArray *boxes)
+od_rewrite (GstBuffer *buffer, const GArray *boxes, const BoxMap *map)
 {
 }
 

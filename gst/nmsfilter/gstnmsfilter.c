@@ -328,7 +328,7 @@ static void
 change_buffer (GstNmsFilter *self, GstBuffer *buffer)
 {
   if (self->rewrite)
-    box_rewrite (buffer, self->boxes, self->width, self->height);
+    box_rewrite (buffer, self->reading, self->width, self->height);
   if (self->change && self->action == GST_NMS_ACTION_TAG)
     box_meta_tag (buffer, self->reading);
   else if (self->change)

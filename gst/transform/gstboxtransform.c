@@ -11,6 +11,10 @@
  * tracks, classes, relations and all other structures stay. It does not touch the pixels, so it
  * accepts any caps; the size of the frame is taken from the caps.
  *
+ * Masks (#GstAnalyticsSegmentationMtd) are moved too, but removed where the picture was flipped or
+ * turned. Metadata of GstAnalytics of other types, such as keypoints and groups of them, may hold
+ * positions that cannot be changed here, so it is removed. A warning names the type.
+ *
  * The properties say what happened to the picture upstream, in this order:
  *
  * 1. #GstBoxTransform:top, #GstBoxTransform:bottom, #GstBoxTransform:left and
@@ -209,7 +213,7 @@ gst_box_transform_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *inp
 
   if (!make_plan (self))
     return GST_FLOW_ERROR;
-  self->moves = !box_map_is_identity (&self->plan.map) && box_meta_any (input);
+  self->moves = !box_map_is_identity (&self->plan.map) && box_meta_any_place (input);
   if (!self->moves) {
     *output = input;
     return GST_FLOW_OK;
@@ -223,16 +227,16 @@ gst_box_transform_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {
   GstBoxTransform *self = GST_BOX_TRANSFORM (trans);
   const PictureChangePlan *plan = &self->plan;
-  GArray *boxes = box_meta_reading_boxes (self->reading);
   const guint count = box_meta_reading_take (self->reading, buffer, plan->read_width,
       plan->read_height, BOX_READ_LEAN);
   guint outside = 0;
 
   if (self->moves) {
-    outside = box_map_move_all (&plan->map, boxes, plan->width, plan->height, self->clip);
-    box_rewrite (buffer, boxes, plan->width, plan->height);
-    if (outside > 0)
-      box_remove (buffer, self->reading);
+    outside = box_meta_reading_map (self->reading, &plan->map, plan->width, plan->height,
+        self->clip);
+    box_rewrite (buffer, self->reading, plan->width, plan->height);
+    box_remove (buffer, self->reading);
+    box_meta_reading_warn (self->reading, GST_ELEMENT (self));
     GST_LOG_OBJECT (self, "moved %u boxes, of which %u are outside", count, outside);
   }
   count_boxes (self, count, outside);
@@ -275,6 +279,7 @@ gst_box_transform_start (GstBaseTransform *trans)
   GstBoxTransform *self = GST_BOX_TRANSFORM (trans);
 
   self->width = self->height = 0;
+  box_meta_reading_reset (self->reading);
   GST_OBJECT_LOCK (self);
   self->stats = (TransformStats) { 0 };
   GST_OBJECT_UNLOCK (self);

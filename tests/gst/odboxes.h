@@ -159,6 +159,54 @@ types_between (GstBuffer *buffer, guint from, guint to)
   return gst_analytics_relation_meta_get_relation (relations_of (buffer), from, to);
 }
 
+#if GST_CHECK_VERSION(1, 26, 0)
+/* Adds a mask of 8 x 8 pixels for this place, with the regions 3 and 8. Returns its id. */
+static inline guint
+add_mask (GstBuffer *buffer, gint x, gint y, guint w, guint h)
+{
+  GstBuffer *mask = gst_buffer_new_allocate (NULL, 64, NULL);
+  GstAnalyticsSegmentationMtd mtd;
+  guint regions[2] = { 3, 8 };
+
+  gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 8, 8);
+  g_assert_true (gst_analytics_relation_meta_add_segmentation_mtd (relations_of (buffer), mask,
+      GST_SEGMENTATION_TYPE_INSTANCE, G_N_ELEMENTS (regions), regions, x, y, w, h, &mtd));
+  return mtd.id;
+}
+
+/* Returns the places of the masks in the order of their ids: "1,2,3,4 5,6,7,8". Static. Fails if
+ * anything else in one of them has changed. */
+static inline const gchar *
+masks_on (GstBuffer *buffer)
+{
+  static GString *text = NULL;
+  gpointer state = NULL;
+  GstAnalyticsMtd mtd;
+
+  if (text == NULL)
+    text = g_string_new (NULL);
+  g_string_truncate (text, 0);
+  while (gst_analytics_relation_meta_iterate (relations_of (buffer), &state,
+      gst_analytics_segmentation_mtd_get_mtd_type (), &mtd)) {
+    GstBuffer *mask;
+    guint w, h;
+    gint x, y;
+
+    mask = gst_analytics_segmentation_mtd_get_mask (&mtd, &x, &y, &w, &h);
+    g_assert_cmpuint (gst_buffer_get_size (mask), ==, 64);
+    g_assert_nonnull (gst_buffer_get_video_meta (mask));
+    gst_buffer_unref (mask);
+    g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_count (&mtd), ==, 2);
+    g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_id (&mtd, 0), ==, 3);
+    g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_id (&mtd, 1), ==, 8);
+    g_string_append_printf (text, "%s%d,%d,%u,%u", text->len ? " " : "", x, y, w, h);
+  }
+  return text->str;
+}
+
+#define assert_masks(buffer, expected) g_assert_cmpstr (masks_on (buffer), ==, expected)
+#endif
+
 /* Returns a buffer with the ODs that most tests use: two that overlap and one apart. */
 static inline GstBuffer *
 three_ods (void)

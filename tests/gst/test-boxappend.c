@@ -87,7 +87,7 @@ test_rewrite_moved (void)
   box_map_shift (&map, -20, 14);
   box_map_scale (&map, 0.5, 0.5);
   box_map_move_all (&map, box_meta_reading_boxes (reading), 320, 240, FALSE);
-  box_rewrite (buffer, box_meta_reading_boxes (reading), 320, 240);
+  box_rewrite (buffer, reading, 320, 240);
   ASSERT_REGIONS (buffer,
       "person 40 32 10 20 id=1 parent=0 | detection, x_min=(double)0.125, "
       "x_max=(double)0.15625, y_min=(double)0.13333333333333333, y_max=(double)0.21666666666666667"
@@ -122,7 +122,7 @@ test_rewrite_scores (void)
     box->state = i == 1 ? BOX_STATE_NONE : i == 0 ? BOX_STATE_KEPT : box->state;
   }
   g_array_index (boxes, Box, 2).x1 = 59.5;
-  box_rewrite (buffer, boxes, 0, 0);
+  box_rewrite (buffer, reading, 0, 0);
   g_array_index (boxes, Box, 1).state = BOX_STATE_SUPPRESSED;
   box_remove (buffer, reading);
   ASSERT_REGIONS (buffer, "a -10 10 20 20 id=1 parent=0 | detection, confidence=(double)0.25;",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxmerge: ODs, with their classes and relations, beside regions. */
+#include "foreignmtd.h"
 #include "gstrunner.h"
 #include "merging.h"
 #include "odboxes.h"
@@ -117,8 +118,51 @@ test_hold (void)
   merging_close (&m);
 }
 
+/* A group of keypoints names its members by their ids, which change, so it is left out: of each
+ * buffer, with one warning. A mask goes along to the place of the branch. */
+static void
+test_group (void)
+{
+  GstBus *bus;
+  Merging m;
+
+  merging_open (&m, "boxmerge sink_1::xpos=320 sink_1::source=\"\"", 2, NULL, FALSE);
+  bus = gst_bus_new ();
+  gst_element_set_bus (m.element, bus);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = frame_new (i * FRAME), *out;
+    guint person = add_od (buffer, "person", 10, 20, 30, 40, 0.5f);
+    gchar *foreign;
+
+    relate (buffer, person, foreign_mtd_add (buffer, 7), GST_ANALYTICS_REL_TYPE_CONTAIN);
+#if GST_CHECK_VERSION(1, 26, 0)
+    relate (buffer, person, add_mask (buffer, 10, 20, 30, 40), GST_ANALYTICS_REL_TYPE_CONTAIN);
+#endif
+    gst_harness_push (m.branch[0], frame_new (i * FRAME));
+    gst_harness_push (m.branch[1], buffer);
+    buffer = frame_new (i * FRAME);
+    foreign_mtd_add (buffer, 5);
+    gst_harness_push (m.main, buffer);
+    out = gst_harness_pull (m.main);
+    assert_ods (out, "330");
+    foreign = foreign_mtds_on (out);
+    g_assert_cmpstr (foreign, ==, "5");
+    g_free (foreign);
+#if GST_CHECK_VERSION(1, 26, 0)
+    assert_masks (out, "330,20,30,40");
+#endif
+    gst_buffer_unref (out);
+  }
+  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "\"foreign\"");
+  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
+  gst_element_set_bus (m.element, NULL);
+  gst_object_unref (bus);
+  merging_close (&m);
+  assert_none_alive (foreign_mtds_alive ());
+}
+
 static const TestCase cases[] = { { "/boxmerge-ods/ods", test_ods },
   { "/boxmerge-ods/cut", test_cut }, { "/boxmerge-ods/region-and-od", test_region_and_od },
-  { "/boxmerge-ods/hold", test_hold }, { NULL } };
+  { "/boxmerge-ods/hold", test_hold }, { "/boxmerge-ods/group", test_group }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

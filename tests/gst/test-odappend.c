@@ -45,7 +45,8 @@ od_text (GstBuffer *buffer, guint id)
   G_STMT_END
 
 /* A person (OD 0) with a class, a face (OD 2) that is a part of it, a track of the face, a foreign
- * mtd that the track is related to, and a class of no OD. The face has a region. */
+ * mtd that the track is related to, and a class of no OD. The face has a region. The foreign mtd
+ * may hold ids, so it cannot be appended. */
 static GstBuffer *
 branch_new (void)
 {
@@ -90,7 +91,7 @@ test_rewrite (void)
   g_assert_cmpuint (box_map_move_all (&map, boxes, 640, 480, FALSE), ==, 1);
   g_array_index (boxes, Box, 0).confidence = 0.75;
   g_array_index (boxes, Box, 0).flags |= BOX_RESCORED;
-  box_rewrite (buffer, boxes, 640, 480);
+  box_rewrite (buffer, reading, 640, 480);
   g_assert_cmpuint (mtds_on (buffer), ==, length + 1);
   ASSERT_OD (buffer, 0, "person 100 0 40 80 0.50 r0.00 tall");
   ASSERT_OD (buffer, 2, "face 111 5 8 8 0.75 r0.00 "); /* the place of the region's doubles */
@@ -127,7 +128,7 @@ test_rewrite_rotated (void)
   box_map_init (&map);
   box_map_orient (&map, GST_VIDEO_ORIENTATION_HORIZ, 640, 480);
   box_map_move_all (&map, box_meta_reading_boxes (reading), 640, 480, FALSE);
-  box_rewrite (buffer, box_meta_reading_boxes (reading), 640, 480);
+  box_rewrite (buffer, reading, 640, 480);
   ASSERT_OD (buffer, 1, "ship 500 100 40 20 0.50 r-1.57 ");
   g_assert_cmpint ((gint) roi->x, ==, 510);
   g_assert_cmpint ((gint) roi->y, ==, 90);
@@ -174,8 +175,9 @@ test_append (void)
   g_assert_cmphex (types_between (buffer, person + 1, person), ==,
       GST_ANALYTICS_REL_TYPE_RELATE_TO | GST_ANALYTICS_REL_TYPE_IS_PART_OF);
   foreign = foreign_mtds_on (buffer);
-  g_assert_cmpstr (foreign, ==, "9");
+  g_assert_cmpstr (foreign, ==, "");
   g_free (foreign);
+  g_assert_cmpstr (box_meta_reading_move (reading)->lost, ==, "foreign");
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, (gint) face);
   g_assert_nonnull (roi);
   g_assert_cmpint (roi->parent_id, ==, (gint) person);
@@ -208,7 +210,7 @@ test_append_some (void)
   g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, "left", FALSE), ==, 1);
   assert_ods (buffer, "105");
   assert_classes (buffer, od_at (buffer, 105), "source:left");
-  g_assert_cmpuint (mtds_on (buffer), ==, 4); /* the face, its track, the foreign mtd, the source */
+  g_assert_cmpuint (mtds_on (buffer), ==, 3); /* the face, its track, the source */
   gst_buffer_unref (branch);
   gst_buffer_unref (buffer);
   box_meta_reading_free (reading);
@@ -268,9 +270,81 @@ test_append_to_placeholder (void)
   box_meta_reading_free (reading);
 }
 
+/* A mtd of an unknown type is left out with what is related to it alone, and named only if it
+ * belongs to an OD. */
+static void
+test_append_unknown (void)
+{
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GstBuffer *buffer = frame_new (0), *branch = frame_new (0);
+  guint person, group, of_group, of_both;
+
+  foreign_mtd_add (branch, 1); /* of the frame */
+  person = add_od (branch, "person", 100, 50, 20, 40, 0.5f);
+  box_meta_reading_take (reading, branch, 640, 480, 0);
+  g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, NULL, FALSE), ==, 1);
+  g_assert_null (box_meta_reading_move (reading)->lost);
+  g_assert_cmpuint (mtds_on (buffer), ==, 1);
+
+  group = foreign_mtd_add (branch, 2);
+  relate (branch, person, group, GST_ANALYTICS_REL_TYPE_CONTAIN);
+  of_group = add_class (branch, group, "left knee", 0.5f);
+  of_both = add_class (branch, group, "tall", 0.5f);
+  relate (branch, of_both, person, GST_ANALYTICS_REL_TYPE_RELATE_TO);
+  relate (branch, of_group, foreign_mtd_add (branch, 3), GST_ANALYTICS_REL_TYPE_RELATE_TO);
+  box_meta_reading_take (reading, branch, 640, 480, 0);
+  g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, NULL, FALSE), ==, 1);
+  g_assert_cmpstr (box_meta_reading_move (reading)->lost, ==, "foreign");
+  g_assert_cmpuint (mtds_on (buffer), ==, 3); /* the class "tall", too */
+  assert_ods (buffer, "100 100");
+  g_assert_cmphex (types_between (buffer, 2, 1), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
+  gst_buffer_unref (branch);
+  gst_buffer_unref (buffer);
+  box_meta_reading_free (reading);
+}
+
+/* Masks are moved with the boxes; those of the other buffer are not. A turned mask would need
+ * other pixels. */
+static void
+test_append_masks (void)
+{
+#if GST_CHECK_VERSION(1, 26, 0)
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GstBuffer *buffer = frame_new (0), *branch = frame_new (0);
+  BoxMap map;
+
+  add_mask (buffer, 1, 2, 3, 4);
+  relate (branch, add_od (branch, "person", 100, 50, 20, 40, 0.5f),
+      add_mask (branch, 100, 50, 21, 41), GST_ANALYTICS_REL_TYPE_CONTAIN);
+  add_mask (branch, 0, 0, 640, 480); /* of the frame */
+  box_meta_reading_take (reading, branch, 640, 480, 0);
+  box_map_init (&map);
+  box_map_scale (&map, 0.5, 2);
+  box_map_shift (&map, -55, 200);
+  box_meta_reading_map (reading, &map, 1280, 960, FALSE);
+  g_assert_cmpuint (box_append (buffer, branch, reading, 1280, 960, NULL, FALSE), ==, 1);
+  assert_masks (buffer, "1,2,3,4 -5,300,11,82");
+  assert_masks (branch, "100,50,21,41 0,0,640,480");
+  g_assert_null (box_meta_reading_move (reading)->lost);
+
+  box_meta_reading_take (reading, branch, 640, 480, 0);
+  box_map_init (&map);
+  box_map_orient (&map, GST_VIDEO_ORIENTATION_HORIZ, 640, 480);
+  box_meta_reading_map (reading, &map, 640, 480, FALSE);
+  g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, NULL, FALSE), ==, 1);
+  assert_masks (buffer, "1,2,3,4 -5,300,11,82");
+  g_assert_cmpstr (box_meta_reading_move (reading)->lost, ==, "segmentation");
+  gst_buffer_unref (branch);
+  gst_buffer_unref (buffer);
+  box_meta_reading_free (reading);
+#endif
+}
+
 static const TestCase cases[] = { { "/odappend/rewrite", test_rewrite },
   { "/odappend/rewrite-rotated", test_rewrite_rotated }, { "/odappend/append", test_append },
   { "/odappend/append-some", test_append_some }, { "/odappend/append-again", test_append_again },
-  { "/odappend/append-to-placeholder", test_append_to_placeholder }, { NULL } };
+  { "/odappend/append-to-placeholder", test_append_to_placeholder },
+  { "/odappend/append-unknown", test_append_unknown },
+  { "/odappend/append-masks", test_append_masks }, { NULL } };
 
 GST_TEST_PROGRAM (cases);
