@@ -6,6 +6,12 @@
 
 #include "odrelations.h"
 
+/* GStreamer 1.30 has these functions, and so have the GStreamer 1.26 and 1.28 that come with DL
+ * Streamer 2026.1. They are looked up when the plugin is loaded: NULL without them. */
+gchar *gst_analytics_mtd_get_semantic_tag (const GstAnalyticsMtd *instance) __attribute__ ((weak));
+gboolean gst_analytics_mtd_set_semantic_tag (GstAnalyticsMtd *instance, const gchar *tag)
+    __attribute__ ((weak));
+
 const GstAnalyticsMtdImpl od_relations_placeholder = { .name = "nms-removed" };
 
 gboolean
@@ -28,6 +34,26 @@ od_relations_type_is_unknown (GstAnalyticsMtdType type)
       && type != gst_analytics_tensor_mtd_get_mtd_type ()
 #endif
       && type != OD_RELATIONS_PLACEHOLDER && type != 0;
+}
+
+gchar *
+od_relations_tag (const GstAnalyticsMtd *mtd)
+{
+  gchar *tag;
+
+  if (gst_analytics_mtd_get_semantic_tag == NULL)
+    return NULL;
+  tag = gst_analytics_mtd_get_semantic_tag (mtd);
+  if (tag && *tag == '\0')
+    g_clear_pointer (&tag, g_free);
+  return tag;
+}
+
+void
+od_relations_set_tag (GstAnalyticsMtd *mtd, const gchar *tag)
+{
+  if (tag && gst_analytics_mtd_set_semantic_tag)
+    gst_analytics_mtd_set_semantic_tag (mtd, tag);
 }
 
 GstAnalyticsRelationMeta *

@@ -25,6 +25,13 @@ gboolean od_relations_type_is_mask (GstAnalyticsMtdType type);
  * mtd without a type (0) and a placeholder contain nothing. */
 gboolean od_relations_type_is_unknown (GstAnalyticsMtdType type);
 
+/* Returns the semantic tag of a mtd, which says for example that a group is a hand; NULL if it has
+ * none, or GStreamer has no tags. Free it. */
+gchar *od_relations_tag (const GstAnalyticsMtd *mtd);
+
+/* Sets the semantic tag of a mtd that has none. With NULL does nothing. */
+void od_relations_set_tag (GstAnalyticsMtd *mtd, const gchar *tag);
+
 /* Returns the relation meta of a buffer, or NULL if it has none or a locked one. */
 GstAnalyticsRelationMeta *od_relations_meta (GstBuffer *buffer);
 

@@ -279,6 +279,7 @@ typedef struct
   guint id;
   const GstAnalyticsMtdImpl *impl; /* its type */
   gsize size;
+  gchar *tag; /* NULL: none */
 } KeptMtd;
 
 /* Lists the kept mtds; writes their number and the size of their data in bytes. */
@@ -302,7 +303,8 @@ list_kept (OdRemove *self, guint *count, gsize *bytes)
       self->keep_ids = self->keep_ids || od_relations_type_is_unknown (type);
       seen = type;
     }
-    *next = (KeptMtd) { i, (const GstAnalyticsMtdImpl *) type, gst_analytics_mtd_get_size (&mtd) };
+    *next = (KeptMtd) { i, (const GstAnalyticsMtdImpl *) type, gst_analytics_mtd_get_size (&mtd),
+      od_relations_tag (&mtd) };
     *bytes += GST_ROUND_UP_8 (next->size);
     next++;
   }
@@ -384,6 +386,7 @@ write_content (OdRemove *self, GstAnalyticsRelationMeta *meta, const Content *co
       memcpy (data, saved ? saved : data_of (self, kept->id), kept->size);
     if (saved)
       saved += GST_ROUND_UP_8 (kept->size);
+    od_relations_set_tag (&added, kept->tag);
     self->new_id[kept->id] = (gint) added.id;
     k++;
   }
@@ -504,6 +507,8 @@ rebuild (OdRemove *self, GstBuffer *buffer, GstBuffer *target, GstAnalyticsRelat
   if (own_relations)
     g_array_unref (own_relations);
   g_array_unref (relations);
+  for (guint i = 0; i < content.count; i++)
+    g_free (mtds[i].tag);
   g_free (mtds);
 }
 

@@ -13,6 +13,41 @@
 
 #include <math.h>
 
+/* Semantic tags as GStreamer 1.30 has them: a text for each mtd. Older versions lack them, so the
+ * functions of this program take the place of GStreamer's. */
+static GHashTable *tags = NULL; /* GstAnalyticsMtd -> text */
+
+gchar *gst_analytics_mtd_get_semantic_tag (const GstAnalyticsMtd *instance);
+gboolean gst_analytics_mtd_set_semantic_tag (GstAnalyticsMtd *instance, const gchar *tag);
+
+static guint
+mtd_hash (gconstpointer key)
+{
+  return ((const GstAnalyticsMtd *) key)->id;
+}
+
+static gboolean
+mtd_equal (gconstpointer a, gconstpointer b)
+{
+  const GstAnalyticsMtd *one = a, *other = b;
+
+  return one->id == other->id && one->meta == other->meta;
+}
+
+gchar *
+gst_analytics_mtd_get_semantic_tag (const GstAnalyticsMtd *instance)
+{
+  return g_strdup (tags ? g_hash_table_lookup (tags, instance) : NULL);
+}
+
+gboolean
+gst_analytics_mtd_set_semantic_tag (GstAnalyticsMtd *instance, const gchar *tag)
+{
+  if (tags)
+    g_hash_table_replace (tags, g_memdup2 (instance, sizeof *instance), g_strdup (tag));
+  return TRUE;
+}
+
 /* Returns an OD as text: "dog 1 2 3 4 0.50 r0.00 classes". Free it. */
 static gchar *
 od_text (GstBuffer *buffer, guint id)
@@ -340,11 +375,56 @@ test_append_masks (void)
 #endif
 }
 
+#define ASSERT_TAG(buffer, id, expected) \
+  G_STMT_START \
+  { \
+    GstAnalyticsMtd mtd_ = { id, relations_of (buffer) }; \
+    gchar *tag_ = gst_analytics_mtd_get_semantic_tag (&mtd_); \
+    g_assert_cmpstr (tag_, ==, expected); \
+    g_free (tag_); \
+  } \
+  G_STMT_END
+
+/* Semantic tags stay with their mtds when others are removed in place or in a copy, and when they
+ * are appended. */
+static void
+test_tags (void)
+{
+  BoxMetaReading *reading = box_meta_reading_new ();
+  GArray *boxes = box_meta_reading_boxes (reading);
+  GstBuffer *buffer = three_ods (), *copy, *target = frame_new (0);
+  GstAnalyticsMtd mtd = { 2, relations_of (buffer) };
+
+  tags = g_hash_table_new_full (mtd_hash, mtd_equal, g_free, g_free);
+  gst_analytics_mtd_set_semantic_tag (&mtd, "third");
+  mtd.id = add_class (buffer, 2, "dog", 1.0f);
+  gst_analytics_mtd_set_semantic_tag (&mtd, "class_descriptor");
+  box_meta_reading_take (reading, buffer, 640, 480, 0);
+  g_array_index (boxes, Box, 0).state = BOX_STATE_SUPPRESSED;
+  copy = box_remove_copy (buffer, reading);
+  ASSERT_TAG (copy, 0, NULL);
+  ASSERT_TAG (copy, 1, "third");
+  ASSERT_TAG (copy, 2, "class_descriptor");
+  g_assert_cmpuint (box_append (target, buffer, reading, 640, 480, "left", FALSE), ==, 2);
+  ASSERT_TAG (target, od_at (target, 300), "third");
+  g_hash_table_remove_all (tags); /* as GStreamer does when it clears the meta */
+  mtd.id = 2;
+  gst_analytics_mtd_set_semantic_tag (&mtd, "third");
+  box_remove (buffer, reading);
+  assert_ods (buffer, "2 300");
+  ASSERT_TAG (buffer, 1, "third");
+  gst_buffer_unref (target);
+  gst_buffer_unref (copy);
+  gst_buffer_unref (buffer);
+  box_meta_reading_free (reading);
+  g_clear_pointer (&tags, g_hash_table_unref);
+}
+
 static const TestCase cases[] = { { "/odappend/rewrite", test_rewrite },
   { "/odappend/rewrite-rotated", test_rewrite_rotated }, { "/odappend/append", test_append },
   { "/odappend/append-some", test_append_some }, { "/odappend/append-again", test_append_again },
   { "/odappend/append-to-placeholder", test_append_to_placeholder },
   { "/odappend/append-unknown", test_append_unknown },
-  { "/odappend/append-masks", test_append_masks }, { NULL } };
+  { "/odappend/append-masks", test_append_masks }, { "/odappend/tags", test_tags }, { NULL } };
 
 GST_TEST_PROGRAM (cases);
