@@ -23,6 +23,9 @@ typedef enum
   /* A border of the picture of its branch cuts it, where another branch may see the rest. Read
    * with BOX_READ_CUT; box_append writes it: */
   BOX_CUT = 1 << 7,
+  /* Flipped, turned or clipped, so that positions relative to the box do not fit any more; set by
+   * box_map_move_all: */
+  BOX_RESHAPED = 1 << 8,
 } BoxFlags;
 
 /* The decision of an nmsfilter about a box; BOX_STATE_NONE: it made none. */

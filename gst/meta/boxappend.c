@@ -24,6 +24,7 @@ typedef struct
   gboolean has_ods;     /* there are ODs on the target */
   GHashTable *reserved; /* ids of regions on the target; NULL: none is above next_id */
   gint next_id;         /* above the ids of mtds and those given so far */
+  BoxMove *box_move;    /* how the boxes were moved */
   gint *box_ids;        /* [boxes] new ids, 0 for boxes that were not appended */
   guint count;          /* boxes that were appended */
 } Appending;
@@ -195,7 +196,7 @@ append_region (const Appending *self, GstVideoRegionOfInterestMeta *from, const 
   finish_structures (self, roi);
   if (box->flags & BOX_CUT)
     mark_cut (roi);
-  box_rewrite_region (roi, box, self->width, self->height);
+  box_rewrite_region (roi, box, self->width, self->height, self->box_move);
   roi->id = id;
   roi->parent_id = box->parent >= 0 ? self->box_ids[box->parent] : 0;
 }
@@ -226,7 +227,7 @@ box_append (GstBuffer *target, GstBuffer *source, BoxMetaReading *reading, gint 
     const gchar *name, gboolean move)
 {
   GArray *boxes = box_meta_reading_boxes (reading);
-  Appending self = { target, width, height, move };
+  Appending self = { target, width, height, move, .box_move = box_meta_reading_move (reading) };
   const gint highest = highest_id (target);
   gint *od_ids;
 
@@ -239,7 +240,7 @@ box_append (GstBuffer *target, GstBuffer *source, BoxMetaReading *reading, gint 
   if (needs_reserved (target, boxes, highest))
     self.reserved = ids_of_regions (target);
   self.od_ids = od_ids = od_append (target, source, boxes, box_meta_reading_relations (reading),
-      self.reserved, name, box_meta_reading_move (reading));
+      self.reserved, name, self.box_move);
   self.has_ods = od_meta_any (target);
   self.next_id = self.reserved ? od_meta_length (target) + 1 : highest + 1;
   self.box_ids = g_new (gint, boxes->len);

@@ -160,19 +160,21 @@ box_map_clip (Box *box, gint width, gint height)
   box->x2 = CLAMP (box->x2, 0, width);
   box->y1 = CLAMP (box->y1, 0, height);
   box->y2 = CLAMP (box->y2, 0, height);
-  box->flags |= BOX_MOVED;
+  box->flags |= BOX_MOVED | BOX_RESHAPED;
 }
 
 guint
 box_map_move_all (const BoxMap *self, GArray *boxes, gint width, gint height, gboolean clip)
 {
   const gboolean known = width > 0 && height > 0;
+  const guint flags = box_map_flips (self) ? BOX_RESHAPED : 0;
   guint i, outside = 0;
 
   for (i = 0; i < boxes->len; i++) {
     Box *box = &g_array_index (boxes, Box, i);
 
     box_map_move (self, box);
+    box->flags |= flags;
     if (known && box_map_outside (box, width, height)) {
       box->state = BOX_STATE_INVALID;
       outside++;

@@ -67,8 +67,9 @@ void box_map_move (const BoxMap *self, Box *box);
  * as the upright box around it. */
 gboolean box_map_outside (const Box *box, gint width, gint height);
 
-/* Clips x1 .. y2 of an upright box that is not outside to the frame, and sets BOX_MOVED if that
- * changes it. Does not change a rotated box, because the part inside is not a rectangle. */
+/* Clips x1 .. y2 of an upright box that is not outside to the frame, and sets BOX_MOVED and
+ * BOX_RESHAPED if that changes it. Does not change a rotated box, because the part inside is not a
+ * rectangle. */
 void box_map_clip (Box *box, gint width, gint height);
 
 /* Moves all boxes of a GArray of Box, and clips them to the frame of width x height if `clip`.

@@ -42,6 +42,36 @@ write_normalized (GstStructure *s, const Box *box)
   roi_field_set_number (s, &roi_names.y_max, box->y_max);
 }
 
+/* Returns the type of a structure whose numbers are relative to the box, as DL Streamer writes it;
+ * else NULL. */
+static const gchar *
+relative_type (const GstStructure *s)
+{
+  const gchar *type = gst_structure_get_string (s, "type");
+
+  return g_strcmp0 (type, "keypoints") == 0   ? "keypoints"
+      : g_strcmp0 (type, "segmentation") == 0 ? "segmentation"
+                                              : NULL;
+}
+
+/* Removes the structures whose numbers are relative to the box. */
+static void
+remove_relative (GstVideoRegionOfInterestMeta *roi, BoxMove *move)
+{
+  GList *next;
+
+  for (GList *l = roi->params; l; l = next) {
+    const gchar *type = relative_type (l->data);
+
+    next = l->next;
+    if (type) {
+      gst_structure_free (l->data);
+      roi->params = g_list_delete_link (roi->params, l);
+      move->lost = type;
+    }
+  }
+}
+
 static void
 write_place (GstVideoRegionOfInterestMeta *roi, const Box *box, gint width, gint height)
 {
@@ -64,8 +94,11 @@ write_place (GstVideoRegionOfInterestMeta *roi, const Box *box, gint width, gint
 }
 
 void
-box_rewrite_region (GstVideoRegionOfInterestMeta *roi, const Box *box, gint width, gint height)
+box_rewrite_region (GstVideoRegionOfInterestMeta *roi, const Box *box, gint width, gint height,
+    BoxMove *move)
 {
+  if (box->flags & BOX_RESHAPED)
+    remove_relative (roi, move);
   if (box->flags & BOX_MOVED)
     write_place (roi, box, width, height);
   if (box->flags & BOX_RESCORED) {
@@ -81,6 +114,7 @@ void
 box_rewrite (GstBuffer *buffer, BoxMetaReading *reading, gint width, gint height)
 {
   const GArray *boxes = box_meta_reading_boxes (reading);
+  BoxMove *move = box_meta_reading_move (reading);
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   gpointer state = NULL;
   guint position, next = 0;
@@ -95,8 +129,8 @@ box_rewrite (GstBuffer *buffer, BoxMetaReading *reading, gint width, gint height
     if (box->position != position)
       continue;
     if (!box_state_is_drop (box->state))
-      box_rewrite_region ((GstVideoRegionOfInterestMeta *) meta, box, width, height);
+      box_rewrite_region ((GstVideoRegionOfInterestMeta *) meta, box, width, height, move);
     next++;
   }
-  od_rewrite (buffer, boxes, &box_meta_reading_move (reading)->map);
+  od_rewrite (buffer, boxes, &move->map);
 }

@@ -29,11 +29,13 @@ G_BEGIN_DECLS
  * although its OD is rotated gets the upright box around the rotated one.
  * The masks of GstAnalytics are moved as box_meta_reading_map moved the boxes, unless that flips or
  * turns the picture; all of them, because a mask may belong to no box.
+ * Reshaped: DL Streamer's structures of the types keypoints and segmentation are removed, because
+ * their numbers are relative to the box.
  * Rescored: confidence in "detection", which is added where it is absent, and in the OD. */
 void box_rewrite (GstBuffer *buffer, BoxMetaReading *reading, gint width, gint height);
 
 /* Writes one box into a region as box_rewrite does. */
-void box_rewrite_region (GstVideoRegionOfInterestMeta *roi, const Box *box, gint width,
-    gint height);
+void box_rewrite_region (GstVideoRegionOfInterestMeta *roi, const Box *box, gint width, gint height,
+    BoxMove *move);
 
 G_END_DECLS

@@ -13,7 +13,9 @@
  *
  * Masks (#GstAnalyticsSegmentationMtd) are moved too, but removed where the picture was flipped or
  * turned. Metadata of GstAnalytics of other types, such as keypoints and groups of them, may hold
- * positions that cannot be changed here, so it is removed. A warning names the type.
+ * positions that cannot be changed here, so it is removed, and so are the keypoints and masks that
+ * DL Streamer writes into regions, where these are flipped, turned or clipped. A warning names the
+ * type.
  *
  * The properties say what happened to the picture upstream, in this order:
  *

@@ -122,6 +122,47 @@ test_details (void)
   gst_harness_teardown (h);
 }
 
+/* Sends a box with keypoints, which DL Streamer writes relative to the box, through boxtransform.
+ * Checks whether they are left, and that one warning says it if they are not. */
+static void
+expect_keypoints (const gchar *launch, gboolean left)
+{
+  GstHarness *h = harness_new (launch);
+  GstBus *bus = harness_bus (h);
+
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *buffer = frame_new (0);
+    GstVideoRegionOfInterestMeta *roi = add_region (buffer, 1, "person", 20, 50, 30, 60);
+
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_from_string ("keypoints, type=(string)keypoints;", NULL));
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_from_string ("mask, type=(string)segmentation;", NULL));
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_from_string ("pose, type=(string)classification_result;", NULL));
+    buffer = through (h, buffer);
+    roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 1);
+    g_assert_cmpuint (g_list_length (roi->params), ==, left ? 3 : 1);
+    g_assert_nonnull (gst_video_region_of_interest_meta_get_param (roi, "pose"));
+    gst_buffer_unref (buffer);
+  }
+  if (!left)
+    assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "\"segmentation\"");
+  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
+  harness_teardown (h, bus);
+}
+
+/* They fit as long as the box keeps its content. */
+static void
+test_keypoints (void)
+{
+  expect_keypoints ("boxtransform left=20 width=1280 height=480", TRUE);
+  expect_keypoints ("boxtransform left=40", FALSE);
+  expect_keypoints ("boxtransform left=40 clip=false", TRUE);
+  expect_keypoints ("boxtransform method=horizontal-flip", FALSE);
+  expect_keypoints ("boxtransform method=rotate-180", FALSE);
+}
+
 static void
 assert_stats (GstElement *element, guint frames, guint in, guint out, guint outside)
 {
@@ -316,9 +357,9 @@ test_between_pixels (void)
 
 static const TestCase cases[] = { { "/boxtransform/defaults", test_defaults },
   { "/boxtransform/between-pixels", test_between_pixels }, { "/boxtransform/places", test_places },
-  { "/boxtransform/details", test_details }, { "/boxtransform/playing", test_playing },
-  { "/boxtransform/copies", test_copies }, { "/boxtransform/errors", test_errors },
-  { "/boxtransform/auto-direction", test_auto_direction },
+  { "/boxtransform/details", test_details }, { "/boxtransform/keypoints", test_keypoints },
+  { "/boxtransform/playing", test_playing }, { "/boxtransform/copies", test_copies },
+  { "/boxtransform/errors", test_errors }, { "/boxtransform/auto-direction", test_auto_direction },
   { "/boxtransform/controlled", test_controlled }, { NULL } };
 
 GST_TEST_PROGRAM (cases);
