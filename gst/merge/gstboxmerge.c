@@ -408,47 +408,15 @@ seek (GstBoxMerge *self, GstEvent *event)
   return done;
 }
 
-/* Compares by stream and group: a tee passes both on, and two sources of one file differ in the
- * group. Returns 0, for gst_iterator_filter, if the pad needs a seek of its own. */
-static gint
-needs_seek (gconstpointer a, gconstpointer b)
-{
-  GstPad *const pad = g_value_get_object (a), *const main = g_value_get_object (b);
-  GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_STREAM_START, 0);
-  GstEvent *main_event = gst_pad_get_sticky_event (main, GST_EVENT_STREAM_START, 0);
-  const gchar *id = NULL, *main_id = NULL;
-  guint group = 0, main_group = 0;
-  gint same;
-
-  if (event) {
-    gst_event_parse_stream_start (event, &id);
-    gst_event_parse_group_id (event, &group);
-  }
-  if (main_event) {
-    gst_event_parse_stream_start (main_event, &main_id);
-    gst_event_parse_group_id (main_event, &main_group);
-  }
-  same = pad != main && id && g_strcmp0 (id, main_id) == 0 && group == main_group;
-  gst_clear_event (&event);
-  gst_clear_event (&main_event);
-  return same;
-}
-
 /* Returns the sink pads to which GstAggregator passes an event that comes from downstream. */
 static GstIterator *
 iterate_upstream (GstPad *pad, GstObject *parent)
 {
   GstBoxMerge *self = GST_BOX_MERGE (parent);
-  GstIterator *pads = gst_pad_iterate_internal_links_default (pad, parent), *filtered;
-  GValue main = G_VALUE_INIT;
 
   if (g_atomic_int_get (&self->seeks) == 0)
-    return pads;
-  g_value_init (&main, GST_TYPE_PAD);
-  g_value_set_object (&main, self->main);
-  filtered = gst_iterator_filter (pads, needs_seek, &main);
-  g_value_unset (&main);
-  return filtered;
+    return gst_pad_iterate_internal_links_default (pad, parent);
+  return merge_branches_iterate_sources (GST_ELEMENT (self), GST_PAD (self->main));
 }
 
 static gboolean

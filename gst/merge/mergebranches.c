@@ -64,3 +64,42 @@ merge_branches_start (GstElement *element)
 {
   return gst_element_foreach_sink_pad (element, start_branch, NULL);
 }
+
+/* Compares by stream and group: a tee passes both on, and two sources of one file differ in the
+ * group. Returns 0, for gst_iterator_filter, if the pad needs a seek of its own. */
+static gint
+needs_seek (gconstpointer a, gconstpointer b)
+{
+  GstPad *const pad = g_value_get_object (a), *const main = g_value_get_object (b);
+  GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_STREAM_START, 0);
+  GstEvent *main_event = gst_pad_get_sticky_event (main, GST_EVENT_STREAM_START, 0);
+  const gchar *id = NULL, *main_id = NULL;
+  guint group = 0, main_group = 0;
+  gint same;
+
+  if (event) {
+    gst_event_parse_stream_start (event, &id);
+    gst_event_parse_group_id (event, &group);
+  }
+  if (main_event) {
+    gst_event_parse_stream_start (main_event, &main_id);
+    gst_event_parse_group_id (main_event, &main_group);
+  }
+  same = pad != main && id && g_strcmp0 (id, main_id) == 0 && group == main_group;
+  gst_clear_event (&event);
+  gst_clear_event (&main_event);
+  return same;
+}
+
+GstIterator *
+merge_branches_iterate_sources (GstElement *element, GstPad *main)
+{
+  GValue value = G_VALUE_INIT;
+  GstIterator *pads;
+
+  g_value_init (&value, GST_TYPE_PAD);
+  g_value_set_object (&value, main);
+  pads = gst_iterator_filter (gst_element_iterate_sink_pads (element), needs_seek, &value);
+  g_value_unset (&value);
+  return pads;
+}

@@ -17,4 +17,8 @@ void merge_branches_add_stats (GstElement *element, GstStructure *stats);
  * malformed. */
 gboolean merge_branches_start (GstElement *element);
 
+/* Returns the pad `main` and the pads of branches that do not come from its source, so that a seek
+ * reaches each source once. */
+GstIterator *merge_branches_iterate_sources (GstElement *element, GstPad *main);
+
 G_END_DECLS
