@@ -85,8 +85,8 @@ prefilter_settings_install (GObjectClass *object_class, guint first)
   g_object_class_install_property (object_class, first + PREFILTER_PROP_DROP_CLASSES,
       g_param_spec_string ("drop-classes", "Drop classes",
           "Classes separated by commas; boxes of these classes are dropped before suppression, "
-          "also if keep-classes lists them. Their parts (parent_id) are not dropped with them. NULL "
-          "or empty = drop none. Presets do not hold it",
+          "also if keep-classes lists them. Their parts (parent_id) are not dropped with them. "
+          "NULL or empty = drop none. Presets do not hold it",
           DEFAULT_DROP_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, first + PREFILTER_PROP_EDGE_POLICY,
       g_param_spec_enum ("edge-policy", "Edge policy",

@@ -109,7 +109,7 @@ test_masks (void)
   assert_masks (out, "30,20,15,40 -20,0,640,480");
   assert_masks (buffer, "100,20,30,40 0,20,30,40 0,0,1280,480");
   gst_buffer_unref (out);
-  out = through_twice ("boxtransform method=rotate-180", buffer, "\"segmentation\"");
+  out = through_twice ("boxtransform video-direction=180", buffer, "\"segmentation\"");
   assert_masks (out, "");
   assert_ods (out, "510 610");
   gst_buffer_unref (out);

@@ -159,8 +159,8 @@ test_keypoints (void)
   expect_keypoints ("boxtransform left=20 width=1280 height=480", TRUE);
   expect_keypoints ("boxtransform left=40", FALSE);
   expect_keypoints ("boxtransform left=40 clip=false", TRUE);
-  expect_keypoints ("boxtransform method=horizontal-flip", FALSE);
-  expect_keypoints ("boxtransform method=rotate-180", FALSE);
+  expect_keypoints ("boxtransform video-direction=horiz", FALSE);
+  expect_keypoints ("boxtransform video-direction=180", FALSE);
 }
 
 static void
