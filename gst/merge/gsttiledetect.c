@@ -171,7 +171,7 @@ on_crop_input (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 static void
 watch_crop (GstElement *bin, const MergeTiles *tiles, guint index)
 {
-  Tile tile = { gst_bin_get_by_name (GST_BIN (bin), "crop"), *tiles, index };
+  Tile tile = { gst_bin_get_by_name (GST_BIN (bin), "tilecrop"), *tiles, index };
   GstPad *pad = gst_element_get_static_pad (tile.crop, "sink");
 
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
@@ -185,7 +185,7 @@ static GstElement *
 tile_bin_new (const TileSettings *set, guint index, GError **error)
 {
   const MergeTiles tiles = { set->columns, set->rows, set->overlap };
-  gchar *line = g_strdup_printf ("queue ! videocrop name=crop ! %s ! identity", set->detector);
+  gchar *line = g_strdup_printf ("queue ! videocrop name=tilecrop ! %s ! identity", set->detector);
   GstElement *bin = gst_parse_bin_from_description_full (line, TRUE, NULL,
       GST_PARSE_FLAG_FATAL_ERRORS, error);
 
