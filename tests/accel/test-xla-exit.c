@@ -29,8 +29,9 @@ run_frame (gpointer ctx)
 static int
 leave (const char *how)
 {
-  nms_context *ctx = nms_context_new ();
+  static nms_context *ctx; /* static, so that one that is kept is not a leak */
 
+  ctx = nms_context_new ();
   if (!strcmp (how, "thread"))
     g_thread_join (g_thread_new ("stream", run_frame, ctx));
   else
