@@ -15,9 +15,7 @@ from nmscore import _nmscore
 F32, S32, PRED, BF16 = 1, 2, 3, 4
 DTYPES: Dict[int, Any] = {F32: numpy.float32, S32: numpy.int32, PRED: numpy.bool_}
 
-# Tensors that are no longer used are freed after this number of calls. A call records up to 200
-# of the 4,096 operations that a device holds.
-KEEP_AFTER = 16
+MAX_OPERATIONS = 4096  # NMS_LAZY_MAX_OPERATIONS of nmslazy.h
 
 
 class Device:
@@ -34,7 +32,6 @@ class Device:
         self.debug = debug
         self._handle = _nmscore.lazy_open(None if plugin is None else os.fspath(plugin))
         self._live: Counter[int] = Counter()
-        self._calls = 0
         self._loops = 0  # nested loops whose functions are being recorded
 
     @property
@@ -57,17 +54,33 @@ class Device:
         if self._live[tensor] <= 0:
             del self._live[tensor]
 
-    def keep(self) -> None:
-        """Frees the tensors that no Tensor refers to, once in KEEP_AFTER calls."""
-        self._calls += 1
-        if self._calls >= KEEP_AFTER and not self._loops:
-            self._calls = 0
-            _nmscore.lazy_keep(self._handle, list(self._live))
+    def is_long(self) -> bool:
+        """Returns whether the recorded operations, besides one for each Tensor, fill half of the
+        space. A call records up to 200 operations, a loop all those of its functions."""
+        return _nmscore.lazy_operations(self._handle) > (MAX_OPERATIONS + len(self._live)) // 2
+
+    def free(self) -> None:
+        """Frees the tensors that no Tensor refers to."""
+        _nmscore.lazy_keep(self._handle, list(self._live))
+
+    def make_room(self) -> None:
+        """Frees tensors if many operations are recorded, and if that does not suffice computes the
+        others, which then need no operations. Called before operations are recorded, while
+        Tensors refer to all operands."""
+        if self._loops or not self.is_long():
+            return
+        self.free()
+        if self.is_long():
+            tensors = list(self._live)
+            self.run(tensors, (None,) * len(tensors))
+            self.free()
 
     def input(self, array: numpy.typing.NDArray[Any], kind: int) -> int:
+        self.make_room()
         return _nmscore.lazy_input(self._handle, kind, array.shape, array)
 
     def constant(self, kind: int, value: float) -> int:
+        self.make_room()
         return _nmscore.lazy_constant(self._handle, kind, value)
 
     def shape(self, tensor: int) -> Tuple[int, Tuple[int, ...]]:
@@ -77,6 +90,7 @@ class Device:
         return _nmscore.lazy_apply(self._handle, name, tensors, dims, axis)
 
     def loop(self, state: List[int], cond: Any, body: Any) -> List[int]:
+        self.make_room()
         last = max(self._live)
         self._loops += 1
         try:
@@ -90,15 +104,18 @@ class Device:
         return _nmscore.lazy_dump(self._handle, tensors)
 
     def read(self, tensors: Sequence[int], arrays: Tuple[Any, ...]) -> None:
-        """Computes tensors and writes their values to the arrays that are not None."""
+        """Computes tensors and writes their values to the arrays that are not None. Frees what
+        only they depended on."""
+        self.run(tensors, arrays)
+        self.free()
+
+    def run(self, tensors: Sequence[int], arrays: Tuple[Any, ...]) -> None:
         if self.debug:
-            self.read_and_report(tensors, arrays)
+            self.run_and_report(tensors, arrays)
         else:
             _nmscore.lazy_read(self._handle, tensors, arrays)
-        self._calls = KEEP_AFTER  # what they depended on may be free now
-        self.keep()
 
-    def read_and_report(self, tensors: Sequence[int], arrays: Tuple[Any, ...]) -> None:
+    def run_and_report(self, tensors: Sequence[int], arrays: Tuple[Any, ...]) -> None:
         text, trace_hash = self.dump(tensors)
         before, start = self.counters, time.perf_counter()
         _nmscore.lazy_read(self._handle, tensors, arrays)

@@ -78,7 +78,7 @@ class Tensor:
     def apply(self, name: str, *others: "Tensor", dims: Sequence[int] = (),
               axis: int = 0) -> "Tensor":
         """Records an operation of nmslazy.h."""
-        self.device.keep()
+        self.device.make_room()
         tensors = [self.handle, *(other.handle for other in others)]
         return Tensor(self.device, self.device.apply(name, tensors, dims, axis))
 

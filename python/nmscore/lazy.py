@@ -16,7 +16,8 @@ Values   array() copies values to the device's inputs; a later call with other v
          same shape runs the same program. Python numbers are constants of the program.
 Reading  numpy(), item(), print, float(), bool() run what a tensor depends on; compute() does
          so for several tensors and leaves them on the device. A tensor that stays on the
-         device is not copied again.
+         device is not copied again. After about 2,000 operations without a read the tensors in
+         use are computed; a device has room for 4,096 of them and what is recorded.
 Loops    a Python loop records each pass; while_loop() records one pass, and the
          program repeats it.
 Errors   ValueError names the operation, the types and the shapes. RuntimeError: the device.
@@ -76,6 +77,7 @@ def array(values: Any, device: Optional[Device] = None) -> Tensor:
 def arange(count: int, device: Optional[Device] = None) -> Tensor:
     """Returns 0, 1, ..., count - 1 as int32."""
     own = device or default_device()
+    own.make_room()
     return Tensor(own, own.apply("iota", [], [count], 0))
 
 

@@ -270,6 +270,14 @@ lazy_keep (PyObject *module, PyObject *args)
   Py_RETURN_NONE;
 }
 
+/* lazy_operations (device) -> their number */
+static PyObject *
+lazy_operations (PyObject *module, PyObject *capsule)
+{
+  const pylazy_device *d = pylazy_device_of (capsule);
+  return d ? PyLong_FromSize_t (nms_lazy_operations (d->lz)) : NULL;
+}
+
 /* lazy_dump (device, tensors) -> (text, hash) */
 static PyObject *
 lazy_dump (PyObject *module, PyObject *args)
@@ -302,6 +310,7 @@ static PyMethodDef methods[] = {
   { "lazy_while", pylazy_while, METH_VARARGS, NULL },
   { "lazy_read", lazy_read, METH_VARARGS, NULL },
   { "lazy_keep", lazy_keep, METH_VARARGS, NULL },
+  { "lazy_operations", lazy_operations, METH_O, NULL },
   { "lazy_dump", lazy_dump, METH_VARARGS, NULL },
   { NULL, NULL, 0, NULL },
 };

@@ -52,6 +52,7 @@ test_long_loop (void)
   }
   nms_lazy_cache_counters (cache, &c);
   g_assert_cmpuint (c.misses, ==, misses + 1);
+  g_assert_cmpuint (nms_lazy_operations (lz), <=, 3); /* acc, the constant and `floor` */
   nms_lazy_clear (lz);
 }
 

@@ -217,6 +217,11 @@ NMS_API void nms_lazy_clear (nms_lazy *lz);
  * each pass keeps those that the next pass uses. Returns 0 or the latched code. */
 NMS_API int nms_lazy_keep (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
 
+/* Returns the number of operations that the context holds, inputs and constants included, at most
+ * NMS_LAZY_MAX_OPERATIONS. A caller that records for long without a read keeps and reads the
+ * tensors that it needs before the context is full. */
+NMS_API size_t nms_lazy_operations (const nms_lazy *lz);
+
 /* Return the first error since the last clear, a code of nms_error or 0; and one
  * line about it or about the last read that failed, or "". */
 NMS_API int nms_lazy_status (const nms_lazy *lz);

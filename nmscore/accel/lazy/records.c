@@ -53,6 +53,12 @@ nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x)
   return r ? r->node.shape : (nms_lazy_shape) { 0 };
 }
 
+size_t
+nms_lazy_operations (const nms_lazy *lz)
+{
+  return (size_t) lz->count;
+}
+
 /* ------------------------------------------------------- common subexpressions */
 
 /* Returns whether two equal operations have equal values. */
