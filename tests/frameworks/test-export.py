@@ -27,7 +27,8 @@ CASES = [({}, []), ({"max_detections": 15}, []), ({"iou_threshold": 0.0}, ["pare
          ({"score_threshold": 0.5, "max_detections": 30}, ["classes"]),
          ({"class_agnostic": True, "max_per_class": 4}, ["classes"]),
          ({"max_candidates": 60, "score_threshold": 0.4, "max_detections": 30}, ["classes"]),
-         ({"max_per_class": 3, "iou_threshold": 1.0}, ["classes"])]
+         ({"max_per_class": 3, "iou_threshold": 1.0}, ["classes"]),
+         ({"max_candidates": 20}, [])]  # many of equal scores: IREE's sort is not stable
 
 
 def command(*words):
@@ -115,8 +116,8 @@ class Programs(unittest.TestCase):
                 self.assertTrue((picks[i, count[i]:] == -1).all())
 
     def test_iree(self):
-        self.check_frames(Iree, "cpu", 20, CASES[4:7])
-        self.check_frames(Iree, "gpu", 20, CASES[3:5])
+        self.check_frames(Iree, "cpu", 20, [*CASES[4:7], CASES[-1]])
+        self.check_frames(Iree, "gpu", 20, [*CASES[3:5], CASES[-1]])
 
     def test_head(self):
         options = {"iou_threshold": 0.45, "score_threshold": 0.3, "max_detections": 50}

@@ -33,7 +33,8 @@ enum {
   NMS__SLICE,  /* operands: a, starts */
   NMS__UPDATE, /* operands: a, part, starts */
   NMS__REDUCE, /* operands: a, the neutral element; attr: nms_lazy_op, axis */
-  NMS__SORT,   /* operands: keys, numbers; the numbers of each row by descending key, stable */
+  NMS__SORT,   /* operands: keys, numbers; the numbers of each row by descending key, then
+                * ascending number */
   NMS__TAKE,   /* operands: a, indices along its first axis */
   NMS__WIDEN,  /* operand: BF16, as F32 */
   NMS__WHILE,  /* attr: number of states */

@@ -72,7 +72,19 @@ put_constant (const writer *w, const nms__node *n)
   fprintf (w->out, "> : %s}", type_of (n->shape).text);
 }
 
-/* Writes the order of the keys, which are the first of two results. */
+/* Writes the comparison of two S32 scalars. */
+static void
+put_comparison (const writer *w, const char *result, const char *a, const char *b, const char *how)
+{
+  fprintf (w->out,
+      "%s = \"stablehlo.compare\"(%s, %s) {comparison_direction = "
+      "#stablehlo<comparison_direction %s>, compare_type = #stablehlo<comparison_type SIGNED>} : "
+      "(tensor<i32>, tensor<i32>) -> tensor<i1>\n",
+      result, a, b, how);
+}
+
+/* Writes the order of the keys, which are the first of two results. Equal keys are compared by
+ * their numbers, because IREE 3.13 ignores is_stable. */
 static void
 put_sort (const writer *w, const nms__node *n)
 {
@@ -80,14 +92,15 @@ put_sort (const writer *w, const nms__node *n)
 
   fprintf (w->out, "%%v%td:2 = \"stablehlo.sort\"(%s, %s) ({\n", n - w->nodes,
       value_of (w, n->operand[0]).text, value_of (w, n->operand[1]).text);
-  fputs (
-      "^bb0(%l: tensor<i32>, %r: tensor<i32>, %m: tensor<i32>, %s: tensor<i32>):\n"
-      "%o = \"stablehlo.compare\"(%l, %r) {comparison_direction = "
-      "#stablehlo<comparison_direction GT>, compare_type = #stablehlo<comparison_type SIGNED>} : "
-      "(tensor<i32>, tensor<i32>) -> tensor<i1>\n"
-      "\"stablehlo.return\"(%o) : (tensor<i1>) -> ()\n",
+  fputs ("^bb0(%l: tensor<i32>, %r: tensor<i32>, %m: tensor<i32>, %s: tensor<i32>):\n", w->out);
+  put_comparison (w, "%g", "%l", "%r", "GT");
+  put_comparison (w, "%e", "%l", "%r", "EQ");
+  put_comparison (w, "%f", "%m", "%s", "LT");
+  fputs ("%t = \"stablehlo.and\"(%e, %f) : (tensor<i1>, tensor<i1>) -> tensor<i1>\n"
+         "%o = \"stablehlo.or\"(%g, %t) : (tensor<i1>, tensor<i1>) -> tensor<i1>\n"
+         "\"stablehlo.return\"(%o) : (tensor<i1>) -> ()\n",
       w->out);
-  fprintf (w->out, "}) {dimension = %d : i64, is_stable = true} : (%s, %s) -> (%s, %s)\n",
+  fprintf (w->out, "}) {dimension = %d : i64, is_stable = false} : (%s, %s) -> (%s, %s)\n",
       n->shape.rank - 1, s.text, s.text, s.text, s.text);
 }
 
