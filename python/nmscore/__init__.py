@@ -20,9 +20,10 @@ Arrays   N boxes are an array (N, 4) of rows x1 y1 x2 y2, in any unit; each othe
          of the CPU), if they hold float32, or int32 or int64 for whole numbers (int64
          only if all fit in int32), or uint8 or bool for `exclude`. Everything is
          computed in float32: float64 and integers are rounded to it once, to nearest,
-         and become infinite beyond its range; float16 and bfloat16 are exact. Other
-         objects that numpy.asarray accepts are converted, but masked arrays are an
-         error: pass array[~mask] or array.data.
+         and become infinite beyond its range; float16 and bfloat16 are exact. A tensor
+         that requires a gradient is read as if it were detached. Other objects that
+         numpy.asarray accepts are converted, but masked arrays are an error: pass
+         array[~mask] or array.data.
 Results  are new numpy arrays: indices and counts are int64, so that they index arrays
          of numpy and torch. torch.from_numpy and torch.from_dlpack make tensors of
          them that share their memory.

@@ -19,6 +19,10 @@ def _array(value: Any, name: str) -> numpy.ndarray[Any, Any]:
     if value is None:
         raise TypeError(f"{name} must be an array, not None")
     refuse_masked(value, name)
+    if getattr(value, "requires_grad", False):  # torch lends only detached tensors
+        value = value.detach()
+    if str(getattr(value, "dtype", None)) == "torch.bfloat16":  # numpy has no such type
+        value = value.float()
     try:
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
             return numpy.from_dlpack(value)

@@ -108,12 +108,18 @@ class Dlpack(Case):
         np.testing.assert_array_equal(
             nmscore.nms(tensors[0], torch.ones(1).expand(300), 0.4),
             nmscore.nms(self.boxes, np.ones(300), 0.4))
+        self.same(tensors[0].clone().requires_grad_(), tensors[1].clone().requires_grad_(),
+                  tensors[2])
         for kind in (torch.float16, torch.bfloat16):
             boxes, scores = tensors[0].to(kind), tensors[1].to(kind)
             np.testing.assert_array_equal(nmscore.nms(boxes, scores, 0.4),
                                           nmscore.nms(boxes.float(), scores.float(), 0.4))
-        with self.assertRaisesRegex(TypeError, "^boxes cannot be read as an array: .*grad"):
-            nmscore.nms(tensors[0].clone().requires_grad_(), self.scores, 0.5)
+            np.testing.assert_array_equal(
+                nmscore.nms(boxes.requires_grad_(), scores.requires_grad_(), 0.4),
+                nmscore.nms(boxes.detach(), scores.detach(), 0.4))
+        fused = nmscore.weighted_boxes_fusion([boxes], [scores], [tensors[2]])
+        np.testing.assert_array_equal(fused[0], nmscore.weighted_boxes_fusion(
+            [boxes.detach().float()], [scores.detach().float()], [tensors[2]])[0])
 
 
 class Buffers(Case):
