@@ -51,11 +51,16 @@ def _axes(array: Any) -> Any:
     return getattr(aval, "mat", aval).varying if hasattr(aval, "mat") else aval.vma
 
 
+def _vary(array: Any, axes: Tuple[Any, ...]) -> Any:
+    if hasattr(jax.lax, "pcast"):  # since JAX 0.8.2
+        return jax.lax.pcast(array, axes, to="varying")
+    return jax.lax.pvary(array, axes)
+
+
 def varying_alike(arrays: Sequence[Any]) -> List[Any]:
     """Makes all arrays vary over the same axes of shard_map, as a primitive requires."""
     axes = frozenset().union(*map(_axes, arrays))
-    return [jax.lax.pcast(a, tuple(axes - _axes(a)), to="varying") if axes - _axes(a) else a
-            for a in arrays]
+    return [_vary(a, tuple(axes - _axes(a))) if axes - _axes(a) else a for a in arrays]
 
 
 def _no_derivative(*args: Any, **params: Any) -> Any:

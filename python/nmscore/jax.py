@@ -8,7 +8,8 @@
         result = nmscore.jax.nms(boxes, scores, 0.5, 100)
         return boxes[result.kept], result.kept_count
 
-It needs JAX 0.10 or newer. Results are the same bits as those of nmscore.run, on every platform.
+It needs JAX 0.8 or newer and is tested with 0.8 to 0.10. Results are the same bits as those of
+nmscore.run, on every platform.
 """
 from __future__ import annotations
 
@@ -17,6 +18,10 @@ from typing import Any, Mapping, NamedTuple, Optional
 
 import jax
 import jax.numpy as jnp
+
+if jax.__version_info__ < (0, 8):
+    raise ImportError("nmscore.jax needs JAX 0.8 or newer (it is tested with 0.8 to 0.10), not "
+                      + jax.__version__)
 
 from nmscore._jaxoptions import Options, count, read_options
 from nmscore._jaxprimitive import IMPLEMENTATIONS, nms_p, varying_alike

@@ -36,11 +36,13 @@ fail (const xlaffi_frame *f, int code, const char *message)
 }
 
 /* Writes the version for which the handler was built: XLA's own if the declarations hold for it, or
- * else the newest for which they hold. XLA decides at the registration whether it supports it. */
+ * else the newest for which they hold. XLA decides at the registration whether it supports it. The
+ * XLA of jaxlib 0.8.0 and older asks without its version, which is 0.1. */
 static void
 write_version (const xlaffi_frame *f, xlaffi_metadata *m)
 {
-  const xlaffi_version *v = &f->api->version;
+  static const xlaffi_version old = { .major = XLAFFI_MAJOR, .minor = XLAFFI_MINOR_LEAST };
+  const xlaffi_version *v = f->api ? &f->api->version : &old;
   const int known = v->major == XLAFFI_MAJOR && v->minor >= XLAFFI_MINOR_LEAST
       && v->minor <= XLAFFI_MINOR_MOST;
   m->version.major = XLAFFI_MAJOR;

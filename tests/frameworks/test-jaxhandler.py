@@ -39,8 +39,9 @@ class Frame(ctypes.Structure):
                 ("api", ctypes.POINTER(Api)), ("rest", ctypes.c_size_t * 20)]
 
 
-def reported(major, minor):
-    """Returns the version that the handler reports to an XLA of this version."""
+def reported(major, minor, names_itself=True):
+    """Returns the version that the handler reports to an XLA of this version. `names_itself`:
+    the question contains XLA's functions and version."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Frame))(
@@ -48,7 +49,8 @@ def reported(major, minor):
     api = Api(version=Version(major=major, minor=minor))
     metadata = Metadata()
     extension = Extension(type=1, metadata=ctypes.pointer(metadata))
-    frame = Frame(size=168, extensions=ctypes.pointer(extension), api=ctypes.pointer(api))
+    frame = Frame(size=168, extensions=ctypes.pointer(extension),
+                  api=ctypes.pointer(api) if names_itself else None)
     assert handler(ctypes.byref(frame)) is None
     return metadata.version.major, metadata.version.minor
 
@@ -60,6 +62,7 @@ class Handler(unittest.TestCase):
         # for an XLA that the declarations do not know: the newest version that they know
         for unknown in ((0, 4), (0, 0), (1, 2)):
             self.assertEqual(reported(*unknown), (0, 3))
+        self.assertEqual(reported(0, 1, names_itself=False), (0, 1))
 
     def call(self, shapes, most=3, **attributes):
         """Calls XLA's target with zeros of the given shapes and types."""
