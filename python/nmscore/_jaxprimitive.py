@@ -45,6 +45,14 @@ def _batch(args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Tuple[Any
     return [r.reshape(size, images, *r.shape[1:]) for r in results], [0] * len(results)
 
 
+def gathered(array: Any) -> Any:
+    """Returns the array with all its elements on each device, if an explicit mesh divides them."""
+    sharding = jax.typeof(array).sharding
+    if all(axis is None for axis in sharding.spec):
+        return array
+    return jax.sharding.reshard(array, sharding.update(spec=jax.sharding.PartitionSpec()))
+
+
 def _axes(array: Any) -> Any:
     """Returns the axes of shard_map over which the array varies."""
     aval = jax.typeof(array)
@@ -63,9 +71,19 @@ def varying_alike(arrays: Sequence[Any]) -> List[Any]:
     return [_vary(a, tuple(axes - _axes(a))) if axes - _axes(a) else a for a in arrays]
 
 
-def _no_derivative(*args: Any, **params: Any) -> Any:
-    raise TypeError("nmscore.jax.nms is not differentiable, because its results are indices: pass "
-                    "jax.lax.stop_gradient(boxes) and jax.lax.stop_gradient(scores)")
+_compiled = jax.jit(nms_p.bind, static_argnames=("max_output", "options"))
+
+
+def _run(*args: Any, **params: Any) -> Any:
+    """Runs the primitive under jax.disable_jit. It exists in compiled programs only."""
+    with jax.disable_jit(False):
+        return _compiled(*args, **params)
+
+
+def _zero_tangents(args: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Tuple[Any, Any]:
+    """As for argmax, the results are indices and do not change with the boxes."""
+    results = nms_p.bind(*args, **params)
+    return results, [ad.Zero(jax.typeof(r).to_tangent_aval()) for r in results]
 
 
 @functools.lru_cache(maxsize=None)
@@ -78,9 +96,10 @@ def _lower_for_cpu(ctx: Any, *operands: Any, max_output: int, options: Any) -> A
     return jax.ffi.ffi_lowering(TARGET)(ctx, *operands, **options.attributes())
 
 
+nms_p.def_impl(_run)
 nms_p.def_abstract_eval(_abstract)
 batching.primitive_batchers[nms_p] = _batch
-ad.primitive_jvps[nms_p] = _no_derivative
+ad.primitive_jvps[nms_p] = _zero_tangents
 mlir.register_lowering(nms_p, _lower_for_cpu, platform="cpu")
 for _platform, _kind in (("tpu", "tpu"), ("cuda", "gpu"), ("rocm", "gpu")):
     mlir.register_lowering(nms_p, mlir.lower_fun(functools.partial(decide, _kind),

@@ -110,18 +110,49 @@ class Cpu(unittest.TestCase):
             put = [jax.device_put(a, NamedSharding(mesh, axis)) for a in (rows, scores)]
             self.check(jax.jit(run)(*put, classes[0]), rows, scores, same)
 
-    def test_no_derivative(self):
+    def test_boxes_divided_by_an_explicit_mesh(self):
+        rows, scores, _ = random_frames(65, 4)
+        mesh = jax.make_mesh((2,), ("half",), axis_types=(AxisType.Explicit,))
+
+        def put(array, *axes):
+            return jax.device_put(array, NamedSharding(mesh, PartitionSpec(*axes)))
+
+        def run(r, s):
+            return nmscore.jax.nms(r, s, 0.5, MOST)
+
+        for divided in ((put(rows, None, "half"), put(scores, None, "half")),
+                        (put(rows, None, None, "half"), put(scores))):
+            self.check(jax.jit(jax.vmap(run))(*divided), rows, scores)
+            for function in run, jax.jit(run):
+                kept = function(*(a[0] for a in divided))
+                self.check([a[None] for a in kept], rows[:1], scores[:1])
+
+    def test_disable_jit(self):
+        rows, scores, _ = random_frames(67, 3)
+        with jax.disable_jit():
+            kept = jax.vmap(lambda r, s: nmscore.jax.nms(r, s, 0.5, MOST))(rows, scores)
+            one = nmscore.jax.nms(rows[0], scores[0], 0.5, MOST)
+        self.check(kept, rows, scores)
+        self.assertEqual(one.kept.tolist(), kept.kept[0].tolist())
+
+    def test_derivative_is_zero(self):
+        """The indices are constants under grad and jvp, as those of argmax."""
         rows, scores, _ = random_frames(70, 1)
+        boxes, scores = np.nan_to_num(rows[0]), np.nan_to_num(scores[0])
 
-        def loss(boxes, guard):
-            kept = nmscore.jax.nms(guard(boxes), guard(scores[0]), 0.5, 4)
-            return boxes[kept.kept].sum()
+        def loss(boxes, scores):
+            kept = nmscore.jax.nms(boxes, scores, 0.5, 4).kept
+            return boxes[kept].sum() + 2 * scores[kept].sum()
 
-        boxes = np.nan_to_num(rows[0])
-        with self.assertRaisesRegex(TypeError, "not differentiable.*stop_gradient"):
-            jax.grad(loss)(boxes, lambda a: a)
-        gradient = jax.grad(lambda b: loss(b, jax.lax.stop_gradient))(boxes)
-        self.assertEqual(float(gradient.sum()), 16)
+        kept = nmscore.jax.nms(boxes, scores, 0.5, 4)
+        for function in jax.grad(loss, (0, 1)), jax.jit(jax.grad(loss, (0, 1))):
+            for gradient, each in zip(function(boxes, scores), (1, 2)):
+                wanted = np.zeros(gradient.shape)
+                wanted[np.asarray(kept.kept)] = each
+                np.testing.assert_array_equal(gradient, wanted)
+        values, tangents = jax.jvp(lambda b: nmscore.jax.nms(b, scores, 0.5, 4), (boxes,), (boxes,))
+        self.assertEqual(values.kept.tolist(), kept.kept.tolist())
+        self.assertEqual((tangents.kept.dtype, tangents.kept.shape), (jax.dtypes.float0, (4,)))
 
     def test_old_jax(self):
         code = ("import jax; jax.__version__, jax.__version_info__ = '0.7.2', (0, 7, 2); "
