@@ -12,7 +12,9 @@ devices that this machine does not have. nmsprogram.h defines the inputs and res
 from __future__ import annotations
 
 import argparse
+import base64
 import os
+import re
 import sys
 from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -94,6 +96,18 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     return Program(text, [Array(*a) for a in inputs], [Array(*a) for a in outputs])
 
 
+_KERNEL = re.compile(r'body\\22: \\22([A-Za-z0-9+/=]+)')
+
+
+def _refuse_old_tpu(text: str, topology: str) -> None:
+    """Raises ValueError for TPUs that cannot run the kernel of a program."""
+    kernel = _KERNEL.search(text)
+    if kernel and re.match(r"v[23]\b", topology) and b"xbf16" in base64.b64decode(kernel[1]):
+        raise ValueError("topology is %s, whose TPUs cannot run this kernel: it multiplies "
+                         "matrices of bfloat16, which TPUs before v4 cannot do. Kernels that keep "
+                         "few boxes (max_detections) do not need it" % topology)
+
+
 def compile_ahead(text: str, plugin: str, topology: str, target: Optional[str] = None) -> bytes:
     """Returns the serialized executable of a program's text for a device that this machine does
     not have. The same version of the plugin loads it on that device.
@@ -102,9 +116,11 @@ def compile_ahead(text: str, plugin: str, topology: str, target: Optional[str] =
     topology  its name of the devices: "v5e:2x2" and others for TPUs, "1x1x1" for a GPU
     target    for GPUs, the text of XLA's GpuTargetConfigProto
 
-    Raises RuntimeError with the plugin's message. libtpu may end the process on an error, so a
+    Raises ValueError if the text has a kernel that TPUs before v4 cannot run, and topology names
+    such ones; RuntimeError with the plugin's message. libtpu may end the process on an error, so a
     process of its own should call it.
     """
+    _refuse_old_tpu(text, topology)
     os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")
     os.environ.setdefault("TPU_LOG_DIR", "disabled")
     return _nmscore.compile_program(plugin, topology, target, text)

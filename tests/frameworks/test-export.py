@@ -155,6 +155,12 @@ class Programs(unittest.TestCase):
                                (["cpu", 9, "--iou-threshold", 2], "iou_threshold is 2"),
                                (["tpu", 1 << 24], "do not fit"),
                                (["cpu", 9, "--plugin", "/none", "--topology", "x"], "/none"),
+                               (["tpu", 1024, "--plugin", "/none", "--topology", "v3:2x2"],
+                                "topology is v3:2x2"),
+                               (["tpu", 1024, "--plugin", "/none", "--topology", "v4:2x2x1"],
+                                "/none"),
+                               (["tpu", 40, "--max-detections", 4, "--plugin", "/none",
+                                 "--topology", "v3:2x2"], "/none"),  # its kernel needs no bfloat16
                                (["cpu", 9, "-o", "/none/file"], "/none/file")):
             done = subprocess.run([sys.executable, "-m", "nmscore.export", *map(str, words)],
                                   stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -165,13 +171,17 @@ class Programs(unittest.TestCase):
 
     @unittest.skipUnless(os.environ.get("NMS_TEST_LIBTPU"), "NMS_TEST_LIBTPU names no plugin")
     def test_tpu_executable(self):
+        large = [1024, "--max-detections", 128]
         with tempfile.TemporaryDirectory() as folder:
-            for topology in ("v5e:2x2", "v6e:2x2"):
-                for words in (["--classes"], ["--head-classes", 80]):
-                    file = os.path.join(folder, "nms")
-                    command("tpu", 1024, "--max-detections", 128, *words, "--plugin",
-                            os.environ["NMS_TEST_LIBTPU"], "--topology", topology, "-o", file)
-                    self.assertGreater(os.path.getsize(file), 10000)
+            for topology, *words in (("v5e:2x2", *large, "--classes"),
+                                     ("v5e:2x2", *large, "--head-classes", 80),
+                                     ("v6e:2x2", *large, "--classes"),
+                                     ("v6e:2x2", *large, "--head-classes", 80),
+                                     ("v3:2x2", 40, "--max-detections", 4)):
+                file = os.path.join(folder, topology.replace(":", ""))
+                command("tpu", *words, "--plugin", os.environ["NMS_TEST_LIBTPU"], "--topology",
+                        topology, "-o", file)
+                self.assertGreater(os.path.getsize(file), 10000)
 
 
 if __name__ == "__main__":
