@@ -80,8 +80,9 @@
  *             score_threshold and max_candidates apply to the scores before they are
  *             multiplied.
  * Parents     In all of these, a box does not join a cluster whose head is its parent or
- *             its part; with merge, it does not belong to a cluster by way of its parent
- *             or part.
+ *             its part. With merge, the boxes that rank above a box and that it overlaps
+ *             do not count if they are its parent or part, or in a cluster with such a
+ *             head. A parent and its part may both join the cluster of a third box.
  * Classes     Only boxes of one class meet, unless class_agnostic is set; the cluster then
  *             has the class of its head. The threshold is that of the class of the joining
  *             box. Caps count heads.

@@ -50,18 +50,21 @@ nms__merge_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* Lets the box at `pos` claim the boxes that it overlaps for the cluster of `head`. */
+/* Lets the box at `pos` claim the boxes that it overlaps for the cluster of `head`, except parts of
+ * the head and its parent. */
 static void
 claim (const merge *m, size_t pos, uint32_t head)
 {
+  const nms__frame *f = m->frame;
   nms__row row;
 
-  nms__row_begin (&row, m->frame, &m->blocks, m->blocks.place[pos], m->unclaimed);
+  nms__row_begin (&row, f, &m->blocks, m->blocks.place[pos], m->unclaimed);
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const unsigned i = nms__lowest_bit (left);
       const uint32_t other = m->blocks.position[row.first + i];
-      if (!nms__overlaps (m->frame, other, row.value[i]))
+      if (!nms__overlaps (f, other, row.value[i])
+          || nms__related (f, f->index[head], f->index[other]))
         continue;
       m->head[other] = head;
       nms__place_clear (m->unclaimed, row.first + i);

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 
 /* Returns the head of box order[n]'s cluster: that of the best-ranked box above it which it
- * overlaps, or the box itself. */
+ * overlaps and whose head is neither its parent nor its part, or the box itself. */
 static int32_t
 head_of (const RefCall *call, const int32_t *order, size_t n, const int32_t *of)
 {
   for (size_t m = 0; m < n; m++)
     if (ref_comparable (call, (size_t) order[n], (size_t) order[m])
+        && ref_comparable (call, (size_t) order[n], (size_t) of[order[m]])
         && ref_joins (call, (size_t) order[n], &call->list[order[m]]))
       return of[order[m]];
   return order[n];
