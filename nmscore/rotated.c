@@ -271,8 +271,10 @@ nms__rotated_metric (const nms__frame *f, int32_t index_a, int32_t index_b, int 
   const nms__rotated *first = &f->rotations[index_a < index_b ? index_a : index_b];
   const nms__rotated *second = &f->rotations[index_a < index_b ? index_b : index_a];
 
-  if (first->sin == 0.0 && second->sin == 0.0)
-    return 1;
+  if (first->sin == 0.0 && second->sin == 0.0) {
+    const float *p = first->corners, *q = second->corners;
+    return nms__inter (p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]) > 0.0f;
+  }
   const rectangle a = make_rectangle (first), b = make_rectangle (second);
   if (is_thin (&a) || is_thin (&b))
     return 0;

@@ -41,8 +41,8 @@ void nms__rotated_bounds (const nms__rotated *rotated, float c[4]);
 int nms__rotated_exceeds (const nms__frame *frame, int32_t a, int32_t b, double limit);
 
 /* Sets *value to the metric, an nms_metric, of boxes a and b (positions in the caller's columns) of
- * a frame with rotated boxes, if one of them is rotated; otherwise leaves it. Returns 0 if one is
- * rotated and they do not intersect. */
+ * a frame with rotated boxes, if one of them is rotated; otherwise leaves it. Returns 0 if they do
+ * not intersect. */
 int nms__rotated_metric (const nms__frame *frame, int32_t a, int32_t b, int metric, float *value);
 
 #endif

@@ -61,9 +61,10 @@ metric_lanes (const nms__columns *c, size_t i, const wide *b, vf inter, int metr
 }
 
 INLINE uint64_t
-metric_lanes_of_block (const nms__columns *c, size_t first, const wide *b, int metric, float *value)
+metric_lanes_of_block (const nms__columns *c, size_t first, const wide *b, int metric,
+    float least_extent, float *value)
 {
-  const vf least = v_set (NMS__LEAST_EXTENT);
+  const vf least = v_set (least_extent);
   uint64_t hits = 0;
 
   for (size_t i = 0; i < NMS__BLOCK; i += LANES) {
@@ -78,19 +79,20 @@ metric_lanes_of_block (const nms__columns *c, size_t first, const wide *b, int m
 }
 
 static uint64_t
-metric_block (const nms__columns *c, size_t first, const nms__box *box, int metric, float *value)
+metric_block (const nms__columns *c, size_t first, const nms__box *box, int metric,
+    float least_extent, float *value)
 {
   const wide b = widen (box);
 
   switch (metric) {
     case NMS_METRIC_IOS:
-      return metric_lanes_of_block (c, first, &b, NMS_METRIC_IOS, value);
+      return metric_lanes_of_block (c, first, &b, NMS_METRIC_IOS, least_extent, value);
     case NMS_METRIC_DIOU:
-      return metric_lanes_of_block (c, first, &b, NMS_METRIC_DIOU, value);
+      return metric_lanes_of_block (c, first, &b, NMS_METRIC_DIOU, least_extent, value);
     case NMS_METRIC_GIOU:
-      return metric_lanes_of_block (c, first, &b, NMS_METRIC_GIOU, value);
+      return metric_lanes_of_block (c, first, &b, NMS_METRIC_GIOU, least_extent, value);
     default:
-      return metric_lanes_of_block (c, first, &b, NMS_METRIC_IOU, value);
+      return metric_lanes_of_block (c, first, &b, NMS_METRIC_IOU, least_extent, value);
   }
 }
 

@@ -76,11 +76,12 @@ typedef struct nms__kernels {
       size_t n, const float *thresholds, uint64_t *invalid, uint64_t *filtered);
 
   /* methods/metric_tmpl.h: computes the metric, an nms_metric, of the box and each box of the
-   * block that starts at `first`. Returns which boxes intersect it: bit i for box first+i. Sets
-   * value[i] for these; the other values are undefined. The columns' `scaled`, and the box's, is
-   * the area. All NMS__BLOCK boxes are read. */
+   * block that starts at `first`. Returns the boxes whose intersection with it has both extents
+   * above `least_extent`: bit i for box first+i. Sets value[i] for these; the other values are
+   * undefined. The columns' `scaled`, and the box's, is the area. All NMS__BLOCK boxes are
+   * read. */
   uint64_t (*metric_block) (const nms__columns *columns, size_t first, const nms__box *box,
-      int metric, float *value);
+      int metric, float least_extent, float *value);
 
   /* engines/spatial/spatial_tmpl.c: decides the boxes of a grid, without caps. */
   void (*decide_cells) (struct nms__cell_boxes *boxes);
