@@ -86,6 +86,13 @@ natural_spatial (Frame *f)
 }
 
 static void
+natural_low (Frame *f)
+{
+  natural (f);
+  f->options.iou_threshold = 1e-5f;
+}
+
+static void
 natural_classes (Frame *f)
 {
   natural (f);
@@ -138,6 +145,20 @@ one_cell (Frame *f)
     put (f, i, -3.0 * (double) i, 6.0 * (double) i, 4, 4);
   for (size_t i = 0; i < f->count; i += f->count / 64 + 1)
     put (f, i, 1000, -1000, 4, 4);
+}
+
+/* Wide and tall bars that all cross. Each query of engine spatial reaches half of the boxes. */
+static void
+bars (Frame *f)
+{
+  f->options.iou_threshold = 1e-5f;
+  for (size_t i = 0; i < f->count; i++) {
+    const double at = unit () * (double) f->count, length = (double) f->count;
+    if (i % 2)
+      put (f, i, 0, at, length, 0.9);
+    else
+      put (f, i, at, 0, 0.9, length);
+  }
 }
 
 static size_t
@@ -242,6 +263,8 @@ const HostileInput hostile_inputs[] = { { "rotated, thin", 10000, RUN, 0.1, thin
   { "neighbors, one object", 30000, NEIGHBORS, 0.03, one_object, natural },
   { "neighbors, one object", 100000, NEIGHBORS, 0.3, one_object, natural },
   { "one grid cell (spatial)", 100000, RUN, 0.02, one_cell, natural_spatial },
+  { "crossing bars", 10000, RUN, 0.002, bars, natural_low },
+  { "crossing bars", 30000, RUN, 0.0065, bars, natural_low },
   { "crowd at samples", 300000, RUN, 0.06, crowd_at_samples, natural },
   { "cap never filled", 2500, BEST_ENGINE, 2, three_objects, natural },
   { "cap never filled", 30000, BEST_ENGINE, 2, three_objects, natural },

@@ -96,6 +96,52 @@ test_misjudged_frame (void)
   g_assert_cmpint (nms_context_engine (context), ==, NMS_ENGINE_SEQUENTIAL);
 }
 
+/* Puts bars in both directions: those with an odd number are wide, the others tall. With a share of
+ * 1 each wide bar crosses each tall one, with a lower one some of them, with 0 none. */
+static void
+put_bars (size_t count, double share, GRand *random)
+{
+  for (size_t i = 0; i < count; i++) {
+    const double at = g_rand_double_range (random, 0.0, (double) count), step = floor (at);
+    const double length = (double) count * g_rand_double_range (random, share, 1.001);
+    const double from = g_rand_double_range (random, 0.0, (double) count * 1.001 - length);
+    if (share == 0.0 && i % 2)
+      put_box (i, 0.0, step, step + 0.5, 0.9);
+    else if (share == 0.0)
+      put_box (i, step + 0.6, 0.0, 0.9, step + 0.4);
+    else if (i % 2)
+      put_box (i, from, at, length, 0.9);
+    else
+      put_box (i, at, from, 0.9, length);
+  }
+}
+
+/* At thresholds of about 0 a query of engine spatial reaches all bars of the other direction. */
+static void
+test_crossing_bars (void)
+{
+  static const float thresholds[] = { 0.0f, 1e-5f, 1e-4f };
+  static const double shares[] = { 0.0, 0.1, 0.5, 1.0 };
+  nms_boxes boxes = start_boxes (4000);
+  GRand *random = g_rand_new_with_seed (SEED + 1);
+
+  for (size_t i = 0; i < boxes.count; i++)
+    class_id[i] = (int32_t) (i / 2 % 3);
+  for (size_t layout = 0; layout < G_N_ELEMENTS (shares); layout++) {
+    put_bars (boxes.count, shares[layout], random);
+    for (size_t t = 0; t < G_N_ELEMENTS (thresholds); t++) {
+      const nms_options options = options_of (thresholds[t], 0);
+      const nms_options capped = options_of (thresholds[t], 1000);
+      boxes.class_id.data = NULL;
+      check (&boxes, &options);
+      check (&boxes, &capped);
+      boxes.class_id.data = class_id;
+      check (&boxes, &options);
+    }
+  }
+  g_rand_free (random);
+}
+
 /* Boxes on a diagonal, whose cells would share a number if numbers wrapped around without tiles. */
 static void
 test_cells_that_wrap (void)
@@ -208,6 +254,7 @@ test_cap_that_is_not_filled (void)
 }
 
 static const TestCase cases[] = { { "/hostile/misjudged-frame", test_misjudged_frame },
+  { "/hostile/crossing-bars", test_crossing_bars },
   { "/hostile/cells-that-wrap", test_cells_that_wrap }, { "/hostile/far-tiles", test_far_tiles },
   { "/hostile/classes-that-collide", test_classes_that_collide },
   { "/hostile/boxes-without-area", test_boxes_without_area },

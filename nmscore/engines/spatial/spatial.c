@@ -112,15 +112,30 @@ apply_hits (const walk *w, uint32_t box4, unsigned hits, const nms__query *k, in
     w->g->undecided[box4] &= (uint8_t) ~hits;
 }
 
+/* Returns the first box4 from q on that has an undecided box, or `end`. Tests eight box4 at a time,
+ * because most boxes of a long run may be decided. */
+static inline size_t
+next_undecided (const nms__grid *g, size_t q, size_t end)
+{
+  for (uint64_t eight = 0; q + sizeof eight <= end; q += sizeof eight) {
+    memcpy (&eight, g->undecided + q, sizeof eight);
+    if (eight)
+      break;
+  }
+  while (q < end && !g->undecided[q])
+    q++;
+  return q;
+}
+
 static void
 probe_cells (const walk *w, uint32_t first, uint32_t end, const nms__query *k, int precise)
 {
   const nms__grid *g = w->g;
-  const uint32_t from = g->begin[first], to = g->begin[end];
+  const size_t from = g->begin[first] / NMS__BOX4;
+  const size_t to = ((size_t) g->begin[end] + NMS__BOX4 - 1) / NMS__BOX4;
 
-  for (uint32_t q = from / NMS__BOX4; q * NMS__BOX4 < to; q++) {
-    if (!g->undecided[q])
-      continue;
+  for (size_t n = next_undecided (g, from, to); n < to; n = next_undecided (g, n + 1, to)) {
+    const uint32_t q = (uint32_t) n;
     unsigned hits = nms__box4_may (&g->box4[q], &w->wide[k - w->query], &w->bounds);
     if (g->class_id)
       hits &= nms__box4_of_class (g->class_id + (size_t) q * NMS__BOX4, k->class_id);

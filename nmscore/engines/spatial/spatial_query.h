@@ -8,8 +8,9 @@
 
 #include "spatial_grid.h"
 
-#define NMS__RUNS 8     /* most runs of a query; one with more probes directly */
-#define NMS__FEW_ROWS 2 /* most queries need at most this many rows */
+#define NMS__RUNS 8          /* most runs of a query; one with more probes directly */
+#define NMS__CELLS_OF_RUN 16 /* a run of few boxes takes as long as the boxes of this many cells */
+#define NMS__FEW_ROWS 2      /* most queries need at most this many rows */
 
 /* Values of both axes. */
 typedef double nms__pair __attribute__ ((vector_size (16)));
@@ -130,8 +131,8 @@ nms__visit_row (const nms__level *l, uint32_t first, uint32_t n, nms__run_functi
 }
 
 /* Calls `visit` for each run of cells of a level that a query needs: one for each row in each
- * tile, two if the cell numbers of the row wrap around, or a single one for the whole level.
- * Returns 0 if `visit` ended the loop. */
+ * tile, two if the cell numbers of the row wrap around, or a single one for the whole level if that
+ * takes less time. Returns 0 if `visit` ended the loop. */
 static inline __attribute__ ((always_inline)) int
 nms__for_runs_of_level (const nms__grid *g, const nms__level *l, const nms__hull *h,
     int32_t class_id, nms__run_function visit, void *data)
@@ -139,7 +140,8 @@ nms__for_runs_of_level (const nms__grid *g, const nms__level *l, const nms__hull
   const nms__cell_rect v = nms__cell_rect_of (g, l, h);
   const uint64_t class_hash = nms__class_hash (g, class_id);
 
-  if (v.wide >= l->mask || v.rows >= l->mask || (v.wide + 1) * (v.rows + 1) > l->mask)
+  if (v.wide >= l->mask || v.rows >= l->mask / NMS__CELLS_OF_RUN
+      || (v.wide + 1) * (v.rows + 1) > l->mask)
     return visit (data, l->first, l->first + l->mask + 1);
   for (uint64_t row = 0; row <= v.rows; row++)
     for (uint64_t left = v.wide + 1; left;) {

@@ -20,7 +20,8 @@
 #define NO_BOX UINT32_MAX
 /* After this many boxes in a row that had neighbors, a chunk's best box is decided first. */
 #define DENSE 3
-#define CHUNK 16 /* grid positions whose cells are computed at once */
+#define LONG_RUN 256 /* boxes; shorter runs are probed without a look at what is decided */
+#define CHUNK 16     /* grid positions whose cells are computed at once */
 
 /* The result of a query: groups of LANES grid positions, with a bit for each undecided box that
  * may exceed the limit. With `count` above MOST_HITS, the last groups are missing. */
@@ -116,11 +117,34 @@ probe_positions (const nms__cell_boxes *s, size_t from, size_t end, const wide *
   }
 }
 
+/* Probes a long run. Skips words of 64 boxes that are all decided: at thresholds of about 0 a query
+ * may reach most boxes of the frame, nearly all of which one kept box may have suppressed. */
+static void __attribute__ ((noinline)) probe_long_run (const nms__cell_boxes *s, size_t from,
+    size_t end, const wide *b, const nms__query *k, hits *found, int action, int by_class)
+{
+  const uint64_t *u = s->undecided;
+  const size_t words = (end + 63) / 64;
+
+  for (size_t word = from / 64; word < words; word++) {
+    while (word + 4 < words && !(u[word] | u[word + 1] | u[word + 2] | u[word + 3]))
+      word += 4;
+    const size_t first = word * 64, behind = first + 64;
+    if (u[word])
+      probe_positions (s, first > from ? first : from, behind < end ? behind : end, b, k, found,
+          action, by_class);
+  }
+}
+
 INLINE void
 probe_run (const nms__cell_boxes *s, uint32_t first, uint32_t end, const wide *b,
     const nms__query *k, hits *found, int action, int by_class)
 {
-  probe_positions (s, s->grid->begin[first], s->grid->begin[end], b, k, found, action, by_class);
+  const size_t from = s->grid->begin[first], to = s->grid->begin[end];
+
+  if (to - from >= LONG_RUN)
+    probe_long_run (s, from, to, b, k, found, action, by_class);
+  else
+    probe_positions (s, from, to, b, k, found, action, by_class);
 }
 
 typedef struct level_probe {
@@ -155,7 +179,8 @@ probe_few_rows (const nms__cell_boxes *s, const wide *b, const nms__query *k, hi
     int by_class)
 {
   for (unsigned r = 0; r < NMS__FEW_ROWS; r++)
-    probe_run (s, k->run[r][0], k->run[r][1], b, k, found, RECORD, by_class);
+    probe_positions (s, s->grid->begin[k->run[r][0]], s->grid->begin[k->run[r][1]], b, k, found,
+        RECORD, by_class);
 }
 
 INLINE void
