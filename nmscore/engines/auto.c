@@ -20,7 +20,7 @@
 #define LARGE 2048    /* boxes; larger frames have time for a sample twice as large */
 #define SAMPLE_MOST 16
 #define CLASS_SAMPLE 64
-#define BUDGET 3.0
+#define BUDGET 1.5
 #define PAIR_TEST 2.5 /* time of a pair test of the budget with one lane */
 
 typedef struct estimate {
