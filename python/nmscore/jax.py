@@ -19,7 +19,8 @@ from typing import Any, Mapping, NamedTuple, Optional
 import jax
 import jax.numpy as jnp
 
-if jax.__version_info__ < (0, 8):
+# (The documentation is made without JAX, with a mock of it.)
+if isinstance(jax.__version_info__, tuple) and jax.__version_info__ < (0, 8):
     raise ImportError("nmscore.jax needs JAX 0.8 or newer (it is tested with 0.8 to 0.10), not "
                       + jax.__version__)
 
