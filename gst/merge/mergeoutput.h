@@ -16,7 +16,7 @@ typedef struct
   /* the main stream's last events of these types, or NULL; GstAggregator makes its own with the
    * same content, and these replace them, because their seqnums tell of which seek they are */
   GstEvent *stream_start, *caps, *segment, *eos;
-  GQueue events;  /* to be pushed behind the next segment, before its buffers */
+  GQueue events;  /* events that wait for the first buffer of a segment */
   gboolean ready; /* a buffer has followed the last segment */
 } MergeOutput;
 

@@ -274,7 +274,7 @@ struct _BoxMetaReading
   GArray *boxes;     /* Box */
   GArray *relations; /* of od_meta_relations_new */
   BoxMove move;
-  gboolean warned; /* of what the moves lost */
+  gboolean warned; /* a warning has named a lost type */
 };
 
 BoxMetaReading *

@@ -15,7 +15,7 @@ typedef struct
   GType api;
   const Box *box; /* the first box not met yet */
   guint left;     /* number of boxes from there on */
-  guint position; /* of the next region on the buffer */
+  guint position; /* number of the next region on the buffer */
 } Removal;
 
 static void
@@ -60,7 +60,7 @@ static void
 clear_parent_ids (GstBuffer *buffer, const GArray *boxes)
 {
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
-  guint i, orphans = 0, position = 0; /* of the next region among those that were read */
+  guint i, orphans = 0, position = 0; /* number of the next region */
   gpointer state = NULL;
   GstMeta *meta;
 

@@ -255,7 +255,7 @@ paint_touch (const PaintCanvas *canvas, const PaintRect *r)
 
   if (canvas->unpacked == NULL)
     return;
-  top = (gint) ((plane->data - canvas->unpacked) / plane->stride); /* of a crop */
+  top = (gint) ((plane->data - canvas->unpacked) / plane->stride); /* row 0 of a crop */
   for (gint y = top + (gint) r->y1; y < top + (gint) r->y2; y++) {
     if (!canvas->touched[y])
       finfo->unpack_func (finfo, GST_VIDEO_PACK_FLAG_NONE,

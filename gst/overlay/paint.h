@@ -84,7 +84,7 @@ gboolean paint_canvas_measure (PaintCanvas *canvas, const GstVideoInfo *info);
  * paint_can_paint () refuses its format. */
 gboolean paint_canvas_init (PaintCanvas *canvas, GstVideoFrame *frame);
 
-/* Writes to the frame what is not there yet. The canvas must not be used afterwards. */
+/* Packs the unpacked rows into the frame. The canvas must not be used afterwards. */
 void paint_canvas_finish (PaintCanvas *canvas);
 
 /* Limits a canvas of a whole frame to the part of this rectangle on the frame. The

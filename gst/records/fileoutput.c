@@ -20,7 +20,7 @@ struct _FileOutput
   gchar *path, *owner;
   FileFlush flush;
   int fd;             /* -1: the file was removed, and its path cannot be opened */
-  FileClaim *claim;   /* for `fd` */
+  FileClaim *claim;   /* keeps others from the file of `fd` */
   gboolean former;    /* the file has the lines of a former recording, which is to be replaced */
   GString *collected; /* lines that precede the next one in the file */
   gint64 checked;     /* monotonic time, in us, when the path was last checked */

@@ -18,8 +18,8 @@ struct _RecordReader
   gsize max_line;
   LabelTable *labels; /* not owned; NULL: no limit */
   guint64 next_index; /* of JSON Lines */
-  guint64 base;       /* line_reader_base () of the file read last */
-  guint64 base_index; /* of the first line of that file */
+  guint64 base;       /* position of the start of the file read last */
+  guint64 base_index; /* index of the first record of that file */
 
   /* of MOT text */
   RecordedFrame mot;    /* the incomplete frame */

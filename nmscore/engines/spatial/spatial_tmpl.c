@@ -20,7 +20,7 @@
 #define NO_BOX UINT32_MAX
 /* After this many boxes in a row that had neighbors, a chunk's best box is decided first. */
 #define DENSE 3
-#define LONG_RUN 256 /* boxes; shorter runs are probed without a look at what is decided */
+#define LONG_RUN 256 /* boxes; only in longer runs are decided boxes skipped word by word */
 #define CHUNK 16     /* grid positions whose cells are computed at once */
 
 /* The result of a query: groups of LANES grid positions, with a bit for each undecided box that
