@@ -54,6 +54,17 @@ is_orphan (const GArray *boxes, const Box *box)
       && box_state_is_drop (g_array_index (boxes, Box, box->parent).state);
 }
 
+/* Also clears the id that boxreplay recorded beside that of an OD. */
+static void
+clear_parent_id (GstVideoRegionOfInterestMeta *roi)
+{
+  GstStructure *recorded = gst_video_region_of_interest_meta_get_param (roi, "recorded");
+
+  roi->parent_id = 0;
+  if (recorded)
+    gst_structure_set (recorded, "parent_id", G_TYPE_INT, 0, NULL);
+}
+
 /* Clears the parent ids of the kept regions whose parents were removed, because a later element
  * may give these ids to other regions. */
 static void
@@ -78,7 +89,7 @@ clear_parent_ids (GstBuffer *buffer, const GArray *boxes)
       continue;
     meta = gst_buffer_iterate_meta_filtered (buffer, &state, api);
     if (is_orphan (boxes, box)) {
-      ((GstVideoRegionOfInterestMeta *) meta)->parent_id = 0;
+      clear_parent_id ((GstVideoRegionOfInterestMeta *) meta);
       orphans--;
     }
   }
