@@ -72,7 +72,7 @@ struct _GstBoxMerge
   guint64 frames;     /* since READY */
   MergeCounts counts; /* of all branches since READY */
 
-  gint seeks; /* that are being passed upstream; atomic */
+  gint seeks; /* number of seeks that are being passed upstream; atomic */
 
   /* thread of the source pad */
   MergeOutput output;

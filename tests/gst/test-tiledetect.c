@@ -184,7 +184,7 @@ test_fixed_size (void)
 
 typedef struct
 {
-  guint number; /* of the buffer at which the source is asked to negotiate again */
+  guint number; /* buffer at which the source is asked to negotiate again, from 1; 0: none */
   guint count;  /* buffers that passed */
 } Renegotiation;
 
