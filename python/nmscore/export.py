@@ -7,7 +7,7 @@
         print(array.name, array.type, array.shape)
 
 `python -m nmscore.export --help` describes the same as a command, which also compiles for
-devices that this machine does not have. nmsprogram.h defines the inputs and results.
+devices that this machine does not have. nmsstablehlo.h defines the inputs and results.
 """
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ test_changes ()
   system_copy_checkout "$copy"
 
   say "-- allowed: a function, a constant, a field at the end of a struct with a size"
-  edit nmscore/accel/lazy/nmslazy.h 's/^typedef enum nms_lazy_type {/&\n  NMS_LAZY_ADDED = 99,/'
+  edit accel/lazy/nmslazy.h 's/^typedef enum nms_lazy_type {/&\n  NMS_LAZY_ADDED = 99,/'
   edit nmscore/nmscore.h 's/^} nms_boxes;/  nms_column added;\n&\nNMS_API int nms_added (void);/'
   printf 'int\nnms_added (void)\n{\n  return 0;\n}\n' >>"$copy/nmscore/errors.c"
   expect passes

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* faketpu: recognizes modules by printing them again, and computes picks in plain C. */
-#include "accel/mosaic/mosaic.h"
+#include "accel/tpu/tpu.h"
 #include "faketpu.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #define VISIBLE __attribute__ ((visibility ("default")))
 
 struct FakeKernel {
-  nms__mosaic_spec spec;
+  nms__tpu_spec spec;
 };
 
 /* The buffers of a run; NULL if the module does not take the argument. */
@@ -57,11 +57,11 @@ faketpu_other_divides (void)
 /* -------------------------------------------------------------------- compile */
 
 static int
-writes (const nms__mosaic_spec *spec, const char *text, size_t length)
+writes (const nms__tpu_spec *spec, const char *text, size_t length)
 {
   char why[100];
   size_t own_length;
-  char *own = nms__mosaic_module (spec, &own_length, why, sizeof why);
+  char *own = nms__tpu_module (spec, &own_length, why, sizeof why);
   int same = own && own_length == length && !memcmp (own, text, length);
 
   free (own);
@@ -71,7 +71,7 @@ writes (const nms__mosaic_spec *spec, const char *text, size_t length)
 /* Finds the spec of a module: reads the sizes from the text and tries all combinations of
  * the other fields. */
 static int
-find_spec (const char *text, size_t length, nms__mosaic_spec *spec)
+find_spec (const char *text, size_t length, nms__tpu_spec *spec)
 {
   char head[2048] = "";
   const char *result;
@@ -83,13 +83,13 @@ find_spec (const char *text, size_t length, nms__mosaic_spec *spec)
       || !result || sscanf (result, "-> tensor<%dxi32> {", &picks) != 1)
     return 0;
   for (unsigned way = 0; way < 32; way++) {
-    *spec = (nms__mosaic_spec) { .boxes = boxes,
+    *spec = (nms__tpu_spec) { .boxes = boxes,
       .picks = picks,
       .classes = way & 1,
       .class_agnostic = way >> 1 & 1,
       .box_limits = way >> 2 & 1,
       .class_caps = way >> 3 & 1,
-      .form = way & 16 ? NMS__MOSAIC_TILES : NMS__MOSAIC_PICKS };
+      .form = way & 16 ? NMS__TPU_TILES : NMS__TPU_PICKS };
     if ((spec->classes || !(spec->class_agnostic || spec->class_caps))
         && writes (spec, text, length))
       return 1;
@@ -107,7 +107,7 @@ faketpu_compile (const char *text, size_t length, char *why, size_t size)
   if (as == FAKETPU_REFUSES) {
     snprintf (why, size, "has no room for it");
   } else if (find_spec (text, length, &kernel->spec)) {
-    if (as != FAKETPU_OLD || kernel->spec.form == NMS__MOSAIC_PICKS) {
+    if (as != FAKETPU_OLD || kernel->spec.form == NMS__TPU_PICKS) {
       compiled++;
       return kernel;
     }
@@ -192,14 +192,14 @@ misbehave (const Arguments *a, int32_t n, int32_t *picks, int32_t capacity, int3
     picks[count] = picks[0];
   if (as == FAKETPU_AFTER_END && count > 0 && count + 1 < capacity)
     picks[count + 1] = picks[0];
-  if (as == FAKETPU_BEYOND && count > 0 && a->key[n - 1] == NMS__MOSAIC_ABSENT)
+  if (as == FAKETPU_BEYOND && count > 0 && a->key[n - 1] == NMS__TPU_ABSENT)
     picks[0] = n - 1;
 }
 
 static void
 pick (const FakeKernel *kernel, const Arguments *a, int32_t *picks)
 {
-  const nms__mosaic_spec *spec = &kernel->spec;
+  const nms__tpu_spec *spec = &kernel->spec;
   const int32_t all = spec->boxes, capacity = spec->picks;
   const int by_class = spec->classes && !spec->class_agnostic && as != FAKETPU_CLASSES;
   const int32_t most = as == FAKETPU_MOST ? capacity : (int32_t) a->parameters[3 * 128];
@@ -209,7 +209,7 @@ pick (const FakeKernel *kernel, const Arguments *a, int32_t *picks)
   if (!undecided)
     abort ();
   for (i = 0; i < all; i++)
-    undecided[i] = a->key[i] != NMS__MOSAIC_ABSENT;
+    undecided[i] = a->key[i] != NMS__TPU_ABSENT;
   while (n > 0 && !undecided[n - 1]) /* skip the padding, to save time */
     n--;
   while (count < most && (i = best (a, n, undecided)) >= 0) {
@@ -232,7 +232,7 @@ int
 faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t *sizes, size_t count,
     void *result, char *why, size_t size)
 {
-  const nms__mosaic_spec *spec = &kernel->spec;
+  const nms__tpu_spec *spec = &kernel->spec;
   const size_t n = (size_t) spec->boxes * 4;
   Arguments a = { .x1 = NULL };
   const struct {
@@ -244,7 +244,7 @@ faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t *si
     { (const void **) &a.x2, n },
     { (const void **) &a.y2, n },
     { (const void **) &a.key, n },
-    { (const void **) &a.parameters, NMS__MOSAIC_PARAMETERS * sizeof (float) },
+    { (const void **) &a.parameters, NMS__TPU_PARAMETERS * sizeof (float) },
     { (const void **) &a.class_id, spec->classes ? n : 0 },
     { (const void **) &a.limit, spec->box_limits ? 3 * n : 0 },
     { (const void **) &a.most, spec->class_caps ? n : 0 },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * faketpu: the kernel of nmscore/accel/mosaic/mosaic.h on the fake plugin of platform
- * "tpu". It accepts a module that is, byte for byte, one that nms__mosaic_module ()
- * prints, and computes the picks in plain C from the buffers of a run, as mosaic.h
+ * faketpu: the kernel of accel/tpu/tpu.h on the fake plugin of platform
+ * "tpu". It accepts a module that is, byte for byte, one that nms__tpu_module ()
+ * prints, and computes the picks in plain C from the buffers of a run, as tpu.h
  * defines them. tests/tpu tests the text of the kernel.
  */
 #pragma once

@@ -18,7 +18,7 @@ def has_jax():
 
 def tpu(build):
     """Returns the cycles, or None if the kernels' programs were not built. Downloads libtpu."""
-    programs = [build / "tests/tpu/mosaicprint", build / "tests/tpu/xlatext"]
+    programs = [build / "tests/tpu/tpuprint", build / "tests/tpu/xlatext"]
     if not all(p.exists() for p in programs):
         return None
     libtpu = subprocess.run([ROOT / "tools/fetch-xla.sh", build.parent / "xla", "tpu"],

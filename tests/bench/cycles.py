@@ -115,7 +115,7 @@ class Compiler:
 SIZES = ((1024, 128), (1024, 300), (4096, 300), (16384, 300), (65536, 300))
 
 
-def measure(mosaicprint, xlatext, plugin, python=None, sizes=SIZES):
+def measure(tpuprint, xlatext, plugin, python=None, sizes=SIZES):
     """Returns all rows as a dictionary. `python` is an interpreter with JAX."""
     compiler = Compiler(xlatext, plugin)
     rows = []
@@ -128,7 +128,7 @@ def measure(mosaicprint, xlatext, plugin, python=None, sizes=SIZES):
               f'{"" if complete else ", incomplete"}', file=sys.stderr)
 
     def ours(form, boxes, picks):
-        text = subprocess.run([mosaicprint, f'boxes={boxes}', f'picks={picks}', f'form={form}'],
+        text = subprocess.run([tpuprint, f'boxes={boxes}', f'picks={picks}', f'form={form}'],
                               check=True, stdout=subprocess.PIPE, text=True).stdout
         if form == 2:
             text = to_the_end(text)

@@ -13,7 +13,7 @@ import numpy as np
 from jaxlib.mlir.dialects import stablehlo
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tpu"))
-from mosaicrun import Kernel  # noqa: E402 (the line above says where it is)
+from tpurun import Kernel  # noqa: E402 (the line above says where it is)
 
 TARGET = "nms_test_kernel"
 CALL = re.compile(r'stablehlo\.custom_call @tpu_custom_call\(([^)]*)\) \{(.*?)\} : ')

@@ -23,7 +23,7 @@ files_of ()
     mot) ls gst/records/mottext.c gst/records/linereader.c gst/records/numbertext.cc ;;
     csv) ls gst/records/csvtext.c ;;
     coco) ls gst/records/cocotext.c ;;
-    python) find python/nmscore -name '*.c' ! -name 'pylazy*' ! -name 'xla*' ! -name pyprogram.c ;;
+    python) find python/nmscore -name '*.c' ! -name 'pylazy*' ! -name 'xla*' ! -name pystablehlo.c ;;
   esac
 }
 

@@ -12,7 +12,7 @@ preprocessor's output tells; comments, strings, directives, assertions and log m
 alone, and so are statements that release memory, because stages leaks and asan watch these. A
 mutant with the same object files as the original is equivalent. The others run the suites core and
 gst up to the first failure; the tests that noticed mutants of the same file or folder run first.
-The kernels in accel/mosaic are also executed by mosaic-evaluated, which needs numpy. A
+The kernels in accel/tpu are also executed by tpu-evaluated, which needs numpy. A
 test that fails is run again, because a test that fails at random proves nothing; a test that takes
 too long has noticed the mutant.
 
@@ -37,7 +37,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOAL = 0.92
-EVALUATED = "mosaic-evaluated"  # a test of the suite tpu that needs no downloads
+EVALUATED = "tpu-evaluated"  # a test of the suite tpu that needs no downloads
 JOBS = 2
 OPTIONS = ("--buildtype=release", "-Doptimization=2", "-Dpython=disabled", "-Dtests=enabled",
            "-Drecords=enabled", "-Doverlay=enabled")
@@ -245,8 +245,8 @@ class Suites:
             alike = len(os.path.commonprefix([name.replace("test-", "", 1), stem]))
             return (-self.noticed_by[file, name], -self.noticed_by[folder, name],
                     -alike, self.tests[name]["seconds"])
-        suites = {"gst-nms:gst", "gst-nms:core" if file.startswith("nmscore/") else "",
-                  "gst-nms:tpu" if "/mosaic/" in file else ""}
+        suites = {"gst-nms:gst", "gst-nms:core" if file.startswith(("nmscore/", "accel/")) else "",
+                  "gst-nms:tpu" if "accel/tpu/" in file else ""}
         return sorted((n for n, t in self.tests.items() if suites & set(t["suite"])), key=key)
 
     def notices(self, name):

@@ -9,7 +9,7 @@ import sys
 PROGRAM = """
 #include <nmsgraph.h>
 #include <rescoregraph.h>
-#include <nmsprogram.h>
+#include <nmsstablehlo.h>
 #include <nmsxla.h>
 #include <nmslazy.h>
 #include <nmscore.h>
@@ -47,8 +47,8 @@ def main():
     language, standard, folder = sys.argv[1:4]
     command = sys.argv[4:] + ["-x", language, "-std=" + standard, "-pedantic", "-Wall", "-Wextra",
                               "-Werror", "-Wno-long-long", "-fsyntax-only", "-I", folder,
-                              "-I", folder + "/accel/lazy", "-I", folder + "/accel/program",
-                              "-I", folder + "/accel/xla", "-"]
+                              "-I", folder + "/../accel/lazy", "-I", folder + "/../accel/stablehlo",
+                              "-I", folder + "/../accel/xla", "-"]
     done = subprocess.run(command, input=PROGRAM, text=True)
     print(" ".join(command), "->", done.returncode)
     # checks that a warning is detected

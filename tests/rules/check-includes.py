@@ -3,6 +3,7 @@
 """check-includes ROOT: who may include what.
 
 nmscore/    the C library, and its own headers
+accel/      the C library, its own headers and those of nmscore
 gst/        its own headers, and of nmscore only the public ones (nmscore.h,
             nmslazy.h, nmsgraph.h, nmsxla.h), but nmsfilter the inline functions of
             fpmode.h too; no element's header but by that element itself
@@ -10,7 +11,7 @@ tests/      of nmscore only the public headers; no element's header (elements ar
             reached by registered name); tests/reference/ref*.[ch] and rotatedref.[ch]
             nothing else of the project
 pipelines/  as applications: public headers of nmscore, elements by name
-python/     of nmscore only nmscore.h, nmsprogram.h and nmsxla.h
+python/     of nmscore only nmscore.h, nmsstablehlo.h and nmsxla.h
 """
 import os
 import re
@@ -30,27 +31,30 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 # what looks behind the public headers, and says so
 BEHIND = {"gst/nmsfilter/gstnmsfilter.c": {"nmscore/fpmode.h"},
           "tests/core/test-threshold.c": {"nmscore/overlap.h"},
-          "tests/accel/test-lazy-cache.c": {"nmscore/accel/lazy/lazynodes.h"},
-          "tests/accel/test-mosaic.c": {"nmscore/accel/mosaic/mosaic.h"},
-          "tests/tpu/mosaicprint.c": {"nmscore/accel/mosaic/mosaic.h"},
-          "tests/accel/fakepjrt.c": {"nmscore/accel/xla/pjrt.h"},
-          "tests/accel/faketpu.c": {"nmscore/accel/mosaic/mosaic.h"},
-          "tests/accel/frames.c": {"nmscore/accel/xla/xlabusy.h", "nmscore/accel/xla/xladevice.h"},
-          "tests/accel/test-xla.c": {"nmscore/accel/xla/xladevice.h"},
-          "tests/accel/test-xla-client.c": {"nmscore/accel/xla/xladevice.h"},
-          "tests/accel/test-xla-refusal.c": {"nmscore/accel/xla/xladevice.h"},
-          "tests/accel/test-xla-tpu.c": {"nmscore/accel/xla/xladevice.h"},
-          "tests/accel/xlaframes.c": {"nmscore/accel/xla/xladevice.h"},
-          "tests/accel/wrappedpjrt.c": {"nmscore/accel/xla/pjrt.h"}}
+          "tests/accel/test-lazy-cache.c": {"accel/lazy/lazynodes.h"},
+          "tests/accel/test-tpu.c": {"accel/tpu/tpu.h"},
+          "tests/tpu/tpuprint.c": {"accel/tpu/tpu.h"},
+          "tests/accel/fakepjrt.c": {"accel/xla/pjrt.h"},
+          "tests/accel/faketpu.c": {"accel/tpu/tpu.h"},
+          "tests/accel/frames.c": {"accel/xla/xlabusy.h", "accel/xla/xladevice.h"},
+          "tests/accel/test-xla.c": {"accel/xla/xladevice.h"},
+          "tests/accel/test-xla-client.c": {"accel/xla/xladevice.h"},
+          "tests/accel/test-xla-refusal.c": {"accel/xla/xladevice.h"},
+          "tests/accel/test-xla-tpu.c": {"accel/xla/xladevice.h"},
+          "tests/accel/xlaframes.c": {"accel/xla/xladevice.h"},
+          "tests/accel/wrappedpjrt.c": {"accel/xla/pjrt.h"}}
 
 # the definition, which must not share what it checks
 REFERENCE = ("tests/reference/ref", "tests/reference/rotatedref.")
 
 # installed side by side, so by name alone wherever they lie
-PUBLIC = {"nmscore/nmscore.h", "nmscore/nmsmethods.h", "nmscore/accel/lazy/nmslazy.h",
-          "nmscore/accel/lazy/nmsgraph.h",
-          "nmscore/accel/lazy/rescoregraph.h", "nmscore/accel/program/nmsprogram.h",
-          "nmscore/accel/xla/nmsxla.h"}
+PUBLIC = {"nmscore/nmscore.h", "nmscore/nmsmethods.h", "accel/lazy/nmslazy.h",
+          "accel/lazy/nmsgraph.h",
+          "accel/lazy/rescoregraph.h", "accel/stablehlo/nmsstablehlo.h",
+          "accel/xla/nmsxla.h"}
+
+
+CORE = ("nmscore", "accel")
 
 
 def top(name):
@@ -59,7 +63,7 @@ def top(name):
 
 def problems_of(name, text, files):
     own = {f for f in files if f.endswith(".h")}
-    internal = {f for f in own if top(f) == "nmscore"} - PUBLIC
+    internal = {f for f in own if top(f) in CORE} - PUBLIC
     elements = {f for f in own if top(f) == "gst" and os.path.basename(f).startswith("gst")}
     stem = os.path.splitext(os.path.basename(name))[0]
 
@@ -71,11 +75,11 @@ def problems_of(name, text, files):
             ours = {beside}
         said = "%s includes %s, " % (name, path)
 
-        if top(name) == "nmscore":
+        if top(name) in CORE:
             if kind == '"' and ours and ours <= PUBLIC:
                 continue
-            if kind == '"' and beside not in own and "nmscore/" + path not in own:
-                yield said + "which is neither beside it nor a path from nmscore/"
+            if kind == '"' and not {beside, path, "nmscore/" + path} & own:
+                yield said + "which is neither beside it nor a path from nmscore/ or the root"
             elif kind == "<" and path not in [h + ".h" for h in LIBC + INTRINSICS]:
                 yield said + "which is not of the C library"
             continue

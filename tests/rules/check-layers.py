@@ -18,12 +18,12 @@ import sys
 from projectfiles import finish, project_files, read
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
-PUBLIC = ("nmscore.h", "nmsmethods.h", "nmslazy.h", "nmsgraph.h", "nmsprogram.h", "rescoregraph.h",
-          "nmsxla.h")
+PUBLIC = ("nmscore.h", "nmsmethods.h", "nmslazy.h", "nmsgraph.h", "nmsstablehlo.h",
+          "rescoregraph.h", "nmsxla.h")
 FEATURES = ("nmsfilter", "records", "overlay", "transform", "merge")
 LIBRARIES = {"simdjson": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
 ENGINES = "nmscore/engines/"
-ACCEL = "nmscore/accel/"
+ACCEL = "accel/"
 
 
 def node_of(name):
@@ -34,7 +34,7 @@ def target_of(name, path, sources):
     """The source that an include of `path` in file `name` reads, or None for a system header."""
     beside = os.path.normpath(os.path.join(os.path.dirname(name), path))
     top = name.split("/")[0]
-    for candidate in (beside, top + "/" + path):
+    for candidate in (beside, top + "/" + path, "nmscore/" + path, path):
         if candidate in sources:
             return candidate
     for source in sources:  # the public headers are found by name
@@ -123,7 +123,7 @@ def check_itself():
     good = {"nmscore/a.c": '#include "a.h"\n#include "b.h"\n', "nmscore/a.h": "",
             "nmscore/b.h": '#include <stdio.h>\n', "gst/meta/box.h": "",
             "gst/records/read.c": '#include "meta/box.h"\n#include <simdjson.h>\n',
-            "nmscore/accel/accel.h": "", "nmscore/run.c": '#include "accel/accel.h"\n'}
+            "accel/accel.h": "", "nmscore/run.c": '#include "accel/accel.h"\n'}
     bad = [
         ("include each other", "nmscore/b.c", '#include "a.h"\n'),
         ("include each other", "nmscore/b.h", '#include "c.h"\n', "nmscore/c.h",
@@ -137,7 +137,7 @@ def check_itself():
         ("an engine's folder", "nmscore/engines/one/one.c", '#include "engines/two/two.h"\n',
          "nmscore/engines/two/two.h", ""),
         ("accel/accel.h", "nmscore/run.c", '#include "accel/xla/xla.h"\n',
-         "nmscore/accel/xla/xla.h", ""),
+         "accel/xla/xla.h", ""),
     ]
     found = list(problems_of(good))
     assert not found, found
@@ -151,7 +151,8 @@ def main():
     check_itself()
     root = sys.argv[1]
     names = [name for name in project_files(root)
-             if name.startswith(("gst/", "nmscore/")) and name.endswith((".c", ".cc", ".h"))]
+             if name.startswith(("gst/", "nmscore/", "accel/"))
+             and name.endswith((".c", ".cc", ".h"))]
     finish(list(problems_of({name: read(root, name) for name in names})), len(names))
 
 

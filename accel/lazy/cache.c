@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * cache: finds or makes the program of a trace. Programs are in a list, the one used
+ * last in front. A linear search is faster than a table because there are few programs.
+ * A program is in the list while it is compiled, so that a second thread waits for it
+ * instead of compiling it again. A program whose compilation failed remains, so that a
+ * stream does not compile it for every frame. Programs in use are not freed.
+ */
+#include "lazynodes.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct program program;
+struct program {
+  program *next;
+  size_t users; /* threads that compile it, wait for it, or run it */
+  int compiling, status;
+  char error[NMS__LAZY_TEXT];
+  void *compiled; /* by the backend */
+  uint64_t hash;
+  size_t count;
+  nms__node nodes[];
+};
+
+struct nms_lazy_cache {
+  pthread_mutex_t lock;
+  pthread_cond_t done;       /* a compilation has ended */
+  nms_lazy_backend *backend; /* NULL: eager */
+  atomic_size_t holds;
+  size_t bound;
+  uint64_t hash_mask;
+  program *first;
+  nms_lazy_counters counters;
+};
+
+nms_lazy_cache *
+nms_lazy_cache_new (nms_lazy_backend *backend, size_t programs)
+{
+  nms_lazy_cache *cache;
+
+  if ((backend && backend->size != sizeof *backend) || !(cache = calloc (1, sizeof *cache)))
+    return NULL;
+  pthread_mutex_init (&cache->lock, NULL);
+  pthread_cond_init (&cache->done, NULL);
+  cache->backend = backend;
+  cache->bound = programs ? programs : NMS_LAZY_DEFAULT_PROGRAMS;
+  cache->hash_mask = UINT64_MAX;
+  return nms__cache_hold (cache);
+}
+
+nms_lazy_cache *
+nms__cache_hold (nms_lazy_cache *cache)
+{
+  atomic_fetch_add (&cache->holds, 1);
+  return cache;
+}
+
+/* Frees the programs used least recently until there are `bound`, except those in use,
+ * which are freed at the end of a later run. */
+static void
+trim (nms_lazy_cache *cache, size_t bound)
+{
+  size_t place = 0;
+
+  for (program **at = &cache->first, *p; (p = *at);) {
+    if (place++ < bound || p->users) {
+      at = &p->next;
+      continue;
+    }
+    *at = p->next;
+    if (p->compiled)
+      cache->backend->free_program (cache->backend, p->compiled);
+    free (p);
+    cache->counters.programs--;
+    cache->counters.evictions++;
+  }
+}
+
+void
+nms_lazy_cache_free (nms_lazy_cache **cache)
+{
+  nms_lazy_cache *c = cache ? *cache : NULL;
+
+  if (!c)
+    return;
+  *cache = NULL;
+  if (atomic_fetch_sub (&c->holds, 1) > 1)
+    return;
+  trim (c, 0);
+  pthread_cond_destroy (&c->done);
+  pthread_mutex_destroy (&c->lock);
+  free (c);
+}
+
+int
+nms_lazy_cache_counters (nms_lazy_cache *cache, nms_lazy_counters *counters)
+{
+  nms_lazy_counters now;
+  size_t size = counters ? counters->size : 0;
+
+  if (!cache || size < sizeof size)
+    return NMS_ERROR_ARGUMENT;
+  pthread_mutex_lock (&cache->lock);
+  now = cache->counters;
+  pthread_mutex_unlock (&cache->lock);
+  now.size = size;
+  now.traces = now.hits + now.misses;
+  memcpy (counters, &now, size < sizeof now ? size : sizeof now);
+  return NMS_OK;
+}
+
+void
+nms__cache_weaken_hash (nms_lazy_cache *cache, uint64_t mask)
+{
+  cache->hash_mask = mask;
+}
+
+/* Finds the program of a trace or adds a new one, which the caller compiles, and moves
+ * it to the front. Returns NULL when out of memory. */
+static program *
+find (nms_lazy_cache *cache, const nms__trace *t, int *is_new)
+{
+  const size_t bytes = t->count * sizeof *t->nodes;
+  program **at = &cache->first, *p;
+
+  while ((p = *at)
+      && (((p->hash ^ t->hash) & cache->hash_mask) || p->count != t->count
+          || memcmp (p->nodes, t->nodes, bytes)))
+    at = &p->next;
+  *is_new = !p;
+  if (p) {
+    *at = p->next;
+  } else if ((p = calloc (1, sizeof *p + bytes))) {
+    memcpy (p->nodes, t->nodes, bytes);
+    p->count = t->count;
+    p->hash = t->hash;
+    cache->counters.programs++;
+  } else {
+    return NULL;
+  }
+  p->next = cache->first;
+  cache->first = p;
+  return p;
+}
+
+static uint64_t
+now_ns (void)
+{
+  struct timespec t;
+  clock_gettime (CLOCK_MONOTONIC, &t);
+  return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+/* Compiles a program. The caller holds the lock, which is released meanwhile. */
+static void
+compile (nms_lazy_cache *cache, program *p, const nms__trace *t)
+{
+  const uint64_t start = now_ns ();
+  size_t length;
+  char *text;
+
+  p->compiling = 1;
+  pthread_mutex_unlock (&cache->lock);
+  text = nms__trace_text (t, &length);
+  p->status = NMS_ERROR_MEMORY;
+  snprintf (p->error, sizeof p->error, "out of memory for a program");
+  if (text)
+    p->status = cache->backend->compile (cache->backend, text, length, t->output_count,
+        &p->compiled, p->error, sizeof p->error);
+  if (!p->status)
+    p->error[0] = 0;
+  free (text);
+  pthread_mutex_lock (&cache->lock);
+  cache->counters.compile_ns += now_ns () - start;
+  cache->counters.failures += p->status != NMS_OK;
+  p->compiling = 0;
+  pthread_cond_broadcast (&cache->done);
+}
+
+int
+nms__cache_is_resident (const nms_lazy_cache *cache)
+{
+  return cache->backend && cache->backend->fetch;
+}
+
+int
+nms__cache_fetch (nms_lazy_cache *cache, void *resident, const nms_lazy_buffer *output, char *error,
+    size_t error_size)
+{
+  pthread_mutex_lock (&cache->lock);
+  cache->counters.fetched++;
+  pthread_mutex_unlock (&cache->lock);
+  return cache->backend->fetch (cache->backend, resident, output, error, error_size);
+}
+
+void
+nms__cache_free_resident (nms_lazy_cache *cache, void *resident)
+{
+  if (resident)
+    cache->backend->free_resident (cache->backend, resident);
+}
+
+/* Counts the arrays that a run copies. */
+static void
+count_copies (nms_lazy_cache *cache, const nms__trace *t)
+{
+  for (size_t i = 0; i < t->input_count && cache->backend; i++)
+    cache->counters.sent += !t->in[i].resident || !*t->in[i].resident;
+  for (size_t i = 0; i < t->output_count && cache->backend; i++)
+    cache->counters.fetched += !t->out[i].resident;
+}
+
+int
+nms__cache_run (nms_lazy_cache *cache, const nms__trace *t, char *error, size_t error_size)
+{
+  int is_new, status = NMS_ERROR_MEMORY;
+  program *p;
+
+  snprintf (error, error_size, "out of memory for a program");
+  pthread_mutex_lock (&cache->lock);
+  p = find (cache, t, &is_new);
+  *(is_new ? &cache->counters.misses : &cache->counters.hits) += 1;
+  cache->counters.failures += !p;
+  if (p) {
+    p->users++;
+    if (is_new && cache->backend)
+      compile (cache, p, t);
+    while (p->compiling)
+      pthread_cond_wait (&cache->done, &cache->lock);
+    status = p->status;
+    cache->counters.runs += !status;
+    if (!status)
+      count_copies (cache, t);
+    snprintf (error, error_size, "%s", p->error);
+    pthread_mutex_unlock (&cache->lock);
+    if (!status && cache->backend)
+      status = cache->backend->run (cache->backend, p->compiled, t->in, t->input_count, t->out,
+          t->output_count, error, error_size);
+    else if (!status)
+      status = nms__eager_run (t, error, error_size);
+    pthread_mutex_lock (&cache->lock);
+    p->users--;
+    trim (cache, cache->bound);
+  }
+  pthread_mutex_unlock (&cache->lock);
+  return status;
+}

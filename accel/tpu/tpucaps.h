@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tpucaps: prints the caps per class of the tiles kernel.
+ *
+ * A candidate is kept if its class has room: if fewer boxes of its class are kept before
+ * it than the cap allows. The kept boxes of earlier tiles are counted over the lanes. Those
+ * of the tile are bits of words (tputiles.c): a candidate has words of its own that
+ * tell which candidates have its class, and the bits that these have in common with the
+ * words of kept candidates are counted.
+ */
+#ifndef NMS_TPUCAPS_H
+#define NMS_TPUCAPS_H
+
+#include "tputext.h"
+
+#define NMS__TPU_WORD 32 /* candidates of a word */
+
+typedef struct nms__tpu_caps {
+  nms__array members; /* 128 rows: candidates of the same class: 1, others 0 */
+  nms__array words;   /* 128 rows for each word: the same as bits */
+  nms__array room;    /* 128 rows: kept boxes of the class that the cap still allows */
+} nms__tpu_caps;
+
+/* Prints the addition to `sum`, floats, of 1 in the lanes that hold a kept box of the
+ * candidate's class: `same` tests the class, `kept` whether the lane holds a box. */
+nms__value nms__tpu_caps_add (nms__tpu *m, nms__value sum, nms__value same, nms__value kept);
+
+/* Prints the store of the room for the candidates of word `w` before their tile. `most` is
+ * the caps, 0 or less for none; `sum` is that of nms__tpu_caps_add (). */
+void nms__tpu_caps_start (nms__tpu *m, const nms__tpu_caps *caps, int w, nms__value most,
+    nms__value sum);
+
+/* Prints the subtraction from the room of word `w` of what the words before it keep,
+ * rows in `kept`. The own word of each candidate loses bit 31, which states use otherwise. */
+void nms__tpu_caps_advance (nms__tpu *m, const nms__tpu_caps *caps, int w,
+    const nms__value *kept);
+
+/* Prints the test whether the class of the candidate in sublane `row` of the tile has room.
+ * `state` is the word of the candidates that are kept before it. */
+nms__value nms__tpu_caps_allow (nms__tpu *m, const nms__tpu_caps *caps, int row,
+    nms__value state);
+
+#endif

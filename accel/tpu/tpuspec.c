@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tpuspec: chooses the form of a kernel and encodes limits, which a TPU needs as
+ * sums of two numbers of binary32, because it has no binary64.
+ */
+#include "tpuspec.h"
+
+#include "overlap.h"
+
+#include <string.h>
+
+/* Rounds to the nearest number of `bits` bits. */
+static double
+rounded (double value, int bits)
+{
+  uint64_t word, last = (uint64_t) 1 << (53 - bits);
+
+  memcpy (&word, &value, sizeof word);
+  word = (word + last / 2) & ~(last - 1);
+  memcpy (&value, &word, sizeof value);
+  return value;
+}
+
+void
+nms__tpu_limit_of (double middle, float limit[3])
+{
+  limit[2] = 1.0f;
+  if (middle < 0.0) { /* any intersection */
+    limit[0] = limit[1] = 0.0f;
+  } else if (middle < 0x1p-100) { /* 2^-150, which is not a number of binary32 */
+    limit[0] = (float) (middle * 0x1p100);
+    limit[1] = 0.0f;
+    limit[2] = 0x1p100f;
+  } else { /* 25 bits, because nms__limit adds less for ties */
+    double exact = rounded (middle, 25), high = rounded (exact, 12);
+    limit[0] = (float) high;
+    limit[1] = (float) (exact - high);
+  }
+}
+
+void
+nms__tpu_threshold_limit (float threshold, int inclusive, float limit[3])
+{
+  nms__tpu_limit_of (nms__limit (threshold, inclusive), limit);
+}
+
+void
+nms__tpu_parameters (float threshold, int inclusive, int32_t most,
+    float parameters[NMS__TPU_PARAMETERS])
+{
+  float rows[8] = { 0.0f };
+
+  nms__tpu_threshold_limit (threshold, inclusive, rows);
+  rows[NMS__TPU_MOST] = (float) most;
+  for (int i = 0; i < NMS__TPU_PARAMETERS; i++)
+    parameters[i] = rows[i / NMS__TPU_LANES];
+}
+
+int32_t
+nms__tpu_images (const nms__tpu_spec *spec)
+{
+  return spec->images ? spec->images : 1;
+}
+
+int
+nms__tpu_uses_class (const nms__tpu_spec *spec)
+{
+  return spec->classes && (!spec->class_agnostic || spec->class_caps);
+}
+
+/* Compares approximate cycles, fitted to libtpu's static schedules for v5e. */
+nms__tpu_form
+nms__tpu_form_of (const nms__tpu_spec *spec)
+{
+  double boxes = spec->boxes, picks = spec->picks;
+  double tiles = boxes / 128.0 + 1.0, rows = picks / 128.0 + 1.0;
+  double by_picks = picks * (640.0 + 21.0 / 1024.0 * boxes);
+  double by_sort = tiles <= 9.0 ? 40.0 * tiles * tiles : 6000.0 + 2.2 * boxes;
+  double by_option = (spec->class_caps ? 500.0 : 0.0) + (spec->box_limits ? 150.0 : 0.0)
+      + (spec->parents ? 150.0 : 0.0);
+  double by_tiles = 2000.0 + by_sort + tiles * (850.0 + 150.0 * rows + by_option);
+
+  if (spec->form != NMS__TPU_AUTO)
+    return spec->form;
+  return by_tiles < by_picks ? NMS__TPU_TILES : NMS__TPU_PICKS;
+}

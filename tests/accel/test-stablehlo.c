@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tests nms_stablehlo_make: the inputs and results that it lists, and what it refuses.
+ * tests/frameworks runs the programs.
+ */
+#include "nmsstablehlo.h"
+#include "testrunner.h"
+
+#include <math.h>
+#include <string.h>
+
+static nms_options
+defaults (void)
+{
+  nms_options o;
+
+  nms_options_init (&o, sizeof o);
+  return o;
+}
+
+static char *
+describe (const nms_stablehlo *p)
+{
+  GString *s = g_string_new (NULL);
+
+  for (size_t i = 0; i < p->input_count + p->output_count; i++) {
+    const nms_stablehlo_array *a = i < p->input_count ? &p->input[i]
+                                                      : &p->output[i - p->input_count];
+    g_string_append_printf (s, "%s%s:%s", i == p->input_count ? "-> " : "", a->name,
+        a->shape.type == NMS_LAZY_F32        ? "f32"
+            : a->shape.type == NMS_LAZY_BF16 ? "bf16"
+                                             : "s32");
+    for (int k = 0; k < a->shape.rank; k++)
+      g_string_append_printf (s, "%c%d", k ? 'x' : ' ', a->shape.dims[k]);
+    g_string_append (s, "; ");
+  }
+  return g_string_free (s, FALSE);
+}
+
+static void
+check (nms_stablehlo_spec spec, const nms_options *o, const char *must, const char *signature)
+{
+  static const char *const calls[] = { "tpu_custom_call",
+    "\n%p:", "\n%picks = \"func.call\"(%p#0, ", " {callee = @kernel} : (",
+    "\n%count = \"func.call\"(%picks) {", "\n\"func.return\"(%picks, %count" };
+  nms_stablehlo p = { .size = sizeof p };
+  char why[200] = "", *said;
+
+  spec.size = sizeof spec;
+  g_assert_cmpint (nms_stablehlo_make (&spec, o, &p, why, sizeof why), ==, 0);
+  g_assert_cmpuint (p.length, ==, strlen (p.text));
+  said = describe (&p);
+  g_assert_cmpstr (said, ==, must);
+  g_assert_nonnull (strstr (p.text, signature));
+  for (guint i = 0; i < G_N_ELEMENTS (calls); i++)
+    g_assert_cmpint (spec.platform == NMS_STABLEHLO_TPU, ==, !!strstr (p.text, calls[i]));
+  g_assert_cmpint (spec.platform == NMS_STABLEHLO_CPU, ==, !!strstr (p.text, "stablehlo.divide"));
+  g_free (said);
+  nms_stablehlo_clear (&p);
+  g_assert_null (p.text);
+  g_assert_cmpuint (p.size, ==, sizeof p);
+}
+
+static void
+test_arrays (void)
+{
+  static const char in_order[] = "@main(%a0: tensor<200x4xf32>, %a1: tensor<200xf32>, "
+                                 "%a2: tensor<200xi32>) -> (tensor<20xi32>, tensor<i32>)";
+  nms_options o = defaults ();
+
+  for (int platform = NMS_STABLEHLO_CPU; platform <= NMS_STABLEHLO_TPU; platform++) {
+    const nms_stablehlo_spec
+        plain = { .platform = platform, .boxes = 200 },
+        classes = { .platform = platform, .boxes = 200, .classes = 1 },
+        parents = { .platform = platform, .boxes = 200, .parents = 1 },
+        head = { .platform = platform, .boxes = 100, .head_classes = 8 },
+        narrow = { .platform = platform, .boxes = 100, .head_classes = 8, .bfloat16 = 1 },
+        narrow_rows = { .platform = platform, .boxes = 200, .classes = 1, .bfloat16 = 1 };
+    check (plain, NULL, "boxes:f32 200x4; scores:f32 200; -> picks:s32 200; count:s32; ",
+        "tensor<200x4xf32>");
+    o = defaults ();
+    o.max_detections = 20;
+    check (classes, &o,
+        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ",
+        in_order);
+    check (parents, &o,
+        "boxes:f32 200x4; scores:f32 200; parents:s32 200; -> picks:s32 20; "
+        "count:s32; ",
+        in_order);
+    o.class_agnostic = 1; /* no option uses classes */
+    check (classes, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 20; count:s32; ",
+        "tensor<20xi32>");
+    o.max_per_class = 3;
+    check (classes, &o,
+        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ",
+        in_order);
+    check (plain, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 3; count:s32; ",
+        "tensor<3xi32>");
+    const nms_class_options of_class = { .size = sizeof of_class,
+      .class_id = 0,
+      .set = NMS_CLASS_MAX_DETECTIONS,
+      .max_detections = 7 };
+    o.class_options = &of_class; /* it replaces max_per_class also for boxes without classes */
+    o.class_option_count = 1;
+    check (plain, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 20; count:s32; ",
+        "tensor<20xi32>");
+    check (classes, &o,
+        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ",
+        in_order);
+    o.class_options = NULL;
+    o.class_option_count = 0;
+    check (head, &o,
+        "head:f32 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
+        "scores:f32 100; classes:s32 100; ",
+        "@main(%a0: tensor<12x100xf32>) -> (");
+    check (narrow, &o,
+        "head:bf16 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
+        "scores:f32 100; classes:s32 100; ",
+        "@main(%a0: tensor<12x100xbf16>) -> (");
+    check (narrow_rows, &o,
+        "boxes:bf16 200x4; scores:bf16 200; classes:s32 200; -> "
+        "picks:s32 20; count:s32; ",
+        "@main(%a0: tensor<200x4xbf16>, %a1: tensor<200xbf16>, %a2: tensor<200xi32>)");
+  }
+}
+
+static void
+test_images (void)
+{
+  nms_options o = defaults ();
+
+  o.max_detections = 20;
+  for (int platform = NMS_STABLEHLO_CPU; platform <= NMS_STABLEHLO_TPU; platform++) {
+    nms_stablehlo_spec spec = { .platform = platform, .boxes = 200, .classes = 1, .images = 3 };
+    check (spec, &o,
+        "boxes:f32 600x4; scores:f32 600; classes:s32 600; -> picks:s32 3x20; "
+        "count:s32 3; ",
+        "(tensor<3x20xi32>, tensor<3xi32>)");
+    spec.images = 1;
+    check (spec, &o,
+        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
+        "count:s32; ",
+        "(tensor<20xi32>, tensor<i32>)");
+  }
+}
+
+/* The IoU threshold of a class changes the program. */
+static void
+test_class_thresholds (void)
+{
+  nms_class_options of_class = { .size = sizeof of_class,
+    .class_id = 1,
+    .set = NMS_CLASS_SCORE_THRESHOLD };
+  nms_options o = defaults ();
+
+  o.class_options = &of_class;
+  o.class_option_count = 1;
+  for (int platform = NMS_STABLEHLO_CPU; platform <= NMS_STABLEHLO_TPU; platform++) {
+    const nms_stablehlo_spec spec = { .size = sizeof spec,
+      .platform = platform,
+      .boxes = 200,
+      .classes = 1 };
+    nms_stablehlo without = { .size = sizeof without }, with = without;
+    char why[200] = "";
+    of_class.set = NMS_CLASS_SCORE_THRESHOLD;
+    of_class.iou_threshold = 0.3f;
+    g_assert_cmpint (nms_stablehlo_make (&spec, &o, &without, why, sizeof why), ==, 0);
+    of_class.set |= NMS_CLASS_IOU_THRESHOLD;
+    g_assert_cmpint (nms_stablehlo_make (&spec, &o, &with, why, sizeof why), ==, 0);
+    /* g_assert_cmpstr () would print both programs */
+    g_assert_true (strcmp (with.text, without.text) != 0);
+    nms_stablehlo_clear (&without);
+    nms_stablehlo_clear (&with);
+  }
+}
+
+static void
+refused (nms_stablehlo_spec spec, const nms_options *o, int code, const char *must)
+{
+  nms_stablehlo p = { .size = sizeof p, .length = 7 };
+  char why[200] = "";
+
+  spec.size = sizeof spec;
+  g_assert_cmpint (nms_stablehlo_make (&spec, o, &p, why, sizeof why), ==, code);
+  g_assert_cmpstr (why, ==, must);
+  g_assert_cmpint (nms_stablehlo_make (&spec, o, &p, NULL, 0), ==, code);
+  g_assert_cmpuint (p.length, ==, 7);
+}
+
+static void
+test_refusals (void)
+{
+  const nms_stablehlo_spec good = { .boxes = 10 };
+  nms_options o = defaults ();
+
+  refused ((nms_stablehlo_spec) { .boxes = 0 }, NULL, NMS_ERROR_RANGE,
+      "boxes is 0, must be 1 to 67108864");
+  refused ((nms_stablehlo_spec) { .boxes = 1 << 27 }, NULL, NMS_ERROR_RANGE,
+      "boxes is 134217728, must be 1 to 67108864");
+  refused ((nms_stablehlo_spec) { .boxes = 9, .platform = 3 }, NULL, NMS_ERROR_UNSUPPORTED,
+      "platform 3 is unknown");
+  refused ((nms_stablehlo_spec) { .boxes = 9, .head_classes = 3, .classes = 1 }, NULL,
+      NMS_ERROR_ARGUMENT,
+      "head_classes is 3, must be 0 or more, and classes and parents must be 0 with a head");
+  refused ((nms_stablehlo_spec) { .boxes = 9, .head_classes = 3, .parents = 1 }, NULL,
+      NMS_ERROR_ARGUMENT,
+      "head_classes is 3, must be 0 or more, and classes and parents must be 0 with a head");
+  refused ((nms_stablehlo_spec) { .boxes = 9, .platform = NMS_STABLEHLO_TPU, .images = -1 }, NULL,
+      NMS_ERROR_RANGE, "images is -1, must be 0 to 7456540");
+  refused ((nms_stablehlo_spec) { .boxes = 9,
+               .platform = NMS_STABLEHLO_TPU,
+               .images = 2,
+               .head_classes = 3 },
+      NULL, NMS_ERROR_UNSUPPORTED, "images is 2, must be 0 or 1 with a head");
+  o.iou_threshold = NAN;
+  refused (good, &o, NMS_ERROR_RANGE, "iou_threshold is nan, must be 0..1");
+  o = defaults ();
+  o.method = NMS_METHOD_MATRIX_LINEAR;
+  refused (good, &o, NMS_ERROR_UNSUPPORTED,
+      "method and metric must have the default, because no program has this option");
+  o = defaults ();
+  o.outputs = NMS_OUTPUT_OUTCOME;
+  refused (good, &o, NMS_ERROR_UNSUPPORTED,
+      "outputs must have the default, because no program has this option");
+}
+
+static void
+test_class_options (void)
+{
+  const nms_stablehlo_spec good = { .boxes = 10 };
+  nms_class_options list[NMS_STABLEHLO_MAX_CLASS_OPTIONS + 1];
+  nms_options o = defaults ();
+
+  for (size_t i = 0; i < G_N_ELEMENTS (list); i++)
+    list[i] = (nms_class_options) { .size = sizeof list[i],
+      .class_id = (int32_t) i,
+      .set = NMS_CLASS_SCORE_THRESHOLD,
+      .score_threshold = 0.5f };
+  o.class_options = list;
+  o.class_option_count = G_N_ELEMENTS (list);
+  refused (good, &o, NMS_ERROR_UNSUPPORTED, "class_option_count is 257, a program has at most 256");
+  o.class_option_count--;
+  check ((nms_stablehlo_spec) { .boxes = 10, .classes = 1 }, &o,
+      "boxes:f32 10x4; scores:f32 10; "
+      "classes:s32 10; -> picks:s32 10; count:s32; ",
+      "divide");
+  list[9].class_id = 8;
+  refused (good, &o, NMS_ERROR_DUPLICATE_CLASS, "class 8 is listed twice");
+  list[2].score_threshold = NAN;
+  refused (good, &o, NMS_ERROR_RANGE, "score_threshold of class 2 is NaN");
+}
+
+/* A kernel that does not fit, and structs of another size. */
+static void
+test_sizes (void)
+{
+  nms_stablehlo_spec spec = { .size = sizeof spec,
+    .platform = NMS_STABLEHLO_TPU,
+    .boxes = 1 << 24 };
+  nms_stablehlo p = { .size = sizeof p };
+  char why[200] = "";
+
+  g_assert_cmpint (nms_stablehlo_make (&spec, NULL, &p, why, sizeof why), ==,
+      NMS_ERROR_UNSUPPORTED);
+  g_assert_true (g_str_has_prefix (why,
+      "16777216 boxes do not fit into 16777216 bytes of vector "
+      "memory"));
+  spec.size--;
+  g_assert_cmpint (nms_stablehlo_make (&spec, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  spec.size++;
+  p.size = 0;
+  g_assert_cmpint (nms_stablehlo_make (&spec, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (nms_stablehlo_make (&spec, NULL, NULL, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (nms_stablehlo_make (NULL, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  nms_stablehlo_clear (NULL);
+}
+
+static const TestCase cases[] = {
+  { "/program/arrays", test_arrays },
+  { "/program/images", test_images },
+  { "/program/refusals", test_refusals },
+  { "/program/class-options", test_class_options },
+  { "/program/class-thresholds", test_class_thresholds },
+  { "/program/sizes", test_sizes },
+  { NULL },
+};
+
+TEST_PROGRAM (cases);

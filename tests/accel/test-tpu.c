@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tests the printer of TPU kernels: the specs that it refuses, and that its texts are
+ * complete. tests/tpu tests what the kernels compute.
+ */
+#include "accel/tpu/tpu.h"
+#include "enginecheck.h"
+#include "testrunner.h"
+
+#include <glib.h>
+#include <string.h>
+
+static const nms__tpu_spec small = { .boxes = 1024, .picks = 128 };
+
+static void
+refused (nms__tpu_spec spec, const char *why)
+{
+  char error[200] = "", little[10];
+
+  g_assert_null (nms__tpu_module (&spec, NULL, error, sizeof error));
+  g_assert_cmpstr (error, ==, why);
+  g_assert_null (nms__tpu_kernel (&spec, NULL, little, sizeof little));
+  g_assert_true (!strncmp (little, why, sizeof little - 1) && strlen (little) == 9);
+  g_assert_null (nms__tpu_kernel (&spec, NULL, NULL, 0));
+}
+
+#define WITH(n, k, ...) ((nms__tpu_spec) { .boxes = n, .picks = k, __VA_ARGS__ })
+
+static void
+test_refusals (void)
+{
+  refused (WITH (0, 128, .form = 0), "a kernel needs 1 box or more, not 0");
+  refused (WITH (-7, 128, .form = 0), "a kernel needs 1 box or more, not -7");
+  refused (WITH (1024, 0, .form = 0), "0 picks of 1024 boxes: must be 1 to the number of boxes");
+  refused (WITH (1024, 1025, .form = 0),
+      "1025 picks of 1024 boxes: must be 1 to the number of boxes");
+  refused (WITH (1024, 128, .class_caps = 1), "caps per class need the class argument");
+  refused (WITH (1024, 128, .images = -1),
+      "-1 images of 1024 boxes: must be 0 or more, and 2147483647 boxes at most");
+  refused (WITH (1024, 128, .images = 1 << 21),
+      "2097152 images of 1024 boxes: must be 0 or more, and 2147483647 boxes at most");
+  refused (WITH (1024, 128, .form = 7), "form 7 is not in nms__tpu_form");
+}
+
+/* The most boxes are as tpuspec.h lists them, and the error message gives the
+ * number. */
+static void
+test_bound (void)
+{
+  static const nms__tpu_spec specs[] = { { .picks = 300 }, { .picks = 300, .classes = 1 },
+    { .picks = 1, .memory = 1 << 20 }, { .picks = 300, .form = NMS__TPU_TILES },
+    { .picks = 300, .classes = 1, .box_limits = 1, .class_caps = 1, .parents = 1 } };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (specs); i++) {
+    nms__tpu_spec spec = specs[i];
+    char error[200];
+
+    spec.boxes = nms__tpu_most_boxes (&spec);
+    char *text = nms__tpu_module (&spec, NULL, error, sizeof error);
+    g_assert_nonnull (text);
+    g_free (text);
+    g_assert_cmpuint (nms__tpu_memory_of (&spec), <=, spec.memory ? spec.memory : NMS__TPU_MEMORY);
+    char *why = g_strdup_printf ("%d boxes do not fit into %zu bytes of vector memory, %d do",
+        spec.boxes + 1, spec.memory ? spec.memory : NMS__TPU_MEMORY, spec.boxes);
+    spec.boxes++;
+    refused (spec, why);
+    g_free (why);
+  }
+  /* the numbers in tpuspec.h for every generation */
+  nms__tpu_spec full = { .picks = 300,
+    .classes = 1,
+    .class_caps = 1,
+    .box_limits = 1,
+    .parents = 1 };
+  g_assert_cmpint (nms__tpu_most_boxes (&full), >=, 65536);
+}
+
+/* The form is the one that the spec names, or the one that takes less time. */
+static void
+test_forms (void)
+{
+  nms__tpu_spec spec = WITH (1024, 128, .classes = 1);
+
+  g_assert_cmpint (nms__tpu_form_of (&spec), ==, NMS__TPU_TILES);
+  spec.picks = 1;
+  g_assert_cmpint (nms__tpu_form_of (&spec), ==, NMS__TPU_PICKS);
+  spec.picks = 128;
+  spec.box_limits = spec.class_caps = 1;
+  g_assert_cmpint (nms__tpu_form_of (&spec), ==, NMS__TPU_TILES);
+  spec.form = NMS__TPU_PICKS;
+  g_assert_cmpint (nms__tpu_form_of (&spec), ==, NMS__TPU_PICKS);
+}
+
+/* Returns the arguments of @main for a spec. Free it. */
+static char *
+signature_of (const nms__tpu_spec *spec)
+{
+  GString *s = g_string_new ("func.func public @main(");
+  int n = 6;
+
+  for (int i = 0; i < 5; i++)
+    g_string_append_printf (s, "%%a%d: tensor<%dx%s>, ", i, spec->boxes, i < 4 ? "f32" : "i32");
+  g_string_append (s, "%a5: tensor<8x128xf32>");
+  if (spec->classes)
+    g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
+  if (spec->box_limits)
+    g_string_append_printf (s, ", %%a%d: tensor<3x%dxf32>", n++, spec->boxes);
+  if (spec->class_caps)
+    g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
+  if (spec->parents)
+    g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
+  g_string_append (s, ") -> ");
+  return g_string_free (s, FALSE);
+}
+
+/* Every kind of spec gives a complete text, the same each time. */
+static void
+test_texts (void)
+{
+  static const int counts[] = { 1, 2, 127, 128, 1000, 1024, 1025, 4097, 65536 };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (counts); i++)
+    for (int bits = 0; bits < 16; bits++) {
+      nms__tpu_spec spec = { .boxes = counts[i],
+        .picks = counts[i] < 300 ? counts[i] : 300,
+        .classes = bits & 1,
+        .class_agnostic = bits >> 1 & 1,
+        .box_limits = bits >> 2 & 1,
+        .class_caps = bits == 9 || bits == 15,
+        .parents = bits % 3 == 0,
+        .form = bits >> 3 ? NMS__TPU_TILES : NMS__TPU_PICKS };
+      size_t length = 0;
+      char error[200] = "", *text = nms__tpu_module (&spec, &length, error, sizeof error);
+      char *again = nms__tpu_module (&spec, NULL, error, sizeof error);
+      char *signature = signature_of (&spec);
+
+      g_assert_cmpstr (error, ==, "");
+      g_assert_cmpuint (strlen (text), ==, length);
+      g_assert_cmpstr (text, ==, again);
+      g_assert_true (g_str_has_prefix (text, "module @nms {\n"));
+      g_assert_true (g_str_has_suffix (text, "\n}\n}\n"));
+      g_assert_nonnull (strstr (text, signature));
+      g_free (signature);
+      g_free (text);
+      g_free (again);
+    }
+}
+
+static void
+test_parameters (void)
+{
+  float p[NMS__TPU_PARAMETERS], limit[3];
+
+  nms__tpu_parameters (0.3f, 0, 77, p);
+  nms__tpu_threshold_limit (0.3f, 0, limit);
+  for (int i = 0; i < NMS__TPU_PARAMETERS; i++)
+    g_assert_true (p[i] == (i < 384 ? limit[i / 128] : i < 512 ? 77.0f : 0.0f));
+  /* the midpoint above 0.3f is 0x1.333335p-2, of which limit[0] has 12 bits */
+  g_assert_true (limit[0] == 0x1.334p-2f && (double) limit[0] + limit[1] == 0x1.333335p-2);
+  g_assert_true (limit[2] == 1.0f);
+  nms__tpu_threshold_limit (0x1.333336p-2f, 0, limit); /* odd */
+  g_assert_true ((double) limit[0] + limit[1] == 0x1.333337p-2);
+  nms__tpu_threshold_limit (0.3f, 1, limit); /* even, from below */
+  g_assert_true ((double) limit[0] + limit[1] == 0x1.333333p-2);
+  nms__tpu_threshold_limit (0.0f, 1, limit);
+  g_assert_true (limit[0] == 0.0f && limit[1] == 0.0f && limit[2] == 1.0f);
+  /* decided as threshold 0: limit 2^-150, scaled by 2^100 */
+  nms__tpu_threshold_limit (0x1p-30f, 0, limit);
+  g_assert_true (limit[0] == 0x1p-50f && limit[1] == 0.0f && limit[2] == 0x1p100f);
+}
+
+/* Checks before the cases that the printer works at all. */
+static const char *
+print_small (const char *needs)
+{
+  char *text = nms__tpu_module (&small, NULL, NULL, 0);
+
+  g_assert_nonnull (text);
+  g_free (text);
+  return NULL;
+}
+
+static const TestCase cases[] = { { "/tpu/refusals", test_refusals }, { "/tpu/bound", test_bound },
+  { "/tpu/forms", test_forms }, { "/tpu/texts", test_texts },
+  { "/tpu/parameters", test_parameters }, { NULL } };
+
+TEST_PROGRAM (cases, print_small);

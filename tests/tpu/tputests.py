@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""tputests GROUP MOSAICPRINT XLATEXT REFRUN: tests kernels for TPUs without a TPU.
+
+evaluated   the text of a module, executed operation by operation, gives the
+            reference's results
+mutants     a named case detects each text with one error
+compiled    libtpu ($NMS_TEST_LIBTPU) compiles the same texts for v5e and v6e
+translated  the kernel's step, translated to StableHLO and run by XLA's plugin for
+            the CPU ($NMS_TEST_XLA_PLUGIN), leaves the same memory as the evaluator
+
+Prints TAP. A group that needs a plugin is skipped if its variable is not set.
+"""
+import functools
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print('1..0 # SKIP numpy is not installed')
+    sys.exit(0)
+
+import tpumutants
+import tputranslate
+from tpucases import Case, F, Reference, boxes_of, cases
+from tpueval import Module
+from tpurun import Unknown
+
+FORMS = {1: 'picks', 2: 'tiles'}
+
+
+class Tap:
+    def __init__(self):
+        self.count, self.failed = 0, 0
+
+    def check(self, ok, name, why=''):
+        self.count += 1
+        self.failed += not ok
+        print(f'{"ok" if ok else "not ok"} {self.count} - {name}')
+        for line in str(why).splitlines() if not ok else []:
+            print(f'# {line}')
+        sys.stdout.flush()
+
+    def finish(self):
+        print(f'1..{self.count}')
+        sys.exit(self.failed > 0)
+
+
+def skip(why):
+    print(f'1..0 # SKIP {why}')
+    sys.exit(0)
+
+
+class Tools:
+    def __init__(self, tpuprint, xlatext, refrun):
+        self.tpuprint, self.xlatext = tpuprint, xlatext
+        self.reference = Reference(refrun)
+
+    @functools.lru_cache(maxsize=None)
+    def limit(self, threshold, inclusive):
+        bits = '%08x' % int(F(threshold).view(np.uint32))
+        words = subprocess.run([self.tpuprint, 'limit', bits, str(int(inclusive))], check=True,
+                               stdout=subprocess.PIPE, text=True).stdout.split()
+        return np.array([int(w, 16) for w in words], np.uint32).view(F)
+
+    def text(self, words):
+        done = subprocess.run([self.tpuprint, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return done.stdout
+
+    def module(self, case, form, images=1):
+        return self.text([f'form={form}', f'images={images}', *case.spec()])
+
+    def arguments(self, case, images):
+        """Returns the arguments of a run for several images: the case and others. All images have
+        the same parameters."""
+        columns = zip(*[c.arguments(self.limit) for c in case.images(images)])
+        return [c[0] if c[0].shape == (8, 128) else np.concatenate(c, -1) for c in columns]
+
+    def picks(self, case, images):
+        """Returns what the run must return."""
+        picks = np.stack([self.reference(c) for c in case.images(images)])
+        return picks if images > 1 else picks[0]
+
+
+def evaluated(tap, tools):
+    for case in cases():
+        must = tools.reference(case)
+        for form in FORMS:
+            for flush in (True, False):
+                got = Module(tools.module(case, form), flush).run(case.arguments(tools.limit))
+                name = f'{FORMS[form]}: {case.name}{"" if flush else ", with subnormals"}'
+                tap.check(np.array_equal(got, must), name, f'{got}\nmust be {must}')
+    images(tap, tools)
+
+
+def images(tap, tools):
+    """Several images in one call, of which each has a result of its own."""
+    known = {case.name: case for case in cases()}
+    names = ('random', 'classes', 'class caps', 'one box', '1100 boxes with caps')
+    for name, form in [(n, f) for n in names for f in FORMS]:
+        got = Module(tools.module(known[name], form, 3)).run(tools.arguments(known[name], 3))
+        must = tools.picks(known[name], 3)
+        tap.check(np.array_equal(got, must), f'{FORMS[form]}: 3 images of {name}',
+                  f'{got}\nmust be {must}')
+
+
+def mutants(tap, tools):
+    known = {case.name: case for case in cases()}
+    musts = {}
+    for mutant in tpumutants.MUTANTS:
+        case = known[mutant.case]
+        name = f'{FORMS[mutant.form]}: {mutant.name}: found out by "{case.name}"'
+        if (case.name, mutant.images) not in musts:
+            musts[case.name, mutant.images] = tools.picks(case, mutant.images)
+        must = musts[case.name, mutant.images]
+        try:
+            text = mutant.apply(tools.module(case, mutant.form, mutant.images))
+            got = Module(text).run(tools.arguments(case, mutant.images))
+            tap.check(not np.array_equal(got, must), name, 'the result is the same')
+        except (Unknown, LookupError) as error:
+            tap.check(False, name, f'{type(error).__name__}: {error}')
+
+
+def compiled(tap, tools):
+    plugin = os.environ.get('NMS_TEST_LIBTPU') or skip('NMS_TEST_LIBTPU names no plugin')
+    specs = ['boxes=1024 picks=128', 'boxes=1024 picks=128 classes=1', 'boxes=1 picks=1',
+             'boxes=8192 picks=300 classes=1', 'boxes=1000 picks=700']
+    by_box = ['boxes=1024 picks=128 classes=1 box_limits=1 class_caps=1',
+              'boxes=1000 picks=700 classes=1 class_caps=1 class_agnostic=1 parents=1',
+              'boxes=65536 picks=300 classes=1 box_limits=1 class_caps=1']
+    batches = ['images=64 boxes=1024 picks=128', 'images=3 boxes=1 picks=1',
+               'images=4 boxes=8192 picks=300 classes=1 box_limits=1 class_caps=1 parents=1']
+    large = ['boxes=180224 picks=300 classes=1 box_limits=1 class_caps=1',
+             'boxes=729088 picks=300 classes=1 box_limits=1 class_caps=1 memory=67108864']
+    # several processes may compile at the same time
+    environment = dict(os.environ, ALLOW_MULTIPLE_LIBTPU_LOAD='1', TPU_SKIP_MDS_QUERY='1',
+                       TPU_LOG_DIR='disabled')
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, 'module')
+        for topology in ('v5e:2x2', 'v6e:2x2'):
+            for form, words in [(f, s) for f in FORMS for s in specs + by_box + batches] + [
+                    (1, s) for s in large]:
+                with open(name, 'w') as file:
+                    file.write(tools.text([f'form={form}', *words.split()]))
+                done = subprocess.run([tools.xlatext, 'ahead', plugin, topology, name],
+                                      env=environment, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, text=True, errors='replace')
+                tap.check(done.returncode == 0, f'{FORMS[form]}: {words} for {topology}',
+                          done.stdout[-2000:])
+            # the compiler refuses a kernel with an error
+            with open(name, 'w') as file:
+                file.write(tpumutants.broken(tools.text(specs[0].split())))
+            done = subprocess.run([tools.xlatext, 'ahead', plugin, topology, name],
+                                  env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors='replace')
+            tap.check(done.returncode == 1 and 'Mosaic' in done.stdout,
+                      f'a broken kernel is refused for {topology}', done.stdout[-2000:])
+
+
+def translated(tap, tools):
+    plugin = os.environ.get('NMS_TEST_XLA_PLUGIN') or skip('NMS_TEST_XLA_PLUGIN names no plugin')
+    g = np.random.default_rng(7)
+    n = 200
+    score = g.integers(0, 100, n)
+    for form, case in [(1, Case('picks', boxes_of(g, n, 0.5), score, 8, 0.3)),
+                       (2, Case('tiles', boxes_of(g, n, 0.5), score, 150, 0.3,
+                                classes=g.integers(0, 3, n),
+                                class_options={0: (0.2, 0), 1: (0.6, 9)}))]:
+        module = Module(tools.module(case, form))
+        for name, ok, why in tputranslate.compare(module, case.arguments(tools.limit),
+                                                     tools.xlatext, plugin):
+            tap.check(ok, f'{case.name}: {name}', why)
+
+
+def main():
+    group, *programs = sys.argv[1:]
+    tap = Tap()
+    {'evaluated': evaluated, 'mutants': mutants, 'compiled': compiled,
+     'translated': translated}[group](tap, Tools(*programs))
+    tap.finish()
+
+
+if __name__ == '__main__':
+    main()
