@@ -109,6 +109,7 @@ prepare_threads (nms_context *ctx, const batch *b, size_t largest)
 
   for (unsigned i = 0; !error && (other = nms__threads_context (ctx->threads, i)); i++) {
     other->kernels = ctx->kernels;
+    other->added = ctx->added;
     error = nms__context_layout (other, largest, class_options);
     if (error)
       nms__fail (ctx, error, "%s", other->error);

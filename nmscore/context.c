@@ -5,7 +5,7 @@
  * same for all options: a run never touches the columns that it does not need, so they take
  * address space only.
  */
-#include "accel/accel.h"
+#include "engines/added.h"
 #include "engines/engine.h"
 #include "methods/method.h"
 #include "threads.h"
@@ -68,7 +68,6 @@ nms_context_new (void)
   nms_context *ctx = calloc (1, sizeof *ctx);
   if (ctx) {
     ctx->kernels = nms__kernels_default ();
-    ctx->stop = &ctx->interrupted;
     ctx->columns.secret = new_secret (ctx);
     ctx->columns.classes.factor = nms__secret_factor (ctx->columns.secret, 0);
   }
@@ -82,6 +81,7 @@ nms_context_free (nms_context **ctx)
     return;
   nms__threads_free (&(*ctx)->threads);
   nms_context_trim (*ctx);
+  nms__added_free (&(*ctx)->added);
   free (*ctx);
   *ctx = NULL;
 }
@@ -89,10 +89,8 @@ nms_context_free (nms_context **ctx)
 void
 nms_context_interrupt (nms_context *ctx)
 {
-  if (!ctx)
-    return;
-  atomic_store (&ctx->interrupted, 1);
-  nms__xla_wake ();
+  if (ctx)
+    nms__added_interrupt (ctx->added);
 }
 
 void
@@ -102,7 +100,6 @@ nms_context_trim (nms_context *ctx)
     return;
   for (unsigned i = 0; nms__threads_context (ctx->threads, i); i++)
     nms_context_trim (nms__threads_context (ctx->threads, i));
-  nms__xla_free (&ctx->xla);
   free (ctx->scratch);
   ctx->scratch = NULL;
   ctx->scratch_size = 0;
@@ -150,23 +147,16 @@ nms_context_engine_in_use (nms_context *ctx)
   if (ctx->method_in_use)
     snprintf (ctx->in_use, sizeof ctx->in_use, "%s/%s", ctx->method_in_use,
         ctx->engine_kernels->name);
-  else if (ctx->engine != NMS_ENGINE_XLA)
+  else if (ctx->engine != NMS_ENGINE_ADDED)
     snprintf (ctx->in_use, sizeof ctx->in_use, "%s/%s", nms_engine_name (ctx->engine),
         ctx->engine_kernels->name);
   return ctx->in_use;
 }
 
 const char *
-nms_context_engine_refusal (const nms_context *ctx)
+nms_context_engine_reason (const nms_context *ctx)
 {
-  const char *refusal = ctx ? nms__method_xla_refusal (&ctx->settings.options) : NULL;
-  const nms_context *other;
-
-  if (ctx && !refusal)
-    refusal = nms__xla_refusal (ctx->xla);
-  for (unsigned i = 0; ctx && !refusal && (other = nms__threads_context (ctx->threads, i)); i++)
-    refusal = nms__xla_refusal (other->xla);
-  return refusal;
+  return ctx ? nms__added_reason (ctx->added, &ctx->settings.options) : NULL;
 }
 
 const char *

@@ -45,7 +45,6 @@
 #include "simd/kernels.h"
 
 #include <float.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
@@ -141,11 +140,9 @@ struct nms_context {
   const char *method_in_use;          /* of the last successful run; NULL: an engine decided it */
   const nms__kernels *engine_kernels; /* of the last successful run; `kernels` is of the next */
   char in_use[80];                    /* text of nms_context_engine_in_use */
-  struct nms__xla *xla;               /* state of engine xla; NULL before its first use */
+  struct nms__added *added;           /* the added engine, or NULL; a context of a batch's thread
+                                       * has that of the caller's context */
   struct nms__threads *threads; /* threads of nms_run_batch besides the caller's; NULL: none */
-  atomic_int interrupted;       /* set to 1 by nms_context_interrupt */
-  const atomic_int *stop; /* `interrupted` of the context whose batches this one runs; of a context
-                           * of the caller: its own */
   char error[192];
   const nms__kernels *kernels;
   nms__settings settings;
@@ -186,16 +183,6 @@ static inline int
 nms__by_method (const nms_options *options)
 {
   return options->method != NMS_METHOD_HARD || options->metric != NMS_METRIC_IOU;
-}
-
-/* Returns the reason for which engine xla, if the options name it, does not run their method and
- * metric, or NULL. */
-static inline const char *
-nms__method_xla_refusal (const nms_options *options)
-{
-  return options->engine == NMS_ENGINE_XLA && nms__by_method (options)
-      ? "engine xla runs method hard with metric iou only"
-      : NULL;
 }
 
 /* structs.c: checks the caller's `arrays`, copies them to *copy, and completes a smaller struct

@@ -117,11 +117,11 @@ NMS_API int nms_version (void);
   X (NMS_ERROR_TOO_MANY_BOXES, -5, "more boxes than NMS_MAX_BOXES") \
   X (NMS_ERROR_UNSUPPORTED, -6, "not supported by this build") \
   X (NMS_ERROR_SPACE, -7, "an output array of the caller is too small") \
-  X (NMS_ERROR_DEVICE, -8, "a device, or the plugin for it, failed")
+  X (NMS_ERROR_ENGINE, -8, "an added engine failed")
 
 #define NMS__ENUM(name, value, text) name = value,
 /* The codes of NMS_ERROR_LIST, and the least, because C89 and C++98 allow no comma at the end. */
-typedef enum nms_error { NMS_ERROR_LIST (NMS__ENUM) NMS__ERROR_LEAST = NMS_ERROR_DEVICE } nms_error;
+typedef enum nms_error { NMS_ERROR_LIST (NMS__ENUM) NMS__ERROR_LEAST = NMS_ERROR_ENGINE } nms_error;
 #undef NMS__ENUM
 
 /* Returns one line of English for a code of the list, "unknown error" for any other number.
@@ -198,12 +198,11 @@ typedef enum nms_engine {
                               * the cap */
   NMS_ENGINE_SPATIAL = 3,    /* tests each kept box against the boxes around it, which a grid
                               * finds. Best for many boxes. */
-  NMS_ENGINE_XLA = 4         /* runs the whole call as one program, which XLA compiles for the
-                              * device of a plugin: see xla_plugin. NMS_ENGINE_AUTO never chooses
-                              * it. */
+  NMS_ENGINE_ADDED = 255     /* the engine that nms_context_add_engine added to the context.
+                              * NMS_ENGINE_AUTO never chooses it. */
 } nms_engine;
 
-/* Returns "auto", "sequential", ...; NULL if the number is not that of an engine in this build. */
+/* Returns "auto", "sequential", ..., "added"; NULL if the number is not that of an engine. */
 NMS_API const char *nms_engine_name (int engine);
 
 /* The fields of nms_class_options that apply. */
@@ -241,27 +240,24 @@ typedef struct nms_options {
   uint8_t score_strict;    /* default 0; not 0: a box takes part if score > score_threshold */
   uint8_t class_agnostic;  /* default 0; not 0: boxes suppress across classes (caps of a class
                             * still count its boxes) */
-  uint8_t xla_strict;      /* default 0; not 0: what engine xla cannot run is an error; see below */
+  uint8_t reserved1;       /* must be 0 */
   uint32_t engine;         /* nms_engine, default NMS_ENGINE_AUTO */
   uint32_t outputs;        /* NMS_OUTPUT_... bits, default 0 */
   uint32_t reserved2;      /* must be 0 */
   const nms_class_options *class_options; /* borrowed; default NULL */
   size_t class_option_count;              /* default 0 */
-  const char *xla_plugin;  /* file of the PJRT plugin for engine xla; borrowed. Default NULL: the
-                           * file that the environment variable NMS_XLA_PLUGIN names when the
-                           * context first uses the engine */
-  uint64_t max_candidates; /* largest number of boxes that take part, those of all classes
+  uint64_t max_candidates;     /* largest number of boxes that take part, those of all classes
                             * together; default 0: no limit. See "Candidates" above */
-  uint32_t method;         /* nms_method, default NMS_METHOD_HARD */
-  uint32_t metric;         /* nms_metric, default NMS_METRIC_IOU */
-  float sigma;             /* gaussian methods: 0 or more; default 0, which stands for 0.5 with
+  uint32_t method;             /* nms_method, default NMS_METHOD_HARD */
+  uint32_t metric;             /* nms_metric, default NMS_METRIC_IOU */
+  float sigma;                 /* gaussian methods: 0 or more; default 0, which stands for 0.5 with
                             * soft-gaussian and 2 with matrix-gaussian. soft-gaussian divides by it,
                             * as OpenCV and mmcv do; TensorFlow's soft_nms_sigma s is 2 * s here.
                             * matrix-gaussian multiplies by it, as SOLOv2 does */
-  float min_score;         /* soft and matrix methods: least new score of a kept box, 0 or more,
+  float min_score;             /* soft and matrix methods: least new score of a kept box, 0 or more,
                             * default 0.001 */
-  uint32_t fused_score;    /* nms_fused_score, default NMS_FUSED_AVG */
-  uint32_t reserved3;      /* must be 0 */
+  uint32_t fused_score;        /* nms_fused_score, default NMS_FUSED_AVG */
+  uint32_t reserved3;          /* must be 0 */
   const float *source_weights; /* method weighted: weight of each source, above 0 and at most 2^32;
                                 * source_count elements, borrowed. Default NULL: all weigh 1 */
   size_t source_count;         /* method weighted: number of sources, 1..NMS_MAX_SOURCES; default 0
@@ -273,23 +269,6 @@ typedef struct nms_options {
 /* max_candidates bounds the time of a call, whatever the boxes are: selecting m candidates takes
  * time in proportion to boxes->count, and deciding them takes at most 8 * m * (m + 64) tests of a
  * pair (some nanoseconds each; some ten nanoseconds for rotated boxes). */
-
-/* Engine xla loads the plugin and compiles programs when they are first needed. Frames are
- * padded to a power of two from 128 to NMS_XLA_MAX_BOXES boxes, and each size needs a program
- * for each combination of inclusive, class_agnostic and similar options. Thresholds, caps and
- * numbers of boxes need no programs of their own, except that on a TPU caps are padded to
- * powers of two, too, and each needs a program. Before a program is used it must compute known
- * results; a device that rounds differently is refused. Contexts with the same plugin share its
- * device and programs.
- *
- * Loading and compiling run on threads of the engine. The program nms-xla-probe first opens the
- * plugin in a process of its own: a plugin that crashes or blocks there is refused (nmsxla.h).
- * Until the program is compiled, and for frames that the engine cannot run (those with rotated
- * boxes, for example), the native engines run, with the same results. If the engine cannot be used
- * at all (because no plugin is set, or a plugin does not load or fails, or its device is refused),
- * the native engines run from then on, and nms_context_engine_refusal returns the reason. With
- * xla_strict a call waits for its program, and a frame that the engine cannot run is an error. */
-#define NMS_XLA_MAX_BOXES 65536
 
 /* Writes every default to the first `size` bytes of `options` and sets its `size`. Pass sizeof
  * *options. */
@@ -303,15 +282,14 @@ typedef struct nms_context nms_context;
 /* Returns a new context, which holds no scratch yet, or NULL if out of memory. */
 NMS_API nms_context *nms_context_new (void);
 
-/* Frees *ctx and sets it to NULL. Accepts NULL and a pointer to NULL. Does not wait for a plugin
- * of engine xla: opening, compiling and closing finish on threads of the engine. A process that
- * ends waits up to 3 seconds for these threads. */
+/* Frees *ctx, with the engine that was added to it, and sets it to NULL. Accepts NULL and a pointer
+ * to NULL. */
 NMS_API void nms_context_free (nms_context **ctx);
 
-/* Ends a wait for a plugin under xla_strict: the call that waits, and every later call that
- * would have to wait, returns NMS_ERROR_DEVICE. Call it to stop a stream before the context is
- * freed. Any thread may call it while another thread uses the context. Does not end a call in
- * which the device computes. Accepts NULL. */
+/* Calls `interrupt` of the added engine, so that a call that waits for it, and every later call
+ * that would have to wait, returns NMS_ERROR_ENGINE. Call it to stop a stream before the context is
+ * freed. Any thread may call it while another thread uses the context. Does nothing without an
+ * added engine. Accepts NULL. */
 NMS_API void nms_context_interrupt (nms_context *ctx);
 
 /* Allocates the scratch for frames of up to `boxes` boxes and `class_options` class options, so
@@ -344,14 +322,13 @@ NMS_API const char *nms_context_error (const nms_context *ctx);
 NMS_API int nms_context_engine (const nms_context *ctx);
 
 /* Returns a text for people about the last successful run: engine and instruction set, such as
- * "sorted/avx2", or engine and device, such as "xla:cpu"; "" before the first run. Valid until
- * the next call. */
+ * "sorted/avx2", or the name of the added engine; "" before the first run. Valid until the next
+ * call. */
 NMS_API const char *nms_context_engine_in_use (nms_context *ctx);
 
-/* Returns the reason, in one line, for which this context does not use engine xla although the
- * options name it, or NULL. A refused engine is tried again only after xla_plugin changes or
- * the context is trimmed. Valid until the next call. */
-NMS_API const char *nms_context_engine_refusal (const nms_context *ctx);
+/* Returns the reason, in one line, for which this context does not use the added engine although
+ * the options name it, or NULL. Valid until the next call. */
+NMS_API const char *nms_context_engine_reason (const nms_context *ctx);
 
 /*
  * The instruction set of a context: "avx512", "avx2" or "sse2" on x86-64, "neon" on
@@ -402,9 +379,8 @@ typedef struct nms_result {
 /* Runs NMS over `boxes`. With `options` NULL all options have their defaults. The arrays of
  * `result` belong to the context and are valid until its next run, trim or free. Returns 0 or
  * NMS_ERROR_ARGUMENT (a NULL pointer, a missing column, a wrong struct size), _RANGE,
- * _DUPLICATE_CLASS, _TOO_MANY_BOXES, _MEMORY, _UNSUPPORTED (an engine or output that this build
- * lacks; with xla_strict, a frame that engine xla cannot run), or _DEVICE (engine xla with
- * xla_strict). */
+ * _DUPLICATE_CLASS, _TOO_MANY_BOXES, _MEMORY, _UNSUPPORTED (an unknown engine or output), or
+ * _ENGINE (an added engine failed, or it is required and left the frame). */
 NMS_API int nms_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     nms_result *result);
 
@@ -424,6 +400,77 @@ typedef struct nms_arrays {
  * Returns NMS_ERROR_SPACE if more boxes are kept than kept_capacity. */
 NMS_API int nms_run_into (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     const nms_arrays *arrays, nms_result *result);
+
+/* ---------------------------------------------------------- added engines */
+
+/* The frame of one image for an added engine: the boxes that take part, in the order of the
+ * caller's columns, to be decided by the method hard with the metric iou. Each column has `count`
+ * elements. The columns are valid during the call only. */
+typedef struct nms_frame {
+  /* sizeof (nms_frame) of the library */
+  size_t size;
+  /* number of boxes, may be 0 */
+  size_t count;
+  /* corners, x1 <= x2 and y1 <= y2; a box without area has x1 == x2 */
+  const float *x1, *y1, *x2, *y2;
+  /* rank: a box with a greater key ranks higher, and no two keys are equal. The upper 32 bits order
+   * like the scores, and are equal for equal scores. */
+  const uint64_t *key;
+  /* Boxes suppress only boxes with the same class id. NULL: they suppress across classes. */
+  const int32_t *class_id;
+  /* A kept box suppresses a lower-ranked one if inter > 0 and inter > limit * union, where inter
+   * and union are the binary32 numbers of "Overlap" above and the product is that of binary64,
+   * which is exact. */
+  double limit;
+  /* limit of each box as the one to be suppressed; NULL: all have `limit` */
+  const double *limits;
+  /* most kept boxes; UINT64_MAX: no limit */
+  uint64_t cap;
+  /* number of the class whose kept boxes class_cap limits; NULL: no class has a cap */
+  const uint32_t *cap_class;
+  /* most kept boxes of the box's cap_class, the same for all its boxes; UINT64_MAX: no limit */
+  const uint64_t *class_cap;
+  /* position in the caller's columns, and that of the box of which this one is a part, -1 if there
+   * is none. A box and its parent never suppress each other. `parent` is NULL if no box has one. */
+  const int32_t *index, *parent;
+} nms_frame;
+
+/* Returned by `run` of an engine that left the frame to the engine that auto chooses. */
+#define NMS_ENGINE_LEFT 1
+
+/* An engine of the caller. Its functions get `data`. */
+typedef struct nms_added_engine {
+  /* sizeof (nms_added_engine) */
+  size_t size;
+  void *data;
+  /* not 0: a frame that the engine leaves is an error (NMS_ERROR_ENGINE, or _UNSUPPORTED for other
+   * methods and metrics and for rotated boxes, which no added engine gets) */
+  int required;
+  /* Returns the name for nms_context_engine_in_use, shorter than 80 bytes. */
+  const char *(*name) (void *data);
+  /* Writes the positions of the kept boxes in the frame to `kept`, which has frame->count elements,
+   * the highest-ranked first, and their number to *kept_count. Returns 0; or NMS_ENGINE_LEFT or an
+   * error, with one line of text in `why`. The library derives all other results from the kept
+   * boxes. One thread at a time calls it, also in nms_run_batch. */
+  int (*run) (void *data, const nms_frame *frame, int32_t *kept, size_t *kept_count, char *why,
+      size_t why_size);
+  /* Returns why the engine leaves all frames, in one line, or NULL. The function may be NULL. */
+  const char *(*reason) (void *data);
+  /* Ends a wait in `run`, which then leaves its frame, and all later waits. Any thread may call it
+   * at any time. The function may be NULL. */
+  void (*interrupt) (void *data);
+  /* Frees `data`. The function may be NULL. */
+  void (*free) (void *data);
+} nms_added_engine;
+
+/* Adds an engine to the context, in place of one that was added before, which is freed. Frames with
+ * nms_options.engine NMS_ENGINE_ADDED run it. The struct is copied; `data` belongs to the context
+ * from now on, also if the call fails. Results have to be those of the other engines: the library
+ * checks that the kept boxes are different boxes of the frame in order of rank and within the caps,
+ * and does not ask an engine again that once returned others; that the right boxes are kept is the
+ * engine's duty, because checking it would take as long as deciding the frame. Do not call it while
+ * another thread may call nms_context_interrupt. Errors: NMS_ERROR_ARGUMENT, _MEMORY. */
+NMS_API int nms_context_add_engine (nms_context *ctx, const nms_added_engine *engine);
 
 /* ----------------------------------------------------------------- batch */
 

@@ -54,8 +54,6 @@ pair_check (nms_context *ctx, const nms_options *o)
   const char *refusal = nms_method_refusal ((int) o->method, (int) o->metric);
   if (refusal)
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "%s", refusal);
-  if (nms__method_xla_refusal (o) && o->xla_strict)
-    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "%s", nms__method_xla_refusal (o));
   return NMS_OK;
 }
 
@@ -183,11 +181,10 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
 #define BEFORE(field) offsetof (nms_options, field)
   static const size_t ends[] = { BEFORE (score_threshold), BEFORE (max_detections),
     BEFORE (max_per_class), BEFORE (inclusive), BEFORE (score_strict), BEFORE (class_agnostic),
-    BEFORE (xla_strict), BEFORE (engine), BEFORE (outputs), BEFORE (reserved2),
-    BEFORE (class_options), BEFORE (class_option_count), BEFORE (xla_plugin),
-    BEFORE (max_candidates), BEFORE (method), BEFORE (metric), BEFORE (sigma), BEFORE (min_score),
-    BEFORE (fused_score), BEFORE (reserved3), BEFORE (source_weights), BEFORE (source_count),
-    sizeof *options };
+    BEFORE (reserved1), BEFORE (engine), BEFORE (outputs), BEFORE (reserved2),
+    BEFORE (class_options), BEFORE (class_option_count), BEFORE (max_candidates), BEFORE (method),
+    BEFORE (metric), BEFORE (sigma), BEFORE (min_score), BEFORE (fused_score), BEFORE (reserved3),
+    BEFORE (source_weights), BEFORE (source_count), sizeof *options };
 #undef BEFORE
   nms_options *o = &settings->options;
   int error;
@@ -204,12 +201,14 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
     return error;
   if (isnan (o->score_threshold))
     return nms__fail (ctx, NMS_ERROR_RANGE, "score_threshold is NaN");
-  if (o->engine != NMS_ENGINE_AUTO && !nms_engine_name ((int) o->engine))
-    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "engine %lu is not built in",
+  if (!nms_engine_name ((int) o->engine))
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "engine %lu is unknown",
         (unsigned long) o->engine);
+  if (o->engine == NMS_ENGINE_ADDED && !ctx->added)
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "no engine was added to the context");
   if (o->outputs & ~(uint32_t) OUTPUTS)
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "outputs has unknown bits");
-  if (o->reserved2 || o->reserved3)
+  if (o->reserved1 || o->reserved2 || o->reserved3)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "a reserved field of options is not 0");
   error = method_check (ctx, o);
   if (!error)

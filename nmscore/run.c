@@ -3,6 +3,7 @@
  * run: the public functions that take boxes. They check all arguments; the functions they call
  * check none.
  */
+#include "engines/added.h"
 #include "engines/engine.h"
 #include "fpmode.h"
 #include "methods/method.h"
@@ -67,19 +68,28 @@ result_of (const nms__frame *f, const nms__drops *drops, const nms_arrays *array
   };
 }
 
-/* Runs the method or the engine of the options on the prepared frame. If auto chose an engine that
+/* Runs the method or the engine of the options on the prepared frame, or the method or auto if the
+ * added engine left it. If auto chose an engine that
  * spent its pair budget, prepares the frame again, from the caller's columns, for engine
  * spatial. */
 static int
 decide (nms_context *ctx, nms_boxes boxes, nms__drops *drops, int *used)
 {
+  int asked = (int) ctx->settings.options.engine, error;
+
   ctx->frame.boxes = &boxes;
+  if (asked == NMS_ENGINE_ADDED) {
+    *used = asked;
+    error = nms__added_run (ctx);
+    if (error != NMS__NOT_RUN)
+      return error;
+    asked = NMS_ENGINE_AUTO;
+  }
   if (nms__by_method (&ctx->settings.options)) {
     *used = NMS_ENGINE_SEQUENTIAL;
     return nms__method_run (ctx);
   }
-  int error = nms__engine_run (ctx, (int) ctx->settings.options.engine, used);
-
+  error = nms__engine_run (ctx, asked, used);
   if (error != NMS__OVER_BUDGET)
     return error;
   error = nms__prepare (ctx, &boxes, drops);

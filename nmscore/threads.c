@@ -58,10 +58,9 @@ work (void *data)
   return NULL;
 }
 
-/* Starts a worker with all signals blocked, so that the application's threads handle them.
- * `stop` becomes that of its context. */
+/* Starts a worker with all signals blocked, so that the application's threads handle them. */
 static int
-start_worker (struct nms__threads *t, const atomic_int *stop)
+start_worker (struct nms__threads *t)
 {
   worker *w = &t->worker[t->count];
   sigset_t all, before;
@@ -70,7 +69,6 @@ start_worker (struct nms__threads *t, const atomic_int *stop)
   w->ctx = nms_context_new ();
   if (!w->ctx)
     return 0;
-  w->ctx->stop = stop;
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &before);
   const int error = pthread_create (&w->thread, NULL, work, w);
@@ -105,13 +103,15 @@ nms__threads_free (struct nms__threads **threads)
     return;
   if (t->pid == getpid ())
     stop_workers (t);
-  for (unsigned i = 0; i < t->count; i++)
+  for (unsigned i = 0; i < t->count; i++) {
+    t->worker[i].ctx->added = NULL; /* it belongs to the caller's context */
     nms_context_free (&t->worker[i].ctx);
+  }
   free (t);
 }
 
 static struct nms__threads *
-new_threads (unsigned count, const atomic_int *stop)
+new_threads (unsigned count)
 {
   struct nms__threads *t = calloc (1, sizeof *t + count * sizeof *t->worker);
 
@@ -121,7 +121,7 @@ new_threads (unsigned count, const atomic_int *stop)
   pthread_mutex_init (&t->lock, NULL);
   pthread_cond_init (&t->start, NULL);
   pthread_cond_init (&t->done, NULL);
-  while (t->count < count && start_worker (t, stop))
+  while (t->count < count && start_worker (t))
     ;
   if (t->count < count)
     nms__threads_free (&t);
@@ -140,7 +140,7 @@ nms_context_set_threads (nms_context *ctx, unsigned threads)
     return nms__fail (ctx, NMS_ERROR_RANGE, "threads is %u, must be 1..%d", threads,
         NMS_MAX_THREADS);
   if (threads > 1) {
-    t = new_threads (threads - 1, &ctx->interrupted);
+    t = new_threads (threads - 1);
     if (!t)
       return nms__fail (ctx, NMS_ERROR_MEMORY, "cannot start %u threads", threads - 1);
   }

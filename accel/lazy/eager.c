@@ -3,8 +3,9 @@
  * eager: interprets a trace, one operation after the other. A loop is a jump back.
  * Every element has 32 bits, also a PRED, and every value has its own memory.
  */
-#include "fpmode.h"
 #include "lazynodes.h"
+
+#include "nmscore/fpmode.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -112,8 +112,8 @@ typedef struct nms_stablehlo {
 
 /* Fills *program. Of `options` (NULL: the defaults) the thresholds, inclusive, score_strict,
  * class_agnostic, max_detections, max_per_class, max_candidates (which sorts the scores) and
- * class_options are constants of the program, which grows with the number of class_options; engine,
- * xla_plugin and xla_strict have no effect; all others must have their defaults. Returns 0;
+ * class_options are constants of the program, which grows with the number of class_options; engine
+ * has no effect; all others must have their defaults. Returns 0;
  * or NMS_ERROR_ARGUMENT, _RANGE, _UNSUPPORTED (an option that no program has, or a kernel
  * that does not fit into the memory) or _MEMORY, and writes one line of text to `error`, at
  * most `error_size` bytes with the final 0, and nothing to *program. */

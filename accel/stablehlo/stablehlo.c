@@ -48,52 +48,64 @@ check_spec (const nms_stablehlo_spec *s, char *error, size_t size)
 static int
 check_options (const nms_options *o, char *error, size_t size)
 {
-  const char *which = nms__by_method (o) ? "method and metric" : o->outputs ? "outputs" : NULL;
+  const char *which = o->method != NMS_METHOD_HARD || o->metric != NMS_METRIC_IOU
+      ? "method and metric"
+      : o->outputs ? "outputs" : NULL;
 
   return which ? fail (NMS_ERROR_UNSUPPORTED, error, size,
              "%s must have the default, because no program has this option", which)
                : NMS_OK;
 }
 
-/* Reads the class options to `classes`. */
-static int
-read_classes (nms_context *ctx, const nms__settings *settings, nms_class_options *classes)
+/* Copies a struct that begins with its size, which was checked, over the defaults at `to`. */
+static void
+copy_struct (void *to, const void *from, size_t known)
 {
-  const size_t count = settings->options.class_option_count;
-  int code = NMS_OK;
+  size_t size;
 
-  if (count > NMS_STABLEHLO_MAX_CLASS_OPTIONS)
-    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED,
-        "class_option_count is %zu, a program has at"
-        " most %d",
-        count, NMS_STABLEHLO_MAX_CLASS_OPTIONS);
-  for (size_t i = 0; i < count && !code; i++) {
-    code = nms__class_options_read (ctx, settings, i, &classes[i]);
-    for (size_t k = 0; k < i && !code; k++)
-      if (classes[k].class_id == classes[i].class_id)
-        code = nms__fail (ctx, NMS_ERROR_DUPLICATE_CLASS, "class %ld is listed twice",
-            (long) classes[i].class_id);
-  }
-  return code;
+  memcpy (&size, from, sizeof size);
+  memcpy (to, from, size < known ? size : known);
 }
 
-/* Reads the caller's options to *settings and the class options to `classes`. */
+/* Checks the options by a run without boxes. */
 static int
-read_options (const nms_options *options, nms__settings *settings, nms_class_options *classes,
-    char *error, size_t size)
+check_values (const nms_options *options, char *error, size_t size)
 {
   nms_context *ctx = nms_context_new ();
+  const nms_boxes boxes = { .size = sizeof boxes };
+  nms_result result = { .size = sizeof result };
   int code;
 
   if (!ctx)
     return fail (NMS_ERROR_MEMORY, error, size, "out of memory");
-  code = nms__options_check (ctx, options, settings);
-  if (!code)
-    code = read_classes (ctx, settings, classes);
+  code = nms_run (ctx, &boxes, options, &result);
   if (code)
     fail (code, error, size, "%s", nms_context_error (ctx));
   nms_context_free (&ctx);
-  return code ? code : check_options (&settings->options, error, size);
+  return code;
+}
+
+/* Reads the caller's options to *read and the class options to `classes`. */
+static int
+read_options (const nms_options *options, nms_options *read, nms_class_options *classes,
+    char *error, size_t size)
+{
+  int code = check_values (options, error, size);
+
+  if (code)
+    return code;
+  nms_options_init (read, sizeof *read);
+  if (options)
+    copy_struct (read, options, sizeof *read);
+  if (read->class_option_count > NMS_STABLEHLO_MAX_CLASS_OPTIONS)
+    return fail (NMS_ERROR_UNSUPPORTED, error, size,
+        "class_option_count is %zu, a program has at most %d", read->class_option_count,
+        NMS_STABLEHLO_MAX_CLASS_OPTIONS);
+  memset (classes, 0, read->class_option_count * sizeof *classes);
+  for (size_t i = 0; i < read->class_option_count; i++)
+    copy_struct (&classes[i],
+        (const char *) read->class_options + i * read->class_options->size, sizeof *classes);
+  return check_options (read, error, size);
 }
 
 /* Returns whether a cap of a class has an effect. */
@@ -138,14 +150,14 @@ nms_stablehlo_make (const nms_stablehlo_spec *spec, const nms_options *options,
 {
   nms_stablehlo made = { .size = sizeof made };
   nms_class_options classes[NMS_STABLEHLO_MAX_CLASS_OPTIONS];
-  nms__settings settings;
+  nms_options read;
   int code = check_spec (spec, error, error_size);
 
   if (!code && (!program || program->size != sizeof *program))
     code = fail (NMS_ERROR_ARGUMENT, error, error_size,
         "program is NULL or has another size than %zu", sizeof *program);
   if (!code)
-    code = read_options (options, &settings, classes, error, error_size);
+    code = read_options (options, &read, classes, error, error_size);
   if (code)
     return code;
 
@@ -154,7 +166,7 @@ nms_stablehlo_make (const nms_stablehlo_spec *spec, const nms_options *options,
   nms_lazy_cache_free (&cache);
   if (!lz)
     return fail (NMS_ERROR_MEMORY, error, error_size, "out of memory");
-  const nms__stablehlo_job job = job_of (spec, &settings.options, classes, &made);
+  const nms__stablehlo_job job = job_of (spec, &read, classes, &made);
   made.text = spec->platform == NMS_STABLEHLO_TPU ? nms__stablehlo_tpu (lz, &job)
                                                 : nms__stablehlo_graph_loop (lz, &job);
   if (!made.text) /* without a latched error the text's memory was missing */

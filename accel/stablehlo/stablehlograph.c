@@ -223,11 +223,12 @@ static tensor
 parameters (nms_lazy *lz, const nms__stablehlo_job *job)
 {
   const int32_t dims[] = { NMS__TPU_PARAMETERS / NMS__TPU_LANES, NMS__TPU_LANES };
-  float number[NMS__TPU_PARAMETERS];
+  float limit[3], number[NMS__TPU_PARAMETERS];
   tensor row = nms_lazy_iota (lz, 2, dims, 0);
   tensor p = nms_lazy_broadcast (lz, nms_lazy_f32 (lz, 0.0f), 2, dims, 0);
 
-  nms__tpu_parameters (job->options->iou_threshold, job->options->inclusive, job->picks, number);
+  nms__tpu_threshold_limit (job->options->iou_threshold, job->options->inclusive, limit);
+  nms__tpu_parameters (limit, job->picks, number);
   for (int32_t r = 0; r < dims[0]; r++) {
     const float value = number[r * NMS__TPU_LANES];
     if (value != 0.0f)

@@ -6,8 +6,6 @@
 #include "accel/lazy/lazynodes.h"
 #include "nmsstablehlo.h"
 
-#include "internal.h"
-
 /* A program that is being made. */
 typedef struct nms__stablehlo_job {
   const nms_stablehlo_spec *spec;

@@ -5,8 +5,7 @@
  */
 #include "tpuspec.h"
 
-#include "overlap.h"
-
+#include <math.h>
 #include <string.h>
 
 /* Rounds to the nearest number of `bits` bits. */
@@ -31,7 +30,7 @@ nms__tpu_limit_of (double middle, float limit[3])
     limit[0] = (float) (middle * 0x1p100);
     limit[1] = 0.0f;
     limit[2] = 0x1p100f;
-  } else { /* 25 bits, because nms__limit adds less for ties */
+  } else { /* 25 bits; nms_frame.limit may differ from the midpoint in later bits */
     double exact = rounded (middle, 25), high = rounded (exact, 12);
     limit[0] = (float) high;
     limit[1] = (float) (exact - high);
@@ -41,16 +40,17 @@ nms__tpu_limit_of (double middle, float limit[3])
 void
 nms__tpu_threshold_limit (float threshold, int inclusive, float limit[3])
 {
-  nms__tpu_limit_of (nms__limit (threshold, inclusive), limit);
+  const float t = threshold < 0x1p-24f ? 0.0f : threshold;
+  const float other = nextafterf (t, inclusive ? 0.0f : INFINITY);
+
+  nms__tpu_limit_of (inclusive && t == 0.0f ? -1.0 : ((double) t + (double) other) / 2.0, limit);
 }
 
 void
-nms__tpu_parameters (float threshold, int inclusive, int32_t most,
-    float parameters[NMS__TPU_PARAMETERS])
+nms__tpu_parameters (const float limit[3], int32_t most, float parameters[NMS__TPU_PARAMETERS])
 {
-  float rows[8] = { 0.0f };
+  float rows[8] = { limit[0], limit[1], limit[2] };
 
-  nms__tpu_threshold_limit (threshold, inclusive, rows);
   rows[NMS__TPU_MOST] = (float) most;
   for (int i = 0; i < NMS__TPU_PARAMETERS; i++)
     parameters[i] = rows[i / NMS__TPU_LANES];

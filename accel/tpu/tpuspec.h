@@ -62,15 +62,15 @@ int nms__tpu_uses_class (const nms__tpu_spec *spec);
  * multiplies intersections and is 1 except for threshold 0. */
 void nms__tpu_threshold_limit (float threshold, int inclusive, float limit[3]);
 
-/* The same for a limit of overlap.h. */
+/* Writes the same for a limit of nms_frame. */
 void nms__tpu_limit_of (double middle, float limit[3]);
 
 /* Fills the argument `parameters` of a run, 8 rows of 128 equal numbers. Rows 0..2 hold
- * the limit of all boxes, which is used unless the spec has `box_limits`. Row
+ * `limit`, the limit of all boxes, which is used unless the spec has `box_limits`. Row
  * NMS__TPU_MOST holds the maximum number of picks of this run, `most`, 1..K. */
 #define NMS__TPU_PARAMETERS (8 * NMS__TPU_LANES)
 #define NMS__TPU_MOST 3
-void nms__tpu_parameters (float threshold, int inclusive, int32_t most,
+void nms__tpu_parameters (const float limit[3], int32_t most,
     float parameters[NMS__TPU_PARAMETERS]);
 
 #endif

@@ -38,7 +38,7 @@
  * from one that used it. All functions return an error there and do not touch open
  * devices. A plugin's library is never unloaded. A process that ends while engine xla
  * compiles waits up to 3 s for it, before destructors of the plugin run if the main thread
- * ran a frame with engine xla, or freed the context of such frames.
+ * called nms_xla_engine (), ran a frame with the engine, or freed the context of such frames.
  *
  * Threads: all functions may be called from any thread at any time.
  */
@@ -55,22 +55,55 @@ extern "C" {
  * *backend. A process that opens the same file twice gets the same backend, which the
  * last nms_xla_close () closes. The backend's name is "xla:" and the platform's name:
  * "xla:cpu", "xla:cuda", "xla:tpu".
- * Returns 0; or NMS_ERROR_ARGUMENT, _MEMORY, _UNSUPPORTED (a build without plugins)
- * or _DEVICE (all errors of the plugin), writes one line about the error to `error`,
- * at most `error_size` bytes with the final 0, and NULL to *backend. */
+ * Returns 0; or NMS_ERROR_ARGUMENT, _MEMORY or _DEVICE (all errors of the plugin), writes one line
+ * about the error to `error`, at most `error_size` bytes with the final 0, and NULL to *backend. */
 NMS_API int nms_xla_open (const char *plugin, nms_lazy_backend **backend, char *error,
     size_t error_size);
 
 /* Returns 0 if nms_xla_open () can run nms-xla-probe, or if that is switched off; otherwise
- * NMS_ERROR_DEVICE (or _UNSUPPORTED: a build without plugins) and one line of text, as
- * nms_xla_open () writes it. */
+ * NMS_ERROR_DEVICE and one line of text, as nms_xla_open () writes it. */
 NMS_API int nms_xla_probe_check (char *error, size_t error_size);
 
 /* Closes *backend and sets it to NULL. Free all caches made with it before the last
  * close. Accepts NULL and a pointer to NULL. */
 NMS_API void nms_xla_close (nms_lazy_backend **backend);
 
-/* Fills *counters with the programs that engine xla of nms_run looked up, compiled and
+/*
+ * Engine xla: an engine for nms_context_add_engine (nmscore.h), which runs the whole call as one
+ * program on the device of a plugin.
+ *
+ *     nms_added_engine engine = { .size = sizeof engine };
+ *     nms_xla_engine ("/opt/xla_cpu_pjrt.so", 0, &engine);
+ *     nms_context_add_engine (ctx, &engine);
+ *     options.engine = NMS_ENGINE_ADDED;
+ *
+ * It loads the plugin and compiles programs when they are first needed. Frames are padded to a
+ * power of two from 128 to NMS_XLA_MAX_BOXES boxes, and each size needs a program for each
+ * combination of inclusive, class_agnostic and similar options. Thresholds, caps and numbers of
+ * boxes need no programs of their own, except that on a TPU caps are padded to powers of two, too,
+ * and each needs a program. Before a program is used it must compute known results; a device that
+ * rounds differently is not used. Engines with the same plugin share its device and programs.
+ *
+ * Loading and compiling run on threads of the engine, with a trial before (see above). Until the
+ * program is compiled, and for more boxes than NMS_XLA_MAX_BOXES, the engine leaves frames to the
+ * native engines, which give the same results. If it cannot be used at all (because no plugin is
+ * named, or a plugin does not load or fails, or its device rounds differently), it leaves all
+ * frames from then on, and nms_context_engine_reason returns the reason; to try again, add another
+ * engine.
+ */
+#define NMS_XLA_MAX_BOXES 65536
+
+enum {
+  /* A call waits for its program, and a frame that the engine leaves is an error. */
+  NMS_XLA_STRICT = 1
+};
+
+/* Fills *engine, whose `size` the caller has set. `plugin` is the file of a plugin; NULL: the file
+ * that the environment variable NMS_XLA_PLUGIN names. `flags`: NMS_XLA_... bits. Does not open the
+ * plugin. Returns 0, or NMS_ERROR_ARGUMENT, _UNSUPPORTED (unknown flags) or _MEMORY. */
+NMS_API int nms_xla_engine (const char *plugin, unsigned flags, nms_added_engine *engine);
+
+/* Fills *counters with the programs that engine xla looked up, compiled and
  * ran with this plugin in this process. They count from the first context that uses
  * the plugin until the last one is freed, and are 0 while no context uses it. Returns
  * 0, NMS_ERROR_ARGUMENT, or NMS_ERROR_DEVICE in a forked process. */

@@ -2,11 +2,12 @@
 /*
  * xla: engine xla, which runs the whole selection as one program on a device. A job on
  * another thread (xlajob.h) loads the plugin, opens the device, and compiles and checks the
- * program. Meanwhile, and for frames larger than the largest program, the native engines run,
- * which give the same bits. With xla_strict the caller waits for the job.
+ * program. Meanwhile, and for frames larger than the largest program, the engine leaves frames to
+ * the native engines, which give the same bits. With NMS_XLA_STRICT it waits for the job.
  */
-#include "accel/accel.h"
-#include "engines/engine.h"
+#include "nmsxla.h"
+#include "xlabusy.h"
+#include "xlaerror.h"
 #include "xlaframe.h"
 #include "xlajob.h"
 #include "xlaowner.h"
@@ -17,119 +18,44 @@
 
 #define TEXT 256
 
-struct nms__xla {
-  char *asked; /* option xla_plugin; NULL: it is not set */
-  char *plugin;
+typedef struct xla {
   nms__xla_store *store; /* NULL: not open, or in use by the job */
   nms_lazy *lz;
   nms__xla_job *job; /* the job in progress, or NULL */
-  int code;          /* of the refusal; 0: not refused */
-  char refusal[TEXT];
-};
+  int strict;
+  atomic_int interrupted;
+  int code; /* of the reason; 0: the engine can be used */
+  char reason[TEXT];
+  char plugin[]; /* the path of its file */
+} xla;
 
 static void
-refuse (struct nms__xla *xla, int code, const char *why)
+refuse (xla *x, int code, const char *why)
 {
-  xla->code = code;
-  snprintf (xla->refusal, sizeof xla->refusal, "%s", why);
+  x->code = code;
+  snprintf (x->reason, sizeof x->reason, "%s", why);
 }
 
 /* Takes the store or the error from the job, which has finished, and frees the job. */
 static void
-end_job (struct nms__xla *xla)
+end_job (xla *x)
 {
   char error[TEXT];
-  const int code = nms__xla_job_take (&xla->job, &xla->store, error, sizeof error);
+  const int code = nms__xla_job_take (&x->job, &x->store, error, sizeof error);
 
   if (code)
-    refuse (xla, code, error);
-  else if (!xla->lz) {
-    xla->lz = nms_lazy_new (xla->store->cache);
-    if (!xla->lz)
-      refuse (xla, NMS_ERROR_MEMORY, "out of memory");
+    refuse (x, code, error);
+  else if (!x->lz) {
+    x->lz = nms_lazy_new (x->store->cache);
+    if (!x->lz)
+      refuse (x, NMS_ERROR_MEMORY, "out of memory");
   }
-}
-
-void
-nms__xla_free (struct nms__xla **xla)
-{
-  struct nms__xla *x = *xla;
-
-  *xla = NULL;
-  if (!x)
-    return;
-  if (nms__xla_owner_is_self ()) {
-    nms_lazy_free (&x->lz);
-    nms__xla_job_abandon (&x->job);
-    nms__xla_job_close (&x->store);
-  } /* else these and their locks belong to the parent */
-  free (x->asked);
-  free (x->plugin);
-  free (x);
-}
-
-void
-nms__xla_wake (void)
-{
-  /* a process that is not the owner has no jobs; if it was forked, their lock may stay locked for
-   * ever */
-  if (nms__xla_owner_is_self ())
-    nms__xla_job_wake ();
-}
-
-/* Copies a string or NULL. Returns 0 when out of memory. */
-static int
-copy (char **to, const char *from)
-{
-  size_t size = from ? strlen (from) + 1 : 0;
-
-  *to = from ? malloc (size) : NULL;
-  if (*to)
-    memcpy (*to, from, size);
-  return !from || *to;
-}
-
-static struct nms__xla *
-new_xla (const char *plugin)
-{
-  struct nms__xla *x = calloc (1, sizeof *x);
-
-  if (!x)
-    return NULL;
-  if (!copy (&x->asked, plugin)
-      || !copy (&x->plugin, plugin ? plugin : getenv ("NMS_XLA_PLUGIN"))) {
-    nms__xla_free (&x);
-    return NULL;
-  }
-  if (!x->plugin || !*x->plugin)
-    refuse (x, NMS_ERROR_DEVICE, "no plugin is named, by option or by NMS_XLA_PLUGIN");
-  return x;
-}
-
-/* Returns the context's state for the plugin that the options name, a new one if the
- * plugin has changed; NULL when out of memory. */
-static struct nms__xla *
-current (nms_context *ctx)
-{
-  const char *plugin = ctx->settings.options.xla_plugin;
-  struct nms__xla *x = ctx->xla;
-  char error[TEXT];
-
-  if (x && ((plugin && x->asked) ? strcmp (plugin, x->asked) != 0 : plugin != x->asked))
-    nms__xla_free (&ctx->xla);
-  if (!ctx->xla)
-    ctx->xla = new_xla (plugin);
-  x = ctx->xla;
-  /* before a thread is started, because a forked process must not wait for the parent's locks */
-  if (x && !x->code && nms__xla_owner_claim (error, sizeof error))
-    refuse (x, NMS_ERROR_DEVICE, error);
-  return x;
 }
 
 /* Returns whether the program of a kind can run now. If not, starts a job that prepares it. With
- * `strict` waits for the job, until *interrupted is not 0. */
+ * `strict` waits for the job, until the engine is interrupted. */
 static int
-is_ready (struct nms__xla *x, nms__xla_kind kind, int strict, const atomic_int *interrupted)
+is_ready (xla *x, nms__xla_kind kind)
 {
   if (x->code)
     return 0;
@@ -141,56 +67,121 @@ is_ready (struct nms__xla *x, nms__xla_kind kind, int strict, const atomic_int *
       return 0; /* a later frame tries again */
     x->store = NULL;
   }
-  if (!(strict ? nms__xla_job_wait (x->job, interrupted) : nms__xla_job_is_done (x->job)))
+  if (!(x->strict ? nms__xla_job_wait (x->job, &x->interrupted) : nms__xla_job_is_done (x->job)))
     return 0;
   end_job (x);
   /* the job may have been started for a frame of another kind */
   return !x->code
       && (nms__xla_store_state (x->store, kind) == NMS__XLA_READY
-          || (strict && is_ready (x, kind, strict, interrupted)));
+          || (x->strict && is_ready (x, kind)));
 }
 
-/* Sets the error of a frame whose program is not ready under xla_strict, and returns its code. */
+/* Returns NMS_ENGINE_LEFT, and why the program of a frame is not ready. */
 static int
-fail_strict (nms_context *ctx, const struct nms__xla *x)
+leave (const xla *x, char *why, size_t why_size)
 {
   if (x->code)
-    return nms__fail (ctx, x->code, "engine xla: %.160s", x->refusal);
-  if (x->job)
-    return nms__fail (ctx, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for %.120s",
-        x->plugin);
-  return nms__fail (ctx, NMS_ERROR_MEMORY, "engine xla: no memory or no thread for a job");
+    nms__xla_error_set (0, why, why_size, "%s", x->reason);
+  else if (x->job)
+    nms__xla_error_set (0, why, why_size, "interrupted while it waited for %s", x->plugin);
+  else
+    nms__xla_error_set (0, why, why_size, "no memory or no thread for a job");
+  return NMS_ENGINE_LEFT;
+}
+
+/* ------------------------------------------------------------------ engine */
+
+static const char *
+name (void *data)
+{
+  const xla *x = data;
+
+  return x->store && !x->code ? x->store->backend->name : "xla";
+}
+
+static int
+run (void *data, const nms_frame *frame, int32_t *kept, size_t *kept_count, char *why,
+    size_t why_size)
+{
+  xla *x = data;
+  nms__xla_kind kind;
+  char error[TEXT];
+
+  if (!nms__xla_frame_kind (frame, &kind, why, why_size))
+    return NMS_ENGINE_LEFT;
+  /* before a thread is started, because a forked process must not wait for the parent's locks */
+  if (!x->code && nms__xla_owner_claim (error, sizeof error))
+    refuse (x, NMS_ERROR_DEVICE, error);
+  if (!is_ready (x, kind))
+    return leave (x, why, why_size);
+  const int code = nms__xla_frame_run (x->lz, x->store, frame, kind, kept, kept_count, error,
+      sizeof error);
+  if (!code)
+    return NMS_OK;
+  refuse (x, code, error);
+  return leave (x, why, why_size);
+}
+
+static const char *
+reason (void *data)
+{
+  const xla *x = data;
+
+  return x->code ? x->reason : NULL;
+}
+
+static void
+interrupt (void *data)
+{
+  xla *x = data;
+
+  atomic_store (&x->interrupted, 1);
+  /* a process that is not the owner has no jobs; if it was forked, their lock may stay locked for
+   * ever */
+  if (nms__xla_owner_is_self ())
+    nms__xla_job_wake ();
+}
+
+static void
+free_xla (void *data)
+{
+  xla *x = data;
+
+  if (nms__xla_owner_is_self ()) {
+    nms_lazy_free (&x->lz);
+    nms__xla_job_abandon (&x->job);
+    nms__xla_job_close (&x->store);
+  } /* else these and their locks belong to the parent */
+  free (x);
 }
 
 int
-nms__xla (nms_context *ctx)
+nms_xla_engine (const char *plugin, unsigned flags, nms_added_engine *engine)
 {
-  const nms_options *o = &ctx->settings.options;
-  const int strict = o->xla_strict;
-  char why_not[TEXT];
-  nms__xla_kind kind;
-  int code;
+  const char *path = plugin ? plugin : getenv ("NMS_XLA_PLUGIN");
+  const size_t size = path ? strlen (path) + 1 : 1;
+  xla *x;
 
-  if (!nms__xla_frame_kind (&ctx->frame, &kind, why_not, sizeof why_not))
-    return strict ? nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "engine xla: %s", why_not)
-                  : NMS__NOT_RUN;
-  struct nms__xla *x = current (ctx);
+  if (!engine || engine->size < sizeof *engine)
+    return NMS_ERROR_ARGUMENT;
+  if (flags & ~(unsigned) NMS_XLA_STRICT)
+    return NMS_ERROR_UNSUPPORTED;
+  x = calloc (1, sizeof *x + size);
   if (!x)
-    return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for engine xla");
-  if (is_ready (x, kind, strict, ctx->stop)) {
-    code = nms__xla_frame_run (x->lz, x->store, &ctx->frame, kind, why_not, sizeof why_not);
-    if (code)
-      refuse (x, code, why_not);
-    else {
-      snprintf (ctx->in_use, sizeof ctx->in_use, "%s", x->store->backend->name);
-      return NMS_OK;
-    }
-  }
-  return strict ? fail_strict (ctx, x) : NMS__NOT_RUN;
-}
-
-const char *
-nms__xla_refusal (const struct nms__xla *x)
-{
-  return x && x->code ? x->refusal : NULL;
+    return NMS_ERROR_MEMORY;
+  if (path)
+    memcpy (x->plugin, path, size);
+  x->strict = flags & NMS_XLA_STRICT;
+  if (!x->plugin[0])
+    refuse (x, NMS_ERROR_DEVICE, "no plugin is named, by option or by NMS_XLA_PLUGIN");
+  nms__xla_busy_wait_of_main ();
+  *engine = (nms_added_engine) { .size = sizeof *engine,
+    .data = x,
+    .required = x->strict,
+    .name = name,
+    .run = run,
+    .reason = reason,
+    .interrupt = interrupt,
+    .free = free_xla };
+  return NMS_OK;
 }

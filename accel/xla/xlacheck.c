@@ -11,18 +11,25 @@
 #include "xlaerror.h"
 #include "xlaframe.h"
 
-#include "engines/engine.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BOXES 96
 #define PAIRS_PER_FAULT 10
+#define PREFIX "engine xla: " /* which an error of the added engine begins with */
 
 /* The faults: an unrounded area in the sum of both, an unrounded intersection in the
  * union; and, for divisions, a quotient that is wrong by a unit in either direction. */
 enum { AREA_A, AREA_B, UNION, ABOVE, BELOW, FAULTS };
+
+/* The results of a run that are compared. The library derives the suppressors from the kept
+ * boxes. */
+typedef struct answers {
+  size_t kept_count;
+  int32_t *kept;
+  uint8_t *outcome;
+} answers;
 
 typedef struct checker {
   nms_context *ctx;
@@ -32,8 +39,8 @@ typedef struct checker {
   uint32_t random;
   size_t boxes; /* that the arrays hold */
   float *rows, *scores;
-  int32_t *class_id, *parent, *kept, *suppressed_by;
-  uint8_t *outcome;
+  int32_t *class_id, *parent;
+  answers native, device;
 } checker;
 
 static uint32_t
@@ -97,15 +104,51 @@ shows_fault (const float *a, const float *b, int fault, float *threshold)
   return wrong != overlap;
 }
 
+/* The engine that is added to the checker's context runs the program of its kind. */
+static const char *
+name (void *data)
+{
+  (void) data;
+  return "xla";
+}
+
+static int
+run (void *data, const nms_frame *frame, int32_t *kept, size_t *kept_count, char *why,
+    size_t why_size)
+{
+  const checker *c = data;
+
+  return nms__xla_frame_run (c->lz, c->store, frame, c->kind, kept, kept_count, why, why_size);
+}
+
+/* Runs a frame with an engine and keeps a copy of its results at `into`, which has a place for each
+ * box. */
+static int
+run_with (checker *c, const nms_boxes *boxes, nms_options *options, uint32_t engine, answers *into,
+    char *error, size_t error_size)
+{
+  nms_result result = { .size = sizeof result };
+
+  options->engine = engine;
+  const int code = nms_run (c->ctx, boxes, options, &result);
+  if (code) {
+    const char *text = nms_context_error (c->ctx);
+    return nms__xla_error_set (code, error, error_size, "%s",
+        text + (strncmp (text, PREFIX, sizeof PREFIX - 1) ? 0 : sizeof PREFIX - 1));
+  }
+  into->kept_count = result.kept_count;
+  memcpy (into->kept, result.kept, result.kept_count * sizeof *into->kept);
+  memcpy (into->outcome, result.outcome, boxes->count * sizeof *into->outcome);
+  return NMS_OK;
+}
+
 /* Runs a frame with the native engine and on the device, and compares all results. */
 static int
 compare (checker *c, size_t count, nms_options *options, const char *about, char *error,
     size_t error_size)
 {
   nms_boxes boxes = { .size = sizeof boxes, .count = count };
-  nms_result native = { .size = sizeof native };
-  nms__frame *f = &c->ctx->frame;
-  nms__drops drops;
+  const answers *native = &c->native, *device = &c->device;
   int code;
 
   nms_boxes_set_rows (&boxes, c->rows);
@@ -120,27 +163,15 @@ compare (checker *c, size_t count, nms_options *options, const char *about, char
     options->max_per_class = 1000;
   if (c->kind.variant & NMS__XLA_PARENTS)
     boxes.parent.data = c->parent;
-  options->engine = NMS_ENGINE_SORTED;
-  options->outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
-  code = nms_run (c->ctx, &boxes, options, &native);
-  if (code)
-    return nms__xla_error_set (code, error, error_size, "%s", nms_context_error (c->ctx));
-  memcpy (c->kept, native.kept, native.kept_count * sizeof *c->kept);
-  memcpy (c->outcome, native.outcome, count * sizeof *c->outcome);
-  memcpy (c->suppressed_by, native.suppressed_by, count * sizeof *c->suppressed_by);
-
-  code = nms__context_layout (c->ctx, count, 0);
+  options->outputs = NMS_OUTPUT_OUTCOME;
+  code = run_with (c, &boxes, options, NMS_ENGINE_SORTED, &c->native, error, error_size);
   if (!code)
-    code = nms__prepare (c->ctx, &boxes, &drops);
-  if (code)
-    return nms__xla_error_set (code, error, error_size, "%s", nms_context_error (c->ctx));
-  code = nms__xla_frame_run (c->lz, c->store, f, c->kind, error, error_size);
+    code = run_with (c, &boxes, options, NMS_ENGINE_ADDED, &c->device, error, error_size);
   if (code)
     return code;
-  if (f->kept_count == native.kept_count && f->over_cap_count == native.over_cap_count
-      && !memcmp (c->kept, f->kept, native.kept_count * sizeof *c->kept)
-      && !memcmp (c->outcome, f->outcome, count * sizeof *c->outcome)
-      && !memcmp (c->suppressed_by, f->suppressed_by, count * sizeof *c->suppressed_by))
+  if (device->kept_count == native->kept_count
+      && !memcmp (device->kept, native->kept, native->kept_count * sizeof *native->kept)
+      && !memcmp (device->outcome, native->outcome, count * sizeof *native->outcome))
     return NMS_OK;
   return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,
       "the device does not compute as IEEE binary32 requires (%s)", about);
@@ -231,6 +262,31 @@ check_largest (checker *c, char *error, size_t error_size)
   return compare (c, c->boxes, &options, "a full frame", error, error_size);
 }
 
+/* Allocates the columns and the context with its engine. Returns 0 when out of memory. */
+static int
+allocate (checker *c)
+{
+  const nms_added_engine engine = { .size = sizeof engine,
+    .data = c,
+    .required = 1,
+    .name = name,
+    .run = run };
+
+  c->ctx = nms_context_new ();
+  c->lz = nms_lazy_new (c->store->cache);
+  c->rows = calloc (c->boxes, 4 * sizeof *c->rows);
+  c->scores = calloc (c->boxes, sizeof *c->scores);
+  c->class_id = calloc (c->boxes, sizeof *c->class_id);
+  c->parent = calloc (c->boxes, sizeof *c->parent);
+  c->native.kept = calloc (c->boxes, sizeof *c->native.kept);
+  c->native.outcome = calloc (c->boxes, sizeof *c->native.outcome);
+  c->device.kept = calloc (c->boxes, sizeof *c->device.kept);
+  c->device.outcome = calloc (c->boxes, sizeof *c->device.outcome);
+  return c->lz && c->rows && c->scores && c->class_id && c->parent && c->native.kept
+      && c->native.outcome && c->device.kept && c->device.outcome
+      && !nms_context_add_engine (c->ctx, &engine);
+}
+
 int
 nms__xla_check (nms__xla_store *store, nms__xla_kind kind, char *error, size_t error_size)
 {
@@ -238,34 +294,25 @@ nms__xla_check (nms__xla_store *store, nms__xla_kind kind, char *error, size_t e
     .kind = kind,
     .random = 12345,
     .boxes = (size_t) 1 << kind.log2_boxes };
-  int code = NMS_ERROR_MEMORY;
+  int code = allocate (&c)
+      ? NMS_OK
+      : nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
 
-  c.ctx = nms_context_new ();
-  c.lz = nms_lazy_new (store->cache);
-  c.rows = calloc (c.boxes, 4 * sizeof *c.rows);
-  c.scores = calloc (c.boxes, sizeof *c.scores);
-  c.class_id = calloc (c.boxes, sizeof *c.class_id);
-  c.parent = calloc (c.boxes, sizeof *c.parent);
-  c.kept = calloc (c.boxes, sizeof *c.kept);
-  c.suppressed_by = calloc (c.boxes, sizeof *c.suppressed_by);
-  c.outcome = calloc (c.boxes, sizeof *c.outcome);
-  if (c.ctx && c.lz && c.rows && c.scores && c.class_id && c.parent && c.kept && c.suppressed_by
-      && c.outcome) {
+  if (!code)
     code = check_roundings (&c, error, error_size);
-    if (!code)
-      code = check_frames (&c, error, error_size);
-    if (!code)
-      code = check_largest (&c, error, error_size);
-  } else
-    nms__xla_error_set (code, error, error_size, "out of memory");
+  if (!code)
+    code = check_frames (&c, error, error_size);
+  if (!code)
+    code = check_largest (&c, error, error_size);
   nms_context_free (&c.ctx);
   nms_lazy_free (&c.lz);
   free (c.rows);
   free (c.scores);
   free (c.class_id);
   free (c.parent);
-  free (c.kept);
-  free (c.suppressed_by);
-  free (c.outcome);
+  free (c.native.kept);
+  free (c.native.outcome);
+  free (c.device.kept);
+  free (c.device.outcome);
   return code;
 }

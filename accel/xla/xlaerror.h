@@ -3,7 +3,7 @@
 #ifndef NMS_XLAERROR_H
 #define NMS_XLAERROR_H
 
-#include "nmscore.h"
+#include "nmslazy.h"
 #include "pjrt.h"
 
 /* Writes the first line of the formatted text to `error`, at most `error_size`

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlakernel: runs a prepared frame (engine.h) with the kernel of tpu.h, on TPUs.
- * The kernel returns only the kept boxes; the functions here derive the outcomes of the
- * other boxes.
+ * xlakernel: runs a frame with the kernel of tpu.h, on TPUs.
  */
 #ifndef NMS_XLAKERNEL_H
 #define NMS_XLAKERNEL_H
 
-#include "internal.h"
 #include "xlastore.h"
 
 /* Returns the log2_picks of a kind: the least power of two for `cap` picks, at most the
- * number of boxes, which is also used without a cap. Returns 0 if the kernel does not
+ * number of boxes. Returns 0 if the kernel does not
  * run for the kind (frames with parents, or too many boxes for the chip's memory). */
 uint8_t nms__xla_kernel_picks (nms__xla_kind kind, uint64_t cap);
 
@@ -20,8 +17,8 @@ uint8_t nms__xla_kernel_picks (nms__xla_kind kind, uint64_t cap);
 int nms__xla_kernel_compile (nms__xla_store *store, nms__xla_kind kind, void **program, char *error,
     size_t error_size);
 
-/* Runs the kernel and fills the frame's results; returns as nms__xla_frame_run. */
-int nms__xla_kernel_run (nms__xla_store *store, void *program, nms__frame *frame,
-    nms__xla_kind kind, char *error, size_t error_size);
+/* Runs the kernel; as nms__xla_frame_run. */
+int nms__xla_kernel_run (nms__xla_store *store, void *program, const nms_frame *frame,
+    nms__xla_kind kind, int32_t *kept, size_t *kept_count, char *error, size_t error_size);
 
 #endif

@@ -7,20 +7,17 @@
 
 /* -------------------------------------------------------------- enumerations */
 
-#ifdef HAVE_XLA
-#define XLA_ENGINE \
-  , { NMS_ENGINE_XLA, "One program that XLA compiles for the device of xla-plugin", "xla" }
-#else
-#define XLA_ENGINE
-#endif
-
 DEFINE_ENUM_TYPE (gst_nms_engine_get_type, "GstNmsEngine",
     { NMS_ENGINE_AUTO, "Choose by the number of boxes, the limits and a sample of overlaps",
         "auto" },
     { NMS_ENGINE_SEQUENTIAL, "One step for each kept box; best if few are kept", "sequential" },
     { NMS_ENGINE_SORTED, "Sort, then compare each box with the kept boxes", "sorted" },
     { NMS_ENGINE_SPATIAL, "Find the boxes near each kept box in a grid; best for thousands",
-        "spatial" } XLA_ENGINE)
+        "spatial" },
+    { FILTER_ENGINE_XLA,
+        "One program that XLA compiles for the device of xla-plugin; needs "
+        "libnmsaccel",
+        "xla" })
 DEFINE_ENUM_TYPE (gst_nms_missing_score_get_type, "GstNmsMissingScore",
     { UNSCORED_ORDER_NEIGHBORS, "Rank by the number of boxes that each box overlaps", "neighbors" },
     { UNSCORED_ORDER_AREA, "Rank by area, largest first", "area" },
@@ -410,10 +407,9 @@ filter_settings_get_rules (const FilterSettings *settings, BoxSuppressRules *rul
   core->max_candidates = settings->max_candidates;
   core->inclusive = settings->inclusive != FALSE;
   core->class_agnostic = settings->class_agnostic != FALSE;
-  core->engine = settings->engine;
+  /* the element replaces it if it has added engine xla */
+  core->engine = settings->engine == FILTER_ENGINE_XLA ? NMS_ENGINE_AUTO : settings->engine;
   method_settings_apply (&settings->method, core);
-  core->xla_plugin = settings->xla_plugin; /* does not change while started */
-  core->xla_strict = settings->xla_strict != FALSE;
   rules->options = class_options_ref (settings->options);
   rules->selection = class_selection_ref (settings->selection);
   rules->sources = source_options_apply (settings->method.options, core->method)

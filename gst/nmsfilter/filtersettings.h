@@ -45,6 +45,9 @@ typedef enum
   FILTER_PROP_LAST = FILTER_PROP_METHOD + METHOD_PROP_COUNT - 1,
 } FilterProp;
 
+/* The number of engine xla in GstNmsEngine, where the others have the numbers of nms_engine. */
+#define FILTER_ENGINE_XLA 4
+
 /* Guarded by the element's object lock. */
 typedef struct
 {
@@ -52,7 +55,7 @@ typedef struct
   gdouble score_threshold;
   guint max_detections, max_per_class, max_candidates;
   gboolean class_agnostic, inclusive;
-  nms_engine engine;
+  guint engine; /* an nms_engine, or FILTER_ENGINE_XLA */
   UnscoredOrder missing_score;
   guint min_neighbors;
   GstNmsAction action;

@@ -80,8 +80,8 @@
 
 #include "boxsuppress.h"
 #include "elements.h"
+#include "accelengine.h"
 #include "engineinuse.h"
-#include "enginewarnings.h"
 #include "filtersettings.h"
 #include "filterstats.h"
 #include "filterstream.h"
@@ -138,7 +138,7 @@ struct _GstNmsFilter
   ScoreLoss score_loss;     /* of the stream, unless its buffers are batches */
   gboolean uses_xla;        /* settings.engine is xla, as read for this buffer */
   guint method;             /* method and metric as one number, as read for this buffer */
-  EngineWarnings engine_warnings;
+  AccelEngine accel;
 };
 
 static void gst_nms_filter_init_preset (gpointer interface, gpointer user_data);
@@ -222,13 +222,37 @@ take_settings (GstNmsFilter *self, BoxSuppressRules *rules)
   GST_OBJECT_LOCK (self);
   filter_settings_get_rules (&self->settings, rules);
   self->action = self->settings.action;
-  self->uses_xla = self->settings.engine == NMS_ENGINE_XLA;
+  self->uses_xla = self->settings.engine == FILTER_ENGINE_XLA;
   self->method = rules->core.method << 8 | rules->core.metric;
   self->report = self->settings.post_messages;
   self->interval = self->settings.interval;
   GST_OBJECT_UNLOCK (self);
   rules->width = self->width;
   rules->height = self->height;
+}
+
+/* The object lock keeps the engine from being added meanwhile. */
+static void
+interrupt (GstNmsFilter *self)
+{
+  GST_OBJECT_LOCK (self);
+  nms_context_interrupt (self->context);
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Adds engine xla once after a start. Returns FALSE after it posted an error. xla-plugin and
+ * xla-strict do not change while the element is started. */
+static gboolean
+add_xla (GstNmsFilter *self)
+{
+  if (self->accel.tried)
+    return TRUE;
+  if (!accel_engine_add (&self->accel, GST_ELEMENT (self), self->context, self->settings.xla_plugin,
+          self->settings.xla_strict))
+    return FALSE;
+  if (g_atomic_int_get (&self->stopping)) /* the engine was not there when it was set */
+    interrupt (self);
+  return TRUE;
 }
 
 /* Warns once after a start that a rule does not apply because the size of the frame is not
@@ -316,6 +340,12 @@ begin_buffer (GstNmsFilter *self, GstBuffer *buffer, ScoreLoss *score_loss)
   self->frame = (FilterStats) { 0 };
   self->change = self->rewrite = FALSE;
   take_settings (self, &rules);
+  if (self->uses_xla && !add_xla (self)) {
+    box_suppress_rules_clear (&rules);
+    return GST_FLOW_ERROR;
+  }
+  if (self->uses_xla && self->accel.added)
+    rules.core.engine = NMS_ENGINE_ADDED;
   if (rules.has_prefilter)
     warn_unknown_size (self, &rules);
   flow = decide (self, buffer, score_loss, &rules);
@@ -352,7 +382,7 @@ count_buffer (GstNmsFilter *self, FilterStats *stats)
   if (engine_changed)
     g_object_notify (G_OBJECT (self), "engine-in-use");
   if (self->uses_xla && self->boxes->len > 0)
-    engine_warnings_post (&self->engine_warnings, GST_ELEMENT (self), self->context);
+    accel_engine_warn (&self->accel, GST_ELEMENT (self), self->context);
 }
 
 static GstFlowReturn
@@ -489,6 +519,19 @@ gst_nms_filter_propose_allocation (GstBaseTransform *trans, GstQuery *decide_que
 }
 
 static gboolean
+gst_nms_filter_stop (GstBaseTransform *trans)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (trans);
+
+  GST_OBJECT_LOCK (self);
+  self->started = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&self->suppress, box_suppress_free);
+  nms_context_free (&self->context);
+  return TRUE;
+}
+
+static gboolean
 gst_nms_filter_start (GstBaseTransform *trans)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
@@ -518,26 +561,21 @@ gst_nms_filter_start (GstBaseTransform *trans)
   self->suppress = box_suppress_new (self->context);
   if (nms_isa_refusal ())
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_isa_refusal ()), (NULL));
-  self->engine_warnings = (EngineWarnings) { FALSE, FALSE };
+  self->accel = (AccelEngine) { FALSE, FALSE, FALSE };
+  GST_OBJECT_LOCK (self);
+  self->uses_xla = self->settings.engine == FILTER_ENGINE_XLA;
+  GST_OBJECT_UNLOCK (self);
   self->width = self->height = 0;
   self->batches = FALSE;
   batch_meta_reset (self->batch);
   self->warned_size = FALSE;
   score_loss_reset (&self->score_loss);
   report_interval_begin (&self->reported);
-  return TRUE;
-}
-
-static gboolean
-gst_nms_filter_stop (GstBaseTransform *trans)
-{
-  GstNmsFilter *self = GST_NMS_FILTER (trans);
-
-  GST_OBJECT_LOCK (self);
-  self->started = FALSE;
-  GST_OBJECT_UNLOCK (self);
-  g_clear_pointer (&self->suppress, box_suppress_free);
-  nms_context_free (&self->context);
+  /* in the application's thread: engine xla makes it wait for XLA's threads when it ends */
+  if (self->uses_xla && !add_xla (self)) {
+    gst_nms_filter_stop (trans);
+    return FALSE;
+  }
   return TRUE;
 }
 
@@ -549,7 +587,7 @@ gst_nms_filter_change_state (GstElement *element, GstStateChange transition)
 
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     g_atomic_int_set (&self->stopping, TRUE);
-    nms_context_interrupt (self->context);
+    interrupt (self);
   }
   return GST_ELEMENT_CLASS (gst_nms_filter_parent_class)->change_state (element, transition);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * engine: the table of engines. Runs the requested engine on a frame; if it returns NMS__NOT_RUN,
- * runs the engine that auto chooses.
- */
+/* engine: the table of engines. */
 #include "engine.h"
-
-#include "accel/accel.h"
 
 typedef struct engine {
   const char *name;
@@ -19,10 +14,6 @@ static const engine engines[] = {
   [NMS_ENGINE_SEQUENTIAL] = { "sequential", nms__sequential, nms__sequential_scratch_size, 0 },
   [NMS_ENGINE_SORTED] = { "sorted", nms__sorted, nms__sorted_scratch_size, 1 },
   [NMS_ENGINE_SPATIAL] = { "spatial", nms__spatial, nms__spatial_scratch_size, 0 },
-#ifdef NMS__HAVE_XLA
-  /* xla refuses frames with rotated boxes itself, because under xla_strict they are an error. */
-  [NMS_ENGINE_XLA] = { "xla", nms__xla, nms__xla_scratch_size, 1 },
-#endif
 };
 
 #define ENGINES (sizeof engines / sizeof engines[0])
@@ -30,6 +21,8 @@ static const engine engines[] = {
 const char *
 nms_engine_name (int number)
 {
+  if (number == NMS_ENGINE_ADDED)
+    return "added";
   if (number < 0 || (size_t) number >= ENGINES)
     return NULL;
   return engines[number].name;
@@ -38,7 +31,7 @@ nms_engine_name (int number)
 size_t
 nms__engines_scratch_size (size_t boxes)
 {
-  size_t most = 0;
+  size_t most = nms__added_scratch_size (boxes);
 
   for (size_t i = 0; i < ENGINES; i++)
     if (engines[i].scratch && engines[i].scratch (boxes) > most)
@@ -54,17 +47,9 @@ choose (nms__frame *f, int asked)
   return asked == NMS_ENGINE_AUTO ? nms__auto_choose (f) : asked;
 }
 
-static int
-run (nms_context *ctx, int asked, int *used)
-{
-  *used = choose (&ctx->frame, asked);
-  return *used == NMS_ENGINE_AUTO ? nms__by_class (ctx, used) : engines[*used].run (ctx);
-}
-
 int
 nms__engine_run (nms_context *ctx, int asked, int *used)
 {
-  const int error = run (ctx, asked, used);
-
-  return error == NMS__NOT_RUN ? run (ctx, NMS_ENGINE_AUTO, used) : error;
+  *used = choose (&ctx->frame, asked);
+  return *used == NMS_ENGINE_AUTO ? nms__by_class (ctx, used) : engines[*used].run (ctx);
 }

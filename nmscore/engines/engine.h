@@ -6,9 +6,8 @@
  *   outcome             NMS_KEPT for kept boxes, NMS_OVER_CAP for boxes over a cap; if requested
  *   suppressed_by       the suppressor of each suppressed box, if requested
  *   over_cap_count      number of boxes over a cap
- * It may use `kept` and `last` of the classes' entries. Only xla allocates memory. All
- * engines write the same results. An engine returns 0, NMS__NOT_RUN, NMS__OVER_BUDGET or an
- * error, with a text in the context.
+ * It may use `kept` and `last` of the classes' entries. None allocates memory. All
+ * engines write the same results. An engine returns 0 or NMS__OVER_BUDGET.
  */
 #ifndef NMS_ENGINE_H
 #define NMS_ENGINE_H
@@ -22,11 +21,12 @@
 int nms__sequential (nms_context *ctx);
 int nms__sorted (nms_context *ctx);
 int nms__spatial (nms_context *ctx);
+size_t nms__added_scratch_size (size_t boxes); /* added.c */
 size_t nms__sequential_scratch_size (size_t boxes);
 size_t nms__sorted_scratch_size (size_t boxes);
 size_t nms__spatial_scratch_size (size_t boxes);
 
-/* Returned by an engine that left the frame as it was, for another engine to run. */
+/* Returned by an added engine that left the frame as it was, for another engine to run. */
 #define NMS__NOT_RUN 1
 
 /* Returned by an engine that spent the frame's pair budget. The frame has to be prepared again
@@ -55,9 +55,9 @@ size_t nms__by_class_scratch_size (size_t boxes, size_t engine_size);
  * engine, or NMS_ENGINE_AUTO if nms__by_class is faster than each engine. */
 int nms__auto_choose (nms__frame *frame);
 
-/* engine.c: runs the engine with number `asked`, or the one that auto chooses, and writes the
- * number of the engine that ran to *used. Returns 0, NMS__OVER_BUDGET (only if auto chose the
- * engine), or an error of engine xla. */
+/* engine.c: runs the engine with number `asked`, which is not that of the added one, or the one
+ * that auto chooses, and writes the number of the engine that ran to *used. Returns 0, or
+ * NMS__OVER_BUDGET (only if auto chose the engine). */
 int nms__engine_run (nms_context *ctx, int asked, int *used);
 
 /* engine.c: returns the bytes of scratch that suffice for every engine. */

@@ -54,5 +54,6 @@ def run_batch(boxes: Array, offsets: Array, scores: Optional[Array] = None,
     return BatchResult._make(_nmscore.run_batch(
         boxes, scores, class_ids, exclude, parents, angles, sources, outcome, suppressed_by,
         iou_threshold, score_threshold, max_detections, max_per_class, max_candidates,
-        inclusive, score_strict, class_agnostic, xla_strict, sigma, min_score, class_options,
-        engine, xla_plugin, method, metric, fused_score, source_weights, offsets, threads))
+        inclusive, score_strict, class_agnostic, sigma, min_score, class_options,
+        engine, xla_plugin, xla_strict, method, metric, fused_score, source_weights, offsets,
+        threads))

@@ -97,8 +97,8 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     return Result._make(_nmscore.run(
         boxes, scores, class_ids, exclude, parents, angles, sources, outcome, suppressed_by,
         iou_threshold, score_threshold, max_detections, max_per_class, max_candidates,
-        inclusive, score_strict, class_agnostic, xla_strict, sigma, min_score, class_options,
-        engine, xla_plugin, method, metric, fused_score, source_weights))
+        inclusive, score_strict, class_agnostic, sigma, min_score, class_options,
+        engine, xla_plugin, xla_strict, method, metric, fused_score, source_weights))
 
 
 def count_neighbors(boxes: Array, scores: Optional[Array] = None,
@@ -118,5 +118,5 @@ def count_neighbors(boxes: Array, scores: Optional[Array] = None,
     """
     return _nmscore.count_neighbors(
         boxes, scores, class_ids, exclude, parents, angles, None, iou_threshold, score_threshold,
-        0, 0, max_candidates, inclusive, score_strict, class_agnostic, False, 0.0, 0.0,
-        class_options, "auto", None, "hard", "iou", "avg", None)
+        0, 0, max_candidates, inclusive, score_strict, class_agnostic, 0.0, 0.0,
+        class_options, "auto", None, False, "hard", "iou", "avg", None)

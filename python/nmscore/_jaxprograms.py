@@ -14,7 +14,6 @@ import jax.numpy as jnp
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
-from nmscore import export
 from nmscore._jaxoptions import Options
 
 _NAMES = {"tpu": "nmscore_tpu_kernel", "gpu": "nmscore_loop"}
@@ -37,6 +36,7 @@ def _abstract(boxes: Any, *columns: Any, images: int, most: int, **_: Any) -> Li
 
 def _lower(ctx: Any, *operands: Any, platform: str, images: int, most: int, classes: bool,
            parents: bool, options: Options) -> Any:
+    from nmscore import export  # here, because the CPU does not need what it needs
     text = export.program(platform, ctx.avals_in[0].shape[0] // images, classes=classes,
                           parents=parents, images=images, max_detections=most,
                           **options.of_program()).text

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy
 
-from nmscore import _nmscore
+from nmscore._accel import _nmsaccel
 
 F32, S32, PRED, BF16 = 1, 2, 3, 4
 DTYPES: Dict[int, Any] = {F32: numpy.float32, S32: numpy.int32, PRED: numpy.bool_}
@@ -30,19 +30,19 @@ class Device:
     def __init__(self, plugin: Optional[Union[str, os.PathLike[str]]] = None,
                  debug: Union[bool, str] = False) -> None:
         self.debug = debug
-        self._handle = _nmscore.lazy_open(None if plugin is None else os.fspath(plugin))
+        self._handle = _nmsaccel.lazy_open(None if plugin is None else os.fspath(plugin))
         self._live: Counter[int] = Counter()
         self._loops = 0  # nested loops whose functions are being recorded
 
     @property
     def name(self) -> str:
         """"eager", or "xla:" and the platform of the plugin."""
-        return _nmscore.lazy_device_name(self._handle)
+        return _nmsaccel.lazy_device_name(self._handle)
 
     @property
     def counters(self) -> Dict[str, int]:
         """Counts since the device was opened; nms_lazy_counters of nmslazy.h explains them."""
-        return _nmscore.lazy_counters(self._handle)
+        return _nmsaccel.lazy_counters(self._handle)
 
     # The methods below are for nmscore.lazy.
 
@@ -57,11 +57,11 @@ class Device:
     def is_long(self) -> bool:
         """Returns whether the recorded operations, besides one for each Tensor, fill half of the
         space. A call records up to 200 operations, a loop all those of its functions."""
-        return _nmscore.lazy_operations(self._handle) > (MAX_OPERATIONS + len(self._live)) // 2
+        return _nmsaccel.lazy_operations(self._handle) > (MAX_OPERATIONS + len(self._live)) // 2
 
     def free(self) -> None:
         """Frees the tensors that no Tensor refers to."""
-        _nmscore.lazy_keep(self._handle, list(self._live))
+        _nmsaccel.lazy_keep(self._handle, list(self._live))
 
     def make_room(self) -> None:
         """Frees tensors if many operations are recorded, and if that does not suffice computes the
@@ -77,31 +77,31 @@ class Device:
 
     def input(self, array: numpy.typing.NDArray[Any], kind: int) -> int:
         self.make_room()
-        return _nmscore.lazy_input(self._handle, kind, array.shape, array)
+        return _nmsaccel.lazy_input(self._handle, kind, array.shape, array)
 
     def constant(self, kind: int, value: float) -> int:
         self.make_room()
-        return _nmscore.lazy_constant(self._handle, kind, value)
+        return _nmsaccel.lazy_constant(self._handle, kind, value)
 
     def shape(self, tensor: int) -> Tuple[int, Tuple[int, ...]]:
-        return _nmscore.lazy_shape(self._handle, tensor)
+        return _nmsaccel.lazy_shape(self._handle, tensor)
 
     def apply(self, name: str, tensors: Sequence[int], dims: Sequence[int], axis: int) -> int:
-        return _nmscore.lazy_apply(self._handle, name, tensors, dims, axis)
+        return _nmsaccel.lazy_apply(self._handle, name, tensors, dims, axis)
 
     def loop(self, state: List[int], cond: Any, body: Any) -> List[int]:
         self.make_room()
         last = max(self._live)
         self._loops += 1
         try:
-            return _nmscore.lazy_while(self._handle, state, cond, body)
+            return _nmsaccel.lazy_while(self._handle, state, cond, body)
         finally:
             self._loops -= 1
             for tensor in [t for t in self._live if t > last]:  # they exist in the loop only
                 del self._live[tensor]
 
     def dump(self, tensors: Sequence[int]) -> Tuple[str, int]:
-        return _nmscore.lazy_dump(self._handle, tensors)
+        return _nmsaccel.lazy_dump(self._handle, tensors)
 
     def read(self, tensors: Sequence[int], arrays: Tuple[Any, ...]) -> None:
         """Computes tensors and writes their values to the arrays that are not None. Frees what
@@ -113,12 +113,12 @@ class Device:
         if self.debug:
             self.run_and_report(tensors, arrays)
         else:
-            _nmscore.lazy_read(self._handle, tensors, arrays)
+            _nmsaccel.lazy_read(self._handle, tensors, arrays)
 
     def run_and_report(self, tensors: Sequence[int], arrays: Tuple[Any, ...]) -> None:
         text, trace_hash = self.dump(tensors)
         before, start = self.counters, time.perf_counter()
-        _nmscore.lazy_read(self._handle, tensors, arrays)
+        _nmsaccel.lazy_read(self._handle, tensors, arrays)
         taken = time.perf_counter() - start
         new = {name: value - before[name] for name, value in self.counters.items()}
         self.report(text, trace_hash, new, taken)

@@ -2,7 +2,6 @@
 /* The compiled module of the Python package nmscore: the table of its functions, its state, and
  * the contexts that calls share. */
 #include "module.h"
-#include "pylazy.h"
 #include "xlahandler.h"
 
 #include <stdio.h>
@@ -28,7 +27,7 @@ module_return_context (module_state *state, nms_context *ctx)
 void
 module_raise (int error, const nms_context *ctx)
 {
-  const int of_engine = error == NMS_ERROR_DEVICE || error == NMS_ERROR_UNSUPPORTED;
+  const int of_engine = error == NMS_ERROR_ENGINE || error == NMS_ERROR_UNSUPPORTED;
   if (error == NMS_ERROR_MEMORY)
     PyErr_NoMemory ();
   else
@@ -58,8 +57,6 @@ setup (PyObject *module)
       || !(state->masked = attribute ("numpy.ma", "MaskedArray"))
       || !(state->plain = attribute ("nmscore._arrays", "plain"))
       || !(state->ranks = attribute ("nmscore._arrays", "ranks")))
-    return -1;
-  if (pylazy_add (module) < 0)
     return -1;
   snprintf (version, sizeof version, "%d.%d.%d", v / 1000000, v / 1000 % 1000, v % 1000);
   return PyModule_AddStringConstant (module, "__version__", version);
@@ -101,6 +98,8 @@ release (void *module)
   while (state->spares > 0)
     nms_context_free (&state->spare[--state->spares]);
   nms_context_free (&state->batch);
+  nms_context_free (&state->xla);
+  Py_CLEAR (state->xla_plugin);
 }
 
 #define FAST(function) (PyCFunction) (void (*) (void)) function, METH_FASTCALL, NULL
@@ -109,8 +108,6 @@ static PyMethodDef methods[] = {
   { "nms", FAST (single_nms) },
   { "run", FAST (single_run) },
   { "run_batch", FAST (py_batch_run) },
-  { "program", FAST (py_program_make) },
-  { "compile_program", py_program_compile, METH_VARARGS, NULL },
   { "count_neighbors", FAST (single_neighbors) },
   { "iou", FAST (boxtools_iou) },
   { "rows_from_cxcywh", boxtools_cxcywh, METH_O, NULL },

@@ -18,7 +18,7 @@ import re
 import sys
 from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from nmscore import _nmscore
+from nmscore._accel import _nmsaccel
 from nmscore._types import ClassOptions
 
 PLATFORMS = ("cpu", "gpu", "tpu")
@@ -88,10 +88,10 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     """
     if platform not in PLATFORMS:
         raise ValueError("platform must be one of %s, not %r" % (", ".join(PLATFORMS), platform))
-    text, inputs, outputs = _nmscore.program(
+    text, inputs, outputs = _nmsaccel.program(
         PLATFORMS.index(platform), boxes, head_classes, classes, parents, bfloat16, tpu_memory,
         images, iou_threshold, score_threshold, max_detections, max_per_class, max_candidates,
-        inclusive, score_strict, class_agnostic, False, 0.0, 0.0, class_options, "auto", None,
+        inclusive, score_strict, class_agnostic, 0.0, 0.0, class_options, "auto", None, False,
         "hard", "iou", "avg", None)
     return Program(text, [Array(*a) for a in inputs], [Array(*a) for a in outputs])
 
@@ -123,7 +123,7 @@ def compile_ahead(text: str, plugin: str, topology: str, target: Optional[str] =
     _refuse_old_tpu(text, topology)
     os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")
     os.environ.setdefault("TPU_LOG_DIR", "disabled")
-    return _nmscore.compile_program(plugin, topology, target, text)
+    return _nmsaccel.compile_program(plugin, topology, target, text)
 
 
 def _describe(made: Program) -> str:

@@ -21,6 +21,9 @@ typedef struct module_state {
   int spares;
   nms_context *batch; /* a spare context with batch_threads threads, or NULL */
   unsigned batch_threads;
+  nms_context *xla;     /* a spare context with engine xla, or NULL; see xlacontext.c */
+  PyObject *xla_plugin; /* bytes, or NULL */
+  int xla_strict;
 } module_state;
 
 /* Takes a spare context or a new one. Returns NULL with a MemoryError. */
@@ -28,7 +31,7 @@ nms_context *module_take_context (module_state *state);
 void module_return_context (module_state *state, nms_context *ctx);
 
 /* Raises an exception for the error code of a call with `ctx`: MemoryError, or with the text of
- * the context RuntimeError (NMS_ERROR_DEVICE, _UNSUPPORTED) or ValueError (any other error). */
+ * the context RuntimeError (NMS_ERROR_ENGINE, _UNSUPPORTED) or ValueError (any other error). */
 void module_raise (int error, const nms_context *ctx);
 
 static inline PyObject *
@@ -42,8 +45,6 @@ PyObject *single_nms (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *single_run (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *single_neighbors (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *py_batch_run (PyObject *module, PyObject *const *args, Py_ssize_t n);
-PyObject *py_program_make (PyObject *module, PyObject *const *args, Py_ssize_t n);
-PyObject *py_program_compile (PyObject *module, PyObject *args);
 PyObject *boxtools_iou (PyObject *module, PyObject *const *args, Py_ssize_t n);
 PyObject *boxtools_cxcywh (PyObject *module, PyObject *rows);
 PyObject *boxtools_xywh (PyObject *module, PyObject *rows);

@@ -6,7 +6,7 @@
 #include "columns.h"
 #include "numbers.h"
 #include "numpyarrays.h"
-#include "pyoptions.h"
+#include "xlacontext.h"
 
 /* A batch with its columns, options and results. Set all fields to zero before the first use. */
 typedef struct py_batch {
@@ -147,14 +147,15 @@ batch_tuple (module_state *state, const py_batch *b, nms_context *ctx, const nms
   return tuple;
 }
 
-/* Takes the spare context with threads, or a new one, and sets its number of threads. */
+/* Takes the spare context with threads, or a new one, and sets its number of threads. Engine xla
+ * runs one image at a time, so its context has one thread. */
 static nms_context *
-take_context (module_state *state, unsigned threads)
+take_context (module_state *state, const py_options *o, unsigned threads)
 {
   nms_context *ctx;
 
-  if (threads == 1)
-    return module_take_context (state);
+  if (threads == 1 || o->options.engine == NMS_ENGINE_ADDED)
+    return xlacontext_take (state, o);
   ctx = state->batch ? state->batch : nms_context_new ();
   if (ctx == state->batch && state->batch_threads == threads) {
     state->batch = NULL;
@@ -169,10 +170,10 @@ take_context (module_state *state, unsigned threads)
 }
 
 static void
-return_context (module_state *state, nms_context *ctx, unsigned threads)
+return_context (module_state *state, const py_options *o, nms_context *ctx, unsigned threads)
 {
-  if (threads == 1) {
-    module_return_context (state, ctx);
+  if (threads == 1 || o->options.engine == NMS_ENGINE_ADDED) {
+    xlacontext_return (state, o, ctx);
     return;
   }
   if (state->batch)
@@ -184,7 +185,7 @@ return_context (module_state *state, nms_context *ctx, unsigned threads)
 static PyObject *
 run (module_state *state, const py_batch *b)
 {
-  nms_context *ctx = take_context (state, b->threads);
+  nms_context *ctx = take_context (state, &b->o, b->threads);
   nms_result result = { .size = sizeof result };
   PyObject *tuple = NULL;
   int error;
@@ -195,7 +196,7 @@ run (module_state *state, const py_batch *b)
       &b->o.options, &b->arrays, &result);
   Py_END_ALLOW_THREADS if (error) module_raise (error, ctx);
   else tuple = batch_tuple (state, b, ctx, &result);
-  return_context (state, ctx, b->threads);
+  return_context (state, &b->o, ctx, b->threads);
   return tuple;
 }
 

@@ -25,7 +25,6 @@ static const struct {
   FIELD (inclusive, OPTION_FLAG),
   FIELD (score_strict, OPTION_FLAG),
   FIELD (class_agnostic, OPTION_FLAG),
-  FIELD (xla_strict, OPTION_FLAG),
   FIELD (sigma, OPTION_FLOAT),
   FIELD (min_score, OPTION_FLOAT),
 #undef FIELD
@@ -180,6 +179,16 @@ read_method (PyObject *const *args, py_options *o)
   return read_weights (args[3], o);
 }
 
+/* Reads the name of an engine; engine xla is added to the context. */
+static int
+read_engine (PyObject *value, py_options *o)
+{
+  o->options.engine = NMS_ENGINE_ADDED;
+  if (PyUnicode_Check (value) && PyUnicode_CompareWithASCIIString (value, "xla") == 0)
+    return 0;
+  return read_name (value, "engine", nms_engine_name, &o->options.engine);
+}
+
 static int
 read_plugin (PyObject *value, py_options *o)
 {
@@ -187,7 +196,6 @@ read_plugin (PyObject *value, py_options *o)
     return 0;
   if (!PyUnicode_FSConverter (value, &o->plugin))
     return type_error ("xla_plugin", "a path or None", value);
-  o->options.xla_plugin = PyBytes_AsString (o->plugin);
   return 0;
 }
 
@@ -202,10 +210,10 @@ py_options_read (PyObject *const *args, py_options *o)
   if (class_options_read (args[0], &o->classes, &o->options.class_option_count) < 0)
     return -1;
   o->options.class_options = o->classes;
-  if (read_name (args[1], "engine", nms_engine_name, &o->options.engine) < 0
-      || read_plugin (args[2], o) < 0)
+  if (read_engine (args[1], o) < 0 || read_plugin (args[2], o) < 0
+      || py_options_read_flag (args[3], "xla_strict", &o->xla_strict) < 0)
     return -1;
-  return read_method (args + 3, o);
+  return read_method (args + 4, o);
 }
 
 int

@@ -9,8 +9,9 @@
 typedef struct py_options {
   nms_options options;
   nms_class_options *classes;
-  PyObject *plugin; /* bytes */
-  float *weights;   /* of sources */
+  PyObject *plugin; /* path of the plugin of engine xla, bytes; NULL if None */
+  uint8_t xla_strict;
+  float *weights; /* of sources */
 } py_options;
 
 /* Raises a TypeError: the parameter `name` must be `wanted`, not of the type of `value`. Returns
@@ -26,7 +27,7 @@ int py_options_read_flag (PyObject *value, const char *name, uint8_t *flag);
 int py_options_read_three (PyObject *const *args, nms_options *options);
 
 /* Reads PY_OPTIONS_COUNT values: those of the table in pyoptions.c, then class_options, engine,
- * xla_plugin, method, metric, fused_score and source_weights. */
+ * xla_plugin, xla_strict, method, metric, fused_score and source_weights. */
 #define PY_OPTIONS_COUNT 18
 int py_options_read (PyObject *const *args, py_options *o);
 

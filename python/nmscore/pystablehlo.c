@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pystablehlo: returns the text of a program (nmsstablehlo.h), and compiles it (nmsxla.h).
  * nmscore/export.py names the arguments. */
+#include "pystablehlo.h"
 #include "pyoptions.h"
 
 #include "nmsstablehlo.h"
@@ -74,7 +75,7 @@ arrays_list (const nms_stablehlo_array *arrays, size_t count)
 }
 
 PyObject *
-py_program_make (PyObject *module, PyObject *const *args, Py_ssize_t n)
+pystablehlo_make (PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
   nms_stablehlo_spec spec = { .size = sizeof spec };
   nms_stablehlo program = { .size = sizeof program };
@@ -102,7 +103,7 @@ py_program_make (PyObject *module, PyObject *const *args, Py_ssize_t n)
 }
 
 PyObject *
-py_program_compile (PyObject *module, PyObject *args)
+pystablehlo_compile (PyObject *module, PyObject *args)
 {
   const char *plugin, *topology, *target, *text;
   Py_ssize_t length;

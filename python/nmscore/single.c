@@ -2,17 +2,18 @@
 /* single: the functions that decide the boxes of one image. */
 #include "columns.h"
 #include "numpyarrays.h"
-#include "pyoptions.h"
+#include "xlacontext.h"
 
 #include <string.h>
 
-/* Runs NMS. Releases the interpreter's lock while it runs if the frame is large. */
+/* Runs NMS. Releases the interpreter's lock while it runs if the frame is large, or if the engine
+ * may wait for a device. */
 static int
 run_boxes (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, nms_result *result)
 {
   int error;
 
-  if (boxes->count < MODULE_RELEASE_FROM)
+  if (boxes->count < MODULE_RELEASE_FROM && options->engine != NMS_ENGINE_ADDED)
     return nms_run (ctx, boxes, options, result);
   Py_BEGIN_ALLOW_THREADS error = nms_run (ctx, boxes, options, result);
   Py_END_ALLOW_THREADS return error;
@@ -97,20 +98,20 @@ result_tuple (module_state *state, nms_context *ctx, unsigned outputs, const nms
 }
 
 static PyObject *
-tuple_of (module_state *state, const nms_boxes *boxes, const nms_options *options)
+tuple_of (module_state *state, const nms_boxes *boxes, const py_options *o)
 {
-  nms_context *ctx = module_take_context (state);
+  nms_context *ctx = xlacontext_take (state, o);
   nms_result result = { .size = sizeof result };
   PyObject *tuple = NULL;
 
   if (!ctx)
     return NULL;
-  int error = run_boxes (ctx, boxes, options, &result);
+  int error = run_boxes (ctx, boxes, &o->options, &result);
   if (error)
     module_raise (error, ctx);
   else
-    tuple = result_tuple (state, ctx, options->outputs, &result, boxes->count);
-  module_return_context (state, ctx);
+    tuple = result_tuple (state, ctx, o->options.outputs, &result, boxes->count);
+  xlacontext_return (state, o, ctx);
   return tuple;
 }
 
@@ -130,7 +131,7 @@ single_run (PyObject *module, PyObject *const *args, Py_ssize_t n)
   if (py_options_read (args + COLUMNS_MOST + 2, &o) == 0
       && py_options_read_outputs (args + COLUMNS_MOST, &o.options) == 0
       && columns_open_all (state, &c, args) == 0 && columns_check_classes (&c, &o.options) == 0)
-    tuple = tuple_of (state, &c.boxes, &o.options);
+    tuple = tuple_of (state, &c.boxes, &o);
   columns_close (&c);
   py_options_free (&o);
   return tuple;

@@ -29,12 +29,12 @@ END
 folder="$NMS_ROOT/tests/abi"
 
 # dump FOLDER: builds the library with debug information and writes its interface to FOLDER. The
-# option xla changes no interface, and without it fewer files are compiled.
+# option accel changes no interface, and without it fewer files are compiled.
 dump ()
 {
   local dir="$NMS_BUILD_DIR/abi" root="$NMS_BUILD_DIR/abi/root"
   NMS_TARGET=nmscore-library nms_build abi --buildtype=debug --prefix=/usr -Dplugin=false \
-    -Dtests=disabled -Dpython=disabled -Dxla=disabled || die "the library could not be built"
+    -Dtests=disabled -Dpython=disabled -Daccel=disabled || die "the library could not be built"
   rm -rf "$root"
   meson install -C "$dir" --no-rebuild --tags devel --destdir "$root" >"$dir.log" ||
     die "the headers could not be installed (the log: $dir.log)"
@@ -110,7 +110,7 @@ test_changes ()
   system_copy_checkout "$copy"
 
   say "-- allowed: a function, a constant, a field at the end of a struct with a size"
-  edit accel/lazy/nmslazy.h 's/^typedef enum nms_lazy_type {/&\n  NMS_LAZY_ADDED = 99,/'
+  edit nmscore/nmscore.h 's/^typedef enum nms_engine {/&\n  NMS_ENGINE_OTHER = 99,/'
   edit nmscore/nmscore.h 's/^} nms_boxes;/  nms_column added;\n&\nNMS_API int nms_added (void);/'
   printf 'int\nnms_added (void)\n{\n  return 0;\n}\n' >>"$copy/nmscore/errors.c"
   expect passes

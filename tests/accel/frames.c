@@ -4,6 +4,7 @@
 
 #include "accel/xla/xlabusy.h"
 #include "accel/xla/xladevice.h"
+#include "nmsxla.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -40,12 +41,34 @@ frame_clear (Frame *f)
 }
 
 void
+frame_add_engine (Frame *f, nms_context *context)
+{
+  nms_added_engine engine = { .size = sizeof engine };
+
+  if (f->options.engine != NMS_ENGINE_ADDED || f->has_engine
+      || (f->added_to == context && f->added_plugin == f->plugin && f->added_strict == f->strict))
+    return;
+  g_assert_cmpint (nms_xla_engine (f->plugin, f->strict ? NMS_XLA_STRICT : 0, &engine), ==, NMS_OK);
+  g_assert_cmpint (nms_context_add_engine (context, &engine), ==, NMS_OK);
+  f->added_to = context;
+  f->added_plugin = f->plugin;
+  f->added_strict = f->strict;
+}
+
+int
+frame_run (Frame *f, nms_context *context, nms_result *result)
+{
+  frame_add_engine (f, context);
+  return nms_run (context, &f->boxes, &f->options, result);
+}
+
+void
 frame_check (Frame *f, nms_context *context)
 {
   nms_result result = { .size = sizeof result };
   RefResult expected;
   char *difference;
-  int code = nms_run (context, &f->boxes, &f->options, &result);
+  int code = frame_run (f, context, &result);
 
   if (code)
     g_error ("%s: %s", nms_strerror (code), nms_context_error (context));
@@ -61,7 +84,7 @@ frame_fails (Frame *f, nms_context *context, int code, const char *detail)
 {
   nms_result result = { .size = sizeof result };
 
-  g_assert_cmpint (nms_run (context, &f->boxes, &f->options, &result), ==, code);
+  g_assert_cmpint (frame_run (f, context, &result), ==, code);
   if (!strstr (nms_context_error (context), detail))
     g_error ("\"%s\" does not say \"%s\"", nms_context_error (context), detail);
   g_assert_cmpuint (result.kept_count, ==, 0);

@@ -10,12 +10,25 @@ typedef struct {
   nms_options options; /* defaults, all outputs */
   float *rows;
   float *score;
+  const char *plugin; /* with options.engine NMS_ENGINE_ADDED: what frame_add_engine adds */
+  int strict;
+  int has_engine;              /* the context has the engine of an earlier frame */
+  const nms_context *added_to; /* the context to which it was added last, and these as they were */
+  const char *added_plugin;
+  int added_strict;
 } Frame;
 
 /* Makes `count` boxes, some of which overlap, and scores with ties. The same seed makes
  * the same frame. */
 void frame_init (Frame *frame, size_t count, uint32_t seed);
 void frame_clear (Frame *frame);
+
+/* Adds engine xla with the frame's plugin to the context, if the options name an added engine and
+ * it was not added before. */
+void frame_add_engine (Frame *frame, nms_context *context);
+
+/* Adds the engine and runs the frame. */
+int frame_run (Frame *frame, nms_context *context, nms_result *result);
 
 /* Runs the frame and fails the test unless the result equals the reference's. */
 void frame_check (Frame *frame, nms_context *context);

@@ -151,8 +151,8 @@ test_parameters (void)
 {
   float p[NMS__TPU_PARAMETERS], limit[3];
 
-  nms__tpu_parameters (0.3f, 0, 77, p);
   nms__tpu_threshold_limit (0.3f, 0, limit);
+  nms__tpu_parameters (limit, 77, p);
   for (int i = 0; i < NMS__TPU_PARAMETERS; i++)
     g_assert_true (p[i] == (i < 384 ? limit[i / 128] : i < 512 ? 77.0f : 0.0f));
   /* the midpoint above 0.3f is 0x1.333335p-2, of which limit[0] has 12 bits */

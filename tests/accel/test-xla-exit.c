@@ -19,8 +19,8 @@ run_frame (gpointer ctx)
   Frame f;
 
   frame_init (&f, 70, 1);
-  f.options.engine = NMS_ENGINE_XLA;
-  f.options.xla_plugin = PLUGIN;
+  f.options.engine = NMS_ENGINE_ADDED;
+  f.plugin = PLUGIN;
   frame_check (&f, ctx);
   frame_clear (&f);
   return NULL;

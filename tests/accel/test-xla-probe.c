@@ -200,23 +200,21 @@ test_program (void)
   }
 }
 
+/* A context whose engine waits for a plugin that blocks, and a frame for it. */
+typedef struct {
+  nms_context *ctx;
+  Frame f;
+} Waiting;
+
 static gpointer
 run_strict (gpointer data)
 {
-  nms_context *ctx = data;
-  char *path = plugin ("stall");
-  Frame f;
+  Waiting *w = data;
 
-  frame_init (&f, 70, 1);
-  f.options.engine = NMS_ENGINE_XLA;
-  f.options.xla_plugin = path;
-  f.options.xla_strict = 1;
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for ");
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for ");
-  f.options.engine = NMS_ENGINE_SORTED;
-  frame_check (&f, ctx);
-  frame_clear (&f);
-  g_free (path);
+  frame_fails (&w->f, w->ctx, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for ");
+  frame_fails (&w->f, w->ctx, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for ");
+  w->f.options.engine = NMS_ENGINE_SORTED;
+  frame_check (&w->f, w->ctx);
   return NULL;
 }
 
@@ -231,21 +229,12 @@ run_strict_batch (gpointer data)
     .kept_capacity = G_N_ELEMENTS (kept),
     .kept_offsets = kept_offsets };
   nms_result result = { .size = sizeof result };
-  nms_context *ctx = data;
-  char *path = plugin ("stall");
-  Frame f;
+  Waiting *w = data;
 
-  frame_init (&f, 70, 1);
-  f.options.engine = NMS_ENGINE_XLA;
-  f.options.xla_plugin = path;
-  f.options.xla_strict = 1;
-  g_assert_cmpint (nms_context_set_threads (ctx, 2), ==, NMS_OK);
-  g_assert_cmpint (nms_run_batch (ctx, &f.boxes, offsets, 2, &f.options, &arrays, &result), ==,
-      NMS_ERROR_DEVICE);
-  g_assert_true (g_str_has_prefix (nms_context_error (ctx),
+  g_assert_cmpint (nms_run_batch (w->ctx, &w->f.boxes, offsets, 2, &w->f.options, &arrays, &result),
+      ==, NMS_ERROR_DEVICE);
+  g_assert_true (g_str_has_prefix (nms_context_error (w->ctx),
       "image 0: engine xla: interrupted while it waited for "));
-  frame_clear (&f);
-  g_free (path);
   return NULL;
 }
 
@@ -254,16 +243,25 @@ static void
 test_interrupt (void)
 {
   const GThreadFunc functions[] = { run_strict, run_strict_batch };
+  char *path = plugin ("stall");
 
   for (size_t i = 0; i < G_N_ELEMENTS (functions); i++) {
-    nms_context *ctx = nms_context_new ();
-    GThread *thread = g_thread_new (NULL, functions[i], ctx);
+    Waiting w = { .ctx = nms_context_new () };
+    frame_init (&w.f, 70, 1);
+    w.f.options.engine = NMS_ENGINE_ADDED;
+    w.f.plugin = path;
+    w.f.strict = 1;
+    frame_add_engine (&w.f, w.ctx);
+    g_assert_cmpint (nms_context_set_threads (w.ctx, 2), ==, NMS_OK);
+    GThread *thread = g_thread_new (NULL, functions[i], &w);
     g_usleep (G_USEC_PER_SEC / 5);
-    nms_context_interrupt (ctx);
+    nms_context_interrupt (w.ctx);
     g_thread_join (thread);
-    nms_context_free (&ctx);
+    nms_context_free (&w.ctx);
+    frame_clear (&w.f);
   }
   nms_context_interrupt (NULL);
+  g_free (path);
 }
 
 /* Frees a context whose job is inside a plugin that blocks, or whose plugin blocks when it
@@ -277,12 +275,12 @@ check_free (const char *kind, int wait_for_refusal)
   Frame f;
 
   frame_init (&f, 70, 1);
-  f.options.engine = NMS_ENGINE_XLA;
-  f.options.xla_plugin = path;
+  f.options.engine = NMS_ENGINE_ADDED;
+  f.plugin = path;
   do {
     frame_check (&f, ctx);
     g_usleep (1000);
-  } while (wait_for_refusal && !nms_context_engine_refusal (ctx));
+  } while (wait_for_refusal && !nms_context_engine_reason (ctx));
   start = g_get_monotonic_time ();
   nms_context_free (&ctx);
   g_assert_cmpint (g_get_monotonic_time () - start, <, 5 * G_TIME_SPAN_SECOND);

@@ -41,12 +41,12 @@ run_until_refused (Frame *f, nms_context *ctx)
 {
   gint64 end = g_get_monotonic_time () + 60 * G_TIME_SPAN_SECOND;
 
-  while (!nms_context_engine_refusal (ctx) && g_get_monotonic_time () < end) {
+  while (!nms_context_engine_reason (ctx) && g_get_monotonic_time () < end) {
     frame_check (f, ctx);
-    g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
+    g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
     g_usleep (500);
   }
-  g_assert_nonnull (nms_context_engine_refusal (ctx));
+  g_assert_nonnull (nms_context_engine_reason (ctx));
 }
 
 static void
@@ -57,11 +57,11 @@ test_native_takes_over (void)
     char *path = plugin (rows[i].kind), *reason;
     Frame f;
     frame_init (&f, 70, (uint32_t) i);
-    g_assert_null (nms_context_engine_refusal (ctx));
-    f.options.engine = NMS_ENGINE_XLA;
-    f.options.xla_plugin = path;
+    g_assert_null (nms_context_engine_reason (ctx));
+    f.options.engine = NMS_ENGINE_ADDED;
+    f.plugin = path;
     run_until_refused (&f, ctx);
-    reason = g_strdup (nms_context_engine_refusal (ctx));
+    reason = g_strdup (nms_context_engine_reason (ctx));
     if (!strstr (reason, rows[i].reason) || !*reason || strchr (reason, '\n'))
       g_error ("\"%s\" does not say \"%s\"", reason, rows[i].reason);
     g_assert_false (g_str_has_prefix (nms_context_engine_in_use (ctx), "xla"));
@@ -69,11 +69,9 @@ test_native_takes_over (void)
     /* and remains refused, without another attempt */
     for (int again = 0; again < 3; again++)
       frame_check (&f, ctx);
-    g_assert_cmpstr (nms_context_engine_refusal (ctx), ==, reason);
-    nms_context_trim (ctx);
-    g_assert_null (nms_context_engine_refusal (ctx));
-    frame_check_closed ();
+    g_assert_cmpstr (nms_context_engine_reason (ctx), ==, reason);
     nms_context_free (&ctx);
+    frame_check_closed ();
     frame_clear (&f);
     g_free (reason);
     g_free (path);
@@ -88,9 +86,9 @@ test_strict_fails (void)
     char *path = plugin (rows[i].kind);
     Frame f;
     frame_init (&f, 70, (uint32_t) i);
-    f.options.engine = NMS_ENGINE_XLA;
-    f.options.xla_plugin = path;
-    f.options.xla_strict = 1;
+    f.options.engine = NMS_ENGINE_ADDED;
+    f.plugin = path;
+    f.strict = 1;
     for (int again = 0; again < 2; again++) {
       frame_fails (&f, ctx, NMS_ERROR_DEVICE, rows[i].reason);
       g_assert_true (g_str_has_prefix (nms_context_error (ctx), "engine xla: "));
@@ -115,7 +113,7 @@ is_refused_at_once (Frame *f)
 
   frame_check (f, ctx);
   nms_context_interrupt (ctx);
-  refused = nms_context_engine_refusal (ctx) && strstr (nms_context_engine_refusal (ctx), "forked");
+  refused = nms_context_engine_reason (ctx) && strstr (nms_context_engine_reason (ctx), "forked");
   nms_context_free (&ctx);
   return refused;
 }
@@ -139,8 +137,8 @@ test_fork_after_first_frame (void)
   ctx = nms_context_new ();
   path = plugin ("works");
   frame_init (&f, 70, 1);
-  f.options.engine = NMS_ENGINE_XLA;
-  f.options.xla_plugin = path;
+  f.options.engine = NMS_ENGINE_ADDED;
+  f.plugin = path;
   frame_check (&f, ctx);
   child = fork ();
   if (child == 0) {
@@ -166,13 +164,13 @@ test_no_plugin_named (void)
 
   g_unsetenv ("NMS_XLA_PLUGIN");
   frame_init (&f, 10, 1);
-  f.options.engine = NMS_ENGINE_XLA;
+  f.options.engine = NMS_ENGINE_ADDED;
   frame_check (&f, ctx);
-  g_assert_cmpstr (nms_context_engine_refusal (ctx), ==,
+  g_assert_cmpstr (nms_context_engine_reason (ctx), ==,
       "no plugin is named, by option or by NMS_XLA_PLUGIN");
-  f.options.xla_strict = 1;
+  f.strict = 1;
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, "no plugin is named");
-  f.options.xla_plugin = "";
+  f.plugin = "";
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, "no plugin is named");
   nms_context_free (&ctx);
   frame_clear (&f);
@@ -189,12 +187,12 @@ test_names (void)
 
   g_setenv ("NMS_XLA_PLUGIN", none, TRUE);
   frame_init (&f, 10, 1);
-  f.options.engine = NMS_ENGINE_XLA;
-  f.options.xla_strict = 1;
+  f.options.engine = NMS_ENGINE_ADDED;
+  f.strict = 1;
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is not a PJRT plugin");
-  f.options.xla_plugin = null;
+  f.plugin = null;
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, "returned nothing");
-  f.options.xla_plugin = NULL;
+  f.plugin = NULL;
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is not a PJRT plugin");
   g_unsetenv ("NMS_XLA_PLUGIN");
   nms_context_free (&ctx);
@@ -213,15 +211,15 @@ test_too_many_boxes (void)
   Frame f;
 
   frame_init (&f, NMS_XLA_MAX_BOXES + 1, 1);
-  f.options.engine = NMS_ENGINE_XLA;
-  f.options.xla_plugin = "/nowhere";
+  f.options.engine = NMS_ENGINE_ADDED;
+  f.plugin = "/nowhere";
   f.options.max_detections = 3;
-  g_assert_cmpint (nms_run (ctx, &f.boxes, &f.options, &result), ==, NMS_OK);
+  g_assert_cmpint (frame_run (&f, ctx, &result), ==, NMS_OK);
   g_assert_cmpuint (result.kept_count, ==, 3);
-  g_assert_null (nms_context_engine_refusal (ctx));
+  g_assert_null (nms_context_engine_reason (ctx));
   result.kept_count = 0;
-  f.options.xla_strict = 1;
-  frame_fails (&f, ctx, NMS_ERROR_UNSUPPORTED, "65537 boxes take part, it takes at most 65536");
+  f.strict = 1;
+  frame_fails (&f, ctx, NMS_ERROR_ENGINE, "65537 boxes take part, it takes at most 65536");
   nms_context_free (&ctx);
   frame_clear (&f);
 }

@@ -59,7 +59,7 @@ run_until_settled (Frame *f, nms_context *ctx)
   do {
     frame_check (f, ctx);
     g_usleep (1000);
-  } while (nms_context_engine (ctx) != NMS_ENGINE_XLA && !nms_context_engine_refusal (ctx)
+  } while (nms_context_engine (ctx) != NMS_ENGINE_ADDED && !nms_context_engine_reason (ctx)
       && g_get_monotonic_time () < end);
 }
 
@@ -177,7 +177,7 @@ test_native_meanwhile (void)
 
   start (&f, 90, 0);
   frame_check (&f, ctx);
-  g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
+  g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
   g_assert_true (g_str_has_suffix (nms_context_engine_in_use (ctx), nms_context_isa (ctx)));
   run_until_settled (&f, ctx);
   check_in_use (ctx);
@@ -203,9 +203,9 @@ check_refused (int what, const char *reason)
   become (what);
   start (&f, 80, 0);
   run_until_settled (&f, ctx);
-  g_assert_nonnull (nms_context_engine_refusal (ctx));
-  if (!strstr (nms_context_engine_refusal (ctx), reason))
-    g_error ("\"%s\" does not say \"%s\"", nms_context_engine_refusal (ctx), reason);
+  g_assert_nonnull (nms_context_engine_reason (ctx));
+  if (!strstr (nms_context_engine_reason (ctx), reason))
+    g_error ("\"%s\" does not say \"%s\"", nms_context_engine_reason (ctx), reason);
   before = compiled ();
   for (int i = 0; i < 5; i++)
     frame_check (&f, ctx);
@@ -213,7 +213,7 @@ check_refused (int what, const char *reason)
   nms_context_free (&ctx);
 
   ctx = nms_context_new ();
-  f.options.xla_strict = 1;
+  f.strict = 1;
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, reason);
   nms_context_free (&ctx);
   become (WRAPPED_AS_IT_IS);
@@ -247,11 +247,11 @@ check_broken (int what, const char *reason)
   frame_check (&f, ctx);
   check_in_use (ctx);
   become (what);
-  f.options.xla_strict = 0;
+  f.strict = 0;
   frame_check (&f, ctx);
-  g_assert_true (g_str_has_prefix (nms_context_engine_refusal (ctx), reason));
-  g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_XLA);
-  f.options.xla_strict = 1;
+  g_assert_true (g_str_has_prefix (nms_context_engine_reason (ctx), reason));
+  g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
+  f.strict = 1;
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, reason);
   become (WRAPPED_AS_IT_IS);
   nms_context_free (&ctx);
@@ -282,14 +282,14 @@ in_child (Frame *f, nms_context *ctx)
   int wrong = 0;
 
   alarm (60);
-  f->options.xla_strict = 0;
-  wrong |= nms_run (ctx, &f->boxes, &f->options, &result) != NMS_OK;
-  wrong |= 2 * (nms_context_engine (ctx) == NMS_ENGINE_XLA);
+  f->strict = 0;
+  wrong |= frame_run (f, ctx, &result) != NMS_OK;
+  wrong |= 2 * (nms_context_engine (ctx) == NMS_ENGINE_ADDED);
   wrong |= 4
-      * (!nms_context_engine_refusal (ctx) || !strstr (nms_context_engine_refusal (ctx), "forked"));
-  f->options.xla_strict = 1;
-  wrong |= 8 * (nms_run (ctx, &f->boxes, &f->options, &result) != NMS_ERROR_DEVICE);
-  wrong |= 16 * (nms_run (other, &f->boxes, &f->options, &result) != NMS_ERROR_DEVICE);
+      * (!nms_context_engine_reason (ctx) || !strstr (nms_context_engine_reason (ctx), "forked"));
+  f->strict = 1;
+  wrong |= 8 * (frame_run (f, ctx, &result) != NMS_ERROR_DEVICE);
+  wrong |= 16 * (frame_run (f, other, &result) != NMS_ERROR_DEVICE);
   nms_context_free (&other);
   nms_context_free (&ctx);
   return wrong;

@@ -5,10 +5,10 @@
 
 #include "frames.h"
 
-/* Sets engine xla with this plugin, with or without xla_strict. */
-void xlaframes_ask (nms_options *options, const char *plugin, int strict);
+/* Adds engine xla with this plugin to the context, with or without NMS_XLA_STRICT. */
+void xlaframes_ask (nms_context *context, const char *plugin, int strict);
 
-/* Calls frame_init with the seed `count`, and sets the same. */
+/* Calls frame_init with the seed `count`, and sets engine xla in the frame. */
 void xlaframes_init (Frame *frame, size_t count, const char *plugin, int strict);
 
 /* Checks that the device of this name ran the last frame and is not refused. */

@@ -12,11 +12,16 @@
  * kept list and the outcome of each box, of the next frame at each call.
  */
 #include <nmscore.h>
+#ifdef HAVE_ACCEL
+#include <nmsxla.h>
+#endif
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#define XLA_BOXES 65536 /* NMS_XLA_MAX_BOXES */
 
 #define MAX_LINE 4096
 #define MAX_CALLS 100000
@@ -224,6 +229,15 @@ compare_times (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+/* Returns the name of the engine that ran last. */
+static const char *
+engine_name (const bench *b)
+{
+  const int engine = nms_context_engine (b->ctx);
+
+  return engine == NMS_ENGINE_ADDED ? "xla" : nms_engine_name (engine);
+}
+
 static void
 print_summary (bench *b, long calls)
 {
@@ -232,8 +246,7 @@ print_summary (bench *b, long calls)
           "engine %s, %s, %zu bytes of scratch\n",
       b->frames[0].boxes.count, b->result.kept_count, (double) b->times[calls / 2] / 1e3,
       (double) b->times[calls / 4] / 1e3, (double) b->times[calls * 3 / 4] / 1e3, calls,
-      nms_engine_name (nms_context_engine (b->ctx)), nms_context_isa (b->ctx),
-      nms_context_scratch (b->ctx));
+      engine_name (b), nms_context_isa (b->ctx), nms_context_scratch (b->ctx));
 }
 
 static void
@@ -243,9 +256,8 @@ print_about (bench *b)
 
   printf ("{\"versions\": {\"gst-nms\": \"%d.%d.%d\"}, \"engine\": \"%s\", \"cpu\": \"%s\", "
           "\"scratch\": %zu, \"compiler\": \"%s\"}\n",
-      version / 1000000, version / 1000 % 1000, version % 1000,
-      nms_engine_name (nms_context_engine (b->ctx)), nms_context_isa (b->ctx),
-      nms_context_scratch (b->ctx), BENCH_COMPILER);
+      version / 1000000, version / 1000 % 1000, version % 1000, engine_name (b),
+      nms_context_isa (b->ctx), nms_context_scratch (b->ctx), BENCH_COMPILER);
 }
 
 /* ------------------------------------------------------------------- serve */
@@ -262,9 +274,9 @@ answer_load (bench *b)
     error = load (b, folder, strtof (iou, NULL), strtoull (cap, NULL, 10));
   if (error)
     printf ("error %s\n", error);
-  else if (b->options.engine == NMS_ENGINE_XLA && b->frames[0].boxes.count > NMS_XLA_MAX_BOXES)
-    printf ("skip engine xla takes at most %d boxes\n", NMS_XLA_MAX_BOXES);
-  else if (b->options.engine == NMS_ENGINE_XLA && run (b, 1, 1e9, CLOCK_MONOTONIC) < 0)
+  else if (b->options.engine == NMS_ENGINE_ADDED && b->frames[0].boxes.count > XLA_BOXES)
+    printf ("skip engine xla takes at most %d boxes\n", XLA_BOXES);
+  else if (b->options.engine == NMS_ENGINE_ADDED && run (b, 1, 1e9, CLOCK_MONOTONIC) < 0)
     printf ("error %s\n", nms_context_error (b->ctx)); /* this call compiled the program */
   else
     puts ("ok");
@@ -344,8 +356,22 @@ usage (void)
 }
 
 static uint32_t
-engine_by_name (const char *name)
+add_xla (nms_context *ctx)
 {
+#ifdef HAVE_ACCEL
+  nms_added_engine engine = { .size = sizeof engine };
+  if (!nms_xla_engine (NULL, NMS_XLA_STRICT, &engine) && !nms_context_add_engine (ctx, &engine))
+    return NMS_ENGINE_ADDED;
+#endif
+  die ("xla", "not in this build");
+  return 0;
+}
+
+static uint32_t
+engine_by_name (nms_context *ctx, const char *name)
+{
+  if (strcmp (name, "xla") == 0)
+    return add_xla (ctx);
   for (int i = 0; nms_engine_name (i); i++)
     if (strcmp (name, nms_engine_name (i)) == 0)
       return (uint32_t) i;
@@ -356,7 +382,7 @@ engine_by_name (const char *name)
 int
 main (int argc, char **argv)
 {
-  bench b = { .result = { .size = sizeof b.result } };
+  bench b = { .result = { .size = sizeof b.result }, .ctx = nms_context_new () };
   const char *folder = NULL, *error;
   float iou = 0.5f;
   uint64_t cap = 0;
@@ -380,7 +406,7 @@ main (int argc, char **argv)
     else if (strcmp (arg, "--max") == 0 && ++i)
       cap = strtoull (value, NULL, 10);
     else if (strcmp (arg, "--engine") == 0 && ++i)
-      b.options.engine = engine_by_name (value), b.options.xla_strict = 1;
+      b.options.engine = engine_by_name (b.ctx, value);
     else if (strcmp (arg, "--repeat") == 0 && ++i)
       repeat = strtol (value, NULL, 10);
     else if (arg[0] != '-' && !folder)
@@ -391,7 +417,6 @@ main (int argc, char **argv)
   if (!serving && !folder)
     die ("no FOLDER", "see --help");
 
-  b.ctx = nms_context_new ();
   b.times = calloc (MAX_CALLS, sizeof *b.times);
   if (!b.ctx || !b.times)
     die ("start", "out of memory");

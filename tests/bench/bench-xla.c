@@ -103,8 +103,13 @@ run (const frames *f, int strict, double fps)
   nms_lazy_counters c = { .size = sizeof c };
 
   nms_options_init (&options, sizeof options);
-  options.engine = NMS_ENGINE_XLA;
-  options.xla_strict = (uint8_t) strict;
+  nms_added_engine engine = { .size = sizeof engine };
+  options.engine = NMS_ENGINE_ADDED;
+  if (nms_xla_engine (plugin, strict ? NMS_XLA_STRICT : 0, &engine)
+      || nms_context_add_engine (ctx, &engine)) {
+    fprintf (stderr, "bench-xla: cannot add the engine\n");
+    return 1;
+  }
   for (int i = 0; i < 2; i++)
     times[i] = grown (NULL, (f->count + 1) * sizeof *times[i]);
   start = seconds ();
@@ -119,7 +124,7 @@ run (const frames *f, int strict, double fps)
       return 1;
     }
     double end = seconds ();
-    int on_device = nms_context_engine (ctx) == NMS_ENGINE_XLA;
+    int on_device = nms_context_engine (ctx) == NMS_ENGINE_ADDED;
     times[on_device][ran[on_device]++] = end - begin;
     if (fps > 0 && start + (double) (k + 1) / fps > end) {
       double pause = start + (double) (k + 1) / fps - end;
@@ -127,8 +132,8 @@ run (const frames *f, int strict, double fps)
           NULL);
     }
   }
-  if (nms_context_engine_refusal (ctx))
-    printf ("refused: %s\n", nms_context_engine_refusal (ctx));
+  if (nms_context_engine_reason (ctx))
+    printf ("refused: %s\n", nms_context_engine_reason (ctx));
   printf ("%zu frames, %zu boxes\n", f->count, f->boxes);
   print_times ("on the device", times[1], ran[1]);
   print_times ("natively", times[0], ran[0]);

@@ -2,31 +2,10 @@
 /* conformance: runs the cases of other projects and compares them with the reference. */
 #include "conformance.h"
 
-#include "lazynms.h"
 #include "sharedcontext.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static nms_lazy *lazy;
-
-const char *
-conformance_start (const char *needs)
-{
-  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
-
-  lazy = nms_lazy_new (cache);
-  nms_lazy_cache_free (&cache);
-  g_assert_nonnull (lazy);
-  return sharedcontext_start (needs);
-}
-
-void
-conformance_finish (void)
-{
-  sharedcontext_finish ();
-  nms_lazy_free (&lazy);
-}
 
 void
 conformance_set_yxyx (nms_boxes *boxes, const float *rows)
@@ -45,14 +24,8 @@ conformance_run (const nms_boxes *boxes, const nms_options *options, nms_result 
   char *difference = enginecheck_run (context, boxes, options, ENGINECHECK_FULL);
 
   g_assert_cmpstr (difference, ==, NULL);
-  for (unsigned flags = 0; flags <= NMS_LAZY_NO_DIVISION && !boxes->angle.data; flags++) {
-    RefResult expected;
-    ref_run (boxes, options, &expected);
-    difference = lazynms_difference (lazy, boxes, options, boxes->count + !boxes->count,
-        LAZYNMS_WANTED, flags, &expected);
-    g_assert_cmpstr (difference, ==, NULL);
-    ref_result_clear (&expected);
-  }
+  if (conformance_check_lazy)
+    conformance_check_lazy (boxes, options);
   *result = (nms_result) { .size = sizeof *result };
   g_assert_cmpint (nms_run (context, boxes, options, result), ==, NMS_OK);
 }

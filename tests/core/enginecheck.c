@@ -10,22 +10,28 @@
 #include <string.h>
 
 const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1] = { NMS_ENGINE_AUTO,
-  NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED, NMS_ENGINE_SPATIAL, NMS_ENGINE_XLA };
+  NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED, NMS_ENGINE_SPATIAL, NMS_ENGINE_ADDED };
 
 int
 enginecheck_count (void)
 {
-  return ENGINECHECK_ENGINES + (getenv ("NMS_TEST_XLA_PLUGIN") != NULL);
+  return ENGINECHECK_ENGINES + (enginecheck_add_xla && getenv ("NMS_TEST_XLA_PLUGIN"));
 }
 
 void
-enginecheck_use (nms_options *options, int number)
+enginecheck_use (nms_context *ctx, nms_options *options, int number)
 {
+  const nms_boxes boxes = { .size = sizeof boxes };
+  nms_result result = { .size = sizeof result };
+  nms_options probe;
+
   options->engine = enginecheck_engines[number];
-  if (options->engine == NMS_ENGINE_XLA) {
-    options->xla_plugin = getenv ("NMS_TEST_XLA_PLUGIN");
-    options->xla_strict = 1;
-  }
+  if (options->engine != NMS_ENGINE_ADDED)
+    return;
+  nms_options_init (&probe, sizeof probe);
+  probe.engine = NMS_ENGINE_ADDED;
+  if (nms_run (ctx, &boxes, &probe, &result) == NMS_ERROR_UNSUPPORTED && enginecheck_add_xla (ctx))
+    abort ();
 }
 
 __attribute__ ((format (printf, 1, 2))) static char *
@@ -248,9 +254,9 @@ enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *op
   const int by_engine = own.method == NMS_METHOD_HARD && own.metric == NMS_METRIC_IOU;
   for (int e = 0; e < (by_engine ? enginecheck_count () : 1) && !difference; e++) {
     int engine = (int) enginecheck_engines[e];
-    if (engine == NMS_ENGINE_XLA && boxes->count > NMS_XLA_MAX_BOXES)
+    if (engine == NMS_ENGINE_ADDED && boxes->count > ENGINECHECK_XLA_BOXES)
       continue;
-    enginecheck_use (&own, e);
+    enginecheck_use (ctx, &own, e);
     for (uint32_t combination = 0; combination < 4 && !difference; combination++) {
       own.outputs = outputs_of (combination);
       difference = located (run_once (ctx, boxes, &own, &expected), engine, "nms_run", own.outputs);

@@ -8,15 +8,20 @@
 #include "nmscore.h"
 #include "reference.h"
 
+/* Adds a strict engine xla to a context. A test program that links this function, of
+ * tests/accel/addxla.c, runs engine xla too if NMS_TEST_XLA_PLUGIN names a plugin. */
+int enginecheck_add_xla (nms_context *ctx) __attribute__ ((weak));
+
 /* The engines that every check runs, NMS_ENGINE_AUTO first. */
 #define ENGINECHECK_ENGINES 4
 extern const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1];
 
-/* Returns the number of engines in enginecheck_engines to run: all of them if the
- * environment variable NMS_TEST_XLA_PLUGIN names a plugin, else all but the last, xla.
- * enginecheck_use sets the engine with this number; xla gets the plugin and xla_strict. */
+/* Returns the number of engines in enginecheck_engines to run: all of them with engine xla, which
+ * is the last, else one less. enginecheck_use sets the engine with this number, and adds engine xla
+ * to the context if it has none. */
+#define ENGINECHECK_XLA_BOXES 65536 /* NMS_XLA_MAX_BOXES */
 int enginecheck_count (void);
-void enginecheck_use (nms_options *options, int number);
+void enginecheck_use (nms_context *ctx, nms_options *options, int number);
 
 #define ENGINECHECK_ALL_OUTPUTS \
   (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)

@@ -10,6 +10,7 @@
  * max_per_class * classes; the rows have that number.
  */
 #include "conformance.h"
+#include "sharedcontext.h"
 #include "testrunner.h"
 
 #include <string.h>
@@ -195,4 +196,4 @@ static const TestCase cases[] = { TEST_ROWS ("/conformance/combined/%s", test_ro
 
   { NULL } };
 
-TEST_PROGRAM (cases, conformance_start, conformance_finish);
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

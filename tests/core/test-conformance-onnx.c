@@ -9,6 +9,7 @@
  * run_batch translates it.
  */
 #include "conformance.h"
+#include "sharedcontext.h"
 #include "testrunner.h"
 
 #include <string.h>
@@ -140,4 +141,4 @@ static const TestCase cases[] = { TEST_ROWS ("/conformance/onnx/%s", test_row, r
 
   { NULL } };
 
-TEST_PROGRAM (cases, conformance_start, conformance_finish);
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

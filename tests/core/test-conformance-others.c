@@ -11,6 +11,7 @@
  * are checked too.
  */
 #include "conformance.h"
+#include "sharedcontext.h"
 #include "testrunner.h"
 
 #include <math.h>
@@ -153,4 +154,4 @@ test_box_iou (void)
 static const TestCase cases[] = { TEST_ROWS ("/conformance/others/%s", test_row, rows),
   { "/conformance/others/box_iou", test_box_iou }, { NULL } };
 
-TEST_PROGRAM (cases, conformance_start, conformance_finish);
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

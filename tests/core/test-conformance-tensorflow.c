@@ -17,6 +17,7 @@
  * the shapes of tensors, which columns do not have.
  */
 #include "conformance.h"
+#include "sharedcontext.h"
 #include "testrunner.h"
 
 #include <math.h>
@@ -196,4 +197,4 @@ test_invalid_iou_threshold (void)
 static const TestCase cases[] = { TEST_ROWS ("/conformance/tensorflow/%s", test_row, rows),
   { "/conformance/tensorflow/InvalidIOUThreshold", test_invalid_iou_threshold }, { NULL } };
 
-TEST_PROGRAM (cases, conformance_start, conformance_finish);
+TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

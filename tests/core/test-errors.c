@@ -188,7 +188,7 @@ test_unsupported (void)
   Call call;
 
   for (size_t i = 0; i < G_N_ELEMENTS (engines); i++) {
-    char *detail = g_strdup_printf ("engine %u is not built in", engines[i]);
+    char *detail = g_strdup_printf ("engine %u is unknown", engines[i]);
     call_init (&call);
     call.options.engine = engines[i];
     must_fail (&call, NMS_ERROR_UNSUPPORTED, detail);

@@ -289,16 +289,6 @@ test_engine_in_use (void)
   g_assert_cmpint (nms_count_neighbors (context, &boxes, &options, &neighbors), ==, NMS_OK);
   g_free (expected);
 
-  if (nms_engine_name (NMS_ENGINE_XLA)) {
-    const char *reason = "engine xla runs method hard with metric iou only";
-    options.engine = NMS_ENGINE_XLA;
-    g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
-    g_assert_cmpstr (nms_context_engine_refusal (context), ==, reason);
-    options.xla_strict = 1;
-    g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_ERROR_UNSUPPORTED);
-    g_assert_cmpstr (nms_context_error (context), ==, reason);
-    options.engine = NMS_ENGINE_AUTO;
-  }
   options.method = NMS_METHOD_HARD;
   options.metric = NMS_METRIC_IOS;
   g_assert_cmpint (nms_count_neighbors (context, &boxes, &options, &neighbors), ==,

@@ -163,7 +163,7 @@ test_random (void)
     for (uint64_t i = 0; i < rounds; i++) {
       Batch b;
       batch_init (&b, first + i);
-      enginecheck_use (&b.call.options, (int) (i % ENGINECHECK_ENGINES));
+      enginecheck_use (context, &b.call.options, (int) (i % ENGINECHECK_ENGINES));
       g_assert_cmpint (batch_run (context, &b), ==, NMS_OK);
       g_assert_cmpstr (nms_context_error (context), ==, "");
       batch_check (&b);

@@ -51,7 +51,7 @@ static void
 run (Frame *f, int engine, nms_result *result)
 {
   *result = (nms_result) { .size = sizeof *result };
-  enginecheck_use (&f->options, engine);
+  enginecheck_use (context, &f->options, engine);
   f->options.outputs = NMS_OUTPUT_OUTCOME;
   g_assert_cmpint (nms_run (context, &f->boxes, &f->options, result), ==, NMS_OK);
 }

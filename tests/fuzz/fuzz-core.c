@@ -217,7 +217,6 @@ scramble (nms_context *context, FuzzBytes *bytes)
     classes[i].size = sizeof *classes;
   }
   options.class_options = fuzz_take_byte (bytes) & 7 ? classes : NULL;
-  options.xla_plugin = NULL;
 
   boxes = (nms_boxes) { .size = sizeof boxes, .count = fuzz_take_byte (bytes) % (ROOM + 1) };
   for (size_t i = 0; i < boxes.count * 4; i++)

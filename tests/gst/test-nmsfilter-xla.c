@@ -15,12 +15,14 @@ plugin (const gchar *kind)
   return g_strdup_printf ("%s/fakepjrt-%s.so", FAKE_PLUGINS, kind);
 }
 
+/* *bus receives the messages from the start on. */
 static GstHarness *
-harness_with (const gchar *path, gboolean strict)
+harness_on_bus (const gchar *path, gboolean strict, GstBus **bus)
 {
   GstHarness *h = harness_new ("nmsfilter engine=xla");
 
   gst_element_set_state (h->element, GST_STATE_READY);
+  *bus = harness_bus (h);
   g_object_set (h->element, "xla-plugin", path, "xla-strict", strict, NULL);
   gst_element_set_state (h->element, GST_STATE_PLAYING);
   gst_harness_set_src_caps_str (h, FRAME_CAPS);
@@ -61,8 +63,8 @@ engine_in_use (GstHarness *h)
 static void
 check_one_warning (const gchar *path, const gchar *reason)
 {
-  GstHarness *h = harness_with (path, FALSE);
-  GstBus *bus = harness_bus (h);
+  GstBus *bus;
+  GstHarness *h = harness_on_bus (path, FALSE, &bus);
   gint64 end = g_get_monotonic_time () + 60 * G_TIME_SPAN_SECOND;
   GstMessage *message;
   gchar *text;
@@ -107,8 +109,8 @@ test_one_warning (void)
 static void
 test_strict (void)
 {
-  GstHarness *h = harness_with ("/no/such/plugin.so", TRUE);
-  GstBus *bus = harness_bus (h);
+  GstBus *bus;
+  GstHarness *h = harness_on_bus ("/no/such/plugin.so", TRUE, &bus);
   GstMessage *message;
   GError *error = NULL;
   gchar *detail;
@@ -146,8 +148,7 @@ test_no_probe (void)
   GstMessage *message;
 
   g_setenv ("NMS_XLA_PROBE", "/nowhere/nms-xla-probe", TRUE);
-  h = harness_with (works, FALSE);
-  bus = harness_bus (h);
+  h = harness_on_bus (works, FALSE, &bus);
   push_three (h, 0);
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   g_assert_nonnull (message);
@@ -178,8 +179,8 @@ static void
 check_null_returns (gboolean strict)
 {
   gchar *stall = plugin ("stall");
-  GstHarness *h = harness_with (stall, strict);
-  GstBus *bus = harness_bus (h);
+  GstBus *bus;
+  GstHarness *h = harness_on_bus (stall, strict, &bus);
   GThread *thread = g_thread_new (NULL, push_until_stopped, h);
   gint64 start;
   GstFlowReturn flow;
@@ -298,12 +299,12 @@ child (const char *what)
 /* Creates a harness with the plugin that NMS_TEST_XLA_PLUGIN names. Without that
  * variable skips the test and returns NULL. */
 static GstHarness *
-device_harness (gboolean strict)
+device_harness (gboolean strict, GstBus **bus)
 {
   const gchar *path = g_getenv ("NMS_TEST_XLA_PLUGIN");
 
   if (path)
-    return harness_with (path, strict);
+    return harness_on_bus (path, strict, bus);
   g_test_skip ("NMS_TEST_XLA_PLUGIN names no plugin");
   return NULL;
 }
@@ -311,13 +312,12 @@ device_harness (gboolean strict)
 static void
 test_device (void)
 {
-  GstHarness *h = device_harness (TRUE);
   GstBus *bus;
+  GstHarness *h = device_harness (TRUE, &bus);
   gchar *text;
 
   if (h == NULL)
     return;
-  bus = harness_bus (h);
 
   for (guint i = 0; i < 5; i++)
     push_three (h, i);
@@ -332,14 +332,13 @@ test_device (void)
 static void
 test_device_later (void)
 {
-  GstHarness *h = device_harness (FALSE);
+  GstBus *bus;
+  GstHarness *h = device_harness (FALSE, &bus);
   gint64 end = g_get_monotonic_time () + 200 * G_TIME_SPAN_SECOND;
   gchar *text = NULL, *first = NULL;
-  GstBus *bus;
 
   if (h == NULL)
     return;
-  bus = harness_bus (h);
 
   for (guint i = 0; g_strcmp0 (text, "xla:cpu") != 0 && g_get_monotonic_time () < end; i++) {
     push_three (h, i);
@@ -357,8 +356,39 @@ test_device_later (void)
   harness_teardown (h, bus);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/xla/device", test_device },
-  { "/nmsfilter/xla/device-later", test_device_later },
+/* Returns whether the process has mapped libnmsaccel. */
+static gboolean
+has_accel (void)
+{
+  gchar *maps;
+  gboolean has;
+
+  g_assert_true (g_file_get_contents ("/proc/self/maps", &maps, NULL, NULL));
+  has = strstr (maps, "libnmsaccel") != NULL;
+  g_free (maps);
+  return has;
+}
+
+/* The first test: libnmsaccel is opened when engine=xla is first used, also while playing. */
+static void
+test_not_opened (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+
+  push_three (h, 0);
+  gst_element_set_state (h->element, GST_STATE_NULL);
+  gst_element_set_state (h->element, GST_STATE_PLAYING);
+  gst_harness_set_src_caps_str (h, FRAME_CAPS);
+  push_three (h, 0);
+  g_assert_false (has_accel ());
+  g_object_set (h->element, "engine", 4, NULL);
+  push_three (h, 1);
+  g_assert_true (has_accel ());
+  gst_harness_teardown (h);
+}
+
+static const TestCase cases[] = { { "/nmsfilter/xla/not-opened", test_not_opened },
+  { "/nmsfilter/xla/device", test_device }, { "/nmsfilter/xla/device-later", test_device_later },
   { "/nmsfilter/xla/one-warning", test_one_warning }, { "/nmsfilter/xla/strict", test_strict },
   { "/nmsfilter/xla/crash", test_crash }, { "/nmsfilter/xla/no-probe", test_no_probe },
   { "/nmsfilter/xla/not-while-playing", test_not_while_playing },

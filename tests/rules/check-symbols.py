@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""check-symbols NM LIBNMSCORE LIBGSTNMS STATIC DEBIAN HEADER...: the symbols of the libraries.
+"""check-symbols NM LIBGSTNMS STATIC [--library NAME FILE DEBIAN HEADER...]...: the symbols.
 
-libnmscore exports exactly the functions that its public headers declare and that DEBIAN, the
-symbols file of its package, lists. It uses only a listed few of the C library and of the math
-library. The plugin exports the two entry points of a plugin and contains nmscore. So does the
-archive STATIC, - if there is none; only weak symbols of C++, which never clash, are allowed beside
-them.
+A library exports exactly the functions that its public headers declare and that DEBIAN, the symbols
+file of its package, lists. It uses only a listed few of the C library and of the math library, and
+libnmsaccel what libnmscore exports. The plugin exports the two entry points of a plugin and
+contains nmscore. So does the archive STATIC, - if there is none; only weak symbols of C++, which
+never clash, are allowed beside them.
 """
 import re
 import subprocess
@@ -14,18 +14,27 @@ import sys
 
 from projectfiles import finish
 
-NEEDED = {
+CORE = {
     # memory and text
     "aligned_alloc", "calloc", "free", "malloc", "posix_memalign", "realloc",
     "bcmp", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen", "snprintf", "vsnprintf",
     # the instruction set: NMS_ISA, read once
     "getenv", "pthread_once",
-    # plugins of engine xla, their one client a process, and the threads that call them
-    "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "strncmp", "getpid",
-    "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_create", "pthread_detach",
-    "pthread_join",
-    "pthread_cond_timedwait", "pthread_sigmask", "sigfillset", "__cxa_atexit",
-    "__cxa_thread_atexit_impl", "gettid",
+    # the threads of nms_run_batch, and the lock of an added engine
+    "getpid", "pthread_mutex_init", "pthread_mutex_destroy", "pthread_mutex_lock",
+    "pthread_mutex_unlock", "pthread_cond_init", "pthread_cond_destroy", "pthread_cond_wait",
+    "pthread_cond_broadcast", "pthread_create", "pthread_join", "pthread_sigmask", "sigfillset",
+    # a number that nobody can predict
+    "clock_gettime",
+    # the floating-point mode, on architectures without access to its register
+    "fegetenv", "fesetenv", "feholdexcept",
+    # a few values a run
+    "fmod", "nextafter", "nextafterf", "rint",
+}
+ACCEL = CORE | {
+    # plugins, their one client a process, and the threads that call them
+    "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "strncmp", "pthread_detach",
+    "pthread_cond_timedwait", "__cxa_atexit", "__cxa_thread_atexit_impl", "gettid",
     # the files of plugins
     "open", "open64", "close", "pread", "pread64", "fstat", "fstat64", "stat", "stat64", "access",
     # the program that opens a plugin first
@@ -35,16 +44,11 @@ NEEDED = {
     "posix_spawn_file_actions_init", "posix_spawnattr_destroy", "posix_spawnattr_init",
     "posix_spawnattr_setflags", "posix_spawnattr_setpgroup", "posix_spawnattr_setsigdefault",
     "posix_spawnattr_setsigmask", "read", "sigemptyset", "strsignal", "strtol", "waitpid",
-    # programs of lazy tensors: their text, a cache that threads share, compile times
+    # programs of lazy tensors: their text
     "open_memstream", "fprintf", "fputs", "fputc", "fwrite", "ferror", "fclose",
-    "strrchr", "strstr",
-    "pthread_mutex_init", "pthread_mutex_destroy", "pthread_cond_init", "pthread_cond_destroy",
-    "pthread_cond_wait", "pthread_cond_broadcast", "clock_gettime", "qsort",
-    # the floating-point mode, on architectures without access to its register
-    "fegetenv", "fesetenv", "feholdexcept",
-    # a few values a run
-    "fmod", "nextafter", "nextafterf", "rint",
+    "strrchr", "strstr", "qsort",
 }
+NEEDED = {"nmscore": CORE, "nmsaccel": ACCEL}
 # symbols that compilers, C run-times and sanitizers add
 ADDED = re.compile(r"__\w+_chk$|__stack_chk_fail$|__cxa_finalize$|__gmon_start__$|_ITM_\w+$"
                    r"|__(asan|ubsan|tsan|msan|lsan|sanitizer|gcov|llvm|tls)_\w+$"
@@ -79,34 +83,42 @@ def declared(header):
         set(re.findall(r"\b(nms_\w+)\s*\((?!\*)[^;{}]*\)\s*;", text))
 
 
-def main():
-    nm, core, plugin, static, debian = sys.argv[1:6]
-    problems, marked = [], set()
-
-    for header in sys.argv[6:]:
+def library_problems(nm, name, file, debian, headers, offered):
+    """Yields the problems of a library. Adds what it exports to `offered`."""
+    marked = set()
+    for header in headers:
         with_api, prototypes = declared(header)
         marked |= with_api
-        for name in sorted(prototypes - with_api):
-            problems.append("%s: %s is declared without NMS_API" % (header, name))
-        for name in sorted(with_api):
-            if not name.startswith("nms_"):
-                problems.append("%s: %s does not start with nms_" % (header, name))
+        for function in sorted(prototypes - with_api):
+            yield "%s: %s is declared without NMS_API" % (header, function)
+        for function in sorted(with_api):
+            if not function.startswith("nms_"):
+                yield "%s: %s does not start with nms_" % (header, function)
 
-    exported = {n for n, kind in symbols(nm, core, "--defined-only").items() if kind != "A"}
-    for name in sorted(exported - marked):
-        problems.append("libnmscore exports %s, which no public header declares" % name)
-    for name in sorted(marked - exported):
-        problems.append("libnmscore does not export %s, which a public header declares" % name)
+    exported = {n for n, kind in symbols(nm, file, "--defined-only").items() if kind != "A"}
+    for function in sorted(exported - marked):
+        yield "lib%s exports %s, which no public header declares" % (name, function)
+    for function in sorted(marked - exported):
+        yield "lib%s does not export %s, which a public header declares" % (name, function)
 
-    with open(debian, encoding="utf-8") as file:
-        listed = set(re.findall(r"^ (nms_\w+)@", file.read(), re.M))
-    for name in sorted(listed ^ exported):
-        problems.append("libnmscore or %s lacks %s" % (debian, name))
+    with open(debian, encoding="utf-8") as symbols_file:
+        listed = set(re.findall(r"^ (nms_\w+)@", symbols_file.read(), re.M))
+    for function in sorted(listed ^ exported):
+        yield "lib%s or %s lacks %s" % (name, debian, function)
 
-    needed = symbols(nm, core, "--undefined-only")
-    for name in sorted(needed):
-        if name not in NEEDED and not ADDED.match(name):
-            problems.append("libnmscore needs %s" % name)
+    for needed in sorted(symbols(nm, file, "--undefined-only")):
+        if needed not in NEEDED[name] | offered and not ADDED.match(needed):
+            yield "lib%s needs %s" % (name, needed)
+    offered |= exported
+
+
+def main():
+    nm, plugin, static = sys.argv[1:4]
+    problems, offered = [], set()
+    starts = [i for i, word in enumerate(sys.argv) if word == "--library"] + [len(sys.argv)]
+    for start, end in zip(starts, starts[1:]):
+        name, file, debian, *headers = sys.argv[start + 1:end]
+        problems += library_problems(nm, name, file, debian, headers, offered)
 
     entries = symbols(nm, plugin, "--defined-only")
     points = {"gst_plugin_nms_get_desc", "gst_plugin_nms_register"}
@@ -122,7 +134,7 @@ def main():
         for name in sorted(archive_symbols(nm, static) ^ points):
             problems.append("the static plugin exports %s, or lacks it" % name)
 
-    finish(problems, len(marked) and len(exported) + len(needed) + len(entries))
+    finish(problems, len(offered) and len(offered) + len(entries))
 
 
 if __name__ == "__main__":

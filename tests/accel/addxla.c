@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* addxla: links engine xla and the program of lazy tensors into test programs of the core. */
+#include "conformance.h"
+#include "lazynms.h"
+#include "nmsxla.h"
+
+#include <stdlib.h>
+
+int
+enginecheck_add_xla (nms_context *ctx)
+{
+  nms_added_engine engine = { .size = sizeof engine };
+  int error = nms_xla_engine (getenv ("NMS_TEST_XLA_PLUGIN"), NMS_XLA_STRICT, &engine);
+
+  return error ? error : nms_context_add_engine (ctx, &engine);
+}
+
+void
+conformance_check_lazy (const nms_boxes *boxes, const nms_options *options)
+{
+  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
+  nms_lazy *lazy = nms_lazy_new (cache);
+
+  nms_lazy_cache_free (&cache);
+  g_assert_nonnull (lazy);
+  for (unsigned flags = 0; flags <= NMS_LAZY_NO_DIVISION && !boxes->angle.data; flags++) {
+    RefResult expected;
+    ref_run (boxes, options, &expected);
+    char *difference = lazynms_difference (lazy, boxes, options, boxes->count + !boxes->count,
+        LAZYNMS_WANTED, flags, &expected);
+    g_assert_cmpstr (difference, ==, NULL);
+    ref_result_clear (&expected);
+  }
+  nms_lazy_free (&lazy);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nmsfilter with engine=xla where libnmsaccel is not installed. This program's own dlopen stands
+ * before that of the C library and does not find libnmsaccel.
+ */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include "gstboxes.h"
+#include "gstrunner.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static guint attempts;
+
+void *dlopen (const char *path, int flags);
+
+void *
+dlopen (const char *path, int flags)
+{
+  void *(*next) (const char *, int);
+  void *symbol = dlsym (RTLD_NEXT, "dlopen");
+
+  memcpy (&next, &symbol, sizeof next);
+  if (path == NULL || strstr (path, "libnmsaccel") == NULL)
+    return next (path, flags);
+  attempts++;
+  return next ("/nowhere/libnmsaccel", flags);
+}
+
+static GstHarness *
+harness_on_bus (gboolean strict, GstBus **bus)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+
+  gst_element_set_state (h->element, GST_STATE_NULL);
+  *bus = harness_bus (h);
+  g_object_set (h->element, "engine", 4, "xla-strict", strict, NULL);
+  return h;
+}
+
+static void
+push_two (GstHarness *h)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_scored (buffer, 1, "car", 10, 10, 100, 100, 0.9);
+  add_scored (buffer, 2, "car", 12, 12, 100, 100, 0.8);
+  buffer = through (h, buffer);
+  assert_ids (buffer, "1");
+  gst_buffer_unref (buffer);
+}
+
+/* One warning names the package, and the native engines run. */
+static void
+test_warning (void)
+{
+  GstBus *bus;
+  GstHarness *h = harness_on_bus (FALSE, &bus);
+  GstMessage *message;
+  gchar *text;
+
+  attempts = 0;
+  gst_element_set_state (h->element, GST_STATE_PLAYING);
+  gst_harness_set_src_caps_str (h, FRAME_CAPS);
+  push_two (h);
+  push_two (h);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  text = message_text (message);
+  g_assert_cmpstr (text, ==,
+      "Engine xla needs libnmsaccel.so.0, which Debian's package libnmsaccel0 contains; another "
+      "engine runs instead.");
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR), ==, 0);
+  g_assert_cmpuint (attempts, ==, 2); /* by its name, and beside the plugin */
+  gst_message_unref (message);
+  g_free (text);
+  harness_teardown (h, bus);
+}
+
+static void
+test_strict (void)
+{
+  GstBus *bus;
+  GstHarness *h = harness_on_bus (TRUE, &bus);
+  GstMessage *message;
+
+  g_assert_cmpint (gst_element_set_state (h->element, GST_STATE_PLAYING), ==,
+      GST_STATE_CHANGE_FAILURE);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ERROR);
+  gst_message_unref (message);
+  harness_teardown (h, bus);
+}
+
+static const TestCase cases[] = { { "/nmsfilter/noaccel/warning", test_warning },
+  { "/nmsfilter/noaccel/strict", test_strict }, { NULL } };
+
+GST_TEST_PROGRAM (cases);
