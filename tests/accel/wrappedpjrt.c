@@ -181,7 +181,7 @@ to_host (pjrt_to_host_args *a)
   if (!a->data)
     return error;
   received++;
-  if (!error && as == WRAPPED_SPOILS_1 + since++ % 3) {
+  if (!error && as == WRAPPED_SPOILS_1 + since++ % 2) {
     pjrt_event_args copied = { .head.size = sizeof copied, .event = a->event };
     error = real->event_await (&copied);
     memcpy (a->data, &wrong, sizeof wrong);

@@ -8,8 +8,7 @@ enum {
   WRAPPED_COMPILE_FAILS,
   WRAPPED_EXECUTE_FAILS,
   WRAPPED_SPOILS_1, /* a run's first array, copied from the device, begins with 2^30 */
-  WRAPPED_SPOILS_2, /* its second array does */
-  WRAPPED_SPOILS_3  /* its third array does */
+  WRAPPED_SPOILS_2  /* its second array does */
 };
 
 void wrappedpjrt_become (int what);
