@@ -85,6 +85,15 @@ typedef struct nms__classes {
   uint32_t count;  /* number of entries, the common one included */
 } nms__classes;
 
+/* What a method needs of the options; the members have the names and meanings of nms_options. */
+typedef struct nms__method {
+  uint32_t method, metric;
+  float sigma, min_score;
+  uint32_t fused_score;
+  const float *source_weights;
+  size_t source_count;
+} nms__method;
+
 /* The boxes that take part in a run, in input order, and the arrays of the result. Columns are
  * aligned and padded to whole blocks of NMS__BLOCK boxes. */
 typedef struct nms__frame {
@@ -101,7 +110,9 @@ typedef struct nms__frame {
   uint64_t secret; /* random number of the context, so that a caller cannot predict which boxes
                       * are sampled and which hash values collide; the result does not depend on
                       * it */
-  const nms__settings *settings;
+  double limit;    /* of the common threshold; see overlap.h */
+  uint64_t cap;    /* most kept boxes; UINT64_MAX: unlimited */
+  nms__method method;
   nms_column parent; /* the caller's column */
   size_t parent_count;
   const nms_boxes *rotated;       /* the caller's boxes; NULL: no box is rotated */
@@ -285,8 +296,7 @@ nms__related (const nms__frame *frame, int32_t a, int32_t b)
 static inline double
 nms__candidate_limit (const nms__frame *frame, size_t pos)
 {
-  return frame->class_entry ? frame->classes.entry[frame->class_entry[pos]].limit
-                            : frame->settings->limit;
+  return frame->class_entry ? frame->classes.entry[frame->class_entry[pos]].limit : frame->limit;
 }
 
 #endif

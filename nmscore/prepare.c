@@ -58,14 +58,14 @@ greater (float a, float b)
 static inline int
 needs_sources (const nms__frame *f, const nms_boxes *boxes)
 {
-  return f->settings->options.method == NMS_METHOD_WEIGHTED && boxes->source.data;
+  return f->method.method == NMS_METHOD_WEIGHTED && boxes->source.data;
 }
 
 /* Returns whether the source of box i has a number that the options know. */
 static inline int
 has_source (const nms__frame *f, const nms_boxes *boxes, size_t i)
 {
-  const size_t count = f->settings->options.source_count;
+  const size_t count = f->method.source_count;
   int32_t source;
 
   nms__load (&source, &boxes->source, i, sizeof source);
@@ -74,9 +74,8 @@ has_source (const nms__frame *f, const nms_boxes *boxes, size_t i)
 
 /* Checks and copies one box of a frame with rotated boxes or with sources. */
 static inline void
-take_box (nms__frame *f, const nms_boxes *boxes, size_t i, nms__drops *d)
+take_box (nms__frame *f, const nms_options *o, const nms_boxes *boxes, size_t i, nms__drops *d)
 {
-  const nms_options *o = &f->settings->options;
   float c[4], score = 0.0f, angle = 0.0f, area, least = o->score_threshold;
   uint8_t exclude = 0;
   int32_t id = 0;
@@ -137,7 +136,8 @@ set_outcomes (nms__frame *f, size_t first, uint64_t which, nms_outcome outcome)
 }
 
 static void
-take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, nms__drops *d)
+take_block (nms__frame *f, const nms_options *o, const nms_boxes *boxes, size_t first, size_t n,
+    nms__drops *d)
 {
   float thresholds[NMS__BLOCK];
   uint64_t invalid, filtered;
@@ -151,7 +151,7 @@ take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, nms__
     f->class_entry[f->count + i] = class_entry;
     thresholds[i] = f->classes.entry[class_entry].score_threshold;
   }
-  f->kernels->take_block (f, boxes, first, n, f->class_entry ? thresholds : NULL, &invalid,
+  f->kernels->take_block (f, o, boxes, first, n, f->class_entry ? thresholds : NULL, &invalid,
       &filtered);
   set_outcomes (f, first, invalid, NMS_INVALID);
   set_outcomes (f, first, filtered, NMS_FILTERED);
@@ -177,7 +177,7 @@ copy_class_ids (const nms__frame *f, nms_boxes *boxes)
 }
 
 static void
-take_boxes (nms__frame *f, const nms_boxes *boxes, nms__drops *d)
+take_boxes (nms__frame *f, const nms_options *o, const nms_boxes *boxes, nms__drops *d)
 {
   const int one_by_one = f->rotated || needs_sources (f, boxes);
 
@@ -186,9 +186,9 @@ take_boxes (nms__frame *f, const nms_boxes *boxes, nms__drops *d)
   for (size_t first = 0; first < boxes->count; first += NMS__BLOCK) {
     size_t n = boxes->count - first < NMS__BLOCK ? boxes->count - first : NMS__BLOCK;
     if (!one_by_one)
-      take_block (f, boxes, first, n, d);
+      take_block (f, o, boxes, first, n, d);
     for (size_t i = first; one_by_one && i < first + n; i++)
-      take_box (f, boxes, i, d);
+      take_box (f, o, boxes, i, d);
   }
 }
 
@@ -200,7 +200,10 @@ nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops)
   const nms_options *o = &ctx->settings.options;
 
   *drops = (nms__drops) { 0, 0, 0 };
-  f->settings = &ctx->settings;
+  f->limit = ctx->settings.limit;
+  f->cap = o->max_detections ? o->max_detections : UINT64_MAX;
+  f->method = (nms__method) { o->method, o->metric, o->sigma, o->min_score, o->fused_score,
+    o->source_weights, o->source_count };
   f->kernels = ctx->kernels;
   f->parent = boxes->parent;
   f->parent_count = boxes->count;
@@ -222,7 +225,7 @@ nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops)
   if (!boxes->class_id.data || o->class_agnostic)
     f->class_id = NULL;
   start_outcomes (f, boxes->count);
-  take_boxes (f, boxes, drops);
+  take_boxes (f, o, boxes, drops);
   f->bounds.least = nms__certain_from (f->bounds.least, f->side);
   if (o->max_candidates && o->max_candidates < f->count)
     drops->not_candidate = nms__candidates_select (f, o->max_candidates);

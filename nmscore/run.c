@@ -68,10 +68,9 @@ result_of (const nms__frame *f, const nms__drops *drops, const nms_arrays *array
   };
 }
 
-/* Runs the method or the engine of the options on the prepared frame, or the method or auto if the
- * added engine left it. If auto chose an engine that
- * spent its pair budget, prepares the frame again, from the caller's columns, for engine
- * spatial. */
+/* Runs the method or the engine of the options on the prepared frame; the method or auto if the
+ * added engine left it. If auto chose an engine that spent its pair budget, prepares the frame
+ * again, from the caller's columns, for engine spatial. */
 static int
 decide (nms_context *ctx, nms_boxes boxes, nms__drops *drops, int *used)
 {
@@ -87,13 +86,14 @@ decide (nms_context *ctx, nms_boxes boxes, nms__drops *drops, int *used)
   }
   if (nms__by_method (&ctx->settings.options)) {
     *used = NMS_ENGINE_SEQUENTIAL;
-    return nms__method_run (ctx);
+    nms__method_run (&ctx->frame);
+    return NMS_OK;
   }
-  error = nms__engine_run (ctx, asked, used);
+  error = nms__engine_run (&ctx->frame, asked, used);
   if (error != NMS__OVER_BUDGET)
     return error;
   error = nms__prepare (ctx, &boxes, drops);
-  return error ? error : nms__engine_run (ctx, NMS_ENGINE_SPATIAL, used);
+  return error ? error : nms__engine_run (&ctx->frame, NMS_ENGINE_SPATIAL, used);
 }
 
 int

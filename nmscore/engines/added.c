@@ -59,8 +59,8 @@ frame_of (const nms__frame *f, const columns *c)
     .y2 = f->y2,
     .key = f->packed,
     .class_id = f->class_id,
-    .limit = f->settings->limit,
-    .cap = nms__total_cap (f),
+    .limit = f->limit,
+    .cap = f->cap,
     .index = f->index };
 
   if (f->class_entry) {
@@ -87,7 +87,7 @@ frame_of (const nms__frame *f, const columns *c)
 static int
 is_possible (nms__frame *f, const int32_t *kept, size_t count)
 {
-  if (count > f->count || count > nms__total_cap (f))
+  if (count > f->count || count > f->cap)
     return 0;
   for (size_t k = 0; k < count; k++) {
     if (kept[k] < 0 || (size_t) kept[k] >= f->count
@@ -136,7 +136,7 @@ find_suppressors (nms__frame *f, const columns *c, size_t count)
 static void
 take_results (nms__frame *f, const columns *c, size_t count)
 {
-  const int full = count > 0 && count == nms__total_cap (f);
+  const int full = count > 0 && count == f->cap;
 
   for (size_t k = 0; k < count; k++)
     nms__keep (f, (size_t) c->kept[k]);
@@ -178,7 +178,7 @@ nms__added_run (nms_context *ctx)
 {
   struct nms__added *added = ctx->added;
   nms__frame *f = &ctx->frame;
-  const char *beyond = nms__by_method (&f->settings->options)
+  const char *beyond = nms__by_method (&ctx->settings.options)
       ? "it runs method hard with metric iou only"
       : f->rotated ? "it does not take rotated boxes"
                    : NULL;

@@ -111,7 +111,7 @@ estimate_frame (const nms__frame *f)
     .score_order = nms__takes_score_order (f) };
 
   e.first = nms__sorts_in_batches (f) ? (double) nms__first_batch (f) : e.n;
-  e.cap = lesser ((double) nms__total_cap (f), e.n);
+  e.cap = lesser ((double) f->cap, e.n);
   e.same = f->class_id ? estimate_same_class (f) : 1.0;
   e.samples = f->count < LARGE ? SAMPLE_MOST / 2 : SAMPLE_MOST;
   const size_t stride = f->count / e.samples;

@@ -25,6 +25,8 @@ typedef struct scratch {
   uint64_t *kept_bits; /* a bit for each position in the caller's columns */
   uint32_t *key;       /* score key of each box, by the same position; in the memory of the class
                         * ids, which are not needed after the boxes are grouped */
+  size_t own;          /* bytes of the parts above, which the engines that decide the partitions
+                        * must not overwrite */
 
   /* used before and after the partitions are decided, in the memory of their engines */
   uint32_t *number; /* partition of each box (nms__partitions.number) */
@@ -32,18 +34,14 @@ typedef struct scratch {
   uint64_t *keys; /* for sorting */
 } scratch;
 
-/* Lays out the scratch. Returns the size of its first part, which the engines that decide the
- * partitions must not overwrite. */
-static size_t
+static void
 layout (scratch *s, nms__arena *a, size_t boxes)
 {
   s->kept_bits = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->kept_bits);
-  const size_t own = a->used;
-
+  s->own = a->used;
   s->number = nms__take (a, boxes, sizeof *s->number);
   s->records = nms__take (a, boxes, sizeof *s->records);
   s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
-  return own;
 }
 
 size_t
@@ -51,9 +49,9 @@ nms__by_class_scratch_size (size_t boxes, size_t engine_size)
 {
   nms__arena arena = { NULL, 0 };
   scratch s;
-  const size_t own = layout (&s, &arena, boxes);
 
-  return arena.used > own + engine_size ? arena.used : own + engine_size;
+  layout (&s, &arena, boxes);
+  return arena.used > s.own + engine_size ? arena.used : s.own + engine_size;
 }
 
 /* Counts the boxes of each partition. Returns whether the boxes are already grouped by class. */
@@ -115,19 +113,19 @@ group_boxes (nms__frame *f, const nms__partitions *p, const scratch *s)
     }
 }
 
-/* Fills *part and *settings with the frame and the settings of the partition begin..end-1. */
+/* Fills *part with the frame of the partition begin..end-1, whose scratch begins behind the first
+ * `own` bytes. */
 static void
-start_part (const nms__frame *f, size_t begin, size_t end, const nms__class *class,
-    nms__settings *settings, nms__frame *part)
+start_part (const nms__frame *f, size_t begin, size_t end, const nms__class *class, size_t own,
+    nms__frame *part)
 {
-  *settings = *f->settings;
-  settings->options.max_detections = 0;
-  if (class) {
-    settings->limit = class->limit;
-    settings->options.max_detections = class->cap < end - begin ? class->cap : 0;
-  }
   *part = *f;
-  part->settings = settings;
+  part->scratch += own;
+  part->cap = UINT64_MAX;
+  if (class) {
+    part->limit = class->limit;
+    part->cap = class->cap < end - begin ? class->cap : UINT64_MAX;
+  }
   part->count = end - begin;
   part->x1 += begin;
   part->y1 += begin;
@@ -147,30 +145,28 @@ start_part (const nms__frame *f, size_t begin, size_t end, const nms__class *cla
 /* Decides the partition begin..end-1 of the frame f, and sets the bits of its kept boxes. Returns
  * 0 or NMS__OVER_BUDGET. */
 static int
-decide_part (nms_context *ctx, nms__frame *f, const scratch *s, size_t begin, size_t end,
-    const nms__class *class, int *used)
+decide_part (nms__frame *f, const scratch *s, size_t begin, size_t end, const nms__class *class,
+    int *used)
 {
-  nms__settings settings;
-  nms__frame *part = &ctx->frame;
+  nms__frame part;
 
-  start_part (f, begin, end, class, &settings, part);
-  const int error = nms__engine_run (ctx, NMS_ENGINE_AUTO, used);
+  start_part (f, begin, end, class, s->own, &part);
+  const int error = nms__engine_run (&part, NMS_ENGINE_AUTO, used);
   if (error)
     return error;
-  for (size_t k = 0; k < part->kept_count; k++) {
-    const uint32_t index = (uint32_t) part->kept[k];
+  for (size_t k = 0; k < part.kept_count; k++) {
+    const uint32_t index = (uint32_t) part.kept[k];
     s->kept_bits[index / NMS__BLOCK] |= (uint64_t) 1 << index % NMS__BLOCK;
   }
-  f->kept_count += part->kept_count;
-  f->over_cap_count += part->over_cap_count;
+  f->kept_count += part.kept_count;
+  f->over_cap_count += part.over_cap_count;
   return NMS_OK;
 }
 
 /* Decides the partitions from the last to the first, because an engine may overwrite the columns
  * behind the last box of its frame. Sets *used to the engine of the largest partition. */
 static int
-decide_parts (nms_context *ctx, nms__frame *f, const nms__partitions *p, const scratch *s,
-    int *used)
+decide_parts (nms__frame *f, const nms__partitions *p, const scratch *s, int *used)
 {
   size_t largest = 0;
   int engine;
@@ -180,7 +176,7 @@ decide_parts (nms_context *ctx, nms__frame *f, const nms__partitions *p, const s
     if (!count)
       continue;
     const nms__class *class = f->class_entry ? &f->classes.entry[k] : NULL;
-    const int error = decide_part (ctx, f, s, begin, p->end[k], class, &engine);
+    const int error = decide_part (f, s, begin, p->end[k], class, &engine);
     if (error)
       return error;
     *used = count > largest ? engine : *used;
@@ -208,22 +204,19 @@ sort_kept (nms__frame *f, const scratch *s)
 }
 
 int
-nms__by_class (nms_context *ctx, int *used)
+nms__by_class (nms__frame *f, int *used)
 {
-  nms__frame f = ctx->frame;
-  nms__arena arena = { f.scratch, 0 };
+  nms__arena arena = { f->scratch, 0 };
   scratch s;
-  const size_t own = layout (&s, &arena, f.capacity);
-  const nms__partitions p = nms__partitions_of (&f, s.number);
 
-  s.key = (uint32_t *) f.class_id;
-  memset (s.kept_bits, 0, (f.parent_count / NMS__BLOCK + 1) * sizeof *s.kept_bits);
-  group_boxes (&f, &p, &s);
-  f.scratch += own;
-  const int error = decide_parts (ctx, &f, &p, &s, used);
-  f.scratch -= own;
+  layout (&s, &arena, f->capacity);
+  const nms__partitions p = nms__partitions_of (f, s.number);
+
+  s.key = (uint32_t *) f->class_id;
+  memset (s.kept_bits, 0, (f->parent_count / NMS__BLOCK + 1) * sizeof *s.kept_bits);
+  group_boxes (f, &p, &s);
+  const int error = decide_parts (f, &p, &s, used);
   if (!error)
-    sort_kept (&f, &s);
-  ctx->frame = f;
+    sort_kept (f, &s);
   return error;
 }

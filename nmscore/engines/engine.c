@@ -4,7 +4,7 @@
 
 typedef struct engine {
   const char *name;
-  int (*run) (nms_context *ctx); /* decides ctx->frame; NULL for auto */
+  int (*run) (nms__frame *frame); /* NULL for auto, and for xla, which run.c runs */
   size_t (*scratch) (size_t boxes);
   int takes_rotated; /* 0: engine sorted runs frames with rotated boxes in its place */
 } engine;
@@ -48,8 +48,8 @@ choose (nms__frame *f, int asked)
 }
 
 int
-nms__engine_run (nms_context *ctx, int asked, int *used)
+nms__engine_run (nms__frame *f, int asked, int *used)
 {
-  *used = choose (&ctx->frame, asked);
-  return *used == NMS_ENGINE_AUTO ? nms__by_class (ctx, used) : engines[*used].run (ctx);
+  *used = choose (f, asked);
+  return *used == NMS_ENGINE_AUTO ? nms__by_class (f, used) : engines[*used].run (f);
 }

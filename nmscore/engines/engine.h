@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * engine: declares the engines. An engine reads ctx->frame, which prepare.c has filled, with the
- * outcome NMS_SUPPRESSED and the suppressor -1 for each box, and writes
+ * engine: declares the engines. An engine reads the columns of a frame, which prepare.c has
+ * filled with the outcome NMS_SUPPRESSED and the suppressor -1 for each box, uses its scratch and
+ * no other memory, and writes
  *   kept, kept_count    positions of the kept boxes in the caller's columns, best first
  *   outcome             NMS_KEPT for kept boxes, NMS_OVER_CAP for boxes over a cap; if requested
  *   suppressed_by       the suppressor of each suppressed box, if requested
  *   over_cap_count      number of boxes over a cap
- * It may use `kept` and `last` of the classes' entries. None allocates memory. All
- * engines write the same results. An engine returns 0 or NMS__OVER_BUDGET.
+ * It may use `kept` and `last` of the classes' entries. All engines write the same results. An
+ * engine returns 0 or NMS__OVER_BUDGET. It does not know the context.
  */
 #ifndef NMS_ENGINE_H
 #define NMS_ENGINE_H
@@ -18,9 +19,9 @@
 
 /* An engine's ..._scratch_size returns the bytes of scratch that it needs for frames of up to
  * `boxes` boxes. */
-int nms__sequential (nms_context *ctx);
-int nms__sorted (nms_context *ctx);
-int nms__spatial (nms_context *ctx);
+int nms__sequential (nms__frame *frame);
+int nms__sorted (nms__frame *frame);
+int nms__spatial (nms__frame *frame);
 size_t nms__added_scratch_size (size_t boxes); /* added.c */
 size_t nms__sequential_scratch_size (size_t boxes);
 size_t nms__sorted_scratch_size (size_t boxes);
@@ -48,7 +49,7 @@ void nms__mark_over_cap (nms__frame *frame, uint64_t last);
  * auto chooses for it, and writes the number of the largest partition's engine to *used. Returns
  * 0 or NMS__OVER_BUDGET. nms__by_class_scratch_size returns the bytes of scratch that this needs
  * if the engines need `engine_size` bytes. */
-int nms__by_class (nms_context *ctx, int *used);
+int nms__by_class (nms__frame *frame, int *used);
 size_t nms__by_class_scratch_size (size_t boxes, size_t engine_size);
 
 /* auto.c: estimates times, sets the frame's pair budget, and returns the number of the fastest
@@ -58,7 +59,7 @@ int nms__auto_choose (nms__frame *frame);
 /* engine.c: runs the engine with number `asked`, which is not that of the added one, or the one
  * that auto chooses, and writes the number of the engine that ran to *used. Returns 0, or
  * NMS__OVER_BUDGET (only if auto chose the engine). */
-int nms__engine_run (nms_context *ctx, int asked, int *used);
+int nms__engine_run (nms__frame *frame, int asked, int *used);
 
 /* engine.c: returns the bytes of scratch that suffice for every engine. */
 size_t nms__engines_scratch_size (size_t boxes);
@@ -74,13 +75,6 @@ static inline int
 nms__over_budget (const nms__frame *f)
 {
   return f->pairs > f->pair_budget;
-}
-
-static inline uint64_t
-nms__total_cap (const nms__frame *f)
-{
-  uint64_t cap = f->settings->options.max_detections;
-  return cap ? cap : UINT64_MAX;
 }
 
 /* Returns the class entry of the box at `pos`, or NULL if no class has options or a cap. */

@@ -26,14 +26,13 @@
 static inline int
 nms__sorts_in_batches (const nms__frame *f)
 {
-  return f->count >= NMS__BATCH_LEAST && nms__total_cap (f) < f->count / 8;
+  return f->count >= NMS__BATCH_LEAST && f->cap < f->count / 8;
 }
 
 static inline size_t
 nms__first_batch (const nms__frame *f)
 {
-  return (size_t) nms__total_cap (f)
-      * (f->class_id ? NMS__BATCH_CANDIDATES_OF_CLASSES : NMS__BATCH_CANDIDATES);
+  return (size_t) f->cap * (f->class_id ? NMS__BATCH_CANDIDATES_OF_CLASSES : NMS__BATCH_CANDIDATES);
 }
 
 /* Returns whether engine spatial has to decide the boxes of the frame in score order,
@@ -41,7 +40,7 @@ nms__first_batch (const nms__frame *f)
 static inline int
 nms__takes_score_order (const nms__frame *f)
 {
-  return f->class_entry || f->parent.data || f->suppressed_by || nms__total_cap (f) < f->count;
+  return f->class_entry || f->parent.data || f->suppressed_by || f->cap < f->count;
 }
 
 #endif

@@ -191,7 +191,7 @@ void
 nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size_t place,
     const uint64_t *wanted)
 {
-  const nms_options *o = &f->settings->options;
+  const nms__method *o = &f->method;
 
   r->frame = f;
   r->blocks = b;

@@ -3,7 +3,7 @@
 #include "fused_score.h"
 
 float
-nms__fused_score (const nms_options *o, const nms__cluster_sums *s, float all, float greatest)
+nms__fused_score (const nms__method *o, const nms__cluster_sums *s, float all, float greatest)
 {
   const float n = (float) s->members, mean = s->scores / n;
   const float sources = (float) nms__source_count (o);

@@ -3,7 +3,7 @@
 #ifndef NMS_FUSED_SCORE_H
 #define NMS_FUSED_SCORE_H
 
-#include "nmscore.h"
+#include "internal.h"
 
 /* Members of a cluster, added up in the order of joining. */
 typedef struct nms__cluster_sums {
@@ -17,20 +17,20 @@ typedef struct nms__cluster_sums {
 
 /* Returns the number of sources. */
 static inline size_t
-nms__source_count (const nms_options *o)
+nms__source_count (const nms__method *o)
 {
   return o->source_count ? o->source_count : 1;
 }
 
 static inline float
-nms__source_weight (const nms_options *o, size_t source)
+nms__source_weight (const nms__method *o, size_t source)
 {
   return o->source_weights ? o->source_weights[source] : 1.0f;
 }
 
 /* Returns the score of a cluster, an nms_fused_score. `all` is the sum of the weights of all
  * sources, `greatest` the greatest of them. */
-float nms__fused_score (const nms_options *options, const nms__cluster_sums *sums, float all,
+float nms__fused_score (const nms__method *options, const nms__cluster_sums *sums, float all,
     float greatest);
 
 #endif

@@ -61,10 +61,9 @@ decide (nms__frame *f, const scratch *s, size_t pos)
   }
 }
 
-int
-nms__hard_metric (nms_context *ctx)
+void
+nms__hard_metric (nms__frame *f)
 {
-  nms__frame *f = &ctx->frame;
   nms__arena arena = { f->method_scratch, 0 };
   scratch s;
 
@@ -74,5 +73,4 @@ nms__hard_metric (nms_context *ctx)
   const uint64_t *ranked = nms__sort (f->kernels, f->packed, s.keys, f->count);
   for (size_t rank = 0; rank < f->count; rank++)
     decide (f, &s, nms__packed_position (ranked[rank]));
-  return NMS_OK;
 }

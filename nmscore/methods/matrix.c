@@ -83,7 +83,7 @@ decay_of (const nms__frame *f, const scratch *s, size_t place, int gaussian)
 static float
 decayed_score (nms__frame *f, const scratch *s, size_t pos, size_t rank)
 {
-  const int gaussian = f->settings->options.method == NMS_METHOD_MATRIX_GAUSSIAN;
+  const int gaussian = f->method.method == NMS_METHOD_MATRIX_GAUSSIAN;
   const size_t place = s->blocks.place[pos];
   const decay d = decay_of (f, s, place, gaussian);
   const float factor = gaussian ? nms__exp (-(s->sigma * d.loss)) : -d.loss;
@@ -92,7 +92,7 @@ decayed_score (nms__frame *f, const scratch *s, size_t pos, size_t rank)
   s->most[place] = d.most;
   s->rank[place] = (uint32_t) rank;
   nms__place_set (s->above, place);
-  if (score < f->settings->options.min_score)
+  if (score < f->method.min_score)
     nms__suppress (f, pos, s->blocks.position[d.by]);
   return score;
 }
@@ -109,11 +109,10 @@ keep_best (nms__frame *f, uint64_t *keys, uint64_t *other, size_t count)
         nms__score_of_key ((uint32_t) (ranked[k] >> 32)));
 }
 
-int
-nms__matrix (nms_context *ctx)
+void
+nms__matrix (nms__frame *f)
 {
-  nms__frame *f = &ctx->frame;
-  const nms_options *o = &f->settings->options;
+  const nms__method *o = &f->method;
   nms__arena arena = { f->method_scratch, 0 };
   scratch s;
   size_t n = 0;
@@ -133,5 +132,4 @@ nms__matrix (nms_context *ctx)
     if (f->packed[pos])
       s.keys[n++] = f->packed[pos];
   keep_best (f, s.keys, s.keys2, n);
-  return NMS_OK;
 }

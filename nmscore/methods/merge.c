@@ -116,7 +116,7 @@ join (const merge *m, size_t pos, uint32_t k)
   nms__suppress (f, pos, m->head[pos]);
   if (!f->kept_box)
     return;
-  if (f->settings->options.method == NMS_METHOD_AVERAGE)
+  if (f->method.method == NMS_METHOD_AVERAGE)
     add (m, pos, corners, k, &f->kept_box[4 * (size_t) k]);
   else
     nms__fused_widen (&f->kept_box[4 * (size_t) k], corners);
@@ -148,13 +148,12 @@ divide_sums (const merge *m)
       nms__fused_mean (&f->kept_box[4 * k], m->weights[k], &f->kept_box[4 * k]);
 }
 
-int
-nms__merge (nms_context *ctx)
+void
+nms__merge (nms__frame *f)
 {
-  nms__frame *f = &ctx->frame;
   nms__arena arena = { f->method_scratch, 0 };
   merge m = merge_layout (&arena, f->capacity);
-  const int transitive = f->settings->options.method == NMS_METHOD_MERGE;
+  const int transitive = f->method.method == NMS_METHOD_MERGE;
 
   m.frame = f;
   nms__box_blocks_fill (f, &m.blocks);
@@ -166,7 +165,6 @@ nms__merge (nms_context *ctx)
     if (decide (&m, pos, transitive))
       claim (&m, pos, m.head[pos]);
   }
-  if (f->settings->options.method == NMS_METHOD_AVERAGE)
+  if (f->method.method == NMS_METHOD_AVERAGE)
     divide_sums (&m);
-  return NMS_OK;
 }

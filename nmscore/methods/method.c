@@ -14,7 +14,7 @@ enum { SCORES = 1, BOXES = 2 };
 
 typedef struct method {
   const char *name;
-  int (*run) (nms_context *ctx);
+  void (*run) (nms__frame *frame);
   size_t (*scratch) (size_t boxes);
   unsigned metrics; /* those that the method takes, a bit each */
   unsigned fill;
@@ -93,10 +93,10 @@ nms__methods_scratch_size (size_t boxes)
   return most;
 }
 
-int
-nms__method_run (nms_context *ctx)
+void
+nms__method_run (nms__frame *f)
 {
-  return methods[ctx->settings.options.method].run (ctx);
+  methods[f->method.method].run (f);
 }
 
 static void
@@ -119,7 +119,7 @@ fill_boxes (nms__frame *f, const nms_boxes *boxes)
 void
 nms__method_fill (nms__frame *f, const nms_boxes *boxes)
 {
-  const unsigned fill = methods[f->settings->options.method].fill;
+  const unsigned fill = methods[f->method.method].fill;
 
   if (f->kept_score && fill & SCORES)
     fill_scores (f, boxes);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * method: declares the methods, and hard NMS by other metrics than IoU. A method reads ctx->frame,
+ * method: declares the methods, and hard NMS by other metrics than IoU. A method reads the frame,
  * which prepare.c has filled, as an engine does (engines/engine.h), and writes the same results. It
  * also writes kept_score and kept_box if they are not NULL, unless its row of the table in method.c
- * says that these are the caller's values. Its scratch begins at frame->method_scratch. A method
- * returns 0 or an error, with a text in the context.
+ * says that these are the caller's values. Its scratch begins at frame->method_scratch.
  */
 #ifndef NMS_METHOD_H
 #define NMS_METHOD_H
@@ -13,23 +12,23 @@
 
 /* A method's ..._scratch_size returns the bytes of scratch that it needs for frames of up to
  * `boxes` boxes. */
-int nms__hard_metric (nms_context *ctx); /* method hard with another metric than IoU */
-int nms__soft (nms_context *ctx);        /* both soft methods */
-int nms__matrix (nms_context *ctx);      /* both matrix methods */
+void nms__hard_metric (nms__frame *frame); /* method hard with another metric than IoU */
+void nms__soft (nms__frame *frame);        /* both soft methods */
+void nms__matrix (nms__frame *frame);      /* both matrix methods */
 size_t nms__hard_metric_scratch_size (size_t boxes);
 size_t nms__soft_scratch_size (size_t boxes);
 size_t nms__matrix_scratch_size (size_t boxes);
 
 /* weighted.c */
-int nms__weighted (nms_context *ctx);
+void nms__weighted (nms__frame *frame);
 size_t nms__weighted_scratch_size (size_t boxes);
 
 /* merge.c: methods merge, greedy-merge and average */
-int nms__merge (nms_context *ctx);
+void nms__merge (nms__frame *frame);
 size_t nms__merge_scratch_size (size_t boxes);
 
-/* method.c: runs the method of the settings. Returns 0 or an error. */
-int nms__method_run (nms_context *ctx);
+/* method.c: runs the frame's method. */
+void nms__method_run (nms__frame *frame);
 
 /* method.c: fills kept_score and kept_box, where requested, unless the method did. `boxes` are the
  * caller's. */
@@ -87,7 +86,7 @@ static inline int
 nms__cap_is_full (const nms__frame *f, size_t pos)
 {
   const nms__class *class = nms__frame_class (f, pos);
-  return f->kept_count >= nms__total_cap (f) || (class && class->kept >= class->cap);
+  return f->kept_count >= f->cap || (class && class->kept >= class->cap);
 }
 
 /* Keeps the box at `pos` as the next one, with `score`, or marks it as over-cap if a cap is full.

@@ -52,7 +52,7 @@ greatest (const uint64_t *keys, size_t count)
 static void
 start (nms__frame *f, scratch *s)
 {
-  const float sigma = f->settings->options.sigma;
+  const float sigma = f->method.sigma;
 
   nms__box_blocks_fill (f, &s->blocks);
   s->sigma = sigma > 0.0f ? sigma : DEFAULT_SIGMA;
@@ -80,7 +80,7 @@ remove_place (const scratch *s, size_t place)
 static float
 factor_of (const nms__frame *f, const scratch *s, size_t pos, float v)
 {
-  if (f->settings->options.method == NMS_METHOD_SOFT_GAUSSIAN)
+  if (f->method.method == NMS_METHOD_SOFT_GAUSSIAN)
     return nms__exp (-(v * v) / s->sigma);
   return nms__overlaps (f, pos, v) ? 1.0f - v : 1.0f;
 }
@@ -89,7 +89,7 @@ factor_of (const nms__frame *f, const scratch *s, size_t pos, float v)
 static void
 lower_row (nms__frame *f, const scratch *s, size_t pos)
 {
-  const float least = f->settings->options.min_score;
+  const float least = f->method.min_score;
   nms__row row;
 
   nms__row_begin (&row, f, &s->blocks, s->blocks.place[pos], s->undecided);
@@ -120,10 +120,9 @@ end_at_cap (nms__frame *f, const scratch *s)
       nms__over_cap (f, s->blocks.position[place]);
 }
 
-int
-nms__soft (nms_context *ctx)
+void
+nms__soft (nms__frame *f)
 {
-  nms__frame *f = &ctx->frame;
   nms__arena arena = { f->method_scratch, 0 };
   scratch s;
   uint64_t key;
@@ -131,7 +130,7 @@ nms__soft (nms_context *ctx)
   layout (&s, &arena, f->capacity);
   start (f, &s);
   while ((key = greatest (s.best, nms__box_blocks_count (&s.blocks)))) {
-    if (f->kept_count >= nms__total_cap (f)) {
+    if (f->kept_count >= f->cap) {
       end_at_cap (f, &s);
       break;
     }
@@ -141,5 +140,4 @@ nms__soft (nms_context *ctx)
     if (nms__take_next (f, pos, nms__score_of_key ((uint32_t) (key >> 32))))
       lower_row (f, &s, pos);
   }
-  return NMS_OK;
 }

@@ -72,15 +72,13 @@ source_of (const nms__frame *f, size_t pos)
 
   if (f->boxes->source.data)
     nms__load (&source, &f->boxes->source, (size_t) f->index[pos], sizeof source);
-  return source >= 0 && (size_t) source < nms__source_count (&f->settings->options)
-      ? (uint32_t) source
-      : 0;
+  return source >= 0 && (size_t) source < nms__source_count (&f->method) ? (uint32_t) source : 0;
 }
 
 static float
 weight_of (const weighted *w, size_t pos)
 {
-  return nms__source_weight (&w->frame->settings->options, w->source[pos]);
+  return nms__source_weight (&w->frame->method, w->source[pos]);
 }
 
 /* Multiplies the scores by the weights of their sources. Returns the packed keys in rank order. */
@@ -181,7 +179,7 @@ join (const weighted *w, size_t pos, uint32_t number)
 static void
 sum_sources (const weighted *w, cluster *c)
 {
-  const nms_options *o = &w->frame->settings->options;
+  const nms__method *o = &w->frame->method;
 
   memset (w->has, 0, nms__source_count (o));
   for (uint32_t pos = c->last; pos != NONE; pos = w->previous[pos])
@@ -199,7 +197,7 @@ static const uint64_t *
 score_clusters (const weighted *w)
 {
   const nms__frame *f = w->frame;
-  const nms_options *o = &f->settings->options;
+  const nms__method *o = &f->method;
   float all = 0.0f, greatest = 0.0f;
   size_t n = 0;
 
@@ -261,10 +259,9 @@ finish_members (const weighted *w)
   }
 }
 
-int
-nms__weighted (nms_context *ctx)
+void
+nms__weighted (nms__frame *f)
 {
-  nms__frame *f = &ctx->frame;
   nms__arena arena = { f->method_scratch, 0 };
   weighted w = weighted_layout (&arena, f->capacity);
 
@@ -284,5 +281,4 @@ nms__weighted (nms_context *ctx)
   for (size_t n = 0; n < w.count; n++)
     keep (&w, &w.clusters[w.of[nms__packed_position (order[n])]]);
   finish_members (&w);
-  return NMS_OK;
 }

@@ -17,6 +17,7 @@ struct nms__sweep;
 struct nms__frame;
 struct nms__cell_boxes;
 struct nms_boxes;
+struct nms_options;
 
 /* Most keys that sort_few sorts. */
 #define NMS__FEW 512
@@ -72,8 +73,9 @@ typedef struct nms__kernels {
    * take part to the frame. `thresholds`: a score threshold for each box, or NULL if classes
    * have none of their own. f->class_entry is filled for all of these boxes. Sets the bits of
    * invalid and of filtered boxes. */
-  void (*take_block) (struct nms__frame *frame, const struct nms_boxes *boxes, size_t first,
-      size_t n, const float *thresholds, uint64_t *invalid, uint64_t *filtered);
+  void (*take_block) (struct nms__frame *frame, const struct nms_options *options,
+      const struct nms_boxes *boxes, size_t first, size_t n, const float *thresholds,
+      uint64_t *invalid, uint64_t *filtered);
 
   /* methods/metric_tmpl.h: computes the metric, an nms_metric, of the box and each box of the
    * block that starts at `first`. Returns the boxes whose intersection with it has both extents

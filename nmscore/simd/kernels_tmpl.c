@@ -272,10 +272,9 @@ take_some (nms__frame *f, const nms_boxes *boxes, size_t first, const float *sco
 /* Works on whole vectors, the last one with padding behind the n boxes: the columns have space
  * for it, and only n boxes are counted. */
 static void
-take_block (nms__frame *f, const nms_boxes *boxes, size_t first, size_t n, const float *thresholds,
-    uint64_t *invalid, uint64_t *filtered)
+take_block (nms__frame *f, const nms_options *o, const nms_boxes *boxes, size_t first, size_t n,
+    const float *thresholds, uint64_t *invalid, uint64_t *filtered)
 {
-  const nms_options *o = &f->settings->options;
   const vf most = v_set (NMS__MOST_COORDINATE), threshold = v_set (o->score_threshold);
   const vf negative = v_set (-NMS__MOST_COORDINATE), factor = v_set (f->bounds.factor);
   const size_t to = f->count;

@@ -278,14 +278,13 @@ run_steps (nms__frame *f, const scratch *s, uint64_t cap)
 }
 
 int
-nms__sequential (nms_context *ctx)
+nms__sequential (nms__frame *f)
 {
-  nms__frame *f = &ctx->frame;
   nms__arena arena = { f->scratch, 0 };
   scratch s;
 
   layout (&s, &arena, f->capacity);
-  const uint64_t last = run_steps (f, &s, nms__total_cap (f));
+  const uint64_t last = run_steps (f, &s, f->cap);
 
   if (nms__over_budget (f))
     return NMS__OVER_BUDGET;

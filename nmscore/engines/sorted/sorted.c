@@ -69,7 +69,7 @@ nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, const nms__ranked
 static void
 sorted_all (nms__frame *f, const nms__sorted_scratch *s)
 {
-  const uint64_t cap = nms__total_cap (f);
+  const uint64_t cap = f->cap;
   size_t wanted = nms__sorts_in_batches (f) ? nms__first_batch (f) : f->count, rank = 0;
   size_t n = 0;
   batch w = { { NULL, 0 }, f->count };
@@ -88,7 +88,7 @@ sorted_all (nms__frame *f, const nms__sorted_scratch *s)
       nms__over_cap (f, pos);
       continue;
     }
-    if (!nms__sorted_take (f, s, &w.ranked, rank, &n, class ? class->limit : f->settings->limit))
+    if (!nms__sorted_take (f, s, &w.ranked, rank, &n, class ? class->limit : f->limit))
       continue;
     nms__keep (f, pos);
     if (class)
@@ -103,10 +103,10 @@ sorted_all (nms__frame *f, const nms__sorted_scratch *s)
 static void
 sorted_few (nms__frame *f, const nms__sorted_scratch *s)
 {
-  const uint64_t cap = nms__total_cap (f);
+  const uint64_t cap = f->cap;
   const uint64_t *keys = nms__sort (f->kernels, f->packed, s->keys, f->count);
   uint32_t *kept = s->kept;
-  const size_t n = nms__sweep_keys (f, &s->columns, keys, f->count, f->settings->limit, cap, kept);
+  const size_t n = nms__sweep_keys (f, &s->columns, keys, f->count, f->limit, cap, kept);
 
   for (size_t k = 0; k < n; k++)
     nms__keep (f, nms__packed_position (keys[kept[k]]));
@@ -145,9 +145,8 @@ nms__sorted_scratch_size (size_t boxes)
 }
 
 int
-nms__sorted (nms_context *ctx)
+nms__sorted (nms__frame *f)
 {
-  nms__frame *f = &ctx->frame;
   nms__arena arena = { f->scratch, 0 };
   nms__rotated_unit unit;
   nms__sorted_scratch s = { .unit = &unit };

@@ -68,7 +68,7 @@ decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const nms__parti
     if (count > 1)
       keys = nms__sort (f->kernels, s->keys + begin, s->keys2 + begin, count);
     nms__class *class = nms__frame_class (f, nms__packed_position (keys[0]));
-    const size_t n = decide_partition (f, s, keys, count, class ? class->limit : f->settings->limit,
+    const size_t n = decide_partition (f, s, keys, count, class ? class->limit : f->limit,
         class ? class->cap : UINT64_MAX);
     for (size_t i = 0; i < n; i++) {
       const size_t pos = nms__packed_position (keys[s->kept[i]]);
@@ -88,7 +88,7 @@ decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const nms__parti
 static uint64_t
 keep_in_order (nms__frame *f, const nms__sorted_scratch *s, size_t count)
 {
-  const uint64_t cap = nms__total_cap (f);
+  const uint64_t cap = f->cap;
   uint64_t *keys = s->keys2;
   size_t n = 0;
 
@@ -130,7 +130,7 @@ void
 nms__sorted_classes (nms__frame *f, const nms__sorted_scratch *s)
 {
   const nms__partitions p = nms__partitions_of (f, s->partition);
-  const uint64_t cap = nms__total_cap (f);
+  const uint64_t cap = f->cap;
   size_t wanted = nms__sorts_in_batches (f) ? nms__first_batch (f) : f->count, kept_count;
 
   while (decide_best (f, s, &p, wanted, &kept_count) < f->count && kept_count < cap

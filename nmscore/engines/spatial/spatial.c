@@ -90,8 +90,7 @@ decide_box4 (const walk *w, uint32_t box4, unsigned hits, const nms__query *k)
     const float inter = nms__inter (q->x1[i], q->y1[i], q->x2[i], q->y2[i], k->x1, k->y1, k->x2,
         k->y2);
     const float area = nms__area (q->x1[i], q->y1[i], q->x2[i], q->y2[i]);
-    const double limit = g->class_entry ? f->classes.entry[g->class_entry[at]].limit
-                                        : f->settings->limit;
+    const double limit = g->class_entry ? f->classes.entry[g->class_entry[at]].limit : f->limit;
     if (!nms__exceeds (inter, area, k->area, limit) || nms__related (f, k->index, g->index[at]))
       continue;
     mark_decided (g, at);
@@ -370,7 +369,7 @@ static size_t
 walk_all (walk *w)
 {
   nms__frame *f = w->f;
-  const uint64_t cap = nms__total_cap (f);
+  const uint64_t cap = f->cap;
   const int precise = f->suppressed_by || f->class_entry || f->parent.data;
 
   while (w->rank < f->count) {
@@ -446,9 +445,8 @@ nms__spatial_scratch_size (size_t boxes)
 }
 
 int
-nms__spatial (nms_context *ctx)
+nms__spatial (nms__frame *f)
 {
-  nms__frame *f = &ctx->frame;
   nms__arena arena = { f->scratch, 0 };
   nms__spatial_scratch s;
   nms__grid grid;

@@ -146,7 +146,7 @@ count_levels (nms__grid *g, const nms__frame *f, uint16_t *level_of)
   const size_t stride_mask = f->count / MEAN_SAMPLE;
   size_t next_sample = 0;
 
-  if (!f->class_entry && f->settings->limit > 1.0) { /* no IoU exceeds the limit */
+  if (!f->class_entry && f->limit > 1.0) { /* no IoU exceeds the limit */
     memset (level_of, 0xff, f->count * sizeof *level_of);
     return;
   }

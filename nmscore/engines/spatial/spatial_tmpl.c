@@ -72,7 +72,7 @@ exact_bits (const nms__cell_boxes *s, size_t from, uint32_t bits, const wide *b,
 
   for (; unsure; unsure &= unsure - 1) {
     const unsigned i = nms__lowest_bit (unsure);
-    if (!nms__column_exceeds (&s->columns, from + i, &box, s->frame->settings->limit))
+    if (!nms__column_exceeds (&s->columns, from + i, &box, s->frame->limit))
       bits &= ~(1u << i);
   }
   return bits;
