@@ -5,6 +5,7 @@
  * valid boxes only.
  */
 #include "internal.h"
+#include "prepare_kernels.h"
 #include "order.h"
 #include "overlap.h"
 #include "rotated.h"
@@ -151,8 +152,8 @@ take_block (nms__frame *f, const nms_options *o, const nms_boxes *boxes, size_t 
     f->class_entry[f->count + i] = class_entry;
     thresholds[i] = f->classes.entry[class_entry].score_threshold;
   }
-  f->kernels->take_block (f, o, boxes, first, n, f->class_entry ? thresholds : NULL, &invalid,
-      &filtered);
+  f->kernels->prepare->take_block (f, o, boxes, first, n, f->class_entry ? thresholds : NULL,
+      &invalid, &filtered);
   set_outcomes (f, first, invalid, NMS_INVALID);
   set_outcomes (f, first, filtered, NMS_FILTERED);
   d->invalid += nms__count_bits (invalid);

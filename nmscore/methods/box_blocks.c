@@ -262,6 +262,7 @@ int
 nms__row_next (nms__row *r)
 {
   const nms__columns columns = nms__columns_of (&r->blocks->box, 0);
+  const nms__method_kernels *kernels = r->frame->kernels->method;
   const float least = r->rotated ? 0.0f : NMS__LEAST_EXTENT; /* refine decides if rotated */
 
   for (;;) {
@@ -275,7 +276,7 @@ nms__row_next (nms__row *r)
     if (!mask)
       continue;
     r->mask = mask
-        & r->frame->kernels->metric_block (&columns, r->first, &r->box, r->metric, least, r->value);
+        & kernels->metric_block (&columns, r->first, &r->box, r->metric, least, r->value);
     if (r->mask && (r->rotated || r->frame->parent.data))
       refine (r);
     if (r->mask)

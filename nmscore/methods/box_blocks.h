@@ -61,6 +61,16 @@ nms__place_is_set (const uint64_t *bits, size_t place)
   return bits[place / NMS__BLOCK] >> place % NMS__BLOCK & 1;
 }
 
+/* The function of metric_tmpl.c, which is compiled once per instruction set. */
+typedef struct nms__method_kernels {
+  /* Computes the metric, an nms_metric, of the box and each box of the block at `first`. Returns
+   * the boxes whose intersection with it has both extents above `least_extent`: bit i for box
+   * first+i. Sets value[i] for these; the other values are undefined. The columns' `scaled`, and
+   * the box's, is the area. All NMS__BLOCK boxes are read. */
+  uint64_t (*metric_block) (const nms__columns *columns, size_t first, const nms__box *box,
+      int metric, float least_extent, float *value);
+} nms__method_kernels;
+
 /* The row of one box, a block at a time. */
 typedef struct nms__row {
   size_t first;  /* first place of the block */

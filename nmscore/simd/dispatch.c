@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dispatch: chooses the table of kernels that this processor can run: the last one of `tables`
+ * dispatch: chooses the tables of kernels that this processor can run: the last one of `tables`
  * that runs here, or the one that NMS_ISA names. Tables that the build lacks are left out.
  */
 #include "kernels.h"

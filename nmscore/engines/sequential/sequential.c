@@ -15,8 +15,8 @@
 #include "engines/engine.h"
 #include "engines/suppressor.h"
 
-/* Of the greatest keys of 16 columns, a step takes about this many (`pick` in kernels.h). The
- * first step takes fewer, because one box may suppress many. */
+/* Target number of boxes per step (`pick` in sequential_state.h). The first step takes fewer,
+ * because one box may suppress many. */
 #define WANTED_FIRST 10
 #define WANTED 13
 
@@ -144,7 +144,7 @@ decide_top (const nms__undecided *top, size_t n, uint64_t cap, nms__picks *picks
   const int careful = f->parent.data || f->suppressed_by;
   uint64_t may[NMS__BLOCK], surely[NMS__BLOCK];
   uint64_t undecided = ~(uint64_t) 0 >> (NMS__BLOCK - n);
-  uint64_t todo = f->kernels->rows (top, n, may, surely);
+  uint64_t todo = f->kernels->sequential->rows (top, n, may, surely);
 
   /* Most of the best boxes overlap no other one; they need a visit only where classes count. */
   for (todo |= f->class_entry ? undecided : 0; todo & undecided;) {
@@ -249,12 +249,13 @@ run_steps (nms__frame *f, const scratch *s, uint64_t cap)
     f->count };
   const nms__undecided start = { f, c->x1, c->y1, c->x2, c->y2, c->scaled,
     f->class_id ? c->class_id : NULL, s->top_key, s->top_pos, 0 };
+  const nms__sequential_kernels *kernels = f->kernels->sequential;
   nms__picks picks;
 
-  f->kernels->begin (&rest);
+  kernels->begin (&rest);
   while (rest.width && !nms__over_budget (f)) {
     nms__undecided top = start;
-    size_t n = f->kernels->pick (&rest, f->kept_count ? WANTED : WANTED_FIRST, s->positions);
+    size_t n = kernels->pick (&rest, f->kept_count ? WANTED : WANTED_FIRST, s->positions);
     const size_t taken = n;
     size_t over = 0;
     take_top (&rest, s, n, &top);
@@ -267,9 +268,9 @@ run_steps (nms__frame *f, const scratch *s, uint64_t cap)
       if (!picks.count)
         continue;
       if (top.width)
-        f->kernels->step (&top, &picks);
+        kernels->step (&top, &picks);
       f->pairs += (top.width + rest.width) * picks.count;
-      f->kernels->step (&rest, &picks);
+      kernels->step (&rest, &picks);
     }
     if (over > taken / 2)
       drop_full (&rest);

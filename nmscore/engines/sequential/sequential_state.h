@@ -33,6 +33,23 @@ typedef struct nms__picks {
   size_t count;
 } nms__picks;
 
+/* The loops that are compiled once per instruction set. */
+typedef struct nms__sequential_kernels {
+  /* Fills `key` and `pos` from the frame's keys. */
+  void (*begin) (nms__undecided *a);
+
+  /* Writes the positions of the best boxes, about `wanted` (of 16) or more, to `positions` in
+   * ascending order and returns their number. */
+  size_t (*pick) (const nms__undecided *a, int wanted, uint32_t *positions);
+
+  /* Sets, for each i < n <= NMS__BLOCK, which of the boxes i+1 .. n-1 may exceed the limit with box
+   * i, and which of those surely do. Returns those i with any. */
+  uint64_t (*rows) (const nms__undecided *a, size_t n, uint64_t *may, uint64_t *surely);
+
+  /* Removes the boxes that the picks suppress and closes the gaps, in one pass. */
+  void (*step) (nms__undecided *a, const nms__picks *picks);
+} nms__sequential_kernels;
+
 /* sequential.c: of the boxes first + bit of `mask`, which may exceed the limit with a pick,
  * returns those that do by the exact test. Writes their suppressors. */
 uint64_t nms__confirm (const nms__undecided *a, size_t first, uint64_t mask,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rotated_tmpl: the screen of pairs of rotated boxes. Only simd/kernels_tmpl.c includes it.
+ * rotated_tmpl: the screen of pairs of rotated boxes. Only sweep_tmpl.c includes it.
  *
  * Pairs whose upright bounding boxes are disjoint are excluded first. The others are projected to
  * two axes, along the longer side of box b and across it; each box has an interval on each axis.

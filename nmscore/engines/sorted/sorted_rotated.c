@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sorted_rotated.h"
 
+#include "sweep.h"
+
 #include "rotated.h"
 
 #include <math.h>
@@ -78,11 +80,12 @@ first_in (const nms__frame *f, const nms__rotated_unit *u, const nms__rotated_bo
     size_t first, size_t end, const int32_t *kept_index)
 {
   const int32_t index = f->index[pos];
+  const nms__sorted_kernels *kernels = f->kernels->sorted;
   uint64_t mask;
   size_t k = 0;
 
   for (; first < end; first = k + 1) {
-    first = f->kernels->find_rotated (&u->columns, first, end, box, &mask);
+    first = kernels->find_rotated (&u->columns, first, end, box, &mask);
     if (first >= end)
       break;
     for (; mask; mask &= mask - 1) {

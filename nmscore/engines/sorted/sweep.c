@@ -37,7 +37,7 @@ nms__sweep_keys (nms__frame *f, const nms__box_columns *columns, const uint64_t 
     bounds.least = nms__certain_from (bounds.least, f->side);
   }
   gather (f, columns, keys, count, bounds.factor);
-  return f->kernels->sweep (&s);
+  return f->kernels->sorted->sweep (&s);
 }
 
 uint32_t

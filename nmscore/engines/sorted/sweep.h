@@ -8,6 +8,8 @@
 #ifndef NMS_SWEEP_H
 #define NMS_SWEEP_H
 
+#include "rotated_screen.h"
+
 #include "internal.h"
 
 /* Boxes that are decided together. */
@@ -26,6 +28,16 @@ typedef struct nms__sweep {
                  * has parents */
   int with_suppressors; /* not 0: write the suppressors */
 } nms__sweep;
+
+/* The loops of engine sorted that are compiled once per instruction set. */
+typedef struct nms__sorted_kernels {
+  /* Fills sweep->kept and returns the number of kept boxes. */
+  size_t (*sweep) (const nms__sweep *sweep);
+
+  /* As nms__kernels.find_overlap, for the columns of a frame with rotated boxes. */
+  size_t (*find_rotated) (const nms__rotated_columns *columns, size_t first, size_t end,
+      const nms__rotated_box *box, uint64_t *mask);
+} nms__sorted_kernels;
 
 /* Copies the boxes of one limit, given by their keys in order of rank, to `columns` and
  * decides them until `cap` are kept. Returns how many are kept, and writes the numbers

@@ -430,7 +430,7 @@ decide_by_cell (nms__frame *f, nms__grid *g, const nms__spatial_scratch *s)
   nms__cell_boxes boxes;
 
   nms__scatter_to_columns (g, f, s, &boxes);
-  f->kernels->decide_cells (&boxes);
+  f->kernels->spatial->decide_cells (&boxes);
   list_kept (f, boxes.kept, s->keys);
 }
 

@@ -28,6 +28,12 @@ typedef struct nms__cell_boxes {
   uint32_t *kept;      /* a bit for each frame position; 0 at first */
 } nms__cell_boxes;
 
+/* The function of spatial_tmpl.c, which is compiled once per instruction set. */
+typedef struct nms__spatial_kernels {
+  /* Decides the boxes of a grid, without caps. */
+  void (*decide_cells) (nms__cell_boxes *boxes);
+} nms__spatial_kernels;
+
 /* The scratch of engine spatial. */
 typedef struct nms__spatial_scratch {
   uint16_t *level;      /* level of each box of the frame */

@@ -13,7 +13,6 @@
 #include "spatial_query.h"
 #include "spatial_scatter.h"
 
-#include "simd/kernels.h"
 #include "simd/screen.h"
 
 #define MOST_HITS 30
@@ -546,13 +545,13 @@ decide_all (const nms__cell_boxes *s, int by_class)
     }
 }
 
-void CONCAT (nms__decide_cells_, ISA) (nms__cell_boxes *boxes);
-
-void
-CONCAT (nms__decide_cells_, ISA) (nms__cell_boxes *boxes)
+static void
+decide_cells (nms__cell_boxes *boxes)
 {
   if (boxes->columns.class_id)
     decide_all (boxes, 1);
   else
     decide_all (boxes, 0);
 }
+
+const nms__spatial_kernels CONCAT (nms__spatial_kernels_, ISA) = { decide_cells };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sweep_tmpl: the loops of a sweep; a part of simd/kernels_tmpl.c, which alone includes it. */
-#ifndef NMS_SWEEP_TMPL_H
-#define NMS_SWEEP_TMPL_H
-
+/* sweep_tmpl: the loops of a sweep, and the table of engine sorted; compiled once per instruction
+ * set. */
+#include "rotated_tmpl.h"
 #include "sweep.h"
 
 #include "simd/screen.h"
@@ -175,4 +174,4 @@ sweep (const nms__sweep *s)
   return n;
 }
 
-#endif
+const nms__sorted_kernels CONCAT (nms__sorted_kernels_, ISA) = { sweep, find_rotated };

@@ -3,12 +3,10 @@
  * metric_tmpl: the metric of one box and each box of a block, compiled once per instruction set.
  * Each operation is rounded to binary32, in the order that nmsmethods.h defines.
  */
-#ifndef NMS_METRIC_TMPL_H
-#define NMS_METRIC_TMPL_H
-
-#include "simd/screen.h"
+#include "box_blocks.h"
 
 #include "nmscore.h"
+#include "simd/screen.h"
 
 INLINE vf
 square (vf a)
@@ -96,4 +94,4 @@ metric_block (const nms__columns *c, size_t first, const nms__box *box, int metr
   }
 }
 
-#endif
+const nms__method_kernels CONCAT (nms__method_kernels_, ISA) = { metric_block };

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * sequential_tmpl: the loops of engine sequential, as kernels.h describes them. Part of
- * simd/kernels_tmpl.c, which alone includes it.
- */
-#ifndef NMS_SEQUENTIAL_TMPL_H
-#define NMS_SEQUENTIAL_TMPL_H
-
+/* sequential_tmpl: the loops of engine sequential, compiled once per instruction set. */
 #include "sequential_state.h"
 
 #include "simd/screen.h"
@@ -267,4 +261,4 @@ step (nms__undecided *a, const nms__picks *picks)
     step_lanes (a, picks, 0, 0);
 }
 
-#endif
+const nms__sequential_kernels CONCAT (nms__sequential_kernels_, ISA) = { begin, pick, rows, step };
