@@ -61,54 +61,26 @@ nms__classes_start (nms__classes *c, size_t boxes)
   c->entry[0] = (nms__class) { 0 };
 }
 
-/* Writes entry 0 and the entries of all class options, but no buckets. Returns 0 or an error. */
-static int
-read_options (nms_context *ctx, nms__classes *c, const nms__settings *settings)
-{
-  const nms_options *o = &settings->options;
-  const uint64_t none = UINT64_MAX;
-  nms_class_options options;
-
-  c->entry[0] = (nms__class) { .score_threshold = o->score_threshold,
-    .limit = settings->limit,
-    .cap = o->max_per_class ? o->max_per_class : none };
-  for (size_t i = 0; i < o->class_option_count; i++) {
-    int error = nms__class_options_read (ctx, settings, i, &options);
-    if (error)
-      return error;
-    nms__class *entry = &c->entry[i + 1];
-    *entry = c->entry[0];
-    entry->id = options.class_id;
-    if (options.set & NMS_CLASS_IOU_THRESHOLD)
-      entry->limit = nms__limit (options.iou_threshold, o->inclusive);
-    if (options.set & NMS_CLASS_SCORE_THRESHOLD)
-      entry->score_threshold = nms__least_score (o, options.score_threshold);
-    if (options.set & NMS_CLASS_MAX_DETECTIONS)
-      entry->cap = options.max_detections ? options.max_detections : none;
-  }
-  return NMS_OK;
-}
-
 /* Leaves space for an entry for each box, because each may have a class without options. */
 int
 nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings,
-    const int32_t *ids, size_t count, nms__bounds *bounds)
+    const nms_column *ids, size_t count, nms__bounds *bounds)
 {
   const size_t listed = settings->options.class_option_count;
   double lowest = settings->limit, highest = settings->limit;
   uint32_t bits = 0;
-  int error = read_options (ctx, c, settings);
 
-  if (error)
-    return error;
   for (size_t i = 1; i <= listed; i++) {
     const double limit = c->entry[i].limit;
     bits |= (uint32_t) c->entry[i].id;
     lowest = limit < lowest ? limit : lowest;
     highest = limit > highest ? limit : highest;
   }
-  for (size_t i = 0; ids && i < count; i++)
-    bits |= (uint32_t) ids[i];
+  for (size_t i = 0; ids->data && i < count; i++) {
+    int32_t id;
+    nms__load (&id, ids, i, sizeof id);
+    bits |= (uint32_t) id;
+  }
   clear (c, listed + count + 1, bits);
   for (; c->count <= listed; c->count++) {
     const int32_t id = c->entry[c->count].id;

@@ -74,12 +74,29 @@ nms_context_new (void)
   return ctx;
 }
 
+/* Ends the threads and frees their contexts. */
+static void
+free_threads (struct nms__threads *t)
+{
+  nms_context *other;
+
+  if (!t)
+    return;
+  nms__threads_end (t);
+  for (unsigned i = 0; (other = nms__threads_context (t, i)); i++) {
+    other->added = NULL; /* it belongs to the caller's context */
+    nms_context_free (&other);
+  }
+  free (t);
+}
+
 void
 nms_context_free (nms_context **ctx)
 {
   if (!ctx || !*ctx)
     return;
-  nms__threads_free (&(*ctx)->threads);
+  free_threads ((*ctx)->threads);
+  (*ctx)->threads = NULL;
   nms_context_trim (*ctx);
   nms__added_free (&(*ctx)->added);
   free (*ctx);
@@ -276,4 +293,43 @@ nms_context_reserve (nms_context *ctx, size_t boxes, size_t class_options)
       return nms__fail (ctx, NMS_ERROR_MEMORY, "%s", other->error);
   }
   return nms__context_layout (ctx, boxes, class_options);
+}
+
+/* Adds a thread with a context of its own. */
+static int
+add_thread (struct nms__threads *t)
+{
+  nms_context *other = nms_context_new ();
+
+  if (!other)
+    return 0;
+  if (nms__threads_add (t, other))
+    return 1;
+  nms_context_free (&other);
+  return 0;
+}
+
+int
+nms_context_set_threads (nms_context *ctx, unsigned threads)
+{
+  struct nms__threads *t = NULL;
+  unsigned started = 1;
+
+  if (!ctx)
+    return NMS_ERROR_ARGUMENT;
+  ctx->error[0] = '\0';
+  if (threads < 1 || threads > NMS_MAX_THREADS)
+    return nms__fail (ctx, NMS_ERROR_RANGE, "threads is %u, must be 1..%d", threads,
+        NMS_MAX_THREADS);
+  if (threads > 1)
+    t = nms__threads_new (threads - 1);
+  while (t && started < threads && add_thread (t))
+    started++;
+  if (started < threads) {
+    free_threads (t);
+    return nms__fail (ctx, NMS_ERROR_MEMORY, "cannot start %u threads", threads - 1);
+  }
+  free_threads (ctx->threads);
+  ctx->threads = t;
+  return NMS_OK;
 }

@@ -185,9 +185,9 @@ int nms__options_check (nms_context *ctx, const nms_options *options, nms__setti
 int nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t i,
     nms_class_options *options);
 
-/* options.c: returns the least score with which a box takes part, given the score threshold of its
- * class: the method may require more. */
-float nms__least_score (const nms_options *options, float score_threshold);
+/* options.c: writes entry 0 and the entries of all class options, with defaults, and checks them.
+ * Returns 0 or an error. */
+int nms__class_entries_read (nms_context *ctx, const nms__settings *settings, nms__class *entries);
 
 /* Returns whether methods/ decides the frame, not an engine. */
 static inline int
@@ -214,10 +214,11 @@ void nms__result_write (nms_result *result, const nms_result *full);
 int nms__struct_read (nms_context *ctx, const char *name, const void *data, const size_t *ends,
     size_t end_count, void *copy);
 
-/* classes.c: fills the table for the options and the `count` class ids of a call (NULL: all are
- * 0), and sets *bounds for the limits of all classes. */
+/* classes.c: fills the table, whose entries of class options are written, for these and the `count`
+ * class ids of a call (absent: all are 0), and sets *bounds for the limits of all classes. Returns
+ * 0 or an error. */
 int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
-    const int32_t *ids, size_t count, nms__bounds *bounds);
+    const nms_column *ids, size_t count, nms__bounds *bounds);
 
 /* classes.c: empties the table for up to `boxes` classes. */
 void nms__classes_start (nms__classes *classes, size_t boxes);
@@ -238,10 +239,9 @@ size_t nms__neighbors_scratch_size (size_t boxes);
  * not have are absent. More than `most` boxes are an error. Returns 0 or an error. */
 int nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_boxes *copy);
 
-/* prepare.c: fills ctx->frame, and counts the boxes that do not take part. Replaces the column of
- * class ids in `boxes` by a copy in the scratch if it has to be read twice. Returns 0 or an error
- * of the class options. */
-int nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops);
+/* prepare.c: fills ctx->frame, and counts the boxes that do not take part. Returns 0 or
+ * an error of the class options. */
+int nms__prepare (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops);
 
 /* run.c: runs NMS over checked boxes by ctx->settings. `arrays` as for nms_run_into, or NULL for
  * the arrays of the context. Needs the floating-point mode of fpmode.h. Returns 0 or an error. */

@@ -143,7 +143,7 @@ typedef struct nms_column {
 } nms_column;
 
 /* The boxes of one call (one image). The arrays are borrowed: they are read during the call
- * only. */
+ * only, and must not change during it. */
 typedef struct nms_boxes {
   size_t size;               /* sizeof (nms_boxes) */
   size_t count;              /* number of boxes, 0..NMS_MAX_BOXES; with 0, columns may be absent */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* options: the defaults of all options, and the checks of the caller's values. Each value is read
- * from the caller's memory once, because another thread may change it after the check. */
+/* options: the defaults of all options, and the checks of the caller's values. */
 #include "internal.h"
 #include "overlap.h"
 
@@ -94,8 +93,10 @@ sources_check (nms_context *ctx, const nms_options *o)
   return NMS_OK;
 }
 
-float
-nms__least_score (const nms_options *o, float score_threshold)
+/* Returns the least score with which a box takes part, given the score threshold of its class: the
+ * method may require more. */
+static float
+least_score (const nms_options *o, float score_threshold)
 {
   float least;
 
@@ -176,6 +177,33 @@ nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t
 }
 
 int
+nms__class_entries_read (nms_context *ctx, const nms__settings *settings, nms__class *entries)
+{
+  const nms_options *o = &settings->options;
+  const uint64_t none = UINT64_MAX;
+  nms_class_options options;
+
+  entries[0] = (nms__class) { .score_threshold = o->score_threshold,
+    .limit = settings->limit,
+    .cap = o->max_per_class ? o->max_per_class : none };
+  for (size_t i = 0; i < o->class_option_count; i++) {
+    int error = nms__class_options_read (ctx, settings, i, &options);
+    if (error)
+      return error;
+    nms__class *entry = &entries[i + 1];
+    *entry = entries[0];
+    entry->id = options.class_id;
+    if (options.set & NMS_CLASS_IOU_THRESHOLD)
+      entry->limit = nms__limit (options.iou_threshold, o->inclusive);
+    if (options.set & NMS_CLASS_SCORE_THRESHOLD)
+      entry->score_threshold = least_score (o, options.score_threshold);
+    if (options.set & NMS_CLASS_MAX_DETECTIONS)
+      entry->cap = options.max_detections ? options.max_detections : none;
+  }
+  return NMS_OK;
+}
+
+int
 nms__options_check (nms_context *ctx, const nms_options *options, nms__settings *settings)
 {
 #define BEFORE(field) offsetof (nms_options, field)
@@ -217,7 +245,7 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
     error = class_options_check (ctx, settings);
   if (error)
     return error;
-  o->score_threshold = nms__least_score (o, o->score_threshold);
+  o->score_threshold = least_score (o, o->score_threshold);
   settings->limit = nms__limit (o->iou_threshold, o->inclusive);
   return NMS_OK;
 }

@@ -160,23 +160,6 @@ take_block (nms__frame *f, const nms_options *o, const nms_boxes *boxes, size_t 
   d->filtered += nms__count_bits (filtered);
 }
 
-/* Copies the class ids to the scratch, because they are read twice and another thread may change
- * the caller's column in between. Returns the copy, or NULL if class ids are absent. */
-static const int32_t *
-copy_class_ids (const nms__frame *f, nms_boxes *boxes)
-{
-  nms__arena arena = { f->scratch, 0 };
-
-  if (!boxes->class_id.data)
-    return NULL;
-  nms__rotated_take (&arena, f->capacity);
-  int32_t *ids = nms__take (&arena, f->capacity, sizeof *ids);
-  for (size_t i = 0; i < boxes->count; i++)
-    nms__load (&ids[i], &boxes->class_id, i, sizeof *ids);
-  boxes->class_id = (nms_column) { ids, sizeof *ids };
-  return ids;
-}
-
 static void
 take_boxes (nms__frame *f, const nms_options *o, const nms_boxes *boxes, nms__drops *d)
 {
@@ -195,7 +178,7 @@ take_boxes (nms__frame *f, const nms_options *o, const nms_boxes *boxes, nms__dr
 
 /* Needs ctx->settings, the layout of ctx->frame, and its members outcome and suppressed_by. */
 int
-nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops)
+nms__prepare (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops)
 {
   nms__frame *f = &ctx->frame;
   const nms_options *o = &ctx->settings.options;
@@ -215,8 +198,10 @@ nms__prepare (nms_context *ctx, nms_boxes *boxes, nms__drops *drops)
   f->pairs = 0;
   f->pair_budget = UINT64_MAX;
   if (o->class_option_count > 0 || o->max_per_class > 0) {
-    const int32_t *ids = copy_class_ids (f, boxes);
-    int error = nms__classes_fill (ctx, &f->classes, &ctx->settings, ids, boxes->count, &f->bounds);
+    int error = nms__class_entries_read (ctx, &ctx->settings, f->classes.entry);
+    if (!error)
+      error = nms__classes_fill (ctx, &f->classes, &ctx->settings, &boxes->class_id, boxes->count,
+          &f->bounds);
     if (error)
       return error;
   } else {

@@ -10,7 +10,7 @@
 
 /* Prepares ctx->frame by ctx->settings. `outputs`: NMS_OUTPUT_... bits. */
 static int
-prepare (nms_context *ctx, nms_boxes *boxes, unsigned outputs, nms__drops *drops)
+prepare (nms_context *ctx, const nms_boxes *boxes, unsigned outputs, nms__drops *drops)
 {
   nms__frame *f = &ctx->frame;
   int error = nms__context_layout (ctx, boxes->count, ctx->settings.options.class_option_count);
@@ -72,11 +72,11 @@ result_of (const nms__frame *f, const nms__drops *drops, const nms_arrays *array
  * added engine left it. If auto chose an engine that spent its pair budget, prepares the frame
  * again, from the caller's columns, for engine spatial. */
 static int
-decide (nms_context *ctx, nms_boxes boxes, nms__drops *drops, int *used)
+decide (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops, int *used)
 {
   int asked = (int) ctx->settings.options.engine, error;
 
-  ctx->frame.boxes = &boxes;
+  ctx->frame.boxes = boxes;
   if (asked == NMS_ENGINE_ADDED) {
     *used = asked;
     error = nms__added_run (ctx);
@@ -92,16 +92,15 @@ decide (nms_context *ctx, nms_boxes boxes, nms__drops *drops, int *used)
   error = nms__engine_run (&ctx->frame, asked, used);
   if (error != NMS__OVER_BUDGET)
     return error;
-  error = nms__prepare (ctx, &boxes, drops);
+  error = nms__prepare (ctx, boxes, drops);
   return error ? error : nms__engine_run (&ctx->frame, NMS_ENGINE_SPATIAL, used);
 }
 
 int
-nms__run_checked (nms_context *ctx, const nms_boxes *columns, const nms_arrays *arrays,
+nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms_arrays *arrays,
     nms_result *result)
 {
   unsigned outputs = ctx->settings.options.outputs;
-  nms_boxes boxes = *columns; /* a copy, because nms__prepare may replace a column */
   nms__drops drops;
   int engine, error;
 
@@ -109,14 +108,14 @@ nms__run_checked (nms_context *ctx, const nms_boxes *columns, const nms_arrays *
     outputs = (arrays->outcome ? NMS_OUTPUT_OUTCOME : 0)
         | (arrays->suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0)
         | (arrays->kept_score ? NMS_OUTPUT_SCORE : 0) | (arrays->kept_box ? NMS_OUTPUT_BOX : 0);
-  error = prepare (ctx, &boxes, outputs, &drops);
+  error = prepare (ctx, boxes, outputs, &drops);
   if (error)
     return error;
-  error = decide (ctx, *columns, &drops, &engine);
+  error = decide (ctx, boxes, &drops, &engine);
   if (error)
     return error;
-  nms__method_fill (&ctx->frame, columns);
-  error = arrays ? fill_arrays (ctx, arrays, boxes.count) : NMS_OK;
+  nms__method_fill (&ctx->frame, boxes);
+  error = arrays ? fill_arrays (ctx, arrays, boxes->count) : NMS_OK;
   if (error)
     return error;
   ctx->engine = engine;

@@ -33,10 +33,8 @@ nms__struct_read (nms_context *ctx, const char *name, const void *data, const si
     if (((const unsigned char *) data)[i])
       return nms__fail (ctx, NMS_ERROR_ARGUMENT,
           "%s: a field this version does not know is set, at byte %zu", name, i);
-  if (copy) {
+  if (copy)
     memcpy (copy, data, lesser (size, known));
-    memcpy (copy, &size, sizeof size); /* because another thread may have changed it since */
-  }
   return NMS_OK;
 }
 

@@ -4,7 +4,7 @@
  * are started once and wait for work, because starting a thread takes longer than a small batch.
  *
  * A forked process does not have the threads, and the lock may stay locked there for ever.
- * Therefore it runs all work in the caller's thread, and nms__threads_free only frees memory.
+ * Therefore it runs all work in the caller's thread, and nms__threads_end does nothing.
  */
 #include "threads.h"
 
@@ -58,60 +58,8 @@ work (void *data)
   return NULL;
 }
 
-/* Starts a worker with all signals blocked, so that the application's threads handle them. */
-static int
-start_worker (struct nms__threads *t)
-{
-  worker *w = &t->worker[t->count];
-  sigset_t all, before;
-
-  w->threads = t;
-  w->ctx = nms_context_new ();
-  if (!w->ctx)
-    return 0;
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
-  const int error = pthread_create (&w->thread, NULL, work, w);
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
-  if (error)
-    nms_context_free (&w->ctx);
-  t->count += !error;
-  return !error;
-}
-
-static void
-stop_workers (struct nms__threads *t)
-{
-  pthread_mutex_lock (&t->lock);
-  t->stop = 1;
-  pthread_cond_broadcast (&t->start);
-  pthread_mutex_unlock (&t->lock);
-  for (unsigned i = 0; i < t->count; i++)
-    pthread_join (t->worker[i].thread, NULL);
-  pthread_cond_destroy (&t->start);
-  pthread_cond_destroy (&t->done);
-  pthread_mutex_destroy (&t->lock);
-}
-
-void
-nms__threads_free (struct nms__threads **threads)
-{
-  struct nms__threads *t = *threads;
-
-  *threads = NULL;
-  if (!t)
-    return;
-  if (t->pid == getpid ())
-    stop_workers (t);
-  for (unsigned i = 0; i < t->count; i++) {
-    t->worker[i].ctx->added = NULL; /* it belongs to the caller's context */
-    nms_context_free (&t->worker[i].ctx);
-  }
-  free (t);
-}
-
-static struct nms__threads *
-new_threads (unsigned count)
+struct nms__threads *
+nms__threads_new (unsigned count)
 {
   struct nms__threads *t = calloc (1, sizeof *t + count * sizeof *t->worker);
 
@@ -121,32 +69,40 @@ new_threads (unsigned count)
   pthread_mutex_init (&t->lock, NULL);
   pthread_cond_init (&t->start, NULL);
   pthread_cond_init (&t->done, NULL);
-  while (t->count < count && start_worker (t))
-    ;
-  if (t->count < count)
-    nms__threads_free (&t);
   return t;
 }
 
+/* Blocks all signals in the new thread, so that the application's threads handle them. */
 int
-nms_context_set_threads (nms_context *ctx, unsigned threads)
+nms__threads_add (struct nms__threads *t, nms_context *ctx)
 {
-  struct nms__threads *t = NULL;
+  worker *w = &t->worker[t->count];
+  sigset_t all, before;
 
-  if (!ctx)
-    return NMS_ERROR_ARGUMENT;
-  ctx->error[0] = '\0';
-  if (threads < 1 || threads > NMS_MAX_THREADS)
-    return nms__fail (ctx, NMS_ERROR_RANGE, "threads is %u, must be 1..%d", threads,
-        NMS_MAX_THREADS);
-  if (threads > 1) {
-    t = new_threads (threads - 1);
-    if (!t)
-      return nms__fail (ctx, NMS_ERROR_MEMORY, "cannot start %u threads", threads - 1);
-  }
-  nms__threads_free (&ctx->threads);
-  ctx->threads = t;
-  return NMS_OK;
+  w->threads = t;
+  w->ctx = ctx;
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &before);
+  const int error = pthread_create (&w->thread, NULL, work, w);
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  t->count += !error;
+  return !error;
+}
+
+void
+nms__threads_end (struct nms__threads *t)
+{
+  if (t->pid != getpid ())
+    return;
+  pthread_mutex_lock (&t->lock);
+  t->stop = 1;
+  pthread_cond_broadcast (&t->start);
+  pthread_mutex_unlock (&t->lock);
+  for (unsigned i = 0; i < t->count; i++)
+    pthread_join (t->worker[i].thread, NULL);
+  pthread_cond_destroy (&t->start);
+  pthread_cond_destroy (&t->done);
+  pthread_mutex_destroy (&t->lock);
 }
 
 nms_context *

@@ -16,7 +16,14 @@ void nms__threads_run (nms_context *ctx, nms__work task, void *data);
  * there are `number` or fewer. Accepts NULL. */
 nms_context *nms__threads_context (const struct nms__threads *threads, unsigned number);
 
-/* Ends the threads, frees their contexts and sets *threads to NULL. Accepts a pointer to NULL. */
-void nms__threads_free (struct nms__threads **threads);
+/* Returns space for `count` threads, or NULL. The caller frees it by free() after
+ * nms__threads_end. */
+struct nms__threads *nms__threads_new (unsigned count);
+
+/* Starts the next of the threads, with this context. Returns 0 if it cannot be started. */
+int nms__threads_add (struct nms__threads *threads, nms_context *ctx);
+
+/* Ends the threads. Their contexts remain. */
+void nms__threads_end (struct nms__threads *threads);
 
 #endif

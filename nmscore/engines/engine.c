@@ -3,30 +3,19 @@
 #include "engine.h"
 
 typedef struct engine {
-  const char *name;
-  int (*run) (nms__frame *frame); /* NULL for auto, and for xla, which run.c runs */
+  int (*run) (nms__frame *frame); /* NULL for auto */
   size_t (*scratch) (size_t boxes);
   int takes_rotated; /* 0: engine sorted runs frames with rotated boxes in its place */
 } engine;
 
 static const engine engines[] = {
-  [NMS_ENGINE_AUTO] = { "auto", NULL, NULL, 0 },
-  [NMS_ENGINE_SEQUENTIAL] = { "sequential", nms__sequential, nms__sequential_scratch_size, 0 },
-  [NMS_ENGINE_SORTED] = { "sorted", nms__sorted, nms__sorted_scratch_size, 1 },
-  [NMS_ENGINE_SPATIAL] = { "spatial", nms__spatial, nms__spatial_scratch_size, 0 },
+  [NMS_ENGINE_AUTO] = { NULL, NULL, 0 },
+  [NMS_ENGINE_SEQUENTIAL] = { nms__sequential, nms__sequential_scratch_size, 0 },
+  [NMS_ENGINE_SORTED] = { nms__sorted, nms__sorted_scratch_size, 1 },
+  [NMS_ENGINE_SPATIAL] = { nms__spatial, nms__spatial_scratch_size, 0 },
 };
 
 #define ENGINES (sizeof engines / sizeof engines[0])
-
-const char *
-nms_engine_name (int number)
-{
-  if (number == NMS_ENGINE_ADDED)
-    return "added";
-  if (number < 0 || (size_t) number >= ENGINES)
-    return NULL;
-  return engines[number].name;
-}
 
 size_t
 nms__engines_scratch_size (size_t boxes)

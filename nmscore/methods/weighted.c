@@ -63,8 +63,6 @@ nms__weighted_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* Returns the source of the box at `pos`, or 0 if another thread has changed it to a wrong number
- * since prepare.c checked it. */
 static uint32_t
 source_of (const nms__frame *f, size_t pos)
 {
@@ -72,7 +70,7 @@ source_of (const nms__frame *f, size_t pos)
 
   if (f->boxes->source.data)
     nms__load (&source, &f->boxes->source, (size_t) f->index[pos], sizeof source);
-  return source >= 0 && (size_t) source < nms__source_count (&f->method) ? (uint32_t) source : 0;
+  return (uint32_t) source;
 }
 
 static float

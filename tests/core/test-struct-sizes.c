@@ -421,34 +421,6 @@ test_arrays_ends (void)
   }
 }
 
-/* Class ids that change while a run reads them: the column lies in the context's own array of
- * suppressors, which the run overwrites with -1 before it copies the boxes. The ids are small
- * at first, so that they index the table of classes directly. */
-static void
-test_changing_class_ids (void)
-{
-  enum { COUNT = 100 };
-  float rows[COUNT + 1][4];
-  nms_boxes boxes = { .size = sizeof boxes, .count = COUNT + 1 };
-  nms_options options;
-  nms_result result;
-
-  for (size_t i = 0; i <= COUNT; i++)
-    memcpy (rows[i], corners[0], sizeof rows[i]);
-  nms_boxes_set_rows (&boxes, rows[0]);
-  nms_options_init (&options, sizeof options);
-  options.outputs = NMS_OUTPUT_SUPPRESSED_BY;
-  g_assert_cmpint (run (&boxes, &options, &result), ==, NMS_OK);
-  for (size_t i = 1; i <= COUNT; i++)
-    g_assert_cmpint (result.suppressed_by[i], ==, 0);
-
-  boxes.class_id.data = result.suppressed_by + 1;
-  boxes.count = COUNT;
-  options.max_per_class = 1;
-  g_assert_cmpint (run (&boxes, &options, &result), ==, NMS_OK);
-  g_assert_cmpuint (result.kept_count, ==, 1);
-}
-
 static const TestCase cases[] = { { "/struct-sizes/boxes", test_boxes },
   { "/struct-sizes/boxes-too-small", test_boxes_too_small },
   { "/struct-sizes/options", test_options },
@@ -458,7 +430,6 @@ static const TestCase cases[] = { { "/struct-sizes/boxes", test_boxes },
   { "/struct-sizes/class-options", test_class_options },
   { "/struct-sizes/class-option-ends", test_class_option_ends },
   { "/struct-sizes/result", test_result }, { "/struct-sizes/result-ends", test_result_ends },
-  { "/struct-sizes/arrays-ends", test_arrays_ends },
-  { "/struct-sizes/changing-class-ids", test_changing_class_ids }, { NULL } };
+  { "/struct-sizes/arrays-ends", test_arrays_ends }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

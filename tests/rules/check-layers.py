@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""check-layers ROOT: no two files of gst/ or nmscore/ include each other, and the layers.
+"""check-layers ROOT [NM ARCHIVE]: no two files of gst/ or nmscore/ include each other, no two of
+nmscore/ call each other, and the layers.
 
 A node is a source with its header (X.c and X.h beside it); an edge is an #include. The graph
 must have no cycle. Of the edges between folders only these are allowed:
@@ -10,9 +11,15 @@ gst/       a feature folder includes gst/ itself and meta/, never another featur
            <simdjson> only in records/, <cairo> and <pango> only in overlay/
 nmscore/   a folder of engines/ never includes another one; of accel/ other folders include
            accel/accel.h alone, apart from the public headers
+
+Calls are read from the objects in ARCHIVE, a build of nmscore, by NM. A node is an object; those of
+a template for different instruction sets are one node. An edge is a symbol that one object needs
+and another one defines. The graph must have no cycle, apart from the edges of DISPATCH: functions
+that a table lists and that call the function which reads the table.
 """
 import os
 import re
+import subprocess
 import sys
 
 from projectfiles import finish, project_files, read
@@ -24,6 +31,7 @@ FEATURES = ("nmsfilter", "records", "overlay", "transform", "merge")
 LIBRARIES = {"simdjson": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
 ENGINES = "nmscore/engines/"
 ACCEL = "accel/"
+DISPATCH = {("engines_by_class", "engines_engine")}
 
 
 def node_of(name):
@@ -52,12 +60,35 @@ def edges_of(texts):
     return edges
 
 
-def cycles_of(edges, names):
-    """Sets of nodes that reach each other, by Tarjan's algorithm."""
+def graph_of(edges, names):
+    """Node -> the set of nodes that it includes."""
     graph = {node_of(name): set() for name in names}
     for source, target, _ in edges:
         if target in names and node_of(source) != node_of(target):
             graph[node_of(source)].add(node_of(target))
+    return graph
+
+
+def calls_of(lines):
+    """Node -> the set of nodes that it calls, from the lines of nm -P -A."""
+    defines, needs = {}, {}
+    for line in lines:
+        found = re.match(r".*\[(?:.*/)?(?:\.\._)*(\w+)\.c\.o\]: (\S+) (\w)", line)
+        if not found or found[1].startswith("accel_"):
+            continue
+        node, symbol, kind = found.groups()
+        needs.setdefault(node, set())
+        if kind == "U":
+            needs[node].add(symbol)
+        elif kind.isupper():
+            defines[symbol] = node
+    return {node: {defines[symbol] for symbol in symbols if symbol in defines
+                   and defines[symbol] != node and (node, defines[symbol]) not in DISPATCH}
+            for node, symbols in needs.items()}
+
+
+def cycles_of(graph):
+    """Sets of nodes that reach each other, by Tarjan's algorithm."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(node):
@@ -113,9 +144,17 @@ def layer_problems(edges, names):
 
 def problems_of(texts):
     edges = edges_of(texts)
-    for cycle in cycles_of(edges, texts):
+    for cycle in cycles_of(graph_of(edges, texts)):
         yield "these include each other: " + ", ".join(sorted(cycle))
     yield from layer_problems(edges, texts)
+
+
+def call_problems(lines):
+    graph = calls_of(lines)
+    if sum(map(len, graph.values())) == 0:
+        yield "no object of the archive calls another one"
+    for cycle in cycles_of(graph):
+        yield "these call each other: " + ", ".join(sorted(cycle))
 
 
 def check_itself():
@@ -145,6 +184,13 @@ def check_itself():
         texts = dict(good, **dict(zip(files[::2], files[1::2])))
         found = list(problems_of(texts))
         assert any(wanted in problem for problem in found), (wanted, files, found)
+    calls = ["x.a[p/run.c.o]: nms__a U", "x.a[a.c.o]: nms__a T 0 5", "x.a[a.c.o]: b U",
+             "x.a[q/.._b.c.o]: b T 0 5", "x.a[r/.._b.c.o]: b T 0 5",
+             "x.a[engines_engine.c.o]: by U", "x.a[engines_engine.c.o]: run T 0 1",
+             "x.a[engines_by_class.c.o]: by T 0 1", "x.a[engines_by_class.c.o]: run U"]
+    assert not list(call_problems(calls)), list(call_problems(calls))
+    assert list(call_problems(calls + ["x.a[p/run.c.o]: run_b T 0 1", "x.a[r/.._b.c.o]: run_b U"]))
+    assert list(call_problems([]))
 
 
 def main():
@@ -153,7 +199,14 @@ def main():
     names = [name for name in project_files(root)
              if name.startswith(("gst/", "nmscore/", "accel/"))
              and name.endswith((".c", ".cc", ".h"))]
-    finish(list(problems_of({name: read(root, name) for name in names})), len(names))
+    problems = list(problems_of({name: read(root, name) for name in names}))
+    if len(sys.argv) > 2:
+        nm, archive = sys.argv[2:]
+        lines = subprocess.run([nm, "-P", "-A", archive], check=True, text=True,
+                               stdout=subprocess.PIPE).stdout.splitlines()
+        if not any("__gnu_lto_slim" in line for line in lines):  # such objects have no symbols yet
+            problems += call_problems(lines)
+    finish(problems, len(names))
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ typedef struct nms__sorted_scratch {
   nms__rotated_unit *unit;  /* used for frames with rotated boxes */
 } nms__sorted_scratch;
 
-/* sorted.c: tests the box of the given rank against the *n kept boxes that have an area. If none
- * suppresses it, appends it to them and returns 1; else writes its suppressor and returns 0. A
+/* sorted_take.c: tests the box of the given rank against the *n kept boxes that have an area. If
+ * none suppresses it, appends it to them and returns 1; else writes its suppressor and returns 0. A
  * box without area is kept and not appended, because it overlaps no box. */
 int nms__sorted_take (nms__frame *f, const nms__sorted_scratch *s, const nms__ranked *ranked,
     size_t rank, size_t *n, double limit);
