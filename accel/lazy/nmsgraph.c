@@ -10,7 +10,7 @@
 #include "nmsgraph.h"
 
 #include "lazynodes.h"
-#include "overlap.h"
+#include "accel/lazy/boxrules.h"
 #include "overlapgraph.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@
  */
 #include "overlapgraph.h"
 
-#include "overlap.h"
+#include "accel/lazy/boxrules.h"
 
 typedef nms_lazy_tensor tensor;
 

@@ -18,7 +18,7 @@
  */
 #include "tpupair.h"
 
-#include "overlap.h"
+#include "accel/lazy/boxrules.h"
 
 nms__value
 nms__tpu_area (nms__tpu *m, const nms__tpu_box *box)

@@ -12,7 +12,7 @@
 #include "tpupicks.h"
 #include "tpupair.h"
 
-#include "overlap.h"
+#include "accel/lazy/boxrules.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -20,7 +20,7 @@ static const engine engines[] = {
 size_t
 nms__engines_scratch_size (size_t boxes)
 {
-  size_t most = nms__added_scratch_size (boxes);
+  size_t most = 0;
 
   for (size_t i = 0; i < ENGINES; i++)
     if (engines[i].scratch && engines[i].scratch (boxes) > most)

@@ -13,27 +13,23 @@
 #ifndef NMS_ENGINE_H
 #define NMS_ENGINE_H
 
-#include "internal.h"
-#include "order.h"
-#include "overlap.h"
+#include "frame/frame.h"
+#include "frame/order.h"
+#include "geometry/overlap.h"
 
 /* An engine's ..._scratch_size returns the bytes of scratch that it needs for frames of up to
  * `boxes` boxes. */
 int nms__sequential (nms__frame *frame);
 int nms__sorted (nms__frame *frame);
 int nms__spatial (nms__frame *frame);
-size_t nms__added_scratch_size (size_t boxes); /* added.c */
 size_t nms__sequential_scratch_size (size_t boxes);
 size_t nms__sorted_scratch_size (size_t boxes);
 size_t nms__spatial_scratch_size (size_t boxes);
 
-/* Returned by an added engine that left the frame as it was, for another engine to run. */
-#define NMS__NOT_RUN 1
-
 /* Returned by an engine that spent the frame's pair budget. The frame has to be prepared again
  * for engine spatial, which needs no budget: its time is close to linear, and on boxes that reach
  * across the frame at thresholds of about 0 at most about that of the other engines. */
-#define NMS__OVER_BUDGET 2
+#define NMS__OVER_BUDGET 1
 
 /* caps.c: marks the boxes of these keys as over-cap. `index` is frame->index. */
 void nms__over_cap_keys (nms__frame *frame, const int32_t *index, const uint64_t *keys,
@@ -64,24 +60,10 @@ int nms__engine_run (nms__frame *frame, int asked, int *used);
 /* engine.c: returns the bytes of scratch that suffice for every engine. */
 size_t nms__engines_scratch_size (size_t boxes);
 
-static inline nms__box
-nms__frame_box (const nms__frame *f, size_t pos)
-{
-  return (nms__box) { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos], f->scaled[pos],
-    f->class_id ? f->class_id[pos] : 0 };
-}
-
 static inline int
 nms__over_budget (const nms__frame *f)
 {
   return f->pairs > f->pair_budget;
-}
-
-/* Returns the class entry of the box at `pos`, or NULL if no class has options or a cap. */
-static inline nms__class *
-nms__frame_class (const nms__frame *f, size_t pos)
-{
-  return f->class_entry ? &f->classes.entry[f->class_entry[pos]] : NULL;
 }
 
 static inline void

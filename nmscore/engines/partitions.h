@@ -3,7 +3,7 @@
 #ifndef NMS_PARTITIONS_H
 #define NMS_PARTITIONS_H
 
-#include "internal.h"
+#include "frame/frame.h"
 
 /* number[pos] is the partition of the box at frame position pos. */
 typedef struct nms__partitions {

@@ -3,7 +3,7 @@
 #ifndef NMS_SUPPRESSOR_H
 #define NMS_SUPPRESSOR_H
 
-#include "internal.h"
+#include "frame/frame.h"
 
 /* Returns the position of the first of the kept boxes 0..end-1 that suppresses the
  * candidate `box`, or `end` if none does. The kept boxes are in order of rank, so

@@ -3,8 +3,8 @@
 #include "box_blocks.h"
 
 #include "engines/partitions.h"
-#include "order.h"
-#include "rotated.h"
+#include "frame/order.h"
+#include "geometry/rotated.h"
 
 void
 nms__box_blocks_take (nms__arena *a, nms__box_blocks *b, size_t boxes)

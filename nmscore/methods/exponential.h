@@ -8,7 +8,7 @@
 #ifndef NMS_EXPONENTIAL_H
 #define NMS_EXPONENTIAL_H
 
-#include "order.h"
+#include "frame/order.h"
 
 /* Returns exp (x) for x <= 0, or 0 if it would be below the least normal number. */
 static inline float

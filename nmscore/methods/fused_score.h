@@ -3,7 +3,7 @@
 #ifndef NMS_FUSED_SCORE_H
 #define NMS_FUSED_SCORE_H
 
-#include "internal.h"
+#include "frame/frame.h"
 
 /* Members of a cluster, added up in the order of joining. */
 typedef struct nms__cluster_sums {

@@ -8,7 +8,7 @@
 #include "box_blocks.h"
 #include "fused_box.h"
 #include "method.h"
-#include "order.h"
+#include "frame/order.h"
 
 #include <string.h>
 

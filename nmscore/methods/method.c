@@ -2,7 +2,7 @@
 /* method: the table of methods, and the kept boxes' values. */
 #include "method.h"
 
-#include "overlap.h"
+#include "geometry/overlap.h"
 
 /* Values of the kept boxes that a method leaves to nms__method_fill. */
 enum { SCORES = 1, BOXES = 2 };

@@ -9,7 +9,7 @@
 #include "fused_box.h"
 #include "fused_score.h"
 #include "method.h"
-#include "order.h"
+#include "frame/order.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #ifndef NMS_KERNELS_H
 #define NMS_KERNELS_H
 
-#include "overlap.h"
+#include "geometry/overlap.h"
 
 /* Most keys that sort_few sorts. */
 #define NMS__FEW 512

@@ -8,7 +8,7 @@
 
 #include "lanes.h"
 
-#include "overlap.h"
+#include "geometry/overlap.h"
 
 #define CONCAT_(a, b) a##b
 #define CONCAT(a, b) CONCAT_ (a, b)

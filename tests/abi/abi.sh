@@ -112,7 +112,7 @@ test_changes ()
   say "-- allowed: a function, a constant, a field at the end of a struct with a size"
   edit nmscore/nmscore.h 's/^typedef enum nms_engine {/&\n  NMS_ENGINE_OTHER = 99,/'
   edit nmscore/nmscore.h 's/^} nms_boxes;/  nms_column added;\n&\nNMS_API int nms_added (void);/'
-  printf 'int\nnms_added (void)\n{\n  return 0;\n}\n' >>"$copy/nmscore/errors.c"
+  printf 'int\nnms_added (void)\n{\n  return 0;\n}\n' >>"$copy/nmscore/call/errors.c"
   expect passes
   grep -q "^new: nms_boxes.added" "$copy.log" ||
     die "the new field was not compared"

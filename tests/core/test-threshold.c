@@ -3,10 +3,10 @@
  * The library decides IoU > threshold and IoU >= threshold without a division. This test
  * compares the decision with a real division on tens of millions of pairs of
  * intersection and union; most quotients are within a few units in the last place of the
- * threshold. It includes nmscore/overlap.h.
+ * threshold. It includes nmscore/geometry/overlap.h.
  */
 #include "boxgen.h"
-#include "nmscore/overlap.h"
+#include "nmscore/geometry/overlap.h"
 #include "testrunner.h"
 
 #include <float.h>

@@ -17,7 +17,7 @@ files_of ()
 {
   cd "$NMS_ROOT" || return
   case $1 in
-    core) ls nmscore/*.c nmscore/engines/*.c nmscore/engines/*/*.c nmscore/methods/*.c ;;
+    core) find nmscore -name '*.c' ! -path 'nmscore/simd/*' ;;
     meta) ls gst/meta/*.c gst/nmsfilter/*.c gst/transform/*.c ;;
     jsonl) ls gst/records/jsonl*.c gst/records/jsonscan.cc gst/records/recordedframe.c ;;
     mot) ls gst/records/mottext.c gst/records/linereader.c gst/records/numbertext.cc ;;

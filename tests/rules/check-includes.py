@@ -30,7 +30,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 # what looks behind the public headers, and says so
 BEHIND = {"gst/nmsfilter/gstnmsfilter.c": {"nmscore/fpmode.h"},
-          "tests/core/test-threshold.c": {"nmscore/overlap.h"},
+          "tests/core/test-threshold.c": {"nmscore/geometry/overlap.h"},
           "tests/accel/test-lazy-cache.c": {"accel/lazy/lazynodes.h"},
           "tests/accel/test-tpu.c": {"accel/tpu/tpu.h"},
           "tests/tpu/tpuprint.c": {"accel/tpu/tpu.h"},

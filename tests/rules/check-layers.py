@@ -9,8 +9,8 @@ must have no cycle. Of the edges between folders only these are allowed:
 gst/       a feature folder includes gst/ itself and meta/, never another feature folder, but
            command/ includes nmsfilter/ and records/;
            <simdjson> only in records/, <cairo> and <pango> only in overlay/
-nmscore/   a folder of engines/ never includes another one; of accel/ other folders include
-           accel/accel.h alone, apart from the public headers
+nmscore/   rooms include the rooms that ROOMS names; a folder of engines/ never includes another
+           one; of accel/ other folders include accel/accel.h alone, apart from the public headers
 
 Calls are read from the objects in ARCHIVE, a build of nmscore, by NM. A node is an object; those of
 a template for different instruction sets are one node. An edge is a symbol that one object needs
@@ -30,6 +30,12 @@ PUBLIC = ("nmscore.h", "nmsmethods.h", "nmslazy.h", "nmsgraph.h", "nmsstablehlo.
 FEATURES = ("nmsfilter", "records", "overlay", "transform", "merge")
 LIBRARIES = {"simdjson": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
 ENGINES = "nmscore/engines/"
+ROOMS = {"call": ("frame", "geometry", "engines", "methods", "simd"),
+         "frame": ("call", "geometry", "simd"),
+         "geometry": ("frame", "simd"),
+         "engines": ("frame", "geometry", "simd"),
+         "methods": ("engines", "frame", "geometry", "simd"),
+         "simd": ("geometry",)}
 ACCEL = "accel/"
 DISPATCH = {("engines_by_class", "engines_engine")}
 
@@ -117,6 +123,11 @@ def feature_of(name):
     return parts[1] if parts[0] == "gst" and len(parts) > 2 else None
 
 
+def room_of(name):
+    parts = name.split("/")
+    return parts[1] if parts[0] == "nmscore" and len(parts) > 2 else None
+
+
 def layer_problems(edges, names):
     for source, target, kind in edges:
         said = "%s includes %s: " % (source, target)
@@ -133,6 +144,9 @@ def layer_problems(edges, names):
             yield said + "a feature folder is included by nothing outside of it"
         if ours == "meta" and theirs not in (None, "meta"):
             yield said + "meta/ includes no other folder"
+        room, other = room_of(source), room_of(target)
+        if room and other and room != other and other not in ROOMS[room]:
+            yield said + "%s/ does not include %s/" % (room, other)
         if target.startswith(ENGINES) and source.startswith(ENGINES):
             engine = target[len(ENGINES):].split("/")
             if len(engine) > 1 and not source.startswith(ENGINES + engine[0] + "/"):
@@ -175,6 +189,8 @@ def check_itself():
          "gst/records/read.h", ""),
         ("an engine's folder", "nmscore/engines/one/one.c", '#include "engines/two/two.h"\n',
          "nmscore/engines/two/two.h", ""),
+        ("engines/ does not include call/", "nmscore/engines/one/one.c", '#include "call/call.h"\n',
+         "nmscore/call/call.h", ""),
         ("accel/accel.h", "nmscore/run.c", '#include "accel/xla/xla.h"\n',
          "accel/xla/xla.h", ""),
     ]

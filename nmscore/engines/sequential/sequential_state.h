@@ -3,7 +3,7 @@
 #ifndef NMS_SEQUENTIAL_STATE_H
 #define NMS_SEQUENTIAL_STATE_H
 
-#include "internal.h"
+#include "frame/frame.h"
 
 /* Undecided boxes, in the order of the frame or of rank. Any column but class_id may be written
  * up to the end of the last block. */

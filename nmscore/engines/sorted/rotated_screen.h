@@ -8,7 +8,7 @@
 #ifndef NMS_ROTATED_SCREEN_H
 #define NMS_ROTATED_SCREEN_H
 
-#include "overlap.h"
+#include "geometry/overlap.h"
 
 typedef struct nms__rotated_box {
   float x, y;              /* centre, relative to that of the frame's first box */

@@ -7,7 +7,7 @@
 #include "sorted.h"
 #include "sweep.h"
 
-#include "rotated.h"
+#include "geometry/rotated.h"
 
 /* Under a cap far below the number of boxes most of the sorting would be wasted. Only the boxes
  * above a pivot, which is taken from a sample of the keys, are sorted first, and more of them

@@ -3,7 +3,7 @@
 
 #include "sweep.h"
 
-#include "rotated.h"
+#include "geometry/rotated.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 
 #include "rotated_screen.h"
 
-#include "internal.h"
+#include "frame/frame.h"
 
 /* Boxes that are decided together. */
 #define NMS__UNIT 16

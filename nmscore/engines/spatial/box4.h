@@ -8,7 +8,7 @@
 #ifndef NMS_BOX4_H
 #define NMS_BOX4_H
 
-#include "overlap.h"
+#include "geometry/overlap.h"
 #include "simd/lanes.h"
 
 #define NMS__BOX4 4

@@ -6,8 +6,8 @@
 #ifndef NMS_SPATIAL_GRID_H
 #define NMS_SPATIAL_GRID_H
 
-#include "internal.h"
-#include "order.h"
+#include "frame/frame.h"
+#include "frame/order.h"
 
 #include <math.h>
 

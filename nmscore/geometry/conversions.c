@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* box_forms: converts other forms of boxes to corners, and bfloat16 to float, and computes the IoU
- * of two boxes. */
+/* conversions: converts other forms of boxes to corners, and bfloat16 to float, and computes the
+ * IoU of two boxes. */
 #include "fpmode.h"
-#include "internal.h"
+#include "nmscore.h"
 #include "overlap.h"
+
+#include <string.h>
 
 void
 nms_boxes_set_rows (nms_boxes *boxes, const float *rows)

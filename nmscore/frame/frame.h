@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * internal: declarations shared by the files of nmscore. A call passes through
- *   run.c       checks the arguments and sets the floating-point mode
- *   prepare.c   copies the caller's columns to an nms__frame: the boxes that take part,
- *               as packed columns; writes the outcome of the boxes that do not
- *   candidates.c  reduces the frame to its best boxes, with max_candidates
- *   engines/    decide which boxes of the frame are kept, or, with a method or metric other than
- *               hard NMS by IoU, methods/
- *   run.c       writes the counts and the result
- * batch.c runs these steps for each image of nms_run_batch, on the threads of threads.c.
+ * frame: the boxes of one image that take part, as engines and methods get them.
  *
- * Words used in this folder:
+ * Words used in nmscore:
  *   batch            in an engine: the boxes that it sorts or decides together before the next
  *                    ones; in batch.c and threads.c: the images of one call
  *   block            NMS__BLOCK boxes, one for each bit of a mask
@@ -36,12 +28,14 @@
  *                    engine spatial: deciding all boxes cell by cell
  *   undecided candidates   the boxes that are neither kept nor suppressed yet
  */
-#ifndef NMS_INTERNAL_H
-#define NMS_INTERNAL_H
+#ifndef NMS_FRAME_H
+#define NMS_FRAME_H
 
-#include "nmscore.h"
-#include "overlap.h"
 #include "scratch.h"
+
+#include "geometry/overlap.h"
+#include "nmscore.h"
+#include "simd/bits.h"
 #include "simd/kernels.h"
 
 #include <float.h>
@@ -50,13 +44,6 @@
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
 #error "nmscore needs float expressions evaluated as float (FLT_EVAL_METHOD 0)"
 #endif
-
-/* Options after checking. The class options are copied to the table of classes. */
-typedef struct nms__settings {
-  nms_options options;
-  double limit;               /* of options.iou_threshold; see overlap.h */
-  size_t class_option_stride; /* bytes from one entry of the class options to the next */
-} nms__settings;
 
 /* Counts the boxes that do not take part in a run, by reason. */
 typedef struct nms__drops {
@@ -139,87 +126,6 @@ typedef struct nms__frame {
   char *method_scratch;   /* scratch of the method: nms__methods_scratch_size (capacity) bytes */
 } nms__frame;
 
-struct nms_context {
-  void *scratch; /* one aligned block; see context.c */
-  size_t scratch_size;
-  size_t box_capacity, class_option_capacity;
-  void *method_scratch; /* a second aligned block, for methods/ and the outputs of scores and boxes;
-                         * NULL until one of them is first used */
-  size_t method_scratch_size;
-  size_t method_capacity; /* boxes for which the second block has space */
-  int engine;
-  const char *method_in_use;          /* of the last successful run; NULL: an engine decided it */
-  const nms__kernels *engine_kernels; /* of the last successful run; `kernels` is of the next */
-  char in_use[80];                    /* text of nms_context_engine_in_use */
-  struct nms__added *added;           /* the added engine, or NULL; a context of a batch's thread
-                                       * has that of the caller's context */
-  struct nms__threads *threads; /* threads of nms_run_batch besides the caller's; NULL: none */
-  char error[192];
-  const nms__kernels *kernels;
-  nms__settings settings;
-  nms__frame columns; /* pointers into the block */
-  nms__frame frame;   /* frame of the current run */
-};
-
-/* context.c: grows the block if necessary, then points every column of ctx->frame into it. */
-int nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options);
-
-/* context.c: grows the second block to the capacity of the first if necessary, and sets the members
- * kept_score, kept_box and method_scratch of ctx->frame. Does nothing if the settings and the
- * outputs need no second block. */
-int nms__context_layout_method (nms_context *ctx, unsigned outputs);
-
-/* errors.c: formats the text of nms_context_error. Returns `error`. */
-int nms__fail (nms_context *ctx, int error, const char *format, ...)
-#ifdef __GNUC__
-    __attribute__ ((format (printf, 3, 4)))
-#endif
-    ;
-
-/* options.c: copies the caller's options to *settings, with defaults, and checks them. Returns 0
- * or an error. */
-int nms__options_check (nms_context *ctx, const nms_options *options, nms__settings *settings);
-
-/* options.c: copies entry i of the caller's class options to *options, with defaults, and checks
- * the copy. Returns 0 or an error. */
-int nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t i,
-    nms_class_options *options);
-
-/* options.c: writes entry 0 and the entries of all class options, with defaults, and checks them.
- * Returns 0 or an error. */
-int nms__class_entries_read (nms_context *ctx, const nms__settings *settings, nms__class *entries);
-
-/* Returns whether methods/ decides the frame, not an engine. */
-static inline int
-nms__by_method (const nms_options *options)
-{
-  return options->method != NMS_METHOD_HARD || options->metric != NMS_METRIC_IOU;
-}
-
-/* structs.c: checks the caller's `arrays`, copies them to *copy, and completes a smaller struct
- * with NULL. Returns 0 or an error. */
-int nms__arrays_read (nms_context *ctx, const nms_arrays *arrays, nms_arrays *copy);
-
-/* structs.c: checks the size of the caller's result. Returns 0 or an error. */
-int nms__result_check (nms_context *ctx, const nms_result *result);
-
-/* structs.c: copies the fields of `full` that the caller's struct has. */
-void nms__result_write (nms_result *result, const nms_result *full);
-
-/* structs.c: checks a caller's struct, whose first member is its size, and copies it to `copy`,
- * unless `copy` is NULL. `ends` lists the accepted sizes up to this version's in ascending order:
- * each ends between two fields, the first is the smallest accepted, the last is this version's.
- * Fields of `copy` beyond the caller's size do not change. The message of an error begins with
- * `name`. Returns 0 or an error. */
-int nms__struct_read (nms_context *ctx, const char *name, const void *data, const size_t *ends,
-    size_t end_count, void *copy);
-
-/* classes.c: fills the table, whose entries of class options are written, for these and the `count`
- * class ids of a call (absent: all are 0), and sets *bounds for the limits of all classes. Returns
- * 0 or an error. */
-int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
-    const nms_column *ids, size_t count, nms__bounds *bounds);
-
 /* classes.c: empties the table for up to `boxes` classes. */
 void nms__classes_start (nms__classes *classes, size_t boxes);
 
@@ -228,25 +134,6 @@ uint32_t nms__class_entry (nms__classes *classes, int32_t id);
 
 /* classes.c: returns the number of buckets that a table of `entries` needs. */
 uint32_t nms__class_buckets (size_t entries);
-
-/* neighbors.c: counts the neighbors of each box of a prepared frame. `neighbors` has an element
- * for each of the caller's `count` boxes. nms__neighbors_scratch_size returns the bytes of
- * scratch that it needs. */
-void nms__neighbors (nms__frame *frame, uint32_t *neighbors, size_t count);
-size_t nms__neighbors_scratch_size (size_t boxes);
-
-/* prepare.c: checks the caller's struct and copies it to *copy; columns that a smaller struct does
- * not have are absent. More than `most` boxes are an error. Returns 0 or an error. */
-int nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_boxes *copy);
-
-/* prepare.c: fills ctx->frame, and counts the boxes that do not take part. Returns 0 or
- * an error of the class options. */
-int nms__prepare (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops);
-
-/* run.c: runs NMS over checked boxes by ctx->settings. `arrays` as for nms_run_into, or NULL for
- * the arrays of the context. Needs the floating-point mode of fpmode.h. Returns 0 or an error. */
-int nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms_arrays *arrays,
-    nms_result *result);
 
 /* candidates.c: removes all but the best `most` boxes from a frame, 1 <= most < frame->count, and
  * closes the gaps. Returns the number of boxes removed. nms__candidates_scratch_size returns the
@@ -297,6 +184,20 @@ static inline double
 nms__candidate_limit (const nms__frame *frame, size_t pos)
 {
   return frame->class_entry ? frame->classes.entry[frame->class_entry[pos]].limit : frame->limit;
+}
+
+static inline nms__box
+nms__frame_box (const nms__frame *f, size_t pos)
+{
+  return (nms__box) { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos], f->scaled[pos],
+    f->class_id ? f->class_id[pos] : 0 };
+}
+
+/* Returns the class entry of the box at `pos`, or NULL if no class has options or a cap. */
+static inline nms__class *
+nms__frame_class (const nms__frame *f, size_t pos)
+{
+  return f->class_entry ? &f->classes.entry[f->class_entry[pos]] : NULL;
 }
 
 #endif

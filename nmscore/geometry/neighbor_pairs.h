@@ -10,7 +10,7 @@
 #ifndef NMS_NEIGHBOR_PAIRS_H
 #define NMS_NEIGHBOR_PAIRS_H
 
-#include "internal.h"
+#include "frame/frame.h"
 
 typedef struct nms__runs {
   size_t count;

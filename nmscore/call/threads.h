@@ -3,7 +3,7 @@
 #ifndef NMS_THREADS_H
 #define NMS_THREADS_H
 
-#include "internal.h"
+#include "call.h"
 
 /* A task that several threads run at the same time; `ctx` is the context of the thread. */
 typedef void (*nms__work) (nms_context *ctx, void *data);

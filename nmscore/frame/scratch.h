@@ -7,7 +7,7 @@
 #ifndef NMS_SCRATCH_H
 #define NMS_SCRATCH_H
 
-#include "overlap.h"
+#include "geometry/overlap.h"
 
 #define NMS__ALIGN 64
 

@@ -3,9 +3,10 @@
  * run: the public functions that take boxes. They check all arguments; the functions they call
  * check none.
  */
-#include "engines/added.h"
+#include "added.h"
 #include "engines/engine.h"
 #include "fpmode.h"
+#include "geometry/neighbors.h"
 #include "methods/method.h"
 
 /* Prepares ctx->frame by ctx->settings. `outputs`: NMS_OUTPUT_... bits. */

@@ -4,8 +4,9 @@
  * returns, and derives the outcomes and suppressors of the other boxes from them.
  */
 #include "added.h"
-#include "engine.h"
-#include "suppressor.h"
+
+#include "engines/engine.h"
+#include "engines/suppressor.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * structs: reads and writes the caller's structs. They begin with their size, and the caller may
- * have been built with an older or newer header than the library.
+ * caller_structs: reads and writes the caller's structs. They begin with their size, and the caller
+ * may have been built with an older or newer header than the library.
  */
-#include "internal.h"
+#include "call.h"
 
 static size_t
 lesser (size_t a, size_t b)
@@ -35,6 +35,25 @@ nms__struct_read (nms_context *ctx, const char *name, const void *data, const si
           "%s: a field this version does not know is set, at byte %zu", name, i);
   if (copy)
     memcpy (copy, data, lesser (size, known));
+  return NMS_OK;
+}
+
+int
+nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_boxes *copy)
+{
+  static const size_t ends[] = { offsetof (nms_boxes, score), offsetof (nms_boxes, class_id),
+    offsetof (nms_boxes, exclude), offsetof (nms_boxes, parent), offsetof (nms_boxes, angle),
+    offsetof (nms_boxes, source), sizeof *boxes };
+
+  memset (copy, 0, sizeof *copy);
+  int error = nms__struct_read (ctx, "boxes", boxes, ends, sizeof ends / sizeof *ends, copy);
+  if (error)
+    return error;
+  if (copy->count > most)
+    return nms__fail (ctx, NMS_ERROR_TOO_MANY_BOXES, "%zu boxes, at most %zu are possible",
+        copy->count, most);
+  if (copy->count && !(copy->x1.data && copy->y1.data && copy->x2.data && copy->y2.data))
+    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "a corner column of boxes is NULL");
   return NMS_OK;
 }
 

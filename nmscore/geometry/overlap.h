@@ -132,21 +132,4 @@ nms__column_exceeds (const nms__columns *c, size_t i, const nms__box *b, double 
       nms__area (b->x1, b->y1, b->x2, b->y2), limit);
 }
 
-static inline unsigned
-nms__lowest_bit (uint64_t mask)
-{
-  return (unsigned) __builtin_ctzll (mask);
-}
-
-/* Counts bits by arithmetic, because without the instruction, which old processors lack, the
- * compiler's builtin is a function call. */
-static inline unsigned
-nms__count_bits (uint64_t mask)
-{
-  mask -= mask >> 1 & 0x5555555555555555u;
-  mask = (mask & 0x3333333333333333u) + (mask >> 2 & 0x3333333333333333u);
-  mask = (mask + (mask >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-  return (unsigned) (mask * 0x0101010101010101u >> 56);
-}
-
 #endif

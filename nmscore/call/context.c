@@ -5,8 +5,9 @@
  * same for all options: a run never touches the columns that it does not need, so they take
  * address space only.
  */
-#include "engines/added.h"
+#include "added.h"
 #include "engines/engine.h"
+#include "geometry/neighbors.h"
 #include "methods/method.h"
 #include "threads.h"
 
@@ -29,7 +30,8 @@ static void
 layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
 {
   const size_t entries = boxes + class_options + 1;
-  const size_t scratch = greater (nms__candidates_scratch_size (boxes),
+  const size_t scratch = greater (greater (nms__candidates_scratch_size (boxes),
+                                      nms__added_scratch_size (boxes)),
       greater (nms__engines_scratch_size (boxes), nms__neighbors_scratch_size (boxes)));
 
 #define COLUMN(field, count) f->field = nms__take (a, count, sizeof *f->field)

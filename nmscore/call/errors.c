@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* errors: the text of a failure. */
-#include "internal.h"
+#include "call.h"
 
 #include <stdarg.h>
 #include <stdio.h>

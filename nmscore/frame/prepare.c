@@ -4,32 +4,13 @@
  * the boxes that take part. All rules about single boxes are applied here, so that engines get
  * valid boxes only.
  */
-#include "internal.h"
+#include "call/call.h"
 #include "prepare_kernels.h"
 #include "order.h"
-#include "overlap.h"
-#include "rotated.h"
+#include "geometry/overlap.h"
+#include "geometry/rotated.h"
 
 #include <math.h>
-
-int
-nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_boxes *copy)
-{
-  static const size_t ends[] = { offsetof (nms_boxes, score), offsetof (nms_boxes, class_id),
-    offsetof (nms_boxes, exclude), offsetof (nms_boxes, parent), offsetof (nms_boxes, angle),
-    offsetof (nms_boxes, source), sizeof *boxes };
-
-  memset (copy, 0, sizeof *copy);
-  int error = nms__struct_read (ctx, "boxes", boxes, ends, sizeof ends / sizeof *ends, copy);
-  if (error)
-    return error;
-  if (copy->count > most)
-    return nms__fail (ctx, NMS_ERROR_TOO_MANY_BOXES, "%zu boxes, at most %zu are possible",
-        copy->count, most);
-  if (copy->count && !(copy->x1.data && copy->y1.data && copy->x2.data && copy->y2.data))
-    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "a corner column of boxes is NULL");
-  return NMS_OK;
-}
 
 /* Sets every outcome to suppressed, without a suppressor; engines and the checks below
  * overwrite it. */

@@ -4,8 +4,8 @@
  * have options of their own or whose kept boxes are counted. Small ids index the table
  * directly, other ids are hashed. Memory follows the number of boxes, never the size of an id.
  */
-#include "internal.h"
-#include "overlap.h"
+#include "call/call.h"
+#include "geometry/overlap.h"
 
 /* Returns a power of two that leaves at least a third of the buckets free. */
 uint32_t

@@ -7,7 +7,7 @@
 #ifndef NMS_ROTATED_H
 #define NMS_ROTATED_H
 
-#include "internal.h"
+#include "frame/frame.h"
 
 /* An intersection below this part of the smaller box is a rounding error and counts as empty. */
 #define NMS__LEAST_PART 0x1p-40

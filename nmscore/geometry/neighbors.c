@@ -4,10 +4,10 @@
  * cascade detectors report the same box many times. The boxes are sorted so that boxes of similar
  * place and size are consecutive, and neighbor_pairs.c counts the pairs of runs in blocks.
  */
+#include "neighbors.h"
 #include "neighbor_pairs.h"
 
-#include "engines/engine.h"
-#include "order.h"
+#include "frame/order.h"
 #include "rotated.h"
 
 /* Up to this many boxes are sorted by insertion. */

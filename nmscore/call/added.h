@@ -4,11 +4,17 @@
 #ifndef NMS_ADDED_H
 #define NMS_ADDED_H
 
-#include "internal.h"
+#include "call/call.h"
+
+/* Returned if the engine left the frame as it was, for another engine to run. */
+#define NMS__NOT_RUN 1
 
 /* Lets the engine of ctx->added decide ctx->frame, as engine.h describes engines. Returns 0,
- * NMS__NOT_RUN if the engine left the frame, or an error. */
+ * NMS__NOT_RUN, or an error. */
 int nms__added_run (nms_context *ctx);
+
+/* Returns the bytes of scratch that frames of up to `boxes` boxes need. */
+size_t nms__added_scratch_size (size_t boxes);
 
 /* Calls `interrupt` of the engine. Accepts NULL. */
 void nms__added_interrupt (struct nms__added *added);

@@ -3,7 +3,7 @@
 #ifndef NMS_PREPARE_KERNELS_H
 #define NMS_PREPARE_KERNELS_H
 
-#include "internal.h"
+#include "frame.h"
 
 typedef struct nms__prepare_kernels {
   /* Copies those of the caller's boxes first .. first+n-1 (n <= NMS__BLOCK) that take part to the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* options: the defaults of all options, and the checks of the caller's values. */
-#include "internal.h"
-#include "overlap.h"
+#include "call.h"
+#include "geometry/overlap.h"
 
 #include <math.h>
 

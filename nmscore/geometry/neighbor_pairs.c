@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "neighbor_pairs.h"
 
-#include "engines/engine.h"
 #include "rotated.h"
 
 /* Returns the number of bits that a count of up to `boxes` needs, at least 1. */

@@ -3,7 +3,7 @@
  * set. */
 #include "prepare_kernels.h"
 
-#include "internal.h"
+#include "frame.h"
 #include "order.h"
 #include "simd/screen.h"
 

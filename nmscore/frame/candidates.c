@@ -4,9 +4,9 @@
  * holds the lowest-ranked candidate is sorted. The time is linear in the number of boxes for any
  * pivot, because many keys are sorted by radix.
  */
-#include "internal.h"
+#include "frame.h"
 #include "order.h"
-#include "rotated.h"
+#include "geometry/rotated.h"
 
 typedef struct scratch {
   uint64_t *keys, *top;
