@@ -296,8 +296,8 @@ NMS_API void nms_context_interrupt (nms_context *ctx);
  * that no later call of at most that size allocates. Otherwise scratch grows with the frames,
  * and is kept. In all it takes at most 200 * boxes + 64 * class_options + 65536 bytes;
  * nms_context_scratch returns the exact number. Methods and metrics other than hard and iou, and
- * the outputs of scores and boxes, need a second block of at most 200 * boxes + 65536 bytes; the
- * first call that needs it allocates it, for as many boxes as the first block has space for.
+ * the outputs of scores and boxes, need at most 200 * boxes + 65536 bytes more; the first
+ * call that needs them allocates them, for as many boxes as the scratch has space for.
  * Errors: NMS_ERROR_MEMORY, _TOO_MANY_BOXES,
  * _RANGE (class_options); the scratch is then unchanged. With nms_context_set_threads the scratch
  * of each thread grows to that size. Most of it is unused address space: a run of engine spatial

@@ -23,13 +23,13 @@ typedef struct nms__settings {
 } nms__settings;
 
 struct nms_context {
-  void *scratch; /* one aligned block; see context.c */
+  void *scratch; /* one aligned allocation; see context.c */
   size_t scratch_size;
   size_t box_capacity, class_option_capacity;
-  void *method_scratch; /* a second aligned block, for methods/ and the outputs of scores and boxes;
-                         * NULL until one of them is first used */
+  void *method_scratch; /* a second one, for methods/ and the outputs of scores and boxes; NULL
+                         * until one of them is first used */
   size_t method_scratch_size;
-  size_t method_capacity; /* boxes for which the second block has space */
+  size_t method_capacity; /* boxes for which the second allocation has space */
   int engine;
   const char *method_in_use;          /* of the last successful run; NULL: an engine decided it */
   const nms__kernels *engine_kernels; /* of the last successful run; `kernels` is of the next */
@@ -40,16 +40,16 @@ struct nms_context {
   char error[192];
   const nms__kernels *kernels;
   nms__settings settings;
-  nms__frame columns; /* pointers into the block */
+  nms__frame columns; /* pointers into the scratch */
   nms__frame frame;   /* frame of the current run */
 };
 
-/* context.c: grows the block if necessary, then points every column of ctx->frame into it. */
+/* context.c: grows the scratch if necessary, then points every column of ctx->frame into it. */
 int nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options);
 
-/* context.c: grows the second block to the capacity of the first if necessary, and sets the members
- * kept_score, kept_box and method_scratch of ctx->frame. Does nothing if the settings and the
- * outputs need no second block. */
+/* context.c: grows the second allocation to the capacity of the first if necessary, and sets the
+ * members kept_score, kept_box and method_scratch of ctx->frame. Does nothing if the settings and
+ * the outputs need no second one. */
 int nms__context_layout_method (nms_context *ctx, unsigned outputs);
 
 /* errors.c: formats the text of nms_context_error. Returns `error`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * context: one block of memory for all columns of a run. It grows in steps of BOX_STEP boxes
+ * context: one allocation for all columns of a run. It grows in steps of BOX_STEP boxes
  * and is kept, so that a stream stops allocating after its largest frame. The layout is the
  * same for all options: a run never touches the columns that it does not need, so they take
  * address space only.
@@ -230,7 +230,7 @@ nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options)
   return NMS_OK;
 }
 
-/* Points the members of the second block into the arena. */
+/* Points the members of the second allocation into the arena. */
 static void
 layout_method (nms__frame *f, nms__arena *a, size_t boxes)
 {

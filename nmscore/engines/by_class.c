@@ -4,22 +4,22 @@
  * for it. It is for frames of large classes without a total cap, such as the boxes of many images
  * with the number of the image as class id.
  *
- * The boxes of the frame are first moved together by class, as records, because one stream of
- * stores for each class is faster than one for each class and column. The kept boxes of all
- * partitions are sorted once at the end.
+ * The boxes of the frame are first moved together by class, the values of each box side by side,
+ * because one stream of stores for each class is faster than one for each class and column. The
+ * kept boxes of all partitions are sorted once at the end.
  */
 #include "engine.h"
 #include "partitions.h"
 
-/* Number of records by which prefetches run ahead of the stores. */
-#define NEXT_RECORDS 4
+/* Number of boxes by which prefetches run ahead of the stores. */
+#define NEXT_BOXES 4
 
 /* The values of one box, which are moved together. */
-typedef struct record {
+typedef struct moved_box {
   float x1, y1, x2, y2, scaled;
   int32_t index;
   uint32_t key;
-} record;
+} moved_box;
 
 typedef struct scratch {
   uint64_t *kept_bits; /* a bit for each position in the caller's columns */
@@ -30,7 +30,7 @@ typedef struct scratch {
 
   /* used before and after the partitions are decided, in the memory of their engines */
   uint32_t *number; /* partition of each box (nms__partitions.number) */
-  record *records;
+  moved_box *moved;
   uint64_t *keys; /* for sorting */
 } scratch;
 
@@ -40,7 +40,7 @@ layout (scratch *s, nms__arena *a, size_t boxes)
   s->kept_bits = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->kept_bits);
   s->own = a->used;
   s->number = nms__take (a, boxes, sizeof *s->number);
-  s->records = nms__take (a, boxes, sizeof *s->records);
+  s->moved = nms__take (a, boxes, sizeof *s->moved);
   s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
 }
 
@@ -74,14 +74,14 @@ static void
 move_boxes (nms__frame *f, const nms__partitions *p, const scratch *s)
 {
   for (size_t i = 0; i < f->count; i++) {
-    record *r = &s->records[p->end[p->number[i]]++];
-    *r = (record) { f->x1[i], f->y1[i], f->x2[i], f->y2[i], f->scaled[i], f->index[i],
+    moved_box *r = &s->moved[p->end[p->number[i]]++];
+    *r = (moved_box) { f->x1[i], f->y1[i], f->x2[i], f->y2[i], f->scaled[i], f->index[i],
       (uint32_t) (f->packed[i] >> 32) };
-    __builtin_prefetch (r + NEXT_RECORDS, 1); /* The processor cannot predict which line is
+    __builtin_prefetch (r + NEXT_BOXES, 1); /* The processor cannot predict which line is
                                                * written next. */
   }
   for (size_t i = 0; i < f->count; i++) {
-    const record *r = &s->records[i];
+    const moved_box *r = &s->moved[i];
     f->x1[i] = r->x1;
     f->y1[i] = r->y1;
     f->x2[i] = r->x2;

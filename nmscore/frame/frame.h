@@ -10,7 +10,9 @@
  *   cell             an element of engine spatial's grid; it holds the boxes whose centres
  *                    lie in it
  *   frame            the boxes of one image that take part
- *   limit            the number that a threshold is replaced with for the exact test (overlap.h)
+ *   kernel           a function that is compiled once per instruction set (simd/kernels.h)
+ *   limit            the number that a threshold is replaced with for the exact test
+ *                    (geometry/overlap.h)
  *   neighbors        two boxes whose overlap is above the threshold, as nms_count_neighbors
  *                    counts them
  *   packed key       a box's score key and frame position in 64 bits (order.h)

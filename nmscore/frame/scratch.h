@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scratch: the parts of one aligned block of memory. The context holds the block; each
- * engine names the parts that it uses in a struct of its own and lays them out from the
- * same start, since only one engine runs at a time.
+ * scratch: the parts of one aligned allocation of the context. Each engine names the parts that it
+ * uses in a struct of its own and lays them out from the same start, since only one engine runs at
+ * a time.
  */
 #ifndef NMS_SCRATCH_H
 #define NMS_SCRATCH_H

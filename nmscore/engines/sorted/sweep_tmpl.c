@@ -73,7 +73,7 @@ sweep_one_by_one (const nms__sweep *s, size_t first, uint32_t undecided, size_t 
   return undecided;
 }
 
-/* Tests a unit against all boxes kept before it, without recording which one suppresses.
+/* Tests a unit against all boxes kept before it, without noting which one suppresses.
  * Returns the boxes that stay undecided. */
 static uint32_t
 sweep_kept (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_count)
@@ -94,7 +94,7 @@ sweep_kept (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_c
   return sweep_one_by_one (s, first, undecided, kept_count);
 }
 
-/* As sweep_kept, but records the suppressors. The loop runs from the last kept box to the
+/* As sweep_kept, but notes the suppressors. The loop runs from the last kept box to the
  * first, so that each lane ends with the first one that may exceed, and with the difference to
  * what surely exceeds. */
 static uint32_t

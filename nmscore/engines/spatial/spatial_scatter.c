@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * spatial_scatter: puts boxes into the cells of a grid. Because boxes come in any order, this
- * would access memory at random. So it first scatters the boxes, as records, into at most
- * BUCKETS buckets of neighbouring cells, each of which it writes from front to back. Then it
+ * would access memory at random. So it first scatters the boxes, the values of each side by
+ * side, into at most BUCKETS buckets of neighbouring cells, each of which it writes from front to
+ * back. Then it
  * sorts each bucket, which fits a near cache, by cell. Both steps prefetch what they will
  * write, because the processor cannot predict the addresses.
  */
@@ -14,14 +15,14 @@
  * same counter, and each increment waits for the store of the one before. */
 #define BUCKET_BOXES 64
 #define LINE 64 /* bytes of a cache line */
-/* Number of records by which prefetches run ahead: when records are scattered, and when a
- * record's frame position is read. */
+/* Number of boxes by which prefetches run ahead: when boxes are scattered, and when the frame
+ * position of a scattered box is read. */
 #define NEXT_LINES 4
-#define NEXT_RECORDS 24
+#define NEXT_BOXES 24
 
 typedef struct buckets {
   unsigned shift, count;
-  uint32_t end[BUCKETS + 1]; /* end of each bucket's records so far */
+  uint32_t end[BUCKETS + 1]; /* end of each bucket's boxes so far */
 } buckets;
 
 void
@@ -29,7 +30,7 @@ nms__spatial_layout (nms__spatial_scratch *s, nms__arena *a, size_t boxes)
 {
   s->level = nms__take (a, boxes, sizeof *s->level);
   s->begin = nms__take (a, 2 * boxes + 4, sizeof *s->begin);
-  s->records = nms__take (a, boxes, sizeof *s->records);
+  s->scattered = nms__take (a, boxes, sizeof *s->scattered);
   s->class_id = nms__take (a, boxes, sizeof *s->class_id);
   nms__arena before = *a, walk = *a, sweep = *a;
 
@@ -104,8 +105,8 @@ scatter (const nms__frame *f, const nms__spatial_scratch *s, buckets *b)
     sum += n;
   }
   for (size_t i = 0; i < f->count; i++) {
-    nms__record *r = &s->records[b->end[s->cell_of[i] >> b->shift]++];
-    *r = (nms__record) { f->x1[i], f->y1[i], f->x2[i], f->y2[i], f->packed[i], s->cell_of[i],
+    nms__scattered_box *r = &s->scattered[b->end[s->cell_of[i] >> b->shift]++];
+    *r = (nms__scattered_box) { f->x1[i], f->y1[i], f->x2[i], f->y2[i], f->packed[i], s->cell_of[i],
       f->class_id ? f->class_id[i] : 0 };
     __builtin_prefetch (r + NEXT_LINES, 1);
   }
@@ -129,7 +130,8 @@ fill_buckets (nms__grid *g, const nms__frame *f, const nms__spatial_scratch *s, 
 
 /* Sets begin[cell + 1] of the bucket's cells to the first grid position of the cell. */
 static void
-begin_cells (const nms__grid *g, const nms__record *records, const buckets *b, unsigned bucket)
+begin_cells (const nms__grid *g, const nms__scattered_box *scattered, const buckets *b,
+    unsigned bucket)
 {
   const uint32_t first = bucket << b->shift;
   const uint32_t behind = bucket + 1 < b->count ? first + (1u << b->shift) : g->cells + 1;
@@ -138,7 +140,7 @@ begin_cells (const nms__grid *g, const nms__record *records, const buckets *b, u
 
   memset (begin + first, 0, (behind - first) * sizeof *begin);
   for (uint32_t r = sum; r < b->end[bucket]; r++)
-    begin[records[r].cell]++;
+    begin[scattered[r].cell]++;
   for (uint32_t c = first; c < behind; c++) {
     const uint32_t n = begin[c];
     begin[c] = sum;
@@ -149,7 +151,7 @@ begin_cells (const nms__grid *g, const nms__record *records, const buckets *b, u
 /* -------------------------------------------------------- for the walk */
 
 static inline void
-put_in_box4 (const nms__grid *g, nms__frame *f, const nms__record *r)
+put_in_box4 (const nms__grid *g, nms__frame *f, const nms__scattered_box *r)
 {
   const uint32_t at = g->begin[r->cell + 1]++;
   const uint32_t position = nms__packed_position (r->packed);
@@ -208,14 +210,14 @@ nms__scatter_to_box4 (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s
   for (unsigned k = 0; k < b.count; k++) {
     const uint32_t from = k ? b.end[k - 1] : 0;
     prefetch_box4 (g, from, b.end[k]);
-    begin_cells (g, s->records, &b, k);
+    begin_cells (g, s->scattered, &b, k);
     for (uint32_t r = from; r < b.end[k]; r++) {
-      const uint32_t next = r + NEXT_RECORDS < b.end[k] ? r + NEXT_RECORDS : r;
-      const uint32_t position = nms__packed_position (s->records[next].packed);
+      const uint32_t next = r + NEXT_BOXES < b.end[k] ? r + NEXT_BOXES : r;
+      const uint32_t position = nms__packed_position (s->scattered[next].packed);
       __builtin_prefetch (&f->packed[position], 1);
       __builtin_prefetch (&f->index[position]);
-      __builtin_prefetch (&s->records[r] + BUCKET_BOXES);
-      put_in_box4 (g, f, &s->records[r]);
+      __builtin_prefetch (&s->scattered[r] + BUCKET_BOXES);
+      put_in_box4 (g, f, &s->scattered[r]);
     }
   }
   g->in_cells = g->begin[g->cells];
@@ -225,7 +227,8 @@ nms__scatter_to_box4 (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s
 /* -------------------------------------------------------- for the sweep */
 
 static inline void
-put_in_columns (const nms__grid *g, nms__frame *f, const nms__cell_boxes *s, const nms__record *r)
+put_in_columns (const nms__grid *g, nms__frame *f, const nms__cell_boxes *s,
+    const nms__scattered_box *r)
 {
   const uint32_t at = g->begin[r->cell + 1]++;
 
@@ -281,10 +284,10 @@ nms__scatter_to_columns (nms__grid *g, nms__frame *f, const nms__spatial_scratch
   for (unsigned k = 0; k < b.count; k++) {
     const uint32_t from = k ? b.end[k - 1] : 0;
     prefetch_columns (g, f, s, from, b.end[k]);
-    begin_cells (g, own->records, &b, k);
+    begin_cells (g, own->scattered, &b, k);
     for (uint32_t r = from; r < b.end[k]; r++) {
-      __builtin_prefetch (&own->records[r] + BUCKET_BOXES);
-      put_in_columns (g, f, s, &own->records[r]);
+      __builtin_prefetch (&own->scattered[r] + BUCKET_BOXES);
+      put_in_columns (g, f, s, &own->scattered[r]);
     }
   }
   g->in_cells = g->begin[g->cells];

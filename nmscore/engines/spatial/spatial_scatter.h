@@ -9,12 +9,12 @@
 #include "spatial_grid.h"
 
 /* A box while it is scattered. */
-typedef struct nms__record {
+typedef struct nms__scattered_box {
   float x1, y1, x2, y2;
   uint64_t packed;
   uint32_t cell;
   int32_t class_id;
-} nms__record;
+} nms__scattered_box;
 
 /* What the sweep over the cells needs (spatial_tmpl.c). */
 typedef struct nms__cell_boxes {
@@ -36,11 +36,11 @@ typedef struct nms__spatial_kernels {
 
 /* The scratch of engine spatial. */
 typedef struct nms__spatial_scratch {
-  uint16_t *level;      /* level of each box of the frame */
-  uint32_t *begin;      /* see nms__grid.begin */
-  nms__record *records; /* used until all boxes are in cells */
-  uint32_t *cell_of;    /* cell of each box of the frame; used until the records are written */
-  int32_t *class_id;    /* see nms__grid.class_id */
+  uint16_t *level;               /* level of each box of the frame */
+  uint32_t *begin;               /* see nms__grid.begin */
+  nms__scattered_box *scattered; /* used until all boxes are in cells */
+  uint32_t *cell_of; /* cell of each box of the frame; used until the boxes are scattered */
+  int32_t *class_id; /* see nms__grid.class_id */
 
   /* of the walk */
   struct nms__box4 *box4;
@@ -65,8 +65,8 @@ void nms__spatial_layout (nms__spatial_scratch *s, nms__arena *arena, size_t box
 void nms__scatter_to_box4 (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s);
 
 /* Sorts the columns of the frame by the cells of a planned grid, for the sweep, and fills *boxes.
- * Sorts in place, by way of the records, because the sweep does not need the input order and
- * because the first use of other memory would be slow. */
+ * Sorts in place, by way of the scattered boxes, because the sweep does not need the input order
+ * and because the first use of other memory would be slow. */
 void nms__scatter_to_columns (nms__grid *grid, nms__frame *frame, const nms__spatial_scratch *s,
     nms__cell_boxes *boxes);
 
