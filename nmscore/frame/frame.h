@@ -68,7 +68,7 @@ typedef struct nms__classes {
   nms__class *entry;
   uint32_t *bucket; /* number of the entry; 0: the bucket is free */
   uint32_t bucket_mask;
-  int shift;       /* of the product of id and factor, which gives the bucket */
+  int shift;       /* the product of id and factor, shifted by this, gives the bucket */
   int direct;      /* not 0: an id is the number of its bucket */
   uint64_t factor; /* secret factor of the context */
   uint32_t count;  /* number of entries, the common one included */
@@ -83,33 +83,40 @@ typedef struct nms__method {
   size_t source_count;
 } nms__method;
 
-/* The boxes that take part in a run, in input order, and the arrays of the result. Columns are
- * aligned and padded to whole blocks of NMS__BLOCK boxes. */
+/* The boxes that take part in a run, in input order, and the arrays of the result: all that an
+ * engine or a method gets. Columns are aligned and padded to whole blocks of NMS__BLOCK boxes. */
 typedef struct nms__frame {
+  /* columns, and what holds for all boxes */
   size_t count;
   float *x1, *y1, *x2, *y2, *scaled;
-  float side;            /* longest side of all boxes */
-  nms__bounds bounds;    /* for the limits of all classes and for `side` */
   int32_t *class_id;     /* class id; NULL: boxes suppress across classes */
   uint32_t *class_entry; /* number of the class's entry; NULL: no class has options or a cap */
   int32_t *index;        /* position in the caller's columns */
   uint64_t *packed;      /* score key and frame position (order.h) */
-  const nms__kernels *kernels;
+  float side;            /* longest side of all boxes */
+  nms__bounds bounds;    /* for the limits of all classes and for `side` */
   nms__classes classes;
-  uint64_t secret; /* random number of the context, so that a caller cannot predict which boxes
-                      * are sampled and which hash values collide; the result does not depend on
-                      * it */
-  double limit;    /* of the common threshold; see overlap.h */
-  uint64_t cap;    /* most kept boxes; UINT64_MAX: unlimited */
-  nms__method method;
-  nms_column parent; /* the caller's column */
-  size_t parent_count;
+
+  /* the caller's columns */
+  const nms_boxes *boxes;
+  size_t parent_count; /* number of the caller's boxes */
+  nms_column parent;
   const nms_boxes *rotated;       /* the caller's boxes; NULL: no box is rotated */
   struct nms__rotated *rotations; /* rotations of the boxes that take part, by position in the
                                    * caller's columns; filled if `rotated` is not NULL
-                                   * (rotated.h) */
+                                   * (geometry/rotated.h) */
 
+  /* values of the options and of the context */
+  double limit;    /* limit of the common threshold (geometry/overlap.h) */
+  uint64_t cap;    /* most kept boxes; UINT64_MAX: unlimited */
+  nms__method method;
+  const nms__kernels *kernels;
+  uint64_t secret; /* random number, so that a caller cannot predict which boxes are sampled and
+                    * which hash values collide; the result does not depend on it */
+
+  /* scratch */
   char *scratch;        /* scratch of the engine: nms__engines_scratch_size (capacity) bytes */
+  char *method_scratch; /* scratch of the method: nms__methods_scratch_size (capacity) bytes */
   size_t capacity;      /* number of boxes for which columns and scratch have space */
   uint64_t pairs;       /* pair tests so far, counted by engines sequential and sorted */
   uint64_t pair_budget; /* pair tests after which these engines give up (NMS__OVER_BUDGET);
@@ -121,11 +128,8 @@ typedef struct nms__frame {
   size_t over_cap_count;
   uint8_t *outcome;       /* NULL: not requested */
   int32_t *suppressed_by; /* NULL: not requested */
-  float *kept_score;      /* of each kept box; NULL: not requested */
+  float *kept_score;      /* score of each kept box; NULL: not requested */
   float *kept_box;        /* four corners of each kept box; NULL: not requested */
-
-  const nms_boxes *boxes; /* the caller's boxes */
-  char *method_scratch;   /* scratch of the method: nms__methods_scratch_size (capacity) bytes */
 } nms__frame;
 
 /* classes.c: empties the table for up to `boxes` classes. */
