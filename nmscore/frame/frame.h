@@ -107,8 +107,8 @@ typedef struct nms__frame {
                                    * (geometry/rotated.h) */
 
   /* values of the options and of the context */
-  double limit;    /* limit of the common threshold (geometry/overlap.h) */
-  uint64_t cap;    /* most kept boxes; UINT64_MAX: unlimited */
+  double limit; /* limit of the common threshold (geometry/overlap.h) */
+  uint64_t cap; /* most kept boxes; UINT64_MAX: unlimited */
   nms__method method;
   const nms__kernels *kernels;
   uint64_t secret; /* random number, so that a caller cannot predict which boxes are sampled and
