@@ -3,7 +3,7 @@
 """check-includes ROOT: who may include what.
 
 nmscore/    the C library, and its own headers
-accel/      the C library, its own headers and those of nmscore
+accel/      the C library, its own headers and the public ones of nmscore
 gst/        its own headers, and of nmscore only the public ones (nmscore.h,
             nmslazy.h, nmsgraph.h, nmsxla.h), but nmsfilter the inline functions of
             fpmode.h too; no element's header but by that element itself
