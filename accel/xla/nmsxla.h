@@ -27,7 +27,7 @@
  * TPU. So nms_xla_open () first has the program nms-xla-probe open and close the plugin in a
  * process of its own, with a time limit, and refuses a plugin that ends that process or exceeds
  * the limit. The answer is kept for the process as long as the plugin's file does not change,
- * unless the plugin returned an error. A truncated file is refused before it is mapped.
+ * unless the plugin returned an error.
  *   NMS_XLA_PROBE          the file of the program; unset: the installed one, in the folder
  *                          libexec of the prefix; empty: plugins are opened without a trial
  *   NMS_XLA_PROBE_SECONDS  the time limit, 1 to 3600, default 30

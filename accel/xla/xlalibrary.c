@@ -7,7 +7,6 @@
  */
 #include "xlalibrary.h"
 #include "xlabusy.h"
-#include "xlaelf.h"
 #include "xlaerror.h"
 
 #include <dlfcn.h>
@@ -77,10 +76,8 @@ open_library (const char *path, const pjrt_api **api, char *error, size_t error_
   PJRT_ARGS (pjrt_initialize_args, start);
   const pjrt_api *(*get) (void);
   void *handle, *symbol;
-  int code = nms__xla_elf_check (path, error, error_size);
+  int code;
 
-  if (code)
-    return code;
   handle = dlopen (path, RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size, "cannot load the plugin: %s",

@@ -80,27 +80,21 @@ test_blocks (void)
   g_free (path);
 }
 
-/* Plugin files truncated to several sizes are refused without a trial. */
+/* Plugin files truncated to several sizes are refused: the loader reports an error, or ends the
+ * trial process. */
 static void
 test_truncated (void)
 {
-  char *whole = plugin ("works"), *path = temporary ("truncated"), *probe;
-  char *text;
+  char *whole = plugin ("works"), *path = temporary ("truncated"), *text;
   gsize size;
 
-  probe = g_strdup (g_getenv ("NMS_XLA_PROBE"));
-  g_setenv ("NMS_XLA_PROBE", "", TRUE);
   g_assert_true (g_file_get_contents (whole, &text, &size, NULL));
-  for (gsize length = 64; length < size - size / 3; length += size / 5) {
+  for (gsize length = 10; length < size - size / 3; length += size / 5) {
     g_assert_true (g_file_set_contents (path, text, (gssize) length, NULL));
-    check_refused (path, "is truncated: it has ");
+    check_refused (path, path);
   }
-  g_assert_true (g_file_set_contents (path, text, 10, NULL));
-  check_refused (path, "cannot load the plugin: ");
-  check_refused (FAKE_PLUGINS "/", "is not a regular file");
+  check_refused (FAKE_PLUGINS "/", "cannot load the plugin: ");
   g_remove (path);
-  g_setenv ("NMS_XLA_PROBE", probe, TRUE);
-  g_free (probe);
   g_free (text);
   g_free (path);
   g_free (whole);

@@ -19,7 +19,7 @@ import sys
 
 from projectfiles import finish, project_files, read
 
-LIBC = """assert complex ctype dlfcn elf errno fcntl fenv float inttypes iso646 limits link locale
+LIBC = """assert complex ctype dlfcn errno fcntl fenv float inttypes iso646 limits link locale
 math poll pthread setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib
 stdnoreturn string tgmath threads time uchar wchar wctype sys/stat sys/types sys/wait
 unistd""".split()

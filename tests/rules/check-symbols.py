@@ -36,7 +36,7 @@ ACCEL = CORE | {
     "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "strncmp", "pthread_detach",
     "pthread_cond_timedwait", "__cxa_atexit", "__cxa_thread_atexit_impl", "gettid",
     # the files of plugins
-    "open", "open64", "close", "pread", "pread64", "fstat", "fstat64", "stat", "stat64", "access",
+    "close", "stat", "stat64", "access",
     # the program that opens a plugin first
     "environ", "__environ", "kill", "pipe2", "poll",
     "posix_spawn", "posix_spawn_file_actions_adddup2",
