@@ -10,7 +10,7 @@ except ImportError as error:
     raise ImportError(
         "nmscore.lazy, nmscore.export, engine \"xla\" and programs for TPUs and GPUs need the "
         "module nmscore._nmsaccel: install the package python3-nmsaccel, or build with "
-        "-Daccel=enabled (%s)" % error) from error
+        "-Daccel=enabled (%s)" % error) from None
 
 
 def engine(plugin: Optional[bytes], strict: int) -> Any:
