@@ -26,13 +26,38 @@ columns (const nms_lazy_shape *s)
 
 /* Copies result[i][j] = from[i * row + j * column]. */
 static void
-copy (uint32_t *restrict result, size_t result_row, const uint32_t *from, size_t row, size_t column,
-    const nms_lazy_shape *s)
+copy (uint32_t *restrict result, size_t result_row, const uint32_t *from, ptrdiff_t row,
+    ptrdiff_t column, const nms_lazy_shape *s)
 {
-  for (size_t i = 0; i < rows (s); i++, result += result_row, from += row) {
-    const uint32_t first = *from;
+  for (size_t i = 0; i < rows (s); i++, result += result_row) {
+    const uint32_t *const first = from + (ptrdiff_t) i * row;
     for (size_t j = 0; j < columns (s); j++)
-      result[j] = column ? from[j * column] : first;
+      result[j] = column ? first[(ptrdiff_t) j * column] : *first;
+  }
+}
+
+/* Copies every step-th row and column; with a negative step from the last one backwards. */
+static void
+stride (const nms__node *n, const nms_lazy_shape *a, const uint32_t *from, uint32_t *result)
+{
+  const ptrdiff_t width = (ptrdiff_t) columns (a), column = n->attr[a->rank == 2];
+  const ptrdiff_t row = a->rank == 2 ? n->attr[0] : 1;
+
+  from += row < 0 ? ((ptrdiff_t) rows (a) - 1) * width : 0;
+  from += column < 0 ? width - 1 : 0;
+  copy (result, columns (&n->shape), from, row * width, column, &n->shape);
+}
+
+/* Copies the parts into the result, each after the one before it along the axis. */
+static void
+concatenate (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint32_t *result)
+{
+  for (int k = 0; k < n->count; k++) {
+    const nms_lazy_shape *part = &t->nodes[n->operand[k]].shape;
+    const size_t width = columns (part);
+    const int is_side = n->attr[0] == n->shape.rank - 1;
+    copy (result, columns (&n->shape), at[n->operand[k]], (ptrdiff_t) width, 1, part);
+    result += is_side ? width : rows (part) * width;
   }
 }
 
@@ -164,15 +189,16 @@ run_node (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint32_t
           a->rank && n->attr[0] == s->rank - 1, s);
       break;
     case NMS__TRANSPOSE:
-      copy (result, columns (s), from, 1, columns (a), s);
+      copy (result, columns (s), from, 1, (ptrdiff_t) columns (a), s);
       break;
     case NMS__SLICE:
-      copy (result, columns (s), from + start (n, at, 1, a, s), columns (a), 1, s);
+      copy (result, columns (s), from + start (n, at, 1, a, s), (ptrdiff_t) columns (a), 1, s);
       break;
     case NMS__UPDATE:
       a = &t->nodes[n->operand[1]].shape;
       memcpy (result, from, count * sizeof *result);
-      copy (result + start (n, at, 2, s, a), columns (s), at[n->operand[1]], columns (a), 1, a);
+      copy (result + start (n, at, 2, s, a), columns (s), at[n->operand[1]],
+          (ptrdiff_t) columns (a), 1, a);
       break;
     case NMS__REDUCE:
       reduce (n, a, from, result);
@@ -182,6 +208,13 @@ run_node (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint32_t
       break;
     case NMS__TAKE:
       take (a, from, (size_t) s->dims[0], at[n->operand[1]], result);
+      break;
+    case NMS__CONCATENATE:
+      concatenate (t, n, at, result);
+      break;
+    case NMS__REVERSE:
+    case NMS__STRIDE:
+      stride (n, a, from, result);
       break;
     default:
       if (nms__infos[n->op].operands)

@@ -36,6 +36,9 @@ enum {
   NMS__SORT,   /* operands: keys, numbers; the numbers of each row by descending key, then
                 * ascending number */
   NMS__TAKE,   /* operands: a, indices along its first axis */
+  NMS__CONCATENATE, /* operands: up to NMS__OPERANDS parts; attr: axis */
+  NMS__REVERSE,     /* attr: for each axis -1 or 1 */
+  NMS__STRIDE,      /* attr: for each axis the step, 1 or more */
   NMS__WIDEN,  /* operand: BF16, as F32 */
   NMS__WHILE,  /* attr: number of states */
   NMS__STATE,  /* operand: its value before the loop; attr: its number */
@@ -46,11 +49,14 @@ enum {
   NMS__OUTPUT  /* operand: the value read; attr: number of the output */
 };
 
+/* The greatest number of operands of an operation. */
+#define NMS__OPERANDS (2 + NMS_LAZY_MAX_RANK)
+
 /* One operation. It has no padding, because traces are compared byte by byte. */
 typedef struct nms__node {
   int32_t op;
   nms_lazy_shape shape;
-  int32_t count, operand[2 + NMS_LAZY_MAX_RANK]; /* nodes before this one */
+  int32_t count, operand[NMS__OPERANDS]; /* nodes before this one */
   int32_t attr[2];
 } nms__node;
 

@@ -345,6 +345,13 @@ NMS_API nms_lazy_tensor nms_lazy_slice (nms_lazy *lz, nms_lazy_tensor a,
 /* Returns `a` with the slice that starts at `from` replaced by `part`. */
 NMS_API nms_lazy_tensor nms_lazy_update (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor part,
     const nms_lazy_tensor *from);
+/* Takes every steps[i]-th element along each axis i, beginning with the first one; if steps[i]
+ * is negative, backwards, beginning with the last one. */
+NMS_API nms_lazy_tensor nms_lazy_stride (nms_lazy *lz, nms_lazy_tensor a, const int32_t *steps);
+/* Joins `count` tensors, 1 or more, along `axis`. They have the same type and rank, 1 or more,
+ * and the same extent along the other axis. */
+NMS_API nms_lazy_tensor nms_lazy_concatenate (nms_lazy *lz, size_t count,
+    const nms_lazy_tensor *parts, int axis);
 
 /* ------------------------------------------------------------- reductions */
 

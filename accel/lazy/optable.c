@@ -106,6 +106,9 @@ const nms__info nms__infos[NMS__OUTPUT + 1] = {
   [NMS__REDUCE] = { .name = "reduce" },
   [NMS__SORT] = { .name = "sort" },
   [NMS__TAKE] = { .name = "gather" },
+  [NMS__CONCATENATE] = { .name = "concatenate" },
+  [NMS__REVERSE] = { .name = "reverse" },
+  [NMS__STRIDE] = { .name = "slice" },
   [NMS__WIDEN] = { "convert", 1, BF16, NMS_LAZY_F32, { NULL, copy_s32 } },
   [NMS__WHILE] = { .name = "while" }
 };

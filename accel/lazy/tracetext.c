@@ -131,6 +131,31 @@ put_gather (const writer *w, const nms__node *n)
   fputs (">, indices_are_sorted = false}", w->out);
 }
 
+/* Writes the axes that are reversed. */
+static void
+put_reversed (const writer *w, const nms__node *n)
+{
+  const int rows = n->attr[0] < 0, columns = n->shape.rank == 2 && n->attr[1] < 0;
+
+  fprintf (w->out, " {dimensions = array<i64: %s>}", rows && columns ? "0, 1" : rows ? "0" : "1");
+}
+
+/* Writes the bounds of a slice that begins at 0, and its steps. */
+static void
+put_stride (const writer *w, const nms__node *n, const nms_lazy_shape *a)
+{
+  if (a->rank == 2)
+    fprintf (w->out,
+        " {start_indices = array<i64: 0, 0>, limit_indices = array<i64: %d, %d>, "
+        "strides = array<i64: %d, %d>}",
+        a->dims[0], a->dims[1], n->attr[0], n->attr[1]);
+  else
+    fprintf (w->out,
+        " {start_indices = array<i64: 0>, limit_indices = array<i64: %d>, "
+        "strides = array<i64: %d>}",
+        a->dims[0], n->attr[0]);
+}
+
 static void
 put_attributes (const writer *w, const nms__node *n)
 {
@@ -143,6 +168,12 @@ put_attributes (const writer *w, const nms__node *n)
     put_reduction (w, n);
   else if (n->op == NMS__TAKE)
     put_gather (w, n);
+  else if (n->op == NMS__REVERSE)
+    put_reversed (w, n);
+  else if (n->op == NMS__STRIDE)
+    put_stride (w, n, a);
+  else if (n->op == NMS__CONCATENATE)
+    fprintf (w->out, " {dimension = %d : i64}", n->attr[0]);
   else if (n->op >= NMS_LAZY_EQ && n->op <= NMS_LAZY_LT)
     fprintf (w->out,
         " {comparison_direction = #stablehlo<comparison_direction %s>, "

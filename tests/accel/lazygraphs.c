@@ -300,6 +300,28 @@ orders (nms_lazy *lz, unsigned seed, Tensor *out)
   return n;
 }
 
+/* Vectors and matrices that are joined along each axis, and every second or third of their
+ * elements in both directions. */
+static size_t
+joins_and_strides (nms_lazy *lz, unsigned seed, Tensor *out)
+{
+  static const int32_t flat[] = { 16, 64 }, steps[][2] = { { 2, 3 }, { -1, 5 }, { 3, -2 } };
+  BoxRandom random = { seed };
+  Tensor a = floats (lz, &random, 1, vector, 2), b = floats (lz, &random, 2, flat, 2);
+  Tensor p = flags (lz, &random), many[7];
+  size_t n = 0;
+
+  for (int i = 0; i < 7; i++)
+    many[i] = mul (lz, a, nms_lazy_input_f32 (lz, (float) i));
+  out[n++] = nms_lazy_concatenate (lz, 7, many, 0);
+  for (int axis = 0; axis < 2; axis++)
+    out[n++] = nms_lazy_concatenate (lz, 3, (Tensor[]) { b, add (lz, b, b), b }, axis);
+  for (int i = 0; i < 3; i++)
+    out[n++] = nms_lazy_stride (lz, b, steps[i]);
+  out[n++] = nms_lazy_stride (lz, p, (int32_t[]) { -3 });
+  return n;
+}
+
 /* -------------------------------------------------------------------- loops */
 
 /* Tensors from before a loop that its functions use. */
@@ -502,9 +524,9 @@ const LazyGraph lazygraphs[] = { { "rescored", rescored }, { "float-operations",
   { "float-roundings", float_roundings }, { "integer-operations", integer_operations },
   { "comparisons", comparisons }, { "logic", logic }, { "shapes", shapes },
   { "reductions", reductions }, { "mathematics", mathematics }, { "orders", orders },
-  { "loop", loop }, { "nested-loops", nested_loops }, { "nms", nms },
-  { "nms-without-division", nms_without_division }, { "decoded-head", decoded_head },
-  { NULL, NULL } };
+  { "joins-and-strides", joins_and_strides }, { "loop", loop }, { "nested-loops", nested_loops },
+  { "nms", nms }, { "nms-without-division", nms_without_division },
+  { "decoded-head", decoded_head }, { NULL, NULL } };
 
 /* ------------------------------------------------------------------ running */
 

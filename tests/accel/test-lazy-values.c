@@ -197,6 +197,63 @@ test_shapes (void)
   g_assert_cmpmem (two, sizeof two, ((int32_t[]) { 3, 6 }), sizeof two);
 }
 
+/* Every second element, backwards, and parts in groups of NMS__OPERANDS. */
+static void
+test_joins_and_strides (void)
+{
+  const int32_t dims[] = { 2, 3 }, two = 2, one = 1;
+  const int32_t data[] = { 1, 2, 3, 4, 5, 6 };
+  int32_t twelve[12], four[4], three[3], twenty[20];
+  Tensor many[20];
+
+  read_one (nms_lazy_stride (lz, MATRIX, (int32_t[]) { 1, 2 }), four, sizeof four);
+  g_assert_cmpmem (four, sizeof four, ((int32_t[]) { 1, 3, 4, 6 }), sizeof four);
+  read_one (nms_lazy_stride (lz, MATRIX, (int32_t[]) { -1, -2 }), four, sizeof four);
+  g_assert_cmpmem (four, sizeof four, ((int32_t[]) { 6, 4, 3, 1 }), sizeof four);
+  read_one (nms_lazy_stride (lz, MATRIX, (int32_t[]) { -7, 1 }), three, sizeof three);
+  g_assert_cmpmem (three, sizeof three, ((int32_t[]) { 4, 5, 6 }), sizeof three);
+  Tensor vector = nms_lazy_iota (lz, 1, (int32_t[]) { 6 }, 0);
+  read_one (nms_lazy_stride (lz, vector, (int32_t[]) { -2 }), three, sizeof three);
+  g_assert_cmpmem (three, sizeof three, ((int32_t[]) { 5, 3, 1 }), sizeof three);
+  vector = nms_lazy_iota (lz, 1, &two, 0);
+  g_assert_true (nms_lazy_stride (lz, vector, &one) == vector);
+  nms_lazy_clear (lz);
+
+  for (int axis = 0; axis < 2; axis++) {
+    Tensor both[] = { MATRIX, nms_lazy_iota (lz, 2, dims, 1) };
+    read_one (nms_lazy_concatenate (lz, 2, both, axis), twelve, sizeof twelve);
+    g_assert_cmpmem (twelve, sizeof twelve,
+        (axis ? (int32_t[]) { 1, 2, 3, 0, 1, 2, 4, 5, 6, 0, 1, 2 }
+              : (int32_t[]) { 1, 2, 3, 4, 5, 6, 0, 1, 2, 0, 1, 2 }),
+        sizeof twelve);
+  }
+  for (int32_t parts = 1; parts <= 20; parts++) {
+    for (int32_t i = 0; i < parts; i++)
+      many[i] = nms_lazy_input (lz, NMS_LAZY_S32, 1, &one, &i);
+    read_one (nms_lazy_concatenate (lz, (size_t) parts, many, 0), twenty, 4 * (size_t) parts);
+    for (int32_t i = 0; i < parts; i++)
+      g_assert_cmpint (twenty[i], ==, i);
+  }
+  g_assert_cmpuint (nms_lazy_concatenate (lz, 0, many, 0), ==, NMS_LAZY_NONE);
+  g_assert_cmpstr (nms_lazy_error (lz), ==, "concatenate: no tensors");
+  nms_lazy_clear (lz);
+#define FAILS(call, text) \
+  g_assert_cmpuint (call, ==, NMS_LAZY_NONE); \
+  if (!strstr (nms_lazy_error (lz), text)) \
+    g_error ("'%s'", nms_lazy_error (lz)); \
+  nms_lazy_clear (lz)
+  FAILS (nms_lazy_concatenate (lz, 2,
+             (Tensor[]) { MATRIX, nms_lazy_iota (lz, 2, (int32_t[]) { 2, 2 }, 0) }, 0),
+      "concatenate of s32[2,3] and s32[2,2]: types or shapes");
+  FAILS (nms_lazy_concatenate (lz, 2,
+             (Tensor[]) { MATRIX, nms_lazy_unary (lz, NMS_LAZY_TO_F32, MATRIX) }, 0),
+      "concatenate of s32[2,3] and f32[2,3]");
+  FAILS (nms_lazy_concatenate (lz, 1, (Tensor[]) { MATRIX }, 2), "concatenate of s32[2,3]");
+  FAILS (nms_lazy_concatenate (lz, 1, (Tensor[]) { nms_lazy_s32 (lz, 1) }, 0), "of s32[]");
+  FAILS (nms_lazy_stride (lz, nms_lazy_iota (lz, 1, &two, 0), (int32_t[]) { 0 }), "step");
+  FAILS (nms_lazy_stride (lz, nms_lazy_iota (lz, 1, &two, 0), NULL), "step");
+}
+
 /* argmax takes the first of equal elements, in rows of all lengths up to some vector
  * registers. */
 static void
@@ -475,6 +532,7 @@ test_other_context (void)
 static const TestCase cases[] = { { "/lazy-values/binary", test_binary },
   { "/lazy-values/unary", test_unary }, { "/lazy-values/compare-select", test_compare_select },
   { "/lazy-values/shapes", test_shapes }, { "/lazy-values/argmax", test_argmax },
+  { "/lazy-values/joins-and-strides", test_joins_and_strides },
   { "/lazy-values/neutral", test_neutral }, { "/lazy-values/read-twice", test_read_twice },
   { "/lazy-values/errors", test_errors }, { "/lazy-values/other-context", test_other_context },
   { NULL } };
