@@ -3,7 +3,8 @@
  * lazynodes: types and functions that the files of the lazy tensors share.
  *
  *   tensors.c     the context: latched errors, reading
- *   records.c     the recorded operations: equal ones are one, unused ones are freed
+ *   operationlist.c
+ *                 the operations of a context: equal ones are one, unused ones are freed
  *   operands.c    the checks of types and shapes, and the texts of their errors
  *   operations.c, shapes.c, reductions.c, loops.c
  *                 the public calls that record
@@ -87,7 +88,7 @@ typedef struct nms__trace {
 /* Bytes of an error text, which is cut if it is longer. */
 #define NMS__LAZY_TEXT 512
 
-typedef struct nms__recorded {
+typedef struct nms__operation {
   nms__node node;
   uint64_t id;    /* of the tensor; they ascend */
   int fixed;      /* it depends on constants only */
@@ -96,7 +97,7 @@ typedef struct nms__recorded {
   int32_t number; /* in the trace, or -1 */
   void *value;    /* of an INPUT, or NULL if only the device has it */
   void *resident; /* of an INPUT, the device's copy, or NULL */
-} nms__recorded;
+} nms__operation;
 
 #define NMS__WANTED 2
 
@@ -117,7 +118,7 @@ struct nms_lazy {
   char error[NMS__LAZY_TEXT];
   nms_lazy_tensor floor; /* -inf, for nms__guarded */
   int32_t count;
-  nms__recorded recorded[NMS_LAZY_MAX_OPERATIONS];
+  nms__operation operations[NMS_LAZY_MAX_OPERATIONS];
   int32_t common[NMS__COMMON]; /* index + 1 of operations, by their hash; 0: none */
   nms__node nodes[2 * NMS_LAZY_MAX_OPERATIONS];     /* of a trace */
   nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS]; /* its inputs, then outputs */
@@ -128,15 +129,15 @@ __attribute__ ((format (printf, 3, 4))) nms_lazy_tensor nms__lazy_fail (nms_lazy
     const char *format, ...);
 
 /* Returns the operation of a tensor, or latches an error and returns NULL. */
-nms__recorded *nms__recorded_of (nms_lazy *lz, nms_lazy_tensor x);
+nms__operation *nms__operation_of (nms_lazy *lz, nms_lazy_tensor x);
 
 /* Appends an operation whose operands are guarded, see nms__guarded. Returns the tensor of
  * an equal operation if there is one. */
-nms_lazy_tensor nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
+nms_lazy_tensor nms__append (nms_lazy *lz, int op, nms_lazy_shape shape, int count,
     const nms_lazy_tensor *operands, int32_t attr, int32_t second_attr);
 
 /* Frees all operations, with their values. */
-void nms__records_free (nms_lazy *lz);
+void nms__operations_free (nms_lazy *lz);
 
 /* Returns the tensor that `op` takes instead of x, so that x is rounded before `op`
  * uses it. */

@@ -10,7 +10,7 @@ static void
 hide (nms_lazy *lz, int32_t from, int32_t to)
 {
   for (int32_t i = from; i < to; i++)
-    lz->recorded[i].hidden = 1;
+    lz->operations[i].hidden = 1;
 }
 
 /* Ends a body: checks the shapes of the next states and records them last, directly
@@ -29,8 +29,8 @@ record_next (nms_lazy *lz, size_t count, const nms_lazy_tensor *state, nms_lazy_
       next[i] = nms__guarded (lz, NMS__NEXT, next[i]);
   }
   for (size_t i = 0; i < count; i++)
-    nms__record (lz, NMS__NEXT, nms_lazy_shape_of (lz, state[i]), 1, &next[i], 0, 0);
-  return nms__record (lz, NMS__END, (nms_lazy_shape) { 0 }, 0, NULL, lz->count - loop, 0);
+    nms__append (lz, NMS__NEXT, nms_lazy_shape_of (lz, state[i]), 1, &next[i], 0, 0);
+  return nms__append (lz, NMS__END, (nms_lazy_shape) { 0 }, 0, NULL, lz->count - loop, 0);
 }
 
 void
@@ -52,9 +52,9 @@ nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init, nms_laz
   if (lz->status)
     return;
   loop = lz->count;
-  nms__record (lz, NMS__WHILE, none, 0, NULL, (int32_t) count, 0);
+  nms__append (lz, NMS__WHILE, none, 0, NULL, (int32_t) count, 0);
   for (int32_t i = 0; i < (int32_t) count; i++)
-    state[i] = nms__record (lz, NMS__STATE, nms_lazy_shape_of (lz, init[i]), 1, &state[i], i, 0);
+    state[i] = nms__append (lz, NMS__STATE, nms_lazy_shape_of (lz, init[i]), 1, &state[i], i, 0);
   lz->depth++;
   go = cond (lz, state, user);
   shape = nms_lazy_shape_of (lz, go);
@@ -62,7 +62,7 @@ nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init, nms_laz
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "while: cond gives %s, no PRED scalar",
         nms__shape_describe (&shape).text);
   middle = lz->count;
-  nms__record (lz, NMS__COND, flag, 1, &go, middle - loop, 0);
+  nms__append (lz, NMS__COND, flag, 1, &go, middle - loop, 0);
   hide (lz, loop + 1 + (int32_t) count, lz->count);
   if (!lz->status)
     body (lz, state, next, user);
@@ -72,9 +72,9 @@ nms_lazy_while (nms_lazy *lz, size_t count, const nms_lazy_tensor *init, nms_laz
     hide (lz, loop, lz->count);
     return;
   }
-  lz->recorded[middle].node.attr[1] = lz->count - 1 - middle;
+  lz->operations[middle].node.attr[1] = lz->count - 1 - middle;
   for (size_t i = 0; i < count; i++)
-    out[i] = nms__record (lz, NMS__RESULT, nms_lazy_shape_of (lz, state[i]), 2,
+    out[i] = nms__append (lz, NMS__RESULT, nms_lazy_shape_of (lz, state[i]), 2,
         (nms_lazy_tensor[]) { state[i], end }, 0, 0);
   hide (lz, loop, lz->count - (int32_t) count);
 }

@@ -45,7 +45,7 @@ nms__misfit (nms_lazy *lz, int op, int count, const nms_lazy_tensor *operands,
 const nms_lazy_shape *
 nms__shape_get (nms_lazy *lz, int op, nms_lazy_tensor x, int types)
 {
-  const nms__recorded *r = nms__recorded_of (lz, x);
+  const nms__operation *r = nms__operation_of (lz, x);
 
   if (r && !(NMS__TYPE (r->node.shape.type) & types)) {
     nms__misfit (lz, op, 1, &x, NULL);

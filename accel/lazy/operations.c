@@ -25,7 +25,7 @@ nms__guarded (nms_lazy *lz, int op, nms_lazy_tensor x)
 {
   const int multiplies = op == NMS_LAZY_MUL || op == NMS_LAZY_DIV;
   const int arithmetic = multiplies || op == NMS_LAZY_ADD || op == NMS_LAZY_SUB;
-  const nms__recorded *r = nms__recorded_of (lz, x);
+  const nms__operation *r = nms__operation_of (lz, x);
   const nms_lazy_shape shape = r ? r->node.shape : (nms_lazy_shape) { 0 };
 
   if (shape.type != NMS_LAZY_F32)
@@ -33,9 +33,9 @@ nms__guarded (nms_lazy *lz, int op, nms_lazy_tensor x)
   if (r->node.op == NMS_LAZY_MUL && (op < NMS_LAZY_MUL || op > NMS_LAZY_ABS))
     return nms_lazy_binary (lz, NMS_LAZY_MAX, x, lz->floor);
   while (r->node.op == NMS__BROADCAST)
-    r = &lz->recorded[r->node.operand[0]];
+    r = &lz->operations[r->node.operand[0]];
   if (arithmetic && (r->fixed || (multiplies && is_quotient (r->node.op))))
-    return nms__record (lz, NMS__BARRIER, shape, 1, &x, 0, 0);
+    return nms__append (lz, NMS__BARRIER, shape, 1, &x, 0, 0);
   return x;
 }
 
@@ -52,14 +52,14 @@ nms_lazy_input (nms_lazy *lz, nms_lazy_type type, int rank, const int32_t *dims,
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "an input has no data");
   if (!nms__shape_make (lz, (int32_t) type, rank, dims, &shape))
     return NMS_LAZY_NONE;
-  x = nms__record (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
+  x = nms__append (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
   value = x ? nms__value_memory (lz, &shape) : NULL;
   if (!value)
     return NMS_LAZY_NONE;
   memcpy (value, data, nms_lazy_shape_bytes (&shape));
   for (size_t i = 0; type == NMS_LAZY_PRED && i < nms_lazy_shape_bytes (&shape); i++)
     value[i] = value[i] != 0;
-  nms__recorded_of (lz, x)->value = value;
+  nms__operation_of (lz, x)->value = value;
   return x;
 }
 
@@ -78,7 +78,7 @@ nms_lazy_input_s32 (nms_lazy *lz, int32_t value)
 static nms_lazy_tensor
 constant (nms_lazy *lz, int32_t type, int32_t bits)
 {
-  return nms__record (lz, NMS__CONSTANT, (nms_lazy_shape) { type }, 0, NULL, bits, 0);
+  return nms__append (lz, NMS__CONSTANT, (nms_lazy_shape) { type }, 0, NULL, bits, 0);
 }
 
 nms_lazy_tensor
@@ -110,7 +110,7 @@ nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *dims, int axis)
     return NMS_LAZY_NONE;
   if (axis < 0 || axis >= rank)
     return nms__misfit (lz, NMS__IOTA, 0, NULL, &shape);
-  return nms__record (lz, NMS__IOTA, shape, 0, NULL, axis, 0);
+  return nms__append (lz, NMS__IOTA, shape, 0, NULL, axis, 0);
 }
 
 /* -------------------------------------------------------- element by element */
@@ -157,7 +157,7 @@ elements (nms_lazy *lz, int op, int count, nms_lazy_tensor *operands)
   }
   if (nms__infos[op].result)
     shape.type = nms__infos[op].result;
-  return nms__record (lz, op, shape, count, operands, 0, 0);
+  return nms__append (lz, op, shape, count, operands, 0, 0);
 }
 
 nms_lazy_tensor

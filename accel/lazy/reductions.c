@@ -23,10 +23,10 @@ nms_lazy_reduce (nms_lazy *lz, nms_lazy_op op, nms_lazy_tensor a, int axis)
     neutral[0] = (int32_t) 0xff800000;
     neutral[1] = 0x7f800000;
   }
-  operands[1] = nms__record (lz, NMS__CONSTANT, (nms_lazy_shape) { s->type }, 0, NULL,
+  operands[1] = nms__append (lz, NMS__CONSTANT, (nms_lazy_shape) { s->type }, 0, NULL,
       neutral[op - NMS_LAZY_MAX], 0);
   shape = (nms_lazy_shape) { s->type, s->rank - 1, { s->rank == 2 ? s->dims[!axis] : 0 } };
-  return nms__record (lz, NMS__REDUCE, shape, 2, operands, (int32_t) op, axis);
+  return nms__append (lz, NMS__REDUCE, shape, 2, operands, (int32_t) op, axis);
 }
 
 /* The maximum, then the least index of an element that equals it. */
@@ -93,7 +93,7 @@ nms_lazy_order (nms_lazy *lz, nms_lazy_tensor a)
   if (s->type == NMS_LAZY_F32)
     operands[0] = nms__nan_last_key (lz, a);
   operands[1] = nms_lazy_iota (lz, shape.rank, shape.dims, shape.rank - 1);
-  return nms__record (lz, NMS__SORT, shape, 2, operands, 0, 0);
+  return nms__append (lz, NMS__SORT, shape, 2, operands, 0, 0);
 }
 
 nms_lazy_tensor
@@ -108,5 +108,5 @@ nms_lazy_take (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor index)
   if (!s->rank || i->rank != 1)
     return nms__misfit (lz, NMS__TAKE, 2, operands, NULL);
   const nms_lazy_shape shape = { s->type, s->rank, { i->dims[0], s->dims[1] } };
-  return nms__record (lz, NMS__TAKE, shape, 2, operands, 0, 0);
+  return nms__append (lz, NMS__TAKE, shape, 2, operands, 0, 0);
 }

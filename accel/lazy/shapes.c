@@ -14,7 +14,7 @@ nms_lazy_broadcast (nms_lazy *lz, nms_lazy_tensor a, int rank, const int32_t *di
     return NMS_LAZY_NONE;
   if (s->rank > 1 || (s->rank && (axis < 0 || axis >= rank || s->dims[0] != dims[axis])))
     return nms__misfit (lz, NMS__BROADCAST, 1, &a, &shape);
-  return nms__record (lz, NMS__BROADCAST, shape, 1, &a, s->rank ? axis : 0, 0);
+  return nms__append (lz, NMS__BROADCAST, shape, 1, &a, s->rank ? axis : 0, 0);
 }
 
 nms_lazy_tensor
@@ -27,7 +27,7 @@ nms_lazy_reshape (nms_lazy *lz, nms_lazy_tensor a, int rank, const int32_t *dims
     return NMS_LAZY_NONE;
   if (nms_lazy_shape_elements (&shape) != nms_lazy_shape_elements (s))
     return nms__misfit (lz, NMS__RESHAPE, 1, &a, &shape);
-  return nms__record (lz, NMS__RESHAPE, shape, 1, &a, 0, 0);
+  return nms__append (lz, NMS__RESHAPE, shape, 1, &a, 0, 0);
 }
 
 nms_lazy_tensor
@@ -37,7 +37,7 @@ nms_lazy_transpose (nms_lazy *lz, nms_lazy_tensor a)
 
   if (!s || s->rank != 2)
     return s ? nms__misfit (lz, NMS__TRANSPOSE, 1, &a, NULL) : NMS_LAZY_NONE;
-  return nms__record (lz, NMS__TRANSPOSE,
+  return nms__append (lz, NMS__TRANSPOSE,
       (nms_lazy_shape) { s->type, 2, { s->dims[1], s->dims[0] } }, 1, &a, 0, 0);
 }
 
@@ -62,7 +62,7 @@ cut (nms_lazy *lz, int op, const nms_lazy_shape *part, int count, nms_lazy_tenso
     if (start->rank || part->dims[i] > a->dims[i])
       return nms__misfit (lz, op, count, operands, part);
   }
-  return nms__record (lz, op, op == NMS__UPDATE ? *a : *part, count, operands, 0, 0);
+  return nms__append (lz, op, op == NMS__UPDATE ? *a : *part, count, operands, 0, 0);
 }
 
 nms_lazy_tensor
@@ -104,9 +104,9 @@ nms_lazy_stride (nms_lazy *lz, nms_lazy_tensor a, const int32_t *steps)
     shape.dims[i] = (shape.dims[i] - 1) / step[i] + 1;
   }
   if (sign[0] < 0 || sign[1] < 0)
-    a = nms__record (lz, NMS__REVERSE, nms_lazy_shape_of (lz, a), 1, &a, sign[0], sign[1]);
+    a = nms__append (lz, NMS__REVERSE, nms_lazy_shape_of (lz, a), 1, &a, sign[0], sign[1]);
   if (step[0] > 1 || step[1] > 1)
-    a = nms__record (lz, NMS__STRIDE, shape, 1, &a, step[0], step[1]);
+    a = nms__append (lz, NMS__STRIDE, shape, 1, &a, step[0], step[1]);
   return a;
 }
 
@@ -128,7 +128,7 @@ join (nms_lazy *lz, size_t count, const nms_lazy_tensor *parts, int axis)
   shape = nms_lazy_shape_of (lz, operands[0]);
   for (int k = 1; k < used; k++)
     shape.dims[axis] += nms_lazy_shape_of (lz, operands[k]).dims[axis];
-  return nms__record (lz, NMS__CONCATENATE, shape, used, operands, axis, 0);
+  return nms__append (lz, NMS__CONCATENATE, shape, used, operands, axis, 0);
 }
 
 nms_lazy_tensor

@@ -48,7 +48,7 @@ nms_lazy_free (nms_lazy **lz)
 {
   if (!lz || !*lz)
     return;
-  nms__records_free (*lz);
+  nms__operations_free (*lz);
   nms_lazy_cache_free (&(*lz)->cache);
   free (*lz);
   *lz = NULL;
@@ -63,7 +63,7 @@ nms_lazy_clear (nms_lazy *lz)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "nms_lazy_clear inside a loop's function");
     return;
   }
-  nms__records_free (lz);
+  nms__operations_free (lz);
   lz->stamp = (nms_lazy_tensor) (atomic_fetch_add (&stamps, 1) + 1) << NMS__ID_BITS;
   lz->last_id = 0;
   lz->status = NMS_OK;
@@ -129,9 +129,9 @@ want (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
   else if (!count || !tensors)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "no tensors");
   for (int32_t i = 0; i < lz->count; i++)
-    lz->recorded[i].wanted = 0;
+    lz->operations[i].wanted = 0;
   for (size_t i = 0; i < count && !lz->status; i++) {
-    nms__recorded *r = nms__recorded_of (lz, tensors[i]);
+    nms__operation *r = nms__operation_of (lz, tensors[i]);
     if (r && r->node.op != NMS__INPUT)
       r->wanted = NMS__WANTED;
   }
@@ -156,12 +156,12 @@ compute (nms_lazy *lz)
   if (!status && t.output_count)
     status = nms__cache_run (lz->cache, &t, lz->error, sizeof lz->error);
   for (int32_t i = 0; i < lz->count; i++)
-    if (lz->recorded[i].wanted & NMS__WANTED) {
-      nms__recorded *r = &lz->recorded[i];
+    if (lz->operations[i].wanted & NMS__WANTED) {
+      nms__operation *r = &lz->operations[i];
       if (status)
         free (out->data);
       else
-        *r = (nms__recorded) { { .op = NMS__INPUT, .shape = r->node.shape }, .id = r->id,
+        *r = (nms__operation) { { .op = NMS__INPUT, .shape = r->node.shape }, .id = r->id,
           .value = out->data, .resident = r->resident };
       out++;
     }
@@ -171,7 +171,7 @@ compute (nms_lazy *lz)
 /* Copies the values of a tensor from the device, unless they are here. An error of the
  * device does not latch. */
 static int
-fetch (nms_lazy *lz, nms__recorded *r)
+fetch (nms_lazy *lz, nms__operation *r)
 {
   nms_lazy_buffer b = { .shape = r->node.shape };
   int status;
@@ -198,9 +198,9 @@ nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors, void 
     status = compute (lz);
   for (size_t i = 0; i < count && !status && data; i++)
     if (data[i])
-      status = fetch (lz, nms__recorded_of (lz, tensors[i]));
+      status = fetch (lz, nms__operation_of (lz, tensors[i]));
   for (size_t i = 0; i < count && !status; i++) {
-    const nms__recorded *r = nms__recorded_of (lz, tensors[i]);
+    const nms__operation *r = nms__operation_of (lz, tensors[i]);
     if (data && data[i])
       memcpy (data[i], r->value, nms_lazy_shape_bytes (&r->node.shape));
   }

@@ -13,7 +13,7 @@
 void
 nms__mark (nms_lazy *lz)
 {
-  nms__recorded *all = lz->recorded;
+  nms__operation *all = lz->operations;
 
   for (int32_t i = lz->count; i-- > 0;) {
     const nms__node *n = &all[i].node;
@@ -30,12 +30,12 @@ nms__mark (nms_lazy *lz)
 static void
 append (nms_lazy *lz, nms__trace *t, int32_t i)
 {
-  nms__recorded *r = &lz->recorded[i];
+  nms__operation *r = &lz->operations[i];
   nms__node *n = &lz->nodes[t->count];
 
   *n = r->node;
   for (int32_t k = 0; k < n->count; k++)
-    n->operand[k] = lz->recorded[n->operand[k]].number;
+    n->operand[k] = lz->operations[n->operand[k]].number;
   if (n->op == NMS__INPUT) {
     n->attr[0] = (int32_t) t->input_count;
     lz->buffers[t->input_count++] = (nms_lazy_buffer) { n->shape, r->value,
@@ -49,19 +49,19 @@ append (nms_lazy *lz, nms__trace *t, int32_t i)
 static void
 collect (nms_lazy *lz, nms__trace *t, int32_t i)
 {
-  const nms__node *n = &lz->recorded[i].node;
+  const nms__node *n = &lz->operations[i].node;
   const int is_result = n->op == NMS__RESULT;
   const int32_t last = is_result ? n->operand[1] : i;
-  const int32_t first = is_result ? last - lz->recorded[last].node.attr[0] : i;
+  const int32_t first = is_result ? last - lz->operations[last].node.attr[0] : i;
 
-  if (lz->recorded[i].number >= 0)
+  if (lz->operations[i].number >= 0)
     return;
-  if (lz->recorded[first].number < 0)
+  if (lz->operations[first].number < 0)
     for (int32_t k = first; k <= last; k++)
-      for (int32_t o = 0; o < lz->recorded[k].node.count; o++)
-        if (lz->recorded[k].node.operand[o] < first)
-          collect (lz, t, lz->recorded[k].node.operand[o]);
-  for (int32_t k = first; k <= last && is_result && lz->recorded[last].number < 0; k++)
+      for (int32_t o = 0; o < lz->operations[k].node.count; o++)
+        if (lz->operations[k].node.operand[o] < first)
+          collect (lz, t, lz->operations[k].node.operand[o]);
+  for (int32_t k = first; k <= last && is_result && lz->operations[last].number < 0; k++)
     append (lz, t, k);
   append (lz, t, i);
 }
@@ -75,16 +75,16 @@ nms__trace_of (nms_lazy *lz)
 
   nms__mark (lz);
   for (int32_t i = 0; i < lz->count; i++) {
-    lz->recorded[i].number = -1;
-    if (lz->recorded[i].wanted && lz->recorded[i].node.op == NMS__INPUT)
+    lz->operations[i].number = -1;
+    if (lz->operations[i].wanted && lz->operations[i].node.op == NMS__INPUT)
       append (lz, &t, i);
   }
   for (int32_t i = 0; i < lz->count; i++)
-    if (lz->recorded[i].wanted & NMS__WANTED)
+    if (lz->operations[i].wanted & NMS__WANTED)
       collect (lz, &t, i);
   t.out = lz->buffers + t.input_count;
   for (int32_t i = 0; i < lz->count; i++) {
-    nms__recorded *r = &lz->recorded[i];
+    nms__operation *r = &lz->operations[i];
     if (r->wanted & NMS__WANTED) {
       lz->nodes[t.count++] = (nms__node) { .op = NMS__OUTPUT,
         .shape = r->node.shape,

@@ -33,7 +33,7 @@ input (nms_lazy *lz, const nms__stablehlo_job *job, const char *name, nms_lazy_t
   const nms_lazy_shape shape = { .type = type, .rank = columns ? 2 : 1, .dims = { rows, columns } };
 
   note (job->program->input, &job->program->input_count, name, shape);
-  return nms__record (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
+  return nms__append (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
 }
 
 /* Records an input of floats, which is f32 or bf16, and returns it as F32. */
@@ -291,7 +291,7 @@ char *
 nms__stablehlo_graph_count (nms_lazy *lz, const nms__stablehlo_job *job)
 {
   const nms_lazy_shape shape = picks_shape (job);
-  tensor picks = nms__record (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
+  tensor picks = nms__append (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
   tensor kept = nms_lazy_binary (lz, NMS_LAZY_GE, picks, nms_lazy_s32 (lz, 0));
   tensor place = nms_lazy_iota (lz, shape.rank, shape.dims, shape.rank - 1);
   tensor count = nms_lazy_reduce (lz, NMS_LAZY_MIN,

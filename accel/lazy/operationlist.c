@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * records: the recorded operations of a context, at most NMS_LAZY_MAX_OPERATIONS. A table
+ * operationlist: the operations of a context, at most NMS_LAZY_MAX_OPERATIONS. A table
  * finds an operation that equals a new one, so that common subexpressions are computed
  * once. nms_lazy_keep () frees the operations that the caller no longer needs and moves the
  * others together. Tensors have ids that ascend and never change, so a binary search finds
@@ -19,20 +19,20 @@ index_of (const nms_lazy *lz, uint64_t id)
 
   /* the ids of operations recorded since the last nms_lazy_keep () have no gaps */
   if (id <= lz->last_id && lz->last_id - id < (uint64_t) lz->count
-      && lz->recorded[lz->count - 1 - (int32_t) (lz->last_id - id)].id == id)
+      && lz->operations[lz->count - 1 - (int32_t) (lz->last_id - id)].id == id)
     return lz->count - 1 - (int32_t) (lz->last_id - id);
   while (low < high) {
     const int32_t middle = low + (high - low) / 2;
-    if (lz->recorded[middle].id < id)
+    if (lz->operations[middle].id < id)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < lz->count && lz->recorded[low].id == id ? low : -1;
+  return low < lz->count && lz->operations[low].id == id ? low : -1;
 }
 
-nms__recorded *
-nms__recorded_of (nms_lazy *lz, nms_lazy_tensor x)
+nms__operation *
+nms__operation_of (nms_lazy *lz, nms_lazy_tensor x)
 {
   const int32_t index = (x & ~NMS__ID_MASK) == lz->stamp ? index_of (lz, x & NMS__ID_MASK) : -1;
 
@@ -41,15 +41,15 @@ nms__recorded_of (nms_lazy *lz, nms_lazy_tensor x)
   else if (index < 0)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT,
         "a tensor is of another context, or of before the last clear, or was not kept");
-  else if (lz->recorded[index].hidden)
+  else if (lz->operations[index].hidden)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "a tensor of a loop's function is used outside");
-  return lz->status ? NULL : &lz->recorded[index];
+  return lz->status ? NULL : &lz->operations[index];
 }
 
 nms_lazy_shape
 nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x)
 {
-  const nms__recorded *r = nms__recorded_of (lz, x);
+  const nms__operation *r = nms__operation_of (lz, x);
   return r ? r->node.shape : (nms_lazy_shape) { 0 };
 }
 
@@ -83,14 +83,14 @@ place_of (nms_lazy *lz, const nms__node *n)
   }
   for (;; hash++) {
     int32_t *place = &lz->common[hash % NMS__COMMON];
-    const nms__recorded *r = &lz->recorded[*place ? *place - 1 : 0];
+    const nms__operation *r = &lz->operations[*place ? *place - 1 : 0];
     if (!*place || (!r->hidden && !memcmp (&r->node, n, sizeof *n)))
       return place;
   }
 }
 
 nms_lazy_tensor
-nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count, const nms_lazy_tensor *operands,
+nms__append (nms_lazy *lz, int op, nms_lazy_shape shape, int count, const nms_lazy_tensor *operands,
     int32_t attr, int32_t second_attr)
 {
   nms__node n = { .op = op, .shape = shape, .count = count, .attr = { attr, second_attr } };
@@ -98,8 +98,8 @@ nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count, const nms_la
   int32_t *place = NULL;
 
   for (int k = 0; k < count && !lz->status; k++) {
-    const nms__recorded *r = nms__recorded_of (lz, nms__guarded (lz, op, operands[k]));
-    n.operand[k] = r ? (int32_t) (r - lz->recorded) : 0;
+    const nms__operation *r = nms__operation_of (lz, nms__guarded (lz, op, operands[k]));
+    n.operand[k] = r ? (int32_t) (r - lz->operations) : 0;
     fixed = fixed && r && r->fixed;
   }
   if (lz->status)
@@ -107,13 +107,13 @@ nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count, const nms_la
   if (is_common (op))
     place = place_of (lz, &n);
   if (place && *place)
-    return lz->stamp | lz->recorded[*place - 1].id;
+    return lz->stamp | lz->operations[*place - 1].id;
   if (lz->count == NMS_LAZY_MAX_OPERATIONS)
     return nms__lazy_fail (lz, NMS_ERROR_RANGE,
         "more than %d operations: read tensors, then "
         "free what is no longer needed (nms_lazy_keep)",
         NMS_LAZY_MAX_OPERATIONS);
-  lz->recorded[lz->count++] = (nms__recorded) { .node = n, .id = ++lz->last_id, .fixed = fixed };
+  lz->operations[lz->count++] = (nms__operation) { .node = n, .id = ++lz->last_id, .fixed = fixed };
   if (place)
     *place = lz->count;
   return lz->stamp | lz->last_id;
@@ -122,17 +122,17 @@ nms__record (nms_lazy *lz, int op, nms_lazy_shape shape, int count, const nms_la
 /* --------------------------------------------------------------------- freeing */
 
 static void
-free_values (nms_lazy *lz, nms__recorded *r)
+free_values (nms_lazy *lz, nms__operation *r)
 {
   free (r->value);
   nms__cache_free_resident (lz->cache, r->resident);
 }
 
 void
-nms__records_free (nms_lazy *lz)
+nms__operations_free (nms_lazy *lz)
 {
   for (int32_t i = 0; i < lz->count; i++)
-    free_values (lz, &lz->recorded[i]);
+    free_values (lz, &lz->operations[i]);
   lz->count = 0;
   memset (lz->common, 0, sizeof lz->common);
 }
@@ -146,7 +146,7 @@ compact (nms_lazy *lz)
 
   lz->count = 0;
   for (int32_t i = 0; i < count; i++) {
-    nms__recorded r = lz->recorded[i];
+    nms__operation r = lz->operations[i];
     if (!r.wanted) {
       free_values (lz, &r);
       continue;
@@ -154,12 +154,12 @@ compact (nms_lazy *lz)
     for (int32_t k = 0; k < r.node.count; k++)
       r.node.operand[k] = lz->common[r.node.operand[k]];
     lz->common[i] = lz->count;
-    lz->recorded[lz->count++] = r;
+    lz->operations[lz->count++] = r;
   }
   memset (lz->common, 0, sizeof lz->common);
   for (int32_t i = 0; i < lz->count; i++)
-    if (is_common (lz->recorded[i].node.op) && !lz->recorded[i].hidden)
-      *place_of (lz, &lz->recorded[i].node) = i + 1;
+    if (is_common (lz->operations[i].node.op) && !lz->operations[i].hidden)
+      *place_of (lz, &lz->operations[i].node) = i + 1;
 }
 
 int
@@ -170,15 +170,15 @@ nms_lazy_keep (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
   else if (count && !tensors)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "no tensors");
   for (int32_t i = 0; i < lz->count; i++)
-    lz->recorded[i].wanted = 0;
+    lz->operations[i].wanted = 0;
   for (size_t i = 0; i < count && !lz->status; i++) {
-    nms__recorded *r = nms__recorded_of (lz, tensors[i]);
+    nms__operation *r = nms__operation_of (lz, tensors[i]);
     if (r)
       r->wanted = NMS__WANTED;
   }
   if (lz->status)
     return lz->status;
-  nms__recorded_of (lz, lz->floor)->wanted = NMS__WANTED;
+  nms__operation_of (lz, lz->floor)->wanted = NMS__WANTED;
   nms__mark (lz);
   compact (lz);
   return NMS_OK;
