@@ -89,6 +89,9 @@ class Device:
     def apply(self, name: str, tensors: Sequence[int], dims: Sequence[int], axis: int) -> int:
         return _nmsaccel.lazy_apply(self._handle, name, tensors, dims, axis)
 
+    def concatenate(self, tensors: Sequence[int], axis: int) -> int:
+        return _nmscore.lazy_concatenate(self._handle, tensors, axis)
+
     def loop(self, state: List[int], cond: Any, body: Any) -> List[int]:
         self.make_room()
         last = max(self._live)

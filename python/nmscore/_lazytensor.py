@@ -2,7 +2,7 @@
 """The tensors of nmscore.lazy."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple, Union, cast
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Union, cast
 
 import numpy
 
@@ -134,6 +134,9 @@ class Tensor:
     def __ror__(self, other: Operand) -> "Tensor": return self.binary("or", other, True)
     def __xor__(self, other: Operand) -> "Tensor": return self.binary("xor", other)
     def __rxor__(self, other: Operand) -> "Tensor": return self.binary("xor", other, True)
+    def __matmul__(self, other: Operand) -> "Tensor": return matmul(self, other)
+    def __rmatmul__(self, other: Operand) -> "Tensor":
+        return matmul(as_tensor(self.device, other, self._kind), self)
     def __lt__(self, other: Any) -> "Tensor": return self.binary("lt", other)
     def __le__(self, other: Any) -> "Tensor": return self.binary("le", other)
     def __gt__(self, other: Any) -> "Tensor": return self.binary("gt", other)
@@ -167,10 +170,14 @@ class Tensor:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> "Tensor":
-        """x[i], x[a:b], x[i, a:b]; i may be a Tensor, slices have step 1. x[indices] with a
-        Tensor of one axis, or an array of whole numbers, takes rows."""
-        if isinstance(key, (list, numpy.ndarray)) or isinstance(key, Tensor) and key.ndim == 1:
+        """x[i], x[a:b:step], x[i, a:b]; i may be a Tensor. x[indices] with a Tensor of one axis, or
+        an array of whole numbers, takes rows."""
+        if isinstance(key, (list, numpy.ndarray)) or isinstance(key, Tensor) and (
+                key.ndim == 1 or key._kind == PRED):
             index = as_tensor(self.device, key, S32)
+            if index._kind == PRED:
+                raise IndexError("the length of x[mask] depends on values: use where(mask, x, y), "
+                                 "x[mask] = y, or x.numpy()[mask]")
             if index._kind != S32:
                 raise TypeError("indices are %s, must be whole numbers" % index.dtype)
             return self.apply("take", index)
@@ -179,24 +186,51 @@ class Tensor:
             raise IndexError("%d indices for %d axes" % (len(keys), self.ndim))
         starts: List[Operand] = []
         dims: List[int] = []
+        steps: List[int] = []
         left: List[int] = []
         for axis, extent in enumerate(self.shape):
             k = keys[axis] if axis < len(keys) else slice(None)
             if isinstance(k, slice):
-                first, end, step = k.indices(extent)
-                if step != 1 or end <= first:
-                    raise IndexError("a slice must have step 1 and at least one element")
-                starts.append(first)
-                dims.append(end - first)
-                left.append(end - first)
+                places = range(*k.indices(extent))
+                if not places:
+                    raise IndexError("a slice must have at least one element")
+                starts.append(min(places[0], places[-1]))
+                dims.append(abs(places[-1] - places[0]) + 1)
+                steps.append(places.step if len(places) > 1 else 1)
+                left.append(len(places))
             else:
                 if not isinstance(k, Tensor) and not -extent <= int(k) < extent:
                     raise IndexError("index %d is outside of %d elements" % (k, extent))
                 starts.append(k if isinstance(k, Tensor) else int(k) % extent)
                 dims.append(1)
+                steps.append(1)
         at = [as_tensor(self.device, start, S32) for start in starts]
         part = self.apply("slice", *at, dims=dims) if self.shape else self
-        return part if dims == left else part.reshape(left)
+        if any(step != 1 for step in steps):
+            part = part.apply("stride", dims=steps)
+        return part if part.shape == tuple(left) else part.reshape(left)
+
+    def __setitem__(self, mask: Any, value: Operand) -> None:
+        """x[mask] = value replaces the elements where a mask is true, or the rows if it has one
+        axis. `value` fits all of x by numpy's rules; where() computes the elements of x."""
+        flags = as_tensor(self.device, mask, 0) if isinstance(
+            mask, (list, numpy.ndarray, Tensor)) else None
+        if flags is None or flags._kind != PRED:
+            raise TypeError("only x[mask] = value replaces elements of a tensor: for indices use "
+                            "nmscore.lazy.update")
+        if flags.shape not in (self.shape, self.shape[:1]):
+            raise IndexError("a mask of shape %s for a tensor of shape %s"
+                             % (flags.shape, self.shape))
+        new = as_tensor(self.device, value, self._kind).astype(self._kind)
+        if numpy.broadcast_shapes(new.shape, self.shape) != self.shape:
+            raise ValueError("values of shape %s do not fit a tensor of shape %s"
+                             % (new.shape, self.shape))
+        if flags.shape != self.shape:
+            flags = flags.reshape(-1, 1)
+        changed = flags.fit(self.shape).apply("select", new.fit(self.shape), self)
+        self.device.hold(changed.handle)
+        self.device.release(self.handle)
+        self.handle = changed.handle
 
     # --------------------------------------------------------------- reductions
 
@@ -279,3 +313,58 @@ def common_types(a: Tensor, b: Tensor) -> Tuple[Tensor, Tensor]:
         if kind in (a._kind, b._kind):
             return a.astype(kind), b.astype(kind)
     return a, b
+
+
+# ------------------------------------------------------------------- functions
+
+def while_loop(cond: Callable[..., Tensor], body: Callable[..., Sequence[Operand]],
+               state: Sequence[Tensor]) -> List[Tensor]:
+    """Repeats state = body(*state) while cond(*state), inside the program.
+
+    Both functions are called once and record one pass. cond returns a bool scalar, body a
+    state of the same types and shapes. They may use other tensors, and must not read.
+    """
+    device = state[0].device
+
+    def tensors(handles: Sequence[int]) -> List[Tensor]:
+        return [Tensor(device, handle) for handle in handles]
+
+    def record_cond(handles: List[int]) -> int:
+        return cond(*tensors(handles)).handle
+
+    def record_body(handles: List[int]) -> List[int]:
+        now = tensors(handles)
+        return [as_tensor(device, x, s._kind).handle for x, s in zip(body(*now), now)]
+
+    return tensors(device.loop([x.handle for x in state], record_cond, record_body))
+
+
+def matmul(a: Tensor, b: Operand) -> Tensor:
+    """Multiplies vectors or matrices; numpy.matmul. Each element is (row * column).sum(), in the
+    order of sum, which is the same on every device. Two matrices are a loop over the rows of `a`
+    or the columns of `b`, whichever are fewer."""
+    x, y = common_types(a, as_tensor(a.device, b, a._kind))
+    if not x.ndim or not y.ndim:
+        raise ValueError("matmul: an operand is a scalar")
+    if x.shape[-1] != y.shape[0]:
+        raise ValueError("matmul: shapes %s and %s do not fit" % (x.shape, y.shape))
+    if x._kind == PRED:
+        return matmul(x.astype(S32), y.astype(S32)) > 0
+    if y.ndim == 1:
+        return (x * y).sum(-1)
+    if x.ndim == 1:
+        return (x.reshape(-1, 1) * y).sum(0)
+    rows, columns = x.shape[0], y.shape[1]
+    by_rows = rows < columns
+
+    def more(i: Tensor, result: Tensor) -> Tensor:
+        return i < min(rows, columns)
+
+    def step(i: Tensor, result: Tensor) -> Sequence[Operand]:
+        part = (x[i].reshape(-1, 1) * y).sum(0).reshape(1, -1) if by_rows else (
+            x * y[:, i]).sum(1).reshape(-1, 1)
+        zero = as_tensor(x.device, 0, S32)
+        return i + 1, result.apply("update", part, *((i, zero) if by_rows else (zero, i)))
+
+    start = as_tensor(x.device, 0, S32), as_tensor(x.device, 0, x._kind).full((rows, columns))
+    return while_loop(more, step, start)[1]

@@ -19,7 +19,7 @@ Reading  numpy(), item(), print, float(), bool() run what a tensor depends on; c
          device is not copied again. After about 2,000 operations without a read the tensors in
          use are computed; a device has room for 4,096 of them and what is recorded.
 Loops    a Python loop records each pass; while_loop() records one pass, and the
-         program repeats it.
+         program repeats it. cond() records both branches, and the program runs one.
 Errors   ValueError names the operation, the types and the shapes. RuntimeError: the device.
 Threads  each thread has its own default device; one thread uses a device at a time.
 
@@ -34,12 +34,13 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy
 
-from nmscore._lazydevice import F32, S32, Device
-from nmscore._lazytensor import Operand, Tensor, as_tensor, common_types, from_array
+from nmscore._lazydevice import F32, PRED, S32, Device
+from nmscore._lazytensor import (Operand, Tensor, as_tensor, common_types, from_array, matmul,
+                                 while_loop)
 
 __all__ = ["Device", "Tensor", "use", "debug", "default_device", "array", "arange", "exp", "log",
-           "sqrt", "maximum", "minimum", "where", "argsort", "top_k", "update", "while_loop",
-           "compute", "trace"]
+           "sqrt", "maximum", "minimum", "where", "argsort", "top_k", "concatenate", "matmul",
+           "update", "while_loop", "cond", "compute", "trace"]
 
 _defaults = threading.local()
 
@@ -153,26 +154,68 @@ def update(x: Tensor, part: Operand, *start: Operand) -> Tensor:
     return x.apply("update", new, *(as_tensor(x.device, s, S32) for s in start))
 
 
-def while_loop(cond: Callable[..., Tensor], body: Callable[..., Sequence[Operand]],
-               state: Sequence[Tensor]) -> List[Tensor]:
-    """Repeats state = body(*state) while cond(*state), inside the program.
+def cond(condition: Operand, then: Callable[..., Any], otherwise: Callable[..., Any],
+         *operands: Tensor) -> Any:
+    """Returns then(*operands) if the condition, a scalar, is true, and otherwise(*operands) if it
+    is not. The program runs only the one that is needed.
 
-    Both functions are called once and record one pass. cond returns a bool scalar, body a
-    state of the same types and shapes. They may use other tensors, and must not read.
+    Both functions record operations and return a tensor or a sequence of tensors, of the same
+    types and shapes. What they compute from other tensors than the operands may be computed in any
+    case. `then` is called twice, because its first call finds out the types and shapes.
     """
-    device = state[0].device
+    if not isinstance(condition, Tensor):
+        return (then if condition else otherwise)(*operands)
+    if condition.shape:
+        raise ValueError("cond: the condition has shape %s, must be a scalar"
+                         % (condition.shape,))
+    device, flag = condition.device, condition.astype(bool)
+    is_one, kinds = [], []  # whether `then` returns a single tensor; types and shapes
 
-    def tensors(handles: Sequence[int]) -> List[Tensor]:
-        return [Tensor(device, handle) for handle in handles]
+    def outputs(result: Any) -> List[Tensor]:
+        single = not isinstance(result, (tuple, list))
+        new = [as_tensor(device, x, 0) for x in ([result] if single else result)]
+        is_one.append(single)
+        kinds.append([(x.dtype, x.shape) for x in new])
+        return new
 
-    def record_cond(handles: List[int]) -> int:
-        return cond(*tensors(handles)).handle
+    def once(function: Callable[..., Any]) -> Callable[..., Sequence[Operand]]:
+        def body(go: Tensor, *state: Tensor) -> Sequence[Operand]:
+            inputs = state[:len(operands)]
+            new = outputs(function(*inputs))
+            if kinds[-1] != kinds[0] or is_one[-1] != is_one[0]:
+                raise ValueError("cond: one function returns %s, the other %s"
+                                 % tuple(", ".join("%s%s" % k for k in each)
+                                         for each in (kinds[0], kinds[-1])))
+            return [False, *inputs, *(new if is_probed else state[len(operands):])]
+        return body
 
-    def record_body(handles: List[int]) -> List[int]:
-        now = tensors(handles)
-        return [as_tensor(device, x, s._kind).handle for x, s in zip(body(*now), now)]
+    def more(go: Tensor, *_: Tensor) -> Tensor:
+        return go
 
-    return tensors(device.loop([x.handle for x in state], record_cond, record_body))
+    is_probed = False
+    while_loop(more, once(then), [flag, *operands])  # no result is used: it is not computed
+    is_probed = True
+    zeros = [(as_tensor(device, dtype.type().item(), 0), shape) for dtype, shape in kinds[0]]
+    state = [zero.full(shape) if shape else zero for zero, shape in zeros]
+    for go, function in ((flag, then), (~flag, otherwise)):
+        state = while_loop(more, once(function), [go, *operands, *state])[1 + len(operands):]
+    return state[0] if is_one[0] else state
+
+
+def concatenate(tensors: Sequence[Operand], axis: Optional[int] = 0) -> Tensor:
+    """Joins tensors along an axis; numpy.concatenate. With axis None they are flattened."""
+    own = next((x.device for x in tensors if isinstance(x, Tensor)), None) or default_device()
+    parts = [as_tensor(own, x, 0) for x in tensors]
+    if not parts:
+        raise ValueError("concatenate: no tensors")
+    if axis is None:
+        parts, axis = [x.reshape(-1) for x in parts], 0
+    if not -parts[0].ndim <= axis < parts[0].ndim:
+        raise ValueError("concatenate: axis %d of a tensor with %d axes" % (axis, parts[0].ndim))
+    kind = next(k for k in (F32, S32, PRED) if any(x._kind == k for x in parts))
+    handles = [x.astype(kind) for x in parts]
+    own.make_room()
+    return Tensor(own, own.concatenate([x.handle for x in handles], axis % parts[0].ndim))
 
 
 def compute(*tensors: Tensor) -> None:

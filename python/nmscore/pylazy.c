@@ -61,16 +61,22 @@ pylazy_tensors (PyObject *sequence, nms_lazy_tensor *tensors, Py_ssize_t most)
   return PyErr_Occurred () ? -1 : count;
 }
 
-/* Reads up to NMS_LAZY_MAX_RANK extents. Returns their number, or -1 with an exception. */
+/* Reads up to NMS_LAZY_MAX_RANK extents or steps; numbers outside of int32 become the nearest one.
+ * Returns their number, or -1 with an exception. */
 int
 pylazy_dims (PyObject *sequence, int32_t *dims)
 {
-  nms_lazy_tensor wide[NMS_LAZY_MAX_RANK];
-  const Py_ssize_t count = pylazy_tensors (sequence, wide, NMS_LAZY_MAX_RANK);
+  const Py_ssize_t count = PySequence_Size (sequence);
 
-  for (Py_ssize_t i = 0; i < count; i++)
-    dims[i] = wide[i] > INT32_MAX ? INT32_MAX : (int32_t) wide[i];
-  return (int) count;
+  if (count > NMS_LAZY_MAX_RANK)
+    PyErr_Format (PyExc_ValueError, "%zd axes, at most %d", count, NMS_LAZY_MAX_RANK);
+  for (Py_ssize_t i = 0; i < count && !PyErr_Occurred (); i++) {
+    PyObject *item = PySequence_GetItem (sequence, i);
+    const long long wide = item ? PyLong_AsLongLong (item) : 0;
+    dims[i] = wide > INT32_MAX ? INT32_MAX : wide < INT32_MIN ? INT32_MIN : (int32_t) wide;
+    Py_XDECREF (item);
+  }
+  return PyErr_Occurred () ? -1 : (int) count;
 }
 
 /* -------------------------------------------------------------------- devices */
@@ -307,6 +313,7 @@ static PyMethodDef methods[] = {
   { "lazy_constant", lazy_constant, METH_VARARGS, NULL },
   { "lazy_shape", lazy_shape, METH_VARARGS, NULL },
   { "lazy_apply", pylazy_apply, METH_VARARGS, NULL },
+  { "lazy_concatenate", pylazy_concatenate, METH_VARARGS, NULL },
   { "lazy_while", pylazy_while, METH_VARARGS, NULL },
   { "lazy_read", lazy_read, METH_VARARGS, NULL },
   { "lazy_keep", lazy_keep, METH_VARARGS, NULL },

@@ -32,9 +32,10 @@ PyObject *pylazy_raise (pylazy_device *d, int status);
 Py_ssize_t pylazy_tensors (PyObject *sequence, nms_lazy_tensor *tensors, Py_ssize_t most);
 int pylazy_dims (PyObject *sequence, int32_t *dims);
 
-/* lazy_apply (device, name, tensors, dims, number) -> tensor; lazy_while (device, tensors,
- * cond, body) -> tensors */
+/* lazy_apply (device, name, tensors, dims, number) -> tensor; lazy_concatenate (device, tensors,
+ * axis) -> tensor; lazy_while (device, tensors, cond, body) -> tensors */
 PyObject *pylazy_apply (PyObject *module, PyObject *args);
+PyObject *pylazy_concatenate (PyObject *module, PyObject *args);
 PyObject *pylazy_while (PyObject *module, PyObject *args);
 
 #endif

@@ -53,6 +53,7 @@ enum {
   TAKE,
   EXP,
   LOG,
+  STRIDE,
   IOTA
 };
 
@@ -75,6 +76,7 @@ static const struct {
   { "take", TAKE, 2 },
   { "exp", EXP, 1 },
   { "log", LOG, 1 },
+  { "stride", STRIDE, 1 },
   { "iota", IOTA, 0 },
 };
 
@@ -115,6 +117,8 @@ call (nms_lazy *lz, int what, const tensor *x, int rank, const int32_t *dims, in
       return nms_lazy_exp (lz, x[0]);
     case LOG:
       return nms_lazy_log (lz, x[0]);
+    case STRIDE:
+      return nms_lazy_stride (lz, x[0], rank == nms_lazy_shape_of (lz, x[0]).rank ? dims : NULL);
     default:
       return nms_lazy_iota (lz, rank, dims, axis);
   }
@@ -157,6 +161,22 @@ pylazy_apply (PyObject *module, PyObject *args)
         && count_fits (d->lz, functions[i].what, functions[i].operands, x, count))
       return pylazy_result (d, call (d->lz, functions[i].what, x, rank, dims, axis));
   return PyErr_Format (PyExc_ValueError, "%s is no operation of %zd tensors", name, count);
+}
+
+PyObject *
+pylazy_concatenate (PyObject *module, PyObject *args)
+{
+  tensor parts[NMS_LAZY_MAX_OPERATIONS];
+  PyObject *capsule, *sequence;
+  pylazy_device *d;
+  Py_ssize_t count;
+  int axis;
+
+  if (!PyArg_ParseTuple (args, "OOi", &capsule, &sequence, &axis)
+      || !(d = pylazy_device_of (capsule))
+      || (count = pylazy_tensors (sequence, parts, NMS_LAZY_MAX_OPERATIONS)) < 0)
+    return NULL;
+  return pylazy_result (d, nms_lazy_concatenate (d->lz, (size_t) count, parts, axis));
 }
 
 /* ----------------------------------------------------------------------- loops */
