@@ -14,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct program program;
 struct program {
   program *next;
   size_t users; /* threads that compile it, wait for it, or run it */
   int compiling, status;
+  pid_t process; /* that compiles it */
   char error[NMS__LAZY_TEXT];
   void *compiled; /* by the backend */
   uint64_t hash;
@@ -36,6 +38,7 @@ struct nms_lazy_cache {
   uint64_t hash_mask;
   program *first;
   nms_lazy_counters counters;
+  nms__worker worker;
 };
 
 nms_lazy_cache *
@@ -47,6 +50,7 @@ nms_lazy_cache_new (nms_lazy_backend *backend, size_t programs)
     return NULL;
   pthread_mutex_init (&cache->lock, NULL);
   pthread_cond_init (&cache->done, NULL);
+  nms__worker_init (&cache->worker, cache);
   cache->backend = backend;
   cache->bound = programs ? programs : NMS_LAZY_DEFAULT_PROGRAMS;
   cache->hash_mask = UINT64_MAX;
@@ -91,6 +95,7 @@ nms_lazy_cache_free (nms_lazy_cache **cache)
   *cache = NULL;
   if (atomic_fetch_sub (&c->holds, 1) > 1)
     return;
+  nms__worker_end (&c->worker);
   trim (c, 0);
   pthread_cond_destroy (&c->done);
   pthread_mutex_destroy (&c->lock);
@@ -165,6 +170,7 @@ compile (nms_lazy_cache *cache, program *p, const nms__trace *t)
   char *text;
 
   p->compiling = 1;
+  p->process = getpid ();
   pthread_mutex_unlock (&cache->lock);
   text = nms__trace_text (t, &length);
   p->status = NMS_ERROR_MEMORY;
@@ -230,13 +236,14 @@ nms__cache_run (nms_lazy_cache *cache, const nms__trace *t, char *error, size_t 
     p->users++;
     if (is_new && cache->backend)
       compile (cache, p, t);
-    while (p->compiling)
+    while (p->compiling && p->process == getpid ())
       pthread_cond_wait (&cache->done, &cache->lock);
-    status = p->status;
+    status = p->compiling ? NMS_ERROR_DEVICE : p->status;
     cache->counters.runs += !status;
     if (!status)
       count_copies (cache, t);
-    snprintf (error, error_size, "%s", p->error);
+    snprintf (error, error_size, "%s",
+        p->compiling ? "this process was forked from one that was compiling" : p->error);
     pthread_mutex_unlock (&cache->lock);
     if (!status && cache->backend)
       status = cache->backend->run (cache->backend, p->compiled, t->in, t->input_count, t->out,
@@ -249,4 +256,20 @@ nms__cache_run (nms_lazy_cache *cache, const nms__trace *t, char *error, size_t 
   }
   pthread_mutex_unlock (&cache->lock);
   return status;
+}
+
+void
+nms__cache_start (nms_lazy_cache *cache, nms__job *job)
+{
+  job->is_queued = nms__worker_start (&cache->worker, job);
+  if (!job->is_queued)
+    job->status = nms__cache_run (cache, &job->trace, job->error, sizeof job->error);
+}
+
+int
+nms__cache_finish (nms_lazy_cache *cache, nms__job *job)
+{
+  if (job->is_queued)
+    nms__worker_wait (&cache->worker, job);
+  return job->status;
 }

@@ -12,6 +12,7 @@
  *   optable.c     the table of operations, with the loop over elements of each
  *   trace.c       cuts out and renumbers the operations that a read depends on
  *   cache.c       finds or makes the program of a trace; shared by threads
+ *   lazyworker.c  the thread of a cache that runs traces while their contexts record
  *   tracetext.c   writes a trace as text for a compiler
  *   eager.c       computes a trace in plain C
  */
@@ -19,6 +20,8 @@
 #define NMS_LAZYNODES_H
 
 #include "nmslazy.h"
+
+#include <pthread.h>
 
 /* The operations besides those of nms_lazy_op. A loop is a sequence of nodes: WHILE,
  * the STATEs, those of cond, COND, those of body, the NEXTs, END, and then the
@@ -97,9 +100,31 @@ typedef struct nms__operation {
   int32_t number; /* in the trace, or -1 */
   void *value;    /* of an INPUT, or NULL if only the device has it */
   void *resident; /* of an INPUT, the device's copy, or NULL */
+  int pending;    /* a started computation writes its value */
 } nms__operation;
 
 #define NMS__WANTED 2
+
+/* A trace that a cache runs on its worker. */
+typedef struct nms__job {
+  struct nms__job *next; /* in the queue */
+  nms__trace trace;
+  int is_queued;
+  int is_done; /* under the worker's lock */
+  int status;
+  char error[NMS__LAZY_TEXT];
+} nms__job;
+
+/* The thread of a cache and its queue. */
+typedef struct nms__worker {
+  nms_lazy_cache *cache;
+  pthread_mutex_t lock;
+  pthread_cond_t changed; /* a job was added or is done, or the thread is to end */
+  nms__job *first, **last;
+  pthread_t thread;
+  pid_t process; /* that made the cache */
+  int has_thread, ends;
+} nms__worker;
 
 /* A tensor is a stamp and, in the lower bits, an id. */
 #define NMS__ID_BITS 36
@@ -122,6 +147,10 @@ struct nms_lazy {
   int32_t common[NMS__COMMON]; /* index + 1 of operations, by their hash; 0: none */
   nms__node nodes[2 * NMS_LAZY_MAX_OPERATIONS];     /* of a trace */
   nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS]; /* its inputs, then outputs */
+  uint64_t ids[NMS_LAZY_MAX_OPERATIONS];            /* their operations */
+  void *residents[NMS_LAZY_MAX_OPERATIONS];         /* their copies on the device */
+  int is_started; /* `job` runs or has run; what it uses does not change until it is settled */
+  nms__job job;
 };
 
 /* Latches an error, unless one is latched. Returns NMS_LAZY_NONE. */
@@ -130,6 +159,9 @@ __attribute__ ((format (printf, 3, 4))) nms_lazy_tensor nms__lazy_fail (nms_lazy
 
 /* Returns the operation of a tensor, or latches an error and returns NULL. */
 nms__operation *nms__operation_of (nms_lazy *lz, nms_lazy_tensor x);
+
+/* Returns the operation with an id that is known to exist. */
+nms__operation *nms__operation_of_id (nms_lazy *lz, uint64_t id);
 
 /* Appends an operation whose operands are guarded, see nms__guarded. Returns the tensor of
  * an equal operation if there is one. */
@@ -192,6 +224,23 @@ void nms__cache_weaken_hash (nms_lazy_cache *cache, uint64_t mask);
 /* Runs the program of a trace, compiled first if it is not in the cache. Returns 0, or
  * a code of nms_error with its text. */
 int nms__cache_run (nms_lazy_cache *cache, const nms__trace *trace, char *error, size_t error_size);
+
+/* Starts to run job->trace, which stays unchanged until nms__cache_finish returns. Runs it at once
+ * if there is no thread. */
+void nms__cache_start (nms_lazy_cache *cache, nms__job *job);
+
+/* Waits until the job is done. Returns as nms__cache_run; the text is job->error. */
+int nms__cache_finish (nms_lazy_cache *cache, nms__job *job);
+
+/* Prepares a worker, which has no thread until its first job; and ends its thread. */
+void nms__worker_init (nms__worker *worker, nms_lazy_cache *cache);
+void nms__worker_end (nms__worker *worker);
+
+/* Queues a job for the worker's thread. Returns 0 if there is no thread. */
+int nms__worker_start (nms__worker *worker, nms__job *job);
+
+/* Waits until a job that was queued is done. */
+void nms__worker_wait (nms__worker *worker, nms__job *job);
 
 /* Returns whether values stay on the device between runs. */
 int nms__cache_is_resident (const nms_lazy_cache *cache);

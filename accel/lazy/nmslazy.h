@@ -247,6 +247,19 @@ NMS_API nms_lazy_shape nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x);
 NMS_API int nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors,
     void *const *data);
 
+/* Starts to compute `count` tensors, 1 or more, and returns before their values exist, so that the
+ * caller records what comes next meanwhile: a thread of the cache compiles and runs the program. A
+ * context has one computation at a time: this call, nms_lazy_read (), nms_lazy_clear (),
+ * nms_lazy_free (), nms_lazy_dump () and nms_lazy_hash () wait for the one before. Returns 0, or
+ * the latched error. If the computation fails, the tensors remain to be computed, and the read that
+ * needs them tries it again and returns the error. A process that ends meanwhile, without
+ * nms_lazy_wait () or nms_lazy_free (), ends the thread inside the backend. */
+NMS_API int nms_lazy_start (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
+
+/* Waits until the tensors of nms_lazy_start () are computed. Returns 0 or the error of the
+ * backend. */
+NMS_API int nms_lazy_wait (nms_lazy *lz);
+
 /* Returns the StableHLO text of the program that a read of these tensors would run,
  * as the compiler gets it: a new string for free (). Its inputs and results are in the order
  * in which they were recorded. If a product passes to a sum or a difference, the first input

@@ -46,6 +46,12 @@ nms__operation_of (nms_lazy *lz, nms_lazy_tensor x)
   return lz->status ? NULL : &lz->operations[index];
 }
 
+nms__operation *
+nms__operation_of_id (nms_lazy *lz, uint64_t id)
+{
+  return &lz->operations[index_of (lz, id)];
+}
+
 nms_lazy_shape
 nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x)
 {
@@ -170,7 +176,7 @@ nms_lazy_keep (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
   else if (count && !tensors)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "no tensors");
   for (int32_t i = 0; i < lz->count; i++)
-    lz->operations[i].wanted = 0;
+    lz->operations[i].wanted = lz->operations[i].pending ? NMS__WANTED : 0;
   for (size_t i = 0; i < count && !lz->status; i++) {
     nms__operation *r = nms__operation_of (lz, tensors[i]);
     if (r)

@@ -48,6 +48,7 @@ nms_lazy_free (nms_lazy **lz)
 {
   if (!lz || !*lz)
     return;
+  nms_lazy_wait (*lz);
   nms__operations_free (*lz);
   nms_lazy_cache_free (&(*lz)->cache);
   free (*lz);
@@ -63,6 +64,7 @@ nms_lazy_clear (nms_lazy *lz)
     nms__lazy_fail (lz, NMS_ERROR_ARGUMENT, "nms_lazy_clear inside a loop's function");
     return;
   }
+  nms_lazy_wait (lz);
   nms__operations_free (lz);
   lz->stamp = (nms_lazy_tensor) (atomic_fetch_add (&stamps, 1) + 1) << NMS__ID_BITS;
   lz->last_id = 0;
@@ -140,32 +142,68 @@ want (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
   return lz->status;
 }
 
-/* Computes the marked tensors, which are inputs then. Their values stay on the device if
- * it keeps them. An error of the program does not latch. */
+/* Starts to compute the marked tensors, on the cache's thread if `later`. Returns 0 or the latched
+ * code. */
 static int
-compute (nms_lazy *lz)
+start (nms_lazy *lz, int later)
 {
-  const nms__trace t = nms__trace_of (lz);
-  nms_lazy_buffer *out = t.out;
+  nms__job *job = &lz->job;
+  const nms__trace t = job->trace = nms__trace_of (lz);
   int status = NMS_OK;
 
-  for (size_t k = 0; k < t.output_count && !status && !out[k].resident; k++) {
-    out[k].data = nms__value_memory (lz, &out[k].shape);
+  for (size_t k = 0; k < t.output_count && !t.out[k].resident && !status; k++) {
+    t.out[k].data = nms__value_memory (lz, &t.out[k].shape);
     status = lz->status;
   }
-  if (!status && t.output_count)
-    status = nms__cache_run (lz->cache, &t, lz->error, sizeof lz->error);
-  for (int32_t i = 0; i < lz->count; i++)
-    if (lz->operations[i].wanted & NMS__WANTED) {
-      nms__operation *r = &lz->operations[i];
-      if (status)
-        free (out->data);
-      else
-        *r = (nms__operation) { { .op = NMS__INPUT, .shape = r->node.shape }, .id = r->id,
-          .value = out->data, .resident = r->resident };
-      out++;
-    }
+  for (size_t k = 0; k < t.output_count && status; k++)
+    free (t.out[k].data);
+  if (status || !t.output_count)
+    return status;
+  lz->is_started = 1;
+  for (size_t k = 0; k < t.output_count; k++)
+    nms__operation_of_id (lz, lz->ids[t.input_count + k])->pending = 1;
+  if (later) {
+    nms__cache_start (lz->cache, job);
+  } else {
+    job->is_queued = 0;
+    job->status = nms__cache_run (lz->cache, &t, job->error, sizeof job->error);
+  }
+  return NMS_OK;
+}
+
+/* Waits until what was started is computed. Computed tensors are inputs then, whose values stay on
+ * the device if it keeps them; after an error they remain as they were. It does not latch. */
+int
+nms_lazy_wait (nms_lazy *lz)
+{
+  const nms__trace *t = &lz->job.trace;
+
+  if (!lz->is_started)
+    return NMS_OK;
+  const int status = nms__cache_finish (lz->cache, &lz->job);
+  lz->is_started = 0;
+  for (size_t k = 0; k < t->input_count; k++)
+    nms__operation_of_id (lz, lz->ids[k])->resident = lz->residents[k];
+  for (size_t k = t->input_count; k < t->input_count + t->output_count; k++) {
+    nms__operation *r = nms__operation_of_id (lz, lz->ids[k]);
+    r->pending = 0;
+    if (status)
+      free (lz->buffers[k].data);
+    else
+      *r = (nms__operation) { { .op = NMS__INPUT, .shape = r->node.shape }, .id = r->id,
+        .value = lz->buffers[k].data, .resident = lz->residents[k] };
+  }
+  if (status && !lz->status)
+    snprintf (lz->error, sizeof lz->error, "%s", lz->job.error);
   return status;
+}
+
+int
+nms_lazy_start (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
+{
+  nms_lazy_wait (lz);
+  const int status = want (lz, count, tensors);
+  return status ? status : start (lz, 1);
 }
 
 /* Copies the values of a tensor from the device, unless they are here. An error of the
@@ -192,10 +230,12 @@ fetch (nms_lazy *lz, nms__operation *r)
 int
 nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors, void *const *data)
 {
+  nms_lazy_wait (lz);
   int status = want (lz, count, tensors);
-
   if (!status)
-    status = compute (lz);
+    status = start (lz, 0);
+  if (!status)
+    status = nms_lazy_wait (lz);
   for (size_t i = 0; i < count && !status && data; i++)
     if (data[i])
       status = fetch (lz, nms__operation_of (lz, tensors[i]));
@@ -213,6 +253,7 @@ nms_lazy_dump (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
   size_t length;
   char *text;
 
+  nms_lazy_wait (lz);
   if (want (lz, count, tensors))
     return NULL;
   const nms__trace t = nms__trace_of (lz);
@@ -225,5 +266,6 @@ nms_lazy_dump (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
 uint64_t
 nms_lazy_hash (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors)
 {
+  nms_lazy_wait (lz);
   return want (lz, count, tensors) ? 0 : nms__trace_of (lz).hash;
 }

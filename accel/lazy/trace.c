@@ -26,6 +26,16 @@ nms__mark (nms_lazy *lz)
   }
 }
 
+/* Sets buffer i to the value of an input, or to the value that an output will have. */
+static void
+add_buffer (nms_lazy *lz, size_t i, const nms__operation *r)
+{
+  lz->ids[i] = r->id;
+  lz->residents[i] = r->resident;
+  lz->buffers[i] = (nms_lazy_buffer) { r->node.shape, r->value,
+    nms__cache_is_resident (lz->cache) ? &lz->residents[i] : NULL };
+}
+
 /* Appends an operation whose operands are in the trace. */
 static void
 append (nms_lazy *lz, nms__trace *t, int32_t i)
@@ -38,8 +48,7 @@ append (nms_lazy *lz, nms__trace *t, int32_t i)
     n->operand[k] = lz->operations[n->operand[k]].number;
   if (n->op == NMS__INPUT) {
     n->attr[0] = (int32_t) t->input_count;
-    lz->buffers[t->input_count++] = (nms_lazy_buffer) { n->shape, r->value,
-      nms__cache_is_resident (lz->cache) ? &r->resident : NULL };
+    add_buffer (lz, t->input_count++, r);
   }
   r->number = (int32_t) t->count++;
 }
@@ -71,7 +80,6 @@ nms__trace_of (nms_lazy *lz)
 {
   nms__trace t = { .nodes = lz->nodes, .in = lz->buffers };
   const uint32_t *words = (const uint32_t *) lz->nodes;
-  const int resident = nms__cache_is_resident (lz->cache);
 
   nms__mark (lz);
   for (int32_t i = 0; i < lz->count; i++) {
@@ -91,8 +99,7 @@ nms__trace_of (nms_lazy *lz)
         .count = 1,
         .operand = { r->number },
         .attr = { (int32_t) t.output_count } };
-      t.out[t.output_count++] = (nms_lazy_buffer) { r->node.shape, NULL,
-        resident ? &r->resident : NULL };
+      add_buffer (lz, t.input_count + t.output_count++, r);
     }
   }
   for (size_t i = 0; i < t.count * sizeof *t.nodes / sizeof *words; i++) {

@@ -7,6 +7,7 @@
  * other buffer and every event also after an error.
  */
 #include "xlaprogram.h"
+#include "xlabusy.h"
 #include "xladevice.h"
 #include "xlaerror.h"
 #include "xlaowner.h"
@@ -115,7 +116,9 @@ compile (nms_lazy_backend *backend, const char *text, size_t length, size_t outp
   args.program = &module;
   args.options = NMS__XLA_COMPILE_OPTIONS;
   args.options_size = sizeof NMS__XLA_COMPILE_OPTIONS - 1;
+  nms__xla_busy_begin ();
   note (d, &code, d->api->client_compile (&args), "cannot compile", error, error_size);
+  nms__xla_busy_end ();
   if (!code) {
     code = check_outputs (d, args.executable, output_count, error, error_size);
     if (code)
@@ -278,6 +281,7 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
   if (!in)
     return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   out = in + input_count;
+  nms__xla_busy_begin (); /* because the caller may be the thread of a cache */
   send_all (d, inputs, input_count, in, &code, error, error_size);
   if (!code) {
     pjrt_buffer *const *arguments = in;
@@ -296,6 +300,7 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
     receive_all (d, outputs, output_count, out, &code, error, error_size);
   release (d, inputs, in, input_count);
   release (d, outputs, out, output_count);
+  nms__xla_busy_end ();
   free (in);
   return code;
 }

@@ -2,9 +2,12 @@
 """Devices of nmscore.lazy: they record, run and print programs. Tensors are ints here."""
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import sys
 import time
+import weakref
 from collections import Counter
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -16,6 +19,17 @@ F32, S32, PRED, BF16 = 1, 2, 3, 4
 DTYPES: Dict[int, Any] = {F32: numpy.float32, S32: numpy.int32, PRED: numpy.bool_}
 
 MAX_OPERATIONS = 4096  # NMS_LAZY_MAX_OPERATIONS of nmslazy.h
+
+_devices: "weakref.WeakSet[Device]" = weakref.WeakSet()
+
+
+@atexit.register
+def _wait_for_all() -> None:
+    """Waits for what compute() started, because a plugin's threads must not run while the process
+    ends."""
+    for device in list(_devices):
+        with contextlib.suppress(RuntimeError):  # another thread uses it
+            device.wait()
 
 
 class Device:
@@ -32,6 +46,7 @@ class Device:
         self.debug = debug
         self._handle = _nmsaccel.lazy_open(None if plugin is None else os.fspath(plugin))
         self._live: Counter[int] = Counter()
+        _devices.add(self)
         self._loops = 0  # nested loops whose functions are being recorded
 
     @property
@@ -41,8 +56,14 @@ class Device:
 
     @property
     def counters(self) -> Dict[str, int]:
-        """Counts since the device was opened; nms_lazy_counters of nmslazy.h explains them."""
+        """Counts since the device was opened; nms_lazy_counters of nmslazy.h explains them. Waits
+        for what compute() started."""
+        self.wait()
         return _nmsaccel.lazy_counters(self._handle)
+
+    def wait(self) -> None:
+        """Waits for what compute() started. Its errors are raised when a tensor is read."""
+        _nmsaccel.lazy_wait(self._handle)
 
     # The methods below are for nmscore.lazy.
 
@@ -90,7 +111,7 @@ class Device:
         return _nmsaccel.lazy_apply(self._handle, name, tensors, dims, axis)
 
     def concatenate(self, tensors: Sequence[int], axis: int) -> int:
-        return _nmscore.lazy_concatenate(self._handle, tensors, axis)
+        return _nmsaccel.lazy_concatenate(self._handle, tensors, axis)
 
     def loop(self, state: List[int], cond: Any, body: Any) -> List[int]:
         self.make_room()
@@ -111,6 +132,14 @@ class Device:
         only they depended on."""
         self.run(tensors, arrays)
         self.free()
+
+    def start(self, tensors: Sequence[int]) -> None:
+        """Starts to compute tensors on another thread. Prints after they are computed."""
+        self.free()
+        if self.debug:
+            self.run_and_report(tensors, (None,) * len(tensors))
+        else:
+            _nmsaccel.lazy_start(self._handle, tensors)
 
     def run(self, tensors: Sequence[int], arrays: Tuple[Any, ...]) -> None:
         if self.debug:

@@ -14,8 +14,9 @@ and sums are defined (nmslazy.h).
 
 Values   array() copies values to the device's inputs; a later call with other values and the
          same shape runs the same program. Python numbers are constants of the program.
-Reading  numpy(), item(), print, float(), bool() run what a tensor depends on; compute() does
-         so for several tensors and leaves them on the device. A tensor that stays on the
+Reading  numpy(), item(), print, float(), bool() run what a tensor depends on and wait for it.
+         compute() starts to run it for several tensors, which it leaves on the device, and
+         returns: Python records what comes next meanwhile. A tensor that stays on the
          device is not copied again. After about 2,000 operations without a read the tensors in
          use are computed; a device has room for 4,096 of them and what is recorded.
 Loops    a Python loop records each pass; while_loop() records one pass, and the
@@ -219,10 +220,10 @@ def concatenate(tensors: Sequence[Operand], axis: Optional[int] = 0) -> Tensor:
 
 
 def compute(*tensors: Tensor) -> None:
-    """Computes tensors in one program, and leaves their values on the device."""
+    """Starts to compute tensors in one program, which leaves their values on the device, and
+    returns. numpy() waits for them. Errors are raised by numpy(), too."""
     for device in {x.device for x in tensors}:
-        own = [x.handle for x in tensors if x.device is device]
-        device.read(own, (None,) * len(own))
+        device.start([x.handle for x in tensors if x.device is device])
 
 
 def trace(*tensors: Tensor) -> str:

@@ -257,6 +257,41 @@ lazy_read (PyObject *module, PyObject *args)
   Py_RETURN_NONE;
 }
 
+/* lazy_start (device, tensors): returns before their values exist */
+static PyObject *
+lazy_start (PyObject *module, PyObject *args)
+{
+  nms_lazy_tensor tensors[MOST];
+  PyObject *capsule, *sequence;
+  pylazy_device *d;
+  Py_ssize_t count;
+  int status;
+
+  if (!PyArg_ParseTuple (args, "OO", &capsule, &sequence) || !(d = pylazy_device_of (capsule))
+      || (count = pylazy_tensors (sequence, tensors, MOST)) < 0)
+    return NULL;
+  d->running = 1;
+  Py_BEGIN_ALLOW_THREADS status = nms_lazy_start (d->lz, (size_t) count, tensors);
+  Py_END_ALLOW_THREADS d->running = 0;
+  if (status)
+    return pylazy_raise (d, status);
+  Py_RETURN_NONE;
+}
+
+/* lazy_wait (device): ignores errors, which the read of a tensor finds again */
+static PyObject *
+lazy_wait (PyObject *module, PyObject *capsule)
+{
+  pylazy_device *d = pylazy_device_of (capsule);
+
+  if (!d)
+    return NULL;
+  d->running = 1;
+  Py_BEGIN_ALLOW_THREADS nms_lazy_wait (d->lz);
+  Py_END_ALLOW_THREADS d->running = 0;
+  Py_RETURN_NONE;
+}
+
 /* lazy_keep (device, tensors) */
 static PyObject *
 lazy_keep (PyObject *module, PyObject *args)
@@ -316,6 +351,8 @@ static PyMethodDef methods[] = {
   { "lazy_concatenate", pylazy_concatenate, METH_VARARGS, NULL },
   { "lazy_while", pylazy_while, METH_VARARGS, NULL },
   { "lazy_read", lazy_read, METH_VARARGS, NULL },
+  { "lazy_start", lazy_start, METH_VARARGS, NULL },
+  { "lazy_wait", lazy_wait, METH_O, NULL },
   { "lazy_keep", lazy_keep, METH_VARARGS, NULL },
   { "lazy_operations", lazy_operations, METH_O, NULL },
   { "lazy_dump", lazy_dump, METH_VARARGS, NULL },

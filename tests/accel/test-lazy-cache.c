@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------ backend */
 
@@ -444,12 +446,161 @@ test_resident (void)
   counting_clear (&k.counting);
 }
 
+/* ------------------------------------------------------------- asynchronous runs */
+
+/* Records x + x of one number. */
+static nms_lazy_tensor
+doubled (nms_lazy *lz, float value)
+{
+  nms_lazy_tensor x = nms_lazy_input_f32 (lz, value);
+  return nms_lazy_binary (lz, NMS_LAZY_ADD, x, x);
+}
+
+/* A context records and frees while a program of it is compiled. */
+static void
+test_start (void)
+{
+  Counting backend;
+  float result = 0.0f;
+
+  counting_init (&backend);
+  nms_lazy_cache *cache = nms_lazy_cache_new (&backend.backend, 0);
+  nms_lazy *lz = nms_lazy_new (cache);
+  g_assert_cmpint (nms_lazy_wait (lz), ==, NMS_OK);
+  pthread_mutex_lock (&backend.gate);
+  nms_lazy_tensor y = doubled (lz, 3.0f);
+  g_assert_cmpint (nms_lazy_start (lz, 1, &y), ==, NMS_OK);
+  nms_lazy_tensor z = nms_lazy_binary (lz, NMS_LAZY_ADD, y, y);
+  g_assert_cmpint (nms_lazy_keep (lz, 1, &z), ==, NMS_OK);
+  g_assert_cmpuint (counters (cache).runs, ==, 0);
+  pthread_mutex_unlock (&backend.gate);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &z, (void *[]) { &result }), ==, NMS_OK);
+  g_assert_cmpfloat (result, ==, 12.0f);
+  g_assert_cmpint (backend.compiles, ==, 1);
+  g_assert_cmpint (backend.runs, ==, 2);
+  g_assert_cmpint (nms_lazy_start (lz, 1, &z), ==, NMS_OK); /* nothing to compute */
+  g_assert_cmpint (nms_lazy_start (lz, 0, NULL), ==, NMS_ERROR_ARGUMENT);
+  nms_lazy_clear (lz);
+  for (int i = 0; i < 100; i++) { /* a context that ends waits */
+    y = doubled (lz, 1.0f);
+    g_assert_cmpint (nms_lazy_start (lz, 1, &y), ==, NMS_OK);
+    if (i % 2)
+      nms_lazy_clear (lz);
+  }
+  y = doubled (lz, 2.0f);
+  g_assert_cmpint (nms_lazy_start (lz, 1, &y), ==, NMS_OK);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  g_assert_cmpint (backend.runs, ==, 103);
+  counting_clear (&backend);
+}
+
+/* An error is returned by the wait and by the read, and the tensor can be computed later. */
+static void
+test_start_fails (void)
+{
+  Counting backend;
+  float result = 0.0f;
+
+  counting_init (&backend);
+  backend.fail_run = 1;
+  nms_lazy_cache *cache = nms_lazy_cache_new (&backend.backend, 0);
+  nms_lazy *lz = nms_lazy_new (cache);
+  nms_lazy_tensor y = doubled (lz, 3.0f);
+  g_assert_cmpint (nms_lazy_start (lz, 1, &y), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_wait (lz), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpstr (nms_lazy_error (lz), ==, "the device is gone");
+  g_assert_cmpint (nms_lazy_status (lz), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_start (lz, 1, &y), ==, NMS_OK);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]) { &result }), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpfloat (result, ==, 0.0f);
+  backend.fail_run = 0;
+  g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]) { &result }), ==, NMS_OK);
+  g_assert_cmpfloat (result, ==, 6.0f);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  counting_clear (&backend);
+}
+
+/* In a forked process, which has no thread, waits and reads return an error and do not hang. */
+static void
+test_start_and_fork (void)
+{
+  Counting backend;
+  float result = 0.0f;
+  int status;
+
+  counting_init (&backend);
+  nms_lazy_cache *cache = nms_lazy_cache_new (&backend.backend, 0);
+  nms_lazy *lz = nms_lazy_new (cache);
+  pthread_mutex_lock (&backend.gate);
+  nms_lazy_tensor y = doubled (lz, 3.0f);
+  g_assert_cmpint (nms_lazy_start (lz, 1, &y), ==, NMS_OK);
+  while (!g_atomic_int_get (&backend.compiles))
+    g_thread_yield ();
+  const pid_t child = fork ();
+  if (!child) {
+    const int waited = nms_lazy_wait (lz), read = nms_lazy_read (lz, 1, &y, (void *[]) { &result });
+    nms_lazy_free (&lz);
+    _exit (waited == NMS_ERROR_DEVICE && read == NMS_ERROR_DEVICE ? 0 : 1);
+  }
+  pthread_mutex_unlock (&backend.gate);
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_cmpint (status, ==, 0);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]) { &result }), ==, NMS_OK);
+  g_assert_cmpfloat (result, ==, 6.0f);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  counting_clear (&backend);
+}
+
+static gpointer
+start_thread (gpointer data)
+{
+  nms_lazy *lz = nms_lazy_new (data);
+
+  for (int i = 0; i < 100; i++) {
+    nms_lazy_tensor y = doubled (lz, (float) i), z;
+    float result = 0.0f;
+    g_assert_cmpint (nms_lazy_start (lz, 1, &y), ==, NMS_OK);
+    z = nms_lazy_binary (lz, NMS_LAZY_ADD, y, y);
+    if (i % 3)
+      g_assert_cmpint (nms_lazy_start (lz, 1, &z), ==, NMS_OK);
+    g_assert_cmpint (nms_lazy_read (lz, 1, &z, (void *[]) { &result }), ==, NMS_OK);
+    g_assert_cmpfloat (result, ==, 4.0f * (float) i);
+    g_assert_cmpint (nms_lazy_keep (lz, 1, &z), ==, NMS_OK);
+  }
+  nms_lazy_free (&lz);
+  return NULL;
+}
+
+/* Contexts of several threads share the worker of their cache. */
+static void
+test_start_in_threads (void)
+{
+  Counting backend;
+  GThread *threads[4];
+
+  counting_init (&backend);
+  nms_lazy_cache *cache = nms_lazy_cache_new (&backend.backend, 0);
+  for (int i = 0; i < 4; i++)
+    threads[i] = g_thread_new ("start", start_thread, cache);
+  for (int i = 0; i < 4; i++)
+    g_thread_join (threads[i]);
+  g_assert_cmpint (backend.runs, ==, 800);
+  nms_lazy_cache_free (&cache);
+  counting_clear (&backend);
+}
+
 static const TestCase cases[] = { { "/lazy-cache/same-program", test_same_program },
   { "/lazy-cache/other-programs", test_other_programs }, { "/lazy-cache/bound", test_bound },
   { "/lazy-cache/colliding-hashes", test_colliding_hashes },
   { "/lazy-cache/failing-backend", test_failing_backend },
   { "/lazy-cache/compiled-once", test_compiled_once },
   { "/lazy-cache/given-up-in-use", test_given_up_in_use },
-  { "/lazy-cache/resident", test_resident }, { NULL } };
+  { "/lazy-cache/resident", test_resident }, { "/lazy-cache/start", test_start },
+  { "/lazy-cache/start-fails", test_start_fails },
+  { "/lazy-cache/start-and-fork", test_start_and_fork },
+  { "/lazy-cache/start-in-threads", test_start_in_threads }, { NULL } };
 
 TEST_PROGRAM (cases);

@@ -7,8 +7,10 @@ import gc
 import io
 import os
 import re
+import subprocess
 import sys
 import threading
+import time
 import unittest
 
 try:
@@ -328,6 +330,33 @@ class Recording(unittest.TestCase):
         self.assertEqual(self.device.counters["runs"], 2)
         self.assertNotIn("multiply", lazy.trace(y - 1))
 
+    def test_start(self):
+        """compute() returns before the values exist; numpy() waits and raises errors."""
+        a = np.full((300, 300), 0.5, np.float32)
+        x = lazy.array(a)
+        total = x
+        for _ in range(150):
+            total = lazy.sqrt(total * x + 0.25)
+        start = time.perf_counter()
+        lazy.compute(total)
+        started = time.perf_counter() - start
+        more = total + x  # is recorded meanwhile
+        self.device.wait()
+        self.assertLess(started, 0.5 * (time.perf_counter() - start))
+        np.testing.assert_array_equal(more.numpy(), total.numpy() + a)
+        self.assertEqual(self.device.counters["runs"], 2)
+        for _ in range(3):
+            lazy.compute(x * 2)  # no tensor refers to the result
+        lazy.compute(x * 3)
+        self.assertEqual(float((x * 4)[0, 0]), 2)
+
+    def test_end_of_process(self):
+        """A process that ends while a program is compiled or runs."""
+        code = ("import sys\nfrom nmscore import lazy\nlazy.use(%r)\nx = lazy.array([1.0] * 99)\n"
+                "for i in range(%d): x = lazy.exp(x)\nlazy.compute(x)")
+        for count in (1, 15):
+            subprocess.run([sys.executable, "-c", code % (PLUGIN, count)], check=True, timeout=60)
+
     def test_errors(self):
         x, y = lazy.array([1.0, 2.0]), lazy.array([1.0, 2.0, 3.0])
         with self.assertRaisesRegex(ValueError, r"shape mismatch.*\(2,\).*\(3,\)"):
@@ -394,7 +423,7 @@ class OnDevice(Values):
     def test_resident(self):
         """What stays on the device is not copied."""
         x = lazy.array(self.a)
-        y = x * 2
+        y = abs(x)
         lazy.compute(y)
         z = (y + x).max(1)
         lazy.compute(z)
