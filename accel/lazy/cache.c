@@ -30,6 +30,8 @@ struct program {
 };
 
 struct nms_lazy_cache {
+  nms_lazy_cache *next_shared;
+  int is_shared;
   pthread_mutex_t lock;
   pthread_cond_t done;       /* a compilation has ended */
   nms_lazy_backend *backend; /* NULL: eager */
@@ -40,6 +42,9 @@ struct nms_lazy_cache {
   nms_lazy_counters counters;
   nms__worker worker;
 };
+
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+static nms_lazy_cache *shared; /* under shared_lock */
 
 nms_lazy_cache *
 nms_lazy_cache_new (nms_lazy_backend *backend, size_t programs)
@@ -55,6 +60,25 @@ nms_lazy_cache_new (nms_lazy_backend *backend, size_t programs)
   cache->bound = programs ? programs : NMS_LAZY_DEFAULT_PROGRAMS;
   cache->hash_mask = UINT64_MAX;
   return nms__cache_hold (cache);
+}
+
+nms_lazy_cache *
+nms_lazy_cache_shared (nms_lazy_backend *backend)
+{
+  nms_lazy_cache *cache;
+
+  pthread_mutex_lock (&shared_lock);
+  for (cache = shared; cache && cache->backend != backend;)
+    cache = cache->next_shared;
+  if (cache) {
+    nms__cache_hold (cache);
+  } else if ((cache = nms_lazy_cache_new (backend, 0))) {
+    cache->is_shared = 1;
+    cache->next_shared = shared;
+    shared = cache;
+  }
+  pthread_mutex_unlock (&shared_lock);
+  return cache;
 }
 
 nms_lazy_cache *
@@ -85,6 +109,23 @@ trim (nms_lazy_cache *cache, size_t bound)
   }
 }
 
+/* Drops a reference. Returns whether it was the last; a shared cache is no longer found then. */
+static int
+drop (nms_lazy_cache *c)
+{
+  if (!c->is_shared)
+    return atomic_fetch_sub (&c->holds, 1) == 1;
+  pthread_mutex_lock (&shared_lock);
+  const int is_last = atomic_fetch_sub (&c->holds, 1) == 1;
+  for (nms_lazy_cache **at = &shared; is_last && *at;)
+    if (*at == c)
+      *at = c->next_shared;
+    else
+      at = &(*at)->next_shared;
+  pthread_mutex_unlock (&shared_lock);
+  return is_last;
+}
+
 void
 nms_lazy_cache_free (nms_lazy_cache **cache)
 {
@@ -93,13 +134,25 @@ nms_lazy_cache_free (nms_lazy_cache **cache)
   if (!c)
     return;
   *cache = NULL;
-  if (atomic_fetch_sub (&c->holds, 1) > 1)
+  if (!drop (c))
     return;
   nms__worker_end (&c->worker);
   trim (c, 0);
   pthread_cond_destroy (&c->done);
   pthread_mutex_destroy (&c->lock);
   free (c);
+}
+
+int
+nms_lazy_cache_limit (nms_lazy_cache *cache, size_t programs)
+{
+  if (!cache)
+    return NMS_ERROR_ARGUMENT;
+  pthread_mutex_lock (&cache->lock);
+  cache->bound = programs ? programs : NMS_LAZY_DEFAULT_PROGRAMS;
+  trim (cache, cache->bound);
+  pthread_mutex_unlock (&cache->lock);
+  return NMS_OK;
 }
 
 int

@@ -174,6 +174,15 @@ typedef struct nms_lazy_cache nms_lazy_cache;
  * NULL when out of memory or when backend->size is not that of this version. */
 NMS_API nms_lazy_cache *nms_lazy_cache_new (nms_lazy_backend *backend, size_t programs);
 
+/* Returns the cache that all callers of this function with the same backend share, with a reference
+ * for the caller: so that a program is compiled once in a process. Its first caller makes it, with
+ * NMS_LAZY_DEFAULT_PROGRAMS. Returns NULL as nms_lazy_cache_new (). */
+NMS_API nms_lazy_cache *nms_lazy_cache_shared (nms_lazy_backend *backend);
+
+/* Sets the greatest number of programs (0: NMS_LAZY_DEFAULT_PROGRAMS) and frees those beyond it.
+ * Returns 0 or NMS_ERROR_ARGUMENT. */
+NMS_API int nms_lazy_cache_limit (nms_lazy_cache *cache, size_t programs);
+
 /* Releases the caller's reference and sets *cache to NULL. The cache and its
  * programs are freed with the last context made with it. Accepts NULL. */
 NMS_API void nms_lazy_cache_free (nms_lazy_cache **cache);

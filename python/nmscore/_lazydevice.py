@@ -33,7 +33,8 @@ def _wait_for_all() -> None:
 
 
 class Device:
-    """A device with the programs compiled for it. Only one thread uses it at a time.
+    """A device, and tensors on it. Only one thread uses it at a time. All devices of the same
+    plugin in a process share the compiled programs.
 
     plugin  the path of a PJRT plugin; None: programs are run in C, without a compiler
     debug   True prints one line for each run: the size and hash of its trace, whether a
@@ -46,6 +47,7 @@ class Device:
         self.debug = debug
         self._handle = _nmsaccel.lazy_open(None if plugin is None else os.fspath(plugin))
         self._live: Counter[int] = Counter()
+        self._opened: Counter[str] = Counter(_nmsaccel.lazy_counters(self._handle))
         _devices.add(self)
         self._loops = 0  # nested loops whose functions are being recorded
 
@@ -56,10 +58,16 @@ class Device:
 
     @property
     def counters(self) -> Dict[str, int]:
-        """Counts since the device was opened; nms_lazy_counters of nmslazy.h explains them. Waits
-        for what compute() started."""
+        """Counts since the device was opened, of all devices that share its programs;
+        nms_lazy_counters of nmslazy.h explains them. Waits for what compute() started."""
         self.wait()
-        return _nmsaccel.lazy_counters(self._handle)
+        now = _nmsaccel.lazy_counters(self._handle)
+        return {name: count - self._opened[name] for name, count in now.items()}
+
+    def limit(self, programs: int) -> None:
+        """Sets the greatest number of compiled programs of all devices that share them, at first
+        32. The programs used least recently are freed."""
+        _nmsaccel.lazy_limit(self._handle, programs)
 
     def wait(self) -> None:
         """Waits for what compute() started. Its errors are raised when a tensor is read."""

@@ -115,7 +115,7 @@ lazy_open (PyObject *module, PyObject *args)
     Py_END_ALLOW_THREADS
   }
   if (!status) {
-    d->cache = nms_lazy_cache_new (d->backend, 0);
+    d->cache = d->backend ? nms_lazy_cache_shared (d->backend) : nms_lazy_cache_new (NULL, 0);
     d->lz = nms_lazy_new (d->cache);
   }
   if (status)
@@ -134,6 +134,22 @@ lazy_device_name (PyObject *module, PyObject *capsule)
 {
   const pylazy_device *d = pylazy_device_of (capsule);
   return d ? PyUnicode_FromString (d->backend ? d->backend->name : "eager") : NULL;
+}
+
+/* lazy_limit (device, programs) */
+static PyObject *
+lazy_limit (PyObject *module, PyObject *args)
+{
+  PyObject *capsule;
+  Py_ssize_t programs;
+  pylazy_device *d;
+
+  if (!PyArg_ParseTuple (args, "On", &capsule, &programs) || !(d = pylazy_device_of (capsule)))
+    return NULL;
+  if (programs < 1)
+    return PyErr_Format (PyExc_ValueError, "%zd programs, must be 1 or more", programs);
+  nms_lazy_cache_limit (d->cache, (size_t) programs);
+  Py_RETURN_NONE;
 }
 
 /* lazy_counters (device) -> {name: number} */
@@ -343,6 +359,7 @@ lazy_dump (PyObject *module, PyObject *args)
 static PyMethodDef methods[] = {
   { "lazy_open", lazy_open, METH_VARARGS, NULL },
   { "lazy_device_name", lazy_device_name, METH_O, NULL },
+  { "lazy_limit", lazy_limit, METH_VARARGS, NULL },
   { "lazy_counters", lazy_counters, METH_O, NULL },
   { "lazy_input", lazy_input, METH_VARARGS, NULL },
   { "lazy_constant", lazy_constant, METH_VARARGS, NULL },

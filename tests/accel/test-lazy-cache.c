@@ -219,6 +219,42 @@ test_bound (void)
   counting_clear (&backend);
 }
 
+/* Callers with the same backend share programs; the limit frees those beyond it. */
+static void
+test_shared (void)
+{
+  Counting a, b;
+  nms_lazy_cache *caches[3];
+
+  counting_init (&a);
+  counting_init (&b);
+  caches[0] = nms_lazy_cache_shared (&a.backend);
+  caches[1] = nms_lazy_cache_shared (&b.backend);
+  caches[2] = nms_lazy_cache_shared (&a.backend);
+  g_assert_true (caches[0] == caches[2] && caches[0] != caches[1]);
+  for (int i = 0; i < 3; i++) {
+    nms_lazy *lz = nms_lazy_new (caches[i]);
+    for (int32_t n = 1; n < 6; n++)
+      g_assert_cmpint (twice (lz, n, 1.0f), ==, NMS_OK);
+    nms_lazy_free (&lz);
+  }
+  g_assert_cmpint (a.compiles, ==, 5);
+  g_assert_cmpint (b.compiles, ==, 5);
+  g_assert_cmpint (nms_lazy_cache_limit (caches[0], 2), ==, NMS_OK);
+  g_assert_cmpint (a.frees, ==, 3);
+  g_assert_cmpuint (counters (caches[0]).programs, ==, 2);
+  g_assert_cmpint (nms_lazy_cache_limit (NULL, 2), ==, NMS_ERROR_ARGUMENT);
+  nms_lazy_cache_free (&caches[0]);
+  g_assert_cmpuint (counters (caches[2]).programs, ==, 2);
+  nms_lazy_cache_free (&caches[1]);
+  nms_lazy_cache_free (&caches[2]);
+  caches[0] = nms_lazy_cache_shared (&a.backend);
+  g_assert_cmpuint (counters (caches[0]).programs, ==, 0);
+  nms_lazy_cache_free (&caches[0]);
+  counting_clear (&a);
+  counting_clear (&b);
+}
+
 /* With one hash for all traces the results must be those of the full hash. */
 static void
 test_colliding_hashes (void)
@@ -594,7 +630,7 @@ test_start_in_threads (void)
 
 static const TestCase cases[] = { { "/lazy-cache/same-program", test_same_program },
   { "/lazy-cache/other-programs", test_other_programs }, { "/lazy-cache/bound", test_bound },
-  { "/lazy-cache/colliding-hashes", test_colliding_hashes },
+  { "/lazy-cache/shared", test_shared }, { "/lazy-cache/colliding-hashes", test_colliding_hashes },
   { "/lazy-cache/failing-backend", test_failing_backend },
   { "/lazy-cache/compiled-once", test_compiled_once },
   { "/lazy-cache/given-up-in-use", test_given_up_in_use },

@@ -420,6 +420,20 @@ class Recording(unittest.TestCase):
 class OnDevice(Values):
     plugin = PLUGIN
 
+    def test_shared_programs(self):
+        """Devices of a plugin share compiled programs; the limit frees some."""
+        other = lazy.Device(PLUGIN)
+        for device in (self.device, other, lazy.Device(PLUGIN)):
+            (lazy.array(np.arange(13), device) * 5).numpy()
+        self.assertEqual((other.counters["misses"], other.counters["hits"]), (1, 2))
+        other.limit(1)
+        (lazy.array(np.arange(14), device) * 5).numpy()
+        (lazy.array(np.arange(13), device) * 5).numpy()
+        self.assertEqual(other.counters["misses"], 3)
+        other.limit(32)
+        with self.assertRaisesRegex(ValueError, "0 programs, must be 1 or more"):
+            other.limit(0)
+
     def test_resident(self):
         """What stays on the device is not copied."""
         x = lazy.array(self.a)
