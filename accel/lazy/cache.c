@@ -5,6 +5,11 @@
  * A program is in the list while it is compiled, so that a second thread waits for it
  * instead of compiling it again. A program whose compilation failed remains, so that a
  * stream does not compile it for every frame. Programs in use are not freed.
+ *
+ * A trace that differs from a program's only in the values of numbers (nms_lazy_number_f32) is
+ * compiled with these numbers as inputs, and later values of them run that program. So a number
+ * that changes in each frame is compiled twice, and one that never changes remains known to the
+ * compiler.
  */
 #include "lazynodes.h"
 
@@ -25,8 +30,8 @@ struct program {
   char error[NMS__LAZY_TEXT];
   void *compiled; /* by the backend */
   uint64_t hash;
-  size_t count;
-  nms__node nodes[];
+  size_t count, input_count;
+  nms__node nodes[]; /* those of a trace, or with inputs instead of numbers that change */
 };
 
 struct nms_lazy_cache {
@@ -178,10 +183,35 @@ nms__cache_weaken_hash (nms_lazy_cache *cache, uint64_t mask)
   cache->hash_mask = mask;
 }
 
-/* Finds the program of a trace or adds a new one, which the caller compiles, and moves
- * it to the front. Returns NULL when out of memory. */
-static program *
-find (nms_lazy_cache *cache, const nms__trace *t, int *is_new)
+/* Returns whether node i of a program is an input in place of a number of a trace. */
+static int
+is_replaced (const program *p, const nms__trace *t, size_t i)
+{
+  return p->nodes[i].op == NMS__INPUT && t->nodes[i].op == NMS__CONSTANT;
+}
+
+/* Returns whether a trace and a program are equal except for numbers that are inputs of the program
+ * or, if `values`, that have other values. */
+static int
+equals_but_for_numbers (const program *p, const nms__trace *t, int values)
+{
+  if (p->count != t->count)
+    return 0;
+  for (size_t i = 0; i < t->count; i++) {
+    const nms__node *a = &p->nodes[i], *b = &t->nodes[i];
+    const int is_number = b->op == NMS__CONSTANT && b->attr[1]
+        && !memcmp (&a->shape, &b->shape, sizeof a->shape)
+        && (a->op == NMS__INPUT || (values && a->op == NMS__CONSTANT && a->attr[1]));
+    if (!is_number && memcmp (a, b, sizeof *a))
+      return 0;
+  }
+  return 1;
+}
+
+/* Returns the place in the list of the program that runs a trace, or of the end. A program that
+ * contains all numbers of the trace is preferred. */
+static program **
+place_of (nms_lazy_cache *cache, const nms__trace *t)
 {
   const size_t bytes = t->count * sizeof *t->nodes;
   program **at = &cache->first, *p;
@@ -190,13 +220,45 @@ find (nms_lazy_cache *cache, const nms__trace *t, int *is_new)
       && (((p->hash ^ t->hash) & cache->hash_mask) || p->count != t->count
           || memcmp (p->nodes, t->nodes, bytes)))
     at = &p->next;
+  if (p || !cache->backend)
+    return at;
+  for (at = &cache->first; *at && !equals_but_for_numbers (*at, t, 0);)
+    at = &(*at)->next;
+  return at;
+}
+
+/* Makes inputs of the numbers that differ from those of a program that is equal otherwise. */
+static void
+replace_numbers (const nms_lazy_cache *cache, program *p, const nms__trace *t)
+{
+  const program *twin = cache->backend ? cache->first : NULL;
+
+  while (twin && !equals_but_for_numbers (twin, t, 1))
+    twin = twin->next;
+  for (size_t i = 0; twin && i < p->count; i++)
+    if (memcmp (&twin->nodes[i], &p->nodes[i], sizeof *p->nodes))
+      p->nodes[i] = (nms__node) { .op = NMS__INPUT,
+        .shape = p->nodes[i].shape,
+        .attr = { (int32_t) p->input_count++ } };
+}
+
+/* Finds the program of a trace or adds a new one, which the caller compiles, and moves
+ * it to the front. Returns NULL when out of memory. */
+static program *
+find (nms_lazy_cache *cache, const nms__trace *t, int *is_new)
+{
+  const size_t bytes = t->count * sizeof *t->nodes;
+  program **at = place_of (cache, t), *p = *at;
+
   *is_new = !p;
   if (p) {
     *at = p->next;
   } else if ((p = calloc (1, sizeof *p + bytes))) {
     memcpy (p->nodes, t->nodes, bytes);
     p->count = t->count;
+    p->input_count = t->input_count;
     p->hash = t->hash;
+    replace_numbers (cache, p, t);
     cache->counters.programs++;
   } else {
     return NULL;
@@ -225,7 +287,9 @@ compile (nms_lazy_cache *cache, program *p, const nms__trace *t)
   p->compiling = 1;
   p->process = getpid ();
   pthread_mutex_unlock (&cache->lock);
-  text = nms__trace_text (t, &length);
+  nms__trace compiled = *t;
+  compiled.nodes = p->nodes;
+  text = nms__trace_text (&compiled, &length);
   p->status = NMS_ERROR_MEMORY;
   snprintf (p->error, sizeof p->error, "out of memory for a program");
   if (text)
@@ -264,14 +328,50 @@ nms__cache_free_resident (nms_lazy_cache *cache, void *resident)
     cache->backend->free_resident (cache->backend, resident);
 }
 
-/* Counts the arrays that a run copies. */
+/* Counts the arrays that a run copies, with `numbers` that are sent. */
 static void
-count_copies (nms_lazy_cache *cache, const nms__trace *t)
+count_copies (nms_lazy_cache *cache, const nms__trace *t, size_t numbers)
 {
+  cache->counters.sent += numbers;
   for (size_t i = 0; i < t->input_count && cache->backend; i++)
     cache->counters.sent += !t->in[i].resident || !*t->in[i].resident;
   for (size_t i = 0; i < t->output_count && cache->backend; i++)
     cache->counters.fetched += !t->out[i].resident;
+}
+
+#define ALIGN 64 /* of inputs, in bytes */
+
+/* Runs a compiled program with the inputs of a trace and, as inputs, those of its numbers that the
+ * program does not know. */
+static int
+run (nms_lazy_cache *cache, const program *p, const nms__trace *t, char *error, size_t error_size)
+{
+  nms_lazy_backend *backend = cache->backend;
+  const size_t numbers = p->input_count - t->input_count;
+  nms_lazy_buffer *in = NULL;
+  char *values = NULL;
+  int status = NMS_ERROR_MEMORY;
+
+  if (!numbers)
+    return backend->run (backend, p->compiled, t->in, t->input_count, t->out, t->output_count,
+        error, error_size);
+  in = malloc (p->input_count * sizeof *in);
+  values = aligned_alloc (ALIGN, numbers * ALIGN);
+  if (in && values) {
+    memcpy (in, t->in, t->input_count * sizeof *in);
+    for (size_t i = 0, k = 0; i < t->count; i++)
+      if (is_replaced (p, t, i)) {
+        void *value = memcpy (values + k++ * ALIGN, t->nodes[i].attr, sizeof *t->nodes[i].attr);
+        in[p->nodes[i].attr[0]] = (nms_lazy_buffer) { t->nodes[i].shape, value, NULL };
+      }
+    status = backend->run (backend, p->compiled, in, p->input_count, t->out, t->output_count, error,
+        error_size);
+  } else {
+    snprintf (error, error_size, "out of memory for the numbers of a program");
+  }
+  free (values);
+  free (in);
+  return status;
 }
 
 int
@@ -294,13 +394,12 @@ nms__cache_run (nms_lazy_cache *cache, const nms__trace *t, char *error, size_t 
     status = p->compiling ? NMS_ERROR_DEVICE : p->status;
     cache->counters.runs += !status;
     if (!status)
-      count_copies (cache, t);
+      count_copies (cache, t, p->input_count - t->input_count);
     snprintf (error, error_size, "%s",
         p->compiling ? "this process was forked from one that was compiling" : p->error);
     pthread_mutex_unlock (&cache->lock);
     if (!status && cache->backend)
-      status = cache->backend->run (cache->backend, p->compiled, t->in, t->input_count, t->out,
-          t->output_count, error, error_size);
+      status = run (cache, p, t, error, error_size);
     else if (!status)
       status = nms__eager_run (t, error, error_size);
     pthread_mutex_lock (&cache->lock);

@@ -28,7 +28,7 @@
  * RESULTs. Distances in attributes count nodes. */
 enum {
   NMS__INPUT = NMS_LAZY_SQRT + 1, /* attr: number of the input */
-  NMS__CONSTANT,                  /* attr: its bits */
+  NMS__CONSTANT,                  /* attr: its bits, whether it is a number (nms_lazy_number_f32) */
   NMS__IOTA,                      /* attr: axis */
   NMS__BARRIER,                   /* operand: a value that no compiler may fold into others */
   NMS__BROADCAST,                 /* attr: axis */

@@ -40,6 +40,10 @@
  *                frame (boxes, thresholds, caps, counts) should be inputs.
  *   constants    nms_lazy_f32 (), _s32 (), _pred (): scalars that are part of the
  *                trace and of the program; another value makes another program.
+ *   numbers      nms_lazy_number_f32 (), _s32 (): constants of the first program. Another
+ *                value makes a second program, in which the numbers that changed are
+ *                inputs, so that a third value makes none. For callers that do not know
+ *                which values change, as nmscore.lazy.
  *   values read  A tensor that was read keeps its values until it is freed. Operations recorded on
  *                it later take it as an input.
  *   on a device  A tensor that was an input of a program, or was computed, stays on the
@@ -296,6 +300,12 @@ NMS_API nms_lazy_tensor nms_lazy_input_s32 (nms_lazy *lz, int32_t value);
 NMS_API nms_lazy_tensor nms_lazy_f32 (nms_lazy *lz, float value);
 NMS_API nms_lazy_tensor nms_lazy_s32 (nms_lazy *lz, int32_t value);
 NMS_API nms_lazy_tensor nms_lazy_pred (nms_lazy *lz, int value);
+
+/* Make scalar numbers: constants that become inputs of the program when they change, if a device
+ * runs it. The results have the same bits. Two equal numbers are two operations, except
+ * inside of loops. */
+NMS_API nms_lazy_tensor nms_lazy_number_f32 (nms_lazy *lz, float value);
+NMS_API nms_lazy_tensor nms_lazy_number_s32 (nms_lazy *lz, int32_t value);
 
 /* Makes the numbers 0, 1, 2, ... along `axis`, as S32. */
 NMS_API nms_lazy_tensor nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *dims, int axis);

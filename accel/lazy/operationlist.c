@@ -67,11 +67,14 @@ nms_lazy_operations (const nms_lazy *lz)
 
 /* ------------------------------------------------------- common subexpressions */
 
-/* Returns whether two equal operations have equal values. */
+/* Returns whether operations that equal this one are one with it: their values are equal, and
+ * remain so when numbers change. Inside of loops numbers are common, because the functions of a
+ * loop cannot be divided and have to fit. */
 static int
-is_common (int op)
+is_common (const nms_lazy *lz, const nms__node *n)
 {
-  return op < NMS__INPUT || (op >= NMS__CONSTANT && op <= NMS__WIDEN);
+  const int is_number = n->op == NMS__CONSTANT && n->attr[1] && !lz->depth;
+  return n->op < NMS__INPUT || (n->op >= NMS__CONSTANT && n->op <= NMS__WIDEN && !is_number);
 }
 
 /* Returns the place in the table of the operation that equals `n`, or the free place for
@@ -110,7 +113,7 @@ nms__append (nms_lazy *lz, int op, nms_lazy_shape shape, int count, const nms_la
   }
   if (lz->status)
     return NMS_LAZY_NONE;
-  if (is_common (op))
+  if (is_common (lz, &n))
     place = place_of (lz, &n);
   if (place && *place)
     return lz->stamp | lz->operations[*place - 1].id;
@@ -164,7 +167,7 @@ compact (nms_lazy *lz)
   }
   memset (lz->common, 0, sizeof lz->common);
   for (int32_t i = 0; i < lz->count; i++)
-    if (is_common (lz->operations[i].node.op) && !lz->operations[i].hidden)
+    if (is_common (lz, &lz->operations[i].node) && !lz->operations[i].hidden)
       *place_of (lz, &lz->operations[i].node) = i + 1;
 }
 

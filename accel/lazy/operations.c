@@ -76,29 +76,47 @@ nms_lazy_input_s32 (nms_lazy *lz, int32_t value)
 }
 
 static nms_lazy_tensor
-constant (nms_lazy *lz, int32_t type, int32_t bits)
+constant (nms_lazy *lz, int32_t type, int32_t bits, int is_number)
 {
-  return nms__append (lz, NMS__CONSTANT, (nms_lazy_shape) { type }, 0, NULL, bits, 0);
+  return nms__append (lz, NMS__CONSTANT, (nms_lazy_shape) { type }, 0, NULL, bits, is_number);
+}
+
+static int32_t
+bits_of (float value)
+{
+  int32_t bits;
+  memcpy (&bits, &value, sizeof bits);
+  return bits;
 }
 
 nms_lazy_tensor
 nms_lazy_f32 (nms_lazy *lz, float value)
 {
-  int32_t bits;
-  memcpy (&bits, &value, sizeof bits);
-  return constant (lz, NMS_LAZY_F32, bits);
+  return constant (lz, NMS_LAZY_F32, bits_of (value), 0);
 }
 
 nms_lazy_tensor
 nms_lazy_s32 (nms_lazy *lz, int32_t value)
 {
-  return constant (lz, NMS_LAZY_S32, value);
+  return constant (lz, NMS_LAZY_S32, value, 0);
 }
 
 nms_lazy_tensor
 nms_lazy_pred (nms_lazy *lz, int value)
 {
-  return constant (lz, NMS_LAZY_PRED, value != 0);
+  return constant (lz, NMS_LAZY_PRED, value != 0, 0);
+}
+
+nms_lazy_tensor
+nms_lazy_number_f32 (nms_lazy *lz, float value)
+{
+  return constant (lz, NMS_LAZY_F32, bits_of (value), 1);
+}
+
+nms_lazy_tensor
+nms_lazy_number_s32 (nms_lazy *lz, int32_t value)
+{
+  return constant (lz, NMS_LAZY_S32, value, 1);
 }
 
 nms_lazy_tensor

@@ -13,7 +13,8 @@ plugin's device. Both give the same bits: each operation is rounded separately, 
 and sums are defined (nmslazy.h).
 
 Values   array() copies values to the device's inputs; a later call with other values and the
-         same shape runs the same program. Python numbers are constants of the program.
+         same shape runs the same program. Python numbers are constants of the program; those
+         that change are inputs of a second one, which then runs for all their values.
 Reading  numpy(), item(), print, float(), bool() run what a tensor depends on and wait for it.
          compute() starts to run it for several tensors, which it leaves on the device, and
          returns: Python records what comes next meanwhile. A tensor that stays on the

@@ -200,8 +200,8 @@ lazy_constant (PyObject *module, PyObject *args)
   if (!PyArg_ParseTuple (args, "Oid", &capsule, &type, &value) || !(d = pylazy_device_of (capsule)))
     return NULL;
   return pylazy_result (d,
-      type == NMS_LAZY_F32       ? nms_lazy_f32 (d->lz, (float) value)
-          : type == NMS_LAZY_S32 ? nms_lazy_s32 (d->lz, (int32_t) value)
+      type == NMS_LAZY_F32       ? nms_lazy_number_f32 (d->lz, (float) value)
+          : type == NMS_LAZY_S32 ? nms_lazy_number_s32 (d->lz, (int32_t) value)
                                  : nms_lazy_pred (d->lz, value != 0.0));
 }
 

@@ -219,6 +219,74 @@ test_bound (void)
   counting_clear (&backend);
 }
 
+/* What the last run got: the number of inputs, and the values of the last two. */
+static struct {
+  size_t count;
+  float last[2];
+} seen;
+
+static int
+seeing_run (nms_lazy_backend *backend, void *program, const nms_lazy_buffer *inputs,
+    size_t input_count, const nms_lazy_buffer *outputs, size_t output_count, char *error,
+    size_t error_size)
+{
+  seen.count = input_count;
+  for (size_t i = 0; i < 2 && i < input_count; i++) {
+    g_assert_cmpuint ((uintptr_t) inputs[input_count - 1 - i].data % 64, ==, 0);
+    seen.last[i] = *(const float *) inputs[input_count - 1 - i].data;
+  }
+  *(float *) outputs[0].data = 0.0f;
+  return NMS_OK;
+}
+
+/* Reads min (max (x, low), high) with numbers, and returns the number of inputs. */
+static size_t
+clamped (nms_lazy *lz, float low, float high)
+{
+  float result;
+  nms_lazy_tensor x = nms_lazy_input_f32 (lz, 77.0f);
+  x = nms_lazy_binary (lz, NMS_LAZY_MAX, x, nms_lazy_number_f32 (lz, low));
+  x = nms_lazy_binary (lz, NMS_LAZY_MIN, x, nms_lazy_number_f32 (lz, high));
+  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]) { &result }), ==, NMS_OK);
+  nms_lazy_clear (lz);
+  return seen.count;
+}
+
+/* Numbers that change become inputs in the second program, and no third one is compiled. */
+static void
+test_changing_numbers (void)
+{
+  Counting backend;
+
+  counting_init (&backend);
+  backend.backend.run = seeing_run;
+  nms_lazy_cache *cache = nms_lazy_cache_new (&backend.backend, 0);
+  nms_lazy *lz = nms_lazy_new (cache);
+  g_assert_cmpuint (clamped (lz, 1.0f, 9.0f), ==, 1);
+  g_assert_cmpuint (clamped (lz, 2.0f, 9.0f), ==, 2);
+  g_assert_cmpint (backend.compiles, ==, 2);
+  g_assert_nonnull (strstr (backend.text, "@main(%a0: tensor<f32>, %a1: tensor<f32>)"));
+  for (int i = 3; i < 8; i++) {
+    g_assert_cmpuint (clamped (lz, (float) i, 9.0f), ==, 2);
+    g_assert_cmpfloat (seen.last[0], ==, (float) i);
+    g_assert_cmpfloat (seen.last[1], ==, 77.0f);
+  }
+  g_assert_cmpuint (clamped (lz, 1.0f, 9.0f), ==, 1); /* the first program */
+  g_assert_cmpint (backend.compiles, ==, 2);
+  g_assert_cmpuint (counters (cache).hits, ==, 6);
+  g_assert_cmpuint (clamped (lz, 3.0f, 8.0f), ==, 3); /* now both change */
+  g_assert_cmpuint (clamped (lz, 4.0f, 7.0f), ==, 3);
+  g_assert_cmpfloat (seen.last[1], ==, 4.0f);
+  g_assert_cmpfloat (seen.last[0], ==, 7.0f);
+  g_assert_cmpint (backend.compiles, ==, 3);
+  g_assert_cmpuint (clamped (lz, 5.0f, 5.0f), ==, 3); /* equal numbers are not one */
+  g_assert_cmpint (backend.compiles, ==, 3);
+  g_assert_cmpuint (counters (cache).programs, ==, 3);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  counting_clear (&backend);
+}
+
 /* Callers with the same backend share programs; the limit frees those beyond it. */
 static void
 test_shared (void)
@@ -630,7 +698,8 @@ test_start_in_threads (void)
 
 static const TestCase cases[] = { { "/lazy-cache/same-program", test_same_program },
   { "/lazy-cache/other-programs", test_other_programs }, { "/lazy-cache/bound", test_bound },
-  { "/lazy-cache/shared", test_shared }, { "/lazy-cache/colliding-hashes", test_colliding_hashes },
+  { "/lazy-cache/changing-numbers", test_changing_numbers }, { "/lazy-cache/shared", test_shared },
+  { "/lazy-cache/colliding-hashes", test_colliding_hashes },
   { "/lazy-cache/failing-backend", test_failing_backend },
   { "/lazy-cache/compiled-once", test_compiled_once },
   { "/lazy-cache/given-up-in-use", test_given_up_in_use },

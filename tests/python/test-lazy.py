@@ -434,6 +434,21 @@ class OnDevice(Values):
         with self.assertRaisesRegex(ValueError, "0 programs, must be 1 or more"):
             other.limit(0)
 
+    def test_changing_numbers(self):
+        """Python numbers that change are compiled twice. All values have the bits of programs that
+        contain them."""
+        eager = lazy.Device()
+
+        def work(x, i):
+            part = lazy.exp(x * (0.1 * i) - i / 3) / (i + 0.7)
+            return (part + x[i] * x[i + 2]).sum(0)
+
+        for i in range(1, 9):
+            np.testing.assert_array_equal(work(lazy.array(self.a[0:1].repeat(12, 0)), i).numpy(),
+                                          work(lazy.array(self.a[0:1].repeat(12, 0), eager),
+                                               i).numpy())
+        self.assertLessEqual(self.device.counters["misses"], 3)
+
     def test_resident(self):
         """What stays on the device is not copied."""
         x = lazy.array(self.a)
