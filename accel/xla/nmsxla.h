@@ -34,6 +34,12 @@
  * If the program cannot be run, plugins are opened without a trial, and nms_xla_probe_check ()
  * returns the reason.
  *
+ * Programs in files: if NMS_XLA_PROGRAMS names a folder, which is made if it does not exist,
+ * compiled programs are written there and found by later processes, if the plugin can serialize and
+ * load them. A file serves the plugin's file, the machine and the text for which it was written;
+ * one that is damaged or does not fit is ignored and replaced. Nothing limits the number of files.
+ * A folder that belongs to another user, or to which others may write, is not used.
+ *
  * Processes: a plugin starts threads, so it cannot be used in a process forked
  * from one that used it. All functions return an error there and do not touch open
  * devices. A plugin's library is never unloaded. A process that ends while engine xla

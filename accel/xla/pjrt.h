@@ -228,6 +228,17 @@ typedef struct pjrt_serialize_args {
   void (*free_serialized) (void *serialized); /* out */
 } pjrt_serialize_args;
 
+typedef struct pjrt_load_args {
+  pjrt_head head;
+  pjrt_client *client;
+  const char *bytes; /* of an executable that the same plugin serialized */
+  size_t size;
+  pjrt_loaded_executable *executable; /* out */
+  const char *options;                /* NULL: those of the executable */
+  size_t options_size;
+  void *load_options;
+} pjrt_load_args;
+
 typedef struct pjrt_api {
   pjrt_head head;
   pjrt_head version_head;
@@ -262,7 +273,8 @@ typedef struct pjrt_api {
   pjrt_error *(*get_executable) (pjrt_get_executable_args *);
   void *loaded_executable_slots[3];
   pjrt_error *(*execute) (pjrt_execute_args *); /* 55 */
-  void *loaded_executable_slots_2[2];
+  pjrt_error *(*load) (pjrt_load_args *); /* 56 */
+  void *fingerprint;
   pjrt_error *(*buffer_destroy) (pjrt_buffer_args *); /* 58 */
   void *buffer_slots[11];
   pjrt_error *(*to_host) (pjrt_to_host_args *); /* 70 */
@@ -294,6 +306,7 @@ PJRT_SLOT (serialize, 49);
 PJRT_SLOT (loaded_executable_destroy, 50);
 PJRT_SLOT (get_executable, 51);
 PJRT_SLOT (execute, 55);
+PJRT_SLOT (load, 56);
 PJRT_SLOT (buffer_destroy, 58);
 PJRT_SLOT (to_host, 70);
 PJRT_SLOT (topology_create, 82);
@@ -324,6 +337,7 @@ PJRT_SIZE (pjrt_topology_create_args, 56);
 PJRT_SIZE (pjrt_topology_args, 24);
 PJRT_SIZE (pjrt_compile_args, 64);
 PJRT_SIZE (pjrt_serialize_args, 56);
+PJRT_SIZE (pjrt_load_args, 72);
 #undef PJRT_SLOT
 #undef PJRT_SIZE
 #endif

@@ -5,7 +5,6 @@
 #include "xladevice.h"
 #include "xlaerror.h"
 #include "xlaowner.h"
-#include "xlaprogram.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,6 +9,9 @@
 #include "nmslazy.h"
 #include "pjrt.h"
 
+/* A serialized CompileOptionsProto: one replica, one partition. */
+#define NMS__XLA_COMPILE_OPTIONS "\x1a\x04\x20\x01\x28\x01"
+
 typedef struct nms__xla_device {
   nms_lazy_backend backend; /* first, because callers hold a pointer to it */
   struct nms__xla_device *next;

@@ -10,6 +10,7 @@
 #include "xlabusy.h"
 #include "xladevice.h"
 #include "xlaerror.h"
+#include "xlafolder.h"
 #include "xlaowner.h"
 
 #include <stdlib.h>
@@ -93,21 +94,14 @@ check_outputs (const nms__xla_device *d, pjrt_loaded_executable *executable, siz
   return code;
 }
 
-static int
-compile (nms_lazy_backend *backend, const char *text, size_t length, size_t output_count,
-    void **compiled, char *error, size_t error_size)
+/* Compiles a text, or returns NULL after an error. */
+static pjrt_loaded_executable *
+compile_text (const nms__xla_device *d, const char *text, size_t length, int *code, char *error,
+    size_t error_size)
 {
-  const nms__xla_device *d = (const nms__xla_device *) backend;
   PJRT_ARGS (pjrt_program, module);
   PJRT_ARGS (pjrt_client_compile_args, args);
-  program *p;
-  int code = nms__xla_owner_claim (error, error_size);
 
-  if (code)
-    return code;
-  p = malloc (sizeof *p);
-  if (!p)
-    return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   module.code = text;
   module.code_size = length;
   module.format = "mlir";
@@ -116,19 +110,51 @@ compile (nms_lazy_backend *backend, const char *text, size_t length, size_t outp
   args.program = &module;
   args.options = NMS__XLA_COMPILE_OPTIONS;
   args.options_size = sizeof NMS__XLA_COMPILE_OPTIONS - 1;
+  note (d, code, d->api->client_compile (&args), "cannot compile", error, error_size);
+  return *code ? NULL : args.executable;
+}
+
+/* Loads the program from the folder of programs; or compiles it, and writes it there. */
+static pjrt_loaded_executable *
+load_or_compile (const nms__xla_device *d, const char *text, size_t length, size_t output_count,
+    int *code, char *error, size_t error_size)
+{
+  pjrt_loaded_executable *executable = nms__xla_folder_load (d, text, length);
+
+  if (executable && !check_outputs (d, executable, output_count, NULL, 0))
+    return executable;
+  if (executable)
+    destroy_executable (d, executable);
+  executable = compile_text (d, text, length, code, error, error_size);
+  if (executable)
+    *code = check_outputs (d, executable, output_count, error, error_size);
+  if (executable && !*code)
+    nms__xla_folder_save (d, text, length, executable);
+  else if (executable)
+    destroy_executable (d, executable);
+  return executable;
+}
+
+static int
+compile (nms_lazy_backend *backend, const char *text, size_t length, size_t output_count,
+    void **compiled, char *error, size_t error_size)
+{
+  const nms__xla_device *d = (const nms__xla_device *) backend;
+  program *p;
+  int code = nms__xla_owner_claim (error, error_size);
+
+  if (code)
+    return code;
+  p = malloc (sizeof *p);
+  if (!p)
+    return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   nms__xla_busy_begin ();
-  note (d, &code, d->api->client_compile (&args), "cannot compile", error, error_size);
+  p->executable = load_or_compile (d, text, length, output_count, &code, error, error_size);
   nms__xla_busy_end ();
-  if (!code) {
-    code = check_outputs (d, args.executable, output_count, error, error_size);
-    if (code)
-      destroy_executable (d, args.executable);
-  }
   if (code) {
     free (p);
     return code;
   }
-  p->executable = args.executable;
   *compiled = p;
   return NMS_OK;
 }

@@ -5,9 +5,6 @@
 
 #include "nmslazy.h"
 
-/* A serialized CompileOptionsProto: one replica, one partition. */
-#define NMS__XLA_COMPILE_OPTIONS "\x1a\x04\x20\x01\x28\x01"
-
 /* compile, run and free_program, for backends inside an nms__xla_device; the other
  * fields are 0. */
 extern const nms_lazy_backend nms__xla_program_functions;

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -448,6 +449,45 @@ class OnDevice(Values):
                                           work(lazy.array(self.a[0:1].repeat(12, 0), eager),
                                                i).numpy())
         self.assertLessEqual(self.device.counters["misses"], 3)
+
+    def test_programs_in_files(self):
+        """Programs are loaded from files; a damaged or foreign file is replaced."""
+        def work():
+            os.environ.pop("NMS_XLA_PROGRAMS", None)
+            lazy.array(np.arange(21)).max().numpy()  # replaces the program in memory
+            os.environ["NMS_XLA_PROGRAMS"] = folder
+            before = self.device.counters["misses"]
+            values = lazy.exp(lazy.array(self.a.reshape(-1)[:31])).numpy()
+            self.assertEqual(self.device.counters["misses"], before + 1)
+            return values
+
+        self.addCleanup(self.device.limit, 32)
+        self.addCleanup(os.environ.pop, "NMS_XLA_PROGRAMS", None)
+        self.device.limit(1)
+        with tempfile.TemporaryDirectory() as parent:
+            folder = os.path.join(parent, "programs")
+            values = work()
+            name, = os.listdir(folder)
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                whole = file.read()
+            number = os.stat(path).st_ino
+            np.testing.assert_array_equal(work(), values)
+            self.assertEqual(os.stat(path).st_ino, number)  # is loaded and not written
+            changed = [whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1:] for i in (3, 9, 99, -9)]
+            for damaged in (b"", whole[:20], whole[:-1], whole + b"x", *changed):
+                with open(path, "wb") as file:
+                    file.write(damaged)
+                number = os.stat(path).st_ino
+                np.testing.assert_array_equal(work(), values)
+                self.assertNotEqual(os.stat(path).st_ino, number)
+            self.assertEqual(os.listdir(folder), [name])
+            os.unlink(path)
+            os.chmod(folder, 0o777)
+            np.testing.assert_array_equal(work(), values)
+            self.assertEqual(os.listdir(folder), [])
+            folder = __file__  # no folder
+            np.testing.assert_array_equal(work(), values)
 
     def test_resident(self):
         """What stays on the device is not copied."""

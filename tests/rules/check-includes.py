@@ -21,7 +21,7 @@ from projectfiles import finish, project_files, read
 
 LIBC = """assert complex ctype dlfcn errno fcntl fenv float inttypes iso646 limits link locale
 math poll pthread setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib
-stdnoreturn string tgmath threads time uchar wchar wctype sys/stat sys/types sys/wait
+stdnoreturn string tgmath threads time uchar wchar wctype sys/stat sys/types sys/utsname sys/wait
 unistd""".split()
 # intrinsics are the compiler's own
 INTRINSICS = ["xmmintrin", "emmintrin", "immintrin", "arm_neon"]
