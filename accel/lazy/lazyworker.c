@@ -5,6 +5,7 @@
  * with the cache.
  */
 #include "lazynodes.h"
+#include "process.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ work (void *data)
     pthread_mutex_unlock (&w->lock);
     job->status = nms__cache_run (w->cache, &job->trace, job->error, sizeof job->error);
     pthread_mutex_lock (&w->lock);
+    nms__process_end ();
     job->is_done = 1; /* after the unlock its context may be freed */
     pthread_cond_broadcast (&w->changed);
   }
@@ -73,6 +75,8 @@ nms__worker_start (nms__worker *w, nms__job *job)
   pthread_mutex_lock (&w->lock);
   const int can_run = w->has_thread || start_thread (w);
   if (can_run) {
+    nms__process_begin ();
+    nms__process_wait_of_main ();
     job->is_done = 0;
     job->next = NULL;
     *w->last = job;

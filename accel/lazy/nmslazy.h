@@ -265,8 +265,8 @@ NMS_API int nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *te
  * context has one computation at a time: this call, nms_lazy_read (), nms_lazy_clear (),
  * nms_lazy_free (), nms_lazy_dump () and nms_lazy_hash () wait for the one before. Returns 0, or
  * the latched error. If the computation fails, the tensors remain to be computed, and the read that
- * needs them tries it again and returns the error. A process that ends meanwhile, without
- * nms_lazy_wait () or nms_lazy_free (), ends the thread inside the backend. */
+ * needs them tries it again and returns the error. A process that ends meanwhile waits
+ * for the computation, up to 3 seconds, if its main thread has called this function. */
 NMS_API int nms_lazy_start (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
 
 /* Waits until the tensors of nms_lazy_start () are computed. Returns 0 or the error of the

@@ -4,9 +4,10 @@
 
 #include "xladevice.h"
 #include "xlaerror.h"
-#include "xlaowner.h"
 #include "xlaprobe.h"
 #include "xlaprogram.h"
+
+#include "accel/lazy/process.h"
 
 int
 nms_xla_open (const char *plugin, nms_lazy_backend **backend, char *error, size_t error_size)
@@ -19,7 +20,7 @@ nms_xla_open (const char *plugin, nms_lazy_backend **backend, char *error, size_
   *backend = NULL;
   if (!plugin || !*plugin)
     return nms__xla_error_set (NMS_ERROR_ARGUMENT, error, error_size, "no plugin is named");
-  code = nms__xla_owner_claim (error, error_size);
+  code = nms__process_claim (error, error_size);
   if (!code)
     code = nms__xla_probe (plugin, error, error_size);
   if (!code)

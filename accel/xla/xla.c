@@ -6,11 +6,11 @@
  * the native engines, which give the same bits. With NMS_XLA_STRICT it waits for the job.
  */
 #include "nmsxla.h"
-#include "xlabusy.h"
 #include "xlaerror.h"
 #include "xlaframe.h"
 #include "xlajob.h"
-#include "xlaowner.h"
+
+#include "accel/lazy/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ run (void *data, const nms_frame *frame, int32_t *kept, size_t *kept_count, char
   if (!nms__xla_frame_kind (frame, &kind, why, why_size))
     return NMS_ENGINE_LEFT;
   /* before a thread is started, because a forked process must not wait for the parent's locks */
-  if (!x->code && nms__xla_owner_claim (error, sizeof error))
+  if (!x->code && nms__process_claim (error, sizeof error))
     refuse (x, NMS_ERROR_DEVICE, error);
   if (!is_ready (x, kind))
     return leave (x, why, why_size);
@@ -138,7 +138,7 @@ interrupt (void *data)
   atomic_store (&x->interrupted, 1);
   /* a process that is not the owner has no jobs; if it was forked, their lock may stay locked for
    * ever */
-  if (nms__xla_owner_is_self ())
+  if (nms__process_is_owner ())
     nms__xla_job_wake ();
 }
 
@@ -147,7 +147,7 @@ free_xla (void *data)
 {
   xla *x = data;
 
-  if (nms__xla_owner_is_self ()) {
+  if (nms__process_is_owner ()) {
     nms_lazy_free (&x->lz);
     nms__xla_job_abandon (&x->job);
     nms__xla_job_close (&x->store);
@@ -174,7 +174,7 @@ nms_xla_engine (const char *plugin, unsigned flags, nms_added_engine *engine)
   x->strict = flags & NMS_XLA_STRICT;
   if (!x->plugin[0])
     refuse (x, NMS_ERROR_DEVICE, "no plugin is named, by option or by NMS_XLA_PLUGIN");
-  nms__xla_busy_wait_of_main ();
+  nms__process_wait_of_main ();
   *engine = (nms_added_engine) { .size = sizeof *engine,
     .data = x,
     .required = x->strict,

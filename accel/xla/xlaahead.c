@@ -4,7 +4,8 @@
 
 #include "xladevice.h"
 #include "xlaerror.h"
-#include "xlaowner.h"
+
+#include "accel/lazy/process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ ahead (const char *plugin, const char *topology, const char *target, const char 
   if (!plugin || !*plugin || !topology || !text)
     return nms__xla_error_set (NMS_ERROR_ARGUMENT, error, error_size,
         "a required argument is NULL");
-  code = nms__xla_owner_claim (error, error_size);
+  code = nms__process_claim (error, error_size);
   if (!code)
     code = nms__xla_device_load (plugin, &api, error, error_size);
   if (code)

@@ -3,7 +3,8 @@
 #include "xladevice.h"
 #include "xlaerror.h"
 #include "xlalibrary.h"
-#include "xlaowner.h"
+
+#include "accel/lazy/process.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -114,7 +115,7 @@ nms__xla_device_load (const char *path, const pjrt_api **api, char *error, size_
 void
 nms__xla_device_close (nms__xla_device *device)
 {
-  if (!nms__xla_owner_is_self ())
+  if (!nms__process_is_owner ())
     return; /* it belongs to the parent process, which closes it */
   pthread_mutex_lock (&lock);
   if (--device->users == 0) {
@@ -134,7 +135,7 @@ nms__xla_device_count (void)
 {
   size_t count = 0;
 
-  if (!nms__xla_owner_is_self ())
+  if (!nms__process_is_owner ())
     return 0;
   pthread_mutex_lock (&lock);
   for (const nms__xla_device *device = devices; device; device = device->next)

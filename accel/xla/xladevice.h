@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * xladevice: open devices of plugins, one for each plugin in a process, counted and
- * shared. Call nms__xla_owner_claim () before a plugin is opened or loaded.
+ * shared. Call nms__process_claim () before a plugin is opened or loaded.
  */
 #ifndef NMS_XLADEVICE_H
 #define NMS_XLADEVICE_H

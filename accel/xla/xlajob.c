@@ -4,9 +4,10 @@
  * that no longer needs the result marks the job as abandoned, and then its thread frees it.
  */
 #include "xlajob.h"
-#include "xlabusy.h"
 #include "xlaerror.h"
 #include "xlaprepare.h"
+
+#include "accel/lazy/process.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ work (void *data)
     nms__xla_store_close (&job->store);
     free (job);
   }
-  nms__xla_busy_end ();
+  nms__process_end ();
   return NULL;
 }
 
@@ -73,14 +74,14 @@ start (nms__xla_job *job)
   sigset_t all, before;
   pthread_t thread;
 
-  nms__xla_busy_begin ();
-  nms__xla_busy_wait_of_main ();
+  nms__process_begin ();
+  nms__process_wait_of_main ();
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &before);
   const int error = pthread_create (&thread, NULL, work, job);
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   if (error)
-    nms__xla_busy_end ();
+    nms__process_end ();
   else
     pthread_detach (thread);
   return !error;
@@ -163,7 +164,7 @@ nms__xla_job_abandon (nms__xla_job **job)
   *job = NULL;
   if (!left)
     return;
-  nms__xla_busy_wait_of_main ();
+  nms__process_wait_of_main ();
   pthread_mutex_lock (&lock);
   const int done = left->state == DONE;
   left->state = ABANDONED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * xlajob: work for a plugin on detached threads, so that a plugin that blocks holds up no
- * caller: opening it, preparing a program, closing it. xlabusy.h counts the threads.
+ * caller: opening it, preparing a program, closing it. process.h counts the threads.
  */
 #ifndef NMS_XLAJOB_H
 #define NMS_XLAJOB_H

@@ -6,8 +6,9 @@
  * versions of the same code.
  */
 #include "xlalibrary.h"
-#include "xlabusy.h"
 #include "xlaerror.h"
+
+#include "accel/lazy/process.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ open_library (const char *path, const pjrt_api **api, char *error, size_t error_
   if (!handle)
     return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size, "cannot load the plugin: %s",
         dlerror ());
-  nms__xla_busy_wait_at_exit ();
+  nms__process_wait_at_exit ();
   symbol = dlsym (handle, "GetPjrtApi");
   if (!symbol)
     return nms__xla_error_set (NMS_ERROR_DEVICE, error, error_size,

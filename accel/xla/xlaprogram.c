@@ -7,11 +7,11 @@
  * other buffer and every event also after an error.
  */
 #include "xlaprogram.h"
-#include "xlabusy.h"
 #include "xladevice.h"
 #include "xlaerror.h"
 #include "xlafolder.h"
-#include "xlaowner.h"
+
+#include "accel/lazy/process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,16 +141,16 @@ compile (nms_lazy_backend *backend, const char *text, size_t length, size_t outp
 {
   const nms__xla_device *d = (const nms__xla_device *) backend;
   program *p;
-  int code = nms__xla_owner_claim (error, error_size);
+  int code = nms__process_claim (error, error_size);
 
   if (code)
     return code;
   p = malloc (sizeof *p);
   if (!p)
     return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
-  nms__xla_busy_begin ();
+  nms__process_begin ();
   p->executable = load_or_compile (d, text, length, output_count, &code, error, error_size);
-  nms__xla_busy_end ();
+  nms__process_end ();
   if (code) {
     free (p);
     return code;
@@ -165,7 +165,7 @@ free_program (nms_lazy_backend *backend, void *compiled)
   const nms__xla_device *d = (const nms__xla_device *) backend;
   program *p = compiled;
 
-  if (!nms__xla_owner_is_self ())
+  if (!nms__process_is_owner ())
     return; /* it belongs to the parent process */
   destroy_executable (d, p->executable);
   free (p);
@@ -272,7 +272,7 @@ fetch (nms_lazy_backend *backend, void *resident, const nms_lazy_buffer *output,
     size_t error_size)
 {
   const nms__xla_device *d = (const nms__xla_device *) backend;
-  int code = nms__xla_owner_claim (error, error_size);
+  int code = nms__process_claim (error, error_size);
 
   if (!code)
     receive (d, resident, output, &code, error, error_size);
@@ -285,7 +285,7 @@ free_resident (nms_lazy_backend *backend, void *resident)
   const nms__xla_device *d = (const nms__xla_device *) backend;
   pjrt_buffer *buffer = resident;
 
-  if (nms__xla_owner_is_self ()) /* else it belongs to the parent process */
+  if (nms__process_is_owner ()) /* else it belongs to the parent process */
     destroy_buffers (d, &buffer, 1);
 }
 
@@ -299,7 +299,7 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
   PJRT_ARGS (pjrt_execute_args, execute);
   pjrt_buffer **in, **out;
   pjrt_event *done = NULL;
-  int code = nms__xla_owner_claim (error, error_size);
+  int code = nms__process_claim (error, error_size);
 
   if (code)
     return code;
@@ -307,7 +307,7 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
   if (!in)
     return nms__xla_error_set (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   out = in + input_count;
-  nms__xla_busy_begin (); /* because the caller may be the thread of a cache */
+  nms__process_begin (); /* because the caller may be the thread of a cache */
   send_all (d, inputs, input_count, in, &code, error, error_size);
   if (!code) {
     pjrt_buffer *const *arguments = in;
@@ -326,7 +326,7 @@ run (nms_lazy_backend *backend, void *compiled, const nms_lazy_buffer *inputs, s
     receive_all (d, outputs, output_count, out, &code, error, error_size);
   release (d, inputs, in, input_count);
   release (d, outputs, out, output_count);
-  nms__xla_busy_end ();
+  nms__process_end ();
   free (in);
   return code;
 }

@@ -9,7 +9,8 @@
 #include "nmsxla.h"
 #include "xladevice.h"
 #include "xlaerror.h"
-#include "xlaowner.h"
+
+#include "accel/lazy/process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +201,7 @@ nms_xla_engine_counters (const char *plugin, nms_lazy_counters *counters)
 
   if (!plugin || size < sizeof counters->size)
     return NMS_ERROR_ARGUMENT;
-  if (nms__xla_owner_claim (NULL, 0))
+  if (nms__process_claim (NULL, 0))
     return NMS_ERROR_DEVICE;
   memset ((char *) counters + sizeof size, 0, size - sizeof size);
   pthread_mutex_lock (&lock);

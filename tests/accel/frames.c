@@ -2,7 +2,7 @@
 /* frames: makes frames of boxes, runs them and compares the results. */
 #include "frames.h"
 
-#include "accel/xla/xlabusy.h"
+#include "accel/lazy/process.h"
 #include "accel/xla/xladevice.h"
 #include "nmsxla.h"
 
@@ -93,6 +93,6 @@ frame_fails (Frame *f, nms_context *context, int code, const char *detail)
 void
 frame_check_closed (void)
 {
-  g_assert_true (nms__xla_busy_wait (60000));
+  g_assert_true (nms__process_wait (60000));
   g_assert_cmpuint (nms__xla_device_count (), ==, 0);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* xlabusy: a counter under a lock, and a condition variable that signals its return to 0. */
+/* process: the id of the owner in an atomic number; a counter under a lock, and a condition
+ * variable that signals its return to 0. */
 #define _GNU_SOURCE /* gettid */
-#include "xlabusy.h"
-#include "xlaowner.h"
+#include "process.h"
+#include "nmslazy.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,12 +18,33 @@ extern int __cxa_thread_atexit_impl (void (*destroy) (void *), void *object, voi
     __attribute__ ((weak));
 extern void *__dso_handle __attribute__ ((visibility ("hidden")));
 
+static atomic_long owner; /* 0: none yet */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static size_t busy; /* under the lock */
 
+int
+nms__process_claim (char *error, size_t error_size)
+{
+  long claimed_by = 0, self = (long) getpid ();
+
+  if (atomic_compare_exchange_strong (&owner, &claimed_by, self) || claimed_by == self)
+    return NMS_OK;
+  if (error_size > 0)
+    snprintf (error, error_size,
+        "this process was forked from one that had used an XLA plugin, whose threads do not exist "
+        "here");
+  return NMS_ERROR_DEVICE;
+}
+
+int
+nms__process_is_owner (void)
+{
+  return atomic_load (&owner) == (long) getpid ();
+}
+
 void
-nms__xla_busy_begin (void)
+nms__process_begin (void)
 {
   pthread_mutex_lock (&lock);
   busy++;
@@ -28,7 +52,7 @@ nms__xla_busy_begin (void)
 }
 
 void
-nms__xla_busy_end (void)
+nms__process_end (void)
 {
   pthread_mutex_lock (&lock);
   if (--busy == 0)
@@ -37,12 +61,12 @@ nms__xla_busy_end (void)
 }
 
 int
-nms__xla_busy_wait (unsigned milliseconds)
+nms__process_wait (unsigned milliseconds)
 {
   struct timespec end;
   int late = 0;
 
-  if (!nms__xla_owner_is_self ())
+  if (!nms__process_is_owner ())
     return 1; /* in a forked process the lock may stay locked for ever */
   clock_gettime (CLOCK_REALTIME, &end);
   end.tv_sec += milliseconds / 1000;
@@ -67,7 +91,7 @@ wait_at_exit (void)
   static int too_long;
 
   if (!too_long)
-    too_long = !nms__xla_busy_wait (NMS__XLA_EXIT_MS);
+    too_long = !nms__process_wait (NMS__PROCESS_EXIT_MS);
 }
 
 static void
@@ -78,13 +102,13 @@ wait_of_main (void *unused)
 }
 
 void
-nms__xla_busy_wait_at_exit (void)
+nms__process_wait_at_exit (void)
 {
   atexit (wait_at_exit);
 }
 
 void
-nms__xla_busy_wait_of_main (void)
+nms__process_wait_of_main (void)
 {
   static _Thread_local int registered;
 
