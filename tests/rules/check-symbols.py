@@ -48,7 +48,8 @@ ACCEL = CORE | {
     "open_memstream", "fprintf", "fputs", "fputc", "fwrite", "ferror", "fclose",
     "strrchr", "strstr", "qsort",
     # files of compiled programs
-    "open", "open64", "fstat", "fstat64", "pread", "pread64", "fdopen", "geteuid", "mkdir", "mkostemp", "mkostemp64",
+    "open", "open64", "fstat", "fstat64", "pread", "pread64", "fdopen", "geteuid", "mkdir",
+    "mkostemp", "mkostemp64",
     "rename", "uname", "unlink",
 }
 NEEDED = {"nmscore": CORE, "nmsaccel": ACCEL}
