@@ -65,12 +65,11 @@
  * follows the sequential-grid kernel of Chaim Rand, "Implementing Sequential Algorithms
  * on TPU".
  *
- * Structs and versions: every struct that the caller fills begins with its `size`. The
- * library completes a smaller struct than this header's with defaults; a size that ends
- * inside a field is an error. It accepts a larger one if all bytes that it does not know
- * are zero. It writes only the fields of a result that fit into `size`. New fields are
- * added at the end of a struct, so programs built with an older header run with a newer
- * library of the same soname.
+ * Structs and versions: every struct that the caller fills begins with its `size`, which is
+ * at least that of version 1.0. New fields are added at the end. The library completes a
+ * struct of an earlier version with defaults, and accepts one of a later version if all
+ * bytes that it does not know are zero, so programs built with an older header run with a
+ * newer library of the same soname.
  *
  * Threads: a context may be used by one thread at a time; several contexts may run at
  * once. Functions without a context may be called from any thread at any time.
@@ -145,21 +144,28 @@ typedef struct nms_column {
 /* The boxes of one call (one image). The arrays are borrowed: they are read during the call
  * only, and must not change during it. */
 typedef struct nms_boxes {
-  size_t size;               /* sizeof (nms_boxes) */
-  size_t count;              /* number of boxes, 0..NMS_MAX_BOXES; with 0, columns may be absent */
-  nms_column x1, y1, x2, y2; /* float: the corners; required */
-  nms_column score;          /* float; if absent, all scores are 0 and the input order ranks */
-  nms_column class_id;       /* int32_t, any value; if absent, all boxes have class 0 */
-  nms_column exclude;        /* uint8_t; not 0: the box is filtered before the run (unless it is
-                        * invalid); if absent, no box is */
-  nms_column parent; /* int32_t: index of the box of which this box is a part, or -1. A box and
-                        * its parent never suppress each other. An index out of range counts as
-                        * -1. If absent, no box has a parent */
-  nms_column angle;  /* float, in radians: the box is rotated by it about its centre, clockwise
-                        * where y points down; see "Rotated boxes". If absent, no box is rotated */
-  nms_column source; /* int32_t: number of the detector or model that found the box, used by
-                        * method weighted; see source_weights. If absent, all boxes are of source
-                        * 0 */
+  /* sizeof (nms_boxes) */
+  size_t size;
+  /* number of boxes, 0..NMS_MAX_BOXES; with 0, columns may be absent */
+  size_t count;
+  /* float: the corners; required */
+  nms_column x1, y1, x2, y2;
+  /* float; if absent, all scores are 0 and the input order ranks */
+  nms_column score;
+  /* int32_t, any value; if absent, all boxes have class 0 */
+  nms_column class_id;
+  /* uint8_t; not 0: the box is filtered before the run (unless it is invalid); if absent, no box
+   * is */
+  nms_column exclude;
+  /* int32_t: index of the box of which this box is a part, or -1. A box and its parent never
+   * suppress each other. An index out of range counts as -1. If absent, no box has a parent */
+  nms_column parent;
+  /* float, in radians: the box is rotated by it about its centre, clockwise where y points down;
+   * see "Rotated boxes". If absent, no box is rotated */
+  nms_column angle;
+  /* int32_t: number of the detector or model that found the box, used by method weighted; see
+   * source_weights. If absent, all boxes are of source 0 */
+  nms_column source;
 } nms_boxes;
 
 /* Points the four corner columns at packed rows x1 y1 x2 y2. Writes no other field; `count` may
@@ -179,27 +185,28 @@ NMS_API void nms_rows_from_cxcywh (const float *in, size_t count, float *out);
 NMS_API void nms_rows_from_xywh (const float *in, size_t count, float *out);
 
 /* Converts `count` numbers of type bfloat16, the upper halves of binary32 numbers, as detectors
- * on TPUs write boxes and scores. Each has the same value in binary32, NaN and infinities included,
- * so nothing is rounded, and the result of a run is that for the given boxes. The arrays must not
- * overlap. */
+ * on accelerators write boxes and scores. Each has the same value in binary32, NaN and infinities
+ * included, so nothing is rounded, and the result of a run is that for the given boxes. The arrays
+ * must not overlap. */
 NMS_API void nms_floats_from_bfloat16 (const uint16_t *in, size_t count, float *out);
 
 /* --------------------------------------------------------------- options */
 
 /* The engines. All give identical results; they differ in time only. */
 typedef enum nms_engine {
-  NMS_ENGINE_AUTO = 0,       /* the library chooses an engine by a sample of overlaps; if the
-                              * estimate proves wrong, it changes to spatial during the run. It
-                              * may choose an engine for each large class */
-  NMS_ENGINE_SEQUENTIAL = 1, /* the sequential grid: each step takes the few best boxes and
-                              * removes what they suppress in one pass over the others. Best for
-                              * up to some thousand boxes. */
-  NMS_ENGINE_SORTED = 2,     /* sorts once, then tests each box against the kept boxes; stops at
-                              * the cap */
-  NMS_ENGINE_SPATIAL = 3,    /* tests each kept box against the boxes around it, which a grid
-                              * finds. Best for many boxes. */
-  NMS_ENGINE_ADDED = 255     /* the engine that nms_context_add_engine added to the context.
-                              * NMS_ENGINE_AUTO never chooses it. */
+  /* the library chooses an engine by a sample of overlaps; if the estimate proves wrong, it
+   * changes to spatial during the run. It may choose an engine for each large class */
+  NMS_ENGINE_AUTO = 0,
+  /* the sequential grid: each step takes the few best boxes and removes what they suppress in
+   * one pass over the others. Best for up to some thousand boxes. */
+  NMS_ENGINE_SEQUENTIAL = 1,
+  /* sorts once, then tests each box against the kept boxes; stops at the cap */
+  NMS_ENGINE_SORTED = 2,
+  /* tests each kept box against the boxes around it, which a grid finds. Best for many boxes. */
+  NMS_ENGINE_SPATIAL = 3,
+  /* the engine that nms_context_add_engine added to the context. NMS_ENGINE_AUTO never chooses
+   * it. */
+  NMS_ENGINE_ADDED = 255
 } nms_engine;
 
 /* Returns "auto", "sequential", ..., "added"; NULL if the number is not that of an engine. */
@@ -212,56 +219,82 @@ enum { NMS_CLASS_IOU_THRESHOLD = 1, NMS_CLASS_SCORE_THRESHOLD = 2, NMS_CLASS_MAX
  * class_agnostic the options of the lower-ranked box's class decide. Fields not named in `set`
  * keep their global value. */
 typedef struct nms_class_options {
-  size_t size; /* sizeof (nms_class_options); the same in every entry. `set` must not name a field
-                * beyond `size` */
+  /* sizeof (nms_class_options); the same in every entry. `set` must not name a field beyond
+   * `size` */
+  size_t size;
   int32_t class_id;
-  uint32_t set;            /* NMS_CLASS_... bits */
-  float iou_threshold;     /* 0..1 */
-  float score_threshold;   /* any but NaN */
-  uint64_t max_detections; /* most kept boxes of this class; 0: no limit */
+  /* NMS_CLASS_... bits */
+  uint32_t set;
+  /* 0..1 */
+  float iou_threshold;
+  /* any but NaN */
+  float score_threshold;
+  /* most kept boxes of this class; 0: no limit */
+  uint64_t max_detections;
 } nms_class_options;
 
 /* Optional outputs, a bit each. Outputs that are not requested take no time. */
 enum {
-  NMS_OUTPUT_OUTCOME = 1,       /* nms_result.outcome */
-  NMS_OUTPUT_SUPPRESSED_BY = 2, /* nms_result.suppressed_by */
-  NMS_OUTPUT_SCORE = 4,         /* nms_result.kept_score */
-  NMS_OUTPUT_BOX = 8            /* nms_result.kept_box */
+  /* nms_result.outcome */
+  NMS_OUTPUT_OUTCOME = 1,
+  /* nms_result.suppressed_by */
+  NMS_OUTPUT_SUPPRESSED_BY = 2,
+  /* nms_result.kept_score */
+  NMS_OUTPUT_SCORE = 4,
+  /* nms_result.kept_box */
+  NMS_OUTPUT_BOX = 8
 };
 
 typedef struct nms_options {
-  size_t size;             /* sizeof (nms_options), written by nms_options_init */
-  float iou_threshold;     /* 0..1, default 0.5: overlap above which a box is suppressed */
-  float score_threshold;   /* any but NaN, default -inf (keeps all): a box takes part if score >=
-                          * score_threshold */
-  uint64_t max_detections; /* most kept boxes in all, default 0: no limit */
-  uint64_t max_per_class;  /* most kept boxes of one class, default 0: no limit */
-  uint8_t inclusive;       /* default 0; not 0: suppress at IoU == threshold, too */
-  uint8_t score_strict;    /* default 0; not 0: a box takes part if score > score_threshold */
-  uint8_t class_agnostic;  /* default 0; not 0: boxes suppress across classes (caps of a class
-                            * still count its boxes) */
-  uint8_t reserved1;       /* must be 0 */
-  uint32_t engine;         /* nms_engine, default NMS_ENGINE_AUTO */
-  uint32_t outputs;        /* NMS_OUTPUT_... bits, default 0 */
-  uint32_t reserved2;      /* must be 0 */
-  const nms_class_options *class_options; /* borrowed; default NULL */
-  size_t class_option_count;              /* default 0 */
-  uint64_t max_candidates;     /* largest number of boxes that take part, those of all classes
-                            * together; default 0: no limit. See "Candidates" above */
-  uint32_t method;             /* nms_method, default NMS_METHOD_HARD */
-  uint32_t metric;             /* nms_metric, default NMS_METRIC_IOU */
-  float sigma;                 /* gaussian methods: 0 or more; default 0, which stands for 0.5 with
-                            * soft-gaussian and 2 with matrix-gaussian. soft-gaussian divides by it,
-                            * as OpenCV and mmcv do; TensorFlow's soft_nms_sigma s is 2 * s here.
-                            * matrix-gaussian multiplies by it, as SOLOv2 does */
-  float min_score;             /* soft and matrix methods: least new score of a kept box, 0 or more,
-                            * default 0.001 */
-  uint32_t fused_score;        /* nms_fused_score, default NMS_FUSED_AVG */
-  uint32_t reserved3;          /* must be 0 */
-  const float *source_weights; /* method weighted: weight of each source, above 0 and at most 2^32;
-                                * source_count elements, borrowed. Default NULL: all weigh 1 */
-  size_t source_count;         /* method weighted: number of sources, 1..NMS_MAX_SOURCES; default 0
-                            * stands for 1 */
+  /* sizeof (nms_options), written by nms_options_init */
+  size_t size;
+
+  /* overlap above which a box is suppressed, 0..1, default 0.5 */
+  float iou_threshold;
+  /* A box takes part if score >= score_threshold. Any number but NaN; default -inf: all do. */
+  float score_threshold;
+  /* not 0: a box is suppressed at IoU == iou_threshold, too; default 0 */
+  uint32_t inclusive;
+  /* not 0: a box takes part if score > score_threshold; default 0 */
+  uint32_t score_strict;
+  /* not 0: boxes suppress across classes, and a cap of a class still counts its boxes; default 0 */
+  uint32_t class_agnostic;
+
+  /* nms_method, default NMS_METHOD_HARD */
+  uint32_t method;
+  /* nms_metric, default NMS_METRIC_IOU */
+  uint32_t metric;
+  /* methods weighted and average: nms_fused_score, default NMS_FUSED_AVG */
+  uint32_t fused_score;
+  /* gaussian methods: 0 or more; default 0, which stands for 0.5 with soft-gaussian and 2 with
+   * matrix-gaussian. soft-gaussian divides by it, as OpenCV and mmcv do; TensorFlow's
+   * soft_nms_sigma s is 2 * s here. matrix-gaussian multiplies by it, as SOLOv2 does. */
+  float sigma;
+  /* soft and matrix methods: least new score of a kept box, 0 or more, default 0.001 */
+  float min_score;
+
+  /* most kept boxes in all; default 0: no limit */
+  uint64_t max_detections;
+  /* most kept boxes of one class; default 0: no limit */
+  uint64_t max_per_class;
+  /* largest number of boxes that take part, those of all classes together; default 0: no limit. See
+   * "Candidates" above. */
+  uint64_t max_candidates;
+
+  /* class_option_count elements, borrowed; default NULL */
+  const nms_class_options *class_options;
+  /* default 0 */
+  size_t class_option_count;
+  /* method weighted: weight of each source, above 0 and at most 2^32; source_count elements,
+   * borrowed. Default NULL: all weigh 1. */
+  const float *source_weights;
+  /* method weighted: number of sources, 1..NMS_MAX_SOURCES; default 0 stands for 1 */
+  size_t source_count;
+
+  /* nms_engine, default NMS_ENGINE_AUTO */
+  uint32_t engine;
+  /* NMS_OUTPUT_... bits, default 0 */
+  uint32_t outputs;
 } nms_options;
 
 #define NMS_MAX_SOURCES 1024
@@ -338,42 +371,54 @@ NMS_API const char *nms_context_engine_reason (const nms_context *ctx);
  *
  * nms_context_isa returns its name. nms_context_set_isa sets it; `name` NULL stands for
  * the set of a new context. It returns NMS_ERROR_UNSUPPORTED, and leaves the context
- * unchanged, for a name that is unknown or cannot run here. nms_isa_refusal returns the
+ * unchanged, for a name that is unknown or cannot run here. nms_isa_reason returns the
  * reason for which NMS_ISA was not used, or NULL if it was used or is not set; the
  * string is static.
  */
 NMS_API const char *nms_context_isa (const nms_context *ctx);
 NMS_API int nms_context_set_isa (nms_context *ctx, const char *name);
-NMS_API const char *nms_isa_refusal (void);
+NMS_API const char *nms_isa_reason (void);
 
 /* ------------------------------------------------------------------- run */
 
-/* The outcome of one box. */
+/* The outcome of one box: the last of these that applies. */
 typedef enum nms_outcome {
-  NMS_KEPT = 0,
-  NMS_SUPPRESSED = 1,
-  NMS_OVER_CAP = 2,
-  NMS_FILTERED = 3, /* by score, or by nms_boxes.exclude */
-  NMS_INVALID = 4,
-  NMS_NOT_CANDIDATE = 5 /* ranks below the best max_candidates boxes */
+  NMS_OUTCOME_KEPT = 0,
+  NMS_OUTCOME_SUPPRESSED = 1,
+  NMS_OUTCOME_OVER_CAP = 2,
+  /* ranks below the best max_candidates boxes */
+  NMS_OUTCOME_NOT_CANDIDATE = 3,
+  /* by score, or by nms_boxes.exclude */
+  NMS_OUTCOME_FILTERED = 4,
+  NMS_OUTCOME_INVALID = 5
 } nms_outcome;
 
 typedef struct nms_result {
-  size_t size;       /* sizeof (nms_result), set by the caller */
-  size_t kept_count; /* this and the other five counts add up to nms_boxes.count */
+  /* sizeof (nms_result), set by the caller */
+  size_t size;
+
+  /* This and the other five counts add up to nms_boxes.count. */
+  size_t kept_count;
+  /* kept_count indices in the order of kept_score */
+  const int32_t *kept;
+  /* score of each kept box, kept_count elements; NULL unless requested */
+  const float *kept_score;
+  /* x1 y1 x2 y2 of each kept box, 4 * kept_count elements; NULL unless requested */
+  const float *kept_box;
+
+  /* an nms_outcome for each box; NULL unless requested */
+  const uint8_t *outcome;
+  /* for each box: the highest-ranked kept box that suppresses it (method soft or matrix: the box
+   * that lowered its score), or -1 if the box is not NMS_OUTCOME_SUPPRESSED; NULL unless
+   * requested */
+  const int32_t *suppressed_by;
+
   size_t suppressed_count;
   size_t over_cap_count;
+  /* 0 without max_candidates */
+  size_t not_candidate_count;
   size_t filtered_count;
   size_t invalid_count;
-  const int32_t *kept;          /* kept_count indices in the order of kept_score */
-  const uint8_t *outcome;       /* an nms_outcome for each box; NULL unless requested */
-  const int32_t *suppressed_by; /* for each box: the highest-ranked kept box that suppresses it
-                                 * (method soft or matrix: the box that lowered its score), or
-                                 * -1 if the box is not NMS_SUPPRESSED; NULL unless requested */
-  size_t not_candidate_count;   /* 0 without max_candidates */
-  const float *kept_score; /* score of each kept box, kept_count elements; NULL unless requested */
-  const float *kept_box;   /* x1 y1 x2 y2 of each kept box, 4 * kept_count elements; NULL unless
-                            * requested */
 } nms_result;
 
 /* Runs NMS over `boxes`. With `options` NULL all options have their defaults. The arrays of
@@ -383,23 +428,6 @@ typedef struct nms_result {
  * _ENGINE (an added engine failed, or it is required and left the frame). */
 NMS_API int nms_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     nms_result *result);
-
-/* Arrays of the caller for nms_run_into; NULL: not wanted. */
-typedef struct nms_arrays {
-  size_t size;          /* sizeof (nms_arrays) */
-  int32_t *kept;        /* kept_capacity elements */
-  size_t kept_capacity; /* boxes.count is always enough, and so is max_detections if it is not 0 */
-  uint8_t *outcome;     /* boxes.count elements */
-  int32_t *suppressed_by; /* boxes.count elements */
-  float *kept_score;      /* kept_capacity elements */
-  float *kept_box;        /* 4 * kept_capacity elements */
-} nms_arrays;
-
-/* As nms_run, but fills the caller's arrays. `result` gets the counts, and its pointers point
- * to these arrays. nms_options.outputs is ignored: every array that is not NULL is filled.
- * Returns NMS_ERROR_SPACE if more boxes are kept than kept_capacity. */
-NMS_API int nms_run_into (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
-    const nms_arrays *arrays, nms_result *result);
 
 /* ---------------------------------------------------------- added engines */
 
@@ -476,15 +504,23 @@ NMS_API int nms_context_add_engine (nms_context *ctx, const nms_added_engine *en
 
 /* Arrays of the caller for nms_run_batch. */
 typedef struct nms_batch_arrays {
-  size_t size;            /* sizeof (nms_batch_arrays) */
-  int32_t *kept;          /* kept_capacity elements; required if there is a box */
-  size_t kept_capacity;   /* at least the sum, over all images, of the image's number of boxes or of
-                          * max_detections, if that is less and not 0 */
-  size_t *kept_offsets;   /* images + 1 elements; required */
-  uint8_t *outcome;       /* boxes->count elements; NULL: not wanted */
-  int32_t *suppressed_by; /* boxes->count elements; NULL: not wanted */
-  float *kept_score;      /* kept_capacity elements; NULL: not wanted */
-  float *kept_box;        /* 4 * kept_capacity elements; NULL: not wanted */
+  /* sizeof (nms_batch_arrays) */
+  size_t size;
+  /* kept_capacity elements; required if there is a box */
+  int32_t *kept;
+  /* at least the sum, over all images, of the image's number of boxes or of max_detections, if
+   * that is less and not 0 */
+  size_t kept_capacity;
+  /* images + 1 elements; required */
+  size_t *kept_offsets;
+  /* boxes->count elements; NULL: not wanted */
+  uint8_t *outcome;
+  /* boxes->count elements; NULL: not wanted */
+  int32_t *suppressed_by;
+  /* kept_capacity elements; NULL: not wanted */
+  float *kept_score;
+  /* 4 * kept_capacity elements; NULL: not wanted */
+  float *kept_box;
 } nms_batch_arrays;
 
 /* Largest number of threads of a context. */
@@ -499,7 +535,7 @@ typedef struct nms_batch_arrays {
 NMS_API int nms_context_set_threads (nms_context *ctx, unsigned threads);
 
 /* Runs NMS over each of `images` images, on the threads of the context. The results are those of
- * one call of nms_run_into for each image. `boxes` has the boxes of the first image, then those of
+ * one call of nms_run for each image. `boxes` has the boxes of the first image, then those of
  * the second, and so on: image i has the boxes offsets[i] to offsets[i + 1] - 1. `offsets` has
  * images + 1 elements: offsets[0] is 0, no element is less than the one before, and the last is
  * boxes->count. An image has at most NMS_MAX_BOXES boxes; boxes->count may be larger. All indices
@@ -510,7 +546,7 @@ NMS_API int nms_context_set_threads (nms_context *ctx, unsigned threads);
  * kept_offsets[i + 1] - 1, in score order. `result` gets the counts of all images together, and
  * its pointers point to the arrays.
  *
- * Returns the errors of nms_run_into; NMS_ERROR_SPACE if kept_capacity is less than
+ * Returns the errors of nms_run; NMS_ERROR_SPACE if kept_capacity is less than
  * nms_batch_arrays requires. If an error concerns one image, its text begins with "image N: ", with
  * N counted from 0, for the first such image, and the arrays may be written in part. */
 NMS_API int nms_run_batch (nms_context *ctx, const nms_boxes *boxes, const size_t *offsets,

@@ -103,31 +103,40 @@ extern "C" {
  * `inclusive`). Only boxes of one class meet, unless class_agnostic is set, and never a box and
  * its parent. */
 typedef enum nms_method {
-  NMS_METHOD_HARD = 0,            /* a kept box suppresses each later box that overlaps it */
-  NMS_METHOD_SOFT_LINEAR = 1,     /* a kept box multiplies the score of each box that overlaps it
-                                   * by 1 - v; the box with the best score so far is next */
-  NMS_METHOD_SOFT_GAUSSIAN = 2,   /* the same by exp (-v * v / sigma), whatever the threshold */
-  NMS_METHOD_MATRIX_LINEAR = 3,   /* SOLOv2's Matrix NMS: all scores are lowered at once; a box that
-                                   * others overlap lowers less */
-  NMS_METHOD_MATRIX_GAUSSIAN = 4, /* the same with a gaussian factor */
-  NMS_METHOD_WEIGHTED = 5,        /* weighted box fusion: boxes that overlap the fused box of a
-                                   * cluster join it */
-  NMS_METHOD_MERGE = 6,           /* boxes that overlap, directly or through boxes that rank between
-                                   * them, become their common bounding box */
-  NMS_METHOD_GREEDY_MERGE = 7,    /* a kept box and the boxes that it suppresses become their
-                                   * common bounding box */
-  NMS_METHOD_AVERAGE = 8          /* a kept box and the boxes that it suppresses become their mean,
-                                   * weighted by score */
+  /* a kept box suppresses each later box that overlaps it */
+  NMS_METHOD_HARD = 0,
+  /* a kept box multiplies the score of each box that overlaps it by 1 - v; the box with the best
+   * score so far is next */
+  NMS_METHOD_SOFT_LINEAR = 1,
+  /* the same by exp (-v * v / sigma), whatever the threshold */
+  NMS_METHOD_SOFT_GAUSSIAN = 2,
+  /* SOLOv2's Matrix NMS: all scores are lowered at once; a box that others overlap lowers less */
+  NMS_METHOD_MATRIX_LINEAR = 3,
+  /* the same with a gaussian factor */
+  NMS_METHOD_MATRIX_GAUSSIAN = 4,
+  /* weighted box fusion: boxes that overlap the fused box of a cluster join it */
+  NMS_METHOD_WEIGHTED = 5,
+  /* boxes that overlap, directly or through boxes that rank between them, become their common
+   * bounding box */
+  NMS_METHOD_MERGE = 6,
+  /* a kept box and the boxes that it suppresses become their common bounding box */
+  NMS_METHOD_GREEDY_MERGE = 7,
+  /* a kept box and the boxes that it suppresses become their mean, weighted by score */
+  NMS_METHOD_AVERAGE = 8
 } nms_method;
 
 /* The measure of the overlap of two boxes. Boxes that do not intersect, and boxes without area,
  * never overlap. */
 typedef enum nms_metric {
-  NMS_METRIC_IOU = 0,  /* intersection / union */
-  NMS_METRIC_IOS = 1,  /* intersection / area of the smaller box */
-  NMS_METRIC_DIOU = 2, /* IoU less the squared distance of the centres, as a part of the squared
-                        * diagonal of the common bounding box */
-  NMS_METRIC_GIOU = 3  /* IoU less the part of the common bounding box that the union leaves */
+  /* intersection / union */
+  NMS_METRIC_IOU = 0,
+  /* intersection / area of the smaller box */
+  NMS_METRIC_IOS = 1,
+  /* IoU less the squared distance of the centres, as a part of the squared diagonal of the
+   * common bounding box */
+  NMS_METRIC_DIOU = 2,
+  /* IoU less the part of the common bounding box that the union leaves */
+  NMS_METRIC_GIOU = 3
 } nms_metric;
 
 /* How method weighted computes the score of a cluster, in ensemble-boxes's words. n is the number
@@ -135,12 +144,16 @@ typedef enum nms_metric {
  * n, all the sum of the weights of all sources. Operations are done from left to right, sums over
  * sources by ascending number. */
 typedef enum nms_fused_score {
-  NMS_FUSED_AVG = 0,               /* mean * min (n, source_count) / all */
-  NMS_FUSED_MAX = 1,               /* the head's score / the greatest weight of a source */
-  NMS_FUSED_BOX_AND_MODEL_AVG = 2, /* mean * n / sum of the members' weights * sum of the weights of
-                                    * the sources that have a member / all */
-  NMS_FUSED_ABSENT_MODEL_AWARE_AVG = 3 /* mean * n / (sum of the members' weights + sum of the
-                                        * weights of the sources that have no member) */
+  /* mean * min (n, source_count) / all */
+  NMS_FUSED_AVG = 0,
+  /* the head's score / the greatest weight of a source */
+  NMS_FUSED_MAX = 1,
+  /* mean * n / sum of the members' weights * sum of the weights of the sources that have a
+   * member / all */
+  NMS_FUSED_BOX_AND_MODEL_AVG = 2,
+  /* mean * n / (sum of the members' weights + sum of the weights of the sources that have no
+   * member) */
+  NMS_FUSED_ABSENT_MODEL_AWARE_AVG = 3
 } nms_fused_score;
 
 /* Returns "hard", "soft-linear", ...; "iou", ...; "avg", "max", "box-and-model-avg", ...; NULL if
@@ -151,7 +164,7 @@ NMS_API const char *nms_fused_score_name (int fused_score);
 
 /* Returns the reason, in one line, for which nms_run refuses this pair of method and metric, or
  * NULL if it takes the pair. The string is static. */
-NMS_API const char *nms_method_refusal (int method, int metric);
+NMS_API const char *nms_method_reason (int method, int metric);
 
 #ifdef __cplusplus
 }

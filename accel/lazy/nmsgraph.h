@@ -38,52 +38,58 @@ extern "C" {
  * matrices of B x N. Fields that may be scalars say so. A field with a default may be
  * NMS_LAZY_NONE. */
 typedef struct nms_lazy_boxes {
-  nms_lazy_tensor x1, y1, x2, y2; /* F32: corners, x1 <= x2, y1 <= y2, without NaN */
-  nms_lazy_tensor key;            /* S32: greater keys rank first, equal keys by index */
-  nms_lazy_tensor valid;          /* PRED; default: all boxes are valid */
-  nms_lazy_tensor least;          /* S32, may be a scalar: a box takes part if its key >=
-                              * least; default: all take part */
-  nms_lazy_tensor limit;          /* F32, may be a scalar; required: a kept box suppresses
-                              * a box if their IoU > the limit of the latter. From
-                              * nms_lazy_limit_of () */
-  nms_lazy_tensor class_id;       /* S32, any numbers: boxes suppress only boxes of their
-                              * class; default: all boxes have one class */
-  nms_lazy_tensor cap_class;      /* S32, any numbers: the class whose kept boxes class_cap
-                              * limits; default: class_id */
-  nms_lazy_tensor class_cap;      /* S32: most kept boxes of the box's cap_class, the same
-                              * number for all its boxes; 0: no limit; default: no
-                              * class has a limit */
-  nms_lazy_tensor index, parent;  /* S32: a box and the box whose index is its parent
-                              * never suppress each other; parent -1: it has none.
-                              * Defaults: no box has a parent; indices 0, 1, 2, ... of
-                              * each image */
-  nms_lazy_tensor cap;            /* S32 scalar: most kept boxes of an image; 0: no limit,
-                              * which is the default */
+  /* F32: corners, x1 <= x2, y1 <= y2, without NaN */
+  nms_lazy_tensor x1, y1, x2, y2;
+  /* S32: greater keys rank first, equal keys by index */
+  nms_lazy_tensor key;
+  /* PRED; default: all boxes are valid */
+  nms_lazy_tensor valid;
+  /* S32, may be a scalar: a box takes part if its key >= least; default: all take part */
+  nms_lazy_tensor least;
+  /* F32, may be a scalar; required: a kept box suppresses a box if their IoU > the limit of the
+   * latter. From nms_lazy_limit_of () */
+  nms_lazy_tensor limit;
+  /* S32, any numbers: boxes suppress only boxes of their class; default: all boxes have one
+   * class */
+  nms_lazy_tensor class_id;
+  /* S32, any numbers: the class whose kept boxes class_cap limits; default: class_id */
+  nms_lazy_tensor cap_class;
+  /* S32: most kept boxes of the box's cap_class, the same number for all its boxes; 0: no limit;
+   * default: no class has a limit */
+  nms_lazy_tensor class_cap;
+  /* S32: a box and the box whose index is its parent never suppress each other; parent -1: it
+   * has none. Defaults: no box has a parent; indices 0, 1, 2, ... of each image */
+  nms_lazy_tensor index, parent;
+  /* S32 scalar: most kept boxes of an image; 0: no limit, which is the default */
+  nms_lazy_tensor cap;
 } nms_lazy_boxes;
 
 /* Flags of nms_lazy_nms. */
 enum {
-  NMS_LAZY_NO_DIVISION = 1 /* decides overlaps with exact sums and products instead
-                            * of a division, for devices that do not round divisions
-                            * correctly (GPUs, TPUs); about twice the work */
+  /* decides overlaps with exact sums and products instead of a division, for devices that do not
+   * round divisions correctly (GPUs, TPUs); about twice the work */
+  NMS_LAZY_NO_DIVISION = 1
 };
 
 /* Values of `state` for boxes that no box suppressed. */
 enum {
   NMS_LAZY_KEPT = -1,
   NMS_LAZY_OVER_CAP = -2,
-  NMS_LAZY_FILTERED = -3, /* key < least */
-  NMS_LAZY_INVALID = -4   /* `valid` is 0 */
+  /* key < least */
+  NMS_LAZY_FILTERED = -3,
+  /* `valid` is 0 */
+  NMS_LAZY_INVALID = -4
 };
 
 typedef struct nms_lazy_kept {
-  nms_lazy_tensor picks; /* S32, of the boxes' shape: positions of the kept boxes by rank,
-                          * then -1; of several images, positions in the image */
-  nms_lazy_tensor count; /* S32: the number of kept boxes, a scalar; of several images a
-                          * vector of B */
-  nms_lazy_tensor state; /* S32, for each box: the position of the kept box that
-                          * suppressed it, the highest-ranked one; or a value of the
-                          * enum above */
+  /* S32, of the boxes' shape: positions of the kept boxes by rank, then -1; of several images,
+   * positions in the image */
+  nms_lazy_tensor picks;
+  /* S32: the number of kept boxes, a scalar; of several images a vector of B */
+  nms_lazy_tensor count;
+  /* S32, for each box: the position of the kept box that suppressed it, the highest-ranked one;
+   * or a value of the enum above */
+  nms_lazy_tensor state;
 } nms_lazy_kept;
 
 /* Records the call with `flags` of the enum above. After a latched error all tensors

@@ -83,11 +83,14 @@ extern "C" {
 /* Element types. In the host's memory arrays are packed and row-major (the last axis
  * is contiguous), without padding. */
 typedef enum nms_lazy_type {
-  NMS_LAZY_F32 = 1,  /* float */
-  NMS_LAZY_S32 = 2,  /* int32_t; add, subtract, multiply wrap around */
-  NMS_LAZY_PRED = 3, /* one byte, 0 or 1 (inputs: any other value counts as 1) */
-  NMS_LAZY_BF16 = 4  /* uint16_t, the upper half of a float: inputs only, for
-                      * NMS_LAZY_TO_F32 */
+  /* float */
+  NMS_LAZY_F32 = 1,
+  /* int32_t; add, subtract, multiply wrap around */
+  NMS_LAZY_S32 = 2,
+  /* one byte, 0 or 1 (inputs: any other value counts as 1) */
+  NMS_LAZY_PRED = 3,
+  /* uint16_t, the upper half of a float: inputs only, for NMS_LAZY_TO_F32 */
+  NMS_LAZY_BF16 = 4
 } nms_lazy_type;
 
 /* Tensors are scalars, vectors or matrices. */
@@ -104,9 +107,12 @@ typedef enum nms_lazy_type {
 
 /* A tensor's type and extents. Rank 0 is a scalar. Extents are 1 or more. */
 typedef struct nms_lazy_shape {
-  int32_t type;                    /* nms_lazy_type */
-  int32_t rank;                    /* 0..NMS_LAZY_MAX_RANK */
-  int32_t dims[NMS_LAZY_MAX_RANK]; /* rows, columns; those beyond the rank are 0 */
+  /* nms_lazy_type */
+  int32_t type;
+  /* 0..NMS_LAZY_MAX_RANK */
+  int32_t rank;
+  /* rows, columns; those beyond the rank are 0 */
+  int32_t dims[NMS_LAZY_MAX_RANK];
 } nms_lazy_shape;
 
 /* Return the number of elements, and of bytes in the host's memory. */
@@ -119,8 +125,9 @@ NMS_API size_t nms_lazy_shape_bytes (const nms_lazy_shape *shape);
 typedef struct nms_lazy_buffer {
   nms_lazy_shape shape;
   void *data;
-  void **resident; /* NULL, or the place of the pointer to the device's own copy, which is
-                    * NULL as long as there is none */
+  /* NULL, or the place of the pointer to the device's own copy, which is NULL as long as there
+   * is none */
+  void **resident;
 } nms_lazy_buffer;
 
 /*
@@ -133,8 +140,10 @@ typedef struct nms_lazy_buffer {
  */
 typedef struct nms_lazy_backend nms_lazy_backend;
 struct nms_lazy_backend {
-  size_t size;      /* sizeof (nms_lazy_backend) */
-  const char *name; /* of the device, for messages: "xla:cpu" */
+  /* sizeof (nms_lazy_backend) */
+  size_t size;
+  /* of the device, for messages: "xla:cpu" */
+  const char *name;
 
   /* Compiles a module: `length` bytes of StableHLO text in generic form (without
    * a final 0), which has one public function `main` with `output_count` results.
@@ -194,17 +203,28 @@ NMS_API void nms_lazy_cache_free (nms_lazy_cache **cache);
 /* Counts since the cache was made; `programs` is the present number. traces = hits +
  * misses. */
 typedef struct nms_lazy_counters {
-  size_t size;         /* sizeof (nms_lazy_counters), set by the caller */
-  uint64_t traces;     /* traces looked up */
-  uint64_t hits;       /* traces found, also while another thread compiles them */
-  uint64_t misses;     /* traces not found, which the cache then compiles */
-  uint64_t failures;   /* misses whose compilation failed */
-  uint64_t evictions;  /* programs freed because the cache was full */
-  uint64_t runs;       /* programs run */
-  uint64_t compile_ns; /* nanoseconds spent compiling */
-  uint64_t programs;   /* in the cache now */
-  uint64_t sent;       /* arrays copied to the device */
-  uint64_t fetched;    /* arrays copied from the device */
+  /* sizeof (nms_lazy_counters), set by the caller */
+  size_t size;
+  /* traces looked up */
+  uint64_t traces;
+  /* traces found, also while another thread compiles them */
+  uint64_t hits;
+  /* traces not found, which the cache then compiles */
+  uint64_t misses;
+  /* misses whose compilation failed */
+  uint64_t failures;
+  /* programs freed because the cache was full */
+  uint64_t evictions;
+  /* programs run */
+  uint64_t runs;
+  /* nanoseconds spent compiling */
+  uint64_t compile_ns;
+  /* in the cache now */
+  uint64_t programs;
+  /* arrays copied to the device */
+  uint64_t sent;
+  /* arrays copied from the device */
+  uint64_t fetched;
 } nms_lazy_counters;
 
 /* Fills *counters, up to its size. Returns 0 or NMS_ERROR_ARGUMENT. */
@@ -316,29 +336,40 @@ NMS_API nms_lazy_tensor nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *di
 typedef enum nms_lazy_op {
   NMS_LAZY_ADD,
   NMS_LAZY_SUB,
-  NMS_LAZY_MUL, /* two: F32, S32 */
-  NMS_LAZY_DIV, /* two: F32 */
+  /* two: F32, S32 */
+  NMS_LAZY_MUL,
+  /* two: F32 */
+  NMS_LAZY_DIV,
   NMS_LAZY_MAX,
-  NMS_LAZY_MIN, /* two: F32, S32 */
+  /* two: F32, S32 */
+  NMS_LAZY_MIN,
   NMS_LAZY_AND,
   NMS_LAZY_OR,
-  NMS_LAZY_XOR, /* two: S32, bitwise; PRED, logical */
+  /* two: S32, bitwise; PRED, logical */
+  NMS_LAZY_XOR,
   NMS_LAZY_EQ,
   NMS_LAZY_NE,
   NMS_LAZY_GE,
   NMS_LAZY_GT,
   NMS_LAZY_LE,
-  NMS_LAZY_LT, /* two: any
-                              * type; the result is PRED; with a NaN only NE is true */
+  /* two: any type; the result is PRED; with a NaN only NE is true */
+  NMS_LAZY_LT,
   NMS_LAZY_ABS,
-  NMS_LAZY_NEG,    /* one: F32, S32 */
-  NMS_LAZY_AS_S32, /* F32: its bits, as S32 */
-  NMS_LAZY_AS_F32, /* S32: the float that has these bits */
-  NMS_LAZY_TO_S32, /* PRED: 0 or 1; F32: without its fraction; beyond the range of S32
-                    * INT32_MIN or INT32_MAX, NaN 0 */
-  NMS_LAZY_TO_F32, /* S32: the number, rounded to nearest even; BF16: the same number */
-  NMS_LAZY_SELECT, /* only through nms_lazy_select () */
-  NMS_LAZY_SQRT    /* F32; of a negative number NaN */
+  /* one: F32, S32 */
+  NMS_LAZY_NEG,
+  /* F32: its bits, as S32 */
+  NMS_LAZY_AS_S32,
+  /* S32: the float that has these bits */
+  NMS_LAZY_AS_F32,
+  /* PRED: 0 or 1; F32: without its fraction; beyond the range of S32 INT32_MIN or INT32_MAX, NaN
+   * 0 */
+  NMS_LAZY_TO_S32,
+  /* S32: the number, rounded to nearest even; BF16: the same number */
+  NMS_LAZY_TO_F32,
+  /* only through nms_lazy_select () */
+  NMS_LAZY_SELECT,
+  /* F32; of a negative number NaN */
+  NMS_LAZY_SQRT
 } nms_lazy_op;
 
 /* Apply `op` to each element. Operands have the same shape, or are scalars, which

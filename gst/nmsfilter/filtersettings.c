@@ -309,7 +309,7 @@ set_class_options (FilterSettings *settings, const GstStructure *structure, gboo
 static gchar *
 method_conflict (const MethodSettings *method, const SourceOptions *sources, EdgePolicy edge_policy)
 {
-  const gchar *refusal = nms_method_refusal (method->method, method->metric);
+  const gchar *refusal = nms_method_reason (method->method, method->metric);
 
   if (refusal)
     return g_strdup_printf ("method=%s with metric=%s: %s", nms_method_name (method->method),

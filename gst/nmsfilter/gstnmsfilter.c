@@ -559,8 +559,8 @@ gst_nms_filter_start (GstBaseTransform *trans)
     return FALSE;
   }
   self->suppress = box_suppress_new (self->context);
-  if (nms_isa_refusal ())
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_isa_refusal ()), (NULL));
+  if (nms_isa_reason ())
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_isa_reason ()), (NULL));
   self->accel = (AccelEngine) { FALSE, FALSE, FALSE };
   GST_OBJECT_LOCK (self);
   self->uses_xla = self->settings.engine == FILTER_ENGINE_XLA;

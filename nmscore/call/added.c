@@ -212,8 +212,7 @@ nms_context_add_engine (nms_context *ctx, const nms_added_engine *engine)
   if (!ctx)
     return NMS_ERROR_ARGUMENT;
   ctx->error[0] = '\0';
-  static const size_t ends[] = { sizeof copy };
-  int error = nms__struct_read (ctx, "engine", engine, ends, 1, &copy);
+  int error = nms__struct_read (ctx, "engine", engine, sizeof copy, &copy);
   if (!error && (!copy.name || !copy.run))
     error = nms__fail (ctx, NMS_ERROR_ARGUMENT, "engine: name or run is NULL");
   if (error)

@@ -33,12 +33,8 @@ typedef struct batch {
 static int
 arrays_read (nms_context *ctx, const nms_batch_arrays *arrays, nms_batch_arrays *copy)
 {
-  static const size_t ends[] = { offsetof (nms_batch_arrays, outcome),
-    offsetof (nms_batch_arrays, suppressed_by), offsetof (nms_batch_arrays, kept_score),
-    offsetof (nms_batch_arrays, kept_box), sizeof *copy };
+  int error = nms__struct_read (ctx, "arrays", arrays, sizeof *copy, copy);
 
-  memset (copy, 0, sizeof *copy);
-  int error = nms__struct_read (ctx, "arrays", arrays, ends, sizeof ends / sizeof *ends, copy);
   if (error)
     return error;
   if (!copy->kept_offsets)
@@ -168,9 +164,7 @@ run_image (nms_context *ctx, const batch *b, size_t image, nms_result *total)
   const size_t first = b->offsets[image], start = b->arrays.kept_offsets[image];
   const size_t capacity = b->arrays.kept_offsets[image + 1] - start;
   const nms_boxes boxes = boxes_of (b, image);
-  const nms_arrays arrays = { .size = sizeof arrays,
-    .kept = capacity ? b->arrays.kept + start : NULL,
-    .kept_capacity = capacity,
+  const nms__arrays arrays = { .kept = capacity ? b->arrays.kept + start : NULL,
     .outcome = b->arrays.outcome ? b->arrays.outcome + first : NULL,
     .suppressed_by = b->arrays.suppressed_by ? b->arrays.suppressed_by + first : NULL,
     .kept_score = b->arrays.kept_score ? b->arrays.kept_score + start : NULL,

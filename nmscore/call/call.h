@@ -79,23 +79,17 @@ nms__by_method (const nms_options *options)
   return options->method != NMS_METHOD_HARD || options->metric != NMS_METRIC_IOU;
 }
 
-/* caller_structs.c: checks the caller's `arrays`, copies them to *copy, and completes a smaller
- * struct with NULL. Returns 0 or an error. */
-int nms__arrays_read (nms_context *ctx, const nms_arrays *arrays, nms_arrays *copy);
-
 /* caller_structs.c: checks the size of the caller's result. Returns 0 or an error. */
 int nms__result_check (nms_context *ctx, const nms_result *result);
 
-/* caller_structs.c: copies the fields of `full` that the caller's struct has. */
+/* caller_structs.c: copies all fields of `full` but its size. */
 void nms__result_write (nms_result *result, const nms_result *full);
 
-/* caller_structs.c: checks a caller's struct, whose first member is its size, and copies it to
- * `copy`, unless `copy` is NULL. `ends` lists the accepted sizes up to this version's in ascending
- * order: each ends between two fields, the first is the smallest accepted, the last is this
- * version's. Fields of `copy` beyond the caller's size do not change. The message of an error
- * begins with `name`. Returns 0 or an error. */
-int nms__struct_read (nms_context *ctx, const char *name, const void *data, const size_t *ends,
-    size_t end_count, void *copy);
+/* caller_structs.c: checks a caller's struct, whose first member is its size, and copies its first
+ * `known` bytes, those of this version's struct, to `copy`, unless `copy` is NULL. The message of
+ * an error begins with `name`. Returns 0 or an error. */
+int nms__struct_read (nms_context *ctx, const char *name, const void *data, size_t known,
+    void *copy);
 
 /* classes.c: fills the table, whose entries of class options are written, for these and the `count`
  * class ids of a call (absent: all are 0), and sets *bounds for the limits of all classes. Returns
@@ -112,9 +106,18 @@ int nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_
  * an error of the class options. */
 int nms__prepare (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops);
 
-/* run.c: runs NMS over checked boxes by ctx->settings. `arrays` as for nms_run_into, or NULL for
- * the arrays of the context. Needs the floating-point mode of fpmode.h. Returns 0 or an error. */
-int nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms_arrays *arrays,
+/* Arrays of the caller for the results of one image; NULL: not wanted. */
+typedef struct nms__arrays {
+  int32_t *kept;          /* with space for all kept boxes, as kept_score and kept_box */
+  uint8_t *outcome;       /* an element for each box */
+  int32_t *suppressed_by; /* an element for each box */
+  float *kept_score;
+  float *kept_box; /* 4 elements for each kept box */
+} nms__arrays;
+
+/* run.c: runs NMS over checked boxes by ctx->settings. `arrays` receive the results; NULL: those of
+ * the context do. Needs the floating-point mode of fpmode.h. Returns 0 or an error. */
+int nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms__arrays *arrays,
     nms_result *result);
 
 #endif

@@ -50,7 +50,7 @@ nms_fused_score_name (int fused_score)
 }
 
 const char *
-nms_method_refusal (int number, int metric)
+nms_method_reason (int number, int metric)
 {
   if (!nms_method_name (number))
     return "the method is unknown";

@@ -50,7 +50,7 @@ pair_check (nms_context *ctx, const nms_options *o)
   if (!nms_metric_name ((int) o->metric))
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "metric %lu is unknown",
         (unsigned long) o->metric);
-  const char *refusal = nms_method_refusal ((int) o->method, (int) o->metric);
+  const char *refusal = nms_method_reason ((int) o->method, (int) o->metric);
   if (refusal)
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "%s", refusal);
   return NMS_OK;
@@ -129,25 +129,10 @@ class_options_check (nms_context *ctx, nms__settings *settings)
   return NMS_OK;
 }
 
-/* Returns the size that a struct of class options needs for the fields that `set` names. */
-static size_t
-class_options_end (uint32_t set)
-{
-  if (set & NMS_CLASS_MAX_DETECTIONS)
-    return sizeof (nms_class_options);
-  if (set & NMS_CLASS_SCORE_THRESHOLD)
-    return offsetof (nms_class_options, max_detections);
-  return set ? offsetof (nms_class_options, score_threshold)
-             : offsetof (nms_class_options, iou_threshold);
-}
-
 int
 nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t i,
     nms_class_options *c)
 {
-  static const size_t ends[] = { offsetof (nms_class_options, iou_threshold),
-    offsetof (nms_class_options, score_threshold), offsetof (nms_class_options, max_detections),
-    sizeof *c };
   const char *entry = (const char *) settings->options.class_options
       + i * settings->class_option_stride;
   const uint32_t known = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_SCORE_THRESHOLD
@@ -159,15 +144,11 @@ nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t
   if (size != settings->class_option_stride)
     return nms__fail (ctx, NMS_ERROR_ARGUMENT, "class_options[%zu]: size differs from the first",
         i);
-  memset (c, 0, sizeof *c);
-  int error = nms__struct_read (ctx, "class_options", entry, ends, sizeof ends / sizeof *ends, c);
+  int error = nms__struct_read (ctx, "class_options", entry, sizeof *c, c);
   if (error)
     return error;
   if (c->set & ~known)
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "class_options[%zu]: set has unknown bits", i);
-  if (c->size < class_options_end (c->set))
-    return nms__fail (ctx, NMS_ERROR_ARGUMENT,
-        "class_options[%zu]: set names a field beyond its size, %zu", i, c->size);
   if ((c->set & NMS_CLASS_SCORE_THRESHOLD) && isnan (c->score_threshold))
     return nms__fail (ctx, NMS_ERROR_RANGE, "score_threshold of class %ld is NaN",
         (long) c->class_id);
@@ -206,21 +187,13 @@ nms__class_entries_read (nms_context *ctx, const nms__settings *settings, nms__c
 int
 nms__options_check (nms_context *ctx, const nms_options *options, nms__settings *settings)
 {
-#define BEFORE(field) offsetof (nms_options, field)
-  static const size_t ends[] = { BEFORE (score_threshold), BEFORE (max_detections),
-    BEFORE (max_per_class), BEFORE (inclusive), BEFORE (score_strict), BEFORE (class_agnostic),
-    BEFORE (reserved1), BEFORE (engine), BEFORE (outputs), BEFORE (reserved2),
-    BEFORE (class_options), BEFORE (class_option_count), BEFORE (max_candidates), BEFORE (method),
-    BEFORE (metric), BEFORE (sigma), BEFORE (min_score), BEFORE (fused_score), BEFORE (reserved3),
-    BEFORE (source_weights), BEFORE (source_count), sizeof *options };
-#undef BEFORE
   nms_options *o = &settings->options;
   int error;
 
   settings->class_option_stride = 0;
   memcpy (o, &defaults, sizeof *o);
   if (options) {
-    error = nms__struct_read (ctx, "options", options, ends, sizeof ends / sizeof *ends, o);
+    error = nms__struct_read (ctx, "options", options, sizeof *o, o);
     if (error)
       return error;
   }
@@ -236,8 +209,6 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "no engine was added to the context");
   if (o->outputs & ~(uint32_t) OUTPUTS)
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "outputs has unknown bits");
-  if (o->reserved1 || o->reserved2 || o->reserved3)
-    return nms__fail (ctx, NMS_ERROR_ARGUMENT, "a reserved field of options is not 0");
   error = method_check (ctx, o);
   if (!error)
     error = sources_check (ctx, o);

@@ -27,16 +27,10 @@ prepare (nms_context *ctx, const nms_boxes *boxes, unsigned outputs, nms__drops 
   return nms__prepare (ctx, boxes, drops);
 }
 
-/* Copies the result of a run of `count` boxes to the caller's arrays. Returns 0 or an error. */
-static int
-fill_arrays (nms_context *ctx, const nms_arrays *arrays, size_t count)
+/* Copies the result of a run of `count` boxes to the caller's arrays. */
+static void
+fill_arrays (const nms__frame *f, const nms__arrays *arrays, size_t count)
 {
-  const nms__frame *f = &ctx->frame;
-
-  if ((arrays->kept || arrays->kept_score || arrays->kept_box)
-      && f->kept_count > arrays->kept_capacity)
-    return nms__fail (ctx, NMS_ERROR_SPACE, "%zu boxes were kept, kept_capacity is %zu",
-        f->kept_count, arrays->kept_capacity);
   if (arrays->kept && f->kept_count)
     memcpy (arrays->kept, f->kept, f->kept_count * sizeof *f->kept);
   if (f->kept_score && f->kept_count)
@@ -47,11 +41,10 @@ fill_arrays (nms_context *ctx, const nms_arrays *arrays, size_t count)
     memcpy (arrays->outcome, f->outcome, count * sizeof *f->outcome);
   if (f->suppressed_by && count)
     memcpy (arrays->suppressed_by, f->suppressed_by, count * sizeof *f->suppressed_by);
-  return NMS_OK;
 }
 
 static nms_result
-result_of (const nms__frame *f, const nms__drops *drops, const nms_arrays *arrays)
+result_of (const nms__frame *f, const nms__drops *drops, const nms__arrays *arrays)
 {
   return (nms_result) {
     .size = sizeof (nms_result),
@@ -98,7 +91,7 @@ decide (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops, int *used)
 }
 
 int
-nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms_arrays *arrays,
+nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms__arrays *arrays,
     nms_result *result)
 {
   unsigned outputs = ctx->settings.options.outputs;
@@ -116,9 +109,8 @@ nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms_arrays *ar
   if (error)
     return error;
   nms__method_fill (&ctx->frame, boxes);
-  error = arrays ? fill_arrays (ctx, arrays, boxes->count) : NMS_OK;
-  if (error)
-    return error;
+  if (arrays)
+    fill_arrays (&ctx->frame, arrays, boxes->count);
   ctx->engine = engine;
   ctx->engine_kernels = ctx->frame.kernels;
   ctx->method_in_use = nms__by_method (&ctx->settings.options)
@@ -130,7 +122,7 @@ nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms_arrays *ar
 
 static int
 run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options,
-    const nms_arrays *arrays, nms_result *result)
+    nms_result *result)
 {
   nms_boxes boxes;
   nms_result full;
@@ -141,7 +133,7 @@ run (nms_context *ctx, const nms_boxes *caller_boxes, const nms_options *options
   if (!error)
     error = nms__options_check (ctx, options, &ctx->settings);
   if (!error)
-    error = nms__run_checked (ctx, &boxes, arrays, &full);
+    error = nms__run_checked (ctx, &boxes, NULL, &full);
   if (!error)
     nms__result_write (result, &full);
   return error;
@@ -154,23 +146,7 @@ nms_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, n
     return NMS_ERROR_ARGUMENT;
   nms__fpmode mode = nms__fpmode_enter ();
   ctx->error[0] = '\0';
-  int error = run (ctx, boxes, options, NULL, result);
-  nms__fpmode_leave (mode);
-  return error;
-}
-
-int
-nms_run_into (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
-    const nms_arrays *arrays, nms_result *result)
-{
-  if (!ctx)
-    return NMS_ERROR_ARGUMENT;
-  nms__fpmode mode = nms__fpmode_enter ();
-  ctx->error[0] = '\0';
-  nms_arrays own;
-  int error = nms__arrays_read (ctx, arrays, &own);
-  if (!error)
-    error = run (ctx, boxes, options, &own, result);
+  int error = run (ctx, boxes, options, result);
   nms__fpmode_leave (mode);
   return error;
 }

@@ -14,7 +14,7 @@ nms__over_cap_keys (nms__frame *f, const int32_t *index, const uint64_t *keys, s
 
   f->over_cap_count += count;
   for (size_t i = 0; outcome && i < count; i++)
-    outcome[index[nms__packed_position (keys[i])]] = NMS_OVER_CAP;
+    outcome[index[nms__packed_position (keys[i])]] = NMS_OUTCOME_OVER_CAP;
   for (size_t i = 0; suppressed_by && i < count; i++)
     suppressed_by[index[nms__packed_position (keys[i])]] = -1;
 }
@@ -37,7 +37,7 @@ nms__mark_over_cap (nms__frame *f, uint64_t last)
       continue;
     over++;
     if (outcome)
-      outcome[index[pos]] = NMS_OVER_CAP;
+      outcome[index[pos]] = NMS_OUTCOME_OVER_CAP;
     if (suppressed_by)
       suppressed_by[index[pos]] = -1;
   }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * engine: declares the engines. An engine reads the columns of a frame, which prepare.c has
- * filled with the outcome NMS_SUPPRESSED and the suppressor -1 for each box, uses its scratch and
- * no other memory, and writes
+ * filled with the outcome NMS_OUTCOME_SUPPRESSED and the suppressor -1 for each box, uses its
+ * scratch and no other memory, and writes
  *   kept, kept_count    positions of the kept boxes in the caller's columns, best first
- *   outcome             NMS_KEPT for kept boxes, NMS_OVER_CAP for boxes over a cap; if requested
- *   suppressed_by       the suppressor of each suppressed box, if requested
+ *   outcome             NMS_OUTCOME_KEPT for kept boxes, NMS_OUTCOME_OVER_CAP for boxes over a cap;
+ * if requested   suppressed_by       the suppressor of each suppressed box, if requested
  *   over_cap_count      number of boxes over a cap
  * It may use `kept` and `last` of the classes' entries. All engines write the same results. An
  * engine returns 0 or NMS__OVER_BUDGET. It does not know the context.
@@ -71,7 +71,7 @@ nms__keep_index (nms__frame *f, int32_t index)
 {
   f->kept[f->kept_count++] = index;
   if (f->outcome)
-    f->outcome[index] = NMS_KEPT;
+    f->outcome[index] = NMS_OUTCOME_KEPT;
 }
 
 static inline void
@@ -85,7 +85,7 @@ nms__over_cap_index (nms__frame *f, int32_t index)
 {
   f->over_cap_count++;
   if (f->outcome)
-    f->outcome[index] = NMS_OVER_CAP;
+    f->outcome[index] = NMS_OUTCOME_OVER_CAP;
   if (f->suppressed_by)
     f->suppressed_by[index] = -1;
 }

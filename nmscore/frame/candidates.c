@@ -50,7 +50,7 @@ static void
 mark_others (nms__frame *f, const uint64_t *keys, size_t count)
 {
   for (size_t i = 0; f->outcome && i < count; i++)
-    f->outcome[f->index[nms__packed_position (keys[i])]] = NMS_NOT_CANDIDATE;
+    f->outcome[f->index[nms__packed_position (keys[i])]] = NMS_OUTCOME_NOT_CANDIDATE;
 }
 
 /* Copies a box of the frame from position `from` to position `to` <= from. */

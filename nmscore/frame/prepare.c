@@ -18,7 +18,7 @@ static void
 start_outcomes (nms__frame *f, size_t count)
 {
   if (f->outcome)
-    memset (f->outcome, NMS_SUPPRESSED, count);
+    memset (f->outcome, NMS_OUTCOME_SUPPRESSED, count);
   if (f->suppressed_by)
     memset (f->suppressed_by, 0xff, count * sizeof *f->suppressed_by);
 }
@@ -74,7 +74,7 @@ take_box (nms__frame *f, const nms_options *o, const nms_boxes *boxes, size_t i,
     nms__load (&angle, &boxes->angle, i, sizeof angle);
   if (!nms__order_corners (c) || isnan (score) || !isfinite (angle)
       || (needs_sources (f, boxes) && !has_source (f, boxes, i))) {
-    set_outcome (f, i, NMS_INVALID);
+    set_outcome (f, i, NMS_OUTCOME_INVALID);
     d->invalid++;
     return;
   }
@@ -87,7 +87,7 @@ take_box (nms__frame *f, const nms_options *o, const nms_boxes *boxes, size_t i,
     least = f->classes.entry[class_entry].score_threshold;
   }
   if (exclude || (o->score_strict ? !(score > least) : !(score >= least))) {
-    set_outcome (f, i, NMS_FILTERED);
+    set_outcome (f, i, NMS_OUTCOME_FILTERED);
     d->filtered++;
     return;
   }
@@ -135,8 +135,8 @@ take_block (nms__frame *f, const nms_options *o, const nms_boxes *boxes, size_t 
   }
   f->kernels->prepare->take_block (f, o, boxes, first, n, f->class_entry ? thresholds : NULL,
       &invalid, &filtered);
-  set_outcomes (f, first, invalid, NMS_INVALID);
-  set_outcomes (f, first, filtered, NMS_FILTERED);
+  set_outcomes (f, first, invalid, NMS_OUTCOME_INVALID);
+  set_outcomes (f, first, filtered, NMS_OUTCOME_FILTERED);
   d->invalid += nms__count_bits (invalid);
   d->filtered += nms__count_bits (filtered);
 }

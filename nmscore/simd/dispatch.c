@@ -85,7 +85,7 @@ nms__kernels_default (void)
 }
 
 const char *
-nms_isa_refusal (void)
+nms_isa_reason (void)
 {
   pthread_once (&once, choose);
   return refusal[0] ? refusal : NULL;

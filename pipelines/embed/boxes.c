@@ -86,9 +86,9 @@ main (int argc, char **argv)
       for (size_t k = 0; k < result.kept_count; k++)
         printf ("kept %d\n", result.kept[k]);
       for (size_t i = 0; i < b.count; i++)
-        if (result.outcome[i] == NMS_SUPPRESSED)
+        if (result.outcome[i] == NMS_OUTCOME_SUPPRESSED)
           printf ("%zu suppressed by %d\n", i, result.suppressed_by[i]);
-        else if (result.outcome[i] == NMS_INVALID)
+        else if (result.outcome[i] == NMS_OUTCOME_INVALID)
           printf ("%zu invalid\n", i);
       rc = 0;
     }

@@ -83,7 +83,7 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     The outputs beside `kept`, the indices of the kept boxes, best first, int64:
 
     outcome          return the Outcome of each box (uint8): 0 kept, 1 suppressed, 2 over
-                     a cap, 3 filtered, 4 invalid, 5 not a candidate
+                     a cap, 3 not a candidate, 4 filtered, 5 invalid
     suppressed_by    return for each box the index of the best kept box that suppresses
                      it, or -1 (int64)
 

@@ -26,16 +26,16 @@ class Outcome(enum.IntEnum):
     KEPT 0           it is in `kept`
     SUPPRESSED 1     a kept box overlaps it by more than the threshold
     OVER_CAP 2       a cap was full when its turn came
-    NOT_CANDIDATE 5  it ranks below the best max_candidates boxes
-    FILTERED 3       by its score, or by `exclude`
-    INVALID 4        NaN, or a coordinate that is infinite or beyond 1e18
+    NOT_CANDIDATE 3  it ranks below the best max_candidates boxes
+    FILTERED 4       by its score, or by `exclude`
+    INVALID 5        NaN, or a coordinate that is infinite or beyond 1e18
     """
     KEPT = 0
     SUPPRESSED = 1
     OVER_CAP = 2
-    FILTERED = 3
-    INVALID = 4
-    NOT_CANDIDATE = 5
+    NOT_CANDIDATE = 3
+    FILTERED = 4
+    INVALID = 5
 
 
 class ClassOptions(TypedDict, total=False):

@@ -103,8 +103,13 @@ read_field (int field, PyObject *value, nms_options *options)
       return py_options_read_float (value, fields[field].name, target);
     case OPTION_COUNT:
       return py_options_read_count (value, fields[field].name, target);
-    default:
-      return py_options_read_flag (value, fields[field].name, target);
+    default: {
+      uint8_t flag = 0;
+      if (py_options_read_flag (value, fields[field].name, &flag) < 0)
+        return -1;
+      *(uint32_t *) target = flag;
+      return 0;
+    }
   }
 }
 
@@ -171,7 +176,7 @@ read_method (PyObject *const *args, py_options *o)
       || read_name (args[1], "metric", nms_metric_name, &options->metric) < 0
       || read_name (args[2], "fused_score", nms_fused_score_name, &options->fused_score) < 0)
     return -1;
-  const char *refusal = nms_method_refusal ((int) options->method, (int) options->metric);
+  const char *refusal = nms_method_reason ((int) options->method, (int) options->metric);
   if (refusal) {
     PyErr_Format (PyExc_ValueError, "method is %R with metric %R: %s", args[0], args[1], refusal);
     return -1;

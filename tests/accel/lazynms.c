@@ -189,11 +189,11 @@ record (nms_lazy *lz, const Call *c, int all, unsigned flags)
 static nms_outcome
 outcome_of (int32_t state)
 {
-  return state >= 0                ? NMS_SUPPRESSED
-      : state == NMS_LAZY_KEPT     ? NMS_KEPT
-      : state == NMS_LAZY_OVER_CAP ? NMS_OVER_CAP
-      : state == NMS_LAZY_FILTERED ? NMS_FILTERED
-                                   : NMS_INVALID;
+  return state >= 0                ? NMS_OUTCOME_SUPPRESSED
+      : state == NMS_LAZY_KEPT     ? NMS_OUTCOME_KEPT
+      : state == NMS_LAZY_OVER_CAP ? NMS_OUTCOME_OVER_CAP
+      : state == NMS_LAZY_FILTERED ? NMS_OUTCOME_FILTERED
+                                   : NMS_OUTCOME_INVALID;
 }
 
 static char *

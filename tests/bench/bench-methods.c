@@ -99,7 +99,7 @@ time_methods (const char *argument)
   options.outputs = NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX | NMS_OUTPUT_SUPPRESSED_BY;
   for (int method = 0; nms_method_name (method); method++)
     for (int metric = 0; nms_metric_name (metric); metric++)
-      if (!nms_method_refusal (method, metric)) {
+      if (!nms_method_reason (method, metric)) {
         options.method = (uint32_t) method;
         options.metric = (uint32_t) metric;
         print_method (ctx, argument, &boxes, &options);

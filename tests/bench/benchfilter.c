@@ -65,7 +65,7 @@ drop_suppressed (GstBuffer *buffer, GstMeta **meta, gpointer data)
   Dropper *dropper = data;
 
   if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE
-      && dropper->outcome[dropper->next++] != NMS_KEPT)
+      && dropper->outcome[dropper->next++] != NMS_OUTCOME_KEPT)
     *meta = NULL;
   return TRUE;
 }
@@ -226,7 +226,7 @@ bench_filter (Timings *timings)
       time_part (ATTACH, list, timings, outcome);
       time_part (FREE, list, timings, outcome);
       for (guint j = 0; j < counts[i]; j++)
-        kept_alone += outcome[j] == NMS_KEPT;
+        kept_alone += outcome[j] == NMS_OUTCOME_KEPT;
       if (kept_alone != kept)
         g_error ("nmsfilter keeps %u boxes, nms_run %u", kept, kept_alone);
       kept = time_filter (&bed, list, TRUE, outcome, timings);

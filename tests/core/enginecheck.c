@@ -165,9 +165,21 @@ run_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
   return enginecheck_difference_of (&result, expected, options->outputs);
 }
 
-/* Calls nms_run_into with the smallest arrays that nmscore.h promises to be enough. */
+int
+enginecheck_batch (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+    const nms_batch_arrays *arrays, nms_result *result)
+{
+  const size_t offsets[] = { 0, boxes->count };
+  size_t kept_offsets[2];
+  nms_batch_arrays own = *arrays;
+
+  own.kept_offsets = kept_offsets;
+  return nms_run_batch (ctx, boxes, offsets, 1, options, &own, result);
+}
+
+/* Runs a batch of one image with the smallest arrays that nmscore.h promises to be enough. */
 static char *
-run_into_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+run_batch_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     const RefResult *expected, uint32_t outputs)
 {
   size_t n = boxes->count;
@@ -178,7 +190,7 @@ run_into_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *opti
   int32_t *suppressed_by = allocate (n, sizeof *suppressed_by);
   float *kept_score = allocate (capacity, sizeof *kept_score);
   float *kept_box = allocate (capacity, 4 * sizeof *kept_box);
-  nms_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = capacity };
+  nms_batch_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = capacity };
   nms_result result = { .size = sizeof result };
   char *difference = NULL;
   int error;
@@ -191,7 +203,7 @@ run_into_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *opti
     arrays.kept_score = kept_score;
   if (outputs & NMS_OUTPUT_BOX)
     arrays.kept_box = kept_box;
-  error = nms_run_into (ctx, boxes, options, &arrays, &result);
+  error = enginecheck_batch (ctx, boxes, options, &arrays, &result);
   if (error)
     difference = text ("failed: %s (%s)", nms_strerror (error), nms_context_error (ctx));
   else if (result.kept != kept || result.outcome != arrays.outcome
@@ -261,8 +273,8 @@ enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *op
       own.outputs = outputs_of (combination);
       difference = located (run_once (ctx, boxes, &own, &expected), engine, "nms_run", own.outputs);
       if (!difference && how == ENGINECHECK_FULL)
-        difference = located (run_into_once (ctx, boxes, &own, &expected, own.outputs), engine,
-            "nms_run_into", own.outputs);
+        difference = located (run_batch_once (ctx, boxes, &own, &expected, own.outputs), engine,
+            "nms_run_batch", own.outputs);
       if (how == ENGINECHECK_QUICK)
         break;
     }

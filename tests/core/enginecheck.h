@@ -23,6 +23,10 @@ extern const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1];
 int enginecheck_count (void);
 void enginecheck_use (nms_context *ctx, nms_options *options, int number);
 
+/* Calls nms_run_batch with one image. arrays->kept_offsets is ignored. */
+int enginecheck_batch (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+    const nms_batch_arrays *arrays, nms_result *result);
+
 #define ENGINECHECK_ALL_OUTPUTS \
   (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)
 
@@ -35,7 +39,7 @@ char *enginecheck_difference (const nms_result *result, const RefResult *expecte
 char *enginecheck_difference_of (const nms_result *result, const RefResult *expected,
     uint32_t outputs);
 
-/* Runs every engine with four combinations of outputs, nms_run_into and
+/* Runs every engine with four combinations of outputs, nms_run_batch and
  * nms_count_neighbors, and compares them with the reference. Other methods and metrics than
  * hard and iou, which run without an engine, run once with each combination. Describes the
  * first difference; returns NULL if there is none. Free with free (). The engine and the

@@ -196,7 +196,7 @@ run_all (nms_context *context, const BoxCall *call)
   int32_t *kept = g_new (int32_t, n + 1), *by = g_new (int32_t, n + 1);
   uint8_t *outcome = g_new (uint8_t, n + 1);
   uint32_t *neighbors = g_new (uint32_t, n + 1);
-  nms_arrays arrays = { .size = sizeof arrays,
+  nms_batch_arrays arrays = { .size = sizeof arrays,
     .kept = kept,
     .kept_capacity = n,
     .outcome = outcome,
@@ -212,7 +212,7 @@ run_all (nms_context *context, const BoxCall *call)
       g_assert_cmpint (error, ==, NMS_OK);
     }
     options.outputs = 0;
-    COUNTED (error = nms_run_into (context, &call->boxes, &options, &arrays, &result));
+    COUNTED (error = enginecheck_batch (context, &call->boxes, &options, &arrays, &result));
     g_assert_cmpint (error, ==, NMS_OK);
     COUNTED (error = nms_count_neighbors (context, &call->boxes, &options, neighbors));
     g_assert_cmpint (error, ==, NMS_OK);

@@ -200,7 +200,7 @@ test_results (void)
       g_assert_cmpuint (result.not_candidate_count, ==, COUNT - CANDIDATES);
       g_assert_cmpuint (result.suppressed_count, ==, CANDIDATES - kept_count);
       for (size_t i = 0; i < COUNT; i++)
-        others += result.outcome[i] == NMS_NOT_CANDIDATE;
+        others += result.outcome[i] == NMS_OUTCOME_NOT_CANDIDATE;
       g_assert_cmpuint (others, ==, COUNT - CANDIDATES);
     }
     options.engine = NMS_ENGINE_AUTO;

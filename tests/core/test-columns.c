@@ -143,12 +143,12 @@ test_outputs (void)
     guarded_init (&suppressed_by, n * sizeof (int32_t), at_end);
     guarded_init (&neighbors, n * sizeof (uint32_t), at_end);
     guarded_init (&rows, n * 4 * sizeof (float), at_end);
-    nms_arrays arrays = { .size = sizeof arrays,
+    nms_batch_arrays arrays = { .size = sizeof arrays,
       .kept = (int32_t *) kept.data,
       .kept_capacity = n,
       .outcome = (uint8_t *) outcome.data,
       .suppressed_by = (int32_t *) suppressed_by.data };
-    g_assert_cmpint (nms_run_into (context, &call.boxes, &call.options, &arrays, &result), ==,
+    g_assert_cmpint (enginecheck_batch (context, &call.boxes, &call.options, &arrays, &result), ==,
         NMS_OK);
     g_assert_cmpint (nms_count_neighbors (context, &call.boxes, &call.options,
                          (uint32_t *) neighbors.data),

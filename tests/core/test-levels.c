@@ -164,7 +164,7 @@ static int
 print_level (void)
 {
   nms_context *ctx = nms_context_new ();
-  const char *refusal = nms_isa_refusal ();
+  const char *refusal = nms_isa_reason ();
 
   printf ("%s (%s)\n", nms_context_isa (ctx), refusal ? refusal : "obeyed");
   nms_context_free (&ctx);

@@ -261,11 +261,11 @@ test_names (void)
   g_assert_null (nms_metric_name (4));
   g_assert_cmpstr (nms_fused_score_name (NMS_FUSED_AVG), ==, "avg");
   g_assert_null (nms_fused_score_name (4));
-  g_assert_null (nms_method_refusal (NMS_METHOD_HARD, NMS_METRIC_GIOU));
-  g_assert_null (nms_method_refusal (NMS_METHOD_SOFT_LINEAR, NMS_METRIC_IOS));
-  g_assert_nonnull (nms_method_refusal (NMS_METHOD_SOFT_LINEAR, NMS_METRIC_DIOU));
-  g_assert_nonnull (nms_method_refusal (100, NMS_METRIC_IOU));
-  g_assert_nonnull (nms_method_refusal (NMS_METHOD_HARD, 4));
+  g_assert_null (nms_method_reason (NMS_METHOD_HARD, NMS_METRIC_GIOU));
+  g_assert_null (nms_method_reason (NMS_METHOD_SOFT_LINEAR, NMS_METRIC_IOS));
+  g_assert_nonnull (nms_method_reason (NMS_METHOD_SOFT_LINEAR, NMS_METRIC_DIOU));
+  g_assert_nonnull (nms_method_reason (100, NMS_METRIC_IOU));
+  g_assert_nonnull (nms_method_reason (NMS_METHOD_HARD, 4));
 }
 
 /* The text of the engine in use names the method and the instruction set. Neighbors are counted by

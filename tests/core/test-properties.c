@@ -184,9 +184,9 @@ consistent (const BoxCall *call, const Outputs *o)
   }
   for (size_t i = 0; i < o->count; i++) {
     int32_t by = o->suppressed_by[i];
-    if ((o->outcome[i] == NMS_KEPT) != is_kept (o, (int32_t) i))
+    if ((o->outcome[i] == NMS_OUTCOME_KEPT) != is_kept (o, (int32_t) i))
       return g_strdup_printf ("outcome and kept list disagree on box %zu", i);
-    if ((o->outcome[i] == NMS_SUPPRESSED) != (by >= 0))
+    if ((o->outcome[i] == NMS_OUTCOME_SUPPRESSED) != (by >= 0))
       return g_strdup_printf ("outcome and suppressed_by disagree on box %zu", i);
     if (by < 0)
       continue;
@@ -418,7 +418,7 @@ obeys_extreme_thresholds (Round *round)
     options.iou_threshold = 1;
     run (&call->boxes, &options, enginecheck_engines[e], &o);
     for (size_t i = 0; i < o.count && !difference; i++)
-      if (o.outcome[i] == NMS_SUPPRESSED)
+      if (o.outcome[i] == NMS_OUTCOME_SUPPRESSED)
         difference = g_strdup_printf ("box %zu is suppressed under threshold 1", i);
     outputs_clear (&o);
 

@@ -325,34 +325,6 @@ test_null (void)
   batch_clear (&b);
 }
 
-/* A struct that ends before the optional arrays is accepted, one that ends elsewhere is not. */
-static void
-test_arrays_ends (void)
-{
-  Batch b;
-
-  three_boxes (&b);
-  b.arrays.outcome = g_new0 (uint8_t, 3);
-  b.arrays.suppressed_by = g_new0 (int32_t, 3);
-  for (size_t size = 0; size <= sizeof b.arrays + 1; size++) {
-    const int fits = size == offsetof (nms_batch_arrays, outcome)
-        || size == offsetof (nms_batch_arrays, suppressed_by)
-        || size == offsetof (nms_batch_arrays, kept_score)
-        || size == offsetof (nms_batch_arrays, kept_box) || size == sizeof b.arrays;
-    char *copy = g_malloc0 (MAX (size, sizeof size));
-    memcpy (copy, &b.arrays, MIN (size, sizeof b.arrays));
-    memcpy (copy, &size, sizeof size);
-    int error = nms_run_batch (context, &b.call.boxes, b.offsets, 2, NULL,
-        (nms_batch_arrays *) copy, &b.result);
-    g_assert_cmpint (error, ==, fits || size > sizeof b.arrays ? NMS_OK : NMS_ERROR_ARGUMENT);
-    if (!error)
-      g_assert_true (b.result.outcome
-          == (size > offsetof (nms_batch_arrays, outcome) ? b.arrays.outcome : NULL));
-    g_free (copy);
-  }
-  batch_clear (&b);
-}
-
 static void
 test_thread_numbers (void)
 {
@@ -394,8 +366,7 @@ test_fork (void)
 static const TestCase cases[] = { { "/run-batch/random", test_random },
   { "/run-batch/engine-in-use", test_engine_in_use }, { "/run-batch/offsets", test_offsets },
   { "/run-batch/errors", test_errors }, { "/run-batch/null", test_null },
-  { "/run-batch/methods", test_methods }, { "/run-batch/arrays-ends", test_arrays_ends },
-  { "/run-batch/thread-numbers", test_thread_numbers }, { "/run-batch/fork", test_fork },
-  { NULL } };
+  { "/run-batch/methods", test_methods }, { "/run-batch/thread-numbers", test_thread_numbers },
+  { "/run-batch/fork", test_fork }, { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

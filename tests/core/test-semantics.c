@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Runs the rows of handrows.c in every engine, with every combination of outputs and
- * through nms_run_into. The result must be the text in the row; test-reference.c checks
+ * through nms_run_batch. The result must be the text in the row; test-reference.c checks
  * that the reference gives it too.
  */
 #include "describe.h"

@@ -100,7 +100,7 @@ take_method (FuzzBytes *bytes, nms_options *options)
   options->metric = choice >> 4 & 3;
   if (!nms_method_name ((int) options->method))
     options->method = NMS_METHOD_HARD;
-  if (nms_method_refusal ((int) options->method, (int) options->metric))
+  if (nms_method_reason ((int) options->method, (int) options->metric))
     options->metric = NMS_METRIC_IOU;
   options->sigma = sigmas[fuzz_take_byte (bytes) % (sizeof sigmas / sizeof *sigmas)];
   options->min_score = (float) (fuzz_take_byte (bytes) % 64) / 64;

@@ -49,11 +49,11 @@ def slow_run(boxes, scores, ids, *, iou_threshold=0.5, score_threshold=-np.inf, 
         most = option(j, "max_detections", max_per_class)
         if exclude is not None and exclude[j] or scores[j] < least or (
                 score_strict and scores[j] == least):
-            outcome[j] = 3
+            outcome[j] = 4
             continue
         candidates += 1
         if max_candidates and candidates > max_candidates:
-            outcome[j] = 5
+            outcome[j] = 3
         elif max_detections and len(kept) >= max_detections or (
                 most and of_class.get(ids[j], 0) >= most):
             outcome[j] = 2

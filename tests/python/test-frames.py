@@ -45,8 +45,8 @@ class Run(unittest.TestCase):
         np.testing.assert_array_equal(got.kept, kept)
         np.testing.assert_array_equal(got.outcome, outcome)
         np.testing.assert_array_equal(got.suppressed_by, by)
-        self.assertEqual([got.suppressed_count, got.over_cap_count, got.filtered_count,
-                          got.invalid_count, got.not_candidate_count],
+        self.assertEqual([got.suppressed_count, got.over_cap_count, got.not_candidate_count,
+                          got.filtered_count, got.invalid_count],
                          [int((outcome == which).sum()) for which in range(1, 6)])
         return got
 

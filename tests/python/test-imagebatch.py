@@ -15,8 +15,8 @@ except ImportError:
 import nmscore
 from slow import random_case
 
-COUNTS = ("suppressed_count", "over_cap_count", "filtered_count", "invalid_count",
-          "not_candidate_count")
+COUNTS = ("suppressed_count", "over_cap_count", "not_candidate_count", "filtered_count",
+          "invalid_count")
 
 
 class Batch(unittest.TestCase):

@@ -10,7 +10,7 @@ static char *
 describe (const int32_t *kept, size_t kept_count, const uint8_t *outcome,
     const int32_t *suppressed_by, size_t count)
 {
-  static const char letters[] = "KSOFIN";
+  static const char letters[] = "KSONFI";
   char *string = NULL;
   size_t length = 0;
   FILE *stream = open_memstream (&string, &length);
@@ -19,7 +19,7 @@ describe (const int32_t *kept, size_t kept_count, const uint8_t *outcome,
     abort ();
   for (size_t i = 0; i < count; i++) {
     fprintf (stream, "%s%c", i ? " " : "", outcome[i] < 6 ? letters[outcome[i]] : '?');
-    if (outcome[i] == NMS_SUPPRESSED)
+    if (outcome[i] == NMS_OUTCOME_SUPPRESSED)
       fprintf (stream, "%d", suppressed_by[i]);
     else if (suppressed_by[i] != -1)
       fprintf (stream, "(by %d)", suppressed_by[i]);

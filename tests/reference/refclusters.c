@@ -65,8 +65,10 @@ enter_members (const RefCall *call, int32_t head, const int32_t *of, bool over_c
     if (of[i] != head)
       continue;
     members++;
-    result->outcome[i] = over_cap ? NMS_OVER_CAP : (int32_t) i == head ? NMS_KEPT : NMS_SUPPRESSED;
-    if (result->outcome[i] == NMS_SUPPRESSED)
+    result->outcome[i] = over_cap ? NMS_OUTCOME_OVER_CAP
+        : (int32_t) i == head     ? NMS_OUTCOME_KEPT
+                                  : NMS_OUTCOME_SUPPRESSED;
+    if (result->outcome[i] == NMS_OUTCOME_SUPPRESSED)
       result->suppressed_by[i] = head;
   }
   return members;

@@ -29,13 +29,13 @@ enter_dropped (const RefCall *call, RefResult *result)
   for (size_t n = 0; n < call->count; n++) {
     result->suppressed_by[n] = -1;
     if (call->list[n].invalid) {
-      result->outcome[n] = NMS_INVALID;
+      result->outcome[n] = NMS_OUTCOME_INVALID;
       result->invalid_count++;
     } else if (call->list[n].filtered) {
-      result->outcome[n] = NMS_FILTERED;
+      result->outcome[n] = NMS_OUTCOME_FILTERED;
       result->filtered_count++;
     } else if (call->list[n].not_candidate) {
-      result->outcome[n] = NMS_NOT_CANDIDATE;
+      result->outcome[n] = NMS_OUTCOME_NOT_CANDIDATE;
       result->not_candidate_count++;
     }
   }

@@ -46,17 +46,17 @@ decide (const RefCall *call, int32_t i, RefResult *result)
   float threshold = ref_rule_of (o, box->class_id).iou_threshold;
 
   if (ref_cap_is_full (call, result, box->class_id))
-    return NMS_OVER_CAP;
+    return NMS_OUTCOME_OVER_CAP;
   for (size_t k = 0; k < result->kept_count; k++) {
     int32_t j = result->kept[k];
     if (ref_comparable (call, (size_t) i, (size_t) j)
         && ref_overlaps (box, &call->list[j], o ? o->metric : NMS_METRIC_IOU, threshold,
             o && o->inclusive)) {
       result->suppressed_by[i] = j;
-      return NMS_SUPPRESSED;
+      return NMS_OUTCOME_SUPPRESSED;
     }
   }
-  return NMS_KEPT;
+  return NMS_OUTCOME_KEPT;
 }
 
 /* Enters box i as kept, with its own corners. */
@@ -78,7 +78,7 @@ ref_take_next (const RefCall *call, int32_t i, float score, RefResult *result)
 {
   const bool full = ref_cap_is_full (call, result, call->list[i].class_id);
 
-  result->outcome[i] = full ? NMS_OVER_CAP : NMS_KEPT;
+  result->outcome[i] = full ? NMS_OUTCOME_OVER_CAP : NMS_OUTCOME_KEPT;
   if (full)
     result->over_cap_count++;
   else
@@ -98,9 +98,9 @@ ref_run_hard (const RefCall *call, RefResult *result)
     nms_outcome outcome = decide (call, i, result);
     decided[i] = true;
     result->outcome[i] = (uint8_t) outcome;
-    if (outcome == NMS_KEPT)
+    if (outcome == NMS_OUTCOME_KEPT)
       keep (call, i, call->list[i].score, result);
-    else if (outcome == NMS_SUPPRESSED)
+    else if (outcome == NMS_OUTCOME_SUPPRESSED)
       result->suppressed_count++;
     else
       result->over_cap_count++;

@@ -103,7 +103,7 @@ rescore (const RefCall *call, float *score, bool *decided, RefResult *result)
                                                                : linear_decay (call, j, comp, &by));
     if (score[j] < call->options->min_score) {
       decided[j] = true;
-      result->outcome[j] = NMS_SUPPRESSED;
+      result->outcome[j] = NMS_OUTCOME_SUPPRESSED;
       result->suppressed_by[j] = by;
       result->suppressed_count++;
     }

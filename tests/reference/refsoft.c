@@ -55,7 +55,7 @@ ref_run_soft (const RefCall *call, RefResult *result)
       score[i] *= factor_of (call, k, i);
       if (score[i] < call->options->min_score) {
         decided[i] = true;
-        result->outcome[i] = NMS_SUPPRESSED;
+        result->outcome[i] = NMS_OUTCOME_SUPPRESSED;
         result->suppressed_by[i] = k;
         result->suppressed_count++;
       }

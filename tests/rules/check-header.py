@@ -38,7 +38,7 @@ int main (void)
   if (nms_run (context, &boxes, &options, &result) != NMS_OK)
     return texts[0][0];
   nms_context_free (&context);
-  return result.kept_count > NMS_MAX_BOXES ? NMS_VERSION_NUMBER : NMS_KEPT;
+  return result.kept_count > NMS_MAX_BOXES ? NMS_VERSION_NUMBER : NMS_OUTCOME_KEPT;
 }
 """
 

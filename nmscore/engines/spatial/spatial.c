@@ -416,7 +416,7 @@ list_kept (nms__frame *f, const uint32_t *kept, uint64_t *keys)
     keys[n] = nms__pack ((uint32_t) (f->packed[i] >> 32), (uint32_t) f->index[i]);
     n += is_kept;
     if (f->outcome)
-      f->outcome[f->index[i]] = is_kept ? NMS_KEPT : NMS_SUPPRESSED;
+      f->outcome[f->index[i]] = is_kept ? NMS_OUTCOME_KEPT : NMS_OUTCOME_SUPPRESSED;
   }
   const uint64_t *sorted = nms__sort (f->kernels, keys, f->packed, n);
   for (size_t i = 0; i < n; i++)
