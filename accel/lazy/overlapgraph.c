@@ -85,15 +85,9 @@ shared (nms_lazy *lz, tensor low_a, tensor low_b, tensor high_a, tensor high_b)
 }
 
 void
-nms__overlap_areas (nms_lazy *lz, nms__overlap_columns *c)
-{
-  c->area = product (lz, extent (lz, c->x1, c->x2), extent (lz, c->y1, c->y2));
-}
-
-void
 nms__overlap_prepare (nms_lazy *lz, nms__overlap_columns *c, int no_division)
 {
-  nms__overlap_areas (lz, c);
+  c->area = product (lz, extent (lz, c->x1, c->x2), extent (lz, c->y1, c->y2));
   if (!no_division)
     c->limit = nms_lazy_select (lz, equal (lz, c->limit, f32 (lz, 0.0f)), f32 (lz, LEAST_NORMAL),
         mul (lz, c->limit, f32 (lz, 1.0f / DIVIDED)));
@@ -155,35 +149,12 @@ exceeds_exactly (nms_lazy *lz, tensor inter, tensor uni, tensor t)
   return nms_lazy_binary (lz, NMS_LAZY_OR, beyond, nms_lazy_binary (lz, NMS_LAZY_LT, t, zero));
 }
 
-/* Computes the intersection and the union of each box of `c` and `b`. */
-static void
-measure (nms_lazy *lz, const nms__overlap_columns *c, const nms__overlap_columns *b, tensor *inter,
-    tensor *uni)
-{
-  tensor w = shared (lz, c->x1, b->x1, c->x2, b->x2), h = shared (lz, c->y1, b->y1, c->y2, b->y2);
-
-  *inter = product (lz, w, h);
-  *uni = sub (lz, add (lz, c->area, b->area), *inter);
-}
-
-tensor
-nms__iou_graph (nms_lazy *lz, const nms__overlap_columns *c, const nms__overlap_columns *b)
-{
-  tensor inter, uni;
-
-  measure (lz, c, b, &inter, &uni);
-  /* where the intersection is empty the union may be, too */
-  return nms_lazy_select (lz, above (lz, inter, f32 (lz, 0.0f)),
-      nms_lazy_binary (lz, NMS_LAZY_DIV, inter, uni), f32 (lz, 0.0f));
-}
-
 tensor
 nms__overlap_graph (nms_lazy *lz, const nms__overlap_columns *c, const nms__overlap_columns *b,
     int no_division)
 {
-  tensor inter, uni, exceeds;
-
-  measure (lz, c, b, &inter, &uni);
+  tensor w = shared (lz, c->x1, b->x1, c->x2, b->x2), h = shared (lz, c->y1, b->y1, c->y2, b->y2);
+  tensor inter = product (lz, w, h), uni = sub (lz, add (lz, c->area, b->area), inter), exceeds;
 
   if (no_division)
     exceeds = exceeds_exactly (lz, inter, uni, c->limit);

@@ -11,9 +11,6 @@ typedef struct nms__overlap_columns {
   nms_lazy_tensor area, limit; /* by nms__overlap_prepare */
 } nms__overlap_columns;
 
-/* Computes `area`. */
-void nms__overlap_areas (nms_lazy *lz, nms__overlap_columns *columns);
-
 /* Prepares columns before the loop: computes `area`, and converts `limit`, a column of
  * nms_lazy_boxes.limit, to the form that nms__overlap_graph takes. */
 void nms__overlap_prepare (nms_lazy *lz, nms__overlap_columns *columns, int no_division);
@@ -21,9 +18,5 @@ void nms__overlap_prepare (nms_lazy *lz, nms__overlap_columns *columns, int no_d
 /* Returns a PRED: the boxes of `columns` whose IoU with `box` exceeds their limits. */
 nms_lazy_tensor nms__overlap_graph (nms_lazy *lz, const nms__overlap_columns *columns,
     const nms__overlap_columns *box, int no_division);
-
-/* Returns the IoU of each box of `columns` and `box`, by a division. */
-nms_lazy_tensor nms__iou_graph (nms_lazy *lz, const nms__overlap_columns *columns,
-    const nms__overlap_columns *box);
 
 #endif

@@ -4,7 +4,7 @@
 #include "lazygraphs.h"
 
 #include "boxgen.h"
-#include "rescoregraph.h"
+#include "nmsgraph.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -488,39 +488,7 @@ nms_without_division (nms_lazy *lz, unsigned seed, Tensor *out)
   return whole_nms (lz, seed, NMS_LAZY_NO_DIVISION, out);
 }
 
-/* Soft-NMS and Matrix NMS, linear and gaussian. */
-static size_t
-rescored (nms_lazy *lz, unsigned seed, Tensor *out)
-{
-  static const int32_t dims[] = { BOXES };
-  BoxRandom random = { seed };
-  float head[7][BOXES];
-  nms_lazy_boxes b = { 0 };
-
-  make_head (&random, head);
-  for (int i = 0; i < BOXES; i++)
-    for (int k = 0; k < 2; k++)
-      head[k + 2][i] += head[k][i];
-  b.x1 = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[0]);
-  b.y1 = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[1]);
-  b.x2 = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[2]);
-  b.y2 = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[3]);
-  b.valid = nms_lazy_clean_boxes (lz, &b);
-  Tensor score = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, head[6]);
-  nms_lazy_order_key (lz, score, &b.valid);
-  b.limit = nms_lazy_input_f32 (lz, 0.25f);
-  Tensor least = nms_lazy_input_f32 (lz, 0.001f), sigma = nms_lazy_input_f32 (lz, 0.7f);
-  for (int k = 0; k < 4; k++) {
-    nms_lazy_rescored kept = (k & 1 ? nms_lazy_soft_nms : nms_lazy_matrix_nms) (lz, &b, score,
-        least, sigma, k >> 1);
-    out[3 * k] = kept.picks;
-    out[3 * k + 1] = kept.score;
-    out[3 * k + 2] = kept.count;
-  }
-  return 12;
-}
-
-const LazyGraph lazygraphs[] = { { "rescored", rescored }, { "float-operations", float_operations },
+const LazyGraph lazygraphs[] = { { "float-operations", float_operations },
   { "float-roundings", float_roundings }, { "integer-operations", integer_operations },
   { "comparisons", comparisons }, { "logic", logic }, { "shapes", shapes },
   { "reductions", reductions }, { "mathematics", mathematics }, { "orders", orders },

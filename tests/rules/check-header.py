@@ -8,13 +8,11 @@ import sys
 
 PROGRAM = """
 #include <nmsgraph.h>
-#include <rescoregraph.h>
 #include <nmsstablehlo.h>
 #include <nmsxla.h>
 #include <nmslazy.h>
 #include <nmscore.h>
 #include <nmsgraph.h>
-#include <rescoregraph.h>
 #include <nmsxla.h>
 #include <nmslazy.h>
 #include <nmscore.h>

@@ -50,7 +50,7 @@ REFERENCE = ("tests/reference/ref", "tests/reference/rotatedref.")
 # installed side by side, so by name alone wherever they lie
 PUBLIC = {"nmscore/nmscore.h", "nmscore/nmsmethods.h", "accel/lazy/nmslazy.h",
           "accel/lazy/nmsgraph.h",
-          "accel/lazy/rescoregraph.h", "accel/stablehlo/nmsstablehlo.h",
+          "accel/stablehlo/nmsstablehlo.h",
           "accel/xla/nmsxla.h"}
 
 

@@ -27,7 +27,7 @@ from projectfiles import finish, project_files, read
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 PUBLIC = ("nmscore.h", "nmsmethods.h", "nmslazy.h", "nmsgraph.h", "nmsstablehlo.h",
-          "rescoregraph.h", "nmsxla.h")
+          "nmsxla.h")
 FEATURES = ("nmsfilter", "records", "overlay", "transform", "merge")
 LIBRARIES = {"simdjson": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
 ENGINES = "nmscore/engines/"
