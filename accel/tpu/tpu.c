@@ -15,7 +15,7 @@
 static void
 layout_of (const nms__tpu_spec *spec, nms__tpu_layout *layout)
 {
-  if (nms__tpu_form_of (spec) == NMS__TPU_TILES)
+  if (spec->form == NMS__TPU_TILES)
     nms__tpu_tiles_layout (spec, layout);
   else
     nms__tpu_picks_layout (spec, layout);
@@ -76,8 +76,11 @@ check (const nms__tpu_spec *spec, char *error, size_t size)
   if (spec->images < 0 || spec->images > INT32_MAX / spec->boxes)
     return fail (error, size, "%ld images of %ld boxes: must be 0 or more, and %ld boxes at most",
         (long) spec->images, (long) spec->boxes, (long) INT32_MAX);
-  if ((unsigned) spec->form > NMS__TPU_TILES)
+  if ((unsigned) spec->form > NMS__TPU_PICKS)
     return fail (error, size, "form %d is not in nms__tpu_form", (int) spec->form);
+  if (spec->form == NMS__TPU_PICKS
+      && (spec->images > 1 || spec->classes || spec->box_limits || spec->parents))
+    return fail (error, size, "the form of picks takes one image, without options of boxes");
   if (spec->class_caps && !spec->classes)
     return fail (error, size, "caps per class need the class argument");
   if (spec->boxes > nms__tpu_most_boxes (spec))
@@ -107,10 +110,10 @@ nms__tpu_kernel (const nms__tpu_spec *spec, size_t *length, char *error, size_t 
   if (!check (spec, error, size))
     return NULL;
   layout_of (spec, &layout);
-  if (nms__tpu_form_of (spec) == NMS__TPU_TILES)
+  if (spec->form == NMS__TPU_TILES)
     nms__tpu_tiles_print (&m, spec, &layout);
   else
-    nms__tpu_picks_print (&m, spec, &layout);
+    nms__tpu_picks_print (&m, &layout);
   return finish (&m, length, error, size);
 }
 

@@ -15,17 +15,17 @@
  *
  * The method is Chaim Rand's "Implementing Sequential Algorithms on TPU".
  *
- * There are two forms; NMS__TPU_AUTO chooses the one with fewer cycles in the worst
- * case:
+ * There are two forms:
  *
- *   picks  a grid with one step for each pick. A step passes once over the boxes,
- *          removes those that the last pick suppresses, and finds the next pick. The
- *          time of a step grows with the number of boxes.
  *   tiles  boxes are sorted by rank: up to 1024 by the kernel, which counts for each box
  *          the boxes before it, more by XLA. Each step compares 128 of them with the
  *          boxes kept so far and then with each other, so no step searches a maximum.
  *          The kernel does no more work after the last pick. Sorted boxes reach the
- *          chip 128 at a time, so only the picks are limited by memory.
+ *          chip 128 at a time, so only the picks are limited by memory. It multiplies matrices
+ *          of bfloat16, which TPUs before v4 cannot do.
+ *   picks  a demonstration of the article: a grid with one step for each pick. A step
+ *          passes once over the boxes, removes those that the last pick suppresses, and
+ *          finds the next pick. It takes one image, and no argument after `parameters`.
  *
  * Arguments of @main, in this order, row-major; N is `boxes`:
  *
@@ -44,8 +44,7 @@
  *   parent        tensor<Nxi32>       the index of the box's parent; a number that is no
  *                                     index: none; only if `parents`
  *
- * The module pads its arguments. The form of picks saves this copy if N is a multiple of
- * 1024 up to 4096 boxes, or of 4096 beyond; the form of tiles copies them to one array.
+ * The module pads its arguments and copies them to one array.
  *
  * Result: tensor<Kxi32>, K is `picks`: indices of the kept boxes by rank, then -1.
  *

@@ -55,64 +55,6 @@ print_shape (char *shape, size_t size, const Argument *a, int images, long boxes
     snprintf (shape, size, "%s%s%ldx%s", batch, fields, boxes, a->type);
 }
 
-/* Prints argument %a<i> in the order images, fields, boxes as %t<i>. */
-static void
-print_images (nms__tpu *m, const nms__tpu_spec *spec, const Argument *a, int i)
-{
-  int images = nms__tpu_images (spec);
-  char given[40], shape[40];
-
-  print_shape (given, sizeof given, a, 1, (long) images * spec->boxes);
-  print_shape (shape, sizeof shape, a, images, spec->boxes);
-  if (a->fields == 1) {
-    nms__tpu_print (m, "%%t%d = \"stablehlo.reshape\"(%%a%d) : (tensor<%s>) -> tensor<%s>\n", i,
-        i, given, shape);
-    return;
-  }
-  nms__tpu_print (m,
-      "%%r%d = \"stablehlo.reshape\"(%%a%d) : (tensor<%s>) -> "
-      "tensor<%dx%dx%ldx%s>\n",
-      i, i, given, a->fields, images, (long) spec->boxes, a->type);
-  nms__tpu_print (m,
-      "%%t%d = \"stablehlo.transpose\"(%%r%d) {permutation = array<i64: 1, 0, 2>}"
-      " : (tensor<%dx%dx%ldx%s>) -> tensor<%s>\n",
-      i, i, a->fields, images, (long) spec->boxes, a->type, shape);
-}
-
-/* Prints the padding of argument %a<i> to the kernel's positions and writes the name of
- * the padded value to `name`. */
-static void
-print_padding (nms__tpu *m, const nms__tpu_spec *spec, const nms__tpu_layout *layout,
-    const Argument *a, int i, char name[NAME])
-{
-  int axes = (a->fields > 1) + (layout->images > 1);
-  const char *first = axes == 2 ? "0, 0, " : axes ? "0, " : "";
-  long more = (long) layout->positions - spec->boxes;
-  char given[40], padded[40];
-
-  snprintf (name, NAME, "%%a%d", i);
-  if (!a->fields)
-    return;
-  if (layout->images > 1) {
-    print_images (m, spec, a, i);
-    snprintf (name, NAME, "%%t%d", i);
-  }
-  if (!more)
-    return;
-  print_shape (given, sizeof given, a, layout->images, spec->boxes);
-  print_shape (padded, sizeof padded, a, layout->images, layout->positions);
-  nms__tpu_print (m,
-      "%%c%d = \"stablehlo.constant\"() {value = dense<%s> : tensor<%s>} : "
-      "() -> tensor<%s>\n",
-      i, a->padding, a->type, a->type);
-  nms__tpu_print (m,
-      "%%p%d = \"stablehlo.pad\"(%s, %%c%d) {edge_padding_low = "
-      "array<i64: %s0>, edge_padding_high = array<i64: %s%ld>, interior_padding = "
-      "array<i64: %s0>} : (tensor<%s>, tensor<%s>) -> tensor<%s>\n",
-      i, name, i, first, first, more, first, given, a->type, padded);
-  snprintf (name, NAME, "%%p%d", i);
-}
-
 /* Prints value `name` as input %k<k> of the kernel, in rows of 128. */
 static void
 print_input (nms__tpu *m, const nms__tpu_layout *layout, const char *name, const Argument *a,
@@ -162,21 +104,6 @@ print_call (nms__tpu *m, const nms__tpu_layout *layout, const char *kernel, size
     nms__tpu_print (m, "%stensor<%dx128x%s>", k ? ", " : "", nms__tpu_input_rows (layout, k),
         types[layout->input[k].type]);
   nms__tpu_print (m, ") -> tensor<%dx128xi32>\n", layout->picks.rows * layout->images);
-}
-
-/* Prints the inputs of the kernel, one for each argument. */
-static void
-print_inputs (nms__tpu *m, const nms__tpu_spec *spec, const nms__tpu_layout *layout,
-    const Argument *list, int count)
-{
-  char name[NAME];
-  int k = 0;
-
-  for (int i = 0; i < count; i++)
-    if (!list[i].unused) {
-      print_padding (m, spec, layout, &list[i], i, name);
-      print_input (m, layout, name, &list[i], k++);
-    }
 }
 
 /* Prints the inputs of the kernel: the stack of all fields, and the parameters. */
@@ -235,10 +162,7 @@ nms__tpu_module_print (nms__tpu *m, const nms__tpu_spec *spec,
   }
   print_shape (shape, sizeof shape, &column, layout->images, spec->picks);
   nms__tpu_print (m, ") -> tensor<%s> {\n", shape);
-  if (layout->fields)
-    print_stack (m, spec, layout, list, count);
-  else
-    print_inputs (m, spec, layout, list, count);
+  print_stack (m, spec, layout, list, count);
   print_call (m, layout, kernel, memory);
   print_result (m, spec, layout);
 }

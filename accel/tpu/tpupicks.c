@@ -8,6 +8,9 @@
  * of equal keys the lowest index, which is the next pick. The first step starts with a
  * pick that overlaps no box. Every step has one search, whatever N is, and the pass
  * reads the chip's memory sequentially.
+ *
+ * This is the step structure of the article "Implementing Sequential Algorithms on TPU". It has
+ * none of the options of a spec.
  */
 #include "tpupicks.h"
 #include "tpupair.h"
@@ -20,24 +23,23 @@
 /* Rows of a chunk: enough independent registers to hide latency. */
 #define CHUNK_ROWS 32
 
-enum { X1, Y1, X2, Y2, KEY, PARAMETERS, CLASS, LIMIT, CLASS_MOST, PARENT, INPUTS };
+#define COLS NMS__TPU_LANES
 
-/* The rows of the arrays that describe the last pick. */
-enum { LAST_X1, LAST_Y1, LAST_X2, LAST_Y2 };
-enum { LAST_INDEX, LAST_CLASS, LAST_PARENT };
+enum { CORNERS = NMS__TPU_KEY }; /* the first fields of a box */
 
 typedef struct {
   nms__tpu *m;
-  const nms__tpu_spec *spec;
   const nms__tpu_layout *layout;
-  nms__array in[INPUTS];
-  nms__array undecided, area, cap_left, last, last_bits;
-  nms__value zero; /* index */
+  nms__array parameters;
+  nms__array undecided;   /* keys; NMS__TPU_ABSENT for a box that is decided */
+  nms__array area;        /* of the boxes */
+  nms__array last, index; /* the last pick: rows of its corners, and a row of its index */
+  nms__value zero;        /* index */
 } Picks;
 
 /* The best box so far at each position of a chunk. */
 typedef struct {
-  nms__value key, index, corner[4], class_id, parent;
+  nms__value key, index, corner[CORNERS];
 } Best;
 
 void
@@ -47,87 +49,67 @@ nms__tpu_picks_layout (const nms__tpu_spec *spec, nms__tpu_layout *layout)
   int chunk = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
 
   *layout = (nms__tpu_layout) { .chunk = chunk,
+    .fields = NMS__TPU_KEY + 1,
     .steps = spec->picks,
-    .images = nms__tpu_images (spec) };
+    .images = 1 };
   layout->rows = (rows + chunk - 1) / chunk * chunk;
-  layout->positions = layout->rows * NMS__TPU_LANES;
-  for (int i = 0; i < 4; i++)
-    nms__tpu_add_input (layout, NMS__TPU_F32, layout->rows);
-  nms__tpu_add_input (layout, NMS__TPU_S32, layout->rows);
+  layout->positions = layout->rows * COLS;
+  nms__tpu_add_input (layout, NMS__TPU_S32, layout->fields * layout->rows);
   layout->shared = layout->input_count;
   nms__tpu_add_input (layout, NMS__TPU_F32, 8);
-  if (nms__tpu_uses_class (spec))
-    nms__tpu_add_input (layout, NMS__TPU_S32, layout->rows);
-  if (spec->box_limits)
-    nms__tpu_add_input (layout, NMS__TPU_F32, 3 * layout->rows);
-  if (spec->class_caps)
-    nms__tpu_add_input (layout, NMS__TPU_S32, layout->rows);
-  if (spec->parents)
-    nms__tpu_add_input (layout, NMS__TPU_S32, layout->rows);
   nms__tpu_set_picks (layout, spec->picks);
   nms__tpu_add_scratch (layout, NMS__TPU_S32, layout->rows);
   nms__tpu_add_scratch (layout, NMS__TPU_F32, layout->rows);
   nms__tpu_add_scratch (layout, NMS__TPU_F32, 8);
-  nms__tpu_add_scratch (layout, NMS__TPU_S32, 8);
-  if (spec->class_caps)
-    nms__tpu_add_scratch (layout, NMS__TPU_S32, layout->rows);
+  nms__tpu_add_scratch (layout, NMS__TPU_S32, 1);
 }
 
-static void
-assign_arrays (Picks *p)
+static nms__value
+op (Picks *p, const char *name, nms__value a, nms__value b)
 {
-  const nms__array *next = p->layout->input;
-
-  for (int i = 0; i < INPUTS; i++) {
-    if ((i == CLASS && !nms__tpu_uses_class (p->spec)) || (i == LIMIT && !p->spec->box_limits)
-        || (i == CLASS_MOST && !p->spec->class_caps) || (i == PARENT && !p->spec->parents))
-      continue;
-    p->in[i] = *next++;
-  }
-  p->undecided = p->layout->scratch[0];
-  p->area = p->layout->scratch[1];
-  p->last = p->layout->scratch[2];
-  p->last_bits = p->layout->scratch[3];
-  if (p->spec->class_caps)
-    p->cap_left = p->layout->scratch[4];
+  return nms__tpu_op (p->m, name, a, b);
 }
 
 static nms__value
 load_chunk (Picks *p, nms__array array, nms__value row)
 {
-  return nms__tpu_load (p->m, array, row, p->zero, p->layout->chunk, NMS__TPU_LANES);
+  return nms__tpu_load (p->m, array, row, p->zero, p->layout->chunk, COLS);
+}
+
+/* Prints the load of a field of the boxes of a chunk. */
+static nms__value
+load_field (Picks *p, int field, nms__value row)
+{
+  nms__value first = nms__tpu_index (p->m, field * p->layout->rows);
+  nms__value value = load_chunk (p, p->layout->input[0], op (p, "arith.addi", row, first));
+
+  return field < CORNERS ? nms__tpu_bitcast (p->m, NMS__TPU_F32, value) : value;
+}
+
+/* Prints row `row` of an array repeated for a whole chunk. */
+static nms__value
+load_repeated (Picks *p, nms__array array, int row)
+{
+  return nms__tpu_spread (p->m, nms__tpu_load_rows (p->m, array, row, 1), p->layout->chunk, COLS);
+}
+
+static nms__tpu_box
+load_box (Picks *p, nms__value row)
+{
+  return (nms__tpu_box) { load_field (p, 0, row), load_field (p, 1, row), load_field (p, 2, row),
+    load_field (p, 3, row), { "", 0, 0, 0 } };
 }
 
 static nms__value
 constant (Picks *p, int32_t value)
 {
-  return nms__tpu_s32 (p->m, p->layout->chunk, NMS__TPU_LANES, value);
-}
-
-/* Prints row `field` of an array repeated for a whole chunk. */
-static nms__value
-load_field (Picks *p, nms__array array, int field)
-{
-  nms__value row = nms__tpu_load (p->m, array, nms__tpu_index (p->m, field), p->zero, 1,
-      NMS__TPU_LANES);
-  return nms__tpu_spread (p->m, row, p->layout->chunk, NMS__TPU_LANES);
-}
-
-/* Prints the load of one of the three numbers of a limit, for each box of a chunk. */
-static nms__value
-load_limit (Picks *p, int field, nms__value row)
-{
-  if (!p->spec->box_limits)
-    return load_field (p, p->in[PARAMETERS], field);
-  return load_chunk (p, p->in[LIMIT],
-      nms__tpu_op (p->m, "arith.addi", row, nms__tpu_index (p->m, field * p->layout->rows)));
+  return nms__tpu_s32 (p->m, p->layout->chunk, COLS, value);
 }
 
 static void
-store_field (Picks *p, nms__value scalar, nms__array array, int field)
+store_scalar (Picks *p, nms__value scalar, nms__array array, int row)
 {
-  nms__value row = nms__tpu_spread (p->m, scalar, 1, NMS__TPU_LANES);
-  nms__tpu_store (p->m, row, array, nms__tpu_index (p->m, field), p->zero);
+  nms__tpu_store_rows (p->m, nms__tpu_spread (p->m, scalar, 1, COLS), array, row);
 }
 
 /* Prints the start of the first step: all boxes that take part are undecided, and the
@@ -137,87 +119,22 @@ print_start (Picks *p)
 {
   nms__tpu *m = p->m;
   nms__loop loop = { .count = 0 };
-  nms__value none = nms__tpu_s32 (m, 1, 1, -1);
   nms__value far = nms__tpu_f32 (m, 1, 1, -2 * NMS__MOST_COORDINATE);
 
   nms__tpu_open_loop (m, &loop, p->layout->rows, p->layout->chunk);
-  nms__value row = loop.index;
-  nms__tpu_store (m, load_chunk (p, p->in[KEY], row), p->undecided, row, p->zero);
-  nms__tpu_box box = { load_chunk (p, p->in[X1], row), load_chunk (p, p->in[Y1], row),
-    load_chunk (p, p->in[X2], row), load_chunk (p, p->in[Y2], row), { "", 0, 0, 0 } };
-  nms__tpu_store (m, nms__tpu_area (m, &box), p->area, row, p->zero);
-  if (p->spec->class_caps) {
-    nms__value most = load_chunk (p, p->in[CLASS_MOST], row);
-    nms__value unlimited = nms__tpu_compare (m, "sle", most, constant (p, 0));
-    nms__tpu_store (m, nms__tpu_select (m, unlimited, constant (p, INT32_MAX), most),
-        p->cap_left, row, p->zero);
-  }
+  nms__tpu_box box = load_box (p, loop.index);
+  nms__tpu_store (m, load_field (p, NMS__TPU_KEY, loop.index), p->undecided, loop.index, p->zero);
+  nms__tpu_store (m, nms__tpu_area (m, &box), p->area, loop.index, p->zero);
   nms__tpu_close_loop (m, &loop);
 
   loop = (nms__loop) { .count = 0 };
   nms__tpu_open_loop (m, &loop, p->layout->picks.rows, 8);
-  nms__tpu_store (m, nms__tpu_s32 (m, 8, NMS__TPU_LANES, -1), p->layout->picks, loop.index,
-      p->zero);
+  nms__tpu_store (m, nms__tpu_s32 (m, 8, COLS, -1), p->layout->picks, loop.index, p->zero);
   nms__tpu_close_loop (m, &loop);
 
-  for (int i = LAST_X1; i <= LAST_Y2; i++)
-    store_field (p, far, p->last, i);
-  store_field (p, none, p->last_bits, LAST_INDEX);
-  store_field (p, none, p->last_bits, LAST_CLASS);
-  if (p->spec->parents)
-    store_field (p, none, p->last_bits, LAST_PARENT);
-}
-
-/* What a pass reads of the boxes of a chunk besides corners. */
-typedef struct {
-  nms__value position, class_id, parent;
-} Chunk;
-
-/* Prints the test which boxes of a chunk are neither parents nor parts of the last pick. */
-static nms__value
-print_unrelated (Picks *p, const Chunk *chunk)
-{
-  nms__tpu_relation box = { chunk->position, chunk->parent };
-  nms__tpu_relation last = { load_field (p, p->last_bits, LAST_INDEX),
-    load_field (p, p->last_bits, LAST_PARENT) };
-
-  return nms__tpu_unrelated (p->m, &box, &last);
-}
-
-/* Prints the tests whether the box at a position of a chunk is removed, because the last
- * pick suppresses it, it is the last pick, or its class is full. */
-static nms__value
-print_removed (Picks *p, nms__value row, const Chunk *chunk, const nms__tpu_box *box,
-    const nms__tpu_box *last)
-{
-  nms__tpu *m = p->m;
-  nms__tpu_limit limit = { load_limit (p, 0, row), load_limit (p, 1, row),
-    load_limit (p, 2, row) };
-  nms__value removed = nms__tpu_exceeds (m, box, last, &limit);
-  nms__value self = nms__tpu_compare (m, "eq", chunk->position,
-      load_field (p, p->last_bits, LAST_INDEX));
-
-  if (p->spec->parents)
-    removed = nms__tpu_op (m, "arith.andi", removed, print_unrelated (p, chunk));
-
-  if (nms__tpu_uses_class (p->spec)) {
-    nms__value same = nms__tpu_compare (m, "eq", chunk->class_id,
-        load_field (p, p->last_bits, LAST_CLASS));
-    if (!p->spec->class_agnostic)
-      removed = nms__tpu_op (m, "arith.andi", removed, same);
-    if (p->spec->class_caps) {
-      nms__value cap_left = load_chunk (p, p->cap_left, row);
-      nms__value was = nms__tpu_compare (m, "sge", load_field (p, p->last_bits, LAST_INDEX),
-          constant (p, 0));
-      nms__value one = nms__tpu_select (m, nms__tpu_op (m, "arith.andi", same, was),
-          constant (p, 1), constant (p, 0));
-      cap_left = nms__tpu_op (m, "arith.subi", cap_left, one);
-      nms__tpu_store (m, cap_left, p->cap_left, row, p->zero);
-      nms__value full = nms__tpu_compare (m, "sle", cap_left, constant (p, 0));
-      removed = nms__tpu_op (m, "arith.ori", removed, full);
-    }
-  }
-  return nms__tpu_op (m, "arith.ori", removed, self);
+  for (int i = 0; i < CORNERS; i++)
+    store_scalar (p, far, p->last, i);
+  store_scalar (p, nms__tpu_s32 (m, 1, 1, -1), p->index, 0);
 }
 
 /* Prints the pass of a step. */
@@ -225,59 +142,41 @@ static void
 print_pass (Picks *p, Best *best)
 {
   nms__tpu *m = p->m;
-  int rows = p->layout->chunk, cols = NMS__TPU_LANES;
-  nms__tpu_box last = { load_field (p, p->last, LAST_X1), load_field (p, p->last, LAST_Y1),
-    load_field (p, p->last, LAST_X2), load_field (p, p->last, LAST_Y2), { "", 0, 0, 0 } };
-  nms__value number = nms__tpu_op (m, "arith.addi",
-      nms__tpu_op (m, "arith.muli", nms__tpu_iota (m, rows, cols, 0), constant (p, cols)),
-      nms__tpu_iota (m, rows, cols, 1));
-  nms__value dead = constant (p, NMS__TPU_ABSENT);
-  nms__value *corners[4] = { &last.x1, &last.y1, &last.x2, &last.y2 };
+  int rows = p->layout->chunk;
+  nms__tpu_box last = { load_repeated (p, p->last, 0), load_repeated (p, p->last, 1),
+    load_repeated (p, p->last, 2), load_repeated (p, p->last, 3), { "", 0, 0, 0 } };
+  nms__tpu_limit limit = { load_repeated (p, p->parameters, 0),
+    load_repeated (p, p->parameters, 1), load_repeated (p, p->parameters, 2) };
+  nms__value last_index = load_repeated (p, p->index, 0);
+  nms__value number = op (p, "arith.addi",
+      op (p, "arith.muli", nms__tpu_iota (m, rows, COLS, 0), constant (p, COLS)),
+      nms__tpu_iota (m, rows, COLS, 1));
+  nms__value decided = constant (p, NMS__TPU_ABSENT);
 
   last.area = nms__tpu_area (m, &last);
-  best->key = dead;
-  best->index = constant (p, INT32_MAX);
-  best->class_id = best->parent = constant (p, 0);
-  for (int i = 0; i < 4; i++)
-    best->corner[i] = *corners[i];
-
-  nms__loop loop = { .count = 6,
+  *best = (Best) { decided, constant (p, INT32_MAX), { last.x1, last.y1, last.x2, last.y2 } };
+  nms__loop loop = { .count = 2 + CORNERS,
     .carried = { &best->key, &best->index, &best->corner[0], &best->corner[1], &best->corner[2],
         &best->corner[3] } };
-  if (nms__tpu_uses_class (p->spec))
-    loop.carried[loop.count++] = &best->class_id;
-  if (p->spec->parents)
-    loop.carried[loop.count++] = &best->parent;
   nms__tpu_open_loop (m, &loop, p->layout->rows, rows);
   nms__value row = loop.index;
-  Chunk chunk = {
-    .position = nms__tpu_op (m, "arith.addi", number,
-        nms__tpu_spread (m, nms__tpu_first_of_row (m, row, cols), rows, cols))
-  };
-  nms__value corner[4];
-  for (int i = 0; i < 4; i++)
-    corner[i] = load_chunk (p, p->in[X1 + i], row);
-  nms__tpu_box box = { corner[0], corner[1], corner[2], corner[3],
-    load_chunk (p, p->area, row) };
-  if (nms__tpu_uses_class (p->spec))
-    chunk.class_id = load_chunk (p, p->in[CLASS], row);
-  if (p->spec->parents)
-    chunk.parent = load_chunk (p, p->in[PARENT], row);
+  nms__value position = op (p, "arith.addi", number,
+      nms__tpu_spread (m, nms__tpu_first_of_row (m, row, COLS), rows, COLS));
+  nms__tpu_box box = load_box (p, row);
+  box.area = load_chunk (p, p->area, row);
 
-  nms__value removed = print_removed (p, row, &chunk, &box, &last);
-  nms__value undecided = nms__tpu_select (m, removed, dead, load_chunk (p, p->undecided, row));
+  nms__value removed = op (p, "arith.ori", nms__tpu_exceeds (m, &box, &last, &limit),
+      nms__tpu_compare (m, "eq", position, last_index));
+  nms__value undecided = nms__tpu_select (m, removed, decided, load_chunk (p, p->undecided, row));
   nms__tpu_store (m, undecided, p->undecided, row, p->zero);
 
   /* strictly greater, so that of equal keys the lowest position is kept */
+  const nms__value corner[] = { box.x1, box.y1, box.x2, box.y2 };
   nms__value better = nms__tpu_compare (m, "sgt", undecided, best->key);
   best->key = nms__tpu_select (m, better, undecided, best->key);
-  best->index = nms__tpu_select (m, better, chunk.position, best->index);
-  for (int i = 0; i < 4; i++)
+  best->index = nms__tpu_select (m, better, position, best->index);
+  for (int i = 0; i < CORNERS; i++)
     best->corner[i] = nms__tpu_select (m, better, corner[i], best->corner[i]);
-  if (nms__tpu_uses_class (p->spec))
-    best->class_id = nms__tpu_select (m, better, chunk.class_id, best->class_id);
-  if (p->spec->parents)
-    best->parent = nms__tpu_select (m, better, chunk.parent, best->parent);
   nms__tpu_close_loop (m, &loop);
 }
 
@@ -289,45 +188,32 @@ reduce_all (Picks *p, const char *kind, const char *start, nms__value a)
   return nms__tpu_reduce (p->m, kind, start, nms__tpu_reduce (p->m, kind, start, a, 0), 1);
 }
 
-/* Prints the store of the one chosen element of a chunk of integers. */
-static void
-store_chosen (Picks *p, nms__value chosen, nms__value a, int field)
-{
-  store_field (p, reduce_all (p, "add", "0", nms__tpu_select (p->m, chosen, a, constant (p, 0))),
-      p->last_bits, field);
-}
-
 /* Prints the search for the best position of the chunk, which is the next pick, and
  * stores it as the last pick. Returns its index. */
 static nms__value
 print_search (Picks *p, const Best *best)
 {
   nms__tpu *m = p->m;
-  int rows = p->layout->chunk, cols = NMS__TPU_LANES;
+  int rows = p->layout->chunk;
   nms__value key = reduce_all (p, "maxsi", "-2147483648", best->key);
-  nms__value first = nms__tpu_compare (m, "eq", best->key,
-      nms__tpu_spread (m, key, rows, cols));
+  nms__value first = nms__tpu_compare (m, "eq", best->key, nms__tpu_spread (m, key, rows, COLS));
   nms__value index = reduce_all (p, "minsi", "2147483647",
       nms__tpu_select (m, first, best->index, constant (p, INT32_MAX)));
   nms__value chosen = nms__tpu_compare (m, "eq", best->index,
-      nms__tpu_spread (m, index, rows, cols));
-  nms__value low = nms__tpu_f32 (m, rows, cols, -INFINITY);
+      nms__tpu_spread (m, index, rows, COLS));
+  nms__value low = nms__tpu_f32 (m, rows, COLS, -INFINITY);
 
-  for (int i = 0; i < 4; i++)
-    store_field (p,
+  for (int i = 0; i < CORNERS; i++)
+    store_scalar (p,
         reduce_all (p, "maximumf", "0xFF800000",
             nms__tpu_select (m, chosen, best->corner[i], low)),
         p->last, i);
-  if (nms__tpu_uses_class (p->spec))
-    store_chosen (p, chosen, best->class_id, LAST_CLASS);
-  if (p->spec->parents)
-    store_chosen (p, chosen, best->parent, LAST_PARENT);
 
   /* if no box is undecided, there is no pick */
   nms__value absent = nms__tpu_s32 (m, 1, 1, NMS__TPU_ABSENT);
-  nms__value none = nms__tpu_s32 (m, 1, 1, -1);
-  index = nms__tpu_select (m, nms__tpu_compare (m, "sgt", key, absent), index, none);
-  store_field (p, index, p->last_bits, LAST_INDEX);
+  index = nms__tpu_select (m, nms__tpu_compare (m, "sgt", key, absent), index,
+      nms__tpu_s32 (m, 1, 1, -1));
+  store_scalar (p, index, p->index, 0);
   return index;
 }
 
@@ -336,31 +222,33 @@ static void
 print_pick (Picks *p, nms__value step, nms__value index)
 {
   nms__tpu *m = p->m;
-  int cols = NMS__TPU_LANES;
-  nms__value row = nms__tpu_row_of (m, step, cols);
-  nms__value number = nms__tpu_spread (m, step, 1, cols);
-  nms__value lane = nms__tpu_op (m, "arith.andi", number,
-      nms__tpu_s32 (m, 1, cols, cols - 1));
-  nms__value here = nms__tpu_compare (m, "eq", nms__tpu_iota (m, 1, cols, 1), lane);
-  nms__value most = nms__tpu_load (m, p->in[PARAMETERS], nms__tpu_index (m, NMS__TPU_MOST),
-      p->zero, 1, cols);
+  nms__value row = nms__tpu_row_of (m, step, COLS), number = nms__tpu_spread (m, step, 1, COLS);
+  nms__value lane = op (p, "arith.andi", number, nms__tpu_s32 (m, 1, COLS, COLS - 1));
+  nms__value here = nms__tpu_compare (m, "eq", nms__tpu_iota (m, 1, COLS, 1), lane);
+  nms__value most = nms__tpu_load_rows (m, p->parameters, NMS__TPU_MOST, 1);
   nms__value below_cap = nms__tpu_compare (m, "olt", nms__tpu_to_f32 (m, number), most);
-  nms__value old = nms__tpu_load (m, p->layout->picks, row, p->zero, 1, cols);
-  nms__value picks = nms__tpu_select (m, nms__tpu_op (m, "arith.andi", here, below_cap),
-      nms__tpu_spread (m, index, 1, cols), old);
+  nms__value old = nms__tpu_load (m, p->layout->picks, row, p->zero, 1, COLS);
 
-  nms__tpu_store (m, picks, p->layout->picks, row, p->zero);
+  nms__tpu_store (m,
+      nms__tpu_select (m, op (p, "arith.andi", here, below_cap),
+          nms__tpu_spread (m, index, 1, COLS), old),
+      p->layout->picks, row, p->zero);
 }
 
 void
-nms__tpu_picks_print (nms__tpu *m, const nms__tpu_spec *spec,
-    const nms__tpu_layout *layout)
+nms__tpu_picks_print (nms__tpu *m, const nms__tpu_layout *layout)
 {
-  Picks p = { .m = m, .spec = spec, .layout = layout };
+  const nms__array *s = layout->scratch;
+  Picks p = { .m = m,
+    .layout = layout,
+    .parameters = layout->input[1],
+    .undecided = s[0],
+    .area = s[1],
+    .last = s[2],
+    .index = s[3] };
   Best best;
   nms__value step = nms__tpu_begin (m, layout);
 
-  assign_arrays (&p);
   p.zero = nms__tpu_index (m, 0);
   nms__tpu_open_if (m, nms__tpu_compare (m, "eq", step, nms__tpu_s32 (m, 0, 0, 0)));
   print_start (&p);

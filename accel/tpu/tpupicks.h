@@ -9,7 +9,6 @@
 void nms__tpu_picks_layout (const nms__tpu_spec *spec, nms__tpu_layout *layout);
 
 /* Prints the kernel. */
-void nms__tpu_picks_print (nms__tpu *m, const nms__tpu_spec *spec,
-    const nms__tpu_layout *layout);
+void nms__tpu_picks_print (nms__tpu *m, const nms__tpu_layout *layout);
 
 #endif

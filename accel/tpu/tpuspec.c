@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tpuspec: chooses the form of a kernel and encodes limits, which a TPU needs as
+ * tpuspec: reads a spec and encodes limits, which a TPU needs as
  * sums of two numbers of binary32, because it has no binary64.
  */
 #include "tpuspec.h"
@@ -66,21 +66,4 @@ int
 nms__tpu_uses_class (const nms__tpu_spec *spec)
 {
   return spec->classes && (!spec->class_agnostic || spec->class_caps);
-}
-
-/* Compares approximate cycles, fitted to libtpu's static schedules for v5e. */
-nms__tpu_form
-nms__tpu_form_of (const nms__tpu_spec *spec)
-{
-  double boxes = spec->boxes, picks = spec->picks;
-  double tiles = boxes / 128.0 + 1.0, rows = picks / 128.0 + 1.0;
-  double by_picks = picks * (640.0 + 21.0 / 1024.0 * boxes);
-  double by_sort = tiles <= 9.0 ? 40.0 * tiles * tiles : 6000.0 + 2.2 * boxes;
-  double by_option = (spec->class_caps ? 500.0 : 0.0) + (spec->box_limits ? 150.0 : 0.0)
-      + (spec->parents ? 150.0 : 0.0);
-  double by_tiles = 2000.0 + by_sort + tiles * (850.0 + 150.0 * rows + by_option);
-
-  if (spec->form != NMS__TPU_AUTO)
-    return spec->form;
-  return by_tiles < by_picks ? NMS__TPU_TILES : NMS__TPU_PICKS;
 }

@@ -12,20 +12,14 @@
 /* The key of a box that takes no part. */
 #define NMS__TPU_ABSENT INT32_MIN
 
-/* The vector memory that every generation of TPUs grants a kernel, in bytes. The most
- * boxes at 300 picks, for the form of picks with all options but parents, as libtpu 0.0.51
- * compiles them:
- *
- *   16 MiB    180,224   v2, v3, v4 (which refuse more) and later
- *   64 MiB    729,088   v5e, v5p, v6e
- *
- * The form of tiles reads boxes in chunks of 128, so only picks take memory. */
+/* The vector memory that every generation of TPUs grants a kernel, in bytes. v5e, v5p and v6e
+ * grant 64 MiB if asked. The form of tiles reads boxes in chunks of 128, so only picks take
+ * memory. */
 #define NMS__TPU_MEMORY ((size_t) 16 << 20)
 
 typedef enum nms__tpu_form {
-  NMS__TPU_AUTO = 0,
-  NMS__TPU_PICKS = 1,
-  NMS__TPU_TILES = 2
+  NMS__TPU_TILES = 0,
+  NMS__TPU_PICKS = 1
 } nms__tpu_form;
 
 /* What a module is compiled for; everything else is an argument of each run. */
@@ -45,10 +39,6 @@ typedef struct nms__tpu_spec {
   uint8_t parents;        /* not 0: argument `parent`; a box and its parent never suppress each
                        * other */
 } nms__tpu_spec;
-
-/* Returns the form that the module has: spec->form, or for NMS__TPU_AUTO the one
- * that takes fewer cycles in the worst case. */
-nms__tpu_form nms__tpu_form_of (const nms__tpu_spec *spec);
 
 /* Returns the number of images, 1 or more for a spec that was checked. */
 int32_t nms__tpu_images (const nms__tpu_spec *spec);

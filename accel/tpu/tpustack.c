@@ -257,7 +257,7 @@ nms__tpu_stack_print (nms__tpu *m, const nms__tpu_layout *layout, int boxes,
     const nms__tpu_column *columns, int count)
 {
   print_join (m, layout, boxes, columns, count);
-  if (layout->ranks) {
+  if (!layout->window) {
     print_fields (m, layout);
     return;
   }

@@ -13,7 +13,7 @@ typedef struct nms__tpu_column {
 } nms__tpu_column;
 
 /* Prints %k0, the kernel's first input. If the kernel ranks the boxes
- * (layout->ranks), it is the fields one after another, padded with absent boxes.
+ * or searches them, it is the fields one after another, padded with absent boxes.
  * Otherwise XLA sorts the boxes by rank, and the value is one block of fields for each
  * tile. */
 void nms__tpu_stack_print (nms__tpu *m, const nms__tpu_layout *layout, int boxes,

@@ -131,34 +131,19 @@ now (void)
   return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
-static int
-compile_form (nms__xla_store *store, const nms__tpu_spec *spec, void **program, char *error,
-    size_t error_size)
-{
-  size_t length;
-  char *text = nms__tpu_module (spec, &length, error, error_size);
-  int code;
-
-  if (!text)
-    return NMS_ERROR_MEMORY;
-  code = store->backend->compile (store->backend, text, length, 1, program, error, error_size);
-  free (text);
-  return code;
-}
-
 int
 nms__xla_kernel_compile (nms__xla_store *store, nms__xla_kind kind, void **program, char *error,
     size_t error_size)
 {
-  nms__tpu_spec spec = spec_of (kind);
+  const nms__tpu_spec spec = spec_of (kind);
   const uint64_t start = now ();
-  int code = compile_form (store, &spec, program, error, error_size);
+  size_t length;
+  char *text = nms__tpu_module (&spec, &length, error, error_size);
+  int code = NMS_ERROR_MEMORY;
 
-  /* Mosaic has no bfloat16 matrices, which the form of tiles needs, for TPUs before v4. */
-  if (code == NMS_ERROR_DEVICE && nms__tpu_form_of (&spec) == NMS__TPU_TILES) {
-    spec.form = NMS__TPU_PICKS;
-    code = compile_form (store, &spec, program, error, error_size);
-  }
+  if (text)
+    code = store->backend->compile (store->backend, text, length, 1, program, error, error_size);
+  free (text);
   atomic_fetch_add (&store->kernel_compile_ns, now () - start);
   atomic_fetch_add (code ? &store->kernel_failures : &store->kernel_programs, 1);
   return code;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* faketpu: recognizes modules by printing them again, and computes picks in plain C. */
+/* faketpu: recognizes modules by printing them again, and asks the reference for the picks. */
 #include "accel/tpu/tpu.h"
 #include "faketpu.h"
+#include "reference.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -19,6 +20,7 @@ struct FakeKernel {
 typedef struct {
   const float *x1, *y1, *x2, *y2, *parameters, *limit;
   const int32_t *key, *class_id, *most;
+  int32_t count; /* of boxes, with padding */
 } Arguments;
 
 static atomic_int as, divides;
@@ -82,14 +84,13 @@ find_spec (const char *text, size_t length, nms__tpu_spec *spec)
   if (sscanf (head, "module @nms {\nfunc.func public @main(%%a0: tensor<%dx", &boxes) != 1
       || !result || sscanf (result, "-> tensor<%dxi32> {", &picks) != 1)
     return 0;
-  for (unsigned way = 0; way < 32; way++) {
+  for (unsigned way = 0; way < 16; way++) {
     *spec = (nms__tpu_spec) { .boxes = boxes,
       .picks = picks,
       .classes = way & 1,
       .class_agnostic = way >> 1 & 1,
       .box_limits = way >> 2 & 1,
-      .class_caps = way >> 3 & 1,
-      .form = way & 16 ? NMS__TPU_TILES : NMS__TPU_PICKS };
+      .class_caps = way >> 3 & 1 };
     if ((spec->classes || !(spec->class_agnostic || spec->class_caps))
         && writes (spec, text, length))
       return 1;
@@ -107,11 +108,8 @@ faketpu_compile (const char *text, size_t length, char *why, size_t size)
   if (as == FAKETPU_REFUSES) {
     snprintf (why, size, "has no room for it");
   } else if (find_spec (text, length, &kernel->spec)) {
-    if (as != FAKETPU_OLD || kernel->spec.form == NMS__TPU_PICKS) {
-      compiled++;
-      return kernel;
-    }
-    snprintf (why, size, "has no bfloat16 matrices");
+    compiled++;
+    return kernel;
   } else {
     char *copy = calloc (1, length + 1);
     if (!copy)
@@ -134,98 +132,118 @@ faketpu_result_size (const FakeKernel *kernel)
   return (size_t) kernel->spec.picks * sizeof (int32_t);
 }
 
-/* Returns whether the overlap of the kept box i with box j exceeds the limit of j. */
-static int
-overlaps (const Arguments *a, int32_t n, int32_t i, int32_t j)
+/* Returns the threshold, inclusive, of three numbers of a limit (tpuspec.h) that are `next`
+ * apart. */
+static float
+threshold_of (const float *limit, size_t next)
 {
-  const float least = 0x1p-50f;
-  const float w = fminf (a->x2[i], a->x2[j]) - fmaxf (a->x1[i], a->x1[j]);
-  const float h = fminf (a->y2[i], a->y2[j]) - fmaxf (a->y1[i], a->y1[j]);
-  const float area_i = (a->x2[i] - a->x1[i]) * (a->y2[i] - a->y1[i]);
-  const float area_j = (a->x2[j] - a->x1[j]) * (a->y2[j] - a->y1[j]);
-  const float inter = w > least && h > least ? w * h : 0.0f;
-  const float *limit = a->limit ? a->limit + j : a->parameters;
-  const size_t next = a->limit ? (size_t) n : 128;
-  /* exact, because binary64 holds all bits of the sum */
-  const double middle = (double) limit[0] + (double) limit[next];
-  float both = (area_i + area_j) - inter;
+  const double middle = ((double) limit[0] + (double) limit[next]) / (double) limit[2 * next];
+  float threshold = (float) middle;
 
-  if (as == FAKETPU_CONTRACTS && inter > 0.0f)
-    both = fmaf (-w, h, area_i + area_j);
-  double bound = middle * (double) both;
-  if (as == FAKETPU_EQUAL)
-    bound *= 1.0 - 0x1p-23;
-  return inter > 0.0f && (double) inter * (double) limit[2 * next] > bound;
+  if (middle > 0.0 && (double) threshold <= middle)
+    threshold = nextafterf (threshold, 2.0f);
+  return as == FAKETPU_EQUAL ? nextafterf (threshold, 0.0f) : threshold;
 }
 
-/* Returns the best undecided box, -1 if there is none. */
-static int32_t
-best (const Arguments *a, int32_t n, const char *undecided)
+/* Returns the score that has a key. */
+static float
+score_of (int32_t key)
 {
-  int32_t found = -1;
+  const int32_t bits = key < 0 ? key ^ INT32_MAX : key;
+  float score;
 
-  for (int32_t i = 0; i < n; i++)
-    if (undecided[i]
-        && (found < 0 || a->key[i] > a->key[found]
-            || (as == FAKETPU_TIES && a->key[i] == a->key[found])))
-      found = i;
-  return found;
+  memcpy (&score, &bits, sizeof score);
+  return score;
 }
 
-/* Returns whether the class of box i has all its picks. */
 static int
-class_is_full (const Arguments *a, int32_t i, const int32_t *picks, int32_t count)
+by_class_id (const void *a, const void *b)
 {
-  int32_t of_class = 0;
+  const int32_t x = ((const nms_class_options *) a)->class_id;
+  const int32_t y = ((const nms_class_options *) b)->class_id;
 
-  if (!a->most || a->most[i] == 0 || as == FAKETPU_CAPS)
-    return 0;
-  for (int32_t k = 0; k < count; k++)
-    of_class += a->class_id[picks[k]] == a->class_id[i];
-  return of_class >= a->most[i];
+  return (x > y) - (x < y);
+}
+
+/* Returns the limits and caps of the classes that the boxes have, for free (). */
+static nms_class_options *
+classes_of (const Arguments *a, size_t n, uint64_t *count)
+{
+  nms_class_options *list = calloc (n + 1, sizeof *list);
+  size_t last = 0;
+
+  if (!list)
+    abort ();
+  for (size_t i = 0; i < n; i++)
+    list[i] = (nms_class_options) { .size = sizeof *list,
+      .class_id = a->class_id[i],
+      .set = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_MAX_DETECTIONS,
+      .iou_threshold = threshold_of (a->limit + i, (size_t) a->count),
+      .max_detections = as == FAKETPU_CAPS ? 0 : (uint64_t) a->most[i] };
+  qsort (list, n, sizeof *list, by_class_id);
+  for (size_t i = 1; i < n; i++)
+    if (list[i].class_id != list[last].class_id)
+      list[++last] = list[i];
+  *count = n ? last + 1 : 0;
+  return list;
 }
 
 static void
-misbehave (const Arguments *a, int32_t n, int32_t *picks, int32_t capacity, int32_t count)
+misbehave (const Arguments *a, int32_t *picks, int32_t capacity, int32_t count)
 {
   if (as == FAKETPU_TWICE && count > 0 && count < capacity)
     picks[count] = picks[0];
   if (as == FAKETPU_AFTER_END && count > 0 && count + 1 < capacity)
     picks[count + 1] = picks[0];
-  if (as == FAKETPU_BEYOND && count > 0 && a->key[n - 1] == NMS__TPU_ABSENT)
-    picks[0] = n - 1;
+  if (as == FAKETPU_BEYOND && count > 0 && a->key[a->count - 1] == NMS__TPU_ABSENT)
+    picks[0] = a->count - 1;
 }
 
+/* Gives the reference the boxes that take part, backwards for FAKETPU_TIES. */
 static void
 pick (const FakeKernel *kernel, const Arguments *a, int32_t *picks)
 {
   const nms__tpu_spec *spec = &kernel->spec;
-  const int32_t all = spec->boxes, capacity = spec->picks;
-  const int by_class = spec->classes && !spec->class_agnostic && as != FAKETPU_CLASSES;
-  const int32_t most = as == FAKETPU_MOST ? capacity : (int32_t) a->parameters[3 * 128];
-  char *undecided = calloc (1, (size_t) all);
-  int32_t n = all, count = 0, i;
+  const float *const from[] = { a->x1, a->y1, a->x2, a->y2 };
+  size_t n = (size_t) a->count;
 
-  if (!undecided)
-    abort ();
-  for (i = 0; i < all; i++)
-    undecided[i] = a->key[i] != NMS__TPU_ABSENT;
-  while (n > 0 && !undecided[n - 1]) /* skip the padding, to save time */
+  while (n > 0 && a->key[n - 1] == NMS__TPU_ABSENT)
     n--;
-  while (count < most && (i = best (a, n, undecided)) >= 0) {
-    undecided[i] = 0;
-    if (class_is_full (a, i, picks, count))
-      continue;
-    picks[count++] = i;
-    for (int32_t j = 0; j < n; j++)
-      if (undecided[j] && (!by_class || a->class_id[i] == a->class_id[j])
-          && overlaps (a, all, i, j))
-        undecided[j] = 0;
-  }
-  for (int32_t k = count; k < capacity; k++)
-    picks[k] = -1;
-  misbehave (a, all, picks, capacity, count);
-  free (undecided);
+  const ptrdiff_t step = as == FAKETPU_TIES ? -4 : 4;
+  const size_t first = n && step < 0 ? n - 1 : 0;
+  float *score = calloc (n + 1, sizeof *score);
+  nms_boxes boxes = { .size = sizeof boxes, .count = n };
+  nms_column *const columns[] = { &boxes.x1, &boxes.y1, &boxes.x2, &boxes.y2 };
+  nms_options options = { .size = sizeof options,
+    .iou_threshold = threshold_of (a->parameters, 128),
+    .inclusive = 1,
+    .score_threshold = -INFINITY,
+    .class_agnostic = spec->class_agnostic || as == FAKETPU_CLASSES,
+    .max_detections = (uint64_t) (as == FAKETPU_MOST ? (float) spec->picks
+                                                     : a->parameters[3 * 128]) };
+  nms_class_options *classes = NULL;
+  RefResult result;
+
+  if (!score)
+    abort ();
+  for (size_t i = 0; i < n; i++)
+    score[i] = score_of (a->key[i]);
+  for (int k = 0; k < 4; k++)
+    *columns[k] = (nms_column) { .data = from[k] + first, .stride = step };
+  boxes.score = (nms_column) { .data = score + first, .stride = step };
+  if (spec->classes)
+    boxes.class_id = (nms_column) { .data = a->class_id + first, .stride = step };
+  if (a->limit)
+    options.class_options = classes = classes_of (a, n, &options.class_option_count);
+  ref_run (&boxes, &options, &result);
+  for (int32_t k = 0; k < spec->picks; k++)
+    picks[k] = (size_t) k >= result.kept_count ? -1
+        : step < 0                             ? (int32_t) first - result.kept[k]
+                                               : result.kept[k];
+  misbehave (a, picks, spec->picks, (int32_t) result.kept_count);
+  ref_result_clear (&result);
+  free (classes);
+  free (score);
 }
 
 int
@@ -234,7 +252,7 @@ faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t *si
 {
   const nms__tpu_spec *spec = &kernel->spec;
   const size_t n = (size_t) spec->boxes * 4;
-  Arguments a = { .x1 = NULL };
+  Arguments a = { .count = spec->boxes };
   const struct {
     const void **at;
     size_t size;

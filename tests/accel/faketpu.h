@@ -2,8 +2,8 @@
 /*
  * faketpu: the kernel of accel/tpu/tpu.h on the fake plugin of platform
  * "tpu". It accepts a module that is, byte for byte, one that nms__tpu_module ()
- * prints, and computes the picks in plain C from the buffers of a run, as tpu.h
- * defines them. tests/tpu tests the text of the kernel.
+ * prints, and returns the picks of the reference (tests/reference) for the buffers of a run.
+ * tests/tpu tests the text of the kernel.
  */
 #pragma once
 
@@ -24,18 +24,16 @@ int faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t
 /* The functions that tests call through dlsym. First, the faults to simulate: */
 enum {
   FAKETPU_RIGHT,
-  FAKETPU_REFUSES,   /* no module compiles */
-  FAKETPU_OLD,       /* no fault: a TPU before v4, for which the form of tiles does not compile */
-  FAKETPU_FAILS,     /* no program runs */
-  FAKETPU_TIES,      /* of equal keys the last ranks first */
-  FAKETPU_CONTRACTS, /* a union by a fused multiply-add */
-  FAKETPU_EQUAL,     /* an overlap at the limit exceeds it */
-  FAKETPU_CAPS,      /* caps per class are ignored */
-  FAKETPU_MOST,      /* the cap of the run is ignored */
-  FAKETPU_CLASSES,   /* boxes of different classes suppress each other */
-  FAKETPU_TWICE,     /* the first pick is returned twice */
-  FAKETPU_BEYOND,    /* a pick is a position of the padding */
-  FAKETPU_AFTER_END  /* a pick follows the end of the list */
+  FAKETPU_REFUSES,  /* no module compiles */
+  FAKETPU_FAILS,    /* no program runs */
+  FAKETPU_TIES,     /* of equal keys the last ranks first */
+  FAKETPU_EQUAL,    /* an overlap at the limit exceeds it */
+  FAKETPU_CAPS,     /* caps per class are ignored */
+  FAKETPU_MOST,     /* the cap of the run is ignored */
+  FAKETPU_CLASSES,  /* boxes of different classes suppress each other */
+  FAKETPU_TWICE,    /* the first pick is returned twice */
+  FAKETPU_BEYOND,   /* a pick is a position of the padding */
+  FAKETPU_AFTER_END /* a pick follows the end of the list */
 };
 void faketpu_become (int what);
 

@@ -211,25 +211,6 @@ test_parents (void)
   nms_context_free (&ctx);
 }
 
-/* A TPU that does not take the form of tiles gets that of picks. */
-static void
-test_old (void)
-{
-  nms_context *ctx = nms_context_new ();
-  const long kernels = compiled ();
-  Frame f;
-
-  become (FAKETPU_OLD);
-  start (&f, 300, 1);
-  frame_check (&f, ctx);
-  g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_ADDED);
-  g_assert_cmpint (compiled (), ==, kernels + 1);
-  frame_clear (&f);
-  nms_context_free (&ctx);
-  become (FAKETPU_RIGHT);
-  frame_check_closed ();
-}
-
 /* No program of a device supports rotated boxes. */
 static void
 test_turned (void)
@@ -263,9 +244,6 @@ static const struct {
   { FAKETPU_REFUSES, "cannot compile: client_compile has no room for it" },
   { FAKETPU_FAILS, "the device failed: execute is out of order" },
   { FAKETPU_TIES, "impossible results" }, /* equal keys, out of order */
-  { FAKETPU_CONTRACTS,
-      "does not compute as IEEE binary32 requires (it contracts a product "
-      "and a sum, in a union)" },
   { FAKETPU_EQUAL, "does not compute as IEEE binary32 requires (" },
   { FAKETPU_CAPS, "impossible results" },
   { FAKETPU_MOST, "impossible results" },
@@ -357,7 +335,7 @@ test_breaks (void)
 static const TestCase cases[] = { { "/xla-tpu/random", test_random },
   { "/xla-tpu/largest", test_largest }, { "/xla-tpu/programs", test_programs },
   { "/xla-tpu/threads", test_threads }, { "/xla-tpu/parents", test_parents },
-  { "/xla-tpu/old", test_old }, { "/xla-tpu/turned", test_turned },
-  { "/xla-tpu/refused", test_refused }, { "/xla-tpu/breaks", test_breaks }, { NULL } };
+  { "/xla-tpu/turned", test_turned }, { "/xla-tpu/refused", test_refused },
+  { "/xla-tpu/breaks", test_breaks }, { NULL } };
 
 TEST_PROGRAM (cases, find_functions);

@@ -130,10 +130,10 @@ def measure(tpuprint, xlatext, plugin, python=None, sizes=SIZES):
     def ours(form, boxes, picks):
         text = subprocess.run([tpuprint, f'boxes={boxes}', f'picks={picks}', f'form={form}'],
                               check=True, stdout=subprocess.PIPE, text=True).stdout
-        if form == 2:
+        if form == 0:
             text = to_the_end(text)
         # the profiler may stop with an error of its own after it wrote all operations
-        add(('picks', 'tiles')[form - 1], boxes, picks, from_boxes(text, boxes, picks), 'name.')
+        add(('tiles', 'picks')[form], boxes, picks, from_boxes(text, boxes, picks), 'name.')
 
     if python:
         here = os.path.dirname(os.path.abspath(__file__))
@@ -141,7 +141,7 @@ def measure(tpuprint, xlatext, plugin, python=None, sizes=SIZES):
             [python, f'{here}/seedpallas.py'], check=True, stdout=subprocess.PIPE,
             text=True).stdout, 'name.')
     for boxes, picks in sizes:
-        for form in (1, 2):
+        for form in (1, 0):
             ours(form, boxes, picks)
     return {'device': AHEAD, 'method': "estimated from the compiler's static schedule",
             'rows': rows}

@@ -4,20 +4,36 @@
 
 #include "refoverlap.h"
 
+#include <stdlib.h>
+
+typedef struct {
+  float score;
+  int32_t number;
+} Ranked;
+
+static int
+by_rank (const void *a, const void *b)
+{
+  const Ranked *x = a, *y = b;
+
+  return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
+                              : (x->number > y->number) - (x->number < y->number);
+}
+
 int32_t *
 ref_order (const RefCall *call, size_t *length)
 {
+  Ranked *list = ref_allocate (call->count, sizeof *list);
   int32_t *order = ref_allocate (call->count, sizeof *order);
   size_t n = 0;
 
-  for (size_t i = 0; i < call->count; i++) {
-    if (!ref_takes_part (call, i))
-      continue;
-    size_t place = n++;
-    for (; place && call->list[order[place - 1]].score < call->list[i].score; place--)
-      order[place] = order[place - 1];
-    order[place] = (int32_t) i;
-  }
+  for (size_t i = 0; i < call->count; i++)
+    if (ref_takes_part (call, i))
+      list[n++] = (Ranked) { call->list[i].score, (int32_t) i };
+  qsort (list, n, sizeof *list, by_rank);
+  for (size_t k = 0; k < n; k++)
+    order[k] = list[k].number;
+  free (list);
   *length = n;
   return order;
 }

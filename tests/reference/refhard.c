@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* refhard: method hard, line by line. */
-#include "refmethods.h"
+#include "refclusters.h"
 #include "refoverlap.h"
 
 #include <stdlib.h>
-
-/* Returns the first undecided box in the order of scores, or -1. */
-static int32_t
-first_of (const RefCall *call, const bool *decided)
-{
-  int32_t best = -1;
-
-  for (size_t i = 0; i < call->count; i++)
-    if (!decided[i] && (best < 0 || call->list[i].score > call->list[best].score))
-      best = (int32_t) i;
-  return best;
-}
 
 static size_t
 kept_of_class (const RefCall *call, const RefResult *result, int32_t class_id)
@@ -89,14 +77,12 @@ ref_take_next (const RefCall *call, int32_t i, float score, RefResult *result)
 void
 ref_run_hard (const RefCall *call, RefResult *result)
 {
-  bool *decided = ref_allocate (call->count, sizeof *decided);
-  int32_t i;
+  size_t length;
+  int32_t *order = ref_order (call, &length);
 
-  for (size_t n = 0; n < call->count; n++)
-    decided[n] = !ref_takes_part (call, n);
-  while ((i = first_of (call, decided)) >= 0) {
+  for (size_t n = 0; n < length; n++) {
+    const int32_t i = order[n];
     nms_outcome outcome = decide (call, i, result);
-    decided[i] = true;
     result->outcome[i] = (uint8_t) outcome;
     if (outcome == NMS_OUTCOME_KEPT)
       keep (call, i, call->list[i].score, result);
@@ -105,5 +91,5 @@ ref_run_hard (const RefCall *call, RefResult *result)
     else
       result->over_cap_count++;
   }
-  free (decided);
+  free (order);
 }

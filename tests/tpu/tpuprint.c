@@ -3,7 +3,7 @@
  * tpuprint: prints a module, so that the tests in Python get the same text as a
  * compiler.
  *
- *     tpuprint [kernel|memory|most] boxes=N picks=K [images=B] [form=0..2] [memory=BYTES]
+ *     tpuprint [kernel|memory|most] boxes=N picks=K [images=B] [form=0..1] [memory=BYTES]
  *         [classes=1] [class_agnostic=1] [box_limits=1] [class_caps=1] [parents=1]
  *     tpuprint limit THRESHOLD INCLUSIVE
  *
