@@ -132,7 +132,7 @@ def measure(tpuprint, xlatext, plugin, python=None, sizes=SIZES):
                               check=True, stdout=subprocess.PIPE, text=True).stdout
         if form == 0:
             text = to_the_end(text)
-        # the profiler may stop with an error of its own after it wrote all operations
+        # the profiler may abort in a check of its own after it wrote all operations
         add(('tiles', 'picks')[form], boxes, picks, from_boxes(text, boxes, picks), 'name.')
 
     if python:
@@ -156,8 +156,9 @@ def markdown(cycles):
     for row in rows:
         share = f'{row["cycles"] / seed:.2f}' if seed and row['boxes'] == 1024 and (
             row['picks'] == 128) else ''
-        whole = row['complete'] or row['name'] != 'nms_pallas'
-        note = '' if whole else ' and a scatter, which the profiler cannot estimate'
+        aborted = (' and a scatter, at which the profiler aborts' if row['name'] == 'nms_pallas'
+                   else ', then the profiler aborts')
+        note = '' if row['complete'] else aborted
         lines.append(f'| {row["name"]} | {row["boxes"]:,} | {row["picks"]} | '
                      f'{row["cycles"]:,}{note} | {share} |')
     return lines + ['']

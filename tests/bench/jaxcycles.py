@@ -64,8 +64,8 @@ def estimate(compiler, name, call, device):
         return 'not estimated'
     steps = steps_of(program.compile().as_text()) if name == 'nms_jax' else {}
     total = sum(value * steps.get(op, 1) for op, value in counted.items())
-    # (where the profiler stops with an error, at a scatter or one of its own checks)
-    missing = ' and a scatter' if name == 'nms_pallas' else ' or more'
+    # (the profiler aborts at a scatter or in a check of its own)
+    missing = ', then the profiler aborts'
     return f'{total:,}' + ('' if complete else missing)
 
 

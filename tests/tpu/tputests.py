@@ -8,6 +8,8 @@ mutants     a named case detects each text with one error
 compiled    libtpu ($NMS_TEST_LIBTPU) compiles the same texts for v5e and v6e
 translated  the kernel's step, translated to StableHLO and run by XLA's plugin for
             the CPU ($NMS_TEST_XLA_PLUGIN), leaves the same memory as the evaluator
+network     a convolutional network with decoding and NMS behind it is one program: libtpu
+            compiles it for v5e and v6e, and XLA's plugin for the CPU runs it
 
 Prints TAP. A group that needs a plugin is skipped if its variable is not set.
 """
@@ -23,6 +25,7 @@ except ImportError:
     print('1..0 # SKIP numpy is not installed')
     sys.exit(0)
 
+import networktext
 import tpumutants
 import tputranslate
 from tpucases import Case, F, Reference, boxes_of, cases
@@ -167,6 +170,55 @@ def compiled(tap, tools):
                       f'a broken kernel is refused for {topology}', done.stdout[-2000:])
 
 
+def network_runs(tools, folder, plugin):
+    """Runs the network of networktext and returns whether its picks are those of its boxes."""
+    import nmscore
+    g, channels = np.random.default_rng(5), networktext.CHANNELS + (84,)
+    given = [g.normal(0, 1, (3, 256 * 256))] + [
+        g.normal(0, 1, (b, a if b == 84 else 9 * a)) for a, b in zip(channels, channels[1:])]
+    made = {'picks': np.int32, 'count': np.int32, 'boxes': F, 'scores': F, 'classes': np.int32}
+    shapes = {'picks': (128,), 'count': (), 'boxes': (1024, 4), 'scores': (1024,),
+              'classes': (1024,)}
+    words = []
+    for i, array in enumerate(given):
+        array.astype(F).tofile(f'{folder}/in{i}')
+        words.append(f'in:f32:{"x".join(map(str, array.shape))}:{folder}/in{i}')
+    for name, type_ in made.items():
+        words.append(f'out:{"f32" if type_ is F else "s32"}:{"x".join(map(str, shapes[name]))}:'
+                     f'{folder}/{name}')
+    subprocess.run([tools.xlatext, 'run', plugin, f'{folder}/module', *words], check=True)
+    out = {name: np.fromfile(f'{folder}/{name}', type_) for name, type_ in made.items()}
+    kept = nmscore.batched_nms(out['boxes'].reshape(-1, 4), out['scores'], out['classes'], 0.5)
+    return out['count'] == min(128, len(kept)) > 50 and np.array_equal(
+        out['picks'][:out['count'][0]], kept[:128])
+
+
+def network(tap, tools):
+    libtpu = os.environ.get('NMS_TEST_LIBTPU') or skip('NMS_TEST_LIBTPU names no plugin')
+    plugin = os.environ.get('NMS_TEST_XLA_PLUGIN') or skip('NMS_TEST_XLA_PLUGIN names no plugin')
+    try:
+        from nmscore import export
+    except ImportError:
+        skip('the Python package nmscore is not built')
+    environment = dict(os.environ, ALLOW_MULTIPLE_LIBTPU_LOAD='1', TPU_SKIP_MDS_QUERY='1',
+                       TPU_LOG_DIR='disabled')
+
+    def write(folder, platform):
+        made = export.program(platform, 1024, head_classes=80, max_detections=128)
+        with open(f'{folder}/module', 'w') as file:
+            file.write(networktext.joined(made.text))
+
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, 'tpu')
+        for topology in ('v5e:2x2', 'v6e:2x2'):
+            done = subprocess.run([tools.xlatext, 'ahead', libtpu, topology, f'{folder}/module'],
+                                  env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors='replace')
+            tap.check(done.returncode == 0, f'a network for {topology}', done.stdout[-2000:])
+        write(folder, 'cpu')
+        tap.check(network_runs(tools, folder, plugin), 'a network on the CPU')
+
+
 def translated(tap, tools):
     plugin = os.environ.get('NMS_TEST_XLA_PLUGIN') or skip('NMS_TEST_XLA_PLUGIN names no plugin')
     g = np.random.default_rng(7)
@@ -186,7 +238,7 @@ def main():
     group, *programs = sys.argv[1:]
     tap = Tap()
     {'evaluated': evaluated, 'mutants': mutants, 'compiled': compiled,
-     'translated': translated}[group](tap, Tools(*programs))
+     'translated': translated, 'network': network}[group](tap, Tools(*programs))
     tap.finish()
 
 
