@@ -58,7 +58,7 @@
  *             towards a cap.
  * Outcome     Each box has exactly one, the first that applies of: invalid,
  *             filtered, not a candidate, over-cap, suppressed, kept.
- * Methods     All this holds for method hard with metric iou, the default. nmsmethods.h defines
+ * Methods     All this holds for method hard with metric iou, the default. nmsmethods.h names
  *             the others, which lower scores or make one box of several.
  *
  * The method hard is the greedy algorithm of the detection literature. Engine `sequential`

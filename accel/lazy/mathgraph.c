@@ -41,7 +41,7 @@ where (nms_lazy *lz, tensor x, nms_lazy_op compare, float limit, tensor value, t
   return nms_lazy_select (lz, f32 (lz, compare, x, limit), value, other);
 }
 
-/* For x <= 0 the bits are those of nmsmethods.h. For n > 0 the factor is 2 * 2^(n - 1),
+/* For x <= 0 the bits are those of docs/methods.md. For n > 0 the factor is 2 * 2^(n - 1),
  * because 2^128 is no float. */
 tensor
 nms_lazy_exp (nms_lazy *lz, tensor x)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * fused_box: the operations on the corners x1 y1 x2 y2 of a box that is made from several boxes.
- * Every operation is rounded to binary32, in the order that nmsmethods.h defines.
+ * Every operation is rounded to binary32, in the order that docs/methods.md defines.
  */
 #ifndef NMS_FUSED_BOX_H
 #define NMS_FUSED_BOX_H

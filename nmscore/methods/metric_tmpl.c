@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * metric_tmpl: the metric of one box and each box of a block, compiled once per instruction set.
- * Each operation is rounded to binary32, in the order that nmsmethods.h defines.
+ * Each operation is rounded to binary32, in the order that docs/methods.md defines.
  */
 #include "box_blocks.h"
 

@@ -52,7 +52,7 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
                      "soft-gaussian" (soft-NMS); "matrix-linear" and "matrix-gaussian"
                      (Matrix NMS); "weighted" (weighted box fusion); "merge",
                      "greedy-merge" (SAHI's NMM and GREEDYNMM) and "average".
-                     nmsmethods.h defines each
+                     docs/methods.md defines each
     metric           the measure of overlap: "iou", "ios" (intersection over the smaller
                      box) or, with "hard" only, "diou" and "giou"
     sigma            of the gaussian methods; 0: 0.5 for soft-gaussian, 2 for matrix-gaussian

@@ -185,8 +185,8 @@ say (gchar **expected, guint i, const gchar *state)
 static void
 say_outcomes (gchar **expected, const Columns *c, const nms_options *options, const guint32 *which)
 {
-  static const gchar *const names[] = { "kept", "suppressed", "over-cap", "below-score", "invalid",
-    "not-candidate" };
+  static const gchar *const names[] = { "kept", "suppressed", "over-cap", "not-candidate",
+    "below-score", "invalid" };
   RefResult result;
   gsize k;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* refexp: exp in the steps of nmsmethods.h, each rounded to binary32. */
+/* refexp: exp in the steps of docs/methods.md, each rounded to binary32. */
 #include "refmethods.h"
 
 #include <math.h>

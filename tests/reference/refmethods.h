@@ -22,7 +22,7 @@ void ref_run_matrix (const RefCall *call, RefResult *result);
  * whether it is kept. */
 bool ref_take_next (const RefCall *call, int32_t i, float score, RefResult *result);
 
-/* Returns exp (x) for x <= 0, as nmsmethods.h defines it. */
+/* Returns exp (x) for x <= 0, as docs/methods.md defines it. */
 float ref_exp (float x);
 
 /* Methods greedy-merge and average: the clusters of hard, with another box. */
