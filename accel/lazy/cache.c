@@ -12,6 +12,7 @@
  * compiler.
  */
 #include "lazynodes.h"
+#include "callerstruct.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -56,7 +57,10 @@ nms_lazy_cache_new (nms_lazy_backend *backend, size_t programs)
 {
   nms_lazy_cache *cache;
 
-  if ((backend && backend->size != sizeof *backend) || !(cache = calloc (1, sizeof *cache)))
+  if (backend && !nms__caller_struct_fits (backend, sizeof *backend))
+    return NULL;
+  cache = calloc (1, sizeof *cache);
+  if (!cache)
     return NULL;
   pthread_mutex_init (&cache->lock, NULL);
   pthread_cond_init (&cache->done, NULL);
@@ -164,16 +168,15 @@ int
 nms_lazy_cache_counters (nms_lazy_cache *cache, nms_lazy_counters *counters)
 {
   nms_lazy_counters now;
-  size_t size = counters ? counters->size : 0;
 
-  if (!cache || size < sizeof size)
+  if (!cache || !nms__caller_struct_fits (counters, sizeof now))
     return NMS_ERROR_ARGUMENT;
   pthread_mutex_lock (&cache->lock);
   now = cache->counters;
   pthread_mutex_unlock (&cache->lock);
-  now.size = size;
+  now.size = counters->size;
   now.traces = now.hits + now.misses;
-  memcpy (counters, &now, size < sizeof now ? size : sizeof now);
+  *counters = now;
   return NMS_OK;
 }
 

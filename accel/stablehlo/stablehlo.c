@@ -4,6 +4,8 @@
 #include "stablehlograph.h"
 #include "stablehlotpu.h"
 
+#include "accel/lazy/callerstruct.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +26,9 @@ fail (int code, char *error, size_t size, const char *format, ...)
 static int
 check_spec (const nms_stablehlo_spec *s, char *error, size_t size)
 {
-  if (!s || s->size != sizeof *s)
-    return fail (NMS_ERROR_ARGUMENT, error, size, "spec is NULL or has another size than %zu",
+  if (!nms__caller_struct_fits (s, sizeof *s))
+    return fail (NMS_ERROR_ARGUMENT, error, size, "spec is NULL, or its size is below %zu, or a "
+                                                  "field this version does not know is set",
         sizeof *s);
   if (s->platform < NMS_STABLEHLO_CPU || s->platform > NMS_STABLEHLO_TPU)
     return fail (NMS_ERROR_UNSUPPORTED, error, size, "platform %ld is unknown", (long) s->platform);
@@ -153,9 +156,10 @@ nms_stablehlo_make (const nms_stablehlo_spec *spec, const nms_options *options,
   nms_options read;
   int code = check_spec (spec, error, error_size);
 
-  if (!code && (!program || program->size != sizeof *program))
+  if (!code && !nms__caller_struct_fits (program, sizeof *program))
     code = fail (NMS_ERROR_ARGUMENT, error, error_size,
-        "program is NULL or has another size than %zu", sizeof *program);
+        "program is NULL, or its size is below %zu, or a field this version does not know is set",
+        sizeof *program);
   if (!code)
     code = read_options (options, &read, classes, error, error_size);
   if (code)
@@ -176,6 +180,7 @@ nms_stablehlo_make (const nms_stablehlo_spec *spec, const nms_options *options,
   if (code)
     return code;
   made.length = strlen (made.text);
+  made.size = program->size;
   *program = made;
   return NMS_OK;
 }

@@ -10,6 +10,7 @@
 #include "xlaframe.h"
 #include "xlajob.h"
 
+#include "accel/lazy/callerstruct.h"
 #include "accel/lazy/process.h"
 
 #include <stdio.h>
@@ -162,7 +163,7 @@ nms_xla_engine (const char *plugin, unsigned flags, nms_added_engine *engine)
   const size_t size = path ? strlen (path) + 1 : 1;
   xla *x;
 
-  if (!engine || engine->size < sizeof *engine)
+  if (!nms__caller_struct_fits (engine, sizeof *engine))
     return NMS_ERROR_ARGUMENT;
   if (flags & ~(unsigned) NMS_XLA_STRICT)
     return NMS_ERROR_UNSUPPORTED;
@@ -175,7 +176,7 @@ nms_xla_engine (const char *plugin, unsigned flags, nms_added_engine *engine)
   if (!x->plugin[0])
     refuse (x, NMS_ERROR_DEVICE, "no plugin is named, by option or by NMS_XLA_PLUGIN");
   nms__process_wait_of_main ();
-  *engine = (nms_added_engine) { .size = sizeof *engine,
+  *engine = (nms_added_engine) { .size = engine->size,
     .data = x,
     .required = x->strict,
     .name = name,

@@ -10,6 +10,7 @@
 #include "xladevice.h"
 #include "xlaerror.h"
 
+#include "accel/lazy/callerstruct.h"
 #include "accel/lazy/process.h"
 
 #include <stdlib.h>
@@ -175,7 +176,6 @@ static int
 count_all (nms__xla_store *s, nms_lazy_counters *counters)
 {
   nms_lazy_counters all = { .size = sizeof all };
-  const size_t size = counters->size;
   const uint64_t programs = atomic_load (&s->kernel_programs);
   const uint64_t failures = atomic_load (&s->kernel_failures);
   const uint64_t runs = atomic_load (&s->kernel_runs);
@@ -188,22 +188,21 @@ count_all (nms__xla_store *s, nms_lazy_counters *counters)
   all.runs += runs;
   all.compile_ns += atomic_load (&s->kernel_compile_ns);
   all.programs += programs;
-  memcpy (counters, &all, size < sizeof all ? size : sizeof all);
-  counters->size = size;
+  all.size = counters->size;
+  *counters = all;
   return code;
 }
 
 int
 nms_xla_engine_counters (const char *plugin, nms_lazy_counters *counters)
 {
-  const size_t size = counters ? counters->size : 0;
   int code = NMS_OK;
 
-  if (!plugin || size < sizeof counters->size)
+  if (!plugin || !nms__caller_struct_fits (counters, sizeof *counters))
     return NMS_ERROR_ARGUMENT;
   if (nms__process_claim (NULL, 0))
     return NMS_ERROR_DEVICE;
-  memset ((char *) counters + sizeof size, 0, size - sizeof size);
+  *counters = (nms_lazy_counters) { .size = counters->size };
   pthread_mutex_lock (&lock);
   for (nms__xla_store *s = stores; s; s = s->next)
     if (!strcmp (((nms__xla_device *) s->backend)->path, plugin))

@@ -268,7 +268,20 @@ test_sizes (void)
   g_assert_true (g_str_has_prefix (why,
       "16777216 boxes do not fit into 16777216 bytes of vector "
       "memory"));
-  spec.size--;
+  spec.size++;
+  spec.platform = NMS_STABLEHLO_CPU;
+  spec.boxes = 10;
+  struct {
+    nms_stablehlo_spec spec;
+    uint64_t later;
+  } wide = { spec, 0 };
+  wide.spec.size = sizeof wide;
+  g_assert_cmpint (nms_stablehlo_make (&wide.spec, NULL, &p, why, sizeof why), ==, NMS_OK);
+  nms_stablehlo_clear (&p);
+  wide.later = 1;
+  g_assert_cmpint (nms_stablehlo_make (&wide.spec, NULL, &p, why, sizeof why), ==,
+      NMS_ERROR_ARGUMENT);
+  spec.size -= 2;
   g_assert_cmpint (nms_stablehlo_make (&spec, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
   spec.size++;
   p.size = 0;
@@ -279,12 +292,12 @@ test_sizes (void)
 }
 
 static const TestCase cases[] = {
-  { "/program/arrays", test_arrays },
-  { "/program/images", test_images },
-  { "/program/refusals", test_refusals },
-  { "/program/class-options", test_class_options },
-  { "/program/class-thresholds", test_class_thresholds },
-  { "/program/sizes", test_sizes },
+  { "/stablehlo/arrays", test_arrays },
+  { "/stablehlo/images", test_images },
+  { "/stablehlo/refusals", test_refusals },
+  { "/stablehlo/class-options", test_class_options },
+  { "/stablehlo/class-thresholds", test_class_thresholds },
+  { "/stablehlo/sizes", test_sizes },
   { NULL },
 };
 
