@@ -428,11 +428,12 @@ stage_valgrind ()
 # built with MemorySanitizer, so that memory written by GLib would count as uninitialized.
 stage_msan ()
 {
+  local corpus="$NMS_BUILD_DIR/corpus/msan"
   CC=clang CXX=clang++ NMS_TARGET=tests/fuzz/fuzz-core build msan --buildtype=debugoptimized \
     -Db_sanitize=memory -Db_lundef=false -Dc_args=-g1 -Dfuzzers=true -Dtests=enabled -Dpython=disabled ||
     return 0
-  check "fuzz-core" "$NMS_BUILD_DIR/msan/tests/fuzz/fuzz-core" -runs=0 \
-    "$NMS_ROOT/tests/fuzz/corpus-core"
+  "$NMS_ROOT/tests/fuzz/corpus.sh" unpack "$NMS_ROOT/tests/fuzz/corpus-core.tar.gz" "$corpus"
+  check "fuzz-core" "$NMS_BUILD_DIR/msan/tests/fuzz/fuzz-core" -runs=0 "$corpus"
 }
 
 # foreign ARCHITECTURE ROUNDS: builds the core for another processor and runs its suite. Leaves
@@ -481,7 +482,7 @@ fuzz_one ()
   corpus="$NMS_BUILD_DIR/corpus/$name"
   mkdir -p "$corpus"
   "$program" -max_total_time="${NMS_FUZZ_SECONDS:-10}" -timeout=20 -rss_limit_mb=4096 \
-    -artifact_prefix="$NMS_BUILD_DIR/$name-" "$corpus" "$NMS_ROOT/tests/fuzz/corpus-${name#fuzz-}"
+    -artifact_prefix="$NMS_BUILD_DIR/$name-" "$corpus" "$(dirname "$program")/corpus-${name#fuzz-}"
 }
 
 stage_fuzz ()

@@ -10,6 +10,7 @@ LLVM=${NMS_LLVM--14}
 SECONDS_EACH=${1:-60}
 MOST_BYTES=200000 # of a corpus
 FOUND=$NMS_BUILD_DIR/coverage-found
+FUZZ=$NMS_ROOT/tests/fuzz
 HASHED='.*/[0-9a-f]{40}' # inputs of libFuzzer; others were chosen by a person and are kept
 
 # The files that a fuzzer is for.
@@ -52,7 +53,7 @@ report ()
 run_fuzzer ()
 {
   local name=$1 program=$NMS_BUILD_DIR/fuzz/tests/fuzz/fuzz-$1 merged log size=0 file
-  local corpus=$NMS_ROOT/tests/fuzz/corpus-$1
+  local corpus=$FOUND/corpus-$1
   log=$FOUND/$name.log merged=$FOUND/merged-$name
   rm -rf "$merged"
   mkdir -p "$FOUND/$name" "$merged"
@@ -67,12 +68,14 @@ run_fuzzer ()
     [ $size -le $MOST_BYTES ] || break
     cp "$merged/$file" "$corpus/"
   done < <(ls -Sr "$merged" | grep -xE '[0-9a-f]{40}')
+  "$FUZZ/corpus.sh" pack "$corpus" "$FUZZ/corpus-$name.tar.gz"
   awk '/ boxes$/ { print $1 }' "$log"
 }
 
 measure ()
 {
-  local name=$1 boxes=0 dir=$NMS_BUILD_DIR/coverage corpus=$NMS_ROOT/tests/fuzz/corpus-$1
+  local name=$1 boxes=0 dir=$NMS_BUILD_DIR/coverage corpus=$FOUND/corpus-$1
+  "$FUZZ/corpus.sh" unpack "$FUZZ/corpus-$name.tar.gz" "$corpus"
   [ "$SECONDS_EACH" = 0 ] || boxes=$(run_fuzzer "$name")
   LLVM_PROFILE_FILE=$FOUND/$name.profile "$dir/tests/fuzz/fuzz-$name" "$corpus" >/dev/null 2>&1
   report "$name" "$boxes" "$FOUND/$name.profile" "$dir/tests/fuzz/fuzz-$name" \

@@ -22,7 +22,7 @@ COLUMNS = 100
 # to be sourced by users, and the environments of the tests
 COMMON = {"meson", "README", "__init__", "run", "env"}
 # data, not source: named after what they hold
-DATA = ("tests/data/", "tests/fuzz/corpus")
+DATA = ("tests/data/", "tests/fuzz/corpus-")
 
 
 def is_source(root, name):
