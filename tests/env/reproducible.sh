@@ -38,5 +38,8 @@ nms_child meson setup "$build" "$source" "$@" >"$work/log" 2>&1 &&
 names () { (cd "$1" && find . -mindepth 1 -printf '%p %m %l\n' | sort); }
 diff <(names "$installed") <(names "$again") || die "other files or modes"
 diff -r --no-dereference "$installed" "$again" || die "other bytes"
-if grep -rlF '../' "$again"; then die "these files have paths that depend on the build folder"; fi
+# (meson leaves the end of a search path of the build folder behind the one of the installed library)
+found=$(find "$again" -type f -exec perl -0777 -ne \
+  's|\$ORIGIN[/\0]\.\./||g; print "$ARGV\n" if m|\.\./|' {} +)
+[ -z "$found" ] || die "these files have paths that depend on the build folder: $found"
 say "$(find "$again" -type f | wc -l) files are the same, after $SECONDS s"
