@@ -646,7 +646,10 @@ test_start_and_fork (void)
   if (!child) {
     const int waited = nms_lazy_wait (lz), read = nms_lazy_read (lz, 1, &y, (void *[]) { &result });
     nms_lazy_free (&lz);
-    _exit (waited == NMS_ERROR_DEVICE && read == NMS_ERROR_DEVICE ? 0 : 1);
+    /* another program, because valgrind would report what the parent's threads have allocated */
+    if (waited == NMS_ERROR_DEVICE && read == NMS_ERROR_DEVICE)
+      execl ("/bin/true", "true", NULL);
+    _exit (1);
   }
   pthread_mutex_unlock (&backend.gate);
   g_assert_cmpint (waitpid (child, &status, 0), ==, child);

@@ -25,24 +25,23 @@ class Boxes(c.Structure):
 class Options(c.Structure):
     _fields_ = [
         ("size", c.c_size_t), ("iou_threshold", c.c_float), ("score_threshold", c.c_float),
-        ("max_detections", c.c_uint64), ("max_per_class", c.c_uint64), ("inclusive", c.c_uint8),
-        ("score_strict", c.c_uint8), ("class_agnostic", c.c_uint8), ("xla_strict", c.c_uint8),
-        ("engine", c.c_uint32), ("outputs", c.c_uint32), ("reserved2", c.c_uint32),
+        ("inclusive", c.c_uint32), ("score_strict", c.c_uint32), ("class_agnostic", c.c_uint32),
+        ("method", c.c_uint32), ("metric", c.c_uint32), ("fused_score", c.c_uint32),
+        ("sigma", c.c_float), ("min_score", c.c_float), ("max_detections", c.c_uint64),
+        ("max_per_class", c.c_uint64), ("max_candidates", c.c_uint64),
         ("class_options", c.c_void_p), ("class_option_count", c.c_size_t),
-        ("xla_plugin", c.c_char_p), ("max_candidates", c.c_uint64), ("method", c.c_uint32),
-        ("metric", c.c_uint32), ("sigma", c.c_float), ("min_score", c.c_float),
-        ("fused_score", c.c_uint32), ("reserved3", c.c_uint32), ("source_weights", c.c_void_p),
-        ("source_count", c.c_size_t)]
+        ("source_weights", c.c_void_p), ("source_count", c.c_size_t), ("engine", c.c_uint32),
+        ("outputs", c.c_uint32)]
 
 
 class Result(c.Structure):
     _fields_ = [
-        ("size", c.c_size_t), ("kept_count", c.c_size_t), ("suppressed_count", c.c_size_t),
-        ("over_cap_count", c.c_size_t), ("filtered_count", c.c_size_t),
-        ("invalid_count", c.c_size_t), ("kept", c.POINTER(c.c_int32)),
+        ("size", c.c_size_t), ("kept_count", c.c_size_t), ("kept", c.POINTER(c.c_int32)),
+        ("kept_score", c.POINTER(c.c_float)), ("kept_box", c.POINTER(c.c_float)),
         ("outcome", c.POINTER(c.c_uint8)), ("suppressed_by", c.POINTER(c.c_int32)),
-        ("not_candidate_count", c.c_size_t), ("kept_score", c.POINTER(c.c_float)),
-        ("kept_box", c.POINTER(c.c_float))]
+        ("suppressed_count", c.c_size_t), ("over_cap_count", c.c_size_t),
+        ("not_candidate_count", c.c_size_t), ("filtered_count", c.c_size_t),
+        ("invalid_count", c.c_size_t)]
 
 
 def _array(pointer, shape):
