@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 try:
-    from nmscore import _nmsaccel
+    from nmscore import _nmsaccel as _nmsaccel
 except ImportError as error:
     raise ImportError(
         "nmscore.lazy, nmscore.export, engine \"xla\" and programs for TPUs and GPUs need the "
