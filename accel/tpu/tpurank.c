@@ -81,21 +81,20 @@ void
 nms__tpu_rank_print (nms__tpu *m, const nms__tpu_ranking *r)
 {
   int rows = 4 * r->mover.block;
-  nms__loop loop = { .count = 0 };
+  nms__value zero = nms__tpu_index (m, 0);
 
   for (int tile = 0; tile < r->tiles; tile++) {
     print_bytes (m, r, tile);
     print_ranks (m, r, tile);
   }
 
-  nms__tpu_open_loop (m, &loop, r->tiles * r->mover.block, r->mover.block);
-  nms__value first = nms__tpu_first_of_row (m, loop.index, TILE / r->mover.block);
-  nms__value bytes = nms__tpu_load (m, r->bytes, nms__tpu_index (m, 0),
-      nms__tpu_index (m, 0), rows, r->tiles * TILE);
-  nms__value sum = nms__tpu_move (m, bytes,
-      nms__tpu_load_rows (m, r->ranks, 0, r->tiles * TILE), first,
-      nms__tpu_f32 (m, rows, TILE, 0.0f));
-  nms__tpu_store (m, nms__tpu_join_bytes (m, &r->mover, sum), r->sorted, loop.index,
-      nms__tpu_index (m, 0));
-  nms__tpu_close_loop (m, &loop);
+  for (int tile = 0; tile < r->tiles; tile++) {
+    nms__value first = nms__tpu_s32 (m, 0, 0, tile * TILE);
+    nms__value bytes = nms__tpu_load (m, r->bytes, zero, zero, rows, r->tiles * TILE);
+    nms__value sum = nms__tpu_move (m, bytes,
+        nms__tpu_load_rows (m, r->ranks, 0, r->tiles * TILE), first,
+        nms__tpu_f32 (m, rows, TILE, 0.0f));
+    nms__tpu_store_rows (m, nms__tpu_join_bytes (m, &r->mover, sum), r->sorted,
+        tile * r->mover.block);
+  }
 }

@@ -40,12 +40,33 @@ print_pad (nms__tpu *m, const nms__tpu_layout *layout, const char *into, const c
       layout->positions);
 }
 
+/* Returns whether the fields are vectors one after another. For more than one
+ * tile, XLA computes the columns of one vector in fewer operations than the rows of a matrix. */
+static int
+is_vector (const nms__tpu_layout *layout)
+{
+  return !layout->window && layout->images == 1 && layout->rows > 1;
+}
+
+/* Writes the shape of `fields` columns of `n` boxes: "5x16x1024x", or "5120x". */
+static const char *
+shape_of (const nms__tpu_layout *layout, int fields, int n, char text[40])
+{
+  char batch[16];
+
+  if (is_vector (layout))
+    snprintf (text, 40, "%ldx", (long) fields * n);
+  else
+    snprintf (text, 40, "%dx%s%dx", fields, batch_of (layout, batch), n);
+  return text;
+}
+
 /* Prints %g<i>: column `i` as rows of `n` integers, padded if that is more than `boxes`. */
 static void
 print_rows (nms__tpu *m, const nms__tpu_layout *layout, int boxes, int n, int i,
     const nms__tpu_column *column)
 {
-  char given[40] = "", value[16], batch[16], shape[40];
+  char given[40] = "", value[16], batch[16], shape[40], rows_shape[40];
   long all = (long) boxes * layout->images;
   int rows = column->fields > 1 ? column->fields : 0;
 
@@ -71,21 +92,19 @@ print_rows (nms__tpu *m, const nms__tpu_layout *layout, int boxes, int n, int i,
     snprintf (shape, sizeof shape, "%s%s%dx", given, batch_of (layout, batch), n);
   }
   nms__tpu_print (m,
-      "%%g%d = \"stablehlo.reshape\"(%%%s) : (tensor<%si32>) -> "
-      "tensor<%dx%s%dxi32>\n",
-      i, value, shape, column->fields, batch_of (layout, batch), n);
+      "%%g%d = \"stablehlo.reshape\"(%%%s) : (tensor<%si32>) -> tensor<%si32>\n", i, value, shape,
+      shape_of (layout, column->fields, n, rows_shape));
 }
 
-/* Prints the columns as rows of one array, %whole, padded. For a single tile the columns are
- * padded before, because XLA fuses that with their computation. */
+/* Prints the columns as rows of one array, padded: %joined, or %whole if XLA sorts it. Columns that
+ * XLA does not sort are padded before, because XLA fuses that with their computation. */
 static void
 print_join (nms__tpu *m, const nms__tpu_layout *layout, int boxes,
     const nms__tpu_column *columns, int count)
 {
-  int n = layout->rows == 1 ? layout->positions : boxes;
-  char batch[16];
+  int n = layout->window ? boxes : layout->positions;
+  char shape[40];
 
-  batch_of (layout, batch);
   nms__tpu_print (m,
       "%%absent = \"stablehlo.constant\"() {value = dense<-2147483648> : "
       "tensor<i32>} : () -> tensor<i32>\n");
@@ -96,9 +115,11 @@ print_join (nms__tpu *m, const nms__tpu_layout *layout, int boxes,
     nms__tpu_print (m, "%s%%g%d", i ? ", " : "", i);
   nms__tpu_print (m, ") {dimension = 0 : i64} : (");
   for (int i = 0; i < count; i++)
-    nms__tpu_print (m, "%stensor<%dx%s%dxi32>", i ? ", " : "", columns[i].fields, batch, n);
-  nms__tpu_print (m, ") -> tensor<%dx%s%dxi32>\n", layout->fields, batch, n);
-  print_pad (m, layout, "whole", "joined", layout->fields, n);
+    nms__tpu_print (m, "%stensor<%si32>", i ? ", " : "",
+        shape_of (layout, columns[i].fields, n, shape));
+  nms__tpu_print (m, ") -> tensor<%si32>\n", shape_of (layout, layout->fields, n, shape));
+  if (layout->window)
+    print_pad (m, layout, "whole", "joined", layout->fields, n);
 }
 
 /* Prints the comparison of two scalars inside the sort. */
@@ -219,22 +240,22 @@ print_blocks (nms__tpu *m, const nms__tpu_layout *layout)
       tiles, layout->block, tiles * layout->block);
 }
 
-/* Prints %k0, the fields of %whole one after another, of one image after another. */
+/* Prints %k0, the fields of %joined one after another, of one image after another. */
 static void
 print_fields (nms__tpu *m, const nms__tpu_layout *layout)
 {
   int fields = layout->fields, n = layout->positions, images = layout->images;
   int given = fields * layout->rows, rows = layout->input[0].rows;
+  char shape[40];
 
   if (images == 1) {
     nms__tpu_print (m,
-        "%%k0 = \"stablehlo.reshape\"(%%whole) : (tensor<%dx%dxi32>) -> "
-        "tensor<%dx128xi32>\n",
-        fields, n, given);
+        "%%k0 = \"stablehlo.reshape\"(%%joined) : (tensor<%si32>) -> tensor<%dx128xi32>\n",
+        shape_of (layout, fields, n, shape), given);
     return;
   }
   nms__tpu_print (m,
-      "%%images = \"stablehlo.transpose\"(%%whole) {permutation = "
+      "%%images = \"stablehlo.transpose\"(%%joined) {permutation = "
       "array<i64: 1, 0, 2>} : (tensor<%dx%dx%dxi32>) -> tensor<%dx%dx%dxi32>\n",
       fields, images, n, images, fields, n);
   nms__tpu_print (m,
