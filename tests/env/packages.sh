@@ -114,7 +114,7 @@ system_inside "$work/system" /packages bash -ec '
   apt-get -q -y purge $names >/dev/null
   left=$(find / -xdev \( -path /proc -o -path /packages -o -path /tmp -o -path /root/.cache \
     -o -path /var/log -o -path /var/cache/apt \) -prune -o \
-    \( -name "*nmscore*" -o -name "*gstnms*" -o -name "nms-*" -o -name "GstNms*" \
+    \( -name "*nmscore*" -o -name "*nmsaccel*" -o -name "*gstnms*" -o -name "nms-*" -o -name "GstNms*" \
     -o -name "gstreamer1.0-nms*" \) -print)
   [ -z "$left" ] || { echo "left behind: $left"; exit 1; }
   if dpkg-query -W $names 2>/dev/null | grep .; then exit 1; fi' - "$version" ||
