@@ -334,41 +334,41 @@ NMS_API nms_lazy_tensor nms_lazy_iota (nms_lazy *lz, int rank, const int32_t *di
 
 /* The operations on one tensor, or on two tensors of one type. */
 typedef enum nms_lazy_op {
+  /* Two operands, F32 or S32. */
   NMS_LAZY_ADD,
   NMS_LAZY_SUB,
-  /* two: F32, S32 */
   NMS_LAZY_MUL,
-  /* two: F32 */
+  /* Two operands, F32. */
   NMS_LAZY_DIV,
+  /* Two operands, F32 or S32. */
   NMS_LAZY_MAX,
-  /* two: F32, S32 */
   NMS_LAZY_MIN,
+  /* Two operands, S32 (bitwise) or PRED (logical). */
   NMS_LAZY_AND,
   NMS_LAZY_OR,
-  /* two: S32, bitwise; PRED, logical */
   NMS_LAZY_XOR,
+  /* Two operands of any type; the result is PRED. With a NaN only NE is true. */
   NMS_LAZY_EQ,
   NMS_LAZY_NE,
   NMS_LAZY_GE,
   NMS_LAZY_GT,
   NMS_LAZY_LE,
-  /* two: any type; the result is PRED; with a NaN only NE is true */
   NMS_LAZY_LT,
+  /* One operand, F32 or S32. */
   NMS_LAZY_ABS,
-  /* one: F32, S32 */
   NMS_LAZY_NEG,
-  /* F32: its bits, as S32 */
+  /* One operand, F32: its bits, as S32. */
   NMS_LAZY_AS_S32,
-  /* S32: the float that has these bits */
+  /* One operand, S32: the float that has these bits. */
   NMS_LAZY_AS_F32,
-  /* PRED: 0 or 1; F32: without its fraction; beyond the range of S32 INT32_MIN or INT32_MAX, NaN
-   * 0 */
+  /* One operand. PRED: 0 or 1. F32: without its fraction; INT32_MIN or INT32_MAX beyond the range
+   * of S32; 0 for NaN. */
   NMS_LAZY_TO_S32,
-  /* S32: the number, rounded to nearest even; BF16: the same number */
+  /* One operand. S32: the number, rounded to nearest even. BF16: the same number. */
   NMS_LAZY_TO_F32,
-  /* only through nms_lazy_select () */
+  /* Used by nms_lazy_select () only. */
   NMS_LAZY_SELECT,
-  /* F32; of a negative number NaN */
+  /* One operand, F32; NaN for a negative number. */
   NMS_LAZY_SQRT
 } nms_lazy_op;
 

@@ -69,40 +69,54 @@ extern "C" {
 #endif
 
 typedef enum nms_stablehlo_platform {
-  NMS_STABLEHLO_CPU = 0, /* a loop, with divisions, which the device must round correctly */
-  NMS_STABLEHLO_GPU = 1, /* the same loop without divisions, for every device */
-  NMS_STABLEHLO_TPU = 2  /* a kernel for TPUs in a custom call, for libtpu */
+  /* a loop, with divisions, which the device must round correctly */
+  NMS_STABLEHLO_CPU = 0,
+  /* the same loop without divisions, for every device */
+  NMS_STABLEHLO_GPU = 1,
+  /* a kernel for TPUs in a custom call, for libtpu */
+  NMS_STABLEHLO_TPU = 2
 } nms_stablehlo_platform;
 
 typedef struct nms_stablehlo_spec {
-  size_t size;          /* sizeof (nms_stablehlo_spec) */
-  int32_t platform;     /* nms_stablehlo_platform */
-  int32_t boxes;        /* N, 1 or more; (4 + C) * N is at most NMS_LAZY_MAX_ELEMENTS */
-  int32_t head_classes; /* C, 1 or more: the input is a head; 0: boxes and scores */
-  int32_t classes;      /* not 0: the program takes classes; must be 0 with a head, which
-                         * contains them */
-  int32_t parents;      /* not 0: the program takes parents; must be 0 with a head */
-  int32_t bfloat16;     /* not 0: boxes, scores and head are bf16 */
-  int32_t images;       /* B, images of one call; 0: 1. A loop decides them together, in as many
-                         * steps as the image with the most kept boxes takes, a kernel one after
-                         * another. More than 1 only without a head; 4 * B * N is at most
-                         * NMS_LAZY_MAX_ELEMENTS */
-  size_t tpu_memory;    /* bytes of vector memory that the kernel may use, at most 64 MiB on
-                         * v5e, v5p and v6e; 0: 16 MiB, which every TPU has */
+  /* sizeof (nms_stablehlo_spec) */
+  size_t size;
+  /* nms_stablehlo_platform */
+  int32_t platform;
+  /* N, 1 or more; (4 + C) * N is at most NMS_LAZY_MAX_ELEMENTS */
+  int32_t boxes;
+  /* C, 1 or more: the input is a head; 0: boxes and scores */
+  int32_t head_classes;
+  /* not 0: the program takes classes; must be 0 with a head, which contains them */
+  int32_t classes;
+  /* not 0: the program takes parents; must be 0 with a head */
+  int32_t parents;
+  /* not 0: boxes, scores and head are bf16 */
+  int32_t bfloat16;
+  /* B, images of one call; 0 stands for 1. A loop decides them together, in as many steps as the
+   * image with the most kept boxes takes; a kernel decides one after another. More than 1 only
+   * without a head; 4 * B * N is at most NMS_LAZY_MAX_ELEMENTS */
+  int32_t images;
+  /* bytes of vector memory that the kernel may use, at most 64 MiB on v5e, v5p and v6e; 0 stands
+   * for 16 MiB, which every TPU has */
+  size_t tpu_memory;
 } nms_stablehlo_spec;
 
 /* An input or a result of @main. */
 typedef struct nms_stablehlo_array {
   char name[16];
-  nms_lazy_shape shape; /* type F32 is f32 in the text, S32 is i32, BF16 is bf16 */
+  /* type F32 is f32 in the text, S32 is i32, BF16 is bf16 */
+  nms_lazy_shape shape;
 } nms_stablehlo_array;
 
 #define NMS_STABLEHLO_MAX_ARRAYS 8
 
 typedef struct nms_stablehlo {
-  size_t size;   /* sizeof (nms_stablehlo), set by the caller */
-  char *text;    /* with a final 0; belongs to this struct */
-  size_t length; /* bytes without the final 0 */
+  /* sizeof (nms_stablehlo), set by the caller */
+  size_t size;
+  /* text with a final 0; belongs to this struct */
+  char *text;
+  /* bytes of the text without the final 0 */
+  size_t length;
   size_t input_count, output_count;
   nms_stablehlo_array input[NMS_STABLEHLO_MAX_ARRAYS], output[NMS_STABLEHLO_MAX_ARRAYS];
 } nms_stablehlo;

@@ -4,8 +4,9 @@
  * filled with the outcome NMS_OUTCOME_SUPPRESSED and the suppressor -1 for each box, uses its
  * scratch and no other memory, and writes
  *   kept, kept_count    positions of the kept boxes in the caller's columns, best first
- *   outcome             NMS_OUTCOME_KEPT for kept boxes, NMS_OUTCOME_OVER_CAP for boxes over a cap;
- * if requested   suppressed_by       the suppressor of each suppressed box, if requested
+ *   outcome             if requested, NMS_OUTCOME_KEPT for kept boxes and NMS_OUTCOME_OVER_CAP for
+ *                       boxes over a cap
+ *   suppressed_by       if requested, the suppressor of each suppressed box
  *   over_cap_count      number of boxes over a cap
  * It may use `kept` and `last` of the classes' entries. All engines write the same results. An
  * engine returns 0 or NMS__OVER_BUDGET. It does not know the context.
