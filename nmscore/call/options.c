@@ -50,9 +50,9 @@ pair_check (nms_context *ctx, const nms_options *o)
   if (!nms_metric_name ((int) o->metric))
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "metric %lu is unknown",
         (unsigned long) o->metric);
-  const char *refusal = nms_method_reason ((int) o->method, (int) o->metric);
-  if (refusal)
-    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "%s", refusal);
+  const char *reason = nms_method_reason ((int) o->method, (int) o->metric);
+  if (reason)
+    return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "%s", reason);
   return NMS_OK;
 }
 

@@ -56,7 +56,7 @@ nms__kernels_named (const char *name, const char **why_not)
 }
 
 static const nms__kernels *chosen;
-static char refusal[160];
+static char reason[160];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void
@@ -73,8 +73,7 @@ choose (void)
   if (asked)
     chosen = asked;
   else
-    snprintf (refusal, sizeof refusal, "NMS_ISA=%.40s: %s; %s is used", name, why_not,
-        chosen->name);
+    snprintf (reason, sizeof reason, "NMS_ISA=%.40s: %s; %s is used", name, why_not, chosen->name);
 }
 
 const nms__kernels *
@@ -88,5 +87,5 @@ const char *
 nms_isa_reason (void)
 {
   pthread_once (&once, choose);
-  return refusal[0] ? refusal : NULL;
+  return reason[0] ? reason : NULL;
 }

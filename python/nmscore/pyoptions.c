@@ -176,9 +176,9 @@ read_method (PyObject *const *args, py_options *o)
       || read_name (args[1], "metric", nms_metric_name, &options->metric) < 0
       || read_name (args[2], "fused_score", nms_fused_score_name, &options->fused_score) < 0)
     return -1;
-  const char *refusal = nms_method_reason ((int) options->method, (int) options->metric);
-  if (refusal) {
-    PyErr_Format (PyExc_ValueError, "method is %R with metric %R: %s", args[0], args[1], refusal);
+  const char *reason = nms_method_reason ((int) options->method, (int) options->metric);
+  if (reason) {
+    PyErr_Format (PyExc_ValueError, "method is %R with metric %R: %s", args[0], args[1], reason);
     return -1;
   }
   return read_weights (args[3], o);
