@@ -116,3 +116,11 @@ nms__process_wait_of_main (void)
     return;
   registered = !__cxa_thread_atexit_impl (wait_of_main, NULL, &__dso_handle);
 }
+
+/* Runs on the thread that loads the library, usually the main thread, which may run no frame of its
+ * own. */
+__attribute__ ((constructor)) static void
+wait_from_load_on (void)
+{
+  nms__process_wait_of_main ();
+}

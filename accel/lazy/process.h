@@ -39,7 +39,8 @@ void nms__process_wait_at_exit (void);
 
 /* Does the same if the caller is the main thread, before all functions of atexit (). A plugin
  * registers more destructors while it creates its client and compiles, which run before the wait
- * that was registered when it was loaded. */
+ * that was registered when it was loaded. Is called when this library is loaded; the other calls
+ * are for a library that another thread loaded. */
 void nms__process_wait_of_main (void);
 
 #endif

@@ -42,9 +42,10 @@
  *
  * Processes: a plugin starts threads, so it cannot be used in a process forked
  * from one that used it. All functions return an error there and do not touch open
- * devices. A plugin's library is never unloaded. A process that ends while engine xla
- * compiles waits up to 3 s for it, before destructors of the plugin run if the main thread
- * called nms_xla_engine (), ran a frame with the engine, or freed the context of such frames.
+ * devices. A plugin's library is never unloaded. A process that ends while engine xla compiles
+ * waits up to 3 s for it. Its main thread waits before destructors of the plugin run if it loaded
+ * this library, as in each program that is linked with it, or called nms_xla_engine (), ran a frame
+ * with the engine, or freed the context of such frames.
  *
  * Threads: all functions may be called from any thread at any time.
  */
