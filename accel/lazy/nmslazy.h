@@ -286,7 +286,7 @@ NMS_API int nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *te
  * nms_lazy_free (), nms_lazy_dump () and nms_lazy_hash () wait for the one before. Returns 0, or
  * the latched error. If the computation fails, the tensors remain to be computed, and the read that
  * needs them tries it again and returns the error. A process that ends meanwhile waits
- * for the computation, up to 3 seconds, if its main thread has called this function. */
+ * for the computation, up to 3 seconds (see nmsxla.h). */
 NMS_API int nms_lazy_start (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
 
 /* Waits until the tensors of nms_lazy_start () are computed. Returns 0 or the error of the

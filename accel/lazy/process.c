@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* process: the id of the owner in an atomic number; a counter under a lock, and a condition
  * variable that signals its return to 0. */
-#define _GNU_SOURCE /* gettid */
+#define _GNU_SOURCE /* gettid, on_exit */
 #include "process.h"
 #include "nmslazy.h"
 
@@ -83,28 +83,31 @@ nms__process_wait (unsigned milliseconds)
   return !late;
 }
 
-/* Is called once for each loaded plugin and by the main thread. Once a wait has exceeded the time
- * limit, the later calls return at once. */
+/* Waits for the threads. If they need too long, ends the process before destructors run that free
+ * what they use. Streams besides stdout are not flushed, because a thread may hold their locks. */
 static void
-wait_at_exit (void)
-{
-  static int too_long;
-
-  if (!too_long)
-    too_long = !nms__process_wait (NMS__PROCESS_EXIT_MS);
-}
-
-static void
-wait_of_main (void *unused)
+wait_or_end (int status, void *unused)
 {
   (void) unused;
-  wait_at_exit ();
+  if (nms__process_wait (NMS__PROCESS_EXIT_MS))
+    return;
+  if (!ftrylockfile (stdout))
+    fflush (stdout);
+  _exit (status);
 }
 
 void
 nms__process_wait_at_exit (void)
 {
-  atexit (wait_at_exit);
+  on_exit (wait_or_end, NULL);
+}
+
+/* exit () runs what is registered meanwhile before everything that was registered earlier. */
+static void
+main_ends (void *unused)
+{
+  (void) unused;
+  nms__process_wait_at_exit ();
 }
 
 void
@@ -114,7 +117,7 @@ nms__process_wait_of_main (void)
 
   if (registered || !__cxa_thread_atexit_impl || gettid () != getpid ())
     return;
-  registered = !__cxa_thread_atexit_impl (wait_of_main, NULL, &__dso_handle);
+  registered = !__cxa_thread_atexit_impl (main_ends, NULL, &__dso_handle);
 }
 
 /* Runs on the thread that loads the library, usually the main thread, which may run no frame of its

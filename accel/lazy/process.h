@@ -31,9 +31,10 @@ void nms__process_end (void);
  * forked process, because the counted threads do not exist there. */
 int nms__process_wait (unsigned milliseconds);
 
-/* Makes the process wait for the threads, up to NMS__PROCESS_EXIT_MS milliseconds, when it ends.
- * Call it after a plugin is loaded: the C library then waits before it runs the destructors of the
- * plugin, which free memory that the threads use. */
+/* Makes the process wait for the threads, up to NMS__PROCESS_EXIT_MS milliseconds, when it ends; if
+ * they need longer, it ends without its other functions of atexit (). Call it after a plugin is
+ * loaded: the C library then waits before it runs the destructors of the plugin, which free memory
+ * that the threads use. */
 #define NMS__PROCESS_EXIT_MS 3000
 void nms__process_wait_at_exit (void);
 

@@ -43,9 +43,10 @@
  * Processes: a plugin starts threads, so it cannot be used in a process forked
  * from one that used it. All functions return an error there and do not touch open
  * devices. A plugin's library is never unloaded. A process that ends while engine xla compiles
- * waits up to 3 s for it. Its main thread waits before destructors of the plugin run if it loaded
- * this library, as in each program that is linked with it, or called nms_xla_engine (), ran a frame
- * with the engine, or freed the context of such frames.
+ * waits for it, before destructors of the plugin run if its main thread ends it and has loaded
+ * this library (as in each program that is linked with it), called nms_xla_engine (), run a frame
+ * with the engine, or freed the context of such frames. After 3 s it ends all the same, with its
+ * status, but without its functions of atexit (), and flushes stdout only.
  *
  * Threads: all functions may be called from any thread at any time.
  */

@@ -15,8 +15,8 @@
  *   FAKE_QUIT    creating a client ends the process with status 0
  *   FAKE_HANG    GetPjrtApi never returns
  *   FAKE_STALL   compiling never returns
- *   FAKE_LATE    compiling takes 1 s, and registers a destructor that aborts the process if it
- *                runs before the end
+ *   FAKE_LATE    compiling takes 1 s, or the seconds that NMS_TEST_COMPILE names, and registers a
+ *                destructor that aborts the process if it runs before the end
  *   FAKE_STUCK   closing the client never returns, except in nms-xla-probe
  *   FAKE_TPU     a TPU that runs only the kernel's module: see faketpu.h
  *   FAKE_WORKS   works: a program returns its first inputs
@@ -268,7 +268,7 @@ client_compile (pjrt_client_compile_args *a)
 #ifdef FAKE_LATE
   compiling = 1;
   atexit (destroy_compiler);
-  sleep (1);
+  sleep (getenv ("NMS_TEST_COMPILE") ? (unsigned) atoi (getenv ("NMS_TEST_COMPILE")) : 1);
   compiling = 0;
 #endif
   memcpy (text, a->program->code, a->program->code_size < 63 ? a->program->code_size : 63);
