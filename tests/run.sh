@@ -64,6 +64,8 @@ And, by name alone:
 
   wheel     the sdist and the wheel of the Python package: built, checked by twine, auditwheel
             and abi3audit, installed in each Python 3.9 to 3.13 that is here; two minutes
+  jax       nmscore.jax in the oldest versions of JAX that it supports, 0.8 and 0.9, and refused by
+            0.7; downloads 250 MB; four minutes
   cuda      the programs of engine xla, compiled ahead of time for an NVIDIA
             H200, which need not be here; downloads 135 MB, needs CUDA's ptxas
   armhf     as arm, for 32-bit ARM, in plain C
@@ -548,6 +550,31 @@ stage_frameworks ()
     export NMS_TEST_XLA_PLUGIN="$NMS_BUILD_DIR/xla/xla_cpu_pjrt.so"
   NMS_TEST_FRAMEWORKS="$folder" suites release --suite frameworks
   unset NMS_TEST_LIBTPU NMS_TEST_XLA_PLUGIN
+}
+
+# Runs only by name, because of the downloads. The stage frameworks runs the newest version.
+stage_jax ()
+{
+  local version folder old
+  old='import sys
+try:
+    import nmscore.jax
+except ImportError as error:
+    sys.exit("0.8 or newer" not in str(error))
+sys.exit("it was imported")'
+  build_release || return 0
+  for version in 0.7.2 0.8.0 0.9.0; do
+    folder="$NMS_BUILD_DIR/jax-$version"
+    check "install JAX $version" "$NMS_ROOT/tests/frameworks/frameworks.sh" --install "$folder" \
+      "jax==$version" || continue
+    if [ "$version" = 0.7.2 ]; then
+      check "JAX $version is refused" env PYTHONPATH="$NMS_BUILD_DIR/release/python" \
+        "$folder/bin/python" -c "$old"
+    else
+      NMS_TEST_FRAMEWORKS="$folder" suites release --suite frameworks framework-jax \
+        framework-jaxprograms framework-jaxhandler
+    fi
+  done
 }
 
 # Makes the folders of tests/env/debian.sh while other stages run, because it takes minutes and

@@ -4,12 +4,13 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-usage='usage: tests/frameworks/frameworks.sh --install FOLDER
+usage='usage: tests/frameworks/frameworks.sh --install FOLDER [REQUIREMENT...]
        tests/frameworks/frameworks.sh TEST.py [ARGUMENT...]
 
---install makes the environment in FOLDER (a download of some hundred megabytes, once); it exits
-with 77 if the libraries cannot be downloaded. Without it, runs TEST.py in the environment that
-NMS_TEST_FRAMEWORKS names, or exits with 77 if that is not set.'
+--install makes the environment in FOLDER (a download of some hundred megabytes, once), with the
+libraries of requirements.txt or with those named; it exits with 77 if they cannot be downloaded.
+Without it, runs TEST.py in the environment that NMS_TEST_FRAMEWORKS names, or exits with 77 if that
+is not set.'
 requirements="$here/requirements.txt" alone="$here/requirements-alone.txt"
 
 case ${1-} in
@@ -22,12 +23,23 @@ case ${1-} in
     ALLOW_MULTIPLE_LIBTPU_LOAD=1 exec "$NMS_TEST_FRAMEWORKS/bin/python" "$@" ;;
 esac
 
-cat "$requirements" "$alone" | cmp -s - "$folder/installed.txt" && exit
+shift 2
+wanted () { if [ $# -gt 0 ]; then printf '%s\n' "$@"; else cat "$requirements" "$alone"; fi; }
+pip () { "$folder/bin/python" -m pip --disable-pip-version-check "$@" --quiet --retries 2; }
+install ()
+{
+  if [ $# -gt 0 ]; then
+    pip install "$@"
+  else
+    pip install -r "$requirements" && pip install --no-deps -r "$alone"
+  fi
+}
+
+wanted "$@" | cmp -s - "$folder/installed.txt" && exit
 mkdir -p "$folder"
 python3 -m venv "$folder"
-pip () { "$folder/bin/python" -m pip --disable-pip-version-check "$@" --quiet --retries 2; }
-if ! { pip install -r "$requirements" && pip install --no-deps -r "$alone"; }; then
+if ! install "$@"; then
   printf 'cannot install the libraries from PyPI\n'
   exit 77
 fi
-cat "$requirements" "$alone" >"$folder/installed.txt"
+wanted "$@" >"$folder/installed.txt"
