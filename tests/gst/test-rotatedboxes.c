@@ -180,7 +180,8 @@ test_draw_corners (void)
   }
 }
 
-/* Boxes far outside of the frame, of any size, dashed: no crash and no endless loop. */
+/* Boxes far outside of the frame, of any size, dashed: no crash, no endless loop, and a box of the
+ * frame is drawn over them. */
 static void
 test_draw_hostile (void)
 {
@@ -189,6 +190,7 @@ test_draw_hostile (void)
   GstVideoInfo info;
   GstHarness *h;
   GstBuffer *buffer;
+  Picture *before, *after;
   guint i, k;
 
   gst_video_info_set_format (&info, GST_VIDEO_FORMAT_I420, 120, 90);
@@ -205,7 +207,15 @@ test_draw_hostile (void)
       gst_video_region_of_interest_meta_add_param (roi,
           gst_structure_new ("nms", "state", G_TYPE_STRING, k % 2 ? "suppressed" : "kept", NULL));
     }
-  gst_buffer_unref (overlay_push (h, buffer));
+  add_rotated (buffer, 1, 30, 26, 60, 40, 0.5, 0.0);
+  before = picture_read (&info, buffer);
+  buffer = overlay_push (h, buffer);
+  after = picture_read (&info, buffer);
+  for (i = 30; i < 90; i++)
+    g_assert_false (picture_same (before, after, i, 26));
+  picture_free (before);
+  picture_free (after);
+  gst_buffer_unref (buffer);
   gst_harness_teardown (h);
 }
 
