@@ -6,6 +6,9 @@
 #include "frame/order.h"
 #include "geometry/rotated.h"
 
+/* Boxes in a group of blocks. */
+#define GROUP ((size_t) NMS__BLOCK * NMS__BLOCK)
+
 void
 nms__box_blocks_take (nms__arena *a, nms__box_blocks *b, size_t boxes)
 {
@@ -17,6 +20,10 @@ nms__box_blocks_take (nms__arena *a, nms__box_blocks *b, size_t boxes)
   b->begin = nms__take (a, boxes, sizeof *b->begin);
   b->end = nms__take (a, boxes, sizeof *b->end);
   nms__take_columns (a, &b->bounds, padded / NMS__BLOCK + NMS__BLOCK);
+  nms__take_columns (a, &b->group_bounds, padded / GROUP + NMS__BLOCK);
+  b->box_view = nms__columns_of (&b->box, 0);
+  b->bounds_view = nms__columns_of (&b->bounds, 0);
+  b->group_view = nms__columns_of (&b->group_bounds, 0);
   b->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *b->keys);
   b->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *b->keys2);
   b->number = nms__take (a, boxes, sizeof *b->number);
@@ -139,20 +146,34 @@ find_partitions (const nms__box_blocks *b, const uint32_t *number)
   }
 }
 
-static void
-find_bounds (const nms__box_blocks *b)
+/* Widens `bounds` to contain `box`. */
+static inline void
+widen (nms__box *bounds, const nms__box *box)
 {
-  for (size_t k = 0; k < nms__box_blocks_count (b); k++) {
-    const size_t first = k * NMS__BLOCK;
-    nms__box box = { b->box.x1[first], b->box.y1[first], b->box.x2[first], b->box.y2[first], 0.0f,
-      0 };
-    for (size_t i = first + 1; i < first + NMS__BLOCK && i < b->count; i++) {
-      box.x1 = b->box.x1[i] < box.x1 ? b->box.x1[i] : box.x1;
-      box.y1 = b->box.y1[i] < box.y1 ? b->box.y1[i] : box.y1;
-      box.x2 = b->box.x2[i] > box.x2 ? b->box.x2[i] : box.x2;
-      box.y2 = b->box.y2[i] > box.y2 ? b->box.y2[i] : box.y2;
+  bounds->x1 = box->x1 < bounds->x1 ? box->x1 : bounds->x1;
+  bounds->y1 = box->y1 < bounds->y1 ? box->y1 : bounds->y1;
+  bounds->x2 = box->x2 > bounds->x2 ? box->x2 : bounds->x2;
+  bounds->y2 = box->y2 > bounds->y2 ? box->y2 : bounds->y2;
+}
+
+static inline nms__box
+corners_at (const nms__box_columns *c, size_t i)
+{
+  return (nms__box) { c->x1[i], c->y1[i], c->x2[i], c->y2[i], 0.0f, 0 };
+}
+
+/* Writes the bounding box of each NMS__BLOCK boxes. */
+static void
+find_bounds (const nms__box_columns *boxes, size_t count, nms__box_columns *bounds)
+{
+  for (size_t first = 0; first < count; first += NMS__BLOCK) {
+    const size_t end = count - first < NMS__BLOCK ? count : first + NMS__BLOCK;
+    nms__box all = corners_at (boxes, first);
+    for (size_t i = first + 1; i < end; i++) {
+      const nms__box box = corners_at (boxes, i);
+      widen (&all, &box);
     }
-    nms__put_box (&b->bounds, k, &box, 0);
+    nms__put_box (bounds, first / NMS__BLOCK, &all, 0);
   }
 }
 
@@ -182,7 +203,22 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
   for (size_t place = f->count; place % NMS__BLOCK; place++)
     nms__put_box (&b->box, place, &(nms__box) { 0 }, 0);
   find_partitions (b, number);
-  find_bounds (b);
+  find_bounds (&b->box, b->count, &b->bounds);
+  find_bounds (&b->bounds, nms__box_blocks_count (b), &b->group_bounds);
+}
+
+void
+nms__box_blocks_move (nms__box_blocks *b, size_t place, const float c[4])
+{
+  const nms__box box = { c[0], c[1], c[2], c[3], nms__area (c[0], c[1], c[2], c[3]), 0 };
+
+  nms__put_box (&b->box, place, &box, 0);
+  nms__box bounds = corners_at (&b->bounds, place / NMS__BLOCK);
+  widen (&bounds, &box);
+  nms__put_box (&b->bounds, place / NMS__BLOCK, &bounds, 0);
+  bounds = corners_at (&b->group_bounds, place / GROUP);
+  widen (&bounds, &box);
+  nms__put_box (&b->group_bounds, place / GROUP, &bounds, 0);
 }
 
 /* -------------------------------------------------------------------- rows */
@@ -201,28 +237,48 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
   r->place = place;
   r->begin = b->begin[place];
   r->end = b->end[place];
-  r->group = r->begin / NMS__BLOCK / NMS__BLOCK * NMS__BLOCK;
+  const size_t group = r->begin / GROUP;
+  r->first_group = group / NMS__BLOCK * NMS__BLOCK;
+  r->groups = 0;
+  if (group == (r->end - 1) / GROUP) { /* the only one need not be tested */
+    r->groups = (uint64_t) 1 << group % NMS__BLOCK;
+    r->first_group += NMS__BLOCK;
+  }
   r->left = 0;
   r->metric = (int) o->metric;
   r->rotated = f->rotated && o->method < NMS_METHOD_WEIGHTED;
+}
+
+/* Returns which of the NMS__BLOCK bounding boxes starting at `first` the box intersects, of those
+ * with a number in least..most. */
+static inline uint64_t
+intersecting (const nms__row *r, const nms__columns *bounds, size_t first, size_t least,
+    size_t most)
+{
+  const size_t n = most - first < NMS__BLOCK ? most - first + 1 : NMS__BLOCK;
+  nms__box box = r->box;
+
+  box.scaled = 0.0f;
+  const uint64_t mask = r->frame->kernels->overlap_block (bounds, first, n, &box, NULL, NULL);
+  return least > first ? mask & ~(uint64_t) 0 << (least - first) : mask;
 }
 
 /* Finds the blocks of the next group that the box intersects. Returns 0 behind the last group. */
 static int
 next_group (nms__row *r)
 {
-  const nms__columns bounds = nms__columns_of (&r->blocks->bounds, 0);
-  const size_t first_block = r->begin / NMS__BLOCK, last_block = (r->end - 1) / NMS__BLOCK;
-  nms__box box = r->box;
+  const size_t least = r->begin / NMS__BLOCK, most = (r->end - 1) / NMS__BLOCK;
 
-  if (r->group > last_block)
-    return 0;
-  const size_t n = last_block - r->group < NMS__BLOCK ? last_block - r->group + 1 : NMS__BLOCK;
-  box.scaled = 0.0f;
-  r->left = r->frame->kernels->overlap_block (&bounds, r->group, n, &box, NULL, NULL);
-  if (r->group < first_block)
-    r->left &= ~(uint64_t) 0 << (first_block - r->group);
-  r->group += NMS__BLOCK;
+  for (; !r->groups; r->first_group += NMS__BLOCK) {
+    if (r->first_group > most / NMS__BLOCK)
+      return 0;
+    r->groups = intersecting (r, &r->blocks->group_view, r->first_group, least / NMS__BLOCK,
+        most / NMS__BLOCK);
+  }
+  const size_t group = r->first_group - NMS__BLOCK + nms__lowest_bit (r->groups);
+  r->groups &= r->groups - 1;
+  r->first_block = group * NMS__BLOCK;
+  r->left = intersecting (r, &r->blocks->bounds_view, r->first_block, least, most);
   return 1;
 }
 
@@ -261,7 +317,6 @@ refine (nms__row *r)
 int
 nms__row_next (nms__row *r)
 {
-  const nms__columns columns = nms__columns_of (&r->blocks->box, 0);
   const nms__method_kernels *kernels = r->frame->kernels->method;
   const float least = r->rotated ? 0.0f : NMS__LEAST_EXTENT; /* refine decides if rotated */
 
@@ -269,14 +324,15 @@ nms__row_next (nms__row *r)
     while (!r->left)
       if (!next_group (r))
         return 0;
-    const size_t block = r->group - NMS__BLOCK + nms__lowest_bit (r->left);
+    const size_t block = r->first_block + nms__lowest_bit (r->left);
     r->left &= r->left - 1;
     r->first = block * NMS__BLOCK;
     const uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted[block] : ~(uint64_t) 0);
     if (!mask)
       continue;
     r->mask = mask
-        & kernels->metric_block (&columns, r->first, &r->box, r->metric, least, r->value);
+        & kernels->metric_block (&r->blocks->box_view, r->first, &r->box, r->metric, least,
+            r->value);
     if (r->mask && (r->rotated || r->frame->parent.data))
       refine (r);
     if (r->mask)

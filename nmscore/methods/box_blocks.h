@@ -18,15 +18,17 @@
 #include "engines/engine.h"
 
 typedef struct nms__box_blocks {
-  size_t count;            /* number of boxes */
-  nms__box_columns box;    /* by place, the position in spatial order; `scaled` is the area;
+  size_t count;         /* number of boxes */
+  nms__box_columns box; /* by place, the position in spatial order; `scaled` is the area;
                               * behind the last box, to the end of its block, boxes without area */
-  uint32_t *position;      /* frame position, by place */
-  uint32_t *place;         /* by frame position */
-  uint32_t *begin, *end;   /* the places of the box's class partition, by place */
-  nms__box_columns bounds; /* bounding box of each block; `scaled` is 0 */
-  uint64_t *keys, *keys2;  /* for sorting, of class partition and centre; unused afterwards */
-  uint32_t *number;        /* class partition, by frame position; unused afterwards */
+  nms__columns box_view, bounds_view, group_view; /* the columns as kernels read them */
+  uint32_t *position;                             /* frame position, by place */
+  uint32_t *place;                                /* by frame position */
+  uint32_t *begin, *end;         /* the places of the box's class partition, by place */
+  nms__box_columns bounds;       /* bounding box of each block; `scaled` is 0 */
+  nms__box_columns group_bounds; /* the same of each group of NMS__BLOCK blocks */
+  uint64_t *keys, *keys2;        /* for sorting, of class partition and centre; unused afterwards */
+  uint32_t *number;              /* class partition, by frame position; unused afterwards */
 } nms__box_blocks;
 
 /* Lays out the arrays for up to `boxes` boxes. */
@@ -34,6 +36,9 @@ void nms__box_blocks_take (nms__arena *arena, nms__box_blocks *blocks, size_t bo
 
 /* Sorts the boxes of the frame into the blocks. */
 void nms__box_blocks_fill (nms__frame *frame, nms__box_blocks *blocks);
+
+/* Gives the box at `place` these corners. The bounding boxes around it only grow. */
+void nms__box_blocks_move (nms__box_blocks *blocks, size_t place, const float corners[4]);
 
 /* Returns the number of blocks. */
 static inline size_t
@@ -84,8 +89,10 @@ typedef struct nms__row {
   const uint64_t *wanted;
   nms__box box;
   size_t place, begin, end;
-  size_t group;  /* number of the first block behind the current group of NMS__BLOCK blocks */
-  uint64_t left; /* blocks of that group not yet visited */
+  size_t first_group; /* number of the first group that was not yet tested */
+  uint64_t groups;    /* of the NMS__BLOCK groups before it those not yet visited */
+  size_t first_block; /* number of the first block of the current group */
+  uint64_t left;      /* its blocks not yet visited */
   int metric;
   int rotated; /* not 0: pairs with a rotated box have the metric of the rotated boxes */
 } nms__row;

@@ -32,9 +32,10 @@ nms__methods_scratch_size (size_t boxes)
 {
   size_t most = 0;
 
-  for (size_t i = 0; i < METHODS; i++)
-    if (methods[i].scratch && methods[i].scratch (boxes) > most)
-      most = methods[i].scratch (boxes);
+  for (size_t i = 0; i < METHODS; i++) {
+    const size_t size = methods[i].scratch (boxes);
+    most = size > most ? size : most;
+  }
   return most;
 }
 

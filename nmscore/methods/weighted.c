@@ -131,28 +131,18 @@ start_cluster (weighted *w, size_t pos)
         .weights = weight_of (w, pos) } };
 }
 
-/* Stores the fused box of a cluster at the place of its head, and widens the bounding box of the
- * block. */
+/* Stores the fused box of a cluster at the place of its head. */
 static void
-move_head (const weighted *w, const cluster *c)
+move_head (weighted *w, const cluster *c)
 {
-  const nms__box_blocks *b = &w->blocks;
-  const size_t place = b->place[c->head], block = place / NMS__BLOCK;
   float box[4];
-  float bounds[4] = { b->bounds.x1[block], b->bounds.y1[block], b->bounds.x2[block],
-    b->bounds.y2[block] };
 
   nms__fused_mean (c->corners, c->sums.scores, box);
-  nms__fused_widen (bounds, box);
-  nms__put_box (&b->box, place,
-      &(nms__box) { box[0], box[1], box[2], box[3], nms__area (box[0], box[1], box[2], box[3]), 0 },
-      0);
-  nms__put_box (&b->bounds, block, &(nms__box) { bounds[0], bounds[1], bounds[2], bounds[3], 0, 0 },
-      0);
+  nms__box_blocks_move (&w->blocks, w->blocks.place[c->head], box);
 }
 
 static void
-join (const weighted *w, size_t pos, uint32_t number)
+join (weighted *w, size_t pos, uint32_t number)
 {
   const nms__frame *f = w->frame;
   const float corners[4] = { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos] };
