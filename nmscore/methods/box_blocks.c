@@ -42,14 +42,9 @@ interleave (uint32_t x, uint32_t y)
   return (uint32_t) n | (uint32_t) (n >> 31);
 }
 
-/* Scales the sums of two columns to numbers of `bits` bits. */
-typedef struct scale {
-  const float *low, *high;
-  float least, factor;
-} scale;
-
-static scale
-scale_of (const float *low, const float *high, size_t count, unsigned bits)
+/* Writes the sums of two columns, scaled to numbers of `bits` bits, to `cell`. */
+static void
+scale_sums (const float *low, const float *high, size_t count, unsigned bits, uint32_t *cell)
 {
   float least = low[0] + high[0], most = least;
 
@@ -59,14 +54,22 @@ scale_of (const float *low, const float *high, size_t count, unsigned bits)
     most = sum > most ? sum : most;
   }
   const float range = most - least;
-  return (scale) { low, high, least,
-    range > 0x1p-100f ? (float) (((uint32_t) 1 << bits) - 1) / range : 0.0f };
+  const float factor = range > 0x1p-100f ? (float) (((uint32_t) 1 << bits) - 1) / range : 0.0f;
+  for (size_t i = 0; i < count; i++)
+    cell[i] = (uint32_t) ((low[i] + high[i] - least) * factor);
 }
 
-static uint32_t
-scaled (const scale *s, size_t i)
+/* Writes the ranks of the sums, scaled to numbers of `bits` bits. This takes longer, but does not
+ * depend on how far the boxes are from each other. */
+static void
+rank_sums (const nms__frame *f, const nms__box_blocks *b, const float *low, const float *high,
+    unsigned bits, uint32_t *cell)
 {
-  return (uint32_t) ((s->low[i] + s->high[i] - s->least) * s->factor);
+  for (size_t i = 0; i < f->count; i++)
+    b->keys[i] = nms__pack (nms__order_key (low[i] + high[i]), (uint32_t) i);
+  const uint64_t *ranked = nms__sort (f->kernels, b->keys, b->keys2, f->count);
+  for (size_t rank = 0; rank < f->count; rank++)
+    cell[nms__packed_position (ranked[rank])] = (uint32_t) (((uint64_t) rank << bits) / f->count);
 }
 
 /* Returns the number of bits in which `count` different numbers fit. */
@@ -111,22 +114,49 @@ sort_by_counting (const uint64_t *from, uint64_t *to, size_t count, unsigned bit
   return to;
 }
 
-/* Returns the sorted keys: the class partition, then the place on a Z-order curve through the
- * centres. */
+/* Returns the sorted keys of the class partitions and of the cells (x, y) on a Z-order curve. */
 static const uint64_t *
-sort (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number, unsigned number_bits)
+sort_cells (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number,
+    unsigned number_bits, unsigned bits, const uint32_t *x, const uint32_t *y)
 {
-  const unsigned bits = coordinate_bits (f->count, number_bits), all = number_bits + 2 * bits;
-  const scale x = scale_of (f->x1, f->x2, f->count, bits);
-  const scale y = scale_of (f->y1, f->y2, f->count, bits);
+  const unsigned all = number_bits + 2 * bits;
 
-  for (size_t i = 0; i < f->count; i++) {
-    const uint32_t near = interleave (scaled (&x, i), scaled (&y, i));
-    b->keys[i] = nms__pack ((number ? number[i] << 2 * bits : 0) | near, (uint32_t) i);
-  }
+  for (size_t i = 0; i < f->count; i++)
+    b->keys[i] = nms__pack ((number ? number[i] << 2 * bits : 0) | interleave (x[i], y[i]),
+        (uint32_t) i);
   if (f->count > f->kernels->few && all <= COUNTED_BITS)
     return sort_by_counting (b->keys, b->keys2, f->count, all);
   return nms__sort (f->kernels, b->keys, b->keys2, f->count);
+}
+
+/* Returns whether an eighth of the blocks have all boxes in one cell. */
+static int
+is_crowded (const uint64_t *keys, size_t count)
+{
+  size_t crowded = 0;
+
+  for (size_t i = NMS__BLOCK; i < count; i += NMS__BLOCK)
+    crowded += keys[i] >> 32 == keys[i - NMS__BLOCK] >> 32;
+  return crowded > count / NMS__BLOCK / 8;
+}
+
+/* Returns the sorted keys: the class partition, then the place on a Z-order curve through the
+ * centres. If a few boxes are so far from the others that scaled coordinates cannot tell these
+ * apart, the curve goes through their ranks. */
+static const uint64_t *
+sort (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number, unsigned number_bits)
+{
+  const unsigned bits = coordinate_bits (f->count, number_bits);
+  uint32_t *x = b->place, *y = b->position; /* unused until the boxes are sorted */
+
+  scale_sums (f->x1, f->x2, f->count, bits, x);
+  scale_sums (f->y1, f->y2, f->count, bits, y);
+  const uint64_t *keys = sort_cells (f, b, number, number_bits, bits, x, y);
+  if (!is_crowded (keys, f->count))
+    return keys;
+  rank_sums (f, b, f->x1, f->x2, bits, x);
+  rank_sums (f, b, f->y1, f->y2, bits, y);
+  return sort_cells (f, b, number, number_bits, bits, x, y);
 }
 
 /* Writes the places of each class partition, whose boxes are consecutive. */
