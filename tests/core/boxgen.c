@@ -126,6 +126,12 @@ make_corners (BoxCall *call, BoxRandom *random, int temper)
     for (size_t k = 0; k < 4; k++)
       call->corners[form == 1 ? n * k + i : 4 * i + k] = box[k];
   }
+  if (n && chance (random, 10)) { /* one box is far from all others */
+    const size_t i = boxrandom_below (random, (uint32_t) n);
+    const float far = ldexpf (1.0f, 4 + (int) boxrandom_below (random, 30));
+    for (size_t k = 0; k < 4; k++)
+      call->corners[form == 1 ? n * k + i : 4 * i + k] = far + (k < 2 ? 0.0f : far / 8);
+  }
 }
 
 static void
@@ -180,8 +186,9 @@ make_others (BoxCall *call, BoxRandom *random, uint32_t classes)
   if (chance (random, 25)) {
     call->parent = allocate (n, sizeof *call->parent);
     call->boxes.parent = (nms_column) { call->parent, 0 };
+    const uint32_t parents = chance (random, 50) ? (uint32_t) n : MIN ((uint32_t) n, 4);
     for (size_t i = 0; i < n; i++) {
-      call->parent[i] = chance (random, 50) ? -1 : (int32_t) boxrandom_below (random, (uint32_t) n);
+      call->parent[i] = chance (random, 50) ? -1 : (int32_t) boxrandom_below (random, parents);
       if (chance (random, 5))
         call->parent[i] = random_class (random, 8);
     }
@@ -247,6 +254,9 @@ make_options (BoxCall *call, BoxRandom *random, uint32_t classes)
 
   nms_options_init (o, sizeof *o);
   o->iou_threshold = chance (random, 10) ? boxrandom_unit (random) : iou_near (call, random);
+  if (chance (random, 10))
+    o->iou_threshold = 1e-3f
+        * ldexpf (boxrandom_unit (random), -(int) boxrandom_below (random, 40));
   o->score_threshold = score_near (call, random);
   o->inclusive = chance (random, 40);
   o->score_strict = chance (random, 30);

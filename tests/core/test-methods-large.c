@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Methods and metrics with more boxes than the random calls have, so that a row crosses groups of
+ * blocks: 5,000 boxes are compared with the reference, and 300,000 boxes in equal tiles with one
+ * tile.
+ */
+#include "enginecheck.h"
+#include "methodcheck.h"
+#include "testrunner.h"
+
+#include <glib.h>
+
+/* Number k of the calls: each method with metric iou, then method hard with the other metrics. */
+#define CALLS (NMS_METHOD_AVERAGE + NMS_METRIC_GIOU)
+
+static void
+set_call (nms_options *o, uint32_t k)
+{
+  nms_options_init (o, sizeof *o);
+  o->outputs = ENGINECHECK_ALL_OUTPUTS;
+  o->iou_threshold = 0.4f;
+  o->min_score = 0.05f;
+  o->method = k < NMS_METHOD_AVERAGE ? k + 1 : NMS_METHOD_HARD;
+  o->metric = k < NMS_METHOD_AVERAGE ? NMS_METRIC_IOU : k - NMS_METHOD_AVERAGE + 1;
+}
+
+#define MANY 5000
+
+/* Boxes of objects of which each has some; with `far` one box is far from all others. */
+static void
+compare_many (const char *name, int classes, float far)
+{
+  nms_context *ctx = nms_context_new ();
+  BoxRandom random = { 7 };
+  float *corners = g_new (float, 4 * MANY), *score = g_new (float, MANY);
+  int32_t *class_id = g_new (int32_t, MANY);
+
+  g_test_message ("%s", name);
+  for (size_t i = 0; i < MANY; i++) {
+    const uint32_t object = boxrandom_below (&random, MANY / 5);
+    const float x = (float) (object % 40) * 40, y = (float) object;
+    for (int k = 0; k < 4; k++)
+      corners[4 * i + (size_t) k] = (k % 2 ? y : x) + (k / 2 ? 30 : 0)
+          + 6 * boxrandom_unit (&random);
+    score[i] = boxrandom_unit (&random);
+    class_id[i] = (int32_t) (object % 3);
+  }
+  if (far > 0)
+    for (size_t k = 0; k < 4; k++)
+      corners[k] = k < 2 ? far : 2 * far;
+  for (uint32_t k = 0; k < CALLS; k++) {
+    BoxCall call = { .boxes = { .size = sizeof call.boxes, .count = MANY, .score = { score, 0 } } };
+    nms_boxes_set_rows (&call.boxes, corners);
+    if (classes)
+      call.boxes.class_id = (nms_column) { class_id, 0 };
+    set_call (&call.options, k);
+    methodcheck_call (ctx, &call, k);
+  }
+  g_free (corners);
+  g_free (score);
+  g_free (class_id);
+  nms_context_free (&ctx);
+}
+
+static void
+test_reference (void)
+{
+  compare_many ("boxes", 0, 0);
+  compare_many ("three classes", 1, 0);
+  compare_many ("one box far from the others", 0, 0x1p56f);
+}
+
+#define TILES 100
+#define TILE_BOXES 3000
+
+static nms_result
+run_tiles (nms_context *ctx, const float *corners, const float *score, size_t count, uint32_t k)
+{
+  nms_boxes boxes = { .size = sizeof boxes, .count = count, .score = { score, 0 } };
+  nms_result result = { .size = sizeof result };
+  nms_options options;
+
+  nms_boxes_set_rows (&boxes, corners);
+  set_call (&options, k);
+  g_assert_cmpint (nms_run (ctx, &boxes, &options, &result), ==, NMS_OK);
+  return result;
+}
+
+/* Coordinates are small integers, so that the metrics of a pair are the same in each tile. The
+ * means of method weighted are not, and so it is left out. */
+static void
+test_tiles (void)
+{
+  nms_context *ctx = nms_context_new (), *one = nms_context_new ();
+  BoxRandom random = { 7 };
+  float *corners = g_new (float, (size_t) 4 * TILES * TILE_BOXES);
+  float *score = g_new (float, (size_t) TILES *TILE_BOXES);
+
+  for (size_t i = 0; i < TILE_BOXES; i++) {
+    for (size_t k = 0; k < 4; k++)
+      corners[4 * i + k] = (float) (boxrandom_below (&random, 200) / (k < 2 ? 1 : 20))
+          + (k < 2 ? 0.0f : corners[4 * i + k - 2] + 8);
+    score[i] = boxrandom_unit (&random);
+  }
+  for (size_t i = TILE_BOXES; i < (size_t) TILES * TILE_BOXES; i++) {
+    const size_t tile = i / TILE_BOXES, same = i % TILE_BOXES;
+    for (size_t k = 0; k < 4; k++)
+      corners[4 * i + k] = corners[4 * same + k] + (float) (256 * (k % 2 ? tile / 10 : tile % 10));
+    score[i] = score[same];
+  }
+  for (uint32_t k = 0; k < CALLS; k++) {
+    if (k + 1 == NMS_METHOD_WEIGHTED)
+      continue;
+    const nms_result a = run_tiles (one, corners, score, TILE_BOXES, k);
+    const nms_result b = run_tiles (ctx, corners, score, (size_t) TILES * TILE_BOXES, k);
+    g_assert_cmpuint (b.kept_count, ==, TILES * a.kept_count);
+    for (size_t i = 0; i < (size_t) TILES * TILE_BOXES; i++) {
+      const size_t same = i % TILE_BOXES;
+      const int32_t by = a.suppressed_by[same];
+      g_assert_cmpint (b.outcome[i], ==, a.outcome[same]);
+      g_assert_cmpint (b.suppressed_by[i], ==, by < 0 ? by : by + (int32_t) (i - same));
+    }
+    for (size_t n = 0; n < b.kept_count; n++)
+      g_assert_cmpfloat (b.kept_score[n], ==, a.kept_score[n / TILES]);
+  }
+  g_free (corners);
+  g_free (score);
+  nms_context_free (&ctx);
+  nms_context_free (&one);
+}
+
+static const TestCase cases[] = { { "/methods-large/reference", test_reference },
+  { "/methods-large/tiles", test_tiles }, { NULL } };
+
+TEST_PROGRAM (cases);
