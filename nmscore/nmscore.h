@@ -327,7 +327,7 @@ NMS_API void nms_context_interrupt (nms_context *ctx);
 
 /* Allocates the scratch for frames of up to `boxes` boxes and `class_options` class options, so
  * that no later call of at most that size allocates. Otherwise scratch grows with the frames,
- * and is kept. In all it takes at most 200 * boxes + 64 * class_options + 65536 bytes;
+ * and is kept. In all it takes at most 240 * boxes + 64 * class_options + 65536 bytes;
  * nms_context_scratch returns the exact number. Methods and metrics other than hard and iou, and
  * the outputs of scores and boxes, need at most 200 * boxes + 65536 bytes more; the first
  * call that needs them allocates them, for as many boxes as the scratch has space for.

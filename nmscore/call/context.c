@@ -30,9 +30,12 @@ static void
 layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
 {
   const size_t entries = boxes + class_options + 1;
-  const size_t scratch = greater (greater (nms__candidates_scratch_size (boxes),
-                                      nms__added_scratch_size (boxes)),
-      greater (nms__engines_scratch_size (boxes), nms__neighbors_scratch_size (boxes)));
+  size_t scratch = nms__candidates_scratch_size (boxes);
+
+  scratch = greater (scratch, nms__added_scratch_size (boxes));
+  scratch = greater (scratch, nms__engines_scratch_size (boxes));
+  scratch = greater (scratch, nms__hard_metric_scratch_size (boxes));
+  scratch = greater (scratch, nms__neighbors_scratch_size (boxes));
 
 #define COLUMN(field, count) f->field = nms__take (a, count, sizeof *f->field)
   COLUMN (x1, boxes + NMS__BLOCK);

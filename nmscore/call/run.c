@@ -78,8 +78,8 @@ decide (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops, int *used)
       return error;
     asked = NMS_ENGINE_AUTO;
   }
-  if (nms__by_method (&ctx->settings.options)) {
-    *used = NMS_ENGINE_SEQUENTIAL;
+  if (nms__method_decides (&ctx->frame)) {
+    *used = nms__by_method (&ctx->settings.options) ? NMS_ENGINE_SEQUENTIAL : NMS_ENGINE_SORTED;
     nms__method_run (&ctx->frame);
     return NMS_OK;
   }

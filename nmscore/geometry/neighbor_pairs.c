@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "neighbor_pairs.h"
 
-#include "rotated.h"
+/* Up to this many pairs of a box and a block of rotated boxes are tested without the screen. */
+#define ROTATED_FEW 8
 
 /* Returns the number of bits that a count of up to `boxes` needs, at least 1. */
 static unsigned
@@ -23,6 +24,7 @@ nms__runs_take (nms__arena *a, nms__runs *r, size_t boxes)
   const size_t padded = block_count (blocks) * NMS__BLOCK; /* kernels screen blocks of blocks */
 
   nms__take_columns (a, &r->box, boxes);
+  nms__rotated_take_columns (a, &r->rotated, boxes);
   r->first_of = nms__take (a, boxes, sizeof *r->first_of);
   r->weight = nms__take (a, boxes, sizeof *r->weight);
   r->total = nms__take (a, boxes, sizeof *r->total);
@@ -151,8 +153,13 @@ neighbors_in_block (const nms__frame *f, const nms__runs *r, const nms__columns 
 
   if (i >= first)
     mask &= ~(uint64_t) 0 << (i - first) << 1;
-  if (f->rotated)
+  if (f->rotated) {
+    const nms__rotated_box rotated = nms__rotated_get (&r->rotated, i);
     certain = 0;
+    if (nms__count_bits (mask) > ROTATED_FEW)
+      mask &= nms__rotated_block (f->kernels, &r->rotated, first, runs_in_block (r, block),
+          &rotated);
+  }
   for (uint64_t unsure = mask & ~certain; unsure; unsure &= unsure - 1)
     if (!nms__are_neighbors (f, r->first_of[i], r->first_of[first + nms__lowest_bit (unsure)]))
       mask &= ~(unsure & -unsure);

@@ -10,14 +10,15 @@
 #ifndef NMS_NEIGHBOR_PAIRS_H
 #define NMS_NEIGHBOR_PAIRS_H
 
-#include "frame/frame.h"
+#include "rotated.h"
 
 typedef struct nms__runs {
   size_t count;
-  nms__box_columns box; /* the box of each run */
-  uint32_t *first_of;   /* frame position of the first box of each run */
-  uint32_t *weight;     /* number of boxes of each run */
-  uint32_t *total;      /* number of neighbors of each box of a run */
+  nms__box_columns box;         /* the box of each run */
+  nms__rotated_columns rotated; /* its screen; only if the frame has rotated boxes */
+  uint32_t *first_of;           /* frame position of the first box of each run */
+  uint32_t *weight;             /* number of boxes of each run */
+  uint32_t *total;              /* number of neighbors of each box of a run */
 
   /* an element for each block */
   nms__box_columns hull;  /* greatest extent, least scaled area; class_id of the first run */

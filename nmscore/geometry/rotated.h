@@ -7,6 +7,8 @@
 #ifndef NMS_ROTATED_H
 #define NMS_ROTATED_H
 
+#include "rotated_screen.h"
+
 #include "frame/frame.h"
 
 /* An intersection below this part of the smaller box is a rounding error and counts as empty. */
@@ -44,5 +46,22 @@ int nms__rotated_exceeds (const nms__frame *frame, int32_t a, int32_t b, double 
  * a frame with rotated boxes, if one of them is rotated; otherwise leaves it. Returns 0 if they do
  * not intersect. */
 int nms__rotated_metric (const nms__frame *frame, int32_t a, int32_t b, int metric, float *value);
+
+/* rotated_columns.c: the columns of the screen (rotated_screen.h). */
+void nms__rotated_take_columns (nms__arena *a, nms__rotated_columns *c, size_t boxes);
+
+/* Writes the centre of the box at frame position `pos`. */
+void nms__rotated_origin (const nms__frame *f, size_t pos, double origin[2]);
+
+/* Returns the values of the box at frame position `pos`. */
+nms__rotated_box nms__rotated_box_at (const nms__frame *f, const double origin[2], size_t pos);
+
+void nms__rotated_put (const nms__rotated_columns *c, size_t i, const nms__rotated_box *box);
+nms__rotated_box nms__rotated_get (const nms__rotated_columns *c, size_t i);
+
+/* Returns which of the n boxes starting at `first`, at most NMS__BLOCK, may exceed with `box`: bit
+ * i for box first+i. */
+uint64_t nms__rotated_block (const nms__kernels *kernels, const nms__rotated_columns *c,
+    size_t first, size_t n, const nms__rotated_box *box);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "engines/partitions.h"
 #include "frame/order.h"
-#include "geometry/rotated.h"
 
 /* Boxes in a group of blocks. */
 #define GROUP ((size_t) NMS__BLOCK * NMS__BLOCK)
@@ -207,6 +206,34 @@ find_bounds (const nms__box_columns *boxes, size_t count, nms__box_columns *boun
   }
 }
 
+/* Returns whether pairs with a rotated box have the metric of the rotated boxes: the fusing methods
+ * use their upright bounding boxes. */
+static int
+takes_rotated (const nms__frame *f)
+{
+  return f->rotated && f->method.method < NMS_METHOD_WEIGHTED;
+}
+
+/* Fills the screen of rotated boxes, which excludes pairs that do not intersect. With method hard
+ * it also excludes pairs that do not exceed the limit: DIoU and GIoU are at most IoU. */
+static void
+fill_rotated (const nms__frame *f, nms__box_blocks *b)
+{
+  const int by_limit = f->method.method == NMS_METHOD_HARD;
+  nms__arena arena = { f->scratch, 0 };
+  double origin[2];
+
+  nms__rotated_take (&arena, f->capacity);
+  nms__rotated_take_columns (&arena, &b->rotated, f->capacity);
+  b->rotated.by_smaller = f->method.metric == NMS_METRIC_IOS;
+  nms__rotated_origin (f, b->position[f->count / 2], origin);
+  for (size_t place = 0; place < f->count; place++) {
+    nms__rotated_box box = nms__rotated_box_at (f, origin, b->position[place]);
+    box.scaled = by_limit ? box.scaled : 0.0f;
+    nms__rotated_put (&b->rotated, place, &box);
+  }
+}
+
 void
 nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
 {
@@ -235,6 +262,8 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
   find_partitions (b, number);
   find_bounds (&b->box, b->count, &b->bounds);
   find_bounds (&b->bounds, nms__box_blocks_count (b), &b->group_bounds);
+  if (takes_rotated (f))
+    fill_rotated (f, b);
 }
 
 void
@@ -276,7 +305,9 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
   }
   r->left = 0;
   r->metric = (int) o->metric;
-  r->rotated = f->rotated && o->method < NMS_METHOD_WEIGHTED;
+  r->rotated = takes_rotated (f);
+  if (r->rotated)
+    r->rotated_box = nms__rotated_get (&b->rotated, place);
 }
 
 /* Returns which of the NMS__BLOCK bounding boxes starting at `first` the box intersects, of those
@@ -334,14 +365,25 @@ refine (nms__row *r)
 {
   const nms__frame *f = r->frame;
   const int32_t index = f->index[r->blocks->position[r->place]];
+  const int measured = r->rotated && !nms__row_is_unmeasured (f);
 
   for (uint64_t left = r->mask; left; left &= left - 1) {
     const unsigned i = nms__lowest_bit (left);
     const int32_t other = f->index[r->blocks->position[r->first + i]];
     if (nms__related (f, index, other)
-        || (r->rotated && !nms__rotated_metric (f, index, other, r->metric, &r->value[i])))
+        || (measured && !nms__rotated_metric (f, index, other, r->metric, &r->value[i])))
       r->mask &= ~((uint64_t) 1 << i);
   }
+}
+
+/* Returns the boxes of the block at `first` that pass the screen of rotated boxes. */
+static uint64_t
+rotated_in (const nms__row *r, size_t first)
+{
+  const size_t left = r->blocks->count - first;
+
+  return nms__rotated_block (r->frame->kernels, &r->blocks->rotated, first,
+      left < NMS__BLOCK ? left : NMS__BLOCK, &r->rotated_box);
 }
 
 int
@@ -357,7 +399,9 @@ nms__row_next (nms__row *r)
     const size_t block = r->first_block + nms__lowest_bit (r->left);
     r->left &= r->left - 1;
     r->first = block * NMS__BLOCK;
-    const uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted[block] : ~(uint64_t) 0);
+    uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted[block] : ~(uint64_t) 0);
+    if (mask && r->rotated)
+      mask &= rotated_in (r, r->first);
     if (!mask)
       continue;
     r->mask = mask

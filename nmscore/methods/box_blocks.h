@@ -16,6 +16,7 @@
 #define NMS_BOX_BLOCKS_H
 
 #include "engines/engine.h"
+#include "geometry/rotated.h"
 
 typedef struct nms__box_blocks {
   size_t count;         /* number of boxes */
@@ -24,6 +25,8 @@ typedef struct nms__box_blocks {
   nms__columns box_view, bounds_view, group_view; /* the columns as kernels read them */
   uint32_t *position;                             /* frame position, by place */
   uint32_t *place;                                /* by frame position */
+  nms__rotated_columns rotated;  /* the screen of rotated boxes, by place, in the scratch of the
+                                 * engines; only if the frame has rotated boxes */
   uint32_t *begin, *end;         /* the places of the box's class partition, by place */
   nms__box_columns bounds;       /* bounding box of each block; `scaled` is 0 */
   nms__box_columns group_bounds; /* the same of each group of NMS__BLOCK blocks */
@@ -81,7 +84,8 @@ typedef struct nms__row {
   size_t first;  /* first place of the block */
   uint64_t mask; /* the boxes of the block that are wanted, intersect the box, and may overlap it
                    * by their class and parents; never the box itself */
-  float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN))); /* metric of each box of `mask` */
+  /* metric of each box of `mask`; not if nms__row_is_unmeasured */
+  float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN)));
 
   /* used by nms__row_next */
   const nms__frame *frame;
@@ -95,7 +99,16 @@ typedef struct nms__row {
   uint64_t left;      /* its blocks not yet visited */
   int metric;
   int rotated; /* not 0: pairs with a rotated box have the metric of the rotated boxes */
+  nms__rotated_box rotated_box; /* the box in the columns of the screen */
 } nms__row;
+
+/* Returns whether the rows of the frame have no metrics: hard NMS by IoU with rotated boxes, which
+ * decides pairs as engine sorted does. `mask` then has the boxes that may exceed the limit. */
+static inline int
+nms__row_is_unmeasured (const nms__frame *f)
+{
+  return f->method.method == NMS_METHOD_HARD && f->method.metric == NMS_METRIC_IOU;
+}
 
 /* Starts the row of the box at `place`. `wanted` has a bit for each place: boxes whose bit is not
  * set are left out. It is read when a block is visited. NULL: all boxes are wanted. */

@@ -4,6 +4,9 @@
 
 #include "geometry/overlap.h"
 
+/* Engine sorted decides frames with rotated boxes in which at most this many can be kept. */
+#define ROTATED_FEW 2048
+
 /* Values of the kept boxes that a method leaves to nms__method_fill. */
 enum { SCORES = 1, BOXES = 2 };
 
@@ -13,8 +16,15 @@ typedef struct method {
   unsigned fill;
 } method;
 
+static size_t
+no_scratch (size_t boxes)
+{
+  (void) boxes;
+  return 0;
+}
+
 static const method methods[] = {
-  [NMS_METHOD_HARD] = { nms__hard_metric, nms__hard_metric_scratch_size, SCORES | BOXES },
+  [NMS_METHOD_HARD] = { nms__hard_metric, no_scratch, SCORES | BOXES },
   [NMS_METHOD_SOFT_LINEAR] = { nms__soft, nms__soft_scratch_size, BOXES },
   [NMS_METHOD_SOFT_GAUSSIAN] = { nms__soft, nms__soft_scratch_size, BOXES },
   [NMS_METHOD_MATRIX_LINEAR] = { nms__matrix, nms__matrix_scratch_size, BOXES },
@@ -37,6 +47,15 @@ nms__methods_scratch_size (size_t boxes)
     most = size > most ? size : most;
   }
   return most;
+}
+
+int
+nms__method_decides (const nms__frame *f)
+{
+  const uint64_t most = f->cap < f->count ? f->cap : f->count;
+
+  return f->method.method != NMS_METHOD_HARD || f->method.metric != NMS_METRIC_IOU
+      || (f->rotated && most > ROTATED_FEW);
 }
 
 void

@@ -27,6 +27,9 @@ size_t nms__weighted_scratch_size (size_t boxes);
 void nms__merge (nms__frame *frame);
 size_t nms__merge_scratch_size (size_t boxes);
 
+/* method.c: returns whether nms__method_run decides the frame, not an engine. */
+int nms__method_decides (const nms__frame *frame);
+
 /* method.c: runs the frame's method. */
 void nms__method_run (nms__frame *frame);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * soft: soft-NMS (Bodla et al., "Soft-NMS -- Improving Object Detection With One Line of Code",
- * 2017). Each block of boxes has its greatest packed key, each block of these keys their greatest one,
- * and so on up to one block, whose scan finds the next box. Scores only fall, so a maximum changes
- * only if its own box is lowered.
+ * 2017). Each block of boxes has its greatest packed key, each block of these keys their greatest
+ * one, and so on up to one block, whose scan finds the next box. Scores only fall, so a maximum
+ * changes only if its own box is lowered.
  */
 #include "box_blocks.h"
 #include "exponential.h"

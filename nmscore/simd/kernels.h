@@ -13,6 +13,9 @@
 /* Most keys that sort_few sorts. */
 #define NMS__FEW 512
 
+struct nms__rotated_box;
+struct nms__rotated_columns;
+
 typedef struct nms__kernels {
   const char *name;
   int lanes; /* floats in a vector */
@@ -29,6 +32,11 @@ typedef struct nms__kernels {
    * `least_area` is that of nms__bounds. */
   size_t (*find_overlap) (const nms__columns *columns, size_t first, size_t end,
       const nms__box *box, float least_area, uint64_t *mask);
+
+  /* The same for the columns of rotated boxes (geometry/rotated_screen.h). A group has at most
+   * `lanes` boxes. */
+  size_t (*find_rotated) (const struct nms__rotated_columns *columns, size_t first, size_t end,
+      const struct nms__rotated_box *box, uint64_t *mask);
 
   /* Moves those of `count` keys that are at least `pivot` to `top` and closes the gaps in
    * `keys`. Both keep their order. Returns the number of keys moved. `top` has space for count

@@ -5,6 +5,7 @@
  * these files only. Each exports one symbol, a table of its functions.
  */
 #include "kernels.h"
+#include "rotated_tmpl.h"
 #include "screen.h"
 
 /* Screens n boxes of a block and the padding of the last vector. A block that is more than half
@@ -213,6 +214,7 @@ const nms__kernels CONCAT (nms__kernels_, ISA) = {
   .lanes = LANES,
   .overlap_block = overlap_block,
   .find_overlap = find_overlap,
+  .find_rotated = find_rotated,
   .split = split,
   .sort_few = sort_few,
   .few = LANES == 1 ? 24

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Methods and metrics with more boxes than the random calls have, so that a row crosses groups of
- * blocks: 5,000 boxes are compared with the reference, and 300,000 boxes in equal tiles with one
- * tile.
+ * blocks: 5,000 boxes and 2,200 rotated ones are compared with the reference, and 300,000 boxes in
+ * equal tiles with one tile.
  */
 #include "enginecheck.h"
 #include "methodcheck.h"
@@ -10,8 +10,8 @@
 
 #include <glib.h>
 
-/* Number k of the calls: each method with metric iou, then method hard with the other metrics. */
-#define CALLS (NMS_METHOD_AVERAGE + NMS_METRIC_GIOU)
+/* Number k of the calls: each method with metric iou, then method hard with each metric. */
+#define CALLS (NMS_METHOD_AVERAGE + NMS_METRIC_GIOU + 1)
 
 static void
 set_call (nms_options *o, uint32_t k)
@@ -21,18 +21,21 @@ set_call (nms_options *o, uint32_t k)
   o->iou_threshold = 0.4f;
   o->min_score = 0.05f;
   o->method = k < NMS_METHOD_AVERAGE ? k + 1 : NMS_METHOD_HARD;
-  o->metric = k < NMS_METHOD_AVERAGE ? NMS_METRIC_IOU : k - NMS_METHOD_AVERAGE + 1;
+  o->metric = k < NMS_METHOD_AVERAGE ? NMS_METRIC_IOU : k - NMS_METHOD_AVERAGE;
 }
 
 #define MANY 5000
+#define ROTATED 2200 /* because the reference clips all pairs */
 
-/* Boxes of objects of which each has some; with `far` one box is far from all others. */
+/* Boxes of objects of which each has some; with `far` one box is far from all others. `angles`: the
+ * boxes are rotated. */
 static void
-compare_many (const char *name, int classes, float far)
+compare_many (const char *name, int classes, int angles, float far)
 {
   nms_context *ctx = nms_context_new ();
   BoxRandom random = { 7 };
   float *corners = g_new (float, 4 * MANY), *score = g_new (float, MANY);
+  float *angle = g_new (float, MANY);
   int32_t *class_id = g_new (int32_t, MANY);
 
   g_test_message ("%s", name);
@@ -43,21 +46,27 @@ compare_many (const char *name, int classes, float far)
       corners[4 * i + (size_t) k] = (k % 2 ? y : x) + (k / 2 ? 30 : 0)
           + 6 * boxrandom_unit (&random);
     score[i] = boxrandom_unit (&random);
+    angle[i] = object % 7 ? (float) (object % 10) * 0.3f + 0.1f * boxrandom_unit (&random) : 0;
     class_id[i] = (int32_t) (object % 3);
   }
   if (far > 0)
     for (size_t k = 0; k < 4; k++)
       corners[k] = k < 2 ? far : 2 * far;
-  for (uint32_t k = 0; k < CALLS; k++) {
-    BoxCall call = { .boxes = { .size = sizeof call.boxes, .count = MANY, .score = { score, 0 } } };
+  for (uint32_t k = angles ? NMS_METHOD_AVERAGE - 1 : 0; k < CALLS; k++) {
+    BoxCall call = { .boxes = { .size = sizeof call.boxes,
+                         .count = angles ? ROTATED : MANY,
+                         .score = { score, 0 } } };
     nms_boxes_set_rows (&call.boxes, corners);
     if (classes)
       call.boxes.class_id = (nms_column) { class_id, 0 };
+    if (angles)
+      call.boxes.angle = (nms_column) { angle, 0 };
     set_call (&call.options, k);
     methodcheck_call (ctx, &call, k);
   }
   g_free (corners);
   g_free (score);
+  g_free (angle);
   g_free (class_id);
   nms_context_free (&ctx);
 }
@@ -65,9 +74,10 @@ compare_many (const char *name, int classes, float far)
 static void
 test_reference (void)
 {
-  compare_many ("boxes", 0, 0);
-  compare_many ("three classes", 1, 0);
-  compare_many ("one box far from the others", 0, 0x1p56f);
+  compare_many ("boxes", 0, 0, 0);
+  compare_many ("three classes", 1, 0, 0);
+  compare_many ("one box far from the others", 0, 0, 0x1p56f);
+  compare_many ("rotated boxes of three classes, and one far from them", 1, 1, 0x1p56f);
 }
 
 #define TILES 100

@@ -7,9 +7,8 @@
 #ifndef NMS_SORTED_ROTATED_H
 #define NMS_SORTED_ROTATED_H
 
-#include "rotated_screen.h"
-
 #include "engines/engine.h"
+#include "geometry/rotated.h"
 
 /* Keys of boxes, in order of rank. */
 typedef struct nms__ranked {
@@ -27,8 +26,6 @@ typedef struct nms__rotated_unit {
   uint32_t by[NMS__BLOCK];          /* number of the first kept box that suppresses the candidate;
                                      * UINT32_MAX: none found yet */
 } nms__rotated_unit;
-
-void nms__rotated_take_columns (nms__arena *a, nms__rotated_columns *c, size_t boxes);
 
 /* Prepares the unit for a frame with rotated boxes and at least one box. */
 void nms__rotated_start (const nms__frame *f, nms__rotated_unit *u);

@@ -8,8 +8,6 @@
 #ifndef NMS_SWEEP_H
 #define NMS_SWEEP_H
 
-#include "rotated_screen.h"
-
 #include "frame/frame.h"
 
 /* Boxes that are decided together. */
@@ -33,10 +31,6 @@ typedef struct nms__sweep {
 typedef struct nms__sorted_kernels {
   /* Fills sweep->kept and returns the number of kept boxes. */
   size_t (*sweep) (const nms__sweep *sweep);
-
-  /* As nms__kernels.find_overlap, for the columns of a frame with rotated boxes. */
-  size_t (*find_rotated) (const nms__rotated_columns *columns, size_t first, size_t end,
-      const nms__rotated_box *box, uint64_t *mask);
 } nms__sorted_kernels;
 
 /* Copies the boxes of one limit, given by their keys in order of rank, to `columns` and

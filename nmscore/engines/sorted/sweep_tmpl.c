@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* sweep_tmpl: the loops of a sweep, and the table of engine sorted; compiled once per instruction
  * set. */
-#include "rotated_tmpl.h"
 #include "sweep.h"
 
 #include "simd/screen.h"
@@ -174,4 +173,4 @@ sweep (const nms__sweep *s)
   return n;
 }
 
-const nms__sorted_kernels CONCAT (nms__sorted_kernels_, ISA) = { sweep, find_rotated };
+const nms__sorted_kernels CONCAT (nms__sorted_kernels_, ISA) = { sweep };

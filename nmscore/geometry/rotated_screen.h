@@ -11,7 +11,7 @@
 #include "geometry/overlap.h"
 
 typedef struct nms__rotated_box {
-  float x, y;              /* centre, relative to that of the frame's first box */
+  float x, y;              /* centre, relative to an origin */
   float half_w, half_h;    /* half the sides of the upright bounding box; enlarged */
   float cos, sin;          /* direction of the longer side */
   float length, thickness; /* half the longer side, half the shorter side; enlarged */
@@ -20,6 +20,8 @@ typedef struct nms__rotated_box {
 
 typedef struct nms__rotated_columns {
   float *x, *y, *half_w, *half_h, *cos, *sin, *length, *thickness, *scaled;
+  int by_smaller; /* A pair may exceed if its intersection is above the sum of the scaled areas; if
+                   * this is not 0, above the smaller one. */
 } nms__rotated_columns;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rotated_tmpl: the screen of pairs of rotated boxes. Only sweep_tmpl.c includes it.
+ * rotated_tmpl: the screen of pairs of rotated boxes. Only kernels_tmpl.c includes it.
  *
  * Pairs whose upright bounding boxes are disjoint are excluded first. The others are projected to
  * two axes, along the longer side of box b and across it; each box has an interval on each axis.
@@ -12,9 +12,9 @@
 #ifndef NMS_ROTATED_TMPL_H
 #define NMS_ROTATED_TMPL_H
 
-#include "rotated_screen.h"
+#include "screen.h"
 
-#include "simd/screen.h"
+#include "geometry/rotated_screen.h"
 
 /* An upper bound of the rounding error of a sine that is computed from two directions. */
 #define SINE_ERROR 0x1p-20f
@@ -35,7 +35,8 @@ common_length (vf half, vf reach, vf centre)
 /* Returns a mask of those of the LANES boxes starting at i that are in the mask `present` and may
  * exceed the limit with b. The others may be uninitialized. */
 INLINE uint64_t
-rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const wide_rotated *b)
+rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const wide_rotated *b,
+    int by_smaller)
 {
   const vf dx = v_sub (v_load (c->x + i), b->x), dy = v_sub (v_load (c->y + i), b->y);
   vm may = m_and (v_gt (v_add (v_load (c->half_w + i), b->half_w), v_abs (dx)),
@@ -53,8 +54,9 @@ rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const 
     return 0;
 
   const vf squares = v_mul (v_set (4.0f), v_mul (b->thickness, thickness));
-  const vf scaled_sum = v_add (v_load (c->scaled + i), b->scaled);
-  may = m_and (may, v_gt (squares, v_mul (v_sub (turn_sin, v_set (SINE_ERROR)), scaled_sum)));
+  const vf other = v_load (c->scaled + i);
+  const vf least = by_smaller ? v_min (other, b->scaled) : v_add (other, b->scaled);
+  may = m_and (may, v_gt (squares, v_mul (v_sub (turn_sin, v_set (SINE_ERROR)), least)));
   if (!(m_bits (may) & present))
     return 0;
 
@@ -63,12 +65,12 @@ rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const 
   const vf reach_along = v_add (v_mul (length, turn_cos), v_mul (thickness, turn_sin));
   const vf rectangle = v_mul (common_length (b->thickness, reach_across, across),
       common_length (b->length, reach_along, along));
-  return m_bits (m_and (may, v_gt (rectangle, scaled_sum))) & present;
+  return m_bits (m_and (may, v_gt (rectangle, least))) & present;
 }
 
-static size_t
-find_rotated (const nms__rotated_columns *c, size_t first, size_t end, const nms__rotated_box *box,
-    uint64_t *mask)
+INLINE size_t
+find_rotated_by (const nms__rotated_columns *c, size_t first, size_t end,
+    const nms__rotated_box *box, uint64_t *mask, int by_smaller)
 {
   const wide_rotated b = { v_set (box->x), v_set (box->y), v_set (box->half_w), v_set (box->half_h),
     v_set (box->cos), v_set (box->sin), v_set (box->length), v_set (box->thickness),
@@ -76,13 +78,21 @@ find_rotated (const nms__rotated_columns *c, size_t first, size_t end, const nms
 
   for (size_t i = first; i < end; i += LANES) {
     const uint64_t present = end - i < LANES ? ((uint64_t) 1 << (end - i)) - 1 : UINT64_MAX;
-    const uint64_t bits = rotated_lanes (c, i, present, &b);
+    const uint64_t bits = rotated_lanes (c, i, present, &b, by_smaller);
     if (bits) {
       *mask = bits;
       return i;
     }
   }
   return end;
+}
+
+static size_t
+find_rotated (const nms__rotated_columns *c, size_t first, size_t end, const nms__rotated_box *box,
+    uint64_t *mask)
+{
+  return c->by_smaller ? find_rotated_by (c, first, end, box, mask, 1)
+                       : find_rotated_by (c, first, end, box, mask, 0);
 }
 
 #endif
