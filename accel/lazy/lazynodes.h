@@ -38,11 +38,16 @@ enum {
   NMS__UPDATE, /* operands: a, part, starts */
   NMS__REDUCE, /* operands: a, the neutral element; attr: nms_lazy_op, axis */
   NMS__SORT,   /* operands: keys, numbers; the numbers of each row by descending key, then
-                * ascending number */
+                * ascending number. Before the numbers may be CARRYs; attr: how many */
+  NMS__CARRY,  /* operands: elements that a SORT moves like its numbers, the next CARRY or the
+                * numbers */
+  NMS__SORTED, /* operand: SORT; attr: 0: its keys, k: its k-th CARRY, as moved */
   NMS__TAKE,   /* operands: a, indices along its first axis */
   NMS__CONCATENATE, /* operands: up to NMS__OPERANDS parts; attr: axis */
   NMS__REVERSE,     /* attr: for each axis -1 or 1 */
   NMS__STRIDE,      /* attr: for each axis the step, 1 or more */
+  NMS__PAD,         /* operands: a, the scalar that follows the elements of each row */
+  NMS__KERNEL,      /* operands: the inputs of nms_lazy.kernel */
   NMS__WIDEN,  /* operand: BF16, as F32 */
   NMS__WHILE,  /* attr: number of states */
   NMS__STATE,  /* operand: its value before the loop; attr: its number */
@@ -86,6 +91,7 @@ typedef struct nms__trace {
   uint64_t hash;
   const nms_lazy_buffer *in;
   nms_lazy_buffer *out;
+  const char *kernel; /* of the context */
 } nms__trace;
 
 /* Bytes of an error text, which is cut if it is longer. */
@@ -142,6 +148,8 @@ struct nms_lazy {
   int status;
   char error[NMS__LAZY_TEXT];
   nms_lazy_tensor floor; /* -inf, for nms__guarded */
+  char *kernel; /* configuration of a TPU's custom call, for NMS__KERNEL; or NULL. With it
+                 * the operations are only written as text, which PAD and CARRY need, too */
   int32_t count;
   nms__operation operations[NMS_LAZY_MAX_OPERATIONS];
   int32_t common[NMS__COMMON]; /* index + 1 of operations, by their hash; 0: none */
@@ -177,6 +185,10 @@ nms_lazy_tensor nms__guarded (nms_lazy *lz, int op, nms_lazy_tensor x);
 
 /* Returns keys, S32, that order like the floats x; a NaN has the least key. */
 nms_lazy_tensor nms__nan_last_key (nms_lazy *lz, nms_lazy_tensor x);
+
+/* Sorts vectors, or the rows of matrices, S32, by descending elements of columns[key], of equal
+ * ones by position. Replaces the tensors by sorted ones and returns the positions. */
+nms_lazy_tensor nms__lazy_sort (nms_lazy *lz, size_t count, nms_lazy_tensor *columns, size_t key);
 
 /* Sets of types. */
 #define NMS__TYPE(type) (1 << (type))

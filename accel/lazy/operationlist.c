@@ -142,6 +142,8 @@ nms__operations_free (nms_lazy *lz)
 {
   for (int32_t i = 0; i < lz->count; i++)
     free_values (lz, &lz->operations[i]);
+  free (lz->kernel);
+  lz->kernel = NULL;
   lz->count = 0;
   memset (lz->common, 0, sizeof lz->common);
 }

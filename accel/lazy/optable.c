@@ -109,6 +109,8 @@ const nms__info nms__infos[NMS__OUTPUT + 1] = {
   [NMS__CONCATENATE] = { .name = "concatenate" },
   [NMS__REVERSE] = { .name = "reverse" },
   [NMS__STRIDE] = { .name = "slice" },
+  [NMS__PAD] = { .name = "pad" },
+  [NMS__KERNEL] = { .name = "custom_call" },
   [NMS__WIDEN] = { "convert", 1, BF16, NMS_LAZY_F32, { NULL, copy_s32 } },
   [NMS__WHILE] = { .name = "while" }
 };

@@ -97,6 +97,24 @@ nms_lazy_order (nms_lazy *lz, nms_lazy_tensor a)
 }
 
 nms_lazy_tensor
+nms__lazy_sort (nms_lazy *lz, size_t count, nms_lazy_tensor *columns, size_t key)
+{
+  const nms_lazy_shape shape = nms_lazy_shape_of (lz, columns[key]);
+  nms_lazy_tensor operands[2] = { columns[key],
+    nms_lazy_iota (lz, shape.rank, shape.dims, shape.rank - 1) };
+
+  for (size_t k = count; k-- > 0;)
+    if (k != key)
+      operands[1] = nms__append (lz, NMS__CARRY, shape, 2,
+          (nms_lazy_tensor[]) { columns[k], operands[1] }, 0, 0);
+  const nms_lazy_tensor index = nms__append (lz, NMS__SORT, shape, 2, operands, (int) count - 1, 0);
+  for (size_t k = 0; k < count; k++)
+    columns[k] = nms__append (lz, NMS__SORTED, shape, 1, &index,
+        (int) (k == key ? 0 : k + (k < key)), 0);
+  return index;
+}
+
+nms_lazy_tensor
 nms_lazy_take (nms_lazy *lz, nms_lazy_tensor a, nms_lazy_tensor index)
 {
   const nms_lazy_shape *s = nms__shape_get (lz, NMS__TAKE, a, NMS__ANY_TYPE);

@@ -148,6 +148,11 @@ static int
 start (nms_lazy *lz, int later)
 {
   nms__job *job = &lz->job;
+
+  if (lz->kernel) {
+    nms__lazy_fail (lz, NMS_ERROR_UNSUPPORTED, "a program with a kernel is only written as text");
+    return lz->status;
+  }
   const nms__trace t = job->trace = nms__trace_of (lz);
   int status = NMS_OK;
 

@@ -78,7 +78,7 @@ collect (nms_lazy *lz, nms__trace *t, int32_t i)
 nms__trace
 nms__trace_of (nms_lazy *lz)
 {
-  nms__trace t = { .nodes = lz->nodes, .in = lz->buffers };
+  nms__trace t = { .nodes = lz->nodes, .in = lz->buffers, .kernel = lz->kernel };
   const uint32_t *words = (const uint32_t *) lz->nodes;
 
   nms__mark (lz);

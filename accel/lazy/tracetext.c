@@ -42,8 +42,10 @@ value_of (const writer *w, int32_t i)
   } else if (n->op == NMS__RESULT) {
     const int which = w->nodes[n->operand[0]].attr[0];
     snprintf (v.text, sizeof v.text, "%%v%d#%d", n->operand[0] - 1 - which, which);
+  } else if (n->op == NMS__SORTED) {
+    snprintf (v.text, sizeof v.text, "%%v%d#%d", n->operand[0], n->attr[0]);
   } else {
-    snprintf (v.text, sizeof v.text, n->op == NMS__SORT ? "%%v%d#1" : "%%v%d", i);
+    snprintf (v.text, sizeof v.text, n->op == NMS__SORT ? "%%v%d#%d" : "%%v%d", i, n->attr[0] + 1);
   }
   return v;
 }
@@ -72,36 +74,45 @@ put_constant (const writer *w, const nms__node *n)
   fprintf (w->out, "> : %s}", type_of (n->shape).text);
 }
 
-/* Writes the comparison of two S32 scalars. */
+/* Writes the comparison of two elements of operand `k` of a sort. */
 static void
-put_comparison (const writer *w, const char *result, const char *a, const char *b, const char *how)
+put_comparison (const writer *w, const char *result, int k, const char *how)
 {
   fprintf (w->out,
-      "%s = \"stablehlo.compare\"(%s, %s) {comparison_direction = "
+      "%s = \"stablehlo.compare\"(%%l%d, %%r%d) {comparison_direction = "
       "#stablehlo<comparison_direction %s>, compare_type = #stablehlo<comparison_type SIGNED>} : "
       "(tensor<i32>, tensor<i32>) -> tensor<i1>\n",
-      result, a, b, how);
+      result, k, k, how);
 }
 
-/* Writes the order of the keys, which are the first of two results. Equal keys are compared by
- * their numbers, because IREE 3.13 ignores is_stable. */
+/* Writes the order of the keys, which are the first operand; the numbers are the last one. Equal
+ * keys are compared by their numbers, because IREE 3.13 ignores is_stable. */
 static void
 put_sort (const writer *w, const nms__node *n)
 {
-  const name s = type_of (n->shape);
+  const name type = type_of (n->shape);
+  const int last = n->attr[0] + 1;
+  int32_t next = n->operand[1];
 
-  fprintf (w->out, "%%v%td:2 = \"stablehlo.sort\"(%s, %s) ({\n", n - w->nodes,
-      value_of (w, n->operand[0]).text, value_of (w, n->operand[1]).text);
-  fputs ("^bb0(%l: tensor<i32>, %r: tensor<i32>, %m: tensor<i32>, %s: tensor<i32>):\n", w->out);
-  put_comparison (w, "%g", "%l", "%r", "GT");
-  put_comparison (w, "%e", "%l", "%r", "EQ");
-  put_comparison (w, "%f", "%m", "%s", "LT");
+  fprintf (w->out, "%%v%td:%d = \"stablehlo.sort\"(%s", n - w->nodes, last + 1,
+      value_of (w, n->operand[0]).text);
+  for (; w->nodes[next].op == NMS__CARRY; next = w->nodes[next].operand[1])
+    fprintf (w->out, ", %s", value_of (w, w->nodes[next].operand[0]).text);
+  fprintf (w->out, ", %s) ({\n^bb0(", value_of (w, next).text);
+  for (int k = 0; k <= last; k++)
+    fprintf (w->out, "%s%%l%d: tensor<i32>, %%r%d: tensor<i32>", k ? ", " : "", k, k);
+  fputs ("):\n", w->out);
+  put_comparison (w, "%g", 0, "GT");
+  put_comparison (w, "%e", 0, "EQ");
+  put_comparison (w, "%f", last, "LT");
   fputs ("%t = \"stablehlo.and\"(%e, %f) : (tensor<i1>, tensor<i1>) -> tensor<i1>\n"
          "%o = \"stablehlo.or\"(%g, %t) : (tensor<i1>, tensor<i1>) -> tensor<i1>\n"
          "\"stablehlo.return\"(%o) : (tensor<i1>) -> ()\n",
       w->out);
-  fprintf (w->out, "}) {dimension = %d : i64, is_stable = false} : (%s, %s) -> (%s, %s)\n",
-      n->shape.rank - 1, s.text, s.text, s.text, s.text);
+  fprintf (w->out, "}) {dimension = %d : i64, is_stable = false} : (", n->shape.rank - 1);
+  for (int k = 0; k < 2 * (last + 1); k++)
+    fprintf (w->out, "%s%s", k == last + 1 ? ") -> (" : k ? ", " : "", type.text);
+  fputs (")\n", w->out);
 }
 
 /* Writes the function that combines two elements. */
@@ -156,6 +167,34 @@ put_stride (const writer *w, const nms__node *n, const nms_lazy_shape *a)
         a->dims[0], n->attr[0]);
 }
 
+/* Writes how many elements follow those of each row. */
+static void
+put_padding (const writer *w, const nms__node *n, const nms_lazy_shape *a)
+{
+  const char *first = a->rank == 2 ? "0, " : "";
+  const int axis = a->rank - 1;
+
+  fprintf (w->out,
+      " {edge_padding_low = array<i64: %s0>, edge_padding_high = array<i64: %s%d>, "
+      "interior_padding = array<i64: %s0>}",
+      first, first, n->shape.dims[axis] - a->dims[axis], first);
+}
+
+/* Writes the call of a TPU's kernel, whose arrays are stored row after row. */
+static void
+put_kernel (const writer *w, const nms__node *n)
+{
+  static const char rows[] = "dense<[1, 0]> : tensor<2xindex>";
+
+  fprintf (w->out,
+      " {call_target_name = \"tpu_custom_call\", api_version = 1 : i32, has_side_effect = false, "
+      "backend_config = \"%s\", operand_layouts = [",
+      w->trace->kernel);
+  for (int k = 0; k < n->count; k++)
+    fprintf (w->out, "%s%s", k ? ", " : "", rows);
+  fprintf (w->out, "], result_layouts = [%s]}", rows);
+}
+
 static void
 put_attributes (const writer *w, const nms__node *n)
 {
@@ -172,6 +211,10 @@ put_attributes (const writer *w, const nms__node *n)
     put_reversed (w, n);
   else if (n->op == NMS__STRIDE)
     put_stride (w, n, a);
+  else if (n->op == NMS__PAD)
+    put_padding (w, n, a);
+  else if (n->op == NMS__KERNEL)
+    put_kernel (w, n);
   else if (n->op == NMS__CONCATENATE)
     fprintf (w->out, " {dimension = %d : i64}", n->attr[0]);
   else if (n->op >= NMS_LAZY_EQ && n->op <= NMS_LAZY_LT)

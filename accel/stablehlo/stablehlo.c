@@ -2,7 +2,6 @@
 /* stablehlo: checks what a program is asked for and prints it for its platform. */
 #include "stablehloclasses.h"
 #include "stablehlograph.h"
-#include "stablehlotpu.h"
 
 #include "accel/lazy/callerstruct.h"
 
@@ -171,8 +170,7 @@ nms_stablehlo_make (const nms_stablehlo_spec *spec, const nms_options *options,
   if (!lz)
     return fail (NMS_ERROR_MEMORY, error, error_size, "out of memory");
   const nms__stablehlo_job job = job_of (spec, &read, classes, &made);
-  made.text = spec->platform == NMS_STABLEHLO_TPU ? nms__stablehlo_tpu (lz, &job)
-                                                : nms__stablehlo_graph_loop (lz, &job);
+  made.text = nms__stablehlo_graph (lz, &job);
   if (!made.text) /* without a latched error the text's memory was missing */
     code = fail (nms_lazy_status (lz) ? nms_lazy_status (lz) : NMS_ERROR_MEMORY, error, error_size,
         "%s", nms_lazy_error (lz));

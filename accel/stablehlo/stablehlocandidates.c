@@ -11,17 +11,14 @@ op (nms_lazy *lz, nms_lazy_op name, tensor a, tensor b)
   return nms_lazy_binary (lz, name, a, b);
 }
 
-/* Returns the keys as a matrix with a row for each image, INT32_MIN for boxes that do not take
- * part, which is less than the key of any score. */
-static tensor
-keys_of (nms_lazy *lz, const nms_lazy_boxes *b, const int32_t dims[2])
+tensor
+nms__stablehlo_keys (nms_lazy *lz, const nms_lazy_boxes *b)
 {
   tensor part = b->valid;
 
   if (b->least)
     part = op (lz, NMS_LAZY_AND, part, op (lz, NMS_LAZY_GE, b->key, b->least));
-  return nms_lazy_reshape (lz, nms_lazy_select (lz, part, b->key, nms_lazy_s32 (lz, INT32_MIN)), 2,
-      dims);
+  return nms_lazy_select (lz, part, b->key, nms_lazy_s32 (lz, INT32_MIN));
 }
 
 /* Returns the position of the last candidate in each row. */
@@ -55,7 +52,8 @@ nms__stablehlo_candidates (nms_lazy *lz, const nms__stablehlo_job *job, const nm
 
   if (!most || most >= (uint64_t) dims[1])
     return b->valid;
-  tensor keys = keys_of (lz, b, dims), last = last_of (lz, keys, dims, (int32_t) most);
+  tensor keys = nms_lazy_reshape (lz, nms__stablehlo_keys (lz, b), 2, dims);
+  tensor last = last_of (lz, keys, dims, (int32_t) most);
   tensor key = nms_lazy_broadcast (lz, element_of (lz, keys, last, dims), 2, dims, 0);
   tensor tie = op (lz, NMS_LAZY_AND, op (lz, NMS_LAZY_EQ, keys, key),
       op (lz, NMS_LAZY_LE, nms_lazy_iota (lz, 2, dims, 1),

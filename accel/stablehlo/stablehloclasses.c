@@ -72,22 +72,18 @@ limit_part (nms_lazy *lz, const nms__stablehlo_job *job, float threshold, int pa
   return nms_lazy_f32 (lz, limit[part]);
 }
 
-tensor
-nms__stablehlo_classes_kernel_limit (nms_lazy *lz, const nms__stablehlo_job *job, tensor class_id)
+void
+nms__stablehlo_classes_kernel_limit (nms_lazy *lz, const nms__stablehlo_job *job, tensor class_id,
+    tensor limit[3])
 {
-  const int32_t n = job->columns, dims[] = { 3, n }, row[] = { 1, n };
   tensor values[NMS_STABLEHLO_MAX_CLASS_OPTIONS];
-  tensor all = nms_lazy_broadcast (lz, nms_lazy_f32 (lz, 0.0f), 2, dims, 0);
 
   for (int part = 0; part < 3; part++) {
-    const tensor at[] = { nms_lazy_s32 (lz, part), nms_lazy_s32 (lz, 0) };
     for (size_t i = 0; i < job->class_count; i++)
       values[i] = limit_part (lz, job, job->classes[i].iou_threshold, part);
-    tensor column = by_class (lz, job, class_id, NMS_CLASS_IOU_THRESHOLD, values,
+    limit[part] = by_class (lz, job, class_id, NMS_CLASS_IOU_THRESHOLD, values,
         limit_part (lz, job, job->options->iou_threshold, part));
-    all = nms_lazy_update (lz, all, nms_lazy_reshape (lz, column, 2, row), at);
   }
-  return all;
 }
 
 /* A cap of N or more has no effect. */

@@ -17,9 +17,9 @@ nms_lazy_tensor nms__stablehlo_classes_least (nms_lazy *lz, const nms__stablehlo
 /* nms_lazy_limit_of (), F32. */
 nms_lazy_tensor nms__stablehlo_classes_limit (nms_lazy *lz, const nms__stablehlo_job *job,
     nms_lazy_tensor class_id);
-/* nms__tpu_threshold_limit (), F32, 3 x N. */
-nms_lazy_tensor nms__stablehlo_classes_kernel_limit (nms_lazy *lz, const nms__stablehlo_job *job,
-    nms_lazy_tensor class_id);
+/* The three numbers of nms__tpu_threshold_limit (), F32. */
+void nms__stablehlo_classes_kernel_limit (nms_lazy *lz, const nms__stablehlo_job *job,
+    nms_lazy_tensor class_id, nms_lazy_tensor limit[3]);
 /* The most kept boxes, S32; 0: no limit. */
 nms_lazy_tensor nms__stablehlo_classes_cap (nms_lazy *lz, const nms__stablehlo_job *job,
     nms_lazy_tensor class_id);

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * stablehlograph: records decoding, the order keys and the selection. The results of a
- * dumped module are in the order in which they were recorded, each of them once. So each is
- * recorded last, by a reshape that changes nothing, and equal ones share a number.
+ * dumped module are in the order in which they were recorded. So each is recorded last, by a
+ * reshape that changes nothing.
  */
 #include "stablehlograph.h"
 #include "stablehlocandidates.h"
 #include "stablehloclasses.h"
-#include "accel/tpu/tpuspec.h"
+#include "stablehlotpu.h"
 #include "nmsgraph.h"
 
 #include <float.h>
 #include <math.h>
 
 typedef nms_lazy_tensor tensor;
+
+/* The results of the module. */
+typedef struct {
+  tensor tensor[NMS_STABLEHLO_MAX_ARRAYS];
+  size_t count;
+} Results;
 
 static void
 note (nms_stablehlo_array *arrays, size_t *count, const char *name, nms_lazy_shape shape)
@@ -46,27 +52,14 @@ float_input (nms_lazy *lz, const nms__stablehlo_job *job, const char *name, int3
   return nms_lazy_unary (lz, NMS_LAZY_TO_F32, input (lz, job, name, NMS_LAZY_BF16, rows, columns));
 }
 
-/* Adds a result of the module and returns its number. */
-static size_t
-add_result (nms_lazy *lz, nms__stablehlo_results *r, tensor x)
+/* Adds an output of the program. */
+static void
+add_output (nms_lazy *lz, const nms__stablehlo_job *job, Results *r, const char *name, tensor x)
 {
   const nms_lazy_shape shape = nms_lazy_shape_of (lz, x);
-  tensor last = nms_lazy_reshape (lz, x, shape.rank, shape.dims);
 
-  for (size_t i = 0; i < r->count; i++)
-    if (r->tensor[i] == last)
-      return i;
-  r->shape[r->count] = shape;
-  r->tensor[r->count] = last;
-  return r->count++;
-}
-
-static void
-add_output (nms_lazy *lz, const nms__stablehlo_job *job, nms__stablehlo_results *r,
-    const char *name, tensor x)
-{
-  r->at[job->program->output_count] = add_result (lz, r, x);
-  note (job->program->output, &job->program->output_count, name, nms_lazy_shape_of (lz, x));
+  r->tensor[r->count++] = nms_lazy_reshape (lz, x, shape.rank, shape.dims);
+  note (job->program->output, &job->program->output_count, name, shape);
 }
 
 static tensor
@@ -149,7 +142,7 @@ read_boxes (nms_lazy *lz, const nms__stablehlo_job *job, tensor *score)
 
 /* Adds the decoded boxes of a head to the outputs. */
 static void
-add_decoded (nms_lazy *lz, const nms__stablehlo_job *job, nms__stablehlo_results *results,
+add_decoded (nms_lazy *lz, const nms__stablehlo_job *job, Results *results,
     const nms_lazy_boxes *b, tensor score)
 {
   const int32_t n = job->spec->boxes, dims[] = { 4, n }, one_row[] = { 1, n };
@@ -190,112 +183,40 @@ first_picks (nms_lazy *lz, const nms__stablehlo_job *job, tensor picks)
   return nms_lazy_slice (lz, picks, from, job->images > 1 ? dims : dims + 1);
 }
 
-char *
-nms__stablehlo_graph_loop (nms_lazy *lz, const nms__stablehlo_job *job)
+/* Records the selection for CPUs and GPUs as a loop. */
+static nms_lazy_kept
+loop (nms_lazy *lz, const nms__stablehlo_job *job, const nms_lazy_boxes *decoded)
 {
   const unsigned flags = job->spec->platform == NMS_STABLEHLO_CPU ? 0 : NMS_LAZY_NO_DIVISION;
-  nms__stablehlo_results results = { .count = 0 };
-  tensor score = NMS_LAZY_NONE;
-  const nms_lazy_boxes decoded = read_boxes (lz, job, &score);
-  nms_lazy_boxes b = decoded;
+  nms_lazy_boxes b = *decoded;
 
-  b.class_id = job->uses_classes ? decoded.class_id : NMS_LAZY_NONE;
+  b.class_id = job->uses_classes ? decoded->class_id : NMS_LAZY_NONE;
   b.limit = job->uses_limits
-      ? nms__stablehlo_classes_limit (lz, job, decoded.class_id)
+      ? nms__stablehlo_classes_limit (lz, job, decoded->class_id)
       : nms_lazy_f32 (lz, nms_lazy_limit_of (job->options->iou_threshold, job->options->inclusive));
   b.cap = nms_lazy_s32 (lz, job->picks);
   if (job->uses_caps) {
-    b.cap_class = decoded.class_id;
-    b.class_cap = nms__stablehlo_classes_cap (lz, job, decoded.class_id);
+    b.cap_class = decoded->class_id;
+    b.class_cap = nms__stablehlo_classes_cap (lz, job, decoded->class_id);
   }
   split_images (lz, job, &b);
   nms_lazy_kept kept = nms_lazy_nms (lz, &b, flags);
-  add_output (lz, job, &results, "picks", first_picks (lz, job, kept.picks));
-  add_output (lz, job, &results, "count", kept.count);
-  add_decoded (lz, job, &results, &decoded, score);
-  return nms_lazy_dump (lz, results.count, results.tensor);
-}
-
-/* ------------------------------------------------------- around a TPU's kernel */
-
-/* Computes nms__tpu_parameters (): row r has the number r of the limit, or K. */
-static tensor
-parameters (nms_lazy *lz, const nms__stablehlo_job *job)
-{
-  const int32_t dims[] = { NMS__TPU_PARAMETERS / NMS__TPU_LANES, NMS__TPU_LANES };
-  float limit[3], number[NMS__TPU_PARAMETERS];
-  tensor row = nms_lazy_iota (lz, 2, dims, 0);
-  tensor p = nms_lazy_broadcast (lz, nms_lazy_f32 (lz, 0.0f), 2, dims, 0);
-
-  nms__tpu_threshold_limit (job->options->iou_threshold, job->options->inclusive, limit);
-  nms__tpu_parameters (limit, job->picks, number);
-  for (int32_t r = 0; r < dims[0]; r++) {
-    const float value = number[r * NMS__TPU_LANES];
-    if (value != 0.0f)
-      p = nms_lazy_select (lz, nms_lazy_binary (lz, NMS_LAZY_EQ, row, nms_lazy_s32 (lz, r)),
-          nms_lazy_f32 (lz, value), p);
-  }
-  return p;
-}
-
-/* Returns the keys, NMS__TPU_ABSENT for boxes that take no part. */
-static tensor
-kernel_keys (nms_lazy *lz, const nms_lazy_boxes *b)
-{
-  tensor part = b->valid;
-
-  if (b->least)
-    part = nms_lazy_binary (lz, NMS_LAZY_AND, part,
-        nms_lazy_binary (lz, NMS_LAZY_GE, b->key, b->least));
-  return nms_lazy_select (lz, part, b->key, nms_lazy_s32 (lz, NMS__TPU_ABSENT));
-}
-
-/* Returns K, or B x K for several images. */
-static nms_lazy_shape
-picks_shape (const nms__stablehlo_job *job)
-{
-  if (job->images > 1)
-    return (nms_lazy_shape) { NMS_LAZY_S32, 2, { job->images, job->picks } };
-  return (nms_lazy_shape) { NMS_LAZY_S32, 1, { job->picks, 0 } };
+  kept.picks = first_picks (lz, job, kept.picks);
+  return kept;
 }
 
 char *
-nms__stablehlo_graph_arguments (nms_lazy *lz, const nms__stablehlo_job *job,
-    nms__stablehlo_results *results)
+nms__stablehlo_graph (nms_lazy *lz, const nms__stablehlo_job *job)
 {
-  const nms_lazy_shape picks = picks_shape (job);
-  const nms_lazy_shape count = { NMS_LAZY_S32, picks.rank - 1,
-    { job->images > 1 ? job->images : 0, 0 } };
+  Results results = { .count = 0 };
   tensor score = NMS_LAZY_NONE;
   const nms_lazy_boxes b = read_boxes (lz, job, &score);
-  const tensor always[] = { b.x1, b.y1, b.x2, b.y2, kernel_keys (lz, &b), parameters (lz, job) };
+  const nms_lazy_kept kept = job->spec->platform == NMS_STABLEHLO_TPU
+      ? nms__stablehlo_tpu (lz, job, &b)
+      : loop (lz, job, &b);
 
-  for (size_t k = 0; k < sizeof always / sizeof *always; k++)
-    add_result (lz, results, always[k]);
-  if (job->uses_classes || job->uses_caps)
-    add_result (lz, results, b.class_id);
-  if (job->uses_limits)
-    add_result (lz, results, nms__stablehlo_classes_kernel_limit (lz, job, b.class_id));
-  if (job->uses_caps)
-    add_result (lz, results, nms__stablehlo_classes_cap (lz, job, b.class_id));
-  if (b.parent)
-    add_result (lz, results, b.parent);
-  results->argument_count = results->count;
-  note (job->program->output, &job->program->output_count, "picks", picks);
-  note (job->program->output, &job->program->output_count, "count", count);
-  add_decoded (lz, job, results, &b, score);
-  return nms_lazy_dump (lz, results->count, results->tensor);
-}
-
-char *
-nms__stablehlo_graph_count (nms_lazy *lz, const nms__stablehlo_job *job)
-{
-  const nms_lazy_shape shape = picks_shape (job);
-  tensor picks = nms__append (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
-  tensor kept = nms_lazy_binary (lz, NMS_LAZY_GE, picks, nms_lazy_s32 (lz, 0));
-  tensor place = nms_lazy_iota (lz, shape.rank, shape.dims, shape.rank - 1);
-  tensor count = nms_lazy_reduce (lz, NMS_LAZY_MIN,
-      nms_lazy_select (lz, kept, nms_lazy_s32 (lz, job->picks), place), shape.rank - 1);
-
-  return nms_lazy_dump (lz, 1, &count);
+  add_output (lz, job, &results, "picks", kept.picks);
+  add_output (lz, job, &results, "count", kept.count);
+  add_decoded (lz, job, &results, &b, score);
+  return nms_lazy_dump (lz, results.count, results.tensor);
 }

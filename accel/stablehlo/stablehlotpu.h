@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stablehlotpu: the program that contains a kernel for TPUs. */
+/* stablehlotpu: the selection by a kernel for TPUs. */
 #ifndef NMS_STABLEHLOTPU_H
 #define NMS_STABLEHLOTPU_H
 
-#include "stablehlograph.h"
+#include "nmsgraph.h"
+#include "stablehlojob.h"
 
-/* Returns the text of the program, for free (), and adds its inputs and outputs to
- * job->program. Returns NULL after an error, which is latched in `lz`. */
-char *nms__stablehlo_tpu (nms_lazy *lz, const nms__stablehlo_job *job);
+/* Records the kernel for the boxes of all images, which are vectors. Returns its picks and their
+ * count. */
+nms_lazy_kept nms__stablehlo_tpu (nms_lazy *lz, const nms__stablehlo_job *job,
+    const nms_lazy_boxes *boxes);
 
 #endif

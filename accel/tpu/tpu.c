@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tpu: checks a spec, prints its kernel, and puts the kernel into a module.
+ * tpu: checks a spec, prints its kernel, and records the module around the kernel.
  */
 #include "tpu.h"
-#include "tpumodule.h"
+#include "tpugraph.h"
 #include "tpupicks.h"
 #include "tputilearrays.h"
 #include "tputiles.h"
 
+#include "accel/lazy/lazynodes.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void
 layout_of (const nms__tpu_spec *spec, nms__tpu_layout *layout)
@@ -117,42 +120,73 @@ nms__tpu_kernel (const nms__tpu_spec *spec, size_t *length, char *error, size_t 
   return finish (&m, length, error, size);
 }
 
-/* Returns `data` in base64, as a new string. */
-static char *
-base64 (const char *data, size_t length)
+nms_lazy_tensor
+nms__tpu_picks (nms_lazy *lz, const nms__tpu_spec *spec, const nms__tpu_columns *columns)
 {
-  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  char *text = malloc ((length + 2) / 3 * 4 + 1), *out = text;
+  char why[256], *kernel = nms__tpu_kernel (spec, NULL, why, sizeof why);
+  nms_lazy_tensor picks;
+  nms__tpu_layout layout;
 
-  for (size_t i = 0; text && i < length; i += 3) {
-    unsigned left = length - i < 3 ? (unsigned) (length - i) : 3, word = 0;
-    for (unsigned k = 0; k < 3; k++)
-      word = word << 8 | (k < left ? (unsigned char) data[i + k] : 0);
-    for (unsigned k = 0; k < 4; k++)
-      *out++ = k <= left ? digits[word >> (18 - 6 * k) & 63] : '=';
-  }
-  if (text)
-    *out = '\0';
-  return text;
+  if (!kernel)
+    return nms__lazy_fail (lz, NMS_ERROR_UNSUPPORTED, "%s", why);
+  layout_of (spec, &layout);
+  picks = nms__tpu_graph (lz, spec, &layout, columns, kernel, memory_there (spec));
+  free (kernel);
+  return picks;
+}
+
+/* Records an argument of the module. */
+static nms_lazy_tensor
+argument (nms_lazy *lz, nms_lazy_type type, int32_t rows, int32_t columns)
+{
+  const nms_lazy_shape shape = { .type = type,
+    .rank = rows ? 2 : 1,
+    .dims = { rows ? rows : columns, rows ? columns : 0 } };
+
+  return nms__append (lz, NMS__INPUT, shape, 0, NULL, 0, 0);
+}
+
+static nms__tpu_columns
+arguments (nms_lazy *lz, const nms__tpu_spec *spec)
+{
+  const int32_t n = spec->boxes * nms__tpu_images (spec);
+  nms__tpu_columns c = { 0 };
+  nms_lazy_tensor *const corner[] = { &c.x1, &c.y1, &c.x2, &c.y2 };
+
+  for (int k = 0; k < 4; k++)
+    *corner[k] = argument (lz, NMS_LAZY_F32, 0, n);
+  c.key = argument (lz, NMS_LAZY_S32, 0, n);
+  c.parameters = argument (lz, NMS_LAZY_F32, NMS__TPU_PARAMETERS / NMS__TPU_LANES, NMS__TPU_LANES);
+  if (nms__tpu_uses_class (spec))
+    c.class_id = argument (lz, NMS_LAZY_S32, 0, n);
+  for (int k = 0; k < 3 && spec->box_limits; k++)
+    c.limit[k] = argument (lz, NMS_LAZY_F32, 0, n);
+  if (spec->class_caps)
+    c.class_most = argument (lz, NMS_LAZY_S32, 0, n);
+  if (spec->parents)
+    c.parent = argument (lz, NMS_LAZY_S32, 0, n);
+  return c;
 }
 
 char *
 nms__tpu_module (const nms__tpu_spec *spec, size_t *length, char *error, size_t size)
 {
-  nms__tpu m = { .text = NULL };
-  nms__tpu_layout layout;
-  size_t kernel_length;
-  char *kernel = nms__tpu_kernel (spec, &kernel_length, error, size), *coded;
+  char *text = NULL;
 
-  if (!kernel)
+  if (!check (spec, error, size))
     return NULL;
-  coded = base64 (kernel, kernel_length);
-  free (kernel);
-  if (coded) {
-    layout_of (spec, &layout);
-    nms__tpu_module_print (&m, spec, &layout, coded, memory_there (spec));
-  } else
-    m.failed = 1;
-  free (coded);
-  return finish (&m, length, error, size);
+  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 1);
+  nms_lazy *lz = nms_lazy_new (cache);
+  nms_lazy_cache_free (&cache);
+  if (lz) {
+    const nms__tpu_columns columns = arguments (lz, spec);
+    const nms_lazy_tensor picks = nms__tpu_picks (lz, spec, &columns);
+    text = nms_lazy_dump (lz, 1, &picks);
+  }
+  if (!text)
+    fail (error, size, "%s", lz ? nms_lazy_error (lz) : "out of memory");
+  else if (length)
+    *length = strlen (text);
+  nms_lazy_free (&lz);
+  return text;
 }

@@ -27,17 +27,16 @@
  *          passes once over the boxes, removes those that the last pick suppresses, and
  *          finds the next pick. It takes one image, and no argument after `parameters`.
  *
- * Arguments of @main, in this order, row-major; N is `boxes`:
+ * Arguments of @main, in this order; N is `boxes`:
  *
  *   x1 y1 x2 y2   4 x tensor<Nxf32>   corners, x1 <= x2 and y1 <= y2
  *   key           tensor<Nxi32>       greater keys rank first, equal keys by index; a
  *                                     box with NMS__TPU_ABSENT takes no part, and
  *                                     its other columns may have any values
- *   parameters    tensor<8x128xf32>   from nms__tpu_parameters ()
- *   class         tensor<Nxi32>       any numbers; only if `classes`
- *   limit         tensor<3xNxf32>     nms__tpu_threshold_limit () of each box, the
- *                                     first numbers of all boxes, then the second
- *                                     ones, then the third ones; only if `box_limits`
+ *   parameters    tensor<8x128xf32>   from nms__tpu_parameters (), row-major
+ *   class         tensor<Nxi32>       any numbers; only if nms__tpu_uses_class ()
+ *   limit         3 x tensor<Nxf32>   the three numbers of nms__tpu_threshold_limit () of
+ *                                     each box; only if `box_limits`
  *   class_most    tensor<Nxi32>       most picks of the box's class, the same number
  *                                     for all its boxes, 0: no limit; only if
  *                                     `class_caps`
@@ -71,6 +70,12 @@ int32_t nms__tpu_most_boxes (const nms__tpu_spec *spec);
  * memory, and writes one line of English to `error`, at most `size` bytes with the
  * final 0. May be called from any thread. */
 char *nms__tpu_module (const nms__tpu_spec *spec, size_t *length, char *error, size_t size);
+
+/* Records what the module does with its arguments and returns its result. A context can record one
+ * kernel, and then its tensors can no longer be read, only written as text (nms_lazy_dump). Errors
+ * are those of nms__tpu_module () and latch. */
+nms_lazy_tensor nms__tpu_picks (nms_lazy *lz, const nms__tpu_spec *spec,
+    const nms__tpu_columns *columns);
 
 /* Returns only the kernel, before base64, as Mosaic gets it; otherwise the same. */
 char *nms__tpu_kernel (const nms__tpu_spec *spec, size_t *length, char *error, size_t size);

@@ -4,6 +4,8 @@
 #ifndef NMS_TPUSPEC_H
 #define NMS_TPUSPEC_H
 
+#include "accel/lazy/nmslazy.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +41,11 @@ typedef struct nms__tpu_spec {
   uint8_t parents;        /* not 0: argument `parent`; a box and its parent never suppress each
                        * other */
 } nms__tpu_spec;
+
+/* The arguments of a module as tensors; NMS_LAZY_NONE for those that the spec does not have. */
+typedef struct nms__tpu_columns {
+  nms_lazy_tensor x1, y1, x2, y2, key, parameters, class_id, limit[3], class_most, parent;
+} nms__tpu_columns;
 
 /* Returns the number of images, 1 or more for a spec that was checked. */
 int32_t nms__tpu_images (const nms__tpu_spec *spec);

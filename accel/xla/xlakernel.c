@@ -12,7 +12,7 @@
 
 #define ALIGN 64
 
-#define MOST_ARGUMENTS 9
+#define MOST_ARGUMENTS 11
 
 static nms__tpu_spec
 spec_of (nms__xla_kind kind)
@@ -65,7 +65,7 @@ add (signature *s, nms_lazy_type type, int rows, int32_t columns, char **memory)
 typedef struct {
   signature s;
   nms__xla_columns boxes;
-  float *parameters, *limit;
+  float *parameters, *limit[3];
 } arguments;
 
 static arguments
@@ -83,8 +83,8 @@ arguments_of (nms__xla_kind kind, char *memory)
     int32_t *class = add (&a.s, NMS_LAZY_S32, 0, spec.boxes, &memory);
     *(spec.class_caps ? &a.boxes.cap_class : &a.boxes.class_id) = class;
   }
-  if (spec.box_limits)
-    a.limit = add (&a.s, NMS_LAZY_F32, 3, spec.boxes, &memory);
+  for (int k = 0; k < 3 && spec.box_limits; k++)
+    a.limit[k] = add (&a.s, NMS_LAZY_F32, 0, spec.boxes, &memory);
   if (spec.class_caps)
     a.boxes.class_cap = add (&a.s, NMS_LAZY_S32, 0, spec.boxes, &memory);
   a.s.out = (nms_lazy_buffer) {
@@ -113,10 +113,10 @@ fill (const nms_frame *f, const arguments *a, nms__xla_kind kind)
   nms__tpu_limit_of (f->limit, limit);
   nms__tpu_parameters (limit, f->cap < (uint64_t) picks ? (int32_t) f->cap : picks,
       a->parameters);
-  for (size_t i = 0; a->limit && i < f->count; i++) {
+  for (size_t i = 0; a->limit[0] && i < f->count; i++) {
     nms__tpu_limit_of (f->limits[i], limit);
     for (size_t k = 0; k < 3; k++)
-      a->limit[k * n + i] = limit[k];
+      a->limit[k][i] = limit[k];
   }
 }
 

@@ -18,7 +18,7 @@ struct FakeKernel {
 
 /* The buffers of a run; NULL if the module does not take the argument. */
 typedef struct {
-  const float *x1, *y1, *x2, *y2, *parameters, *limit;
+  const float *x1, *y1, *x2, *y2, *parameters, *limit[3];
   const int32_t *key, *class_id, *most;
   int32_t count; /* of boxes, with padding */
 } Arguments;
@@ -80,9 +80,9 @@ find_spec (const char *text, size_t length, nms__tpu_spec *spec)
   int boxes, picks;
 
   memcpy (head, text, length < sizeof head ? length : sizeof head - 1);
-  result = strstr (head, "-> tensor<");
-  if (sscanf (head, "module @nms {\nfunc.func public @main(%%a0: tensor<%dx", &boxes) != 1
-      || !result || sscanf (result, "-> tensor<%dxi32> {", &picks) != 1)
+  result = strstr (head, "-> (tensor<");
+  if (sscanf (head, "module @nms {\nfunc.func @main(%%a0: tensor<%dx", &boxes) != 1 || !result
+      || sscanf (result, "-> (tensor<%dxi32>) {", &picks) != 1)
     return 0;
   for (unsigned way = 0; way < 16; way++) {
     *spec = (nms__tpu_spec) { .boxes = boxes,
@@ -132,12 +132,11 @@ faketpu_result_size (const FakeKernel *kernel)
   return (size_t) kernel->spec.picks * sizeof (int32_t);
 }
 
-/* Returns the threshold, inclusive, of three numbers of a limit (tpuspec.h) that are `next`
- * apart. */
+/* Returns the threshold, inclusive, of the three numbers of a limit (tpuspec.h). */
 static float
-threshold_of (const float *limit, size_t next)
+threshold_of (float high, float low, float scale)
 {
-  const double middle = ((double) limit[0] + (double) limit[next]) / (double) limit[2 * next];
+  const double middle = ((double) high + (double) low) / (double) scale;
   float threshold = (float) middle;
 
   if (middle > 0.0 && (double) threshold <= middle)
@@ -178,7 +177,7 @@ classes_of (const Arguments *a, size_t n, uint64_t *count)
     list[i] = (nms_class_options) { .size = sizeof *list,
       .class_id = a->class_id[i],
       .set = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_MAX_DETECTIONS,
-      .iou_threshold = threshold_of (a->limit + i, (size_t) a->count),
+      .iou_threshold = threshold_of (a->limit[0][i], a->limit[1][i], a->limit[2][i]),
       .max_detections = as == FAKETPU_CAPS ? 0 : (uint64_t) a->most[i] };
   qsort (list, n, sizeof *list, by_class_id);
   for (size_t i = 1; i < n; i++)
@@ -215,7 +214,7 @@ pick (const FakeKernel *kernel, const Arguments *a, int32_t *picks)
   nms_boxes boxes = { .size = sizeof boxes, .count = n };
   nms_column *const columns[] = { &boxes.x1, &boxes.y1, &boxes.x2, &boxes.y2 };
   nms_options options = { .size = sizeof options,
-    .iou_threshold = threshold_of (a->parameters, 128),
+    .iou_threshold = threshold_of (a->parameters[0], a->parameters[128], a->parameters[256]),
     .inclusive = 1,
     .score_threshold = -INFINITY,
     .class_agnostic = spec->class_agnostic || as == FAKETPU_CLASSES,
@@ -233,7 +232,7 @@ pick (const FakeKernel *kernel, const Arguments *a, int32_t *picks)
   boxes.score = (nms_column) { .data = score + first, .stride = step };
   if (spec->classes)
     boxes.class_id = (nms_column) { .data = a->class_id + first, .stride = step };
-  if (a->limit)
+  if (a->limit[0])
     options.class_options = classes = classes_of (a, n, &options.class_option_count);
   ref_run (&boxes, &options, &result);
   for (int32_t k = 0; k < spec->picks; k++)
@@ -263,8 +262,10 @@ faketpu_run (const FakeKernel *kernel, const void *const *data, const size_t *si
     { (const void **) &a.y2, n },
     { (const void **) &a.key, n },
     { (const void **) &a.parameters, NMS__TPU_PARAMETERS * sizeof (float) },
-    { (const void **) &a.class_id, spec->classes ? n : 0 },
-    { (const void **) &a.limit, spec->box_limits ? 3 * n : 0 },
+    { (const void **) &a.class_id, nms__tpu_uses_class (spec) ? n : 0 },
+    { (const void **) &a.limit[0], spec->box_limits ? n : 0 },
+    { (const void **) &a.limit[1], spec->box_limits ? n : 0 },
+    { (const void **) &a.limit[2], spec->box_limits ? n : 0 },
     { (const void **) &a.most, spec->class_caps ? n : 0 },
   };
   size_t given = 0;

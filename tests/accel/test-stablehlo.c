@@ -40,9 +40,6 @@ describe (const nms_stablehlo *p)
 static void
 check (nms_stablehlo_spec spec, const nms_options *o, const char *must, const char *signature)
 {
-  static const char *const calls[] = { "tpu_custom_call",
-    "\n%p:", "\n%picks = \"func.call\"(%p#0, ", " {callee = @kernel} : (",
-    "\n%count = \"func.call\"(%picks) {", "\n\"func.return\"(%picks, %count" };
   nms_stablehlo p = { .size = sizeof p };
   char why[200] = "", *said;
 
@@ -52,8 +49,7 @@ check (nms_stablehlo_spec spec, const nms_options *o, const char *must, const ch
   said = describe (&p);
   g_assert_cmpstr (said, ==, must);
   g_assert_nonnull (strstr (p.text, signature));
-  for (guint i = 0; i < G_N_ELEMENTS (calls); i++)
-    g_assert_cmpint (spec.platform == NMS_STABLEHLO_TPU, ==, !!strstr (p.text, calls[i]));
+  g_assert_cmpint (spec.platform == NMS_STABLEHLO_TPU, ==, !!strstr (p.text, "tpu_custom_call"));
   g_assert_cmpint (spec.platform == NMS_STABLEHLO_CPU, ==, !!strstr (p.text, "stablehlo.divide"));
   g_free (said);
   nms_stablehlo_clear (&p);

@@ -78,21 +78,21 @@ test_bound (void)
 static char *
 signature_of (const nms__tpu_spec *spec)
 {
-  GString *s = g_string_new ("func.func public @main(");
+  GString *s = g_string_new ("func.func @main(");
   int n = 6;
 
   for (int i = 0; i < 5; i++)
     g_string_append_printf (s, "%%a%d: tensor<%dx%s>, ", i, spec->boxes, i < 4 ? "f32" : "i32");
   g_string_append (s, "%a5: tensor<8x128xf32>");
-  if (spec->classes)
+  if (nms__tpu_uses_class (spec))
     g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
-  if (spec->box_limits)
-    g_string_append_printf (s, ", %%a%d: tensor<3x%dxf32>", n++, spec->boxes);
+  for (int k = 0; k < 3 && spec->box_limits; k++)
+    g_string_append_printf (s, ", %%a%d: tensor<%dxf32>", n++, spec->boxes);
   if (spec->class_caps)
     g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
   if (spec->parents)
     g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
-  g_string_append (s, ") -> ");
+  g_string_append (s, ") -> (tensor<");
   return g_string_free (s, FALSE);
 }
 
@@ -152,6 +152,34 @@ test_parameters (void)
   g_assert_true (limit[0] == 0x1p-50f && limit[1] == 0.0f && limit[2] == 0x1p100f);
 }
 
+/* A context that has recorded a kernel writes text and computes nothing; a clear ends that. */
+static void
+test_recorded (void)
+{
+  static const int32_t n = 2, rows[] = { 8, 128 };
+  static const float zeros[NMS__TPU_PARAMETERS];
+  const nms__tpu_spec spec = { .boxes = n, .picks = 1 };
+  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
+  nms_lazy *lz = nms_lazy_new (cache);
+  nms_lazy_tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, zeros);
+  const nms__tpu_columns columns = { x, x, x, x, nms_lazy_input (lz, NMS_LAZY_S32, 1, &n, zeros),
+    nms_lazy_input (lz, NMS_LAZY_F32, 2, rows, zeros) };
+  nms_lazy_tensor picks = nms__tpu_picks (lz, &spec, &columns);
+  float value[2] = { 1.0f, 1.0f };
+  char *text = nms_lazy_dump (lz, 1, &picks);
+
+  g_assert_nonnull (strstr (text, "tpu_custom_call"));
+  g_free (text);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]) { value }), ==, NMS_ERROR_UNSUPPORTED);
+  g_assert_cmpstr (nms_lazy_error (lz), ==, "a program with a kernel is only written as text");
+  nms_lazy_clear (lz);
+  x = nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, zeros);
+  g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]) { value }), ==, NMS_OK);
+  g_assert_true (value[0] == 0.0f && value[1] == 0.0f);
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+}
+
 /* Checks before the cases that the printer works at all. */
 static const char *
 print_small (const char *needs)
@@ -164,6 +192,7 @@ print_small (const char *needs)
 }
 
 static const TestCase cases[] = { { "/tpu/refusals", test_refusals }, { "/tpu/bound", test_bound },
-  { "/tpu/texts", test_texts }, { "/tpu/parameters", test_parameters }, { NULL } };
+  { "/tpu/texts", test_texts }, { "/tpu/parameters", test_parameters },
+  { "/tpu/recorded", test_recorded }, { NULL } };
 
 TEST_PROGRAM (cases, print_small);

@@ -64,7 +64,7 @@ def from_boxes(module, boxes, picks):
               f'({f}, {f}, {f}, {f}, {s}, tensor<8x128xf32>) -> tensor<{picks}xi32>',
               f'"func.return"(%picks) : (tensor<{picks}xi32>) -> ()', '}']
     head, rest = module.split('\n', 1)
-    rest = rest.replace('func.func public @main(', 'func.func private @nms(', 1)
+    rest = rest.replace('func.func @main(', 'func.func private @nms(', 1)
     return '\n'.join([head, *lines, rest])
 
 

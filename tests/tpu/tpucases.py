@@ -72,11 +72,11 @@ class Case:
         parameters[:3] = limit(self.threshold, self.inclusive)[:, None]
         parameters[3] = self.most
         arguments.append(parameters)
-        if self.classes is not None:
+        if self.classes is not None and (self.class_caps or not self.agnostic):
             arguments.append(self.classes)
         if self.class_options:
             known = {t: limit(t, self.inclusive) for t in set(self.per_box(0))}
-            arguments.append(np.ascontiguousarray(
+            arguments += list(np.ascontiguousarray(
                 np.stack([known[t] for t in self.per_box(0)], 1), F))
         if self.class_caps:
             arguments.append(np.array(self.per_box(1), np.int32))

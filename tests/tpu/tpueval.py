@@ -22,8 +22,8 @@ from tpurun import VALUE, Kernel, Type, Unknown, literal
 class Module:
     """The StableHLO around one kernel."""
 
-    FUNCTION = re.compile(r'func\.func public @main\(((?:%\w+: tensor<\w+>(?:, )?)+)\) -> '
-                          r'(tensor<\w+>) \{')
+    FUNCTION = re.compile(r'func\.func @main\(((?:%\w+: tensor<\w+>(?:, )?)+)\) -> '
+                          r'\((tensor<\w+>)\) \{')
     CALL = re.compile(
         rf'{VALUE} = "stablehlo\.custom_call"\(([^)]*)\) \{{call_target_name = "tpu_custom_call", '
         r'api_version = 1 : i32, has_side_effect = false, backend_config = "([^"]*)", '
@@ -96,16 +96,27 @@ class Module:
             env[d] = from_.check(env[a]).reshape(into.shape)
         return run
 
-    def slice_(self, d, a, first, last, stride, t, u):
-        from_, into = Type(t), Type(u)
-        first, last, stride = ([int(x) for x in v.split(', ')] for v in (first, last, stride))
-        cut = tuple(slice(f, e, s) for f, e, s in zip(first, last, stride))
-        if np.zeros(from_.shape)[cut].shape != into.shape or any(
-                e > n for e, n in zip(last, from_.shape)):
+    def slice_(self, d, a, starts, sizes, t, scalars, u):
+        from_, into, starts = Type(t), Type(u), starts.split(', ')
+        if into.shape != tuple(int(x) for x in sizes.split(', ')) or (
+                scalars != ', tensor<i32>' * len(starts)) or len(starts) != len(from_.shape):
             raise Unknown(f'slice {t} to {u}')
 
         def run(env):
-            env[d] = from_.check(env[a])[cut]
+            first = [int(Type('tensor<i32>').check(env[start])) for start in starts]
+            if any(f < 0 or f + e > n for f, e, n in zip(first, into.shape, from_.shape)):
+                raise Unknown(f'slice of {t} at {first}')
+            env[d] = from_.check(env[a])[tuple(slice(f, f + e)
+                                               for f, e in zip(first, into.shape))]
+        return run
+
+    def broadcast(self, d, a, t, u):
+        from_, into = Type(t), Type(u)
+        if from_.shape or from_.element != into.element:
+            raise Unknown(f'broadcast of {t} to {u}')
+
+        def run(env):
+            env[d] = np.broadcast_to(from_.check(env[a]), into.shape)
         return run
 
     def iota(self, d, axis, t):
@@ -115,14 +126,6 @@ class Module:
 
         def run(env):
             env[d] = np.broadcast_to(np.arange(type_.shape[axis], dtype=np.int32), type_.shape)
-        return run
-
-    def transpose(self, d, a, order, t, u):
-        from_, into = Type(t), Type(u)
-        order = [int(x) for x in order.split(', ')]
-
-        def run(env):
-            env[d] = into.check(from_.check(env[a]).transpose(order))
         return run
 
     def bitcast(self, d, a, t, u):
@@ -274,13 +277,13 @@ class Module:
          r'\((tensor<\w+>), (tensor<\w+>)\) -> (tensor<\w+>)', pad),
         (rf'{VALUE} = "stablehlo\.reshape"\({VALUE}\) : \((tensor<\w+>)\) -> (tensor<\w+>)',
          reshape),
-        (rf'{VALUE} = "stablehlo\.slice"\({VALUE}\) \{{start_indices = {NUMBERS}, '
-         rf'limit_indices = {NUMBERS}, strides = {NUMBERS}\}} : '
-         r'\((tensor<\w+>)\) -> (tensor<\w+>)', slice_),
+        (rf'{VALUE} = "stablehlo\.dynamic_slice"\({VALUE}, ([^)]*)\) '
+         rf'\{{slice_sizes = {NUMBERS}\}} : '
+         r'\((tensor<\w+>)((?:, tensor<i32>)+)\) -> (tensor<\w+>)', slice_),
+        (rf'{VALUE} = "stablehlo\.broadcast_in_dim"\({VALUE}\) \{{broadcast_dimensions = '
+         r'array<i64>\} : \((tensor<\w+>)\) -> (tensor<\w+>)', broadcast),
         (rf'{VALUE} = "stablehlo\.iota"\(\) \{{iota_dimension = (\d) : i64\}} : \(\) -> '
          r'(tensor<\w+>)', iota),
-        (rf'{VALUE} = "stablehlo\.transpose"\({VALUE}\) \{{permutation = {NUMBERS}\}} : '
-         r'\((tensor<\w+>)\) -> (tensor<\w+>)', transpose),
         (rf'{VALUE} = "stablehlo\.bitcast_convert"\({VALUE}\) : \((tensor<\w+>)\) -> '
          r'(tensor<\w+>)', bitcast),
         (rf'{VALUE} = "stablehlo\.concatenate"\(([^)]*)\) \{{dimension = (\d) : i64\}} : '
